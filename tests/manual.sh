@@ -6,7 +6,6 @@ build=$(cd "${1:-build}" && pwd)
 cd "$(dirname "$0")/.."
 llmc=$build/src/cli/llmc
 page=man/llmc.1
-map=docs/architecture.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
@@ -74,28 +73,6 @@ missing_tests() {
 	done
 }
 
-# Files of src/ and tests/ that are missing in the map, and entries of the map
-# without a file. The files of a folder are listed below its heading.
-map_gaps() {
-	find src tests -name "*.[ch]" -o -name "*.sh" |
-		LC_ALL=C sort >"$scratch/there"
-	awk '
-	/^#/ { folder = "" }
-	/^### `(src|tests)\// {
-		folder = $2
-		gsub(/`/, "", folder)
-	}
-	folder != "" && /^- `/ {
-		sub(/:.*/, "")
-		count = split($0, part, "`")
-		for (i = 2; i < count; i += 2)
-			print folder part[i]
-	}' "$map" | grep -E '\.([ch]|sh)$' | LC_ALL=C sort >"$scratch/told"
-	LC_ALL=C comm -3 "$scratch/there" "$scratch/told" |
-		sed -e 's/^[^	]/not in the map: &/' \
-			-e 's/^	/in the map, but not there: /'
-}
-
 # Places in the daemon that log WARN or ERROR without an event, whose row names
 # a class of failures.
 bare_complaints() {
@@ -160,7 +137,8 @@ verdict "llmc.1 names no error code that the sources do not have" \
 		while read -r code; do
 			grep -q "\"$code\"" src/cli/*.c || echo "$code"
 		done)"
-verdict "the map in $map is complete" "$(map_gaps)"
+verdict "every header says what it is for" \
+	"$(contrib/map.sh src tests | grep ': ?$' || true)"
 
 if command -v mandoc >/dev/null 2>&1; then
 	verdict "mandoc finds no fault in the manuals" \

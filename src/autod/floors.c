@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "auto.h"
 #include "core.h"
-#include "errtext.h"
 #include "eyes-floor.h"
 #include "fleet.h"
 #include "floors.h"

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
 #include "config.h"
-#include "errtext.h"
 #include "eyes-history.h"
-#include "json.h"
 #include "look-private.h"
 #include "look.h"
-#include "mem.h"
 #include "metrics-state.h"
 #include "metrics-text.h"
 #include "oversight-report.h"
@@ -26,16 +19,6 @@
 #include "workspace.h"
 
 #define ASKS_MAX 500 /* that are listed */
-
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &value);
-	return value;
-}
 
 /* --- lists --------------------------------------------------------------- */
 
@@ -182,7 +165,7 @@ struct counter {
 static void
 count_check(struct counter *c, struct json_object *check)
 {
-	struct json_object *list = member(check, "detections");
+	struct json_object *list = json_object_object_get(check, "detections");
 	enum severity now[DETECTION_TYPES] = { SEVERITY_NONE };
 	enum severity regression;
 	size_t count = json_object_is_type(list, json_type_array) ?
@@ -234,15 +217,16 @@ static bool
 on_counted(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
 	struct counter *c = arg;
-	struct json_object *act = member(record, "intervention");
-	struct json_object *outcome = member(record, "outcome");
+	struct json_object *act =
+	    json_object_object_get(record, "intervention");
+	struct json_object *outcome = json_object_object_get(record, "outcome");
 	unsigned level, type, how;
 
 	(void)seq;
 	if (c->task == NULL || strcmp(c->task, task) != 0)
 		begin_task(c, task);
-	if (member(record, "iteration") != NULL)
-		count_check(c, member(record, "check"));
+	if (json_object_object_get(record, "iteration") != NULL)
+		count_check(c, json_object_object_get(record, "check"));
 	if (act != NULL &&
 	    word_get(act, "", "level", progress_step_words, &level, NULL) ==
 		0) {

@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "account.h"
 #include "book-care.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
 #include "check-book.h"
-#include "clock.h"
 #include "config.h"
-#include "errtext.h"
 #include "event.h"
-#include "file.h"
 #include "history.h"
-#include "json.h"
 #include "jsonl.h"
 #include "lock.h"
 #include "look-private.h"
 #include "look.h"
-#include "mem.h"
 #include "moment.h"
 #include "remove-tree.h"
 #include "report-make.h"
-#include "root-id.h"
+#include "root-mark.h"
 #include "settings.h"
 #include "state-book.h"
 #include "state-upgrade.h"

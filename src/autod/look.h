@@ -13,7 +13,7 @@ struct state;
 struct workspace;
 
 /* Until a daemon has made the book, the state of the version before. -ENOENT:
- * there is none yet. -ENODATA with words: there was one (root-id.h). */
+ * there is none yet. -ENODATA with words: there was one (root-mark.h). */
 int look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err);
 

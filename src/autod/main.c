@@ -4,27 +4,20 @@
  * autod: the daemon that owns the workers. Runs in the foreground until it is
  * asked to stop, or for one request (--oneshot) while no daemon runs.
  */
-#include <errno.h>
+#include "base.h"
+
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "caller.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
-#include "fd-channel.h"
 #include "floors.h"
 #include "identity.h"
 #include "life.h"
-#include "log.h"
 #include "look.h"
 #include "loop.h"
-#include "mem.h"
 #include "oneshot.h"
+#include "relay.h"
 #include "root-mark.h"
 #include "store-task.h"
 #include "workspace.h"

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "api-store.h"
-#include "buf.h"
+#include "api-work.h"
 #include "core.h"
-#include "errtext.h"
-#include "file.h"
 #include "loop.h"
-#include "mem.h"
 #include "oneshot.h"
 #include "persist.h"
 #include "rpc.h"

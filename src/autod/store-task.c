@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "api-store.h"
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "api-work.h"
 #include "book-care.h"
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
 #include "store-task.h"
-#include "text.h"
 #include "workspace.h"
 
 /* The daemon that started this has the lock. With it the job ends too: the next

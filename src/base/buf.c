@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "log.h"
-#include "mem.h"
+#include "base.h"
 
 #define BUF_FIRST 64
 

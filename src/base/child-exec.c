@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/prctl.h>
 
 #include "child-exec.h"
 #include "child.h"
-#include "errtext.h"
-#include "mem.h"
 
 /* What the new process needs: its three standard descriptors, and the pipe on
  * which it reports a failure. */
 struct exec_plan {
 	const char *const *argv;
+	int (*call)(void *arg);
+	void *call_arg;
+	pid_t parent; /* with `call` */
 	char **env;
 	const char *cwd;
 	int std[3];
 	int status;
 	int extra; /* above CHILD_EXTRA_FD, -1 = none */
-	bool detach;
+	bool detach, in_group;
 };
 
 /* Move the descriptor above 2, so that no dup2 in the child overwrites it.
@@ -136,31 +136,6 @@ child_close_from(int first)
 		close(fd);
 }
 
-/* Continue in a second process with its own session, outside the process group
- * that child.c kills when the leader dies. The leader must not exit before
- * that; it waits for end of file on the pipe. */
-static void
-child_leave(int status)
-{
-	int left[2] = { -1, -1 };
-	pid_t pid = -1;
-	char byte;
-
-	if (pipe2(left, O_CLOEXEC) == 0)
-		pid = fork();
-	if (pid == -1)
-		child_report(status, false);
-	if (pid > 0) {
-		close(left[1]);
-		if (read(left[0], &byte, 1) == -1)
-			_exit(126);
-		_exit(0);
-	}
-	setsid();
-	close(left[0]);
-	close(left[1]);
-}
-
 /* Runs in the new process: nothing here may allocate or take a lock. */
 static void
 child_become(const struct exec_plan *plan)
@@ -168,9 +143,32 @@ child_become(const struct exec_plan *plan)
 	struct sigaction dfl = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
-	setsid();
-	if (plan->detach)
-		child_leave(plan->status);
+	if (!plan->in_group)
+		setsid();
+	if (plan->detach) {
+		int status = plan->status;
+		int left[2] = { -1, -1 };
+		pid_t pid = -1;
+		char byte;
+
+		/* Continue in a second process with its own session, outside
+		 * the process group that child.c kills when the leader dies.
+		 * The leader must not exit before that; it waits for end of
+		 * file on the pipe. */
+		if (pipe2(left, O_CLOEXEC) == 0)
+			pid = fork();
+		if (pid == -1)
+			child_report(status, false);
+		if (pid > 0) {
+			close(left[1]);
+			if (read(left[0], &byte, 1) == -1)
+				_exit(126);
+			_exit(0);
+		}
+		setsid();
+		close(left[0]);
+		close(left[1]);
+	}
 	for (int signo = 1; signo < NSIG; signo++)
 		sigaction(signo, &dfl, NULL);
 	for (int i = 0; i < 3; i++)
@@ -195,6 +193,23 @@ child_become(const struct exec_plan *plan)
 		child_report(3, true);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (plan->call != NULL) {
+		struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+		/* The parent waits for the byte: until then we hold copies
+		 * of its locks. */
+		sigaction(SIGPIPE, &ignore, NULL);
+		/* What it runs is ended, and it undoes what is half done. */
+		sigaction(SIGTERM, &ignore, NULL);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 ||
+		    getppid() != plan->parent || write(3, "", 1) != 1)
+			_exit(126);
+		close(3);
+		log_mute();
+		prctl(PR_SET_NAME, "helper"); /* not another daemon */
+		clock_virtual_end();
+		_exit(plan->call(plan->call_arg));
+	}
 	environ = plan->env; /* search the new PATH */
 	execvp(plan->argv[0], (char *const *)(uintptr_t)plan->argv);
 	child_report(3, false);
@@ -246,7 +261,7 @@ child_fork(const struct exec_plan *plan)
 	sigprocmask(SIG_BLOCK, &all, &old);
 	/* posix_spawn() cannot do all that a child needs here.
 	 * NOLINTNEXTLINE(clang-analyzer-*) */
-	pid = plan->detach ? fork() : vfork();
+	pid = plan->detach || plan->call != NULL ? fork() : vfork();
 	if (pid == 0)
 		child_become(plan);
 	saved = errno;
@@ -304,6 +319,9 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 		env = env_build(spec->env);
 		plan = (struct exec_plan){
 			.argv = spec->shell != NULL ? shell : spec->argv,
+			.call = spec->call,
+			.call_arg = spec->call_arg,
+			.parent = getpid(),
 			.env = env,
 			.cwd = spec->cwd,
 			.std = { p[IN][0], p[OUT][1],
@@ -311,6 +329,7 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 			.status = p[STATUS][1],
 			.extra = extra,
 			.detach = spec->detach,
+			.in_group = spec->in_group,
 		};
 		pid = child_fork(&plan);
 		if (pid == -1)
@@ -320,6 +339,9 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 	p[IN][0] = fd_close(p[IN][0]);
 	for (int i = OUT; i < PIPES; i++)
 		p[i][1] = fd_close(p[i][1]);
+	if (r == 0 && spec->call != NULL &&
+	    read(p[STATUS][0], &(char){ 0 }, 1) == -1)
+		r = -errno;
 	if (r < 0) {
 		fd_close(p[IN][1]);
 		for (int i = OUT; i < PIPES; i++)

@@ -1,23 +1,119 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "child-exec.h"
 #include "child.h"
-#include "clock.h"
-#include "errtext.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "procref.h"
-#include "reaper.h"
-#include "text.h"
+
+#define SWEEP_MS 50 /* gives parents time to collect their own children */
+
+struct reaper {
+	struct loop_signal *signal;
+	struct loop_timer *sweep;
+	struct loop *loop;
+};
+
+/* There are few at any time, so a linear search is fast enough. */
+static struct {
+	pid_t *pids;
+	size_t count;
+} known;
+
+void
+reaper_know(pid_t pid)
+{
+	known.pids =
+	    xreallocarray(known.pids, known.count + 1, sizeof *known.pids);
+	known.pids[known.count++] = pid;
+}
+
+void
+reaper_forget(pid_t pid)
+{
+	for (size_t i = 0; i < known.count; i++) {
+		if (known.pids[i] != pid)
+			continue;
+		known.pids[i] = known.pids[--known.count];
+		break;
+	}
+	if (known.count == 0)
+		free(take_ptr(&known.pids));
+}
+
+static bool
+is_known(pid_t pid)
+{
+	for (size_t i = 0; i < known.count; i++)
+		if (known.pids[i] == pid)
+			return true;
+	return false;
+}
+
+static void reaper_later(struct reaper *reaper);
+
+static void
+reaper_sweep(void *arg)
+{
+	struct reaper *reaper = arg;
+	siginfo_t info = { 0 };
+
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid != 0) {
+		if (is_known(info.si_pid)) {
+			/* Its owner will collect it; until then, those after it
+			 * in the queue wait. */
+			reaper_later(reaper);
+			return;
+		}
+		waitpid(info.si_pid, NULL, WNOHANG);
+		info = (siginfo_t){ 0 };
+	}
+}
+
+static void
+reaper_later(struct reaper *reaper)
+{
+	if (reaper->sweep == NULL)
+		reaper->sweep =
+		    loop_after(reaper->loop, SWEEP_MS, reaper_sweep, reaper);
+	else if (!loop_timer_pending(reaper->sweep))
+		loop_timer_restart(reaper->sweep, SWEEP_MS);
+}
+
+static void
+reaper_signal(int signo, void *arg)
+{
+	(void)signo;
+	reaper_later(arg);
+}
+
+struct reaper *
+reaper_new(struct loop *loop)
+{
+	struct reaper *reaper = xcalloc(1, sizeof *reaper);
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	reaper->loop = loop;
+	reaper->signal = loop_signal_new(loop, SIGCHLD, reaper_signal, reaper);
+	return reaper;
+}
+
+void
+reaper_free(struct reaper *reaper)
+{
+	if (reaper == NULL)
+		return;
+	loop_signal_free(reaper->signal);
+	loop_timer_free(reaper->sweep);
+	free(reaper);
+}
 
 #define OUTPUT_MAX     (64 * 1024)
 #define GRACE_MS       5000
@@ -179,13 +275,6 @@ output_add(
 }
 
 static void
-output_end(struct child_output *output, size_t max)
-{
-	if (output->tail.len > max / 2)
-		buf_consume(&output->tail, output->tail.len - max / 2);
-}
-
-static void
 pipe_close(struct child_pipe *p)
 {
 	loop_watch_free(take_ptr(&p->watch));
@@ -265,8 +354,14 @@ child_finish(struct child *child)
 	child->result.duration_ms = clock_mono_ms() - child->began_ms;
 	for (int i = 0; i < STREAM_COUNT; i++) {
 		pipe_close(&child->pipes[i]);
-		if (child->pipes[i].output != NULL)
-			output_end(child->pipes[i].output, child->output_max);
+		if (child->pipes[i].output != NULL) {
+			struct child_output *output = child->pipes[i].output;
+			size_t max = child->output_max;
+
+			if (output->tail.len > max / 2)
+				buf_consume(
+				    &output->tail, output->tail.len - max / 2);
+		}
 	}
 	done(&child->result, arg);
 	child_free(child);
@@ -287,22 +382,6 @@ child_open_pipes(const struct child *child)
 	return false;
 }
 
-static void
-child_died(struct child *child)
-{
-	if (child->dead)
-		return;
-	child->dead = true;
-	loop_watch_free(take_ptr(&child->pid_watch));
-	loop_timer_free(take_ptr(&child->deadline));
-	child_input_close(child);
-	if (child_open_pipes(child))
-		child->drain =
-		    loop_after(child->loop, DRAIN_MS, child_drained, child);
-	else
-		child_finish(child);
-}
-
 /* Check whether it has exited, without reaping it. */
 static void
 child_check(void *arg)
@@ -314,7 +393,17 @@ child_check(void *arg)
 		WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid == 0)
 		return;
-	child_died(child);
+	if (child->dead)
+		return;
+	child->dead = true;
+	loop_watch_free(take_ptr(&child->pid_watch));
+	loop_timer_free(take_ptr(&child->deadline));
+	child_input_close(child);
+	if (child_open_pipes(child))
+		child->drain =
+		    loop_after(child->loop, DRAIN_MS, child_drained, child);
+	else
+		child_finish(child);
 }
 
 static void
@@ -519,13 +608,18 @@ child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
 	struct child *child;
 	int r;
 
-	if ((spec->argv == NULL) == (spec->shell == NULL) ||
+	if ((spec->argv != NULL) + (spec->shell != NULL) +
+		    (spec->call != NULL) !=
+		1 ||
 	    (spec->argv != NULL && spec->argv[0] == NULL))
 		return err_set(err, -EINVAL, "no program to run");
 	if (spec->input != NULL && spec->stdin_fd > 0)
 		return err_set(err, -EINVAL, "input and stdin_fd are both set");
 	child_orphans_collect();
-	log_debug("run %s%s", spec->shell != NULL ? "sh -c " : spec->argv[0],
+	log_debug("run %s%s",
+	    spec->shell != NULL    ? "sh -c " :
+		spec->argv != NULL ? spec->argv[0] :
+				     "a function",
 	    spec->shell != NULL ? spec->shell : "");
 	r = child_exec(spec, &ends, err);
 	if (r < 0)

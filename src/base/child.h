@@ -24,6 +24,7 @@
 struct child;
 struct err;
 struct loop;
+struct reaper;
 
 /* Captured output, bounded: its beginning and its end. */
 struct child_output {
@@ -34,8 +35,13 @@ struct child_output {
 
 struct child_spec {
 	const char *const *argv; /* NULL terminated; argv[0] is searched in
-				  * PATH. Set either argv or shell. */
+				  * PATH. Set one of argv, shell, call. */
 	const char *shell; /* given to /bin/sh -c */
+	/* Instead of both: a function, in a copy of this process that has no
+	 * descriptors of it but the standard ones, that dies with it, and that
+	 * exits with what the function returns. */
+	int (*call)(void *arg);
+	void *call_arg;
 	const char *cwd; /* NULL = ours */
 	const char *const *env; /* edits: "K=V" sets, "K" removes; NULL = none.
 				 * The last one wins. */
@@ -57,6 +63,8 @@ struct child_spec {
 	bool detach; /* leave the program running in a session of its own; the
 		      * result only says whether it could be started. Redirect
 		      * its output. */
+	bool in_group; /* no session of its own: it ends with our group. For
+			* what `call` starts */
 	bool merge_stderr; /* send standard error to the same stream as
 			    * output */
 };
@@ -120,5 +128,19 @@ void child_result_describe(const struct child_result *result, struct buf *out);
 void child_output_text(const struct child_output *output, struct buf *out);
 
 #define cleanup_child_result __attribute__((cleanup(child_result_release)))
+
+/*
+ * A subreaper: processes whose parents died become our children instead of
+ * init's, and are reaped when they exit. Children started by child.h are left
+ * to it.
+ */
+
+/* Become a subreaper. Free it before the loop. */
+struct reaper *reaper_new(struct loop *loop);
+void reaper_free(struct reaper *reaper);
+
+/* For child.c: leave this child alone; it has been reaped. */
+void reaper_know(pid_t pid);
+void reaper_forget(pid_t pid);
 
 #endif

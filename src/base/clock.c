@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "base.h"
 
-#include "clock.h"
+#include <time.h>
 
 #define SCALE_MAX 1000
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "mem.h"
-#include "text.h"
+#include "base.h"
 
 /* Copy, truncating between characters and never inside one. */
 static void

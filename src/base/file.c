@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/openat2.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "text.h"
 
 #define FILE_READ_STEP 65536
 #define FILE_LINKS_MAX 40 /* same limit as the kernel */

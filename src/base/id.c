@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "id.h"
 
@@ -90,16 +87,21 @@ id_ulid_valid(const char *s)
 	    s[ID_ULID_SIZE - 1] == '\0';
 }
 
+uint64_t
+id_hash64(const char *s)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *s != '\0'; s++)
+		hash = (hash ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 void
 id_hash(const char *s, char *out, int n)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	char digits[17];
 
-	for (; *s != '\0'; s++) {
-		hash ^= (unsigned char)*s;
-		hash *= UINT64_C(0x100000001b3);
-	}
-	snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+	snprintf(digits, sizeof digits, "%016" PRIx64, id_hash64(s));
 	strlcpy(out, digits, (size_t)n + 1);
 }

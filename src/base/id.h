@@ -20,8 +20,10 @@ bool id_uuid_valid(const char *s); /* any version, any case */
 void id_ulid(int64_t wall_ms, char out[ID_ULID_SIZE]);
 bool id_ulid_valid(const char *s);
 
+/* The 64-bit FNV-1a hash of a string. Not for secrets. */
+uint64_t id_hash64(const char *s);
 /* A short stable name for a string (such as a path): n lower case hex digits of
- * its 64-bit FNV-1a hash and a NUL, n up to 16. Not for secrets. */
+ * that hash and a NUL, n up to 16. */
 void id_hash(const char *s, char *out, int n);
 
 #endif

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
-#include "text.h"
+#include <math.h>
 
 struct json_scan {
 	const char *bytes;
@@ -500,69 +489,62 @@ json_digits_fit(const char *digits, size_t len, bool negative)
 }
 
 static bool
-json_scan_number(struct json_scan *s)
-{
-	size_t start = s->pos, digits, len;
-	bool negative = json_scan_peek(s) == '-', integer = true;
-
-	s->pos += negative;
-	digits = s->pos;
-	len = json_scan_digits(s);
-	if (len == 0)
-		return json_scan_fail(s, "expected a digit");
-	if (s->bytes[digits] == '0' && len > 1) {
-		s->pos = start;
-		return json_scan_fail(s, "number with a leading zero");
-	}
-	if (json_scan_peek(s) == '.') {
-		integer = false;
-		s->pos++;
-		if (json_scan_digits(s) == 0)
-			return json_scan_fail(s, "expected a digit");
-	}
-	if (json_scan_peek(s) == 'e' || json_scan_peek(s) == 'E') {
-		integer = false;
-		s->pos++;
-		if (json_scan_peek(s) == '+' || json_scan_peek(s) == '-')
-			s->pos++;
-		if (json_scan_digits(s) == 0)
-			return json_scan_fail(s, "expected a digit");
-	}
-	if (integer && !json_digits_fit(s->bytes + digits, len, negative)) {
-		s->pos = start;
-		return json_scan_fail(s, "integer out of range");
-	}
-	return true;
-}
-
-static bool
-json_scan_literal(struct json_scan *s)
-{
-	static const char *const literals[] = { "true", "false", "null" };
-	size_t len;
-
-	for (size_t i = 0; i < nitems(literals); i++) {
-		len = strlen(literals[i]);
-		if (len <= s->len - s->pos &&
-		    memcmp(s->bytes + s->pos, literals[i], len) == 0) {
-			s->pos += len;
-			return true;
-		}
-	}
-	return json_scan_fail(s, "unexpected character");
-}
-
-static bool
 json_scan_token(struct json_scan *s)
 {
 	char c = json_scan_peek(s);
 
 	if (c == '"')
 		return json_scan_string(s);
-	if (c == '-' || (c >= '0' && c <= '9'))
-		return json_scan_number(s);
-	if (c == '\0' || strchr(" \t\r\n{}[]:,", c) == NULL)
-		return json_scan_literal(s);
+	if (c == '-' || (c >= '0' && c <= '9')) {
+		size_t start = s->pos, digits, len;
+		bool negative = json_scan_peek(s) == '-', integer = true;
+
+		s->pos += negative;
+		digits = s->pos;
+		len = json_scan_digits(s);
+		if (len == 0)
+			return json_scan_fail(s, "expected a digit");
+		if (s->bytes[digits] == '0' && len > 1) {
+			s->pos = start;
+			return json_scan_fail(s, "number with a leading zero");
+		}
+		if (json_scan_peek(s) == '.') {
+			integer = false;
+			s->pos++;
+			if (json_scan_digits(s) == 0)
+				return json_scan_fail(s, "expected a digit");
+		}
+		if (json_scan_peek(s) == 'e' || json_scan_peek(s) == 'E') {
+			integer = false;
+			s->pos++;
+			if (json_scan_peek(s) == '+' ||
+			    json_scan_peek(s) == '-')
+				s->pos++;
+			if (json_scan_digits(s) == 0)
+				return json_scan_fail(s, "expected a digit");
+		}
+		if (integer &&
+		    !json_digits_fit(s->bytes + digits, len, negative)) {
+			s->pos = start;
+			return json_scan_fail(s, "integer out of range");
+		}
+		return true;
+	}
+	if (c == '\0' || strchr(" \t\r\n{}[]:,", c) == NULL) {
+		static const char *const literals[] = { "true", "false",
+			"null" };
+		size_t len;
+
+		for (size_t i = 0; i < nitems(literals); i++) {
+			len = strlen(literals[i]);
+			if (len <= s->len - s->pos &&
+			    memcmp(s->bytes + s->pos, literals[i], len) == 0) {
+				s->pos += len;
+				return true;
+			}
+		}
+		return json_scan_fail(s, "unexpected character");
+	}
 	s->pos++;
 	return true;
 }

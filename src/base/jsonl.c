@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 
 /* The last complete lines of one file. */
 struct jsonl_part {

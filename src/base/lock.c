@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "errtext.h"
-#include "file.h"
 #include "lock.h"
-#include "mem.h"
 
 bool
 lock_is_at(int fd, const char *path)

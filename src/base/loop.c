@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/queue.h>
 
 #include <event2/event.h>
 
-#include "clock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 
 #define HEAP_NONE ((size_t)-1)
 
@@ -98,19 +95,6 @@ heap_settle(struct loop *loop, size_t i)
 		i = child;
 	}
 	heap_put(loop, i, timer);
-}
-
-static void
-heap_add(struct loop *loop, struct loop_timer *timer)
-{
-	if (loop->count == loop->cap) {
-		loop->cap = loop->cap == 0 ? 16 : loop->cap * 2;
-		loop->heap = xreallocarray(
-		    loop->heap, loop->cap, sizeof(struct loop_timer *));
-	}
-	timer->order = loop->orders++;
-	heap_put(loop, loop->count++, timer);
-	heap_settle(loop, timer->index);
 }
 
 static void
@@ -317,7 +301,15 @@ loop_timer_restart(struct loop_timer *timer, int64_t ms)
 {
 	heap_remove(timer->loop, timer);
 	timer->due_ms = clock_mono_ms() + (ms < 1 ? 1 : ms);
-	heap_add(timer->loop, timer);
+	if (timer->loop->count == timer->loop->cap) {
+		timer->loop->cap =
+		    timer->loop->cap == 0 ? 16 : timer->loop->cap * 2;
+		timer->loop->heap = xreallocarray(timer->loop->heap,
+		    timer->loop->cap, sizeof(struct loop_timer *));
+	}
+	timer->order = timer->loop->orders++;
+	heap_put(timer->loop, timer->loop->count++, timer);
+	heap_settle(timer->loop, timer->index);
 }
 
 bool

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
+#include "base.h"
+
 #include <time.h>
 
-#include "buf.h"
 #include "moment.h"
-#include "text.h"
 
 bool
 moment_parse(const char *stamp, int64_t *ret_ms)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "clock.h"
-#include "log.h"
+#include "base.h"
 #include "loop.h"
-#include "mem.h"
 #include "operation.h"
 
 static void

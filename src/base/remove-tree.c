@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "mem.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "remove-tree.h"
 
 static int remove_at(int parent, const char *name, dev_t device, int depth);

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "rpc.h"
-#include "text.h"
 
 static bool
 rpc_has(struct json_object *root, const char *key)

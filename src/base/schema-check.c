@@ -2,19 +2,11 @@
 
 /* JSON values against their schema, and the schema as JSON Schema. */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "log.h"
+#include <math.h>
+
 #include "schema-private.h"
-#include "strv.h"
-#include "text.h"
 
 #define DIALECT "https://json-schema.org/draft/2020-12/schema"
 
@@ -289,20 +281,6 @@ static int check_value(const struct schema_field *field,
     struct json_object *value, const struct place *at, struct err *err);
 
 static int
-fail_unknown(
-    const struct schema *schema, const struct place *at, struct err *err)
-{
-	cleanup_strv char **names = NULL;
-	const char *near;
-
-	schema_names(schema, false, &names);
-	near = text_nearest(at->key, strv_const(names));
-	if (near == NULL)
-		return fail(err, at, "unknown member");
-	return fail(err, at, "unknown member, did you mean \"%s\"?", near);
-}
-
-static int
 check_members(const struct schema *schema, struct json_object *value,
     const struct place *at, struct err *err)
 {
@@ -337,8 +315,17 @@ check_object(const struct schema *schema, struct json_object *value,
 	for (; !schema->open && !json_object_iter_equal(&it, &end);
 	     json_object_iter_next(&it)) {
 		below.key = json_object_iter_peek_name(&it);
-		if (schema_find(schema, below.key, false) == NULL)
-			return fail_unknown(schema, &below, err);
+		if (schema_find(schema, below.key, false) == NULL) {
+			cleanup_strv char **names = NULL;
+			const char *near;
+
+			schema_names(schema, false, &names);
+			near = text_nearest(below.key, strv_const(names));
+			if (near == NULL)
+				return fail(err, &below, "unknown member");
+			return fail(err, &below,
+			    "unknown member, did you mean \"%s\"?", near);
+		}
 	}
 	return check_members(schema, value, at, err);
 }
@@ -387,20 +374,6 @@ check_array(const struct schema_field *field, enum schema_type member,
 }
 
 static int
-check_one(const struct schema *schema, struct json_object *value,
-    const struct place *at, struct err *err)
-{
-	cleanup_buf struct buf names = BUF_INIT;
-
-	SCHEMA_FOREACH (f, schema) {
-		if (check_value(f, value, at, NULL) == 0)
-			return 0;
-		buf_addf(&names, "%s%s", names.len > 0 ? ", " : "", f->name);
-	}
-	return fail(err, at, "does not match any of: %s", names.data);
-}
-
-static int
 check_value(const struct schema_field *given, struct json_object *value,
     const struct place *at, struct err *err)
 {
@@ -429,8 +402,18 @@ check_value(const struct schema_field *given, struct json_object *value,
 		return check_array(&field, given->type, value, at, err);
 	case SCHEMA_MAP:
 		return check_map(&field, value, at, err);
-	case SCHEMA_ONE:
-		return check_one(field.of, value, at, err);
+	case SCHEMA_ONE: {
+		const struct schema *schema = field.of;
+		cleanup_buf struct buf names = BUF_INIT;
+
+		SCHEMA_FOREACH (f, schema) {
+			if (check_value(f, value, at, NULL) == 0)
+				return 0;
+			buf_addf(
+			    &names, "%s%s", names.len > 0 ? ", " : "", f->name);
+		}
+		return fail(err, at, "does not match any of: %s", names.data);
+	}
 	default:
 		return 0;
 	}

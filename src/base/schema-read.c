@@ -2,17 +2,8 @@
 
 /* Records from JSON. */
 
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "schema-private.h"
-#include "strv.h"
-#include "text.h"
 #include "word.h"
 
 /* Enum types differ but have the same size, so copy the bytes. */
@@ -174,21 +165,6 @@ read_part(struct json_object *json, const char *at,
 	return r == -ENOENT ? -EINVAL : r;
 }
 
-static int
-read_own(struct json_object *json, const char *at,
-    const struct schema_field *field, void *member, struct err *err)
-{
-	struct json_object *value = json_object_object_get(json, field->name);
-	cleanup_buf struct buf path = BUF_INIT;
-
-	if (field->own->from_json == NULL)
-		return 0;
-	json_path_key(&path, at, field->name);
-	if (value == NULL)
-		return err_set(err, -ENOENT, "%s: missing", path.data);
-	return field->own->from_json(value, path.data, member, err);
-}
-
 /* Any JSON of the field's own type. */
 static int
 read_json(struct json_object *json, const char *at,
@@ -222,8 +198,19 @@ read_field(struct json_object *json, const char *at,
 	double real = 0;
 	int r;
 
-	if (field->own != NULL)
-		return read_own(json, at, field, m.at, err);
+	if (field->own != NULL) {
+		void *member = m.at;
+		struct json_object *value =
+		    json_object_object_get(json, field->name);
+		cleanup_buf struct buf path = BUF_INIT;
+
+		if (field->own->from_json == NULL)
+			return 0;
+		json_path_key(&path, at, field->name);
+		if (value == NULL)
+			return err_set(err, -ENOENT, "%s: missing", path.data);
+		return field->own->from_json(value, path.data, member, err);
+	}
 	switch (field->type) {
 	case SCHEMA_STRING:
 		return read_string(json, at, field, m.string, err);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include <math.h>
+
 #include "schema-private.h"
-#include "strv.h"
-#include "text.h"
 
 /* NULL for a value behind the last word. */
 static const char *
@@ -29,8 +24,6 @@ number_of(const struct schema_field *field, union schema_member m)
 {
 	return field->type == SCHEMA_INT32 ? *m.number : *m.number64;
 }
-
-static bool is_empty(const struct schema *schema, const void *record);
 
 static bool
 is_unset(const struct schema_field *field, const void *record)
@@ -59,8 +52,12 @@ is_unset(const struct schema_field *field, const void *record)
 		return !isfinite(*m.real);
 	case SCHEMA_LIST:
 		return strv_count(*m.list) == 0;
-	case SCHEMA_STRUCT:
-		return is_empty(field->of, m.at);
+	case SCHEMA_STRUCT: {
+		SCHEMA_FOREACH (f, field->of)
+			if (f->is_member && !is_unset(f, m.at))
+				return false;
+		return true;
+	}
 	case SCHEMA_ROWS:
 	case SCHEMA_POINTERS:
 	case SCHEMA_SLOTS:
@@ -68,15 +65,6 @@ is_unset(const struct schema_field *field, const void *record)
 	default:
 		return *m.pointer == NULL;
 	}
-}
-
-static bool
-is_empty(const struct schema *schema, const void *record)
-{
-	SCHEMA_FOREACH (f, schema)
-		if (f->is_member && !is_unset(f, record))
-			return false;
-	return true;
 }
 
 void *
@@ -151,26 +139,20 @@ rows_of(const struct schema_field *field, const void *record, bool private)
 }
 
 static void
-write_own(struct json_object *json, const struct schema_field *field,
-    const void *member)
-{
-	struct json_object *value = NULL;
-
-	if (field->own->to_json == NULL)
-		return;
-	value = field->own->to_json(member);
-	if (value != NULL || (field->flags & SCHEMA_OMIT_UNSET) == 0)
-		json_set(json, field->name, value);
-}
-
-static void
 write_field(struct json_object *json, const struct schema_field *field,
     const void *record, bool private)
 {
 	union schema_member m = schema_member_of(field, record);
 
 	if (field->own != NULL) {
-		write_own(json, field, m.at);
+		const void *member = m.at;
+		struct json_object *value = NULL;
+
+		if (field->own->to_json == NULL)
+			return;
+		value = field->own->to_json(member);
+		if (value != NULL || (field->flags & SCHEMA_OMIT_UNSET) == 0)
+			json_set(json, field->name, value);
 		return;
 	}
 	if ((field->flags & SCHEMA_OMIT_UNSET) != 0 && is_unset(field, record))

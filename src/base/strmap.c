@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
+#include "base.h"
+#include "id.h"
 #include "strmap.h"
 
 #define SIZE_LEAST 16
 
-/* FNV-1a; its low bits are mixed, because the table uses only those. */
+/* The low bits are mixed, because the table uses only those. */
 static uint64_t
 hash_of(const char *key)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = id_hash64(key);
 
-	for (const unsigned char *c = (const unsigned char *)key; *c != '\0';
-	     c++)
-		hash = (hash ^ *c) * UINT64_C(0x100000001b3);
 	return hash ^ (hash >> 32);
 }
 

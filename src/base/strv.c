@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
 #include <json-c/json.h>
-
-#include "mem.h"
-#include "strv.h"
 
 void
 strv_free(char **list)

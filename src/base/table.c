@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
+#include "base.h"
 #include "table.h"
-#include "text.h"
 
 #define TABLE_GAP      2
 #define TABLE_ELLIPSIS "\xe2\x80\xa6" /* one column wide */
@@ -106,24 +100,6 @@ table_colour(struct table *table, int column, const char *sgr)
 	cell->sgr = sgr == NULL ? NULL : xstrdup(sgr);
 }
 
-/* Narrow the widest flexible columns until the rows fit, or as far as
- * possible. */
-static void
-table_squeeze(const struct table *table, int64_t excess, int *widths)
-{
-	for (; excess > 0; excess--) {
-		int *widest = NULL;
-
-		for (size_t i = 0; i < table->count; i++)
-			if (table->columns[i].flexible && widths[i] > 1 &&
-			    (widest == NULL || widths[i] >= *widest))
-				widest = &widths[i];
-		if (widest == NULL)
-			break;
-		--*widest;
-	}
-}
-
 /* The widths of all columns; the caller frees them. */
 static int *
 table_measure(const struct table *table, int width)
@@ -141,17 +117,25 @@ table_measure(const struct table *table, int width)
 		}
 		total += widths[i] + (i > 0 ? TABLE_GAP : 0);
 	}
-	if (width > 0)
-		table_squeeze(table, total - width, widths);
-	return widths;
-}
+	if (width > 0) {
+		int64_t excess = total - width;
 
-static void
-table_add_blanks(struct buf *out, size_t count)
-{
-	buf_reserve(out, count);
-	memset(out->data + out->len, ' ', count);
-	buf_grew(out, count);
+		/* Narrow the widest flexible columns until the rows fit, or
+		 * as far as possible. */
+		for (; excess > 0; excess--) {
+			int *widest = NULL;
+
+			for (size_t i = 0; i < table->count; i++)
+				if (table->columns[i].flexible &&
+				    widths[i] > 1 &&
+				    (widest == NULL || widths[i] >= *widest))
+					widest = &widths[i];
+			if (widest == NULL)
+				break;
+			--*widest;
+		}
+	}
+	return widths;
 }
 
 /* `blanks` is the padding due before this cell; it is only printed if something
@@ -164,6 +148,7 @@ table_print_cell(const struct table_cell *cell, bool right, int width,
 	bool cut = cell->width > width;
 	size_t len = strlen(cell->text), pad;
 	int used = cell->width;
+	size_t count;
 
 	if (len == 0)
 		return blanks + (size_t)width;
@@ -172,7 +157,10 @@ table_print_cell(const struct table_cell *cell, bool right, int width,
 		used = text_width(cell->text, len) + 1;
 	}
 	pad = (size_t)(width - used);
-	table_add_blanks(out, blanks + (right ? pad : 0));
+	count = blanks + (right ? pad : 0);
+	buf_reserve(out, count);
+	memset(out->data + out->len, ' ', count);
+	buf_grew(out, count);
 	if (coloured)
 		buf_addf(out, "\033[%sm", cell->sgr);
 	buf_add(out, cell->text, len);

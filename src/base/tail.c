@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "loop.h"
-#include "mem.h"
 #include "tail.h"
-#include "text.h"
 #include "watch.h"
 
 /* A little over the limit, so that the cut can be made between characters. */
-#define TAIL_KEEP     (TAIL_LINE_MAX + 4)
-#define TAIL_IDLE_MAX ((size_t)64 * 1024) /* memory kept between lines */
+#define TAIL_KEEP (TAIL_LINE_MAX + 4)
 
 struct tail {
 	struct watch *watch;
@@ -111,8 +103,6 @@ tail_report(struct tail *tail)
 		return false;
 	}
 	tail->cut = false;
-	if (tail->line.cap > TAIL_IDLE_MAX)
-		buf_release(&tail->line);
 	buf_clear(&tail->line);
 	return true;
 }
@@ -132,6 +122,9 @@ tail_feed(struct tail *tail, const char *bytes, size_t len)
 		len -= part + 1;
 	}
 	tail_keep(tail, bytes, len);
+	/* There are many tails, and most of them wait. */
+	if (tail->line.len == 0)
+		buf_release(&tail->line);
 	return true;
 }
 

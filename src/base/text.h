@@ -98,4 +98,10 @@ int text_width(const char *s, size_t len);
  * characters. */
 size_t text_width_cut(const char *s, size_t len, int max);
 
+/* The order in which people sort names: t2 comes before t10. */
+
+/* As strcmp(), but digits are compared as numbers; leading zeros decide only
+ * between names that are equal otherwise. */
+int natural_compare(const char *a, const char *b);
+
 #endif

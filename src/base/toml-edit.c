@@ -5,18 +5,10 @@
  * reader's marks. The copy must parse as intended before it replaces the
  * original.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
 #include <json-c/json.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "text.h"
 #include "toml-edit.h"
 #include "toml.h"
 
@@ -208,29 +200,6 @@ value_check(const char *value, struct err *err)
 	return 0;
 }
 
-/* Insert a key into an inline table, before the closing brace. Returns the
- * offset of the value. */
-static size_t
-insert_inline(struct buf *doc, const struct path *path,
-    const struct place *place, const char *value)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	size_t at = toml_mark_of(place->owner).end - 1, begin;
-	bool empty = json_object_object_length(place->owner) == 0;
-
-	while (doc->data[at - 1] == ' ' || doc->data[at - 1] == '\t')
-		at--;
-	buf_adds(&text, empty ? " " : ", ");
-	path_add(&text, path, place->owner_depth, path->count);
-	buf_adds(&text, " = ");
-	begin = at + text.len;
-	buf_adds(&text, value);
-	if (empty && doc->data[at] == '}')
-		buf_addc(&text, ' ');
-	buf_splice(doc, at, 0, text.data, text.len);
-	return begin;
-}
-
 /* Does the root have keys of its own, not only headers? */
 static bool
 has_own_keys(struct json_object *root)
@@ -247,67 +216,76 @@ has_own_keys(struct json_object *root)
 	return false;
 }
 
-/* Insert a line after the table's own lines. */
-static size_t
-insert_line(struct buf *doc, const struct path *path, const struct place *place,
-    const char *value)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	const char *eol = line_ending(doc);
-	size_t begin, at = toml_mark_of(place->owner).tail;
-
-	if (line_start(doc, at) != at)
-		buf_adds(&text, eol);
-	path_add(&text, path, place->owner_depth, path->count);
-	buf_adds(&text, " = ");
-	begin = at + text.len;
-	buf_adds(&text, value);
-	buf_adds(&text, eol);
-	/* Separate the first key of the root from the headers below it. */
-	if (toml_mark_origin(place->owner) == TOML_ORIGIN_ROOT &&
-	    !has_own_keys(place->owner) && at < doc->len)
-		buf_adds(&text, eol);
-	buf_splice(doc, at, 0, text.data, text.len);
-	return begin;
-}
-
-/* Append a new [table] with this key to the document. */
-static size_t
-append_table(struct buf *doc, const struct path *path, const char *value)
-{
-	const char *eol = line_ending(doc);
-	size_t begin, last = line_start(doc, doc->len);
-
-	if (last != doc->len) {
-		buf_adds(doc, eol);
-		last = doc->len;
-	}
-	if (last > document_start(doc)) {
-		last = line_start(doc, last - 1);
-		if (doc->data[last] != '\n' && doc->data[last] != '\r')
-			buf_adds(doc, eol);
-	}
-	buf_addc(doc, '[');
-	path_add(doc, path, 0, path->count - 1);
-	buf_addf(doc, "]%s", eol);
-	path_add(doc, path, path->count - 1, path->count);
-	buf_adds(doc, " = ");
-	begin = doc->len;
-	buf_addf(doc, "%s%s", value, eol);
-	return begin;
-}
-
 static size_t
 insert_value(struct buf *doc, const struct path *path,
     const struct place *place, const char *value)
 {
 	bool has_table = place->depth + 1 == path->count;
 
-	if (toml_mark_origin(place->owner) == TOML_ORIGIN_VALUE)
-		return insert_inline(doc, path, place, value);
-	if (has_table && toml_mark_origin(place->owner) != TOML_ORIGIN_IMPLICIT)
-		return insert_line(doc, path, place, value);
-	return append_table(doc, path, value);
+	if (toml_mark_origin(place->owner) == TOML_ORIGIN_VALUE) {
+		cleanup_buf struct buf text = BUF_INIT;
+		size_t at = toml_mark_of(place->owner).end - 1, begin;
+		bool empty = json_object_object_length(place->owner) == 0;
+
+		/* Insert a key into an inline table, before the closing
+		 * brace. Returns the offset of the value. */
+		while (doc->data[at - 1] == ' ' || doc->data[at - 1] == '\t')
+			at--;
+		buf_adds(&text, empty ? " " : ", ");
+		path_add(&text, path, place->owner_depth, path->count);
+		buf_adds(&text, " = ");
+		begin = at + text.len;
+		buf_adds(&text, value);
+		if (empty && doc->data[at] == '}')
+			buf_addc(&text, ' ');
+		buf_splice(doc, at, 0, text.data, text.len);
+		return begin;
+	}
+	if (has_table &&
+	    toml_mark_origin(place->owner) != TOML_ORIGIN_IMPLICIT) {
+		cleanup_buf struct buf text = BUF_INIT;
+		const char *eol = line_ending(doc);
+		size_t begin, at = toml_mark_of(place->owner).tail;
+
+		/* Insert a line after the table's own lines. */
+		if (line_start(doc, at) != at)
+			buf_adds(&text, eol);
+		path_add(&text, path, place->owner_depth, path->count);
+		buf_adds(&text, " = ");
+		begin = at + text.len;
+		buf_adds(&text, value);
+		buf_adds(&text, eol);
+		/* Separate the first key of the root from the headers below it.
+		 */
+		if (toml_mark_origin(place->owner) == TOML_ORIGIN_ROOT &&
+		    !has_own_keys(place->owner) && at < doc->len)
+			buf_adds(&text, eol);
+		buf_splice(doc, at, 0, text.data, text.len);
+		return begin;
+	}
+	{
+		const char *eol = line_ending(doc);
+		size_t begin, last = line_start(doc, doc->len);
+
+		/* Append a new [table] with this key to the document. */
+		if (last != doc->len) {
+			buf_adds(doc, eol);
+			last = doc->len;
+		}
+		if (last > document_start(doc)) {
+			last = line_start(doc, last - 1);
+			if (doc->data[last] != '\n' && doc->data[last] != '\r')
+				buf_adds(doc, eol);
+		}
+		buf_addc(doc, '[');
+		path_add(doc, path, 0, path->count - 1);
+		buf_addf(doc, "]%s", eol);
+		path_add(doc, path, path->count - 1, path->count);
+		buf_adds(doc, " = ");
+		begin = doc->len;
+		buf_addf(doc, "%s%s", value, eol);
+		return begin;
+	}
 }
 
 /* Find the path in the changed text, which must parse. The mark is TOML_NONE if
@@ -424,16 +402,6 @@ sections_cleanup(struct sections *sections)
 	free(sections->list);
 }
 
-static void
-sections_add(struct sections *sections, struct toml_mark mark, bool gone)
-{
-	sections->list = xreallocarray(
-	    sections->list, sections->count + 1, sizeof(*sections->list));
-	sections->list[sections->count++] = (struct section){
-		.start = mark.start, .tail = mark.tail, .gone = gone
-	};
-}
-
 /* Collect all headers below a value; the target and its sub-tables are to be
  * removed. */
 static void
@@ -453,8 +421,15 @@ sections_collect(struct sections *sections, struct json_object *value,
 			    json_object_array_get_idx(value, i), target, gone);
 		return;
 	}
-	if (origin == TOML_ORIGIN_HEADER)
-		sections_add(sections, toml_mark_of(value), gone);
+	if (origin == TOML_ORIGIN_HEADER) {
+		struct toml_mark mark = toml_mark_of(value);
+
+		sections->list = xreallocarray(sections->list,
+		    sections->count + 1, sizeof(*sections->list));
+		sections->list[sections->count++] = (struct section){
+			.start = mark.start, .tail = mark.tail, .gone = gone
+		};
+	}
 	end = json_object_iter_end(value);
 	for (at = json_object_iter_begin(value);
 	     !json_object_iter_equal(&at, &end); json_object_iter_next(&at))
@@ -522,16 +497,6 @@ ends_blank(const struct buf *text)
 	return len >= 2 && text->data[len - 2] == '\n';
 }
 
-/* Remove the blank lines that stood between the last table and those before
- * it. */
-static void
-cut_blank_end(const struct buf *before, struct buf *text)
-{
-	while (!ends_blank(before) && ends_blank(text))
-		buf_truncate(text,
-		    text->len - (text->data[text->len - 2] == '\r' ? 2 : 1));
-}
-
 int
 toml_edit_remove_table(struct buf *document, const char *const *path,
     size_t count, struct err *err)
@@ -560,7 +525,12 @@ toml_edit_remove_table(struct buf *document, const char *const *path,
 	buf_add(&changed, document->data, document->len);
 	sections_collect(&sections, root, place.value, false);
 	sections_cut(&sections, toml_mark_of(root).tail, &changed);
-	cut_blank_end(document, &changed);
+	/* Remove the blank lines that stood between the last table and those
+	 * before it. */
+	while (!ends_blank(document) && ends_blank(&changed))
+		buf_truncate(&changed,
+		    changed.len -
+			(changed.data[changed.len - 2] == '\r' ? 2 : 1));
 	r = document_check(&changed, &where, &mark, err);
 	if (r < 0)
 		return r;

@@ -5,22 +5,146 @@
  * time may have one blank between them), which is extracted first and then
  * checked as a whole, so that an error message can show it.
  */
+#include "base.h"
+
 #include <ctype.h>
-#include <errno.h>
+#include <json-c/json.h>
 #include <locale.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <json-c/json.h>
-
-#include "buf.h"
-#include "log.h"
-#include "mem.h"
-#include "text.h"
-#include "toml-reader.h"
 #include "toml-value.h"
+
+int
+toml_reader_fail(struct toml_reader *reader, const char *fmt, ...)
+{
+	char words[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(words, sizeof(words), fmt, ap);
+	va_end(ap);
+	return err_set(
+	    reader->err, -EINVAL, "line %u: %s", reader->line, words);
+}
+
+int
+toml_reader_expected(struct toml_reader *reader, const char *what)
+{
+	const char *s = reader->text + reader->at;
+	size_t len;
+
+	if (reader->at == reader->len)
+		return toml_reader_fail(
+		    reader, "expected %s, found the end of the file", what);
+	if (toml_reader_at_newline(reader))
+		return toml_reader_fail(
+		    reader, "expected %s, found the end of the line", what);
+	len = text_utf8_len(s, reader->len - reader->at);
+	return toml_reader_fail(
+	    reader, "expected %s, found '%.*s'", what, (int)len, s);
+}
+
+/* Describe a byte that is not allowed in a TOML document. */
+static int
+reader_bad_byte(struct toml_reader *reader, unsigned char c)
+{
+	if (c >= 0x80)
+		return toml_reader_fail(
+		    reader, "the byte 0x%02x is not valid UTF-8", c);
+	if (c == '\r')
+		return toml_reader_fail(
+		    reader, "a carriage return without a line feed after it");
+	return toml_reader_fail(reader,
+	    "the control character 0x%02x is not allowed; in a string write "
+	    "\\u%04x",
+	    c, c);
+}
+
+int
+toml_reader_check(struct toml_reader *reader)
+{
+	const char *s = reader->text;
+	size_t i, step, len = reader->len;
+
+	for (i = 0; i < len; i += step) {
+		unsigned char c = (unsigned char)s[i];
+		bool is_crlf = c == '\r' && i + 1 < len && s[i + 1] == '\n';
+
+		step = 1;
+		if (c == '\n')
+			reader->line++;
+		else if (c >= 0x80)
+			step = text_utf8_len(s + i, len - i);
+		else if ((c < 0x20 && c != '\t' && !is_crlf) || c == 0x7f)
+			step = 0;
+		if (step == 0)
+			return reader_bad_byte(reader, c);
+	}
+	reader->line = 1;
+	return 0;
+}
+
+char
+toml_reader_peek(const struct toml_reader *reader)
+{
+	return reader->at < reader->len ? reader->text[reader->at] : '\0';
+}
+
+bool
+toml_reader_at(const struct toml_reader *reader, const char *s)
+{
+	size_t len = strlen(s);
+
+	return len <= reader->len - reader->at &&
+	    memcmp(reader->text + reader->at, s, len) == 0;
+}
+
+bool
+toml_reader_at_newline(const struct toml_reader *reader)
+{
+	char c = toml_reader_peek(reader);
+
+	return c == '\n' || c == '\r';
+}
+
+void
+toml_reader_skip_blanks(struct toml_reader *reader)
+{
+	while (
+	    toml_reader_peek(reader) == ' ' || toml_reader_peek(reader) == '\t')
+		reader->at++;
+}
+
+void
+toml_reader_skip_comment(struct toml_reader *reader)
+{
+	if (toml_reader_peek(reader) != '#')
+		return;
+	while (reader->at < reader->len && !toml_reader_at_newline(reader))
+		reader->at++;
+}
+
+void
+toml_reader_skip_newline(struct toml_reader *reader)
+{
+	if (!toml_reader_at_newline(reader))
+		return;
+	reader->at += toml_reader_peek(reader) == '\r' ? 2 : 1;
+	reader->line++;
+}
+
+void
+toml_reader_skip_space(struct toml_reader *reader)
+{
+	size_t before;
+
+	do {
+		before = reader->at;
+		toml_reader_skip_blanks(reader);
+		toml_reader_skip_comment(reader);
+		toml_reader_skip_newline(reader);
+	} while (reader->at != before);
+}
 
 #define WORD_SHOWN 60
 
@@ -75,37 +199,6 @@ integer_make(struct toml_reader *reader, const struct buf *word,
 	*ret = toml_value_must(json_object_new_int64(value));
 	*ret_type = TOML_INTEGER;
 	return 0;
-}
-
-/* 0x..., 0o..., 0b... */
-static int
-integer_prefixed(struct toml_reader *reader, const struct buf *word,
-    struct json_object **ret, enum toml_type *ret_type)
-{
-	static const struct {
-		char letter;
-		int base;
-		const char *digits, *words;
-	} kinds[] = {
-		{ 'x', 16, "0123456789abcdefABCDEF",
-		    "is not a hexadecimal integer such as 0xff" },
-		{ 'o', 8, "01234567", "is not an octal integer such as 0o755" },
-		{ 'b', 2, "01", "is not a binary integer such as 0b101" },
-	};
-	cleanup_buf struct buf digits = BUF_INIT;
-	const char *rest;
-
-	for (size_t i = 0; i < nitems(kinds); i++) {
-		if (word->data[1] != kinds[i].letter)
-			continue;
-		rest = digits_take(word->data + 2, kinds[i].digits, &digits);
-		if (rest == NULL || *rest != '\0')
-			return word_fail(reader, word, kinds[i].words);
-		return integer_make(
-		    reader, word, digits.data, kinds[i].base, ret, ret_type);
-	}
-	return word_fail(
-	    reader, word, "is not a number: the prefixes are 0x, 0o and 0b");
 }
 
 static int
@@ -304,9 +397,12 @@ word_length(const struct toml_reader *reader, size_t at)
 	return end - at;
 }
 
-static void
-word_take(struct toml_reader *reader, struct buf *word)
+int
+toml_value_read(struct toml_reader *reader, struct json_object **ret_value,
+    enum toml_type *ret_type)
 {
+	cleanup_buf struct buf word = BUF_INIT;
+	const char *unsigned_word;
 	const char *s = reader->text + reader->at;
 	size_t left, len = word_length(reader, reader->at);
 
@@ -315,18 +411,8 @@ word_take(struct toml_reader *reader, struct buf *word)
 	if (len == 10 && s[4] == '-' && s[7] == '-' && left >= 2 &&
 	    s[10] == ' ' && isdigit((unsigned char)s[11]))
 		len += 1 + word_length(reader, reader->at + len + 1);
-	buf_add(word, s, len);
+	buf_add(&word, s, len);
 	reader->at += len;
-}
-
-int
-toml_value_read(struct toml_reader *reader, struct json_object **ret_value,
-    enum toml_type *ret_type)
-{
-	cleanup_buf struct buf word = BUF_INIT;
-	const char *unsigned_word;
-
-	word_take(reader, &word);
 	if (strcmp(word.data, "true") == 0 || strcmp(word.data, "false") == 0) {
 		*ret_type = TOML_BOOL;
 		*ret_value = toml_value_must(
@@ -339,8 +425,36 @@ toml_value_read(struct toml_reader *reader, struct json_object **ret_value,
 	    strcmp(unsigned_word, "nan") == 0)
 		return float_make(word.data, ret_value, ret_type);
 	if (word.data[0] == '0' && isalpha((unsigned char)word.data[1]) &&
-	    word.data[1] != 'e' && word.data[1] != 'E')
-		return integer_prefixed(reader, &word, ret_value, ret_type);
+	    word.data[1] != 'e' && word.data[1] != 'E') {
+		static const struct {
+			char letter;
+			int base;
+			const char *digits, *words;
+		} kinds[] = {
+			{ 'x', 16, "0123456789abcdefABCDEF",
+			    "is not a hexadecimal integer such as 0xff" },
+			{ 'o', 8, "01234567",
+			    "is not an octal integer such as 0o755" },
+			{ 'b', 2, "01",
+			    "is not a binary integer such as 0b101" },
+		};
+		cleanup_buf struct buf digits = BUF_INIT;
+		const char *rest;
+
+		/* 0x..., 0o..., 0b... */
+		for (size_t i = 0; i < nitems(kinds); i++) {
+			if (word.data[1] != kinds[i].letter)
+				continue;
+			rest = digits_take(
+			    word.data + 2, kinds[i].digits, &digits);
+			if (rest == NULL || *rest != '\0')
+				return word_fail(reader, &word, kinds[i].words);
+			return integer_make(reader, &word, digits.data,
+			    kinds[i].base, ret_value, ret_type);
+		}
+		return word_fail(reader, &word,
+		    "is not a number: the prefixes are 0x, 0o and 0b");
+	}
 	if (date_meant(&word))
 		return date_make(reader, &word, ret_value, ret_type);
 	return number_decimal(reader, &word, ret_value, ret_type);

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <json-c/json.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "log.h"
-#include "mem.h"
-#include "text.h"
-#include "toml-reader.h"
+#include <json-c/json.h>
+
 #include "toml-value.h"
 #include "toml.h"
 
@@ -494,26 +485,6 @@ section_open_element(struct document *doc, const struct key *key,
 }
 
 static int
-section_open(struct document *doc, const struct key *key, bool is_element,
-    const struct toml_mark *mark)
-{
-	struct json_object *parent = doc->root;
-	size_t depth = 0;
-	int r;
-
-	for (size_t i = 0; i + 1 < key->count; i++) {
-		r = table_enter(doc, key, i, mark->start, &parent, &depth);
-		if (r < 0)
-			return r;
-	}
-	doc->section_depth = depth + 1;
-	if (doc->section_depth + is_element > TOML_DEPTH_MAX)
-		return fail_depth(doc);
-	return is_element ? section_open_element(doc, key, mark, parent) :
-			    section_open_table(doc, key, mark, parent);
-}
-
-static int
 read_header(struct document *doc)
 {
 	__attribute__((cleanup(key_cleanup))) struct key key = { .count = 0 };
@@ -536,7 +507,23 @@ read_header(struct document *doc)
 				 "']' after the table's name");
 	in->at += strlen(close);
 	mark.end = in->at;
-	return section_open(doc, &key, is_element, &mark);
+	{
+		struct json_object *parent = doc->root;
+		size_t depth = 0;
+
+		for (size_t i = 0; i + 1 < key.count; i++) {
+			r = table_enter(
+			    doc, &key, i, mark.start, &parent, &depth);
+			if (r < 0)
+				return r;
+		}
+		doc->section_depth = depth + 1;
+		if (doc->section_depth + is_element > TOML_DEPTH_MAX)
+			return fail_depth(doc);
+		return is_element ?
+		    section_open_element(doc, &key, &mark, parent) :
+		    section_open_table(doc, &key, &mark, parent);
+	}
 }
 
 /* One step of a dotted key, here.here.x = 1: it may only add to tables that
@@ -664,20 +651,6 @@ read_inline_table(struct document *doc, size_t depth, struct json_object *table)
 	return 0;
 }
 
-static int
-read_text(struct toml_reader *in, struct json_object **ret)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	int r;
-
-	r = toml_string_read(in, false, &text);
-	if (r < 0)
-		return r;
-	*ret = toml_value_must(
-	    json_object_new_string_len(text.data, (int)text.len));
-	return 0;
-}
-
 /* Read the value at the cursor, without its mark. *ret is set on failure too if
  * a part of it was built. */
 static int
@@ -690,7 +663,17 @@ read_unmarked(struct document *doc, size_t depth, const char *expected,
 	case '"':
 	case '\'':
 		*type = TOML_STRING;
-		return read_text(in, ret);
+		{
+			cleanup_buf struct buf text = BUF_INIT;
+			int r;
+
+			r = toml_string_read(in, false, &text);
+			if (r < 0)
+				return r;
+			*ret = toml_value_must(json_object_new_string_len(
+			    text.data, (int)text.len));
+			return 0;
+		}
 	case '[':
 		*type = TOML_ARRAY;
 		*ret = toml_value_must(json_object_new_array());

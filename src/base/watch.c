@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "errtext.h"
-#include "file.h"
 #include "loop.h"
-#include "mem.h"
 #include "watch.h"
 
 #define WATCH_LOOK_MS 1000
@@ -86,27 +80,6 @@ watch_digest_stat(const char *name, const struct stat *st)
 	return hash;
 }
 
-/* A sum, since the order of the entries does not matter. */
-static uint64_t
-watch_digest_entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	uint64_t sum = 0;
-	struct dirent *entry;
-	struct stat st;
-
-	if (dir == NULL)
-		return 0;
-	while ((entry = readdir(dir)) != NULL) {
-		if (strcmp(entry->d_name, "..") != 0 &&
-		    fstatat(dirfd(dir), entry->d_name, &st,
-			AT_SYMLINK_NOFOLLOW) == 0)
-			sum += watch_digest_stat(entry->d_name, &st);
-	}
-	closedir(dir);
-	return sum;
-}
-
 /* Everything that polling compares, as one number; 0 = nothing there. */
 static uint64_t
 watch_digest(const char *path)
@@ -115,8 +88,23 @@ watch_digest(const char *path)
 
 	if (stat(path, &st) == -1)
 		return 0;
-	if (S_ISDIR(st.st_mode))
-		return watch_digest_entries(path);
+	if (S_ISDIR(st.st_mode)) {
+		DIR *dir = opendir(path);
+		uint64_t sum = 0;
+		struct dirent *entry;
+
+		/* A sum, since the order of the entries does not matter. */
+		if (dir == NULL)
+			return 0;
+		while ((entry = readdir(dir)) != NULL) {
+			if (strcmp(entry->d_name, "..") != 0 &&
+			    fstatat(dirfd(dir), entry->d_name, &st,
+				AT_SYMLINK_NOFOLLOW) == 0)
+				sum += watch_digest_stat(entry->d_name, &st);
+		}
+		closedir(dir);
+		return sum;
+	}
 	return watch_digest_stat("", &st);
 }
 
@@ -330,13 +318,18 @@ watch_look(void *arg)
 		watch_set_look(watch, !watch_follow(watch));
 }
 
-/* Split "dir/name", ignoring slashes at the end. */
-static void
-watch_set_path(struct watch *watch, const char *path)
+int
+watch_new(struct loop *loop, const char *path, watch_fn *fn, void *arg,
+    struct watch **ret_watch, struct err *err)
 {
-	size_t len = strlen(path);
+	struct watch *watch = xcalloc(1, sizeof *watch);
+	int code;
+	size_t len;
 	char *slash;
 
+	watch->dir_wd = watch->self_wd = -1;
+	/* Split "dir/name", ignoring slashes at the end. */
+	len = strlen(path);
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	watch->path = xstrndup(path, len);
@@ -349,17 +342,6 @@ watch_set_path(struct watch *watch, const char *path)
 	else
 		watch->dir =
 		    xstrndup(watch->path, (size_t)(slash - watch->path));
-}
-
-int
-watch_new(struct loop *loop, const char *path, watch_fn *fn, void *arg,
-    struct watch **ret_watch, struct err *err)
-{
-	struct watch *watch = xcalloc(1, sizeof *watch);
-	int code;
-
-	watch->dir_wd = watch->self_wd = -1;
-	watch_set_path(watch, path);
 	if (!file_is_dir(watch->dir)) {
 		code = file_exists(watch->dir) ? -ENOTDIR : -ENOENT;
 		err_errno(err, code, "cannot watch %s", path);

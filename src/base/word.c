@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "text.h"
+#include "base.h"
 #include "word.h"
 
 #define SHOWN_MAX 40 /* bytes shown of an unknown word */

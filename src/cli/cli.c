@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "api.h"
-#include "cli.h"
-#include "cmd-overseer.h"
+#include "base.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "file.h"
 #include "identity.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
-#include "progress.h"
+#include "priority.h"
 #include "root-mark.h"
-#include "table.h"
-#include "text.h"
 
 #define CONCURRENCY_MAX 100
 
@@ -183,19 +169,21 @@ cli_find_workspace(struct cli *cli, unsigned needs)
 	struct err err = { 0 };
 	int r;
 
-	if (needs == 0)
+	if (needs & CLI_ANYWHERE)
 		return CLI_OK;
 	if (cli->root_option != NULL)
 		r = workspace_at(cli->root_option, &cli->workspace, &err);
 	else
 		r = workspace_find(".", &cli->workspace, &err);
+	/* A daemon that runs has been through the check, and git is slow. */
+	if (r == 0 && (needs & CLI_DAEMON_DOES) &&
+	    workspace_initialised(&cli->workspace) && daemon_runs(cli))
+		return CLI_OK;
 	if (r < 0)
 		return cli_fail_err(cli,
 		    r == -ENOENT ? "no_repository" : "bad_repository", &err);
-	if (needs & CLI_NEEDS_INIT)
+	if (needs != CLI_NEEDS_REPO)
 		r = root_mark_check(&cli->workspace, &err);
-	if (r == -EPERM && (needs & CLI_DAEMON_DOES) && daemon_runs(cli))
-		r = 0;
 	if (r < 0)
 		return cli_fail_err(cli,
 		    r == -ENOENT    ? "not_initialised" :
@@ -292,6 +280,71 @@ cli_coloured(struct cli *cli, const char *sgr, const char *text)
 		buf_addf(&cli->text, "\033[%sm%s\033[0m", sgr, text);
 	else
 		buf_adds(&cli->text, text);
+}
+
+void
+cli_visible(struct cli *cli, const char *text)
+{
+	text_add_visible(&cli->text, text, strlen(text), false);
+}
+
+void
+cli_table(struct cli *cli, const struct view_column *columns, size_t count,
+    struct json_object *rows, const void *arg, const char *none)
+{
+	const struct view_table table = {
+		.columns = columns, .count = count, .rows = rows, .arg = arg
+	};
+
+	if (json_object_array_length(rows) > 0)
+		view_table_print(&table, cli->width, cli->colour, &cli->text);
+	else if (none != NULL)
+		buf_addf(&cli->text, "%s\n", none);
+}
+
+void
+cli_facts(struct cli *cli, const struct view_column *lines, size_t count,
+    struct json_object *row, int width)
+{
+	view_facts(lines, count, row, "", width, cli->colour, &cli->text);
+}
+
+void
+cli_text(struct cli *cli, const char *name, const char *text)
+{
+	if (text == NULL || text[0] == '\0')
+		return;
+	buf_addf(&cli->text, "\n%s\n", name);
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n");
+
+		if (len > 0)
+			buf_adds(&cli->text, "  ");
+		text_add_visible(&cli->text, text, len, true);
+		buf_addc(&cli->text, '\n');
+		text += len + (text[len] == '\n');
+	}
+}
+
+struct json_object *
+cli_members(const struct schema *shape, struct json_object *from)
+{
+	struct json_object *json = json_object_new_object();
+
+	for (const struct schema_field *f = shape->fields; f->name != NULL;
+	     f++) {
+		struct json_object *value = NULL;
+
+		if (json_object_is_type(from, json_type_object))
+			value = json_object_get(
+			    json_object_object_get(from, f->name));
+		if (value == NULL && !(f->flags & SCHEMA_NULLABLE))
+			value = f->type == SCHEMA_BOOL ?
+			    json_object_new_boolean(false) :
+			    json_object_new_int64(0);
+		json_set(json, f->name, value);
+	}
+	return json;
 }
 
 char
@@ -452,6 +505,11 @@ cli_unknown_flag(
 	names[count] = NULL;
 	name[strcspn(name, "=")] = '\0';
 	near = text_nearest(name, names);
+	/* --plan-file, which is --plan now. */
+	for (size_t i = 0; near == NULL && i < count; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0 &&
+		    name[strlen(names[i])] == '-')
+			near = names[i];
 	if (near != NULL)
 		return cli_misuse(cli, command,
 		    "%s: no such option; did you mean --%s?", word, near);
@@ -577,4 +635,112 @@ cli_parse(struct cli *cli, const struct cli_command *command, int argc,
 		return cli_misuse(cli, command, "%s: unexpected argument",
 		    args.list[command->max_args]);
 	return CLI_OK;
+}
+
+/* --- verbs ------------------------------------------------------------- */
+
+#define VERBS_MAX 31
+
+static int
+run_verb(struct cli *cli, const struct cli_command *command,
+    const struct verb *verb, const struct cli_args *args)
+{
+	for (int i = 0;
+	     command->flags != NULL && command->flags[i].name != NULL; i++)
+		if (args->flags[i] != NULL && (verb->flags & 1u << i) == 0)
+			return cli_misuse(cli, command, "%s %s takes no --%s",
+			    command->name, verb->name, command->flags[i].name);
+	if (args->count - 1 < verb->min_args ||
+	    args->count - 1 > verb->max_args)
+		return cli_misuse(cli, command, "type: llmc %s %s",
+		    command->name, verb->form);
+	return verb->run(cli, args);
+}
+
+int
+cli_run(struct cli *cli, const struct cli_command *command,
+    const struct cli_args *args)
+{
+	const char *names[VERBS_MAX + 1] = { NULL }, *near;
+	static const char *const bare[] = { "list" };
+	const struct verb *verbs = command->verbs;
+	struct cli_args listing = *args;
+
+	if (verbs == NULL)
+		return command->run(cli, args);
+	if (args->count == 0) {
+		listing.count = 1;
+		listing.list = bare;
+		args = &listing;
+	}
+	for (size_t i = 0; i < VERBS_MAX && verbs[i].name != NULL; i++) {
+		names[i] = verbs[i].name;
+		if (strcmp(names[i], args->list[0]) == 0)
+			return run_verb(cli, command, &verbs[i], args);
+	}
+	near = text_nearest(args->list[0], names);
+	if (near != NULL)
+		return cli_misuse(cli, command,
+		    "%s %s: no such subcommand; did you mean \"%s\"?",
+		    command->name, args->list[0], near);
+	return cli_misuse(cli, command, "%s %s: no such subcommand",
+	    command->name, args->list[0]);
+}
+
+/* --- flag-params ------------------------------------------------------- */
+
+void
+flag_text(struct json_object *params, const char *key,
+    const struct cli_args *args, int flag)
+{
+	if (args->flags[flag] != NULL)
+		json_set_string(params, key, args->flags[flag]);
+}
+
+void
+flag_list(struct json_object *params, const char *key,
+    const struct cli_args *args, int flag)
+{
+	struct json_object *list;
+
+	if (args->flags[flag] == NULL)
+		return;
+	list = json_object_new_array();
+	for (int i = 0; i < args->given_count; i++)
+		if (args->given[i].flag == flag &&
+		    args->given[i].value[0] != '\0')
+			json_object_array_add(
+			    list, json_object_new_string(args->given[i].value));
+	json_set(params, key, list);
+}
+
+int
+flag_priority(
+    struct cli *cli, const struct cli_command *command, const char *word)
+{
+	enum priority priority;
+
+	if (word == NULL || priority_parse(word, &priority))
+		return CLI_OK;
+	return cli_misuse(cli, command,
+	    "\"%s\" is not a priority; use urgent, high, normal or low", word);
+}
+
+/* --- since ------------------------------------------------------------- */
+
+#define DAY_LEN 10 /* "2026-01-31" */
+
+bool
+since_parse(const char *text, int64_t now_ms, int64_t *ret_ms)
+{
+	cleanup_free char *stamp = NULL;
+	int64_t age = 0;
+
+	if (text_parse_duration(text, &age)) {
+		*ret_ms = now_ms - age;
+		return true;
+	}
+	stamp = strlen(text) == DAY_LEN ? xasprintf("%sT00:00:00.000Z", text) :
+					  xstrdup(text);
+	return moment_parse(stamp, ret_ms);
 }

@@ -2,20 +2,10 @@
 
 /* llmc agents: the cards of the agents that can be spawned, and which of them
  * fit a task. Only reads the settings. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
 #include "agent-suggest.h"
-#include "commands.h"
-#include "json.h"
-#include "mem.h"
-#include "schema.h"
-#include "settings.h"
-#include "strv.h"
-#include "table.h"
-#include "verbs.h"
-#include "word.h"
+#include "cli-private.h"
 
 enum {
 	FLAG_TAGS,
@@ -50,42 +40,28 @@ load(struct cli *cli, struct agent_cards *ret_cards)
 	return CLI_OK;
 }
 
-static void
-add_joined(struct buf *out, char *const *list)
-{
-	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
-		buf_addf(out, "%s%s", i > 0 ? ", " : "", list[i]);
-}
+static const struct view_column list_columns[] = {
+	{ "Name", .key = "name" },
+	{ "Cost", .key = "cost_tier" },
+	{ "Model", .key = "model" },
+	{ "Tags", "tags", VIEW_WORDS, .flexible = true },
+	{ "Description", "description", .flexible = true },
+};
 
 static int
 agents_list(struct cli *cli, const struct cli_args *args)
 {
-	const struct table_column columns[] = { { .title = "NAME" },
-		{ .title = "COST" }, { .title = "MODEL" },
-		{ .title = "TAGS", .flexible = true },
-		{ .title = "DESCRIPTION", .flexible = true } };
 	cleanup_agent_cards struct agent_cards cards = { 0 };
 	int status = load(cli, &cards);
-	struct table *table;
 
 	(void)args;
 	if (status != CLI_OK)
 		return status;
 	cli->result = json_object_new_array();
-	table = table_new(columns, nitems(columns));
-	for (size_t i = 0; i < cards.count; i++) {
-		const struct agent_card *card = cards.list[i];
-		cleanup_buf struct buf tags = BUF_INIT;
-
-		add_joined(&tags, card->tags);
-		table_row(table,
-		    (const char *[]){ card->name, cost_tier_words[card->cost],
-			card->model, tags.data, card->description });
-		json_object_array_add(cli->result, agent_card_to_json(card));
-	}
-	if (cards.count > 0)
-		table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+	for (size_t i = 0; i < cards.count; i++)
+		json_object_array_add(
+		    cli->result, agent_card_to_json(cards.list[i]));
+	CLI_TABLE(cli, list_columns, cli->result, NULL);
 	return CLI_OK;
 }
 
@@ -116,31 +92,20 @@ suggestion_json(const struct agent_suggestion *s)
 }
 
 static void
-print(struct cli *cli, const struct agent_suggestions *all)
+add_why(struct json_object *row, struct buf *out)
 {
-	const struct table_column columns[] = { { .title = "NAME" },
-		{ .title = "SCORE", .right = true },
-		{ .title = "WHY", .flexible = true } };
-	struct table *table = table_new(columns, nitems(columns));
+	struct json_object *list = json_object_object_get(row, "reasons");
 
-	cli->result = json_object_new_array();
-	for (size_t i = 0; i < all->count; i++) {
-		const struct agent_suggestion *s = &all->list[i];
-		cleanup_free char *score = xasprintf("%d", s->score);
-		cleanup_buf struct buf why = BUF_INIT;
-
-		for (size_t k = 0; s->reasons != NULL && s->reasons[k] != NULL;
-		     k++)
-			buf_addf(
-			    &why, "%s%s", k > 0 ? "; " : "", s->reasons[k]);
-		table_row(
-		    table, (const char *[]){ s->card->name, score, why.data });
-		json_object_array_add(cli->result, suggestion_json(s));
-	}
-	if (all->count > 0)
-		table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		buf_addf(out, "%s%s", i > 0 ? "; " : "",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
 }
+
+static const struct view_column suggest_columns[] = {
+	{ "Name", .key = "name" },
+	{ "Score", "score", VIEW_INT, .right = true },
+	{ "Why", .add = add_why, .flexible = true },
+};
 
 static int
 agents_suggest(struct cli *cli, const struct cli_args *args)
@@ -171,7 +136,11 @@ agents_suggest(struct cli *cli, const struct cli_args *args)
 		.tags = strv_const(tags),
 		.max_cost = (enum cost_tier)cost },
 	    &all);
-	print(cli, &all);
+	cli->result = json_object_new_array();
+	for (size_t i = 0; i < all.count; i++)
+		json_object_array_add(
+		    cli->result, suggestion_json(&all.list[i]));
+	CLI_TABLE(cli, suggest_columns, cli->result, NULL);
 	if (cards.count > 0 && all.count == 0)
 		buf_addf(&cli->text, "No agent is known to cost %s or less.\n",
 		    tier);
@@ -186,30 +155,16 @@ static const struct verb agents_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-agents_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_agents, agents_verbs, args);
-}
+static const struct schema suggestion_shape =
+    CLI_FIELDS(SCHEMA_IS("name", STRING, NULL),
+	SCHEMA_IS("score", INT, "0: nothing in its card matches"),
+	SCHEMA_IS("matched_tags", LIST, NULL),
+	SCHEMA_IS("reasons", LIST, "why it is where it is"),
+	SCHEMA_IS("card", OBJECT, NULL, .of = &agent_card_schema));
 
-static const struct schema suggestion_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("name", STRING, NULL),
-	    SCHEMA_IS("score", INT, "0: nothing in its card matches"),
-	    SCHEMA_IS("matched_tags", LIST, NULL),
-	    SCHEMA_IS("reasons", LIST, "why it is where it is"),
-	    SCHEMA_IS("card", OBJECT, NULL, .of = &agent_card_schema),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema agents_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", ROWS, NULL, .of = &agent_card_schema),
-	    SCHEMA_IS("suggest", ROWS, NULL, .of = &suggestion_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema agents_shape =
+    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &agent_card_schema),
+	SCHEMA_IS("suggest", ROWS, NULL, .of = &suggestion_shape));
 
 const struct cli_command cmd_agents = {
 	.name = "agents",
@@ -223,8 +178,6 @@ const struct cli_command cmd_agents = {
 	.flags = agents_flags,
 	.min_args = 0,
 	.max_args = 1001,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
-	    .of = &agents_shape },
-	.run = agents_run,
+	.shape = CLI_SHAPE(ONE, agents_shape),
+	.verbs = agents_verbs,
 };

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc asks, llmc answer: what needs a person, and the one way to answer it. */
+#include "base.h"
+
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "ask-record.h"
-#include "commands.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "cli-private.h"
 #include "message-spool.h"
 #include "message.h"
-#include "moment.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "seen.h"
-#include "state.h"
-#include "strv.h"
-#include "table.h"
-#include "text.h"
-#include "worker.h"
+
+#define SEEN_MS 1000
 
 /* --- asks --------------------------------------------------------------- */
 
@@ -127,9 +115,26 @@ add_spooled(struct message *m, void *arg)
 	message_free(m);
 }
 
+void
+asks_seen(struct cli *cli, struct json_object *ids)
+{
+	struct json_object *params = json_object_new_object(), *result = NULL;
+	const char *code = NULL;
+	struct err err = { 0 };
+
+	json_set(params, "asks", ids);
+	if (cli->json || !isatty(STDOUT_FILENO) || !remote_alive(cli))
+		json_object_put(params);
+	else
+		remote_try(cli, "ask.seen", params, SEEN_MS, &result, &code,
+		    &err); /* a daemon that is busy learns it the next time */
+	json_object_put(result);
+}
+
 static int
 asks_run(struct cli *cli, const struct cli_args *args)
 {
+	struct json_object *seen = json_object_new_array();
 	bool all = args->flags[FLAG_ALL] != NULL;
 	const struct table_column columns[] = { { .title = "ID" },
 		{ .title = "KIND" }, { .title = "SINCE" }, { .title = "ABOUT" },
@@ -140,14 +145,17 @@ asks_run(struct cli *cli, const struct cli_args *args)
 	struct table *table;
 	size_t count;
 
-	if (status != CLI_OK)
+	if (status != CLI_OK) {
+		json_object_put(seen);
 		return status;
+	}
 	message_spool_read(cli->workspace.root, add_spooled,
 	    &(struct spooled){ cli->result, all });
 	count = json_object_array_length(cli->result);
 	if (count == 0) {
 		buf_addf(&cli->text, "Nothing is asked of you%s.\n",
 		    all ? "" : "; see what was with --all");
+		json_object_put(seen);
 		return CLI_OK;
 	}
 	table = table_new(columns, (int)nitems(columns));
@@ -155,10 +163,14 @@ asks_run(struct cli *cli, const struct cli_args *args)
 		struct ask *ask = schema_make(&ask_schema,
 		    json_object_array_get_idx(cli->result, i), "", NULL);
 
-		if (ask != NULL)
+		if (ask != NULL) {
 			add_row(table, ask);
+			json_object_array_add(
+			    seen, json_object_new_string(ask->id));
+		}
 		ask_free(ask);
 	}
+	asks_seen(cli, seen);
 	table_print(table, cli->width, cli->colour, &cli->text);
 	table_free(table);
 	return CLI_OK;
@@ -197,10 +209,11 @@ static const struct cli_flag answer_flags[] = {
 
 struct answering {
 	struct cli *cli;
-	const struct state *state;
+	struct state state;
 	const struct ask *ask;
 	bool yes, no;
 	const char *text; /* NULL = none */
+	bool told; /* the text is told, whatever it says */
 	char *said; /* that an agent was told; NULL = as it was typed */
 };
 
@@ -270,35 +283,6 @@ answer_question(struct answering *a, const char *question)
 	xstrset(&a->said, json_string_or(result, "response", words_of(a)));
 	buf_addf(&a->cli->text, "%s is answered: %s\n", question, a->said);
 	return CLI_OK;
-}
-
-static int
-answer_parked(const struct answering *a)
-{
-	struct answering told = *a;
-	cleanup_free char *text = NULL;
-	struct json_object *params;
-
-	if (a->ask->kind == ASK_QUESTION) {
-		const char *said = words_of(a);
-		char *rest = NULL;
-		long nr = strtol(said, &rest, 10);
-
-		if (rest != said && *rest == '\0' && nr >= 1 &&
-		    (size_t)nr <= strv_count(a->ask->options))
-			said = a->ask->options[nr - 1];
-		text = xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
-		    a->ask->words, said);
-		told.text = text;
-		return resume(&told, a->ask->task);
-	}
-	if (!a->no)
-		return resume(a, a->ask->task);
-	params = json_object_new_object();
-	json_set_string(params, "task", a->ask->task);
-	json_set_string(params, "reason",
-	    a->text != NULL ? a->text : "that was the answer");
-	return call(a, "task.abort", params, " is aborted.", a->ask->task);
 }
 
 static int
@@ -382,14 +366,40 @@ carry_out(struct answering *a)
 {
 	const struct ask *ask = a->ask;
 	const struct task *t =
-	    ask->task != NULL ? state_task(a->state, ask->task) : NULL;
+	    ask->task != NULL ? state_task(&a->state, ask->task) : NULL;
 	const struct worker *w =
-	    ask->worker != NULL ? state_find(a->state, ask->worker) : NULL;
+	    ask->worker != NULL ? state_find(&a->state, ask->worker) : NULL;
 
 	if (ask->kind == ASK_TOLD)
 		return CLI_OK;
-	if (t != NULL && t->step == TASK_PARKED)
-		return answer_parked(a);
+	if (t != NULL && t->step == TASK_PARKED) {
+		struct answering told = *a;
+		cleanup_free char *text = NULL;
+		struct json_object *params;
+
+		if (a->ask->kind == ASK_QUESTION) {
+			const char *said = words_of(a);
+			char *rest = NULL;
+			long nr = strtol(said, &rest, 10);
+
+			if (rest != said && *rest == '\0' && nr >= 1 &&
+			    (size_t)nr <= strv_count(a->ask->options))
+				said = a->ask->options[nr - 1];
+			text = xasprintf(
+			    "You asked:\n\n%s\n\nThe answer is:\n\n%s",
+			    a->ask->words, said);
+			told.text = text;
+			return resume(&told, a->ask->task);
+		}
+		if (!a->no)
+			return resume(a, a->ask->task);
+		params = json_object_new_object();
+		json_set_string(params, "task", a->ask->task);
+		json_set_string(params, "reason",
+		    a->text != NULL ? a->text : "that was the answer");
+		return call(
+		    a, "task.abort", params, " is aborted.", a->ask->task);
+	}
 	if (ask->question != NULL)
 		return answer_question(a, ask->question);
 	if (ask->kind == ASK_FAILURE && ask->stays && ask->task != NULL)
@@ -473,6 +483,64 @@ fail_unknown(struct cli *cli, const char *name)
 	    "nothing is asked about %s; see what is with: llmc asks", name);
 }
 
+/* Also a worker that this person has paused: that is no ask. */
+static int
+answer(struct answering *a, const char *name)
+{
+	struct cli *cli = a->cli;
+	int status = roster_load(cli, &a->state);
+	const struct worker *w;
+
+	if (status != CLI_OK)
+		return status;
+	a->ask = state_ask_named(&a->state, name);
+	w = state_find(&a->state, name);
+	if (a->ask == NULL && strncmp(name, "R_", 2) == 0)
+		status = answer_question(a, name);
+	else if (a->ask == NULL && w != NULL && worker_is_held(w) && !a->no)
+		status = resume(a, name);
+	else if (a->ask == NULL)
+		status = fail_unknown(cli, name);
+	else {
+		if (a->ask->kind != ASK_QUESTION && !a->told)
+			take_word(a);
+		status = carry_out(a);
+	}
+	if (status == CLI_OK && a->ask != NULL)
+		status = note(a);
+	else if (status == CLI_OK)
+		cli->result =
+		    remote_params("ask", name, "status", "answered", NULL);
+	free(a->said);
+	state_release(&a->state);
+	return status;
+}
+
+int
+answer_with(struct cli *cli, const char *name, const char *text)
+{
+	return answer(
+	    &(struct answering){ .cli = cli, .text = text, .told = true },
+	    name);
+}
+
+bool
+answer_open(
+    struct cli *cli, const char *name, const char *text, int *ret_status)
+{
+	struct state state;
+	bool open;
+
+	*ret_status = roster_load(cli, &state);
+	if (*ret_status != CLI_OK)
+		return true;
+	open = state_ask_named(&state, name) != NULL;
+	state_release(&state);
+	if (open)
+		*ret_status = answer_with(cli, name, text);
+	return open;
+}
+
 static int
 answer_run(struct cli *cli, const struct cli_args *args)
 {
@@ -480,8 +548,6 @@ answer_run(struct cli *cli, const struct cli_args *args)
 	struct answering a = { .cli = cli,
 		.yes = args->flags[FLAG_YES] != NULL,
 		.no = args->flags[FLAG_NO] != NULL };
-	struct state state;
-	int status;
 
 	for (int i = 1; i < args->count; i++)
 		buf_addf(&text, "%s%s", i > 1 ? " " : "", args->list[i]);
@@ -491,25 +557,7 @@ answer_run(struct cli *cli, const struct cli_args *args)
 	if (!a.yes && !a.no && a.text == NULL)
 		return cli_misuse(
 		    cli, &cmd_answer, "say what: TEXT, --yes or --no");
-	status = roster_load(cli, &state);
-	if (status != CLI_OK)
-		return status;
-	a.state = &state;
-	a.ask = state_ask_named(&state, args->list[0]);
-	if (a.ask == NULL && strncmp(args->list[0], "R_", 2) == 0)
-		status = answer_question(&a, args->list[0]);
-	else if (a.ask == NULL)
-		status = fail_unknown(cli, args->list[0]);
-	else {
-		if (a.ask->kind != ASK_QUESTION)
-			take_word(&a);
-		status = carry_out(&a);
-	}
-	if (status == CLI_OK && a.ask != NULL)
-		status = note(&a);
-	free(a.said);
-	state_release(&state);
-	return status;
+	return answer(&a, args->list[0]);
 }
 
 const struct cli_command cmd_answer = {
@@ -517,7 +565,7 @@ const struct cli_command cmd_answer = {
 	.usage = "ASK [TEXT ...] [--yes | --no]",
 	.summary = "answer what llmc asks of you",
 	.help =
-	    "ASK is an id that llmc asks shows (a12), or a task, a worker or "
+	    "ASK is an id that llmc asks shows (a12), or a task, a node, a worker or "
 	    "a question.\nWhat the answer does depends on what is asked:\n\n"
 	    "question  the agent that asked gets TEXT, or the option with that "
 	    "number\n"

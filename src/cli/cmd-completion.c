@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdbool.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
-#include "api.h"
-#include "cli.h"
-#include "cmd-events.h"
-#include "commands.h"
-#include "errtext.h"
-#include "git-ask.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
+#include "cli-private.h"
+#include "event.h"
 #include "settings-table.h"
-#include "taskbook.h"
-#include "worker-status.h"
 #include "worker.h"
 
 static void
@@ -46,7 +33,7 @@ add_tasks(struct cli *cli)
 		const char *name =
 		    taskbook_name(json_object_array_get_idx(book.entries, i));
 
-		if (strpbrk(name, " \t\r\n") == NULL)
+		if (strpbrk(name, " \t\r\n$`\\\"'();&|<>*?[]{}!~#") == NULL)
 			buf_addf(&cli->text, "%s\n", name);
 	}
 	taskbook_release(&book);
@@ -114,595 +101,310 @@ static const struct {
 	{ "salvage", add_refs },
 };
 
-/* Append the words of that list to cli->text, one a line; false = there is no
- * such list. Prints no errors: a shell asks in the middle of a line. */
 static bool
-completion_words_add(struct cli *cli, const char *list)
+add_list(struct cli *cli, const char *name)
 {
-	for (size_t i = 0; i < nitems(lists); i++) {
-		if (strcmp(lists[i].name, list) != 0)
-			continue;
-		cli->silent = true;
-		if (cli_find_workspace(cli, CLI_NEEDS_REPO) == CLI_OK)
-			lists[i].add(cli);
-		return true;
-	}
+	for (size_t i = 0; i < nitems(lists); i++)
+		if (strcmp(lists[i].name, name) == 0) {
+			cli->silent = true; /* in the middle of a line */
+			if (cli_find_workspace(cli, CLI_NEEDS_REPO) == CLI_OK)
+				lists[i].add(cli);
+			return true;
+		}
 	return false;
 }
 
+/* --- values ------------------------------------------------------------ */
+
+#define FILES ":" /* alone: the shell completes the name of a file */
+
 static void
-add_methods(struct buf *out)
+add_words(struct cli *cli, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		buf_addf(&cli->text, "%s\n", *words);
+}
+
+static void
+add_methods(struct cli *cli)
 {
 	for (size_t i = 0; api_methods[i].name != NULL; i++)
-		buf_addf(out, "%s%s", i > 0 ? " " : "", api_methods[i].name);
+		buf_addf(&cli->text, "%s\n", api_methods[i].name);
 }
 
 static void
-add_words(const char *const *words, struct buf *out)
+add_kinds(struct cli *cli)
 {
-	for (size_t i = 0; words[i] != NULL; i++)
-		buf_addf(out, "%s%s", i > 0 ? " " : "", words[i]);
+	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const char *name = event_row((enum event_kind)i)->name;
+
+		if (name != NULL)
+			buf_addf(&cli->text, "%s\n", name);
+	}
 }
 
-static void
-add_statuses(struct buf *out)
-{
-	add_words(worker_status_words, out);
-}
-
-static void
-add_tiers(struct buf *out)
-{
-	add_words(cost_tier_words, out);
-}
+#define WORDS(...)                \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
 
 /* What the value of an option, or an argument, can be: words (written here, or
- * added by a function), files, or a list that the repository knows
- * (cmd-completion.h). */
-static const struct {
+ * added by a function), files, or a list that the repository knows. */
+static const struct word_list {
 	const char *name; /* as in a usage */
 	const char *list;
-	const char *words;
-	bool files;
-	void (*add)(struct buf *out);
+	const char *const *words;
+	void (*add)(struct cli *cli);
 } values[] = {
-	{ .name = "WORKER", .list = "workers" },
-	{ .name = "TARGET", .list = "workers" },
-	{ .name = "ID", .list = "tasks" },
-	{ .name = "GOAL", .list = "goals" },
-	{ .name = "NODE", .list = "nodes" },
-	{ .name = "PARENT", .list = "nodes" },
-	{ .name = "KEY", .list = "keys" },
-	{ .name = "REF", .list = "salvage" },
-	{ .name = "FILE", .files = true },
-	{ .name = "DIR", .files = true },
-	{ .name = "FORMAT", .words = "toml mdoc" },
-	{ .name = "GROUP", .words = "agent model task-type" },
-	{ .name = "INTERFACE", .words = "git difftastic vscode" },
-	{ .name = "LEVEL", .words = "debug info warn error" },
-	{ .name = "PRIORITY", .words = "urgent high normal low" },
-	{ .name = "SORT", .words = "info instruction alert" },
-	{ .name = "WHO", .list = "workers" },
-	{ .name = "METHOD", .add = add_methods },
-	{ .name = "KIND", .add = event_filter_add_kinds },
-	{ .name = "STATUS", .add = add_statuses },
-	{ .name = "TIER", .add = add_tiers },
+	{ "WORKER", .list = "workers" },
+	{ "TARGET", .list = "workers" },
+	{ "WHO", .list = "workers" },
+	{ "ID", .list = "tasks" },
+	{ "GOAL", .list = "goals" },
+	{ "NODE", .list = "nodes" },
+	{ "PARENT", .list = "nodes" },
+	{ "KEY", .list = "keys" },
+	{ "REF", .list = "salvage" },
+	{ "FILE", .words = WORDS(FILES) },
+	{ "DIR", .words = WORDS(FILES) },
+	{ "FORMAT", .words = WORDS("toml", "mdoc") },
+	{ "GROUP", .words = WORDS("agent", "model", "task-type") },
+	{ "INTERFACE", .words = WORDS("git", "difftastic", "vscode") },
+	{ "LEVEL", .words = WORDS("debug", "info", "warn", "error") },
+	{ "PRIORITY", .words = WORDS("urgent", "high", "normal", "low") },
+	{ "SORT", .words = WORDS("info", "instruction", "alert") },
+	{ "STATUS", .words = worker_status_words },
+	{ "TIER", .words = cost_tier_words },
+	{ "METHOD", .add = add_methods },
+	{ "KIND", .add = add_kinds },
+};
+
+/* The value that a usage names: len bytes, "ID" or "[GOAL". */
+static void
+add_value(struct cli *cli, const char *name, size_t len)
+{
+	for (size_t i = 0; i < nitems(values); i++) {
+		const struct word_list *v = &values[i];
+
+		if (strlen(v->name) != len || strncmp(v->name, name, len) != 0)
+			continue;
+		if (v->list != NULL)
+			add_list(cli, v->list);
+		else if (v->words != NULL)
+			add_words(cli, v->words);
+		else
+			v->add(cli);
+	}
+}
+
+/* --- one line ---------------------------------------------------------- */
+
+static void
+add_commands(struct cli *cli)
+{
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (!cli_commands[i]->hidden)
+			buf_addf(&cli->text, "%s\t%s\n", cli_commands[i]->name,
+			    cli_commands[i]->summary);
+}
+
+static void
+add_flags(struct cli *cli, const struct cli_flag *flags)
+{
+	for (; flags != NULL && flags->name != NULL; flags++)
+		buf_addf(&cli->text, "--%s\t%s\n", flags->name, flags->help);
+}
+
+/* The usage "list | get KEY | set KEY VALUE" has verbs: it has no brackets
+ * before its first bar. Adds them, or what the argument of one can be. */
+static void
+add_verbs(struct cli *cli, const char *usage, const char *verb)
+{
+	if (strchr(usage, '|') == NULL || usage[0] < 'a' || usage[0] > 'z' ||
+	    strcspn(usage, "[") < strcspn(usage, "|"))
+		return;
+	for (; *usage != '\0'; usage += strcspn(usage, "|")) {
+		size_t len;
+
+		usage += strspn(usage, "| ");
+		len = strcspn(usage, " |");
+		if (verb == NULL) {
+			buf_add(&cli->text, usage, len);
+			buf_addc(&cli->text, '\n');
+		} else if (strlen(verb) == len &&
+		    strncmp(usage, verb, len) == 0) {
+			usage += len;
+			usage += strspn(usage, " [");
+			add_value(cli, usage, strcspn(usage, " |]"));
+		}
+	}
+}
+
+/* Arguments that a usage begins with: "WORKER ...", "[NAME ...", "[COMMAND]",
+ * or follow a switch: "--switch [NAME]". */
+static void
+add_arguments(struct cli *cli, const char *usage, const char *before)
+{
+	cleanup_free char *form = xasprintf("%s [", before);
+	const char *at = before[0] == '-' ? strstr(usage, form) : NULL;
+	const char *first = usage + strspn(usage, "[");
+
+	if (at != NULL) {
+		at += strlen(form);
+		add_value(cli, at, strcspn(at, "]"));
+	}
+	if (strncmp(first, "COMMAND]", 8) == 0)
+		add_commands(cli);
+	else if (strncmp(first, "NAME ...", 8) == 0)
+		add_list(cli, "workers");
+	else if (strncmp(first, "WORKER", 6) == 0 ||
+	    strncmp(first, "TARGET", 6) == 0)
+		add_list(cli, "workers");
+}
+
+/* The option that was typed, if it has a value. */
+static const struct cli_flag *
+valued(const struct cli_flag *flags, const char *word)
+{
+	for (; flags != NULL && flags->name != NULL; flags++)
+		if (flags->value != NULL && strncmp(word, "--", 2) == 0 &&
+		    strcmp(word + 2, flags->name) == 0)
+			return flags;
+	return NULL;
+}
+
+/* What can stand in place of the last word; those before it were typed. */
+static void
+add_candidates(struct cli *cli, const char *const *words, int count)
+{
+	const char *before = count > 1 ? words[count - 2] : "", *verb = NULL;
+	const struct cli_command *command = NULL;
+	const struct cli_flag *flag = NULL;
+
+	for (int i = 0; i < count - 1; i++) {
+		if (strcmp(words[i], "--root") == 0 && i + 2 < count)
+			cli->root_option = words[++i];
+		else if (words[i][0] == '-')
+			continue;
+		else if (command == NULL)
+			command = cli_find(words[i]);
+		else if (verb == NULL &&
+		    valued(command->flags, words[i - 1]) == NULL)
+			verb = words[i];
+	}
+	flag = valued(cli_global_flags, before);
+	if (flag == NULL && command != NULL)
+		flag = valued(command->flags, before);
+	if (flag != NULL) {
+		add_value(cli, flag->value, strlen(flag->value));
+		return;
+	}
+	if (command == NULL) {
+		add_commands(cli);
+	} else {
+		add_verbs(cli, command->usage, verb);
+		add_arguments(cli, command->usage, before);
+		if (strcmp(cli->text.data, FILES "\n") == 0) {
+			if (words[count - 1][0] != '-')
+				return;
+			buf_truncate(&cli->text, 0);
+		}
+		add_flags(cli, command->flags);
+	}
+	add_flags(cli, cli_global_flags);
+}
+
+/* --- the scripts ------------------------------------------------------- */
+
+static const struct {
+	const char *name, *script;
+} shells[] = {
+	{ "bash",
+	    "# bash completion for llmc; printed by llmc completion bash\n"
+	    "_llmc()\n{\n"
+	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} IFS=$'\\n' words\n"
+	    "\twords=$(llmc completion words -- "
+	    "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null | cut -f1)\n"
+	    "\tif [ \"$words\" = " FILES " ]; then\n"
+	    "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	    "\telse\n"
+	    "\t\tlocal word\n"
+	    "\t\tCOMPREPLY=()\n"
+	    "\t\twhile read -r word; do\n"
+	    "\t\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$word\")\n"
+	    "\t\tdone <<<\"$words\"\n"
+	    "\tfi\n}\n"
+	    "complete -F _llmc llmc\n" },
+	{ "zsh",
+	    "#compdef llmc\n"
+	    "# zsh completion for llmc; printed by llmc completion zsh\n"
+	    "local -a found\n"
+	    "found=(${(f)\"$(llmc completion words -- "
+	    "\"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+	    "if [[ $found == " FILES " ]]; then\n"
+	    "\t_files\n"
+	    "else\n"
+	    "\tfound=(${found//:/\\\\:})\n"
+	    "\tfound=(${found/$'\\t'/:})\n"
+	    "\t_describe llmc found\n"
+	    "fi\n" },
+	{ "fish",
+	    "# fish completion for llmc; printed by llmc completion fish\n"
+	    "function __llmc\n"
+	    "\tset -l typed (commandline -opc)\n"
+	    "\tset -e typed[1]\n"
+	    "\tset -l found (llmc completion words -- $typed "
+	    "(commandline -ct) 2>/dev/null)\n"
+	    "\tif test \"$found\" = " FILES "\n"
+	    "\t\t__fish_complete_path (commandline -ct)\n"
+	    "\telse\n"
+	    "\t\tprintf '%s\\n' $found\n"
+	    "\tend\nend\n"
+	    "complete -c llmc -f -a '(__llmc)'\n" },
 };
 
 static int
-value_find(const char *name)
+completion_run(struct cli *cli, const struct cli_args *args)
 {
-	for (size_t i = 0; name != NULL && i < nitems(values); i++)
-		if (strcmp(values[i].name, name) == 0)
-			return (int)i;
-	return -1;
-}
+	const char *of = args->list[0];
+	bool known = true;
 
-/* The possible words of a value, false = they are not known here. */
-static bool
-add_value_words(int value, struct buf *out)
-{
-	if (values[value].add != NULL)
-		values[value].add(out);
-	else if (values[value].words != NULL)
-		buf_adds(out, values[value].words);
+	if (strcmp(of, "words") == 0)
+		add_candidates(cli, args->list + 1, args->count - 1);
 	else
-		return false;
-	return true;
-}
-
-/* What the argument after a switch can be: "--switch [NAME]" in the usage.
- * Appends the words; false if the usage has no such argument. */
-static bool
-add_switched(const struct cli_command *command, const struct cli_flag *flag,
-    struct buf *out)
-{
-	cleanup_free char *form = xasprintf("--%s [", flag->name);
-	const char *at = strstr(command->usage, form);
-	cleanup_free char *name = NULL;
-	int value;
-
-	if (flag->value != NULL || at == NULL)
-		return false;
-	at += strlen(form);
-	name = xstrndup(at, strcspn(at, "]"));
-	value = value_find(name);
-	return value >= 0 && add_value_words(value, out);
-}
-
-/* Does the command take the name of a command? */
-static bool
-takes_commands(const struct cli_command *command)
-{
-	return strncmp(command->usage, "[COMMAND]", 9) == 0;
-}
-
-/* Does the command take the names of workers as arguments? */
-static bool
-takes_workers(const struct cli_command *command)
-{
-	return strncmp(command->usage, "WORKER", 6) == 0 ||
-	    strncmp(command->usage, "[WORKER", 7) == 0 ||
-	    strncmp(command->usage, "TARGET", 6) == 0 ||
-	    strncmp(command->usage, "[NAME ...", 9) == 0;
-}
-
-/* The first words of "list | get KEY | set KEY VALUE": such a usage has no
- * brackets before its first bar. Appended, separated by blanks. */
-static void
-add_verbs(const struct cli_command *command, struct buf *out)
-{
-	const char *p = command->usage;
-	size_t before = out->len;
-
-	if (strchr(p, '|') == NULL || strcspn(p, "[") < strcspn(p, "|"))
-		return;
-	for (; *p != '\0'; p += strcspn(p, "|")) {
-		p += strspn(p, "| ");
-		if (out->len > before)
-			buf_addc(out, ' ');
-		buf_add(out, p, strcspn(p, " |"));
-	}
-}
-
-/* For each verb whose argument is on a list: "show ID". */
-typedef void verb_fn(const struct cli_command *command, const char *verb,
-    const char *list, struct buf *out);
-
-static void
-each_verb_list(const struct cli_command *command, verb_fn *fn, struct buf *out)
-{
-	cleanup_buf struct buf verbs = BUF_INIT;
-	const char *p = command->usage;
-
-	add_verbs(command, &verbs);
-	for (; verbs.len > 0 && *p != '\0'; p += strcspn(p, "|")) {
-		cleanup_free char *verb = NULL, *name = NULL;
-		int value;
-
-		p += strspn(p, "| ");
-		verb = xstrndup(p, strcspn(p, " |"));
-		p += strlen(verb);
-		p += strspn(p, " [");
-		name = xstrndup(p, strcspn(p, " |]"));
-		value = value_find(name);
-		if (value >= 0 && values[value].list != NULL)
-			fn(command, verb, values[value].list, out);
-	}
-}
-
-static void
-add_commands(struct buf *out)
-{
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden)
-			buf_addf(out, "%s%s", i > 0 ? " " : "",
-			    cli_commands[i]->name);
-}
-
-static void
-add_flag_names(const struct cli_flag *flags, struct buf *out)
-{
-	for (; flags != NULL && flags->name != NULL; flags++)
-		buf_addf(out, " --%s", flags->name);
-}
-
-/* --- bash ------------------------------------------------------------ */
-
-/* What may follow an option: the case is "<command><word before>". */
-static void
-bash_values(const struct cli_command *command, struct buf *out)
-{
-	const struct cli_flag *flags = command->flags;
-
-	for (; flags != NULL && flags->name != NULL; flags++) {
-		cleanup_buf struct buf words = BUF_INIT;
-		int value = value_find(flags->value);
-
-		if (add_switched(command, flags, &words))
-			buf_addf(out, "\t%s--%s) words='%s' ;;\n",
-			    command->name, flags->name, words.data);
-		if (flags->value == NULL)
-			continue;
-		buf_addf(out, "\t%s--%s) ", command->name, flags->name);
-		if (value < 0)
-			buf_adds(out, "return ;;\n");
-		else if (values[value].files)
-			buf_adds(out,
-			    "COMPREPLY=($(compgen -f -- \"$cur\")); "
-			    "return ;;\n");
-		else if (add_value_words(value, &words))
-			buf_addf(out, "words='%s' flags= ;;\n", words.data);
-		else
-			buf_addf(out,
-			    "words=$(llmc completion %s 2>/dev/null) flags= "
-			    ";;\n",
-			    values[value].list);
-	}
-}
-
-static void
-bash_verb(const struct cli_command *command, const char *verb, const char *list,
-    struct buf *out)
-{
-	buf_addf(out, "\t%s%s) words=$(llmc completion %s 2>/dev/null) ;;\n",
-	    command->name, verb, list);
-}
-
-static void
-bash_command(const struct cli_command *command, struct buf *out)
-{
-	cleanup_buf struct buf verbs = BUF_INIT;
-
-	add_verbs(command, &verbs);
-	buf_addf(out, "\t%s)\n\t\tflags+='", command->name);
-	add_flag_names(command->flags, out);
-	buf_adds(out, "'\n");
-	if (verbs.len > 0)
-		buf_addf(out, "\t\twords='%s'\n", verbs.data);
-	else if (takes_workers(command))
-		buf_adds(
-		    out, "\t\twords=$(llmc completion workers 2>/dev/null)\n");
-	else if (takes_commands(command))
-		buf_adds(out, "\t\twords=$commands\n");
-	buf_adds(out, "\t\t;;\n");
-}
-
-static void
-completion_bash(struct buf *out)
-{
-	buf_adds(out,
-	    "# bash completion for llmc; generated by llmc completion bash\n"
-	    "_llmc()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n\tlocal "
-	    "prev=${COMP_WORDS[COMP_CWORD - 1]}\n\tlocal command= words= "
-	    "flags='");
-	add_flag_names(cli_global_flags, out);
-	buf_adds(out, "' commands='");
-	add_commands(out);
-	buf_adds(out,
-	    "' i\n"
-	    "\tCOMPREPLY=()\n"
-	    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	    "\t\tcase ${COMP_WORDS[i]} in\n"
-	    "\t\t--root) ((i++)) ;;\n"
-	    "\t\t-*) ;;\n"
-	    "\t\t*) command=${COMP_WORDS[i]}; break ;;\n"
-	    "\t\tesac\n"
-	    "\tdone\n"
-	    "\tcase $command in\n"
-	    "\t'') words=$commands ;;\n");
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden)
-			bash_command(cli_commands[i], out);
-	buf_adds(out, "\tesac\n\tcase $command$prev in\n");
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden) {
-			bash_values(cli_commands[i], out);
-			each_verb_list(cli_commands[i], bash_verb, out);
+		known = args->count == 1 && add_list(cli, of);
+	for (size_t i = 0; i < nitems(shells); i++)
+		if (args->count == 1 && strcmp(shells[i].name, of) == 0) {
+			buf_adds(&cli->text, shells[i].script);
+			known = true;
 		}
-	buf_adds(out,
-	    "\t*--root) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n"
-	    "\tesac\n"
-	    "\tCOMPREPLY=($(compgen -W \"$words $flags\" -- \"$cur\"))\n"
-	    "}\n"
-	    "complete -F _llmc llmc\n");
-}
-
-/* --- zsh ------------------------------------------------------------- */
-
-/* Inside of single quotes, where a colon and a bracket mean something. */
-static void
-zsh_text(const char *text, struct buf *out)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '\'')
-			buf_adds(out, "'\\''");
-		else if (strchr(":[]\\", *text) != NULL)
-			buf_addf(out, "\\%c", *text);
-		else
-			buf_addc(out, *text);
-	}
-}
-
-static void
-zsh_value(const char *name, struct buf *out)
-{
-	cleanup_buf struct buf words = BUF_INIT;
-	int value = value_find(name);
-
-	if (name == NULL)
-		return;
-	buf_addf(out, ":%s:", name);
-	if (value < 0)
-		buf_adds(out, " ");
-	else if (values[value].files)
-		buf_adds(out, "_files");
-	else if (add_value_words(value, &words))
-		buf_addf(out, "(%s)", words.data);
-	else
-		buf_addf(out, "_llmc_%s", values[value].list);
-}
-
-static void
-zsh_flags(const struct cli_command *command, const struct cli_flag *flags,
-    struct buf *out)
-{
-	for (; flags != NULL && flags->name != NULL; flags++) {
-		cleanup_buf struct buf words = BUF_INIT;
-
-		buf_addf(out, " \\\n\t\t\t'--%s[", flags->name);
-		zsh_text(flags->help, out);
-		buf_addc(out, ']');
-		zsh_value(flags->value, out);
-		if (command != NULL && add_switched(command, flags, &words))
-			buf_addf(out, "::argument:(%s)", words.data);
-		buf_addc(out, '\'');
-	}
-}
-
-/* A function for each list, and one for what follows a verb. */
-static void
-zsh_lists(struct buf *out)
-{
-	for (size_t i = 0; i < nitems(values); i++)
-		if (values[i].list != NULL &&
-		    strcmp(values[i].name, "TARGET") != 0)
-			buf_addf(out,
-			    "_llmc_%s()\n{\n\tlocal -a names\n"
-			    "\tnames=(${(f)\"$(llmc completion %s "
-			    "2>/dev/null)\"})\n\tcompadd -a names\n}\n",
-			    values[i].list, values[i].list);
-}
-
-static void
-zsh_verb(const struct cli_command *command, const char *verb, const char *list,
-    struct buf *out)
-{
-	buf_addf(out, "\t%s%s) _llmc_%s ;;\n", command->name, verb, list);
-}
-
-static void
-zsh_argument(struct buf *out)
-{
-	buf_adds(out, "_llmc_argument()\n{\n\tcase $words[1]$words[2] in\n");
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden)
-			each_verb_list(cli_commands[i], zsh_verb, out);
-	buf_adds(out, "\tesac\n}\n");
-}
-
-static void
-zsh_command(const struct cli_command *command, struct buf *out)
-{
-	cleanup_buf struct buf verbs = BUF_INIT;
-
-	add_verbs(command, &verbs);
-	buf_addf(out, "\t%s)\n\t\t_arguments", command->name);
-	zsh_flags(NULL, cli_global_flags, out);
-	zsh_flags(command, command->flags, out);
-	if (verbs.len > 0)
-		buf_addf(out,
-		    " \\\n\t\t\t'1:what:(%s)' '*:argument:_llmc_argument'",
-		    verbs.data);
-	else if (takes_workers(command))
-		buf_adds(out, " \\\n\t\t\t'*:worker:_llmc_workers'");
-	else if (takes_commands(command))
-		buf_adds(out, " \\\n\t\t\t'1:command:_llmc_commands'");
-	buf_adds(out, "\n\t\t;;\n");
-}
-
-static void
-completion_zsh(struct buf *out)
-{
-	buf_adds(out,
-	    "#compdef llmc\n# zsh completion for llmc; generated by llmc "
-	    "completion zsh\n");
-	zsh_lists(out);
-	zsh_argument(out);
-	buf_adds(
-	    out, "_llmc_commands()\n{\n\tlocal -a commands\n\tcommands=(\n");
-	for (size_t i = 0; cli_commands[i] != NULL; i++) {
-		if (cli_commands[i]->hidden)
-			continue;
-		buf_addf(out, "\t\t'%s:", cli_commands[i]->name);
-		zsh_text(cli_commands[i]->summary, out);
-		buf_adds(out, "'\n");
-	}
-	buf_adds(out,
-	    "\t)\n"
-	    "\t_describe command commands\n"
-	    "}\n"
-	    "_llmc()\n{\n"
-	    "\tlocal curcontext=$curcontext state line\n"
-	    "\t_arguments -C");
-	zsh_flags(NULL, cli_global_flags, out);
-	buf_adds(out,
-	    " \\\n\t\t\t'1:command:_llmc_commands' '*::argument:->rest'\n"
-	    "\t[[ $state == rest ]] || return\n"
-	    "\tcase $line[1] in\n");
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden)
-			zsh_command(cli_commands[i], out);
-	buf_adds(out, "\tesac\n}\n_llmc \"$@\"\n");
-}
-
-/* --- fish ------------------------------------------------------------ */
-
-static void
-fish_text(const char *text, struct buf *out)
-{
-	for (; *text != '\0'; text++) {
-		if (*text == '\'' || *text == '\\')
-			buf_addc(out, '\\');
-		buf_addc(out, *text);
-	}
-}
-
-static void
-fish_flags(const struct cli_flag *flags, const char *condition, struct buf *out)
-{
-	for (; flags != NULL && flags->name != NULL; flags++) {
-		cleanup_buf struct buf words = BUF_INIT;
-		int value = value_find(flags->value);
-
-		buf_addf(out, "complete -c llmc%s -l %s -d '", condition,
-		    flags->name);
-		fish_text(flags->help, out);
-		buf_addc(out, '\'');
-		if (flags->value == NULL)
-			;
-		else if (value < 0)
-			buf_adds(out, " -x");
-		else if (values[value].files)
-			buf_adds(out, " -r -F");
-		else if (add_value_words(value, &words))
-			buf_addf(out, " -x -a '%s'", words.data);
-		else
-			buf_addf(out,
-			    " -x -a '(llmc completion %s 2>/dev/null)'",
-			    values[value].list);
-		buf_addc(out, '\n');
-	}
-}
-
-static void
-fish_switched(const struct cli_command *command, struct buf *out)
-{
-	const struct cli_flag *flags = command->flags;
-
-	for (; flags != NULL && flags->name != NULL; flags++) {
-		cleanup_buf struct buf words = BUF_INIT;
-
-		if (add_switched(command, flags, &words))
-			buf_addf(out,
-			    "complete -c llmc -n '__fish_seen_subcommand_from "
-			    "%s; and __fish_contains_opt %s' -a '%s'\n",
-			    command->name, flags->name, words.data);
-	}
-}
-
-static void
-fish_verb(const struct cli_command *command, const char *verb, const char *list,
-    struct buf *out)
-{
-	buf_addf(out,
-	    "complete -c llmc -n '__fish_seen_subcommand_from %s; and "
-	    "__fish_seen_subcommand_from %s' -a '(llmc completion %s "
-	    "2>/dev/null)'\n",
-	    command->name, verb, list);
-}
-
-static void
-fish_command(const struct cli_command *command, struct buf *out)
-{
-	cleanup_free char *condition =
-	    xasprintf(" -n '__fish_seen_subcommand_from %s'", command->name);
-	cleanup_buf struct buf verbs = BUF_INIT;
-
-	buf_addf(out, "complete -c llmc -n __fish_use_subcommand -a %s -d '",
-	    command->name);
-	fish_text(command->summary, out);
-	buf_adds(out, "'\n");
-	add_verbs(command, &verbs);
-	if (verbs.len > 0)
-		buf_addf(
-		    out, "complete -c llmc%s -a '%s'\n", condition, verbs.data);
-	else if (takes_workers(command))
-		buf_addf(out,
-		    "complete -c llmc%s -a '(llmc completion workers "
-		    "2>/dev/null)'\n",
-		    condition);
-	each_verb_list(command, fish_verb, out);
-	fish_flags(command->flags, condition, out);
-	fish_switched(command, out);
-}
-
-static void
-completion_fish(struct buf *out)
-{
-	buf_adds(out,
-	    "# fish completion for llmc; generated by llmc completion fish\n"
-	    "complete -c llmc -f\n");
-	fish_flags(cli_global_flags, "", out);
-	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden)
-			fish_command(cli_commands[i], out);
-}
-
-/* --- the command ----------------------------------------------------- */
-
-static int
-completion_done(struct cli *cli, const char *of)
-{
+	if (!known)
+		return cli_misuse(cli, &cmd_completion,
+		    "%s: no such shell; use bash, zsh or fish", of);
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "of", of);
 	json_set(cli->result, "lines", cli_lines(cli->text.data));
 	return CLI_OK;
 }
 
-static int
-completion_run(struct cli *cli, const struct cli_args *args)
-{
-	static const struct {
-		const char *name;
-		void (*print)(struct buf *out);
-	} shells[] = {
-		{ "bash", completion_bash },
-		{ "zsh", completion_zsh },
-		{ "fish", completion_fish },
-	};
-
-	if (completion_words_add(cli, args->list[0]))
-		return completion_done(cli, args->list[0]);
-	for (size_t i = 0; i < nitems(shells); i++)
-		if (strcmp(shells[i].name, args->list[0]) == 0) {
-			shells[i].print(&cli->text);
-			return completion_done(cli, args->list[0]);
-		}
-	return cli_misuse(cli, &cmd_completion,
-	    "%s: no such shell; use bash, zsh or fish", args->list[0]);
-}
+static const struct schema completion_shape =
+    CLI_FIELDS(SCHEMA_IS("of", STRING, NULL),
+	SCHEMA_IS("lines", LIST, "of the script, or the words"));
 
 const struct cli_command cmd_completion = {
 	.name = "completion",
-	.usage =
-	    "bash | zsh | fish | workers | tasks | goals | nodes | keys | salvage",
+	.usage = "bash | zsh | fish | words -- WORD ... | workers | tasks | "
+		 "goals | nodes | keys | salvage",
 	.summary = "print the completion script of a shell (internal)",
-	.help =
-	    "The scripts are generated from the table of commands and "
-	    "installed with llmc.\nThey call llmc completion workers, tasks, goals, nodes, keys "
-	    "and salvage for words that only\nthe repository knows.\n",
+	.help = "The scripts are installed with llmc, and call llmc completion "
+		"words -- WORD ... for\nwhat can stand in place of the last "
+		"WORD: a line for each, with its help after a\ntab; a line "
+		"\":\" means the name of a file.\n",
 	.hidden = true,
 	.min_args = 1,
-	.max_args = 1,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of =
-		&(const struct schema){
-		    SCHEMA_FIELDS{
-			SCHEMA_IS("of", STRING, NULL),
-			SCHEMA_IS("lines", LIST, "of the script, or the words"),
-			SCHEMA_END,
-		    },
-		} },
+	.max_args = 1000,
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(OBJECT, completion_shape),
 	.run = completion_run,
 };

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "commands.h"
+#include "base.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
-#include "price.h"
-#include "roster.h"
-#include "schema.h"
-#include "settings-agents.h"
-#include "settings-channels.h"
-#include "settings.h"
-#include "table.h"
-#include "text.h"
+#include "account.h"
+#include "settings-names.h"
+#include "channel.h"
 
 #define WRAP 78
 
@@ -297,20 +284,6 @@ row_json(const char *path, const struct setting *row)
 	return json;
 }
 
-/* An array: every key, or this one (row NULL = every). */
-static struct json_object *
-config_doc_json(const char *path, const struct setting *row)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; row == NULL && i < settings_table_count; i++)
-		json_object_array_add(
-		    list, row_json(settings_table[i].path, &settings_table[i]));
-	if (row != NULL)
-		json_object_array_add(list, row_json(path, row));
-	return list;
-}
-
 enum {
 	FLAG_FORMAT
 };
@@ -371,12 +344,16 @@ cmd_config_value_json(const char *path, struct json_object *value,
 static int
 load(struct cli *cli, struct settings **ret_settings)
 {
-	cleanup_free char *file =
-	    workspace_path(&cli->workspace, "config.toml");
+	cleanup_free char *file = NULL;
 	struct settings_problems problems;
 	struct err err = { 0 };
 	int status = CLI_OK;
 
+	if (cli->workspace.root == NULL)
+		status = cli_find_workspace(cli, CLI_NEEDS_INIT);
+	if (status != CLI_OK)
+		return status;
+	file = workspace_path(&cli->workspace, "config.toml");
 	if (config_load(&cli->workspace, ret_settings, &problems, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	for (size_t i = 0; i < problems.count; i++) {
@@ -407,30 +384,21 @@ unknown_key(struct cli *cli, const char *key)
 }
 
 static void
-list_row(struct cli *cli, struct table *table, const struct settings *settings,
-    const char *path)
+list_row(struct cli *cli, const struct settings *settings, const char *path)
 {
-	const struct setting *row = settings_find(path, NULL);
-	cleanup_buf struct buf text = BUF_INIT, from = BUF_INIT;
 	cleanup_json struct json_object *value = NULL;
 	unsigned line = 0;
 
 	settings_value(settings, path, &value, &line);
-	json_print(value, false, &text);
-	buf_adds(&from, source_words(row, line));
-	if (line > 0)
-		buf_addf(&from, " line %u", line);
-	table_row(table, (const char *[]){ path, text.data, from.data });
-	if (line > 0)
-		table_colour(table, 1, "1");
-	json_object_array_add(
-	    cli->result, cmd_config_value_json(path, value, row, line));
+	json_object_array_add(cli->result,
+	    cmd_config_value_json(
+		path, value, settings_find(path, NULL), line));
 }
 
 /* Rows that a worker has of its own. */
 static void
-list_worker(struct cli *cli, struct table *table,
-    const struct settings *settings, const char *worker)
+list_worker(
+    struct cli *cli, const struct settings *settings, const char *worker)
 {
 	static const char prefix[] = "defaults.";
 
@@ -443,14 +411,13 @@ list_worker(struct cli *cli, struct table *table,
 		settings_worker_path(settings, worker,
 		    settings_table[i].path + strlen(prefix), &path);
 		if (strcmp(path.data, settings_table[i].path) != 0)
-			list_row(cli, table, settings, path.data);
+			list_row(cli, settings, path.data);
 	}
 }
 
 /* Rows that an agent has. */
 static void
-list_agent(struct cli *cli, struct table *table,
-    const struct settings *settings, const char *agent)
+list_agent(struct cli *cli, const struct settings *settings, const char *agent)
 {
 	for (size_t i = 0; i < settings_agent_key_count; i++) {
 		cleanup_free char *path = xasprintf("agents.%s.%s", agent,
@@ -460,17 +427,35 @@ list_agent(struct cli *cli, struct table *table,
 
 		settings_value(settings, path, &value, &line);
 		if (line > 0)
-			list_row(cli, table, settings, path);
+			list_row(cli, settings, path);
 	}
 }
+
+static void
+add_json_value(struct json_object *row, struct buf *out)
+{
+	json_print(json_object_object_get(row, "value"), false, out);
+}
+
+static void
+add_from(struct json_object *row, struct buf *out)
+{
+	int64_t line = json_int_or(row, "line", 0);
+
+	buf_adds(out, json_string_or(row, "source", ""));
+	if (line > 0)
+		buf_addf(out, " line %" PRId64, line);
+}
+
+static const struct view_column list_columns[] = {
+	{ "Key", "key", .flexible = true },
+	{ "Value", .add = add_json_value, .flexible = true, .bold = "line" },
+	{ "From", .add = add_from },
+};
 
 static int
 config_list(struct cli *cli, const struct cli_args *args)
 {
-	const struct table_column columns[] = { { .title = "KEY",
-						    .flexible = true },
-		{ .title = "VALUE", .flexible = true }, { .title = "FROM" } };
-	struct table *table;
 	struct settings *settings = NULL;
 	const char *const *workers, *const *agents;
 	size_t count;
@@ -479,18 +464,16 @@ config_list(struct cli *cli, const struct cli_args *args)
 	(void)args;
 	if (status != CLI_OK)
 		return status;
-	table = table_new(columns, 3);
 	cli->result = json_object_new_array();
 	for (size_t i = 0; i < settings_table_count; i++)
-		list_row(cli, table, settings, settings_table[i].path);
+		list_row(cli, settings, settings_table[i].path);
 	count = settings_workers(settings, &workers);
 	for (size_t i = 0; i < count; i++)
-		list_worker(cli, table, settings, workers[i]);
+		list_worker(cli, settings, workers[i]);
 	count = settings_agents(settings, &agents);
 	for (size_t i = 0; i < count; i++)
-		list_agent(cli, table, settings, agents[i]);
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+		list_agent(cli, settings, agents[i]);
+	CLI_TABLE(cli, list_columns, cli->result, NULL);
 	settings_free(settings);
 	return CLI_OK;
 }
@@ -572,8 +555,14 @@ change(struct cli *cli, const char *key, const char *typed)
 	cleanup_json struct json_object *before = NULL;
 	const struct setting *row = settings_find(key, NULL);
 	struct err err = { 0 };
-	int r, status;
+	int r, status = cli_find_workspace(cli, CLI_NEEDS_INIT);
 
+	if (status != CLI_OK)
+		return status;
+	if (cli_is_barred(cli, true))
+		return cli_fail(cli, "refused",
+		    "agents may not change settings; this is a worker's "
+		    "session");
 	if (row == NULL)
 		return unknown_key(cli, key);
 	before = value_before(cli, key);
@@ -623,6 +612,7 @@ config_doc(struct cli *cli, const struct cli_args *args)
 	const char *key = args->count > 1 ? args->list[1] : NULL;
 	const struct setting *row =
 	    key != NULL ? settings_find(key, NULL) : NULL;
+	struct json_object *list;
 
 	if (key != NULL && row == NULL)
 		return unknown_key(cli, key);
@@ -638,103 +628,51 @@ config_doc(struct cli *cli, const struct cli_args *args)
 	else
 		return cli_misuse(cli, &cmd_config,
 		    "%s: no such format; use toml or mdoc", format);
-	cli->result = config_doc_json(key, row);
+	/* An array: every key, or this one (row NULL = every). */
+	list = json_object_new_array();
+	for (size_t i = 0; row == NULL && i < settings_table_count; i++)
+		json_object_array_add(
+		    list, row_json(settings_table[i].path, &settings_table[i]));
+	if (row != NULL)
+		json_object_array_add(list, row_json(key, row));
+	cli->result = list;
 	return CLI_OK;
 }
 
-static const struct {
-	const char *name;
-	int min_args, max_args;
-	unsigned needs;
-	bool changes;
-	int (*run)(struct cli *cli, const struct cli_args *args);
-} config_verbs[] = {
-	{ "list", 0, 0, CLI_NEEDS_INIT, false, config_list },
-	{ "get", 1, 1, CLI_NEEDS_INIT, false, config_get },
-	{ "set", 2, 2, CLI_NEEDS_INIT, true, config_set },
-	{ "unset", 1, 1, CLI_NEEDS_INIT, true, config_unset },
-	{ "doc", 0, 1, 0, false, config_doc },
+static const struct verb config_verbs[] = {
+	{ "list", 0, 0, 0, "list", config_list },
+	{ "get", 1, 1, 0, "get KEY", config_get },
+	{ "set", 2, 2, 0, "set KEY VALUE", config_set },
+	{ "unset", 1, 1, 0, "unset KEY", config_unset },
+	{ "doc", 0, 1, 1u << FLAG_FORMAT, "doc [KEY] [--format FORMAT]",
+	    config_doc },
+	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-config_run(struct cli *cli, const struct cli_args *args)
-{
-	const char *names[nitems(config_verbs) + 1], *near;
-	const char *verb = args->count > 0 ? args->list[0] : "list";
-	int status;
+static const struct schema value_shape = CLI_FIELDS(
+    SCHEMA_IS("key", STRING, NULL),
+    SCHEMA_IS("value", ANY, "of the type that llmc config doc names"),
+    SCHEMA_IS("source", STRING, NULL),
+    SCHEMA_OR_NULL("line", INT, "in config.toml, null if it is not set there"),
+    SCHEMA_MAY("before", ANY,
+	"after set and unset: the value that was in "
+	"effect; null if the file was wrong"),
+    SCHEMA_MAY("restart", BOOL,
+	"after set and unset: a daemon is running, and "
+	"must be restarted to use it"));
 
-	for (size_t i = 0; i < nitems(config_verbs); i++) {
-		names[i] = config_verbs[i].name;
-		if (strcmp(config_verbs[i].name, verb) != 0)
-			continue;
-		if (args->count > 0 &&
-		    (args->count <= config_verbs[i].min_args ||
-			args->count > config_verbs[i].max_args + 1))
-			return cli_misuse(cli, &cmd_config,
-			    "config %s takes %s%d argument%s", names[i],
-			    config_verbs[i].min_args <
-				    config_verbs[i].max_args ?
-				"at most " :
-				"",
-			    config_verbs[i].max_args,
-			    config_verbs[i].max_args == 1 ? "" : "s");
-		status = cli_find_workspace(cli, config_verbs[i].needs);
-		if (status == CLI_OK && config_verbs[i].changes &&
-		    cli_is_barred(cli, true))
-			return cli_fail(cli, "refused",
-			    "agents may not change settings; this is a "
-			    "worker's session");
-		return status == CLI_OK ? config_verbs[i].run(cli, args) :
-					  status;
-	}
-	names[nitems(config_verbs)] = NULL;
-	near = text_nearest(verb, names);
-	if (near != NULL)
-		return cli_misuse(cli, &cmd_config,
-		    "config %s: no such subcommand; did you mean \"%s\"?", verb,
-		    near);
-	return cli_misuse(
-	    cli, &cmd_config, "config %s: no such subcommand", verb);
-}
+static const struct schema doc_shape =
+    CLI_FIELDS(SCHEMA_IS("key", STRING, NULL), SCHEMA_IS("type", STRING, NULL),
+	SCHEMA_OR_NULL("default", STRING, NULL),
+	SCHEMA_OR_NULL("derived", STRING, "what the default follows from"),
+	SCHEMA_IS("allowed", STRING, NULL),
+	SCHEMA_IS("restart", BOOL, "a change needs a new daemon"),
+	SCHEMA_IS("help", STRING, NULL));
 
-static const struct schema value_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("key", STRING, NULL),
-	    SCHEMA_IS("value", ANY, "of the type that llmc config doc names"),
-	    SCHEMA_IS("source", STRING, NULL),
-	    SCHEMA_OR_NULL(
-		"line", INT, "in config.toml, null if it is not set there"),
-	    SCHEMA_MAY("before", ANY,
-		"after set and unset: the value that was in "
-		"effect; null if the file was wrong"),
-	    SCHEMA_MAY("restart", BOOL,
-		"after set and unset: a daemon is running, and "
-		"must be restarted to use it"),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema doc_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("key", STRING, NULL),
-	    SCHEMA_IS("type", STRING, NULL),
-	    SCHEMA_OR_NULL("default", STRING, NULL),
-	    SCHEMA_OR_NULL("derived", STRING, "what the default follows from"),
-	    SCHEMA_IS("allowed", STRING, NULL),
-	    SCHEMA_IS("restart", BOOL, "a change needs a new daemon"),
-	    SCHEMA_IS("help", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema config_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", ROWS, NULL, .of = &value_shape),
-	    SCHEMA_IS("get, set, unset", OBJECT, NULL, .of = &value_shape),
-	    SCHEMA_IS("doc", ROWS, NULL, .of = &doc_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema config_shape =
+    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &value_shape),
+	SCHEMA_IS("get, set, unset", OBJECT, NULL, .of = &value_shape),
+	SCHEMA_IS("doc", ROWS, NULL, .of = &doc_shape));
 
 const struct cli_command cmd_config = {
 	.name = "config",
@@ -755,7 +693,7 @@ const struct cli_command cmd_config = {
 	.flags = config_flags,
 	.min_args = 0,
 	.max_args = 3,
-	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
-	    .of = &config_shape },
-	.run = config_run,
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(ONE, config_shape),
+	.verbs = config_verbs,
 };

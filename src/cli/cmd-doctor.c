@@ -1,42 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <sys/stat.h>
+
 #include "channel.h"
 #include "child.h"
-#include "cli.h"
-#include "cmd-overseer.h"
-#include "commands.h"
+#include "cli-private.h"
 #include "config.h"
-#include "doctor-box.h"
-#include "doctor-fleet.h"
-#include "doctor-keeper.h"
-#include "doctor-repair.h"
-#include "doctor.h"
-#include "errtext.h"
-#include "file.h"
-#include "git-ask.h"
 #include "history.h"
 #include "http-call.h"
-#include "json.h"
-#include "mem.h"
 #include "people.h"
 #include "preflight.h"
-#include "root-id.h"
 #include "root-mark.h"
-#include "roster.h"
-#include "schema.h"
-#include "settings.h"
 #include "sibling.h"
-#include "source.h"
 #include "start-facts.h"
 #include "state-upgrade.h"
-#include "text.h"
 
 /* Does the shell know the first word? Anything that is not a plain word (an
  * assignment, a subshell) is left to the shell. */
@@ -119,19 +98,6 @@ first_line(const char *words)
 }
 
 static void
-check_prompt(struct doctor *d)
-{
-	bool is_set = settings_string(d->settings,
-			  "overseer.remediation_prompt")[0] != '\0';
-
-	doctor_note(d, VERDICT_OK, "remediation",
-	    is_set ? "overseer.remediation_prompt is set" :
-		     "a repair has built-in instructions; add your own in "
-		     "overseer.remediation_prompt",
-	    NULL);
-}
-
-static void
 check_run(struct doctor *d, const struct overseer_files *overseer)
 {
 	const char *state = json_string_or(overseer->json, "state", "");
@@ -169,13 +135,31 @@ check_manual(struct doctor *d)
 }
 
 static void
-check_failures(struct doctor *d)
+doctor_overseer_check(struct doctor *d)
 {
+	struct overseer_files overseer;
 	cleanup_buf struct buf words = BUF_INIT;
 	cleanup_free char *line = NULL, *detail = NULL;
 	struct history history;
 	struct err err = { 0 };
 
+	if (!workspace_initialised(&d->cli->workspace))
+		return;
+	overseer_files_load(d->cli, &overseer);
+	if (d->settings != NULL) {
+		bool is_set = settings_string(d->settings,
+				  "overseer.remediation_prompt")[0] != '\0';
+
+		doctor_note(d, VERDICT_OK, "remediation",
+		    is_set ?
+			"overseer.remediation_prompt is set" :
+			"a repair has built-in instructions; add your own in "
+			"overseer.remediation_prompt",
+		    NULL);
+	}
+	check_run(d, &overseer);
+	overseer_files_release(&overseer);
+	check_manual(d);
 	if (history_load(&d->cli->workspace, &history, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "failures", err.msg,
 		    "make failures.jsonl readable for your user, or move it "
@@ -191,22 +175,6 @@ check_failures(struct doctor *d)
 		    "--clear \"what was done\"");
 	}
 	history_release(&history);
-}
-
-static void
-doctor_overseer_check(struct doctor *d)
-{
-	struct overseer_files overseer;
-
-	if (!workspace_initialised(&d->cli->workspace))
-		return;
-	overseer_files_load(d->cli, &overseer);
-	if (d->settings != NULL)
-		check_prompt(d);
-	check_run(d, &overseer);
-	overseer_files_release(&overseer);
-	check_manual(d);
-	check_failures(d);
 }
 
 static bool
@@ -328,7 +296,7 @@ static const struct cli_flag doctor_flags[] = {
 	    "create a new state from the worktrees; stop the daemon first" },
 	[FLAG_YES] = { "yes", NULL, "do not ask" },
 	[FLAG_SANDBOX] = { "sandbox", NULL,
-	    "try to get out of a sandbox, in a scratch repository" },
+	    "try a sandbox instead, in a scratch repository" },
 	[FLAG_MODE] = { "mode", "MODE",
 	    "of --sandbox: worktree or strict; by default the one that is "
 	    "set" },
@@ -360,11 +328,11 @@ doctor_note(struct doctor *d, enum verdict verdict, const char *name,
 	json_object_array_add(d->checks, check);
 	cli_coloured(cli, verdicts[verdict].colour, tag);
 	buf_addf(&cli->text, " %-11s ", name);
-	text_add_visible(&cli->text, detail, strlen(detail), false);
+	cli_visible(cli, detail);
 	buf_addc(&cli->text, '\n');
 	if (fix != NULL) {
 		buf_adds(&cli->text, "                  -> ");
-		text_add_visible(&cli->text, fix, strlen(fix), false);
+		cli_visible(cli, fix);
 		buf_addc(&cli->text, '\n');
 	}
 }
@@ -686,8 +654,6 @@ tell_verdict(struct doctor *d)
 	json_set_bool(cli->result, "ok", d->counts[VERDICT_FAIL] == 0);
 	json_set(cli->result, "checks", json_object_get(d->checks));
 	json_set(cli->result, "repairs", json_object_get(d->repairs));
-	if (d->sandbox != NULL)
-		json_set(cli->result, "sandbox", json_object_get(d->sandbox));
 }
 
 static void
@@ -698,7 +664,6 @@ doctor_release(struct doctor *d)
 	settings_free(d->settings);
 	json_object_put(d->checks);
 	json_object_put(d->repairs);
-	json_object_put(d->sandbox);
 }
 
 /* Changes come first; the report then describes the result. */
@@ -754,7 +719,7 @@ try_sandbox(struct cli *cli, const struct cli_args *args)
 		workspace_at(cli->root_option, &cli->workspace, NULL);
 	else
 		workspace_find(".", &cli->workspace, NULL);
-	status = doctor_box_run(&d, args->flags[FLAG_MODE], &d.sandbox);
+	status = doctor_box_run(&d, args->flags[FLAG_MODE]);
 	if (status == CLI_OK) {
 		tell_verdict(&d);
 		status = d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
@@ -801,16 +766,10 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	return d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
 }
 
-static const struct schema doctor_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
-	    SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
-	    SCHEMA_IS("repairs", LIST, "what --repair and --rebuild did"),
-	    SCHEMA_MAY("sandbox", OBJECT, "what --sandbox tried",
-		.of = &doctor_box_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema doctor_shape =
+    CLI_FIELDS(SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
+	SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
+	SCHEMA_IS("repairs", LIST, "what --repair and --rebuild did"));
 
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
@@ -823,15 +782,10 @@ const struct cli_command cmd_doctor = {
 	    "sessions, and Claude Code's own settings, and\nsays how to fix "
 	    "what is wrong. Changes nothing without --repair or --rebuild.\n"
 	    "The exit status is 1 when a check fails.\n"
-	    "\nWith --sandbox, makes a scratch repository instead, and tries "
-	    "to get out of a\nworker's sandbox there. Prints for each attempt "
-	    "if the sandbox held it; what\nfails without a sandbox too is no "
-	    "evidence. The exit status is 1 when\nsomething was not held.\n",
+	    "\nWith --sandbox, says instead what this machine has for "
+	    "sandboxes, and tries one in\na scratch repository.\n",
 	.flags = doctor_flags,
-	.shape =
-	    &(const struct schema_field){
-		.type = SCHEMA_OBJECT,
-		.of = &doctor_shape,
-	    },
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(OBJECT, doctor_shape),
 	.run = doctor_run,
 };

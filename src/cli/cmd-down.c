@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc down: end the daemon and the workers' sessions. */
-#include <string.h>
-
-#include "cmd-overseer.h"
-#include "cmd-up.h"
-#include "commands.h"
-#include "errtext.h"
-#include "json.h"
+#include "base.h"
+#include "cli-private.h"
 #include "lock.h"
-#include "mem.h"
 #include "procref.h"
-#include "remote.h"
 #include "root-mark.h"
-#include "schema.h"
-#include "sessions.h"
-#include "settings.h"
 
 #define DOWN_MS 30000
 #define INFO_MS 5000
@@ -142,12 +132,8 @@ down_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema down_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("stopped", BOOL, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema down_shape =
+    CLI_FIELDS(SCHEMA_IS("stopped", BOOL, NULL));
 
 const struct cli_command cmd_down = {
 	.name = "down",
@@ -162,11 +148,7 @@ const struct cli_command cmd_down = {
 	    "that repairs\nthe daemon is stopped.\n",
 	.flags = down_flags,
 	.method = "daemon.stop",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
-	.shape =
-	    &(const struct schema_field){
-		.type = SCHEMA_OBJECT,
-		.of = &down_shape,
-	    },
+	.needs = CLI_DAEMON_DOES,
+	.shape = CLI_SHAPE(OBJECT, down_shape),
 	.run = down_run,
 };

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc escalations: an older name of asks and answer; and a channel tried. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "api.h"
+#include "base.h"
 #include "ask-record.h"
 #include "channel.h"
-#include "clock.h"
-#include "commands.h"
+#include "cli-private.h"
 #include "deliver.h"
 #include "id.h"
 #include "loop.h"
-#include "mem.h"
 #include "message.h"
-#include "schema.h"
-#include "settings.h"
-#include "verbs.h"
 
 enum {
 	FLAG_ALL /* as that of asks */
@@ -160,20 +152,10 @@ static const struct verb escalations_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-escalations_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_escalations, escalations_verbs, args);
-}
-
-static const struct schema escalations_forms = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", ROWS, NULL, .of = &ask_schema),
-	    SCHEMA_IS("ack, answer", OBJECT, NULL, .of = &api_ask_ended),
-	    SCHEMA_IS("test", OBJECT, NULL, .of = &message_schema),
-	    SCHEMA_END,
-	},
-};
+static const struct schema escalations_forms =
+    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &ask_schema),
+	SCHEMA_IS("ack, answer", OBJECT, NULL, .of = &api_ask_ended),
+	SCHEMA_IS("test", OBJECT, NULL, .of = &message_schema));
 
 const struct cli_command cmd_escalations = {
 	.name = "escalations",
@@ -187,8 +169,6 @@ const struct cli_command cmd_escalations = {
 	.min_args = 0,
 	.max_args = 1001,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
-	    .of = &escalations_forms },
-	.run = escalations_run,
+	.shape = CLI_SHAPE(ONE, escalations_forms),
+	.verbs = escalations_verbs,
 };

@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "api-store.h"
-#include "cli.h"
-#include "client.h"
-#include "clock.h"
-#include "cmd-events.h"
-#include "cmd-logs.h"
-#include "commands.h"
-#include "errtext.h"
+#include <signal.h>
+
+#include "api-work.h"
+#include "cli-private.h"
 #include "event.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
 #include "loop.h"
-#include "mem.h"
-#include "remote.h"
-#include "schema.h"
-#include "text.h"
 #include "watch.h"
+
+#define GOAL_PART_MIN 4 /* letters of an id that can stand for it */
 
 /* Each list ends with NULL; an empty one excludes nothing. Strings are
  * borrowed. */
@@ -53,11 +39,14 @@ event_filter_wants(struct json_object *record, const void *arg)
 {
 	const struct event_filter *filter = arg;
 	struct json_object *event = NULL;
+	const char *goal;
 
 	if (json_get_object(record, "", "event", &event, NULL) < 0)
 		return false;
-	if (filter->goal != NULL &&
-	    strcasestr(json_string_or(event, "goal", ""), filter->goal) == NULL)
+	goal = json_string_or(event, "goal", "");
+	if (filter->goal != NULL && strcmp(goal, filter->goal) != 0 &&
+	    (strlen(filter->goal) < GOAL_PART_MIN ||
+		strcasestr(goal, filter->goal) == NULL))
 		return false;
 	return event_filter_has(
 		   filter->workers, json_string_or(event, "worker_name", "")) &&
@@ -73,7 +62,8 @@ event_filter_is_kind(const char *name)
 	return event_row_named(name) != NULL;
 }
 
-void
+/* All of them, with blanks between them; appended. */
+static void
 event_filter_add_kinds(struct buf *out)
 {
 	bool first = true;
@@ -162,45 +152,11 @@ feed_begin(struct event_feed *feed, const struct jsonl_cursor *cursor)
 }
 
 static void
-feed_begin_at_end(struct event_feed *feed)
-{
-	do
-		jsonl_cursor_seek_end(&feed->at);
-	while (!feed_begin(feed, &feed->at));
-}
-
-static void
 feed_changed(void *arg)
 {
 	struct event_feed *feed = arg;
 
 	loop_call_request(feed->read);
-}
-
-/* When the daemon sends no more: skip what it has sent already. The last one
- * marks the place in the file. If it is missing (a full disk), skip as many as
- * were sent. */
-static void
-feed_pass_heard(struct event_feed *feed)
-{
-	struct jsonl_cursor behind;
-	struct json_object *record;
-	bool found = false;
-
-	jsonl_cursor_init(&behind, feed->file);
-	for (; feed->heard > 0 && (record = next_event(&feed->at)) != NULL;
-	     feed->heard--) {
-		if (json_object_equal(record, feed->last)) {
-			jsonl_cursor_copy(&behind, &feed->at);
-			found = true;
-		}
-		json_object_put(record);
-	}
-	if (found)
-		jsonl_cursor_copy(&feed->at, &behind);
-	jsonl_cursor_release(&behind);
-	json_object_put(take_ptr(&feed->last));
-	feed->heard = 0;
 }
 
 static void feed_timer(void *arg);
@@ -219,53 +175,41 @@ feed_use_file(struct event_feed *feed)
 {
 	client_stream_free(take_ptr(&feed->stream));
 	feed->asked_ms = clock_mono_ms();
-	if (feed->live)
-		feed_pass_heard(feed);
+	if (feed->live) {
+		struct jsonl_cursor behind;
+		struct json_object *record;
+		bool found = false;
+
+		/* When the daemon sends no more: skip what it has sent
+		 * already. The last one marks the place in the file. If it
+		 * is missing (a full disk), skip as many as were sent. */
+		jsonl_cursor_init(&behind, feed->file);
+		for (; feed->heard > 0 &&
+		     (record = next_event(&feed->at)) != NULL;
+		     feed->heard--) {
+			if (json_object_equal(record, feed->last)) {
+				jsonl_cursor_copy(&behind, &feed->at);
+				found = true;
+			}
+			json_object_put(record);
+		}
+		if (found)
+			jsonl_cursor_copy(&feed->at, &behind);
+		jsonl_cursor_release(&behind);
+		json_object_put(take_ptr(&feed->last));
+		feed->heard = 0;
+	}
 	feed->live = false;
-	if (!feed->begun)
-		feed_begin_at_end(feed);
+	if (!feed->begun) {
+		do
+			jsonl_cursor_seek_end(&feed->at);
+		while (!feed_begin(feed, &feed->at));
+	}
 	if (feed->watch == NULL)
 		watch_new(feed->loop, feed->file, feed_changed, feed,
 		    &feed->watch, NULL);
 	feed_set_timer(feed, LOOK_MS);
 	loop_call_request(feed->read);
-}
-
-/* Pass on what the file has before the place where the stream begins. */
-static void
-feed_catch_up(struct event_feed *feed, const struct jsonl_cursor *start)
-{
-	struct json_object *record;
-
-	while (!jsonl_cursor_reached(&feed->at, start) &&
-	    (record = next_event(&feed->at)) != NULL) {
-		feed_give(feed, record);
-		json_object_put(record);
-	}
-}
-
-/* The stream begins at this byte of the file. */
-static void
-feed_join(struct event_feed *feed, int64_t offset)
-{
-	struct jsonl_cursor start;
-	bool begun = feed->begun;
-
-	jsonl_cursor_init(&start, feed->file);
-	/* If the file was rotated meanwhile, a later attempt will succeed. */
-	if (offset < 0 || jsonl_cursor_seek(&start, (uint64_t)offset) < 0 ||
-	    (!begun && !feed_begin(feed, &start))) {
-		jsonl_cursor_release(&start);
-		feed_use_file(feed);
-		return;
-	}
-	if (begun)
-		feed_catch_up(feed, &start);
-	jsonl_cursor_release(&feed->at);
-	feed->at = start;
-	feed->live = true;
-	loop_timer_free(take_ptr(&feed->timer));
-	watch_free(take_ptr(&feed->watch));
 }
 
 static void
@@ -274,7 +218,37 @@ on_notification(const char *method, struct json_object *params, void *arg)
 	struct event_feed *feed = arg;
 
 	if (!feed->live && strcmp(method, "following") == 0) {
-		feed_join(feed, json_int_or(params, "offset", -1));
+		int64_t offset = json_int_or(params, "offset", -1);
+		struct jsonl_cursor start;
+		bool begun = feed->begun;
+
+		/* The stream begins at this byte of the file. */
+		jsonl_cursor_init(&start, feed->file);
+		/* If the file was rotated meanwhile, a later attempt will
+		 * succeed. */
+		if (offset < 0 ||
+		    jsonl_cursor_seek(&start, (uint64_t)offset) < 0 ||
+		    (!begun && !feed_begin(feed, &start))) {
+			jsonl_cursor_release(&start);
+			feed_use_file(feed);
+			return;
+		}
+		if (begun) {
+			struct json_object *record;
+
+			/* Pass on what the file has before the place where the
+			 * stream begins. */
+			while (!jsonl_cursor_reached(&feed->at, &start) &&
+			    (record = next_event(&feed->at)) != NULL) {
+				feed_give(feed, record);
+				json_object_put(record);
+			}
+		}
+		jsonl_cursor_release(&feed->at);
+		feed->at = start;
+		feed->live = true;
+		loop_timer_free(take_ptr(&feed->timer));
+		watch_free(take_ptr(&feed->watch));
 	} else if (feed->live && strcmp(method, "event") == 0 &&
 	    is_event(params)) {
 		/* The first event may have created the file. */
@@ -731,10 +705,9 @@ const struct cli_command cmd_events = {
 	    "--worker, --task and --kind can be given several times: what "
 	    "matches one of\neach is shown. A kind is what --json shows as "
 	    "type, such as task_finished or\nfailure. With goals, events are kept in "
-	    "their store too, for as long as nobody\ncompacts it.\n",
+	    "the book, too (history.days).\n",
 	.flags = events_flags,
 	.letters = "fn",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape =
 	    &(const struct schema_field){
 		.type = SCHEMA_ARRAY,

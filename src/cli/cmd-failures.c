@@ -2,17 +2,9 @@
 
 /* llmc failures: what the overseer remembers, grouped by failure. Only reads.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "commands.h"
-#include "errtext.h"
+#include "base.h"
+#include "cli-private.h"
 #include "history.h"
-#include "json.h"
-#include "mem.h"
-#include "moment.h"
-#include "schema.h"
-#include "text.h"
 
 enum {
 	FLAG_ALL
@@ -65,14 +57,6 @@ find_group(struct failures *f, const char *signature)
 }
 
 static void
-add_act(struct group *group, const struct spiral_event *event)
-{
-	group->acts = xreallocarray(
-	    group->acts, group->act_count + 1, sizeof *group->acts);
-	group->acts[group->act_count++] = *event;
-}
-
-static void
 add_event(struct failures *f, const struct spiral_event *event, size_t order)
 {
 	struct group *group;
@@ -85,7 +69,9 @@ add_event(struct failures *f, const struct spiral_event *event, size_t order)
 				       spiral_kind_name(event->kind));
 	group->order = order;
 	if (!is_failure(event)) {
-		add_act(group, event);
+		group->acts = xreallocarray(
+		    group->acts, group->act_count + 1, sizeof *group->acts);
+		group->acts[group->act_count++] = *event;
 		return;
 	}
 	if (group->count++ == 0)
@@ -311,21 +297,16 @@ failures_run(struct cli *cli, const struct cli_args *args)
 
 /* --- shapes ---------------------------------------------------------- */
 
-static const struct schema failures_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("failures", ROWS, "by signature, newest last",
-		.of = &group_schema),
-	    SCHEMA_IS("events", ROWS,
-		"the events behind the failures, newest last",
-		.of = &spiral_event_schema),
-	    SCHEMA_OR_NULL("cleared", OBJECT, "the last --clear",
-		.of = &spiral_event_schema),
-	    SCHEMA_OR_NULL("over", STRING,
-		"why the overseer will not start before llmc overseer "
-		"--clear"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema failures_shape =
+    CLI_FIELDS(SCHEMA_IS("failures", ROWS, "by signature, newest last",
+		   .of = &group_schema),
+	SCHEMA_IS("events", ROWS, "the events behind the failures, newest last",
+	    .of = &spiral_event_schema),
+	SCHEMA_OR_NULL(
+	    "cleared", OBJECT, "the last --clear", .of = &spiral_event_schema),
+	SCHEMA_OR_NULL("over", STRING,
+	    "why the overseer will not start before llmc overseer "
+	    "--clear"));
 
 const struct cli_command cmd_failures = {
 	.name = "failures",
@@ -339,8 +320,6 @@ const struct cli_command cmd_failures = {
 	    "--all, lists only what happened since the last\nllmc overseer "
 	    "--clear.\n",
 	.flags = failures_flags,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &failures_shape },
+	.shape = CLI_SHAPE(OBJECT, failures_shape),
 	.run = failures_run,
 };

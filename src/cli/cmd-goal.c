@@ -1,34 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
+#include "base.h"
+
 #include <poll.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api-goal.h"
-#include "ask.h"
-#include "cli.h"
-#include "clock.h"
-#include "cmd-plan.h"
-#include "commands.h"
-#include "draft.h"
-#include "errtext.h"
-#include "flag-params.h"
-#include "goal-view.h"
-#include "json.h"
-#include "mem.h"
+#include "cli-private.h"
 #include "plan-load.h"
 #include "plan-print.h"
 #include "plan-revise.h"
 #include "plan-set.h"
 #include "plan-text.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "terminal.h"
-#include "text.h"
-#include "verbs.h"
 
 struct goal_add {
 	const char *text; /* what is to be reached; NULL = as the plan says */
@@ -52,16 +34,14 @@ struct goal_edit {
 static int
 fetch(struct cli *cli, const char *goal, struct goal_edit *edit)
 {
-	struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *answer = NULL;
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
 	struct plan_edit none = { 0 };
 	struct err err = { 0 };
-	int status;
+	int status = remote_call(cli, "overseer.goal.show",
+	    remote_params("goal", goal, NULL), 0, &answer);
 
-	json_set_string(params, "goal", goal);
-	status = remote_call(cli, "overseer.goal.show", params, 0, &answer);
 	if (status == CLI_OK)
 		status = goal_view_read(cli, answer, &set, &plan);
 	/* Nobody shall write what is refused then. */
@@ -83,14 +63,11 @@ static bool
 send(struct cli *cli, const struct goal_edit *edit, const struct draft *draft,
     const char **ret_code, struct err *err)
 {
-	struct json_object *params = json_object_new_object();
+	struct json_object *params =
+	    remote_params("goal", edit->goal, "text", draft->text.data,
+		"before", edit->file == NULL ? edit->before : NULL, "reason",
+		edit->reason, NULL);
 
-	json_set_string(params, "goal", edit->goal);
-	json_set_string(params, "text", draft->text.data);
-	if (edit->file == NULL)
-		json_set_string(params, "before", edit->before);
-	if (edit->reason != NULL)
-		json_set_string(params, "reason", edit->reason);
 	if (remote_try(cli, "overseer.goal.update", params, 0, &cli->result,
 		ret_code, err))
 		return true;
@@ -116,7 +93,7 @@ apply(struct cli *cli, const struct goal_edit *edit, struct draft *draft)
 		if (!ask_again(cli, "Edit it again?"))
 			return cli_fail(cli, code,
 			    "nothing was changed; when the text is right, "
-			    "type: llmc goal edit %s --plan-file FILE",
+			    "type: llmc goal edit %s --plan FILE",
 			    edit->goal);
 		status = draft_again(cli, draft);
 		if (status != CLI_OK)
@@ -133,7 +110,7 @@ fill(struct cli *cli, const struct goal_edit *edit, struct draft *draft)
 
 	if (edit->file == NULL)
 		return draft_edit(
-		    cli, edit->text.data, "goal", "--plan-file", draft);
+		    cli, edit->text.data, "goal", "--plan", draft);
 	status = draft_read(cli, edit->file, draft);
 	if (status != CLI_OK)
 		return status;
@@ -142,41 +119,9 @@ fill(struct cli *cli, const struct goal_edit *edit, struct draft *draft)
 		return cli_fail(cli, "invalid",
 		    "%s is JSON, and only Markdown can be compared with what "
 		    "the goal is now; to replace what has not begun of the "
-		    "plan, type: llmc goal plan %s --plan-file %s",
+		    "plan, type: llmc goal plan %s --plan %s",
 		    edit->file, edit->goal, edit->file);
 	return CLI_OK;
-}
-
-/* Change what is different in the text: that of the file ("-" is standard
- * input), or (NULL) of the editor. A text that is refused can be edited again,
- * and is kept in its file. reason may be NULL. CLI_OK, or the failure is
- * reported. */
-static int
-goal_edit_text(
-    struct cli *cli, const char *goal, const char *file, const char *reason)
-{
-	struct goal_edit edit = {
-		.text = BUF_INIT, .file = file, .reason = reason
-	};
-	struct draft draft = DRAFT_INIT;
-	int status = fetch(cli, goal, &edit);
-
-	if (status == CLI_OK)
-		status = fill(cli, &edit, &draft);
-	if (status == CLI_OK)
-		status = apply(cli, &edit, &draft);
-	if (status == CLI_OK &&
-	    json_int_or(cli->result, "version", 0) == edit.version)
-		buf_addf(&cli->text, "%s: nothing was changed.\n", edit.goal);
-	else if (status == CLI_OK)
-		buf_addf(&cli->text,
-		    "%s: changed, version %" PRId64 "; its plan has %" PRId64
-		    " nodes.\n",
-		    edit.goal, json_int_or(cli->result, "version", 0),
-		    json_int_or(cli->result, "nodes", 0));
-	free(edit.goal);
-	buf_release(&edit.text);
-	return draft_end(cli, &draft, status);
 }
 
 #define LOOK_MS 200 /* between two looks for the planner's draft */
@@ -193,13 +138,6 @@ set_text(struct json_object *params, const char *text)
 	if (strlen(title) < strlen(text) &&
 	    json_string_or(params, "problem", NULL) == NULL)
 		json_set_string(params, "problem", text);
-}
-
-static int
-create(struct cli *cli, struct json_object *params)
-{
-	return remote_call(
-	    cli, "overseer.goal.create", params, 0, &cli->result);
 }
 
 static int
@@ -224,15 +162,6 @@ tell(struct cli *cli)
 
 /* --- the planner's draft --------------------------------------------- */
 
-static struct json_object *
-goal_add_goal_params(const char *goal)
-{
-	struct json_object *params = json_object_new_object();
-
-	json_set_string(params, "goal", goal);
-	return params;
-}
-
 /* Has the planner answered? CLI_OK with *ret_done, or its failure is
  * reported. */
 static int
@@ -241,8 +170,8 @@ look(struct cli *cli, const char *goal, bool *ret_done)
 	cleanup_json struct json_object *answer = NULL;
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = remote_call(
-	    cli, "overseer.goal.show", goal_add_goal_params(goal), 0, &answer);
+	int status = remote_call(cli, "overseer.goal.show",
+	    remote_params("goal", goal, NULL), 0, &answer);
 
 	if (status == CLI_OK)
 		status = goal_view_read(cli, answer, &set, &plan);
@@ -275,7 +204,7 @@ wait_draft(struct cli *cli, const char *goal, struct buf *out)
 	}
 	if (status == CLI_OK)
 		status = remote_call(cli, "overseer.plan.draft",
-		    goal_add_goal_params(goal), 0, &answer);
+		    remote_params("goal", goal, NULL), 0, &answer);
 	if (status != CLI_OK)
 		return status;
 	if (plan_from_json(
@@ -301,7 +230,8 @@ draft_goal(struct cli *cli, struct json_object *params, struct buf *out)
 		    "--detach; or give a plan with --plan FILE");
 	}
 	json_set_bool(params, "draft", true);
-	status = create(cli, params);
+	status =
+	    remote_call(cli, "overseer.goal.create", params, 0, &cli->result);
 	return status == CLI_OK ?
 	    wait_draft(cli, json_string_or(cli->result, "goal", ""), out) :
 	    status;
@@ -368,25 +298,6 @@ goal_add_edit(struct cli *cli, const struct goal_add *add, const char *goal,
 	return draft_end(cli, &draft, status);
 }
 
-static int
-edit_file(
-    struct cli *cli, const struct goal_add *add, struct json_object *params)
-{
-	struct draft draft = DRAFT_INIT;
-	int status = draft_read(cli, add->file, &draft);
-
-	if (status == CLI_OK) {
-		struct goal_add at_once = *add;
-
-		at_once.yes = true;
-		status =
-		    goal_add_edit(cli, &at_once, NULL, draft.text.data, params);
-	} else {
-		json_object_put(params);
-	}
-	return draft_end(cli, &draft, status);
-}
-
 /* params: what else the goal says. Takes them. */
 static int
 goal_add(
@@ -402,8 +313,21 @@ goal_add(
 		json_object_put(params);
 		return show_file(cli, add);
 	}
-	if (add->edit && add->file != NULL)
-		return edit_file(cli, add, params);
+	if (add->edit && add->file != NULL) {
+		struct draft draft = DRAFT_INIT;
+
+		status = draft_read(cli, add->file, &draft);
+		if (status == CLI_OK) {
+			struct goal_add at_once = *add;
+
+			at_once.yes = true;
+			status = goal_add_edit(
+			    cli, &at_once, NULL, draft.text.data, params);
+		} else {
+			json_object_put(params);
+		}
+		return draft_end(cli, &draft, status);
+	}
 	if (!add->edit && !add->dry_run) {
 		status =
 		    plan_send(cli, "overseer.goal.create", params, add->file);
@@ -426,7 +350,6 @@ goal_add(
 enum {
 	FLAG_TITLE,
 	FLAG_PLAN,
-	FLAG_PLAN_FILE,
 	FLAG_EDIT,
 	FLAG_DRY_RUN,
 	FLAG_YES,
@@ -445,10 +368,9 @@ enum {
 #define DEFINITION                                                   \
 	(BIT(FLAG_TITLE) | BIT(FLAG_PROBLEM) | BIT(FLAG_CRITERION) | \
 	    BIT(FLAG_CONSTRAINT) | BIT(FLAG_TAG) | BIT(FLAG_PRIORITY))
-#define PLANNED (BIT(FLAG_PLAN) | BIT(FLAG_PLAN_FILE))
 
-#define ADDING                                                       \
-	(DEFINITION | PLANNED | BIT(FLAG_EDIT) | BIT(FLAG_DRY_RUN) | \
+#define ADDING                                                              \
+	(DEFINITION | BIT(FLAG_PLAN) | BIT(FLAG_EDIT) | BIT(FLAG_DRY_RUN) | \
 	    BIT(FLAG_YES) | BIT(FLAG_FROM_SESSION))
 
 static const struct cli_flag goal_flags[] = {
@@ -457,7 +379,6 @@ static const struct cli_flag goal_flags[] = {
 	[FLAG_PLAN] = { "plan", "FILE",
 	    "for add and plan: its phases, tasks and subtasks, as Markdown or "
 	    "JSON (- is stdin); for edit: instead of the editor" },
-	[FLAG_PLAN_FILE] = { "plan-file", "FILE", "the same as --plan" },
 	[FLAG_EDIT] = { "edit", NULL,
 	    "for add: show the plan in an editor before work on it begins" },
 	[FLAG_DRY_RUN] = { "dry-run", NULL,
@@ -486,16 +407,6 @@ static const struct cli_flag goal_flags[] = {
 
 /* --- parameters ------------------------------------------------------ */
 
-static struct json_object *
-cmd_goal_goal_params(const char *goal)
-{
-	struct json_object *params = json_object_new_object();
-
-	if (goal != NULL)
-		json_set_string(params, "goal", goal);
-	return params;
-}
-
 static void
 set_definition(struct json_object *params, const struct cli_args *args)
 {
@@ -507,14 +418,6 @@ set_definition(struct json_object *params, const struct cli_args *args)
 	flag_list(params, "tags", args, FLAG_TAG);
 }
 
-/* The two names of one option. */
-static const char *
-plan_file(const struct cli_args *args)
-{
-	return args->flags[FLAG_PLAN] != NULL ? args->flags[FLAG_PLAN] :
-						args->flags[FLAG_PLAN_FILE];
-}
-
 /* --- changes --------------------------------------------------------- */
 
 static int
@@ -524,7 +427,7 @@ goal_create(struct cli *cli, const struct cli_args *args)
 	    args->count > 1 ? args->list[1] : args->flags[FLAG_TITLE];
 	const struct goal_add add = {
 		.text = text,
-		.file = plan_file(args),
+		.file = args->flags[FLAG_PLAN],
 		.edit = args->flags[FLAG_EDIT] != NULL,
 		.dry_run = args->flags[FLAG_DRY_RUN] != NULL,
 		.yes = args->flags[FLAG_YES] != NULL,
@@ -546,30 +449,27 @@ goal_create(struct cli *cli, const struct cli_args *args)
 	return goal_add(cli, &add, params);
 }
 
-static void
-tell_plan(struct cli *cli)
-{
-	buf_addf(&cli->text,
-	    "%s: its plan has %" PRId64 " nodes, version %" PRId64 ".\n",
-	    json_string_or(cli->result, "goal", ""),
-	    json_int_or(cli->result, "nodes", 0),
-	    json_int_or(cli->result, "version", 0));
-}
-
 static int
 goal_plan(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = cmd_goal_goal_params(args->list[1]);
+	struct json_object *params = remote_params("goal", args->list[1], NULL);
 	int status;
 
 	flag_text(params, "reason", args, FLAG_REASON);
-	status = plan_send(cli, "overseer.goal.plan", params, plan_file(args));
+	status = plan_send(
+	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN]);
 	if (status != CLI_OK)
 		return status;
-	if (plan_file(args) != NULL)
-		tell_plan(cli);
-	plan_tell_next(
-	    cli, plan_file(args) != NULL ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
+	if (args->flags[FLAG_PLAN] != NULL) {
+		buf_addf(&cli->text,
+		    "%s: its plan has %" PRId64 " nodes, version %" PRId64
+		    ".\n",
+		    json_string_or(cli->result, "goal", ""),
+		    json_int_or(cli->result, "nodes", 0),
+		    json_int_or(cli->result, "version", 0));
+	}
+	plan_tell_next(cli,
+	    args->flags[FLAG_PLAN] != NULL ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
 	return CLI_OK;
 }
 
@@ -584,14 +484,44 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 		return status;
 	for (int i = 0; goal_flags[i].name != NULL; i++)
 		any |= args->flags[i] != NULL && (DEFINITION & BIT(i)) != 0;
-	if (any && plan_file(args) != NULL)
+	if (any && args->flags[FLAG_PLAN] != NULL)
 		return cli_misuse(cli, &cmd_goal,
 		    "give --plan, or options for what is to be changed, "
 		    "not both");
-	if (!any)
-		return goal_edit_text(cli, args->list[1], plan_file(args),
-		    args->flags[FLAG_REASON]);
-	params = cmd_goal_goal_params(args->list[1]);
+	if (!any) {
+		const char *goal = args->list[1];
+		const char *file = args->flags[FLAG_PLAN];
+		const char *reason = args->flags[FLAG_REASON];
+		struct goal_edit edit = {
+			.text = BUF_INIT, .file = file, .reason = reason
+		};
+		struct draft draft = DRAFT_INIT;
+
+		/* Change what is different in the text: that of the file
+		 * ("-" is standard input), or (NULL) of the editor. A text
+		 * that is refused can be edited again, and is kept in its
+		 * file. reason may be NULL. CLI_OK, or the failure is
+		 * reported. */
+		status = fetch(cli, goal, &edit);
+		if (status == CLI_OK)
+			status = fill(cli, &edit, &draft);
+		if (status == CLI_OK)
+			status = apply(cli, &edit, &draft);
+		if (status == CLI_OK &&
+		    json_int_or(cli->result, "version", 0) == edit.version)
+			buf_addf(&cli->text, "%s: nothing was changed.\n",
+			    edit.goal);
+		else if (status == CLI_OK)
+			buf_addf(&cli->text,
+			    "%s: changed, version %" PRId64
+			    "; its plan has %" PRId64 " nodes.\n",
+			    edit.goal, json_int_or(cli->result, "version", 0),
+			    json_int_or(cli->result, "nodes", 0));
+		free(edit.goal);
+		buf_release(&edit.text);
+		return draft_end(cli, &draft, status);
+	}
+	params = remote_params("goal", args->list[1], NULL);
 	set_definition(params, args);
 	flag_text(params, "reason", args, FLAG_REASON);
 	status =
@@ -607,7 +537,7 @@ goal_edit(struct cli *cli, const struct cli_args *args)
 static int
 goal_move(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = cmd_goal_goal_params(args->list[1]);
+	struct json_object *params = remote_params("goal", args->list[1], NULL);
 	cleanup_free char *method =
 	    xasprintf("overseer.goal.%s", args->list[0]);
 	int status;
@@ -658,7 +588,7 @@ static int
 goal_show(struct cli *cli, const struct cli_args *args)
 {
 	int status = remote_call(cli, "overseer.goal.show",
-	    cmd_goal_goal_params(args->list[1]), 0, &cli->result);
+	    remote_params("goal", args->list[1], NULL), 0, &cli->result);
 
 	return status == CLI_OK ? goal_view_show(cli, cli->result) : status;
 }
@@ -670,10 +600,10 @@ static const struct verb goal_verbs[] = {
 	{ "create", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },
 	{ "list", 0, 0, BIT(FLAG_ALL), "list [--all]", goal_list },
 	{ "show", 1, 1, 0, "show GOAL", goal_show },
-	{ "plan", 1, 1, PLANNED | BIT(FLAG_REASON), "plan GOAL [--plan FILE]",
-	    goal_plan },
-	{ "edit", 1, 1, DEFINITION | PLANNED | BIT(FLAG_REASON), "edit GOAL",
-	    goal_edit },
+	{ "plan", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_REASON),
+	    "plan GOAL [--plan FILE]", goal_plan },
+	{ "edit", 1, 1, DEFINITION | BIT(FLAG_PLAN) | BIT(FLAG_REASON),
+	    "edit GOAL", goal_edit },
 	{ "pause", 1, 1, BIT(FLAG_REASON), "pause GOAL", goal_move },
 	{ "resume", 1, 1, BIT(FLAG_REASON), "resume GOAL", goal_move },
 	{ "cancel", 1, 1, BIT(FLAG_REASON), "cancel GOAL", goal_move },
@@ -681,20 +611,10 @@ static const struct verb goal_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-goal_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_goal, goal_verbs, args);
-}
-
-static const struct schema goal_forms = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", OBJECT, NULL, .of = &api_goal_listed),
-	    SCHEMA_IS("show", OBJECT, NULL, .of = &api_goal_shown),
-	    SCHEMA_IS("every change", OBJECT, NULL, .of = &api_goal_changed),
-	    SCHEMA_END,
-	},
-};
+static const struct schema goal_forms =
+    CLI_FIELDS(SCHEMA_IS("list", OBJECT, NULL, .of = &api_goal_listed),
+	SCHEMA_IS("show", OBJECT, NULL, .of = &api_goal_shown),
+	SCHEMA_IS("every change", OBJECT, NULL, .of = &api_goal_changed));
 
 const struct cli_command cmd_goal = {
 	.name = "goal",
@@ -719,18 +639,16 @@ const struct cli_command cmd_goal = {
 	    "cancel   give it up; work in progress is salvaged\n"
 	    "archive  hide a goal that has ended\n\n"
 	    "Without one of these words: list.\n"
-	    "GOAL is the id that list shows, or four letters or more of it that no other goal\n"
-	    "has, such as its last ones. A plan file in Markdown has a phase for each\n"
+	    "GOAL is what list shows, such as g2. A plan file in Markdown has a phase for each\n"
 	    "\"## Name\", a task for each \"### Name\", a subtask for each \"- name\" below a task,\n"
 	    "and lists after \"Acceptance:\" and \"Depends:\". \"Recovery:\" says what to do about\n"
-	    "a task whose attempts have all failed: retry, replan, reassign or escalate. llmc\n"
-	    "work changes single nodes.\n",
+	    "a task whose attempts have all failed: retry, replan, reassign or escalate.\n"
+	    "\"Result: report\" says that a task changes nothing, such as a review, and \"Required\n"
+	    "tools:\" lists what its agent must have. llmc work changes single nodes.\n",
 	.flags = goal_flags,
 	.min_args = 0,
 	.max_args = 2,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct schema_field){ .type = SCHEMA_ONE, .of = &goal_forms },
-	.run = goal_run,
+	.shape = CLI_SHAPE(ONE, goal_forms),
+	.verbs = goal_verbs,
 };

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "commands.h"
-#include "json.h"
-#include "schema.h"
+/* llmc help, version, schema: llmc about itself. */
+#include "base.h"
+#include "cli-private.h"
 
 static struct json_object *
 option_json(const struct cli_command *command, size_t flag)
@@ -56,37 +54,204 @@ help_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema option_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("name", STRING, NULL),
-	    SCHEMA_OR_NULL("letter", STRING, "short form, null for none"),
-	    SCHEMA_OR_NULL(
-		"value", STRING, "name of its value; null for a switch"),
-	    SCHEMA_IS("help", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema option_shape =
+    CLI_FIELDS(SCHEMA_IS("name", STRING, NULL),
+	SCHEMA_OR_NULL("letter", STRING, "short form, null for none"),
+	SCHEMA_OR_NULL("value", STRING, "name of its value; null for a switch"),
+	SCHEMA_IS("help", STRING, NULL));
 
-static const struct schema command_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("name", STRING, NULL),
-	    SCHEMA_IS("usage", STRING, NULL),
-	    SCHEMA_IS("summary", STRING, NULL),
-	    SCHEMA_OR_NULL("help", STRING, NULL),
-	    SCHEMA_IS("options", ROWS, NULL, .of = &option_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema command_shape = CLI_FIELDS(
+    SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("usage", STRING, NULL),
+    SCHEMA_IS("summary", STRING, NULL), SCHEMA_OR_NULL("help", STRING, NULL),
+    SCHEMA_IS("options", ROWS, NULL, .of = &option_shape));
 
 const struct cli_command cmd_help = {
 	.name = "help",
 	.usage = "[COMMAND]",
 	.summary = "show help for llmc or for one command",
 	.max_args = 1,
-	.shape =
-	    &(const struct schema_field){
-		.type = SCHEMA_ROWS,
-		.of = &command_shape,
-	    },
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(ROWS, command_shape),
 	.run = help_run,
+};
+
+/* --- version ----------------------------------------------------------- */
+
+static int
+version_run(struct cli *cli, const struct cli_args *args)
+{
+	(void)args;
+	buf_adds(&cli->text, "llmc " LLMC_VERSION "\n");
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "name", "llmc");
+	json_set_string(cli->result, "version", LLMC_VERSION);
+	return CLI_OK;
+}
+
+static const struct schema version_shape = CLI_FIELDS(
+    SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("version", STRING, NULL));
+
+const struct cli_command cmd_version = {
+	.name = "version",
+	.usage = "",
+	.summary = "show the version",
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(OBJECT, version_shape),
+	.run = version_run,
+};
+
+/* --- schema ------------------------------------------------------------ */
+
+enum {
+	FLAG_API
+};
+
+static const struct cli_flag schema_flags[] = {
+	[FLAG_API] = { "api", NULL,
+	    "describe the daemon's methods, not the commands" },
+	{ NULL, NULL, NULL },
+};
+
+/* Errors look the same for every command. */
+static const struct schema error_detail =
+    CLI_FIELDS(SCHEMA_IS("code", STRING, "a word for programs"),
+	SCHEMA_IS("message", STRING, "a sentence for people"),
+	SCHEMA_MAY("output", STRING, "of the command that failed"));
+
+static const struct schema error_shape = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("error", OBJECT, NULL, .of = &error_detail),
+	    SCHEMA_END,
+	},
+	.help = "printed by any command that fails\n",
+};
+
+static const struct schema_field error_field = { .type = SCHEMA_OBJECT,
+	.of = &error_shape };
+
+/* --- commands -------------------------------------------------------- */
+
+static int
+print_commands(struct cli *cli, const struct cli_args *args)
+{
+	const struct cli_command *command;
+
+	if (args->count > 0) {
+		command = cli_find(args->list[0]);
+		if (command == NULL)
+			return cli_unknown_command(cli, args->list[0]);
+		cli->result = schema_print(cli_shape(command));
+	} else {
+		cli->result = json_object_new_object();
+		for (size_t i = 0; cli_commands[i] != NULL; i++)
+			json_set(cli->result, cli_commands[i]->name,
+			    schema_print(cli_shape(cli_commands[i])));
+		json_set(cli->result, "error", schema_print(&error_field));
+	}
+	return CLI_OK;
+}
+
+/* --- methods --------------------------------------------------------- */
+
+static struct json_object *
+callers_json(const struct api_method *m)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (size_t i = 0; api_caller_words[i] != NULL; i++)
+		if (m->callers & (1u << i))
+			json_object_array_add(
+			    json, json_object_new_string(api_caller_words[i]));
+	return json;
+}
+
+static struct json_object *
+method_json(const struct api_method *m)
+{
+	const struct schema_field params = { .type = SCHEMA_OBJECT,
+		.of = m->params };
+	struct json_object *json = json_object_new_object();
+	struct json_object *errors = json_object_new_object();
+
+	for (const enum api_error *e = m->errors; *e != 0; e++)
+		json_set_int(errors, api_error_word(m, (int)*e), *e);
+	json_set_string(json, "help", m->help);
+	json_set(json, "params", schema_print(&params));
+	json_set(json, "result", schema_print(m->result));
+	json_set(json, "errors", errors);
+	json_set_bool(json, "oneshot", m->flags & API_ONESHOT);
+	json_set(json, "callers", callers_json(m));
+	json_set_bool(json, "stream", m->flags & API_STREAM);
+	return json;
+}
+
+static int
+unknown_method(struct cli *cli, const char *word)
+{
+	cleanup_free const char **names = NULL;
+	const char *near;
+	size_t count = 0;
+
+	while (api_methods[count].name != NULL)
+		count++;
+	names = xcalloc(count + 1, sizeof *names);
+	for (size_t i = 0; i < count; i++)
+		names[i] = api_methods[i].name;
+	near = text_nearest(word, names);
+	if (near != NULL)
+		return cli_misuse(cli, &cmd_schema,
+		    "%s: no such method; did you mean \"%s\"?", word, near);
+	return cli_misuse(cli, &cmd_schema, "%s: no such method", word);
+}
+
+static int
+print_methods(struct cli *cli, const struct cli_args *args)
+{
+	const struct api_method *m;
+
+	if (args->count > 0) {
+		m = api_find(args->list[0]);
+		if (m == NULL)
+			return unknown_method(cli, args->list[0]);
+		cli->result = method_json(m);
+		return CLI_OK;
+	}
+	cli->result = json_object_new_object();
+	for (m = api_methods; m->name != NULL; m++)
+		json_set(cli->result, m->name, method_json(m));
+	return CLI_OK;
+}
+
+/* --- the command ----------------------------------------------------- */
+
+static int
+schema_run(struct cli *cli, const struct cli_args *args)
+{
+	int status = args->flags[FLAG_API] != NULL ? print_methods(cli, args) :
+						     print_commands(cli, args);
+
+	if (status == CLI_OK)
+		json_print(cli->result, true, &cli->text);
+	return status;
+}
+
+const struct cli_command cmd_schema = {
+	.name = "schema",
+	.usage = "[COMMAND] | --api [METHOD]",
+	.summary = "describe the JSON output of a command",
+	.help =
+	    "Prints the JSON Schema of a command's --json output, or an object "
+	    "with the schema\nof every command, and of a failure under "
+	    "\"error\".\n\nWith --api, describes what programs can ask the "
+	    "daemon over its socket. For one\nmethod, or for each: the "
+	    "parameters, the result, its own errors by name, whether\nit works "
+	    "without a daemon (oneshot), who may call it (callers: a person, "
+	    "the\noverseer's repair session, a worker at its own socket, or any "
+	    "reader), and\nwhether it stays open and reports what happens "
+	    "(stream).\n",
+	.flags = schema_flags,
+	.max_args = 1,
+	.needs = CLI_ANYWHERE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT },
+	.run = schema_run,
 };

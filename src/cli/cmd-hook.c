@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <poll.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "api.h"
-#include "buf.h"
-#include "client.h"
-#include "clock.h"
-#include "commands.h"
-#include "errtext.h"
+#include <poll.h>
+
+#include "cli-private.h"
 #include "guard.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "policy-file.h"
 #include "run-dir.h"
-#include "schema.h"
 #include "spool.h"
-#include "text.h"
-#include "tree-path.h"
 
 /* The tools that write a file, and the member of their input that names it. */
 static const struct {
@@ -398,6 +385,7 @@ const struct cli_command cmd_hook = {
 	.flags = hook_flags,
 	.min_args = 1,
 	.max_args = 1,
+	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = hook_run,
 };

@@ -6,23 +6,14 @@
  * that work lands on. Nothing tracked is touched. A second run repairs what is
  * missing and changes nothing else.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/stat.h>
 
 #include "channel.h"
-#include "commands.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "file.h"
-#include "git-ask.h"
-#include "json.h"
-#include "mem.h"
 #include "root-mark.h"
-#include "schema.h"
-#include "settings.h"
-#include "text.h"
 
 #define EXCLUDE_MAX (1024 * 1024)
 #define BRANCH_KEY  "repo.default_branch"
@@ -408,16 +399,11 @@ init_run(struct cli *cli, const struct cli_args *args)
 	return r;
 }
 
-static const struct schema init_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("root", STRING, "top of the main working tree"),
-	    SCHEMA_IS("created", BOOL, "it had not been set up before"),
-	    SCHEMA_IS(
-		"changed", BOOL, "something was missing and has been added"),
-	    SCHEMA_IS("landing_branch", STRING, "branch that work lands on"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema init_shape =
+    CLI_FIELDS(SCHEMA_IS("root", STRING, "top of the main working tree"),
+	SCHEMA_IS("created", BOOL, "it had not been set up before"),
+	SCHEMA_IS("changed", BOOL, "something was missing and has been added"),
+	SCHEMA_IS("landing_branch", STRING, "branch that work lands on"));
 
 const struct cli_command cmd_init = {
 	.name = "init",
@@ -435,10 +421,6 @@ const struct cli_command cmd_init = {
 	.guarded = true,
 	.repairs = true,
 	.needs = CLI_NEEDS_REPO,
-	.shape =
-	    &(const struct schema_field){
-		.type = SCHEMA_OBJECT,
-		.of = &init_shape,
-	    },
+	.shape = CLI_SHAPE(OBJECT, init_shape),
 	.run = init_run,
 };

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "commands.h"
-#include "errtext.h"
-#include "hand-task.h"
+#include <math.h>
+
+#include "cli-private.h"
+#include "task.h"
 #include "iteration.h"
-#include "json.h"
-#include "mem.h"
-#include "oversight-shape.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "strv.h"
-#include "table.h"
-#include "text.h"
-#include "worker.h"
+#include "oversight-report.h"
 
 #define TEXT_MAX 400 /* bytes */
 #define LIST_MAX 20
@@ -148,9 +136,22 @@ add_objective(struct buf *out, const struct iteration *it, char **objective)
 	buf_addc(out, '\n');
 }
 
+/* Append it, a line for each fact that is known. objective: what was printed
+ * last, owned by the caller; it is printed when it is another one. */
 static void
-add_all(struct buf *out, const struct iteration *it, char **objective)
+iteration_words(struct json_object *json, const char *worker, char **objective,
+    struct buf *out)
 {
+	cleanup_iteration struct iteration *it = NULL;
+
+	if (iteration_from_json(json, "", 0, &it, NULL) < 0)
+		return;
+	buf_addf(out, "\nIteration %lld, %s", (long long)it->number, worker);
+	if (it->duration_ms >= 0) {
+		buf_adds(out, ", ");
+		text_add_duration(out, it->duration_ms);
+	}
+	buf_adds(out, ":\n");
 	add_objective(out, it, objective);
 	add_files(out, it);
 	add_list(out, "errors", it->errors);
@@ -176,25 +177,6 @@ add_all(struct buf *out, const struct iteration *it, char **objective)
 		label(out, "tree");
 		buf_addf(out, "%.*s\n", HASH_LEN, it->tree);
 	}
-}
-
-/* Append it, a line for each fact that is known. objective: what was printed
- * last, owned by the caller; it is printed when it is another one. */
-static void
-iteration_words(struct json_object *json, const char *worker, char **objective,
-    struct buf *out)
-{
-	cleanup_iteration struct iteration *it = NULL;
-
-	if (iteration_from_json(json, "", 0, &it, NULL) < 0)
-		return;
-	buf_addf(out, "\nIteration %lld, %s", (long long)it->number, worker);
-	if (it->duration_ms >= 0) {
-		buf_adds(out, ", ");
-		text_add_duration(out, it->duration_ms);
-	}
-	buf_adds(out, ":\n");
-	add_all(out, it, objective);
 }
 
 static const char *const shown[] = { "at_ms", "worker", "iteration", "check",
@@ -246,20 +228,49 @@ error_count(struct json_object *analysis)
 			      length(list);
 }
 
-static const char *
-tests_word(struct json_object *analysis)
+static void
+add_errors(struct json_object *record, struct buf *out)
 {
-	struct json_object *tests = member(analysis, "testsPassing");
+	struct json_object *it = member(record, "iteration");
 
-	return tests == NULL               ? "" :
-	    json_object_get_boolean(tests) ? "pass" :
-					     "fail";
+	buf_addf(out, "%zu", error_count(member(it, "analysis")));
+}
+
+static void
+add_file_count(struct json_object *record, struct buf *out)
+{
+	struct json_object *analysis =
+	    member(member(record, "iteration"), "analysis");
+
+	buf_addf(out, "%zu", length(member(analysis, "artifactsModified")));
+}
+
+static void
+add_tests_word(struct json_object *record, struct buf *out)
+{
+	struct json_object *tests = member(
+	    member(member(record, "iteration"), "analysis"), "testsPassing");
+
+	if (tests != NULL)
+		buf_adds(out, json_object_get_boolean(tests) ? "pass" : "fail");
+}
+
+static void
+add_cost(struct json_object *record, struct buf *out)
+{
+	struct json_object *cost = member(member(record, "iteration"), "cost");
+
+	if (cost != NULL)
+		buf_addf(out, "$%.2f", json_object_get_double(cost));
 }
 
 /* "stuck high, regression low" */
 static void
-add_detections(struct json_object *list, struct buf *out)
+add_detections(struct json_object *record, struct buf *out)
 {
+	struct json_object *list =
+	    member(member(record, "check"), "detections");
+
 	for (size_t i = 0; i < length(list); i++) {
 		struct json_object *d = json_object_array_get_idx(list, i);
 
@@ -270,31 +281,25 @@ add_detections(struct json_object *list, struct buf *out)
 }
 
 static void
-add_iteration(struct table *table, struct json_object *record)
+add_time(struct json_object *record, struct buf *out)
 {
-	struct json_object *it = member(record, "iteration");
-	struct json_object *analysis = member(it, "analysis");
-	struct json_object *check = member(record, "check");
-	struct json_object *cost = member(it, "cost");
-	int64_t ms = json_int_or(it, "durationMs", -1);
-	cleanup_buf struct buf time = BUF_INIT, found = BUF_INIT;
-	cleanup_free char *number =
-	    xasprintf("%d", (int)json_int_or(it, "number", 0));
-	cleanup_free char *files =
-	    xasprintf("%zu", length(member(analysis, "artifactsModified")));
-	cleanup_free char *errors = xasprintf("%zu", error_count(analysis));
-	cleanup_free char *dollars = cost == NULL ?
-	    NULL :
-	    xasprintf("$%.2f", json_object_get_double(cost));
+	int64_t ms = json_int_or(member(record, "iteration"), "durationMs", -1);
 
 	if (ms >= 0)
-		text_add_duration(&time, ms);
-	add_detections(member(check, "detections"), &found);
-	table_row(table,
-	    (const char *[]){ number, json_string_or(record, "worker", ""),
-		time.data, files, errors, tests_word(analysis), dollars,
-		json_string_or(check, "status", ""), found.data });
+		text_add_duration(out, ms);
 }
+
+static const struct view_column columns[] = {
+	{ "N", "iteration.number", VIEW_INT, .right = true },
+	{ "Worker", .key = "worker" },
+	{ "Time", .add = add_time, .right = true },
+	{ "Files", .add = add_file_count, .right = true },
+	{ "Errors", .add = add_errors, .right = true },
+	{ "Tests", .add = add_tests_word },
+	{ "Cost", .add = add_cost, .right = true },
+	{ "Status", .key = "check.status" },
+	{ "Found", .add = add_detections, .flexible = true },
+};
 
 static void
 add_act(struct cli *cli, struct json_object *record)
@@ -311,7 +316,7 @@ add_act(struct cli *cli, struct json_object *record)
 	    json_string_or(what, "level", ""),
 	    json_string_or(what, "type", ""));
 	if (act != NULL)
-		text_add_visible(&cli->text, words, strlen(words), false);
+		cli_visible(cli, words);
 	else
 		buf_adds(&cli->text, json_string_or(what, "outcome", ""));
 	buf_addc(&cli->text, '\n');
@@ -331,39 +336,23 @@ add_words(struct cli *cli, struct json_object *record, char **objective)
 static void
 show(struct cli *cli, const char *name)
 {
-	static const struct table_column columns[] = {
-		{ "N", true, false },
-		{ "WORKER", false, false },
-		{ "TIME", true, false },
-		{ "FILES", true, false },
-		{ "ERRORS", true, false },
-		{ "TESTS", false, false },
-		{ "COST", true, false },
-		{ "STATUS", false, false },
-		{ "FOUND", false, true },
-	};
-	struct table *table = table_new(columns, nitems(columns));
-	size_t count = json_object_array_length(cli->result), rows = 0;
+	cleanup_json struct json_object *rows = json_object_new_array();
+	size_t count = json_object_array_length(cli->result);
 	cleanup_free char *objective = NULL;
+	cleanup_free char *none = xasprintf(
+	    "No turn of %s is recorded. Turns on tasks are, while "
+	    "oversight.mode is not off; to see the tasks of auto mode, type: "
+	    "llmc task list",
+	    name);
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *record =
 		    json_object_array_get_idx(cli->result, i);
 
-		if (member(record, "iteration") == NULL)
-			continue;
-		add_iteration(table, record);
-		rows++;
+		if (member(record, "iteration") != NULL)
+			json_object_array_add(rows, json_object_get(record));
 	}
-	if (rows == 0)
-		buf_addf(&cli->text,
-		    "No turn of %s is recorded. Turns on tasks are, while "
-		    "oversight.mode is not off; to see the tasks of auto mode, "
-		    "type: llmc task list\n",
-		    name);
-	else
-		table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+	CLI_TABLE(cli, columns, rows, none);
 	for (size_t i = 0; i < count; i++)
 		add_words(
 		    cli, json_object_array_get_idx(cli->result, i), &objective);
@@ -406,8 +395,7 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 		    "%s is neither a worker nor the id of a task; type: llmc "
 		    "task list",
 		    task);
-	params = json_object_new_object();
-	json_set_string(params, "task", task);
+	params = remote_params("task", task, NULL);
 	if (remote_look(cli, "turns", params, &turns, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	cli->result = json_object_new_array();
@@ -432,7 +420,6 @@ const struct cli_command cmd_iterations = {
 	    "are recorded unless oversight.mode is off.\n",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &iterations_shape,
 	.run = iterations_run,
 };

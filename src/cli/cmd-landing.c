@@ -1,110 +1,35 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
+#include "base.h"
+
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "check-book.h"
-#include "cli.h"
-#include "clock.h"
-#include "cmd-events.h"
-#include "cmd-landing.h"
-#include "commands.h"
-#include "errtext.h"
-#include "git-ask.h"
-#include "json.h"
+#include "cli-private.h"
 #include "landing-list.h"
 #include "loop.h"
-#include "mem.h"
-#include "moment.h"
-#include "remote.h"
-#include "roster.h"
-#include "settings.h"
-#include "table.h"
-#include "text.h"
-
-enum {
-	COLUMN_POSITION,
-	COLUMN_STATE,
-	COLUMN_WHAT,
-	COLUMN_WORKER,
-	COLUMN_CHECK,
-	COLUMN_EXPECTED,
-	COLUMN_WHY,
-	COLUMN_TITLE,
-	COLUMN_COUNT
-};
-
-static const struct table_column columns[COLUMN_COUNT] = {
-	[COLUMN_POSITION] = { .title = "#", .right = true },
-	[COLUMN_STATE] = { .title = "STATE" },
-	[COLUMN_WHAT] = { .title = "TASK", .flexible = true },
-	[COLUMN_WORKER] = { .title = "WORKER", .flexible = true },
-	[COLUMN_CHECK] = { .title = "CHECK", .right = true },
-	[COLUMN_EXPECTED] = { .title = "LANDS IN", .right = true },
-	[COLUMN_WHY] = { .title = "WHY", .flexible = true },
-	[COLUMN_TITLE] = { .title = "TITLE", .flexible = true },
-};
-
-static const struct {
-	const char *state, *colour;
-} colours[] = {
-	{ "covered", "36" },
-	{ "green", "32" },
-	{ "landing", "32" },
-	{ "landed", "32" },
-	{ "suspect", "33" },
-	{ "deferred", "33" },
-	{ "held", "33" },
-	{ "red", "31" },
-	{ "ejected", "31" },
-};
-
-static const char *
-colour_of(const char *state)
-{
-	for (size_t i = 0; i < nitems(colours); i++)
-		if (strcmp(colours[i].state, state) == 0)
-			return colours[i].colour;
-	return NULL;
-}
 
 static void
-add_number(struct buf *out, struct json_object *item, const char *member)
+add_expected(struct json_object *item, struct buf *out)
 {
-	int64_t value = json_int_or(item, member, 0);
-
-	if (value > 0)
-		buf_addf(out, "%" PRId64, value);
-}
-
-static void
-add_row(struct table *table, struct json_object *item)
-{
-	const char *cells[COLUMN_COUNT];
-	const char *state = json_string_or(item, "state", "");
 	int64_t expected = json_int_or(item, "expected_ms", -1);
-	cleanup_buf struct buf position = BUF_INIT, slot = BUF_INIT;
-	cleanup_buf struct buf in = BUF_INIT;
 
-	add_number(&position, item, "position");
-	add_number(&slot, item, "check_slot");
 	if (expected > 0)
-		moment_add_age(&in, expected);
+		moment_add_age(out, expected);
 	else if (expected == 0)
-		buf_adds(&in, "now");
-	cells[COLUMN_POSITION] = position.data;
-	cells[COLUMN_STATE] = state;
-	cells[COLUMN_WHAT] = json_string_or(item, "task", NULL);
-	cells[COLUMN_WORKER] = json_string_or(item, "worker", NULL);
-	cells[COLUMN_CHECK] = slot.data;
-	cells[COLUMN_EXPECTED] = in.data;
-	cells[COLUMN_WHY] = json_string_or(item, "why", "");
-	cells[COLUMN_TITLE] = json_string_or(item, "title", "");
-	table_row(table, cells);
-	table_colour(table, COLUMN_STATE, colour_of(state));
+		buf_adds(out, "now");
 }
+
+static const struct view_column columns[] = {
+	{ "#", "position", VIEW_COUNT, .right = true },
+	{ "State", "state", .cell = VIEW_STATUS },
+	{ "Task", "task", .flexible = true },
+	{ "Worker", "worker", .flexible = true },
+	{ "Check", "check_slot", VIEW_COUNT, .right = true },
+	{ "Lands in", .add = add_expected, .right = true },
+	{ "Why", "why", .flexible = true },
+	{ "Title", "title", .flexible = true },
+};
 
 static void
 add_branch(struct cli *cli, struct json_object *list)
@@ -119,7 +44,7 @@ add_branch(struct cli *cli, struct json_object *list)
 	}
 	if (hold != NULL) {
 		buf_addf(&cli->text, "%s cannot be moved: ", branch);
-		text_add_visible(&cli->text, hold, strlen(hold), false);
+		cli_visible(cli, hold);
 		buf_addc(&cli->text, '\n');
 	}
 }
@@ -139,7 +64,7 @@ add_check(struct cli *cli, struct json_object *list)
 		return;
 	}
 	buf_adds(&cli->text, "Check: ");
-	text_add_visible(&cli->text, command, strlen(command), false);
+	cli_visible(cli, command);
 	if (took > 0) {
 		buf_adds(&cli->text, ", takes ");
 		moment_add_age(&cli->text, took);
@@ -184,7 +109,7 @@ landing_text_push(struct cli *cli, struct json_object *push)
 		buf_adds(&cli->text, "now");
 	}
 	buf_adds(&cli->text, ": ");
-	text_add_visible(&cli->text, reason, strlen(reason), false);
+	cli_visible(cli, reason);
 	buf_addc(&cli->text, '\n');
 }
 
@@ -192,22 +117,12 @@ landing_text_push(struct cli *cli, struct json_object *push)
 static void
 landing_text_add(struct cli *cli, struct json_object *list)
 {
-	struct json_object *items = json_object_object_get(list, "items");
-	size_t count = json_object_array_length(items);
 	struct json_object *push = json_object_object_get(list, "push");
 	const char *branch = json_string_or(list, "landing_branch", "");
-	struct table *table;
+	cleanup_free char *none = xasprintf("Nothing waits to land%s%s.",
+	    branch[0] != '\0' ? " on " : "", branch);
 
-	if (count == 0) {
-		buf_addf(&cli->text, "Nothing waits to land%s%s.\n",
-		    branch[0] != '\0' ? " on " : "", branch);
-	} else {
-		table = table_new(columns, COLUMN_COUNT);
-		for (size_t i = 0; i < count; i++)
-			add_row(table, json_object_array_get_idx(items, i));
-		table_print(table, cli->width, cli->colour, &cli->text);
-		table_free(table);
-	}
+	CLI_TABLE(cli, columns, json_object_object_get(list, "items"), none);
 	add_branch(cli, list);
 	add_check(cli, list);
 	if (push != NULL)
@@ -247,36 +162,6 @@ ask_tip(struct cli *cli, const char *branch, const char *what)
 	return buf_take(&id);
 }
 
-/* What the last daemon left in the book. */
-static int
-load_resting(struct cli *cli, struct json_object **ret_list)
-{
-	struct landing_list list = { .now_ms = clock_wall_ms() };
-	cleanup_free char *commit = NULL, *tree = NULL;
-	char key[CHECK_KEY_SIZE];
-	struct settings *settings = NULL;
-	struct state state;
-	int status = cli_load_settings(cli, &settings);
-
-	if (status != CLI_OK)
-		return status;
-	status = roster_load(cli, &state);
-	if (status == CLI_OK) {
-		list.record = &state.landings;
-		list.branch = settings_string(settings, "repo.default_branch");
-		list.check = settings_string(settings, "auto.check_command");
-		list.pushes = settings_bool(settings, "repo.push");
-		check_book_key(list.check, key);
-		commit = ask_tip(cli, list.branch, "commit");
-		tree = ask_tip(cli, list.branch, "tree");
-		*ret_list = landing_list_resting(
-		    list, commit, tree, key[0] != '\0' ? key : NULL);
-		state_release(&state);
-	}
-	settings_free(settings);
-	return status;
-}
-
 static int
 load(struct cli *cli, struct json_object **ret_list)
 {
@@ -286,26 +171,39 @@ load(struct cli *cli, struct json_object **ret_list)
 	if (remote_try(cli, "landing.list", json_object_new_object(), 0,
 		ret_list, &code, &err))
 		return CLI_OK;
-	if (strcmp(code, "no_daemon") == 0)
-		return load_resting(cli, ret_list);
+	if (strcmp(code, "no_daemon") == 0) {
+		struct landing_list list = { .now_ms = clock_wall_ms() };
+		cleanup_free char *commit = NULL, *tree = NULL;
+		char key[CHECK_KEY_SIZE];
+		struct settings *settings = NULL;
+		struct state state;
+		int status = cli_load_settings(cli, &settings);
+
+		/* What the last daemon left in the book. */
+		if (status != CLI_OK)
+			return status;
+		status = roster_load(cli, &state);
+		if (status == CLI_OK) {
+			list.record = &state.landings;
+			list.branch =
+			    settings_string(settings, "repo.default_branch");
+			list.check =
+			    settings_string(settings, "auto.check_command");
+			list.pushes = settings_bool(settings, "repo.push");
+			check_book_key(list.check, key);
+			commit = ask_tip(cli, list.branch, "commit");
+			tree = ask_tip(cli, list.branch, "tree");
+			*ret_list = landing_list_resting(
+			    list, commit, tree, key[0] != '\0' ? key : NULL);
+			state_release(&state);
+		}
+		settings_free(settings);
+		return status;
+	}
 	return cli_fail_err(cli, code, &err);
 }
 
 /* --- follow ---------------------------------------------------------- */
-
-/* A copy without the members that change although nothing happens. */
-static struct json_object *
-lasting(struct json_object *list)
-{
-	struct json_object *copy = NULL, *items;
-
-	json_object_deep_copy(list, &copy, NULL);
-	items = json_object_object_get(copy, "items");
-	for (size_t i = 0; i < json_object_array_length(items); i++)
-		json_object_object_del(
-		    json_object_array_get_idx(items, i), "expected_ms");
-	return copy;
-}
 
 /* False: the reader has gone. */
 static bool
@@ -336,12 +234,19 @@ look(void *arg)
 	struct follower *f = arg;
 	cleanup_json struct json_object *list = NULL, *now = NULL;
 	int status = load(f->cli, &list);
+	struct json_object *copy = NULL, *items;
 
 	if (status != CLI_OK) {
 		loop_stop(f->loop, status);
 		return;
 	}
-	now = lasting(list);
+	/* A copy without the members that change although nothing happens. */
+	json_object_deep_copy(list, &copy, NULL);
+	items = json_object_object_get(copy, "items");
+	for (size_t i = 0; i < json_object_array_length(items); i++)
+		json_object_object_del(
+		    json_object_array_get_idx(items, i), "expected_ms");
+	now = copy;
 	if (f->shown != NULL && json_object_equal(now, f->shown))
 		return;
 	if (!print(f->cli, list, f->shown == NULL))
@@ -370,41 +275,35 @@ on_signal(int signo, void *arg)
 }
 
 static int
-follow(struct cli *cli)
-{
-	cleanup_free char *socket = remote_socket(cli);
-	cleanup_free char *file =
-	    workspace_path(&cli->workspace, "logs/auto.log");
-	struct follower f = { .cli = cli, .loop = loop_new() };
-	struct loop_signal *interrupt =
-	    loop_signal_new(f.loop, SIGINT, on_signal, &f);
-	struct event_feed *feed = NULL;
-	struct err err = { 0 };
-	int status;
-
-	f.look = loop_call_new(f.loop, look, &f);
-	if (event_feed_new(f.loop, socket, file, &event_feed_view, 1, on_event,
-		&f, &feed, &err) < 0) {
-		status = cli_fail_err(cli, "io", &err);
-	} else {
-		loop_call_request(f.look);
-		status = loop_run(f.loop);
-	}
-	event_feed_free(feed);
-	json_object_put(f.shown);
-	loop_call_free(f.look);
-	loop_signal_free(interrupt);
-	loop_free(f.loop);
-	return status;
-}
-
-static int
 landing_run(struct cli *cli, const struct cli_args *args)
 {
 	int status;
 
-	if (args->flags[FLAG_FOLLOW] != NULL)
-		return follow(cli);
+	if (args->flags[FLAG_FOLLOW] != NULL) {
+		cleanup_free char *socket = remote_socket(cli);
+		cleanup_free char *file =
+		    workspace_path(&cli->workspace, "logs/auto.log");
+		struct follower f = { .cli = cli, .loop = loop_new() };
+		struct loop_signal *interrupt =
+		    loop_signal_new(f.loop, SIGINT, on_signal, &f);
+		struct event_feed *feed = NULL;
+		struct err err = { 0 };
+
+		f.look = loop_call_new(f.loop, look, &f);
+		if (event_feed_new(f.loop, socket, file, &event_feed_view, 1,
+			on_event, &f, &feed, &err) < 0) {
+			status = cli_fail_err(cli, "io", &err);
+		} else {
+			loop_call_request(f.look);
+			status = loop_run(f.loop);
+		}
+		event_feed_free(feed);
+		json_object_put(f.shown);
+		loop_call_free(f.look);
+		loop_signal_free(interrupt);
+		loop_free(f.loop);
+		return status;
+	}
 	status = load(cli, &cli->result);
 	if (status == CLI_OK)
 		landing_text_add(cli, cli->result);
@@ -425,6 +324,5 @@ const struct cli_command cmd_landing = {
 	    "line of JSON.\n",
 	.flags = landing_flags,
 	.method = "landing.list",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = landing_run,
 };

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "cmd-logs.h"
-#include "commands.h"
-#include "errtext.h"
-#include "json.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cli-private.h"
 #include "loop.h"
-#include "mem.h"
-#include "moment.h"
-#include "schema.h"
 #include "tail.h"
-#include "text.h"
 
 #define LINE_MAX_BYTES (1024 * 1024)
 #define CHUNK          (64 * 1024)
@@ -53,18 +43,6 @@ log_view_read(const struct log_view *view, const char *line, size_t len)
 	    !log_view_wants(view, record))
 		return NULL;
 	return take_ptr(&record);
-}
-
-static void
-add_stamp(struct json_object *record, struct buf *out)
-{
-	const char *stamp = json_string_or(record, "timestamp", "");
-	int64_t at = 0;
-
-	if (moment_parse(stamp, &at))
-		moment_add(out, at);
-	else
-		text_add_visible(out, stamp, strlen(stamp), false);
 }
 
 static void
@@ -116,8 +94,13 @@ log_view_print(
     const struct log_view *view, struct json_object *record, struct buf *out)
 {
 	const char *message = json_string_or(record, "message", "");
+	const char *stamp = json_string_or(record, "timestamp", "");
+	int64_t at = 0;
 
-	add_stamp(record, out);
+	if (moment_parse(stamp, &at))
+		moment_add(out, at);
+	else
+		text_add_visible(out, stamp, strlen(stamp), false);
 	add_level(view, record, out);
 	text_add_visible(out, message, strlen(message), false);
 	add_fields(record, out);
@@ -361,11 +344,6 @@ const struct cli_command cmd_logs = {
 	    "With --follow\nand --json, every record is one line of JSON.\n",
 	.flags = logs_flags,
 	.letters = "f  n",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape =
-	    &(const struct schema_field){
-		.type = SCHEMA_ROWS,
-		.of = &record_shape,
-	    },
+	.shape = CLI_SHAPE(ROWS, record_shape),
 	.run = logs_run,
 };

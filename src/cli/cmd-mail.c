@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc mail: mail between agents and people, read, sent and confirmed. */
-#include <inttypes.h>
-#include <string.h>
-
+#include "base.h"
 #include "api-team.h"
-#include "commands.h"
-#include "draft.h"
-#include "flag-params.h"
-#include "json.h"
+#include "cli-private.h"
 #include "mail.h"
-#include "mem.h"
-#include "moment.h"
-#include "remote.h"
-#include "schema.h"
-#include "table.h"
 #include "task-run.h"
-#include "text.h"
-#include "verbs.h"
-#include "word.h"
 
 #define SUBJECT_BYTES 72 /* of the text, if there is no subject */
 #define LIMIT_MAX     1000
+#define REQUEST       "request:" /* before the id of a question */
 
 enum {
 	FLAG_ALL,
@@ -53,15 +41,6 @@ static const struct cli_flag mail_flags[] = {
 	    "for send: the mail that this answers" },
 	{ NULL, NULL, NULL },
 };
-
-static struct json_object *
-mail_params(const char *id)
-{
-	struct json_object *params = json_object_new_object();
-
-	json_set_string(params, "id", id);
-	return params;
-}
 
 /* --- what is shown ---------------------------------------------------- */
 
@@ -95,28 +74,37 @@ state_word(struct json_object *mail)
 }
 
 static void
-add_row(struct table *table, struct json_object *mail)
+add_from(struct json_object *mail, struct buf *out)
 {
-	cleanup_buf struct buf time = BUF_INIT;
-
-	add_time(&time, mail, "ts");
-	table_row(table,
-	    (const char *const[]){ json_string_or(mail, "id", ""), time.data,
-		short_name(mail, "sender", "sender_worker"),
-		short_name(mail, "to", "to_worker"),
-		json_string_or(mail, "kind", ""), state_word(mail),
-		json_string_or(mail, "subject", "") });
+	buf_adds(out, short_name(mail, "sender", "sender_worker"));
 }
+
+static void
+add_to(struct json_object *mail, struct buf *out)
+{
+	buf_adds(out, short_name(mail, "to", "to_worker"));
+}
+
+static void
+add_state_word(struct json_object *mail, struct buf *out)
+{
+	buf_adds(out, state_word(mail));
+}
+
+static const struct view_column columns[] = {
+	{ "Id", .key = "id" },
+	{ "Time", "ts", .cell = VIEW_MOMENT },
+	{ "From", .add = add_from },
+	{ "To", .add = add_to },
+	{ "Kind", .key = "kind" },
+	{ "State", .add = add_state_word },
+	{ "Subject", "subject", .flexible = true },
+};
 
 static int
 mail_inbox(struct cli *cli, const struct cli_args *args)
 {
-	static const struct table_column columns[] = { { .title = "ID" },
-		{ .title = "TIME" }, { .title = "FROM" }, { .title = "TO" },
-		{ .title = "KIND" }, { .title = "STATE" },
-		{ .title = "SUBJECT", .flexible = true } };
 	struct json_object *params;
-	struct table *table;
 	int64_t limit = 0;
 	int status;
 
@@ -135,18 +123,9 @@ mail_inbox(struct cli *cli, const struct cli_args *args)
 	if (limit > 0)
 		json_set_int(params, "limit", limit);
 	status = remote_call(cli, "mail.inbox", params, 0, &cli->result);
-	if (status != CLI_OK)
-		return status;
-	if (json_object_array_length(cli->result) == 0) {
-		buf_adds(&cli->text, "No mail.\n");
-		return CLI_OK;
-	}
-	table = table_new(columns, nitems(columns));
-	for (size_t i = 0; i < json_object_array_length(cli->result); i++)
-		add_row(table, json_object_array_get_idx(cli->result, i));
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
-	return CLI_OK;
+	if (status == CLI_OK)
+		CLI_TABLE(cli, columns, cli->result, "No mail.");
+	return status;
 }
 
 static void
@@ -173,52 +152,29 @@ add_moment(struct cli *cli, struct json_object *mail, const char *key,
 	add_time(&cli->text, mail, key);
 }
 
-static void
-add_state(struct cli *cli, struct json_object *mail)
-{
-	int64_t given = json_int_or(mail, "delivered", 0);
-
-	buf_addf(&cli->text, "State:    %s", state_word(mail));
-	add_moment(cli, mail, "delivered_ms", "given");
-	if (given > 1)
-		buf_addf(&cli->text, " (%" PRId64 " times)", given);
-	add_moment(cli, mail, "acked_ms", "confirmed");
-	add_moment(cli, mail, "closed_ms", "closed");
-	buf_addc(&cli->text, '\n');
-	if (json_bool_or(mail, "ack_required", false) &&
-	    json_int_or(mail, "acked_ms", 0) == 0)
-		buf_adds(&cli->text, "          It asks to be confirmed.\n");
-}
-
-static void
-add_body(struct cli *cli, struct json_object *mail)
-{
-	struct json_object *body = NULL;
-	const char *text = json_string_or(mail, "body", "");
-
-	json_object_object_get_ex(mail, "body", &body);
-	buf_addc(&cli->text, '\n');
-	if (json_object_is_type(body, json_type_object))
-		json_print(body, true, &cli->text);
-	else
-		text_add_visible(&cli->text, text, strlen(text), true);
-	if (cli->text.data[cli->text.len - 1] != '\n')
-		buf_addc(&cli->text, '\n');
-}
-
 static int
 mail_show(struct cli *cli, const struct cli_args *args)
 {
 	struct json_object *mail;
 	const char *subject, *reply;
-	int status = remote_call(
-	    cli, "mail.show", mail_params(args->list[1]), 0, &cli->result);
+	int status = remote_call(cli, "mail.show",
+	    remote_params("id", args->list[1], NULL), 0, &cli->result);
+	int64_t given;
+	struct json_object *body = NULL;
+	const char *text;
 
 	if (status != CLI_OK)
 		return status;
 	mail = cli->result;
 	subject = json_string_or(mail, "subject", "");
 	reply = json_string_or(mail, "reply_to", NULL);
+	if (strncmp(subject, REQUEST, strlen(REQUEST)) == 0) {
+		struct json_object *seen = json_object_new_array();
+
+		json_object_array_add(
+		    seen, json_object_new_string(subject + strlen(REQUEST)));
+		asks_seen(cli, seen);
+	}
 	buf_addf(&cli->text,
 	    "Mail:     %s (%s)\nTime:     ", json_string_or(mail, "id", ""),
 	    json_string_or(mail, "kind", ""));
@@ -229,10 +185,28 @@ mail_show(struct cli *cli, const struct cli_args *args)
 	if (reply != NULL)
 		buf_addf(&cli->text, "Answers:  %s\n", reply);
 	buf_adds(&cli->text, "Subject:  ");
-	text_add_visible(&cli->text, subject, strlen(subject), false);
+	cli_visible(cli, subject);
 	buf_addc(&cli->text, '\n');
-	add_state(cli, mail);
-	add_body(cli, mail);
+	given = json_int_or(mail, "delivered", 0);
+	buf_addf(&cli->text, "State:    %s", state_word(mail));
+	add_moment(cli, mail, "delivered_ms", "given");
+	if (given > 1)
+		buf_addf(&cli->text, " (%" PRId64 " times)", given);
+	add_moment(cli, mail, "acked_ms", "confirmed");
+	add_moment(cli, mail, "closed_ms", "closed");
+	buf_addc(&cli->text, '\n');
+	if (json_bool_or(mail, "ack_required", false) &&
+	    json_int_or(mail, "acked_ms", 0) == 0)
+		buf_adds(&cli->text, "          It asks to be confirmed.\n");
+	text = json_string_or(mail, "body", "");
+	json_object_object_get_ex(mail, "body", &body);
+	buf_addc(&cli->text, '\n');
+	if (json_object_is_type(body, json_type_object))
+		json_print(body, true, &cli->text);
+	else
+		text_add_visible(&cli->text, text, strlen(text), true);
+	if (cli->text.data[cli->text.len - 1] != '\n')
+		buf_addc(&cli->text, '\n');
 	return CLI_OK;
 }
 
@@ -299,8 +273,8 @@ mail_send(struct cli *cli, const struct cli_args *args)
 static int
 mail_ack(struct cli *cli, const struct cli_args *args)
 {
-	int status = remote_call(
-	    cli, "mail.ack", mail_params(args->list[1]), 0, &cli->result);
+	int status = remote_call(cli, "mail.ack",
+	    remote_params("id", args->list[1], NULL), 0, &cli->result);
 
 	if (status == CLI_OK)
 		buf_addf(&cli->text, "%s is confirmed.\n", args->list[1]);
@@ -322,20 +296,10 @@ static const struct verb mail_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-mail_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_mail, mail_verbs, args);
-}
-
-static const struct schema mail_forms = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("inbox", ROWS, NULL, .of = &mail_schema),
-	    SCHEMA_IS("send", OBJECT, NULL, .of = &api_mail_sent),
-	    SCHEMA_IS("show, ack", OBJECT, NULL, .of = &mail_schema),
-	    SCHEMA_END,
-	},
-};
+static const struct schema mail_forms =
+    CLI_FIELDS(SCHEMA_IS("inbox", ROWS, NULL, .of = &mail_schema),
+	SCHEMA_IS("send", OBJECT, NULL, .of = &api_mail_sent),
+	SCHEMA_IS("show, ack", OBJECT, NULL, .of = &mail_schema));
 
 const struct cli_command cmd_mail = {
 	.name = "mail",
@@ -359,8 +323,6 @@ const struct cli_command cmd_mail = {
 	.min_args = 1,
 	.max_args = 1001,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct schema_field){ .type = SCHEMA_ONE, .of = &mail_forms },
-	.run = mail_run,
+	.shape = CLI_SHAPE(ONE, mail_forms),
+	.verbs = mail_verbs,
 };

@@ -11,32 +11,24 @@
  * but the end of standard input, or SIGTERM: SIGINT and SIGHUP are what it gets
  * when the session ends, and then its input ends too.
  */
-#include <errno.h>
+#include "base.h"
+
 #include <link.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "api.h"
-#include "clock.h"
-#include "commands.h"
-#include "file.h"
+#include "cli-private.h"
 #include "guard.h"
 #include "hook-event.h"
 #include "id.h"
-#include "json.h"
 #include "loop.h"
 #include "mcp.h"
-#include "mem.h"
 #include "policy-file.h"
 #include "relay.h"
 #include "rpc.h"
-#include "schema.h"
-#include "text.h"
 #include "watch.h"
 
 #define READ_SIZE 16384
@@ -110,23 +102,18 @@ forget_code(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
-/* The list of tools is the most that it does in a session, at its beginning:
- * what only that needed is given back. */
-static void
-give_memory_back(void)
-{
-	malloc_trim(0);
-	dl_iterate_phdr(forget_code, NULL);
-}
-
 /* Waits for a client that does not read: there is nobody else to serve. */
 static void
 say(struct speaker *speaker, const struct buf *line)
 {
 	if (file_write_all(STDOUT_FILENO, line->data, line->len) < 0)
 		loop_stop(speaker->loop, CLI_OK);
-	if (line->len > BIG)
-		give_memory_back();
+	if (line->len > BIG) {
+		/* The list of tools is the most that it does in a session,
+		 * at its beginning: what only that needed is given back. */
+		malloc_trim(0);
+		dl_iterate_phdr(forget_code, NULL);
+	}
 }
 
 /* --- which tools ------------------------------------------------------- */
@@ -289,28 +276,13 @@ take_line(struct speaker *speaker, const struct buf *line)
 }
 
 static void
-take_lines(struct speaker *speaker)
-{
-	cleanup_buf struct buf line = BUF_INIT, answer = BUF_INIT;
-	int r;
-
-	while ((r = rpc_reader_next(&speaker->reader, &line)) != 0) {
-		if (r == 1) {
-			take_line(speaker, &line);
-			continue;
-		}
-		buf_clear(&answer);
-		mcp_too_long(&answer);
-		say(speaker, &answer);
-	}
-}
-
-static void
 on_input(int fd, unsigned what, void *arg)
 {
 	struct speaker *speaker = arg;
 	char bytes[READ_SIZE];
 	ssize_t n = read(fd, bytes, sizeof bytes);
+	cleanup_buf struct buf line = BUF_INIT, answer = BUF_INIT;
+	int r;
 
 	(void)what;
 	if (n == -1 && (errno == EINTR || errno == EAGAIN))
@@ -320,7 +292,15 @@ on_input(int fd, unsigned what, void *arg)
 		return;
 	}
 	rpc_reader_feed(&speaker->reader, bytes, (size_t)n);
-	take_lines(speaker);
+	while ((r = rpc_reader_next(&speaker->reader, &line)) != 0) {
+		if (r == 1) {
+			take_line(speaker, &line);
+			continue;
+		}
+		buf_clear(&answer);
+		mcp_too_long(&answer);
+		say(speaker, &answer);
+	}
 }
 
 static void
@@ -417,6 +397,7 @@ const struct cli_command cmd_mcp = {
 	    "read from FILE.\n",
 	.hidden = true,
 	.flags = mcp_flags,
+	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = mcp_run,
 };

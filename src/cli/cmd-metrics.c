@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc metrics: what is measured, for Prometheus. */
-#include <string.h>
-
-#include "client.h"
-#include "clock.h"
-#include "commands.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "schema.h"
+#include "base.h"
+#include "cli-private.h"
 
 #define ANSWER_MS 5000
 
@@ -82,12 +73,8 @@ metrics_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema metrics_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema metrics_shape = CLI_FIELDS(
+    SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"));
 
 const struct cli_command cmd_metrics = {
 	.name = "metrics",
@@ -103,8 +90,6 @@ const struct cli_command cmd_metrics = {
 	.max_args = 0,
 	.method = "metrics.get",
 	.repairs = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &metrics_shape },
+	.shape = CLI_SHAPE(OBJECT, metrics_shape),
 	.run = metrics_run,
 };

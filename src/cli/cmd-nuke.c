@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc nuke: remove workers, with their worktrees and branches. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "ask.h"
-#include "cmd-overseer.h"
-#include "commands.h"
+#include "base.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "sessions.h"
-#include "settings.h"
-#include "worker.h"
 
 enum {
 	FLAG_ALL,
@@ -75,45 +62,37 @@ choose(struct nuke *n, const struct cli_args *args)
 }
 
 static void
-note_failed(struct nuke *n, const char *name, const char *message)
-{
-	json_set_string(n->failed, name, message);
-	cli_warn(n->cli, "%s: %s", name, message);
-}
-
-static void
-nuke_worker(struct nuke *n, const char *name)
-{
-	cleanup_free char *table = xasprintf("workers.%s", name);
-	cleanup_json struct json_object *result = NULL;
-	struct err err = { 0 };
-	const char *code, *salvage;
-
-	if (!remote_try(n->cli, "worker.nuke", remote_worker(name),
-		REMOTE_LONG_MS, &result, &code, &err)) {
-		note_failed(n, name, err.msg);
-		return;
-	}
-	if (config_remove_table(&n->cli->workspace, table, &err) < 0)
-		cli_warn(n->cli, "%s: its settings were not removed: %s", name,
-		    err.msg);
-	json_object_array_add(n->removed, json_object_new_string(name));
-	salvage = json_string_or(result, "salvage", "");
-	buf_addf(&n->cli->text, "Removed %s.\n", name);
-	if (salvage[0] == '\0')
-		return;
-	json_set_string(n->salvaged, name, salvage);
-	buf_addf(&n->cli->text, "Its work is kept: llmc salvage show %s\n",
-	    roster_salvage(salvage));
-}
-
-static void
 nuke_one(struct nuke *n, const char *name)
 {
 	const struct sessions_entry *console = find_console(n, name);
 
 	if (state_find(&n->state, name) != NULL) {
-		nuke_worker(n, name);
+		cleanup_free char *table = xasprintf("workers.%s", name);
+		cleanup_json struct json_object *result = NULL;
+		struct err err = { 0 };
+		const char *code, *salvage;
+
+		if (!remote_try(n->cli, "worker.nuke", remote_worker(name),
+			REMOTE_LONG_MS, &result, &code, &err)) {
+			const char *message = err.msg;
+
+			json_set_string(n->failed, name, message);
+			cli_warn(n->cli, "%s: %s", name, message);
+			return;
+		}
+		if (config_remove_table(&n->cli->workspace, table, &err) < 0)
+			cli_warn(n->cli,
+			    "%s: its settings were not removed: %s", name,
+			    err.msg);
+		json_object_array_add(n->removed, json_object_new_string(name));
+		salvage = json_string_or(result, "salvage", "");
+		buf_addf(&n->cli->text, "Removed %s.\n", name);
+		if (salvage[0] == '\0')
+			return;
+		json_set_string(n->salvaged, name, salvage);
+		buf_addf(&n->cli->text,
+		    "Its work is kept: llmc salvage show %s\n",
+		    roster_salvage(salvage));
 	} else if (console != NULL &&
 	    sessions_kill(n->cli, n->settings, console->name) == CLI_OK) {
 		json_object_array_add(n->removed, json_object_new_string(name));
@@ -189,18 +168,14 @@ static const struct schema word_shape = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
 };
 
-static const struct schema nuke_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("workers_removed", LIST, NULL),
-	    SCHEMA_IS("salvaged", MAP, "ref that keeps the work, by worker",
-		.of = &word_shape),
-	    SCHEMA_IS("failed", MAP,
-		"reason of each failure, by worker; the exit status is "
-		"then 1",
-		.of = &word_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema nuke_shape =
+    CLI_FIELDS(SCHEMA_IS("workers_removed", LIST, NULL),
+	SCHEMA_IS("salvaged", MAP, "ref that keeps the work, by worker",
+	    .of = &word_shape),
+	SCHEMA_IS("failed", MAP,
+	    "reason of each failure, by worker; the exit status is "
+	    "then 1",
+	    .of = &word_shape));
 
 const struct cli_command cmd_nuke = {
 	.name = "nuke",
@@ -214,8 +189,6 @@ const struct cli_command cmd_nuke = {
 	.flags = nuke_flags,
 	.max_args = 1000,
 	.method = "worker.nuke",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &nuke_shape },
+	.shape = CLI_SHAPE(OBJECT, nuke_shape),
 	.run = nuke_run,
 };

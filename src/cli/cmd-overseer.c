@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli.h"
-#include "clock.h"
-#include "cmd-overseer.h"
-#include "cmd-up.h"
-#include "commands.h"
-#include "errtext.h"
-#include "file.h"
+#include "cli-private.h"
 #include "history.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
 #include "preflight.h"
 #include "procref.h"
-#include "roster.h"
-#include "schema.h"
-#include "sessions.h"
 #include "sibling.h"
-#include "strv.h"
-#include "terminal.h"
 
 #define OVERSEER_FILES_LOOK_MS 50
 #define REGISTRATION_MAX       ((size_t)256 * 1024)
@@ -288,35 +275,27 @@ cmd_overseer_overseer_run(struct cli *cli, const struct cli_args *args)
 	return cli_fail_err(cli, "failed", &err);
 }
 
-static const struct schema line_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("time", STRING, NULL),
+static const struct schema line_shape = CLI_FIELDS(SCHEMA_IS("time", STRING, NULL),
 	    { .name = "kind",
 		.type = SCHEMA_STRING,
 		.choices = (const char *const[]){ "info", "bad", "good",
 		    "warning", NULL } },
 	    SCHEMA_IS("message", STRING, NULL),
 	    SCHEMA_END,
-	},
-	.help = "one on each line",
-};
+}
+, .help = "one on each line",
+}
+;
 
 static const struct schema detached_shape = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("pid", INT, NULL),
-	    SCHEMA_IS("state", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+	    SCHEMA_IS("state", STRING, NULL));
 
-static const struct schema overseer_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("what happens", OBJECT, NULL, .of = &line_shape),
-	    SCHEMA_IS("--detach", OBJECT, NULL, .of = &detached_shape),
-	    SCHEMA_IS("--check", OBJECT, NULL, .of = &preflight_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema overseer_shape =
+    CLI_FIELDS(SCHEMA_IS("what happens", OBJECT, NULL, .of = &line_shape),
+	SCHEMA_IS("--detach", OBJECT, NULL, .of = &detached_shape),
+	SCHEMA_IS("--check", OBJECT, NULL, .of = &preflight_shape));
 
 const struct cli_command cmd_overseer = {
 	.name = "overseer",
@@ -340,8 +319,6 @@ const struct cli_command cmd_overseer = {
 	    "waits\nfor a person.\n",
 	.flags = overseer_flags,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
-	    .of = &overseer_shape },
+	.shape = CLI_SHAPE(ONE, overseer_shape),
 	.run = cmd_overseer_overseer_run,
 };

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "behaviour.h"
-#include "buf.h"
-#include "commands.h"
+#include "cli-private.h"
 #include "detection.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "oversight-config.h"
-#include "oversight-shape.h"
-#include "remote.h"
-#include "schema.h"
-#include "settings.h"
+#include "oversight-report.h"
 #include "thresholds.h"
 
 enum {
@@ -96,8 +87,7 @@ replay(struct cli *cli, const char *task)
 		return status;
 	oversight_config_read(settings, &config);
 	settings_free(settings);
-	params = json_object_new_object();
-	json_set_string(params, "task", task);
+	params = remote_params("task", task, NULL);
 	if (remote_look(cli, "turns", params, &turns, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	history = iterations_of(turns);
@@ -180,6 +170,7 @@ const struct cli_command cmd_oversight = {
 	.flags = oversight_flags,
 	.min_args = 1,
 	.max_args = 2,
+	.needs = CLI_ANYWHERE,
 	.shape = &oversight_shape,
 	.run = oversight_run,
 };

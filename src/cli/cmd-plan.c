@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
+#include "base.h"
 #include "api-goal.h"
-#include "cli.h"
-#include "cmd-plan.h"
-#include "commands.h"
-#include "draft.h"
-#include "errtext.h"
-#include "flag-params.h"
-#include "goal-view.h"
-#include "json.h"
-#include "mem.h"
+#include "cli-private.h"
 #include "plan-insights.h"
 #include "plan-print.h"
 #include "plan-recommend.h"
 #include "plan-set.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "state.h"
-#include "table.h"
-#include "text.h"
-#include "verbs.h"
 
 int
 plan_send(struct cli *cli, const char *method, struct json_object *params,
@@ -102,7 +85,7 @@ plan_tell_next(struct cli *cli, enum plan_next what)
 }
 
 enum {
-	FLAG_PLAN_FILE,
+	FLAG_PLAN,
 	FLAG_VERSION,
 	FLAG_REASON
 };
@@ -110,7 +93,7 @@ enum {
 #define BIT(flag) (1u << (flag))
 
 static const struct cli_flag plan_flags[] = {
-	[FLAG_PLAN_FILE] = { "plan-file", "FILE",
+	[FLAG_PLAN] = { "plan", "FILE",
 	    "for draft and apply: the phases, tasks and subtasks, as Markdown "
 	    "or JSON (- is stdin)" },
 	[FLAG_VERSION] = { "version", "N",
@@ -119,15 +102,6 @@ static const struct cli_flag plan_flags[] = {
 	    "for draft and apply: why there is another plan; it is kept" },
 	{ NULL, NULL, NULL },
 };
-
-static struct json_object *
-goal_params(const char *goal)
-{
-	struct json_object *params = json_object_new_object();
-
-	json_set_string(params, "goal", goal);
-	return params;
-}
 
 /* --- draft and apply ------------------------------------------------- */
 
@@ -168,12 +142,12 @@ show_draft(struct cli *cli)
 static int
 plan_draft(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *params = goal_params(args->list[1]);
+	struct json_object *params = remote_params("goal", args->list[1], NULL);
 	int status;
 
 	flag_text(params, "reason", args, FLAG_REASON);
 	status = plan_send(
-	    cli, "overseer.plan.draft", params, args->flags[FLAG_PLAN_FILE]);
+	    cli, "overseer.plan.draft", params, args->flags[FLAG_PLAN]);
 	if (status != CLI_OK)
 		return status;
 	if (strcmp(json_string_or(cli->result, "state", ""), "ready") == 0)
@@ -194,12 +168,12 @@ cmd_plan_plan_apply(struct cli *cli, const struct cli_args *args)
 		return cli_misuse(cli, &cmd_plan,
 		    "--version %s: use the number that llmc goal show prints",
 		    typed);
-	params = goal_params(args->list[1]);
+	params = remote_params("goal", args->list[1], NULL);
 	flag_text(params, "reason", args, FLAG_REASON);
 	if (typed != NULL)
 		json_set_int(params, "version", version);
 	status = plan_send(
-	    cli, "overseer.plan.apply", params, args->flags[FLAG_PLAN_FILE]);
+	    cli, "overseer.plan.apply", params, args->flags[FLAG_PLAN]);
 	if (status == CLI_OK)
 		buf_addf(&cli->text,
 		    "%s: its plan has %" PRId64 " nodes, version %" PRId64
@@ -220,49 +194,33 @@ fetch(struct cli *cli, const char *goal, struct plan_set *set,
     struct plan **ret_plan)
 {
 	cleanup_json struct json_object *answer = NULL;
-	int status = remote_call(
-	    cli, "overseer.goal.show", goal_params(goal), 0, &answer);
+	int status = remote_call(cli, "overseer.goal.show",
+	    remote_params("goal", goal, NULL), 0, &answer);
 
 	return status == CLI_OK ? goal_view_read(cli, answer, set, ret_plan) :
 				  status;
 }
 
-static void
-print_leaves(struct cli *cli, const char *title,
-    const struct plan_insights *all, const size_t *list, size_t count)
-{
-	const struct table_column columns[] = { { .title = "NODE" },
-		{ .title = "EFFORT", .right = true },
-		{ .title = "SLACK", .right = true },
-		{ .title = "WAITING", .right = true }, { .title = "STATUS" },
-		{ .title = "NAME", .flexible = true } };
-	struct table *table;
-
-	if (count == 0)
-		return;
-	table = table_new(columns, nitems(columns));
-	buf_addf(&cli->text, "\n%s\n", title);
-	for (size_t i = 0; i < count; i++) {
-		const struct plan_insight *leaf = &all->leaves[list[i]];
-		cleanup_free char *effort = xasprintf("%" PRId64, leaf->effort);
-		cleanup_free char *slack = xasprintf("%" PRId64, leaf->slack);
-		cleanup_free char *waiting =
-		    leaf->waiting > 0 ? xasprintf("%zu", leaf->waiting) : NULL;
-
-		table_row(table,
-		    (const char *const[]){ leaf->node->id, effort, slack,
-			waiting, node_status_name(leaf->node->status),
-			leaf->node->name });
-		table_colour(table, 4,
-		    goal_view_colour(node_status_name(leaf->node->status)));
-	}
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
-}
+static const struct view_column leaf_columns[] = {
+	{ "Node", .key = "node" },
+	{ "Effort", "effort", VIEW_INT, .right = true },
+	{ "Slack", "slack", VIEW_INT, .right = true },
+	{ "Waiting", "waiting", VIEW_COUNT, .right = true },
+	{ "Status", "status", .cell = VIEW_STATUS },
+	{ "Name", "name", .flexible = true },
+};
 
 static void
 print_insights(struct cli *cli, const struct plan_insights *all)
 {
+	static const struct {
+		const char *key, *title;
+	} lists[] = {
+		{ "critical_path", "Critical path:" },
+		{ "bottlenecks", "Bottlenecks (critical, and others wait):" },
+		{ "blockers", "What keeps most others waiting:" },
+	};
+
 	if (all->open == 0) {
 		buf_adds(&cli->text, "Nothing is open in this plan.\n");
 		return;
@@ -271,11 +229,14 @@ print_insights(struct cli *cli, const struct plan_insights *all)
 	    "%zu open nodes, %zu ready, %zu blocked; effort %" PRId64
 	    " turns, critical path %" PRId64 " turns.\n",
 	    all->open, all->ready, all->blocked, all->effort, all->length);
-	print_leaves(cli, "Critical path:", all, all->path, all->path_count);
-	print_leaves(cli, "Bottlenecks (critical, and others wait):", all,
-	    all->bottlenecks, all->bottleneck_count);
-	print_leaves(cli, "What keeps most others waiting:", all, all->blockers,
-	    all->blocker_count);
+	for (size_t i = 0; i < nitems(lists); i++) {
+		struct json_object *rows =
+		    json_object_object_get(cli->result, lists[i].key);
+
+		if (json_object_array_length(rows) > 0)
+			buf_addf(&cli->text, "\n%s\n", lists[i].title);
+		CLI_TABLE(cli, leaf_columns, rows, NULL);
+	}
 }
 
 static int
@@ -341,32 +302,20 @@ plan_show_recommendations(struct cli *cli, const struct cli_args *args)
 /* --- the command ------------------------------------------------------ */
 
 static const struct verb plan_verbs[] = {
-	{ "draft", 1, 1, BIT(FLAG_PLAN_FILE) | BIT(FLAG_REASON),
-	    "draft GOAL [--plan-file FILE]", plan_draft },
-	{ "apply", 1, 1,
-	    BIT(FLAG_PLAN_FILE) | BIT(FLAG_VERSION) | BIT(FLAG_REASON),
-	    "apply GOAL [--plan-file FILE] [--version N]",
-	    cmd_plan_plan_apply },
+	{ "draft", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_REASON),
+	    "draft GOAL [--plan FILE]", plan_draft },
+	{ "apply", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_VERSION) | BIT(FLAG_REASON),
+	    "apply GOAL [--plan FILE] [--version N]", cmd_plan_plan_apply },
 	{ "insights", 1, 1, 0, "insights GOAL", plan_show_insights },
 	{ "recommend", 1, 1, 0, "recommend GOAL", plan_show_recommendations },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-plan_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_plan, plan_verbs, args);
-}
-
-static const struct schema plan_forms = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("draft", OBJECT, NULL, .of = &api_plan_drafted),
-	    SCHEMA_IS("apply", OBJECT, NULL, .of = &api_goal_changed),
-	    SCHEMA_IS("insights", OBJECT, NULL, .of = &plan_insights_schema),
-	    SCHEMA_IS("recommend", ROWS, NULL, .of = &recommendation_schema),
-	    SCHEMA_END,
-	},
-};
+static const struct schema plan_forms =
+    CLI_FIELDS(SCHEMA_IS("draft", OBJECT, NULL, .of = &api_plan_drafted),
+	SCHEMA_IS("apply", OBJECT, NULL, .of = &api_goal_changed),
+	SCHEMA_IS("insights", OBJECT, NULL, .of = &plan_insights_schema),
+	SCHEMA_IS("recommend", ROWS, NULL, .of = &recommendation_schema));
 
 const struct cli_command cmd_plan = {
 	.name = "plan",
@@ -374,9 +323,9 @@ const struct cli_command cmd_plan = {
 	.summary = "draft, apply and examine the plans of goals",
 	.help =
 	    "draft      have the planner make a plan, or read one from "
-	    "--plan-file, and keep it\n           without changing anything; "
+	    "--plan, and keep it\n           without changing anything; "
 	    "show the draft that there is\n"
-	    "apply      make the draft, or what --plan-file says, the plan, as "
+	    "apply      make the draft, or what --plan says, the plan, as "
 	    "far as it has not\n           begun; refused if the plan was "
 	    "changed since the draft was made\n"
 	    "insights   the critical path, bottlenecks, and what keeps most "
@@ -389,8 +338,6 @@ const struct cli_command cmd_plan = {
 	.flags = plan_flags,
 	.min_args = 1,
 	.max_args = 2,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct schema_field){ .type = SCHEMA_ONE, .of = &plan_forms },
-	.run = plan_run,
+	.shape = CLI_SHAPE(ONE, plan_forms),
+	.verbs = plan_verbs,
 };

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc report: what a run, or a time, has brought. Only reads. */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "cmd-overseer.h"
-#include "commands.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "progress.h"
-#include "remote.h"
-#include "report-html.h"
+#include "base.h"
+#include "cli-private.h"
 #include "report-print.h"
 #include "report-shape.h"
-#include "since.h"
 #include "view-doc.h"
-#include "view-source.h"
 
 #define HTML_MODE 0644
 
@@ -151,7 +137,6 @@ const struct cli_command cmd_report = {
 	    "The rows of the workers' time add up to the time of all "
 	    "workers.\n",
 	.flags = report_flags,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &report_shape,
 	.run = report_run,
 };

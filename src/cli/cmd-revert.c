@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc revert: take landed work back, with one more commit. */
-#include <string.h>
-
-#include "ask.h"
-#include "commands.h"
-#include "errtext.h"
-#include "git-ask.h"
-#include "json.h"
-#include "mem.h"
-#include "progress.h"
-#include "remote.h"
-#include "taskbook.h"
-#include "text.h"
+#include "base.h"
+#include "cli-private.h"
 
 enum {
 	FLAG_YES
@@ -82,19 +72,6 @@ subject_of(struct cli *cli, const char *commit)
 	return buf_take(&subject);
 }
 
-static void
-tell(struct cli *cli, struct json_object *result)
-{
-	const char *message = json_string_or(result, "commit_message", "");
-
-	buf_addf(&cli->text,
-	    "Landed [%.7s] on %s: ", json_string_or(result, "commit_sha", ""),
-	    json_string_or(result, "landing_branch", ""));
-	text_add_visible(&cli->text, message, strcspn(message, "\n"), false);
-	buf_addf(&cli->text, "\nIt takes [%.7s] back.\n",
-	    json_string_or(result, "reverted_sha", ""));
-}
-
 static int
 revert_run(struct cli *cli, const struct cli_args *args)
 {
@@ -110,14 +87,24 @@ revert_run(struct cli *cli, const struct cli_args *args)
 	    subject);
 	if (status != CLI_OK)
 		return status;
-	params = json_object_new_object();
-	json_set_string(params, "commit", commit);
+	params = remote_params("commit", commit, NULL);
 	progress_begin(cli, "taking it back");
 	status = remote_call(
 	    cli, "landing.revert", params, REMOTE_LANDING_MS, &cli->result);
 	progress_end();
-	if (status == CLI_OK)
-		tell(cli, cli->result);
+	if (status == CLI_OK) {
+		struct json_object *result = cli->result;
+		const char *message =
+		    json_string_or(result, "commit_message", "");
+
+		buf_addf(&cli->text, "Landed [%.7s] on %s: ",
+		    json_string_or(result, "commit_sha", ""),
+		    json_string_or(result, "landing_branch", ""));
+		text_add_visible(
+		    &cli->text, message, strcspn(message, "\n"), false);
+		buf_addf(&cli->text, "\nIt takes [%.7s] back.\n",
+		    json_string_or(result, "reverted_sha", ""));
+	}
 	return status;
 }
 
@@ -133,6 +120,5 @@ const struct cli_command cmd_revert = {
 	.min_args = 1,
 	.max_args = 1,
 	.method = "landing.revert",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = revert_run,
 };

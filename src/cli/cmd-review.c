@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc review: show a worker's finished work. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "child.h"
-#include "commands.h"
-#include "errtext.h"
-#include "git-ask.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "terminal.h"
-#include "text.h"
-#include "worker.h"
+#include "cli-private.h"
 
 enum {
 	FLAG_NAMES,
@@ -275,21 +261,17 @@ review_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema review_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("worker", STRING, NULL),
-	    SCHEMA_IS("status", STRING,
-		"rebasing: the worker resolves a conflict first"),
-	    SCHEMA_IS("branch", STRING, "of the worker"),
-	    SCHEMA_IS("landing_branch", STRING, NULL),
-	    SCHEMA_OR_NULL(
-		"commit_sha", STRING, "what is shown; null during a conflict"),
-	    SCHEMA_IS("uncommitted_files", INT,
-		"files with changes that are not shown"),
-	    SCHEMA_IS("changed_files", LIST, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema review_shape =
+    CLI_FIELDS(SCHEMA_IS("worker", STRING, NULL),
+	SCHEMA_IS(
+	    "status", STRING, "rebasing: the worker resolves a conflict first"),
+	SCHEMA_IS("branch", STRING, "of the worker"),
+	SCHEMA_IS("landing_branch", STRING, NULL),
+	SCHEMA_OR_NULL(
+	    "commit_sha", STRING, "what is shown; null during a conflict"),
+	SCHEMA_IS(
+	    "uncommitted_files", INT, "files with changes that are not shown"),
+	SCHEMA_IS("changed_files", LIST, NULL));
 
 const struct cli_command cmd_review = {
 	.name = "review",
@@ -304,8 +286,6 @@ const struct cli_command cmd_review = {
 	.flags = review_flags,
 	.max_args = 1,
 	.method = "worker.review",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &review_shape },
+	.shape = CLI_SHAPE(OBJECT, review_shape),
 	.run = review_run,
 };

@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc salvage: work that was taken from a worker and kept. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "ask.h"
-#include "clock.h"
-#include "commands.h"
-#include "errtext.h"
-#include "file.h"
-#include "git-ask.h"
-#include "json.h"
-#include "mem.h"
-#include "moment.h"
-#include "progress.h"
-#include "roster.h"
-#include "schema.h"
-#include "settings.h"
-#include "strv.h"
-#include "table.h"
-#include "terminal.h"
-#include "text.h"
+#include "base.h"
+#include "cli-private.h"
 
 #define REFS_MAX 1000
 
@@ -134,18 +115,15 @@ read_saved(struct cli *cli, struct buf *text, struct saved **ret_list,
 	return CLI_OK;
 }
 
-static void
-list_saved(struct cli *cli, struct table *table, const struct saved *saved)
+static struct json_object *
+saved_json(const struct saved *saved)
 {
 	struct json_object *json = json_object_new_object();
 	cleanup_free char *worker = xstrdup(roster_salvage(saved->ref));
-	cleanup_buf struct buf when = BUF_INIT;
 	char stamp[CLOCK_STAMP_SIZE] = "", *slash = strrchr(worker, '/');
 
-	if (saved->at_ms >= 0) {
-		moment_add(&when, saved->at_ms);
+	if (saved->at_ms >= 0)
 		clock_format_stamp(saved->at_ms, stamp);
-	}
 	if (slash != NULL)
 		*slash = '\0';
 	json_set_string(json, "ref", saved->ref);
@@ -153,21 +131,35 @@ list_saved(struct cli *cli, struct table *table, const struct saved *saved)
 	json_set_string(json, "commit_sha", saved->commit);
 	json_set_string(json, "date", stamp);
 	json_set_string(json, "subject", saved->subject);
-	json_object_array_add(cli->result, json);
-	table_row(table,
-	    (const char *[]){
-		roster_salvage(saved->ref), when.data, saved->subject });
+	return json;
 }
+
+static void
+add_ref(struct json_object *row, struct buf *out)
+{
+	buf_adds(out, roster_salvage(json_string_or(row, "ref", "")));
+}
+
+static void
+add_date(struct json_object *row, struct buf *out)
+{
+	int64_t at;
+
+	if (moment_parse(json_string_or(row, "date", ""), &at))
+		moment_add(out, at);
+}
+
+static const struct view_column columns[] = {
+	{ "Ref", .add = add_ref, .flexible = true },
+	{ "Date", .add = add_date },
+	{ "Subject", "subject", .flexible = true },
+};
 
 static int
 salvage_list(struct cli *cli, const struct cli_args *args)
 {
-	const struct table_column columns[] = { { .title = "REF",
-						    .flexible = true },
-		{ .title = "DATE" }, { .title = "SUBJECT", .flexible = true } };
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free struct saved *list = NULL;
-	struct table *table;
 	size_t count;
 	int status = read_saved(cli, &text, &list, &count);
 
@@ -175,14 +167,9 @@ salvage_list(struct cli *cli, const struct cli_args *args)
 	if (status != CLI_OK)
 		return status;
 	cli->result = json_object_new_array();
-	table = table_new(columns, (int)nitems(columns));
 	for (size_t i = 0; i < count; i++)
-		list_saved(cli, table, &list[i]);
-	if (count > 0)
-		table_print(table, cli->width, cli->colour, &cli->text);
-	else
-		buf_adds(&cli->text, "Nothing has been salvaged.\n");
-	table_free(table);
+		json_object_array_add(cli->result, saved_json(&list[i]));
+	CLI_TABLE(cli, columns, cli->result, "Nothing has been salvaged.");
 	return CLI_OK;
 }
 
@@ -197,21 +184,6 @@ ref_json(struct cli *cli, const char *ref)
 	json_set_string(json, "ref", ref);
 	json_set_string(json, "commit_sha", id.data);
 	return json;
-}
-
-/* Every commit with what it changed, in git's own pager. */
-static int
-show_commits(struct cli *cli, const char *range)
-{
-	const char *const argv[] = { "git", "-C", cli->workspace.root, "log",
-		"--no-decorate", "--patch-with-stat", range, "--", NULL };
-	struct err err = { 0 };
-	int status = terminal_run(argv, &err);
-
-	if (status < 0)
-		return cli_fail_err(cli, "git", &err);
-	/* 141: the pager was closed before the end. */
-	return status == 0 || status == 141 ? CLI_OK : CLI_FAILED;
 }
 
 static int
@@ -240,7 +212,19 @@ salvage_show(struct cli *cli, const struct cli_args *args)
 		json_set(cli->result, "changed_files", cli_lines(text.data));
 		return CLI_OK;
 	}
-	return show_commits(cli, range);
+	{
+		const char *const argv[] = { "git", "-C", cli->workspace.root,
+			"log", "--no-decorate", "--patch-with-stat", range,
+			"--", NULL };
+		struct err err = { 0 };
+
+		/* Every commit with what it changed, in git's own pager. */
+		status = terminal_run(argv, &err);
+		if (status < 0)
+			return cli_fail_err(cli, "git", &err);
+		/* 141: the pager was closed before the end. */
+		return status == 0 || status == 141 ? CLI_OK : CLI_FAILED;
+	}
 }
 
 /* "refs/llmc/salvage/adam/X" becomes the branch salvage/adam/X. */
@@ -285,23 +269,6 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 
 /* --- drop ------------------------------------------------------------- */
 
-/* Add the refs that are older than that; 0 = all of them. */
-static int
-find_older(struct cli *cli, int64_t age_ms, char ***refs)
-{
-	int64_t before = clock_wall_ms() - age_ms;
-	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_free struct saved *list = NULL;
-	size_t count;
-	int status = read_saved(cli, &text, &list, &count);
-
-	for (size_t i = 0; i < count; i++)
-		if (age_ms == 0 ||
-		    (list[i].at_ms >= 0 && list[i].at_ms <= before))
-			strv_add(refs, list[i].ref);
-	return status;
-}
-
 static int
 find_dropped(struct cli *cli, const struct cli_args *args, char ***refs)
 {
@@ -316,8 +283,20 @@ find_dropped(struct cli *cli, const struct cli_args *args, char ***refs)
 	if (age != NULL && !text_parse_duration(age, &age_ms))
 		return cli_misuse(cli, &cmd_salvage,
 		    "--older-than %s: use an age such as 7d or 12h", age);
-	if (all || age != NULL)
-		return find_older(cli, age_ms, refs);
+	if (all || age != NULL) {
+		int64_t before = clock_wall_ms() - age_ms;
+		cleanup_buf struct buf text = BUF_INIT;
+		cleanup_free struct saved *list = NULL;
+		size_t count;
+
+		/* Add the refs that are older than that; 0 = all of them. */
+		status = read_saved(cli, &text, &list, &count);
+		for (size_t i = 0; i < count; i++)
+			if (age_ms == 0 ||
+			    (list[i].at_ms >= 0 && list[i].at_ms <= before))
+				strv_add(refs, list[i].ref);
+		return status;
+	}
 	for (int i = 1; i < args->count && status == CLI_OK; i++) {
 		char *ref = NULL;
 
@@ -406,107 +385,38 @@ salvage_drop(struct cli *cli, const struct cli_args *args)
 
 /* --- the command ------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	int min_args, max_args;
-	unsigned flags; /* those that it takes, a bit each */
-	int (*run)(struct cli *cli, const struct cli_args *args);
-} salvage_verbs[] = {
-	{ "list", 0, 0, 0, salvage_list },
-	{ "show", 1, 1, 0, salvage_show },
-	{ "restore", 1, 1, 1u << FLAG_BRANCH, salvage_restore },
+static const struct verb salvage_verbs[] = {
+	{ "list", 0, 0, 0, "list", salvage_list },
+	{ "show", 1, 1, 0, "show REF", salvage_show },
+	{ "restore", 1, 1, 1u << FLAG_BRANCH, "restore REF [--branch NAME]",
+	    salvage_restore },
 	{ "drop", 0, REFS_MAX,
 	    1u << FLAG_ALL | 1u << FLAG_OLDER_THAN | 1u << FLAG_YES,
+	    "drop REF ..., or drop --all, or drop --older-than AGE",
 	    salvage_drop },
+	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-run_verb(struct cli *cli, const struct cli_args *args, size_t verb)
-{
-	const char *name = salvage_verbs[verb].name;
+#define REF    SCHEMA_IS("ref", STRING, NULL)
+#define COMMIT SCHEMA_IS("commit_sha", STRING, NULL)
 
-	for (int i = 0; salvage_flags[i].name != NULL; i++)
-		if (args->flags[i] != NULL &&
-		    (salvage_verbs[verb].flags & 1u << i) == 0)
-			return cli_misuse(cli, &cmd_salvage,
-			    "salvage %s takes no --%s", name,
-			    salvage_flags[i].name);
-	if (args->count - 1 < salvage_verbs[verb].min_args ||
-	    args->count - 1 > salvage_verbs[verb].max_args)
-		return cli_misuse(cli, &cmd_salvage, "salvage %s takes %s",
-		    name,
-		    salvage_verbs[verb].max_args == 0 ? "no argument" :
-							"one ref");
-	return salvage_verbs[verb].run(cli, args);
-}
+static const struct schema listed_shape =
+    CLI_FIELDS(REF, COMMIT, SCHEMA_IS("worker", STRING, NULL),
+	SCHEMA_IS("date", STRING, NULL), SCHEMA_IS("subject", STRING, NULL));
 
-static int
-salvage_run(struct cli *cli, const struct cli_args *args)
-{
-	for (size_t i = 0; i < nitems(salvage_verbs); i++) {
-		if (strcmp(salvage_verbs[i].name, args->list[0]) == 0)
-			return run_verb(cli, args, i);
-	}
-	return cli_misuse(cli, &cmd_salvage,
-	    "salvage %s: no such subcommand; use list, show, restore or drop",
-	    args->list[0]);
-}
+static const struct schema shown_shape =
+    CLI_FIELDS(REF, COMMIT, SCHEMA_IS("changed_files", LIST, NULL));
 
-#define REF                                          \
-	{                                            \
-		.name = "ref", .type = SCHEMA_STRING \
-	}
-#define COMMIT                                              \
-	{                                                   \
-		.name = "commit_sha", .type = SCHEMA_STRING \
-	}
+static const struct schema restored_shape =
+    CLI_FIELDS(REF, COMMIT, SCHEMA_IS("branch", STRING, NULL));
 
-static const struct schema listed_shape = {
-	SCHEMA_FIELDS{
-	    REF,
-	    COMMIT,
-	    SCHEMA_IS("worker", STRING, NULL),
-	    SCHEMA_IS("date", STRING, NULL),
-	    SCHEMA_IS("subject", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema dropped_shape = CLI_FIELDS(REF, COMMIT);
 
-static const struct schema shown_shape = {
-	SCHEMA_FIELDS{
-	    REF,
-	    COMMIT,
-	    SCHEMA_IS("changed_files", LIST, NULL),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema restored_shape = {
-	SCHEMA_FIELDS{
-	    REF,
-	    COMMIT,
-	    SCHEMA_IS("branch", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema dropped_shape = {
-	SCHEMA_FIELDS{
-	    REF,
-	    COMMIT,
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema salvage_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", ROWS, NULL, .of = &listed_shape),
-	    SCHEMA_IS("show", OBJECT, NULL, .of = &shown_shape),
-	    SCHEMA_IS("restore", OBJECT, NULL, .of = &restored_shape),
-	    SCHEMA_IS("drop", ROWS, NULL, .of = &dropped_shape),
-	    SCHEMA_END,
-	},
-};
+static const struct schema salvage_shape =
+    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &listed_shape),
+	SCHEMA_IS("show", OBJECT, NULL, .of = &shown_shape),
+	SCHEMA_IS("restore", OBJECT, NULL, .of = &restored_shape),
+	SCHEMA_IS("drop", ROWS, NULL, .of = &dropped_shape));
 
 const struct cli_command cmd_salvage = {
 	.name = "salvage",
@@ -526,7 +436,6 @@ const struct cli_command cmd_salvage = {
 	.min_args = 1,
 	.max_args = REFS_MAX + 1,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct schema_field){ .type = SCHEMA_ONE,
-	    .of = &salvage_shape },
-	.run = salvage_run,
+	.shape = CLI_SHAPE(ONE, salvage_shape),
+	.verbs = salvage_verbs,
 };

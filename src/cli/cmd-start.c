@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc start: give a task to a free worker. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "ask.h"
+#include "base.h"
 #include "child.h"
-#include "commands.h"
-#include "draft.h"
-#include "errtext.h"
-#include "json.h"
+#include "cli-private.h"
 #include "prompt.h"
-#include "remote.h"
-#include "roster.h"
-#include "terminal.h"
-#include "worker.h"
 
 #define COMMAND_MS (10 * 60 * 1000)
 
@@ -81,44 +71,43 @@ check_flags(struct cli *cli, const struct cli_args *args)
 }
 
 static int
-prompt_from_command(struct cli *cli, const char *command, struct draft *draft)
-{
-	struct child_spec spec = { .shell = command,
-		.output_max = 2 * PROMPT_MAX,
-		.deadline_ms = COMMAND_MS };
-	cleanup_child_result struct child_result result;
-	cleanup_buf struct buf words = BUF_INIT;
-	struct err err = { 0 };
-
-	if (child_run(&spec, &result, &err) < 0)
-		return cli_fail_err(cli, "failed", &err);
-	if (!child_succeeded(&result)) {
-		child_result_describe(&result, &words);
-		if (result.err.total > 0) {
-			buf_adds(&words, ": ");
-			child_output_text(&result.err, &words);
-		}
-		while (words.data[words.len - 1] == '\n')
-			buf_truncate(&words, words.len - 1);
-		return cli_fail(cli, "failed", "--prompt-cmd %s", words.data);
-	}
-	if (result.out.total > PROMPT_MAX)
-		return cli_fail(
-		    cli, "too_long", "--prompt-cmd printed more than 1 MiB");
-	child_output_text(&result.out, &draft->text);
-	if (draft_check(cli, draft, "what --prompt-cmd printed") != CLI_OK)
-		return CLI_FAILED;
-	if (draft->text.data[strspn(draft->text.data, " \t\r\n")] == '\0')
-		return cli_fail(cli, "empty", "--prompt-cmd printed nothing");
-	return CLI_OK;
-}
-
-static int
 get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
 {
-	if (args->flags[FLAG_COMMAND] != NULL)
-		return prompt_from_command(
-		    cli, args->flags[FLAG_COMMAND], draft);
+	if (args->flags[FLAG_COMMAND] != NULL) {
+		const char *command = args->flags[FLAG_COMMAND];
+		struct child_spec spec = { .shell = command,
+			.output_max = 2 * PROMPT_MAX,
+			.deadline_ms = COMMAND_MS };
+		cleanup_child_result struct child_result result;
+		cleanup_buf struct buf words = BUF_INIT;
+		struct err err = { 0 };
+
+		if (child_run(&spec, &result, &err) < 0)
+			return cli_fail_err(cli, "failed", &err);
+		if (!child_succeeded(&result)) {
+			child_result_describe(&result, &words);
+			if (result.err.total > 0) {
+				buf_adds(&words, ": ");
+				child_output_text(&result.err, &words);
+			}
+			while (words.data[words.len - 1] == '\n')
+				buf_truncate(&words, words.len - 1);
+			return cli_fail(
+			    cli, "failed", "--prompt-cmd %s", words.data);
+		}
+		if (result.out.total > PROMPT_MAX)
+			return cli_fail(cli, "too_long",
+			    "--prompt-cmd printed more than 1 MiB");
+		child_output_text(&result.out, &draft->text);
+		if (draft_check(cli, draft, "what --prompt-cmd printed") !=
+		    CLI_OK)
+			return CLI_FAILED;
+		if (draft->text.data[strspn(draft->text.data, " \t\r\n")] ==
+		    '\0')
+			return cli_fail(
+			    cli, "empty", "--prompt-cmd printed nothing");
+		return CLI_OK;
+	}
 	if (args->flags[FLAG_FILE] != NULL)
 		return draft_read(cli, args->flags[FLAG_FILE], draft);
 	/* Nobody should write a task for a daemon that is not running. */
@@ -190,16 +179,10 @@ tell_wait(struct cli *cli, const struct cli_args *args)
 static struct json_object *
 start_params(const struct cli_args *args, const char *text)
 {
-	struct json_object *params = json_object_new_object();
+	struct json_object *params = remote_params("prompt", text, "worker",
+	    args->flags[FLAG_WORKER], "prefix", args->flags[FLAG_PREFIX],
+	    "prompt_command", args->flags[FLAG_COMMAND], NULL);
 
-	json_set_string(params, "prompt", text);
-	if (args->flags[FLAG_WORKER] != NULL)
-		json_set_string(params, "worker", args->flags[FLAG_WORKER]);
-	if (args->flags[FLAG_PREFIX] != NULL)
-		json_set_string(params, "prefix", args->flags[FLAG_PREFIX]);
-	if (args->flags[FLAG_COMMAND] != NULL)
-		json_set_string(
-		    params, "prompt_command", args->flags[FLAG_COMMAND]);
 	if (args->flags[FLAG_REVIEW] != NULL)
 		json_set_bool(params, "self_review", true);
 	return params;
@@ -253,6 +236,5 @@ const struct cli_command cmd_start = {
 	.flags = start_flags,
 	.max_args = 1,
 	.method = "worker.start",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = start_run,
 };

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc stats: how the runs of the last 30 days went, added up. Only reads. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
-#include "commands.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
+#include "cli-private.h"
 #include "perf-stats.h"
-#include "remote.h"
-#include "schema.h"
-#include "since.h"
-#include "table.h"
-#include "text.h"
-#include "word.h"
 
 enum {
 	FLAG_BY,
@@ -33,15 +20,9 @@ static const struct cli_flag stats_flags[] = {
 };
 
 static void
-add_all(struct perf_stats *stats, struct json_object *attempts)
+add_name(struct json_object *row, const void *arg, struct buf *out)
 {
-	for (size_t i = 0; i < json_object_array_length(attempts); i++) {
-		struct perf_record facts;
-
-		if (perf_record_read(json_object_array_get_idx(attempts, i),
-			&facts, NULL) == 0)
-			perf_stats_add(stats, &facts);
-	}
+	buf_adds(out, json_string_or(row, arg, "-"));
 }
 
 static void
@@ -52,55 +33,56 @@ add_percent(struct buf *out, int64_t part, int64_t all)
 }
 
 static void
-add_row(struct table *table, const struct perf_group *group)
+add_success(struct json_object *row, struct buf *out)
 {
-	cleanup_buf struct buf rate = BUF_INIT, half = BUF_INIT,
-			       most = BUF_INIT, checks = BUF_INIT;
-	cleanup_free char *runs = xasprintf("%" PRId64, group->runs);
-	cleanup_free char *retries = xasprintf("%" PRId64, group->retries);
-	cleanup_free char *in = xasprintf("%" PRId64, group->tokens_in);
-	cleanup_free char *out = xasprintf("%" PRId64, group->tokens_out);
-	cleanup_free char *cost = group->costed == 0 ?
-	    xstrdup("?") :
-	    xasprintf(
-		"$%.2f%s", group->cost, group->costed < group->runs ? "+" : "");
-
-	add_percent(&rate, group->outcomes[PERF_SUCCESS], group->runs);
-	text_add_duration(&half, group->p50_ms / 1000 * 1000);
-	text_add_duration(&most, group->p90_ms / 1000 * 1000);
-	add_percent(&checks, group->passed, group->passed + group->failed);
-	table_row(table,
-	    (const char *[]){ *group->name != '\0' ? group->name : "-", runs,
-		rate.data, half.data, most.data, retries, checks.data, in, out,
-		cost });
+	add_percent(out,
+	    json_int_or(json_object_object_get(row, "outcomes"), "success", 0),
+	    json_int_or(row, "runs", 0));
 }
 
 static void
-show(struct cli *cli, struct perf_stats *stats, enum perf_by by)
+add_verified(struct json_object *row, struct buf *out)
 {
-	static const char *const titles[PERF_BY_COUNT] = { "AGENT", "MODEL",
-		"TASK TYPE" };
-	const struct table_column columns[] = {
-		{ titles[by], false, true },
-		{ "RUNS", true, false },
-		{ "SUCCESS", true, false },
-		{ "P50", true, false },
-		{ "P90", true, false },
-		{ "RETRIES", true, false },
-		{ "VERIFIED", true, false },
-		{ "TOKENS IN", true, false },
-		{ "OUT", true, false },
-		{ "COST", true, false },
+	struct json_object *checks =
+	    json_object_object_get(row, "verification");
+	int64_t passed = json_int_or(checks, "passed", 0);
+
+	add_percent(out, passed, passed + json_int_or(checks, "failed", 0));
+}
+
+static void
+add_cost(struct json_object *row, struct buf *out)
+{
+	double cost = 0;
+
+	if (json_get_double(row, "", "cost_usd", &cost, NULL) < 0)
+		buf_addc(out, '?');
+	else
+		buf_addf(out, "$%.2f%s", cost,
+		    json_int_or(row, "runs_without_cost", 0) > 0 ? "+" : "");
+}
+
+static void
+show(struct cli *cli, enum perf_by by)
+{
+	static const char *const titles[PERF_BY_COUNT] = { "Agent", "Model",
+		"Task type" };
+	static const char *const keys[PERF_BY_COUNT] = { "agent", "model",
+		"task_type" };
+	const struct view_column columns[] = {
+		{ titles[by], .add_with = add_name, .flexible = true },
+		{ "Runs", "runs", VIEW_INT, .right = true },
+		{ "Success", .add = add_success, .right = true },
+		{ "P50", "runtime_ms.p50", VIEW_DURATION, .right = true },
+		{ "P90", "runtime_ms.p90", VIEW_DURATION, .right = true },
+		{ "Retries", "retries", VIEW_INT, .right = true },
+		{ "Verified", .add = add_verified, .right = true },
+		{ "Tokens in", "tokens.input", VIEW_INT, .right = true },
+		{ "Out", "tokens.output", VIEW_INT, .right = true },
+		{ "Cost", .add = add_cost, .right = true },
 	};
-	struct table *table = table_new(columns, nitems(columns));
 
-	for (size_t i = 0; i < perf_stats_count(stats); i++) {
-		struct perf_group group = perf_stats_group(stats, i);
-
-		add_row(table, &group);
-	}
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+	cli_table(cli, columns, nitems(columns), cli->result, keys[by], NULL);
 }
 
 static int
@@ -129,10 +111,18 @@ stats_run(struct cli *cli, const struct cli_args *args)
 	if (remote_look(cli, "attempts", params, &attempts, &err) < 0) {
 		status = cli_fail_err(cli, "io", &err);
 	} else {
-		add_all(stats, attempts);
+		for (size_t i = 0; i < json_object_array_length(attempts);
+		     i++) {
+			struct perf_record facts;
+
+			if (perf_record_read(
+				json_object_array_get_idx(attempts, i), &facts,
+				NULL) == 0)
+				perf_stats_add(stats, &facts);
+		}
 		cli->result = perf_stats_to_json(stats);
 		if (perf_stats_count(stats) > 0)
-			show(cli, stats, (enum perf_by)by);
+			show(cli, (enum perf_by)by);
 		else
 			buf_addf(&cli->text,
 			    "No run has ended %s; when a worker has finished "
@@ -155,8 +145,6 @@ const struct cli_command cmd_stats = {
 	    "model, or by the type of task (the role\nthat its agent was "
 	    "spawned with). They are kept for 30 days.\n",
 	.flags = stats_flags,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_ROWS,
-	    .of = &perf_group_schema },
+	.shape = CLI_SHAPE(ROWS, perf_group_schema),
 	.run = stats_run,
 };

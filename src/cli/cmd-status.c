@@ -1,90 +1,49 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli.h"
-#include "client.h"
-#include "clock.h"
-#include "cmd-landing.h"
-#include "cmd-overseer.h"
-#include "commands.h"
+#include "base.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "goal-view.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-digest.h"
-#include "push-record.h"
+#include "landing-record.h"
 #include "remains.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "sessions.h"
-#include "settings.h"
-#include "status-auto.h"
-#include "status-overseer.h"
-#include "status-usage.h"
-#include "status.h"
-#include "table.h"
-#include "text.h"
 #include "tmux.h"
 #include "view-doc.h"
 #include "view-needs.h"
 #include "view-row.h"
-#include "view-source.h"
-#include "worker-json.h"
 #include "worker.h"
 
 static void
-add_row(struct table *table, struct json_object *goal)
+add_done(struct json_object *goal, struct buf *out)
 {
-	cleanup_buf struct buf done = BUF_INIT, note = BUF_INIT;
-	const char *status = json_string_or(goal, "status", "");
-	int64_t ready = json_int_or(goal, "ready", 0);
-	int64_t blocked = json_int_or(goal, "blocked", 0);
+	int64_t total = json_int_or(goal, "total", 0);
 
-	if (json_int_or(goal, "total", 0) == 0)
-		buf_adds(&done, "no plan");
+	if (total == 0)
+		buf_adds(out, "no plan");
 	else
-		buf_addf(&done, "%" PRId64 "/%" PRId64,
-		    json_int_or(goal, "done", 0),
-		    json_int_or(goal, "total", 0));
-	if (ready > 0)
-		buf_addf(&note, "%" PRId64 " ready", ready);
-	if (blocked > 0)
-		buf_addf(&note, "%s%" PRId64 " blocked", ready > 0 ? ", " : "",
-		    blocked);
-	table_row(table,
-	    (const char *const[]){ json_string_or(goal, "goal", ""), status,
-		done.data, note.data, json_string_or(goal, "title", "") });
-	table_colour(table, 1, goal_view_colour(status));
+		buf_addf(out, "%" PRId64 "/%" PRId64,
+		    json_int_or(goal, "done", 0), total);
 }
 
 static void
-show_goals(struct cli *cli, struct json_object *digest)
+add_note(struct json_object *goal, struct buf *out)
 {
-	static const struct table_column columns[] = {
-		{ .title = NULL },
-		{ .title = NULL },
-		{ .title = NULL, .right = true },
-		{ .title = NULL },
-		{ .title = NULL, .flexible = true },
-	};
-	struct json_object *goals = json_object_object_get(digest, "goals");
-	size_t count = json_object_array_length(goals);
-	int64_t more = json_int_or(digest, "more", 0);
-	struct table *table = table_new(columns, nitems(columns));
+	int64_t ready = json_int_or(goal, "ready", 0);
+	int64_t blocked = json_int_or(goal, "blocked", 0);
 
-	for (size_t i = 0; i < count; i++)
-		add_row(table, json_object_array_get_idx(goals, i));
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
-	if (more > 0)
-		buf_addf(&cli->text,
-		    "... and %" PRId64 " more; see: llmc goal list\n", more);
+	if (ready > 0)
+		buf_addf(out, "%" PRId64 " ready", ready);
+	if (blocked > 0)
+		buf_addf(out, "%s%" PRId64 " blocked", ready > 0 ? ", " : "",
+		    blocked);
 }
+
+static const struct view_column goal_columns[] = {
+	{ .key = "goal" },
+	{ .key = "status", .cell = VIEW_STATUS },
+	{ .add = add_done, .right = true },
+	{ .add = add_note },
+	{ .key = "title", .flexible = true },
+};
 
 static void
 status_goals_show(struct status *s)
@@ -95,6 +54,7 @@ status_goals_show(struct status *s)
 	const char *off = json_string_or(digest, "off", NULL);
 	int64_t stalled = json_int_or(digest, "stalled", 0);
 	struct cli *cli = s->cli;
+	int64_t more;
 
 	/* Another version of llmc may have written it. */
 	if (digest == NULL || schema_check(&shape, digest, "", NULL) < 0)
@@ -108,11 +68,16 @@ status_goals_show(struct status *s)
 	if (off != NULL) {
 		cli_coloured(cli, "1;31", "off");
 		buf_adds(&cli->text, "  ");
-		text_add_visible(&cli->text, off, strlen(off), false);
+		cli_visible(cli, off);
 		buf_addc(&cli->text, '\n');
 		return;
 	}
-	show_goals(cli, digest);
+	more = json_int_or(digest, "more", 0);
+	CLI_TABLE(
+	    cli, goal_columns, json_object_object_get(digest, "goals"), NULL);
+	if (more > 0)
+		buf_addf(&cli->text,
+		    "... and %" PRId64 " more; see: llmc goal list\n", more);
 	if (stalled > 0)
 		buf_addf(&cli->text,
 		    "%" PRId64 " assignment%s stalled; see: llmc work list\n",
@@ -147,26 +112,6 @@ landing_branch(const struct status *s, struct json_object *daemon)
 	return json_string_or(daemon, "landing_branch", set);
 }
 
-/* A daemon that was killed has left the statuses of its workers in the state.
- * Their sessions may go on, but nobody attends to them. */
-static void
-take_daemon_away(struct status *s)
-{
-	for (size_t i = 0; i < s->state.count; i++) {
-		struct worker *w = s->state.workers[i];
-		const char *was = worker_status_name(w->status);
-
-		if (!worker_in_turn(w->status) &&
-		    w->status != WORKER_STARTING &&
-		    w->status != WORKER_ACCEPTING &&
-		    w->status != WORKER_WAITING)
-			continue;
-		free(w->reason);
-		w->reason = xasprintf("was %s when the daemon ended", was);
-		w->status = WORKER_OFFLINE;
-	}
-}
-
 static void
 show_daemon(struct status *s)
 {
@@ -177,8 +122,25 @@ show_daemon(struct status *s)
 	const char *branch = landing_branch(s, found);
 
 	s->plain = found != NULL && !json_bool_or(found, "auto", false);
-	if (found == NULL)
-		take_daemon_away(s);
+	if (found == NULL) {
+		/* A daemon that was killed has left the statuses of its
+		 * workers in the state. Their sessions may go on, but nobody
+		 * attends to them. */
+		for (size_t i = 0; i < s->state.count; i++) {
+			struct worker *w = s->state.workers[i];
+			const char *was = worker_status_name(w->status);
+
+			if (!worker_in_turn(w->status) &&
+			    w->status != WORKER_STARTING &&
+			    w->status != WORKER_ACCEPTING &&
+			    w->status != WORKER_WAITING)
+				continue;
+			free(w->reason);
+			w->reason =
+			    xasprintf("was %s when the daemon ended", was);
+			w->status = WORKER_OFFLINE;
+		}
+	}
 	if (found != NULL)
 		up = s->now / 1000 -
 		    json_int_or(found, "start_time_unix", s->now / 1000);
@@ -290,7 +252,7 @@ worker_json(const struct status *s, const struct worker *w)
 	roster_excerpt(w, &excerpt);
 	sessions_attach_words(s->settings, session, &attach);
 	view_row_remark(w, &remark);
-	if (w->session.pane != NULL)
+	if (w->session.pane != NULL && s->cli->json) /* a file of each */
 		keeper = remains_mode(&s->cli->workspace, w->name);
 	json_set_string(json, "status", worker_shown_status(w));
 	json_set_int(json, "time_in_state_secs", since > 0 ? since / 1000 : 0);
@@ -305,13 +267,30 @@ worker_json(const struct status *s, const struct worker *w)
 	return json;
 }
 
-/* The id and title of its task, or the beginning of its prompt. */
 static void
-add_task(const struct status *s, const struct worker *w, struct buf *out)
+add_sha(struct json_object *row, struct buf *out)
 {
-	const struct task *task = worker_task(s, w);
+	const char *commit = json_string_or(row, "commit_sha", NULL);
+
+	if (commit != NULL)
+		buf_addf(out, "[%.*s]", SHA_LEN, commit);
+}
+
+static void
+add_words(struct json_object *row, const void *arg, struct buf *out)
+{
+	const struct status *s = arg;
+	const struct worker *w =
+	    state_find(&s->state, json_string_or(row, "name", ""));
+	const struct task *task;
 	cleanup_buf struct buf excerpt = BUF_INIT;
 
+	if (w->until_ms > s->now) {
+		buf_adds(out, "continues in ");
+		moment_add_age(out, w->until_ms - s->now);
+	}
+	/* The id and title of its task, or the beginning of its prompt. */
+	task = worker_task(s, w);
 	if (task != NULL && task->title != NULL)
 		buf_adds(&excerpt, task->title);
 	else
@@ -324,79 +303,57 @@ add_task(const struct status *s, const struct worker *w, struct buf *out)
 }
 
 static void
-worker_row(const struct status *s, struct table *table, const struct worker *w)
+add_status(struct json_object *row, const void *arg, struct buf *out)
 {
-	cleanup_buf struct buf since = BUF_INIT, words = BUF_INIT;
-	cleanup_free char *sha = NULL;
+	const struct status *s = arg;
 
-	/* To the second: milliseconds are of no use here. */
-	text_add_duration(&since, (s->now - w->since_ms) / 1000 * 1000);
-	if (w->commit != NULL)
-		sha = xasprintf("[%.*s]", SHA_LEN, w->commit);
-	if (w->until_ms > s->now) {
-		buf_addf(&words, "%scontinues in ", words.len > 0 ? " " : "");
-		text_add_duration(&words, (w->until_ms - s->now) / 1000 * 1000);
-	}
-	add_task(s, w, &words);
-	table_row(table,
-	    (const char *[]){ w->name, worker_shown_status(w), w->branch,
-		since.data, sha, words.data });
-	table_colour(table, 1, roster_colour(w));
+	buf_adds(out,
+	    worker_shown_words(
+		state_find(&s->state, json_string_or(row, "name", ""))));
 }
 
-static void
-show_remarks(struct status *s, bool is_auto)
-{
-	for (size_t i = 0; i < s->state.count; i++) {
-		const struct worker *w = s->state.workers[i];
-		cleanup_buf struct buf remark = BUF_INIT, line = BUF_INIT;
-
-		if (worker_is_auto(w->name) != is_auto)
-			continue;
-		view_row_remark(w, &remark);
-		if (remark.len == 0)
-			continue;
-		buf_addf(&s->cli->text, "%s: ", w->name);
-		text_add_line(&line, remark.data, remark.len);
-		text_add_visible(&s->cli->text, line.data, line.len, false);
-		buf_addc(&s->cli->text, '\n');
-	}
-}
+static const struct view_column worker_columns[] = {
+	{ .key = "name", .flexible = true },
+	{ .add_with = add_status, .cell = VIEW_STATUS },
+	{ .key = "branch", .flexible = true },
+	{ .key = "time_in_state_secs", .cell = VIEW_AGE, .right = true },
+	{ .add = add_sha },
+	{ .add_with = add_words, .flexible = true },
+};
 
 /* The workers driven by hand, or those of auto mode. */
-static size_t
+static void
 show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 {
-	const struct table_column columns[] = { { .title = NULL,
-						    .flexible = true },
-		{ .title = NULL }, { .title = NULL, .flexible = true },
-		{ .title = NULL, .right = true }, { .title = NULL },
-		{ .title = NULL, .flexible = true } };
-	struct json_object *list = json_object_new_array();
-	struct table *table = table_new(columns, (int)nitems(columns));
-	size_t count = 0;
+	cleanup_json struct json_object *list = json_object_new_array();
 
-	for (size_t i = 0; i < s->state.count; i++) {
-		const struct worker *w = s->state.workers[i];
+	for (size_t i = 0; i < s->state.count; i++)
+		if (worker_is_auto(s->state.workers[i]->name) == is_auto)
+			json_object_array_add(
+			    list, worker_json(s, s->state.workers[i]));
+	if (json_object_array_length(list) > 0) {
+		struct cli *cli;
 
-		if (worker_is_auto(w->name) != is_auto)
-			continue;
-		count++;
-		json_object_array_add(list, worker_json(s, w));
-		worker_row(s, table, w);
-	}
-	if (count > 0) {
 		status_section(s->cli, title);
-		table_print(
-		    table, s->cli->width, s->cli->colour, &s->cli->text);
-		show_remarks(s, is_auto);
+		cli_table(s->cli, worker_columns, nitems(worker_columns), list,
+		    s, NULL);
+		cli = s->cli;
+		for (size_t i = 0; i < json_object_array_length(list); i++) {
+			struct json_object *row =
+			    json_object_array_get_idx(list, i);
+			const char *remark =
+			    json_string_or(row, "remark", NULL);
+
+			if (remark == NULL)
+				continue;
+			buf_addf(&cli->text,
+			    "%s: ", json_string_or(row, "name", ""));
+			text_add_words(&cli->text, remark, strlen(remark));
+			buf_addc(&cli->text, '\n');
+		}
 	}
-	table_free(table);
-	if (count > 0 || !is_auto)
-		json_set(s->cli->result, key, list);
-	else
-		json_object_put(list);
-	return count;
+	if (json_object_array_length(list) > 0 || !is_auto)
+		json_set(s->cli->result, key, take_ptr(&list));
 }
 
 static void
@@ -458,6 +415,7 @@ look_around(struct status *s)
 	cleanup_json struct json_object *params = json_object_new_object();
 	struct json_object *view = NULL;
 
+	json_set_bool(params, "needs", true);
 	if (client_call(socket, "view.get", params, ANSWER_MS, true, &view,
 		NULL, NULL) == 0)
 		return view_complete(view);
@@ -467,36 +425,31 @@ look_around(struct status *s)
 	return view;
 }
 
+static const struct view_column need_columns[] = {
+	{ .key = "who", .colour = "1;31" },
+	{ .key = "words", .flexible = true },
+	{ .key = "command" },
+};
+
 static void
 show_needs(struct status *s)
 {
-	static const struct table_column columns[] = { { .title = NULL },
-		{ .title = NULL, .flexible = true }, { .title = NULL } };
 	struct cli *cli = s->cli;
 	cleanup_json struct json_object *view = look_around(s);
 	struct json_object *list = view_needs_list(view);
-	struct table *table;
-	size_t count;
+	const struct view_table table = { .columns = need_columns,
+		.count = nitems(need_columns),
+		.rows = list,
+		.most = NEEDS_MAX };
+	size_t count = json_object_array_length(list);
 
-	count = json_object_array_length(list);
 	json_set(cli->result, "needs", list);
 	if (count == 0) {
 		buf_adds(&cli->text, "\nNothing needs you.\n");
 		return;
 	}
 	status_section(cli, "NEEDS YOU");
-	table = table_new(columns, (int)nitems(columns));
-	for (size_t i = 0; i < count && i < NEEDS_MAX; i++) {
-		struct json_object *need = json_object_array_get_idx(list, i);
-
-		table_row(table,
-		    (const char *[]){ json_string_or(need, "who", "?"),
-			json_string_or(need, "words", ""),
-			json_string_or(need, "command", "") });
-		table_colour(table, 0, "1;31");
-	}
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+	view_table_print(&table, cli->width, cli->colour, &cli->text);
 	if (count > NEEDS_MAX)
 		buf_addf(&cli->text, "... and %zu more; see: llmc report\n",
 		    count - NEEDS_MAX);
@@ -567,49 +520,38 @@ status_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema daemon_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("active", BOOL, NULL),
-	    SCHEMA_OR_NULL("pid", INT, NULL),
-	    SCHEMA_OR_NULL("uptime_secs", INT, NULL),
-	    SCHEMA_OR_NULL("instance_id", STRING, NULL),
-	    SCHEMA_OR_NULL("version", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema daemon_shape = CLI_FIELDS(
+    SCHEMA_IS("active", BOOL, NULL), SCHEMA_OR_NULL("pid", INT, NULL),
+    SCHEMA_OR_NULL("uptime_secs", INT, NULL),
+    SCHEMA_OR_NULL("instance_id", STRING, NULL),
+    SCHEMA_OR_NULL("version", STRING, NULL));
 
-static const struct schema status_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("daemon", OBJECT, NULL, .of = &daemon_shape),
-	    SCHEMA_OR_NULL("landing_branch", STRING,
-		"branch that work lands on, null if none is set"),
-	    SCHEMA_MAY("overseer", OBJECT,
-		"only where an overseer is running or has run",
-		.of = &status_overseer_shape),
-	    SCHEMA_IS("workers", ROWS, NULL, .of = &worker_schema),
-	    SCHEMA_MAY("auto_workers", ROWS, NULL, .of = &worker_schema),
-	    SCHEMA_MAY("auto", OBJECT, "only where auto mode has been used",
-		.of = &status_auto_shape),
-	    SCHEMA_MAY("goals", OBJECT, "only where goals are used",
-		.of = &plan_digest_shape),
-	    SCHEMA_MAY("days", ROWS, "what all workers used, oldest day first",
-		.of = &status_usage_shape),
-	    SCHEMA_MAY("push", OBJECT, "only while a push of landed work fails",
-		.of = &push_record_schema),
-	    SCHEMA_IS("needs", ROWS,
-		"what needs a person now, the most urgent first",
-		.of = &view_need_schema),
-	    { .name = "summary",
-		.type = SCHEMA_MAP,
-		.of =
-		    &(const struct schema){
-			.fields =
-			    &(const struct schema_field){ .type = SCHEMA_INT },
-		    },
-		.help = "workers by status" },
-	    SCHEMA_END,
-	},
-};
+static const struct schema status_shape = CLI_FIELDS(
+    SCHEMA_IS("daemon", OBJECT, NULL, .of = &daemon_shape),
+    SCHEMA_OR_NULL("landing_branch", STRING,
+	"branch that work lands on, null if none is set"),
+    SCHEMA_MAY("overseer", OBJECT,
+	"only where an overseer is running or has run",
+	.of = &status_overseer_shape),
+    SCHEMA_IS("workers", ROWS, NULL, .of = &worker_schema),
+    SCHEMA_MAY("auto_workers", ROWS, NULL, .of = &worker_schema),
+    SCHEMA_MAY("auto", OBJECT, "only where auto mode has been used",
+	.of = &status_auto_shape),
+    SCHEMA_MAY(
+	"goals", OBJECT, "only where goals are used", .of = &plan_digest_shape),
+    SCHEMA_MAY("days", ROWS, "what all workers used, oldest day first",
+	.of = &status_usage_shape),
+    SCHEMA_MAY("push", OBJECT, "only while a push of landed work fails",
+	.of = &push_record_schema),
+    SCHEMA_IS("needs", ROWS, "what needs a person now, the most urgent first",
+	.of = &view_need_schema),
+    { .name = "summary",
+	.type = SCHEMA_MAP,
+	.of =
+	    &(const struct schema){
+		.fields = &(const struct schema_field){ .type = SCHEMA_INT },
+	    },
+	.help = "workers by status" });
 
 const struct cli_command cmd_status = {
 	.name = "status",
@@ -620,8 +562,7 @@ const struct cli_command cmd_status = {
 	    "status, commit,\nand the beginning of its task; below, what needs "
 	    "you and what to type. Only\nreads what was saved, so it is "
 	    "fast and works without a daemon.\n",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT | CLI_DAEMON_DOES,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &status_shape },
+	.needs = CLI_DAEMON_DOES,
+	.shape = CLI_SHAPE(OBJECT, status_shape),
 	.run = status_run,
 };

@@ -2,22 +2,9 @@
 
 /* llmc store: the book: checked, exported, imported, queried. The owner does
  * it. */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "api-store.h"
-#include "commands.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "progress.h"
-#include "remote.h"
-#include "strv.h"
-#include "table.h"
-#include "verbs.h"
+#include "base.h"
+#include "api-work.h"
+#include "cli-private.h"
 
 static int
 ask(struct cli *cli, const char *method, struct json_object *params,
@@ -149,15 +136,6 @@ store_import(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static void
-add_cell(struct buf *out, struct json_object *value)
-{
-	if (json_object_is_type(value, json_type_string))
-		buf_adds(out, json_object_get_string(value));
-	else if (value != NULL)
-		json_print(value, false, out);
-}
-
 /* Numbers are on the right, if all of a column are. */
 static bool
 has_numbers(struct json_object *rows, size_t column)
@@ -174,43 +152,6 @@ has_numbers(struct json_object *rows, size_t column)
 	return count > 0;
 }
 
-static void
-print_rows(struct cli *cli, struct json_object *names, struct json_object *rows)
-{
-	size_t width = json_object_array_length(names);
-	size_t count = json_object_array_length(rows);
-	struct table_column *columns = xcalloc(width, sizeof *columns);
-	const char **cells = xcalloc(width, sizeof *cells);
-	struct table *table;
-
-	for (size_t i = 0; i < width; i++)
-		columns[i] = (struct table_column){
-			.title = json_object_get_string(
-			    json_object_array_get_idx(names, i)),
-			.right = has_numbers(rows, i),
-		};
-	table = table_new(columns, width);
-	for (size_t i = 0; i < count; i++) {
-		cleanup_strv char **own = NULL;
-
-		for (size_t j = 0; j < width; j++) {
-			struct buf cell = BUF_INIT;
-
-			add_cell(&cell,
-			    json_object_array_get_idx(
-				json_object_array_get_idx(rows, i), j));
-			strv_take(&own, buf_take(&cell));
-		}
-		for (size_t j = 0; j < width; j++)
-			cells[j] = own[j];
-		table_row(table, cells);
-	}
-	table_print(table, 0, false, &cli->text);
-	table_free(table);
-	free(columns);
-	free(cells);
-}
-
 static int
 store_sql(struct cli *cli, const struct cli_args *args)
 {
@@ -223,8 +164,46 @@ store_sql(struct cli *cli, const struct cli_args *args)
 	if (status != CLI_OK)
 		return status;
 	if (json_object_object_get_ex(cli->result, "columns", &names) &&
-	    json_object_object_get_ex(cli->result, "rows", &rows))
-		print_rows(cli, names, rows);
+	    json_object_object_get_ex(cli->result, "rows", &rows)) {
+		size_t width = json_object_array_length(names);
+		size_t count = json_object_array_length(rows);
+		struct table_column *columns = xcalloc(width, sizeof *columns);
+		const char **cells = xcalloc(width, sizeof *cells);
+		struct table *table;
+
+		for (size_t i = 0; i < width; i++)
+			columns[i] = (struct table_column){
+				.title = json_object_get_string(
+				    json_object_array_get_idx(names, i)),
+				.right = has_numbers(rows, i),
+			};
+		table = table_new(columns, width);
+		for (size_t i = 0; i < count; i++) {
+			cleanup_strv char **own = NULL;
+
+			for (size_t j = 0; j < width; j++) {
+				struct buf cell = BUF_INIT;
+				struct json_object *value =
+				    json_object_array_get_idx(
+					json_object_array_get_idx(rows, i), j);
+
+				if (json_object_is_type(
+					value, json_type_string))
+					buf_adds(&cell,
+					    json_object_get_string(value));
+				else if (value != NULL)
+					json_print(value, false, &cell);
+				strv_take(&own, buf_take(&cell));
+			}
+			for (size_t j = 0; j < width; j++)
+				cells[j] = own[j];
+			table_row(table, cells);
+		}
+		table_print(table, 0, false, &cli->text);
+		table_free(table);
+		free(columns);
+		free(cells);
+	}
 	if (json_bool_or(cli->result, "truncated", false))
 		buf_adds(&cli->text,
 		    "There are more rows; ask for less, with WHERE or LIMIT "
@@ -241,12 +220,6 @@ static const struct verb store_verbs[] = {
 	{ "sql", 1, 1, 0, "sql QUERY", store_sql },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
-
-static int
-store_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_store, store_verbs, args);
-}
 
 const struct cli_command cmd_store = {
 	.name = "store",
@@ -270,7 +243,6 @@ const struct cli_command cmd_store = {
 	.max_args = 2,
 	.guarded = true,
 	.repairs = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &api_store_result,
-	.run = store_run,
+	.verbs = store_verbs,
 };

@@ -1,25 +1,226 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc task: the tasks of auto mode, waiting, in progress and done. */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
+#include "api-team.h"
+#include "contract.h"
+#include "cli-private.h"
+#include "priority.h"
 
-#include "commands.h"
-#include "draft.h"
-#include "errtext.h"
-#include "flag-params.h"
-#include "json.h"
-#include "mem.h"
-#include "moment.h"
-#include "remote.h"
-#include "schema.h"
-#include "source.h"
-#include "table.h"
-#include "task-view.h"
-#include "taskbook.h"
-#include "text.h"
-#include "verbs.h"
+#define LABEL 9 /* width of the words before what is shown of one task */
+
+/* --- what is shown --------------------------------------------------- */
+
+/* A task that the source has, but that cannot be used. */
+static void
+add_status(struct json_object *entry, struct buf *out)
+{
+	buf_adds(out,
+	    json_string_or(entry, "problem", NULL) != NULL ?
+		"unusable" :
+		json_string_or(entry, "status", ""));
+}
+
+static void
+add_name(struct json_object *entry, struct buf *out)
+{
+	buf_adds(out, taskbook_name(entry));
+}
+
+static void
+add_priority(struct json_object *entry, struct buf *out)
+{
+	buf_adds(out, json_string_or(entry, "priority", "normal"));
+}
+
+static void
+add_title(struct json_object *entry, struct buf *out)
+{
+	buf_adds(out,
+	    json_string_or(
+		entry, "problem", json_string_or(entry, "title", "")));
+}
+
+static const struct view_column list_columns[] = {
+	{ "Id", .add = add_name, .flexible = true },
+	{ "Origin", "origin", .flexible = true },
+	{ "Status", .cell = VIEW_STATUS, .add = add_status },
+	{ "Priority", .add = add_priority, .usual = "normal" },
+	{ "Worker", "worker", .flexible = true },
+	{ "Tries", "attempts", VIEW_COUNT, .right = true },
+	{ "Age", "age_secs", VIEW_AGE, .right = true },
+	{ "Title", .add = add_title, .flexible = true },
+};
+
+/* Long members are left out of the list. */
+static struct json_object *
+list_entry(struct json_object *entry)
+{
+	static const char *const details[] = { "text", "last_words",
+		"history" };
+	struct json_object *json = NULL;
+
+	json_object_deep_copy(entry, &json, NULL);
+	for (size_t i = 0; i < nitems(details); i++)
+		json_object_object_del(json, details[i]);
+	return json;
+}
+
+static void
+task_view_list(struct cli *cli, const struct taskbook *book)
+{
+	struct json_object *source = json_object_new_object();
+	struct json_object *list = json_object_new_array();
+	size_t count = json_object_array_length(book->entries);
+	cleanup_free char *none =
+	    source_type_flags(book->type) & SOURCE_EDITABLE ?
+	    xstrdup("There are no tasks yet; add one with: llmc task add "
+		    "TEXT") :
+	    xasprintf("No task is in progress, and none has ended; tasks come "
+		      "from %s%s",
+		source_type_origin(book->type), book->where);
+
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(list,
+		    list_entry(json_object_array_get_idx(book->entries, i)));
+	CLI_TABLE(cli, list_columns, list, none);
+	json_set_string(source, "kind", source_type_name(book->type));
+	json_set_string(source, "where", book->where);
+	json_set_string(source, "problem", book->problem);
+	cli->result = json_object_new_object();
+	json_set(cli->result, "source", source);
+	json_set(cli->result, "tasks", list);
+}
+
+static const struct view_column head_lines[] = {
+	{ "status", .cell = VIEW_STATUS, .add = add_status },
+	{ "problem", .key = "problem" },
+	{ "reason", .key = "reason" },
+	{ "origin", .key = "origin" },
+	{ "name", .key = "key" },
+	{ "priority", .add = add_priority, .usual = "normal" },
+	{ "label", .key = "label" },
+	{ "worker", .key = "worker" },
+	{ "attempts", "attempts", .cell = VIEW_COUNT },
+	{ "commit", .key = "commit_sha" },
+	{ "before", .key = "landed_before" },
+};
+
+static void
+add_spent(struct json_object *entry, struct buf *out)
+{
+	if (json_string_or(entry, "cost_source", NULL) != NULL &&
+	    json_int_or(entry, "attempts", 0) > 0)
+		spent_view_add(out, entry);
+}
+
+static const struct view_column spent_lines[] = {
+	{ "spent", .add = add_spent },
+};
+
+static const struct view_column time_lines[] = {
+	{ "created", "created_unix", .cell = VIEW_UNIX },
+	{ "assigned", "assigned_unix", .cell = VIEW_UNIX },
+	{ "ended", "finished_unix", .cell = VIEW_UNIX },
+};
+
+static void
+show_history(struct cli *cli, struct json_object *entry)
+{
+	struct json_object *history = NULL;
+
+	if (json_get_array(entry, "", "history", &history, NULL) < 0 ||
+	    json_object_array_length(history) == 0)
+		return;
+	buf_adds(&cli->text, "\nhistory\n");
+	for (size_t i = 0; i < json_object_array_length(history); i++) {
+		struct json_object *item =
+		    json_object_array_get_idx(history, i);
+		const char *detail = json_string_or(item, "detail", NULL);
+
+		buf_adds(&cli->text, "  ");
+		moment_add(&cli->text, json_int_or(item, "at_unix", 0) * 1000);
+		buf_adds(&cli->text, "  ");
+		cli_visible(cli, json_string_or(item, "what", "?"));
+		if (detail != NULL) {
+			buf_adds(&cli->text, ": ");
+			cli_visible(cli, detail);
+		}
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+/* Refs have the task in their names: "auto-1/20260131T081530Z-t17". */
+static void
+show_salvage(struct cli *cli, struct json_object *entry)
+{
+	const char *id = json_string_or(entry, "id", NULL);
+	cleanup_free char *pattern =
+	    xasprintf("%s*/*-%s", ROSTER_SALVAGE, id != NULL ? id : "");
+	const char *const ask[] = { "for-each-ref", "--sort=creatordate",
+		"--format=%(refname)", pattern, NULL };
+	struct json_object *refs = json_object_new_array();
+	cleanup_buf struct buf text = BUF_INIT;
+	char *rest, *ref;
+
+	if (id != NULL && git_ask(cli->workspace.root, ask, &text, NULL) == 0) {
+		rest = text.data;
+		while (text.len > 0 && (ref = strsep(&rest, "\n")) != NULL) {
+			json_object_array_add(
+			    refs, json_object_new_string(ref));
+			buf_adds(&cli->text, "salvaged  ");
+			cli_visible(cli, roster_salvage(ref));
+			buf_addc(&cli->text, '\n');
+		}
+	}
+	json_set(entry, "salvage", refs);
+}
+
+static void
+show_contract(struct cli *cli, struct json_object *entry)
+{
+	struct json_object *contract = NULL, *result = NULL;
+	cleanup_buf struct buf reasons = BUF_INIT;
+
+	if (json_get_object(entry, "", "contract", &contract, NULL) < 0)
+		return;
+	buf_addf(&cli->text, "\ncontract (%s)\n",
+	    json_string_or(entry, "verification", "?"));
+	contract_print(contract, "  ", &cli->text);
+	if (json_get_object(entry, "", "verification_result", &result, NULL) ==
+	    0)
+		check_result_reasons(result, &reasons);
+	if (reasons.len > 0) {
+		buf_adds(&cli->text, "  last result: ");
+		cli_visible(cli, reasons.data);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+static const struct schema source_shape = CLI_FIELDS(
+    { .name = "kind",
+	.type = SCHEMA_STRING,
+	.choices =
+	    (const char *const[]){ "command", "files", "folder", NULL } },
+    SCHEMA_IS("where", STRING, NULL),
+    SCHEMA_OR_NULL("problem", STRING, "why it cannot be read"));
+
+static const struct schema task_view_shape = CLI_FIELDS(
+    SCHEMA_MAY(
+	"source", OBJECT, "list: where tasks come from", .of = &source_shape),
+    SCHEMA_MAY("tasks", ROWS, "list", .of = &taskbook_entry_schema),
+    SCHEMA_MAY("record", OBJECT, "show", .of = &taskbook_entry_schema),
+    SCHEMA_MAY(
+	"task", STRING, "add, edit, priority, retry and drop: its id or name"),
+    SCHEMA_MAY("priority", STRING, "priority: its new priority",
+	.choices = priority_words),
+    SCHEMA_MAY("path", STRING, "add: its file"),
+    SCHEMA_MAY("status", STRING, "retry and drop: its new status"),
+    SCHEMA_MAY("reservations", ROWS, "reservations", .of = &api_reservation),
+    SCHEMA_MAY(
+	"released", OBJECT, "reservations --release", .of = &api_reservation));
 
 #define ENDED_SHOWN 20
 
@@ -44,15 +245,6 @@ static const struct cli_flag task_flags[] = {
 
 /* --- changes: the owner makes them ----------------------------------- */
 
-static struct json_object *
-task_params(const char *key, const char *value)
-{
-	struct json_object *params = json_object_new_object();
-
-	json_set_string(params, key, value);
-	return params;
-}
-
 /* The text that was typed, is in a file, piped in, or written in an editor. */
 static int
 fill_draft(struct cli *cli, const struct cli_args *args, struct draft *draft)
@@ -73,16 +265,6 @@ fill_draft(struct cli *cli, const struct cli_args *args, struct draft *draft)
 	return draft_fill(cli, typed.data, "task", NULL, draft);
 }
 
-static struct json_object *
-add_params(const struct draft *draft, const char *priority)
-{
-	struct json_object *params = task_params("text", draft->text.data);
-
-	if (priority != NULL)
-		json_set_string(params, "priority", priority);
-	return params;
-}
-
 static int
 task_add(struct cli *cli, const struct cli_args *args)
 {
@@ -94,12 +276,14 @@ task_add(struct cli *cli, const struct cli_args *args)
 		status = fill_draft(cli, args, &draft);
 	if (status == CLI_OK)
 		status = remote_call(cli, "task.add",
-		    add_params(&draft, priority), 0, &cli->result);
+		    remote_params(
+			"text", draft.text.data, "priority", priority, NULL),
+		    0, &cli->result);
 	if (status == CLI_OK) {
 		const char *key = json_string_or(cli->result, "task", "");
 
 		buf_adds(&cli->text, "Added ");
-		text_add_visible(&cli->text, key, strlen(key), false);
+		cli_visible(cli, key);
 		buf_adds(&cli->text, ".\n");
 	}
 	return draft_end(cli, &draft, status);
@@ -154,12 +338,11 @@ change(struct cli *cli, const char *method, const char *word,
 	if (status != CLI_OK)
 		return status;
 	entry = taskbook_find(&book, word);
-	params = task_params("task", owners_name(entry, word));
-	if (priority != NULL)
-		json_set_string(params, "priority", priority);
+	params = remote_params(
+	    "task", owners_name(entry, word), "priority", priority, NULL);
 	if (remote_try(cli, method, params, 0, &cli->result, &code, &err)) {
 		name = json_string_or(cli->result, "task", word);
-		text_add_visible(&cli->text, name, strlen(name), false);
+		cli_visible(cli, name);
 		buf_addf(&cli->text, ": %s.\n",
 		    json_string_or(cli->result, member, ""));
 	} else if (entry == NULL && strcmp(code, "no_such_task") == 0) {
@@ -197,59 +380,42 @@ task_drop(struct cli *cli, const struct cli_args *args)
 
 /* --- what agents have reserved --------------------------------------- */
 
-static int
-release_reservation(struct cli *cli, const char *id)
-{
-	cleanup_json struct json_object *row = NULL;
-	int status = remote_call(
-	    cli, "reservation.release", task_params("id", id), 0, &row);
-
-	if (status != CLI_OK)
-		return status;
-	buf_addf(
-	    &cli->text, "%s is released.\n", json_string_or(row, "path", ""));
-	cli->result = json_object_new_object();
-	json_set(cli->result, "released", take_ptr(&row));
-	return CLI_OK;
-}
+static const struct view_column reservation_columns[] = {
+	{ "Id", .key = "id" },
+	{ "Path", .key = "path" },
+	{ "Worker", .key = "worker" },
+	{ "Task", .key = "task" },
+	{ "Until", "until_ms", .cell = VIEW_MOMENT },
+	{ "Why", "reason", .flexible = true },
+};
 
 static int
 task_reservations(struct cli *cli, const struct cli_args *args)
 {
-	static const struct table_column columns[] = { { .title = "ID" },
-		{ .title = "PATH" }, { .title = "WORKER" }, { .title = "TASK" },
-		{ .title = "UNTIL" }, { .title = "WHY", .flexible = true } };
 	struct json_object *rows = NULL;
-	struct table *table;
 	int status;
 
-	if (args->flags[FLAG_RELEASE] != NULL)
-		return release_reservation(cli, args->flags[FLAG_RELEASE]);
+	if (args->flags[FLAG_RELEASE] != NULL) {
+		const char *id = args->flags[FLAG_RELEASE];
+		cleanup_json struct json_object *row = NULL;
+
+		status = remote_call(cli, "reservation.release",
+		    remote_params("id", id, NULL), 0, &row);
+		if (status != CLI_OK)
+			return status;
+		buf_addf(&cli->text, "%s is released.\n",
+		    json_string_or(row, "path", ""));
+		cli->result = json_object_new_object();
+		json_set(cli->result, "released", take_ptr(&row));
+		return CLI_OK;
+	}
 	status = remote_call(
 	    cli, "reservation.list", json_object_new_object(), 0, &rows);
 	if (status != CLI_OK)
 		return status;
 	cli->result = json_object_new_object();
 	json_set(cli->result, "reservations", rows);
-	if (json_object_array_length(rows) == 0) {
-		buf_adds(&cli->text, "Nothing is reserved.\n");
-		return CLI_OK;
-	}
-	table = table_new(columns, nitems(columns));
-	for (size_t i = 0; i < json_object_array_length(rows); i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-		cleanup_buf struct buf until = BUF_INIT;
-
-		moment_add(&until, json_int_or(row, "until_ms", 0));
-		table_row(table,
-		    (const char *const[]){ json_string_or(row, "id", ""),
-			json_string_or(row, "path", ""),
-			json_string_or(row, "worker", ""),
-			json_string_or(row, "task", ""), until.data,
-			json_string_or(row, "reason", "") });
-	}
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
+	CLI_TABLE(cli, reservation_columns, rows, "Nothing is reserved.");
 	return CLI_OK;
 }
 
@@ -298,14 +464,6 @@ is_same(const char *before, const struct buf *after)
 	return len == n && memcmp(before, after->data, n) == 0;
 }
 
-static void
-add_changed(struct cli *cli, const char *key)
-{
-	buf_adds(&cli->text, "Changed ");
-	text_add_visible(&cli->text, key, strlen(key), false);
-	buf_adds(&cli->text, ".\n");
-}
-
 static int
 edit_text(
     struct cli *cli, const char *key, const char *before, const char *file)
@@ -317,15 +475,17 @@ edit_text(
 	    draft_edit(cli, before, "task", "--file", &draft);
 
 	if (status == CLI_OK && is_same(before, &draft.text)) {
-		cli->result = task_params("task", key);
+		cli->result = remote_params("task", key, NULL);
 		buf_adds(&cli->text, "Nothing was changed.\n");
 	} else if (status == CLI_OK) {
-		params = task_params("task", key);
-		json_set_string(params, "before", before);
-		json_set_string(params, "text", draft.text.data);
+		params = remote_params("task", key, "before", before, "text",
+		    draft.text.data, NULL);
 		status = remote_call(cli, "task.edit", params, 0, &cli->result);
-		if (status == CLI_OK)
-			add_changed(cli, key);
+		if (status == CLI_OK) {
+			buf_adds(&cli->text, "Changed ");
+			cli_visible(cli, key);
+			buf_adds(&cli->text, ".\n");
+		}
 	}
 	return draft_end(cli, &draft, status);
 }
@@ -398,8 +558,27 @@ task_show(struct cli *cli, const struct cli_args *args)
 	if (entry == NULL) {
 		status = unknown_task(cli, args->list[1]);
 	} else {
+		size_t before;
+
 		taskbook_read_text(&book, entry);
-		task_view_show(cli, entry);
+		cli_visible(cli, taskbook_name(entry));
+		buf_adds(&cli->text, "  ");
+		cli_visible(cli, json_string_or(entry, "title", ""));
+		buf_addc(&cli->text, '\n');
+		CLI_FACTS(cli, head_lines, entry, LABEL);
+		before = cli->text.len;
+		CLI_FACTS(cli, spent_lines, entry, LABEL);
+		if (cli->text.len > before)
+			spent_view_add_models(&cli->text, "          ", entry);
+		CLI_FACTS(cli, time_lines, entry, LABEL);
+		show_salvage(cli, entry);
+		show_contract(cli, entry);
+		cli_text(cli, "text", json_string_or(entry, "text", NULL));
+		cli_text(cli, "last message",
+		    json_string_or(entry, "last_words", NULL));
+		show_history(cli, entry);
+		cli->result = json_object_new_object();
+		json_set(cli->result, "record", json_object_get(entry));
 	}
 	taskbook_release(&book);
 	return status;
@@ -420,12 +599,6 @@ static const struct verb task_verbs[] = {
 	    "reservations [--release ID]", task_reservations },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
-
-static int
-task_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_task, task_verbs, args);
-}
 
 const struct cli_command cmd_task = {
 	.name = "task",
@@ -448,14 +621,11 @@ const struct cli_command cmd_task = {
 	    "--release ID ends one\n\n"
 	    "Without one of these words: list. ID is what list shows: a number "
 	    "such as t17, the\nname of the file, or the node of a goal "
-	    "(GOAL/T3.1 or GOAL/3.1, the beginning of\nthe goal's id is "
-	    "enough). You can add tasks only to "
-	    "the folder of tasks\n(auto.tasks_dir).\n",
+	    "(g2/T3.1 or g2/3.1). You can add\ntasks only to the folder of "
+	    "tasks (auto.tasks_dir).\n",
 	.flags = task_flags,
 	.min_args = 0,
 	.max_args = 1001,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &task_view_shape },
-	.run = task_run,
+	.shape = CLI_SHAPE(OBJECT, task_view_shape),
+	.verbs = task_verbs,
 };

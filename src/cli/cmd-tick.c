@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc tick: compare the plans of all goals with what is done, now. */
-#include <string.h>
-
-#include "commands.h"
-#include "json.h"
-#include "remote.h"
-#include "text.h"
+#include "base.h"
+#include "cli-private.h"
 
 enum {
 	FLAG_NOW,
@@ -34,7 +30,7 @@ show_decision(struct cli *cli, struct json_object *decision)
 	if (worker != NULL)
 		buf_addf(&line, ", %s", worker);
 	buf_addf(&line, ": %s", json_string_or(decision, "reason", ""));
-	text_add_visible(&cli->text, line.data, line.len, false);
+	cli_visible(cli, line.data);
 	buf_addc(&cli->text, '\n');
 }
 
@@ -86,6 +82,5 @@ const struct cli_command cmd_tick = {
 	    "escalate and others.\n",
 	.flags = tick_flags,
 	.method = "overseer.tick",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = tick_run,
 };

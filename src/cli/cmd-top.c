@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "api.h"
-#include "buf.h"
-#include "cli.h"
-#include "client.h"
-#include "clock.h"
-#include "commands.h"
-#include "errtext.h"
-#include "grid.h"
-#include "json.h"
+#include "cli-private.h"
 #include "loop.h"
-#include "mem.h"
-#include "remote.h"
-#include "screen.h"
 #include "sibling.h"
-#include "terminal.h"
-#include "text.h"
 #include "top-frame.h"
 #include "top-ui.h"
 #include "view-doc.h"
-#include "view-source.h"
-#include "workspace.h"
 
 struct sent {
 	LIST_ENTRY(sent) entry;
@@ -60,22 +43,6 @@ static const struct {
 	[TOP_REJECT] = { "worker.reject", "Rejecting the work of" },
 	[TOP_MESSAGE] = { "worker.message", "Sending the message to" },
 };
-
-/* on_words: what to tell the person, on one line; called from the loop, and
- * from top_act_send(). */
-static struct top_act *
-top_act_new(struct cli *cli, struct loop *loop,
-    void (*on_words)(const char *words, void *arg), void *arg)
-{
-	struct top_act *act = xcalloc(1, sizeof *act);
-
-	act->cli = cli;
-	act->loop = loop;
-	act->on_words = on_words;
-	act->arg = arg;
-	LIST_INIT(&act->sent);
-	return act;
-}
 
 static void
 sent_free(struct sent *sent)
@@ -189,17 +156,6 @@ params_of(const struct top_action *action, const char *commit)
 	return params;
 }
 
-static void
-say_unsent(struct top_act *act, int r, const struct err *err)
-{
-	if (r == -ENOENT || r == -ECONNREFUSED)
-		act->on_words("No daemon is running; start it with: llmc up "
-			      "--detach",
-		    act->arg);
-	else
-		act->on_words(err->msg, act->arg);
-}
-
 /* As for the commands of the same name. */
 static bool
 is_refused(struct top_act *act, enum top_do what)
@@ -238,7 +194,13 @@ top_act_send(
 	    params, &fns, sent, &sent->stream, &err);
 	if (r < 0) {
 		sent_free(sent);
-		say_unsent(act, r, &err);
+		if (r == -ENOENT || r == -ECONNREFUSED)
+			act->on_words(
+			    "No daemon is running; start it with: llmc up "
+			    "--detach",
+			    act->arg);
+		else
+			act->on_words(err.msg, act->arg);
 		return;
 	}
 	buf_addf(&words, "%s %s ...", acts[action->what].doing, action->target);
@@ -319,19 +281,6 @@ on_due(void *arg)
 }
 
 static void
-wait_for_change(struct top *top, int64_t now_ms)
-{
-	int64_t wait = top_next_change_ms(&top->ui) - now_ms;
-
-	/* The time of day changes every minute, also when it is set. */
-	if (wait > WAIT_MAX_MS)
-		wait = WAIT_MAX_MS;
-	loop_timer_free(take_ptr(&top->timer));
-	if (top->ui.frozen == NULL)
-		top->timer = loop_after(top->loop, wait, on_due, top);
-}
-
-static void
 on_draw(void *arg)
 {
 	struct top *top = arg;
@@ -339,13 +288,22 @@ on_draw(void *arg)
 	    facts_now(view_source_live(top->source), top->lost_ms);
 	struct grid *frame;
 	int rows, columns;
+	int64_t now_ms;
+	int64_t wait;
 
 	facts.beat_ms = last_beat_ms(top->cli);
 	screen_size(top->screen, &rows, &columns);
 	frame = grid_new(rows, columns);
 	top_frame(view_source_view(top->source), &top->ui, &facts, frame);
 	screen_show(top->screen, frame);
-	wait_for_change(top, facts.now_ms);
+	now_ms = facts.now_ms;
+	wait = top_next_change_ms(&top->ui) - now_ms;
+	/* The time of day changes every minute, also when it is set. */
+	if (wait > WAIT_MAX_MS)
+		wait = WAIT_MAX_MS;
+	loop_timer_free(take_ptr(&top->timer));
+	if (top->ui.frozen == NULL)
+		top->timer = loop_after(top->loop, wait, on_due, top);
 }
 
 static void
@@ -533,10 +491,23 @@ follow(struct cli *cli)
 {
 	struct top top = { .cli = cli, .loop = loop_new() };
 	int status;
+	struct loop *loop;
+	void *arg;
+	struct top_act *act;
 
 	top_ui_init(&top.ui);
 	top.draw = loop_call_new(top.loop, on_draw, &top);
-	top.act = top_act_new(cli, top.loop, on_words, &top);
+	/* on_words: what to tell the person, on one line; called from the
+	 * loop, and from top_act_send(). */
+	loop = top.loop;
+	arg = &top;
+	act = xcalloc(1, sizeof *act);
+	act->cli = cli;
+	act->loop = loop;
+	act->on_words = on_words;
+	act->arg = arg;
+	LIST_INIT(&act->sent);
+	top.act = act;
 	status = take_terminal(&top);
 	if (status == CLI_OK) {
 		top.timer = loop_after(top.loop, SNAPSHOT_MS, on_due, &top);
@@ -615,6 +586,5 @@ const struct cli_command cmd_top = {
 	    "--json prints what\nis shown as data.\n",
 	.method = "view.get",
 	.repairs = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = top_run,
 };

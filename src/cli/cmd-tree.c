@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc tree: who spawned whom, and how they are doing. */
-#include <string.h>
-
-#include "commands.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "table.h"
-#include "text.h"
+#include "base.h"
+#include "cli-private.h"
 
 /* "40% writing tests" */
 static void
@@ -44,7 +38,7 @@ add_result(struct json_object *row, struct buf *out)
 /* How many of those above it are shown: its parent may have ended long ago, and
  * then it must not stand below somebody else. */
 static int
-levels_above(struct json_object *rows, struct json_object *row)
+levels_above(const struct json_object *rows, struct json_object *row)
 {
 	const char *parent = json_string_or(row, "parent_actor_id", "");
 
@@ -59,35 +53,54 @@ levels_above(struct json_object *rows, struct json_object *row)
 	return 0;
 }
 
+/* arg: all rows. */
 static void
-add_row(struct table *table, struct json_object *rows, struct json_object *row)
+add_agent(struct json_object *row, const void *arg, struct buf *out)
 {
-	int64_t depth = json_int_or(row, "depth", 1);
-	int64_t asks = json_int_or(row, "pendingRequestCount", 0);
-	cleanup_free char *level = xasprintf("%d", (int)depth);
-	cleanup_free char *pending = xasprintf("%d", (int)asks);
-	cleanup_free char *name =
-	    xasprintf("%*s%s", levels_above(rows, row) * 2, "",
-		json_string_or(row, "actor_id", ""));
-	cleanup_buf struct buf progress = BUF_INIT, result = BUF_INIT;
-
-	add_progress(row, &progress);
-	add_result(row, &result);
-	table_row(table,
-	    (const char *[]){ name, level, json_string_or(row, "runStatus", ""),
-		pending, json_string_or(row, "worker", NULL),
-		json_string_or(row, "node", json_string_or(row, "task", NULL)),
-		progress.data, result.data,
-		json_string_or(
-		    row, "label", json_string_or(row, "title", NULL)) });
+	buf_addf(out, "%*s%s", levels_above(arg, row) * 2, "",
+	    json_string_or(row, "actor_id", ""));
 }
 
-/* Why some do not go on. */
 static void
-add_reasons(struct cli *cli)
+add_node(struct json_object *row, struct buf *out)
 {
+	buf_adds(
+	    out, json_string_or(row, "node", json_string_or(row, "task", "")));
+}
+
+static void
+add_work(struct json_object *row, struct buf *out)
+{
+	buf_adds(out,
+	    json_string_or(row, "label", json_string_or(row, "title", "")));
+}
+
+static const struct view_column columns[] = {
+	{ "Agent", .add_with = add_agent },
+	{ "Depth", "depth", VIEW_INT, .right = true },
+	{ "Status", .key = "runStatus" },
+	{ "Questions", "pendingRequestCount", VIEW_INT, .right = true },
+	{ "Worker", .key = "worker" },
+	{ "Node", .add = add_node },
+	{ "Progress", .add = add_progress, .flexible = true },
+	{ "Result", .add = add_result, .flexible = true },
+	{ "Work", .add = add_work, .flexible = true },
+};
+
+static int
+tree_run(struct cli *cli, const struct cli_args *args)
+{
+	int status;
 	bool any = false;
 
+	(void)args;
+	status = remote_call(
+	    cli, "team.tree", json_object_new_object(), 0, &cli->result);
+	if (status != CLI_OK)
+		return status;
+	cli_table(cli, columns, nitems(columns), cli->result, cli->result,
+	    "No agent is at work.");
+	/* Why some do not go on. */
 	for (size_t i = 0; i < json_object_array_length(cli->result); i++) {
 		struct json_object *row =
 		    json_object_array_get_idx(cli->result, i);
@@ -98,42 +111,12 @@ add_reasons(struct cli *cli)
 			continue;
 		buf_adds(&cli->text, any ? "" : "\n");
 		any = true;
-		text_add_visible(&cli->text, name, strlen(name), false);
+		cli_visible(cli, name);
 		buf_addf(
 		    &cli->text, ": %s: ", json_string_or(row, "runStatus", ""));
-		text_add_visible(&cli->text, reason, strlen(reason), false);
+		cli_visible(cli, reason);
 		buf_addc(&cli->text, '\n');
 	}
-}
-
-static int
-tree_run(struct cli *cli, const struct cli_args *args)
-{
-	const struct table_column columns[] = { { .title = "AGENT" },
-		{ .title = "DEPTH", .right = true }, { .title = "STATUS" },
-		{ .title = "QUESTIONS", .right = true }, { .title = "WORKER" },
-		{ .title = "NODE" }, { .title = "PROGRESS", .flexible = true },
-		{ .title = "RESULT", .flexible = true },
-		{ .title = "WORK", .flexible = true } };
-	struct table *table;
-	int status;
-
-	(void)args;
-	status = remote_call(
-	    cli, "team.tree", json_object_new_object(), 0, &cli->result);
-	if (status != CLI_OK)
-		return status;
-	if (json_object_array_length(cli->result) == 0) {
-		buf_adds(&cli->text, "No agent is at work.\n");
-		return CLI_OK;
-	}
-	table = table_new(columns, nitems(columns));
-	for (size_t i = 0; i < json_object_array_length(cli->result); i++)
-		add_row(table, cli->result,
-		    json_object_array_get_idx(cli->result, i));
-	table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
-	add_reasons(cli);
 	return CLI_OK;
 }
 
@@ -149,6 +132,5 @@ const struct cli_command cmd_tree = {
 	    "open goals that have ended are shown for a day. Without goals "
 	    "(plan.enabled)\nthere are only workers with their tasks.\n",
 	.method = "team.tree",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = tree_run,
 };

@@ -2,14 +2,9 @@
 
 /* llmc trust: the only change to the user's own Claude files, because the user
  * asks for it: this repository is trusted. */
-#include <stdlib.h>
-
+#include "base.h"
 #include "claude.h"
-#include "commands.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "schema.h"
+#include "cli-private.h"
 
 enum {
 	FLAG_ONBOARDING
@@ -80,16 +75,10 @@ trust_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema trust_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("file", STRING, NULL),
-	    SCHEMA_IS("root", STRING, NULL),
-	    SCHEMA_IS("changed", BOOL, NULL),
-	    SCHEMA_IS("trusted", BOOL, NULL),
-	    SCHEMA_IS("onboarded", BOOL, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema trust_shape =
+    CLI_FIELDS(SCHEMA_IS("file", STRING, NULL), SCHEMA_IS("root", STRING, NULL),
+	SCHEMA_IS("changed", BOOL, NULL), SCHEMA_IS("trusted", BOOL, NULL),
+	SCHEMA_IS("onboarded", BOOL, NULL));
 
 const struct cli_command cmd_trust = {
 	.name = "trust",
@@ -102,7 +91,6 @@ const struct cli_command cmd_trust = {
 	.flags = trust_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &trust_shape },
+	.shape = CLI_SHAPE(OBJECT, trust_shape),
 	.run = trust_run,
 };

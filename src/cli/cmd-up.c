@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "api.h"
+#include <fcntl.h>
+
 #include "child.h"
-#include "cli.h"
-#include "client.h"
-#include "clock.h"
-#include "cmd-overseer.h"
-#include "cmd-up.h"
-#include "commands.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "fd-channel.h"
-#include "file.h"
-#include "json.h"
+#include "relay.h"
 #include "lock.h"
 #include "loop.h"
-#include "mem.h"
 #include "people.h"
 #include "preflight.h"
 #include "procref.h"
-#include "remote.h"
-#include "schema.h"
-#include "sessions.h"
-#include "settings.h"
 #include "sibling.h"
 #include "start-facts.h"
-#include "strv.h"
-#include "terminal.h"
-#include "text.h"
 #include "watch.h"
 
 #define WORDS_MAX 4096
@@ -505,8 +485,6 @@ const struct cli_command cmd_up = {
 	    "whether auto mode would start.\n",
 	.flags = up_flags,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape =
-	    &(const struct schema_field){ .type = SCHEMA_ONE, .of = &up_shape },
+	.shape = CLI_SHAPE(ONE, up_shape),
 	.run = up_run,
 };

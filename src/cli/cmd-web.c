@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc web: where the page of the daemon is. */
-#include <stdlib.h>
-
+#include "base.h"
 #include "child.h"
-#include "commands.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "schema.h"
-#include "settings.h"
-#include "text.h"
+#include "cli-private.h"
 #include "web-files.h"
 
 enum {
@@ -126,13 +118,9 @@ web_run(struct cli *cli, const struct cli_args *args)
 	return args->flags[FLAG_OPEN] != NULL ? open_browser(cli, url) : CLI_OK;
 }
 
-static const struct schema web_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("url", STRING, "with the token, which is a secret"),
-	    SCHEMA_IS("port", INT, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema web_shape =
+    CLI_FIELDS(SCHEMA_IS("url", STRING, "with the token, which is a secret"),
+	SCHEMA_IS("port", INT, NULL));
 
 const struct cli_command cmd_web = {
 	.name = "web",
@@ -148,8 +136,6 @@ const struct cli_command cmd_web = {
 	.max_args = 0,
 	.method = "web.get",
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT,
-	    .of = &web_shape },
+	.shape = CLI_SHAPE(OBJECT, web_shape),
 	.run = web_run,
 };

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc why: why something of a plan is where it is. */
-#include <string.h>
-
-#include "commands.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "text.h"
+#include "base.h"
+#include "cli-private.h"
 
 static void
 add_text(struct cli *cli, const char *text)
 {
-	text_add_visible(&cli->text, text, strlen(text), false);
+	cli_visible(cli, text);
 }
 
 /* "A_1 (T1.2 of goal_x, Ship it), auto-1, t17: stalled" */
@@ -114,6 +109,5 @@ const struct cli_command cmd_why = {
 	.min_args = 1,
 	.max_args = 1,
 	.method = "overseer.why",
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = why_run,
 };

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc work: the nodes of plans, one by one. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
+#include <ctype.h>
 
 #include "api-work.h"
-#include "commands.h"
-#include "errtext.h"
-#include "flag-params.h"
-#include "goal-view.h"
-#include "json.h"
-#include "mem.h"
+#include "cli-private.h"
 #include "plan-status.h"
 #include "priority.h"
-#include "remote.h"
-#include "schema.h"
-#include "verbs.h"
-#include "word.h"
 
 enum {
 	FLAG_GOAL,
@@ -175,7 +166,9 @@ work_add(struct cli *cli, const struct cli_args *args)
 		return status;
 	}
 	/* A goal as the parent: a phase. */
-	if (strncmp(parent, "goal_", 5) == 0 && strchr(parent, '/') == NULL) {
+	if (strchr(parent, '/') == NULL &&
+	    (strncmp(parent, "goal_", 5) == 0 ||
+		(parent[0] == 'g' && isdigit((unsigned char)parent[1])))) {
 		json_set_string(params, "goal", parent);
 		flag_text(params, "reason", args, FLAG_REASON);
 	} else {
@@ -325,10 +318,21 @@ work_block(struct cli *cli, const struct cli_args *args)
 	return change(cli, "overseer.work.update", params);
 }
 
+/* With words for whoever goes on, it is an answer, if something is asked and
+ * there is a daemon to resume it. */
 static int
 work_unblock(struct cli *cli, const struct cli_args *args)
 {
-	return update(cli, args, "queued");
+	const char *goal = args->flags[FLAG_GOAL];
+	cleanup_free char *name = goal != NULL ?
+	    xasprintf("%s/%s", goal, args->list[1]) :
+	    xstrdup(args->list[1]);
+	int status;
+
+	return args->flags[FLAG_REASON] != NULL && remote_alive(cli) &&
+		answer_open(cli, name, args->flags[FLAG_REASON], &status) ?
+	    status :
+	    update(cli, args, "queued");
 }
 
 static int
@@ -418,20 +422,11 @@ static const struct verb work_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static int
-work_run(struct cli *cli, const struct cli_args *args)
-{
-	return verbs_run(cli, &cmd_work, work_verbs, args);
-}
-
-static const struct schema work_forms = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("list", OBJECT, NULL, .of = &api_work_listed),
-	    SCHEMA_IS("show", OBJECT, NULL, .of = &api_work_shown),
-	    SCHEMA_IS("every change", OBJECT, NULL, .of = &api_work_changed),
-	    SCHEMA_END,
-	},
-};
+static const struct schema work_forms =
+    CLI_FIELDS(SCHEMA_IS("list", OBJECT, NULL, .of = &api_work_listed),
+	SCHEMA_IS("show", OBJECT, NULL, .of = &api_work_shown),
+	SCHEMA_IS("every change", OBJECT, NULL, .of = &api_work_changed),
+	SCHEMA_IS("unblock --reason", OBJECT, NULL, .of = &api_ask_ended));
 
 const struct cli_command cmd_work = {
 	.name = "work",
@@ -468,8 +463,6 @@ const struct cli_command cmd_work = {
 	.min_args = 0,
 	.max_args = 1001,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
-	.shape = &(
-	    const struct schema_field){ .type = SCHEMA_ONE, .of = &work_forms },
-	.run = work_run,
+	.shape = CLI_SHAPE(ONE, work_forms),
+	.verbs = work_verbs,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The table of commands, in the order that help shows them. */
-#include "commands.h"
+#include "base.h"
+#include "cli-private.h"
 
 const struct cli_command *const cli_commands[] = {
 	&cmd_init,
@@ -66,7 +67,6 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_inside,
 	&cmd_proxy,
 	&cmd_errand,
-	&cmd_probe,
 	&cmd_completion,
 	NULL,
 };

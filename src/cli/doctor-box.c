@@ -1,94 +1,257 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "box-fault.h"
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "box-plan.h"
+#include "box-net.h"
 #include "box.h"
 #include "child.h"
-#include "clock.h"
-#include "cli.h"
+#include "cli-private.h"
 #include "config.h"
-#include "doctor-box.h"
-#include "doctor-kernel.h"
-#include "doctor-scene.h"
-#include "doctor.h"
-#include "errtext.h"
-#include "escape-table.h"
 #include "git-clone.h"
-#include "json.h"
-#include "mem.h"
-#include "settings.h"
-#include "strv.h"
-#include "table.h"
-#include "tmux.h"
-#include "workspace.h"
+#include "remove-tree.h"
 
-#define TRUE_DEADLINE_MS 10000
+/* --- doctor-kernel ----------------------------------------------------- */
 
-static const char *const verdict_keys[ESCAPE_VERDICT_COUNT] = {
-	[ESCAPE_HELD] = "held",
-	[ESCAPE_NOT_HELD] = "not_held",
-	[ESCAPE_NO_EVIDENCE] = "no_evidence",
-};
-static const char *const verdict_colours[ESCAPE_VERDICT_COUNT] = {
-	[ESCAPE_HELD] = "32",
-	[ESCAPE_NOT_HELD] = "1;31",
-	[ESCAPE_NO_EVIDENCE] = "2",
-};
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#define LANDLOCK_VERSION 1u
+#define ASK_DEADLINE_MS  10000
+
+static void
+check_bubblewrap(struct doctor *d)
+{
+	cleanup_free char *bwrap = box_find_bwrap();
+	const char *const argv[] = { bwrap, "--version", NULL };
+	struct child_spec spec = { .argv = argv,
+		.deadline_ms = ASK_DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf text = BUF_INIT;
+	const struct box_fault *fault;
+
+	child_result_init(&result);
+	if (bwrap == NULL) {
+		fault = box_fault_find("bwrap: not found");
+		doctor_note(
+		    d, VERDICT_FAIL, "bubblewrap", fault->cause, fault->fix);
+		return;
+	}
+	if (child_run(&spec, &result, NULL) == 0)
+		child_output_text(&result.out, &text);
+	buf_truncate(&text, strcspn(text.data, "\n"));
+	if (text.len == 0)
+		buf_addf(&text, "%s, which tells no version", bwrap);
+	doctor_note(d, VERDICT_OK, "bubblewrap", text.data, NULL);
+}
+
+/* A number of the kernel; otherwise if there is no such file. */
+static long
+kernel_number(const char *file, long otherwise)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	/* Files of /proc have no size, but these are short. */
+	if (file_read(file, 64, &text, NULL) < 0)
+		return otherwise;
+	return strtol(text.data, NULL, 10);
+}
+
+static void
+check_user(struct doctor *d)
+{
+	cleanup_free char *detail = xasprintf("uid %u", (unsigned)geteuid());
+
+	if (geteuid() == 0)
+		doctor_note(d, VERDICT_OK, "user",
+		    "uid 0: a hole in the sandbox would be a hole in "
+		    "everything; an ordinary user is safer",
+		    NULL);
+	else
+		doctor_note(d, VERDICT_OK, "user", detail, NULL);
+}
+
+/* Without bwrap there is no sandbox to ask about. */
+static bool
+check_landlock(struct doctor *d)
+{
+	cleanup_free char *bwrap = box_find_bwrap();
+	long abi = syscall(
+	    SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_VERSION);
+	bool scoped = box_net_can_scope(bwrap != NULL ? bwrap : "");
+	cleanup_free char *has =
+	    abi > 0 ? xasprintf("ABI %ld", abi) : xstrdup("not in this kernel");
+	cleanup_free char *detail = xasprintf("%s%s", has,
+	    scoped ? "" :
+		     "; sandbox worktree leaves abstract unix sockets of this "
+		     "machine open (it takes ABI 6, Linux 6.12, and a bwrap "
+		     "without the set-user-ID bit); strict closes them");
+
+	doctor_note(d, VERDICT_OK, "landlock", detail, NULL);
+	return scoped;
+}
+
+static void
+check_peers(struct doctor *d)
+{
+	int pair[2], pidfd = -1;
+	socklen_t len = sizeof pidfd;
+	bool can;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+		return;
+	can = getsockopt(pair[0], SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) == 0;
+	fd_close(pair[0]);
+	fd_close(pair[1]);
+	if (can)
+		fd_close(pidfd);
+	doctor_note(d, VERDICT_OK, "peers",
+	    can ? "SO_PEERPIDFD: a caller cannot be confused with another" :
+		  "no SO_PEERPIDFD (Linux 6.5): callers are known by pid",
+	    NULL);
+}
+
+static void
+check_git(struct doctor *d)
+{
+	const char *const worktree[] = { "config", "--bool",
+		"extensions.worktreeConfig", NULL };
+	const char *const storage[] = { "config", "extensions.refStorage",
+		NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (d->cli->workspace.root == NULL)
+		return;
+	git_ask(d->cli->workspace.root, worktree, &text, NULL);
+	doctor_note(d, VERDICT_OK, "git config",
+	    strncmp(text.data, "true", 4) == 0 ?
+		"extensions.worktreeConfig is on: a sandbox protects "
+		"config.worktree" :
+		"extensions.worktreeConfig is off",
+	    NULL);
+	buf_clear(&text);
+	git_ask(d->cli->workspace.root, storage, &text, NULL);
+	if (strncmp(text.data, "reftable", 8) == 0)
+		doctor_note(d, VERDICT_WARN, "refs",
+		    "this repository uses reftable, with which a sandbox has "
+		    "not been tested",
+		    "git refs migrate --ref-format=files");
+	else
+		doctor_note(d, VERDICT_OK, "refs", "branches are files", NULL);
+}
+
+/* True if a box with the host's network is closed to abstract unix sockets. */
+static bool
+doctor_kernel_check(struct doctor *d)
+{
+	bool scoped;
+	const struct box_fault *fault = NULL;
+
+	check_bubblewrap(d);
+	if (kernel_number("/proc/sys/user/max_user_namespaces", 1) == 0)
+		fault = box_fault_find("Creating new namespace failed: "
+				       "No space left on device");
+	else if (geteuid() != 0 &&
+	    kernel_number("/proc/sys/kernel/unprivileged_userns_clone", 1) == 0)
+		fault = box_fault_find("No permissions to create new "
+				       "namespace");
+	if (fault != NULL)
+		doctor_note(
+		    d, VERDICT_FAIL, "namespaces", fault->cause, fault->fix);
+	else
+		doctor_note(d, VERDICT_OK, "namespaces",
+		    kernel_number("/proc/sys/kernel/apparmor_restrict_"
+				  "unprivileged_userns",
+			0) == 1 ?
+			"user namespaces are there, as far as AppArmor allows" :
+			"user namespaces are there",
+		    NULL);
+	check_user(d);
+	scoped = check_landlock(d);
+	check_peers(d);
+	check_git(d);
+	return scoped;
+}
+
+#define DEADLINE_MS 10000
+#define WORKER      "adam"
 
 struct trial {
 	struct doctor *doctor;
 	enum box_mode mode;
-	bool linked; /* a worktree, since there can be no clone here */
-	bool scoped; /* worktree closes abstract sockets */
-	struct doctor_scene *scene;
 	char *agent; /* its program; NULL = the settings are not known */
+	char *dir, *worktree; /* the scratch repository */
 	struct box box;
-	struct table *table;
-	struct json_object *rows;
-	int counts[ESCAPE_VERDICT_COUNT];
 };
 
-/* --- settings ---------------------------------------------------------- */
-
-/* The lists of the repository open its boxes further: try them too. */
+/* The lists of the repository open its boxes further. */
 static const char *const opened[] = { "defaults.sandbox_read",
 	"defaults.sandbox_write", "defaults.sandbox_env",
 	"defaults.agent_command" };
 
-static void
-add_config(const struct settings *settings, enum box_mode mode, struct buf *out)
+/* Not below /tmp if possible: a box hides that anyway, and would look better
+ * than it is. */
+static char *
+make_dir(struct err *err)
 {
-	buf_addf(out, "[defaults]\nsandbox = \"%s\"\n", box_mode_name(mode));
-	for (size_t i = 0; settings != NULL && i < nitems(opened); i++) {
-		struct json_object *value = NULL;
-		unsigned line;
+	const char *home = getenv("HOME"), *tmp = getenv("TMPDIR");
+	cleanup_free char *cache =
+	    file_join(home != NULL ? home : "/", ".cache");
+	const char *const places[] = { cache, tmp != NULL ? tmp : "/tmp",
+		"/tmp" };
 
-		if (!settings_value(settings, opened[i], &value, &line))
-			continue;
-		buf_addf(out, "%s = %s\n", strchr(opened[i], '.') + 1,
-		    json_object_to_json_string_ext(
-			value, JSON_C_TO_STRING_NOSLASHESCAPE));
-		json_object_put(value);
+	for (size_t i = 0; i < nitems(places); i++) {
+		cleanup_free char *dir =
+		    file_join(places[i], "llmc-doctor.XXXXXX");
+
+		if (mkdtemp(dir) != NULL)
+			return realpath(dir, NULL);
 	}
+	err_errno(err, -errno, "no temporary folder can be made");
+	return NULL;
 }
 
-/* --- the box ----------------------------------------------------------- */
+static const char make_script[] =
+    "set -e\n"
+    "git init -q --template= -b main\n"
+    "git -c user.name=Doctor -c user.email=doctor@example.invalid "
+    "-c commit.gpgSign=false commit -q --allow-empty -m Scratch\n"
+    "mkdir -m 700 .llmc\n"
+    "printf '%s' \"$CONFIG\" >.llmc/config.toml\n"
+    "git clone -q --shared -b main . .worktrees/" WORKER "\n";
 
+/* A repository with a worker's clone, and the box of that worker. */
 static int
-prepare_box(struct trial *t, struct err *err)
+prepare_box(struct trial *t, const char *config, struct err *err)
 {
+	cleanup_free char *variable = xasprintf("CONFIG=%s", config);
+	const char *const env[] = { variable, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", NULL };
+	struct child_spec child = { .shell = make_script,
+		.cwd = t->dir,
+		.env = env,
+		.merge_stderr = true,
+		.deadline_ms = DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_workspace struct workspace ws = { 0 };
 	struct settings *settings = NULL;
 	struct box_spec spec = { .kind = BOX_SESSION,
 		.workspace = &ws,
-		.worker = doctor_scene_worker(),
-		.tree = doctor_scene_worktree(t->scene) };
-	int r = workspace_at(doctor_scene_root(t->scene), &ws, err);
+		.worker = WORKER,
+		.tree = t->worktree };
+	int r = child_run(&child, &result, err);
 
+	if (r == 0 && !child_succeeded(&result)) {
+		child_output_text(&result.out, &text);
+		r = err_set(err, -EIO,
+		    "the scratch repository cannot be made: %s", text.data);
+	}
+	if (r == 0)
+		r = workspace_at(t->dir, &ws, err);
 	if (r == 0)
 		r = config_load_strict(&ws, &settings, err);
 	if (r < 0)
@@ -99,28 +262,38 @@ prepare_box(struct trial *t, struct err *err)
 	return r;
 }
 
-/* Does the vector work at all? */
+/* A program in the box, or outside (prefix NULL). Does it succeed? */
 static bool
-try_nothing(struct trial *t)
+succeeds(const struct trial *t, char *const *prefix, const char *const *words,
+    struct buf *text)
 {
 	cleanup_strv char **argv = NULL;
-	struct child_spec spec = { .cwd = doctor_scene_worktree(t->scene),
+	struct child_spec spec = { .cwd = t->worktree,
 		.merge_stderr = true,
-		.deadline_ms = TRUE_DEADLINE_MS };
+		.deadline_ms = DEADLINE_MS };
 	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+
+	strv_add_all(&argv, strv_const(prefix));
+	strv_add_all(&argv, words);
+	spec.argv = strv_const(argv);
+	if (child_run(&spec, &result, &err) < 0) {
+		buf_adds(text, err.msg);
+		return false;
+	}
+	child_output_text(&result.out, text);
+	return child_succeeded(&result);
+}
+
+static bool
+box_works(struct trial *t)
+{
+	const char *const words[] = { "true", NULL };
 	cleanup_buf struct buf text = BUF_INIT, detail = BUF_INIT;
 	const struct box_fault *fault;
-	struct err err = { 0 };
 	int64_t began = clock_mono_ms();
 
-	strv_add_all(&argv, strv_const(t->box.prefix));
-	strv_add(&argv, "true");
-	spec.argv = strv_const(argv);
-	if (child_run(&spec, &result, &err) < 0)
-		buf_adds(&text, err.msg);
-	else
-		child_output_text(&result.out, &text);
-	if (child_succeeded(&result)) {
+	if (succeeds(t, t->box.prefix, words, &text)) {
 		buf_addf(&detail, "a box of mode %s works; it takes %d ms",
 		    box_mode_name(t->mode), (int)(clock_mono_ms() - began));
 		doctor_note(t->doctor, VERDICT_OK, "box", detail.data, NULL);
@@ -135,7 +308,24 @@ try_nothing(struct trial *t)
 	return false;
 }
 
-/* --- programs ---------------------------------------------------------- */
+/* A secret of the user must not be seen in there: the one thing that every box
+ * is for. */
+static void
+check_hidden(struct trial *t)
+{
+	cleanup_free char *secret = file_join(t->dir, ".llmc/config.toml");
+	const char *const words[] = { "cat", secret, NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (succeeds(t, t->box.prefix, words, &text))
+		doctor_note(t->doctor, VERDICT_FAIL, "files",
+		    "a box shows files of llmc and of your checkout",
+		    "look at sandbox_read and sandbox_write: llmc config list; "
+		    "otherwise report this as a bug");
+	else
+		doctor_note(t->doctor, VERDICT_OK, "files",
+		    "a box hides the files of llmc and of your checkout", NULL);
+}
 
 /* Prints the programs of PATH that are links to what is not there: at most some
  * of them. */
@@ -147,62 +337,32 @@ static const char unseen_script[] =
     "	n=$((n + 1)); printf '%s\\n' \"$f\"\n"
     "fi; done; done\n";
 
-/* The first of these paths that is a program outside, and where it is. */
-static bool
-find_unseen(char *text, char **ret_name, char **ret_folder)
-{
-	char *line, *rest = text;
-
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		cleanup_free char *real = realpath(line, NULL);
-
-		if (real == NULL || access(real, X_OK) == -1)
-			continue;
-		*ret_name = xstrdup(line);
-		*strrchr(real, '/') = '\0';
-		*ret_folder = take_ptr(&real);
-		return true;
-	}
-	return false;
-}
-
-/* A program in a box (prefix NULL: outside). Does it succeed? */
-static bool
-succeeds(const struct trial *t, char *const *prefix, const char *const *words,
-    struct buf *text)
-{
-	cleanup_strv char **argv = NULL;
-	struct child_spec spec = { .cwd = doctor_scene_worktree(t->scene),
-		.merge_stderr = true,
-		.deadline_ms = TRUE_DEADLINE_MS };
-	cleanup_child_result struct child_result result;
-
-	strv_add_all(&argv, strv_const(prefix));
-	strv_add_all(&argv, words);
-	spec.argv = strv_const(argv);
-	if (child_run(&spec, &result, NULL) < 0)
-		return false;
-	child_output_text(&result.out, text);
-	return child_succeeded(&result);
-}
-
+/* The first program of PATH that is there outside only. */
 static void
 check_links(struct trial *t)
 {
 	const char *const words[] = { "/bin/sh", "-c", unseen_script, NULL };
 	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_free char *name = NULL, *folder = NULL, *detail = NULL;
-	cleanup_free char *fix = NULL;
+	char *line, *rest;
 
-	if (!succeeds(t, t->box.prefix, words, &text) ||
-	    !find_unseen(text.data, &name, &folder))
+	if (!succeeds(t, t->box.prefix, words, &text))
 		return;
-	detail = xasprintf(
-	    "%s is in %s, which a sandbox does not see", name, folder);
-	fix = xasprintf("if workers need it: llmc config set "
-			"defaults.sandbox_read '[\"%s\"]'",
-	    folder);
-	doctor_note(t->doctor, VERDICT_WARN, "programs", detail, fix);
+	rest = text.data;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		cleanup_free char *real = realpath(line, NULL);
+		cleanup_free char *detail = NULL, *fix = NULL;
+
+		if (real == NULL || access(real, X_OK) == -1)
+			continue;
+		*strrchr(real, '/') = '\0';
+		detail = xasprintf(
+		    "%s is in %s, which a sandbox does not see", line, real);
+		fix = xasprintf("if workers need it: llmc config set "
+				"defaults.sandbox_read '[\"%s\"]'",
+		    real);
+		doctor_note(t->doctor, VERDICT_WARN, "programs", detail, fix);
+		return;
+	}
 }
 
 /* Does the agent start in there, if it does outside? */
@@ -224,181 +384,24 @@ check_agent(struct trial *t)
 	    "defaults.sandbox_read '[\"FOLDER\"]'");
 }
 
-/* --- the escapes ------------------------------------------------------- */
-
+/* What the mode leaves open, which nothing here can try. */
 static void
-show_progress(const struct trial *t, const char *where, size_t at)
+add_limits(struct trial *t, bool scoped)
 {
-	if (t->doctor->cli->json || !isatty(STDERR_FILENO))
+	const struct workspace *ws = &t->doctor->cli->workspace;
+	struct buf *text = &t->doctor->cli->text;
+
+	if (t->mode != BOX_WORKTREE)
 		return;
-	if (where == NULL)
-		fprintf(stderr, "\r\033[K");
-	else
-		fprintf(stderr, "\r\033[K%s: %zu of %zu", where, at + 1,
-		    escape_count());
-	fflush(stderr);
-}
-
-static bool
-is_wanted(const struct trial *t, const struct escape *escape)
-{
-	if (t->mode == BOX_STRICT)
-		return (escape->modes & ESCAPE_STRICT) != 0;
-	return (escape->modes &
-		   (t->linked ? ESCAPE_LINKED : ESCAPE_WORKTREE)) != 0 &&
-	    ((escape->modes & ESCAPE_SCOPED) == 0 || t->scoped);
-}
-
-static void
-add_row(struct trial *t, const struct escape *escape, bool box, bool control)
-{
-	enum escape_verdict verdict = escape_judge(box, control);
-	const char *const cells[] = { escape_verdict_word(verdict),
-		escape_group_word(escape->group), escape->id, escape->words };
-	struct json_object *row = json_object_new_object();
-
-	t->counts[verdict]++;
-	table_row(t->table, cells);
-	table_colour(t->table, 0, verdict_colours[verdict]);
-	json_set_string(row, "id", escape->id);
-	json_set_string(row, "group", escape_group_word(escape->group));
-	json_set_string(row, "words", escape->words);
-	json_set_string(row, "verdict", verdict_keys[verdict]);
-	json_set_bool(row, "box_escaped", box);
-	json_set_bool(row, "control_escaped", control);
-	json_object_array_add(t->rows, row);
-}
-
-/* All rows in the box (or, prefix NULL, as the control): has each escaped? */
-static int
-try_all(struct trial *t, char *const *prefix, bool *escaped, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < escape_count() && r == 0; i++) {
-		show_progress(
-		    t, prefix != NULL ? "in the box" : "without a box", i);
-		if (is_wanted(t, &escape_table[i]))
-			r = doctor_scene_try(t->scene, &escape_table[i], prefix,
-			    &escaped[i], err);
-	}
-	show_progress(t, NULL, 0);
-	return r;
-}
-
-/* A box changes little, so that all rows in it and then all without it is
- * faster than each row in both. */
-static int
-try_escapes(struct trial *t, struct err *err)
-{
-	cleanup_free bool *box = xcalloc(escape_count(), sizeof *box);
-	cleanup_free bool *control = xcalloc(escape_count(), sizeof *control);
-	int r = try_all(t, t->box.prefix, box, err);
-
-	if (r == 0)
-		r = try_all(t, NULL, control, err);
-	for (size_t i = 0; i < escape_count() && r == 0; i++)
-		if (is_wanted(t, &escape_table[i]))
-			add_row(t, &escape_table[i], box[i], control[i]);
-	return r;
-}
-
-/* --- the report -------------------------------------------------------- */
-
-static void
-tell(struct trial *t)
-{
-	struct cli *cli = t->doctor->cli;
-
-	buf_addc(&cli->text, '\n');
-	table_print(t->table, cli->width, cli->colour, &cli->text);
-	buf_addf(&cli->text, "\nMode %s: %d held, %d NOT held",
-	    box_mode_name(t->mode), t->counts[ESCAPE_HELD],
-	    t->counts[ESCAPE_NOT_HELD]);
-	if (t->counts[ESCAPE_NO_EVIDENCE] > 0)
-		buf_addf(&cli->text,
-		    "; %d no evidence (fail on this machine without a sandbox "
-		    "too)",
-		    t->counts[ESCAPE_NO_EVIDENCE]);
-	buf_adds(&cli->text, ".\n");
-	if (t->mode == BOX_WORKTREE)
-		buf_addf(&cli->text,
-		    "Mode worktree has the network of this machine, its "
-		    "loopback too%s; strict has none.\n",
-		    t->scoped ? "" : ", and its abstract unix sockets");
-	if (t->linked)
-		buf_adds(&cli->text,
+	buf_addf(text,
+	    "\nMode worktree has the network of this machine, its loopback "
+	    "too%s; strict has none.\n",
+	    scoped ? "" : ", and its abstract unix sockets");
+	if (ws->root != NULL && !git_clone_suits(ws->git_dir))
+		buf_adds(text,
 		    "In this repository (Git LFS, submodules, a partial clone "
-		    "or a reftable) a worker of mode worktree can delete and change "
-		    "git objects.\n");
-	if (t->counts[ESCAPE_NOT_HELD] > 0)
-		doctor_note(t->doctor, VERDICT_FAIL, "escapes",
-		    "the sandbox does not hold everything that it should",
-		    "look at sandbox_read and sandbox_write: llmc config list; "
-		    "otherwise report this as a bug");
-	else
-		doctor_note(t->doctor, VERDICT_OK, "escapes",
-		    "everything that could be tried was held", NULL);
-}
-
-static struct json_object *
-report(struct trial *t)
-{
-	struct json_object *json = json_object_new_object();
-
-	json_set_string(json, "mode", box_mode_name(t->mode));
-	for (size_t i = 0; i < ESCAPE_VERDICT_COUNT; i++)
-		json_set_int(json, verdict_keys[i], t->counts[i]);
-	json_set(json, "escapes", json_object_get(t->rows));
-	return json;
-}
-
-static const struct table_column columns[] = {
-	{ .title = "VERDICT" },
-	{ .title = "GROUP" },
-	{ .title = "ESCAPE" },
-	{ .title = "WHAT IT TRIES", .flexible = true },
-};
-
-static int
-run_trial(struct trial *t, struct err *err)
-{
-	struct cli *cli = t->doctor->cli;
-	int r = prepare_box(t, err);
-
-	if (r < 0) {
-		const struct box_fault *fault = box_fault_find(err->msg);
-
-		doctor_note(
-		    t->doctor, VERDICT_FAIL, "box", err->msg, fault->fix);
-		return 0;
-	}
-	if (!try_nothing(t))
-		return 0;
-	check_links(t);
-	check_agent(t);
-	r = doctor_scene_keep(t->scene, err);
-	if (r < 0)
-		return r;
-	cli_flush(cli);
-	t->table = table_new(columns, nitems(columns));
-	t->rows = json_object_new_array();
-	r = try_escapes(t, err);
-	if (r == 0)
-		tell(t);
-	return r;
-}
-
-/* The settings of this repository, or NULL. */
-static struct settings *
-settings_here(struct doctor *d)
-{
-	struct settings *settings = NULL;
-
-	if (d->cli->workspace.root != NULL &&
-	    config_load_strict(&d->cli->workspace, &settings, NULL) < 0)
-		return NULL;
-	return settings;
+		    "or a reftable) a worker of mode worktree can delete and "
+		    "change git objects.\n");
 }
 
 static enum box_mode
@@ -413,65 +416,53 @@ choose_mode(const struct settings *settings, const char *mode)
 }
 
 int
-doctor_box_run(
-    struct doctor *d, const char *mode, struct json_object **ret_report)
+doctor_box_run(struct doctor *d, const char *mode)
 {
-	struct settings *settings = settings_here(d);
-	struct trial t = { .doctor = d, .mode = choose_mode(settings, mode) };
+	struct settings *settings = NULL;
+	struct trial t = { .doctor = d };
 	cleanup_buf struct buf config = BUF_INIT;
-	cleanup_free char *tmux = NULL;
 	struct err err = { 0 };
-	int r;
+	bool scoped = doctor_kernel_check(d);
 
-	t.scoped = doctor_kernel_check(d);
-	add_config(settings, t.mode, &config);
-	if (settings != NULL) {
+	if (d->cli->workspace.root != NULL)
+		config_load_strict(&d->cli->workspace, &settings, NULL);
+	t.mode = choose_mode(settings, mode);
+	buf_addf(
+	    &config, "[defaults]\nsandbox = \"%s\"\n", box_mode_name(t.mode));
+	for (size_t i = 0; settings != NULL && i < nitems(opened); i++) {
+		struct json_object *value = NULL;
+		unsigned line;
+
+		if (!settings_value(settings, opened[i], &value, &line))
+			continue;
+		buf_addf(&config, "%s = %s\n", strchr(opened[i], '.') + 1,
+		    json_object_to_json_string_ext(
+			value, JSON_C_TO_STRING_NOSLASHESCAPE));
+		json_object_put(value);
+	}
+	if (settings != NULL)
 		t.agent = xstrdup(
 		    settings_string(settings, "defaults.agent_command"));
-		tmux =
-		    tmux_socket_path(settings_string(settings, "tmux.socket"));
-	}
 	settings_free(settings);
-	t.linked = t.mode == BOX_WORKTREE && d->cli->workspace.root != NULL &&
-	    !git_clone_suits(d->cli->workspace.git_dir);
-	r = doctor_scene_begin(
-	    t.linked ? "worktree" : "clone", config.data, tmux, &t.scene, &err);
-	if (r == 0) {
-		r = run_trial(&t, &err);
-		doctor_scene_end(t.scene);
+	t.dir = make_dir(&err);
+	if (t.dir == NULL) {
+		free(t.agent);
+		return cli_fail_err(d->cli, "failed", &err);
 	}
-	if (t.rows != NULL && r == 0)
-		*ret_report = report(&t);
+	t.worktree = file_join(t.dir, ".worktrees/" WORKER);
+	if (prepare_box(&t, config.data, &err) < 0) {
+		doctor_note(d, VERDICT_FAIL, "box", err.msg,
+		    box_fault_find(err.msg)->fix);
+	} else if (box_works(&t)) {
+		check_hidden(&t);
+		check_links(&t);
+		check_agent(&t);
+		add_limits(&t, scoped);
+	}
+	remove_tree(t.dir);
 	box_release(&t.box);
 	free(t.agent);
-	table_free(t.table);
-	json_object_put(t.rows);
-	return r < 0 ? cli_fail_err(d->cli, "failed", &err) : CLI_OK;
+	free(t.dir);
+	free(t.worktree);
+	return CLI_OK;
 }
-
-static const struct schema escape_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("id", STRING, NULL),
-	    SCHEMA_IS("group", STRING, NULL),
-	    SCHEMA_IS("words", STRING, "what it tries"),
-	    { .name = "verdict",
-		.type = SCHEMA_STRING,
-		.choices = (const char *const[]){ "held", "not_held",
-		    "no_evidence", NULL },
-		.help = "no_evidence: it fails without a sandbox too" },
-	    SCHEMA_IS("box_escaped", BOOL, NULL),
-	    SCHEMA_IS("control_escaped", BOOL, "without a sandbox"),
-	    SCHEMA_END,
-	},
-};
-
-const struct schema doctor_box_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("mode", STRING, NULL),
-	    SCHEMA_IS("held", INT, NULL),
-	    SCHEMA_IS("not_held", INT, NULL),
-	    SCHEMA_IS("no_evidence", INT, NULL),
-	    SCHEMA_IS("escapes", ROWS, NULL, .of = &escape_shape),
-	    SCHEMA_END,
-	},
-};

@@ -1,37 +1,147 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc doctor: checks what is running. */
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* llmc doctor: the keeper that agents get, and what is running. */
+#include "base.h"
+#include "box-net.h"
 #include "box-plan.h"
-#include "box-probe.h"
 #include "box.h"
 #include "caller.h"
 #include "child.h"
-#include "cli.h"
-#include "cmd-overseer.h"
-#include "doctor-fleet.h"
-#include "doctor.h"
-#include "errtext.h"
-#include "file.h"
-#include "git-ask.h"
-#include "json.h"
+#include "cli-private.h"
+#include "kept.h"
 #include "lock.h"
-#include "mem.h"
-#include "remote.h"
-#include "sessions.h"
-#include "settings.h"
 #include "sibling.h"
-#include "strv.h"
-#include "text.h"
 #include "tmux.h"
 #include "view-doc.h"
 #include "view-needs.h"
-#include "view-source.h"
-#include "worker.h"
+
+/* --- doctor-keeper ----------------------------------------------------- */
+
+#define NAME        "keeper"
+#define DEADLINE_MS 10000
+#define RECORD_MAX  (64 * 1024)
+#define SETTING     "defaults.user_namespace"
+#define BUT         "; if agents need that: llmc config set " SETTING " false"
+#define NO_SUDO     "; sudo does not work in a session" BUT
+#define NO_SSH                                                               \
+	", in a user namespace: sudo, and ssh with settings that root owns," \
+	" do not work in a session" BUT
+
+static const struct {
+	const char *mode;
+	enum verdict verdict;
+	const char *root, *user; /* what it means for them */
+	const char *fix;
+} modes[] = {
+	{ "namespace", VERDICT_OK,
+	    "a pid namespace: everything that an agent started ends with it",
+	    "a pid namespace: everything that an agent started ends with "
+	    "it" NO_SSH,
+	    NULL },
+	{ "cgroup", VERDICT_OK,
+	    "a control group: everything that an agent started ends with it",
+	    "a control group: everything that an agent started ends with it",
+	    NULL },
+	{ "scope", VERDICT_OK,
+	    "a subreaper that agents cannot signal: everything that an agent "
+	    "started ends with it",
+	    "a subreaper that agents cannot signal: everything that an agent "
+	    "started ends with it" NO_SUDO,
+	    NULL },
+	{ "reaper", VERDICT_WARN,
+	    "a subreaper: an agent that kills it can leave processes behind",
+	    "a subreaper: an agent that kills it can leave processes behind",
+	    "allow user namespaces, as root: sysctl -w "
+	    "user.max_user_namespaces=15000 (on Ubuntu also "
+	    "kernel.apparmor_restrict_unprivileged_userns=0)" },
+};
+
+/* Let it keep a program that is always there; its record says the mode. The
+ * modes to try are those of the keeper's --mode. */
+static int
+probe(const char *program, const char *tried, const char *record,
+    struct buf *ret_mode, struct err *err)
+{
+	cleanup_free char *self = sibling_find("llmc");
+	const char *const argv[] = { program, "--mode", tried, "--record",
+		record, "--", self != NULL ? self : "true", "version", NULL };
+	struct child_spec spec = { .argv = argv, .deadline_ms = DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf why = BUF_INIT;
+	int r = child_run(&spec, &result, err);
+
+	if (r < 0)
+		return r;
+	if (!child_succeeded(&result)) {
+		child_result_describe(&result, &why);
+		return err_set(err, -EIO, "%s: %s", program, why.data);
+	}
+	r = json_load(record, RECORD_MAX, &json, err);
+	if (r == 0)
+		buf_adds(ret_mode, json_string_or(json, "mode", ""));
+	return r;
+}
+
+static void
+tell(struct doctor *d, const char *mode, bool plain)
+{
+	for (size_t i = 0; i < nitems(modes); i++) {
+		cleanup_free char *detail = NULL;
+
+		if (strcmp(modes[i].mode, mode) != 0)
+			continue;
+		detail = xasprintf("%s%s",
+		    geteuid() == 0 ? modes[i].root : modes[i].user,
+		    plain ? "; without a user namespace (" SETTING ")" : "");
+		doctor_note(d, modes[i].verdict, NAME, detail,
+		    plain && modes[i].fix != NULL ?
+			"let llmc have a control group (man llmc.conf, "
+			"LIMITS), or: llmc config unset " SETTING :
+			modes[i].fix);
+	}
+}
+
+/* What workers without a sandbox get; each may have its own setting. */
+void
+doctor_keeper_check(struct doctor *d)
+{
+	cleanup_free char *program = sibling_find(NAME);
+	const char *tmp = getenv("TMPDIR");
+	cleanup_free char *record =
+	    xasprintf("%s/llmc-keeper-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	bool plain = geteuid() != 0 && d->settings != NULL &&
+	    !settings_bool(d->settings, SETTING);
+	const char *tried = getenv("LLMC_KEEPER_MODE"); /* for tests */
+	cleanup_buf struct buf mode = BUF_INIT;
+	struct err err = { 0 };
+	int fd, r;
+
+	if (program == NULL) {
+		doctor_note(d, VERDICT_FAIL, NAME,
+		    "not found next to llmc, in libexec or on PATH",
+		    "install all of llmc: make install");
+		return;
+	}
+	if (tried == NULL || tried[0] == '\0')
+		tried = "auto";
+	fd = mkstemp(record);
+	if (fd == -1)
+		r = err_errno(&err, -errno, "%s", record);
+	else
+		r = probe(
+		    program, plain ? kept_modes() : tried, record, &mode, &err);
+	if (fd != -1) {
+		close(fd);
+		unlink(record);
+	}
+	if (r < 0)
+		doctor_note(d, VERDICT_FAIL, NAME, err.msg,
+		    "no agent can be started; install all of llmc: make "
+		    "install");
+	else
+		tell(d, mode.data, plain);
+}
 
 /* --- the daemon ------------------------------------------------------ */
 
@@ -227,15 +337,16 @@ check_own_sandbox(struct doctor *d)
 
 #define PROBE_MS 20000
 
-/* Can a program in this box connect to the socket? Negative errno: there is no
+/* Can a program in this box connect to the socket? It can to each that it sees
+ * and may write, even on a mount that is read-only. Negative errno: there is no
  * such box. */
 static int
-try_socket(const struct box *box, const char *llmc, const char *socket,
-    bool *ret_reached, struct err *err)
+try_socket(const struct box *box, const char *socket, bool *ret_reached,
+    struct err *err)
 {
 	const char *const words[] = { "/bin/sh", "-c",
-		"echo inside && exec \"$0\" probe unix \"$1\" 2>&1", llmc,
-		socket, NULL };
+		"echo inside && [ -S \"$1\" ] && [ -w \"$1\" ]", "sh", socket,
+		NULL };
 	cleanup_strv char **argv = strv_copy(strv_const(box->prefix));
 	struct child_spec spec = { .deadline_ms = PROBE_MS };
 	cleanup_child_result struct child_result result;
@@ -255,8 +366,7 @@ try_socket(const struct box *box, const char *llmc, const char *socket,
 }
 
 static void
-try_worker(struct doctor *d, const struct worker *w, const char *llmc,
-    const char *socket)
+try_worker(struct doctor *d, const struct worker *w, const char *socket)
 {
 	struct box_spec spec = { .kind = BOX_COMMAND,
 		.workspace = &d->cli->workspace,
@@ -271,7 +381,7 @@ try_worker(struct doctor *d, const struct worker *w, const char *llmc,
 	int r = box_prepare(&spec, &box, &err);
 
 	if (r == 0)
-		r = try_socket(&box, llmc, socket, &reached, &err);
+		r = try_socket(&box, socket, &reached, &err);
 	box_release(&box);
 	detail = r < 0 ?
 	    xasprintf("%s: %s", w->name, err.msg) :
@@ -292,11 +402,10 @@ try_worker(struct doctor *d, const struct worker *w, const char *llmc,
 static void
 check_tmux_socket(struct doctor *d)
 {
-	cleanup_free char *llmc = sibling_find("llmc");
 	cleanup_free char *socket =
 	    tmux_socket_path(settings_string(d->settings, "tmux.socket"));
 
-	if (llmc == NULL || !file_exists(socket))
+	if (!file_exists(socket))
 		return;
 	for (size_t i = 0; i < d->state.count; i++) {
 		const struct worker *w = d->state.workers[i];
@@ -304,7 +413,7 @@ check_tmux_socket(struct doctor *d)
 		if (box_mode_of(d->settings, w->name) == BOX_OFF ||
 		    w->worktree == NULL || !file_is_dir(w->worktree))
 			continue;
-		try_worker(d, w, llmc, socket);
+		try_worker(d, w, socket);
 		return;
 	}
 }

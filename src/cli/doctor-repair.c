@@ -1,29 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc doctor: changes what it was told to repair. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "ask.h"
-#include "cli.h"
-#include "clock.h"
-#include "doctor-fleet.h"
-#include "doctor-repair.h"
-#include "doctor.h"
-#include "errtext.h"
-#include "file.h"
-#include "git-ask.h"
-#include "json.h"
+#include "base.h"
+#include "cli-private.h"
 #include "lock.h"
-#include "mem.h"
-#include "progress.h"
-#include "remote.h"
-#include "root-id.h"
-#include "roster.h"
-#include "sessions.h"
-#include "settings.h"
-#include "worker.h"
+#include "root-mark.h"
 
 static void done(struct doctor *d, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

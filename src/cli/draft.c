@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "cli.h"
-#include "draft.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
+#include <fcntl.h>
+
+#include "cli-private.h"
 #include "prompt.h"
-#include "terminal.h"
 
 #define DRAFT_FILE_MAX (64 * 1024 * 1024) /* with a diff below the text */
 
@@ -132,28 +125,15 @@ make_file(struct cli *cli, const char *kind, const char *initial,
 	return file_replace(draft->file, text.data, text.len, 0600, err);
 }
 
-/* Up to the line that ends the text, wherever the person left it. */
-static void
-cut_text(struct buf *text)
-{
-	size_t len = strlen(draft_end_line);
-	const char *p = text->data;
-
-	while (p != NULL && strncmp(p, draft_end_line, len) != 0) {
-		p = strchr(p, '\n');
-		if (p != NULL)
-			p++;
-	}
-	if (p != NULL)
-		buf_truncate(text, (size_t)(p - text->data));
-}
-
 /* Its file is there. keep: it holds what was typed before. */
 static int
 edit_file(struct cli *cli, struct draft *draft, bool keep)
 {
 	struct err err = { 0 };
 	int status = run_editor(cli, draft->file);
+	struct buf *text;
+	size_t len;
+	const char *p;
 
 	buf_clear(&draft->text);
 	if (status == CLI_OK &&
@@ -161,7 +141,17 @@ edit_file(struct cli *cli, struct draft *draft, bool keep)
 		status = cli_fail_err(cli, "io", &err);
 	if (status == CLI_OK && draft_check(cli, draft, "the text") != CLI_OK)
 		return CLI_FAILED; /* and the file is kept */
-	cut_text(&draft->text);
+	/* Up to the line that ends the text, wherever the person left it. */
+	text = &draft->text;
+	len = strlen(draft_end_line);
+	p = text->data;
+	while (p != NULL && strncmp(p, draft_end_line, len) != 0) {
+		p = strchr(p, '\n');
+		if (p != NULL)
+			p++;
+	}
+	if (p != NULL)
+		buf_truncate(text, (size_t)(p - text->data));
 	if (status == CLI_OK && is_blank(draft->text.data))
 		status = cli_fail(
 		    cli, "empty", "the text is empty; nothing was sent");

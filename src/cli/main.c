@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc, the command line: options common to all commands, and the dispatch. */
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "commands.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
+#include "cli-private.h"
 
 /* NO_COLOR and FORCE_COLOR as other programs understand them; --no-color is
  * read later and overrides both. */
@@ -41,19 +35,6 @@ terminal_width(void)
 	    ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == -1)
 		return 0;
 	return size.ws_col;
-}
-
-/* A program started with a standard descriptor closed must not find its first
- * file there. */
-static void
-open_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= 2);
-	fd_close(fd);
 }
 
 /* By what the environment says, and again when the repository is known. */
@@ -96,7 +77,7 @@ run_command(struct cli *cli, int argc, char **argv)
 		status = cli_find_workspace(cli, command->needs);
 	if (status == CLI_OK)
 		status = check_session(cli, command);
-	return status == CLI_OK ? command->run(cli, &args) : status;
+	return status == CLI_OK ? cli_run(cli, command, &args) : status;
 }
 
 static int
@@ -166,8 +147,14 @@ main(int argc, char **argv)
 	struct cli cli = { .text = BUF_INIT };
 	const char *root = getenv("LLMC_ROOT");
 	int status;
+	int fd;
 
-	open_standard_descriptors();
+	/* A program started with a standard descriptor closed must not find
+	 * its first file there. */
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	fd_close(fd);
 	setlocale(LC_CTYPE, "C");
 	signal(SIGPIPE, SIG_IGN);
 	if (root != NULL && root[0] != '\0')

@@ -1,20 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "api.h"
-#include "buf.h"
+#include "base.h"
 #include "child.h"
-#include "cli.h"
-#include "client.h"
-#include "cmd-overseer.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
+#include "cli-private.h"
 #include "rpc.h"
 #include "run-dir.h"
 #include "sibling.h"
@@ -54,12 +42,26 @@ remote_alive(struct cli *cli)
 }
 
 struct json_object *
-remote_worker(const char *name)
+remote_params(const char *key, ...)
 {
 	struct json_object *params = json_object_new_object();
+	const char *value;
+	va_list ap;
 
-	json_set_string(params, "worker", name);
+	va_start(ap, key);
+	for (; key != NULL; key = va_arg(ap, const char *)) {
+		value = va_arg(ap, const char *);
+		if (value != NULL)
+			json_set_string(params, key, value);
+	}
+	va_end(ap);
 	return params;
+}
+
+struct json_object *
+remote_worker(const char *name)
+{
+	return remote_params("worker", name, NULL);
 }
 
 static bool
@@ -111,34 +113,6 @@ read_answer(const struct api_method *method, const struct child_result *result,
 	}
 	rpc_message_release(&message);
 	return *ret_code == NULL;
-}
-
-static bool
-call_oneshot(struct cli *cli, const struct api_method *method,
-    struct json_object *params, int64_t deadline_ms,
-    struct json_object **ret_result, const char **ret_code, struct err *err)
-{
-	cleanup_free char *autod = sibling_find("autod");
-	const char *const argv[] = { autod, "--root", cli->workspace.root,
-		"--oneshot", NULL };
-	cleanup_buf struct buf request = BUF_INIT;
-	cleanup_json struct json_object *id = json_object_new_int(1);
-	cleanup_child_result struct child_result result;
-	struct child_spec spec = { .argv = argv,
-		.output_max = ANSWER_MAX,
-		.deadline_ms = deadline_ms };
-
-	child_result_init(&result);
-	if (autod == NULL) {
-		err_set(err, -ENOENT, NOT_FOUND);
-		return fail(ret_code, "not_installed");
-	}
-	rpc_encode_request(&request, id, method->name, params);
-	spec.input = request.data;
-	spec.input_len = request.len;
-	if (child_run(&spec, &result, err) < 0)
-		return fail(ret_code, "failed");
-	return read_answer(method, &result, ret_result, ret_code, err);
 }
 
 /* Of a run of autod that is not a call: a line of JSON. */
@@ -228,9 +202,29 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 		return fail(ret_code, api_error_word(m, code));
 	if (r != -ENOENT && r != -ECONNREFUSED)
 		return fail(ret_code, r == -ETIMEDOUT ? "timeout" : "io");
-	if (m->flags & API_ONESHOT)
-		return call_oneshot(
-		    cli, m, owned, deadline_ms, ret_result, ret_code, err);
+	if (m->flags & API_ONESHOT) {
+		cleanup_free char *autod = sibling_find("autod");
+		const char *const argv[] = { autod, "--root",
+			cli->workspace.root, "--oneshot", NULL };
+		cleanup_buf struct buf request = BUF_INIT;
+		cleanup_json struct json_object *id = json_object_new_int(1);
+		cleanup_child_result struct child_result result;
+		struct child_spec spec = { .argv = argv,
+			.output_max = ANSWER_MAX,
+			.deadline_ms = deadline_ms };
+
+		child_result_init(&result);
+		if (autod == NULL) {
+			err_set(err, -ENOENT, NOT_FOUND);
+			return fail(ret_code, "not_installed");
+		}
+		rpc_encode_request(&request, id, m->name, owned);
+		spec.input = request.data;
+		spec.input_len = request.len;
+		if (child_run(&spec, &result, err) < 0)
+			return fail(ret_code, "failed");
+		return read_answer(m, &result, ret_result, ret_code, err);
+	}
 	err_set(err, r,
 	    "no daemon is running for %s; start it with: llmc up %s",
 	    cli->workspace.root, was_auto(cli) ? "--auto" : "--detach");

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "cli.h"
-#include "client.h"
-#include "clock.h"
-#include "errtext.h"
-#include "json.h"
+#include "base.h"
+#include "cli-private.h"
 #include "lock.h"
-#include "mem.h"
 #include "procref.h"
-#include "remote.h"
-#include "root-id.h"
-#include "roster.h"
-#include "text.h"
-#include "worker.h"
+#include "root-mark.h"
 
 #define EXCERPT_WIDTH    50
 #define REGISTRATION_MAX (64 * 1024)
@@ -107,8 +95,8 @@ roster_find(struct cli *cli, const struct state *state, const char *name,
 	    "there is no worker %s; the workers are:%s", name, names.data);
 }
 
-int
-roster_reviewed(struct cli *cli, const struct state *state,
+static int
+reviewed(struct cli *cli, const struct state *state,
     const struct worker **ret_worker)
 {
 	const struct worker *found = state->last_reviewed == NULL ?
@@ -126,6 +114,26 @@ roster_reviewed(struct cli *cli, const struct state *state,
 		    found->name, found->name);
 	*ret_worker = found;
 	return CLI_OK;
+}
+
+int
+roster_with(struct cli *cli, const char *name,
+    int (*fn)(struct cli *cli, const struct worker *worker,
+	const struct cli_args *args),
+    const struct cli_args *args)
+{
+	const struct worker *worker = NULL;
+	struct state state = { 0 };
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	status = name != NULL ? roster_find(cli, &state, name, &worker) :
+				reviewed(cli, &state, &worker);
+	if (status == CLI_OK)
+		status = fn(cli, worker, args);
+	state_release(&state);
+	return status;
 }
 
 void
@@ -157,27 +165,4 @@ roster_salvage(const char *ref)
 	size_t len = strlen(ROSTER_SALVAGE);
 
 	return strncmp(ref, ROSTER_SALVAGE, len) == 0 ? ref + len : ref;
-}
-
-const char *
-roster_colour(const struct worker *worker)
-{
-	static const char *const colours[WORKER_STATUS_COUNT] = {
-		[WORKER_IDLE] = "32",
-		[WORKER_STARTING] = "33",
-		[WORKER_WORKING] = "33",
-		[WORKER_NEEDS_REVIEW] = "34",
-		[WORKER_REVIEWING] = "36",
-		[WORKER_REJECTED] = "31",
-		[WORKER_REBASING] = "35",
-		[WORKER_NO_CHANGES] = "93",
-		[WORKER_ACCEPTING] = "36",
-		[WORKER_PAUSED] = "1;35",
-		[WORKER_LIMITED] = "95",
-		[WORKER_ERROR] = "1;31",
-		[WORKER_OFFLINE] = "90",
-		[WORKER_WAITING] = "36",
-	};
-
-	return colours[worker->status];
 }

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "grid.h"
+#include "cli-private.h"
 #include "key-input.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
-#include "screen.h"
-#include "terminal.h"
 
 #define CTRL_Z     0x1a
 #define ROWS       24 /* where the terminal does not say */

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "ask.h"
-#include "buf.h"
-#include "cli.h"
-#include "errtext.h"
+#include <sys/stat.h>
+
+#include "cli-private.h"
 #include "loop.h"
-#include "mem.h"
 #include "remains.h"
 #include "session-console.h"
 #include "session-sweep.h"
-#include "sessions.h"
-#include "settings.h"
 #include "sibling.h"
-#include "terminal.h"
-#include "text.h"
 #include "tmux.h"
 
 /* One question to tmux. */

@@ -1,25 +1,86 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc status: the part about auto mode. Only reads files. */
-#include <inttypes.h>
-#include <string.h>
-
+/* llmc status: auto mode, and what all workers used. Only reads files. */
+#include "base.h"
+#include "account.h"
 #include "backoff.h"
-#include "cli.h"
+#include "cli-private.h"
 #include "failure-class.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
-#include "moment.h"
-#include "schema.h"
-#include "source.h"
-#include "spent-view.h"
-#include "status-auto.h"
-#include "status-usage.h"
-#include "status.h"
 #include "task.h"
-#include "text.h"
-#include "worker.h"
+
+/* --- status-usage ------------------------------------------------------ */
+
+#define DAY_MS (24 * 3600 * (int64_t)1000)
+
+/* A day without any use costs nothing: that is known. */
+static struct json_object *
+status_usage_day(const struct daybook_day *day)
+{
+	static const struct daybook_day none;
+	struct json_object *json = json_object_new_object();
+
+	if (day == NULL)
+		day = &none;
+	json_set_int(json, "attempts", day->attempts);
+	spent_view_set(
+	    json, usage_budget_tokens(&day->spent.usage), &day->spent);
+	if (day->spent.usage.count == 0 && day->spent.cost == 0) {
+		json_set_int(json, "cost_usd", 0);
+		json_set_string(
+		    json, "cost_source", cost_source_words[COST_ESTIMATE]);
+	}
+	return json;
+}
+
+void
+status_usage_show(struct status *status)
+{
+	const struct daybook *days = &status->state.days;
+	struct cli *cli = status->cli;
+	struct json_object *list = json_object_new_array();
+	const struct daybook_day *day =
+	    daybook_find(days, status->now / DAY_MS);
+
+	for (size_t i = 0; i < days->count; i++) {
+		struct json_object *json = status_usage_day(&days->days[i]);
+
+		json_set_int(json, "day_unix", days->days[i].day * 86400);
+		json_object_array_add(list, json);
+	}
+	json_set(cli->result, "days", list);
+	if (day != NULL &&
+	    (day->spent.usage.count > 0 || day->spent.cost > 0) &&
+	    !json_object_object_get_ex(cli->result, "auto", NULL)) {
+		cleanup_json struct json_object *json = status_usage_day(day);
+
+		buf_adds(&cli->text, "\nToday: ");
+		spent_view_add(&cli->text, json);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+/* --- shapes ---------------------------------------------------------- */
+
+static const struct schema_field day_fields[] = {
+	SCHEMA_FIELD(struct daybook_day, "attempts", attempts,
+	    .help = "at tasks, begun"),
+	SCHEMA_IS("tokens", INT, "without those read from the cache"),
+	SCHEMA_OR_NULL("cost_usd", NUMBER, "null: unknown"),
+	SCHEMA_IS("cost_source", STRING, NULL, .choices = cost_source_words),
+	SCHEMA_IS("usage", OBJECT, NULL, .of = &usage_schema),
+};
+
+static const struct schema status_usage_day_shape =
+    SCHEMA_OF(struct daybook_day, day_fields);
+
+static const struct schema_field dated_fields[] = {
+	SCHEMA_IS("day_unix", INT, "when the day began (UTC)"),
+	SCHEMA_GROUP("", status_usage_day_shape, .flags = SCHEMA_FLAT),
+};
+
+const struct schema status_usage_shape =
+    SCHEMA_OF(struct daybook_day, dated_fields);
 
 #define DAY_SECONDS  (24 * 3600)
 #define DOCUMENT_MAX ((size_t)256 * 1024)
@@ -66,12 +127,6 @@ static void
 set_moment(struct json_object *json, const char *key, int64_t at)
 {
 	json_set(json, key, at > 0 ? json_object_new_int64(at) : NULL);
-}
-
-static void
-add_visible(struct cli *cli, const char *text)
-{
-	text_add_visible(&cli->text, text, strlen(text), false);
 }
 
 static void
@@ -213,7 +268,7 @@ show_paused(struct auto_status *a)
 		return;
 	cli_coloured(a->cli, "1;35", "paused");
 	buf_adds(&a->cli->text, ": ");
-	add_visible(a->cli, a->state->paused);
+	cli_visible(a->cli, a->state->paused);
 	buf_adds(&a->cli->text, "; continue with: llmc resume\n");
 }
 
@@ -281,9 +336,26 @@ set_deadline(struct auto_status *a)
 
 /* --- the daemon's own files ------------------------------------------ */
 
+static const struct schema heartbeat_shape = CLI_FIELDS(
+    SCHEMA_IS("timestamp_unix", INT, NULL), SCHEMA_IS("age_secs", INT, NULL),
+    SCHEMA_OR_NULL("phase", STRING, "what the daemon is doing"),
+    SCHEMA_OR_NULL("instance_id", STRING, NULL),
+    SCHEMA_IS("sequence", INT, NULL), SCHEMA_IS("lag_ms", INT, NULL),
+    SCHEMA_IS("rss_kb", INT, NULL));
+
+static const struct schema failure_shape = CLI_FIELDS(
+    SCHEMA_OR_NULL("class", STRING, "see autod(8)"),
+    SCHEMA_OR_NULL("scope", STRING, "daemon, fleet, worker, task or landing"),
+    SCHEMA_OR_NULL("worker", STRING, NULL),
+    SCHEMA_OR_NULL("task", STRING, NULL),
+    SCHEMA_OR_NULL("exit_status", INT, "of a command that failed"),
+    SCHEMA_OR_NULL("words", STRING, NULL), SCHEMA_OR_NULL("at_unix", INT, NULL),
+    SCHEMA_OR_NULL("instance_id", STRING, NULL));
+
 static void
 show_heartbeat(struct auto_status *a)
 {
+	const char *phase = json_string_or(a->heartbeat, "phase", NULL);
 	int64_t at = json_int_or(a->heartbeat, "timestamp_unix", 0);
 	struct json_object *json;
 
@@ -291,25 +363,15 @@ show_heartbeat(struct auto_status *a)
 		json_set(a->json, "heartbeat", NULL);
 		return;
 	}
-	json = json_object_new_object();
-	json_set_int(json, "timestamp_unix", at);
+	json = cli_members(&heartbeat_shape, a->heartbeat);
 	json_set_int(json, "age_secs", a->now > at ? a->now - at : 0);
-	json_set_string(
-	    json, "phase", json_string_or(a->heartbeat, "phase", NULL));
-	json_set_string(json, "instance_id",
-	    json_string_or(a->heartbeat, "instance_id", NULL));
-	json_set_int(
-	    json, "sequence", json_int_or(a->heartbeat, "sequence", 0));
-	json_set_int(json, "lag_ms", json_int_or(a->heartbeat, "lag_ms", 0));
-	json_set_int(json, "rss_kb", json_int_or(a->heartbeat, "rss_kb", 0));
 	json_set(a->json, "heartbeat", json);
 	buf_adds(&a->cli->text, "Heartbeat: ");
 	add_age(a, at);
 	buf_adds(&a->cli->text, " ago");
-	if (json_string_or(a->heartbeat, "phase", NULL) != NULL) {
+	if (phase != NULL) {
 		buf_adds(&a->cli->text, ", ");
-		add_visible(
-		    a->cli, json_string_or(a->heartbeat, "phase", NULL));
+		cli_visible(a->cli, phase);
 	}
 	buf_addc(&a->cli->text, '\n');
 }
@@ -321,7 +383,7 @@ add_failure_words(struct auto_status *a, const char *class, int64_t at)
 
 	cli_coloured(a->cli, "1;31", "FAILED");
 	buf_adds(&a->cli->text, ": ");
-	add_visible(a->cli, class);
+	cli_visible(a->cli, class);
 	for (size_t i = 0; i < nitems(members); i++) {
 		const char *value =
 		    json_string_or(a->failure, members[i], NULL);
@@ -329,7 +391,7 @@ add_failure_words(struct auto_status *a, const char *class, int64_t at)
 		if (value == NULL)
 			continue;
 		buf_addf(&a->cli->text, ", %s ", members[i]);
-		add_visible(a->cli, value);
+		cli_visible(a->cli, value);
 	}
 	if (at > 0) {
 		buf_adds(&a->cli->text, ", ");
@@ -342,22 +404,14 @@ add_failure_words(struct auto_status *a, const char *class, int64_t at)
 static void
 show_failure(struct auto_status *a)
 {
-	static const char *const members[] = { "class", "scope", "worker",
-		"task", "exit_status", "words", "at_unix", "instance_id" };
 	const char *class = json_string_or(a->failure, "class", "unknown");
 	const char *words = json_string_or(a->failure, "words", NULL);
-	struct json_object *json;
 
-	if (a->failure == NULL) {
-		json_set(a->json, "failure", NULL);
+	json_set(a->json, "failure",
+	    a->failure == NULL ? NULL :
+				 cli_members(&failure_shape, a->failure));
+	if (a->failure == NULL)
 		return;
-	}
-	json = json_object_new_object();
-	for (size_t i = 0; i < nitems(members); i++)
-		json_set(json, members[i],
-		    json_object_get(
-			json_object_object_get(a->failure, members[i])));
-	json_set(a->json, "failure", json);
 	add_failure_words(a, class, json_int_or(a->failure, "at_unix", 0));
 	if (words != NULL) {
 		cleanup_buf struct buf line = BUF_INIT;
@@ -405,85 +459,39 @@ status_auto_show(struct status *status)
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define NULLABLE(member, kind, words)                                       \
-	{                                                                   \
-		.name = (member), .type = (kind), .flags = SCHEMA_NULLABLE, \
-		.help = (words)                                             \
-	}
+static const struct schema dirty_shape = CLI_FIELDS(
+    SCHEMA_IS("retry_after_unix", INT, NULL),
+    SCHEMA_IS("backoff_secs", INT, NULL), SCHEMA_IS("retry_count", INT, NULL));
 
-static const struct schema dirty_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("retry_after_unix", INT, NULL),
-	    SCHEMA_IS("backoff_secs", INT, NULL),
-	    SCHEMA_IS("retry_count", INT, NULL),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema heartbeat_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("timestamp_unix", INT, NULL),
-	    SCHEMA_IS("age_secs", INT, NULL),
-	    NULLABLE("phase", SCHEMA_STRING, "what the daemon is doing"),
-	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
-	    SCHEMA_IS("sequence", INT, NULL),
-	    SCHEMA_IS("lag_ms", INT, NULL),
-	    SCHEMA_IS("rss_kb", INT, NULL),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema failure_shape = {
-	SCHEMA_FIELDS{
-	    NULLABLE("class", SCHEMA_STRING, "see autod(8)"),
-	    NULLABLE("scope", SCHEMA_STRING,
-		"daemon, fleet, worker, task or landing"),
-	    NULLABLE("worker", SCHEMA_STRING, NULL),
-	    NULLABLE("task", SCHEMA_STRING, NULL),
-	    NULLABLE("exit_status", SCHEMA_INT, "of a command that failed"),
-	    NULLABLE("words", SCHEMA_STRING, NULL),
-	    NULLABLE("at_unix", SCHEMA_INT, NULL),
-	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
-	    SCHEMA_END,
-	},
-};
-
-const struct schema status_auto_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("active", BOOL,
-		"the daemon that is running, or ran last, is in auto "
-		"mode"),
-	    SCHEMA_IS("overseer_active", BOOL, NULL),
-	    SCHEMA_IS("workers", INT, NULL),
-	    SCHEMA_IS("tasks_completed", INT, "landed or no_changes, ever"),
-	    SCHEMA_IS("errors", INT, "hard failures, ever"),
-	    { .name = "outcomes",
-		.type = SCHEMA_MAP,
-		.of =
-		    &(const struct schema){
-			.fields =
-			    &(const struct schema_field){ .type = SCHEMA_INT },
-		    },
-		.help = "tasks by outcome" },
-	    SCHEMA_IS("tasks_failed", INT, "failed or dead-letter, ever"),
-	    SCHEMA_IS("tasks_in_work", INT, NULL),
-	    SCHEMA_IS("tasks_waiting", INT, NULL),
-	    SCHEMA_IS(
-		"tasks_parked", INT, "over their budget; llmc task retry"),
-	    NULLABLE("tasks_todo", SCHEMA_INT,
-		"files in the folder of tasks, if that is the source"),
-	    SCHEMA_IS("today", OBJECT, NULL, .of = &status_usage_day_shape),
-	    NULLABLE("last_task_assignment_unix", SCHEMA_INT, NULL),
-	    NULLABLE("last_task_completion_unix", SCHEMA_INT, NULL),
-	    NULLABLE("paused", SCHEMA_STRING, "why no task is assigned"),
-	    SCHEMA_OR_NULL("source_repo_dirty", OBJECT,
-		"landings wait for a clean checkout", .of = &dirty_shape),
-	    NULLABLE("outage_since_unix", SCHEMA_INT, NULL),
-	    NULLABLE("next_deadline_unix", SCHEMA_INT,
-		"when the first thing that waits continues"),
-	    SCHEMA_OR_NULL("heartbeat", OBJECT, NULL, .of = &heartbeat_shape),
-	    SCHEMA_OR_NULL("failure", OBJECT, "why the daemon stopped",
-		.of = &failure_shape),
-	    SCHEMA_END,
-	},
-};
+const struct schema status_auto_shape = CLI_FIELDS(
+    SCHEMA_IS("active", BOOL,
+	"the daemon that is running, or ran last, is in auto "
+	"mode"),
+    SCHEMA_IS("overseer_active", BOOL, NULL), SCHEMA_IS("workers", INT, NULL),
+    SCHEMA_IS("tasks_completed", INT, "landed or no_changes, ever"),
+    SCHEMA_IS("errors", INT, "hard failures, ever"),
+    { .name = "outcomes",
+	.type = SCHEMA_MAP,
+	.of =
+	    &(const struct schema){
+		.fields = &(const struct schema_field){ .type = SCHEMA_INT },
+	    },
+	.help = "tasks by outcome" },
+    SCHEMA_IS("tasks_failed", INT, "failed or dead-letter, ever"),
+    SCHEMA_IS("tasks_in_work", INT, NULL),
+    SCHEMA_IS("tasks_waiting", INT, NULL),
+    SCHEMA_IS("tasks_parked", INT, "over their budget; llmc task retry"),
+    SCHEMA_OR_NULL("tasks_todo", INT,
+	"files in the folder of tasks, if that is the source"),
+    SCHEMA_IS("today", OBJECT, NULL, .of = &status_usage_day_shape),
+    SCHEMA_OR_NULL("last_task_assignment_unix", INT, NULL),
+    SCHEMA_OR_NULL("last_task_completion_unix", INT, NULL),
+    SCHEMA_OR_NULL("paused", STRING, "why no task is assigned"),
+    SCHEMA_OR_NULL("source_repo_dirty", OBJECT,
+	"landings wait for a clean checkout", .of = &dirty_shape),
+    SCHEMA_OR_NULL("outage_since_unix", INT, NULL),
+    SCHEMA_OR_NULL(
+	"next_deadline_unix", INT, "when the first thing that waits continues"),
+    SCHEMA_OR_NULL("heartbeat", OBJECT, NULL, .of = &heartbeat_shape),
+    SCHEMA_OR_NULL(
+	"failure", OBJECT, "why the daemon stopped", .of = &failure_shape));

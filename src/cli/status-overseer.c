@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc status: the part about the overseer. Only reads files. */
-#include <inttypes.h>
-#include <string.h>
-
-#include "cli.h"
-#include "cmd-overseer.h"
+#include "base.h"
+#include "cli-private.h"
 #include "history.h"
-#include "json.h"
-#include "mem.h"
-#include "moment.h"
-#include "schema.h"
-#include "status-overseer.h"
-#include "status.h"
-#include "text.h"
 
 #define EVENTS_SHOWN 5
 
@@ -149,6 +139,12 @@ show_state(struct overseer_status *o)
 	    status >= 0 ? json_object_new_int64(status) : NULL);
 }
 
+static const struct schema daemon_shape =
+    CLI_FIELDS(SCHEMA_IS("pid", INT, NULL), SCHEMA_IS("uptime_secs", INT, NULL),
+	SCHEMA_OR_NULL("instance_id", STRING, NULL),
+	SCHEMA_IS("adopted", BOOL, "it ran before this overseer"),
+	SCHEMA_IS("told_to_end", BOOL, NULL));
+
 /* If another daemon is running, that is shown elsewhere. */
 static void
 show_daemon(struct overseer_status *o)
@@ -162,14 +158,8 @@ show_daemon(struct overseer_status *o)
 		return;
 	}
 	up = seconds_since(o, json_int_or(daemon, "started_unix", 0));
-	json = json_object_new_object();
-	json_set_int(json, "pid", pid);
+	json = cli_members(&daemon_shape, daemon);
 	json_set_int(json, "uptime_secs", up);
-	json_set_string(
-	    json, "instance_id", json_string_or(daemon, "instance_id", NULL));
-	json_set_bool(json, "adopted", json_bool_or(daemon, "adopted", false));
-	json_set_bool(
-	    json, "told_to_end", json_bool_or(daemon, "told_to_end", false));
 	json_set(o->json, "daemon", json);
 	buf_addf(&o->cli->text, "Daemon: pid %" PRId64 "  up ", pid);
 	moment_add_age(&o->cli->text, up * 1000);
@@ -298,48 +288,22 @@ status_overseer_show(
 
 /* --- shapes ---------------------------------------------------------- */
 
-#define NULLABLE(member, kind, words)                                       \
-	{                                                                   \
-		.name = (member), .type = (kind), .flags = SCHEMA_NULLABLE, \
-		.help = (words)                                             \
-	}
-
-static const struct schema daemon_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("pid", INT, NULL),
-	    SCHEMA_IS("uptime_secs", INT, NULL),
-	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
-	    SCHEMA_IS("adopted", BOOL, "it ran before this overseer"),
-	    SCHEMA_IS("told_to_end", BOOL, NULL),
-	    SCHEMA_END,
-	},
-};
-
-const struct schema status_overseer_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("active", BOOL, NULL),
-	    SCHEMA_IS("state", STRING,
-		"Starting, Running, Remediating, Terminated, ..., or "
-		"\"not running\": it crashed or was killed"),
-	    NULLABLE(
-		"registered_state", SCHEMA_STRING, "state that it wrote last"),
-	    NULLABLE("pid", SCHEMA_INT, NULL),
-	    NULLABLE("uptime_secs", SCHEMA_INT, NULL),
-	    NULLABLE("instance_id", SCHEMA_STRING, NULL),
-	    NULLABLE("version", SCHEMA_STRING, NULL),
-	    NULLABLE("until_ms", SCHEMA_INT,
-		"when Waiting: milliseconds since 1970"),
-	    NULLABLE(
-		"exit_status", SCHEMA_INT, "when Terminated; see overseer(8)"),
-	    SCHEMA_OR_NULL("daemon", OBJECT, "daemon that it watches",
-		.of = &daemon_shape),
-	    SCHEMA_IS(
-		"attempt", INT, "remediations since the last healthy run"),
-	    NULLABLE("failure", SCHEMA_STRING, "reason of the last failure"),
-	    SCHEMA_IS("events", LIST, "its last messages"),
-	    NULLABLE("manual_intervention", SCHEMA_STRING,
-		"file of a remediation that asks for a person"),
-	    NULLABLE("fix", SCHEMA_STRING, "what to do"),
-	    SCHEMA_END,
-	},
-};
+const struct schema status_overseer_shape = CLI_FIELDS(
+    SCHEMA_IS("active", BOOL, NULL),
+    SCHEMA_IS("state", STRING,
+	"Starting, Running, Remediating, Terminated, ..., or "
+	"\"not running\": it crashed or was killed"),
+    SCHEMA_OR_NULL("registered_state", STRING, "state that it wrote last"),
+    SCHEMA_OR_NULL("pid", INT, NULL), SCHEMA_OR_NULL("uptime_secs", INT, NULL),
+    SCHEMA_OR_NULL("instance_id", STRING, NULL),
+    SCHEMA_OR_NULL("version", STRING, NULL),
+    SCHEMA_OR_NULL("until_ms", INT, "when Waiting: milliseconds since 1970"),
+    SCHEMA_OR_NULL("exit_status", INT, "when Terminated; see overseer(8)"),
+    SCHEMA_OR_NULL(
+	"daemon", OBJECT, "daemon that it watches", .of = &daemon_shape),
+    SCHEMA_IS("attempt", INT, "remediations since the last healthy run"),
+    SCHEMA_OR_NULL("failure", STRING, "reason of the last failure"),
+    SCHEMA_IS("events", LIST, "its last messages"),
+    SCHEMA_OR_NULL("manual_intervention", STRING,
+	"file of a remediation that asks for a person"),
+    SCHEMA_OR_NULL("fix", STRING, "what to do"));

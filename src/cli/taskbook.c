@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
+#include "account.h"
 #include "api-team.h"
-#include "cli.h"
-#include "clock.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "remote.h"
-#include "roster.h"
-#include "schema.h"
-#include "settings.h"
-#include "source.h"
-#include "spent-view.h"
+#include "budget.h"
+#include "cli-private.h"
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "taskbook.h"
-#include "text.h"
 
 #define DOLLAR 1000000
 
@@ -35,7 +21,8 @@ struct filling {
 	int64_t now;
 };
 
-struct json_object *
+/* A cost in millionths of a dollar as a number of dollars. */
+static struct json_object *
 taskbook_dollars(int64_t cost)
 {
 	char text[32];
@@ -74,14 +61,9 @@ task_age(const struct task *task, int64_t now)
 		##__VA_ARGS__                                          \
 	}
 
-static const struct schema history_schema = {
-	SCHEMA_FIELDS{
-	    MADE("at_unix", INT, 0),
-	    MADE("what", STRING, 0),
-	    MADE("detail", STRING, SCHEMA_OPTIONAL | SCHEMA_NULLABLE),
-	    SCHEMA_END,
-	},
-};
+static const struct schema history_schema =
+    CLI_FIELDS(MADE("at_unix", INT, 0), MADE("what", STRING, 0),
+	MADE("detail", STRING, SCHEMA_OPTIONAL | SCHEMA_NULLABLE));
 
 static const struct schema_field fields[] = {
 	FIELD("id", id, .help = "null: it exists only at its source so far"),
@@ -229,20 +211,6 @@ add_entry(struct filling *f, struct json_object *entry)
 	json_object_array_add(f->book->entries, entry);
 }
 
-static void
-add_live(struct filling *f)
-{
-	/* Those that a worker has come first. */
-	for (int waiting = 0; waiting < 2; waiting++)
-		for (size_t i = 0; i < f->state->task_count; i++) {
-			const struct task *task = f->state->tasks[i];
-
-			if ((task->step <= TASK_WAITING) == (waiting == 1))
-				add_entry(
-				    f, entry_of_task(task, false, f->now));
-		}
-}
-
 /* Unless the task is in progress again. Returns how many. */
 static size_t
 add_ended(struct filling *f)
@@ -308,7 +276,15 @@ fill(struct filling *f)
 		book->problem = xstrdup(err.msg);
 		items = json_object_new_array();
 	}
-	add_live(f);
+	/* Those that a worker has come first. */
+	for (int waiting = 0; waiting < 2; waiting++)
+		for (size_t i = 0; i < f->state->task_count; i++) {
+			const struct task *task = f->state->tasks[i];
+
+			if ((task->step <= TASK_WAITING) == (waiting == 1))
+				add_entry(
+				    f, entry_of_task(task, false, f->now));
+		}
 	add_items(f, items, false, SIZE_MAX);
 	ended = add_ended(f);
 	/* What ended before there were records, or by hand. */
@@ -466,4 +442,82 @@ taskbook_read_text(const struct taskbook *book, struct json_object *entry)
 	    json_string_or(entry, "key", ""),
 	    json_string_or(entry, "status", ""));
 	json_set_string(entry, "text", text);
+}
+
+/* --- spent-view -------------------------------------------------------- */
+
+void
+spent_view_set(
+    struct json_object *json, int64_t tokens, const struct spent *spent)
+{
+	enum cost_source source = spent_source(spent);
+
+	json_set_int(json, "tokens", tokens);
+	json_set(json, "cost_usd",
+	    source != COST_UNKNOWN ? taskbook_dollars(spent->cost) : NULL);
+	json_set_string(json, "cost_source", cost_source_words[source]);
+	json_set(json, "usage", usage_to_json(&spent->usage));
+}
+
+static struct json_object *
+usage_of(struct json_object *json)
+{
+	struct json_object *usage = NULL;
+
+	json_get_object(json, "", "usage", &usage, NULL);
+	return usage;
+}
+
+void
+spent_view_add(struct buf *out, struct json_object *json)
+{
+	const char *source = json_string_or(json, "cost_source", "");
+	int64_t calls = json_int_or(usage_of(json), "tool_calls", 0);
+	double dollars = 0;
+
+	budget_add_tokens(out, json_int_or(json, "tokens", 0));
+	buf_adds(out, ", ");
+	if (json_get_double(json, "", "cost_usd", &dollars, NULL) == 0)
+		budget_add_cost(out, (int64_t)(dollars * DOLLAR + 0.5));
+	else
+		buf_adds(out, "$?");
+	if (strcmp(source, cost_source_words[COST_ESTIMATE]) == 0)
+		buf_adds(out, " est.");
+	if (calls > 0)
+		buf_addf(out, ", %" PRId64 " tool call%s", calls,
+		    calls == 1 ? "" : "s");
+}
+
+void
+spent_view_add_models(
+    struct buf *out, const char *prefix, struct json_object *json)
+{
+	static const char *const words[USAGE_KINDS] = {
+		[USAGE_INPUT] = "input",
+		[USAGE_OUTPUT] = "output",
+		[USAGE_CACHE_READ] = "read from the cache",
+		[USAGE_CACHE_WRITE_5M] = "written to it (5m)",
+		[USAGE_CACHE_WRITE_1H] = "written to it (1h)",
+	};
+	struct json_object *models = NULL;
+	struct json_object_iter it;
+
+	if (json_get_object(usage_of(json), "", "models", &models, NULL) < 0)
+		return;
+	json_object_object_foreachC(models, it)
+	{
+		const char *before = ": ";
+
+		buf_adds(out, prefix);
+		text_add_visible(out, it.key, strlen(it.key), false);
+		for (int k = 0; k < USAGE_KINDS; k++) {
+			int64_t n = json_int_or(it.val, usage_kind_words[k], 0);
+
+			if (n == 0)
+				continue;
+			buf_addf(out, "%s%" PRId64 " %s", before, n, words[k]);
+			before = ", ";
+		}
+		buf_addc(out, '\n');
+	}
 }

@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli.h"
-#include "client.h"
+#include "base.h"
+#include "cli-private.h"
 #include "config.h"
-#include "errtext.h"
-#include "json.h"
 #include "lock.h"
 #include "loop.h"
-#include "mem.h"
-#include "remote.h"
-#include "roster.h"
-#include "settings.h"
-#include "source.h"
-#include "state.h"
 #include "view-doc.h"
-#include "view-files.h"
 #include "view-needs.h"
-#include "view-source.h"
 #include "view-state.h"
 #include "watch.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "api-goal.h"
 #include "api-shape.h"
 #include "plan-assignment.h"
@@ -187,6 +188,7 @@ const struct schema_field api_plan_draft_result = RESULT(api_plan_drafted);
 static const struct schema entry = {
 	SCHEMA_FIELDS{
 	    RESULT_GOAL,
+	    SCHEMA_IS("number", INT, "17: g17 names it"),
 	    SCHEMA_IS("title", STRING, NULL),
 	    RESULT_STATUS,
 	    SCHEMA_IS("priority", STRING, NULL, .choices = priority_words),

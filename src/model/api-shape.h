@@ -4,8 +4,6 @@
 #ifndef API_SHAPE_H
 #define API_SHAPE_H
 
-#include <stddef.h>
-
 #include "plan-text.h"
 #include "schema.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "api-shape.h"
 #include "api-team.h"
 #include "completion-report.h"

@@ -25,4 +25,46 @@ extern const struct schema api_work_changed;
 extern const struct schema api_work_listed;
 extern const struct schema api_work_shown;
 
+/* The rows of api.c for finished work: parameters and results of accept,
+ * reject, review, rebase and pick; and of the landing queue. */
+
+extern const struct schema api_landing_accept_params;
+extern const struct schema api_landing_reject_params;
+extern const struct schema api_landing_review_params;
+extern const struct schema api_landing_pick_params;
+extern const struct schema api_landing_revert_params;
+
+extern const struct schema_field api_landing_accept_result;
+extern const struct schema_field api_landing_rebase_result;
+extern const struct schema_field api_landing_reject_result;
+extern const struct schema_field api_landing_review_result;
+extern const struct schema_field api_landing_pick_result;
+extern const struct schema_field api_landing_revert_result;
+extern const struct schema_field api_landing_list_result;
+/* A part of it, also of llmc status. */
+
+/* Of a landing_item. */
+extern const struct schema api_landing_accepted;
+extern const struct schema api_landing_picked;
+extern const struct schema api_landing_reverted;
+
+/* The parameters and results of the methods that look into the book:
+ * overseer.store.*, overseer.events and overseer.why. */
+
+extern const struct schema api_store_file_params; /* of export and import */
+extern const struct schema api_store_sql_params;
+extern const struct schema_field api_store_result; /* of every job */
+
+extern const struct schema api_events_params;
+extern const struct schema_field api_events_result;
+
+extern const struct schema api_why_params;
+extern const struct schema_field api_why_result;
+
+#define API_EVENTS_MAX 1000 /* in one answer */
+/* A job is stopped after this time; who waits for its end waits longer. */
+#define API_STORE_JOB_MS  (INT64_C(30) * 60 * 1000)
+#define API_STORE_WAIT_MS (2 * API_STORE_JOB_MS)
+#define API_SQL_MS        (30 * 1000) /* of a query */
+
 #endif

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
+#include "base.h"
 #include "api-goal-rows.h"
 #include "api-goal.h"
-#include "api-landing.h"
 #include "api-shape.h"
-#include "api-store-rows.h"
-#include "api-store.h"
 #include "api-team-rows.h"
 #include "api-team.h"
 #include "api-work.h"
 #include "api.h"
 #include "ask-record.h"
 #include "event.h"
-#include "mem.h"
 #include "priority.h"
 #include "rpc.h"
 #include "schema.h"
@@ -225,6 +218,13 @@ static const struct schema ask_end_params = {
 	},
 };
 
+static const struct schema ask_seen_params = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("asks", LIST, "their ids"),
+	    SCHEMA_END,
+	},
+};
+
 const struct schema api_ask_ended = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("ask", STRING, NULL),
@@ -248,6 +248,13 @@ static const struct schema stop_params = {
 	    SCHEMA_MAY("keep", BOOL,
 		"leave the sessions as they are to the next daemon, which "
 		"is about to start"),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema view_params = {
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("needs", BOOL, "only the section \"needs\""),
 	    SCHEMA_END,
 	},
 };
@@ -390,7 +397,7 @@ static const struct schema resume_change = {
 	},
 };
 
-static const struct schema resumed = {
+const struct schema api_resumed = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("resumed", LIST, "workers that continue"),
 	    SCHEMA_IS("changes", ROWS,
@@ -400,7 +407,7 @@ static const struct schema resumed = {
 	    SCHEMA_END,
 	},
 };
-static const struct schema_field resume_result = RESULT(resumed);
+static const struct schema_field resume_result = RESULT(api_resumed);
 
 static const struct schema paused = {
 	SCHEMA_FIELDS{
@@ -590,14 +597,12 @@ const struct api_method api_methods[] = {
 	    &no_params, &info_result, ERRORS{ 0 } },
 	{ "daemon.reload", "read the settings again", 0, API_PERSON, &no_params,
 	    &nothing_result, ERRORS{ API_FAILED, 0 } },
-	{ "daemon.patrol", "check every worker now", 0, API_PERSON, &no_params,
-	    &nothing_result, ERRORS{ 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
 	    API_PERSON, &stop_params, &stop_result, ERRORS{ 0 } },
 	{ "state.get", "the state, as it is saved", API_STOPPING | API_EARLY,
 	    REPAIRS, &no_params, &state_result, ERRORS{ 0 } },
 	{ "view.get", "everything that is shown, as it is now", 0, REPAIRS,
-	    &no_params, &view_result, ERRORS{ 0 } },
+	    &view_params, &view_result, ERRORS{ 0 } },
 	{ "view.follow",
 	    "the same and what changes of it: first \"snapshot\", then a "
 	    "\"change\" for each change",
@@ -618,8 +623,29 @@ const struct api_method api_methods[] = {
 	    "note the answer to an ask, or that nothing is to be done about it",
 	    API_ONESHOT, API_PERSON, &ask_end_params, &ask_end_result,
 	    ERRORS{ 0 } },
-	API_GOAL_ROWS API_STORE_ROWS API_TEAM_ROWS{
-	    NULL, NULL, 0, 0, NULL, NULL, NULL },
+	{ "ask.seen", "note that a person has seen these asks", 0, API_PERSON,
+	    &ask_seen_params, &nothing_result, ERRORS{ 0 } },
+	API_GOAL_ROWS{ "overseer.store.check", "look for damage in the book",
+	    API_ONESHOT, API_PERSON, &no_params, &api_store_result,
+	    ERRORS{ API_FAILED, 0 } },
+	{ "overseer.store.export",
+	    "write all goals, and what happened, to a file", API_ONESHOT,
+	    API_PERSON, &api_store_file_params, &api_store_result,
+	    ERRORS{ API_FAILED, 0 } },
+	{ "overseer.store.import", "read the goals of an export into the book",
+	    API_ONESHOT, API_PERSON, &api_store_file_params, &api_store_result,
+	    ERRORS{ API_FAILED, 0 } },
+	{ "overseer.store.sql", "answer a query in SQL", API_ONESHOT,
+	    API_PERSON | API_REPAIR, &api_store_sql_params, &api_store_result,
+	    ERRORS{ API_FAILED, 0 } },
+	{ "overseer.events", "report what happened, from the book", API_ONESHOT,
+	    API_PERSON, &api_events_params, &api_events_result,
+	    ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },
+	{ "overseer.why", "tell why something of a plan is where it is",
+	    API_ONESHOT, API_PERSON, &api_why_params, &api_why_result,
+	    ERRORS{ API_E_UNKNOWN, API_FAILED, 0 } },
+
+	API_TEAM_ROWS{ NULL, NULL, 0, 0, NULL, NULL, NULL },
 };
 
 const char *const api_caller_words[] = { "person", "repair", "worker", "reader",
@@ -673,28 +699,24 @@ error_name(int code)
 	return NULL;
 }
 
-/* What the method did not find: the first thing that it is given. */
-static const char *
-unknown_word(const struct schema *params)
-{
-	for (const struct schema_field *f = params->fields; f->name != NULL;
-	     f++)
-		if (strcmp(f->name, "task") == 0)
-			return "no_such_task";
-		else if (strcmp(f->name, "worker") == 0)
-			break;
-		else if (strcmp(f->name, "commit") == 0)
-			return "no_such_commit";
-	return "no_such_worker";
-}
-
 const char *
 api_error_word(const struct api_method *method, int code)
 {
 	const char *name = error_name(code);
 
-	if (code == API_UNKNOWN)
-		return unknown_word(method->params);
+	if (code == API_UNKNOWN) {
+		/* What the method did not find: the first thing that it is
+		 * given. */
+		for (const struct schema_field *f = method->params->fields;
+		     f->name != NULL; f++)
+			if (strcmp(f->name, "task") == 0)
+				return "no_such_task";
+			else if (strcmp(f->name, "worker") == 0)
+				break;
+			else if (strcmp(f->name, "commit") == 0)
+				return "no_such_commit";
+		return "no_such_worker";
+	}
 	if (code == RPC_INVALID_PARAMS)
 		return "bad_value";
 	return name != NULL ? name : error_name(API_FAILED);

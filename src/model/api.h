@@ -92,5 +92,6 @@ extern const char *const api_caller_words[];
 
 /* The result of ask.end. */
 extern const struct schema api_ask_ended;
+extern const struct schema api_resumed;
 
 #endif

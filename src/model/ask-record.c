@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "ask-record.h"
-#include "buf.h"
-#include "mem.h"
 #include "remedy-mask.h"
 #include "schema.h"
-#include "strv.h"
-#include "text.h"
+#include "task.h"
 
 #define HOUR_MS     (3600 * (int64_t)1000)
 #define OPTIONS_MAX 20
@@ -63,7 +57,10 @@ static const struct schema_field fields[] = {
 	FIELD("created_ms", created_ms),
 	FIELD("said_ms", said_ms),
 	FIELD("told_ms", told_ms, .flags = SCHEMA_ZERO_IS_NULL,
-	    .help = "when a channel took a message about it"),
+	    .help = "when a channel took a message about it, or a person saw "
+		    "it"),
+	FIELD("told_by", told_by, .size = NAME_SIZE,
+	    .help = "that channel, or seen"),
 	FIELD("ended_ms", ended_ms, .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("how", how, .words = ask_end_words, .help = "it ended"),
 	FIELD("answer", answer, .size = ASK_WORDS_MAX),
@@ -169,6 +166,16 @@ ask_free(struct ask *ask)
 	schema_free(&ask_schema, ask);
 }
 
+bool
+ask_told(struct ask *ask, const char *by, int64_t now_ms)
+{
+	if (ask->told_ms > 0)
+		return false;
+	ask->told_ms = now_ms;
+	xstrset(&ask->told_by, by);
+	return true;
+}
+
 const char *
 ask_subject(const struct ask *ask)
 {
@@ -216,14 +223,18 @@ ask_is_due(const struct ask *ask, int64_t now_ms)
 	    now_ms - ask->said_ms >= gap;
 }
 
-bool
-ask_is(const struct ask *ask, const char *typed)
+int
+ask_named(const struct ask *ask, const char *typed)
 {
 	const char *const names[] = { ask->id, ask->task, ask->worker,
 		ask->question, ask->key };
+	cleanup_free char *node = NULL;
 
 	for (size_t i = 0; i < nitems(names); i++)
 		if (names[i] != NULL && strcmp(names[i], typed) == 0)
-			return true;
-	return false;
+			return ASK_NAMED_BEST;
+	if (ask->goal == NULL || ask->node == NULL)
+		return 0;
+	node = xasprintf("%s/%s", ask->goal, ask->node);
+	return task_named(NULL, "plan", node, typed);
 }

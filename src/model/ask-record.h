@@ -8,10 +8,6 @@
 #ifndef ASK_RECORD_H
 #define ASK_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "escalation.h"
 
 struct buf;
@@ -44,6 +40,8 @@ enum ask_end {
 
 extern const char *const ask_end_words[ASK_END_COUNT + 1];
 
+#define ASK_SEEN "seen" /* by a person, in a terminal */
+
 #define ASK_WORDS_MAX ((size_t)16 * 1024)
 #define ASK_TITLE_MAX 200
 
@@ -64,7 +62,9 @@ struct ask {
 	bool stays; /* only a person ends it, or another try at its task */
 	int count; /* how often it has happened, or was said */
 	int64_t created_ms, said_ms, ended_ms;
-	int64_t told_ms; /* a channel took a message about it */
+	int64_t told_ms; /* a channel took a message about it, or a person saw
+			  * it */
+	char *told_by; /* that channel, or ASK_SEEN */
 	enum ask_end how;
 	char *answer, *by;
 	unsigned mark; /* whoever looks for those that need nobody any more */
@@ -91,6 +91,9 @@ void ask_free(struct ask *ask);
  * is. */
 bool ask_update(struct ask *ask, const struct ask_draft *draft);
 
+/* A person knows of it now, by this channel. False: they knew before. */
+bool ask_told(struct ask *ask, const char *by, int64_t now_ms);
+
 /* What it is about, in a word: the worker that waits, its task, its goal, else
  * its key. Borrowed. */
 const char *ask_subject(const struct ask *ask);
@@ -102,8 +105,9 @@ void ask_command(const struct ask *ask, struct buf *out);
  * hour, four, then a day each. */
 bool ask_is_due(const struct ask *ask, int64_t now_ms);
 
-/* Is it what somebody means who types this: its id, its task, its worker, its
- * question? */
-bool ask_is(const struct ask *ask, const char *typed);
+/* How well does what somebody types name it? 0 = not at all. Its id, task,
+ * worker or question is best, then its node, see task_named(). */
+#define ASK_NAMED_BEST 10
+int ask_named(const struct ask *ask, const char *typed);
 
 #endif

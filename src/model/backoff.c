@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "backoff.h"
 
 #define SECOND 1000

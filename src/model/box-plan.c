@@ -1,15 +1,254 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "box-plan.h"
-#include "buf.h"
 #include "caller.h"
-#include "mem.h"
+#include "settings-value.h"
 #include "settings.h"
-#include "strv.h"
 #include "worker.h"
+
+#define ALLOW_USER_NAMESPACES                                                \
+	"as root: sysctl -w user.max_user_namespaces=15000 (on Debian also " \
+	"kernel.unprivileged_userns_clone=1); in a container, ask whoever "  \
+	"runs it to allow user namespaces"
+
+/* All the parts must be in the text; the first row that matches counts. */
+static const struct row {
+	const char *part, *also; /* also: NULL = one part */
+	struct box_fault fault;
+} rows[] = {
+	{ "bwrap: No such file or directory", NULL,
+	    { "bubblewrap is not installed",
+		"install it, on Debian with: apt-get install bubblewrap" } },
+	{ "bwrap: not found", NULL,
+	    { "bubblewrap is not installed",
+		"install it, on Debian with: apt-get install bubblewrap" } },
+	{ "Can't mount proc on", NULL,
+	    { "this container hides parts of /proc, so that no new one can be "
+	      "mounted",
+		"run the container with an unmasked /proc (docker run "
+		"--security-opt systempaths=unconfined)" } },
+	{ "Creating new namespace failed", "No space left on device",
+	    { "user namespaces are switched off (user.max_user_namespaces is "
+	      "0, or all of them are in use)",
+		ALLOW_USER_NAMESPACES } },
+	{ "Creating new namespace failed", NULL,
+	    { "this machine or container does not allow user namespaces",
+		ALLOW_USER_NAMESPACES } },
+	{ "No permissions to create", "namespace",
+	    { "this machine does not allow user namespaces to "
+	      "ordinary users",
+		ALLOW_USER_NAMESPACES } },
+	{ "setting up uid map", NULL,
+	    { "AppArmor restricts user namespaces, as on Ubuntu 24.04 and "
+	      "later",
+		"add an AppArmor profile for bwrap (Ubuntu: apt-get install "
+		"apparmor-profiles, then enable bwrap-userns-restrict), or as "
+		"root: sysctl -w "
+		"kernel.apparmor_restrict_unprivileged_userns=0" } },
+	{ "RTM_NEWADDR", NULL,
+	    { "AppArmor does not let a sandbox set up its network, as on "
+	      "Ubuntu 24.04 and later",
+		"add an AppArmor profile for bwrap (Ubuntu: apt-get install "
+		"apparmor-profiles, then enable bwrap-userns-restrict), or as "
+		"root: sysctl -w "
+		"kernel.apparmor_restrict_unprivileged_userns=0" } },
+	{ "Can't mkdir", "Read-only file system",
+	    { "a folder that the sandbox needs is missing, and cannot be "
+	      "created where everything is read-only",
+		"create the folder that the message names, and try again" } },
+	{ "Can't find source path", NULL,
+	    { "a folder or file that the sandbox shows does not exist",
+		"create it, or remove it from defaults.sandbox_read and "
+		"defaults.sandbox_write" } },
+	{ "PR_SET_SECCOMP", NULL,
+	    { "this kernel or container has no filters of system calls",
+		"use a kernel with seccomp filters; in a container, ask "
+		"whoever runs it to allow seccomp" } },
+	{ "Unknown option", NULL,
+	    { "bubblewrap is too old", "install version 0.5 or later" } },
+	{ "Operation not permitted", NULL,
+	    { "the kernel or a container does not allow bubblewrap to mount",
+		ALLOW_USER_NAMESPACES } },
+};
+
+static const struct box_fault unknown = { "bubblewrap failed",
+	"see its message; llmc doctor --sandbox tries again" };
+
+const struct box_fault *
+box_fault_find(const char *text)
+{
+	for (size_t i = 0; i < nitems(rows); i++)
+		if (strstr(text, rows[i].part) != NULL &&
+		    (rows[i].also == NULL ||
+			strstr(text, rows[i].also) != NULL))
+			return &rows[i].fault;
+	return &unknown;
+}
+
+const struct box_limit_row box_limit_rows[BOX_LIMIT_COUNT] = {
+	[BOX_LIMIT_MEMORY] = { "memory_max", "memory", "memory.max", "max",
+	    "MemoryMax" },
+	[BOX_LIMIT_TASKS] = { "tasks_max", "pids", "pids.max", "max",
+	    "TasksMax" },
+	[BOX_LIMIT_CPU] = { "cpu_weight", "cpu", "cpu.weight", "100",
+	    "CPUWeight" },
+};
+
+static int64_t
+value_at(const struct settings *settings, const char *path, enum box_limit kind)
+{
+	return kind == BOX_LIMIT_MEMORY ?
+	    settings_form_bytes(settings_string(settings, path)) :
+	    settings_int(settings, path);
+}
+
+void
+box_limits_of(const struct settings *settings, const char *worker,
+    struct box_limits *ret_limits)
+{
+	for (int i = 0; i < BOX_LIMIT_COUNT; i++) {
+		cleanup_buf struct buf path = BUF_INIT;
+
+		settings_worker_path(
+		    settings, worker, box_limit_rows[i].key, &path);
+		ret_limits->values[i] = value_at(settings, path.data, i);
+	}
+}
+
+unsigned
+box_limits_wanted(const struct box_limits *limits)
+{
+	unsigned set = 0;
+
+	for (int i = 0; i < BOX_LIMIT_COUNT; i++)
+		if (limits->values[i] > 0)
+			set |= 1u << i;
+	return set;
+}
+
+unsigned
+box_limits_wanted_by_any(const struct settings *settings)
+{
+	const char *const *names;
+	size_t count = settings_workers(settings, &names);
+	struct box_limits limits;
+	unsigned set = 0;
+
+	for (int i = 0; i < BOX_LIMIT_COUNT; i++) {
+		cleanup_free char *path =
+		    xasprintf("defaults.%s", box_limit_rows[i].key);
+
+		if (value_at(settings, path, i) > 0)
+			set |= 1u << i;
+	}
+	for (size_t i = 0; i < count; i++) {
+		box_limits_of(settings, names[i], &limits);
+		set |= box_limits_wanted(&limits);
+	}
+	return set;
+}
+
+static bool
+has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (;;) {
+		size_t found;
+
+		list += strspn(list, " \n");
+		found = strcspn(list, " \n");
+		if (found == 0)
+			return false;
+		if (found == len && strncmp(list, word, len) == 0)
+			return true;
+		list += found;
+	}
+}
+
+unsigned
+box_limits_available(const char *controllers)
+{
+	unsigned set = 0;
+
+	for (int i = 0; i < BOX_LIMIT_COUNT; i++)
+		if (has_word(controllers, box_limit_rows[i].controller))
+			set |= 1u << i;
+	return set;
+}
+
+void
+box_limits_describe(unsigned set, struct buf *out)
+{
+	bool first = true;
+
+	for (int i = 0; i < BOX_LIMIT_COUNT; i++) {
+		if ((set & 1u << i) == 0)
+			continue;
+		set &= ~(1u << i);
+		if (!first)
+			buf_adds(out, set == 0 ? " and " : ", ");
+		buf_adds(out, box_limit_rows[i].key);
+		first = false;
+	}
+}
+
+char **
+box_limits_scope(const struct box_limits *limits, const char *systemd_run,
+    const char *unit, bool as_root)
+{
+	char **argv = NULL;
+
+	strv_add(&argv, systemd_run);
+	if (!as_root)
+		strv_add(&argv, "--user");
+	strv_add(&argv, "--scope");
+	strv_add(&argv, "--quiet");
+	strv_add(&argv, "--collect");
+	strv_take(&argv, xasprintf("--unit=%s", unit));
+	for (int i = 0; i < BOX_LIMIT_COUNT; i++) {
+		if (limits->values[i] <= 0)
+			continue;
+		strv_add(&argv, "-p");
+		strv_take(&argv,
+		    xasprintf("%s=%lld", box_limit_rows[i].property,
+			(long long)limits->values[i]));
+	}
+	strv_add(&argv, "--");
+	return argv;
+}
+
+int64_t
+box_limits_oom_kills(const char *memory_events)
+{
+	static const char name[] = "oom_kill ";
+	const char *line = memory_events;
+	int64_t count;
+
+	while (line != NULL && strncmp(line, name, sizeof name - 1) != 0) {
+		line = strchr(line, '\n');
+		if (line != NULL)
+			line++;
+	}
+	if (line != NULL) {
+		cleanup_free char *number = xstrndup(line + sizeof name - 1,
+		    strcspn(line + sizeof name - 1, "\n"));
+
+		if (text_parse_int(number, 0, INT64_MAX, &count))
+			return count;
+	}
+	return -1;
+}
+
+void
+box_limits_describe_oom(int64_t memory_max, struct buf *out)
+{
+	buf_addf(out,
+	    "the kernel killed a process of it, because its memory reached "
+	    "memory_max (%lld MiB)",
+	    (long long)(memory_max / 1024 / 1024));
+}
 
 static const char *const mode_names[BOX_MODE_COUNT] = {
 	[BOX_OFF] = "off",
@@ -103,24 +342,18 @@ struct mounts {
 	size_t count;
 };
 
-static size_t
-depth_of(const char *path)
-{
-	size_t depth = 0;
-
-	for (; *path != '\0'; path++)
-		depth += path[0] == '/' && path[1] != '/' && path[1] != '\0';
-	return depth;
-}
-
 /* After the others of the same depth and all that are less deep. */
 static void
 add_mount(
     struct mounts *m, struct mount mount, const char *from, const char *at)
 {
 	size_t i = m->count++;
+	const char *path = at;
+	size_t depth = 0;
 
-	mount.depth = depth_of(at);
+	for (; *path != '\0'; path++)
+		depth += path[0] == '/' && path[1] != '/' && path[1] != '\0';
+	mount.depth = depth;
 	mount.from = from != NULL ? xstrdup(from) : NULL;
 	mount.at = xstrdup(at);
 	m->list = xreallocarray(m->list, m->count, sizeof *m->list);
@@ -211,20 +444,6 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 	below(m, show, f->tree_git, "config.worktree");
 }
 
-static void
-mount_session(struct mounts *m, const struct box_facts *f)
-{
-	show(m, f->session);
-	show(m, f->run);
-	open_up(m, f->spool);
-	open_up(m, f->claude);
-	if (f->cache != NULL && f->home != NULL) {
-		cleanup_free char *at = xasprintf("%s/.cache", f->home);
-
-		mount_at(m, "--bind", f->cache, at);
-	}
-}
-
 static bool
 is_within(const char *path, const char *folder)
 {
@@ -258,20 +477,13 @@ mask_sockets(struct mounts *m, const char *const *sockets)
 	}
 }
 
-static void
-hide_tmux(struct mounts *m, const char *folder)
-{
-	const struct mount *around =
-	    folder != NULL ? mount_of(m, folder) : NULL;
-
-	if (around != NULL && around->from != NULL)
-		hide(m, folder);
-}
-
 /* Nothing is seen but what is mounted here: the root is an empty folder. */
 static void
 mount_all(struct mounts *m, const struct box_facts *f)
 {
+	const char *folder;
+	const struct mount *around;
+
 	mount_at(m, "--dev", NULL, "/dev");
 	mount_at(m, "--proc", NULL, "/proc");
 	each(m, show_shared, f->machine);
@@ -290,14 +502,25 @@ mount_all(struct mounts *m, const struct box_facts *f)
 		mount_worktree_git(m, f);
 	else if (f->git_dir != NULL)
 		below(m, show, f->git_dir, "objects");
-	mount_session(m, f);
+	show(m, f->session);
+	show(m, f->run);
+	open_up(m, f->spool);
+	open_up(m, f->claude);
+	if (f->cache != NULL && f->home != NULL) {
+		cleanup_free char *at = xasprintf("%s/.cache", f->home);
+
+		mount_at(m, "--bind", f->cache, at);
+	}
 	for (const struct box_bind *b = f->binds; b != NULL && b->from != NULL;
 	     b++)
 		mount_at(
 		    m, b->writable ? "--bind" : "--ro-bind", b->from, b->at);
 	each(m, show_shared, f->read);
 	each(m, open_shared, f->write);
-	hide_tmux(m, f->tmux);
+	folder = f->tmux;
+	around = folder != NULL ? mount_of(m, folder) : NULL;
+	if (around != NULL && around->from != NULL)
+		hide(m, folder);
 	mask_sockets(m, f->sockets);
 	/* Root may write there even without capabilities. */
 	if (f->is_root)
@@ -379,21 +602,6 @@ add_env(char ***argv, const struct box_facts *f)
 	}
 }
 
-static void
-add_set(char ***argv, const struct box_facts *f)
-{
-	for (const char *const *set = f->set; set != NULL && *set != NULL;
-	     set++) {
-		const char *equals = strchr(*set, '=');
-
-		if (equals == NULL)
-			continue;
-		strv_add(argv, "--setenv");
-		strv_take(argv, xasprintf("%.*s", (int)(equals - *set), *set));
-		strv_add(argv, equals + 1);
-	}
-}
-
 char **
 box_plan(const struct box_facts *f)
 {
@@ -422,7 +630,16 @@ box_plan(const struct box_facts *f)
 		strv_add(&argv, "--seccomp");
 		strv_take(&argv, xasprintf("%d", BOX_FILTER_FD));
 	}
-	add_set(&argv, f);
+	for (const char *const *set = f->set; set != NULL && *set != NULL;
+	     set++) {
+		const char *equals = strchr(*set, '=');
+
+		if (equals == NULL)
+			continue;
+		strv_add(&argv, "--setenv");
+		strv_take(&argv, xasprintf("%.*s", (int)(equals - *set), *set));
+		strv_add(&argv, equals + 1);
+	}
 	seal_all(&argv, &m, f);
 	if (f->tree != NULL) {
 		strv_add(&argv, "--chdir");

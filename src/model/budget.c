@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-
+#include "base.h"
 #include "budget.h"
-#include "buf.h"
-#include "mem.h"
-#include "text.h"
 
 #define DOLLAR  1000000
 #define CENT    (DOLLAR / 100)

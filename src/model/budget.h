@@ -5,9 +5,6 @@
 #ifndef BUDGET_H
 #define BUDGET_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct buf;
 
 struct budget {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
 #include "caller.h"
-#include "errtext.h"
 
 unsigned
 caller_rank(const struct caller *caller)

@@ -12,8 +12,6 @@
 #ifndef CALLER_H
 #define CALLER_H
 
-#include <stdbool.h>
-
 struct api_method;
 struct err;
 

@@ -1,11 +1,273 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
 #include "channel.h"
-#include "mem.h"
+#include "settings-value.h"
+#include "settings.h"
+#include "toml-edit.h"
+#include "toml.h"
+#include "word.h"
+
+#define PREFIX "people.channels."
+
+enum key {
+	KEY_TYPE,
+	KEY_ENABLED,
+	KEY_LEVELS,
+	KEY_URL,
+	KEY_FORMAT,
+	KEY_REPO,
+	KEY_COMMAND,
+	KEY_TOKEN_FILE,
+	KEY_TOKEN_ENV,
+	KEY_COUNT
+};
+
+const struct setting settings_channel_keys[] = {
+	[KEY_TYPE] = { .path = "type",
+	    .type = SETTING_CHOICE,
+	    .choices = channel_type_words,
+	    .help = "What the channel is: a notice on your desktop, JSON to a "
+		    "URL, an issue in a Gitea or GitHub repository, or a shell "
+		    "command. Every channel needs it." },
+	[KEY_ENABLED] = { .path = "enabled",
+	    .type = SETTING_BOOL,
+	    .fallback = "true",
+	    .help = "Whether the channel is used." },
+	[KEY_LEVELS] = { .path = "levels",
+	    .type = SETTING_LIST,
+	    .choices = escalation_level_words,
+	    .derived = "warning, critical and emergency for desktop and "
+		       "command, critical and emergency for issues, emergency "
+		       "for a webhook",
+	    .help = "What is sent. Observations and warnings that only the "
+		    "session gets are sent too if you set it." },
+	[KEY_URL] = { .path = "url",
+	    .type = SETTING_STRING,
+	    .form = FORM_URL,
+	    .derived = "none; for github, its public API",
+	    .help = "Where a webhook sends to; the server of a Gitea "
+		    "repository; the API of a GitHub server of your own." },
+	[KEY_FORMAT] = { .path = "format",
+	    .type = SETTING_CHOICE,
+	    .choices = channel_format_words,
+	    .fallback = "\"json\"",
+	    .help = "What a webhook sends: all that is known, or a text for "
+		    "Slack or Discord." },
+	[KEY_REPO] = { .path = "repo",
+	    .type = SETTING_STRING,
+	    .form = FORM_REPO,
+	    .derived = "none",
+	    .help = "The repository of the issues." },
+	[KEY_COMMAND] = { .path = "command",
+	    .type = SETTING_STRING,
+	    .flags = SETTING_RUNS,
+	    .derived = "none",
+	    .help = "Shell command that gets the event as JSON on standard "
+		    "input." },
+	[KEY_TOKEN_FILE] = { .path = "token_file",
+	    .type = SETTING_PATH,
+	    .derived = "none",
+	    .help = "File with the token. It is not used if others can read or "
+		    "change it (chmod 600). A relative path starts at the top "
+		    "of the repository." },
+	[KEY_TOKEN_ENV] = { .path = "token_env",
+	    .type = SETTING_STRING,
+	    .form = FORM_NAME,
+	    .derived = "none",
+	    .help = "Environment variable with the token, if there is no "
+		    "token_file." },
+};
+
+const size_t settings_channel_key_count = KEY_COUNT;
+
+struct reading {
+	const char *home;
+	channels_problem_fn *problem;
+	void *arg;
+};
+
+static void
+complain(struct reading *r, struct json_object *at, const char *path,
+    const char *words)
+{
+	cleanup_free char *text = xasprintf("%s: %s", path, words);
+
+	r->problem(r->arg, toml_mark_of(at).line, text);
+}
+
+static bool
+read_key(struct reading *r, struct json_object *json, const char *path,
+    struct value *value)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+
+	if (value_set(value, json, r->home))
+		return true;
+	buf_adds(&words, "expected ");
+	settings_describe_allowed(value->row, &words);
+	complain(r, json, path, words.data);
+	return false;
+}
+
+static struct value *
+find_key(struct value *values, const char *key)
+{
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		if (strcmp(settings_channel_keys[i].path, key) == 0)
+			return &values[i];
+	return NULL;
+}
+
+static const char *
+nearest(const char *key)
+{
+	const char *names[KEY_COUNT + 1] = { NULL };
+
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		names[i] = settings_channel_keys[i].path;
+	return text_nearest(key, names);
+}
+
+/* Every key is known and valid. */
+static bool
+read_keys(struct reading *r, struct json_object *table, const char *path,
+    struct value *values)
+{
+	bool good = true;
+
+	json_object_object_foreach(table, key, json)
+	{
+		cleanup_buf struct buf at = BUF_INIT, words = BUF_INIT;
+		struct value *value = find_key(values, key);
+		const char *near = nearest(key);
+
+		buf_addf(&at, "%s.", path);
+		toml_edit_quote_key(&at, key);
+		if (value != NULL) {
+			good &= read_key(r, json, at.data, value);
+			continue;
+		}
+		buf_adds(&words, "no such setting");
+		if (near != NULL)
+			buf_addf(&words, "; did you mean \"%s\"?", near);
+		complain(r, json, at.data, words.data);
+		good = false;
+	}
+	return good;
+}
+
+static char *
+text_of(const struct value *value)
+{
+	return xstrdup(value->string != NULL ? value->string : "");
+}
+
+static void
+fill(struct channel *channel, const char *name, const struct value *values)
+{
+	unsigned word = 0;
+
+	*channel = (struct channel){ .name = xstrdup(name),
+		.url = text_of(&values[KEY_URL]),
+		.repo = text_of(&values[KEY_REPO]),
+		.command = text_of(&values[KEY_COMMAND]),
+		.token_file = text_of(&values[KEY_TOKEN_FILE]),
+		.token_env = text_of(&values[KEY_TOKEN_ENV]),
+		.enabled = values[KEY_ENABLED].line == 0 ||
+		    values[KEY_ENABLED].boolean };
+	if (values[KEY_TYPE].string != NULL &&
+	    word_find(channel_type_words, values[KEY_TYPE].string, &word))
+		channel->type = (enum channel_type)word;
+	if (values[KEY_FORMAT].string != NULL &&
+	    word_find(channel_format_words, values[KEY_FORMAT].string, &word))
+		channel->format = (enum channel_format)word;
+	channel->levels_given = values[KEY_LEVELS].line > 0;
+	if (!channel->levels_given)
+		channel->levels = channel_default_levels(channel->type);
+	for (char **item = values[KEY_LEVELS].items;
+	     item != NULL && *item != NULL; item++)
+		if (word_find(escalation_level_words, *item, &word))
+			channel->levels |= 1u << word;
+}
+
+/* What the type needs and has not got; NULL = nothing. */
+static const char *
+missing(const struct channel *c)
+{
+	bool issues = c->type == CHANNEL_GITEA || c->type == CHANNEL_GITHUB;
+
+	if (c->url[0] == '\0' &&
+	    (c->type == CHANNEL_WEBHOOK || c->type == CHANNEL_GITEA))
+		return "url is missing";
+	if (issues && c->repo[0] == '\0')
+		return "repo is missing";
+	if (issues && c->token_file[0] == '\0' && c->token_env[0] == '\0')
+		return "token_file or token_env is missing";
+	if (c->type == CHANNEL_COMMAND && c->command[0] == '\0')
+		return "command is missing";
+	return NULL;
+}
+
+static void
+read_channel(struct reading *r, struct json_object *table, const char *path,
+    const char *name, struct channel_list *list)
+{
+	struct value values[KEY_COUNT] = { 0 };
+	struct channel channel;
+	bool good;
+
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		values[i].row = &settings_channel_keys[i];
+	good = read_keys(r, table, path, values);
+	fill(&channel, name, values);
+	if (good && values[KEY_TYPE].string == NULL) {
+		complain(r, table, path, "type is missing");
+		good = false;
+	} else if (good && missing(&channel) != NULL) {
+		complain(r, table, path, missing(&channel));
+		good = false;
+	}
+	for (size_t i = 0; i < KEY_COUNT; i++)
+		value_clear(&values[i]);
+	if (!good) {
+		channel_release(&channel);
+		return;
+	}
+	list->rows =
+	    xreallocarray(list->rows, list->count + 1, sizeof *list->rows);
+	list->rows[list->count++] = channel;
+}
+
+void
+settings_channels_read(struct json_object *table, const char *home,
+    struct channel_list *list, channels_problem_fn *problem, void *arg)
+{
+	struct reading r = { .home = home, .problem = problem, .arg = arg };
+
+	json_object_object_foreach(table, name, json)
+	{
+		cleanup_buf struct buf path = BUF_INIT;
+
+		buf_adds(&path, PREFIX);
+		toml_edit_quote_key(&path, name);
+		if (!text_is_name(name))
+			complain(&r, json, path.data,
+			    "not a valid name for a channel; use up to 32 "
+			    "lower case letters, digits, - and _");
+		else if (!json_object_is_type(json, json_type_object))
+			complain(&r, json, path.data,
+			    "expected a table that describes the channel");
+		else if (list->count == SETTINGS_CHANNELS_MAX)
+			complain(
+			    &r, json, path.data, "there are too many channels");
+		else
+			read_channel(&r, json, path.data, name, list);
+	}
+}
 
 #define BIT(level) (1u << ESCALATION_##level)
 

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "check-book.h"
-#include "errtext.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 
 #define DAY_MS    ((int64_t)24 * 60 * 60 * 1000)
@@ -211,14 +203,6 @@ get_command(struct check_book *book, const char *command)
 }
 
 static void
-forgive(struct check_book *book, const char *command)
-{
-	for (size_t i = 0; i < book->count; i++)
-		if (strcmp(book->results[i].command, command) == 0)
-			book->results[i].fails_row = 0;
-}
-
-static void
 count_up(int *counter)
 {
 	if (*counter < INT_MAX)
@@ -266,8 +250,12 @@ check_book_note(struct check_book *book, const char *tree, const char *command,
 	if (verdict == CHECK_PASSED) {
 		count_up(&result->passes);
 		result->passed_ms = now_ms;
-		if (result->fails_row >= CHECK_BOOK_BLAME)
-			forgive(book, command);
+		if (result->fails_row >= CHECK_BOOK_BLAME) {
+			for (size_t i = 0; i < book->count; i++)
+				if (strcmp(book->results[i].command, command) ==
+				    0)
+					book->results[i].fails_row = 0;
+		}
 		result->fails_row = 0;
 	} else {
 		count_up(&result->fails);
@@ -380,17 +368,6 @@ check_book_to_json(const struct check_book *book)
 	return json;
 }
 
-/* Repair numbers that do not fit together, since the file may have been edited
- * by hand. */
-static void
-fix_result(struct check_result *result)
-{
-	if (result->fails_row > result->fails)
-		result->fails_row = result->fails;
-	if (result->passes == 0)
-		result->passed_ms = 0;
-}
-
 static int
 parse_result(struct json_object *json, const char *at, struct check_book *book,
     struct err *err)
@@ -404,7 +381,12 @@ parse_result(struct json_object *json, const char *at, struct check_book *book,
 		release_result(&read);
 		return r == -ENOENT ? -EINVAL : r;
 	}
-	fix_result(&read);
+	/* Repair numbers that do not fit together, since the file may have been
+	 * edited by hand. */
+	if (read.fails_row > read.fails)
+		read.fails_row = read.fails;
+	if (read.passes == 0)
+		read.passed_ms = 0;
 	result = get_result(book, read.tree, read.command);
 	release_result(result);
 	*result = read;

@@ -12,10 +12,6 @@
 #ifndef CHECK_BOOK_H
 #define CHECK_BOOK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
-#include "buf.h"
 #include "curl-config.h"
 
 /* A week: more is nonsense, and days are what servers say at most. */
@@ -37,32 +36,11 @@ add_header(struct buf *out, const char *name, const char *value)
 	buf_release(&line);
 }
 
-/* A file name keeps its control characters: as the escapes of curl, or it
- * cannot be said. */
-static void
-add_body(struct buf *out, const char *file)
-{
-	buf_adds(out, "data-binary = \"@");
-	for (; *file != '\0'; file++) {
-		if (*file == '"' || *file == '\\')
-			buf_addf(out, "\\%c", *file);
-		else if (*file == '\n')
-			buf_adds(out, "\\n");
-		else if (*file == '\r')
-			buf_adds(out, "\\r");
-		else if (*file == '\t')
-			buf_adds(out, "\\t");
-		else if (*file == '\v')
-			buf_adds(out, "\\v");
-		else
-			buf_addc(out, *file);
-	}
-	buf_adds(out, "\"\n");
-}
-
 void
 curl_config(const struct http_request *r, struct buf *out)
 {
+	const char *file;
+
 	add_option(out, "url", r->url);
 	add_option(out, "request", r->method);
 	add_option(out, "proto", "=http,https");
@@ -80,7 +58,25 @@ curl_config(const struct http_request *r, struct buf *out)
 		return;
 	add_header(out, "Content-Type", "application/json");
 	add_option(out, "header", "Expect:");
-	add_body(out, r->body_file);
+	/* A file name keeps its control characters: as the escapes of curl,
+	 * or it cannot be said. */
+	file = r->body_file;
+	buf_adds(out, "data-binary = \"@");
+	for (; *file != '\0'; file++) {
+		if (*file == '"' || *file == '\\')
+			buf_addf(out, "\\%c", *file);
+		else if (*file == '\n')
+			buf_adds(out, "\\n");
+		else if (*file == '\r')
+			buf_adds(out, "\\r");
+		else if (*file == '\t')
+			buf_adds(out, "\\t");
+		else if (*file == '\v')
+			buf_adds(out, "\\v");
+		else
+			buf_addc(out, *file);
+	}
+	buf_adds(out, "\"\n");
 }
 
 /* --- the answer ------------------------------------------------------- */

@@ -8,9 +8,6 @@
 #ifndef CURL_CONFIG_H
 #define CURL_CONFIG_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct buf;
 
 #define CURL_MAX_SECONDS     30

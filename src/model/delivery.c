@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "backoff.h"
 #include "delivery.h"
-#include "mem.h"
 #include "prompt.h"
 
 static const char *const action_words[] = {
@@ -35,16 +35,6 @@ delivery_park(struct session_record *record, const char *text,
 	record->pending_refused = 0;
 }
 
-/* What to do with a parked prompt. While a turn runs, wait: /clear would only
- * be queued until its end. */
-static enum delivery_action
-send_next(const struct session_record *record)
-{
-	if (!record->pending_clear)
-		return DELIVERY_PASTE;
-	return record->busy ? DELIVERY_WAIT : DELIVERY_CLEAR;
-}
-
 enum delivery_action
 delivery_next(const struct session_record *record, bool open, int64_t now_ms,
     int64_t *ret_wait_ms)
@@ -56,8 +46,13 @@ delivery_next(const struct session_record *record, bool open, int64_t now_ms,
 	if (record->step == PROMPT_NONE || record->pending == NULL ||
 	    !record->ready || !open)
 		return DELIVERY_WAIT;
-	if (record->step == PROMPT_PARKED)
-		return send_next(record);
+	if (record->step == PROMPT_PARKED) {
+		/* What to do with a parked prompt. While a turn runs, wait:
+		 * /clear would only be queued until its end. */
+		if (!record->pending_clear)
+			return DELIVERY_PASTE;
+		return record->busy ? DELIVERY_WAIT : DELIVERY_CLEAR;
+	}
 	/* Below 0, the clock was wrong then: act as if the time had passed. */
 	if (waited >= 0 && waited < patience) {
 		*ret_wait_ms = patience - waited;

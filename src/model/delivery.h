@@ -14,9 +14,6 @@
 #ifndef DELIVERY_H
 #define DELIVERY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "session-record.h"
 
 #define DELIVERY_CONFIRM_MS 3000 /* after a paste, then press Enter */

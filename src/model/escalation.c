@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "escalation.h"
-#include "mem.h"
 #include "notice.h"
 
 const char *const escalation_level_words[ESCALATION_LEVEL_COUNT + 1] = {
@@ -42,8 +39,9 @@ static const struct {
 	{ "warn", NULL, ESCALATION_WARNING },
 	{ "redirect", "critical", ESCALATION_CRITICAL },
 	{ "redirect", NULL, ESCALATION_WARNING },
+	{ "restart", NULL, ESCALATION_WARNING },
+	{ "retry", NULL, ESCALATION_WARNING },
 	{ "pause", NULL, ESCALATION_CRITICAL },
-	{ "abort", NULL, ESCALATION_EMERGENCY },
 };
 
 bool

@@ -8,9 +8,6 @@
 #ifndef ESCALATION_H
 #define ESCALATION_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct buf;
 struct json_object;
 struct notice;
@@ -45,8 +42,8 @@ struct escalation {
 					* recommendations */
 };
 
-/* The level of an intervention ("log", "warn", "redirect", "pause", "abort");
- * severity matters for a redirection. False: no such intervention. */
+/* The level of an intervention (progress_step_words); severity matters for a
+ * redirection. False: no such intervention. */
 bool escalation_of_intervention(const char *intervention, const char *severity,
     enum escalation_level *ret_level);
 

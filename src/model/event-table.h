@@ -4,9 +4,6 @@
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
 
-#include <stdbool.h>
-
-#include "log.h"
 #include "notice.h"
 
 enum event_kind {

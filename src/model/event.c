@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "event.h"
-#include "json.h"
-#include "mem.h"
 #include "moment.h"
 #include "schema.h"
-#include "text.h"
 
 /* Numbers are written as text, but may be numbers in a file that others
  * wrote. */
@@ -306,25 +299,6 @@ add_stretch(struct json_object *event, const char *words, size_t len,
 }
 
 static void
-add_words(
-    struct json_object *event, const char *words, bool lines, struct buf *out)
-{
-	while (*words != '\0') {
-		size_t before = out->len;
-		size_t len = strcspn(words, *words == '[' ? "]" : "[");
-
-		if (*words != '[') {
-			add_stretch(event, words, len, lines, out);
-			words += len;
-			continue;
-		}
-		if (!add_stretch(event, words + 1, len - 1, lines, out))
-			buf_truncate(out, before);
-		words += len + 1;
-	}
-}
-
-static void
 add_members(struct json_object *event, bool lines, struct buf *out)
 {
 	json_object_object_foreach(event, key, value)
@@ -356,7 +330,21 @@ describe(struct json_object *event, bool lines, struct buf *out)
 	const struct event_row *row = event_row_named(type);
 
 	if (row != NULL) {
-		add_words(event, row->words, lines, out);
+		const char *words = row->words;
+
+		while (*words != '\0') {
+			size_t before = out->len;
+			size_t len = strcspn(words, *words == '[' ? "]" : "[");
+
+			if (*words != '[') {
+				add_stretch(event, words, len, lines, out);
+				words += len;
+				continue;
+			}
+			if (!add_stretch(event, words + 1, len - 1, lines, out))
+				buf_truncate(out, before);
+			words += len + 1;
+		}
 	} else {
 		add_value(type, false, out);
 		add_members(event, lines, out);

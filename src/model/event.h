@@ -10,12 +10,8 @@
 #ifndef EVENT_H
 #define EVENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "event-table.h"
 
-struct buf;
 struct json_object;
 struct schema_field;
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "excerpt.h"
-#include "text.h"
 
 /* Length of the escape sequence at s, which begins with ESC. */
 static size_t

@@ -4,8 +4,6 @@
 #ifndef EXCERPT_H
 #define EXCERPT_H
 
-#include <stddef.h>
-
 struct buf;
 
 #define EXCERPT_MAX ((size_t)8 * 1024) /* bytes */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "failure-class.h"
-#include "mem.h"
 
 #define DAEMON  FAILURE_SCOPE_DAEMON
 #define FLEET   FAILURE_SCOPE_FLEET

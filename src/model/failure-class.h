@@ -9,8 +9,6 @@
 #ifndef FAILURE_CLASS_H
 #define FAILURE_CLASS_H
 
-#include <stddef.h>
-
 /* What cannot go on because of it. */
 enum failure_scope {
 	FAILURE_SCOPE_DAEMON,

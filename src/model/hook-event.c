@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "hook-event.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 
 static const struct schema params_shape = {
@@ -47,8 +44,10 @@ kind_of(const char *event)
 }
 
 bool
-hook_kind_is_life(enum hook_kind kind)
+hook_event_is_life(struct json_object *params)
 {
+	enum hook_kind kind = kind_of(json_string_or(params, "event", ""));
+
 	return kind == HOOK_TOOL_BEGINS || kind == HOOK_TOOL_ENDS ||
 	    kind == HOOK_LIFE;
 }

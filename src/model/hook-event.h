@@ -6,9 +6,6 @@
 #ifndef HOOK_EVENT_H
 #define HOOK_EVENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 
@@ -28,9 +25,9 @@ enum hook_kind {
 	HOOK_KIND_COUNT
 };
 
-/* Only a sign of life: whoever sent it does not wait for the answer, unless it
- * was told to (run-dir.h). */
-bool hook_kind_is_life(enum hook_kind kind);
+/* Are these parameters only a sign of life? Their sender does not wait for the
+ * answer, unless it was told to (run-dir.h). */
+bool hook_event_is_life(struct json_object *params);
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */
 #define HOOK_EVENT_TOOLS  "ToolsListed"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "inspection.h"
-#include "text.h"
 
 bool
 inspection_is_id(const char *text)
@@ -53,20 +50,6 @@ add_files(struct buf *out, const char *const *files, size_t count)
 }
 
 static void
-add_place(const struct inspection *in, struct buf *out)
-{
-	if (in->rebasing)
-		buf_adds(out, "a rebase is in progress");
-	else if (in->checked_out[0] == '\0')
-		buf_addf(
-		    out, "no branch is checked out, instead of %s", in->branch);
-	else
-		buf_addf(out, "%s is checked out, instead of %s",
-		    in->checked_out, in->branch);
-	buf_addf(out, " in %s", in->worktree);
-}
-
-static void
 add_move(const struct inspection *in, struct buf *out)
 {
 	buf_addf(out, "HEAD was %.7s, now %s%.7s", in->seen,
@@ -95,7 +78,15 @@ inspection_sentence(const struct inspection *in, struct buf *out)
 		buf_addf(out, "exactly commit %.7s", in->seen);
 	if (is_elsewhere(in)) {
 		buf_adds(out, before);
-		add_place(in, out);
+		if (in->rebasing)
+			buf_adds(out, "a rebase is in progress");
+		else if (in->checked_out[0] == '\0')
+			buf_addf(out, "no branch is checked out, instead of %s",
+			    in->branch);
+		else
+			buf_addf(out, "%s is checked out, instead of %s",
+			    in->checked_out, in->branch);
+		buf_addf(out, " in %s", in->worktree);
 		before = "; ";
 	}
 	if (is_moved(in)) {

@@ -7,9 +7,6 @@
 #ifndef INSPECTION_H
 #define INSPECTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 
 /* All strings are borrowed. */

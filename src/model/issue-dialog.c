@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
-#include "buf.h"
 #include "channel.h"
-#include "errtext.h"
 #include "issue-dialog.h"
-#include "json.h"
-#include "mem.h"
 #include "message.h"
 
 #define GITHUB_API "https://api.github.com"
@@ -33,22 +28,6 @@ issue_dialog_begin(struct issue_dialog *dialog, const struct channel *channel,
 }
 
 /* --- requests --------------------------------------------------------- */
-
-/* The repository in the API; the server of a Gitea may be named without it. */
-static void
-add_repo(const struct issue_dialog *d, struct buf *url)
-{
-	const struct channel *c = d->channel;
-	const char *base = c->url[0] != '\0' ? c->url : GITHUB_API;
-	size_t before = url->len;
-
-	buf_adds(url, base);
-	while (url->len > before && url->data[url->len - 1] == '/')
-		buf_truncate(url, url->len - 1);
-	if (!is_github(d) && strstr(url->data + before, GITEA_API) == NULL)
-		buf_adds(url, GITEA_API);
-	buf_addf(url, "/repos/%s", c->repo);
-}
 
 static void
 add_page(const struct issue_dialog *d, char before, struct buf *url)
@@ -119,8 +98,18 @@ issue_dialog_request(
 {
 	cleanup_json struct json_object *json = NULL;
 	const char *method = "GET";
+	const struct channel *c = d->channel;
+	const char *base = c->url[0] != '\0' ? c->url : GITHUB_API;
+	size_t before = url->len;
 
-	add_repo(d, url);
+	/* The repository in the API; the server of a Gitea may be named
+	 * without it. */
+	buf_adds(url, base);
+	while (url->len > before && url->data[url->len - 1] == '/')
+		buf_truncate(url, url->len - 1);
+	if (!is_github(d) && strstr(url->data + before, GITEA_API) == NULL)
+		buf_adds(url, GITEA_API);
+	buf_addf(url, "/repos/%s", c->repo);
 	switch (d->step) {
 	case ISSUE_LABELS:
 		buf_adds(url, "/labels");
@@ -163,20 +152,6 @@ issue_dialog_request(
 }
 
 /* --- answers ---------------------------------------------------------- */
-
-static int
-refuse(struct err *err, int status, struct json_object *json)
-{
-	const char *words = json_string_or(json, "message", "");
-	const char *help = status == 401 || status == 403 ?
-	    "; check the token and what it may do" :
-	    status == 404 ? "; check url, repo and token" :
-			    "";
-
-	return err_set(err, status == 429 ? -EAGAIN : -EIO,
-	    "the server answered %d%s%.200s%s", status,
-	    words[0] != '\0' ? ": " : "", words, help);
-}
 
 static int
 garbage(struct err *err, const char *what)
@@ -227,16 +202,6 @@ see_labels(struct issue_dialog *d, struct json_object *list)
 		d->page++;
 	else
 		next_label(d);
-}
-
-static int
-made_label(struct issue_dialog *d, struct json_object *json, struct err *err)
-{
-	d->labels[d->label] = json_int_or(json, "id", 0);
-	if (d->labels[d->label] <= 0)
-		return garbage(err, "id of the label");
-	next_label(d);
-	return 0;
 }
 
 static void
@@ -292,45 +257,46 @@ see_comments(struct issue_dialog *d, struct json_object *list)
 		go(d, ISSUE_COMMENT);
 }
 
-static int
-made_issue(struct issue_dialog *d, struct json_object *json, struct err *err)
-{
-	d->issue = json_int_or(json, "number", 0);
-	if (d->issue <= 0)
-		return garbage(err, "number of the issue");
-	go(d, ISSUE_DONE);
-	return 0;
-}
-
-static int
-take_list(struct issue_dialog *d, struct json_object *json, struct err *err)
-{
-	if (!json_object_is_type(json, json_type_array))
-		return garbage(err, "list");
-	if (d->step == ISSUE_LABELS)
-		see_labels(d, json);
-	else if (d->step == ISSUE_FIND)
-		see_issues(d, json);
-	else
-		see_comments(d, json);
-	return 0;
-}
-
 int
 issue_dialog_answered(struct issue_dialog *d, int status,
     struct json_object *json, struct err *err)
 {
-	if (status < 200 || status > 299)
-		return refuse(err, status, json);
+	if (status < 200 || status > 299) {
+		const char *words = json_string_or(json, "message", "");
+		const char *help = status == 401 || status == 403 ?
+		    "; check the token and what it may do" :
+		    status == 404 ? "; check url, repo and token" :
+				    "";
+
+		return err_set(err, status == 429 ? -EAGAIN : -EIO,
+		    "the server answered %d%s%.200s%s", status,
+		    words[0] != '\0' ? ": " : "", words, help);
+	}
 	switch (d->step) {
 	case ISSUE_LABELS:
 	case ISSUE_FIND:
 	case ISSUE_COMMENTS:
-		return take_list(d, json, err);
+		if (!json_object_is_type(json, json_type_array))
+			return garbage(err, "list");
+		if (d->step == ISSUE_LABELS)
+			see_labels(d, json);
+		else if (d->step == ISSUE_FIND)
+			see_issues(d, json);
+		else
+			see_comments(d, json);
+		return 0;
 	case ISSUE_LABEL:
-		return made_label(d, json, err);
+		d->labels[d->label] = json_int_or(json, "id", 0);
+		if (d->labels[d->label] <= 0)
+			return garbage(err, "id of the label");
+		next_label(d);
+		return 0;
 	case ISSUE_CREATE:
-		return made_issue(d, json, err);
+		d->issue = json_int_or(json, "number", 0);
+		if (d->issue <= 0)
+			return garbage(err, "number of the issue");
+		go(d, ISSUE_DONE);
+		return 0;
 	case ISSUE_COMMENT:
 		if (json_int_or(json, "id", 0) <= 0)
 			return garbage(err, "id of the comment");

@@ -10,17 +10,11 @@
 #ifndef ISSUE_DIALOG_H
 #define ISSUE_DIALOG_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "message.h"
 
 struct buf;
-struct channel;
 struct err;
 struct json_object;
-struct message;
 
 #define ISSUE_PAGES_MAX 20 /* of labels, and of issues */
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-
-#include "errtext.h"
+#include "base.h"
 #include "landing-item.h"
-#include "mem.h"
-#include "red-run.h"
+#include "landing-record.h"
 #include "schema.h"
 
 const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
@@ -84,17 +79,4 @@ struct json_object *
 landing_item_to_json(const struct landing_item *item)
 {
 	return schema_json(&landing_item_schema, item);
-}
-
-int
-landing_item_from_json(struct json_object *json, const char *at,
-    struct landing_item **ret_item, struct err *err)
-{
-	struct landing_item *item =
-	    schema_make(&landing_item_schema, json, at, err);
-
-	if (item == NULL)
-		return -EINVAL;
-	*ret_item = item;
-	return 0;
 }

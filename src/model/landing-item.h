@@ -8,12 +8,8 @@
 #ifndef LANDING_ITEM_H
 #define LANDING_ITEM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "priority.h"
 
-struct err;
 struct json_object;
 struct schema;
 
@@ -75,11 +71,6 @@ struct landing_item *landing_item_new(const char *id);
 void landing_item_free(struct landing_item *item);
 
 struct json_object *landing_item_to_json(const struct landing_item *item);
-/* `at` is the path of json for error messages. Without an id or a head it is
- * -EINVAL. */
-int landing_item_from_json(struct json_object *json, const char *at,
-    struct landing_item **ret_item, struct err *err);
-
 extern const struct schema landing_item_table; /* the columns of its row */
 
 #endif

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "check-book.h"
 #include "landing-plan.h"
-#include "mem.h"
 
 #define LANDING_WINDOW_FIRST 32 /* before anything has landed */
 
@@ -289,15 +285,6 @@ is_useful(const struct maker *m, const char *tree)
 	return false;
 }
 
-static void
-cancel_useless(struct maker *m)
-{
-	for (size_t i = 0; i < m->facts->run_count; i++)
-		if (!m->facts->runs[i].cancelled &&
-		    !is_useful(m, m->facts->runs[i].tree))
-			add(m, LANDING_DO_CANCEL)->run = i;
-}
-
 /* Entries that leave the queue without a check. */
 static void
 sort_out(struct maker *m)
@@ -334,7 +321,10 @@ static void
 decide(struct maker *m)
 {
 	find_border(m);
-	cancel_useless(m);
+	for (size_t i = 0; i < m->facts->run_count; i++)
+		if (!m->facts->runs[i].cancelled &&
+		    !is_useful(m, m->facts->runs[i].tree))
+			add(m, LANDING_DO_CANCEL)->run = i;
 	if (m->lo > 0 && !m->facts->moving && !m->facts->hold) {
 		add_at(m, LANDING_DO_LAND, m->lo, m->plan->green);
 		return;
@@ -349,22 +339,13 @@ decide(struct maker *m)
 		check_red_again(m);
 }
 
-static void
-report_red(struct maker *m)
-{
-	const char *told = m->facts->red_told;
-
-	if (m->plan->red &&
-	    (told == NULL || strcmp(told, m->facts->base_tree) != 0))
-		add_at(m, LANDING_DO_RED, 0, 0);
-}
-
 void
 landing_plan_make(const struct landing_facts *facts, int64_t now_ms,
     struct landing_plan *ret_plan)
 {
 	struct maker m = { .facts = facts, .now_ms = now_ms, .plan = ret_plan };
 	size_t entries = facts->entry_count;
+	const char *told;
 
 	/* One for each entry that leaves, one for each run that is cancelled,
 	 * one for each check, and RED, BUILD or LAND. */
@@ -378,7 +359,10 @@ landing_plan_make(const struct landing_facts *facts, int64_t now_ms,
 	};
 	m.busy = facts->run_count < INT_MAX ? (int)facts->run_count : INT_MAX;
 	landing_chain_make(facts, ret_plan, &m.chain);
-	report_red(&m);
+	told = m.facts->red_told;
+	if (m.plan->red &&
+	    (told == NULL || strcmp(told, m.facts->base_tree) != 0))
+		add_at(&m, LANDING_DO_RED, 0, 0);
 	sort_out(&m);
 	if (m.chain.complete)
 		decide(&m);

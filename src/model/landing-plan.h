@@ -23,10 +23,6 @@
 #ifndef LANDING_PLAN_H
 #define LANDING_PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "priority.h"
 
 struct check_book;

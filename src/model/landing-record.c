@@ -1,15 +1,227 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "errtext.h"
+#include <json-c/json.h>
+
+#include "backoff.h"
+#include "check-book.h"
 #include "landing-item.h"
 #include "landing-record.h"
-#include "mem.h"
 #include "schema.h"
+#include "task.h"
+
+void
+push_record_landed(struct push_record *push, const char *commit)
+{
+	xstrset(&push->unpushed, commit);
+}
+
+void
+push_record_done(
+    struct push_record *push, const char *commit, const char *pushed)
+{
+	xstrset(&push->pushed, pushed);
+	if (push->unpushed != NULL && strcmp(push->unpushed, commit) == 0)
+		xstrset(&push->unpushed, NULL);
+	push->tries = 0;
+	push->next_ms = 0;
+	xstrset(&push->reason, NULL);
+}
+
+void
+push_record_failed(struct push_record *push, const char *reason, int64_t now_ms)
+{
+	int64_t ms = backoff_outage.max_ms;
+
+	backoff_next(&backoff_outage, push->tries, &ms);
+	push->tries++;
+	push->next_ms = now_ms + ms;
+	xstrset(&push->reason, reason);
+}
+
+/* The clock may go back: never wait longer than the longest back-off. */
+int64_t
+push_record_wait_ms(const struct push_record *push, int64_t now_ms)
+{
+	int64_t ms = push->next_ms - now_ms;
+
+	if (push->unpushed == NULL)
+		return -1;
+	if (ms > backoff_outage.max_ms)
+		return backoff_outage.max_ms;
+	return ms > 0 ? ms : 0;
+}
+
+bool
+push_record_has_failed(const struct push_record *push)
+{
+	return push->unpushed != NULL && push->tries > 0;
+}
+
+/* What is shown of it. */
+struct row {
+	const char *state, *commit, *reason;
+	int tries;
+	int64_t next_ms;
+};
+
+#define PUSH(key, member, ...) \
+	SCHEMA_FIELD(struct row, key, member, ##__VA_ARGS__)
+
+static const struct schema_field push_fields[] = {
+	PUSH("state", state, .flags = SCHEMA_REQUIRED,
+	    .choices =
+		(const char *const[]){ "waiting", "failed", "done", NULL }),
+	PUSH("commit_sha", commit, .flags = SCHEMA_REQUIRED,
+	    .help = "that is to be pushed; when done, the last that was"),
+	PUSH("tries", tries, .help = "that failed"),
+	PUSH("reason", reason, .help = "why the last one failed"),
+	PUSH("next_unix", next_ms, .flags = SCHEMA_UNIX,
+	    .help = "when the next one is"),
+};
+
+const struct schema push_record_schema = SCHEMA_OF(struct row, push_fields);
+
+struct json_object *
+push_record_json(const struct push_record *push)
+{
+	struct row row = { .state = "done", .commit = push->pushed };
+
+	if (push->unpushed == NULL && push->pushed == NULL)
+		return NULL;
+	if (push->unpushed != NULL)
+		row = (struct row){ .state = "waiting",
+			.commit = push->unpushed };
+	if (push_record_has_failed(push)) {
+		row.state = "failed";
+		row.tries = push->tries;
+		row.reason = push->reason;
+		row.next_ms = push->next_ms;
+	}
+	return schema_json(&push_record_schema, &row);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct task *x = *(struct task *const *)a;
+	const struct task *y = *(struct task *const *)b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+void
+landed_tasks_find(struct task *const *tasks, size_t count, const char *move,
+    struct landed_tasks *ret_list)
+{
+	ret_list->tasks = xcalloc(count + 1, sizeof(struct task *));
+	ret_list->count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (tasks[i]->step == TASK_LANDED && tasks[i]->move != NULL &&
+		    strcmp(tasks[i]->move, move) == 0)
+			ret_list->tasks[ret_list->count++] = tasks[i];
+	qsort(ret_list->tasks, ret_list->count, sizeof(struct task *), compare);
+}
+
+void
+landed_tasks_release(struct landed_tasks *list)
+{
+	free(list->tasks);
+	*list = (struct landed_tasks){ 0 };
+}
+
+struct task *
+landed_tasks_last(const struct landed_tasks *list)
+{
+	return list->count > 0 ? list->tasks[list->count - 1] : NULL;
+}
+
+struct task *
+landed_tasks_next_revert(const struct landed_tasks *list)
+{
+	for (size_t i = list->count; i-- > 0;)
+		if (list->tasks[i]->commit != NULL)
+			return list->tasks[i];
+	return NULL;
+}
+
+void
+landed_tasks_add_ids(
+    const struct landed_tasks *list, const char *between, struct buf *out)
+{
+	for (size_t i = 0; i < list->count; i++)
+		buf_addf(out, "%s%s", i > 0 ? between : "", list->tasks[i]->id);
+}
+
+#define RED(key, member, ...) \
+	SCHEMA_FIELD(struct red_commit, key, member, ##__VA_ARGS__)
+
+static const struct schema_field red_fields[] = {
+	RED("commit", commit, .flags = SCHEMA_REQUIRED),
+	RED("tree", tree, .flags = SCHEMA_REQUIRED),
+	RED("parent", parent, .flags = SCHEMA_REQUIRED),
+	RED("parent_tree", parent_tree, .flags = SCHEMA_REQUIRED),
+	RED("task", task, .flags = SCHEMA_REQUIRED),
+};
+
+const struct schema red_commit_schema =
+    SCHEMA_OF(struct red_commit, red_fields);
+
+void
+red_run_release(struct red_run *run)
+{
+	for (size_t i = 0; i < run->count; i++)
+		schema_release(&red_commit_schema, &run->list[i]);
+	run->count = 0;
+}
+
+void
+red_run_add(struct red_run *run, const struct red_commit *commit)
+{
+	struct red_commit *last;
+
+	if (commit->task == NULL ||
+	    (run->count > 0 &&
+		strcmp(run->list[run->count - 1].commit, commit->parent) != 0))
+		red_run_release(run);
+	if (commit->task == NULL)
+		return;
+	if (run->count == RED_RUN_MAX) {
+		schema_release(&red_commit_schema, &run->list[0]);
+		memmove(run->list, run->list + 1,
+		    (RED_RUN_MAX - 1) * sizeof *run->list);
+		run->count--;
+	}
+	last = &run->list[run->count++];
+	*last = (struct red_commit){ 0 };
+	schema_copy(&red_commit_schema, commit, last);
+}
+
+static bool
+has_passed(const struct check_book *book, const char *tree, const char *command)
+{
+	const struct check_result *result =
+	    check_book_find(book, tree, command);
+
+	return result != NULL && result->passes > 0 && result->fails_row == 0;
+}
+
+size_t
+red_run_length(const struct red_run *run, const char *tip,
+    const struct check_book *book, const char *command)
+{
+	size_t n = 0;
+
+	if (run->count == 0 ||
+	    strcmp(run->list[run->count - 1].commit, tip) != 0)
+		return 0;
+	do
+		n++;
+	while (n < run->count &&
+	    !has_passed(book, run->list[run->count - n].parent_tree, command));
+	return n;
+}
 
 #define FIELD(key, member, ...) \
 	SCHEMA_FIELD(struct landing_record, key, member, ##__VA_ARGS__)

@@ -7,8 +7,7 @@
 #ifndef LIMIT_H
 #define LIMIT_H
 
-#include <stdbool.h>
-#include <stdint.h>
+struct buf;
 
 /* "resets 7pm (America/Los_Angeles)", "resets Oct 9 at 5:30pm", "resets at
  * 1766502000": the time in the text, not yet resolved with a calendar; false if
@@ -59,5 +58,43 @@ int64_t limit_backoff_ms(enum limit_class class, int tries);
  * ahead: then use the backoff. */
 int64_t limit_look_again_ms(enum limit_class class, int64_t named_ms,
     bool dated, int tries, int64_t now_ms);
+
+/*
+ * Why an assignment has stalled, from the last messages of its transcript: does
+ * it wait for a person, is it slow, or has it failed? Looked at before anything
+ * is done about it.
+ */
+
+#define STALL_SAMPLE_MESSAGES 20 /* older ones do not count */
+#define STALL_SAMPLE_ERRORS   3 /* failed tool calls in a row */
+
+enum stall_class {
+	STALL_UNKNOWN, /* no messages */
+	STALL_SLOW, /* nothing says that it cannot go on */
+	STALL_WAITING, /* for a person */
+	STALL_FAILED,
+	STALL_CLASS_COUNT
+};
+
+enum stall_role {
+	STALL_USER,
+	STALL_ASSISTANT,
+	STALL_TOOL_CALL,
+	STALL_TOOL_RESULT,
+};
+
+/* Strings may be NULL. */
+struct stall_message {
+	enum stall_role role;
+	const char *text; /* of USER, ASSISTANT; of a TOOL_RESULT if known */
+	const char *tool; /* TOOL_CALL: its name */
+	bool is_error; /* TOOL_RESULT: it failed; ASSISTANT: an API error */
+};
+
+const char *stall_class_name(enum stall_class class); /* "waiting" */
+
+/* Oldest message first. Appends the reason, a sentence, to why (may be NULL) */
+enum stall_class stall_sample_classify(
+    const struct stall_message *messages, size_t count, struct buf *why);
 
 #endif

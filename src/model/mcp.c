@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdbool.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "errtext.h"
 #include "guard.h"
-#include "json.h"
-#include "log.h"
 #include "mcp.h"
-#include "mem.h"
 #include "rpc.h"
 #include "schema.h"
 

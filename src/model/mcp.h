@@ -13,12 +13,6 @@
 #ifndef MCP_H
 #define MCP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "buf.h"
-
 struct api_method;
 struct guard_policy;
 struct json_object;

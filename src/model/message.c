@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "backoff.h"
-#include "buf.h"
 #include "channel.h"
-#include "errtext.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "message.h"
 #include "moment.h"
 #include "remedy-mask.h"
 #include "schema.h"
-#include "strv.h"
-#include "text.h"
 
 #define MESSAGE_TITLE_MAX 200
 
@@ -316,13 +306,13 @@ message_delivery(const struct message *record, const char *channel)
 	return NULL;
 }
 
-bool
-message_was_sent(const struct message *record)
+const char *
+message_sent_by(const struct message *record)
 {
 	for (size_t i = 0; i < record->delivery_count; i++)
 		if (record->deliveries[i].state == DELIVERY_SENT)
-			return true;
-	return false;
+			return record->deliveries[i].channel;
+	return NULL;
 }
 
 bool
@@ -666,26 +656,6 @@ add_facts(const struct message *r, struct buf *out)
 }
 
 static void
-add_list(struct json_object *list, struct buf *out)
-{
-	size_t count = json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
-	cleanup_buf struct buf text = BUF_INIT;
-
-	for (size_t i = 0; i < count; i++) {
-		const char *one =
-		    json_object_get_string(json_object_array_get_idx(list, i));
-
-		buf_addf(&text, "%zu. %s\n", i + 1, one != NULL ? one : "");
-	}
-	if (text.len == 0)
-		return;
-	buf_adds(out, "\nRecommendations:\n\n");
-	add_fenced(text.data, "", out);
-}
-
-static void
 add_detection(struct json_object *detection, struct buf *out)
 {
 	cleanup_buf struct buf evidence = BUF_INIT;
@@ -701,8 +671,25 @@ add_detection(struct json_object *detection, struct buf *out)
 		buf_adds(out, "\nEvidence:\n\n");
 		add_fenced(evidence.data, "json", out);
 	}
-	if (json_object_object_get_ex(detection, "recommendations", &value))
-		add_list(value, out);
+	if (json_object_object_get_ex(detection, "recommendations", &value)) {
+		struct json_object *list = value;
+		size_t count = json_object_is_type(list, json_type_array) ?
+		    json_object_array_length(list) :
+		    0;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		for (size_t i = 0; i < count; i++) {
+			const char *one = json_object_get_string(
+			    json_object_array_get_idx(list, i));
+
+			buf_addf(
+			    &text, "%zu. %s\n", i + 1, one != NULL ? one : "");
+		}
+		if (text.len == 0)
+			return;
+		buf_adds(out, "\nRecommendations:\n\n");
+		add_fenced(text.data, "", out);
+	}
 }
 
 static void

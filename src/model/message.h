@@ -7,15 +7,10 @@
 #ifndef MESSAGE_H
 #define MESSAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "channel.h"
 #include "escalation.h"
 
 struct buf;
-struct channel_list;
 struct err;
 struct json_object;
 struct schema;
@@ -94,8 +89,8 @@ message_delivery(const struct message *record, const char *channel);
 /* Is nothing left to send? */
 bool message_is_done(const struct message *record);
 
-/* Has a channel taken it? */
-bool message_was_sent(const struct message *record);
+/* The first channel that has taken it; NULL = none has. */
+const char *message_sent_by(const struct message *record);
 
 /* Take what has ended from another copy of it. False: nothing is new. */
 bool message_learn(struct message *record, const struct message *other);

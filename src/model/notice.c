@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "json.h"
+#include "base.h"
 #include "notice.h"
-#include "text.h"
 
 #define EARLIER_MAX  10
 #define SENTENCE_MAX 200 /* bytes of one of them */
@@ -68,25 +65,21 @@ notice_json(const struct notice *n, const char *root, const char *program,
 	return json;
 }
 
-/* The first line of why. */
-static void
-add_sentence(struct json_object *list, struct json_object *message)
-{
-	const char *why = json_string_or(message, "why", "");
-	size_t len = strcspn(why, "\n");
-
-	len = text_cut(why, len, SENTENCE_MAX);
-	json_object_array_add(list, json_object_new_string_len(why, (int)len));
-}
-
 struct json_object *
 notice_merge(struct json_object *older, struct json_object *newer)
 {
 	struct json_object *list = json_object_object_get(older, "earlier");
 	int64_t count = json_int_or(older, "count", 1) + 1;
 
-	if (json_object_array_length(list) < EARLIER_MAX)
-		add_sentence(list, older);
+	if (json_object_array_length(list) < EARLIER_MAX) {
+		const char *why = json_string_or(older, "why", "");
+		size_t len = strcspn(why, "\n");
+
+		/* The first line of why. */
+		len = text_cut(why, len, SENTENCE_MAX);
+		json_object_array_add(
+		    list, json_object_new_string_len(why, (int)len));
+	}
 	json_set_int(newer, "count", count);
 	json_set(newer, "earlier", json_object_get(list));
 	json_object_put(older);

@@ -8,8 +8,6 @@
 #ifndef NOTICE_H
 #define NOTICE_H
 
-#include <stdbool.h>
-
 struct json_object;
 
 enum notice_class {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stddef.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "nudge-text.h"
-#include "text.h"
 
 #define NAME_MAX_BYTES 200
 

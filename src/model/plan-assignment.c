@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "errtext.h"
-#include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-node.h"
-#include "text.h"
 
 const char *const dispatch_mode_words[] = {
 	[DISPATCH_SEND] = "sessions_send",
@@ -33,29 +25,22 @@ const char *const dispatch_result_words[] = {
 #define MAY(key, member, ...) \
 	PLAN_MAY(struct plan_dispatch, key, member, ##__VA_ARGS__)
 
-static const struct schema_field target_fields[] = {
-	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
-	MAY("deliveryContext", delivery_context),
-};
-static const struct schema target =
-    SCHEMA_OF(struct plan_dispatch, target_fields);
-
 static const struct schema_field dispatch_fields[] = {
 	MUST("dispatchId", id, .size = PLAN_ID_MAX),
-	MAY("assignmentId", assignment_id, .size = PLAN_ID_MAX),
-	MAY("goalId", goal_id, .size = PLAN_ID_MAX),
-	MAY("workNodeId", node_id, .size = PLAN_ID_MAX),
+	PLAN_GONE("assignmentId"),
+	PLAN_GONE("goalId"),
+	PLAN_GONE("workNodeId"),
 	PLAN_MOMENT(struct plan_dispatch, "ts", ts_ms),
 	MUST("mode", mode, .words = dispatch_mode_words),
 	MAY("action", action, .size = PLAN_NAME_MAX),
-	MAY("instructionHash", instruction_hash, .size = PLAN_NAME_MAX),
+	PLAN_GONE("instructionHash"),
 	MAY("result", result, .words = dispatch_result_words),
-	MAY("runId", run_id, .size = PLAN_NAME_MAX),
+	PLAN_GONE("runId"),
 	MAY("notes", notes, .size = PLAN_LINE_MAX),
-	SCHEMA_GROUP("target", target),
+	PLAN_GONE("target"),
 };
 
-const struct schema plan_dispatch_schema =
+static const struct schema plan_dispatch_schema =
     SCHEMA_OF(struct plan_dispatch, dispatch_fields, .strict = true,
 	.blank = &(const struct plan_dispatch){ .result = DISPATCH_PENDING });
 
@@ -75,14 +60,14 @@ static const struct schema_field fields[] = {
 	MAY("worker", worker, .size = PLAN_NAME_MAX),
 	MAY("task", task, .size = PLAN_NAME_MAX),
 	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
-	MAY("deliveryContext", delivery_context),
+	PLAN_GONE("deliveryContext"),
 	MUST("status", status, .words = assignment_status_words),
 	MAY("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
 	MAY("crystallizationId", crystal_id, .size = PLAN_ID_MAX),
 	MAY("lastInstructionText", instruction, .size = PLAN_INSTRUCTION_MAX),
-	MAY("instructionHash", instruction_hash, .size = PLAN_NAME_MAX),
+	PLAN_GONE("instructionHash"),
 	MAY("runId", run_id, .size = PLAN_NAME_MAX),
-	MAY("spawnedByKey", spawned_by, .size = PLAN_NAME_MAX),
+	PLAN_GONE("spawnedByKey"),
 	MOMENT("createdAt", created_ms),
 	MOMENT("updatedAt", updated_ms),
 	MOMENT("lastDispatchAt", last_dispatch_ms),
@@ -90,7 +75,7 @@ static const struct schema_field fields[] = {
 	MOMENT("expectedNextUpdateAt", expected_update_ms),
 	MAY("idleAfterMs", idle_after_ms),
 	MAY("retryCount", retry_count),
-	MOMENT("lastRetryAt", last_retry_ms),
+	PLAN_GONE("lastRetryAt"),
 	MOMENT("backoffUntil", backoff_until_ms),
 	MAY("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	MAY("followUp", follow_up),
@@ -118,53 +103,6 @@ const struct schema plan_assignment_schema = SCHEMA_OF(struct plan_assignment,
     fields, .strict = true, .check = check_id,
     .blank =
 	&(const struct plan_assignment){ .recovery_policy = RECOVERY_UNSET });
-
-void
-plan_dispatch_release(struct plan_dispatch *dispatch)
-{
-	schema_release(&plan_dispatch_schema, dispatch);
-}
-
-struct json_object *
-plan_dispatch_to_json(const struct plan_dispatch *dispatch)
-{
-	return schema_json(&plan_dispatch_schema, dispatch);
-}
-
-int
-plan_dispatch_from_json(struct json_object *json, const char *at,
-    struct plan_dispatch *ret, struct err *err)
-{
-	struct plan_dispatch dispatch = { .result = DISPATCH_PENDING };
-
-	if (schema_read(&plan_dispatch_schema, json, at, &dispatch, err) < 0) {
-		plan_dispatch_release(&dispatch);
-		return -EINVAL;
-	}
-	*ret = dispatch;
-	return 0;
-}
-
-/* The oldest one makes room. */
-static struct plan_dispatch *
-add_dispatch(struct plan_assignment *assignment)
-{
-	struct plan_dispatch *all = assignment->dispatches;
-	struct plan_dispatch *added;
-
-	if (assignment->dispatch_count == PLAN_DISPATCHES_MAX) {
-		schema_release(&plan_dispatch_schema, &all[0]);
-		assignment->dispatch_count--;
-		memmove(&all[0], &all[1],
-		    assignment->dispatch_count * sizeof all[0]);
-	} else {
-		assignment->dispatches = xreallocarray(
-		    all, assignment->dispatch_count + 1, sizeof *all);
-	}
-	added = &assignment->dispatches[assignment->dispatch_count++];
-	*added = (struct plan_dispatch){ .result = DISPATCH_PENDING };
-	return added;
-}
 
 struct plan_assignment *
 plan_assignment_new(
@@ -196,18 +134,8 @@ plan_assignment_copy(const struct plan_assignment *assignment)
 }
 
 void
-plan_instruction_hash(const char *text, char out[PLAN_HASH_SIZE])
-{
-	id_hash(text, out, PLAN_HASH_SIZE - 1);
-}
-
-void
 plan_assignment_instruct(struct plan_assignment *assignment, const char *text)
 {
-	char hash[PLAN_HASH_SIZE];
-
-	plan_instruction_hash(text, hash);
-	xstrset(&assignment->instruction_hash, hash);
 	free(assignment->instruction);
 	assignment->instruction =
 	    xstrndup(text, text_cut(text, strlen(text), PLAN_INSTRUCTION_MAX));
@@ -217,20 +145,24 @@ struct plan_dispatch *
 plan_assignment_dispatch(struct plan_assignment *assignment, const char *id,
     enum dispatch_mode mode, const char *action, int64_t now_ms)
 {
-	struct plan_dispatch *dispatch = add_dispatch(assignment);
+	struct plan_dispatch *all = assignment->dispatches, *dispatch;
 
+	if (assignment->dispatch_count == PLAN_DISPATCHES_MAX) {
+		/* The oldest one makes room. */
+		schema_release(&plan_dispatch_schema, &all[0]);
+		assignment->dispatch_count--;
+		memmove(&all[0], &all[1],
+		    assignment->dispatch_count * sizeof all[0]);
+	} else {
+		assignment->dispatches = xreallocarray(
+		    all, assignment->dispatch_count + 1, sizeof *all);
+	}
+	dispatch = &assignment->dispatches[assignment->dispatch_count++];
+	*dispatch = (struct plan_dispatch){
+		.mode = mode, .ts_ms = now_ms, .result = DISPATCH_PENDING
+	};
 	xstrset(&dispatch->id, id);
-	xstrset(&dispatch->assignment_id, assignment->id);
-	xstrset(&dispatch->goal_id, assignment->goal_id);
-	xstrset(&dispatch->node_id, assignment->node_id);
 	xstrset(&dispatch->action, action);
-	xstrset(&dispatch->session_key, assignment->session_key);
-	xstrset(&dispatch->instruction_hash, assignment->instruction_hash);
-	xstrset(&dispatch->run_id, assignment->run_id);
-	dispatch->delivery_context =
-	    json_object_get(assignment->delivery_context);
-	dispatch->mode = mode;
-	dispatch->ts_ms = now_ms;
 	assignment->last_dispatch_ms = now_ms;
 	assignment->updated_ms = now_ms;
 	return dispatch;

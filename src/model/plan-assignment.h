@@ -8,19 +8,15 @@
 #ifndef PLAN_ASSIGNMENT_H
 #define PLAN_ASSIGNMENT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-evidence.h"
 #include "plan-status.h"
 
 struct err;
 struct json_object;
 
-#define PLAN_DISPATCHES_MAX                               \
-	64 /* in the record of an assignment: the newest; \
-	    * the book has all of them */
+#define PLAN_DISPATCHES_MAX                         \
+	64 /* the newest; events are told of all of \
+	    * them */
 
 enum dispatch_mode {
 	DISPATCH_SEND, /* prompt a session that exists */
@@ -42,26 +38,13 @@ extern const char *const dispatch_result_words[DISPATCH_PENDING + 1];
 
 struct plan_dispatch {
 	char *id; /* "D_...": idempotency key and receipt */
-	char *assignment_id;
-	char *goal_id;
-	char *node_id;
 	int64_t ts_ms;
 	enum dispatch_mode mode;
 	char *action; /* "nudge", "resend", "assign", ...: the decision */
-	char *session_key; /* the target */
-	struct json_object *delivery_context;
-	char *instruction_hash;
 	enum dispatch_result result;
-	char *run_id;
 	char *notes;
 };
 
-void plan_dispatch_release(struct plan_dispatch *dispatch);
-struct json_object *plan_dispatch_to_json(const struct plan_dispatch *dispatch);
-int plan_dispatch_from_json(struct json_object *json, const char *at,
-    struct plan_dispatch *ret, struct err *err);
-
-extern const struct schema plan_dispatch_schema;
 extern const struct schema plan_assignment_schema;
 
 struct plan_assignment {
@@ -75,7 +58,6 @@ struct plan_assignment {
 	char *worker; /* its name; NULL = none has it yet */
 	char *task; /* the task of auto mode, "t17" */
 	char *session_key;
-	struct json_object *delivery_context;
 
 	/* Dispatch state */
 	enum assignment_status status;
@@ -83,13 +65,11 @@ struct plan_assignment {
 	struct plan_override override; /* done without evidence */
 	char *crystal_id; /* the crystallization that shows that it is done */
 	char *instruction; /* the last one, at most PLAN_INSTRUCTION_MAX */
-	char *instruction_hash;
 	struct plan_dispatch *dispatches; /* oldest first */
 	size_t dispatch_count;
 
 	/* Run */
 	char *run_id; /* one per attempt */
-	char *spawned_by;
 
 	/* Liveness and recovery */
 	int64_t created_ms, updated_ms;
@@ -98,7 +78,6 @@ struct plan_assignment {
 	int64_t expected_update_ms;
 	int64_t idle_after_ms; /* 0 = as configured */
 	int retry_count;
-	int64_t last_retry_ms;
 	int64_t backoff_until_ms;
 	enum recovery_policy recovery_policy; /* RECOVERY_UNSET = its node's */
 	bool follow_up; /* it was asked for the update that a reply lacked */
@@ -112,16 +91,12 @@ void plan_assignment_free(struct plan_assignment *assignment);
 struct plan_assignment *
 plan_assignment_copy(const struct plan_assignment *assignment);
 
-/* Remember what is sent: cut to its bound between characters, and its hash. */
+/* Remember what is sent: cut to its bound between characters. */
 void
 plan_assignment_instruct(struct plan_assignment *assignment, const char *text);
-/* The hash of an instruction: 16 hex digits. */
-#define PLAN_HASH_SIZE 17
-void plan_instruction_hash(const char *text, char out[PLAN_HASH_SIZE]);
 
-/* Append to the history a dispatch that is pending, with the assignment's
- * target, run and hash; id and action are copied. Returns the entry, which the
- * next call may move. */
+/* Append to the history a dispatch that is pending; id and action are copied.
+ * Returns the entry, which the next call may move. */
 struct plan_dispatch *
 plan_assignment_dispatch(struct plan_assignment *assignment, const char *id,
     enum dispatch_mode mode, const char *action, int64_t now_ms);

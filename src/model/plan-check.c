@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-check.h"
 #include "plan-deps.h"
 #include "plan.h"
-#include "strv.h"
 
 static const char *const lists[] = { "phases", "tasks", "subtasks" };
 

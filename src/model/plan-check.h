@@ -7,9 +7,6 @@
 #ifndef PLAN_CHECK_H
 #define PLAN_CHECK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 struct plan;
 struct plan_node;

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-crystal.h"
 #include "plan-node.h"
 

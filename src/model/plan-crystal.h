@@ -8,9 +8,6 @@
 #ifndef PLAN_CRYSTAL_H
 #define PLAN_CRYSTAL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-evidence.h"
 
 struct err;

@@ -7,13 +7,8 @@
  * cycle among these.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
 #include "plan-deps.h"
 #include "plan.h"
 

@@ -9,9 +9,6 @@
 #ifndef PLAN_DEPS_H
 #define PLAN_DEPS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 struct plan;
 struct plan_node;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "plan-digest.h"
 #include "plan-set.h"
 #include "plan-summary.h"
@@ -74,16 +75,6 @@ add_plan(struct digest *digest, const struct plan *plan)
 		digest->more++;
 }
 
-static int64_t
-count_stalled(const struct plan_set *set)
-{
-	int64_t count = 0;
-
-	for (size_t i = 0; i < set->assignment_count; i++)
-		count += set->assignments[i]->status == ASSIGNMENT_STALLED;
-	return count;
-}
-
 struct json_object *
 plan_digest(const struct plan_set *set, const char *reason)
 {
@@ -92,6 +83,8 @@ plan_digest(const struct plan_set *set, const char *reason)
 	for (size_t i = 0; set != NULL && i < set->plan_count; i++)
 		if (goal_status_open(set->plans[i]->goal->status))
 			add_plan(&digest, set->plans[i]);
-	digest.stalled = set != NULL ? count_stalled(set) : 0;
+	for (size_t i = 0; set != NULL && i < set->assignment_count; i++)
+		digest.stalled +=
+		    set->assignments[i]->status == ASSIGNMENT_STALLED;
 	return schema_json(&plan_digest_shape, &digest);
 }

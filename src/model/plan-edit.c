@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
 #include "plan-deps.h"
 #include "plan-edit.h"
 #include "plan-node.h"
 #include "plan-rollup.h"
 #include "plan.h"
-#include "strv.h"
 
 int
 plan_edit_begin(const struct plan_edit *edit, struct err *err)
@@ -407,16 +402,6 @@ make(const struct plan_edit *edit, struct plan_node *parent,
 	return 0;
 }
 
-static void
-unmake(
-    const struct plan_edit *edit, struct plan_node *const *nodes, size_t count)
-{
-	while (count > 0) {
-		plan_detach(edit->plan, nodes[--count]);
-		plan_node_free(nodes[count]);
-	}
-}
-
 /* Tell the nodes that a new one depends on. */
 static void
 link_new(const struct plan_edit *edit, struct plan_node *node)
@@ -452,8 +437,10 @@ make_all(const struct plan_edit *edit, struct plan_node *parent,
 		memcpy(&as_one[1], nodes, count * sizeof(struct plan_node *));
 		r = plan_deps_check(edit->plan, as_one, err);
 	}
-	if (r < 0)
-		unmake(edit, nodes, made);
+	while (r < 0 && made > 0) {
+		plan_detach(edit->plan, nodes[--made]);
+		plan_node_free(nodes[made]);
+	}
 	return r;
 }
 
@@ -519,29 +506,6 @@ replace(const struct plan_edit *edit, struct plan_node *node,
 	plan_changed(edit->changes, node);
 }
 
-/* The parts of a subtask stand behind it, and inherit from it. */
-static void
-split_subtask(const struct plan_edit *edit, struct plan_node *node,
-    struct plan_node *const *parts, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		xstrset(&parts[i]->spawned_from, node->id);
-		if (parts[i]->priority == PRIORITY_COUNT)
-			parts[i]->priority = node->priority;
-		for (char **d = node->depends_on; d != NULL && *d != NULL;
-		     d++) {
-			struct plan_node *on = plan_find(edit->plan, *d);
-
-			if (on != NULL)
-				plan_depend(
-				    edit->changes, parts[i], on, edit->now_ms);
-		}
-		plan_put(edit->plan, parts[i], node->parent,
-		    node->place + 1 + i, edit->changes);
-	}
-	replace(edit, node, parts, count);
-}
-
 static void
 end_with_ids(const struct plan_edit *edit, const char *verb, const char *id,
     struct plan_node *const *others, size_t count)
@@ -584,8 +548,26 @@ plan_edit_split(const struct plan_edit *edit, const char *id,
 		return r;
 	for (size_t i = 0; i < count; i++)
 		link_new(edit, nodes[i]);
-	if (subtask)
-		split_subtask(edit, node, nodes, count);
+	if (subtask) {
+		/* The parts of a subtask stand behind it, and inherit from
+		 * it. */
+		for (size_t i = 0; i < count; i++) {
+			if (nodes[i]->priority == PRIORITY_COUNT)
+				nodes[i]->priority = node->priority;
+			for (char **d = node->depends_on;
+			     d != NULL && *d != NULL; d++) {
+				struct plan_node *on =
+				    plan_find(edit->plan, *d);
+
+				if (on != NULL)
+					plan_depend(edit->changes, nodes[i], on,
+					    edit->now_ms);
+			}
+			plan_put(edit->plan, nodes[i], node->parent,
+			    node->place + 1 + i, edit->changes);
+		}
+		replace(edit, node, nodes, count);
+	}
 	plan_changed(edit->changes, node);
 	end_with_ids(edit, "split", node->id, nodes, count);
 	return 0;
@@ -611,7 +593,6 @@ plan_edit_spawn(const struct plan_edit *edit, const char *parent_id,
 		return r;
 	for (size_t i = 0; i < count; i++) {
 		link_new(edit, ret_nodes[i]);
-		xstrset(&ret_nodes[i]->spawned_from, from_id);
 		if (from != NULL && ret_nodes[i]->priority == PRIORITY_COUNT)
 			ret_nodes[i]->priority = from->priority;
 	}

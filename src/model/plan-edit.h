@@ -15,9 +15,6 @@
 #ifndef PLAN_EDIT_H
 #define PLAN_EDIT_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "priority.h"
 
 struct err;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "plan-effort.h"
 
-#include <stddef.h>
-#include <stdlib.h>
 #include <strings.h>
-
-#include "mem.h"
 
 static const struct {
 	const char *word;

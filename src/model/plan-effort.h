@@ -15,8 +15,6 @@
 #ifndef PLAN_EFFORT_H
 #define PLAN_EFFORT_H
 
-#include <stdint.h>
-
 #define PLAN_EFFORT_MAX 1000000
 
 /* -1 = it does not say; effort may be NULL. */

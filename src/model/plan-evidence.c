@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "errtext.h"
-#include "mem.h"
 #include "plan-evidence.h"
 #include "schema.h"
-#include "strv.h"
-#include "text.h"
 
 #define LIST(key, member) PLAN_LIST(struct plan_evidence, key, member)
 

@@ -8,9 +8,6 @@
 #ifndef PLAN_EVIDENCE_H
 #define PLAN_EVIDENCE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "plan-text.h"
 
 struct err;

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-goal.h"
 #include "plan-node.h"
 
@@ -17,7 +11,7 @@
 
 static const struct schema_field origin_fields[] = {
 	FIELD("sourceSessionKey", source_session_key, .size = PLAN_NAME_MAX),
-	FIELD("originDeliveryContext", delivery_context),
+	PLAN_GONE("originDeliveryContext"),
 };
 static const struct schema origin = SCHEMA_OF(struct plan_goal, origin_fields);
 
@@ -60,6 +54,7 @@ static const struct schema revision =
 
 static const struct schema_field fields[] = {
 	PLAN_MUST(struct plan_goal, "goalId", id, .size = PLAN_ID_MAX),
+	FIELD("number", number, .help = "17 of g17, which names it"),
 	PLAN_MUST(struct plan_goal, "title", title, .size = PLAN_NAME_MAX),
 	MOMENT("createdAt", created_ms),
 	MOMENT("updatedAt", updated_ms),
@@ -75,8 +70,8 @@ static const struct schema_field fields[] = {
 	LIST("successCriteria", success_criteria),
 	LIST("nonGoals", non_goals),
 	FIELD("owner", owner, .size = PLAN_NAME_MAX),
-	LIST("stakeholders", stakeholders),
-	FIELD("repoContextSnapshot", repo_context, .size = PLAN_TEXT_MAX),
+	PLAN_GONE("stakeholders"),
+	PLAN_GONE("repoContextSnapshot"),
 	LIST("constraints", constraints),
 	LIST("assumptions", assumptions),
 	FIELD("plannerInputs", planner_inputs),

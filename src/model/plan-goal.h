@@ -8,10 +8,6 @@
 #ifndef PLAN_GOAL_H
 #define PLAN_GOAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-evidence.h"
 #include "plan-status.h"
 #include "priority.h"
@@ -42,7 +38,8 @@ struct plan_revision {
 
 struct plan_goal {
 	/* Identity */
-	char *id; /* "goal_01J..." */
+	char *id; /* "g17"; of an earlier version "goal_01J..." */
+	int64_t number; /* 17: of those, too; 0 = not known */
 	char *title;
 	int64_t created_ms, updated_ms;
 	int64_t ended_ms; /* completed or cancelled */
@@ -61,10 +58,7 @@ struct plan_goal {
 
 	/* Context */
 	char *source_session_key;
-	struct json_object *delivery_context;
 	char *owner;
-	char **stakeholders;
-	char *repo_context;
 
 	/* Constraints and risk */
 	char **constraints;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-effort.h"
 #include "plan-insights.h"
 #include "plan-ready.h"
@@ -95,38 +91,6 @@ static void
 add_edge(struct graph *g, size_t from, size_t to)
 {
 	g->to[g->order[from]++] = to;
-}
-
-static void
-graph_init(struct graph *g, const struct plan *plan)
-{
-	size_t room = plan->count * 2;
-
-	*g = (struct graph){ .plan = plan, .count = room };
-	g->first = xcalloc(room + 1, sizeof *g->first);
-	g->order = xcalloc(room + 1, sizeof *g->order);
-	g->before = xcalloc(room + 1, sizeof *g->before);
-	g->after = xcalloc(room + 1, sizeof *g->after);
-	g->from = xcalloc(room + 1, sizeof *g->from);
-	each_edge(g, count_edge);
-	for (size_t v = 0; v < room; v++) {
-		g->first[v + 1] += g->first[v];
-		g->order[v] = g->first[v];
-		g->from[v] = v;
-	}
-	g->to = xcalloc(g->first[room] + 1, sizeof *g->to);
-	each_edge(g, add_edge);
-}
-
-static void
-graph_release(struct graph *g)
-{
-	free(g->first);
-	free(g->to);
-	free(g->order);
-	free(g->before);
-	free(g->after);
-	free(g->from);
 }
 
 /* Every vertex after all that it waits for; those of a cycle are left out. */
@@ -363,8 +327,23 @@ plan_insights(const struct plan *plan, struct plan_insights *ret_insights)
 	struct plan_insights all = { .goal = plan->goal->id,
 		.version = plan->goal->version };
 	struct graph graph;
+	struct graph *g = &graph;
+	size_t room = plan->count * 2;
 
-	graph_init(&graph, plan);
+	*g = (struct graph){ .plan = plan, .count = room };
+	g->first = xcalloc(room + 1, sizeof *g->first);
+	g->order = xcalloc(room + 1, sizeof *g->order);
+	g->before = xcalloc(room + 1, sizeof *g->before);
+	g->after = xcalloc(room + 1, sizeof *g->after);
+	g->from = xcalloc(room + 1, sizeof *g->from);
+	each_edge(g, count_edge);
+	for (size_t v = 0; v < room; v++) {
+		g->first[v + 1] += g->first[v];
+		g->order[v] = g->first[v];
+		g->from[v] = v;
+	}
+	g->to = xcalloc(g->first[room] + 1, sizeof *g->to);
+	each_edge(g, add_edge);
 	measure(&graph);
 	all.leaves = xcalloc(plan->count + 1, sizeof *all.leaves);
 	for (const struct plan_node *node = plan_next(plan, NULL); node != NULL;
@@ -373,7 +352,12 @@ plan_insights(const struct plan *plan, struct plan_insights *ret_insights)
 			add_leaf(&all, &graph, node);
 	fill_lists(&all, &graph);
 	find_path(&all, &graph);
-	graph_release(&graph);
+	free(graph.first);
+	free(graph.to);
+	free(graph.order);
+	free(graph.before);
+	free(graph.after);
+	free(graph.from);
 	*ret_insights = all;
 }
 

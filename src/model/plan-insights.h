@@ -11,10 +11,6 @@
 #ifndef PLAN_INSIGHTS_H
 #define PLAN_INSIGHTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-status.h"
 
 struct json_object;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "errtext.h"
-#include "json.h"
 #include "plan-kept.h"
 #include "plan.h"
 
@@ -37,7 +33,7 @@ plan_kept_set(
 		json_object_put(json);
 		return err_set(err, API_E_LIMIT,
 		    "the plan is too large for a draft; apply it from its "
-		    "file: llmc plan apply %s --plan-file FILE",
+		    "file: llmc plan apply %s --plan FILE",
 		    goal->id);
 	}
 	plan_kept_clear(goal);

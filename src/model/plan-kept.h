@@ -8,8 +8,6 @@
 #ifndef PLAN_KEPT_H
 #define PLAN_KEPT_H
 
-#include <stdint.h>
-
 struct err;
 struct json_object;
 struct plan;

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan.h"
 #include "schema.h"
-#include "strv.h"
 
 #define NODE(key, member, ...) \
 	SCHEMA_FIELD(struct plan_node, key, member, ##__VA_ARGS__)
@@ -30,12 +22,13 @@ static const struct schema_field node_fields[] = {
 	NODE("definitionOfDone", definition_of_done, .size = PLAN_TEXT_MAX),
 	NODE("deps", depends_on, .max = PLAN_LIST_MAX, .size = PLAN_ID_MAX),
 	NODE("suggestedAgentId", suggested_agent_id, .size = PLAN_NAME_MAX),
-	NODE("suggestedAgentType", suggested_agent_type, .size = PLAN_NAME_MAX),
+	PLAN_GONE("suggestedAgentType"),
 	NODE("requiredTools", required_tools, LIST),
 	NODE("estimatedEffort", estimated_effort, .size = PLAN_NAME_MAX),
-	NODE("riskLevel", risk_level, .words = risk_level_words),
+	PLAN_GONE("riskLevel"),
 	NODE("priority", priority, .words = priority_words),
 	NODE("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
+	NODE("result", result, .words = node_result_words),
 	NODE("scopePaths", scope_paths, LIST),
 	NODE("verification", verification),
 };

@@ -15,9 +15,6 @@
 #ifndef PLAN_LOAD_H
 #define PLAN_LOAD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-check.h"
 
 struct buf;

@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "buf.h"
 #include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan.h"
 #include "strmap.h"
-#include "strv.h"
-#include "text.h"
 #include "word.h"
-
-static void
-plan_draft_init(struct plan_draft *draft, const struct plan_source *source)
-{
-	*draft = (struct plan_draft){ .source = source };
-	draft->plan =
-	    plan_new(plan_goal_new(source->goal_id, "", source->now_ms));
-}
-
-static void
-plan_draft_release(struct plan_draft *draft)
-{
-	for (size_t i = 0; i < draft->wish_count; i++)
-		free(draft->wishes[i].words);
-	free(draft->wishes);
-	free(draft->lines);
-	plan_free(draft->plan);
-}
 
 static int plan_draft_fail(struct plan_draft *draft, int line, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
@@ -316,6 +290,8 @@ enum label {
 	LABEL_OUTCOME,
 	LABEL_SUBTASKS,
 	LABEL_SCOPE,
+	LABEL_TOOLS,
+	LABEL_RESULT,
 	LABEL_VERIFICATION,
 };
 
@@ -333,6 +309,8 @@ static const struct {
 	{ "outcome", LABEL_OUTCOME },
 	{ "subtasks", LABEL_SUBTASKS },
 	{ "scope paths", LABEL_SCOPE },
+	{ "required tools", LABEL_TOOLS },
+	{ "result", LABEL_RESULT },
 	{ "verification", LABEL_VERIFICATION },
 };
 
@@ -452,7 +430,9 @@ list_of(const struct reader *r, enum label label)
 		return &goal->constraints;
 	if (node == NULL)
 		return &goal->success_criteria;
-	return label == LABEL_SCOPE ? &node->scope_paths : &node->acceptance;
+	return label == LABEL_SCOPE ? &node->scope_paths :
+	    label == LABEL_TOOLS    ? &node->required_tools :
+				      &node->acceptance;
 }
 
 static int
@@ -497,25 +477,14 @@ find_label(const char *text, const char **ret_rest)
 		rest += strspn(rest, bold);
 		rest += strspn(rest, " \t");
 		/* With other words behind it, it is text. */
-		if (labels[i].label == LABEL_VERIFICATION && *rest != '{')
+		if ((labels[i].label == LABEL_VERIFICATION && *rest != '{') ||
+		    (labels[i].label == LABEL_RESULT &&
+			strcasecmp(rest, "report") != 0))
 			continue;
 		*ret_rest = rest;
 		return labels[i].label;
 	}
 	return LABEL_NONE;
-}
-
-static int
-read_contract(struct reader *r, struct plan_node *node, const char *text)
-{
-	struct json_object *contract = NULL;
-	struct err err = { 0 };
-
-	if (contract_from_text(text, "verification", &contract, &err) < 0)
-		return fail(r, "%s", err.msg);
-	json_object_put(node->verification);
-	node->verification = contract;
-	return 0;
 }
 
 static int
@@ -555,8 +524,20 @@ read_value(struct reader *r, enum label label, const char *rest)
 			    "subtask, on one line");
 		xstrset(&node->expected_outcome, rest);
 		return 0;
-	case LABEL_VERIFICATION:
-		return read_contract(r, node, rest);
+	case LABEL_VERIFICATION: {
+		struct json_object *contract = NULL;
+		struct err err = { 0 };
+
+		if (contract_from_text(rest, "verification", &contract, &err) <
+		    0)
+			return fail(r, "%s", err.msg);
+		json_object_put(node->verification);
+		node->verification = contract;
+		return 0;
+	}
+	case LABEL_RESULT:
+		node->result = NODE_RESULT_REPORT;
+		return 0;
 	case LABEL_DEPENDS:
 		while (*rest != '\0') {
 			size_t len = strcspn(rest, ",;");
@@ -582,11 +563,12 @@ read_label(struct reader *r, enum label label, int indent, const char *rest)
 	r->list = LABEL_NONE;
 	if (label == LABEL_DEPENDS && owner(r) == NULL)
 		return fail(r, "a goal depends on nothing");
-	if ((label == LABEL_SCOPE || label == LABEL_VERIFICATION) &&
+	if ((label == LABEL_SCOPE || label == LABEL_VERIFICATION ||
+		label == LABEL_TOOLS || label == LABEL_RESULT) &&
 	    owner(r) == NULL)
 		return fail(r,
-		    "scope paths and a verification are those of a phase, task "
-		    "or subtask");
+		    "scope paths, tools, a result and a verification are those "
+		    "of a phase, task or subtask");
 	if (label == LABEL_CONSTRAINTS && owner(r) != NULL)
 		return fail(r,
 		    "constraints are the goal's: put them above the first "
@@ -717,16 +699,6 @@ plan_markdown_plain(const char *text, bool bullets)
 	    !is_comment(text) && find_label(text, &rest) == LABEL_NONE;
 }
 
-/* The line without the backslash in front of its text. */
-static int
-read_escaped(struct reader *r, int indent, const char *line, const char *text)
-{
-	cleanup_free char *plain =
-	    xasprintf("%.*s%s", (int)(text - line), line, text + 1);
-
-	return read_text(r, indent, plain, text + 1);
-}
-
 static int
 read_shaped(struct reader *r, int indent, const char *line, const char *text)
 {
@@ -734,8 +706,13 @@ read_shaped(struct reader *r, int indent, const char *line, const char *text)
 	const char *rest = NULL;
 	enum label label;
 
-	if (*text == '\\')
-		return read_escaped(r, indent, line, text);
+	if (*text == '\\') {
+		cleanup_free char *plain =
+		    xasprintf("%.*s%s", (int)(text - line), line, text + 1);
+
+		/* The line without the backslash in front of its text. */
+		return read_text(r, indent, plain, text + 1);
+	}
 
 	if (hashes > 0 && indent < 4 &&
 	    (text[hashes] == ' ' || text[hashes] == '\0'))
@@ -822,18 +799,26 @@ plan_markdown(const char *text, size_t len, const struct plan_source *source,
 {
 	struct reader r = { .prose = BUF_INIT };
 	int e;
+	struct plan_draft *draft;
 
 	if (len > PLAN_FILE_MAX)
 		return err_set(err, -EINVAL, "the plan is longer than %d bytes",
 		    PLAN_FILE_MAX);
-	plan_draft_init(&r.draft, source);
+	r.draft = (struct plan_draft){ .source = source,
+		.plan = plan_new(
+		    plan_goal_new(source->goal_id, "", source->now_ms)) };
 	r.plan = r.draft.plan;
 	e = read_lines(&r, text, len);
 	if (e == 0)
 		e = plan_draft_finish(&r.draft, ret_plan);
 	if (e < 0)
 		err_set(err, e, "%s", r.draft.err.msg);
-	plan_draft_release(&r.draft);
+	draft = &r.draft;
+	for (size_t i = 0; i < draft->wish_count; i++)
+		free(draft->wishes[i].words);
+	free(draft->wishes);
+	free(draft->lines);
+	plan_free(draft->plan);
 	buf_release(&r.prose);
 	return e;
 }

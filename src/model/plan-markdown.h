@@ -26,14 +26,9 @@
 #ifndef PLAN_MARKDOWN_H
 #define PLAN_MARKDOWN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "errtext.h"
 #include "plan-node.h"
 
 struct buf;
-struct err;
 struct plan;
 struct plan_source;
 

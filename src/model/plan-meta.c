@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stddef.h>
-#include <string.h>
-
-#include "json.h"
+#include "base.h"
 #include "plan-goal.h"
 #include "plan-meta.h"
 #include "task-run.h"

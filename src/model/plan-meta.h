@@ -17,8 +17,6 @@
 #ifndef PLAN_META_H
 #define PLAN_META_H
 
-#include <stdint.h>
-
 #include "id.h"
 
 struct json_object;

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api-team.h"
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-node.h"
 #include "remedy-mask.h"
+#include "task-run.h"
 
 const char *const node_kind_words[] = {
 	[NODE_PHASE] = "phase",
@@ -21,11 +17,9 @@ const char *const node_kind_words[] = {
 	[NODE_KIND_COUNT] = NULL,
 };
 
-const char *const risk_level_words[] = {
-	[RISK_LOW] = "low",
-	[RISK_MED] = "med",
-	[RISK_HIGH] = "high",
-	[RISK_UNSET] = NULL,
+const char *const node_result_words[] = {
+	[NODE_RESULT_REPORT] = "report",
+	[NODE_RESULT_UNSET] = NULL,
 };
 
 /* The key of its id tells what a node is. */
@@ -55,7 +49,7 @@ static const struct schema_field fields[] = {
 	PLAN_MUST(struct plan_node, "goalId", goal_id, .size = PLAN_ID_MAX),
 	FIELD("parentId", parent_id, .size = PLAN_ID_MAX),
 	FIELD("order", order),
-	FIELD("spawnedFrom", spawned_from, .size = PLAN_ID_MAX),
+	PLAN_GONE("spawnedFrom"),
 	IDS("replacedBy", replaced_by),
 	PLAN_MUST(struct plan_node, "name", name, .size = PLAN_NAME_MAX),
 	FIELD("objective", objective, .size = PLAN_TEXT_MAX),
@@ -65,17 +59,18 @@ static const struct schema_field fields[] = {
 	IDS("dependsOn", depends_on),
 	IDS("blocks", blocks),
 	FIELD("suggestedAgentId", suggested_agent_id, .size = PLAN_NAME_MAX),
-	FIELD(
-	    "suggestedAgentType", suggested_agent_type, .size = PLAN_NAME_MAX),
+	PLAN_GONE("suggestedAgentType"),
 	LIST("requiredTools", required_tools),
 	FIELD("estimatedEffort", estimated_effort, .size = PLAN_NAME_MAX),
-	FIELD("riskLevel", risk_level, .words = risk_level_words),
+	PLAN_GONE("riskLevel"),
 	FIELD("priority", priority, .words = priority_words),
 	FIELD(
 	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
+	FIELD("result", result, .words = node_result_words),
 	LIST("scopePaths", scope_paths),
 	FIELD("verification", verification, .of = &api_contract),
-	FIELD("spawn", spawn, .help = "how an agent asked for it"),
+	SCHEMA_PART(struct plan_node, "spawn", POINTER, spawn, task_run_schema,
+	    .flags = SCHEMA_OMIT_UNSET, .help = "how an agent asked for it"),
 	PLAN_MUST(
 	    struct plan_node, "status", status, .words = node_status_words),
 	FIELD("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
@@ -96,8 +91,8 @@ static const struct schema_field fields[] = {
 const struct schema plan_node_schema =
     SCHEMA_OF(struct plan_node, fields, .strict = true,
 	.blank = &(const struct plan_node){ .priority = PRIORITY_COUNT,
-	    .risk_level = RISK_UNSET,
-	    .recovery_policy = RECOVERY_UNSET });
+	    .recovery_policy = RECOVERY_UNSET,
+	    .result = NODE_RESULT_UNSET });
 
 const char *
 node_kind_name(enum node_kind kind)

@@ -9,10 +9,6 @@
 #ifndef PLAN_NODE_H
 #define PLAN_NODE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-evidence.h"
 #include "plan-status.h"
 #include "priority.h"
@@ -21,6 +17,7 @@ struct err;
 struct json_object;
 struct plan_assignment;
 struct plan_crystal;
+struct task_run;
 
 enum node_kind {
 	NODE_PHASE,
@@ -32,14 +29,13 @@ enum node_kind {
 extern const char *const node_kind_words[NODE_KIND_COUNT + 1];
 const char *node_kind_name(enum node_kind kind); /* "phase" */
 
-enum risk_level {
-	RISK_LOW,
-	RISK_MED,
-	RISK_HIGH,
-	RISK_UNSET
+/* What is handed in when it is done, other than a commit. */
+enum node_result {
+	NODE_RESULT_REPORT, /* what its agent says at the end */
+	NODE_RESULT_UNSET
 };
 
-extern const char *const risk_level_words[RISK_UNSET + 1];
+extern const char *const node_result_words[NODE_RESULT_UNSET + 1];
 
 struct plan_node {
 	/* Identity */
@@ -48,7 +44,6 @@ struct plan_node {
 	enum node_kind kind;
 	char *parent_id; /* NULL = a phase */
 	int order; /* among its siblings, ascending */
-	char *spawned_from; /* the node it was split off from */
 	char **replaced_by; /* the nodes that it was split or merged into */
 
 	/* Intent, acceptance */
@@ -64,17 +59,15 @@ struct plan_node {
 	char **blocks;
 
 	/* Hints */
-	char *suggested_agent_id;
-	char *suggested_agent_type;
-	char **required_tools;
+	char *suggested_agent_id; /* a card, [agents.<name>] */
+	char **required_tools; /* its agent must have */
 	char *estimated_effort;
-	enum risk_level risk_level;
 	enum priority priority; /* PRIORITY_COUNT = that of its parent */
 	enum recovery_policy recovery_policy; /* RECOVERY_UNSET the same */
+	enum node_result result;
 	char **scope_paths; /* that work on it may change; NULL = everything */
 	struct json_object *verification; /* its contract (api_contract) */
-	struct json_object *spawn; /* how an agent asked for it: a struct
-				    * task_run (task-run.h); NULL = none did */
+	struct task_run *spawn; /* how an agent asked for it; NULL = none did */
 
 	/* State */
 	enum node_status status; /* of a node with children: rolled up, unless

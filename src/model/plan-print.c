@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-markdown.h"
 #include "plan-print.h"
 #include "plan-replan.h"
@@ -18,9 +14,9 @@ static const char help[] =
     "Leave the\n"
     "ids of the others as they are: a node is known by its id. Lists are "
     "Acceptance:,\n"
-    "Scope paths: and Constraints:; Depends:, Priority:, Recovery:, Outcome: "
-    "and\n"
-    "Verification: have one line.\n"
+    "Scope paths:, Required tools: and Constraints:; Depends:, Priority:, "
+    "Recovery:,\n"
+    "Result:, Outcome: and Verification: have one line.\n"
     "-->\n";
 
 struct printer {
@@ -149,27 +145,6 @@ add_line(struct printer *p, bool *first, const char *indent, const char *label,
 	*first = false;
 }
 
-static void
-add_lines(struct printer *p, const char *indent, const struct plan_node *node)
-{
-	cleanup_buf struct buf ids = BUF_INIT, contract = BUF_INIT;
-	bool first = true;
-
-	for (char **d = node->depends_on; d != NULL && *d != NULL; d++)
-		buf_addf(&ids, "%s%s", ids.len > 0 ? ", " : "", *d);
-	add_line(p, &first, indent, "Outcome", node->expected_outcome);
-	add_line(p, &first, indent, "Depends", ids.data);
-	if (node->priority != PRIORITY_COUNT)
-		add_line(p, &first, indent, "Priority",
-		    priority_name(node->priority));
-	if (node->recovery_policy != RECOVERY_UNSET)
-		add_line(p, &first, indent, "Recovery",
-		    recovery_policy_words[node->recovery_policy]);
-	if (node->verification != NULL)
-		json_print(node->verification, false, &contract);
-	add_line(p, &first, indent, "Verification", contract.data);
-}
-
 /* --- nodes ------------------------------------------------------------- */
 
 static void
@@ -180,6 +155,8 @@ add_node(struct printer *p, const struct plan_node *node)
 	const char *indent = subtask ? "  " : "";
 	cleanup_free char *name = one_line(node->name);
 	cleanup_buf struct buf head = BUF_INIT;
+	cleanup_buf struct buf ids = BUF_INIT, contract = BUF_INIT;
+	bool first = true;
 
 	buf_addf(p->out, "%s%s", subtask && node->place > 0 ? "" : "\n",
 	    subtask && node->place == 0 ? "Subtasks:\n" : "");
@@ -194,7 +171,23 @@ add_node(struct printer *p, const struct plan_node *node)
 	add_text(p, indent, node->objective, subtask);
 	add_list(p, indent, "Acceptance", node->acceptance);
 	add_list(p, indent, "Scope paths", node->scope_paths);
-	add_lines(p, indent, node);
+	add_list(p, indent, "Required tools", node->required_tools);
+	for (char **d = node->depends_on; d != NULL && *d != NULL; d++)
+		buf_addf(&ids, "%s%s", ids.len > 0 ? ", " : "", *d);
+	add_line(p, &first, indent, "Outcome", node->expected_outcome);
+	add_line(p, &first, indent, "Depends", ids.data);
+	if (node->priority != PRIORITY_COUNT)
+		add_line(p, &first, indent, "Priority",
+		    priority_name(node->priority));
+	if (node->recovery_policy != RECOVERY_UNSET)
+		add_line(p, &first, indent, "Recovery",
+		    recovery_policy_words[node->recovery_policy]);
+	if (node->result != NODE_RESULT_UNSET)
+		add_line(p, &first, indent, "Result",
+		    node_result_words[node->result]);
+	if (node->verification != NULL)
+		json_print(node->verification, false, &contract);
+	add_line(p, &first, indent, "Verification", contract.data);
 }
 
 static void

@@ -9,8 +9,6 @@
 #ifndef PLAN_PRINT_H
 #define PLAN_PRINT_H
 
-#include <stdbool.h>
-
 struct buf;
 struct plan;
 

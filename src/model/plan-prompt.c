@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "nudge-text.h"
 #include "plan-crystal.h"
 #include "plan-prompt.h"
 #include "plan.h"
-#include "strv.h"
-#include "text.h"
 
 /* How useful a part is; the last ones go first. */
 enum rank {
@@ -138,25 +133,6 @@ add_report(struct prompt *p, enum rank rank, const char *title,
 	take(p, rank, &text);
 }
 
-/* What it depends on, and what those above it depend on. */
-static void
-add_reports(
-    struct prompt *p, const struct plan *plan, const struct plan_node *node)
-{
-	enum rank rank = RANK_NEAR;
-
-	add_report(p, RANK_OWN, "What was reported before about", node);
-	for (; node != NULL; node = node->parent, rank = RANK_FAR)
-		for (char **d = node->depends_on; d != NULL && *d != NULL;
-		     d++) {
-			const struct plan_node *on = plan_find(plan, *d);
-
-			if (on != NULL)
-				add_report(
-				    p, rank, "What was reported about", on);
-		}
-}
-
 static void
 add_context(
     struct prompt *p, const struct plan *plan, const struct plan_node *node)
@@ -183,8 +159,6 @@ add_context(
 	take(p, RANK_SUCCESS, &text);
 	add_list(&text, "\nAssumptions:", goal->assumptions);
 	take(p, RANK_BACKGROUND, &text);
-	add_text(&text, "\nAbout the repository: ", goal->repo_context);
-	take(p, RANK_BACKGROUND, &text);
 }
 
 static void
@@ -209,12 +183,24 @@ static void
 build(struct prompt *p, const struct plan *plan, const struct plan_node *node,
     bool whole)
 {
+	enum rank rank = RANK_NEAR;
+
 	add_objective(p, plan, node, whole);
 	add_criteria(p, node, whole);
 	add_context(p, plan, node);
 	/* The last part must have room. */
 	add_contract(p, plan, node);
-	add_reports(p, plan, node);
+	/* What it depends on, and what those above it depend on. */
+	add_report(p, RANK_OWN, "What was reported before about", node);
+	for (; node != NULL; node = node->parent, rank = RANK_FAR)
+		for (char **d = node->depends_on; d != NULL && *d != NULL;
+		     d++) {
+			const struct plan_node *on = plan_find(plan, *d);
+
+			if (on != NULL)
+				add_report(
+				    p, rank, "What was reported about", on);
+		}
 }
 
 static size_t

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
-#include "mem.h"
+#include "base.h"
 #include "plan-deps.h"
 #include "plan-ready.h"
 #include "plan-rollup.h"

@@ -9,10 +9,6 @@
 #ifndef PLAN_READY_H
 #define PLAN_READY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "priority.h"
 
 struct plan;

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-effort.h"
 #include "plan-insights.h"
 #include "plan-recommend.h"
 #include "plan.h"
 #include "schema.h"
-#include "strv.h"
 
 const char *const recommend_kind_words[] = { "start", "unblock", "split",
 	"merge", "reorder", NULL };
@@ -97,13 +91,6 @@ is_untouched(const struct plan_node *node)
 {
 	return node->assignment == NULL &&
 	    (node->status == NODE_TODO || node->status == NODE_QUEUED);
-}
-
-static void
-look_start(struct maker *m, const struct plan_insight *leaf)
-{
-	if (leaf->ready)
-		add_urgency(m, leaf, add(m, RECOMMEND_START, leaf->node));
 }
 
 static void
@@ -259,7 +246,9 @@ plan_recommend(const struct plan *plan, const struct plan_insights *insights,
 
 	find_easy(&m);
 	for (size_t i = 0; i < insights->open; i++) {
-		look_start(&m, &insights->leaves[i]);
+		if (insights->leaves[i].ready)
+			add_urgency(&m, &insights->leaves[i],
+			    add(&m, RECOMMEND_START, insights->leaves[i].node));
 		look_blocked(&m, &insights->leaves[i]);
 		look_split(&m, &insights->leaves[i]);
 		look_order(&m, &insights->leaves[i]);

@@ -14,8 +14,6 @@
 #ifndef PLAN_RECOMMEND_H
 #define PLAN_RECOMMEND_H
 
-#include <stddef.h>
-
 struct json_object;
 struct schema;
 struct plan;

@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-deps.h"
 #include "plan-load.h"
 #include "plan-replan.h"
 #include "plan.h"
 #include "strmap.h"
-#include "strv.h"
-#include "text.h"
 
 /* What the replan of one plan is about. */
 struct replan {
@@ -92,21 +83,18 @@ check_next(const struct replan *r, struct err *err)
 /* --- the change ---------------------------------------------------------- */
 
 static void
-drop_id(char ***list, const char *id)
-{
-	strv_remove(*list, id);
-	if (strv_count(*list) == 0)
-		strv_clear(list);
-}
-
-static void
 remove_node(struct replan *r, struct plan_node *node)
 {
 	for (char **id = node->blocks; id != NULL && *id != NULL; id++) {
 		struct plan_node *waits = plan_find(r->plan, *id);
 
-		if (waits != NULL)
-			drop_id(&waits->depends_on, node->id);
+		if (waits != NULL) {
+			char ***list = &waits->depends_on;
+
+			strv_remove(*list, node->id);
+			if (strv_count(*list) == 0)
+				strv_clear(list);
+		}
 	}
 	if (r->changes != NULL)
 		plan_changes_removed(r->changes, node);
@@ -158,17 +146,17 @@ change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
 	xstrset(&node->expected_outcome, to->expected_outcome);
 	xstrset(&node->definition_of_done, to->definition_of_done);
 	xstrset(&node->suggested_agent_id, to->suggested_agent_id);
-	xstrset(&node->suggested_agent_type, to->suggested_agent_type);
 	xstrset(&node->estimated_effort, to->estimated_effort);
 	plan_set_list(&node->acceptance, to->acceptance);
 	plan_set_list(&node->depends_on, to->depends_on);
 	plan_set_list(&node->required_tools, to->required_tools);
-	node->risk_level = to->risk_level;
 	/* What a person set stays, unless the new plan says otherwise. */
 	if (to->priority != PRIORITY_COUNT)
 		node->priority = to->priority;
 	if (to->recovery_policy != RECOVERY_UNSET)
 		node->recovery_policy = to->recovery_policy;
+	if (to->result != NODE_RESULT_UNSET)
+		node->result = to->result;
 	if (strv_count(to->scope_paths) > 0)
 		plan_set_list(&node->scope_paths, to->scope_paths);
 	if (to->verification != NULL) {
@@ -235,28 +223,6 @@ put_nodes(struct replan *r, struct err *err)
 	return 0;
 }
 
-/* Orders are places again; parents that lost their children have a status of
- * their own. */
-static void
-tidy(struct replan *r)
-{
-	const struct plan_node_move move = { .to = NODE_TODO,
-		.rolled_up = true };
-
-	for (size_t i = 0; i < r->plan->count; i++) {
-		struct plan_node *n = r->plan->nodes[i];
-
-		n->order = (int)n->place;
-		if (plan_node_leaf(n) && node_status_open(n->status) &&
-		    n->override.actor == NULL &&
-		    strmap_get(&r->parents, n->id) != NULL)
-			plan_node_move(n, &move, r->now_ms, NULL);
-		if (r->changes != NULL)
-			plan_changed(r->changes, n);
-	}
-	plan_link_blocks(r->plan);
-}
-
 static int
 apply(struct replan *r, struct err *err)
 {
@@ -268,26 +234,27 @@ apply(struct replan *r, struct err *err)
 			    r->plan->nodes[i]);
 	remove_below(r, NULL);
 	e = put_nodes(r, err);
-	if (e == 0)
-		tidy(r);
+	if (e == 0) {
+		const struct plan_node_move move = { .to = NODE_TODO,
+			.rolled_up = true };
+
+		/* Orders are places again; parents that lost their children
+		 * have a status of their own. */
+		for (size_t i = 0; i < r->plan->count; i++) {
+			struct plan_node *n = r->plan->nodes[i];
+
+			n->order = (int)n->place;
+			if (plan_node_leaf(n) && node_status_open(n->status) &&
+			    n->override.actor == NULL &&
+			    strmap_get(&r->parents, n->id) != NULL)
+				plan_node_move(n, &move, r->now_ms, NULL);
+			if (r->changes != NULL)
+				plan_changed(r->changes, n);
+		}
+		plan_link_blocks(r->plan);
+	}
 	strmap_release(&r->parents);
 	return e == 0 ? plan_deps_check(r->plan, NULL, err) : e;
-}
-
-static void
-note_origin(struct plan_goal *goal, const struct plan_goal *from)
-{
-	xstrset(&goal->model_ref, from->model_ref);
-	xstrset(&goal->template_id, from->template_id);
-	xstrset(&goal->template_hash, from->template_hash);
-	plan_set_list(&goal->validation_errors, from->validation_errors);
-	xstrset(&goal->plan_fault, NULL);
-	goal->plan_wanted = false;
-	goal->plan_attempts = 0;
-	json_object_put(goal->planner_inputs);
-	goal->planner_inputs = json_object_get(from->planner_inputs);
-	json_object_put(goal->planner_output);
-	goal->planner_output = json_object_get(from->planner_output);
 }
 
 /* "planned: 4 nodes", "replanned: added T1.3; changed T1.1 (name); removed
@@ -318,14 +285,6 @@ add_words(const struct replan *r, bool first, struct buf *out)
 	if (out->len == start)
 		buf_adds(out, "nothing is different");
 	buf_truncate(out, text_cut(out->data, out->len, PLAN_LINE_MAX));
-}
-
-static void
-clear_words(struct replan *r)
-{
-	buf_clear(&r->added);
-	buf_clear(&r->changed);
-	buf_clear(&r->removed);
 }
 
 int
@@ -361,11 +320,29 @@ plan_replan_node(const struct plan_edit *edit, const struct plan *next,
 		plan_free(r.plan);
 	}
 	if (e == 0) {
+		struct plan_goal *goal;
+		const struct plan_goal *from;
+
 		r.plan = edit->plan;
 		r.changes = edit->changes;
-		clear_words(&r);
+		buf_clear(&r.added);
+		buf_clear(&r.changed);
+		buf_clear(&r.removed);
 		apply(&r, NULL);
-		note_origin(edit->plan->goal, next->goal);
+		goal = edit->plan->goal;
+		from = next->goal;
+		xstrset(&goal->model_ref, from->model_ref);
+		xstrset(&goal->template_id, from->template_id);
+		xstrset(&goal->template_hash, from->template_hash);
+		plan_set_list(
+		    &goal->validation_errors, from->validation_errors);
+		xstrset(&goal->plan_fault, NULL);
+		goal->plan_wanted = false;
+		goal->plan_attempts = 0;
+		json_object_put(goal->planner_inputs);
+		goal->planner_inputs = json_object_get(from->planner_inputs);
+		json_object_put(goal->planner_output);
+		goal->planner_output = json_object_get(from->planner_output);
 		add_words(&r, first, &what);
 		plan_edit_end(edit, what.data);
 	}

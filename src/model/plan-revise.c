@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "buf.h"
 #include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "id.h"
 #include "plan-edit.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
@@ -17,7 +11,6 @@
 #include "plan-replan.h"
 #include "plan-revise.h"
 #include "plan.h"
-#include "strv.h"
 
 struct revise {
 	const struct plan_edit *edit;
@@ -66,6 +59,10 @@ kept_difference(const struct plan_node *a, const struct plan_node *b)
 		return "dependencies";
 	if (!same_list(a->scope_paths, b->scope_paths))
 		return "scope paths";
+	if (!same_list(a->required_tools, b->required_tools))
+		return "required tools";
+	if (a->result != b->result)
+		return "result";
 	if (!contract_equal(a->verification, b->verification))
 		return "verification";
 	return NULL;
@@ -221,6 +218,10 @@ change_node(struct revise *r, struct plan_node *node,
 		plan_set_list(&node->acceptance, next->acceptance);
 	if (!same_list(base->scope_paths, next->scope_paths))
 		plan_set_list(&node->scope_paths, next->scope_paths);
+	if (!same_list(base->required_tools, next->required_tools))
+		plan_set_list(&node->required_tools, next->required_tools);
+	if (base->result != next->result)
+		node->result = next->result;
 	if (!contract_equal(base->verification, next->verification)) {
 		json_object_put(node->verification);
 		node->verification = json_object_get(next->verification);
@@ -232,16 +233,6 @@ change_node(struct revise *r, struct plan_node *node,
 	node->updated_ms = r->edit->now_ms;
 	plan_changed(r->edit->changes, node);
 	r->changed++;
-}
-
-static void
-remove_node(struct revise *r, struct plan_node *node)
-{
-	set_depends(r, node, NULL);
-	plan_changes_removed(r->edit->changes, node);
-	plan_detach(r->plan, node);
-	plan_node_free(node);
-	r->removed++;
 }
 
 /* Children before their parents. */
@@ -256,8 +247,13 @@ remove_below(struct revise *r, struct plan_node *parent)
 		    plan_children(r->plan, parent, &count)[i];
 
 		remove_below(r, node);
-		if (plan_find(r->next, node->id) == NULL)
-			remove_node(r, node);
+		if (plan_find(r->next, node->id) != NULL)
+			continue;
+		set_depends(r, node, NULL);
+		plan_changes_removed(r->edit->changes, node);
+		plan_detach(r->plan, node);
+		plan_node_free(node);
+		r->removed++;
 	}
 }
 
@@ -281,38 +277,6 @@ place_nodes(struct revise *r)
 		plan_put(
 		    r->plan, node, node->parent, n->place, r->edit->changes);
 	}
-}
-
-static void
-apply(struct revise *r)
-{
-	struct strmap parents = { 0 };
-
-	for (size_t i = 0; i < r->plan->count; i++)
-		if (!plan_node_leaf(r->plan->nodes[i]))
-			strmap_add(
-			    &parents, r->plan->nodes[i]->id, r->plan->nodes[i]);
-	change_goal(r);
-	for (const struct plan_node *n = plan_next(r->next, NULL); n != NULL;
-	     n = plan_next(r->next, n)) {
-		struct plan_node *node = plan_find(r->plan, n->id);
-
-		if (node == NULL) {
-			add_node(r, n);
-			continue;
-		}
-		change_node(r, node, plan_find(r->base, n->id), n);
-		if (!same_text(node->parent_id, n->parent_id))
-			plan_put(r->plan, node,
-			    plan_find(r->plan, n->parent_id), r->plan->count,
-			    r->edit->changes);
-	}
-	remove_below(r, NULL);
-	place_nodes(r);
-	for (size_t i = 0; i < r->plan->count; i++)
-		if (strmap_get(&parents, r->plan->nodes[i]->id) != NULL)
-			plan_edit_left_alone(r->edit, r->plan->nodes[i]);
-	strmap_release(&parents);
 }
 
 static void
@@ -348,7 +312,7 @@ plan_revise_hash(const struct plan *plan, char out[PLAN_HASH_SIZE])
 	cleanup_buf struct buf text = BUF_INIT;
 
 	plan_print(plan, false, &text);
-	plan_instruction_hash(text.data, out);
+	id_hash(text.data, out, PLAN_HASH_SIZE - 1);
 }
 
 static int
@@ -392,7 +356,33 @@ plan_revise(const struct plan_edit *edit, const char *text, const char *before,
 		e = check(&r, err);
 	}
 	if (e == 0) {
-		apply(&r);
+		struct strmap parents = { 0 };
+
+		for (size_t i = 0; i < r.plan->count; i++)
+			if (!plan_node_leaf(r.plan->nodes[i]))
+				strmap_add(&parents, r.plan->nodes[i]->id,
+				    r.plan->nodes[i]);
+		change_goal(&r);
+		for (const struct plan_node *n = plan_next(r.next, NULL);
+		     n != NULL; n = plan_next(r.next, n)) {
+			struct plan_node *node = plan_find(r.plan, n->id);
+
+			if (node == NULL) {
+				add_node(&r, n);
+				continue;
+			}
+			change_node(&r, node, plan_find(r.base, n->id), n);
+			if (!same_text(node->parent_id, n->parent_id))
+				plan_put(r.plan, node,
+				    plan_find(r.plan, n->parent_id),
+				    r.plan->count, r.edit->changes);
+		}
+		remove_below(&r, NULL);
+		place_nodes(&r);
+		for (size_t i = 0; i < r.plan->count; i++)
+			if (strmap_get(&parents, r.plan->nodes[i]->id) != NULL)
+				plan_edit_left_alone(r.edit, r.plan->nodes[i]);
+		strmap_release(&parents);
 		end(&r);
 	}
 	plan_free(r.base);

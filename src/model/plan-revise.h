@@ -27,6 +27,7 @@ int plan_revise(const struct plan_edit *edit, const char *text,
     const char *before, struct err *err);
 
 /* The hash of everything that can be edited. */
+#define PLAN_HASH_SIZE 17
 void plan_revise_hash(const struct plan *plan, char out[PLAN_HASH_SIZE]);
 
 #endif

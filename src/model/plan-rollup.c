@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "plan-rollup.h"
 #include "plan.h"
-#include "text.h"
 
 /* What the children of a node are. */
 struct tally {

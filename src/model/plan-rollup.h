@@ -22,8 +22,6 @@
 #ifndef PLAN_ROLLUP_H
 #define PLAN_ROLLUP_H
 
-#include <stdint.h>
-
 struct plan;
 struct plan_changes;
 struct plan_node;

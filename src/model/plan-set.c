@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
 #include "plan-set.h"
 
 #define NAMED_MAX 4 /* goals in a message */
@@ -226,7 +221,7 @@ count_plans(const struct plan_set *set, const char *node_id, bool listed,
 	for (size_t i = 0; i < set->plan_count; i++) {
 		struct plan *plan = set->plans[i];
 
-		if (plan_find(plan, node_id) == NULL ||
+		if (plan_named(plan, node_id) == NULL ||
 		    (listed && !goal_status_open(plan->goal->status)))
 			continue;
 		if (count++ == 0)

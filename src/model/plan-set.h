@@ -9,8 +9,6 @@
 #ifndef PLAN_SET_H
 #define PLAN_SET_H
 
-#include <stddef.h>
-
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan.h"

@@ -2,9 +2,8 @@
 
 /* The words and the tables. */
 
+#include "base.h"
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
 #include "plan-status.h"
 
 const char *const goal_status_words[] = {

@@ -8,8 +8,6 @@
 #ifndef PLAN_STATUS_H
 #define PLAN_STATUS_H
 
-#include <stdbool.h>
-
 struct err;
 
 enum goal_status {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
+#include "base.h"
 #include "plan-ready.h"
 #include "plan-summary.h"
 #include "plan.h"
-#include "strv.h"
+#include "planner-result.h"
 
 /* forced: the status of an overridden node above; NODE_STATUS_COUNT = none. */
 static void
@@ -35,7 +35,8 @@ count(const struct plan *plan, const struct plan_node *node,
 struct plan_summary
 plan_summary(const struct plan *plan, const struct plan_node *node)
 {
-	struct plan_summary s = { 0 };
+	struct plan_summary s = { .planning =
+				      node == NULL && planner_is_due(plan) };
 
 	if (node != NULL)
 		count(plan, node, NODE_STATUS_COUNT, &s);
@@ -90,6 +91,8 @@ static const struct schema_field fields[] = {
 	COUNT("total", total,
 	    "nodes without children, without those that others have replaced"),
 	COUNT("percent", percent, "done of the total"),
+	COUNT("planning", planning,
+	    "there is no plan, and the planner is to make one"),
 	COUNT("ready", ready, "can be worked on now"),
 	COUNT("assigned", assigned, "somebody works on them"),
 	COUNT("todo", leaves[NODE_TODO], NULL),

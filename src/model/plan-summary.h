@@ -5,8 +5,6 @@
 #ifndef PLAN_SUMMARY_H
 #define PLAN_SUMMARY_H
 
-#include <stddef.h>
-
 #include "plan-status.h"
 #include "schema.h"
 
@@ -22,6 +20,7 @@ struct plan_summary {
 	size_t dropped; /* the others of them */
 	size_t ready;
 	size_t assigned;
+	bool planning; /* there is no plan, and the planner is to make one */
 	int percent; /* done of the total; 100 only if all are */
 };
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
+#include "base.h"
 #include "plan-text.h"
-#include "strv.h"
-#include "text.h"
 
 bool
 plan_blank(const char *s)

@@ -5,9 +5,6 @@
 #ifndef PLAN_TEXT_H
 #define PLAN_TEXT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "schema.h"
 
 #define PLAN_ID_MAX          64 /* bytes */
@@ -37,6 +34,12 @@ void plan_set_list(char ***to, char *const *from);
 #define PLAN_MAY(owner, key, member, ...) \
 	SCHEMA_FIELD(                     \
 	    owner, key, member, .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
+/* What earlier versions kept, and nobody read: old records may have it. */
+#define PLAN_GONE(key)                                    \
+	{                                                 \
+		.name = (key), .type = SCHEMA_ANY,        \
+		.flags = SCHEMA_OPTIONAL | SCHEMA_PRIVATE \
+	}
 #define PLAN_LIST(owner, key, member) \
 	PLAN_MAY(                     \
 	    owner, key, member, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-assignment.h"
 #include "plan-deps.h"
 #include "plan-ready.h"
@@ -35,20 +32,6 @@ static void
 add_part(struct buf *out, size_t start, const char *words)
 {
 	buf_addf(out, "%s%s", out->len == start ? "" : "; ", words);
-}
-
-static void
-add_worker(const struct plan_assignment *a, struct buf *out, size_t start)
-{
-	add_part(out, start,
-	    a->worker != NULL       ? a->worker :
-		a->agent_id != NULL ? a->agent_id :
-				      a->id);
-	if (a->task != NULL)
-		buf_addf(out, " (%s)", a->task);
-	buf_addf(out, ", %s", assignment_status_name(a->status));
-	if (a->blocked_reason != NULL)
-		buf_addf(out, ": %s", a->blocked_reason);
 }
 
 /* What it waits for, unless that is what its parent waits for as well. */
@@ -107,8 +90,19 @@ plan_tree_note(
 
 	if (!plan_node_leaf(node))
 		add_progress(plan, node, out, start);
-	if (node->assignment != NULL)
-		add_worker(node->assignment, out, start);
+	if (node->assignment != NULL) {
+		const struct plan_assignment *a = node->assignment;
+
+		add_part(out, start,
+		    a->worker != NULL       ? a->worker :
+			a->agent_id != NULL ? a->agent_id :
+					      a->id);
+		if (a->task != NULL)
+			buf_addf(out, " (%s)", a->task);
+		buf_addf(out, ", %s", assignment_status_name(a->status));
+		if (a->blocked_reason != NULL)
+			buf_addf(out, ": %s", a->blocked_reason);
+	}
 	if (node->blocked_reason != NULL &&
 	    (node->assignment == NULL ||
 		node->assignment->blocked_reason == NULL ||

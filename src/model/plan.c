@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
+#include <ctype.h>
 
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan.h"
-#include "strv.h"
 
 struct plan *
 plan_new(struct plan_goal *goal)
@@ -95,11 +90,27 @@ plan_find(const struct plan *plan, const char *id)
 	return id == NULL ? NULL : strmap_get(&plan->by_id, id);
 }
 
+struct plan_node *
+plan_named(const struct plan *plan, const char *word)
+{
+	struct plan_node *node = plan_find(plan, word);
+
+	if (word == NULL || !isdigit((unsigned char)*word))
+		return node;
+	for (const char *letter = "PTS"; node == NULL && *letter != '\0';
+	     letter++) {
+		cleanup_free char *id = xasprintf("%c%s", *letter, word);
+
+		node = plan_find(plan, id);
+	}
+	return node;
+}
+
 int
 plan_get(const struct plan *plan, const char *id, struct plan_node **ret_node,
     struct err *err)
 {
-	struct plan_node *node = plan_find(plan, id);
+	struct plan_node *node = plan_named(plan, id);
 
 	if (node == NULL)
 		return err_set(err, API_E_UNKNOWN, "goal %s has no node %s",
@@ -469,13 +480,6 @@ plan_to_json(const struct plan *plan)
 	return json;
 }
 
-static void
-free_nodes(struct plan_node **nodes, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		plan_node_free(nodes[i]);
-}
-
 static int
 get_nodes(struct json_object *list, const char *at, struct plan_node **nodes,
     struct err *err)
@@ -488,7 +492,8 @@ get_nodes(struct json_object *list, const char *at, struct plan_node **nodes,
 		json_path_index(&item, at, i);
 		if (plan_node_from_json(json_object_array_get_idx(list, i),
 			item.data, &nodes[i], err) < 0) {
-			free_nodes(nodes, i);
+			while (i > 0)
+				plan_node_free(nodes[--i]);
 			return -EINVAL;
 		}
 	}

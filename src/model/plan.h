@@ -8,10 +8,6 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "plan-goal.h"
 #include "plan-node.h"
 #include "strmap.h"
@@ -44,7 +40,9 @@ int plan_build(struct plan_goal *goal, struct plan_node *const *nodes,
 
 /* NULL = none; id may be NULL. */
 struct plan_node *plan_find(const struct plan *plan, const char *id);
-/* API_E_UNKNOWN instead, with a message. */
+/* The same, and "3.1" is T3.1, "3" P3. */
+struct plan_node *plan_named(const struct plan *plan, const char *word);
+/* That, or API_E_UNKNOWN with a message. */
 int plan_get(const struct plan *plan, const char *id,
     struct plan_node **ret_node, struct err *err);
 

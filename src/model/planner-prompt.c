@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-check.h"
 #include "plan-load.h"
 #include "plan-replan.h"
 #include "plan.h"
 #include "planner-prompt.h"
 #include "strmap.h"
-#include "strv.h"
-#include "text.h"
 
 #define SHAPE_WORDS                                                          \
 	"{\"planVersion\": 1,\n"                                             \
@@ -29,8 +22,10 @@
 	"Every node may also have \"objective\", \"outcome\", "              \
 	"\"definitionOfDone\", \"priority\" (urgent, high, normal, low), "   \
 	"\"estimatedEffort\" (small, medium, large, or a number of turns), " \
-	"\"scopePaths\" (files that it may change), \"requiredTools\" and "  \
-	"\"recoveryPolicy\" (retry, replan, reassign, escalate).\n"
+	"\"scopePaths\" (files that it may change), \"requiredTools\" "      \
+	"(of Claude Code, such as WebFetch), \"result\": \"report\" (it "    \
+	"changes nothing, such as a review) and \"recoveryPolicy\" (retry, " \
+	"replan, reassign, escalate).\n"
 
 #define RULES_WORDS                                                            \
 	"Rules:\n"                                                             \
@@ -188,15 +183,12 @@ planner_prompt_plan(const struct plan_goal *goal,
     const struct plan_limits *limits, const char *survey, struct buf *out)
 {
 	cleanup_buf struct buf criteria = BUF_INIT, non_goals = BUF_INIT;
-	cleanup_buf struct buf constraints = BUF_INIT, repository = BUF_INIT;
+	cleanup_buf struct buf constraints = BUF_INIT;
 	struct numbers n = numbers_of(limits);
 
 	add_list(goal->success_criteria, &criteria);
 	add_list(goal->non_goals, &non_goals);
 	add_list(goal->constraints, &constraints);
-	if (goal->repo_context != NULL)
-		buf_addf(&repository, "%s\n", goal->repo_context);
-	buf_adds(&repository, survey);
 	fill(PLANNER_PLAN,
 	    (const struct place[]){ { "maxPhases", n.phases },
 		{ "maxTasks", n.tasks }, { "maxSubtasks", n.subtasks },
@@ -204,7 +196,7 @@ planner_prompt_plan(const struct plan_goal *goal,
 		{ "problem", or_nothing(goal->problem_statement) },
 		{ "criteria", criteria.data }, { "nonGoals", non_goals.data },
 		{ "constraints", constraints.data },
-		{ "repository", or_nothing(repository.data) }, { NULL, NULL } },
+		{ "repository", or_nothing(survey) }, { NULL, NULL } },
 	    out);
 }
 
@@ -247,19 +239,14 @@ add_plan(const struct plan *plan, const struct plan_node *anew, struct buf *out)
 	strmap_release(&kept);
 }
 
-static char *
-node_words(const struct plan_node *node)
-{
-	return node != NULL ? xasprintf("%s (%s)", node->id, node->name) :
-			      xstrdup("(not known)");
-}
-
 void
 planner_prompt_replan(const struct plan *plan, const struct plan_node *node,
     const char *reason, const struct plan_limits *limits, struct buf *out)
 {
 	cleanup_buf struct buf tree = BUF_INIT;
-	cleanup_free char *words = node_words(node);
+	cleanup_free char *words = node != NULL ?
+	    xasprintf("%s (%s)", node->id, node->name) :
+	    xstrdup("(not known)");
 	struct numbers n = numbers_of(limits);
 
 	add_plan(plan, node, &tree);

@@ -9,8 +9,6 @@
 #ifndef PLANNER_PROMPT_H
 #define PLANNER_PROMPT_H
 
-#include <stddef.h>
-
 struct buf;
 struct plan;
 struct plan_goal;

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-load.h"
 #include "plan.h"
 #include "planner-prompt.h"
 #include "planner-result.h"
 #include "schema.h"
-#include "strv.h"
 
 #define MILLION  1000000
 #define COST_MAX 1000000.0 /* dollars; more is nonsense */
@@ -106,13 +97,6 @@ planner_schema(void)
 
 /* --- answers ----------------------------------------------------------- */
 
-static bool
-is_envelope(struct json_object *json)
-{
-	return json_object_is_type(json, json_type_object) &&
-	    strcmp(json_string_or(json, "type", ""), "result") == 0;
-}
-
 static void
 read_bill(struct json_object *json, struct planner_bill *bill)
 {
@@ -145,7 +129,8 @@ planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
 	*ret_bill = (struct planner_bill){ 0 };
 	if (r < 0)
 		return r;
-	if (!is_envelope(json)) {
+	if (!json_object_is_type(json, json_type_object) ||
+	    strcmp(json_string_or(json, "type", ""), "result") != 0) {
 		*ret_json = take_ptr(&json);
 		return 0;
 	}
@@ -162,17 +147,6 @@ planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
 	}
 	return json_parse(
 	    text, strlen(text), PLANNER_ANSWER_MAX, ret_json, err);
-}
-
-/* What the planner said, for the prompt that asks again. */
-static void
-previous_words(
-    struct json_object *json, const char *answer, size_t len, struct buf *out)
-{
-	if (json != NULL)
-		json_print(json, false, out);
-	else
-		buf_add(out, answer, len);
 }
 
 void
@@ -200,7 +174,10 @@ planner_judge(const char *answer, size_t len, const struct plan_source *source,
 		strv_add(&ret_result->problems, err.msg);
 	if (repairs >= max_repairs || r == -EIO)
 		return;
-	previous_words(json, answer, len, &previous);
+	if (json != NULL)
+		json_print(json, false, &previous);
+	else
+		buf_add(&previous, answer, len);
 	planner_prompt_repair(
 	    strv_const(ret_result->problems), previous.data, &prompt);
 	ret_result->prompt = buf_take(&prompt);

@@ -8,14 +8,9 @@
 #ifndef PLANNER_RESULT_H
 #define PLANNER_RESULT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 struct plan;
-struct plan_goal;
 struct plan_source;
 
 #define PLANNER_ANSWER_MAX (1024 * 1024) /* bytes */

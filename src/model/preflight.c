@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "preflight.h"
 #include "schema.h"
 #include "settings.h"
-#include "text.h"
 
 #define MIB      ((int64_t)1024 * 1024)
 #define DISK_MIN (1 * MIB) /* the state cannot be written soon */

@@ -9,10 +9,6 @@
 #ifndef PREFLIGHT_H
 #define PREFLIGHT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct buf;
 struct json_object;
 struct settings_problems;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "mem.h"
+#include "base.h"
 #include "priority.h"
 #include "word.h"
 

@@ -4,9 +4,6 @@
 #ifndef PRIORITY_H
 #define PRIORITY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 enum priority {
 	PRIORITY_URGENT, /* before everything, even what is being checked */
 	PRIORITY_HIGH,

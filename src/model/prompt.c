@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "buf.h"
-#include "mem.h"
 #include "prompt.h"
-#include "text.h"
 
 /* The message of the single commit that a task's work becomes. */
 
@@ -262,26 +259,19 @@ is_pasteable(uint32_t codepoint)
 	return codepoint < 0x7f || codepoint > 0x9f;
 }
 
-static void
-add_pasteable(const char *text, size_t len, struct buf *out)
+bool
+prompt_clean(const char *text, size_t len, struct buf *out)
 {
+	cleanup_buf struct buf clean = BUF_INIT;
+	size_t start = 0;
 	uint32_t codepoint;
 	size_t n;
 
 	for (size_t i = 0; i < len; i += n == 0 ? 1 : n) {
 		n = text_utf8_decode(text + i, len - i, &codepoint);
 		if (n > 0 && is_pasteable(codepoint))
-			buf_add(out, text + i, n);
+			buf_add(&clean, text + i, n);
 	}
-}
-
-bool
-prompt_clean(const char *text, size_t len, struct buf *out)
-{
-	cleanup_buf struct buf clean = BUF_INIT;
-	size_t start = 0;
-
-	add_pasteable(text, len, &clean);
 	while (is_blank(clean.data[start]))
 		start++;
 	while (clean.len > start && is_blank(clean.data[clean.len - 1]))
@@ -424,43 +414,6 @@ prompt_rejection(const char *feedback, struct buf *out)
 	    feedback);
 }
 
-/* Append the first lines of the task that have any text, truncated if long. */
-static void
-add_task_head(const char *task, struct buf *out)
-{
-	size_t len, cut;
-
-	for (int lines = 0; *task != '\0' && lines < TASK_LINES;) {
-		len = strcspn(task, "\n");
-		if (strspn(task, " \t\r") < len) {
-			cut = text_cut(task, len, TASK_LINE_BYTES);
-			buf_adds(out, "> ");
-			buf_add(out, task, cut);
-			buf_adds(out, cut < len ? "...\n" : "\n");
-			lines++;
-		}
-		task += len + (task[len] == '\n');
-	}
-}
-
-static void
-add_conflict_steps(const char *onto, struct buf *out)
-{
-	buf_addf(out,
-	    "1. Understand both sides: `git show :2:FILE` is the version of "
-	    "%s, `git show :3:FILE` is yours.\n"
-	    "2. Edit each file so that both intentions survive, and remove "
-	    "every conflict marker.\n"
-	    "3. `git add` the files, then `GIT_EDITOR=true git rebase "
-	    "--continue`. Repeat for each further conflict (`git diff "
-	    "--name-only --diff-filter=U` lists them).\n"
-	    "4. When the rebase is over, run the project's checks. If they "
-	    "change or need changes in files, stage those and `git commit "
-	    "--amend --no-edit`.\n\n"
-	    "Do not abort the rebase, and do not end it with `git commit`.",
-	    onto);
-}
-
 void
 prompt_conflict(
     const struct prompt_facts *facts, const char *const *files, struct buf *out)
@@ -474,8 +427,24 @@ prompt_conflict(
 	    "this worktree and has stopped.\n\n",
 	    onto);
 	if (facts->task != NULL && *facts->task != '\0') {
+		const char *task;
+		size_t len, cut;
+
 		buf_adds(out, "Your task was:\n\n");
-		add_task_head(facts->task, out);
+		/* Append the first lines of the task that have any text,
+		 * truncated if long. */
+		task = facts->task;
+		for (int lines = 0; *task != '\0' && lines < TASK_LINES;) {
+			len = strcspn(task, "\n");
+			if (strspn(task, " \t\r") < len) {
+				cut = text_cut(task, len, TASK_LINE_BYTES);
+				buf_adds(out, "> ");
+				buf_add(out, task, cut);
+				buf_adds(out, cut < len ? "...\n" : "\n");
+				lines++;
+			}
+			task += len + (task[len] == '\n');
+		}
 		buf_addc(out, '\n');
 	}
 	buf_addf(out,
@@ -487,7 +456,19 @@ prompt_conflict(
 	for (size_t i = 0; files[i] != NULL; i++)
 		buf_addf(out, "- %s\n%s", files[i],
 		    files[i + 1] == NULL ? "\n" : "");
-	add_conflict_steps(onto, out);
+	buf_addf(out,
+	    "1. Understand both sides: `git show :2:FILE` is the version of "
+	    "%s, `git show :3:FILE` is yours.\n"
+	    "2. Edit each file so that both intentions survive, and remove "
+	    "every conflict marker.\n"
+	    "3. `git add` the files, then `GIT_EDITOR=true git rebase "
+	    "--continue`. Repeat for each further conflict (`git diff "
+	    "--name-only --diff-filter=U` lists them).\n"
+	    "4. When the rebase is over, run the project's checks. If they "
+	    "change or need changes in files, stage those and `git commit "
+	    "--amend --no-edit`.\n\n"
+	    "Do not abort the rebase, and do not end it with `git commit`.",
+	    onto);
 }
 
 /* Length of the path at p: up to the closing quote, or to the end of the word

@@ -5,9 +5,6 @@
 #ifndef PROMPT_H
 #define PROMPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 
 /* The commit message of a landing, from the messages of its commits (oldest

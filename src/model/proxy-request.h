@@ -14,9 +14,6 @@
 #ifndef PROXY_REQUEST_H
 #define PROXY_REQUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 struct err;
 
@@ -67,5 +64,21 @@ int proxy_rule_check(const char *rule, struct err *err);
  * Anthropic; and the host of ANTHROPIC_BASE_URL (NULL = not set), without which
  * the agent could not work. The caller frees them (strv.h). */
 char **proxy_rules_effective(const char *const *hosts, const char *base_url);
+
+/*
+ * Where a name that a box asks for may lead. Pure.
+ *
+ * Whoever runs the domain of a rule "*.name" decides what the names below it
+ * mean, and could have one mean this machine, its network, or the metadata
+ * service of a cloud. Such an address takes a rule with that very name.
+ */
+
+/* What kind of address it is ("a loopback address"), or NULL if it is an
+ * ordinary one of the internet. An IPv4 address inside of one of IPv6 counts as
+ * itself; what is no address is of a kind too. */
+const char *proxy_address_kind(const char *address);
+
+/* May it be used for a name on which the rules gave this verdict? */
+bool proxy_address_allowed(const char *address, enum proxy_verdict verdict);
 
 #endif

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "nudge-text.h"
 #include "reconcile-ladder.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
-#include "text.h"
+#include "silence.h"
 
 /* --- liveness --------------------------------------------------------- */
 
@@ -120,33 +115,25 @@ reconcile_assign(struct reconcile_case *c)
 }
 
 /* A person unblocked the node: who has it goes on. */
-static bool
+static void
 go_on(struct reconcile_case *c)
 {
 	static const char code[] = "unblocked";
 	static const char reason[] = "its node is not blocked any more";
 
-	if (c->node == NULL || c->node->status == NODE_BLOCKED)
-		return false;
-	if (!c->may_dispatch)
-		return true;
+	if (c->node == NULL || c->node->status == NODE_BLOCKED ||
+	    !c->may_dispatch)
+		return;
 	c->assignment->escalated = false;
 	if (c->facts->lost) {
 		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
-		return true;
+		return;
 	}
 	reconcile_move(c, ASSIGNMENT_QUEUED, code, reason);
 	assign(c, code, reason);
-	return true;
 }
 
 /* --- the ladder ------------------------------------------------------- */
-
-static bool
-was_delivered(const struct plan_dispatch *d)
-{
-	return d->result == DISPATCH_ACCEPTED || d->result == DISPATCH_OK;
-}
 
 /* Messages to this worker, or since a person was told. An update is an answer
  * in words, and begins nothing anew. */
@@ -171,7 +158,8 @@ resend_same(struct reconcile_case *c)
 	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (d == NULL || was_delivered(d) || d->notes != NULL)
+	if (d == NULL || d->result == DISPATCH_ACCEPTED ||
+	    d->result == DISPATCH_OK || d->notes != NULL)
 		return false;
 	reconcile_dispatch_text(c->run->set, c->assignment, d, &text);
 	reconcile_count_retry(c);
@@ -244,9 +232,6 @@ reassign(struct reconcile_case *c, const char *code, const char *reason)
 	new =
 	    plan_assignment_new(id, old->goal_id, old->node_id, c->run->now_ms);
 	xstrset(&new->agent_id, RECONCILE_AGENT_MAIN);
-	xstrset(&new->spawned_by,
-	    old->session_key != NULL ? old->session_key : old->id);
-	new->delivery_context = json_object_get(old->delivery_context);
 	new->idle_after_ms = old->idle_after_ms;
 	new->recovery_policy = RECOVERY_ESCALATE;
 	next.assignment = new;
@@ -268,9 +253,10 @@ reassign(struct reconcile_case *c, const char *code, const char *reason)
 	return true;
 }
 
-/* The retries are used up, or are of no use. */
-static void
-climb(struct reconcile_case *c, const char *code, const char *reason)
+/* Others try it, as its policy says: smaller nodes first, then another worker.
+ * False: nobody can. */
+static bool
+try_anew(struct reconcile_case *c, const char *code, const char *reason)
 {
 	struct plan_assignment *a = c->assignment;
 	int64_t wait = reconcile_backoff_ms(c->run->config, a->retry_count + 1);
@@ -281,18 +267,15 @@ climb(struct reconcile_case *c, const char *code, const char *reason)
 		a->recovery_policy = RECOVERY_REASSIGN;
 		a->backoff_until_ms =
 		    c->run->now_ms + (wait > idle ? wait : idle);
-		a->last_retry_ms = c->run->now_ms;
 		reconcile_touch(c);
 		reconcile_decide(c, RECONCILE_REPLAN,
 		    &(struct reconcile_words){
 			.code = code, .reason = reason });
 		reconcile_tell(c, "assignment.replan",
 		    reconcile_data("code", code, "reason", reason, NULL));
-		return;
+		return true;
 	}
-	if (policy == RECOVERY_REASSIGN && reassign(c, code, reason))
-		return;
-	reconcile_escalate(c, code, reason);
+	return policy == RECOVERY_REASSIGN && reassign(c, code, reason);
 }
 
 static void
@@ -300,28 +283,35 @@ act(struct reconcile_case *c, const char *code, const char *reason)
 {
 	const struct reconcile_config *config = c->run->config;
 	const struct reconcile_facts *facts = c->facts;
-	struct plan_assignment *a = c->assignment;
+	const struct plan_assignment *a = c->assignment;
+	int messages = count_messages(c), most = reconcile_messages_max(config);
+	bool vain = a->retry_count >= config->max_retries;
+	enum progress_step step = silence_by_hand(
+	    facts->sample, vain || messages >= most, policy_of(c->run->set, a));
 	cleanup_free char *words = NULL;
 
-	if (facts->sample == STALL_WAITING) {
-		reconcile_escalate(c, "waiting",
-		    facts->sample_why != NULL ? facts->sample_why :
-						"it waits for a person");
-	} else if (facts->sample == STALL_FAILED) {
-		climb(c, "failed",
-		    facts->sample_why != NULL ? facts->sample_why :
-						"its session has failed");
-	} else if (a->retry_count >= config->max_retries) {
+	if (step == STEP_WARN) {
+		retry(c, code, reason);
+		return;
+	}
+	if (facts->sample == STALL_WAITING || facts->sample == STALL_FAILED) {
+		code = stall_class_name(facts->sample);
+		words = xstrdup(facts->sample_why != NULL ?
+			facts->sample_why :
+			facts->sample == STALL_FAILED ?
+			"its session has failed" :
+			"it waits for a person");
+	} else if (vain) {
+		code = "retries";
 		words = xasprintf(
 		    "%s; %d messages did not help", reason, a->retry_count);
-		climb(c, "retries", words);
-	} else if (count_messages(c) >= reconcile_messages_max(config)) {
-		words = xasprintf("%d messages were sent, and no result came",
-		    count_messages(c));
-		climb(c, "messages", words);
 	} else {
-		retry(c, code, reason);
+		code = "messages";
+		words = xasprintf(
+		    "%d messages were sent, and no result came", messages);
 	}
+	if (step != STEP_RETRY || !try_anew(c, code, words))
+		reconcile_escalate(c, code, words);
 }
 
 /* A reply to a nudge that has no valid update, once. */
@@ -347,28 +337,6 @@ follow_up(struct reconcile_case *c)
 	return true;
 }
 
-/* A person who could not be told is told again. */
-static void
-escalate_again(struct reconcile_case *c)
-{
-	struct plan_assignment *a = c->assignment;
-	struct plan_dispatch *d = plan_assignment_last(a);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (!a->escalated || d == NULL || d->mode != DISPATCH_ESCALATE ||
-	    (d->result != DISPATCH_TIMEOUT && d->result != DISPATCH_ERROR) ||
-	    a->retry_count >= c->run->config->max_retries)
-		return;
-	reconcile_count_retry(c);
-	reconcile_dispatch_text(c->run->set, a, d, &text);
-	reconcile_send(c,
-	    &(struct reconcile_message){ .kind = RECONCILE_ESCALATE,
-		.code = "untold",
-		.reason = "the last message to a person failed",
-		.text = text.data,
-		.same = true });
-}
-
 void
 reconcile_recover(struct reconcile_case *c)
 {
@@ -382,8 +350,7 @@ reconcile_recover(struct reconcile_case *c)
 		now - a->last_dispatch_ms >= c->run->config->min_resend_ms);
 
 	if (a->status == ASSIGNMENT_BLOCKED) {
-		if (!go_on(c) && gates)
-			escalate_again(c);
+		go_on(c);
 		return;
 	}
 	if (gates && follow_up(c))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Private to reconcile*.c: is an assignment alive, and what is done about one
- * that is not: nudge or resend up to max_retries, then its recovery policy,
- * which is to tell a person; replan and reassign come before that where the
- * policy says so. Each step is taken once: the next one is higher up.
+ * Private to reconcile*.c: is an assignment alive, and the steps for one that
+ * is not (silence_by_hand()): nudge or resend up to max_retries; replan, then
+ * reassign, where its recovery policy says so; tell a person. Each step is
+ * taken once: the next one is higher up.
  */
 #ifndef RECONCILE_LADDER_H
 #define RECONCILE_LADDER_H

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "event.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-crystal.h"
 #include "plan-ready.h"
 #include "plan-rollup.h"
@@ -15,7 +11,6 @@
 #include "reconcile-ladder.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
-#include "strv.h"
 #include "update.h"
 
 #define ACTOR     "tick"
@@ -29,18 +24,6 @@ static const char *const assignment_events[] = {
 	[ASSIGNMENT_DONE] = "assignment.done",
 	[ASSIGNMENT_CANCELLED] = "assignment.cancelled",
 };
-
-static const char *
-node_event(enum node_status status)
-{
-	return event_row((enum event_kind)(EVENT_NODE_TODO + status))->name;
-}
-
-static const char *
-goal_event(enum goal_status status)
-{
-	return event_row((enum event_kind)(EVENT_GOAL_ACTIVE + status))->name;
-}
 
 /* --- moves ------------------------------------------------------------ */
 
@@ -464,7 +447,9 @@ finish_plan(struct reconcile_run *run, struct reconcile_plan *changed)
 
 		if (node->updated_ms != run->now_ms)
 			continue;
-		reconcile_tell_node(run->result, node_event(node->status),
+		reconcile_tell_node(run->result,
+		    event_row((enum event_kind)(EVENT_NODE_TODO + node->status))
+			->name,
 		    goal->id, node->id,
 		    reconcile_data("to", node_status_name(node->status),
 			"reason", node->blocked_reason, NULL));
@@ -475,8 +460,10 @@ finish_plan(struct reconcile_run *run, struct reconcile_plan *changed)
 	if (!changes->goal)
 		return;
 	plan_summary_undone(changed->plan, &undone);
-	reconcile_tell_node(run->result, goal_event(goal->status), goal->id,
-	    NULL,
+	reconcile_tell_node(run->result,
+	    event_row((enum event_kind)(EVENT_GOAL_ACTIVE + goal->status))
+		->name,
+	    goal->id, NULL,
 	    reconcile_data("to", goal_status_name(goal->status), "reason",
 		undone.len > 0 ? undone.data : NULL, NULL));
 	if (goal->status == GOAL_COMPLETED && goal->ended_ms == run->now_ms)

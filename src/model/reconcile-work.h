@@ -5,8 +5,6 @@
 #ifndef RECONCILE_WORK_H
 #define RECONCILE_WORK_H
 
-#include <stdbool.h>
-
 #include "reconcile.h"
 
 /* Move the assignment, with an event; false if the table forbids it, or it is

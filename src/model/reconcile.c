@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "nudge-text.h"
 #include "plan-crystal.h"
 #include "plan-set.h"
@@ -15,7 +8,6 @@
 #include "reconcile-work.h"
 #include "reconcile.h"
 #include "settings.h"
-#include "text.h"
 
 #define DOUBLINGS_MAX 10
 #define MESSAGES_MAX  32 /* fewer than a record has dispatches */
@@ -24,19 +16,16 @@ void
 reconcile_config_read(
     const struct settings *settings, struct reconcile_config *ret_config)
 {
+	int64_t tick = settings_duration(settings, "plan.tick_every");
+
 	ret_config->enabled = settings_bool(settings, "plan.enabled");
-	ret_config->tick_every_ms =
-	    settings_duration(settings, "plan.tick_every");
-	ret_config->idle_after_ms =
-	    settings_duration(settings, "plan.idle_after");
+	ret_config->tick_every_ms = tick;
+	ret_config->idle_after_ms = tick * 15 / 2;
 	ret_config->max_retries =
 	    (int)settings_int(settings, "plan.max_retries");
-	ret_config->min_resend_ms =
-	    settings_duration(settings, "plan.min_resend_interval");
-	ret_config->backoff_base_ms =
-	    settings_duration(settings, "plan.backoff_base");
-	ret_config->backoff_max_ms =
-	    settings_duration(settings, "plan.backoff_max");
+	ret_config->min_resend_ms = tick * 5 / 2;
+	ret_config->backoff_base_ms = tick;
+	ret_config->backoff_max_ms = tick * 15;
 	settings_list(settings, "plan.allow_agents", &ret_config->allow_agents);
 	ret_config->allow_cross_agent =
 	    settings_bool(settings, "plan.allow_cross_agent");
@@ -431,10 +420,8 @@ reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 	struct plan_dispatch *d = plan_assignment_last(a);
 	const char *action = reconcile_kind_words[m->kind];
 	int64_t now = c->run->now_ms;
-	char hash[PLAN_HASH_SIZE];
 	struct json_object *data;
 
-	plan_instruction_hash(m->text, hash);
 	if (m->same) {
 		d->ts_ms = now;
 		d->result = DISPATCH_PENDING;
@@ -444,7 +431,6 @@ reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 		cleanup_free char *id = dispatch_id(a);
 
 		d = plan_assignment_dispatch(a, id, m->mode, action, now);
-		xstrset(&d->instruction_hash, hash);
 	}
 	a->expected_update_ms = now + reconcile_idle_ms(c);
 	reconcile_touch(c);
@@ -456,7 +442,7 @@ reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 		.mode = d->mode });
 	data = reconcile_data("dispatchId", d->id, "action", action, "mode",
 	    dispatch_mode_words[d->mode], "code", m->code, "reason", m->reason,
-	    "instructionHash", hash, NULL);
+	    NULL);
 	if (m->kind == RECONCILE_ASSIGN || m->kind == RECONCILE_REASSIGN) {
 		json_set_string(data, "from", "queued");
 		json_set_string(data, "to", "dispatched");
@@ -476,7 +462,6 @@ reconcile_count_retry(struct reconcile_case *c)
 	struct plan_assignment *a = c->assignment;
 
 	a->retry_count++;
-	a->last_retry_ms = c->run->now_ms;
 	a->backoff_until_ms = c->run->now_ms +
 	    reconcile_backoff_ms(c->run->config, a->retry_count);
 }

@@ -16,14 +16,10 @@
 #ifndef RECONCILE_H
 #define RECONCILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "limit.h"
 #include "nudge-text.h"
 #include "plan-assignment.h"
 #include "plan-set.h"
-#include "stall-sample.h"
 #include "strmap.h"
 
 struct buf;
@@ -252,7 +248,7 @@ void reconcile_dispatch_text(const struct plan_set *set,
     const struct plan_dispatch *dispatch, struct buf *out);
 
 /* Would this assignment be stale at this time if nothing new is known about it?
- * The messages of those are worth reading (stall-sample.h). */
+ * The messages of those are worth reading (limit.h). */
 bool reconcile_is_stale(const struct plan_assignment *assignment,
     const struct reconcile_config *config, int64_t now_ms);
 

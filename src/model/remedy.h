@@ -8,10 +8,6 @@
 #ifndef REMEDY_H
 #define REMEDY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct buf;
 
 #define REMEDY_SIZE_MAX    ((size_t)200 * 1024)

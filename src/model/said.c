@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
+#include <math.h>
+
 #include "completion-report.h"
-#include "json.h"
-#include "mem.h"
 #include "progress-report.h"
 #include "said.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "update.h"
@@ -305,22 +299,6 @@ is_negated(const char *text, const char *at)
 	return has_any(before, negations);
 }
 
-static size_t
-find_report(const char *text)
-{
-	size_t first = SIZE_MAX;
-
-	for (size_t i = 0; reports[i] != NULL; i++) {
-		const char *at = find_phrase(text, reports[i]);
-
-		while (at != NULL && is_negated(text, at))
-			at = find_phrase(at + 1, reports[i]);
-		if (at != NULL && (size_t)(at - text) < first)
-			first = (size_t)(at - text);
-	}
-	return first;
-}
-
 static bool
 refuses(const char *s, bool reported)
 {
@@ -581,9 +559,20 @@ said_read(const struct said_sources *from, struct said *ret_said)
 	};
 	if (from->text != NULL) {
 		size_t len = strlen(from->text);
+		const char *text;
+		size_t first = SIZE_MAX;
 
 		add_plain(from->text, &plain.text);
-		plain.report = find_report(plain.text.data);
+		text = plain.text.data;
+		for (size_t i = 0; reports[i] != NULL; i++) {
+			const char *at = find_phrase(text, reports[i]);
+
+			while (at != NULL && is_negated(text, at))
+				at = find_phrase(at + 1, reports[i]);
+			if (at != NULL && (size_t)(at - text) < first)
+				first = (size_t)(at - text);
+		}
+		plain.report = first;
 		words = read_words(&plain);
 		said->report = completion_report_from_text(from->text, len);
 	}

@@ -16,8 +16,6 @@
 #ifndef SAID_H
 #define SAID_H
 
-#include "errtext.h"
-
 struct json_object;
 struct task;
 struct update;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fnmatch.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "mem.h"
+#include <fnmatch.h>
+
 #include "scope-path.h"
 
 /* Remove the last name; false if there is none. */

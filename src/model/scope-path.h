@@ -9,8 +9,6 @@
 #ifndef SCOPE_PATH_H
 #define SCOPE_PATH_H
 
-#include <stdbool.h>
-
 /* The place in its shortest form, without "./", "//", "a/.." and a slash at the
  * end; "" is the top. Owned by the caller. NULL: it is absolute, or leads out
  * of the repository. */

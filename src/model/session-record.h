@@ -7,10 +7,8 @@
 #ifndef SESSION_RECORD_H
 #define SESSION_RECORD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct json_object;
+struct worker;
 
 /* The state of a prompt on its way into the session. */
 enum prompt_step {
@@ -31,7 +29,7 @@ extern const char *const prompt_step_words[PROMPT_STEP_COUNT + 1];
 struct session_record {
 	uint64_t generation; /* of the launch; older hooks are ignored */
 	char *id; /* Claude's session id */
-	char *projects; /* the folder of all transcripts: session-start.h */
+	char *projects; /* the folder of all transcripts */
 	char *transcript; /* path */
 	int64_t history_ms; /* messages in it from before this moment are a copy
 			     * of another conversation; 0 = there are none */
@@ -56,5 +54,38 @@ void session_record_release(struct session_record *record);
 
 /* Clear the pending prompt. */
 void session_record_forget_pending(struct session_record *record);
+
+/* What an agent says at the start of its session about its conversation. The
+ * daemon reads the file that it names: it must be one that Claude Code would
+ * write, and no other. */
+
+/* Is this the id of a conversation (a UUID)? */
+bool session_start_id_valid(const char *id);
+
+/* Is this the file of that conversation: <projects>/<folder>/<id>.jsonl,
+ * without
+ * "." and ".." in it? projects: absolute; NULL = not known, then any folder
+ * will do. */
+bool session_start_path_valid(
+    const char *projects, const char *id, const char *path);
+
+/*
+ * An agent exited by itself: launch it again, when, or give up? Progress of the
+ * worker resets the count of crashes (worker.h).
+ */
+
+#define CRASH_MAX        6 /* crashes in a row before giving up */
+#define CRASH_DRIVEN_MAX 3 /* the same in auto mode */
+#define CRASH_ROW_MS     (10 * 60 * 1000) /* longest gap within a row */
+
+struct crash_verdict {
+	bool counts; /* false: it waits or is in error; nothing changed */
+	bool give_up; /* too many in a row: a person must look at it */
+	int64_t pause_ms; /* before the next launch; 0 after the first crash */
+};
+
+/* Counts the crash in the worker's record and decides what to do. */
+struct crash_verdict
+crash_judge(struct worker *worker, bool driven, int64_t now_ms);
 
 #endif

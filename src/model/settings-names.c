@@ -1,13 +1,54 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "settings-agents.h"
+#include "base.h"
 #include "settings-names.h"
 #include "settings.h"
-#include "text.h"
+
+const struct setting settings_agent_keys[] = {
+	{ .path = SETTINGS_AGENT "description",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .help = "What the agent is good at, in a sentence. Agents that may "
+		    "start others read it." },
+	{ .path = SETTINGS_AGENT "model",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .help = "Model of the agent; empty means the one of the worker "
+		    "that runs it." },
+	{ .path = SETTINGS_AGENT "thinking",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .form = FORM_EFFORT,
+	    .help = "How hard the agent thinks." },
+	{ .path = SETTINGS_AGENT "tags",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .help = "Words and short phrases that llmc agents suggest looks "
+		    "for in a task. Case does not matter; one with less than "
+		    "three letters is ignored." },
+	{ .path = SETTINGS_AGENT "cost_tier",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .form = FORM_COST,
+	    .help = "What the agent costs, compared with the others." },
+	{ .path = SETTINGS_AGENT "typical_latency",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .help = "How long the agent usually takes, such as 90s." },
+	{ .path = SETTINGS_AGENT "notes",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .help = "What else whoever chooses the agent should know." },
+	{ .path = SETTINGS_AGENT "tools",
+	    .type = SETTING_LIST,
+	    .fallback = "[\"*\"]",
+	    .form = FORM_TOOL,
+	    .help = "Tools that the agent has; [\"*\"] is every tool. "
+		    "report_progress and report_completion of llmc need not "
+		    "be named." },
+};
+
+const size_t settings_agent_key_count = nitems(settings_agent_keys);
 
 static const struct named {
 	const char *prefix; /* of a path in a file */
@@ -123,37 +164,15 @@ nearest(const char *path)
 	return text_nearest(path, names);
 }
 
-/* "workers.adam.modle", if the row of the nearest one is one of that table. */
-static void
-describe_near(const char *path, struct buf *out)
-{
-	const struct named *named = named_of(path);
-	cleanup_free char *general = general_path(path);
-	const char *near = nearest(general);
-	size_t len;
-
-	if (near == NULL)
-		return;
-	if (named == NULL || strcmp(general, path) == 0) {
-		/* That of an agent has no name that can be typed. */
-		if (strncmp(near, SETTINGS_AGENT, strlen(SETTINGS_AGENT)) != 0)
-			buf_addf(out, "; did you mean \"%s\"?", near);
-		return;
-	}
-	len = strlen(named->general);
-	if (strncmp(near, named->general, len) == 0)
-		buf_addf(out, "; did you mean \"%.*s.%s\"?",
-		    (int)named_len(named, path), path, near + len);
-	else
-		buf_addf(out, "; did you mean \"%s\"?", near);
-}
-
 void
 settings_describe_unknown(const char *path, struct buf *out)
 {
 	const struct named *named = named_of(path);
+	const char *instead = settings_gone(path);
 
-	if (named != NULL && !name_ok(named, path))
+	if (instead != NULL)
+		buf_addf(out, "%s does nothing any more: %s", path, instead);
+	else if (named != NULL && !name_ok(named, path))
 		buf_addf(out,
 		    "%.*s: not a valid name for %s; use up to 32 lower case "
 		    "letters, digits, - and _, starting with a letter or digit",
@@ -171,7 +190,30 @@ settings_describe_unknown(const char *path, struct buf *out)
 		    ".llmc/config.toml (see llmc.conf(5))",
 		    path);
 	else {
+		cleanup_free char *general = NULL;
+		const char *near;
+		size_t len;
+
 		buf_addf(out, "%s: no such setting", path);
-		describe_near(path, out);
+		/* "workers.adam.modle", if the row of the nearest one is one
+		 * of that table. */
+		named = named_of(path);
+		general = general_path(path);
+		near = nearest(general);
+		if (near == NULL)
+			return;
+		if (named == NULL || strcmp(general, path) == 0) {
+			/* That of an agent has no name that can be typed. */
+			if (strncmp(near, SETTINGS_AGENT,
+				strlen(SETTINGS_AGENT)) != 0)
+				buf_addf(out, "; did you mean \"%s\"?", near);
+			return;
+		}
+		len = strlen(named->general);
+		if (strncmp(near, named->general, len) == 0)
+			buf_addf(out, "; did you mean \"%.*s.%s\"?",
+			    (int)named_len(named, path), path, near + len);
+		else
+			buf_addf(out, "; did you mean \"%s\"?", near);
 	}
 }

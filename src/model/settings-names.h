@@ -6,6 +6,8 @@
 #ifndef SETTINGS_NAMES_H
 #define SETTINGS_NAMES_H
 
+#include "settings-table.h"
+
 /* Tables whose keys are not known in advance. */
 #define SETTINGS_PRICES   "prices"
 #define SETTINGS_CHANNELS "people.channels"
@@ -19,5 +21,19 @@ enum settings_named {
 
 /* Is path one of them ("workers")? Its index, else -1. */
 int settings_named_table(const char *path);
+
+/* What to do instead of setting a key that does nothing any more; NULL if path
+ * is none. */
+const char *settings_gone(const char *path);
+
+/* The keys of the tables [agents.<name>] of a config file: what an agent that
+ * can be asked for is good at, and how it is started. agent-card.h has them as
+ * values. */
+
+/* What the paths of the rows begin with; not a name that a file can have. */
+#define SETTINGS_AGENT "agents.NAME."
+
+extern const struct setting settings_agent_keys[];
+extern const size_t settings_agent_key_count;
 
 #endif

@@ -5,12 +5,9 @@
  * the example file and the manual are generated from this table (`llmc config
  * doc`), and a test checks that they match.
  */
+#include "base.h"
 #include "notice.h"
-#include "settings-oversight.h"
-#include "settings-plan.h"
 #include "settings-table.h"
-#include "settings-team.h"
-#include "settings-web.h"
 #include "oversight-config.h"
 
 #define SECOND 1000
@@ -33,6 +30,7 @@ static const char *const log_failure_levels[] = { "warn", "error", "never",
 	NULL };
 
 static const char *const parent_ends[] = { "cancel", "hand_over", NULL };
+
 static const char *const permission_modes[] = { "bypassPermissions",
 	"acceptEdits", "dontAsk", "plan", "auto", "default", NULL };
 
@@ -62,23 +60,20 @@ const struct setting settings_table[] = {
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"wait\"",
 	    .choices = dirty_checkouts,
-	    .help =
-		"Which uncommitted changes in your checkout of the default "
-		"branch make a landing wait: any (wait), or only changes to "
-		"the same files (overlap)." },
+	    .help = "Which uncommitted changes in your checkout of the "
+		    "default branch make a landing wait: any (wait), or only "
+		    "changes to the same files (overlap)." },
 	{ .path = "repo.push",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help =
-		"Push the default branch to origin after a landing. Landings "
-		"do not wait for it; a push that fails is tried again, and "
-		"llmc status shows it." },
+	    .help = "Push the default branch to origin after a landing. "
+		    "Landings do not wait for it; a push that fails is tried "
+		    "again, and llmc status shows it." },
 	{ .path = "repo.run_hooks",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
-	    .help =
-		"Run the hooks in the repository's own hooks folder when llmc runs "
-		"git. core.hooksPath is not followed." },
+	    .help = "Run the hooks in the repository's own hooks folder when "
+		    "llmc runs git. core.hooksPath is not followed." },
 	{ .path = "repo.strip_attribution",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
@@ -89,16 +84,14 @@ const struct setting settings_table[] = {
 	    .fallback = "3",
 	    .min = 0,
 	    .max = 100,
-	    .help =
-		"How many times a worker is asked to resolve a conflict before "
-		"a person is." },
+	    .help = "How many times a worker is asked to resolve a conflict "
+		    "before a person is." },
 
 	{ .path = "repo.copy_files",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
-	    .help =
-		"Files, folders or patterns to copy from the root into each "
-		"new worktree, because git does not track them." },
+	    .help = "Files, folders or patterns to copy from the root into "
+		    "each new worktree, because git does not track them." },
 	{ .path = "repo.setup_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
@@ -110,10 +103,6 @@ const struct setting settings_table[] = {
 	    .min = 1 * SECOND,
 	    .max = 24 * HOUR,
 	    .help = "How long setup_command may take." },
-	{ .path = "repo.serena",
-	    .type = SETTING_BOOL,
-	    .fallback = "false",
-	    .help = "Give each worktree its own Serena project." },
 
 	{ .path = "defaults.agent_command",
 	    .type = SETTING_STRING,
@@ -130,15 +119,14 @@ const struct setting settings_table[] = {
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"bypassPermissions\"",
 	    .choices = permission_modes,
-	    .help =
-		"What the agent may do without asking; an unattended worker "
-		"has nobody to ask." },
+	    .help = "What the agent may do without asking; an unattended "
+		    "worker has nobody to ask." },
 	{ .path = "defaults.allow_root",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help =
-		"Let root run agents with bypassPermissions, which Claude Code "
-		"refuses otherwise: they may do anything to this machine." },
+	    .help = "Let root run agents with bypassPermissions, which Claude "
+		    "Code refuses otherwise: they may do anything to this "
+		    "machine." },
 	{ .path = "defaults.allowed_tools",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
@@ -146,9 +134,8 @@ const struct setting settings_table[] = {
 	{ .path = "defaults.disallowed_tools",
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
-	    .help =
-		"Tools that the agent may not use, in addition to those that "
-		"ask a person." },
+	    .help = "Tools that the agent may not use, in addition to those "
+		    "that ask a person." },
 	{ .path = "defaults.append_system_prompt",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
@@ -160,9 +147,8 @@ const struct setting settings_table[] = {
 	{ .path = "defaults.isolate",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
-	    .help =
-		"Ignore the user's and the project's own agent settings, hooks "
-		"and MCP servers." },
+	    .help = "Ignore the user's and the project's own agent settings, "
+		    "hooks and MCP servers." },
 	{ .path = "defaults.role_prompt",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
@@ -182,22 +168,13 @@ const struct setting settings_table[] = {
 		"\"Review your last commit as a strict reviewer would. Fix "
 		"what you find and amend the commit.\"",
 	    .help = "Prompt for that review." },
-	{ .path = "defaults.hang_timeout",
-	    .type = SETTING_DURATION,
-	    .fallback = "\"30m\"",
-	    .min = 1 * SECOND,
-	    .max = 24 * HOUR,
-	    .help = "A working agent that shows no sign of life for this long, "
-		    "or four times that while a tool is running, counts as "
-		    "hung and is restarted. For workers with a task of auto "
-		    "mode auto.worker_stall_timeout counts." },
 	{ .path = "defaults.start_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"15s\"",
 	    .min = 100,
 	    .max = HOUR,
-	    .help = "How long an agent may take to report that its session has "
-		    "started." },
+	    .help = "How long an agent may take to report that its session "
+		    "has started." },
 
 	{ .path = "defaults.sandbox",
 	    .type = SETTING_CHOICE,
@@ -220,8 +197,8 @@ const struct setting settings_table[] = {
 	    .type = SETTING_LIST,
 	    .fallback = "[]",
 	    .form = FORM_VARIABLE,
-	    .help = "More environment variables that reach a sandboxed "
-		    "worker." },
+	    .help =
+		"More environment variables that reach a sandboxed worker." },
 	{ .path = "defaults.sandbox_hosts",
 	    .type = SETTING_LIST,
 	    .fallback = "[\"api.anthropic.com\"]",
@@ -273,15 +250,14 @@ const struct setting settings_table[] = {
 	    .min = 1,
 	    .max = 100,
 	    .flags = SETTING_RESTART,
-	    .help = "Number of workers that llmc up --auto keeps busy (auto-1, "
-		    "auto-2, ...)." },
+	    .help = "Number of workers that llmc up --auto keeps busy "
+		    "(auto-1, auto-2, ...)." },
 	{ .path = "auto.task_pool_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
 	    .flags = SETTING_RESTART | SETTING_RUNS,
-	    .help =
-		"Shell command that prints the next task; no output, or exit "
-		"status 4, means that there is none now." },
+	    .help = "Shell command that prints the next task; no output, or "
+		    "exit status 4, means that there is none now." },
 	{ .path = "auto.task_pool_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"5m\"",
@@ -299,9 +275,8 @@ const struct setting settings_table[] = {
 	    .type = SETTING_PATH,
 	    .fallback = "\".llmc/tasks\"",
 	    .flags = SETTING_RESTART,
-	    .help =
-		"Folder of plain text tasks (todo, doing, done, failed), if "
-		"neither of the above is set." },
+	    .help = "Folder of plain text tasks (todo, doing, done, failed), "
+		    "if neither of the above is set." },
 	{ .path = "auto.max_attempts",
 	    .type = SETTING_INT,
 	    .fallback = "3",
@@ -314,10 +289,9 @@ const struct setting settings_table[] = {
 	    .fallback = "10",
 	    .min = 1,
 	    .max = 1000,
-	    .help =
-		"Turns that one attempt may take, including those in which the "
-		"agent is sent back; those that begin with mail do not "
-		"count." },
+	    .help = "Turns that one attempt may take, including those in "
+		    "which the agent is sent back; those that begin with mail "
+		    "do not count." },
 	{ .path = "auto.require_commit",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
@@ -326,9 +300,8 @@ const struct setting settings_table[] = {
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
 	    .flags = SETTING_RUNS,
-	    .help =
-		"Shell command that must succeed in the worktree before work "
-		"lands; if it fails, the agent gets its output." },
+	    .help = "Shell command that must succeed in the worktree before "
+		    "work lands; if it fails, the agent gets its output." },
 	{ .path = "auto.check_slots",
 	    .type = SETTING_INT,
 	    .fallback = "1",
@@ -342,9 +315,9 @@ const struct setting settings_table[] = {
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"tip\"",
 	    .choices = land_modes,
-	    .help =
-		"What must pass check_command before the landing branch moves: "
-		"where it moves to (tip), or each commit on the way (each)." },
+	    .help = "What must pass check_command before the landing branch "
+		    "moves: where it moves to (tip), or each commit on the "
+		    "way (each)." },
 	{ .path = "auto.on_red",
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"fix\"",
@@ -352,20 +325,20 @@ const struct setting settings_table[] = {
 	    .help = "What to do when the landing branch itself fails "
 		    "check_command: add a task that fixes it (fix), take the "
 		    "tasks' commits back that it ends with (revert), or stop. "
-		    "Other commits are never taken back: if the newest one was "
-		    "not landed by a task, revert is the same as stop." },
+		    "Other commits are never taken back: if the newest one "
+		    "was not landed by a task, revert is the same as stop." },
 	{ .path = "auto.protected_paths",
 	    .type = SETTING_LIST,
 	    .fallback = "[\"**/.claude\", \"**/.claude/**\", "
 			"\"**/.mcp.json\", \"**/.husky\", "
 			"\"**/.husky/**\", \"**/.githooks\", "
 			"\"**/.githooks/**\", \"**/.gitattributes\"]",
-	    .help =
-		"Paths that only a person may change: work that touches them "
-		"waits for llmc accept, and is checked with these files as "
-		"they are on the landing branch. The default is what makes "
-		"agents and git run programs; a list of your own replaces it. "
-		"Patterns as in git's pathspecs with (top,glob)." },
+	    .help = "Paths that only a person may change: work that touches "
+		    "them waits for llmc accept, and is checked with these "
+		    "files as they are on the landing branch. The default is "
+		    "what makes agents and git run programs; a list of your "
+		    "own replaces it. Patterns as in git's pathspecs with "
+		    "(top,glob)." },
 	{ .path = "auto.check_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",
@@ -376,10 +349,10 @@ const struct setting settings_table[] = {
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
 	    .flags = SETTING_RUNS,
-	    .help =
-		"Shell command to run in the root after each landing; the next "
-		"landing waits for it. If any worker has a sandbox, it runs in "
-		"the strictest of them, in a worktree of the landed commit." },
+	    .help = "Shell command to run in the root after each landing; the "
+		    "next landing waits for it. If any worker has a sandbox, "
+		    "it runs in the strictest of them, in a worktree of the "
+		    "landed commit." },
 	{ .path = "auto.post_accept_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1h\"",
@@ -390,19 +363,19 @@ const struct setting settings_table[] = {
 	    .type = SETTING_CHOICE,
 	    .fallback = "\"shutdown\"",
 	    .choices = post_accept_failures,
-	    .help =
-		"What to do when post_accept_command fails: stop everything, "
-		"continue, revert the commit, or add a task that fixes it." },
+	    .help = "What to do when post_accept_command fails: stop "
+		    "everything, continue, revert the commit, or add a task "
+		    "that fixes it." },
 	{ .path = "auto.worker_stall_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30m\"",
 	    .min = 100,
 	    .max = 24 * HOUR,
-	    .help =
-		"A worker with a task that shows no sign of life for this long "
-		"is interrupted, then restarted, then its attempt is given "
-		"up. While a tool is running, four times this long. Never "
-		"longer than three quarters of overseer.stall_timeout." },
+	    .help = "A worker with a task that shows no sign of life for this "
+		    "long is interrupted, then restarted, then its attempt is "
+		    "given up. While a tool is running, four times this long. "
+		    "Never longer than three quarters of "
+		    "overseer.stall_timeout." },
 	{ .path = "auto.sandbox_required",
 	    .type = SETTING_BOOL,
 	    .fallback = "false",
@@ -412,26 +385,24 @@ const struct setting settings_table[] = {
 	    .fallback = "\"6h\"",
 	    .min = 1 * SECOND,
 	    .max = 30 * 24 * HOUR,
-	    .help =
-		"How long the service may be unavailable before a person is "
-		"needed." },
+	    .help = "How long the service may be unavailable before a person "
+		    "is needed." },
 
 	{ .path = "budget.task_tokens",
 	    .type = SETTING_INT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help =
-		"Tokens for one task; 0 = no limit. At the limit the task is "
-		"parked, with its work, until llmc task retry, and its worker "
-		"does another one." },
+	    .help = "Tokens for one task; 0 = no limit. At the limit the task "
+		    "is parked, with its work, until llmc task retry, and its "
+		    "worker does another one." },
 	{ .path = "budget.task_cost",
 	    .type = SETTING_AMOUNT,
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help = "US dollars for one task, estimated from [prices] while it "
-		    "works; 0 = no limit." },
+	    .help = "US dollars for one task, estimated from [prices] while "
+		    "it works; 0 = no limit." },
 	{ .path = "budget.task_turns",
 	    .type = SETTING_INT,
 	    .fallback = "0",
@@ -450,9 +421,9 @@ const struct setting settings_table[] = {
 	    .fallback = "0",
 	    .min = 0,
 	    .max = 1000000000000,
-	    .help =
-		"Tokens for all auto workers in a day; 0 = no limit. At the "
-		"limit, all of them pause until the next day or llmc resume." },
+	    .help = "Tokens for all auto workers in a day; 0 = no limit. At "
+		    "the limit, all of them pause until the next day or llmc "
+		    "resume." },
 	{ .path = "budget.day_cost",
 	    .type = SETTING_AMOUNT,
 	    .fallback = "0",
@@ -462,13 +433,167 @@ const struct setting settings_table[] = {
 		    "a day, estimated from [prices] while they work; 0 = no "
 		    "limit." },
 
-	SETTINGS_PLAN_ROWS,
+	{ .path = "plan.enabled",
+	    .type = SETTING_BOOL,
+	    .fallback = "true",
+	    .flags = SETTING_RESTART,
+	    .help = "Work on goals: hand their ready nodes to auto workers, "
+		    "and look after those that make no progress." },
+	{ .path = "plan.tick_every",
+	    .type = SETTING_DURATION,
+	    .fallback = "\"2m\"",
+	    .min = 100,
+	    .max = 24 * HOUR,
+	    .help = "How often the assignments of all goals are checked. One "
+		    "without any activity for seven and a half times as "
+		    "long is stalled." },
+	{ .path = "plan.max_retries",
+	    .type = SETTING_INT,
+	    .fallback = "2",
+	    .min = 0,
+	    .max = 100,
+	    .help = "How many times a stalled assignment is asked for its "
+		    "status before its recovery policy applies, which is to "
+		    "tell a person." },
+	{ .path = "plan.allow_agents",
+	    .type = SETTING_LIST,
+	    .fallback = "[\"main\"]",
+	    .help = "Workers that may get work from goals: names, main for "
+		    "all auto workers, or * for every worker." },
+	{ .path = "plan.allow_cross_agent",
+	    .type = SETTING_BOOL,
+	    .fallback = "false",
+	    .help = "Also send messages to the workers of allow_agents that a "
+		    "person drives." },
 
-	SETTINGS_OVERSIGHT_ROWS,
+	{ .path = "planner.command",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
+	    .help = "Shell command that gets a prompt on standard input and "
+		    "prints the plan as JSON; empty means "
+		    "defaults.agent_command with -p." },
+	{ .path = "planner.model",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .help = "Model for the planner; empty means the agent's own "
+		    "default." },
+	{ .path = "planner.timeout",
+	    .type = SETTING_DURATION,
+	    .fallback = "\"5m\"",
+	    .min = 100,
+	    .max = 24 * HOUR,
+	    .help = "How long one answer of the planner may take." },
 
-	SETTINGS_TEAM_ROWS,
+	{ .path = "oversight.mode",
+	    .type = SETTING_CHOICE,
+	    .fallback = "\"act\"",
+	    .choices = oversight_mode_words,
+	    .help = "What is done where the work of auto workers goes in "
+		    "circles: act steps in, observe only records what it "
+		    "would do, off does not look." },
+	{ .path = "oversight.profile",
+	    .type = SETTING_CHOICE,
+	    .fallback = "\"default\"",
+	    .choices = thresholds_profile_words,
+	    .help = "How soon: default, strict (earlier), exploratory "
+		    "(later), or ci (as soon as any coverage is lost)." },
+	{ .path = "oversight.thresholds",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .form = FORM_THRESHOLD,
+	    .help = "Thresholds that differ from the profile, such as "
+		    "stuck.sameErrorCount=4." },
+	{ .path = "oversight.slice",
+	    .type = SETTING_DURATION,
+	    .fallback = "\"10m\"",
+	    .min = 100,
+	    .max = 24 * HOUR,
+	    .help = "A longer turn is looked at in parts: one ends after this "
+		    "time, or after oversight.slice_tools. The session is "
+		    "told of it after its next tool, or by an interruption if "
+		    "no tool ends within a slice, or within three for a "
+		    "warning." },
+	{ .path = "oversight.slice_tools",
+	    .type = SETTING_INT,
+	    .fallback = "30",
+	    .min = 1,
+	    .max = 10000,
+	    .help = "Tool calls after which a part of a long turn ends at the "
+		    "latest." },
+	{ .path = "oversight.test_command",
+	    .type = SETTING_STRING,
+	    .fallback = "\"\"",
+	    .flags = SETTING_RUNS,
+	    .help = "Shell command that tests the work at the end of a turn, "
+		    "in the worktree and within auto.check_timeout; empty "
+		    "means that the results of landing checks are used." },
+	{ .path = "oversight.coverage_pattern",
+	    .type = SETTING_STRING,
+	    .form = FORM_COVERAGE,
+	    .fallback = "\"\"",
+	    .help = "Extended regular expression whose first group is the "
+		    "coverage in percent, in the output of the tests; empty "
+		    "means that coverage is not known." },
+	{ .path = "oversight.expected_iterations",
+	    .type = SETTING_INT,
+	    .fallback = "0",
+	    .min = 0,
+	    .max = 1000000,
+	    .help = "How many turns, or parts of long ones, a task should "
+		    "need; 0 means that the effort of a plan's node says so: "
+		    "a number, or xs (3), s (6), m (12), l (24), xl (48)." },
 
-	SETTINGS_WEB_ROWS,
+	{ .path = "team.enabled",
+	    .type = SETTING_BOOL,
+	    .fallback = "true",
+	    .help = "Let agents spawn other agents for parts of their tasks, "
+		    "if plan.enabled is true." },
+	{ .path = "team.max_depth",
+	    .type = SETTING_INT,
+	    .fallback = "3",
+	    .min = 1,
+	    .max = 100,
+	    .help = "How deep agents may spawn other agents: a worker is at "
+		    "depth 1, and those that it spawns at depth 2." },
+	{ .path = "team.max_concurrent",
+	    .type = SETTING_INT,
+	    .fallback = "10",
+	    .min = 0,
+	    .max = 1000,
+	    .help = "How many agents that others spawned may be at work; "
+		    "those that wait for others do not count, and none of "
+		    "them counts in auto.concurrency." },
+
+	{ .path = "team.allowed_roles",
+	    .type = SETTING_LIST,
+	    .fallback = "[]",
+	    .help = "The roles that they may have, such as coder and "
+		    "reviewer; empty means every role." },
+	{ .path = "team.on_parent_end",
+	    .type = SETTING_CHOICE,
+	    .fallback = "\"cancel\"",
+	    .choices = parent_ends,
+	    .help = "What becomes of them when the agent that spawned them "
+		    "ends without its result: cancel (their work is kept), "
+		    "or hand_over (to the agent above it)." },
+
+	{ .path = "web.enabled",
+	    .type = SETTING_BOOL,
+	    .fallback = "false",
+	    .help = "Serve a live page on 127.0.0.1, for you alone: llmc web "
+		    "prints its address with a secret token. Nothing can be "
+		    "changed there." },
+	{ .path = "web.port",
+	    .type = SETTING_INT,
+	    .fallback = "0",
+	    .min = 0,
+	    .max = 65535,
+	    .help = "Port of that page. 0 means a free one, which only the "
+		    "overseer keeps over restarts of the daemon. A port that "
+		    "is chosen here can be taken by another user of the "
+		    "machine while neither of them runs; he could then leave "
+		    "a page of his in your browser." },
 
 	{ .path = "overseer.remediation_prompt",
 	    .type = SETTING_STRING,
@@ -480,8 +605,8 @@ const struct setting settings_table[] = {
 	    .type = SETTING_STRING,
 	    .fallback = "\"llmc up --auto\"",
 	    .flags = SETTING_RUNS,
-	    .help = "Shell command that starts the daemon; the options of llmc "
-		    "overseer are appended to it." },
+	    .help = "Shell command that starts the daemon; the options of "
+		    "llmc overseer are appended to it." },
 	{ .path = "overseer.start_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1m\"",
@@ -493,16 +618,16 @@ const struct setting settings_table[] = {
 	    .fallback = "\"30s\"",
 	    .min = 7 * SECOND,
 	    .max = HOUR,
-	    .help = "A heartbeat older than this means that the daemon "
-		    "hangs." },
+	    .help =
+		"A heartbeat older than this means that the daemon hangs." },
 	{ .path = "overseer.stall_timeout",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1h\"",
 	    .min = 1 * SECOND,
 	    .max = 7 * 24 * HOUR,
 	    .help = "Auto mode is stalled when tasks are assigned, but for "
-		    "this long none is started or finished and no worker shows "
-		    "a sign of life." },
+		    "this long none is started or finished and no worker "
+		    "shows a sign of life." },
 	{ .path = "overseer.stop_grace",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"30s\"",
@@ -525,31 +650,28 @@ const struct setting settings_table[] = {
 	{ .path = "overseer.remediation_worktree",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
-	    .help =
-		"Repair in a worktree of its own and land the fix; if false, "
-		"and no worker has a sandbox, repair in your checkout." },
+	    .help = "Repair in a worktree of its own and land the fix; if "
+		    "false, and no worker has a sandbox, repair in your "
+		    "checkout." },
 	{ .path = "overseer.remediate",
 	    .type = SETTING_BOOL,
 	    .fallback = "true",
-	    .help =
-		"Run a remediation after a failure; if false, the daemon is "
-		"only restarted." },
+	    .help = "Run a remediation after a failure; if false, the daemon "
+		    "is only restarted." },
 	{ .path = "overseer.restart_cooldown",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"1m\"",
 	    .min = 0,
 	    .max = 24 * HOUR,
-	    .help =
-		"A failure sooner than this after a remediation is a failure "
-		"spiral." },
+	    .help = "A failure sooner than this after a remediation is a "
+		    "failure spiral." },
 	{ .path = "overseer.same_failure_max",
 	    .type = SETTING_INT,
 	    .fallback = "5",
 	    .min = 0,
 	    .max = 1000,
-	    .help =
-		"A person is needed when the same failure happens this many "
-		"times within same_failure_window; 0 = never." },
+	    .help = "A person is needed when the same failure happens this "
+		    "many times within same_failure_window; 0 = never." },
 	{ .path = "overseer.same_failure_window",
 	    .type = SETTING_DURATION,
 	    .fallback = "\"24h\"",
@@ -561,15 +683,8 @@ const struct setting settings_table[] = {
 	    .fallback = "20",
 	    .min = 0,
 	    .max = 10000,
-	    .help =
-		"Remediations in 24 hours before a person is needed; 0 = no "
-		"limit." },
-	{ .path = "overseer.notify_command",
-	    .type = SETTING_STRING,
-	    .fallback = "\"\"",
-	    .flags = SETTING_RUNS,
-	    .help = "Older name of people.notify_command, used if that is "
-		    "empty." },
+	    .help = "Remediations in 24 hours before a person is needed; 0 = "
+		    "no limit." },
 
 	{ .path = "history.days",
 	    .type = SETTING_INT,
@@ -578,25 +693,16 @@ const struct setting settings_table[] = {
 	    .max = 36500,
 	    .help = "How long ended tasks, runs, events, goals that have "
 		    "ended, and mail and questions that are not open are "
-		    "kept. If .llmc/llmc.db has more than 4 GB, the oldest "
-		    "go first, whatever this says." },
-	{ .path = "history.tasks",
-	    .type = SETTING_INT,
-	    .fallback = "100000",
-	    .min = 100,
-	    .max = 10000000,
-	    .help = "How many ended tasks are kept at most, and 20 times as "
-		    "many events; goals, mail and questions that are older "
-		    "than all of these tasks go with them. A task takes some "
-		    "kilobytes of .llmc/llmc.db." },
+		    "kept. If .llmc/llmc.db has more than 4 GB, the oldest go "
+		    "first, whatever this says." },
 
 	{ .path = "people.notify_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",
 	    .flags = SETTING_RUNS,
-	    .help = "Shell command to run when a person should know something, "
-		    "with or without an overseer; it gets the details as JSON "
-		    "on standard input (see NOTIFICATIONS)." },
+	    .help = "Shell command to run when a person should know "
+		    "something, with or without an overseer; it gets the "
+		    "details as JSON on standard input (see NOTIFICATIONS)." },
 	{ .path = "people.notify_on",
 	    .type = SETTING_LIST,
 	    .choices = notice_names,
@@ -610,9 +716,9 @@ const struct setting settings_table[] = {
 	    .fallback = "\"10m\"",
 	    .max = 24 * HOUR,
 	    .help = "How long a worker waits for your answer to its agent's "
-		    "question before it gets another task; your answer is then "
-		    "in the next prompt of the task. 0s means as long as the "
-		    "agent waits." },
+		    "question before it gets another task; with your answer, "
+		    "the task goes on in the same conversation. 0s means as "
+		    "long as the agent waits." },
 	{ .path = "people.report_command",
 	    .type = SETTING_STRING,
 	    .fallback = "\"\"",

@@ -4,10 +4,7 @@
 #ifndef SETTINGS_TABLE_H
 #define SETTINGS_TABLE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "settings-form.h"
+#include "settings-value.h"
 
 enum setting_type {
 	SETTING_STRING,

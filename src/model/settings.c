@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
+#include "account.h"
 #include "channel.h"
-#include "errtext.h"
 #include "id.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
-#include "price.h"
-#include "settings-agents.h"
-#include "settings-channels.h"
 #include "settings-names.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "silence.h"
-#include "strv.h"
-#include "text.h"
 #include "toml-edit.h"
 #include "toml.h"
 #include "word.h"
@@ -126,14 +113,6 @@ read_row(struct reading *r, struct json_object *table, const struct buf *path,
 	return good;
 }
 
-static void
-add_row(struct price_list *list, const struct price *price)
-{
-	list->rows =
-	    xreallocarray(list->rows, list->count + 1, sizeof *list->rows);
-	list->rows[list->count++] = *price;
-}
-
 /* Append the rows that are complete and valid. */
 static void
 settings_prices_read(struct json_object *table, struct price_list *list,
@@ -158,8 +137,11 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 			    "it, of at most 63 bytes");
 		} else {
 			memcpy(price.model, model, len + 1);
-			if (read_row(&r, json, &path, &price))
-				add_row(list, &price);
+			if (!read_row(&r, json, &path, &price))
+				continue;
+			list->rows = xreallocarray(
+			    list->rows, list->count + 1, sizeof *list->rows);
+			list->rows[list->count++] = price;
 		}
 	}
 }
@@ -176,6 +158,12 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 	{                                                 \
 		name, NULL, NULL, NULL, .gone = (instead) \
 	}
+
+#define OF_TICK "it follows plan.tick_every"
+#define PLAN_SIZE                                                              \
+	"a plan has at most 5 phases, 7 tasks in each and 7 subtasks in each " \
+	"of those; say in the goal how small it should be"
+#define REPAIRS "the planner may correct its answer twice"
 
 static const struct settings_alias aliases[] = {
 	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
@@ -196,22 +184,41 @@ static const struct settings_alias aliases[] = {
 	GONE("oversight.abort_on_regression",
 	    "a task that keeps breaking its tests waits for a person; end it "
 	    "with: llmc abort"),
+	GONE("repo.serena",
+	    "set repo.setup_command to the path of contrib/serena-setup.sh"),
+	GONE(DEFAULTS "hang_timeout",
+	    "it is 30m; auto.worker_stall_timeout is for auto mode"),
+	GONE("history.tasks", "100000 ended tasks are kept; see history.days"),
+	GONE("plan.idle_after", OF_TICK),
+	GONE("plan.min_resend_interval", OF_TICK),
+	GONE("plan.backoff_base", OF_TICK),
+	GONE("plan.backoff_max", OF_TICK),
+	GONE("overseer.idleAfter", OF_TICK),
+	GONE("overseer.minResendInterval", OF_TICK),
+	GONE("overseer.backoff.base", OF_TICK),
+	GONE("overseer.backoff.max", OF_TICK),
+	GONE("planner.max_phases", PLAN_SIZE),
+	GONE("planner.max_tasks", PLAN_SIZE),
+	GONE("planner.max_subtasks", PLAN_SIZE),
+	GONE("overseer.planner.maxPlanPhases", PLAN_SIZE),
+	GONE("overseer.planner.maxTasksPerPhase", PLAN_SIZE),
+	GONE("overseer.planner.maxSubtasksPerTask", PLAN_SIZE),
+	GONE("planner.max_repair_attempts", REPAIRS),
+	GONE("planner.max_cost",
+	    "an answer of the planner may cost 1 dollar; see budget.day_cost"),
+	GONE("overseer.planner.maxRepairAttempts", REPAIRS),
+	GONE("team.max_children",
+	    "5 agents may work for one; see team.max_concurrent"),
+	GONE("team.provider_limits", "see team.max_concurrent"),
+	GONE("team.ci_may_apply", "agents never apply plans"),
 
+	SAME("overseer.notify_command", "people.notify_command"),
 	SAME("overseer.enabled", "plan.enabled"),
 	SAME("overseer.tickEvery", "plan.tick_every"),
-	SAME("overseer.idleAfter", "plan.idle_after"),
 	SAME("overseer.maxRetries", "plan.max_retries"),
-	SAME("overseer.minResendInterval", "plan.min_resend_interval"),
-	SAME("overseer.backoff.base", "plan.backoff_base"),
-	SAME("overseer.backoff.max", "plan.backoff_max"),
 	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
 	SAME("overseer.policy.allowCrossAgent", "plan.allow_cross_agent"),
 	SAME("overseer.planner.model", "planner.model"),
-	SAME("overseer.planner.maxPlanPhases", "planner.max_phases"),
-	SAME("overseer.planner.maxTasksPerPhase", "planner.max_tasks"),
-	SAME("overseer.planner.maxSubtasksPerTask", "planner.max_subtasks"),
-	SAME("overseer.planner.maxRepairAttempts",
-	    "planner.max_repair_attempts"),
 	SAME(SETTINGS_AGENT "costTier", SETTINGS_AGENT "cost_tier"),
 	SAME(SETTINGS_AGENT "typicalLatency", SETTINGS_AGENT "typical_latency"),
 };
@@ -269,6 +276,16 @@ settings_alias_find(const char *path, char **ret_path)
 	return NULL;
 }
 
+const char *
+settings_gone(const char *path)
+{
+	cleanup_free char *setting = NULL;
+	const struct settings_alias *alias =
+	    settings_alias_find(path, &setting);
+
+	return alias != NULL ? alias->gone : NULL;
+}
+
 /* Is path the name of a table that contains other names, such as
  * "overseer.backoff"? */
 static bool
@@ -306,14 +323,6 @@ settings_alias_value(
 	if (toml_parse(text, strlen(text), &root, NULL, NULL) < 0)
 		return NULL;
 	return json_object_get(json_object_object_get(root, "x"));
-}
-
-/* What that type is, for a message. */
-static const char *
-settings_alias_allowed(const struct settings_alias *alias)
-{
-	return alias->yes != NULL ? "true or false" :
-				    "a whole number of seconds";
 }
 
 struct settings {
@@ -367,23 +376,13 @@ problem_value(struct settings_problems *problems, bool fatal, const char *path,
 }
 
 static void
-problem_unknown(
-    struct settings_problems *problems, const char *path, unsigned line)
+problem_unknown(struct settings_problems *problems, bool fatal,
+    const char *path, unsigned line)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
 	settings_describe_unknown(path, &text);
-	settings_problem_add(problems, false, line, text.data);
-}
-
-static void
-problem_bad_name(
-    struct settings_problems *problems, const char *path, unsigned line)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	settings_describe_unknown(path, &text);
-	settings_problem_add(problems, true, line, text.data);
+	settings_problem_add(problems, fatal, line, text.data);
 }
 
 static void
@@ -488,21 +487,11 @@ take_alias(struct settings *settings, const char *name,
 		return true;
 	}
 	text = xasprintf("%s: expected %s, found %s", name,
-	    settings_alias_allowed(alias),
+	    alias->yes != NULL ? "true or false" : "a whole number of seconds",
 	    toml_mark_type_name(toml_mark_of(json).type));
 	/* Times have good defaults, but permissions are not guessed. */
 	settings_problem_add(problems, alias->yes != NULL, line, text);
 	return true;
-}
-
-/* The path of a key as a person would type it: a key that contains a dot or a
- * control character is quoted, so it never matches a known one. */
-static void
-path_of(struct buf *out, const char *prefix, const char *key)
-{
-	if (prefix[0] != '\0')
-		buf_addf(out, "%s.", prefix);
-	toml_edit_quote_key(out, key);
 }
 
 static void
@@ -516,16 +505,21 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 		cleanup_buf struct buf path = BUF_INIT;
 		unsigned line = toml_mark_of(json).line;
 
-		path_of(&path, prefix, key);
+		/* The path of a key as a person would type it: a key that
+		 * contains a dot or a control character is quoted, so it never
+		 * matches a known one. */
+		if (prefix[0] != '\0')
+			buf_addf(&path, "%s.", prefix);
+		toml_edit_quote_key(&path, key);
 		if (settings_find(path.data, NULL) != NULL) {
 			take_value(settings, path.data, path.data, json, line,
 			    problems);
 		} else if (take_alias(settings, path.data, json, problems)) {
 			continue;
 		} else if (named >= 0 && !text_is_name(key)) {
-			problem_bad_name(problems, path.data, line);
+			problem_unknown(problems, true, path.data, line);
 		} else if (named < 0 && !is_section(path.data)) {
-			problem_unknown(problems, path.data, line);
+			problem_unknown(problems, false, path.data, line);
 		} else if (!json_object_is_type(json, json_type_object)) {
 			problem_no_table(problems, path.data, json);
 		} else if (strcmp(path.data, SETTINGS_PRICES) == 0) {

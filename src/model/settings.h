@@ -7,14 +7,10 @@
  *
  * Keys of [defaults] may also appear in [workers.<name>] and then apply to that
  * worker only. [agents.<name>] has keys of its own, the same for every agent
- * (settings-agents.h).
+ * (settings-names.h).
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "settings-table.h"
 
@@ -94,7 +90,7 @@ size_t settings_workers(
 size_t
 settings_agents(const struct settings *settings, const char *const **ret_names);
 
-/* The rows of [prices], which come before the defaults (price.h). */
+/* The rows of [prices], which come before the defaults (account.h). */
 const struct price_list *settings_prices(const struct settings *settings);
 
 /* The channels of [people.channels], in the order of the file. */

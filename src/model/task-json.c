@@ -2,18 +2,11 @@
 
 /* The JSON record of a task: one table for reading and writing. */
 
-#include <errno.h>
-#include <stddef.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "schema.h"
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "text.h"
 #include "word.h"
 
 #define FIELD(key, member, ...) \
@@ -64,6 +57,8 @@ static const struct schema_field fields[] = {
 	FIELD("abort_why", abort_why),
 	FIELD("abort_user", abort_user),
 	FIELD("dropped", dropped, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("conversation", conversation, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("transcript", transcript, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("advice", advice),
 	FIELD("reason", reason),
 	FIELD("last_words", last_words),
@@ -190,16 +185,6 @@ task_to_json(const struct task *task)
 	return schema_json(&task_schema, task);
 }
 
-/* Repair combinations that do not fit together, since the file may have been
- * edited by hand: a task without a worker, or without an outcome, waits. */
-static void
-fix_combinations(struct task *task)
-{
-	if ((task->step == TASK_ASSIGNED && task->worker == NULL) ||
-	    (task->step == TASK_SETTLING && task->outcome == OUTCOME_NONE))
-		task->step = TASK_WAITING;
-}
-
 int
 task_from_json(struct json_object *json, const char *at, struct task **ret_task,
     struct err *err)
@@ -222,7 +207,12 @@ task_from_json(struct json_object *json, const char *at, struct task **ret_task,
 		task_free(task);
 		return err_set(err, -EINVAL, "%s", words.msg);
 	}
-	fix_combinations(task);
+	/* Repair combinations that do not fit together, since the file may have
+	 * been edited by hand: a task without a worker, or without an outcome,
+	 * waits. */
+	if ((task->step == TASK_ASSIGNED && task->worker == NULL) ||
+	    (task->step == TASK_SETTLING && task->outcome == OUTCOME_NONE))
+		task->step = TASK_WAITING;
 	*ret_task = task;
 	return 0;
 }

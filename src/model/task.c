@@ -1,22 +1,92 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "base.h"
+#include "contract.h"
 #include "excerpt.h"
-#include "json.h"
-#include "mem.h"
 #include "perf-record.h"
 #include "schema.h"
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "text.h"
-#include "verification.h"
 #include "word.h"
+
+static const char prefix[] = "by-hand-";
+
+char *
+hand_task_name(const char *worker)
+{
+	return xasprintf("%s%s", prefix, worker);
+}
+
+const char *
+hand_task_worker(const char *task)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(task, prefix, len) == 0 ? task + len : NULL;
+}
+
+const char *const task_step_words[] = {
+	[TASK_OFFERED] = "offered",
+	[TASK_WAITING] = "waiting",
+	[TASK_ASSIGNED] = "assigned",
+	[TASK_QUEUED] = "queued",
+	[TASK_LANDED] = "landed",
+	[TASK_PARKED] = "parked",
+	[TASK_SETTLING] = "settling",
+	[TASK_STEP_COUNT] = NULL,
+};
+
+/* [from][to]. Everything else is refused; nothing follows settling. */
+static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
+	[TASK_OFFERED] = {
+		[TASK_WAITING] = true, /* taken from its source */
+		[TASK_SETTLING] = true, /* a person dropped it */
+	},
+	[TASK_WAITING] = {
+		[TASK_ASSIGNED] = true,
+		[TASK_PARKED] = true, /* no worker may have it */
+		[TASK_SETTLING] = true, /* a person dropped it */
+	},
+	[TASK_ASSIGNED] = {
+		[TASK_WAITING] = true, /* failed, or given back */
+		[TASK_QUEUED] = true, /* its worker is needed for another */
+		[TASK_PARKED] = true, /* its budget is used up */
+		[TASK_LANDED] = true,
+		[TASK_SETTLING] = true, /* nothing to land, or no more tries */
+	},
+	[TASK_QUEUED] = {
+		[TASK_WAITING] = true, /* it did not land */
+		[TASK_LANDED] = true,
+		[TASK_SETTLING] = true, /* dropped, or no more tries */
+	},
+	[TASK_LANDED] = {
+		[TASK_WAITING] = true, /* reverted, and tried again */
+		[TASK_SETTLING] = true,
+	},
+	[TASK_PARKED] = {
+		[TASK_WAITING] = true, /* a person lets it continue */
+		[TASK_SETTLING] = true, /* a person dropped it */
+	},
+};
+
+/* A new step needs a name, a row, and a check of every other row. */
+_Static_assert(TASK_STEP_COUNT == 7, "task_moves knows 7 steps");
+_Static_assert(
+    nitems(task_step_words) == TASK_STEP_COUNT + 1, "a word for every step");
+
+const char *
+task_step_name(enum task_step step)
+{
+	return task_step_words[step];
+}
+
+bool
+task_step_may(enum task_step from, enum task_step to)
+{
+	return (unsigned)from < TASK_STEP_COUNT &&
+	    (unsigned)to < TASK_STEP_COUNT && task_moves[from][to];
+}
 
 #define DETAIL_MAX 1024
 
@@ -213,8 +283,15 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 	xstrset(&task->label, old->label);
 	xstrset(&task->landed_before, task_earlier_commit(old));
 	task->priority = old->priority;
-	if (old->run != NULL)
+	if (old->run != NULL) {
+		struct task_run *run = task_run_of(task);
+
 		verification_set(task, old->run->contract);
+		run->report_only = old->run->report_only;
+		run->required_tools =
+		    strv_copy(strv_const(old->run->required_tools));
+		xstrset(&run->recovery, old->run->recovery);
+	}
 	task_note(task, "done again; it was", old->id, now_ms);
 	if (task->landed_before != NULL)
 		task_note(task, "did this before as commit",
@@ -231,13 +308,17 @@ task_named(
 	size_t len = part != NULL ? (size_t)(part - word) : 0;
 
 	if (id != NULL && strcmp(id, word) == 0)
-		return 4;
+		return 5;
 	if (key != NULL && strcmp(key, word) == 0)
-		return 3;
+		return 4;
 	if (source == NULL || strcmp(source, "plan") != 0 || node == NULL ||
 	    (part != NULL &&
 		(len == 0 || len > (size_t)(node - key) ||
 		    strncmp(key, word, len) != 0)))
+		return 0;
+	/* "g1" is not the beginning of "g10". */
+	if (len > 1 && key[0] == 'g' && key[1] >= '0' && key[1] <= '9' &&
+	    key[len] != '/')
 		return 0;
 	node++;
 	part = part != NULL ? part + 1 : word;
@@ -245,7 +326,7 @@ task_named(
 	    (part[0] < '0' || part[0] > '9' || *node == '\0' ||
 		strcmp(node + 1, part) != 0))
 		return 0;
-	return len > 0 ? 2 : 1;
+	return len == 0 ? 1 : key[len] == '/' ? 3 : 2;
 }
 
 void
@@ -267,6 +348,13 @@ task_fits(const struct task *task, enum box_mode mode)
 	return mode >= least;
 }
 
+static void
+task_forget_conversation(struct task *task)
+{
+	xstrset(&task->conversation, NULL);
+	xstrset(&task->transcript, NULL);
+}
+
 int
 task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
 {
@@ -276,6 +364,9 @@ task_move(struct task *task, enum task_step to, int64_t now_ms, struct err *err)
 	if (!task_step_may(task->step, to))
 		return err_set(err, -EINVAL, "%s: %s cannot become %s",
 		    task->id, task_step_name(task->step), task_step_name(to));
+	/* What was asked is answered, and the task given out again. */
+	if (task->step != TASK_PARKED && to != TASK_ASSIGNED)
+		task_forget_conversation(task);
 	task->step = to;
 	task->ask = ASK_NONE;
 	if (to == TASK_ASSIGNED)
@@ -298,6 +389,8 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 
 	if (r < 0)
 		return r;
+	if (task->worker == NULL || strcmp(task->worker, worker) != 0)
+		task_forget_conversation(task);
 	xstrset(&task->worker, worker);
 	task->lines_known = false;
 	if (task->run != NULL)
@@ -384,6 +477,7 @@ int
 task_unpark(struct task *task, const char *advice, int64_t now_ms)
 {
 	bool failed = task->ask == ASK_FAILURE;
+	bool asked = task->ask == ASK_QUESTION;
 	int r = wait_after(task, TASK_PARKED, now_ms);
 
 	if (r < 0)
@@ -395,7 +489,7 @@ task_unpark(struct task *task, const char *advice, int64_t now_ms)
 	task->turns_allowed = task->turns_before + task->turns;
 	task->nudges = 0;
 	task->time_allowed_ms = 0; /* counted from the next assignment */
-	if (task->from == NULL)
+	if (task->from == NULL || asked)
 		xstrset(&task->reason, NULL); /* it did not fail */
 	if (advice != NULL)
 		xstrset(&task->advice, advice);

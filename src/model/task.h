@@ -7,20 +7,38 @@
 #ifndef TASK_H
 #define TASK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "account.h"
 #include "ask-record.h"
 #include "box-plan.h"
 #include "priority.h"
-#include "task-step.h"
 
 struct buf;
 struct err;
 struct json_object;
 struct task_run;
+
+/* The steps of a task, with their names, and the table of which may follow
+ * which. */
+
+enum task_step {
+	TASK_OFFERED, /* recorded, not yet taken from its source */
+	TASK_WAITING, /* taken; no worker has it */
+	TASK_ASSIGNED, /* a worker has it */
+	TASK_QUEUED, /* its work waits in the landing queue; no worker has it */
+	TASK_LANDED, /* on the default branch; post_accept_command is due */
+	TASK_PARKED, /* over its budget: waits for a person; no worker has it */
+	TASK_SETTLING, /* has its outcome; its source must be updated */
+	TASK_STEP_COUNT
+};
+
+const char *task_step_name(enum task_step step); /* "waiting" */
+
+/* For reading records (word.h), NULL terminated. */
+extern const char *const task_step_words[TASK_STEP_COUNT + 1];
+
+/* May a task go from one step to the other? False for invalid steps. The table
+ * behind task_move(), public for the test that prints it. */
+bool task_step_may(enum task_step from, enum task_step to);
 
 enum task_outcome {
 	OUTCOME_NONE,
@@ -95,6 +113,9 @@ struct task {
 	bool dropped; /* somebody wanted that it ends, or the planner replaces
 		       * it: nobody need look */
 	char *run_id; /* the run of auto mode that last worked on it */
+	char *conversation; /* in which its worker asked a person: that worker
+			     * goes on in it; NULL = none */
+	char *transcript; /* the file of that conversation */
 	char *advice; /* what a person said when it was let go on */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message */
@@ -117,9 +138,9 @@ void task_set_maker(struct task *task, const char *maker, const char *sandbox);
 bool task_fits(const struct task *task, enum box_mode mode);
 
 /* How well does a word name this task? 0 = not at all. Its id is best, then its
- * name at its source, then its place in a goal: the goal's id or the beginning
- * of it, "/", and the node or its number ("g2/3.1" is T3.1); last, the node
- * alone. */
+ * name at its source, then its place in a goal: the goal's id, or, which is
+ * less, the beginning of it, "/", and the node or its number ("g2/3.1" is
+ * T3.1); last, the node alone. */
 int task_named(
     const char *id, const char *source, const char *key, const char *word);
 
@@ -155,6 +176,9 @@ bool task_attempt_failed(
  * (the worker was reset or removed): it waits again and the attempt does not
  * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
+
+/* What others than a person are told of a question. */
+#define TASK_ASKS "it waits for an answer; see: llmc asks"
 
 /* It waits for a person, and why says what for: a parked task is an open ask of
  * this kind. from: its work, where its next worker starts and the attempt goes
@@ -200,5 +224,15 @@ struct task *task_for_red(
  * (at least one, the last one last) had landed; output is cut. */
 struct task *task_for_fix(const char *id, struct task *const *broken,
     size_t count, const char *command, const char *output, int64_t now_ms);
+
+/*
+ * The task that a person gave to a worker by hand has no id; where one is
+ * needed, it is named after its worker. No id of a task looks so. Pure.
+ */
+
+/* The caller frees it. */
+char *hand_task_name(const char *worker);
+/* Whose it is, within task; NULL: it is another task. */
+const char *hand_task_worker(const char *task);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "excerpt.h"
-#include "mem.h"
 #include "turn.h"
 
 enum trouble {
@@ -116,18 +113,6 @@ find_trouble(const struct turn_facts *facts)
 	return alone && facts->result_wanted ? TROUBLE_NO_RESULT : TROUBLE_NONE;
 }
 
-/* How many files are affected. */
-static void
-add_count(const struct turn_facts *facts, enum trouble trouble, struct buf *out)
-{
-	if (trouble == TROUBLE_REBASE && facts->conflicts > 0)
-		buf_addf(out, "%d file%s still in conflict. ", facts->conflicts,
-		    facts->conflicts == 1 ? " is" : "s are");
-	if (trouble == TROUBLE_DIRT)
-		buf_addf(out, "%d file%s changed or untracked. ", facts->dirt,
-		    facts->dirt == 1 ? " is" : "s are");
-}
-
 static void
 add_words(
     const struct turn_facts *facts, enum trouble trouble, struct buf *words)
@@ -149,7 +134,13 @@ static void
 add_message(
     const struct turn_facts *facts, enum trouble trouble, struct buf *words)
 {
-	add_count(facts, trouble, words);
+	/* How many files are affected. */
+	if (trouble == TROUBLE_REBASE && facts->conflicts > 0)
+		buf_addf(words, "%d file%s still in conflict. ",
+		    facts->conflicts, facts->conflicts == 1 ? " is" : "s are");
+	if (trouble == TROUBLE_DIRT)
+		buf_addf(words, "%d file%s changed or untracked. ", facts->dirt,
+		    facts->dirt == 1 ? " is" : "s are");
 	add_words(facts, trouble, words);
 	/* An unanswered question would only be asked again. */
 	if (facts->driven && troubles[trouble].ask == ASK_NONE &&
@@ -170,41 +161,6 @@ judge_untroubled(const struct turn_facts *facts)
 						      TURN_FINISHED;
 }
 
-/* A person drives the worker and will see what is left over. */
-static enum turn_action
-judge_by_hand(
-    const struct turn_facts *facts, enum trouble trouble, struct buf *words)
-{
-	if (facts->sent_back < TURN_SENT_BACK_MAX) {
-		add_message(facts, trouble, words);
-		return TURN_BACK;
-	}
-	buf_adds(words, troubles[trouble].to_person);
-	return troubles[trouble].at_last;
-}
-
-/* What it said comes first: that is what a person can answer. */
-static enum turn_action
-judge_words(const struct turn_facts *facts, enum trouble trouble,
-    struct buf *words, enum ask_kind *ret_ask)
-{
-	bool at_once = trouble == TROUBLE_QUESTION ?
-	    facts->asks_person :
-	    trouble == TROUBLE_BLOCKED && facts->said->by != SAID_BY_WORDS;
-
-	if (!at_once && !out_of_turns(facts) &&
-	    facts->nudges < troubles[trouble].nudges) {
-		add_message(facts, trouble, words);
-		return TURN_NUDGE;
-	}
-	buf_adds(words, troubles[trouble].reason);
-	if (facts->said->words != NULL)
-		buf_addf(words, ": %s", facts->said->words);
-	*ret_ask = troubles[trouble].ask;
-	return *ret_ask == ASK_FAILURE && facts->has_parent ? TURN_FAIL :
-							      TURN_ASK;
-}
-
 enum turn_action
 turn_judge(
     const struct turn_facts *facts, struct buf *words, enum ask_kind *ret_ask)
@@ -214,10 +170,36 @@ turn_judge(
 	if (trouble == TROUBLE_NONE)
 		return facts->driven && facts->waits ? TURN_WAIT :
 						       judge_untroubled(facts);
-	if (!facts->driven)
-		return judge_by_hand(facts, trouble, words);
-	if (troubles[trouble].ask != ASK_NONE)
-		return judge_words(facts, trouble, words, ret_ask);
+	if (!facts->driven) {
+		/* A person drives the worker and will see what is left over. */
+		if (facts->sent_back < TURN_SENT_BACK_MAX) {
+			add_message(facts, trouble, words);
+			return TURN_BACK;
+		}
+		buf_adds(words, troubles[trouble].to_person);
+		return troubles[trouble].at_last;
+	}
+	if (troubles[trouble].ask != ASK_NONE) {
+		bool at_once = trouble == TROUBLE_QUESTION ?
+		    facts->asks_person :
+		    trouble == TROUBLE_BLOCKED &&
+			facts->said->by != SAID_BY_WORDS;
+
+		/* What it said comes first: that is what a person can
+		 * answer. */
+		if (!at_once && !out_of_turns(facts) &&
+		    facts->nudges < troubles[trouble].nudges) {
+			add_message(facts, trouble, words);
+			return TURN_NUDGE;
+		}
+		buf_adds(words, troubles[trouble].reason);
+		if (facts->said->words != NULL)
+			buf_addf(words, ": %s", facts->said->words);
+		*ret_ask = troubles[trouble].ask;
+		return *ret_ask == ASK_FAILURE && facts->has_parent ?
+		    TURN_FAIL :
+		    TURN_ASK;
+	}
 	if (out_of_turns(facts)) {
 		buf_addf(words, "%s after %d turn%s", troubles[trouble].reason,
 		    facts->turns, facts->turns == 1 ? "" : "s");

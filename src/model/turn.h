@@ -9,8 +9,6 @@
 #ifndef TURN_H
 #define TURN_H
 
-#include <stdbool.h>
-
 #include "ask-record.h"
 #include "said.h"
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
-#include "strv.h"
 #include "update.h"
 #include "word.h"
 
@@ -338,28 +333,6 @@ update_find(
 		return r;
 	return update_from_json(json_object_object_get(root, UPDATE_KEY),
 	    UPDATE_KEY, ret_update, err);
-}
-
-int
-update_find_first(const char *const *texts, size_t count,
-    struct update **ret_update, struct err *err)
-{
-	int worst = -ENOENT, r;
-
-	err_set(err, -ENOENT, "there is no reply");
-	for (size_t i = 0; i < count; i++) {
-		struct err why = { 0 };
-
-		if (texts[i] == NULL)
-			continue;
-		r = update_find(texts[i], strlen(texts[i]), ret_update, &why);
-		if (r == 0)
-			return 0;
-		if (r == -ENOENT && worst != -ENOENT)
-			continue;
-		worst = err_set(err, r, "%s", why.msg);
-	}
-	return worst;
 }
 
 struct json_object *

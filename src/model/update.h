@@ -11,8 +11,6 @@
 #ifndef UPDATE_H
 #define UPDATE_H
 
-#include <stddef.h>
-
 struct err;
 struct json_object;
 
@@ -55,11 +53,6 @@ const char *update_status_name(enum update_status status);
  * with a message that names the path. */
 int update_find(
     const char *text, size_t len, struct update **ret_update, struct err *err);
-
-/* The update of the first of several texts (NULL = no text) that has one. The
- * same errors; those of the last text with the key. */
-int update_find_first(const char *const *texts, size_t count,
-    struct update **ret_update, struct err *err);
 
 /* From the value of the key, at path `at`. */
 int update_from_json(struct json_object *json, const char *at,

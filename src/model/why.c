@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-node.h"
 #include "plan.h"
 #include "ladder.h"
-#include "strv.h"
-#include "text.h"
 #include "why.h"
 #include "word.h"
 
@@ -149,16 +142,6 @@ add_reason(const struct why_event *event, struct buf *out)
 	}
 }
 
-/* "work.in_progress" -> "S1.1 is in progress" */
-static void
-add_node_status(const struct why_event *event, struct buf *out)
-{
-	add_words(out, event->node_id != NULL ? event->node_id : "a node");
-	buf_adds(out, " is ");
-	for (const char *c = strchr(event->type, '.') + 1; *c != '\0'; c++)
-		buf_addc(out, *c == '_' ? ' ' : *c);
-}
-
 /* "the task has ended, landed", "it landed as 1234567" */
 static void
 add_detail(const struct why_event *event, struct buf *out)
@@ -197,18 +180,6 @@ add_dispatch_end(const struct why_event *event, struct buf *out)
 	buf_adds(out, result_words((enum dispatch_result)result));
 }
 
-/* The name of an event that is not known here. */
-static void
-add_type(const char *type, struct buf *out)
-{
-	size_t start = out->len;
-
-	add_words(out, type);
-	for (size_t i = start; i < out->len; i++)
-		if (out->data[i] == '.' || out->data[i] == '_')
-			out->data[i] = ' ';
-}
-
 static const char *
 known_words(const char *type)
 {
@@ -245,7 +216,13 @@ why_sentence(const struct why_event *event, struct buf *out)
 			add_words(out, status);
 		}
 	} else if (strncmp(event->type, "work.", strlen("work.")) == 0) {
-		add_node_status(event, out);
+		/* "work.in_progress" -> "S1.1 is in progress" */
+		add_words(
+		    out, event->node_id != NULL ? event->node_id : "a node");
+		buf_adds(out, " is ");
+		for (const char *c = strchr(event->type, '.') + 1; *c != '\0';
+		     c++)
+			buf_addc(out, *c == '_' ? ' ' : *c);
 	} else if (strcmp(event->type, "dispatch.ended") == 0) {
 		add_dispatch_end(event, out);
 	} else if (strcmp(event->type, "oversight") == 0) {
@@ -257,7 +234,14 @@ why_sentence(const struct why_event *event, struct buf *out)
 		buf_adds(out, words);
 		add_detail(event, out);
 	} else {
-		add_type(event->type, out);
+		const char *type = event->type;
+		size_t start = out->len;
+
+		/* The name of an event that is not known here. */
+		add_words(out, type);
+		for (size_t i = start; i < out->len; i++)
+			if (out->data[i] == '.' || out->data[i] == '_')
+				out->data[i] = ' ';
 	}
 	add_reason(event, out);
 }
@@ -454,16 +438,6 @@ why_now(const char *task, const char *status, const struct why_event *events,
 	return status != NULL ? xstrdup(status) : NULL;
 }
 
-static void
-add_node(const struct plan_node *node, struct buf *out)
-{
-	add_words(out, node->id);
-	buf_adds(out, " (");
-	for (const char *c = node_status_name(node->status); *c != '\0'; c++)
-		buf_addc(out, *c == '_' ? ' ' : *c);
-	buf_addc(out, ')');
-}
-
 /* What it waits for, of all that was counted so far. */
 static void
 add_waited(struct buf *out, size_t count, const struct plan_node *node)
@@ -471,7 +445,11 @@ add_waited(struct buf *out, size_t count, const struct plan_node *node)
 	if (count >= WAITS_MAX)
 		return;
 	buf_adds(out, count > 0 ? ", " : "");
-	add_node(node, out);
+	add_words(out, node->id);
+	buf_adds(out, " (");
+	for (const char *c = node_status_name(node->status); *c != '\0'; c++)
+		buf_addc(out, *c == '_' ? ' ' : *c);
+	buf_addc(out, ')');
 }
 
 /* Dependencies of the node and of those above it that are not fulfilled. */

@@ -9,9 +9,6 @@
 #ifndef WHY_H
 #define WHY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct buf;
 struct json_object;
 struct plan_assignment;

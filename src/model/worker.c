@@ -1,13 +1,381 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
+#include "base.h"
+#include "schema.h"
 #include "worker.h"
+
+/* Every member but the name may be missing: a fleet has many workers, and most
+ * members of each are unset. */
+#define FIELD(key, member, ...)                                              \
+	SCHEMA_FIELD(struct worker, key, member, .flags = SCHEMA_OMIT_UNSET, \
+	    ##__VA_ARGS__)
+#define MOMENT(key, member)                      \
+	SCHEMA_FIELD(struct worker, key, member, \
+	    .flags = SCHEMA_OMIT_UNSET | SCHEMA_CLAMP)
+/* One that is missing is now. */
+#define SINCE(key, member) \
+	SCHEMA_FIELD(struct worker, key, member, .flags = SCHEMA_CLAMP)
+
+static const struct schema_field fields[] = {
+	FIELD("name", name),
+	FIELD("branch", branch),
+	FIELD("worktree", worktree),
+	FIELD("detached", detached),
+	FIELD("clone", clone),
+	FIELD("status", status, .words = worker_status_words),
+	SINCE("since_ms", since_ms),
+	SINCE("activity_ms", activity_ms),
+	SINCE("created_ms", created_ms),
+	FIELD("prompt", prompt),
+	FIELD("prompt_command", prompt_command),
+	FIELD("task", task),
+	FIELD("on_hold", on_hold),
+	FIELD("work_of", work_of),
+	FIELD("dispatch", dispatch),
+	FIELD("stalls", stalls),
+	FIELD("over_budget", over_budget),
+	FIELD("health", health),
+	FIELD("blocked", blocked),
+	FIELD("asks_id", asks_id),
+	FIELD("asks", asks),
+	FIELD("asks_person", asks_person),
+	MOMENT("asks_ms", asks_ms),
+	FIELD("base", base),
+	FIELD("commit", commit),
+	FIELD("reviewed", reviewed),
+	FIELD("self_review", self_review),
+	FIELD("self_reviewed", self_reviewed),
+	FIELD("step", session.step, .words = prompt_step_words),
+	FIELD("pending", session.pending),
+	FIELD("receipt", session.receipt),
+	FIELD("pending_clear", session.pending_clear),
+	MOMENT("pending_since_ms", session.pending_since_ms),
+	FIELD("pending_tries", session.pending_tries),
+	FIELD("pending_refused", session.pending_refused),
+	FIELD("after", after, .words = worker_status_words),
+	FIELD("generation", session.generation),
+	FIELD("session", session.id),
+	FIELD("projects", session.projects),
+	FIELD("transcript", session.transcript),
+	MOMENT("history_ms", session.history_ms),
+	FIELD("pane", session.pane),
+	FIELD("ready", session.ready),
+	FIELD("busy", session.busy),
+	FIELD("own_spool", session.own_spool),
+	FIELD("open_tools", session.open_tools),
+	FIELD("crashes", crashes),
+	MOMENT("crashed_ms", crashed_ms),
+	FIELD("reason", reason),
+	FIELD("before", before, .words = worker_status_words),
+	MOMENT("until_ms", until_ms),
+	FIELD("limit_tries", limit_tries),
+	FIELD("accepted", accepted),
+	FIELD("approved", approved),
+	FIELD("accepted_head", accepted_head),
+	FIELD("for_person", for_person),
+	FIELD("checked", checked),
+	FIELD("checked_key", checked_key),
+	FIELD("checked_ms", checked_ms),
+	FIELD("conflicts", conflicts),
+};
+
+const struct schema worker_table = { .fields = fields,
+	.count = nitems(fields) };
+
+struct json_object *
+worker_to_json(const struct worker *worker)
+{
+	return schema_json(&worker_table, worker);
+}
+
+struct json_object *
+worker_holds_to_json(unsigned holds)
+{
+	struct json_object *json = json_object_new_array();
+
+	for (unsigned i = 0; i < WORKER_HOLDS; i++)
+		if ((holds & 1U << i) != 0)
+			json_object_array_add(
+			    json, json_object_new_string(worker_hold_words[i]));
+	return json;
+}
+
+static void
+end_at(int64_t *time_ms, int64_t now_ms)
+{
+	if (*time_ms > now_ms)
+		*time_ms = now_ms;
+}
+
+int
+worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
+    struct worker **ret_worker, struct err *err)
+{
+	struct worker *worker;
+	struct err words;
+	const char *name;
+	int r;
+	struct session_record *session;
+
+	r = json_get_string(json, at, "name", &name, &words);
+	if (r == 0 && !text_is_name(name))
+		r = err_set(&words, -EINVAL, "%s%sname: not a worker's name",
+		    at, *at == '\0' ? "" : ".");
+	if (r < 0)
+		return err_set(err, -EINVAL, "%s", words.msg);
+	worker = worker_new(name, now_ms);
+	r = schema_read(&worker_table, json, at, worker, err);
+	if (r < 0) {
+		worker_free(worker);
+		return r;
+	}
+	/* Times in the past must not be in the future. */
+	end_at(&worker->since_ms, now_ms);
+	end_at(&worker->activity_ms, now_ms);
+	end_at(&worker->created_ms, now_ms);
+	end_at(&worker->crashed_ms, now_ms);
+	end_at(&worker->session.pending_since_ms, now_ms);
+	/* Repair combinations that do not fit together, since the file may
+	 * have been edited by hand. */
+	session = &worker->session;
+	if (!worker_status_may(worker->before, WORKER_PAUSED) ||
+	    worker_waits(worker->before))
+		worker->before = WORKER_OFFLINE;
+	if (worker->status != WORKER_PAUSED)
+		worker->blocked = false;
+	if (session->step != PROMPT_NONE &&
+	    (session->pending == NULL || session->receipt == NULL)) {
+		session_record_forget_pending(session);
+		worker->after = WORKER_WORKING;
+	}
+	*ret_worker = worker;
+	return 0;
+}
+
+const char *const worker_status_words[] = {
+	[WORKER_IDLE] = "idle",
+	[WORKER_STARTING] = "starting",
+	[WORKER_WORKING] = "working",
+	[WORKER_NEEDS_REVIEW] = "needs_review",
+	[WORKER_REVIEWING] = "reviewing",
+	[WORKER_REJECTED] = "rejected",
+	[WORKER_REBASING] = "rebasing",
+	[WORKER_NO_CHANGES] = "no_changes",
+	[WORKER_ACCEPTING] = "accepting",
+	[WORKER_PAUSED] = "paused",
+	[WORKER_LIMITED] = "limited",
+	[WORKER_ERROR] = "error",
+	[WORKER_OFFLINE] = "offline",
+	[WORKER_WAITING] = "waiting",
+	[WORKER_STATUS_COUNT] = NULL,
+};
+
+/*
+ * [from][to]. Everything else is refused. Every status may fail or lose its
+ * session; the comments say when the other moves happen.
+ */
+static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
+	[WORKER_IDLE] = {
+		[WORKER_STARTING] = true, /* it gets a task */
+		[WORKER_WORKING] = true, /* a person typed a prompt */
+		[WORKER_NEEDS_REVIEW] = true, /* found with finished work */
+		[WORKER_REBASING] = true, /* found in the middle of a rebase */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true, /* the account's limit */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* To the status that the prompt is for, or back if it was withdrawn. */
+	[WORKER_STARTING] = {
+		[WORKER_IDLE] = true,
+		[WORKER_WORKING] = true,
+		[WORKER_NEEDS_REVIEW] = true,
+		[WORKER_REVIEWING] = true,
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_WORKING] = {
+		[WORKER_IDLE] = true, /* the task was taken from it */
+		[WORKER_STARTING] = true, /* another prompt */
+		[WORKER_NEEDS_REVIEW] = true, /* finished */
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true, /* finished without changes */
+		[WORKER_ACCEPTING] = true, /* finished, without review */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true, /* its turn ended, for agents that it
+					  * has asked for */
+	},
+	[WORKER_NEEDS_REVIEW] = {
+		[WORKER_IDLE] = true, /* landed in another way, or dropped */
+		[WORKER_STARTING] = true, /* a message */
+		[WORKER_REVIEWING] = true, /* reviews its own work first */
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true, /* the default branch has moved */
+		[WORKER_ACCEPTING] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_REVIEWING] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true,
+		[WORKER_NEEDS_REVIEW] = true, /* the review is done */
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
+	},
+	[WORKER_REJECTED] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true,
+		[WORKER_NEEDS_REVIEW] = true, /* reworked */
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true, /* it reverted everything */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
+	},
+	/* Never directly to idle: that would lose half-rebased work. */
+	[WORKER_REBASING] = {
+		[WORKER_STARTING] = true,
+		[WORKER_WORKING] = true, /* continues its task */
+		[WORKER_NEEDS_REVIEW] = true, /* resolved */
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true, /* the next conflict */
+		[WORKER_ACCEPTING] = true, /* resolved during a landing */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
+	},
+	[WORKER_NO_CHANGES] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true,
+		[WORKER_WORKING] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_ACCEPTING] = true, /* closes the task */
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* A git transaction: it neither needs an agent nor waits for one. */
+	[WORKER_ACCEPTING] = {
+		[WORKER_IDLE] = true, /* landed */
+		[WORKER_NEEDS_REVIEW] = true, /* not possible now: rolled
+					       * back */
+		[WORKER_REBASING] = true, /* a conflict */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+	/* Back to where it was, or to what could follow there:
+	 * worker_transition() checks `before` too. Not to limited, which ends
+	 * by itself. */
+	[WORKER_PAUSED] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true, /* a person's message */
+		[WORKER_WORKING] = true,
+		[WORKER_NEEDS_REVIEW] = true,
+		[WORKER_REVIEWING] = true,
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true,
+		[WORKER_ACCEPTING] = true,
+		[WORKER_PAUSED] = true, /* for another reason */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
+	},
+	[WORKER_LIMITED] = {
+		[WORKER_IDLE] = true,
+		[WORKER_STARTING] = true, /* "continue" */
+		[WORKER_WORKING] = true,
+		[WORKER_NEEDS_REVIEW] = true,
+		[WORKER_REVIEWING] = true,
+		[WORKER_REJECTED] = true,
+		[WORKER_REBASING] = true,
+		[WORKER_NO_CHANGES] = true,
+		[WORKER_ACCEPTING] = true,
+		[WORKER_PAUSED] = true, /* it needs a person after all */
+		[WORKER_LIMITED] = true, /* not over yet */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+		[WORKER_WAITING] = true,
+	},
+	[WORKER_ERROR] = {
+		[WORKER_IDLE] = true, /* repaired */
+		[WORKER_STARTING] = true, /* tried again */
+		[WORKER_NEEDS_REVIEW] = true, /* its work exists */
+		[WORKER_REBASING] = true,
+		[WORKER_ERROR] = true, /* for another reason */
+		[WORKER_OFFLINE] = true,
+	},
+	[WORKER_OFFLINE] = {
+		[WORKER_IDLE] = true, /* ready, and nothing to continue */
+		[WORKER_STARTING] = true, /* continues its task */
+		[WORKER_REBASING] = true,
+		[WORKER_PAUSED] = true,
+		[WORKER_LIMITED] = true, /* it is not launched before the limit
+					  * ends */
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true, /* launched again */
+	},
+	/* Needs no session: it keeps its status without one. */
+	[WORKER_WAITING] = {
+		[WORKER_IDLE] = true, /* the task was taken from it */
+		[WORKER_STARTING] = true, /* it gets their results */
+		[WORKER_WORKING] = true, /* a message */
+		[WORKER_REBASING] = true, /* their work conflicts with its own */
+		[WORKER_PAUSED] = true,
+		[WORKER_ERROR] = true,
+		[WORKER_OFFLINE] = true,
+	},
+};
+
+/* A new status needs a name, a row, and a check of every other row. */
+_Static_assert(WORKER_STATUS_COUNT == 14, "worker_moves knows 14 statuses");
+_Static_assert(nitems(worker_status_words) == WORKER_STATUS_COUNT + 1,
+    "a word for every status");
+
+const char *
+worker_status_name(enum worker_status status)
+{
+	return worker_status_words[status];
+}
+
+bool
+worker_status_parse(const char *name, enum worker_status *ret_status)
+{
+	for (unsigned i = 0; i < WORKER_STATUS_COUNT; i++) {
+		if (strcmp(worker_status_words[i], name) == 0) {
+			*ret_status = (enum worker_status)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+worker_status_may(enum worker_status from, enum worker_status to)
+{
+	return (unsigned)from < WORKER_STATUS_COUNT &&
+	    (unsigned)to < WORKER_STATUS_COUNT && worker_moves[from][to];
+}
 
 struct worker *
 worker_new(const char *name, int64_t now_ms)
@@ -139,37 +507,6 @@ may_now(const struct worker *worker, enum worker_status to)
 	    worker_status_may(worker->before, to);
 }
 
-static void
-forget_landing(struct worker *worker)
-{
-	worker->accepted = false;
-	worker->approved = false;
-	xstrset(&worker->accepted_head, NULL);
-	worker->for_person = false;
-	xstrset(&worker->checked, NULL);
-	xstrset(&worker->checked_key, NULL);
-	worker->conflicts = 0;
-}
-
-static void
-forget_task(struct worker *worker)
-{
-	xstrset(&worker->prompt, NULL);
-	xstrset(&worker->prompt_command, NULL);
-	xstrset(&worker->task, NULL);
-	worker->stalls = 0;
-	worker->over_budget = false;
-	xstrset(&worker->health, NULL);
-	worker->blocked = false;
-	xstrset(&worker->commit, NULL);
-	xstrset(&worker->reviewed, NULL);
-	worker->self_review = false;
-	worker->self_reviewed = false;
-	session_record_forget_pending(&worker->session);
-	worker->after = WORKER_WORKING;
-	forget_landing(worker);
-}
-
 /* How entering a status changes the rest of the record. */
 static const struct effects {
 	bool forgets_task;
@@ -205,8 +542,28 @@ arrive(struct worker *worker, enum worker_status from, const char *reason)
 	const struct effects *does = &effects[worker->status];
 	bool moved = worker->status != from;
 
-	if (does->forgets_task)
-		forget_task(worker);
+	if (does->forgets_task) {
+		xstrset(&worker->prompt, NULL);
+		xstrset(&worker->prompt_command, NULL);
+		xstrset(&worker->task, NULL);
+		worker->stalls = 0;
+		worker->over_budget = false;
+		xstrset(&worker->health, NULL);
+		worker->blocked = false;
+		xstrset(&worker->commit, NULL);
+		xstrset(&worker->reviewed, NULL);
+		worker->self_review = false;
+		worker->self_reviewed = false;
+		session_record_forget_pending(&worker->session);
+		worker->after = WORKER_WORKING;
+		worker->accepted = false;
+		worker->approved = false;
+		xstrset(&worker->accepted_head, NULL);
+		worker->for_person = false;
+		xstrset(&worker->checked, NULL);
+		xstrset(&worker->checked_key, NULL);
+		worker->conflicts = 0;
+	}
 	if (has_proved(worker, from)) {
 		worker->crashes = 0;
 		worker->crashed_ms = 0;
@@ -266,6 +623,14 @@ const char *
 worker_shown_status(const struct worker *worker)
 {
 	return worker_status_name(worker_shown(worker));
+}
+
+const char *
+worker_shown_words(const struct worker *worker)
+{
+	return worker->asks_person && worker_shown(worker) == WORKER_WAITING ?
+	    WORKER_WAITS_FOR_YOU :
+	    worker_shown_status(worker);
 }
 
 void

@@ -7,15 +7,44 @@
 #ifndef WORKER_H
 #define WORKER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "session-record.h"
-#include "worker-status.h"
 
 struct buf;
 struct err;
+struct json_object;
+struct schema;
+
+/* The statuses of a worker and the steps of its landing, with their names, and
+ * the table of which status may follow which. */
+
+enum worker_status {
+	WORKER_IDLE, /* session ready, no task */
+	WORKER_STARTING, /* a prompt is being delivered */
+	WORKER_WORKING, /* a turn is running on its task */
+	WORKER_NEEDS_REVIEW, /* finished, waits for a decision */
+	WORKER_REVIEWING, /* reviews its own work */
+	WORKER_REJECTED, /* reworks after feedback */
+	WORKER_REBASING, /* resolves conflicts with the default branch */
+	WORKER_NO_CHANGES, /* finished without a change */
+	WORKER_ACCEPTING, /* its work is being landed */
+	WORKER_PAUSED, /* waits for a person */
+	WORKER_LIMITED, /* waits for a usage limit or outage to end */
+	WORKER_ERROR, /* needs repair; reason says why */
+	WORKER_OFFLINE, /* no session that is ready */
+	WORKER_WAITING, /* its turn ended; waits for agents it asked for */
+	WORKER_STATUS_COUNT
+};
+
+const char *worker_status_name(enum worker_status status); /* "needs_review" */
+bool worker_status_parse(const char *name, enum worker_status *ret_status);
+
+/* May a worker go from one to the other? According to the table alone; from
+ * limited and paused worker_transition() checks more. False for invalid
+ * statuses. */
+bool worker_status_may(enum worker_status from, enum worker_status to);
+
+/* For reading records (word.h), NULL terminated. */
+extern const char *const worker_status_words[WORKER_STATUS_COUNT + 1];
 
 /* Why a worker does not go on: a set, and any of them may come at any time. */
 enum worker_hold {
@@ -163,10 +192,31 @@ void worker_add_advice(const struct worker *worker, struct buf *out);
  * a turn is waiting. And the word for it. */
 enum worker_status worker_shown(const struct worker *worker);
 const char *worker_shown_status(const struct worker *worker);
+#define WORKER_WAITS_FOR_YOU "waiting for you"
+/* The same in words for people: who it waits for. */
+const char *worker_shown_words(const struct worker *worker);
 
 /* One that auto mode drives: "auto-1", "team-1" and similar. */
 bool worker_is_auto(const char *name);
 /* One for tasks that agents have asked for: "team-1" and similar. */
 bool worker_is_team(const char *name);
+
+/* The record of a worker. */
+
+/* The record of a worker, owned by the caller; it shares
+ * `session.pane`. Reading: the name is required and must be valid; other
+ * members may be missing or null and then are as in worker_new(). Unknown
+ * members are ignored; a wrong type, an unknown word or a negative count is
+ * -EINVAL. Times before 1970 become 0, and all but until are at most now.
+ * Combinations that do not fit together are repaired: an impossible `before`
+ * becomes offline, and a step without text and receipt becomes none. */
+struct json_object *worker_to_json(const struct worker *worker);
+int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
+    struct worker **ret_worker, struct err *err);
+
+/* The names of a set of enum worker_hold, in an array. */
+struct json_object *worker_holds_to_json(unsigned holds);
+
+extern const struct schema worker_table; /* the columns of its row */
 
 #endif

@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "daemon-process.h"
-#include "errtext.h"
-#include "fd-channel.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "overseer.h"
 #include "people.h"
+#include "relay.h"
 #include "repair-agent.h"
 #include "respond.h"
 #include "settings.h"
 #include "sibling.h"
-#include "strv.h"
-#include "text.h"
 #include "writer.h"
 
 #define LEAVE_MS        1700
@@ -247,15 +236,6 @@ on_pidfd(int fd, unsigned what, void *arg)
 	(void)what;
 	if (!procref_alive(&o->daemon.ref))
 		daemon_process_is_gone(o);
-}
-
-/* Be told of its end; for one that is not our child. */
-static void
-daemon_process_watch(struct overseer *o)
-{
-	if (o->daemon.ref.pidfd >= 0)
-		o->daemon.watch = loop_watch_new(
-		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
 }
 
 /* Where it hangs, appended; for people. */
@@ -564,7 +544,10 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	d->started_ms = mono_of(unix_s);
 	*ref = (struct procref)PROCREF_INIT;
 	way_out_daemon(d->ref.pidfd);
-	daemon_process_watch(o);
+	/* Be told of its end; for one that is not our child. */
+	if (o->daemon.ref.pidfd >= 0)
+		o->daemon.watch = loop_watch_new(
+		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
 	console_say(o, CONSOLE_GREEN, "Took over the running daemon (pid %d).",
 	    (int)d->ref.pid);
 	overseer_set_state(o, STATE_STARTING);

@@ -4,9 +4,6 @@
 #ifndef DAEMON_PROCESS_H
 #define DAEMON_PROCESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "procref.h"
 
 struct child;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* overseer: the supervisor. Parses its options; overseer.c does the work. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
+#include "base.h"
 #include "overseer.h"
 
 static const char usage[] =

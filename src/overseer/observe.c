@@ -5,21 +5,13 @@
  * carries the time of the machine's monotonic clock, so it is looked at only
  * when it could be stale; progress now and then.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/stat.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
 #include "failure-class.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "observe.h"
 #include "overseer.h"
 #include "respond.h"
@@ -372,19 +364,6 @@ observe_look(struct overseer *o)
 					     NULL);
 }
 
-/* Of a daemon that was taken over, the log is read from the beginning: it may
- * have complained while nobody watched. */
-static void
-read_past(struct overseer *o, const char *log)
-{
-	struct sight *s = &o->sight;
-	int64_t age = clock_mono_ms() - o->daemon.started_ms;
-	struct stat st;
-
-	s->past = stat(log, &st) == 0 ? (int64_t)st.st_size : 0;
-	clock_format_stamp(clock_wall_ms() - age, s->since);
-}
-
 void
 observe_begin(struct overseer *o)
 {
@@ -393,8 +372,16 @@ observe_begin(struct overseer *o)
 	struct err err = { 0 };
 
 	observe_end(o);
-	if (past)
-		read_past(o, log);
+	if (past) {
+		struct sight *s = &o->sight;
+		int64_t age = clock_mono_ms() - o->daemon.started_ms;
+		struct stat st;
+
+		/* Of a daemon that was taken over, the log is read from the
+		 * beginning: it may have complained while nobody watched. */
+		s->past = stat(log, &st) == 0 ? (int64_t)st.st_size : 0;
+		clock_format_stamp(clock_wall_ms() - age, s->since);
+	}
 	/* From one daemon to the next: a line tells whose it is, and to end an
 	 * inotify instance takes the kernel longer than to start a daemon. */
 	if (o->sight.tail == NULL &&

@@ -4,12 +4,6 @@
 #ifndef OBSERVE_H
 #define OBSERVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "buf.h"
-#include "clock.h"
-
 struct loop_timer;
 struct overseer;
 struct tail;

@@ -1,35 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
+#include "child.h"
 #include "config.h"
 #include "daemon-process.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-ask.h"
 #include "git.h"
+#include "http-request.h"
+#include "http-server.h"
 #include "id.h"
 #include "identity.h"
-#include "json.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "loopback.h"
-#include "mem.h"
 #include "notify.h"
 #include "overseer.h"
 #include "people.h"
 #include "preflight.h"
-#include "reaper.h"
 #include "repair.h"
 #include "respond.h"
 #include "root-mark.h"
@@ -39,7 +30,6 @@
 #include "tail.h"
 #include "tmux.h"
 #include "toml.h"
-#include "web-rules.h"
 #include "writer.h"
 
 static int start_check_only(struct overseer *o);
@@ -576,15 +566,6 @@ open_all(struct overseer *o, struct err *err)
 	return r == 0 ? begin(o, err) : r;
 }
 
-/* Texts of failures are large and short-lived: their memory goes back to the
- * kernel, instead of staying as holes in the heap for years. */
-static void
-keep_small(void)
-{
-	mallopt(M_MMAP_THRESHOLD, LARGE);
-	mallopt(M_TRIM_THRESHOLD, LARGE);
-}
-
 int
 overseer_open(struct overseer *o, const struct overseer_options *options)
 {
@@ -603,7 +584,10 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 		.evidence_from = -1,
 		.started_unix = clock_wall_ms() / 1000,
 		.exit_status = -1 };
-	keep_small();
+	/* Texts of failures are large and short-lived: their memory goes back
+	 * to the kernel, instead of staying as holes in the heap for years. */
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, LARGE);
 	procref_set_self(&o->self);
 	r = find_root(o, &err);
 	if (r == 0 && options->check) {

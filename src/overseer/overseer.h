@@ -24,15 +24,12 @@
 #ifndef OVERSEER_H
 #define OVERSEER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "daemon-process.h"
 #include "evidence.h"
-#include "fd-channel.h"
-#include "health.h"
 #include "history.h"
 #include "observe.h"
+#include "relay.h"
+#include "spiral.h"
 #include "workspace.h"
 
 struct err;

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "account.h"
-#include "ancestry.h"
 #include "api.h"
 #include "box.h"
-#include "buf.h"
 #include "caller.h"
 #include "claude.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-facts.h"
 #include "history.h"
 #include "hook-event.h"
 #include "identity.h"
-#include "json.h"
 #include "limit.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "moment.h"
 #include "overseer.h"
 #include "prompt.h"
@@ -36,8 +24,6 @@
 #include "session-limit.h"
 #include "session.h"
 #include "settings.h"
-#include "strv.h"
-#include "text.h"
 #include "tmux.h"
 #include "transcript.h"
 #include "writer.h"
@@ -203,39 +189,6 @@ left_dirt(struct repair *r, struct server_call *call, int dirt)
 	    r, REPAIR_GAVE_UP, "it left changes that are not committed");
 }
 
-/* No commit: then what it found is the result. */
-static void
-judge_finding(struct repair *r, struct server_call *call)
-{
-	cleanup_free char *finding = repair_note(r->finding), *words = NULL;
-	cleanup_buf struct buf line = BUF_INIT;
-	size_t len;
-
-	if (finding == NULL && !r->agent.asked_to_tell) {
-		r->agent.asked_to_tell = true;
-		words = xasprintf("You have committed nothing. If you have "
-				  "repaired something outside of the "
-				  "repository, or if nothing had to be "
-				  "repaired, write what was wrong and what "
-				  "you did to %s. If you cannot repair it, "
-				  "write what a person must do to %s.",
-		    r->finding, r->request);
-		send_back(r, call, words);
-		return;
-	}
-	answer(call, NULL);
-	if (finding == NULL) {
-		agent_failed(r, REPAIR_NO_FIX,
-		    "the agent changed nothing and wrote no finding");
-		return;
-	}
-	len = strcspn(finding, "\n");
-	text_add_visible(
-	    &line, finding, text_cut(finding, len, FINDING_MAX), false);
-	words = xasprintf("the agent found: %s", line.data);
-	agent_done(r, words);
-}
-
 static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
@@ -260,7 +213,36 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		memcpy(r->tip, facts->head, sizeof r->tip);
 	}
 	if (err != NULL || strcmp(r->tip, r->head) == 0) {
-		judge_finding(r, call);
+		cleanup_free char *finding = repair_note(r->finding),
+				  *words = NULL;
+		cleanup_buf struct buf line = BUF_INIT;
+		size_t len;
+
+		/* No commit: then what it found is the result. */
+		if (finding == NULL && !r->agent.asked_to_tell) {
+			r->agent.asked_to_tell = true;
+			words =
+			    xasprintf("You have committed nothing. If you have "
+				      "repaired something outside of the "
+				      "repository, or if nothing had to be "
+				      "repaired, write what was wrong and what "
+				      "you did to %s. If you cannot repair it, "
+				      "write what a person must do to %s.",
+				r->finding, r->request);
+			send_back(r, call, words);
+			return;
+		}
+		answer(call, NULL);
+		if (finding == NULL) {
+			agent_failed(r, REPAIR_NO_FIX,
+			    "the agent changed nothing and wrote no finding");
+			return;
+		}
+		len = strcspn(finding, "\n");
+		text_add_visible(
+		    &line, finding, text_cut(finding, len, FINDING_MAX), false);
+		words = xasprintf("the agent found: %s", line.data);
+		agent_done(r, words);
 		return;
 	}
 	answer(call, NULL);
@@ -506,12 +488,11 @@ on_changed(void *arg)
 /* A worker must not report for the repair session: that would end it. */
 static int
 check_caller(struct repair *r, struct server_call *call,
-    struct json_object *params, struct err *err)
+    const struct hook_event *event, bool life, struct err *err)
 {
 	struct caller caller = { .door = NAME };
 	struct identity_panes panes = { 0 };
 	cleanup_free char *session = NULL;
-	struct hook_event event;
 	struct server_peer peer;
 
 	server_call_peer(call, &peer);
@@ -522,10 +503,8 @@ check_caller(struct repair *r, struct server_call *call,
 		peer.pid, peer.pidfd, &session) < 0;
 	identity_release(&panes);
 	caller.session = session;
-	if (hook_event_read(params, &event, err) < 0)
-		return -EINVAL;
-	return caller_check(&caller, api_find("hook.event"), event.worker,
-	    hook_kind_is_life(event.kind), err);
+	return caller_check(
+	    &caller, api_find("hook.event"), event->worker, life, err);
 }
 
 static void
@@ -533,14 +512,16 @@ on_call(struct server_call *call, const char *method,
     struct json_object *params, void *arg)
 {
 	struct repair *r = arg;
+	struct hook_event event;
 	struct err err = { 0 };
 
 	if (strcmp(method, "hook.event") != 0)
 		server_fail(call, RPC_METHOD_NOT_FOUND,
 		    "only hook events are accepted here", NULL);
-	else if (check_caller(r, call, params, &err) < 0)
+	else if (hook_event_read(params, &event, &err) < 0 ||
+	    check_caller(r, call, &event, hook_event_is_life(params), &err) < 0)
 		server_fail(call, API_REFUSED, err.msg, NULL);
-	else if (!session_hook(r->agent.session, call, params))
+	else if (!session_hook(r->agent.session, call, &event))
 		server_reply(call, NULL);
 }
 

@@ -4,9 +4,6 @@
 #ifndef REPAIR_AGENT_H
 #define REPAIR_AGENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "identity.h"
 #include "operation.h"
 #include "session.h"

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "box.h"
-#include "buf.h"
 #include "caller.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-facts.h"
 #include "git-land.h"
 #include "git-rebase.h"
@@ -22,19 +15,14 @@
 #include "git-stand.h"
 #include "git-worktree.h"
 #include "git.h"
-#include "log.h"
-#include "mem.h"
 #include "overseer.h"
 #include "remedy-mask.h"
 #include "remedy.h"
 #include "repair-agent.h"
 #include "repair-check.h"
-#include "repair-keep.h"
 #include "repair.h"
 #include "respond.h"
 #include "settings.h"
-#include "strv.h"
-#include "text.h"
 #include "transcript.h"
 #include "writer.h"
 
@@ -309,27 +297,6 @@ repair_failed(struct repair *r, enum repair_outcome outcome, const char *words)
 	}
 	err_set(&err, -EIO, "%s", words);
 	operation_arrived(&r->op, &err);
-}
-
-static void
-repair_free(struct repair *r)
-{
-	repair_agent_release(r);
-	repair_check_release(r);
-	repair_keep_release(r);
-	buf_release(&r->prompt);
-	buf_release(&r->status);
-	buf_release(&r->diff);
-	free(r->words);
-	free(r->cwd);
-	free(r->desk);
-	free(r->folder);
-	free(r->finding);
-	free(r->request);
-	free(r->manual);
-	free(r->saved);
-	strv_free(r->transcripts);
-	free(r);
 }
 
 /* --- the place ------------------------------------------------------- */
@@ -610,7 +577,22 @@ closing_ended(struct operation *op, const struct err *err)
 	o->repair = NULL;
 	if (!r->dropped)
 		tell(r);
-	repair_free(r);
+	repair_agent_release(r);
+	repair_check_release(r);
+	repair_keep_release(r);
+	buf_release(&r->prompt);
+	buf_release(&r->status);
+	buf_release(&r->diff);
+	free(r->words);
+	free(r->cwd);
+	free(r->desk);
+	free(r->folder);
+	free(r->finding);
+	free(r->request);
+	free(r->manual);
+	free(r->saved);
+	strv_free(r->transcripts);
+	free(r);
 }
 
 static const struct operation_step closing_steps[] = {

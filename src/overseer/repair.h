@@ -14,19 +14,12 @@
 #ifndef REPAIR_H
 #define REPAIR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "buf.h"
-#include "clock.h"
 #include "git-work.h"
 #include "git.h"
 #include "operation.h"
 #include "repair-agent.h"
 #include "repair-check.h"
-#include "repair-keep.h"
 
-struct err;
 struct overseer;
 
 #define REPAIR_BRANCH "llmc/overseer"

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <sys/stat.h>
+
 #include "child.h"
-#include "clock.h"
 #include "daemon-process.h"
-#include "errtext.h"
 #include "failure-class.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "moment.h"
 #include "notify.h"
 #include "overseer.h"
@@ -26,8 +17,6 @@
 #include "respond.h"
 #include "session-sweep.h"
 #include "settings.h"
-#include "strv.h"
-#include "text.h"
 #include "writer.h"
 
 #define DELAY_MS     1000
@@ -260,27 +249,22 @@ respond_read_evidence(struct overseer *o)
 	xstrset(&o->evidence_stamp, stamp);
 }
 
-/* The daemon says that the run is over, and so is ours. */
-static void
-end_complete(struct overseer *o, const char *why)
-{
-	struct spiral_event event = {
-		.kind = SPIRAL_STOP,
-		.run_ms = run_ms(o),
-		.words = xstrdup(why),
-	};
-
-	remember(o, &event);
-	console_say(o, CONSOLE_PLAIN, "The daemon has ended: %s.", why);
-	ending_begin(o, OVERSEER_STOPPED, NULL);
-}
-
 void
 respond_verdict(
     struct overseer *o, enum health_verdict verdict, const char *words)
 {
 	if (verdict == HEALTH_COMPLETE || verdict == HEALTH_STOPPED_BY_US) {
-		end_complete(o, words != NULL ? words : "it was told to");
+		const char *why = words != NULL ? words : "it was told to";
+		struct spiral_event event = {
+			.kind = SPIRAL_STOP,
+			.run_ms = run_ms(o),
+			.words = xstrdup(why),
+		};
+
+		/* The daemon says that the run is over, and so is ours. */
+		remember(o, &event);
+		console_say(o, CONSOLE_PLAIN, "The daemon has ended: %s.", why);
+		ending_begin(o, OVERSEER_STOPPED, NULL);
 		return;
 	}
 	/* The signal first; its end comes through the loop. */
@@ -436,27 +420,6 @@ reset_next(struct resets *r)
 	free(r);
 }
 
-static void
-reset_stalled(struct overseer *o, int64_t delay_ms)
-{
-	struct resets *r = xcalloc(1, sizeof *r);
-	struct json_object *expected = NULL;
-
-	r->overseer = o;
-	r->delay_ms = delay_ms;
-	if (json_get_array(o->beat, "", "expected", &expected, NULL) < 0)
-		expected = NULL;
-	for (size_t i = 0;
-	     expected != NULL && i < json_object_array_length(expected); i++) {
-		const char *name = json_object_get_string(
-		    json_object_array_get_idx(expected, i));
-
-		if (name != NULL && text_is_name(name))
-			strv_add(&r->names, name);
-	}
-	reset_next(r);
-}
-
 /* True when no repair could help the class that the daemon told: then we
  * end. */
 static bool
@@ -502,7 +465,25 @@ decide(struct overseer *o, const struct err *err)
 	} else if (decision.action == SPIRAL_END) {
 		end_for_spiral(o, &decision);
 	} else if (o->verdict == HEALTH_STALLED) {
-		reset_stalled(o, decision.delay_ms);
+		int64_t delay_ms = decision.delay_ms;
+		struct resets *r = xcalloc(1, sizeof *r);
+		struct json_object *expected = NULL;
+
+		r->overseer = o;
+		r->delay_ms = delay_ms;
+		if (json_get_array(o->beat, "", "expected", &expected, NULL) <
+		    0)
+			expected = NULL;
+		for (size_t i = 0;
+		     expected != NULL && i < json_object_array_length(expected);
+		     i++) {
+			const char *name = json_object_get_string(
+			    json_object_array_get_idx(expected, i));
+
+			if (name != NULL && text_is_name(name))
+				strv_add(&r->names, name);
+		}
+		reset_next(r);
 	} else if (decision.action == SPIRAL_RESTART ||
 	    !settings_bool(o->settings, "overseer.remediate")) {
 		start_after(o, decision.delay_ms);
@@ -550,21 +531,6 @@ ended_with(const struct spiral_event *repair, enum repair_outcome outcome)
 	return strcmp(repair->outcome, repair_outcome_name(outcome)) == 0;
 }
 
-/* The daemon may do without a fix; if not, its next failure is a spiral. */
-static void
-go_on_without(struct overseer *o, const char *words)
-{
-	console_say(o, CONSOLE_YELLOW,
-	    "⚠ Nothing was repaired: %s. The daemon is started once more.",
-	    words);
-	people_tell(o->people, o->settings,
-	    &(struct notice){ .class = NOTICE_REPAIR,
-		.what = "a repair ended without a fix",
-		.why = words,
-		.failure = o->words });
-	start_after(o, 0);
-}
-
 /* What follows a repair; its line is in the history. */
 static void
 follow_repair(struct overseer *o, const struct spiral_event *repair)
@@ -576,7 +542,17 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 	if (end_for_manual(o))
 		return;
 	if (ended_with(repair, REPAIR_NO_FIX)) {
-		go_on_without(o, words);
+		/* The daemon may do without a fix; if not, its next failure is
+		 * a spiral. */
+		console_say(o, CONSOLE_YELLOW,
+		    "⚠ Nothing was repaired: %s. The daemon is started once more.",
+		    words);
+		people_tell(o->people, o->settings,
+		    &(struct notice){ .class = NOTICE_REPAIR,
+			.what = "a repair ended without a fix",
+			.why = words,
+			.failure = o->words });
+		start_after(o, 0);
 		return;
 	}
 	if (ended_with(repair, REPAIR_COMPLETED)) {
@@ -704,34 +680,6 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 }
 
 static void
-tell_person(struct overseer *o, int status, const char *why)
-{
-	overseer_tell(o,
-	    &(struct notice){
-		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
-		.what = "llmc overseer has stopped",
-		.why = why,
-		.signature = why != NULL ? o->signature : NULL,
-		.exit_status = status,
-		.failure = why != NULL ? o->words : NULL,
-		.evidence = why != NULL ? o->evidence.dir : NULL });
-}
-
-static void
-remember_end(struct overseer *o, const char *why)
-{
-	struct spiral_event event = {
-		.kind = SPIRAL_GAVE_UP,
-		.at_ms = clock_wall_ms(),
-		.words = xstrdup(why),
-		.signature =
-		    o->signature != NULL ? xstrdup(o->signature) : NULL,
-	};
-
-	history_note(&o->history, &event);
-}
-
-static void
 finish(struct overseer *o)
 {
 	if (o->exit_status == OVERSEER_STOPPED ||
@@ -757,13 +705,44 @@ on_swept(int ended, void *arg)
 	finish(o);
 }
 
-/* Nobody watches what the workers do from now on. Whose daemon lives (it was
- * refused) are not ours. */
-static void
-end_sessions(struct overseer *o)
+void
+ending_begin(struct overseer *o, int status, const char *why)
 {
-	cleanup_free char *file = overseer_path(o, "state.lock");
+	cleanup_free char *file = NULL;
 
+	if (o->state == STATE_TERMINATED)
+		return;
+	o->exit_status = status;
+	o->state = STATE_TERMINATED;
+	notify_service("STOPPING=1");
+	if (status == OVERSEER_SPIRAL) {
+		struct spiral_event event = {
+			.kind = SPIRAL_GAVE_UP,
+			.at_ms = clock_wall_ms(),
+			.words = xstrdup(why),
+			.signature =
+			    o->signature != NULL ? xstrdup(o->signature) : NULL,
+		};
+
+		history_note(&o->history, &event);
+	}
+	overseer_write(o); /* what is told names the evidence */
+	if (why != NULL)
+		console_say(o, CONSOLE_RED, "%s", why);
+	overseer_tell(o,
+	    &(struct notice){
+		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
+		.what = "llmc overseer has stopped",
+		.why = why,
+		.signature = why != NULL ? o->signature : NULL,
+		.exit_status = status,
+		.failure = why != NULL ? o->words : NULL,
+		.evidence = why != NULL ? o->evidence.dir : NULL });
+	overseer_register(o);
+	overseer_write(o);
+	/* Nobody watches what the workers do from now on. Whose daemon lives
+	 * (it was refused) are not ours. */
+	file = overseer_path(o, "state.lock");
 	if (!writer_is_stuck(o) && overseer_owns_root(o))
 		o->sweep_lock = lock_try(file, NULL);
 	if (o->sweep_lock < 0) {
@@ -777,50 +756,25 @@ end_sessions(struct overseer *o)
 }
 
 void
-ending_begin(struct overseer *o, int status, const char *why)
-{
-	if (o->state == STATE_TERMINATED)
-		return;
-	o->exit_status = status;
-	o->state = STATE_TERMINATED;
-	notify_service("STOPPING=1");
-	if (status == OVERSEER_SPIRAL)
-		remember_end(o, why);
-	overseer_write(o); /* what is told names the evidence */
-	if (why != NULL)
-		console_say(o, CONSOLE_RED, "%s", why);
-	tell_person(o, status, why);
-	overseer_register(o);
-	overseer_write(o);
-	end_sessions(o);
-}
-
-static void
-force(struct overseer *o)
-{
-	o->forced = true;
-	if (o->exit_status == OVERSEER_STOPPED)
-		o->exit_status = OVERSEER_FORCED;
-	if (o->sweep != NULL)
-		session_sweep_hurry(o->sweep);
-	if (o->state != STATE_TERMINATED && o->daemon.alive)
-		daemon_process_end(o, true);
-	console_say(o, CONSOLE_YELLOW, "Stopping at once.");
-	if (o->state == STATE_TERMINATED)
-		return;
-	repair_stop(o, true);
-	if (!o->daemon.alive)
-		respond_ended(o);
-}
-
-void
 ending_on_signal(int signo, void *arg)
 {
 	struct overseer *o = arg;
 
 	(void)signo;
 	if (o->stopping || o->state == STATE_TERMINATED) {
-		force(o);
+		o->forced = true;
+		if (o->exit_status == OVERSEER_STOPPED)
+			o->exit_status = OVERSEER_FORCED;
+		if (o->sweep != NULL)
+			session_sweep_hurry(o->sweep);
+		if (o->state != STATE_TERMINATED && o->daemon.alive)
+			daemon_process_end(o, true);
+		console_say(o, CONSOLE_YELLOW, "Stopping at once.");
+		if (o->state == STATE_TERMINATED)
+			return;
+		repair_stop(o, true);
+		if (!o->daemon.alive)
+			respond_ended(o);
 		return;
 	}
 	o->stopping = true;

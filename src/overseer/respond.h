@@ -4,10 +4,8 @@
 #ifndef RESPOND_H
 #define RESPOND_H
 
-#include <stdint.h>
-
-#include "health.h"
 #include "repair.h"
+#include "spiral.h"
 
 struct overseer;
 

@@ -1,34 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "json.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "moment.h"
 #include "notify.h"
-#include "outlet.h"
 #include "overseer.h"
-#include "text.h"
 #include "writer.h"
 
 /* The same, and wait until it is on the disk, WRITER_WAIT_MS at most. */
@@ -36,15 +22,6 @@
 
 /* One for the process, like its standard output. */
 static struct outlet output = OUTLET_INIT(STDOUT_FILENO);
-
-static void
-remember(struct overseer *o, const char *line)
-{
-	free(o->events[0]);
-	memmove(&o->events[0], &o->events[1],
-	    (OVERSEER_EVENTS - 1) * sizeof o->events[0]);
-	o->events[OVERSEER_EVENTS - 1] = xstrdup(line);
-}
 
 static void
 print_json(struct json_object *json)
@@ -134,7 +111,10 @@ console_say(
 	console_print(o, colour, line);
 	moment_add(&dated, clock_wall_ms());
 	buf_addf(&dated, " %s", line);
-	remember(o, dated.data);
+	free(o->events[0]);
+	memmove(&o->events[0], &o->events[1],
+	    (OVERSEER_EVENTS - 1) * sizeof o->events[0]);
+	o->events[OVERSEER_EVENTS - 1] = xstrdup(dated.data);
 	log_info("%s", line);
 	status = xasprintf("STATUS=%.*s", (int)strcspn(line, "\n"), line);
 	notify_service(status);
@@ -154,7 +134,7 @@ shares_disk(const struct overseer *o)
 
 /* Supervision has begun: a stopped terminal must not stop it, nor a disk that
  * hangs. What goes to a file on the same disk waits for another process
- * (writer.h), as in outlet.h. false: it ends. */
+ * (writer.h), as in log.h. false: it ends. */
 static void
 console_hold(struct overseer *o, bool hold)
 {
@@ -168,13 +148,6 @@ static size_t
 console_held(void)
 {
 	return outlet_held(&output);
-}
-
-static void
-console_write_held(size_t len)
-{
-	if (len > 0)
-		outlet_write_held(&output, len);
 }
 
 static void
@@ -220,30 +193,35 @@ on_held(void *arg)
 
 /* --- in the process that writes ---------------------------------------- */
 
-/* Nothing that ours held may be held by one that hangs: locks, sockets, pipes.
- * A regular file stays: it may be what is written to. */
-static void
-let_go(int done)
+static _Noreturn void
+be_writer(struct overseer *o, const struct writer *w, pid_t parent)
 {
+	const uint64_t one = 1;
+	int done;
 	struct stat st;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null;
+	struct outcome *out;
+	struct err err = { 0 };
 
+	/* What thaws later must not overwrite what another has written. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	/* Nothing that ours held may be held by one that hangs: locks,
+	 * sockets, pipes. A regular file stays: it may be what is written
+	 * to. */
+	done = w->done;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int fd = 0; fd < 3; fd++)
 		if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
 			dup2(null, fd);
 	dup2(done, 3);
 	close_range(4, ~0U, 0);
-}
-
-static void
-write_all(struct overseer *o, const struct writer *w)
-{
-	struct outcome *out = w->outcome;
-	struct err err = { 0 };
-
+	out = w->outcome;
 	if (w->log_len > 0)
 		out->torn = log_write_held(w->log_len);
-	console_write_held(w->out_len);
+	if (w->out_len > 0)
+		outlet_write_held(&output, w->out_len);
 	/* Before who is who: a failure that is over must be remembered. */
 	history_save(&o->workspace, &o->history, &err);
 	out->saved = (int)(w->unsaved - o->history.unsaved);
@@ -255,19 +233,6 @@ write_all(struct overseer *o, const struct writer *w)
 		snprintf(
 		    out->evidence, sizeof out->evidence, "%s", o->evidence.dir);
 	snprintf(out->words, sizeof out->words, "%s", err.msg);
-}
-
-static _Noreturn void
-be_writer(struct overseer *o, const struct writer *w, pid_t parent)
-{
-	const uint64_t one = 1;
-
-	/* What thaws later must not overwrite what another has written. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	let_go(w->done);
-	write_all(o, w);
 	_exit(write(3, &one, sizeof one) == sizeof one ? 0 : 1);
 }
 
@@ -372,29 +337,6 @@ has_work(const struct overseer *o)
 	    o->history.unsaved > 0 || o->evidence_stamp != NULL;
 }
 
-/* Who is who only where it is ours: it may be another's folder by now. */
-static void
-give(struct overseer *o, struct writer *w)
-{
-	bool owns = overseer_owns_root(o);
-
-	memset(w->outcome, 0, sizeof *w->outcome);
-	w->log_len = log_held();
-	w->out_len = console_held();
-	w->registers = owns && o->changed;
-	w->unsaved = owns ? o->history.unsaved : 0;
-	free(take_ptr(&w->stamp));
-	if (owns) {
-		w->stamp = take_ptr(&o->evidence_stamp);
-		o->evidence_saved = w->stamp;
-	}
-	o->changed = false;
-	if (!owns) {
-		o->history.unsaved = 0;
-		free(take_ptr(&o->evidence_stamp));
-	}
-}
-
 /* True: it has ended. */
 static bool
 await(struct overseer *o, int64_t until_ms)
@@ -417,6 +359,7 @@ writer_begin(struct overseer *o)
 	struct writer *w = o->writer;
 	sigset_t all, before;
 	pid_t parent = getpid();
+	bool owns;
 
 	if (w == NULL || !has_work(o))
 		return;
@@ -424,7 +367,24 @@ writer_begin(struct overseer *o)
 		w->again = true;
 		return;
 	}
-	give(o, w);
+	/* Who is who only where it is ours: it may be another's folder by
+	 * now. */
+	owns = overseer_owns_root(o);
+	memset(w->outcome, 0, sizeof *w->outcome);
+	w->log_len = log_held();
+	w->out_len = console_held();
+	w->registers = owns && o->changed;
+	w->unsaved = owns ? o->history.unsaved : 0;
+	free(take_ptr(&w->stamp));
+	if (owns) {
+		w->stamp = take_ptr(&o->evidence_stamp);
+		o->evidence_saved = w->stamp;
+	}
+	o->changed = false;
+	if (!owns) {
+		o->history.unsaved = 0;
+		free(take_ptr(&o->evidence_stamp));
+	}
 	/* A handler must not run there: it would write to what is not open. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);

@@ -9,8 +9,6 @@
 #ifndef WRITER_H
 #define WRITER_H
 
-#include <stdbool.h>
-
 struct err;
 struct overseer;
 

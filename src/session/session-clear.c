@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "log.h"
-#include "mem.h"
+#include "base.h"
 #include "remains.h"
 #include "session-clear.h"
 #include "session-inside.h"

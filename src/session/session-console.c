@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
+#include "base.h"
 #include "claude.h"
-#include "mem.h"
 #include "session-console.h"
 #include "workspace.h"
 

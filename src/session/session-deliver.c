@@ -4,14 +4,8 @@
  * Delivers prompts to a session: carries out what delivery.h decides. Each
  * action is saved before anything is typed.
  */
-#include <errno.h>
-#include <stdlib.h>
-
-#include "buf.h"
-#include "clock.h"
+#include "base.h"
 #include "delivery.h"
-#include "log.h"
-#include "mem.h"
 #include "prompt.h"
 #include "session-deliver.h"
 #include "session-inside.h"

@@ -4,8 +4,6 @@
 #ifndef SESSION_DELIVER_H
 #define SESSION_DELIVER_H
 
-#include <stdbool.h>
-
 struct session;
 
 /* While it is up: the next step of the pending prompt. */

@@ -2,20 +2,15 @@
 
 /* Events that Claude Code reports for a session. Events of an older launch are
  * ignored, and so are duplicates. */
-#include <stdio.h>
-#include <string.h>
-
-#include "clock.h"
+#include "base.h"
 #include "delivery.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
+#include "id.h"
 #include "prompt.h"
 #include "session-deliver.h"
 #include "session-hook.h"
 #include "session-inside.h"
 #include "session-life.h"
-#include "session-start.h"
+#include "session-record.h"
 
 #define NOTIFICATION "<task-notification>"
 
@@ -256,10 +251,12 @@ static hook_fn *const handlers[HOOK_KIND_COUNT] = {
 static bool
 seen_before(struct session *s, const char *id)
 {
+	uint64_t hash = id_hash64(id);
+
 	for (size_t i = 0; i < SESSION_SEEN_MAX; i++)
-		if (strcmp(s->seen[i], id) == 0)
+		if (s->seen[i] == hash)
 			return true;
-	snprintf(s->seen[s->seen_next], sizeof s->seen[0], "%s", id);
+	s->seen[s->seen_next] = hash;
 	s->seen_next = (s->seen_next + 1) % SESSION_SEEN_MAX;
 	return false;
 }
@@ -278,25 +275,18 @@ is_heard(struct session *s, const struct hook_event *event)
 
 bool
 session_hook(
-    struct session *s, struct server_call *call, struct json_object *params)
+    struct session *s, struct server_call *call, const struct hook_event *event)
 {
-	struct hook_event event;
-	struct err err = { 0 };
-
-	if (hook_event_read(params, &event, &err) < 0) {
-		log_debug("%s: invalid hook event: %s", s->worker, err.msg);
-		return false;
-	}
-	if (!is_heard(s, &event)) {
+	if (!is_heard(s, event)) {
 		log_debug(
-		    "hook %s of %s is not for us", event.event, event.worker);
+		    "hook %s of %s is not for us", event->event, event->worker);
 		return false;
 	}
-	log_debug("hook %s of %s", event.event, s->worker);
+	log_debug("hook %s of %s", event->event, s->worker);
 	s->hook_ms = clock_mono_ms();
 	if (s->record->step != PROMPT_NONE)
 		session_tick_later(s, 1);
-	return handlers[event.kind](s, call, event.data);
+	return handlers[event->kind](s, call, event->data);
 }
 
 struct json_object *

@@ -4,18 +4,17 @@
 #ifndef SESSION_HOOK_H
 #define SESSION_HOOK_H
 
-#include <stdbool.h>
-
+struct hook_event;
 struct json_object;
 struct server_call;
 struct session;
 
-/* A hook event for this session (the owner found it by name): the params of
- * hook.event, see hook-event.h. Old generations, duplicates and unknown events
- * are ignored. call NULL: from the spool. Returns true if call has been or will
- * be answered (turn_ended); false: the caller answers it with nothing. */
+/* A hook event for this session (the owner found it by name). Old generations,
+ * duplicates and unknown events are ignored. call NULL: from the spool. Returns
+ * true if call has been or will be answered (turn_ended); false: the caller
+ * answers it with nothing. */
 bool session_hook(struct session *session, struct server_call *call,
-    struct json_object *params);
+    const struct hook_event *event);
 
 /* The result that answers a Stop: a reason sends the agent back, NULL (returns
  * NULL) lets the turn end. Owned by the caller. */

@@ -6,12 +6,11 @@
 
 #include <sys/queue.h>
 
-#include "errtext.h"
 #include "hook-event.h"
 #include "procref.h"
 #include "session.h"
 
-#define SESSION_SEEN_MAX 128 /* ids of hook events, for duplicates */
+#define SESSION_SEEN_MAX 128 /* hook events, for duplicates */
 
 struct loop_timer;
 struct loop_watch;
@@ -76,7 +75,7 @@ struct session {
 			  * it does not wait */
 	bool compacting;
 	bool background; /* its last turn left something running */
-	char seen[SESSION_SEEN_MAX][HOOK_EVENT_ID_MAX + 1];
+	uint64_t seen[SESSION_SEEN_MAX]; /* hashes of their ids */
 	size_t seen_next;
 
 	/* Signs of life, monotonic; -1 = never. */

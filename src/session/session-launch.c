@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Starts a session: launched, resumed or adopted. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "claude.h"
-#include "clock.h"
 #include "delivery.h"
 #include "id.h"
-#include "json.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "remains.h"
 #include "session-clear.h"
 #include "session-inside.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Signs of life: hooks, the transcript, CPU time. */
-#include <stdlib.h>
-
-#include "clock.h"
-#include "mem.h"
+#include "base.h"
 #include "proctree.h"
 #include "session-inside.h"
 #include "session-life.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "clock.h"
+#include "base.h"
 #include "limit.h"
 #include "session-limit.h"
 #include "zone.h"

@@ -4,8 +4,6 @@
 #ifndef SESSION_LIMIT_H
 #define SESSION_LIMIT_H
 
-#include <stdint.h>
-
 #include "limit.h"
 
 /* The wall clock time to look again: that which the message names, in its own

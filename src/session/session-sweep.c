@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
+#include "base.h"
 #include "session-sweep.h"
 #include "session.h"
 #include "tmux.h"

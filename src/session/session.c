@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "clock.h"
-#include "json.h"
-#include "log.h"
+#include <signal.h>
+
 #include "loop.h"
-#include "mem.h"
 #include "server.h"
 #include "session-clear.h"
 #include "session-deliver.h"

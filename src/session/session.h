@@ -16,8 +16,6 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "session-record.h"

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "auto-world.h"
 #include "task-json.h"
 #include "book-history.h"
-#include "agent.h"
-#include "auto-world.h"
-#include "auto.h"
-#include "emit.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "landing.h"
-#include "life.h"
-#include "mem.h"
 #include "operation.h"
 #include "repo.h"
+
+struct auto_world auto_world;
 
 /* --- events ---------------------------------------------------------- */
 
@@ -39,27 +29,27 @@ static const char *const unnamed[EVENT_KIND_COUNT] = {
 static void
 on_event(const struct event *event, void *arg)
 {
-	struct auto_world *world = arg;
 	const char *name = event_row(event->kind)->name;
 	const char *words[] = { name != NULL ? name : unnamed[event->kind],
 		event->task, event->class, event->result, event->outcome,
 		event->scope, event->action };
 
+	(void)arg;
 	if (words[0] == NULL || event->kind == EVENT_WORKER_MOVED ||
 	    event->kind == EVENT_AUTO_BEGINS || event->kind == EVENT_AUTO_ENDS)
 		return;
 	for (size_t i = 0; i < nitems(words); i++)
 		if (words[i] != NULL)
-			buf_addf(
-			    &world->told, "%s%s", i > 0 ? " " : "", words[i]);
-	buf_adds(&world->told, "; ");
+			buf_addf(&auto_world.told, "%s%s", i > 0 ? " " : "",
+			    words[i]);
+	buf_adds(&auto_world.told, "; ");
 }
 
 void
-auto_world_told(struct auto_world *world, const char *want)
+auto_world_told(const char *want)
 {
-	ck_assert_str_eq(world->told.data, want);
-	buf_clear(&world->told);
+	ck_assert_str_eq(auto_world.told.data, want);
+	buf_clear(&auto_world.told);
 }
 
 /* --- the world ------------------------------------------------------- */
@@ -67,114 +57,116 @@ auto_world_told(struct auto_world *world, const char *want)
 /* Unlike in the tests of the lower floors, sessions are launched and adopted.
  * The fleet must not patrol: it would not find them in tmux. */
 static void
-open_floors(struct auto_world *world)
+open_floors(void)
 {
-	struct fleet *fleet = world->floor.fleet;
+	struct fleet *fleet = floor_world.fleet;
 	struct err err = { 0 };
 
-	world->core = world->floor.core;
-	world->floor.fleet_floor.begin = fleet->floor.begin;
+	auto_world.core = floor_world.core;
+	floor_world.fleet_floor.begin = fleet->floor.begin;
 	for (size_t i = 0; i < fleet->count; i++)
 		fleet->agents[i]->retry_ms = 0;
-	world->landings = landings_new(fleet);
-	world->mode = auto_new(fleet, world->landings, &err);
-	ck_assert_msg(world->mode != NULL, "%s", err.msg);
-	emit_subscribe(world->core, on_event, world);
+	auto_world.landings = landings_new(fleet);
+	auto_world.mode = auto_new(fleet, auto_world.landings, &err);
+	ck_assert_msg(auto_world.mode != NULL, "%s", err.msg);
+	emit_subscribe(auto_world.core, on_event, &auto_world);
 }
 
 static void
-close_floors(struct auto_world *world)
+close_floors(void)
 {
-	emit_unsubscribe(world->core, on_event, world);
-	auto_free(take_ptr(&world->mode));
-	landings_free(take_ptr(&world->landings));
+	emit_unsubscribe(auto_world.core, on_event, &auto_world);
+	auto_free(take_ptr(&auto_world.mode));
+	landings_free(take_ptr(&auto_world.landings));
 }
 
 /* A tmux without sessions, and the real llmc, which runs errands. */
 static void
-replace_programs(const struct auto_world *world)
+replace_programs(void)
 {
 	static const char script[] = "#!/bin/sh\nexit 0\n";
 	cleanup_free char *tmux =
-	    xasprintf("%s/bin/tmux", world->floor.repo->base);
+	    xasprintf("%s/bin/tmux", floor_world.repo->base);
 
 	ck_assert_int_eq(
 	    file_replace(tmux, script, strlen(script), 0755, NULL), 0);
-	floor_world_errands(&world->floor);
+	floor_world_errands();
 }
 
 void
-auto_world_begin(struct auto_world *world, const char *settings)
+auto_world_begin(const char *settings)
 {
 	cleanup_free char *text =
 	    xasprintf("[defaults]\nagent_command = \"agent\"\n"
 		      "[daemon]\npatrol_interval = \"1h\"\n[auto]\n%s",
 		settings != NULL ? settings : "");
 
-	memset(world, 0, sizeof *world);
-	buf_init(&world->told);
-	floor_world_begin(&world->floor, text);
-	replace_programs(world);
-	world->floor.options.auto_mode = true;
-	open_floors(world);
+	memset(&auto_world, 0, sizeof auto_world);
+	buf_init(&auto_world.told);
+	floor_world_begin(text);
+	replace_programs();
+	floor_world.options.auto_mode = true;
+	open_floors();
+	unit_at_end(auto_world_end);
 }
 
 void
-auto_world_live(struct auto_world *world)
+auto_world_live(void)
 {
-	floor_world_live(&world->floor);
+	floor_world_live();
 }
 
 void
-auto_world_end(struct auto_world *world)
+auto_world_end(void)
 {
-	close_floors(world);
-	floor_world_end(&world->floor);
-	buf_release(&world->told);
+	if (floor_world.repo == NULL)
+		return;
+	close_floors();
+	floor_world_end();
+	buf_release(&auto_world.told);
 }
 
 void
-auto_world_reopen(struct auto_world *world)
+auto_world_reopen(void)
 {
-	close_floors(world);
-	floor_world_close(&world->floor);
-	floor_world_open(&world->floor);
-	open_floors(world);
+	close_floors();
+	floor_world_close();
+	floor_world_open();
+	open_floors();
 }
 
 void
-auto_world_stop(struct auto_world *world)
+auto_world_stop(void)
 {
-	life_stop(world->core, "the test says so", false);
-	floor_world_wait_stopped(&world->floor);
+	life_stop(auto_world.core, "the test says so", false);
+	floor_world_wait_stopped();
 }
 
 void
-auto_world_restart(struct auto_world *world)
+auto_world_restart(void)
 {
-	auto_world_stop(world);
-	auto_world_reopen(world);
+	auto_world_stop();
+	auto_world_reopen();
 }
 
 /* --- files ----------------------------------------------------------- */
 
 void
-auto_world_task(struct auto_world *world, const char *name, const char *text)
+auto_world_task(const char *name, const char *text)
 {
 	cleanup_free char *where = xasprintf("tasks/todo/%s", name);
-	cleanup_free char *file =
-	    workspace_path(&world->floor.workspace, where);
+	cleanup_free char *file = workspace_path(&floor_world.workspace, where);
 
 	ck_assert_int_eq(file_replace(file, text, strlen(text), 0644, NULL), 0);
 }
 
 void
-auto_world_folder(struct auto_world *world, const char *want)
+auto_world_folder(const char *want)
 {
-	ck_assert_str_eq(floor_world_sh(&world->floor,
-			     "cd .llmc/tasks; for d in todo doing done failed; "
-			     "do for f in $(ls $d); do printf '%s: %s; ' $d "
-			     "$f; done; done"),
+	ck_assert_str_eq(
+	    floor_world_sh("cd .llmc/tasks; for d in todo doing done failed; "
+			   "do for f in $(ls $d); do printf '%s: %s; ' $d "
+			   "$f; done; done"),
 	    want);
 }
 
@@ -187,11 +179,11 @@ on_filed(const struct task *task, int64_t filed, void *arg)
 }
 
 void
-auto_world_filed(struct auto_world *world, const char *want)
+auto_world_filed(const char *want)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	ck_assert_int_eq(book_each_task(world->core->book,
+	ck_assert_int_eq(book_each_task(auto_world.core->book,
 			     &(struct book_tasks){ .oldest_first = true },
 			     on_filed, &text, NULL),
 	    0);
@@ -199,10 +191,10 @@ auto_world_filed(struct auto_world *world, const char *want)
 }
 
 const char *
-auto_world_record(struct auto_world *world, const char *id)
+auto_world_record(const char *id)
 {
 	static struct buf text;
-	struct task *task = book_find_task(world->core->book, id);
+	struct task *task = book_find_task(auto_world.core->book, id);
 	cleanup_json struct json_object *json =
 	    task != NULL ? task_to_json(task) : NULL;
 
@@ -215,29 +207,28 @@ auto_world_record(struct auto_world *world, const char *id)
 }
 
 void
-auto_world_fails(struct auto_world *world, const char *class)
+auto_world_fails(const char *class)
 {
 	cleanup_free char *file =
-	    workspace_path(&world->floor.workspace, "failure.json");
+	    workspace_path(&floor_world.workspace, "failure.json");
 	cleanup_json struct json_object *json = NULL;
 
-	floor_world_wait_stopped(&world->floor);
+	floor_world_wait_stopped();
 	ck_assert_int_eq(json_load(file, 65536, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "class", ""), class);
-	ck_assert_int_eq(world->core->exit_status, 1);
-	ck_assert(world->mode->failing);
+	ck_assert_int_eq(auto_world.core->exit_status, 1);
+	ck_assert(auto_world.mode->failing);
 }
 
 /* --- auto-1 ---------------------------------------------------------- */
 
 struct agent *
-auto_world_agent(struct auto_world *world)
+auto_world_agent(void)
 {
-	return fleet_find(world->floor.fleet, "auto-1");
+	return fleet_find(floor_world.fleet, "auto-1");
 }
 
 struct turn_look {
-	struct auto_world *world;
 	int prompts;
 };
 
@@ -245,7 +236,7 @@ static bool
 is_in_turn(void *arg)
 {
 	const struct turn_look *look = arg;
-	const struct agent *agent = auto_world_agent(look->world);
+	const struct agent *agent = auto_world_agent();
 
 	return agent != NULL && agent->op == NULL &&
 	    agent->worker->session.busy &&
@@ -253,16 +244,15 @@ is_in_turn(void *arg)
 }
 
 struct agent *
-auto_world_turn(struct auto_world *world, int prompts)
+auto_world_turn(int prompts)
 {
-	struct turn_look look = { world, prompts };
+	struct turn_look look = { prompts };
 
-	floor_world_wait(&world->floor, is_in_turn, &look);
-	return auto_world_agent(world);
+	floor_world_wait(is_in_turn, &look);
+	return auto_world_agent();
 }
 
 struct task_look {
-	struct auto_world *world;
 	const char *task;
 	struct agent *agent;
 };
@@ -271,7 +261,7 @@ static bool
 is_on_task(void *arg)
 {
 	struct task_look *look = arg;
-	const struct fleet *fleet = look->world->floor.fleet;
+	const struct fleet *fleet = floor_world.fleet;
 
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct agent *agent = fleet->agents[i];
@@ -288,22 +278,22 @@ is_on_task(void *arg)
 }
 
 struct agent *
-auto_world_turn_on(struct auto_world *world, const char *task)
+auto_world_turn_on(const char *task)
 {
-	struct task_look look = { .world = world, .task = task };
+	struct task_look look = { .task = task };
 
-	floor_world_wait(&world->floor, is_on_task, &look);
+	floor_world_wait(is_on_task, &look);
 	return look.agent;
 }
 
 void
-auto_world_work(struct auto_world *world, const char *file)
+auto_world_work(const char *file)
 {
 	cleanup_free char *text =
 	    xasprintf("echo work >%s; git add %s; git commit -qm 'add %s'",
 		file, file, file);
 
-	floor_world_wt(&world->floor, "auto-1", text);
+	floor_world_wt("auto-1", text);
 }
 
 /* --- waiting --------------------------------------------------------- */
@@ -311,20 +301,19 @@ auto_world_work(struct auto_world *world, const char *file)
 static bool
 is_done(void *arg)
 {
-	const struct auto_world *world = arg;
-
-	return world->core->state.task_count == 0 && world->mode->post == NULL;
+	(void)arg;
+	return auto_world.core->state.task_count == 0 &&
+	    auto_world.mode->post == NULL;
 }
 
 void
-auto_world_wait_done(struct auto_world *world)
+auto_world_wait_done(void)
 {
-	floor_world_wait(&world->floor, is_done, world);
-	floor_world_settle(&world->floor);
+	floor_world_wait(is_done, &auto_world);
+	floor_world_settle();
 }
 
 struct told_look {
-	struct auto_world *world;
 	const char *words;
 };
 
@@ -333,22 +322,22 @@ is_told(void *arg)
 {
 	const struct told_look *look = arg;
 
-	return strstr(look->world->told.data, look->words) != NULL;
+	return strstr(auto_world.told.data, look->words) != NULL;
 }
 
 void
-auto_world_wait(struct auto_world *world, const char *told)
+auto_world_wait(const char *told)
 {
-	struct told_look look = { world, told };
+	struct told_look look = { told };
 
-	floor_world_wait(&world->floor, is_told, &look);
+	floor_world_wait(is_told, &look);
 }
 
 static bool
 is_posting(void *arg)
 {
 	const struct told_look *look = arg;
-	const struct post_accept *post = look->world->mode->post;
+	const struct post_accept *post = auto_world.mode->post;
 
 	return post == NULL ?
 	    *look->words == '\0' :
@@ -357,16 +346,16 @@ is_posting(void *arg)
 }
 
 void
-auto_world_wait_post(struct auto_world *world, const char *step)
+auto_world_wait_post(const char *step)
 {
-	struct told_look look = { world, step };
+	struct told_look look = { step };
 
-	floor_world_wait_closely(&world->floor, is_posting, &look);
+	floor_world_wait_closely(is_posting, &look);
 }
 
 void
-auto_world_patrol(struct auto_world *world)
+auto_world_patrol(void)
 {
-	life_patrol(world->core);
-	floor_world_settle(&world->floor);
+	life_patrol(auto_world.core);
+	floor_world_settle();
 }

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
 #include "fake-session.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "session-hook.h"
 #include "transcript.h"
 
@@ -365,11 +355,11 @@ session_screen(
 
 bool
 session_hook(
-    struct session *s, struct server_call *call, struct json_object *params)
+    struct session *s, struct server_call *call, const struct hook_event *event)
 {
 	(void)s;
 	(void)call;
-	(void)params;
+	(void)event;
 	return false;
 }
 

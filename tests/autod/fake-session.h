@@ -8,6 +8,7 @@
 #ifndef FAKE_SESSION_H
 #define FAKE_SESSION_H
 
+#include "unit.h"
 #include "session.h"
 
 /* The turn ends with this message (may be NULL); nobody waits for an answer. */

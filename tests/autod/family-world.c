@@ -1,80 +1,75 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <string.h>
-
-#include "book-history.h"
-#include "agent.h"
-#include "clock.h"
-#include "json.h"
-#include "mem.h"
-#include "persist.h"
-#include "plan-change.h"
-#include "task-run.h"
-#include "team-private.h"
 #include "family-world.h"
+#include "plan-change.h"
+#include "team-private.h"
+
+struct family_world family_world;
 
 static void
-open_floor(struct family_world *world)
+open_floor(void)
 {
-	world->floor = team_floor_new(world->plan.floor);
+	family_world.floor = team_floor_new(plan_world.floor);
 }
 
 void
-family_world_begin(struct family_world *world, const char *more)
+family_world_begin(const char *more)
 {
-	memset(world, 0, sizeof *world);
-	world->world = &world->plan.world;
-	plan_world_begin(&world->plan, NULL, more);
-	open_floor(world);
-	plan_world_live(&world->plan);
-	plan_world_goal(&world->plan, "g", 1);
+	memset(&family_world, 0, sizeof family_world);
+	plan_world_begin(NULL, more);
+	open_floor();
+	plan_world_live();
+	plan_world_goal("g", 1);
+	unit_at_end(family_world_end);
 }
 
 void
-family_world_end(struct family_world *world)
+family_world_end(void)
 {
-	team_floor_free(world->floor);
-	plan_world_end(&world->plan);
+	if (floor_world.repo == NULL)
+		return;
+	team_floor_free(family_world.floor);
+	plan_world_end();
 }
 
 void
-family_world_die(struct family_world *world)
+family_world_die(void)
 {
-	team_floor_free(world->floor);
-	plan_world_reopen(&world->plan);
-	open_floor(world);
-	plan_world_live(&world->plan);
+	team_floor_free(family_world.floor);
+	plan_world_reopen();
+	open_floor();
+	plan_world_live();
 }
 
 void
-family_world_spawn(struct family_world *world, const char *parent,
-    const char *id, const char *more)
+family_world_spawn(const char *parent, const char *id, const char *more)
 {
-	family_world_spawn_after(world, parent, id, more, NULL);
+	family_world_spawn_after(parent, id, more, NULL);
 }
 
 void
-family_world_spawn_after(struct family_world *world, const char *parent,
-    const char *id, const char *more, const char *after)
+family_world_spawn_after(
+    const char *parent, const char *id, const char *more, const char *after)
 {
-	struct plan *plan = plan_world_plan(&world->plan, "g");
+	struct plan *plan = plan_world_plan("g");
 	struct plan_node *node =
 	    plan_node_new("g", NODE_TASK, id, id, clock_wall_ms());
 	cleanup_free char *spawn = xasprintf(
 	    "{\"parent\": \"%s\", \"actor\": \"actor:team:%s:coder-1\", "
 	    "\"label\": \"%s\", \"depth\": 2%s}",
 	    parent, id, id, more);
+	cleanup_json struct json_object *json = NULL;
 	struct plan_change change;
 
-	task_run_of(state_task(&world->world->core->state, parent))
-	    ->has_spawned = true;
-	persist_changed(world->world->core);
-	plan_change_begin(&change, world->plan.floor, plan, "asked for");
+	task_run_of(state_task(&auto_world.core->state, parent))->has_spawned =
+	    true;
+	persist_changed(auto_world.core);
+	plan_change_begin(&change, plan_world.floor, plan, "asked for");
 	ck_assert_int_eq(plan_edit_begin(&change.edit, NULL), 0);
 	node->order = 100;
 	ck_assert_int_eq(
-	    json_parse(spawn, strlen(spawn), 4096, &node->spawn, NULL), 0);
+	    json_parse(spawn, strlen(spawn), 4096, &json, NULL), 0);
+	ck_assert_int_eq(task_run_from_json(json, "", &node->spawn, NULL), 0);
 	xstrset(&node->parent_id, "P1");
 	ck_assert_int_eq(plan_attach(plan, node, NULL), 0);
 	if (after != NULL)
@@ -83,18 +78,17 @@ family_world_spawn_after(struct family_world *world, const char *parent,
 	plan_changed(&change.changes, node);
 	plan_edit_end(&change.edit, "added");
 	plan_change_end(&change);
-	plan_world_settle(&world->plan);
+	plan_world_settle();
 }
 
 struct agent *
-family_world_turn(struct family_world *world, const char *task)
+family_world_turn(const char *task)
 {
-	return auto_world_turn_on(world->world, task);
+	return auto_world_turn_on(task);
 }
 
 void
-family_world_turn_ends(
-    struct family_world *world, struct agent *agent, const char *file)
+family_world_turn_ends(struct agent *agent, const char *file)
 {
 	cleanup_free char *text = file == NULL ?
 	    NULL :
@@ -102,12 +96,11 @@ family_world_turn_ends(
 		agent->worker->name, file, file, file);
 
 	if (text != NULL)
-		floor_world_wt(&world->world->floor, agent->worker->name, text);
+		floor_world_wt(agent->worker->name, text);
 	fake_session_turn_ends(agent->session, "Done.");
 }
 
 struct look {
-	struct family_world *world;
 	const char *worker, *task;
 	enum worker_status status;
 };
@@ -116,22 +109,18 @@ static bool
 has_status(void *arg)
 {
 	const struct look *look = arg;
-	const struct agent *agent =
-	    fleet_find(look->world->world->floor.fleet, look->worker);
+	const struct agent *agent = fleet_find(floor_world.fleet, look->worker);
 
 	return agent != NULL && agent->op == NULL &&
 	    agent->worker->status == look->status;
 }
 
 void
-family_world_wait(
-    struct family_world *world, const char *worker, enum worker_status status)
+family_world_wait(const char *worker, enum worker_status status)
 {
-	struct look look = {
-		.world = world, .worker = worker, .status = status
-	};
+	struct look look = { .worker = worker, .status = status };
 
-	floor_world_wait(&world->world->floor, has_status, &look);
+	floor_world_wait(has_status, &look);
 }
 
 static bool
@@ -139,21 +128,21 @@ is_filed(void *arg)
 {
 	const struct look *look = arg;
 
-	return state_task(&look->world->world->core->state, look->task) == NULL;
+	return state_task(&auto_world.core->state, look->task) == NULL;
 }
 
 void
-family_world_wait_filed(struct family_world *world, const char *task)
+family_world_wait_filed(const char *task)
 {
-	struct look look = { .world = world, .task = task };
+	struct look look = { .task = task };
 
-	floor_world_wait(&world->world->floor, is_filed, &look);
+	floor_world_wait(is_filed, &look);
 }
 
 struct task *
-family_world_filed(struct family_world *world, const char *id)
+family_world_filed(const char *id)
 {
-	struct task *task = book_find_task(world->world->core->book, id);
+	struct task *task = book_find_task(auto_world.core->book, id);
 
 	ck_assert_ptr_nonnull(task);
 	return task;

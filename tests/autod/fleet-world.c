@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "agent.h"
-#include "clock.h"
-#include "emit.h"
-#include "file.h"
 #include "fleet-world.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "operation.h"
-#include "persist.h"
 #include "prompt.h"
-#include "run-dir.h"
 #include "spool.h"
-#include "unit.h"
 #include "worker-op.h"
+
+struct fleet_world fleet_world;
 
 /* --- agents ----------------------------------------------------------- */
 
@@ -80,36 +66,36 @@ fleet_world_kill(struct agent *agent)
 static void
 on_event(const struct event *event, void *arg)
 {
-	struct fleet_world *world = arg;
-
-	world->told[event->kind]++;
+	(void)arg;
+	fleet_world.told[event->kind]++;
 	if (event->reason != NULL)
-		xstrset(&world->reason, event->reason);
+		xstrset(&fleet_world.reason, event->reason);
 	if (event->kind == EVENT_WORKER_MOVED)
-		buf_addf(&world->moves, "%s:%s ", event->worker, event->to);
+		buf_addf(
+		    &fleet_world.moves, "%s:%s ", event->worker, event->to);
 }
 
 static void
-open_floor(struct fleet_world *world)
+open_floor(void)
 {
-	struct fleet *fleet = world->floor.fleet;
+	struct fleet *fleet = floor_world.fleet;
 
-	world->floor.fleet_floor = fleet->floor;
+	floor_world.fleet_floor = fleet->floor;
 	for (size_t i = 0; i < fleet->count; i++)
 		fleet->agents[i]->retry_ms = 0;
-	world->tmux = (struct fake_tmux *)world->floor.core->tmux;
-	world->tmux->spawn = spawn;
-	emit_subscribe(world->floor.core, on_event, world);
-	if (world->unbegun != NULL)
-		world->unbegun(world);
-	floor_world_live(&world->floor);
+	fleet_world.tmux = (struct fake_tmux *)floor_world.core->tmux;
+	fleet_world.tmux->spawn = spawn;
+	emit_subscribe(floor_world.core, on_event, &fleet_world);
+	if (fleet_world.unbegun != NULL)
+		fleet_world.unbegun();
+	floor_world_live();
 	/* Served when the floors have begun. */
-	ck_assert_ptr_null(floor_world_answer(&world->floor,
-	    floor_world_ask(&world->floor, "daemon.info", "{}")));
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.info", "{}")));
 }
 
 void
-fleet_world_begin(struct fleet_world *world, const char *settings)
+fleet_world_begin(const char *settings)
 {
 	cleanup_free char *text =
 	    xasprintf("%s\n[daemon]\npatrol_interval = \"1h\"\n"
@@ -122,37 +108,39 @@ fleet_world_begin(struct fleet_world *world, const char *settings)
 	/* Where agents keep their transcripts. */
 	ck_assert_int_eq(setenv("HOME", unit_scratch(), 1), 0);
 	ck_assert_int_eq(unsetenv("CLAUDE_CONFIG_DIR"), 0);
-	memset(world, 0, sizeof *world);
-	buf_init(&world->moves);
-	floor_world_begin(&world->floor, text);
-	open_floor(world);
+	memset(&fleet_world, 0, sizeof fleet_world);
+	buf_init(&fleet_world.moves);
+	floor_world_begin(text);
+	open_floor();
+	unit_at_end(fleet_world_end);
 }
 
 void
-fleet_world_reopen(struct fleet_world *world)
+fleet_world_reopen(void)
 {
-	emit_unsubscribe(world->floor.core, on_event, world);
-	floor_world_close(&world->floor);
-	floor_world_open(&world->floor);
-	open_floor(world);
-	if (world->adam != NULL)
-		world->adam = fleet_find(world->floor.fleet, "adam");
+	emit_unsubscribe(floor_world.core, on_event, &fleet_world);
+	floor_world_close();
+	floor_world_open();
+	open_floor();
+	if (fleet_world.adam != NULL)
+		fleet_world.adam = fleet_find(floor_world.fleet, "adam");
 }
 
 void
-fleet_world_end(struct fleet_world *world)
+fleet_world_end(void)
 {
-	floor_world_end(&world->floor);
+	if (floor_world.repo == NULL)
+		return;
+	floor_world_end();
 	end_agents();
-	buf_release(&world->moves);
-	free(world->reason);
+	buf_release(&fleet_world.moves);
+	free(fleet_world.reason);
 }
 
 struct agent *
-fleet_world_add(struct fleet_world *world, const char *name)
+fleet_world_add(const char *name)
 {
-	struct agent *agent =
-	    floor_world_add(&world->floor, name, WORKER_OFFLINE);
+	struct agent *agent = floor_world_add(name, WORKER_OFFLINE);
 
 	agent->retry_ms = 0;
 	agent_tick_later(agent, 1);
@@ -160,37 +148,36 @@ fleet_world_add(struct fleet_world *world, const char *name)
 }
 
 void
-fleet_world_begin_idle(struct fleet_world *world, const char *settings)
+fleet_world_begin_idle(const char *settings)
 {
-	fleet_world_begin(world, settings);
-	world->adam = fleet_world_add(world, "adam");
-	fleet_world_wait_up(world, world->adam);
-	ck_assert_int_eq(world->adam->worker->status, WORKER_IDLE);
-	fleet_world_moved(world, "adam:idle ");
+	fleet_world_begin(settings);
+	fleet_world.adam = fleet_world_add("adam");
+	fleet_world_wait_up(fleet_world.adam);
+	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_IDLE);
+	fleet_world_moved("adam:idle ");
 }
 
 void
-fleet_world_begin_working(struct fleet_world *world, const char *settings)
+fleet_world_begin_working(const char *settings)
 {
 	struct floor_call *call;
 
-	fleet_world_begin_idle(world, settings);
-	call = floor_world_call(
-	    &world->floor, "worker.start", "adam", ",\"prompt\":\"do it\"");
-	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
-	fleet_world_submit(world, world->adam);
-	fleet_world_moved(world, "adam:starting adam:working ");
-	buf_clear(&world->tmux->trace);
+	fleet_world_begin_idle(settings);
+	call =
+	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\"");
+	ck_assert_ptr_null(floor_world_answer(call));
+	fleet_world_submit(fleet_world.adam);
+	fleet_world_moved("adam:starting adam:working ");
+	buf_clear(&fleet_world.tmux->trace);
 }
 
 /* --- hooks ------------------------------------------------------------ */
 
 static struct json_object *
-hook_params(struct fleet_world *world, struct agent *agent, const char *event,
-    const char *data)
+hook_params(struct agent *agent, const char *event, const char *data)
 {
 	struct json_object *params = json_object_new_object(), *parsed = NULL;
-	cleanup_free char *id = xasprintf("hook-%d", world->hooks++);
+	cleanup_free char *id = xasprintf("hook-%d", fleet_world.hooks++);
 
 	ck_assert_int_eq(
 	    json_parse(data, strlen(data), 1 << 20, &parsed, NULL), 0);
@@ -204,45 +191,42 @@ hook_params(struct fleet_world *world, struct agent *agent, const char *event,
 }
 
 struct floor_call *
-fleet_world_hook(struct fleet_world *world, struct agent *agent,
-    const char *event, const char *data)
+fleet_world_hook(struct agent *agent, const char *event, const char *data)
 {
 	cleanup_json struct json_object *params =
-	    hook_params(world, agent, event, data);
+	    hook_params(agent, event, data);
 	cleanup_free char *socket =
-	    run_dir_socket(&world->floor.workspace, agent->worker->name);
+	    run_dir_socket(&floor_world.workspace, agent->worker->name);
 
-	return floor_world_ask_at(&world->floor, socket, "hook.event",
+	return floor_world_ask_at(socket, "hook.event",
 	    json_object_to_json_string_ext(params, JSON_C_TO_STRING_PLAIN));
 }
 
 void
-fleet_world_spool(struct fleet_world *world, struct agent *agent,
-    const char *event, const char *data)
+fleet_world_spool(struct agent *agent, const char *event, const char *data)
 {
 	cleanup_json struct json_object *params =
-	    hook_params(world, agent, event, data);
+	    hook_params(agent, event, data);
 	cleanup_free char *dir =
-	    run_dir_spool(&world->floor.workspace, agent->worker->name);
+	    run_dir_spool(&floor_world.workspace, agent->worker->name);
 
 	ck_assert_int_eq(spool_write(dir, clock_wall_ms(), params, NULL), 0);
 }
 
 static void
-hook(struct fleet_world *world, struct agent *agent, const char *event,
-    const char *data)
+hook(struct agent *agent, const char *event, const char *data)
 {
-	ck_assert_ptr_null(floor_world_answer(
-	    &world->floor, fleet_world_hook(world, agent, event, data)));
+	ck_assert_ptr_null(
+	    floor_world_answer(fleet_world_hook(agent, event, data)));
 }
 
 const char *
-fleet_world_stop(struct fleet_world *world, struct agent *agent)
+fleet_world_stop(struct agent *agent)
 {
-	struct floor_call *call = fleet_world_hook(world, agent, "Stop", "{}");
+	struct floor_call *call = fleet_world_hook(agent, "Stop", "{}");
 	struct json_object *result;
 
-	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	result = floor_call_result(call);
 	return result != NULL ? json_string_or(result, "reason", "") : "";
 }
@@ -259,24 +243,23 @@ is_launched(void *arg)
 }
 
 void
-fleet_world_wait_launched(struct fleet_world *world, struct agent *agent)
+fleet_world_wait_launched(struct agent *agent)
 {
-	floor_world_wait(&world->floor, is_launched, agent);
+	floor_world_wait(is_launched, agent);
 }
 
 void
-fleet_world_start(
-    struct fleet_world *world, struct agent *agent, const char *source)
+fleet_world_start(struct agent *agent, const char *source)
 {
 	cleanup_free char *file = xasprintf("%s/p/%s.jsonl",
 	    agent->worker->session.projects, agent->worker->session.id);
 	cleanup_json struct json_object *data = json_object_new_object();
 
-	hook(world, agent, "ToolsListed", "{}");
+	hook(agent, "ToolsListed", "{}");
 	json_set_string(data, "source", source);
 	json_set_string(data, "session_id", agent->worker->session.id);
 	json_set_string(data, "transcript_path", file);
-	hook(world, agent, "SessionStart",
+	hook(agent, "SessionStart",
 	    json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN));
 	ck_assert_int_eq(session_phase(agent->session), SESSION_UP);
 }
@@ -292,10 +275,10 @@ fleet_world_write_transcript(struct agent *agent)
 }
 
 void
-fleet_world_wait_up(struct fleet_world *world, struct agent *agent)
+fleet_world_wait_up(struct agent *agent)
 {
-	fleet_world_wait_launched(world, agent);
-	fleet_world_start(world, agent, agent->resuming ? "resume" : "startup");
+	fleet_world_wait_launched(agent);
+	fleet_world_start(agent, agent->resuming ? "resume" : "startup");
 }
 
 static bool
@@ -310,27 +293,27 @@ is_typed(void *arg)
 }
 
 void
-fleet_world_wait_pasted(struct fleet_world *world, struct agent *agent)
+fleet_world_wait_pasted(struct agent *agent)
 {
-	floor_world_wait(&world->floor, is_typed, agent);
+	floor_world_wait(is_typed, agent);
 	if (agent->worker->session.step == PROMPT_CLEARING) {
-		fleet_world_start(world, agent, "clear");
-		floor_world_wait(&world->floor, is_typed, agent);
+		fleet_world_start(agent, "clear");
+		floor_world_wait(is_typed, agent);
 	}
 	ck_assert_int_eq(agent->worker->session.step, PROMPT_PASTED);
 }
 
 void
-fleet_world_submit(struct fleet_world *world, struct agent *agent)
+fleet_world_submit(struct agent *agent)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_json struct json_object *data = json_object_new_object();
 
-	fleet_world_wait_pasted(world, agent);
+	fleet_world_wait_pasted(agent);
 	prompt_with_receipt(agent->worker->session.receipt,
 	    agent->worker->session.pending, &text);
 	json_set_string(data, "prompt", text.data);
-	hook(world, agent, "UserPromptSubmit",
+	hook(agent, "UserPromptSubmit",
 	    json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN));
 	ck_assert_int_eq(agent->worker->session.step, PROMPT_NONE);
 }
@@ -344,9 +327,9 @@ on_time(void *arg)
 }
 
 void
-fleet_world_run(struct fleet_world *world, int64_t ms)
+fleet_world_run(int64_t ms)
 {
-	struct loop *loop = world->floor.loop;
+	struct loop *loop = floor_world.loop;
 	struct loop_timer *timer = loop_after(loop, ms, on_time, loop);
 
 	loop_run(loop);
@@ -354,10 +337,10 @@ fleet_world_run(struct fleet_world *world, int64_t ms)
 }
 
 void
-fleet_world_moved(struct fleet_world *world, const char *moves)
+fleet_world_moved(const char *moves)
 {
-	ck_assert_str_eq(world->moves.data, moves);
-	buf_clear(&world->moves);
+	ck_assert_str_eq(fleet_world.moves.data, moves);
+	buf_clear(&fleet_world.moves);
 }
 
 bool

@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "floor-world.h"
+
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
-#include "agent.h"
 #include "book.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "floor-world.h"
-#include "git.h"
-#include "json.h"
-#include "life.h"
-#include "loop.h"
-#include "mem.h"
-#include "persist.h"
 #include "repo.h"
-#include "serve.h"
 #include "state-book.h"
 #include "worker-op.h"
+
+struct floor_world floor_world;
 
 #define GUARD_MS    50000
 #define QUIET_LOOKS 5
@@ -35,37 +20,38 @@
 static int
 on_gate(bool after, struct err *err, void *arg)
 {
-	struct floor_world *world = arg;
-
-	if (world->store_fails && !after)
+	(void)arg;
+	if (floor_world.store_fails && !after)
 		return err_set(err, -ENOSPC, "no space left");
-	if (world->core->stopping ||
-	    (after ? !world->store_untold : !world->store_held))
+	if (floor_world.core->stopping ||
+	    (after ? !floor_world.store_untold : !floor_world.store_held))
 		return 0;
-	world->store_waits = true;
+	floor_world.store_waits = true;
 	return -EINPROGRESS;
 }
 
 bool
-floor_world_store_waits(const struct floor_world *world)
+floor_world_store_waits(void)
 {
-	return world->store_waits;
+	return floor_world.store_waits;
 }
 
 void
-floor_world_store_answer(struct floor_world *world)
+floor_world_store_answer(void)
 {
-	bool waits = world->store_waits;
+	bool waits = floor_world.store_waits;
 
-	world->store_held = world->store_untold = world->store_waits = false;
+	floor_world.store_held = floor_world.store_untold =
+	    floor_world.store_waits = false;
 	if (waits)
-		persist_changed(world->core);
+		persist_changed(floor_world.core);
 }
 
 const char *
-floor_world_saved(struct floor_world *world)
+floor_world_saved(void)
 {
-	cleanup_free char *file = workspace_path(&world->workspace, "llmc.db");
+	cleanup_free char *file =
+	    workspace_path(&floor_world.workspace, "llmc.db");
 	cleanup_json struct json_object *json = NULL;
 	struct book *book = NULL;
 	struct state state;
@@ -76,11 +62,11 @@ floor_world_saved(struct floor_world *world)
 		state_book_load(book, clock_wall_ms(), &state, &err) == 0,
 	    "%s", err.msg);
 	json = state_to_json(&state);
-	buf_clear(&world->saved);
-	json_print(json, true, &world->saved);
+	buf_clear(&floor_world.saved);
+	json_print(json, true, &floor_world.saved);
 	state_release(&state);
 	book_close(book);
-	return world->saved.data;
+	return floor_world.saved.data;
 }
 
 /* --- the world ------------------------------------------------------- */
@@ -94,9 +80,9 @@ write_file(const char *path, const char *text, unsigned mode)
 
 /* The core needs an llmc and a tmux; neither is ever run. */
 static void
-make_programs(const struct floor_world *world)
+make_programs(void)
 {
-	cleanup_free char *folder = file_join(world->repo->base, "bin");
+	cleanup_free char *folder = file_join(floor_world.repo->base, "bin");
 	cleanup_free char *llmc = file_join(folder, "llmc");
 	cleanup_free char *tmux = file_join(folder, "tmux");
 	cleanup_free char *path = xasprintf("%s:%s", folder, getenv("PATH"));
@@ -108,9 +94,10 @@ make_programs(const struct floor_world *world)
 }
 
 void
-floor_world_errands(const struct floor_world *world)
+floor_world_errands(void)
 {
-	cleanup_free char *llmc = xasprintf("%s/bin/llmc", world->repo->base);
+	cleanup_free char *llmc =
+	    xasprintf("%s/bin/llmc", floor_world.repo->base);
 
 	ck_assert_int_eq(unlink(llmc), 0);
 }
@@ -123,31 +110,31 @@ keep_out_of_tmux(struct agent *agent)
 }
 
 void
-floor_world_open(struct floor_world *world)
+floor_world_open(void)
 {
 	struct err err = { 0 };
-	int r = core_new(world->loop, &world->workspace, &world->options,
-	    &world->core, &err);
+	int r = core_new(floor_world.loop, &floor_world.workspace,
+	    &floor_world.options, &floor_world.core, &err);
 
 	ck_assert_msg(r == 0, "%s", err.msg);
-	persist_set_gate(world->core, on_gate, world);
-	world->store_waits = false;
-	world->fleet = fleet_new(world->core);
-	world->fleet_floor = *world->core->floors[0];
-	world->fleet_floor.begin = NULL;
-	world->fleet_floor.patrol = NULL;
-	world->core->floors[0] = &world->fleet_floor;
-	for (size_t i = 0; i < world->fleet->count; i++)
-		keep_out_of_tmux(world->fleet->agents[i]);
+	persist_set_gate(floor_world.core, on_gate, &floor_world);
+	floor_world.store_waits = false;
+	floor_world.fleet = fleet_new(floor_world.core);
+	floor_world.fleet_floor = *floor_world.core->floors[0];
+	floor_world.fleet_floor.begin = NULL;
+	floor_world.fleet_floor.patrol = NULL;
+	floor_world.core->floors[0] = &floor_world.fleet_floor;
+	for (size_t i = 0; i < floor_world.fleet->count; i++)
+		keep_out_of_tmux(floor_world.fleet->agents[i]);
 }
 
 void
-floor_world_accept(struct floor_world *world)
+floor_world_accept(void)
 {
 	cleanup_free char *config =
-	    workspace_path(&world->workspace, "config.toml");
+	    workspace_path(&floor_world.workspace, "config.toml");
 	cleanup_free char *mark =
-	    file_join(world->workspace.git_dir, "llmc-init");
+	    file_join(floor_world.workspace.git_dir, "llmc-init");
 	cleanup_buf struct buf text = BUF_INIT;
 
 	buf_adds(&text, "llmc init was run in this repository\n");
@@ -156,7 +143,7 @@ floor_world_accept(struct floor_world *world)
 }
 
 void
-floor_world_begin(struct floor_world *world, const char *settings)
+floor_world_begin(const char *settings)
 {
 	cleanup_free char *config = NULL, *logs = NULL;
 	cleanup_free char *text = xasprintf("[tmux]\ncommand = \"tmux\"\n"
@@ -165,20 +152,21 @@ floor_world_begin(struct floor_world *world, const char *settings)
 	    settings != NULL ? settings : "");
 	struct err err = { 0 };
 
-	memset(world, 0, sizeof *world);
-	buf_init(&world->saved);
-	world->repo = repo_new(false);
-	world->loop = world->repo->loop;
-	ck_assert_msg(
-	    workspace_at(world->repo->root, &world->workspace, &err) == 0, "%s",
-	    err.msg);
-	config = workspace_path(&world->workspace, "config.toml");
-	logs = workspace_path(&world->workspace, "logs");
+	memset(&floor_world, 0, sizeof floor_world);
+	buf_init(&floor_world.saved);
+	floor_world.repo = repo_new(false);
+	floor_world.loop = floor_world.repo->loop;
+	ck_assert_msg(workspace_at(floor_world.repo->root,
+			  &floor_world.workspace, &err) == 0,
+	    "%s", err.msg);
+	config = workspace_path(&floor_world.workspace, "config.toml");
+	logs = workspace_path(&floor_world.workspace, "logs");
 	ck_assert_int_eq(file_mkdirs(logs, 0755, NULL), 0);
 	write_file(config, text, 0600);
-	floor_world_accept(world);
-	make_programs(world);
-	floor_world_open(world);
+	floor_world_accept();
+	make_programs();
+	floor_world_open();
+	unit_at_end(floor_world_end);
 }
 
 /* Refuse the methods of floors that the test does not have. */
@@ -191,27 +179,26 @@ refuse(void *arg, struct server_call *call, struct json_object *params)
 }
 
 void
-floor_world_live(struct floor_world *world)
+floor_world_live(void)
 {
 	struct err err = { 0 };
 	const char *missing;
 
-	while ((missing = serve_missing(world->core)) != NULL)
-		serve_handle(world->core, missing, refuse, NULL);
-	ck_assert_msg(life_begin(world->core, &err) == 0, "%s", err.msg);
+	while ((missing = serve_missing(floor_world.core)) != NULL)
+		serve_handle(floor_world.core, missing, refuse, NULL);
+	ck_assert_msg(life_begin(floor_world.core, &err) == 0, "%s", err.msg);
 }
 
 void
-floor_world_close(struct floor_world *world)
+floor_world_close(void)
 {
-	fleet_free(take_ptr(&world->fleet));
-	core_free(world->core);
-	world->core = NULL;
+	fleet_free(take_ptr(&floor_world.fleet));
+	core_free(floor_world.core);
+	floor_world.core = NULL;
 }
 
 struct agent *
-floor_world_add(
-    struct floor_world *world, const char *name, enum worker_status status)
+floor_world_add(const char *name, enum worker_status status)
 {
 	struct worker *worker = worker_new(name, clock_wall_ms());
 	struct agent *agent;
@@ -219,42 +206,42 @@ floor_world_add(
 
 	worker->branch = xasprintf("llmc/%s", name);
 	worker->worktree =
-	    xasprintf("%s/.worktrees/%s", world->workspace.root, name);
+	    xasprintf("%s/.worktrees/%s", floor_world.workspace.root, name);
 	worker->status = status;
 	add = xasprintf(
 	    "git worktree add -q -b llmc/%s .worktrees/%s main", name, name);
-	repo_sh(world->repo, add);
-	state_add(&world->core->state, worker);
-	agent = agent_new(world->fleet, worker);
+	repo_sh(floor_world.repo, add);
+	state_add(&floor_world.core->state, worker);
+	agent = agent_new(floor_world.fleet, worker);
 	keep_out_of_tmux(agent);
 	return agent;
 }
 
 const char *
-floor_world_sh(struct floor_world *world, const char *text)
+floor_world_sh(const char *text)
 {
-	return repo_sh(world->repo, text);
+	return repo_sh(floor_world.repo, text);
 }
 
 const char *
-floor_world_wt(struct floor_world *world, const char *worker, const char *text)
+floor_world_wt(const char *worker, const char *text)
 {
 	cleanup_free char *all =
 	    xasprintf("cd .worktrees/%s; %s", worker, text);
 
-	return repo_sh(world->repo, all);
+	return repo_sh(floor_world.repo, all);
 }
 
 void
-floor_world_trap(struct floor_world *world, int nth, const char *mode)
+floor_world_trap(int nth, const char *mode)
 {
-	repo_trap(world->repo, nth, mode);
+	repo_trap(floor_world.repo, nth, mode);
 }
 
 int
-floor_world_trap_count(struct floor_world *world)
+floor_world_trap_count(void)
 {
-	return repo_trap_count(world->repo);
+	return repo_trap_count(floor_world.repo);
 }
 
 /* --- waiting --------------------------------------------------------- */
@@ -287,36 +274,36 @@ on_guard(void *arg)
 /* closely: check in each pass of the loop, before the state is saved; the loop
  * never sleeps then. */
 static void
-wait_until(struct floor_world *world, floor_fn *fn, void *arg, bool closely)
+wait_until(floor_fn *fn, void *arg, bool closely)
 {
-	struct look look = { .loop = world->loop, .fn = fn, .arg = arg };
+	struct look look = { .loop = floor_world.loop, .fn = fn, .arg = arg };
 	/* In time of the machine, also after unit_hurry(). */
-	struct loop_timer *guard = loop_after(world->loop,
+	struct loop_timer *guard = loop_after(floor_world.loop,
 	    (int64_t)GUARD_MS * 1000 / clock_kernel_ms(1000), on_guard, NULL);
 	struct loop_timer *timer = NULL;
 
 	if (closely) {
-		look.call = loop_call_new(world->loop, on_look, &look);
+		look.call = loop_call_new(floor_world.loop, on_look, &look);
 		loop_call_request(look.call);
 	} else {
-		timer = loop_every(world->loop, 1, on_look, &look);
+		timer = loop_every(floor_world.loop, 1, on_look, &look);
 	}
-	loop_run(world->loop);
+	loop_run(floor_world.loop);
 	loop_call_free(look.call);
 	loop_timer_free(timer);
 	loop_timer_free(guard);
 }
 
 void
-floor_world_wait(struct floor_world *world, floor_fn *fn, void *arg)
+floor_world_wait(floor_fn *fn, void *arg)
 {
-	wait_until(world, fn, arg, false);
+	wait_until(fn, arg, false);
 }
 
 void
-floor_world_wait_closely(struct floor_world *world, floor_fn *fn, void *arg)
+floor_world_wait_closely(floor_fn *fn, void *arg)
 {
-	wait_until(world, fn, arg, true);
+	wait_until(fn, arg, true);
 }
 
 static bool
@@ -327,25 +314,25 @@ never(void *arg)
 }
 
 void
-floor_world_wait_stopped(struct floor_world *world)
+floor_world_wait_stopped(void)
 {
-	floor_world_wait(world, never, NULL);
+	floor_world_wait(never, NULL);
 }
 
 struct settling {
-	const struct floor_world *world;
 	int quiet; /* looks in a row that found nothing to do */
 };
 
 static bool
-is_quiet(const struct floor_world *world)
+is_quiet(void)
 {
-	for (size_t i = 0; i < world->fleet->count; i++)
-		if (world->fleet->agents[i]->op != NULL)
+	for (size_t i = 0; i < floor_world.fleet->count; i++)
+		if (floor_world.fleet->agents[i]->op != NULL)
 			return false;
 	/* A move of the branch waits for more than git: for syncs. */
-	return persist_is_idle(world->core) && !git_busy(world->core->git) &&
-	    world->core->state.landings.to == NULL;
+	return persist_is_idle(floor_world.core) &&
+	    !git_busy(floor_world.core->git) &&
+	    floor_world.core->state.landings.to == NULL;
 }
 
 /* Between two steps there may be nothing for a moment. */
@@ -354,16 +341,16 @@ is_settled(void *arg)
 {
 	struct settling *settling = arg;
 
-	settling->quiet = is_quiet(settling->world) ? settling->quiet + 1 : 0;
+	settling->quiet = is_quiet() ? settling->quiet + 1 : 0;
 	return settling->quiet == QUIET_LOOKS;
 }
 
 void
-floor_world_settle(struct floor_world *world)
+floor_world_settle(void)
 {
-	struct settling settling = { .world = world };
+	struct settling settling = { 0 };
 
-	floor_world_wait(world, is_settled, &settling);
+	floor_world_wait(is_settled, &settling);
 }
 
 struct agent_look {
@@ -381,12 +368,11 @@ is_in_status(void *arg)
 }
 
 void
-floor_world_wait_status(struct floor_world *world, const struct agent *agent,
-    enum worker_status status)
+floor_world_wait_status(const struct agent *agent, enum worker_status status)
 {
 	struct agent_look look = { .agent = agent, .status = status };
 
-	floor_world_wait(world, is_in_status, &look);
+	floor_world_wait(is_in_status, &look);
 }
 
 static bool
@@ -399,12 +385,11 @@ is_at_step(void *arg)
 }
 
 void
-floor_world_wait_step(
-    struct floor_world *world, const struct agent *agent, const char *step)
+floor_world_wait_step(const struct agent *agent, const char *step)
 {
 	struct agent_look look = { .agent = agent, .step = step };
 
-	wait_until(world, is_at_step, &look, true);
+	wait_until(is_at_step, &look, true);
 }
 
 /* --- calls ----------------------------------------------------------- */
@@ -456,44 +441,40 @@ send_to(const char *path, const char *method, const char *params)
 }
 
 int
-floor_world_send(
-    struct floor_world *world, const char *method, const char *params)
+floor_world_send(const char *method, const char *params)
 {
-	return send_to(world->core->socket, method, params);
+	return send_to(floor_world.core->socket, method, params);
 }
 
 struct floor_call *
-floor_world_ask_at(struct floor_world *world, const char *path,
-    const char *method, const char *params)
+floor_world_ask_at(const char *path, const char *method, const char *params)
 {
 	struct floor_call *call = xcalloc(1, sizeof *call);
 
-	ck_assert_uint_lt(world->call_count, FLOOR_CALLS_MAX);
-	world->calls[world->call_count++] = call;
+	ck_assert_uint_lt(floor_world.call_count, FLOOR_CALLS_MAX);
+	floor_world.calls[floor_world.call_count++] = call;
 	buf_init(&call->text);
 	call->fd = send_to(path, method, params);
-	call->watch =
-	    loop_watch_new(world->loop, call->fd, LOOP_READ, on_readable, call);
+	call->watch = loop_watch_new(
+	    floor_world.loop, call->fd, LOOP_READ, on_readable, call);
 	return call;
 }
 
 struct floor_call *
-floor_world_ask(
-    struct floor_world *world, const char *method, const char *params)
+floor_world_ask(const char *method, const char *params)
 {
-	return floor_world_ask_at(world, world->core->socket, method, params);
+	return floor_world_ask_at(floor_world.core->socket, method, params);
 }
 
 struct floor_call *
-floor_world_call(struct floor_world *world, const char *method,
-    const char *worker, const char *more)
+floor_world_call(const char *method, const char *worker, const char *more)
 {
 	cleanup_free char *name = worker != NULL ?
 	    xasprintf("\"worker\":\"%s\"", worker) :
 	    xstrdup("");
 	cleanup_free char *params = xasprintf("{%s%s}", name, more);
 
-	return floor_world_ask(world, method, params);
+	return floor_world_ask(method, params);
 }
 
 void
@@ -532,11 +513,11 @@ floor_call_result(const struct floor_call *call)
 }
 
 const char *
-floor_world_answer(struct floor_world *world, struct floor_call *call)
+floor_world_answer(struct floor_call *call)
 {
 	struct json_object *error;
 
-	floor_world_wait(world, is_answered, call);
+	floor_world_wait(is_answered, call);
 	error = json_object_object_get(call->answer, "error");
 	return error != NULL ? json_string_or(error, "message", "") : NULL;
 }
@@ -552,13 +533,15 @@ call_free(struct floor_call *call)
 }
 
 void
-floor_world_end(struct floor_world *world)
+floor_world_end(void)
 {
-	if (world->core != NULL)
-		floor_world_close(world);
-	for (size_t i = 0; i < world->call_count; i++)
-		call_free(world->calls[i]);
-	workspace_release(&world->workspace);
-	buf_release(&world->saved);
-	repo_free(world->repo);
+	if (floor_world.repo == NULL)
+		return;
+	if (floor_world.core != NULL)
+		floor_world_close();
+	for (size_t i = 0; i < floor_world.call_count; i++)
+		call_free(floor_world.calls[i]);
+	workspace_release(&floor_world.workspace);
+	buf_release(&floor_world.saved);
+	repo_free(take_ptr(&floor_world.repo));
 }

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-
-#include "clock.h"
-#include "emit.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "life-world.h"
-#include "life.h"
-#include "loop.h"
-#include "mem.h"
+
+struct life_world life_world;
 
 /* --- the floors ------------------------------------------------------- */
 
 static void
 note(struct life_floor *s, const char *what)
 {
-	buf_addf(&s->world->trace, "%s %s; ", s->name, what);
+	buf_addf(&life_world.trace, "%s %s; ", s->name, what);
 }
 
 static void
@@ -27,7 +19,7 @@ floor_begin(void *self)
 
 	note(s, "begins");
 	if (!s->late)
-		life_floor_begun(s->world->world.core);
+		life_floor_begun(floor_world.core);
 }
 
 static void
@@ -61,9 +53,8 @@ floor_phase(const void *self)
 }
 
 static void
-add_floor(struct life_world *house, struct life_floor *s, const char *name)
+add_floor(struct life_floor *s, const char *name)
 {
-	s->world = house;
 	s->name = name;
 	s->floor = (struct core_floor){
 		.self = s,
@@ -74,7 +65,7 @@ add_floor(struct life_world *house, struct life_floor *s, const char *name)
 		.close = floor_close,
 		.phase = s->phase != NULL ? floor_phase : NULL,
 	};
-	core_add_floor(house->world.core, &s->floor);
+	core_add_floor(floor_world.core, &s->floor);
 }
 
 /* --- the world -------------------------------------------------------- */
@@ -82,40 +73,40 @@ add_floor(struct life_world *house, struct life_floor *s, const char *name)
 static void
 on_event(const struct event *event, void *arg)
 {
-	struct life_world *house = arg;
-
-	house->failures += event->kind == EVENT_FAILURE;
-	house->unwritten += event->kind == EVENT_STATE_UNWRITTEN;
-	house->resumes += event->kind == EVENT_DAEMON_RESUMES;
-	house->stopping += event->kind == EVENT_DAEMON_STOPPING;
+	(void)arg;
+	life_world.failures += event->kind == EVENT_FAILURE;
+	life_world.unwritten += event->kind == EVENT_STATE_UNWRITTEN;
+	life_world.resumes += event->kind == EVENT_DAEMON_RESUMES;
+	life_world.stopping += event->kind == EVENT_DAEMON_STOPPING;
 }
 
 void
-life_world_build(struct life_world *house)
+life_world_build(void)
 {
-	add_floor(house, &house->low, "low");
-	add_floor(house, &house->high, "high");
-	emit_subscribe(house->world.core, on_event, house);
-	floor_world_live(&house->world);
+	add_floor(&life_world.low, "low");
+	add_floor(&life_world.high, "high");
+	emit_subscribe(floor_world.core, on_event, &life_world);
+	floor_world_live();
 }
 
 void
-life_world_begin(struct life_world *house, const char *settings)
+life_world_begin(const char *settings)
 {
-	struct core_options options = house->world.options;
-
-	buf_init(&house->trace);
-	floor_world_begin(&house->world, settings);
-	house->world.options = options;
-	life_world_build(house);
+	buf_init(&life_world.trace);
+	floor_world_begin(settings);
+	floor_world.options = life_world.options;
+	life_world_build();
 	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
+	unit_at_end(life_world_end);
 }
 
 void
-life_world_end(struct life_world *house)
+life_world_end(void)
 {
-	floor_world_end(&house->world);
-	buf_release(&house->trace);
+	if (floor_world.repo == NULL)
+		return;
+	floor_world_end();
+	buf_release(&life_world.trace);
 	clock_virtual_end();
 }
 
@@ -126,9 +117,9 @@ on_time(void *arg)
 }
 
 int
-life_world_run(struct life_world *house, int64_t ms)
+life_world_run(int64_t ms)
 {
-	struct loop *loop = house->world.loop;
+	struct loop *loop = floor_world.loop;
 	struct loop_timer *timer = loop_after(loop, ms, on_time, loop);
 	int status = loop_run(loop);
 
@@ -137,24 +128,24 @@ life_world_run(struct life_world *house, int64_t ms)
 }
 
 void
-life_world_expect(struct life_world *house, const char *trace)
+life_world_expect(const char *trace)
 {
-	ck_assert_str_eq(house->trace.data, trace);
-	buf_clear(&house->trace);
+	ck_assert_str_eq(life_world.trace.data, trace);
+	buf_clear(&life_world.trace);
 }
 
 bool
-life_world_exists(struct life_world *house, const char *name)
+life_world_exists(const char *name)
 {
-	cleanup_free char *file = workspace_path(&house->world.workspace, name);
+	cleanup_free char *file = workspace_path(&floor_world.workspace, name);
 
 	return file_exists(file);
 }
 
 struct json_object *
-life_world_load(struct life_world *house, const char *name)
+life_world_load(const char *name)
 {
-	cleanup_free char *file = workspace_path(&house->world.workspace, name);
+	cleanup_free char *file = workspace_path(&floor_world.workspace, name);
 	struct json_object *json = NULL;
 	struct err err = { 0 };
 
@@ -164,9 +155,9 @@ life_world_load(struct life_world *house, const char *name)
 }
 
 void
-life_world_begin_quietly(struct life_world *house)
+life_world_begin_quietly(void)
 {
-	life_world_begin(house, NULL);
-	ck_assert_int_eq(life_world_run(house, 100), LIFE_GOES_ON);
-	buf_clear(&house->trace);
+	life_world_begin(NULL);
+	ck_assert_int_eq(life_world_run(100), LIFE_GOES_ON);
+	buf_clear(&life_world.trace);
 }

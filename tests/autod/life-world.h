@@ -7,9 +7,6 @@
 #ifndef LIFE_WORLD_H
 #define LIFE_WORLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "floor-world.h"
 
 #define LIFE_GOES_ON (-1) /* life_world_run(): it is still running */
@@ -20,34 +17,33 @@ struct life_world;
 struct life_floor {
 	struct core_floor floor;
 	const char *name;
-	struct life_world *world;
 	bool late; /* the test calls life_floor_begun() */
 	bool noisy; /* not quiet */
 	const char *phase; /* NULL = none */
 };
 
-struct life_world {
-	struct floor_world world;
+extern struct life_world {
+	struct core_options options; /* set before it begins */
 	struct life_floor low, high;
 	struct buf trace; /* what the floors were called for */
 	int failures, unwritten, resumes, stopping; /* number of events */
-};
+} life_world;
 
 /* The floors and the options may have been set before; the rest is zero. */
-void life_world_begin(struct life_world *house, const char *settings);
-void life_world_end(struct life_world *house);
+void life_world_begin(const char *settings);
+void life_world_end(void);
 /* The same, and forget the events of the beginning. */
-void life_world_begin_quietly(struct life_world *house);
+void life_world_begin_quietly(void);
 /* Create the floors on another core, as the next daemon does. */
-void life_world_build(struct life_world *house);
+void life_world_build(void);
 
 /* Let time pass; returns the exit status of the daemon, or LIFE_GOES_ON. */
-int life_world_run(struct life_world *house, int64_t ms);
+int life_world_run(int64_t ms);
 /* What the floors were called for since the last call. */
-void life_world_expect(struct life_world *house, const char *trace);
+void life_world_expect(const char *trace);
 
 /* A file in .llmc: does it exist? Its JSON, owned by the caller. */
-bool life_world_exists(struct life_world *house, const char *name);
-struct json_object *life_world_load(struct life_world *house, const char *name);
+bool life_world_exists(const char *name);
+struct json_object *life_world_load(const char *name);
 
 #endif

@@ -1,75 +1,69 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "book-history.h"
-#include "agent.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "oversight-floor.h"
 #include "oversight-world.h"
-#include "unit.h"
+#include "book-history.h"
+#include "oversight-floor.h"
+
+struct oversight_world oversight_world;
 
 void
-oversight_world_begin(struct oversight_world *w, const char *settings)
+oversight_world_begin(const char *settings)
 {
-	memset(w, 0, sizeof *w);
-	buf_init(&w->transcript);
-	auto_world_begin(&w->world, settings);
-	w->floor = oversight_floor_new(w->world.mode);
-	auto_world_task(&w->world, "a.md", "Make the numbers add up\n");
-	auto_world_live(&w->world);
+	memset(&oversight_world, 0, sizeof oversight_world);
+	buf_init(&oversight_world.transcript);
+	auto_world_begin(settings);
+	oversight_world.floor = oversight_floor_new(auto_world.mode);
+	auto_world_task("a.md", "Make the numbers add up\n");
+	auto_world_live();
+	unit_at_end(oversight_world_end);
 }
 
 void
-oversight_world_end(struct oversight_world *w)
+oversight_world_end(void)
 {
-	oversight_floor_free(w->floor);
-	auto_world_end(&w->world);
-	buf_release(&w->transcript);
+	if (floor_world.repo == NULL)
+		return;
+	oversight_floor_free(oversight_world.floor);
+	auto_world_end();
+	buf_release(&oversight_world.transcript);
 }
 
 void
-oversight_world_reopen(struct oversight_world *w)
+oversight_world_reopen(void)
 {
-	oversight_floor_free(w->floor);
-	auto_world_reopen(&w->world);
-	w->floor = oversight_floor_new(w->world.mode);
+	oversight_floor_free(oversight_world.floor);
+	auto_world_reopen();
+	oversight_world.floor = oversight_floor_new(auto_world.mode);
 }
 
 void
-oversight_world_die(struct oversight_world *w)
+oversight_world_die(void)
 {
-	oversight_world_reopen(w);
-	auto_world_live(&w->world);
+	oversight_world_reopen();
+	auto_world_live();
 }
 
 void
-oversight_world_sh(struct oversight_world *w, const char *text)
+oversight_world_sh(const char *text)
 {
-	floor_world_wt(&w->world.floor, "auto-1", text);
+	floor_world_wt("auto-1", text);
 }
 
 void
-oversight_world_talk(
-    struct oversight_world *w, struct agent *agent, const char *line)
+oversight_world_talk(struct agent *agent, const char *line)
 {
 	const char *path = unit_path("transcript.jsonl");
 
-	buf_adds(&w->transcript, line);
-	buf_addc(&w->transcript, '\n');
-	ck_assert_int_eq(file_replace(path, w->transcript.data,
-			     w->transcript.len, 0600, NULL),
+	buf_adds(&oversight_world.transcript, line);
+	buf_addc(&oversight_world.transcript, '\n');
+	ck_assert_int_eq(file_replace(path, oversight_world.transcript.data,
+			     oversight_world.transcript.len, 0600, NULL),
 	    0);
 	fake_session_reads(agent->session, path);
 }
 
 void
-oversight_world_tool_fails(
-    struct oversight_world *w, struct agent *agent, int line)
+oversight_world_tool_fails(struct agent *agent, int line)
 {
 	cleanup_free char *text =
 	    xasprintf("{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
@@ -77,74 +71,69 @@ oversight_world_tool_fails(
 		      "\"sum.c:%d: undefined reference to add\"}]}}",
 		line);
 
-	oversight_world_talk(w, agent, text);
+	oversight_world_talk(agent, text);
 }
 
 const char *
-oversight_world_sent_back(struct oversight_world *w, int n)
+oversight_world_sent_back(int n)
 {
-	struct agent *agent = auto_world_turn(&w->world, n);
+	struct agent *agent = auto_world_turn(n);
 
 	fake_session_turn_ends(agent->session, "I tried again.");
-	agent = auto_world_turn(&w->world, n + 1);
+	agent = auto_world_turn(n + 1);
 	return fake_session_prompt(agent->session);
 }
 
 void
-oversight_world_paused(struct oversight_world *w)
+oversight_world_paused(void)
 {
-	floor_world_wait_status(
-	    &w->world.floor, auto_world_agent(&w->world), WORKER_PAUSED);
-	floor_world_settle(&w->world.floor);
+	floor_world_wait_status(auto_world_agent(), WORKER_PAUSED);
+	floor_world_settle();
 }
 
 /* And that is saved and recorded. */
 static bool
 is_parked(void *arg)
 {
-	struct oversight_world *w = arg;
-	const struct task *t = state_task(&w->world.core->state, "t1");
-	const struct agent *agent = auto_world_agent(&w->world);
+	const struct task *t = state_task(&auto_world.core->state, "t1");
+	const struct agent *agent = auto_world_agent();
 
+	(void)arg;
 	return t != NULL && t->step == TASK_PARKED && agent != NULL &&
 	    agent->worker->task == NULL && !agent_is_taken(agent);
 }
 
 void
-oversight_world_parked(struct oversight_world *w)
+oversight_world_parked(void)
 {
-	floor_world_wait(&w->world.floor, is_parked, w);
-	floor_world_settle(&w->world.floor);
+	floor_world_wait(is_parked, &oversight_world);
+	floor_world_settle();
 }
 
 void
-oversight_world_get_parked(struct oversight_world *w)
+oversight_world_get_parked(void)
 {
-	struct agent *agent = auto_world_turn(&w->world, 1);
+	struct agent *agent = auto_world_turn(1);
 
-	oversight_world_sh(w, "echo 1 >one.txt");
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 4; n++)
-		oversight_world_sent_back(w, n);
+		oversight_world_sent_back(n);
 	fake_session_turn_ends(agent->session, "Again.");
-	oversight_world_parked(w);
+	oversight_world_parked();
 }
 
 const char *
-oversight_world_ask(
-    struct oversight_world *w, const char *method, const char *params)
+oversight_world_ask(const char *method, const char *params)
 {
-	return floor_world_answer(
-	    &w->world.floor, floor_world_ask(&w->world.floor, method, params));
+	return floor_world_answer(floor_world_ask(method, params));
 }
 
 const char *
-oversight_world_resume(
-    struct oversight_world *w, const char *name, const char *more)
+oversight_world_resume(const char *name, const char *more)
 {
-	struct floor_call *call =
-	    floor_world_call(&w->world.floor, "auto.resume", name, more);
+	struct floor_call *call = floor_world_call("auto.resume", name, more);
 
-	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	return json_string_or(floor_call_result(call), "message", "");
 }
 
@@ -173,13 +162,12 @@ on_record(const char *task, int64_t seq, struct json_object *record, void *arg)
 }
 
 const char *
-oversight_world_recorded(
-    struct oversight_world *w, const char *member, int *ret_count)
+oversight_world_recorded(const char *member, int *ret_count)
 {
 	static char *text;
 	struct search search = { .member = member };
 
-	ck_assert_int_eq(book_read_turns(w->world.core->book, "t1", 0,
+	ck_assert_int_eq(book_read_turns(auto_world.core->book, "t1", 0,
 			     on_record, &search, NULL),
 	    0);
 	if (ret_count != NULL)

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "persist-world.h"
 #include "book-history.h"
 #include "book.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "persist-world.h"
 #include "persist.h"
 #include "state-book.h"
-#include "unit.h"
 
 /* --- commits ----------------------------------------------------------- */
 

@@ -7,10 +7,7 @@
 #ifndef PERSIST_WORLD_H
 #define PERSIST_WORLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "buf.h"
+#include "unit.h"
 #include "core.h"
 #include "workspace.h"
 

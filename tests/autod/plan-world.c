@@ -1,55 +1,48 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
-#include "auto.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "mem.h"
-#include "persist.h"
+#include "plan-world.h"
 #include "plan-bind.h"
 #include "plan-book.h"
-#include "plan-floor.h"
 #include "plan-ready.h"
-#include "plan-world.h"
+
+struct plan_world plan_world;
 
 /* --- the world ------------------------------------------------------- */
 
 void
-plan_world_begin(struct plan_world *world, const char *plan, const char *more)
+plan_world_begin(const char *plan, const char *more)
 {
 	cleanup_free char *text = xasprintf("%s[plan]\nenabled = true\n%s",
 	    more != NULL ? more : "", plan != NULL ? plan : "");
 
-	memset(world, 0, sizeof *world);
-	world->words = "Done.";
-	auto_world_begin(&world->world, text);
-	world->floor = plan_floor_new(world->world.mode);
+	memset(&plan_world, 0, sizeof plan_world);
+	plan_world.words = "Done.";
+	auto_world_begin(text);
+	plan_world.floor = plan_floor_new(auto_world.mode);
+	unit_at_end(plan_world_end);
 }
 
 void
-plan_world_live(struct plan_world *world)
+plan_world_live(void)
 {
-	auto_world_live(&world->world);
+	auto_world_live();
 }
 
 void
-plan_world_end(struct plan_world *world)
+plan_world_end(void)
 {
-	plan_floor_free(world->floor);
-	auto_world_end(&world->world);
+	if (floor_world.repo == NULL)
+		return;
+	plan_floor_free(plan_world.floor);
+	auto_world_end();
 }
 
 void
-plan_world_reopen(struct plan_world *world)
+plan_world_reopen(void)
 {
-	plan_floor_free(world->floor);
-	auto_world_reopen(&world->world);
-	world->floor = plan_floor_new(world->world.mode);
+	plan_floor_free(plan_world.floor);
+	auto_world_reopen();
+	plan_world.floor = plan_floor_new(auto_world.mode);
 }
 
 /* --- goals ----------------------------------------------------------- */
@@ -62,14 +55,14 @@ attach(struct plan *plan, struct plan_node *node, const char *parent)
 }
 
 void
-plan_world_goal(struct plan_world *world, const char *id, int tasks)
+plan_world_goal(const char *id, int tasks)
 {
 	int64_t now = clock_wall_ms();
 	struct plan_changes changes = { 0 };
 	struct plan_node *before = NULL;
 	struct plan *plan;
 
-	ck_assert_int_eq(world->floor->state, PLAN_OPEN);
+	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
 	plan = plan_new(plan_goal_new(id, "A goal", now));
 	attach(plan, plan_node_new(id, NODE_PHASE, "P1", "A phase", now), NULL);
 	for (int i = 1; i <= tasks; i++) {
@@ -87,30 +80,30 @@ plan_world_goal(struct plan_world *world, const char *id, int tasks)
 		plan_changed(&changes, plan->nodes[i]);
 	changes.goal = true;
 	ck_assert_int_eq(
-	    plan_set_add(plan_floor_set(world->floor), plan, NULL), 0);
+	    plan_set_add(plan_floor_set(plan_world.floor), plan, NULL), 0);
 	plan_ready_queue(plan, now, &changes);
-	plan_book_changes(world->floor, plan, &changes);
+	plan_book_changes(plan_world.floor, plan, &changes);
 	plan_changes_release(&changes);
-	plan_world_settle(world);
-	plan_floor_changed(world->floor);
+	plan_world_settle();
+	plan_floor_changed(plan_world.floor);
 }
 
 struct plan *
-plan_world_plan(struct plan_world *world, const char *goal)
+plan_world_plan(const char *goal)
 {
-	return plan_set_plan(plan_floor_set(world->floor), goal);
+	return plan_set_plan(plan_floor_set(plan_world.floor), goal);
 }
 
 struct plan_node *
-plan_world_node(struct plan_world *world, const char *goal, const char *node)
+plan_world_node(const char *goal, const char *node)
 {
-	return plan_find(plan_world_plan(world, goal), node);
+	return plan_find(plan_world_plan(goal), node);
 }
 
 void
-plan_world_is(struct plan_world *world, const char *goal, const char *want)
+plan_world_is(const char *goal, const char *want)
 {
-	const struct plan *plan = plan_world_plan(world, goal);
+	const struct plan *plan = plan_world_plan(goal);
 	cleanup_buf struct buf text = BUF_INIT;
 	struct plan_node *node = NULL;
 
@@ -126,16 +119,15 @@ plan_world_is(struct plan_world *world, const char *goal, const char *want)
 /* --- working --------------------------------------------------------- */
 
 struct work {
-	struct plan_world *world;
 	floor_fn *fn;
 	void *arg;
 };
 
 /* End the turn that is running, with a commit. */
 static void
-work_once(struct plan_world *world)
+work_once(void)
 {
-	struct agent *agent = auto_world_agent(&world->world);
+	struct agent *agent = auto_world_agent();
 	cleanup_free char *file = NULL;
 
 	if (agent == NULL || agent->op != NULL || auto_task(agent) == NULL ||
@@ -143,9 +135,9 @@ work_once(struct plan_world *world)
 	    fake_session_prompts(agent->session) == 0 ||
 	    agent->worker->status == WORKER_STARTING)
 		return;
-	file = xasprintf("w%d.txt", ++world->works);
-	auto_world_work(&world->world, file);
-	fake_session_turn_ends(agent->session, world->words);
+	file = xasprintf("w%d.txt", ++plan_world.works);
+	auto_world_work(file);
+	fake_session_turn_ends(agent->session, plan_world.words);
 }
 
 static bool
@@ -155,70 +147,68 @@ work_until(void *arg)
 
 	if (work->fn(work->arg))
 		return true;
-	work_once(work->world);
+	work_once();
 	return false;
 }
 
 void
-plan_world_work(struct plan_world *world, floor_fn *fn, void *arg)
+plan_world_work(floor_fn *fn, void *arg)
 {
-	struct work work = { world, fn, arg };
+	struct work work = { fn, arg };
 
-	floor_world_wait(&world->world.floor, work_until, &work);
+	floor_world_wait(work_until, &work);
 }
 
 static bool
 is_stored(void *arg)
 {
-	const struct plan_world *world = arg;
-
-	return persist_is_idle(world->world.core);
+	(void)arg;
+	return persist_is_idle(auto_world.core);
 }
 
 static bool
 is_all_done(void *arg)
 {
-	struct plan_world *world = arg;
 	cleanup_free struct plan_ready *ready = NULL;
 	const struct plan_set *set;
 
-	if (world->floor->state != PLAN_OPEN || !world->world.mode->begun)
+	(void)arg;
+	if (plan_world.floor->state != PLAN_OPEN || !auto_world.mode->begun)
 		return false;
-	set = plan_floor_set(world->floor);
+	set = plan_floor_set(plan_world.floor);
 	for (size_t i = 0; i < set->assignment_count; i++)
 		if (plan_bind_wants_worker(set, set->assignments[i]))
 			return false;
-	return world->world.core->state.task_count == 0 &&
-	    !world->world.mode->worth_asking && is_stored(world) &&
-	    plan_ready_list(plan_floor_set(world->floor), &ready) == 0;
+	return auto_world.core->state.task_count == 0 &&
+	    !auto_world.mode->worth_asking && is_stored(&plan_world) &&
+	    plan_ready_list(plan_floor_set(plan_world.floor), &ready) == 0;
 }
 
 void
-plan_world_work_all(struct plan_world *world)
+plan_world_work_all(void)
 {
-	plan_world_work(world, is_all_done, world);
-	floor_world_settle(&world->world.floor);
+	plan_world_work(is_all_done, &plan_world);
+	floor_world_settle();
 }
 
 struct changing {
-	struct plan_world *world;
 	struct buf last;
 	int left;
 };
 
 static void
-describe(struct plan_world *world, struct buf *out)
+describe(struct buf *out)
 {
-	const struct state *state = &world->world.core->state;
+	const struct state *state = &auto_world.core->state;
 	const struct plan_set *set;
 
 	for (size_t i = 0; i < state->task_count; i++)
 		buf_addf(out, "%s %d, ", state->tasks[i]->id,
 		    (int)state->tasks[i]->step);
-	buf_addf(out, "%d; ", persist_is_idle(world->world.core));
-	if (world->floor->state != PLAN_OPEN)
+	buf_addf(out, "%d; ", persist_is_idle(auto_world.core));
+	if (plan_world.floor->state != PLAN_OPEN)
 		return;
-	set = plan_floor_set(world->floor);
+	set = plan_floor_set(plan_world.floor);
 	for (size_t i = 0; i < set->plan_count; i++)
 		for (size_t k = 0; k < set->plans[i]->count; k++)
 			buf_addf(
@@ -238,33 +228,33 @@ has_changed(void *arg)
 	struct changing *changing = arg;
 	cleanup_buf struct buf now = BUF_INIT;
 
-	describe(changing->world, &now);
+	describe(&now);
 	if (strcmp(now.data, changing->last.data) != 0) {
 		buf_clear(&changing->last);
 		buf_adds(&changing->last, now.data);
 		changing->left--;
 	}
-	if (changing->left <= 0 || is_all_done(changing->world))
+	if (changing->left <= 0 || is_all_done(&plan_world))
 		return true;
-	work_once(changing->world);
+	work_once();
 	return false;
 }
 
 bool
-plan_world_work_changes(struct plan_world *world, int changes)
+plan_world_work_changes(int changes)
 {
-	struct changing changing = { .world = world, .left = changes };
+	struct changing changing = { .left = changes };
 
 	buf_init(&changing.last);
-	floor_world_wait_closely(&world->world.floor, has_changed, &changing);
+	floor_world_wait_closely(has_changed, &changing);
 	buf_release(&changing.last);
 	return changing.left <= 0;
 }
 
 void
-plan_world_settle(struct plan_world *world)
+plan_world_settle(void)
 {
-	floor_world_wait(&world->world.floor, is_stored, world);
+	floor_world_wait(is_stored, &plan_world);
 }
 
 static bool
@@ -276,38 +266,35 @@ count_event(const struct book_event *event, void *arg)
 }
 
 int
-plan_world_events(struct plan_world *world, const char *type)
+plan_world_events(const char *type)
 {
 	const struct book_filter filter = { .type = type };
 	struct err err = { 0 };
 	int count = 0;
 
-	plan_world_settle(world);
-	ck_assert_msg(book_query_events(world->world.core->book, &filter,
+	plan_world_settle();
+	ck_assert_msg(book_query_events(auto_world.core->book, &filter,
 			  count_event, &count, &err) == 0,
 	    "%s", err.msg);
 	return count;
 }
 
 struct json_object *
-plan_world_must(
-    struct plan_world *world, const char *method, const char *params)
+plan_world_must(const char *method, const char *params)
 {
-	struct floor_call *call =
-	    floor_world_ask(&world->world.floor, method, params);
-	const char *error = floor_world_answer(&world->world.floor, call);
+	struct floor_call *call = floor_world_ask(method, params);
+	const char *error = floor_world_answer(call);
 
 	ck_assert_msg(error == NULL, "%s: %s", method, error);
 	return floor_call_result(call);
 }
 
 void
-plan_world_refused(struct plan_world *world, const char *method,
-    const char *params, int code, const char *words)
+plan_world_refused(
+    const char *method, const char *params, int code, const char *words)
 {
-	struct floor_call *call =
-	    floor_world_ask(&world->world.floor, method, params);
-	const char *error = floor_world_answer(&world->world.floor, call);
+	struct floor_call *call = floor_world_ask(method, params);
+	const char *error = floor_world_answer(call);
 
 	ck_assert_msg(error != NULL, "%s %s", method, params);
 	ck_assert_msg(floor_call_code(call) == code, "%d: %s",

@@ -5,58 +5,56 @@
 #ifndef PLAN_WORLD_H
 #define PLAN_WORLD_H
 
+#include "base.h"
 #include "auto-world.h"
+#include "book-history.h"
+#include "plan-floor.h"
 #include "plan-set.h"
 
 struct plan_floor;
 
-struct plan_world {
-	struct auto_world world;
+extern struct plan_world {
 	struct plan_floor *floor;
 	int works; /* files that were committed so far */
 	const char *words; /* the end of every turn */
-};
+} plan_world;
 
 /* Goals are enabled. plan, more: lines for [plan] and [auto] in config.toml;
  * may be NULL. */
-void
-plan_world_begin(struct plan_world *world, const char *plan, const char *more);
-void plan_world_live(struct plan_world *world);
-void plan_world_end(struct plan_world *world);
+void plan_world_begin(const char *plan, const char *more);
+void plan_world_live(void);
+void plan_world_end(void);
 /* This daemon dies at once: what is not committed is lost. The next one is
  * created. */
-void plan_world_reopen(struct plan_world *world);
+void plan_world_reopen(void);
 
 /* A goal with a phase P1 and so many tasks T1.1, T1.2, ..., each of which
  * depends on the one before. Stored when this returns. */
-void plan_world_goal(struct plan_world *world, const char *id, int tasks);
+void plan_world_goal(const char *id, int tasks);
 
-struct plan *plan_world_plan(struct plan_world *world, const char *goal);
-struct plan_node *
-plan_world_node(struct plan_world *world, const char *goal, const char *node);
+struct plan *plan_world_plan(const char *goal);
+struct plan_node *plan_world_node(const char *goal, const char *node);
 /* "T1.1 done; T1.2 queued; ", and "goal active; " in front. */
-void
-plan_world_is(struct plan_world *world, const char *goal, const char *want);
+void plan_world_is(const char *goal, const char *want);
 
 /* Call a method, which must succeed; the result is valid until the end. */
-struct json_object *plan_world_must(
-    struct plan_world *world, const char *method, const char *params);
+struct json_object *plan_world_must(const char *method, const char *params);
 /* It must be refused with this code, and these words in the message. */
-void plan_world_refused(struct plan_world *world, const char *method,
-    const char *params, int code, const char *words);
+void plan_world_refused(
+    const char *method, const char *params, int code, const char *words);
 
 /* Run the loop until fn returns true; meanwhile every turn ends with a
  * commit. */
-void plan_world_work(struct plan_world *world, floor_fn *fn, void *arg);
+void plan_world_work(floor_fn *fn, void *arg);
 /* The same until no task is left and everything is stored. */
-void plan_world_work_all(struct plan_world *world);
+void plan_world_work_all(void);
 /* Work until the state of tasks, nodes or assignments, or of what is being
  * written, was seen to change so often, in any pass of the loop. False: all is
  * done before that. */
-bool plan_world_work_changes(struct plan_world *world, int changes);
+bool plan_world_work_changes(int changes);
 /* Run the loop until everything is stored. */
-void plan_world_settle(struct plan_world *world);
+void plan_world_settle(void);
 /* How many events of this type the store has. */
-int plan_world_events(struct plan_world *world, const char *type);
+int plan_world_events(const char *type);
 
 #endif

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <string.h>
-
-#include "core.h"
-#include "errtext.h"
-#include "json.h"
 #include "records.h"
+#include "core.h"
 
 struct found {
 	struct json_object *first, *last;

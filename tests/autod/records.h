@@ -4,8 +4,7 @@
 #ifndef RECORDS_H
 #define RECORDS_H
 
-#include <stddef.h>
-
+#include "unit.h"
 #include "book.h"
 
 struct core;

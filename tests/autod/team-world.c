@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
-#include "mem.h"
-#include "plan-floor.h"
-#include "run-dir.h"
-#include "team-private.h"
 #include "team-world.h"
+#include "plan-floor.h"
+#include "team-private.h"
+
+struct team_world team_world;
 
 static void
-open_floors(struct team_world *w)
+open_floors(void)
 {
-	w->plan = plan_floor_new(w->world.mode);
-	w->team = team_floor_new(w->plan);
+	team_world.plan = plan_floor_new(auto_world.mode);
+	team_world.team = team_floor_new(team_world.plan);
 }
 
 static void
-close_floors(struct team_world *w)
+close_floors(void)
 {
-	team_floor_free(w->team);
-	plan_floor_free(w->plan);
+	team_floor_free(team_world.team);
+	plan_floor_free(team_world.plan);
 }
 
 void
-team_world_begin(struct team_world *w, const char *settings)
+team_world_begin(const char *settings)
 {
 	cleanup_free char *off =
 	    settings != NULL && strstr(settings, "[plan]") ?
@@ -33,59 +29,58 @@ team_world_begin(struct team_world *w, const char *settings)
 	    xasprintf("%s[plan]\nenabled = false\n",
 		settings != NULL ? settings : "");
 
-	memset(w, 0, sizeof *w);
-	auto_world_begin(&w->world, off != NULL ? off : settings);
-	open_floors(w);
+	memset(&team_world, 0, sizeof team_world);
+	auto_world_begin(off != NULL ? off : settings);
+	open_floors();
+	unit_at_end(team_world_end);
 }
 
 void
-team_world_end(struct team_world *w)
+team_world_end(void)
 {
-	close_floors(w);
-	auto_world_end(&w->world);
+	if (floor_world.repo == NULL)
+		return;
+	close_floors();
+	auto_world_end();
 }
 
 void
-team_world_die(struct team_world *w)
+team_world_die(void)
 {
-	close_floors(w);
-	auto_world_reopen(&w->world);
-	open_floors(w);
-	auto_world_live(&w->world);
+	close_floors();
+	auto_world_reopen();
+	open_floors();
+	auto_world_live();
 }
 
 struct floor_call *
-team_world_call(struct team_world *w, const char *worker, const char *tool,
-    const char *params)
+team_world_call(const char *worker, const char *tool, const char *params)
 {
 	cleanup_free char *socket =
-	    run_dir_socket(&w->world.floor.workspace, worker);
+	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *method = xasprintf("team.%s", tool);
 
-	return floor_world_ask_at(&w->world.floor, socket, method, params);
+	return floor_world_ask_at(socket, method, params);
 }
 
 const char *
-team_world_tool(struct team_world *w, const char *worker, const char *tool,
-    const char *params)
+team_world_tool(const char *worker, const char *tool, const char *params)
 {
-	return floor_world_answer(
-	    &w->world.floor, team_world_call(w, worker, tool, params));
+	return floor_world_answer(team_world_call(worker, tool, params));
 }
 
 void
-team_world_hook(struct team_world *w, const struct agent *agent,
-    const char *event, const char *data)
+team_world_hook(const struct agent *agent, const char *event, const char *data)
 {
 	static int ids;
 	const char *worker = agent->worker->name;
 	cleanup_free char *socket =
-	    run_dir_socket(&w->world.floor.workspace, worker);
+	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *params = xasprintf(
 	    "{\"event\": \"%s\", \"worker\": \"%s\", \"generation\": "
 	    "%d, \"id\": \"h%d\", \"data\": %s}",
 	    event, worker, (int)agent->worker->session.generation, ++ids, data);
 
-	ck_assert_ptr_null(floor_world_answer(&w->world.floor,
-	    floor_world_ask_at(&w->world.floor, socket, "hook.event", params)));
+	ck_assert_ptr_null(floor_world_answer(
+	    floor_world_ask_at(socket, "hook.event", params)));
 }

@@ -1,50 +1,46 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Asks follow the state and are saved with it, wherever the daemon dies. */
-#include <string.h>
-
+#include "base.h"
 #include "core.h"
+#include "emit.h"
+#include "escalation.h"
 #include "floor-world.h"
-#include "json.h"
 #include "persist.h"
 #include "person.h"
 #include "state.h"
-#include "task.h"
-#include "unit.h"
-
-static struct floor_world world;
 
 static void
 begin(void)
 {
-	floor_world_begin(&world, NULL);
-	floor_world_live(&world);
-	floor_world_settle(&world);
+	floor_world_begin(NULL);
+	floor_world_live();
+	floor_world_settle();
 }
 
 static void
 end(void)
 {
-	floor_world_end(&world);
+	floor_world_end();
 }
 
 static void
 change(void)
 {
-	persist_changed(world.core);
-	floor_world_settle(&world);
+	persist_changed(floor_world.core);
+	floor_world_settle();
 }
 
 /* As killed: nothing more is saved. */
 static void
 die(void)
 {
-	world.store_fails = true;
-	floor_world_close(&world);
-	world.store_fails = false;
-	floor_world_open(&world);
-	floor_world_live(&world);
-	floor_world_settle(&world);
+	floor_world.store_fails = true;
+	floor_world_close();
+	floor_world.store_fails = false;
+	floor_world_open();
+	floor_world_live();
+	floor_world_settle();
 }
 
 static void
@@ -54,14 +50,14 @@ park(enum ask_kind kind)
 
 	t->step = TASK_WAITING;
 	ck_assert_int_eq(task_park(t, kind, NULL, "no money", 2), 0);
-	state_add_task(&world.core->state, t);
+	state_add_task(&floor_world.core->state, t);
 }
 
 static const struct ask *
 only(void)
 {
-	ck_assert_uint_eq(world.core->state.ask_count, 1);
-	return world.core->state.asks[0];
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 1);
+	return floor_world.core->state.asks[0];
 }
 
 TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
@@ -75,12 +71,12 @@ TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
 	ck_assert_int_eq(only()->kind, ASK_BUDGET);
 	change();
 	only();
-	task_unpark(state_task(&world.core->state, "t1"), NULL, 3);
+	task_unpark(state_task(&floor_world.core->state, "t1"), NULL, 3);
 	change();
-	ck_assert_uint_eq(world.core->state.ask_count, 0);
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
 	/* Its number is not given again. */
-	task_park(
-	    state_task(&world.core->state, "t1"), ASK_BLOCKED, NULL, "w", 4);
+	task_park(state_task(&floor_world.core->state, "t1"), ASK_BLOCKED, NULL,
+	    "w", 4);
 	change();
 	ck_assert_str_eq(only()->id, "a2");
 	end();
@@ -89,16 +85,16 @@ TEST(a_parked_task_is_an_open_ask_until_it_goes_on)
 TEST(it_is_saved_with_what_caused_it_or_not_at_all)
 {
 	begin();
-	world.store_fails = true;
+	floor_world.store_fails = true;
 	park(ASK_BUDGET);
-	persist_changed(world.core);
+	persist_changed(floor_world.core);
 	die();
-	ck_assert_ptr_null(state_task(&world.core->state, "t1"));
-	ck_assert_uint_eq(world.core->state.ask_count, 0);
+	ck_assert_ptr_null(state_task(&floor_world.core->state, "t1"));
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
 	park(ASK_BUDGET);
 	change();
 	die();
-	ck_assert_ptr_nonnull(state_task(&world.core->state, "t1"));
+	ck_assert_ptr_nonnull(state_task(&floor_world.core->state, "t1"));
 	ck_assert_str_eq(only()->id, "a1");
 	end();
 }
@@ -111,21 +107,21 @@ TEST(a_failed_task_asks_until_a_person_answers)
 	struct floor_call *call;
 
 	begin();
-	person_tell(world.core, &failed);
-	person_tell(world.core, &failed);
-	floor_world_settle(&world);
+	person_tell(floor_world.core, &failed);
+	person_tell(floor_world.core, &failed);
+	floor_world_settle();
 	ck_assert_int_eq(only()->count, 2);
 	ck_assert_int_eq(only()->kind, ASK_FAILURE);
 	die();
 	ck_assert_str_eq(only()->words, "it is broken");
-	call = floor_world_ask(
-	    &world, "ask.end", "{\"ask\": \"a1\", \"answer\": \"no\"}");
-	ck_assert_ptr_null(floor_world_answer(&world, call));
+	call =
+	    floor_world_ask("ask.end", "{\"ask\": \"a1\", \"answer\": \"no\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "status", ""), "answered");
-	ck_assert_uint_eq(world.core->state.ask_count, 0);
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
 	die();
-	ck_assert_uint_eq(world.core->state.ask_count, 0);
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
 	end();
 }
 
@@ -138,8 +134,8 @@ TEST(what_is_still_so_stays_open)
 	park(ASK_BLOCKED);
 	change();
 	call = floor_world_ask(
-	    &world, "ask.end", "{\"ask\": \"t1\", \"answer\": \"go on\"}");
-	ck_assert_ptr_null(floor_world_answer(&world, call));
+	    "ask.end", "{\"ask\": \"t1\", \"answer\": \"go on\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "status", ""), "open");
 	ck_assert_str_eq(only()->answer, "go on");
@@ -149,12 +145,61 @@ TEST(what_is_still_so_stays_open)
 TEST(only_what_is_critical_stays_open_of_what_wants_nothing)
 {
 	begin();
-	person_tell(world.core,
+	person_tell(floor_world.core,
 	    &(struct notice){ .class = NOTICE_LIMIT, .why = "until seven" });
-	ck_assert_uint_eq(world.core->state.ask_count, 0);
-	person_tell(world.core,
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	person_tell(floor_world.core,
 	    &(struct notice){ .class = NOTICE_STATE, .why = "damaged" });
 	ck_assert_int_eq(only()->kind, ASK_TOLD);
 	ck_assert_str_eq(only()->id, "a2");
+	end();
+}
+
+TEST(what_a_person_has_seen_is_told)
+{
+	struct floor_call *call;
+
+	begin();
+	park(ASK_BLOCKED);
+	change();
+	ck_assert_int_eq(only()->told_ms, 0);
+	call = floor_world_ask("ask.seen", "{\"asks\": [\"a9\", \"a1\"]}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	die();
+	ck_assert_int_gt(only()->told_ms, 0);
+	ck_assert_str_eq(only()->told_by, "seen");
+	end();
+}
+
+TEST(what_wants_nothing_ends_when_it_is_over)
+{
+	const struct escalation step = { .level = ESCALATION_CRITICAL,
+		.event = "oversight/t1/3/stuck/redirect",
+		.title = "oversight has redirected a worker",
+		.task = "t1" };
+
+	begin();
+	person_tell(floor_world.core,
+	    &(struct notice){ .class = NOTICE_BRANCH, .why = "no branch" });
+	ck_assert_str_eq(only()->key, "branch-told");
+	emit(floor_world.core, &(struct event){ .kind = EVENT_LANDED });
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
+	/* The state has an ask for this one. */
+	xstrset(&floor_world.core->state.landings.red_told, "tree");
+	person_tell(floor_world.core,
+	    &(struct notice){ .class = NOTICE_BRANCH, .why = "it is red" });
+	change();
+	ck_assert_str_eq(only()->key, "branch");
+	xstrset(&floor_world.core->state.landings.red_told, NULL);
+	state_add_task(&floor_world.core->state,
+	    task_new("t1", "command", "k", "T", "x", 1));
+	person_escalate(floor_world.core, &step, NOTICE_NONE);
+	change();
+	ck_assert_str_eq(only()->key, step.event);
+	task_settle(state_task(&floor_world.core->state, "t1"), OUTCOME_LANDED,
+	    NULL, 2);
+	state_remove_task(&floor_world.core->state, "t1");
+	change();
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 0);
 	end();
 }

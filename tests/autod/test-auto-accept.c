@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A person accepts work of auto mode that only a person may accept. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
 #include "auto-world.h"
 #include "landing-item.h"
-#include "mem.h"
-#include "unit.h"
 
 #define PATHS 7
 
@@ -22,35 +16,33 @@ is_for_person(void *arg)
 
 /* The work of t1 changes a protected path. */
 static struct agent *
-begin_guarded(struct auto_world *world, const char *settings)
+begin_guarded(const char *settings)
 {
 	cleanup_free char *text =
 	    xasprintf("protected_paths = [\"b.txt\"]\n%s", settings);
 	struct agent *agent;
 
-	auto_world_begin(world, text);
-	auto_world_task(world, "a.md", "First\n");
-	auto_world_live(world);
-	agent = auto_world_turn(world, 1);
-	auto_world_work(world, "b.txt");
+	auto_world_begin(text);
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(&world->floor, is_for_person, agent);
-	floor_world_settle(&world->floor);
+	floor_world_wait(is_for_person, agent);
+	floor_world_settle();
 	/* It was frozen before it was refused. */
-	ck_assert_str_eq(
-	    floor_world_sh(&world->floor, "git for-each-ref refs/llmc"), "");
+	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc"), "");
 	return agent;
 }
 
 /* As llmc accept does after a review. */
 static struct floor_call *
-accept(struct auto_world *world, const char *more)
+accept(const char *more)
 {
 	cleanup_free char *seen = xasprintf(",\"commit\":\"%s\"%s",
-	    floor_world_wt(&world->floor, "auto-1", "git rev-parse HEAD"),
-	    more);
+	    floor_world_wt("auto-1", "git rev-parse HEAD"), more);
 
-	return floor_world_call(&world->floor, "worker.accept", "auto-1", seen);
+	return floor_world_call("worker.accept", "auto-1", seen);
 }
 
 /* What agents and git would run, without a setting. */
@@ -63,82 +55,71 @@ TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 	    "mkdir -p \"$(dirname '%s')\" && echo x >'%s' && git add -f '%s' "
 	    "&& git commit -qm x",
 	    paths[_i], paths[_i], paths[_i]);
-	struct auto_world world;
 	struct floor_call *call;
 	struct agent *agent;
 
 	ck_assert_uint_eq(nitems(paths), PATHS);
-	auto_world_begin(&world, "");
-	auto_world_task(&world, "a.md", "First\n");
-	auto_world_live(&world);
-	agent = auto_world_turn(&world, 1);
-	floor_world_wt(&world.floor, "auto-1", work);
+	auto_world_begin("");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	floor_world_wt("auto-1", work);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(&world.floor, is_for_person, agent);
+	floor_world_wait(is_for_person, agent);
 	ck_assert_msg(strstr(agent->worker->reason, paths[_i]) != NULL, "%s",
 	    agent->worker->reason);
 	ck_assert_ptr_nonnull(strstr(agent->worker->reason,
 	    "look at it with: llmc review auto-1, then: llmc accept auto-1"));
-	floor_world_settle(&world.floor);
-	call = accept(&world, "");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
-	auto_world_end(&world);
+	floor_world_settle();
+	call = accept("");
+	ck_assert_ptr_null(floor_world_answer(call));
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 TEST_ROWS(accepted_work_lands, 2)
 {
-	struct auto_world world;
 	struct floor_call *call;
 
-	begin_guarded(&world, "");
-	call = accept(&world, _i == 0 ? "" : ",\"force\":true");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
-	auto_world_end(&world);
+	begin_guarded("");
+	call = accept(_i == 0 ? "" : ",\"force\":true");
+	ck_assert_ptr_null(floor_world_answer(call));
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 /* Who waits for the landing of a task that is dropped gets an answer. */
 TEST_ROWS(dropped_before_it_lands, 2)
 {
-	struct auto_world world;
 	struct floor_call *accepted, *dropped;
-	struct agent *agent = begin_guarded(&world,
+	struct agent *agent = begin_guarded(
 	    "check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" || sleep "
 	    "60\"\n");
 
-	accepted = accept(&world, _i == 0 ? "" : ",\"force\":true");
-	floor_world_wait_status(&world.floor, agent, WORKER_ACCEPTING);
-	floor_world_settle(&world.floor);
-	ck_assert(world.core->state.landings.items[0]->approved);
-	dropped =
-	    floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, dropped));
-	ck_assert_str_eq(
-	    floor_world_answer(&world.floor, accepted), "its task was dropped");
-	auto_world_end(&world);
+	accepted = accept(_i == 0 ? "" : ",\"force\":true");
+	floor_world_wait_status(agent, WORKER_ACCEPTING);
+	floor_world_settle();
+	ck_assert(auto_world.core->state.landings.items[0]->approved);
+	dropped = floor_world_ask("task.drop", "{\"task\": \"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(dropped));
+	ck_assert_str_eq(floor_world_answer(accepted), "its task was dropped");
 }
 
 /* The person is told, not the agent, which cannot review anything. */
 TEST(other_work_than_was_shown)
 {
-	struct auto_world world;
-	struct agent *agent = begin_guarded(&world, "");
-	struct floor_call *call = accept(&world, "");
+	struct agent *agent = begin_guarded("");
+	struct floor_call *call = accept("");
 
-	floor_world_wait_step(&world.floor, agent, "write");
-	floor_world_wt(
-	    &world.floor, "auto-1", "echo more >>b.txt; git commit -qam later");
-	ck_assert_ptr_nonnull(strstr(floor_world_answer(&world.floor, call),
-	    "is not what you were shown"));
-	floor_world_settle(&world.floor);
+	floor_world_wait_step(agent, "write");
+	floor_world_wt("auto-1", "echo more >>b.txt; git commit -qam later");
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(call), "is not what you were shown"));
+	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
 	ck_assert_int_eq(agent->worker->session.step, PROMPT_NONE);
-	ck_assert_int_eq(world.core->exit_status, 0);
-	call = accept(&world, "");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	auto_world_wait_done(&world);
-	auto_world_end(&world);
+	ck_assert_int_eq(auto_world.core->exit_status, 0);
+	call = accept("");
+	ck_assert_ptr_null(floor_world_answer(call));
+	auto_world_wait_done();
 }

@@ -2,19 +2,11 @@
 
 /* The end of a turn on a task: check_command at each of its steps, and turns
  * that end with an error. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
 #include "auto-world.h"
 #include "check-slot.h"
-#include "life.h"
-#include "mem.h"
 #include "operation.h"
-#include "serve.h"
 #include "state.h"
 #include "turn-end.h"
-#include "unit.h"
 #include "worker-op.h"
 
 /* Leaves a file; the work passes once "pass" is in the worktree. */
@@ -30,83 +22,77 @@
 	"0.05; done\"\n"
 
 static struct agent *
-begin_turn(struct auto_world *world, const char *settings)
+begin_turn(const char *settings)
 {
 	struct agent *agent;
 
-	auto_world_begin(world, settings);
-	auto_world_task(world, "a.md", "Do it\n");
-	auto_world_live(world);
-	agent = auto_world_turn(world, 1);
-	auto_world_work(world, "b.txt");
-	auto_world_told(world, "task_assigned t1; ");
+	auto_world_begin(settings);
+	auto_world_task("a.md", "Do it\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
+	auto_world_told("task_assigned t1; ");
 	return agent;
 }
 
 static void
-wait_landed(struct auto_world *world)
+wait_landed(void)
 {
-
-	auto_world_wait_done(world);
-	auto_world_filed(world, "t1 landed; ");
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 static void
-assert_clean(struct auto_world *world)
+assert_clean(void)
 {
-	ck_assert_str_eq(floor_world_wt(&world->floor, "auto-1",
+	ck_assert_str_eq(floor_world_wt("auto-1",
 			     "git status --porcelain; git log -1 --format=%s"),
 	    "add b.txt");
 }
 
 TEST(what_passes_lands)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_OK);
+	struct agent *agent = begin_turn(CHECK_OK);
 
 	fake_session_turn_ends(agent->session, "Done.");
-	wait_landed(&world);
-	auto_world_wait(&world, "exhausted; ");
-	auto_world_told(&world,
-	    "task_completed t1 needs_review; landing_queued t1; "
-	    "accept_success t1; "
-	    "task_finished t1 landed; exhausted; ");
+	wait_landed();
+	auto_world_wait("exhausted; ");
+	auto_world_told("task_completed t1 needs_review; landing_queued t1; "
+			"accept_success t1; "
+			"task_finished t1 landed; exhausted; ");
 	/* The file that the check left did not land. */
-	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt");
-	auto_world_end(&world);
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nb.txt");
 }
 
 /* Each worker's own check adds a result; old ones are forgotten. */
 TEST(results_do_not_pile_up)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_OK);
-	struct check_book *book = &world.core->state.landings.checks;
+	struct agent *agent = begin_turn(CHECK_OK);
+	struct check_book *book = &auto_world.core->state.landings.checks;
 	char key[CHECK_KEY_SIZE];
 
-	check_slot_key(world.core, key);
+	check_slot_key(auto_world.core, key);
 	for (int i = 0; i < CHECK_BOOK_MAX; i++) {
 		cleanup_free char *tree = xasprintf("tree%d", i);
 
 		check_book_note(book, tree, key, CHECK_PASSED, i + 1, 1, 0);
 	}
 	fake_session_turn_ends(agent->session, "Done.");
-	wait_landed(&world);
+	wait_landed();
 	ck_assert_uint_eq(book->count, CHECK_BOOK_MAX);
 	ck_assert_ptr_null(check_book_find(book, "tree0", key));
-	auto_world_end(&world);
 }
 
 /* main is known to pass. */
 static void
-know_main(struct auto_world *world)
+know_main(void)
 {
 	char key[CHECK_KEY_SIZE];
 
-	check_slot_key(world->core, key);
-	check_book_note(&world->core->state.landings.checks,
-	    floor_world_sh(&world->floor, "git rev-parse main^{tree}"), key,
-	    CHECK_PASSED, 1, 1, 0);
+	check_slot_key(auto_world.core, key);
+	check_book_note(&auto_world.core->state.landings.checks,
+	    floor_world_sh("git rev-parse main^{tree}"), key, CHECK_PASSED, 1,
+	    1, 0);
 }
 
 /* If nobody knows whether main passes, it is checked first. */
@@ -117,302 +103,271 @@ TEST_ROWS(what_fails_is_sent_back, 2)
 		"check_begins; check failed; check_begins; check failed; "
 		"check_begins; check passed; sent_back t1; "
 		"accept_failure t1; " };
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK);
+	struct agent *agent = begin_turn(CHECK);
 
 	if (_i == 0)
-		know_main(&world);
+		know_main();
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_turn(&world, 2);
-	auto_world_told(&world, told[_i]);
+	auto_world_turn(2);
+	auto_world_told(told[_i]);
 	ck_assert_ptr_nonnull(strstr(fake_session_prompt(agent->session),
 	    "The check of your work failed"));
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "words"));
-	assert_clean(&world);
-	auto_world_work(&world, "pass");
+	assert_clean();
+	auto_world_work("pass");
 	fake_session_turn_ends(agent->session, "Done.");
-	wait_landed(&world);
-	auto_world_end(&world);
+	wait_landed();
 }
 
 /* The check of the worker fails because main does: it is not sent back,
  * somebody fixes main, and then its work lands as it was. */
 TEST(nobody_is_blamed_for_a_red_branch)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_RED "max_turns = 1\n");
+	struct agent *agent = begin_turn(CHECK_RED "max_turns = 1\n");
 
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = auto_world_turn_on(&world, "t2");
-	ck_assert_str_eq(state_task(&world.core->state, "t2")->source, "fix");
-	/* Only whoever fixes it must pass by itself. */
-	auto_world_work(&world, "pass");
-	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&world);
+	agent = auto_world_turn_on("t2");
 	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt\npass");
-	auto_world_end(&world);
+	    state_task(&auto_world.core->state, "t2")->source, "fix");
+	/* Only whoever fixes it must pass by itself. */
+	auto_world_work("pass");
+	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_wait_done();
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nb.txt\npass");
 }
 
 /* Nobody can fix it: a person must know, and work waits. */
 TEST(a_red_branch_that_is_not_fixed_is_a_failure)
 {
-	struct auto_world world;
 	struct agent *agent =
-	    begin_turn(&world, CHECK_RED "max_turns = 1\nmax_attempts = 1\n");
+	    begin_turn(CHECK_RED "max_turns = 1\nmax_attempts = 1\n");
 
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = auto_world_turn_on(&world, "t2");
-	auto_world_work(&world, "useless");
+	agent = auto_world_turn_on("t2");
+	auto_world_work("useless");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_fails(&world, "red_branch");
+	auto_world_fails("red_branch");
 	ck_assert_int_eq(
-	    state_task(&world.core->state, "t1")->step, TASK_QUEUED);
-	auto_world_end(&world);
+	    state_task(&auto_world.core->state, "t1")->step, TASK_QUEUED);
 }
 
 TEST(what_keeps_failing_is_given_up)
 {
-	struct auto_world world;
 	struct agent *agent =
-	    begin_turn(&world, CHECK "max_turns = 1\nmax_attempts = 1\n");
+	    begin_turn(CHECK "max_turns = 1\nmax_attempts = 1\n");
 
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 failed; ");
+	auto_world_wait_done();
+	auto_world_filed("t1 failed; ");
 	/* Its work is not lost, and neither is what the checks left. */
 	ck_assert_str_eq(
-	    floor_world_sh(&world.floor,
+	    floor_world_sh(
 		"git for-each-ref --format='%(refname:lstrip=4)' "
 		"refs/llmc/salvage/auto-1 | sed 's/^[0-9].*Z-/TIME-/'; "
 		"git ls-tree --name-only refs/llmc/salvage/auto-1/checks-t1 "
 		"junk"),
 	    "TIME-t1\nchecks-t1\njunk");
-	auto_world_end(&world);
 }
 
 TEST(a_tree_that_cannot_be_reset_is_an_error)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+	struct agent *agent = begin_turn(CHECK_SLOW);
 
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&world.floor, agent, "run");
-	floor_world_sh(&world.floor,
+	floor_world_wait_step(agent, "run");
+	floor_world_sh(
 	    "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage; touch go");
-	auto_world_fails(&world, "worker_error");
-	auto_world_end(&world);
+	auto_world_fails("worker_error");
 }
 
 /* --- interrupted ----------------------------------------------------- */
 
 TEST(cancelled_while_it_runs)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+	struct agent *agent = begin_turn(CHECK_SLOW);
 
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&world.floor, agent, "run");
+	floor_world_wait_step(agent, "run");
 	operation_cancel(&agent->op->op, "enough");
-	floor_world_settle(&world.floor);
+	floor_world_settle();
 	/* Nothing was decided, and nothing is left over. */
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
-	assert_clean(&world);
-	auto_world_told(&world, "");
+	assert_clean();
+	auto_world_told("");
 	/* Patrol finds a turn that was not judged. */
 	ck_assert(turn_end_is_due(agent));
-	floor_world_sh(&world.floor, "touch go");
+	floor_world_sh("touch go");
 	turn_end_begin(agent, NULL, NULL);
-	wait_landed(&world);
-	auto_world_end(&world);
+	wait_landed();
 }
 
 TEST(cancelled_while_its_tree_is_reset)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_OK);
+	struct agent *agent = begin_turn(CHECK_OK);
 
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&world.floor, agent, "run");
-	floor_world_wait_step(&world.floor, agent, "reset");
+	floor_world_wait_step(agent, "run");
+	floor_world_wait_step(agent, "reset");
 	operation_cancel(&agent->op->op, "enough");
-	wait_landed(&world); /* it had passed */
-	auto_world_end(&world);
+	wait_landed(); /* it had passed */
 }
 
 static const char *const steps[] = { "facts", "run", "reset" };
 
 /* The next daemon lets the worker check it again. */
 static void
-go_on_after(struct auto_world *world)
+go_on_after(void)
 {
 	struct agent *agent;
 
-	floor_world_sh(&world->floor, "touch go");
-	auto_world_live(world);
-	agent = auto_world_turn(world, 1);
+	floor_world_sh("touch go");
+	auto_world_live();
+	agent = auto_world_turn(1);
 	ck_assert_str_eq(agent->worker->task, "t1");
 	fake_session_turn_ends(agent->session, "Done.");
-	wait_landed(world);
-	auto_world_end(world);
+	wait_landed();
+	auto_world_end();
 }
 
 static void
-begin_until(struct auto_world *world, const char *step)
+begin_until(const char *step)
 {
 	struct agent *agent =
-	    begin_turn(world, strcmp(step, "run") == 0 ? CHECK_SLOW : CHECK_OK);
+	    begin_turn(strcmp(step, "run") == 0 ? CHECK_SLOW : CHECK_OK);
 
 	fake_session_turn_ends(agent->session, "Done.");
 	if (strcmp(step, "reset") == 0)
-		floor_world_wait_step(&world->floor, agent, "run");
-	floor_world_wait_step(&world->floor, agent, step);
+		floor_world_wait_step(agent, "run");
+	floor_world_wait_step(agent, step);
 }
 
 TEST_ROWS(the_daemon_stops, nitems(steps))
 {
-	struct auto_world world;
-
-	begin_until(&world, steps[_i]);
-	auto_world_stop(&world);
+	begin_until(steps[_i]);
+	auto_world_stop();
 	if (_i > 0)
-		assert_clean(&world);
-	auto_world_reopen(&world);
-	go_on_after(&world);
+		assert_clean();
+	auto_world_reopen();
+	go_on_after();
 }
 
 TEST_ROWS(the_daemon_dies, nitems(steps))
 {
-	struct auto_world world;
-
-	begin_until(&world, steps[_i]);
-	auto_world_reopen(&world);
+	begin_until(steps[_i]);
+	auto_world_reopen();
 	/* A git that was killed may also leave its lock file. */
-	floor_world_wt(&world.floor, "auto-1",
-	    "rm -f junk ../../.git/worktrees/auto-1/index.lock");
-	go_on_after(&world);
+	floor_world_wt(
+	    "auto-1", "rm -f junk ../../.git/worktrees/auto-1/index.lock");
+	go_on_after();
 }
 
 /* --- drop ------------------------------------------------------------ */
 
 TEST(a_task_is_not_dropped_during_an_operation)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+	struct agent *agent = begin_turn(CHECK_SLOW);
 	struct floor_call *call;
 
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&world.floor, agent, "run");
-	call = floor_world_call(
-	    &world.floor, "task.drop", NULL, "\"task\":\"t1\"");
-	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+	floor_world_wait_step(agent, "run");
+	call = floor_world_call("task.drop", NULL, "\"task\":\"t1\"");
+	ck_assert_ptr_nonnull(floor_world_answer(call));
 	ck_assert_int_eq(floor_call_code(call), API_BUSY);
 	ck_assert_str_eq(agent->worker->task, "t1");
-	floor_world_sh(&world.floor, "touch go");
-	wait_landed(&world);
-	auto_world_end(&world);
+	floor_world_sh("touch go");
+	wait_landed();
 }
 
 TEST(a_task_is_dropped_in_a_turn)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_SLOW);
-	struct floor_call *call = floor_world_call(
-	    &world.floor, "task.drop", NULL, "\"task\":\"a.md\"");
+	struct agent *agent = begin_turn(CHECK_SLOW);
+	struct floor_call *call =
+	    floor_world_call("task.drop", NULL, "\"task\":\"a.md\"");
 
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 aborted; ");
+	ck_assert_ptr_null(floor_world_answer(call));
+	auto_world_wait_done();
+	auto_world_filed("t1 aborted; ");
 	ck_assert_ptr_null(agent->worker->task);
 	ck_assert_str_eq(
-	    floor_world_wt(&world.floor, "auto-1", "git log -1 --format=%s"),
-	    "first");
-	auto_world_end(&world);
+	    floor_world_wt("auto-1", "git log -1 --format=%s"), "first");
 }
 
 /* --- errors ---------------------------------------------------------- */
 
 TEST(turns_that_fail_are_sent_back_a_few_times)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, "max_attempts = 2\n");
+	struct agent *agent = begin_turn("max_attempts = 2\n");
 	int prompts = 1;
 
 	for (; prompts <= 3; prompts++) {
 		fake_session_turn_fails(agent->session, "400 too odd");
-		auto_world_turn(&world, prompts + 1);
-		auto_world_told(&world, "sent_back t1; ");
+		auto_world_turn(prompts + 1);
+		auto_world_told("sent_back t1; ");
 	}
 	fake_session_turn_fails(agent->session, "400 too odd");
-	auto_world_turn(&world, prompts + 1);
-	auto_world_told(&world, "task_retry t1; task_assigned t1; ");
+	auto_world_turn(prompts + 1);
+	auto_world_told("task_retry t1; task_assigned t1; ");
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "400 too odd"));
-	auto_world_end(&world);
 }
 
 /* --- another command ------------------------------------------------- */
 
 static void
-set_command(struct auto_world *world, const char *command)
+set_command(const char *command)
 {
 	cleanup_free char *script =
 	    xasprintf("sed -i '/^check_command/ccheck_command = \"%s\"' "
 		      ".llmc/config.toml",
 		command);
 
-	floor_world_sh(&world->floor, script);
-	floor_world_accept(&world->floor);
-	life_reload(world->core);
+	floor_world_sh(script);
+	floor_world_accept();
+	life_reload(auto_world.core);
 }
 
 /* What passed the old command has not passed the new one. */
 TEST(a_worker_passes_the_command_that_ran)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, CHECK_SLOW);
+	struct agent *agent = begin_turn(CHECK_SLOW);
 
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&world.floor, agent, "run");
-	set_command(&world, "test ! -e b.txt");
-	floor_world_sh(&world.floor, "touch go");
-	auto_world_turn(&world, 2);
+	floor_world_wait_step(agent, "run");
+	set_command("test ! -e b.txt");
+	floor_world_sh("touch go");
+	auto_world_turn(2);
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "test ! -e b.txt"));
-	auto_world_end(&world);
 }
 
 static bool
 is_set_up(void *arg)
 {
-	return strcmp(floor_world_sh(
-			  arg, "test ! -e .llmc/setting-up || echo yes"),
+	(void)arg;
+	return strcmp(floor_world_sh("test ! -e .llmc/setting-up || echo yes"),
 		   "") != 0;
 }
 
 /* The queue checks in a worktree whose setup takes long. */
 TEST(the_queue_runs_the_command_that_it_books)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world,
+	struct agent *agent = begin_turn(
 	    "check_command = \"test -z \\\"$LLMC_CHECK_SLOT\\\" || echo old "
 	    ">>../../ran\"\n");
 
-	floor_world_sh(&world.floor,
+	floor_world_sh(
 	    "echo m >m.txt; git add m.txt; git commit -qm meanwhile; "
 	    "sed -i '/^.repo/asetup_command = \"case $PWD in */checks/*) "
 	    "touch ../../setting-up; until test -e ../../go; do sleep 0.05; "
 	    "done;; esac\"' .llmc/config.toml");
-	floor_world_accept(&world.floor);
-	life_reload(world.core);
+	floor_world_accept();
+	life_reload(auto_world.core);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(&world.floor, is_set_up, &world.floor);
-	set_command(&world, "echo new >>../../ran");
-	floor_world_sh(&world.floor, "touch .llmc/go");
-	wait_landed(&world);
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "cat .llmc/ran"), "old\nnew");
-	auto_world_end(&world);
+	floor_world_wait(is_set_up, &floor_world);
+	set_command("echo new >>../../ran");
+	floor_world_sh("touch .llmc/go");
+	wait_landed();
+	ck_assert_str_eq(floor_world_sh("cat .llmc/ran"), "old\nnew");
 }

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Tokens and costs of tasks and days, from the files of conversations. */
-#include <check.h>
-#include <string.h>
 
-#include "book-history.h"
-#include "account.h"
-#include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
-#include "clock.h"
-#include "file.h"
-#include "json.h"
+#include "account.h"
+#include "book-history.h"
 #include "ledger.h"
-#include "mem.h"
-#include "persist.h"
-#include "state-auto.h"
-#include "unit.h"
+#include "state.h"
 
 /* $4 for a million tokens of input. */
 #define USED(id, tokens)                                           \
@@ -36,30 +26,28 @@ append(const char *path, const char *text)
 }
 
 static struct agent *
-begin_turn(struct auto_world *world, const char *settings)
+begin_turn(const char *settings)
 {
 	struct agent *agent;
 
-	auto_world_begin(world, settings);
-	auto_world_task(world, "a.md", "Do it\n");
-	auto_world_live(world);
-	agent = auto_world_turn(world, 1);
-	auto_world_told(world, "task_assigned t1; ");
+	auto_world_begin(settings);
+	auto_world_task("a.md", "Do it\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	auto_world_told("task_assigned t1; ");
 	return agent;
 }
 
 static void
-land(struct auto_world *world, struct agent *agent, const char *file,
-    const char *told)
+land(struct agent *agent, const char *file, const char *told)
 {
-	auto_world_work(world, file);
+	auto_world_work(file);
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait(world, told);
+	auto_world_wait(told);
 }
 
 /* The newest record of a task that was filed. */
 struct filed {
-	struct auto_world *world;
 	const char *id;
 	int64_t cost;
 	int64_t nr; /* of all that were written */
@@ -82,19 +70,20 @@ on_record(const struct task *task, int64_t nr, void *arg)
 }
 
 static struct filed
-filed_task(struct auto_world *world, const char *id)
+filed_task(const char *id)
 {
-	struct filed filed = { .world = world, .id = id };
+	struct filed filed = { .id = id };
 
-	book_each_task(world->core->book, &(struct book_tasks){ 0 }, on_record,
-	    &filed, NULL);
+	book_each_task(auto_world.core->book, &(struct book_tasks){ 0 },
+	    on_record, &filed, NULL);
 	return filed;
 }
 
 static bool
 is_written_again(void *arg)
 {
-	return filed_task(arg, "t1").nr == 2;
+	(void)arg;
+	return filed_task("t1").nr == 2;
 }
 
 /* What metrics say of the costs that are final, whatever the model. */
@@ -126,25 +115,24 @@ counted(const struct state *state, enum cost_source source)
 /* The story: the cost of a task comes when its worker has the next one. */
 TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 	const char *path = unit_path("first.jsonl");
-	const struct state *state = &world.core->state;
+	const struct state *state = &auto_world.core->state;
 	struct filed filed;
 
-	auto_world_task(&world, "b.md", "Do more\n");
+	auto_world_task("b.md", "Do more\n");
 	append(path, USED("a", "1000"));
 	fake_session_reads(agent->session, path);
 	ck_assert_int_eq(state->tasks[0]->spent.cost, 4000);
-	land(&world, agent, "a.txt", "task_finished t1 landed; ");
-	auto_world_turn_on(&world, "t2");
-	ck_assert_int_eq(filed_task(&world, "t1").source, COST_ESTIMATE);
+	land(agent, "a.txt", "task_finished t1 landed; ");
+	auto_world_turn_on("t2");
+	ck_assert_int_eq(filed_task("t1").source, COST_ESTIMATE);
 	ck_assert_int_eq(counted(state, COST_ESTIMATE), 0);
 	/* Its last words, and what it cost. */
 	append(path, USED("b", "500") COST("0.0055", "1500"));
 	fake_session_leaves(agent->session);
-	floor_world_wait(&world.floor, is_written_again, &world);
-	filed = filed_task(&world, "t1");
+	floor_world_wait(is_written_again, &auto_world);
+	filed = filed_task("t1");
 	ck_assert_int_eq(filed.cost, 5500);
 	ck_assert_int_eq(filed.tokens, 1500);
 	ck_assert_int_eq(filed.source, COST_REPORTED);
@@ -159,87 +147,79 @@ TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 	ck_assert_int_eq(counted(state, COST_REPORTED), 5500);
 	ck_assert_int_eq(state->days.days[0].attempts, 2);
 	ck_assert_int_eq(state->days.days[0].spent.usage.tool_calls, 2);
-	auto_world_end(&world);
 }
 
 TEST(a_correction_is_written_once)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 	const char *path = unit_path("once.jsonl");
 
 	append(path, USED("a", "1000"));
 	fake_session_reads(agent->session, path);
-	land(&world, agent, "a.txt", "task_finished t1 landed; ");
-	auto_world_wait_done(&world);
+	land(agent, "a.txt", "task_finished t1 landed; ");
+	auto_world_wait_done();
 	append(path, COST("0.0055", "1000"));
 	fake_session_leaves(agent->session);
-	floor_world_wait(&world.floor, is_written_again, &world);
-	ck_assert_int_eq(filed_task(&world, "t1").cost, 5500);
-	auto_world_patrol(&world);
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(filed_task(&world, "t1").nr, 2);
-	ck_assert_int_eq(filed_task(&world, "t1").cost, 5500);
-	ck_assert_int_eq(filed_task(&world, "t1").source, COST_REPORTED);
-	auto_world_end(&world);
+	floor_world_wait(is_written_again, &auto_world);
+	ck_assert_int_eq(filed_task("t1").cost, 5500);
+	auto_world_patrol();
+	floor_world_settle();
+	ck_assert_int_eq(filed_task("t1").nr, 2);
+	ck_assert_int_eq(filed_task("t1").cost, 5500);
+	ck_assert_int_eq(filed_task("t1").source, COST_REPORTED);
 }
 
 TEST(a_new_daemon_reads_what_the_old_one_did_not)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 	const char *path = unit_path("down.jsonl");
 
 	append(path, USED("a", "1000"));
 	fake_session_reads(agent->session, path);
-	land(&world, agent, "a.txt", "task_finished t1 landed; ");
-	auto_world_wait_done(&world);
-	auto_world_stop(&world);
+	land(agent, "a.txt", "task_finished t1 landed; ");
+	auto_world_wait_done();
+	auto_world_stop();
 	append(path, COST("0.005", "1000"));
-	auto_world_reopen(&world);
-	auto_world_live(&world);
-	floor_world_wait(&world.floor, is_written_again, &world);
-	ck_assert_int_eq(filed_task(&world, "t1").cost, 5000);
-	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 5000);
+	auto_world_reopen();
+	auto_world_live();
+	floor_world_wait(is_written_again, &auto_world);
+	ck_assert_int_eq(filed_task("t1").cost, 5000);
+	ck_assert_int_eq(auto_world.core->state.days.days[0].spent.cost, 5000);
 	/* And another one adds nothing. */
-	auto_world_restart(&world);
-	auto_world_live(&world);
-	floor_world_settle(&world.floor);
-	auto_world_patrol(&world);
-	ck_assert_int_eq(filed_task(&world, "t1").nr, 2);
-	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 5000);
-	auto_world_end(&world);
+	auto_world_restart();
+	auto_world_live();
+	floor_world_settle();
+	auto_world_patrol();
+	ck_assert_int_eq(filed_task("t1").nr, 2);
+	ck_assert_int_eq(auto_world.core->state.days.days[0].spent.cost, 5000);
 }
 
 TEST(a_daemon_that_died_doubles_nothing)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 	const char *path = unit_path("died.jsonl");
 
 	append(path, USED("a", "1000"));
 	fake_session_reads(agent->session, path);
-	persist_changed(world.core);
-	floor_world_settle(&world.floor);
+	persist_changed(auto_world.core);
+	floor_world_settle();
 	append(path, USED("b", "500")); /* not saved */
 	fake_session_reads(agent->session, path);
-	auto_world_reopen(&world);
-	auto_world_live(&world);
-	agent = auto_world_turn(&world, 1);
+	auto_world_reopen();
+	auto_world_live();
+	agent = auto_world_turn(1);
 	fake_session_reads(agent->session, path);
-	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 6000);
-	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 1500);
-	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 6000);
-	ck_assert_int_eq(world.core->state.today.cost, 6000);
-	auto_world_end(&world);
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->spent.cost, 6000);
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->tokens, 1500);
+	ck_assert_int_eq(auto_world.core->state.days.days[0].spent.cost, 6000);
+	ck_assert_int_eq(auto_world.core->state.today.cost, 6000);
 }
 
 /* The story: an upgrade in the middle of a task. */
 TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
-	struct state *state = &world.core->state;
+	struct agent *agent = begin_turn(NULL);
+	struct state *state = &auto_world.core->state;
 	const char *path = unit_path("known.jsonl");
 	struct account *account = account_new(path, 0, "auto-1");
 
@@ -260,16 +240,14 @@ TEST(what_a_daemon_without_accounts_booked_is_not_booked_again)
 	ck_assert_int_eq(state->tasks[0]->spent.cost, 6000);
 	ck_assert_int_eq(state->today.tokens, 500);
 	ck_assert_int_eq(state->today.cost, 1000);
-	auto_world_end(&world);
 }
 
 static bool
 is_forgotten(void *arg)
 {
-	struct auto_world *world = arg;
-
-	ledger_patrol(world->mode->ledger);
-	return world->core->state.account_count == 0;
+	(void)arg;
+	ledger_patrol(auto_world.mode->ledger);
+	return auto_world.core->state.account_count == 0;
 }
 
 /* Those that have said all are forgotten soon, and nothing else with them. */
@@ -277,8 +255,7 @@ TEST(accounts_do_not_pile_up)
 {
 	static const char *const names[] = { "p0.jsonl", "p1.jsonl",
 		"p2.jsonl" };
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 
 	for (size_t i = 0; i < nitems(names); i++) {
 		const char *path = unit_path(names[i]);
@@ -287,20 +264,18 @@ TEST(accounts_do_not_pile_up)
 		fake_session_reads(agent->session, path);
 		fake_session_leaves(agent->session);
 	}
-	ck_assert_uint_eq(world.core->state.account_count, nitems(names));
-	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 12000);
-	floor_world_wait(&world.floor, is_forgotten, &world);
-	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 12000);
-	ck_assert_int_eq(world.core->state.days.days[0].spent.cost, 12000);
-	auto_world_end(&world);
+	ck_assert_uint_eq(auto_world.core->state.account_count, nitems(names));
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->spent.cost, 12000);
+	floor_world_wait(is_forgotten, &auto_world);
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->spent.cost, 12000);
+	ck_assert_int_eq(auto_world.core->state.days.days[0].spent.cost, 12000);
 }
 
 /* Without a report the cost is an estimate for good. */
 TEST(an_estimate_is_counted_when_nothing_can_replace_it)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
-	struct state *state = &world.core->state;
+	struct agent *agent = begin_turn(NULL);
+	struct state *state = &auto_world.core->state;
 	const char *path = unit_path("unreported.jsonl");
 	struct account *account = account_new(path, 0, "auto-1");
 
@@ -310,18 +285,16 @@ TEST(an_estimate_is_counted_when_nothing_can_replace_it)
 	account->filed = account->spent;
 	state_auto_add_account(state, account);
 	ck_assert_int_eq(counted(state, COST_ESTIMATE), 0);
-	floor_world_wait(&world.floor, is_forgotten, &world);
+	floor_world_wait(is_forgotten, &auto_world);
 	ck_assert_int_eq(counted(state, COST_ESTIMATE), 4000);
 	ck_assert_int_eq(counted(state, COST_REPORTED), 0);
-	auto_world_end(&world);
 }
 
 /* When there are too many, the oldest go, never the one in use. */
 TEST(the_account_of_a_worker_stays)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
-	struct state *state = &world.core->state;
+	struct agent *agent = begin_turn(NULL);
+	struct state *state = &auto_world.core->state;
 	const char *path = unit_path("stays.jsonl");
 
 	for (int i = 0; i < 600; i++) {
@@ -333,22 +306,20 @@ TEST(the_account_of_a_worker_stays)
 	}
 	append(path, USED("a", "1000"));
 	fake_session_reads(agent->session, path);
-	ledger_patrol(world.mode->ledger);
+	ledger_patrol(auto_world.mode->ledger);
 	ck_assert_uint_lt(state->account_count, 600);
 	ck_assert_ptr_null(state_auto_account(state, "/other/0", 0));
 	ck_assert_ptr_nonnull(state_auto_account(state, "/other/599", 0));
 	append(path, USED("b", "500"));
 	fake_session_reads(agent->session, path);
 	ck_assert_int_eq(state->tasks[0]->tokens, 1500);
-	auto_world_end(&world);
 }
 
 /* --- copies ---------------------------------------------------------- */
 
 TEST(a_copied_history_is_not_paid_again)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 	const char *first = unit_path("first.jsonl");
 	const char *copy = unit_path("copy.jsonl");
 
@@ -363,53 +334,46 @@ TEST(a_copied_history_is_not_paid_again)
 	    "\"input_tokens\":500}}}\n" COST("0.9", "99999"));
 	agent->worker->session.history_ms = clock_wall_ms();
 	fake_session_reads(agent->session, copy);
-	ck_assert_int_eq(world.core->state.tasks[0]->spent.cost, 6000);
-	ck_assert_int_eq(world.core->state.tasks[0]->tokens, 1500);
-	auto_world_end(&world);
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->spent.cost, 6000);
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->tokens, 1500);
 }
 
 /* --- budgets --------------------------------------------------------- */
 
 TEST(a_budget_in_dollars_counts_the_estimate)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, "[budget]\nday_cost = 0.01\n");
+	struct agent *agent = begin_turn("[budget]\nday_cost = 0.01\n");
 	const char *path = unit_path("budget.jsonl");
 
 	append(path, USED("a", "2499"));
 	fake_session_reads(agent->session, path);
-	floor_world_settle(&world.floor);
+	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	append(path, USED("b", "1"));
 	fake_session_reads(agent->session, path);
-	floor_world_settle(&world.floor);
+	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
 	ck_assert_ptr_nonnull(
-	    strstr(world.core->state.paused, "budget.day_cost"));
-	auto_world_end(&world);
+	    strstr(auto_world.core->state.paused, "budget.day_cost"));
 }
 
 TEST(a_price_that_is_missing_is_told_once)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, "[budget]\nday_cost = 0.01\n");
+	struct agent *agent = begin_turn("[budget]\nday_cost = 0.01\n");
 
 	fake_session_uses(agent->session, 1000000); /* of no model */
-	auto_world_told(&world, "cost_unknown t1; ");
+	auto_world_told("cost_unknown t1; ");
 	fake_session_uses(agent->session, 2000000);
-	auto_world_told(&world, "");
+	auto_world_told("");
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
-	ck_assert_int_eq(
-	    spent_source(&world.core->state.tasks[0]->spent), COST_UNKNOWN);
-	auto_world_end(&world);
+	ck_assert_int_eq(spent_source(&auto_world.core->state.tasks[0]->spent),
+	    COST_UNKNOWN);
 }
 
 TEST(without_a_budget_in_dollars_nobody_is_bothered)
 {
-	struct auto_world world;
-	struct agent *agent = begin_turn(&world, NULL);
+	struct agent *agent = begin_turn(NULL);
 
 	fake_session_uses(agent->session, 1000000);
-	auto_world_told(&world, "");
-	auto_world_end(&world);
+	auto_world_told("");
 }

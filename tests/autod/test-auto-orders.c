@@ -3,22 +3,12 @@
 /* What can happen to a worker while its turn ends comes in any order: its agent
  * ends, its Stop arrives, its check ends, a person types a command, the branch
  * moves. No order is refused by the table of statuses, and no task is lost. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
-#include "emit.h"
 #include "event.h"
 #include "git.h"
-#include "mem.h"
 #include "operation.h"
-#include "persist.h"
 #include "state.h"
 #include "turn-end.h"
-#include "unit.h"
 #include "worker-op.h"
 
 enum fact {
@@ -52,7 +42,6 @@ static const struct command {
 };
 
 struct scene {
-	struct auto_world world;
 	int refused; /* moves that the table forbids */
 	int quiet;
 	bool own; /* the branch moves to its own work */
@@ -76,8 +65,8 @@ static bool
 is_at_rest(void *arg)
 {
 	struct scene *scene = arg;
-	const struct core *core = scene->world.core;
-	const struct fleet *fleet = scene->world.floor.fleet;
+	const struct core *core = auto_world.core;
+	const struct fleet *fleet = floor_world.fleet;
 	bool quiet = persist_is_idle(core) && !git_busy(core->git) &&
 	    core->state.landings.to == NULL;
 
@@ -94,18 +83,17 @@ static void
 rest(struct scene *scene)
 {
 	scene->quiet = 0;
-	floor_world_wait(&scene->world.floor, is_at_rest, scene);
+	floor_world_wait(is_at_rest, scene);
 }
 
 /* The agent ends each of its turns with work; nobody holds the worker. */
 static bool
 is_over(void *arg)
 {
-	struct scene *scene = arg;
-	struct auto_world *world = &scene->world;
-	struct agent *agent = auto_world_agent(world);
-	const struct state *state = &world->core->state;
+	struct agent *agent = auto_world_agent();
+	const struct state *state = &auto_world.core->state;
 
+	(void)arg;
 	/* Done, or without a change in the end, and a person is asked. */
 	if (agent != NULL && agent->op == NULL &&
 	    (state->task_count == 0 || state->tasks[0]->step == TASK_PARKED))
@@ -114,7 +102,7 @@ is_over(void *arg)
 		return false;
 	if (worker_holds(agent->worker) != 0 ||
 	    agent->worker->status == WORKER_PAUSED)
-		floor_world_call(&world->floor, "auto.resume", "auto-1", "");
+		floor_world_call("auto.resume", "auto-1", "");
 	else if (turn_end_is_due(agent))
 		turn_end_begin(agent, NULL, NULL);
 	else if (agent->worker->session.busy &&
@@ -128,8 +116,7 @@ is_over(void *arg)
 static void
 happen(struct scene *scene, enum fact fact, const struct command *command)
 {
-	struct auto_world *world = &scene->world;
-	struct agent *agent = auto_world_agent(world);
+	struct agent *agent = auto_world_agent();
 
 	switch (fact) {
 	case AGENT_ENDS:
@@ -140,7 +127,7 @@ happen(struct scene *scene, enum fact fact, const struct command *command)
 			fake_session_turn_ends(agent->session, "Done.");
 		break;
 	case CHECK_ENDS:
-		floor_world_sh(&world->floor, "touch .llmc/go");
+		floor_world_sh("touch .llmc/go");
 		break;
 	case PERSON:
 		if (strcmp(command->method, "typed") == 0) {
@@ -148,13 +135,12 @@ happen(struct scene *scene, enum fact fact, const struct command *command)
 				fake_session_typed(agent->session, "and so on");
 			break;
 		}
-		floor_world_call(
-		    &world->floor, command->method, "auto-1", command->more);
+		floor_world_call(command->method, "auto-1", command->more);
 		break;
 	case LANDS: /* its own work by hand, or another's */
-		floor_world_sh(&world->floor,
-		    scene->own ? "git merge -q llmc/auto-1" :
-				 "git commit -q --allow-empty -m other");
+		floor_world_sh(scene->own ?
+			"git merge -q llmc/auto-1" :
+			"git commit -q --allow-empty -m other");
 		break;
 	case FACTS:
 		break;
@@ -176,28 +162,27 @@ static void
 play(const int *order, const struct command *command, unsigned dice)
 {
 	struct scene scene = { .own = (dice & 1) != 0 };
-	struct auto_world *world = &scene.world;
 	cleanup_buf struct buf name = BUF_INIT;
 
 	name_order(order, command->method, &name);
-	auto_world_begin(world, SETTINGS);
-	auto_world_task(world, "a.md", "Do it\n");
-	emit_subscribe(world->core, on_event, &scene);
-	auto_world_live(world);
-	auto_world_turn(world, 1);
-	auto_world_work(world, "b.txt");
+	auto_world_begin(SETTINGS);
+	auto_world_task("a.md", "Do it\n");
+	emit_subscribe(auto_world.core, on_event, &scene);
+	auto_world_live();
+	auto_world_turn(1);
+	auto_world_work("b.txt");
 	if ((dice & 2) != 0)
-		floor_world_sh(&world->floor, "touch .llmc/red");
+		floor_world_sh("touch .llmc/red");
 	for (int i = 0; i < FACTS; i++) {
 		happen(&scene, (enum fact)order[i], command);
 		if ((dice & 4) == 0)
 			rest(&scene);
 	}
-	floor_world_wait(&world->floor, is_over, &scene);
+	floor_world_wait(is_over, &scene);
 	ck_assert_msg(scene.refused == 0, "%s (%u)", name.data, dice);
-	ck_assert_msg(!world->mode->failing, "%s (%u)", name.data, dice);
-	emit_unsubscribe(world->core, on_event, &scene);
-	auto_world_end(world);
+	ck_assert_msg(!auto_world.mode->failing, "%s (%u)", name.data, dice);
+	emit_unsubscribe(auto_world.core, on_event, &scene);
+	auto_world_end();
 }
 
 /* The i-th order of all. */

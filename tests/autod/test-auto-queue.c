@@ -2,21 +2,12 @@
 
 /* A worker whose work would wait long in the landing queue does another task;
  * its work lands, or goes back to a worker, without it. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
 #include "auto-world.h"
-#include "auto.h"
 #include "check-slot.h"
-#include "clock.h"
-#include "json.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
-#include "mem.h"
 #include "op-reset.h"
-#include "unit.h"
 
 /* In the queue it waits for permission, as long as the test runs, and b.txt
  * fails without "pass". A worker's own check passes at once. */
@@ -27,45 +18,45 @@
 	"pass || { echo words; exit $(cat ../../status); }\"\n"
 
 static struct task *
-task_of(const struct auto_world *world, const char *id)
+task_of(const char *id)
 {
-	return state_task(&world->core->state, id);
+	return state_task(&auto_world.core->state, id);
 }
 
 static struct landing_item *
-item_of(const struct auto_world *world, const char *task)
+item_of(const char *task)
 {
-	return landing_record_of_task(&world->core->state.landings, task);
+	return landing_record_of_task(&auto_world.core->state.landings, task);
 }
 
 /* The work of t1 is in the queue, and is being checked. */
 static void
-begin_queued(struct auto_world *world, const char *settings)
+begin_queued(const char *settings)
 {
 	cleanup_free char *text = xasprintf(CHECK "%s", settings);
 	struct agent *agent;
 
-	auto_world_begin(world, text);
-	floor_world_sh(&world->floor, "echo 0 >.llmc/status");
-	auto_world_task(world, "a.md", "First\n");
-	auto_world_live(world);
-	agent = auto_world_turn_on(world, "t1");
-	auto_world_work(world, "b.txt");
-	floor_world_sh(&world->floor,
+	auto_world_begin(text);
+	floor_world_sh("echo 0 >.llmc/status");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn_on("t1");
+	auto_world_work("b.txt");
+	floor_world_sh(
 	    "echo m >m.txt; git add m.txt; git commit -qm meanwhile");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_status(&world->floor, agent, WORKER_ACCEPTING);
-	floor_world_settle(&world->floor);
+	floor_world_wait_status(agent, WORKER_ACCEPTING);
+	floor_world_settle();
 }
 
 /* The check is known to take an hour. */
 static void
-expect_an_hour(struct auto_world *world)
+expect_an_hour(void)
 {
-	struct check_book *book = &world->core->state.landings.checks;
+	struct check_book *book = &auto_world.core->state.landings.checks;
 	char key[CHECK_KEY_SIZE];
 
-	check_slot_key(world->core, key);
+	check_slot_key(auto_world.core, key);
 	check_book_note(
 	    book, "t", key, CHECK_PASSED, clock_wall_ms(), 3600000, 0);
 	for (size_t i = 0; i < book->command_count; i++)
@@ -74,267 +65,234 @@ expect_an_hour(struct auto_world *world)
 
 /* Its worker is released, and does t2. */
 static struct agent *
-begin_released(struct auto_world *world, const char *settings)
+begin_released(const char *settings)
 {
 	struct agent *agent;
 
-	begin_queued(world, settings);
-	expect_an_hour(world);
-	auto_world_task(world, "b.md", "Second\n");
-	auto_world_patrol(world);
-	agent = auto_world_turn_on(world, "t2");
-	ck_assert_int_eq(task_of(world, "t1")->step, TASK_QUEUED);
-	ck_assert_ptr_null(item_of(world, "t1")->worker);
-	ck_assert_str_eq(floor_world_wt(&world->floor, "auto-1",
+	begin_queued(settings);
+	expect_an_hour();
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	agent = auto_world_turn_on("t2");
+	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+	ck_assert_ptr_null(item_of("t1")->worker);
+	ck_assert_str_eq(floor_world_wt("auto-1",
 			     "git log -1 --format=%s; git status --porcelain"),
 	    "meanwhile");
 	return agent;
 }
 
 static void
-allow(struct auto_world *world, const char *status)
+allow(const char *status)
 {
 	cleanup_free char *text =
 	    xasprintf("echo %s >.llmc/status; touch .llmc/go", status);
 
-	floor_world_sh(&world->floor, text);
+	floor_world_sh(text);
 }
 
 static void
-finish(struct auto_world *world, const char *task, const char *file)
+finish(const char *task, const char *file)
 {
-	struct agent *agent = auto_world_turn_on(world, task);
+	struct agent *agent = auto_world_turn_on(task);
 
-	auto_world_work(world, file);
+	auto_world_work(file);
 	fake_session_turn_ends(agent->session, "Done.");
 }
 
 TEST(released_work_lands)
 {
-	struct auto_world world;
-
-	begin_released(&world, "");
-	allow(&world, "0");
-	auto_world_wait(&world, "task_finished t1 landed; ");
-	finish(&world, "t2", "c.txt");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; t2 landed; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git log --format=%s main"),
+	begin_released("");
+	allow("0");
+	auto_world_wait("task_finished t1 landed; ");
+	finish("t2", "c.txt");
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; t2 landed; ");
+	ck_assert_str_eq(floor_world_sh("git log --format=%s main"),
 	    "add c.txt\nadd b.txt\nmeanwhile\nfirst");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc"), "");
-	auto_world_end(&world);
+	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc"), "");
 }
 
 /* Neither when the wait is short, nor when there is nothing else to do. */
 TEST_ROWS(a_worker_that_is_not_needed_stays, 2)
 {
-	struct auto_world world;
-
-	begin_queued(&world, "");
+	begin_queued("");
 	if (_i == 0)
-		auto_world_task(&world, "b.md", "Second\n");
+		auto_world_task("b.md", "Second\n");
 	else
-		expect_an_hour(&world);
-	auto_world_patrol(&world);
-	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_ASSIGNED);
-	ck_assert_str_eq(item_of(&world, "t1")->worker, "auto-1");
-	ck_assert_uint_eq(world.core->state.task_count, 1);
-	allow(&world, "0");
-	auto_world_wait(&world, "task_finished t1 landed; ");
-	auto_world_end(&world);
+		expect_an_hour();
+	auto_world_patrol();
+	ck_assert_int_eq(task_of("t1")->step, TASK_ASSIGNED);
+	ck_assert_str_eq(item_of("t1")->worker, "auto-1");
+	ck_assert_uint_eq(auto_world.core->state.task_count, 1);
+	allow("0");
+	auto_world_wait("task_finished t1 landed; ");
 }
 
 /* The only worker has work that cannot land before the branch is fixed. */
 TEST(a_worker_is_released_to_fix_the_branch)
 {
-	struct auto_world world;
 	struct agent *agent;
 
-	auto_world_begin(&world, CHECK);
-	allow(&world, "1");
-	auto_world_task(&world, "a.md", "First\n");
-	auto_world_live(&world);
-	agent = auto_world_turn_on(&world, "t1");
-	auto_world_work(&world, "c.txt");
-	floor_world_sh(&world.floor,
+	auto_world_begin(CHECK);
+	allow("1");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn_on("t1");
+	auto_world_work("c.txt");
+	floor_world_sh(
 	    "echo m >b.txt; git add b.txt; git commit -qm meanwhile");
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = auto_world_turn_on(&world, "t2");
-	ck_assert_str_eq(task_of(&world, "t2")->source, "fix");
-	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
-	auto_world_work(&world, "pass");
+	agent = auto_world_turn_on("t2");
+	ck_assert_str_eq(task_of("t2")->source, "fix");
+	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+	auto_world_work("pass");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&world);
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "ls"), "a.txt\nb.txt\nc.txt\npass");
-	auto_world_end(&world);
+	auto_world_wait_done();
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nb.txt\nc.txt\npass");
 }
 
 /* --- ejected --------------------------------------------------------- */
 
 TEST_ROWS(what_fails_goes_to_the_next_worker, 2)
 {
-	struct auto_world world;
 	const struct agent *agent;
 	const char *prompt;
 
-	begin_released(&world, "");
-	allow(&world, "1");
-	auto_world_wait(&world, "sent_back t1; ");
-	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_WAITING);
-	ck_assert_ptr_null(item_of(&world, "t1"));
+	begin_released("");
+	allow("1");
+	auto_world_wait("sent_back t1; ");
+	ck_assert_int_eq(task_of("t1")->step, TASK_WAITING);
+	ck_assert_ptr_null(item_of("t1"));
 	if (_i == 1) {
-		auto_world_reopen(&world);
-		auto_world_live(&world);
+		auto_world_reopen();
+		auto_world_live();
 	}
-	finish(&world, "t2", "c.txt");
-	agent = auto_world_turn_on(&world, "t1");
+	finish("t2", "c.txt");
+	agent = auto_world_turn_on("t1");
 	prompt = fake_session_prompt(agent->session);
 	ck_assert_ptr_nonnull(strstr(prompt, "First\n"));
 	ck_assert_ptr_nonnull(strstr(prompt, "but it has not landed"));
 	ck_assert_ptr_nonnull(strstr(prompt, "words"));
-	ck_assert_int_eq(task_of(&world, "t1")->attempts, 1);
+	ck_assert_int_eq(task_of("t1")->attempts, 1);
 	/* Its own tree, kept by a ref. */
-	ck_assert_str_eq(floor_world_wt(&world.floor, "auto-1",
+	ck_assert_str_eq(floor_world_wt("auto-1",
 			     "git log --format=%s -2; git diff HEAD "
 			     "refs/llmc/task/t1"),
 	    "add b.txt\nmeanwhile");
-	finish(&world, "t1", "pass");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t2 landed; t1 landed; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc/task"),
-	    "");
-	auto_world_end(&world);
+	finish("t1", "pass");
+	auto_world_wait_done();
+	auto_world_filed("t2 landed; t1 landed; ");
+	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc/task"), "");
 }
 
 /* Its worktree cannot be reset now. */
 TEST(what_fails_waits_for_its_worktree)
 {
-	struct auto_world world;
 	struct agent *agent;
 
-	begin_queued(&world, "");
-	floor_world_sh(
-	    &world.floor, "git worktree add -q -f \"$B/other\" llmc/auto-1");
-	allow(&world, "1");
-	auto_world_wait(&world, "landing_waits; ");
-	floor_world_sh(
-	    &world.floor, "git worktree remove --force \"$B/other\"");
-	agent = auto_world_turn(&world, 2);
+	begin_queued("");
+	floor_world_sh("git worktree add -q -f \"$B/other\" llmc/auto-1");
+	allow("1");
+	auto_world_wait("landing_waits; ");
+	floor_world_sh("git worktree remove --force \"$B/other\"");
+	agent = auto_world_turn(2);
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "words"));
-	ck_assert_int_eq(world.core->exit_status, 0);
-	auto_world_end(&world);
+	ck_assert_int_eq(auto_world.core->exit_status, 0);
 }
 
 TEST(what_conflicts_goes_to_the_next_worker)
 {
-	struct auto_world world;
 	struct agent *agent;
 	const char *head;
 
-	begin_released(&world, "");
-	head = floor_world_sh(&world.floor,
+	begin_released("");
+	head = floor_world_sh(
 	    "echo other >b.txt; git add b.txt; git commit -qm other; "
 	    "git rev-parse refs/llmc/queue/q1");
-	auto_world_patrol(&world);
-	auto_world_wait(&world, "sent_back t1; ");
-	ck_assert_str_eq(task_of(&world, "t1")->from, head);
-	allow(&world, "0");
-	finish(&world, "t2", "c.txt");
-	agent = auto_world_turn_on(&world, "t1");
+	auto_world_patrol();
+	auto_world_wait("sent_back t1; ");
+	ck_assert_str_eq(task_of("t1")->from, head);
+	allow("0");
+	finish("t2", "c.txt");
+	agent = auto_world_turn_on("t1");
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "git rebase main"));
-	ck_assert_str_eq(
-	    floor_world_wt(&world.floor, "auto-1", "git rev-parse HEAD"), head);
-	floor_world_wt(&world.floor, "auto-1",
+	ck_assert_str_eq(floor_world_wt("auto-1", "git rev-parse HEAD"), head);
+	floor_world_wt("auto-1",
 	    "git rebase -q main >/dev/null 2>&1 || { echo both >b.txt; git add "
 	    "b.txt; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; }");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t2 landed; t1 landed; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git show main:b.txt"), "both");
-	auto_world_end(&world);
+	auto_world_wait_done();
+	auto_world_filed("t2 landed; t1 landed; ");
+	ck_assert_str_eq(floor_world_sh("git show main:b.txt"), "both");
 }
 
 TEST(turns_without_a_worker_are_limited)
 {
-	struct auto_world world;
-
-	begin_released(&world, "max_turns = 1\nmax_attempts = 1\n");
-	allow(&world, "1");
-	auto_world_wait(&world, "task_finished t1 failed; ");
-	floor_world_settle(&world.floor);
+	begin_released("max_turns = 1\nmax_attempts = 1\n");
+	allow("1");
+	auto_world_wait("task_finished t1 failed; ");
+	floor_world_settle();
 	/* Its work is not lost. */
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "git for-each-ref --format='%(subject)' "
-			     "refs/llmc/salvage/auto-1"),
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref --format='%(subject)' "
+			   "refs/llmc/salvage/auto-1"),
 	    "add b.txt");
-	auto_world_end(&world);
 }
 
 /* --- restarts -------------------------------------------------------- */
 
 TEST_ROWS(the_next_daemon_lands_it, 3)
 {
-	struct auto_world world;
-
-	begin_released(&world, "");
+	begin_released("");
 	if (_i == 0)
-		auto_world_reopen(&world);
+		auto_world_reopen();
 	else
-		auto_world_restart(&world);
+		auto_world_restart();
 	/* Without auto mode too. */
-	world.mode->active = _i != 2;
-	allow(&world, "0");
-	auto_world_live(&world);
-	auto_world_wait(&world, "task_finished t1 landed; ");
-	auto_world_end(&world);
+	auto_world.mode->active = _i != 2;
+	allow("0");
+	auto_world_live();
+	auto_world_wait("task_finished t1 landed; ");
 }
 
 static bool
 is_freeing(void *arg)
 {
-	const struct landing_item *item = item_of(arg, "t1");
+	const struct landing_item *item = item_of("t1");
 
+	(void)arg;
 	return item != NULL && item->freeing;
 }
 
 TEST(the_next_daemon_releases_the_worker)
 {
-	struct auto_world world;
-
-	begin_queued(&world, "");
-	expect_an_hour(&world);
-	auto_world_task(&world, "b.md", "Second\n");
-	landings_kick(world.landings);
-	floor_world_wait(&world.floor, is_freeing, &world);
-	auto_world_reopen(&world);
-	auto_world_live(&world);
-	auto_world_turn_on(&world, "t2");
-	ck_assert_ptr_null(item_of(&world, "t1")->worker);
-	allow(&world, "0");
-	auto_world_wait(&world, "task_finished t1 landed; ");
-	auto_world_end(&world);
+	begin_queued("");
+	expect_an_hour();
+	auto_world_task("b.md", "Second\n");
+	landings_kick(auto_world.landings);
+	floor_world_wait(is_freeing, &auto_world);
+	auto_world_reopen();
+	auto_world_live();
+	auto_world_turn_on("t2");
+	ck_assert_ptr_null(item_of("t1")->worker);
+	allow("0");
+	auto_world_wait("task_finished t1 landed; ");
 }
 
 /* The record was edited, or is older than the task. */
 TEST(a_queued_task_without_an_item_waits_again)
 {
-	struct auto_world world;
 	struct landing_record *record;
 
-	begin_released(&world, "");
-	record = &world.core->state.landings;
-	landing_record_remove(record, item_of(&world, "t1"));
-	auto_world_patrol(&world);
-	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_WAITING);
-	ck_assert_int_eq(task_of(&world, "t1")->attempts, 0);
-	auto_world_end(&world);
+	begin_released("");
+	record = &auto_world.core->state.landings;
+	landing_record_remove(record, item_of("t1"));
+	auto_world_patrol();
+	ck_assert_int_eq(task_of("t1")->step, TASK_WAITING);
+	ck_assert_int_eq(task_of("t1")->attempts, 0);
 }
 
 /* --- the checkout ---------------------------------------------------- */
@@ -342,26 +300,24 @@ TEST(a_queued_task_without_an_item_waits_again)
 /* The index does not say that the checkout is clean again: a person does. */
 TEST(resume_tries_a_landing_again)
 {
-	struct auto_world world;
 	struct agent *agent;
 	struct floor_call *call;
 
-	auto_world_begin(&world, NULL);
-	auto_world_task(&world, "a.md", "First\n");
-	auto_world_live(&world);
-	agent = auto_world_turn_on(&world, "t1");
-	auto_world_work(&world, "b.txt");
-	floor_world_sh(&world.floor, "echo mine >b.txt");
+	auto_world_begin(NULL);
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn_on("t1");
+	auto_world_work("b.txt");
+	floor_world_sh("echo mine >b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait(&world, "waiting; ");
-	floor_world_sh(&world.floor, "rm b.txt");
-	call = floor_world_ask(&world.floor, "auto.resume", "{}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	auto_world_wait("waiting; ");
+	floor_world_sh("rm b.txt");
+	call = floor_world_ask("auto.resume", "{}");
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_ptr_nonnull(
 	    strstr(json_string_or(floor_call_result(call), "message", ""),
 		"tried again"));
-	auto_world_wait(&world, "task_finished t1 landed; ");
-	auto_world_end(&world);
+	auto_world_wait("task_finished t1 landed; ");
 }
 
 /* --- a person -------------------------------------------------------- */
@@ -369,64 +325,57 @@ TEST(resume_tries_a_landing_again)
 /* Auto mode keeps the work in the queue, but the person need not wait. */
 TEST(a_person_is_told_what_is_in_the_way)
 {
-	struct auto_world world;
 	struct agent *agent;
 	struct floor_call *call;
 	cleanup_free char *seen = NULL;
 	const char *said;
 
-	auto_world_begin(&world, "protected_paths = [\"b.txt\"]\n");
-	auto_world_task(&world, "a.md", "First\n");
-	auto_world_live(&world);
-	agent = auto_world_turn_on(&world, "t1");
-	auto_world_work(&world, "b.txt");
+	auto_world_begin("protected_paths = [\"b.txt\"]\n");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn_on("t1");
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_settle(&world.floor);
+	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
-	floor_world_sh(&world.floor, "echo mine >b.txt");
+	floor_world_sh("echo mine >b.txt");
 	seen = xasprintf(",\"commit\":\"%s\"",
-	    floor_world_wt(&world.floor, "auto-1", "git rev-parse HEAD"));
-	call = floor_world_call(&world.floor, "worker.accept", "auto-1", seen);
-	said = floor_world_answer(&world.floor, call);
+	    floor_world_wt("auto-1", "git rev-parse HEAD"));
+	call = floor_world_call("worker.accept", "auto-1", seen);
+	said = floor_world_answer(call);
 	ck_assert_ptr_nonnull(said);
 	ck_assert_msg(strstr(said, "b.txt") != NULL, "%s", said);
 	ck_assert_ptr_nonnull(strstr(said, "stays in the queue"));
-	floor_world_sh(&world.floor, "rm b.txt");
-	auto_world_wait(&world, "task_finished t1 landed; ");
-	auto_world_end(&world);
+	floor_world_sh("rm b.txt");
+	auto_world_wait("task_finished t1 landed; ");
 }
 
 TEST(a_queued_task_is_dropped)
 {
-	struct auto_world world;
 	struct floor_call *call;
 
-	begin_released(&world, "");
-	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	ck_assert_ptr_null(item_of(&world, "t1"));
-	allow(&world, "0");
-	finish(&world, "t2", "c.txt");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 aborted; t2 landed; ");
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "ls; git for-each-ref refs/llmc/queue"),
+	begin_released("");
+	call = floor_world_ask("task.drop", "{\"task\": \"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	ck_assert_ptr_null(item_of("t1"));
+	allow("0");
+	finish("t2", "c.txt");
+	auto_world_wait_done();
+	auto_world_filed("t1 aborted; t2 landed; ");
+	ck_assert_str_eq(floor_world_sh("ls; git for-each-ref refs/llmc/queue"),
 	    "a.txt\nc.txt\nm.txt");
-	auto_world_end(&world);
 }
 
 TEST(work_in_the_queue_gets_another_priority)
 {
-	struct auto_world world;
 	struct floor_call *call;
 
-	begin_queued(&world, "");
-	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_NORMAL);
-	call = floor_world_ask(&world.floor, "task.priority",
-	    "{\"task\": \"t1\", \"priority\": \"urgent\"}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	ck_assert_int_eq(item_of(&world, "t1")->priority, PRIORITY_URGENT);
-	auto_world_end(&world);
+	begin_queued("");
+	ck_assert_int_eq(item_of("t1")->priority, PRIORITY_NORMAL);
+	call = floor_world_ask(
+	    "task.priority", "{\"task\": \"t1\", \"priority\": \"urgent\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	ck_assert_int_eq(item_of("t1")->priority, PRIORITY_URGENT);
 }
 
 /* --- during the move ------------------------------------------------- */
@@ -440,78 +389,71 @@ is_moving(void *arg)
 
 /* The branch is about to move with the work of t1. */
 static struct agent *
-begin_moving(struct auto_world *world)
+begin_moving(void)
 {
-	begin_queued(world, "");
-	allow(world, "0");
-	floor_world_wait_closely(&world->floor, is_moving, world);
-	world->floor.store_held = true;
-	return auto_world_agent(world);
+	begin_queued("");
+	allow("0");
+	floor_world_wait_closely(is_moving, &auto_world);
+	floor_world.store_held = true;
+	return auto_world_agent();
 }
 
 /* The task is not done again; nor if the checkout was in the way at first. */
 TEST_ROWS(a_worker_is_lost_during_the_move, 2)
 {
-	struct auto_world world;
-	struct agent *agent = begin_moving(&world);
+	struct agent *agent = begin_moving();
 
 	op_reset(agent, NULL);
-	ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
+	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
 	ck_assert_ptr_null(agent->worker->task);
 	if (_i == 1)
-		floor_world_sh(&world.floor, "echo mine >b.txt");
-	floor_world_store_answer(&world.floor);
+		floor_world_sh("echo mine >b.txt");
+	floor_world_store_answer();
 	if (_i == 1) {
-		auto_world_wait(&world, "waiting; ");
-		ck_assert_int_eq(task_of(&world, "t1")->step, TASK_QUEUED);
-		floor_world_sh(&world.floor, "rm b.txt");
+		auto_world_wait("waiting; ");
+		ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+		floor_world_sh("rm b.txt");
 	}
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git log --format=%s main"),
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
+	ck_assert_str_eq(floor_world_sh("git log --format=%s main"),
 	    "add b.txt\nmeanwhile\nfirst");
-	auto_world_end(&world);
 }
 
 TEST(a_task_is_not_dropped_during_the_move)
 {
-	struct auto_world world;
 	struct floor_call *call;
 
-	begin_moving(&world);
-	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
-	ck_assert_str_eq(floor_world_answer(&world.floor, call),
+	begin_moving();
+	call = floor_world_ask("task.drop", "{\"task\": \"t1\"}");
+	ck_assert_str_eq(floor_world_answer(call),
 	    "its work is landing, and a branch that moves is not stopped; "
 	    "look at it with: llmc landing");
-	floor_world_store_answer(&world.floor);
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
-	auto_world_end(&world);
+	floor_world_store_answer();
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 /* Its worker still has it. */
 TEST(work_in_the_queue_is_dropped_with_its_task)
 {
-	struct auto_world world;
 	struct floor_call *call;
 
-	begin_queued(&world, "");
-	call = floor_world_ask(&world.floor, "task.drop", "{\"task\": \"t1\"}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	ck_assert_ptr_null(item_of(&world, "t1"));
-	allow(&world, "0");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 aborted; ");
-	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nm.txt");
-	auto_world_end(&world);
+	begin_queued("");
+	call = floor_world_ask("task.drop", "{\"task\": \"t1\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	ck_assert_ptr_null(item_of("t1"));
+	allow("0");
+	auto_world_wait_done();
+	auto_world_filed("t1 aborted; ");
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nm.txt");
 }
 
 /* Although it has a ref of its own. */
 static void
-remove_built(struct auto_world *world)
+remove_built(void)
 {
-	floor_world_sh(&world->floor,
+	floor_world_sh(
 	    "built=$(git rev-parse refs/llmc/queue/q1.built); "
 	    "test ! -e .llmc/checks/1 || "
 	    "git -C .llmc/checks/1 update-ref --no-deref HEAD main; "
@@ -523,9 +465,9 @@ remove_built(struct auto_world *world)
 static bool
 is_unjudged(void *arg)
 {
-	const struct auto_world *world = arg;
-	struct check_book *book = &world->core->state.landings.checks;
+	struct check_book *book = &auto_world.core->state.landings.checks;
 
+	(void)arg;
 	for (size_t i = 0; i < book->count; i++)
 		if (book->results[i].unjudged > 0) {
 			book->results[i].retry_ms = 0; /* not in a minute */
@@ -536,60 +478,51 @@ is_unjudged(void *arg)
 
 TEST_ROWS(what_is_checked_and_is_gone_is_built_again, 1)
 {
-	struct auto_world world;
-
-	begin_queued(&world, "");
-	remove_built(&world);
-	allow(&world, "0");
-	floor_world_wait(&world.floor, is_unjudged, &world);
-	landings_kick(world.landings);
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
-	ck_assert_int_eq(world.core->exit_status, 0);
-	auto_world_end(&world);
+	begin_queued("");
+	remove_built();
+	allow("0");
+	floor_world_wait(is_unjudged, &auto_world);
+	landings_kick(auto_world.landings);
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
+	ck_assert_int_eq(auto_world.core->exit_status, 0);
 }
 
 TEST_ROWS(what_is_to_land_and_is_gone_is_built_again, 1)
 {
-	struct auto_world world;
 	struct agent *agent;
 
-	auto_world_begin(&world, "");
-	auto_world_task(&world, "a.md", "First\n");
-	auto_world_live(&world);
-	agent = auto_world_turn_on(&world, "t1");
-	auto_world_work(&world, "b.txt");
-	floor_world_sh(&world.floor, "echo mine >>a.txt");
+	auto_world_begin("");
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	agent = auto_world_turn_on("t1");
+	auto_world_work("b.txt");
+	floor_world_sh("echo mine >>a.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait(&world, "waiting; ");
-	floor_world_settle(&world.floor);
-	remove_built(&world);
-	floor_world_sh(&world.floor, "git checkout -q a.txt");
-	auto_world_patrol(&world);
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
-	ck_assert_int_eq(world.core->exit_status, 0);
-	auto_world_end(&world);
+	auto_world_wait("waiting; ");
+	floor_world_settle();
+	remove_built();
+	floor_world_sh("git checkout -q a.txt");
+	auto_world_patrol();
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
+	ck_assert_int_eq(auto_world.core->exit_status, 0);
 }
 
 /* What was built has a ref of its own. */
 TEST_ROWS(git_gc_by_a_person_ends_nothing, 1)
 {
-	struct auto_world world;
 	cleanup_free char *gc = NULL;
 
-	begin_queued(&world, "");
+	begin_queued("");
 	gc = xasprintf("git -C .llmc/checks/1 update-ref --no-deref HEAD main; "
 		       "git reflog expire --expire=now --all; git gc -q "
 		       "--prune=now; git cat-file -e %s",
-	    floor_world_sh(
-		&world.floor, "git -C .llmc/checks/1 rev-parse HEAD"));
-	floor_world_sh(&world.floor, gc);
-	allow(&world, "0");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; ");
+	    floor_world_sh("git -C .llmc/checks/1 rev-parse HEAD"));
+	floor_world_sh(gc);
+	allow("0");
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git for-each-ref refs/llmc/queue"),
-	    "");
-	auto_world_end(&world);
+	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
 }

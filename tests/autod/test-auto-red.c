@@ -2,14 +2,8 @@
 
 /* auto.on_red = "revert": the landing branch fails its own check, and the
  * commits of tasks that it ends with are taken back through the queue. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
 #include "auto-world.h"
 #include "landing.h"
-#include "mem.h"
-#include "unit.h"
 
 /* A worker's own check passes. In the queue, everything fails while there is
  * .llmc/broken, and with .llmc/strict, b.txt does. */
@@ -21,177 +15,155 @@
 /* On top of the first commit, so that a merge is needed: what its worker has
  * passed its own check. */
 static void
-finish(struct auto_world *world, const char *task, const char *file)
+finish(const char *task, const char *file)
 {
-	struct agent *agent = auto_world_turn_on(world, task);
+	struct agent *agent = auto_world_turn_on(task);
 
-	floor_world_wt(&world->floor, "auto-1",
+	floor_world_wt("auto-1",
 	    "git reset -q --hard $(git rev-list --max-parents=0 HEAD)");
-	auto_world_work(world, file);
+	auto_world_work(file);
 	fake_session_turn_ends(agent->session, "Done.");
 }
 
 static void
-expect_log(struct auto_world *world, const char *want)
+expect_log(const char *want)
 {
-	ck_assert_str_eq(
-	    floor_world_sh(&world->floor, "git log --format=%s main"), want);
+	ck_assert_str_eq(floor_world_sh("git log --format=%s main"), want);
 }
 
 /* t1 has landed, and t2 is in work. */
 static void
-begin(struct auto_world *world, const char *settings)
+begin(const char *settings)
 {
 	cleanup_free char *text = xasprintf(CHECK "%s", settings);
 
-	auto_world_begin(world, text);
-	auto_world_task(world, "a.md", "First\n");
-	auto_world_live(world);
-	finish(world, "t1", "b.txt");
-	auto_world_wait(world, "task_finished t1 landed; ");
-	auto_world_task(world, "b.md", "Second\n");
-	auto_world_patrol(world);
-	auto_world_turn_on(world, "t2");
+	auto_world_begin(text);
+	auto_world_task("a.md", "First\n");
+	auto_world_live();
+	finish("t1", "b.txt");
+	auto_world_wait("task_finished t1 landed; ");
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	auto_world_turn_on("t2");
 }
 
 /* From now on the check fails, and what passed is long ago. */
 static void
-make(struct auto_world *world, const char *what)
+make(const char *what)
 {
 	cleanup_free char *script = xasprintf("touch .llmc/%s", what);
 
-	floor_world_sh(&world->floor, script);
-	check_book_release(&world->core->state.landings.checks);
+	floor_world_sh(script);
+	check_book_release(&auto_world.core->state.landings.checks);
 }
 
 TEST(the_commit_of_a_task_is_taken_back_and_its_task_done_again)
 {
-	struct auto_world world;
 	struct agent *agent;
 	const char *prompt;
 
-	begin(&world, "");
-	make(&world, "strict");
-	finish(&world, "t2", "c.txt");
-	auto_world_wait(&world, "task_finished t2 landed; ");
-	ck_assert_ptr_nonnull(strstr(
-	    floor_world_sh(&world.floor, "git log -1 --format=%s main~1"),
-	    "(t1): main fails its check"));
-	ck_assert_ptr_nonnull(strstr(
-	    floor_world_sh(&world.floor, "git log -1 --format=%b main~1"),
-	    floor_world_sh(&world.floor, "git rev-parse main~2")));
-	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nc.txt");
-	agent = auto_world_turn_on(&world, "t3");
-	auto_world_folder(&world, "doing: a.md; done: b.md; ");
+	begin("");
+	make("strict");
+	finish("t2", "c.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_sh("git log -1 --format=%s main~1"),
+		"(t1): main fails its check"));
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_sh("git log -1 --format=%b main~1"),
+		floor_world_sh("git rev-parse main~2")));
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nc.txt");
+	agent = auto_world_turn_on("t3");
+	auto_world_folder("doing: a.md; done: b.md; ");
 	prompt = fake_session_prompt(agent->session);
 	ck_assert_ptr_nonnull(strstr(prompt, "First\n"));
 	ck_assert_ptr_nonnull(strstr(prompt, "done before, as commit"));
 	ck_assert_ptr_nonnull(strstr(prompt, "words"));
-	ck_assert_int_eq(state_task(&world.core->state, "t3")->attempts, 2);
-	finish(&world, "t3", "d.txt");
-	auto_world_wait_done(&world);
-	auto_world_folder(&world, "done: a.md; done: b.md; ");
-	auto_world_end(&world);
+	ck_assert_int_eq(
+	    state_task(&auto_world.core->state, "t3")->attempts, 2);
+	finish("t3", "d.txt");
+	auto_world_wait_done();
+	auto_world_folder("done: a.md; done: b.md; ");
 }
 
 /* All that landed in a row, if nothing is known of the commits between. */
 TEST(several_are_taken_back_with_one_commit)
 {
-	struct auto_world world;
-
-	begin(&world, "");
-	finish(&world, "t2", "c.txt");
-	auto_world_wait(&world, "task_finished t2 landed; ");
-	ck_assert_uint_eq(world.core->state.landings.own.count, 2);
-	make(&world, "strict");
-	auto_world_task(&world, "c.md", "Third\n");
-	auto_world_patrol(&world);
-	finish(&world, "t3", "d.txt");
-	auto_world_wait(&world, "task_finished t3 landed; ");
-	expect_log(&world,
+	begin("");
+	finish("t2", "c.txt");
+	auto_world_wait("task_finished t2 landed; ");
+	ck_assert_uint_eq(auto_world.core->state.landings.own.count, 2);
+	make("strict");
+	auto_world_task("c.md", "Third\n");
+	auto_world_patrol();
+	finish("t3", "d.txt");
+	auto_world_wait("task_finished t3 landed; ");
+	expect_log(
 	    "add d.txt\nRevert 2 commits: main fails its check\nadd c.txt\n"
 	    "add b.txt\nfirst");
-	auto_world_turn_on(&world, "t4");
-	auto_world_folder(&world, "doing: a.md; doing: b.md; done: c.md; ");
-	auto_world_end(&world);
+	auto_world_turn_on("t4");
+	auto_world_folder("doing: a.md; doing: b.md; done: c.md; ");
 }
 
 TEST(attempts_are_limited)
 {
-	struct auto_world world;
-
-	begin(&world, "max_attempts = 1\n");
-	make(&world, "strict");
-	finish(&world, "t2", "c.txt");
-	auto_world_wait_done(&world);
-	auto_world_filed(&world, "t1 landed; t3 dead-letter; t2 landed; ");
-	auto_world_end(&world);
+	begin("max_attempts = 1\n");
+	make("strict");
+	finish("t2", "c.txt");
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; t3 dead-letter; t2 landed; ");
 }
 
 TEST(a_persons_commit_is_never_taken_back)
 {
-	struct auto_world world;
-
-	begin(&world, "");
-	floor_world_sh(
-	    &world.floor, "echo m >m.txt; git add m.txt; git commit -qm Mine");
-	make(&world, "strict");
-	finish(&world, "t2", "c.txt");
-	auto_world_fails(&world, "red_branch");
-	expect_log(&world, "Mine\nadd b.txt\nfirst");
-	auto_world_end(&world);
+	begin("");
+	floor_world_sh("echo m >m.txt; git add m.txt; git commit -qm Mine");
+	make("strict");
+	finish("t2", "c.txt");
+	auto_world_fails("red_branch");
+	expect_log("Mine\nadd b.txt\nfirst");
 }
 
 /* The commit before it passed, and fails now: the cause is elsewhere. */
 TEST(what_would_not_help_is_not_done)
 {
-	struct auto_world world;
-
-	begin(&world, "land_mode = \"each\"\n");
-	make(&world, "broken");
-	finish(&world, "t2", "c.txt");
-	auto_world_fails(&world, "red_branch");
-	expect_log(&world, "add b.txt\nfirst");
-	ck_assert_uint_eq(world.core->state.landings.count, 1);
-	auto_world_end(&world);
+	begin("land_mode = \"each\"\n");
+	make("broken");
+	finish("t2", "c.txt");
+	auto_world_fails("red_branch");
+	expect_log("add b.txt\nfirst");
+	ck_assert_uint_eq(auto_world.core->state.landings.count, 1);
 }
 
 static bool
 is_queued(void *arg)
 {
-	const struct auto_world *world = arg;
-
-	return world->core->state.landings.count == 2;
+	(void)arg;
+	return auto_world.core->state.landings.count == 2;
 }
 
 /* While it waits to be checked, a person repairs the branch. */
 TEST(a_branch_that_passes_again_is_left_alone)
 {
-	struct auto_world world;
-
-	begin(&world, "");
-	make(&world, "strict");
-	finish(&world, "t2", "c.txt");
-	floor_world_wait(&world.floor, is_queued, &world);
-	floor_world_sh(&world.floor, "git rm -q b.txt; git commit -qm Mine");
-	auto_world_patrol(&world);
-	auto_world_wait(&world, "task_finished t2 landed; ");
-	expect_log(&world, "add c.txt\nMine\nadd b.txt\nfirst");
-	auto_world_end(&world);
+	begin("");
+	make("strict");
+	finish("t2", "c.txt");
+	floor_world_wait(is_queued, &auto_world);
+	floor_world_sh("git rm -q b.txt; git commit -qm Mine");
+	auto_world_patrol();
+	auto_world_wait("task_finished t2 landed; ");
+	expect_log("add c.txt\nMine\nadd b.txt\nfirst");
 }
 
 TEST(the_next_daemon_takes_it_back)
 {
-	struct auto_world world;
-
-	begin(&world, "");
-	make(&world, "strict");
-	finish(&world, "t2", "c.txt");
-	floor_world_wait(&world.floor, is_queued, &world);
-	auto_world_reopen(&world);
-	auto_world_live(&world);
-	auto_world_wait(&world, "task_finished t2 landed; ");
-	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nc.txt");
-	auto_world_turn_on(&world, "t3");
-	auto_world_end(&world);
+	begin("");
+	make("strict");
+	finish("t2", "c.txt");
+	floor_world_wait(is_queued, &auto_world);
+	auto_world_reopen();
+	auto_world_live();
+	auto_world_wait("task_finished t2 landed; ");
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nc.txt");
+	auto_world_turn_on("t3");
 }

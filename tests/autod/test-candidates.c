@@ -2,21 +2,11 @@
 
 /* What the queue builds of the items: with the attributes of the branch, and
  * with a git that fails. */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
-#include "json.h"
 #include "landing-world.h"
-#include "landing.h"
-#include "mem.h"
-#include "unit.h"
 
 /* Both sides append to a list, below a folder. */
 static struct floor_call *
-begin_both(struct landing_world *world, const char *worker, const char *file)
+begin_both(const char *worker, const char *file)
 {
 	cleanup_free char *work = xasprintf(
 	    "git reset -q --hard main; echo ours >>%s; git commit -qam 'by %s'",
@@ -24,92 +14,81 @@ begin_both(struct landing_world *world, const char *worker, const char *file)
 	cleanup_free char *meanwhile =
 	    xasprintf("echo theirs >>%s; git commit -qam meanwhile", file);
 
-	floor_world_add(&world->floor, worker, WORKER_NEEDS_REVIEW);
-	floor_world_wt(&world->floor, worker, work);
-	floor_world_sh(&world->floor, meanwhile);
-	return floor_world_call(&world->floor, "worker.accept", worker, "");
+	floor_world_add(worker, WORKER_NEEDS_REVIEW);
+	floor_world_wt(worker, work);
+	floor_world_sh(meanwhile);
+	return floor_world_call("worker.accept", worker, "");
 }
 
 static bool
-conflicts(struct landing_world *world, struct floor_call *call)
+conflicts(struct floor_call *call)
 {
-	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	return json_bool_or(
 	    floor_call_result(call), "needs_conflict_resolution", false);
 }
 
 TEST(attributes_of_the_branch)
 {
-	struct landing_world world;
-
-	landing_world_begin(&world, NULL);
-	floor_world_sh(&world.floor,
-	    "mkdir d; echo one >d/list; seq 1 20 >lock; "
-	    "echo 'list merge=union' >d/.gitattributes; "
-	    "git add d lock; git commit -qm list");
-	ck_assert(!conflicts(&world, begin_both(&world, "adam", "d/list")));
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "sort d/list"), "one\nours\ntheirs");
+	landing_world_begin(NULL);
+	floor_world_sh("mkdir d; echo one >d/list; seq 1 20 >lock; "
+		       "echo 'list merge=union' >d/.gitattributes; "
+		       "git add d lock; git commit -qm list");
+	ck_assert(!conflicts(begin_both("adam", "d/list")));
+	ck_assert_str_eq(floor_world_sh("sort d/list"), "one\nours\ntheirs");
 
 	/* They follow the branch: others come, and these go. */
-	floor_world_sh(&world.floor,
+	floor_world_sh(
 	    "echo 'lock -merge' >.gitattributes; git add .gitattributes; "
 	    "git commit -qm attributes");
-	floor_world_add(&world.floor, "eve", WORKER_NEEDS_REVIEW);
-	floor_world_wt(&world.floor, "eve",
+	floor_world_add("eve", WORKER_NEEDS_REVIEW);
+	floor_world_wt("eve",
 	    "git reset -q --hard main; sed -i 2d lock; "
 	    "git commit -qam 'by eve'");
-	floor_world_sh(
-	    &world.floor, "sed -i 18d lock; git commit -qam meanwhile");
-	ck_assert(conflicts(&world,
-	    floor_world_call(&world.floor, "worker.accept", "eve", "")));
-	floor_world_sh(
-	    &world.floor, "git rm -q d/.gitattributes; git commit -qm gone");
-	ck_assert(conflicts(&world, begin_both(&world, "noah", "d/list")));
-	landing_world_end(&world);
+	floor_world_sh("sed -i 18d lock; git commit -qam meanwhile");
+	ck_assert(conflicts(floor_world_call("worker.accept", "eve", "")));
+	floor_world_sh("git rm -q d/.gitattributes; git commit -qm gone");
+	ck_assert(conflicts(begin_both("noah", "d/list")));
 }
 
 /* Others have renamed what the work changes to a protected path. Whoever has
  * accepted it has decided; otherwise a person must. */
 TEST_ROWS(a_protected_path_by_a_rename, 2)
 {
-	struct landing_world world;
 	struct agent *adam;
 
-	landing_world_begin(&world, "[auto]\nprotected_paths = [\"ci/**\"]\n");
-	floor_world_sh(&world.floor,
+	landing_world_begin("[auto]\nprotected_paths = [\"ci/**\"]\n");
+	floor_world_sh(
 	    "seq 1 20 >test.sh; git add test.sh; git commit -qm test");
-	adam = floor_world_add(&world.floor, "adam", WORKER_NEEDS_REVIEW);
-	floor_world_wt(&world.floor, "adam",
+	adam = floor_world_add("adam", WORKER_NEEDS_REVIEW);
+	floor_world_wt("adam",
 	    "git reset -q --hard main; echo 21 >>test.sh; "
 	    "git commit -qam 'by adam'");
-	floor_world_sh(&world.floor,
-	    "mkdir ci; git mv test.sh ci; git commit -qm meanwhile");
-	landing_begin(world.landings, adam, NULL, _i == 0, NULL);
+	floor_world_sh("mkdir ci; git mv test.sh ci; git commit -qm meanwhile");
+	landing_begin(landing_world.landings, adam, NULL, _i == 0, NULL);
 	floor_world_wait_status(
-	    &world.floor, adam, _i == 0 ? WORKER_OFFLINE : WORKER_NEEDS_REVIEW);
-	floor_world_settle(&world.floor);
+	    adam, _i == 0 ? WORKER_OFFLINE : WORKER_NEEDS_REVIEW);
+	floor_world_settle();
 	if (_i == 0) {
-		landing_world_main(&world, "by adam,meanwhile,test,first,");
+		landing_world_main("by adam,meanwhile,test,first,");
 	} else {
-		landing_world_main(&world, "meanwhile,test,first,");
+		landing_world_main("meanwhile,test,first,");
 		ck_assert(adam->worker->for_person);
 		ck_assert_ptr_nonnull(strstr(
 		    adam->worker->reason, "protected paths: ci/test.sh"));
 	}
-	landing_world_end(&world);
 }
 
 /* From now on this runs before git merge-tree, in place of git if it exits. */
 static void
-before_merges(struct landing_world *world, const char *script)
+before_merges(const char *script)
 {
 	cleanup_free char *text =
 	    xasprintf("mkdir ../bin; cd ../bin; cat >git <<'END'\n#!/bin/sh\n"
 		      "case \" $* \" in *\" merge-tree \"*) %s;; esac\n"
 		      "PATH=${PATH#*:} exec git \"$@\"\nEND\nchmod +x git; pwd",
 		script);
-	const char *folder = floor_world_sh(&world->floor, text);
+	const char *folder = floor_world_sh(text);
 	cleanup_free char *path = xasprintf("%s:%s", folder, getenv("PATH"));
 
 	setenv("PATH", path, 1);
@@ -117,20 +96,15 @@ before_merges(struct landing_world *world, const char *script)
 
 TEST(a_failure_of_git_that_passes)
 {
-	struct landing_world world;
-
-	landing_world_begin(&world, NULL);
-	landing_world_work(&world, "adam", "b.txt", "two");
-	landing_world_meanwhile(&world, "c.txt", "three");
-	before_merges(&world,
-	    "mkdir \"${0%/*}/full\" 2>/dev/null && "
-	    "{ echo fatal: disk full >&2; exit 128; }");
-	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "test -e ../bin/full"), "");
-	landing_world_main(&world, "by adam,meanwhile,first,");
-	landing_world_told(&world, "landed adam; ended adam landed; ");
-	landing_world_end(&world);
+	landing_world_begin(NULL);
+	landing_world_work("adam", "b.txt", "two");
+	landing_world_meanwhile("c.txt", "three");
+	before_merges("mkdir \"${0%/*}/full\" 2>/dev/null && "
+		      "{ echo fatal: disk full >&2; exit 128; }");
+	ck_assert_ptr_null(landing_world_accept("adam"));
+	ck_assert_str_eq(floor_world_sh("test -e ../bin/full"), "");
+	landing_world_main("by adam,meanwhile,first,");
+	landing_world_told("landed adam; ended adam landed; ");
 }
 
 /* --- what can never be built ------------------------------------------ */
@@ -172,26 +146,23 @@ TEST(one_that_cannot_be_built)
 	static const struct landing_policy policy = {
 		.may_move = holds, .keeps = keeps, .blocked = on_blocked
 	};
-	struct landing_world world;
 	struct agent *adam, *eve;
 	char words[64] = "";
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	eve = landing_world_work(&world, "eve", "d.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	eve = landing_world_work("eve", "d.txt", "two");
 	xstrset(&adam->worker->task, "t1");
 	xstrset(&eve->worker->task, "t2");
-	landing_world_meanwhile(&world, "c.txt", "three");
-	landings_set_policy(world.landings, &policy, words);
-	floor_world_sh(&world.floor, "git rev-parse llmc/eve >../eve");
-	before_merges(&world,
-	    "case \"$*\" in *$(cat \"${0%/*}/../eve\")) "
-	    "echo merge-tree: no such commit; exit 1;; esac >&2");
-	floor_world_call(&world.floor, "worker.accept", "adam", "");
-	floor_world_wait_status(&world.floor, adam, WORKER_ACCEPTING);
-	floor_world_settle(&world.floor);
-	floor_world_call(&world.floor, "worker.accept", "eve", "");
-	floor_world_wait(&world.floor, is_told, words);
+	landing_world_meanwhile("c.txt", "three");
+	landings_set_policy(landing_world.landings, &policy, words);
+	floor_world_sh("git rev-parse llmc/eve >../eve");
+	before_merges("case \"$*\" in *$(cat \"${0%/*}/../eve\")) "
+		      "echo merge-tree: no such commit; exit 1;; esac >&2");
+	floor_world_call("worker.accept", "adam", "");
+	floor_world_wait_status(adam, WORKER_ACCEPTING);
+	floor_world_settle();
+	floor_world_call("worker.accept", "eve", "");
+	floor_world_wait(is_told, words);
 	ck_assert_str_eq(words, "eve t2");
-	landing_world_end(&world);
 }

@@ -2,21 +2,8 @@
 
 /* When a checkout that is in the way is looked at again: the rules in virtual
  * time, and the queue that follows them. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "agent.h"
-#include "clock.h"
-#include "file.h"
 #include "landing-world.h"
-#include "landing.h"
-#include "loop.h"
-#include "mem.h"
 #include "queue-move.h"
-#include "unit.h"
 #include "watch.h"
 
 /* --- the rules -------------------------------------------------------- */
@@ -192,18 +179,18 @@ keeps(void *arg, const char *task)
 }
 
 static void
-begin(struct landing_world *world, const char *settings)
+begin(const char *settings)
 {
 	static const struct landing_policy policy = { .may_move = may_move,
 		.keeps = keeps };
 
-	landing_world_begin(world, settings);
-	landings_set_policy(world->landings, &policy, world);
+	landing_world_begin(settings);
+	landings_set_policy(landing_world.landings, &policy, &landing_world);
 }
 
 /* The accepts of this many workers meet the checkout. */
 static void
-accept_all(struct landing_world *world, int count)
+accept_all(int count)
 {
 	struct floor_call *calls[10];
 
@@ -213,43 +200,39 @@ accept_all(struct landing_world *world, int count)
 		cleanup_free char *file = xasprintf("new%d.txt", i);
 
 		xstrset(
-		    &landing_world_work(world, name, file, "two")->worker->task,
-		    name);
+		    &landing_world_work(name, file, "two")->worker->task, name);
 	}
-	world->may_not_begin = true;
+	landing_world.may_not_begin = true;
 	for (int i = 0; i < count; i++) {
 		cleanup_free char *name = xasprintf("w%d", i);
 
-		calls[i] =
-		    floor_world_call(&world->floor, "worker.accept", name, "");
+		calls[i] = floor_world_call("worker.accept", name, "");
 		landing_world_wait(
-		    world, fleet_find(world->floor.fleet, name), "queued");
+		    fleet_find(floor_world.fleet, name), "queued");
 	}
-	world->may_not_begin = false;
-	landings_kick(world->landings);
+	landing_world.may_not_begin = false;
+	landings_kick(landing_world.landings);
 	for (int i = 0; i < count; i++)
 		ck_assert_ptr_nonnull(
-		    strstr(floor_world_answer(&world->floor, calls[i]),
-			"stays in the queue"));
+		    strstr(floor_world_answer(calls[i]), "stays in the queue"));
 }
 
 static bool
 all_landed(void *arg)
 {
-	struct landing_world *world = arg;
-
-	return world->floor.core->state.landings.count == 0;
+	(void)arg;
+	return floor_world.core->state.landings.count == 0;
 }
 
 /* Everything lands long before the next look that nothing has caused. */
 static void
-lands_at_once(struct landing_world *world)
+lands_at_once(void)
 {
 	int64_t begun = clock_mono_ms();
 
-	floor_world_wait(&world->floor, all_landed, world);
+	floor_world_wait(all_landed, &landing_world);
 	ck_assert_int_lt(clock_mono_ms() - begun, CHECKOUT_WATCH_LOOK_MS / 2);
-	landing_world_end(world);
+	landing_world_end();
 }
 
 static const char *const ways[][2] = {
@@ -270,14 +253,12 @@ static const char *const ways[][2] = {
 
 TEST_ROWS(a_checkout_that_is_clean_again_is_noticed, nitems(ways))
 {
-	struct landing_world world;
-
-	begin(&world, NULL);
-	floor_world_sh(&world.floor, ways[_i][0]);
-	accept_all(&world, 1);
-	floor_world_settle(&world.floor);
-	floor_world_sh(&world.floor, ways[_i][1]);
-	lands_at_once(&world);
+	begin(NULL);
+	floor_world_sh(ways[_i][0]);
+	accept_all(1);
+	floor_world_settle();
+	floor_world_sh(ways[_i][1]);
+	lands_at_once();
 }
 
 static bool
@@ -287,31 +268,30 @@ has_passed(void *arg)
 }
 
 static void
-let_pass(struct landing_world *world, int64_t ms)
+let_pass(int64_t ms)
 {
 	int64_t end = clock_mono_ms() + ms;
 
-	floor_world_wait(&world->floor, has_passed, &end);
+	floor_world_wait(has_passed, &end);
 }
 
 /* Without a change there is none. */
 TEST(all_who_wait_cause_one_look)
 {
-	struct landing_world world;
 	int gits;
 
-	begin(&world, NULL);
-	floor_world_sh(&world.floor, "echo mine >>a.txt");
-	accept_all(&world, 10);
-	let_pass(&world, 2 * CHECKOUT_WATCH_SPACE_MS);
-	floor_world_trap(&world.floor, 0, "before");
-	let_pass(&world, 2 * CHECKOUT_WATCH_SPACE_MS);
-	ck_assert_int_eq(floor_world_trap_count(&world.floor), 0);
-	floor_world_sh(&world.floor, "echo more >>a.txt");
-	floor_world_trap(&world.floor, 0, "before");
-	let_pass(&world, 2 * CHECKOUT_WATCH_SPACE_MS);
-	gits = floor_world_trap_count(&world.floor);
+	begin(NULL);
+	floor_world_sh("echo mine >>a.txt");
+	accept_all(10);
+	let_pass(2 * CHECKOUT_WATCH_SPACE_MS);
+	floor_world_trap(0, "before");
+	let_pass(2 * CHECKOUT_WATCH_SPACE_MS);
+	ck_assert_int_eq(floor_world_trap_count(), 0);
+	floor_world_sh("echo more >>a.txt");
+	floor_world_trap(0, "before");
+	let_pass(2 * CHECKOUT_WATCH_SPACE_MS);
+	gits = floor_world_trap_count();
 	ck_assert_msg(gits > 0 && gits <= 8, "%d git commands", gits);
-	floor_world_sh(&world.floor, "echo one >a.txt");
-	lands_at_once(&world);
+	floor_world_sh("echo one >a.txt");
+	lands_at_once();
 }

@@ -2,22 +2,10 @@
 
 /* Who gets which events in which order: subscribers in this process, auto.log,
  * and followers on the socket. */
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
-#include "clock.h"
-#include "emit.h"
 #include "event-log.h"
-#include "file.h"
 #include "floor-world.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
-#include "unit.h"
 
 static void
 tell(struct core *core, const char *reason)
@@ -276,19 +264,19 @@ on_readable(int fd, unsigned what, void *arg)
 }
 
 static void
-listen_to(struct floor_world *world, struct follower *f)
+listen_to(struct follower *f)
 {
 	f->watch =
-	    loop_watch_new(world->loop, f->fd, LOOP_READ, on_readable, f);
+	    loop_watch_new(floor_world.loop, f->fd, LOOP_READ, on_readable, f);
 }
 
 static void
-follow(struct floor_world *world, struct follower *f, bool reads)
+follow(struct follower *f, bool reads)
 {
 	*f = (struct follower){ .text = BUF_INIT };
-	f->fd = floor_world_send(world, "events.follow", "{}");
+	f->fd = floor_world_send("events.follow", "{}");
 	if (reads)
-		listen_to(world, f);
+		listen_to(f);
 }
 
 static void
@@ -316,12 +304,12 @@ is_over(void *arg)
 /* The next line it receives, which must be a notification of that method;
  * returns its params, owned by the caller. */
 static struct json_object *
-next(struct floor_world *world, struct follower *f, const char *method)
+next(struct follower *f, const char *method)
 {
 	cleanup_json struct json_object *line = NULL;
 	size_t len;
 
-	floor_world_wait(world, has_line, f);
+	floor_world_wait(has_line, f);
 	len = strcspn(f->text.data, "\n");
 	ck_assert_int_eq(json_parse(f->text.data, len, len, &line, NULL), 0);
 	buf_consume(&f->text, len + 1);
@@ -331,54 +319,53 @@ next(struct floor_world *world, struct follower *f, const char *method)
 
 /* Its next event has this reason. */
 static void
-hears(struct floor_world *world, struct follower *f, const char *reason)
+hears(struct follower *f, const char *reason)
 {
-	cleanup_json struct json_object *record = next(world, f, "event");
+	cleanup_json struct json_object *record = next(f, "event");
 	struct json_object *event = json_object_object_get(record, "event");
 
 	ck_assert_str_eq(json_string_or(event, "reason", ""), reason);
 }
 
 static int64_t
-offset_of(struct floor_world *world, struct follower *f)
+offset_of(struct follower *f)
 {
-	cleanup_json struct json_object *params = next(world, f, "following");
+	cleanup_json struct json_object *params = next(f, "following");
 
 	return json_int_or(params, "offset", -1);
 }
 
 static char *
-log_file(const struct floor_world *world)
+log_file(void)
 {
-	return workspace_path(&world->workspace, "logs/auto.log");
+	return workspace_path(&floor_world.workspace, "logs/auto.log");
 }
 
 static void
-live(struct floor_world *world)
+live(void)
 {
-	floor_world_begin(world, NULL);
-	floor_world_live(world);
-	floor_world_settle(world);
+	floor_world_begin(NULL);
+	floor_world_live();
+	floor_world_settle();
 }
 
 TEST(what_the_file_has_is_told)
 {
-	struct floor_world world;
 	struct follower f;
 	cleanup_free char *file = NULL, *line = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct json_object *record;
 	int64_t offset;
 
-	live(&world);
-	file = log_file(&world);
-	tell(world.core, "before");
-	follow(&world, &f, true);
-	offset = offset_of(&world, &f);
-	tell(world.core, "after");
-	emit(world.core, &(struct event){ .kind = EVENT_SETTINGS_READ });
-	tell(world.core, "the end");
-	record = next(&world, &f, "event");
+	live();
+	file = log_file();
+	tell(floor_world.core, "before");
+	follow(&f, true);
+	offset = offset_of(&f);
+	tell(floor_world.core, "after");
+	emit(floor_world.core, &(struct event){ .kind = EVENT_SETTINGS_READ });
+	tell(floor_world.core, "the end");
+	record = next(&f, "event");
 	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(text.data, "before"));
 	ck_assert_int_lt(offset, (int64_t)text.len);
@@ -389,33 +376,32 @@ TEST(what_the_file_has_is_told)
 	ck_assert_int_eq(strncmp(text.data, line, strlen(line)), 0);
 	json_object_put(record);
 	/* An event without a record in the file is not sent either. */
-	hears(&world, &f, "the end");
-	floor_world_end(&world);
+	hears(&f, "the end");
+	floor_world_end();
 	follower_release(&f);
 }
 
 /* A folder where the file should be. */
 TEST(a_file_that_cannot_be_written_harms_nobody)
 {
-	struct floor_world world;
 	struct bench bench;
 	struct listener last = { &bench, 'z', NULL, NULL };
 	struct follower f;
 	cleanup_free char *file = NULL;
 
-	live(&world);
-	file = log_file(&world);
+	live();
+	file = log_file();
 	ck_assert_int_eq(mkdir(file, 0755), 0);
 	buf_init(&bench.trace);
-	emit_subscribe(world.core, on_event, &last);
-	follow(&world, &f, true);
-	offset_of(&world, &f);
-	tell(world.core, "1");
-	tell(world.core, "2");
-	hears(&world, &f, "1");
-	hears(&world, &f, "2");
+	emit_subscribe(floor_world.core, on_event, &last);
+	follow(&f, true);
+	offset_of(&f);
+	tell(floor_world.core, "1");
+	tell(floor_world.core, "2");
+	hears(&f, "1");
+	hears(&f, "2");
 	expect(&bench, "z:1 z:2 ");
-	floor_world_end(&world);
+	floor_world_end();
 	follower_release(&f);
 	buf_release(&bench.trace);
 }
@@ -424,29 +410,28 @@ TEST(a_file_that_cannot_be_written_harms_nobody)
  * everything. */
 TEST(a_slow_follower_is_dropped)
 {
-	struct floor_world world;
 	struct follower slow, f;
 	cleanup_free char *large = xmalloc(100001);
 
 	memset(large, 'x', 100000);
 	large[100000] = '\0';
-	live(&world);
-	follow(&world, &slow, false);
-	follow(&world, &f, true);
-	offset_of(&world, &f);
+	live();
+	follow(&slow, false);
+	follow(&f, true);
+	offset_of(&f);
 	for (int i = 0; i < 30; i++) {
-		tell(world.core, large);
-		hears(&world, &f, large);
+		tell(floor_world.core, large);
+		hears(&f, large);
 	}
-	tell(world.core, "still here");
-	hears(&world, &f, "still here");
-	listen_to(&world, &slow);
-	floor_world_wait(&world, is_over, &slow);
+	tell(floor_world.core, "still here");
+	hears(&f, "still here");
+	listen_to(&slow);
+	floor_world_wait(is_over, &slow);
 	ck_assert_uint_lt(slow.text.len, 30 * strlen(large));
 	ck_assert_ptr_null(strstr(slow.text.data, "still here"));
-	tell(world.core, "and on");
-	hears(&world, &f, "and on");
-	floor_world_end(&world);
+	tell(floor_world.core, "and on");
+	hears(&f, "and on");
+	floor_world_end();
 	follower_release(&slow);
 	follower_release(&f);
 }
@@ -456,41 +441,39 @@ TEST(a_slow_follower_is_dropped)
 TEST(an_event_too_long_for_a_line)
 {
 	const size_t len = 5 * 1024 * 1024;
-	struct floor_world world;
 	struct follower f;
 	cleanup_free char *large = xmalloc(len + 1);
 
 	memset(large, 'x', len);
 	large[len] = '\0';
-	live(&world);
-	follow(&world, &f, true);
-	offset_of(&world, &f);
-	tell(world.core, large);
-	tell(world.core, "short");
-	hears(&world, &f, "short");
-	floor_world_end(&world);
+	live();
+	follow(&f, true);
+	offset_of(&f);
+	tell(floor_world.core, large);
+	tell(floor_world.core, "short");
+	hears(&f, "short");
+	floor_world_end();
 	follower_release(&f);
 }
 
 TEST(followers_go_and_come)
 {
-	struct floor_world world;
 	struct follower first, second;
 
-	live(&world);
-	follow(&world, &first, true);
-	offset_of(&world, &first);
+	live();
+	follow(&first, true);
+	offset_of(&first);
 	follower_release(&first);
-	tell(world.core, "to nobody"); /* its end is not known yet */
-	follow(&world, &second, true);
-	offset_of(&world, &second);
-	tell(world.core, "1");
-	hears(&world, &second, "1");
+	tell(floor_world.core, "to nobody"); /* its end is not known yet */
+	follow(&second, true);
+	offset_of(&second);
+	tell(floor_world.core, "1");
+	hears(&second, "1");
 	/* The daemon stops: the call is answered, then the connection is
 	 * closed. */
-	floor_world_close(&world);
-	floor_world_wait(&world, is_over, &second);
+	floor_world_close();
+	floor_world_wait(is_over, &second);
 	ck_assert_ptr_nonnull(strstr(second.text.data, "\"result\":null"));
-	floor_world_end(&world);
+	floor_world_end();
 	follower_release(&second);
 }

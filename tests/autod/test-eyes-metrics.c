@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /* /metrics of the page: nothing that is not saved. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <netinet/in.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "emit.h"
-#include "eyes-floor.h"
-#include "mem.h"
-#include "persist.h"
 #include "team-world.h"
-#include "unit.h"
-#include "web-files.h"
-#include "web-rules.h"
 
-static struct team_world w;
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "eyes-floor.h"
+#include "http-request.h"
+#include "web-files.h"
+
 static struct eyes_floor *eyes;
-static struct floor_world *const below = &w.world.floor;
 
 static bool
 is_open(void *arg)
@@ -33,18 +23,18 @@ is_open(void *arg)
 static void
 begin(void)
 {
-	team_world_begin(&w, "[web]\nenabled = true\n");
-	eyes = eyes_floor_new(w.team, NULL);
-	auto_world_live(&w.world);
-	floor_world_wait(below, is_open, NULL);
-	floor_world_settle(below);
+	team_world_begin("[web]\nenabled = true\n");
+	eyes = eyes_floor_new(team_world.team, NULL);
+	auto_world_live();
+	floor_world_wait(is_open, NULL);
+	floor_world_settle();
 }
 
 static void
 end(void)
 {
 	eyes_floor_free(take_ptr(&eyes));
-	team_world_end(&w);
+	team_world_end();
 }
 
 /* Ask for them; returns the connection. */
@@ -58,7 +48,8 @@ ask(void)
 	cleanup_free char *request = NULL;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	ck_assert_int_eq(web_files_token(&below->workspace, token, NULL), 0);
+	ck_assert_int_eq(
+	    web_files_token(&floor_world.workspace, token, NULL), 0);
 	request = xasprintf("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n"
 			    "Authorization: Bearer %s\r\n\r\n",
 	    eyes_web_port(eyes->web), token);
@@ -81,7 +72,7 @@ static bool
 is_waiting(void *arg)
 {
 	(void)arg;
-	return floor_world_store_waits(below);
+	return floor_world_store_waits();
 }
 
 TEST(what_is_not_saved_is_not_told)
@@ -89,15 +80,15 @@ TEST(what_is_not_saved_is_not_told)
 	int fd;
 
 	begin();
-	below->store_held = true;
-	emit(below->core,
+	floor_world.store_held = true;
+	emit(floor_world.core,
 	    &(struct event){ .kind = EVENT_FLEET_RESUMED, .worker = "eve" });
-	persist_changed(below->core);
+	persist_changed(floor_world.core);
 	fd = ask();
-	floor_world_wait(below, is_waiting, NULL);
+	floor_world_wait(is_waiting, NULL);
 	ck_assert(!has_answer(&fd));
-	floor_world_store_answer(below);
-	floor_world_wait(below, has_answer, &fd);
+	floor_world_store_answer();
+	floor_world_wait(has_answer, &fd);
 	close(fd);
 	end();
 }
@@ -108,17 +99,17 @@ TEST(they_are_told_after_a_while_if_nothing_can_be_saved)
 	int fd, gone;
 
 	begin();
-	below->store_fails = true;
-	persist_changed(below->core);
+	floor_world.store_fails = true;
+	persist_changed(floor_world.core);
 	fd = ask();
 	gone = ask(); /* who asks may go away */
 	close(gone);
-	floor_world_wait(below, has_answer, &fd);
+	floor_world_wait(has_answer, &fd);
 	ck_assert_int_ge(clock_mono_ms() - begun, 1000);
 	close(fd);
 	fd = ask(); /* and the daemon may end */
-	persist_changed(below->core);
-	below->store_fails = false;
+	persist_changed(floor_world.core);
+	floor_world.store_fails = false;
 	end();
 	close(fd);
 }

@@ -2,43 +2,29 @@
 
 /* How workers spend their time, from the status of each to the rows of a
  * report: against a sum that is made beside it, second by second. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "team-world.h"
 
-#include "agent.h"
+#include <time.h>
+
 #include "book-history.h"
 #include "book.h"
-#include "clock.h"
-#include "emit.h"
 #include "eyes-floor.h"
 #include "eyes-spans.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "report-make.h"
-#include "task.h"
-#include "team-world.h"
-#include "unit.h"
-#include "worker.h"
 
 /* 2040-03-24 22:30 UTC: soon it is midnight, and the clocks of Europe are set
  * forward. After today: files have the time of the machine. */
 #define BEGIN  INT64_C(2216241000000)
 #define SECOND 1000
 
-static struct team_world w;
 static struct eyes_floor *eyes;
-static struct floor_world *const below = &w.world.floor;
 
 /* --- the world ------------------------------------------------------- */
 
 static void
 write_moment(const char *name, const char *key)
 {
-	cleanup_free char *file = workspace_path(&below->workspace, name);
+	cleanup_free char *file = workspace_path(&floor_world.workspace, name);
 	cleanup_free char *text =
 	    xasprintf("{\"%s\": %" PRId64 "}", key, clock_wall_ms() / SECOND);
 
@@ -49,26 +35,26 @@ static bool
 has_worker(void *arg)
 {
 	(void)arg;
-	return auto_world_agent(&w.world) != NULL;
+	return auto_world_agent() != NULL;
 }
 
 static void
 begin(void)
 {
-	team_world_begin(&w, "concurrency = 1\n");
-	eyes = eyes_floor_new(w.team, NULL);
-	auto_world_live(&w.world);
-	floor_world_wait(below, has_worker, NULL);
-	floor_world_settle(below);
-	book_run(below->core->book, "DELETE FROM span", NULL, 0);
+	team_world_begin("concurrency = 1\n");
+	eyes = eyes_floor_new(team_world.team, NULL);
+	auto_world_live();
+	floor_world_wait(has_worker, NULL);
+	floor_world_settle();
+	book_run(floor_world.core->book, "DELETE FROM span", NULL, 0);
 	/* From here on the loop stands still, and so does the time. */
 	setenv("TZ", "Europe/Berlin", 1);
 	tzset();
 	clock_virtual_begin(0, BEGIN);
 	eyes_spans_free(eyes->spans);
-	below->core->state.daemon_running = false;
+	floor_world.core->state.daemon_running = false;
 	eyes->spans = eyes_spans_new(eyes);
-	below->core->state.daemon_running = true;
+	floor_world.core->state.daemon_running = true;
 	write_moment("daemon.json", "start_time_unix");
 	write_moment("auto.heartbeat", "timestamp_unix");
 }
@@ -78,7 +64,7 @@ end(void)
 {
 	clock_virtual_end();
 	eyes_floor_free(take_ptr(&eyes));
-	team_world_end(&w);
+	team_world_end();
 }
 
 static void
@@ -91,7 +77,7 @@ move(struct worker *worker, enum worker_status status)
 static void
 set_queue(bool queue)
 {
-	struct state *state = &below->core->state;
+	struct state *state = &floor_world.core->state;
 
 	if (queue && state_task(state, "t900") == NULL) {
 		state_add_task(
@@ -136,7 +122,7 @@ recorded(void)
 	size_t count;
 
 	ck_assert_int_eq(
-	    book_read_spans(below->core->book, 0, keep, &spans, NULL), 0);
+	    book_read_spans(floor_world.core->book, 0, keep, &spans, NULL), 0);
 	count = spans.count;
 	release(&spans);
 	return count;
@@ -147,7 +133,7 @@ static struct json_object *
 sums(void)
 {
 	struct spans spans = { 0 };
-	const struct state *state = &below->core->state;
+	const struct state *state = &floor_world.core->state;
 	struct json_object *worked = NULL, *json;
 	cleanup_json struct json_object *none = json_object_new_object();
 	cleanup_json struct json_object *workers = json_object_new_object();
@@ -156,9 +142,9 @@ sums(void)
 		json_set(
 		    workers, state->workers[i]->name, json_object_new_object());
 	ck_assert_int_eq(
-	    book_read_spans(below->core->book, 0, keep, &spans, NULL), 0);
-	book_open_spans(below->core->book, &below->workspace, state, true,
-	    clock_wall_ms(), keep, &spans);
+	    book_read_spans(floor_world.core->book, 0, keep, &spans, NULL), 0);
+	book_open_spans(floor_world.core->book, &floor_world.workspace, state,
+	    true, clock_wall_ms(), keep, &spans);
 	json = report_time(&(struct report_time_in){ .spans = spans.list,
 			       .count = spans.count,
 			       .from_ms = BEGIN,
@@ -187,7 +173,7 @@ TEST(idle_time_is_divided_where_a_queue_begins_and_ends)
 	size_t before;
 
 	begin();
-	worker = below->core->state.workers[0];
+	worker = floor_world.core->state.workers[0];
 	move(worker, WORKER_IDLE);
 	eyes_spans_begin(eyes->spans);
 	clock_virtual_advance(10 * SECOND);
@@ -216,10 +202,10 @@ TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
 	cleanup_free char *folder = NULL, *file = NULL;
 
 	begin();
-	folder = workspace_path(&below->workspace, "tasks/todo");
+	folder = workspace_path(&floor_world.workspace, "tasks/todo");
 	file = file_join(folder, "a.md");
 	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
-	move(below->core->state.workers[0], WORKER_IDLE);
+	move(floor_world.core->state.workers[0], WORKER_IDLE);
 	eyes_spans_begin(eyes->spans);
 	clock_virtual_advance(10 * SECOND);
 	ck_assert_int_eq(file_replace(file, "x", 1, 0600, NULL), 0);
@@ -230,7 +216,8 @@ TEST(a_worker_that_is_idle_beside_tasks_of_the_source_has_a_queue)
 	json_object_put(take_ptr(&json));
 	ck_assert_int_eq(unlink(file), 0);
 	/* Told at once: the next patrol may be long after. */
-	emit(below->core, &(struct event){ .kind = EVENT_TASKS_EXHAUSTED });
+	emit(
+	    floor_world.core, &(struct event){ .kind = EVENT_TASKS_EXHAUSTED });
 	clock_virtual_advance(40 * SECOND);
 	json = sums();
 	ck_assert_int_eq(row(json, "idle_queue"), 20 * SECOND);
@@ -319,12 +306,11 @@ TEST(random_histories_with_kills_add_up_to_workers_times_wall)
 		int64_t wall;
 
 		begin();
-		trial.workers[0] = below->core->state.workers[0];
+		trial.workers[0] = floor_world.core->state.workers[0];
 		clock_virtual_end(); /* git works for them */
 		for (int i = 1; i < WORKERS; i++)
 			trial.workers[i] =
-			    floor_world_add(below, names[i - 1], WORKER_IDLE)
-				->worker;
+			    floor_world_add(names[i - 1], WORKER_IDLE)->worker;
 		clock_virtual_begin(0, BEGIN);
 		for (int i = 0; i < WORKERS; i++)
 			move(trial.workers[i], WORKER_IDLE);
@@ -348,7 +334,7 @@ TEST(a_clock_that_is_set_back_makes_no_time_and_loses_none)
 	int64_t wall;
 
 	begin();
-	worker = below->core->state.workers[0];
+	worker = floor_world.core->state.workers[0];
 	move(worker, WORKER_WORKING);
 	eyes_spans_begin(eyes->spans);
 	clock_virtual_advance(100 * SECOND);

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The view for those who follow it, on the whole daemon. */
-#include <check.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "agent.h"
+#include "team-world.h"
 #include "book-history.h"
-#include "clock.h"
-#include "emit.h"
 #include "eyes-floor.h"
 #include "eyes-history.h"
 #include "eyes-stream.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "persist.h"
 #include "rpc.h"
 #include "source.h"
-#include "task-run.h"
-#include "team-world.h"
-#include "unit.h"
 #include "view-doc.h"
 #include "view-state.h"
 
@@ -51,17 +35,15 @@ struct reader {
 	bool ended, refuses;
 };
 
-static struct team_world w;
 static struct eyes_floor *eyes;
-static struct floor_world *const below = &w.world.floor;
 
 static void
 begin(const char *settings)
 {
-	team_world_begin(&w, settings);
-	eyes = eyes_floor_new(w.team, NULL);
-	auto_world_live(&w.world);
-	floor_world_settle(below);
+	team_world_begin(settings);
+	eyes = eyes_floor_new(team_world.team, NULL);
+	auto_world_live();
+	floor_world_settle();
 	made = 0;
 }
 
@@ -69,7 +51,7 @@ static void
 end(void)
 {
 	eyes_floor_free(take_ptr(&eyes));
-	team_world_end(&w);
+	team_world_end();
 }
 
 static int
@@ -134,15 +116,15 @@ is_current(void *arg)
 static void
 catch_up(struct reader *r)
 {
-	floor_world_wait(below, is_current, r);
+	floor_world_wait(is_current, r);
 }
 
 static struct agent *
 add_worker(const char *name)
 {
-	struct agent *agent = floor_world_add(below, name, WORKER_WORKING);
+	struct agent *agent = floor_world_add(name, WORKER_WORKING);
 
-	persist_changed(below->core);
+	persist_changed(floor_world.core);
 	return agent;
 }
 
@@ -161,12 +143,12 @@ TEST(a_snapshot_comes_first_then_what_changes)
 	catch_up(&r);
 	ck_assert_ptr_nonnull(view_row(r.view, "workers", "eve"));
 	xstrset(&eve->worker->reason, "because");
-	persist_changed(below->core);
+	persist_changed(floor_world.core);
 	catch_up(&r);
 	ck_assert_str_eq(
 	    json_string_or(view_row(r.view, "workers", "eve"), "reason", ""),
 	    "because");
-	emit(below->core,
+	emit(floor_world.core,
 	    &(struct event){ .kind = EVENT_FLEET_RESUMED, .worker = "eve" });
 	catch_up(&r);
 	ck_assert_int_eq(r.snapshots, 1);
@@ -213,7 +195,7 @@ TEST(many_changes_become_one)
 
 		add_worker(name);
 	}
-	floor_world_wait(below, has_changed, &r);
+	floor_world_wait(has_changed, &r);
 	ck_assert_int_eq(r.changes, 1);
 	ck_assert_int_eq(made, 1);
 	ck_assert(is_current(&r));
@@ -233,7 +215,7 @@ pass(void)
 {
 	int64_t until = clock_mono_ms() + (int64_t)4 * EYES_PAUSE_MS;
 
-	floor_world_wait(below, time_is_up, &until);
+	floor_world_wait(time_is_up, &until);
 }
 
 TEST(a_storm_of_changes_is_sent_at_intervals)
@@ -249,9 +231,9 @@ TEST(a_storm_of_changes_is_sent_at_intervals)
 	made = 0;
 	began = clock_mono_ms();
 	while (made < 5) {
-		persist_note(below->core);
+		persist_note(floor_world.core);
 		until = clock_mono_ms() + 2;
-		floor_world_wait(below, time_is_up, &until);
+		floor_world_wait(time_is_up, &until);
 	}
 	ck_assert_int_ge(clock_mono_ms() - began, (int64_t)4 * EYES_PAUSE_MS);
 	leave(&r);
@@ -264,7 +246,7 @@ TEST(nothing_is_computed_while_nobody_follows)
 
 	begin(NULL);
 	add_worker("eve");
-	emit(below->core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
+	emit(floor_world.core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
 	pass();
 	ck_assert_int_eq(made, 0);
 	follow(&r);
@@ -309,7 +291,7 @@ TEST(those_who_follow_are_told_of_the_end)
 	begin(NULL);
 	follow(&a);
 	follow(&b);
-	fd = floor_world_send(below, "view.follow", "{}");
+	fd = floor_world_send("view.follow", "{}");
 	add_worker("eve");
 	catch_up(&a);
 	end();
@@ -357,7 +339,7 @@ next(struct line *line, const char *method)
 	struct json_object *params;
 	size_t len;
 
-	floor_world_wait(below, has_line, line);
+	floor_world_wait(has_line, line);
 	if (line->ended)
 		return NULL;
 	len = strcspn(line->bytes.data, "\n");
@@ -374,28 +356,28 @@ next(struct line *line, const char *method)
 static void
 add_tasks(int count, const char *words)
 {
-	xstrset(&below->core->state.paused, "nobody gets one");
+	xstrset(&floor_world.core->state.paused, "nobody gets one");
 	for (int i = 0; i < count; i++) {
-		cleanup_free char *id = state_task_id(&below->core->state);
+		cleanup_free char *id = state_task_id(&floor_world.core->state);
 		struct task *task =
 		    task_new(id, "tasks", id, "A title", "text", 1);
 
 		task->step = TASK_WAITING;
 		xstrset(&task->last_words, words);
 		xstrset(&task->reason, words);
-		state_add_task(&below->core->state, task);
+		state_add_task(&floor_world.core->state, task);
 	}
-	persist_changed(below->core);
+	persist_changed(floor_world.core);
 }
 
 static void
 change_tasks(int n)
 {
-	struct state *state = &below->core->state;
+	struct state *state = &floor_world.core->state;
 
 	for (size_t i = 0; i < state->task_count; i++)
 		state->tasks[i]->turns = n;
-	persist_changed(below->core);
+	persist_changed(floor_world.core);
 }
 
 static char *
@@ -419,7 +401,7 @@ TEST(a_slow_reader_is_cut_off_and_begins_again)
 	begin(NULL);
 	add_tasks(300, words);
 	follow(&other);
-	slow.fd = floor_world_send(below, "view.follow", "{}");
+	slow.fd = floor_world_send("view.follow", "{}");
 	first = next(&slow, "snapshot");
 	ck_assert_ptr_nonnull(first);
 	/* It reads nothing, and the others do not notice. */
@@ -432,7 +414,7 @@ TEST(a_slow_reader_is_cut_off_and_begins_again)
 		json_object_put(body);
 	}
 	ck_assert_int_lt(last, other.seq);
-	again.fd = floor_world_send(below, "view.follow", "{}");
+	again.fd = floor_world_send("view.follow", "{}");
 	second = next(&again, "snapshot");
 	/* A change may have come since; it fits to this one. */
 	ck_assert_int_gt(json_int_or(second, "seq", 0), last);
@@ -450,7 +432,7 @@ TEST(a_slow_reader_is_cut_off_and_begins_again)
 static void
 file_task(const struct task *task)
 {
-	book_file_task(below->core->book, task);
+	book_file_task(floor_world.core->book, task);
 }
 
 static void
@@ -467,7 +449,7 @@ add_details(struct task *task, const char *words)
 static void
 make_long(const char *words)
 {
-	struct state *state = &below->core->state;
+	struct state *state = &floor_world.core->state;
 
 	for (size_t i = 0; i < state->task_count; i++) {
 		struct task *task = state->tasks[i];
@@ -480,7 +462,7 @@ make_long(const char *words)
 	}
 	for (size_t i = 0; i < EYES_ENDED_MAX; i++)
 		file_task(state->tasks[i]);
-	persist_changed(below->core);
+	persist_changed(floor_world.core);
 }
 
 TEST(however_many_tasks_there_are_the_view_fits)
@@ -494,7 +476,7 @@ TEST(however_many_tasks_there_are_the_view_fits)
 	begin(NULL);
 	add_tasks(VIEW_TASKS_MAX + VIEW_PARKED_MAX, words);
 	make_long(words);
-	line.fd = floor_world_send(below, "view.follow", "{}");
+	line.fd = floor_world_send("view.follow", "{}");
 	body = next(&line, "snapshot");
 	row = view_row(json_object_object_get(body, "view"), "tasks", "t2");
 	ck_assert_ptr_nonnull(row);
@@ -505,11 +487,34 @@ TEST(however_many_tasks_there_are_the_view_fits)
 	ck_assert_ptr_nonnull(change);
 	ck_assert_int_eq(
 	    json_int_or(change, "seq", 0), json_int_or(body, "seq", 0) + 1);
-	call = floor_world_ask(below, "view.get", "{}");
-	ck_assert_ptr_null(floor_world_answer(below, call));
+	call = floor_world_ask("view.get", "{}");
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_ptr_nonnull(view_row(floor_call_result(call), "tasks", "t2"));
 	close(line.fd);
 	buf_release(&line.bytes);
+	end();
+}
+
+/* Nobody follows: a patrol frees what the next view is made of faster. */
+TEST(what_is_kept_no_longer_is_read_again)
+{
+	cleanup_json struct json_object *before = NULL, *after = NULL;
+	cleanup_json struct json_object *change = NULL;
+	struct task *task = task_new("t7", "folder", "7.md", "Seven", "x", 1);
+
+	begin(NULL);
+	task->outcome = OUTCOME_LANDED;
+	file_task(task);
+	emit(floor_world.core, &(struct event){ .kind = EVENT_SETTINGS_READ });
+	before = eyes_snapshot(eyes);
+	ck_assert_ptr_nonnull(view_row(before, "ended", "t7"));
+	eyes_stream_patrol(eyes->stream);
+	after = eyes_snapshot(eyes);
+	change = view_diff(before, after);
+	ck_assert_msg(change == NULL, "%s", json_object_to_json_string(change));
+	ck_assert_int_eq(json_object_array_length(view_of(after, VIEW_EVENTS)),
+	    json_object_array_length(view_of(before, VIEW_EVENTS)));
+	task_free(task);
 	end();
 }
 
@@ -540,13 +545,41 @@ TEST(what_is_asked_of_a_person_is_shown)
 	begin(NULL);
 	follow(&r);
 	catch_up(&r);
-	xstrset(&below->core->state.paused, "no money");
-	persist_changed(below->core);
-	floor_world_wait(below, is_asked, &r);
+	xstrset(&floor_world.core->state.paused, "no money");
+	persist_changed(floor_world.core);
+	floor_world_wait(is_asked, &r);
 	ck_assert_str_eq(
 	    json_string_or(view_row(r.view, "asks", "a1"), "words", ""),
 	    "no money");
 	leave(&r);
+	end();
+}
+
+/* llmc status asks for no more. */
+TEST(what_needs_a_person_can_be_had_alone)
+{
+	static const char failure[] = "{\"class\": \"auth\"}\n";
+	cleanup_json struct json_object *view = NULL;
+	cleanup_free char *file = NULL;
+	struct json_object *alone;
+	struct floor_call *call;
+
+	begin(NULL);
+	file = workspace_path(&floor_world.workspace, "failure.json");
+	ck_assert_int_eq(
+	    file_replace(file, failure, strlen(failure), 0600, NULL), 0);
+	xstrset(&floor_world.core->state.paused, "no money");
+	persist_changed(floor_world.core);
+	floor_world_settle();
+	view = eyes_snapshot(eyes);
+	call = floor_world_ask("view.get", "{\"needs\":true}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	alone = floor_call_result(call);
+	ck_assert_int_eq(json_object_object_length(alone), 1);
+	ck_assert_int_ge(json_object_object_length(view_of(alone, "needs")), 2);
+	ck_assert_int_eq(
+	    json_object_equal(view_of(alone, "needs"), view_of(view, "needs")),
+	    1);
 	end();
 }
 
@@ -557,12 +590,12 @@ TEST(what_another_program_writes_is_shown)
 	struct reader r;
 
 	begin(NULL);
-	file = workspace_path(&below->workspace, "overseer.json");
+	file = workspace_path(&floor_world.workspace, "overseer.json");
 	follow(&r);
 	catch_up(&r);
 	ck_assert_int_eq(
 	    file_replace(file, overseer, strlen(overseer), 0600, NULL), 0);
-	floor_world_wait(below, is_overseen, &r);
+	floor_world_wait(is_overseen, &r);
 	leave(&r);
 	end();
 }
@@ -604,22 +637,20 @@ TEST(tasks_that_nobody_has_taken_are_shown)
 	int fd;
 
 	begin(NULL);
-	folder = workspace_path(&below->workspace, "tasks/todo");
+	folder = workspace_path(&floor_world.workspace, "tasks/todo");
 	file = file_join(folder, "1-a.md");
 	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
 	follow(&r);
 	catch_up(&r);
 	put_task(folder, "1-a.md", "Do it");
-	floor_world_wait(
-	    below, is_todo, &(struct todo){ &r, 1, "1-a.md", "Do it" });
+	floor_world_wait(is_todo, &(struct todo){ &r, 1, "1-a.md", "Do it" });
 	fd = open(file, O_WRONLY | O_APPEND | O_CLOEXEC);
 	ck_assert_int_eq(write(fd, " well", 5), 5);
 	close(fd);
 	floor_world_wait(
-	    below, is_todo, &(struct todo){ &r, 1, "1-a.md", "Do it well" });
+	    is_todo, &(struct todo){ &r, 1, "1-a.md", "Do it well" });
 	ck_assert_int_eq(unlink(file), 0);
-	floor_world_wait(
-	    below, is_todo, &(struct todo){ &r, 0, "1-a.md", NULL });
+	floor_world_wait(is_todo, &(struct todo){ &r, 0, "1-a.md", NULL });
 	leave(&r);
 	end();
 }
@@ -630,7 +661,7 @@ TEST(of_many_tasks_those_that_come_next_are_shown)
 	cleanup_free char *folder = NULL;
 
 	begin(NULL);
-	folder = workspace_path(&below->workspace, "tasks/todo");
+	folder = workspace_path(&floor_world.workspace, "tasks/todo");
 	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
 	for (int i = 1; i <= SOURCE_TODO_MAX + 2; i++) {
 		cleanup_free char *name = xasprintf("%d-a.md", i);
@@ -668,7 +699,7 @@ count_events(const struct reader *r, const char *type)
 static void
 retry(void)
 {
-	emit(below->core,
+	emit(floor_world.core,
 	    &(struct event){
 		.kind = EVENT_TASK_RETRY, .task = "t1", .reason = "R" });
 }
@@ -683,7 +714,7 @@ TEST(events_from_before_somebody_looked_are_shown)
 	struct reader r;
 
 	begin(NULL);
-	file = workspace_path(&below->workspace, "logs/auto.log");
+	file = workspace_path(&floor_world.workspace, "logs/auto.log");
 	ck_assert_int_eq(
 	    file_append(file, line, strlen(line), 0600, false, NULL), 0);
 	retry();

@@ -2,13 +2,8 @@
 
 /* Operations of the fleet that are cut off at each step: cancelled, or dropped
  * by a daemon that dies. The call is answered once, and the worker is free. */
-#include <check.h>
-#include <string.h>
-
 #include "fleet-world.h"
-#include "mem.h"
 #include "op-reset.h"
-#include "unit.h"
 #include "worker-op.h"
 
 static const struct row {
@@ -28,65 +23,59 @@ static const struct row {
 };
 
 static struct floor_call *
-begin(struct fleet_world *world, const struct row *row)
+begin(const struct row *row)
 {
 	struct floor_call *call;
 
 	if (strcmp(row->method, "worker.start") == 0)
-		fleet_world_begin_idle(world, NULL);
+		fleet_world_begin_idle(NULL);
 	else
-		fleet_world_begin_working(world, NULL);
-	floor_world_wt(&world->floor, "adam", "echo two >b.txt");
-	call = floor_world_call(&world->floor, row->method, "adam", row->more);
-	floor_world_wait_step(&world->floor, world->adam, row->step);
+		fleet_world_begin_working(NULL);
+	floor_world_wt("adam", "echo two >b.txt");
+	call = floor_world_call(row->method, "adam", row->more);
+	floor_world_wait_step(fleet_world.adam, row->step);
 	return call;
 }
 
 TEST_ROWS(cancelled_at_each_step, nitems(rows))
 {
 	const struct row *row = &rows[_i];
-	struct fleet_world world;
-	struct floor_call *call = begin(&world, row);
+	struct floor_call *call = begin(row);
 	const char *error;
 
-	operation_cancel(&world.adam->op->op, "enough");
-	error = floor_world_answer(&world.floor, call);
+	operation_cancel(&fleet_world.adam->op->op, "enough");
+	error = floor_world_answer(call);
 	if (row->done) {
 		ck_assert_ptr_null(error);
-		ck_assert_ptr_null(fleet_find(world.floor.fleet, "adam"));
+		ck_assert_ptr_null(fleet_find(floor_world.fleet, "adam"));
 	} else {
 		ck_assert_str_eq(error, "enough");
-		ck_assert_ptr_null(world.adam->op);
-		ck_assert_str_eq(worker_status_name(world.adam->worker->status),
+		ck_assert_ptr_null(fleet_world.adam->op);
+		ck_assert_str_eq(
+		    worker_status_name(fleet_world.adam->worker->status),
 		    worker_status_name(row->status));
 	}
-	fleet_world_end(&world);
 }
 
 /* Nothing is leaked, and whoever waits is told. */
 TEST_ROWS(a_daemon_that_dies_at_each_step, nitems(rows))
 {
 	const struct row *row = &rows[_i];
-	struct fleet_world world;
-	struct floor_call *call = begin(&world, row);
+	struct floor_call *call = begin(row);
 
-	floor_world_close(&world.floor);
-	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
-	fleet_world_end(&world);
+	floor_world_close();
+	ck_assert_ptr_nonnull(floor_world_answer(call));
 }
 
 /* A daemon that stops cancels what it has begun itself: a warning would have it
  * repaired. */
 TEST_ROWS(what_nobody_called_is_cancelled_without_a_warning, 1)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_working(&world, NULL);
-	op_reset(world.adam, NULL);
-	floor_world_wait_step(&world.floor, world.adam, "end-session");
-	operation_cancel(&world.adam->op->op, "the daemon is stopping");
-	floor_world_settle(&world.floor);
-	ck_assert_ptr_null(world.adam->op);
-	ck_assert_int_eq(world.told[EVENT_GIT_FAILED], 0);
-	fleet_world_end(&world);
+	fleet_world_begin_working(NULL);
+	op_reset(fleet_world.adam, NULL);
+	floor_world_wait_step(fleet_world.adam, "end-session");
+	operation_cancel(&fleet_world.adam->op->op, "the daemon is stopping");
+	floor_world_settle();
+	ck_assert_ptr_null(fleet_world.adam->op);
+	ck_assert_int_eq(fleet_world.told[EVENT_GIT_FAILED], 0);
 }

@@ -2,42 +2,34 @@
 
 /* One operation at a time: a second command for a worker is refused, and the
  * first one is answered. What a worker leaves is removed. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
 #include "fleet-world.h"
-#include "serve.h"
-#include "unit.h"
 
 static const char *const first_methods[] = { "worker.reset", "worker.nuke" };
 static const char *const second_methods[] = { "worker.reset", "worker.nuke",
 	"worker.message", "worker.reject" };
 
 static struct floor_call *
-command(struct fleet_world *world, const char *method)
+command(const char *method)
 {
 	bool text = strcmp(method, "worker.message") == 0 ||
 	    strcmp(method, "worker.reject") == 0;
 
 	return floor_world_call(
-	    &world->floor, method, "adam", text ? ",\"text\":\"go on\"" : "");
+	    method, "adam", text ? ",\"text\":\"go on\"" : "");
 }
 
 TEST_ROWS(two_commands_for_one_worker, 8)
 {
 	const char *first = first_methods[_i / 4];
 	const char *second = second_methods[_i % 4];
-	struct fleet_world world;
 	struct floor_call *calls[2];
 
-	fleet_world_begin_working(&world, NULL);
-	calls[0] = command(&world, first);
-	calls[1] = command(&world, second);
-	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, calls[1]));
+	fleet_world_begin_working(NULL);
+	calls[0] = command(first);
+	calls[1] = command(second);
+	ck_assert_ptr_nonnull(floor_world_answer(calls[1]));
 	ck_assert_int_eq(floor_call_code(calls[1]), API_BUSY);
-	ck_assert_ptr_null(floor_world_answer(&world.floor, calls[0]));
-	fleet_world_end(&world);
+	ck_assert_ptr_null(floor_world_answer(calls[0]));
 }
 
 /* The session of a worker that is parked ends; whoever asks for its end too is
@@ -45,37 +37,30 @@ TEST_ROWS(two_commands_for_one_worker, 8)
 TEST_ROWS(a_command_during_parking, 4)
 {
 	const char *method = second_methods[_i % 2];
-	struct fleet_world world;
 	struct floor_call *call;
 
-	fleet_world_begin_working(&world, NULL);
-	agent_park(world.adam, "the test");
-	floor_world_wait_step(
-	    &world.floor, world.adam, _i < 2 ? "screen" : "pause");
-	call = command(&world, method);
-	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+	fleet_world_begin_working(NULL);
+	agent_park(fleet_world.adam, "the test");
+	floor_world_wait_step(fleet_world.adam, _i < 2 ? "screen" : "pause");
+	call = command(method);
+	ck_assert_ptr_nonnull(floor_world_answer(call));
 	ck_assert_int_eq(floor_call_code(call), API_BUSY);
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(world.adam->worker->status, WORKER_PAUSED);
-	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
-	call = command(&world, method);
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	fleet_world_end(&world);
+	floor_world_settle();
+	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_PAUSED);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 1);
+	call = command(method);
+	ck_assert_ptr_null(floor_world_answer(call));
 }
 
 TEST(nuke_removes_what_the_sandbox_kept)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_idle(&world, NULL);
-	floor_world_sh(&world.floor,
+	fleet_world_begin_idle(NULL);
+	floor_world_sh(
 	    "mkdir -p .llmc/box/adam/claude .llmc/box/eve; "
 	    "echo a >.llmc/box/adam/claude/b; echo c >.llmc/box/eve/d; "
 	    "ln -s ../eve .llmc/box/adam/e");
-	ck_assert_ptr_null(
-	    floor_world_answer(&world.floor, command(&world, "worker.nuke")));
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "cd .llmc/box; find . | sort | tr '\\n' ' '"),
+	ck_assert_ptr_null(floor_world_answer(command("worker.nuke")));
+	ck_assert_str_eq(
+	    floor_world_sh("cd .llmc/box; find . | sort | tr '\\n' ' '"),
 	    ". ./eve ./eve/d ");
-	fleet_world_end(&world);
 }

@@ -2,35 +2,16 @@
 
 /* Sessions that begin, do not begin, and end by themselves, in virtual time; a
  * tmux that fails; checks of worktrees. */
-#include <check.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "agent-session.h"
-#include "agent.h"
-#include "claude.h"
-#include "clock.h"
-#include "crash.h"
-#include "delivery.h"
-#include "file.h"
 #include "fleet-world.h"
+#include "agent-session.h"
+#include "claude.h"
+#include "delivery.h"
 #include "git.h"
 #include "hooks.h"
-#include "json.h"
-#include "life.h"
-#include "loop.h"
-#include "mem.h"
 #include "op-reset.h"
 #include "policy-file.h"
-#include "procref.h"
 #include "remains.h"
-#include "unit.h"
-#include "workspace.h"
+#include "session-record.h"
 
 static void
 hurry(void)
@@ -39,9 +20,9 @@ hurry(void)
 }
 
 static void
-end(struct fleet_world *world)
+end(void)
 {
-	fleet_world_end(world);
+	fleet_world_end();
 	clock_virtual_end();
 }
 
@@ -55,49 +36,59 @@ expect_status(const struct agent *agent, enum worker_status status)
 /* A turn that is cut off goes on in the next session. */
 TEST(a_crash_is_resumed)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_working(&world, NULL);
-	fleet_world_write_transcript(world.adam);
+	fleet_world_begin_working(NULL);
+	fleet_world_write_transcript(fleet_world.adam);
 	hurry();
-	fleet_world_kill(world.adam);
-	fleet_world_wait_launched(&world, world.adam);
-	expect_status(world.adam, WORKER_OFFLINE);
-	ck_assert_int_eq(world.told[EVENT_AGENT_EXITED], 1);
-	ck_assert_int_eq(world.adam->worker->crashes, 1);
-	ck_assert(world.adam->resuming);
-	fleet_world_wait_up(&world, world.adam);
-	fleet_world_wait_pasted(&world, world.adam);
-	fleet_world_submit(&world, world.adam);
-	fleet_world_moved(&world, "adam:offline adam:starting adam:working ");
-	end(&world);
+	fleet_world_kill(fleet_world.adam);
+	fleet_world_wait_launched(fleet_world.adam);
+	expect_status(fleet_world.adam, WORKER_OFFLINE);
+	ck_assert_int_eq(fleet_world.told[EVENT_AGENT_EXITED], 1);
+	ck_assert_int_eq(fleet_world.adam->worker->crashes, 1);
+	ck_assert(fleet_world.adam->resuming);
+	fleet_world_wait_up(fleet_world.adam);
+	fleet_world_wait_pasted(fleet_world.adam);
+	fleet_world_submit(fleet_world.adam);
+	fleet_world_moved("adam:offline adam:starting adam:working ");
+	end();
+}
+
+/* Its process ends, or lives without its session. */
+static void
+crash(struct agent *agent, bool gone)
+{
+	if (gone)
+		agent_session_gone(agent);
+	else
+		fleet_world_kill(agent);
 }
 
 /* Each crash waits longer than the one before; then a person is needed. */
-TEST(crashes_end_in_error)
+TEST_ROWS(crashes_end_in_error, 2)
 {
-	struct fleet_world world;
 	int64_t pause, last = -1;
 
-	fleet_world_begin_idle(&world, NULL);
+	fleet_world_begin_idle(NULL);
 	hurry();
 	for (int i = 1; i < CRASH_MAX; i++) {
-		fleet_world_kill(world.adam);
-		floor_world_wait_status(
-		    &world.floor, world.adam, WORKER_OFFLINE);
-		ck_assert_int_eq(world.adam->worker->crashes, i);
-		pause = world.adam->retry_ms - clock_mono_ms();
+		crash(fleet_world.adam, _i == 1);
+		floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
+		ck_assert_int_eq(fleet_world.adam->worker->crashes, i);
+		pause = fleet_world.adam->retry_ms - clock_mono_ms();
 		ck_assert_int_gt(pause, i == 1 ? -1000 : last);
 		last = pause;
-		fleet_world_wait_up(&world, world.adam);
-		expect_status(world.adam, WORKER_IDLE);
+		fleet_world_wait_up(fleet_world.adam);
+		expect_status(fleet_world.adam, WORKER_IDLE);
 	}
-	fleet_world_kill(world.adam);
-	floor_world_wait_status(&world.floor, world.adam, WORKER_ERROR);
-	ck_assert_int_eq(world.told[EVENT_AGENT_CRASHES], 1);
-	fleet_world_run(&world, 600000);
-	ck_assert_int_eq(session_phase(world.adam->session), SESSION_NONE);
-	end(&world);
+	crash(fleet_world.adam, _i == 1);
+	floor_world_wait_status(fleet_world.adam, WORKER_ERROR);
+	ck_assert_int_eq(fleet_world.told[EVENT_AGENT_CRASHES], 1);
+	ck_assert_int_eq(
+	    fleet_world.told[_i == 1 ? EVENT_SESSION_GONE : EVENT_AGENT_EXITED],
+	    CRASH_MAX);
+	fleet_world_run(600000);
+	ck_assert_int_eq(
+	    session_phase(fleet_world.adam->session), SESSION_NONE);
+	end();
 }
 
 static bool
@@ -113,14 +104,13 @@ TEST_ROWS(an_interruption_in_the_session, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
-	struct fleet_world world;
 
-	fleet_world_begin_working(&world, NULL);
-	fleet_set_policy(world.floor.fleet, &policy, &driven);
-	agent_session_events.interrupted(world.adam);
-	expect_status(world.adam, WORKER_PAUSED);
-	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], driven);
-	end(&world);
+	fleet_world_begin_working(NULL);
+	fleet_set_policy(floor_world.fleet, &policy, &driven);
+	agent_session_events.interrupted(fleet_world.adam);
+	expect_status(fleet_world.adam, WORKER_PAUSED);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], driven);
+	end();
 }
 
 /* A session that does not report: parked for a person; where nobody sits beside
@@ -129,40 +119,39 @@ TEST_ROWS(an_unreported_start, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
-	struct fleet_world world;
 	struct agent *adam;
 
-	fleet_world_begin(&world, NULL);
-	fleet_set_policy(world.floor.fleet, &policy, &driven);
-	adam = fleet_world_add(&world, "adam");
+	fleet_world_begin(NULL);
+	fleet_set_policy(floor_world.fleet, &policy, &driven);
+	adam = fleet_world_add("adam");
 	hurry();
-	floor_world_wait_status(&world.floor, adam, WORKER_PAUSED);
-	ck_assert_int_eq(world.told[EVENT_START_UNREPORTED], driven ? 2 : 0);
-	ck_assert_int_eq(world.told[EVENT_LAUNCHING], driven ? 3 : 1);
-	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
-	end(&world);
+	floor_world_wait_status(adam, WORKER_PAUSED);
+	ck_assert_int_eq(
+	    fleet_world.told[EVENT_START_UNREPORTED], driven ? 2 : 0);
+	ck_assert_int_eq(fleet_world.told[EVENT_LAUNCHING], driven ? 3 : 1);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 1);
+	end();
 }
 
 /* What is not taken is given to the next session. */
 TEST(an_undelivered_prompt)
 {
-	struct fleet_world world;
 	struct floor_call *call;
 
-	fleet_world_begin_idle(&world, NULL);
-	call = floor_world_call(
-	    &world.floor, "worker.start", "adam", ",\"prompt\":\"do it\"");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	fleet_world_wait_pasted(&world, world.adam);
+	fleet_world_begin_idle(NULL);
+	call =
+	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\"");
+	ck_assert_ptr_null(floor_world_answer(call));
+	fleet_world_wait_pasted(fleet_world.adam);
 	hurry();
-	fleet_world_wait_launched(&world, world.adam);
-	ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], 1);
-	ck_assert_int_eq(world.adam->worker->session.pending_refused, 1);
-	fleet_world_start(&world, world.adam, "startup");
-	fleet_world_submit(&world, world.adam);
-	expect_status(world.adam, WORKER_WORKING);
-	ck_assert_int_eq(world.adam->worker->session.pending_refused, 0);
-	end(&world);
+	fleet_world_wait_launched(fleet_world.adam);
+	ck_assert_int_eq(fleet_world.told[EVENT_PROMPT_NOT_TAKEN], 1);
+	ck_assert_int_eq(fleet_world.adam->worker->session.pending_refused, 1);
+	fleet_world_start(fleet_world.adam, "startup");
+	fleet_world_submit(fleet_world.adam);
+	expect_status(fleet_world.adam, WORKER_WORKING);
+	ck_assert_int_eq(fleet_world.adam->worker->session.pending_refused, 0);
+	end();
 }
 
 /* But not to one after the other for ever. */
@@ -170,34 +159,35 @@ TEST_ROWS(a_prompt_that_no_session_takes, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
-	struct fleet_world world;
 	struct floor_call *call;
 	const struct worker *w;
 
-	fleet_world_begin_idle(&world, NULL);
-	w = world.adam->worker;
-	call = floor_world_call(
-	    &world.floor, "worker.start", "adam", ",\"prompt\":\"do it\"");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	fleet_set_policy(world.floor.fleet, &policy, &driven);
-	fleet_world_wait_pasted(&world, world.adam);
+	fleet_world_begin_idle(NULL);
+	w = fleet_world.adam->worker;
+	call =
+	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\"");
+	ck_assert_ptr_null(floor_world_answer(call));
+	fleet_set_policy(floor_world.fleet, &policy, &driven);
+	fleet_world_wait_pasted(fleet_world.adam);
 	hurry();
 	for (int i = 1; i < DELIVERY_SESSIONS; i++) {
-		fleet_world_wait_launched(&world, world.adam);
-		ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], i);
-		fleet_world_start(&world, world.adam, "startup");
-		fleet_world_wait_pasted(&world, world.adam);
+		fleet_world_wait_launched(fleet_world.adam);
+		ck_assert_int_eq(fleet_world.told[EVENT_PROMPT_NOT_TAKEN], i);
+		fleet_world_start(fleet_world.adam, "startup");
+		fleet_world_wait_pasted(fleet_world.adam);
 	}
 	floor_world_wait_status(
-	    &world.floor, world.adam, driven ? WORKER_ERROR : WORKER_PAUSED);
+	    fleet_world.adam, driven ? WORKER_ERROR : WORKER_PAUSED);
 	ck_assert_ptr_nonnull(strstr(w->reason, "did not accept its prompt"));
 	ck_assert_ptr_nonnull(
 	    strstr(w->reason, driven ? "llmc reset adam" : "llmc resume adam"));
-	ck_assert_int_eq(world.told[EVENT_WORKER_PARKED], 1);
-	fleet_world_run(&world, 600000);
-	ck_assert_int_eq(session_phase(world.adam->session), SESSION_NONE);
-	ck_assert_int_eq(world.told[EVENT_PROMPT_NOT_TAKEN], DELIVERY_SESSIONS);
-	end(&world);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 1);
+	fleet_world_run(600000);
+	ck_assert_int_eq(
+	    session_phase(fleet_world.adam->session), SESSION_NONE);
+	ck_assert_int_eq(
+	    fleet_world.told[EVENT_PROMPT_NOT_TAKEN], DELIVERY_SESSIONS);
+	end();
 }
 
 /* Trust is given in a file behind a symbolic link: no watch sees that, but a
@@ -207,7 +197,6 @@ TEST_ROWS(trust_that_only_a_patrol_sees, 2)
 	bool held = _i == 1;
 	cleanup_free char *link = NULL;
 	const char *home = unit_path("home"), *file = unit_path("elsewhere");
-	struct fleet_world world;
 	struct agent *adam;
 
 	link = file_join(home, ".claude.json");
@@ -217,91 +206,83 @@ TEST_ROWS(trust_that_only_a_patrol_sees, 2)
 	unsetenv("ANTHROPIC_API_KEY");
 	ck_assert_int_eq(
 	    claude_home_trust(file, "/other", NULL, true, NULL), 0);
-	fleet_world_begin(&world,
-	    "[defaults]\nagent_command = \"claude\"\n"
-	    "allow_root = true\n");
+	fleet_world_begin("[defaults]\nagent_command = \"claude\"\n"
+			  "allow_root = true\n");
 	ck_assert_int_eq(setenv("HOME", home, 1), 0);
-	adam = fleet_world_add(&world, "adam");
-	floor_world_wait_status(&world.floor, adam, WORKER_PAUSED);
-	ck_assert_int_eq(claude_home_trust(file, world.floor.workspace.root,
+	adam = fleet_world_add("adam");
+	floor_world_wait_status(adam, WORKER_PAUSED);
+	ck_assert_int_eq(claude_home_trust(file, floor_world.workspace.root,
 			     NULL, true, NULL),
 	    0);
 	adam->worker->on_hold = held;
-	life_patrol(world.floor.core);
+	life_patrol(floor_world.core);
 	expect_status(adam, held ? WORKER_PAUSED : WORKER_OFFLINE);
-	ck_assert_int_eq(world.told[EVENT_LAUNCH_UNBLOCKED], !held);
+	ck_assert_int_eq(fleet_world.told[EVENT_LAUNCH_UNBLOCKED], !held);
 	if (!held)
-		fleet_world_wait_up(&world, adam);
-	fleet_world_end(&world);
+		fleet_world_wait_up(adam);
 }
 
 TEST(four_launches_at_once)
 {
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
-	struct fleet_world world;
 	struct agent *agents[6];
 	int launching = 0;
 
-	fleet_world_begin(&world, NULL);
+	fleet_world_begin(NULL);
 	for (size_t i = 0; i < 6; i++)
-		agents[i] = fleet_world_add(&world, names[i]);
+		agents[i] = fleet_world_add(names[i]);
 	for (size_t i = 0; i < 4; i++)
-		fleet_world_wait_launched(&world, agents[i]);
+		fleet_world_wait_launched(agents[i]);
 	hurry();
-	fleet_world_run(&world, 1000);
+	fleet_world_run(1000);
 	for (size_t i = 0; i < 6; i++)
 		launching +=
 		    session_phase(agents[i]->session) == SESSION_LAUNCHING;
 	ck_assert_int_eq(launching, 4);
 	for (size_t i = 0; i < 6; i++)
-		fleet_world_wait_up(&world, agents[i]);
-	end(&world);
+		fleet_world_wait_up(agents[i]);
+	end();
 }
 
 /* The daemon cannot know its sessions: it says why, and leaves no registration
  * behind. The next one starts. */
 TEST(tmux_fails_at_the_start)
 {
-	struct fleet_world world;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *failure = NULL, *registration = NULL;
 
-	fleet_world_begin_idle(&world, NULL);
-	failure = workspace_path(&world.floor.workspace, "failure.json");
-	registration = workspace_path(&world.floor.workspace, "daemon.json");
-	floor_world_close(&world.floor);
-	floor_world_open(&world.floor);
-	world.floor.fleet_floor = world.floor.fleet->floor;
-	err_set(&((struct fake_tmux *)world.floor.core->tmux)->err, -EIO,
+	fleet_world_begin_idle(NULL);
+	failure = workspace_path(&floor_world.workspace, "failure.json");
+	registration = workspace_path(&floor_world.workspace, "daemon.json");
+	floor_world_close();
+	floor_world_open();
+	floor_world.fleet_floor = floor_world.fleet->floor;
+	err_set(&((struct fake_tmux *)floor_world.core->tmux)->err, -EIO,
 	    "tmux: no server");
-	floor_world_live(&world.floor);
+	floor_world_live();
 	ck_assert(file_exists(registration));
-	ck_assert_int_eq(loop_run(world.floor.loop), 1);
+	ck_assert_int_eq(loop_run(floor_world.loop), 1);
 	ck_assert(!file_exists(registration));
 	ck_assert_int_eq(json_load(failure, 1 << 16, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "class", ""), "tmux");
 	ck_assert_str_eq(json_string_or(json, "words", ""), "tmux: no server");
-	ck_assert(!world.floor.core->state.daemon_running);
-	fleet_world_reopen(&world);
+	ck_assert(!floor_world.core->state.daemon_running);
+	fleet_world_reopen();
 	ck_assert(!file_exists(failure));
-	ck_assert_int_eq(session_phase(world.adam->session), SESSION_UP);
-	fleet_world_end(&world);
+	ck_assert_int_eq(session_phase(fleet_world.adam->session), SESSION_UP);
 }
 
 /* git is freed while it looks at a worktree: nothing is left (the sanitizers
  * look for it), and the next daemon looks again. */
 TEST(a_check_of_a_worktree_is_cut_off)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_idle(&world, NULL);
-	floor_world_wt(&world.floor, "adam", "echo one >b.txt");
-	life_patrol(world.floor.core);
-	ck_assert(git_busy(world.floor.core->git));
-	fleet_world_reopen(&world);
-	fleet_world_wait_launched(&world, world.adam);
-	ck_assert_int_eq(world.told[EVENT_WORK_FOUND], 1);
-	fleet_world_end(&world);
+	fleet_world_begin_idle(NULL);
+	floor_world_wt("adam", "echo one >b.txt");
+	life_patrol(floor_world.core);
+	ck_assert(git_busy(floor_world.core->git));
+	fleet_world_reopen();
+	fleet_world_wait_launched(fleet_world.adam);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORK_FOUND], 1);
 }
 
 /* --- what a lost session left ------------------------------------------- */
@@ -309,9 +290,9 @@ TEST(a_check_of_a_worktree_is_cut_off)
 /* Something of its last session that is given time to end by itself, and does
  * not: as the keeper's record names its inner process. */
 static pid_t
-leave_inner(struct fleet_world *world, const char *worker)
+leave_inner(const char *worker)
 {
-	const struct workspace *workspace = &world->floor.workspace;
+	const struct workspace *workspace = &floor_world.workspace;
 	cleanup_free char *record = remains_record(workspace, worker);
 	cleanup_free char *mark = remains_mark(workspace, worker);
 	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
@@ -343,10 +324,10 @@ leave_inner(struct fleet_world *world, const char *worker)
 }
 
 static int
-spooled(struct fleet_world *world)
+spooled(void)
 {
-	const char *count = floor_world_sh(
-	    &world->floor, "ls .llmc/run/adam/spool | grep -c json || true");
+	const char *count =
+	    floor_world_sh("ls .llmc/run/adam/spool | grep -c json || true");
 
 	return (int)strtol(count, NULL, 10);
 }
@@ -359,33 +340,32 @@ is_cleared(void *arg)
 
 TEST(one_that_left_something_does_not_delay_the_others)
 {
-	struct fleet_world world;
 	struct agent *eve;
 	siginfo_t info;
 	pid_t inner;
 
 	unit_hurry(4);
-	fleet_world_begin_idle(&world, NULL);
-	eve = fleet_world_add(&world, "eve");
-	fleet_world_wait_up(&world, eve);
-	fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
-	fleet_world_kill(world.adam);
+	fleet_world_begin_idle(NULL);
+	eve = fleet_world_add("eve");
+	fleet_world_wait_up(eve);
+	fleet_world_spool(fleet_world.adam, "PreToolUse", "{}");
+	fleet_world_kill(fleet_world.adam);
 	fleet_world_kill(eve);
-	inner = leave_inner(&world, "adam");
-	fleet_world_reopen(&world);
-	eve = fleet_find(world.floor.fleet, "eve");
-	fleet_world_wait_up(&world, eve);
-	ck_assert_int_eq(session_phase(world.adam->session), SESSION_ENDING);
+	inner = leave_inner("adam");
+	fleet_world_reopen();
+	eve = fleet_find(floor_world.fleet, "eve");
+	fleet_world_wait_up(eve);
+	ck_assert_int_eq(
+	    session_phase(fleet_world.adam->session), SESSION_ENDING);
 	ck_assert_int_eq(kill(inner, 0), 0);
-	ck_assert_int_eq(world.told[EVENT_CLEARED], 0);
-	ck_assert_int_eq(spooled(&world), 1);
-	floor_world_wait(&world.floor, is_cleared, &world);
+	ck_assert_int_eq(fleet_world.told[EVENT_CLEARED], 0);
+	ck_assert_int_eq(spooled(), 1);
+	floor_world_wait(is_cleared, &fleet_world);
 	ck_assert_int_eq(
 	    waitid(P_PID, (id_t)inner, &info, WEXITED | WNOHANG), 0);
 	ck_assert_int_eq(info.si_pid, inner);
-	fleet_world_wait_up(&world, world.adam);
-	ck_assert_int_eq(spooled(&world), 0);
-	fleet_world_end(&world);
+	fleet_world_wait_up(fleet_world.adam);
+	ck_assert_int_eq(spooled(), 0);
 }
 
 static void
@@ -403,42 +383,37 @@ is_set(void *arg)
 /* A hook that arrived before its session was known to be lost. */
 TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
 {
-	struct fleet_world world;
 	struct hooks *hooks;
 	bool drained = false, again = false;
 
-	fleet_world_begin_idle(&world, NULL);
-	hooks = world.floor.fleet->hooks;
+	fleet_world_begin_idle(NULL);
+	hooks = floor_world.fleet->hooks;
 	for (int i = 0; i < 300; i++)
-		fleet_world_spool(&world, world.adam, "PreToolUse", "{}");
+		fleet_world_spool(fleet_world.adam, "PreToolUse", "{}");
 	hooks_drain(hooks);
-	world.adam->clearing = true;
+	fleet_world.adam->clearing = true;
 	hooks_drain_then(hooks, on_drained, &drained);
-	floor_world_wait(&world.floor, is_set, &drained);
-	ck_assert_int_gt(spooled(&world), 0);
-	world.adam->clearing = false;
+	floor_world_wait(is_set, &drained);
+	ck_assert_int_gt(spooled(), 0);
+	fleet_world.adam->clearing = false;
 	hooks_drain_then(hooks, on_drained, &again);
-	floor_world_wait(&world.floor, is_set, &again);
-	fleet_world_end(&world);
+	floor_world_wait(is_set, &again);
 }
 
 /* A person's, say, while hooks of other workers are taken from a spool. */
 TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
 {
-	struct fleet_world world;
-
 	unit_hurry(4);
-	fleet_world_begin_idle(&world, NULL);
-	fleet_world_kill(world.adam);
-	leave_inner(&world, "adam");
-	fleet_world_reopen(&world);
-	world.adam->worker->status = WORKER_STARTING;
-	xstrset(&world.adam->worker->prompt, "Do it.");
-	op_reset(world.adam, NULL);
-	fleet_world_wait_up(&world, world.adam);
-	ck_assert_int_eq(world.told[EVENT_CLEARED], 1);
-	ck_assert_ptr_null(world.adam->worker->prompt);
-	fleet_world_end(&world);
+	fleet_world_begin_idle(NULL);
+	fleet_world_kill(fleet_world.adam);
+	leave_inner("adam");
+	fleet_world_reopen();
+	fleet_world.adam->worker->status = WORKER_STARTING;
+	xstrset(&fleet_world.adam->worker->prompt, "Do it.");
+	op_reset(fleet_world.adam, NULL);
+	fleet_world_wait_up(fleet_world.adam);
+	ck_assert_int_eq(fleet_world.told[EVENT_CLEARED], 1);
+	ck_assert_ptr_null(fleet_world.adam->worker->prompt);
 }
 
 /* Somebody removes the folder of its socket: all that was in it comes back. */
@@ -450,14 +425,12 @@ has_policy(void *arg)
 
 TEST(its_folder_comes_back_with_its_policy)
 {
-	struct fleet_world world;
 	cleanup_free char *file = NULL;
 
-	fleet_world_begin_working(&world, NULL);
-	file = policy_file_path(&world.floor.workspace, "adam");
+	fleet_world_begin_working(NULL);
+	file = policy_file_path(&floor_world.workspace, "adam");
 	ck_assert(file_exists(file));
-	floor_world_sh(&world.floor, "rm -r .llmc/run/adam");
-	floor_world_wait(&world.floor, has_policy, file);
-	ck_assert_int_eq(world.told[EVENT_SOCKET_GONE], 1);
-	fleet_world_end(&world);
+	floor_world_sh("rm -r .llmc/run/adam");
+	floor_world_wait(has_policy, file);
+	ck_assert_int_eq(fleet_world.told[EVENT_SOCKET_GONE], 1);
 }

@@ -2,30 +2,22 @@
 
 /* The end of a turn, reported by the agent's hooks and judged by what the real
  * git says: of workers that a person drives, and with a policy. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
-#include "errtext.h"
 #include "fleet-world.h"
-#include "json.h"
-#include "mem.h"
 #include "turn-end.h"
 #include "said.h"
-#include "unit.h"
 #include "worker-op.h"
 
 static void
-expect_status(const struct fleet_world *world, enum worker_status status)
+expect_status(enum worker_status status)
 {
-	ck_assert_str_eq(worker_status_name(world->adam->worker->status),
+	ck_assert_str_eq(worker_status_name(fleet_world.adam->worker->status),
 	    worker_status_name(status));
 }
 
 static void
-work(struct fleet_world *world, const char *text)
+work(const char *text)
 {
-	floor_world_wt(&world->floor, "adam", text);
+	floor_world_wt("adam", text);
 }
 
 static const char commit_text[] =
@@ -35,140 +27,121 @@ static const char commit_text[] =
 
 TEST(committed_work_is_finished)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_working(&world, NULL);
-	work(&world, commit_text);
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_NEEDS_REVIEW);
-	ck_assert_str_eq(world.adam->worker->commit,
-	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
-	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 1);
-	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 0);
-	fleet_world_end(&world);
+	fleet_world_begin_working(NULL);
+	work(commit_text);
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_NEEDS_REVIEW);
+	ck_assert_str_eq(fleet_world.adam->worker->commit,
+	    floor_world_wt("adam", "git rev-parse HEAD"));
+	ck_assert_int_eq(fleet_world.told[EVENT_WORK_FINISHED], 1);
+	ck_assert_int_eq(fleet_world.told[EVENT_SENT_BACK], 0);
 }
 
 TEST(nothing_was_changed)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_working(&world, NULL);
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_NO_CHANGES);
-	ck_assert(!world.adam->worker->session.busy);
-	fleet_world_end(&world);
+	fleet_world_begin_working(NULL);
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_NO_CHANGES);
+	ck_assert(!fleet_world.adam->worker->session.busy);
 }
 
 /* Twice it is told to commit, then that is done for it. */
 TEST(leftovers_are_committed_at_last)
 {
-	struct fleet_world world;
 	const char *reason;
 
-	fleet_world_begin_working(&world, NULL);
-	work(&world, "echo two >b.txt");
+	fleet_world_begin_working(NULL);
+	work("echo two >b.txt");
 	for (int i = 1; i <= 2; i++) {
-		reason = fleet_world_stop(&world, world.adam);
+		reason = fleet_world_stop(fleet_world.adam);
 		ck_assert_ptr_nonnull(
 		    strstr(reason, "1 file is changed or untracked"));
-		expect_status(&world, WORKER_WORKING);
-		ck_assert(world.adam->worker->session.busy);
-		ck_assert_int_eq(world.told[EVENT_SENT_BACK], i);
+		expect_status(WORKER_WORKING);
+		ck_assert(fleet_world.adam->worker->session.busy);
+		ck_assert_int_eq(fleet_world.told[EVENT_SENT_BACK], i);
 	}
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_NEEDS_REVIEW);
-	ck_assert_str_eq(floor_world_wt(&world.floor, "adam",
-			     "git log -1 --format=%s; git status -s"),
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_NEEDS_REVIEW);
+	ck_assert_str_eq(
+	    floor_world_wt("adam", "git log -1 --format=%s; git status -s"),
 	    turn_end_leftover_message);
-	ck_assert_str_eq(world.adam->worker->commit,
-	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
-	ck_assert_str_eq(world.tmux->trace.data, ""); /* nothing was typed */
-	fleet_world_end(&world);
+	ck_assert_str_eq(fleet_world.adam->worker->commit,
+	    floor_world_wt("adam", "git rev-parse HEAD"));
+	ck_assert_str_eq(
+	    fleet_world.tmux->trace.data, ""); /* nothing was typed */
 }
 
 /* A new prompt begins a new count. */
 TEST(a_message_gives_it_two_more)
 {
-	struct fleet_world world;
 	struct floor_call *call;
 
-	fleet_world_begin_working(&world, NULL);
-	work(&world, "echo two >b.txt");
-	fleet_world_stop(&world, world.adam);
-	fleet_world_stop(&world, world.adam);
-	call = floor_world_call(
-	    &world.floor, "worker.message", "adam", ",\"text\":\"go on\"");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	fleet_world_submit(&world, world.adam);
-	ck_assert_str_ne(fleet_world_stop(&world, world.adam), "");
-	ck_assert_str_ne(fleet_world_stop(&world, world.adam), "");
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_NEEDS_REVIEW);
-	fleet_world_end(&world);
+	fleet_world_begin_working(NULL);
+	work("echo two >b.txt");
+	fleet_world_stop(fleet_world.adam);
+	fleet_world_stop(fleet_world.adam);
+	call =
+	    floor_world_call("worker.message", "adam", ",\"text\":\"go on\"");
+	ck_assert_ptr_null(floor_world_answer(call));
+	fleet_world_submit(fleet_world.adam);
+	ck_assert_str_ne(fleet_world_stop(fleet_world.adam), "");
+	ck_assert_str_ne(fleet_world_stop(fleet_world.adam), "");
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_NEEDS_REVIEW);
 }
 
 TEST(an_unfinished_rebase_is_for_a_person)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_working(&world, NULL);
-	work(&world, "echo two >a.txt; git commit -qam 'by adam'");
-	floor_world_sh(
-	    &world.floor, "echo three >a.txt; git commit -qam meanwhile");
-	work(&world, "! git rebase -q main 2>/dev/null");
+	fleet_world_begin_working(NULL);
+	work("echo two >a.txt; git commit -qam 'by adam'");
+	floor_world_sh("echo three >a.txt; git commit -qam meanwhile");
+	work("! git rebase -q main 2>/dev/null");
 	for (int i = 0; i < 2; i++)
-		ck_assert_ptr_nonnull(
-		    strstr(fleet_world_stop(&world, world.adam),
-			"1 file is still in conflict. The rebase is not "
-			"finished"));
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_PAUSED);
-	ck_assert_ptr_nonnull(
-	    strstr(world.adam->worker->reason, "could not finish its rebase"));
-	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 0);
-	fleet_world_end(&world);
+		ck_assert_ptr_nonnull(strstr(fleet_world_stop(fleet_world.adam),
+		    "1 file is still in conflict. The rebase is not "
+		    "finished"));
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_PAUSED);
+	ck_assert_ptr_nonnull(strstr(
+	    fleet_world.adam->worker->reason, "could not finish its rebase"));
+	ck_assert_int_eq(fleet_world.told[EVENT_WORK_FINISHED], 0);
 }
 
 TEST(it_reviews_its_own_work_once)
 {
-	struct fleet_world world;
 	struct floor_call *call;
 
-	fleet_world_begin_idle(&world, NULL);
-	call = floor_world_call(&world.floor, "worker.start", "adam",
+	fleet_world_begin_idle(NULL);
+	call = floor_world_call("worker.start", "adam",
 	    ",\"prompt\":\"do it\",\"self_review\":true");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	fleet_world_submit(&world, world.adam);
-	work(&world, commit_text);
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_REVIEWING);
-	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 0);
-	fleet_world_submit(&world, world.adam);
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_NEEDS_REVIEW);
-	ck_assert_int_eq(world.told[EVENT_WORK_FINISHED], 1);
-	fleet_world_end(&world);
+	ck_assert_ptr_null(floor_world_answer(call));
+	fleet_world_submit(fleet_world.adam);
+	work(commit_text);
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_REVIEWING);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORK_FINISHED], 0);
+	fleet_world_submit(fleet_world.adam);
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_NEEDS_REVIEW);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORK_FINISHED], 1);
 }
 
 /* Nobody waits for the answer, so what it would say is typed. */
 TEST(a_stop_from_the_spool)
 {
-	struct fleet_world world;
-
-	fleet_world_begin_working(&world, NULL);
-	work(&world, "echo two >b.txt");
-	fleet_world_spool(&world, world.adam, "Stop", "{}");
-	fleet_world_wait_pasted(&world, world.adam);
-	ck_assert_ptr_nonnull(
-	    strstr(world.tmux->trace.data, "1 file is changed or untracked"));
-	ck_assert_ptr_null(strstr(world.tmux->trace.data, "/clear"));
-	fleet_world_submit(&world, world.adam);
-	expect_status(&world, WORKER_WORKING);
+	fleet_world_begin_working(NULL);
+	work("echo two >b.txt");
+	fleet_world_spool(fleet_world.adam, "Stop", "{}");
+	fleet_world_wait_pasted(fleet_world.adam);
+	ck_assert_ptr_nonnull(strstr(
+	    fleet_world.tmux->trace.data, "1 file is changed or untracked"));
+	ck_assert_ptr_null(strstr(fleet_world.tmux->trace.data, "/clear"));
+	fleet_world_submit(fleet_world.adam);
+	expect_status(WORKER_WORKING);
 	/* It counts as sent back all the same. */
-	ck_assert_str_ne(fleet_world_stop(&world, world.adam), "");
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_NEEDS_REVIEW);
-	fleet_world_end(&world);
+	ck_assert_str_ne(fleet_world_stop(fleet_world.adam), "");
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_NEEDS_REVIEW);
 }
 
 /* --- with a policy ---------------------------------------------------- */
@@ -250,32 +223,32 @@ static const struct fleet_policy fleet_policy = {
 };
 
 static void
-begin_driven(struct fleet_world *world, struct policy *policy)
+begin_driven(struct policy *policy)
 {
 	*policy = (struct policy){ .has_task = true };
 	buf_init(&policy->told);
-	fleet_world_begin_working(world, NULL);
-	fleet_set_policy(world->floor.fleet, &fleet_policy, policy);
+	fleet_world_begin_working(NULL);
+	fleet_set_policy(floor_world.fleet, &fleet_policy, policy);
 }
 
 static void
-end_driven(struct fleet_world *world, struct policy *policy)
+end_driven(struct policy *policy)
 {
-	fleet_world_end(world);
+	fleet_world_end();
 	buf_release(&policy->told);
 }
 
 /* Stop with these last words; what it is answered. */
 static const char *
-stop_saying(struct fleet_world *world, const char *words)
+stop_saying(const char *words)
 {
 	cleanup_free char *data =
 	    xasprintf("{\"last_assistant_message\":\"%s\"}", words);
 	struct floor_call *call =
-	    fleet_world_hook(world, world->adam, "Stop", data);
+	    fleet_world_hook(fleet_world.adam, "Stop", data);
 	struct json_object *result;
 
-	ck_assert_ptr_null(floor_world_answer(&world->floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	result = floor_call_result(call);
 	return result != NULL ? json_string_or(result, "reason", "") : "";
 }
@@ -310,13 +283,12 @@ static const struct policy_row {
 TEST_ROWS(a_policy_is_told_what_was_judged, nitems(policy_rows))
 {
 	const struct policy_row *row = &policy_rows[_i];
-	struct fleet_world world;
 	struct policy policy;
 
-	begin_driven(&world, &policy);
+	begin_driven(&policy);
 	policy.facts = row->facts;
-	work(&world, row->work);
-	ck_assert((stop_saying(&world, row->words)[0] != '\0') == row->back);
+	work(row->work);
+	ck_assert((stop_saying(row->words)[0] != '\0') == row->back);
 	ck_assert_msg(
 	    strncmp(policy.told.data, row->told, strlen(row->told)) == 0, "%s",
 	    policy.told.data);
@@ -325,43 +297,41 @@ TEST_ROWS(a_policy_is_told_what_was_judged, nitems(policy_rows))
 	if (policy.told.len > 0)
 		ck_assert_int_eq(policy.status, row->status);
 	ck_assert(!policy.busy);
-	ck_assert(world.adam->worker->session.busy == row->back);
-	expect_status(&world, row->status);
-	end_driven(&world, &policy);
+	ck_assert(fleet_world.adam->worker->session.busy == row->back);
+	expect_status(row->status);
+	end_driven(&policy);
 }
 
 /* It is not sent back, and neither is anybody told of that. */
 TEST(a_policy_holds_it)
 {
-	struct fleet_world world;
 	struct policy policy;
 
-	begin_driven(&world, &policy);
+	begin_driven(&policy);
 	policy.holds = true;
-	work(&world, "echo two >b.txt");
-	ck_assert_str_eq(stop_saying(&world, "Done."), "");
-	expect_status(&world, WORKER_PAUSED);
-	ck_assert_str_eq(world.adam->worker->reason, "no money is left");
+	work("echo two >b.txt");
+	ck_assert_str_eq(stop_saying("Done."), "");
+	expect_status(WORKER_PAUSED);
+	ck_assert_str_eq(fleet_world.adam->worker->reason, "no money is left");
 	ck_assert_str_eq(policy.told.data, "");
-	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 0);
-	ck_assert(!world.adam->worker->session.busy);
-	end_driven(&world, &policy);
+	ck_assert_int_eq(fleet_world.told[EVENT_SENT_BACK], 0);
+	ck_assert(!fleet_world.adam->worker->session.busy);
+	end_driven(&policy);
 }
 
 /* A worker without a task is a person's, whoever has registered a policy. */
 TEST(a_policy_without_a_task)
 {
-	struct fleet_world world;
 	struct policy policy;
 
-	begin_driven(&world, &policy);
+	begin_driven(&policy);
 	policy.has_task = false;
 	policy.holds = true;
-	work(&world, "echo two >b.txt");
-	ck_assert_str_ne(stop_saying(&world, "Shall I go on?"), "");
-	expect_status(&world, WORKER_WORKING);
+	work("echo two >b.txt");
+	ck_assert_str_ne(stop_saying("Shall I go on?"), "");
+	expect_status(WORKER_WORKING);
 	ck_assert_str_eq(policy.told.data, "");
-	end_driven(&world, &policy);
+	end_driven(&policy);
 }
 
 /* --- at the wrong moment ---------------------------------------------- */
@@ -388,39 +358,33 @@ TEST(a_stop_while_an_operation_runs)
 		.name = "test", .steps = &step, .count = 1, .end = on_end
 	};
 	struct worker_op op = { 0 };
-	struct fleet_world world;
-	struct floor_call *call;
 
-	fleet_world_begin_working(&world, NULL);
-	work(&world, commit_text);
-	worker_op_begin(&op, &kind, world.adam, NULL);
-	ck_assert_str_eq(fleet_world_stop(&world, world.adam), "");
-	expect_status(&world, WORKER_WORKING);
-	ck_assert(!turn_end_is_due(world.adam));
+	fleet_world_begin_working(NULL);
+	work(commit_text);
+	worker_op_begin(&op, &kind, fleet_world.adam, NULL);
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_WORKING);
+	ck_assert(!turn_end_is_due(fleet_world.adam));
 	if (operation_arrived(&op.op, NULL))
 		operation_next(&op.op);
-	ck_assert(turn_end_is_due(world.adam));
-	call = floor_world_ask(&world.floor, "daemon.patrol", "{}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	floor_world_wait_status(&world.floor, world.adam, WORKER_NEEDS_REVIEW);
-	fleet_world_end(&world);
+	ck_assert(turn_end_is_due(fleet_world.adam));
+	life_patrol(floor_world.core);
+	floor_world_wait_status(fleet_world.adam, WORKER_NEEDS_REVIEW);
 }
 
 /* The second one of two finds the first one at work. */
 TEST(two_stops_at_once)
 {
-	struct fleet_world world;
 	struct floor_call *first, *second;
 
-	fleet_world_begin_working(&world, NULL);
-	work(&world, "echo two >b.txt");
-	first = fleet_world_hook(&world, world.adam, "Stop", "{}");
-	second = fleet_world_hook(&world, world.adam, "Stop", "{}");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, first));
-	ck_assert_ptr_null(floor_world_answer(&world.floor, second));
+	fleet_world_begin_working(NULL);
+	work("echo two >b.txt");
+	first = fleet_world_hook(fleet_world.adam, "Stop", "{}");
+	second = fleet_world_hook(fleet_world.adam, "Stop", "{}");
+	ck_assert_ptr_null(floor_world_answer(first));
+	ck_assert_ptr_null(floor_world_answer(second));
 	ck_assert_ptr_nonnull(floor_call_result(first));
 	ck_assert_ptr_null(floor_call_result(second));
-	ck_assert_int_eq(world.told[EVENT_SENT_BACK], 1);
-	expect_status(&world, WORKER_WORKING);
-	fleet_world_end(&world);
+	ck_assert_int_eq(fleet_world.told[EVENT_SENT_BACK], 1);
+	expect_status(WORKER_WORKING);
 }

@@ -2,46 +2,33 @@
 
 /* The methods overseer.goal.*, on a real store: what they change is stored when
  * they answer, and told. */
-#include <check.h>
-#include <string.h>
-
-#include "worker.h"
+#include "base.h"
 #include "fleet.h"
 #include "auto.h"
 #include "agent.h"
 #include "api.h"
-#include "json.h"
-#include "mem.h"
+#include "plan-book.h"
 #include "plan-floor.h"
 #include "plan-revise.h"
 #include "plan-text.h"
 #include "plan-world.h"
 #include "rpc.h"
-#include "unit.h"
 
 #define PLAN                                                                 \
 	"## One\\n### First\\nAcceptance: x\\n### Second\\nAcceptance: y\\n" \
 	"Depends: First\\n"
 
-static struct plan_world world;
-
 void
 unit_before(void)
 {
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_live(&world);
+	plan_world_begin(NULL, NULL);
+	plan_world_live();
 }
 
-void
-unit_after(void)
-{
-	plan_world_end(&world);
-}
-
-#define must(method, params) plan_world_must(&world, method, params)
+#define must(method, params) plan_world_must(method, params)
 
 #define refused(method, params, code, words) \
-	plan_world_refused(&world, method, params, code, words)
+	plan_world_refused(method, params, code, words)
 
 /* Its id, valid until the next one. */
 static const char *
@@ -76,17 +63,17 @@ listed(const char *params)
 TEST(a_goal_is_created_with_its_plan_and_stored)
 {
 	const char *goal = create(",\"priority\":\"high\",\"tags\":[\"a\"]");
-	const struct plan *plan = plan_world_plan(&world, goal);
+	const struct plan *plan = plan_world_plan(goal);
 
 	ck_assert_int_eq(plan->goal->priority, PRIORITY_HIGH);
 	ck_assert_int_eq(plan->goal->version, 1);
-	ck_assert_int_eq(plan_world_events(&world, "goal.created"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "plan.generated"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 0);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	plan = plan_world_plan(&world, goal);
+	ck_assert_int_eq(plan_world_events("goal.created"), 1);
+	ck_assert_int_eq(plan_world_events("plan.generated"), 1);
+	ck_assert_int_eq(plan_world_events("plan.created"), 1);
+	ck_assert_int_eq(plan_world_events("plan.updated"), 0);
+	plan_world_reopen();
+	plan_world_live();
+	plan = plan_world_plan(goal);
 	ck_assert_ptr_nonnull(plan);
 	ck_assert_uint_eq(plan->count, 3);
 	ck_assert_str_eq(plan->goal->tags[0], "a");
@@ -142,7 +129,7 @@ TEST(an_id_that_looks_like_a_key_is_refused_before_anything_changes)
 		",\"parent\":\"P1\",\"name\":\"n\","
 		"\"id\":\"sk-aaaaaaaaaaaaaaaaaaaaaaaa\""),
 	    API_E_LIMIT, "looks like a key");
-	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
 	must("overseer.goal.pause", about(goal, ""));
 }
 
@@ -160,10 +147,10 @@ TEST(what_could_not_be_read_again_is_not_stored)
 	    must("overseer.goal.create",
 		"{\"title\":\" \",\"plan\":\"# Own\\n" PLAN "\"}"),
 	    "goal", ""));
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
-	ck_assert_str_eq(plan_world_plan(&world, goal)->goal->title, "Own");
+	plan_world_reopen();
+	plan_world_live();
+	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
+	ck_assert_str_eq(plan_world_plan(goal)->goal->title, "Own");
 }
 
 TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
@@ -182,10 +169,10 @@ TEST(a_goal_is_paused_resumed_cancelled_and_archived_in_order)
 	refused("overseer.goal.update", about(goal, ",\"title\":\"x\""),
 	    API_E_CLOSED, "cancelled");
 	must("overseer.goal.archive", about(goal, ""));
-	ck_assert_int_eq(plan_world_events(&world, "goal.paused"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "goal.active"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "goal.cancelled"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "goal.archived"), 1);
+	ck_assert_int_eq(plan_world_events("goal.paused"), 1);
+	ck_assert_int_eq(plan_world_events("goal.active"), 1);
+	ck_assert_int_eq(plan_world_events("goal.cancelled"), 1);
+	ck_assert_int_eq(plan_world_events("goal.archived"), 1);
 }
 
 TEST(a_goal_that_has_ended_is_read_from_the_store)
@@ -196,12 +183,11 @@ TEST(a_goal_that_has_ended_is_read_from_the_store)
 	must("overseer.work.update",
 	    "{\"node\":\"T1.1\",\"status\":\"done\",\"reason\":\"r\"}");
 	must("overseer.goal.cancel", about(goal, ""));
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	ck_assert_ptr_null(plan_world_plan(&world, goal));
+	plan_world_reopen();
+	plan_world_live();
+	ck_assert_ptr_null(plan_world_plan(goal));
 	ck_assert_uint_eq(listed("{}"), 0);
-	/* The last letters are enough. */
-	shown = must("overseer.goal.show", about(goal + strlen(goal) - 8, ""));
+	shown = must("overseer.goal.show", about(goal, ""));
 	ck_assert_uint_eq(
 	    json_object_array_length(json_object_object_get(
 		json_object_object_get(shown, "record"), "nodes")),
@@ -209,10 +195,22 @@ TEST(a_goal_that_has_ended_is_read_from_the_store)
 	must("overseer.goal.archive", about(goal, ""));
 }
 
-TEST(goals_are_found_by_a_unique_part_of_their_id)
+TEST(goals_are_numbered_and_found_by_their_number_or_a_part_of_their_id)
 {
-	create("");
-	create("");
+	ck_assert_str_eq(create(""), "g1");
+	ck_assert_str_eq(create(""), "g2");
+	/* Of an earlier version. */
+	plan_world_goal("goal_a1", 1);
+	plan_world_goal("goal_a2", 1);
+	plan_world_plan("goal_a2")->goal->number = 7;
+	plan_book_record(plan_world.floor, BOOK_GOAL, "goal_a2", "goal_a2");
+	plan_world_settle();
+	must("overseer.goal.show", about("goal_a2", ""));
+	plan_world_must("overseer.goal.pause", "{\"goal\":\"g7\"}");
+	ck_assert_int_eq(plan_world_plan("goal_a2")->goal->status, GOAL_PAUSED);
+	ck_assert_str_eq(create(""), "g8");
+	refused("overseer.goal.show", about("g3", ""), API_E_UNKNOWN,
+	    "there is no goal g3");
 	refused("overseer.goal.show", about("goal_", ""), API_E_UNKNOWN,
 	    "type more of the id");
 	refused("overseer.goal.show", about("nothing", ""), API_E_UNKNOWN,
@@ -228,7 +226,7 @@ TEST(an_update_is_a_revision)
 	    about(goal,
 		",\"title\":\"New\",\"success_criteria\":[\"a\",\"b\"],"
 		"\"priority\":\"low\",\"reason\":\"because\""));
-	g = plan_world_plan(&world, goal)->goal;
+	g = plan_world_plan(goal)->goal;
 	ck_assert_str_eq(g->title, "New");
 	ck_assert_str_eq(g->success_criteria[1], "b");
 	ck_assert_int_eq(g->version, 2);
@@ -238,14 +236,14 @@ TEST(an_update_is_a_revision)
 	    RPC_INVALID_PARAMS, "title");
 	refused("overseer.goal.update", about(goal, ""), RPC_INVALID_PARAMS,
 	    "nothing to change");
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	ck_assert_int_eq(plan_world_events("plan.updated"), 1);
 }
 
 /* Nobody begins anything meanwhile. */
 static void
 hold_workers(void)
 {
-	struct fleet *fleet = world.world.mode->fleet;
+	struct fleet *fleet = auto_world.mode->fleet;
 
 	for (size_t i = 0; i < fleet->count; i++)
 		fleet->agents[i]->worker->on_hold = true;
@@ -261,7 +259,7 @@ TEST(an_edited_text_is_one_revision)
 
 	hold_workers();
 	goal = create("");
-	plan = plan_world_plan(&world, goal);
+	plan = plan_world_plan(goal);
 	plan_revise_hash(plan, hash);
 	old = xasprintf(",\"before\":\"%s\",\"text\":\"# Ship it\\n"
 			"## P1: Two\\n### T1.1: First\\nAcceptance: x\\n"
@@ -273,7 +271,7 @@ TEST(an_edited_text_is_one_revision)
 	ck_assert_ptr_null(plan_find(plan, "T1.2"));
 	ck_assert_str_eq(plan_find(plan, "T1.3")->name, "New");
 	ck_assert_int_eq(plan_find(plan, "T1.3")->status, NODE_QUEUED);
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	ck_assert_int_eq(plan_world_events("plan.updated"), 1);
 	refused("overseer.goal.update", about(goal, old), API_CHANGED,
 	    "while you edited it");
 	refused("overseer.goal.update",
@@ -284,9 +282,9 @@ TEST(an_edited_text_is_one_revision)
 	    about(goal, ",\"text\":\"# t\\n## P1: One\\n\""), API_E_STARTED,
 	    "P1");
 	ck_assert_int_eq(plan->goal->version, 2);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	plan = plan_world_plan(&world, goal);
+	plan_world_reopen();
+	plan_world_live();
+	plan = plan_world_plan(goal);
 	ck_assert_uint_eq(plan->count, 3);
 	ck_assert_str_eq(plan->phases[0]->children[1]->name, "New");
 }

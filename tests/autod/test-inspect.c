@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Review, accept, reject and pick act on a commit id. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
-#include "json.h"
 #include "landing-world.h"
-#include "life.h"
-#include "mem.h"
 #include "rpc.h"
-#include "serve.h"
-#include "unit.h"
 #include "worker-op.h"
-
-static struct landing_world world;
 
 static const char *
 head(void)
 {
-	return floor_world_wt(&world.floor, "adam", "git rev-parse HEAD");
+	return floor_world_wt("adam", "git rev-parse HEAD");
 }
 
 static struct floor_call *
@@ -28,7 +17,7 @@ call_seen(const char *method, const char *more, const char *seen)
 	cleanup_free char *params =
 	    xasprintf("%s,\"commit\":\"%s\"", more, seen);
 
-	return floor_world_call(&world.floor, method, "adam", params);
+	return floor_world_call(method, "adam", params);
 }
 
 static struct floor_call *
@@ -40,7 +29,7 @@ accept_seen(const char *seen)
 static void
 assert_lands(struct floor_call *call)
 {
-	const char *error = floor_world_answer(&world.floor, call);
+	const char *error = floor_world_answer(call);
 
 	ck_assert_msg(error == NULL, "%s", error);
 }
@@ -48,7 +37,7 @@ assert_lands(struct floor_call *call)
 static void
 assert_changed(struct floor_call *call, const char *words)
 {
-	const char *error = floor_world_answer(&world.floor, call);
+	const char *error = floor_world_answer(call);
 
 	ck_assert_ptr_nonnull(error);
 	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
@@ -64,17 +53,16 @@ assert_waits(const struct agent *adam)
 	ck_assert(!adam->worker->accepted);
 	ck_assert_ptr_null(adam->op);
 	ck_assert_int_eq(adam->worker->session.step, PROMPT_NONE);
-	landing_world_main(&world, "first,");
-	landing_world_told(&world, "");
+	landing_world_main("first,");
+	landing_world_told("");
 }
 
 static const char *
 review(void)
 {
-	struct floor_call *call =
-	    floor_world_call(&world.floor, "worker.review", "adam", "");
+	struct floor_call *call = floor_world_call("worker.review", "adam", "");
 
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "landing_branch", ""),
 	    "main");
@@ -88,32 +76,30 @@ TEST(a_review_tells_the_commit_and_remembers_it)
 	const struct agent *adam;
 	const char *before;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	ck_assert_ptr_null(adam->worker->reviewed);
 	before = head();
 	ck_assert_str_eq(review(), before);
 	ck_assert_str_eq(adam->worker->reviewed, before);
 	/* After the rebase, not before it. */
-	landing_world_meanwhile(&world, "c.txt", "three");
+	landing_world_meanwhile("c.txt", "three");
 	ck_assert_str_eq(review(), head());
 	ck_assert_str_ne(head(), before);
 	ck_assert_str_eq(adam->worker->reviewed, head());
-	landing_world_end(&world);
 }
 
 TEST(a_conflict_is_not_reviewed)
 {
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "a.txt", "mine");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "a.txt", "mine");
 	ck_assert_str_eq(review(), head());
-	landing_world_meanwhile(&world, "a.txt", "theirs");
+	landing_world_meanwhile("a.txt", "theirs");
 	ck_assert_str_eq(review(), "");
 	ck_assert_ptr_null(adam->worker->reviewed);
-	ck_assert_str_eq(world.floor.core->state.last_reviewed, "adam");
-	landing_world_end(&world);
+	ck_assert_str_eq(floor_world.core->state.last_reviewed, "adam");
 }
 
 TEST(a_forced_review_tells_what_is_not_committed)
@@ -121,19 +107,17 @@ TEST(a_forced_review_tells_what_is_not_committed)
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
-	floor_world_wt(&world.floor, "adam", "echo more >>b.txt; >new");
-	call = floor_world_call(
-	    &world.floor, "worker.review", "adam", ",\"force\":true");
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	floor_world_wt("adam", "echo more >>b.txt; >new");
+	call = floor_world_call("worker.review", "adam", ",\"force\":true");
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "commit_sha", ""), head());
 	ck_assert_int_eq(
 	    json_int_or(floor_call_result(call), "uncommitted_files", 0), 2);
 	ck_assert_str_eq(adam->worker->reviewed, head());
-	landing_world_end(&world);
 }
 
 /* A daemon that dies between the review and the decision. */
@@ -142,14 +126,13 @@ TEST(the_next_daemon_knows_what_was_reviewed)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	landing_world_work("adam", "b.txt", "two");
 	seen = review();
-	landing_world_reopen(&world);
-	adam = fleet_find(world.floor.fleet, "adam");
+	landing_world_reopen();
+	adam = fleet_find(floor_world.fleet, "adam");
 	ck_assert_str_eq(adam->worker->reviewed, seen);
-	ck_assert_str_eq(world.floor.core->state.last_reviewed, "adam");
-	landing_world_end(&world);
+	ck_assert_str_eq(floor_world.core->state.last_reviewed, "adam");
 }
 
 /* --- accept ----------------------------------------------------------- */
@@ -159,8 +142,8 @@ TEST(what_was_seen_lands)
 	struct floor_call *call;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	landing_world_work("adam", "b.txt", "two");
 	seen = review();
 	call = accept_seen(seen);
 	assert_lands(call);
@@ -169,9 +152,8 @@ TEST(what_was_seen_lands)
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "landing_branch", ""),
 	    "main");
-	landing_world_main(&world, "by adam,first,");
-	landing_world_told(&world, "landed adam; ended adam landed; ");
-	landing_world_end(&world);
+	landing_world_main("by adam,first,");
+	landing_world_told("landed adam; ended adam landed; ");
 }
 
 TEST(an_id_may_be_shortened)
@@ -179,15 +161,14 @@ TEST(an_id_may_be_shortened)
 	struct floor_call *call;
 	const char *whole;
 
-	landing_world_begin(&world, NULL);
-	landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	landing_world_work("adam", "b.txt", "two");
 	whole = head();
-	call = accept_seen(floor_world_wt(
-	    &world.floor, "adam", "git rev-parse --short=7 HEAD"));
+	call =
+	    accept_seen(floor_world_wt("adam", "git rev-parse --short=7 HEAD"));
 	assert_lands(call);
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "head_sha", ""), whole);
-	landing_world_end(&world);
 }
 
 TEST(what_is_no_id_is_refused)
@@ -197,16 +178,15 @@ TEST(what_is_no_id_is_refused)
 	const struct agent *adam;
 	struct floor_call *call;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	for (size_t i = 0; i < nitems(words); i++) {
 		call = accept_seen(words[i]);
-		ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+		ck_assert_ptr_nonnull(floor_world_answer(call));
 		ck_assert_int_eq(floor_call_code(call), RPC_INVALID_PARAMS);
 	}
 	assert_changed(accept_seen("0123456789"), "HEAD was 0123456, now ");
 	assert_waits(adam);
-	landing_world_end(&world);
 }
 
 TEST(a_head_that_moved_does_not_land)
@@ -214,19 +194,18 @@ TEST(a_head_that_moved_does_not_land)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	seen = review();
-	floor_world_wt(&world.floor, "adam",
-	    "echo x >x.txt; git add .; git commit -qm unseen");
+	floor_world_wt(
+	    "adam", "echo x >x.txt; git add .; git commit -qm unseen");
 	assert_changed(accept_seen(seen), "(1 commit, 1 file: x.txt)");
 	assert_changed(accept_seen(seen),
 	    "the work of adam is not what you reviewed: HEAD was ");
 	assert_waits(adam);
 	/* Seen now. */
 	assert_lands(accept_seen(review()));
-	landing_world_main(&world, "by adam,first,");
-	landing_world_end(&world);
+	landing_world_main("by adam,first,");
 }
 
 TEST(uncommitted_changes_do_not_land_unseen)
@@ -234,18 +213,16 @@ TEST(uncommitted_changes_do_not_land_unseen)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	seen = review();
-	floor_world_wt(&world.floor, "adam", "echo more >>b.txt; >new.txt");
+	floor_world_wt("adam", "echo more >>b.txt; >new.txt");
 	assert_changed(accept_seen(seen),
 	    "there are uncommitted changes in 2 files: b.txt, new.txt");
 	assert_waits(adam);
 	/* The next review shows them too. */
 	assert_lands(accept_seen(review()));
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "cat b.txt"), "two\nmore");
-	landing_world_end(&world);
+	ck_assert_str_eq(floor_world_sh("cat b.txt"), "two\nmore");
 }
 
 TEST(another_branch_does_not_land)
@@ -253,19 +230,18 @@ TEST(another_branch_does_not_land)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	seen = review();
-	floor_world_wt(&world.floor, "adam", "git checkout -q -b mine");
+	floor_world_wt("adam", "git checkout -q -b mine");
 	assert_changed(
 	    accept_seen(seen), "mine is checked out, instead of llmc/adam");
-	floor_world_wt(&world.floor, "adam", "git checkout -q --detach");
+	floor_world_wt("adam", "git checkout -q --detach");
 	assert_changed(accept_seen(seen),
 	    "no branch is checked out, instead of llmc/adam");
 	assert_waits(adam);
-	floor_world_wt(&world.floor, "adam", "git checkout -q llmc/adam");
+	floor_world_wt("adam", "git checkout -q llmc/adam");
 	assert_lands(accept_seen(seen));
-	landing_world_end(&world);
 }
 
 /* With force, uncommitted changes land too, but still no other commit. */
@@ -274,18 +250,17 @@ TEST(force_takes_changes_along)
 	struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
 	adam->worker->before = WORKER_WORKING;
 	seen = head();
-	floor_world_wt(&world.floor, "adam",
+	floor_world_wt("adam",
 	    "echo x >x.txt; git add .; git commit -qm unseen; echo y >y.txt");
 	assert_changed(call_seen("worker.accept", ",\"force\":true", seen),
 	    "the work of adam is not exactly commit ");
 	assert_lands(call_seen("worker.accept", ",\"force\":true", head()));
-	ck_assert_str_eq(floor_world_sh(&world.floor, "cat y.txt"), "y");
-	landing_world_end(&world);
+	ck_assert_str_eq(floor_world_sh("cat y.txt"), "y");
 }
 
 /* The status is looked at first and again at the end. */
@@ -294,19 +269,18 @@ TEST(a_worker_that_begins_to_work_again)
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	call = accept_seen(head());
-	floor_world_wait_step(&world.floor, adam, "inspect");
+	floor_world_wait_step(adam, "inspect");
 	adam->worker->status = WORKER_WORKING;
-	ck_assert_ptr_nonnull(strstr(floor_world_answer(&world.floor, call),
-	    "only finished work can be accepted"));
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_answer(call), "only finished work can be accepted"));
 	ck_assert_int_eq(floor_call_code(call), API_STATUS);
 	call = accept_seen("0123456789");
-	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+	ck_assert_ptr_nonnull(floor_world_answer(call));
 	ck_assert_int_eq(floor_call_code(call), API_STATUS);
-	landing_world_main(&world, "first,");
-	landing_world_end(&world);
+	landing_world_main("first,");
 }
 
 /* --- reject and pick --------------------------------------------------- */
@@ -317,19 +291,18 @@ TEST(only_what_was_seen_is_rejected)
 	struct floor_call *call;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	seen = review();
-	floor_world_wt(&world.floor, "adam",
-	    "echo x >x.txt; git add .; git commit -qm unseen");
+	floor_world_wt(
+	    "adam", "echo x >x.txt; git add .; git commit -qm unseen");
 	assert_changed(call_seen("worker.reject", ",\"text\":\"no\"", seen),
 	    "(1 commit, 1 file: x.txt)");
 	assert_waits(adam);
 	call = call_seen("worker.reject", ",\"text\":\"no\"", review());
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_int_eq(adam->worker->status, WORKER_REJECTED);
 	ck_assert_ptr_nonnull(adam->worker->session.pending);
-	landing_world_end(&world);
 }
 
 TEST(only_what_was_seen_is_picked)
@@ -338,15 +311,15 @@ TEST(only_what_was_seen_is_picked)
 	struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
 	seen = head();
-	floor_world_wt(&world.floor, "adam",
+	floor_world_wt("adam",
 	    "echo x >x.txt; git add .; git commit -qm unseen; "
 	    "echo y >y.txt; git checkout -q --detach");
 	assert_changed(call_seen("worker.pick", "", seen), "HEAD was ");
-	landing_world_main(&world, "first,");
+	landing_world_main("first,");
 	call = call_seen("worker.pick", "", head());
 	assert_lands(call);
 	ck_assert_str_eq(
@@ -356,7 +329,6 @@ TEST(only_what_was_seen_is_picked)
 	    "main");
 	ck_assert_int_eq(
 	    json_int_or(floor_call_result(call), "uncommitted_files", 0), 1);
-	landing_world_end(&world);
 }
 
 /* --- ends ------------------------------------------------------------- */
@@ -368,17 +340,16 @@ TEST_ROWS(cancelled_at_each_step, nitems(steps))
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	call = accept_seen("0123456789");
-	floor_world_wait_step(&world.floor, adam, steps[_i]);
+	floor_world_wait_step(adam, steps[_i]);
 	operation_cancel(&adam->op->op, "enough");
-	ck_assert_str_eq(floor_world_answer(&world.floor, call), "enough");
+	ck_assert_str_eq(floor_world_answer(call), "enough");
 	assert_waits(adam);
 	/* And a daemon that dies drops it. */
 	accept_seen("0123456789");
-	floor_world_wait_step(&world.floor, adam, steps[_i]);
-	landing_world_end(&world);
+	floor_world_wait_step(adam, steps[_i]);
 }
 
 TEST(a_daemon_that_stops)
@@ -386,27 +357,24 @@ TEST(a_daemon_that_stops)
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	call = floor_world_call(&world.floor, "worker.review", "adam", "");
-	floor_world_wait_step(&world.floor, adam, "head");
-	life_stop(world.floor.core, "the test", false);
-	floor_world_wait_stopped(&world.floor);
-	ck_assert_str_eq(
-	    floor_world_answer(&world.floor, call), "the daemon is stopping");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	call = floor_world_call("worker.review", "adam", "");
+	floor_world_wait_step(adam, "head");
+	life_stop(floor_world.core, "the test", false);
+	floor_world_wait_stopped();
+	ck_assert_str_eq(floor_world_answer(call), "the daemon is stopping");
 	ck_assert_ptr_null(adam->worker->reviewed);
-	landing_world_end(&world);
 }
 
 TEST(a_lost_worktree)
 {
 	struct floor_call *call;
 
-	landing_world_begin(&world, NULL);
-	landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	landing_world_work("adam", "b.txt", "two");
 	call = accept_seen(head());
-	floor_world_sh(&world.floor, "mv .worktrees/adam gone");
-	ck_assert_ptr_nonnull(floor_world_answer(&world.floor, call));
+	floor_world_sh("mv .worktrees/adam gone");
+	ck_assert_ptr_nonnull(floor_world_answer(call));
 	ck_assert_int_eq(floor_call_code(call), API_FAILED);
-	landing_world_end(&world);
 }

@@ -1,78 +1,59 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The landing branch: chosen once, whatever is checked out. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "landing-world.h"
 #include "landing-item.h"
 #include "landing-record.h"
-#include "landing-world.h"
-#include "landing.h"
-#include "life.h"
-#include "mem.h"
 #include "queue.h"
-#include "unit.h"
 
 #define CONFIG ".llmc/config.toml"
 
 /* --- the choice ------------------------------------------------------- */
 
 static void
-assert_branch(struct landing_world *world, const char *branch)
+assert_branch(const char *branch)
 {
-	ck_assert_str_eq(core_branch(world->floor.core), branch);
+	ck_assert_str_eq(core_branch(floor_world.core), branch);
 }
 
 TEST(an_old_setup_gets_its_branch_once)
 {
-	struct landing_world world;
-
-	landing_world_begin(&world, NULL);
-	floor_world_sh(&world.floor, "sed -i /default_branch/d " CONFIG);
-	landing_world_reopen(&world);
-	assert_branch(&world, "main");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "grep default_branch " CONFIG),
+	landing_world_begin(NULL);
+	floor_world_sh("sed -i /default_branch/d " CONFIG);
+	landing_world_reopen();
+	assert_branch("main");
+	ck_assert_str_eq(floor_world_sh("grep default_branch " CONFIG),
 	    "default_branch = \"main\"");
-	floor_world_sh(&world.floor, "git checkout -q -b other");
-	landing_world_reopen(&world);
-	assert_branch(&world, "main");
-	landing_world_end(&world);
+	floor_world_sh("git checkout -q -b other");
+	landing_world_reopen();
+	assert_branch("main");
 }
 
 TEST(a_change_waits_for_a_restart)
 {
-	struct landing_world world;
-
-	landing_world_begin(&world, NULL);
-	floor_world_sh(&world.floor,
+	landing_world_begin(NULL);
+	floor_world_sh(
 	    "git branch other; sed -i 's/\"main\"/\"other\"/' " CONFIG);
-	floor_world_accept(&world.floor);
-	life_reload(world.floor.core);
-	assert_branch(&world, "main");
-	landing_world_reopen(&world);
-	assert_branch(&world, "other");
-	landing_world_end(&world);
+	floor_world_accept();
+	life_reload(floor_world.core);
+	assert_branch("main");
+	landing_world_reopen();
+	assert_branch("other");
 }
 
 /* There is none to choose, and one that is not there: no reason not to run. */
 TEST(without_a_branch)
 {
-	struct landing_world world;
-
-	landing_world_begin(&world, NULL);
-	floor_world_sh(&world.floor,
+	landing_world_begin(NULL);
+	floor_world_sh(
 	    "git checkout -q --detach; sed -i /default_branch/d " CONFIG);
-	landing_world_reopen(&world);
-	assert_branch(&world, "");
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "grep -c default_branch " CONFIG " || :"),
-	    "0");
-	floor_world_sh(&world.floor, "git checkout -q main");
-	landing_world_reopen(&world);
-	assert_branch(&world, "main");
-	landing_world_end(&world);
+	landing_world_reopen();
+	assert_branch("");
+	ck_assert_str_eq(
+	    floor_world_sh("grep -c default_branch " CONFIG " || :"), "0");
+	floor_world_sh("git checkout -q main");
+	landing_world_reopen();
+	assert_branch("main");
 }
 
 /* --- what is checked out ---------------------------------------------- */
@@ -93,22 +74,18 @@ static const struct where_row {
 TEST_ROWS(work_lands_whatever_is_checked_out, nitems(where_rows))
 {
 	const struct where_row *row = &where_rows[_i];
-	struct landing_world world;
 
-	landing_world_begin(&world, NULL);
-	floor_world_sh(&world.floor, row->script);
-	landing_world_reopen(&world);
-	landing_world_work(&world, "adam", "b.txt", "two");
-	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
-	landing_world_main(&world, "by adam,first,");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "ls b.txt .llmc/held/b.txt 2>&- || :"),
+	landing_world_begin(NULL);
+	floor_world_sh(row->script);
+	landing_world_reopen();
+	landing_world_work("adam", "b.txt", "two");
+	ck_assert_ptr_null(landing_world_accept("adam"));
+	landing_world_main("by adam,first,");
+	ck_assert_str_eq(floor_world_sh("ls b.txt .llmc/held/b.txt 2>&- || :"),
 	    row->there != NULL ? row->there : "");
 	if (row->there != NULL && row->there[0] == '.')
-		ck_assert_str_eq(floor_world_sh(&world.floor,
-				     "git -C .llmc/held status --porcelain"),
-		    "");
-	landing_world_end(&world);
+		ck_assert_str_eq(
+		    floor_world_sh("git -C .llmc/held status --porcelain"), "");
 }
 
 /* --- the journal ------------------------------------------------------ */
@@ -125,45 +102,38 @@ static const struct journal_row {
 static bool
 is_over(void *arg)
 {
-	const struct landing_world *world = arg;
-
-	return !landings_busy(world->landings);
+	(void)arg;
+	return !landings_busy(landing_world.landings);
 }
 
 /* The journal is of a daemon with another landing branch. */
 TEST_ROWS(a_move_of_another_branch_is_settled, nitems(journal_rows))
 {
 	const struct journal_row *row = &journal_rows[_i];
-	struct landing_world world;
 	struct landing_record *record;
 	cleanup_free char *before = NULL;
 	bool arrived = strcmp(row->main, "first,") == 0;
 
-	landing_world_begin(&world, arrived ? "push = true\n" : NULL);
-	record = &world.floor.core->state.landings;
-	world.may_not_begin = true;
-	landing_world_work(&world, "adam", "b.txt", "two");
-	floor_world_call(&world.floor, "worker.accept", "adam", "");
-	landing_world_wait(&world, NULL, "queued");
-	floor_world_settle(&world.floor);
-	floor_world_sh(&world.floor, row->old);
-	before = xstrdup(
-	    floor_world_sh(&world.floor, "git rev-parse --verify -q old || :"));
+	landing_world_begin(arrived ? "push = true\n" : NULL);
+	record = &floor_world.core->state.landings;
+	landing_world.may_not_begin = true;
+	landing_world_work("adam", "b.txt", "two");
+	floor_world_call("worker.accept", "adam", "");
+	landing_world_wait(NULL, "queued");
+	floor_world_settle();
+	floor_world_sh(row->old);
+	before = xstrdup(floor_world_sh("git rev-parse --verify -q old || :"));
 	xstrset(&record->branch, "old");
-	xstrset(
-	    &record->from, floor_world_sh(&world.floor, "git rev-parse main"));
-	xstrset(&record->to,
-	    floor_world_sh(&world.floor, "git rev-parse llmc/adam"));
+	xstrset(&record->from, floor_world_sh("git rev-parse main"));
+	xstrset(&record->to, floor_world_sh("git rev-parse llmc/adam"));
 	xstrset(&record->items[0]->commit, record->to);
-	world.may_not_begin = false;
-	queue_look(world.landings->queue);
-	floor_world_wait(&world.floor, is_over, &world);
-	landing_world_main(&world, row->main);
-	landing_world_told(&world, "landed adam; ended adam landed; ");
+	landing_world.may_not_begin = false;
+	queue_look(landing_world.landings->queue);
+	floor_world_wait(is_over, &landing_world);
+	landing_world_main(row->main);
+	landing_world_told("landed adam; ended adam landed; ");
 	ck_assert_ptr_null(record->branch);
 	ck_assert_ptr_null(record->push.unpushed); /* not the new branch */
 	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "git rev-parse --verify -q old || :"),
-	    before);
-	landing_world_end(&world);
+	    floor_world_sh("git rev-parse --verify -q old || :"), before);
 }

@@ -2,28 +2,19 @@
 
 /* Landings interrupted at each step: cancelled, by a daemon that stops or dies,
  * by a state that cannot be saved. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
-#include "emit.h"
-#include "git.h"
 #include "landing-world.h"
-#include "landing.h"
-#include "life.h"
-#include "mem.h"
-#include "unit.h"
+#include "git.h"
 #include "worker-op.h"
 
 static const char one_conflict[] = "max_conflicts = 1";
 
 static void
-assert_waits_for_a_person(struct landing_world *world, const struct agent *adam)
+assert_waits_for_a_person(const struct agent *adam)
 {
 	ck_assert_int_eq(adam->worker->status, WORKER_NEEDS_REVIEW);
 	ck_assert(!adam->worker->accepted);
 	ck_assert_ptr_null(adam->op);
-	ck_assert_str_eq(floor_world_wt(&world->floor, "adam",
+	ck_assert_str_eq(floor_world_wt("adam",
 			     "git branch --show-current; git log -1 "
 			     "--format=%s; git status --porcelain"),
 	    "llmc/adam\nby adam");
@@ -44,29 +35,27 @@ static const struct cancel_row {
 TEST_ROWS(cancelled_at_each_step, nitems(cancel_rows))
 {
 	const struct cancel_row *row = &cancel_rows[_i];
-	struct landing_world world;
 	struct floor_call *call;
 	struct agent *adam;
 	const char *error;
 
-	landing_world_begin(&world, one_conflict);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
-	floor_world_wait_step(&world.floor, adam, row->step);
+	landing_world_begin(one_conflict);
+	adam = landing_world_work("adam", "b.txt", "two");
+	call = floor_world_call("worker.accept", "adam", "");
+	floor_world_wait_step(adam, row->step);
 	operation_cancel(&adam->op->op, "enough");
-	error = floor_world_answer(&world.floor, call);
+	error = floor_world_answer(call);
 	if (!row->lands) {
 		ck_assert_str_eq(error, "enough");
 		ck_assert_str_eq(adam->worker->reason, "enough");
-		landing_world_told(&world, "ended adam cancelled; ");
-		landing_world_main(&world, "first,");
-		assert_waits_for_a_person(&world, adam);
-		error = landing_world_accept(&world, "adam");
+		landing_world_told("ended adam cancelled; ");
+		landing_world_main("first,");
+		assert_waits_for_a_person(adam);
+		error = landing_world_accept("adam");
 	}
 	ck_assert_msg(error == NULL, "%s: %s", row->step, error);
-	landing_world_told(&world, "landed adam; ended adam landed; ");
-	landing_world_main(&world, "by adam,first,");
-	landing_world_end(&world);
+	landing_world_told("landed adam; ended adam landed; ");
+	landing_world_main("by adam,first,");
 }
 
 /* A conflict that git has found is not left in the worktree. */
@@ -87,24 +76,21 @@ static const struct conflict_row {
 TEST_ROWS(cancelled_in_a_conflict, nitems(conflict_rows))
 {
 	const struct conflict_row *row = &conflict_rows[_i];
-	struct landing_world world;
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(&world, one_conflict);
-	adam = landing_world_work(&world, "adam", "a.txt", "mine");
-	landing_world_meanwhile(&world, "a.txt", "theirs");
+	landing_world_begin(one_conflict);
+	adam = landing_world_work("adam", "a.txt", "mine");
+	landing_world_meanwhile("a.txt", "theirs");
 	adam->worker->conflicts = row->conflicts;
-	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
-	floor_world_wait_step(&world.floor, adam, row->step);
+	call = floor_world_call("worker.accept", "adam", "");
+	floor_world_wait_step(adam, row->step);
 	operation_cancel(&adam->op->op, "enough");
-	ck_assert((floor_world_answer(&world.floor, call) == NULL) ==
-	    (row->conflicts == 0));
-	landing_world_told(&world, row->told);
+	ck_assert((floor_world_answer(call) == NULL) == (row->conflicts == 0));
+	landing_world_told(row->told);
 	ck_assert_int_eq(adam->worker->status, row->status);
 	if (row->status == WORKER_NEEDS_REVIEW)
-		assert_waits_for_a_person(&world, adam);
-	landing_world_end(&world);
+		assert_waits_for_a_person(adam);
 }
 
 /* --- a daemon that stops, one that dies ------------------------------ */
@@ -112,10 +98,10 @@ TEST_ROWS(cancelled_in_a_conflict, nitems(conflict_rows))
 static bool
 is_over(void *arg)
 {
-	const struct landing_world *world = arg;
-	const struct agent *adam = fleet_find(world->floor.fleet, "adam");
+	const struct agent *adam = fleet_find(floor_world.fleet, "adam");
 
-	return !landings_busy(world->landings) && adam->op == NULL &&
+	(void)arg;
+	return !landings_busy(landing_world.landings) && adam->op == NULL &&
 	    adam->worker->status != WORKER_ACCEPTING;
 }
 
@@ -123,32 +109,28 @@ is_over(void *arg)
  * lands; what was still being compared with what they saw does not. */
 TEST(the_next_daemon_goes_on)
 {
-	struct landing_world world;
 	struct floor_call *runs, *waits;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	landing_world_work(&world, "eve", "c.txt", "three");
-	world.may_not_begin = true;
-	waits = floor_world_call(&world.floor, "worker.accept", "eve", "");
-	landing_world_wait(&world, NULL, "queued");
-	runs = floor_world_call(&world.floor, "worker.accept", "adam", "");
-	floor_world_wait_step(&world.floor, adam, "freeze");
-	life_stop(world.floor.core, "the test", false);
-	floor_world_wait_stopped(&world.floor);
-	ck_assert_ptr_nonnull(
-	    strstr(floor_world_answer(&world.floor, waits), "is stopping"));
-	ck_assert_ptr_nonnull(
-	    strstr(floor_world_answer(&world.floor, runs), "is stopping"));
-	landing_world_told(&world, "");
-	landing_world_main(&world, "first,");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	landing_world_work("eve", "c.txt", "three");
+	landing_world.may_not_begin = true;
+	waits = floor_world_call("worker.accept", "eve", "");
+	landing_world_wait(NULL, "queued");
+	runs = floor_world_call("worker.accept", "adam", "");
+	floor_world_wait_step(adam, "freeze");
+	life_stop(floor_world.core, "the test", false);
+	floor_world_wait_stopped();
+	ck_assert_ptr_nonnull(strstr(floor_world_answer(waits), "is stopping"));
+	ck_assert_ptr_nonnull(strstr(floor_world_answer(runs), "is stopping"));
+	landing_world_told("");
+	landing_world_main("first,");
 
-	world.may_not_begin = false;
-	landing_world_reopen(&world);
-	floor_world_wait(&world.floor, is_over, &world);
-	landing_world_main(&world, "by adam,by eve,first,");
-	landing_world_end(&world);
+	landing_world.may_not_begin = false;
+	landing_world_reopen();
+	floor_world_wait(is_over, &landing_world);
+	landing_world_main("by adam,by eve,first,");
 }
 
 /* Without a call, from nothing but the files. */
@@ -157,20 +139,18 @@ static const char *const death_rows[] = { "freeze", "queued", "moving",
 
 TEST_ROWS(what_a_dead_daemon_left_lands_once, nitems(death_rows))
 {
-	struct landing_world world;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	landing_begin(world.landings, adam, NULL, false, NULL);
-	landing_world_wait(&world, adam, death_rows[_i]);
-	landing_world_reopen(&world);
-	floor_world_wait(&world.floor, is_over, &world);
-	landing_world_main(&world, "by adam,first,");
-	adam = fleet_find(world.floor.fleet, "adam");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	landing_begin(landing_world.landings, adam, NULL, false, NULL);
+	landing_world_wait(adam, death_rows[_i]);
+	landing_world_reopen();
+	floor_world_wait(is_over, &landing_world);
+	landing_world_main("by adam,first,");
+	adam = fleet_find(floor_world.fleet, "adam");
 	ck_assert_int_eq(adam->worker->status, WORKER_OFFLINE);
-	landing_world_told(&world, "landed adam; ended adam landed; ");
-	landing_world_end(&world);
+	landing_world_told("landed adam; ended adam landed; ");
 }
 
 /* The next daemon lands what a person was shown, and nothing else. */
@@ -186,66 +166,60 @@ static const struct shown_row {
 TEST_ROWS(the_next_daemon_lands_what_was_shown, nitems(shown_rows))
 {
 	const struct shown_row *row = &shown_rows[_i];
-	struct landing_world world;
 	cleanup_free char *seen = NULL;
 	struct agent *adam;
 
-	landing_world_begin(&world, "[auto]\nprotected_paths = [\"b.txt\"]\n");
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	seen = xasprintf(",\"commit\":\"%s\"",
-	    floor_world_wt(&world.floor, "adam", "git rev-parse HEAD"));
-	floor_world_call(&world.floor, "worker.accept", "adam", seen);
-	floor_world_wait_step(&world.floor, adam, "freeze");
-	floor_world_wt(&world.floor, "adam", row->script);
-	landing_world_reopen(&world);
-	floor_world_wait(&world.floor, is_over, &world);
-	adam = fleet_find(world.floor.fleet, "adam");
+	landing_world_begin("[auto]\nprotected_paths = [\"b.txt\"]\n");
+	adam = landing_world_work("adam", "b.txt", "two");
+	seen = xasprintf(
+	    ",\"commit\":\"%s\"", floor_world_wt("adam", "git rev-parse HEAD"));
+	floor_world_call("worker.accept", "adam", seen);
+	floor_world_wait_step(adam, "freeze");
+	floor_world_wt("adam", row->script);
+	landing_world_reopen();
+	floor_world_wait(is_over, &landing_world);
+	adam = fleet_find(floor_world.fleet, "adam");
 	if (row->reason == NULL) {
-		landing_world_main(&world, "by adam,first,");
+		landing_world_main("by adam,first,");
 	} else {
-		landing_world_main(&world, "first,");
+		landing_world_main("first,");
 		ck_assert_int_eq(adam->worker->status, WORKER_NEEDS_REVIEW);
 		ck_assert_ptr_nonnull(
 		    strstr(adam->worker->reason, row->reason));
 	}
-	landing_world_end(&world);
 }
 
 /* A rebase that was not accepted must not land after a restart. */
 TEST(a_rebase_stays_a_rebase)
 {
-	struct landing_world world;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	landing_world_meanwhile(&world, "c.txt", "three");
-	landing_rebase(world.landings, adam, NULL);
-	floor_world_wait_step(&world.floor, adam, "rebase");
-	landing_world_reopen(&world);
-	floor_world_wait(&world.floor, is_over, &world);
-	adam = fleet_find(world.floor.fleet, "adam");
-	assert_waits_for_a_person(&world, adam);
-	landing_world_main(&world, "meanwhile,first,");
-	landing_world_told(&world, "");
-	landing_world_end(&world);
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	landing_world_meanwhile("c.txt", "three");
+	landing_rebase(landing_world.landings, adam, NULL);
+	floor_world_wait_step(adam, "rebase");
+	landing_world_reopen();
+	floor_world_wait(is_over, &landing_world);
+	adam = fleet_find(floor_world.fleet, "adam");
+	assert_waits_for_a_person(adam);
+	landing_world_main("meanwhile,first,");
+	landing_world_told("");
 }
 
 /* Something was left of its session when the daemon began. */
 TEST(one_that_is_cleared_late_goes_on_then)
 {
-	struct landing_world world;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
 	agent_move(adam, WORKER_ACCEPTING, NULL);
 	adam->worker->accepted = true;
-	emit(world.floor.core,
+	emit(floor_world.core,
 	    &(struct event){ .kind = EVENT_CLEARED, .worker = "adam" });
-	floor_world_wait(&world.floor, is_over, &world);
-	landing_world_main(&world, "by adam,first,");
-	landing_world_end(&world);
+	floor_world_wait(is_over, &landing_world);
+	landing_world_main("by adam,first,");
 }
 
 /* --- a state that cannot be written ---------------------------------- */
@@ -253,9 +227,8 @@ TEST(one_that_is_cleared_late_goes_on_then)
 static bool
 is_unwritten(void *arg)
 {
-	const struct landing_world *world = arg;
-
-	return world->unwritten > 0 && !git_busy(world->floor.core->git);
+	(void)arg;
+	return landing_world.unwritten > 0 && !git_busy(floor_world.core->git);
 }
 
 /* Nothing is done that is not saved; it continues when it is. */
@@ -273,58 +246,54 @@ static const struct write_row {
 TEST_ROWS(the_state_cannot_be_written, nitems(write_rows))
 {
 	const struct write_row *row = &write_rows[_i];
-	struct landing_world world;
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(&world, NULL);
-	adam = landing_world_work(&world, "adam", "b.txt", "two");
-	floor_world_settle(&world.floor);
-	world.floor.store_fails = row->step == NULL;
-	call = floor_world_call(&world.floor, "worker.accept", "adam", "");
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	floor_world_settle();
+	floor_world.store_fails = row->step == NULL;
+	call = floor_world_call("worker.accept", "adam", "");
 	if (row->step != NULL)
-		landing_world_wait(&world, adam, row->step);
-	world.floor.store_fails = true;
-	floor_world_wait(&world.floor, is_unwritten, &world);
+		landing_world_wait(adam, row->step);
+	floor_world.store_fails = true;
+	floor_world_wait(is_unwritten, &landing_world);
 	if (row->stays != NULL)
 		ck_assert_str_eq(
 		    operation_step_name(&adam->op->op), row->stays);
 	else
 		ck_assert_ptr_null(adam->op);
 	ck_assert(!floor_call_is_answered(call));
-	landing_world_main(&world, row->branch);
-	landing_world_told(&world, row->told);
-	world.floor.store_fails = false;
-	ck_assert_ptr_null(floor_world_answer(&world.floor, call));
-	landing_world_main(&world, "by adam,first,");
-	landing_world_end(&world);
+	landing_world_main(row->branch);
+	landing_world_told(row->told);
+	floor_world.store_fails = false;
+	ck_assert_ptr_null(floor_world_answer(call));
+	landing_world_main("by adam,first,");
 }
 
 /* One of an item that is gone, and one of another name. */
 TEST(refs_that_a_dead_daemon_left_are_removed)
 {
-	struct landing_world world;
 	struct floor_call *call;
 	struct agent *eve;
 
-	landing_world_begin(&world, "");
-	landing_world_work(&world, "adam", "b.txt", "two");
-	ck_assert_ptr_null(landing_world_accept(&world, "adam"));
-	eve = landing_world_work(&world, "eve", "c.txt", "three");
-	call = floor_world_call(&world.floor, "worker.accept", "eve", "");
-	landing_world_wait(&world, eve, "queued");
-	floor_world_sh(&world.floor,
+	landing_world_begin("");
+	landing_world_work("adam", "b.txt", "two");
+	ck_assert_ptr_null(landing_world_accept("adam"));
+	eve = landing_world_work("eve", "c.txt", "three");
+	call = floor_world_call("worker.accept", "eve", "");
+	landing_world_wait(eve, "queued");
+	floor_world_sh(
 	    "for id in q1 q77 mine; do git update-ref refs/llmc/queue/$id "
 	    "main; done; "
 	    ">.git/refs/llmc/queue/q1.lock; >.git/refs/llmc/queue/q5.lock");
 	ck_assert(!floor_call_is_answered(call));
-	landing_world_reopen(&world);
-	floor_world_settle(&world.floor);
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "git for-each-ref --format='%(refname)' "
-			     "refs/llmc/queue"),
+	landing_world_reopen();
+	floor_world_settle();
+	ck_assert_str_eq(
+	    floor_world_sh("git for-each-ref --format='%(refname)' "
+			   "refs/llmc/queue"),
 	    "refs/llmc/queue/mine\nrefs/llmc/queue/q77");
-	floor_world_sh(&world.floor, "test -z \"$(find .git -name '*.lock')\"");
-	landing_world_main(&world, "by eve,by adam,first,");
-	landing_world_end(&world);
+	floor_world_sh("test -z \"$(find .git -name '*.lock')\"");
+	landing_world_main("by eve,by adam,first,");
 }

@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Messages are sent at least once and filed once, wherever the daemon dies. */
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-
+#include "floor-world.h"
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
 #include "channel.h"
-#include "clock.h"
-#include "core.h"
 #include "courier.h"
-#include "file.h"
-#include "floor-world.h"
 #include "id.h"
-#include "loop.h"
-#include "mem.h"
 #include "message-spool.h"
 #include "message.h"
 #include "messages.h"
 #include "person.h"
 #include "settings.h"
 #include "state.h"
-#include "unit.h"
-
-static struct floor_world world;
 
 static const char *
 channel(void)
@@ -43,26 +30,26 @@ channel(void)
 static void
 begin(void)
 {
-	floor_world_begin(&world, channel());
-	floor_world_live(&world);
-	floor_world_settle(&world);
+	floor_world_begin(channel());
+	floor_world_live();
+	floor_world_settle();
 }
 
 /* As killed: nothing more is saved. */
 static void
 die(void)
 {
-	world.store_fails = true;
-	floor_world_close(&world);
-	world.store_fails = false;
+	floor_world.store_fails = true;
+	floor_world_close();
+	floor_world.store_fails = false;
 }
 
 static void
 live_again(void)
 {
-	floor_world_open(&world);
-	floor_world_live(&world);
-	floor_world_settle(&world);
+	floor_world_open();
+	floor_world_live();
+	floor_world_settle();
 }
 
 /* How often it was sent. */
@@ -84,7 +71,7 @@ count(const char *sql)
 	int64_t n = -1;
 
 	ck_assert_int_eq(
-	    book_get_int(world.core->book, sql, NULL, 0, &n, NULL), 0);
+	    book_get_int(floor_world.core->book, sql, NULL, 0, &n, NULL), 0);
 	return n;
 }
 
@@ -101,7 +88,7 @@ is_done(void *arg)
 static void
 tell(void)
 {
-	person_escalate(world.core,
+	person_escalate(floor_world.core,
 	    &(struct escalation){ .level = ESCALATION_CRITICAL,
 		.event = "e1",
 		.title = "work is stuck",
@@ -114,8 +101,8 @@ tell(void)
 static const struct ask *
 only(void)
 {
-	ck_assert_uint_eq(world.core->state.ask_count, 1);
-	return world.core->state.asks[0];
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 1);
+	return floor_world.core->state.asks[0];
 }
 
 void
@@ -129,31 +116,29 @@ TEST(an_ask_was_told_when_a_channel_has_taken_it)
 	begin();
 	ck_assert_int_eq(file_replace(unit_path("down"), "", 0, 0600, NULL), 0);
 	tell();
-	floor_world_settle(&world);
+	floor_world_settle();
 	while (sent() == 0)
-		floor_world_settle(&world);
+		floor_world_settle();
 	ck_assert_int_eq(only()->told_ms, 0);
 	ck_assert_int_eq(count(DONE), 0);
 	remove(unit_path("down"));
-	floor_world_wait(&world, is_done, NULL);
+	floor_world_wait(is_done, NULL);
 	ck_assert_int_gt(only()->told_ms, 0);
-	floor_world_end(&world);
 }
 
 /* Killed before the ask is saved: neither is there, and nothing was sent. */
 TEST(nothing_is_sent_that_is_not_saved)
 {
 	begin();
-	world.store_fails = true;
+	floor_world.store_fails = true;
 	tell();
 	die();
 	ck_assert_uint_eq(sent(), 0);
 	live_again();
 	ck_assert_int_eq(count(MESSAGES), 0);
 	tell();
-	floor_world_wait(&world, is_done, NULL);
+	floor_world_wait(is_done, NULL);
 	ck_assert_uint_eq(sent(), 1);
-	floor_world_end(&world);
 }
 
 static bool
@@ -168,17 +153,16 @@ TEST(what_is_not_known_to_be_sent_is_sent_again)
 {
 	begin();
 	tell();
-	floor_world_wait_closely(&world, is_sent, NULL);
+	floor_world_wait_closely(is_sent, NULL);
 	die();
 	live_again();
-	floor_world_wait(&world, is_done, NULL);
+	floor_world_wait(is_done, NULL);
 	ck_assert_uint_ge(sent(), 1);
 	ck_assert_uint_le(sent(), 2);
 	tell(); /* it is known */
-	floor_world_settle(&world);
+	floor_world_settle();
 	ck_assert_int_eq(count(MESSAGES), 1);
 	only();
-	floor_world_end(&world);
 }
 
 /* --- what the overseer has left ----------------------------------------- */
@@ -190,7 +174,7 @@ spool(bool delivered)
 {
 	struct loop *loop = loop_new();
 	struct message_spool *spool =
-	    message_spool_new(loop, world.workspace.root);
+	    message_spool_new(loop, floor_world.workspace.root);
 	struct courier_store store = message_spool_store(spool);
 	struct message *m;
 
@@ -199,8 +183,9 @@ spool(bool delivered)
 			    .title = "the daemon is dead",
 			    .text = "why",
 			    .signature = "dead" },
-	    settings_channels(world.core->settings), id,
-	    "2026-01-01T00:00:00.000Z", world.workspace.root, "overseer", 0);
+	    settings_channels(floor_world.core->settings), id,
+	    "2026-01-01T00:00:00.000Z", floor_world.workspace.root, "overseer",
+	    0);
 	if (delivered)
 		delivery_end(&m->deliveries[0], DELIVERY_SENT, NULL, NULL);
 	m->done = delivered;
@@ -214,9 +199,9 @@ static bool
 is_spooled(void)
 {
 	cleanup_free char *file =
-	    workspace_path(&world.workspace, "overseer-messages.json");
+	    workspace_path(&floor_world.workspace, "overseer-messages.json");
 	cleanup_free char *taken =
-	    workspace_path(&world.workspace, "overseer-messages.taken");
+	    workspace_path(&floor_world.workspace, "overseer-messages.taken");
 
 	return file_exists(file) || file_exists(taken);
 }
@@ -230,18 +215,17 @@ TEST_ROWS(a_spool_is_filed_once_with_its_id, nitems(cases))
 
 	begin();
 	spool(cases[_i]);
-	floor_world_close(&world);
+	floor_world_close();
 	live_again();
-	floor_world_wait(&world, is_done, NULL);
-	m = book_find_message(world.core->book, id);
+	floor_world_wait(is_done, NULL);
+	m = book_find_message(floor_world.core->book, id);
 	ck_assert_ptr_nonnull(m);
-	ck_assert(message_was_sent(m));
+	ck_assert_ptr_nonnull(message_sent_by(m));
 	message_free(m);
-	floor_world_settle(&world);
+	floor_world_settle();
 	ck_assert(!is_spooled());
 	ck_assert_uint_eq(sent(), cases[_i] ? 0 : 1);
 	ck_assert_str_eq(only()->words, "why");
-	floor_world_end(&world);
 }
 
 /* Killed after it was taken and before it is saved. */
@@ -249,16 +233,15 @@ TEST(a_spool_that_was_not_saved_is_filed_by_the_next_daemon)
 {
 	begin();
 	spool(false);
-	world.store_fails = true;
-	messages_file(world.core);
+	floor_world.store_fails = true;
+	messages_file(floor_world.core);
 	die();
 	ck_assert(is_spooled());
 	ck_assert_uint_eq(sent(), 0);
 	live_again();
-	floor_world_wait(&world, is_done, NULL);
+	floor_world_wait(is_done, NULL);
 	only();
 	ck_assert_uint_eq(sent(), 1);
-	floor_world_end(&world);
 }
 
 /* Killed after it is saved and before its file is gone. */
@@ -269,13 +252,14 @@ TEST(a_spool_that_was_filed_is_not_filed_again)
 
 	begin();
 	spool(false);
-	file = workspace_path(&world.workspace, "overseer-messages.json");
-	taken = workspace_path(&world.workspace, "overseer-messages.taken");
+	file = workspace_path(&floor_world.workspace, "overseer-messages.json");
+	taken =
+	    workspace_path(&floor_world.workspace, "overseer-messages.taken");
 	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
-	messages_file(world.core);
-	floor_world_wait(&world, is_done, NULL);
-	floor_world_settle(&world);
-	floor_world_close(&world);
+	messages_file(floor_world.core);
+	floor_world_wait(is_done, NULL);
+	floor_world_settle();
+	floor_world_close();
 	ck_assert_int_eq(
 	    file_replace(taken, text.data, text.len, 0600, NULL), 0);
 	live_again();
@@ -284,7 +268,6 @@ TEST(a_spool_that_was_filed_is_not_filed_again)
 	ck_assert_int_eq(count(DONE), 1);
 	ck_assert_uint_eq(sent(), 1);
 	only();
-	floor_world_end(&world);
 }
 
 /* --- the version before ------------------------------------------------- */
@@ -308,10 +291,10 @@ TEST(the_folder_of_the_version_before_is_taken_over)
 	cleanup_free char *folder = NULL;
 
 	begin();
-	floor_world_close(&world);
+	floor_world_close();
 	for (size_t i = 0; i < nitems(files); i++) {
 		cleanup_free char *dir =
-		    workspace_path(&world.workspace, files[i].folder);
+		    workspace_path(&floor_world.workspace, files[i].folder);
 		cleanup_free char *path = xasprintf("%s/%zu.json", dir, i);
 		cleanup_free char *text = xasprintf(
 		    words, files[i].last, files[i].acked, files[i].state);
@@ -322,11 +305,10 @@ TEST(the_folder_of_the_version_before_is_taken_over)
 	}
 	live_again();
 	while (count(DONE) < 3)
-		floor_world_settle(&world);
+		floor_world_settle();
 	ck_assert_int_eq(count(MESSAGES), 3);
 	ck_assert_uint_eq(sent(), 1);
-	ck_assert_uint_eq(world.core->state.ask_count, 2);
-	folder = workspace_path(&world.workspace, "outbox");
+	ck_assert_uint_eq(floor_world.core->state.ask_count, 2);
+	folder = workspace_path(&floor_world.workspace, "outbox");
 	ck_assert(!file_exists(folder));
-	floor_world_end(&world);
 }

@@ -2,130 +2,105 @@
 
 /* A person ends a task, whatever its worker does just then; and its daemon may
  * be killed at any moment. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "agent.h"
-#include "auto.h"
+#include "oversight-world.h"
 #include "check-book.h"
 #include "check-slot.h"
-#include "clock.h"
-#include "mem.h"
 #include "oversight-floor.h"
-#include "oversight-world.h"
-#include "persist.h"
-#include "unit.h"
 #include "worker-op.h"
 
 #define has oversight_world_has
 
 static const char *
-abort_it(struct oversight_world *w, const char *name)
+abort_it(const char *name)
 {
 	cleanup_free char *params =
 	    xasprintf("{\"task\": \"%s\", \"reason\": \"wrong way\", "
 		      "\"user\": \"ann\"}",
 		name);
 
-	return oversight_world_ask(w, "task.abort", params);
+	return oversight_world_ask("task.abort", params);
 }
 
 static const char *
-salvaged(struct oversight_world *w, const char *file)
+salvaged(const char *file)
 {
 	cleanup_free char *script = xasprintf(
 	    "for r in $(git for-each-ref --format='%%(refname)' "
 	    "refs/llmc/salvage); do git show $r:%s 2>/dev/null && break; done",
 	    file);
 
-	return floor_world_sh(&w->world.floor, script);
+	return floor_world_sh(script);
 }
 
 /* It has ended once, its work is saved, and its worker can do another one. */
 static void
-is_aborted(struct oversight_world *w, const char *file)
+is_aborted(const char *file)
 {
 	const char *text;
 
-	auto_world_wait_done(&w->world);
-	auto_world_filed(&w->world, "t1 aborted; ");
-	auto_world_folder(&w->world, "failed: a.md; failed: a.md.why; ");
-	floor_world_wait_status(
-	    &w->world.floor, auto_world_agent(&w->world), WORKER_IDLE);
-	floor_world_settle(&w->world.floor);
-	text = floor_world_sh(
-	    &w->world.floor, "tr -d '\\n' <.llmc/aborted/t1/abort.json");
+	auto_world_wait_done();
+	auto_world_filed("t1 aborted; ");
+	auto_world_folder("failed: a.md; failed: a.md.why; ");
+	floor_world_wait_status(auto_world_agent(), WORKER_IDLE);
+	floor_world_settle();
+	text = floor_world_sh("tr -d '\\n' <.llmc/aborted/t1/abort.json");
 	has(text, "wrong way");
 	has(text, "ann");
 	if (file != NULL)
-		ck_assert_str_eq(salvaged(w, file), "1");
-	ck_assert_str_eq(
-	    floor_world_wt(&w->world.floor, "auto-1", "git status --short"),
-	    "");
+		ck_assert_str_eq(salvaged(file), "1");
+	ck_assert_str_eq(floor_world_wt("auto-1", "git status --short"), "");
 }
 
 const int unit_timeout = 600; /* seconds, each */
 
 TEST(all_kinds_of_work_are_salvaged)
 {
-	struct oversight_world w;
-
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w,
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_turn(1);
+	oversight_world_sh(
 	    "echo 1 >c.txt; git add c.txt; git commit -qm c; echo 1 >s.txt; "
 	    "git add s.txt; echo 1 >u.txt");
-	ck_assert_ptr_null(abort_it(&w, "auto-1"));
-	is_aborted(&w, "c.txt");
-	ck_assert_str_eq(salvaged(&w, "s.txt"), "1");
-	ck_assert_str_eq(salvaged(&w, "u.txt"), "1");
-	has(floor_world_sh(&w.world.floor, "cat .llmc/tasks/failed/a.md.why"),
+	ck_assert_ptr_null(abort_it("auto-1"));
+	is_aborted("c.txt");
+	ck_assert_str_eq(salvaged("s.txt"), "1");
+	ck_assert_str_eq(salvaged("u.txt"), "1");
+	has(floor_world_sh("cat .llmc/tasks/failed/a.md.why"),
 	    "aborted by a person (ann): wrong way");
 	/* Twice: it has ended. */
-	has(abort_it(&w, "t1"), "t1 has ended already: aborted");
-	has(abort_it(&w, "auto-1"), "auto-1 has no task of auto mode");
-	has(abort_it(&w, "b.md"), "llmc task drop b.md");
-	oversight_world_end(&w);
+	has(abort_it("t1"), "t1 has ended already: aborted");
+	has(abort_it("auto-1"), "auto-1 has no task of auto mode");
+	has(abort_it("b.md"), "llmc task drop b.md");
 }
 
 TEST(a_check_that_runs_is_ended)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	int64_t began = clock_mono_ms();
 
-	oversight_world_begin(
-	    &w, "check_command = \"sleep 100\"\n" OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	oversight_world_begin("check_command = \"sleep 100\"\n" OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&w.world.floor, agent, "run");
-	ck_assert_ptr_null(abort_it(&w, "t1"));
-	is_aborted(&w, "b.txt");
+	floor_world_wait_step(agent, "run");
+	ck_assert_ptr_null(abort_it("t1"));
+	is_aborted("b.txt");
 	ck_assert_int_lt(clock_mono_ms() - began, 90 * 1000);
-	has(floor_world_sh(&w.world.floor, "cat .llmc/aborted/t1/checks.jsonl"),
-	    "sleep 100");
-	oversight_world_end(&w);
+	has(floor_world_sh("cat .llmc/aborted/t1/checks.jsonl"), "sleep 100");
 }
 
 TEST(own_tests_that_run_are_ended)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	int64_t began = clock_mono_ms();
 
-	oversight_world_begin(
-	    &w, OVERSIGHT_ON "test_command = \"sleep 100\"\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	oversight_world_begin(OVERSIGHT_ON "test_command = \"sleep 100\"\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&w.world.floor, agent, "test");
-	ck_assert_ptr_null(abort_it(&w, "t1"));
-	is_aborted(&w, "b.txt");
+	floor_world_wait_step(agent, "test");
+	ck_assert_ptr_null(abort_it("t1"));
+	is_aborted("b.txt");
 	ck_assert_int_lt(clock_mono_ms() - began, 90 * 1000);
-	oversight_world_end(&w);
 }
 
 static const char *const short_steps[] = { "reset" };
@@ -133,15 +108,11 @@ static const char *const short_steps[] = { "reset" };
 /* It starts: that is waited for. */
 TEST_ROWS(a_start_is_waited_for, nitems(short_steps))
 {
-	struct oversight_world w;
-
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_wait(&w.world, "task_assigned t1");
-	floor_world_wait_step(
-	    &w.world.floor, auto_world_agent(&w.world), short_steps[_i]);
-	ck_assert_ptr_null(abort_it(&w, "t1"));
-	is_aborted(&w, NULL);
-	oversight_world_end(&w);
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_wait("task_assigned t1");
+	floor_world_wait_step(auto_world_agent(), short_steps[_i]);
+	ck_assert_ptr_null(abort_it("t1"));
+	is_aborted(NULL);
 }
 
 #define SLOW_LANDING \
@@ -149,55 +120,49 @@ TEST_ROWS(a_start_is_waited_for, nitems(short_steps))
 
 /* Its branch has moved, so that the landing checks again. */
 static void
-begin_landing(struct oversight_world *w)
+begin_landing(void)
 {
 	struct agent *agent;
 
-	oversight_world_begin(w, SLOW_LANDING);
-	agent = auto_world_turn(&w->world, 1);
-	floor_world_sh(&w->world.floor,
-	    "echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
-	oversight_world_sh(w, "echo 1 >b.txt; git add .; git commit -qm b");
+	oversight_world_begin(SLOW_LANDING);
+	agent = auto_world_turn(1);
+	floor_world_sh("echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
+	oversight_world_sh("echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_status(&w->world.floor, agent, WORKER_ACCEPTING);
+	floor_world_wait_status(agent, WORKER_ACCEPTING);
 }
 
 TEST(work_in_the_queue_is_taken_out)
 {
-	struct oversight_world w;
-
-	begin_landing(&w);
-	ck_assert_ptr_null(abort_it(&w, "auto-1"));
-	is_aborted(&w, "b.txt");
-	oversight_world_end(&w);
+	begin_landing();
+	ck_assert_ptr_null(abort_it("auto-1"));
+	is_aborted("b.txt");
 }
 
 /* Its worker does something else already. */
 TEST(queued_work_that_no_worker_has_is_salvaged)
 {
-	struct oversight_world w;
 	struct check_book *book;
 	char key[CHECK_KEY_SIZE];
 
-	begin_landing(&w);
-	book = &w.world.core->state.landings.checks;
-	check_slot_key(w.world.core, key);
+	begin_landing();
+	book = &auto_world.core->state.landings.checks;
+	check_slot_key(auto_world.core, key);
 	check_book_note(
 	    book, "t", key, CHECK_PASSED, clock_wall_ms(), 3600000, 0);
 	for (size_t i = 0; i < book->command_count; i++)
 		book->commands[i].took_ms = 3600000;
-	auto_world_task(&w.world, "b.md", "Second\n");
-	auto_world_patrol(&w.world);
-	auto_world_turn_on(&w.world, "t2");
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	auto_world_turn_on("t2");
 	ck_assert_int_eq(
-	    state_task(&w.world.core->state, "t1")->step, TASK_QUEUED);
-	ck_assert_ptr_null(abort_it(&w, "t1"));
-	ck_assert_ptr_null(abort_it(&w, "t2"));
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 aborted; t2 aborted; ");
-	floor_world_settle(&w.world.floor);
-	ck_assert_str_eq(salvaged(&w, "b.txt"), "1");
-	oversight_world_end(&w);
+	    state_task(&auto_world.core->state, "t1")->step, TASK_QUEUED);
+	ck_assert_ptr_null(abort_it("t1"));
+	ck_assert_ptr_null(abort_it("t2"));
+	auto_world_wait_done();
+	auto_world_filed("t1 aborted; t2 aborted; ");
+	floor_world_settle();
+	ck_assert_str_eq(salvaged("b.txt"), "1");
 }
 
 static const enum worker_status held[] = { WORKER_PAUSED, WORKER_ERROR,
@@ -205,116 +170,108 @@ static const enum worker_status held[] = { WORKER_PAUSED, WORKER_ERROR,
 
 TEST_ROWS(whatever_its_worker_waits_for, nitems(held))
 {
-	struct oversight_world w;
 	struct agent *agent;
 	const char *error;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	agent->worker->on_hold = held[_i] != WORKER_ERROR;
 	agent->worker->for_person = true;
 	/* An error of a worker that auto mode drives ends the daemon. */
-	w.world.mode->active = held[_i] != WORKER_ERROR;
+	auto_world.mode->active = held[_i] != WORKER_ERROR;
 	agent_move(agent, held[_i], "a test");
 	agent->worker->until_ms = clock_wall_ms() + 1000000;
-	error = abort_it(&w, "auto-1");
+	error = abort_it("auto-1");
 	ck_assert_msg(error == NULL, "%s", error);
-	w.world.mode->active = true;
+	auto_world.mode->active = true;
 	agent->worker->on_hold = false;
-	is_aborted(&w, "one.txt");
-	oversight_world_end(&w);
+	is_aborted("one.txt");
 }
 
 /* Its budget is used up: it waits for a person, with its work. */
 TEST(a_parked_task_and_its_work)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w,
+	oversight_world_begin(
 	    "max_turns = 50\n[oversight]\nmode = \"act\"\n[budget]\n"
 	    "task_tokens = 1000\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >b.txt; git add .; git commit -qm b");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >b.txt; git add .; git commit -qm b");
 	fake_session_uses(agent->session, 2000);
-	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
-	floor_world_settle(&w.world.floor);
+	floor_world_wait_status(agent, WORKER_IDLE);
+	floor_world_settle();
 	ck_assert_int_eq(
-	    state_task(&w.world.core->state, "t1")->step, TASK_PARKED);
-	ck_assert_ptr_null(abort_it(&w, "t1"));
-	is_aborted(&w, "b.txt");
-	oversight_world_end(&w);
+	    state_task(&auto_world.core->state, "t1")->step, TASK_PARKED);
+	ck_assert_ptr_null(abort_it("t1"));
+	is_aborted("b.txt");
 }
 
 static bool
 is_recorded(void *arg)
 {
-	const struct oversight_world *w = arg;
-	const struct task *t = state_task(&w->world.core->state, "t1");
+	const struct task *t = state_task(&auto_world.core->state, "t1");
 
+	(void)arg;
 	return t->abort_why != NULL;
 }
 
 /* Its worker is not free before the daemon dies. */
 TEST(an_abort_that_waits_survives_the_daemon)
 {
-	struct oversight_world w;
 	int fd;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_wait(&w.world, "task_assigned t1");
-	floor_world_wait_step(
-	    &w.world.floor, auto_world_agent(&w.world), "reset");
-	fd = floor_world_send(&w.world.floor, "task.abort",
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_wait("task_assigned t1");
+	floor_world_wait_step(auto_world_agent(), "reset");
+	fd = floor_world_send("task.abort",
 	    "{\"task\": \"t1\", \"reason\": \"wrong way\", \"user\": \"ann\"}");
-	floor_world_wait_closely(&w.world.floor, is_recorded, &w);
-	ck_assert_int_eq(persist_flush(w.world.core, NULL), 0);
-	oversight_world_die(&w);
+	floor_world_wait_closely(is_recorded, &oversight_world);
+	ck_assert_int_eq(persist_flush(auto_world.core, NULL), 0);
+	oversight_world_die();
 	close(fd);
-	is_aborted(&w, NULL);
-	oversight_world_end(&w);
+	is_aborted(NULL);
 }
 
 /* --- kills ----------------------------------------------------------- */
 
 static bool
-is_there(struct oversight_world *w)
+is_there(void)
 {
-	return state_task(&w->world.core->state, "t1") != NULL;
+	return state_task(&auto_world.core->state, "t1") != NULL;
 }
 
 #define CHANGES_MAX 60
 
 /* What is seen of the daemon from outside, and of its operations. */
 static void
-describe(struct oversight_world *w, struct buf *out)
+describe(struct buf *out)
 {
-	const struct task *t = state_task(&w->world.core->state, "t1");
-	const struct agent *agent = auto_world_agent(&w->world);
+	const struct task *t = state_task(&auto_world.core->state, "t1");
+	const struct agent *agent = auto_world_agent();
 	int count;
 
-	oversight_world_recorded(w, "intervention", &count);
+	oversight_world_recorded("intervention", &count);
 	buf_addf(out, "%d %d %d %d %s %d %d", t != NULL ? (int)t->step : -1,
 	    (int)agent->worker->status, (int)worker_holds(agent->worker),
 	    (int)session_phase(agent->session),
 	    agent->op != NULL ? operation_step_name(&agent->op->op) : "",
-	    persist_is_idle(w->world.core), count);
+	    persist_is_idle(auto_world.core), count);
 }
 
 /* And that is recorded. */
 static bool
-is_parked(struct oversight_world *w)
+is_parked(void)
 {
-	const struct task *t = state_task(&w->world.core->state, "t1");
+	const struct task *t = state_task(&auto_world.core->state, "t1");
 
 	return t != NULL && t->step == TASK_PARKED &&
-	    strstr(oversight_world_recorded(w, "intervention", NULL),
+	    strstr(oversight_world_recorded("intervention", NULL),
 		"\"level\":\"pause\"") != NULL;
 }
 
 struct changing {
-	struct oversight_world *w;
 	int left;
 	bool over; /* all is done */
 	struct buf last;
@@ -324,32 +281,32 @@ static bool
 has_changed(void *arg)
 {
 	struct changing *changing = arg;
-	const struct agent *agent = auto_world_agent(&changing->w->world);
+	const struct agent *agent = auto_world_agent();
 	cleanup_buf struct buf now = BUF_INIT;
 
-	describe(changing->w, &now);
+	describe(&now);
 	if (strcmp(now.data, changing->last.data) != 0) {
 		buf_clear(&changing->last);
 		buf_adds(&changing->last, now.data);
 		changing->left--;
 	}
-	changing->over = persist_is_idle(changing->w->world.core) &&
+	changing->over = persist_is_idle(auto_world.core) &&
 	    agent->worker->status == WORKER_IDLE &&
-	    (!is_there(changing->w) || is_parked(changing->w));
+	    (!is_there() || is_parked());
 	return changing->left < 0 || changing->over;
 }
 
 /* Until the n-th change; 0: the state is not even saved. False: all is done. */
 static bool
-let_change(struct oversight_world *w, int n)
+let_change(int n)
 {
-	struct changing changing = { .w = w, .left = n };
+	struct changing changing = { .left = n };
 
 	if (n == 0)
 		return true;
 	buf_init(&changing.last);
-	describe(w, &changing.last);
-	floor_world_wait_closely(&w->world.floor, has_changed, &changing);
+	describe(&changing.last);
+	floor_world_wait_closely(has_changed, &changing);
 	buf_release(&changing.last);
 	return !changing.over;
 }
@@ -358,25 +315,24 @@ let_change(struct oversight_world *w, int n)
 static bool
 die_in_abort(int n)
 {
-	struct oversight_world w;
 	const struct task *t;
 	bool there;
 	int fd;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	fd = floor_world_send(&w.world.floor, "task.abort",
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	fd = floor_world_send("task.abort",
 	    "{\"task\": \"t1\", \"reason\": \"wrong way\", \"user\": \"ann\"}");
-	there = let_change(&w, n);
-	oversight_world_die(&w);
+	there = let_change(n);
+	oversight_world_die();
 	close(fd);
-	t = state_task(&w.world.core->state, "t1");
+	t = state_task(&auto_world.core->state, "t1");
 	/* Nobody was told that it has ended, or will be. */
 	if (t != NULL && t->step != TASK_SETTLING && t->abort_why == NULL)
-		ck_assert_ptr_null(abort_it(&w, "t1"));
-	is_aborted(&w, "one.txt");
-	oversight_world_end(&w);
+		ck_assert_ptr_null(abort_it("t1"));
+	is_aborted("one.txt");
+	oversight_world_end();
 	return there;
 }
 
@@ -392,7 +348,6 @@ TEST(killed_at_any_moment_of_an_abort)
 }
 
 struct judging {
-	struct oversight_world *w;
 	int count;
 };
 
@@ -402,17 +357,17 @@ is_judged(void *arg)
 	const struct judging *judging = arg;
 	int count;
 
-	oversight_world_recorded(judging->w, "iteration", &count);
+	oversight_world_recorded("iteration", &count);
 	return count >= judging->count;
 }
 
 /* In the same pass of the loop. */
 static void
-wait_judged(struct oversight_world *w, int iterations)
+wait_judged(int iterations)
 {
-	struct judging judging = { w, iterations };
+	struct judging judging = { iterations };
 
-	floor_world_wait_closely(&w->world.floor, is_judged, &judging);
+	floor_world_wait_closely(is_judged, &judging);
 }
 
 /* What was not saved did not happen: its fifth turn ends for the next daemon.
@@ -420,13 +375,13 @@ wait_judged(struct oversight_world *w, int iterations)
 static bool
 is_paused(void *arg)
 {
-	struct oversight_world *w = arg;
-	struct agent *agent = auto_world_agent(&w->world);
-	const struct task *t = state_task(&w->world.core->state, "t1");
+	struct agent *agent = auto_world_agent();
+	const struct task *t = state_task(&auto_world.core->state, "t1");
 
+	(void)arg;
 	if (t != NULL && t->step == TASK_PARKED)
 		return true;
-	if (oversight_floor_find(w->floor, "t1")->count < 5 &&
+	if (oversight_floor_find(oversight_world.floor, "t1")->count < 5 &&
 	    agent->worker->status == WORKER_WORKING &&
 	    agent->worker->session.busy && !agent_is_taken(agent))
 		fake_session_turn_ends(agent->session, "Again.");
@@ -436,27 +391,26 @@ is_paused(void *arg)
 static bool
 die_in_pause(int n)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	bool there;
 
-	oversight_world_begin(&w, OVERSIGHT_PAUSES);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_PAUSES);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	for (int i = 1; i <= 4; i++)
-		oversight_world_sent_back(&w, i);
+		oversight_world_sent_back(i);
 	fake_session_turn_ends(agent->session, "Again.");
-	wait_judged(&w, 5);
-	there = let_change(&w, n);
-	oversight_world_die(&w);
-	floor_world_wait(&w.world.floor, is_paused, &w);
-	oversight_world_parked(&w);
-	ck_assert_ptr_nonnull(state_task(&w.world.core->state, "t1")->from);
-	has(oversight_world_recorded(&w, "intervention", NULL),
+	wait_judged(5);
+	there = let_change(n);
+	oversight_world_die();
+	floor_world_wait(is_paused, &oversight_world);
+	oversight_world_parked();
+	ck_assert_ptr_nonnull(state_task(&auto_world.core->state, "t1")->from);
+	has(oversight_world_recorded("intervention", NULL),
 	    "\"level\":\"pause\"");
-	oversight_world_recorded(&w, "iteration", &n);
+	oversight_world_recorded("iteration", &n);
 	ck_assert_int_le(n, 6);
-	oversight_world_end(&w);
+	oversight_world_end();
 	return there;
 }
 

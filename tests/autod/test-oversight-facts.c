@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The facts of an iteration: words, attempts, costs. */
-#include <check.h>
-#include <string.h>
-
-#include "task-json.h"
-#include "json.h"
-#include "book-history.h"
-#include "agent.h"
-#include "auto.h"
-#include "mem.h"
-#include "oversight-floor.h"
 #include "oversight-world.h"
-#include "strv.h"
-#include "task-run.h"
-#include "unit.h"
+#include "task-json.h"
+#include "book-history.h"
+#include "oversight-floor.h"
 
 static const char *
-last(struct oversight_world *w, int count)
+last(int count)
 {
 	const char *text;
 	int recorded;
 
-	text = oversight_world_recorded(w, "iteration", &recorded);
+	text = oversight_world_recorded("iteration", &recorded);
 	ck_assert_int_eq(recorded, count);
 	return text;
 }
@@ -30,101 +20,93 @@ last(struct oversight_world *w, int count)
 /* --- words ----------------------------------------------------------- */
 
 static void
-turn_with_words(struct oversight_world *w, int n, const char *words)
+turn_with_words(int n, const char *words)
 {
-	struct agent *agent = auto_world_turn(&w->world, n);
+	struct agent *agent = auto_world_turn(n);
 
 	fake_session_turn_ends(agent->session, words);
-	auto_world_turn(&w->world, n + 1);
+	auto_world_turn(n + 1);
 }
 
 TEST(an_update_says_what_was_learned_and_what_blocks)
 {
-	struct oversight_world w;
 	const char *text;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	turn_with_words(&w, 1,
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	turn_with_words(1,
 	    "A long story.\n\n```json\n{\"overseerUpdate\": {\"summary\": "
 	    "\"The sums are right\", \"blockers\": [\"no key\", "
 	    "\"no network\"]}}\n```\n");
-	text = last(&w, 1);
+	text = last(1);
 	oversight_world_has(text, "\"learnings\":\"The sums are right\"");
 	oversight_world_has(text, "\"blockers\":[\"no key\",\"no network\"]");
 	/* Nothing is guessed from other text. */
-	turn_with_words(&w, 2, "I am blocked by the network.");
-	text = last(&w, 2);
+	turn_with_words(2, "I am blocked by the network.");
+	text = last(2);
 	oversight_world_has(
 	    text, "\"learnings\":\"I am blocked by the network.\"");
 	oversight_world_lacks(text, "\"blockers\":[\"");
-	oversight_world_end(&w);
 }
 
 TEST(the_scope_is_that_of_the_task)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	turn_with_words(&w, 1, "One.");
-	oversight_world_lacks(last(&w, 1), "\"scope\"");
+	oversight_world_begin(OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	turn_with_words(1, "One.");
+	oversight_world_lacks(last(1), "\"scope\"");
 	strv_add(&task_run_of(auto_task(agent))->scope_paths, "src");
-	oversight_world_sh(&w, "echo 2 >two.txt");
-	turn_with_words(&w, 2, "Two.");
-	oversight_world_has(last(&w, 2), "\"scope\":[\"src\"]");
-	oversight_world_end(&w);
+	oversight_world_sh("echo 2 >two.txt");
+	turn_with_words(2, "Two.");
+	oversight_world_has(last(2), "\"scope\":[\"src\"]");
 }
 
 TEST(an_outage_is_no_error_of_the_work)
 {
-	struct oversight_world w;
 	const char *text;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_talk(&w, auto_world_agent(&w.world),
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_talk(auto_world_agent(),
 	    "{\"type\":\"assistant\",\"isApiErrorMessage\":true,\"message\":"
 	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
 	    "\"text\":\"API Error: 400 Overloaded\"}]}}\n");
-	oversight_world_tool_fails(&w, auto_world_agent(&w.world), 7);
-	turn_with_words(&w, 1, "It works.");
-	text = last(&w, 1);
+	oversight_world_tool_fails(auto_world_agent(), 7);
+	turn_with_words(1, "It works.");
+	text = last(1);
 	oversight_world_has(text, "\"failureClass\"");
 	oversight_world_lacks(text, "Overloaded");
-	oversight_world_end(&w);
 }
 
 /* --- attempts -------------------------------------------------------- */
 
 TEST(iterations_are_counted_over_all_attempts)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	const char *text;
 
-	oversight_world_begin(&w,
+	oversight_world_begin(
 	    "max_attempts = 3\nmax_turns = 2\n[oversight]\nmode = \"act\"\n"
 	    "expected_iterations = 9\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt; echo 1 >two.txt");
-	oversight_world_sent_back(&w, 1);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt; echo 1 >two.txt");
+	oversight_world_sent_back(1);
 	fake_session_turn_ends(agent->session, "Not done.");
 	/* The attempt has failed; the next one begins without its files. */
-	agent = auto_world_turn(&w.world, 3);
-	oversight_world_has(last(&w, 2), "\"number\":2");
-	oversight_world_sh(&w, "test ! -e one.txt; echo 2 >two.txt");
+	agent = auto_world_turn(3);
+	oversight_world_has(last(2), "\"number\":2");
+	oversight_world_sh("test ! -e one.txt; echo 2 >two.txt");
 	fake_session_turn_ends(agent->session, "Not done.");
-	auto_world_turn(&w.world, 4);
-	text = last(&w, 3);
+	auto_world_turn(4);
+	text = last(3);
 	oversight_world_has(text, "\"number\":3");
 	oversight_world_has(text, "\"maxIterations\":9");
 	oversight_world_has(text, "\"artifactsModified\":[\"two.txt\"]");
-	oversight_world_end(&w);
 }
 
 /* --- costs ----------------------------------------------------------- */
@@ -143,42 +125,40 @@ TEST(iterations_are_counted_over_all_attempts)
 
 TEST(a_cost_that_comes_late_is_counted_once)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	const char *text;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_talk(&w, agent, USED("m1", "100"));
-	oversight_world_sent_back(&w, 1);
-	text = last(&w, 1);
+	oversight_world_begin(OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_talk(agent, USED("m1", "100"));
+	oversight_world_sent_back(1);
+	text = last(1);
 	oversight_world_has(text, "\"input\":100");
 	oversight_world_has(text, "\"output\":7");
 	oversight_world_has(text, "\"cacheRead\":5");
 	oversight_world_lacks(text, "\"cost\":");
 	/* Now Claude Code says what both turns have cost. */
-	oversight_world_talk(&w, agent, USED("m2", "50"));
-	oversight_world_talk(&w, agent, COST("0.75", "150", "14"));
-	oversight_world_sent_back(&w, 2);
-	text = last(&w, 2);
+	oversight_world_talk(agent, USED("m2", "50"));
+	oversight_world_talk(agent, COST("0.75", "150", "14"));
+	oversight_world_sent_back(2);
+	text = last(2);
 	oversight_world_has(text, "\"input\":50");
 	oversight_world_has(text, "\"cost\":0.75");
-	oversight_world_sent_back(&w, 3);
-	text = last(&w, 3);
+	oversight_world_sent_back(3);
+	text = last(3);
 	oversight_world_has(text, "\"input\":0");
 	oversight_world_has(text, "\"cost\":0.0");
 	/* What is known only when it has landed is of the last turn. */
-	oversight_world_sh(&w, "git add one.txt; git commit -qm 'add one'");
-	agent = auto_world_turn(&w.world, 4);
+	oversight_world_sh("git add one.txt; git commit -qm 'add one'");
+	agent = auto_world_turn(4);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_status(&w.world.floor, agent, WORKER_ACCEPTING);
-	oversight_world_talk(&w, agent, USED("m3", "50"));
-	oversight_world_talk(&w, agent, COST("1.00", "200", "21"));
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
-	oversight_world_has(last(&w, 4), "\"cost\":0.25");
-	oversight_world_end(&w);
+	floor_world_wait_status(agent, WORKER_ACCEPTING);
+	oversight_world_talk(agent, USED("m3", "50"));
+	oversight_world_talk(agent, COST("1.00", "200", "21"));
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
+	oversight_world_has(last(4), "\"cost\":0.25");
 }
 
 /* $4 for a million tokens of input. */
@@ -192,55 +172,51 @@ TEST(a_cost_that_comes_late_is_counted_once)
 
 TEST(an_estimate_that_was_too_high_is_made_up_for)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_talk(&w, agent, ESTIMATED("m1"));
-	oversight_world_sent_back(&w, 1);
-	oversight_world_has(last(&w, 1), "\"cost\":4.0");
-	oversight_world_talk(&w, agent, REPORTED("1.0", "1000000"));
-	oversight_world_sent_back(&w, 2);
-	oversight_world_has(last(&w, 2), "\"cost\":0.0");
-	oversight_world_talk(&w, agent, ESTIMATED("m2"));
-	oversight_world_talk(&w, agent, REPORTED("4.5", "2000000"));
-	oversight_world_sent_back(&w, 3);
-	oversight_world_has(last(&w, 3), "\"cost\":0.5");
-	oversight_world_end(&w);
+	oversight_world_begin(OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_talk(agent, ESTIMATED("m1"));
+	oversight_world_sent_back(1);
+	oversight_world_has(last(1), "\"cost\":4.0");
+	oversight_world_talk(agent, REPORTED("1.0", "1000000"));
+	oversight_world_sent_back(2);
+	oversight_world_has(last(2), "\"cost\":0.0");
+	oversight_world_talk(agent, ESTIMATED("m2"));
+	oversight_world_talk(agent, REPORTED("4.5", "2000000"));
+	oversight_world_sent_back(3);
+	oversight_world_has(last(3), "\"cost\":0.5");
 }
 
 /* The daemon died after it had judged a turn, and before the next prompt. The
  * turn's end is seen again. */
 TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	const struct auto_mode *mode;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_talk(&w, agent, USED("m1", "100"));
-	oversight_world_sent_back(&w, 1);
+	oversight_world_begin(OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_talk(agent, USED("m1", "100"));
+	oversight_world_sent_back(1);
 	/* As the next daemon has it. */
-	oversight_floor_clock(w.floor, "auto-1")->since_ms = 0;
-	mode = w.world.mode;
+	oversight_floor_clock(oversight_world.floor, "auto-1")->since_ms = 0;
+	mode = auto_world.mode;
 	mode->watch->seen(mode->watch_arg, agent, NULL, "I tried again.");
 	mode->watch->held(mode->watch_arg, agent, "Go on.");
-	last(&w, 1);
+	last(1);
 	/* But what it said since then is. */
-	oversight_world_talk(&w, agent, USED("m2", "1"));
+	oversight_world_talk(agent, USED("m2", "1"));
 	mode->watch->seen(mode->watch_arg, agent, NULL, "Once more.");
 	mode->watch->held(mode->watch_arg, agent, "Go on.");
-	oversight_world_has(last(&w, 2), "Once more.");
-	oversight_world_end(&w);
+	oversight_world_has(last(2), "Once more.");
 }
 
 /* A record a line. */
 static void
-file_tasks(struct oversight_world *w, char *lines)
+file_tasks(char *lines)
 {
 	char *line;
 
@@ -250,7 +226,7 @@ file_tasks(struct oversight_world *w, char *lines)
 		struct task *task = NULL;
 
 		ck_assert_int_eq(task_from_json(json, "", &task, NULL), 0);
-		book_file_task(w->world.core->book, task);
+		book_file_task(auto_world.core->book, task);
 		task_free(task);
 	}
 }
@@ -258,12 +234,10 @@ file_tasks(struct oversight_world *w, char *lines)
 /* Of landed tasks of the same kind only; and not of nineteen. */
 TEST_ROWS(the_most_of_twenty_landed_tasks_is_the_estimate, 2)
 {
-	struct oversight_world w;
-
-	memset(&w, 0, sizeof w);
-	buf_init(&w.transcript);
-	auto_world_begin(&w.world, OVERSIGHT_ON);
-	w.floor = oversight_floor_new(w.world.mode);
+	memset(&oversight_world, 0, sizeof oversight_world);
+	buf_init(&oversight_world.transcript);
+	auto_world_begin(OVERSIGHT_ON);
+	oversight_world.floor = oversight_floor_new(auto_world.mode);
 	for (int i = 1; i <= 19 + _i; i++) {
 		cleanup_free char *lines = xasprintf(
 		    "{\"id\":\"t10%d\",\"source\":\"folder\",\"outcome\":"
@@ -280,38 +254,35 @@ TEST_ROWS(the_most_of_twenty_landed_tasks_is_the_estimate, 2)
 		    "2}}\n",
 		    i, i, i, i, i, i);
 
-		file_tasks(&w, lines);
+		file_tasks(lines);
 	}
-	auto_world_task(&w.world, "a.md", "Make the numbers add up\n");
-	auto_world_live(&w.world);
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_sent_back(&w, 1);
+	auto_world_task("a.md", "Make the numbers add up\n");
+	auto_world_live();
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_sent_back(1);
 	if (_i > 0)
-		oversight_world_has(last(&w, 1), "\"estimatedCost\":0.2");
+		oversight_world_has(last(1), "\"estimatedCost\":0.2");
 	else
-		oversight_world_lacks(last(&w, 1), "estimatedCost");
-	oversight_world_end(&w);
+		oversight_world_lacks(last(1), "estimatedCost");
 }
 
 /* A parent is told the result of each child, which takes a turn. */
 TEST_ROWS(who_waits_for_others_is_not_measured_by_turns, 2)
 {
-	struct oversight_world w;
 	struct task *t;
 
-	oversight_world_begin(&w, OVERSIGHT_ON "expected_iterations = 1\n");
-	t = auto_task(auto_world_turn(&w.world, 1));
+	oversight_world_begin(OVERSIGHT_ON "expected_iterations = 1\n");
+	t = auto_task(auto_world_turn(1));
 	if (_i == 0)
 		task_run_of(t)->has_spawned = true;
 	else
 		task_run_of(t)->mail_turns = 1;
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 6; n++)
 		oversight_world_lacks(
-		    oversight_world_sent_back(&w, n), "OVERSIGHT");
-	oversight_world_has(last(&w, 6), "\"maxIterations\":1");
-	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
-	    "\"status\":\"healthy\"");
-	oversight_world_end(&w);
+		    oversight_world_sent_back(n), "OVERSIGHT");
+	oversight_world_has(last(6), "\"maxIterations\":1");
+	oversight_world_has(
+	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 }

@@ -2,32 +2,24 @@
 
 /* From the detection to the stopped worker: turns are recorded, judged, and
  * something is done about them. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
-#include "mem.h"
 #include "oversight-world.h"
-#include "unit.h"
 
 TEST(every_turn_is_recorded_with_its_facts)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	const char *text;
 	int count;
 
-	oversight_world_begin(&w, "check_command = \"true\"\n" OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_tool_fails(&w, agent, 12);
-	oversight_world_talk(&w, agent,
+	oversight_world_begin("check_command = \"true\"\n" OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	oversight_world_tool_fails(agent, 12);
+	oversight_world_talk(agent,
 	    "{\"type\":\"assistant\",\"message\":{\"id\":\"m1\",\"model\":"
 	    "\"claude-opus-4-5\",\"usage\":{\"input_tokens\":10,"
 	    "\"output_tokens\":20},\"content\":[]}}");
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_lacks(oversight_world_sent_back(&w, 1), "OVERSIGHT");
-	text = oversight_world_recorded(&w, "iteration", &count);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
+	text = oversight_world_recorded("iteration", &count);
 	ck_assert_int_eq(count, 1);
 	oversight_world_has(text, "\"number\":1");
 	oversight_world_has(text, "\"durationMs\":");
@@ -41,64 +33,56 @@ TEST(every_turn_is_recorded_with_its_facts)
 	oversight_world_has(text, "\"tokens\":");
 	oversight_world_has(text, "\"cost\":0.0");
 	oversight_world_lacks(text, "testsPassing");
-	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
-	    "\"status\":\"healthy\"");
+	oversight_world_has(
+	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 	/* The next one has what is new, and the result of its check. */
-	oversight_world_sh(&w,
+	oversight_world_sh(
 	    "git add one.txt; git commit -qm 'add one'; echo 2 >two.txt; "
 	    "git add two.txt; git commit -qm 'add two'");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
-	text = oversight_world_recorded(&w, "iteration", &count);
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
+	text = oversight_world_recorded("iteration", &count);
 	ck_assert_int_eq(count, 2);
 	oversight_world_has(text, "\"number\":2");
 	oversight_world_has(text, "\"artifactsModified\":[\"two.txt\"]");
 	oversight_world_has(text, "\"testsPassing\":true");
 	oversight_world_lacks(text, "undefined reference");
-	oversight_world_end(&w);
 }
 
 TEST(nothing_is_recorded_where_nobody_wants_it)
 {
-	struct oversight_world w;
-
-	oversight_world_begin(
-	    &w, "max_turns = 50\n[oversight]\nmode = \"off\"\n");
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_sent_back(&w, 1);
-	ck_assert_str_eq(
-	    floor_world_sh(&w.world.floor, "ls .llmc | grep iter; true"), "");
-	oversight_world_end(&w);
+	oversight_world_begin("max_turns = 50\n[oversight]\nmode = \"off\"\n");
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_sent_back(1);
+	ck_assert_str_eq(floor_world_sh("ls .llmc | grep iter; true"), "");
 }
 
 /* --- stuck ----------------------------------------------------------- */
 
 /* The same error, and nothing else, up to turn `last`. */
 static const char *
-get_stuck(struct oversight_world *w, int first, int last)
+get_stuck(int first, int last)
 {
 	const char *prompt = "";
 
 	for (int n = first; n <= last; n++) {
-		oversight_world_tool_fails(
-		    w, auto_world_turn(&w->world, n), 10 + n);
-		prompt = oversight_world_sent_back(w, n);
+		oversight_world_tool_fails(auto_world_turn(n), 10 + n);
+		prompt = oversight_world_sent_back(n);
 	}
 	return prompt;
 }
 
 static const struct task *
-task(struct oversight_world *w)
+task(void)
 {
-	return state_task(&w->world.core->state, "t1");
+	return state_task(&auto_world.core->state, "t1");
 }
 
 /* The end of a turn was judged: the next one has begun, or the task is parked.
  */
 struct next {
-	struct oversight_world *w;
 	int iterations;
 };
 
@@ -106,11 +90,11 @@ static bool
 is_next(void *arg)
 {
 	const struct next *next = arg;
-	const struct task *t = task(next->w);
-	const struct agent *agent = auto_world_agent(&next->w->world);
+	const struct task *t = task();
+	const struct agent *agent = auto_world_agent();
 	int count;
 
-	oversight_world_recorded(next->w, "iteration", &count);
+	oversight_world_recorded("iteration", &count);
 	if (count < next->iterations || t == NULL || agent->op != NULL)
 		return false;
 	return t->step == TASK_PARKED ||
@@ -131,157 +115,141 @@ TEST_ROWS(the_same_failure_climbs_the_ladder, 13)
 		[9] = { "An earlier attempt at this task failed", "retry" },
 		[12] = { NULL, "pause" },
 	};
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
+	oversight_world_begin(OVERSIGHT_ON);
 	for (int n = 1; n <= 12; n++) {
-		struct next next = { &w, n };
+		struct next next = { n };
 		cleanup_free char *level = NULL;
 
-		auto_world_turn_on(&w.world, "t1");
-		oversight_world_sh(&w, "echo 1 >one.txt");
+		auto_world_turn_on("t1");
+		oversight_world_sh("echo 1 >one.txt");
 		if (n == _i)
-			oversight_world_die(&w);
-		agent = auto_world_turn_on(&w.world, "t1");
-		oversight_world_tool_fails(&w, agent, 10 + n);
+			oversight_world_die();
+		agent = auto_world_turn_on("t1");
+		oversight_world_tool_fails(agent, 10 + n);
 		fake_session_turn_ends(agent->session, "I tried again.");
-		floor_world_wait(&w.world.floor, is_next, &next);
+		floor_world_wait(is_next, &next);
 		if (steps[n].level == NULL)
 			continue;
 		level = xasprintf("\"level\":\"%s\"", steps[n].level);
-		floor_world_settle(&w.world.floor);
+		floor_world_settle();
 		oversight_world_has(
-		    oversight_world_recorded(&w, "intervention", NULL), level);
+		    oversight_world_recorded("intervention", NULL), level);
 		if (steps[n].told != NULL)
 			oversight_world_has(
-			    fake_session_prompt(
-				auto_world_agent(&w.world)->session),
+			    fake_session_prompt(auto_world_agent()->session),
 			    steps[n].told);
 	}
-	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
-	ck_assert_int_eq(task(&w)->attempts, 2);
-	oversight_world_has(task(&w)->reason, "stopped by oversight: Stuck");
-	oversight_world_has(task(&w)->reason, "llmc resume t1 --note TEXT");
-	oversight_world_end(&w);
+	ck_assert_int_eq(task()->step, TASK_PARKED);
+	ck_assert_int_eq(task()->attempts, 2);
+	oversight_world_has(task()->reason, "stopped by oversight: Stuck");
+	oversight_world_has(task()->reason, "llmc resume t1 --note TEXT");
 }
 
 TEST(what_is_only_observed_is_recorded_and_not_done)
 {
-	struct oversight_world w;
 	int count = 0;
 
 	oversight_world_begin(
-	    &w, "max_turns = 50\n[oversight]\nmode = \"observe\"\n");
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_lacks(get_stuck(&w, 1, 13), "OVERSIGHT");
-	ck_assert_int_eq(task(&w)->step, TASK_ASSIGNED);
-	ck_assert_int_eq(task(&w)->attempts, 1);
-	oversight_world_has(
-	    oversight_world_recorded(&w, "intervention", &count),
+	    "max_turns = 50\n[oversight]\nmode = \"observe\"\n");
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_lacks(get_stuck(1, 13), "OVERSIGHT");
+	ck_assert_int_eq(task()->step, TASK_ASSIGNED);
+	ck_assert_int_eq(task()->attempts, 1);
+	oversight_world_has(oversight_world_recorded("intervention", &count),
 	    "\"level\":\"pause\"");
 	ck_assert_int_eq(count, 4);
-	oversight_world_has(oversight_world_recorded(&w, "intervention", NULL),
+	oversight_world_has(oversight_world_recorded("intervention", NULL),
 	    "\"by\":\"observe\"");
-	oversight_world_end(&w);
 }
 
 TEST(a_parked_task_frees_its_worker)
 {
-	struct oversight_world w;
-
-	oversight_world_begin(&w, OVERSIGHT_PAUSES);
-	oversight_world_get_parked(&w);
-	oversight_world_has(task(&w)->reason, "stopped by oversight: Resource");
-	oversight_world_has(task(&w)->reason, "llmc iterations t1");
+	oversight_world_begin(OVERSIGHT_PAUSES);
+	oversight_world_get_parked();
+	oversight_world_has(task()->reason, "stopped by oversight: Resource");
+	oversight_world_has(task()->reason, "llmc iterations t1");
 	/* Its work is kept, and the attempt goes on from it. */
-	ck_assert_ptr_nonnull(task(&w)->from);
-	ck_assert_int_eq(task(&w)->attempts, 1);
-	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
-	    "\"status\":\"paused\"");
-	ck_assert_uint_eq(worker_holds(auto_world_agent(&w.world)->worker), 0);
-	auto_world_task(&w.world, "b.md", "Another one\n");
-	auto_world_turn_on(&w.world, "t2");
-	oversight_world_end(&w);
+	ck_assert_ptr_nonnull(task()->from);
+	ck_assert_int_eq(task()->attempts, 1);
+	oversight_world_has(
+	    oversight_world_recorded("check", NULL), "\"status\":\"paused\"");
+	ck_assert_uint_eq(worker_holds(auto_world_agent()->worker), 0);
+	auto_world_task("b.md", "Another one\n");
+	auto_world_turn_on("t2");
 }
 
 TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_PAUSES);
-	oversight_world_get_parked(&w);
-	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
+	oversight_world_begin(OVERSIGHT_PAUSES);
+	oversight_world_get_parked();
+	ck_assert_int_eq(task()->step, TASK_PARKED);
 	oversight_world_has(
-	    oversight_world_resume(&w, "t1", ", \"note\": \"use libsum\""),
+	    oversight_world_resume("t1", ", \"note\": \"use libsum\""),
 	    "Continuing.");
-	agent = auto_world_turn_on(&w.world, "t1");
+	agent = auto_world_turn_on("t1");
 	oversight_world_has(
 	    fake_session_prompt(agent->session), "A person says: use libsum");
 	oversight_world_has(
 	    fake_session_prompt(agent->session), "stopped by oversight");
-	auto_world_turn(&w.world, fake_session_prompts(agent->session));
+	auto_world_turn(fake_session_prompts(agent->session));
 	/* It has its work, and lands. */
-	oversight_world_sh(&w,
-	    "test -e one.txt; echo 2 >two.txt; "
-	    "git add .; git commit -qm 'add two'");
+	oversight_world_sh("test -e one.txt; echo 2 >two.txt; "
+			   "git add .; git commit -qm 'add two'");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
-	oversight_world_end(&w);
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 /* What a person has seen is not told again, whatever dies. */
 TEST_ROWS(a_person_who_lets_it_go_on_has_silenced_that_kind, 2)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	int count = 0, first;
 
-	oversight_world_begin(&w, OVERSIGHT_PAUSES);
-	oversight_world_get_parked(&w);
+	oversight_world_begin(OVERSIGHT_PAUSES);
+	oversight_world_get_parked();
 	if (_i == 1)
-		oversight_world_die(&w);
-	ck_assert_int_eq(task(&w)->step, TASK_PARKED);
-	oversight_world_resume(&w, _i == 0 ? "t1" : NULL, "");
-	agent = auto_world_turn_on(&w.world, "t1");
+		oversight_world_die();
+	ck_assert_int_eq(task()->step, TASK_PARKED);
+	oversight_world_resume(_i == 0 ? "t1" : NULL, "");
+	agent = auto_world_turn_on("t1");
 	first = fake_session_prompts(agent->session);
-	oversight_world_sh(&w, "echo 2 >two.txt");
+	oversight_world_sh("echo 2 >two.txt");
 	for (int n = 0; n < 8; n++) {
 		if (_i == 1 && n == 4) {
-			oversight_world_die(&w);
+			oversight_world_die();
 			first = 1 - n;
 		}
-		agent = auto_world_turn(&w.world, first + n);
+		agent = auto_world_turn(first + n);
 		fake_session_turn_ends(agent->session, "Again.");
-		agent = auto_world_turn(&w.world, first + n + 1);
+		agent = auto_world_turn(first + n + 1);
 		oversight_world_lacks(
 		    fake_session_prompt(agent->session), "OVERSIGHT");
 	}
-	oversight_world_recorded(&w, "iteration", &count);
+	oversight_world_recorded("iteration", &count);
 	ck_assert_int_ge(count, 12);
-	oversight_world_has(oversight_world_recorded(&w, "check", NULL),
-	    "\"status\":\"healthy\"");
-	oversight_world_end(&w);
+	oversight_world_has(
+	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 }
 
 /* What the last daemon had seen counts for this one. */
 TEST(iterations_are_replayed_after_a_death)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON);
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_lacks(get_stuck(&w, 1, 2), "OVERSIGHT");
-	oversight_world_die(&w);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_tool_fails(&w, agent, 77);
-	oversight_world_has(oversight_world_sent_back(&w, 1), REDIRECT);
-	oversight_world_end(&w);
+	oversight_world_begin(OVERSIGHT_ON);
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_lacks(get_stuck(1, 2), "OVERSIGHT");
+	oversight_world_die();
+	agent = auto_world_turn(1);
+	oversight_world_tool_fails(agent, 77);
+	oversight_world_has(oversight_world_sent_back(1), REDIRECT);
 }
 
 /* --- burn ------------------------------------------------------------ */
@@ -292,25 +260,22 @@ TEST(iterations_are_replayed_after_a_death)
 
 TEST(a_task_that_burns_is_warned_then_parked)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, BURN);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_lacks(oversight_world_sent_back(&w, 1), "OVERSIGHT");
-	oversight_world_lacks(oversight_world_sent_back(&w, 2), "OVERSIGHT");
-	oversight_world_has(oversight_world_sent_back(&w, 3), WARNING);
-	oversight_world_lacks(oversight_world_sent_back(&w, 4), "OVERSIGHT");
+	oversight_world_begin(BURN);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
+	oversight_world_lacks(oversight_world_sent_back(2), "OVERSIGHT");
+	oversight_world_has(oversight_world_sent_back(3), WARNING);
+	oversight_world_lacks(oversight_world_sent_back(4), "OVERSIGHT");
 	fake_session_turn_ends(agent->session, "Still not done.");
-	oversight_world_parked(&w);
+	oversight_world_parked();
 	oversight_world_has(
-	    task(&w)->reason, "stopped by oversight: Resource burn");
+	    task()->reason, "stopped by oversight: Resource burn");
 	/* Its work is kept. */
-	ck_assert_str_eq(floor_world_sh(&w.world.floor,
-			     "git show refs/llmc/task/t1:one.txt"),
-	    "1");
-	oversight_world_end(&w);
+	ck_assert_str_eq(
+	    floor_world_sh("git show refs/llmc/task/t1:one.txt"), "1");
 }
 
 /* Whether oversight is on or not. */
@@ -318,53 +283,52 @@ TEST_ROWS(a_person_aborts_a_task, 2)
 {
 	static const char *const settings[] = { "max_turns = 9\n",
 		OVERSIGHT_ON };
-	struct oversight_world w;
 	struct agent *agent;
 	struct floor_call *call;
 	const char *text;
 
-	oversight_world_begin(&w, settings[_i]);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	call = floor_world_ask(&w.world.floor, "task.abort",
-	    "{\"task\": \"auto-2\", \"reason\": \"x\"}");
-	oversight_world_has(
-	    floor_world_answer(&w.world.floor, call), "llmc task list");
-	call = floor_world_ask(&w.world.floor, "task.abort",
-	    "{\"task\": \"auto-1\", \"reason\": \"wrong way\"}");
-	ck_assert_ptr_null(floor_world_answer(&w.world.floor, call));
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 aborted; ");
-	floor_world_wait_status(&w.world.floor, agent, WORKER_IDLE);
-	text = floor_world_sh(
-	    &w.world.floor, "tr -d '\\n' <.llmc/aborted/t1/abort.json");
+	oversight_world_begin(settings[_i]);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	call = floor_world_ask(
+	    "task.abort", "{\"task\": \"auto-2\", \"reason\": \"x\"}");
+	oversight_world_has(floor_world_answer(call), "llmc task list");
+	call = floor_world_ask(
+	    "task.abort", "{\"task\": \"auto-1\", \"reason\": \"wrong way\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	auto_world_wait_done();
+	auto_world_filed("t1 aborted; ");
+	floor_world_wait_status(agent, WORKER_IDLE);
+	text = floor_world_sh("tr -d '\\n' <.llmc/aborted/t1/abort.json");
 	oversight_world_has(text, "\"a person\"");
 	oversight_world_has(text, "wrong way");
 	ck_assert_str_eq(
-	    floor_world_sh(&w.world.floor,
+	    floor_world_sh(
 		"git show \"$(git for-each-ref --format='%(refname)' "
 		"refs/llmc/salvage | head -1)\":one.txt"),
 	    "1");
-	oversight_world_end(&w);
 }
 
 /* --- regression ------------------------------------------------------ */
 
-#define TESTS OVERSIGHT_ON "test_command = \"test ! -e red.txt\"\n"
+#define TESTS                                                         \
+	OVERSIGHT_ON "test_command = 'if test -e red.txt; then echo " \
+		     "total: 51%; exit 1; fi; echo total: 80%'\n"     \
+		     "coverage_pattern = 'total: ([0-9.]+)%'\n"
 
-/* The tests pass in the first turn, and fail in the second. */
+/* The tests pass in the first turn; in the second they fail, and cover less. */
 static struct agent *
-regress(struct oversight_world *w)
+regress(void)
 {
-	struct agent *agent = auto_world_turn(&w->world, 1);
+	struct agent *agent = auto_world_turn(1);
 
-	oversight_world_sh(w, "echo 1 >one.txt");
-	oversight_world_lacks(oversight_world_sent_back(w, 1), "OVERSIGHT");
-	oversight_world_has(oversight_world_recorded(w, "iteration", NULL),
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
+	oversight_world_has(oversight_world_recorded("iteration", NULL),
 	    "\"testsPassing\":true");
-	oversight_world_sh(w, "echo 1 >red.txt");
-	oversight_world_has(oversight_world_sent_back(w, 2), WARNING);
-	oversight_world_has(oversight_world_recorded(w, "iteration", NULL),
+	oversight_world_sh("echo 1 >red.txt");
+	oversight_world_has(oversight_world_sent_back(2), "Regression");
+	oversight_world_has(oversight_world_recorded("iteration", NULL),
 	    "\"testsPassing\":false");
 	return agent;
 }
@@ -372,17 +336,15 @@ regress(struct oversight_world *w)
 /* It is put right before the next look. */
 TEST(a_regression_that_is_repaired_lands)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, TESTS);
-	agent = regress(&w);
+	oversight_world_begin(TESTS);
+	agent = regress();
 	oversight_world_sh(
-	    &w, "rm red.txt; git add one.txt; git commit -qm 'add one'");
+	    "rm red.txt; git add one.txt; git commit -qm 'add one'");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
-	oversight_world_has(oversight_world_recorded(&w, "outcome", NULL),
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
+	oversight_world_has(oversight_world_recorded("outcome", NULL),
 	    "\"outcome\":\"improved\"");
-	oversight_world_end(&w);
 }

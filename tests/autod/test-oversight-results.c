@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What tests and checks say about the work of a turn, and when. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
+#include "oversight-world.h"
 #include "check-book.h"
 #include "check-slot.h"
-#include "clock.h"
-#include "file.h"
-#include "mem.h"
 #include "operation.h"
 #include "oversight-floor.h"
-#include "oversight-world.h"
-#include "persist.h"
 #include "state.h"
 #include "turn-end.h"
-#include "unit.h"
 #include "worker-op.h"
 
 #define PASSED "\"testsPassing\":true"
@@ -24,36 +15,36 @@
 #define RESULT "testsPassing"
 
 static const char *
-last(struct oversight_world *w, int count)
+last(int count)
 {
 	const char *text;
 	int recorded;
 
-	text = oversight_world_recorded(w, "iteration", &recorded);
+	text = oversight_world_recorded("iteration", &recorded);
 	ck_assert_int_eq(recorded, count);
 	return text;
 }
 
 static void
-land(struct oversight_world *w)
+land(void)
 {
-	auto_world_wait_done(&w->world);
-	auto_world_filed(&w->world, "t1 landed; ");
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 static bool
 is_open(void *arg)
 {
-	const struct oversight_world *w = arg;
-	const struct watched *watched = LIST_FIRST(&w->floor->watched);
+	const struct watched *watched =
+	    LIST_FIRST(&oversight_world.floor->watched);
 
+	(void)arg;
 	return watched != NULL && watched->open != NULL;
 }
 
 /* As the real program writes it: after the hook. */
 TEST(what_the_transcript_has_late_is_of_that_turn)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	cleanup_free char *go = xstrdup(unit_path("go"));
 	cleanup_free char *settings = xasprintf(
@@ -61,22 +52,21 @@ TEST(what_the_transcript_has_late_is_of_that_turn)
 	    "sleep 0.01; done; test -e good\"\n" OVERSIGHT_ON,
 	    go);
 
-	oversight_world_begin(&w, settings);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_tool_fails(&w, agent, 1);
-	oversight_world_sh(&w, "touch a; git add a; git commit -qm 'add a'");
+	oversight_world_begin(settings);
+	agent = auto_world_turn(1);
+	oversight_world_tool_fails(agent, 1);
+	oversight_world_sh("touch a; git add a; git commit -qm 'add a'");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(&w.world.floor, is_open, &w);
-	oversight_world_talk(&w, agent,
+	floor_world_wait(is_open, &oversight_world);
+	oversight_world_talk(agent,
 	    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
 	    "\"tool_result\",\"is_error\":true,\"content\":\"late\"}]}}");
 	ck_assert_int_eq(file_replace(go, "", 0, 0600, NULL), 0);
-	auto_world_turn(&w.world, 2);
-	oversight_world_has(last(&w, 1), "\"late\"");
+	auto_world_turn(2);
+	oversight_world_has(last(1), "\"late\"");
 	/* And it is not of the next one. */
-	oversight_world_sent_back(&w, 2);
-	oversight_world_lacks(last(&w, 2), "late");
-	oversight_world_end(&w);
+	oversight_world_sent_back(2);
+	oversight_world_lacks(last(2), "late");
 }
 
 /* --- oversight.test_command ------------------------------------------ */
@@ -90,93 +80,76 @@ TEST(what_the_transcript_has_late_is_of_that_turn)
 
 TEST(own_tests_run_at_the_end_of_every_turn)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	const char *text;
 
-	oversight_world_begin(&w, "check_command = \"true\"\n" TESTS);
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 'total: 81.5%' >cover");
-	oversight_world_sent_back(&w, 1);
-	text = last(&w, 1);
+	oversight_world_begin("check_command = \"true\"\n" TESTS);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 'total: 81.5%' >cover");
+	oversight_world_sent_back(1);
+	text = last(1);
 	oversight_world_has(text, PASSED);
 	oversight_world_has(text, "\"coveragePercent\":81.5");
-	oversight_world_sh(&w, "rm junk; echo 1 >red.txt");
-	oversight_world_sent_back(&w, 2);
-	oversight_world_has(last(&w, 2), FAILED);
-	oversight_world_sh(&w,
+	oversight_world_sh("rm junk; echo 1 >red.txt");
+	oversight_world_sent_back(2);
+	oversight_world_has(last(2), FAILED);
+	oversight_world_sh(
 	    "rm -f junk red.txt; git add cover; git commit -qm 'add cover'");
 	fake_session_turn_ends(agent->session, "Done.");
-	land(&w);
-	text = last(&w, 3);
+	land();
+	text = last(3);
 	oversight_world_has(text, PASSED);
 	oversight_world_has(text, "\"completionPercentage\":100");
-	ck_assert_str_eq(
-	    floor_world_sh(&w.world.floor, "cat runs"), "t1\nt1\nt1");
+	ck_assert_str_eq(floor_world_sh("cat runs"), "t1\nt1\nt1");
 	/* What they left in a clean worktree is no work. */
-	ck_assert_str_eq(
-	    floor_world_sh(&w.world.floor, "ls"), "a.txt\ncover\nruns");
-	oversight_world_end(&w);
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\ncover\nruns");
 }
 
 /* The check judges what lands, and says nothing about these tests. */
 TEST(own_tests_are_not_mixed_with_the_check)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(
-	    &w, "check_command = \"test ! -e b.txt\"\n" TESTS);
-	agent = auto_world_turn(&w.world, 1);
-	auto_world_work(&w.world, "b.txt");
+	oversight_world_begin("check_command = \"test ! -e b.txt\"\n" TESTS);
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = auto_world_turn(&w.world, 2);
+	agent = auto_world_turn(2);
 	oversight_world_has(
 	    fake_session_prompt(agent->session), "The check of your work");
-	oversight_world_has(last(&w, 1), PASSED);
-	oversight_world_end(&w);
+	oversight_world_has(last(1), PASSED);
 }
 
 TEST(parts_of_a_turn_are_not_tested)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, TESTS "slice_tools = 1\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >red.txt");
+	oversight_world_begin(TESTS "slice_tools = 1\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >red.txt");
 	fake_session_progresses(agent->session);
-	floor_world_settle(&w.world.floor);
-	oversight_world_lacks(last(&w, 1), RESULT);
-	ck_assert_str_eq(
-	    floor_world_sh(&w.world.floor, "ls | grep runs; true"), "");
-	oversight_world_end(&w);
+	floor_world_settle();
+	oversight_world_lacks(last(1), RESULT);
+	ck_assert_str_eq(floor_world_sh("ls | grep runs; true"), "");
 }
 
 TEST(what_own_tests_do_not_judge_is_not_known)
 {
-	struct oversight_world w;
-
-	oversight_world_begin(&w, OVERSIGHT_ON "test_command = \"exit 75\"\n");
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_sent_back(&w, 1);
-	oversight_world_lacks(last(&w, 1), RESULT);
-	oversight_world_end(&w);
+	oversight_world_begin(OVERSIGHT_ON "test_command = \"exit 75\"\n");
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_sent_back(1);
+	oversight_world_lacks(last(1), RESULT);
 }
 
 TEST(own_tests_have_the_deadline_of_the_check)
 {
-	struct oversight_world w;
-
-	oversight_world_begin(&w,
-	    "check_timeout = \"100ms\"\n" OVERSIGHT_ON
-	    "test_command = \"exec sleep 1000\"\n");
-	auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
-	oversight_world_sent_back(&w, 1);
-	oversight_world_has(last(&w, 1), FAILED);
-	oversight_world_end(&w);
+	oversight_world_begin("check_timeout = \"100ms\"\n" OVERSIGHT_ON
+			      "test_command = \"exec sleep 1000\"\n");
+	auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_sent_back(1);
+	oversight_world_has(last(1), FAILED);
 }
 
 #define SLOW                                                              \
@@ -186,51 +159,46 @@ TEST(own_tests_have_the_deadline_of_the_check)
 /* Its end is judged again, and it is still one turn. */
 TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, SLOW);
-	agent = auto_world_turn(&w.world, 1);
-	auto_world_work(&w.world, "b.txt");
+	oversight_world_begin(SLOW);
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&w.world.floor, agent, "test");
+	floor_world_wait_step(agent, "test");
 	operation_cancel(&agent->op->op, "the test wants it");
-	floor_world_settle(&w.world.floor);
+	floor_world_settle();
 	ck_assert(turn_end_is_due(agent));
-	floor_world_sh(&w.world.floor, "touch go");
+	floor_world_sh("touch go");
 	turn_end_begin(agent, NULL, NULL);
-	land(&w);
-	oversight_world_has(last(&w, 1), PASSED);
-	oversight_world_end(&w);
+	land();
+	oversight_world_has(last(1), PASSED);
 }
 
 static bool
 is_saved(void *arg)
 {
-	const struct oversight_world *w = arg;
-
-	return persist_is_idle(w->world.floor.core);
+	(void)arg;
+	return persist_is_idle(floor_world.core);
 }
 
 TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, SLOW);
-	agent = auto_world_turn(&w.world, 1);
-	auto_world_work(&w.world, "b.txt");
+	oversight_world_begin(SLOW);
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_step(&w.world.floor, agent, "test");
-	floor_world_wait(&w.world.floor, is_saved, &w);
-	floor_world_sh(&w.world.floor, "touch go");
-	oversight_world_die(&w);
-	agent = auto_world_turn(&w.world, 1); /* it is told to go on */
-	oversight_world_lacks(last(&w, 1), RESULT);
+	floor_world_wait_step(agent, "test");
+	floor_world_wait(is_saved, &oversight_world);
+	floor_world_sh("touch go");
+	oversight_world_die();
+	agent = auto_world_turn(1); /* it is told to go on */
+	oversight_world_lacks(last(1), RESULT);
 	fake_session_turn_ends(agent->session, "Done.");
-	land(&w);
-	oversight_world_has(last(&w, 2), PASSED);
-	oversight_world_end(&w);
+	land();
+	oversight_world_has(last(2), PASSED);
 }
 
 /* --- auto.check_command ---------------------------------------------- */
@@ -243,25 +211,22 @@ TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 /* Its branch has moved, so that the landing checks again. */
 TEST(what_fails_in_the_landing_queue_has_failed)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, CHECK OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	floor_world_sh(&w.world.floor,
-	    "echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
-	auto_world_work(&w.world, "b.txt");
+	oversight_world_begin(CHECK OVERSIGHT_ON);
+	agent = auto_world_turn(1);
+	floor_world_sh("echo 1 >x.txt; git add x.txt; git commit -qm 'add x'");
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = auto_world_turn(&w.world, 2);
-	oversight_world_has(last(&w, 1), FAILED);
-	oversight_world_lacks(last(&w, 1), "completionPercentage");
+	agent = auto_world_turn(2);
+	oversight_world_has(last(1), FAILED);
+	oversight_world_lacks(last(1), "completionPercentage");
 	/* It did not get worse. */
 	oversight_world_lacks(fake_session_prompt(agent->session), "OVERSIGHT");
-	oversight_world_sh(&w, "git mv b.txt d.txt; git commit -qm fixed");
+	oversight_world_sh("git mv b.txt d.txt; git commit -qm fixed");
 	fake_session_turn_ends(agent->session, "Done.");
-	land(&w);
-	oversight_world_has(last(&w, 2), PASSED);
-	oversight_world_end(&w);
+	land();
+	oversight_world_has(last(2), PASSED);
 }
 
 /* In the queue it waits for permission, and fails. */
@@ -272,12 +237,12 @@ TEST(what_fails_in_the_landing_queue_has_failed)
 
 /* The check is known to take an hour. */
 static void
-expect_an_hour(struct oversight_world *w)
+expect_an_hour(void)
 {
-	struct check_book *book = &w->world.core->state.landings.checks;
+	struct check_book *book = &auto_world.core->state.landings.checks;
 	char key[CHECK_KEY_SIZE];
 
-	check_slot_key(w->world.core, key);
+	check_slot_key(auto_world.core, key);
 	check_book_note(
 	    book, "t", key, CHECK_PASSED, clock_wall_ms(), 3600000, 0);
 	for (size_t i = 0; i < book->command_count; i++)
@@ -288,50 +253,46 @@ expect_an_hour(struct oversight_world *w)
  * is known. */
 TEST(what_fails_in_the_queue_without_a_worker_has_failed)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, CHECK_LATER OVERSIGHT_ON);
-	agent = auto_world_turn_on(&w.world, "t1");
-	auto_world_work(&w.world, "b.txt");
-	floor_world_sh(&w.world.floor,
+	oversight_world_begin(CHECK_LATER OVERSIGHT_ON);
+	agent = auto_world_turn_on("t1");
+	auto_world_work("b.txt");
+	floor_world_sh(
 	    "echo m >m.txt; git add m.txt; git commit -qm meanwhile");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait_status(&w.world.floor, agent, WORKER_ACCEPTING);
-	floor_world_settle(&w.world.floor);
-	expect_an_hour(&w);
-	auto_world_task(&w.world, "b.md", "Second\n");
-	auto_world_patrol(&w.world);
-	agent = auto_world_turn_on(&w.world, "t2");
-	last(&w, 0); /* nobody knows yet */
-	floor_world_sh(&w.world.floor, "touch .llmc/go");
-	auto_world_wait(&w.world, "sent_back t1; ");
-	auto_world_work(&w.world, "c.txt");
+	floor_world_wait_status(agent, WORKER_ACCEPTING);
+	floor_world_settle();
+	expect_an_hour();
+	auto_world_task("b.md", "Second\n");
+	auto_world_patrol();
+	agent = auto_world_turn_on("t2");
+	last(0); /* nobody knows yet */
+	floor_world_sh("touch .llmc/go");
+	auto_world_wait("sent_back t1; ");
+	auto_world_work("c.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_turn_on(&w.world, "t1");
-	oversight_world_has(last(&w, 1), FAILED);
-	oversight_world_end(&w);
+	auto_world_turn_on("t1");
+	oversight_world_has(last(1), FAILED);
 }
 
 TEST(a_check_that_does_not_judge_says_nothing)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w,
+	oversight_world_begin(
 	    "check_command = \"case $PWD in */checks/*) test ! -e b.txt;; "
 	    "*) exit 75;; esac\"\n" OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
-	auto_world_work(&w.world, "b.txt");
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = auto_world_turn(&w.world, 2);
+	agent = auto_world_turn(2);
 	/* The queue has judged. */
-	oversight_world_has(last(&w, 1), FAILED);
-	oversight_world_sh(&w, "echo 2 >c.txt");
+	oversight_world_has(last(1), FAILED);
+	oversight_world_sh("echo 2 >c.txt");
 	fake_session_turn_ends(agent->session, "Wait.");
-	auto_world_turn(&w.world, 3);
-	oversight_world_lacks(last(&w, 2), RESULT);
-	oversight_world_end(&w);
+	auto_world_turn(3);
+	oversight_world_lacks(last(2), RESULT);
 }
 
 /* What the book knows of exactly this tree. A single failure may be a flake. */
@@ -347,41 +308,37 @@ TEST_ROWS(a_result_that_is_known_of_the_tree_counts, 4)
 		{ CHECK_FAILED, 1, NULL },
 		{ CHECK_UNJUDGED, 1, NULL },
 	};
-	struct oversight_world w;
 	struct check_book *book;
 	char key[CHECK_KEY_SIZE];
 	const char *tree;
 
-	oversight_world_begin(&w, "check_command = \"true\"\n" OVERSIGHT_ON);
-	auto_world_turn(&w.world, 1);
-	tree = floor_world_wt(&w.world.floor, "auto-1",
+	oversight_world_begin("check_command = \"true\"\n" OVERSIGHT_ON);
+	auto_world_turn(1);
+	tree = floor_world_wt("auto-1",
 	    "echo 1 >one.txt; git add one.txt; git write-tree; git reset -q");
-	book = &w.world.core->state.landings.checks;
+	book = &auto_world.core->state.landings.checks;
 	check_book_key("true", key);
 	for (int i = 0; i < rows[_i].times; i++)
 		check_book_note(book, tree, key, rows[_i].verdict, i + 1, 1, 0);
-	oversight_world_sent_back(&w, 1);
+	oversight_world_sent_back(1);
 	if (rows[_i].want != NULL)
-		oversight_world_has(last(&w, 1), rows[_i].want);
+		oversight_world_has(last(1), rows[_i].want);
 	else
-		oversight_world_lacks(last(&w, 1), RESULT);
-	oversight_world_end(&w);
+		oversight_world_lacks(last(1), RESULT);
 }
 
 TEST(what_the_task_began_with_is_not_its_work)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	char key[CHECK_KEY_SIZE];
 
-	oversight_world_begin(&w, "check_command = \"true\"\n" OVERSIGHT_ON);
-	agent = auto_world_turn(&w.world, 1);
+	oversight_world_begin("check_command = \"true\"\n" OVERSIGHT_ON);
+	agent = auto_world_turn(1);
 	check_book_key("true", key);
-	check_book_note(&w.world.core->state.landings.checks,
-	    floor_world_sh(&w.world.floor, "git rev-parse main^{tree}"), key,
-	    CHECK_PASSED, 1, 1, 0);
+	check_book_note(&auto_world.core->state.landings.checks,
+	    floor_world_sh("git rev-parse main^{tree}"), key, CHECK_PASSED, 1,
+	    1, 0);
 	fake_session_turn_ends(agent->session, "Which one do you want?");
-	auto_world_turn(&w.world, 2);
-	oversight_world_lacks(last(&w, 1), RESULT);
-	oversight_world_end(&w);
+	auto_world_turn(2);
+	oversight_world_lacks(last(1), RESULT);
 }

@@ -2,26 +2,14 @@
 
 /* Long turns are looked at in parts, and told of what is found, in the middle
  * of them or by an interruption. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "agent.h"
+#include "oversight-world.h"
 #include "behaviour.h"
 #include "book-history.h"
 #include "book.h"
-#include "json.h"
-#include "mem.h"
-#include "oversight-world.h"
-#include "run-dir.h"
 #include "thresholds.h"
-#include "unit.h"
 #include "watched.h"
-#include "workspace.h"
 
 struct wanted {
-	struct oversight_world *w;
 	int count;
 };
 
@@ -31,48 +19,46 @@ is_recorded(void *arg)
 	const struct wanted *wanted = arg;
 	int count;
 
-	oversight_world_recorded(wanted->w, "iteration", &count);
+	oversight_world_recorded("iteration", &count);
 	return count >= wanted->count;
 }
 
 /* A part of the turn, with the same error as the others. */
 static void
-get_stuck_inside(struct oversight_world *w, struct agent *agent, int part)
+get_stuck_inside(struct agent *agent, int part)
 {
-	oversight_world_tool_fails(w, agent, part);
+	oversight_world_tool_fails(agent, part);
 	fake_session_progresses(agent->session);
-	floor_world_wait(&w->world.floor, is_recorded,
-	    &(struct wanted){ .w = w, .count = part });
-	floor_world_settle(&w->world.floor);
+	floor_world_wait(is_recorded, &(struct wanted){ .count = part });
+	floor_world_settle();
 }
 
 static bool
-waits(struct oversight_world *w)
+waits(void)
 {
 	cleanup_free char *socket =
-	    run_dir_socket(&w->world.floor.workspace, "auto-1");
+	    run_dir_socket(&floor_world.workspace, "auto-1");
 
 	return run_dir_waits(socket);
 }
 
 /* A tool ends, and its hook waits: what it is told. */
 static const char *
-tool_ends(
-    struct oversight_world *w, const struct agent *agent, const char *data)
+tool_ends(const struct agent *agent, const char *data)
 {
 	static int ids;
 	cleanup_free char *socket =
-	    run_dir_socket(&w->world.floor.workspace, "auto-1");
+	    run_dir_socket(&floor_world.workspace, "auto-1");
 	cleanup_free char *params =
 	    xasprintf("{\"event\": \"PostToolUse\", \"worker\": \"auto-1\", "
 		      "\"generation\": %d, \"id\": \"h%d\", \"data\": %s}",
 		(int)agent->worker->session.generation, ++ids, data);
 	struct floor_call *call =
-	    floor_world_ask_at(&w->world.floor, socket, "hook.event", params);
+	    floor_world_ask_at(socket, "hook.event", params);
 	struct json_object *result;
 
-	ck_assert_ptr_null(floor_world_answer(&w->world.floor, call));
-	floor_world_settle(&w->world.floor);
+	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_settle();
 	result = floor_call_result(call);
 	return result != NULL ? json_object_get_string(result) : "";
 }
@@ -81,50 +67,46 @@ tool_ends(
  * itself is told, once; and tests are not judged there. */
 TEST(a_long_turn_is_looked_at_in_parts)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	int count;
 
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 4\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_ON "slice_tools = 4\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++) {
-		ck_assert(!waits(&w));
-		oversight_world_tool_fails(&w, agent, n);
+		ck_assert(!waits());
+		oversight_world_tool_fails(agent, n);
 		for (int i = 0; i < 4; i++) {
-			oversight_world_recorded(&w, "iteration", &count);
+			oversight_world_recorded("iteration", &count);
 			ck_assert_int_eq(count, n - 1);
 			fake_session_progresses(agent->session);
 		}
-		floor_world_wait(&w.world.floor, is_recorded,
-		    &(struct wanted){ .w = &w, .count = n });
-		floor_world_settle(&w.world.floor);
+		floor_world_wait(is_recorded, &(struct wanted){ .count = n });
+		floor_world_settle();
 	}
 	oversight_world_has(
-	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":3");
+	    oversight_world_recorded("iteration", NULL), "\"number\":3");
 	oversight_world_lacks(
-	    oversight_world_recorded(&w, "iteration", NULL), "testsPassing");
-	ck_assert(waits(&w));
-	ck_assert_str_eq(tool_ends(&w, agent, "{\"agent_id\": \"a1\"}"), "");
-	oversight_world_recorded(&w, "intervention", &count);
+	    oversight_world_recorded("iteration", NULL), "testsPassing");
+	ck_assert(waits());
+	ck_assert_str_eq(tool_ends(agent, "{\"agent_id\": \"a1\"}"), "");
+	oversight_world_recorded("intervention", &count);
 	ck_assert_int_eq(count, 0);
-	oversight_world_has(tool_ends(&w, agent, "{}"), REDIRECT);
-	ck_assert(!waits(&w));
-	oversight_world_has(
-	    oversight_world_recorded(&w, "intervention", &count),
+	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
+	ck_assert(!waits());
+	oversight_world_has(oversight_world_recorded("intervention", &count),
 	    "\"by\":\"context\"");
 	ck_assert_int_eq(count, 1);
-	ck_assert_str_eq(tool_ends(&w, agent, "{}"), "");
+	ck_assert_str_eq(tool_ends(agent, "{}"), "");
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
 	/* The rest of the turn is the last part. */
-	oversight_world_sh(&w, "git add one.txt; git commit -qm 'add one'");
+	oversight_world_sh("git add one.txt; git commit -qm 'add one'");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 	oversight_world_has(
-	    oversight_world_recorded(&w, "iteration", NULL), "\"number\":4");
-	oversight_world_end(&w);
+	    oversight_world_recorded("iteration", NULL), "\"number\":4");
 }
 
 static bool
@@ -138,119 +120,107 @@ is_interrupted(void *arg)
 /* It was told, and goes on as before: once more, and so that it must listen. */
 TEST(a_redirection_that_does_not_help_interrupts)
 {
-	struct oversight_world w;
 	struct agent *agent;
 	int count;
 
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(&w, agent, n);
-	oversight_world_has(tool_ends(&w, agent, "{}"), REDIRECT);
+		get_stuck_inside(agent, n);
+	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
-	get_stuck_inside(&w, agent, 4);
-	auto_world_turn(&w.world, 2);
+	get_stuck_inside(agent, 4);
+	auto_world_turn(2);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
 	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
 	oversight_world_has(
 	    fake_session_prompt(agent->session), "You were interrupted");
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
-	oversight_world_recorded(&w, "intervention", &count);
+	oversight_world_recorded("intervention", &count);
 	ck_assert_int_eq(count, 1); /* it is the same one */
-	oversight_world_end(&w);
 }
 
 /* It has ended by itself when Escape comes, with work that could land. */
 TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
-	agent = auto_world_turn(&w.world, 1);
+	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(1);
 	oversight_world_sh(
-	    &w, "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
+	    "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
 	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(&w, agent, n);
-	oversight_world_has(tool_ends(&w, agent, "{}"), REDIRECT);
-	w.world.floor.store_held = true;
-	oversight_world_tool_fails(&w, agent, 4);
+		get_stuck_inside(agent, n);
+	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
+	floor_world.store_held = true;
+	oversight_world_tool_fails(agent, 4);
 	fake_session_progresses(agent->session);
-	floor_world_wait(&w.world.floor, is_interrupted, agent);
+	floor_world_wait(is_interrupted, agent);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_store_answer(&w.world.floor);
-	auto_world_turn(&w.world, 2);
-	floor_world_settle(&w.world.floor);
+	floor_world_store_answer();
+	auto_world_turn(2);
+	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done(&w.world);
-	auto_world_filed(&w.world, "t1 landed; ");
-	oversight_world_end(&w);
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; ");
 }
 
 /* No tool of its own ends after it. */
 TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(
-	    &w, OVERSIGHT_ON "slice_tools = 1\nslice = \"2s\"\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\nslice = \"2s\"\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(&w, agent, n);
+		get_stuck_inside(agent, n);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
-	oversight_world_tool_fails(&w, agent, 4); /* of a subagent */
+	oversight_world_tool_fails(agent, 4); /* of a subagent */
 	while (fake_session_interrupts(agent->session) == 0)
-		auto_world_patrol(&w.world);
-	auto_world_turn(&w.world, 2);
+		auto_world_patrol();
+	auto_world_turn(2);
 	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
-	oversight_world_end(&w);
 }
 
 /* The next one says it, if the first died before it was said. */
 TEST(what_is_due_in_a_turn_survives_the_daemon)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_ON "slice_tools = 1\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(&w, agent, n);
-	ck_assert(waits(&w));
-	oversight_world_die(&w);
-	agent = auto_world_turn(&w.world, 1);
-	ck_assert(!waits(&w));
+		get_stuck_inside(agent, n);
+	ck_assert(waits());
+	oversight_world_die();
+	agent = auto_world_turn(1);
+	ck_assert(!waits());
 	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
-	oversight_world_end(&w);
 }
 
 /* In the middle of a turn, too. */
 TEST(a_turn_is_ended_for_a_pause)
 {
-	struct oversight_world w;
 	struct agent *agent;
 
-	oversight_world_begin(&w, OVERSIGHT_PAUSES "slice_tools = 1\n");
-	agent = auto_world_turn(&w.world, 1);
-	oversight_world_sh(&w, "echo 1 >one.txt");
+	oversight_world_begin(OVERSIGHT_PAUSES "slice_tools = 1\n");
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 5; n++) {
-		get_stuck_inside(&w, agent, n);
+		get_stuck_inside(agent, n);
 		if (n == 3)
-			oversight_world_has(
-			    tool_ends(&w, agent, "{}"), REDIRECT);
+			oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
 		if (n == 4)
-			auto_world_turn(&w.world, 2);
+			auto_world_turn(2);
 	}
-	oversight_world_parked(&w);
-	oversight_world_has(state_task(&w.world.core->state, "t1")->reason,
+	oversight_world_parked();
+	oversight_world_has(state_task(&auto_world.core->state, "t1")->reason,
 	    "stopped by oversight: Resource");
-	oversight_world_end(&w);
 }
 
 /* --- the file -------------------------------------------------------- */

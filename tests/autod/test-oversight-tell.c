@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What people get to know of the interventions of oversight. */
-#include <check.h>
-#include <string.h>
-
+#include "unit.h"
 #include "auto-world.h"
 #include "book-history.h"
 #include "book.h"
 #include "detection.h"
-#include "json.h"
-#include "mem.h"
 #include "message.h"
 #include "oversight-floor.h"
-#include "oversight-tell.h"
-#include "strv.h"
-#include "unit.h"
+#include "oversight-private.h"
 
 #define DESK "[people.channels.desk]\ntype = \"command\"\ncommand = \"cat\"\n"
 #define ALL                                                        \
@@ -23,33 +17,33 @@
 	"\"emergency\"]\n"
 #define COMMAND "[people]\nnotify_command = \"cat\"\n"
 
-struct world {
-	struct auto_world world;
+static struct world {
 	struct oversight_floor *floor;
 	char **ids;
-};
+} w;
 
 static void
-begin(struct world *w, const char *settings)
+end(void)
 {
-	memset(w, 0, sizeof *w);
-	auto_world_begin(&w->world, settings);
-	w->floor = oversight_floor_new(w->world.mode);
-	auto_world_live(&w->world);
+	strv_free(w.ids);
+	oversight_floor_free(w.floor);
+	auto_world_end();
 }
 
 static void
-end(struct world *w)
+begin(const char *settings)
 {
-	strv_free(w->ids);
-	oversight_floor_free(w->floor);
-	auto_world_end(&w->world);
+	memset(&w, 0, sizeof w);
+	auto_world_begin(settings);
+	w.floor = oversight_floor_new(auto_world.mode);
+	auto_world_live();
+	unit_at_end(end);
 }
 
 /* Iteration 5 of a task. */
 static void
-tell(struct world *w, const char *task, enum detection_type type,
-    enum severity severity, enum progress_step level, const char *error)
+tell(const char *task, enum detection_type type, enum severity severity,
+    enum progress_step level, const char *error)
 {
 	cleanup_free char *name = xstrdup(task);
 	struct watched watched = { .task = name, .count = 5 };
@@ -58,36 +52,35 @@ tell(struct world *w, const char *task, enum detection_type type,
 	detection_init(&d, type, severity);
 	d.message = xstrdup("Stuck: it is so");
 	json_set_string(d.evidence, "repeatedError", error);
-	oversight_tell(w->floor, &watched, "adam", &d, level, "what to type");
+	oversight_tell(w.floor, &watched, "adam", &d, level, "what to type");
 	detection_release(&d);
 }
 
 static bool
 on_id(struct book_row *row, void *arg)
 {
-	struct world *w = arg;
-
-	strv_add(&w->ids, book_text(row, 0));
+	(void)arg;
+	strv_add(&w.ids, book_text(row, 0));
 	return true;
 }
 
 /* How many messages there are. */
 static size_t
-messages(struct world *w)
+messages(void)
 {
-	strv_clear(&w->ids);
-	ck_assert_int_eq(book_query(w->world.floor.core->book,
+	strv_clear(&w.ids);
+	ck_assert_int_eq(book_query(floor_world.core->book,
 			     "SELECT m.id FROM message AS m ORDER BY m.rowid",
-			     NULL, 0, on_id, w, NULL),
+			     NULL, 0, on_id, &w, NULL),
 	    0);
-	return strv_count(w->ids);
+	return strv_count(w.ids);
 }
 
 /* After messages(); the caller frees it. */
 static struct message *
-message(const struct world *w, size_t i)
+message(size_t i)
 {
-	return book_find_message(w->world.floor.core->book, w->ids[i]);
+	return book_find_message(floor_world.core->book, w.ids[i]);
 }
 
 static const struct {
@@ -106,15 +99,14 @@ static const struct {
 
 TEST_ROWS(an_intervention_is_told_with_its_level_and_its_evidence, nitems(rows))
 {
-	struct world w;
 	struct message *record;
 	struct json_object *evidence = NULL;
 
-	begin(&w, ALL DESK COMMAND);
-	tell(&w, "t1", DETECTION_STUCK, rows[_i].severity, rows[_i].level,
+	begin(ALL DESK COMMAND);
+	tell("t1", DETECTION_STUCK, rows[_i].severity, rows[_i].level,
 	    "no rule");
-	ck_assert_uint_eq(messages(&w), 1);
-	record = message(&w, 0);
+	ck_assert_uint_eq(messages(), 1);
+	record = message(0);
 	ck_assert_int_eq(record->level, rows[_i].want);
 	ck_assert_ptr_nonnull(message_delivery(record, "all"));
 	ck_assert_int_eq(
@@ -138,49 +130,41 @@ TEST_ROWS(an_intervention_is_told_with_its_level_and_its_evidence, nitems(rows))
 	ck_assert_uint_eq(
 	    strv_count(record->options), rows[_i].level == STEP_PAUSE ? 2 : 0);
 	message_free(record);
-	end(&w);
 }
 
 TEST(an_intervention_is_told_once_whenever_the_daemon_dies)
 {
-	struct world w;
-
-	begin(&w, DESK);
-	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE, "x");
+	begin(DESK);
+	tell("t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE, "x");
 	oversight_floor_free(w.floor);
-	auto_world_reopen(&w.world);
-	w.floor = oversight_floor_new(w.world.mode);
-	auto_world_live(&w.world);
-	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE, "x");
-	ck_assert_uint_eq(messages(&w), 1);
-	tell(&w, "t1", DETECTION_DEVIATION, SEVERITY_HIGH, STEP_PAUSE, "x");
-	ck_assert_uint_eq(messages(&w), 2);
-	end(&w);
+	auto_world_reopen();
+	w.floor = oversight_floor_new(auto_world.mode);
+	auto_world_live();
+	tell("t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE, "x");
+	ck_assert_uint_eq(messages(), 1);
+	tell("t1", DETECTION_DEVIATION, SEVERITY_HIGH, STEP_PAUSE, "x");
+	ck_assert_uint_eq(messages(), 2);
 }
 
 /* Two workers with the same error are one issue, two tasks that burn are two.
  */
 TEST(equal_failures_have_one_signature)
 {
-	struct world w;
 	struct message *record[4];
 
-	begin(&w, DESK);
-	tell(&w, "t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE,
+	begin(DESK);
+	tell("t1", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE,
 	    "sum.c:12: undefined reference to add");
-	tell(&w, "t2", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE,
+	tell("t2", DETECTION_STUCK, SEVERITY_HIGH, STEP_PAUSE,
 	    "sum.c:99: undefined reference to add");
-	tell(
-	    &w, "t1", DETECTION_RESOURCE_BURN, SEVERITY_HIGH, STEP_PAUSE, NULL);
-	tell(
-	    &w, "t2", DETECTION_RESOURCE_BURN, SEVERITY_HIGH, STEP_PAUSE, NULL);
-	ck_assert_uint_eq(messages(&w), 4);
+	tell("t1", DETECTION_RESOURCE_BURN, SEVERITY_HIGH, STEP_PAUSE, NULL);
+	tell("t2", DETECTION_RESOURCE_BURN, SEVERITY_HIGH, STEP_PAUSE, NULL);
+	ck_assert_uint_eq(messages(), 4);
 	for (size_t i = 0; i < 4; i++)
-		record[i] = message(&w, i);
+		record[i] = message(i);
 	ck_assert_str_eq(record[0]->signature, record[1]->signature);
 	ck_assert_str_ne(record[2]->signature, record[3]->signature);
 	ck_assert_str_ne(record[0]->signature, record[2]->signature);
 	for (size_t i = 0; i < 4; i++)
 		message_free(record[i]);
-	end(&w);
 }

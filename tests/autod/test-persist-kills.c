@@ -7,24 +7,13 @@
  * Whatever is found: all of a pass or nothing of it, and nothing was done
  * outside that the book does not know of.
  */
-#include <check.h>
+#include "persist-world.h"
+
 #include <glob.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "book.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "persist-world.h"
 #include "persist.h"
-#include "unit.h"
 
 #define STEPS_MAX 500
 

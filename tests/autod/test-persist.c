@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Persist, then act, with commits that wait or fail. */
-#include <check.h>
-#include <errno.h>
-#include <string.h>
-
-#include "book.h"
-#include "clock.h"
-#include "errtext.h"
-#include "mem.h"
 #include "persist-world.h"
+#include "book.h"
 #include "persist.h"
-#include "unit.h"
 
 /* --- in order --------------------------------------------------------- */
 

@@ -2,13 +2,7 @@
 
 /* The methods overseer.plan.*, on a real store: a draft changes nothing until
  * it is applied, and survives the daemon. */
-#include <check.h>
-#include <string.h>
-
-#include "api.h"
-#include "json.h"
 #include "plan-world.h"
-#include "unit.h"
 
 #define PLAN                                                                 \
 	"## One\\n### First\\nAcceptance: x\\n### Second\\nAcceptance: y\\n" \
@@ -16,25 +10,17 @@
 #define OTHER \
 	"## One\\n### First\\nAcceptance: x\\n### Third\\nAcceptance: z\\n"
 
-static struct plan_world world;
-
 void
 unit_before(void)
 {
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_live(&world);
+	plan_world_begin(NULL, NULL);
+	plan_world_live();
 }
 
-void
-unit_after(void)
-{
-	plan_world_end(&world);
-}
-
-#define must(method, params) plan_world_must(&world, method, params)
+#define must(method, params) plan_world_must(method, params)
 
 #define refused(method, params, code, words) \
-	plan_world_refused(&world, method, params, code, words)
+	plan_world_refused(method, params, code, words)
 
 /* Its id, valid until the next one. */
 static const char *
@@ -62,7 +48,7 @@ about(const char *goal, const char *more)
 TEST(a_draft_changes_nothing_until_it_is_applied)
 {
 	const char *goal = create();
-	struct plan *plan = plan_world_plan(&world, goal);
+	struct plan *plan = plan_world_plan(goal);
 	struct json_object *draft, *result;
 
 	draft = must("overseer.plan.draft",
@@ -73,10 +59,10 @@ TEST(a_draft_changes_nothing_until_it_is_applied)
 	ck_assert_str_eq(json_string_or(draft, "why", ""), "r");
 	ck_assert_int_eq(plan->goal->version, 1);
 	ck_assert_str_eq(plan_find(plan, "T1.2")->name, "Second");
-	ck_assert_int_eq(plan_world_events(&world, "plan.drafted"), 1);
+	ck_assert_int_eq(plan_world_events("plan.drafted"), 1);
 	/* It is there for the next daemon. */
-	plan_world_reopen(&world);
-	plan_world_live(&world);
+	plan_world_reopen();
+	plan_world_live();
 	draft = must("overseer.plan.draft", about(goal, ""));
 	ck_assert_str_eq(json_string_or(draft, "state", ""), "ready");
 	ck_assert_uint_eq(
@@ -85,11 +71,11 @@ TEST(a_draft_changes_nothing_until_it_is_applied)
 	    3);
 	result = must("overseer.plan.apply", about(goal, ""));
 	ck_assert_int_eq(json_int_or(result, "version", 0), 2);
-	plan = plan_world_plan(&world, goal);
+	plan = plan_world_plan(goal);
 	ck_assert_str_eq(plan_find(plan, "T1.2")->name, "Third");
 	ck_assert_str_eq(plan->goal->revisions[1].actor, "person");
 	ck_assert_ptr_null(plan->goal->draft);
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 1);
+	ck_assert_int_eq(plan_world_events("plan.updated"), 1);
 	refused("overseer.plan.apply", about(goal, ""), API_E_NOT_FOUND,
 	    "llmc plan draft");
 }
@@ -107,14 +93,14 @@ TEST(a_draft_for_another_version_is_a_conflict)
 	refused("overseer.plan.apply",
 	    about(goal, ",\"version\":3,\"plan\":\"" OTHER "\""),
 	    API_E_CONFLICT, "version 3");
-	ck_assert_int_eq(plan_world_plan(&world, goal)->goal->version, 2);
+	ck_assert_int_eq(plan_world_plan(goal)->goal->version, 2);
 	/* Who has seen the new version may say so. */
 	must("overseer.plan.apply", about(goal, ",\"version\":2"));
-	ck_assert_int_eq(plan_world_plan(&world, goal)->goal->version, 3);
+	ck_assert_int_eq(plan_world_plan(goal)->goal->version, 3);
 	/* A file needs no version. */
 	must("overseer.plan.apply", about(goal, ",\"plan\":\"" PLAN "\""));
 	ck_assert_str_eq(
-	    plan_find(plan_world_plan(&world, goal), "T1.2")->name, "Second");
+	    plan_find(plan_world_plan(goal), "T1.2")->name, "Second");
 }
 
 TEST(what_is_no_plan_is_refused_with_its_code)
@@ -134,7 +120,7 @@ TEST(what_is_no_plan_is_refused_with_its_code)
 	must("overseer.goal.cancel", about(goal, ""));
 	refused("overseer.plan.draft", about(goal, ",\"plan\":\"" PLAN "\""),
 	    API_E_CLOSED, "cancelled");
-	ck_assert_int_eq(plan_world_events(&world, "plan.drafted"), 0);
+	ck_assert_int_eq(plan_world_events("plan.drafted"), 0);
 }
 
 /* What the caller says of itself is replaced by what the daemon knows. */
@@ -145,5 +131,5 @@ TEST(a_person_cannot_be_made_a_worker_by_a_parameter)
 	must("overseer.plan.apply",
 	    about(goal, ",\"worker\":\"adam\",\"plan\":\"" OTHER "\""));
 	ck_assert_str_eq(
-	    plan_world_plan(&world, goal)->goal->revisions[1].actor, "person");
+	    plan_world_plan(goal)->goal->revisions[1].actor, "person");
 }

@@ -2,28 +2,12 @@
 
 /* The tick in the daemon: what it sees, what it sends to workers and persons,
  * and that it sends it once. The times have the ratios of the defaults. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "agent.h"
-#include "file.h"
-#include "mem.h"
-#include "persist.h"
-#include "plan-floor.h"
-#include "plan-tick.h"
 #include "plan-world.h"
-#include "unit.h"
-#include "workspace.h"
+#include "plan-tick.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 
-static const char fast[] = "tick_every = \"100ms\"\n"
-			   "idle_after = \"750ms\"\n"
-			   "min_resend_interval = \"250ms\"\n"
-			   "backoff_base = \"100ms\"\n"
-			   "backoff_max = \"1500ms\"\n";
+static const char fast[] = "tick_every = \"100ms\"\n";
 
 /* Between two turns, and nothing happens. */
 static void
@@ -35,9 +19,9 @@ stall(struct agent *agent)
 }
 
 static struct plan_assignment *
-assignment(struct plan_world *world)
+assignment(void)
 {
-	const struct plan_set *set = plan_floor_set(world->floor);
+	const struct plan_set *set = plan_floor_set(plan_world.floor);
 
 	ck_assert_uint_gt(set->assignment_count, 0);
 	return set->assignments[set->assignment_count - 1];
@@ -46,111 +30,101 @@ assignment(struct plan_world *world)
 static bool
 is_told(void *arg)
 {
-	struct plan_world *world = arg;
-
-	return strstr(world->world.told.data, "assignment.escalated") != NULL;
+	(void)arg;
+	return strstr(auto_world.told.data, "assignment.escalated") != NULL;
 }
 
 /* --- stalls ------------------------------------------------------------ */
 
 TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
 {
-	struct plan_world world;
 	struct agent *agent;
 
-	plan_world_begin(&world, fast, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
+	plan_world_begin(fast, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	agent = auto_world_turn(1);
 	stall(agent);
-	auto_world_turn(&world.world, 2);
+	auto_world_turn(2);
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "Status"));
-	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
-	ck_assert_int_eq(
-	    assignment(&world)->dispatches[1].result, DISPATCH_ACCEPTED);
+	ck_assert_uint_eq(assignment()->dispatch_count, 2);
+	ck_assert_int_eq(assignment()->dispatches[1].result, DISPATCH_ACCEPTED);
 	fake_session_is_quiet(agent->session, 0); /* however long that takes */
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "overseer.stalled"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "overseer.action"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "dispatch.ended"), 2);
-	plan_world_end(&world);
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; T1.1 done; ");
+	ck_assert_int_eq(plan_world_events("assignment.stalled"), 1);
+	ck_assert_int_eq(plan_world_events("overseer.stalled"), 1);
+	ck_assert_int_eq(plan_world_events("overseer.action"), 1);
+	ck_assert_int_eq(plan_world_events("dispatch.ended"), 2);
 }
 
 /* It takes every message, and nothing follows. */
 static bool
 is_deaf_until_told(void *arg)
 {
-	struct plan_world *world = arg;
-	struct agent *agent = auto_world_agent(&world->world);
+	struct agent *agent = auto_world_agent();
 
+	(void)arg;
 	if (agent->op == NULL && agent->worker->session.busy &&
 	    agent->worker->status == WORKER_WORKING)
 		stall(agent);
-	return is_told(world);
+	return is_told(&plan_world);
 }
 
 TEST(messages_that_do_not_help_end_with_a_person)
 {
-	struct plan_world world;
 	const struct plan_node *node;
 
-	plan_world_begin(&world, fast, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	auto_world_turn(&world.world, 1);
-	floor_world_wait(&world.world.floor, is_deaf_until_told, &world);
-	node = plan_world_node(&world, "goal_a", "T1.1");
+	plan_world_begin(fast, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	auto_world_turn(1);
+	floor_world_wait(is_deaf_until_told, &plan_world);
+	node = plan_world_node("goal_a", "T1.1");
 	ck_assert_int_eq(node->status, NODE_BLOCKED);
-	ck_assert_int_eq(assignment(&world)->status, ASSIGNMENT_BLOCKED);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.escalated"), 1);
-	plan_world_end(&world);
+	ck_assert_int_eq(assignment()->status, ASSIGNMENT_BLOCKED);
+	ck_assert_int_eq(plan_world_events("assignment.escalated"), 1);
 }
 
 /* It never takes a message: each is tried again, then a person is told. */
 TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
 {
-	struct plan_world world;
 	struct agent *agent;
 	const struct plan_assignment *a;
 
-	plan_world_begin(&world, fast, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
+	plan_world_begin(fast, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	agent = auto_world_turn(1);
 	stall(agent);
 	agent->worker->status = WORKER_IDLE;
-	floor_world_wait(&world.world.floor, is_told, &world);
-	a = assignment(&world);
+	floor_world_wait(is_told, &plan_world);
+	a = assignment();
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
 	ck_assert_int_eq(a->status, ASSIGNMENT_BLOCKED);
 	ck_assert_int_eq(a->dispatches[1].result, DISPATCH_ERROR);
 	ck_assert_ptr_nonnull(strstr(a->blocked_reason, "2 messages"));
-	plan_world_end(&world);
 }
 
 TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
 {
-	struct plan_world world;
 	const struct plan_set *set;
 
-	plan_world_begin(&world, fast, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	stall(auto_world_turn(&world.world, 1));
-	assignment(&world)->recovery_policy = RECOVERY_REASSIGN;
-	assignment(&world)->retry_count = 2;
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	set = plan_floor_set(world.floor);
+	plan_world_begin(fast, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	stall(auto_world_turn(1));
+	assignment()->recovery_policy = RECOVERY_REASSIGN;
+	assignment()->retry_count = 2;
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; T1.1 done; ");
+	set = plan_floor_set(plan_world.floor);
 	ck_assert_uint_eq(set->assignment_count, 2);
 	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_CANCELLED);
 	ck_assert_int_eq(set->assignments[1]->status, ASSIGNMENT_DONE);
 	ck_assert_str_eq(set->assignments[1]->task, "t2");
-	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
-	plan_world_end(&world);
+	auto_world_filed("t1 aborted; t2 landed; ");
 }
 
 static const char divided[] =
@@ -165,69 +139,60 @@ static const char said[] = "{\"type\":\"assistant\",\"message\":{\"content\":"
 
 /* A worker has T1.1, and makes no progress; the planner is this script. */
 static void
-stall_with_planner(struct plan_world *world, const char *script)
+stall_with_planner(const char *script)
 {
 	cleanup_free char *plan =
 	    xasprintf("%s[planner]\ncommand = \"sh .llmc/planner.sh\"\n", fast);
 	cleanup_free char *path = NULL, *transcript = NULL;
 	struct agent *agent;
 
-	plan_world_begin(world, plan, NULL);
-	path = workspace_path(&world->world.floor.workspace, "planner.sh");
-	transcript = workspace_path(&world->world.floor.workspace, "t.jsonl");
+	plan_world_begin(plan, NULL);
+	path = workspace_path(&floor_world.workspace, "planner.sh");
+	transcript = workspace_path(&floor_world.workspace, "t.jsonl");
 	ck_assert_int_eq(
 	    file_replace(path, script, strlen(script), 0600, NULL), 0);
 	ck_assert_int_eq(
 	    file_replace(transcript, said, strlen(said), 0600, NULL), 0);
-	plan_world_live(world);
-	plan_world_goal(world, "goal_a", 1);
-	agent = auto_world_turn(&world->world, 1);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	agent = auto_world_turn(1);
 	xstrset(&agent->worker->session.transcript, transcript);
 	stall(agent);
-	assignment(world)->retry_count = 2;
+	assignment()->retry_count = 2;
 }
 
 TEST(a_node_that_is_too_large_is_divided_by_the_planner)
 {
-	struct plan_world world;
-
-	stall_with_planner(&world, divided);
-	assignment(&world)->recovery_policy = RECOVERY_REPLAN;
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; S1 done; ");
-	auto_world_filed(&world.world, "t1 aborted; t2 landed; ");
-	plan_world_end(&world);
+	stall_with_planner(divided);
+	assignment()->recovery_policy = RECOVERY_REPLAN;
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; S1 done; ");
+	auto_world_filed("t1 aborted; t2 landed; ");
 }
 
 TEST(a_tick_that_is_off_leaves_no_record)
 {
-	struct plan_world world;
-
-	plan_world_begin(&world, fast, NULL);
-	plan_world_goal(&world, "goal_a", 1);
-	floor_world_sh(&world.world.floor,
+	plan_world_begin(fast, NULL);
+	plan_world_goal("goal_a", 1);
+	floor_world_sh(
 	    "sed -i 's/^enabled = true/enabled = false/' .llmc/config.toml");
-	floor_world_accept(&world.world.floor);
-	plan_world_reopen(&world);
-	plan_world_live(&world);
-	floor_world_settle(&world.world.floor);
-	ck_assert_int_eq(plan_world_events(&world, "overseer.tick"), 0);
-	plan_world_end(&world);
+	floor_world_accept();
+	plan_world_reopen();
+	plan_world_live();
+	floor_world_settle();
+	ck_assert_int_eq(plan_world_events("overseer.tick"), 0);
 }
 
 TEST(a_dry_run_changes_nothing)
 {
-	struct plan_world world;
-
-	plan_world_begin(&world, "idle_after = \"100ms\"\n", NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	stall(auto_world_turn(&world.world, 1));
-	plan_world_settle(&world);
-	plan_tick_now(world.floor, "test", true, NULL, NULL);
-	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
-	ck_assert(persist_is_idle(world.world.core));
-	plan_world_end(&world);
+	plan_world_begin("", NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	stall(auto_world_turn(1));
+	plan_world_settle();
+	plan_tick_now(plan_world.floor, "test", true, NULL, NULL);
+	ck_assert_uint_eq(assignment()->dispatch_count, 1);
+	ck_assert(persist_is_idle(auto_world.core));
 }
 
 /* --- updates ----------------------------------------------------------- */
@@ -238,31 +203,29 @@ static const char update[] =
 
 TEST(an_update_is_kept_with_the_result)
 {
-	struct plan_world world;
 	const struct plan_set *set;
 	bool found = false;
 
-	plan_world_begin(&world, fast, NULL);
-	world.words = update;
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	plan_world_work_all(&world);
-	plan_world_is(&world, "goal_a", "completed; T1.1 done; ");
-	set = plan_floor_set(world.floor);
+	plan_world_begin(fast, NULL);
+	plan_world.words = update;
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; T1.1 done; ");
+	set = plan_floor_set(plan_world.floor);
 	for (size_t i = 0; i < set->crystal_count; i++)
 		found |= strcmp(set->crystals[i]->summary,
 			     "The file is there.") == 0;
 	ck_assert(found);
-	plan_world_end(&world);
 }
 
 /* --- who acts ---------------------------------------------------------- */
 
 /* Everything was long ago. */
 static void
-let_it_be_overdue(struct plan_world *world, const struct agent *agent)
+let_it_be_overdue(const struct agent *agent)
 {
-	struct plan_assignment *a = assignment(world);
+	struct plan_assignment *a = assignment();
 
 	fake_session_is_quiet(agent->session, INT64_MAX);
 	a->last_dispatch_ms = a->last_activity_ms = a->expected_update_ms = 1;
@@ -271,49 +234,45 @@ let_it_be_overdue(struct plan_world *world, const struct agent *agent)
 /* That is the stall ladder of auto mode. */
 TEST(a_worker_in_its_turn_gets_no_message_from_the_tick)
 {
-	struct plan_world world;
 	struct agent *agent;
 
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
-	let_it_be_overdue(&world, agent);
-	plan_tick_now(world.floor, "test", false, NULL, NULL);
-	plan_world_settle(&world);
-	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
-	ck_assert_int_eq(assignment(&world)->status, ASSIGNMENT_ACTIVE);
+	plan_world_begin(NULL, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	agent = auto_world_turn(1);
+	let_it_be_overdue(agent);
+	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
+	plan_world_settle();
+	ck_assert_uint_eq(assignment()->dispatch_count, 1);
+	ck_assert_int_eq(assignment()->status, ASSIGNMENT_ACTIVE);
 	/* Between two turns it is the tick's. */
 	stall(agent);
-	let_it_be_overdue(&world, agent);
-	plan_tick_now(world.floor, "test", false, NULL, NULL);
-	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
-	auto_world_turn(&world.world, 2);
-	plan_world_end(&world);
+	let_it_be_overdue(agent);
+	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
+	ck_assert_uint_eq(assignment()->dispatch_count, 2);
+	auto_world_turn(2);
 }
 
 TEST(what_is_busy_is_recorded_and_asked_later)
 {
-	struct plan_world world;
 	struct agent *agent;
 
-	plan_world_begin(&world, NULL, NULL);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 1);
-	agent = auto_world_turn(&world.world, 1);
+	plan_world_begin(NULL, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	agent = auto_world_turn(1);
 	stall(agent);
 	agent->worker->status = WORKER_LIMITED;
-	let_it_be_overdue(&world, agent);
-	plan_tick_now(world.floor, "test", false, NULL, NULL);
-	plan_world_settle(&world);
-	ck_assert_int_eq(assignment(&world)->status, ASSIGNMENT_STALLED);
-	ck_assert_uint_eq(assignment(&world)->dispatch_count, 1);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
+	let_it_be_overdue(agent);
+	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
+	plan_world_settle();
+	ck_assert_int_eq(assignment()->status, ASSIGNMENT_STALLED);
+	ck_assert_uint_eq(assignment()->dispatch_count, 1);
+	ck_assert_int_eq(plan_world_events("assignment.stalled"), 1);
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
 	agent->worker->status = WORKER_PAUSED;
-	plan_tick_now(world.floor, "test", false, NULL, NULL);
-	ck_assert_uint_eq(assignment(&world)->dispatch_count, 2);
-	auto_world_turn(&world.world, 2);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.stalled"), 1);
-	plan_world_end(&world);
+	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
+	ck_assert_uint_eq(assignment()->dispatch_count, 2);
+	auto_world_turn(2);
+	ck_assert_int_eq(plan_world_events("assignment.stalled"), 1);
 }

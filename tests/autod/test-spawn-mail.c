@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A request for agents is carried out once, whatever becomes of its answer. */
-#include <check.h>
-#include <string.h>
-
-#include "json.h"
 #include "mail-world.h"
-#include "mem.h"
 #include "team-private.h"
-#include "task-run.h"
-#include "unit.h"
 
 #define ASK                                                \
 	"{\"call\":\"c1\",\"spawn_reason\":\"two parts\"," \
@@ -17,25 +10,22 @@
 
 TEST(call_that_is_repeated_gets_the_same_answer)
 {
-	struct mail_world w;
 	struct floor_call *first, *second;
 	const char *worker;
 	struct json_object *answer;
 
-	mail_world_begin_two(&w);
-	worker = mail_world_task(&w, "t1")->worker;
-	first = mail_world_ask(&w, worker, "agent_spawn", ASK);
-	second = mail_world_ask(&w, worker, "agent_spawn", ASK);
-	answer = mail_world_answer(&w, first);
-	ck_assert(json_object_equal(mail_world_answer(&w, second), answer));
+	mail_world_begin_two();
+	worker = mail_world_task("t1")->worker;
+	first = mail_world_ask(worker, "agent_spawn", ASK);
+	second = mail_world_ask(worker, "agent_spawn", ASK);
+	answer = mail_world_answer(first);
+	ck_assert(json_object_equal(mail_world_answer(second), answer));
 	ck_assert(json_object_equal(
-	    mail_world_must(&w, "t1", "agent_spawn", ASK), answer));
-	mail_world_end(&w);
+	    mail_world_must("t1", "agent_spawn", ASK), answer));
 }
 
 TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 {
-	struct mail_world w;
 	cleanup_json struct json_object *body = json_object_new_object();
 	struct json_object *list = json_object_new_array(), *mail;
 	cleanup_free char *id = mail_id(ACTOR_OVERSEER, "req_1");
@@ -51,8 +41,8 @@ TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 		json_object_array_add(list, one);
 	}
 	json_set(body, "denied_agents", list);
-	mail_world_begin_two(&w);
-	spawn_mail_answer(&(struct spawn_letter){ .floor = w.team,
+	mail_world_begin_two();
+	spawn_mail_answer(&(struct spawn_letter){ .floor = mail_world.team,
 			      .request = "req_1",
 			      .actor = "actor:task:t1",
 			      .worker = "auto-1",
@@ -60,10 +50,9 @@ TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 			      .stored = true,
 			      .told = true },
 	    body, false);
-	mail_world_settle(&w);
-	mail = mail_world_show(&w, id);
+	mail_world_settle();
+	mail = mail_world_show(id);
 	ck_assert_str_eq(mail_world_text(mail, "status"), "done");
 	ck_assert_str_eq(
 	    mail_world_text(mail, "subject"), "spawn.denied:goal_a:req_1");
-	mail_world_end(&w);
 }

@@ -2,22 +2,8 @@
 
 /* Jobs on the store beside a running daemon (overseer.store.*), safe mode, and
  * what overseer.events and overseer.why read from it. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "api.h"
-#include "book.h"
-#include "core.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "plan-floor.h"
 #include "plan-world.h"
-#include "unit.h"
-#include "workspace.h"
-
-static struct plan_world world;
+#include "book.h"
 
 /* The jobs need the real autod. */
 static void
@@ -29,21 +15,21 @@ begin(const char *plan)
 	*strrchr(autod, '/') = '\0';
 	path = xasprintf("%s:%s", autod, getenv("PATH"));
 	setenv("PATH", path, 1);
-	plan_world_begin(&world, plan, NULL);
-	plan_world_live(&world);
+	plan_world_begin(plan, NULL);
+	plan_world_live();
 }
 
-#define must(method, params) plan_world_must(&world, method, params)
+#define must(method, params) plan_world_must(method, params)
 
 #define refused(method, params, code, words) \
-	plan_world_refused(&world, method, params, code, words)
+	plan_world_refused(method, params, code, words)
 
 static char *
 file_params(const char *file)
 {
 	cleanup_json struct json_object *params = json_object_new_object();
 	cleanup_free char *path =
-	    file_join(world.world.core->workspace->root, file);
+	    file_join(auto_world.core->workspace->root, file);
 
 	json_set_string(params, "file", path);
 	return xstrdup(json_object_to_json_string(params));
@@ -57,18 +43,17 @@ TEST(a_check_and_an_export_run_beside_the_open_book)
 	struct json_object *report;
 
 	begin(NULL);
-	plan_world_goal(&world, "goal_a", 2);
+	plan_world_goal("goal_a", 2);
 	report = must("overseer.store.check", "{}");
 	ck_assert(json_bool_or(report, "ok", false));
 	ck_assert_int_ge(json_int_or(report, "records", 0), 4);
 	params = file_params("out.json");
 	must("overseer.store.export", params);
-	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
+	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
 	refused("overseer.store.export", "{\"file\":\"out.json\"}", API_FAILED,
 	    "must begin with /");
 	refused("overseer.store.export", "{\"file\":\"/proc/none/x\"}",
 	    API_FAILED, "/proc/none/x");
-	plan_world_end(&world);
 }
 
 TEST(a_store_with_something_in_it_is_not_replaced)
@@ -76,13 +61,12 @@ TEST(a_store_with_something_in_it_is_not_replaced)
 	cleanup_free char *params = NULL;
 
 	begin(NULL);
-	plan_world_goal(&world, "goal_a", 1);
+	plan_world_goal("goal_a", 1);
 	params = file_params("out.json");
 	must("overseer.store.export", params);
 	refused("overseer.store.import", params, API_FAILED, "has goals");
-	ck_assert_int_ne(world.floor->state, PLAN_JOB);
-	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
-	plan_world_end(&world);
+	ck_assert_int_ne(plan_world.floor->state, PLAN_JOB);
+	ck_assert_ptr_nonnull(plan_world_plan("goal_a"));
 }
 
 TEST(one_job_at_a_time)
@@ -90,12 +74,10 @@ TEST(one_job_at_a_time)
 	struct floor_call *first;
 
 	begin(NULL);
-	first =
-	    floor_world_ask(&world.world.floor, "overseer.store.check", "{}");
+	first = floor_world_ask("overseer.store.check", "{}");
 	refused("overseer.store.check", "{}", API_BUSY, "under way");
-	ck_assert_ptr_null(floor_world_answer(&world.world.floor, first));
+	ck_assert_ptr_null(floor_world_answer(first));
 	must("overseer.store.check", "{}");
-	plan_world_end(&world);
 }
 
 /* As in a repository that never had any. */
@@ -105,7 +87,6 @@ forget_plans(struct book *book)
 	book_run(book, "DELETE FROM goals", NULL, 0);
 	book_run(book, "DELETE FROM nodes", NULL, 0);
 	book_run(book, "DELETE FROM assignments", NULL, 0);
-	book_run(book, "DELETE FROM dispatches", NULL, 0);
 	book_run(book, "DELETE FROM crystals", NULL, 0);
 	ck_assert_int_eq(book_commit(book, NULL), 0);
 }
@@ -115,21 +96,20 @@ TEST(an_import_is_read_at_once)
 	cleanup_free char *params = NULL;
 
 	begin(NULL);
-	plan_world_goal(&world, "goal_a", 1);
+	plan_world_goal("goal_a", 1);
 	params = file_params("out.json");
 	must("overseer.store.export", params);
-	plan_floor_free(world.floor);
-	forget_plans(world.world.core->book);
-	auto_world_reopen(&world.world);
-	world.floor = plan_floor_new(world.world.mode);
-	plan_world_live(&world);
-	ck_assert_ptr_null(plan_world_plan(&world, "goal_a"));
+	plan_floor_free(plan_world.floor);
+	forget_plans(auto_world.core->book);
+	auto_world_reopen();
+	plan_world.floor = plan_floor_new(auto_world.mode);
+	plan_world_live();
+	ck_assert_ptr_null(plan_world_plan("goal_a"));
 	must("overseer.store.import", params);
-	ck_assert_int_eq(world.floor->state, PLAN_OPEN);
-	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
-	plan_world_reopen(&world);
-	ck_assert_ptr_nonnull(plan_world_plan(&world, "goal_a"));
-	plan_world_end(&world);
+	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
+	ck_assert_ptr_nonnull(plan_world_plan("goal_a"));
+	plan_world_reopen();
+	ck_assert_ptr_nonnull(plan_world_plan("goal_a"));
 }
 
 /* --- reading ----------------------------------------------------------- */
@@ -139,10 +119,10 @@ TEST(events_of_a_goal_come_as_the_log_has_them)
 	struct json_object *result, *events = NULL, *event = NULL;
 
 	begin(NULL);
-	plan_world_goal(&world, "goal_a", 1);
-	plan_world_goal(&world, "goal_b", 1);
-	plan_world_work_all(&world);
-	plan_world_settle(&world);
+	plan_world_goal("goal_a", 1);
+	plan_world_goal("goal_b", 1);
+	plan_world_work_all();
+	plan_world_settle();
 	result = must("overseer.events",
 	    "{\"goal\":\"goal_a\",\"kinds\":[\"work.done\"]}");
 	json_object_object_get_ex(result, "events", &events);
@@ -155,7 +135,6 @@ TEST(events_of_a_goal_come_as_the_log_has_them)
 	ck_assert_int_gt(json_int_or(result, "before", 0), 1);
 	refused("overseer.events", "{\"goal\":\"nope\"}", API_E_UNKNOWN,
 	    "there is no goal nope");
-	plan_world_end(&world);
 }
 
 /* The loop does not wait for a search through the whole history. */
@@ -167,7 +146,7 @@ TEST(a_call_for_events_looks_at_a_part_of_them)
 
 	begin(NULL);
 	for (int i = 0; i < 2500; i++)
-		book_add_event(world.floor->core->book,
+		book_add_event(plan_world.floor->core->book,
 		    &(struct book_event){
 			.type = i == 0 ? "rare" : "often", .worker = "w" },
 		    NULL);
@@ -185,7 +164,6 @@ TEST(a_call_for_events_looks_at_a_part_of_them)
 	} while (before > 0);
 	ck_assert_int_eq(found, 1);
 	ck_assert_int_eq(calls, 3);
-	plan_world_end(&world);
 }
 
 static void
@@ -205,10 +183,10 @@ TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
 	const char *id;
 
 	begin(NULL);
-	plan_world_goal(&world, "goal_a", 1);
-	plan_world_work_all(&world);
-	plan_world_settle(&world);
-	set = plan_floor_set(world.floor);
+	plan_world_goal("goal_a", 1);
+	plan_world_work_all();
+	plan_world_settle();
+	set = plan_floor_set(plan_world.floor);
 	ck_assert_uint_eq(set->assignment_count, 1);
 	id = set->assignments[0]->id;
 	params = xasprintf("{\"subject\":\"%s\"}", id);
@@ -236,28 +214,26 @@ TEST(why_answers_for_an_assignment_its_node_its_task_and_its_worker)
 	    "nothing is known about nothing");
 	refused("overseer.why", "{\"subject\":\"A_nothing\"}", API_E_UNKNOWN,
 	    "nothing is known about A_nothing");
-	plan_world_end(&world);
 }
 
 TEST(a_node_is_that_of_the_open_goal_or_of_the_only_one)
 {
 	begin(NULL);
-	plan_world_goal(&world, "goal_a", 1);
-	plan_world_work_all(&world);
-	plan_world_settle(&world);
-	plan_world_reopen(&world); /* it has ended: only the store has it */
-	plan_world_live(&world);
+	plan_world_goal("goal_a", 1);
+	plan_world_work_all();
+	plan_world_settle();
+	plan_world_reopen(); /* it has ended: only the store has it */
+	plan_world_live();
 	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_a");
 	says(must("overseer.why", "{\"subject\":\"t1\"}"), "now", "done");
-	plan_world_goal(&world, "goal_b", 1);
+	plan_world_goal("goal_b", 1);
 	says(must("overseer.why", "{\"subject\":\"T1.1\"}"), "goal", "goal_b");
 	must("overseer.goal.cancel", "{\"goal\":\"goal_b\"}");
 	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_E_UNKNOWN,
 	    "2 goals have a node T1.1; type: llmc why goal_b/T1.1, or llmc why "
 	    "goal_a/T1.1");
-	plan_world_goal(&world, "goal_c", 1);
-	plan_world_goal(&world, "goal_d", 1);
+	plan_world_goal("goal_c", 1);
+	plan_world_goal("goal_d", 1);
 	refused("overseer.why", "{\"subject\":\"T1.1\"}", API_E_UNKNOWN,
 	    "type: llmc why goal_d/T1.1, or llmc why goal_c/T1.1");
-	plan_world_end(&world);
 }

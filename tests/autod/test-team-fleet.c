@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The agents that can be asked for, in the prompts of those who may ask. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
-#include "fake-session.h"
-#include "mem.h"
 #include "team-world.h"
-#include "unit.h"
 
 #define CARD                                                                \
 	"[agents.coder]\ndescription = \"Writes code\"\n[plan]\nenabled = " \
@@ -32,14 +25,13 @@ static const struct {
 
 TEST_ROWS(who_may_start_agents_reads_which_there_are, nitems(cases))
 {
-	struct team_world w;
 	struct agent *agent;
 	const char *prompt;
 
-	team_world_begin(&w, cases[_i].settings);
-	auto_world_task(&w.world, "a.md", "Add the numbers\n");
-	auto_world_live(&w.world);
-	agent = auto_world_turn(&w.world, 1);
+	team_world_begin(cases[_i].settings);
+	auto_world_task("a.md", "Add the numbers\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
 	prompt = fake_session_prompt(agent->session);
 	ck_assert_ptr_nonnull(strstr(prompt, "Add the numbers"));
 	ck_assert_msg((strstr(prompt, "\n- coder: Writes code\n") != NULL) ==
@@ -53,5 +45,4 @@ TEST_ROWS(who_may_start_agents_reads_which_there_are, nitems(cases))
 		    strstr(prompt, "your own subagents are cheaper") != NULL &&
 		    strstr(prompt, "one message with its outcome") != NULL,
 	    "%s", prompt);
-	team_world_end(&w);
 }

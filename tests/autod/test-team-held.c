@@ -2,36 +2,21 @@
 
 /* Whoever waits for agents waits for those that will begin, knows of those that
  * will not, and waits for nobody for ever without a person's knowledge. */
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "agent.h"
-#include "auto.h"
-#include "buf.h"
-#include "file.h"
-#include "life.h"
-#include "mem.h"
+#include "family-world.h"
 #include "op-park-task.h"
 #include "outcome.h"
-#include "plan-floor.h"
-#include "task-run.h"
 #include "team-private.h"
-#include "family-world.h"
-#include "unit.h"
 
 static const struct worker *
-worker(struct family_world *world, const char *name)
+worker(const char *name)
 {
-	return state_find(&world->world->core->state, name);
+	return state_find(&auto_world.core->state, name);
 }
 
 static struct task *
-task(struct family_world *world, const char *id)
+task(const char *id)
 {
-	return state_task(&world->world->core->state, id);
+	return state_task(&auto_world.core->state, id);
 }
 
 static void
@@ -41,7 +26,6 @@ has(const char *text, const char *part)
 }
 
 struct telling {
-	struct family_world *world;
 	const char *part;
 };
 
@@ -49,8 +33,7 @@ static bool
 is_told(void *arg)
 {
 	const struct telling *telling = arg;
-	const struct agent *agent =
-	    fleet_find(telling->world->world->floor.fleet, "auto-1");
+	const struct agent *agent = fleet_find(floor_world.fleet, "auto-1");
 	const char *prompt = fake_session_prompt(agent->session);
 
 	return worker_in_turn(agent->worker->status) && prompt != NULL &&
@@ -59,72 +42,66 @@ is_told(void *arg)
 
 /* Run the loop until t1 is in a turn with a prompt that has this part. */
 static void
-told(struct family_world *world, const char *part)
+told(const char *part)
 {
-	struct telling telling = { world, part };
+	struct telling telling = { part };
 
-	floor_world_wait(&world->world->floor, is_told, &telling);
+	floor_world_wait(is_told, &telling);
 }
 
 static void
-settle(struct family_world *world)
+settle(void)
 {
-	auto_world_patrol(world->world);
-	floor_world_settle(&world->world->floor);
+	auto_world_patrol();
+	floor_world_settle();
 }
 
 /* The turn of t1 ends, and it waits. */
 static void
-wait_for_others(struct family_world *world)
+wait_for_others(void)
 {
-	family_world_turn_ends(world, family_world_turn(world, "t1"), NULL);
-	family_world_wait(world, "auto-1", WORKER_WAITING);
-	floor_world_settle(&world->world->floor);
+	family_world_turn_ends(family_world_turn("t1"), NULL);
+	family_world_wait("auto-1", WORKER_WAITING);
+	floor_world_settle();
 }
 
 /* t1 has asked for S1, which cannot begin yet. */
 static void
-begin(struct family_world *world, const char *more, const char *run)
+begin(const char *more, const char *run)
 {
-	family_world_begin(world, more);
-	family_world_turn(world, "t1");
-	family_world_spawn_after(world, "t1", "S1", run, "T1.1");
+	family_world_begin(more);
+	family_world_turn("t1");
+	family_world_spawn_after("t1", "S1", run, "T1.1");
 }
 
 static void
-still_waits(struct family_world *world)
+still_waits(void)
 {
-	settle(world);
-	ck_assert_int_eq(worker(world, "auto-1")->status, WORKER_WAITING);
+	settle();
+	ck_assert_int_eq(worker("auto-1")->status, WORKER_WAITING);
 }
 
 /* --- the store is busy ------------------------------------------------- */
 
 TEST(nobody_goes_on_while_it_is_not_known_who_has_not_begun)
 {
-	struct family_world world;
-
-	begin(&world, NULL, "");
-	wait_for_others(&world);
-	plan_floor_close(world.plan.floor);
-	still_waits(&world);
-	plan_floor_open(world.plan.floor);
-	still_waits(&world);
-	family_world_end(&world);
+	begin(NULL, "");
+	wait_for_others();
+	plan_floor_close(plan_world.floor);
+	still_waits();
+	plan_floor_open(plan_world.floor);
+	still_waits();
 }
 
 TEST(a_turn_that_ends_meanwhile_is_not_judged)
 {
-	struct family_world world;
-
-	begin(&world, NULL, "");
-	floor_world_settle(&world.world->floor);
-	plan_floor_close(world.plan.floor);
-	wait_for_others(&world);
-	plan_floor_open(world.plan.floor);
-	still_waits(&world);
-	has(worker(&world, "auto-1")->reason, "waits for S1 (S1)");
-	family_world_end(&world);
+	begin(NULL, "");
+	floor_world_settle();
+	plan_floor_close(plan_world.floor);
+	wait_for_others();
+	plan_floor_open(plan_world.floor);
+	still_waits();
+	has(worker("auto-1")->reason, "waits for S1 (S1)");
 }
 
 /* --- those that do not begin ------------------------------------------- */
@@ -148,41 +125,35 @@ static const struct {
 
 TEST_ROWS(those_that_will_not_begin_are_not_waited_for, nitems(losses))
 {
-	struct family_world world;
-
-	begin(&world, NULL, "");
-	wait_for_others(&world);
+	begin(NULL, "");
+	wait_for_others();
 	if (losses[_i].method != NULL) {
-		plan_world_must(
-		    &world.plan, losses[_i].method, losses[_i].params);
+		plan_world_must(losses[_i].method, losses[_i].params);
 	} else {
 		cleanup_free char *sed = xasprintf(
 		    "sed -i '%s' .llmc/config.toml", losses[_i].config);
 
-		floor_world_sh(&world.world->floor, sed);
-		floor_world_accept(&world.world->floor);
-		family_world_die(&world);
+		floor_world_sh(sed);
+		floor_world_accept();
+		family_world_die();
 	}
-	told(&world, losses[_i].why);
-	ck_assert_ptr_null(task(&world, "t1")->run->untold);
-	family_world_end(&world);
+	told(losses[_i].why);
+	ck_assert_ptr_null(task("t1")->run->untold);
 }
 
 /* In a turn, too: it waits for what it must know. */
 TEST(one_that_works_is_told_when_its_turn_ends)
 {
-	struct family_world world;
 	struct agent *agent;
 
-	begin(&world, NULL, "");
-	plan_world_must(&world.plan, losses[0].method, losses[0].params);
-	agent = family_world_turn(&world, "t1");
-	family_world_turn_ends(&world, agent, "a.txt");
-	told(&world, losses[0].why);
-	family_world_turn_ends(&world, family_world_turn(&world, "t1"), NULL);
-	family_world_wait_filed(&world, "t1");
-	auto_world_filed(world.world, "t1 landed; ");
-	family_world_end(&world);
+	begin(NULL, "");
+	plan_world_must(losses[0].method, losses[0].params);
+	agent = family_world_turn("t1");
+	family_world_turn_ends(agent, "a.txt");
+	told(losses[0].why);
+	family_world_turn_ends(family_world_turn("t1"), NULL);
+	family_world_wait_filed("t1");
+	auto_world_filed("t1 landed; ");
 }
 
 static bool
@@ -194,26 +165,24 @@ is_person_told(void *arg)
 
 TEST(what_only_a_person_can_change_is_said_once)
 {
-	struct family_world world;
 	cleanup_buf struct buf text = BUF_INIT;
 
 	setenv("TOLD", unit_path("told"), 1);
-	begin(&world,
-	    "[people]\nnotify_on = [\"worker\"]\nnotify_command = "
-	    "\"cat >>$TOLD; echo x >>$TOLD.all\"\n",
+	begin("[people]\nnotify_on = [\"worker\"]\nnotify_command = "
+	      "\"cat >>$TOLD; echo x >>$TOLD.all\"\n",
 	    "");
-	wait_for_others(&world);
-	ck_assert_str_eq(worker(&world, "auto-1")->reason,
+	wait_for_others();
+	ck_assert_str_eq(worker("auto-1")->reason,
 	    "waits for S1 (S1) (held: it depends on T1.1, which is "
 	    "in_progress)");
-	floor_world_wait(&world.world->floor, is_person_told, NULL);
-	still_waits(&world);
-	family_world_die(&world);
-	still_waits(&world);
-	plan_world_must(&world.plan, "overseer.goal.pause", "{\"goal\":\"g\"}");
-	still_waits(&world);
-	has(worker(&world, "auto-1")->reason, "(held: goal g is paused)");
-	family_world_end(&world); /* and the commands have ended */
+	floor_world_wait(is_person_told, NULL);
+	still_waits();
+	family_world_die();
+	still_waits();
+	plan_world_must("overseer.goal.pause", "{\"goal\":\"g\"}");
+	still_waits();
+	has(worker("auto-1")->reason, "(held: goal g is paused)");
+	family_world_end(); /* and the commands have ended */
 	ck_assert_int_eq(file_read(unit_path("told"), 10000, &text, NULL), 0);
 	has(text.data, "auto-1 waits for S1, which cannot begin: ");
 	buf_clear(&text);
@@ -225,88 +194,79 @@ TEST(what_only_a_person_can_change_is_said_once)
 
 TEST(a_run_until_empty_ends_although_they_are_held)
 {
-	struct family_world world;
-
-	begin(&world, NULL, "");
-	wait_for_others(&world);
-	world.world->mode->until_empty = true;
-	life_patrol(world.world->core);
-	floor_world_wait_stopped(&world.world->floor);
-	ck_assert_int_eq(world.world->core->exit_status, 1);
-	family_world_end(&world);
+	begin(NULL, "");
+	wait_for_others();
+	auto_world.mode->until_empty = true;
+	life_patrol(auto_world.core);
+	floor_world_wait_stopped();
+	ck_assert_int_eq(auto_world.core->exit_status, 1);
 }
 
 /* t2 has a worker and asks a person; t1 knows, and waits on. */
 static void
-begin_asking(struct family_world *world, const char *run)
+begin_asking(const char *run)
 {
-	family_world_begin(world, NULL);
-	family_world_turn(world, "t1");
-	family_world_spawn(world, "t1", "S1", run);
-	family_world_turn(world, "t2");
-	wait_for_others(world);
+	family_world_begin(NULL);
+	family_world_turn("t1");
+	family_world_spawn("t1", "S1", run);
+	family_world_turn("t2");
+	wait_for_others();
 	fake_session_turn_ends(
-	    family_world_turn(world, "t2")->session, "Tabs or spaces?");
-	told(world, "agent.paused:t2");
-	wait_for_others(world);
+	    family_world_turn("t2")->session, "Tabs or spaces?");
+	told("agent.paused:t2");
+	wait_for_others();
 }
 
 TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
 {
-	struct family_world world;
 	struct agent *agent;
 
-	family_world_begin(&world, NULL);
-	family_world_turn(&world, "t1");
-	family_world_spawn(&world, "t1", "S1", "");
-	agent = family_world_turn(&world, "t2");
-	wait_for_others(&world);
+	family_world_begin(NULL);
+	family_world_turn("t1");
+	family_world_spawn("t1", "S1", "");
+	agent = family_world_turn("t2");
+	wait_for_others();
 	op_park_task(
-	    world.world->mode, agent, ASK_FAILURE, "stopped by oversight: x");
-	told(&world, "agent.paused:t2");
-	wait_for_others(&world);
-	world.world->mode->until_empty = true;
-	life_patrol(world.world->core);
-	floor_world_wait_stopped(&world.world->floor);
-	ck_assert_int_eq(world.world->core->exit_status, 1);
-	family_world_end(&world);
+	    auto_world.mode, agent, ASK_FAILURE, "stopped by oversight: x");
+	told("agent.paused:t2");
+	wait_for_others();
+	auto_world.mode->until_empty = true;
+	life_patrol(auto_world.core);
+	floor_world_wait_stopped();
+	ck_assert_int_eq(auto_world.core->exit_status, 1);
 }
 
 /* --- time and money ------------------------------------------------------ */
 
 TEST(the_time_of_one_that_is_parked_runs_out_too)
 {
-	struct family_world world;
 	struct task *filed;
 
-	begin_asking(&world, ", \"timeout_s\": 3000");
-	task(&world, "t2")->assigned_ms -= 3000000;
-	settle(&world);
-	told(&world, "timeout: ");
-	family_world_wait_filed(&world, "t2");
-	filed = family_world_filed(&world, "t2");
+	begin_asking(", \"timeout_s\": 3000");
+	task("t2")->assigned_ms -= 3000000;
+	settle();
+	told("timeout: ");
+	family_world_wait_filed("t2");
+	filed = family_world_filed("t2");
 	ck_assert_int_eq(filed->outcome, OUTCOME_FAILED);
 	task_free(filed);
-	family_world_end(&world);
 }
 
 TEST(nobody_goes_on_while_all_are_paused)
 {
-	struct family_world world;
 	struct core *core;
 
-	begin(&world, NULL, "");
-	core = world.world->core;
-	wait_for_others(&world);
+	begin(NULL, "");
+	core = auto_world.core;
+	wait_for_others();
 	xstrset(&core->state.paused, "the budget of the day is spent");
-	plan_world_must(&world.plan, losses[0].method, losses[0].params);
-	team_floor_changed(world.floor);
-	floor_world_settle(&world.world->floor);
-	ck_assert_int_eq(worker(&world, "auto-1")->status, WORKER_WAITING);
+	plan_world_must(losses[0].method, losses[0].params);
+	team_floor_changed(family_world.floor);
+	floor_world_settle();
+	ck_assert_int_eq(worker("auto-1")->status, WORKER_WAITING);
 	xstrset(&core->state.paused, NULL);
-	team_floor_changed(world.floor);
-	told(&world, losses[0].why);
-	family_world_end(&world);
+	team_floor_changed(family_world.floor);
+	told(losses[0].why);
 }
 
 /* --- results ------------------------------------------------------------- */
@@ -314,67 +274,47 @@ TEST(nobody_goes_on_while_all_are_paused)
 static bool
 is_settling(void *arg)
 {
-	const struct task *t = task(arg, "t2");
+	const struct task *t = task("t2");
 
+	(void)arg;
 	return t != NULL && t->step == TASK_SETTLING;
 }
 
 /* t2 has landed, and its outcome is about to be told. */
 static void
-begin_landed(struct family_world *world)
+begin_landed(void)
 {
-	family_world_begin(world, NULL);
-	family_world_turn(world, "t1");
-	family_world_spawn(world, "t1", "S1", "");
-	family_world_turn(world, "t2");
-	wait_for_others(world);
-	family_world_turn_ends(world, family_world_turn(world, "t2"), "b.txt");
-	floor_world_wait_closely(&world->world->floor, is_settling, world);
+	family_world_begin(NULL);
+	family_world_turn("t1");
+	family_world_spawn("t1", "S1", "");
+	family_world_turn("t2");
+	wait_for_others();
+	family_world_turn_ends(family_world_turn("t2"), "b.txt");
+	floor_world_wait_closely(is_settling, &family_world);
 }
 
 TEST(without_a_store_a_result_is_told_all_the_same)
 {
-	struct family_world world;
-
-	family_world_begin(&world, NULL);
-	family_world_turn(&world, "t1");
-	family_world_spawn(&world, "t1", "S1", "");
-	family_world_turn(&world, "t2");
-	wait_for_others(&world);
-	plan_floor_close(world.plan.floor);
-	xstrset(&world.plan.floor->why, "the store is damaged");
-	world.plan.floor->state = PLAN_SAFE;
-	family_world_turn_ends(
-	    &world, family_world_turn(&world, "t2"), "b.txt");
-	told(&world, "- S1 (t2) has ended: landed");
-	floor_world_wt(&world.world->floor, "auto-1", "test -e b.txt");
-	family_world_end(&world);
+	family_world_begin(NULL);
+	family_world_turn("t1");
+	family_world_spawn("t1", "S1", "");
+	family_world_turn("t2");
+	wait_for_others();
+	plan_floor_close(plan_world.floor);
+	xstrset(&plan_world.floor->why, "the store is damaged");
+	plan_world.floor->state = PLAN_SAFE;
+	family_world_turn_ends(family_world_turn("t2"), "b.txt");
+	told("- S1 (t2) has ended: landed");
+	floor_world_wt("auto-1", "test -e b.txt");
 }
 
 TEST(one_that_has_landed_is_done_however_its_parent_ends)
 {
-	struct family_world world;
-
-	begin_landed(&world);
-	ck_assert_int_eq(outcome_drop(world.world->mode, task(&world, "t1"),
-			     true, "not wanted", NULL),
+	begin_landed();
+	ck_assert_int_eq(
+	    outcome_drop(auto_world.mode, task("t1"), true, "not wanted", NULL),
 	    0);
-	family_world_wait_filed(&world, "t2");
-	family_world_wait_filed(&world, "t1");
-	plan_world_is(&world.plan, "g", "active; T1.1 blocked; S1 done; ");
-	family_world_end(&world);
-}
-
-TEST(one_that_cannot_be_read_does_not_keep_its_parent)
-{
-	struct family_world world;
-
-	begin(&world, "[team]\non_parent_end = \"hand_over\"\n",
-	    ", \"timeout_s\": \"soon\"");
-	ck_assert_int_eq(outcome_drop(world.world->mode, task(&world, "t1"),
-			     true, "not wanted", NULL),
-	    0);
-	family_world_wait_filed(&world, "t1");
-	ck_assert_ptr_null(plan_world_node(&world.plan, "g", "S1")->spawn);
-	family_world_end(&world);
+	family_world_wait_filed("t2");
+	family_world_wait_filed("t1");
+	plan_world_is("g", "active; T1.1 blocked; S1 done; ");
 }

@@ -1,180 +1,149 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Mail between agents and people: who may send and read what. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "api.h"
-#include "auto.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "outcome.h"
-#include "plan-floor.h"
-#include "rpc.h"
-#include "run-dir.h"
-#include "task-run.h"
 #include "records.h"
+#include "outcome.h"
+#include "rpc.h"
 #include "team-private.h"
 #include "mail-world.h"
-#include "unit.h"
 
 static size_t
-own_count(struct mail_world *w, const char *task_id)
+own_count(const char *task_id)
 {
 	return json_object_array_length(json_object_object_get(
-	    mail_world_must(w, task_id, "mail_inbox", "{}"), "mail"));
+	    mail_world_must(task_id, "mail_inbox", "{}"), "mail"));
 }
 
 /* --- who ------------------------------------------------------------------ */
 
 TEST(agents_write_to_those_they_work_with_and_to_nobody_else)
 {
-	struct mail_world w;
-
-	mail_world_begin_two(&w);
-	mail_world_refuses(&w, "t1", "mail_send",
-	    MAIL("actor:task:t2", "1", ""), API_E_UNAUTHORIZED,
-	    "is none of these");
-	mail_world_refuses(&w, "t1", "mail_send",
-	    MAIL("actor:task:t99", "2", ""), API_E_NOT_FOUND,
-	    "there is no actor:task:t99");
-	mail_world_refuses(&w, "t1", "mail_send", MAIL("overseer", "3", ""),
+	mail_world_begin_two();
+	mail_world_refuses("t1", "mail_send", MAIL("actor:task:t2", "1", ""),
+	    API_E_UNAUTHORIZED, "is none of these");
+	mail_world_refuses("t1", "mail_send", MAIL("actor:task:t99", "2", ""),
+	    API_E_NOT_FOUND, "there is no actor:task:t99");
+	mail_world_refuses("t1", "mail_send", MAIL("overseer", "3", ""),
 	    API_E_NOT_FOUND, "there is no overseer");
-	mail_world_must(&w, "t1", "mail_send", MAIL("person", "4", ""));
-	mail_world_child(&w);
+	mail_world_must("t1", "mail_send", MAIL("person", "4", ""));
+	mail_world_child();
 	mail_world_must(
-	    &w, "t1", "mail_send", MAIL("actor:team:backend:coder-1", "5", ""));
-	ck_assert_str_eq(mail_world_text(mail_world_must(&w, "t2", "mail_send",
+	    "t1", "mail_send", MAIL("actor:team:backend:coder-1", "5", ""));
+	ck_assert_str_eq(mail_world_text(mail_world_must("t2", "mail_send",
 					     MAIL("parent", "6", "")),
 			     "to"),
 	    "actor:task:t1");
-	mail_world_end(&w);
 }
 
 TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
 {
-	struct mail_world w;
 	cleanup_free char *id = NULL;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	id = mail_world_send(&w, "t2",
+	mail_world_begin_two();
+	mail_world_child();
+	id = mail_world_send("t2",
 	    "{\"to\":\"parent\",\"subject\":\"s\",\"body\":\"b\","
 	    "\"worker\":\"auto-1\"}");
-	ck_assert_str_eq(mail_world_text(mail_world_show(&w, id), "sender"),
+	ck_assert_str_eq(mail_world_text(mail_world_show(id), "sender"),
 	    "actor:team:backend:coder-1");
-	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, id), "sender_worker"),
-	    mail_world_task(&w, "t2")->worker);
-	mail_world_refuses(&w, "t2", "mail_send",
+	ck_assert_str_eq(mail_world_text(mail_world_show(id), "sender_worker"),
+	    mail_world_task("t2")->worker);
+	mail_world_refuses("t2", "mail_send",
 	    "{\"to\":\"parent\",\"subject\":\"s\",\"body\":\"b\","
 	    "\"sender\":\"actor:system:overseer\"}",
 	    RPC_INVALID_PARAMS, "sender");
-	mail_world_refuses(&w, "t2", "mail_send",
+	mail_world_refuses("t2", "mail_send",
 	    "{\"to\":\"parent\",\"subject\":\"s\",\"body\":\"b\","
 	    "\"from\":\"actor:system:overseer\"}",
 	    RPC_INVALID_PARAMS, "from");
 	/* Nor are the methods of people served there. */
 	{
-		cleanup_free char *socket =
-		    run_dir_socket(&mail_world_floor(&w)->workspace,
-			mail_world_task(&w, "t2")->worker);
+		cleanup_free char *socket = run_dir_socket(
+		    &floor_world.workspace, mail_world_task("t2")->worker);
 		struct floor_call *call =
-		    floor_world_ask_at(mail_world_floor(&w), socket,
-			"mail.inbox", "{\"all\":true}");
+		    floor_world_ask_at(socket, "mail.inbox", "{\"all\":true}");
 
-		ck_assert_ptr_nonnull(
-		    floor_world_answer(mail_world_floor(&w), call));
+		ck_assert_ptr_nonnull(floor_world_answer(call));
 	}
-	mail_world_end(&w);
 }
 
 TEST(agent_neither_reads_nor_confirms_the_mail_of_another)
 {
-	struct mail_world w;
 	cleanup_free char *id = NULL, *params = NULL;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	id = mail_world_send(
-	    &w, "t1", MAIL("actor:team:backend:coder-1", "1", ACK));
+	mail_world_begin_two();
+	mail_world_child();
+	id =
+	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "1", ACK));
 	params = xasprintf("{\"id\":\"%s\"}", id);
-	ck_assert_uint_eq(own_count(&w, "t1"), 0);
+	ck_assert_uint_eq(own_count("t1"), 0);
 	mail_world_refuses(
-	    &w, "t1", "mail_inbox", params, API_E_NOT_FOUND, "no mail");
+	    "t1", "mail_inbox", params, API_E_NOT_FOUND, "no mail");
 	mail_world_refuses(
-	    &w, "t1", "mail_ack", params, API_E_NOT_FOUND, "no mail");
-	mail_world_refuses(&w, "t1", "mail_inbox",
+	    "t1", "mail_ack", params, API_E_NOT_FOUND, "no mail");
+	mail_world_refuses("t1", "mail_inbox",
 	    "{\"worker\":\"auto-2\",\"actor\":\"actor:team:backend:coder-1\"}",
 	    RPC_INVALID_PARAMS, "actor");
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, id), "status"), "open");
-	ck_assert_uint_eq(own_count(&w, "t2"), 1);
-	mail_world_must(&w, "t2", "mail_ack", params);
+	    mail_world_text(mail_world_show(id), "status"), "open");
+	ck_assert_uint_eq(own_count("t2"), 1);
+	mail_world_must("t2", "mail_ack", params);
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, id), "status"), "done");
+	    mail_world_text(mail_world_show(id), "status"), "done");
 	/* Once more is no error. */
-	mail_world_must(&w, "t2", "mail_ack", params);
-	mail_world_end(&w);
+	mail_world_must("t2", "mail_ack", params);
 }
 
 TEST(call_that_is_repeated_sends_once_whenever_the_daemon_dies)
 {
-	struct mail_world w;
 	cleanup_free char *id = NULL, *again = NULL, *third = NULL;
 	cleanup_free char *params = NULL;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	id = mail_world_send(&w, "t2", MAIL("parent", "1", ACK));
-	again = mail_world_send(&w, "t2", MAIL("parent", "1", ACK));
+	mail_world_begin_two();
+	mail_world_child();
+	id = mail_world_send("t2", MAIL("parent", "1", ACK));
+	again = mail_world_send("t2", MAIL("parent", "1", ACK));
 	ck_assert_str_eq(id, again);
 	params = xasprintf("{\"id\":\"%s\"}", id);
-	mail_world_must(&w, "t1", "mail_ack", params);
-	mail_world_settle(&w);
-	mail_world_die(&w);
-	mail_world_settle(&w);
-	auto_world_turn_on(&w.plans.world, "t2");
-	third = mail_world_send(&w, "t2", MAIL("parent", "1", ACK));
+	mail_world_must("t1", "mail_ack", params);
+	mail_world_settle();
+	mail_world_die();
+	mail_world_settle();
+	auto_world_turn_on("t2");
+	third = mail_world_send("t2", MAIL("parent", "1", ACK));
 	ck_assert_str_eq(id, third);
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, id), "status"), "done");
-	ck_assert_uint_eq(own_count(&w, "t1"), 1);
-	mail_world_end(&w);
+	    mail_world_text(mail_world_show(id), "status"), "done");
+	ck_assert_uint_eq(own_count("t1"), 1);
 }
 
 TEST(what_looks_like_a_password_is_masked_before_anybody_gets_it)
 {
-	struct mail_world w;
 	cleanup_free char *id = NULL;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	id = mail_world_send(&w, "t2",
+	mail_world_begin_two();
+	mail_world_child();
+	id = mail_world_send("t2",
 	    "{\"to\":\"parent\",\"subject\":\"s\",\"body\":\"password=hunter22 "
 	    "ok\"}");
-	mail_world_settle(&w);
-	ck_assert_ptr_null(strstr(
-	    mail_world_tool_ends(&w, mail_world_agent(&w, "t1")), "hunter22"));
-	ck_assert_ptr_null(strstr(
-	    mail_world_text(mail_world_show(&w, id), "body"), "hunter22"));
-	mail_world_end(&w);
+	mail_world_settle();
+	ck_assert_ptr_null(
+	    strstr(mail_world_tool_ends(mail_world_agent("t1")), "hunter22"));
+	ck_assert_ptr_null(
+	    strstr(mail_world_text(mail_world_show(id), "body"), "hunter22"));
 }
 
 TEST(inbox_is_bounded_and_says_so)
 {
-	struct mail_world w;
 	struct err err = { 0 };
 	int r = 0;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
+	mail_world_begin_two();
+	mail_world_child();
 	for (int i = 0; r == 0 && i < MAIL_UNREAD_MAX; i++) {
 		cleanup_free char *key = xasprintf("k%d", i);
 
-		r = team_mail_post(w.team,
+		r = team_mail_post(mail_world.team,
 		    &(struct mail_draft){ .key = key,
 			.to = "actor:task:t1",
 			.subject = "s",
@@ -182,25 +151,23 @@ TEST(inbox_is_bounded_and_says_so)
 		    NULL, &err);
 	}
 	ck_assert_msg(r == 0, "%s", err.msg);
-	mail_world_refuses(&w, "t2", "mail_send", MAIL("parent", "1", ""),
+	mail_world_refuses("t2", "mail_send", MAIL("parent", "1", ""),
 	    API_FAILED, "no more is taken");
-	mail_world_end(&w);
 }
 
 TEST(without_goals_there_is_no_mail)
 {
-	struct auto_world world;
 	struct plan_floor *plan;
 	struct team_floor *team;
 	struct floor_call *call;
 
-	auto_world_begin(&world, "[plan]\nenabled = false\n");
-	plan = plan_floor_new(world.mode);
+	auto_world_begin("[plan]\nenabled = false\n");
+	plan = plan_floor_new(auto_world.mode);
 	team = team_floor_new(plan);
-	auto_world_live(&world);
-	call = floor_world_ask(&world.floor, "mail.inbox", "{}");
-	ck_assert_ptr_nonnull(strstr(floor_world_answer(&world.floor, call),
-	    "llmc config set plan.enabled true"));
+	auto_world_live();
+	call = floor_world_ask("mail.inbox", "{}");
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_answer(call), "llmc config set plan.enabled true"));
 	ck_assert_int_lt(team_mail_post(team,
 			     &(struct mail_draft){ .key = "k",
 				 .to = ACTOR_PERSON,
@@ -210,17 +177,16 @@ TEST(without_goals_there_is_no_mail)
 	    0);
 	team_floor_free(team);
 	plan_floor_free(plan);
-	auto_world_end(&world);
 }
 
 /* --- its end -----------------------------------------------------------------
  */
 
 static int
-told_of_undelivered(struct mail_world *w)
+told_of_undelivered(void)
 {
 	struct json_object *list = json_object_object_get(
-	    mail_world_must(w, "t1", "mail_inbox", "{}"), "mail");
+	    mail_world_must("t1", "mail_inbox", "{}"), "mail");
 	int count = 0;
 
 	for (size_t i = 0; i < json_object_array_length(list); i++)
@@ -233,48 +199,44 @@ told_of_undelivered(struct mail_world *w)
 
 TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 {
-	struct mail_world w;
 	cleanup_free char *info = NULL, *order = NULL, *late = NULL;
 	struct json_object *answer;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	info = mail_world_send(
-	    &w, "t1", MAIL("actor:team:backend:coder-1", "1", ""));
-	order = mail_world_send(
-	    &w, "t1", MAIL("actor:team:backend:coder-1", "2", ACK));
-	mail_world_settle(&w);
-	outcome_attempt_failed(
-	    w.plans.world.mode, mail_world_agent(&w, "t2"), "no");
-	while (mail_world_task(&w, "t2") != NULL) {
-		mail_world_settle(&w);
-		if (mail_world_task(&w, "t2") != NULL &&
-		    mail_world_task(&w, "t2")->worker != NULL &&
-		    mail_world_agent(&w, "t2") != NULL &&
-		    auto_task(mail_world_agent(&w, "t2")) ==
-			mail_world_task(&w, "t2"))
-			outcome_attempt_failed(w.plans.world.mode,
-			    mail_world_agent(&w, "t2"), "no");
-		auto_world_patrol(&w.plans.world);
+	mail_world_begin_two();
+	mail_world_child();
+	info =
+	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "1", ""));
+	order =
+	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "2", ACK));
+	mail_world_settle();
+	outcome_attempt_failed(auto_world.mode, mail_world_agent("t2"), "no");
+	while (mail_world_task("t2") != NULL) {
+		mail_world_settle();
+		if (mail_world_task("t2") != NULL &&
+		    mail_world_task("t2")->worker != NULL &&
+		    mail_world_agent("t2") != NULL &&
+		    auto_task(mail_world_agent("t2")) == mail_world_task("t2"))
+			outcome_attempt_failed(
+			    auto_world.mode, mail_world_agent("t2"), "no");
+		auto_world_patrol();
 	}
-	auto_world_patrol(&w.plans.world);
-	mail_world_settle(&w);
+	auto_world_patrol();
+	mail_world_settle();
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, info), "status"), "closed");
+	    mail_world_text(mail_world_show(info), "status"), "closed");
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, order), "status"), "closed");
+	    mail_world_text(mail_world_show(order), "status"), "closed");
 	/* One of them was an order. */
-	ck_assert_int_eq(told_of_undelivered(&w), 1);
-	answer = mail_world_person(&w, "mail.send",
+	ck_assert_int_eq(told_of_undelivered(), 1);
+	answer = mail_world_person("mail.send",
 	    "{\"to\":\"actor:task:t2\",\"subject\":\"s\",\"body\":\"b\"}");
 	late = xstrdup(mail_world_text(answer, "id"));
 	ck_assert_ptr_nonnull(
 	    strstr(mail_world_text(answer, "note"), "has ended"));
-	auto_world_patrol(&w.plans.world);
-	mail_world_settle(&w);
+	auto_world_patrol();
+	mail_world_settle();
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, late), "status"), "closed");
-	mail_world_end(&w);
+	    mail_world_text(mail_world_show(late), "status"), "closed");
 }
 
 /* --- people
@@ -282,56 +244,47 @@ TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 
 TEST(people_read_and_confirm_what_is_sent_to_them)
 {
-	struct mail_world w;
 	cleanup_free char *id = NULL, *other = NULL, *params = NULL,
 			  *foreign = NULL;
 	struct json_object *list;
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	id = mail_world_send(&w, "t1", MAIL("person", "1", ACK));
-	other = mail_world_send(&w, "t2", MAIL("parent", "2", ACK));
-	free(mail_world_send(&w, "t1", MAIL("parent", "3", "")));
-	list = mail_world_person(&w, "mail.inbox", "{}");
+	mail_world_begin_two();
+	mail_world_child();
+	id = mail_world_send("t1", MAIL("person", "1", ACK));
+	other = mail_world_send("t2", MAIL("parent", "2", ACK));
+	free(mail_world_send("t1", MAIL("parent", "3", "")));
+	list = mail_world_person("mail.inbox", "{}");
 	ck_assert_uint_eq(json_object_array_length(list), 2);
-	list = mail_world_person(&w, "mail.inbox", "{\"all\":true}");
+	list = mail_world_person("mail.inbox", "{\"all\":true}");
 	ck_assert_uint_eq(json_object_array_length(list), 3);
-	list =
-	    mail_world_person(&w, "mail.inbox", "{\"of\":\"actor:task:t1\"}");
+	list = mail_world_person("mail.inbox", "{\"of\":\"actor:task:t1\"}");
 	ck_assert_uint_eq(json_object_array_length(list), 1);
 	/* Looking at what is another's changes nothing. */
-	ck_assert_int_eq(
-	    json_int_or(mail_world_show(&w, other), "read_ms", 0), 0);
+	ck_assert_int_eq(json_int_or(mail_world_show(other), "read_ms", 0), 0);
 	/* Nor does looking through one's own. */
-	list = mail_world_person(&w, "mail.inbox", "{\"unread\":true}");
+	list = mail_world_person("mail.inbox", "{\"unread\":true}");
 	ck_assert_uint_eq(json_object_array_length(list), 2);
 	params = xasprintf("{\"id\":\"%s\"}", id);
 	foreign = xasprintf("{\"id\":\"%s\"}", other);
-	mail_world_refused(&w,
-	    floor_world_ask(mail_world_floor(&w), "mail.ack", foreign),
-	    API_E_NOT_FOUND, "no mail");
+	mail_world_refused(
+	    floor_world_ask("mail.ack", foreign), API_E_NOT_FOUND, "no mail");
 	ck_assert_str_eq(
-	    mail_world_text(
-		mail_world_person(&w, "mail.ack", params), "status"),
+	    mail_world_text(mail_world_person("mail.ack", params), "status"),
 	    "done");
-	mail_world_refused(&w,
-	    floor_world_ask(
-		mail_world_floor(&w), "mail.show", "{\"id\":\"M_x\"}"),
+	mail_world_refused(floor_world_ask("mail.show", "{\"id\":\"M_x\"}"),
 	    API_E_NOT_FOUND, "there is no mail M_x");
-	mail_world_refused(&w,
-	    floor_world_ask(mail_world_floor(&w), "mail.send",
+	mail_world_refused(
+	    floor_world_ask("mail.send",
 		"{\"to\":\"nobody\",\"subject\":\"s\",\"body\":\"b\"}"),
 	    API_E_NOT_FOUND, "there is no nobody");
-	mail_world_end(&w);
 }
 
 TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 {
-	struct mail_world w;
 	cleanup_free char *id = NULL;
 
-	mail_world_begin(&w);
-	ck_assert_int_eq(team_mail_post(w.team,
+	mail_world_begin();
+	ck_assert_int_eq(team_mail_post(mail_world.team,
 			     &(struct mail_draft){ .key = "p",
 				 .to = ACTOR_PERSON,
 				 .subject = "s",
@@ -339,89 +292,79 @@ TEST(open_mail_is_there_after_a_restart_whatever_its_goal)
 				 .goal = "goal_of_another_time" },
 			     &id, NULL),
 	    0);
-	mail_world_settle(&w);
-	mail_world_die(&w);
+	mail_world_settle();
+	mail_world_die();
 	ck_assert_uint_eq(
-	    records_open(w.team->core, BOOK_MAIL, ACTOR_PERSON), 1);
-	ck_assert_str_eq(
-	    mail_world_text(mail_world_show(&w, id), "subject"), "s");
-	mail_world_end(&w);
+	    records_open(mail_world.team->core, BOOK_MAIL, ACTOR_PERSON), 1);
+	ck_assert_str_eq(mail_world_text(mail_world_show(id), "subject"), "s");
 }
 
 /* --- what is read ------------------------------------------------------------
  */
 
 static size_t
-unread_count(struct mail_world *w, const char *call)
+unread_count(const char *call)
 {
 	cleanup_free char *params =
 	    xasprintf("{\"unread\":true,\"call\":\"%s\"}", call);
 
 	return json_object_array_length(json_object_object_get(
-	    mail_world_must(w, "t1", "mail_inbox", params), "mail"));
+	    mail_world_must("t1", "mail_inbox", params), "mail"));
 }
 
 TEST(call_that_is_repeated_shows_the_unread_mail_that_it_showed)
 {
-	struct mail_world w;
-
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
-	free(mail_world_send(&w, "t2", MAIL("parent", "1", "")));
-	ck_assert_uint_eq(unread_count(&w, "c1"), 1);
-	ck_assert_uint_eq(unread_count(&w, "c1"), 1);
-	ck_assert_uint_eq(unread_count(&w, "c2"), 0);
-	mail_world_end(&w);
+	mail_world_begin_two();
+	mail_world_child();
+	free(mail_world_send("t2", MAIL("parent", "1", "")));
+	ck_assert_uint_eq(unread_count("c1"), 1);
+	ck_assert_uint_eq(unread_count("c1"), 1);
+	ck_assert_uint_eq(unread_count("c2"), 0);
 }
 
 TEST(mail_that_is_not_shown_whole_is_not_read)
 {
-	struct mail_world w;
 	char body[5000];
 	cleanup_free char *id = NULL, *params = NULL;
 
 	memset(body, 'x', sizeof body);
 	body[sizeof body - 1] = '\0';
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
+	mail_world_begin_two();
+	mail_world_child();
 	params = xasprintf("{\"to\":\"person\",\"subject\":\"s\",\"body\":"
 			   "\"%s\"}",
 	    body);
-	id = mail_world_send(&w, "t2", params);
+	id = mail_world_send("t2", params);
 	for (int i = 0; i < 2; i++)
 		ck_assert_uint_eq(json_object_array_length(mail_world_person(
-				      &w, "mail.inbox", "{\"unread\":true}")),
+				      "mail.inbox", "{\"unread\":true}")),
 		    1);
 	ck_assert_uint_eq(
-	    strlen(mail_world_text(mail_world_show(&w, id), "body")), 4999);
+	    strlen(mail_world_text(mail_world_show(id), "body")), 4999);
 	ck_assert_uint_eq(json_object_array_length(mail_world_person(
-			      &w, "mail.inbox", "{\"unread\":true}")),
+			      "mail.inbox", "{\"unread\":true}")),
 	    0);
-	mail_world_end(&w);
 }
 
 TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
 {
-	struct mail_world w;
 	struct mail *mail = mail_new();
 
-	mail_world_begin_two(&w);
-	mail_world_child(&w);
+	mail_world_begin_two();
+	mail_world_child();
 	xstrset(&mail->id, "M_old");
 	xstrset(&mail->from, "actor:task:t1");
 	xstrset(&mail->to, "actor:team:backend:coder-1");
 	xstrset(&mail->subject, "s");
 	xstrset(&mail->body, "b");
 	mail->created_ms = 1000;
-	team_post_save(w.team, mail);
-	mail_world_settle(&w);
-	ck_assert_uint_eq(own_count(&w, "t2"), 0);
-	mail_world_refuses(&w, "t2", "mail_ack", "{\"id\":\"M_old\"}",
-	    API_E_NOT_FOUND, "no mail");
-	ck_assert_str_eq(
-	    mail_world_tool_ends(&w, mail_world_agent(&w, "t2")), "");
-	free(mail_world_send(
-	    &w, "t1", MAIL("actor:team:backend:coder-1", "1", "")));
-	ck_assert_uint_eq(own_count(&w, "t2"), 1);
-	mail_world_end(&w);
+	team_post_save(mail_world.team, mail);
+	mail_world_settle();
+	ck_assert_uint_eq(own_count("t2"), 0);
+	mail_world_refuses(
+	    "t2", "mail_ack", "{\"id\":\"M_old\"}", API_E_NOT_FOUND, "no mail");
+	ck_assert_str_eq(mail_world_tool_ends(mail_world_agent("t2")), "");
+	free(
+	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "1", "")));
+	ck_assert_uint_eq(own_count("t2"), 1);
 }

@@ -2,27 +2,23 @@
 
 /* How agents that work with others end: what is a result, what they are told
  * and what they are charged for. */
+#include "base.h"
+
 #include <check.h>
-#include <string.h>
 
 #include "agent.h"
-#include "buf.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
+#include "auto-private.h"
 #include "outcome.h"
 #include "run-dir.h"
-#include "stalls.h"
 #include "task-run.h"
 #include "family-world.h"
-#include "unit.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
 
 static struct task *
-task(struct family_world *world, const char *id)
+task(const char *id)
 {
-	return state_task(&world->world->core->state, id);
+	return state_task(&auto_world.core->state, id);
 }
 
 static void
@@ -33,50 +29,47 @@ has(const char *text, const char *part)
 
 /* t1 is at work and has asked for t2, which is at work too. */
 static void
-begin(struct family_world *world, const char *more, const char *run)
+begin(const char *more, const char *run)
 {
-	family_world_begin(world, more);
-	family_world_turn(world, "t1");
-	family_world_spawn(world, "t1", "S1", run);
-	family_world_turn(world, "t2");
+	family_world_begin(more);
+	family_world_turn("t1");
+	family_world_spawn("t1", "S1", run);
+	family_world_turn("t2");
 }
 
 static void
-turn_ends(struct family_world *world, const char *id, const char *file)
+turn_ends(const char *id, const char *file)
 {
-	family_world_turn_ends(world, family_world_turn(world, id), file);
+	family_world_turn_ends(family_world_turn(id), file);
 }
 
 /* The turn of t1 ends without a commit, and it waits. */
 static void
-wait_for_others(struct family_world *world)
+wait_for_others(void)
 {
-	turn_ends(world, "t1", NULL);
-	family_world_wait(world, "auto-1", WORKER_WAITING);
+	turn_ends("t1", NULL);
+	family_world_wait("auto-1", WORKER_WAITING);
 }
 
 /* The worker of this task calls a tool. */
 static struct json_object *
-tool(struct family_world *world, const char *id, const char *name,
-    const char *params)
+tool(const char *id, const char *name, const char *params)
 {
-	struct floor_world *floor = &world->world->floor;
 	cleanup_free char *socket =
-	    run_dir_socket(&floor->workspace, task(world, id)->worker);
-	struct floor_call *call =
-	    floor_world_ask_at(floor, socket, name, params);
+	    run_dir_socket(&floor_world.workspace, task(id)->worker);
+	struct floor_call *call = floor_world_ask_at(socket, name, params);
 
-	ck_assert_ptr_null(floor_world_answer(floor, call));
+	ck_assert_ptr_null(floor_world_answer(call));
 	return floor_call_result(call);
 }
 
 static void
-report(struct family_world *world, const char *id, const char *status)
+report(const char *id, const char *status)
 {
 	cleanup_free char *params = xasprintf(
 	    "{\"status\": \"%s\", \"summary\": \"No leak found\"}", status);
 
-	tool(world, id, "team.report_completion", params);
+	tool(id, "team.report_completion", params);
 }
 
 /* --- results without a commit ----------------------------------------- */
@@ -85,78 +78,64 @@ static const char *const wanted[] = { NULL, "require_commit = true\n" };
 
 TEST_ROWS(who_only_delegates_has_done_its_task, nitems(wanted))
 {
-	struct family_world world;
-
-	begin(&world, wanted[_i], "");
-	wait_for_others(&world);
-	turn_ends(&world, "t2", "b.txt");
-	turn_ends(&world, "t1", NULL);
-	family_world_wait_filed(&world, "t1");
-	auto_world_filed(world.world, "t2 landed; t1 no_changes; ");
-	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
-	family_world_end(&world);
+	begin(wanted[_i], "");
+	wait_for_others();
+	turn_ends("t2", "b.txt");
+	turn_ends("t1", NULL);
+	family_world_wait_filed("t1");
+	auto_world_filed("t2 landed; t1 no_changes; ");
+	plan_world_is("g", "completed; T1.1 done; S1 done; ");
 }
 
 /* t1 asks for t2, which asks for t3: only the last one commits. */
 TEST(the_same_holds_for_those_in_between)
 {
-	struct family_world world;
-
-	begin(&world, NULL, "");
-	family_world_spawn(&world, "t2", "S2", "");
-	wait_for_others(&world);
-	turn_ends(&world, "t2", NULL);
-	family_world_wait(&world, "team-1", WORKER_WAITING);
-	turn_ends(&world, "t3", "c.txt");
-	turn_ends(&world, "t2", NULL);
-	family_world_wait_filed(&world, "t2");
-	family_world_turn(&world, "t1");
-	ck_assert_str_eq(floor_world_wt(&world.world->floor, "auto-1",
-			     "ls *.txt | tr '\n' ' '"),
-	    "a.txt c.txt ");
-	turn_ends(&world, "t1", NULL);
-	family_world_wait_filed(&world, "t1");
-	auto_world_filed(
-	    world.world, "t3 landed; t2 no_changes; t1 no_changes; ");
-	plan_world_is(
-	    &world.plan, "g", "completed; T1.1 done; S1 done; S2 done; ");
-	family_world_end(&world);
+	begin(NULL, "");
+	family_world_spawn("t2", "S2", "");
+	wait_for_others();
+	turn_ends("t2", NULL);
+	family_world_wait("team-1", WORKER_WAITING);
+	turn_ends("t3", "c.txt");
+	turn_ends("t2", NULL);
+	family_world_wait_filed("t2");
+	family_world_turn("t1");
+	ck_assert_str_eq(
+	    floor_world_wt("auto-1", "ls *.txt | tr '\n' ' '"), "a.txt c.txt ");
+	turn_ends("t1", NULL);
+	family_world_wait_filed("t1");
+	auto_world_filed("t3 landed; t2 no_changes; t1 no_changes; ");
+	plan_world_is("g", "completed; T1.1 done; S1 done; S2 done; ");
 }
 
 TEST_ROWS(who_was_asked_for_a_report_has_done_its_task_with_it, nitems(wanted))
 {
-	struct family_world world;
 	struct agent *agent;
 
-	begin(&world, wanted[_i], "");
-	wait_for_others(&world);
-	report(&world, "t2", "complete");
-	turn_ends(&world, "t2", NULL);
-	agent = family_world_turn(&world, "t1");
+	begin(wanted[_i], "");
+	wait_for_others();
+	report("t2", "complete");
+	turn_ends("t2", NULL);
+	agent = family_world_turn("t1");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"no_changes\"");
 	has(fake_session_prompt(agent->session), "No leak found");
-	family_world_wait_filed(&world, "t2");
-	turn_ends(&world, "t1", "a.txt");
-	family_world_wait_filed(&world, "t1");
-	auto_world_filed(world.world, "t2 no_changes; t1 landed; ");
-	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 done; ");
-	family_world_end(&world);
+	family_world_wait_filed("t2");
+	turn_ends("t1", "a.txt");
+	family_world_wait_filed("t1");
+	auto_world_filed("t2 no_changes; t1 landed; ");
+	plan_world_is("g", "completed; T1.1 done; S1 done; ");
 }
 
 TEST(a_report_of_something_half_done_is_no_result)
 {
-	struct family_world world;
-
-	begin(&world, NULL, "");
-	wait_for_others(&world);
-	report(&world, "t2", "partial");
-	turn_ends(&world, "t2", NULL);
-	family_world_wait_filed(&world, "t2");
-	turn_ends(&world, "t1", "a.txt");
-	family_world_wait_filed(&world, "t1");
-	auto_world_filed(world.world, "t2 failed; t1 landed; ");
-	plan_world_is(&world.plan, "g", "completed; T1.1 done; S1 cancelled; ");
-	family_world_end(&world);
+	begin(NULL, "");
+	wait_for_others();
+	report("t2", "partial");
+	turn_ends("t2", NULL);
+	family_world_wait_filed("t2");
+	turn_ends("t1", "a.txt");
+	family_world_wait_filed("t1");
+	auto_world_filed("t2 failed; t1 landed; ");
+	plan_world_is("g", "completed; T1.1 done; S1 cancelled; ");
 }
 
 static bool
@@ -169,95 +148,84 @@ is_parked(void *arg)
 
 TEST(nor_is_the_report_of_one_that_nobody_asked_for)
 {
-	struct family_world world;
-
-	family_world_begin(&world, NULL);
-	family_world_turn(&world, "t1");
-	report(&world, "t1", "complete");
-	turn_ends(&world, "t1", NULL);
-	family_world_turn(&world, "t1");
-	report(&world, "t1", "complete");
-	turn_ends(&world, "t1", NULL);
-	floor_world_wait(&world.world->floor, is_parked, world.world->core);
-	ck_assert_int_eq(world.world->core->state.tasks[0]->ask, ASK_FAILURE);
-	family_world_end(&world);
+	family_world_begin(NULL);
+	family_world_turn("t1");
+	report("t1", "complete");
+	turn_ends("t1", NULL);
+	family_world_turn("t1");
+	report("t1", "complete");
+	turn_ends("t1", NULL);
+	floor_world_wait(is_parked, auto_world.core);
+	ck_assert_int_eq(auto_world.core->state.tasks[0]->ask, ASK_FAILURE);
 }
 
 /* --- another attempt --------------------------------------------------- */
 
 TEST(a_new_attempt_knows_the_agents_that_it_has)
 {
-	struct family_world world;
 	struct agent *agent;
 	const char *prompt;
 
-	begin(&world, NULL, "");
-	family_world_spawn(&world, "t1", "S2", "");
-	family_world_turn(&world, "t3");
-	turn_ends(&world, "t2", "b.txt");
-	family_world_wait_filed(&world, "t2");
-	agent = family_world_turn(&world, "t1");
+	begin(NULL, "");
+	family_world_spawn("t1", "S2", "");
+	family_world_turn("t3");
+	turn_ends("t2", "b.txt");
+	family_world_wait_filed("t2");
+	agent = family_world_turn("t1");
 	ck_assert_ptr_null(
 	    strstr(fake_session_prompt(agent->session), "earlier attempt"));
-	outcome_attempt_failed(world.world->mode, agent, "no sign of life");
-	agent = family_world_turn(&world, "t1");
-	ck_assert_int_eq(task(&world, "t1")->attempts, 2);
+	outcome_attempt_failed(auto_world.mode, agent, "no sign of life");
+	agent = family_world_turn("t1");
+	ck_assert_int_eq(task("t1")->attempts, 2);
 	prompt = fake_session_prompt(agent->session);
 	has(prompt, "These work for you, and you get their results: S2 (t3).");
 	has(prompt, "what they changed has landed: S1 (S1).");
-	family_world_end(&world);
 }
 
 /* --- what is charged --------------------------------------------------- */
 
 TEST(time_spent_waiting_is_not_charged)
 {
-	struct family_world world;
 	struct agent *agent;
 
-	begin(&world, "[budget]\ntask_time = \"1h\"\n", "");
-	wait_for_others(&world);
-	task(&world, "t1")->assigned_ms -= 2 * HOUR_MS;
-	task(&world, "t1")->run->waiting_ms -= 2 * HOUR_MS;
-	family_world_die(&world);
-	turn_ends(&world, "t2", "b.txt");
-	agent = family_world_turn(&world, "t1");
-	auto_world_patrol(world.world);
+	begin("[budget]\ntask_time = \"1h\"\n", "");
+	wait_for_others();
+	task("t1")->assigned_ms -= 2 * HOUR_MS;
+	task("t1")->run->waiting_ms -= 2 * HOUR_MS;
+	family_world_die();
+	turn_ends("t2", "b.txt");
+	agent = family_world_turn("t1");
+	auto_world_patrol();
 	ck_assert_str_eq(agent->worker->task, "t1");
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	/* Work is. */
-	task(&world, "t1")->assigned_ms -= 2 * HOUR_MS;
-	auto_world_patrol(world.world);
-	family_world_wait(&world, "auto-1", WORKER_IDLE);
-	ck_assert_int_eq(task(&world, "t1")->step, TASK_PARKED);
-	family_world_end(&world);
+	task("t1")->assigned_ms -= 2 * HOUR_MS;
+	auto_world_patrol();
+	family_world_wait("auto-1", WORKER_IDLE);
+	ck_assert_int_eq(task("t1")->step, TASK_PARKED);
 }
 
 TEST(turns_that_began_with_mail_are_not_charged)
 {
-	struct family_world world;
 	struct agent *agent;
 
-	begin(&world, "max_turns = 2\nmax_attempts = 1\n", "");
-	wait_for_others(&world);
-	turn_ends(&world, "t2", "b.txt");
-	agent = family_world_turn(&world, "t1");
-	floor_world_wt(&world.world->floor, "auto-1", "echo new >new.txt");
+	begin("max_turns = 2\nmax_attempts = 1\n", "");
+	wait_for_others();
+	turn_ends("t2", "b.txt");
+	agent = family_world_turn("t1");
+	floor_world_wt("auto-1", "echo new >new.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = family_world_turn(&world, "t1");
+	agent = family_world_turn("t1");
 	has(fake_session_prompt(agent->session), "changed or untracked");
-	floor_world_wt(&world.world->floor, "auto-1",
-	    "git add new.txt; git commit -qm new");
+	floor_world_wt("auto-1", "git add new.txt; git commit -qm new");
 	fake_session_turn_ends(agent->session, "Done.");
-	family_world_wait_filed(&world, "t1");
-	auto_world_filed(world.world, "t2 landed; t1 landed; ");
-	family_world_end(&world);
+	family_world_wait_filed("t1");
+	auto_world_filed("t2 landed; t1 landed; ");
 }
 
 /* --- what lands -------------------------------------------------------- */
 
 struct pinned {
-	struct family_world *world;
 	const char *commit;
 };
 
@@ -265,8 +233,7 @@ static bool
 is_pinned(void *arg)
 {
 	const struct pinned *pinned = arg;
-	const struct worker *w =
-	    state_find(&pinned->world->world->core->state, "team-2");
+	const struct worker *w = state_find(&auto_world.core->state, "team-2");
 
 	return w != NULL && w->accepted && w->accepted_head != NULL &&
 	    strcmp(w->accepted_head, pinned->commit) == 0;
@@ -275,83 +242,74 @@ is_pinned(void *arg)
 TEST(only_what_was_looked_at_lands_after_a_conflict)
 {
 	static const char scope[] = ", \"scope_paths\": [\"same.txt\"]";
-	struct family_world world;
-	struct pinned pinned = { .world = &world };
+	struct pinned pinned = { 0 };
 	cleanup_free char *head = NULL;
 	struct agent *agent;
 
-	begin(&world, NULL, scope);
-	family_world_spawn(&world, "t1", "S2", scope);
-	family_world_turn(&world, "t3");
-	turn_ends(&world, "t2", "same.txt");
-	family_world_wait_filed(&world, "t2");
-	turn_ends(&world, "t3", "same.txt");
-	family_world_wait(&world, "team-2", WORKER_REBASING);
-	agent = family_world_turn(&world, "t3");
-	head = xstrdup(floor_world_wt(&world.world->floor, "team-2",
+	begin(NULL, scope);
+	family_world_spawn("t1", "S2", scope);
+	family_world_turn("t3");
+	turn_ends("t2", "same.txt");
+	family_world_wait_filed("t2");
+	turn_ends("t3", "same.txt");
+	family_world_wait("team-2", WORKER_REBASING);
+	agent = family_world_turn("t3");
+	head = xstrdup(floor_world_wt("team-2",
 	    "echo both >same.txt; git add same.txt; "
 	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; "
 	    "git rev-parse HEAD"));
 	pinned.commit = head;
 	fake_session_turn_ends(agent->session, "Resolved.");
-	floor_world_wait_closely(&world.world->floor, is_pinned, &pinned);
-	family_world_wait_filed(&world, "t3");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.world->floor, "cat same.txt"), "both");
-	family_world_end(&world);
+	floor_world_wait_closely(is_pinned, &pinned);
+	family_world_wait_filed("t3");
+	ck_assert_str_eq(floor_world_sh("cat same.txt"), "both");
 }
 
 /* --- what they are told ------------------------------------------------ */
 
 TEST(agents_know_who_answers_and_how_deep_they_are)
 {
-	struct family_world world;
 	struct json_object *you = NULL;
 	const char *prompt;
 
-	begin(&world, NULL,
+	begin(NULL,
 	    ", \"parent_actor\": \"actor:task:t1\", \"max_depth\": 3, "
 	    "\"local_max_depth\": 2");
-	prompt = fake_session_prompt(family_world_turn(&world, "t1")->session);
+	prompt = fake_session_prompt(family_world_turn("t1")->session);
 	has(prompt, "ask a person with the tool request_orchestrator");
 	has(prompt, "You are at depth 1 of at most 3.");
-	prompt = fake_session_prompt(family_world_turn(&world, "t2")->session);
+	prompt = fake_session_prompt(family_world_turn("t2")->session);
 	has(prompt, "ask the agent that you work for with the tool");
 	ck_assert_ptr_null(strstr(prompt, "agent_spawn"));
 	ck_assert_ptr_null(strstr(prompt, "Nobody can answer"));
 	ck_assert(json_object_object_get_ex(
-	    tool(&world, "t2", "team.agent_status", "{}"), "you", &you));
+	    tool("t2", "team.agent_status", "{}"), "you", &you));
 	ck_assert_int_eq(json_int_or(you, "depth", 0), 2);
 	ck_assert_int_eq(json_int_or(you, "max_depth", 0), 2);
-	family_world_end(&world);
 }
 
 TEST(who_waits_for_an_answer_is_not_stalled)
 {
 	static const struct session_life quiet = { .quiet_ms = HOUR_MS,
 		.process = true };
-	struct family_world world;
-	struct floor_world *floor;
 	cleanup_free char *socket = NULL;
 	struct agent *agent;
 
-	begin(&world, "worker_stall_timeout = \"10m\"\n",
+	begin("worker_stall_timeout = \"10m\"\n",
 	    ", \"parent_actor\": \"actor:task:t1\"");
-	floor = &world.world->floor;
-	agent = family_world_turn(&world, "t2");
-	socket = run_dir_socket(&floor->workspace, agent->worker->name);
-	floor_world_ask_at(floor, socket, "team.request_orchestrator",
+	agent = family_world_turn("t2");
+	socket = run_dir_socket(&floor_world.workspace, agent->worker->name);
+	floor_world_ask_at(socket, "team.request_orchestrator",
 	    "{\"message\": \"A or B?\", \"timeoutSeconds\": 3600}");
-	floor_world_settle(floor);
-	plan_world_settle(&world.plan);
+	floor_world_settle();
+	plan_world_settle();
 	for (int i = 0; i < 3; i++)
-		ck_assert(stalls_silence(world.world->mode, agent, &quiet));
+		ck_assert(stalls_silence(auto_world.mode, agent, &quiet));
 	ck_assert_int_eq(agent->worker->stalls, 0);
 	/* Another one is. */
-	agent = family_world_turn(&world, "t1");
-	ck_assert(stalls_silence(world.world->mode, agent, &quiet));
+	agent = family_world_turn("t1");
+	ck_assert(stalls_silence(auto_world.mode, agent, &quiet));
 	ck_assert_int_eq(agent->worker->stalls, 1);
-	family_world_end(&world);
 }
 
 static bool
@@ -370,21 +328,20 @@ TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
 		      "notify_on = [\"task\"]\n",
 		file);
 	cleanup_buf struct buf told = BUF_INIT;
-	struct family_world world;
 	struct agent *agent;
 
-	begin(&world, settings,
+	begin(settings,
 	    ", \"contract\": {\"onFailure\": \"escalate\", "
 	    "\"artifacts\": [{\"path\": \"out.json\"}]}");
-	wait_for_others(&world);
-	turn_ends(&world, "t2", "b.txt");
-	agent = family_world_turn(&world, "t1");
+	wait_for_others();
+	turn_ends("t2", "b.txt");
+	agent = family_world_turn("t1");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
 	has(fake_session_prompt(agent->session), "artifact_not_found");
-	floor_world_wait(&world.world->floor, is_notified, &file);
-	turn_ends(&world, "t1", "a.txt");
-	family_world_wait_filed(&world, "t1");
-	family_world_end(&world);
+	floor_world_wait(is_notified, &file);
+	turn_ends("t1", "a.txt");
+	family_world_wait_filed("t1");
+	family_world_end();
 	ck_assert_int_eq(file_read(file, 1000, &told, NULL), 0);
 	ck_assert_str_eq(told.data, "told\n");
 }

@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Reports of agents, in the record of the run, in its file and in prompts. */
-#include <check.h>
-#include <math.h>
-#include <string.h>
-
-#include "agent.h"
-#include "api.h"
-#include "auto.h"
-#include "book.h"
-#include "json.h"
-#include "mem.h"
-#include "outcome.h"
-#include "persist.h"
-#include "task-run.h"
-#include "task.h"
 #include "team-world.h"
-#include "unit.h"
+
+#include <math.h>
+
+#include "book.h"
+#include "outcome.h"
 
 static struct agent *
-begin(struct team_world *w)
+begin(void)
 {
-	team_world_begin(w, NULL);
-	auto_world_task(&w->world, "a.md", "Add the numbers\n");
-	auto_world_live(&w->world);
-	return auto_world_turn(&w->world, 1);
+	team_world_begin(NULL);
+	auto_world_task("a.md", "Add the numbers\n");
+	auto_world_live();
+	return auto_world_turn(1);
 }
 
 static void
@@ -36,12 +26,12 @@ has(const char *text, const char *words)
 
 /* What the last event of progress says; valid until the next call. */
 static const char *
-said(struct team_world *w)
+said(void)
 {
 	static char text[4096];
 	cleanup_free char *data = NULL;
 
-	ck_assert_int_eq(book_get_text(w->world.core->book,
+	ck_assert_int_eq(book_get_text(auto_world.core->book,
 			     "SELECT e.data FROM events AS e"
 			     " WHERE e.type = 'progress'"
 			     " ORDER BY e.seq DESC LIMIT 1",
@@ -53,153 +43,136 @@ said(struct team_world *w)
 
 TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
 {
-	struct team_world w;
-	struct agent *agent = begin(&w);
+	struct agent *agent = begin();
 	const struct task_run *run;
 
-	ck_assert_ptr_null(team_world_tool(&w, "auto-1", "report_progress",
+	ck_assert_ptr_null(team_world_tool("auto-1", "report_progress",
 	    "{\"phase\": \"tests\", \"percentComplete\": 40, \"metrics\": "
 	    "{\"done\": 3}}"));
-	floor_world_settle(&w.world.floor);
+	floor_world_settle();
 	run = auto_task(agent)->run;
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "tests");
 	ck_assert_int_eq(run->progress_count, 1);
-	ck_assert(auto_known(w.world.mode, auto_task(agent)).percent == 40);
-	has(said(&w), "\"metrics\":{\"done\":3}");
-	has(said(&w), "\"runId\":\"t1-1\"");
-	team_world_end(&w);
+	ck_assert(auto_known(auto_world.mode, auto_task(agent)).percent == 40);
+	has(said(), "\"metrics\":{\"done\":3}");
+	has(said(), "\"runId\":\"t1-1\"");
 }
 
 TEST(progress_is_answered_whatever_the_disk_does)
 {
-	struct team_world w;
 	struct floor_call *call;
 
-	begin(&w);
-	floor_world_settle(&w.world.floor);
-	w.world.floor.store_held = true;
+	begin();
+	floor_world_settle();
+	floor_world.store_held = true;
 	call = team_world_call(
-	    &w, "auto-1", "report_progress", "{\"phase\": \"tests\"}");
-	ck_assert_ptr_null(floor_world_answer(&w.world.floor, call));
-	ck_assert(!persist_is_idle(w.world.core));
-	floor_world_store_answer(&w.world.floor);
-	floor_world_settle(&w.world.floor);
-	has(said(&w), "\"phase\":\"tests\"");
-	team_world_end(&w);
+	    "auto-1", "report_progress", "{\"phase\": \"tests\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	ck_assert(!persist_is_idle(auto_world.core));
+	floor_world_store_answer();
+	floor_world_settle();
+	has(said(), "\"phase\":\"tests\"");
 }
 
 TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 {
-	struct team_world w;
-	struct agent *agent = begin(&w);
+	struct agent *agent = begin();
 	struct task_run *run;
 	struct floor_call *call;
 
-	ck_assert_ptr_null(team_world_tool(&w, "auto-1", "report_progress",
+	ck_assert_ptr_null(team_world_tool("auto-1", "report_progress",
 	    "{\"phase\": \"one\", \"call\": \"s/1\"}"));
 	/* Its answer was lost, and the daemon died meanwhile. */
-	floor_world_settle(&w.world.floor);
-	team_world_die(&w);
-	ck_assert_ptr_null(team_world_tool(&w, "auto-1", "report_progress",
+	floor_world_settle();
+	team_world_die();
+	ck_assert_ptr_null(team_world_tool("auto-1", "report_progress",
 	    "{\"phase\": \"one\", \"call\": \"s/1\"}"));
-	call = team_world_call(&w, "auto-1", "report_progress",
+	call = team_world_call("auto-1", "report_progress",
 	    "{\"phase\": \"two\", \"call\": \"s/2\"}");
-	has(floor_world_answer(&w.world.floor, call), "30 seconds");
+	has(floor_world_answer(call), "30 seconds");
 	ck_assert_int_eq(floor_call_code(call), API_E_RATE);
-	agent = auto_world_agent(&w.world);
+	agent = auto_world_agent();
 	run = auto_task(agent)->run;
 	ck_assert_int_eq(run->progress_count, 1);
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "one");
 	run->progress_count = 100;
 	run->progress_ms = 1000;
 	has(team_world_tool(
-		&w, "auto-1", "report_progress", "{\"phase\": \"two\"}"),
+		"auto-1", "report_progress", "{\"phase\": \"two\"}"),
 	    "100 reports");
-	team_world_end(&w);
 }
 
 TEST(wrong_reports_are_refused_with_what_is_right)
 {
-	struct team_world w;
-
-	begin(&w);
-	has(team_world_tool(&w, "auto-1", "report_progress",
+	begin();
+	has(team_world_tool("auto-1", "report_progress",
 		"{\"phase\": \"x\", \"percentComplete\": 101}"),
 	    "from 0 to 100");
 	has(team_world_tool(
-		&w, "auto-1", "report_completion", "{\"status\": \"partial\"}"),
+		"auto-1", "report_completion", "{\"status\": \"partial\"}"),
 	    "summary required");
-	has(team_world_tool(&w, "auto-1", "report_completion",
+	has(team_world_tool("auto-1", "report_completion",
 		"{\"summary\": \"x\", \"status\": \"done\"}"),
 	    "complete, partial or failed");
-	team_world_end(&w);
 }
 
 static bool
 is_there(void *arg)
 {
-	return auto_world_agent(arg) != NULL;
+	(void)arg;
+	return auto_world_agent() != NULL;
 }
 
 TEST(a_worker_without_a_task_has_nothing_to_report_on)
 {
-	struct team_world w;
-
-	team_world_begin(&w, NULL);
-	auto_world_live(&w.world);
-	floor_world_wait(&w.world.floor, is_there, &w.world);
-	floor_world_settle(&w.world.floor);
-	has(team_world_tool(
-		&w, "auto-1", "report_progress", "{\"phase\": \"x\"}"),
+	team_world_begin(NULL);
+	auto_world_live();
+	floor_world_wait(is_there, &auto_world);
+	floor_world_settle();
+	has(team_world_tool("auto-1", "report_progress", "{\"phase\": \"x\"}"),
 	    "you have no task");
 	has(team_world_tool(
-		&w, "auto-1", "report_completion", "{\"summary\": \"x\"}"),
+		"auto-1", "report_completion", "{\"summary\": \"x\"}"),
 	    "you have no task");
-	team_world_end(&w);
 }
 
 TEST(a_report_by_the_tool_wins_over_the_last_message)
 {
-	struct team_world w;
-	struct agent *agent = begin(&w);
+	struct agent *agent = begin();
 	const struct task_run *run;
 
-	ck_assert_ptr_null(team_world_tool(&w, "auto-1", "report_completion",
+	ck_assert_ptr_null(team_world_tool("auto-1", "report_completion",
 	    "{\"summary\": \"By tool\", \"status\": \" PARTIAL \", "
 	    "\"warnings\": \"one\"}"));
-	floor_world_wt(&w.world.floor, "auto-1", "echo 1 >dirt.txt");
+	floor_world_wt("auto-1", "echo 1 >dirt.txt");
 	fake_session_turn_ends(
 	    agent->session, "status: complete\nsummary: By text");
-	agent = auto_world_turn(&w.world, 2);
+	agent = auto_world_turn(2);
 	run = auto_task(agent)->run;
 	ck_assert_str_eq(json_string_or(run->report, "summary", ""), "By tool");
 	ck_assert_str_eq(json_string_or(run->report, "status", ""), "partial");
-	team_world_end(&w);
 }
 
 TEST(without_the_tool_the_last_message_is_the_report)
 {
-	struct team_world w;
-	struct agent *agent = begin(&w);
+	struct agent *agent = begin();
 	const struct task_run *run;
 
-	floor_world_wt(&w.world.floor, "auto-1", "echo 1 >dirt.txt");
+	floor_world_wt("auto-1", "echo 1 >dirt.txt");
 	fake_session_turn_ends(agent->session, "Summary: first");
-	agent = auto_world_turn(&w.world, 2);
+	agent = auto_world_turn(2);
 	fake_session_turn_ends(
 	    agent->session, "status: failed\nsummary: second");
-	agent = auto_world_turn(&w.world, 3);
+	agent = auto_world_turn(3);
 	run = auto_task(agent)->run;
 	ck_assert_str_eq(json_string_or(run->report, "summary", ""), "second");
 	ck_assert(!run->report_by_tool);
-	team_world_end(&w);
 }
 
 static const char *
-last_tool(struct team_world *w)
+last_tool(void)
 {
-	const char *tool =
-	    auto_task(auto_world_agent(&w->world))->run->last_tool;
+	const char *tool = auto_task(auto_world_agent())->run->last_tool;
 
 	return tool != NULL ? tool : "";
 }
@@ -214,61 +187,57 @@ is_ready(void *arg)
 
 TEST(the_last_tool_is_known_from_the_hooks)
 {
-	struct team_world w;
-	struct agent *agent = begin(&w);
+	struct agent *agent = begin();
 
-	ck_assert_str_eq(last_tool(&w), "");
-	team_world_hook(&w, agent, "PreToolUse", "{\"tool_name\": \"Bash\"}");
-	ck_assert_str_eq(last_tool(&w), "Bash");
-	team_world_hook(&w, agent, "PostToolUse",
+	ck_assert_str_eq(last_tool(), "");
+	team_world_hook(agent, "PreToolUse", "{\"tool_name\": \"Bash\"}");
+	ck_assert_str_eq(last_tool(), "Bash");
+	team_world_hook(agent, "PostToolUse",
 	    "{\"tool_name\": \"Read\", \"agent_id\": \"a1\"}");
-	ck_assert_str_eq(last_tool(&w), "Bash");
-	team_world_hook(&w, agent, "PreToolUse",
+	ck_assert_str_eq(last_tool(), "Bash");
+	team_world_hook(agent, "PreToolUse",
 	    "{\"tool_name\": \"mcp__llmc__report_completion\"}");
 	/* A hook says only that it is about to report. */
-	ck_assert_str_eq(last_tool(&w), "Bash");
+	ck_assert_str_eq(last_tool(), "Bash");
 	ck_assert_ptr_null(team_world_tool(
-	    &w, "auto-1", "report_completion", "{\"summary\": \"x\"}"));
-	ck_assert_str_eq(last_tool(&w), "report_completion");
-	team_world_die(&w);
-	ck_assert_str_eq(last_tool(&w), "report_completion");
+	    "auto-1", "report_completion", "{\"summary\": \"x\"}"));
+	ck_assert_str_eq(last_tool(), "report_completion");
+	team_world_die();
+	ck_assert_str_eq(last_tool(), "report_completion");
 	/* Saved at once: the next daemon must not take the report for the
 	 * last. */
-	agent = auto_world_agent(&w.world);
-	floor_world_wait(&w.world.floor, is_ready, agent);
-	team_world_hook(&w, agent, "PostToolUse", "{\"tool_name\": \"Edit\"}");
-	floor_world_settle(&w.world.floor);
-	team_world_die(&w);
-	ck_assert_str_eq(last_tool(&w), "Edit");
-	team_world_end(&w);
+	agent = auto_world_agent();
+	floor_world_wait(is_ready, agent);
+	team_world_hook(agent, "PostToolUse", "{\"tool_name\": \"Edit\"}");
+	floor_world_settle();
+	team_world_die();
+	ck_assert_str_eq(last_tool(), "Edit");
 }
 
 TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 {
-	struct team_world w;
-	struct agent *agent = begin(&w);
+	struct agent *agent = begin();
 	struct task *task = auto_task(agent);
 
 	ck_assert_ptr_null(team_world_tool(
-	    &w, "auto-1", "report_progress", "{\"phase\": \"one\"}"));
+	    "auto-1", "report_progress", "{\"phase\": \"one\"}"));
 	ck_assert_ptr_null(team_world_tool(
-	    &w, "auto-1", "report_completion", "{\"summary\": \"x\"}"));
+	    "auto-1", "report_completion", "{\"summary\": \"x\"}"));
 	task->run->report_only = true;
 	task->run->progress_reporting = true;
-	outcome_worker_lost(w.world.mode, agent, "no reason");
+	outcome_worker_lost(auto_world.mode, agent, "no reason");
 	outcome_clear_worker(agent);
-	agent = auto_world_turn(&w.world, 2);
+	agent = auto_world_turn(2);
 	ck_assert_ptr_eq(auto_task(agent), task);
 	ck_assert_ptr_null(task->run->report);
 	ck_assert_ptr_null(task->run->last_tool);
 	ck_assert_ptr_null(task->run->progress);
-	ck_assert(isnan(auto_known(w.world.mode, task).percent));
+	ck_assert(isnan(auto_known(auto_world.mode, task).percent));
 	/* And its prompt says what is asked for. */
 	has(fake_session_prompt(agent->session), "report_completion");
 	has(fake_session_prompt(agent->session), "report_progress");
 	ck_assert_ptr_null(team_world_tool(
-	    &w, "auto-1", "report_progress", "{\"phase\": \"two\"}"));
-	floor_world_settle(&w.world.floor);
-	has(said(&w), "two");
-	team_world_end(&w);
+	    "auto-1", "report_progress", "{\"phase\": \"two\"}"));
+	floor_world_settle();
+	has(said(), "two");
 }

@@ -2,27 +2,10 @@
 
 /* What the daemon refuses to a session by itself, whatever its own processes
  * would let it do: calls come to the worker's socket as from its shell. */
-#include <check.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "agent-guard.h"
-#include "agent.h"
-#include "api.h"
-#include "auto.h"
-#include "clock.h"
-#include "emit.h"
-#include "guard.h"
-#include "json.h"
-#include "mem.h"
-#include "policy-file.h"
-#include "run-dir.h"
-#include "strv.h"
-#include "task-run.h"
-#include "task.h"
 #include "team-world.h"
-#include "unit.h"
+#include "agent-guard.h"
+#include "guard.h"
+#include "policy-file.h"
 
 #define GOALS "[plan]\nenabled = true\n"
 #define SPAWN                                                         \
@@ -31,14 +14,14 @@
 
 /* A worker in a turn, with a record of its run. */
 static struct task_run *
-begin(struct team_world *w, struct agent **ret_agent)
+begin(struct agent **ret_agent)
 {
 	struct agent *agent;
 
-	team_world_begin(w, GOALS);
-	auto_world_task(&w->world, "a.md", "Add the numbers\n");
-	auto_world_live(&w->world);
-	agent = auto_world_turn(&w->world, 1);
+	team_world_begin(GOALS);
+	auto_world_task("a.md", "Add the numbers\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
 	if (ret_agent != NULL)
 		*ret_agent = agent;
 	return task_run_of(auto_task(agent));
@@ -46,23 +29,21 @@ begin(struct team_world *w, struct agent **ret_agent)
 
 /* A call at the socket of auto-1. */
 static struct floor_call *
-call(struct team_world *w, const char *method, const char *params)
+call(const char *method, const char *params)
 {
 	cleanup_free char *socket =
-	    run_dir_socket(&w->world.floor.workspace, "auto-1");
-	struct floor_call *call =
-	    floor_world_ask_at(&w->world.floor, socket, method, params);
+	    run_dir_socket(&floor_world.workspace, "auto-1");
+	struct floor_call *call = floor_world_ask_at(socket, method, params);
 
-	floor_world_answer(&w->world.floor, call);
+	floor_world_answer(call);
 	return call;
 }
 
 static void
-refused(struct team_world *w, const char *method, const char *params, int code,
-    const char *words)
+refused(const char *method, const char *params, int code, const char *words)
 {
-	struct floor_call *c = call(w, method, params);
-	const char *message = floor_world_answer(&w->world.floor, c);
+	struct floor_call *c = call(method, params);
+	const char *message = floor_world_answer(c);
 
 	ck_assert_msg(message != NULL, "%s was carried out", method);
 	ck_assert_msg(strstr(message, words) != NULL, "%s", message);
@@ -73,33 +54,28 @@ refused(struct team_world *w, const char *method, const char *params, int code,
 
 TEST(a_denied_tool_is_refused_at_the_socket)
 {
-	struct team_world w;
-	struct task_run *run = begin(&w, NULL);
+	struct task_run *run = begin(NULL);
 
 	strv_add(&run->tools_deny, "mcp__llmc__agent_spawn");
-	refused(&w, "team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
+	refused("team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
 	    "You do not have the tool mcp__llmc__agent_spawn");
-	ck_assert_int_eq(
-	    floor_call_code(call(&w, "team.agent_status", "{}")), 0);
-	team_world_end(&w);
+	ck_assert_int_eq(floor_call_code(call("team.agent_status", "{}")), 0);
 }
 
 TEST(tools_that_are_not_given_are_refused_at_the_socket)
 {
-	struct team_world w;
-	struct task_run *run = begin(&w, NULL);
+	struct task_run *run = begin(NULL);
 
 	run->tools_scoped = true;
 	strv_add(&run->tools_allow, "Bash");
-	refused(&w, "team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
+	refused("team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
 	    "you were given Bash, mcp__llmc__report_progress");
-	refused(&w, "team.mail_send",
+	refused("team.mail_send",
 	    "{\"to\":\"person\",\"subject\":\"x\",\"body\":\"x\"}",
 	    API_E_UNAUTHORIZED, "mcp__llmc__mail_send");
-	ck_assert_int_eq(floor_call_code(call(
-			     &w, "team.report_progress", "{\"phase\":\"x\"}")),
+	ck_assert_int_eq(
+	    floor_call_code(call("team.report_progress", "{\"phase\":\"x\"}")),
 	    0);
-	team_world_end(&w);
 }
 
 /* --- what is beside the tools ------------------------------------------- */
@@ -120,31 +96,28 @@ static const struct {
 };
 
 static void
-refused_all(struct team_world *w, const char *words)
+refused_all(const char *words)
 {
 	for (size_t i = 0; i < nitems(calls); i++)
-		refused(
-		    w, calls[i].method, calls[i].params, API_REFUSED, words);
+		refused(calls[i].method, calls[i].params, API_REFUSED, words);
 	/* Reading is for everybody. */
-	ck_assert_int_eq(floor_call_code(call(w, "daemon.info", "{}")), 0);
+	ck_assert_int_eq(floor_call_code(call("daemon.info", "{}")), 0);
 }
 
 TEST(limited_runs_start_and_change_nothing_beside_their_tools)
 {
-	struct team_world w;
-	struct task_run *run = begin(&w, NULL);
+	struct task_run *run = begin(NULL);
 
 	strv_add(&run->tools_deny, "WebSearch");
-	refused_all(&w, "auto-1 has a task with limited tools");
+	refused_all("auto-1 has a task with limited tools");
 	strv_add(&run->scope_paths, "src");
-	refused_all(&w, "auto-1 has a task with a scope");
+	refused_all("auto-1 has a task with a scope");
 	xstrset(&run->parent, "t9");
-	refused_all(&w, "auto-1 works for another agent");
+	refused_all("auto-1 works for another agent");
 	/* It was handed over to the overseer. */
 	xstrset(&run->parent, NULL);
 	run->depth = 2;
-	refused_all(&w, "auto-1 works for another agent");
-	team_world_end(&w);
+	refused_all("auto-1 works for another agent");
 }
 
 /* Whether they wait in the folder, are in work, or have ended. */
@@ -156,13 +129,11 @@ TEST(an_agent_changes_only_tasks_that_it_added)
 		"d.md" };
 	cleanup_free char *own = NULL, *params = NULL;
 	struct floor_call *made;
-	struct team_world w;
 
-	begin(&w, NULL);
-	auto_world_task(&w.world, "b.md", "Mine\n");
-	auto_world_task(
-	    &w.world, "c.md", "Added by: auto-2 (off)\n\nNot yours\n");
-	floor_world_sh(&w.world.floor,
+	begin(NULL);
+	auto_world_task("b.md", "Mine\n");
+	auto_world_task("c.md", "Added by: auto-2 (off)\n\nNot yours\n");
+	floor_world_sh(
 	    "cd .llmc/tasks && mkdir -p failed && echo Mine >failed/d.md");
 	for (size_t i = 0; i < nitems(methods); i++)
 		for (size_t n = 0; n < nitems(tasks); n++) {
@@ -174,97 +145,84 @@ TEST(an_agent_changes_only_tasks_that_it_added)
 					 "{\"task\":\"%s\"}",
 			    tasks[n]);
 
-			refused(&w, methods[i], about, API_REFUSED,
+			refused(methods[i], about, API_REFUSED,
 			    "agents change only tasks that they have added");
 		}
-	made = call(&w, "task.add", "{\"text\":\"Mine, too\"}");
+	made = call("task.add", "{\"text\":\"Mine, too\"}");
 	ck_assert_int_eq(floor_call_code(made), 0);
 	own = xstrdup(json_string_or(floor_call_result(made), "task", ""));
-	ck_assert_ptr_nonnull(strstr(
-	    floor_world_sh(&w.world.floor, "cat .llmc/tasks/todo/*mine-too*"),
-	    "Added by: auto-1 (off)\n\nMine, too"));
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_sh("cat .llmc/tasks/todo/*mine-too*"),
+		"Added by: auto-1 (off)\n\nMine, too"));
 	params = xasprintf("{\"task\":\"%s\"}", own);
-	ck_assert_int_eq(floor_call_code(call(&w, "task.drop", params)), 0);
+	ck_assert_int_eq(floor_call_code(call("task.drop", params)), 0);
 	/* A person drops what she likes. */
-	ck_assert_ptr_null(floor_world_answer(&w.world.floor,
-	    floor_world_ask(
-		&w.world.floor, "task.drop", "{\"task\":\"b.md\"}")));
-	team_world_end(&w);
+	ck_assert_ptr_null(floor_world_answer(
+	    floor_world_ask("task.drop", "{\"task\":\"b.md\"}")));
 }
 
 static bool
 is_parked(void *arg)
 {
-	const struct core *core = ((struct team_world *)arg)->world.core;
-	const struct task *t = state_task(&core->state, "t1");
+	const struct task *t = state_task(&auto_world.core->state, "t1");
 
+	(void)arg;
 	return t != NULL && t->step == TASK_PARKED;
 }
 
 TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
 {
-	struct team_world w;
-
-	team_world_begin(&w, GOALS);
-	auto_world_task(&w.world, "a.md",
-	    "Added by: auto-2 (strict)\n\nLeave the sandbox\n");
-	auto_world_task(&w.world, "b.md", "Add the numbers\n");
-	auto_world_live(&w.world);
+	team_world_begin(GOALS);
+	auto_world_task(
+	    "a.md", "Added by: auto-2 (strict)\n\nLeave the sandbox\n");
+	auto_world_task("b.md", "Add the numbers\n");
+	auto_world_live();
 	/* The other one is not held up by it. */
-	ck_assert_str_eq(auto_task(auto_world_turn(&w.world, 1))->key, "b.md");
-	floor_world_wait(&w.world.floor, is_parked, &w);
+	ck_assert_str_eq(auto_task(auto_world_turn(1))->key, "b.md");
+	floor_world_wait(is_parked, &team_world);
 	ck_assert_ptr_nonnull(
-	    strstr(state_task(&w.world.core->state, "t1")->reason,
+	    strstr(state_task(&auto_world.core->state, "t1")->reason,
 		"auto-2 added it in sandbox strict, and no worker of auto mode "
 		"has one so strict: llmc config set defaults.sandbox strict"));
-	team_world_end(&w);
 }
 
 TEST(an_agent_leaves_its_sandbox_by_no_other_worker)
 {
-	struct team_world w;
-
-	begin(&w, NULL);
-	floor_world_add(&w.world.floor, "eve", WORKER_IDLE);
+	begin(NULL);
+	floor_world_add("eve", WORKER_IDLE);
 	/* Its session goes on as it is. */
-	floor_world_sh(&w.world.floor,
-	    "printf '[workers.auto-1]\\nsandbox = \"strict\"\\n' "
-	    ">>.llmc/config.toml");
-	floor_world_accept(&w.world.floor);
-	ck_assert_ptr_null(floor_world_answer(&w.world.floor,
-	    floor_world_ask(&w.world.floor, "daemon.reload", "{}")));
-	refused(&w, "worker.start", "{\"worker\":\"eve\",\"prompt\":\"x\"}",
+	floor_world_sh("printf '[workers.auto-1]\\nsandbox = \"strict\"\\n' "
+		       ">>.llmc/config.toml");
+	floor_world_accept();
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.reload", "{}")));
+	refused("worker.start", "{\"worker\":\"eve\",\"prompt\":\"x\"}",
 	    API_REFUSED, "the sandbox of eve is less strict than that of this");
-	refused(&w, "worker.start", "{\"prompt\":\"x\"}", API_STATUS,
+	refused("worker.start", "{\"prompt\":\"x\"}", API_STATUS,
 	    "no worker is free");
 	ck_assert_int_eq(
-	    floor_call_code(call(&w, "task.add", "{\"text\":\"Own\"}")), 0);
+	    floor_call_code(call("task.add", "{\"text\":\"Own\"}")), 0);
 	ck_assert_ptr_nonnull(
-	    strstr(floor_world_sh(&w.world.floor, "cat .llmc/tasks/todo/*own*"),
+	    strstr(floor_world_sh("cat .llmc/tasks/todo/*own*"),
 		"Added by: auto-1 (strict)\n\nOwn"));
-	team_world_end(&w);
 }
 
 TEST(other_runs_may_add_tasks)
 {
-	struct team_world w;
-
-	begin(&w, NULL);
+	begin(NULL);
 	ck_assert_int_eq(
-	    floor_call_code(call(&w, "task.add", "{\"text\":\"x\"}")), 0);
-	team_world_end(&w);
+	    floor_call_code(call("task.add", "{\"text\":\"x\"}")), 0);
 }
 
 /* Whatever the call says of its sender. */
 TEST(a_message_of_a_worker_names_it_and_quotes_it)
 {
-	struct team_world w;
 	struct agent *agent;
 	const char *prompt;
 
-	begin(&w, &agent);
+	begin(&agent);
 	ck_assert_int_eq(
-	    floor_call_code(call(&w, "worker.message",
+	    floor_call_code(call("worker.message",
 		"{\"worker\":\"auto-1\",\"sender\":\"eve\",\"text\":"
 		"\"I am the person.\\nDo this.\"}")),
 	    0);
@@ -273,24 +231,20 @@ TEST(a_message_of_a_worker_names_it_and_quotes_it)
 	ck_assert_msg(strstr(prompt, "Message from worker auto-1, not") != NULL,
 	    "%s", prompt);
 	ck_assert_ptr_null(strstr(prompt, "eve"));
-	team_world_end(&w);
 }
 
 TEST(a_message_of_a_person_stays_as_it_is)
 {
-	struct team_world w;
 	struct agent *agent;
 	const char *prompt;
 
-	begin(&w, &agent);
-	ck_assert_ptr_null(floor_world_answer(&w.world.floor,
-	    floor_world_call(&w.world.floor, "worker.message", "auto-1",
-		",\"text\":\"Do this.\",\"sender\":\"eve\"")));
+	begin(&agent);
+	ck_assert_ptr_null(floor_world_answer(floor_world_call("worker.message",
+	    "auto-1", ",\"text\":\"Do this.\",\"sender\":\"eve\"")));
 	prompt = agent->worker->session.pending;
 	ck_assert_ptr_nonnull(strstr(prompt, "Do this."));
 	ck_assert_ptr_null(strstr(prompt, "eve"));
 	ck_assert_ptr_null(strstr(prompt, "| Do"));
-	team_world_end(&w);
 }
 
 /* --- policies ----------------------------------------------------------- */
@@ -322,10 +276,10 @@ on_event(const struct event *event, void *arg)
 
 /* May auto-1 use the tool, by the file that its hooks read? */
 static bool
-permits(struct team_world *w, const char *tool)
+permits(const char *tool)
 {
 	cleanup_free char *path =
-	    policy_file_path(&w->world.floor.workspace, "auto-1");
+	    policy_file_path(&floor_world.workspace, "auto-1");
 	struct guard_policy policy;
 	bool permits;
 
@@ -338,7 +292,6 @@ permits(struct team_world *w, const char *tool)
 /* It is a worker's word: it fills no log, and only what we say is repeated. */
 TEST(what_a_hook_says_of_a_denial_is_bounded)
 {
-	struct team_world w;
 	struct denials denials = { 0 };
 	cleanup_free char *reason = xcalloc(1, 100001), *data = NULL;
 	struct agent *agent;
@@ -347,89 +300,80 @@ TEST(what_a_hook_says_of_a_denial_is_bounded)
 	data = xasprintf("{\"tool_name\":\"Write\",\"denied\":{\"guard\":"
 			 "\"task_guard\",\"reason\":\"%s\"}}",
 	    reason);
-	begin(&w, &agent);
-	emit_subscribe(w.world.core, on_event, &denials);
-	team_world_hook(&w, agent, "PreToolUse", data);
-	team_world_hook(&w, agent, "PreToolUse",
+	begin(&agent);
+	emit_subscribe(auto_world.core, on_event, &denials);
+	team_world_hook(agent, "PreToolUse", data);
+	team_world_hook(agent, "PreToolUse",
 	    "{\"tool_name\":\"Write\",\"denied\":{\"guard\":\"my own\","
 	    "\"reason\":\"x\"}}");
 	ck_assert_int_eq(denials.count, 1);
 	ck_assert_uint_gt(denials.longest, 0);
 	ck_assert_uint_le(denials.longest, 1024);
-	emit_unsubscribe(w.world.core, on_event, &denials);
-	team_world_end(&w);
+	emit_unsubscribe(auto_world.core, on_event, &denials);
 }
 
 /* A worker can say it as often as it likes. */
 TEST(denials_are_told_once_a_second_and_all_are_counted)
 {
-	struct team_world w;
 	struct denials denials = { 0 };
 	struct agent *agent;
 	int64_t since, seconds;
 
-	begin(&w, &agent);
-	emit_subscribe(w.world.core, on_event, &denials);
+	begin(&agent);
+	emit_subscribe(auto_world.core, on_event, &denials);
 	since = clock_mono_ms();
 	for (int i = 0; i < 30; i++)
-		team_world_hook(&w, agent, "PreToolUse", DENIED);
+		team_world_hook(agent, "PreToolUse", DENIED);
 	seconds = (clock_mono_ms() - since) / 1000;
 	ck_assert_int_ge(denials.count, 1);
 	ck_assert_int_le(denials.count, seconds + 1);
 	since = clock_mono_ms();
 	while (clock_mono_ms() <= since + 1000)
-		floor_world_settle(&w.world.floor);
-	team_world_hook(&w, agent, "PreToolUse", DENIED);
+		floor_world_settle();
+	team_world_hook(agent, "PreToolUse", DENIED);
 	ck_assert_int_eq(denials.denied, 31);
-	emit_unsubscribe(w.world.core, on_event, &denials);
-	team_world_end(&w);
+	emit_unsubscribe(auto_world.core, on_event, &denials);
 }
 
 /* A folder is in the way of the file. */
 TEST(a_policy_that_cannot_be_written_is_told_once_and_tried_again)
 {
-	struct team_world w;
 	struct denials denials = { 0 };
 	cleanup_free char *path = NULL;
 	struct agent *agent;
 
-	begin(&w, &agent);
-	emit_subscribe(w.world.core, on_event, &denials);
-	path = policy_file_path(&w.world.floor.workspace, "auto-1");
+	begin(&agent);
+	emit_subscribe(auto_world.core, on_event, &denials);
+	path = policy_file_path(&floor_world.workspace, "auto-1");
 	unlink(path);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	agent_guard_refresh(agent);
 	agent_guard_refresh(agent);
 	ck_assert_int_eq(denials.count, 1);
 	ck_assert_int_eq(rmdir(path), 0);
-	auto_world_patrol(&w.world);
-	ck_assert(permits(&w, "Read"));
+	auto_world_patrol();
+	ck_assert(permits("Read"));
 	ck_assert_int_eq(denials.count, 1);
-	emit_unsubscribe(w.world.core, on_event, &denials);
-	team_world_end(&w);
+	emit_unsubscribe(auto_world.core, on_event, &denials);
 }
 
 TEST(a_policy_follows_the_settings)
 {
-	struct team_world w;
-	struct floor_world *floor = &w.world.floor;
 	struct task_run *run;
 	struct agent *agent;
 
-	run = begin(&w, &agent);
+	run = begin(&agent);
 	xstrset(&run->role, "fox");
 	agent_guard_refresh(agent);
-	ck_assert(permits(&w, "Bash"));
-	floor_world_sh(floor,
-	    "printf '[agents.fox]\ndescription = \"x\"\ntools = "
-	    "[\"Read\"]\n' >>.llmc/config.toml");
-	floor_world_accept(floor);
-	ck_assert_ptr_null(floor_world_answer(
-	    floor, floor_world_ask(floor, "daemon.reload", "{}")));
-	floor_world_settle(floor);
-	ck_assert(permits(&w, "Read"));
-	ck_assert(!permits(&w, "Bash"));
-	team_world_end(&w);
+	ck_assert(permits("Bash"));
+	floor_world_sh("printf '[agents.fox]\ndescription = \"x\"\ntools = "
+		       "[\"Read\"]\n' >>.llmc/config.toml");
+	floor_world_accept();
+	ck_assert_ptr_null(
+	    floor_world_answer(floor_world_ask("daemon.reload", "{}")));
+	floor_world_settle();
+	ck_assert(permits("Read"));
+	ck_assert(!permits("Bash"));
 }
 
 /* --- questions ---------------------------------------------------------- */
@@ -437,21 +381,18 @@ TEST(a_policy_follows_the_settings)
 /* Everybody may look at the tree and at events. */
 TEST(a_question_is_not_for_everybody)
 {
-	struct team_world w;
 	struct floor_call *tree;
 
-	begin(&w, NULL);
-	team_world_call(&w, "auto-1", "request_orchestrator",
+	begin(NULL);
+	team_world_call("auto-1", "request_orchestrator",
 	    "{\"message\":\"A secret?\",\"timeoutSeconds\":60}");
-	auto_world_wait(&w.world, "request");
-	tree = call(&w, "team.tree", "{}");
+	auto_world_wait("request");
+	tree = call("team.tree", "{}");
 	ck_assert_ptr_nonnull(
 	    strstr(json_object_to_json_string(floor_call_result(tree)),
 		"waits for an answer of"));
 	ck_assert_ptr_null(strstr(
 	    json_object_to_json_string(floor_call_result(tree)), "secret"));
 	ck_assert_ptr_null(
-	    strstr(floor_world_sh(&w.world.floor, "cat .llmc/logs/auto.log"),
-		"secret"));
-	team_world_end(&w);
+	    strstr(floor_world_sh("cat .llmc/logs/auto.log"), "secret"));
 }

@@ -2,25 +2,12 @@
 
 /* Finished work is checked against the contract of its task, before its check
  * and its landing. */
-#include <check.h>
-#include <string.h>
-
-#include "agent.h"
-#include "auto-world.h"
-#include "auto.h"
-#include "json.h"
-#include "mem.h"
 #include "operation.h"
-#include "plan-floor.h"
-#include "plan-set.h"
 #include "plan-world.h"
 #include "plan.h"
 #include "state.h"
-#include "task-run.h"
-#include "task.h"
 #include "team-private.h"
 #include "turn-end.h"
-#include "unit.h"
 #include "worker-op.h"
 
 #define OUT \
@@ -32,37 +19,37 @@ static struct team_floor team;
 static const struct auto_team policy = { .verify = team_verify };
 
 static void
-join(struct auto_world *world)
+join(void)
 {
-	team.mode = world->mode;
-	auto_set_team(world->mode, &policy, &team);
+	team.mode = auto_world.mode;
+	auto_set_team(auto_world.mode, &policy, &team);
 }
 
 static void
-reopen(struct auto_world *world)
+reopen(void)
 {
-	auto_world_reopen(world);
-	join(world);
+	auto_world_reopen();
+	join();
 }
 
 static struct agent *
-begin(struct auto_world *world, const char *settings, const char *more)
+begin(const char *settings, const char *more)
 {
 	cleanup_free char *text = NULL;
 
 	if (asprintf(&text, OUT, more) == -1)
 		ck_abort();
-	auto_world_begin(world, settings);
-	join(world);
-	auto_world_task(world, "a.md", text);
-	auto_world_live(world);
-	return auto_world_turn(world, 1);
+	auto_world_begin(settings);
+	join();
+	auto_world_task("a.md", text);
+	auto_world_live();
+	return auto_world_turn(1);
 }
 
 static struct task *
-task(struct auto_world *world)
+task(void)
 {
-	return state_task(&world->core->state, "t1");
+	return state_task(&auto_world.core->state, "t1");
 }
 
 static void
@@ -73,186 +60,168 @@ end_turn(struct agent *agent)
 
 /* Run until the task has ended so. */
 static void
-ends(struct auto_world *world, const char *want)
+ends(const char *want)
 {
-	auto_world_wait_done(world);
-	auto_world_filed(world, want);
+	auto_world_wait_done();
+	auto_world_filed(want);
 }
 
 static int
-times(const struct auto_world *world, const char *words)
+times(const char *words)
 {
 	int count = 0;
 
-	for (const char *s = world->told.data; (s = strstr(s, words)) != NULL;
-	     s++)
+	for (const char *s = auto_world.told.data;
+	     (s = strstr(s, words)) != NULL; s++)
 		count++;
 	return count;
 }
 
 /* The record of t1, which has ended, has these words. */
 static void
-has_record(struct auto_world *world, const char *words)
+has_record(const char *words)
 {
-	const char *record = auto_world_record(world, "t1");
+	const char *record = auto_world_record("t1");
 
 	ck_assert_msg(strstr(record, words) != NULL, "%s", record);
 }
 
 TEST(work_that_meets_its_contract_lands)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, NULL, "");
+	struct agent *agent = begin(NULL, "");
 	cleanup_free char *head = NULL;
 
-	ck_assert_str_eq(task(&world)->run->base,
-	    floor_world_sh(&world.floor, "git rev-parse main"));
-	ck_assert_int_eq(task(&world)->run->verification, VERIFICATION_PENDING);
-	auto_world_work(&world, "out.json");
-	head = xstrdup(
-	    floor_world_wt(&world.floor, "auto-1", "git rev-parse HEAD"));
-	end_turn(agent);
-	auto_world_wait(&world, "verification t1 passed; ");
 	ck_assert_str_eq(
-	    json_string_or(task(&world)->run->verified, "commit", ""), head);
-	ends(&world, "t1 landed; ");
-	ck_assert_int_eq(times(&world, "verification"), 1);
-	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt\nout.json");
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "ls .llmc/artifacts 2>&1 || true; "
-			     "test ! -e .llmc/artifacts"),
+	    task()->run->base, floor_world_sh("git rev-parse main"));
+	ck_assert_int_eq(task()->run->verification, VERIFICATION_PENDING);
+	auto_world_work("out.json");
+	head = xstrdup(floor_world_wt("auto-1", "git rev-parse HEAD"));
+	end_turn(agent);
+	auto_world_wait("verification t1 passed; ");
+	ck_assert_str_eq(
+	    json_string_or(task()->run->verified, "commit", ""), head);
+	ends("t1 landed; ");
+	ck_assert_int_eq(times("verification"), 1);
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nout.json");
+	ck_assert_str_eq(floor_world_sh("ls .llmc/artifacts 2>&1 || true; "
+					"test ! -e .llmc/artifacts"),
 	    "ls: cannot access '.llmc/artifacts': No such file or directory");
-	auto_world_end(&world);
 }
 
 TEST(the_contract_comes_before_the_check)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world,
+	struct agent *agent = begin(
 	    "check_command = \"echo ran >>../../ran\"\nmax_attempts = 1\n", "");
 
-	auto_world_work(&world, "other");
+	auto_world_work("other");
 	end_turn(agent);
-	ends(&world, "t1 failed; ");
-	ck_assert_str_eq(
-	    floor_world_sh(&world.floor, "ls ran 2>/dev/null || echo no"),
-	    "no");
-	auto_world_end(&world);
+	ends("t1 failed; ");
+	ck_assert_str_eq(floor_world_sh("ls ran 2>/dev/null || echo no"), "no");
 }
 
 TEST(a_failed_contract_ends_the_task_whatever_attempts_are_left)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, "max_attempts = 5\n", "");
+	struct agent *agent = begin("max_attempts = 5\n", "");
 
-	auto_world_work(&world, "other");
+	auto_world_work("other");
 	end_turn(agent);
-	ends(&world, "t1 failed; ");
-	auto_world_wait(&world, "exhausted; ");
-	auto_world_told(&world,
-	    "task_assigned t1; verification t1 failed; "
-	    "task_finished t1 failed; exhausted; ");
+	ends("t1 failed; ");
+	auto_world_wait("exhausted; ");
+	auto_world_told("task_assigned t1; verification t1 failed; "
+			"task_finished t1 failed; exhausted; ");
 	/* Its work is not lost. */
 	ck_assert_str_eq(
-	    floor_world_sh(&world.floor,
+	    floor_world_sh(
 		"for r in $(git for-each-ref --format='%(refname)' "
 		"refs/llmc/salvage); do git ls-tree --name-only $r; done"),
 	    "a.txt\nother");
-	has_record(&world, "out.json: artifact_not_found");
-	auto_world_end(&world);
+	has_record("out.json: artifact_not_found");
 }
 
 TEST(a_retry_is_a_new_attempt_that_knows_why)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, "max_attempts = 1\n", RETRY);
+	struct agent *agent = begin("max_attempts = 1\n", RETRY);
 
-	auto_world_work(&world, "other");
+	auto_world_work("other");
 	end_turn(agent);
-	auto_world_turn(&world, 2);
-	auto_world_told(&world,
+	auto_world_turn(2);
+	auto_world_told(
 	    "task_assigned t1; verification t1 failed; task_retry t1; "
 	    "task_assigned t1; ");
-	ck_assert_int_eq(task(&world)->attempts, 2);
-	ck_assert_str_eq(task(&world)->run->retry_of, "t1-1");
-	ck_assert_ptr_nonnull(task(&world)->run->retry_of);
+	ck_assert_int_eq(task()->attempts, 2);
+	ck_assert_str_eq(task()->run->retry_of, "t1-1");
+	ck_assert_ptr_nonnull(task()->run->retry_of);
 	ck_assert(strstr(fake_session_prompt(agent->session),
 		      "[RETRY \xe2\x80\x94 Previous attempt failed "
 		      "verification]\nFailure reason: out.json: "
 		      "artifact_not_found\nOriginal task: Do it") != NULL);
 	/* It begins with the branch, not with what failed. */
-	ck_assert_str_eq(floor_world_wt(&world.floor, "auto-1", "ls"), "a.txt");
-	auto_world_work(&world, "out.json");
+	ck_assert_str_eq(floor_world_wt("auto-1", "ls"), "a.txt");
+	auto_world_work("out.json");
 	end_turn(agent);
-	ends(&world, "t1 landed; ");
-	auto_world_end(&world);
+	ends("t1 landed; ");
 }
 
 TEST(the_second_failure_is_final_and_files_are_kept)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, "max_attempts = 5\n",
-	    ", \"requireCompletionReport\": true" RETRY);
+	struct agent *agent = begin(
+	    "max_attempts = 5\n", ", \"requireCompletionReport\": true" RETRY);
 
 	for (int i = 0; i < 2; i++) {
-		auto_world_work(&world, "out.json");
+		auto_world_work("out.json");
 		end_turn(agent);
 		if (i == 0)
-			auto_world_turn(&world, 2);
+			auto_world_turn(2);
 	}
-	ends(&world, "t1 failed; ");
-	ck_assert_int_eq(times(&world, "task_retry"), 1);
-	ck_assert_int_eq(times(&world, "verification t1 failed"), 2);
-	ck_assert_str_eq(floor_world_sh(&world.floor,
-			     "ls .llmc/artifacts/t1-1 .llmc/artifacts/t1-2"),
+	ends("t1 failed; ");
+	ck_assert_int_eq(times("task_retry"), 1);
+	ck_assert_int_eq(times("verification t1 failed"), 2);
+	ck_assert_str_eq(
+	    floor_world_sh("ls .llmc/artifacts/t1-1 .llmc/artifacts/t1-2"),
 	    ".llmc/artifacts/t1-1:\nout.json\n\n.llmc/artifacts/t1-2:\n"
 	    "out.json");
-	has_record(&world, "/.llmc/artifacts/t1-2");
-	auto_world_end(&world);
+	has_record("/.llmc/artifacts/t1-2");
 }
 
 TEST(a_file_that_the_branch_had_before_does_not_count)
 {
-	struct auto_world world;
 	cleanup_free char *text = NULL;
 	struct agent *agent;
 
 	if (asprintf(&text, OUT, "") == -1)
 		ck_abort();
-	auto_world_begin(&world, NULL);
-	join(&world);
-	floor_world_sh(&world.floor,
+	auto_world_begin(NULL);
+	join();
+	floor_world_sh(
 	    "echo old >out.json && git add out.json && git commit -qm old");
-	auto_world_task(&world, "a.md", text);
-	auto_world_live(&world);
-	agent = auto_world_turn(&world, 1);
-	auto_world_work(&world, "other");
+	auto_world_task("a.md", text);
+	auto_world_live();
+	agent = auto_world_turn(1);
+	auto_world_work("other");
 	end_turn(agent);
-	ends(&world, "t1 failed; ");
-	has_record(&world, "artifact_unchanged");
-	auto_world_end(&world);
+	ends("t1 failed; ");
+	has_record("artifact_unchanged");
 }
 
 TEST(without_a_commit_only_a_report_can_be_wanted)
 {
 	for (int reported = 0; reported < 2; reported++) {
-		struct auto_world world;
 		struct agent *agent;
 
-		auto_world_begin(&world, "require_commit = false\n");
-		join(&world);
-		auto_world_task(&world, "a.md",
+		auto_world_begin("require_commit = false\n");
+		join();
+		auto_world_task("a.md",
 		    "Verification: {\"requireCompletionReport\": true}\n\n"
 		    "Look at it\n");
-		auto_world_live(&world);
-		agent = auto_world_turn(&world, 1);
+		auto_world_live();
+		agent = auto_world_turn(1);
 		if (reported)
-			xstrset(&task(&world)->run->last_tool,
+			xstrset(&task()->run->last_tool,
 			    "mcp__llmc__report_completion");
 		end_turn(agent);
-		ends(&world, reported ? "t1 no_changes; " : "t1 failed; ");
-		ck_assert_int_eq(times(&world, "verification"), 1);
-		auto_world_end(&world);
+		ends(reported ? "t1 no_changes; " : "t1 failed; ");
+		ck_assert_int_eq(times("verification"), 1);
+		auto_world_end();
 	}
 }
 
@@ -261,37 +230,32 @@ TEST(without_a_commit_only_a_report_can_be_wanted)
 /* git hangs: the time of the contract is over some time. */
 TEST(checks_that_hang_have_failed)
 {
-	struct auto_world world;
-	struct agent *agent =
-	    begin(&world, NULL, ", \"verificationTimeoutMs\": 300");
+	struct agent *agent = begin(NULL, ", \"verificationTimeoutMs\": 300");
 
-	auto_world_work(&world, "out.json");
+	auto_world_work("out.json");
 	end_turn(agent);
-	floor_world_wait_step(&world.floor, agent, "write");
-	floor_world_trap(&world.floor, 1, "hang");
-	auto_world_wait(&world, "verification t1 failed; ");
-	floor_world_trap(&world.floor, 0, "before");
-	ends(&world, "t1 failed; ");
-	has_record(&world, "contract: verification_timeout");
-	auto_world_end(&world);
+	floor_world_wait_step(agent, "write");
+	floor_world_trap(1, "hang");
+	auto_world_wait("verification t1 failed; ");
+	floor_world_trap(0, "before");
+	ends("t1 failed; ");
+	has_record("contract: verification_timeout");
 }
 
 TEST(one_end_of_a_turn_is_verified_once)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, NULL, "");
+	struct agent *agent = begin(NULL, "");
 
-	auto_world_work(&world, "out.json");
+	auto_world_work("out.json");
 	end_turn(agent);
-	floor_world_wait_step(&world.floor, agent, "check");
+	floor_world_wait_step(agent, "check");
 	ck_assert(!turn_end_is_due(agent));
 	/* The same Stop once more, and a patrol. */
 	turn_end_begin(agent, NULL, NULL);
 	ck_assert(team_verify(&team, agent, NULL));
-	auto_world_patrol(&world);
-	ends(&world, "t1 landed; ");
-	ck_assert_int_eq(times(&world, "verification"), 1);
-	auto_world_end(&world);
+	auto_world_patrol();
+	ends("t1 landed; ");
+	ck_assert_int_eq(times("verification"), 1);
 }
 
 /* --- interrupted ------------------------------------------------------- */
@@ -302,135 +266,122 @@ static const char *const steps[] = { "write", "check" };
 TEST_ROWS(a_daemon_that_dies_has_it_run_again, nitems(steps))
 {
 	for (int good = 0; good < 2; good++) {
-		struct auto_world world;
-		struct agent *agent = begin(&world, NULL, RETRY);
+		struct agent *agent = begin(NULL, RETRY);
 
-		auto_world_work(&world, good ? "out.json" : "other");
+		auto_world_work(good ? "out.json" : "other");
 		end_turn(agent);
-		floor_world_wait_step(&world.floor, agent, steps[_i]);
+		floor_world_wait_step(agent, steps[_i]);
 		if (_i == 1)
-			ck_assert_ptr_nonnull(
-			    strstr(floor_world_saved(&world.floor),
-				"\"verification\": \"running\""));
-		reopen(&world);
-		auto_world_live(&world);
-		agent = auto_world_turn(&world, 1);
+			ck_assert_ptr_nonnull(strstr(floor_world_saved(),
+			    "\"verification\": \"running\""));
+		reopen();
+		auto_world_live();
+		agent = auto_world_turn(1);
 		end_turn(agent);
 		if (!good) {
 			/* One retry, and not another one. */
-			auto_world_turn(&world, 2);
-			ck_assert_int_eq(task(&world)->attempts, 2);
-			auto_world_work(&world, "other");
+			auto_world_turn(2);
+			ck_assert_int_eq(task()->attempts, 2);
+			auto_world_work("other");
 			end_turn(agent);
 		}
-		ends(&world, good ? "t1 landed; " : "t1 failed; ");
-		ck_assert_int_eq(times(&world, "task_retry"), good ? 0 : 1);
-		auto_world_end(&world);
+		ends(good ? "t1 landed; " : "t1 failed; ");
+		ck_assert_int_eq(times("task_retry"), good ? 0 : 1);
+		auto_world_end();
 	}
 }
 
 static bool
 is_retry_saved(void *arg)
 {
-	return strstr(floor_world_saved(arg), "\"retry_of\"") != NULL;
+	(void)arg;
+	return strstr(floor_world_saved(), "\"retry_of\"") != NULL;
 }
 
 /* The retry is decided, and not yet begun. */
 TEST(a_daemon_that_dies_after_a_failure_retries_once)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, NULL, RETRY);
+	struct agent *agent = begin(NULL, RETRY);
 
-	auto_world_work(&world, "other");
+	auto_world_work("other");
 	end_turn(agent);
-	floor_world_wait(&world.floor, is_retry_saved, &world.floor);
-	reopen(&world);
-	auto_world_live(&world);
-	agent = auto_world_turn_on(&world, "t1");
-	ck_assert_str_eq(task(&world)->run->retry_of, "t1-1");
-	auto_world_work(&world, "other");
+	floor_world_wait(is_retry_saved, &floor_world);
+	reopen();
+	auto_world_live();
+	agent = auto_world_turn_on("t1");
+	ck_assert_str_eq(task()->run->retry_of, "t1-1");
+	auto_world_work("other");
 	end_turn(agent);
-	ends(&world, "t1 failed; ");
-	ck_assert_int_eq(times(&world, "task_retry"), 1);
-	has_record(&world, "\"attempts\":2");
-	auto_world_end(&world);
+	ends("t1 failed; ");
+	ck_assert_int_eq(times("task_retry"), 1);
+	has_record("\"attempts\":2");
 }
 
 TEST(cancelled_it_is_due_again)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, NULL, "");
+	struct agent *agent = begin(NULL, "");
 
-	auto_world_work(&world, "out.json");
+	auto_world_work("out.json");
 	end_turn(agent);
-	floor_world_wait_step(&world.floor, agent, "check");
+	floor_world_wait_step(agent, "check");
 	operation_cancel(&agent->op->op, "enough");
-	floor_world_settle(&world.floor);
-	ck_assert_int_eq(task(&world)->run->verification, VERIFICATION_RUNNING);
+	floor_world_settle();
+	ck_assert_int_eq(task()->run->verification, VERIFICATION_RUNNING);
 	ck_assert(turn_end_is_due(agent));
 	turn_end_begin(agent, NULL, NULL);
-	ends(&world, "t1 landed; ");
-	auto_world_end(&world);
+	ends("t1 landed; ");
 }
 
 /* --- sent back --------------------------------------------------------- */
 
 TEST(work_that_is_sent_back_is_verified_again)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world,
-	    "check_command = \"test ! -e bad || test -e pass\"\n"
-	    "max_turns = 5\n",
-	    "");
+	struct agent *agent =
+	    begin("check_command = \"test ! -e bad || test -e pass\"\n"
+		  "max_turns = 5\n",
+		"");
 
-	auto_world_work(&world, "out.json");
-	auto_world_work(&world, "bad");
+	auto_world_work("out.json");
+	auto_world_work("bad");
 	end_turn(agent);
-	auto_world_turn(&world, 2);
-	ck_assert_int_eq(times(&world, "verification t1 passed"), 1);
-	floor_world_wt(&world.floor, "auto-1",
-	    "git rm -q out.json && git commit -qm gone");
-	auto_world_work(&world, "pass");
+	auto_world_turn(2);
+	ck_assert_int_eq(times("verification t1 passed"), 1);
+	floor_world_wt("auto-1", "git rm -q out.json && git commit -qm gone");
+	auto_world_work("pass");
 	end_turn(agent);
-	ends(&world, "t1 failed; ");
-	ck_assert_int_eq(times(&world, "verification t1 failed"), 1);
-	auto_world_end(&world);
+	ends("t1 failed; ");
+	ck_assert_int_eq(times("verification t1 failed"), 1);
 }
 
 /* Something commits after the verification: that is not what lands. */
 TEST(another_head_is_verified_before_it_lands)
 {
-	struct auto_world world;
-	struct agent *agent = begin(&world, NULL, "");
+	struct agent *agent = begin(NULL, "");
 	struct task *t;
 
-	auto_world_work(&world, "out.json");
+	auto_world_work("out.json");
 	end_turn(agent);
-	floor_world_wait_step(&world.floor, agent, "check");
-	floor_world_wt(&world.floor, "auto-1",
+	floor_world_wait_step(agent, "check");
+	floor_world_wt("auto-1",
 	    "echo late >late && git add late && git rm -q out.json && "
 	    "git commit -qm late");
-	ends(&world, "t1 failed; ");
-	ck_assert_int_eq(times(&world, "verification t1 passed"), 1);
-	ck_assert_int_eq(times(&world, "verification t1 failed"), 1);
-	t = task(&world);
+	ends("t1 failed; ");
+	ck_assert_int_eq(times("verification t1 passed"), 1);
+	ck_assert_int_eq(times("verification t1 failed"), 1);
+	t = task();
 	ck_assert_ptr_null(t);
-	ck_assert_str_eq(floor_world_sh(&world.floor, "ls"), "a.txt");
-	auto_world_end(&world);
+	ck_assert_str_eq(floor_world_sh("ls"), "a.txt");
 }
 
 TEST(a_contract_that_is_none_keeps_the_task_from_beginning)
 {
-	struct auto_world world;
-
-	auto_world_begin(&world, NULL);
-	join(&world);
-	auto_world_task(&world, "a.md",
-	    "Verification: {\"command\": \"rm -rf /\"}\n\nDo it\n");
-	auto_world_live(&world);
-	auto_world_wait(&world, "quarantine; ");
-	auto_world_folder(&world, "todo: a.md; ");
-	auto_world_end(&world);
+	auto_world_begin(NULL);
+	join();
+	auto_world_task(
+	    "a.md", "Verification: {\"command\": \"rm -rf /\"}\n\nDo it\n");
+	auto_world_live();
+	auto_world_wait("quarantine; ");
+	auto_world_folder("todo: a.md; ");
 }
 
 /* --- nodes of plans ---------------------------------------------------- */
@@ -442,65 +393,61 @@ TEST(a_contract_that_is_none_keeps_the_task_from_beginning)
 static bool
 is_blocked(void *arg)
 {
-	struct plan_world *world = arg;
-	const struct plan_set *set = plan_floor_set(world->floor);
+	const struct plan_set *set = plan_floor_set(plan_world.floor);
 
+	(void)arg;
 	return set->plan_count > 0 &&
 	    plan_find(set->plans[0], "T1.1")->status == NODE_BLOCKED;
 }
 
 TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
 {
-	struct plan_world world;
 	const struct plan_node *node;
 	struct agent *agent;
 
-	plan_world_begin(&world, "max_retries = 5\n", "max_attempts = 5\n");
-	join(&world.world);
-	plan_world_live(&world);
-	plan_world_must(&world, "overseer.goal.create",
+	plan_world_begin("max_retries = 5\n", "max_attempts = 5\n");
+	join();
+	plan_world_live();
+	plan_world_must("overseer.goal.create",
 	    "{\"title\": \"g\", \"plan\": \"" PLAN "\"}");
-	agent = auto_world_turn(&world.world, 1);
-	ck_assert_ptr_nonnull(task(&world.world)->run->contract);
-	auto_world_work(&world.world, "other");
+	agent = auto_world_turn(1);
+	ck_assert_ptr_nonnull(task()->run->contract);
+	auto_world_work("other");
 	end_turn(agent);
-	floor_world_wait(&world.world.floor, is_blocked, &world);
-	node = plan_find(plan_floor_set(world.floor)->plans[0], "T1.1");
+	floor_world_wait(is_blocked, &plan_world);
+	node = plan_find(plan_floor_set(plan_world.floor)->plans[0], "T1.1");
 	ck_assert_ptr_nonnull(
 	    strstr(node->blocked_reason, "artifact_not_found"));
 	ck_assert_int_eq(node->attempts, 1);
-	plan_world_end(&world);
 }
 
 static bool
 is_done(void *arg)
 {
-	struct plan_world *world = arg;
-	const struct plan_set *set = plan_floor_set(world->floor);
+	const struct plan_set *set = plan_floor_set(plan_world.floor);
 
+	(void)arg;
 	return set->plan_count > 0 &&
 	    plan_find(set->plans[0], "T1.1")->status == NODE_DONE;
 }
 
 TEST(a_node_that_only_reports_is_done_without_a_commit)
 {
-	struct plan_world world;
 	const struct plan_node *node;
 	struct agent *agent;
 
-	plan_world_begin(&world, "max_retries = 0\n", NULL);
-	join(&world.world);
-	plan_world_live(&world);
-	plan_world_must(&world, "overseer.goal.create",
+	plan_world_begin("max_retries = 0\n", NULL);
+	join();
+	plan_world_live();
+	plan_world_must("overseer.goal.create",
 	    "{\"title\": \"g\", \"plan\": \"# g\\n## p\\n### k\\nAcceptance: "
 	    "a\\nVerification: {\\\"requireCompletionReport\\\": "
 	    "true}\\n### l\\nAcceptance: b\\nDepends: k\\n\"}");
-	agent = auto_world_turn(&world.world, 1);
-	xstrset(&task(&world.world)->run->last_tool, "report_completion");
+	agent = auto_world_turn(1);
+	xstrset(&task()->run->last_tool, "report_completion");
 	end_turn(agent);
-	floor_world_wait(&world.world.floor, is_done, &world);
-	node = plan_find(plan_floor_set(world.floor)->plans[0], "T1.1");
+	floor_world_wait(is_done, &plan_world);
+	node = plan_find(plan_floor_set(plan_world.floor)->plans[0], "T1.1");
 	ck_assert_str_eq(
 	    node->evidence.external_refs[0], "task t1: its contract is met");
-	plan_world_end(&world);
 }

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What is recorded of a task that is watched, whenever its daemon died. */
-#include <check.h>
+#include "unit.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "behaviour.h"
 #include "book-history.h"
 #include "book.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
 #include "thresholds.h"
-#include "unit.h"
 #include "watched.h"
 
 static struct book *book;

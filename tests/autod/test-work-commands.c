@@ -2,49 +2,33 @@
 
 /* The methods overseer.work.*, on a real store: each change is one version of
  * the plan, with its events. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "api.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-world.h"
 #include "rpc.h"
-#include "unit.h"
-
-static struct plan_world world;
 
 /* No daemon of auto mode: nobody takes the nodes meanwhile. */
 void
 unit_before(void)
 {
-	plan_world_begin(&world,
+	plan_world_begin(
 	    "allow_cross_agent = true\nallow_agents = [\"main\", \"eve\"]\n",
 	    NULL);
-	floor_world_add(&world.world.floor, "eve", WORKER_IDLE);
-	floor_world_add(&world.world.floor, "bob", WORKER_IDLE);
-	plan_world_live(&world);
-	plan_world_goal(&world, "goal_a", 2);
-	plan_world_plan(&world, "goal_a")->goal->status = GOAL_PAUSED;
+	floor_world_add("eve", WORKER_IDLE);
+	floor_world_add("bob", WORKER_IDLE);
+	plan_world_live();
+	plan_world_goal("goal_a", 2);
+	plan_world_plan("goal_a")->goal->status = GOAL_PAUSED;
 }
 
-void
-unit_after(void)
-{
-	plan_world_end(&world);
-}
-
-#define must(method, params) plan_world_must(&world, method, params)
+#define must(method, params) plan_world_must(method, params)
 
 /* And nothing was changed. */
 static void
 refused(const char *method, const char *params, int code, const char *words)
 {
-	const struct plan_goal *goal = plan_world_plan(&world, "goal_a")->goal;
+	const struct plan_goal *goal = plan_world_plan("goal_a")->goal;
 	int64_t version = goal->version;
 
-	plan_world_refused(&world, method, params, code, words);
+	plan_world_refused(method, params, code, words);
 	ck_assert_int_eq(goal->version, version);
 }
 
@@ -65,17 +49,16 @@ TEST(done_needs_evidence_or_a_reason)
 	refused("overseer.work.update",
 	    "{\"node\":\"T1.1\",\"status\":\"done\"}", API_E_TRANSITION,
 	    "T1.1");
-	before = plan_world_plan(&world, "goal_a")->goal->version;
+	before = plan_world_plan("goal_a")->goal->version;
 	update("T1.1",
 	    "\"status\":\"done\",\"reason\":\"seen\","
 	    "\"evidence\":{\"commits\":[\"abc\"]}");
-	node = plan_world_node(&world, "goal_a", "T1.1");
+	node = plan_world_node("goal_a", "T1.1");
 	ck_assert_int_eq(node->status, NODE_DONE);
 	ck_assert_str_eq(node->evidence.commits[0], "abc");
 	ck_assert_str_eq(node->override.reason, "seen");
-	ck_assert_int_eq(
-	    plan_world_plan(&world, "goal_a")->goal->version, before + 1);
-	ck_assert_int_eq(plan_world_events(&world, "work.done"), 1);
+	ck_assert_int_eq(plan_world_plan("goal_a")->goal->version, before + 1);
+	ck_assert_int_eq(plan_world_events("work.done"), 1);
 	refused("overseer.work.update",
 	    "{\"node\":\"T1.1\",\"status\":\"done\",\"reason\":\"x\"}",
 	    API_E_CLOSED, "done already");
@@ -90,8 +73,8 @@ TEST(the_last_node_completes_the_goal)
 	    "{\"node\":\"T1.2\",\"status\":\"done\",\"reason\":\"r\"}");
 	ck_assert_str_eq(
 	    json_string_or(result, "goal_status", ""), "completed");
-	ck_assert_int_eq(plan_world_events(&world, "goal.completed"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "work.done"), 3);
+	ck_assert_int_eq(plan_world_events("goal.completed"), 1);
+	ck_assert_int_eq(plan_world_events("work.done"), 3);
 }
 
 TEST(a_node_is_blocked_for_a_reason_and_unblocked)
@@ -101,22 +84,22 @@ TEST(a_node_is_blocked_for_a_reason_and_unblocked)
 	    "say why");
 	update("T1.1", "\"status\":\"blocked\",\"reason\":\"Bob\"");
 	ck_assert_str_eq(
-	    plan_world_node(&world, "goal_a", "T1.1")->blocked_reason, "Bob");
+	    plan_world_node("goal_a", "T1.1")->blocked_reason, "Bob");
 	update("T1.1", "\"status\":\"queued\"");
 	refused("overseer.work.update",
 	    "{\"node\":\"T1.1\",\"status\":\"queued\"}", API_E_TRANSITION,
 	    "not blocked");
-	ck_assert_int_eq(plan_world_events(&world, "work.blocked"), 1);
+	ck_assert_int_eq(plan_world_events("work.blocked"), 1);
 }
 
 TEST(a_node_has_a_priority_or_inherits_it)
 {
 	update("T1.1", "\"priority\":\"urgent\"");
-	ck_assert_int_eq(plan_world_node(&world, "goal_a", "T1.1")->priority,
-	    PRIORITY_URGENT);
+	ck_assert_int_eq(
+	    plan_world_node("goal_a", "T1.1")->priority, PRIORITY_URGENT);
 	update("T1.1", "\"priority\":\"inherited\"");
-	ck_assert_int_eq(plan_world_node(&world, "goal_a", "T1.1")->priority,
-	    PRIORITY_COUNT);
+	ck_assert_int_eq(
+	    plan_world_node("goal_a", "T1.1")->priority, PRIORITY_COUNT);
 	refused("overseer.work.update", "{\"node\":\"T1.1\"}",
 	    RPC_INVALID_PARAMS, "status");
 	refused("overseer.work.update",
@@ -124,7 +107,7 @@ TEST(a_node_has_a_priority_or_inherits_it)
 	    "\"priority\":\"low\"}",
 	    RPC_INVALID_PARAMS, "either");
 	ck_assert_int_eq(
-	    plan_world_node(&world, "goal_a", "T1.1")->status, NODE_QUEUED);
+	    plan_world_node("goal_a", "T1.1")->status, NODE_QUEUED);
 }
 
 TEST(nodes_are_added_split_moved_merged_and_cancelled)
@@ -134,24 +117,22 @@ TEST(nodes_are_added_split_moved_merged_and_cancelled)
 	    "\"depends_on\":[\"T1.1\"],\"place\":1}");
 
 	ck_assert_str_eq(json_string_or(result, "node", ""), "T1.3");
-	ck_assert_uint_eq(plan_world_node(&world, "goal_a", "T1.3")->place, 0);
+	ck_assert_uint_eq(plan_world_node("goal_a", "T1.3")->place, 0);
 	result = must(
 	    "overseer.work.add", "{\"goal\":\"goal_a\",\"name\":\"A phase\"}");
 	ck_assert_str_eq(json_string_or(result, "node", ""), "P2");
 	must("overseer.work.move", "{\"node\":\"T1.3\",\"parent\":\"P2\"}");
-	ck_assert_str_eq(
-	    plan_world_node(&world, "goal_a", "T1.3")->parent_id, "P2");
+	ck_assert_str_eq(plan_world_node("goal_a", "T1.3")->parent_id, "P2");
 	must("overseer.work.split",
 	    "{\"node\":\"T1.3\",\"names\":[\"a\",\"b\"]}");
-	ck_assert_uint_eq(
-	    plan_world_node(&world, "goal_a", "T1.3")->child_count, 2);
+	ck_assert_uint_eq(plan_world_node("goal_a", "T1.3")->child_count, 2);
 	must("overseer.work.merge", "{\"nodes\":[\"S1.3.1\",\"S1.3.2\"]}");
 	must("overseer.work.update",
 	    "{\"node\":\"P2\",\"status\":\"cancelled\"}");
-	ck_assert_int_eq(plan_world_node(&world, "goal_a", "S1.3.1")->status,
-	    NODE_CANCELLED);
-	ck_assert_int_eq(plan_world_events(&world, "plan.created"), 1);
-	ck_assert_int_eq(plan_world_events(&world, "plan.updated"), 5);
+	ck_assert_int_eq(
+	    plan_world_node("goal_a", "S1.3.1")->status, NODE_CANCELLED);
+	ck_assert_int_eq(plan_world_events("plan.created"), 1);
+	ck_assert_int_eq(plan_world_events("plan.updated"), 5);
 }
 
 TEST(what_the_rules_refuse_changes_nothing)
@@ -188,12 +169,12 @@ TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 	must("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"eve\","
 	    "\"recovery\":\"reassign\"}");
-	a = plan_world_node(&world, "goal_a", "T1.1")->assignment;
+	a = plan_world_node("goal_a", "T1.1")->assignment;
 	ck_assert_ptr_nonnull(a);
 	ck_assert_str_eq(a->worker, "eve");
 	ck_assert_int_eq(a->status, ASSIGNMENT_QUEUED);
 	ck_assert_int_eq(a->recovery_policy, RECOVERY_REASSIGN);
-	ck_assert_int_eq(plan_world_events(&world, "assignment.queued"), 1);
+	ck_assert_int_eq(plan_world_events("assignment.queued"), 1);
 	refused("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"eve\"}", API_E_ASSIGNED, "eve");
 }

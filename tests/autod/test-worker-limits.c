@@ -2,19 +2,9 @@
 
 /* The limits of a worker's sessions, in a folder that looks like a cgroup and
  * with a systemd that is none. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
-#include "buf.h"
-#include "cgroup.h"
-#include "file.h"
 #include "fleet-world.h"
-#include "json.h"
-#include "mem.h"
+#include "cgroup.h"
 #include "remains.h"
-#include "unit.h"
 
 #define SETTINGS                                  \
 	"[defaults]\nagent_command = \"agent\"\n" \
@@ -30,12 +20,12 @@ static const struct cgroup_world nowhere = {
 };
 
 static void
-begin(struct fleet_world *world, const struct cgroup_world *cgroups)
+begin(const struct cgroup_world *cgroups)
 {
-	fleet_world_begin(world, SETTINGS);
-	world->floor.fleet->cgroups = cgroups;
-	world->adam = fleet_world_add(world, "adam");
-	fleet_world_wait_up(world, world->adam);
+	fleet_world_begin(SETTINGS);
+	floor_world.fleet->cgroups = cgroups;
+	fleet_world.adam = fleet_world_add("adam");
+	fleet_world_wait_up(fleet_world.adam);
 }
 
 static void
@@ -58,10 +48,10 @@ expect_file(const char *dir, const char *name, const char *expected)
 
 /* Part of its launch.json. */
 static struct json_object *
-keeper_of(const struct fleet_world *world)
+keeper_of(void)
 {
 	cleanup_free char *path =
-	    file_join(world->floor.workspace.dir, "sessions/adam/launch.json");
+	    file_join(floor_world.workspace.dir, "sessions/adam/launch.json");
 	cleanup_json struct json_object *json = NULL;
 
 	ck_assert_int_eq(json_load(path, 1 << 20, &json, NULL), 0);
@@ -90,14 +80,13 @@ TEST(a_session_gets_a_cgroup_and_its_end_has_words)
 	struct cgroup_world cgroups = make_cgroups();
 	cleanup_json struct json_object *keeper = NULL;
 	cleanup_free char *dir = NULL;
-	struct fleet_world world;
 	const char *name;
 
 	/* The kernel would make the files of a new group: the first attempt
 	 * fails, and shows its name. */
-	begin(&world, &cgroups);
-	ck_assert_int_eq(world.told[EVENT_LIMITS_MISSING], 1);
-	name = strstr(world.adam->limits.told, "cgroup/llmc-");
+	begin(&cgroups);
+	ck_assert_int_eq(fleet_world.told[EVENT_LIMITS_MISSING], 1);
+	name = strstr(fleet_world.adam->limits.told, "cgroup/llmc-");
 	ck_assert_ptr_nonnull(name);
 	name += strlen("cgroup/");
 	dir =
@@ -105,23 +94,22 @@ TEST(a_session_gets_a_cgroup_and_its_end_has_words)
 	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
 	write_file(dir, "memory.max", "");
 	write_file(dir, "pids.max", "");
-	fleet_world_kill(world.adam);
-	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
-	ck_assert_ptr_null(strstr(world.reason, "memory_max"));
-	fleet_world_wait_up(&world, world.adam);
+	fleet_world_kill(fleet_world.adam);
+	floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
+	ck_assert_ptr_null(strstr(fleet_world.reason, "memory_max"));
+	fleet_world_wait_up(fleet_world.adam);
 	expect_file(dir, "memory.max", "67108864");
 	expect_file(dir, "pids.max", "300");
-	ck_assert_str_eq(world.adam->limits.cgroup, dir);
-	keeper = keeper_of(&world);
+	ck_assert_str_eq(fleet_world.adam->limits.cgroup, dir);
+	keeper = keeper_of();
 	ck_assert_str_eq(json_string_or(keeper, "cgroup", ""), dir);
 	/* The kernel kills for memory. */
 	write_file(dir, "memory.events", "oom 1\noom_kill 1\n");
-	fleet_world_kill(world.adam);
-	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
-	ck_assert_str_eq(world.reason,
+	fleet_world_kill(fleet_world.adam);
+	floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
+	ck_assert_str_eq(fleet_world.reason,
 	    "the kernel killed a process of it, because its memory reached "
 	    "memory_max (64 MiB)");
-	fleet_world_end(&world);
 }
 
 TEST(a_session_starts_in_a_scope)
@@ -129,13 +117,12 @@ TEST(a_session_starts_in_a_scope)
 	struct cgroup_world cgroups = nowhere;
 	cleanup_json struct json_object *keeper = NULL;
 	struct json_object *scope;
-	struct fleet_world world;
 
 	cgroups.user_manager = "/";
 	cgroups.systemd_run = "/bin/systemd-run";
-	begin(&world, &cgroups);
-	ck_assert_int_eq(world.told[EVENT_LIMITS_MISSING], 0);
-	keeper = keeper_of(&world);
+	begin(&cgroups);
+	ck_assert_int_eq(fleet_world.told[EVENT_LIMITS_MISSING], 0);
+	keeper = keeper_of();
 	scope = json_object_object_get(keeper, "scope");
 	ck_assert_uint_eq(json_object_array_length(scope), 11);
 	ck_assert_str_eq(
@@ -144,7 +131,6 @@ TEST(a_session_starts_in_a_scope)
 	ck_assert_str_eq(
 	    json_object_get_string(json_object_array_get_idx(scope, 7)),
 	    "MemoryMax=67108864");
-	fleet_world_end(&world);
 }
 
 /* In a scope, and in a session that an earlier daemon launched: the group is
@@ -154,46 +140,43 @@ TEST_ROWS(words_come_from_the_record_where_there_is_no_cgroup, 2)
 	static const char counted[] = "{\"ended\":true,\"oom_kills\":2}";
 	struct cgroup_world cgroups = nowhere;
 	cleanup_free char *record = NULL;
-	struct fleet_world world;
 
 	cgroups.user_manager = "/";
 	cgroups.systemd_run = "/bin/systemd-run";
-	begin(&world, &cgroups);
+	begin(&cgroups);
 	if (_i == 1) {
-		fleet_world_reopen(&world);
-		world.floor.fleet->cgroups = &cgroups;
-		ck_assert_int_eq(world.told[EVENT_ADOPTED], 1);
+		fleet_world_reopen();
+		floor_world.fleet->cgroups = &cgroups;
+		ck_assert_int_eq(fleet_world.told[EVENT_ADOPTED], 1);
 	}
-	record = remains_record(&world.floor.workspace, "adam");
+	record = remains_record(&floor_world.workspace, "adam");
 	ck_assert_int_eq(
 	    file_replace(record, counted, strlen(counted), 0600, NULL), 0);
-	fleet_world_kill(world.adam);
-	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
-	ck_assert_ptr_nonnull(strstr(world.reason, "memory_max (64 MiB)"));
+	fleet_world_kill(fleet_world.adam);
+	floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
+	ck_assert_ptr_nonnull(
+	    strstr(fleet_world.reason, "memory_max (64 MiB)"));
 	/* The next session has its own count. */
-	fleet_world_wait_up(&world, world.adam);
-	xstrset(&world.reason, "");
-	fleet_world_kill(world.adam);
-	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
-	ck_assert_ptr_null(strstr(world.reason, "memory_max"));
-	fleet_world_end(&world);
+	fleet_world_wait_up(fleet_world.adam);
+	xstrset(&fleet_world.reason, "");
+	fleet_world_kill(fleet_world.adam);
+	floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
+	ck_assert_ptr_null(strstr(fleet_world.reason, "memory_max"));
 }
 
 TEST(what_cannot_be_held_is_told_once_and_the_session_starts)
 {
 	cleanup_json struct json_object *keeper = NULL;
-	struct fleet_world world;
 
-	begin(&world, &nowhere);
-	ck_assert_int_eq(world.told[EVENT_LIMITS_MISSING], 1);
+	begin(&nowhere);
+	ck_assert_int_eq(fleet_world.told[EVENT_LIMITS_MISSING], 1);
 	ck_assert_ptr_nonnull(
-	    strstr(world.adam->limits.told, "cgroup v2 is not there"));
-	fleet_world_kill(world.adam);
-	floor_world_wait_status(&world.floor, world.adam, WORKER_OFFLINE);
-	fleet_world_wait_up(&world, world.adam);
-	ck_assert_int_eq(world.told[EVENT_LIMITS_MISSING], 1);
-	keeper = keeper_of(&world);
+	    strstr(fleet_world.adam->limits.told, "cgroup v2 is not there"));
+	fleet_world_kill(fleet_world.adam);
+	floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
+	fleet_world_wait_up(fleet_world.adam);
+	ck_assert_int_eq(fleet_world.told[EVENT_LIMITS_MISSING], 1);
+	keeper = keeper_of();
 	ck_assert_ptr_null(json_object_object_get(keeper, "cgroup"));
 	ck_assert_ptr_null(json_object_object_get(keeper, "scope"));
-	fleet_world_end(&world);
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Whose box git runs in. */
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "repo.h"
 #include "box.h"
 #include "core.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "repo.h"
 #include "settings.h"
-#include "strv.h"
-#include "unit.h"
 #include "worker-tree.h"
 #include "worker.h"
 #include "workspace.h"

@@ -19,25 +19,12 @@
  *
  * The results are also written to BUILD/bench-auto.json.
  */
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "bench-dead.h"
 #include "bench.h"
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "table.h"
-#include "text.h"
 
 #define SAMPLE_MS 20
 #define RUN_MS    (60 * 60 * 1000)
@@ -83,16 +70,9 @@ static void
 report(struct bench *b, const char *key, const char *what, double value,
     double target, const char *unit, const char *more)
 {
-	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
-	cleanup_free char *wanted =
-	    target > 0 ? xasprintf("<= %g %s", target, unit) : xstrdup("-");
 	struct json_object *row = json_object_new_object();
 
-	table_row(b->table,
-	    (const char *[]){ what, wanted, figure, more,
-		target <= 0         ? "" :
-		    value <= target ? "reached" :
-				      "missed" });
+	bench_report(b->table, what, value, target, unit, more);
 	json_set(row, "value", json_object_new_double(value));
 	json_set(
 	    row, "target", target > 0 ? json_object_new_double(target) : NULL);
@@ -194,14 +174,6 @@ write_file(const char *path, const char *text, mode_t mode)
 }
 
 static void
-config(const struct bench *b, const struct run *r, const char *key,
-    const char *value)
-{
-	bench_run(r->repo,
-	    (const char *[]){ b->llmc, "config", "set", key, value, NULL });
-}
-
-static void
 make_tasks(const struct run *r)
 {
 	cleanup_free char *todo = xasprintf("%s/.llmc/tasks/todo", r->repo);
@@ -257,26 +229,9 @@ put_git_in_front(const struct run *r)
 static void
 run_begin(const struct bench *b, struct run *r)
 {
-	struct err err = { 0 };
-
-	setenv("HOME", r->home, 1);
-	setenv("TMUX_TMPDIR", r->scratch, 1);
-	bench_must(file_mkdirs(r->home, 0755, &err), r->home, &err);
-	bench_run(NULL,
-	    (const char *[]){
-		"git", "init", "-q", "-b", "main", r->repo, NULL });
-	bench_run(r->repo,
-	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
-	bench_run(r->repo,
-	    (const char *[]){
-		"git", "config", "user.email", "bench@example.invalid", NULL });
+	bench_repo(r->repo);
 	make_files(r);
-	bench_run(r->repo,
-	    (const char *[]){
-		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
-	bench_run(r->repo, (const char *[]){ b->llmc, "init", NULL });
-	config(b, r, "defaults.agent_command", b->agent);
-	config(b, r, "defaults.allow_root", "true");
+	bench_init(r->repo, b->llmc, b->agent);
 	make_tasks(r);
 }
 
@@ -339,17 +294,13 @@ count_git(struct run *r)
 static struct run *
 run_new(const struct bench *b, int workers, int tasks, bool counts_git)
 {
-	const char *tmp = getenv("TMPDIR");
 	struct run *r = xcalloc(1, sizeof *r);
 	cleanup_free char *path = xstrdup(getenv("PATH") ?: "/usr/bin:/bin");
 
 	r->workers = workers;
 	r->tasks = tasks;
 	r->samples = xcalloc((size_t)tasks + 1, sizeof *r->samples);
-	r->scratch =
-	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	if (mkdtemp(r->scratch) == NULL)
-		bench_must(-errno, r->scratch, &(struct err){ 0 });
+	r->scratch = bench_scratch();
 	r->repo = file_join(r->scratch, "repo");
 	r->home = file_join(r->scratch, "home");
 	r->git_log = file_join(r->scratch, "git.log");
@@ -367,7 +318,7 @@ run_new(const struct bench *b, int workers, int tasks, bool counts_git)
 static void
 run_free(struct run *r)
 {
-	bench_run("/", (const char *[]){ "rm", "-rf", "--", r->scratch, NULL });
+	bench_remove(r->scratch);
 	free(r->samples);
 	free(r->dead.v);
 	free(r->scratch);
@@ -578,13 +529,8 @@ keep(struct bench *b, const char *build, int tasks)
 int
 main(int argc, char **argv)
 {
-	const struct table_column columns[] = { { .title = "AUTO MODE" },
-		{ .title = "TARGET", .right = true },
-		{ .title = "MEASURED", .right = true }, { .title = "" },
-		{ .title = "" } };
 	const char *wanted = getenv("BENCH_TASKS");
 	cleanup_free char *build = NULL, *other = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
 	struct bench b = { 0 }, old = { 0 };
 	int64_t tasks = 2000;
 
@@ -601,23 +547,17 @@ main(int argc, char **argv)
 		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	unsetenv("TMUX");
-	unsetenv("LLMC_ROOT");
-	unsetenv("LLMC_AGENT");
 	programs_of(&b, build);
 	other = bench_old_build();
 	if (other != NULL) {
 		programs_of(&old, other);
 		b.old = &old;
 	}
-	b.table = table_new(columns, nitems(columns));
+	b.table = bench_table("AUTO MODE");
 	b.json = json_object_new_object();
 	measure_all(&b, (int)tasks);
-	table_print(b.table, 0, false, &text);
-	fputs(text.data, stdout);
+	bench_print(b.table);
 	keep(&b, build, (int)tasks);
-	table_free(b.table);
 	json_object_put(b.json);
 	free(b.llmc);
 	free(b.agent);

@@ -8,22 +8,14 @@
  *
  * DIR is where the book is made, on the disk to measure; TMPDIR otherwise.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "book-care.h"
 #include "book-history.h"
 #include "book-private.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "state-book.h"
 #include "state.h"
 #include "table.h"
@@ -353,7 +345,7 @@ by_commit(struct book *book)
 }
 
 static void
-bench_report(struct bench *b)
+measure_report(struct bench *b)
 {
 	int64_t from = clock_wall_ms() - INT64_C(10000) * 1000;
 	struct err err = { 0 };
@@ -423,7 +415,7 @@ bench_history(struct bench *b)
 	find(b, "ended task by id", by_id);
 	find(b, "ended task by key", by_key);
 	find(b, "ended task by commit", by_commit);
-	bench_report(b);
+	measure_report(b);
 	bench_prune(b, "nothing to prune", ENDED);
 	add_old_goals(b);
 	bench_prune(b, "prune of old goals", ENDED);
@@ -508,7 +500,6 @@ main(int argc, char **argv)
 	const char *dir = argc > 1 ? argv[1] : getenv("TMPDIR");
 	cleanup_free char *path = xasprintf(
 	    "%s/bench-book-%d.db", dir != NULL ? dir : "/tmp", (int)getpid());
-	cleanup_buf struct buf out = BUF_INIT;
 	struct bench b = { .from_ms = clock_wall_ms() - HOUR_MS * 24 * 30 };
 	struct err err = { 0 };
 
@@ -525,8 +516,6 @@ main(int argc, char **argv)
 	book_close(b.book);
 	bench_week(&b, path);
 	book_files_remove(path);
-	table_print(b.table, 0, false, &out);
-	fputs(out.data, stdout);
-	table_free(b.table);
+	bench_print(b.table);
 	return 0;
 }

@@ -7,20 +7,8 @@
  * the keeper, and a hook that the session runs, until it has its answer. Then a
  * command of the daemon without a keeper and with one.
  */
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "bench.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "table.h"
 
 #define WORKERS  10
@@ -54,16 +42,9 @@ report(struct bench *b, const char *mode, const char *what, double *values,
     size_t count, const char *unit, double target)
 {
 	cleanup_free char *name = xasprintf("%s, %s", what, mode);
-	cleanup_free char *figure = NULL, *wanted = NULL;
 
 	bench_sort(values, count);
-	figure = xasprintf("%.2f %s", values[count / 2], unit);
-	wanted = target > 0 ? xasprintf("%g %s", target, unit) : xstrdup("-");
-	table_row(b->table,
-	    (const char *[]){ name, wanted, figure,
-		target <= 0                     ? "" :
-		    values[count / 2] <= target ? "reached" :
-						  "missed" });
+	bench_report(b->table, name, values[count / 2], target, unit, NULL);
 }
 
 /* The share of memory of a process, in MB. */
@@ -226,62 +207,27 @@ begin(struct bench *b, const char *build)
 {
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");
-	cleanup_free char *home = file_join(b->scratch, "home");
 
-	setenv("HOME", home, 1);
-	setenv("TMUX_TMPDIR", b->scratch, 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	unsetenv("TMUX");
-	unsetenv("LLMC_ROOT");
-	unsetenv("LLMC_AGENT");
-	bench_run(NULL, (const char *[]){ "mkdir", "-p", home, NULL });
-	bench_run(NULL,
-	    (const char *[]){
-		"git", "init", "-q", "-b", "main", b->repo, NULL });
-	bench_run(b->repo,
-	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
-	bench_run(b->repo,
-	    (const char *[]){
-		"git", "config", "user.email", "bench@example.invalid", NULL });
-	bench_run(b->repo,
-	    (const char *[]){
-		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
-	llmc(b, (const char *[]){ "init", NULL });
-	llmc(b,
-	    (const char *[]){
-		"config", "set", "defaults.agent_command", agent, NULL });
-	llmc(b,
-	    (const char *[]){
-		"config", "set", "defaults.allow_root", "true", NULL });
+	bench_repo(b->repo);
+	bench_init(b->repo, b->llmc, agent);
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct table_column columns[] = { { .title = "WHAT" },
-		{ .title = "TARGET", .right = true },
-		{ .title = "MEASURED", .right = true }, { .title = "" } };
 	static const char *const modes[] = { "off", "worktree", "strict" };
-	const char *tmp = getenv("TMPDIR");
-	cleanup_free char *build = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *build = argc == 2 ? realpath(argv[1], NULL) : NULL;
 	struct bench b = { 0 };
 
-	if (argc != 2) {
+	if (build == NULL) {
 		fputs("usage: bench-box BUILD\n", stderr);
 		return 2;
 	}
-	build = realpath(argv[1], NULL);
-	b.scratch =
-	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	if (build == NULL || mkdtemp(b.scratch) == NULL) {
-		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
-		return 1;
-	}
+	b.scratch = bench_scratch();
 	b.llmc = bench_built(build, "src/cli/llmc");
 	b.keeper = bench_built(build, "src/keeper/keeper");
 	b.repo = file_join(b.scratch, "repo");
-	b.table = table_new(columns, nitems(columns));
+	b.table = bench_table("WHAT");
 	begin(&b, build);
 	for (size_t i = 0; i < nitems(modes); i++)
 		measure(&b, modes[i]);
@@ -289,10 +235,8 @@ main(int argc, char **argv)
 	if (geteuid() == 0) /* others get none for commands */
 		measure_command(&b, "namespace");
 	measure_command(&b, "reaper");
-	table_print(b.table, 0, false, &text);
-	fputs(text.data, stdout);
-	bench_run("/", (const char *[]){ "rm", "-rf", "--", b.scratch, NULL });
-	table_free(b.table);
+	bench_print(b.table);
+	bench_remove(b.scratch);
 	free(b.llmc);
 	free(b.keeper);
 	free(b.repo);

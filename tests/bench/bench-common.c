@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <libgen.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "buf.h"
 #include "child.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
+#include "table.h"
 
 #define STATE_MAX (64 * 1024 * 1024)
 
@@ -77,6 +70,108 @@ bench_built(const char *build, const char *name)
 	fprintf(stderr, "bench: %s is missing; type: ninja -C %s %s\n", path,
 	    build, name);
 	exit(1);
+}
+
+char *
+bench_scratch(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *scratch =
+	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+	cleanup_free char *home = NULL;
+	struct err err = { 0 };
+
+	bench_must(mkdtemp(scratch) != NULL ? 0 : -errno, scratch, &err);
+	home = file_join(scratch, "home");
+	bench_must(file_mkdirs(home, 0755, &err), home, &err);
+	setenv("HOME", home, 1);
+	setenv("TMUX_TMPDIR", scratch, 1);
+	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unsetenv("TMUX");
+	unsetenv("LLMC_ROOT");
+	unsetenv("LLMC_AGENT");
+	return scratch;
+}
+
+void
+bench_remove(const char *scratch)
+{
+	bench_run("/", (const char *[]){ "rm", "-rf", "--", scratch, NULL });
+}
+
+void
+bench_repo(const char *repo)
+{
+	bench_run(NULL,
+	    (const char *[]){ "git", "init", "-q", "-b", "main", repo, NULL });
+	bench_run(repo,
+	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
+	bench_run(repo,
+	    (const char *[]){
+		"git", "config", "user.email", "bench@example.invalid", NULL });
+}
+
+void
+bench_config(
+    const char *repo, const char *llmc, const char *key, const char *value)
+{
+	bench_run(
+	    repo, (const char *[]){ llmc, "config", "set", key, value, NULL });
+}
+
+void
+bench_init(const char *repo, const char *llmc, const char *agent)
+{
+	bench_run(repo,
+	    (const char *[]){
+		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
+	bench_run(repo, (const char *[]){ llmc, "init", NULL });
+	bench_config(repo, llmc, "defaults.agent_command", agent);
+	bench_config(repo, llmc, "defaults.allow_root", "true");
+}
+
+struct table *
+bench_table(const char *title)
+{
+	const struct table_column columns[] = { { .title = title },
+		{ .title = "TARGET", .right = true },
+		{ .title = "MEASURED", .right = true }, { .title = "" },
+		{ .title = "" } };
+
+	return table_new(columns, nitems(columns));
+}
+
+void
+bench_report(struct table *table, const char *what, double value, double target,
+    const char *unit, const char *more)
+{
+	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
+	cleanup_free char *wanted =
+	    target > 0 ? xasprintf("<= %g %s", target, unit) : xstrdup("-");
+
+	table_row(table,
+	    (const char *[]){ what, wanted, figure, more,
+		target <= 0         ? "" :
+		    value <= target ? "reached" :
+				      "missed" });
+}
+
+void
+bench_print(struct table *table)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	table_print(table, 0, false, &text);
+	fputs(text.data, stdout);
+	table_free(table);
+}
+
+double
+bench_number(const char *text, const char *word)
+{
+	const char *at = strstr(text, word);
+
+	return at != NULL ? strtod(at + strlen(word), NULL) : 0;
 }
 
 struct json_object *

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench-dead.h"
 #include "bench.h"
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 
 #define FILE_MAX (256 * 1024 * 1024)
 

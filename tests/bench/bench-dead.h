@@ -5,7 +5,7 @@
 #ifndef BENCH_DEAD_H
 #define BENCH_DEAD_H
 
-#include <stddef.h>
+#include "base.h"
 
 struct bench_pause {
 	double at_ms; /* its end */

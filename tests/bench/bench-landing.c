@@ -4,11 +4,8 @@
  * that the design was measured with: bench-landing. 200 tasks are queued, 3 of
  * 100 checks fail without a reason. */
 
-#include <stdio.h>
-
-#include "buf.h"
+#include "base.h"
 #include "landing-world.h"
-#include "mem.h"
 #include "table.h"
 
 #define HISTORIES 100

@@ -7,22 +7,14 @@
  * (all, and what it shares with nobody), whether the call was refused, and how
  * many microseconds each call took, a number a line.
  */
-#include <errno.h>
+#include "base.h"
+
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 
 #define CALLS 300
 

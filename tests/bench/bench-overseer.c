@@ -12,23 +12,13 @@
  * The others supervise a child that does nothing; ours supervises the real
  * daemon.
  */
-#include <errno.h>
+#include "base.h"
+
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "table.h"
 
 #define KILLS       40
@@ -45,22 +35,6 @@ struct bench {
 	struct table *table;
 	int idle_ms;
 };
-
-/* A target of 0 means none. */
-static void
-report(struct bench *b, const char *what, double value, double target,
-    const char *unit, const char *more)
-{
-	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
-	cleanup_free char *wanted =
-	    target > 0 ? xasprintf("%g %s", target, unit) : xstrdup("-");
-
-	table_row(b->table,
-	    (const char *[]){ what, wanted, figure, more,
-		target <= 0         ? "" :
-		    value <= target ? "reached" :
-				      "missed" });
-}
 
 /* --- the beacon ------------------------------------------------------- */
 
@@ -158,14 +132,6 @@ struct cost {
 	double rss_kb, pss_kb, cpu_us, wakeups;
 };
 
-static double
-number_behind(const char *text, const char *key)
-{
-	const char *at = strstr(text, key);
-
-	return at != NULL ? strtod(at + strlen(key), NULL) : 0;
-}
-
 static void
 read_proc(pid_t pid, const char *name, struct buf *text)
 {
@@ -183,23 +149,16 @@ cost_now(pid_t pid)
 	struct cost cost = { 0 };
 
 	read_proc(pid, "status", &text);
-	cost.rss_kb = number_behind(text.data, "VmRSS:");
-	cost.wakeups = number_behind(text.data, "\nvoluntary_ctxt_switches:");
+	cost.rss_kb = bench_number(text.data, "VmRSS:");
+	cost.wakeups = bench_number(text.data, "\nvoluntary_ctxt_switches:");
 	read_proc(pid, "smaps_rollup", &text);
-	cost.pss_kb = number_behind(text.data, "\nPss:");
+	cost.pss_kb = bench_number(text.data, "\nPss:");
 	read_proc(pid, "schedstat", &text);
 	cost.cpu_us = strtod(text.data, NULL) / 1000;
 	return cost;
 }
 
 /* --- ours ------------------------------------------------------------- */
-
-static void
-config(const struct bench *b, const char *key, const char *value)
-{
-	bench_run(b->repo,
-	    (const char *[]){ b->llmc, "config", "set", key, value, NULL });
-}
 
 /* Wait until the overseer reports a running daemon; returns its pid. */
 static int
@@ -253,11 +212,11 @@ measure_kills(struct bench *b)
 	bench_sort(served, KILLS);
 	start = xasprintf("median of %d; %.2f to %.2f ms", KILLS,
 	    started[0] / 1000, started[KILLS - 1] / 1000);
-	report(b, "overseer: death of autod to main() of the next",
+	bench_report(b->table, "overseer: death of autod to main() of the next",
 	    started[KILLS / 2] / 1000, 3, "ms", start);
 	serve = xasprintf("median; %.2f to %.2f ms", served[0] / 1000,
 	    served[KILLS - 1] / 1000);
-	report(b, "overseer: the same, until it serves 8 workers",
+	bench_report(b->table, "overseer: the same, until it serves 8 workers",
 	    served[KILLS / 2] / 1000, 60, "ms", serve);
 }
 
@@ -292,12 +251,12 @@ measure_idle(struct bench *b)
 	    before[0].wakeups / seconds, before[1].wakeups / seconds);
 	times = xasprintf("overseer %.1f, autod %.1f",
 	    before[0].cpu_us / seconds, before[1].cpu_us / seconds);
-	report(b, "overseer + autod, 1 idle worker: PSS", sum.pss_kb / 1024, 1,
-	    "MiB", shares);
-	report(b, "the same: wake-ups a second", sum.wakeups / seconds, 0.1,
-	    "/s", beats);
-	report(
-	    b, "the same: CPU a second", sum.cpu_us / seconds, 60, "us", times);
+	bench_report(b->table, "overseer + autod, 1 idle worker: PSS",
+	    sum.pss_kb / 1024, 1, "MiB", shares);
+	bench_report(b->table, "the same: wake-ups a second",
+	    sum.wakeups / seconds, 0.1, "/s", beats);
+	bench_report(b->table, "the same: CPU a second", sum.cpu_us / seconds,
+	    60, "us", times);
 }
 
 static void
@@ -307,11 +266,11 @@ measure_ours(struct bench *b, const char *preload)
 	    "cd '%s' && exec '%s' overseer </dev/null >/dev/null 2>&1", b->repo,
 	    b->llmc);
 
-	config(b, "auto.concurrency", "8");
+	bench_config(b->repo, b->llmc, "auto.concurrency", "8");
 	b->overseer = start_beaconed(b, preload, script);
 	measure_kills(b);
 	end_process(b->overseer, SIGINT);
-	config(b, "auto.concurrency", "1");
+	bench_config(b->repo, b->llmc, "auto.concurrency", "1");
 	if (b->idle_ms == 0)
 		return;
 	/* Undisturbed, without the beacon. */
@@ -379,7 +338,8 @@ measure_other(struct bench *b, const char *preload, const struct other *other)
 		more = xasprintf("median of %d; most %.2f ms; PSS %.2f MiB",
 		    OTHER_KILLS, us[OTHER_KILLS - 1] / 1000,
 		    cost_now(supervisor).pss_kb / 1024);
-		report(b, what, us[OTHER_KILLS / 2] / 1000, 0, "ms", more);
+		bench_report(
+		    b->table, what, us[OTHER_KILLS / 2] / 1000, 0, "ms", more);
 	} else {
 		table_row(b->table,
 		    (const char *[]){ what, "-", "-", "does not work", "" });
@@ -403,25 +363,11 @@ bench_begin(struct bench *b, const char *build)
 	};
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");
-	cleanup_free char *home = file_join(b->scratch, "home");
-	cleanup_free char *script = xasprintf(
-	    "mkdir -p '%s' && git init -q -b main '%s' && cd '%s' && "
-	    "git config user.name Bench && "
-	    "git config user.email bench@example.invalid && "
-	    "git commit -q --allow-empty -m Start && '%s' init >/dev/null",
-	    home, b->repo, b->repo, b->llmc);
 
-	setenv("HOME", home, 1);
-	setenv("TMUX_TMPDIR", b->scratch, 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	unsetenv("TMUX");
-	unsetenv("LLMC_ROOT");
-	unsetenv("LLMC_AGENT");
-	bench_run(NULL, (const char *[]){ "sh", "-c", script, NULL });
-	config(b, "defaults.agent_command", agent);
-	config(b, "defaults.allow_root", "true");
+	bench_repo(b->repo);
+	bench_init(b->repo, b->llmc, agent);
 	for (size_t i = 0; i < nitems(settings); i++)
-		config(b, settings[i][0], settings[i][1]);
+		bench_config(b->repo, b->llmc, settings[i][0], settings[i][1]);
 }
 
 static void
@@ -432,7 +378,7 @@ bench_end(const struct bench *b)
 		"tmux -L \"$(\"$0\" config get tmux.socket)\" kill-server "
 		">/dev/null 2>&1; true",
 		b->llmc, NULL });
-	bench_run("/", (const char *[]){ "rm", "-rf", "--", b->scratch, NULL });
+	bench_remove(b->scratch);
 }
 
 static void
@@ -474,13 +420,7 @@ has_all(const char *build)
 int
 main(int argc, char **argv)
 {
-	const struct table_column columns[] = { { .title = "WHAT" },
-		{ .title = "TARGET", .right = true },
-		{ .title = "MEASURED", .right = true }, { .title = "" },
-		{ .title = "" } };
-	const char *tmp = getenv("TMPDIR");
 	cleanup_free char *build = NULL, *preload = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
 	struct bench b = { .idle_ms = 60000 };
 
 	if (argc != 2 && argc != 3) {
@@ -490,27 +430,18 @@ main(int argc, char **argv)
 	if (argc == 3)
 		b.idle_ms = (int)strtol(argv[2], NULL, 10) * 1000;
 	build = realpath(argv[1], NULL);
-	b.scratch =
-	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	if (build == NULL || mkdtemp(b.scratch) == NULL) {
-		fprintf(stderr, "bench: %s: %s\n", argv[1], strerror(errno));
+	if (build == NULL || !has_all(build))
 		return 1;
-	}
-	if (!has_all(build)) {
-		rmdir(b.scratch);
-		return 1;
-	}
+	b.scratch = bench_scratch();
 	b.llmc = bench_built(build, "src/cli/llmc");
 	b.repo = file_join(b.scratch, "repo");
 	b.beacon = file_join(b.scratch, "beacon");
 	preload = bench_built(build, "tests/tools/beacon.so");
-	b.table = table_new(columns, nitems(columns));
+	b.table = bench_table("WHAT");
 	bench_begin(&b, build);
 	measure_all(&b, preload);
-	table_print(b.table, 0, false, &text);
-	fputs(text.data, stdout);
+	bench_print(b.table);
 	bench_end(&b);
-	table_free(b.table);
 	free(b.llmc);
 	free(b.repo);
 	free(b.beacon);

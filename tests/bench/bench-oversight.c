@@ -12,28 +12,20 @@
  * ladder for 10,000 open tasks, and what the detectors find in the histories of
  * the tests: precision and recall.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "file.h"
 #include "histories.h"
 #include "book.h"
 #include "book-history.h"
 #include "bench.h"
-#include "behaviour-step.h"
 #include "behaviour.h"
-#include "buf.h"
 #include "iteration.h"
-#include "json.h"
-#include "mem.h"
+#include "progress-private.h"
 #include "remove-tree.h"
-#include "strv.h"
 #include "table.h"
 #include "thresholds.h"
 #include "watched.h"
@@ -115,8 +107,12 @@ judge(struct behaviour *b, bool prepared, int from, int to)
 			behaviour_judge(b, &steps[i]);
 		else
 			behaviour_add(b, turns[i]);
-		if (behaviour_worst(b) != SEVERITY_NONE)
-			json_object_put(behaviour_to_json(b));
+		for (int type = 0; type < DETECTION_TYPES; type++)
+			if (behaviour_severity(b, (enum detection_type)type) !=
+			    SEVERITY_NONE) {
+				json_object_put(behaviour_to_json(b));
+				break;
+			}
 	}
 	return cpu_seconds() - start;
 }

@@ -8,21 +8,11 @@
  *
  *   BENCH_OLD  another BUILD, which lands the same in turn with this one
  */
-#include <errno.h>
+#include "base.h"
+
 #include <poll.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "table.h"
 
 #define LANDINGS   20
@@ -45,21 +35,6 @@ struct run {
 	double ms[LANDINGS], gits[LANDINGS];
 	struct buf last; /* the processes of the last landing */
 };
-
-static void
-report(const struct bench *b, const char *what, double value, double target,
-    const char *unit, const char *more)
-{
-	cleanup_free char *figure = xasprintf("%.1f %s", value, unit);
-	cleanup_free char *wanted =
-	    target > 0 ? xasprintf("<= %g %s", target, unit) : xstrdup("-");
-
-	table_row(b->table,
-	    (const char *[]){ what, wanted, figure, more,
-		target <= 0         ? "" :
-		    value <= target ? "reached" :
-				      "missed" });
-}
 
 /* --- the repository ---------------------------------------------------- */
 
@@ -92,24 +67,15 @@ count_gits(const struct run *r)
 static void
 run_begin(struct run *r, int files, bool counts)
 {
-	cleanup_free char *make = xasprintf(
-	    "mkdir ../home; git init -q -b main .; "
-	    "git config user.name Bench; git config user.email "
-	    "bench@example.invalid; for d in $(seq 20); do mkdir $d; "
-	    "for f in $(seq %d); do echo $d $f >$d/$f; done; done; git add .; "
-	    "git commit -qm Start",
-	    files / FEW);
+	cleanup_free char *make =
+	    xasprintf("for d in $(seq 20); do mkdir $d; for f in $(seq %d); do "
+		      "echo $d $f >$d/$f; done; done; git add .",
+		files / FEW);
 	const struct bench *b = r->b;
 
-	bench_run(r->scratch, (const char *[]){ "mkdir", r->repo, NULL });
+	bench_repo(r->repo);
 	shell(r->repo, make);
-	bench_run(r->repo, (const char *[]){ b->llmc, "init", NULL });
-	bench_run(r->repo,
-	    (const char *[]){ b->llmc, "config", "set",
-		"defaults.agent_command", b->agent, NULL });
-	bench_run(r->repo,
-	    (const char *[]){ b->llmc, "config", "set", "defaults.allow_root",
-		"true", NULL });
+	bench_init(r->repo, b->llmc, b->agent);
 	if (counts)
 		count_gits(r);
 	bench_run(r->repo, (const char *[]){ b->llmc, "up", "--detach", NULL });
@@ -178,21 +144,13 @@ land(struct run *r, int i)
 static struct run *
 run_new(const struct bench *b, int files, bool counts)
 {
-	const char *tmp = getenv("TMPDIR");
 	struct run *r = xcalloc(1, sizeof *r);
-	cleanup_free char *home = NULL;
 
 	r->b = b;
 	buf_init(&r->last);
-	r->scratch =
-	    xasprintf("%s/llmc-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	if (mkdtemp(r->scratch) == NULL)
-		bench_must(-errno, r->scratch, &(struct err){ 0 });
+	r->scratch = bench_scratch();
 	r->repo = file_join(r->scratch, "repo");
 	r->git_log = file_join(r->scratch, "git.log");
-	home = file_join(r->scratch, "home");
-	setenv("HOME", home, 1);
-	setenv("TMUX_TMPDIR", r->scratch, 1);
 	run_begin(r, files, counts);
 	for (int i = 0; i < LANDINGS; i++)
 		land(r, i);
@@ -206,7 +164,7 @@ run_new(const struct bench *b, int files, bool counts)
 static void
 run_free(struct run *r)
 {
-	bench_run("/", (const char *[]){ "rm", "-rf", "--", r->scratch, NULL });
+	bench_remove(r->scratch);
 	buf_release(&r->last);
 	free(r->scratch);
 	free(r->repo);
@@ -220,7 +178,7 @@ report_time(const struct bench *b, const struct run *r, const char *what)
 	cleanup_free char *more =
 	    xasprintf("worst of %d: %.0f ms", LANDINGS, r->ms[LANDINGS - 1]);
 
-	report(b, what, r->ms[LANDINGS / 2], 0, "ms", more);
+	bench_report(b->table, what, r->ms[LANDINGS / 2], 0, "ms", more);
 }
 
 /* The same with the other build. */
@@ -265,7 +223,8 @@ measure_syncfs(const struct bench *b)
 	}
 	bench_sort(ms, LANDINGS);
 	more = xasprintf("worst of %d: %.1f ms", LANDINGS, ms[LANDINGS - 1]);
-	report(b, "of that, the one syncfs", ms[LANDINGS / 2], 0, "ms", more);
+	bench_report(b->table, "of that, the one syncfs", ms[LANDINGS / 2], 0,
+	    "ms", more);
 }
 
 static void
@@ -274,7 +233,8 @@ measure_all(const struct bench *b)
 	struct run *r = run_new(b, FEW, true);
 	double gits = r->gits[LANDINGS / 2];
 
-	report(b, "git processes, a lone landing", gits, GIT_TARGET, "", NULL);
+	bench_report(b->table, "git processes, a lone landing", gits,
+	    GIT_TARGET, "", NULL);
 	if (gits > GIT_TARGET)
 		printf("the git processes of a landing:\n%s\n", r->last.data);
 	run_free(r);
@@ -302,34 +262,23 @@ programs_free(struct bench *b)
 int
 main(int argc, char **argv)
 {
-	const struct table_column columns[] = { { .title = "LANDING" },
-		{ .title = "TARGET", .right = true },
-		{ .title = "MEASURED", .right = true }, { .title = "" },
-		{ .title = "" } };
 	cleanup_free char *build = argc == 2 ? realpath(argv[1], NULL) : NULL;
 	cleanup_free char *other = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
 	struct bench b = { 0 }, old = { 0 };
 
 	if (build == NULL) {
 		fputs("usage: [BENCH_OLD=BUILD] bench-queue BUILD\n", stderr);
 		return 2;
 	}
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
-	unsetenv("TMUX");
-	unsetenv("LLMC_ROOT");
-	unsetenv("LLMC_AGENT");
 	programs_of(&b, build);
 	other = bench_old_build();
 	if (other != NULL) {
 		programs_of(&old, other);
 		b.old = &old;
 	}
-	b.table = table_new(columns, nitems(columns));
+	b.table = bench_table("LANDING");
 	measure_all(&b);
-	table_print(b.table, 0, false, &text);
-	fputs(text.data, stdout);
-	table_free(b.table);
+	bench_print(b.table);
 	programs_free(&b);
 	programs_free(&old);
 	return 0;

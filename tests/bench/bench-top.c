@@ -8,27 +8,17 @@
  * A wake-up is a voluntary context switch; a visible change is what arrives at
  * once.
  */
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
-#include "buf.h"
 #include "client.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "table.h"
 #include "workspace.h"
 
@@ -51,26 +41,7 @@ struct top {
 	struct table *table;
 };
 
-static void
-report(struct top *t, const char *what, double value, double target,
-    const char *unit, const char *more)
-{
-	cleanup_free char *figure = xasprintf("%.2f %s", value, unit);
-	cleanup_free char *wanted = xasprintf("<= %g %s", target, unit);
-
-	table_row(t->table,
-	    (const char *[]){ what, wanted, figure, more,
-		value <= target ? "reached" : "missed" });
-}
-
 /* --- the daemon ------------------------------------------------------- */
-
-static void
-config(struct top *t, const char *key, const char *value)
-{
-	bench_run(t->repo,
-	    (const char *[]){ t->llmc, "config", "set", key, value, NULL });
-}
 
 /* What the daemon answers; the caller frees. */
 static struct json_object *
@@ -221,7 +192,7 @@ measure_wakes(struct top *t)
 	wakes = wakes_of(t->pid) - wakes;
 	more = xasprintf("%.0f wake-ups for %d visible changes in %d s", wakes,
 	    changes, IDLE_MS / 1000);
-	report(t, "llmc top: wake-ups between visible changes",
+	bench_report(t->table, "llmc top: wake-ups between visible changes",
 	    wakes > changes ? wakes - changes : 0, TARGET_WAKES, "", more);
 }
 
@@ -246,7 +217,8 @@ measure_screen(struct top *t)
 	}
 	bench_sort(times, EVENTS);
 	more = xasprintf("median %.2f ms", times[EVENTS / 2]);
-	report(t, "an event of 100 workers until it is on the screen",
+	bench_report(t->table,
+	    "an event of 100 workers until it is on the screen",
 	    times[EVENTS - 1], TARGET_SCREEN, "ms", more);
 }
 
@@ -257,26 +229,11 @@ begin(struct top *t, const char *build)
 {
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");
-	cleanup_free char *home = file_join(t->scratch, "home");
 	struct err err = { 0 };
 
-	setenv("HOME", home, 1);
-	setenv("TMUX_TMPDIR", t->scratch, 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	setenv("TERM", "xterm-256color", 1);
-	unsetenv("TMUX");
-	unsetenv("LLMC_ROOT");
-	unsetenv("LLMC_AGENT");
-	bench_run(NULL, (const char *[]){ "mkdir", "-p", home, NULL });
-	bench_run(NULL,
-	    (const char *[]){
-		"git", "init", "-q", "-b", "main", t->repo, NULL });
-	bench_run(t->repo,
-	    (const char *[]){ "git", "-c", "user.name=b", "-c", "user.email=b",
-		"commit", "-q", "--allow-empty", "-m", "first", NULL });
-	bench_run(t->repo, (const char *[]){ t->llmc, "init", NULL });
-	config(t, "defaults.agent_command", agent);
-	config(t, "defaults.allow_root", "true");
+	bench_repo(t->repo);
+	bench_init(t->repo, t->llmc, agent);
 	bench_must(workspace_at(t->repo, &t->workspace, &err), t->repo, &err);
 	bench_run(t->repo, (const char *[]){ t->llmc, "up", "--detach", NULL });
 	grow(t);
@@ -289,7 +246,7 @@ end(struct top *t)
 	waitpid(t->pid, NULL, 0);
 	close(t->terminal);
 	bench_run(t->repo, (const char *[]){ t->llmc, "down", NULL });
-	bench_run("/", (const char *[]){ "rm", "-rf", "--", t->scratch, NULL });
+	bench_remove(t->scratch);
 	workspace_release(&t->workspace);
 	free(t->llmc);
 	free(t->repo);
@@ -299,30 +256,20 @@ end(struct top *t)
 int
 main(int argc, char **argv)
 {
-	const struct table_column columns[] = { { .title = "WHAT" },
-		{ .title = "TARGET", .right = true },
-		{ .title = "MEASURED", .right = true }, { .title = "" },
-		{ .title = "" } };
-	const char *tmp = getenv("TMPDIR");
 	cleanup_free char *build = realpath(argc > 1 ? argv[1] : ".", NULL);
-	cleanup_buf struct buf text = BUF_INIT;
 	struct top t = { 0 };
 
-	t.scratch =
-	    xasprintf("%s/bench-top-XXXXXX", tmp != NULL ? tmp : "/tmp");
-	bench_must(build == NULL || mkdtemp(t.scratch) == NULL ? -errno : 0,
-	    "mkdtemp", &(struct err){ 0 });
+	bench_must(build == NULL ? -errno : 0, argv[1], &(struct err){ 0 });
+	t.scratch = bench_scratch();
 	t.llmc = bench_built(build, "src/cli/llmc");
 	t.repo = file_join(t.scratch, "repo");
-	t.table = table_new(columns, nitems(columns));
+	t.table = bench_table("WHAT");
 	begin(&t, build);
 	start_top(&t);
 	wait_words(&t, "[live]");
 	measure_screen(&t);
 	measure_wakes(&t);
-	table_print(t.table, 0, false, &text);
-	fputs(text.data, stdout);
-	table_free(t.table);
+	bench_print(t.table);
 	end(&t);
 	return 0;
 }

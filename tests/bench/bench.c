@@ -7,23 +7,10 @@
  * microseconds, of a batch of calls divided by their number. For batches no p99
  * is shown: it would be one of averages.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "bench.h"
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "rpc.h"
 #include "table.h"
 #include "toml.h"
@@ -261,7 +248,6 @@ bench_all(struct bench *b)
 		{ .title = "PER SECOND", .right = true } };
 	struct table *table = table_new(columns, nitems(columns));
 	cleanup_free char *log = file_join(b->scratch, "bench.log");
-	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
 
 	bench_must(file_read(LLMC_SOURCE "/examples/config.toml", TOML_SIZE_MAX,
@@ -278,9 +264,7 @@ bench_all(struct bench *b)
 	for (size_t i = 0; i < nitems(works); i++)
 		measure(b, &works[i], table);
 	log_close();
-	table_print(table, 0, false, &text);
-	table_free(table);
-	fputs(text.data, stdout);
+	bench_print(table);
 }
 
 int

@@ -4,11 +4,11 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base.h"
 
 struct err;
 struct json_object;
+struct table;
 
 /* If r is negative, print what failed, and exit. */
 void bench_must(int r, const char *what, const struct err *err);
@@ -30,6 +30,28 @@ char *bench_built(const char *build, const char *name);
 /* The state of a repository, from this llmc's autod; of an older build, its
  * file. The caller puts it; NULL = there is none. */
 struct json_object *bench_state(const char *llmc, const char *repo);
+
+/* A new folder, owned by the caller, in which all is that programs write: they
+ * have another HOME and another tmux from now on. */
+char *bench_scratch(void);
+void bench_remove(const char *scratch);
+
+/* A repository, and then its first commit, with what was added to it, and llmc
+ * set up in it. */
+void bench_repo(const char *repo);
+void bench_init(const char *repo, const char *llmc, const char *agent);
+void bench_config(
+    const char *repo, const char *llmc, const char *key, const char *value);
+
+/* A table of figures, and a row of it: a target of 0 means none, `more` may be
+ * NULL. Print and free it. */
+struct table *bench_table(const char *title);
+void bench_report(struct table *table, const char *what, double value,
+    double target, const char *unit, const char *more);
+void bench_print(struct table *table);
+
+/* The number behind a word in a text; 0 = there is none. */
+double bench_number(const char *text, const char *word);
 
 void bench_sort(double *times, size_t count);
 

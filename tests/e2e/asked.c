@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <math.h>
-#include <string.h>
 
 #include "asked.h"
 #include "fleet.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 
 /* Of one answer: 1000 tokens of input, 200 of output, 5000 read from the cache,
  * 1000 written to it for five minutes, 2000 for an hour. */

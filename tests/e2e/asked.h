@@ -8,7 +8,7 @@
 #ifndef ASKED_H
 #define ASKED_H
 
-#include <stdint.h>
+#include "unit.h"
 
 struct json_object;
 

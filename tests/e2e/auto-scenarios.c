@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
 #include "auto-scenarios.h"
 #include "autorun.h"
-#include "mem.h"
 #include "scenarios.h"
 
 #define ATTRIBUTION "Co-Authored-By: Claude <noreply@anthropic.com>"

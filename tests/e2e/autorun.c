@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
+#include "base.h"
 #include "filed.h"
 #include "autorun.h"
-#include "buf.h"
-#include "child.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "text.h"
 
 #define ARGS_MAX   16
 #define WAIT_MS    80000

@@ -12,8 +12,6 @@
 #ifndef AUTORUN_H
 #define AUTORUN_H
 
-#include <stdbool.h>
-
 #include "fleet.h"
 
 struct json_object;

@@ -2,14 +2,9 @@
 
 #include <ctype.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "before.h"
-#include "buf.h"
-#include "clock.h"
-#include "mem.h"
 
 #define DAY 86400
 

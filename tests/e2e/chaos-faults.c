@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The daemon of the chaos run, and the faults that are injected. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "autorun.h"
 #include "chaos.h"
-#include "clock.h"
-#include "json.h"
-#include "mem.h"
 
 #define GAP_MS       20 /* minimum time between two faults */
 #define GAP_MORE_MS  250 /* random time added to it */

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "chaos.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
 #include "filed.h"
 #include "fleet.h"
-#include "mem.h"
 
 #define READ_MAX (64 * 1024 * 1024)
 #define LOOKS    40 /* attempts to read a folder while files move */

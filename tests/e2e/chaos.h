@@ -8,13 +8,7 @@
 #ifndef CHAOS_H
 #define CHAOS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
-
-#include "procref.h"
+#include "unit.h"
 
 struct buf;
 struct json_object;

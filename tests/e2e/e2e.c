@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <libgen.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "child.h"
+#include <libgen.h>
+
 #include "e2e.h"
-#include "errtext.h"
-#include "file.h"
 #include "json-schema.h"
-#include "mem.h"
-#include "text.h"
 
 #define DEADLINE_MS 90000
 #define READ_MAX    (1024 * 1024)

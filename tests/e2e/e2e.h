@@ -11,10 +11,6 @@
 #ifndef E2E_H
 #define E2E_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "json.h"
 #include "unit.h"
 
 struct e2e_run {

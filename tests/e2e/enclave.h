@@ -9,8 +9,7 @@
 #ifndef ENCLAVE_H
 #define ENCLAVE_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "unit.h"
 
 /* Mount a file system of this many KiB over the folder, which keeps its files.
  * NULL = done, else the reason. Programs started before do not see it. */

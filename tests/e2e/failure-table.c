@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "failure-table.h"
-#include "mem.h"
 
 const struct failure_row failure_rows[] = {
 	{ "1", "the task pool command fails", "a script that exits with 7",

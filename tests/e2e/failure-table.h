@@ -8,8 +8,7 @@
 #ifndef FAILURE_TABLE_H
 #define FAILURE_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base.h"
 
 struct failure_row {
 	const char *row; /* "15a" */

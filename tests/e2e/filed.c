@@ -3,7 +3,6 @@
 #include "filed.h"
 
 #include "e2e.h"
-#include "json.h"
 
 struct json_object *
 filed_look(const char *root, const char *what, const char *params)

@@ -5,6 +5,8 @@
 #ifndef FILED_H
 #define FILED_H
 
+#include "unit.h"
+
 struct json_object;
 
 /* What autod --look answers (autod/look-private.h); params in JSON. The caller

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <glob.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "clock.h"
-#include "errtext.h"
+#include <glob.h>
+#include <sys/syscall.h>
+
 #include "fleet.h"
 
 #define ARGS_MAX 16
@@ -127,6 +121,7 @@ fleet_box(const char *mode)
 static const char *
 begin(const char *agent)
 {
+	unit_at_end(fleet_end);
 	e2e_env(e2e_path("TMPDIR=%s", unit_scratch()));
 	e2e_env(e2e_path("FLEET=%s", unit_scratch()));
 	e2e_env(e2e_path("TMUX_TMPDIR=%s", unit_scratch()));

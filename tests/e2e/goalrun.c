@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "goalrun.h"
-#include "mem.h"
 
 void
 goal_enable(void)
@@ -17,10 +13,6 @@ goal_enable_fast(void)
 {
 	goal_enable();
 	auto_set("plan.tick_every", "200ms");
-	auto_set("plan.idle_after", "1500ms");
-	auto_set("plan.min_resend_interval", "500ms");
-	auto_set("plan.backoff_base", "200ms");
-	auto_set("plan.backoff_max", "3s");
 }
 
 const char *
@@ -31,7 +23,7 @@ goal_create(const char *markdown)
 
 	e2e_write(file, markdown);
 	json = e2e_json(
-	    fleet_do("--json", "goal", "create", "--plan-file", file, NULL), 0);
+	    fleet_do("--json", "goal", "create", "--plan", file, NULL), 0);
 	return json_string_or(json, "goal", "");
 }
 

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "child.h"
 #include "e2e.h"
 #include "hook-world.h"
 #include "id.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "server.h"
 #include "spool.h"
+
+struct world w;
 
 #define GUARD_MS 40000
 
@@ -25,131 +21,131 @@ static void
 serve(struct server_call *call, const char *method, struct json_object *params,
     void *arg)
 {
-	struct world *w = arg;
 	struct json_object *answer = NULL;
 
-	buf_addf(&w->heard, "%s ", method);
-	json_print(params, false, &w->heard);
-	buf_addc(&w->heard, '\n');
-	w->calls++;
-	if (w->manner == SAY_NOTHING) {
-		w->waiting = call;
-	} else if (w->manner == REFUSE) {
+	(void)arg;
+	buf_addf(&w.heard, "%s ", method);
+	json_print(params, false, &w.heard);
+	buf_addc(&w.heard, '\n');
+	w.calls++;
+	if (w.manner == SAY_NOTHING) {
+		w.waiting = call;
+	} else if (w.manner == REFUSE) {
 		server_fail(call, -32602, "no", NULL);
-	} else if (w->manner == HANG_UP) {
-		server_free(take_ptr(&w->server));
+	} else if (w.manner == HANG_UP) {
+		server_free(take_ptr(&w.server));
 		server_reply(call, NULL);
 	} else {
-		if (w->answer != NULL)
-			answer = json_tokener_parse(w->answer);
+		if (w.answer != NULL)
+			answer = json_tokener_parse(w.answer);
 		server_reply(call, answer);
 	}
-	if (w->ended && w->calls >= w->expected)
-		loop_stop(w->loop, 0);
+	if (w.ended && w.calls >= w.expected)
+		loop_stop(w.loop, 0);
 }
 
 static void
 on_end(const struct child_result *result, void *arg)
 {
-	struct world *w = arg;
-
-	w->ended = true;
-	w->status = result->exited ? result->status : 128 + result->signal;
-	w->took_ms = result->duration_ms;
-	child_output_text(&result->out, &w->out);
-	child_output_text(&result->err, &w->err);
-	if (w->calls >= w->expected)
-		loop_stop(w->loop, 0);
+	(void)arg;
+	w.ended = true;
+	w.status = result->exited ? result->status : 128 + result->signal;
+	w.took_ms = result->duration_ms;
+	child_output_text(&result->out, &w.out);
+	child_output_text(&result->err, &w.err);
+	if (w.calls >= w.expected)
+		loop_stop(w.loop, 0);
 }
 
 void
-world_begin(struct world *w, const char *name)
+world_begin(const char *name)
 {
 	const char *dir = e2e_dir(name);
 
-	memset(w, 0, sizeof *w);
-	buf_init(&w->heard);
-	buf_init(&w->out);
-	buf_init(&w->err);
-	w->loop = loop_new();
-	w->guard = loop_after(w->loop, GUARD_MS, on_guard, NULL);
-	w->socket = e2e_path("%s/a \"daemon\".sock", dir);
-	w->spool = e2e_path("%s/the spool", dir);
+	memset(&w, 0, sizeof w);
+	buf_init(&w.heard);
+	buf_init(&w.out);
+	buf_init(&w.err);
+	w.loop = loop_new();
+	w.guard = loop_after(w.loop, GUARD_MS, on_guard, NULL);
+	w.socket = e2e_path("%s/a \"daemon\".sock", dir);
+	w.spool = e2e_path("%s/the spool", dir);
+	unit_at_end(world_end);
 }
 
 void
-world_listen(struct world *w, enum manner manner, const char *answer)
+world_listen(enum manner manner, const char *answer)
 {
-	w->manner = manner;
-	w->answer = answer;
+	w.manner = manner;
+	w.answer = answer;
 	ck_assert_int_eq(
-	    server_new(w->loop, w->socket, serve, w, &w->server, NULL), 0);
+	    server_new(w.loop, w.socket, serve, &w, &w.server, NULL), 0);
 }
 
 void
-world_end(struct world *w)
+world_end(void)
 {
-	server_free(w->server);
-	if (w->waiting != NULL)
-		server_reply(w->waiting, NULL);
-	loop_timer_free(w->guard);
-	loop_free(w->loop);
-	buf_release(&w->heard);
-	buf_release(&w->out);
-	buf_release(&w->err);
+	if (w.loop == NULL)
+		return;
+	server_free(w.server);
+	if (w.waiting != NULL)
+		server_reply(w.waiting, NULL);
+	loop_timer_free(w.guard);
+	loop_free(take_ptr(&w.loop));
+	buf_release(&w.heard);
+	buf_release(&w.out);
+	buf_release(&w.err);
 }
 
 static void
-world_spawn(struct world *w, struct child_spec *spec)
+world_spawn(struct child_spec *spec)
 {
-	cleanup_free char *socket = xasprintf("SOCKET=%s", w->socket);
-	cleanup_free char *spool = xasprintf("SPOOL=%s", w->spool);
+	cleanup_free char *socket = xasprintf("SOCKET=%s", w.socket);
+	cleanup_free char *spool = xasprintf("SPOOL=%s", w.spool);
 	const char *const env[] = { socket, spool, NULL };
 
-	w->ended = false;
-	w->calls = 0;
-	buf_clear(&w->out);
-	buf_clear(&w->err);
-	buf_clear(&w->heard);
+	w.ended = false;
+	w.calls = 0;
+	buf_clear(&w.out);
+	buf_clear(&w.err);
+	buf_clear(&w.heard);
 	spec->cwd = "/";
 	spec->env = env;
-	ck_assert_int_eq(child_spawn(w->loop, spec, on_end, w, NULL, NULL), 0);
-	loop_run(w->loop);
+	ck_assert_int_eq(child_spawn(w.loop, spec, on_end, &w, NULL, NULL), 0);
+	loop_run(w.loop);
 	ck_assert_msg(
-	    w->status == 0, "status %d: %s", w->status, e2e_shown(w->err.data));
-	ck_assert_msg(w->err.len == 0, "%s", e2e_shown(w->err.data));
+	    w.status == 0, "status %d: %s", w.status, e2e_shown(w.err.data));
+	ck_assert_msg(w.err.len == 0, "%s", e2e_shown(w.err.data));
 }
 
 void
-fire_bytes(struct world *w, const char *event, const void *input, size_t len)
+fire_bytes(const char *event, const void *input, size_t len)
 {
 	const char *const argv[] = { e2e_llmc_path(), "hook", event, "--worker",
-		"ann", "--generation", "7", "--socket", w->socket, "--spool",
-		w->spool, w->policy != NULL ? "--policy" : NULL, w->policy,
-		NULL };
+		"ann", "--generation", "7", "--socket", w.socket, "--spool",
+		w.spool, w.policy != NULL ? "--policy" : NULL, w.policy, NULL };
 
-	world_spawn(w,
-	    &(struct child_spec){
-		.argv = argv, .input = input, .input_len = len });
+	world_spawn(&(struct child_spec){
+	    .argv = argv, .input = input, .input_len = len });
 }
 
 void
-fire(struct world *w, const char *event, const char *input)
+fire(const char *event, const char *input)
 {
-	fire_bytes(w, event, input, strlen(input));
+	fire_bytes(event, input, strlen(input));
 }
 
 void
-fire_shell(struct world *w, const char *script)
+fire_shell(const char *script)
 {
 	e2e_llmc_path();
-	world_spawn(w, &(struct child_spec){ .shell = script });
+	world_spawn(&(struct child_spec){ .shell = script });
 }
 
 void
-expect_printed(const struct world *w, const char *want)
+expect_printed(const char *want)
 {
-	ck_assert_str_eq(w->out.data, want);
+	ck_assert_str_eq(w.out.data, want);
 }
 
 static int
@@ -163,27 +159,27 @@ take_event(const char *id, struct json_object *event, void *arg)
 }
 
 struct json_object *
-drain(const struct world *w)
+drain(void)
 {
 	struct json_object *events = json_object_new_array();
 
 	ck_assert_int_ge(
-	    spool_drain(w->spool, 0, NULL, take_event, &events, NULL), 0);
+	    spool_drain(w.spool, 0, NULL, take_event, &events, NULL), 0);
 	return events;
 }
 
 void
-expect_spooled(const struct world *w, size_t count)
+expect_spooled(size_t count)
 {
-	cleanup_json struct json_object *events = drain(w);
+	cleanup_json struct json_object *events = drain();
 
 	ck_assert_uint_eq(json_object_array_length(events), count);
 }
 
 void
-expect_data(const struct world *w, const char *event, const char *data)
+expect_data(const char *event, const char *data)
 {
-	cleanup_json struct json_object *events = drain(w);
+	cleanup_json struct json_object *events = drain();
 	cleanup_buf struct buf text = BUF_INIT;
 	struct json_object *first;
 

@@ -7,11 +7,7 @@
 #ifndef HOOK_WORLD_H
 #define HOOK_WORLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "buf.h"
+#include "unit.h"
 
 struct json_object;
 struct loop;
@@ -26,7 +22,7 @@ enum manner {
 	HANG_UP,
 };
 
-struct world {
+extern struct world {
 	struct loop *loop;
 	struct loop_timer *guard;
 	struct server *server; /* NULL: no daemon */
@@ -44,29 +40,27 @@ struct world {
 	int status;
 	int64_t took_ms;
 	struct buf out, err;
-};
+} w;
 
-void world_begin(struct world *w, const char *name);
-void world_listen(struct world *w, enum manner manner, const char *answer);
-void world_end(struct world *w);
-#define cleanup_world __attribute__((cleanup(world_end)))
+void world_begin(const char *name);
+void world_listen(enum manner manner, const char *answer);
+void world_end(void);
 
 /* Send one event, as configured in the settings file, or run a script with
  * $LLMC, $SOCKET and $SPOOL. The exit status must be 0 and standard error
  * empty; the output is in w->out. */
-void
-fire_bytes(struct world *w, const char *event, const void *input, size_t len);
-void fire(struct world *w, const char *event, const char *input);
-void fire_shell(struct world *w, const char *script);
+void fire_bytes(const char *event, const void *input, size_t len);
+void fire(const char *event, const char *input);
+void fire_shell(const char *script);
 
 /* The events of the spool as an array, which the caller puts; the spool is
  * empty then. */
-struct json_object *drain(const struct world *w);
-void expect_spooled(const struct world *w, size_t count);
+struct json_object *drain(void);
+void expect_spooled(size_t count);
 
 /* The only event in the spool has these data. */
-void expect_data(const struct world *w, const char *event, const char *data);
+void expect_data(const char *event, const char *data);
 
-void expect_printed(const struct world *w, const char *want);
+void expect_printed(const char *want);
 
 #endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdint.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "json-schema.h"
 
 struct check {

@@ -4,7 +4,7 @@
 #ifndef JSON_SCHEMA_H
 #define JSON_SCHEMA_H
 
-#include <stdbool.h>
+#include "base.h"
 
 struct buf;
 struct json_object;

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Print docs/failures.md from the table that the tests use. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "event-table.h"
 #include "failure-class.h"
 #include "failure-table.h"
-#include "mem.h"
 
 static const char head[] =
     "# What can break, and what happens then\n"

@@ -1,17 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "mem.h"
+#include "base.h"
 #include "nightrun.h"
 #include "overrun.h"
 #include "teamrun.h"

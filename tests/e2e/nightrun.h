@@ -9,7 +9,7 @@
 #ifndef NIGHTRUN_H
 #define NIGHTRUN_H
 
-#include <stdbool.h>
+#include "unit.h"
 
 struct night {
 	int small; /* tasks of one commit each */

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "child.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+
 #include "lock.h"
-#include "mem.h"
 #include "overrun.h"
-#include "text.h"
 
 #define WAIT_MS      60000
 #define LOOK_MS      10
@@ -134,6 +122,7 @@ set_up(void)
 	const char *llmc = e2e_llmc_path();
 	int folder = (int)(strrchr(llmc, '/') - llmc);
 
+	unit_at_end(over_end);
 	e2e_env(e2e_path("PATH=%.*s:%s", folder, llmc, getenv("PATH")));
 	set_times(1);
 	over_remedy(0, "Repair it.");

@@ -11,9 +11,6 @@
 #ifndef OVERRUN_H
 #define OVERRUN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "autorun.h"
 #include "failure-table.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "clock.h"
-#include "e2e.h"
-#include "json.h"
 #include "lock.h"
 #include "overseer-world.h"
-#include "procref.h"
 #include "shown.h"
 
 int
@@ -38,17 +34,4 @@ overseer_world_write(
 		json_string_or(json, "boot_id", ""),
 		(long long)clock_wall_ms() / 1000 - 125, state, more));
 	json_object_put(json);
-}
-
-void
-overseer_world_add(Suite *suite, const TTest *const *tests)
-{
-	for (; *tests != NULL; tests++) {
-		TCase *tc = tcase_create((*tests)->name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_checked_fixture(tc, shown_setup, NULL);
-		tcase_add_test(tc, *tests);
-		suite_add_tcase(suite, tc);
-	}
 }

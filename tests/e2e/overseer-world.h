@@ -4,8 +4,6 @@
 #ifndef OVERSEER_WORLD_H
 #define OVERSEER_WORLD_H
 
-#include <stdbool.h>
-
 #include "unit.h"
 
 /* Its lock, held until it is closed. */
@@ -15,8 +13,5 @@ int overseer_world_lock(const char *root);
  * further members, starting with a comma. */
 void overseer_world_write(
     const char *root, const char *state, bool alive, const char *more);
-
-/* Tests in the world of shown.h, one case each; the list ends with NULL. */
-void overseer_world_add(Suite *suite, const TTest *const *tests);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-
 #include "autorun.h"
 #include "queue-scenarios.h"
 #include "scenarios.h"

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 #define TIMEOUT_S 120

@@ -7,8 +7,6 @@
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
 
-#include <stdbool.h>
-
 #include "unit.h"
 
 /* Add them to a suite; begin() makes a running fleet. */

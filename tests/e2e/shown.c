@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "filed.h"
-#include "buf.h"
-#include "clock.h"
-#include "e2e.h"
-#include "errtext.h"
 #include "json-schema.h"
 #include "jsonl.h"
-#include "mem.h"
 #include "shown.h"
-#include "state-auto.h"
 #include "task-json.h"
-#include "task.h"
 #include "worker.h"
 
 const char *shown_root;

@@ -7,8 +7,7 @@
 #ifndef SHOWN_H
 #define SHOWN_H
 
-#include <stdint.h>
-
+#include "base.h"
 #include "e2e.h"
 #include "state.h"
 #include "task.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
 #include "e2e.h"
 #include "stepkills.h"
-#include "unit.h"
 
 void
 stepkills_at(int step)

@@ -9,6 +9,8 @@
 #ifndef STEPKILLS_H
 #define STEPKILLS_H
 
+#include "unit.h"
+
 /* In the environment of the programs that are started from now on. */
 void stepkills_at(int step);
 void stepkills_arm(void);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "filed.h"
-#include "json.h"
 #include "teamrun.h"
 
 struct json_object *

@@ -2,10 +2,7 @@
 
 /* What auto mode may use, and what it waits for: budgets, the account's limits,
  * outages of the service. */
-#include <string.h>
-
 #include "autorun.h"
-#include "clock.h"
 
 void
 unit_before(void)
@@ -78,12 +75,6 @@ check_resumed(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_task_is_parked_at_its_tokens)
 {

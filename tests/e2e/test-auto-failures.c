@@ -5,12 +5,7 @@
  * stops with a record of the reason, and that the next run continues without
  * losing anything.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "autorun.h"
-#include "clock.h"
-#include "mem.h"
 
 void
 unit_before(void)
@@ -70,12 +65,6 @@ static const struct {
 };
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST_ROWS(a_pool_command_that_fails_stops_the_run, nitems(pools))
 {

@@ -2,8 +2,6 @@
 
 /* The completion gate of auto mode: what ends a turn but not the task, how
  * often that is tolerated, and what happens to the task then. */
-#include <string.h>
-
 #include "autorun.h"
 #include "filed.h"
 
@@ -31,12 +29,6 @@ check_record(const char *key, const char *words)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 /* --- git: the Stop hook answers directly ------------------------- */
 

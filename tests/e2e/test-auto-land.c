@@ -2,11 +2,7 @@
 
 /* Landing without a person: post_accept_command, and a checkout or a history
  * that someone else changes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
-#include "clock.h"
 
 void
 unit_before(void)
@@ -37,12 +33,6 @@ set_post(const char *script)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 /* --- post_accept_command ---------------------------------------------- */
 

@@ -2,9 +2,6 @@
 
 /* Git lock files that are not removed: the tested timeout is longer than a
  * minute, so all of it runs in faster time. */
-#include <stdio.h>
-#include <string.h>
-
 #include "autorun.h"
 
 #define TRIES 6 /* to land, before it gives up */
@@ -17,12 +14,6 @@ unit_before(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_git_lock_that_stays_stops_the_run)
 {

@@ -2,11 +2,7 @@
 
 /* The landing queue: whatever workers finish at the same time, the branch is
  * never at a commit that fails check_command. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
-#include "mem.h"
 #include "queue-scenarios.h"
 #include "scenarios.h"
 

@@ -3,8 +3,6 @@
 /* A worker whose work would wait long in the landing queue takes its next task.
  * The work lands without it, or waits for a worker and goes back with its own
  * tree and the output of the check. */
-#include <string.h>
-
 #include "autorun.h"
 #include "queue-scenarios.h"
 
@@ -81,12 +79,6 @@ end_released(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(the_work_of_a_released_worker_lands)
 {

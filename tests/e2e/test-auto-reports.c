@@ -2,11 +2,8 @@
 
 /* Reports of agents by the tools of llmc mcp, in auto mode: in the record of
  * the task, in files, and in llmc stats; also while no daemon runs. */
-#include <string.h>
-
 #include "autorun.h"
 #include "filed.h"
-#include "json.h"
 
 #define REPORT                                                   \
 	"fake: tool report_completion {\"status\":\"COMPLETE\"," \
@@ -40,12 +37,6 @@ expect_record(const char *path, const char *text)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(what_an_agent_reports_is_recorded)
 {

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What new worktrees need besides git: files, a command, Serena. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
 
 void
@@ -27,12 +24,6 @@ run_to_the_end(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(files_that_git_does_not_keep_are_there)
 {
@@ -115,7 +106,8 @@ TEST(serena_has_a_project_for_each_worktree)
 
 	e2e_expect(e2e_sh(NULL, e2e_path("mkdir -p '%s'", folder)), 0, NULL);
 	e2e_write(list, "# mine\nprojects:\n- /elsewhere\n");
-	auto_set("repo.serena", "true");
+	auto_set("repo.setup_command",
+	    e2e_path("'%s'", e2e_source("contrib/serena-setup.sh")));
 	auto_set("auto.concurrency", "2");
 	for (int i = 0; i < 2; i++)
 		auto_task(e2e_path("%d.md", i),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Where tasks come from while auto mode runs, and what people do with them. */
-#include <string.h>
-
 #include "autorun.h"
 
 void
@@ -19,12 +17,6 @@ unit_before(void)
 	"fi\n" last
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 /* --- a command -------------------------------------------------------- */
 

@@ -2,12 +2,8 @@
 
 /* A book that another program replaces, a state that cannot be right, and
  * workers that are taken away. */
-#include <stdio.h>
-#include <string.h>
-
 #include "autorun.h"
 #include "filed.h"
-#include "mem.h"
 #include "stepkills.h"
 
 #define OTHER_ID "00000000-0000-4000-8000-000000000000"
@@ -48,12 +44,6 @@ static const char *const damages[] = {
 };
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST_ROWS(a_book_that_was_replaced_stops_the_run, nitems(damages))
 {

@@ -2,15 +2,9 @@
 
 /* What an agent says at the end of its turn, and what becomes of its task: done
  * without a change, blocked, asking, refusing. With the default settings. */
-#include <stdio.h>
-#include <string.h>
-
-#include "autorun.h"
 #include "filed.h"
 #include "goalrun.h"
-#include "mem.h"
 #include "stepkills.h"
-#include "unit.h"
 
 #define BLOCKED                                                     \
 	"fake: say I looked for it.\n"                              \
@@ -58,12 +52,6 @@ check_asked(const char *kind, const char *words)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 /* --- done without a change ----------------------------------------- */
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A run of auto mode: how it starts, continues after failures, and ends. */
-#include <poll.h>
-#include <signal.h>
-#include <string.h>
-
 #include "auto-scenarios.h"
 #include "autorun.h"
-#include "clock.h"
-#include "mem.h"
 #include "scenarios.h"
 
 static void

@@ -4,12 +4,8 @@
  * A worker in a box with the real Claude Code, in a home that has never seen
  * it: what its Bash and Write tools cannot do, and that it works as always.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "escape-table.h"
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 #define WORD "word-of-a-secret-7361"
@@ -51,8 +47,8 @@ places(void)
 	    root, root, fleet_worktree("adam"), fleet_worktree("eve"),
 	    unit_scratch(), outside,
 	    line_of(e2e_git(root, "rev-parse", "llmc/eve", NULL)), root,
-	    e2e_llmc_path(), fleet_daemon_pid(), unit_scratch(),
-	    line_of(e2e_sh(NULL, "id -u")->out),
+	    e2e_path("%s/escapes/probe", unit_scratch()), fleet_daemon_pid(),
+	    unit_scratch(), line_of(e2e_sh(NULL, "id -u")->out),
 	    line_of(fleet_do("config", "get", "tmux.socket", NULL)->out),
 	    strrchr(unit_scratch(), '/') + 1);
 }
@@ -115,6 +111,7 @@ START_TEST(the_bash_tool_cannot_get_out)
 	set_scene();
 	dir = e2e_path("%s/tried", fleet_worktree("adam"));
 	write_scripts(e2e_dir("escapes"));
+	e2e_sh(NULL, "cp \"$ESCAPES\" escapes/probe");
 	fleet_start("adam",
 	    e2e_path(
 		"fake: run sh '%s/all'\nfake: say done", e2e_dir("escapes")));

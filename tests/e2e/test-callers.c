@@ -3,14 +3,7 @@
 /* What a process inside a worker's session may not do, whatever it says it is:
  * real daemon, real tmux, commands that the agent runs. Each is proved beside a
  * person, who may. */
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
 #include "fleet.h"
-#include "json.h"
-#include "mem.h"
 #include "remains.h"
 #include "workspace.h"
 
@@ -57,12 +50,6 @@ llmc(const char *prefix, const char *words)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(agents_are_not_people_by_leaving_out_a_variable)
 {

@@ -18,19 +18,8 @@
  * allows. This program acts as the overseer: a daemon that stops with a failure
  * is noted and started again.
  */
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "autorun.h"
-#include "buf.h"
 #include "chaos.h"
-#include "clock.h"
-#include "mem.h"
-#include "procref.h"
 #include "queue-scenarios.h"
 
 #define STUCK_MS   25000 /* without progress */

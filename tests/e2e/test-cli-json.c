@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* --json with every command, and schemas that leave nothing out. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "e2e.h"
-#include "json.h"
-#include "mem.h"
-#include "unit.h"
 
 /* Objects that may have other members, on purpose. */
 static const char *const open_values[] = {
@@ -19,32 +12,26 @@ static const char *const open_values[] = {
 	/* What belongs to each kind of check, or report. */
 	"task.record.verification_result", "task.tasks.verification_result",
 	"tree.progress",
-	/* How an agent was asked for: the run of its task to be. */
-	"goal.record.nodes.spawn", "plan.record.nodes.spawn",
-	"work.record.spawn",
 	/* What a planner or a channel says, kept as it came. */
 	"goal.record.plannerInputs", "goal.record.rawPlannerOutputJson",
-	"goal.record.origin.originDeliveryContext", "plan.record.plannerInputs",
-	"plan.record.rawPlannerOutputJson",
-	"plan.record.origin.originDeliveryContext",
+	"plan.record.plannerInputs", "plan.record.rawPlannerOutputJson",
 	"mail.body", /* what a part of the daemon tells */
-	"goal.assignments.deliveryContext",
-	"goal.assignments.dispatchHistory.target.deliveryContext",
-	"work.assignment.deliveryContext",
-	"work.assignment.dispatchHistory.target.deliveryContext",
 	"top", /* the view: view-doc.h */
 };
 
 /* Values that may be anything. */
 static const char *const free_values[] = {
-	"config.before", "config.value", /* of any type that a setting has */
+	/* How an agent was asked for: the run of its task to be. */
+	"goal.record.nodes.spawn", "plan.record.nodes.spawn",
+	"work.record.spawn", "config.before",
+	"config.value", /* of any type that a setting has */
 	"schema", /* a schema, or one of each command */
 	"store.rows", /* what the query of a person gives */
 	"hook", /* the answer that Claude Code expects, or nothing */
 	"mcp", /* the messages of that protocol */
 	"verify", /* it talks to autod */
 	"pane", /* it becomes another program */
-	"errand", "inside", "proxy", "probe", /* it prints nothing */
+	"errand", "inside", "proxy", /* it prints nothing */
 };
 
 static bool

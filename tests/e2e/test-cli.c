@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "api.h"
-#include "buf.h"
 #include "e2e.h"
 #include "json-schema.h"
-#include "mem.h"
 
 /* The names of all commands, NULL terminated. */
 static const char *const *

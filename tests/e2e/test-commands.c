@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What people and scripts type, with a daemon and without. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "fleet.h"
 #include "json-schema.h"
-#include "mem.h"
 
 /* The JSON output of a command, which must match its schema. */
 static struct json_object *
@@ -42,12 +37,6 @@ on_terminal(const char *input, const char *command)
 }
 
 const int unit_timeout = 90; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 /* --- without a daemon ------------------------------------------------ */
 
@@ -311,12 +300,13 @@ TEST(completion_knows_commands_and_workers)
 		ck_assert_str_eq(run->out, e2e_path("%s\n", checks[i][1]));
 	}
 	e2e_has(fleet_do("completion", "zsh", NULL)->out, "#compdef llmc");
-	e2e_has(fleet_do("completion", "zsh", NULL)->out,
-	    "\ttaskshow) _llmc_tasks ;;\n");
-	e2e_has(fleet_do("completion", "fish", NULL)->out,
-	    "and __fish_seen_subcommand_from get' -a '(llmc completion keys");
-	e2e_has(fleet_do("completion", "fish", NULL)->out,
-	    "complete -c llmc -n __fish_use_subcommand -a status");
+	e2e_has(fleet_do("completion", "fish", NULL)->out, "complete -c llmc");
+	e2e_has(fleet_do("completion", "words", "--", "sta", NULL)->out,
+	    "status\tshow the daemon, the overseer and the workers\n");
+	ck_assert_str_eq(fleet_do("completion", "words", "--", "task", "add",
+			     "--file", "x", NULL)
+			     ->out,
+	    ":\n");
 }
 
 /* --- with a daemon --------------------------------------------------- */

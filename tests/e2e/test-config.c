@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "e2e.h"
-#include "mem.h"
 #include "settings.h"
 
 static const char *

@@ -6,13 +6,8 @@
  *
  *   CONTRACT_KILLS  number of steps to kill the daemon at (3)
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
 #include "filed.h"
-#include "mem.h"
 #include "stepkills.h"
 
 #define KILLS 3
@@ -50,12 +45,6 @@ recorded(const char *path, const char *words)
 }
 
 const int unit_timeout = 300; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(work_that_meets_its_contract_lands)
 {

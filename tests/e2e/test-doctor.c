@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "e2e.h"
-#include "mem.h"
 
 /* A folder for PATH with links to the real git and tmux, an agent that prints
  * its version, and nothing else. */

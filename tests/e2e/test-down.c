@@ -2,18 +2,9 @@
 
 /* How llmc down learns that the daemon has ended; the test acts as the
  * daemon. */
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "child.h"
-#include "client.h"
 #include "e2e.h"
-#include "json.h"
+#include "client.h"
 #include "lock.h"
-#include "loop.h"
-#include "mem.h"
 #include "server.h"
 #include "workspace.h"
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc asks without a daemon, and what doctor says about channels. */
-#include <string.h>
-#include <sys/stat.h>
-
 #include "e2e.h"
-#include "unit.h"
 
 static const char *root;
 

@@ -6,15 +6,11 @@
  * status and the records, which must all agree with what the stub of the API
  * was asked. In a HOME that is new.
  */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "asked.h"
 #include "autorun.h"
 #include "filed.h"
-#include "json.h"
-#include "mem.h"
 #include "metrics-lint.h"
 #include "scenarios.h"
 #include "toprun.h"

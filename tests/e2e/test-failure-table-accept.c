@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The failure table, rows 13 to 15a: what prevents a landing. */
-#include "clock.h"
-#include "mem.h"
 #include "overrun.h"
 
 /* A script that commits something to the default branch that conflicts with the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The failure table, rows 5 to 8: agents that crash, hang or cannot start. */
-#include "mem.h"
 #include "overrun.h"
 
 #define TASK "A\nfake: commit work.txt x"

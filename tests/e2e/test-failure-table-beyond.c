@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Failures that are not in the table of the design. */
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "clock.h"
 #include "enclave.h"
-#include "mem.h"
 #include "overrun.h"
 
 #define TASK    "A\nfake: commit work.txt x"

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The failure table, rows 20 to 23: state, settings, socket, permissions. */
-#include <sys/stat.h>
-
 #include "enclave.h"
-#include "file.h"
-#include "mem.h"
 #include "overrun.h"
 
 static void

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Failures that are not in the table of the design: a stale heartbeat. */
-#include <signal.h>
-#include <string.h>
-
-#include "mem.h"
 #include "overrun.h"
 
 static void

@@ -2,7 +2,6 @@
 
 /* The failure table, row 15: in its own program, since the daemon waits a
  * minute for a git lock file. */
-#include "mem.h"
 #include "overrun.h"
 
 static void

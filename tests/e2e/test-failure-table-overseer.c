@@ -2,9 +2,6 @@
 
 /* The failure table, rows 24 to 27: the repair itself, and the identity of the
  * daemon. */
-#include <stdlib.h>
-
-#include "mem.h"
 #include "overrun.h"
 
 #define MEND_POOL                                                      \

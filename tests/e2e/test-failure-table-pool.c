@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The failure table, rows 1 to 4: the command that tasks come from. */
-#include <signal.h>
-#include <stdio.h>
-
-#include "mem.h"
 #include "overrun.h"
 
 /* The repair: a script that gives one task, once. */

@@ -2,11 +2,7 @@
 
 /* The failure table, rows 16 to 19: missing resources of the machine and the
  * service. */
-#include <stdio.h>
-
-#include "clock.h"
 #include "enclave.h"
-#include "mem.h"
 #include "overrun.h"
 
 static void

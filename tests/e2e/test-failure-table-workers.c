@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The failure table, rows 9 to 12: sessions, worktrees, and bad work. */
-#include <stdlib.h>
-
-#include "mem.h"
 #include "overrun.h"
 
 static void

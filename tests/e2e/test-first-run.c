@@ -2,11 +2,6 @@
 
 /* The first run on a machine: what Claude Code, git and the settings lack is
  * told before anything starts, and what is lost later is told too. */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "mem.h"
 #include "overrun.h"
 
 /* An agent that is called claude: its first dialogs are known. It is logged in
@@ -97,12 +92,6 @@ give_everything_back(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	over_end();
-}
 
 TEST(a_missing_tmux_or_agent_is_noticed)
 {

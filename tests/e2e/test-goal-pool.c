@@ -2,10 +2,7 @@
 
 /* With goals, a task of the folder is told of by llmc why across a death of the
  * daemon, and is no goal. */
-#include <string.h>
-
 #include "goalrun.h"
-#include "json.h"
 
 void
 unit_before(void)
@@ -39,12 +36,6 @@ is_no_goal(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon)
 {

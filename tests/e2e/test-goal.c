@@ -2,10 +2,7 @@
 
 /* llmc goal and llmc work, without a daemon and with one, in a folder with a
  * blank in its name. */
-#include <string.h>
-
 #include "e2e.h"
-#include "mem.h"
 
 static const char plan[] = "# Parser rewrite\n"
 			   "The old one is slow.\n\n"
@@ -52,7 +49,7 @@ static const char *
 create(void)
 {
 	struct json_object *json =
-	    e2e_json(llmc("--json goal create --plan-file the~plan.md"), 0);
+	    e2e_json(llmc("--json goal create --plan the~plan.md"), 0);
 
 	return json_string_or(json, "goal", "");
 }
@@ -64,7 +61,7 @@ TEST(a_goal_is_its_text)
 	const struct e2e_run *run = llmc("goal add Make~tea");
 	struct json_object *json;
 
-	e2e_has(run->out, "Created goal_");
+	e2e_has(run->out, "Created g1");
 	e2e_has(run->out,
 	    "No daemon is running. The planner makes its plan after: llmc up "
 	    "--auto --detach");
@@ -94,7 +91,7 @@ TEST(a_goal_from_a_file_is_listed_and_shown)
 	struct e2e_run *run = llmc(e2e_path("goal show %s", goal));
 
 	e2e_expect(run, 0, NULL);
-	e2e_has(run->out, "Parser rewrite (goal_");
+	e2e_has(run->out, "Parser rewrite (g1");
 	e2e_has(run->out, "active, 0 of 3 done (0%), 1 ready");
 	e2e_has(run->out, "  - twice as fast");
 	e2e_has(run->out, "  T1.1 Lexer    queued  ready");
@@ -115,7 +112,7 @@ TEST(a_goal_from_a_file_is_listed_and_shown)
 /* Nobody waits for what will not happen. */
 TEST(it_is_said_what_happens_next)
 {
-	struct e2e_run *run = llmc("goal create --plan-file the~plan.md");
+	struct e2e_run *run = llmc("goal create --plan the~plan.md");
 
 	e2e_has(run->out,
 	    "nodes.\nNo daemon is running. Work on it begins after: llmc up "
@@ -142,7 +139,7 @@ TEST(a_plan_is_drafted_examined_and_applied)
 	e2e_write(e2e_path("%s/next.md", dir),
 	    "## Base\n### Lexer\nAcceptance: all tokens\n"
 	    "### Printer\nAcceptance: text\nDepends: Lexer\n");
-	run = llmc(e2e_path("plan draft %s --plan-file next.md", goal));
+	run = llmc(e2e_path("plan draft %s --plan next.md", goal));
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Printer");
 	e2e_has(
@@ -179,7 +176,7 @@ TEST(a_plan_is_drafted_examined_and_applied)
 	    llmc("--json plan apply none"), 1, "E_NOT_FOUND", "no goal none");
 	e2e_write(e2e_path("%s/bad.md", dir), "## One\n### A\nDepends: B\n");
 	e2e_json_error(
-	    llmc(e2e_path("--json plan draft %s --plan-file bad.md", goal)), 1,
+	    llmc(e2e_path("--json plan draft %s --plan bad.md", goal)), 1,
 	    "E_INVALID_PLAN", "bad.md: line 3");
 }
 
@@ -188,11 +185,10 @@ TEST(a_plan_is_json_or_markdown_by_its_content)
 	struct e2e_run *run;
 
 	e2e_write(e2e_path("%s/p", dir), json_plan);
-	run = llmc("goal create --plan-file p");
+	run = llmc("goal create --plan p");
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "with a plan of 2 nodes.");
-	run =
-	    e2e_sh(dir, "\"$LLMC\" goal create --title Piped --plan-file - <p");
+	run = e2e_sh(dir, "\"$LLMC\" goal create --title Piped --plan - <p");
 	e2e_expect(run, 0, NULL);
 	e2e_has(llmc("goal list")->out, "From JSON");
 	e2e_has(llmc("goal list")->out, "Piped");
@@ -202,18 +198,17 @@ TEST(a_wrong_file_is_told_by_its_line_or_its_path)
 {
 	e2e_write(e2e_path("%s/bad.md", dir),
 	    "## One\n### A\nAcceptance: x\nDepends: Nothing\n");
-	e2e_expect(llmc("goal create --title T --plan-file bad.md"), 1,
-	    "bad.md: line 4: ");
+	e2e_expect(
+	    llmc("goal create --title T --plan bad.md"), 1, "bad.md: line 4: ");
 	e2e_write(e2e_path("%s/bad.json", dir),
 	    "{\"phases\":[{\"id\":\"P1\",\"name\":\"x\",\"tasks\":[{\"id\":"
 	    "\"T1\",\"name\":\"y\"}]}]}");
-	e2e_expect(llmc("goal create --title T --plan-file bad.json"), 1,
+	e2e_expect(llmc("goal create --title T --plan bad.json"), 1,
 	    "bad.json: phases[0].tasks[0].acceptance");
-	e2e_json_error(
-	    llmc("--json goal create --title T --plan-file bad.json"), 1,
+	e2e_json_error(llmc("--json goal create --title T --plan bad.json"), 1,
 	    "bad_value", "phases[0]");
-	e2e_expect(llmc("goal create --plan-file none.md"), 1,
-	    "none.md: No such file");
+	e2e_expect(
+	    llmc("goal create --plan none.md"), 1, "none.md: No such file");
 	e2e_has(llmc("goal list --all")->out, "There are no goals");
 }
 
@@ -229,7 +224,7 @@ TEST(wrong_words_are_answered_with_the_right_ones)
 		{ "goal show", 2, "type: llmc goal show GOAL" },
 		{ "goal show nothing", 1, "llmc goal list --all" },
 		{ "goal edit x", 1, "there is no goal x" },
-		{ "goal edit Parser~rewrite --title x --plan-file y", 2,
+		{ "goal edit Parser~rewrite --title x --plan y", 2,
 		    "not both" },
 		{ "goal list --title x", 2, "takes no --title" },
 		{ "goal create --title x --priority y", 2, "urgent, high" },
@@ -300,9 +295,9 @@ TEST(a_goal_and_its_plan_are_edited_as_text)
 		       e2e_path("unset EDITOR VISUAL; \"$LLMC\" goal edit %s "
 				"</dev/null",
 			   goal)),
-	    1, "--plan-file FILE");
+	    1, "--plan FILE");
 	e2e_json_error(llmc(e2e_path("--json goal edit %s", goal)), 1,
-	    "no_terminal", "--plan-file FILE");
+	    "no_terminal", "--plan FILE");
 	/* What was typed is kept, and can be used. */
 	e2e_expect(llmc("work done T1.1 --reason r"), 0, NULL);
 	run = edit_with(
@@ -312,14 +307,14 @@ TEST(a_goal_and_its_plan_are_edited_as_text)
 	e2e_has(e2e_sh(dir, "cat .llmc/drafts/goal-*.md")->out, "T1.2: T\n");
 	e2e_expect(e2e_sh(dir,
 		       e2e_path("sed -i 's/: L$/: Lexer/' .llmc/drafts/*.md; "
-				"\"$LLMC\" goal edit %s --plan-file "
+				"\"$LLMC\" goal edit %s --plan "
 				".llmc/drafts/goal-*.md",
 			   goal)),
 	    0, NULL);
 	e2e_has(llmc("work list")->out, "T1.2");
 	e2e_expect(e2e_sh(dir,
 		       e2e_path("printf '{}' | \"$LLMC\" goal edit %s "
-				"--plan-file -",
+				"--plan -",
 			   goal)),
 	    1, "llmc goal plan");
 	e2e_expect(llmc(e2e_path("goal cancel %s", goal)), 0, NULL);
@@ -376,7 +371,7 @@ walk_through(void)
 	e2e_expect(llmc("work done S1.2.1 --reason r"), 0, NULL);
 	e2e_expect(llmc("work done T2.2 --reason r"), 0, NULL);
 	run = llmc("work done T2.1 --reason r");
-	e2e_has(run->out, "has ended: llmc goal show goal_");
+	e2e_has(run->out, "has ended: llmc goal show g");
 	e2e_has(llmc("goal list")->out, "There are no goals");
 	e2e_has(llmc("goal list --all")->out, "incomplete");
 	e2e_json(llmc("--json goal list --all"), 0);

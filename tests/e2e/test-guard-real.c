@@ -2,11 +2,7 @@
 
 /* What llmc relies on when it lets a hook of the real Claude Code decide which
  * tools may be used: a stub of the API answers. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 static void

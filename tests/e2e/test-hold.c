@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Workers that a person pauses, stops and resumes. */
-#include <string.h>
-
 #include "autorun.h"
-#include "mem.h"
 #include "scenarios.h"
 
 static void

@@ -2,20 +2,11 @@
 
 /* llmc hook PreToolUse decides by itself what a session may do, from the policy
  * of its worker; most of it without a daemon. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "e2e.h"
 #include "hook-world.h"
-#include "json.h"
-#include "mem.h"
 
 #define ALL "\"tools\":{\"all\":true}"
 
@@ -23,19 +14,19 @@ static const char *tree; /* of the worker */
 
 /* A worktree with a path that must be quoted, and a policy for it. */
 static void
-guard_begin(struct world *w, const char *name, const char *members)
+guard_begin(const char *name, const char *members)
 {
 	cleanup_free char *real = NULL;
 
-	world_begin(w, name);
+	world_begin(name);
 	tree = e2e_path("%s/a tree", e2e_dir("trees of the guard"));
 	mkdir(tree, 0700);
 	real = realpath(tree, NULL);
 	tree = e2e_path("%s", real);
 	mkdir(e2e_path("%s/src", tree), 0700);
 	mkdir(e2e_path("%s/docs", tree), 0700);
-	w->policy = e2e_path("%s.policy", w->spool);
-	e2e_write(w->policy,
+	w.policy = e2e_path("%s.policy", w.spool);
+	e2e_write(w.policy,
 	    e2e_path("{\"version\":1,\"tree\":\"%s\",%s%s}", tree,
 		strstr(members, "tools") == NULL ? ALL "," : "", members));
 }
@@ -59,14 +50,14 @@ use(const char *tool, const char *member, const char *path)
 
 /* "" = it may be used; otherwise the reason that Claude Code is given. */
 static const char *
-denial(struct world *w)
+denial(void)
 {
 	cleanup_json struct json_object *answer = NULL;
 	struct json_object *output;
 
-	if (w->out.len == 0)
+	if (w.out.len == 0)
 		return "";
-	answer = json_tokener_parse(w->out.data);
+	answer = json_tokener_parse(w.out.data);
 	ck_assert(json_get_object(
 		      answer, "", "hookSpecificOutput", &output, NULL) == 0);
 	ck_assert_str_eq(
@@ -78,36 +69,33 @@ denial(struct world *w)
 }
 
 static void
-expect_passes(struct world *w, const char *input)
+expect_passes(const char *input)
 {
-	fire(w, "PreToolUse", input);
-	ck_assert_msg(denial(w)[0] == '\0', "%s: %s", input, w->out.data);
+	fire("PreToolUse", input);
+	ck_assert_msg(denial()[0] == '\0', "%s: %s", input, w.out.data);
 }
 
 static void
-expect_denied(struct world *w, const char *input, const char *words)
+expect_denied(const char *input, const char *words)
 {
-	fire(w, "PreToolUse", input);
-	e2e_has(denial(w), words);
+	fire("PreToolUse", input);
+	e2e_has(denial(), words);
 }
 
 TEST(tools_stay_away_while_the_daemon_is_away)
 {
-	cleanup_world struct world w;
-
-	guard_begin(&w, "guard tools",
+	guard_begin("guard tools",
 	    "\"tools\":{\"allow\":[\"Read\",\"Bash\",\"mcp__db\","
 	    "\"mcp__llmc__report_completion\"],"
 	    "\"deny\":[\"mcp__db__drop\",\"Bash(rm *)\"]}");
-	expect_passes(&w, use("Read", "file_path", "/etc/hosts"));
-	expect_passes(&w, use("Bash", "command", "git log"));
-	expect_passes(&w, use("mcp__db__query", NULL, NULL));
-	expect_passes(&w, use("mcp__llmc__report_completion", NULL, NULL));
-	expect_denied(&w, use("mcp__db__drop", NULL, NULL), "mcp__db__drop");
-	expect_denied(&w, use("Write", "file_path", "a.c"), "Write");
-	expect_denied(&w, use("WebFetch", "url", "x"), "Read, Bash");
-	expect_denied(
-	    &w, use("mcp__llmc__agent_spawn", NULL, NULL), "agent_spawn");
+	expect_passes(use("Read", "file_path", "/etc/hosts"));
+	expect_passes(use("Bash", "command", "git log"));
+	expect_passes(use("mcp__db__query", NULL, NULL));
+	expect_passes(use("mcp__llmc__report_completion", NULL, NULL));
+	expect_denied(use("mcp__db__drop", NULL, NULL), "mcp__db__drop");
+	expect_denied(use("Write", "file_path", "a.c"), "Write");
+	expect_denied(use("WebFetch", "url", "x"), "Read, Bash");
+	expect_denied(use("mcp__llmc__agent_spawn", NULL, NULL), "agent_spawn");
 	ck_assert(!e2e_exists(w.spool));
 }
 
@@ -116,37 +104,32 @@ TEST(writes_outside_of_the_scope_are_denied)
 	static const char *const tools[][2] = { { "Write", "file_path" },
 		{ "Edit", "file_path" }, { "MultiEdit", "file_path" },
 		{ "NotebookEdit", "notebook_path" } };
-	cleanup_world struct world w;
 
-	guard_begin(&w, "guard scope", "\"scope_paths\":[\"src\"]");
+	guard_begin("guard scope", "\"scope_paths\":[\"src\"]");
 	for (size_t i = 0; i < nitems(tools); i++) {
 		const char *tool = tools[i][0], *member = tools[i][1];
 
-		expect_passes(&w, use(tool, member, "a.c"));
+		expect_passes(use(tool, member, "a.c"));
 		expect_passes(
-		    &w, use(tool, member, e2e_path("%s/src/new/b.c", tree)));
-		expect_denied(&w, use(tool, member, "../docs/a.md"),
+		    use(tool, member, e2e_path("%s/src/new/b.c", tree)));
+		expect_denied(use(tool, member, "../docs/a.md"),
 		    "docs/a.md is outside the scope");
-		expect_denied(&w,
-		    use(tool, member, e2e_path("%s/docs/a.md", tree)),
+		expect_denied(use(tool, member, e2e_path("%s/docs/a.md", tree)),
 		    "You may change: src");
-		expect_denied(
-		    &w, use(tool, member, "/etc/passwd"), "outside your");
-		expect_denied(&w, use(tool, NULL, NULL), "outside your");
+		expect_denied(use(tool, member, "/etc/passwd"), "outside your");
+		expect_denied(use(tool, NULL, NULL), "outside your");
 	}
-	expect_passes(&w, use("Read", "file_path", "/etc/passwd"));
+	expect_passes(use("Read", "file_path", "/etc/passwd"));
 	/* Claude Code may read these as others. */
-	expect_denied(&w, use("Write", "file_path", " a.c"), "without blanks");
-	expect_denied(&w, use("Write", "file_path", "a.c\n"), "without ~");
-	expect_denied(&w, use("Edit", "file_path", "~/src/a.c"), "without ~");
-	expect_passes(&w, use("Bash", "command", "rm -r docs"));
+	expect_denied(use("Write", "file_path", " a.c"), "without blanks");
+	expect_denied(use("Write", "file_path", "a.c\n"), "without ~");
+	expect_denied(use("Edit", "file_path", "~/src/a.c"), "without ~");
+	expect_passes(use("Bash", "command", "rm -r docs"));
 }
 
 TEST(neither_links_nor_dots_lead_out_of_the_scope)
 {
-	cleanup_world struct world w;
-
-	guard_begin(&w, "guard links", "\"scope_paths\":[\"src\"]");
+	guard_begin("guard links", "\"scope_paths\":[\"src\"]");
 	mkdir(e2e_path("%s/docs/deep", tree), 0700);
 	unlink(e2e_path("%s/src/link", tree));
 	unlink(e2e_path("%s/src/file.c", tree));
@@ -154,33 +137,31 @@ TEST(neither_links_nor_dots_lead_out_of_the_scope)
 	    symlink("../docs/deep", e2e_path("%s/src/link", tree)), 0);
 	ck_assert_int_eq(
 	    symlink("../docs/new.md", e2e_path("%s/src/file.c", tree)), 0);
-	expect_denied(&w, use("Write", "file_path", "link/x"), "docs/deep/x");
-	expect_denied(&w, use("Write", "file_path", "file.c"), "docs/new.md");
+	expect_denied(use("Write", "file_path", "link/x"), "docs/deep/x");
+	expect_denied(use("Write", "file_path", "file.c"), "docs/new.md");
 	/* The kernel and programs differ here. */
-	expect_denied(&w, use("Write", "file_path", "link/../x"), "docs/x");
-	expect_denied(&w, use("Write", "file_path", "link/../../src/x/../../y"),
+	expect_denied(use("Write", "file_path", "link/../x"), "docs/x");
+	expect_denied(use("Write", "file_path", "link/../../src/x/../../y"),
 	    "y is outside");
-	expect_denied(&w,
+	expect_denied(
 	    use("Write", "file_path", e2e_path("%s/src/../docs/x", tree)),
 	    "docs/x");
-	expect_denied(&w,
+	expect_denied(
 	    use("Write", "file_path", e2e_path("%s/srcx/a", tree)), "srcx/a");
 }
 
 TEST(what_another_has_reserved_is_denied_until_then)
 {
-	cleanup_world struct world w;
-
-	guard_begin(&w, "guard reserved",
+	guard_begin("guard reserved",
 	    e2e_path("\"reserved\":[{\"path\":\"src/a\",\"owner\":\"eve\","
 		     "\"until\":%lld},{\"path\":\"docs\",\"owner\":\"eve\","
 		     "\"until\":1000}]",
 		(long long)clock_wall_ms() + 3600000));
-	expect_denied(&w, use("Edit", "file_path", "a/b.c"),
-	    "src/a/b.c is reserved by eve");
-	expect_passes(&w, use("Edit", "file_path", "ab.c"));
-	expect_passes(&w, use("Edit", "file_path", "../docs/a.md"));
-	expect_passes(&w, use("Edit", "file_path", "/elsewhere"));
+	expect_denied(
+	    use("Edit", "file_path", "a/b.c"), "src/a/b.c is reserved by eve");
+	expect_passes(use("Edit", "file_path", "ab.c"));
+	expect_passes(use("Edit", "file_path", "../docs/a.md"));
+	expect_passes(use("Edit", "file_path", "/elsewhere"));
 }
 
 /* A file that is named must be there; nothing else is allowed without it. */
@@ -189,47 +170,41 @@ TEST(a_policy_that_cannot_be_read_allows_nothing)
 	static const char *const texts[] = { "", "{", "{}", "[1]",
 		"{\"version\":9," ALL "}",
 		"{\"version\":1," ALL ",\"scope_paths\":1}" };
-	cleanup_world struct world w;
 
-	guard_begin(&w, "guard damaged", "\"scope_paths\":[]");
+	guard_begin("guard damaged", "\"scope_paths\":[]");
 	for (size_t i = 0; i < nitems(texts); i++) {
 		e2e_write(w.policy, texts[i]);
-		expect_denied(&w, use("Bash", "command", "ls"), "cannot read");
-		expect_passes(
-		    &w, use("mcp__llmc__report_progress", NULL, NULL));
+		expect_denied(use("Bash", "command", "ls"), "cannot read");
+		expect_passes(use("mcp__llmc__report_progress", NULL, NULL));
 	}
 	ck_assert_int_eq(unlink(w.policy), 0);
-	expect_denied(&w, use("Write", "file_path", "a.c"), "cannot read");
+	expect_denied(use("Write", "file_path", "a.c"), "cannot read");
 	/* A session that an older version launched has none. */
 	w.policy = NULL;
-	expect_passes(&w, use("Write", "file_path", "a.c"));
+	expect_passes(use("Write", "file_path", "a.c"));
 }
 
 TEST(input_that_cannot_be_read_is_denied_only_if_something_is)
 {
-	cleanup_world struct world w;
-
-	guard_begin(&w, "guard input", "\"tools\":{\"all\":true}");
-	expect_passes(&w, "garbage");
+	guard_begin("guard input", "\"tools\":{\"all\":true}");
+	expect_passes("garbage");
 	e2e_write(
 	    w.policy, "{\"version\":1," ALL ",\"scope_paths\":[\"src\"]}");
-	expect_denied(&w, "garbage", "cannot read");
-	expect_denied(&w, "{\"tool_name\":7}", "cannot read");
+	expect_denied("garbage", "cannot read");
+	expect_denied("{\"tool_name\":7}", "cannot read");
 }
 
 TEST(the_daemon_hears_what_was_denied)
 {
-	cleanup_world struct world w;
-
-	guard_begin(&w, "guard heard", "\"scope_paths\":[\"src\"]");
-	world_listen(&w, ANSWER, NULL);
+	guard_begin("guard heard", "\"scope_paths\":[\"src\"]");
+	world_listen(ANSWER, NULL);
 	w.expected = 1;
-	expect_denied(&w, use("Write", "file_path", "/etc/x"), "outside");
+	expect_denied(use("Write", "file_path", "/etc/x"), "outside");
 	e2e_has(w.heard.data,
 	    "\"denied\":{\"guard\":\"task_guard\",\"tool\":\"Write\","
 	    "\"path\":\"/etc/x\",\"reason\":\"");
 	w.expected = 1;
-	expect_passes(&w, use("Write", "file_path", "x"));
+	expect_passes(use("Write", "file_path", "x"));
 	e2e_lacks(w.heard.data, "denied");
 }
 
@@ -258,15 +233,14 @@ stop_listening(const char *path, int *fds, size_t count)
 /* Claude Code may stop waiting, and the tool would be used. */
 TEST(a_deny_does_not_wait_for_a_daemon_that_is_stopped)
 {
-	cleanup_world struct world w;
 	int fds[8];
 	int64_t passed_ms;
 
-	guard_begin(&w, "guard late", "\"scope_paths\":[\"src\"]");
+	guard_begin("guard late", "\"scope_paths\":[\"src\"]");
 	stop_listening(w.socket, fds, nitems(fds));
-	expect_passes(&w, use("Write", "file_path", "x"));
+	expect_passes(use("Write", "file_path", "x"));
 	passed_ms = w.took_ms;
-	expect_denied(&w, use("Write", "file_path", "/etc/x"), "outside");
+	expect_denied(use("Write", "file_path", "/etc/x"), "outside");
 	ck_assert_int_lt(w.took_ms, passed_ms);
 	for (size_t i = 0; i < nitems(fds); i++)
 		close(fds[i]);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc hook, as Claude Code calls it. */
-#include <string.h>
-
-#include "buf.h"
 #include "e2e.h"
 #include "hook-world.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 
 #define MEGABYTE (1024 * 1024)
 
@@ -23,16 +18,15 @@ TEST(without_a_daemon_the_event_waits)
 	static const char *const events[] = { "SessionStart", "SessionEnd",
 		"UserPromptSubmit", "Notification", "Stop", "StopFailure",
 		"PreCompact" };
-	cleanup_world struct world w;
 
-	world_begin(&w, "nobody");
+	world_begin("nobody");
 	for (size_t i = 0; i < nitems(events); i++) {
-		fire(&w, events[i],
+		fire(events[i],
 		    "{\"session_id\":\"s\",\"cwd\":\"/x\",\"prompt\":\"a\\nb\","
 		    "\"tool_response\":{\"stdout\":\"much\"},"
 		    "\"background_tasks\":[{\"id\":\"b\"}]}");
-		expect_printed(&w, "");
-		expect_data(&w, events[i],
+		expect_printed("");
+		expect_data(events[i],
 		    "{\"session_id\":\"s\",\"prompt\":\"a\\nb\","
 		    "\"background_tasks\":[{\"id\":\"b\"}]}");
 	}
@@ -42,13 +36,11 @@ TEST(signs_of_life_do_not_wait)
 {
 	static const char *const events[] = { "PreToolUse", "PostToolUse",
 		"PostToolUseFailure", "SubagentStop" };
-	cleanup_world struct world w;
 
-	world_begin(&w, "life");
+	world_begin("life");
 	for (size_t i = 0; i < nitems(events); i++) {
-		fire(&w, events[i],
-		    "{\"tool_name\":\"Bash\",\"agent_id\":\"a1\"}");
-		expect_printed(&w, "");
+		fire(events[i], "{\"tool_name\":\"Bash\",\"agent_id\":\"a1\"}");
+		expect_printed("");
 	}
 	ck_assert(!e2e_exists(w.spool));
 }
@@ -56,16 +48,14 @@ TEST(signs_of_life_do_not_wait)
 /* Whether an agent has reported as its last act depends on it. */
 TEST(the_last_tool_of_the_conversation_waits)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "last-tool");
-	fire(&w, "PreToolUse", "{\"tool_name\":\"Bash\"}");
+	world_begin("last-tool");
+	fire("PreToolUse", "{\"tool_name\":\"Bash\"}");
 	ck_assert(!e2e_exists(w.spool));
-	fire(&w, "PostToolUse", "{\"tool_name\":\"Bash\"}");
-	fire(&w, "PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
-	fire(&w, "PostToolUse", "{\"tool_name\":\"Read\",\"agent_id\":\"a1\"}");
-	expect_printed(&w, "");
-	expect_data(&w, "PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
+	fire("PostToolUse", "{\"tool_name\":\"Bash\"}");
+	fire("PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
+	fire("PostToolUse", "{\"tool_name\":\"Read\",\"agent_id\":\"a1\"}");
+	expect_printed("");
+	expect_data("PostToolUseFailure", "{\"tool_name\":\"Edit\"}");
 }
 
 /* While the daemon has something to say, the hooks of tools wait. */
@@ -74,80 +64,73 @@ TEST(a_tool_is_told_what_the_daemon_has_to_say)
 	static const char said[] =
 	    "{\"hookSpecificOutput\":{\"hookEventName\":\"PostToolUse\","
 	    "\"additionalContext\":\"x\"}}";
-	cleanup_world struct world w;
 
-	world_begin(&w, "told");
-	world_listen(&w, ANSWER, said);
+	world_begin("told");
+	world_listen(ANSWER, said);
 	w.expected = 1; /* sent, and not waited for */
-	fire(&w, "PostToolUse", "{\"agent_id\":\"a1\"}");
-	expect_printed(&w, "");
+	fire("PostToolUse", "{\"agent_id\":\"a1\"}");
+	expect_printed("");
 	e2e_has(w.heard.data, "\"agent_id\":\"a1\"");
 	e2e_write(e2e_path("%s.wait", w.socket), "");
-	fire(&w, "PostToolUse", "{}");
-	expect_printed(&w, e2e_path("%s\n", said));
-	fire(&w, "PostToolUseFailure", "{}");
-	expect_printed(&w, e2e_path("%s\n", said));
+	fire("PostToolUse", "{}");
+	expect_printed(e2e_path("%s\n", said));
+	fire("PostToolUseFailure", "{}");
+	expect_printed(e2e_path("%s\n", said));
 	w.expected = 1;
-	fire(&w, "PreToolUse", "{}");
-	expect_printed(&w, "");
+	fire("PreToolUse", "{}");
+	expect_printed("");
 	ck_assert(!e2e_exists(w.spool));
 }
 
 TEST(dead_and_strange_sockets_are_nobody)
 {
-	cleanup_world struct world w;
 	char longer[200];
 
-	world_begin(&w, "strange");
+	world_begin("strange");
 	e2e_write(w.socket, "not a socket");
-	fire(&w, "Stop", "{}");
-	expect_spooled(&w, 1);
+	fire("Stop", "{}");
+	expect_spooled(1);
 	memset(longer, 'x', sizeof longer - 1);
 	longer[sizeof longer - 1] = '\0';
 	w.socket = e2e_path("/tmp/%s", longer);
-	fire(&w, "Stop", "{}");
-	expect_spooled(&w, 1);
+	fire("Stop", "{}");
+	expect_spooled(1);
 	w.socket = "";
-	fire(&w, "Stop", "{}");
-	expect_spooled(&w, 1);
+	fire("Stop", "{}");
+	expect_spooled(1);
 }
 
 TEST(spool_that_cannot_be_is_no_trouble)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "spoolless");
+	world_begin("spoolless");
 	e2e_write(w.spool, "a file");
-	fire(&w, "Stop", "{}");
-	expect_printed(&w, "");
+	fire("Stop", "{}");
+	expect_printed("");
 	ck_assert_str_eq(e2e_read(w.spool), "a file");
 	w.spool = "/nowhere/at/all";
-	fire(&w, "Stop", "{}");
-	expect_printed(&w, "");
+	fire("Stop", "{}");
+	expect_printed("");
 }
 
 TEST(place_and_environment_do_not_matter)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "bare");
-	fire_shell(&w,
+	world_begin("bare");
+	fire_shell(
 	    "cd /; export LLMC_ROOT=/nowhere; unset HOME; exec env -i "
 	    "LLMC_ROOT=/nowhere ASAN_OPTIONS=detect_leaks=0 \"$LLMC\" hook "
 	    "Stop --worker ann --generation 7 --socket \"$SOCKET\" --spool "
 	    "\"$SPOOL\" </dev/null");
-	expect_printed(&w, "");
-	expect_data(&w, "Stop", "{}");
+	expect_printed("");
+	expect_data("Stop", "{}");
 }
 
 TEST(permission_is_denied_by_the_hook_itself)
 {
-	cleanup_world struct world w;
 	cleanup_json struct json_object *answer = NULL;
 	struct json_object *output, *decision;
 
-	world_begin(&w, "permission");
-	fire(&w, "PermissionRequest", "{\"tool_name\":\"Bash\"}");
+	world_begin("permission");
+	fire("PermissionRequest", "{\"tool_name\":\"Bash\"}");
 	answer = json_tokener_parse(w.out.data);
 	ck_assert(json_get_object(
 		      answer, "", "hookSpecificOutput", &output, NULL) == 0);
@@ -179,43 +162,40 @@ TEST(garbage_is_an_event_all_the_same)
 		{ "\0", 1 },
 		{ "{} {\"session_id\":\"s\"}", 21 },
 	};
-	cleanup_world struct world w;
 
-	world_begin(&w, "garbage");
+	world_begin("garbage");
 	for (size_t i = 0; i < nitems(inputs); i++) {
-		fire_bytes(&w, "Stop", inputs[i].bytes, inputs[i].len);
-		expect_printed(&w, "");
-		expect_data(&w, "Stop", "{}");
+		fire_bytes("Stop", inputs[i].bytes, inputs[i].len);
+		expect_printed("");
+		expect_data("Stop", "{}");
 	}
 }
 
 TEST(endless_nesting_is_garbage)
 {
 	cleanup_buf struct buf input = BUF_INIT;
-	cleanup_world struct world w;
 
-	world_begin(&w, "nesting");
+	world_begin("nesting");
 	for (int i = 0; i < MEGABYTE; i++)
 		buf_addc(&input, '[');
-	fire_bytes(&w, "Stop", input.data, input.len);
-	expect_data(&w, "Stop", "{}");
+	fire_bytes("Stop", input.data, input.len);
+	expect_data("Stop", "{}");
 }
 
 TEST(huge_input_is_read_but_not_kept)
 {
 	cleanup_buf struct buf input = BUF_INIT;
-	cleanup_world struct world w;
 
-	world_begin(&w, "huge");
+	world_begin("huge");
 	buf_adds(&input, "{\"session_id\":\"s\",\"tool_response\":\"");
 	for (int i = 0; i < 20 * MEGABYTE; i += 16)
 		buf_adds(&input, "0123456789abcdef");
 	buf_adds(&input, "\"}");
-	fire_bytes(&w, "Stop", input.data, input.len);
-	expect_data(&w, "Stop", "{}");
-	fire_bytes(&w, "PostToolUse", input.data, input.len);
-	expect_printed(&w, "");
-	expect_spooled(&w, 0);
+	fire_bytes("Stop", input.data, input.len);
+	expect_data("Stop", "{}");
+	fire_bytes("PostToolUse", input.data, input.len);
+	expect_printed("");
+	expect_spooled(0);
 }
 
 /* Writing to a closed pipe would be an error. */
@@ -223,18 +203,16 @@ TEST(input_is_taken_to_its_end)
 {
 	static const char *const events[] = { "Stop", "PermissionRequest",
 		"PreToolUse" };
-	cleanup_world struct world w;
 
-	world_begin(&w, "taken");
+	world_begin("taken");
 	for (size_t i = 0; i < nitems(events); i++) {
 		const char *done = e2e_path("%s.%s", w.spool, events[i]);
 
-		fire_shell(&w,
-		    e2e_path(
-			"{ head -c 20000000 /dev/zero && : >\"$SPOOL.%s\"; "
-			"} | \"$LLMC\" hook %s --worker ann "
-			"--generation 7 --socket \"$SOCKET\"",
-			events[i], events[i]));
+		fire_shell(e2e_path(
+		    "{ head -c 20000000 /dev/zero && : >\"$SPOOL.%s\"; "
+		    "} | \"$LLMC\" hook %s --worker ann "
+		    "--generation 7 --socket \"$SOCKET\"",
+		    events[i], events[i]));
 		ck_assert_msg(e2e_exists(done), "%s", events[i]);
 	}
 }
@@ -242,16 +220,15 @@ TEST(input_is_taken_to_its_end)
 TEST(megabytes_of_a_tool_stay_here)
 {
 	cleanup_buf struct buf input = BUF_INIT;
-	cleanup_world struct world w;
 
-	world_begin(&w, "tool");
-	world_listen(&w, ANSWER, NULL);
+	world_begin("tool");
+	world_listen(ANSWER, NULL);
 	w.expected = 1;
 	buf_adds(&input, "{\"tool_name\":\"Bash\",\"tool_response\":\"");
 	for (int i = 0; i < 5 * MEGABYTE; i += 16)
 		buf_adds(&input, "0123456789abcdef");
 	buf_adds(&input, "\"}");
-	fire_bytes(&w, "PostToolUse", input.data, input.len);
+	fire_bytes("PostToolUse", input.data, input.len);
 	e2e_has(w.heard.data, "\"data\":{\"tool_name\":\"Bash\"}}");
 	ck_assert_uint_lt(w.heard.len, 1000);
 }
@@ -261,17 +238,16 @@ TEST(long_prompt_is_cut_between_characters)
 {
 	cleanup_json struct json_object *events = NULL;
 	cleanup_buf struct buf input = BUF_INIT;
-	cleanup_world struct world w;
 	struct json_object *data;
 	const char *prompt;
 
-	world_begin(&w, "long");
+	world_begin("long");
 	buf_adds(&input, "{\"prompt\":\"[task 1] ");
 	for (int i = 0; i < 5 * MEGABYTE; i += 3)
 		buf_adds(&input, "\xe2\x82\xac");
 	buf_adds(&input, "\",\"session_id\":\"s\"}");
-	fire_bytes(&w, "UserPromptSubmit", input.data, input.len);
-	events = drain(&w);
+	fire_bytes("UserPromptSubmit", input.data, input.len);
+	events = drain();
 	ck_assert_uint_eq(json_object_array_length(events), 1);
 	data = json_object_object_get(
 	    json_object_array_get_idx(events, 0), "data");
@@ -285,14 +261,11 @@ TEST(long_prompt_is_cut_between_characters)
 
 TEST(input_that_is_never_closed_ends_in_time)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "open");
-	fire_shell(&w,
-	    "mkfifo \"$SPOOL.fifo\"; exec 3<>\"$SPOOL.fifo\"; "
-	    "printf '{\"session_id\":\"s\"}' >&3; " HOOK "<&3");
+	world_begin("open");
+	fire_shell("mkfifo \"$SPOOL.fifo\"; exec 3<>\"$SPOOL.fifo\"; "
+		   "printf '{\"session_id\":\"s\"}' >&3; " HOOK "<&3");
 	ck_assert_int_lt(w.took_ms, 15000);
-	expect_data(&w, "Stop", "{\"session_id\":\"s\"}");
+	expect_data("Stop", "{\"session_id\":\"s\"}");
 }
 
 TEST(missing_and_odd_input_is_none)
@@ -300,13 +273,12 @@ TEST(missing_and_odd_input_is_none)
 	static const char *const scripts[] = { HOOK "<&-", HOOK "</",
 		HOOK "</dev/null", HOOK "<&- >&- 2>&-",
 		"exec 3>\"$SPOOL.x\"; " HOOK "<&3" };
-	cleanup_world struct world w;
 
-	world_begin(&w, "odd");
+	world_begin("odd");
 	for (size_t i = 0; i < nitems(scripts); i++) {
-		fire_shell(&w, scripts[i]);
-		expect_printed(&w, "");
-		expect_data(&w, "Stop", "{}");
+		fire_shell(scripts[i]);
+		expect_printed("");
+		expect_data("Stop", "{}");
 	}
 }
 
@@ -314,11 +286,9 @@ TEST(missing_and_odd_input_is_none)
 
 TEST(daemon_hears_the_event_and_nothing_waits)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "heard");
-	world_listen(&w, ANSWER, NULL);
-	fire(&w, "SessionStart",
+	world_begin("heard");
+	world_listen(ANSWER, NULL);
+	fire("SessionStart",
 	    "{\"session_id\":\"s\",\"source\":\"startup\",\"secret\":1}");
 	ck_assert_uint_eq(w.calls, 1);
 	ck_assert(strncmp(w.heard.data, "hook.event {", 12) == 0);
@@ -327,8 +297,8 @@ TEST(daemon_hears_the_event_and_nothing_waits)
 	    "\"generation\":7,\"id\":\"");
 	e2e_has(w.heard.data,
 	    "\"data\":{\"session_id\":\"s\",\"source\":\"startup\"}}");
-	expect_printed(&w, "");
-	expect_spooled(&w, 0);
+	expect_printed("");
+	expect_spooled(0);
 }
 
 TEST(decision_is_printed_as_it_is)
@@ -341,72 +311,65 @@ TEST(decision_is_printed_as_it_is)
 		"\"additionalContext\":\"x\"},\"n\":[1,2.5,null,true]}",
 		"{}",
 	};
-	cleanup_world struct world w;
 
-	world_begin(&w, "decision");
-	world_listen(&w, ANSWER, NULL);
+	world_begin("decision");
+	world_listen(ANSWER, NULL);
 	for (size_t i = 0; i < nitems(decisions); i++) {
 		w.answer = decisions[i];
-		fire(&w, "Stop", "{\"stop_hook_active\":false}");
-		expect_printed(&w, e2e_path("%s\n", decisions[i]));
+		fire("Stop", "{\"stop_hook_active\":false}");
+		expect_printed(e2e_path("%s\n", decisions[i]));
 	}
-	expect_spooled(&w, 0);
+	expect_spooled(0);
 }
 
 TEST(answer_that_is_no_decision_is_not_printed)
 {
 	static const char *const answers[] = { "null", "\"text\"", "7", "true",
 		"[{}]" };
-	cleanup_world struct world w;
 
-	world_begin(&w, "answers");
-	world_listen(&w, ANSWER, NULL);
+	world_begin("answers");
+	world_listen(ANSWER, NULL);
 	for (size_t i = 0; i < nitems(answers); i++) {
 		w.answer = answers[i];
-		fire(&w, "Stop", "{}");
-		expect_printed(&w, "");
+		fire("Stop", "{}");
+		expect_printed("");
 	}
-	expect_spooled(&w, 0);
+	expect_spooled(0);
 }
 
 TEST(refused_event_is_gone)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "refused");
-	world_listen(&w, REFUSE, NULL);
-	fire(&w, "Stop", "{}");
+	world_begin("refused");
+	world_listen(REFUSE, NULL);
+	fire("Stop", "{}");
 	ck_assert_uint_eq(w.calls, 1);
-	expect_printed(&w, "");
-	expect_spooled(&w, 0);
+	expect_printed("");
+	expect_spooled(0);
 }
 
 TEST(daemon_that_dies_leaves_the_event_waiting)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "dies");
-	world_listen(&w, HANG_UP, NULL);
-	fire(&w, "Stop", "{\"session_id\":\"s\"}");
+	world_begin("dies");
+	world_listen(HANG_UP, NULL);
+	fire("Stop", "{\"session_id\":\"s\"}");
 	ck_assert_uint_eq(w.calls, 1);
-	expect_printed(&w, "");
-	expect_data(&w, "Stop", "{\"session_id\":\"s\"}");
+	expect_printed("");
+	expect_data("Stop", "{\"session_id\":\"s\"}");
 }
 
 /* The daemon recognises by the id what it has already received. */
 TEST(silent_daemon_is_waited_for_a_while)
 {
 	cleanup_json struct json_object *events = NULL;
-	cleanup_world struct world w;
 	const char *id;
 
-	world_begin(&w, "silent");
-	world_listen(&w, SAY_NOTHING, NULL);
-	fire(&w, "SessionStart", "{}");
+	world_begin("silent");
+	world_listen(SAY_NOTHING, NULL);
+	fire("SessionStart", "{}");
 	ck_assert_int_ge(w.took_ms, 1000);
 	ck_assert_int_lt(w.took_ms, 15000);
-	expect_printed(&w, "");
-	events = drain(&w);
+	expect_printed("");
+	events = drain();
 	ck_assert_uint_eq(json_object_array_length(events), 1);
 	id = json_string_or(json_object_array_get_idx(events, 0), "id", "");
 	ck_assert(id_ulid_valid(id));
@@ -415,27 +378,23 @@ TEST(silent_daemon_is_waited_for_a_while)
 
 TEST(signs_of_life_wait_for_no_answer)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "quick");
-	world_listen(&w, SAY_NOTHING, NULL);
+	world_begin("quick");
+	world_listen(SAY_NOTHING, NULL);
 	w.expected = 1;
-	fire(&w, "PreToolUse", "{\"tool_name\":\"Bash\"}");
+	fire("PreToolUse", "{\"tool_name\":\"Bash\"}");
 	ck_assert_int_lt(w.took_ms, 2500);
 	e2e_has(w.heard.data, "\"event\":\"PreToolUse\"");
-	expect_printed(&w, "");
-	expect_spooled(&w, 0);
+	expect_printed("");
+	expect_spooled(0);
 }
 
 TEST(output_that_nobody_takes_is_no_failure)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "full");
-	world_listen(&w, ANSWER, "{\"decision\":\"block\"}");
-	fire_shell(&w, HOOK "</dev/null >/dev/full");
+	world_begin("full");
+	world_listen(ANSWER, "{\"decision\":\"block\"}");
+	fire_shell(HOOK "</dev/null >/dev/full");
 	ck_assert_uint_eq(w.calls, 1);
-	fire_shell(&w, HOOK "</dev/null >&-");
+	fire_shell(HOOK "</dev/null >&-");
 	ck_assert_uint_eq(w.calls, 1);
 }
 
@@ -451,28 +410,24 @@ TEST(wrong_arguments_are_passed_over_in_silence)
 		"Stop More --worker ann --generation 7 --socket /x",
 		"Stop --version", "Stop --json --bogus",
 		"Stop --worker=ann --generation=7 --spool=/x", "--root" };
-	cleanup_world struct world w;
 
-	world_begin(&w, "wrong");
+	world_begin("wrong");
 	for (size_t i = 0; i < nitems(calls); i++) {
-		fire_shell(&w,
+		fire_shell(
 		    e2e_path("exec \"$LLMC\" hook %s </dev/null", calls[i]));
-		expect_printed(&w, "");
+		expect_printed("");
 	}
 	ck_assert(!e2e_exists(w.spool));
 }
 
 TEST(odd_values_are_sent_as_they_are)
 {
-	cleanup_world struct world w;
-
-	world_begin(&w, "values");
-	world_listen(&w, ANSWER, NULL);
-	fire_shell(&w,
-	    "exec \"$LLMC\" hook 'Never Heard' --worker 'a \"b\"' "
-	    "--generation x --socket \"$SOCKET\" </dev/null");
+	world_begin("values");
+	world_listen(ANSWER, NULL);
+	fire_shell("exec \"$LLMC\" hook 'Never Heard' --worker 'a \"b\"' "
+		   "--generation x --socket \"$SOCKET\" </dev/null");
 	e2e_has(w.heard.data,
 	    "{\"event\":\"Never Heard\",\"worker\":\"a \\\"b\\\"\","
 	    "\"generation\":0,");
-	expect_printed(&w, "");
+	expect_printed("");
 }

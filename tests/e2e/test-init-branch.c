@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The branch that work lands on is chosen once. */
-#include <check.h>
-
 #include "e2e.h"
-#include "json.h"
-#include "unit.h"
 
 static const char *
 branch_of(const char *dir)

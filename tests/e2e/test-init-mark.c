@@ -2,12 +2,7 @@
 
 /* Settings run commands: those that a repository brings along run nothing
  * before its user accepts them. */
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "e2e.h"
-#include "mem.h"
 
 static const char *
 config_in(const char *root)

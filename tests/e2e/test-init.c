@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "e2e.h"
 #include "enclave.h"
-#include "mem.h"
 
 /* The workspace is complete, git does not see it, and a second run changes
  * nothing. */

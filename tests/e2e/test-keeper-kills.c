@@ -11,18 +11,8 @@
  *   KEEPER_KILLS_SEED  seed for victims and times (1)
  */
 #include <dirent.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "dice.h"
-#include "file.h"
 #include "fleet.h"
-#include "mem.h"
 #include "remains.h"
 #include "workspace.h"
 

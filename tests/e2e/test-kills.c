@@ -14,22 +14,8 @@
  * prompt before it was saved gave it to the agent twice, and a Stop that was
  * answered too early made a round never end.
  */
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "book.h"
-#include "buf.h"
-#include "child.h"
-#include "clock.h"
-#include "dice.h"
-#include "errtext.h"
-#include "file.h"
 #include "fleet.h"
-#include "loop.h"
-#include "mem.h"
-#include "procref.h"
+#include "book.h"
 #include "state-book.h"
 #include "state.h"
 #include "watch.h"

@@ -2,14 +2,8 @@
 
 /* llmc landing: the queue while a check runs. llmc revert: landed work taken
  * back. The branch that all of it is about. */
-#include <string.h>
-
 #include "autorun.h"
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
 #include "json-schema.h"
-#include "mem.h"
 
 void
 unit_before(void)
@@ -115,12 +109,6 @@ listed(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(on_a_terminal_a_landing_tells_for_how_long)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* llmc mail, and mail between a person and agents that work and that rest. */
-#include <string.h>
-
 #include "goalrun.h"
 
 void
@@ -28,12 +26,6 @@ first_id(struct json_object *list)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_worker_gets_mail_confirms_it_and_answers)
 {

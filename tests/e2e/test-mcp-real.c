@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The real Claude Code uses the tools of llmc mcp, on a stub of its API. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 #define ABSENT "No such tool available"

@@ -3,17 +3,8 @@
 /* The tools of llmc mcp, in a session of the fake agent with a real daemon. */
 #include <ctype.h>
 #include <dirent.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "fleet.h"
 #include "goalrun.h"
-#include "mem.h"
 
 #define ABSENT "No such tool available"
 
@@ -37,12 +28,6 @@ conversation(const char *worker)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_session_has_the_tools)
 {

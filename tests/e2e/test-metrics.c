@@ -2,13 +2,7 @@
 
 /* What llmc metrics and GET /metrics say of a run, and that counters never go
  * back, whatever ends the daemon. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "autorun.h"
-#include "json.h"
-#include "mem.h"
 #include "metrics-lint.h"
 
 void
@@ -68,12 +62,6 @@ expect_no_less(const char *before, const char *after)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_run_is_measured)
 {

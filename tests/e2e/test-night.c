@@ -18,12 +18,6 @@ unit_before(void)
 
 const int unit_timeout = TIMEOUT_S; /* seconds, each */
 
-void
-unit_after(void)
-{
-	over_end();
-}
-
 TEST(healthy_work_lands_and_the_rest_is_in_one_list)
 {
 	night_story(&(struct night){

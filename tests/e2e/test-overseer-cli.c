@@ -5,18 +5,15 @@
  * while an overseer runs. The overseer is replaced by files, a held lock and a
  * tmux session.
  */
-#include <string.h>
-#include <unistd.h>
-
-#include "clock.h"
 #include "fleet.h"
-#include "mem.h"
 #include "overseer-world.h"
 #include "shown.h"
 
 /* --- llmc overseer --------------------------------------------------- */
 
-START_TEST(options_are_checked_before_anything_starts)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST_IN(shown_setup, options_are_checked_before_anything_starts)
 {
 	static const char *const counts[] = { "0", "101", "x", "" };
 
@@ -35,7 +32,6 @@ START_TEST(options_are_checked_before_anything_starts)
 	    "unexpected argument");
 	ck_assert(!e2e_exists(shown_file("overseer.lock")));
 }
-END_TEST
 
 /* Next to a copy of llmc, an overseer that records how it was called. */
 static const char *
@@ -50,7 +46,7 @@ other_llmc(void)
 	return e2e_path("%s/llmc", dir);
 }
 
-START_TEST(options_are_passed_on_and_the_exit_status_is_the_overseers)
+TEST_IN(shown_setup, options_are_passed_on_and_the_exit_status_is_the_overseers)
 {
 	const char *llmc = other_llmc();
 	const char *called = e2e_path("%s/called", shown_root);
@@ -71,9 +67,8 @@ START_TEST(options_are_passed_on_and_the_exit_status_is_the_overseers)
 	ck_assert_str_eq(e2e_read(called),
 	    e2e_path("<--root>\n<%s>\n<--clear>\n<more  disk>\n", shown_root));
 }
-END_TEST
 
-START_TEST(clearing_is_remembered)
+TEST_IN(shown_setup, clearing_is_remembered)
 {
 	struct json_object *json;
 
@@ -88,24 +83,24 @@ START_TEST(clearing_is_remembered)
 	    "No failures since the last --clear.\n");
 	e2e_has(shown_must("failures", NULL, NULL)->out, "more disk\\x1b[1m");
 }
-END_TEST
 
-START_TEST(shells_complete_it)
+TEST_IN(shown_setup, shells_complete_it)
 {
-	const char *bash = shown_must("completion", "bash", NULL)->out;
+	const char *words = e2e_llmc(
+	    shown_root, "completion", "words", "--", "overseer", "--", NULL)
+				->out;
 
-	e2e_has(bash,
-	    "\toverseer)\n\t\tflags+=' --concurrency --task-pool-command "
-	    "--post-accept-command --clear --check --detach'\n\t\t;;\n");
-	e2e_has(bash, "\tfailures)\n\t\tflags+=' --all'\n");
-	e2e_has(shown_must("completion", "fish", NULL)->out, "-a overseer -d");
-	e2e_has(shown_must("completion", "zsh", NULL)->out, "failures");
+	e2e_has(words, "--task-pool-command\t");
+	e2e_has(words, "--clear\t");
+	e2e_has(words, "--detach\t");
+	e2e_has(e2e_llmc(shown_root, "completion", "words", "--", "fail", NULL)
+		    ->out,
+	    "failures\t");
 }
-END_TEST
 
 /* --- protection ------------------------------------------------------ */
 
-START_TEST(down_and_nuke_all_are_refused_while_an_overseer_lives)
+TEST_IN(shown_setup, down_and_nuke_all_are_refused_while_an_overseer_lives)
 {
 	int lock = overseer_world_lock(shown_root);
 
@@ -129,9 +124,8 @@ START_TEST(down_and_nuke_all_are_refused_while_an_overseer_lives)
 	e2e_has(e2e_llmc(shown_root, "nuke", "--all", "--yes", NULL)->out,
 	    "There are no workers");
 }
-END_TEST
 
-START_TEST(a_worker_may_not_repair_and_who_repairs_may)
+TEST_IN(shown_setup, a_worker_may_not_repair_and_who_repairs_may)
 {
 	static const char *const both[][2] = { { "down", NULL },
 		{ "nuke", "x" }, { "accept", "x" }, { "pick", "x" },
@@ -167,7 +161,6 @@ START_TEST(a_worker_may_not_repair_and_who_repairs_may)
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, "ok    state");
 	shown_must("failures", NULL, NULL);
 }
-END_TEST
 
 /* --- its session ----------------------------------------------------- */
 
@@ -209,7 +202,7 @@ wait_for_patrol(void)
 		ck_assert_msg(clock_mono_ms() < end, "there is no patrol");
 }
 
-START_TEST(its_session_can_be_looked_at)
+TEST(its_session_can_be_looked_at)
 {
 	int64_t end = clock_mono_ms() + 30000;
 	struct json_object *json;
@@ -229,9 +222,8 @@ START_TEST(its_session_can_be_looked_at)
 		   "words of the repair\n") == NULL)
 		ck_assert_msg(clock_mono_ms() < end, "its words do not come");
 }
-END_TEST
 
-START_TEST(no_command_ends_its_session)
+TEST(no_command_ends_its_session)
 {
 	fleet_begin();
 	fleet_up();
@@ -251,9 +243,8 @@ START_TEST(no_command_ends_its_session)
 	fleet_do("down", NULL);
 	ck_assert(has_session("overseer"));
 }
-END_TEST
 
-START_TEST(down_by_force_ends_the_daemon_of_an_overseer)
+TEST(down_by_force_ends_the_daemon_of_an_overseer)
 {
 	int lock;
 
@@ -266,30 +257,4 @@ START_TEST(down_by_force_ends_the_daemon_of_an_overseer)
 	fleet_do("down", "--force", NULL);
 	fleet_fails("llmc up", "down", "--force", NULL);
 	close(lock);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("overseer-cli");
-	const TTest *const fleets[] = { its_session_can_be_looked_at,
-		no_command_ends_its_session,
-		down_by_force_ends_the_daemon_of_an_overseer };
-
-	overseer_world_add(s,
-	    (const TTest *const[]){ options_are_checked_before_anything_starts,
-		options_are_passed_on_and_the_exit_status_is_the_overseers,
-		clearing_is_remembered, shells_complete_it,
-		down_and_nuke_all_are_refused_while_an_overseer_lives,
-		a_worker_may_not_repair_and_who_repairs_may, NULL });
-	for (size_t i = 0; i < nitems(fleets); i++) {
-		TCase *tc = tcase_create(fleets[i]->name);
-
-		tcase_set_timeout(tc, 120);
-		tcase_add_checked_fixture(tc, NULL, fleet_end);
-		tcase_add_test(tc, fleets[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

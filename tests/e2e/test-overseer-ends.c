@@ -5,16 +5,6 @@
  * daemon is an end, what Ctrl-C leaves behind (nothing), who is told, and what
  * a later overseer remembers.
  */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "json.h"
-#include "mem.h"
 #include "overrun.h"
 
 static const char *
@@ -81,12 +71,6 @@ void
 unit_before(void)
 {
 	over_begin();
-}
-
-void
-unit_after(void)
-{
-	over_end();
 }
 
 /* It is the repair session by its process, not by what it says of itself. */
@@ -293,7 +277,7 @@ TEST(a_person_is_told_why_a_repair_failed)
 	auto_pool("exit 7");
 	over_hurry(5);
 	auto_set("overseer.remediation_timeout", "10s");
-	auto_set("overseer.notify_command",
+	auto_set("people.notify_command",
 	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", file, file, file));
 	over_remedy(0, "fake: hang hard");
 	over_start();

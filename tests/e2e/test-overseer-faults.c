@@ -5,20 +5,8 @@
  * floods of log lines, machines without descriptors, time or a fast disk, and a
  * program that is replaced under a running overseer.
  */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "mem.h"
 #include "overrun.h"
 
 #define WAIT_MS    30000
@@ -61,7 +49,15 @@ static const struct {
 	    "\"monotonic_ms\":1}\n" },
 };
 
-START_TEST(a_heart_that_lies_is_a_hang)
+const int unit_timeout = 120; /* seconds, each */
+
+void
+unit_before(void)
+{
+	over_begin();
+}
+
+TEST_ROWS(a_heart_that_lies_is_a_hang, nitems(hearts))
 {
 	const char *file = in_root("auto.heartbeat");
 	char text[256] = "";
@@ -90,13 +86,12 @@ START_TEST(a_heart_that_lies_is_a_hang)
 	over_remembers("failure", NULL, 1);
 	over_stop();
 }
-END_TEST
 
 /* --- evidence ---------------------------------------------------------- */
 
 /* The next daemon does not wait for the evidence, which is all of the one that
  * died, also if (_i: 1) so much was said that the file is emptied. */
-START_TEST(what_a_killed_daemon_said_is_kept)
+TEST_ROWS(what_a_killed_daemon_said_is_kept, 2)
 {
 	int daemon;
 
@@ -121,10 +116,9 @@ START_TEST(what_a_killed_daemon_said_is_kept)
 		    "[ $(wc -c <.llmc/logs/autod.stderr) -lt 9999 ]");
 	over_stop();
 }
-END_TEST
 
 /* What it was doing is not what the one before it did. */
-START_TEST(a_daemon_that_never_beat_has_no_heartbeat)
+TEST(a_daemon_that_never_beat_has_no_heartbeat)
 {
 	int daemon;
 
@@ -144,7 +138,6 @@ START_TEST(a_daemon_that_never_beat_has_no_heartbeat)
 	    0, NULL);
 	over_stop();
 }
-END_TEST
 
 /* --- a flood of lines -------------------------------------------------- */
 
@@ -182,7 +175,7 @@ rss_kb(int pid)
 	return strtol(at + 6, NULL, 10);
 }
 
-START_TEST(a_complaint_in_a_flood_is_found)
+TEST(a_complaint_in_a_flood_is_found)
 {
 	const char *log = in_root("logs/autod.log");
 	cleanup_fd int fd = -1;
@@ -218,7 +211,6 @@ START_TEST(a_complaint_in_a_flood_is_found)
 	over_remembers("failure", NULL, 1);
 	over_stop();
 }
-END_TEST
 
 /* --- missing resources ------------------------------------------------- */
 
@@ -232,7 +224,7 @@ limit_descriptors(int pid, rlim_t count)
 	ck_assert_int_eq(prlimit((pid_t)pid, RLIMIT_NOFILE, &limit, NULL), 0);
 }
 
-START_TEST(without_descriptors_it_tries_again)
+TEST(without_descriptors_it_tries_again)
 {
 	int daemon, overseer;
 
@@ -250,9 +242,8 @@ START_TEST(without_descriptors_it_tries_again)
 	over_remembers_least("failure", NULL, 2);
 	over_stop();
 }
-END_TEST
 
-START_TEST(a_busy_machine_is_no_hang)
+TEST(a_busy_machine_is_no_hang)
 {
 	struct json_object *beat;
 	int64_t first, now;
@@ -280,9 +271,8 @@ START_TEST(a_busy_machine_is_no_hang)
 	over_undisturbed(daemon);
 	over_stop();
 }
-END_TEST
 
-START_TEST(a_slow_disk_is_no_hang)
+TEST(a_slow_disk_is_no_hang)
 {
 	const char *llmc = e2e_llmc_path();
 	/* Only a folder may have a space in its name. */
@@ -304,11 +294,10 @@ START_TEST(a_slow_disk_is_no_hang)
 	over_stop();
 	auto_history("work.txt: x", NULL);
 }
-END_TEST
 
 /* --- changes during the run -------------------------------------------- */
 
-START_TEST(a_renamed_session_is_made_again)
+TEST(a_renamed_session_is_made_again)
 {
 	int daemon, agent;
 
@@ -328,9 +317,8 @@ START_TEST(a_renamed_session_is_made_again)
 	over_undisturbed(daemon);
 	over_stop();
 }
-END_TEST
 
-START_TEST(the_next_daemon_is_what_lies_on_path_then)
+TEST(the_next_daemon_is_what_lies_on_path_then)
 {
 	const char *bin = e2e_dir("bin"), *mark = e2e_path("%s/mark", bin);
 	const char *llmc = e2e_path("%s/llmc", bin);
@@ -352,7 +340,6 @@ START_TEST(the_next_daemon_is_what_lies_on_path_then)
 	ck_assert_str_eq(e2e_read(mark), "new\n");
 	over_stop();
 }
-END_TEST
 
 /* A shell script llmc in that folder, which leaves a mark. */
 static const char *
@@ -366,7 +353,7 @@ other_llmc(const char *bin)
 	return mark;
 }
 
-START_TEST(what_lies_on_path_comes_first_and_ours_last)
+TEST(what_lies_on_path_comes_first_and_ours_last)
 {
 	const char *bin = e2e_dir("bin"), *mark = other_llmc(bin);
 	int daemon;
@@ -382,32 +369,4 @@ START_TEST(what_lies_on_path_comes_first_and_ours_last)
 	over_daemon(daemon);
 	ck_assert(e2e_exists(mark));
 	over_stop();
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = { a_complaint_in_a_flood_is_found,
-		a_daemon_that_never_beat_has_no_heartbeat,
-		without_descriptors_it_tries_again, a_busy_machine_is_no_hang,
-		a_slow_disk_is_no_hang, a_renamed_session_is_made_again,
-		the_next_daemon_is_what_lies_on_path_then,
-		what_lies_on_path_comes_first_and_ours_last };
-	Suite *s = suite_create("overseer-faults");
-	TCase *tc = tcase_create("hearts");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, over_begin, over_end);
-	tcase_add_loop_test(
-	    tc, a_heart_that_lies_is_a_hang, 0, (int)nitems(hearts));
-	tcase_add_loop_test(tc, what_a_killed_daemon_said_is_kept, 0, 2);
-	suite_add_tcase(s, tc);
-	tc = tcase_create("faults");
-	tcase_set_timeout(tc, 120);
-	tcase_add_checked_fixture(tc, over_begin, over_end);
-	for (size_t i = 0; i < nitems(tests); i++)
-		tcase_add_test(tc, tests[i]);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -16,21 +16,7 @@
  * and it ignored the recorded intent (a daemon that was being stopped was
  * adopted).
  */
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "dice.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
 #include "overrun.h"
 
 #define SETTLE_MS 60000

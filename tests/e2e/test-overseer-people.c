@@ -40,12 +40,6 @@ goes_on(int daemon, int landed)
 
 const int unit_timeout = 120; /* seconds, each */
 
-void
-unit_after(void)
-{
-	over_end();
-}
-
 TEST(a_login_for_a_worker_driven_by_hand)
 {
 	int daemon;

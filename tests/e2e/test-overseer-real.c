@@ -2,7 +2,6 @@
 
 /* The overseer with the real Claude Code for workers and repairs, on a stub of
  * its API. */
-#include "mem.h"
 #include "overrun.h"
 #include "scenarios.h"
 

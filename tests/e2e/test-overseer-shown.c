@@ -4,8 +4,6 @@
  * What is shown about the overseer: llmc failures, llmc status and llmc doctor.
  * The overseer is replaced by files and a held lock.
  */
-#include <unistd.h>
-
 #include "overseer-world.h"
 #include "shown.h"
 
@@ -41,7 +39,7 @@ static const char gave_up[] =
     "{\"kind\":\"gave_up\"," AT("31") ",\"signature\":\"died\",\"words\":"
 				      "\"A failure spiral\\nof many words\"}\n";
 
-START_TEST(without_a_history_there_is_no_failure)
+TEST_IN(shown_setup, without_a_history_there_is_no_failure)
 {
 	struct json_object *json = shown_json("failures", NULL, NULL);
 
@@ -55,9 +53,8 @@ START_TEST(without_a_history_there_is_no_failure)
 	e2e_expect(e2e_llmc(shown_root, "failures", "x", NULL), 2,
 	    "unexpected argument");
 }
-END_TEST
 
-START_TEST(the_same_failures_are_told_together_the_newest_last)
+TEST_IN(shown_setup, the_same_failures_are_told_together_the_newest_last)
 {
 	const char *before, *out;
 
@@ -87,9 +84,8 @@ START_TEST(the_same_failures_are_told_together_the_newest_last)
 	/* It changes nothing. */
 	ck_assert_str_eq(e2e_read(shown_file("failures.jsonl")), before);
 }
-END_TEST
 
-START_TEST(failures_are_all_there_for_programs)
+TEST_IN(shown_setup, failures_are_all_there_for_programs)
 {
 	struct json_object *json, *groups, *group, *done;
 
@@ -122,9 +118,8 @@ START_TEST(failures_are_all_there_for_programs)
 	ck_assert_int_eq(json_int_or(done, "took_ms", 0), 62000);
 	ck_assert_str_eq(shown_member(done, "log"), "/x/remediation_1.txt");
 }
-END_TEST
 
-START_TEST(what_was_cleared_is_shown_when_asked_for)
+TEST_IN(shown_setup, what_was_cleared_is_shown_when_asked_for)
 {
 	const char *out;
 
@@ -147,9 +142,8 @@ START_TEST(what_was_cleared_is_shown_when_asked_for)
 	e2e_has(out, "no folder\n  1 time");
 	e2e_lacks(out, "signal 9");
 }
-END_TEST
 
-START_TEST(a_repair_outlives_the_memory_of_its_failure)
+TEST_IN(shown_setup, a_repair_outlives_the_memory_of_its_failure)
 {
 	struct json_object *json;
 
@@ -167,7 +161,6 @@ START_TEST(a_repair_outlives_the_memory_of_its_failure)
 	ck_assert_int_eq(
 	    json_int_or(json_object_array_get_idx(json, 0), "count", -1), 0);
 }
-END_TEST
 
 /* --- llmc status ----------------------------------------------------- */
 
@@ -178,7 +171,7 @@ overseer_json(void)
 	    shown_json("status", NULL, NULL), "overseer");
 }
 
-START_TEST(status_without_an_overseer_does_not_speak_of_it)
+TEST_IN(shown_setup, status_without_an_overseer_does_not_speak_of_it)
 {
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "OVERSEER");
 	ck_assert_ptr_null(overseer_json());
@@ -188,9 +181,8 @@ START_TEST(status_without_an_overseer_does_not_speak_of_it)
 	e2e_write(shown_file("overseer.json"), "[1]");
 	ck_assert_ptr_null(overseer_json());
 }
-END_TEST
 
-START_TEST(status_tells_how_the_overseer_is)
+TEST_IN(shown_setup, status_tells_how_the_overseer_is)
 {
 	const char *more =
 	    e2e_path(",\"attempt\":0,\"failure\":null,\"exit_status\":-1,"
@@ -224,9 +216,8 @@ START_TEST(status_tells_how_the_overseer_is)
 	ck_assert(!json_bool_or(json, "told_to_end", true));
 	close(lock);
 }
-END_TEST
 
-START_TEST(status_tells_what_is_being_repaired)
+TEST_IN(shown_setup, status_tells_what_is_being_repaired)
 {
 	static const char more[] =
 	    ",\"attempt\":2,\"failure\":\"the daemon died\",\"daemon\":null";
@@ -244,9 +235,8 @@ START_TEST(status_tells_what_is_being_repaired)
 	e2e_lacks(out, "attempt");
 	close(lock);
 }
-END_TEST
 
-START_TEST(an_overseer_that_vanished_is_not_running)
+TEST_IN(shown_setup, an_overseer_that_vanished_is_not_running)
 {
 	struct json_object *json;
 	const char *out;
@@ -271,9 +261,8 @@ START_TEST(an_overseer_that_vanished_is_not_running)
 	overseer_world_write(shown_root, "Remediating", true, "");
 	e2e_has(shown_must("status", NULL, NULL)->out, "not running (it");
 }
-END_TEST
 
-START_TEST(an_overseer_that_has_not_registered_is_starting)
+TEST_IN(shown_setup, an_overseer_that_has_not_registered_is_starting)
 {
 	int lock = overseer_world_lock(shown_root);
 
@@ -287,7 +276,6 @@ START_TEST(an_overseer_that_has_not_registered_is_starting)
 	ck_assert_str_eq(shown_member(overseer_json(), "state"), "Starting");
 	close(lock);
 }
-END_TEST
 
 static const char *
 status_after(int exit_status)
@@ -300,7 +288,7 @@ status_after(int exit_status)
 	return shown_must("status", NULL, NULL)->out;
 }
 
-START_TEST(each_end_is_told_with_what_to_type)
+TEST_IN(shown_setup, each_end_is_told_with_what_to_type)
 {
 	const char *manual =
 	    shown_file("manual_intervention_needed_20260131.txt");
@@ -331,7 +319,6 @@ START_TEST(each_end_is_told_with_what_to_type)
 	e2e_has(status_after(130), "exit status 130: forced to stop");
 	e2e_has(status_after(99), "exit status 99: unknown reason");
 }
-END_TEST
 
 /* --- llmc doctor ----------------------------------------------------- */
 
@@ -341,7 +328,7 @@ doctor(void)
 	return e2e_llmc(shown_root, "doctor", NULL)->out;
 }
 
-START_TEST(doctor_does_without_a_remediation_prompt)
+TEST_IN(shown_setup, doctor_does_without_a_remediation_prompt)
 {
 	struct state state;
 
@@ -353,9 +340,8 @@ START_TEST(doctor_does_without_a_remediation_prompt)
 	    0, NULL);
 	e2e_has(doctor(), "ok    remediation overseer.remediation_prompt is");
 }
-END_TEST
 
-START_TEST(doctor_tells_what_keeps_an_overseer_from_starting)
+TEST_IN(shown_setup, doctor_tells_what_keeps_an_overseer_from_starting)
 {
 	int lock;
 
@@ -381,9 +367,8 @@ START_TEST(doctor_tells_what_keeps_an_overseer_from_starting)
 	    "{\"kind\":\"clear\"," AT("40") ",\"words\":\"done\"}\n");
 	e2e_lacks(doctor(), "fail  failures");
 }
-END_TEST
 
-START_TEST(doctor_knows_a_state_that_is_not_this_roots)
+TEST_IN(shown_setup, doctor_knows_a_state_that_is_not_this_roots)
 {
 	struct state state;
 	struct e2e_run *run;
@@ -400,9 +385,8 @@ START_TEST(doctor_knows_a_state_that_is_not_this_roots)
 	run = e2e_llmc(shown_root, "doctor", "--rebuild", "--yes", NULL);
 	e2e_has(run->out, "ok    state");
 }
-END_TEST
 
-START_TEST(doctor_takes_the_overseers_worktree_for_no_workers)
+TEST_IN(shown_setup, doctor_takes_the_overseers_worktree_for_no_workers)
 {
 	e2e_git(shown_root, "worktree", "add", "-q", "-b", "llmc/overseer",
 	    ".worktrees/overseer", NULL);
@@ -412,29 +396,4 @@ START_TEST(doctor_takes_the_overseers_worktree_for_no_workers)
 	    "with 1 worker\n");
 	e2e_lacks(doctor(), ".worktrees/overseer");
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "llmc/overseer");
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("overseer-shown");
-
-	overseer_world_add(s,
-	    (const TTest *const[]){ without_a_history_there_is_no_failure,
-		the_same_failures_are_told_together_the_newest_last,
-		failures_are_all_there_for_programs,
-		what_was_cleared_is_shown_when_asked_for,
-		a_repair_outlives_the_memory_of_its_failure,
-		status_without_an_overseer_does_not_speak_of_it,
-		status_tells_how_the_overseer_is,
-		status_tells_what_is_being_repaired,
-		an_overseer_that_vanished_is_not_running,
-		an_overseer_that_has_not_registered_is_starting,
-		each_end_is_told_with_what_to_type,
-		doctor_does_without_a_remediation_prompt,
-		doctor_tells_what_keeps_an_overseer_from_starting,
-		doctor_knows_a_state_that_is_not_this_roots,
-		doctor_takes_the_overseers_worktree_for_no_workers, NULL });
-	return s;
 }

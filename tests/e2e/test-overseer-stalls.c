@@ -3,16 +3,8 @@
 /* What the overseer and the daemon must not wait for: a terminal that was
  * stopped or that nobody reads, a disk that hangs, a daemon that no signal
  * ends. */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <termios.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "enclave.h"
 #include "overrun.h"
 
@@ -74,12 +66,6 @@ void
 unit_before(void)
 {
 	over_begin();
-}
-
-void
-unit_after(void)
-{
-	over_end();
 }
 
 TEST(a_stopped_terminal_does_not_stop_supervision)

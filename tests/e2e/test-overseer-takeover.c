@@ -4,18 +4,8 @@
  * How an overseer takes over: a daemon that is adopted or left alone; an
  * overseer that is killed or stopped, and a second one.
  */
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "clock.h"
-#include "errtext.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
 #include "overrun.h"
-#include "procref.h"
 
 #define LOOK_MS   3
 #define SECOND_MS 10000 /* for a second daemon to give up */
@@ -40,12 +30,6 @@ void
 unit_before(void)
 {
 	over_begin();
-}
-
-void
-unit_after(void)
-{
-	over_end();
 }
 
 TEST(a_daemon_that_is_well_is_taken_over)

@@ -19,25 +19,9 @@
  * it does not compare the pid.
  */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "dice.h"
 #include "e2e.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "loop.h"
-#include "mem.h"
 #include "overseer.h"
 #include "settings.h"
 

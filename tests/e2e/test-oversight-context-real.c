@@ -3,7 +3,6 @@
 /* The real Claude Code reads in the middle of a turn what oversight has to say:
  * with the result of its next tool, and then by an interruption. */
 #include "autorun.h"
-#include "fleet.h"
 #include "scenarios.h"
 
 #define FAIL   "fake: run ls ./missing.c\n"

@@ -2,7 +2,6 @@
 
 /* Workers with the same error at the same time: one event, told once. */
 #include "autorun.h"
-#include "fleet.h"
 
 static const char *
 told_file(void)
@@ -35,12 +34,6 @@ begin_tasks(int count)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(three_workers_with_the_same_error_are_told_of_once)
 {

@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The daemon is killed at one step of an abort, or of each step of the ladder,
- * and started again. A step is a program that it starts or a file that it puts
- * in place (tests/tools/stepkill.c). In the end the task has ended once, or it
- * is parked; and no work is lost.
+ * The daemon is killed at one step of an abort, of an answer, or of each step
+ * of the ladder, and started again. A step is a program that it starts or a
+ * file that it puts in place (tests/tools/stepkill.c). In the end the task has
+ * ended once, or it is parked; and no work is lost.
  *
  *   OVERSIGHT_KILLS  number of steps to kill at, spread over all of them (4)
  *   OVERSIGHT_STEPS  at each of the first so many steps instead
  */
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "autorun.h"
-#include "clock.h"
-#include "mem.h"
 #include "stepkills.h"
+#include "teamrun.h"
 #include "watchlog.h"
 
 #define KILLS        4
 #define ABORT_STEPS  60 /* about as many as there are */
+#define ANSWER_STEPS 40
 #define LADDER_STEPS 12
 #define WAIT_MS      60000
 #define LOOK_MS      30
@@ -166,6 +161,46 @@ START_TEST(a_step_of_the_ladder)
 }
 END_TEST
 
+#define QUESTION                                                \
+	"fake: tool request_orchestrator {\"message\":\"Which " \
+	"colour?\",\"timeoutSeconds\":3600}\n"
+#define ANSWER                                            \
+	"\"$LLMC\" answer a1 blue >/dev/null 2>&1; test " \
+	"$(\"$LLMC\" --json task list | grep -c '\"outcome\": *\"landed\"') = 1"
+
+/* To an agent that waits, or to a task that waits without its worker: it is
+ * given once, whoever types it again because nobody replied. */
+START_TEST(an_answer)
+{
+	bool waits = _i % 2 == 0;
+	int step = step_of(_i / 2, ANSWER_STEPS);
+
+	goal_enable();
+	auto_set("people.answer_wait", waits ? "1h" : "1s");
+	auto_task("a.md", "Paint it.");
+	auto_ails(e2e_path(QUESTION "fake: keep %s\nfake: commit a.txt x",
+	    team_kept("answer")));
+	stepkills_at(step);
+	e2e_env("STEPKILL_WRITES=1"); /* an answer is in the book first */
+	auto_up(NULL);
+	if (waits) {
+		auto_wait_shell("\"$LLMC\" asks | grep -q 'Which colour'");
+	} else {
+		auto_wait_state("tasks.0.step", "parked");
+		auto_ails("fake: commit a.txt x");
+	}
+	stepkills_arm();
+	wait_with_restarts(ANSWER);
+	disarm(step);
+	ck_assert_int_eq(fleet_prompts("The answer is:\n\nblue"), !waits);
+	if (waits)
+		e2e_has(team_read("answer"), "blue");
+	e2e_has(fleet_do("asks", NULL)->out, "Nothing is asked of you");
+	auto_drain();
+	auto_history("a.txt: x", NULL);
+}
+END_TEST
+
 /* The next daemon saves the work. */
 START_TEST(down_right_after_an_abort)
 {
@@ -215,6 +250,7 @@ unit_suite(void)
 	Suite *suite = suite_create("oversight-kills");
 
 	add(suite, an_abort, row_count());
+	add(suite, an_answer, 2 * row_count());
 	add(suite, a_step_of_the_ladder, (int)nitems(ladder) * row_count());
 	add(suite, down_right_after_an_abort, 1);
 	add(suite, the_end_of_tmux, 1);

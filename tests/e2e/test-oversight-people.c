@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* People are told of what oversight does, and what they answer is done. */
-#include <string.h>
-
 #include "autorun.h"
-#include "json.h"
 
 /* Main passes; the work does once good.txt is there. What the check prints is
  * what the agent does next. */
@@ -70,12 +67,6 @@ told(const char *words)
 #define PAUSE "\"intervention\":{\"level\":\"pause\""
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_pause_is_told_once_with_its_evidence)
 {

@@ -2,11 +2,7 @@
 
 /* The real Claude Code goes wrong in each of the five ways, in a home that it
  * never saw, on a stub of its API; and after each, the next task lands. */
-#include <string.h>
-
 #include "asked.h"
-#include "autorun.h"
-#include "mem.h"
 #include "scenarios.h"
 #include "watchlog.h"
 

@@ -2,9 +2,6 @@
 
 /* The stand-in agent acts out pathological work, driven by prompts alone, up to
  * the intervention and back. */
-#include <string.h>
-
-#include "autorun.h"
 #include "watchlog.h"
 
 /* Main passes; the work does once good.txt is there. What the check prints is
@@ -103,12 +100,6 @@ climbed(const char *task)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_stuck_task_climbs_the_ladder_and_is_helped)
 {
@@ -340,16 +331,17 @@ TEST(tests_of_its_own_say_what_got_worse)
 	const char *words;
 
 	auto_set("oversight.test_command",
-	    "echo \"total: $(ls | wc -l)%\"; test ! -e red.txt");
+	    "if test -e red.txt; then echo total: 51%; exit 1; fi; "
+	    "echo total: 80%");
 	auto_set("oversight.coverage_pattern", "total: ([0-9.]+)%");
 	auto_ails("fake: run if tail -n 1 \"$FLEET/prompts.jsonl\" | grep -q "
-		  "'OVERSIGHT WARNING'; then rm red.txt; git add .; git commit "
-		  "-qm good; elif test -e two.txt; then touch red.txt; else "
+		  "'OVERSIGHT'; then rm red.txt; git add .; git commit -qm "
+		  "good; elif test -e two.txt; then touch red.txt; else "
 		  "touch two.txt; fi\n");
 	auto_task("a.md", "fake: write one.txt x");
 	auto_up(NULL);
-	fleet_wait_prompt("OVERSIGHT WARNING: Regression");
-	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 2);
+	fleet_wait_prompt("Regression");
+	ck_assert_int_eq(watchlog_at("t1", "redirect", "regression"), 2);
 	lands();
 	watchlog_last("t1", "number", "3");
 	watchlog_last("t1", "coveragePercent", "");
@@ -375,9 +367,8 @@ TEST(tests_that_stay_broken_are_asked_about)
 	watchlog_parked("t1", "Regression");
 	watchlog_whole("t1");
 	watchlog_last("t1", "testsPassing", "false");
-	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 2);
-	ck_assert_int_eq(watchlog_at("t1", "redirect", "regression"), 3);
-	ck_assert_int_eq(fleet_prompts("OVERSIGHT WARNING: Regression"), 1);
+	/* Until then it may be test-driven work. */
+	ck_assert_int_eq(watchlog_at("t1", "redirect", "regression"), 5);
 	fleet_do("abort", "t1", "--reason", "seen", NULL);
 	auto_wait_finished("aborted", 1);
 	auto_drain();

@@ -2,12 +2,7 @@
 
 /* llmc oversight: local, without a daemon; check without a repository too. */
 
-#include <string.h>
-
 #include "e2e.h"
-#include "file.h"
-#include "json.h"
-#include "unit.h"
 
 static const char *
 write_history(const char *text)

@@ -7,13 +7,8 @@
  * test-page.c. Skipped where there is no Chromium. With UNIT_SHOTS=FOLDER,
  * pictures are left there.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
 #include "browser.h"
-#include "json.h"
-#include "mem.h"
 
 #define SECTION_WORDS_MAX 7
 
@@ -138,12 +133,6 @@ unit_begin(void)
 {
 	if (browser_program() == NULL)
 		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
-}
-
-void
-unit_after(void)
-{
-	fleet_end();
 }
 
 TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)

@@ -4,15 +4,7 @@
  * The live page in a real browser (browser.h), against the real daemon. Skipped
  * where there is no Chromium. With UNIT_SHOTS=FOLDER, pictures are left there.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "autorun.h"
 #include "browser.h"
-#include "json.h"
-#include "mem.h"
 #include "overrun.h"
 #include "scenarios.h"
 

@@ -41,12 +41,6 @@ unit_before(void)
 	over_begin();
 }
 
-void
-unit_after(void)
-{
-	over_end();
-}
-
 TEST(the_daemon_keeps_what_was_accepted)
 {
 	int before, refused;

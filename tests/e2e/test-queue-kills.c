@@ -10,12 +10,7 @@
  *   QUEUE_KILLS  number of steps to kill at, spread over all of them (4)
  *   QUEUE_STEPS  at each of the first so many steps instead
  */
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
-#include "clock.h"
 #include "queue-scenarios.h"
 #include "stepkills.h"
 

@@ -5,9 +5,6 @@
  * API claims, counted to the cent. What is expected is what the API was asked:
  * its log has the model of every request. In a HOME that is new.
  */
-#include <signal.h>
-#include <string.h>
-
 #include "asked.h"
 #include "autorun.h"
 #include "scenarios.h"

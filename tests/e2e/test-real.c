@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Workers with the real Claude Code, on a stub of its API. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "auto-scenarios.h"
 #include "autorun.h"
-#include "fleet.h"
 #include "queue-scenarios.h"
 #include "scenarios.h"
 

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The report as a file for a browser (report-html.h) in a real one (browser.h):
- * the report of page-view.json, in which each text has an image that would run
- * a script. Skipped where there is no Chromium. With UNIT_SHOTS=FOLDER,
- * pictures are left there.
+ * The report as a file for a browser (report-print.h) in a real one
+ * (browser.h): the report of page-view.json, in which each text has an image
+ * that would run a script. Skipped where there is no Chromium. With
+ * UNIT_SHOTS=FOLDER, pictures are left there.
  */
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "browser.h"
-#include "buf.h"
 #include "e2e.h"
-#include "json.h"
-#include "mem.h"
-#include "report-html.h"
+#include "report-print.h"
 
 static struct browser *browser;
 

@@ -2,7 +2,6 @@
 
 /* people.report_command: once for each run and day, whatever happens to the
  * daemon; and what a person is told if it fails. */
-#include "autorun.h"
 #include "overrun.h"
 
 static const char *
@@ -67,12 +66,6 @@ owe_a_day(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	over_end();
-}
 
 /* --- once ------------------------------------------------------------ */
 

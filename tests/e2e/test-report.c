@@ -2,14 +2,8 @@
 
 /* llmc report, of runs that landed, failed and were killed: against the records
  * that it is made of. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "autorun.h"
 #include "filed.h"
-#include "clock.h"
-#include "json.h"
 
 void
 unit_before(void)
@@ -76,12 +70,6 @@ filed_cost(const char *outcome)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_report_adds_up_to_the_records)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What lands, or is sent back, is the commit that the person was shown. */
-#include <string.h>
-
 #include "fleet.h"
 
 /* A worker that has finished. */
@@ -54,12 +52,6 @@ json_run(const char *command, const char *word)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(the_shown_commit_lands)
 {

@@ -2,10 +2,6 @@
 
 /* What agents do not get by their shell, and where their tools do not write:
  * real daemon, real llmc mcp, spawned agents. */
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "teamrun.h"
 
 void
@@ -55,12 +51,6 @@ said(const char *name)
 }
 
 const int unit_timeout = 300; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_spawned_agent_gets_nothing_back_by_its_shell)
 {

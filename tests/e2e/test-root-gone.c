@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The folder .llmc, or the socket in it, is removed while programs use it. */
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-
-#include "mem.h"
 #include "overrun.h"
 
 static char *settings; /* of the world, for another .llmc */

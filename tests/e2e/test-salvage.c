@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Saved work: how it is named, dropped, and how nothing is left of llmc. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "fleet.h"
-#include "json.h"
 
 static const char *
 refs(void)
@@ -28,12 +23,6 @@ make(const char *name, const char *date)
 }
 
 const int unit_timeout = 90; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(what_was_saved_can_be_dropped)
 {

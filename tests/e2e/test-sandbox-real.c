@@ -2,9 +2,6 @@
 
 /* The real Claude Code in a sandbox, on a stub of its API, from a home that has
  * never seen it: no `llmc trust`. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fleet.h"
 #include "scenarios.h"
 

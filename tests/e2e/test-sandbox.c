@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Workers in a sandbox, with the fake agent. What gets out of one is tried in
- * test-doctor-box.c. */
-#include <stdlib.h>
-#include <string.h>
+ * test-escapes.c. */
 
 #include "autorun.h"
-#include "fleet.h"
-#include "mem.h"
 
 static void
 set_up(const char *mode)

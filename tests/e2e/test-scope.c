@@ -27,12 +27,6 @@ wall(const char *file)
 
 const int unit_timeout = 120; /* seconds, each */
 
-void
-unit_after(void)
-{
-	fleet_end();
-}
-
 TEST(what_a_shell_writes_within_the_scope_lands)
 {
 	const char *goal = wall("src/in");

@@ -4,14 +4,7 @@
  * How auto mode looks from outside: events, status, doctor and completion, from
  * files as the daemon leaves them.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "e2e.h"
-#include "mem.h"
 #include "shown.h"
-#include "task.h"
-#include "text.h"
 #include "worker.h"
 
 /* --- llmc events ----------------------------------------------------- */
@@ -435,37 +428,33 @@ TEST(doctor_looks_for_the_source_of_tasks)
 	set_and_diagnose("auto.task_pool_command", "echo; x", "ok    tasks");
 }
 
-TEST(shells_complete_the_new_commands)
-{
-	const char *bash = shown_must("completion", "bash", NULL)->out;
+/* What can follow these words; the last one is what has been typed of it. */
+static const struct {
+	const char *words, *expected;
+} completions[] = {
+	{ "task ''",
+	    "add\nlist\nshow\nedit\npriority\nretry\ndrop\nreservations\n" },
+	{ "up ''", "--task-pool-command\t" },
+	{ "mail ''", "inbox\nsend\nshow\nack\n" },
+	{ "plan ''", "draft\napply\ninsights\nrecommend\n" },
+	{ "agents suggest --max-cost ''", "free\ncheap\nmedium\nexpensive\n" },
+	{ "stats --by ''", "agent\nmodel\ntask-type\n" },
+	{ "wait adam --until ''", "offline\nwaiting\n" },
+	{ "escalations ''", "list\nack\nanswer\ntest\n" },
+	{ "task add --file ''", ":\n" },
+	{ "task add --priority ''", "urgent\nhigh\nnormal\nlow\n" },
+	{ "resume ''", "--note\t" },
+	{ "ev", "events\tshow the events of auto mode\n" },
+	{ "schema --api ''", "hook.event\nworker.add\n" },
+	{ "schema ''", "events\tshow the events of auto mode\n" },
+};
 
-	e2e_has(bash,
-	    "words='add list show edit priority retry drop reservations'");
-	e2e_has(bash, "--task-pool-command");
-	e2e_has(bash, "words='inbox send show ack'");
-	e2e_has(bash, "words='draft apply insights recommend'");
-	e2e_has(bash, "agents--max-cost) words='free cheap medium expensive'");
-	e2e_has(bash, "stats--by) words='agent model task-type'");
-	e2e_has(bash, " offline waiting' ");
-	e2e_has(bash, "words='list ack answer test'\n\t\t;;\n");
-	e2e_has(bash, "task--file) COMPREPLY=($(compgen -f");
-	e2e_has(bash, "task--priority) words='urgent high normal low' ");
-	e2e_has(bash,
-	    "\tresume)\n\t\tflags+=' --note'\n\t\twords=$(llmc completion "
-	    "workers");
-	e2e_has(shown_must("completion", "zsh", NULL)->out,
-	    "'1:what:(add list show edit priority retry drop reservations)'");
-	e2e_has(shown_must("completion", "fish", NULL)->out, "-a events -d");
-}
-
-TEST(shells_complete_the_methods)
+TEST_ROWS(shells_ask_what_can_follow, nitems(completions))
 {
-	e2e_has(shown_must("completion", "bash", NULL)->out,
-	    "\tschema--api) words='hook.event worker.add ");
-	e2e_has(shown_must("completion", "bash", NULL)->out,
-	    "\tschema)\n\t\tflags+=' --api'\n\t\twords=$commands\n");
-	e2e_has(shown_must("completion", "zsh", NULL)->out,
-	    "]::argument:(hook.event worker.add ");
-	e2e_has(shown_must("completion", "fish", NULL)->out,
-	    "__fish_contains_opt api' -a 'hook.event worker.add ");
+	struct e2e_run *run = e2e_sh(NULL,
+	    e2e_path(
+		"\"$LLMC\" completion words -- %s", completions[_i].words));
+
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, completions[_i].expected);
 }

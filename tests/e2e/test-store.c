@@ -2,11 +2,7 @@
 
 /* llmc store, llmc why and llmc events with goals, while no daemon runs and
  * beside one; a book that is damaged. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "e2e.h"
-#include "mem.h"
 
 static const char *root;
 
@@ -28,7 +24,7 @@ make_goal(void)
 	    "## One\n### First\nAcceptance:\n- it works\n### Second\n"
 	    "Acceptance:\n- it works too\n");
 	e2e_expect(e2e_llmc(root, "goal", "create", "--title", "Ship it",
-		       "--plan-file", "plan.md", NULL),
+		       "--plan", "plan.md", NULL),
 	    0, NULL);
 }
 
@@ -273,7 +269,7 @@ TEST(why_and_events_tell_of_a_goal)
 	ck_assert_str_eq(json_string_or(json, "kind", ""), "node");
 	e2e_expect(e2e_llmc(root, "why", "nobody", NULL), 1,
 	    "nothing is known about nobody");
-	run = e2e_llmc(root, "events", "--goal", "goal_", NULL);
+	run = e2e_llmc(root, "events", "--goal", "g1", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Ship it");
 	e2e_expect(e2e_llmc(root, "events", "--goal", "nope", NULL), 1,

@@ -2,9 +2,6 @@
 
 /* The real Claude Code with sandbox strict: it reaches its API, here a stub,
  * through the proxy, with either kind of login, and nothing else. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "fleet.h"
 #include "scenarios.h"
 

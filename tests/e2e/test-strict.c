@@ -6,14 +6,9 @@
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "e2e.h"
 #include "fleet.h"
 
 static unsigned port; /* of the server on this machine */
@@ -95,12 +90,6 @@ wait_for(const char *words)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_strict_worker_reaches_its_hosts_and_nothing_else)
 {

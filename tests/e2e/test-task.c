@@ -4,14 +4,7 @@
  * llmc task and the options of llmc up, from files as the daemon leaves them,
  * and changes while no daemon runs.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "e2e.h"
-#include "mem.h"
 #include "shown.h"
-#include "task.h"
 
 void
 unit_before(void)

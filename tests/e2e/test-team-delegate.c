@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A goal is reached by agents of which some have no commit of their own. */
+#include "stepkills.h"
 #include "teamrun.h"
 
 void
@@ -10,12 +11,6 @@ unit_before(void)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_parent_that_only_delegates_and_a_child_that_only_reports)
 {
@@ -133,5 +128,48 @@ TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 	e2e_has(json_object_to_json_string(stats), "\"agent\": \"coder\"");
 	report = fleet_do("report", NULL)->out;
 	e2e_has(report, "Nothing needs you");
+	auto_no_sessions();
+}
+
+/* --- kills ------------------------------------------------------------- */
+
+#define KILLS 4
+#define STEPS 60 /* about as many as there are until both have begun */
+
+/* SPAWN_KILLS: how many of the steps. Whichever it is, each agent is asked for
+ * once, works once, and is told of once. */
+TEST_ROWS(the_daemon_is_killed_while_agents_are_spawned,
+    e2e_number("SPAWN_KILLS", KILLS))
+{
+	int step =
+	    stepkills_spread(_i, e2e_number("SPAWN_KILLS", KILLS), STEPS);
+	const char *goal;
+
+	goal_enable();
+	auto_set("daemon.patrol_interval", "100ms");
+	goal = goal_of_one_task(e2e_path(
+	    "fake: commit p.txt p\nfake: run %s\n%s", auto_gate("spawn"),
+	    team_spawn(team_child("Make a.\nfake: commit a.txt x\n", "{}"),
+		team_child(
+		    "Make b.\nfake: commit b.txt x\n", "{\"label\":\"b\"}"),
+		NULL)));
+	stepkills_at(step);
+	e2e_env("STEPKILL_WRITES=1");
+	auto_up("--until-empty", NULL);
+	auto_wait_gate("spawn");
+	stepkills_arm();
+	auto_open_gate("spawn");
+	auto_wait_exit();
+	if (!e2e_exists(unit_path("arm")))
+		auto_run("--until-empty", NULL);
+	printf("# step %d: %s\n", step,
+	    remove(unit_path("arm")) == 0 ? "not reached" : "killed");
+	fflush(stdout);
+	auto_history("a.txt: x", "b.txt: x", "p.txt: p", NULL);
+	ck_assert_int_eq(auto_finished("landed"), 3);
+	ck_assert_int_eq(auto_finished(NULL), 3);
+	ck_assert_int_eq(fleet_prompts("\"task_id\": \"t2\""), 1);
+	ck_assert_int_eq(fleet_prompts("\"task_id\": \"t3\""), 1);
+	ck_assert_str_eq(goal_status(goal), "completed");
 	auto_no_sessions();
 }

@@ -2,9 +2,8 @@
 
 /* Questions of agents that work for nobody else: a person answers, and the
  * answer is the result of the tool. */
-#include <string.h>
-
 #include "teamrun.h"
+#include "toprun.h"
 
 #define ASK                                                     \
 	"fake: tool request_orchestrator {\"message\":\"Which " \
@@ -47,12 +46,17 @@ question_in(const char *text)
 	return e2e_path("%.*s", (int)strcspn(id, " "), id);
 }
 
+static struct json_object *
+asks(void)
+{
+	return e2e_json(fleet_do("--json", "asks", NULL), 0);
+}
+
 /* Of the only open ask. */
 static const char *
 question_id(void)
 {
-	struct json_object *list =
-	    e2e_json(fleet_do("--json", "asks", NULL), 0);
+	struct json_object *list = asks();
 
 	ck_assert_uint_eq(json_object_array_length(list), 1);
 	ck_assert_str_eq(auto_member(list, "0.kind"), "question");
@@ -88,12 +92,6 @@ landed_with(const char *answer)
 }
 
 const int unit_timeout = 300; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(the_command_in_the_message_answers_the_tool)
 {
@@ -144,7 +142,16 @@ TEST(a_question_is_shown_until_it_is_answered)
 	    auto_member(status, "auto_workers.0.status"), "waiting");
 	ck_assert_str_eq(auto_member(status, "auto_workers.0.question"), id);
 	ck_assert_str_eq(auto_member(status, "needs.0.what"), "question");
+	e2e_has(fleet_do("status", NULL)->out, "waiting for you");
 	e2e_has(fleet_do("asks", NULL)->out, "Which colour?");
+	/* Where a person sees it. */
+	ck_assert_str_eq(auto_member(asks(), "0.told_by"), "");
+	top_shell(120, 30);
+	top_keys("'\"$LLMC\" asks' Enter");
+	top_wait("Which colour?");
+	top_end();
+	auto_wait_shell(
+	    "\"$LLMC\" --json asks | grep -q '\"told_by\": *\"seen\"'");
 	/* The earlier names. */
 	e2e_has(fleet_do("escalations", "list", NULL)->out, "Which colour?");
 	e2e_has(fleet_do("report", NULL)->out, "auto-1 asks: Which colour?");
@@ -191,6 +198,24 @@ TEST(a_question_is_there_after_a_restart)
 	landed_with("blue");
 }
 
+/* The task goes on in the conversation in which it asked; what its worker did
+ * meanwhile was said in another one. */
+static void
+goes_on_in_its_conversation(void)
+{
+	const char *file;
+
+	fleet_wait_written("auto-1", "The answer is:");
+	file = e2e_read(e2e_path(
+	    "%s", auto_member(auto_state(), "workers.auto-1.transcript")));
+	ck_assert_ptr_nonnull(strstr(file, "Paint it."));
+	ck_assert_ptr_null(strstr(file, "b.txt"));
+	e2e_has(e2e_sh(fleet_root(),
+		    "grep -c '\"resume\":\"yes\"' .llmc/logs/autod.log")
+		    ->out,
+	    "1");
+}
+
 /* The worker does other work meanwhile, and the answer is not lost. */
 TEST(a_worker_does_not_wait_for_long)
 {
@@ -200,7 +225,7 @@ TEST(a_worker_does_not_wait_for_long)
 	auto_task("b.md", "fake: commit b.txt b");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
-	list = e2e_json(fleet_do("--json", "asks", NULL), 0);
+	list = asks();
 	ck_assert_uint_eq(json_object_array_length(list), 1);
 	ck_assert_str_eq(auto_member(list, "0.id"), "a1");
 	ck_assert_str_eq(auto_member(list, "0.kind"), "question");
@@ -216,6 +241,7 @@ TEST(a_worker_does_not_wait_for_long)
 	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
 			"'\"pendingRequestCount\": *1'");
 	ck_assert_int_eq(fleet_prompts("Which colour?\n\nThe answer is:"), 1);
+	goes_on_in_its_conversation();
 	fleet_do("answer", "a2", "blue", NULL);
 	auto_wait_finished("landed", 2);
 	auto_drain();

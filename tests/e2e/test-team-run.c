@@ -12,12 +12,6 @@ unit_before(void)
 
 const int unit_timeout = 120; /* seconds, each */
 
-void
-unit_after(void)
-{
-	fleet_end();
-}
-
 TEST(a_parent_and_its_children_reach_a_goal)
 {
 	team_story();

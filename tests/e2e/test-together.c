@@ -13,12 +13,6 @@ unit_before(void)
 
 const int unit_timeout = 120; /* seconds, each */
 
-void
-unit_after(void)
-{
-	fleet_end();
-}
-
 TEST(a_goal_from_a_title_is_reached_and_told_of_truly)
 {
 	together_story();

@@ -2,15 +2,9 @@
 
 /* llmc top in a real terminal: keys that act, what is said when something is
  * refused, colours, and the words of a program that has to end. */
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "autorun.h"
-#include "mem.h"
 #include "toprun.h"
 
 static void
@@ -34,16 +28,11 @@ begin_auto(void)
 	top_shell(80, 24);
 }
 
-static void
-finish(void)
-{
-	top_end();
-	fleet_end();
-}
-
 /* --- keys that act --------------------------------------------------- */
 
-START_TEST(a_message_is_typed_and_sent)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST_IN(begin, a_message_is_typed_and_sent)
 {
 	fleet_start("adam", "fake: commit a.txt a");
 	fleet_wait("adam", "needs_review");
@@ -62,9 +51,8 @@ START_TEST(a_message_is_typed_and_sent)
 	fleet_wait_prompt("fake: commit b.txt \xc3\xa4");
 	ck_assert_int_eq(fleet_prompts("never mind"), 0);
 }
-END_TEST
 
-START_TEST(a_parked_task_is_resumed)
+TEST_IN(begin_auto, a_parked_task_is_resumed)
 {
 	auto_set("budget.task_turns", "1");
 	auto_task("a.md",
@@ -84,9 +72,8 @@ START_TEST(a_parked_task_is_resumed)
 	auto_drain();
 	auto_history("a.txt: x", NULL);
 }
-END_TEST
 
-START_TEST(problems_are_shown_alone)
+TEST_IN(begin, problems_are_shown_alone)
 {
 	/* Who has paused a worker knows of it. */
 	fleet_do("pause", "adam", NULL);
@@ -104,9 +91,8 @@ START_TEST(problems_are_shown_alone)
 	top_keys("p");
 	top_wait("adam   paused");
 }
-END_TEST
 
-START_TEST(texts_of_several_lines_stand_on_one)
+TEST_IN(begin, texts_of_several_lines_stand_on_one)
 {
 	fleet_start("adam", "fake: commit a.txt a\nfake: run true\n");
 	fleet_wait("adam", "needs_review");
@@ -114,9 +100,8 @@ START_TEST(texts_of_several_lines_stand_on_one)
 	top_wait("work waits for a review: fake: commit a.txt a fake: ");
 	e2e_lacks(top_screen(), "\\x0a");
 }
-END_TEST
 
-START_TEST(the_time_of_a_worker_is_shown_by_status)
+TEST_IN(begin, the_time_of_a_worker_is_shown_by_status)
 {
 	fleet_do("pause", "adam", NULL);
 	fleet_do("resume", "adam", NULL);
@@ -125,11 +110,10 @@ START_TEST(the_time_of_a_worker_is_shown_by_status)
 	top_wait("TIME BY STATUS since ");
 	top_wait("  idle, without tasks");
 }
-END_TEST
 
 /* --- what is refused -------------------------------------------------- */
 
-START_TEST(what_the_daemon_refuses_is_said_whole)
+TEST_IN(begin, what_the_daemon_refuses_is_said_whole)
 {
 	top_type("");
 	top_resize(40, 12);
@@ -151,9 +135,8 @@ START_TEST(what_the_daemon_refuses_is_said_whole)
 	top_keys("Space");
 	top_wait_without("bea ");
 }
-END_TEST
 
-START_TEST(without_a_daemon_nothing_is_done)
+TEST_IN(begin, without_a_daemon_nothing_is_done)
 {
 	top_type("");
 	top_wait("[live]");
@@ -164,9 +147,8 @@ START_TEST(without_a_daemon_nothing_is_done)
 	top_keys("j");
 	top_wait_without("No daemon");
 }
-END_TEST
 
-START_TEST(an_agent_may_not_act)
+TEST_IN(begin, an_agent_may_not_act)
 {
 	/* A worker may not even look. */
 	top_keys("'LLMC_AGENT=1 LLMC_WORKER=adam \"$LLMC\" top; "
@@ -189,7 +171,6 @@ START_TEST(an_agent_may_not_act)
 	e2e_has(e2e_read(e2e_path("%s/said", unit_scratch())),
 	    "agents may not run llmc top");
 }
-END_TEST
 
 /* --- colours ---------------------------------------------------------- */
 
@@ -208,7 +189,7 @@ static const struct {
 
 static const char *const greens[] = { "\033[32m", "\033[38;5;", "\033[38;2;" };
 
-START_TEST(colours_are_those_of_the_terminal)
+TEST_IN(begin, colours_are_those_of_the_terminal)
 {
 	for (size_t i = 0; i < nitems(colours); i++) {
 		const char *screen;
@@ -228,7 +209,6 @@ START_TEST(colours_are_those_of_the_terminal)
 		top_wait_end(0);
 	}
 }
-END_TEST
 
 /* --- a program that has to end ---------------------------------------- */
 
@@ -239,7 +219,7 @@ END_TEST
 #endif
 
 /* Memory for a larger screen is missing. */
-START_TEST(last_words_are_said_on_the_terminal_that_stays)
+TEST_IN(begin, last_words_are_said_on_the_terminal_that_stays)
 {
 	struct rlimit none = { 0, 0 };
 
@@ -252,34 +232,4 @@ START_TEST(last_words_are_said_on_the_terminal_that_stays)
 	top_wait_end(71);
 	e2e_has(top_screen(), "out of memory");
 	e2e_has(top_screen(), "prompt>");
-}
-END_TEST
-
-static void
-add(Suite *suite, SFun start, const TTest *test)
-{
-	TCase *tc = tcase_create(test->name);
-
-	tcase_add_checked_fixture(tc, start, finish);
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, test);
-	suite_add_tcase(suite, tc);
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("top-keys");
-	const TTest *const live[] = { a_message_is_typed_and_sent,
-		problems_are_shown_alone, texts_of_several_lines_stand_on_one,
-		the_time_of_a_worker_is_shown_by_status,
-		what_the_daemon_refuses_is_said_whole,
-		without_a_daemon_nothing_is_done, an_agent_may_not_act,
-		colours_are_those_of_the_terminal,
-		last_words_are_said_on_the_terminal_that_stays };
-
-	for (size_t i = 0; i < nitems(live); i++)
-		add(s, begin, live[i]);
-	add(s, begin_auto, a_parked_task_is_resumed);
-	return s;
 }

@@ -2,21 +2,10 @@
 
 /* llmc top in a real terminal: what it shows, what its keys do, and how it
  * leaves the terminal. */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "autorun.h"
-#include "clock.h"
-#include "json.h"
-#include "mem.h"
 #include "toprun.h"
 
 #define MANY    100 /* workers */

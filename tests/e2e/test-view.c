@@ -2,13 +2,8 @@
 
 /* What a running daemon shows: view.get over its socket, and the records that
  * it keeps for what is shown later. */
-#include <string.h>
-
 #include "autorun.h"
 #include "client.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "view-doc.h"
 #include "view-needs.h"
 #include "workspace.h"
@@ -44,12 +39,6 @@ expect_view(const char *path, const char *text)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(a_view_shows_what_goes_on)
 {

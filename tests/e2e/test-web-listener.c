@@ -6,18 +6,11 @@
  * rules of single requests: test-web.c.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "fd-channel.h"
-#include "json.h"
-#include "mem.h"
 #include "overrun.h"
+#include "relay.h"
 
 #define ANSWER_S 60
 
@@ -155,12 +148,6 @@ void
 unit_before(void)
 {
 	over_begin();
-}
-
-void
-unit_after(void)
-{
-	over_end();
 }
 
 TEST(under_the_overseer_the_listener_survives_and_who_connects_waits)

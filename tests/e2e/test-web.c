@@ -7,19 +7,10 @@
  * through restarts: test-web-listener.c.
  */
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "autorun.h"
-#include "buf.h"
-#include "clock.h"
-#include "fleet.h"
-#include "json.h"
-#include "mem.h"
 
 /* Without what a session is told about itself. */
 #define STRANGER "env -u LLMC_AGENT -u LLMC_WORKER -u LLMC_ROOT "
@@ -113,12 +104,6 @@ follow(const char *name)
 }
 
 const int unit_timeout = 120; /* seconds, each */
-
-void
-unit_after(void)
-{
-	fleet_end();
-}
 
 TEST(the_page_is_off_until_it_is_turned_on)
 {

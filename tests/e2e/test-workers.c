@@ -2,13 +2,7 @@
 
 /* Scenarios of single workers: tasks, decisions, failures. What must work with
  * any agent is in scenarios.c. */
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
 #include "fleet.h"
-#include "mem.h"
 #include "scenarios.h"
 
 static void

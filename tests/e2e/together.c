@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "teamrun.h"
 #include "together.h"
 

@@ -11,6 +11,8 @@
 #ifndef TOGETHER_H
 #define TOGETHER_H
 
+#include "unit.h"
+
 /* The settings; the fleet has begun. */
 void together_begin(void);
 void together_story(void);

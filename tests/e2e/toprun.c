@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
 #include "fleet.h"
 #include "toprun.h"
 
@@ -30,6 +25,7 @@ shell(const char *script)
 void
 top_shell(int columns, int rows)
 {
+	unit_at_end(top_end);
 	e2e_guard(fleet_root(),
 	    e2e_path("TMUX_TMPDIR='%s' " TMUX "kill-server", unit_scratch()));
 	shell(e2e_path(TMUX "-f /dev/null new-session -d -x %d -y %d "

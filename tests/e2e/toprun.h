@@ -9,6 +9,8 @@
 #ifndef TOPRUN_H
 #define TOPRUN_H
 
+#include "unit.h"
+
 /* A shell in a terminal of this size; nothing runs in it yet. */
 void top_shell(int columns, int rows);
 void top_end(void);

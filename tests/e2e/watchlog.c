@@ -2,11 +2,6 @@
 
 #include "watchlog.h"
 
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
-
 static struct json_object *
 records(const char *task)
 {

@@ -3,15 +3,8 @@
 /* Any document is either refused with a message, or its records and events
  * come through the gate of the book, where a second time changes nothing. */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "book-private.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int
 take_record(const struct book_record *record, void *arg, struct err *err)

@@ -3,23 +3,8 @@
 /* Any text as the values of a request: each line of the options is one of ours.
  * And any bytes as what curl prints. */
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "curl-config.h"
-#include "mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzz.h"
 
 /* name = "value", whose quotes and backslashes are escaped, or a word. */
 static void

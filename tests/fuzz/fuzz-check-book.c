@@ -3,24 +3,10 @@
 /* Any JSON as a book of checks: an accepted one is within its limits, is
  * written and read back unchanged, and answers every question. */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "check-book.h"
-#include "json.h"
-#include "mem.h"
 
 #define NOW INT64_C(1766502000000)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_again(const struct check_book *book)

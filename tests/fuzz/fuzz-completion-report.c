@@ -3,26 +3,10 @@
 /* Any last message, and any arguments of the tool: a bounded report, or
  * none. */
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "completion-report.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 
 #define REPORT_MAX (512 * 1024) /* as JSON, with every byte escaped */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

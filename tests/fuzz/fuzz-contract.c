@@ -7,25 +7,8 @@
  * result is a result.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "artifact-check.h"
-#include "buf.h"
+#include "fuzz.h"
 #include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_path(const char *path)

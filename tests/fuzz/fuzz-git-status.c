@@ -2,15 +2,10 @@
 
 /* Any bytes as the output of git status: each text that is found ends inside of
  * them, ids are ids, and the end comes. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "buf.h"
+#include "fuzz.h"
 #include "git-facts.h"
 #include "git-records.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 require(int holds)

@@ -3,15 +3,8 @@
 /* A head is read in the same way however it is cut, within its bound; what is
  * taken is printable, and only one Host, ours, gets an answer. */
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz.h"
 #include "http-request.h"
-#include "web-rules.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

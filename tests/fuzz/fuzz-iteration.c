@@ -3,26 +3,11 @@
 /* Any history of iterations: judged, or refused with a reason; what is read is
  * written and read again to the same. */
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-
+#include "fuzz.h"
 #include "behaviour.h"
-#include "buf.h"
 #include "error-signature.h"
-#include "errtext.h"
 #include "iteration.h"
-#include "json.h"
 #include "thresholds.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 round_trip(struct json_object *json)

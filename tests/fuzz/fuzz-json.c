@@ -2,21 +2,12 @@
 
 /* Whatever parses can be printed, and parses again to the same value. */
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "text.h"
+#include "fuzz.h"
 
 #define MAX ((size_t)16 * 1024 * 1024) /* printed with indents */
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void
-check(struct json_object *value, bool pretty)
+check_value(struct json_object *value, bool pretty)
 {
 	cleanup_buf struct buf text = BUF_INIT, again_text = BUF_INIT;
 	cleanup_json struct json_object *again = NULL;
@@ -43,7 +34,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (json_parse((const char *)data, size, MAX, &value, NULL) < 0)
 		return 0;
-	check(value, false);
-	check(value, true);
+	check_value(value, false);
+	check_value(value, true);
 	return 0;
 }

@@ -2,19 +2,12 @@
 
 /* Any file of records can be read, and the last records are the last of all. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "file.h"
-#include "json.h"
+#include "fuzz.h"
 #include "jsonl.h"
-#include "mem.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct all {
 	struct buf text; /* one per line */

@@ -3,17 +3,9 @@
 /* Bytes become the same keys however they are cut; what is given exists, and
  * the parser always comes back to where it began. */
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
+#include "fuzz.h"
 #include "key-input.h"
-#include "mem.h"
-#include "top-key.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 add_key(uint32_t key, bool pasted, void *arg)

@@ -6,26 +6,10 @@
  * bounded, has one piece of mail in it, and nothing that a terminal obeys.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
+#include "fuzz.h"
 #include "mail.h"
-#include "mem.h"
-#include "strv.h"
 
 #define NOW 1766502000000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_again(const struct mail *mail)

@@ -3,20 +3,11 @@
 /* Whatever a client says is answered by one line with the id that it had, is a
  * call of a tool that says nothing about who calls, or is nothing. */
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "api.h"
-#include "buf.h"
+#include "fuzz.h"
 #include "guard.h"
-#include "json.h"
 #include "mcp.h"
 #include "rpc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 check_answer(const struct buf *line, struct json_object *asked)

@@ -3,25 +3,10 @@
 /* Any JSON as a message to people: an accepted one is written and read back
  * unchanged, and every channel can send it. */
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "message.h"
 
 #define NOW INT64_C(1766502000000)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_again(const struct message *record)

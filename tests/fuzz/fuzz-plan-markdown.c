@@ -6,26 +6,11 @@
  * message.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
+#include "fuzz.h"
 #include "plan-deps.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_plan(const struct plan *plan)

@@ -3,17 +3,8 @@
 /* A head that is taken names a host that has one spelling, is taken in the same
  * way when the rest of the stream follows, and is forwarded as one head. */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "fuzz.h"
 #include "proxy-request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 check_host(const struct proxy_target *target)

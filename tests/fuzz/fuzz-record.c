@@ -3,14 +3,8 @@
 /* Any JSON as a record of every type: accepted values are within their bounds,
  * and a written record is read back unchanged. */
 
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "json.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "schema.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum letter {
 	A,
@@ -65,13 +59,6 @@ static const struct schema_field fields[] = {
 };
 static const struct schema schema = { .fields = fields,
 	.count = nitems(fields) };
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_again(const struct thing *thing)

@@ -2,28 +2,13 @@
 
 /* Any text in a prompt: the prompt stays valid and within its limits. */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "excerpt.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "remedy-mask.h"
 #include "remedy.h"
-#include "text.h"
 
 /* "[masked]" for one byte, which may have been invalid. */
 #define GROWTH 9
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static size_t
 count_lines(const struct buf *text)

@@ -4,18 +4,8 @@
  * the same after encoding. The first two bytes choose the piece size and the
  * limit. */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
+#include "fuzz.h"
 #include "rpc.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Everything that the reader returns, each preceded by its return value. */
 static void

@@ -4,21 +4,9 @@
  * always effective settings, every problem is one line, and typed values are
  * read back without a problem. */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "price.h"
+#include "fuzz.h"
+#include "account.h"
 #include "settings.h"
-#include "text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct settings_facts facts = {
 	.root = "/r", .home = "/h", .default_branch = "main"

@@ -3,18 +3,8 @@
 /* Any JSON against a shape with every type: the result is the same with and
  * without a struct err. */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
+#include "fuzz.h"
 #include "schema.h"
-#include "text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct schema deep = {
 	.fields = (const struct schema_field[]){ { .name = "i",
@@ -58,7 +48,7 @@ static const struct schema top = {
 };
 
 static void
-check(const struct schema_field *field, struct json_object *value)
+check_field(const struct schema_field *field, struct json_object *value)
 {
 	struct err err = { 0, "" };
 	int r;
@@ -84,11 +74,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (json_parse((const char *)data, size, 65536, &value, NULL) < 0)
 		return 0;
-	check(&field, value);
-	check(&element.fields[0], value);
+	check_field(&field, value);
+	check_field(&element.fields[0], value);
 	schema = schema_print(&field);
 	if (!json_object_is_type(schema, json_type_object))
 		abort();
-	check(&field, schema);
+	check_field(&field, schema);
 	return 0;
 }

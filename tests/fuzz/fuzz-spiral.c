@@ -6,21 +6,11 @@
  * are short and valid.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "health.h"
-#include "json.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "spiral.h"
-#include "text.h"
 
 #define NOW         INT64_C(1766502000000)
 #define HISTORY_MAX 32
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct spiral_rules rules = { 60000, 5, 86400000, 20, 1000,
 	60000 };
@@ -29,13 +19,6 @@ struct history {
 	struct spiral_event events[HISTORY_MAX], again[HISTORY_MAX];
 	size_t count;
 };
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_line(const char *line)

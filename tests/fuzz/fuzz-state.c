@@ -3,21 +3,11 @@
 /* Any state.json is either refused with a message, or unchanged after it was
  * written and read back. */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
+#include "fuzz.h"
 #include "state.h"
 #include "worker.h"
 
 #define NOW INT64_C(1700000000000)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 print(const struct state *state, struct buf *out)

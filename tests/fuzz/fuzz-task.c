@@ -6,30 +6,14 @@
  * excerpts can be made from any text, and its head written and read again.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "fuzz.h"
 #include "excerpt.h"
-#include "json.h"
-#include "mem.h"
-#include "task-head.h"
 #include "task-json.h"
 #include "task.h"
-#include "text.h"
+#include "taskfile.h"
 #include "turn.h"
 
 #define NOW 1766502000000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_again(const struct task *task)

@@ -6,25 +6,10 @@
  * is neither blocked nor part of a cycle.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "taskfile.h"
 
 #define TASKS_MAX 32
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_writing(const struct taskfile *task)

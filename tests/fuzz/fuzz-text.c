@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <json-c/json.h>
-#include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "buf.h"
+#include "fuzz.h"
 #include "id.h"
-#include "mem.h"
 #include "table.h"
-#include "text.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 must(bool rule)

@@ -4,20 +4,12 @@
  * Any bytes as a TOML document. If it parses, its marks must be inside the
  * text, and it must still parse after an edit, with the new value in place.
  */
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <json-c/json.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "toml-edit.h"
 #include "toml.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 require(int holds)

@@ -4,16 +4,9 @@
  * Any bytes as the lines of a transcript. Counts only grow, and by no more per
  * line than the line can hold; the stored texts are valid UTF-8.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "mem.h"
-#include "text.h"
+#include "fuzz.h"
 #include "transcript.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void
 must(bool rule)

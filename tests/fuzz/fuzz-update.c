@@ -3,25 +3,9 @@
 /* Any reply of an agent: what it says is one of the things that can be said,
  * and an update in it is within its bounds, or there is a reason. */
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "fuzz.h"
 #include "said.h"
 #include "update.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* A blocked one says what it is blocked by; the same words say the same. */
 static void

@@ -6,30 +6,13 @@
  * read without errors.
  */
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "fuzz.h"
 #include "delivery.h"
-#include "json.h"
 #include "limit.h"
-#include "mem.h"
 #include "prompt.h"
-#include "text.h"
-#include "worker-json.h"
 #include "worker.h"
 
 #define NOW 1766502000000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void
-check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_again(const struct worker *worker)

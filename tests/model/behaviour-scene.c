@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "behaviour-scene.h"
 
-#include <check.h>
-#include <stdarg.h>
-#include <string.h>
-
 #include "behaviour.h"
-#include "buf.h"
-#include "errtext.h"
 #include "iteration.h"
-#include "json.h"
-#include "mem.h"
 #include "thresholds.h"
 
 static struct behaviour *behaviour;

@@ -5,6 +5,8 @@
 #ifndef BEHAVIOUR_SCENE_H
 #define BEHAVIOUR_SCENE_H
 
+#include "unit.h"
+
 struct json_object;
 
 /* With the default thresholds, and these merged over them (NULL = none). */

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "histories.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "behaviour.h"
-#include "buf.h"
-#include "errtext.h"
 #include "iteration.h"
-#include "json.h"
-#include "mem.h"
 #include "table.h"
 #include "thresholds.h"
 #include "word.h"

@@ -5,6 +5,7 @@
 #ifndef HISTORIES_H
 #define HISTORIES_H
 
+#include "base.h"
 #include "ladder.h"
 
 struct buf;

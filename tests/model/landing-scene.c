@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "landing-scene.h"
 
 #define NAMES_MAX 2000

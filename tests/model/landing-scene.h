@@ -9,12 +9,10 @@
 #ifndef LANDING_SCENE_H
 #define LANDING_SCENE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "unit.h"
 #include "check-book.h"
+#include "landing-list.h"
 #include "landing-plan.h"
-#include "landing-view.h"
 
 #define SCENE_NOW     INT64_C(1766502000000)
 #define SCENE_COMMAND "c"

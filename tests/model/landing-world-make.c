@@ -2,11 +2,7 @@
 
 /* What is in the world: entries, their builds, which content is good. */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "landing-world-inside.h"
 
 bool

@@ -2,12 +2,7 @@
 
 /* What happens in the world, and the rules that must hold. */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "json.h"
+#include "base.h"
 #include "landing-world-inside.h"
 
 static size_t

@@ -9,9 +9,6 @@
 #ifndef LANDING_WORLD_H
 #define LANDING_WORLD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "check-book.h"
 #include "dice.h"
 #include "landing-plan.h"

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include <check.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-rollup.h"
 #include "plan-world.h"
-#include "strv.h"
 
 static struct buf text = BUF_INIT;
 

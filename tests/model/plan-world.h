@@ -4,8 +4,8 @@
 #ifndef PLAN_WORLD_H
 #define PLAN_WORLD_H
 
-#include "errtext.h"
 #include "plan.h"
+#include "unit.h"
 
 #define NOW INT64_C(1000000)
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <string.h>
-
-#include "json.h"
 #include "reconcile-scene.h"
 
 #define ID "A_1"

@@ -4,6 +4,7 @@
 #ifndef RECONCILE_SCENE_H
 #define RECONCILE_SCENE_H
 
+#include "unit.h"
 #include "reconcile-world.h"
 
 struct reconcile_scene {

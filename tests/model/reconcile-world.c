@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-crystal.h"
 #include "plan-rollup.h"
 #include "reconcile-world.h"

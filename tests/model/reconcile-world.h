@@ -4,7 +4,7 @@
 #ifndef RECONCILE_WORLD_H
 #define RECONCILE_WORLD_H
 
-#include "buf.h"
+#include "base.h"
 #include "reconcile.h"
 #include "update.h"
 

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "grid.h"
 #include "screen-emulator.h"
-#include "text.h"
 
 /* Of each byte: a check that passes is to cost nothing. */
 #define MUST(what)                           \

@@ -5,8 +5,7 @@
 #ifndef SCREEN_EMULATOR_H
 #define SCREEN_EMULATOR_H
 
-#include <stddef.h>
-
+#include "unit.h"
 #include "grid.h"
 
 struct grid;

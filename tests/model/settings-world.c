@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "settings.h"
-#include "unit.h"
 
 const struct settings_facts settings_world_facts = { .root = "/home/me/project",
 	.home = "/home/me",

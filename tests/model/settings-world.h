@@ -4,6 +4,7 @@
 #ifndef SETTINGS_WORLD_H
 #define SETTINGS_WORLD_H
 
+#include "unit.h"
 #include "settings.h"
 
 extern const struct settings_facts settings_world_facts;

@@ -4,15 +4,8 @@
 #ifndef SPIRAL_HISTORY_H
 #define SPIRAL_HISTORY_H
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "spiral.h"
 #include "unit.h"
+#include "spiral.h"
 
 #define SECOND ((int64_t)1000)
 #define HOUR   (3600 * SECOND)

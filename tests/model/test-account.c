@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "account.h"
-#include "daybook.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "account.h"
 
 #define MODEL "claude-opus-5-5" /* $4 for a million tokens of input */
 

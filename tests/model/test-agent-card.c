@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "agent-card.h"
-#include "json.h"
-#include "mem.h"
-#include "settings-agents.h"
 #include "settings-world.h"
-#include "strv.h"
-#include "unit.h"
+#include "agent-card.h"
+#include "settings-names.h"
 
 #define HEAD "[agents.x]\n"
 

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "agent-suggest.h"
-#include "buf.h"
-#include "errtext.h"
-#include "fleet-table.h"
-#include "json.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "strv.h"
-#include "unit.h"
+#include "agent-suggest.h"
+#include "fleet-table.h"
 
 static void
 add_list(struct buf *out, const char *key, struct json_object *list)

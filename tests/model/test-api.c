@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
 #include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "rpc.h"
 #include "schema.h"
 #include "unit.h"
@@ -175,7 +169,6 @@ static const struct {
 	{ "auto.resume", "p   " },
 	{ "daemon.info", "prwR" },
 	{ "daemon.reload", "p   " },
-	{ "daemon.patrol", "p   " },
 	{ "daemon.stop", "p   " },
 	{ "state.get", "pr  " },
 	{ "view.get", "pr  " },
@@ -185,6 +178,7 @@ static const struct {
 	{ "events.follow", "prwR" },
 	{ "sandbox.refused", "  w " },
 	{ "ask.end", "p   " },
+	{ "ask.seen", "p   " },
 	{ "overseer.status", "p   " },
 	{ "overseer.goal.create", "p   " },
 	{ "overseer.goal.list", "p   " },

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "ask-record.h"
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
-#include "schema.h"
 #include "unit.h"
+#include "ask-record.h"
+#include "schema.h"
 
 #define NOW  INT64_C(1800000000000)
 #define HOUR INT64_C(3600000)
@@ -67,9 +62,16 @@ TEST(it_is_found_by_whatever_it_is_about)
 	d.question = "R_1";
 	ask = ask_new(&d, 12, NOW);
 	for (size_t i = 0; i < nitems(names); i++)
-		ck_assert(ask_is(ask, names[i]));
-	ck_assert(!ask_is(ask, "a1"));
-	ck_assert(!ask_is(ask, "t"));
+		ck_assert_int_gt(ask_named(ask, names[i]), 0);
+	ck_assert_int_eq(ask_named(ask, "a1"), 0);
+	ck_assert_int_eq(ask_named(ask, "t"), 0);
+	ask_free(ask);
+	d.goal = "goal_7";
+	d.node = "T1.2";
+	ask = ask_new(&d, 12, NOW);
+	ck_assert_int_gt(ask_named(ask, "goal_7/T1.2"), ask_named(ask, "T1.2"));
+	ck_assert_int_gt(ask_named(ask, "T1.2"), 0);
+	ck_assert_int_eq(ask_named(ask, "T1.1"), 0);
 	ask_free(ask);
 }
 

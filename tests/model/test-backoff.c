@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-
-#include "backoff.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "backoff.h"
 
 static void
 assert_waits(const struct backoff *backoff, const int64_t *seconds, int count)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "box-fault.h"
-#include "mem.h"
 #include "unit.h"
+#include "box-plan.h"
 
 /* As bubblewrap 0.8.0 prints them, and a shell. */
 static const struct {

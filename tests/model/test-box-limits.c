@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "box-limits.h"
-#include "buf.h"
 #include "settings-world.h"
-#include "strv.h"
-#include "unit.h"
+#include "box-plan.h"
 
 #define MEMORY (1u << BOX_LIMIT_MEMORY)
 #define TASKS  (1u << BOX_LIMIT_TASKS)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The words for bubblewrap, as they are. */
-#include <string.h>
-
-#include "box-plan.h"
-#include "buf.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "strv.h"
-#include "unit.h"
+#include "box-plan.h"
 
 #define BEGIN                                             \
 	"/usr/bin/bwrap\n--unshare-user\n--unshare-pid\n" \

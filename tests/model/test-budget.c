@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "budget.h"
-#include "buf.h"
-#include "mem.h"
 #include "unit.h"
+#include "budget.h"
 
 static const struct budget nothing;
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
+#include "unit.h"
 #include "api.h"
 #include "caller.h"
-#include "errtext.h"
-#include "mem.h"
-#include "unit.h"
 
 TEST(kernel_decides_who_calls)
 {

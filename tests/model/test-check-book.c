@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "check-book.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "check-book.h"
 
 #define NOW INT64_C(1766502000000)
 

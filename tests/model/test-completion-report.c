@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "completion-report.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "completion-report.h"
 
 static struct json_object *
 load(void)

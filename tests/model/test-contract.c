@@ -2,18 +2,9 @@
 
 /* Contracts, their checks on what a commit has, and the rows of
  * openclaw_verification.json. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "artifact-check.h"
-#include "buf.h"
-#include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
 #include "unit.h"
+#include "contract.h"
 
 static struct json_object *
 parse(const char *text)

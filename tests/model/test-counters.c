@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdint.h>
-#include <string.h>
-
-#include "counters.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
-#include "usage.h"
+#include "account.h"
+#include "counters.h"
 
 static struct json_object *
 at(struct json_object *counters, const char *family, const char *key)

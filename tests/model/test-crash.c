@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "crash.h"
-#include "mem.h"
 #include "unit.h"
+#include "session-record.h"
 #include "worker.h"
 
 #define NOW 1766502000000

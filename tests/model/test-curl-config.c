@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
 #include "curl-config.h"
-#include "mem.h"
 #include "unit.h"
 
 TEST(no_value_becomes_an_option)

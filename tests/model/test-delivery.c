@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "delivery.h"
-#include "dice.h"
 #include "unit.h"
+#include "delivery.h"
 
 #define START 1000
 

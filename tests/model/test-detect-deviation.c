@@ -3,13 +3,7 @@
 /* Deviation at, just below and just above its thresholds, and the rules about
  * what is said. */
 
-#include <string.h>
-
 #include "behaviour-scene.h"
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
-#include "unit.h"
 
 #define found(words) ck_assert_str_eq(scene_found(), words)
 

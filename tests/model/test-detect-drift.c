@@ -3,11 +3,7 @@
 /* Resource burn and regression at, just below and just above their
  * thresholds, and the rules about what is known. */
 
-#include <string.h>
-
 #include "behaviour-scene.h"
-#include "json.h"
-#include "unit.h"
 
 #define found(words) ck_assert_str_eq(scene_found(), words)
 

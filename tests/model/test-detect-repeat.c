@@ -3,12 +3,7 @@
 /* Stuck and oscillation at, just below and just above their thresholds, and the
  * rules about what is known. */
 
-#include <string.h>
-
 #include "behaviour-scene.h"
-#include "json.h"
-#include "mem.h"
-#include "unit.h"
 
 #define found(words) ck_assert_str_eq(scene_found(), words)
 
@@ -211,12 +206,45 @@ TEST(another_failure_is_progress)
 		"error: x", "FAIL: adds", "FAIL: subtracts", "FAIL: divides" };
 
 	scene_begin(NULL);
-	for (int i = 0; i < 20; i++) {
+	for (size_t i = 0; i < nitems(texts); i++) {
 		scene_add("{'analysis':{'testsPassing':false,"
 			  "'checkFailure':'%s'}}",
-		    texts[(size_t)i % nitems(texts)]);
+		    texts[i]);
 		found("");
 	}
+}
+
+/* A few failures in turn are none: each was met before. */
+TEST(failures_that_come_back_in_turn_are_stuck)
+{
+	static const char *const texts[] = { "FAIL: adds", "FAIL: subtracts" };
+
+	scene_begin(NULL);
+	for (size_t i = 0; i < 6; i++) {
+		scene_add("{'treeHash':'t%zu','analysis':{"
+			  "'testsPassing':false,'checkFailure':'%s'}}",
+		    i, texts[i % nitems(texts)]);
+		found(i < 4 ? "" : "stuck high");
+	}
+	ck_assert_str_eq(
+	    json_string_or(scene_detection("stuck"), "message", ""),
+	    "Stuck: The last 4 failures of the check were there before, in "
+	    "turn; now: FAIL: subtracts");
+	scene_add(RED("FAIL: divides"));
+	found(""); /* a new one */
+	/* What the work has gained counts, and so does a check that passes. */
+	scene_begin(NULL);
+	for (size_t i = 0; i < 6; i++)
+		scene_add("{'analysis':{'completionPercentage':%zu,"
+			  "'checkFailure':'%s'}}",
+		    10 * i, texts[i % nitems(texts)]);
+	found("");
+	scene_begin(NULL);
+	for (size_t i = 0; i < 8; i++)
+		scene_add(i % 4 == 3 ? "{'analysis':{'testsPassing':true}}" :
+			i % 2 == 0   ? RED("FAIL: adds") :
+				       RED("FAIL: subtracts"));
+	found("");
 }
 
 /* What passes beside it, and in which order, does not matter. */

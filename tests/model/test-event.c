@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "unit.h"
 #include "event.h"
 #include "failure-class.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-status.h"
 #include "schema.h"
-#include "unit.h"
 
 /* All fields are set. */
 static struct event

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
 #include "excerpt.h"
-#include "mem.h"
-#include "text.h"
 #include "unit.h"
 
 static void

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "grid.h"
-#include "mem.h"
 #include "screen-emulator.h"
-#include "text.h"
-#include "unit.h"
 
 static void
 assert_prints(const struct grid *grid, const char *text)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "guard.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "guard.h"
 
 #define NOW 1000000
 #define ALL "\"version\":1,\"tools\":{\"all\":true}"

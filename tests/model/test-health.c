@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "health.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
-#include "text.h"
 #include "unit.h"
+#include "spiral.h"
 
 #define SECOND 1000
 #define PID    4711

@@ -2,16 +2,8 @@
 
 /* The rules of the tree of agents; the rows of foxctl_hierarchy.json. */
 
-#include <string.h>
-
-#include "errtext.h"
-#include "file.h"
-#include "hierarchy.h"
-#include "json.h"
-#include "mem.h"
-#include "provider-limit.h"
 #include "settings-world.h"
-#include "unit.h"
+#include "hierarchy.h"
 
 #define ROWS_LEAST 295
 #define MAX        1048576
@@ -145,37 +137,6 @@ TEST(all_rows_of_the_vectors_hold)
 	ck_assert_uint_ge(count, ROWS_LEAST);
 }
 
-/* --- limits of providers ----------------------------------------------- */
-
-TEST(a_limit_is_a_name_and_a_number)
-{
-	ck_assert(provider_limit_valid("openai=1"));
-	ck_assert(provider_limit_valid("claude-opus=0"));
-	ck_assert(!provider_limit_valid(""));
-	ck_assert(!provider_limit_valid("openai"));
-	ck_assert(!provider_limit_valid("=1"));
-	ck_assert(!provider_limit_valid("openai="));
-	ck_assert(!provider_limit_valid("openai=-1"));
-	ck_assert(!provider_limit_valid("openai=x"));
-	ck_assert(!provider_limit_valid("open ai=1"));
-	ck_assert_uint_eq(provider_limit_count("openai=12"), 12);
-}
-
-TEST(a_limit_covers_a_provider_or_the_beginning_of_a_name)
-{
-	ck_assert(provider_limit_covers("openai=1", "openai/gpt-5"));
-	ck_assert(!provider_limit_covers("openai=1", "openai2/gpt-5"));
-	ck_assert(!provider_limit_covers("openai=1", "opus"));
-	ck_assert(provider_limit_covers("anthropic=1", "opus"));
-	ck_assert(provider_limit_covers("anthropic=1", ""));
-	ck_assert(provider_limit_covers("anthropic=1", NULL));
-	ck_assert(!provider_limit_covers("anthropic=1", "openai/gpt-5"));
-	ck_assert(provider_limit_covers("claude-opus=1", "claude-opus-4-5"));
-	ck_assert(!provider_limit_covers("claude-opus=1", "claude-opus2"));
-	ck_assert(provider_limit_covers("gpt=1", "openai/gpt-5"));
-	ck_assert(!provider_limit_covers("opus=1", ""));
-}
-
 /* --- settings ---------------------------------------------------------- */
 
 TEST(the_defaults_are_those_of_the_vectors)
@@ -195,20 +156,7 @@ TEST(the_defaults_are_those_of_the_vectors)
 	    json_int_or(want, "max_depth", 0));
 	ck_assert_int_eq(settings_int(world.settings, "team.max_concurrent"),
 	    json_int_or(want, "max_concurrent", 0));
-	ck_assert_int_eq(settings_int(world.settings, "team.max_children"), 5);
 	ck_assert(settings_bool(world.settings, "team.enabled"));
 	ck_assert_str_eq(
 	    settings_string(world.settings, "team.on_parent_end"), "cancel");
-}
-
-TEST(a_wrong_limit_of_a_provider_is_refused)
-{
-	cleanup_settings_world struct settings_world good =
-	    settings_world_parse("team.provider_limits = [\"openai=1\"]\n");
-	cleanup_settings_world struct settings_world bad = settings_world_parse(
-	    "[team]\nprovider_limits = [\"openai\"]\non_parent_end = "
-	    "\"keep\"\n");
-
-	ck_assert_uint_eq(good.problems.count, 0);
-	ck_assert_uint_eq(bad.problems.count, 2);
 }

@@ -4,12 +4,8 @@
  * work nothing more than a note is ever due. And no loop is missed: a sick one
  * is noticed in time, and a person is asked within twelve iterations more. */
 
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "histories.h"
 #include "unit.h"
+#include "histories.h"
 
 #define LEAST 30 /* of each kind */
 
@@ -57,25 +53,36 @@ TEST(healthy_work_is_only_noted_and_sick_work_is_noticed_in_time)
 	ck_assert_int_ge(seen.sick, LEAST);
 }
 
-/* The same failure, twelve times. */
+/* The iterations at which the steps are taken. */
+static const struct {
+	const char *name;
+	int64_t redirected, restarted, retried, asked;
+} climbs[] = {
+	{ "pytest fails in the same way", 3, 6, 9, 12 },
+	{ "two failures in turn, with another tree each time", 5, 8, 11, 14 },
+	{ "three failures in a circle", 6, 9, 12, 15 },
+};
+
 static void
 check_steps(const struct history *h, void *arg)
 {
-	bool *found = arg;
+	size_t *found = arg;
 
-	if (strcmp(h->name, "pytest fails in the same way") != 0)
-		return;
-	*found = true;
-	ck_assert_int_eq(h->redirected, 3);
-	ck_assert_int_eq(h->restarted, 6);
-	ck_assert_int_eq(h->retried, 9);
-	ck_assert_int_eq(h->asked, 12);
+	for (size_t i = 0; i < nitems(climbs); i++) {
+		if (strcmp(h->name, climbs[i].name) != 0)
+			continue;
+		++*found;
+		ck_assert_int_eq(h->redirected, climbs[i].redirected);
+		ck_assert_int_eq(h->restarted, climbs[i].restarted);
+		ck_assert_int_eq(h->retried, climbs[i].retried);
+		ck_assert_int_eq(h->asked, climbs[i].asked);
+	}
 }
 
-TEST(the_same_failure_is_met_twelve_times_before_a_person_is_asked)
+TEST(the_same_failure_is_met_twelve_times_at_most_before_a_person_is_asked)
 {
-	bool found = false;
+	size_t found = 0;
 
 	histories_live(HEALTHY_HISTORIES, SICK_HISTORIES, check_steps, &found);
-	ck_assert(found);
+	ck_assert_uint_eq(found, nitems(climbs));
 }

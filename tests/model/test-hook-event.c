@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "hook-event.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "hook-event.h"
 
 static struct json_object *
 parse(const char *text)

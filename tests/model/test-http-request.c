@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "http-request.h"
-#include "mem.h"
 #include "unit.h"
+#include "http-request.h"
 
 /* A text with NULs in it. */
 struct bytes {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
-#include "inspection.h"
-#include "mem.h"
 #include "unit.h"
+#include "inspection.h"
 
 #define SEEN  "abc1234000000000000000000000000000000000"
 #define OTHER "def5678000000000000000000000000000000000"

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
-#include "buf.h"
-#include "error-signature.h"
-#include "errtext.h"
-#include "iteration.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
-#include "thresholds.h"
 #include "unit.h"
+
+#include <math.h>
+
+#include "error-signature.h"
+#include "iteration.h"
+#include "thresholds.h"
 
 static struct iteration *
 from(const char *text)

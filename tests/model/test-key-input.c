@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "key-input.h"
-#include "mem.h"
-#include "text.h"
-#include "top-key.h"
 #include "unit.h"
+#include "key-input.h"
 
 static const struct {
 	uint32_t key;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The tasks of one move of the branch. */
-#include <check.h>
 
-#include "buf.h"
-#include "landed-tasks.h"
-#include "mem.h"
-#include "task.h"
 #include "unit.h"
+#include "landing-record.h"
+#include "task.h"
 
 #define COUNT 5
 

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The answer of landing.list: always as the table of methods says. */
-#include <string.h>
-
-#include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "landing-item.h"
-#include "landing-list.h"
-#include "landing-record.h"
 #include "landing-scene.h"
-#include "mem.h"
+#include "api.h"
+#include "landing-item.h"
+#include "landing-record.h"
 #include "schema.h"
-#include "unit.h"
 
 static struct landing_record record;
 

@@ -4,7 +4,6 @@
  * nobody. */
 
 #include "landing-scene.h"
-#include "unit.h"
 
 #define HOUR_MS ((int64_t)60 * 60 * 1000)
 

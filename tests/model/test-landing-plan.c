@@ -3,11 +3,7 @@
 /* The order of the queue, its chain, and which part of it is checked and
  * lands. */
 
-#include <limits.h>
-#include <string.h>
-
 #include "landing-scene.h"
-#include "unit.h"
 
 void
 unit_before(void)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <errno.h>
-#include <json-c/json.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
-#include "errtext.h"
-#include "json.h"
+#include <json-c/json.h>
+
 #include "landing-item.h"
 #include "landing-record.h"
-#include "mem.h"
-#include "unit.h"
 
 static struct landing_item *
 add(struct landing_record *record, const char *head, const char *worker)

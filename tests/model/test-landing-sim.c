@@ -3,11 +3,8 @@
 /* Random histories of the landing queue, with everything that can go wrong; the
  * rules of landing-world.c must hold in each of them. */
 
-#include <stdio.h>
-#include <string.h>
-
+#include "base.h"
 #include "landing-world.h"
-#include "mem.h"
 #include "unit.h"
 
 #define HISTORIES 10000

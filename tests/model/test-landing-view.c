@@ -3,7 +3,6 @@
 /* What people see of the landing queue. */
 
 #include "landing-scene.h"
-#include "unit.h"
 
 void
 unit_before(void)

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "launch-choice.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "strv.h"
+#include "launch-choice.h"
 #include "task-run.h"
-#include "unit.h"
 
 static const char cards[] =
     "[agents.coder]\nmodel = \"opus\"\nthinking = \"high\"\n"

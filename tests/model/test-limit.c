@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "json.h"
-#include "limit.h"
-#include "mem.h"
 #include "unit.h"
+#include "limit.h"
 
 #define MINUTE 60000
 

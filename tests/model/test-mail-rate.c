@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* How much mail an agent has sent of late. */
-#include <check.h>
-
-#include "mail.h"
 #include "unit.h"
+#include "mail.h"
 
 TEST(each_sender_counts_for_itself_for_a_minute)
 {

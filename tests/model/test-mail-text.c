@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mail.h"
-#include "mem.h"
-#include "strv.h"
-#include "task-run.h"
 #include "unit.h"
+#include "mail.h"
+#include "task-run.h"
 
 static struct mail *
 make(const char *id, const char *body)

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mail.h"
-#include "mem.h"
-#include "task-run.h"
 #include "unit.h"
+#include "mail.h"
+#include "task-run.h"
 
 static struct mail *
 make(const char *id, const char *from, const char *subject, enum mail_kind kind,

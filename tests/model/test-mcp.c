@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "unit.h"
 #include "api.h"
 #include "guard.h"
-#include "json.h"
 #include "mcp.h"
-#include "mem.h"
-#include "unit.h"
 
 static const struct mcp_server all = { .version = "1.2", .session = "3" };
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
-#include "message.h"
 #include "unit.h"
+#include "message.h"
 
 static char id[] = "01ARZ3NDEKTSV4RRFFQ69G5FAV", at[] = "2026-01-01T00:00:00Z",
 	    title[] = "work is stuck", worker[] = "adam", task[] = "t-1",

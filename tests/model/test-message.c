@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "channel.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "notice.h"
-#include "buf.h"
-#include "message.h"
 #include "unit.h"
+#include "channel.h"
+#include "notice.h"
+#include "message.h"
 
 #define ID  "01ARZ3NDEKTSV4RRFFQ69G5FAV"
 #define NOW INT64_C(1766502000000)

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "counters.h"
-#include "json.h"
-#include "mem.h"
 #include "metrics-lint.h"
+#include "account.h"
+#include "counters.h"
 #include "metrics-text.h"
-#include "unit.h"
-#include "usage.h"
 
 static char *
 text_of(const struct metrics *metrics)
@@ -43,7 +36,7 @@ static const char *const names[] = { "llmc_build_info", "llmc_workers",
 	"process_resident_memory_bytes", "process_virtual_memory_bytes",
 	"process_open_fds", "process_max_fds" };
 
-START_TEST(all_names_are_there_from_the_start)
+TEST(all_names_are_there_from_the_start)
 {
 	struct metrics m = some();
 	cleanup_free char *text = text_of(&m);
@@ -78,9 +71,8 @@ START_TEST(all_names_are_there_from_the_start)
 	ck_assert_double_eq(
 	    metrics_value(text, "llmc_heartbeat_timestamp_seconds"), 1000);
 }
-END_TEST
 
-START_TEST(what_is_not_known_has_no_sample)
+TEST(what_is_not_known_has_no_sample)
 {
 	struct metrics m = { .version = "1" };
 	cleanup_free char *text = text_of(&m);
@@ -93,9 +85,8 @@ START_TEST(what_is_not_known_has_no_sample)
 	ck_assert_ptr_null(strstr(text, "\nllmc_cost_usd"));
 	ck_assert_ptr_null(strstr(text, "process_"));
 }
-END_TEST
 
-START_TEST(figures_are_those_that_were_counted)
+TEST(figures_are_those_that_were_counted)
 {
 	struct metrics m = some();
 	struct json_object *counters = NULL;
@@ -160,9 +151,8 @@ START_TEST(figures_are_those_that_were_counted)
 	ck_assert_ptr_null(strstr(text, "day_tokens"));
 	json_object_put(counters);
 }
-END_TEST
 
-START_TEST(a_failed_attempt_is_counted_by_what_we_say_of_it)
+TEST(a_failed_attempt_is_counted_by_what_we_say_of_it)
 {
 	static const struct {
 		const char *reason, *as;
@@ -188,9 +178,8 @@ START_TEST(a_failed_attempt_is_counted_by_what_we_say_of_it)
 	for (size_t i = 0; i < nitems(rows); i++)
 		ck_assert_str_eq(counters_reason(rows[i].reason), rows[i].as);
 }
-END_TEST
 
-START_TEST(any_name_of_a_model_is_one_label)
+TEST(any_name_of_a_model_is_one_label)
 {
 	struct metrics m = some();
 	struct json_object *counters = NULL;
@@ -209,9 +198,8 @@ START_TEST(any_name_of_a_model_is_one_label)
 	    1);
 	json_object_put(counters);
 }
-END_TEST
 
-START_TEST(the_number_of_series_has_a_limit)
+TEST(the_number_of_series_has_a_limit)
 {
 	struct metrics m = some();
 	struct json_object *counters = NULL;
@@ -243,10 +231,9 @@ START_TEST(the_number_of_series_has_a_limit)
 	    2000 - (COUNTERS_MODELS - 1));
 	json_object_put(counters);
 }
-END_TEST
 
 /* state.json may have been changed by hand. */
-START_TEST(wrong_counters_are_no_fault_of_the_text)
+TEST_ROWS(wrong_counters_are_no_fault_of_the_text, 4)
 {
 	static const char *const wrong[] = { "[]", "{\"tasks\": 3}",
 		"{\"tasks\": {\"landed\": []}, \"tokens\": {\"m\": 4}, "
@@ -265,9 +252,8 @@ START_TEST(wrong_counters_are_no_fault_of_the_text)
 	text = text_of(&m);
 	metrics_lint(text);
 }
-END_TEST
 
-START_TEST(promtool_agrees)
+TEST(promtool_agrees)
 {
 	struct metrics m = some();
 	cleanup_free char *text = text_of(&m);
@@ -275,14 +261,13 @@ START_TEST(promtool_agrees)
 	if (!metrics_promtool(text))
 		unit_skip("promtool is not installed");
 }
-END_TEST
 
 /* --- the linter ------------------------------------------------------ */
 
 #define HEAD "# HELP a_total A.\n# TYPE a_total counter\n"
 #define HIST "# HELP h H.\n# TYPE h histogram\n"
 
-START_TEST(the_linter_finds_faults)
+TEST(the_linter_finds_faults)
 {
 	static const char *const wrong[] = {
 		"a_total 1\n",
@@ -320,25 +305,4 @@ START_TEST(the_linter_finds_faults)
 	}
 	for (size_t i = 0; i < nitems(right); i++)
 		metrics_lint(right[i]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("metrics-text");
-	static const TTest *tests[9];
-	size_t n = 0;
-
-	tests[n++] = all_names_are_there_from_the_start;
-	tests[n++] = what_is_not_known_has_no_sample;
-	tests[n++] = figures_are_those_that_were_counted;
-	tests[n++] = a_failed_attempt_is_counted_by_what_we_say_of_it;
-	tests[n++] = any_name_of_a_model_is_one_label;
-	tests[n++] = the_number_of_series_has_a_limit;
-	tests[n++] = promtool_agrees;
-	tests[n++] = the_linter_finds_faults;
-	unit_case(s, "metrics-text", tests);
-	unit_rows(s, wrong_counters_are_no_fault_of_the_text, 4);
-	return s;
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
-#include "notice.h"
 #include "settings-world.h"
-#include "unit.h"
+#include "notice.h"
 
 TEST(every_class_has_a_name_and_words)
 {

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What oversight measures and reports, and what its settings say. */
+#include "base.h"
+
 #include <math.h>
-#include <string.h>
 
 #include "behaviour.h"
-#include "buf.h"
-#include "cost-estimate.h"
 #include "coverage-pattern.h"
 #include "iteration.h"
-#include "json.h"
 #include "ladder.h"
 #include "oversight-config.h"
 #include "oversight-report.h"
-#include "oversight-shape.h"
 #include "schema.h"
 #include "settings-world.h"
 #include "thresholds.h"
-#include "unit.h"
 
 TEST(all_five_metrics_are_measured)
 {

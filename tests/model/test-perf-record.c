@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
+#include "unit.h"
 
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include <math.h>
+
 #include "perf-record.h"
 #include "task-run.h"
 #include "task.h"
-#include "unit.h"
 
 #define START 1000000
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "api.h"
 #include "plan-deps.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 /* Checks, and frees the plan. */
 static void

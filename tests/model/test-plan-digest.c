@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 /* All open goals in a few lines. */
-#include <check.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-digest.h"
 #include "plan-set.h"
 #include "schema.h"

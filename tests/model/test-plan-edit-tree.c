@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
 #include "api.h"
-#include "buf.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-deps.h"
 #include "plan-edit.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 static struct plan_changes changes;
 static struct err err;
@@ -219,7 +213,6 @@ TEST(a_subtask_is_split_into_siblings_that_take_its_place)
 	expect_list(plan_find(plan, "S1.1.5")->depends_on, "S1.1.1");
 	expect_list(plan_find(plan, "S1.1.3")->depends_on, "S1.1.4 S1.1.5");
 	expect_list(plan_find(plan, "T1.2")->depends_on, "S1.1.4 S1.1.5");
-	ck_assert_str_eq(plan_find(plan, "S1.1.4")->spawned_from, "S1.1.2");
 	ck_assert_int_eq(plan_find(plan, "S1.1.5")->priority, PRIORITY_HIGH);
 	finish(plan);
 }
@@ -384,7 +377,6 @@ TEST(spawned_nodes_stand_beside_one_that_is_at_work)
 	    "P1 in_progress, T1.1 in_progress, T1.2 todo, T1.3 todo, T1.4 "
 	    "todo");
 	ck_assert_str_eq(nodes[1]->id, "T1.4");
-	ck_assert_str_eq(nodes[1]->spawned_from, "T1.1");
 	ck_assert_int_eq(nodes[0]->priority, PRIORITY_HIGH);
 	ck_assert_int_eq(plan->goal->version, version + 1);
 	expect_what(plan, "spawned from T1.1: T1.3, T1.4");

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "plan-world.h"
 #include "api.h"
 #include "plan-edit.h"
-#include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 static struct plan_changes changes;
 static struct err err;

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "clock.h"
-#include "mem.h"
+#include "plan-world.h"
 #include "plan-insights.h"
 #include "plan-recommend.h"
-#include "plan-world.h"
-#include "unit.h"
 
 static void
 effort(struct plan *plan, const char *id, const char *word)

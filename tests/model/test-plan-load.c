@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
-#include "plan-load.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
+#include "plan-load.h"
 
 static const struct plan_source person = { .goal_id = "goal_1", .now_ms = NOW };
 static const struct plan_source planner = { .goal_id = "goal_1",
@@ -64,7 +56,6 @@ TEST(the_plan_of_the_seed_is_loaded)
 	ck_assert_str_eq(task->blocks[0], "T1.2");
 	ck_assert_ptr_null(task->depends_on);
 	ck_assert_int_eq(plan_find(plan, "T1.2")->priority, PRIORITY_HIGH);
-	ck_assert_int_eq(plan_find(plan, "T1.2")->risk_level, RISK_MED);
 	ck_assert_int_eq(plan_find(plan, "P1")->created_ms, NOW);
 	plan_free(plan);
 }

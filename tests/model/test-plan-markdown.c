@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
+#include "plan-world.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
-#include "plan-world.h"
-#include "unit.h"
 
 static struct plan *
 read_plan(const char *text)
@@ -236,24 +230,32 @@ static const struct {
 	{ "# t\n## p\nVerification: {\"artifacts\": 1}\n",
 	    "line 3: verification.artifacts: expected an array" },
 	{ "# t\n## p\nVerification: {\n", "line 3: verification: byte" },
-	{ "# t\nVerification: {}\n## p\n", "line 2: scope paths and a" },
-	{ "# t\nScope paths: a\n## p\n", "line 2: scope paths and a" },
+	{ "# t\nVerification: {}\n## p\n", "line 2: scope paths, tools" },
+	{ "# t\nScope paths: a\n## p\n", "line 2: scope paths, tools" },
+	{ "# t\nResult: report\n## p\n", "line 2: scope paths, tools" },
 	{ "# t\n## p \xff\n", "line 2: not valid UTF-8 text" },
 };
 
-TEST(a_node_has_a_contract_and_paths_that_it_may_change)
+TEST(a_node_has_a_contract_paths_tools_and_a_result)
 {
 	struct plan *plan =
 	    read_plan("# t\n## p\n### k\nAcceptance: a\n"
 		      "Verification: run the tests\n"
 		      "Verification: {\"artifacts\": [{\"path\": \"o\"}]}\n"
-		      "Scope paths:\n- src/a b\n- docs\n");
+		      "Scope paths:\n- src/a b\n- docs\n"
+		      "Required tools: WebFetch\nResult: report\n"
+		      "### l\nResult: a table\nAcceptance: a\n");
 	const struct plan_node *node = plan_find(plan, "T1.1");
 
 	ck_assert_str_eq(node->objective, "Verification: run the tests");
 	ck_assert_ptr_nonnull(node->verification);
 	expect_list(node->scope_paths, "src/a b|docs");
 	expect_list(node->acceptance, "a");
+	expect_list(node->required_tools, "WebFetch");
+	ck_assert_int_eq(node->result, NODE_RESULT_REPORT);
+	node = plan_find(plan, "T1.2");
+	ck_assert_int_eq(node->result, NODE_RESULT_UNSET);
+	ck_assert_str_eq(node->objective, "Result: a table");
 	plan_free(plan);
 }
 

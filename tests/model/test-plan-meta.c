@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
 #include "plan-goal.h"
 #include "plan-meta.h"
 #include "unit.h"

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "plan-world.h"
 #include "plan-deps.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan-print.h"
-#include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 #define ROUNDS 500
 
@@ -115,6 +106,9 @@ add_node(struct plan *plan, struct plan_node *parent)
 		n->expected_outcome = any_line();
 	if (any(3) == 0)
 		n->scope_paths = any_list(1);
+	if (any(3) == 0)
+		n->required_tools = any_list(1);
+	n->result = (enum node_result)any(NODE_RESULT_UNSET + 1);
 	if (any(3) == 0)
 		n->verification = any_contract();
 	n->priority = (enum priority)any(PRIORITY_COUNT + 1);

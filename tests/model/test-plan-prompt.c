@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "plan-crystal.h"
 #include "plan-prompt.h"
 #include "plan-set.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "text.h"
-#include "unit.h"
 
 static struct plan_set set;
 
@@ -38,7 +30,7 @@ scene(void)
 	plan_set_add_crystal(&set, far, NULL);
 	plan_set_add_crystal(&set, own, NULL);
 	xstrset(&plan->goal->problem_statement, "PROBLEM");
-	xstrset(&plan->goal->repo_context, "BACKGROUND");
+	strv_add(&plan->goal->assumptions, "BACKGROUND");
 	strv_add(&plan->goal->constraints, "CONSTRAINT");
 	strv_add(&plan->goal->success_criteria, "SUCCESS");
 	xstrset(&plan_find(plan, "T2.1")->objective, "PARENT");

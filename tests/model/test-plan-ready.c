@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
-#include "buf.h"
-#include "mem.h"
+#include "plan-world.h"
 #include "plan-ready.h"
 #include "plan-set.h"
-#include "plan-world.h"
-#include "unit.h"
 
 /* The ready nodes of the set, in their order. */
 static void

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
 #include "api.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-deps.h"
 #include "plan-replan.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 static struct plan_changes changes;
 static struct err err;

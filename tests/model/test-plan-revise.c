@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
 #include "api.h"
-#include "buf.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-deps.h"
 #include "plan-print.h"
 #include "plan-revise.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 static struct plan_changes changes;
 static struct err err;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "mem.h"
 #include "plan-rollup.h"
 #include "plan-world.h"
-#include "unit.h"
 
 /* Two subtasks, and what their task is then. */
 static const struct {

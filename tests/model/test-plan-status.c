@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "api.h"
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
-#include "plan-status.h"
 #include "unit.h"
+#include "api.h"
+#include "plan-status.h"
 
 /* Each line: a status and all that may follow it. Everything else is
  * refused. */

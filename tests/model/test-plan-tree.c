@@ -2,18 +2,11 @@
 
 /* The tree for people, and the counts in it. */
 
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-set.h"
 #include "plan-summary.h"
 #include "plan-tree.h"
 #include "plan-world.h"
-#include "strv.h"
 #include "table.h"
-#include "unit.h"
 
 static void
 expect_tree(const struct plan *plan, int width, const char *wanted)
@@ -144,7 +137,8 @@ TEST(the_leaves_are_counted)
 
 	json_print(json, false, &text);
 	ck_assert_str_eq(text.data,
-	    "{\"total\":5,\"percent\":20,\"ready\":1,\"assigned\":1,\"todo\":2,"
+	    "{\"total\":5,\"percent\":20,\"planning\":false,\"ready\":1,"
+	    "\"assigned\":1,\"todo\":2,"
 	    "\"queued\":0,\"in_progress\":1,\"blocked\":1,\"done\":1,"
 	    "\"cancelled\":1,\"dropped\":0}");
 	s = plan_summary(plan, plan_find(plan, "T1.1"));

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "api.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-set.h"
 #include "plan-world.h"
-#include "strv.h"
-#include "unit.h"
 
 /* --- moves of single records ------------------------------------------- */
 
@@ -104,25 +96,18 @@ TEST(the_newest_dispatches_are_kept)
 	ck_assert_ptr_eq(plan_assignment_find(a, "D_2"), &a->dispatches[0]);
 	ck_assert_str_eq(plan_assignment_last(a)->id, id);
 	ck_assert_int_eq(plan_assignment_last(a)->result, DISPATCH_PENDING);
-	ck_assert_str_eq(
-	    plan_assignment_last(a)->instruction_hash, a->instruction_hash);
 	ck_assert_int_eq(a->last_dispatch_ms, NOW + PLAN_DISPATCHES_MAX + 1);
 	plan_assignment_free(a);
 }
 
-TEST(an_instruction_is_cut_but_its_hash_is_of_the_whole)
+TEST(an_instruction_is_cut)
 {
 	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
 	cleanup_free char *text = xcalloc(PLAN_INSTRUCTION_MAX + 10, 1);
-	cleanup_free char *hash = NULL;
 
 	memset(text, 'x', PLAN_INSTRUCTION_MAX + 8);
 	plan_assignment_instruct(a, text);
 	ck_assert_uint_eq(strlen(a->instruction), PLAN_INSTRUCTION_MAX);
-	hash = xstrdup(a->instruction_hash);
-	text[PLAN_INSTRUCTION_MAX + 7] = 'y';
-	plan_assignment_instruct(a, text);
-	ck_assert_str_ne(a->instruction_hash, hash);
 	plan_assignment_free(a);
 }
 

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
+#include "unit.h"
 #include "plan-check.h"
 #include "plan.h"
 #include "planner-prompt.h"
-#include "strv.h"
-#include "unit.h"
 
 static const struct plan_limits limits = {
 	.max_phases = 5,
@@ -105,8 +100,7 @@ TEST(long_values_are_cut)
 
 	for (int i = 0; i < 2 * PLANNER_VALUE_MAX; i++)
 		buf_addc(&huge, 'x');
-	xstrset(&plan->goal->repo_context, huge.data);
-	planner_prompt_plan(plan->goal, &limits, "Top level: a.c", &text);
+	planner_prompt_plan(plan->goal, &limits, huge.data, &text);
 	assert_has(&text, "x\n[cut here]\n");
 	ck_assert_uint_lt(text.len, PLANNER_VALUE_MAX + 8192);
 	plan_free(plan);

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "unit.h"
 #include "plan-load.h"
 #include "plan.h"
 #include "planner-result.h"
-#include "strv.h"
-#include "text.h"
-#include "unit.h"
 
 #define GOOD                                                               \
 	"{\"planVersion\":1,\"goal\":{\"title\":\"G\"},\"phases\":[{"      \

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "unit.h"
 #include "preflight.h"
 #include "settings.h"
-#include "unit.h"
 
 #define MIB ((int64_t)1024 * 1024)
 

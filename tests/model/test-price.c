@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "price.h"
-#include "settings.h"
 #include "unit.h"
+#include "account.h"
+#include "settings.h"
 
 #define ALL(n)                                           \
 	"input = " n "\noutput = " n "\ncache_read = " n \

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-
-#include "mem.h"
-#include "priority.h"
 #include "unit.h"
+#include "priority.h"
 
 TEST(every_priority_has_a_name)
 {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "progress-report.h"
 #include "unit.h"
 

@@ -2,17 +2,11 @@
 
 /* From a detection to what is done about it, and whether it helped. */
 
-#include <string.h>
-
-#include "buf.h"
+#include "unit.h"
 #include "error-signature.h"
 #include "fleet-pattern.h"
 #include "progress-text.h"
 #include "ladder.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
-#include "unit.h"
 
 /* --- the table ------------------------------------------------------- */
 

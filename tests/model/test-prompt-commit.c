@@ -2,12 +2,8 @@
 
 /* The message of the single commit that a task's work becomes. */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "prompt.h"
 #include "unit.h"
+#include "prompt.h"
 
 #define ROBOT "\xf0\x9f\xa4\x96"
 

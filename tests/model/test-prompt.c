@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "mem.h"
-#include "prompt.h"
-#include "text.h"
 #include "unit.h"
+#include "prompt.h"
 
 static void
 assert_clean(const char *text, const char *wanted)

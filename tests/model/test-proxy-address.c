@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "mem.h"
-#include "proxy-address.h"
 #include "unit.h"
+#include "proxy-request.h"
 
 static const struct {
 	const char *address;

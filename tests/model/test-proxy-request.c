@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
-#include "proxy-request.h"
-#include "strv.h"
 #include "unit.h"
+#include "proxy-request.h"
 
 static int
 parse(const char *text, struct proxy_request *ret)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdlib.h>
-
-#include "backoff.h"
-#include "buf.h"
-#include "json.h"
-#include "push-record.h"
 #include "unit.h"
+#include "backoff.h"
+#include "landing-record.h"
 
 #define NOW INT64_C(1000000)
 

@@ -7,11 +7,6 @@
  * to ends as done or with a person.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "reconcile-world.h"
 #include "unit.h"
 

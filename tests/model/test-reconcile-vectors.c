@@ -6,14 +6,8 @@
  * the result was accepted too, and without that the node stays in progress.
  */
 
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-crystal.h"
 #include "reconcile-world.h"
-#include "text.h"
 #include "unit.h"
 
 #define ROWS_LEAST 20

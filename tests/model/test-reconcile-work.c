@@ -2,13 +2,9 @@
 
 /* What replies and results change, and what is around them. */
 
-#include <string.h>
-
-#include "mem.h"
 #include "plan-crystal.h"
 #include "reconcile-scene.h"
 #include "settings-world.h"
-#include "unit.h"
 
 /* --- replies ---------------------------------------------------------- */
 

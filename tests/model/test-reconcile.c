@@ -2,13 +2,8 @@
 
 /* Who is alive, what is sent, and how the ladder is climbed. */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "plan-edit.h"
 #include "reconcile-scene.h"
-#include "unit.h"
+#include "plan-edit.h"
 
 /* --- dispatches ------------------------------------------------------- */
 
@@ -438,22 +433,5 @@ TEST(replies_without_an_update_do_not_go_on_for_ever)
 	ck_assert_int_le(
 	    messages, reconcile_messages_max(&scene.world.config) + 1);
 	ck_assert_str_eq(scene.result.decisions[0].code, "messages");
-	scene_end();
-}
-
-TEST(a_person_who_could_not_be_told_is_told_again)
-{
-	scene_begin(ASSIGNMENT_STALLED);
-	scene.one->retry_count = 9;
-	scene_tick(0);
-	ck_assert_str_eq(
-	    scene_decided(RECONCILE_ESCALATE)->dispatch_id, "D_1-1");
-	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
-	scene_tick(60000);
-	ck_assert_str_eq(
-	    scene_decided(RECONCILE_ESCALATE)->dispatch_id, "D_1-1");
-	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
-	scene_tick(60000);
-	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_end();
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <errno.h>
-#include <json-c/json.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "check-book.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "red-run.h"
-#include "schema.h"
 #include "unit.h"
+
+#include <json-c/json.h>
+
+#include "check-book.h"
+#include "landing-record.h"
+#include "schema.h"
 
 /* A commit "b" has the tree "B" and the task "t". */
 static void

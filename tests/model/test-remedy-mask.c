@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "mem.h"
-#include "remedy-mask.h"
-#include "text.h"
 #include "unit.h"
+#include "remedy-mask.h"
 
 static void
 assert_masked(const char *text, const char *wanted)

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <string.h>
-
-#include "buf.h"
-#include "health.h"
-#include "json.h"
-#include "mem.h"
-#include "remedy.h"
-#include "text.h"
 #include "unit.h"
+#include "remedy.h"
+#include "spiral.h"
 
 #define MANUAL_FILE  "/src/p/.llmc/manual_intervention_needed_17.txt"
 #define FINDING_FILE "/src/p/.llmc/remedy/finding.txt"

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Reports, and the text and the page that are made of them. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <time.h>
 
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
-#include "report-html.h"
 #include "report-make.h"
 #include "report-print.h"
 #include "report-shape.h"
 #include "schema.h"
-#include "errtext.h"
-#include "unit.h"
 #include "view-doc.h"
 #include "work-span.h"
 

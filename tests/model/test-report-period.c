@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
-#include "report-make.h"
 #include "unit.h"
+#include "report-make.h"
 #include "work-span.h"
 
 struct line {

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
-#include "report-make.h"
 #include "unit.h"
+#include "report-make.h"
 
 #define T 1000 /* where most periods begin */
 

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Questions of agents, by the public vectors. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "request.h"
-#include "strv.h"
 #include "unit.h"
+#include "request.h"
 
 #define NOW 1000000000
 

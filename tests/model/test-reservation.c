@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "reservation.h"
-#include "strv.h"
 #include "unit.h"
+#include "reservation.h"
 
 #define NOW 1000000
 

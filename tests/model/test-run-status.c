@@ -2,11 +2,8 @@
 
 /* How an agent is doing, in one word. */
 
-#include <string.h>
-
-#include "mem.h"
-#include "run-status.h"
 #include "unit.h"
+#include "run-status.h"
 
 /* A task at this step, and what a worker with this status makes of it. */
 static const struct row {

@@ -2,16 +2,12 @@
 
 /* What agents say at the end of a turn, in each of the ways they have. */
 
-#include <math.h>
-#include <string.h>
+#include "unit.h"
 
-#include "buf.h"
-#include "dice.h"
-#include "json.h"
-#include "mem.h"
+#include <math.h>
+
 #include "said.h"
 #include "update.h"
-#include "unit.h"
 
 #define DONE "I've fixed the parser and committed it.\n\n"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "mem.h"
-#include "scope-path.h"
 #include "unit.h"
+#include "scope-path.h"
 
 TEST(a_place_has_one_shortest_form)
 {

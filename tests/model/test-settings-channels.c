@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "channel.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "unit.h"
+#include "channel.h"
 
 #define HEAD "[people.channels.x]\n"
 
@@ -82,8 +78,9 @@ static const struct {
 	{ "warn", "medium", ESCALATION_WARNING, false, false, false },
 	{ "redirect", "high", ESCALATION_WARNING, true, false, false },
 	{ "redirect", "critical", ESCALATION_CRITICAL, true, true, false },
+	{ "restart", "critical", ESCALATION_WARNING, true, false, false },
+	{ "retry", "critical", ESCALATION_WARNING, true, false, false },
 	{ "pause", "critical", ESCALATION_CRITICAL, true, true, false },
-	{ "abort", "critical", ESCALATION_EMERGENCY, true, true, true },
 };
 
 TEST_ROWS(each_intervention_goes_to_its_channels, nitems(rows))

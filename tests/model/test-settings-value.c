@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What the table says about a single value: type, bounds, description. */
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "settings.h"
-#include "unit.h"
 
 /* A warning may say that it does not fit to another setting. */
 static void

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "settings-world.h"
-#include "settings.h"
-#include "unit.h"
 
 TEST(table_is_well_formed)
 {
@@ -472,12 +463,8 @@ TEST(goals_have_the_names_of_their_design_too)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
 	    "[overseer]\nenabled = true\ntickEvery = \"1m\"\n"
-	    "idleAfter = \"20m\"\nmaxRetries = 3\n"
-	    "minResendInterval = \"7m\"\n"
-	    "backoff = { base = \"1m\", max = \"9m\" }\n"
-	    "[overseer.planner]\nmodel = \"opus\"\nmaxPlanPhases = 2\n"
-	    "maxTasksPerPhase = 3\nmaxSubtasksPerTask = 4\n"
-	    "maxRepairAttempts = 1\n"
+	    "maxRetries = 3\n"
+	    "[overseer.planner]\nmodel = \"opus\"\n"
 	    "[overseer.policy]\nallowAgents = [\"*\"]\n"
 	    "allowCrossAgent = true\n");
 	const struct settings *s = p.settings;
@@ -486,20 +473,21 @@ TEST(goals_have_the_names_of_their_design_too)
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert(settings_bool(s, "plan.enabled"));
 	ck_assert_int_eq(settings_duration(s, "plan.tick_every"), 60000);
-	ck_assert_int_eq(settings_duration(s, "plan.idle_after"), 1200000);
 	ck_assert_int_eq(settings_int(s, "plan.max_retries"), 3);
-	ck_assert_int_eq(
-	    settings_duration(s, "plan.min_resend_interval"), 420000);
-	ck_assert_int_eq(settings_duration(s, "plan.backoff_base"), 60000);
-	ck_assert_int_eq(settings_duration(s, "plan.backoff_max"), 540000);
 	ck_assert(settings_bool(s, "plan.allow_cross_agent"));
 	ck_assert_uint_eq(settings_list(s, "plan.allow_agents", &agents), 1);
 	ck_assert_str_eq(agents[0], "*");
 	ck_assert_str_eq(settings_string(s, "planner.model"), "opus");
-	ck_assert_int_eq(settings_int(s, "planner.max_phases"), 2);
-	ck_assert_int_eq(settings_int(s, "planner.max_tasks"), 3);
-	ck_assert_int_eq(settings_int(s, "planner.max_subtasks"), 4);
-	ck_assert_int_eq(settings_int(s, "planner.max_repair_attempts"), 1);
+}
+
+TEST(the_older_name_of_the_command_for_people_is_known)
+{
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse("[overseer]\nnotify_command = \"mail\"\n");
+
+	ck_assert_uint_eq(p.problems.count, 0);
+	ck_assert_str_eq(
+	    settings_string(p.settings, "people.notify_command"), "mail");
 }
 
 TEST(wrong_values_of_goals_are_refused_in_words)
@@ -514,7 +502,8 @@ TEST(wrong_values_of_goals_are_refused_in_words)
 		{ "plan.allow_agents = \"main\"\n",
 		    "plan.allow_agents: expected a list" },
 		{ "overseer.backoff.base = 0\n",
-		    "plan.backoff_base: expected a duration" },
+		    "overseer.backoff.base does nothing any more: it follows "
+		    "plan.tick_every" },
 		{ "overseer.backoff = 3\n",
 		    "overseer.backoff: expected a table" },
 		{ "overseer.backoff.bse = 3\n",
@@ -531,8 +520,6 @@ TEST(wrong_values_of_goals_are_refused_in_words)
 		    "%s", p.problems.list[0].text);
 		ck_assert_int_eq(
 		    settings_duration(p.settings, "plan.tick_every"), 120000);
-		ck_assert_int_eq(
-		    settings_duration(p.settings, "plan.backoff_base"), 120000);
 	}
 }
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-
-#include "mem.h"
 #include "settings-world.h"
-#include "settings.h"
 #include "silence.h"
-#include "unit.h"
 
 #define TIMEOUT 600000
 #define LATE    (TIMEOUT + 1)
@@ -108,4 +103,28 @@ TEST(every_stage_comes_before_the_overseer)
 			ck_assert_int_le(limits.turn_ms, limits.tool_ms);
 			ck_assert_int_lt(limits.tool_ms + late, times[i]);
 		}
+}
+
+/* Nothing interrupts a session that a person drives. */
+TEST(delegated_work_by_hand_takes_the_steps_that_need_no_session)
+{
+	static const struct {
+		enum stall_class sample;
+		bool vain;
+		enum recovery_policy policy;
+		enum progress_step step;
+	} rows[] = {
+		{ STALL_UNKNOWN, false, RECOVERY_REPLAN, STEP_WARN },
+		{ STALL_SLOW, false, RECOVERY_ESCALATE, STEP_WARN },
+		{ STALL_SLOW, true, RECOVERY_NUDGE, STEP_PAUSE },
+		{ STALL_SLOW, true, RECOVERY_REASSIGN, STEP_RETRY },
+		{ STALL_FAILED, false, RECOVERY_REPLAN, STEP_RETRY },
+		{ STALL_FAILED, false, RECOVERY_UNSET, STEP_PAUSE },
+		{ STALL_WAITING, false, RECOVERY_REASSIGN, STEP_PAUSE },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_int_eq(silence_by_hand(rows[i].sample, rows[i].vain,
+				     rows[i].policy),
+		    rows[i].step);
 }

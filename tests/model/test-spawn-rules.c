@@ -2,20 +2,12 @@
 
 /* Which of the requested agents are accepted. */
 
-#include <string.h>
-
+#include "unit.h"
 #include "agent-card.h"
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "spawn-record.h"
 #include "spawn-rules.h"
-#include "strv.h"
 #include "task-run.h"
 #include "tool-scope.h"
-#include "unit.h"
 
 #define LIST(...) list((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -176,33 +168,6 @@ TEST(no_more_agents_than_may_be_at_work)
 	becomes(&f, "[" CODER "," REVIEWER "]",
 	    "actor:team:coder:coder-1; resource_exhausted; some agents were "
 	    "denied");
-}
-
-TEST(a_full_provider_blocks_only_its_own_models)
-{
-	struct spawn_facts f = root;
-
-	f.provider_limits = LIST("openai=1");
-	f.models = LIST("openai/gpt-5", "");
-	becomes(&f,
-	    "[{\"role\":\"a\",\"task\":\"x\",\"model\":\"openai/o4\"}," CODER
-	    "]",
-	    "provider_limit; actor:team:coder:coder-1; some agents were "
-	    "denied");
-	/* One that was accepted counts for the next. */
-	f.models = LIST("");
-	becomes(&f,
-	    "[{\"role\":\"a\",\"task\":\"x\",\"model\":\"openai/o4\"},"
-	    "{\"role\":\"b\",\"task\":\"x\",\"model\":\"openai/o4\"}]",
-	    "actor:team:a:a-1; provider_limit; some agents were denied");
-	/* That of its card, and that of everybody. */
-	f.models = LIST("openai/gpt-5");
-	f.cards = fleet("openai/gpt-5", NULL);
-	denied_as(&f, "[{\"role\":\"a\",\"task\":\"x\",\"agent\":\"fox\"}]",
-	    "provider_limit");
-	denied_as(&f, "[{\"role\":\"fox\",\"task\":\"x\"}]", "provider_limit");
-	f.default_model = "openai/gpt-5";
-	denied_as(&f, "[" CODER "]", "provider_limit");
 }
 
 TEST(an_agent_that_is_not_in_the_fleet_is_forbidden)

@@ -2,13 +2,7 @@
 
 /* Random histories of a daemon: what no sequence of events may lead to. */
 
-#include <string.h>
-
-#include "dice.h"
-#include "mem.h"
 #include "spiral-history.h"
-#include "spiral.h"
-#include "unit.h"
 
 /* The next event of a random history: the overseer acts as it would, with
  * people and clock changes in between. */

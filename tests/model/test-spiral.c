@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "spiral-history.h"
-#include "spiral.h"
-#include "text.h"
-#include "unit.h"
 
 TEST(first_failure_is_repaired_however_soon)
 {

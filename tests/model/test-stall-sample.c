@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "stall-sample.h"
 #include "unit.h"
+#include "limit.h"
 
 #define MESSAGES 4
 

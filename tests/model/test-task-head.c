@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The lines before a task's prompt. */
-#include <errno.h>
-#include <string.h>
 
-#include "buf.h"
-#include "dice.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "task-head.h"
 #include "unit.h"
+#include "taskfile.h"
 
 #define SHA1   "0123456789abcdef0123456789abcdef01234567"
 #define SHA256 SHA1 "0123456789ABCDEF01234567"
@@ -72,6 +65,22 @@ TEST(who_added_it_is_read_and_written)
 		ck_assert_str_eq(task_head_read(others[i], &head), others[i]);
 		ck_assert_str_eq(head.maker, "");
 	}
+}
+
+TEST(a_recovery_is_a_word_that_a_task_without_a_plan_can_have)
+{
+	static const char text[] =
+	    "Result: report\nRecovery: reassign\n\nDo it";
+	static const char other[] = "Recovery: nudge\nDo it";
+	cleanup_buf struct buf again = BUF_INIT;
+	struct task_head head;
+
+	ck_assert_str_eq(task_head_read(text, &head), "Do it");
+	ck_assert_str_eq(head.recovery, "reassign");
+	task_head_write(&head, "Do it", &again);
+	ck_assert_str_eq(again.data, text);
+	ck_assert_ptr_eq(task_head_read(other, &head), other);
+	ck_assert_ptr_null(head.recovery);
 }
 
 TEST(a_contract_is_taken_or_refused)

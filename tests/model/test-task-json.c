@@ -2,17 +2,9 @@
 
 /* The record of a task. */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "unit.h"
 #include "task-json.h"
 #include "task.h"
-#include "unit.h"
 
 #define NOW 1766502000000
 

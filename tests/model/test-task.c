@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "unit.h"
 #include "excerpt.h"
-#include "json.h"
-#include "mem.h"
 #include "task-run.h"
 #include "task.h"
-#include "text.h"
-#include "unit.h"
 
 #define NOW 1766502000000
 
@@ -590,13 +581,15 @@ TEST(a_task_is_named_by_its_id_its_key_or_its_place)
 		const char *source, *key, *word;
 		int fits;
 	} rows[] = {
-		{ "folder", "a.md", "t17", 4 },
+		{ "folder", "a.md", "t17", 5 },
 		{ "folder", "a.md", "t1", 0 },
-		{ "folder", "a.md", "a.md", 3 },
+		{ "folder", "a.md", "a.md", 4 },
 		{ "folder", "a/T1.1", "T1.1", 0 },
-		{ "plan", "goal_ab/T3.1", "goal_ab/T3.1", 3 },
+		{ "plan", "goal_ab/T3.1", "goal_ab/T3.1", 4 },
 		{ "plan", "goal_ab/T3.1", "goal_a/T3.1", 2 },
 		{ "plan", "goal_ab/T3.1", "g/3.1", 2 },
+		{ "plan", "g2/T3.1", "g2/3.1", 3 },
+		{ "plan", "g20/T3.1", "g2/3.1", 0 },
 		{ "plan", "goal_ab/T3.1", "T3.1", 1 },
 		{ "plan", "goal_ab/T3.1", "3.1", 1 },
 		{ "plan", "goal_ab/T3.1", "/3.1", 0 },
@@ -613,4 +606,23 @@ TEST(a_task_is_named_by_its_id_its_key_or_its_place)
 		ck_assert_msg(task_named("t17", rows[i].source, rows[i].key,
 				  rows[i].word) == rows[i].fits,
 		    "%s", rows[i].word);
+}
+
+/* In the conversation in which it asked, but only its own worker. */
+TEST_ROWS(an_answered_task_keeps_its_conversation, 3)
+{
+	cleanup_task struct task *task = make_taken("x");
+	bool kept = _i == 0;
+
+	task_assign(task, "auto-1", NOW);
+	ck_assert_int_eq(
+	    task_park(task, ASK_QUESTION, "c0ffee", "which?", NOW), 0);
+	task->conversation = xstrdup("id");
+	task->transcript = xstrdup("/id.jsonl");
+	task_unpark(task, "blue", NOW);
+	task_assign(task, _i == 1 ? "auto-2" : "auto-1", NOW);
+	if (_i == 2)
+		task_attempt_failed(task, "no", 3, NOW);
+	ck_assert(kept == (task->conversation != NULL));
+	ck_assert(kept == (task->transcript != NULL));
 }

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "taskfile.h"
 #include "unit.h"
+#include "taskfile.h"
 
 #define FILE_MAX 16 /* tasks in one test */
 

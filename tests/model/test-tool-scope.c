@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "unit.h"
 #include "agent-card.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
 #include "task-run.h"
 #include "tool-scope.h"
-#include "unit.h"
 
 #define REPORTS TOOL_REPORT_PROGRESS "," TOOL_REPORT_COMPLETION
 

@@ -2,20 +2,10 @@
 
 /* Frames are compared with files of tests/model/frames. To write them anew,
  * after a look at what has changed: UNIT_GOLDEN=write test-top-frame. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "file.h"
-#include "grid.h"
-#include "json.h"
-#include "mem.h"
-#include "text.h"
-#include "top-frame.h"
 #include "top-scene.h"
+#include "grid.h"
+#include "top-frame.h"
 #include "top-ui.h"
-#include "unit.h"
 #include "view-doc.h"
 
 static const struct top_facts live = { .live = true, .now_ms = SCENE_NOW_MS };

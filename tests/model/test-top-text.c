@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
-#include "top-head.h"
 #include "unit.h"
+#include "view-private.h"
 
 #define NOW INT64_C(1768546680) /* 2026-01-16 06:58:00 UTC */
 

@@ -1,35 +1,28 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "landing-view.h"
-#include "mem.h"
-#include "task.h"
-#include "top-detail.h"
-#include "top-frame.h"
-#include "top-head.h"
 #include "top-scene.h"
+#include "landing-list.h"
+#include "task.h"
+#include "view-private.h"
+#include "top-frame.h"
 #include "top-ui.h"
-#include "unit.h"
 #include "view-doc.h"
 #include "view-needs.h"
-#include "worker-status.h"
+#include "worker.h"
 
 static struct top_ui ui;
 static struct json_object *view;
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	view = scene_night();
 	top_ui_init(&ui);
 	ui.list_rows = 3;
 }
 
-static void
-end(void)
+void
+unit_after(void)
 {
 	top_ui_release(&ui);
 	json_object_put(view);
@@ -99,15 +92,14 @@ static const struct {
 	{ "", TOP_KEY_END, "auto-10" },
 };
 
-START_TEST(a_key_moves_through_the_rows_in_their_natural_order)
+TEST_ROWS(a_key_moves_through_the_rows_in_their_natural_order, nitems(moves))
 {
 	type(moves[_i].from);
 	assert_action(press(moves[_i].key), TOP_REDRAW, NULL, NULL);
 	ck_assert_str_eq(chosen(), moves[_i].to);
 }
-END_TEST
 
-START_TEST(the_chosen_row_stays_chosen_when_others_come_and_go)
+TEST(the_chosen_row_stays_chosen_when_others_come_and_go)
 {
 	type("jj");
 	ck_assert_str_eq(chosen(), "auto-3");
@@ -116,7 +108,6 @@ START_TEST(the_chosen_row_stays_chosen_when_others_come_and_go)
 	json_object_object_del(view_of(view, "workers"), "auto-3");
 	ck_assert_str_eq(chosen(), "auto-2");
 }
-END_TEST
 
 /* --- what is shown --------------------------------------------------- */
 
@@ -137,7 +128,7 @@ static const struct {
 	{ TOP_KEY_F1, TOP_WORKERS, TOP_PAGE_HELP },
 };
 
-START_TEST(a_key_shows_its_screen_and_escape_goes_back)
+TEST_ROWS(a_key_shows_its_screen_and_escape_goes_back, nitems(shows))
 {
 	assert_action(press(shows[_i].key), TOP_REDRAW, NULL, NULL);
 	ck_assert_int_eq(ui.screen, shows[_i].screen);
@@ -146,9 +137,8 @@ START_TEST(a_key_shows_its_screen_and_escape_goes_back)
 	ck_assert_int_eq(ui.page, TOP_PAGE_NONE);
 	ck_assert_int_eq(ui.screen, shows[_i].screen);
 }
-END_TEST
 
-START_TEST(q_leaves_a_page_and_then_the_program)
+TEST(q_leaves_a_page_and_then_the_program)
 {
 	press('?');
 	assert_action(press('q'), TOP_REDRAW, NULL, NULL);
@@ -157,9 +147,8 @@ START_TEST(q_leaves_a_page_and_then_the_program)
 	assert_action(press(TOP_KEY_F10), TOP_QUIT, NULL, NULL);
 	assert_action(press(TOP_KEY_INTERRUPT), TOP_QUIT, NULL, NULL);
 }
-END_TEST
 
-START_TEST(a_page_scrolls_within_its_lines)
+TEST(a_page_scrolls_within_its_lines)
 {
 	press('?');
 	ui.page_rows = 10;
@@ -176,9 +165,8 @@ START_TEST(a_page_scrolls_within_its_lines)
 	ck_assert_int_eq(ui.scroll, 0);
 	ck_assert_str_eq(chosen(), "auto-1");
 }
-END_TEST
 
-START_TEST(the_filter_is_typed_and_cleared)
+TEST(the_filter_is_typed_and_cleared)
 {
 	type("/PARSEx");
 	press(TOP_KEY_BACKSPACE);
@@ -204,9 +192,8 @@ START_TEST(the_filter_is_typed_and_cleared)
 	ck_assert_uint_eq(ui.filter.len, 0);
 	press(TOP_KEY_BACKSPACE);
 }
-END_TEST
 
-START_TEST(problems_and_the_order_are_toggled)
+TEST(problems_and_the_order_are_toggled)
 {
 	press('p');
 	ck_assert_str_eq(chosen(), "auto-4");
@@ -225,9 +212,8 @@ START_TEST(problems_and_the_order_are_toggled)
 	press('g');
 	ck_assert_str_eq(chosen(), "auto-1");
 }
-END_TEST
 
-START_TEST(space_keeps_the_view_and_gives_it_back)
+TEST(space_keeps_the_view_and_gives_it_back)
 {
 	press(TOP_KEY_SPACE);
 	json_object_object_del(view_of(view, "workers"), "auto-1");
@@ -235,11 +221,10 @@ START_TEST(space_keeps_the_view_and_gives_it_back)
 	press(TOP_KEY_SPACE);
 	ck_assert_str_eq(chosen(), "auto-2");
 }
-END_TEST
 
 /* --- actions --------------------------------------------------------- */
 
-START_TEST(looking_at_a_worker_needs_no_answer)
+TEST(looking_at_a_worker_needs_no_answer)
 {
 	assert_action(press('a'), TOP_ATTACH, "auto-1", NULL);
 	assert_action(press('l'), TOP_LOGS, "auto-1", NULL);
@@ -251,9 +236,8 @@ START_TEST(looking_at_a_worker_needs_no_answer)
 	press('3');
 	assert_action(press('a'), TOP_ATTACH, "auto-2", NULL);
 }
-END_TEST
 
-START_TEST(a_row_without_a_worker_says_so)
+TEST(a_row_without_a_worker_says_so)
 {
 	press('2'); /* a goal */
 	assert_action(press('a'), TOP_REDRAW, NULL, NULL);
@@ -261,9 +245,8 @@ START_TEST(a_row_without_a_worker_says_so)
 	assert_action(press(TOP_KEY_DOWN), TOP_REDRAW, NULL, NULL);
 	ck_assert_ptr_null(ui.notice);
 }
-END_TEST
 
-START_TEST(pause_and_resume_wait_for_y)
+TEST(pause_and_resume_wait_for_y)
 {
 	assert_action(press('P'), TOP_REDRAW, NULL, NULL);
 	ck_assert_int_eq(ui.asked, TOP_PAUSE);
@@ -278,9 +261,8 @@ START_TEST(pause_and_resume_wait_for_y)
 	assert_action(press('y'), TOP_RESUME, "auto-1", NULL);
 	ck_assert_int_eq(ui.asked, TOP_NOTHING);
 }
-END_TEST
 
-START_TEST(a_parked_task_is_resumed_itself)
+TEST(a_parked_task_is_resumed_itself)
 {
 	json_set_string(view_row(view, "tasks", "t94"), "step", "parked");
 	press('2');
@@ -289,9 +271,8 @@ START_TEST(a_parked_task_is_resumed_itself)
 	press('R');
 	assert_action(press('y'), TOP_RESUME, "t94", NULL);
 }
-END_TEST
 
-START_TEST(only_finished_work_is_accepted_or_rejected)
+TEST(only_finished_work_is_accepted_or_rejected)
 {
 	assert_action(press('A'), TOP_REDRAW, NULL, NULL);
 	ck_assert_int_eq(ui.asked, TOP_NOTHING);
@@ -305,9 +286,8 @@ START_TEST(only_finished_work_is_accepted_or_rejected)
 	assert_action(
 	    press(TOP_KEY_ENTER), TOP_REJECT, "auto-1", "no tests, y");
 }
-END_TEST
 
-START_TEST(a_message_is_typed_and_sent_with_enter)
+TEST(a_message_is_typed_and_sent_with_enter)
 {
 	press('M');
 	assert_action(press('q'), TOP_REDRAW, NULL, NULL);
@@ -323,9 +303,8 @@ START_TEST(a_message_is_typed_and_sent_with_enter)
 	assert_action(press(TOP_KEY_ESC), TOP_REDRAW, NULL, NULL);
 	ck_assert_int_eq(ui.asked, TOP_NOTHING);
 }
-END_TEST
 
-START_TEST(other_keys_do_nothing)
+TEST(other_keys_do_nothing)
 {
 	assert_action(press('z'), TOP_NOTHING, NULL, NULL);
 	assert_action(press(TOP_KEY_NONE), TOP_NOTHING, NULL, NULL);
@@ -337,7 +316,6 @@ START_TEST(other_keys_do_nothing)
 	assert_action(press('a'), TOP_NOTHING, NULL, NULL);
 	assert_action(press('j'), TOP_REDRAW, NULL, NULL);
 }
-END_TEST
 
 /* Words of the help, each with a blank before and after it. */
 static void
@@ -365,7 +343,7 @@ assert_explained(const struct buf *help, const char *word)
 	    strstr(help->data, spaced) != NULL, "no help for \"%s\"", word);
 }
 
-START_TEST(help_explains_every_key_and_word)
+TEST(help_explains_every_key_and_word)
 {
 	cleanup_buf struct buf help = BUF_INIT;
 
@@ -388,9 +366,8 @@ START_TEST(help_explains_every_key_and_word)
 		assert_explained(
 		    &help, landing_state_name((enum landing_state)i));
 }
-END_TEST
 
-START_TEST(a_need_leads_to_its_worker_or_task)
+TEST(a_need_leads_to_its_worker_or_task)
 {
 	type("4");
 	ck_assert_str_eq(chosen(), "d-auto-4-a1");
@@ -407,47 +384,4 @@ START_TEST(a_need_leads_to_its_worker_or_task)
 	ck_assert_str_eq(ui.notice, "this row has no worker now");
 	press('R');
 	assert_action(press('y'), TOP_RESUME, "t94", NULL);
-}
-END_TEST
-
-static void
-add_rows(Suite *suite, const TTest *test, int count)
-{
-	TCase *tcase = tcase_create(test->name);
-
-	tcase_add_checked_fixture(tcase, begin, end);
-	tcase_add_loop_test(tcase, test, 0, count);
-	suite_add_tcase(suite, tcase);
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("top-ui");
-	const TTest *const tests[] = {
-		the_chosen_row_stays_chosen_when_others_come_and_go,
-		q_leaves_a_page_and_then_the_program,
-		a_page_scrolls_within_its_lines,
-		the_filter_is_typed_and_cleared,
-		problems_and_the_order_are_toggled,
-		space_keeps_the_view_and_gives_it_back,
-		looking_at_a_worker_needs_no_answer,
-		a_row_without_a_worker_says_so,
-		pause_and_resume_wait_for_y,
-		a_parked_task_is_resumed_itself,
-		only_finished_work_is_accepted_or_rejected,
-		a_message_is_typed_and_sent_with_enter,
-		other_keys_do_nothing,
-		help_explains_every_key_and_word,
-		a_need_leads_to_its_worker_or_task,
-		NULL,
-	};
-
-	for (size_t i = 0; tests[i] != NULL; i++)
-		add_rows(suite, tests[i], 1);
-	add_rows(suite, a_key_moves_through_the_rows_in_their_natural_order,
-	    (int)nitems(moves));
-	add_rows(suite, a_key_shows_its_screen_and_escape_goes_back,
-	    (int)nitems(shows));
-	return suite;
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdint.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "turn.h"
 #include "unit.h"
+#include "turn.h"
 
 static struct said said;
 

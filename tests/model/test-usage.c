@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
-#include "usage.h"
+#include "account.h"
 
 TEST(tokens_are_kept_by_model_and_kind)
 {
@@ -40,6 +35,28 @@ TEST(it_does_not_grow_with_the_number_of_models)
 	ck_assert_uint_eq(usage.count, USAGE_MODELS_MAX);
 	ck_assert_str_eq(usage.models[USAGE_MODELS_MAX - 1].name, USAGE_OTHERS);
 	ck_assert_int_eq(usage_budget_tokens(&usage), 2 * USAGE_MODELS_MAX);
+}
+
+/* Nor does all of it with the number of names that agents can think of. */
+TEST(names_are_kept_once_and_so_many)
+{
+	struct usage a = { 0 }, b = { 0 }, last = { 0 };
+	char name[] = "a";
+
+	usage_add(&a, name, USAGE_INPUT, 1);
+	usage_add(&b, "a", USAGE_INPUT, 1);
+	name[0] = 'b';
+	ck_assert_str_eq(a.models[0].name, "a");
+	ck_assert_ptr_eq(a.models[0].name, b.models[0].name);
+	for (int i = 0; i < USAGE_NAMES_MAX; i++) {
+		cleanup_free char *other = xasprintf("m%d", i);
+
+		last = (struct usage){ 0 };
+		usage_add(&last, other, USAGE_INPUT, 1);
+	}
+	ck_assert_str_eq(last.models[0].name, USAGE_OTHERS);
+	usage_add(&b, "a", USAGE_INPUT, 1);
+	ck_assert_uint_eq(b.count, 1);
 }
 
 TEST(numbers_end_at_a_bound)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /* When work is verified, and what follows from the result. */
-#include <string.h>
 
-#include "artifact-check.h"
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "unit.h"
+#include "contract.h"
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "unit.h"
-#include "verification.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

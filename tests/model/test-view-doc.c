@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
 #include "view-doc.h"
 

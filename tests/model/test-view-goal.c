@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-world.h"
-#include "unit.h"
 #include "view-goal.h"
 #include "view-row.h"
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
 #include "view-doc.h"
 #include "view-needs.h"

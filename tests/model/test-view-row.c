@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "unit.h"
 #include "detection.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "unit.h"
 #include "view-row.h"
 #include "worker.h"
 

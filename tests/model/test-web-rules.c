@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "http-request.h"
-#include "mem.h"
 #include "unit.h"
-#include "web-rules.h"
+#include "http-request.h"
 
 #define PORT  8080
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

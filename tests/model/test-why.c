@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
 #include "plan.h"
 #include "reconcile-scene.h"
-#include "strv.h"
-#include "unit.h"
 #include "why.h"
 
 #define NOW 1000000

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
 #include "work-span.h"
 

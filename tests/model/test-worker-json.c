@@ -2,16 +2,7 @@
 
 /* The record of a worker in state.json. */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
-#include "worker-json.h"
 #include "worker.h"
 
 #define NOW 1000000
@@ -71,6 +62,17 @@ TEST(missing_members_take_their_defaults)
 	cleanup_json struct json_object *other = worker_to_json(fresh);
 
 	ck_assert(json_object_equal(one, other));
+}
+
+/* llmc status reads that of every worker. */
+TEST(what_is_unset_is_not_written)
+{
+	cleanup_worker struct worker *worker = worker_new("adam", NOW);
+	cleanup_json struct json_object *json = worker_to_json(worker);
+
+	ck_assert_int_eq(json_object_object_length(json), 8);
+	ck_assert(!json_object_object_get_ex(json, "task", NULL));
+	ck_assert_int_eq(json_int_or(json, "since_ms", 0), NOW);
 }
 
 TEST(record_names_what_is_wrong)

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "dice.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
 #include "worker.h"
 

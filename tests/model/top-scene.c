@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <inttypes.h>
-#include <string.h>
-
-#include "dice.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "top-scene.h"
 #include "view-doc.h"
 #include "view-needs.h"

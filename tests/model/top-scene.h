@@ -4,7 +4,7 @@
 #ifndef TOP_SCENE_H
 #define TOP_SCENE_H
 
-#include <stdint.h>
+#include "unit.h"
 
 struct dice;
 struct json_object;

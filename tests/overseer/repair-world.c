@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "client.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "people.h"
 #include "repair-world.h"
+#include "client.h"
+#include "people.h"
 #include "respond.h"
 #include "settings.h"
 #include "writer.h"
+
+struct world w;
 
 #define GUARD_MS 90000
 
@@ -53,22 +44,21 @@ void
 respond_repaired(struct overseer *o, enum repair_outcome outcome,
     const char *words, int64_t took_ms, int64_t cost, const char *log)
 {
-	struct world *w = (struct world *)o;
-
+	ck_assert_ptr_eq(o, &w.o);
 	ck_assert_int_ge(took_ms, 0);
-	w->told++;
-	w->cost = cost;
-	w->outcome = outcome;
-	buf_adds(&w->words, words);
-	buf_adds(&w->log, log != NULL ? log : "");
+	w.told++;
+	w.cost = cost;
+	w.outcome = outcome;
+	buf_adds(&w.words, words);
+	buf_adds(&w.log, log != NULL ? log : "");
 }
 
 /* --- the world ------------------------------------------------------- */
 
 static struct settings *
-make_settings(const struct world *w, bool worktree)
+make_settings(bool worktree)
 {
-	struct settings_facts facts = { .root = w->repo->root,
+	struct settings_facts facts = { .root = w.repo->root,
 		.home = "/home/me",
 		.default_branch = "main" };
 	struct settings_problems problems;
@@ -86,79 +76,80 @@ make_settings(const struct world *w, bool worktree)
 }
 
 void
-world_set(struct world *w, const char *key, const char *value)
+world_set(const char *key, const char *value)
 {
-	ck_assert_int_eq(settings_override(w->o.settings, key, value, NULL), 0);
+	ck_assert_int_eq(settings_override(w.o.settings, key, value, NULL), 0);
 }
 
 void
-world_begin(struct world *w, bool worktree)
+world_begin(bool worktree)
 {
-	memset(w, 0, sizeof *w);
-	buf_init(&w->words);
-	buf_init(&w->log);
-	w->repo = repo_new(false);
-	repo_sh(w->repo,
+	memset(&w, 0, sizeof w);
+	buf_init(&w.words);
+	buf_init(&w.log);
+	w.repo = repo_new(false);
+	repo_sh(w.repo,
 	    "printf '.llmc\\n.worktrees\\n' >>.git/info/exclude; "
 	    "mkdir -p .llmc/logs");
-	w->tmux = fake_tmux_new(w->repo->loop);
-	w->o.loop = w->repo->loop;
-	w->o.git = git_new(w->o.loop,
-	    &(struct git_options){ .root = w->repo->root,
+	w.tmux = fake_tmux_new(w.repo->loop);
+	w.o.loop = w.repo->loop;
+	w.o.git = git_new(w.o.loop,
+	    &(struct git_options){ .root = w.repo->root,
 		.home = repair_home,
 		.box = repair_box,
-		.arg = &w->o });
-	w->o.people = people_new(w->o.loop, w->repo->root, "overseer", NULL);
-	w->o.tmux = fake_tmux_port(w->tmux);
-	w->o.workspace.root = xstrdup(w->repo->root);
-	w->o.workspace.git_dir = file_join(w->repo->root, ".git");
-	w->o.workspace.dir = file_join(w->repo->root, ".llmc");
-	w->o.settings = make_settings(w, worktree);
-	w->o.daemon = (struct daemon_process)DAEMON_PROCESS_INIT;
-	w->o.verdict = HEALTH_DIED;
-	w->o.words = xstrdup("the daemon died");
-	w->o.signature = xstrdup("died");
-	w->o.llmc = xstrdup("/opt/llmc");
-	w->session = worktree ?
-	    file_join(w->repo->root, ".worktrees/overseer") :
-	    xstrdup(w->repo->root);
+		.arg = &w.o });
+	w.o.people = people_new(w.o.loop, w.repo->root, "overseer", NULL);
+	w.o.tmux = fake_tmux_port(w.tmux);
+	w.o.workspace.root = xstrdup(w.repo->root);
+	w.o.workspace.git_dir = file_join(w.repo->root, ".git");
+	w.o.workspace.dir = file_join(w.repo->root, ".llmc");
+	w.o.settings = make_settings(worktree);
+	w.o.daemon = (struct daemon_process)DAEMON_PROCESS_INIT;
+	w.o.verdict = HEALTH_DIED;
+	w.o.words = xstrdup("the daemon died");
+	w.o.signature = xstrdup("died");
+	w.o.llmc = xstrdup("/opt/llmc");
+	w.session = worktree ? file_join(w.repo->root, ".worktrees/overseer") :
+			       xstrdup(w.repo->root);
+	unit_at_end(world_end);
 }
 
 static void
-end_agent(struct world *w)
+end_agent(void)
 {
-	if (w->agent == 0)
+	if (w.agent == 0)
 		return;
-	kill(w->agent, SIGKILL);
-	waitpid(w->agent, NULL, 0);
-	w->agent = 0;
+	kill(w.agent, SIGKILL);
+	waitpid(w.agent, NULL, 0);
+	w.agent = 0;
 }
 
 void
-world_end(struct world *w)
+world_end(void)
 {
-	repair_stop(&w->o, true);
-	ck_assert_ptr_null(w->o.repair);
-	end_agent(w);
-	people_free(w->o.people);
-	git_free(w->o.git);
-	fake_tmux_free(w->tmux);
-	settings_free(w->o.settings);
-	workspace_release(&w->o.workspace);
-	free(w->o.words);
-	free(w->o.signature);
-	free(w->o.llmc);
-	free(w->session);
-	repo_free(w->repo);
-	buf_release(&w->words);
-	buf_release(&w->log);
+	if (w.repo == NULL)
+		return;
+	repair_stop(&w.o, true);
+	ck_assert_ptr_null(w.o.repair);
+	end_agent();
+	people_free(w.o.people);
+	git_free(w.o.git);
+	fake_tmux_free(w.tmux);
+	settings_free(w.o.settings);
+	workspace_release(&w.o.workspace);
+	free(w.o.words);
+	free(w.o.signature);
+	free(w.o.llmc);
+	free(w.session);
+	repo_free(take_ptr(&w.repo));
+	buf_release(&w.words);
+	buf_release(&w.log);
 }
 
 /* --- waiting ---------------------------------------------------------- */
 
 struct look {
-	struct world *world;
-	bool (*fn)(struct world *w, const void *arg);
+	bool (*fn)(const void *arg);
 	const void *arg;
 	struct loop_call *call;
 };
@@ -169,8 +160,8 @@ on_pass(void *arg)
 {
 	struct look *look = arg;
 
-	if (look->fn(look->world, look->arg))
-		loop_stop(look->world->o.loop, 0);
+	if (look->fn(look->arg))
+		loop_stop(w.o.loop, 0);
 	else
 		loop_call_request(look->call);
 }
@@ -182,134 +173,132 @@ on_guard(void *arg)
 }
 
 static void
-until(struct world *w, bool (*fn)(struct world *w, const void *arg),
-    const void *arg)
+until(bool (*fn)(const void *arg), const void *arg)
 {
-	struct look look = { .world = w, .fn = fn, .arg = arg };
+	struct look look = { .fn = fn, .arg = arg };
 	struct loop_timer *guard;
 
-	if (fn(w, arg))
+	if (fn(arg))
 		return;
-	guard = loop_after(w->o.loop, GUARD_MS, on_guard, w->o.loop);
-	look.call = loop_call_new(w->o.loop, on_pass, &look);
+	guard = loop_after(w.o.loop, GUARD_MS, on_guard, w.o.loop);
+	look.call = loop_call_new(w.o.loop, on_pass, &look);
 	loop_call_request(look.call);
-	ck_assert_int_eq(loop_run(w->o.loop), 0);
+	ck_assert_int_eq(loop_run(w.o.loop), 0);
 	loop_call_free(look.call);
 	loop_timer_free(guard);
 }
 
 static bool
-is_in_step(struct world *w, const void *arg)
+is_in_step(const void *arg)
 {
-	return w->o.repair == NULL ||
-	    strcmp(operation_step_name(&w->o.repair->op), arg) == 0;
+	return w.o.repair == NULL ||
+	    strcmp(operation_step_name(&w.o.repair->op), arg) == 0;
 }
 
 void
-world_until_step(struct world *w, const char *step)
+world_until_step(const char *step)
 {
-	until(w, is_in_step, step);
+	until(is_in_step, step);
 }
 
 static bool
-tmux_has(struct world *w, const void *arg)
+tmux_has(const void *arg)
 {
-	return strcmp(w->tmux->trace.data, arg) == 0;
+	return strcmp(w.tmux->trace.data, arg) == 0;
 }
 
 void
-world_until_tmux(struct world *w, const char *trace)
+world_until_tmux(const char *trace)
 {
-	until(w, tmux_has, trace);
-	buf_clear(&w->tmux->trace);
+	until(tmux_has, trace);
+	buf_clear(&w.tmux->trace);
 }
 
 static bool
-tmux_holds(struct world *w, const void *arg)
+tmux_holds(const void *arg)
 {
-	return strstr(w->tmux->trace.data, arg) != NULL;
+	return strstr(w.tmux->trace.data, arg) != NULL;
 }
 
 void
-world_until_typed(struct world *w, const char *words)
+world_until_typed(const char *words)
 {
-	until(w, tmux_holds, words);
-	buf_clear(&w->tmux->trace);
+	until(tmux_holds, words);
+	buf_clear(&w.tmux->trace);
 }
 
 static bool
-is_looking(struct world *w, const void *arg)
+is_looking(const void *arg)
 {
 	(void)arg;
-	return w->o.repair->agent.looking;
+	return w.o.repair->agent.looking;
 }
 
 void
-world_until_looking(struct world *w)
+world_until_looking(void)
 {
-	until(w, is_looking, NULL);
+	until(is_looking, NULL);
 }
 
 static bool
-is_told(struct world *w, const void *arg)
+is_told(const void *arg)
 {
 	(void)arg;
-	return w->told > 0;
+	return w.told > 0;
 }
 
 void
-world_until_over(struct world *w)
+world_until_over(void)
 {
-	until(w, is_told, NULL);
+	until(is_told, NULL);
 }
 
 void
-world_until_told(
-    struct world *w, enum repair_outcome outcome, const char *words)
+world_until_told(enum repair_outcome outcome, const char *words)
 {
-	world_until_over(w);
-	ck_assert_int_eq(w->told, 1);
+	world_until_over();
+	ck_assert_int_eq(w.told, 1);
 	ck_assert_str_eq(
-	    repair_outcome_name(w->outcome), repair_outcome_name(outcome));
-	ck_assert_str_eq(w->words.data, words);
-	ck_assert_ptr_null(w->o.repair);
+	    repair_outcome_name(w.outcome), repair_outcome_name(outcome));
+	ck_assert_str_eq(w.words.data, words);
+	ck_assert_ptr_null(w.o.repair);
 }
 
 /* --- the agent ------------------------------------------------------- */
 
 void
-world_agent(struct world *w)
+world_agent(void)
 {
-	end_agent(w);
-	w->agent = fork();
-	ck_assert_int_ge(w->agent, 0);
-	if (w->agent == 0) {
+	end_agent();
+	w.agent = fork();
+	ck_assert_int_ge(w.agent, 0);
+	if (w.agent == 0) {
 		signal(SIGTERM, SIG_DFL);
 		for (;;)
 			pause();
 	}
-	w->tmux->pid = w->agent;
+	w.tmux->pid = w.agent;
 }
 
 void
-world_agent_exits(struct world *w)
+world_agent_exits(void)
 {
 	siginfo_t info;
 
-	kill(w->agent, SIGKILL);
+	kill(w.agent, SIGKILL);
 	ck_assert_int_eq(
-	    waitid(P_PID, (id_t)w->agent, &info, WEXITED | WNOWAIT), 0);
+	    waitid(P_PID, (id_t)w.agent, &info, WEXITED | WNOWAIT), 0);
 }
 
 int
-world_hook(struct world *w, const char *event, const char *data)
+world_hook(const char *event, const char *data)
 {
-	const struct repair_agent *a = &w->o.repair->agent;
+	const struct repair_agent *a = &w.o.repair->agent;
 	cleanup_free char *line = xasprintf(
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hook.event\","
 	    "\"params\":{\"event\":\"%s\",\"worker\":\"overseer\","
 	    "\"generation\":%llu,\"id\":\"h%d\",\"data\":%s}}\n",
-	    event, (unsigned long long)a->record.generation, w->hooks++, data);
+	    event, (unsigned long long)a->record.generation, w.hooks++, data);
 	int fd = client_dial(a->socket, 0, NULL);
 
 	ck_assert_int_ge(fd, 0);
@@ -323,13 +312,13 @@ struct answer {
 };
 
 static bool
-is_answered(struct world *w, const void *arg)
+is_answered(const void *arg)
 {
 	struct answer *answer = *(struct answer *const *)arg;
 	char part[4096];
 	ssize_t n = read(answer->fd, part, sizeof part);
 
-	(void)w;
+	(void)&w;
 	if (n > 0)
 		buf_add(&answer->text, part, (size_t)n);
 	ck_assert_int_ne(n, 0);
@@ -337,42 +326,42 @@ is_answered(struct world *w, const void *arg)
 }
 
 char *
-world_answer(struct world *w, int fd)
+world_answer(int fd)
 {
 	struct answer answer = { .fd = fd, .text = BUF_INIT }, *self = &answer;
 
-	until(w, is_answered, &self);
+	until(is_answered, &self);
 	close(fd);
 	return buf_take(&answer.text);
 }
 
 void
-world_finds(struct world *w)
+world_finds(void)
 {
-	repo_sh(w->repo, "echo 'it was the weather' >.llmc/remedy/finding.txt");
+	repo_sh(w.repo, "echo 'it was the weather' >.llmc/remedy/finding.txt");
 }
 
 char *
-world_stops(struct world *w)
+world_stops(void)
 {
-	return world_answer(w, world_hook(w, "Stop", "{}"));
+	return world_answer(world_hook("Stop", "{}"));
 }
 
 void
-world_agent_ready(struct world *w)
+world_agent_ready(void)
 {
 	cleanup_free char *paste = NULL, *submit = NULL;
-	const struct repair_agent *a = &w->o.repair->agent;
+	const struct repair_agent *a = &w.o.repair->agent;
 
-	world_until_tmux(w, "kill start");
+	world_until_tmux("kill start");
 	free(world_answer(
-	    w, world_hook(w, "SessionStart", "{\"source\":\"startup\"}")));
+	    world_hook("SessionStart", "{\"source\":\"startup\"}")));
 	paste =
 	    xasprintf("paste [llmc o%llu] ", (unsigned long long)a->receipts);
-	until(w, tmux_holds, paste);
-	world_until_typed(w, "mend it");
+	until(tmux_holds, paste);
+	world_until_typed("mend it");
 	submit = xasprintf("{\"prompt\":\"[llmc o%llu] and so on\"}",
 	    (unsigned long long)a->receipts);
-	free(world_answer(w, world_hook(w, "UserPromptSubmit", submit)));
+	free(world_answer(world_hook("UserPromptSubmit", submit)));
 	ck_assert(a->record.busy);
 }

@@ -8,14 +8,14 @@
 #ifndef REPAIR_WORLD_H
 #define REPAIR_WORLD_H
 
-#include "buf.h"
+#include "base.h"
 #include "fake-tmux.h"
 #include "overseer.h"
 #include "repair.h"
 #include "repo.h"
 
-struct world {
-	struct overseer o; /* first */
+extern struct world {
+	struct overseer o;
 	struct repo *repo;
 	struct fake_tmux *tmux;
 	pid_t agent; /* 0 = none */
@@ -27,41 +27,40 @@ struct world {
 	enum repair_outcome outcome;
 	struct buf words, log;
 	int64_t cost;
-};
+} w;
 
 /* worktree: overseer.remediation_worktree. */
-void world_begin(struct world *w, bool worktree);
-void world_end(struct world *w);
-void world_set(struct world *w, const char *key, const char *value);
+void world_begin(bool worktree);
+void world_end(void);
+void world_set(const char *key, const char *value);
 
 /* Run the loop until the repair is in that step, or has ended. */
-void world_until_step(struct world *w, const char *step);
+void world_until_step(const char *step);
 /* Run the loop until tmux got this request; clears the trace. */
-void world_until_tmux(struct world *w, const char *trace);
+void world_until_tmux(const char *trace);
 /* Run the loop until something with these words is typed; the same. */
-void world_until_typed(struct world *w, const char *words);
+void world_until_typed(const char *words);
 /* Run the loop until the result of the agent is being checked. */
-void world_until_looking(struct world *w);
+void world_until_looking(void);
 /* Run the loop until it has ended. */
-void world_until_over(struct world *w);
+void world_until_over(void);
 /* The same, with this outcome and these words. */
-void world_until_told(
-    struct world *w, enum repair_outcome outcome, const char *words);
+void world_until_told(enum repair_outcome outcome, const char *words);
 
 /* The agent is launched, reports its start and accepts its prompt. */
-void world_agent(struct world *w);
-void world_agent_ready(struct world *w);
-void world_agent_exits(struct world *w);
+void world_agent(void);
+void world_agent_ready(void);
+void world_agent_exits(void);
 
 /* Send a hook of the agent, data as JSON text. Returns the descriptor on which
  * the answer will arrive. */
-int world_hook(struct world *w, const char *event, const char *data);
+int world_hook(const char *event, const char *data);
 /* Wait for that answer; the caller frees it. */
-char *world_answer(struct world *w, int fd);
+char *world_answer(int fd);
 /* It writes a finding: it was the weather. */
-void world_finds(struct world *w);
+void world_finds(void);
 #define WORLD_FOUND "the agent found: it was the weather"
 /* Both, for a Stop. */
-char *world_stops(struct world *w);
+char *world_stops(void);
 
 #endif

@@ -2,18 +2,14 @@
 
 /* The overseer and the socket of the page: the test is the daemon. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "fd-channel.h"
-#include "loopback.h"
-#include "mem.h"
-#include "overseer.h"
 #include "unit.h"
-#include "web-rules.h"
+
+#include <sys/socket.h>
+
+#include "http-request.h"
+#include "http-server.h"
+#include "overseer.h"
+#include "relay.h"
 
 static struct kept_listener kept;
 static int ends[2];

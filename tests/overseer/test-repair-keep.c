@@ -2,15 +2,7 @@
 
 /* What lies uncommitted where a repair works is not lost. */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "file.h"
-#include "mem.h"
 #include "repair-world.h"
-#include "unit.h"
 
 #define SAVED                                     \
 	"git for-each-ref --format='%(refname)' " \
@@ -23,12 +15,12 @@ static const char mine[] =
     "user.email u@e.org";
 
 static void
-work(struct world *w)
+work(void)
 {
-	world_agent(w);
-	repair_begin(&w->o);
-	world_until_step(w, "work");
-	world_agent_ready(w);
+	world_agent();
+	repair_begin(&w.o);
+	world_until_step("work");
+	world_agent_ready();
 }
 
 /* The number of files is the same, or smaller, in each of these. */
@@ -52,22 +44,21 @@ TEST(a_repair_that_throws_work_away_has_failed)
 
 	for (size_t i = 0; i < nitems(table); i++) {
 		cleanup_free char *restored = NULL;
-		struct world w;
 
-		world_begin(&w, false);
+		world_begin(false);
 		repo_sh(w.repo, mine);
 		restored = xstrdup(repo_sh(
 		    w.repo, "git status --porcelain; cat a.txt s.txt u.txt"));
-		work(&w);
+		work();
 		/* Nothing was touched. */
 		ck_assert_str_eq(repo_sh(w.repo,
 				     "git status --porcelain; "
 				     "cat a.txt s.txt u.txt"),
 		    restored);
 		repo_sh(w.repo, table[i].what);
-		world_finds(&w);
-		free(world_stops(&w));
-		world_until_over(&w);
+		world_finds();
+		free(world_stops());
+		world_until_over();
 		ck_assert_int_eq(w.outcome, REPAIR_FAILED);
 		ck_assert_msg(strstr(w.words.data, table[i].named) != NULL,
 		    "%s: %s", table[i].what, w.words.data);
@@ -78,23 +69,20 @@ TEST(a_repair_that_throws_work_away_has_failed)
 			"s=$(" SAVED "); git show $s:a.txt $s:s.txt "
 			"$s:u.txt; git show $s^2:s.txt"),
 		    "one\nmine\nstaged\nlater\nu\nstaged");
-		world_end(&w);
+		world_end();
 	}
 }
 
 TEST(a_repair_that_leaves_it_alone_is_completed)
 {
-	struct world w;
-
-	world_begin(&w, false);
+	world_begin(false);
 	repo_sh(w.repo, mine);
-	work(&w);
+	work();
 	repo_sh(w.repo,
 	    "echo fix >fix.txt; git add fix.txt; "
 	    "git commit -q -m fix fix.txt; touch a.txt u.txt");
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
-	world_end(&w);
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, "the agent finished");
 }
 
 /* Editors, logs and databases write while a repair runs. */
@@ -104,16 +92,15 @@ TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 	cleanup_free char *command =
 	    xasprintf("cat >'%s.new'; mv '%s.new' '%s'", file, file, file);
 	cleanup_buf struct buf told = BUF_INIT;
-	struct world w;
 
-	world_begin(&w, false);
-	world_set(&w, "people.notify_command", command);
+	world_begin(false);
+	world_set("people.notify_command", command);
 	repo_sh(w.repo, mine);
-	work(&w);
+	work();
 	repo_sh(w.repo, "echo more >>a.txt; echo other >u.txt");
-	world_finds(&w);
-	free(world_stops(&w));
-	world_until_over(&w);
+	world_finds();
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
 	    WORLD_FOUND
@@ -122,7 +109,7 @@ TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "s=$(" SAVED "); git show $s:a.txt $s:u.txt"),
 	    "one\nmine\nu");
-	world_end(&w); /* waits for the command */
+	world_end(); /* waits for the command */
 	ck_assert_int_eq(file_read(file, 65536, &told, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(told.data, "a.txt, u.txt"));
 	ck_assert_ptr_nonnull(strstr(told.data, "salvage"));
@@ -131,34 +118,28 @@ TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 /* A clean checkout needs no ref. */
 TEST(nothing_uncommitted_is_no_ref)
 {
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
-	world_finds(&w);
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
+	world_begin(false);
+	work();
+	world_finds();
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
 	ck_assert_str_eq(repo_sh(w.repo, SAVED), "");
-	world_end(&w);
 }
 
 /* However it ends, the person is told. */
 TEST(one_that_gives_up_is_compared_too)
 {
-	struct world w;
-
-	world_begin(&w, false);
+	world_begin(false);
 	repo_sh(w.repo, mine);
-	work(&w);
+	work();
 	repo_sh(w.repo,
 	    "rm u.txt; echo help >.llmc/manual_intervention_needed_x.txt");
-	free(world_stops(&w));
-	world_until_over(&w);
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_GAVE_UP);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
 	    "a person is needed; and 1 file that was not committed has been "
 	    "thrown away: u.txt"));
-	world_end(&w);
 }
 
 TEST(without_a_way_to_save_a_person_is_told)
@@ -167,18 +148,17 @@ TEST(without_a_way_to_save_a_person_is_told)
 	cleanup_free char *command =
 	    xasprintf("cat >'%s.new'; mv '%s.new' '%s'", file, file, file);
 	cleanup_buf struct buf told = BUF_INIT;
-	struct world w;
 
-	world_begin(&w, false);
-	world_set(&w, "people.notify_command", command);
+	world_begin(false);
+	world_set("people.notify_command", command);
 	repo_sh(w.repo, mine);
 	repo_sh(w.repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
-	work(&w);
-	world_finds(&w);
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
+	work();
+	world_finds();
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
 	ck_assert_str_eq(repo_sh(w.repo, "cat a.txt"), "one\nmine");
-	world_end(&w); /* waits for the command */
+	world_end(); /* waits for the command */
 	ck_assert_int_eq(file_read(file, 65536, &told, NULL), 0);
 	ck_assert_ptr_nonnull(strstr(told.data, "cannot be saved"));
 }
@@ -186,69 +166,62 @@ TEST(without_a_way_to_save_a_person_is_told)
 /* A big file cannot be saved, and is no reason to leave all else broken. */
 TEST(a_big_file_is_left_out)
 {
-	struct world w;
-
-	world_begin(&w, false);
+	world_begin(false);
 	repo_sh(w.repo, "truncate -s 60G big; echo u >u.txt");
-	work(&w);
-	world_finds(&w);
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
+	work();
+	world_finds();
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "git ls-tree --name-only $(" SAVED "); ls"),
 	    "a.txt\nu.txt\na.txt\nbig\nu.txt");
-	world_end(&w);
 }
 
 /* The fix of an earlier repair that could not land. */
 TEST(the_worktree_of_repairs_is_saved_before_the_next)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo,
 	    "cd .worktrees/overseer; echo fixed >fixed.txt; git add fixed.txt; "
 	    "git commit -qm fix; echo half >half.txt; cd ../..; "
 	    "echo in-the-way >fixed.txt");
 	repair_stop(&w.o, true);
 	ck_assert_ptr_null(w.o.repair);
-	world_agent_exits(&w);
-	world_agent(&w);
+	world_agent_exits();
+	world_agent();
 	repair_begin(&w.o);
-	world_until_step(&w, "work");
+	world_until_step("work");
 	ck_assert_str_eq(
 	    repo_sh(w.repo,
 		"s=$(" SAVED "); git show $s:fixed.txt $s:half.txt; "
 		"ls .worktrees/overseer"),
 	    "fixed\nhalf\na.txt");
 	repair_stop(&w.o, true);
-	world_end(&w);
 }
 
 TEST(it_can_be_ended_while_it_saves_and_compares)
 {
 	for (int i = 0; i < 4; i++) {
 		bool drop = i % 2 == 1, compare = i / 2 == 1;
-		struct world w;
 
-		world_begin(&w, false);
+		world_begin(false);
 		repo_sh(w.repo, mine);
-		world_agent(&w);
+		world_agent();
 		repair_begin(&w.o);
 		if (compare) {
-			world_until_step(&w, "work");
-			world_agent_ready(&w);
-			world_finds(&w);
-			free(world_stops(&w));
+			world_until_step("work");
+			world_agent_ready();
+			world_finds();
+			free(world_stops());
 		}
-		world_until_step(&w, compare ? "compare" : "keep");
+		world_until_step(compare ? "compare" : "keep");
 		ck_assert_ptr_nonnull(w.o.repair);
 		repair_stop(&w.o, drop);
 		if (!drop)
-			world_until_over(&w);
+			world_until_over();
 		ck_assert_ptr_null(w.o.repair);
 		ck_assert_int_eq(w.told, 1);
-		world_end(&w);
+		world_end();
 	}
 }

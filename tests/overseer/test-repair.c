@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "file.h"
-#include "history.h"
-#include "loop.h"
-#include "mem.h"
 #include "repair-world.h"
-#include "unit.h"
+#include "history.h"
 
 /* Run until the agent is working. */
 static void
-work(struct world *w)
+work(void)
 {
-	world_agent(w);
-	repair_begin(&w->o);
-	world_until_step(w, "work");
-	world_agent_ready(w);
+	world_agent();
+	repair_begin(&w.o);
+	world_until_step("work");
+	world_agent_ready();
 }
 
 /* The agent commits in its worktree. */
@@ -34,11 +23,11 @@ static const char fix[] = "cd .worktrees/overseer && echo fixed >fixed.txt && "
 	"--format='%(refname)' refs/llmc/salvage/overseer):"
 
 static void
-expect_report(struct world *w, const char *words)
+expect_report(const char *words)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	ck_assert_int_eq(file_read(w->log.data, 1 << 22, &text, NULL), 0);
+	ck_assert_int_eq(file_read(w.log.data, 1 << 22, &text, NULL), 0);
 	ck_assert_msg(strstr(text.data, words) != NULL, "%s", text.data);
 }
 
@@ -47,101 +36,86 @@ expect_report(struct world *w, const char *words)
 TEST(a_turn_that_ends_cleanly_completes_it)
 {
 	cleanup_free char *answer = NULL;
-	struct world w;
 
-	world_begin(&w, false);
-	work(&w);
+	world_begin(false);
+	work();
 	ck_assert_int_eq(w.o.state, STATE_REMEDIATING);
 	ck_assert_int_eq(w.o.attempt, 1);
-	world_finds(&w);
-	answer = world_stops(&w);
+	world_finds();
+	answer = world_stops();
 	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
-	expect_report(&w, "Outcome: completed (" WORLD_FOUND ")");
-	world_end(&w);
+	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
+	expect_report("Outcome: completed (" WORLD_FOUND ")");
 }
 
 TEST(one_that_leaves_changes_is_asked_to_tidy_up)
 {
 	cleanup_free char *first = NULL, *second = NULL;
-	struct world w;
 
-	world_begin(&w, false);
+	world_begin(false);
 	repo_sh(w.repo, "echo mine >of-the-user.txt"); /* was there before */
-	work(&w);
+	work();
 	repo_sh(w.repo, "echo x >left.txt");
-	first = world_stops(&w);
+	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
 	ck_assert_ptr_nonnull(strstr(first, "1 file is in "));
 	repo_sh(w.repo, "git add left.txt && git commit -qm tidy");
-	second = world_stops(&w);
+	second = world_stops();
 	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, "the agent finished");
-	expect_report(&w, "left.txt"); /* what changed */
-	world_end(&w);
+	world_until_told(REPAIR_COMPLETED, "the agent finished");
+	expect_report("left.txt"); /* what changed */
 }
 
 TEST(one_that_does_not_tidy_up_needs_a_person)
 {
 	cleanup_free char *manual = NULL;
-	struct world w;
 
-	world_begin(&w, false);
-	work(&w);
+	world_begin(false);
+	work();
 	repo_sh(w.repo, "echo x >left.txt; echo y >too.txt");
-	free(world_stops(&w));
-	free(world_stops(&w));
+	free(world_stops());
+	free(world_stops());
 	world_until_told(
-	    &w, REPAIR_GAVE_UP, "it left changes that are not committed");
+	    REPAIR_GAVE_UP, "it left changes that are not committed");
 	manual = history_manual_file(&w.o.workspace);
 	ck_assert_ptr_nonnull(manual);
-	world_end(&w);
 }
 
 TEST(one_that_asks_for_a_person_gives_up)
 {
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
+	world_begin(false);
+	work();
 	repo_sh(w.repo, "echo help >.llmc/manual_intervention_needed_x.txt");
-	free(world_stops(&w));
+	free(world_stops());
 	world_until_told(
-	    &w, REPAIR_GAVE_UP, "the agent says that a person is needed");
-	world_end(&w);
+	    REPAIR_GAVE_UP, "the agent says that a person is needed");
 }
 
 TEST(an_end_that_nobody_waits_for_is_judged_too)
 {
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
+	world_begin(false);
+	work();
 	repo_sh(w.repo, "echo x >left.txt");
-	free(world_answer(&w,
-	    world_hook(&w, "Notification",
-		"{\"notification_type\":\"idle_prompt\"}")));
-	world_until_typed(&w, "1 file is in ");
-	world_end(&w);
+	free(world_answer(world_hook(
+	    "Notification", "{\"notification_type\":\"idle_prompt\"}")));
+	world_until_typed("1 file is in ");
 }
 
 TEST(a_second_stop_is_not_judged_beside_the_first)
 {
 	cleanup_free char *first = NULL, *second = NULL;
-	struct world w;
 	int a, b;
 
-	world_begin(&w, false);
-	work(&w);
-	world_finds(&w);
-	a = world_hook(&w, "Stop", "{}");
-	b = world_hook(&w, "Stop", "{}");
-	second = world_answer(&w, b);
-	first = world_answer(&w, a);
+	world_begin(false);
+	work();
+	world_finds();
+	a = world_hook("Stop", "{}");
+	b = world_hook("Stop", "{}");
+	second = world_answer(b);
+	first = world_answer(a);
 	ck_assert_ptr_nonnull(strstr(first, "\"result\":null"));
 	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
-	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
-	world_end(&w);
+	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
 }
 
 TEST(other_methods_are_refused)
@@ -149,40 +123,35 @@ TEST(other_methods_are_refused)
 	static const char line[] =
 	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"worker.start\"}\n";
 	cleanup_free char *answer = NULL;
-	struct world w;
 	int fd;
 
-	world_begin(&w, false);
-	work(&w);
-	fd = world_hook(&w, "SubagentStop", "{}");
-	free(world_answer(&w, dup(fd)));
+	world_begin(false);
+	work();
+	fd = world_hook("SubagentStop", "{}");
+	free(world_answer(dup(fd)));
 	ck_assert_int_eq(write(fd, line, strlen(line)), (ssize_t)strlen(line));
-	answer = world_answer(&w, fd);
+	answer = world_answer(fd);
 	ck_assert_ptr_nonnull(strstr(answer, "-32601"));
-	world_end(&w);
 }
 
 /* --- in a worktree ---------------------------------------------------- */
 
 TEST(a_fix_lands_as_one_commit)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	ck_assert_str_eq(w.o.repair->cwd, w.session);
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo,
 	    "echo meanwhile >b.txt && git add b.txt && "
 	    "git commit -qm meanwhile");
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, "the fix has landed");
 	ck_assert_str_eq(repo_sh(w.repo, "git log -2 --format=%s"),
 	    "Repair by the overseer\nmeanwhile");
 	ck_assert_str_eq(repo_sh(w.repo, "cat fixed.txt"), "fixed");
 	ck_assert_str_eq(repo_sh(w.repo, "git rev-parse main"),
 	    repo_sh(w.repo, "git -C .worktrees/overseer rev-parse HEAD"));
-	world_end(&w);
 }
 
 /* The rules for all work hold for it, too. */
@@ -206,14 +175,13 @@ static const struct {
 TEST_ROWS(a_fix_is_checked_before_it_lands, nitems(rules))
 {
 	cleanup_free char *text = xasprintf("%s%s", fix, rules[_i].more);
-	struct world w;
 
-	world_begin(&w, true);
-	world_set(&w, rules[_i].key, rules[_i].value);
-	work(&w);
+	world_begin(true);
+	world_set(rules[_i].key, rules[_i].value);
+	work();
 	repo_sh(w.repo, text);
-	free(world_stops(&w));
-	world_until_over(&w);
+	free(world_stops());
+	world_until_over();
 	ck_assert_msg(w.outcome == rules[_i].outcome, "%s", w.words.data);
 	if (rules[_i].words != NULL)
 		ck_assert_msg(strstr(w.words.data, rules[_i].words) != NULL,
@@ -227,37 +195,31 @@ TEST_ROWS(a_fix_is_checked_before_it_lands, nitems(rules))
 		ck_assert_ptr_null(manual);
 		ck_assert_str_eq(repo_sh(w.repo, SAVED "fixed.txt"), "fixed");
 	}
-	world_end(&w);
 }
 
 TEST(a_fix_that_somebody_made_needs_no_landing)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo,
 	    "echo fixed >fixed.txt && git add fixed.txt && "
 	    "git commit -qm theirs");
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "there was nothing to land");
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, "there was nothing to land");
 	ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"), "theirs");
-	world_end(&w);
 }
 
 TEST(a_fix_that_conflicts_is_kept)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo,
 	    "echo other >fixed.txt && git add fixed.txt && "
 	    "git commit -qm theirs");
-	free(world_stops(&w));
-	world_until_over(&w);
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
 	    "the fix conflicts with the default branch; what it left and did "
@@ -268,55 +230,45 @@ TEST(a_fix_that_conflicts_is_kept)
 			     "--format='%(refname)' refs/llmc/salvage/overseer)"
 			     " | grep -x fix"),
 	    "fix");
-	world_end(&w);
 }
 
 TEST(a_checkout_in_the_way_keeps_the_fix)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo, "echo dirty >>a.txt");
-	free(world_stops(&w));
-	world_until_over(&w);
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
 	ck_assert_ptr_nonnull(strstr(w.words.data, "the fix cannot land: "));
-	world_end(&w);
 }
 
 TEST(what_is_in_the_way_is_moved_aside)
 {
-	struct world w;
-
-	world_begin(&w, true);
+	world_begin(true);
 	repo_sh(w.repo,
 	    "mkdir -p .worktrees/overseer && "
 	    "echo x >.worktrees/overseer/in-the-way");
-	work(&w);
+	work();
 	ck_assert_str_eq(w.o.repair->cwd, w.session);
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "cat .worktrees/overseer.kept-*/in-the-way"), "x");
 	repo_sh(w.repo, fix);
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
-	world_end(&w);
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, "the fix has landed");
 }
 
 /* Not even then in the user's checkout. */
 TEST(without_a_worktree_it_works_in_its_folder)
 {
-	struct world w;
-
-	world_begin(&w, true);
+	world_begin(true);
 	repo_sh(w.repo, "rmdir .worktrees 2>/dev/null; echo x >.worktrees");
-	work(&w);
+	work();
 	ck_assert_str_eq(w.o.repair->desk, w.o.repair->folder);
-	world_finds(&w);
-	free(world_stops(&w));
-	world_until_told(&w, REPAIR_COMPLETED, WORLD_FOUND);
-	world_end(&w);
+	world_finds();
+	free(world_stops());
+	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
 }
 
 /* --- without a result -------------------------------------------------- */
@@ -324,122 +276,105 @@ TEST(without_a_worktree_it_works_in_its_folder)
 TEST(one_that_changed_nothing_is_asked_and_not_completed)
 {
 	cleanup_free char *first = NULL, *second = NULL;
-	struct world w;
 
-	world_begin(&w, true);
-	work(&w);
-	first = world_stops(&w);
+	world_begin(true);
+	work();
+	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
 	ck_assert_ptr_nonnull(strstr(first, "/.llmc/remedy/finding.txt"));
-	second = world_stops(&w);
+	second = world_stops();
 	ck_assert_ptr_nonnull(strstr(second, "\"result\":null"));
-	world_until_told(&w, REPAIR_NO_FIX,
-	    "the agent changed nothing and wrote no finding");
-	world_end(&w);
+	world_until_told(
+	    REPAIR_NO_FIX, "the agent changed nothing and wrote no finding");
 }
 
 TEST(a_finding_of_an_earlier_repair_does_not_count)
 {
 	cleanup_free char *first = NULL;
-	struct world w;
 
-	world_begin(&w, true);
+	world_begin(true);
 	repo_sh(w.repo, "mkdir -p .llmc/remedy");
-	world_finds(&w);
-	work(&w);
-	first = world_stops(&w);
+	world_finds();
+	work();
+	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
-	world_end(&w);
 }
 
 /* The agent may be in a box, and what it writes there is not followed. */
 TEST(a_link_is_no_finding)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, "ln -s /etc/passwd .llmc/remedy/finding.txt");
-	free(world_stops(&w));
-	free(world_stops(&w));
-	world_until_over(&w);
+	free(world_stops());
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_NO_FIX);
-	world_end(&w);
 }
 
 TEST(what_is_not_committed_is_saved_and_the_fix_lands)
 {
 	cleanup_free char *first = NULL;
-	struct world w;
 
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo, "echo half >.worktrees/overseer/half.txt");
-	first = world_stops(&w);
+	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "1 file is in "));
-	free(world_stops(&w));
-	world_until_over(&w);
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
 	    "the fix has landed; what it left and did not land is kept as "));
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "cat fixed.txt; ls"), "fixed\na.txt\nfixed.txt");
 	ck_assert_str_eq(repo_sh(w.repo, SAVED "half.txt"), "half");
-	world_end(&w);
 }
 
 TEST(a_record_that_cannot_be_written_is_said)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, "rm -r .llmc/logs; echo x >.llmc/logs");
-	world_finds(&w);
-	free(world_stops(&w));
-	world_until_over(&w);
+	world_finds();
+	free(world_stops());
+	world_until_over();
 	ck_assert_int_eq(w.outcome, REPAIR_COMPLETED);
 	ck_assert_ptr_nonnull(strstr(w.words.data,
 	    WORLD_FOUND "; there is no record of the repair: cannot write "));
 	ck_assert_str_eq(w.log.data, "");
-	world_end(&w);
 }
 
 TEST(it_asks_for_a_person_in_its_folder)
 {
 	cleanup_free char *manual = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
-	struct world w;
 
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	ck_assert_int_eq(
 	    file_replace(w.o.repair->request, "buy a disk\n", 11, 0600, NULL),
 	    0);
-	free(world_stops(&w));
+	free(world_stops());
 	world_until_told(
-	    &w, REPAIR_GAVE_UP, "the agent says that a person is needed");
+	    REPAIR_GAVE_UP, "the agent says that a person is needed");
 	manual = history_manual_file(&w.o.workspace);
 	ck_assert_ptr_nonnull(manual);
 	ck_assert_int_eq(file_read(manual, 4096, &text, NULL), 0);
 	ck_assert_str_eq(text.data, "buy a disk");
-	world_end(&w);
 }
 
 TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	work(&w);
+	world_begin(true);
+	work();
 	repo_sh(w.repo, fix);
-	free(world_stops(&w));
-	world_until_step(&w, "rebase");
-	world_agent_exits(&w);
-	world_until_told(&w, REPAIR_COMPLETED, "the fix has landed");
+	free(world_stops());
+	world_until_step("rebase");
+	world_agent_exits();
+	world_until_told(REPAIR_COMPLETED, "the fix has landed");
 	ck_assert_str_eq(w.tmux->trace.data, "kill");
-	world_end(&w);
 }
 
 /* --- stopped, too late, dropped, in every step ------------------------- */
@@ -468,36 +403,35 @@ static const struct {
 };
 
 static void
-reach(struct world *w, size_t i)
+reach(size_t i)
 {
-	world_set(w, "repo.setup_command", "sleep 0.2");
-	world_set(w, "auto.check_command", "sleep 0.2");
-	world_agent(w);
-	repair_begin(&w->o);
+	world_set("repo.setup_command", "sleep 0.2");
+	world_set("auto.check_command", "sleep 0.2");
+	world_agent();
+	repair_begin(&w.o);
 	if (steps[i].after_work) {
-		world_until_step(w, "work");
-		world_agent_ready(w);
-		repo_sh(w->repo, fix);
-		close(world_hook(w, "Stop", "{}"));
+		world_until_step("work");
+		world_agent_ready();
+		repo_sh(w.repo, fix);
+		close(world_hook("Stop", "{}"));
 	}
-	world_until_step(w, steps[i].step);
-	ck_assert_ptr_nonnull(w->o.repair);
+	world_until_step(steps[i].step);
+	ck_assert_ptr_nonnull(w.o.repair);
 }
 
 TEST(it_can_be_stopped_in_every_step)
 {
 	for (size_t i = 0; i < nitems(steps); i++) {
-		struct world w;
 
-		world_begin(&w, true);
-		reach(&w, i);
+		world_begin(true);
+		reach(i);
 		repair_stop(&w.o, false);
 		repair_stop(&w.o, false);
 		if (steps[i].firm)
 			world_until_told(
-			    &w, REPAIR_COMPLETED, "the fix has landed");
+			    REPAIR_COMPLETED, "the fix has landed");
 		else
-			world_until_over(&w);
+			world_until_over();
 		if (!steps[i].firm) {
 			ck_assert_int_eq(w.outcome, REPAIR_INTERRUPTED);
 			ck_assert_ptr_eq(strstr(w.words.data,
@@ -506,86 +440,72 @@ TEST(it_can_be_stopped_in_every_step)
 		}
 		ck_assert_str_eq(repo_sh(w.repo, "git log -1 --format=%s"),
 		    steps[i].firm ? "Repair by the overseer" : "first");
-		world_end(&w);
+		world_end();
 	}
 }
 
 TEST(it_can_be_dropped_in_every_step)
 {
 	for (size_t i = 0; i < nitems(steps); i++) {
-		struct world w;
 
-		world_begin(&w, true);
-		reach(&w, i);
+		world_begin(true);
+		reach(i);
 		repair_stop(&w.o, true);
 		ck_assert_ptr_null(w.o.repair);
 		ck_assert_int_eq(w.told, 1);
 		ck_assert_int_eq(w.outcome, REPAIR_INTERRUPTED);
-		expect_report(&w, "the overseer was told to stop at once");
-		world_end(&w);
+		expect_report("the overseer was told to stop at once");
+		world_end();
 		ck_assert_int_eq(w.told, 1);
 	}
 }
 
 TEST(it_must_not_take_too_long)
 {
-	struct world w;
-
-	world_begin(&w, true);
-	reach(&w, 3); /* facts */
+	world_begin(true);
+	reach(3); /* facts */
 	loop_timer_restart(w.o.repair->op.deadline, 1);
-	world_until_told(&w, REPAIR_TIMED_OUT,
+	world_until_told(REPAIR_TIMED_OUT,
 	    "it took longer than overseer.remediation_timeout");
-	world_end(&w);
 }
 
 TEST(an_agent_that_takes_too_long_is_interrupted_first)
 {
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
+	world_begin(false);
+	work();
 	loop_timer_restart(w.o.repair->op.deadline, 1);
-	world_until_tmux(&w, "keys Escape");
+	world_until_tmux("keys Escape");
 	ck_assert(loop_timer_pending(w.o.repair->agent.wait));
 	loop_timer_restart(w.o.repair->agent.wait, 1);
-	world_until_told(&w, REPAIR_TIMED_OUT,
+	world_until_told(REPAIR_TIMED_OUT,
 	    "it took longer than overseer.remediation_timeout");
 	ck_assert_str_eq(w.tmux->trace.data, "kill");
-	world_end(&w);
 }
 
 TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
 {
 	cleanup_free char *answer = NULL;
-	struct world w;
 	int fd;
 
-	world_begin(&w, false);
-	work(&w);
-	fd = world_hook(&w, "Stop", "{}");
-	world_until_looking(&w);
+	world_begin(false);
+	work();
+	fd = world_hook("Stop", "{}");
+	world_until_looking();
 	repair_stop(&w.o, false);
-	answer = world_answer(&w, fd);
+	answer = world_answer(fd);
 	ck_assert_ptr_nonnull(strstr(answer, "\"result\":null"));
-	world_until_told(
-	    &w, REPAIR_INTERRUPTED, "the overseer was told to stop");
-	world_end(&w);
+	world_until_told(REPAIR_INTERRUPTED, "the overseer was told to stop");
 }
 
 TEST(a_stop_while_the_session_is_started_again_starts_none)
 {
-	struct world w;
-
-	world_begin(&w, false);
-	work(&w);
-	world_agent_exits(&w);
+	world_begin(false);
+	work();
+	world_agent_exits();
 	w.tmux->held = true;
-	world_until_tmux(&w, "kill");
+	world_until_tmux("kill");
 	repair_stop(&w.o, false);
 	fake_tmux_answer(w.tmux);
-	world_until_told(
-	    &w, REPAIR_INTERRUPTED, "the overseer was told to stop");
+	world_until_told(REPAIR_INTERRUPTED, "the overseer was told to stop");
 	ck_assert_str_eq(w.tmux->trace.data, "");
-	world_end(&w);
 }

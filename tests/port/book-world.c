@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <string.h>
-
 #include "book-world.h"
-#include "mem.h"
 
 void
 book_world_open(struct book_world *world, const char *path)
@@ -135,10 +131,6 @@ book_world_fill(struct book_world *world)
 		{ BOOK_ASSIGNMENT, "G", "A_1",
 		    "{\"assignmentId\":\"A_1\",\"goalId\":\"G\","
 		    "\"workNodeId\":\"T1.1\",\"status\":\"active\"}" },
-		{ BOOK_DISPATCH, "G", "D_1",
-		    "{\"dispatchId\":\"D_1\",\"assignmentId\":\"A_1\","
-		    "\"goalId\":\"G\",\"ts\":5,"
-		    "\"mode\":\"sessions_send\"}" },
 		{ BOOK_CRYSTAL, "G", "C_1",
 		    "{\"crystallizationId\":\"C_1\",\"goalId\":\"G\","
 		    "\"workNodeId\":\"T1.1\",\"summary\":\"half\"}" },

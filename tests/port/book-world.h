@@ -4,11 +4,8 @@
 #ifndef BOOK_WORLD_H
 #define BOOK_WORLD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "unit.h"
 #include "book.h"
-#include "buf.h"
 
 struct book_world {
 	struct book *book; /* NULL = it could not be opened */

@@ -5,8 +5,8 @@
 #ifndef BOX_WORLD_H
 #define BOX_WORLD_H
 
+#include "unit.h"
 #include "box.h"
-#include "buf.h"
 #include "workspace.h"
 
 struct repo;
@@ -14,36 +14,36 @@ struct settings;
 
 #define WORKTREE "[defaults]\nsandbox = \"worktree\"\n"
 
-struct box_world {
+extern struct box_world {
 	struct repo *repo;
 	struct workspace workspace;
 	struct settings *settings;
 	struct box_spec spec;
 	struct buf out; /* of the last script */
-};
+} w;
 
 /* The worktree of ann, secrets around it, and bob's beside it. */
-void box_world_begin(struct box_world *w, const char *config);
-void box_world_begin_lfs(struct box_world *w, const char *config);
-void box_world_end(struct box_world *w);
-void box_world_settings(struct box_world *w, const char *text);
+void box_world_begin(const char *config);
+void box_world_begin_lfs(const char *config);
+void box_world_end(void);
+void box_world_settings(const char *text);
 
 /* Run a script inside; its status. */
-int box_world_run(struct box_world *w, const char *script);
+int box_world_run(const char *script);
 /* Skip the test where there can be no box. */
 void box_world_need(void);
 
-#define works(w, script)                                                   \
-	do {                                                               \
-		const char *script_ = (script);                            \
-		ck_assert_msg(box_world_run(&(w), script_) == 0, "%s: %s", \
-		    script_, (w).out.data);                                \
+#define works(script)                                                         \
+	do {                                                                  \
+		const char *script_ = (script);                               \
+		ck_assert_msg(box_world_run(script_) == 0, "%s: %s", script_, \
+		    w.out.data);                                              \
 	} while (0)
-#define fails(w, script)                                                   \
-	do {                                                               \
-		const char *script_ = (script);                            \
-		ck_assert_msg(box_world_run(&(w), script_) != 0, "%s: %s", \
-		    script_, (w).out.data);                                \
+#define fails(script)                                                         \
+	do {                                                                  \
+		const char *script_ = (script);                               \
+		ck_assert_msg(box_world_run(script_) != 0, "%s: %s", script_, \
+		    w.out.data);                                              \
 	} while (0)
 
 #endif

@@ -1,38 +1,33 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "claude-world.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "settings.h"
-#include "unit.h"
+
+struct claude_world w;
 
 void
-claude_world_begin(struct claude_world *world, const char *config)
+claude_world_begin(const char *config)
 {
 	struct settings_problems problems;
 	struct settings_facts facts = { .root = unit_path("it's \"my\" $repo"),
 		.home = "/home/me",
 		.default_branch = "main" };
 
-	memset(world, 0, sizeof *world);
-	world->workspace.root = xstrdup(facts.root);
-	world->workspace.git_dir = file_join(facts.root, ".git");
-	world->workspace.dir = file_join(facts.root, ".llmc");
-	ck_assert_int_eq(file_mkdirs(world->workspace.dir, 0755, NULL), 0);
-	world->settings =
-	    settings_parse(config, strlen(config), &facts, &problems);
+	claude_world_end();
+	unit_at_end(claude_world_end);
+	w.workspace.root = xstrdup(facts.root);
+	w.workspace.git_dir = file_join(facts.root, ".git");
+	w.workspace.dir = file_join(facts.root, ".llmc");
+	ck_assert_int_eq(file_mkdirs(w.workspace.dir, 0755, NULL), 0);
+	w.settings = settings_parse(config, strlen(config), &facts, &problems);
 	ck_assert_msg(problems.count == 0, "%s",
 	    problems.count > 0 ? problems.list[0].text : "");
 	settings_problems_release(&problems);
-	world->launch = (struct claude_launch){
-		.workspace = &world->workspace,
-		.settings = world->settings,
+	w.launch = (struct claude_launch){
+		.workspace = &w.workspace,
+		.settings = w.settings,
 		.worker = "ann",
-		.cwd = world->workspace.root,
+		.cwd = w.workspace.root,
 		.generation = 18446744073709551615u,
 		.session = "6a3b9a2e-0000-4000-8000-000000000001",
 		.llmc = "/opt/my tools/ll\"mc",
@@ -41,19 +36,20 @@ claude_world_begin(struct claude_world *world, const char *config)
 }
 
 void
-claude_world_end(struct claude_world *world)
+claude_world_end(void)
 {
-	settings_free(world->settings);
-	workspace_release(&world->workspace);
+	settings_free(w.settings);
+	workspace_release(&w.workspace);
+	w = (struct claude_world){ 0 };
 }
 
 char *
-claude_world_prepare(struct claude_world *world)
+claude_world_prepare(void)
 {
 	struct err err = { 0 };
 	char *launcher = NULL;
 
-	ck_assert_msg(claude_prepare(&world->launch, &launcher, &err) == 0,
-	    "%s", err.msg);
+	ck_assert_msg(
+	    claude_prepare(&w.launch, &launcher, &err) == 0, "%s", err.msg);
 	return launcher;
 }

@@ -7,22 +7,22 @@
 #ifndef CLAUDE_WORLD_H
 #define CLAUDE_WORLD_H
 
+#include "unit.h"
 #include "claude.h"
 #include "workspace.h"
 
-struct claude_world {
+extern struct claude_world {
 	struct workspace workspace;
 	struct settings *settings;
 	struct claude_launch launch;
-};
+} w;
 
 /* The text must be a valid configuration. The root exists. */
-void claude_world_begin(struct claude_world *world, const char *config);
-void claude_world_end(struct claude_world *world);
-#define cleanup_claude_world __attribute__((cleanup(claude_world_end)))
+void claude_world_begin(const char *config);
+void claude_world_end(void);
 
 /* The launcher file of claude_prepare(), which must succeed; the caller frees
  * it. */
-char *claude_world_prepare(struct claude_world *world);
+char *claude_world_prepare(void);
 
 #endif

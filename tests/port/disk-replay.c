@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
 #include <dirent.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "disk-replay.h"
 #include "diskrecord.h"
-#include "file.h"
-#include "mem.h"
 
 #define LOG_MAX   (256 * 1024 * 1024)
 #define FILE_MAX  (16 * 1024 * 1024)

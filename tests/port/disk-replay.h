@@ -8,8 +8,7 @@
 #ifndef DISK_REPLAY_H
 #define DISK_REPLAY_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "unit.h"
 
 struct disk;
 

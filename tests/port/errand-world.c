@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
 #include "errand-world.h"
-#include "errtext.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "procref.h"
-#include "unit.h"
 
 void
 run_init(struct run *run)

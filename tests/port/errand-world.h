@@ -7,9 +7,7 @@
 #ifndef ERRAND_WORLD_H
 #define ERRAND_WORLD_H
 
-#include <stdbool.h>
-#include <sys/types.h>
-
+#include "unit.h"
 #include "errand.h"
 
 #define GUARD_MS 30000

@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "buf.h"
-#include "errtext.h"
 #include "evidence-world.h"
-#include "evidence.h"
-#include "file.h"
-#include "mem.h"
-#include "unit.h"
-#include "workspace.h"
 
 void
 evidence_world_begin(struct workspace *ws, const char *name)

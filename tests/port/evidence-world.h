@@ -4,9 +4,7 @@
 #ifndef EVIDENCE_WORLD_H
 #define EVIDENCE_WORLD_H
 
-#include <stddef.h>
-#include <sys/types.h>
-
+#include "unit.h"
 #include "evidence.h"
 #include "workspace.h"
 

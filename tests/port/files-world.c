@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "errtext.h"
-#include "file.h"
 #include "files-world.h"
-#include "json.h"
-#include "mem.h"
-#include "source-world.h"
-#include "unit.h"
 
 struct source_world *
 files_world_open(const char *name)

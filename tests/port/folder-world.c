@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
-#include "file.h"
 #include "folder-world.h"
-#include "mem.h"
-#include "source-world.h"
-#include "unit.h"
 
 struct source_world *
 folder_world_open(const char *name)

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/http.h>
 #include <netinet/in.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
 #include "courier.h"
 #include "http-world.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "message-spool.h"
 #include "message.h"
 #include "settings.h"
-#include "unit.h"
 
 #define PATIENCE_MS (60 * 1000)
 #define BODY_MAX    (1 << 20)

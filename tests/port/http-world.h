@@ -8,9 +8,7 @@
 #ifndef HTTP_WORLD_H
 #define HTTP_WORLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
 struct courier;
 struct evhttp;

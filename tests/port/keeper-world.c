@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "file.h"
-#include "json.h"
 #include "keeper-world.h"
-#include "mem.h"
-#include "unit.h"
+
+struct keeper_world w;
 
 #define GUARD_MS 20000
 #define FAILED   125 /* of the keeper: this mode is not to be had */
@@ -40,18 +29,18 @@ keeper_program(void)
 
 /* Become the keeper. */
 static _Noreturn void
-become(const struct keeper_world *w, const char *script)
+become(const char *script)
 {
-	const char *argv[32] = { keeper_program(), "--mode", w->mode, "--mark",
-		w->mark, "--record", w->record };
+	const char *argv[32] = { keeper_program(), "--mode", w.mode, "--mark",
+		w.mark, "--record", w.record };
 	const char *const boxed[] = { BWRAP };
 	size_t count = 7;
 
-	setenv("LLMC_KEEPER", w->mark, 1); /* as llmc pane does */
-	if (w->terminal)
+	setenv("LLMC_KEEPER", w.mark, 1); /* as llmc pane does */
+	if (w.terminal)
 		argv[count++] = "--terminal";
 	argv[count++] = "--";
-	if (strcmp(w->mode, "box") == 0)
+	if (strcmp(w.mode, "box") == 0)
 		for (size_t i = 0; i < nitems(boxed); i++)
 			argv[count++] = boxed[i];
 	argv[count++] = "sh";
@@ -63,27 +52,27 @@ become(const struct keeper_world *w, const char *script)
 }
 
 static void
-start_piped(struct keeper_world *w, const char *script)
+start_piped(const char *script)
 {
 	int in[2], out[2];
 
 	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
 	ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
-	w->keeper = fork();
-	if (w->keeper == 0) {
+	w.keeper = fork();
+	if (w.keeper == 0) {
 		setpgid(0, 0);
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		become(w, script);
+		become(script);
 	}
 	close(in[0]);
 	close(out[1]);
-	w->in = in[1];
-	w->out = out[0];
+	w.in = in[1];
+	w.out = out[0];
 }
 
 static void
-start_at_terminal(struct keeper_world *w, const char *script)
+start_at_terminal(const char *script)
 {
 	char name[64];
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -92,8 +81,8 @@ start_at_terminal(struct keeper_world *w, const char *script)
 	ck_assert_int_eq(grantpt(master), 0);
 	ck_assert_int_eq(unlockpt(master), 0);
 	ck_assert_int_eq(ptsname_r(master, name, sizeof name), 0);
-	w->keeper = fork();
-	if (w->keeper == 0) {
+	w.keeper = fork();
+	if (w.keeper == 0) {
 		int tty;
 
 		setsid();
@@ -104,115 +93,117 @@ start_at_terminal(struct keeper_world *w, const char *script)
 		dup2(tty, 2);
 		if (tty > 2)
 			close(tty);
-		become(w, script);
+		become(script);
 	}
-	w->in = w->out = master;
+	w.in = w.out = master;
 }
 
 /* Is this mode to be had here? Seen with a program that does nothing. */
 static void
 skip_if_impossible(const char *mode)
 {
-	struct keeper_world w = { .mode = mode, .in = -1, .out = -1 };
-
+	w = (struct keeper_world){ .mode = mode, .in = -1, .out = -1 };
 	w.record = xstrdup(unit_path("probe.json"));
 	snprintf(w.mark, sizeof w.mark, "probe-%d", (int)getpid());
-	start_piped(&w, "exit 0");
-	if (keeper_world_status(&w) != 0) {
-		keeper_world_end(&w);
+	start_piped("exit 0");
+	if (keeper_world_status() != 0) {
+		keeper_world_end();
 		unit_skip("this machine does not have this mode");
 	}
-	keeper_world_end(&w);
+	keeper_world_end();
 }
 
 void
-keeper_world_begin_as(struct keeper_world *w, const char *mode, bool terminal,
-    const char *script, const char *mark, const char *record)
+keeper_world_begin_as(const char *mode, bool terminal, const char *script,
+    const char *mark, const char *record)
 {
-	memset(w, 0, sizeof *w);
-	w->in = w->out = -1;
+	keeper_world_end();
+	unit_at_end(keeper_world_end);
+	w.in = w.out = -1;
 	skip_if_impossible(mode);
 	/* The tests may run under nohup(1), and a shell cannot trap a signal
 	 * that was ignored when it began. */
 	signal(SIGHUP, SIG_DFL);
-	w->mode = mode;
-	w->terminal = terminal;
-	buf_init(&w->text);
-	snprintf(w->mark, sizeof w->mark, "%s", mark);
-	w->record = xstrdup(record);
-	unlink(w->record);
+	w.mode = mode;
+	w.terminal = terminal;
+	buf_init(&w.text);
+	snprintf(w.mark, sizeof w.mark, "%s", mark);
+	w.record = xstrdup(record);
+	unlink(w.record);
 	if (terminal)
-		start_at_terminal(w, script);
+		start_at_terminal(script);
 	else
-		start_piped(w, script);
-	ck_assert_int_gt(w->keeper, 0);
+		start_piped(script);
+	ck_assert_int_gt(w.keeper, 0);
 }
 
 void
-keeper_world_begin(
-    struct keeper_world *w, const char *mode, bool terminal, const char *script)
+keeper_world_begin(const char *mode, bool terminal, const char *script)
 {
 	static int number;
 	char mark[64];
 
 	snprintf(mark, sizeof mark, "test \"%d\"/%d", (int)getpid(), ++number);
 	keeper_world_begin_as(
-	    w, mode, terminal, script, mark, unit_path("keeper.json"));
+	    mode, terminal, script, mark, unit_path("keeper.json"));
 }
 
 void
-keeper_world_end(struct keeper_world *w)
+keeper_world_end(void)
 {
-	if (w->keeper > 0) {
-		kill(w->keeper, SIGKILL);
-		waitpid(w->keeper, NULL, 0);
+	if (w.mode == NULL)
+		return;
+	if (w.keeper > 0) {
+		kill(w.keeper, SIGKILL);
+		waitpid(w.keeper, NULL, 0);
 	}
-	if (w->in >= 0)
-		close(w->in);
-	if (w->out >= 0 && w->out != w->in)
-		close(w->out);
-	buf_release(&w->text);
-	free(w->record);
+	if (w.in >= 0)
+		close(w.in);
+	if (w.out >= 0 && w.out != w.in)
+		close(w.out);
+	buf_release(&w.text);
+	free(w.record);
+	w = (struct keeper_world){ 0 };
 }
 
 void
-keeper_world_expect(struct keeper_world *w, const char *text)
+keeper_world_expect(const char *text)
 {
 	int64_t end = clock_mono_ms() + GUARD_MS;
 	char part[512];
 	ssize_t n;
 
-	while (w->text.len == 0 || strstr(w->text.data, text) == NULL) {
-		struct pollfd ready = { .fd = w->out, .events = POLLIN };
+	while (w.text.len == 0 || strstr(w.text.data, text) == NULL) {
+		struct pollfd ready = { .fd = w.out, .events = POLLIN };
 
 		ck_assert_msg(poll(&ready, 1, (int)(end - clock_mono_ms())) > 0,
-		    "no \"%s\" in: %s", text, w->text.data);
-		n = read(w->out, part, sizeof part);
+		    "no \"%s\" in: %s", text, w.text.data);
+		n = read(w.out, part, sizeof part);
 		ck_assert_msg(
-		    n > 0, "ended without \"%s\": %s", text, w->text.data);
-		buf_add(&w->text, part, (size_t)n);
+		    n > 0, "ended without \"%s\": %s", text, w.text.data);
+		buf_add(&w.text, part, (size_t)n);
 	}
 }
 
 void
-keeper_world_type(struct keeper_world *w, const char *text)
+keeper_world_type(const char *text)
 {
-	ck_assert_int_eq(write(w->in, text, strlen(text)), strlen(text));
+	ck_assert_int_eq(write(w.in, text, strlen(text)), strlen(text));
 }
 
 int
-keeper_world_status(struct keeper_world *w)
+keeper_world_status(void)
 {
 	int64_t end = clock_mono_ms() + GUARD_MS;
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(w->keeper, &status, WNOHANG)) == 0) {
+	while ((pid = waitpid(w.keeper, &status, WNOHANG)) == 0) {
 		ck_assert_msg(clock_mono_ms() < end, "the keeper stays");
 		poll(NULL, 0, 2);
 	}
-	ck_assert_int_eq(pid, w->keeper);
-	w->keeper = 0;
+	ck_assert_int_eq(pid, w.keeper);
+	w.keeper = 0;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
 				     WEXITSTATUS(status);
 }
@@ -244,7 +235,7 @@ is_marked(const char *pid, const char *mark)
 }
 
 int
-keeper_world_marked(const struct keeper_world *w)
+keeper_world_marked(void)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -253,63 +244,62 @@ keeper_world_marked(const struct keeper_world *w)
 	ck_assert_ptr_nonnull(proc);
 	while ((entry = readdir(proc)) != NULL)
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    is_marked(entry->d_name, w->mark) &&
-		    is_alive(entry->d_name))
+		    is_marked(entry->d_name, w.mark) && is_alive(entry->d_name))
 			count++;
 	closedir(proc);
 	return count;
 }
 
 static void
-until(const struct keeper_world *w, int least, int most)
+until(int least, int most)
 {
 	int64_t end = clock_mono_ms() + GUARD_MS;
 	int count;
 
-	while ((count = keeper_world_marked(w)) < least || count > most) {
+	while ((count = keeper_world_marked()) < least || count > most) {
 		ck_assert_msg(clock_mono_ms() < end,
-		    "%s: %d processes, wanted %d to %d", w->mode, count, least,
+		    "%s: %d processes, wanted %d to %d", w.mode, count, least,
 		    most);
 		poll(NULL, 0, 5); /* processes of another */
 	}
 }
 
 void
-keeper_world_until_marked(const struct keeper_world *w, int count)
+keeper_world_until_marked(int count)
 {
-	until(w, count, 1000);
+	until(count, 1000);
 }
 
 void
-keeper_world_until_gone(const struct keeper_world *w)
+keeper_world_until_gone(void)
 {
-	until(w, 0, 0);
+	until(0, 0);
 }
 
 pid_t
-keeper_world_inner(const struct keeper_world *w)
+keeper_world_inner(void)
 {
 	cleanup_json struct json_object *json = NULL;
 
-	ck_assert_int_eq(json_load(w->record, 8192, &json, NULL), 0);
+	ck_assert_int_eq(json_load(w.record, 8192, &json, NULL), 0);
 	return (pid_t)json_int_or(json, "init", 0);
 }
 
 char *
-keeper_world_group(const struct keeper_world *w)
+keeper_world_group(void)
 {
 	cleanup_json struct json_object *json = NULL;
 	const char *group;
 
-	ck_assert_int_eq(json_load(w->record, 8192, &json, NULL), 0);
+	ck_assert_int_eq(json_load(w.record, 8192, &json, NULL), 0);
 	group = json_string_or(json, "cgroup", "");
 	return group[0] != '\0' ? xstrdup(group) : NULL;
 }
 
 pid_t
-keeper_world_program(const struct keeper_world *w)
+keeper_world_program(void)
 {
-	int inner = (int)keeper_world_inner(w);
+	int inner = (int)keeper_world_inner();
 	cleanup_free char *path =
 	    xasprintf("/proc/%d/task/%d/children", inner, inner);
 	cleanup_buf struct buf text = BUF_INIT;

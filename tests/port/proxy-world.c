@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "proxy-world.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "proxy-request.h"
-#include "proxy-world.h"
 #include "proxy.h"
-#include "unit.h"
 
 #define READ_S 60 /* a read that takes longer fails the test */
 

@@ -4,8 +4,7 @@
 #ifndef PROXY_WORLD_H
 #define PROXY_WORLD_H
 
-#include <stddef.h>
-#include <sys/types.h>
+#include "unit.h"
 
 /* A listening socket on a free port of 127.0.0.1. */
 int net_listen(unsigned *ret_port);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <string.h>
-
 #include "ready-work.h"
 
 #define WORK                                                                  \

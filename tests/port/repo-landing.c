@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "repo-landing.h"
 
 struct repo_landing *

@@ -5,6 +5,7 @@
 #ifndef REPO_LANDING_H
 #define REPO_LANDING_H
 
+#include "base.h"
 #include "git-candidate.h"
 #include "git-check-tree.h"
 #include "git-freeze.h"

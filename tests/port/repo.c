@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <linux/capability.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "repo.h"
 
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 #include "git-follow.h"
 #include "git-rebase.h"
 #include "git-remove.h"
@@ -22,11 +14,6 @@
 #include "git-squash.h"
 #include "git-verify.h"
 #include "git-worktree.h"
-#include "mem.h"
-#include "repo.h"
-#include "strv.h"
-#include "text.h"
-#include "unit.h"
 
 #define GUARD_MS 50000
 

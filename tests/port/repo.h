@@ -7,13 +7,10 @@
 #ifndef REPO_H
 #define REPO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "unit.h"
 #include "git-facts.h"
 #include "git-land.h"
 #include "git.h"
-#include "loop.h"
 
 struct err;
 

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "rpc.h"
 #include "server-world.h"
 #include "server.h"
-#include "unit.h"
+
+struct world w;
 
 static void
 guard_fired(void *arg)
@@ -37,17 +30,16 @@ static void
 serve(struct server_call *call, const char *method, struct json_object *params,
     void *arg)
 {
-	struct world *w = arg;
-
-	buf_addf(&w->trace, "%s ", method);
+	(void)arg;
+	buf_addf(&w.trace, "%s ", method);
 	if (strcmp(method, "park") == 0)
-		w->parked[w->count++] = call;
+		w.parked[w.count++] = call;
 	else if (strcmp(method, "echo") == 0)
 		server_reply(call, json_object_get(params));
 	else if (strcmp(method, "long") == 0)
 		server_reply(call, long_text(json_int_or(params, "n", 0)));
 	else if (strcmp(method, "quit") == 0) {
-		server_free(take_ptr(&w->server));
+		server_free(take_ptr(&w.server));
 		server_reply(call, NULL);
 	} else
 		server_fail(call, RPC_METHOD_NOT_FOUND, "what?",
@@ -55,27 +47,30 @@ serve(struct server_call *call, const char *method, struct json_object *params,
 }
 
 void
-world_begin(struct world *w, const char *name)
+world_begin(const char *name)
 {
-	memset(w, 0, sizeof *w);
-	buf_init(&w->trace);
+	memset(&w, 0, sizeof w);
+	unit_at_end(world_end);
+	buf_init(&w.trace);
 	clock_virtual_begin(1000000, 1000000);
-	w->loop = loop_new();
-	w->guard = loop_after(w->loop, 3600 * 1000, guard_fired, NULL);
-	w->path = unit_path(name);
+	w.loop = loop_new();
+	w.guard = loop_after(w.loop, 3600 * 1000, guard_fired, NULL);
+	w.path = unit_path(name);
 	ck_assert_int_eq(
-	    server_new(w->loop, w->path, serve, w, &w->server, NULL), 0);
+	    server_new(w.loop, w.path, serve, &w, &w.server, NULL), 0);
 }
 
 void
-world_end(struct world *w)
+world_end(void)
 {
-	server_free(w->server);
-	for (int i = 0; i < w->count; i++)
-		server_reply(w->parked[i], NULL);
-	loop_timer_free(w->guard);
-	loop_free(w->loop);
-	buf_release(&w->trace);
+	if (w.loop == NULL)
+		return;
+	server_free(w.server);
+	for (int i = 0; i < w.count; i++)
+		server_reply(w.parked[i], NULL);
+	loop_timer_free(w.guard);
+	loop_free(take_ptr(&w.loop));
+	buf_release(&w.trace);
 	clock_virtual_end();
 }
 
@@ -125,21 +120,21 @@ ear_readable(int fd, unsigned what, void *arg)
 }
 
 char *
-hear(struct world *w, int fd, int lines)
+hear(int fd, int lines)
 {
 	struct buf text = BUF_INIT;
-	struct ear ear = { .w = w, .text = &text, .lines = lines };
+	struct ear ear = { .w = &w, .text = &text, .lines = lines };
 	struct loop_watch *watch =
-	    loop_watch_new(w->loop, fd, LOOP_READ, ear_readable, &ear);
+	    loop_watch_new(w.loop, fd, LOOP_READ, ear_readable, &ear);
 
 	ck_assert_ptr_nonnull(watch);
-	loop_run(w->loop);
+	loop_run(w.loop);
 	loop_watch_free(watch);
 	return buf_take(&text);
 }
 
 void
-expect(struct world *w, int fd, const char *want)
+expect(int fd, const char *want)
 {
 	cleanup_free char *text = NULL;
 	int lines = 0;
@@ -148,24 +143,23 @@ expect(struct world *w, int fd, const char *want)
 		lines += *s == '\n';
 	if (strstr(want, "EOF") != NULL)
 		lines++;
-	text = hear(w, fd, lines);
+	text = hear(fd, lines);
 	ck_assert_str_eq(text, want);
 }
 
 static void
 stop(void *arg)
 {
-	struct world *w = arg;
-
-	loop_stop(w->loop, 0);
+	(void)arg;
+	loop_stop(w.loop, 0);
 }
 
 void
-pass(struct world *w, int64_t ms)
+pass(int64_t ms)
 {
-	struct loop_timer *timer = loop_after(w->loop, ms, stop, w);
+	struct loop_timer *timer = loop_after(w.loop, ms, stop, &w);
 
-	loop_run(w->loop);
+	loop_run(w.loop);
 	loop_timer_free(timer);
 }
 
@@ -192,21 +186,21 @@ mouth_writable(int fd, unsigned what, void *arg)
 }
 
 void
-say_long(struct world *w, int fd, const struct buf *text)
+say_long(int fd, const struct buf *text)
 {
-	struct mouth mouth = { .w = w, .at = text->data, .left = text->len };
+	struct mouth mouth = { .w = &w, .at = text->data, .left = text->len };
 	struct loop_watch *watch =
-	    loop_watch_new(w->loop, fd, LOOP_WRITE, mouth_writable, &mouth);
+	    loop_watch_new(w.loop, fd, LOOP_WRITE, mouth_writable, &mouth);
 
-	loop_run(w->loop);
+	loop_run(w.loop);
 	loop_watch_free(watch);
 }
 
 int
-world_try(struct world *w, const char *path, struct err *err)
+world_try(const char *path, struct err *err)
 {
 	struct server *server = NULL;
-	int r = server_new(w->loop, path, serve, w, &server, err);
+	int r = server_new(w.loop, path, serve, &w, &server, err);
 
 	ck_assert(r < 0 || server != NULL);
 	server_free(server);
@@ -214,12 +208,11 @@ world_try(struct world *w, const char *path, struct err *err)
 }
 
 int
-world_calls(const struct world *w, const char *method)
+world_calls(const char *method)
 {
 	int count = 0;
 
-	for (const char *s = w->trace.data; (s = strstr(s, method)) != NULL;
-	     s++)
+	for (const char *s = w.trace.data; (s = strstr(s, method)) != NULL; s++)
 		count++;
 	return count;
 }

@@ -7,10 +7,7 @@
 #ifndef SERVER_WORLD_H
 #define SERVER_WORLD_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "buf.h"
+#include "unit.h"
 
 struct err;
 struct json_object;
@@ -23,7 +20,7 @@ struct server_call;
 
 /* Methods: echo returns its params, long a text of n bytes, park does not
  * answer, quit frees the server; others fail. */
-struct world {
+extern struct world {
 	struct loop *loop;
 	struct loop_timer *guard;
 	struct server *server;
@@ -31,30 +28,30 @@ struct world {
 	struct buf trace; /* methods called */
 	struct server_call *parked[PARKED_MAX];
 	int count;
-};
+} w;
 
-void world_begin(struct world *w, const char *name);
-void world_end(struct world *w); /* answers parked calls */
+void world_begin(const char *name);
+void world_end(void); /* answers parked calls */
 
 /* server_new() with the world's methods, freed at once. */
-int world_try(struct world *w, const char *path, struct err *err);
+int world_try(const char *path, struct err *err);
 
 /* How often the method was called. */
-int world_calls(const struct world *w, const char *method);
+int world_calls(const char *method);
 
 /* Let that much virtual time pass. */
-void pass(struct world *w, int64_t ms);
+void pass(int64_t ms);
 
 /* The client's end of a connection. Non-blocking; the caller closes it. */
 int dial(const char *path);
 void say(int fd, const char *text);
 
 /* Send more than the kernel buffers. */
-void say_long(struct world *w, int fd, const struct buf *text);
+void say_long(int fd, const struct buf *text);
 
 /* Read that many lines; EOF ends it and is included. The caller frees it. */
-char *hear(struct world *w, int fd, int lines);
-void expect(struct world *w, int fd, const char *want);
+char *hear(int fd, int lines);
+void expect(int fd, const char *want);
 
 /* A JSON string of that length, owned by the caller. */
 struct json_object *long_text(int64_t len);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "setup-world.h"
 
 struct setup_world *
@@ -17,14 +10,12 @@ setup_world_new(void)
 	w->repo = repo_new(false);
 	ck_assert_int_eq(repo_add(w->repo), 0);
 	w->stamp = file_join(w->repo->base, "ann.setup");
-	w->config = file_join(w->repo->base, "serena_config.yml");
 	w->spec = (struct setup_spec){ .root = w->repo->root,
 		.worktree = w->repo->dir,
 		.stamp = w->stamp,
 		.copy_files = w->files,
 		.command = "",
-		.timeout_ms = 20000,
-		.serena_config = w->config };
+		.timeout_ms = 20000 };
 	return w;
 }
 
@@ -34,7 +25,6 @@ setup_world_cleanup(struct setup_world **w)
 	setup_free((*w)->setup);
 	repo_free((*w)->repo);
 	free((*w)->stamp);
-	free((*w)->config);
 	free(*w);
 }
 

@@ -4,9 +4,7 @@
 #ifndef SETUP_WORLD_H
 #define SETUP_WORLD_H
 
-#include <stdbool.h>
-
-#include "errtext.h"
+#include "base.h"
 #include "repo.h"
 #include "setup.h"
 
@@ -16,7 +14,7 @@ struct setup_world {
 	struct repo *repo;
 	struct setup_spec spec; /* nothing to do yet */
 	const char *files[SETUP_FILES_MAX]; /* its copy_files */
-	char *stamp, *config;
+	char *stamp;
 	struct setup *setup; /* while it runs */
 	bool done;
 	struct err err; /* code 0 = ready */

@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "source-world.h"
-#include "unit.h"
 
 #define GUARD_MS 10000
 

@@ -7,10 +7,7 @@
 #ifndef SOURCE_WORLD_H
 #define SOURCE_WORLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "unit.h"
 #include "source.h"
 
 struct json_object;

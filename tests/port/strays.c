@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "mem.h"
 #include "strays.h"
 
 #define TEXT_MAX ((size_t)1024 * 1024)

@@ -5,7 +5,8 @@
 #ifndef STRAYS_H
 #define STRAYS_H
 
-#include <stdbool.h>
+#include "base.h"
+
 #include <sys/types.h>
 
 /* How many have it; *ret_pid (may be NULL): the one with the highest pid. Those

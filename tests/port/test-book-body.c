@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
 #include "book-world.h"
-#include "unit.h"
 
 static void
 begin(struct book_world *world)
@@ -49,8 +39,8 @@ static const struct {
 	    -EINVAL },
 	{ BOOK_ASSIGNMENT, "G", "A", "{\"status\":\"active\"}",
 	    "assignment A.workNodeId: missing", -ENOENT },
-	{ BOOK_DISPATCH, "G", "D", "{\"assignmentId\":\"A\",\"ts\":\"now\"}",
-	    "dispatch D.ts: expected", -EINVAL },
+	{ BOOK_MAIL, "G", "M", "{\"status\":\"open\",\"ts\":\"now\"}",
+	    "mail M.ts: expected", -EINVAL },
 	{ BOOK_NODE, "G", "ghp_0123456789abcdefghijABCDEFGHIJ012345",
 	    "{\"status\":\"todo\"}", "looks like a password", -EINVAL },
 };

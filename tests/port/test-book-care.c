@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "book-world.h"
 #include "book-care.h"
 #include "book-private.h"
-#include "book-world.h"
-#include "dice.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "unit.h"
 
 #define WHEN  INT64_C(1700000000000) /* 20231114T221320Z */
 #define ASIDE "a.corrupt-20231114T221320Z.db"
@@ -125,9 +112,6 @@ TEST(export_has_the_shape_of_the_root_document)
 	    "\"crystallizations\":{\n"
 	    "\"C_1\":{\"crystallizationId\":\"C_1\",\"goalId\":\"G\","
 	    "\"workNodeId\":\"T1.1\",\"summary\":\"half\"}},\n"
-	    "\"dispatchIndex\":{\n"
-	    "\"D_1\":{\"dispatchId\":\"D_1\",\"assignmentId\":\"A_1\","
-	    "\"goalId\":\"G\",\"ts\":5,\"mode\":\"sessions_send\"}},\n"
 	    "\"events\":[\n"
 	    "{\"seq\":1,\"ts\":1000,\"type\":\"goal.created\","
 	    "\"goalId\":\"G\"},\n"
@@ -190,13 +174,13 @@ TEST(mail_requests_and_reservations_are_exported_and_imported)
 	    strstr(first.data, "\"reservations\":{\n\"R_1\":"));
 	ck_assert_int_eq(
 	    job("import", unit_path("b.db"), unit_path("a.json"), &out), 0);
-	ck_assert_str_eq(out.data, "11 records, 3 events");
+	ck_assert_str_eq(out.data, "10 records, 3 events");
 	job("export", unit_path("b.db"), unit_path("b.json"), &out);
 	read_file(unit_path("b.json"), &second);
 	ck_assert_str_eq(first.data, second.data);
 	job("check", unit_path("b.db"), NULL, &out);
 	ck_assert_str_eq(out.data,
-	    "{\"ok\":true,\"records\":11,\"events\":3,\"problems\":[]}");
+	    "{\"ok\":true,\"records\":10,\"events\":3,\"problems\":[]}");
 }
 
 /* Names and texts that could get lost on the way. */
@@ -240,7 +224,7 @@ TEST(import_gives_back_what_was_exported_byte_for_byte)
 	ck_assert_msg(
 	    job("import", unit_path("b.db"), unit_path("a.json"), &out) == 0,
 	    "%s", out.data);
-	ck_assert_str_eq(out.data, "10 records, 5 events");
+	ck_assert_str_eq(out.data, "9 records, 5 events");
 	ck_assert_int_eq(
 	    job("export", unit_path("b.db"), unit_path("b.json"), &out), 0);
 	read_file(unit_path("a.json"), &first);
@@ -348,7 +332,7 @@ TEST(import_fills_a_book_without_plans_and_no_other)
 	    job("import", unit_path("b.db"), unit_path("a.json"), &out) == 0,
 	    "%s", out.data);
 	ck_assert_int_eq(book_world_load(&world), 0);
-	ck_assert_uint_eq(world.records, 6);
+	ck_assert_uint_eq(world.records, 5);
 	ck_assert_int_eq(
 	    book_world_event(&world, (struct book_event){ .type = "z" }), 0);
 	/* What has a key is there once. */
@@ -377,7 +361,7 @@ TEST(sound_book_has_no_problem)
 	fill(unit_path("a.db"));
 	ck_assert_int_eq(job("check", unit_path("a.db"), NULL, &out), 0);
 	ck_assert_str_eq(out.data,
-	    "{\"ok\":true,\"records\":6,\"events\":3,\"problems\":[]}");
+	    "{\"ok\":true,\"records\":5,\"events\":3,\"problems\":[]}");
 }
 
 #define NODE(id, more) \
@@ -405,14 +389,6 @@ static const struct {
 	      "{\"assignmentId\":\"A\",\"workNodeId\":\"P9\","
 	      "\"status\":\"done\"}" },
 	    "assignment A: its goal has no node P9" },
-	{ { BOOK_DISPATCH, "G", "D",
-	      "{\"dispatchId\":\"D\",\"assignmentId\":\"A_9\",\"ts\":1,"
-	      "\"mode\":\"sessions_send\"}" },
-	    "dispatch D: there is no assignment A_9" },
-	{ { BOOK_DISPATCH, "X", "D",
-	      "{\"dispatchId\":\"D\",\"assignmentId\":\"A_1\",\"ts\":1,"
-	      "\"mode\":\"sessions_send\"}" },
-	    "dispatch D: assignment A_1 belongs to another goal" },
 	{ { BOOK_CRYSTAL, "X", "C", "{\"crystallizationId\":\"C\"}" },
 	    "crystallization C: there is no goal X" },
 	{ { BOOK_CRYSTAL, "G", "C",
@@ -512,7 +488,7 @@ TEST(pages_that_cannot_be_read_are_skipped)
 	ck_assert_uint_gt(gaps, 0);
 	ck_assert_uint_le(gaps, bad_pages);
 	ck_assert_uint_gt(rows, (NODES + EVENTS + THINGS) * 8 / 10);
-	ck_assert_uint_lt(rows, NODES + EVENTS + THINGS + 9);
+	ck_assert_uint_lt(rows, NODES + EVENTS + THINGS + 8);
 }
 
 /* Damage in a book that is too large to be looked at as a whole at every start
@@ -572,7 +548,7 @@ TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
 	memset(bytes.data, 0x5a, 100);
 	write_file(unit_path("a.db"), bytes.data, bytes.len);
 	expect_recovered(&out, &rows, &refused, &gaps);
-	ck_assert_uint_eq(rows, NODES + EVENTS + THINGS + 9);
+	ck_assert_uint_eq(rows, NODES + EVENTS + THINGS + 8);
 	ck_assert_uint_eq(refused + gaps, 0);
 	job("export", unit_path("a.db"), unit_path("b.json"), &out);
 	buf_clear(&bytes);
@@ -659,7 +635,7 @@ TEST(recovery_that_was_killed_before_the_new_book_has_its_name)
 	ck_assert_str_eq(out.data, "-");
 	book_world_open(&world, unit_path("a.db"));
 	book_world_load(&world);
-	ck_assert_uint_eq(world.records, 6);
+	ck_assert_uint_eq(world.records, 5);
 	book_world_close(&world);
 }
 
@@ -672,7 +648,7 @@ TEST(damaged_store_of_an_earlier_version_is_recovered)
 	memset(bytes.data, 0x5a, 100);
 	write_file(unit_path("store.db"), bytes.data, bytes.len);
 	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out), 0);
-	ck_assert_str_eq(out.data, "15 rows, 0 refused, 0 gaps");
+	ck_assert_str_eq(out.data, "14 rows, 0 refused, 0 gaps");
 	ck_assert(!file_exists(unit_path("store.db")));
 	ck_assert(file_exists(unit_path("before-" LLMC_VERSION "/store.db")));
 }

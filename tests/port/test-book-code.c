@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Which results of SQLite count as damage, all of them. */
-#include <check.h>
-#include <errno.h>
-#include <stdbool.h>
+#include "unit.h"
 
 #include <sqlite3.h>
 
-#include "mem.h"
 #include "book-private.h"
-#include "unit.h"
 
 static const struct {
 	int code, want;

@@ -9,20 +9,9 @@
  * contents.
  */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "book-private.h"
 #include "book-world.h"
+#include "book-private.h"
 #include "disk-replay.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "unit.h"
 
 #define COMMITS 6 /* in the book that is opened first; then half of them */
 

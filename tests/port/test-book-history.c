@@ -2,24 +2,16 @@
 
 /* What has ended, in the book: attempts (the vectors), tasks, runs, spans, and
  * the files of the version before. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "unit.h"
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "moment.h"
 #include "perf-stats.h"
 #include "report-make.h"
 #include "schema.h"
 #include "state.h"
 #include "task.h"
-#include "unit.h"
 #include "work-span.h"
 #include "worker.h"
 #include "workspace.h"
@@ -541,7 +533,6 @@ put_goal(struct scene *s, const char *id, const char *status, int64_t ended_ms)
 	    xasprintf("{\"status\":\"%s\",\"endedAt\":%lld}", status,
 		(long long)ended_ms);
 	cleanup_free char *assignment = xasprintf("A_%s", id);
-	cleanup_free char *dispatch = xasprintf("D_%s", id);
 	cleanup_free char *crystal = xasprintf("C_%s", id);
 
 	put_body(s, BOOK_GOAL, id, id, goal);
@@ -555,7 +546,6 @@ put_goal(struct scene *s, const char *id, const char *status, int64_t ended_ms)
 	}
 	put_body(s, BOOK_ASSIGNMENT, id, assignment,
 	    "{\"status\":\"done\",\"workNodeId\":\"T1\"}");
-	put_body(s, BOOK_DISPATCH, id, dispatch, "{\"assignmentId\":\"A\"}");
 	put_body(s, BOOK_CRYSTAL, id, crystal, "{\"summary\":\"x\"}");
 }
 
@@ -593,7 +583,6 @@ TEST(old_goals_go_with_their_nodes)
 	expect_rows(&s, "goals", 2);
 	expect_rows(&s, "nodes", 120);
 	expect_rows(&s, "assignments", 2);
-	expect_rows(&s, "dispatches", 2);
 	expect_rows(&s, "crystals", 2);
 	/* It ended before all tasks that are kept. */
 	for (int i = 10; i < 20; i++)

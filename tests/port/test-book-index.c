@@ -6,28 +6,22 @@
  * asked of it (EXPLAIN QUERY PLAN), for all statements that the book's own
  * functions run here, and for those in the sources of autod.
  */
+#include "book-world.h"
+
 #include <dirent.h>
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "book-history.h"
 #include "book-private.h"
-#include "book-world.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "report-make.h"
 #include "state.h"
 #include "task.h"
-#include "unit.h"
 #include "work-span.h"
 
 /* They want all there is, and are not asked by the loop once it runs. */
 static const char *const exceptions[] = {
 	/* Each kind as a whole: exports. */
-	"SELECT r.id, r.id, r.body FROM goals AS r ORDER BY r.id",
+	"SELECT r.id, r.id, r.body FROM goals AS r ORDER BY r.number",
 	"SELECT r.goal_id, r.id, r.body FROM",
 	/* llmc oversight, in autod --look. */
 	"SELECT t.task, t.seq, t.body FROM turn t ORDER BY t.task, t.seq",

@@ -5,18 +5,8 @@
  * a book, with what was not synced there, lost, or there by half. Every commit
  * that was answered is in the book, and none is there by half.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "book-private.h"
 #include "book-world.h"
-#include "dice.h"
-#include "file.h"
-#include "mem.h"
-#include "unit.h"
+#include "book-private.h"
 
 #define COMMITS 60
 

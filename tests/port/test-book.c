@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "book-private.h"
 #include "book-world.h"
-#include "json.h"
-#include "mem.h"
+#include "book-private.h"
 #include "schema.h"
-#include "strv.h"
-#include "unit.h"
 
 static void
 begin(struct book_world *world)
@@ -40,9 +32,6 @@ TEST(what_was_committed_is_loaded_again_in_its_order)
 	    "\"status\":\"in_progress\"}\n"
 	    "assignment G/A_1 {\"assignmentId\":\"A_1\",\"goalId\":\"G\","
 	    "\"workNodeId\":\"T1.1\",\"status\":\"active\"}\n"
-	    "dispatch G/D_1 {\"dispatchId\":\"D_1\","
-	    "\"assignmentId\":\"A_1\",\"goalId\":\"G\",\"ts\":5,"
-	    "\"mode\":\"sessions_send\"}\n"
 	    "crystallization G/C_1 {\"crystallizationId\":\"C_1\","
 	    "\"goalId\":\"G\",\"workNodeId\":\"T1.1\","
 	    "\"summary\":\"half\"}\n");

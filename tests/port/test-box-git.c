@@ -2,14 +2,8 @@
 
 /* The repository in a box: what git can do there, and what cannot be done to
  * what others need. */
-#include <string.h>
-
 #include "box-world.h"
-#include "box.h"
-#include "errtext.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 /* Of bob's HEAD nothing is seen in this box, so what only he has is garbage
  * there. */
@@ -20,70 +14,58 @@ TEST(nobody_packs_or_collects_what_others_need)
 		"git repack -A -d -q --unpack-unreachable",
 		"git maintenance run --task=incremental-repack",
 		"rm -f \"$(git rev-parse --git-common-dir)\"/objects/pack/*" };
-	struct box_world w;
 
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	repo_sh(w.repo,
 	    "cd .worktrees/bob; echo b >b; git add b; git commit -qm b; "
 	    "cd ../..; git repack -a -d -q");
 	for (size_t i = 0; i < nitems(ways); i++) {
-		box_world_run(&w, ways[i]);
+		box_world_run(ways[i]);
 		repo_sh(w.repo,
 		    "git -C .worktrees/bob cat-file -e HEAD:b && git fsck");
 	}
-	box_world_end(&w);
 }
 
 /* Objects that are missing there are fetched into a pack. */
 TEST(a_partial_clone_gets_packs)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
-	fails(w, ">\"$(git rev-parse --git-path objects/pack)/x\"");
+	box_world_begin(WORKTREE);
+	fails(">\"$(git rev-parse --git-path objects/pack)/x\"");
 	repo_sh(w.repo, ">.git/objects/pack/pack-1.promisor");
-	works(w, ">\"$(git rev-parse --git-path objects/pack)/x\"");
-	box_world_end(&w);
+	works(">\"$(git rev-parse --git-path objects/pack)/x\"");
 }
 
 /* Also what has not been touched: git asks git-lfs. */
 TEST(files_in_lfs_are_committed_in_a_box)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin_lfs(&w, WORKTREE);
+	box_world_begin_lfs(WORKTREE);
 	repo_sh(w.repo,
 	    "git lfs track '*.bin' >/dev/null; echo 1 >1.bin; git add .; "
 	    "git commit -qm lfs; git -C .worktrees/ann checkout -q main~0");
-	works(w,
-	    "touch 1.bin && git status && echo 2 >2.bin && git add . && "
-	    "git commit -qm more && rm 1.bin && git checkout 1.bin");
+	works("touch 1.bin && git status && echo 2 >2.bin && git add . && "
+	      "git commit -qm more && rm 1.bin && git checkout 1.bin");
 	repo_sh(w.repo,
 	    "git merge -q \"$(git -C .worktrees/ann rev-parse HEAD)\"; "
 	    "test \"$(cat 2.bin)\" = 2; git lfs fsck");
 	/* Nothing else is opened in its place. */
 	repo_sh(w.repo, "rm -r .git/lfs; mkdir x; ln -s ../x .git/lfs");
-	fails(w, ">\"$(git rev-parse --git-common-dir)/lfs/f\"");
-	box_world_end(&w);
+	fails(">\"$(git rev-parse --git-common-dir)/lfs/f\"");
 }
 
 TEST(much_is_fetched_in_a_box)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	repo_sh(w.repo, "git config transfer.fsckObjects true");
-	works(w,
+	works(
 	    "git init -q other && cd other && "
 	    "for i in $(seq 150); do echo $i >$i || exit; done && "
 	    "git add . && git -c user.name=a -c user.email=a@b commit -qm o && "
 	    "cd .. && git fetch -q ./other HEAD && "
 	    "git cat-file -e FETCH_HEAD:150");
-	box_world_end(&w);
 }
 
 /* As git worktree add --relative-paths writes them. */
@@ -96,13 +78,10 @@ TEST(much_is_fetched_in_a_box)
 
 TEST(relative_pointers_are_accepted)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	repo_sh(w.repo, RELATIVE);
-	works(w, "echo 1 >one; git add one; git commit -qm one");
-	box_world_end(&w);
+	works("echo 1 >one; git add one; git commit -qm one");
 }
 
 TEST(a_changed_git_file_is_refused)
@@ -124,12 +103,11 @@ TEST(a_changed_git_file_is_refused)
 	};
 
 	for (size_t i = 0; i < nitems(changes); i++) {
-		struct box_world w;
 		struct box box = { 0 };
 		struct err err = { 0 };
 
 		box_world_need();
-		box_world_begin(&w, WORKTREE);
+		box_world_begin(WORKTREE);
 		ck_assert_int_eq(box_prepare(&w.spec, &box, &err), 0);
 		box_release(&box);
 		repo_sh(w.repo,
@@ -141,6 +119,6 @@ TEST(a_changed_git_file_is_refused)
 		ck_assert_msg(
 		    box_prepare(&w.spec, &box, &err) < 0, "%s", changes[i]);
 		ck_assert_str_ne(err.msg, "");
-		box_world_end(&w);
+		box_world_end();
 	}
 }

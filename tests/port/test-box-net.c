@@ -2,23 +2,11 @@
 
 /* The strict box has no network but through the proxy; with the real
  * bubblewrap, git and llmc. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include "proxy-world.h"
 #include "box-net.h"
 #include "box.h"
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "proxy-world.h"
 #include "repo.h"
 #include "settings.h"
-#include "strv.h"
-#include "unit.h"
 #include "workspace.h"
 
 struct world {

@@ -1,34 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The box, with the real bubblewrap and the real git. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "box-world.h"
-#include "box.h"
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "remove-tree.h"
 #include "repo.h"
-#include "strv.h"
-#include "unit.h"
-#include "workspace.h"
 
 TEST(without_a_sandbox_there_is_no_box)
 {
-	struct box_world w;
 	struct box box;
 	char **prefix;
 
-	box_world_begin(&w, "");
+	box_world_begin("");
 	ck_assert_int_eq(box_prepare(&w.spec, &box, NULL), 0);
 	ck_assert_int_eq(box.mode, BOX_OFF);
 	ck_assert_ptr_null(box.prefix);
@@ -36,21 +21,16 @@ TEST(without_a_sandbox_there_is_no_box)
 	    box_prefix(&w.workspace, w.settings, w.spec.tree, &prefix, NULL),
 	    0);
 	ck_assert_ptr_null(prefix);
-	box_world_end(&w);
 }
 
 TEST(a_worker_commits_in_its_box)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
-	works(w,
-	    "echo new >new.txt && git add new.txt && git commit -qm new && "
-	    "git status --short && git log --oneline");
+	box_world_begin(WORKTREE);
+	works("echo new >new.txt && git add new.txt && git commit -qm new && "
+	      "git status --short && git log --oneline");
 	repo_sh(w.repo, "git -C .worktrees/ann show HEAD:new.txt");
 	repo_sh(w.repo, "git fsck --no-progress");
-	box_world_end(&w);
 }
 
 TEST(nothing_else_can_be_changed)
@@ -77,18 +57,16 @@ TEST(nothing_else_can_be_changed)
 		"echo x >/run/new",
 		"echo x >/proc/sys/kernel/core_pattern",
 	};
-	struct box_world w;
 
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
 	for (size_t i = 0; i < nitems(scripts); i++) {
 		cleanup_free char *script =
 		    xasprintf("R=$LLMC_TEST_ROOT; %s", scripts[i]);
 
-		fails(w, script);
+		fails(script);
 	}
-	box_world_end(&w);
 }
 
 TEST(little_else_can_be_seen)
@@ -104,126 +82,109 @@ TEST(little_else_can_be_seen)
 		"env | grep SECRET",
 		"test -n \"$TMUX\"",
 	};
-	struct box_world w;
 
 	box_world_need();
 	setenv("A_SECRET", "x", 1);
 	setenv("TMUX", "x", 1);
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
 	for (size_t i = 0; i < nitems(scripts); i++) {
 		cleanup_free char *script =
 		    xasprintf("R=$LLMC_TEST_ROOT; %s", scripts[i]);
 
-		fails(w, script);
+		fails(script);
 	}
-	box_world_end(&w);
 }
 
 TEST(what_a_worker_needs_is_there)
 {
-	struct box_world w;
 	cleanup_free char *claude = NULL, *spool = NULL;
 
 	box_world_need();
 	setenv("ANTHROPIC_API_KEY", "sk-test", 1);
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	repo_sh(w.repo,
 	    "mkdir -p .llmc/sessions/ann && "
 	    "echo x >.llmc/sessions/ann/launch.json");
 	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
-	works(w, "test \"$ANTHROPIC_API_KEY\" = sk-test");
-	works(w, "test \"$TMPDIR\" = /tmp && echo x >/tmp/x");
-	works(w, "echo x >\"$HOME/.cache/x\" && echo x >\"$HOME/x\"");
-	works(w, "cat \"$LLMC_TEST_ROOT/.llmc/sessions/ann/launch.json\"");
-	works(w, "echo x >\"$LLMC_TEST_ROOT/.llmc/run/ann/spool/x\"");
-	fails(w, "echo x >\"$LLMC_TEST_ROOT/.llmc/run/ann/x\"");
-	works(w,
-	    "grep -q hasCompletedOnboarding "
-	    "\"$CLAUDE_CONFIG_DIR/.claude.json\" && "
-	    "echo x >\"$CLAUDE_CONFIG_DIR/x\"");
-	works(w,
-	    "test \"$PWD\" = \"$LLMC_TEST_ROOT/.worktrees/ann\" && "
-	    "test \"$(git rev-parse --show-toplevel)\" = \"$PWD\"");
+	works("test \"$ANTHROPIC_API_KEY\" = sk-test");
+	works("test \"$TMPDIR\" = /tmp && echo x >/tmp/x");
+	works("echo x >\"$HOME/.cache/x\" && echo x >\"$HOME/x\"");
+	works("cat \"$LLMC_TEST_ROOT/.llmc/sessions/ann/launch.json\"");
+	works("echo x >\"$LLMC_TEST_ROOT/.llmc/run/ann/spool/x\"");
+	fails("echo x >\"$LLMC_TEST_ROOT/.llmc/run/ann/x\"");
+	works("grep -q hasCompletedOnboarding "
+	      "\"$CLAUDE_CONFIG_DIR/.claude.json\" && "
+	      "echo x >\"$CLAUDE_CONFIG_DIR/x\"");
+	works("test \"$PWD\" = \"$LLMC_TEST_ROOT/.worktrees/ann\" && "
+	      "test \"$(git rev-parse --show-toplevel)\" = \"$PWD\"");
 	/* Its own tmux server, if it wants one. */
 	unsetenv("TMUX_TMPDIR");
-	works(w,
+	works(
 	    "command -v tmux >/dev/null || exit 0; "
 	    "tmux -L own -f /dev/null new-session -d && tmux -L own kill-server");
 	claude = box_claude_dir(&w.workspace, "ann");
 	ck_assert(file_is_dir(claude));
 	spool = workspace_path(&w.workspace, "run/ann/spool/x");
 	ck_assert(file_exists(spool));
-	box_world_end(&w);
 }
 
 TEST(the_agents_of_the_user_are_read_and_no_others)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	unsetenv("CLAUDE_CONFIG_DIR");
 	repo_sh(w.repo,
 	    "mkdir -p \"$HOME/.claude/agents\"; echo mine "
 	    ">\"$HOME/.claude/agents/a.md\"\n"
 	    "mkdir -p .llmc/box/ann/claude/skills; cd .llmc/box/ann/claude\n"
 	    "echo planted >skills/a.md; ln -s /etc commands; echo >rules\n");
-	works(w, "grep mine \"$CLAUDE_CONFIG_DIR/agents/a.md\"");
-	fails(w, "echo >\"$CLAUDE_CONFIG_DIR/agents/b.md\"");
-	fails(w, "cat \"$CLAUDE_CONFIG_DIR/skills/a.md\"");
-	fails(w, "ls \"$CLAUDE_CONFIG_DIR/commands/\" | grep passwd");
-	fails(w, "echo >\"$CLAUDE_CONFIG_DIR/rules/a.md\"");
-	box_world_end(&w);
+	works("grep mine \"$CLAUDE_CONFIG_DIR/agents/a.md\"");
+	fails("echo >\"$CLAUDE_CONFIG_DIR/agents/b.md\"");
+	fails("cat \"$CLAUDE_CONFIG_DIR/skills/a.md\"");
+	fails("ls \"$CLAUDE_CONFIG_DIR/commands/\" | grep passwd");
+	fails("echo >\"$CLAUDE_CONFIG_DIR/rules/a.md\"");
 }
 
 TEST(the_user_can_open_more)
 {
-	struct box_world w;
-
 	box_world_need();
 	setenv("A_SECRET", "x", 1);
-	box_world_begin(&w, "");
+	box_world_begin("");
 	repo_sh(w.repo,
 	    "mkdir -p \"$HOME/read\" \"$HOME/write\"; "
 	    "echo 1 >\"$HOME/read/x\"");
-	box_world_settings(&w,
+	box_world_settings(
 	    WORKTREE "sandbox_read = [\"~/read\", \"~/missing\"]\n"
 		     "sandbox_write = [\"~/write\"]\n"
 		     "sandbox_env = [\"A_SECRET\"]\n");
-	works(w, "cat \"$HOME/read/x\" && test \"$A_SECRET\" = x");
-	works(w, "echo 1 >\"$HOME/write/x\"");
-	fails(w, "echo 1 >\"$HOME/read/x\"");
+	works("cat \"$HOME/read/x\" && test \"$A_SECRET\" = x");
+	works("echo 1 >\"$HOME/write/x\"");
+	fails("echo 1 >\"$HOME/read/x\"");
 	repo_sh(w.repo, "cat \"$HOME/write/x\"");
-	box_world_end(&w);
 }
 
 TEST(gits_own_settings_are_seen_with_what_they_include)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	unsetenv("GIT_CONFIG_GLOBAL");
 	repo_sh(w.repo,
 	    "mkdir -p \"$HOME/dots\"\n"
 	    "printf '[include]\\n\\tpath = dots/more\\n' "
 	    ">\"$HOME/.gitconfig\"\n"
 	    "printf '[user]\\n\\tname = Included\\n' >\"$HOME/dots/more\"\n");
-	works(w,
-	    "test \"$(git config --global --includes user.name)\" = "
-	    "Included");
-	box_world_end(&w);
+	works("test \"$(git config --global --includes user.name)\" = "
+	      "Included");
 }
 
 TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 {
-	struct box_world w;
 	struct box box = { 0 };
 	struct err err = { 0 };
 
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	setenv("LLMC_BWRAP", "/nonexistent/bwrap", 1);
 	ck_assert_int_eq(box_prepare(&w.spec, &box, &err), -ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "package bubblewrap"));
@@ -231,7 +192,6 @@ TEST(a_box_that_cannot_be_made_is_an_error_with_words)
 	setenv("HOME", "/", 1);
 	ck_assert_int_eq(box_prepare(&w.spec, &box, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "HOME"));
-	box_world_end(&w);
 }
 
 /* --- the machine around it -------------------------------------------- */
@@ -278,17 +238,15 @@ listen_elsewhere(void)
 
 TEST(the_machine_is_seen_only_where_it_was_given)
 {
-	struct box_world w;
-
 	free(make_elsewhere());
 	box_world_need();
 	for (size_t i = 0; i < nitems(both_modes); i++) {
-		box_world_begin(&w, both_modes[i]);
+		box_world_begin(both_modes[i]);
 		w.spec.trial = true;
 		repo_sh(w.repo, "echo x >\"$LLMC_TEST_ELSEWHERE/file\"");
-		fails(w, "ls \"$LLMC_TEST_ELSEWHERE\"");
-		works(w, "ls /usr/bin/env /bin/sh /etc/passwd /dev/null");
-		box_world_end(&w);
+		fails("ls \"$LLMC_TEST_ELSEWHERE\"");
+		works("ls /usr/bin/env /bin/sh /etc/passwd /dev/null");
+		box_world_end();
 	}
 	remove_elsewhere();
 }
@@ -296,7 +254,6 @@ TEST(the_machine_is_seen_only_where_it_was_given)
 TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
 {
 	cleanup_free char *dir = make_elsewhere();
-	struct box_world w;
 
 	box_world_need();
 	setenv("TMUX_TMPDIR", dir, 1);
@@ -306,19 +263,19 @@ TEST(the_tmux_server_is_out_of_reach_wherever_its_socket_is)
 		const char *const configs[] = { both_modes[i], given };
 
 		for (size_t n = 0; n < nitems(configs); n++) {
-			box_world_begin(&w, configs[n]);
+			box_world_begin(configs[n]);
 			w.spec.trial = true;
 			repo_sh(w.repo,
 			    "command -v tmux || exit 0\n"
 			    "tmux -L box -f /dev/null new-session -d\n"
 			    "tmux -S \"$TMUX_TMPDIR/tmux-$(id -u)/box\" ls");
-			fails(w,
+			fails(
 			    "tmux -S \"$LLMC_TEST_ELSEWHERE/tmux-$(id -u)/box\""
 			    " kill-server");
 			repo_sh(w.repo,
 			    "command -v tmux || exit 0\n"
 			    "tmux -L box kill-server");
-			box_world_end(&w);
+			box_world_end();
 		}
 	}
 	remove_elsewhere();
@@ -328,7 +285,6 @@ TEST(a_socket_is_reached_only_if_it_was_named_itself)
 {
 	cleanup_free char *dir = make_elsewhere();
 	int fd = listen_elsewhere();
-	struct box_world w;
 
 	box_world_need();
 	for (size_t i = 0; i < nitems(both_modes); i++) {
@@ -337,16 +293,16 @@ TEST(a_socket_is_reached_only_if_it_was_named_itself)
 		cleanup_free char *itself = xasprintf(
 		    "%ssandbox_read = [\"%s/sock\"]\n", both_modes[i], dir);
 
-		box_world_begin(&w, both_modes[i]);
+		box_world_begin(both_modes[i]);
 		w.spec.trial = true;
 		repo_sh(w.repo, "echo x >\"$LLMC_TEST_ELSEWHERE/file\"");
-		fails(w, "test -e \"$LLMC_TEST_ELSEWHERE/sock\"");
-		box_world_settings(&w, folder);
-		works(w, "cat \"$LLMC_TEST_ELSEWHERE/file\"");
-		fails(w, "test -S \"$LLMC_TEST_ELSEWHERE/sock\"");
-		box_world_settings(&w, itself);
-		works(w, "test -S \"$LLMC_TEST_ELSEWHERE/sock\"");
-		box_world_end(&w);
+		fails("test -e \"$LLMC_TEST_ELSEWHERE/sock\"");
+		box_world_settings(folder);
+		works("cat \"$LLMC_TEST_ELSEWHERE/file\"");
+		fails("test -S \"$LLMC_TEST_ELSEWHERE/sock\"");
+		box_world_settings(itself);
+		works("test -S \"$LLMC_TEST_ELSEWHERE/sock\"");
+		box_world_end();
 	}
 	fd_close(fd);
 	remove_elsewhere();
@@ -360,10 +316,9 @@ TEST(programs_in_unusual_places_work)
 	cleanup_free char *home = file_join(dir, "home");
 	cleanup_free char *config =
 	    xasprintf(WORKTREE "agent_command = \"%s/agent\"\n", dir);
-	struct box_world w;
 
 	box_world_need();
-	box_world_begin(&w, "");
+	box_world_begin("");
 	repo_sh(w.repo,
 	    "cd \"$LLMC_TEST_ELSEWHERE\" && mkdir -p tool/bin tool/lib own\n"
 	    "echo hello >tool/lib/words\n"
@@ -377,39 +332,38 @@ TEST(programs_in_unusual_places_work)
 	    "chmod +x tool/bin/say own/program && ln -s \"$HOME\" home\n");
 	setenv("PATH", path, 1);
 	setenv("HOME", home, 1);
-	box_world_settings(&w, config);
-	works(w, "test \"$(say)\" = hello");
-	works(w, "test \"$(\"$LLMC_TEST_ELSEWHERE/agent\")\" = agent");
+	box_world_settings(config);
+	works("test \"$(say)\" = hello");
+	works("test \"$(\"$LLMC_TEST_ELSEWHERE/agent\")\" = agent");
 	/* A link of a folder of PATH, to a place that is not on it. */
-	box_world_settings(&w, WORKTREE "agent_command = \"linked\"\n");
-	works(w, "test \"$(linked)\" = agent");
+	box_world_settings(WORKTREE "agent_command = \"linked\"\n");
+	works("test \"$(linked)\" = agent");
 	/* Also in a folder that can be written; the program itself cannot. */
 	free(take_ptr(&config));
 	config = xasprintf(WORKTREE "agent_command = \"linked\"\n"
 				    "sandbox_write = [\"%s\"]\n",
 	    dir);
-	box_world_settings(&w, config);
-	works(w,
-	    "test \"$(linked)\" = agent && "
-	    "echo x >\"$LLMC_TEST_ELSEWHERE/own/new\"");
-	fails(w, "echo x >>\"$LLMC_TEST_ELSEWHERE/own/program\"");
-	works(w, "cd ~ && echo x >~/new");
-	fails(w, "cat ~/secret");
-	box_world_end(&w);
+	box_world_settings(config);
+	works("test \"$(linked)\" = agent && "
+	      "echo x >\"$LLMC_TEST_ELSEWHERE/own/new\"");
+	fails("echo x >>\"$LLMC_TEST_ELSEWHERE/own/program\"");
+	works("cd ~ && echo x >~/new");
+	fails("cat ~/secret");
+	box_world_end();
 	remove_elsewhere();
 }
 
 /* A check of the world's repository from now on. */
 static void
-become_check(struct box_world *w)
+become_check(void)
 {
-	repo_sh(w->repo,
+	repo_sh(w.repo,
 	    "mkdir -p .llmc/checks && "
 	    "git worktree add -q --detach .llmc/checks/1 HEAD");
-	free((char *)(uintptr_t)w->spec.tree);
-	w->spec.tree = workspace_path(&w->workspace, "checks/1");
-	w->spec.kind = BOX_CHECK;
-	w->spec.worker = NULL;
+	free((char *)(uintptr_t)w.spec.tree);
+	w.spec.tree = workspace_path(&w.workspace, "checks/1");
+	w.spec.kind = BOX_CHECK;
+	w.spec.worker = NULL;
 }
 
 TEST(a_check_finds_nothing_of_another_in_its_cache)
@@ -419,15 +373,13 @@ TEST(a_check_finds_nothing_of_another_in_its_cache)
 
 	box_world_need();
 	for (size_t i = 0; i < nitems(modes); i++) {
-		struct box_world w;
 
-		box_world_begin(&w, modes[i]);
-		become_check(&w);
+		box_world_begin(modes[i]);
+		become_check();
 		for (int n = 0; n < 2; n++)
-			works(w,
-			    "mkdir -p ~/.cache && test -z \"$(ls ~/.cache)\" "
-			    "&& echo x >~/.cache/x");
-		box_world_end(&w);
+			works("mkdir -p ~/.cache && test -z \"$(ls ~/.cache)\" "
+			      "&& echo x >~/.cache/x");
+		box_world_end();
 	}
 }
 
@@ -436,12 +388,11 @@ TEST(git_collects_no_garbage_in_a_box)
 {
 	static const enum box_kind kinds[] = { BOX_SESSION, BOX_COMMAND,
 		BOX_CHECK };
-	struct box_world w;
 	struct box box = { 0 };
 	int counts = 0;
 
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	setenv("GIT_CONFIG_COUNT", "1", 1);
 	setenv("GIT_CONFIG_KEY_0", "user.nick", 1);
 	setenv("GIT_CONFIG_VALUE_0", "mine", 1);
@@ -453,26 +404,23 @@ TEST(git_collects_no_garbage_in_a_box)
 	for (size_t i = 0; i < nitems(kinds); i++) {
 		w.spec.kind = kinds[i];
 		if (kinds[i] == BOX_CHECK)
-			become_check(&w);
-		works(w,
-		    "test \"$(git config gc.auto)\" = 0 && "
-		    "test \"$(git config maintenance.auto)\" = false && "
-		    "test \"$(git config rerere.enabled)\" = false && "
-		    "test \"$(git config user.nick)\" = mine");
+			become_check();
+		works("test \"$(git config gc.auto)\" = 0 && "
+		      "test \"$(git config maintenance.auto)\" = false && "
+		      "test \"$(git config rerere.enabled)\" = false && "
+		      "test \"$(git config user.nick)\" = mine");
 	}
-	box_world_end(&w);
 }
 
 TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 {
-	struct box_world w;
 	cleanup_strv char **prefix = NULL;
 	struct err err = { 0 };
 
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	w.spec.kind = BOX_COMMAND;
-	works(w, "git status --short && test -z \"$CLAUDE_CONFIG_DIR\"");
+	works("git status --short && test -z \"$CLAUDE_CONFIG_DIR\"");
 	ck_assert_int_eq(
 	    box_prefix(&w.workspace, w.settings, w.spec.tree, &prefix, &err),
 	    0);
@@ -482,14 +430,13 @@ TEST(a_command_and_a_check_have_a_box_without_the_agents_things)
 			     &prefix, &err),
 	    0);
 	ck_assert_ptr_null(prefix);
-	become_check(&w);
-	works(w, "git status --short && cat a.txt && echo x >built");
-	fails(w, "ls ../../sessions");
+	become_check();
+	works("git status --short && cat a.txt && echo x >built");
+	fails("ls ../../sessions");
 	ck_assert_int_eq(
 	    box_prefix(&w.workspace, w.settings, w.spec.tree, &prefix, &err),
 	    0);
 	ck_assert_ptr_nonnull(prefix);
-	box_world_end(&w);
 }
 
 /* The filter that closes them is not left out in any kind of box. */
@@ -500,17 +447,16 @@ TEST(no_box_has_the_kernels_keyrings)
 
 	box_world_need();
 	for (size_t i = 0; i < nitems(both_modes); i++) {
-		struct box_world w;
 
-		box_world_begin(&w, both_modes[i]);
+		box_world_begin(both_modes[i]);
 		w.spec.trial = true;
 		for (size_t n = 0; n < nitems(kinds); n++) {
 			w.spec.kind = kinds[n];
 			if (kinds[n] == BOX_CHECK)
-				become_check(&w);
-			works(w, "grep -q 'Seccomp:.2' /proc/self/status");
+				become_check();
+			works("grep -q 'Seccomp:.2' /proc/self/status");
 		}
-		box_world_end(&w);
+		box_world_end();
 	}
 }
 
@@ -521,11 +467,10 @@ TEST(a_shell_command_runs_in_a_box_as_it_is)
 	cleanup_free char *plain = box_shell(NULL, "echo a"), *boxed = NULL;
 	struct child_spec child = { 0 };
 	struct box box = { 0 };
-	struct box_world w;
 
 	ck_assert_str_eq(plain, "echo a");
 	box_world_need();
-	box_world_begin(&w, WORKTREE);
+	box_world_begin(WORKTREE);
 	w.spec.kind = BOX_COMMAND;
 	ck_assert_int_eq(box_prepare(&w.spec, &box, NULL), 0);
 	boxed = box_shell(strv_const(box.prefix),
@@ -536,15 +481,12 @@ TEST(a_shell_command_runs_in_a_box_as_it_is)
 	ck_assert_str_eq(out.data, "a  bc\n");
 	ck_assert_int_eq(result.status, 3);
 	box_release(&box);
-	box_world_end(&w);
 }
 
 TEST(a_strict_box_has_a_clone_and_no_network)
 {
-	struct box_world w;
-
 	box_world_need();
-	box_world_begin(&w, "[defaults]\nsandbox = \"strict\"\n");
+	box_world_begin("[defaults]\nsandbox = \"strict\"\n");
 	/* As a shared clone, which git cannot make of every path. */
 	repo_sh(w.repo,
 	    "H=$(git rev-parse HEAD)\n"
@@ -555,12 +497,10 @@ TEST(a_strict_box_has_a_clone_and_no_network)
 	    "cd .worktrees/ann && git reset -q --hard $H\n"
 	    "git config user.name Ann\n"
 	    "git config user.email a@example.org\n");
-	works(w,
-	    "echo 1 >x && git add x && git commit -qm x && "
-	    "git branch own && git tag t");
-	works(w, "test \"$(tail -n +3 /proc/net/dev | grep -cv lo:)\" = 0");
+	works("echo 1 >x && git add x && git commit -qm x && "
+	      "git branch own && git tag t");
+	works("test \"$(tail -n +3 /proc/net/dev | grep -cv lo:)\" = 0");
 	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
-	fails(w, "cat \"$LLMC_TEST_ROOT/.git/config\"");
-	fails(w, "rm -r \"$LLMC_TEST_ROOT/.git/objects\"");
-	box_world_end(&w);
+	fails("cat \"$LLMC_TEST_ROOT/.git/config\"");
+	fails("rm -r \"$LLMC_TEST_ROOT/.git/objects\"");
 }

@@ -2,18 +2,10 @@
 
 /* Folders that look like cgroups, and once the real ones where there are any.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "box-limits.h"
-#include "buf.h"
-#include "cgroup.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "unit.h"
+#include "box-plan.h"
+#include "cgroup.h"
 
 #define MEMORY (1u << BOX_LIMIT_MEMORY)
 #define TASKS  (1u << BOX_LIMIT_TASKS)

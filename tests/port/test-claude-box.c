@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What of the user's Claude Code gets into a box. */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
+#include "unit.h"
 #include "claude-box.h"
 #include "claude.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "unit.h"
 
 static const char *folder;
 

@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "claude.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "claude.h"
 
 #define ROOT "/src/my repo/\"x\""
 #define KEY  "sk-ant-0123456789-abcdefghijklmnopqrst"

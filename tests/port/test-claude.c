@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
 #include "claude-world.h"
-#include "claude.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "launch-choice.h"
-#include "mem.h"
 #include "policy-file.h"
 #include "run-dir.h"
 #include "settings.h"
-#include "strv.h"
-#include "unit.h"
 
 #define NOBODY 65534
 #define ALLOW  "[defaults]\nallow_root = true\n"
@@ -61,11 +47,10 @@ joined(char **list)
 
 TEST(defaults_give_the_least_arguments)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
 	cleanup_free char *text = NULL, *want = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	argv = claude_argv(&w.launch);
 	text = joined(argv);
 	want = xasprintf(
@@ -102,7 +87,6 @@ static const struct {
 	{ "excluded_from_pool", NULL, NULL },
 	{ "self_review", NULL, NULL },
 	{ "self_review_prompt", NULL, NULL },
-	{ "hang_timeout", NULL, NULL },
 	{ "start_timeout", NULL, NULL },
 	{ "sandbox", NULL, NULL }, /* before the argument vector */
 	{ "sandbox_read", NULL, NULL },
@@ -120,11 +104,10 @@ expect_shown(const char *section, size_t i, bool shown)
 {
 	cleanup_free char *config =
 	    xasprintf("[%s]\n%s = %s\n", section, keys[i].key, keys[i].value);
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
 	cleanup_free char *text = NULL;
 
-	claude_world_begin(&w, config);
+	claude_world_begin(config);
 	argv = claude_argv(&w.launch);
 	text = joined(argv);
 	ck_assert_msg((strstr(text, keys[i].shows) != NULL) == shown,
@@ -162,10 +145,9 @@ TEST(no_key_of_the_table_is_forgotten)
 
 TEST(own_value_of_a_worker_goes_before_the_default)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL, **other = NULL;
 
-	claude_world_begin(&w,
+	claude_world_begin(
 	    "[defaults]\nmodel = \"opus\"\nisolate = true\n"
 	    "extra_args = [\"--default\"]\nallowed_tools = [\"Read\"]\n"
 	    "[workers.ann]\nmodel = \"haiku\"\nisolate = false\n"
@@ -186,7 +168,6 @@ TEST(own_value_of_a_worker_goes_before_the_default)
 
 TEST(what_a_run_is_given_goes_before_the_settings)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL, **env = NULL, **off = NULL;
 	char model[] = "haiku", high[] = "high", no[] = "off";
 	char tools[] = "Read,Edit", bash[] = "Bash", plan[] = "plan";
@@ -198,7 +179,7 @@ TEST(what_a_run_is_given_goes_before_the_settings)
 		.permission_mode = plan };
 	size_t len;
 
-	claude_world_begin(&w, "[defaults]\nmodel = \"opus\"\n");
+	claude_world_begin("[defaults]\nmodel = \"opus\"\n");
 	w.launch.choice = &choice;
 	w.launch.resume = true; /* also then */
 	argv = claude_argv(&w.launch);
@@ -235,10 +216,9 @@ TEST(a_limited_run_reads_no_settings_that_it_can_write)
 	for (size_t i = 0; i < nitems(cases); i++) {
 		struct launch_choice choice = { .limited = cases[i].limited };
 		cleanup_strv char **argv = NULL, **env = NULL;
-		cleanup_claude_world struct claude_world w;
 		bool isolated = cases[i].sources != NULL;
 
-		claude_world_begin(&w, cases[i].config);
+		claude_world_begin(cases[i].config);
 		w.launch.choice = &choice;
 		w.launch.sandboxed = true;
 		argv = claude_argv(&w.launch);
@@ -269,9 +249,8 @@ TEST(a_repair_loads_nothing_of_the_repository)
 
 	for (size_t i = 0; i < nitems(cases); i++) {
 		cleanup_strv char **argv = NULL;
-		cleanup_claude_world struct claude_world w;
 
-		claude_world_begin(&w, cases[i].config);
+		claude_world_begin(cases[i].config);
 		w.launch.sandboxed = w.launch.repair = true;
 		argv = claude_argv(&w.launch);
 		ck_assert_pstr_eq(
@@ -286,9 +265,8 @@ TEST(a_question_loads_nothing_of_the_repository)
 {
 	cleanup_json struct json_object *schema = json_object_new_object();
 	cleanup_strv char **argv = NULL;
-	cleanup_claude_world struct claude_world w;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	argv = claude_print_argv(
 	    &(struct claude_print){ .settings = w.launch.settings,
 		.dir = "/src/p",
@@ -301,10 +279,9 @@ TEST(a_question_loads_nothing_of_the_repository)
 
 TEST(empty_own_value_takes_a_default_away)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
 
-	claude_world_begin(&w,
+	claude_world_begin(
 	    "[defaults]\nmodel = \"opus\"\nappend_system_prompt = \"x\"\n"
 	    "[workers.ann]\nmodel = \"\"\nappend_system_prompt = \"\"\n");
 	argv = claude_argv(&w.launch);
@@ -314,10 +291,9 @@ TEST(empty_own_value_takes_a_default_away)
 
 TEST(session_is_new_or_resumed)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **fresh = NULL, **resumed = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	fresh = claude_argv(&w.launch);
 	ck_assert_str_eq(flag(fresh, "--session-id"), w.launch.session);
 	ck_assert_ptr_null(flag(fresh, "--resume"));
@@ -329,7 +305,6 @@ TEST(session_is_new_or_resumed)
 
 TEST(denied_tools_cannot_be_given_back)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
 	/* They wait for a person, or leave the worktree. */
 	static const char *const always[] = { "AskUserQuestion",
@@ -338,10 +313,9 @@ TEST(denied_tools_cannot_be_given_back)
 		"ListAgents" };
 	const char *denied;
 
-	claude_world_begin(&w,
-	    "[defaults]\ndisallowed_tools = [\"Task\"]\n"
-	    "[workers.ann]\ndisallowed_tools = []\n"
-	    "allowed_tools = [\"AskUserQuestion\"]\n");
+	claude_world_begin("[defaults]\ndisallowed_tools = [\"Task\"]\n"
+			   "[workers.ann]\ndisallowed_tools = []\n"
+			   "allowed_tools = [\"AskUserQuestion\"]\n");
 	argv = claude_argv(&w.launch);
 	denied = flag(argv, "--disallowedTools");
 	ck_assert_ptr_nonnull(denied);
@@ -353,11 +327,10 @@ TEST(denied_tools_cannot_be_given_back)
 /* The flags for tools take as many words as they find. */
 TEST(tools_are_one_word)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **argv = NULL;
 	size_t last = 0;
 
-	claude_world_begin(&w, "[defaults]\nallowed_tools = [\"A\", \"B\"]\n");
+	claude_world_begin("[defaults]\nallowed_tools = [\"A\", \"B\"]\n");
 	argv = claude_argv(&w.launch);
 	while (argv[last + 1] != NULL)
 		last++;
@@ -370,11 +343,10 @@ TEST(tools_are_one_word)
 
 TEST(environment_names_the_worker)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **env = NULL;
 	cleanup_free char *root = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	root = xasprintf("LLMC_ROOT=%s", w.workspace.root);
 	env = claude_env(&w.launch);
 	ck_assert_uint_eq(list_count(env, root), 1);
@@ -385,11 +357,10 @@ TEST(environment_names_the_worker)
 
 TEST(block_cap_is_above_the_turns)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **plain = NULL, **capped = NULL;
 	cleanup_free char *text = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	plain = claude_env(&w.launch);
 	text = joined(plain);
 	ck_assert_ptr_null(strstr(text, "BLOCK_CAP"));
@@ -402,10 +373,9 @@ TEST(block_cap_is_above_the_turns)
 static size_t
 sandboxed(const char *config)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_strv char **env = NULL;
 
-	claude_world_begin(&w, config);
+	claude_world_begin(config);
 	env = claude_env(&w.launch);
 	return list_count(env, "IS_SANDBOX=1");
 }
@@ -466,10 +436,9 @@ TEST(hooks_say_whose_and_which_launch)
 		"PostToolUseFailure", "PermissionRequest", "Notification",
 		"Stop", "StopFailure", "SubagentStop", "PreCompact" };
 	cleanup_json struct json_object *settings = NULL;
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *spool = NULL, *policy = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	w.launch.guarded = true;
 	spool = run_dir_spool(&w.workspace, w.launch.worker);
 	policy = policy_file_path(&w.workspace, w.launch.worker);
@@ -510,9 +479,8 @@ TEST(hooks_say_whose_and_which_launch)
 TEST(settings_preempt_what_asks_a_person)
 {
 	cleanup_json struct json_object *settings = NULL;
-	cleanup_claude_world struct claude_world w;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	settings = claude_settings(&w.launch);
 	ck_assert(
 	    json_bool_or(settings, "skipDangerousModePermissionPrompt", false));
@@ -539,12 +507,11 @@ expect_private(const char *path, mode_t mode)
 
 TEST(files_are_for_the_user_alone)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL, *dir = NULL, *settings = NULL;
 	mode_t old = umask(0);
 
-	claude_world_begin(&w, "");
-	launcher = claude_world_prepare(&w);
+	claude_world_begin("");
+	launcher = claude_world_prepare();
 	umask(old);
 	dir = file_join(w.workspace.dir, "sessions/ann");
 	settings = file_join(dir, "settings.json");
@@ -556,12 +523,11 @@ TEST(files_are_for_the_user_alone)
 TEST(settings_file_is_the_one_that_is_named)
 {
 	cleanup_json struct json_object *json = NULL, *want = NULL;
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 	cleanup_strv char **argv = NULL;
 
-	claude_world_begin(&w, "");
-	launcher = claude_world_prepare(&w);
+	claude_world_begin("");
+	launcher = claude_world_prepare();
 	argv = claude_argv(&w.launch);
 	want = claude_settings(&w.launch);
 	ck_assert_int_eq(
@@ -572,15 +538,14 @@ TEST(settings_file_is_the_one_that_is_named)
 TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
 {
 	cleanup_json struct json_object *json = NULL;
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 	cleanup_strv char **argv = NULL, **env = NULL;
 	struct json_object *servers, *server, *args;
 
 	claude_world_begin(
-	    &w, "[defaults]\nisolate = true\nallowed_tools = [\"Read\"]\n");
+	    "[defaults]\nisolate = true\nallowed_tools = [\"Read\"]\n");
 	w.launch.tools = w.launch.guarded = true;
-	launcher = claude_world_prepare(&w);
+	launcher = claude_world_prepare();
 	argv = claude_argv(&w.launch);
 	env = claude_env(&w.launch);
 	ck_assert_str_eq(flag(argv, "--allowedTools"), "mcp__llmc__*,Read");
@@ -611,12 +576,11 @@ TEST(a_worker_gets_a_server_of_tools_about_which_nobody_is_asked)
 
 TEST(a_repair_has_no_tools_of_ours)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL, *file = NULL;
 	cleanup_strv char **argv = NULL, **env = NULL;
 
-	claude_world_begin(&w, "");
-	launcher = claude_world_prepare(&w);
+	claude_world_begin("");
+	launcher = claude_world_prepare();
 	argv = claude_argv(&w.launch);
 	env = claude_env(&w.launch);
 	ck_assert_ptr_null(flag(argv, "--mcp-config"));
@@ -629,14 +593,13 @@ TEST(a_repair_has_no_tools_of_ours)
 TEST(next_launch_replaces_the_files)
 {
 	cleanup_json struct json_object *json = NULL;
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *first = NULL, *second = NULL;
 	struct json_object *argv;
 
-	claude_world_begin(&w, "");
-	first = claude_world_prepare(&w);
+	claude_world_begin("");
+	first = claude_world_prepare();
 	w.launch.resume = true;
-	second = claude_world_prepare(&w);
+	second = claude_world_prepare();
 	ck_assert_str_eq(first, second);
 	ck_assert_int_eq(json_load(second, 1 << 22, &json, NULL), 0);
 	ck_assert(json_get_array(json, "", "argv", &argv, NULL) == 0);
@@ -645,16 +608,15 @@ TEST(next_launch_replaces_the_files)
 
 TEST(launch_that_cannot_be_written_is_an_error)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *file = NULL;
 	struct err err = { 0 };
 	char *launcher = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	w.launch.worker = "blocked";
 	file = file_join(w.workspace.dir, "sessions/blocked");
 	w.launch.worker = "blocked/settings.json";
-	free(claude_world_prepare(&w)); /* creates a directory of that name */
+	free(claude_world_prepare()); /* creates a directory of that name */
 	w.launch.worker = "blocked";
 	ck_assert_int_lt(claude_prepare(&w.launch, &launcher, &err), 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, file));
@@ -667,15 +629,14 @@ TEST(another_session_is_not_handed_on)
 	static const char *const names[] = { "CLAUDECODE", "CLAUDE_PID",
 		"CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR",
 		"CLAUDE_ENV_FILE", "CLAUDE_CODE_ENTRYPOINT" };
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 
 	for (size_t i = 0; i < nitems(names); i++)
 		setenv(names[i], "of-another", 1);
 	setenv("CLAUDECODE_MINE", "kept-one", 1);
-	claude_world_begin(&w, "");
-	launcher = claude_world_prepare(&w);
+	claude_world_begin("");
+	launcher = claude_world_prepare();
 	for (size_t i = 0; i < nitems(names); i++)
 		unsetenv(names[i]);
 	unsetenv("CLAUDECODE_MINE");

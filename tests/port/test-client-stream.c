@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "server-world.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "client.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "rpc.h"
-#include "server-world.h"
 #include "server.h"
-#include "unit.h"
 
 /* What a client has received, and how it behaves. */
 struct listener {
@@ -56,12 +49,12 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 static const struct client_stream_fns fns = { on_notification, on_end };
 
 static void
-listener_begin(struct listener *l, struct world *w, const char *method)
+listener_begin(struct listener *l, const char *method)
 {
 	memset(l, 0, sizeof *l);
 	buf_init(&l->heard);
-	l->w = w;
-	ck_assert_int_eq(client_stream_new(w->loop, w->path, method, NULL, &fns,
+	l->w = &w;
+	ck_assert_int_eq(client_stream_new(w.loop, w.path, method, NULL, &fns,
 			     l, &l->stream, NULL),
 	    0);
 }
@@ -74,106 +67,96 @@ listener_end(struct listener *l)
 }
 
 static void
-notify(struct world *w, int n)
+notify(int n)
 {
 	struct json_object *params = json_object_new_object();
 
 	json_set_int(params, "n", n);
-	ck_assert_int_eq(server_notify(w->parked[0], "note", params), 0);
+	ck_assert_int_eq(server_notify(w.parked[0], "note", params), 0);
 }
 
 TEST(notifications_come_until_the_answer)
 {
 	struct listener l;
-	struct world w;
 
-	world_begin(&w, "answered");
-	listener_begin(&l, &w, "park");
-	pass(&w, 1);
+	world_begin("answered");
+	listener_begin(&l, "park");
+	pass(1);
 	ck_assert_str_eq(w.trace.data, "park ");
-	notify(&w, 1);
-	pass(&w, 10 * SERVER_IDLE_MS);
-	notify(&w, 2);
+	notify(1);
+	pass(10 * SERVER_IDLE_MS);
+	notify(2);
 	ck_assert_int_eq(server_notify(w.parked[0], "bare", NULL), 0);
 	server_reply(w.parked[--w.count], json_object_new_int(7));
-	pass(&w, 1);
+	pass(1);
 	ck_assert_str_eq(l.heard.data, "note:1 note:2 bare:-1 =7");
 	ck_assert_int_eq(l.ends, 1);
 	listener_end(&l);
-	world_end(&w);
 }
 
 TEST(an_error_ends_it)
 {
 	struct listener l;
-	struct world w;
 
-	world_begin(&w, "error");
-	listener_begin(&l, &w, "dance");
-	pass(&w, 1);
+	world_begin("error");
+	listener_begin(&l, "dance");
+	pass(1);
 	ck_assert_int_eq(l.ends, 1);
 	ck_assert_int_eq(l.err.code, -EPROTO);
 	ck_assert_str_eq(l.err.msg, "what?");
 	listener_end(&l);
-	world_end(&w);
 }
 
 TEST(a_hang_up_ends_it_after_what_was_said)
 {
 	struct listener l;
-	struct world w;
 
-	world_begin(&w, "hang-up");
-	listener_begin(&l, &w, "park");
-	pass(&w, 1);
-	notify(&w, 1);
+	world_begin("hang-up");
+	listener_begin(&l, "park");
+	pass(1);
+	notify(1);
 	server_free(take_ptr(&w.server));
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(l.err.code, -ECONNRESET);
 	ck_assert_ptr_nonnull(strstr(l.err.msg, w.path));
 	ck_assert_int_eq(strncmp(l.heard.data, "note:1 !", 8), 0);
 	listener_end(&l);
-	world_end(&w);
 }
 
 TEST(it_may_be_freed_by_its_callbacks)
 {
 	struct listener l, m;
-	struct world w;
 
-	world_begin(&w, "leaves");
-	listener_begin(&l, &w, "park");
+	world_begin("leaves");
+	listener_begin(&l, "park");
 	l.leaves = true;
-	pass(&w, 1);
-	notify(&w, 1);
-	notify(&w, 2);
-	pass(&w, 1);
+	pass(1);
+	notify(1);
+	notify(2);
+	pass(1);
 	ck_assert_str_eq(l.heard.data, "note:1 ");
 	ck_assert_ptr_null(l.stream);
 	ck_assert(server_call_gone(w.parked[0]));
-	listener_begin(&m, &w, "echo");
+	listener_begin(&m, "echo");
 	m.leaves = true;
-	pass(&w, 1);
+	pass(1);
 	ck_assert_str_eq(m.heard.data, "=(null)");
 	ck_assert_ptr_null(m.stream);
 	listener_end(&l);
 	listener_end(&m);
-	world_end(&w);
 }
 
 TEST(nobody_there_is_told_at_once)
 {
 	struct client_stream *stream = NULL;
 	struct err err = { 0, "" };
-	struct world w;
 
-	world_begin(&w, "nobody");
+	world_begin("nobody");
 	ck_assert_int_eq(client_stream_new(w.loop, unit_path("no-such"), "park",
 			     NULL, &fns, NULL, &stream, &err),
 	    -ENOENT);
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc up"));
 	ck_assert_ptr_null(stream);
-	world_end(&w);
 }
 
 TEST(a_request_may_be_long_but_not_longer_than_a_line)
@@ -181,15 +164,14 @@ TEST(a_request_may_be_long_but_not_longer_than_a_line)
 	cleanup_json struct json_object *params = json_object_new_array();
 	struct client_stream *stream = NULL;
 	struct listener l = { 0 };
-	struct world w;
 
-	world_begin(&w, "long-request");
+	world_begin("long-request");
 	buf_init(&l.heard);
 	json_object_array_add(params, long_text(3000000));
 	ck_assert_int_eq(client_stream_new(w.loop, w.path, "echo", params, &fns,
 			     &l, &l.stream, NULL),
 	    0);
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(l.ends, 1);
 	ck_assert_uint_gt(l.heard.len, 3000000);
 	json_object_array_add(params, long_text(3000000));
@@ -197,7 +179,6 @@ TEST(a_request_may_be_long_but_not_longer_than_a_line)
 			     &l, &stream, NULL),
 	    -E2BIG);
 	listener_end(&l);
-	world_end(&w);
 }
 
 /* A peer that sends arbitrary text. */
@@ -205,23 +186,22 @@ static void
 hear_from(const char *name, const struct buf *words, struct listener *ret)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct world w;
 	int peer, listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	world_begin(&w, "unused");
+	world_begin("unused");
 	w.path = unit_path(name);
 	strlcpy(a.sun_path, w.path, sizeof a.sun_path);
 	ck_assert_int_eq(bind(listening, (struct sockaddr *)&a, sizeof a), 0);
 	ck_assert_int_eq(listen(listening, 1), 0);
-	listener_begin(ret, &w, "park");
+	listener_begin(ret, "park");
 	peer = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	ck_assert_int_ge(peer, 0);
-	say_long(&w, peer, words);
-	pass(&w, 1);
+	say_long(peer, words);
+	pass(1);
 	client_stream_free(take_ptr(&ret->stream));
 	fd_close(peer);
 	fd_close(listening);
-	world_end(&w);
+	world_end();
 }
 
 TEST(rubbish_ends_it)

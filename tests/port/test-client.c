@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "unit.h"
 
-#include "buf.h"
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include "client.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "rpc.h"
 #include "server.h"
-#include "unit.h"
 #include "workspace.h"
 
 #define LONG_MS  20000

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What repo.copy_files copies into a real worktree. */
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "setup-world.h"
-#include "unit.h"
 
 TEST(test_files_folders_and_patterns_are_copied)
 {

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "clock.h"
 #include "errand-world.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
-#include "loop.h"
-#include "mem.h"
 #include "strays.h"
-#include "unit.h"
 
 /* A starter that is killed while the command runs; returns what the command
  * wrote to the fifo. */

@@ -2,25 +2,13 @@
 
 /* `llmc errand`, which runs the command of an errand: what can happen to it,
  * including its own death at any moment. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "child.h"
 #include "errand-world.h"
-#include "file.h"
 #include "lock.h"
-#include "mem.h"
 #include "sibling.h"
-#include "unit.h"
 
 static void
 run_command(const char *command, struct run *run)

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "errand-world.h"
-#include "errtext.h"
-#include "file.h"
 #include "lock.h"
-#include "mem.h"
-#include "unit.h"
 
 static void
 expect(const char *command, int status, const char *out)

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The folders that evidence is kept in. */
-#include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
 #include "evidence-world.h"
-#include "evidence.h"
-#include "file.h"
-#include "mem.h"
-#include "unit.h"
-#include "workspace.h"
 
 TEST(failures_of_one_second_have_folders_of_their_own)
 {

@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* What is collected about a failure. */
-#include <signal.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
 #include "evidence-world.h"
-#include "evidence.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 #include "task.h"
-#include "unit.h"
-#include "workspace.h"
 
 #define NOW INT64_C(1700000000000)
 

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "fd-channel.h"
-#include "mem.h"
+#include "relay.h"
 #include "unit.h"
 
 static int ends[2];

@@ -2,11 +2,7 @@
 
 /* Repositories with things that merges get wrong. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "repo-landing.h"
-#include "unit.h"
 
 /* The candidate's tree is that of git's own merge; look at it with $ID. */
 static void

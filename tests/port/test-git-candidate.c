@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
 #include "repo-landing.h"
-#include "unit.h"
 
 #define NOWHERE "1111111111111111111111111111111111111111"
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
 #include "repo-landing.h"
-#include "unit.h"
 
 #define LOOK                                                              \
 	"cd \"$B/check\"; git rev-parse HEAD; git symbolic-ref -q HEAD; " \

@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Clones for strict sandboxes, and what is imported from them. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
-#include "git-clone.h"
-#include "mem.h"
 #include "repo.h"
-#include "strv.h"
-#include "unit.h"
+#include "git-clone.h"
 
 static char *clone_dir, *git_dir;
 static char **box; /* words of the worker's box, NULL = none */
-
-static void
-on_answer(const struct err *err, void *arg)
-{
-	repo_answered(arg, err);
-}
 
 static int
 give_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
@@ -46,11 +30,10 @@ make_clone(struct repo *repo)
 		.landing = "main",
 		.landing_id = id };
 	struct err err = { 0, "" };
+	int r = git_clone_make(&spec, &err);
 
 	repo_begin(repo);
-	if (git_clone_new(repo->loop, &spec, on_answer, repo, &err) == NULL)
-		repo_answered(repo, &err);
-	repo_wait(repo);
+	repo_answered(repo, r < 0 ? &err : NULL);
 	return repo->code;
 }
 
@@ -64,11 +47,10 @@ import(struct repo *repo, const char *id, const char *ref, int64_t max)
 		.ref = ref,
 		.max = max };
 	struct err err = { 0, "" };
+	int r = git_import(&spec, &err);
 
 	repo_begin(repo);
-	if (git_import_new(repo->loop, &spec, on_answer, repo, &err) == NULL)
-		repo_answered(repo, &err);
-	repo_wait(repo);
+	repo_answered(repo, r < 0 ? &err : NULL);
 	return repo->code;
 }
 

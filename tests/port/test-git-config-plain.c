@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-
-#include "git-remove.h"
-#include "mem.h"
 #include "unit.h"
+#include "git-remove.h"
 
 TEST(what_git_itself_writes_is_plain)
 {

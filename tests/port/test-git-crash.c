@@ -6,11 +6,7 @@
  * taken, the first and the last among them (LANDING_ALL: every one).
  */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "repo.h"
-#include "unit.h"
 
 #define CALLS_MAX   40
 #define SAMPLE_STEP 3

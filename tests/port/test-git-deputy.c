@@ -5,13 +5,7 @@
  * plain git, where it must work, or the test would prove nothing.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 #define GITDIR "\"$(cat \"$B/gitdir\")\""
 /* A configuration whose filter leaves a mark, for files that are "evil". */

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
-#include "mem.h"
 #include "repo-landing.h"
-#include "unit.h"
 
 #define REF "git for-each-ref --format='%(objectname)' refs/llmc/queue"
 

@@ -5,13 +5,8 @@
  * that no hook of the user's holds it for long.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "git-hold.h"
 #include "repo.h"
-#include "unit.h"
+#include "git-hold.h"
 
 #define SCALE 5
 

@@ -2,13 +2,7 @@
 
 /* Which hooks run on the way of work to the branch, and which never do. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
 #include "repo-landing.h"
-#include "unit.h"
 
 static void
 on_answer(const struct git_answer *answer, void *arg)

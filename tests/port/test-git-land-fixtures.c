@@ -6,12 +6,7 @@
  * checks has the same files; or it waits with words, and nothing has changed.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
 #include "repo-landing.h"
-#include "unit.h"
 
 struct fixture {
 	const char *setup; /* in the checkout, then committed: "onto" */

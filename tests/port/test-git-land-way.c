@@ -2,13 +2,7 @@
 
 /* Landings that something is in the way of. */
 
-#include <string.h>
-
-#include "mem.h"
 #include "ready-work.h"
-#include "repo.h"
-#include "strv.h"
-#include "unit.h"
 
 TEST(any_change_waits_or_only_an_overlapping_one)
 {

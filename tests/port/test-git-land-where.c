@@ -6,11 +6,7 @@
  * waits and says which one it cannot move.
  */
 
-#include <string.h>
-
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 /* The landing: a.txt changed. */
 static struct repo *

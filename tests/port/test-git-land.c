@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "mem.h"
 #include "ready-work.h"
-#include "repo.h"
-#include "unit.h"
 
 TEST(squash_is_one_commit_on_top)
 {

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "errtext.h"
 #include "git-lines.h"
 #include "repo.h"
-#include "unit.h"
 
 static void
 on_lines(int64_t added, int64_t removed, const struct err *err, void *arg)

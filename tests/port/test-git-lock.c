@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "git-rebase.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
+#include "git-rebase.h"
 
 /* What a worker does, and what happens on main in the meantime. */
 #define WORK      "echo w >w.txt; git add .; git commit -qm w"

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The worktree that candidates are built in. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "git-merge-place.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
+#include "git-merge-place.h"
 
 static void
 on_ready(const struct err *err, void *arg)

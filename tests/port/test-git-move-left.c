@@ -5,18 +5,7 @@
  * who may write the index meanwhile, and whose files are whose afterwards.
  */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "file.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 #define LOOK_MS 20
 

@@ -9,16 +9,8 @@
  */
 
 #include <dlfcn.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 #define POINTS_MAX 60
 #define STRIDE     4

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "file.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 /* Salvage does not save them, and they would go with the worktree. */
 TEST(repositories_inside_are_not_removed)

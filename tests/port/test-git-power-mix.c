@@ -9,13 +9,7 @@
  * A stand-in for sync(1) keeps a copy of the repository as it is at each sync.
  */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 /* What a landing writes between its two syncs, from the later copy. */
 static const char *const pieces[] = {

@@ -7,18 +7,10 @@
  * that is released for another task.
  */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "disk-replay.h"
-#include "errtext.h"
 #include "git-freeze.h"
 #include "git-reset.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 #define QUEUE_REF "refs/llmc/queue/t1"
 

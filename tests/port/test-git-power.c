@@ -9,17 +9,8 @@
  * happened.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "disk-replay.h"
-#include "errtext.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 /* --- the landing that is recorded: this program, run by itself --------- */
 

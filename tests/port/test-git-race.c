@@ -7,18 +7,7 @@
  * (60), RACE_SEED.
  */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "child.h"
-#include "errtext.h"
-#include "mem.h"
 #include "repo.h"
-#include "text.h"
-#include "unit.h"
 
 #define LANDINGS   60
 #define TRIES      200

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Refs without a git process: as git itself sees them. */
-#include <check.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "file.h"
+#include "repo.h"
 #include "git-refs.h"
 #include "git-stand.h"
-#include "mem.h"
-#include "repo.h"
-#include "unit.h"
 
 #define QUEUED "refs/llmc/queue/q1"
 

@@ -2,19 +2,9 @@
 
 /* A reset, a removal and the end of a rebase throw nothing away. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
+#include "repo.h"
 #include "git-compare.h"
 #include "git-stage.h"
-#include "mem.h"
-#include "repo.h"
-#include "unit.h"
 
 #define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
 #define ELSEWHERE "echo e >else.txt; git add else.txt; git commit -qm else"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 #define WORK "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
 #define REF  "refs/llmc/salvage/ann/s1"

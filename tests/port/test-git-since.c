@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "git-since.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
+#include "git-since.h"
 
 static void
 on_since(const struct git_since *since, const struct err *err, void *arg)

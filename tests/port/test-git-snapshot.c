@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "git-snapshot.h"
 #include "repo.h"
-#include "unit.h"
+#include "git-snapshot.h"
 
 static char tree[GIT_ID_SIZE];
 

@@ -2,16 +2,9 @@
 
 /* A worktree whose HEAD is detached, and the branch that follows it. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
+#include "repo.h"
 #include "git-follow.h"
 #include "git-stand.h"
-#include "mem.h"
-#include "repo.h"
-#include "unit.h"
 
 /* Without the branch following at once, as repo_wt() does it. */
 #define IN_TREE "cd \"$W\"; "

@@ -6,24 +6,13 @@
  * to files itself; those are replaced below.
  */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "repo.h"
 
-#include "errtext.h"
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
 #include "git-stand.h"
 #include "git-turn.h"
-#include "mem.h"
-#include "repo.h"
-#include "unit.h"
 
 #define STEPS_MAX 200
 
@@ -150,7 +139,11 @@ turn_and_die(struct repo *repo, bool clone, int nth)
 		repo_reopen(repo, &options);
 		steps = 0;
 		kill_at = nth;
-		_exit(turn(repo, clone) != 0);
+		/* The helper was killed: so is the daemon. */
+		if (turn(repo, clone) != 0 &&
+		    strstr(repo->msg, "the git helper") != NULL)
+			raise(SIGKILL);
+		_exit(repo->code != 0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)

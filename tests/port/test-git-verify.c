@@ -2,16 +2,8 @@
 
 /* What was put in the place of a worktree is not taken for it. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "errtext.h"
 #include "git-verify.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 /* What nobody may change from a worktree that is not ours. */
 #define PRECIOUS                                                               \

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "file.h"
+#include "repo.h"
 #include "git-remove.h"
 #include "git-worktree.h"
-#include "mem.h"
-#include "repo.h"
-#include "unit.h"
 
 /* A repository with the worktree in place. */
 static struct repo *

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-ask.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
 
 #define NCALLS 16
 

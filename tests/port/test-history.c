@@ -1,45 +1,36 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "unit.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
+#include <sys/resource.h>
+
 #include "history.h"
 #include "jsonl.h"
-#include "mem.h"
-#include "unit.h"
 #include "workspace.h"
 
 #define NOW INT64_C(1700000000000)
 
 /* A workspace that is only a folder. */
-struct place {
+static struct place {
 	struct workspace ws;
 	char *file;
-};
+} p;
 
 static void
-place_begin(struct place *p, const char *name)
+place_end(void)
 {
-	memset(p, 0, sizeof *p);
-	p->ws.dir = xstrdup(unit_path(name));
-	ck_assert_int_eq(file_mkdirs(p->ws.dir, 0700, NULL), 0);
-	p->file = workspace_path(&p->ws, "failures.jsonl");
+	free(p.ws.dir);
+	free(p.file);
 }
 
 static void
-place_end(struct place *p)
+place_begin(const char *name)
 {
-	free(p->ws.dir);
-	free(p->file);
+	memset(&p, 0, sizeof p);
+	p.ws.dir = xstrdup(unit_path(name));
+	ck_assert_int_eq(file_mkdirs(p.ws.dir, 0700, NULL), 0);
+	p.file = workspace_path(&p.ws, "failures.jsonl");
+	unit_at_end(place_end);
 }
 
 /* The n-th event of a test: at NOW + n, with a text that says so. */
@@ -56,10 +47,10 @@ make(int n)
 }
 
 static int
-add(struct place *p, struct history *history, int n, struct err *err)
+add(struct history *history, int n, struct err *err)
 {
 	struct spiral_event event = make(n);
-	int r = history_add(&p->ws, history, &event, err);
+	int r = history_add(&p.ws, history, &event, err);
 
 	ck_assert_ptr_null(event.signature);
 	ck_assert_ptr_null(event.words);
@@ -84,31 +75,31 @@ expect_events(const struct history *history, int first, int last)
 }
 
 static void
-expect_file(struct place *p, int first, int last)
+expect_file(int first, int last)
 {
 	struct history history = { 0 };
 	struct err err = { 0, "" };
 
-	ck_assert_msg(history_load(&p->ws, &history, &err) == 0, "%s", err.msg);
+	ck_assert_msg(history_load(&p.ws, &history, &err) == 0, "%s", err.msg);
 	expect_events(&history, first, last);
 	ck_assert_uint_eq(history.unsaved, 0);
 	history_release(&history);
 }
 
 static void
-append(struct place *p, const char *text)
+append(const char *text)
 {
 	ck_assert_int_eq(
-	    file_append(p->file, text, strlen(text), 0600, false, NULL), 0);
+	    file_append(p.file, text, strlen(text), 0600, false, NULL), 0);
 }
 
 static size_t
-count_lines(struct place *p)
+count_lines(void)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	size_t lines = 0;
 
-	ck_assert_int_eq(file_read(p->file, (size_t)64 << 20, &text, NULL), 0);
+	ck_assert_int_eq(file_read(p.file, (size_t)64 << 20, &text, NULL), 0);
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.data[i] == '\n';
 	return lines;
@@ -116,35 +107,30 @@ count_lines(struct place *p)
 
 TEST(no_file_is_an_empty_history)
 {
-	struct place p;
-
-	place_begin(&p, "none");
-	expect_file(&p, 1, 0);
+	place_begin("none");
+	expect_file(1, 0);
 	ck_assert(!file_exists(p.file));
-	append(&p, "");
-	expect_file(&p, 1, 0);
-	place_end(&p);
+	append("");
+	expect_file(1, 0);
 }
 
 TEST(what_is_added_is_loaded_again)
 {
 	struct history history = { 0 };
-	struct place p;
 	struct stat st;
 
-	place_begin(&p, "again");
+	place_begin("again");
 	for (int n = 1; n <= 20; n++) {
-		ck_assert_int_eq(add(&p, &history, n, NULL), 0);
+		ck_assert_int_eq(add(&history, n, NULL), 0);
 		expect_events(&history, 1, n);
-		expect_file(&p, 1, n);
+		expect_file(1, n);
 	}
 	ck_assert_int_eq(stat(p.file, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	ck_assert_uint_eq(count_lines(&p), 20);
+	ck_assert_uint_eq(count_lines(), 20);
 	history_release(&history);
 	ck_assert_uint_eq(history.count, 0);
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(every_member_comes_back)
@@ -153,9 +139,8 @@ TEST(every_member_comes_back)
 	struct spiral_event event = {
 		.kind = SPIRAL_REMEDY, .at_ms = NOW, .run_ms = 5, .took_ms = 7
 	};
-	struct place p;
 
-	place_begin(&p, "members");
+	place_begin("members");
 	event.class = xstrdup("died");
 	event.outcome = xstrdup("gave up");
 	event.log = xstrdup("/a/remediation.txt");
@@ -170,23 +155,20 @@ TEST(every_member_comes_back)
 	ck_assert_ptr_null(loaded.events[0].signature);
 	history_release(&history);
 	history_release(&loaded);
-	place_end(&p);
 }
 
 TEST(a_torn_last_line_is_left_out_and_does_not_spoil_the_next)
 {
 	struct history history = { 0 };
-	struct place p;
 
-	place_begin(&p, "torn");
-	ck_assert_int_eq(add(&p, &history, 1, NULL), 0);
-	ck_assert_int_eq(add(&p, &history, 2, NULL), 0);
-	append(&p, "{\"kind\":\"failure\",\"at_m");
-	expect_file(&p, 1, 2);
-	ck_assert_int_eq(add(&p, &history, 3, NULL), 0);
-	expect_file(&p, 1, 3);
+	place_begin("torn");
+	ck_assert_int_eq(add(&history, 1, NULL), 0);
+	ck_assert_int_eq(add(&history, 2, NULL), 0);
+	append("{\"kind\":\"failure\",\"at_m");
+	expect_file(1, 2);
+	ck_assert_int_eq(add(&history, 3, NULL), 0);
+	expect_file(1, 3);
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(foreign_lines_are_ignored)
@@ -199,26 +181,24 @@ TEST(foreign_lines_are_ignored)
 		"{\"kind\":\"failure\",\"at_ms\":1,\"words\":[]}\n",
 		"\xff\xfe\n" };
 	struct history history = { 0 };
-	struct place p;
 	int n = 0;
 
-	place_begin(&p, "foreign");
+	place_begin("foreign");
 	for (size_t i = 0; i < nitems(lines); i++) {
-		append(&p, lines[i]);
-		ck_assert_int_eq(add(&p, &history, ++n, NULL), 0);
+		append(lines[i]);
+		ck_assert_int_eq(add(&history, ++n, NULL), 0);
 	}
-	expect_file(&p, 1, n);
+	expect_file(1, n);
 	/* However many there are, they do not displace an event. */
 	for (int i = 0; i < HISTORY_MAX; i++)
-		append(&p, "{\"foreign\":true}\n");
-	expect_file(&p, 1, n);
+		append("{\"foreign\":true}\n");
+	expect_file(1, n);
 	history_release(&history);
-	place_end(&p);
 }
 
 /* Write events first to last to the file, not through history_add(). */
 static void
-fill(struct place *p, int first, int last)
+fill(int first, int last)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -228,68 +208,62 @@ fill(struct place *p, int first, int last)
 		    "\"signature\":\"s%d\",\"words\":"
 		    "\"it \\\"died\\\"\\nof \xf0\x9f\x92\xa5\"}\n",
 		    (long long)(NOW + n), n, n);
-	append(p, text.data);
+	append(text.data);
 }
 
 TEST(the_last_events_are_those_that_count)
 {
 	struct history history = { 0 };
-	struct place p;
 
-	place_begin(&p, "last");
-	fill(&p, 1, HISTORY_MAX);
-	expect_file(&p, 1, HISTORY_MAX);
+	place_begin("last");
+	fill(1, HISTORY_MAX);
+	expect_file(1, HISTORY_MAX);
 	ck_assert_int_eq(history_load(&p.ws, &history, NULL), 0);
 	for (int n = HISTORY_MAX + 1; n <= HISTORY_MAX + 3; n++) {
-		ck_assert_int_eq(add(&p, &history, n, NULL), 0);
+		ck_assert_int_eq(add(&history, n, NULL), 0);
 		expect_events(&history, n - HISTORY_MAX + 1, n);
-		expect_file(&p, n - HISTORY_MAX + 1, n);
+		expect_file(n - HISTORY_MAX + 1, n);
 	}
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(a_long_file_is_rewritten_with_the_last_events)
 {
 	struct history history = { 0 };
-	struct place p;
 	struct stat st;
 
-	place_begin(&p, "rewritten");
-	fill(&p, 1, 4 * HISTORY_MAX - 1);
-	ck_assert_int_eq(add(&p, &history, 4 * HISTORY_MAX, NULL), 0);
-	ck_assert_uint_eq(count_lines(&p), 4 * HISTORY_MAX);
+	place_begin("rewritten");
+	fill(1, 4 * HISTORY_MAX - 1);
+	ck_assert_int_eq(add(&history, 4 * HISTORY_MAX, NULL), 0);
+	ck_assert_uint_eq(count_lines(), 4 * HISTORY_MAX);
 	/* A history that was started without the file loses nothing of it. */
-	ck_assert_int_eq(add(&p, &history, 4 * HISTORY_MAX + 1, NULL), 0);
-	ck_assert_uint_eq(count_lines(&p), HISTORY_MAX);
-	expect_file(&p, 3 * HISTORY_MAX + 2, 4 * HISTORY_MAX + 1);
-	ck_assert_int_eq(add(&p, &history, 4 * HISTORY_MAX + 2, NULL), 0);
-	ck_assert_uint_eq(count_lines(&p), HISTORY_MAX + 1);
+	ck_assert_int_eq(add(&history, 4 * HISTORY_MAX + 1, NULL), 0);
+	ck_assert_uint_eq(count_lines(), HISTORY_MAX);
+	expect_file(3 * HISTORY_MAX + 2, 4 * HISTORY_MAX + 1);
+	ck_assert_int_eq(add(&history, 4 * HISTORY_MAX + 2, NULL), 0);
+	ck_assert_uint_eq(count_lines(), HISTORY_MAX + 1);
 	expect_events(&history, 4 * HISTORY_MAX, 4 * HISTORY_MAX + 2);
 	ck_assert_int_eq(stat(p.file, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(a_file_longer_than_is_read_is_rewritten_too)
 {
 	cleanup_buf struct buf noise = BUF_INIT;
 	struct history history = { 0 };
-	struct place p;
 
-	place_begin(&p, "big");
+	place_begin("big");
 	while (noise.len < JSONL_LOOK_MAX / 100)
 		buf_adds(&noise, "foreign ");
 	buf_addc(&noise, '\n');
 	for (int i = 0; i < 101; i++)
-		append(&p, noise.data);
-	fill(&p, 1, 3);
-	ck_assert_int_eq(add(&p, &history, 4, NULL), 0);
-	ck_assert_uint_eq(count_lines(&p), 4);
-	expect_file(&p, 1, 4);
+		append(noise.data);
+	fill(1, 3);
+	ck_assert_int_eq(add(&history, 4, NULL), 0);
+	ck_assert_uint_eq(count_lines(), 4);
+	expect_file(1, 4);
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(what_could_not_be_written_counts_and_is_written_later)
@@ -297,20 +271,19 @@ TEST(what_could_not_be_written_counts_and_is_written_later)
 	struct history history = { 0 };
 	struct rlimit old, less;
 	struct err err = { 0, "" };
-	struct place p;
 	struct stat st;
 	int torn, full;
 
-	place_begin(&p, "full");
-	ck_assert_int_eq(add(&p, &history, 1, NULL), 0);
+	place_begin("full");
+	ck_assert_int_eq(add(&history, 1, NULL), 0);
 	ck_assert_int_eq(stat(p.file, &st), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	less = old;
 	less.rlim_cur = (rlim_t)st.st_size + 10;
 	setrlimit(RLIMIT_FSIZE, &less); /* also limits check's own files */
-	torn = add(&p, &history, 2, NULL);
-	full = add(&p, &history, 3, &err);
+	torn = add(&history, 2, NULL);
+	full = add(&history, 3, &err);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
 	signal(SIGXFSZ, SIG_DFL);
 	ck_assert_int_eq(torn, -ENOSPC);
@@ -318,49 +291,44 @@ TEST(what_could_not_be_written_counts_and_is_written_later)
 	ck_assert_ptr_nonnull(strstr(err.msg, p.file));
 	ck_assert_uint_eq(history.unsaved, 2);
 	expect_events(&history, 1, 3);
-	expect_file(&p, 1, 1);
-	ck_assert_int_eq(add(&p, &history, 4, NULL), 0);
+	expect_file(1, 1);
+	ck_assert_int_eq(add(&history, 4, NULL), 0);
 	ck_assert_uint_eq(history.unsaved, 0);
 	expect_events(&history, 1, 4);
-	expect_file(&p, 1, 4);
+	expect_file(1, 4);
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(without_a_disk_memory_stays_bounded)
 {
 	struct history history = { 0 };
-	struct place p;
 
-	place_begin(&p, "away");
+	place_begin("away");
 	ck_assert_int_eq(rmdir(p.ws.dir), 0);
 	for (int n = 1; n <= HISTORY_MAX + 2; n++)
-		ck_assert_int_eq(add(&p, &history, n, NULL), -ENOENT);
+		ck_assert_int_eq(add(&history, n, NULL), -ENOENT);
 	ck_assert_uint_eq(history.unsaved, HISTORY_MAX);
 	expect_events(&history, 3, HISTORY_MAX + 2);
 	ck_assert_int_eq(mkdir(p.ws.dir, 0700), 0);
-	ck_assert_int_eq(add(&p, &history, HISTORY_MAX + 3, NULL), 0);
-	expect_file(&p, 4, HISTORY_MAX + 3);
+	ck_assert_int_eq(add(&history, HISTORY_MAX + 3, NULL), 0);
+	expect_file(4, HISTORY_MAX + 3);
 	history_release(&history);
-	place_end(&p);
 }
 
 TEST(a_file_that_cannot_be_read_is_told)
 {
 	struct history history = { .unsaved = 77 };
 	struct err err = { 0, "" };
-	struct place p;
 
-	place_begin(&p, "unreadable");
+	place_begin("unreadable");
 	ck_assert_int_eq(mkdir(p.file, 0700), 0);
 	ck_assert_int_eq(history_load(&p.ws, &history, &err), -EISDIR);
 	ck_assert_ptr_nonnull(strstr(err.msg, p.file));
 	ck_assert_uint_eq(history.unsaved, 77);
 	history.unsaved = 0;
-	ck_assert_int_eq(add(&p, &history, 1, &err), -EISDIR);
+	ck_assert_int_eq(add(&history, 1, &err), -EISDIR);
 	expect_events(&history, 1, 1);
 	history_release(&history);
-	place_end(&p);
 }
 
 /* Killed at any moment, even during a rewrite: the old events are there without
@@ -368,11 +336,10 @@ TEST(a_file_that_cannot_be_read_is_told)
 TEST(a_crash_loses_nothing_that_was_acknowledged)
 {
 	struct history history = { 0 };
-	struct place p;
 	int status = 0, told, last;
 
-	place_begin(&p, "crash");
-	fill(&p, 1, 4 * HISTORY_MAX - 2);
+	place_begin("crash");
+	fill(1, 4 * HISTORY_MAX - 2);
 	for (int i = 0; i < 20; i++) {
 		int line[2];
 		pid_t pid;
@@ -383,7 +350,7 @@ TEST(a_crash_loses_nothing_that_was_acknowledged)
 		pid = fork();
 		ck_assert_int_ge(pid, 0);
 		for (int n = last + 1; pid == 0 && n < last + 5000; n++) {
-			if (add(&p, &history, n, NULL) < 0 ||
+			if (add(&history, n, NULL) < 0 ||
 			    write(line[1], &n, sizeof n) != sizeof n)
 				break;
 		}
@@ -406,5 +373,4 @@ TEST(a_crash_loses_nothing_that_was_acknowledged)
 		expect_events(&history, last - HISTORY_MAX + 1, last);
 		history_release(&history);
 	}
-	place_end(&p);
 }

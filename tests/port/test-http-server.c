@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "proxy-world.h"
 
-#include "buf.h"
-#include "errtext.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "http-request.h"
 #include "http-server.h"
-#include "loop.h"
-#include "loopback.h"
-#include "mem.h"
-#include "proxy-world.h"
-#include "unit.h"
 #include "web-world.h"
 
 TEST(it_listens_on_127_0_0_1_and_says_which_port_is_taken)

@@ -2,21 +2,8 @@
 
 /* Whose process it is: a fake /proc for the parents, real processes for what
  * only the kernel knows. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "ancestry.h"
-#include "file.h"
 #include "identity.h"
-#include "json.h"
-#include "mem.h"
-#include "procref.h"
 #include "unit.h"
 #include "workspace.h"
 

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Events as issues and comments: Gitea and GitHub. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "http-world.h"
 #include "channel.h"
 #include "courier.h"
 #include "deliver.h"
 #include "escalation.h"
-#include "http-world.h"
-#include "json.h"
-#include "mem.h"
 #include "message.h"
 #include "settings.h"
-#include "unit.h"
 
 #define TOKEN "tok-0123456789"
 #define MORE  "repo = \"me/work\"\ntoken_env = \"LLMC_TEST_TOKEN\"\n"

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <linux/capability.h>
 
-#include "clock.h"
-#include "file.h"
-#include "json.h"
 #include "keeper-world.h"
-#include "mem.h"
-#include "unit.h"
 
 #define MEMORY_MAX_KB 512
 
@@ -31,51 +20,41 @@
 
 TEST_ROWS(exit_status_is_passed_on, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false, "exit 7");
-	ck_assert_int_eq(keeper_world_status(&w), 7);
+	keeper_world_begin(MODE, false, "exit 7");
+	ck_assert_int_eq(keeper_world_status(), 7);
 }
 
 TEST_ROWS(end_by_a_signal_is_passed_on, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false, "kill -9 $$");
-	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	keeper_world_begin(MODE, false, "kill -9 $$");
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
 }
 
 TEST_ROWS(strays_are_gone_when_the_program_ends, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false, STRAYS);
-	keeper_world_until_marked(&w, STRAY_COUNT);
-	keeper_world_type(&w, "end\n");
-	ck_assert_int_eq(keeper_world_status(&w), 3);
-	ck_assert_int_eq(keeper_world_marked(&w), 0);
+	keeper_world_begin(MODE, false, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
+	keeper_world_type("end\n");
+	ck_assert_int_eq(keeper_world_status(), 3);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 }
 
 TEST_ROWS(strays_are_gone_when_the_program_is_killed, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false, STRAYS);
-	keeper_world_until_marked(&w, STRAY_COUNT);
-	ck_assert_int_eq(kill(keeper_world_program(&w), SIGKILL), 0);
-	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
-	ck_assert_int_eq(keeper_world_marked(&w), 0);
+	keeper_world_begin(MODE, false, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
+	ck_assert_int_eq(kill(keeper_world_program(), SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 }
 
 TEST_ROWS(strays_are_gone_when_the_keeper_is_killed, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false, STRAYS);
-	keeper_world_until_marked(&w, STRAY_COUNT);
+	keeper_world_begin(MODE, false, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
 	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
-	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
-	keeper_world_until_gone(&w);
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
+	keeper_world_until_gone();
 }
 
 static bool
@@ -90,72 +69,65 @@ is_removed(const char *dir)
 
 TEST(group_is_gone_when_the_keeper_is_killed)
 {
-	cleanup_keeper_world struct keeper_world w;
 	cleanup_free char *group = NULL;
 
-	keeper_world_begin(&w, "cgroup", false, STRAYS);
-	keeper_world_until_marked(&w, STRAY_COUNT);
-	group = keeper_world_group(&w);
+	keeper_world_begin("cgroup", false, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
+	group = keeper_world_group();
 	ck_assert(file_exists(group));
 	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
-	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
 	ck_assert(is_removed(group));
-	ck_assert_int_eq(keeper_world_marked(&w), 0);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 }
 
 /* Both ends are there before the inner process sees one of them. */
 TEST(group_is_gone_when_keeper_and_program_end_at_once)
 {
-	cleanup_keeper_world struct keeper_world w;
 	cleanup_free char *group = NULL;
 	pid_t inner;
 
-	keeper_world_begin(&w, "cgroup", false, STRAYS);
-	keeper_world_until_marked(&w, STRAY_COUNT);
-	group = keeper_world_group(&w);
-	inner = keeper_world_inner(&w);
+	keeper_world_begin("cgroup", false, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
+	group = keeper_world_group();
+	inner = keeper_world_inner();
 	ck_assert_int_eq(kill(inner, SIGSTOP), 0);
-	ck_assert_int_eq(kill(keeper_world_program(&w), SIGKILL), 0);
+	ck_assert_int_eq(kill(keeper_world_program(), SIGKILL), 0);
 	ck_assert_int_eq(kill(w.keeper, SIGKILL), 0);
-	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
 	ck_assert_int_eq(kill(inner, SIGCONT), 0);
 	ck_assert(is_removed(group));
-	ck_assert_int_eq(keeper_world_marked(&w), 0);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 }
 
 TEST_ROWS(strays_are_gone_when_the_inner_process_is_killed, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false, STRAYS);
-	keeper_world_until_marked(&w, STRAY_COUNT);
-	ck_assert_int_eq(kill(keeper_world_inner(&w), SIGKILL), 0);
-	ck_assert_int_eq(keeper_world_status(&w), 128 + SIGKILL);
-	ck_assert_int_eq(keeper_world_marked(&w), 0);
+	keeper_world_begin(MODE, false, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
+	ck_assert_int_eq(kill(keeper_world_inner(), SIGKILL), 0);
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 }
 
 TEST_ROWS(sigterm_is_passed_on, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
-
-	keeper_world_begin(&w, MODE, false,
+	keeper_world_begin(MODE, false,
 	    "trap 'echo ending; exit 5' TERM; echo up; sleep 1000 & wait");
-	keeper_world_expect(&w, "up");
+	keeper_world_expect("up");
 	ck_assert_int_eq(kill(w.keeper, SIGTERM), 0);
-	keeper_world_expect(&w, "ending");
-	ck_assert_int_eq(keeper_world_status(&w), 5);
-	ck_assert_int_eq(keeper_world_marked(&w), 0);
+	keeper_world_expect("ending");
+	ck_assert_int_eq(keeper_world_status(), 5);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 }
 
 TEST_ROWS(record_is_there_before_the_program, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *script =
 	    xasprintf("test -s '%s' && read line", unit_path("keeper.json"));
 
-	keeper_world_begin(&w, MODE, false, script);
-	keeper_world_until_marked(&w, 3);
+	keeper_world_begin(MODE, false, script);
+	keeper_world_until_marked(3);
 	ck_assert_int_eq(json_load(w.record, 8192, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "mode", ""), MODE);
 	ck_assert_str_eq(json_string_or(json, "mark", ""), w.mark);
@@ -164,8 +136,8 @@ TEST_ROWS(record_is_there_before_the_program, KEEPER_WORLD_MODES)
 	ck_assert_int_gt(json_int_or(json, "init", 0), w.keeper);
 	ck_assert_int_gt(json_int_or(json, "init_start_time", 0), 0);
 	ck_assert_uint_eq(strlen(json_string_or(json, "boot_id", "")), 36);
-	keeper_world_type(&w, "end\n");
-	ck_assert_int_eq(keeper_world_status(&w), 0);
+	keeper_world_type("end\n");
+	ck_assert_int_eq(keeper_world_status(), 0);
 }
 
 static long
@@ -184,12 +156,11 @@ pss_kb(pid_t pid)
 
 TEST_ROWS(keeper_needs_little_memory, KEEPER_WORLD_MODES)
 {
-	cleanup_keeper_world struct keeper_world w;
 	long used;
 
-	keeper_world_begin(&w, MODE, false, "echo up; read line");
-	keeper_world_expect(&w, "up");
-	used = pss_kb(w.keeper) + pss_kb(keeper_world_inner(&w));
+	keeper_world_begin(MODE, false, "echo up; read line");
+	keeper_world_expect("up");
+	used = pss_kb(w.keeper) + pss_kb(keeper_world_inner());
 	if (getenv("ASAN_OPTIONS") != NULL)
 		unit_skip("sanitizers need more");
 	ck_assert_int_le(used, MEMORY_MAX_KB);

@@ -2,25 +2,9 @@
 
 /* Real commands below a real keeper: in the mode that this user gets, and as a
  * subreaper, which is what others get where there are no cgroups. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
 #include "kept.h"
-#include "loop.h"
-#include "mem.h"
 #include "sibling.h"
 #include "strays.h"
-#include "strv.h"
 #include "unit.h"
 
 #define GUARD_MS 20000
@@ -151,7 +135,16 @@ static const struct {
 	{ "kill -USR1 $$", 0, SIGUSR1 },
 };
 
-START_TEST(it_ends_as_the_command_ends)
+void
+unit_begin(void)
+{
+	cleanup_free char *keeper = sibling_find("keeper");
+
+	if (keeper == NULL)
+		unit_skip_all("there is no keeper on PATH");
+}
+
+TEST_ROWS(it_ends_as_the_command_ends, nitems(modes))
 {
 	use_mode(_i % 2);
 	for (size_t i = 0; i < nitems(endings); i++) {
@@ -168,9 +161,8 @@ START_TEST(it_ends_as_the_command_ends)
 		run_release(&run);
 	}
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_it_ends)
+TEST_ROWS(nothing_is_left_when_it_ends, nitems(modes))
 {
 	struct run run;
 
@@ -182,9 +174,8 @@ START_TEST(nothing_is_left_when_it_ends)
 	ck_assert_int_eq(strays_count(run.on, NULL), 0);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(without_a_keeper_something_is_left)
+TEST(without_a_keeper_something_is_left)
 {
 	/* It says that it has left the group: it is not killed with it. */
 	const char *const words[] = { "/bin/sh", "-c",
@@ -204,9 +195,8 @@ START_TEST(without_a_keeper_something_is_left)
 		kill(pid, SIGKILL);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_it_takes_too_long)
+TEST_ROWS(nothing_is_left_when_it_takes_too_long, nitems(modes))
 {
 	struct run run;
 
@@ -221,9 +211,8 @@ START_TEST(nothing_is_left_when_it_takes_too_long)
 	ck_assert(strays_become(run.on, 0, 2000));
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_it_is_cancelled)
+TEST_ROWS(nothing_is_left_when_it_is_cancelled, nitems(modes))
 {
 	struct run run;
 
@@ -238,9 +227,8 @@ START_TEST(nothing_is_left_when_it_is_cancelled)
 	ck_assert_int_eq(strays_count(run.on, NULL), 0);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_it_is_abandoned)
+TEST_ROWS(nothing_is_left_when_it_is_abandoned, nitems(modes))
 {
 	struct run run;
 
@@ -251,9 +239,8 @@ START_TEST(nothing_is_left_when_it_is_abandoned)
 	ck_assert(strays_become(run.on, 0, 5000));
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(nothing_is_left_when_the_keeper_is_killed)
+TEST_ROWS(nothing_is_left_when_the_keeper_is_killed, nitems(modes))
 {
 	struct run run;
 
@@ -266,7 +253,6 @@ START_TEST(nothing_is_left_when_the_keeper_is_killed)
 	ck_assert(strays_become(run.on, 0, 5000));
 	run_release(&run);
 }
-END_TEST
 
 /* The first child of a process. */
 static pid_t
@@ -281,7 +267,7 @@ child_of(pid_t pid)
 	return (pid_t)strtol(text.data, NULL, 10);
 }
 
-START_TEST(nothing_is_left_when_its_inner_process_is_killed)
+TEST_ROWS(nothing_is_left_when_its_inner_process_is_killed, nitems(modes))
 {
 	struct run run;
 
@@ -294,7 +280,6 @@ START_TEST(nothing_is_left_when_its_inner_process_is_killed)
 	ck_assert_int_eq(strays_count(run.on, NULL), 0);
 	run_release(&run);
 }
-END_TEST
 
 /* A process that starts a command and is killed when the command runs; the
  * fifo, to be freed. */
@@ -326,7 +311,7 @@ start_and_die(const char *command, unsigned flags)
 	return xstrdup(on);
 }
 
-START_TEST(nothing_is_left_when_the_daemon_is_killed)
+TEST_ROWS(nothing_is_left_when_the_daemon_is_killed, nitems(modes))
 {
 	cleanup_free char *on = NULL;
 
@@ -334,9 +319,8 @@ START_TEST(nothing_is_left_when_the_daemon_is_killed)
 	on = start_and_die(LEAVE "sleep 1000", 0);
 	ck_assert(strays_become(on, 0, 5000));
 }
-END_TEST
 
-START_TEST(one_that_is_left_alone_ends_by_itself)
+TEST_ROWS(one_that_is_left_alone_ends_by_itself, nitems(modes))
 {
 	cleanup_free char *on = NULL;
 	int fd;
@@ -349,9 +333,8 @@ START_TEST(one_that_is_left_alone_ends_by_itself)
 	close(fd);
 	ck_assert(strays_become(on, 0, 5000));
 }
-END_TEST
 
-START_TEST(sigterm_reaches_all_of_its_group)
+TEST_ROWS(sigterm_reaches_all_of_its_group, nitems(modes))
 {
 	struct run run;
 
@@ -370,9 +353,8 @@ START_TEST(sigterm_reaches_all_of_its_group)
 	ck_assert_int_eq(run.status, 4);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(cancelled_at_once_it_ends_at_once)
+TEST_ROWS(cancelled_at_once_it_ends_at_once, nitems(modes))
 {
 	use_mode(_i);
 	for (int i = 0; i < 20; i++) {
@@ -386,10 +368,9 @@ START_TEST(cancelled_at_once_it_ends_at_once)
 		run_release(&run);
 	}
 }
-END_TEST
 
 /* `cmd > >(tee log)` of bash is such a thing. */
-START_TEST(output_that_comes_late_is_waited_for)
+TEST_ROWS(output_that_comes_late_is_waited_for, nitems(modes))
 {
 	struct run run;
 
@@ -399,9 +380,8 @@ START_TEST(output_that_comes_late_is_waited_for)
 	ck_assert_str_eq(run.out, "early\nlate\n");
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(output_that_never_comes_is_not_waited_for)
+TEST_ROWS(output_that_never_comes_is_not_waited_for, nitems(modes))
 {
 	struct run run;
 
@@ -418,9 +398,8 @@ START_TEST(output_that_never_comes_is_not_waited_for)
 	ck_assert_int_lt(run.duration_ms, 900);
 	run_release(&run);
 }
-END_TEST
 
-START_TEST(its_pid_is_no_other_commands)
+TEST_ROWS(its_pid_is_no_other_commands, nitems(modes))
 {
 	struct run a, b;
 
@@ -436,9 +415,8 @@ START_TEST(its_pid_is_no_other_commands)
 	run_release(&a);
 	run_release(&b);
 }
-END_TEST
 
-START_TEST(a_program_is_kept_with_its_arguments)
+TEST(a_program_is_kept_with_its_arguments)
 {
 	const char *const argv[] = { "printf", "%s|", "a b", "--", "", NULL };
 	cleanup_strv char **kept = kept_argv(argv, 0);
@@ -450,9 +428,8 @@ START_TEST(a_program_is_kept_with_its_arguments)
 	child_output_text(&result.out, &out);
 	ck_assert_str_eq(out.data, "a b|--||");
 }
-END_TEST
 
-START_TEST(without_a_keeper_it_does_not_run)
+TEST(without_a_keeper_it_does_not_run)
 {
 	cleanup_strv char **argv = NULL;
 	struct run run;
@@ -464,38 +441,4 @@ START_TEST(without_a_keeper_it_does_not_run)
 	run_wait(&run);
 	ck_assert_int_eq(run.start_error, -ENOENT);
 	run_release(&run);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("kept");
-	static const TTest *const *const in_each_mode[] = {
-		&it_ends_as_the_command_ends,
-		&nothing_is_left_when_it_ends,
-		&nothing_is_left_when_it_takes_too_long,
-		&nothing_is_left_when_it_is_cancelled,
-		&nothing_is_left_when_it_is_abandoned,
-		&nothing_is_left_when_the_keeper_is_killed,
-		&nothing_is_left_when_its_inner_process_is_killed,
-		&nothing_is_left_when_the_daemon_is_killed,
-		&one_that_is_left_alone_ends_by_itself,
-		&sigterm_reaches_all_of_its_group,
-		&cancelled_at_once_it_ends_at_once,
-		&output_that_comes_late_is_waited_for,
-		&output_that_never_comes_is_not_waited_for,
-		&its_pid_is_no_other_commands,
-	};
-	cleanup_free char *keeper = sibling_find("keeper");
-
-	if (keeper == NULL)
-		unit_skip_all("there is no keeper on PATH");
-	for (size_t i = 0; i < nitems(in_each_mode); i++)
-		unit_rows(s, *in_each_mode[i], nitems(modes));
-	unit_case(s, "kept",
-	    (const TTest *const[]){ a_program_is_kept_with_its_arguments,
-		without_a_keeper_it_does_not_run,
-		without_a_keeper_something_is_left, NULL });
-	return s;
 }

@@ -2,25 +2,11 @@
 
 /* What claude_prepare() writes and `llmc pane FILE` executes, with a script as
  * agent that prints how it was started. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "box-limits.h"
-#include "buf.h"
-#include "child.h"
 #include "claude-world.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
+#include "box-plan.h"
 #include "launcher.h"
-#include "mem.h"
 #include "remains.h"
-#include "strv.h"
-#include "text.h"
-#include "unit.h"
 
 #define OUTPUT_MAX (4 * 1024 * 1024)
 #define LONG       (100 * 1024)
@@ -135,17 +121,15 @@ config_line(struct buf *config, const char *key, const char *value)
 static void
 prepare_and_run(const char *config, struct ran *ran)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 
-	claude_world_begin(&w, config);
-	launcher = claude_world_prepare(&w);
+	claude_world_begin(config);
+	launcher = claude_world_prepare();
 	run_pane(launcher, ran);
 }
 
 TEST(arguments_arrive_as_they_are)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 	cleanup_buf struct buf config = BUF_INIT;
 	cleanup_ran struct ran ran;
@@ -157,8 +141,8 @@ TEST(arguments_arrive_as_they_are)
 	buf_adds(&config, "extra_args = [\"\", \"-x\", ");
 	text_add_json(&config, ODD, strlen(ODD));
 	buf_adds(&config, ", \"\"]\nisolate = true\n");
-	claude_world_begin(&w, config.data);
-	launcher = claude_world_prepare(&w);
+	claude_world_begin(config.data);
+	launcher = claude_world_prepare();
 	run_pane(launcher, &ran);
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
 	ck_assert_str_eq(ran.err.data, "");
@@ -176,7 +160,6 @@ TEST(arguments_arrive_as_they_are)
 /* It has the environment, perhaps with keys. */
 TEST(file_is_private_and_removed_when_it_was_read)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
 	cleanup_free char *launcher = NULL, *again = NULL;
 	cleanup_ran struct ran ran;
@@ -185,10 +168,10 @@ TEST(file_is_private_and_removed_when_it_was_read)
 	setenv("ANTHROPIC_API_KEY", "a-key", 1);
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", agent_script("agent-key"));
-	claude_world_begin(&w, config.data);
-	launcher = claude_world_prepare(&w);
+	claude_world_begin(config.data);
+	launcher = claude_world_prepare();
 	ck_assert_int_eq(chmod(launcher, 0644), 0);
-	again = claude_world_prepare(&w);
+	again = claude_world_prepare();
 	ck_assert_str_eq(again, launcher);
 	ck_assert_int_eq(stat(launcher, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0600);
@@ -273,7 +256,6 @@ TEST(agent_is_found_on_the_path_of_the_file)
 
 TEST(agent_is_kept_and_marked)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT;
 	cleanup_free char *launcher = NULL, *record = NULL, *mark = NULL;
 	cleanup_json struct json_object *json = NULL;
@@ -281,10 +263,10 @@ TEST(agent_is_kept_and_marked)
 
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", agent_script("agent-kept"));
-	claude_world_begin(&w, config.data);
+	claude_world_begin(config.data);
 	record = remains_record(&w.workspace, "ann");
 	mark = remains_mark(&w.workspace, "ann");
-	launcher = claude_world_prepare(&w);
+	launcher = claude_world_prepare();
 	run_pane(launcher, &ran);
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
 	ck_assert_str_eq(variable(&ran, "LLMC_KEEPER"), mark);
@@ -315,14 +297,13 @@ expect_agent_failure(const char *command, const char *words)
 {
 	const char *const wanted[] = { command, "defaults.agent_command",
 		words };
-	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT;
 
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", command);
-	claude_world_begin(&w, config.data);
+	claude_world_begin(config.data);
 	for (size_t i = 0; i < nitems(wanted); i++) {
-		cleanup_free char *launcher = claude_world_prepare(&w);
+		cleanup_free char *launcher = claude_world_prepare();
 
 		expect_failure(launcher, wanted[i]);
 	}
@@ -341,7 +322,6 @@ TEST(agent_is_in_the_cgroup_of_the_file)
 {
 	const char *group = unit_path("a group"), *none = unit_path("none");
 	cleanup_buf struct buf config = BUF_INIT, text = BUF_INIT;
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *procs = file_join(group, "cgroup.procs");
 	cleanup_free char *events = file_join(group, "memory.events");
 	cleanup_free char *first = NULL, *second = NULL;
@@ -353,9 +333,9 @@ TEST(agent_is_in_the_cgroup_of_the_file)
 	    file_replace(events, "low 0\noom_kill 3\n", 17, 0600, NULL), 0);
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", agent_script("agent-group"));
-	claude_world_begin(&w, config.data);
+	claude_world_begin(config.data);
 	w.launch.cgroup = group;
-	first = claude_world_prepare(&w);
+	first = claude_world_prepare();
 	run_pane(first, &ran);
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
 	ck_assert_str_eq(ran.err.data, "");
@@ -366,7 +346,7 @@ TEST(agent_is_in_the_cgroup_of_the_file)
 	/* One that is no cgroup: it starts all the same, and says so. */
 	write_into(none, "cgroup.kill");
 	w.launch.cgroup = none;
-	second = claude_world_prepare(&w);
+	second = claude_world_prepare();
 	run_pane(second, &again);
 	ck_assert_msg(again.status == 0, "%s", again.err.data);
 	ck_assert_ptr_nonnull(strstr(again.err.data, "limits do not hold"));
@@ -386,7 +366,6 @@ TEST(agent_is_in_the_scope_of_the_file)
 	struct box_limits limits = { { 4096, 7, 0 } };
 	cleanup_strv char **scope =
 	    box_limits_scope(&limits, run, "llmc-ann", false);
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 	cleanup_ran struct ran ran;
 
@@ -394,9 +373,9 @@ TEST(agent_is_in_the_scope_of_the_file)
 	    file_replace(run, script, strlen(script), 0700, NULL), 0);
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", agent_script("agent-scope"));
-	claude_world_begin(&w, config.data);
+	claude_world_begin(config.data);
 	w.launch.scope = scope;
-	launcher = claude_world_prepare(&w);
+	launcher = claude_world_prepare();
 	run_pane(launcher, &ran);
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
 	ck_assert_int_eq(file_read(said, 65536, &text, NULL), 0);
@@ -418,7 +397,6 @@ TEST(agent_that_is_missing_is_named)
 
 TEST(argument_too_long_for_the_kernel_is_told)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_buf struct buf config = BUF_INIT;
 	cleanup_free char *launcher = NULL;
 
@@ -428,19 +406,18 @@ TEST(argument_too_long_for_the_kernel_is_told)
 	for (int i = 0; i < 3 * LONG; i++)
 		buf_addc(&config, 'x');
 	buf_adds(&config, "\"\n");
-	claude_world_begin(&w, config.data);
-	launcher = claude_world_prepare(&w);
+	claude_world_begin(config.data);
+	launcher = claude_world_prepare();
 	expect_failure(launcher, "Argument list too long");
 }
 
 TEST(directory_that_is_gone_is_named)
 {
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL;
 
-	claude_world_begin(&w, "");
+	claude_world_begin("");
 	w.launch.cwd = "/nowhere/at all";
-	launcher = claude_world_prepare(&w);
+	launcher = claude_world_prepare();
 	expect_failure(launcher, "/nowhere/at all: No such file");
 	ck_assert(!file_exists(launcher));
 }

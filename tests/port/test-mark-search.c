@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Processes with a mark in their environment, among those of this machine. */
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "loop.h"
-#include "mem.h"
-#include "remains.h"
 #include "unit.h"
+#include "remains.h"
 
 #define CROWD  (3 * MARK_SEARCH_SLICE)
 #define ASKERS 100

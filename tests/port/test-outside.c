@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The real llmc and the real bwrap: a box without a network, and its proxy. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "child.h"
-#include "errtext.h"
-#include "mem.h"
 #include "outside.h"
 #include "proxy-world.h"
-#include "strv.h"
-#include "unit.h"
 
 static const char *const box[] = { "bwrap", "--unshare-user", "--unshare-pid",
 	"--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--proc",

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "unit.h"
 #include "channel.h"
-#include "clock.h"
 #include "courier.h"
-#include "file.h"
 #include "id.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "message-spool.h"
 #include "message.h"
 #include "people.h"
-#include "procref.h"
 #include "settings.h"
-#include "unit.h"
 
 static struct settings *
 settings_with(const char *command, const char *more)
@@ -315,16 +303,6 @@ TEST(only_what_was_chosen_is_told)
 	tell(command, "notify_on = [\"limit\"]\n", limit, 1);
 	ck_assert_uint_eq(messages(unit_path("chosen"), list, 4), 1);
 	json_object_put(list[0]);
-}
-
-TEST(the_older_name_of_the_command_is_used)
-{
-	cleanup_free char *more = xasprintf(
-	    "[overseer]\nnotify_command = \"cat >'%s'\"\n", unit_path("older"));
-	struct notice n = { .class = NOTICE_FAILURE };
-
-	tell("", more, n, 1);
-	ck_assert(file_exists(unit_path("older")));
 }
 
 /* Our end waits for it only for a short time. */

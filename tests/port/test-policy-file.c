@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "errtext.h"
-#include "file.h"
+#include "unit.h"
 #include "guard.h"
-#include "mem.h"
 #include "policy-file.h"
 #include "run-dir.h"
-#include "strv.h"
-#include "tree-path.h"
-#include "unit.h"
 #include "workspace.h"
 
 TEST(a_policy_is_replaced_only_when_it_changes)

@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "procref.h"
 #include "proctree.h"
 #include "unit.h"
 

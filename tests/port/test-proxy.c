@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "errtext.h"
-#include "loop.h"
-#include "mem.h"
 #include "proxy-world.h"
 #include "proxy.h"
-#include "strv.h"
-#include "unit.h"
 
 #define LARGE 1000000
 

@@ -2,25 +2,10 @@
 
 /* Keepers of a worker that are killed together with their inner process, so
  * that nobody is left to clean up. */
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "keeper-world.h"
-#include "loop.h"
-#include "mem.h"
-#include "procref.h"
 #include "remains.h"
-#include "unit.h"
 #include "workspace.h"
 
 #define STRAYS                                              \
@@ -35,122 +20,113 @@
 /* Those in which a process has the same number inside and outside. */
 static const char *const visible_modes[] = { "cgroup", "scope", "reaper" };
 
-struct scene {
-	struct keeper_world keeper;
+static struct scene {
 	struct workspace workspace;
 	struct loop *loop;
 	int calls;
 	struct err err;
-};
+} s;
 
 static void
 on_over(const struct err *err, void *arg)
 {
-	struct scene *s = arg;
-
-	s->calls++;
+	(void)arg;
+	s.calls++;
 	if (err != NULL)
-		s->err = *err;
-	loop_stop(s->loop, 0);
+		s.err = *err;
+	loop_stop(s.loop, 0);
 }
 
 static void
-scene_begin_with(struct scene *s, const char *mode, const char *script)
+scene_end(void)
+{
+	workspace_release(&s.workspace);
+	loop_free(s.loop);
+}
+
+static void
+scene_begin_with(const char *mode, const char *script)
 {
 	cleanup_free char *mark = NULL, *record = NULL, *dir = NULL;
 
-	memset(s, 0, sizeof *s);
-	s->loop = loop_new();
-	s->workspace.root = xstrdup(unit_path("a root"));
-	s->workspace.dir = file_join(s->workspace.root, ".llmc");
-	dir = workspace_path(&s->workspace, "sessions/adam");
+	memset(&s, 0, sizeof s);
+	s.loop = loop_new();
+	s.workspace.root = xstrdup(unit_path("a root"));
+	s.workspace.dir = file_join(s.workspace.root, ".llmc");
+	dir = workspace_path(&s.workspace, "sessions/adam");
 	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
-	mark = remains_mark(&s->workspace, "adam");
-	record = remains_record(&s->workspace, "adam");
-	keeper_world_begin_as(&s->keeper, mode, false, script, mark, record);
-	keeper_world_expect(&s->keeper, "up");
+	mark = remains_mark(&s.workspace, "adam");
+	record = remains_record(&s.workspace, "adam");
+	keeper_world_begin_as(mode, false, script, mark, record);
+	keeper_world_expect("up");
+	unit_at_end(scene_end);
 }
 
 static void
-scene_begin(struct scene *s, const char *mode)
+scene_begin(const char *mode)
 {
-	scene_begin_with(s, mode, STRAYS);
-	keeper_world_until_marked(&s->keeper, STRAY_COUNT);
+	scene_begin_with(mode, STRAYS);
+	keeper_world_until_marked(STRAY_COUNT);
 }
-
-static void
-scene_end(struct scene *s)
-{
-	keeper_world_end(&s->keeper);
-	workspace_release(&s->workspace);
-	loop_free(s->loop);
-}
-
-#define cleanup_scene __attribute__((cleanup(scene_end)))
 
 /* Nobody notices: both are stopped before one is killed. */
 static void
-kill_both(struct scene *s)
+kill_both(void)
 {
-	pid_t inner = keeper_world_inner(&s->keeper);
+	pid_t inner = keeper_world_inner();
 
-	kill(s->keeper.keeper, SIGSTOP);
+	kill(w.keeper, SIGSTOP);
 	kill(inner, SIGSTOP);
 	kill(inner, SIGKILL);
-	kill(s->keeper.keeper, SIGKILL);
-	ck_assert_int_eq(keeper_world_status(&s->keeper), 128 + SIGKILL);
+	kill(w.keeper, SIGKILL);
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
 }
 
 static void
-end_remains(struct scene *s)
+end_remains(void)
 {
 	struct remains *remains =
-	    remains_end(s->loop, &s->workspace, "adam", on_over, s);
+	    remains_end(s.loop, &s.workspace, "adam", on_over, &s);
 
 	if (remains != NULL) {
-		loop_run(s->loop);
-		ck_assert_int_eq(s->calls, 1);
+		loop_run(s.loop);
+		ck_assert_int_eq(s.calls, 1);
 	}
-	ck_assert_msg(s->err.code == 0, "%s", s->err.msg);
-	ck_assert_int_eq(keeper_world_marked(&s->keeper), 0);
+	ck_assert_msg(s.err.code == 0, "%s", s.err.msg);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 	ck_assert_ptr_null(
-	    remains_end(s->loop, &s->workspace, "adam", on_over, s));
+	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
 }
 
 TEST_ROWS(what_two_killed_processes_left_is_ended, KEEPER_WORLD_MODES)
 {
-	cleanup_scene struct scene s;
 	cleanup_free char *group = NULL;
 
-	scene_begin(&s, MODE);
-	group = keeper_world_group(&s.keeper);
+	scene_begin(MODE);
+	group = keeper_world_group();
 	ck_assert_int_eq(group != NULL, strcmp(MODE, "cgroup") == 0);
-	kill_both(&s);
-	end_remains(&s);
+	kill_both();
+	end_remains();
 	ck_assert(group == NULL || !file_exists(group));
 }
 
 TEST_ROWS(keeper_that_runs_is_ended, KEEPER_WORLD_MODES)
 {
-	cleanup_scene struct scene s;
-
-	scene_begin(&s, MODE);
-	end_remains(&s);
-	ck_assert_int_eq(keeper_world_status(&s.keeper), 128 + SIGKILL);
+	scene_begin(MODE);
+	end_remains();
+	ck_assert_int_eq(keeper_world_status(), 128 + SIGKILL);
 }
 
 /* The inner process knows its children without a mark: it must have the time
  * to end them. */
 TEST_ROWS(stray_without_a_mark_is_ended, nitems(visible_modes))
 {
-	cleanup_scene struct scene s;
 	struct procref stray = PROCREF_INIT;
 
-	scene_begin_with(&s, visible_modes[_i], UNMARKED);
+	scene_begin_with(visible_modes[_i], UNMARKED);
 	ck_assert_int_eq(
-	    procref_set(&stray, (pid_t)strtol(s.keeper.text.data, NULL, 10)),
-	    0);
-	end_remains(&s);
+	    procref_set(&stray, (pid_t)strtol(w.text.data, NULL, 10)), 0);
+	end_remains();
 	ck_assert_int_eq(procref_signal(&stray, SIGKILL), -ESRCH);
 	procref_release(&stray);
 }
@@ -165,33 +141,32 @@ on_time(void *arg)
 
 /* Virtual time. */
 static void
-pass(struct scene *s, int64_t ms)
+pass(int64_t ms)
 {
-	struct loop_timer *timer = loop_after(s->loop, ms, on_time, s->loop);
+	struct loop_timer *timer = loop_after(s.loop, ms, on_time, s.loop);
 
-	loop_run(s->loop);
+	loop_run(s.loop);
 	loop_timer_free(timer);
 }
 
 /* As much virtual time as time of the machine, in which processes end. */
 static void
-pass_until_called(struct scene *s)
+pass_until_called(void)
 {
-	for (int i = 0; i < 4000 && s->calls == 0; i++) {
+	for (int i = 0; i < 4000 && s.calls == 0; i++) {
 		poll(NULL, 0, 5);
-		pass(s, 5);
+		pass(5);
 	}
-	ck_assert_int_eq(s->calls, 1);
+	ck_assert_int_eq(s.calls, 1);
 }
 
 /* It has five seconds (keeper-outer.c). */
 TEST(inner_process_has_six_seconds)
 {
-	cleanup_scene struct scene s;
 	struct procref inner = PROCREF_INIT;
 
-	scene_begin(&s, "reaper");
-	ck_assert_int_eq(procref_set(&inner, keeper_world_inner(&s.keeper)), 0);
+	scene_begin("reaper");
+	ck_assert_int_eq(procref_set(&inner, keeper_world_inner()), 0);
 	/* A stop would end with the death of the outer process: the kernel
 	 * continues a group that loses its parent. */
 	if (ptrace(PTRACE_SEIZE, inner.pid, NULL, NULL) == -1)
@@ -201,37 +176,36 @@ TEST(inner_process_has_six_seconds)
 	clock_virtual_begin(1000, 1000);
 	ck_assert_ptr_nonnull(
 	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
-	pass(&s, 5900);
+	pass(5900);
 	ck_assert(procref_alive(&inner));
 	ck_assert_int_ne(procref_state(&inner), 'Z');
-	pass(&s, 200);
+	pass(200);
 	ck_assert_int_eq(waitpid(inner.pid, NULL, __WALL), inner.pid);
-	pass_until_called(&s);
+	pass_until_called();
 	clock_virtual_end();
 	ck_assert_msg(s.err.code == 0, "%s", s.err.msg);
 	ck_assert(!procref_alive(&inner));
-	ck_assert_int_eq(keeper_world_marked(&s.keeper), 0);
+	ck_assert_int_eq(keeper_world_marked(), 0);
 	procref_release(&inner);
 }
 
 /* A debugger holds it at its exit. */
 TEST(process_that_does_not_end_is_named_after_thirty_seconds)
 {
-	cleanup_scene struct scene s;
 	cleanup_free char *wanted = NULL;
 	pid_t inner;
 
-	scene_begin(&s, "reaper");
-	inner = keeper_world_inner(&s.keeper);
+	scene_begin("reaper");
+	inner = keeper_world_inner();
 	if (ptrace(PTRACE_SEIZE, inner, NULL,
 		(void *)(uintptr_t)PTRACE_O_TRACEEXIT) == -1)
 		unit_skip("no process may be traced here");
 	clock_virtual_begin(1000, 1000);
 	ck_assert_ptr_nonnull(
 	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
-	pass(&s, 29900);
+	pass(29900);
 	ck_assert_int_eq(s.calls, 0);
-	pass(&s, 200);
+	pass(200);
 	ck_assert_int_eq(s.calls, 1);
 	clock_virtual_end();
 	ck_assert_int_eq(s.err.code, -ETIMEDOUT);
@@ -243,7 +217,7 @@ TEST(process_that_does_not_end_is_named_after_thirty_seconds)
 	ptrace(PTRACE_CONT, inner, NULL, NULL);
 	s.calls = 0;
 	s.err = (struct err){ 0 };
-	end_remains(&s);
+	end_remains();
 }
 
 TEST(mark_is_enough_without_a_record)
@@ -254,46 +228,46 @@ TEST(mark_is_enough_without_a_record)
 		"{\"mode\":5,\"pid\":\"x\",\"init\":[],\"cgroup\":\"/\"}" };
 
 	for (size_t i = 0; i < nitems(records); i++) {
-		cleanup_scene struct scene s;
 
-		scene_begin(&s, "reaper");
-		kill_both(&s);
-		unlink(s.keeper.record);
+		scene_begin("reaper");
+		kill_both();
+		unlink(w.record);
 		if (records[i] != NULL)
-			ck_assert_int_eq(
-			    file_replace(s.keeper.record, records[i],
-				strlen(records[i]), 0600, NULL),
+			ck_assert_int_eq(file_replace(w.record, records[i],
+					     strlen(records[i]), 0600, NULL),
 			    0);
-		end_remains(&s);
+		end_remains();
 	}
 }
 
 /* The agent can write the record: it must not name a victim. */
 TEST(stranger_in_the_record_is_left_alone)
 {
-	cleanup_scene struct scene s;
-	cleanup_keeper_world struct keeper_world other;
 	cleanup_json struct json_object *theirs = NULL;
 	cleanup_free char *record = xstrdup(unit_path("other.json"));
+	struct keeper_world ours, other;
 
-	scene_begin(&s, "reaper");
-	keeper_world_begin_as(
-	    &other, "reaper", false, STRAYS, "a stranger", record);
-	keeper_world_until_marked(&other, STRAY_COUNT);
+	scene_begin("reaper");
+	ours = w;
+	w = (struct keeper_world){ 0 };
+	keeper_world_begin_as("reaper", false, STRAYS, "a stranger", record);
+	keeper_world_until_marked(STRAY_COUNT);
+	other = w;
+	w = ours;
 	ck_assert_int_eq(json_load(record, 8192, &theirs, NULL), 0);
-	ck_assert_int_eq(json_save(s.keeper.record, theirs, 0600, NULL), 0);
-	end_remains(&s);
-	ck_assert_int_ge(keeper_world_marked(&other), STRAY_COUNT);
-	ck_assert_int_eq(kill(other.keeper, 0), 0);
+	ck_assert_int_eq(json_save(w.record, theirs, 0600, NULL), 0);
+	end_remains();
+	keeper_world_end();
+	w = other;
+	ck_assert_int_ge(keeper_world_marked(), STRAY_COUNT);
+	ck_assert_int_eq(kill(w.keeper, 0), 0);
 }
 
 TEST_ROWS(nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES)
 {
-	cleanup_scene struct scene s;
-
-	scene_begin(&s, MODE);
-	keeper_world_type(&s.keeper, "end\n");
-	ck_assert_int_eq(keeper_world_status(&s.keeper), 0);
+	scene_begin(MODE);
+	keeper_world_type("end\n");
+	ck_assert_int_eq(keeper_world_status(), 0);
 	ck_assert_ptr_null(
 	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
 	ck_assert_int_eq(s.calls, 0);
@@ -302,13 +276,12 @@ TEST_ROWS(nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES)
 /* A daemon may have made it for the next session. */
 TEST(group_of_a_keeper_that_ended_is_left_alone)
 {
-	cleanup_scene struct scene s;
 	cleanup_free char *group = NULL;
 
-	scene_begin(&s, "cgroup");
-	keeper_world_type(&s.keeper, "end\n");
-	ck_assert_int_eq(keeper_world_status(&s.keeper), 0);
-	group = keeper_world_group(&s.keeper);
+	scene_begin("cgroup");
+	keeper_world_type("end\n");
+	ck_assert_int_eq(keeper_world_status(), 0);
+	group = keeper_world_group();
 	ck_assert(!file_exists(group));
 	ck_assert_int_eq(mkdir(group, 0755), 0);
 	ck_assert_ptr_null(
@@ -318,10 +291,9 @@ TEST(group_of_a_keeper_that_ended_is_left_alone)
 
 TEST_ROWS(mode_in_force_is_told, KEEPER_WORLD_MODES)
 {
-	cleanup_scene struct scene s;
 	cleanup_free char *mode = NULL;
 
-	scene_begin(&s, MODE);
+	scene_begin(MODE);
 	mode = remains_mode(&s.workspace, "adam");
 	ck_assert_str_eq(mode, MODE);
 	ck_assert_ptr_null(remains_mode(&s.workspace, "eve"));

@@ -1,48 +1,36 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
 #include "id.h"
-#include "mem.h"
-#include "root-id.h"
+#include "root-mark.h"
 #include "unit.h"
 #include "workspace.h"
 
 #define OTHER "00000000-0000-4000-8000-000000000000"
 
 /* A workspace that is only a folder, and has a name. */
-struct place {
+static struct place {
 	struct workspace ws;
 	char *id_file;
 	char id[ID_UUID_SIZE];
-};
+} p;
 
 static void
-place_begin(struct place *p, const char *name)
+place_end(void)
 {
-	memset(p, 0, sizeof *p);
-	p->ws.dir = xstrdup(unit_path(name));
-	ck_assert_int_eq(file_mkdirs(p->ws.dir, 0700, NULL), 0);
-	p->id_file = workspace_path(&p->ws, "root_id");
-	id_uuid(p->id);
-	ck_assert_int_eq(root_id_keep(&p->ws, p->id, NULL), 0);
+	free(p.ws.dir);
+	free(p.id_file);
 }
 
 static void
-place_end(struct place *p)
+place_begin(const char *name)
 {
-	free(p->ws.dir);
-	free(p->id_file);
+	memset(&p, 0, sizeof p);
+	p.ws.dir = xstrdup(unit_path(name));
+	ck_assert_int_eq(file_mkdirs(p.ws.dir, 0700, NULL), 0);
+	p.id_file = workspace_path(&p.ws, "root_id");
+	id_uuid(p.id);
+	ck_assert_int_eq(root_id_keep(&p.ws, p.id, NULL), 0);
+	unit_at_end(place_end);
 }
 
 /* Overwrite the file in place. */
@@ -63,13 +51,12 @@ TEST(the_first_save_names_the_root)
 	char id[ID_UUID_SIZE] = "untouched";
 	struct workspace empty = { 0 };
 	struct stat st;
-	struct place p;
 
 	empty.dir = xstrdup(unit_path("unnamed"));
 	ck_assert_int_eq(root_id_read(&empty, id, NULL), -ENOENT);
 	ck_assert_str_eq(id, "untouched");
 	free(empty.dir);
-	place_begin(&p, "named");
+	place_begin("named");
 	want = xasprintf("%s\n", p.id);
 	ck_assert_int_eq(file_read(p.id_file, 1000, &text, NULL), 0);
 	ck_assert_str_eq(text.data, want);
@@ -77,19 +64,16 @@ TEST(the_first_save_names_the_root)
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
 	ck_assert_int_eq(root_id_read(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, p.id);
-	place_end(&p);
 }
 
 TEST(the_name_of_the_root_stays)
 {
 	char id[ID_UUID_SIZE] = "";
-	struct place p;
 
-	place_begin(&p, "stays");
+	place_begin("stays");
 	ck_assert_int_eq(root_id_keep(&p.ws, OTHER, NULL), 0);
 	ck_assert_int_eq(root_id_read(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, p.id);
-	place_end(&p);
 }
 
 /* A folder with worktrees, and no name. */
@@ -99,9 +83,8 @@ TEST(a_name_or_worktrees_tell_that_there_was_a_state)
 	cleanup_free char *repair = file_join(trees, "overseer/.git");
 	cleanup_free char *own = file_join(trees, "adam/.git");
 	struct err err = { 0, "" };
-	struct place p;
 
-	place_begin(&p, "was");
+	place_begin("was");
 	ck_assert(root_id_is_lost(&p.ws, trees, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "root_id"));
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
@@ -112,7 +95,6 @@ TEST(a_name_or_worktrees_tell_that_there_was_a_state)
 	ck_assert_int_eq(file_mkdirs(own, 0700, NULL), 0);
 	ck_assert(root_id_is_lost(&p.ws, trees, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "worktrees"));
-	place_end(&p);
 }
 
 TEST(a_name_that_is_none_is_written_anew)
@@ -121,9 +103,8 @@ TEST(a_name_that_is_none_is_written_anew)
 	cleanup_free char *lines = xcalloc(1, 5001);
 	char id[ID_UUID_SIZE] = "";
 	struct err err = { 0, "" };
-	struct place p;
 
-	place_begin(&p, "none");
+	place_begin("none");
 	memset(lines, '\n', 5000);
 	for (size_t i = 0; i <= nitems(texts); i++) {
 		scribble(p.id_file, i < nitems(texts) ? texts[i] : lines);
@@ -140,30 +121,27 @@ TEST(a_name_that_is_none_is_written_anew)
 	scribble(p.id_file, OTHER "\nmore\n");
 	ck_assert_int_eq(root_id_read(&p.ws, id, NULL), 0);
 	ck_assert_str_eq(id, OTHER);
-	place_end(&p);
 }
 
 TEST(a_name_that_cannot_be_read_does_not_stop_a_save)
 {
 	char id[ID_UUID_SIZE] = "";
-	struct place p;
 
-	place_begin(&p, "unreadable");
+	place_begin("unreadable");
 	ck_assert_int_eq(unlink(p.id_file), 0);
 	ck_assert_int_eq(mkdir(p.id_file, 0700), 0);
 	ck_assert_int_eq(root_id_read(&p.ws, id, NULL), -EISDIR);
 	ck_assert_int_eq(root_id_keep(&p.ws, p.id, NULL), 0);
 	ck_assert(file_is_dir(p.id_file));
-	place_end(&p);
 }
 
 /* Save again and again; the parent kills us at some point. */
 static void
-save_for_ever(struct place *p, int tell)
+save_for_ever(int tell)
 {
 	for (;;) {
-		unlink(p->id_file);
-		if (root_id_keep(&p->ws, p->id, NULL) < 0 ||
+		unlink(p.id_file);
+		if (root_id_keep(&p.ws, p.id, NULL) < 0 ||
 		    write(tell, "x", 1) != 1)
 			_exit(1);
 	}
@@ -172,9 +150,8 @@ save_for_ever(struct place *p, int tell)
 TEST(killed_anywhere_the_name_is_whole_or_not_there)
 {
 	char id[ID_UUID_SIZE] = "", byte = 0;
-	struct place p;
 
-	place_begin(&p, "killed");
+	place_begin("killed");
 	for (int i = 0; i < 8; i++) {
 		int tell[2], status = 0, r;
 		pid_t pid;
@@ -183,7 +160,7 @@ TEST(killed_anywhere_the_name_is_whole_or_not_there)
 		pid = fork();
 		ck_assert_int_ge(pid, 0);
 		if (pid == 0)
-			save_for_ever(&p, tell[1]);
+			save_for_ever(tell[1]);
 		for (int n = 0; n <= i; n++)
 			ck_assert_int_eq(read(tell[0], &byte, 1), 1);
 		ck_assert_int_eq(kill(pid, SIGKILL), 0);
@@ -194,5 +171,4 @@ TEST(killed_anywhere_the_name_is_whole_or_not_there)
 		r = root_id_read(&p.ws, id, NULL);
 		ck_assert(r == -ENOENT || strcmp(id, p.id) == 0);
 	}
-	place_end(&p);
 }

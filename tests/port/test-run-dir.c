@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "run-dir.h"
 #include "unit.h"
+#include "run-dir.h"
 #include "workspace.h"
 
 static struct workspace

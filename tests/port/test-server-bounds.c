@@ -1,92 +1,76 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "loop.h"
-#include "mem.h"
 #include "server-world.h"
 #include "server.h"
-#include "unit.h"
 
 TEST(a_line_must_be_finished_in_time)
 {
-	struct world w;
 	int64_t began;
 	int fd;
 
-	world_begin(&w, "half-line");
+	world_begin("half-line");
 	fd = dial(w.path);
 	began = clock_mono_ms();
 	/* Sending a byte now and then is not enough. */
 	for (int i = 0; i < 9; i++) {
 		say(fd, "{");
-		pass(&w, 1000);
+		pass(1000);
 	}
-	expect(&w, fd,
+	expect(fd,
 	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":"
 	    "{\"code\":-32700,\"message\":"
 	    "\"the line was not finished in time\"}}\nEOF");
 	ck_assert_int_eq(clock_mono_ms() - began, SERVER_LINE_MS);
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(each_line_has_its_own_time)
 {
-	struct world w;
 	int fd;
 
-	world_begin(&w, "line-time");
+	world_begin("line-time");
 	fd = dial(w.path);
 	for (int i = 0; i < 20; i++) {
 		say(fd, "{\"jsonrpc\":\"2.0\",\"id\":1,");
-		pass(&w, SERVER_LINE_MS - 1000);
+		pass(SERVER_LINE_MS - 1000);
 		say(fd, "\"method\":\"echo\"}\n{");
-		expect(&w, fd, RESULT("1", "null"));
-		pass(&w, 500);
+		expect(fd, RESULT("1", "null"));
+		pass(500);
 		say(fd, "}\n");
-		free(hear(&w, fd, 1));
+		free(hear(fd, 1));
 	}
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(idle_connections_are_closed)
 {
-	struct world w;
 	int64_t began;
 	int idle, waiting;
 
-	world_begin(&w, "idle");
+	world_begin("idle");
 	idle = dial(w.path);
 	waiting = dial(w.path);
 	say(waiting, REQUEST("1", "park"));
-	pass(&w, 1);
+	pass(1);
 	say(idle, REQUEST("1", "echo"));
-	expect(&w, idle, RESULT("1", "null"));
+	expect(idle, RESULT("1", "null"));
 	began = clock_mono_ms();
-	expect(&w, idle, "EOF");
+	expect(idle, "EOF");
 	ck_assert_int_eq(clock_mono_ms() - began, SERVER_IDLE_MS);
 	/* With a call in progress it is not idle, until the call is
 	 * answered. */
-	pass(&w, SERVER_IDLE_MS);
+	pass(SERVER_IDLE_MS);
 	server_reply(w.parked[0], NULL);
 	w.count = 0;
-	expect(&w, waiting, RESULT("1", "null"));
+	expect(waiting, RESULT("1", "null"));
 	began = clock_mono_ms();
-	expect(&w, waiting, "EOF");
+	expect(waiting, "EOF");
 	ck_assert_int_eq(clock_mono_ms() - began, SERVER_IDLE_MS);
 	fd_close(idle);
 	fd_close(waiting);
-	world_end(&w);
 }
 
 /* Ask for more answers than the kernel and the server would buffer. */
@@ -102,165 +86,155 @@ ask_for_much(int fd, int count)
 TEST(a_client_that_does_not_read_is_not_read_from)
 {
 	cleanup_free char *text = NULL;
-	struct world w;
 	int fd, before;
 
-	world_begin(&w, "slow");
+	world_begin("slow");
 	fd = dial(w.path);
 	ask_for_much(fd, 100);
-	pass(&w, 1000);
-	before = world_calls(&w, "long");
+	pass(1000);
+	before = world_calls("long");
 	ck_assert_int_ge(before, SERVER_OUT_PAUSE / 100000);
 	ck_assert_int_lt(before, 50);
 	/* Once it reads, it gets everything. */
-	text = hear(&w, fd, 100);
-	ck_assert_int_eq(world_calls(&w, "long"), 100);
+	text = hear(fd, 100);
+	ck_assert_int_eq(world_calls("long"), 100);
 	ck_assert_uint_gt(strlen(text), 10000000);
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(a_client_that_never_reads_is_hung_up_on)
 {
-	struct world w;
 	int fd, other;
 
-	world_begin(&w, "never");
+	world_begin("never");
 	fd = dial(w.path);
 	ask_for_much(fd, 100);
 	say(fd, REQUEST("1", "park"));
-	pass(&w, SERVER_WRITE_MS - 1);
+	pass(SERVER_WRITE_MS - 1);
 	ck_assert_int_eq(send(fd, "\n", 1, MSG_NOSIGNAL), 1);
-	pass(&w, 2);
+	pass(2);
 	ck_assert_int_eq(send(fd, "\n", 1, MSG_NOSIGNAL), -1);
-	ck_assert_int_lt(world_calls(&w, "long"), 50);
+	ck_assert_int_lt(world_calls("long"), 50);
 	other = dial(w.path);
 	say(other, REQUEST("1", "echo"));
-	expect(&w, other, RESULT("1", "null"));
+	expect(other, RESULT("1", "null"));
 	fd_close(fd);
 	fd_close(other);
-	world_end(&w);
 }
 
 TEST(late_answers_are_bounded_too)
 {
-	struct world w;
 	int fd;
 
-	world_begin(&w, "bounded");
+	world_begin("bounded");
 	fd = dial(w.path);
 	for (int i = 0; i < 10; i++)
 		say(fd, REQUEST("1", "park"));
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(w.count, 10);
 	for (int i = 0; i < 6; i++)
 		server_reply(w.parked[--w.count], long_text(4000000));
-	pass(&w, 1);
+	pass(1);
 	ck_assert(server_call_gone(w.parked[0]));
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(calls_under_way_are_bounded)
 {
-	struct world w;
 	int fd;
 
-	world_begin(&w, "calls");
+	world_begin("calls");
 	fd = dial(w.path);
 	for (int i = 0; i < SERVER_CALLS_MAX + 2; i++)
 		say(fd, REQUEST("1", "park"));
-	pass(&w, 2 * SERVER_IDLE_MS);
+	pass(2 * SERVER_IDLE_MS);
 	ck_assert_int_eq(w.count, SERVER_CALLS_MAX);
 	server_reply(w.parked[--w.count], NULL);
-	expect(&w, fd, RESULT("1", "null"));
-	pass(&w, 1);
+	expect(fd, RESULT("1", "null"));
+	pass(1);
 	ck_assert_int_eq(w.count, SERVER_CALLS_MAX);
 	fd_close(fd);
 	server_reply(w.parked[--w.count], NULL);
 	server_reply(w.parked[--w.count], NULL);
 	/* It left, but its last call was received. */
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(w.count, SERVER_CALLS_MAX - 1);
-	world_end(&w);
 }
 
 TEST(a_line_may_wait_while_we_do_not_read)
 {
-	struct world w;
 	int fd;
 
-	world_begin(&w, "waits");
+	world_begin("waits");
 	fd = dial(w.path);
 	for (int i = 0; i < SERVER_CALLS_MAX; i++)
 		say(fd, REQUEST("1", "park"));
 	say(fd, "{\"jsonrpc\":\"2.0\",\"id\":2,");
-	pass(&w, 2 * SERVER_LINE_MS);
+	pass(2 * SERVER_LINE_MS);
 	server_reply(w.parked[--w.count], NULL);
-	expect(&w, fd, RESULT("1", "null"));
-	pass(&w, SERVER_LINE_MS - 1);
+	expect(fd, RESULT("1", "null"));
+	pass(SERVER_LINE_MS - 1);
 	say(fd, "\"method\":\"echo\"}\n");
-	expect(&w, fd, RESULT("2", "null"));
+	expect(fd, RESULT("2", "null"));
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(a_process_has_a_share_of_the_connections)
 {
 	int fds[SERVER_PEER_MAX], late;
-	struct world w;
+	int64_t began;
 
-	world_begin(&w, "share");
+	world_begin("share");
 	for (int i = 0; i < SERVER_PEER_MAX; i++) {
 		fds[i] = dial(w.path);
 		say(fds[i], REQUEST("1", "park"));
-		pass(&w, 1);
+		pass(1);
 	}
 	ck_assert_int_eq(w.count, SERVER_PEER_MAX);
+	began = clock_mono_ms();
 	late = dial(w.path);
-	expect(&w, late, "EOF");
+	expect(late, "EOF");
+	/* At once, not because it is idle. */
+	ck_assert_int_lt(clock_mono_ms() - began, SERVER_IDLE_MS);
 	fd_close(late);
 	fd_close(fds[0]);
-	pass(&w, 1);
+	pass(1);
 	late = dial(w.path);
 	say(late, REQUEST("1", "echo"));
-	expect(&w, late, RESULT("1", "null"));
+	expect(late, RESULT("1", "null"));
 	fd_close(late);
 	for (int i = 1; i < SERVER_PEER_MAX; i++)
 		fd_close(fds[i]);
-	world_end(&w);
 }
 
 TEST(the_longest_idle_connection_makes_room)
 {
 	int fds[SERVER_PEER_MAX], late;
-	struct world w;
 
-	world_begin(&w, "room");
+	world_begin("room");
 	for (int i = 0; i < SERVER_PEER_MAX; i++) {
 		fds[i] = dial(w.path);
-		pass(&w, 1);
+		pass(1);
 	}
 	/* The first one has a call under way, the second one has just been
 	 * answered. */
 	say(fds[0], REQUEST("1", "park"));
 	say(fds[1], REQUEST("1", "echo"));
-	expect(&w, fds[1], RESULT("1", "null"));
+	expect(fds[1], RESULT("1", "null"));
 	late = dial(w.path);
 	say(late, REQUEST("1", "echo"));
-	expect(&w, late, RESULT("1", "null"));
-	expect(&w, fds[2], "EOF");
+	expect(late, RESULT("1", "null"));
+	expect(fds[2], "EOF");
 	server_reply(w.parked[--w.count], NULL);
-	expect(&w, fds[0], RESULT("1", "null"));
+	expect(fds[0], RESULT("1", "null"));
 	for (int i = 0; i < SERVER_PEER_MAX; i++) {
 		if (i > 2) {
 			say(fds[i], REQUEST("1", "echo"));
-			expect(&w, fds[i], RESULT("1", "null"));
+			expect(fds[i], RESULT("1", "null"));
 		}
 		fd_close(fds[i]);
 	}
 	fd_close(late);
-	world_end(&w);
 }
 
 /* A process that keeps its share of connections until its pipe is closed. */
@@ -270,7 +244,7 @@ struct neighbour {
 };
 
 static struct neighbour
-neighbour_start(struct world *w, const char *request)
+neighbour_start(const char *request)
 {
 	struct neighbour n;
 	int ready[2], hold[2];
@@ -283,7 +257,7 @@ neighbour_start(struct world *w, const char *request)
 	if (n.pid == 0) {
 		fd_close(hold[1]);
 		for (int i = 0; i < SERVER_PEER_MAX; i++)
-			say(dial(w->path), request);
+			say(dial(w.path), request);
 		fd_close(ready[1]);
 		_exit(read(hold[0], &c, 1) == 0 ? 0 : 1);
 	}
@@ -293,7 +267,7 @@ neighbour_start(struct world *w, const char *request)
 	fd_close(ready[0]);
 	n.hold = hold[1];
 	for (int i = 0; i < SERVER_PEER_MAX; i++)
-		pass(w, 1);
+		pass(1);
 	return n;
 }
 
@@ -316,25 +290,24 @@ fill(const char *request, int calls)
 {
 	struct neighbour n[SERVER_CONNECTIONS_MAX / SERVER_PEER_MAX];
 	struct rlimit old, more;
-	struct world w;
 	int fd;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
 	more = old;
 	more.rlim_cur = old.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &more), 0);
-	world_begin(&w, "full");
+	world_begin("full");
 	for (size_t i = 0; i < nitems(n); i++)
-		n[i] = neighbour_start(&w, request);
+		n[i] = neighbour_start(request);
 	ck_assert_int_eq(w.count, calls);
 	for (int i = 0; i < 3; i++) {
 		fd = dial(w.path);
 		say(fd, REQUEST("1", "echo"));
-		expect(&w, fd, RESULT("1", "null"));
+		expect(fd, RESULT("1", "null"));
 		fd_close(fd);
 	}
 	neighbours_end(n, nitems(n));
-	world_end(&w);
+	world_end();
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
@@ -351,22 +324,20 @@ TEST(there_is_room_beside_connections_that_wait)
 TEST(a_listener_may_allow_fewer_connections)
 {
 	int fds[6];
-	struct world w;
 
-	world_begin(&w, "fewer");
+	world_begin("fewer");
 	server_limit(w.server, nitems(fds) - 2);
 	for (size_t i = 0; i < nitems(fds); i++) {
 		fds[i] = dial(w.path);
 		say(fds[i], REQUEST("1", "park"));
-		pass(&w, 1);
+		pass(1);
 	}
-	expect(&w, fds[0], "EOF");
-	expect(&w, fds[1], "EOF");
+	expect(fds[0], "EOF");
+	expect(fds[1], "EOF");
 	for (size_t i = 0; i < nitems(fds); i++) {
 		ck_assert_int_eq(server_call_gone(w.parked[i]), i < 2);
 		fd_close(fds[i]);
 	}
-	world_end(&w);
 }
 
 /* It accepts the connection first and closes it if it is over the limit. */
@@ -381,14 +352,13 @@ under_valgrind(void)
 TEST(without_descriptors_it_waits_a_second)
 {
 	struct rlimit old, none;
-	struct world w;
 	int64_t began;
 	uint64_t passes;
 	int fd, lowest;
 
 	if (under_valgrind())
 		unit_skip("valgrind keeps descriptors of its own");
-	world_begin(&w, "descriptors");
+	world_begin("descriptors");
 	fd = dial(w.path);
 	say(fd, REQUEST("1", "echo"));
 	lowest = dup(fd);
@@ -399,12 +369,11 @@ TEST(without_descriptors_it_waits_a_second)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
 	began = clock_mono_ms();
 	passes = loop_passes(w.loop);
-	pass(&w, SERVER_PAUSE_MS - 1);
+	pass(SERVER_PAUSE_MS - 1);
 	ck_assert_uint_lt(loop_passes(w.loop) - passes, 10);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 	ck_assert_str_eq(w.trace.data, "");
-	expect(&w, fd, RESULT("1", "null"));
+	expect(fd, RESULT("1", "null"));
 	ck_assert_int_eq(clock_mono_ms() - began, SERVER_PAUSE_MS);
 	fd_close(fd);
-	world_end(&w);
 }

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "json.h"
-#include "mem.h"
 #include "rpc.h"
 #include "server-world.h"
 #include "server.h"
-#include "unit.h"
 
 #define NOTE(n)                                     \
 	"{\"jsonrpc\":\"2.0\",\"method\":\"note\"," \
@@ -55,14 +48,14 @@ on_gone(void *arg)
 
 /* A client with an open stream. */
 static int
-subscribe(struct world *w, struct owner *owner)
+subscribe(struct owner *owner)
 {
-	int fd = dial(w->path);
+	int fd = dial(w.path);
 
 	say(fd, REQUEST("1", "park"));
-	pass(w, 1);
-	ck_assert_int_gt(w->count, 0);
-	owner->call = w->parked[--w->count];
+	pass(1);
+	ck_assert_int_gt(w.count, 0);
+	owner->call = w.parked[--w.count];
 	server_on_gone(owner->call, on_gone, owner);
 	return fd;
 }
@@ -70,199 +63,182 @@ subscribe(struct world *w, struct owner *owner)
 TEST(an_open_call_is_told_things)
 {
 	struct owner owner = { 0 };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "told");
-	fd = subscribe(&w, &owner);
+	world_begin("told");
+	fd = subscribe(&owner);
 	ck_assert_int_eq(notify(owner.call, 1), 0);
 	ck_assert_int_eq(notify(owner.call, 2), 0);
-	expect(&w, fd, NOTE("1") NOTE("2"));
+	expect(fd, NOTE("1") NOTE("2"));
 	/* It is not idle, and other calls work beside it. */
-	pass(&w, 3 * SERVER_IDLE_MS);
+	pass(3 * SERVER_IDLE_MS);
 	say(fd, REQUEST("2", "echo"));
-	expect(&w, fd, RESULT("2", "null"));
+	expect(fd, RESULT("2", "null"));
 	ck_assert_int_eq(server_notify(owner.call, "bare", NULL), 0);
-	expect(&w, fd, NOTICE("bare"));
+	expect(fd, NOTICE("bare"));
 	ck_assert_int_eq(notify(owner.call, 3), 0);
 	server_reply(owner.call, json_object_new_int(4));
-	expect(&w, fd, NOTE("3") RESULT("1", "4"));
-	expect(&w, fd, "EOF");
+	expect(fd, NOTE("3") RESULT("1", "4"));
+	expect(fd, "EOF");
 	ck_assert_int_eq(owner.told, 0);
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(much_is_read_by_one_who_reads)
 {
 	cleanup_free char *heard = NULL;
 	struct owner owner = { 0 };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "much");
-	fd = subscribe(&w, &owner);
+	world_begin("much");
+	fd = subscribe(&owner);
 	for (int i = 0; i < 10; i++) {
 		for (int k = 0; k < 5; k++)
 			ck_assert_int_eq(notify_long(owner.call, 200000), 0);
-		free(hear(&w, fd, 5));
+		free(hear(fd, 5));
 	}
 	/* One line over the limit does not make it a slow reader, also if
 	 * others follow before it was read. */
 	ck_assert_int_eq(notify_long(owner.call, 3 * SERVER_STREAM_MAX), 0);
 	ck_assert_int_eq(notify(owner.call, 1), 0);
-	heard = hear(&w, fd, 2);
+	heard = hear(fd, 2);
 	ck_assert_ptr_nonnull(strstr(heard, NOTE("1")));
 	server_reply(owner.call, NULL);
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(a_line_too_long_is_not_sent)
 {
 	struct owner owner = { 0 };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "too-long");
-	fd = subscribe(&w, &owner);
+	world_begin("too-long");
+	fd = subscribe(&owner);
 	ck_assert_int_eq(notify_long(owner.call, RPC_LINE_MAX), -EMSGSIZE);
 	ck_assert_int_eq(notify(owner.call, 1), 0);
-	expect(&w, fd, NOTE("1"));
+	expect(fd, NOTE("1"));
 	server_reply(owner.call, NULL);
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(a_slow_reader_is_dropped_and_others_go_on)
 {
 	struct owner slow = { .ends = true }, quick = { 0 };
-	struct world w;
 	int slow_fd, quick_fd, r = 0, count = 0;
 
-	world_begin(&w, "slow-reader");
-	slow_fd = subscribe(&w, &slow);
-	quick_fd = subscribe(&w, &quick);
+	world_begin("slow-reader");
+	slow_fd = subscribe(&slow);
+	quick_fd = subscribe(&quick);
 	while (r == 0 && count++ < 100) {
 		r = notify_long(slow.call, 100000);
 		ck_assert_int_eq(notify_long(quick.call, 100000), 0);
-		free(hear(&w, quick_fd, 1));
+		free(hear(quick_fd, 1));
 	}
 	ck_assert_int_eq(r, -ENOBUFS);
 	ck_assert_int_gt(count, SERVER_STREAM_MAX / 100000);
 	ck_assert(server_call_gone(slow.call));
 	ck_assert_int_eq(notify(slow.call, 1), -EPIPE);
 	ck_assert_int_eq(slow.told, 0);
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(slow.told, 1);
 	ck_assert_ptr_null(slow.call);
 	ck_assert_int_eq(send(slow_fd, "\n", 1, MSG_NOSIGNAL), -1);
 	ck_assert_int_eq(notify(quick.call, 2), 0);
-	expect(&w, quick_fd, NOTE("2"));
+	expect(quick_fd, NOTE("2"));
 	server_reply(quick.call, NULL);
 	fd_close(slow_fd);
 	fd_close(quick_fd);
-	world_end(&w);
 }
 
 TEST(one_that_takes_nothing_is_dropped_in_time)
 {
 	struct owner owner = { .ends = true };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "takes-nothing");
-	fd = subscribe(&w, &owner);
+	world_begin("takes-nothing");
+	fd = subscribe(&owner);
 	for (int i = 0; i < 9; i++)
 		ck_assert_int_eq(notify_long(owner.call, 100000), 0);
-	pass(&w, SERVER_WRITE_MS - 1);
+	pass(SERVER_WRITE_MS - 1);
 	ck_assert_int_eq(owner.told, 0);
-	pass(&w, 2);
+	pass(2);
 	ck_assert_int_eq(owner.told, 1);
 	fd_close(fd);
-	world_end(&w);
 }
 
 TEST(a_client_that_goes_away_is_told_of)
 {
 	struct owner ends = { .ends = true }, keeps = { 0 };
-	struct world w;
 	int a, b;
 
-	world_begin(&w, "goes-away");
-	a = subscribe(&w, &ends);
-	b = subscribe(&w, &keeps);
+	world_begin("goes-away");
+	a = subscribe(&ends);
+	b = subscribe(&keeps);
 	fd_close(a);
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(ends.told, 1);
 	ck_assert_ptr_null(ends.call);
 	ck_assert_int_eq(keeps.told, 0);
 	ck_assert_int_eq(notify(keeps.call, 1), 0);
-	expect(&w, b, NOTE("1"));
+	expect(b, NOTE("1"));
 	/* Reported once, however long the owner keeps it. */
 	fd_close(b);
 	ck_assert_int_eq(notify(keeps.call, 2), -EPIPE);
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(notify(keeps.call, 3), -EPIPE);
-	pass(&w, 1000);
+	pass(1000);
 	ck_assert_int_eq(keeps.told, 1);
 	server_reply(keeps.call, NULL);
-	world_end(&w);
 }
 
 TEST(one_that_had_gone_before_is_told_of_too)
 {
 	struct owner owner = { 0 };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "had-gone");
+	world_begin("had-gone");
 	fd = dial(w.path);
 	say(fd, REQUEST("1", "park"));
-	pass(&w, 1);
+	pass(1);
 	owner.call = w.parked[--w.count];
 	fd_close(fd);
-	pass(&w, 1);
+	pass(1);
 	server_on_gone(owner.call, on_gone, &owner);
 	ck_assert_int_eq(owner.told, 0);
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(owner.told, 1);
 	server_reply(owner.call, NULL);
-	world_end(&w);
 }
 
 TEST(a_half_closed_one_is_found_gone_by_sending)
 {
 	struct owner owner = { 0 };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "half-closed");
-	fd = subscribe(&w, &owner);
+	world_begin("half-closed");
+	fd = subscribe(&owner);
 	shutdown(fd, SHUT_WR);
-	pass(&w, 2 * SERVER_IDLE_MS);
+	pass(2 * SERVER_IDLE_MS);
 	ck_assert_int_eq(notify(owner.call, 1), 0);
-	expect(&w, fd, NOTE("1"));
+	expect(fd, NOTE("1"));
 	ck_assert_int_eq(owner.told, 0);
 	fd_close(fd);
 	ck_assert_int_eq(notify(owner.call, 2), -EPIPE);
-	pass(&w, 1);
+	pass(1);
 	ck_assert_int_eq(owner.told, 1);
 	server_reply(owner.call, NULL);
-	world_end(&w);
 }
 
 TEST(streams_that_fill_a_connection_are_told_of_its_end)
 {
 	struct owner owners[SERVER_CALLS_MAX] = { 0 };
-	struct world w;
 	int fd;
 
-	world_begin(&w, "full");
+	world_begin("full");
 	fd = dial(w.path);
 	for (int i = 0; i < SERVER_CALLS_MAX; i++)
 		say(fd, REQUEST("1", "park"));
-	pass(&w, 1);
+	pass(1);
 	for (int i = 0; i < SERVER_CALLS_MAX; i++) {
 		owners[i].ends = true;
 		owners[i].call = w.parked[--w.count];
@@ -270,32 +246,30 @@ TEST(streams_that_fill_a_connection_are_told_of_its_end)
 	}
 	fd_close(fd);
 	ck_assert_int_eq(notify(owners[0].call, 1), -EPIPE);
-	pass(&w, 1);
+	pass(1);
 	for (int i = 0; i < SERVER_CALLS_MAX; i++)
 		ck_assert_int_eq(owners[i].told, 1);
-	world_end(&w);
 }
 
 TEST(the_server_may_be_freed_while_a_stream_is_open)
 {
 	struct owner keeps = { 0 }, ends = { .ends = true }, first = { 0 };
-	struct world w;
 	int a, b, c;
 
-	world_begin(&w, "freed");
-	a = subscribe(&w, &keeps);
-	b = subscribe(&w, &ends);
-	c = subscribe(&w, &first);
+	world_begin("freed");
+	a = subscribe(&keeps);
+	b = subscribe(&ends);
+	c = subscribe(&first);
 	ck_assert_int_eq(notify(keeps.call, 1), 0);
 	server_free(take_ptr(&w.server));
 	/* Ended before that could be reported. */
 	server_reply(first.call, NULL);
 	ck_assert_int_eq(keeps.told + ends.told, 0);
 	ck_assert_int_eq(notify(keeps.call, 2), -EPIPE);
-	expect(&w, a, NOTE("1"));
-	expect(&w, a, "EOF");
-	expect(&w, b, "EOF");
-	pass(&w, 1);
+	expect(a, NOTE("1"));
+	expect(a, "EOF");
+	expect(b, "EOF");
+	pass(1);
 	ck_assert_int_eq(keeps.told, 1);
 	ck_assert_int_eq(ends.told, 1);
 	ck_assert_int_eq(first.told, 0);
@@ -303,5 +277,4 @@ TEST(the_server_may_be_freed_while_a_stream_is_open)
 	fd_close(a);
 	fd_close(b);
 	fd_close(c);
-	world_end(&w);
 }

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-/* A real worktree is set up: command, Serena, stamp. Copying files is tested in
+/* A real worktree is set up: command, stamp. Copying files is tested in
  * test-copy. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "file.h"
 #include "identity.h"
-#include "lock.h"
-#include "loop.h"
-#include "mem.h"
 #include "setup-world.h"
-#include "unit.h"
 
 TEST(test_nothing_to_do_is_not_due)
 {
@@ -146,11 +136,6 @@ TEST(test_changed_setting_makes_it_due_again)
 	w->spec.command = "true ";
 	ck_assert(setup_is_due(&w->spec));
 	w->spec.command = "true";
-	w->spec.serena_name = "llmc-ann";
-	ck_assert(setup_is_due(&w->spec));
-	w->spec.serena_name = "-";
-	ck_assert(setup_is_due(&w->spec));
-	w->spec.serena_name = NULL;
 	w->spec.timeout_ms++;
 	ck_assert(!setup_is_due(&w->spec));
 }
@@ -191,78 +176,11 @@ TEST(test_stamp_that_cannot_be_written_is_told)
 	ck_assert_ptr_nonnull(strstr(w->err.msg, w->spec.stamp));
 }
 
-TEST(test_serena_is_prepared_and_git_is_asked)
+TEST(test_failure_of_git_names_the_setting)
 {
 	cleanup_world struct setup_world *w = setup_world_new();
 
-	repo_sh(w->repo, "echo 'projects: []' >\"$B/serena_config.yml\"");
-	w->spec.serena_name = "llmc-ann";
-	setup_world_ready(w);
-	ck_assert_str_eq(repo_wt(w->repo,
-			     "cat .serena/project.yml; git status --short; "
-			     "grep -c serena \"$R/.git/info/exclude\"; "
-			     "grep -c '^- ' \"$B/serena_config.yml\""),
-	    "project_name: \"llmc-ann\"\n1\n1");
-	/* It is ignored now, and nothing is added twice. */
-	setup_world_ready(w);
-	ck_assert_str_eq(repo_wt(w->repo,
-			     "grep -c serena \"$R/.git/info/exclude\"; "
-			     "grep -c '^- ' \"$B/serena_config.yml\""),
-	    "1\n1");
-}
-
-TEST(test_project_that_git_tracks_or_ignores_is_respected)
-{
-	cleanup_world struct setup_world *w = setup_world_new();
-
-	repo_wt(w->repo, "echo .serena >.gitignore");
-	w->spec.serena_name = "llmc-ann";
-	setup_world_ready(w);
-	ck_assert_str_eq(repo_wt(w->repo,
-			     "cat .serena/project.yml; "
-			     "grep serena \"$R/.git/info/exclude\" || :"),
-	    "project_name: \"llmc-ann\"");
-	repo_wt(w->repo,
-	    "echo 'project_name: x' >.serena/project.yml; "
-	    "git add -f .serena; git commit -qm x");
-	setup_world_ready(w);
-	ck_assert_str_eq(
-	    repo_wt(w->repo, "cat .serena/project.yml"), "project_name: x");
-}
-
-static void
-let_go(void *arg)
-{
-	int *lock = arg;
-
-	*lock = fd_close(*lock);
-}
-
-TEST(test_list_of_serena_is_waited_for)
-{
-	cleanup_world struct setup_world *w = setup_world_new();
-	cleanup_free char *path = xasprintf("%s.llmc-lock", w->config);
-	int lock = lock_try(path, NULL);
-	struct loop_timer *timer;
-
-	repo_sh(w->repo, "echo 'projects: []' >\"$B/serena_config.yml\"");
-	w->spec.serena_name = "llmc-ann";
-	timer = loop_after(w->repo->loop, 150, let_go, &lock);
-	setup_world_ready(w);
-	ck_assert_int_eq(lock, -1);
-	loop_timer_free(timer);
-}
-
-TEST(test_failure_of_serena_names_the_setting)
-{
-	cleanup_world struct setup_world *w = setup_world_new();
-
-	repo_sh(w->repo, "echo 'projects: 3' >\"$B/serena_config.yml\"");
-	w->spec.serena_name = "llmc-ann";
-	setup_world_fails(w, -EINVAL, "repo.serena: ");
-	ck_assert_ptr_nonnull(strstr(w->err.msg, "line 1"));
 	repo_wt(w->repo, "rm .git");
-	setup_world_fails(w, -ENOENT, "repo.serena: git: ");
 	w->files[0] = "a.txt";
 	setup_world_fails(w, -ENOENT, "repo.copy_files: git ls-files: ");
 }

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "source-world.h"
+
 #include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "errand.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "loop.h"
-#include "mem.h"
-#include "source-world.h"
-#include "unit.h"
 
 #define TIMEOUT_MS 30000
 

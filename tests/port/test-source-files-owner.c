@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The source of task files: ownership of tasks. */
-#include <errno.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "file.h"
 #include "files-world.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
-#include "source-world.h"
-#include "unit.h"
 
 TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 {

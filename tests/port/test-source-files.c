@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "clock.h"
-#include "file.h"
 #include "files-world.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
-#include "source-world.h"
-#include "unit.h"
 
 TEST(a_task_is_offered_taken_and_completed)
 {

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The folder source: how people see and change it. */
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
 #include "folder-world.h"
-#include "json.h"
-#include "mem.h"
 #include "prompt.h"
-#include "source-world.h"
-#include "task-head.h"
-#include "unit.h"
+#include "taskfile.h"
 
 /* As the daemon does: the text may have a head. */
 static int

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The folder source: ownership of tasks. */
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "errtext.h"
 #include "folder-world.h"
 #include "lock.h"
-#include "mem.h"
-#include "source-world.h"
-#include "unit.h"
 
 TEST(keys_of_ours_are_not_offered)
 {

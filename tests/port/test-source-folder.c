@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "folder-world.h"
-#include "loop.h"
-#include "json.h"
-#include "mem.h"
 #include "prompt.h"
-#include "source-world.h"
-#include "unit.h"
 
 TEST(missing_folders_are_made_and_empty)
 {

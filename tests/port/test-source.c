@@ -2,18 +2,9 @@
 
 /* The table of task sources: what each type can do, its errors, and which one
  * the settings choose. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
-#include "settings.h"
 #include "source-world.h"
-#include "source.h"
-#include "task-head.h"
-#include "unit.h"
+#include "settings.h"
+#include "taskfile.h"
 #include "workspace.h"
 
 #define OLD_MS 60000
@@ -34,7 +25,7 @@ static const struct {
 
 _Static_assert(nitems(types) == SOURCE_TYPE_COUNT, "every type is here");
 
-START_TEST(every_type_has_its_words_and_flags)
+TEST_ROWS(every_type_has_its_words_and_flags, nitems(types))
 {
 	enum source_type type = (enum source_type)_i, parsed;
 
@@ -45,9 +36,8 @@ START_TEST(every_type_has_its_words_and_flags)
 	ck_assert(source_type_parse(types[type].name, &parsed));
 	ck_assert_int_eq(parsed, type);
 }
-END_TEST
 
-START_TEST(other_names_are_no_type)
+TEST(other_names_are_no_type)
 {
 	enum source_type type = SOURCE_FILES;
 
@@ -56,7 +46,6 @@ START_TEST(other_names_are_no_type)
 	ck_assert(!source_type_parse("Folder", &type));
 	ck_assert_int_eq(type, SOURCE_FILES);
 }
-END_TEST
 
 /* --- commands --------------------------------------------------------- */
 
@@ -97,7 +86,7 @@ static const struct {
 
 _Static_assert(nitems(edits) == SOURCE_TYPE_COUNT, "every type is here");
 
-START_TEST(tasks_are_added_retried_and_dropped_or_words_say_where)
+TEST_ROWS(tasks_are_added_retried_and_dropped_or_words_say_where, nitems(edits))
 {
 	enum source_type type = (enum source_type)_i;
 	struct source_world *world = open_world(type);
@@ -124,9 +113,8 @@ START_TEST(tasks_are_added_retried_and_dropped_or_words_say_where)
 		    err.msg, FROM_COMMAND "give them a priority there");
 	source_world_free(world);
 }
-END_TEST
 
-START_TEST(an_added_task_is_in_the_file_that_is_told)
+TEST(an_added_task_is_in_the_file_that_is_told)
 {
 	struct source_world *world = open_world(SOURCE_FOLDER);
 	cleanup_free char *key = NULL, *path = NULL, *text = NULL;
@@ -140,11 +128,10 @@ START_TEST(an_added_task_is_in_the_file_that_is_told)
 	ck_assert(!file_exists(path));
 	source_world_free(world);
 }
-END_TEST
 
 /* --- reading ---------------------------------------------------------- */
 
-START_TEST(texts_and_counts_are_read_without_a_source)
+TEST(texts_and_counts_are_read_without_a_source)
 {
 	const char *folder = unit_path("folder"), *files = unit_path("files");
 	cleanup_free char *one = NULL, *other = NULL;
@@ -171,7 +158,6 @@ START_TEST(texts_and_counts_are_read_without_a_source)
 	ck_assert_int_eq(source_count_todo(SOURCE_FILES, files), -1);
 	ck_assert_int_eq(source_count_todo(SOURCE_COMMAND, "true"), -1);
 }
-END_TEST
 
 /* --- the choice ------------------------------------------------------- */
 
@@ -189,7 +175,7 @@ static const struct {
 	    SOURCE_COMMAND, "next x" },
 };
 
-START_TEST(the_settings_choose_a_source)
+TEST_ROWS(the_settings_choose_a_source, nitems(choices))
 {
 	char root[] = "/r", dir[] = "/r/.llmc";
 	struct workspace workspace = { .root = root, .dir = dir };
@@ -214,33 +200,4 @@ START_TEST(the_settings_choose_a_source)
 	source_choice_release(&choice);
 	settings_problems_release(&problems);
 	settings_free(settings);
-}
-END_TEST
-
-static void
-add_rows(Suite *suite, const char *name, const TTest *test, int count)
-{
-	TCase *tcase = tcase_create(name);
-
-	tcase_add_loop_test(tcase, test, 0, count);
-	suite_add_tcase(suite, tcase);
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("source");
-
-	add_rows(
-	    suite, "types", every_type_has_its_words_and_flags, nitems(types));
-	add_rows(suite, "edits",
-	    tasks_are_added_retried_and_dropped_or_words_say_where,
-	    nitems(edits));
-	add_rows(
-	    suite, "choices", the_settings_choose_a_source, nitems(choices));
-	unit_case(suite, "others",
-	    (const TTest *[]){ other_names_are_no_type,
-		an_added_task_is_in_the_file_that_is_told,
-		texts_and_counts_are_read_without_a_source, NULL });
-	return suite;
 }

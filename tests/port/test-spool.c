@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "spool.h"
 #include "unit.h"
 

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "state-auto.h"
-#include "state.h"
 #include "unit.h"
+#include "state.h"
 #include "worker.h"
 
 #define NOW   INT64_C(1700000000000)

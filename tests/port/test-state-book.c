@@ -2,22 +2,13 @@
 
 /* The rows of the state in the book. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "unit.h"
 #include "account.h"
 #include "book.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
 #include "landing-item.h"
-#include "mem.h"
-#include "state-auto.h"
 #include "state-book.h"
 #include "state.h"
 #include "task.h"
-#include "unit.h"
 #include "worker.h"
 
 #define NOW INT64_C(1700000000000)

@@ -3,17 +3,9 @@
 /* The state of the version before: which of its files is read, and where they
  * go. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
+#include "unit.h"
 #include "state-upgrade.h"
 #include "state.h"
-#include "unit.h"
 #include "workspace.h"
 
 #define NOW INT64_C(1700000000000)

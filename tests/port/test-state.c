@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "errtext.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "state.h"
 #include "unit.h"
 #include "worker.h"

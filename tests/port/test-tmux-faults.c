@@ -3,34 +3,23 @@
 /* A tmux that is missing, hangs, gives wrong answers, dies, or is another
  * version. */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "procref.h"
 #include "tmux-world.h"
-#include "unit.h"
 
 #define FOREVER "exec sleep 1000"
 
 /* One of each command, all with the same result. */
 static void
-expect_all(struct world *world, int code)
+expect_all(int code)
 {
 	const char *const keys[] = { "x", NULL };
 	cleanup_buf struct buf out = BUF_INIT;
 
-	ck_assert_int_eq(world_start(world, "llmc-a", FOREVER, NULL), code);
-	ck_assert_int_eq(world_paste(world, "llmc-a", "x", true), code);
-	ck_assert_int_eq(world_keys(world, "llmc-a", keys), code);
-	ck_assert_int_eq(world_kill(world, "llmc-a"), code);
-	ck_assert_int_eq(world_capture(world, "llmc-a", 0, &out), code);
-	ck_assert_int_eq(world_list(world, &out), code);
+	ck_assert_int_eq(world_start("llmc-a", FOREVER, NULL), code);
+	ck_assert_int_eq(world_paste("llmc-a", "x", true), code);
+	ck_assert_int_eq(world_keys("llmc-a", keys), code);
+	ck_assert_int_eq(world_kill("llmc-a"), code);
+	ck_assert_int_eq(world_capture("llmc-a", 0, &out), code);
+	ck_assert_int_eq(world_list(&out), code);
 }
 
 void
@@ -41,24 +30,18 @@ unit_begin(void)
 
 TEST(a_missing_tmux_is_never_a_missing_session)
 {
-	struct world world;
-
-	world_begin(&world, "no-such-tmux-anywhere");
-	expect_all(&world, -ENOENT);
-	world_end(&world);
+	world_begin("no-such-tmux-anywhere");
+	expect_all(-ENOENT);
 }
 
 TEST(a_tmux_that_hangs_is_given_up)
 {
-	struct world world;
-
-	world_begin(&world, world_script("tmux-hangs", FOREVER));
+	world_begin(world_script("tmux-hangs", FOREVER));
 	tmux_free(world.tmux);
 	world.options.deadline_ms = 50;
 	ck_assert_int_eq(
 	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
-	expect_all(&world, -ETIMEDOUT);
-	world_end(&world);
+	expect_all(-ETIMEDOUT);
 }
 
 TEST(one_session_that_hangs_does_not_hold_up_another)
@@ -66,19 +49,17 @@ TEST(one_session_that_hangs_does_not_hold_up_another)
 	const char *script = "case \"$*\" in *=bad*) " FOREVER ";; esac\n"
 			     "exec tmux \"$@\"";
 	struct answer bad, behind;
-	struct world world;
 
-	world_begin(&world, world_script("tmux-hangs-once", script));
-	answer_begin(&bad, &world);
-	answer_begin(&behind, &world);
-	ck_assert_int_eq(world_start(&world, "good", FOREVER, NULL), 0);
+	world_begin(world_script("tmux-hangs-once", script));
+	answer_begin(&bad);
+	answer_begin(&behind);
+	ck_assert_int_eq(world_start("good", FOREVER, NULL), 0);
 	tmux_paste(world.tmux, "bad", "x", true, answer_done, &bad);
 	tmux_kill(world.tmux, "bad", answer_done, &behind);
-	ck_assert_int_eq(world_paste(&world, "good", "x", true), 0);
-	ck_assert_int_eq(world_kill(&world, "good"), 0);
+	ck_assert_int_eq(world_paste("good", "x", true), 0);
+	ck_assert_int_eq(world_kill("good"), 0);
 	ck_assert_int_eq(bad.count, 0);
 	ck_assert_int_eq(behind.count, 0);
-	world_end(&world);
 }
 
 TEST(what_tmux_complains_of_is_passed_on)
@@ -109,15 +90,14 @@ TEST(what_tmux_complains_of_is_passed_on)
 	};
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		struct world world;
 		struct answer answer;
 
-		world_begin(&world, world_script("tmux-lies", cases[i].script));
-		ck_assert_int_eq(world_start_session(&world, &session, &answer),
-		    cases[i].code);
+		world_begin(world_script("tmux-lies", cases[i].script));
+		ck_assert_int_eq(
+		    world_start_session(&session, &answer), cases[i].code);
 		ck_assert_msg(strstr(answer.err.msg, cases[i].words) != NULL,
 		    "%s", answer.err.msg);
-		world_end(&world);
+		world_end();
 	}
 }
 
@@ -128,22 +108,18 @@ TEST(start_tries_again_while_an_old_server_ends)
 	    "echo $n >\"$HOME/n\"\n"
 	    "[ $n -gt 3 ] || { echo server exited unexpectedly >&2; exit 1; }\n"
 	    "echo 4711";
-	struct world world;
 	pid_t pid = 0;
 
-	world_begin(&world, world_script("tmux-ends", script));
-	ck_assert_int_eq(world_start(&world, "llmc-a", "true", &pid), 0);
+	world_begin(world_script("tmux-ends", script));
+	ck_assert_int_eq(world_start("llmc-a", "true", &pid), 0);
 	ck_assert_int_eq(pid, 4711);
-	world_end(&world);
-	world_begin(&world,
-	    world_script(
-		"tmux-ends", "echo server exited unexpectedly >&2; exit 1"));
-	ck_assert_int_eq(
-	    world_start(&world, "llmc-a", "true", NULL), -ECONNRESET);
-	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
-	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
+	world_end();
+	world_begin(world_script(
+	    "tmux-ends", "echo server exited unexpectedly >&2; exit 1"));
+	ck_assert_int_eq(world_start("llmc-a", "true", NULL), -ECONNRESET);
+	ck_assert_int_eq(world_paste("llmc-a", "x", true), -ESRCH);
+	ck_assert_int_eq(world_kill("llmc-a"), 0);
 	ck_assert_int_eq(world_server(), 0);
-	world_end(&world);
 }
 
 static bool
@@ -158,35 +134,32 @@ TEST(a_killed_server_is_no_server_and_can_be_started_again)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 	struct procref ref = PROCREF_INIT;
-	struct world world;
 
-	world_begin(&world, NULL);
-	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	world_begin(NULL);
+	ck_assert_int_eq(world_start("llmc-a", FOREVER, NULL), 0);
 	ck_assert_int_eq(procref_set(&ref, world_server()), 0);
 	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
-	world_until(&world, process_gone, &ref);
+	world_until(process_gone, &ref);
 	procref_release(&ref);
-	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), -ESRCH);
-	ck_assert_int_eq(world_list(&world, &out), 0);
+	ck_assert_int_eq(world_paste("llmc-a", "x", true), -ESRCH);
+	ck_assert_int_eq(world_list(&out), 0);
 	ck_assert_str_eq(out.data, "");
 	ck_assert_int_eq(world_server(), 0);
-	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
-	ck_assert_int_eq(world_list(&world, &out), 0);
+	ck_assert_int_eq(world_start("llmc-a", FOREVER, NULL), 0);
+	ck_assert_int_eq(world_list(&out), 0);
 	ck_assert_str_eq(out.data, "llmc-a worker  1 live\n");
-	world_end(&world);
 }
 
 TEST(only_our_own_config_is_read)
 {
 	cleanup_free char *theirs = NULL, *ours = NULL;
 	const char *text = "set -g @theirs yes\nset -g history-limit 3\n";
-	struct world world;
 
-	world_begin(&world, NULL);
+	world_begin(NULL);
 	ck_assert_int_eq(file_replace(unit_path("home/.tmux.conf"), text,
 			     strlen(text), 0600, NULL),
 	    0);
-	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	ck_assert_int_eq(world_start("llmc-a", FOREVER, NULL), 0);
 	theirs = world_tmux("show-options", "-gv", "@theirs", NULL);
 	ck_assert_str_eq(theirs, "");
 	ours = world_tmux("display-message", "-p", "-t", "=llmc-a:",
@@ -194,18 +167,14 @@ TEST(only_our_own_config_is_read)
 	    "#{remain-on-exit}",
 	    NULL);
 	ck_assert_str_eq(ours, "2000 100x30 onon");
-	world_end(&world);
 }
 
 TEST(a_config_that_went_away_is_written_again)
 {
-	struct world world;
-
-	world_begin(&world, NULL);
+	world_begin(NULL);
 	ck_assert_int_eq(unlink(world.options.config), 0);
-	ck_assert_int_eq(world_start(&world, "llmc-a", FOREVER, NULL), 0);
+	ck_assert_int_eq(world_start("llmc-a", FOREVER, NULL), 0);
 	ck_assert(file_exists(world.options.config));
-	world_end(&world);
 }
 
 TEST(a_config_that_cannot_be_written_is_an_error)
@@ -231,19 +200,16 @@ TEST(a_config_that_cannot_be_written_is_an_error)
 TEST(a_server_of_the_users_does_not_reach_our_children)
 {
 	cleanup_free char *got = NULL;
-	struct world world;
 
-	world_begin(&world,
-	    world_script("tmux-env",
-		"echo \"<$TMUX><$TMUX_PANE><$PWD>\" >\"$HOME/env\"; echo 1"));
+	world_begin(world_script("tmux-env",
+	    "echo \"<$TMUX><$TMUX_PANE><$PWD>\" >\"$HOME/env\"; echo 1"));
 	setenv("TMUX", "/tmp/theirs,1,0", 1);
 	setenv("TMUX_PANE", "%7", 1);
-	ck_assert_int_eq(world_start(&world, "llmc-a", "true", NULL), 0);
+	ck_assert_int_eq(world_start("llmc-a", "true", NULL), 0);
 	unsetenv("TMUX");
 	unsetenv("TMUX_PANE");
 	got = world_file(unit_path("home/env"));
 	ck_assert_int_eq(strncmp(got, "<><></", 6), 0);
-	world_end(&world);
 }
 
 /* Newer versions remove escapes from pasted text unless told not to. */
@@ -255,15 +221,13 @@ TEST(a_tmux_with_literal_paste_is_asked_for_it)
 	    "*) cat >\"$HOME/pasted\"; echo \"$*\" >\"$HOME/words\" ;;\n"
 	    "esac";
 	cleanup_free char *words = NULL, *pasted = NULL;
-	struct world world;
 
-	world_begin(&world, world_script("tmux-new", script));
-	ck_assert_int_eq(world_paste(&world, "llmc-a", "x", true), 0);
+	world_begin(world_script("tmux-new", script));
+	ck_assert_int_eq(world_paste("llmc-a", "x", true), 0);
 	words = world_file(unit_path("home/words"));
 	pasted = world_file(unit_path("home/pasted"));
 	ck_assert_ptr_nonnull(strstr(words, "paste-buffer -Srd -b llmc-"));
 	ck_assert_str_eq(pasted, "\033[200~x\033[201~\r");
-	world_end(&world);
 }
 
 static void
@@ -277,31 +241,27 @@ never(const struct err *err, void *arg)
 TEST(free_abandons_what_is_under_way)
 {
 	struct answer answer;
-	struct world world;
 
-	world_begin(
-	    &world, world_script("tmux-hangs", ": >\"$HOME/began\"; " FOREVER));
+	world_begin(world_script("tmux-hangs", ": >\"$HOME/began\"; " FOREVER));
 	tmux_paste(world.tmux, "llmc-a", "x", true, never, NULL);
 	tmux_kill(world.tmux, "llmc-a", never, NULL);
-	world_until_file(&world, unit_path("home/began"));
+	world_until_file(unit_path("home/began"));
 	tmux_free(world.tmux);
 	world.options.command = "tmux";
 	ck_assert_int_eq(
 	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
-	answer_begin(&answer, &world);
+	answer_begin(&answer);
 	tmux_kill(world.tmux, "llmc-a", answer_done, &answer);
 	world_wait(&answer);
-	world_end(&world);
 }
 
 static void
 free_inside(const struct err *err, void *arg)
 {
-	struct world *world = arg;
-
+	(void)arg;
 	(void)err;
-	tmux_free(take_ptr(&world->tmux));
-	loop_stop(world->loop, 0);
+	tmux_free(take_ptr(&world.tmux));
+	loop_stop(world.loop, 0);
 }
 
 TEST(free_from_inside_a_callback_is_fine)
@@ -312,14 +272,13 @@ TEST(free_from_inside_a_callback_is_fine)
 		{ NULL, "not a valid name" } };
 
 	for (size_t i = 0; i < nitems(cases); i++) {
-		struct world world;
 
-		world_begin(&world, cases[i].command);
+		world_begin(cases[i].command);
 		tmux_kill(world.tmux, cases[i].name, free_inside, &world);
 		tmux_kill(world.tmux, cases[i].name, never, NULL);
 		ck_assert_int_eq(loop_run(world.loop), 0);
 		ck_assert_ptr_null(world.tmux);
-		world_end(&world);
+		world_end();
 	}
 }
 
@@ -327,19 +286,18 @@ TEST(a_callback_can_be_forgotten)
 {
 	cleanup_buf struct buf list = BUF_INIT;
 	struct answer answer;
-	struct world world;
 	int mine = 0;
 
-	world_begin(&world, NULL);
+	world_begin(NULL);
 	/* The server must not end with the session that is killed. */
-	ck_assert_int_eq(world_start(&world, "other", FOREVER, NULL), 0);
-	world_start_reader(&world, "llmc-a", "typed", 1);
+	ck_assert_int_eq(world_start("other", FOREVER, NULL), 0);
+	world_start_reader("llmc-a", "typed", 1);
 	tmux_paste(world.tmux, "llmc-a", "x", true, never, &mine);
 	tmux_kill(world.tmux, "llmc-b", never, &mine);
 	tmux_forget(world.tmux, &mine);
 	/* Later commands are answered, and nothing was typed before them. */
-	ck_assert_int_eq(world_list(&world, &list), 0);
-	answer_begin(&answer, &world);
+	ck_assert_int_eq(world_list(&list), 0);
+	answer_begin(&answer);
 	tmux_capture(world.tmux, "llmc-a", 0, answer_text, &answer);
 	world_wait(&answer);
 	answer_end(&answer);
@@ -347,8 +305,7 @@ TEST(a_callback_can_be_forgotten)
 	/* A session that was to be killed is gone. */
 	tmux_kill(world.tmux, "llmc-a", never, &mine);
 	tmux_forget(world.tmux, &mine);
-	ck_assert_int_eq(world_kill(&world, "llmc-a"), 0);
-	ck_assert_int_eq(world_list(&world, &list), 0);
+	ck_assert_int_eq(world_kill("llmc-a"), 0);
+	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "other worker  1 live\n");
-	world_end(&world);
 }

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
 /* A transcript that is read as it grows. */
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "tail.h"
 #include "transcript-lines.h"
 #include "transcript.h"
-#include "unit.h"
 
 #define GUARD_MS 20000
 
-struct follow {
+static struct follow {
 	struct loop *loop;
 	struct transcript *transcript;
 	int calls;
 	int64_t prompts; /* wait for this many */
 	int64_t input; /* and this many tokens */
-};
+} f;
 
 /* Of all models. */
 static int64_t
@@ -41,12 +30,11 @@ input_of(const struct transcript_parser *parser)
 static void
 follow_grew(const struct transcript_parser *parser, void *arg)
 {
-	struct follow *f = arg;
-
-	f->calls++;
-	if (transcript_parser_totals(parser)->prompts >= f->prompts &&
-	    input_of(parser) >= f->input)
-		loop_stop(f->loop, 0);
+	(void)arg;
+	f.calls++;
+	if (transcript_parser_totals(parser)->prompts >= f.prompts &&
+	    input_of(parser) >= f.input)
+		loop_stop(f.loop, 0);
 }
 
 static void
@@ -56,35 +44,37 @@ guard_expired(void *arg)
 }
 
 static void
-follow_begin(struct follow *f, const char *path)
+follow_end(void)
 {
-	memset(f, 0, sizeof *f);
-	f->loop = loop_new();
-	f->transcript = transcript_new(f->loop, path, 0, follow_grew, f);
+	transcript_free(f.transcript);
+	loop_free(f.loop);
+	memset(&f, 0, sizeof f);
 }
 
 static void
-follow_end(struct follow *f)
+follow_begin(const char *path)
 {
-	transcript_free(f->transcript);
-	loop_free(f->loop);
+	follow_end();
+	f.loop = loop_new();
+	f.transcript = transcript_new(f.loop, path, 0, follow_grew, &f);
+	unit_at_end(follow_end);
 }
 
 static void
-follow_until(struct follow *f, int64_t prompts)
+follow_until(int64_t prompts)
 {
 	struct loop_timer *guard =
-	    loop_after(f->loop, GUARD_MS, guard_expired, f->loop);
+	    loop_after(f.loop, GUARD_MS, guard_expired, f.loop);
 
-	f->prompts = prompts;
-	ck_assert_int_eq(loop_run(f->loop), 0);
+	f.prompts = prompts;
+	ck_assert_int_eq(loop_run(f.loop), 0);
 	loop_timer_free(guard);
 }
 
 static const struct transcript_totals *
-follow_totals(const struct follow *f)
+follow_totals(void)
 {
-	return transcript_parser_totals(transcript_parser_of(f->transcript));
+	return transcript_parser_totals(transcript_parser_of(f.transcript));
 }
 
 static void
@@ -100,53 +90,47 @@ append(const char *path, const char *text)
 TEST(what_is_there_and_what_comes_are_read)
 {
 	const char *path = unit_path("grows.jsonl");
-	struct follow f;
 
 	append(path, PROMPT "\n" REPLY("a", "1") "\n" PROMPT "\n");
-	follow_begin(&f, path);
-	follow_until(&f, 2);
+	follow_begin(path);
+	follow_until(2);
 	ck_assert_int_eq(f.calls, 1);
-	ck_assert_int_eq(follow_totals(&f)->replies, 1);
+	ck_assert_int_eq(follow_totals()->replies, 1);
 	append(path, PROMPT);
 	append(path, "\n");
-	follow_until(&f, 3);
-	ck_assert_uint_eq(follow_totals(&f)->bytes,
+	follow_until(3);
+	ck_assert_uint_eq(follow_totals()->bytes,
 	    strlen(PROMPT REPLY("a", "1") PROMPT PROMPT) + 4);
-	follow_end(&f);
 }
 
 TEST(half_a_line_waits_for_the_other_half)
 {
 	const char *path = unit_path("half.jsonl");
 	const char *line = PROMPT "\n" PROMPT "\n";
-	struct follow f;
 
 	append(path, PROMPT "\n{\"type\":");
-	follow_begin(&f, path);
-	follow_until(&f, 1);
+	follow_begin(path);
+	follow_until(1);
 	append(path, line + strlen("{\"type\":"));
-	follow_until(&f, 3);
-	ck_assert_int_eq(follow_totals(&f)->skipped, 0);
-	follow_end(&f);
+	follow_until(3);
+	ck_assert_int_eq(follow_totals()->skipped, 0);
 }
 
 TEST(a_file_that_comes_later_is_found)
 {
 	const char *path = unit_path("later.jsonl");
-	struct follow f;
 
-	follow_begin(&f, path);
+	follow_begin(path);
 	append(path, PROMPT "\n");
-	follow_until(&f, 1);
-	follow_end(&f);
+	follow_until(1);
 }
 
 static void
-follow_input(struct follow *f, int64_t tokens)
+follow_input(int64_t tokens)
 {
-	f->input = tokens;
-	follow_until(f, 0);
-	ck_assert_int_eq(input_of(transcript_parser_of(f->transcript)), tokens);
+	f.input = tokens;
+	follow_until(0);
+	ck_assert_int_eq(input_of(transcript_parser_of(f.transcript)), tokens);
 }
 
 TEST(subagents_are_read_as_they_grow)
@@ -156,28 +140,25 @@ TEST(subagents_are_read_as_they_grow)
 	cleanup_free char *one = xasprintf("%s/agent-1.jsonl", dir);
 	cleanup_free char *two = xasprintf("%s/agent-2.jsonl", dir);
 	cleanup_free char *meta = xasprintf("%s/agent-1.meta.json", dir);
-	struct follow f;
 
 	append(path, REPLY("a", "1") "\n");
-	follow_begin(&f, path);
-	follow_input(&f, 10);
+	follow_begin(path);
+	follow_input(10);
 	/* The parent does not grow while it waits for them. */
 	ck_assert_int_eq(mkdir(unit_path("parent"), 0700), 0);
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
 	append(one, REPLY("s1", "1") "\n" REPLY("s1", "2") "\n{\"type\":");
 	append(meta, REPLY("no", "1") "\n");
-	follow_input(&f, 20);
+	follow_input(20);
 	append(two, REPLY("s2", "1") "\n");
 	append(one, "\"x\"}\n" REPLY("s3", "1") "\n");
-	follow_input(&f, 40);
+	follow_input(40);
 	ck_assert_str_eq(
 	    transcript_parser_last_text(transcript_parser_of(f.transcript)),
 	    "text of a");
-	follow_end(&f);
 	/* And all of it again by the next daemon. */
-	follow_begin(&f, path);
-	follow_input(&f, 40);
-	follow_end(&f);
+	follow_begin(path);
+	follow_input(40);
 }
 
 TEST(a_long_line_of_a_subagent_is_left_out)
@@ -185,7 +166,6 @@ TEST(a_long_line_of_a_subagent_is_left_out)
 	const char *path = unit_path("long.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *one = NULL;
-	struct follow f;
 
 	ck_assert_int_eq(mkdir(unit_path("long"), 0700), 0);
 	ck_assert_int_eq(mkdir(unit_path("long/subagents"), 0700), 0);
@@ -195,9 +175,8 @@ TEST(a_long_line_of_a_subagent_is_left_out)
 	buf_adds(&text, "\n" REPLY("s1", "1") "\n");
 	append(one, text.data);
 	append(path, REPLY("a", "1") "\n");
-	follow_begin(&f, path);
-	follow_input(&f, 20);
-	follow_end(&f);
+	follow_begin(path);
+	follow_input(20);
 }
 
 struct maker {
@@ -217,17 +196,16 @@ TEST(a_directory_that_comes_later_is_found)
 {
 	struct maker maker = { unit_path("p/q"), unit_path("p/q/x.jsonl") };
 	struct loop_timer *timer;
-	struct follow f;
 
 	/* The loop really sleeps until the retry; no time passes. */
 	clock_virtual_begin(1000, 1000);
-	follow_begin(&f, maker.path);
+	follow_begin(maker.path);
 	timer = loop_after(f.loop, 10000, make_later, &maker);
-	follow_until(&f, 1);
+	follow_until(1);
 	ck_assert_int_ge(clock_mono_ms(), 11000);
 	ck_assert_int_le(clock_mono_ms(), 14000);
 	loop_timer_free(timer);
-	follow_end(&f);
+	follow_end();
 	clock_virtual_end();
 }
 
@@ -235,57 +213,52 @@ TEST(a_file_that_begins_anew_is_counted_anew)
 {
 	const char *path = unit_path("anew.jsonl");
 	const char *text = REPLY("z", "3") "\n" PROMPT "\n";
-	struct follow f;
 
 	append(path, PROMPT "\n");
-	follow_begin(&f, path);
-	follow_until(&f, 1);
+	follow_begin(path);
+	follow_until(1);
 	/* Longer than the old one. */
 	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
-	follow_until(&f, 1);
-	ck_assert_int_eq(follow_totals(&f)->prompts, 1);
-	ck_assert_int_eq(follow_totals(&f)->replies, 1);
+	follow_until(1);
+	ck_assert_int_eq(follow_totals()->prompts, 1);
+	ck_assert_int_eq(follow_totals()->replies, 1);
 	ck_assert_int_eq(truncate(path, 0), 0);
 	append(path, PROMPT "\n");
-	follow_until(&f, 1);
-	ck_assert_int_eq(follow_totals(&f)->prompts, 1);
-	ck_assert_int_eq(follow_totals(&f)->replies, 0);
-	follow_end(&f);
+	follow_until(1);
+	ck_assert_int_eq(follow_totals()->prompts, 1);
+	ck_assert_int_eq(follow_totals()->replies, 0);
 }
 
 TEST(a_line_over_the_bound_is_skipped_and_the_next_read)
 {
 	const char *path = unit_path("long.jsonl");
 	cleanup_buf struct buf text = BUF_INIT;
-	struct follow f;
 
 	buf_adds(&text, "{\"type\":\"api-request\",\"x\":\"");
 	while (text.len < TAIL_LINE_MAX + 10)
 		buf_adds(&text, "0123456789abcdef");
 	buf_adds(&text, "\"}\n" PROMPT "\n");
 	append(path, text.data);
-	follow_begin(&f, path);
-	follow_until(&f, 1);
-	ck_assert_int_eq(follow_totals(&f)->skipped, 1);
-	ck_assert_uint_eq(follow_totals(&f)->bytes, text.len);
-	follow_end(&f);
+	follow_begin(path);
+	follow_until(1);
+	ck_assert_int_eq(follow_totals()->skipped, 1);
+	ck_assert_uint_eq(follow_totals()->bytes, text.len);
 }
 
 static void
 free_inside(const struct transcript_parser *parser, void *arg)
 {
-	struct follow *f = arg;
-
+	(void)arg;
 	(void)parser;
-	transcript_free(take_ptr(&f->transcript));
-	loop_stop(f->loop, 0);
+	transcript_free(take_ptr(&f.transcript));
+	loop_stop(f.loop, 0);
 }
 
 TEST(free_from_inside_the_callback_is_fine)
 {
 	const char *path = unit_path("freed.jsonl");
-	struct follow f = { .loop = loop_new() };
 
+	f = (struct follow){ .loop = loop_new() };
 	append(path, PROMPT "\n" PROMPT "\n");
 	f.transcript = transcript_new(f.loop, path, 0, free_inside, &f);
 	ck_assert_int_eq(loop_run(f.loop), 0);

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "file.h"
-#include "mem.h"
-#include "transcript.h"
 #include "unit.h"
+#include "transcript.h"
 
 static char *base;
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Why nothing happens, from the end of a transcript. */
-#include <check.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "buf.h"
-#include "file.h"
-#include "transcript.h"
 #include "unit.h"
+#include "transcript.h"
 
 #define SAYS(who, text)                                            \
 	"{\"type\":\"" who "\",\"message\":{\"role\":\"" who "\"," \

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "transcript-lines.h"
 #include "transcript.h"
-#include "unit.h"
 
 static void
 take(struct transcript_parser *parser, const char *line)
@@ -216,6 +211,30 @@ TEST(nonsense_numbers_do_not_count)
 	"\",\"usage\":{\"input_tokens\":1000,\"output_tokens\":200,"          \
 	"\"cache_read_input_tokens\":5000,"                                   \
 	"\"cache_creation_input_tokens\":3000" more "}}}"
+
+/* Lines of a message may be far apart, but not so far. */
+TEST(the_last_messages_are_known_again)
+{
+	struct transcript_parser *parser = transcript_parser_new();
+	const struct transcript_totals *t = transcript_parser_totals(parser);
+
+	for (int i = 0; i < 4 * 64; i++) {
+		/* 64 of them twice, then others, then the first ones again. */
+		cleanup_free char *line = xasprintf(
+		    "{\"type\":\"assistant\",\"message\":{\"id\":\"m%d\","
+		    "\"model\":\"x\",\"usage\":{\"input_tokens\":1}}}",
+		    i < 2 * 64     ? i % 64 :
+			i < 3 * 64 ? i :
+				     i - 3 * 64);
+
+		transcript_parser_line(parser, line, strlen(line));
+		if (i == 2 * 64 - 1)
+			ck_assert_int_eq(t->replies, 64);
+	}
+	ck_assert_int_eq(t->replies, 3 * 64);
+	ck_assert_int_eq(sum(&t->usage, USAGE_INPUT), 3 * 64);
+	transcript_parser_free(parser);
+}
 
 TEST(tokens_are_counted_by_model_and_kind)
 {

@@ -2,21 +2,8 @@
 
 /* The setting user_namespace, in the session of an ordinary user: do the files
  * of root belong to root there (ssh), and can a program become root (sudo)? */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "child.h"
 #include "claude-world.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "remains.h"
-#include "unit.h"
 
 #define ANYBODY 12345
 
@@ -39,7 +26,6 @@ run(const char *line, struct seen *seen)
 	cleanup_free char *config =
 	    xasprintf("[defaults]\nagent_command = \"%s\"\n%s\n", agent, line);
 	bool root = geteuid() == 0;
-	cleanup_claude_world struct claude_world w;
 	cleanup_free char *launcher = NULL, *record = NULL;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_child_result struct child_result result;
@@ -57,8 +43,8 @@ run(const char *line, struct seen *seen)
 		ck_assert_int_eq(seteuid(ANYBODY), 0);
 	if (faccessat(AT_FDCWD, getenv("LLMC_BIN"), X_OK, AT_EACCESS) == -1)
 		unit_skip("another user cannot run llmc here");
-	claude_world_begin(&w, config);
-	argv[6] = launcher = claude_world_prepare(&w);
+	claude_world_begin(config);
+	argv[6] = launcher = claude_world_prepare();
 	if (root)
 		ck_assert_int_eq(seteuid(0), 0);
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);

@@ -2,47 +2,38 @@
 
 /* A contract is checked on a real commit: by verify_run(), and by the program
  * `llmc verify`. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "artifact-check.h"
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "repo.h"
-#include "unit.h"
+#include "contract.h"
 #include "verify-run.h"
 
-struct world {
+static struct world {
 	struct repo *repo;
 	char *keep;
 	struct json_object *result;
-};
+} w;
 
 static void
-world_init(struct world *w, const char *script)
+world_release(void)
 {
-	*w = (struct world){ .repo = repo_new(false) };
-	w->keep = xasprintf("%s/kept/t1-1", w->repo->base);
-	repo_sh(w->repo, script);
+	json_object_put(w.result);
+	free(w.keep);
+	repo_free(w.repo);
+	w = (struct world){ 0 };
 }
 
 static void
-world_release(struct world *w)
+world_init(const char *script)
 {
-	json_object_put(w->result);
-	free(w->keep);
-	repo_free(w->repo);
+	world_release();
+	unit_at_end(world_release);
+	w.repo = repo_new(false);
+	w.keep = xasprintf("%s/kept/t1-1", w.repo->base);
+	repo_sh(w.repo, script);
 }
 
 static struct json_object *
-told(struct world *w, const char *artifacts, const char *commit,
-    const char *base)
+told(const char *artifacts, const char *commit, const char *base)
 {
 	struct json_object *json = json_object_new_object(), *contract = NULL;
 	cleanup_free char *text = xasprintf("{\"artifacts\": %s}", artifacts);
@@ -51,154 +42,133 @@ told(struct world *w, const char *artifacts, const char *commit,
 	ck_assert_msg(
 	    json_parse(text, strlen(text), 65536, &contract, &err) == 0, "%s",
 	    err.msg);
-	json_set_string(json, "root", w->repo->root);
+	json_set_string(json, "root", w.repo->root);
 	json_set(json, "contract", contract);
 	json_set_string(json, "commit", commit);
 	json_set_string(json, "base", base);
-	json_set_string(json, "keep", w->keep);
+	json_set_string(json, "keep", w.keep);
 	return json;
 }
 
 static struct json_object *
-checked(struct world *w, const char *artifacts)
+checked(const char *artifacts)
 {
 	cleanup_json struct json_object *json =
-	    told(w, artifacts, repo_sh(w->repo, "git rev-parse HEAD"),
-		repo_sh(w->repo, "git rev-parse HEAD~"));
+	    told(artifacts, repo_sh(w.repo, "git rev-parse HEAD"),
+		repo_sh(w.repo, "git rev-parse HEAD~"));
 	struct err err = { 0 };
 
-	json_object_put(take_ptr(&w->result));
-	ck_assert_msg(verify_run(json, &w->result, &err) == 0, "%s", err.msg);
-	ck_assert_int_eq(check_result_validate(w->result, NULL), 0);
-	return w->result;
+	json_object_put(take_ptr(&w.result));
+	ck_assert_msg(verify_run(json, &w.result, &err) == 0, "%s", err.msg);
+	ck_assert_int_eq(check_result_validate(w.result, NULL), 0);
+	return w.result;
 }
 
 /* The reasons of all that failed; "" = passed. */
 static const char *
-reasons(struct world *w, const char *artifacts)
+reasons(const char *artifacts)
 {
 	static char text[1024];
 	cleanup_buf struct buf out = BUF_INIT;
 
-	check_result_reasons(checked(w, artifacts), &out);
+	check_result_reasons(checked(artifacts), &out);
 	strlcpy(text, out.data, sizeof text);
 	return text;
 }
 
 TEST(a_new_file_of_the_commit_passes)
 {
-	struct world w;
-
-	world_init(&w,
+	world_init(
 	    "mkdir -p 'out put' && echo '[{\"id\": 1}]' >'out put/ä.json' && "
 	    "git add . && git commit -qm x && rm -r 'out put'");
 	ck_assert_str_eq(
-	    reasons(&w,
-		"[{\"path\": \"./out put//ä.json\", \"minItems\": "
-		"1, \"requiredKeys\": [\"id\"], \"minBytes\": 5}]"),
+	    reasons("[{\"path\": \"./out put//ä.json\", \"minItems\": "
+		    "1, \"requiredKeys\": [\"id\"], \"minBytes\": 5}]"),
 	    "");
 	ck_assert_str_eq(json_string_or(w.result, "status", ""), "passed");
 	ck_assert(!file_exists(w.keep));
-	world_release(&w);
 }
 
 TEST(only_regular_files_that_the_commit_changed_count)
 {
-	struct world w;
-
-	world_init(&w,
+	world_init(
 	    "echo old >stale && git add . && git commit -qm base && "
 	    "echo '{}' >t.json && ln -s a.txt link && mkdir d && echo x >d/f && "
 	    "ln -s d folder && chmod +x stale && printf '{\\n' >bad.json && "
 	    "git add . && git commit -qm x && echo x >untracked");
-	ck_assert_str_eq(reasons(&w, "[{\"path\": \"missing\"}]"),
+	ck_assert_str_eq(reasons("[{\"path\": \"missing\"}]"),
 	    "missing: artifact_not_found");
-	ck_assert_str_eq(reasons(&w, "[{\"path\": \"untracked\"}]"),
+	ck_assert_str_eq(reasons("[{\"path\": \"untracked\"}]"),
 	    "untracked: artifact_not_found");
 	ck_assert_str_eq(
-	    reasons(&w, "[{\"path\": \"link\"}]"), "link: artifact_is_symlink");
-	ck_assert_str_eq(reasons(&w, "[{\"path\": \"folder/f\"}]"),
+	    reasons("[{\"path\": \"link\"}]"), "link: artifact_is_symlink");
+	ck_assert_str_eq(reasons("[{\"path\": \"folder/f\"}]"),
 	    "folder/f: artifact_not_found");
 	ck_assert_str_eq(
-	    reasons(&w, "[{\"path\": \"d/\"}]"), "d/: artifact_not_file");
-	ck_assert_str_eq(reasons(&w, "[{\"path\": \"stale\"}]"),
-	    "stale: artifact_unchanged");
+	    reasons("[{\"path\": \"d/\"}]"), "d/: artifact_not_file");
 	ck_assert_str_eq(
-	    reasons(&w, "[{\"path\": \"t.json\", \"minBytes\": 10}]"),
+	    reasons("[{\"path\": \"stale\"}]"), "stale: artifact_unchanged");
+	ck_assert_str_eq(reasons("[{\"path\": \"t.json\", \"minBytes\": 10}]"),
 	    "t.json: artifact_too_small (3 < 10 bytes)");
-	ck_assert_str_eq(
-	    reasons(&w, "[{\"path\": \"bad.json\", \"json\": true}]"),
+	ck_assert_str_eq(reasons("[{\"path\": \"bad.json\", \"json\": true}]"),
 	    "bad.json: artifact_json_parse_failed");
-	ck_assert_str_eq(reasons(&w, "[{\"path\": \"d/f\"}]"), "");
+	ck_assert_str_eq(reasons("[{\"path\": \"d/f\"}]"), "");
 	/* One bad path does not hide the others. */
 	ck_assert_str_eq(
-	    reasons(&w,
-		"[{\"path\": \"../x\"}, {\"path\": \"d/f\"}, {\"path\": "
-		"\"  \"}]"),
+	    reasons("[{\"path\": \"../x\"}, {\"path\": \"d/f\"}, {\"path\": "
+		    "\"  \"}]"),
 	    "../x: artifact_path_outside;   : artifact_path_empty");
-	world_release(&w);
 }
 
 TEST(a_name_is_no_pattern_and_no_option)
 {
-	struct world w;
-
-	world_init(&w,
-	    "echo x >'f*' && echo x >-l && echo x >:top && git add . && "
-	    "git commit -qm x");
+	world_init("echo x >'f*' && echo x >-l && echo x >:top && git add . && "
+		   "git commit -qm x");
 	ck_assert_str_eq(
-	    reasons(&w, "[{\"path\": \"*\"}]"), "*: artifact_not_found");
+	    reasons("[{\"path\": \"*\"}]"), "*: artifact_not_found");
 	ck_assert_str_eq(
-	    reasons(&w,
-		"[{\"path\": \"f*\"}, {\"path\": \"-l\"}, {\"path\": "
-		"\":top\"}]"),
+	    reasons("[{\"path\": \"f*\"}, {\"path\": \"-l\"}, {\"path\": "
+		    "\":top\"}]"),
 	    "");
-	world_release(&w);
 }
 
 TEST(without_a_commit_nothing_is_there)
 {
-	struct world w;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
 
-	world_init(&w, "true");
-	json = told(&w, "[{\"path\": \"a.txt\"}]", "", "");
+	world_init("true");
+	json = told("[{\"path\": \"a.txt\"}]", "", "");
 	ck_assert_int_eq(verify_run(json, &w.result, NULL), 0);
 	check_result_reasons(w.result, &out);
 	ck_assert_str_eq(out.data, "a.txt: artifact_not_found");
-	world_release(&w);
 }
 
 TEST(without_a_base_everything_is_new)
 {
-	struct world w;
 	cleanup_json struct json_object *json = NULL;
 
-	world_init(&w, "true");
-	json = told(&w, "[{\"path\": \"a.txt\"}]",
+	world_init("true");
+	json = told("[{\"path\": \"a.txt\"}]",
 	    repo_sh(w.repo, "git rev-parse HEAD"), "");
 	ck_assert_int_eq(verify_run(json, &w.result, NULL), 0);
 	ck_assert(check_result_passed(w.result));
-	world_release(&w);
 }
 
 TEST(a_report_may_be_all_that_is_wanted)
 {
 	for (int reported = 0; reported < 2; reported++) {
-		struct world w;
 		cleanup_json struct json_object *json = NULL;
 		struct json_object *contract = NULL;
 
-		world_init(&w, "true");
-		json = told(&w, "[]", "", "");
+		world_init("true");
+		json = told("[]", "", "");
 		json_object_object_get_ex(json, "contract", &contract);
 		json_set_bool(contract, "requireCompletionReport", true);
 		json_set_bool(json, "reported", reported);
 		ck_assert_int_eq(verify_run(json, &w.result, NULL), 0);
 		ck_assert(check_result_passed(w.result) == (reported == 1));
 		ck_assert(check_result_reported(w.result) == (reported == 1));
-		world_release(&w);
 	}
 }
 
@@ -206,17 +176,15 @@ TEST(a_report_may_be_all_that_is_wanted)
 
 TEST(files_that_are_there_are_kept_when_others_fail)
 {
-	struct world w;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *file = NULL, *link = NULL;
 	struct stat st;
 
-	world_init(&w,
+	world_init(
 	    "mkdir o && echo good >o/a && ln -s /etc/passwd o/l && git add . && "
 	    "git commit -qm x");
-	reasons(&w,
-	    "[{\"path\": \"o/a\"}, {\"path\": \"o/l\"}, {\"path\": "
-	    "\"none\"}]");
+	reasons("[{\"path\": \"o/a\"}, {\"path\": \"o/l\"}, {\"path\": "
+		"\"none\"}]");
 	ck_assert_str_eq(json_string_or(w.result, "kept", ""), w.keep);
 	file = file_join(w.keep, "o/a");
 	link = file_join(w.keep, "o/l");
@@ -227,29 +195,26 @@ TEST(files_that_are_there_are_kept_when_others_fail)
 	ck_assert_int_eq(st.st_mode & 0777, 0600);
 	/* Once more: the same, and nothing of the time before. */
 	repo_sh(w.repo, "git mv o/a o/b && git commit -qm y");
-	reasons(&w, "[{\"path\": \"o/b\"}, {\"path\": \"none\"}]");
+	reasons("[{\"path\": \"o/b\"}, {\"path\": \"none\"}]");
 	ck_assert(!file_exists(file));
-	world_release(&w);
 }
 
 TEST(old_folders_are_removed)
 {
-	struct world w;
 	cleanup_free char *newest = NULL;
 
-	world_init(&w, "echo x >o && git add . && git commit -qm x");
+	world_init("echo x >o && git add . && git commit -qm x");
 	repo_sh(w.repo,
 	    "for i in $(seq 1 60); do mkdir -p \"$B/kept/old-$i\" && "
 	    "touch -d \"2020-01-01 00:00:$(printf %02d $((i % 60)))\" "
 	    "\"$B/kept/old-$i\" || exit 1; done");
-	reasons(&w, "[{\"path\": \"o\"}, {\"path\": \"none\"}]");
+	reasons("[{\"path\": \"o\"}, {\"path\": \"none\"}]");
 	ck_assert_int_eq(VERIFY_KEPT_MAX, 50);
 	ck_assert_str_eq(repo_sh(w.repo, "ls \"$B/kept\" | wc -l"), "50");
 	newest = file_join(w.repo->base, "kept/old-59");
 	ck_assert(file_exists(newest) && file_exists(w.keep));
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "ls -d \"$B/kept/old-1\" || echo no"), "no");
-	world_release(&w);
 }
 
 /* --- the program ------------------------------------------------------- */
@@ -269,15 +234,14 @@ run_llmc(const char *input, int64_t deadline_ms, struct child_result *ret)
 
 TEST(the_program_prints_the_result)
 {
-	struct world w;
 	cleanup_json struct json_object *json = NULL, *result = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_child_result struct child_result run;
 
-	world_init(&w, "echo x >o && git add . && git commit -qm x");
-	json = told(&w, "[{\"path\": \"o\"}]",
-	    repo_sh(w.repo, "git rev-parse HEAD"),
-	    repo_sh(w.repo, "git rev-parse HEAD~"));
+	world_init("echo x >o && git add . && git commit -qm x");
+	json =
+	    told("[{\"path\": \"o\"}]", repo_sh(w.repo, "git rev-parse HEAD"),
+		repo_sh(w.repo, "git rev-parse HEAD~"));
 	json_print(json, false, &text);
 	run_llmc(text.data, 60000, &run);
 	ck_assert(child_succeeded(&run));
@@ -286,7 +250,6 @@ TEST(the_program_prints_the_result)
 	    0);
 	ck_assert_int_eq(check_result_validate(result, NULL), 0);
 	ck_assert(check_result_passed(result));
-	world_release(&w);
 }
 
 TEST(the_program_refuses_what_it_does_not_understand)
@@ -305,14 +268,12 @@ TEST(the_program_refuses_what_it_does_not_understand)
 
 TEST(a_commit_that_is_not_there_is_no_result)
 {
-	struct world w;
 	cleanup_json struct json_object *json = NULL;
 	struct err err = { 0 };
 
-	world_init(&w, "true");
-	json = told(&w, "[{\"path\": \"a.txt\"}]",
+	world_init("true");
+	json = told("[{\"path\": \"a.txt\"}]",
 	    "1234567890123456789012345678901234567890", "");
 	ck_assert_int_eq(verify_run(json, &w.result, &err), -EIO);
 	ck_assert_ptr_nonnull(strstr(err.msg, "git ls-tree"));
-	world_release(&w);
 }

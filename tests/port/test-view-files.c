@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "file.h"
-#include "history.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
+#include "history.h"
 #include "view-doc.h"
-#include "view-files.h"
 #include "view-row.h"
+#include "view-state.h"
 #include "workspace.h"
 
 #define NOW (INT64_C(1769853600) * 1000)

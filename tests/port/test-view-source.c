@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The view as a command follows it, from a daemon that is played here. */
+#include "unit.h"
+
 #include <check.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
+#include "cli-private.h"
 #include "client.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
-#include "remote.h"
-#include "roster.h"
 #include "server.h"
 #include "state.h"
-#include "unit.h"
 #include "view-doc.h"
-#include "view-source.h"
 #include "worker.h"
 
 #define DEADLINE_MS 60000

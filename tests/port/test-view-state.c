@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "unit.h"
 #include "counters.h"
-#include "json.h"
-#include "mem.h"
 #include "settings.h"
 #include "state.h"
-#include "unit.h"
 #include "view-doc.h"
 #include "view-state.h"
 #include "worker.h"

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "unit.h"
 #include "web-files.h"
 #include "workspace.h"

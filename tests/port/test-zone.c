@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "file.h"
-#include "mem.h"
 #include "unit.h"
 #include "zone.h"
 

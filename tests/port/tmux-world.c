@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "child.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
+#include "base.h"
 #include "tmux-world.h"
-#include "unit.h"
+
+struct world world;
 
 #define GUARD_MS 30000
 #define LOOK_MS  5
@@ -27,11 +15,11 @@ guard_expired(void *arg)
 }
 
 static void
-world_run(struct world *world)
+world_run(void)
 {
 	struct loop_timer *guard =
-	    loop_after(world->loop, GUARD_MS, guard_expired, world->loop);
-	int status = loop_run(world->loop);
+	    loop_after(world.loop, GUARD_MS, guard_expired, world.loop);
+	int status = loop_run(world.loop);
 
 	loop_timer_free(guard);
 	ck_assert_msg(status == 0, "nothing happened for %d ms", GUARD_MS);
@@ -75,17 +63,16 @@ world_prepare(void)
 }
 
 void
-world_begin(struct world *world, const char *command)
+world_begin(const char *command)
 {
 	const char *home = unit_path("home");
 
-	/* Left by a test that failed. */
-	world_clean();
+	world_end(); /* left by a test that failed */
+	unit_at_end(world_end);
 	file_mkdirs(home, 0700, NULL);
 	setenv("HOME", home, 1);
-	memset(world, 0, sizeof *world);
-	world->loop = loop_new();
-	world->options =
+	world.loop = loop_new();
+	world.options =
 	    (struct tmux_options){ .command = command ? command : "tmux",
 		    .socket = WORLD_SOCKET,
 		    .config = unit_path("tmux.conf"),
@@ -93,14 +80,15 @@ world_begin(struct world *world, const char *command)
 		    .rows = 30,
 		    .history_limit = 2000 };
 	ck_assert_int_eq(
-	    tmux_new(world->loop, &world->options, &world->tmux, NULL), 0);
+	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
 }
 
 void
-world_end(struct world *world)
+world_end(void)
 {
-	tmux_free(world->tmux);
-	loop_free(world->loop);
+	tmux_free(world.tmux);
+	loop_free(world.loop);
+	world = (struct world){ 0 };
 	world_clean();
 }
 
@@ -108,7 +96,7 @@ void
 world_wait(struct answer *answer)
 {
 	while (answer->count == 0)
-		world_run(answer->world);
+		world_run();
 	ck_assert_int_eq(answer->count, 1);
 }
 
@@ -128,13 +116,13 @@ look(void *arg)
 }
 
 void
-world_until(struct world *world, world_fn *fn, void *arg)
+world_until(world_fn *fn, void *arg)
 {
-	struct look l = { world->loop, fn, arg };
-	struct loop_timer *timer = loop_every(world->loop, LOOK_MS, look, &l);
+	struct look l = { world.loop, fn, arg };
+	struct loop_timer *timer = loop_every(world.loop, LOOK_MS, look, &l);
 
 	while (!fn(arg))
-		world_run(world);
+		world_run();
 	loop_timer_free(timer);
 }
 
@@ -145,18 +133,17 @@ file_there(void *arg)
 }
 
 void
-world_until_file(struct world *world, const char *path)
+world_until_file(const char *path)
 {
 	cleanup_free char *copy = xstrdup(path);
 
-	world_until(world, file_there, copy);
+	world_until(file_there, copy);
 }
 
 void
-answer_begin(struct answer *answer, struct world *world)
+answer_begin(struct answer *answer)
 {
 	memset(answer, 0, sizeof *answer);
-	answer->world = world;
 	buf_init(&answer->text);
 }
 
@@ -177,7 +164,7 @@ answer_done(const struct err *err, void *arg)
 		ck_assert_str_ne(err->msg, "");
 		answer->err = *err;
 	}
-	loop_stop(answer->world->loop, 0);
+	loop_stop(world.loop, 0);
 }
 
 void
@@ -219,11 +206,10 @@ answer_list(const struct tmux_info *list, size_t count, const struct err *err,
 }
 
 int
-world_start_session(struct world *world, const struct tmux_session *session,
-    struct answer *answer)
+world_start_session(const struct tmux_session *session, struct answer *answer)
 {
-	answer_begin(answer, world);
-	tmux_start(world->tmux, session, answer_started, answer);
+	answer_begin(answer);
+	tmux_start(world.tmux, session, answer_started, answer);
 	ck_assert_int_eq(answer->count, 0);
 	world_wait(answer);
 	answer_end(answer);
@@ -231,8 +217,7 @@ world_start_session(struct world *world, const struct tmux_session *session,
 }
 
 int
-world_start(
-    struct world *world, const char *name, const char *shell, pid_t *ret_pid)
+world_start(const char *name, const char *shell, pid_t *ret_pid)
 {
 	const char *const argv[] = { "/bin/sh", "-c", shell, NULL };
 	struct tmux_session session = { .name = name,
@@ -242,52 +227,52 @@ world_start(
 		.argv = argv };
 	struct answer answer;
 
-	world_start_session(world, &session, &answer);
+	world_start_session(&session, &answer);
 	if (ret_pid != NULL)
 		*ret_pid = answer.pid;
 	return answer.err.code;
 }
 
 int
-world_paste(struct world *world, const char *name, const char *text, bool enter)
+world_paste(const char *name, const char *text, bool enter)
 {
 	struct answer answer;
 
-	answer_begin(&answer, world);
-	tmux_paste(world->tmux, name, text, enter, answer_done, &answer);
+	answer_begin(&answer);
+	tmux_paste(world.tmux, name, text, enter, answer_done, &answer);
 	world_wait(&answer);
 	return answer.err.code;
 }
 
 int
-world_keys(struct world *world, const char *name, const char *const *keys)
+world_keys(const char *name, const char *const *keys)
 {
 	struct answer answer;
 
-	answer_begin(&answer, world);
-	tmux_keys(world->tmux, name, keys, answer_done, &answer);
+	answer_begin(&answer);
+	tmux_keys(world.tmux, name, keys, answer_done, &answer);
 	world_wait(&answer);
 	return answer.err.code;
 }
 
 int
-world_kill(struct world *world, const char *name)
+world_kill(const char *name)
 {
 	struct answer answer;
 
-	answer_begin(&answer, world);
-	tmux_kill(world->tmux, name, answer_done, &answer);
+	answer_begin(&answer);
+	tmux_kill(world.tmux, name, answer_done, &answer);
 	world_wait(&answer);
 	return answer.err.code;
 }
 
 int
-world_list(struct world *world, struct buf *out)
+world_list(struct buf *out)
 {
 	struct answer answer;
 
-	answer_begin(&answer, world);
-	tmux_list(world->tmux, answer_list, &answer);
+	answer_begin(&answer);
+	tmux_list(world.tmux, answer_list, &answer);
 	world_wait(&answer);
 	buf_clear(out);
 	buf_adds(out, answer.text.data);
@@ -296,13 +281,12 @@ world_list(struct world *world, struct buf *out)
 }
 
 int
-world_capture(
-    struct world *world, const char *name, int history, struct buf *out)
+world_capture(const char *name, int history, struct buf *out)
 {
 	struct answer answer;
 
-	answer_begin(&answer, world);
-	tmux_capture(world->tmux, name, history, answer_text, &answer);
+	answer_begin(&answer);
+	tmux_capture(world.tmux, name, history, answer_text, &answer);
 	world_wait(&answer);
 	buf_clear(out);
 	buf_adds(out, answer.text.data);
@@ -371,24 +355,22 @@ world_reader(const char *name, size_t len)
 }
 
 void
-world_start_reader(
-    struct world *world, const char *session, const char *name, size_t len)
+world_start_reader(const char *session, const char *name, size_t len)
 {
 	cleanup_free char *reader = world_reader(name, len);
 	cleanup_free char *ready = xasprintf("%s.ready", name);
 
-	ck_assert_int_eq(world_start(world, session, reader, NULL), 0);
-	world_until_file(world, unit_path(ready));
+	ck_assert_int_eq(world_start(session, reader, NULL), 0);
+	world_until_file(unit_path(ready));
 }
 
 void
-world_expect_bytes(
-    struct world *world, const char *name, const void *bytes, size_t len)
+world_expect_bytes(const char *name, const void *bytes, size_t len)
 {
 	cleanup_free char *done = xasprintf("%s.done", name);
 	cleanup_buf struct buf got = BUF_INIT;
 
-	world_until_file(world, unit_path(done));
+	world_until_file(unit_path(done));
 	ck_assert_int_eq(
 	    file_read(unit_path(name), 16 * 1024 * 1024, &got, NULL), 0);
 	ck_assert_uint_eq(got.len, len);

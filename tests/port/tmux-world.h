@@ -8,28 +8,21 @@
 #ifndef TMUX_WORLD_H
 #define TMUX_WORLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "unit.h"
 #include "tmux.h"
 
 struct loop;
 
 #define WORLD_SOCKET "t"
 
-struct world {
+extern struct world {
 	struct loop *loop;
 	struct tmux *tmux;
 	struct tmux_options options;
-};
+} world;
 
 /* The arguments of a callback. */
 struct answer {
-	struct world *world;
 	int count; /* times it was called */
 	struct err err; /* code 0 = success */
 	pid_t pid;
@@ -40,17 +33,17 @@ struct answer {
 void world_prepare(void);
 
 /* A home in the scratch directory, no server. command: NULL = the real tmux. */
-void world_begin(struct world *world, const char *command);
-void world_end(struct world *world);
+void world_begin(const char *command);
+void world_end(void);
 
 /* Run the loop until the answer or the condition, or fail the test. */
 void world_wait(struct answer *answer);
 typedef bool world_fn(void *arg);
-void world_until(struct world *world, world_fn *fn, void *arg);
-void world_until_file(struct world *world, const char *path);
+void world_until(world_fn *fn, void *arg);
+void world_until_file(const char *path);
 
 /* Start an answer, and the callbacks that fill one. */
-void answer_begin(struct answer *answer, struct world *world);
+void answer_begin(struct answer *answer);
 void answer_end(struct answer *answer);
 void answer_done(const struct err *err, void *arg);
 void answer_started(pid_t pid, const struct err *err, void *arg);
@@ -59,18 +52,15 @@ void answer_list(const struct tmux_info *list, size_t count,
     const struct err *err, void *arg);
 
 /* Ask and wait. Each returns the error's code. */
-int world_start(
-    struct world *world, const char *name, const char *shell, pid_t *ret_pid);
-int world_start_session(struct world *world, const struct tmux_session *session,
-    struct answer *answer);
-int world_paste(
-    struct world *world, const char *name, const char *text, bool enter);
-int world_keys(struct world *world, const char *name, const char *const *keys);
-int world_kill(struct world *world, const char *name);
+int world_start(const char *name, const char *shell, pid_t *ret_pid);
+int
+world_start_session(const struct tmux_session *session, struct answer *answer);
+int world_paste(const char *name, const char *text, bool enter);
+int world_keys(const char *name, const char *const *keys);
+int world_kill(const char *name);
 /* "name role worker generation live|dead attached|-" per line, in *out. */
-int world_list(struct world *world, struct buf *out);
-int world_capture(
-    struct world *world, const char *name, int history, struct buf *out);
+int world_list(struct buf *out);
+int world_capture(const char *name, int history, struct buf *out);
 pid_t world_server(void);
 
 /* Run tmux itself, as a person would; returns the output without the final
@@ -87,10 +77,8 @@ char *world_file(const char *path);
  * directory; it creates "<name>.ready" when it is reading, and "<name>.done"
  * when it has all of them. The caller frees the text. */
 char *world_reader(const char *name, size_t len);
-void world_start_reader(
-    struct world *world, const char *session, const char *name, size_t len);
+void world_start_reader(const char *session, const char *name, size_t len);
 /* Wait for "<name>.done" and compare. */
-void world_expect_bytes(
-    struct world *world, const char *name, const void *bytes, size_t len);
+void world_expect_bytes(const char *name, const void *bytes, size_t len);
 
 #endif

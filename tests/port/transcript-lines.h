@@ -4,6 +4,8 @@
 #ifndef TRANSCRIPT_LINES_H
 #define TRANSCRIPT_LINES_H
 
+#include "unit.h"
+
 #define PROMPT "{\"type\":\"user\",\"message\":{\"content\":\"do it\"}}"
 #define REPLY(id, out)                                                 \
 	"{\"type\":\"assistant\",\"message\":{\"id\":\"" id            \

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "proxy-world.h"
+
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "errtext.h"
 #include "http-request.h"
 #include "http-server.h"
-#include "loop.h"
-#include "loopback.h"
-#include "mem.h"
-#include "proxy-world.h"
-#include "unit.h"
-#include "web-rules.h"
 #include "web-world.h"
 
 #define CHUNK 65536

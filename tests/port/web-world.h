@@ -11,7 +11,8 @@
 #ifndef WEB_WORLD_H
 #define WEB_WORLD_H
 
-#include <stdbool.h>
+#include "unit.h"
+
 #include <sys/resource.h>
 
 struct http_exchange;

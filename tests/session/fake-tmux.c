@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 #include <sys/wait.h>
 
 #include "fake-tmux.h"
 #include "loop.h"
-#include "mem.h"
 
 /* What the server would have. */
 struct pane {

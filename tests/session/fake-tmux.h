@@ -9,11 +9,10 @@
 #ifndef FAKE_TMUX_H
 #define FAKE_TMUX_H
 
-#include <stdbool.h>
+#include "base.h"
+
 #include <sys/types.h>
 
-#include "buf.h"
-#include "errtext.h"
 #include "tmux.h"
 
 /* "start", "kill", "paste TEXT", "keys KEY" and "capture", separated by blanks;

@@ -1,47 +1,35 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
-#include "session-hook.h"
 #include "session-world.h"
+#include "hook-event.h"
+#include "session-hook.h"
 #include "settings.h"
-#include "unit.h"
+
+struct world w;
 
 #define GUARD_MS 30000
 
 /* --- the owner ------------------------------------------------------- */
 
 static void
-tell(struct world *w, const char *word, const char *more)
+tell(struct world *to, const char *word, const char *more)
 {
-	buf_addf(&w->told, "%s%s%s%s", w->told.len > 0 ? " " : "", word,
+	buf_addf(&to->told, "%s%s%s%s", to->told.len > 0 ? " " : "", word,
 	    more != NULL ? ":" : "", more != NULL ? more : "");
 }
 
 static void
 on_changed(void *arg)
 {
-	struct world *w = arg;
-
-	w->changes++;
+	(void)arg;
+	w.changes++;
 }
 
 static bool
 may_type(void *arg)
 {
-	const struct world *w = arg;
-
-	return w->typing;
+	(void)arg;
+	return w.typing;
 }
 
 static void
@@ -71,10 +59,9 @@ on_progressed(void *arg)
 static void
 on_turn_ended(void *arg, struct server_call *call, const char *last_words)
 {
-	struct world *w = arg;
-
-	w->call = call;
-	tell(w, call != NULL ? "turn" : "unheard-turn", last_words);
+	(void)arg;
+	w.call = call;
+	tell(&w, call != NULL ? "turn" : "unheard-turn", last_words);
 }
 
 static void
@@ -93,19 +80,17 @@ on_asks_permission(void *arg)
 static void
 on_grew(void *arg, const struct transcript_parser *parser)
 {
-	struct world *w = arg;
-
-	ck_assert_ptr_eq(parser, session_transcript(w->session));
-	tell(w, "grew", NULL);
+	(void)arg;
+	ck_assert_ptr_eq(parser, session_transcript(w.session));
+	tell(&w, "grew", NULL);
 }
 
 static void
 on_exited(void *arg, bool early)
 {
-	struct world *w = arg;
-
-	ck_assert_int_eq(session_phase(w->session), SESSION_NONE);
-	tell(w, "exited", early ? "early" : NULL);
+	(void)arg;
+	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
+	tell(&w, "exited", early ? "early" : NULL);
 }
 
 static void
@@ -143,9 +128,8 @@ static const struct session_events events = {
 void
 world_on_end(void *world)
 {
-	struct world *w = world;
-
-	w->ended++;
+	(void)world;
+	w.ended++;
 }
 
 /* --- saving the record ----------------------------------------------- */
@@ -177,14 +161,13 @@ on_written(void *arg)
 static void
 then(void *arg, void *owner, void (*fn)(void *fn_arg), void *fn_arg)
 {
-	struct world *w = arg;
-
-	ck_assert_int_gt(w->changes, 0);
+	(void)arg;
+	ck_assert_int_gt(w.changes, 0);
 	for (size_t i = 0; i < nitems(waits); i++) {
 		if (waits[i].fn != NULL)
 			continue;
-		waits[i] = (struct wait){ w, owner, fn, fn_arg,
-			loop_after(w->loop, 1, on_written, &waits[i]) };
+		waits[i] = (struct wait){ &w, owner, fn, fn_arg,
+			loop_after(w.loop, 1, on_written, &waits[i]) };
 		return;
 	}
 	ck_abort_msg("too many wait for the record");
@@ -211,13 +194,13 @@ projects(void)
 }
 
 void
-world_begin(struct world *w)
+world_begin(void)
 {
-	world_begin_as(w, "worker");
+	world_begin_as("worker");
 }
 
 void
-world_begin_as(struct world *w, const char *role)
+world_begin_as(const char *role)
 {
 	struct settings_problems problems;
 	struct settings_facts facts = { .root = unit_path("repo"),
@@ -225,57 +208,59 @@ world_begin_as(struct world *w, const char *role)
 		.default_branch = "main" };
 	cleanup_free char *dir = NULL;
 
-	memset(w, 0, sizeof *w);
+	memset(&w, 0, sizeof w);
 	clock_virtual_begin(1000000, 1700000000000);
-	buf_init(&w->told);
-	w->loop = loop_new();
-	w->tmux = fake_tmux_new(w->loop);
-	w->workspace.root = xstrdup(facts.root);
-	w->workspace.git_dir = file_join(facts.root, ".git");
-	w->workspace.dir = file_join(facts.root, ".llmc");
-	ck_assert_int_eq(file_mkdirs(w->workspace.dir, 0755, NULL), 0);
-	w->settings = settings_parse("", 0, &facts, &problems);
+	buf_init(&w.told);
+	w.loop = loop_new();
+	w.tmux = fake_tmux_new(w.loop);
+	w.workspace.root = xstrdup(facts.root);
+	w.workspace.git_dir = file_join(facts.root, ".git");
+	w.workspace.dir = file_join(facts.root, ".llmc");
+	ck_assert_int_eq(file_mkdirs(w.workspace.dir, 0755, NULL), 0);
+	w.settings = settings_parse("", 0, &facts, &problems);
 	settings_problems_release(&problems);
-	w->host = (struct session_host){ .loop = w->loop,
-		.tmux = fake_tmux_port(w->tmux),
-		.workspace = &w->workspace,
+	w.host = (struct session_host){ .loop = w.loop,
+		.tmux = fake_tmux_port(w.tmux),
+		.workspace = &w.workspace,
 		.llmc = "/opt/llmc",
 		.then = then,
 		.forget = forget,
-		.arg = w };
-	w->transcript = xasprintf("%s/p/" WORLD_TOLD_ID ".jsonl", projects());
+		.arg = &w };
+	w.transcript = xasprintf("%s/p/" WORLD_TOLD_ID ".jsonl", projects());
 	dir = file_join(projects(), "p");
 	ck_assert_int_eq(file_mkdirs(dir, 0755, NULL), 0);
-	unlink(w->transcript);
-	w->typing = true;
-	w->session =
-	    session_new(&w->host, "adam", role, &w->record, &events, w);
+	unlink(w.transcript);
+	w.typing = true;
+	w.session = session_new(&w.host, "adam", role, &w.record, &events, &w);
+	unit_at_end(world_end);
 }
 
 static void
-end_agent(struct world *w)
+end_agent(void)
 {
-	if (w->agent == 0)
+	if (w.agent == 0)
 		return;
-	kill(w->agent, SIGKILL);
-	waitpid(w->agent, NULL, 0);
-	w->agent = 0;
+	kill(w.agent, SIGKILL);
+	waitpid(w.agent, NULL, 0);
+	w.agent = 0;
 }
 
 void
-world_end(struct world *w)
+world_end(void)
 {
-	session_free(w->session);
+	if (w.loop == NULL)
+		return;
+	session_free(w.session);
 	for (size_t i = 0; i < nitems(waits); i++)
 		ck_assert_ptr_null(waits[i].owner);
-	end_agent(w);
-	fake_tmux_free(w->tmux);
-	settings_free(w->settings);
-	session_record_release(&w->record);
-	workspace_release(&w->workspace);
-	buf_release(&w->told);
-	free(w->transcript);
-	loop_free(w->loop);
+	end_agent();
+	fake_tmux_free(w.tmux);
+	settings_free(w.settings);
+	session_record_release(&w.record);
+	workspace_release(&w.workspace);
+	buf_release(&w.told);
+	free(w.transcript);
+	loop_free(take_ptr(&w.loop));
 	clock_virtual_end();
 }
 
@@ -286,64 +271,64 @@ on_time(void *arg)
 }
 
 void
-world_run(struct world *w, int64_t ms)
+world_run(int64_t ms)
 {
-	struct loop_timer *timer = loop_after(w->loop, ms, on_time, w->loop);
+	struct loop_timer *timer = loop_after(w.loop, ms, on_time, w.loop);
 
-	loop_run(w->loop);
+	loop_run(w.loop);
 	loop_timer_free(timer);
 }
 
 void
-world_until(struct world *w, enum session_phase phase)
+world_until(enum session_phase phase)
 {
 	int64_t end;
 
 	clock_virtual_end();
 	end = clock_mono_ms() + GUARD_MS;
-	while (session_phase(w->session) != phase) {
+	while (session_phase(w.session) != phase) {
 		ck_assert_int_lt(clock_mono_ms(), end);
-		world_run(w, 5);
+		world_run(5);
 	}
 }
 
 void
-world_agent(struct world *w, bool stubborn)
+world_agent(bool stubborn)
 {
 	sigset_t term;
 
-	end_agent(w);
+	end_agent();
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	sigprocmask(SIG_BLOCK, &term, NULL);
-	w->agent = fork();
-	ck_assert_int_ge(w->agent, 0);
-	if (w->agent == 0) {
+	w.agent = fork();
+	ck_assert_int_ge(w.agent, 0);
+	if (w.agent == 0) {
 		signal(SIGTERM, stubborn ? SIG_IGN : SIG_DFL);
 		sigprocmask(SIG_UNBLOCK, &term, NULL);
 		for (;;)
 			pause();
 	}
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
-	w->tmux->pid = w->agent;
+	w.tmux->pid = w.agent;
 }
 
 void
-world_agent_exits(struct world *w)
+world_agent_exits(void)
 {
 	siginfo_t info;
 
-	kill(w->agent, SIGKILL);
+	kill(w.agent, SIGKILL);
 	ck_assert_int_eq(
-	    waitid(P_PID, (id_t)w->agent, &info, WEXITED | WNOWAIT), 0);
+	    waitid(P_PID, (id_t)w.agent, &info, WEXITED | WNOWAIT), 0);
 }
 
 void
-world_launch(struct world *w, bool resume)
+world_launch(bool resume)
 {
 	struct session_launch launch = {
-		.settings = w->settings,
-		.cwd = w->workspace.root,
+		.settings = w.settings,
+		.cwd = w.workspace.root,
 		.socket = "/run/socket",
 		.projects = projects(),
 		.resume = resume,
@@ -351,19 +336,19 @@ world_launch(struct world *w, bool resume)
 		.start_timeout_ms = WORLD_START_MS,
 	};
 
-	session_launch(w->session, &launch);
+	session_launch(w.session, &launch);
 }
 
 void
-world_up(struct world *w)
+world_up(void)
 {
-	world_agent(w, false);
-	world_launch(w, false);
-	world_run(w, 100);
-	world_expect_tmux(w, "kill start");
-	world_starts(w, "startup");
-	world_expect(w, "ready:startup");
-	ck_assert_int_eq(session_phase(w->session), SESSION_UP);
+	world_agent(false);
+	world_launch(false);
+	world_run(100);
+	world_expect_tmux("kill start");
+	world_starts("startup");
+	world_expect("ready:startup");
+	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
 }
 
 /* --- hooks ------------------------------------------------------------ */
@@ -379,68 +364,68 @@ parse(const char *text)
 }
 
 static bool
-hook(struct world *w, const char *event, struct json_object *data,
-    uint64_t generation, const char *id, struct server_call *call)
+hook(const char *event, struct json_object *data, uint64_t generation,
+    const char *id, struct server_call *call)
 {
 	cleanup_json struct json_object *params = json_object_new_object();
+	struct hook_event read;
 
 	json_set_string(params, "event", event);
 	json_set_string(params, "worker", "adam");
 	json_set_int(params, "generation", (int64_t)generation);
 	json_set_string(params, "id", id);
 	json_set(params, "data", data);
-	return session_hook(w->session, call, params);
+	ck_assert_int_eq(hook_event_read(params, &read, NULL), 0);
+	return session_hook(w.session, call, &read);
 }
 
 bool
-world_hook(struct world *w, const char *event, const char *data,
-    struct server_call *call)
+world_hook(const char *event, const char *data, struct server_call *call)
 {
-	cleanup_free char *id = xasprintf("hook-%d", w->hooks++);
+	cleanup_free char *id = xasprintf("hook-%d", w.hooks++);
 
-	return hook(w, event, parse(data), w->record.generation, id, call);
+	return hook(event, parse(data), w.record.generation, id, call);
 }
 
 bool
-world_hook_of(struct world *w, const char *event, const char *data,
-    uint64_t generation, const char *id)
+world_hook_of(
+    const char *event, const char *data, uint64_t generation, const char *id)
 {
-	return hook(w, event, parse(data), generation, id, NULL);
+	return hook(event, parse(data), generation, id, NULL);
 }
 
 void
-world_starts(struct world *w, const char *source)
+world_starts(const char *source)
 {
-	cleanup_free char *id = xasprintf("hook-%d", w->hooks++);
+	cleanup_free char *id = xasprintf("hook-%d", w.hooks++);
 	struct json_object *data = json_object_new_object();
 
-	if (!w->toolless)
-		world_hook(w, "ToolsListed", "{}", NULL);
+	if (!w.toolless)
+		world_hook("ToolsListed", "{}", NULL);
 	json_set_string(data, "source", source);
 	json_set_string(data, "session_id", WORLD_TOLD_ID);
-	json_set_string(data, "transcript_path", w->transcript);
-	ck_assert(
-	    !hook(w, "SessionStart", data, w->record.generation, id, NULL));
+	json_set_string(data, "transcript_path", w.transcript);
+	ck_assert(!hook("SessionStart", data, w.record.generation, id, NULL));
 }
 
 void
-world_submits(struct world *w, const char *text)
+world_submits(const char *text)
 {
-	cleanup_free char *id = xasprintf("hook-%d", w->hooks++);
+	cleanup_free char *id = xasprintf("hook-%d", w.hooks++);
 	struct json_object *data = json_object_new_object();
 
 	json_set_string(data, "prompt", text);
 	ck_assert(
-	    !hook(w, "UserPromptSubmit", data, w->record.generation, id, NULL));
+	    !hook("UserPromptSubmit", data, w.record.generation, id, NULL));
 }
 
 void
-world_writes(struct world *w, const char *text)
+world_writes(const char *text)
 {
 	cleanup_free char *line = xasprintf("{\"text\":\"%s\"}\n", text);
 
 	ck_assert_int_eq(
-	    file_append(w->transcript, line, strlen(line), 0600, false, NULL),
+	    file_append(w.transcript, line, strlen(line), 0600, false, NULL),
 	    0);
 }
 
@@ -454,13 +439,13 @@ expect(struct buf *got, const char *want)
 }
 
 void
-world_expect(struct world *w, const char *told)
+world_expect(const char *told)
 {
-	expect(&w->told, told);
+	expect(&w.told, told);
 }
 
 void
-world_expect_tmux(struct world *w, const char *trace)
+world_expect_tmux(const char *trace)
 {
-	expect(&w->tmux->trace, trace);
+	expect(&w.tmux->trace, trace);
 }

@@ -8,7 +8,7 @@
 #ifndef SESSION_WORLD_H
 #define SESSION_WORLD_H
 
-#include "buf.h"
+#include "unit.h"
 #include "fake-tmux.h"
 #include "session.h"
 #include "workspace.h"
@@ -18,7 +18,7 @@
 
 #define WORLD_START_MS 60000 /* its start_timeout */
 
-struct world {
+extern struct world {
 	struct loop *loop;
 	struct fake_tmux *tmux;
 	struct workspace workspace;
@@ -38,49 +38,48 @@ struct world {
 	int ended; /* calls of world_on_end() */
 	int hooks; /* number of hooks sent */
 	bool toolless; /* world_starts() does not report tools */
-};
+} w;
 
 /* In virtual time, without a session. */
-void world_begin(struct world *w);
-void world_begin_as(struct world *w, const char *role); /* not a worker */
+void world_begin(void);
+void world_begin_as(const char *role); /* not a worker */
 /* Frees the session and ends the agent. */
-void world_end(struct world *w);
+void world_end(void);
 
 /* Let time pass. */
-void world_run(struct world *w, int64_t ms);
+void world_run(int64_t ms);
 /* The same in real time, until the phase is reached; fails the test if that
  * takes too long. */
-void world_until(struct world *w, enum session_phase phase);
+void world_until(enum session_phase phase);
 
 /* A process for the next session. stubborn: it ignores SIGTERM. */
-void world_agent(struct world *w, bool stubborn);
+void world_agent(bool stubborn);
 /* Let it exit by itself, and wait until that can be seen. */
-void world_agent_exits(struct world *w);
+void world_agent_exits(void);
 
 /* Launch a session with an agent that does nothing yet; then wait until it is
  * up. */
-void world_launch(struct world *w, bool resume);
-void world_up(struct world *w);
+void world_launch(bool resume);
+void world_up(void);
 
 /* Send a hook of the session's generation, data as JSON text. call may be NULL.
  * Returns the result of session_hook(). */
-bool world_hook(struct world *w, const char *event, const char *data,
-    struct server_call *call);
+bool world_hook(const char *event, const char *data, struct server_call *call);
 /* The same with a given generation and id. */
-bool world_hook_of(struct world *w, const char *event, const char *data,
-    uint64_t generation, const char *id);
+bool world_hook_of(
+    const char *event, const char *data, uint64_t generation, const char *id);
 /* SessionStart, with the id and the transcript of the world. */
-void world_starts(struct world *w, const char *source);
+void world_starts(const char *source);
 /* UserPromptSubmit. */
-void world_submits(struct world *w, const char *text);
+void world_submits(const char *text);
 /* Append a line to the transcript. */
-void world_writes(struct world *w, const char *text);
+void world_writes(const char *text);
 
 /* For session_end(): counts in w->ended. */
 void world_on_end(void *world);
 
 /* Compare and clear. */
-void world_expect(struct world *w, const char *told);
-void world_expect_tmux(struct world *w, const char *trace);
+void world_expect(const char *told);
+void world_expect_tmux(const char *trace);
 
 #endif

@@ -1,90 +1,71 @@
 /* SPDX-License-Identifier: ISC */
 
 /* How a session ends. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "mem.h"
-#include "procref.h"
-#include "remains.h"
 #include "session-world.h"
-#include "unit.h"
+#include "remains.h"
 
 TEST(it_ends_with_a_grace_and_everybody_is_told)
 {
-	struct world w;
-
-	world_begin(&w);
-	world_up(&w);
+	world_begin();
+	world_up();
 	session_end(w.session, world_on_end, &w);
 	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
 	session_end(w.session, world_on_end, &w);
 	session_end(w.session, NULL, NULL);
 	session_end(w.session, world_on_end, &w);
-	world_until(&w, SESSION_NONE);
+	world_until(SESSION_NONE);
 	ck_assert_int_eq(w.ended, 3);
-	world_expect_tmux(&w, "kill");
-	world_expect(&w, ""); /* it did not exit by itself */
+	world_expect_tmux("kill");
+	world_expect(""); /* it did not exit by itself */
 	ck_assert(!w.record.ready);
 	ck_assert_ptr_null(w.record.pane);
-	world_end(&w);
 }
 
 TEST(one_that_does_not_listen_is_killed)
 {
-	struct world w;
-
-	world_begin(&w);
-	world_agent(&w, true);
+	world_begin();
+	world_agent(true);
 	w.record.ready = true;
 	session_adopt(w.session, w.agent, WORLD_START_MS);
 	session_end(w.session, world_on_end, &w);
-	world_run(&w, 4900);
+	world_run(4900);
 	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
 	ck_assert_int_eq(w.ended, 0);
-	world_until(&w, SESSION_NONE);
+	world_until(SESSION_NONE);
 	ck_assert_int_eq(w.ended, 1);
-	world_end(&w);
 }
 
 TEST(the_kernel_need_not_tell)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	procref_disable_pidfd(true);
-	world_agent(&w, false);
-	world_launch(&w, false);
-	world_run(&w, 10);
+	world_agent(false);
+	world_launch(false);
+	world_run(10);
 	ck_assert(!session_is_watched(w.session));
-	world_starts(&w, "startup");
-	world_expect(&w, "ready:startup");
+	world_starts("startup");
+	world_expect("ready:startup");
 	session_check(w.session);
 	ck_assert_int_eq(session_phase(w.session), SESSION_UP);
-	world_agent_exits(&w);
+	world_agent_exits();
 	session_check(w.session);
-	world_run(&w, 10); /* what it left is searched for */
-	world_expect(&w, "exited");
+	world_run(10); /* what it left is searched for */
+	world_expect("exited");
 	/* It is polled while it is launched. */
-	world_agent(&w, false);
-	world_launch(&w, false);
-	world_run(&w, 10);
-	world_agent_exits(&w);
-	world_run(&w, 2000);
-	world_expect(&w, "exited:early");
+	world_agent(false);
+	world_launch(false);
+	world_run(10);
+	world_agent_exits();
+	world_run(2000);
+	world_expect("exited:early");
 	/* And while it ends. */
-	world_agent(&w, false);
-	world_launch(&w, false);
-	world_run(&w, 10);
+	world_agent(false);
+	world_launch(false);
+	world_run(10);
 	session_end(w.session, world_on_end, &w);
-	world_until(&w, SESSION_NONE);
+	world_until(SESSION_NONE);
 	ck_assert_int_eq(w.ended, 1);
 	procref_disable_pidfd(false);
-	world_end(&w);
 }
 
 TEST(one_that_is_being_launched_can_be_ended)
@@ -92,19 +73,18 @@ TEST(one_that_is_being_launched_can_be_ended)
 	/* Before the record is saved, while the old one is being ended, while
 	 * it is being started, and before it has reported. */
 	for (int at = 0; at < 4; at++) {
-		struct world w;
 
-		world_begin(&w);
-		world_agent(&w, false);
+		world_begin();
+		world_agent(false);
 		w.tmux->held = at < 3;
 		w.disk_full = at == 0;
-		world_launch(&w, false);
-		world_run(&w, 10);
+		world_launch(false);
+		world_run(10);
 		if (at == 2) {
 			fake_tmux_answer(w.tmux);
-			world_run(&w, 1);
+			world_run(1);
 			w.tmux->held = true;
-			world_run(&w, 10);
+			world_run(10);
 		}
 		buf_clear(&w.tmux->trace);
 		session_end(w.session, world_on_end, &w);
@@ -112,142 +92,123 @@ TEST(one_that_is_being_launched_can_be_ended)
 		ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
 		w.disk_full = false;
 		fake_tmux_answer(w.tmux);
-		world_until(&w, SESSION_NONE);
+		world_until(SESSION_NONE);
 		/* Nothing was started afterwards. */
-		world_expect_tmux(&w, "kill");
+		world_expect_tmux("kill");
 		ck_assert_int_eq(w.ended, 2);
-		world_expect(&w, "");
-		world_end(&w);
+		world_expect("");
+		world_end();
 	}
 }
 
 TEST(where_nothing_runs_the_end_comes_too)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	session_end(w.session, world_on_end, &w);
-	world_run(&w, 10);
+	world_run(10);
 	ck_assert_int_eq(w.ended, 1);
-	world_expect_tmux(&w, "kill"); /* a dead session, which still shows its
-					* last screen */
+	world_expect_tmux("kill"); /* a dead session, which still shows its
+				    * last screen */
 	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
-	world_end(&w);
 }
 
 static void
 launch_again(void *arg)
 {
-	struct world *w = arg;
-
-	w->ended++;
-	ck_assert_int_eq(session_phase(w->session), SESSION_NONE);
-	world_launch(w, true);
+	(void)arg;
+	w.ended++;
+	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
+	world_launch(true);
 }
 
 TEST(who_is_told_may_launch_it_again)
 {
-	struct world w;
-
-	world_begin(&w);
-	world_agent(&w, false);
+	world_begin();
+	world_agent(false);
 	session_end(w.session, launch_again, &w);
 	session_end(w.session, world_on_end, &w);
-	world_run(&w, 10);
+	world_run(10);
 	ck_assert_int_eq(w.ended, 2);
 	ck_assert_int_eq(session_phase(w.session), SESSION_LAUNCHING);
-	world_expect_tmux(&w, "kill kill start");
-	world_end(&w);
+	world_expect_tmux("kill kill start");
 }
 
 static void
 free_it(void *arg)
 {
-	struct world *w = arg;
-
-	w->ended++;
-	session_free(take_ptr(&w->session));
+	(void)arg;
+	w.ended++;
+	session_free(take_ptr(&w.session));
 }
 
 TEST(who_is_told_may_free_it)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	session_end(w.session, free_it, &w);
 	session_end(w.session, world_on_end, &w);
-	world_run(&w, 10);
+	world_run(10);
 	ck_assert_int_eq(w.ended, 2);
-	world_end(&w);
 }
 
 TEST(one_that_exits_by_itself_is_told)
 {
-	struct world w;
-
-	world_begin(&w);
-	world_up(&w);
-	world_hook(&w, "PreToolUse", "{}", NULL);
+	world_begin();
+	world_up();
+	world_hook("PreToolUse", "{}", NULL);
 	ck_assert_int_eq(w.record.open_tools, 1);
-	world_agent_exits(&w);
-	world_run(&w, 10);
-	world_expect(&w, "exited");
+	world_agent_exits();
+	world_run(10);
+	world_expect("exited");
 	ck_assert_ptr_null(w.record.pane);
 	ck_assert(!w.record.ready);
 	ck_assert_int_eq(w.record.open_tools, 0);
 	/* Before it has reported. */
-	world_agent(&w, false);
-	world_launch(&w, false);
-	world_run(&w, 10);
-	world_agent_exits(&w);
-	world_run(&w, 10);
-	world_expect(&w, "exited:early");
+	world_agent(false);
+	world_launch(false);
+	world_run(10);
+	world_agent_exits();
+	world_run(10);
+	world_expect("exited:early");
 	/* It announced its end first: this is not a failed start. */
-	world_agent(&w, false);
-	world_launch(&w, true);
-	world_run(&w, 10);
-	world_starts(&w, "resume");
-	world_hook(&w, "SessionEnd", "{\"reason\":\"other\"}", NULL);
+	world_agent(false);
+	world_launch(true);
+	world_run(10);
+	world_starts("resume");
+	world_hook("SessionEnd", "{\"reason\":\"other\"}", NULL);
 	ck_assert_int_eq(session_phase(w.session), SESSION_LAUNCHING);
-	world_agent_exits(&w);
-	world_run(&w, 10);
-	world_expect(&w, "ready:resume exited");
-	world_end(&w);
+	world_agent_exits();
+	world_run(10);
+	world_expect("ready:resume exited");
 }
 
 TEST(one_that_says_it_ends_and_stays_is_told)
 {
-	struct world w;
-
-	world_begin(&w);
-	world_up(&w);
-	world_run(&w, 10 * WORLD_START_MS);
-	world_hook(&w, "SessionEnd", "{\"reason\":\"other\"}", NULL);
-	world_run(&w, WORLD_START_MS - 10);
-	world_expect(&w, "");
-	world_run(&w, 20);
-	world_expect(&w, "unreported");
-	world_end(&w);
+	world_begin();
+	world_up();
+	world_run(10 * WORLD_START_MS);
+	world_hook("SessionEnd", "{\"reason\":\"other\"}", NULL);
+	world_run(WORLD_START_MS - 10);
+	world_expect("");
+	world_run(20);
+	world_expect("unreported");
 }
 
 TEST(a_kill_waits_for_nobody)
 {
-	struct world w;
 	siginfo_t info;
 
-	world_begin(&w);
-	world_up(&w);
+	world_begin();
+	world_up();
 	session_end(w.session, world_on_end, &w);
 	session_kill(w.session);
 	ck_assert_int_eq(session_phase(w.session), SESSION_NONE);
 	ck_assert_ptr_null(w.record.pane);
 	ck_assert_int_eq(
 	    waitid(P_PID, (id_t)w.agent, &info, WEXITED | WNOWAIT), 0);
-	world_run(&w, 10);
-	world_expect_tmux(&w, "kill");
-	world_expect(&w, "");
+	world_run(10);
+	world_expect_tmux("kill");
+	world_expect("");
 	ck_assert_int_eq(w.ended, 0);
-	world_end(&w);
 }
 
 /* --- freed in every phase, with everything in progress ----------- */
@@ -277,57 +238,56 @@ never(const char *text, void *arg)
 }
 
 static void
-reach(struct world *w, enum moment moment)
+reach(enum moment moment)
 {
 	if (moment == NEW)
 		return;
-	world_agent(w, true);
-	w->disk_full = moment == UNWRITTEN;
-	w->tmux->held = moment == OLD_ENDS || moment == STARTING;
-	world_launch(w, false);
-	world_run(w, 10);
+	world_agent(true);
+	w.disk_full = moment == UNWRITTEN;
+	w.tmux->held = moment == OLD_ENDS || moment == STARTING;
+	world_launch(false);
+	world_run(10);
 	if (moment == STARTING) {
-		fake_tmux_answer(w->tmux);
-		world_run(w, 1);
-		w->tmux->held = true;
-		world_run(w, 10);
+		fake_tmux_answer(w.tmux);
+		world_run(1);
+		w.tmux->held = true;
+		world_run(10);
 	}
 	if (moment <= UNHEARD)
 		return;
-	world_starts(w, "startup");
-	w->disk_full = moment == UNWRITTEN_PROMPT;
-	w->tmux->held = moment > UP;
+	world_starts("startup");
+	w.disk_full = moment == UNWRITTEN_PROMPT;
+	w.tmux->held = moment > UP;
 	if (moment == UNWRITTEN_PROMPT || moment == TYPING)
-		session_prompt(w->session, "x", "1", false);
+		session_prompt(w.session, "x", "1", false);
 	if (moment == LOOKING)
-		session_screen(w->session, never, w);
+		session_screen(w.session, never, &w);
 	if (moment == TERMINATED || moment == TMUX_ENDS)
-		session_end(w->session, world_on_end, w);
+		session_end(w.session, world_on_end, &w);
 	if (moment == TMUX_ENDS || moment == EXITED)
-		world_agent_exits(w);
-	world_run(w, 10);
+		world_agent_exits();
+	world_run(10);
 }
 
 TEST(it_can_be_freed_at_every_moment)
 {
 	for (int at = 0; at < MOMENTS; at++) {
-		struct world w;
 		bool runs;
 
-		world_begin(&w);
-		reach(&w, (enum moment)at);
+		world_begin();
+		reach((enum moment)at);
 		runs = w.agent != 0 && at != TMUX_ENDS && at != EXITED;
 		buf_clear(&w.told);
 		session_free(take_ptr(&w.session));
 		w.disk_full = false;
 		fake_tmux_answer(w.tmux);
-		world_run(&w, 10 * WORLD_START_MS);
+		world_run(10 * WORLD_START_MS);
 		ck_assert_uint_eq(fake_tmux_waiting(w.tmux), 0);
-		world_expect(&w, "");
+		world_expect("");
 		ck_assert_int_eq(w.ended, 0);
 		/* The process continues. */
 		ck_assert(!runs || kill(w.agent, 0) == 0);
-		world_end(&w);
+		world_end();
 	}
 }
 
@@ -335,9 +295,9 @@ TEST(it_can_be_freed_at_every_moment)
 
 /* A process that the agent started and nobody keeps; it has the mark. */
 static void
-leave_stray(struct world *w, struct procref *ret_stray)
+leave_stray(struct procref *ret_stray)
 {
-	cleanup_free char *mark = remains_mark(&w->workspace, "adam");
+	cleanup_free char *mark = remains_mark(&w.workspace, "adam");
 	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
 	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "1000" }, NULL };
 	char *const env[] = { entry, NULL };
@@ -367,74 +327,66 @@ leave_stray(struct world *w, struct procref *ret_stray)
 
 TEST(what_it_left_is_gone_before_its_exit_is_told)
 {
-	struct world w;
 	struct procref stray = PROCREF_INIT;
 
-	world_begin(&w);
-	world_up(&w);
-	leave_stray(&w, &stray);
+	world_begin();
+	world_up();
+	leave_stray(&stray);
 	clock_virtual_end();
 	ck_assert(procref_alive(&stray));
-	world_agent_exits(&w);
-	world_until(&w, SESSION_NONE);
+	world_agent_exits();
+	world_until(SESSION_NONE);
 	ck_assert(!procref_alive(&stray));
 	ck_assert_ptr_null(session_left(w.session));
-	world_expect(&w, "exited");
+	world_expect("exited");
 	procref_release(&stray);
-	world_end(&w);
 }
 
 TEST(what_it_left_is_gone_before_the_next_one_starts)
 {
-	struct world w;
 	struct procref stray = PROCREF_INIT;
 
-	world_begin(&w);
-	world_agent(&w, false);
-	leave_stray(&w, &stray);
+	world_begin();
+	world_agent(false);
+	leave_stray(&stray);
 	clock_virtual_end();
-	world_launch(&w, false);
+	world_launch(false);
 	while (w.record.pane == NULL)
-		world_run(&w, 5);
+		world_run(5);
 	ck_assert(!procref_alive(&stray));
-	world_expect_tmux(&w, "kill start");
+	world_expect_tmux("kill start");
 	procref_release(&stray);
-	world_end(&w);
 }
 
 TEST(what_it_left_is_gone_before_its_end_is_told)
 {
-	struct world w;
 	struct procref stray = PROCREF_INIT;
 
-	world_begin(&w);
-	leave_stray(&w, &stray);
+	world_begin();
+	leave_stray(&stray);
 	clock_virtual_end();
 	session_end(w.session, world_on_end, &w);
 	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
 	ck_assert_int_eq(w.ended, 0);
-	world_until(&w, SESSION_NONE);
+	world_until(SESSION_NONE);
 	ck_assert(!procref_alive(&stray));
 	ck_assert_int_eq(w.ended, 1);
-	world_expect_tmux(&w, "kill");
+	world_expect_tmux("kill");
 	procref_release(&stray);
-	world_end(&w);
 }
 
 TEST(lost_session_is_cleared_and_its_screen_stays)
 {
-	struct world w;
 	struct procref stray = PROCREF_INIT;
 
-	world_begin(&w);
-	leave_stray(&w, &stray);
+	world_begin();
+	leave_stray(&stray);
 	clock_virtual_end(); /* a death takes real time */
 	session_clear(w.session, world_on_end, &w);
 	ck_assert_int_eq(session_phase(w.session), SESSION_ENDING);
-	world_until(&w, SESSION_NONE);
+	world_until(SESSION_NONE);
 	ck_assert(!procref_alive(&stray));
 	ck_assert_int_eq(w.ended, 1);
-	world_expect_tmux(&w, "");
+	world_expect_tmux("");
 	procref_release(&stray);
-	world_end(&w);
 }

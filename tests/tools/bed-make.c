@@ -1,17 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "bed.h"
 #include "bed-private.h"
-#include "buf.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "text.h"
-#include "unit.h"
 
 #define API_KEY "dummy-key-for-tests-0123456789"
 

@@ -4,11 +4,8 @@
 #ifndef BED_PRIVATE_H
 #define BED_PRIVATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
+#include "unit.h"
 #include "id.h"
-#include "procref.h"
 
 struct buf;
 struct json_object;

@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bed.h"
 #include "bed-private.h"
-#include "buf.h"
-#include "child.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "id.h"
-#include "json.h"
-#include "mem.h"
-#include "procref.h"
-#include "text.h"
-#include "unit.h"
 
 #define TICK_MS  5
 #define AGAIN_MS 500 /* before a key is pressed again */

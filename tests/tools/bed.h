@@ -11,9 +11,7 @@
 #ifndef BED_H
 #define BED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "unit.h"
 
 struct bed;
 struct json_object;

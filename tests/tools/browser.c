@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "browser.h"
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
-#include "unit.h"
 
 #define WAIT_MS     40000
 #define LOOK_MS     20

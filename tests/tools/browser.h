@@ -12,7 +12,7 @@
 #ifndef BROWSER_H
 #define BROWSER_H
 
-#include <stdbool.h>
+#include "unit.h"
 
 struct browser;
 

@@ -2,21 +2,10 @@
 
 /* A fake Claude Code for tests: see fake.h. */
 
-#include <glob.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
 #include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
+
+#include <glob.h>
+#include <sys/stat.h>
 
 #define TRANSCRIPT_MAX (64 * 1024 * 1024)
 

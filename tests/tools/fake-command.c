@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fake.h"
-#include "json.h"
-#include "mem.h"
+
+#include <ctype.h>
 
 static const char *const fake_exits[] = { "/exit", "/quit", "exit", "quit",
 	":wq" };

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "fake.h"
+
 #include <regex.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "child.h"
-#include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 
 #define SETTINGS_MAX (1024 * 1024)
 #define ANSWER_MAX   (1024 * 1024)

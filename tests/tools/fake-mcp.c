@@ -2,24 +2,14 @@
 
 /* MCP servers: started in the background, asked as the real program asks. */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "errtext.h"
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
 #include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 #include "rpc.h"
-#include "strv.h"
 
 #define CONFIG_MAX  (1024 * 1024)
 #define PROBE_MS    3000 /* for a server that does not know it */

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 
 #define TRANSCRIPT_MAX (64 * 1024 * 1024)
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "fake.h"
-#include "mem.h"
-#include "text.h"
 
 #define FAKE_NOTIFY_MS 6000
 #define FAKE_IDLE_MS   60000

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "clock.h"
 #include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "procref.h"
 
 /* Every character but letters and digits becomes a dash. */

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "fake.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "text.h"
 
 #define KEY_CTRL_C    0x03
 #define KEY_CTRL_D    0x04

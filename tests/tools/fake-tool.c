@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "child.h"
-#include "clock.h"
 #include "fake.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 
 #define TOOL_MS         (600 * 1000)
 #define TOOL_OUTPUT_MAX (30 * 1024)

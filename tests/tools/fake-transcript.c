@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "clock.h"
 #include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 
 /* US dollars, as the real program calculates for its default model. */
 #define TRANSCRIPT_MAX (64 * 1024 * 1024)

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
 #include "fake.h"
-#include "file.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 
 #define MORE_MAX 65536
 

@@ -2,15 +2,7 @@
 
 /* The use of tools of MCP servers: one answer of the model, several at once. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
 #include "fake.h"
-#include "json.h"
-#include "loop.h"
-#include "mem.h"
 
 struct fake_use {
 	TAILQ_ENTRY(fake_use) entry;

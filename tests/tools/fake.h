@@ -23,14 +23,15 @@
 #ifndef FAKE_H
 #define FAKE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base.h"
+
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/queue.h>
 #include <termios.h>
 
-#include "buf.h"
 #include "id.h"
+#include "loop.h"
 #include "script.h"
 
 struct child;

@@ -6,16 +6,7 @@
  * put into $HOOK_RECORD/answer.EVENT.
  */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 
 #define INPUT_MAX (16 * 1024 * 1024)
 

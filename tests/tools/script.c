@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "mem.h"
+#include <ctype.h>
+
 #include "script.h"
-#include "text.h"
 
 #define SCRIPT_BACKGROUND_MS 1000
 

@@ -43,11 +43,7 @@
 #ifndef SCRIPT_H
 #define SCRIPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "buf.h"
+#include "base.h"
 
 enum script_verb {
 	SCRIPT_AGENT,

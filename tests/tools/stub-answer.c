@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "script.h"
 #include "stub.h"
 

@@ -17,23 +17,17 @@
  * prompts that a test cannot write itself; a missing file has none.
  */
 
+#include "base.h"
+
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "file.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "script.h"
 #include "stub.h"
-#include "text.h"
 
 #define BODY_MAX (64 * 1024 * 1024)
 

@@ -4,7 +4,7 @@
 #ifndef STUB_H
 #define STUB_H
 
-#include <stdint.h>
+#include "base.h"
 
 struct buf;
 struct json_object;

@@ -8,17 +8,7 @@
  * compared: keys, types, and values that do not depend on time.
  */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "bed.h"
-#include "buf.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "unit.h"
 
 enum verb {
 	END, /* of the list */

@@ -2,14 +2,7 @@
 
 /* Faults that tests set for the fake agent, and continuing after them. */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bed.h"
-#include "file.h"
-#include "mem.h"
-#include "unit.h"
 
 static const char *const no_args[] = { NULL };
 

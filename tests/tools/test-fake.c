@@ -2,16 +2,7 @@
 
 /* What tests need from the fake agent beyond what test-agents.c compares. */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "bed.h"
-#include "buf.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "unit.h"
 
 #define BOX "❯\u00a0"
 

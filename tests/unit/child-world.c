@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "child-world.h"
-#include "errtext.h"
-#include "mem.h"
-#include "procref.h"
 
 void
 child_world_shell(const char *command, struct child_result *result)
@@ -22,37 +19,4 @@ child_world_done(const struct child_result *result, void *arg)
 	w->calls++;
 	w->cancelled = result->cancelled;
 	w->signal = result->signal;
-}
-
-static void
-without_pidfd(void)
-{
-	procref_disable_pidfd(true);
-}
-
-static void
-with_pidfd(void)
-{
-	procref_disable_pidfd(false);
-}
-
-Suite *
-child_world_suite(const char *name, const TTest *const *tests, size_t count)
-{
-	const struct {
-		const char *name;
-		void (*setup)(void);
-	} ways[] = { { "pidfd", with_pidfd }, { "sigchld", without_pidfd } };
-	Suite *s = suite_create(name);
-
-	for (size_t w = 0; w < nitems(ways); w++) {
-		TCase *tc = tcase_create(ways[w].name);
-
-		tcase_set_timeout(tc, 60);
-		tcase_add_checked_fixture(tc, ways[w].setup, with_pidfd);
-		for (size_t i = 0; i < count; i++)
-			tcase_add_test(tc, tests[i]);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

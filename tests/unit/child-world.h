@@ -4,10 +4,6 @@
 #ifndef CHILD_WORLD_H
 #define CHILD_WORLD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "child.h"
 #include "unit.h"
 
 /* Run a shell command and return the result. */
@@ -23,8 +19,14 @@ struct child_waiter {
 };
 void child_world_done(const struct child_result *result, void *arg);
 
-/* A suite whose tests run with and without pidfds. */
-Suite *
-child_world_suite(const char *name, const TTest *const *tests, size_t count);
+/* A test that runs with and without pidfds. */
+#define CHILD_TEST(name)                        \
+	static void name##_body(void);          \
+	TEST_ROWS(name, 2)                      \
+	{                                       \
+		procref_disable_pidfd(_i == 1); \
+		name##_body();                  \
+	}                                       \
+	static void name##_body(void)
 
 #endif

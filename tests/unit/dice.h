@@ -4,11 +4,7 @@
 #ifndef DICE_H
 #define DICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "buf.h"
+#include "base.h"
 
 struct dice {
 	uint64_t state; /* not 0 */

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <check.h>
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "child.h"
-#include "errtext.h"
-#include "mem.h"
 #include "metrics-lint.h"
 
 #define FAMILIES_MAX 64

@@ -7,8 +7,7 @@
 #ifndef METRICS_LINT_H
 #define METRICS_LINT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "unit.h"
 
 /* Fails the test at the first fault. Returns the number of series. */
 size_t metrics_lint(const char *text);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "procref-world.h"
-#include "unit.h"
 
 pid_t
 procref_world_start(void (*body)(void))

@@ -4,7 +4,7 @@
 #ifndef PROCREF_WORLD_H
 #define PROCREF_WORLD_H
 
-#include <sys/types.h>
+#include "unit.h"
 
 /* A child that runs body (NULL: nothing), reports that, and waits for a
  * signal. */

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
 #include "unit.h"
 
 TEST(empty_is_a_string)

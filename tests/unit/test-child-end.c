@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "child-world.h"
-#include "child.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "procref.h"
-#include "unit.h"
 
 /* Wait until a process that is not our child has ended. */
 static bool
@@ -41,7 +25,7 @@ gone_within(pid_t pid, int ms)
 	return r == 1;
 }
 
-START_TEST(the_deadline_ends_the_whole_group)
+CHILD_TEST(the_deadline_ends_the_whole_group)
 {
 	const char *pidfile = unit_path("pid");
 	cleanup_free char *command =
@@ -66,9 +50,8 @@ START_TEST(the_deadline_ends_the_whole_group)
 	ck_assert_ptr_nonnull(strstr(words.data, "SIGTERM"));
 	ck_assert_ptr_nonnull(strstr(words.data, "stopped after"));
 }
-END_TEST
 
-START_TEST(one_that_ignores_sigterm_is_killed)
+CHILD_TEST(one_that_ignores_sigterm_is_killed)
 {
 	struct child_spec spec = {
 		.shell = "trap '' TERM; while :; do sleep 1; done",
@@ -81,9 +64,8 @@ START_TEST(one_that_ignores_sigterm_is_killed)
 	ck_assert(r.timed_out);
 	ck_assert_int_eq(r.signal, SIGKILL);
 }
-END_TEST
 
-START_TEST(a_stopped_one_still_ends)
+CHILD_TEST(a_stopped_one_still_ends)
 {
 	struct child_spec spec = {
 		.shell = "kill -STOP $$", .deadline_ms = 200, .grace_ms = 5000
@@ -94,9 +76,8 @@ START_TEST(a_stopped_one_still_ends)
 	ck_assert(r.timed_out);
 	ck_assert_int_eq(r.signal, SIGTERM);
 }
-END_TEST
 
-START_TEST(a_grandchild_cannot_hold_the_result_back)
+CHILD_TEST(a_grandchild_cannot_hold_the_result_back)
 {
 	cleanup_child_result struct child_result r;
 
@@ -107,9 +88,8 @@ START_TEST(a_grandchild_cannot_hold_the_result_back)
 	ck_assert_str_eq(r.out.head.data, "started\n");
 	ck_assert_int_lt(r.duration_ms, 2500);
 }
-END_TEST
 
-START_TEST(what_is_left_of_the_group_is_killed)
+CHILD_TEST(what_is_left_of_the_group_is_killed)
 {
 	const char *mark = unit_path("mark");
 	cleanup_free char *command = xasprintf(
@@ -120,7 +100,6 @@ START_TEST(what_is_left_of_the_group_is_killed)
 	ck_assert_int_lt(r.duration_ms, 2500);
 	ck_assert(!file_exists(mark));
 }
-END_TEST
 
 static void
 waiter_cancel(void *arg)
@@ -131,7 +110,7 @@ waiter_cancel(void *arg)
 	child_cancel(w->child); /* the second call changes nothing */
 }
 
-START_TEST(cancel_reports_once)
+CHILD_TEST(cancel_reports_once)
 {
 	struct child_spec spec = { .shell = "sleep 1000" };
 	struct child_waiter w = { .loop = loop_new() };
@@ -149,9 +128,8 @@ START_TEST(cancel_reports_once)
 	loop_timer_free(timer);
 	loop_free(w.loop);
 }
-END_TEST
 
-START_TEST(abandon_kills_without_a_word)
+CHILD_TEST(abandon_kills_without_a_word)
 {
 	struct child_spec spec = { .shell = "sleep 1000" };
 	struct child_waiter w = { .loop = loop_new() };
@@ -174,9 +152,8 @@ START_TEST(abandon_kills_without_a_word)
 	child_result_init(&r);
 	ck_assert_int_eq(kill(pid, 0), -1);
 }
-END_TEST
 
-START_TEST(a_detached_one_is_left_behind)
+CHILD_TEST(a_detached_one_is_left_behind)
 {
 	const char *file = unit_path("left");
 	const char *fifo = unit_path("go"), *then = unit_path("then");
@@ -205,9 +182,8 @@ START_TEST(a_detached_one_is_left_behind)
 	ck_assert_int_gt(strtol(text.data, NULL, 10), 1);
 	close(fd);
 }
-END_TEST
 
-START_TEST(a_released_one_runs_on_and_is_reaped)
+CHILD_TEST(a_released_one_runs_on_and_is_reaped)
 {
 	const char *go = unit_path("release-go"), *to = unit_path("release-to");
 	cleanup_free char *command =
@@ -243,18 +219,4 @@ START_TEST(a_released_one_runs_on_and_is_reaped)
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	child_world_shell("true", &r);
 	ck_assert_int_eq(kill(pid, 0), -1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const tests[] = { the_deadline_ends_the_whole_group,
-		one_that_ignores_sigterm_is_killed, a_stopped_one_still_ends,
-		a_grandchild_cannot_hold_the_result_back,
-		what_is_left_of_the_group_is_killed, cancel_reports_once,
-		abandon_kills_without_a_word, a_detached_one_is_left_behind,
-		a_released_one_runs_on_and_is_reaped };
-
-	return child_world_suite("child-end", tests, nitems(tests));
 }

@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "child-world.h"
-#include "child.h"
-#include "errtext.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
-#include "unit.h"
 
-START_TEST(reports_status_and_both_streams)
+CHILD_TEST(reports_status_and_both_streams)
 {
 	cleanup_child_result struct child_result r;
 
@@ -30,9 +16,8 @@ START_TEST(reports_status_and_both_streams)
 	ck_assert_str_eq(r.err.head.data, "err\n");
 	ck_assert_uint_eq(r.out.total, 4);
 }
-END_TEST
 
-START_TEST(streams_can_be_merged)
+CHILD_TEST(streams_can_be_merged)
 {
 	struct child_spec spec = { .shell = "echo a; echo b >&2; echo c",
 		.merge_stderr = true };
@@ -42,9 +27,8 @@ START_TEST(streams_can_be_merged)
 	ck_assert_str_eq(r.out.head.data, "a\nb\nc\n");
 	ck_assert_str_eq(r.err.head.data, "");
 }
-END_TEST
 
-START_TEST(arguments_are_not_interpreted)
+CHILD_TEST(arguments_are_not_interpreted)
 {
 	const char *const argv[] = { "printf", "%s|", "a b", "$HOME", "", "'",
 		NULL };
@@ -54,9 +38,8 @@ START_TEST(arguments_are_not_interpreted)
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert_str_eq(r.out.head.data, "a b|$HOME||'|");
 }
-END_TEST
 
-START_TEST(a_missing_program_is_a_start_error)
+CHILD_TEST(a_missing_program_is_a_start_error)
 {
 	const char *const argv[] = { "no-such-program-anywhere", NULL };
 	struct child_spec spec = { .argv = argv };
@@ -70,9 +53,8 @@ START_TEST(a_missing_program_is_a_start_error)
 	child_result_describe(&r, &words);
 	ck_assert_ptr_nonnull(strstr(words.data, "could not be started"));
 }
-END_TEST
 
-START_TEST(a_missing_directory_is_a_start_error)
+CHILD_TEST(a_missing_directory_is_a_start_error)
 {
 	struct child_spec spec = { .shell = "true", .cwd = "/no/such/dir" };
 	cleanup_child_result struct child_result r;
@@ -80,9 +62,8 @@ START_TEST(a_missing_directory_is_a_start_error)
 	ck_assert_int_eq(child_run(&spec, &r, NULL), -ENOENT);
 	ck_assert_str_eq(r.start_step, "chdir");
 }
-END_TEST
 
-START_TEST(no_program_is_refused)
+CHILD_TEST(no_program_is_refused)
 {
 	const char *const argv[] = { NULL };
 	struct child_spec none = { 0 }, empty = { .argv = argv };
@@ -93,9 +74,8 @@ START_TEST(no_program_is_refused)
 	ck_assert_int_eq(child_run(&empty, &r, NULL), -EINVAL);
 	ck_assert_int_eq(child_run(&both, &r, NULL), -EINVAL);
 }
-END_TEST
 
-START_TEST(cwd_and_environment_edits)
+CHILD_TEST(cwd_and_environment_edits)
 {
 	const char *const env[] = { "A_SET=first", "A_SET=second", "A_GONE",
 		NULL };
@@ -113,9 +93,8 @@ START_TEST(cwd_and_environment_edits)
 	unsetenv("A_GONE");
 	unsetenv("A_KEPT");
 }
-END_TEST
 
-START_TEST(the_edited_path_is_searched)
+CHILD_TEST(the_edited_path_is_searched)
 {
 	const char *const argv[] = { "only-here", NULL };
 	cleanup_free char *path = xasprintf("PATH=%s", unit_scratch());
@@ -130,9 +109,8 @@ START_TEST(the_edited_path_is_searched)
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert_str_eq(r.out.head.data, "found\n");
 }
-END_TEST
 
-START_TEST(input_of_any_size_arrives)
+CHILD_TEST(input_of_any_size_arrives)
 {
 	size_t len = 3 * 1024 * 1024;
 	cleanup_free char *bytes = xmalloc(len);
@@ -145,9 +123,8 @@ START_TEST(input_of_any_size_arrives)
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert_str_eq(r.out.head.data, "3145728\ndone");
 }
-END_TEST
 
-START_TEST(input_nobody_reads_does_not_hang)
+CHILD_TEST(input_nobody_reads_does_not_hang)
 {
 	size_t len = 1024 * 1024;
 	cleanup_free char *bytes = xcalloc(1, len);
@@ -159,9 +136,8 @@ START_TEST(input_nobody_reads_does_not_hang)
 	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
 	ck_assert_int_eq(r.status, 4);
 }
-END_TEST
 
-START_TEST(a_flood_keeps_head_and_tail)
+CHILD_TEST(a_flood_keeps_head_and_tail)
 {
 	struct child_spec spec = {
 		.shell = "echo first; i=0; while [ $i -lt 5000 ]; do "
@@ -181,9 +157,8 @@ START_TEST(a_flood_keeps_head_and_tail)
 	child_output_text(&r.out, &text);
 	ck_assert_ptr_nonnull(strstr(text.data, "bytes omitted"));
 }
-END_TEST
 
-START_TEST(no_descriptor_leaks_either_way)
+CHILD_TEST(no_descriptor_leaks_either_way)
 {
 	cleanup_child_result struct child_result r;
 	int before, after;
@@ -198,9 +173,8 @@ START_TEST(no_descriptor_leaks_either_way)
 	close(after);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
-END_TEST
 
-START_TEST(many_at_once)
+CHILD_TEST(many_at_once)
 {
 	struct child_spec spec = { .shell = "echo x" };
 	struct child_waiter w = { .loop = loop_new() };
@@ -213,9 +187,8 @@ START_TEST(many_at_once)
 	ck_assert_int_eq(w.calls, 100);
 	loop_free(w.loop);
 }
-END_TEST
 
-START_TEST(no_process_to_be_had_is_an_error)
+CHILD_TEST(no_process_to_be_had_is_an_error)
 {
 	struct child_spec spec = { .shell = "true" };
 	struct rlimit old, none;
@@ -245,9 +218,8 @@ START_TEST(no_process_to_be_had_is_an_error)
 	ck_assert_int_eq(open("/dev/null", O_RDONLY), fd);
 	close(fd);
 }
-END_TEST
 
-START_TEST(works_with_standard_descriptors_closed)
+CHILD_TEST(works_with_standard_descriptors_closed)
 {
 	cleanup_child_result struct child_result r;
 	int in = dup(0), out = dup(1), error = dup(2);
@@ -265,9 +237,8 @@ START_TEST(works_with_standard_descriptors_closed)
 	ck_assert_str_eq(r.out.head.data, "out\n");
 	ck_assert_str_eq(r.err.head.data, "err\n");
 }
-END_TEST
 
-START_TEST(signals_are_as_on_a_fresh_start)
+CHILD_TEST(signals_are_as_on_a_fresh_start)
 {
 	cleanup_child_result struct child_result r;
 	/* The loop ignores SIGPIPE; a child must not inherit that. 32 and 33
@@ -282,9 +253,8 @@ START_TEST(signals_are_as_on_a_fresh_start)
 	for (p = r.out.head.data; *p != '\0'; p = end + 1)
 		ck_assert_uint_eq(strtoull(p, &end, 16) & ~reserved, 0);
 }
-END_TEST
 
-START_TEST(a_descriptor_can_be_its_standard_input)
+CHILD_TEST(a_descriptor_can_be_its_standard_input)
 {
 	const char *path = unit_path("input");
 	struct child_spec spec = { .shell = "cat; ls /proc/self/fd | wc -l" };
@@ -300,9 +270,8 @@ START_TEST(a_descriptor_can_be_its_standard_input)
 	ck_assert_int_eq(lseek(spec.stdin_fd, 0, SEEK_CUR), 5);
 	close(spec.stdin_fd);
 }
-END_TEST
 
-START_TEST(a_descriptor_can_be_its_output_and_another_be_given)
+CHILD_TEST(a_descriptor_can_be_its_output_and_another_be_given)
 {
 	const char *path = unit_path("output");
 	struct child_spec spec = { .shell = "echo out; echo err >&2; cat <&9; "
@@ -326,9 +295,8 @@ START_TEST(a_descriptor_can_be_its_output_and_another_be_given)
 	ck_assert_int_eq(close(spec.output_fd), 0);
 	ck_assert_int_eq(close(ends[0]), 0);
 }
-END_TEST
 
-START_TEST(two_standard_inputs_or_a_closed_one_are_refused)
+CHILD_TEST(two_standard_inputs_or_a_closed_one_are_refused)
 {
 	struct child_spec both = {
 		.shell = "cat", .input = "x", .input_len = 1, .stdin_fd = 1
@@ -339,24 +307,58 @@ START_TEST(two_standard_inputs_or_a_closed_one_are_refused)
 	ck_assert_int_eq(child_run(&both, &r, NULL), -EINVAL);
 	ck_assert_int_eq(child_run(&closed, &r, NULL), -EBADF);
 }
-END_TEST
 
-Suite *
-unit_suite(void)
+static int
+say(void *arg)
 {
-	const TTest *const tests[] = { reports_status_and_both_streams,
-		streams_can_be_merged, arguments_are_not_interpreted,
-		a_missing_program_is_a_start_error,
-		a_missing_directory_is_a_start_error, no_program_is_refused,
-		cwd_and_environment_edits, the_edited_path_is_searched,
-		input_of_any_size_arrives, input_nobody_reads_does_not_hang,
-		a_flood_keeps_head_and_tail, no_descriptor_leaks_either_way,
-		many_at_once, no_process_to_be_had_is_an_error,
-		works_with_standard_descriptors_closed,
-		signals_are_as_on_a_fresh_start,
-		a_descriptor_can_be_its_standard_input,
-		a_descriptor_can_be_its_output_and_another_be_given,
-		two_standard_inputs_or_a_closed_one_are_refused };
+	const int *fd = arg;
 
-	return child_world_suite("child", tests, nitems(tests));
+	if (write(STDOUT_FILENO, "here", 4) != 4)
+		return 1;
+	return fcntl(*fd, F_GETFD) == -1 && errno == EBADF ? 7 : 2;
+}
+
+CHILD_TEST(a_function_runs_in_a_copy_without_our_descriptors)
+{
+	int fd = open("/dev/null", O_RDONLY);
+	struct child_spec spec = { .call = say, .call_arg = &fd };
+	cleanup_child_result struct child_result r;
+
+	ck_assert_int_ge(fd, 3);
+	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
+	ck_assert(r.exited);
+	ck_assert_int_eq(r.status, 7);
+	ck_assert_str_eq(r.out.head.data, "here");
+	ck_assert_int_eq(close(fd), 0);
+}
+
+static int
+stay(void *arg)
+{
+	(void)arg;
+	while (pause() == -1)
+		continue;
+	return 0;
+}
+
+/* The copy has the other end of the pipe. */
+CHILD_TEST(a_copy_dies_with_us)
+{
+	struct child_spec spec = { .call = stay };
+	int ends[2], status;
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	spec.extra_fd = ends[1];
+	pid = fork();
+	ck_assert_int_ne(pid, -1);
+	if (pid == 0) {
+		child_spawn(loop_new(), &spec, NULL, NULL, NULL, NULL);
+		raise(SIGKILL);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(close(ends[1]), 0);
+	ck_assert_int_eq(read(ends[0], &byte, 1), 0);
+	ck_assert_int_eq(close(ends[0]), 0);
 }

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
-#include "clock.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "unit.h"
 
 #define SCALE     50

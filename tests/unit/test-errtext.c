@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "text.h"
 #include "unit.h"
 
 #define MAX (sizeof(((struct err *)NULL)->msg) - 1)

@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "unit.h"
 
 static const char *const LONG_TEXT = "a text longer than sixteen bytes\n";

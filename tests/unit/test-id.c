@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdint.h>
-#include <string.h>
-
 #include "id.h"
-#include "mem.h"
 #include "unit.h"
 
 TEST(uuid_has_the_form_of_version_4)

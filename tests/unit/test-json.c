@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "unit.h"
 
 #define MAX 65536

@@ -1,19 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 #include "unit.h"
 
 static const char *

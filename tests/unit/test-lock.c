@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "errtext.h"
-#include "file.h"
 #include "lock.h"
-#include "mem.h"
 #include "unit.h"
 
 static const char *

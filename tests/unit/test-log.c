@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
-#include "log.h"
-#include "mem.h"
-#include "unit.h"
 
 static void
 open_log(const char *path, enum log_level level)
@@ -55,7 +43,7 @@ member(struct json_object *record, const char *key)
 	return json_object_get_string(value);
 }
 
-START_TEST(a_record_is_one_json_line)
+TEST(a_record_is_one_json_line)
 {
 	const char *path = unit_path("a.log");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -84,9 +72,8 @@ START_TEST(a_record_is_one_json_line)
 	ck_assert_str_eq(member(record, "task"), "t\t1");
 	json_object_put(record);
 }
-END_TEST
 
-START_TEST(levels_are_told_apart)
+TEST(levels_are_told_apart)
 {
 	const char *path = unit_path("b.log");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -104,9 +91,8 @@ START_TEST(levels_are_told_apart)
 	ck_assert_ptr_null(strstr(text.data, "not written"));
 	ck_assert_ptr_nonnull(strstr(text.data, "\"plain\""));
 }
-END_TEST
 
-START_TEST(the_environment_filters)
+TEST(the_environment_filters)
 {
 	static const struct {
 		const char *filter;
@@ -132,9 +118,8 @@ START_TEST(the_environment_filters)
 	unsetenv("LLMC_LOG");
 	log_close();
 }
-END_TEST
 
-START_TEST(rotation_keeps_what_it_should)
+TEST(rotation_keeps_what_it_should)
 {
 	const char *path = unit_path("d.log");
 	struct log_options options = { .component = "unit",
@@ -161,9 +146,8 @@ START_TEST(rotation_keeps_what_it_should)
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(st.st_mode & 0777, 0600);
 }
-END_TEST
 
-START_TEST(a_record_larger_than_the_limit_is_written)
+TEST(a_record_larger_than_the_limit_is_written)
 {
 	const char *path = unit_path("e.log");
 	struct log_options options = { .component = "unit",
@@ -182,9 +166,8 @@ START_TEST(a_record_larger_than_the_limit_is_written)
 	read_file(unit_path("e.log.1"), &text);
 	ck_assert_ptr_nonnull(strstr(text.data, "first"));
 }
-END_TEST
 
-START_TEST(a_removed_file_comes_back)
+TEST(a_removed_file_comes_back)
 {
 	const char *path = unit_path("f.log");
 	cleanup_buf struct buf text = BUF_INIT;
@@ -197,9 +180,8 @@ START_TEST(a_removed_file_comes_back)
 	read_file(path, &text);
 	ck_assert_ptr_nonnull(strstr(text.data, "after"));
 }
-END_TEST
 
-START_TEST(an_unwritable_log_is_tried_again)
+TEST(an_unwritable_log_is_tried_again)
 {
 	const char *dir = unit_path("sub"), *path = unit_path("sub/g.log");
 	struct log_options options = {
@@ -215,9 +197,8 @@ START_TEST(an_unwritable_log_is_tried_again)
 	read_file(path, &text);
 	ck_assert_int_eq(count_lines(text.data), 1);
 }
-END_TEST
 
-START_TEST(a_full_disk_is_survived)
+TEST(a_full_disk_is_survived)
 {
 	const struct rlimit none = { 0, RLIM_INFINITY };
 	const char *path = unit_path("full.log");
@@ -238,10 +219,9 @@ START_TEST(a_full_disk_is_survived)
 	ck_assert_int_eq(stat(path, &st), 0);
 	ck_assert_int_eq(st.st_size, 0);
 }
-END_TEST
 
 /* It would block whoever logs, or lead elsewhere. */
-START_TEST(what_is_no_file_is_refused)
+TEST(what_is_no_file_is_refused)
 {
 	const char *fifo = unit_path("fifo.log"), *dir = unit_path(".llmc");
 	const char *link = unit_path(".llmc/link.log");
@@ -258,9 +238,8 @@ START_TEST(what_is_no_file_is_refused)
 	log_close();
 	ck_assert_int_eq(access(unit_path("victim"), F_OK), -1);
 }
-END_TEST
 
-START_TEST(a_huge_message_is_cut_between_characters)
+TEST(a_huge_message_is_cut_between_characters)
 {
 	const char *path = unit_path("h.log");
 	cleanup_buf struct buf message = BUF_INIT, text = BUF_INIT;
@@ -278,7 +257,6 @@ START_TEST(a_huge_message_is_cut_between_characters)
 	ck_assert_ptr_nonnull(record);
 	json_object_put(record);
 }
-END_TEST
 
 /* Capture the terminal copy through a file as standard error. */
 static void
@@ -304,7 +282,7 @@ capture_terminal(bool colour, struct buf *out)
 	read_file(path, out);
 }
 
-START_TEST(the_terminal_copy_is_safe_to_look_at)
+TEST(the_terminal_copy_is_safe_to_look_at)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -318,42 +296,13 @@ START_TEST(the_terminal_copy_is_safe_to_look_at)
 	    "08:15:30 \x1b[33mWARN \x1b[0m odd \\x1b[2J worker=adam\n");
 	clock_virtual_end();
 }
-END_TEST
 
-START_TEST(fatal_exits_with_70)
+TEST_EXIT(70, fatal_exits_with_70)
 {
 	fatalx("broken invariant %d", 7);
 }
-END_TEST
 
-START_TEST(exhausted_memory_has_its_own_status)
+TEST_EXIT(LOG_EXIT_MEMORY, exhausted_memory_has_its_own_status)
 {
 	fatalx("out of memory: %d bytes", 7);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("log");
-	const char *fork_mode = getenv("CK_FORK");
-	TCase *tc;
-
-	unit_case(s, "file",
-	    (const TTest *[]){ a_record_is_one_json_line, levels_are_told_apart,
-		the_environment_filters, rotation_keeps_what_it_should,
-		a_record_larger_than_the_limit_is_written,
-		a_removed_file_comes_back, an_unwritable_log_is_tried_again,
-		a_full_disk_is_survived, what_is_no_file_is_refused,
-		a_huge_message_is_cut_between_characters,
-		the_terminal_copy_is_safe_to_look_at, NULL });
-	/* Not if the test would end the whole program. */
-	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
-		tc = tcase_create("fatal");
-		tcase_add_exit_test(tc, fatal_exits_with_70, 70);
-		tcase_add_exit_test(
-		    tc, exhausted_memory_has_its_own_status, LOG_EXIT_MEMORY);
-		suite_add_tcase(s, tc);
-	}
-	return s;
 }

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "loop.h"
 #include "unit.h"
 
-struct world {
+static struct world {
 	struct loop *loop;
 	struct buf trace;
 	struct loop_timer *timer;
@@ -18,66 +10,60 @@ struct world {
 	struct loop_watch *watch;
 	int count;
 	int fd;
-};
+} w;
 
 static void
-world_begin(struct world *w)
+world_end(void)
 {
-	memset(w, 0, sizeof *w);
-	buf_init(&w->trace);
-	w->loop = loop_new();
+	loop_timer_free(w.timer);
+	loop_call_free(w.call);
+	loop_watch_free(w.watch);
+	loop_free(w.loop);
+	buf_release(&w.trace);
+	clock_virtual_end();
 }
 
 static void
-world_end(struct world *w)
+world_begin(void)
 {
-	loop_timer_free(w->timer);
-	loop_call_free(w->call);
-	loop_watch_free(w->watch);
-	loop_free(w->loop);
-	buf_release(&w->trace);
-	clock_virtual_end();
+	memset(&w, 0, sizeof w);
+	buf_init(&w.trace);
+	w.loop = loop_new();
+	unit_at_end(world_end);
 }
 
 static void
 note_a(void *arg)
 {
-	struct world *w = arg;
-
-	buf_addf(&w->trace, "a%lld ", (long long)clock_mono_ms());
+	(void)arg;
+	buf_addf(&w.trace, "a%lld ", (long long)clock_mono_ms());
 }
 
 static void
 note_b(void *arg)
 {
-	struct world *w = arg;
-
-	buf_addf(&w->trace, "b%lld ", (long long)clock_mono_ms());
+	(void)arg;
+	buf_addf(&w.trace, "b%lld ", (long long)clock_mono_ms());
 }
 
 static void
 stop(void *arg)
 {
-	struct world *w = arg;
-
-	loop_stop(w->loop, 7);
+	(void)arg;
+	loop_stop(w.loop, 7);
 }
 
 TEST(nothing_to_wait_for_returns)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	ck_assert_int_eq(loop_run(w.loop), 0);
-	world_end(&w);
 }
 
 TEST(timers_fire_in_order_in_virtual_time)
 {
-	struct world w;
 	struct loop_timer *a1, *a2, *b1, *b2;
 
-	world_begin(&w);
+	world_begin();
 	clock_virtual_begin(1000, 0);
 	a1 = loop_after(w.loop, 3600000, note_a, &w);
 	b1 = loop_after(w.loop, 50, note_b, &w);
@@ -89,18 +75,16 @@ TEST(timers_fire_in_order_in_virtual_time)
 	loop_timer_free(a2);
 	loop_timer_free(b1);
 	loop_timer_free(b2);
-	world_end(&w);
 }
 
 TEST(many_timers_keep_heap_order)
 {
-	struct world w;
 	struct loop_timer *timers[500];
 	long long last = 0, at;
 	unsigned seed = 1;
 	char *p;
 
-	world_begin(&w);
+	world_begin();
 	clock_virtual_begin(0, 0);
 	for (int i = 0; i < 500; i++) {
 		seed = seed * 1103515245u + 12345u;
@@ -122,49 +106,41 @@ TEST(many_timers_keep_heap_order)
 	ck_assert_int_eq(w.count, 333);
 	for (int i = 0; i < 500; i++)
 		loop_timer_free(timers[i]);
-	world_end(&w);
 }
 
 static void
 count_three(void *arg)
 {
-	struct world *w = arg;
-
-	if (++w->count == 3) {
-		loop_timer_free(w->timer); /* from inside its own callback */
-		w->timer = NULL;
+	(void)arg;
+	if (++w.count == 3) {
+		loop_timer_free(w.timer); /* from inside its own callback */
+		w.timer = NULL;
 	}
 }
 
 TEST(repeating_timer_may_free_itself)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	clock_virtual_begin(0, 0);
 	w.timer = loop_every(w.loop, 20, count_three, &w);
 	loop_run(w.loop);
 	ck_assert_int_eq(w.count, 3);
 	ck_assert_int_eq(clock_mono_ms(), 60);
-	world_end(&w);
 }
 
 static void
 stall_then_stop(void *arg)
 {
-	struct world *w = arg;
-
-	if (++w->count == 1)
+	(void)arg;
+	if (++w.count == 1)
 		clock_virtual_advance(1000); /* the callback took a second */
-	if (w->count == 2)
-		loop_stop(w->loop, 0);
+	if (w.count == 2)
+		loop_stop(w.loop, 0);
 }
 
 TEST(a_stall_is_followed_by_one_call)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	clock_virtual_begin(0, 0);
 	w.timer = loop_every(w.loop, 10, stall_then_stop, &w);
 	loop_run(w.loop);
@@ -173,51 +149,44 @@ TEST(a_stall_is_followed_by_one_call)
 	ck_assert_int_ge(loop_lag_ms(w.loop), 1000);
 	loop_lag_reset(w.loop);
 	ck_assert_int_eq(loop_lag_ms(w.loop), 0);
-	world_end(&w);
 }
 
 static void
 request_again(void *arg)
 {
-	struct world *w = arg;
-
-	if (++w->count < 5) {
-		loop_call_request(w->call);
-		loop_call_request(w->call); /* the second request changes
-					     * nothing */
+	(void)arg;
+	if (++w.count < 5) {
+		loop_call_request(w.call);
+		loop_call_request(w.call); /* the second request changes
+					    * nothing */
 	}
 }
 
 TEST(deferred_calls_run_once_a_turn)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	w.call = loop_call_new(w.loop, request_again, &w);
 	loop_call_request(w.call);
 	loop_call_request(w.call);
 	loop_run(w.loop);
 	ck_assert_int_eq(w.count, 5);
 	ck_assert_uint_ge(loop_passes(w.loop), 5);
-	world_end(&w);
 }
 
 static void
 free_other_call(void *arg)
 {
-	struct world *w = arg;
-
-	w->count++;
-	loop_call_free(w->call);
-	w->call = NULL;
+	(void)arg;
+	w.count++;
+	loop_call_free(w.call);
+	w.call = NULL;
 }
 
 TEST(a_call_may_free_a_waiting_one)
 {
-	struct world w;
 	struct loop_call *first;
 
-	world_begin(&w);
+	world_begin();
 	first = loop_call_new(w.loop, free_other_call, &w);
 	w.call = loop_call_new(w.loop, note_a, &w);
 	loop_call_request(first);
@@ -226,16 +195,14 @@ TEST(a_call_may_free_a_waiting_one)
 	ck_assert_int_eq(w.count, 1);
 	ck_assert_str_eq(w.trace.data, "");
 	loop_call_free(first);
-	world_end(&w);
 }
 
 static void
 on_signal(int signo, void *arg)
 {
-	struct world *w = arg;
-
-	buf_addf(&w->trace, "signal %d", signo);
-	loop_stop(w->loop, 3);
+	(void)arg;
+	buf_addf(&w.trace, "signal %d", signo);
+	loop_stop(w.loop, 3);
 }
 
 static void
@@ -247,39 +214,36 @@ raise_usr1(void *arg)
 
 TEST(signals_reach_the_loop)
 {
-	struct world w;
 	struct loop_signal *sig;
 
-	world_begin(&w);
+	world_begin();
 	sig = loop_signal_new(w.loop, SIGUSR1, on_signal, &w);
 	w.timer = loop_after(w.loop, 1, raise_usr1, NULL);
 	ck_assert_int_eq(loop_run(w.loop), 3);
 	ck_assert_str_eq(w.trace.data, "signal 10");
 	loop_signal_free(sig);
-	world_end(&w);
 }
 
 static void
 read_one(int fd, unsigned what, void *arg)
 {
-	struct world *w = arg;
 	char c = '?';
 
+	(void)arg;
 	ck_assert_uint_eq(what, LOOP_READ);
 	if (read(fd, &c, 1) == 0) {
-		loop_watch_free(w->watch);
-		w->watch = NULL;
+		loop_watch_free(w.watch);
+		w.watch = NULL;
 		return;
 	}
-	buf_addc(&w->trace, c);
+	buf_addc(&w.trace, c);
 }
 
 TEST(descriptors_are_watched_until_freed)
 {
-	struct world w;
 	int fds[2];
 
-	world_begin(&w);
+	world_begin();
 	ck_assert_int_eq(pipe(fds), 0);
 	ck_assert_int_eq(write(fds[1], "xyz", 3), 3);
 	close(fds[1]);
@@ -287,48 +251,43 @@ TEST(descriptors_are_watched_until_freed)
 	ck_assert_int_eq(loop_run(w.loop), 0);
 	ck_assert_str_eq(w.trace.data, "xyz");
 	close(fds[0]);
-	world_end(&w);
 }
 
 static void
 leave_ready(int fd, unsigned what, void *arg)
 {
-	struct world *w = arg;
-
+	(void)arg;
 	(void)fd;
 	(void)what;
-	loop_call_request(w->call);
+	loop_call_request(w.call);
 	/* Without this the test would not end when it fails. */
-	if (++w->count > 100)
-		loop_stop(w->loop, 1);
+	if (++w.count > 100)
+		loop_stop(w.loop, 1);
 }
 
 static void
 stop_well(void *arg)
 {
-	struct world *w = arg;
-
-	loop_stop(w->loop, 0);
+	(void)arg;
+	loop_stop(w.loop, 0);
 }
 
 /* Two passes, since the first one waits and the second one does not. */
 static void
 request_stop(void *arg)
 {
-	struct world *w = arg;
-
-	loop_call_free(w->call);
-	w->call = loop_call_new(w->loop, stop_well, w);
-	loop_call_request(w->call);
+	(void)arg;
+	loop_call_free(w.call);
+	w.call = loop_call_new(w.loop, stop_well, &w);
+	loop_call_request(w.call);
 }
 
 TEST(deferred_calls_run_while_a_descriptor_stays_ready)
 {
-	struct world w;
 	struct loop_watch *watch;
 	int ends[2];
 
-	world_begin(&w);
+	world_begin();
 	ck_assert_int_eq(pipe(ends), 0);
 	ck_assert_int_eq(write(ends[1], "x", 1), 1);
 	w.call = loop_call_new(w.loop, request_stop, &w);
@@ -337,27 +296,22 @@ TEST(deferred_calls_run_while_a_descriptor_stays_ready)
 	loop_watch_free(watch);
 	close(ends[0]);
 	close(ends[1]);
-	world_end(&w);
 }
 
 TEST(a_regular_file_cannot_be_watched)
 {
-	struct world w;
 	FILE *f = fopen(unit_path("plain"), "w");
 
-	world_begin(&w);
+	world_begin();
 	ck_assert_ptr_nonnull(f);
 	ck_assert_ptr_null(
 	    loop_watch_new(w.loop, fileno(f), LOOP_READ, read_one, &w));
 	fclose(f);
-	world_end(&w);
 }
 
 TEST(stop_ends_the_run_with_its_status)
 {
-	struct world w;
-
-	world_begin(&w);
+	world_begin();
 	w.timer = loop_after(w.loop, 1, stop, &w);
 	ck_assert(loop_timer_pending(w.timer));
 	ck_assert_int_le(loop_timer_remaining(w.timer, clock_mono_ms()), 1);
@@ -367,19 +321,16 @@ TEST(stop_ends_the_run_with_its_status)
 	/* And the loop can be run again. */
 	loop_timer_restart(w.timer, 1);
 	ck_assert_int_eq(loop_run(w.loop), 7);
-	world_end(&w);
 }
 
 TEST(real_timers_are_not_early)
 {
-	struct world w;
 	int64_t began;
 
-	world_begin(&w);
+	world_begin();
 	began = clock_mono_ms();
 	w.timer = loop_after(w.loop, 30, note_a, &w);
 	loop_run(w.loop);
 	ck_assert_int_ge(clock_mono_ms() - began, 30);
 	ck_assert_uint_le(loop_passes(w.loop), 5);
-	world_end(&w);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
 #include <time.h>
 
-#include "buf.h"
 #include "moment.h"
 #include "unit.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "mem.h"
-#include "natural.h"
 #include "unit.h"
 
 /* Each comes before the next. */

@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "loop.h"
-#include "mem.h"
 #include "operation.h"
 #include "unit.h"
 
@@ -211,7 +203,7 @@ static const struct {
 	},
 };
 
-START_TEST(every_step_has_one_end_whatever_happens)
+TEST(every_step_has_one_end_whatever_happens)
 {
 	for (int what = 0; what < HAPPENINGS; what++) {
 		for (size_t at = 0; at < STEPS; at++) {
@@ -227,9 +219,8 @@ START_TEST(every_step_has_one_end_whatever_happens)
 		}
 	}
 }
-END_TEST
 
-START_TEST(the_end_waits_for_what_is_awaited)
+TEST(the_end_waits_for_what_is_awaited)
 {
 	struct trip t;
 
@@ -249,9 +240,8 @@ START_TEST(the_end_waits_for_what_is_awaited)
 	ck_assert_int_eq(clock_mono_ms(), 1000 + 2 * ANSWER_MS + 1);
 	trip_release(&t);
 }
-END_TEST
 
-START_TEST(the_deadline_tells_where_it_was)
+TEST(the_deadline_tells_where_it_was)
 {
 	struct trip t;
 
@@ -259,7 +249,6 @@ START_TEST(the_deadline_tells_where_it_was)
 	ck_assert_str_eq(t.op.err.msg, "trip took too long (at step \"ask\")");
 	trip_release(&t);
 }
-END_TEST
 
 /* --- steps that do not wait ------------------------------------------ */
 
@@ -290,7 +279,7 @@ step_fails(struct operation *op)
 	operation_fail(op, &nameless);
 }
 
-START_TEST(steps_may_lead_back_and_skip_the_rest)
+TEST(steps_may_lead_back_and_skip_the_rest)
 {
 	static const struct operation_step some[] = {
 		{ .name = "a", .run = step_at_once },
@@ -311,9 +300,8 @@ START_TEST(steps_may_lead_back_and_skip_the_rest)
 	ck_assert_int_eq(t.ends, 1);
 	trip_release(&t);
 }
-END_TEST
 
-START_TEST(a_failure_without_a_code_is_one)
+TEST(a_failure_without_a_code_is_one)
 {
 	static const struct operation_step some[] = {
 		{ .name = "a", .run = step_fails },
@@ -332,7 +320,6 @@ START_TEST(a_failure_without_a_code_is_one)
 	ck_assert_int_eq(t.ends, 1);
 	trip_release(&t);
 }
-END_TEST
 
 /* It is done while one more answer is on its way. */
 static void
@@ -342,7 +329,7 @@ step_done_early(struct operation *op)
 	operation_done(op);
 }
 
-START_TEST(a_success_too_waits_for_what_is_awaited)
+TEST(a_success_too_waits_for_what_is_awaited)
 {
 	static const struct operation_step some[] = {
 		{ .name = "a", .run = step_done_early },
@@ -361,7 +348,6 @@ START_TEST(a_success_too_waits_for_what_is_awaited)
 	ck_assert_int_eq(t.code, 0);
 	trip_release(&t);
 }
-END_TEST
 
 /* It awaits no answer, and waits for any event. */
 static void
@@ -370,7 +356,7 @@ step_waits(struct operation *op)
 	note((struct trip *)op, operation_step_name(op));
 }
 
-START_TEST(one_that_awaits_nothing_is_cancelled_at_once)
+TEST(one_that_awaits_nothing_is_cancelled_at_once)
 {
 	static const struct operation_step some[] = {
 		{ .name = "a", .run = step_waits, .cancel = step_hurry },
@@ -399,7 +385,6 @@ START_TEST(one_that_awaits_nothing_is_cancelled_at_once)
 	ck_assert_int_eq(t.code, -ECANCELED);
 	trip_release(&t);
 }
-END_TEST
 
 static void
 step_await(struct operation *op)
@@ -408,7 +393,7 @@ step_await(struct operation *op)
 	operation_await(op);
 }
 
-START_TEST(plain_answers_lead_to_the_next_step)
+TEST(plain_answers_lead_to_the_next_step)
 {
 	static const struct operation_step plain[] = {
 		{ .name = "a", .run = step_await },
@@ -442,7 +427,6 @@ START_TEST(plain_answers_lead_to_the_next_step)
 	ck_assert_int_eq(t.code, -ECANCELED);
 	trip_release(&t);
 }
-END_TEST
 
 /* An operation that follows the first, however that ended. */
 static const struct operation_step last_step = {
@@ -461,7 +445,7 @@ go_on_with_last(struct operation *op, const struct err *err)
 	operation_begin(op, &last, t->loop, 0);
 }
 
-START_TEST(another_one_may_begin_in_its_place)
+TEST(another_one_may_begin_in_its_place)
 {
 	static const struct operation_kind first = { .name = "first",
 		.steps = steps,
@@ -482,11 +466,10 @@ START_TEST(another_one_may_begin_in_its_place)
 	ck_assert_int_eq(t.ends, 1);
 	trip_release(&t);
 }
-END_TEST
 
 /* --- broken invariants ------------------------------------------------ */
 
-START_TEST(an_answer_that_nobody_awaits_is_fatal)
+TEST_EXIT(70, an_answer_that_nobody_awaits_is_fatal)
 {
 	struct trip t;
 
@@ -495,42 +478,11 @@ START_TEST(an_answer_that_nobody_awaits_is_fatal)
 	operation_arrived(&t.op, NULL);
 	operation_arrived(&t.op, NULL);
 }
-END_TEST
 
-START_TEST(a_second_end_is_fatal)
+TEST_EXIT(70, a_second_end_is_fatal)
 {
 	struct trip t;
 
 	trip_run(&t, OK, 0);
 	operation_done(&t.op);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("operation");
-	const char *fork_mode = getenv("CK_FORK");
-	TCase *fatal;
-
-	unit_case(s, "steps",
-	    (const TTest *[]){ every_step_has_one_end_whatever_happens,
-		the_end_waits_for_what_is_awaited,
-		the_deadline_tells_where_it_was,
-		steps_may_lead_back_and_skip_the_rest,
-		a_failure_without_a_code_is_one,
-		a_success_too_waits_for_what_is_awaited,
-		one_that_awaits_nothing_is_cancelled_at_once,
-		plain_answers_lead_to_the_next_step,
-		another_one_may_begin_in_its_place, NULL });
-	/* Not if the test would end the whole program. */
-	if (fork_mode == NULL || strcmp(fork_mode, "no") != 0) {
-		fatal = tcase_create("fatal");
-		tcase_set_timeout(fatal, 60);
-		tcase_add_exit_test(
-		    fatal, an_answer_that_nobody_awaits_is_fatal, 70);
-		tcase_add_exit_test(fatal, a_second_end_is_fatal, 70);
-		suite_add_tcase(s, fatal);
-	}
-	return s;
 }

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <sys/socket.h>
 #include <termios.h>
-#include <unistd.h>
-
-#include "clock.h"
-#include "loop.h"
-#include "outlet.h"
-#include "unit.h"
 
 #define LINE "a line that somebody may read one day, or not\n"
 

@@ -2,15 +2,7 @@
 
 /* Signals to process groups. The tests run twice: _i is 0 with pidfds and 1
  * without. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "procref-world.h"
-#include "procref.h"
-#include "unit.h"
 
 /* All processes of a group are dead when this pipe is at its end. */
 static int group_pipe[2];

@@ -2,27 +2,13 @@
 
 /* Most tests run twice: _i is 0 with pidfds and 1 without. */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "procref-world.h"
-#include "procref.h"
-#include "unit.h"
 
 static const char *const OTHER_BOOT = "00000000-1111-2222-3333-444444444444";
 

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#include "child.h"
-#include "loop.h"
-#include "reaper.h"
-#include "text.h"
 #include "unit.h"
 
 #define GUARD_MS 20000

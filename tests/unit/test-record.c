@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "unit.h"
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "rpc.h"
 #include "unit.h"
 

@@ -3,14 +3,8 @@
 /* Records with parts and lists in them, and what is shown of them. The types of
  * plain members are in test-record.c, JSON alone in test-shape.c. */
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "unit.h"
 

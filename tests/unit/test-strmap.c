@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdio.h>
-
 #include "strmap.h"
 #include "unit.h"
 

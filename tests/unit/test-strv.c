@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
 #include "unit.h"
 
 static void

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
 #include "table.h"
-#include "text.h"
 #include "unit.h"
 
 #define ROW(...) ((const char *const[]){ __VA_ARGS__ })

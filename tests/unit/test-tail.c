@@ -5,17 +5,6 @@
  * settle() lets three seconds pass at once, enough for polling too.
  */
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "tail.h"
 #include "unit.h"
 #include "watch.h"

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "mem.h"
-#include "text.h"
 #include "unit.h"
 
 /* Valid characters of each length, and the edges of what exists. */

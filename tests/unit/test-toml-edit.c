@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
 #include <json-c/json.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
 #include "toml-edit.h"
 #include "toml.h"
 #include "unit.h"

@@ -4,20 +4,11 @@
  * The public toml-test suite: every document under valid/ must read as the
  * tagged JSON beside it says, every one under invalid/ must be refused.
  */
-#include <errno.h>
 #include <fts.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
 #include "toml.h"
 #include "unit.h"
 

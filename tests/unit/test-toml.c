@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <json-c/json.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "mem.h"
 #include "toml.h"
 #include "unit.h"
 

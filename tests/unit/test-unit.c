@@ -2,13 +2,6 @@
 
 /* Tests the test framework: this program runs itself with SAMPLE set, and
  * checks the output. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "child.h"
-#include "errtext.h"
-#include "mem.h"
 #include "unit.h"
 
 #define SAMPLE "LLMC_UNIT_SAMPLE"

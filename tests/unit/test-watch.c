@@ -5,18 +5,8 @@
  * settle() lets three seconds pass at once, enough for polling too.
  */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "loop.h"
-#include "mem.h"
 #include "unit.h"
 #include "watch.h"
 

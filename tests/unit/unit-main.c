@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "file.h"
-#include "mem.h"
 #include "unit.h"
 
 /* Check does not support skipped tests: a skipped test fails with a message
@@ -153,12 +142,35 @@ unit_skip_all(const char *why)
 	exit(0);
 }
 
+static void (*at_end[16])(void);
+static size_t end_count;
+
+void
+unit_at_end(void (*end)(void))
+{
+	for (size_t i = 0; i < end_count; i++)
+		if (at_end[i] == end)
+			return;
+	ck_assert_uint_lt(end_count, nitems(at_end));
+	at_end[end_count++] = end;
+}
+
+static void
+after_test(void)
+{
+	while (end_count > 0)
+		at_end[--end_count]();
+	if (unit_after != NULL)
+		unit_after();
+}
+
 void
 unit_case(Suite *suite, const char *name, const TTest *const *tests)
 {
 	TCase *tc = tcase_create(name);
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, NULL, after_test);
 	for (; *tests != NULL; tests++)
 		tcase_add_test(tc, *tests);
 	suite_add_tcase(suite, tc);
@@ -170,6 +182,7 @@ unit_rows(Suite *suite, const TTest *test, size_t count)
 	TCase *tc = tcase_create(test->name);
 
 	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, NULL, after_test);
 	tcase_add_loop_test(tc, test, 0, (int)count);
 	suite_add_tcase(suite, tc);
 }
@@ -249,17 +262,14 @@ need(bool done, const char *what)
 	exit(99);
 }
 
-static struct unit_test {
-	const TTest *test;
-	int rows;
-} * tests;
+static struct unit_test *tests;
 static size_t test_count;
 
 void
-unit_add(const TTest *test, int rows)
+unit_add(const struct unit_test *test)
 {
 	tests = xreallocarray(tests, test_count + 1, sizeof *tests);
-	tests[test_count++] = (struct unit_test){ test, rows };
+	tests[test_count++] = *test;
 }
 
 static int
@@ -275,18 +285,27 @@ static Suite *
 make_suite(void)
 {
 	Suite *suite = suite_create(program_invocation_short_name);
+	const char *mode = getenv("CK_FORK");
+	bool forks = mode == NULL || strcmp(mode, "no") != 0;
 
 	if (unit_begin != NULL)
 		unit_begin();
 	qsort(tests, test_count, sizeof *tests, compare_lines);
 	for (size_t i = 0; i < test_count; i++) {
-		TCase *tc = tcase_create(tests[i].test->name);
+		const struct unit_test *test = &tests[i];
+		TCase *tc;
 
+		/* Without a process of its own it would end all. */
+		if (test->status != 0 && !forks)
+			continue;
+		tc = tcase_create(test->test->name);
 		tcase_set_timeout(
 		    tc, &unit_timeout != NULL ? unit_timeout : 60);
-		if (unit_before != NULL || unit_after != NULL)
-			tcase_add_checked_fixture(tc, unit_before, unit_after);
-		tcase_add_loop_test(tc, tests[i].test, 0, tests[i].rows);
+		tcase_add_checked_fixture(tc,
+		    test->before != NULL ? test->before : unit_before,
+		    after_test);
+		tcase_add_loop_exit_test(
+		    tc, test->test, test->status, 0, test->rows);
 		suite_add_tcase(suite, tc);
 	}
 	free(tests);

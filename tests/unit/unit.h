@@ -2,31 +2,54 @@
 
 /*
  * Shared by all unit tests: the main function (unit-main.c runs the suite that
- * the test defines, with TAP on standard output) and scratch directories.
+ * the test defines, with TAP on standard output), scratch directories, and the
+ * headers that most tests need.
  */
 #ifndef UNIT_H
 #define UNIT_H
 
 #include <check.h>
-#include <stddef.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "child.h"
+#include "dice.h"
+#include "loop.h"
+#include "procref.h"
 
 /*
- * TEST(name) { ... } is a test, TEST_ROWS(name, count) { ... } one that is run
- * for each row: _i. Each is a test case of its own (CK_RUN_CASE=name), and runs
- * in the order of the file.
+ * TEST(name) { ... } is a test; TEST_ROWS(name, count) one that is run for each
+ * row: _i; TEST_IN(begin, name) one with its own begin() instead of
+ * unit_before(); TEST_EXIT(status, name) one that must end the process. Each is
+ * a test case of its own (CK_RUN_CASE=name), in the order of the file.
  */
-#define TEST(name) TEST_ROWS(name, 1)
-#define TEST_ROWS(name, count)                                         \
+#define TEST(name)            UNIT_TEST(name, .rows = 1)
+#define TEST_ROWS(name, n)    UNIT_TEST(name, .rows = (int)(n))
+#define TEST_IN(begin, name)  UNIT_TEST(name, .rows = 1, .before = begin)
+#define TEST_EXIT(code, name) UNIT_TEST(name, .rows = 1, .status = code)
+#define UNIT_TEST(name, ...)                                           \
 	static void name##_fn(int _i);                                 \
 	static const TTest name##_test = { #name, name##_fn, __FILE__, \
 		__LINE__ };                                            \
 	__attribute__((constructor)) static void name##_add(void)      \
 	{                                                              \
-		unit_add(&name##_test, (int)(count));                  \
+		unit_add(&(const struct unit_test){                    \
+		    .test = &name##_test, __VA_ARGS__ });              \
 	}                                                              \
 	static void name##_fn(__attribute__((unused)) int _i)
 
-void unit_add(const TTest *test, int rows);
+struct unit_test {
+	const TTest *test;
+	int rows;
+	int status;
+	void (*before)(void);
+};
+
+void unit_add(const struct unit_test *test);
 
 /* What a test file may define: seconds for each of its tests (60), what is done
  * once before the first, and before and after each. */
@@ -34,6 +57,10 @@ extern const int unit_timeout __attribute__((weak));
 void unit_begin(void) __attribute__((weak));
 void unit_before(void) __attribute__((weak));
 void unit_after(void) __attribute__((weak));
+
+/* Called by what sets something up: end() is called when the running test has
+ * ended, unless it has failed. The last one first; twice is once. */
+void unit_at_end(void (*end)(void));
 
 /* Or, for a choice of tests at run time, the whole suite: of START_TEST(). */
 Suite *unit_suite(void) __attribute__((weak));

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "after-landing.h"
+#include "base.h"
 #include "agent.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "backoff.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure.h"
 #include "fleet.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "loop.h"
-#include "mem.h"
 #include "outcome.h"
 #include "persist.h"
-#include "post-accept.h"
 #include "priority.h"
 #include "red-revert.h"
-#include "scheduler.h"
 #include "settings.h"
-#include "task-ref.h"
 #include "task-run.h"
 #include "turn-policy.h"
 
@@ -37,18 +29,6 @@ emit_completed(const struct agent *agent, const struct task *t)
 		.worker = agent->worker->name,
 		.task = t->id,
 		.result = worker_status_name(agent->worker->status) });
-}
-
-static void
-end_without_changes(struct auto_mode *mode, struct agent *agent, struct task *t)
-{
-	struct worker *w = agent->worker;
-
-	emit_completed(agent, t);
-	outcome_without_commit(mode, t, t->last_words);
-	agent_move(
-	    agent, w->session.ready ? WORKER_IDLE : WORKER_OFFLINE, NULL);
-	xstrset(&w->task, NULL);
 }
 
 /* What was verified is what lands. NULL = nothing was. */
@@ -69,8 +49,16 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 	if (t == NULL || !mode->active || mode->core->stopping)
 		return;
 	if (agent->worker->status == WORKER_NO_CHANGES) {
-		if (!turn_policy_verifies(mode, agent, NULL))
-			end_without_changes(mode, agent, t);
+		if (!turn_policy_verifies(mode, agent, NULL)) {
+			struct worker *w = agent->worker;
+
+			emit_completed(agent, t);
+			outcome_without_commit(mode, t, t->last_words);
+			agent_move(agent,
+			    w->session.ready ? WORKER_IDLE : WORKER_OFFLINE,
+			    NULL);
+			xstrset(&w->task, NULL);
+		}
 		return;
 	}
 	if (agent->worker->status != WORKER_NEEDS_REVIEW ||
@@ -208,30 +196,6 @@ failed(struct auto_mode *mode, const struct landing_end *end)
 	}
 }
 
-/* Its worker was released: another one goes on with it. */
-static void
-send_to_another(
-    struct auto_mode *mode, struct task *t, const char *from, const char *words)
-{
-	struct core *core = mode->core;
-
-	if (task_run_turns(t) <
-	    settings_int(core->settings, "auto.max_turns")) {
-		task_send_back(t, from, words, clock_wall_ms());
-		task_ref_keep(mode, t);
-		emit(core,
-		    &(struct event){ .kind = EVENT_SENT_BACK,
-			.worker = t->worker,
-			.task = t->id,
-			.reason = words });
-	} else {
-		task_ref_salvage(mode, t, from);
-		outcome_task_failed(mode, t, words);
-	}
-	persist_changed(core);
-	scheduler_look(mode);
-}
-
 enum landing_return
 after_landing_ejected(void *arg, struct agent *agent, const char *task,
     const char *from, bool conflict, const char *words)
@@ -242,7 +206,24 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 	if (t != NULL && !conflict && mode->watch->ejected != NULL)
 		mode->watch->ejected(mode->watch_arg, t, agent, words);
 	if (t != NULL && t->step == TASK_QUEUED) {
-		send_to_another(mode, t, from, words);
+		struct core *core = mode->core;
+
+		/* Its worker was released: another one goes on with it. */
+		if (task_run_turns(t) <
+		    settings_int(core->settings, "auto.max_turns")) {
+			task_send_back(t, from, words, clock_wall_ms());
+			task_ref_keep(mode, t);
+			emit(core,
+			    &(struct event){ .kind = EVENT_SENT_BACK,
+				.worker = t->worker,
+				.task = t->id,
+				.reason = words });
+		} else {
+			task_ref_salvage(mode, t, from);
+			outcome_task_failed(mode, t, words);
+		}
+		persist_changed(core);
+		scheduler_look(mode);
 		return LANDING_RETURN_TAKEN;
 	}
 	if (t == NULL || !mode->active || t->step != TASK_ASSIGNED)
@@ -310,19 +291,6 @@ stop_red(struct auto_mode *mode, const char *words)
 		.class = "red_branch", .status = -1, .reason = words });
 }
 
-static void
-revert_red(struct auto_mode *mode, const char *words)
-{
-	cleanup_free char *reason = NULL;
-
-	if (red_revert_begin(mode->landings, words))
-		return;
-	reason = xasprintf("%s\nNothing is taken back: its newest commit was "
-			   "not landed by a task.",
-	    words);
-	stop_red(mode, reason);
-}
-
 /* Once for a tree: a fix that does not help leads to another tree. */
 void
 after_landing_red(void *arg, const char *tree, const char *words)
@@ -342,7 +310,15 @@ after_landing_red(void *arg, const char *tree, const char *words)
 		return;
 	}
 	if (strcmp(action, "revert") == 0) {
-		revert_red(mode, words);
+		cleanup_free char *reason = NULL;
+
+		if (red_revert_begin(mode->landings, words))
+			return;
+		reason = xasprintf(
+		    "%s\nNothing is taken back: its newest commit was "
+		    "not landed by a task.",
+		    words);
+		stop_red(mode, reason);
 		return;
 	}
 	id = state_task_id(state);
@@ -414,30 +390,24 @@ after_landing_published(struct auto_mode *mode, const struct event *event)
 	mode->git_tries = 0;
 }
 
-static void
-landed(struct auto_mode *mode, const struct landing_end *end)
-{
-	struct task *t = state_task(&mode->core->state, end->task);
-
-	if (end->agent != NULL)
-		xstrset(&end->agent->worker->task, NULL);
-	persist_changed(mode->core);
-	scheduler_look(mode);
-	if (t == NULL || t->step != TASK_LANDED)
-		return;
-	if (t->commit == NULL)
-		outcome_without_commit(mode, t, NULL);
-	else
-		post_accept_due(mode);
-}
-
 void
 after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 {
 	if (end->task == NULL)
 		return;
 	if (end->result == LANDING_END_LANDED) {
-		landed(mode, end);
+		struct task *t = state_task(&mode->core->state, end->task);
+
+		if (end->agent != NULL)
+			xstrset(&end->agent->worker->task, NULL);
+		persist_changed(mode->core);
+		scheduler_look(mode);
+		if (t == NULL || t->step != TASK_LANDED)
+			return;
+		if (t->commit == NULL)
+			outcome_without_commit(mode, t, NULL);
+		else
+			post_accept_due(mode);
 		return;
 	}
 	if (!mode->active)

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <ctype.h>
+#include "base.h"
+
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "alike.h"
 #include "asks.h"
+#include "auto-private.h"
 #include "auto.h"
-#include "buf.h"
 #include "emit.h"
-#include "file.h"
-#include "mem.h"
+#include "error-signature.h"
 #include "persist.h"
-#include "strv.h"
 #include "task.h"
 #include "workspace.h"
 
@@ -26,6 +22,7 @@
 struct alike {
 	struct auto_mode *mode;
 	char *reason; /* of the last failure; NULL = none */
+	uint64_t signature; /* of that: numbers and commits differ */
 	char **tasks; /* that it happened to */
 	char **keys; /* what their sources call them: a node of a goal that is
 		      * tried again is another task, and the same work */
@@ -108,27 +105,6 @@ alike_look(struct alike *alike)
 
 /* --- failures -------------------------------------------------------- */
 
-/* Numbers and names of commits differ between tasks. */
-static char
-next_char(const char **at)
-{
-	while (**at != '\0' && (isxdigit((unsigned char)**at) != 0))
-		(*at)++;
-	return **at == '\0' ? '\0' : *(*at)++;
-}
-
-static bool
-is_alike(const char *a, const char *b)
-{
-	char one, other;
-
-	do {
-		one = next_char(&a);
-		other = next_char(&b);
-	} while (one == other && one != '\0');
-	return one == other;
-}
-
 static bool
 has(char *const *list, const char *s)
 {
@@ -180,12 +156,15 @@ bool
 alike_failed(struct alike *alike, const struct task *task, const char *reason)
 {
 	const char *key = task->key != NULL ? task->key : task->id;
+	uint64_t signature;
 
 	if (reason == NULL)
 		return false;
-	if (alike->reason == NULL || !is_alike(alike->reason, reason)) {
+	signature = error_signature_hash(reason, strlen(reason));
+	if (alike->reason == NULL || alike->signature != signature) {
 		alike_forget(alike);
 		alike->reason = xstrdup(reason);
+		alike->signature = signature;
 	}
 	if (!has(alike->keys, key)) {
 		strv_add(&alike->keys, key);

@@ -1,45 +1,32 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "after-landing.h"
+#include <math.h>
+
 #include "agent.h"
-#include "alike.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
-#include "clock.h"
 #include "core.h"
 #include "counters.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure.h"
 #include "fleet.h"
 #include "intake.h"
-#include "json.h"
 #include "landing.h"
 #include "ledger.h"
 #include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-add.h"
 #include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
-#include "post-accept.h"
 #include "progress-report.h"
-#include "scheduler.h"
 #include "settings.h"
 #include "source.h"
-#include "spending.h"
-#include "stalls.h"
-#include "state-auto.h"
-#include "task-commands.h"
-#include "task-ref.h"
+#include "state.h"
 #include "task-run.h"
 #include "task.h"
 #include "turn-policy.h"
@@ -178,33 +165,6 @@ act_on_revert(struct auto_mode *mode, const struct task *old, const char *why)
 }
 
 /* --- both ------------------------------------------------------------- */
-
-/* EVENT_REVERTED: the history of the commit's task says so. If something had
- * failed, the task is done again by a worker that is told what, as long as it
- * has attempts left; else it ends as failed. A task of the floor above is done
- * again also if a person took it back. */
-static void
-taken_back(struct auto_mode *mode, const struct event *event)
-{
-	static const char what[] = "taken back by commit";
-	struct core *core = mode->core;
-	struct task *ours = find_ours(mode, event->ref);
-	struct task *filed =
-	    ours == NULL ? book_find_task_commit(core->book, event->ref) : NULL;
-	struct task *t = ours != NULL ? ours : filed;
-
-	if (t == NULL)
-		return; /* it was no task */
-	task_note(t, what, event->commit, clock_wall_ms());
-	persist_changed(core);
-	if (filed != NULL)
-		book_file_task(core->book, filed);
-	if (event->reason != NULL && t->step == TASK_LANDED)
-		post_accept_reverted(mode, t);
-	else if (event->reason != NULL || intake_is_planned(t))
-		act_on_revert(mode, t, event->reason);
-	task_free(filed);
-}
 
 #define DOCUMENT_MAX ((size_t)256 * 1024)
 
@@ -454,7 +414,30 @@ on_event(const struct event *event, void *arg)
 	} else if (event->kind == EVENT_LANDED && event->task != NULL) {
 		after_landing_published(mode, event);
 	} else if (event->kind == EVENT_REVERTED) {
-		taken_back(mode, event);
+		static const char what[] = "taken back by commit";
+		struct core *core = mode->core;
+		struct task *ours = find_ours(mode, event->ref);
+		struct task *filed = ours == NULL ?
+		    book_find_task_commit(core->book, event->ref) :
+		    NULL;
+		struct task *t = ours != NULL ? ours : filed;
+
+		/* EVENT_REVERTED: the history of the commit's task says so.
+		 * If something had failed, the task is done again by a
+		 * worker that is told what, as long as it has attempts left;
+		 * else it ends as failed. A task of the floor above is done
+		 * again also if a person took it back. */
+		if (t == NULL)
+			return; /* it was no task */
+		task_note(t, what, event->commit, clock_wall_ms());
+		persist_changed(core);
+		if (filed != NULL)
+			book_file_task(core->book, filed);
+		if (event->reason != NULL && t->step == TASK_LANDED)
+			post_accept_reverted(mode, t);
+		else if (event->reason != NULL || intake_is_planned(t))
+			act_on_revert(mode, t, event->reason);
+		task_free(filed);
 	} else if (event->kind == EVENT_TASK_ASSIGNED) {
 		ledger_assigned(mode->ledger, event);
 	} else if (event->kind == EVENT_WORKER_GONE) {

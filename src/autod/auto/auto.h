@@ -28,10 +28,6 @@
 #ifndef AUTO_H
 #define AUTO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core.h"
 
 struct agent;

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
+#include "auto-private.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
+#include "contract.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure.h"
 #include "intake.h"
-#include "mem.h"
 #include "persist.h"
-#include "scheduler.h"
 #include "source.h"
 #include "task-run.h"
-#include "verification.h"
 
 static void
 open_source(struct auto_mode *mode, struct err *err)
@@ -175,6 +168,8 @@ add_offer(struct auto_mode *mode, const char *source,
 	verification_set(t, offer->contract);
 	if (offer->report)
 		task_run_of(t)->report_only = true;
+	if (offer->recovery != NULL)
+		xstrset(&task_run_of(t)->recovery, offer->recovery);
 	state_add_task(state, t);
 	mode->exhausted_reported = false;
 	persist_changed(mode->core);
@@ -223,12 +218,17 @@ on_answer(enum source_answer answer, const struct source_offer *offer,
 	}
 }
 
-/* The labels in use and the keys of our tasks, NULL terminated. */
-static void
-collect(const struct state *state, const char **labels, const char **keys)
+void
+intake_ask(struct auto_mode *mode)
 {
+	const struct state *state = &mode->core->state;
+	cleanup_free const char **labels =
+	    xcalloc(state->task_count + 1, sizeof *labels);
+	cleanup_free const char **keys =
+	    xcalloc(state->task_count + 1, sizeof *keys);
 	size_t label_count = 0;
 
+	/* The labels in use and the keys of our tasks, NULL terminated. */
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *t = state->tasks[i];
 
@@ -238,18 +238,6 @@ collect(const struct state *state, const char **labels, const char **keys)
 	}
 	labels[label_count] = NULL;
 	keys[state->task_count] = NULL;
-}
-
-void
-intake_ask(struct auto_mode *mode)
-{
-	const struct state *state = &mode->core->state;
-	cleanup_free const char **labels =
-	    xcalloc(state->task_count + 1, sizeof *labels);
-	cleanup_free const char **keys =
-	    xcalloc(state->task_count + 1, sizeof *keys);
-
-	collect(state, labels, keys);
 	source_ask(mode->source, labels, keys, on_answer, mode);
 }
 

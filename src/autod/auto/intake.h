@@ -4,8 +4,6 @@
 #ifndef INTAKE_H
 #define INTAKE_H
 
-#include <stddef.h>
-
 #include "task.h"
 
 struct auto_mode;

@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "account.h"
 #include "agent.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
-#include "clock.h"
 #include "counters.h"
 #include "emit.h"
 #include "history.h"
 #include "ledger.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
-#include "price.h"
 #include "settings.h"
-#include "spending.h"
-#include "state-auto.h"
-#include "strv.h"
+#include "state.h"
 #include "task-run.h"
 #include "task.h"
 #include "transcript.h"
-#include "usage.h"
 
 static bool
 is_due(const struct state *state, const struct account *account)
@@ -133,25 +128,6 @@ take_known(int64_t *known, int64_t amount)
 	return amount - part;
 }
 
-static void
-book_on_task(struct ledger *ledger, struct account *account,
-    const struct spent *change, int64_t tokens)
-{
-	struct core *core = ledger->mode->core;
-	struct task *t = account->task != NULL ?
-	    state_task(&core->state, account->task) :
-	    NULL;
-
-	if (t != NULL) {
-		t->tokens += tokens;
-		spent_add(&t->spent, change);
-	}
-	if (t != NULL || account->task == NULL)
-		account->filed = account->spent;
-	else
-		refile_due(ledger->mode);
-}
-
 static bool
 was_told(const struct ledger *ledger, const char *model)
 {
@@ -199,6 +175,8 @@ ledger_book(
 	struct state *state = &ledger->mode->core->state;
 	int64_t tokens = take_known(
 	    &account->known_tokens, usage_budget_tokens(&change->usage));
+	struct core *core;
+	struct task *t;
 
 	counters_tokens(&state->counters, &change->usage);
 	counters_cost(&state->counters, &account->report.usage,
@@ -211,7 +189,17 @@ ledger_book(
 	change->cost = take_known(&account->known_cost, change->cost);
 	if (worker_is_auto(account->worker) && account->day == today())
 		budget_spend(&state->today, account->day, tokens, change->cost);
-	book_on_task(ledger, account, change, tokens);
+	core = ledger->mode->core;
+	t = account->task != NULL ? state_task(&core->state, account->task) :
+				    NULL;
+	if (t != NULL) {
+		t->tokens += tokens;
+		spent_add(&t->spent, change);
+	}
+	if (t != NULL || account->task == NULL)
+		account->filed = account->spent;
+	else
+		refile_due(ledger->mode);
 	if (change->unpriced > 0)
 		tell_unknown(ledger, account);
 	save_soon(ledger);
@@ -240,15 +228,6 @@ void
 ledger_planned(struct ledger *ledger, int64_t cost)
 {
 	book_cost(ledger, today(), DAYBOOK_PLANNER, cost);
-}
-
-/* A repair of the overseer, which ended then, has cost this much: for whoever
- * knows of one that was not booked. It counts in the day's budget, and the
- * report has a row for it. */
-static void
-ledger_repaired(struct ledger *ledger, int64_t at_ms, int64_t cost)
-{
-	book_cost(ledger, at_ms / DAY_MS, DAYBOOK_REPAIR, cost);
 }
 
 /* Returns true if something was booked. */
@@ -399,7 +378,12 @@ book_repairs(struct ledger *ledger)
 		if (event->kind != SPIRAL_REMEDY || event->at_ms <= before)
 			continue;
 		core->state.repairs_ms = event->at_ms;
-		ledger_repaired(ledger, event->at_ms, event->cost);
+		/* A repair of the overseer, which ended then, has cost this
+		 * much: for whoever knows of one that was not booked. It
+		 * counts in the day's budget, and the report has a row for
+		 * it. */
+		book_cost(
+		    ledger, event->at_ms / DAY_MS, DAYBOOK_REPAIR, event->cost);
 	}
 	history_release(&history);
 }
@@ -435,6 +419,18 @@ is_followed(const struct ledger *ledger, const struct account *account)
 	return false;
 }
 
+/* Will a task go on in it? */
+static bool
+is_task_in(const struct state *state, const struct account *account)
+{
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->transcript != NULL &&
+		    strcmp(state->tasks[i]->transcript, account->transcript) ==
+			0)
+			return true;
+	return false;
+}
+
 static bool
 is_needed(const struct ledger *ledger, const struct account *account)
 {
@@ -442,7 +438,8 @@ is_needed(const struct ledger *ledger, const struct account *account)
 	struct spent change = spent_beyond(&account->spent, &account->filed);
 
 	return current_worker(state, account) != NULL ||
-	    is_followed(ledger, account) || spent_is_change(&change);
+	    is_task_in(state, account) || is_followed(ledger, account) ||
+	    spent_is_change(&change);
 }
 
 /* What is still an estimate stays one. */
@@ -459,15 +456,28 @@ forget(struct ledger *ledger, struct account *account)
 	state_auto_remove_account(state, account);
 }
 
-/* Without a bound, corrections that cannot be written would pile up. The
- * account of a conversation that goes on must stay: without it, all of it would
- * be booked again. */
-static void
-forget_accounts(struct ledger *ledger)
+void
+ledger_patrol(struct ledger *ledger)
 {
-	struct state *state = &ledger->mode->core->state;
-	size_t before = state->account_count;
+	int64_t now = clock_mono_ms();
+	struct left *left, *next;
+	struct state *state;
+	size_t before;
 
+	for (left = TAILQ_FIRST(&ledger->left); left != NULL; left = next) {
+		bool told = transcript_parser_totals(
+		    transcript_parser_of(left->transcript))
+				->report.given;
+
+		next = TAILQ_NEXT(left, entry);
+		if (now - left->grew_ms > (told ? QUIET_MS : PATIENCE_MS))
+			unfollow(ledger, left);
+	}
+	/* Without a bound, corrections that cannot be written would pile up.
+	 * The account of a conversation that goes on must stay: without it,
+	 * all of it would be booked again. */
+	state = &ledger->mode->core->state;
+	before = state->account_count;
 	for (size_t i = state->account_count; i-- > 0;)
 		if (!is_needed(ledger, state->accounts[i]))
 			forget(ledger, state->accounts[i]);
@@ -479,24 +489,6 @@ forget_accounts(struct ledger *ledger)
 			i++;
 	if (state->account_count != before)
 		persist_note(ledger->mode->core);
-}
-
-void
-ledger_patrol(struct ledger *ledger)
-{
-	int64_t now = clock_mono_ms();
-	struct left *left, *next;
-
-	for (left = TAILQ_FIRST(&ledger->left); left != NULL; left = next) {
-		bool told = transcript_parser_totals(
-		    transcript_parser_of(left->transcript))
-				->report.given;
-
-		next = TAILQ_NEXT(left, entry);
-		if (now - left->grew_ms > (told ? QUIET_MS : PATIENCE_MS))
-			unfollow(ledger, left);
-	}
-	forget_accounts(ledger);
 	refile_due(ledger->mode);
 }
 

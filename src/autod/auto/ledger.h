@@ -9,8 +9,6 @@
 #ifndef LEDGER_H
 #define LEDGER_H
 
-#include <stdint.h>
-
 struct agent;
 struct auto_mode;
 struct event;

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
+#include "auto-private.h"
 #include "auto.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git-facts.h"
 #include "git-salvage.h"
 #include "git.h"
-#include "mem.h"
 #include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
-#include "scheduler.h"
-#include "task-ref.h"
 #include "turn-end.h"
 #include "worker-op.h"
 
@@ -57,28 +50,23 @@ on_branch(const struct git_answer *answer, void *arg)
 	operation_on_done(NULL, arg);
 }
 
-/* A rebase moves the branch when it ends: until then it has the work as it was
- * before. */
-static void
-ask_branch(struct park_task *p)
-{
-	const struct core *core = p->mode->core;
-	cleanup_free char *ref =
-	    xasprintf("refs/heads/%s", p->op.agent->worker->branch);
-	const char *const args[] = { "rev-parse", "--verify", "--quiet", ref,
-		NULL };
-	struct git_command ask = { .args = args };
-
-	git_run(git_queue(core->git, git_root(core->git)), &ask, on_branch, p);
-}
-
 static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct park_task *p = arg;
 
 	if (err == NULL && facts->rebasing) {
-		ask_branch(p);
+		const struct core *core = p->mode->core;
+		cleanup_free char *ref =
+		    xasprintf("refs/heads/%s", p->op.agent->worker->branch);
+		const char *const args[] = { "rev-parse", "--verify", "--quiet",
+			ref, NULL };
+		struct git_command ask = { .args = args };
+
+		/* A rebase moves the branch when it ends: until then it has
+		 * the work as it was before. */
+		git_run(git_queue(core->git, git_root(core->git)), &ask,
+		    on_branch, p);
 		return;
 	}
 	if (err == NULL && facts->ahead > 0)
@@ -111,6 +99,14 @@ end(struct operation *op, const struct err *err)
 
 		if (parked && t->from != NULL)
 			task_ref_keep(p->mode, t);
+		if (parked &&
+		    (p->ask == ASK_QUESTION || p->ask == ASK_BLOCKED)) {
+			const struct session_record *s =
+			    &agent->worker->session;
+
+			xstrset(&t->conversation, s->id);
+			xstrset(&t->transcript, s->transcript);
+		}
 		/* What it asks is for the person alone: agents read events. */
 		if (parked)
 			emit(p->mode->core,

@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <limits.h>
-
-#include "after-landing.h"
+#include "base.h"
 #include "agent.h"
-#include "alike.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
-#include "buf.h"
-#include "clock.h"
+#include "contract.h"
 #include "emit.h"
-#include "errtext.h"
 #include "fleet.h"
 #include "intake.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
-#include "mem.h"
 #include "op-reset.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
 #include "said.h"
-#include "scheduler.h"
 #include "settings.h"
-#include "task-ref.h"
 #include "task-run.h"
-#include "verification.h"
 
 /* --- outcomes -------------------------------------------------------- */
 
@@ -154,13 +145,27 @@ park(struct auto_mode *mode, struct task *t, const char *reason)
 	persist_changed(core);
 }
 
+/* What becomes of it when no attempt is left. */
+static enum auto_next
+next_of(const struct auto_mode *mode, const struct task *t)
+{
+	if (intake_is_planned(t) || t->run == NULL)
+		return mode->policy->used_up == NULL ?
+		    AUTO_END :
+		    mode->policy->used_up(mode->policy_arg, t);
+	if (t->run->recovery == NULL || strcmp(t->run->recovery, "retry") == 0)
+		return AUTO_END;
+	/* Without a plan, it is a person who plans it anew. */
+	return strcmp(t->run->recovery, "reassign") == 0 && t->avoid == NULL ?
+	    AUTO_REASSIGN :
+	    AUTO_ASK;
+}
+
 /* No attempt at it is left. False: it is to be settled. */
 static bool
 goes_on(struct auto_mode *mode, struct task *t, const char *why)
 {
-	enum auto_next next = mode->policy->used_up == NULL ?
-	    AUTO_END :
-	    mode->policy->used_up(mode->policy_arg, t);
+	enum auto_next next = next_of(mode, t);
 	cleanup_free char *reason = xstrdup(why);
 
 	t->dropped |= next == AUTO_REPLACED;
@@ -295,9 +300,7 @@ outcome_is_last(const struct auto_mode *mode, const struct task *t)
 bool
 outcome_is_handed_on(const struct auto_mode *mode, const struct task *t)
 {
-	enum auto_next next = mode->policy->used_up == NULL ?
-	    AUTO_END :
-	    mode->policy->used_up(mode->policy_arg, t);
+	enum auto_next next = next_of(mode, t);
 
 	return next == AUTO_REPLACED || next == AUTO_REASSIGN;
 }

@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "after-landing.h"
+#include "base.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "box.h"
-#include "buf.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
-#include "errtext.h"
 #include "failure.h"
-#include "file.h"
 #include "git-check-tree.h"
-#include "json.h"
 #include "jsonl.h"
-#include "landed-tasks.h"
+#include "landing-record.h"
 #include "landing.h"
 #include "loop.h"
-#include "mem.h"
 #include "operation.h"
 #include "outcome.h"
 #include "persist.h"
-#include "post-accept.h"
 #include "revert.h"
-#include "scheduler.h"
 #include "settings.h"
 #include "setup.h"
-#include "strv.h"
 #include "task.h"
 #include "workspace.h"
 
@@ -68,36 +54,6 @@ post_log_write(const struct core *core, const struct landed_tasks *list,
 	json_set_string(json, "stdout", result->out.data);
 	json_set_string(json, "stderr", result->err.data);
 	jsonl_append(file, json, POST_LOG_SIZE, POST_LOG_KEEP, NULL);
-}
-
-/* "post_accept_command exited with status 1 after t3 landed as abc: ..."; said:
- * its output. */
-static void
-post_log_reason(const struct landed_tasks *list, const char *move,
-    const struct errand_result *result, const char *said, struct buf *out)
-{
-	size_t len = 0;
-
-	buf_adds(out, "post_accept_command ");
-	if (result->timed_out)
-		buf_adds(out, "took too long");
-	else if (result->lost)
-		buf_adds(out, "was killed");
-	else
-		buf_addf(out, "exited with status %d", result->status);
-	buf_adds(out, " after ");
-	landed_tasks_add_ids(list, ", ", out);
-	buf_addf(out, " landed as %.12s", move);
-	for (int i = 0; i < REASON_LINES && said[len] != '\0'; i++) {
-		len += strcspn(said + len, "\n");
-		len += said[len] == '\n';
-	}
-	while (len > 0 && said[len - 1] == '\n')
-		len--;
-	if (len > 0) {
-		buf_adds(out, ":\n");
-		buf_add(out, said, len);
-	}
 }
 
 enum {
@@ -322,13 +278,39 @@ keep_result(struct post_accept *post, const struct errand_result *result)
 	const char *said =
 	    result->err.len > 0 ? result->err.data : result->out.data;
 	cleanup_landed_tasks struct landed_tasks list = { 0 };
+	const char *move;
+	struct buf *out;
+	size_t len = 0;
 
 	post->status = result->status;
 	if (result->status == 0)
 		return;
 	tasks_of(post, &list);
 	buf_adds(&post->output, said);
-	post_log_reason(&list, post->move, result, said, &post->reason);
+	/* "post_accept_command exited with status 1 after t3 landed as abc:
+	 * ..."; said: its output. */
+	move = post->move;
+	out = &post->reason;
+	buf_adds(out, "post_accept_command ");
+	if (result->timed_out)
+		buf_adds(out, "took too long");
+	else if (result->lost)
+		buf_adds(out, "was killed");
+	else
+		buf_addf(out, "exited with status %d", result->status);
+	buf_adds(out, " after ");
+	landed_tasks_add_ids(&list, ", ", out);
+	buf_addf(out, " landed as %.12s", move);
+	for (int i = 0; i < REASON_LINES && said[len] != '\0'; i++) {
+		len += strcspn(said + len, "\n");
+		len += said[len] == '\n';
+	}
+	while (len > 0 && said[len - 1] == '\n')
+		len--;
+	if (len > 0) {
+		buf_adds(out, ":\n");
+		buf_add(out, said, len);
+	}
 }
 
 /* If it was cancelled because we are stopping, the next daemon runs it again.
@@ -477,46 +459,40 @@ add_fix(struct post_accept *post, const struct landed_tasks *list)
 }
 
 static void
-act_on_failure(struct post_accept *post)
-{
-	struct core *core = post->mode->core;
-	const char *policy =
-	    settings_string(core->settings, "auto.on_post_accept_failure");
-	const char *reason = post->reason.data;
-	cleanup_landed_tasks struct landed_tasks list = { 0 };
-
-	tasks_of(post, &list);
-	for (size_t i = 0; i < list.count; i++)
-		task_note(list.tasks[i], "post_accept_command failed", reason,
-		    clock_wall_ms());
-	if (strcmp(policy, "revert") == 0) {
-		post->reverting = true;
-		operation_next(&post->op);
-		return;
-	}
-	if (strcmp(policy, "continue") == 0 ||
-	    (strcmp(policy, "fix") == 0 && add_fix(post, &list)))
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_POST_ACCEPT_FAILED, .reason = reason });
-	else
-		failure_raise(core,
-		    &(struct failure){ .class = "post_accept",
-			.worker = landed_tasks_last(&list)->worker,
-			.task = landed_tasks_last(&list)->id,
-			.status = post->status,
-			.reason = reason });
-	settle_all(post, NULL);
-	operation_next(&post->op);
-}
-
-static void
 step_act(struct operation *op)
 {
 	struct post_accept *post = (struct post_accept *)op;
 
 	if (post->status != 0) {
-		act_on_failure(post);
+		struct core *core = post->mode->core;
+		const char *policy = settings_string(
+		    core->settings, "auto.on_post_accept_failure");
+		const char *reason = post->reason.data;
+		cleanup_landed_tasks struct landed_tasks list = { 0 };
+
+		tasks_of(post, &list);
+		for (size_t i = 0; i < list.count; i++)
+			task_note(list.tasks[i], "post_accept_command failed",
+			    reason, clock_wall_ms());
+		if (strcmp(policy, "revert") == 0) {
+			post->reverting = true;
+			operation_next(&post->op);
+			return;
+		}
+		if (strcmp(policy, "continue") == 0 ||
+		    (strcmp(policy, "fix") == 0 && add_fix(post, &list)))
+			emit(core,
+			    &(struct event){ .kind = EVENT_POST_ACCEPT_FAILED,
+				.reason = reason });
+		else
+			failure_raise(core,
+			    &(struct failure){ .class = "post_accept",
+				.worker = landed_tasks_last(&list)->worker,
+				.task = landed_tasks_last(&list)->id,
+				.status = post->status,
+				.reason = reason });
+		settle_all(post, NULL);
+		operation_next(&post->op);
 		return;
 	}
 	settle_all(post, NULL);
@@ -524,24 +500,6 @@ step_act(struct operation *op)
 }
 
 /* --- step revert: through the landing queue --------------------------- */
-
-static void
-order_revert(struct post_accept *post, const struct task *t)
-{
-	struct landings *landings = post->mode->landings;
-	cleanup_free char *title = xasprintf("Revert \"%s\"", t->title);
-	cleanup_free char *message =
-	    xasprintf("%s\n\n%s", title, post->reason.data);
-
-	/* An earlier daemon may have done it. */
-	if (!revert_is_queued(landings, t->commit))
-		revert_enqueue(landings,
-		    &(struct revert_order){ .commit = t->commit,
-			.title = title,
-			.message = message,
-			.why = post->reason.data });
-	landings_kick(landings);
-}
 
 /* Newest first: each of them is the last change of its files then. */
 static void
@@ -553,8 +511,22 @@ revert_next(struct post_accept *post)
 	tasks_of(post, &list);
 	t = landed_tasks_next_revert(&list);
 	if (t != NULL) {
+		struct landings *landings;
+		cleanup_free char *title = NULL;
+		cleanup_free char *message = NULL;
+
 		operation_await(&post->op);
-		order_revert(post, t);
+		landings = post->mode->landings;
+		title = xasprintf("Revert \"%s\"", t->title);
+		message = xasprintf("%s\n\n%s", title, post->reason.data);
+		/* An earlier daemon may have done it. */
+		if (!revert_is_queued(landings, t->commit))
+			revert_enqueue(landings,
+			    &(struct revert_order){ .commit = t->commit,
+				.title = title,
+				.message = message,
+				.why = post->reason.data });
+		landings_kick(landings);
 		return;
 	}
 	post->reverting = false;
@@ -707,24 +679,6 @@ static const struct operation_kind kind = {
 	.end = end,
 };
 
-static void
-begin(struct auto_mode *mode, const char *move)
-{
-	struct core *core = mode->core;
-	struct post_accept *post = xcalloc(1, sizeof *post);
-
-	post->mode = mode;
-	post->move = xstrdup(move);
-	post->name = xasprintf("%.40s", move);
-	post->dir = workspace_path(core->workspace, "post");
-	if (box_mode_strictest(core->settings) != BOX_OFF)
-		post->tree = workspace_path(core->workspace, "checks/accept");
-	buf_init(&post->reason);
-	buf_init(&post->output);
-	mode->post = post;
-	operation_begin(&post->op, &kind, core->loop, 0);
-}
-
 /* Has no worker any of the tasks of this move? */
 static bool
 is_free(const struct auto_mode *mode, const struct landed_tasks *list)
@@ -754,7 +708,20 @@ begin_for(struct auto_mode *mode, struct task *t)
 	if (!is_free(mode, &list))
 		return;
 	if (runs(mode)) {
-		begin(mode, move);
+		struct core *core = mode->core;
+		struct post_accept *post = xcalloc(1, sizeof *post);
+
+		post->mode = mode;
+		post->move = xstrdup(move);
+		post->name = xasprintf("%.40s", move);
+		post->dir = workspace_path(core->workspace, "post");
+		if (box_mode_strictest(core->settings) != BOX_OFF)
+			post->tree =
+			    workspace_path(core->workspace, "checks/accept");
+		buf_init(&post->reason);
+		buf_init(&post->output);
+		mode->post = post;
+		operation_begin(&post->op, &kind, core->loop, 0);
 		return;
 	}
 	for (size_t i = 0; i < list.count; i++)

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
+#include "agent-card.h"
 #include "agent.h"
 #include "asks.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "box-plan.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "fleet.h"
 #include "intake.h"
-#include "json.h"
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-add.h"
 #include "op-nuke.h"
 #include "op-start.h"
 #include "persist.h"
-#include "scheduler.h"
 #include "settings.h"
 #include "source.h"
 #include "task-run.h"
+#include "tool-scope.h"
 #include "view-doc.h"
-#include "view-files.h"
 #include "view-needs.h"
 #include "view-state.h"
 
@@ -78,19 +74,6 @@ add_one(struct auto_mode *mode)
 			continue;
 		op_add(mode->fleet, name, NULL);
 		return;
-	}
-}
-
-/* This many of these tasks wait: make workers for those that will have none. */
-static void
-team_workers_ensure(struct auto_mode *mode, size_t waiting)
-{
-	struct numbers n = workers_count(mode);
-	size_t max = limit(mode);
-
-	for (; n.unused < waiting && n.all - n.waiting < max; n.unused++) {
-		add_one(mode);
-		n.all++;
 	}
 }
 
@@ -265,9 +248,27 @@ is_for_another(
 	return false;
 }
 
+/* An answered task goes on in its own conversation, with the worker that has
+ * it. Others get it only if they have nothing else to do. */
+enum claim {
+	CLAIM_OWN,
+	CLAIM_NONE,
+	CLAIM_OTHERS,
+	CLAIM_COUNT
+};
+
+static enum claim
+claim_of(const struct task *t, const char *worker)
+{
+	if (t->conversation == NULL)
+		return CLAIM_NONE;
+	return strcmp(t->worker, worker) == 0 ? CLAIM_OWN : CLAIM_OTHERS;
+}
+
 /* The next task that this worker, of a team or not, may have; NULL = none. */
 static struct task *
-next_task(const struct auto_mode *mode, bool team, const char *worker)
+next_task(const struct auto_mode *mode, bool team, const char *worker,
+    enum claim claim)
 {
 	const struct state *state = &mode->core->state;
 	cleanup_free struct task **list =
@@ -275,7 +276,8 @@ next_task(const struct auto_mode *mode, bool team, const char *worker)
 	size_t count = 0;
 
 	for (size_t i = 0; i < state->task_count; i++)
-		if (!is_held(mode, state->tasks[i]) &&
+		if (claim_of(state->tasks[i], worker) == claim &&
+		    !is_held(mode, state->tasks[i]) &&
 		    task_run_is_spawned(state->tasks[i]) == team &&
 		    fits(mode, state->tasks[i], worker) &&
 		    !is_for_another(mode, state->tasks[i], worker))
@@ -312,37 +314,69 @@ count_boxed(const struct auto_mode *mode)
 	return count;
 }
 
-/* Those that an agent has added, and that no worker may have, are for a person
- * to decide. */
-static void
-park_unfit(struct auto_mode *mode)
+/* The first tool that the task needs and its agent would not have; NULL =
+ * none. Borrowed. */
+static const char *
+lacks_tool(const struct auto_mode *mode, const struct task *t)
 {
-	const struct state *state = &mode->core->state;
+	const struct settings *settings = mode->core->settings;
+	cleanup_agent_card struct agent_card *card = NULL;
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+	const char *const *denied;
+	char *const *tool = t->run != NULL ? t->run->required_tools : NULL;
 
-	for (size_t i = 0; i < state->task_count; i++) {
-		struct task *t = state->tasks[i];
-		cleanup_free char *why = NULL;
-		bool fit = t->step != TASK_WAITING || task_run_is_spawned(t) ||
-		    state->auto_workers[0] == NULL;
+	if (tool == NULL)
+		return NULL;
+	card = agent_card_for(settings, t->run->agent, t->run->role);
+	settings_list(settings, "defaults.disallowed_tools", &denied);
+	if (tool_scope_of_run(card, t->run, &scope, NULL) < 0)
+		return *tool;
+	for (; *denied != NULL; denied++)
+		strv_add(&scope.deny, *denied);
+	while (*tool != NULL && tool_scope_permits(&scope, *tool))
+		tool++;
+	return *tool;
+}
 
-		for (size_t n = 0; !fit && state->auto_workers[n] != NULL; n++)
-			fit = fits(mode, t, state->auto_workers[n]);
-		if (fit)
-			continue;
-		why = xasprintf("%s added it in sandbox %s, and no worker of "
-				"auto mode has one so strict: llmc config set "
-				"defaults.sandbox %s, then: llmc task retry %s",
-		    t->maker != NULL ? t->maker : "an agent", t->sandbox,
-		    t->sandbox, t->id);
-		if (task_park(t, ASK_APPROVAL, NULL, why, clock_wall_ms()) < 0)
-			continue;
-		persist_changed(mode->core);
-		emit(mode->core,
-		    &(struct event){ .kind = EVENT_TASK_NOT_TAKEN,
-			.task = t->id,
-			.key = t->key,
-			.reason = why });
-	}
+/* Why no worker may have the task, and what to do about it; NULL = one may.
+ * The caller frees it. */
+static char *
+unfit_why(const struct auto_mode *mode, const struct task *t)
+{
+	char *const *workers = mode->core->state.auto_workers;
+	const char *tool = lacks_tool(mode, t);
+
+	if (tool != NULL && t->run->agent != NULL)
+		return xasprintf("it needs the tool %s, which the agent %s "
+				 "does not have: change agents.%s.tools, "
+				 "then: llmc task retry %s",
+		    tool, t->run->agent, t->run->agent, t->id);
+	if (tool != NULL)
+		return xasprintf("it needs the tool %s, which its agent would "
+				 "not have: look at "
+				 "defaults.disallowed_tools, then: llmc task "
+				 "retry %s",
+		    tool, t->id);
+	if (task_run_is_spawned(t) || workers[0] == NULL)
+		return NULL;
+	for (; *workers != NULL; workers++)
+		if (fits(mode, t, *workers))
+			return NULL;
+	return xasprintf("%s added it in sandbox %s, and no worker of auto "
+			 "mode has one so strict: llmc config set "
+			 "defaults.sandbox %s, then: llmc task retry %s",
+	    t->maker != NULL ? t->maker : "an agent", t->sandbox, t->sandbox,
+	    t->id);
+}
+
+static bool
+give(struct auto_mode *mode, struct agent *agent, bool team, enum claim claim)
+{
+	struct task *t = next_task(mode, team, agent->worker->name, claim);
+
+	if (t != NULL)
+		assign(mode, agent, t);
+	return t != NULL;
 }
 
 /* Assign waiting tasks to free workers; returns how many workers are left. */
@@ -352,18 +386,15 @@ give_out(struct auto_mode *mode)
 	const struct state *state = &mode->core->state;
 	size_t left = 0;
 
-	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
-		struct agent *agent =
-		    fleet_find(mode->fleet, state->auto_workers[i]);
-		struct task *t;
+	for (int claim = 0; claim < CLAIM_COUNT; claim++) {
+		left = 0;
+		for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
+			struct agent *agent =
+			    fleet_find(mode->fleet, state->auto_workers[i]);
 
-		if (agent == NULL || !agent_is_free(agent))
-			continue;
-		t = next_task(mode, false, agent->worker->name);
-		if (t != NULL)
-			assign(mode, agent, t);
-		else
-			left++;
+			left += agent != NULL && agent_is_free(agent) &&
+			    !give(mode, agent, false, (enum claim)claim);
+		}
 	}
 	return left;
 }
@@ -374,22 +405,27 @@ give_to_team(struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
 	size_t waiting = count_waiting(mode, true);
+	struct numbers n;
+	size_t max;
 
-	for (size_t i = 0; waiting > 0 && i < state->count; i++) {
-		struct agent *agent =
-		    fleet_find(mode->fleet, state->workers[i]->name);
-		struct task *t;
+	for (int claim = 0; claim < CLAIM_COUNT; claim++)
+		for (size_t i = 0; waiting > 0 && i < state->count; i++) {
+			struct agent *agent =
+			    fleet_find(mode->fleet, state->workers[i]->name);
 
-		if (!worker_is_team(state->workers[i]->name) || agent == NULL ||
-		    !agent_is_free(agent))
-			continue;
-		t = next_task(mode, true, agent->worker->name);
-		if (t == NULL)
-			continue;
-		assign(mode, agent, t);
-		waiting--;
+			if (worker_is_team(state->workers[i]->name) &&
+			    agent != NULL && agent_is_free(agent))
+				waiting -=
+				    give(mode, agent, true, (enum claim)claim);
+		}
+	/* This many of these tasks wait: make workers for those that will
+	 * have none. */
+	n = workers_count(mode);
+	max = limit(mode);
+	for (; n.unused < waiting && n.all - n.waiting < max; n.unused++) {
+		add_one(mode);
+		n.all++;
 	}
-	team_workers_ensure(mode, waiting);
 }
 
 bool
@@ -419,13 +455,6 @@ is_at_rest(const struct auto_mode *mode)
 		if (agent_is_taken(mode->fleet->agents[i]))
 			return false;
 	return true;
-}
-
-static bool
-is_policy_lost(const struct auto_mode *mode)
-{
-	return mode->policy->is_lost != NULL &&
-	    mode->policy->is_lost(mode->policy_arg);
 }
 
 /* Was something of this run not done? What an earlier run left, and only a
@@ -484,7 +513,9 @@ end_of_tasks(struct auto_mode *mode)
 	    !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || held > 0 ||
-	    parked > 0 || in_vain > 0 || is_policy_lost(mode) ||
+	    parked > 0 || in_vain > 0 ||
+	    (mode->policy->is_lost != NULL &&
+		mode->policy->is_lost(mode->policy_arg)) ||
 	    needs_person(mode))
 		core->exit_status = 1;
 	life_complete(core,
@@ -509,13 +540,6 @@ end_of_workers(struct auto_mode *mode)
 	    "every worker waits for agents that cannot go on; look at them "
 	    "with: llmc status",
 	    false);
-}
-
-static bool
-expects_more(const struct auto_mode *mode)
-{
-	return mode->policy->expects != NULL &&
-	    mode->policy->expects(mode->policy_arg);
 }
 
 static bool
@@ -561,10 +585,27 @@ look(void *arg)
 	struct auto_mode *mode = arg;
 	const struct core *core = mode->core;
 	size_t left;
+	const struct state *state;
 
 	if (!mode->begun || core->stopping || core->state.paused != NULL)
 		return;
-	park_unfit(mode);
+	/* Those that no worker may have are for a person to decide. */
+	state = &mode->core->state;
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *t = state->tasks[i];
+		cleanup_free char *why =
+		    t->step == TASK_WAITING ? unfit_why(mode, t) : NULL;
+
+		if (why == NULL ||
+		    task_park(t, ASK_APPROVAL, NULL, why, clock_wall_ms()) < 0)
+			continue;
+		persist_changed(mode->core);
+		emit(mode->core,
+		    &(struct event){ .kind = EVENT_TASK_NOT_TAKEN,
+			.task = t->id,
+			.key = t->key,
+			.reason = why });
+	}
 	left = give_out(mode) + landings_long_waits(mode->landings);
 	give_to_team(mode);
 	intake_ask_plan(mode, INTAKE_PLAN, left);
@@ -579,7 +620,9 @@ look(void *arg)
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
 	    core->state.task_count == count_resting(mode) &&
-	    mode->post == NULL && !expects_more(mode))
+	    mode->post == NULL &&
+	    (mode->policy->expects == NULL ||
+		!mode->policy->expects(mode->policy_arg)))
 		end_of_tasks(mode);
 	else if (mode->until_empty && is_stuck(mode) && mode->post == NULL)
 		end_of_workers(mode);

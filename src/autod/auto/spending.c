@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
-#include "alike.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "budget.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "fleet.h"
 #include "hold.h"
-#include "json.h"
 #include "landing.h"
-#include "mem.h"
 #include "op-park-task.h"
 #include "persist.h"
-#include "scheduler.h"
 #include "serve.h"
 #include "settings.h"
-#include "spending.h"
 #include "task-run.h"
-#include "worker-json.h"
+#include "worker.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
 
@@ -177,16 +168,6 @@ spending_check(struct auto_mode *mode, struct agent *agent)
 
 /* --- continuing ------------------------------------------------------ */
 
-/* Grant the same amount again. */
-static void
-grant(struct task *t)
-{
-	t->tokens_allowed = t->tokens;
-	t->cost_allowed = t->spent.cost;
-	t->turns_allowed = t->turns_before + t->turns;
-	t->time_allowed_ms = task_run_time(t, clock_wall_ms());
-}
-
 /* For these reasons; true: there was something to resume. */
 static bool
 resume_worker(struct agent *agent, unsigned may, const char *note,
@@ -195,8 +176,13 @@ resume_worker(struct agent *agent, unsigned may, const char *note,
 	struct task *t = auto_task(agent);
 	bool held = hold_resume(agent, may, note, ret_change);
 
-	if (t != NULL && (ret_change->cleared & WORKER_HOLD_BUDGET) != 0)
-		grant(t);
+	if (t != NULL && (ret_change->cleared & WORKER_HOLD_BUDGET) != 0) {
+		/* Grant the same amount again. */
+		t->tokens_allowed = t->tokens;
+		t->cost_allowed = t->spent.cost;
+		t->turns_allowed = t->turns_before + t->turns;
+		t->time_allowed_ms = task_run_time(t, clock_wall_ms());
+	}
 	return held;
 }
 
@@ -246,32 +232,6 @@ spending_patrol(struct auto_mode *mode)
 
 /* --- auto.resume ----------------------------------------------------- */
 
-static void
-resume_fleet(struct auto_mode *mode)
-{
-	struct budget_day *day = &mode->core->state.today;
-
-	day->tokens_allowed = day->tokens;
-	day->cost_allowed = day->cost;
-	end_pause(mode);
-}
-
-/* Which reasons are gone, and what stays. */
-static void
-tell_change(
-    const struct worker *w, const struct hold_change *change, struct buf *told)
-{
-	if (change->cleared != 0) {
-		buf_addf(told, "\n%s; cleared: ", w->name);
-		worker_add_holds(change->cleared, told);
-	}
-	if ((change->cleared & WORKER_HOLD_BUDGET) != 0)
-		buf_adds(told, " (the same amount is granted once more)");
-	if (change->left != 0)
-		buf_addf(told, "\n%s stays paused: %s", w->name,
-		    w->reason != NULL ? w->reason : "it cannot be launched");
-}
-
 /* A person asks for it, and there is nothing to resume. */
 static void
 tell_nothing(const struct worker *w, bool taken, struct buf *told)
@@ -320,7 +280,16 @@ resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
 		tell_nothing(w, false, told);
 	agent->past_budget =
 	    named && (change.cleared & WORKER_HOLD_BUDGET) != 0;
-	tell_change(w, &change, told);
+	/* Which reasons are gone, and what stays. */
+	if (change.cleared != 0) {
+		buf_addf(told, "\n%s; cleared: ", w->name);
+		worker_add_holds(change.cleared, told);
+	}
+	if ((change.cleared & WORKER_HOLD_BUDGET) != 0)
+		buf_adds(told, " (the same amount is granted once more)");
+	if (change.left != 0)
+		buf_addf(told, "\n%s stays paused: %s", w->name,
+		    w->reason != NULL ? w->reason : "it cannot be launched");
 	if ((change.cleared | change.left) != 0)
 		json_object_array_add(changes, change_to_json(w, &change));
 	return held && change.left == 0;
@@ -354,7 +323,8 @@ resume_tasks(struct auto_mode *mode, const char *name, const char *note,
 		struct task *t = state->tasks[i];
 		bool asked = t->ask == ASK_QUESTION;
 
-		if ((name != NULL && strcmp(name, t->id) != 0) ||
+		/* A question needs an answer of its own. */
+		if ((name != NULL ? strcmp(name, t->id) != 0 : asked) ||
 		    task_unpark(t, note, clock_wall_ms()) < 0)
 			continue;
 		persist_changed(mode->core);
@@ -391,8 +361,13 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 			return;
 		name = t->id;
 	}
-	if (fleet)
-		resume_fleet(mode);
+	if (fleet) {
+		struct budget_day *day = &mode->core->state.today;
+
+		day->tokens_allowed = day->tokens;
+		day->cost_allowed = day->cost;
+		end_pause(mode);
+	}
 	landing = name == NULL && landings_retry(mode->landings);
 	changes = json_object_new_array();
 	list = resume_workers(mode, name, note, &told, changes);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "agent.h"
+#include "auto-private.h"
 #include "auto.h"
-#include "clock.h"
 #include "emit.h"
 #include "landing.h"
 #include "op-park-task.h"
@@ -10,25 +11,11 @@
 #include "persist.h"
 #include "settings.h"
 #include "silence.h"
-#include "stalls.h"
 
 static const char continue_text[] =
     "There was no sign of life for a long time, so you were interrupted. Do "
     "not wait for the command that hung: find another way, and continue the "
     "task from where it stopped.";
-
-static void
-interrupt(struct agent *agent)
-{
-	struct worker *w = agent->worker;
-
-	w->session.busy = false;
-	agent_interrupt(agent);
-	/* If another prompt is on its way, that one is enough. */
-	if (w->session.step == PROMPT_NONE)
-		agent_prompt(agent, continue_text, false,
-		    w->status == WORKER_STARTING ? w->after : w->status);
-}
 
 static void
 act(struct auto_mode *mode, struct agent *agent, enum progress_step step)
@@ -41,7 +28,14 @@ act(struct auto_mode *mode, struct agent *agent, enum progress_step step)
 	w->session.open_tools = 0;
 	persist_changed(mode->core);
 	if (step == STEP_REDIRECT) {
-		interrupt(agent);
+		w = agent->worker;
+		w->session.busy = false;
+		agent_interrupt(agent);
+		/* If another prompt is on its way, that one is enough. */
+		if (w->session.step == PROMPT_NONE)
+			agent_prompt(agent, continue_text, false,
+			    w->status == WORKER_STARTING ? w->after :
+							   w->status);
 	} else if (step == STEP_RESTART) {
 		agent_restart(agent);
 	} else {
@@ -64,20 +58,15 @@ asks(const struct auto_mode *mode, const struct agent *agent)
 	    mode->team->asks(mode->team_arg, agent);
 }
 
-static struct silence_limits
-limits_of(const struct settings *settings)
-{
-	return silence_limits(
-	    settings_duration(settings, "auto.worker_stall_timeout"),
-	    settings_duration(settings, "overseer.stall_timeout"));
-}
-
 bool
 stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
 {
 	struct auto_mode *mode = arg;
 	const struct worker *w = agent->worker;
-	struct silence_limits limits = limits_of(mode->core->settings);
+	const struct settings *settings = mode->core->settings;
+	struct silence_limits limits = silence_limits(
+	    settings_duration(settings, "auto.worker_stall_timeout"),
+	    settings_duration(settings, "overseer.stall_timeout"));
 	struct silence_facts facts = {
 		.quiet_ms = life->quiet_ms,
 		.step_ms = agent->stall_ms > 0 ?

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
+#include "base.h"
 #include "asks.h"
+#include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
 #include "box-plan.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "intake.h"
-#include "json.h"
 #include "landing.h"
-#include "mem.h"
 #include "outcome.h"
 #include "persist.h"
-#include "scheduler.h"
 #include "serve.h"
 #include "source.h"
-#include "task-commands.h"
-#include "task-head.h"
 #include "task-run.h"
+#include "taskfile.h"
 
 /* NULL if it cannot be opened; the call is answered then. */
 static struct source *
@@ -101,16 +94,6 @@ may_change_in_source(struct auto_mode *mode, struct server_call *call,
 	return may_change(call, params, name, maker);
 }
 
-/* What it adds runs in a sandbox at least as strict as its own. */
-static void
-set_maker(
-    const struct auto_mode *mode, const char *sender, struct task_head *head)
-{
-	strlcpy(head->maker, sender != NULL ? sender : "", sizeof head->maker);
-	if (sender != NULL)
-		head->sandbox = box_mode_of(mode->core->settings, sender);
-}
-
 /* --- add ------------------------------------------------------------- */
 
 static void
@@ -124,12 +107,17 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	struct task_head head;
 	const char *prompt;
+	const char *sender;
 
 	if (source == NULL)
 		return;
 	prompt = task_head_read(json_string_or(params, "text", ""), &head);
 	priority_parse(json_string_or(params, "priority", ""), &head.priority);
-	set_maker(mode, json_string_or(params, "sender", NULL), &head);
+	/* What it adds runs in a sandbox at least as strict as its own. */
+	sender = json_string_or(params, "sender", NULL);
+	strlcpy(head.maker, sender != NULL ? sender : "", sizeof head.maker);
+	if (sender != NULL)
+		head.sandbox = box_mode_of(mode->core->settings, sender);
 	if (task_head_contract(&head, &contract, &err) < 0 ||
 	    source_add(source, &head, prompt, &key, &path, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
@@ -226,6 +214,7 @@ add_again(struct source *source, const struct task *old, char **ret_key,
 			box_mode_parse(old->sandbox, &head.sandbox);
 	}
 	head.report = old->run != NULL && old->run->report_only;
+	head.recovery = old->run != NULL ? old->run->recovery : NULL;
 	if (old->run != NULL &&
 	    task_head_set_contract(&head, old->run->contract, err) < 0)
 		return err->code;

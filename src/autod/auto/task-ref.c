@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+#include "auto-private.h"
 #include "auto.h"
-#include "clock.h"
 #include "emit.h"
 #include "git-freeze.h"
 #include "git.h"
-#include "mem.h"
 #include "persist.h"
-#include "task-ref.h"
 #include "workspace.h"
 
 /* Git keeps commits without a ref for two weeks too. */

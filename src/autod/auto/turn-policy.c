@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "after-landing.h"
+#include "base.h"
 #include "agent.h"
+#include "auto-private.h"
 #include "auto.h"
-#include "buf.h"
 #include "check-book.h"
 #include "child.h"
-#include "clock.h"
 #include "completion-report.h"
+#include "contract.h"
 #include "emit.h"
-#include "errtext.h"
 #include "fleet.h"
 #include "git-facts.h"
 #include "hold.h"
 #include "intake.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 #include "notice.h"
 #include "op-park-task.h"
 #include "outcome.h"
@@ -29,16 +21,13 @@
 #include "person.h"
 #include "salvage.h"
 #include "settings.h"
-#include "spending.h"
 #include "task-run.h"
 #include "task.h"
-#include "text.h"
 #include "transcript.h"
 #include "tree-command.h"
 #include "turn-end.h"
 #include "turn-policy.h"
 #include "turn.h"
-#include "verification.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -50,17 +39,6 @@ op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head);
 static const char error_nudge[] =
     "The last turn ended with an error. Continue the task from where it "
     "stopped; nobody is here to help.";
-
-static void
-note_last_words(struct task *t, const struct agent *agent, const char *words)
-{
-	const struct transcript_parser *parser =
-	    session_transcript(agent->session);
-
-	if (words == NULL && parser != NULL)
-		words = transcript_parser_last_text(parser);
-	xstrset(&t->last_words, words);
-}
 
 void
 turn_policy_reported(struct auto_mode *mode, struct task *t,
@@ -85,10 +63,29 @@ turn_policy_reported(struct auto_mode *mode, struct task *t,
 		.text = text });
 }
 
-/* The report in a message counts unless the tool made one. */
-static void
-read_words(struct auto_mode *mode, struct task *t, struct said *said)
+bool
+turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
+    struct turn_facts *facts)
 {
+	struct auto_mode *mode = arg;
+	const struct settings *settings = mode->core->settings;
+	struct task *t = auto_task(agent);
+	const char *words;
+	const struct transcript_parser *parser;
+	struct said *said;
+
+	if (t == NULL)
+		return false;
+	task_run_turn_ended(t);
+	agent->worker->stalls = 0;
+	mode->core->state.outage_since_unix = 0;
+	words = last_words;
+	parser = session_transcript(agent->session);
+	if (words == NULL && parser != NULL)
+		words = transcript_parser_last_text(parser);
+	xstrset(&t->last_words, words);
+	/* The report in a message counts unless the tool made one. */
+	said = facts->said;
 	said_of_task(t, said);
 	if (said->report != NULL && (t->run == NULL || !t->run->report_by_tool))
 		turn_policy_reported(
@@ -97,23 +94,6 @@ read_words(struct auto_mode *mode, struct task *t, struct said *said)
 	if (task_run_is_child(t) && said->by == SAID_BY_REPORT &&
 	    said->what != SAID_QUESTION)
 		said->what = SAID_NOTHING;
-}
-
-bool
-turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
-    struct turn_facts *facts)
-{
-	struct auto_mode *mode = arg;
-	const struct settings *settings = mode->core->settings;
-	struct task *t = auto_task(agent);
-
-	if (t == NULL)
-		return false;
-	task_run_turn_ended(t);
-	agent->worker->stalls = 0;
-	mode->core->state.outage_since_unix = 0;
-	note_last_words(t, agent, last_words);
-	read_words(mode, t, facts->said);
 	persist_changed(mode->core);
 	facts->driven = true;
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit") &&

@@ -8,8 +8,6 @@
 #ifndef TURN_POLICY_H
 #define TURN_POLICY_H
 
-#include <stdbool.h>
-
 #include "turn.h"
 
 struct agent;

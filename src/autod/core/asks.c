@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "asks.h"
 #include "book-history.h"
-#include "buf.h"
-#include "clock.h"
 #include "core.h"
-#include "json.h"
-#include "mem.h"
+#include "landing-record.h"
 #include "people.h"
 #include "persist.h"
-#include "push-record.h"
 #include "serve.h"
 #include "settings.h"
-#include "strv.h"
 #include "task.h"
-#include "text.h"
 #include "worker.h"
 
 /* Of what a worker works on, in an ask about it. */
@@ -298,26 +289,6 @@ want_goal(const struct look *look, struct json_object *goal)
 }
 
 static void
-want_goals(const struct look *look, struct json_object *digest)
-{
-	struct json_object *goals = NULL;
-	const char *off = json_string_or(digest, "off", NULL);
-
-	if (off != NULL)
-		want(look,
-		    &(struct ask_draft){ .kind = ASK_BLOCKED,
-			.level = ESCALATION_CRITICAL,
-			.key = "goals",
-			.title = "goals are off",
-			.words = off,
-			.command = "llmc doctor" });
-	json_get_array(digest, "", "goals", &goals, NULL);
-	for (size_t i = 0; goals != NULL && i < json_object_array_length(goals);
-	     i++)
-		want_goal(look, json_object_array_get_idx(goals, i));
-}
-
-static void
 want_rest(const struct look *look)
 {
 	const struct core *core = look->core;
@@ -367,17 +338,36 @@ want_rest(const struct look *look)
 			.words = push,
 			.command = "llmc resume" });
 	}
-	if (state->goals != NULL)
-		want_goals(look, state->goals);
+	if (state->goals != NULL) {
+		struct json_object *digest = state->goals;
+		struct json_object *goals = NULL;
+		const char *off = json_string_or(digest, "off", NULL);
+
+		if (off != NULL)
+			want(look,
+			    &(struct ask_draft){ .kind = ASK_BLOCKED,
+				.level = ESCALATION_CRITICAL,
+				.key = "goals",
+				.title = "goals are off",
+				.words = off,
+				.command = "llmc doctor" });
+		json_get_array(digest, "", "goals", &goals, NULL);
+		for (size_t i = 0;
+		     goals != NULL && i < json_object_array_length(goals); i++)
+			want_goal(look, json_object_array_get_idx(goals, i));
+	}
 }
 
-/* Its task is tried again, or asks for itself. */
+/* Its task is tried again, has ended, or asks for itself. */
 static bool
 is_over(const struct state *state, const struct ask *ask)
 {
 	const struct task *t =
 	    ask->task != NULL ? state_task(state, ask->task) : NULL;
 
+	if (ask->kind == ASK_TOLD)
+		return strncmp(ask->key, "oversight/", 10) == 0 &&
+		    (t == NULL || t->step == TASK_PARKED);
 	if (is_of_node(ask))
 		return t != NULL && t->step == TASK_PARKED;
 	if (ask->kind == ASK_QUESTION && strncmp(ask->key, "task/", 5) == 0)
@@ -464,6 +454,8 @@ on_end(void *arg, struct server_call *call, struct json_object *params)
 	struct json_object *result = json_object_new_object();
 
 	json_set_string(result, "ask", id);
+	if (ask != NULL)
+		ask_told(ask, ASK_SEEN, clock_wall_ms());
 	if (ask == NULL) {
 		book_answer_ask(core->book, id, cut, user);
 	} else if (ask->stays) {
@@ -479,8 +471,27 @@ on_end(void *arg, struct server_call *call, struct json_object *params)
 	serve_reply(core, call, result);
 }
 
+static void
+on_seen(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct core *core = arg;
+	struct json_object *names = json_object_object_get(params, "asks");
+
+	for (size_t i = 0; i < json_object_array_length(names); i++) {
+		struct ask *ask = state_ask_named(&core->state,
+		    json_object_get_string(
+			json_object_array_get_idx(names, i)));
+
+		if (ask != NULL && ask_told(ask, ASK_SEEN, clock_wall_ms()))
+			book_put_ask(core->book, ask);
+	}
+	persist_changed(core);
+	serve_reply(core, call, NULL);
+}
+
 void
 asks_register(struct core *core)
 {
 	serve_handle(core, "ask.end", on_end, core);
+	serve_handle(core, "ask.seen", on_seen, core);
 }

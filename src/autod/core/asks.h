@@ -34,7 +34,7 @@ void asks_resolve(struct core *core, const char *key);
 /* Compare those that follow from the state with it. */
 void asks_look(struct core *core);
 
-/* ask.end, and reminders. */
+/* ask.end, ask.seen, and reminders. */
 void asks_register(struct core *core);
 void asks_remind(struct core *core);
 

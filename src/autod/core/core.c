@@ -1,39 +1,28 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "asks.h"
 #include "book-care.h"
 #include "book-history.h"
 #include "book.h"
 #include "client.h"
-#include "clock.h"
 #include "core.h"
-#include "daemon-commands.h"
 #include "emit.h"
-#include "errtext.h"
 #include "event-log.h"
-#include "event-stream.h"
-#include "file.h"
 #include "git.h"
 #include "heartbeat.h"
 #include "id.h"
 #include "landing-branch.h"
 #include "life.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "messages.h"
 #include "people.h"
 #include "persist.h"
 #include "person.h"
 #include "reload.h"
 #include "root-guard.h"
-#include "root-id.h"
+#include "root-mark.h"
 #include "serve.h"
 #include "settings.h"
 #include "sibling.h"
@@ -230,7 +219,6 @@ load_state(struct core *core, struct err *err)
 {
 	cleanup_free char *worktrees = workspace_resolve(core->workspace,
 	    settings_string(core->settings, "repo.worktree_dir"));
-	bool is_first = false;
 	int r;
 
 	if (state_upgrade_is_lost(core->workspace, worktrees, err))
@@ -241,19 +229,14 @@ load_state(struct core *core, struct err *err)
 		    core->book, clock_wall_ms(), &core->state, err);
 	if (r == 0)
 		state_book_know(core->rows, &core->state);
-	else if (r == -ENOENT) {
+	else if (r == -ENOENT)
 		r = first_state(core, worktrees, err);
-		is_first = true;
-	}
 	if (r == 0) {
 		messages_import(core);
 		r = book_commit(core->book, err);
 	}
 	if (r < 0)
 		return r;
-	/* A long history of the version before was in memory. */
-	if (is_first)
-		malloc_trim(0);
 	state_upgrade_move(core->workspace);
 	book_history_imported(core->workspace);
 	messages_imported(core);
@@ -319,28 +302,17 @@ core_new(struct loop *loop, const struct workspace *workspace,
 		return r;
 	}
 	core->stream = event_stream_new(core);
-	daemon_commands_register(core);
+	life_register(core);
 	asks_register(core);
 	*ret_core = core;
 	return 0;
 }
 
-static void
-close_book(struct core *core)
-{
-	struct err err = { 0 };
-
-	if (!core->book_lost || core->evicted)
-		book_close(core->book);
-	else if (book_put_back(core->book, &err) < 0)
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
-}
-
 void
 core_free(struct core *core)
 {
+	struct err err = { 0 };
+
 	if (core == NULL)
 		return;
 	reload_free(core->reload);
@@ -360,7 +332,12 @@ core_free(struct core *core)
 		persist_flush(core, NULL);
 	persist_free(take_ptr(&core->persist));
 	state_book_free(core->rows);
-	close_book(core);
+	if (!core->book_lost || core->evicted)
+		book_close(core->book);
+	else if (book_put_back(core->book, &err) < 0)
+		emit(core,
+		    &(struct event){
+			.kind = EVENT_STATE_UNWRITTEN, .reason = err.msg });
 	emitter_free(core->emitter);
 	state_release(&core->state);
 	settings_free(core->settings);

@@ -12,10 +12,6 @@
 #ifndef CORE_H
 #define CORE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "state.h"
 
 struct book;
@@ -45,7 +41,7 @@ struct core_options {
 	const char *concurrency;
 	const char *task_pool_command;
 	const char *post_accept_command;
-	int overseer; /* the channel to it (fd-channel.h), 0 = none */
+	int overseer; /* the channel to it (relay.h), 0 = none */
 };
 
 /* Callbacks of a floor; each may be NULL. */

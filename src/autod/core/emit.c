@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "mem.h"
 
 struct subscriber {
 	TAILQ_ENTRY(subscriber) entry;

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <unistd.h>
-
-#include "clock.h"
+#include "base.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure-class.h"
 #include "failure.h"
-#include "json.h"
 #include "landing-branch.h"
 #include "life.h"
-#include "mem.h"
 #include "persist.h"
 #include "workspace.h"
 

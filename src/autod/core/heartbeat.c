@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "clock.h"
+#include <fcntl.h>
+
 #include "core.h"
-#include "file.h"
 #include "heartbeat.h"
-#include "json.h"
-#include "log.h"
+#include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "root-guard.h"
 #include "settings.h"
 #include "silence.h"
 #include "task.h"
-#include "text.h"
 #include "worker.h"
 #include "workspace.h"
 
@@ -119,7 +109,7 @@ is_quiet(struct heartbeat *h)
 	h->passes = passes;
 	h->beat_ms = now;
 	if (quiet && !h->quiet)
-		malloc_trim(0);
+		life_rest(h->core);
 	h->quiet = quiet;
 	return quiet;
 }
@@ -152,24 +142,6 @@ is_expected(const struct state *state, const struct worker *w)
 	    (!lands || state->source_repo_dirty_retry_count == 0);
 }
 
-/* For the evidence of a failure: what it was doing. */
-static void
-add_line(struct buf *out, const struct worker *w, int64_t now)
-{
-	buf_addf(out, "%s %s", w->name, worker_status_name(w->status));
-	if (w->task != NULL)
-		buf_addf(out, " task %s", w->task);
-	if (w->since_ms > 0) {
-		buf_adds(out, " since ");
-		text_add_duration(out, (now - w->since_ms) / 1000 * 1000);
-	}
-	if (w->reason != NULL) {
-		buf_adds(out, ": ");
-		text_add_visible(out, w->reason,
-		    text_cut(w->reason, strlen(w->reason), REASON_MAX), false);
-	}
-}
-
 static void
 add_work(const struct core *core, struct json_object *json)
 {
@@ -186,7 +158,22 @@ add_work(const struct core *core, struct json_object *json)
 		if (is_expected(state, w))
 			json_object_array_add(
 			    expected, json_object_new_string(w->name));
-		add_line(&line, w, now);
+		/* For the evidence of a failure: what it was doing. */
+		buf_addf(
+		    &line, "%s %s", w->name, worker_status_name(w->status));
+		if (w->task != NULL)
+			buf_addf(&line, " task %s", w->task);
+		if (w->since_ms > 0) {
+			buf_adds(&line, " since ");
+			text_add_duration(
+			    &line, (now - w->since_ms) / 1000 * 1000);
+		}
+		if (w->reason != NULL) {
+			buf_adds(&line, ": ");
+			text_add_visible(&line, w->reason,
+			    text_cut(w->reason, strlen(w->reason), REASON_MAX),
+			    false);
+		}
 		len += line.len;
 		if (len <= WORKERS_MAX)
 			json_object_array_add(

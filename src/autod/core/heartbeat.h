@@ -7,8 +7,6 @@
 #ifndef HEARTBEAT_H
 #define HEARTBEAT_H
 
-#include <stdint.h>
-
 struct core;
 struct heartbeat;
 

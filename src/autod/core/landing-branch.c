@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "config.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-ask.h"
 #include "git-facts.h"
 #include "landing-branch.h"
-#include "mem.h"
 #include "settings.h"
 #include "workspace.h"
 

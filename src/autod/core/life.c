@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
+#include <malloc.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "asks.h"
-#include "clock.h"
+#include "book.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure.h"
 #include "git.h"
 #include "heartbeat.h"
-#include "json.h"
 #include "life.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "messages.h"
 #include "persist.h"
 #include "procref.h"
 #include "reload.h"
 #include "serve.h"
+#include "server.h"
 #include "settings.h"
 #include "silence.h"
 #include "workspace.h"
@@ -101,6 +97,7 @@ registration_describe_holder(const struct core *core, struct err *err)
 
 #define QUIET_MS 20 /* interval of checks whether everything has ended */
 #define STOP_MS  15000 /* limit for everything to end */
+#define REST_MS  1000 /* after a call */
 
 struct life {
 	struct core *core;
@@ -110,7 +107,7 @@ struct life {
 	const char *complete; /* why the run is over, NULL = it is not */
 	uint64_t patrols;
 	bool keep; /* the sessions, for the next daemon */
-	struct loop_timer *patrol, *deadline, *quiet;
+	struct loop_timer *patrol, *deadline, *quiet, *rest;
 	struct loop_signal *signals[3];
 };
 
@@ -131,6 +128,7 @@ life_free(struct life *life)
 	loop_timer_free(life->patrol);
 	loop_timer_free(life->deadline);
 	loop_timer_free(life->quiet);
+	loop_timer_free(life->rest);
 	for (size_t i = 0; i < nitems(life->signals); i++)
 		loop_signal_free(life->signals[i]);
 	free(life);
@@ -141,6 +139,33 @@ static bool
 all_begun(const struct life *life)
 {
 	return life->begun == life->core->floor_count;
+}
+
+/* --- rest ------------------------------------------------------------- */
+
+void
+life_rest(struct core *core)
+{
+	book_rest(core->book);
+	malloc_trim(0);
+}
+
+static void
+on_rest(void *arg)
+{
+	struct life *life = arg;
+
+	loop_timer_free(take_ptr(&life->rest));
+	life_rest(life->core);
+}
+
+void
+life_rest_soon(struct core *core)
+{
+	struct life *life = core->life;
+
+	if (life->rest == NULL)
+		life->rest = loop_after(core->loop, REST_MS, on_rest, life);
 }
 
 /* --- patrol ----------------------------------------------------------- */
@@ -178,6 +203,7 @@ on_patrol(void *arg)
 	messages_file(life->core);
 	asks_remind(life->core);
 	heartbeat_beat(life->core->heartbeat);
+	life_rest(life->core);
 }
 
 static void
@@ -235,6 +261,7 @@ begin_floor(struct life *life)
 	serve_release(core);
 	start_patrol(life);
 	life_patrol(core);
+	life_rest_soon(core);
 }
 
 void
@@ -398,8 +425,10 @@ life_stop(struct core *core, const char *reason, bool now)
 	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_check, life);
 }
 
-void
-life_hand_over(struct core *core, const char *reason)
+/* Stop as if it were killed, but between two writes and with no git running:
+ * the sessions go on, and the next daemon takes them over. */
+static void
+hand_over(struct core *core, const char *reason)
 {
 	struct life *life = core->life;
 
@@ -434,4 +463,69 @@ life_is_overseen(const struct core *core)
 	    workspace_path(core->workspace, "overseer.lock");
 
 	return lock_is_held(lock) == 1;
+}
+
+/* --- methods ---------------------------------------------------------- */
+
+static void
+on_info(void *arg, struct server_call *call, struct json_object *params)
+{
+	const struct core *core = arg;
+	struct json_object *result = json_object_new_object();
+
+	(void)params;
+	json_set_string(result, "version", LLMC_VERSION);
+	json_set_int(result, "pid", getpid());
+	json_set_string(result, "instance_id", core->instance);
+	json_set_int(result, "lag_ms", loop_lag_ms(core->loop));
+	json_set_int(result, "turns", (int64_t)loop_passes(core->loop));
+	json_set_int(result, "workers", (int64_t)core->state.count);
+	json_set_bool(result, "auto", core->options->auto_mode);
+	server_reply(call, result);
+}
+
+static void
+on_state(void *arg, struct server_call *call, struct json_object *params)
+{
+	const struct core *core = arg;
+
+	(void)params;
+	server_reply(call, state_to_json(&core->state));
+}
+
+static void
+on_asked_reload(const struct err *err, void *arg)
+{
+	if (err != NULL)
+		serve_refuse(arg, API_FAILED, "%s", err->msg);
+	else
+		server_reply(arg, NULL);
+}
+
+static void
+on_reload(void *arg, struct server_call *call, struct json_object *params)
+{
+	(void)params;
+	reload_begin(arg, on_asked_reload, call);
+}
+
+static void
+on_stop(void *arg, struct server_call *call, struct json_object *params)
+{
+	server_reply(call, json_object_new_int64(getpid()));
+	if (json_bool_or(params, "keep", false)) {
+		hand_over(arg, "another daemon takes over");
+		return;
+	}
+	life_complete(
+	    arg, "stopped with llmc down", json_bool_or(params, "now", false));
+}
+
+void
+life_register(struct core *core)
+{
+	serve_handle(core, "daemon.info", on_info, core);
+	serve_handle(core, "state.get", on_state, core);
+	serve_handle(core, "daemon.reload", on_reload, core);
+	serve_handle(core, "daemon.stop", on_stop, core);
 }

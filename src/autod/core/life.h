@@ -7,9 +7,6 @@
 #ifndef LIFE_H
 #define LIFE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct core;
 struct err;
 struct life;
@@ -19,6 +16,9 @@ struct life;
 int registration_describe_holder(const struct core *core, struct err *err);
 struct life *life_new(struct core *core);
 void life_free(struct life *life);
+
+/* The methods for the daemon itself: info, state, reload, stop. */
+void life_register(struct core *core);
 
 /* Listen, register, begin the lowest floor. */
 int life_begin(struct core *core, struct err *err);
@@ -40,15 +40,16 @@ void life_stop(struct core *core, const char *reason, bool now);
  * because of it. The reason is kept in ended.json. */
 void life_complete(struct core *core, const char *reason, bool now);
 
-/* Stop as if it were killed, but between two writes and with no git running:
- * the sessions go on, and the next daemon takes them over. */
-void life_hand_over(struct core *core, const char *reason);
-
 /* Was life_complete() called? */
 bool life_is_complete(const struct core *core);
 
 /* Does an overseer run now? */
 bool life_is_overseen(const struct core *core);
+
+/* What the work until now needed goes back to the kernel: call it when little
+ * is going on. And a moment after a call, which may have needed much. */
+void life_rest(struct core *core);
+void life_rest_soon(struct core *core);
 
 /* Read the settings again, after a signal or a change of the file. */
 void life_reload(struct core *core);

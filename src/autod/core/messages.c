@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "asks.h"
 #include "book-history.h"
 #include "book.h"
-#include "clock.h"
 #include "core.h"
-#include "file.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "messages.h"
 #include "moment.h"
 #include "people.h"
@@ -22,7 +15,6 @@
 #include "request.h"
 #include "message-spool.h"
 #include "state-upgrade.h"
-#include "strv.h"
 #include "workspace.h"
 
 /* --- the book ----------------------------------------------------------- */
@@ -33,36 +25,34 @@ is_same(const char *a, const char *b)
 	return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* A channel has taken it: the asks that it is about were told. */
-static void
-note_told(struct core *core, const struct message *m)
-{
-	for (size_t i = 0; i < core->state.ask_count; i++) {
-		struct ask *ask = core->state.asks[i];
-
-		if (ask->told_ms > 0 || ask->created_ms > m->at_ms ||
-		    !(is_same(ask->key, m->event) ||
-			is_same(ask->task, m->task) ||
-			(ask->task == NULL &&
-			    is_same(ask->worker, m->worker)) ||
-			(ask->node != NULL && is_same(ask->node, m->node) &&
-			    is_same(ask->goal, m->goal))))
-			continue;
-		ask->told_ms = clock_wall_ms();
-		book_put_ask(core->book, ask);
-	}
-}
-
 static void
 save(const struct message *message, void *arg)
 {
 	struct core *core = arg;
+	const char *by = message_sent_by(message);
 
 	if (core->book == NULL)
 		return;
 	book_put_message(core->book, message);
-	if (message_was_sent(message))
-		note_told(core, message);
+	if (by != NULL) {
+		/* A channel has taken it: the asks that it is about were
+		 * told. */
+		for (size_t i = 0; i < core->state.ask_count; i++) {
+			struct ask *ask = core->state.asks[i];
+
+			if (ask->created_ms > message->at_ms ||
+			    !(is_same(ask->key, message->event) ||
+				is_same(ask->task, message->task) ||
+				(ask->task == NULL &&
+				    is_same(ask->worker, message->worker)) ||
+				(ask->node != NULL &&
+				    is_same(ask->node, message->node) &&
+				    is_same(ask->goal, message->goal))))
+				continue;
+			if (ask_told(ask, by, clock_wall_ms()))
+				book_put_ask(core->book, ask);
+		}
+	}
 }
 
 /* Without a book it is sent all the same. */
@@ -143,7 +133,8 @@ open_ask(struct core *core, const struct message *m)
 	if (ask == NULL)
 		return;
 	ask->created_ms = ask->said_ms = m->at_ms;
-	ask->told_ms = message_was_sent(m) ? m->at_ms : 0;
+	if (message_sent_by(m) != NULL)
+		ask_told(ask, message_sent_by(m), m->at_ms);
 	book_put_ask(core->book, ask);
 }
 

@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 #include <sys/stat.h>
 
 #include "asks.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure.h"
-#include "file.h"
 #include "heartbeat.h"
 #include "identity.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "root-guard.h"
-#include "root-id.h"
+#include "root-mark.h"
 #include "state-book.h"
 #include "workspace.h"
 
@@ -70,7 +64,7 @@ struct persist {
 };
 
 static void
-commit_again(void *arg)
+commit_soon(void *arg)
 {
 	struct persist *p = arg;
 
@@ -102,7 +96,7 @@ commit_failed(struct persist *p, const struct err *err)
 		p->busy_ms = clock_mono_ms();
 	if (err->code == -EAGAIN && !p->outage &&
 	    clock_mono_ms() - p->busy_ms < BUSY_LONG_MS) {
-		p->retry = loop_after(p->core->loop, BUSY_MS, commit_again, p);
+		p->retry = loop_after(p->core->loop, BUSY_MS, commit_soon, p);
 		return;
 	}
 	p->why = *err;
@@ -116,7 +110,7 @@ commit_failed(struct persist *p, const struct err *err)
 	emit(p->core,
 	    &(struct event){
 		.kind = EVENT_STATE_UNWRITTEN, .reason = err->msg });
-	p->retry = loop_after(p->core->loop, RETRY_MS, commit_again, p);
+	p->retry = loop_after(p->core->loop, RETRY_MS, commit_soon, p);
 }
 
 static void
@@ -226,33 +220,6 @@ save(struct persist *p, struct err *err)
 	return gate(p, true, err);
 }
 
-static void
-commit(struct persist *p)
-{
-	struct err err = { 0 };
-	int r;
-
-	if (!root_guard_holds(p->core)) {
-		/* Nothing can be saved any more. What waits for that is run
-		 * when all is being stopped, to end with it. */
-		if (!p->core->stopping)
-			return;
-	} else {
-		check_book(p);
-		r = save(p, &err);
-		if (r < 0 && r != -EINPROGRESS)
-			commit_failed(p, &err);
-		if (r < 0)
-			return;
-	}
-	p->dirty = false;
-	commit_works(p);
-	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
-	run_effects(p);
-	if (p->dirty || !TAILQ_EMPTY(&p->waiting))
-		loop_call_request(p->call);
-}
-
 static bool
 has_changes(const struct persist *p)
 {
@@ -272,19 +239,32 @@ on_pass_end(void *arg)
 	if (p->before_fn != NULL)
 		p->before_fn(p->before_arg);
 	if (has_changes(p)) {
-		commit(p);
+		struct err err = { 0 };
+		int r;
+
+		if (!root_guard_holds(p->core)) {
+			/* Nothing can be saved any more. What waits for that is
+			 * run when all is being stopped, to end with it. */
+			if (!p->core->stopping)
+				return;
+		} else {
+			check_book(p);
+			r = save(p, &err);
+			if (r < 0 && r != -EINPROGRESS)
+				commit_failed(p, &err);
+			if (r < 0)
+				return;
+		}
+		p->dirty = false;
+		commit_works(p);
+		TAILQ_CONCAT(&p->covered, &p->waiting, entry);
+		run_effects(p);
+		if (p->dirty || !TAILQ_EMPTY(&p->waiting))
+			loop_call_request(p->call);
 		return;
 	}
 	TAILQ_CONCAT(&p->covered, &p->waiting, entry);
 	run_effects(p);
-}
-
-static void
-on_dirty(void *arg)
-{
-	struct persist *p = arg;
-
-	loop_call_request(p->call);
 }
 
 struct persist *
@@ -315,7 +295,7 @@ persist_begin(struct core *core)
 		p->dev = st.st_dev;
 		p->ino = st.st_ino;
 	}
-	book_on_dirty(core->book, on_dirty, p);
+	book_on_dirty(core->book, commit_soon, p);
 }
 
 static void
@@ -354,9 +334,11 @@ persist_free(struct persist *p)
 	free(p);
 }
 
-static void
-mark(struct persist *p)
+void
+persist_note(struct core *core)
 {
+	struct persist *p = core->persist;
+
 	p->dirty = true;
 	if (p->changed_fn != NULL)
 		p->changed_fn(p->changed_arg);
@@ -365,7 +347,7 @@ mark(struct persist *p)
 void
 persist_changed(struct core *core)
 {
-	mark(core->persist);
+	persist_note(core);
 	loop_call_request(core->persist->call);
 }
 
@@ -404,12 +386,6 @@ persist_keeps(struct core *core)
 		return true;
 	p->dropped++;
 	return false;
-}
-
-void
-persist_note(struct core *core)
-{
-	mark(core->persist);
 }
 
 void

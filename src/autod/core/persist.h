@@ -12,8 +12,6 @@
 #ifndef PERSIST_H
 #define PERSIST_H
 
-#include <stdbool.h>
-
 struct core;
 struct err;
 struct persist;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "asks.h"
 #include "book-history.h"
-#include "buf.h"
 #include "core.h"
 #include "emit.h"
 #include "lock.h"
-#include "mem.h"
 #include "people.h"
 #include "person.h"
 #include "worker.h"
@@ -53,6 +50,16 @@ static const struct {
 	{ NOTICE_OUTAGE, ASK_TOLD, "outage" },
 };
 
+/* Events after which what was told is over. */
+static const struct {
+	enum event_kind kind;
+	const char *key;
+} ended_by[] = {
+	{ EVENT_STORE_WRITTEN, "state" },
+	{ EVENT_BRANCH_CHOSEN, "branch-told" },
+	{ EVENT_LANDED, "branch-told" },
+};
+
 static void
 open_ask(struct core *core, const struct notice *n)
 {
@@ -63,7 +70,9 @@ open_ask(struct core *core, const struct notice *n)
 
 	while (i < nitems(opens) && opens[i].class != n->class)
 		i++;
-	if (i == nitems(opens) || core->book == NULL)
+	if (i == nitems(opens) || core->book == NULL ||
+	    (n->class == NOTICE_BRANCH &&
+		core->state.landings.red_told != NULL)) /* asks.c has it */
 		return;
 	escalation_of_notice(n, &signature, &what);
 	key = n->task != NULL ? xasprintf("%s/%s", opens[i].about, n->task) :
@@ -118,15 +127,6 @@ person_escalate(
 			.stays = true });
 	if (core->people != NULL && core->settings != NULL)
 		people_escalate(core->people, core->settings, what, class);
-}
-
-/* The sentence of the event, and its reason if that is not part of it. */
-static void
-add_why(const struct event *event, struct buf *out)
-{
-	event_text(event, out);
-	if (event->reason != NULL && strstr(out->data, event->reason) == NULL)
-		buf_addf(out, ": %s", event->reason);
 }
 
 /* Events of plans that only a person can go on from, and those after which
@@ -195,12 +195,15 @@ on_event(const struct event *event, void *arg)
 	cleanup_buf struct buf why = BUF_INIT;
 
 	follow_plan(core, event);
-	if (event->kind == EVENT_STORE_WRITTEN)
-		asks_resolve(core, "state");
+	for (size_t i = 0; i < nitems(ended_by); i++)
+		if (event->kind == ended_by[i].kind)
+			asks_resolve(core, ended_by[i].key);
 	if (row->notice == NOTICE_NONE ||
 	    (row->by_hand && is_auto(core, event->worker)))
 		return;
-	add_why(event, &why);
+	event_text(event, &why);
+	if (event->reason != NULL && strstr(why.data, event->reason) == NULL)
+		buf_addf(&why, ": %s", event->reason);
 	person_tell(core,
 	    &(struct notice){ .class = row->notice,
 		.id = event->receipt,

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "buf.h"
+#include "base.h"
 #include "config.h"
 #include "core.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "people.h"
 #include "reload.h"
 #include "settings.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "core.h"
 #include "failure.h"
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "root-guard.h"
 #include "watch.h"
 #include "workspace.h"

@@ -14,8 +14,6 @@
 #ifndef ROOT_GUARD_H
 #define ROOT_GUARD_H
 
-#include <stdbool.h>
-
 struct core;
 
 /* Watch the lock; not for a oneshot. Ends with core->root_watch and

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
-#include "ancestry.h"
 #include "api.h"
-#include "buf.h"
 #include "caller.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "hook-event.h"
 #include "identity.h"
-#include "json.h"
-#include "log.h"
+#include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "root-guard.h"
 #include "rpc.h"
@@ -29,21 +22,52 @@
 #include "watch.h"
 #include "worker.h"
 
-struct door;
-
-static void door_free(struct door *door);
-
-#define AGAIN_MS 1000
+#define AGAIN_MS    1000
+#define METHODS_MAX 128
 
 struct door {
 	struct core *core;
 	char *worker; /* NULL = the people's */
 	char *path;
 	struct server *server;
-	struct identity_files *files;
 	struct watch *watch; /* of its file */
 	struct loop_timer *again;
 };
+
+struct handler {
+	const struct api_method *method;
+	serve_fn *fn;
+	void *arg;
+};
+
+/* A call that arrived while the floors begin. */
+struct held {
+	TAILQ_ENTRY(held) entry;
+	const struct handler *handler;
+	struct server_call *call;
+	struct json_object *params;
+	char *worker; /* whose own session it is; NULL = none */
+};
+
+TAILQ_HEAD(held_calls, held);
+
+struct serve {
+	struct core *core;
+	struct door *people; /* NULL = it does not listen */
+	struct door **doors; /* one for each worker */
+	size_t door_count;
+	struct identity_files files; /* read to know who calls the people's */
+	bool holding;
+	struct held_calls held;
+	struct handler handlers[METHODS_MAX];
+	size_t count;
+	serve_gate_fn *gate;
+	void *gate_arg;
+};
+
+static void door_free(struct door *door);
+
+/* --- a socket --------------------------------------------------------- */
 
 static int
 make_place(const struct door *door, struct err *err)
@@ -97,7 +121,6 @@ door_new(struct core *core, const char *worker, server_fn *fn,
 	int r;
 
 	door->core = core;
-	door->files = xcalloc(1, sizeof *door->files);
 	door->worker = worker != NULL ? xstrdup(worker) : NULL;
 	door->path = worker != NULL ? run_dir_socket(core->workspace, worker) :
 				      xstrdup(core->socket);
@@ -127,31 +150,9 @@ door_free(struct door *door)
 	watch_free(door->watch);
 	loop_timer_free(door->again);
 	server_free(door->server);
-	identity_files_release(door->files);
-	free(door->files);
 	free(door->worker);
 	free(door->path);
 	free(door);
-}
-
-static struct core *
-door_core(const struct door *door)
-{
-	return door->core;
-}
-
-/* NULL = the people's. */
-static const char *
-door_worker(const struct door *door)
-{
-	return door->worker;
-}
-
-/* What was read to know who calls. */
-static struct identity_files *
-door_files(const struct door *door)
-{
-	return door->files;
 }
 
 /* At a worker's socket it does not matter which other session it is. */
@@ -159,7 +160,7 @@ static int
 find(
     const struct door *door, const struct server_peer *peer, char **ret_session)
 {
-	const struct core *core = door_core(door);
+	const struct core *core = door->core;
 	struct identity_panes panes = { 0 };
 	int r;
 
@@ -168,22 +169,13 @@ find(
 	for (size_t i = 0; i < core->state.count; i++)
 		identity_add(&panes, core->state.workers[i]->name,
 		    core->state.workers[i]->session.pane);
-	if (door_worker(door) == NULL)
-		identity_add_repair(&panes, core->workspace, door_files(door));
+	if (door->worker == NULL)
+		identity_add_repair(
+		    &panes, core->workspace, &core->serve->files);
 	r = identity_find(ANCESTRY_PROC, core->workspace, &panes, peer->pid,
 	    peer->pidfd, ret_session);
 	identity_release(&panes);
 	return r;
-}
-
-static bool
-is_life(const struct api_method *method, struct json_object *params)
-{
-	struct hook_event event;
-
-	return (method->flags & API_OWN) &&
-	    hook_event_read(params, &event, NULL) == 0 &&
-	    hook_kind_is_life(event.kind);
 }
 
 /* Whatever the call says. */
@@ -207,8 +199,8 @@ caller_find_check(const struct door *door, struct server_call *call,
 {
 	cleanup_free char *session = NULL;
 	const char *worker;
-	const struct core *core = door_core(door);
-	struct caller caller = { .door = door_worker(door) };
+	const struct core *core = door->core;
+	struct caller caller = { .door = door->worker };
 	struct server_peer peer;
 
 	*ret_worker = NULL;
@@ -230,41 +222,9 @@ caller_find_check(const struct door *door, struct server_call *call,
 	if (worker != NULL)
 		*ret_worker = xstrdup(worker);
 	return caller_check(&caller, method,
-	    json_string_or(params, "worker", NULL), is_life(method, params),
-	    err);
+	    json_string_or(params, "worker", NULL),
+	    (method->flags & API_OWN) && hook_event_is_life(params), err);
 }
-
-#define METHODS_MAX 128
-
-struct handler {
-	const struct api_method *method;
-	serve_fn *fn;
-	void *arg;
-};
-
-/* A call that arrived while the floors begin. */
-struct held {
-	TAILQ_ENTRY(held) entry;
-	const struct handler *handler;
-	struct server_call *call;
-	struct json_object *params;
-	char *worker; /* whose own session it is; NULL = none */
-};
-
-TAILQ_HEAD(held_calls, held);
-
-struct serve {
-	struct core *core;
-	struct door *people; /* NULL = it does not listen */
-	struct door **doors; /* one for each worker */
-	size_t door_count;
-	bool holding;
-	struct held_calls held;
-	struct handler handlers[METHODS_MAX];
-	size_t count;
-	serve_gate_fn *gate;
-	void *gate_arg;
-};
 
 struct serve *
 serve_new(struct core *core)
@@ -300,6 +260,7 @@ serve_free(struct serve *serve)
 		door_free(serve->doors[--serve->door_count]);
 	free(serve->doors);
 	door_free(serve->people);
+	identity_files_release(&serve->files);
 	free(serve);
 }
 
@@ -394,12 +355,12 @@ name_speaker(const struct door *door, struct json_object *params)
 	if (!json_object_is_type(params, json_type_object))
 		return;
 	json_object_object_del(params, "worker");
-	if (door_worker(door) == NULL)
+	if (door->worker == NULL)
 		return;
-	json_set_string(params, "worker", door_worker(door));
+	json_set_string(params, "worker", door->worker);
 	given = json_string_or(params, "call", NULL);
 	if (given != NULL) {
-		call = xasprintf("%s/%s", door_worker(door), given);
+		call = xasprintf("%s/%s", door->worker, given);
 		json_set_string(params, "call", call);
 	}
 }
@@ -409,12 +370,15 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
     void *arg)
 {
 	const struct door *door = arg;
-	struct serve *serve = door_core(door)->serve;
+	struct serve *serve = door->core->serve;
 	const struct handler *handler = find_handler(serve, name);
 	cleanup_json struct json_object *empty = json_object_new_object();
 	cleanup_free char *worker = NULL;
 	struct err err = { 0 };
 
+	/* Now: the handler may close the door. */
+	if (door->worker == NULL)
+		life_rest_soon(serve->core);
 	if (params == NULL)
 		params = empty;
 	if (handler != NULL && (handler->method->flags & API_TOOL))
@@ -466,7 +430,7 @@ static struct door **
 find_door(struct serve *serve, const char *worker)
 {
 	for (size_t i = 0; i < serve->door_count; i++)
-		if (strcmp(door_worker(serve->doors[i]), worker) == 0)
+		if (strcmp(serve->doors[i]->worker, worker) == 0)
 			return &serve->doors[i];
 	return NULL;
 }

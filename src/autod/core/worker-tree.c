@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
+#include "base.h"
+
 #include <sys/stat.h>
 
 #include "box.h"
 #include "core.h"
-#include "file.h"
 #include "git.h"
-#include "mem.h"
 #include "worker-tree.h"
 #include "worker.h"
 

@@ -5,8 +5,6 @@
 #ifndef WORKER_TREE_H
 #define WORKER_TREE_H
 
-#include <stdbool.h>
-
 struct err;
 struct git_home;
 struct worker;

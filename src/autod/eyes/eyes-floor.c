@@ -1,40 +1,30 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "auto.h"
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "core.h"
 #include "counters.h"
 #include "emit.h"
-#include "errtext.h"
 #include "eyes-floor.h"
 #include "eyes-history.h"
 #include "eyes-report.h"
 #include "eyes-spans.h"
 #include "eyes-stream.h"
-#include "fd-channel.h"
 #include "heartbeat.h"
 #include "http-request.h"
 #include "http-server.h"
-#include "json.h"
 #include "life.h"
-#include "log.h"
 #include "loop.h"
-#include "loopback.h"
-#include "mem.h"
 #include "metrics-state.h"
 #include "metrics-text.h"
 #include "page-assets.h"
 #include "persist.h"
-#include "process-facts.h"
+#include "proctree.h"
+#include "relay.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
@@ -42,16 +32,13 @@
 #include "task.h"
 #include "team-floor.h"
 #include "view-doc.h"
-#include "view-files.h"
 #include "view-row.h"
 #include "view-state.h"
 #include "web-files.h"
-#include "web-rules.h"
 #include "work-span.h"
 #include "workspace.h"
 
-static void eyes_counters_register(struct eyes_floor *eyes);
-static void eyes_counters_end(struct eyes_floor *eyes);
+/* --- the last events ---------------------------------------------------- */
 
 struct eyes_events {
 	struct eyes_floor *eyes;
@@ -124,17 +111,17 @@ eyes_events_list(struct eyes_events *e)
 	return list;
 }
 
+void
+eyes_events_forget(struct eyes_events *e)
+{
+	json_object_put(take_ptr(&e->list));
+}
+
 #define EYES_REPORT_PAGE_KEPT_MS     5000
 #define EYES_REPORT_PAGE_DEADLINE_MS 60000
 #define EYES_REPORT_PAGE_ASKERS_MAX  32
 #define EYES_REPORT_PAGE_BYTES_MAX   (8 * 1024 * 1024)
 #define EYES_WEB_BEAT_MS             15000
-
-struct eyes_web;
-
-static void eyes_web_settle(struct eyes_web *web);
-static struct eyes_web *eyes_web_new(struct eyes_floor *eyes);
-static void eyes_web_free(struct eyes_web *web);
 
 /*
  * A counter must never go back, not even if this daemon is killed now: so what
@@ -172,99 +159,6 @@ metrics_on_get(void *arg, struct server_call *call, struct json_object *params)
 	eyes_metrics_text(eyes, &text);
 	json_set_string(result, "text", text.data);
 	serve_reply(eyes->core, call, result);
-}
-
-static void
-eyes_metrics_register(struct eyes_floor *eyes)
-{
-	serve_handle(eyes->core, "metrics.get", metrics_on_get, eyes);
-}
-
-static void
-floor_begin(void *self)
-{
-	struct eyes_floor *eyes = self;
-
-	eyes_spans_begin(eyes->spans);
-	eyes_history_begin(eyes->history);
-	eyes_web_settle(eyes->web);
-	eyes_report_begin(eyes->report);
-	life_floor_begun(eyes->core);
-}
-
-static void
-floor_patrol(void *self, bool all)
-{
-	struct eyes_floor *eyes = self;
-
-	(void)all;
-	eyes_spans_patrol(eyes->spans);
-	eyes_history_patrol(eyes->history);
-	eyes_web_settle(eyes->web);
-	eyes_report_patrol(eyes->report);
-}
-
-static void
-floor_close(void *self, bool now)
-{
-	struct eyes_floor *eyes = self;
-
-	(void)now;
-	eyes_spans_close(eyes->spans);
-	eyes_report_close(eyes->report);
-}
-
-struct eyes_floor *
-eyes_floor_new(struct team_floor *team, struct oversight_floor *oversight)
-{
-	struct eyes_floor *eyes = xcalloc(1, sizeof *eyes);
-
-	eyes->core = team->core;
-	eyes->fleet = team->fleet;
-	eyes->landings = team->mode->landings;
-	eyes->mode = team->mode;
-	eyes->plan = team->plan;
-	eyes->team = team;
-	eyes->oversight = oversight;
-	eyes->floor = (struct core_floor){
-		.self = eyes,
-		.begin = floor_begin,
-		.patrol = floor_patrol,
-		.close = floor_close,
-	};
-	eyes->started_ms = clock_wall_ms();
-	core_add_floor(eyes->core, &eyes->floor);
-	eyes->events = eyes_events_new(eyes);
-	eyes->files = view_files_new(eyes->core->workspace);
-	eyes->history = eyes_history_new(eyes);
-	eyes->kept = view_kept_new();
-	eyes->todo = source_todo_new();
-	eyes_counters_register(eyes);
-	eyes_metrics_register(eyes);
-	eyes->spans = eyes_spans_new(eyes);
-	eyes->stream = eyes_stream_new(eyes);
-	eyes->web = eyes_web_new(eyes);
-	eyes->report = eyes_report_new(eyes);
-	return eyes;
-}
-
-void
-eyes_floor_free(struct eyes_floor *eyes)
-{
-	if (eyes == NULL)
-		return;
-	eyes_report_free(eyes->report);
-	eyes_web_free(eyes->web);
-	eyes_stream_free(eyes->stream);
-	eyes_spans_free(eyes->spans);
-	eyes_counters_end(eyes);
-	eyes_goals_release(&eyes->goals);
-	view_kept_free(eyes->kept);
-	source_todo_free(eyes->todo);
-	view_files_free(eyes->files);
-	eyes_history_free(eyes->history);
-	eyes_events_free(eyes->events);
-	free(eyes);
 }
 
 struct eyes_report_page {
@@ -316,28 +210,6 @@ on_made(const struct child_result *result, void *arg)
 	answer_all(page);
 }
 
-static void
-make(struct eyes_report_page *page)
-{
-	const struct core *core = page->eyes->core;
-	const char *const argv[] = { core->llmc, "--root",
-		core->workspace->root, "report", "--json", NULL };
-	const struct child_spec spec = {
-		.argv = argv,
-		.cwd = core->workspace->root,
-		.deadline_ms = EYES_REPORT_PAGE_DEADLINE_MS,
-		.output_max = EYES_REPORT_PAGE_BYTES_MAX,
-	};
-	struct err err = { 0 };
-
-	buf_release(&page->last);
-	if (child_spawn(core->loop, &spec, on_made, page, &page->child, &err) ==
-	    0)
-		return;
-	log_info("llmc report for the page: %s", err.msg);
-	answer_all(page);
-}
-
 /* Answers now or later. */
 static void
 eyes_report_page_serve(
@@ -353,17 +225,25 @@ eyes_report_page_serve(
 		return;
 	}
 	page->askers[page->asker_count++] = exchange;
-	if (page->child == NULL)
-		make(page);
-}
+	if (page->child == NULL) {
+		const struct core *core = page->eyes->core;
+		const char *const argv[] = { core->llmc, "--root",
+			core->workspace->root, "report", "--json", NULL };
+		const struct child_spec spec = {
+			.argv = argv,
+			.cwd = core->workspace->root,
+			.deadline_ms = EYES_REPORT_PAGE_DEADLINE_MS,
+			.output_max = EYES_REPORT_PAGE_BYTES_MAX,
+		};
+		struct err err = { 0 };
 
-static struct eyes_report_page *
-eyes_report_page_new(struct eyes_floor *eyes)
-{
-	struct eyes_report_page *page = xcalloc(1, sizeof *page);
-
-	page->eyes = eyes;
-	return page;
+		buf_release(&page->last);
+		if (child_spawn(core->loop, &spec, on_made, page, &page->child,
+			&err) == 0)
+			return;
+		log_info("llmc report for the page: %s", err.msg);
+		answer_all(page);
+	}
 }
 
 /* Ends the exchanges that wait. */
@@ -588,23 +468,6 @@ web_close(struct eyes_web *web)
 	http_server_free(take_ptr(&web->server));
 }
 
-/* The overseer keeps the listener, and its token, for the next daemon. */
-static void
-web_tell_overseer(struct eyes_web *web)
-{
-	int channel = web->eyes->core->options->overseer;
-	char text[FD_CHANNEL_TEXT_SIZE] = WEB_DROP;
-	int fd = -1;
-
-	if (!web->untold || channel == 0)
-		return;
-	if (web->server != NULL) {
-		snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
-		fd = http_server_listener(web->server);
-	}
-	web->untold = fd_channel_send(channel, text, fd) == -EAGAIN;
-}
-
 /* Takes the listener. A token lives as long as its listener. */
 static int
 web_serve(
@@ -711,6 +574,9 @@ eyes_web_settle(struct eyes_web *web)
 	const struct settings *settings = web->eyes->core->settings;
 	bool enabled = settings_bool(settings, "web.enabled");
 	unsigned port = (unsigned)settings_int(settings, "web.port");
+	int channel;
+	char text[FD_CHANNEL_TEXT_SIZE] = WEB_DROP;
+	int fd = -1;
 
 	if (web->eyes->core->options->oneshot)
 		return;
@@ -722,7 +588,16 @@ eyes_web_settle(struct eyes_web *web)
 	    (port != 0 && port != http_server_port(web->server))) {
 		web_try(web, port);
 	}
-	web_tell_overseer(web);
+	/* The overseer keeps the listener, and its token, for the next
+	 * daemon. */
+	channel = web->eyes->core->options->overseer;
+	if (!web->untold || channel == 0)
+		return;
+	if (web->server != NULL) {
+		snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
+		fd = http_server_listener(web->server);
+	}
+	web->untold = fd_channel_send(channel, text, fd) == -EAGAIN;
 }
 
 unsigned
@@ -766,7 +641,8 @@ eyes_web_new(struct eyes_floor *eyes)
 	web->eyes = eyes;
 	LIST_INIT(&web->visitors);
 	LIST_INIT(&web->scrapes);
-	web->report = eyes_report_page_new(eyes);
+	web->report = xcalloc(1, sizeof *web->report);
+	web->report->eyes = eyes;
 	serve_handle(eyes->core, "web.get", web_on_get, web);
 	emit_subscribe(eyes->core, floor_on_event, web);
 	return web;
@@ -786,6 +662,8 @@ eyes_web_free(struct eyes_web *web)
 	free(web->reason);
 	free(web);
 }
+
+/* --- what is counted --------------------------------------------------- */
 
 static void
 count_task(struct state *state, const struct event *event)
@@ -819,22 +697,99 @@ counters_on_event(const struct event *event, void *arg)
 	persist_note(eyes->core);
 }
 
-static void
-eyes_counters_register(struct eyes_floor *eyes)
-{
-	emit_subscribe(eyes->core, counters_on_event, eyes);
-}
-
-static void
-eyes_counters_end(struct eyes_floor *eyes)
-{
-	emit_unsubscribe(eyes->core, counters_on_event, eyes);
-}
-
 void
 eyes_counters_span(struct eyes_floor *eyes, const struct work_span *span)
 {
 	counters_work(&eyes->core->state.counters, work_use_words[span->use],
 	    span->to_ms - span->from_ms);
 	persist_note(eyes->core);
+}
+
+/* --- the floor ------------------------------------------------------- */
+
+static void
+floor_begin(void *self)
+{
+	struct eyes_floor *eyes = self;
+
+	eyes_spans_begin(eyes->spans);
+	eyes_web_settle(eyes->web);
+	eyes_report_begin(eyes->report);
+	life_floor_begun(eyes->core);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	struct eyes_floor *eyes = self;
+
+	(void)all;
+	eyes_spans_patrol(eyes->spans);
+	eyes_stream_patrol(eyes->stream);
+	eyes_history_patrol(eyes->history);
+	eyes_web_settle(eyes->web);
+	eyes_report_patrol(eyes->report);
+}
+
+static void
+floor_close(void *self, bool now)
+{
+	struct eyes_floor *eyes = self;
+
+	(void)now;
+	eyes_spans_close(eyes->spans);
+	eyes_report_close(eyes->report);
+}
+
+struct eyes_floor *
+eyes_floor_new(struct team_floor *team, struct oversight_floor *oversight)
+{
+	struct eyes_floor *eyes = xcalloc(1, sizeof *eyes);
+
+	eyes->core = team->core;
+	eyes->fleet = team->fleet;
+	eyes->landings = team->mode->landings;
+	eyes->mode = team->mode;
+	eyes->plan = team->plan;
+	eyes->team = team;
+	eyes->oversight = oversight;
+	eyes->floor = (struct core_floor){
+		.self = eyes,
+		.begin = floor_begin,
+		.patrol = floor_patrol,
+		.close = floor_close,
+	};
+	eyes->started_ms = clock_wall_ms();
+	core_add_floor(eyes->core, &eyes->floor);
+	eyes->events = eyes_events_new(eyes);
+	eyes->files = view_files_new(eyes->core->workspace);
+	eyes->history = eyes_history_new(eyes);
+	eyes->kept = view_kept_new();
+	eyes->todo = source_todo_new();
+	emit_subscribe(eyes->core, counters_on_event, eyes);
+	serve_handle(eyes->core, "metrics.get", metrics_on_get, eyes);
+	eyes->spans = eyes_spans_new(eyes);
+	eyes->stream = eyes_stream_new(eyes);
+	eyes->web = eyes_web_new(eyes);
+	eyes->report = eyes_report_new(eyes);
+	return eyes;
+}
+
+void
+eyes_floor_free(struct eyes_floor *eyes)
+{
+	if (eyes == NULL)
+		return;
+	eyes_report_free(eyes->report);
+	eyes_web_free(eyes->web);
+	eyes_stream_free(eyes->stream);
+	eyes_spans_free(eyes->spans);
+	emit_unsubscribe(eyes->core, counters_on_event, eyes);
+	eyes_goals_release(&eyes->goals);
+	view_kept_free(eyes->kept);
+	source_todo_free(eyes->todo);
+	view_files_free(eyes->files);
+	eyes_history_free(eyes->history);
+	eyes_events_free(eyes->events);
+	free(eyes);
 }

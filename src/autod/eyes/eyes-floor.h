@@ -42,6 +42,8 @@ struct work_span;
 /* The list, oldest first. The caller owns it; the rows are not to be
  * changed. */
 struct json_object *eyes_events_list(struct eyes_events *events);
+/* It is read again when somebody looks. */
+void eyes_events_forget(struct eyes_events *events);
 
 /* Appended. Made from memory: nothing is asked or waited for. */
 void eyes_metrics_text(struct eyes_floor *eyes, struct buf *out);

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
+#include "base.h"
 #include "book-care.h"
 #include "book-history.h"
-#include "clock.h"
 #include "core.h"
 #include "eyes-floor.h"
 #include "eyes-history.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "settings.h"
 #include "view-doc.h"
 #include "view-row.h"
 
-#define DAY_MS   (24 * 3600 * (int64_t)1000)
-#define AGAIN_MS 1000 /* until a little more is removed */
+#define DAY_MS    (24 * 3600 * (int64_t)1000)
+#define AGAIN_MS  1000 /* until a little more is removed */
+#define TASKS_MAX 100000 /* that have ended, and 20 times as many events */
 
 struct eyes_history {
 	struct eyes_floor *eyes;
-	struct json_object *ended; /* rows by id, the newest last */
+	struct json_object *ended; /* rows by id, the newest last; NULL = not
+				    * read */
 	int64_t filed; /* of the newest */
 	struct loop_timer *more; /* NULL = there is nothing to remove */
 };
@@ -31,7 +29,6 @@ eyes_history_new(struct eyes_floor *eyes)
 	struct eyes_history *h = xcalloc(1, sizeof *h);
 
 	h->eyes = eyes;
-	h->ended = json_object_new_object();
 	return h;
 }
 
@@ -64,29 +61,29 @@ on_task(const struct task *task, int64_t filed, void *arg)
 }
 
 void
-eyes_history_begin(struct eyes_history *h)
+eyes_history_fill(struct eyes_history *h, struct json_object *view)
 {
+	struct json_object *rows = view_of(view, "ended");
+	struct json_object_iter it;
+
+	if (h->ended == NULL)
+		h->ended = json_object_new_object();
 	book_each_task(h->eyes->core->book,
 	    &(struct book_tasks){ .after = h->filed,
 		.limit = EYES_ENDED_MAX,
 		.oldest_first = true },
 	    on_task, h, NULL);
-}
-
-static void
-add_rows(struct json_object *rows, struct json_object *more)
-{
-	json_object_object_foreach(more, id, row)
+	json_object_object_foreachC(h->ended, it)
 	{
-		json_set(rows, id, json_object_get(row));
+		json_set(rows, it.key, json_object_get(it.val));
 	}
 }
 
 void
-eyes_history_fill(struct eyes_history *h, struct json_object *view)
+eyes_history_forget(struct eyes_history *h)
 {
-	eyes_history_begin(h); /* what is new */
-	add_rows(view_of(view, "ended"), h->ended);
+	json_object_put(take_ptr(&h->ended));
+	h->filed = 0;
 }
 
 static void
@@ -107,7 +104,7 @@ eyes_history_patrol(struct eyes_history *h)
 		.now_ms = now,
 		.keep_ms =
 		    now - settings_int(core->settings, "history.days") * DAY_MS,
-		.tasks = settings_int(core->settings, "history.tasks"),
+		.tasks = TASKS_MAX,
 		.bytes = BOOK_BYTES_MAX,
 	};
 

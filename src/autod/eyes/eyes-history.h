@@ -14,11 +14,10 @@ struct json_object;
 struct eyes_history *eyes_history_new(struct eyes_floor *eyes);
 void eyes_history_free(struct eyes_history *history);
 
-/* Read the last tasks now, not when somebody first looks. */
-void eyes_history_begin(struct eyes_history *history);
-
-/* Fill "ended". */
+/* Fill "ended". What was read is kept for the next time, until it is to be
+ * forgotten. */
 void eyes_history_fill(struct eyes_history *history, struct json_object *view);
+void eyes_history_forget(struct eyes_history *history);
 
 void eyes_history_patrol(struct eyes_history *history);
 

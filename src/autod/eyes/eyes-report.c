@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
-#include "errtext.h"
 #include "eyes-floor.h"
 #include "eyes-report.h"
-#include "file.h"
-#include "json.h"
 #include "life.h"
-#include "log.h"
-#include "mem.h"
 #include "settings.h"
-#include "text.h"
 #include "workspace.h"
 #include "zone.h"
 
@@ -51,16 +41,10 @@ struct eyes_report {
 	LIST_HEAD(sendings, sending) sendings;
 };
 
-static const struct core *
-core_of(const struct eyes_report *r)
-{
-	return r->eyes->core;
-}
-
 static const char *
 setting(const struct eyes_report *r, const char *path)
 {
-	return settings_string(core_of(r)->settings, path);
+	return settings_string(r->eyes->core->settings, path);
 }
 
 /* --- what is owed ---------------------------------------------------- */
@@ -69,7 +53,7 @@ static void
 load(struct eyes_report *r)
 {
 	cleanup_free char *file =
-	    workspace_path(core_of(r)->workspace, "report.json");
+	    workspace_path(r->eyes->core->workspace, "report.json");
 	cleanup_json struct json_object *json = NULL;
 
 	if (json_load(file, OWED_MAX, &json, NULL) < 0)
@@ -84,7 +68,7 @@ static bool
 save(const struct eyes_report *r)
 {
 	cleanup_free char *file =
-	    workspace_path(core_of(r)->workspace, "report.json");
+	    workspace_path(r->eyes->core->workspace, "report.json");
 	cleanup_json struct json_object *json = json_object_new_object();
 	struct err err = { 0 };
 
@@ -102,13 +86,13 @@ save(const struct eyes_report *r)
 static char *
 folder(const struct eyes_report *r)
 {
-	return workspace_path(core_of(r)->workspace, "reports");
+	return workspace_path(r->eyes->core->workspace, "reports");
 }
 
 static char *
 errands(const struct eyes_report *r)
 {
-	return workspace_path(core_of(r)->workspace, "reports/sending");
+	return workspace_path(r->eyes->core->workspace, "reports/sending");
 }
 
 static void
@@ -212,7 +196,7 @@ static void
 add_script(struct eyes_report *r, const char *name, const char *option,
     const char *value, struct buf *out)
 {
-	const struct core *core = core_of(r);
+	const struct core *core = r->eyes->core;
 	cleanup_free char *dir = folder(r);
 	cleanup_free char *html = xasprintf("%s/%s.html", dir, name);
 	cleanup_free char *json = xasprintf("%s/%s.json", dir, name);
@@ -236,7 +220,7 @@ static int
 send_by(struct eyes_report *r, const char *name, const char *command,
     struct err *err)
 {
-	const struct core *core = core_of(r);
+	const struct core *core = r->eyes->core;
 	cleanup_free char *dir = errands(r);
 	const struct errand_spec spec = {
 		.dir = dir,
@@ -337,25 +321,11 @@ plan_next(struct eyes_report *r, const char *at, int64_t now_ms)
 	}
 }
 
-/* Up to now: if no daemon ran when it was due, of more than a day. */
-static void
-send_day(struct eyes_report *r, int64_t due_ms, int64_t now_ms)
-{
-	int64_t oldest = now_ms - EYES_REPORT_KEEP_DAYS * DAY_MS;
-	int64_t from = due_ms - DAY_MS;
-	char since[CLOCK_STAMP_SIZE], day[CLOCK_STAMP_SIZE];
-
-	clock_format_stamp(from > oldest ? from : oldest, since);
-	clock_format_stamp(due_ms, day);
-	day[DAY_LEN] = '\0';
-	send(r, day, "--since", since);
-}
-
 /* At the end of this run, also if that is wanted only now. */
 static void
 owe_run(struct eyes_report *r)
 {
-	const char *run = core_of(r)->state.run_id;
+	const char *run = r->eyes->core->state.run_id;
 
 	if (!r->eyes->mode->active || run == NULL || r->run != NULL ||
 	    !is_wanted(r))
@@ -377,8 +347,19 @@ eyes_report_patrol(struct eyes_report *r)
 		plan_next(r, at, now);
 		save(r);
 	} else if (due > 0 && now >= due) {
+		int64_t oldest;
+		int64_t from;
+		char since[CLOCK_STAMP_SIZE], day[CLOCK_STAMP_SIZE];
+
 		plan_next(r, at, now);
-		send_day(r, due, now);
+		/* Up to now: if no daemon ran when it was due, of more than
+		 * a day. */
+		oldest = now - EYES_REPORT_KEEP_DAYS * DAY_MS;
+		from = due - DAY_MS;
+		clock_format_stamp(from > oldest ? from : oldest, since);
+		clock_format_stamp(due, day);
+		day[DAY_LEN] = '\0';
+		send(r, day, "--since", since);
 		save(r);
 	}
 }
@@ -413,7 +394,7 @@ eyes_report_free(struct eyes_report *r)
 void
 eyes_report_begin(struct eyes_report *r)
 {
-	const struct core *core = core_of(r);
+	const struct core *core = r->eyes->core;
 	const char *run = r->eyes->mode->active ? core->state.run_id : NULL;
 
 	if (core->options->oneshot)
@@ -443,7 +424,7 @@ is_over(const struct core *core)
 void
 eyes_report_close(struct eyes_report *r)
 {
-	const struct core *core = core_of(r);
+	const struct core *core = r->eyes->core;
 
 	if (r->begun && r->run != NULL && core->state.run_id != NULL &&
 	    strcmp(r->run, core->state.run_id) == 0 && is_over(core))

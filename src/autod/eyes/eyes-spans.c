@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "auto.h"
 #include "book-history.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "eyes-floor.h"
 #include "eyes-spans.h"
-#include "json.h"
-#include "mem.h"
 #include "persist.h"
 #include "source.h"
 #include "task.h"
@@ -62,20 +57,6 @@ find_ended(const struct eyes_spans *s, const char *worker)
 }
 
 static void
-add_ended(struct eyes_spans *s, const struct work_span *span)
-{
-	struct ended *ended = find_ended(s, span->worker);
-
-	if (ended == NULL) {
-		s->ended = xreallocarray(
-		    s->ended, s->ended_count + 1, sizeof *s->ended);
-		ended = &s->ended[s->ended_count++];
-		*ended = (struct ended){ .worker = xstrdup(span->worker) };
-	}
-	ended->ms[span->use] += span->to_ms - span->from_ms;
-}
-
-static void
 forget_ended(struct eyes_spans *s, const char *worker)
 {
 	struct ended *ended = find_ended(s, worker);
@@ -90,9 +71,19 @@ static void
 end(struct eyes_spans *s, struct work_span *span, int64_t now_ms)
 {
 	if (now_ms > span->from_ms) {
+		struct ended *ended;
+
 		span->to_ms = now_ms;
 		record(span, s);
-		add_ended(s, span);
+		ended = find_ended(s, span->worker);
+		if (ended == NULL) {
+			s->ended = xreallocarray(
+			    s->ended, s->ended_count + 1, sizeof *s->ended);
+			ended = &s->ended[s->ended_count++];
+			*ended =
+			    (struct ended){ .worker = xstrdup(span->worker) };
+		}
+		ended->ms[span->use] += span->to_ms - span->from_ms;
 	}
 	work_span_release(span);
 	*span = s->open[--s->count];

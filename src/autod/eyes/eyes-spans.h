@@ -5,8 +5,6 @@
 #ifndef EYES_SPANS_H
 #define EYES_SPANS_H
 
-#include <stdint.h>
-
 #include "work-span.h"
 
 struct eyes_floor;

@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
-#include <unistd.h>
 
 #include "account.h"
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "core.h"
 #include "eyes-floor.h"
 #include "eyes-history.h"
 #include "eyes-spans.h"
 #include "eyes-stream.h"
 #include "fleet.h"
-#include "hand-task.h"
-#include "json.h"
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "oversight-floor.h"
 #include "persist.h"
 #include "plan-floor.h"
@@ -33,10 +26,10 @@
 #include "server.h"
 #include "source.h"
 #include "task-run.h"
+#include "task.h"
 #include "team-floor.h"
 #include "team-request.h"
 #include "view-doc.h"
-#include "view-files.h"
 #include "view-goal.h"
 #include "view-needs.h"
 #include "view-row.h"
@@ -51,24 +44,6 @@
 
 /* --- the landing queue ----------------------------------------------- */
 
-/* When it is expected to land, as a moment. */
-static void
-set_expected(struct json_object *row, int64_t now_ms)
-{
-	struct json_object *left = NULL;
-	int64_t at = now_ms / 1000;
-
-	json_object_object_get_ex(row, "expected_ms", &left);
-	if (left == NULL) {
-		json_set(row, "expected_unix", NULL);
-	} else {
-		at += json_object_get_int64(left) / 1000;
-		json_set_int(row, "expected_unix",
-		    (at + EXPECTED_STEP - 1) / EXPECTED_STEP * EXPECTED_STEP);
-	}
-	json_object_object_del(row, "expected_ms");
-}
-
 static void
 fill_landing(struct eyes_floor *eyes, struct json_object *view)
 {
@@ -81,8 +56,21 @@ fill_landing(struct eyes_floor *eyes, struct json_object *view)
 
 	for (size_t i = 0; i < json_object_array_length(items); i++) {
 		struct json_object *row = json_object_array_get_idx(items, i);
+		int64_t now_ms = clock_wall_ms();
+		struct json_object *left = NULL;
+		int64_t at = now_ms / 1000;
 
-		set_expected(row, clock_wall_ms());
+		/* When it is expected to land, as a moment. */
+		json_object_object_get_ex(row, "expected_ms", &left);
+		if (left == NULL) {
+			json_set(row, "expected_unix", NULL);
+		} else {
+			at += json_object_get_int64(left) / 1000;
+			json_set_int(row, "expected_unix",
+			    (at + EXPECTED_STEP - 1) / EXPECTED_STEP *
+				EXPECTED_STEP);
+		}
+		json_object_object_del(row, "expected_ms");
 		json_set(
 		    rows, json_string_or(row, "id", "?"), json_object_get(row));
 	}
@@ -92,21 +80,6 @@ fill_landing(struct eyes_floor *eyes, struct json_object *view)
 }
 
 /* --- goals ----------------------------------------------------------- */
-
-/* The row of that place, if the goal has not changed. */
-static struct json_object *
-goal_row(
-    struct eyes_goals *kept, size_t place, const struct plan *plan, size_t room)
-{
-	uint64_t mark = view_goal_mark(plan, room);
-
-	if (kept->marks[place] != mark) {
-		json_object_put(kept->rows[place]);
-		kept->rows[place] = view_goal_row(plan, room);
-		kept->marks[place] = mark;
-	}
-	return json_object_get(kept->rows[place]);
-}
 
 static void
 fill_goals(struct eyes_floor *eyes, struct json_object *view)
@@ -125,6 +98,9 @@ fill_goals(struct eyes_floor *eyes, struct json_object *view)
 	for (size_t i = 0; i < set->plan_count; i++) {
 		const struct plan *plan = set->plans[i];
 		struct json_object *row;
+		struct eyes_goals *kept;
+		size_t place;
+		uint64_t mark;
 
 		if (!goal_status_open(plan->goal->status))
 			continue;
@@ -132,7 +108,16 @@ fill_goals(struct eyes_floor *eyes, struct json_object *view)
 			more++;
 			continue;
 		}
-		row = goal_row(&eyes->goals, count++, plan, room);
+		/* The row of that place, if the goal has not changed. */
+		kept = &eyes->goals;
+		place = count++;
+		mark = view_goal_mark(plan, room);
+		if (kept->marks[place] != mark) {
+			json_object_put(kept->rows[place]);
+			kept->rows[place] = view_goal_row(plan, room);
+			kept->marks[place] = mark;
+		}
+		row = json_object_get(kept->rows[place]);
 		room -= json_object_array_length(
 		    json_object_object_get(row, "nodes"));
 		json_set(rows, plan->goal->id, row);
@@ -162,15 +147,6 @@ eyes_goals_release(struct eyes_goals *goals)
 	for (size_t i = 0; i < EYES_GOALS_MAX; i++)
 		json_object_put(goals->rows[i]);
 	*goals = (struct eyes_goals){ 0 };
-}
-
-/* Fill "landing", "goals", "team", and members of "head". */
-static void
-eyes_work_fill(struct eyes_floor *eyes, struct json_object *view)
-{
-	fill_landing(eyes, view);
-	fill_goals(eyes, view);
-	fill_team(eyes, view);
 }
 
 #define EYES_SOON_MS 10
@@ -222,20 +198,6 @@ oversight_of(const struct eyes_floor *eyes, const struct worker *w)
 	return row;
 }
 
-static void
-fill_worker(const struct eyes_floor *eyes, const struct agent *agent,
-    struct json_object *row)
-{
-	const struct worker *w = agent->worker;
-	bool open = w->session.busy && w->session.open_tools > 0;
-
-	json_set_string(row, "tool", open ? agent->tool : NULL);
-	view_row_moment(row, "tool_since_unix",
-	    open && agent->tool != NULL ? agent->tool_ms : 0);
-	json_set_string(row, "model", model_of(&agent->core->state, w));
-	json_set(row, "oversight", oversight_of(eyes, w));
-}
-
 /* --- the daemon ------------------------------------------------------ */
 
 /* A number of which a small change is nothing to show. */
@@ -271,23 +233,6 @@ fill_head(struct eyes_floor *eyes, struct json_object *head)
 	json_set_int(head, "lag_ms", lag > 0 ? rounded(lag) : 0);
 }
 
-/* Fill members of "head" and of the rows of "workers". */
-static void
-eyes_live_fill(struct eyes_floor *eyes, struct json_object *view)
-{
-	for (size_t i = 0; i < eyes->fleet->count; i++) {
-		const struct agent *agent = eyes->fleet->agents[i];
-		struct json_object *row =
-		    view_row(view, "workers", agent->worker->name);
-
-		if (row == NULL)
-			continue;
-		fill_worker(eyes, agent, row);
-		eyes_spans_fill(eyes->spans, agent->worker->name, row);
-	}
-	fill_head(eyes, view_of(view, "head"));
-}
-
 struct json_object *
 eyes_snapshot(struct eyes_floor *eyes)
 {
@@ -295,12 +240,32 @@ eyes_snapshot(struct eyes_floor *eyes)
 
 	view_state_fill(
 	    &eyes->core->state, eyes->core->settings, eyes->kept, view);
-	eyes_live_fill(eyes, view);
+	for (size_t i = 0; i < eyes->fleet->count; i++) {
+		const struct agent *agent = eyes->fleet->agents[i];
+		struct json_object *row =
+		    view_row(view, "workers", agent->worker->name);
+		const struct worker *w;
+		bool open;
+
+		if (row == NULL)
+			continue;
+		w = agent->worker;
+		open = w->session.busy && w->session.open_tools > 0;
+		json_set_string(row, "tool", open ? agent->tool : NULL);
+		view_row_moment(row, "tool_since_unix",
+		    open && agent->tool != NULL ? agent->tool_ms : 0);
+		json_set_string(row, "model", model_of(&agent->core->state, w));
+		json_set(row, "oversight", oversight_of(eyes, w));
+		eyes_spans_fill(eyes->spans, agent->worker->name, row);
+	}
+	fill_head(eyes, view_of(view, "head"));
 	view_files_fill(eyes->files, view);
 	eyes_history_fill(eyes->history, view);
 	source_todo_fill(
 	    eyes->todo, eyes->core->settings, eyes->core->workspace, view);
-	eyes_work_fill(eyes, view);
+	fill_landing(eyes, view);
+	fill_goals(eyes, view);
+	fill_team(eyes, view);
 	json_set(view, VIEW_EVENTS, eyes_events_list(eyes->events));
 	view_needs(view);
 	return view;
@@ -341,6 +306,19 @@ give(struct eyes_follower *f, const char *what, struct json_object *body)
 {
 	if (!f->failed)
 		f->failed = f->fn(what, body, f->arg) < 0;
+}
+
+void
+eyes_stream_patrol(struct eyes_stream *s)
+{
+	struct eyes_floor *eyes = s->eyes;
+
+	if (!TAILQ_EMPTY(&s->followers))
+		return;
+	eyes_history_forget(eyes->history);
+	eyes_events_forget(eyes->events);
+	eyes_goals_release(&eyes->goals);
+	view_kept_clear(eyes->kept);
 }
 
 static struct json_object *
@@ -440,14 +418,6 @@ watch_files(struct eyes_stream *s)
 	}
 }
 
-static void
-unwatch_files(struct eyes_stream *s)
-{
-	for (size_t i = 0; i < WATCHES_MAX; i++)
-		watch_free(take_ptr(&s->watches[i]));
-	watch_free(take_ptr(&s->todo));
-}
-
 /* --- those who follow ------------------------------------------------ */
 
 struct eyes_follower *
@@ -487,9 +457,11 @@ eyes_stream_leave(struct eyes_follower *f)
 	free(f);
 	if (!TAILQ_EMPTY(&s->followers))
 		return;
-	unwatch_files(s);
-	json_object_put(s->view);
-	s->view = NULL;
+	for (size_t i = 0; i < WATCHES_MAX; i++)
+		watch_free(take_ptr(&s->watches[i]));
+	watch_free(take_ptr(&s->todo));
+	json_object_put(take_ptr(&s->view));
+	eyes_stream_patrol(s);
 }
 
 /* --- over the socket ------------------------------------------------- */
@@ -580,14 +552,34 @@ on_follow(void *arg, struct server_call *call, struct json_object *params)
 	w->follower = eyes_stream_follow(eyes->stream, on_follow_body, w);
 }
 
+/* Made of what needs are made of, and not of the whole view. */
+static struct json_object *
+needs_alone(struct eyes_floor *eyes)
+{
+	const struct core *core = eyes->core;
+	cleanup_json struct json_object *view = view_new();
+	struct json_object *alone = json_object_new_object();
+
+	view_state_asks(&core->state, core->settings, view);
+	view_files_fill(eyes->files, view);
+	fill_team(eyes, view);
+	view_needs(view);
+	json_set(alone, "needs", json_object_get(view_of(view, "needs")));
+	return alone;
+}
+
 static void
 on_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct eyes_floor *eyes = arg;
-	struct json_object *view = eyes_snapshot(eyes), *brief;
+	struct json_object *view, *brief;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	(void)params;
+	if (json_bool_or(params, "needs", false)) {
+		server_reply(call, needs_alone(eyes));
+		return;
+	}
+	view = eyes_snapshot(eyes);
 	json_print(view, false, &text);
 	if (text.len > RPC_LINE_MAX - ANSWER_ROOM) {
 		brief = view_brief(view);

@@ -9,8 +9,6 @@
 #ifndef EYES_STREAM_H
 #define EYES_STREAM_H
 
-#include <stdint.h>
-
 struct eyes_floor;
 struct eyes_follower;
 struct eyes_stream;
@@ -36,6 +34,9 @@ struct eyes_stream *eyes_stream_new(struct eyes_floor *eyes);
 
 /* Those who follow are told that it is over. */
 void eyes_stream_free(struct eyes_stream *stream);
+
+/* While nobody follows, what was kept for the next view only takes memory. */
+void eyes_stream_patrol(struct eyes_stream *stream);
 
 /* Something that the view shows may have changed. */
 void eyes_stream_changed(struct eyes_stream *stream);

@@ -4,8 +4,6 @@
 #ifndef PAGE_ASSETS_H
 #define PAGE_ASSETS_H
 
-#include <stddef.h>
-
 enum page_asset_name {
 	PAGE_INDEX, /* in this order in meson.build */
 	PAGE_STYLE,

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "agent-guard.h"
 #include "agent.h"
 #include "emit.h"
-#include "errtext.h"
 #include "guard.h"
-#include "mem.h"
 #include "policy-file.h"
 
 int
@@ -33,23 +28,6 @@ agent_guard_write(struct agent *agent, struct err *err)
 	return r;
 }
 
-/* It is denied everything meanwhile, so somebody should know. */
-static void
-tell_unwritten(const struct agent *agent, const struct err *err)
-{
-	cleanup_free char *reason =
-	    xasprintf("its policy cannot be written, and no tool may be used "
-		      "until it can: %s",
-		err->msg);
-
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_GUARD_DENIED,
-		.worker = agent->worker->name,
-		.task = agent->worker->task,
-		.class = guard_kind_words[GUARD_UNKNOWN],
-		.reason = reason });
-}
-
 void
 agent_guard_refresh(struct agent *agent)
 {
@@ -58,6 +36,19 @@ agent_guard_refresh(struct agent *agent)
 
 	agent->unguarded = session_phase(agent->session) != SESSION_NONE &&
 	    agent_guard_write(agent, &err) < 0;
-	if (agent->unguarded && !before)
-		tell_unwritten(agent, &err);
+	if (agent->unguarded && !before) {
+		cleanup_free char *reason = xasprintf(
+		    "its policy cannot be written, and no tool may be used "
+		    "until it can: %s",
+		    err.msg);
+
+		/* It is denied everything meanwhile, so somebody should
+		 * know. */
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_GUARD_DENIED,
+			.worker = agent->worker->name,
+			.task = agent->worker->task,
+			.class = guard_kind_words[GUARD_UNKNOWN],
+			.reason = reason });
+	}
 }

@@ -1,32 +1,22 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-guard.h"
 #include "agent-launch.h"
 #include "agent.h"
-#include "box-limits.h"
-#include "box-probe.h"
+#include "box-net.h"
+#include "box-plan.h"
 #include "box.h"
-#include "buf.h"
 #include "cgroup.h"
 #include "claude.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
 #include "fleet.h"
 #include "git-clone.h"
 #include "git-stand.h"
 #include "git-turn.h"
 #include "id.h"
-#include "json.h"
 #include "launch-choice.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "remains.h"
 #include "run-dir.h"
@@ -34,7 +24,6 @@
 #include "serve.h"
 #include "settings.h"
 #include "setup.h"
-#include "strv.h"
 #include "task.h"
 #include "worker-op.h"
 #include "worker-tree.h"
@@ -96,26 +85,6 @@ use_place(struct agent *agent, const struct cgroup_place *place,
 		    wanted, place->systemd_run, unit, place->as_root);
 	}
 	limits->memory_max = wanted->values[BOX_LIMIT_MEMORY];
-}
-
-/* For the session that is launched now; `how` refers to the agent's limits
- * afterwards. What cannot be held is told, once. */
-static void
-worker_limits_prepare(struct agent *agent, struct session_launch *how)
-{
-	struct worker_limits *limits = &agent->limits;
-	struct box_limits wanted;
-	struct cgroup_place place;
-
-	forget(limits);
-	box_limits_of(agent->core->settings, agent->worker->name, &wanted);
-	cgroup_find(box_limits_wanted(&wanted), agent->fleet->cgroups, &place);
-	if (place.why != NULL)
-		tell(agent, place.why);
-	use_place(agent, &place, &wanted);
-	cgroup_place_release(&place);
-	how->cgroup = limits->cgroup;
-	how->scope = limits->scope;
 }
 
 void
@@ -339,35 +308,13 @@ static const struct operation_kind setup_kind = {
 	.end = setup_end,
 };
 
-static bool
-is_due(const struct setup_spec *spec)
-{
-	return (spec->copy_files[0] != NULL || spec->command[0] != '\0' ||
-		   spec->serena_name != NULL) &&
-	    setup_is_due(spec);
-}
-
-/* Serena finds projects by name: one per worker and repository. */
-static char *
-project_name(const struct agent *agent)
-{
-	char hash[9];
-
-	id_hash(agent->core->workspace->root, hash, 8);
-	return xasprintf("%s-%s", session_name(agent->session), hash);
-}
-
 /* Begin it if it is due; false: the worktree is ready. */
 static bool
 op_setup(struct agent *agent)
 {
 	const struct core *core = agent->core;
-	const char *home = getenv("HOME");
 	cleanup_free char *dir = workspace_path(core->workspace, "setup");
 	cleanup_free char *stamp = file_join(dir, agent->worker->name);
-	cleanup_free char *serena =
-	    xasprintf("%s/.serena/serena_config.yml", home != NULL ? home : "");
-	cleanup_free char *project = project_name(agent);
 	struct setup_spec spec = {
 		.root = core->workspace->root,
 		.worktree = agent->worker->worktree,
@@ -376,15 +323,11 @@ op_setup(struct agent *agent)
 		    settings_string(core->settings, "repo.setup_command"),
 		.timeout_ms =
 		    settings_duration(core->settings, "repo.setup_timeout"),
-		.serena_name = settings_bool(core->settings, "repo.serena") ?
-		    project :
-		    NULL,
-		.serena_config = serena,
 	};
 	struct op_setup *s;
 
 	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
-	if (!is_due(&spec))
+	if (!setup_is_due(&spec))
 		return false;
 	if (file_mkdirs(dir, 0700, NULL) < 0)
 		log_debug("cannot create %s", dir);
@@ -553,6 +496,9 @@ launch(struct agent *agent)
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	cleanup_buf struct buf with = BUF_INIT;
 	struct err err = { 0 };
+	struct worker_limits *limits;
+	struct box_limits wanted;
+	struct cgroup_place place;
 
 	choice_of(agent, &choice);
 	how.choice = &choice;
@@ -562,7 +508,18 @@ launch(struct agent *agent)
 		agent_launch_failed(agent, &err);
 		return;
 	}
-	worker_limits_prepare(agent, &how);
+	/* For the session that is launched now; `how` refers to the agent's
+	 * limits afterwards. What cannot be held is told, once. */
+	limits = &agent->limits;
+	forget(limits);
+	box_limits_of(agent->core->settings, agent->worker->name, &wanted);
+	cgroup_find(box_limits_wanted(&wanted), agent->fleet->cgroups, &place);
+	if (place.why != NULL)
+		tell(agent, place.why);
+	use_place(agent, &place, &wanted);
+	cgroup_place_release(&place);
+	how.cgroup = limits->cgroup;
+	how.scope = limits->scope;
 	agent->resuming = how.resume;
 	add_launch_settings(agent, &with);
 	xstrset(&agent->launched_with, with.data);

@@ -5,9 +5,6 @@
 #ifndef AGENT_LAUNCH_H
 #define AGENT_LAUNCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct agent;
 struct buf;
 struct err;

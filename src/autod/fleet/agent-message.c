@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-
+#include "base.h"
 #include "agent-message.h"
 #include "agent.h"
 

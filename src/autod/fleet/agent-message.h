@@ -4,8 +4,6 @@
 #ifndef AGENT_MESSAGE_H
 #define AGENT_MESSAGE_H
 
-#include <stdbool.h>
-
 struct agent;
 
 /* Does its status allow one? It has no task, or is starting or landing, if

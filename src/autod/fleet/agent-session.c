@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "agent-launch.h"
 #include "agent-session.h"
 #include "agent.h"
-#include "buf.h"
-#include "clock.h"
-#include "crash.h"
 #include "delivery.h"
 #include "emit.h"
-#include "errtext.h"
-#include "mem.h"
 #include "persist.h"
+#include "session-record.h"
 #include "transcript.h"
 #include "turn-end.h"
 
@@ -224,23 +219,20 @@ give_up(struct agent *agent, const char *why)
 }
 
 /* Limits, outages and a user's own exit do not count as crashes; others do, and
- * delay the next launch. */
+ * delay the next launch. why: "" = not known. */
 static void
-crashed(struct agent *agent)
+crashed(struct agent *agent, enum event_kind kind, const char *why)
 {
 	struct worker *w = agent->worker;
 	struct crash_verdict verdict =
 	    crash_judge(w, fleet_drives(agent), clock_wall_ms());
-	cleanup_buf struct buf why = BUF_INIT;
-	const char *reason;
+	const char *reason = *why != '\0' ? why : NULL;
 
-	worker_limits_ended(agent, &why);
-	reason = why.len > 0 ? why.data : NULL;
 	if (!verdict.counts)
 		return;
 	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
 	emit(agent->core,
-	    &(struct event){ .kind = EVENT_AGENT_EXITED,
+	    &(struct event){ .kind = kind,
 		.worker = w->name,
 		.status = worker_status_name(w->status),
 		.reason = reason });
@@ -250,7 +242,7 @@ crashed(struct agent *agent)
 		w->session.ready = false;
 		w->session.open_tools = 0;
 	} else if (verdict.give_up) {
-		give_up(agent, why.data);
+		give_up(agent, why);
 	} else if (worker_in_turn(w->status) || w->status == WORKER_STARTING) {
 		if (w->status != WORKER_STARTING)
 			w->after = w->status;
@@ -266,11 +258,20 @@ static void
 on_exited(void *arg, bool early)
 {
 	struct agent *agent = arg;
+	cleanup_buf struct buf why = BUF_INIT;
 
-	crashed(agent);
+	worker_limits_ended(agent, &why);
+	crashed(agent, EVENT_AGENT_EXITED, why.data);
 	if (early && agent->resuming)
 		agent_resume_failed(agent);
 	agent_tick_later(agent, 1);
+}
+
+void
+agent_session_gone(struct agent *agent)
+{
+	crashed(agent, EVENT_SESSION_GONE, "");
+	agent_end_session(agent);
 }
 
 /* --- trouble ---------------------------------------------------------- */

@@ -6,6 +6,12 @@
 
 #include "session.h"
 
+struct agent;
+
 extern const struct session_events agent_session_events; /* arg is an agent */
+
+/* Its session is gone, but its process lives and cannot be reached: that is a
+ * crash, too. The process is ended. */
+void agent_session_gone(struct agent *agent);
 
 #endif

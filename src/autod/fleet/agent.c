@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-guard.h"
 #include "agent-launch.h"
 #include "agent-session.h"
 #include "agent.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
 #include "hooks.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "person.h"
 #include "prompt.h"
@@ -26,7 +17,7 @@
 #include "session-limit.h"
 #include "settings.h"
 #include "start-queue.h"
-#include "state-auto.h"
+#include "state.h"
 #include "task-run.h"
 #include "task.h"
 #include "worker-op.h"
@@ -537,20 +528,6 @@ limit_worker(struct agent *agent, const char *text, int64_t until)
 	agent_tick_later(agent, 1);
 }
 
-/* The limit applies to the whole account: workers that would reach it next wait
- * too. Those in a turn learn of it from their agent. */
-static void
-limit_others(struct fleet *fleet, const char *text, int64_t until)
-{
-	for (size_t i = 0; i < fleet->count; i++) {
-		enum worker_status status = fleet->agents[i]->worker->status;
-
-		if (status == WORKER_STARTING || status == WORKER_LIMITED ||
-		    status == WORKER_IDLE)
-			limit_worker(fleet->agents[i], text, until);
-	}
-}
-
 static void
 limit(struct agent *agent, enum limit_class class, const char *text)
 {
@@ -574,8 +551,19 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 	if (fleet->policy->limited != NULL)
 		fleet->policy->limited(fleet->policy_arg, agent,
 		    class == LIMIT_OUTAGE, text, until);
-	if (class == LIMIT_USAGE)
-		limit_others(fleet, text, until);
+	if (class == LIMIT_USAGE) {
+		/* The limit applies to the whole account: workers that would
+		 * reach it next wait too. Those in a turn learn of it from
+		 * their agent. */
+		for (size_t i = 0; i < fleet->count; i++) {
+			enum worker_status status =
+			    fleet->agents[i]->worker->status;
+
+			if (status == WORKER_STARTING ||
+			    status == WORKER_LIMITED || status == WORKER_IDLE)
+				limit_worker(fleet->agents[i], text, until);
+		}
+	}
 }
 
 void

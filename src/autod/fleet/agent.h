@@ -7,12 +7,8 @@
 #ifndef AGENT_H
 #define AGENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "agent-launch.h"
 #include "fleet.h"
-#include "worker-status.h"
 #include "worker.h"
 
 struct buf;

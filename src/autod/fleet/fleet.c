@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent-launch.h"
 #include "agent.h"
 #include "box.h"
-#include "buf.h"
 #include "claude.h"
-#include "clock.h"
 #include "delivery.h"
 #include "emit.h"
-#include "errtext.h"
 #include "failure.h"
 #include "fleet.h"
 #include "hold.h"
 #include "hooks.h"
-#include "json.h"
 #include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-reset.h"
 #include "op-start.h"
 #include "patrol.h"
@@ -200,27 +195,6 @@ waiters_free(struct waiters *waiters)
 #define PATIENCE_MS 1000
 #define ONESHOT_MS  60000
 
-/* Its session is gone: what to do next depends on what it was doing. */
-static void
-lost_session(struct agent *agent)
-{
-	struct worker *w = agent->worker;
-
-	json_object_put(take_ptr(&w->session.pane));
-	w->session.ready = false;
-	w->session.open_tools = 0;
-	if (worker_in_turn(w->status)) {
-		w->after = w->status;
-		agent_move(agent, WORKER_OFFLINE, NULL);
-		/* So that the next session is told to continue. */
-		w->session.busy = w->session.step == PROMPT_NONE;
-	} else if (w->status == WORKER_IDLE ||
-	    (w->status == WORKER_STARTING && w->session.step != PROMPT_NONE)) {
-		agent_move(agent, WORKER_OFFLINE, NULL);
-	}
-	persist_changed(agent->core);
-}
-
 static void on_drained(void *arg);
 
 /* Those whose session is known, and nothing is left of, go on: after the hooks
@@ -251,7 +225,22 @@ on_cleared(void *arg)
 static void
 lose(struct agent *agent)
 {
-	lost_session(agent);
+	struct worker *w = agent->worker;
+
+	/* Its session is gone: what to do next depends on what it was doing. */
+	json_object_put(take_ptr(&w->session.pane));
+	w->session.ready = false;
+	w->session.open_tools = 0;
+	if (worker_in_turn(w->status)) {
+		w->after = w->status;
+		agent_move(agent, WORKER_OFFLINE, NULL);
+		/* So that the next session is told to continue. */
+		w->session.busy = w->session.step == PROMPT_NONE;
+	} else if (w->status == WORKER_IDLE ||
+	    (w->status == WORKER_STARTING && w->session.step != PROMPT_NONE)) {
+		agent_move(agent, WORKER_OFFLINE, NULL);
+	}
+	persist_changed(agent->core);
 	agent->clearing = true;
 	agent->fleet->clearing++;
 	session_clear(agent->session, on_cleared, agent);
@@ -264,25 +253,6 @@ is_unsaved(const struct worker *w)
 {
 	return w->status == WORKER_OFFLINE && w->task == NULL &&
 	    w->prompt == NULL && w->work_of != NULL && worker_is_quiet(w);
-}
-
-static void
-adopt_one(struct agent *agent, const struct tmux_info *found)
-{
-	struct session_record *record = &agent->worker->session;
-
-	/* Launched by an older version. */
-	if (record->projects == NULL)
-		record->projects = agent_projects(agent);
-	if (found != NULL && !found->dead &&
-	    found->generation == agent->worker->session.generation &&
-	    session_adopt(agent->session, found->pane_pid,
-		agent_duration(agent, "start_timeout")) == 0)
-		emit(agent->core,
-		    &(struct event){
-			.kind = EVENT_ADOPTED, .worker = agent->worker->name });
-	else
-		lose(agent);
 }
 
 /* Continue what was in progress when the last daemon ended; landings are
@@ -365,11 +335,29 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 	    core->options->oneshot ? ONESHOT_MS : PATIENCE_MS, go_on, fleet);
 	fleet->clearing = 1;
 	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent;
+		const struct tmux_info *found;
+		struct session_record *record;
+
 		fleet->agents[i]->adopting = true;
 		fleet->agents[i]->unsaved =
 		    is_unsaved(fleet->agents[i]->worker);
-		adopt_one(fleet->agents[i],
-		    find(list, count, session_name(fleet->agents[i]->session)));
+		agent = fleet->agents[i];
+		found =
+		    find(list, count, session_name(fleet->agents[i]->session));
+		record = &agent->worker->session;
+		/* Launched by an older version. */
+		if (record->projects == NULL)
+			record->projects = agent_projects(agent);
+		if (found != NULL && !found->dead &&
+		    found->generation == agent->worker->session.generation &&
+		    session_adopt(agent->session, found->pane_pid,
+			agent_duration(agent, "start_timeout")) == 0)
+			emit(agent->core,
+			    &(struct event){ .kind = EVENT_ADOPTED,
+				.worker = agent->worker->name });
+		else
+			lose(agent);
 	}
 	if (--fleet->clearing == 0)
 		go_on(fleet);

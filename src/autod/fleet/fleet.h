@@ -7,10 +7,6 @@
 #ifndef FLEET_H
 #define FLEET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "core.h"
 #include "session.h"
 #include "turn.h"

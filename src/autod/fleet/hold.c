@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-guard.h"
 #include "agent.h"
-#include "buf.h"
 #include "emit.h"
 #include "fleet.h"
 #include "hold.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "serve.h"
 
@@ -220,23 +215,6 @@ hold_resume(struct agent *agent, unsigned may, const char *note,
 /* --- worker.pause ----------------------------------------------------- */
 
 static void
-describe(const struct worker *w, struct buf *out)
-{
-	unsigned others = worker_holds(w) & ~(unsigned)WORKER_HOLD_PERSON;
-	const char *what = "takes no new task";
-
-	if (w->status == WORKER_PAUSED)
-		what = "is paused";
-	else if (is_in_progress(w))
-		what = "pauses at the end of its turn";
-	buf_addf(out, "%s%s %s", out->len > 0 ? "\n" : "", w->name, what);
-	if (others != 0)
-		buf_adds(out, ", and was already for: ");
-	worker_add_holds(others, out);
-	buf_addc(out, '.');
-}
-
-static void
 on_pause(void *arg, struct server_call *call, struct json_object *params)
 {
 	const struct hold *hold = arg;
@@ -252,12 +230,25 @@ on_pause(void *arg, struct server_call *call, struct json_object *params)
 	list = json_object_new_array();
 	for (size_t i = 0; i < state->count; i++) {
 		struct worker *w = state->workers[i];
+		unsigned others;
+		const char *what;
 
 		if (name != NULL && strcmp(name, w->name) != 0)
 			continue;
 		hold_begin(fleet_find(hold->fleet, w->name), false);
 		json_object_array_add(list, json_object_new_string(w->name));
-		describe(w, &text);
+		others = worker_holds(w) & ~(unsigned)WORKER_HOLD_PERSON;
+		what = "takes no new task";
+		if (w->status == WORKER_PAUSED)
+			what = "is paused";
+		else if (is_in_progress(w))
+			what = "pauses at the end of its turn";
+		buf_addf(
+		    &text, "%s%s %s", text.len > 0 ? "\n" : "", w->name, what);
+		if (others != 0)
+			buf_adds(&text, ", and was already for: ");
+		worker_add_holds(others, &text);
+		buf_addc(&text, '.');
 	}
 	result = json_object_new_object();
 	json_set(result, "paused", list);

@@ -9,8 +9,6 @@
 #ifndef HOLD_H
 #define HOLD_H
 
-#include <stdbool.h>
-
 struct agent;
 struct fleet;
 struct hold;

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <search.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 
 #include "agent.h"
-#include "clock.h"
 #include "core.h"
-#include "errtext.h"
 #include "hook-event.h"
 #include "hooks.h"
 #include "id.h"
-#include "json.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "run-dir.h"
 #include "serve.h"
@@ -134,32 +127,6 @@ inbox_worker(const struct inbox *inbox)
 	return inbox->worker;
 }
 
-/* dir is copied; worker: NULL = the common one. fn gets each event once. */
-static struct inbox *
-inbox_new(struct core *core, const char *dir, const char *worker, inbox_fn *fn,
-    void *arg)
-{
-	struct inbox *inbox = xcalloc(1, sizeof *inbox);
-
-	inbox->core = core;
-	inbox->dir = xstrdup(dir);
-	inbox->worker = worker != NULL ? xstrdup(worker) : NULL;
-	inbox->fn = fn;
-	inbox->arg = arg;
-	return inbox;
-}
-
-static void
-inbox_free(struct inbox *inbox)
-{
-	persist_forget(inbox->core, inbox);
-	watch_free(inbox->watch);
-	tdestroy(inbox->taken, free);
-	free(inbox->dir);
-	free(inbox->worker);
-	free(inbox);
-}
-
 /* A call that arrived while older events are still in the spool. */
 struct held {
 	TAILQ_ENTRY(held) entry;
@@ -206,25 +173,6 @@ answers_tool(struct agent *agent, struct server_call *call,
 		fleet->policy_arg, agent, call, event->event);
 }
 
-/* A tool of the conversation itself, not of a subagent. */
-static void
-note_tool(struct agent *agent, const struct hook_event *event)
-{
-	const struct fleet *fleet = agent->fleet;
-	const char *tool = json_string_or(event->data, "tool_name", NULL);
-
-	if (event->kind == HOOK_TOOL_BEGINS && tool != NULL &&
-	    json_string_or(event->data, "agent_id", NULL) == NULL) {
-		xstrset(&agent->tool, tool);
-		agent->tool_ms = clock_wall_ms();
-	}
-	if ((event->kind == HOOK_TOOL_BEGINS ||
-		event->kind == HOOK_TOOL_ENDS) &&
-	    tool != NULL && fleet->policy->tool_used != NULL &&
-	    json_string_or(event->data, "agent_id", NULL) == NULL)
-		fleet->policy->tool_used(fleet->policy_arg, agent, tool);
-}
-
 static void
 note_denied(struct agent *agent, const struct hook_event *event)
 {
@@ -253,12 +201,28 @@ take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 		return false;
 	}
 	if (event.generation == agent->worker->session.generation) {
+		const struct fleet *fleet;
+		const char *tool;
+
 		agent->stirred = true;
 		agent->worker->activity_ms = clock_wall_ms();
-		note_tool(agent, &event);
+		/* A tool of the conversation itself, not of a subagent. */
+		fleet = agent->fleet;
+		tool = json_string_or(event.data, "tool_name", NULL);
+		if (event.kind == HOOK_TOOL_BEGINS && tool != NULL &&
+		    json_string_or(event.data, "agent_id", NULL) == NULL) {
+			xstrset(&agent->tool, tool);
+			agent->tool_ms = clock_wall_ms();
+		}
+		if ((event.kind == HOOK_TOOL_BEGINS ||
+			event.kind == HOOK_TOOL_ENDS) &&
+		    tool != NULL && fleet->policy->tool_used != NULL &&
+		    json_string_or(event.data, "agent_id", NULL) == NULL)
+			fleet->policy->tool_used(
+			    fleet->policy_arg, agent, tool);
 		note_denied(agent, &event);
 	}
-	return session_hook(agent->session, call, params) ||
+	return session_hook(agent->session, call, &event) ||
 	    answers_tool(agent, call, &event);
 }
 
@@ -441,11 +405,23 @@ static void
 add_box(struct hooks *hooks, const char *worker, const char *dir)
 {
 	struct box *box = xcalloc(1, sizeof *box);
+	struct core *core;
+	inbox_fn *fn;
+	struct inbox *inbox;
 
 	box->hooks = hooks;
 	TAILQ_INIT(&box->held);
-	box->inbox =
-	    inbox_new(hooks->core, dir, worker, hooks_on_spooled, hooks);
+	/* dir is copied; worker: NULL = the common one. fn gets each event
+	 * once. */
+	core = hooks->core;
+	fn = hooks_on_spooled;
+	inbox = xcalloc(1, sizeof *inbox);
+	inbox->core = core;
+	inbox->dir = xstrdup(dir);
+	inbox->worker = worker != NULL ? xstrdup(worker) : NULL;
+	inbox->fn = fn;
+	inbox->arg = hooks;
+	box->inbox = inbox;
 	if (!hooks->core->options->oneshot)
 		inbox_watch(box->inbox, on_spool_changed, box);
 	TAILQ_INSERT_TAIL(&hooks->boxes, box, entry);
@@ -455,13 +431,20 @@ static void
 box_free(struct hooks *hooks, struct box *box)
 {
 	struct held *held;
+	struct inbox *inbox;
 
 	TAILQ_REMOVE(&hooks->boxes, box, entry);
 	while ((held = TAILQ_FIRST(&box->held)) != NULL) {
 		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
 		held_free(box, held);
 	}
-	inbox_free(box->inbox);
+	inbox = box->inbox;
+	persist_forget(inbox->core, inbox);
+	watch_free(inbox->watch);
+	tdestroy(inbox->taken, free);
+	free(inbox->dir);
+	free(inbox->worker);
+	free(inbox);
 	free(box);
 }
 

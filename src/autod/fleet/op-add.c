@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-
-#include "clock.h"
-#include "errtext.h"
+#include "base.h"
 #include "failure.h"
-#include "file.h"
 #include "git-worktree.h"
-#include "json.h"
-#include "mem.h"
 #include "op-add.h"
 #include "serve.h"
 #include "settings.h"

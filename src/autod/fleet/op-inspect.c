@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "git-facts.h"
 #include "git-since.h"
 #include "inspection.h"
-#include "json.h"
-#include "mem.h"
 #include "op-inspect.h"
 #include "rpc.h"
 #include "serve.h"

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base.h"
 #include "child.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 #include "op-nuke.h"
 #include "salvage.h"
 #include "serve.h"

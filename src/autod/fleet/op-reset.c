@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git-worktree.h"
-#include "json.h"
-#include "mem.h"
 #include "op-reset.h"
 #include "salvage.h"
 #include "worker-op.h"

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-
+#include "base.h"
 #include "agent-launch.h"
-#include "buf.h"
-#include "errtext.h"
 #include "git-facts.h"
-#include "json.h"
-#include "mem.h"
 #include "op-start.h"
 #include "persist.h"
 #include "salvage.h"
@@ -23,21 +17,6 @@ task_of(const struct agent *agent)
 	    NULL;
 }
 
-/* A new attempt at a task with a contract: what it makes is what differs from
- * this commit of the landing branch. */
-static const char *
-note_base(const struct agent *agent, struct task *task)
-{
-	struct core *core = agent->core;
-	char tip[GIT_ID_SIZE];
-
-	if (git_facts_tip(core->git, core_branch(core), tip) < 0)
-		return core_branch(core);
-	xstrset(&task->run->base, tip);
-	persist_changed(core);
-	return task->run->base;
-}
-
 /* The landing branch, or earlier work on the task that did not land. */
 static const char *
 start_point(const struct agent *agent)
@@ -46,9 +25,39 @@ start_point(const struct agent *agent)
 
 	if (task != NULL && task->from != NULL)
 		return task->from;
-	if (task != NULL && task->run != NULL && task->run->contract != NULL)
-		return note_base(agent, task);
+	if (task != NULL && task->run != NULL && task->run->contract != NULL) {
+		struct core *core = agent->core;
+		char tip[GIT_ID_SIZE];
+
+		/* A new attempt at a task with a contract: what it makes is
+		 * what differs from this commit of the landing branch. */
+		if (git_facts_tip(core->git, core_branch(core), tip) < 0)
+			return core_branch(core);
+		xstrset(&task->run->base, tip);
+		persist_changed(core);
+		return task->run->base;
+	}
 	return core_branch(agent->core);
+}
+
+/* Does it go on in the conversation in which it asked a person? */
+static bool
+has_conversation(const struct agent *agent)
+{
+	const struct task *task = task_of(agent);
+
+	return task != NULL && task->conversation != NULL &&
+	    task->transcript != NULL;
+}
+
+/* Another conversation needs another process. */
+static void
+leave(struct operation *op)
+{
+	if (has_conversation(((struct worker_op *)op)->agent))
+		worker_op_end_session(op);
+	else
+		operation_next(op);
 }
 
 static void
@@ -76,18 +85,6 @@ result_of(const struct worker *w)
 	return result;
 }
 
-/* Whoever goes on with earlier work on the task goes on from its base, too. */
-static void
-keep_base(struct agent *agent)
-{
-	struct task *task = task_of(agent);
-
-	if (task != NULL && task->from != NULL)
-		xstrset(&agent->worker->base, task->base);
-	else if (task != NULL)
-		xstrset(&task->base, agent->worker->base);
-}
-
 /* The worktree is fresh: park the prompt, and answer when that is saved. */
 static void
 end(struct operation *op, const struct err *err)
@@ -98,14 +95,28 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(start);
 	if (err == NULL) {
+		bool goes_on = has_conversation(agent);
+		struct task *task;
+
 		xstrset(&agent->worker->work_of, agent->worker->task);
-		keep_base(agent);
+		/* Whoever goes on with earlier work on the task goes on from
+		 * its base, too. */
+		task = task_of(agent);
+		if (task != NULL && task->from != NULL)
+			xstrset(&agent->worker->base, task->base);
+		else if (task != NULL)
+			xstrset(&task->base, agent->worker->base);
 		agent_task_text(agent, &text);
-		if (agent_launch_is_stale(agent)) {
+		if (goes_on) {
+			struct session_record *s = &agent->worker->session;
+
+			xstrset(&s->id, task_of(agent)->conversation);
+			xstrset(&s->transcript, task_of(agent)->transcript);
+		} else if (agent_launch_is_stale(agent)) {
 			xstrset(&agent->worker->session.transcript, NULL);
 			agent_end_session(agent);
 		}
-		agent_prompt(agent, text.data, true, WORKER_WORKING);
+		agent_prompt(agent, text.data, !goes_on, WORKER_WORKING);
 	} else if (err->code != -ECANCELED) {
 		agent_move(agent, WORKER_ERROR, err->msg);
 	}
@@ -117,6 +128,7 @@ end(struct operation *op, const struct err *err)
 static const struct operation_step steps[] = {
 	/* Save that this worker has this task before touching its worktree. */
 	{ .name = "write", .run = worker_op_write },
+	{ .name = "leave", .run = leave },
 	{ .name = "reset", .run = reset },
 };
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
+#include "agent-session.h"
 #include "agent.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
 #include "fleet.h"
 #include "git-facts.h"
 #include "hooks.h"
 #include "life.h"
-#include "log.h"
-#include "mem.h"
 #include "op-reset.h"
 #include "patrol.h"
 #include "persist.h"
@@ -25,6 +22,7 @@
 /* How many patrols between checks of a worktree where nothing happened, and of
  * the sessions while all workers are idle. */
 #define LOOK_EVERY 10
+#define HANG_MS    ((int64_t)30 * 60 * 1000) /* see silence.h */
 
 /* A check of a worktree blocks nothing; when it is done, the worker may be gone
  * or busy. */
@@ -124,13 +122,7 @@ check_session(struct agent *agent, const struct tmux_info *found)
 	if (found != NULL || ++agent->missing < 2)
 		return;
 	agent->missing = 0;
-	emit(agent->core,
-	    &(struct event){
-		.kind = EVENT_SESSION_GONE, .worker = agent->worker->name });
-	if (agent->worker->session.busy)
-		agent_restart(agent);
-	else
-		agent_end_session(agent);
+	agent_session_gone(agent);
 }
 
 static void
@@ -231,8 +223,7 @@ static void
 check_life(struct agent *agent, const struct proctree *tree)
 {
 	const struct fleet *fleet = agent->fleet;
-	struct silence_limits limits =
-	    silence_limits(agent_duration(agent, "hang_timeout"), 0);
+	struct silence_limits limits = silence_limits(HANG_MS, 0);
 	struct session_life life;
 
 	session_life(agent->session, tree, &life);

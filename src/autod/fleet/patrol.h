@@ -8,8 +8,6 @@
 #ifndef PATROL_H
 #define PATROL_H
 
-#include <stdbool.h>
-
 struct fleet;
 struct patrol;
 

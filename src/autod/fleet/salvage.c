@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-remove.h"
 #include "git-reset.h"
 #include "git-worktree.h"
-#include "mem.h"
 #include "operation.h"
 #include "persist.h"
 #include "salvage.h"

@@ -9,7 +9,6 @@
 #ifndef SALVAGE_H
 #define SALVAGE_H
 
-#include "clock.h"
 #include "git-salvage.h"
 
 #define SALVAGE_STAMP_SIZE (CLOCK_STAMP_SIZE + 32)

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent.h"
 #include "box-plan.h"
-#include "buf.h"
 #include "emit.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-start.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
 #include "start-queue.h"
-#include "text.h"
 #include "worker-commands.h"
 
 /* A call that waits for a worker. */

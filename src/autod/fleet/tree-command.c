@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
+#include "base.h"
 #include "agent.h"
 #include "box.h"
-#include "errtext.h"
 #include "identity.h"
 #include "kept.h"
-#include "mem.h"
 #include "settings.h"
-#include "strv.h"
 #include "tree-command.h"
 #include "worker-tree.h"
 #include "workspace.h"

@@ -6,8 +6,6 @@
 #ifndef TREE_COMMAND_H
 #define TREE_COMMAND_H
 
-#include <stdbool.h>
-
 #include "child.h"
 
 struct agent;

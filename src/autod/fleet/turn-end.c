@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git-facts.h"
 #include "git-follow.h"
 #include "git-salvage.h"
 #include "git-snapshot.h"
 #include "hold.h"
-#include "log.h"
-#include "mem.h"
 #include "persist.h"
 #include "salvage.h"
 #include "serve.h"
@@ -49,31 +42,6 @@ struct turn_end {
 };
 
 /* --- judging ---------------------------------------------------------- */
-
-static void
-judge(struct turn_end *t)
-{
-	struct agent *agent = t->op.agent;
-	const struct git_facts *git = &t->facts;
-	const struct fleet *fleet = agent->fleet;
-	enum worker_status status = agent->worker->status;
-	struct turn_facts facts = {
-		.dirt = git->changed + git->untracked,
-		.rebasing = git->rebasing,
-		.conflicts = git->conflicts,
-		.ahead = git->ahead,
-		.resolving = status == WORKER_REBASING,
-		.reviewing = status == WORKER_REVIEWING,
-		.sent_back = agent->sent_back,
-		.said = &t->said,
-	};
-
-	memcpy(t->head, git->head, sizeof t->head);
-	t->has_task = fleet->policy->turn_facts != NULL &&
-	    fleet->policy->turn_facts(
-		fleet->policy_arg, agent, t->last_words, &facts);
-	t->action = turn_judge(&facts, &t->reason, &t->ask);
-}
 
 /* The branch of a worker whose HEAD is detached can be checked out by the user,
  * and then does not follow (git-follow.h). */
@@ -127,8 +95,26 @@ static void
 decide(struct operation *op)
 {
 	struct turn_end *t = (struct turn_end *)op;
+	struct agent *agent = t->op.agent;
+	const struct git_facts *git = &t->facts;
+	const struct fleet *fleet = agent->fleet;
+	enum worker_status status = agent->worker->status;
+	struct turn_facts facts = {
+		.dirt = git->changed + git->untracked,
+		.rebasing = git->rebasing,
+		.conflicts = git->conflicts,
+		.ahead = git->ahead,
+		.resolving = status == WORKER_REBASING,
+		.reviewing = status == WORKER_REVIEWING,
+		.sent_back = agent->sent_back,
+		.said = &t->said,
+	};
 
-	judge(t);
+	memcpy(t->head, git->head, sizeof t->head);
+	t->has_task = fleet->policy->turn_facts != NULL &&
+	    fleet->policy->turn_facts(
+		fleet->policy_arg, agent, t->last_words, &facts);
+	t->action = turn_judge(&facts, &t->reason, &t->ask);
 	/* Commit leftovers before answering the Stop: if we die in between, the
 	 * hook keeps its event for the next daemon. */
 	if (t->action == TURN_COMMIT)

@@ -8,8 +8,6 @@
 #ifndef TURN_END_H
 #define TURN_END_H
 
-#include <stdbool.h>
-
 struct agent;
 struct server_call;
 

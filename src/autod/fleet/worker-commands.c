@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-message.h"
 #include "agent.h"
-#include "buf.h"
 #include "emit.h"
-#include "errtext.h"
 #include "hold.h"
-#include "json.h"
-#include "mem.h"
 #include "op-add.h"
 #include "op-inspect.h"
 #include "op-nuke.h"
@@ -20,7 +13,6 @@
 #include "reload.h"
 #include "rpc.h"
 #include "serve.h"
-#include "text.h"
 #include "worker-commands.h"
 #include "worker-op.h"
 
@@ -72,15 +64,6 @@ static const struct operation_kind kind = {
 	.count = nitems(steps),
 	.end = end,
 };
-
-static void
-op_stop(struct agent *agent, struct server_call *call)
-{
-	struct stop *s = xcalloc(1, sizeof *s);
-
-	s->before = agent->worker->status;
-	worker_op_begin(&s->op, &kind, agent, call);
-}
 
 bool
 worker_commands_text(struct server_call *call, struct json_object *params,
@@ -206,9 +189,13 @@ static void
 on_stop(void *arg, struct agent *agent, struct server_call *call,
     struct json_object *params)
 {
+	struct stop *s;
+
 	(void)arg;
 	(void)params;
-	op_stop(agent, call);
+	s = xcalloc(1, sizeof *s);
+	s->before = agent->worker->status;
+	worker_op_begin(&s->op, &kind, agent, call);
 }
 
 /* --- message, reject -------------------------------------------------- */

@@ -6,8 +6,6 @@
 #ifndef WORKER_COMMANDS_H
 #define WORKER_COMMANDS_H
 
-#include <stdbool.h>
-
 struct agent;
 struct buf;
 struct fleet;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-
+#include "base.h"
 #include "emit.h"
-#include "errtext.h"
-#include "log.h"
 #include "persist.h"
 #include "salvage.h"
 #include "serve.h"

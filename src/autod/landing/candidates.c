@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "backoff.h"
-#include "buf.h"
 #include "candidates.h"
 #include "core.h"
-#include "errtext.h"
 #include "git-candidate.h"
 #include "git-merge-place.h"
 #include "landing-item.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-enqueue.h"
 #include "persist.h"
-#include "text.h"
 #include "workspace.h"
 
 #define PATHS_MAX 5 /* named in a sentence */

@@ -8,9 +8,6 @@
 #ifndef CANDIDATES_H
 #define CANDIDATES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "landing-plan.h"
 
 struct candidates;

@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "box.h"
-#include "buf.h"
 #include "check-slot.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-check-tree.h"
 #include "git-facts.h"
 #include "git-list.h"
 #include "git-work.h"
 #include "identity.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "operation.h"
 #include "settings.h"
 #include "setup.h"
-#include "strv.h"
-#include "text.h"
 #include "workspace.h"
 
 #define OUTPUT_MAX (64 * 1024) /* the end of it */
@@ -384,22 +373,6 @@ on_exited(const struct errand_result *result, void *arg)
 }
 
 static int
-begin_errand(
-    struct check_slot *slot, const struct errand_spec *spec, struct err *err)
-{
-	struct loop *loop = slot->core->loop;
-	int r;
-
-	if (slot->adopting)
-		return errand_adopt(
-		    loop, spec, on_exited, slot, &slot->errand, err);
-	r = errand_forget(slot->run_dir, slot->name, err);
-	if (r < 0)
-		return r;
-	return errand_start(loop, spec, on_exited, slot, &slot->errand, err);
-}
-
-static int
 start_errand(struct check_slot *slot, struct err *err)
 {
 	const struct core *core = slot->core;
@@ -430,7 +403,18 @@ start_errand(struct check_slot *slot, struct err *err)
 	    "exec 2>&1\n%s", slot->command != NULL ? slot->command : "");
 	command = box_shell(strv_const(slot->box.prefix), merged);
 	spec.command = command;
-	return begin_errand(slot, &spec, err);
+	{
+		struct loop *loop = slot->core->loop;
+
+		if (slot->adopting)
+			return errand_adopt(
+			    loop, &spec, on_exited, slot, &slot->errand, err);
+		r = errand_forget(slot->run_dir, slot->name, err);
+		if (r < 0)
+			return r;
+		return errand_start(
+		    loop, &spec, on_exited, slot, &slot->errand, err);
+	}
 }
 
 static void
@@ -533,26 +517,6 @@ tidy(const struct check_slot *slot)
 }
 
 static void
-end_keep(const struct check_slot *slot, enum check_verdict verdict)
-{
-	if (verdict != CHECK_PASSED || rename(slot->made, slot->kept) == -1)
-		unlink(slot->made);
-}
-
-static void
-clear(struct check_slot *slot)
-{
-	setup_free(take_ptr(&slot->setup));
-	loop_timer_free(take_ptr(&slot->cancelled));
-	errand_free(take_ptr(&slot->errand));
-	xstrset(&slot->command, NULL);
-	xstrset(&slot->task, NULL);
-	xstrset(&slot->base, NULL);
-	strv_clear(&slot->protected_paths);
-	slot->busy = slot->adopting = false;
-}
-
-static void
 end(struct operation *op, const struct err *err)
 {
 	struct check_slot *slot = (struct check_slot *)op;
@@ -573,13 +537,22 @@ end(struct operation *op, const struct err *err)
 	}
 	if (!leaving) {
 		tidy(slot);
-		end_keep(slot, ended.verdict);
+		if (ended.verdict != CHECK_PASSED ||
+		    rename(slot->made, slot->kept) == -1)
+			unlink(slot->made);
 	}
 	/* The result is in the caller's hands; if it is lost with us, the check
 	 * runs again. */
 	if (!leaving)
 		errand_forget(slot->run_dir, slot->name, NULL);
-	clear(slot);
+	setup_free(take_ptr(&slot->setup));
+	loop_timer_free(take_ptr(&slot->cancelled));
+	errand_free(take_ptr(&slot->errand));
+	xstrset(&slot->command, NULL);
+	xstrset(&slot->task, NULL);
+	xstrset(&slot->base, NULL);
+	strv_clear(&slot->protected_paths);
+	slot->busy = slot->adopting = false;
 	if (!leaving)
 		slot->fn(slot, &ended, slot->arg);
 }

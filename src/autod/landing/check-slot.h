@@ -11,9 +11,6 @@
 #ifndef CHECK_SLOT_H
 #define CHECK_SLOT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "check-book.h"
 
 struct buf;

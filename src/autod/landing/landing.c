@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
-#include "buf.h"
 #include "check-book.h"
 #include "check-slot.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git-facts.h"
 #include "git-land.h"
-#include "json.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "life.h"
-#include "mem.h"
 #include "op-enqueue.h"
 #include "op-inspect.h"
 #include "op-rebase.h"
@@ -405,16 +397,6 @@ landing_rebase(
 	op_rebase(agent, false, call, on_rebased, landings);
 }
 
-/* The same for a review: answers with the commit to look at (landing.h). */
-static void
-landing_review(
-    struct landings *landings, struct agent *agent, struct server_call *call)
-{
-	agent->worker->accepted = false;
-	agent_move(agent, WORKER_ACCEPTING, NULL);
-	op_rebase(agent, false, call, on_rebased_for_review, landings);
-}
-
 /* After a restart: what was in progress on a worker that is accepting. Items of
  * the queue continue by themselves. */
 static void
@@ -496,49 +478,42 @@ landings_retry(struct landings *landings)
 
 /* --- the floor ------------------------------------------------------- */
 
-/* A worker loses its task: its item is taken out, unless the branch is moving
- * with it already. */
-static void
-cancel_of(struct landings *landings, const char *worker, const char *why)
-{
-	struct landing_record *record = &landings->core->state.landings;
-	struct landing_item *item = landing_record_of(record, worker);
-	cleanup_free char *reason =
-	    xasprintf("the landing is cancelled: %s", why);
-
-	if (item == NULL)
-		return;
-	if (item->freeing)
-		release_done(landings, item);
-	else if (item->step == ITEM_QUEUED && item->commit == NULL)
-		settle_cancelled(landings, item, reason);
-	else
-		xstrset(&item->worker, NULL);
-	persist_changed(landings->core);
-}
-
-/* The conflict of accepted work is resolved. Whoever keeps its task looks at it
- * again, and lets it land. */
-static void
-resolved(struct landings *landings, struct agent *agent)
-{
-	const struct worker *w = agent != NULL ? agent->worker : NULL;
-
-	if (w == NULL || !w->accepted || landings_keeps(landings, w->task))
-		return;
-	landing_begin(
-	    landings, agent, w->task != NULL ? w->commit : NULL, false, NULL);
-}
-
 static void
 on_event(const struct event *event, void *arg)
 {
 	struct landings *landings = arg;
 
 	if (event->kind == EVENT_WORKER_LOST) {
-		cancel_of(landings, event->worker, event->reason);
+		const char *worker = event->worker;
+		const char *why = event->reason;
+		struct landing_record *record = &landings->core->state.landings;
+		struct landing_item *item = landing_record_of(record, worker);
+		cleanup_free char *reason =
+		    xasprintf("the landing is cancelled: %s", why);
+
+		/* A worker loses its task: its item is taken out, unless the
+		 * branch is moving with it already. */
+		if (item == NULL)
+			return;
+		if (item->freeing)
+			release_done(landings, item);
+		else if (item->step == ITEM_QUEUED && item->commit == NULL)
+			settle_cancelled(landings, item, reason);
+		else
+			xstrset(&item->worker, NULL);
+		persist_changed(landings->core);
 	} else if (event->kind == EVENT_WORK_FINISHED) {
-		resolved(landings, fleet_find(landings->fleet, event->worker));
+		struct agent *agent =
+		    fleet_find(landings->fleet, event->worker);
+		const struct worker *w = agent != NULL ? agent->worker : NULL;
+
+		/* The conflict of accepted work is resolved. Whoever keeps
+		 * its task looks at it again, and lets it land. */
+		if (w == NULL || !w->accepted ||
+		    landings_keeps(landings, w->task))
+			return;
+		landing_begin(landings, agent,
+		    w->task != NULL ? w->commit : NULL, false, NULL);
 	} else if (event->kind == EVENT_CLEARED && landings->begun) {
 		recover(landings, fleet_find(landings->fleet, event->worker));
 	}
@@ -726,7 +701,11 @@ command_review(void *landings, struct agent *agent, struct server_call *call,
 	xstrset(&w->reviewed, NULL); /* until it is shown */
 	persist_changed(core);
 	if (w->status == WORKER_NEEDS_REVIEW) {
-		landing_review(landings, agent, call);
+		/* The same for a review: answers with the commit to look at
+		 * (landing.h). */
+		agent->worker->accepted = false;
+		agent_move(agent, WORKER_ACCEPTING, NULL);
+		op_rebase(agent, false, call, on_rebased_for_review, landings);
 		return;
 	}
 	result = json_object_new_object();

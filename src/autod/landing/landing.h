@@ -13,7 +13,6 @@
 #ifndef LANDING_H
 #define LANDING_H
 
-#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "fleet.h"

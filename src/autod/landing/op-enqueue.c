@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "check-book.h"
-#include "clock.h"
 #include "core.h"
-#include "errtext.h"
 #include "git-facts.h"
 #include "git-lines.h"
 #include "git-salvage.h"
 #include "landing-item.h"
 #include "landing.h"
-#include "mem.h"
 #include "op-enqueue.h"
 #include "persist.h"
 #include "prompt.h"
@@ -24,7 +16,6 @@
 #include "serve.h"
 #include "settings.h"
 #include "settle.h"
-#include "text.h"
 #include "turn-end.h"
 #include "worker-op.h"
 #include "worker.h"
@@ -71,36 +62,6 @@ freeze_rules_add_paths(struct buf *out, const struct git_list *paths)
 		buf_addf(out, " and %zu more", paths->count - NAMES_MAX);
 }
 
-static void
-add_refusal(const struct core *core, const struct worker *w,
-    const char *expected, const struct git_frozen *frozen, unsigned refused,
-    struct buf *out)
-{
-	const char *branch = core_branch(core);
-
-	if (refused & GIT_FREEZE_OTHER_BRANCH)
-		buf_addf(out, "%s is on %s, not on its branch %s", w->name,
-		    frozen->branch[0] != '\0' ? frozen->branch : "no branch",
-		    w->branch);
-	else if (refused & GIT_FREEZE_REBASING)
-		buf_addf(out, "a rebase is in progress in %s", w->worktree);
-	else if (refused & GIT_FREEZE_MOVED)
-		buf_addf(out,
-		    "the work of %s is not what you were shown: HEAD was "
-		    "%.12s and is %.12s now; look again with: llmc review %s",
-		    w->name, expected, frozen->commit, w->name);
-	else if (refused & GIT_FREEZE_FORBIDDEN) {
-		buf_addf(out, "%s must not land on %s", w->name, branch);
-		freeze_rules_add_paths(out, &frozen->forbidden);
-	} else if (refused & GIT_FREEZE_UNRELATED)
-		buf_addf(out, "%s has no commit in common with %s", w->branch,
-		    branch);
-	else {
-		buf_addf(out, "%s has uncommitted changes", w->name);
-		freeze_rules_add_paths(out, &frozen->dirty);
-	}
-}
-
 int
 freeze_rules_refuse(const struct core *core, const struct worker *worker,
     const char *expected, const struct git_frozen *frozen, unsigned refused,
@@ -109,8 +70,33 @@ freeze_rules_refuse(const struct core *core, const struct worker *worker,
 	cleanup_buf struct buf words = BUF_INIT;
 	unsigned first = GIT_FREEZE_OTHER_BRANCH | GIT_FREEZE_REBASING;
 	bool moved = (refused & GIT_FREEZE_MOVED) != 0 && !(refused & first);
+	const char *branch;
 
-	add_refusal(core, worker, expected, frozen, refused, &words);
+	branch = core_branch(core);
+	if (refused & GIT_FREEZE_OTHER_BRANCH)
+		buf_addf(&words, "%s is on %s, not on its branch %s",
+		    worker->name,
+		    frozen->branch[0] != '\0' ? frozen->branch : "no branch",
+		    worker->branch);
+	else if (refused & GIT_FREEZE_REBASING)
+		buf_addf(
+		    &words, "a rebase is in progress in %s", worker->worktree);
+	else if (refused & GIT_FREEZE_MOVED)
+		buf_addf(&words,
+		    "the work of %s is not what you were shown: HEAD was "
+		    "%.12s and is %.12s now; look again with: llmc review %s",
+		    worker->name, expected, frozen->commit, worker->name);
+	else if (refused & GIT_FREEZE_FORBIDDEN) {
+		buf_addf(
+		    &words, "%s must not land on %s", worker->name, branch);
+		freeze_rules_add_paths(&words, &frozen->forbidden);
+	} else if (refused & GIT_FREEZE_UNRELATED)
+		buf_addf(&words, "%s has no commit in common with %s",
+		    worker->branch, branch);
+	else {
+		buf_addf(&words, "%s has uncommitted changes", worker->name);
+		freeze_rules_add_paths(&words, &frozen->dirty);
+	}
 	return err_set(err, moved ? -ESTALE : -EPERM, "%s", words.data);
 }
 
@@ -345,28 +331,6 @@ note_own_check(const struct op_enqueue *e)
 	queue_trim_book(e->landings->queue);
 }
 
-static void
-enqueue(struct op_enqueue *e)
-{
-	struct landings *landings = e->landings;
-	struct landing_item *item = take_ptr(&e->item);
-	const struct landing_policy *policy = landings->policy;
-
-	if (item->task != NULL && policy != NULL && policy->priority != NULL)
-		item->priority = (enum priority)policy->priority(
-		    landings->policy_arg, item->task);
-	item->approved = e->approved;
-	/* A person waits: do not keep them, or tell them at once why. */
-	if (e->op.call != NULL)
-		queue_move_retry(landings->queue->move);
-	landings_add_call(landings, item->id, take_ptr(&e->op.call));
-	queue_add(landings->queue, item);
-	if (e->nothing) {
-		item->incorporated = true;
-		settle_landed(landings, item);
-	}
-}
-
 /* The worker keeps its work and waits for a decision again. */
 static void
 fail(struct op_enqueue *e, const struct err *err)
@@ -408,8 +372,29 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(&e->op);
 	if (err == NULL) {
+		struct landings *landings;
+		struct landing_item *item;
+		const struct landing_policy *policy;
+
 		note_own_check(e);
-		enqueue(e);
+		landings = e->landings;
+		item = take_ptr(&e->item);
+		policy = landings->policy;
+		if (item->task != NULL && policy != NULL &&
+		    policy->priority != NULL)
+			item->priority = (enum priority)policy->priority(
+			    landings->policy_arg, item->task);
+		item->approved = e->approved;
+		/* A person waits: do not keep them, or tell them at once why.
+		 */
+		if (e->op.call != NULL)
+			queue_move_retry(landings->queue->move);
+		landings_add_call(landings, item->id, take_ptr(&e->op.call));
+		queue_add(landings->queue, item);
+		if (e->nothing) {
+			item->incorporated = true;
+			settle_landed(landings, item);
+		}
 	} else {
 		fail(e, err);
 	}

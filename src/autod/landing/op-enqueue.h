@@ -4,8 +4,6 @@
 #ifndef OP_ENQUEUE_H
 #define OP_ENQUEUE_H
 
-#include <limits.h>
-
 #include "git-freeze.h"
 
 struct agent;

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "base.h"
 #include "git-facts.h"
 #include "git-rebase.h"
-#include "mem.h"
 #include "op-rebase.h"
 #include "persist.h"
 #include "prompt.h"

@@ -7,8 +7,6 @@
 #ifndef OP_REBASE_H
 #define OP_REBASE_H
 
-#include <stdbool.h>
-
 struct agent;
 struct err;
 struct landings;

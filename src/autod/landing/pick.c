@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
-#include "errtext.h"
+#include "base.h"
 #include "landing-item.h"
 #include "landing.h"
-#include "mem.h"
 #include "op-enqueue.h"
 #include "pick.h"
 #include "queue.h"

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
+#include "base.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git.h"
+#include "landing-record.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
-#include "push-record.h"
 #include "push.h"
 #include "settings.h"
 #include "workspace.h"
@@ -62,19 +57,12 @@ look(struct push *push)
 		try_now(push);
 }
 
-/* What git says has several. */
-static void
-one_line(char *text)
-{
-	for (; (text = strchr(text, '\n')) != NULL; text++)
-		*text = ' ';
-}
-
 static void
 failed(struct push *push, const char *commit, const struct git_answer *answer)
 {
 	struct push_record *record = record_of(push);
 	cleanup_free char *reason = NULL;
+	char *text;
 
 	if (answer->err != NULL)
 		reason = xstrdup(answer->err->msg);
@@ -83,7 +71,10 @@ failed(struct push *push, const char *commit, const struct git_answer *answer)
 	else
 		reason =
 		    xasprintf("git push ended with status %d", answer->status);
-	one_line(reason);
+	/* What git says has several. */
+	text = reason;
+	for (; (text = strchr(text, '\n')) != NULL; text++)
+		*text = ' ';
 	push_record_failed(record, reason, clock_wall_ms());
 	if (record->tries == 1)
 		emit(push->core,

@@ -8,8 +8,6 @@
 #ifndef PUSH_H
 #define PUSH_H
 
-#include <stdbool.h>
-
 struct core;
 struct push;
 

@@ -1,29 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "backoff.h"
 #include "candidates.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-land.h"
 #include "git.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "push.h"
 #include "queue-move.h"
 #include "queue.h"
 #include "settle.h"
-#include "strv.h"
 #include "watch.h"
 #include "workspace.h"
 
@@ -129,19 +120,6 @@ is_same(char *const *a, char *const *b)
 	return true;
 }
 
-/* What cannot be watched is looked at with the rest once in a while. */
-static void
-watch_paths(struct checkout_watch *watch)
-{
-	size_t count = strv_count(watch->paths);
-
-	watch->watches = xcalloc(count + 1, sizeof(struct watch *));
-	for (size_t i = 0; i < count; i++)
-		if (watch_new(watch->loop, watch->paths[i], on_changed, watch,
-			&watch->watches[watch->count], NULL) == 0)
-			watch->count++;
-}
-
 void
 checkout_watch_wait(struct checkout_watch *watch, const char *const *places)
 {
@@ -150,9 +128,19 @@ checkout_watch_wait(struct checkout_watch *watch, const char *const *places)
 	for (; *places != NULL; places++)
 		strv_take(&paths, watchable(*places));
 	if (!is_same(paths, watch->paths)) {
+		size_t count;
+
 		unwatch(watch);
 		watch->paths = take_ptr(&paths);
-		watch_paths(watch);
+		/* What cannot be watched is looked at with the rest once in
+		 * a while. */
+		count = strv_count(watch->paths);
+		watch->watches = xcalloc(count + 1, sizeof(struct watch *));
+		for (size_t i = 0; i < count; i++)
+			if (watch_new(watch->loop, watch->paths[i], on_changed,
+				watch, &watch->watches[watch->count],
+				NULL) == 0)
+				watch->count++;
 		/* They may have changed before they were watched. */
 		arm(watch, CHECKOUT_WATCH_LOOK_MS);
 		if (watch->count > 0)
@@ -228,20 +216,6 @@ record_of(const struct queue_move *move)
 }
 
 /* --- waiting --------------------------------------------------------- */
-
-static void
-forget_wait(struct queue_move *move)
-{
-	struct state *state = &move->core->state;
-
-	loop_timer_free(take_ptr(&move->wait));
-	checkout_watch_end(move->checkout);
-	xstrset(&move->reason, NULL);
-	state->source_repo_dirty_retry_after_unix = 0;
-	state->source_repo_dirty_backoff_secs = 0;
-	state->source_repo_dirty_retry_count = 0;
-	persist_note(move->core);
-}
 
 static void
 on_wait_over(void *arg)
@@ -415,6 +389,7 @@ landed(struct queue_move *move)
 {
 	struct landing_record *record = record_of(move);
 	size_t tasks = 0;
+	struct state *state;
 
 	for (size_t i = 0; i < record->count; i++)
 		if (record->items[i]->step == ITEM_QUEUED &&
@@ -422,7 +397,14 @@ landed(struct queue_move *move)
 			tasks++;
 	record->window = landing_plan_window_landed(record->window, tasks);
 	xstrset(&record->red_told, NULL); /* what lands has passed its check */
-	forget_wait(move);
+	state = &move->core->state;
+	loop_timer_free(take_ptr(&move->wait));
+	checkout_watch_end(move->checkout);
+	xstrset(&move->reason, NULL);
+	state->source_repo_dirty_retry_after_unix = 0;
+	state->source_repo_dirty_backoff_secs = 0;
+	state->source_repo_dirty_retry_count = 0;
+	persist_note(move->core);
 	move->lock_tries = 0;
 	xstrset(&move->failed, NULL);
 	landings_moved(move->queue->landings, record->from, record->to);

@@ -8,8 +8,6 @@
 #ifndef QUEUE_MOVE_H
 #define QUEUE_MOVE_H
 
-#include <stdbool.h>
-
 struct checkout_watch;
 struct loop;
 struct queue;

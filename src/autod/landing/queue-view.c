@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "candidates.h"
-#include "clock.h"
 #include "core.h"
 #include "git.h"
 #include "landing-item.h"
 #include "landing-list.h"
 #include "landing.h"
-#include "mem.h"
 #include "queue-move.h"
 #include "queue-view.h"
 #include "queue.h"
 #include "serve.h"
 #include "settings.h"
-#include "strv.h"
 #include "workspace.h"
 
 static void

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "candidates.h"
 #include "check-slot.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git-facts.h"
 #include "git-freeze.h"
 #include "git-work.h"
@@ -19,9 +12,7 @@
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-enqueue.h"
 #include "persist.h"
 #include "push.h"
@@ -31,8 +22,6 @@
 #include "red-revert.h"
 #include "settings.h"
 #include "settle.h"
-#include "strv.h"
-#include "text.h"
 #include "workspace.h"
 
 static void queue_wake(struct queue *queue, int64_t ms);
@@ -68,38 +57,6 @@ use_known(struct queue *queue)
 	queue->base_date = queue->known_date;
 }
 
-/* Everybody waits for the branch: a person who asked is answered, and in auto
- * mode it is a failure. */
-static void
-no_base(struct queue *queue, const char *complaint)
-{
-	const struct landing_record *record = &queue->core->state.landings;
-	struct err err = { 0 };
-
-	err_set(&err, -ENOENT, "git cannot read the branch %s: %s",
-	    core_branch(queue->core), complaint);
-	for (size_t i = record->count; i-- > 0;)
-		if (i < record->count && record->items[i]->step == ITEM_QUEUED)
-			settle_refused(queue->landings, record->items[i], &err);
-	if (record->count > 0)
-		landings_blocked(queue->landings, "git", err.msg);
-}
-
-static void
-base_failed(struct queue *queue, const char *complaint)
-{
-	int64_t wait = ++queue->base_fails * BASE_RETRY_MS;
-
-	if (queue->base_fails == 1)
-		emit(queue->core,
-		    &(struct event){ .kind = EVENT_LANDING_WAITS,
-			.branch = core_branch(queue->core),
-			.reason = complaint });
-	if (queue->base_fails == BASE_TRIES)
-		no_base(queue, complaint);
-	queue_wake(queue, wait < BASE_RETRY_MAX_MS ? wait : BASE_RETRY_MAX_MS);
-}
-
 static void
 on_base(const struct git_answer *answer, void *arg)
 {
@@ -109,7 +66,35 @@ on_base(const struct git_answer *answer, void *arg)
 
 	queue->base_asked = false;
 	if (answer->status != 0) {
-		base_failed(queue, answer->complaint);
+		const char *complaint = answer->complaint;
+		int64_t wait = ++queue->base_fails * BASE_RETRY_MS;
+
+		if (queue->base_fails == 1)
+			emit(queue->core,
+			    &(struct event){ .kind = EVENT_LANDING_WAITS,
+				.branch = core_branch(queue->core),
+				.reason = complaint });
+		if (queue->base_fails == BASE_TRIES) {
+			const struct landing_record *record =
+			    &queue->core->state.landings;
+			struct err err = { 0 };
+
+			/* Everybody waits for the branch: a person who asked is
+			 * answered, and in auto mode it is a failure. */
+			err_set(&err, -ENOENT,
+			    "git cannot read the branch %s: %s",
+			    core_branch(queue->core), complaint);
+			for (size_t i = record->count; i-- > 0;)
+				if (i < record->count &&
+				    record->items[i]->step == ITEM_QUEUED)
+					settle_refused(queue->landings,
+					    record->items[i], &err);
+			if (record->count > 0)
+				landings_blocked(
+				    queue->landings, "git", err.msg);
+		}
+		queue_wake(
+		    queue, wait < BASE_RETRY_MAX_MS ? wait : BASE_RETRY_MAX_MS);
 		return;
 	}
 	queue->base_fails = 0;
@@ -381,18 +366,6 @@ is_empty(const struct queue *queue)
 	return true;
 }
 
-/* Nobody waits: checks that run are of no use, and the next item reads the
- * branch again. */
-static void
-rest(struct queue *queue)
-{
-	for (int i = 0; i < queue->slot_count; i++)
-		if (check_slot_tree(queue->slots[i].slot) != NULL)
-			check_slot_cancel(queue->slots[i].slot);
-	xstrset(&queue->base_commit, NULL);
-	xstrset(&queue->base_tree, NULL);
-}
-
 /* What git could not build in several tries: a person gets the error; for auto
  * mode it is a failure. */
 static void
@@ -433,34 +406,6 @@ tell_built(struct queue *queue, const struct landing_plan *plan)
 }
 
 static void
-plan_and_act(struct queue *queue)
-{
-	struct landing_plan plan;
-	struct queue_facts facts;
-	int64_t now = clock_wall_ms();
-
-	queue_facts_make(queue, &facts);
-	landing_plan_make(&facts.plan, now, &plan);
-	tell_built(queue, &plan);
-	if (!plan.red && record_of(queue)->red_told != NULL) {
-		/* It was fixed, or has moved on. */
-		xstrset(&record_of(queue)->red_told, NULL);
-		persist_changed(queue->core);
-	}
-	queue->long_waits =
-	    release_due(queue->landings, &facts.plan, &plan, facts.items, now);
-	if (red_revert_review(queue, &facts, &plan))
-		queue_look(queue);
-	else
-		for (size_t i = 0; i < plan.action_count; i++)
-			act(queue, &facts, &plan, &plan.actions[i]);
-	if (plan.wake_ms > 0)
-		queue_wake(queue, plan.wake_ms > now ? plan.wake_ms - now : 1);
-	landing_plan_release(&plan);
-	queue_facts_release(&facts);
-}
-
-static void
 look(void *arg)
 {
 	struct queue *queue = arg;
@@ -476,13 +421,44 @@ look(void *arg)
 		return;
 	}
 	if (is_empty(queue)) {
-		if (record->to == NULL)
-			rest(queue);
+		if (record->to == NULL) {
+			/* Nobody waits: checks that run are of no use, and
+			 * the next item reads the branch again. */
+			for (int i = 0; i < queue->slot_count; i++)
+				if (check_slot_tree(queue->slots[i].slot) !=
+				    NULL)
+					check_slot_cancel(queue->slots[i].slot);
+			xstrset(&queue->base_commit, NULL);
+			xstrset(&queue->base_tree, NULL);
+		}
 	} else if (queue->base_commit == NULL) {
 		if (record->to == NULL) /* else it is about to move */
 			queue_base_ask(queue);
 	} else {
-		plan_and_act(queue);
+		struct landing_plan plan;
+		struct queue_facts facts;
+		int64_t now = clock_wall_ms();
+
+		queue_facts_make(queue, &facts);
+		landing_plan_make(&facts.plan, now, &plan);
+		tell_built(queue, &plan);
+		if (!plan.red && record_of(queue)->red_told != NULL) {
+			/* It was fixed, or has moved on. */
+			xstrset(&record_of(queue)->red_told, NULL);
+			persist_changed(queue->core);
+		}
+		queue->long_waits = release_due(
+		    queue->landings, &facts.plan, &plan, facts.items, now);
+		if (red_revert_review(queue, &facts, &plan))
+			queue_look(queue);
+		else
+			for (size_t i = 0; i < plan.action_count; i++)
+				act(queue, &facts, &plan, &plan.actions[i]);
+		if (plan.wake_ms > 0)
+			queue_wake(
+			    queue, plan.wake_ms > now ? plan.wake_ms - now : 1);
+		landing_plan_release(&plan);
+		queue_facts_release(&facts);
 	}
 }
 
@@ -538,18 +514,6 @@ give_up_judging(struct queue *queue, const struct check_end *end)
 	landings_blocked(queue->landings, "check", reason);
 }
 
-/* What was to be checked may be gone: somebody ran git gc without our refs. The
- * same commits are built again. */
-static void
-build_again(struct queue *queue, const struct check_slot *slot)
-{
-	for (int i = 0; i < queue->slot_count; i++)
-		if (queue->slots[i].slot == slot)
-			for (char **id = queue->slots[i].covers;
-			     id != NULL && *id != NULL; id++)
-				candidates_forget(queue->candidates, *id);
-}
-
 static void
 on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 {
@@ -559,8 +523,17 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 	bool flaky;
 
 	if (!end->cancelled) {
-		if (end->verdict == CHECK_UNJUDGED)
-			build_again(queue, slot);
+		if (end->verdict == CHECK_UNJUDGED) {
+			/* What was to be checked may be gone: somebody ran
+			 * git gc without our refs. The same commits are
+			 * built again. */
+			for (int i = 0; i < queue->slot_count; i++)
+				if (queue->slots[i].slot == slot)
+					for (char **id = queue->slots[i].covers;
+					     id != NULL && *id != NULL; id++)
+						candidates_forget(
+						    queue->candidates, *id);
+		}
 		flaky = check_book_note(&record->checks, end->tree, end->key,
 		    end->verdict, now, end->duration_ms,
 		    now + UNJUDGED_RETRY_MS);

@@ -16,9 +16,6 @@
 #ifndef QUEUE_H
 #define QUEUE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "landing-plan.h"
 
 struct candidates;

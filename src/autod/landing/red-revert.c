@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "check-slot.h"
 #include "core.h"
 #include "landing-item.h"
+#include "landing-record.h"
 #include "landing.h"
-#include "mem.h"
 #include "persist.h"
 #include "queue-view.h"
 #include "queue.h"
 #include "red-revert.h"
-#include "red-run.h"
 #include "revert.h"
 #include "settle.h"
-
-/* The newest one first, as in the log. */
-static void
-add_message(
-    const struct red_run *own, size_t count, const char *title, struct buf *out)
-{
-	buf_addf(out, "%s\n\n", title);
-	for (size_t i = own->count; i-- > own->count - count;)
-		buf_addf(out, "This reverts commit %s (%s).\n",
-		    own->list[i].commit, own->list[i].task);
-	buf_addf(out, "The branch is as it was at %s.\n",
-	    own->list[own->count - count].parent);
-}
 
 bool
 red_revert_begin(struct landings *landings, const char *why)
@@ -51,7 +35,13 @@ red_revert_begin(struct landings *landings, const char *why)
 				 tip, first->task, core_branch(core)) :
 			     xasprintf("Revert %zu commits: %s fails its check",
 				 count, core_branch(core));
-	add_message(own, count, title, &message);
+	/* The newest one first, as in the log. */
+	buf_addf(&message, "%s\n\n", title);
+	for (size_t i = own->count; i-- > own->count - count;)
+		buf_addf(&message, "This reverts commit %s (%s).\n",
+		    own->list[i].commit, own->list[i].task);
+	buf_addf(&message, "The branch is as it was at %s.\n",
+	    own->list[own->count - count].parent);
 	check_book_forget(&record->checks, first->parent_tree, key);
 	revert_enqueue(landings,
 	    &(struct revert_order){ .commit = tip,

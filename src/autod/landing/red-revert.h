@@ -2,14 +2,12 @@
 
 /*
  * The branch fails its own check: the tasks' commits that it ends with are
- * taken back through the queue (red-run.h says which). What they go back to is
- * checked again, even if it passed before: when it fails too, the cause is
- * outside of the commits, and nothing is taken back.
+ * taken back through the queue (landing-record.h says which). What they go back
+ * to is checked again, even if it passed before: when it fails too, the cause
+ * is outside of the commits, and nothing is taken back.
  */
 #ifndef RED_REVERT_H
 #define RED_REVERT_H
-
-#include <stdbool.h>
 
 struct landing_plan;
 struct landings;

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "clock.h"
+#include "base.h"
 #include "core.h"
 #include "git.h"
 #include "landing-item.h"
 #include "landing.h"
-#include "mem.h"
 #include "queue-move.h"
 #include "queue.h"
 #include "revert.h"

@@ -4,8 +4,6 @@
 #ifndef REVERT_H
 #define REVERT_H
 
-#include <stdbool.h>
-
 struct landing_item;
 struct landings;
 struct server_call;

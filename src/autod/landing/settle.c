@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
-#include "api-landing.h"
-#include "buf.h"
+#include "api-work.h"
 #include "check-slot.h"
 #include "emit.h"
-#include "errtext.h"
 #include "fleet.h"
 #include "git-freeze.h"
-#include "json.h"
 #include "landing-item.h"
-#include "landing-view.h"
+#include "landing-list.h"
 #include "landing.h"
-#include "mem.h"
 #include "op-enqueue.h"
 #include "op-rebase.h"
 #include "persist.h"
@@ -229,21 +222,6 @@ release_on_cleaned(struct agent *agent, void *arg)
 
 	if (item != NULL && item->freeing)
 		release_done(landings, item);
-}
-
-/* Reset the worker of a marked item. */
-static void
-release_worker(struct landings *landings, struct landing_item *item)
-{
-	struct agent *agent = fleet_find(landings->fleet, item->worker);
-
-	if (agent == NULL || agent->worker->status != WORKER_ACCEPTING)
-		release_done(landings, item);
-	else if (!agent_is_taken(agent))
-		op_clean(agent,
-		    &(struct op_clean_what){
-			.head = item->head, .queued = true },
-		    release_on_cleaned, landings);
 }
 
 struct op_return {
@@ -528,17 +506,6 @@ settle_on_cleaned(struct agent *agent, void *arg)
 
 /* --- not landed ------------------------------------------------------ */
 
-/* The policy wanted it. */
-static void
-fail_order(struct landings *landings, const struct landing_item *item,
-    const char *words)
-{
-	const struct landing_policy *policy = landings->policy;
-
-	if (item->why != NULL && policy != NULL && policy->not_reverted != NULL)
-		policy->not_reverted(landings->policy_arg, item, words);
-}
-
 /* Answer whoever waits for it. */
 static void
 fail_item(struct landings *landings, const struct landing_item *item,
@@ -548,6 +515,7 @@ fail_item(struct landings *landings, const struct landing_item *item,
 	const char *output =
 	    item->step == ITEM_EJECTED && !item->conflict ? item->words : NULL;
 	cleanup_free char *words = NULL;
+	const struct landing_policy *policy;
 
 	if (item->kind != ITEM_REVERT) {
 		landings_fail(landings, call, item->worker,
@@ -558,7 +526,10 @@ fail_item(struct landings *landings, const struct landing_item *item,
 	words = xasprintf("%.12s is not taken back on %s: %s", item->head,
 	    core_branch(landings->core), err->msg);
 	serve_fail_output(landings->core, call, API_FAILED, words, output);
-	fail_order(landings, item, words);
+	/* The policy wanted it. */
+	policy = landings->policy;
+	if (item->why != NULL && policy != NULL && policy->not_reverted != NULL)
+		policy->not_reverted(landings->policy_arg, item, words);
 }
 
 /* Back to a person. The item is gone after this. */
@@ -660,35 +631,6 @@ on_returned(struct agent *agent, const struct err *err, void *arg)
 	    item->worker, item->head, &words, err != NULL ? NULL : item->words);
 	end_item(landings, item, agent,
 	    err != NULL ? LANDING_END_FAILED : LANDING_END_EJECTED, &words);
-}
-
-static void
-eject_failed(
-    struct landings *landings, struct landing_item *item, struct agent *agent)
-{
-	const struct landing_policy *policy = landings->policy;
-	enum landing_return how = LANDING_RETURN_PERSON;
-	struct err err = { 0 };
-
-	err_set(&err, -EBADMSG, "%s", fails);
-	if (policy != NULL && policy->ejected != NULL && item->task != NULL)
-		how = policy->ejected(landings->policy_arg, agent, item->task,
-		    item->commit != NULL ? item->commit : item->head, false,
-		    item->words);
-	switch (how) {
-	case LANDING_RETURN_AGENT:
-		op_return(
-		    agent, item->commit, item->words, on_returned, landings);
-		break;
-	case LANDING_RETURN_TAKEN:
-		landings_fail(landings, landings_take_call(landings, item->id),
-		    item->worker, item->head, &err, item->words);
-		forget(landings, item);
-		break;
-	case LANDING_RETURN_PERSON:
-		give_back(landings, item, LANDING_END_EJECTED, &err);
-		break;
-	}
 }
 
 /* --- conflicts ------------------------------------------------------- */
@@ -806,7 +748,15 @@ settle_item(struct landings *landings, struct landing_item *item)
 	struct agent *agent = settle_agent_of(landings, item);
 
 	if (item->freeing) {
-		release_worker(landings, item);
+		/* Reset the worker of a marked item. */
+		agent = fleet_find(landings->fleet, item->worker);
+		if (agent == NULL || agent->worker->status != WORKER_ACCEPTING)
+			release_done(landings, item);
+		else if (!agent_is_taken(agent))
+			op_clean(agent,
+			    &(struct op_clean_what){
+				.head = item->head, .queued = true },
+			    release_on_cleaned, landings);
 		return;
 	}
 	if (item->step == ITEM_QUEUED)
@@ -823,7 +773,32 @@ settle_item(struct landings *landings, struct landing_item *item)
 		else
 			finish_landed(landings, item, NULL);
 	} else if (!item->conflict) {
-		eject_failed(landings, item, agent);
+		const struct landing_policy *policy = landings->policy;
+		enum landing_return how = LANDING_RETURN_PERSON;
+		struct err err = { 0 };
+
+		err_set(&err, -EBADMSG, "%s", fails);
+		if (policy != NULL && policy->ejected != NULL &&
+		    item->task != NULL)
+			how = policy->ejected(landings->policy_arg, agent,
+			    item->task,
+			    item->commit != NULL ? item->commit : item->head,
+			    false, item->words);
+		switch (how) {
+		case LANDING_RETURN_AGENT:
+			op_return(agent, item->commit, item->words, on_returned,
+			    landings);
+			break;
+		case LANDING_RETURN_TAKEN:
+			landings_fail(landings,
+			    landings_take_call(landings, item->id),
+			    item->worker, item->head, &err, item->words);
+			forget(landings, item);
+			break;
+		case LANDING_RETURN_PERSON:
+			give_back(landings, item, LANDING_END_EJECTED, &err);
+			break;
+		}
 	} else if (agent != NULL) {
 		op_rebase(agent, true, NULL, on_rebased, landings);
 	} else if (give_to_another(landings, item)) {

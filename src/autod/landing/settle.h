@@ -8,10 +8,6 @@
 #ifndef SETTLE_H
 #define SETTLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct agent;
 struct core;
 struct err;

@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "account.h"
 #include "agent.h"
 #include "auto.h"
 #include "git-snapshot.h"
-#include "iteration-make.h"
 #include "iteration.h"
 #include "limit.h"
-#include "mem.h"
-#include "oversight-costs.h"
+#include "oversight-private.h"
 #include "said.h"
-#include "state-auto.h"
-#include "strv.h"
+#include "state.h"
 #include "task-run.h"
-#include "text.h"
 #include "transcript-parser.h"
 #include "update.h"
 #include "watched.h"
@@ -53,14 +49,6 @@ add_files(struct iteration *it, const struct watched *w,
 		iteration_add_blob(it, c->path, c->blob);
 		count++;
 	}
-}
-
-static void
-add_scope(struct iteration *it, char *const *scope)
-{
-	for (size_t i = 0; scope != NULL && scope[i] != NULL; i++)
-		if (i < ITERATION_FILES)
-			strv_add(&it->scope, scope[i]);
 }
 
 /* --- the transcript -------------------------------------------------- */
@@ -294,7 +282,12 @@ iteration_make(struct watched *w, const struct agent *agent,
 		iteration_add_spent(it, &w->mark, spent);
 	if (t != NULL)
 		w->mark.attempt = t->attempts;
-	if (t != NULL && t->run != NULL)
-		add_scope(it, t->run->scope_paths);
+	if (t != NULL && t->run != NULL) {
+		char *const *scope = t->run->scope_paths;
+
+		for (size_t i = 0; scope != NULL && scope[i] != NULL; i++)
+			if (i < ITERATION_FILES)
+				strv_add(&it->scope, scope[i]);
+	}
 	return it;
 }

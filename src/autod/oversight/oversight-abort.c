@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
 #include "book-history.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "log.h"
-#include "mem.h"
 #include "outcome.h"
-#include "oversight-abort.h"
 #include "oversight-floor.h"
+#include "oversight-private.h"
 #include "persist.h"
 #include "remove-tree.h"
 #include "serve.h"
-#include "strv.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -210,18 +200,6 @@ wait_free(struct abort_wait *wait)
 	free(wait);
 }
 
-/* What may last long is not waited for. */
-static void
-interrupt(const struct oversight_floor *floor, const struct task *t)
-{
-	struct agent *agent =
-	    t->worker != NULL ? fleet_find(floor->fleet, t->worker) : NULL;
-
-	if (agent != NULL && auto_task(agent) == t && agent->op != NULL &&
-	    agent->op->op.kind->yields && !agent->op->op.cancelled)
-		operation_cancel(&agent->op->op, "its task is aborted");
-}
-
 static void
 refuse_unknown(const struct oversight_floor *floor, struct server_call *call,
     const char *name)
@@ -283,7 +261,15 @@ settle_one(struct oversight_floor *floor, struct task *t)
 	int r = abort_task(floor, t, user, why[0] != '\0' ? why : NULL, &err);
 
 	if (r == -EBUSY) {
-		interrupt(floor, t);
+		struct agent *agent = t->worker != NULL ?
+		    fleet_find(floor->fleet, t->worker) :
+		    NULL;
+
+		/* What may last long is not waited for. */
+		if (agent != NULL && auto_task(agent) == t &&
+		    agent->op != NULL && agent->op->op.kind->yields &&
+		    !agent->op->op.cancelled)
+			operation_cancel(&agent->op->op, "its task is aborted");
 		return;
 	}
 	t = state_task(&floor->core->state, id);

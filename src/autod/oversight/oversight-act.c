@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "auto.h"
 #include "behaviour.h"
-#include "buf.h"
 #include "emit.h"
-#include "hand-task.h"
 #include "fleet.h"
-#include "progress-text.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-park-task.h"
 #include "outcome.h"
-#include "oversight-act.h"
 #include "oversight-floor.h"
-#include "oversight-tell.h"
+#include "oversight-private.h"
 #include "persist.h"
+#include "progress-text.h"
+#include "task.h"
 #include "watched.h"
 
 static bool

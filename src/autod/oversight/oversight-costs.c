@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "book-history.h"
-#include "cost-estimate.h"
-#include "mem.h"
-#include "oversight-costs.h"
+#include "behaviour.h"
+#include "oversight-floor.h"
+#include "oversight-private.h"
 #include "task-run.h"
 #include "task.h"
 

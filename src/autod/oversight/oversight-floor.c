@@ -1,36 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
 #include "check-book.h"
 #include "child.h"
-#include "clock.h"
 #include "coverage-pattern.h"
 #include "emit.h"
 #include "fleet.h"
-#include "hand-task.h"
-#include "iteration-make.h"
 #include "iteration.h"
 #include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "outcome.h"
-#include "oversight-abort.h"
-#include "oversight-act.h"
 #include "oversight-floor.h"
-#include "oversight-slice.h"
-#include "oversight-tell.h"
+#include "oversight-private.h"
 #include "persist.h"
 #include "plan-effort.h"
 #include "settings.h"
 #include "state.h"
-#include "strv.h"
-#include "text.h"
+#include "task.h"
 #include "watched.h"
 
 static struct watched *
@@ -154,16 +145,6 @@ oversight_results_known(const struct oversight_floor *floor, struct watched *w)
 		w->open->tests = 1;
 }
 
-/* What lands has passed the check, if there is one, and is complete. */
-static void
-oversight_results_landed(const struct oversight_floor *floor, struct watched *w)
-{
-	w->open->completion = 100;
-	if (!has_own_tests(floor) &&
-	    setting(floor, "auto.check_command")[0] != '\0')
-		w->open->tests = 1;
-}
-
 /* --- watched tasks --------------------------------------------------- */
 
 static struct watched *
@@ -270,18 +251,6 @@ is_left(const struct oversight_floor *floor, const struct watched *w)
 		    (t->step == TASK_WAITING || t->step == TASK_PARKED)));
 }
 
-static void
-forget_left(struct oversight_floor *floor)
-{
-	struct watched *w, *next;
-
-	for (w = LIST_FIRST(&floor->watched); w != NULL; w = next) {
-		next = LIST_NEXT(w, entry);
-		if (is_left(floor, w))
-			oversight_floor_forget(w);
-	}
-}
-
 /* --- durations ------------------------------------------------------- */
 
 struct turn_clock *
@@ -297,20 +266,6 @@ oversight_floor_clock(struct oversight_floor *floor, const char *worker)
 	clock = &floor->clocks[floor->clock_count++];
 	*clock = (struct turn_clock){ .worker = xstrdup(worker) };
 	return clock;
-}
-
-/* Workers that are gone. */
-static void
-drop_clocks(struct oversight_floor *floor)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < floor->clock_count; i++)
-		if (fleet_find(floor->fleet, floor->clocks[i].worker) != NULL)
-			floor->clocks[kept++] = floor->clocks[i];
-		else
-			free(floor->clocks[i].worker);
-	floor->clock_count = kept;
 }
 
 /* Of the turn that ends now; the next part begins. */
@@ -543,8 +498,14 @@ ended(struct oversight_floor *floor, const struct event *event)
 		return;
 	if (w->open != NULL && t != NULL)
 		iteration_add_spent(w->open, &w->mark, &t->spent);
-	if (w->open != NULL && landed)
-		oversight_results_landed(floor, w);
+	if (w->open != NULL && landed) {
+		/* What lands has passed the check, if there is one, and is
+		 * complete. */
+		w->open->completion = 100;
+		if (!has_own_tests(floor) &&
+		    setting(floor, "auto.check_command")[0] != '\0')
+			w->open->tests = 1;
+	}
 	if (w->open != NULL && event->worker != NULL)
 		oversight_tell_fleet(floor, event->worker, w->open);
 	oversight_act_given(floor, w, event->worker, false);
@@ -642,12 +603,24 @@ static void
 floor_patrol(void *self, bool all)
 {
 	struct oversight_floor *floor = self;
+	struct watched *w, *next;
+	size_t kept = 0;
 
 	(void)all;
-	drop_clocks(floor);
+	/* Workers that are gone. */
+	for (size_t i = 0; i < floor->clock_count; i++)
+		if (fleet_find(floor->fleet, floor->clocks[i].worker) != NULL)
+			floor->clocks[kept++] = floor->clocks[i];
+		else
+			free(floor->clocks[i].worker);
+	floor->clock_count = kept;
 	settle(floor);
 	oversight_slice_patrol(floor);
-	forget_left(floor);
+	for (w = LIST_FIRST(&floor->watched); w != NULL; w = next) {
+		next = LIST_NEXT(w, entry);
+		if (is_left(floor, w))
+			oversight_floor_forget(w);
+	}
 	prune(floor);
 }
 

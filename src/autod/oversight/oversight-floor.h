@@ -17,16 +17,14 @@
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
 
-#include <stdbool.h>
-
 #include "core.h"
 #include "fleet-pattern.h"
 #include "oversight-config.h"
-#include "oversight-costs.h"
 #include "watched.h"
 
 struct agent;
 struct auto_mode;
+struct cost_kind;
 struct fleet;
 struct iteration_facts;
 struct loop_call;
@@ -34,6 +32,13 @@ struct watched;
 
 LIST_HEAD(slice_list, slice);
 LIST_HEAD(abort_list, abort_wait);
+
+/* See oversight_costs_load(). Zeroes are the beginning. */
+struct oversight_costs {
+	struct cost_kind *kinds;
+	size_t count;
+	bool loaded;
+};
 
 /* The turn of a worker, or the part of it since the last iteration. */
 struct turn_clock {

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
-#include "buf.h"
-#include "clock.h"
 #include "git-snapshot.h"
-#include "iteration-make.h"
-#include "mem.h"
-#include "oversight-act.h"
 #include "oversight-floor.h"
-#include "oversight-slice.h"
+#include "oversight-private.h"
 #include "run-dir.h"
 #include "serve.h"
 #include "session-hook.h"
@@ -54,15 +47,6 @@ let_wait(struct agent *agent, bool on)
 	agent_tools_wait(agent, AGENT_WAIT_OVERSIGHT, on);
 }
 
-/* What is due goes in front of it. */
-static void
-interrupt(struct agent *agent, struct buf *words)
-{
-	buf_addf(words, "%s%s", words->len > 0 ? "\n\n" : "", go_on);
-	agent_interrupt(agent);
-	agent_prompt(agent, words->data, false, agent->worker->status);
-}
-
 /* again: what was said in this turn, and in vain. The watched task may be
  * gone. */
 static void
@@ -86,8 +70,12 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 	    due, clock_mono_ms() - clock->due_ms, floor->config.slice_ms);
 	let_wait(agent, telling == TELLING_CONTEXT && again->len == 0);
 	if (due <= STEP_REDIRECT &&
-	    (telling == TELLING_INTERRUPT || again->len > 0))
-		interrupt(agent, again);
+	    (telling == TELLING_INTERRUPT || again->len > 0)) {
+		/* What is due goes in front of it. */
+		buf_addf(again, "%s%s", again->len > 0 ? "\n\n" : "", go_on);
+		agent_interrupt(agent);
+		agent_prompt(agent, again->data, false, agent->worker->status);
+	}
 }
 
 bool

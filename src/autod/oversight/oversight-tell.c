@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
+#include "base.h"
 #include "detection.h"
 #include "emit.h"
 #include "error-signature.h"
 #include "escalation.h"
-#include "hand-task.h"
 #include "iteration.h"
-#include "json.h"
-#include "mem.h"
 #include "oversight-floor.h"
-#include "oversight-tell.h"
+#include "oversight-private.h"
 #include "person.h"
-#include "strv.h"
+#include "task.h"
 #include "watched.h"
 
 static const char *const titles[STEP_COUNT] = {
@@ -31,27 +24,6 @@ static const char *const titles[STEP_COUNT] = {
 
 /* Words that llmc answer knows as --yes and --no. */
 static const char *const choices[] = { "continue", "abort", NULL };
-
-/* The same error of several workers is one failure; anything else is one of
- * its task. */
-static void
-add_signature(const struct detection *d, const char *task, struct buf *out)
-{
-	const char *error = json_string_or(d->evidence, "repeatedError", "");
-
-	buf_addf(out, "oversight %s ", detection_type_words[d->type]);
-	if (d->type == DETECTION_STUCK && *error != '\0')
-		error_signature(error, strlen(error), out);
-	else
-		buf_adds(out, task);
-}
-
-/* The command is told of what it was told of before there were levels. */
-static enum notice_class
-class_of(enum progress_step level)
-{
-	return level >= STEP_PAUSE ? NOTICE_TASK : NOTICE_NONE;
-}
 
 void
 oversight_tell(const struct oversight_floor *floor, const struct watched *w,
@@ -75,14 +47,27 @@ oversight_tell(const struct oversight_floor *floor, const struct watched *w,
 		.intervention = progress_step_words[level],
 		.detection = detection,
 		.options = level == STEP_PAUSE ? choices : NULL };
+	const char *task;
+	const char *error;
 
 	if (hand_task_worker(w->task) != NULL ||
 	    !escalation_of_intervention(progress_step_words[level],
 		severity_words[d->severity], &what.level))
 		return;
-	add_signature(d, w->task, &signature);
+	/* The same error of several workers is one failure; anything else is
+	 * one of its task. */
+	task = w->task;
+	error = json_string_or(d->evidence, "repeatedError", "");
+	buf_addf(&signature, "oversight %s ", detection_type_words[d->type]);
+	if (d->type == DETECTION_STUCK && *error != '\0')
+		error_signature(error, strlen(error), &signature);
+	else
+		buf_adds(&signature, task);
 	what.signature = signature.data;
-	person_escalate(floor->core, &what, class_of(level));
+	/* The command is told of what it was told of before there were
+	 * levels. */
+	person_escalate(floor->core, &what,
+	    level >= STEP_PAUSE ? NOTICE_TASK : NOTICE_NONE);
 }
 
 /* --- several workers -------------------------------------------------- */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "behaviour.h"
 #include "book-history.h"
-#include "clock.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
 #include "watched.h"
 #include "word.h"
 
@@ -66,25 +62,6 @@ mark_to_json(const struct watched_mark *mark)
 	return json;
 }
 
-static void
-mark_from_json(struct watched_mark *mark, struct json_object *json)
-{
-	struct json_object *tokens = NULL;
-
-	mark->cost = json_int_or(json, "cost", 0);
-	json_object_object_get_ex(json, "tokens", &tokens);
-	for (size_t i = 0; i < ITERATION_TOKEN_KINDS &&
-	     json_object_is_type(tokens, json_type_array) &&
-	     i < json_object_array_length(tokens);
-	     i++)
-		mark->tokens[i] =
-		    json_object_get_int64(json_object_array_get_idx(tokens, i));
-	mark->errors = json_int_or(json, "errors", 0);
-	mark->tools = json_int_or(json, "tools", 0);
-	mark->attempt = (int)json_int_or(json, "attempt", 0);
-	xstrset(&mark->transcript, json_string_or(json, "transcript", NULL));
-}
-
 static struct json_object *
 due_to_json(const struct watched *w)
 {
@@ -97,35 +74,7 @@ due_to_json(const struct watched *w)
 	return json;
 }
 
-static void
-due_from_json(struct watched *w, struct json_object *json)
-{
-	for (int i = 0; i < DETECTION_TYPES; i++) {
-		unsigned level = STEP_NONE;
-
-		word_find(progress_step_words,
-		    json_string_or(json, detection_type_words[i], ""), &level);
-		w->due[i] = (enum progress_step)level;
-	}
-}
-
 /* --- what came before ------------------------------------------------- */
-
-static void
-carry_add(struct watched_carry *carry, const struct iteration *it)
-{
-	carry->number = it->number;
-	if (!isnan(it->cost))
-		carry->cost =
-		    isnan(carry->cost) ? it->cost : carry->cost + it->cost;
-	if (it->duration_ms > 0)
-		carry->duration_ms += it->duration_ms;
-	if (it->completion > carry->completion || isnan(carry->completion))
-		carry->completion = it->completion;
-	if (it->coverage > carry->coverage || isnan(carry->coverage))
-		carry->coverage = it->coverage;
-	carry->passed = carry->passed || it->tests == 1;
-}
 
 /* As one iteration, in which nothing was said or changed. */
 static struct json_object *
@@ -202,8 +151,23 @@ judge_trials(struct watched *w, bool tell)
 static void
 take(struct watched *w, const struct iteration *iteration, bool tell)
 {
+	struct watched_carry *carry;
+
 	behaviour_add(w->behaviour, iteration);
-	carry_add(&w->carry, iteration);
+	carry = &w->carry;
+	carry->number = iteration->number;
+	if (!isnan(iteration->cost))
+		carry->cost = isnan(carry->cost) ?
+		    iteration->cost :
+		    carry->cost + iteration->cost;
+	if (iteration->duration_ms > 0)
+		carry->duration_ms += iteration->duration_ms;
+	if (iteration->completion > carry->completion ||
+	    isnan(carry->completion))
+		carry->completion = iteration->completion;
+	if (iteration->coverage > carry->coverage || isnan(carry->coverage))
+		carry->coverage = iteration->coverage;
+	carry->passed = carry->passed || iteration->tests == 1;
 	w->count = iteration->number;
 	if (iteration->tree != NULL)
 		xstrset(&w->tree, iteration->tree);
@@ -260,12 +224,36 @@ on_record(const char *task, int64_t seq, struct json_object *record, void *arg)
 		take(w, iteration, false);
 		iteration_unref(iteration);
 	}
-	if (json_object_object_get_ex(record, "mark", &json))
-		mark_from_json(&w->mark, json);
+	if (json_object_object_get_ex(record, "mark", &json)) {
+		struct watched_mark *mark = &w->mark;
+		struct json_object *tokens = NULL;
+
+		mark->cost = json_int_or(json, "cost", 0);
+		json_object_object_get_ex(json, "tokens", &tokens);
+		for (size_t i = 0; i < ITERATION_TOKEN_KINDS &&
+		     json_object_is_type(tokens, json_type_array) &&
+		     i < json_object_array_length(tokens);
+		     i++)
+			mark->tokens[i] = json_object_get_int64(
+			    json_object_array_get_idx(tokens, i));
+		mark->errors = json_int_or(json, "errors", 0);
+		mark->tools = json_int_or(json, "tools", 0);
+		mark->attempt = (int)json_int_or(json, "attempt", 0);
+		xstrset(&mark->transcript,
+		    json_string_or(json, "transcript", NULL));
+	}
 	if (json_object_object_get_ex(record, "intervene", &json))
 		progress_from_json(&w->progress, json);
-	if (json_object_object_get_ex(record, "due", &json))
-		due_from_json(w, json);
+	if (json_object_object_get_ex(record, "due", &json)) {
+		for (int i = 0; i < DETECTION_TYPES; i++) {
+			unsigned level = STEP_NONE;
+
+			word_find(progress_step_words,
+			    json_string_or(json, detection_type_words[i], ""),
+			    &level);
+			w->due[i] = (enum progress_step)level;
+		}
+	}
 	if (json_object_object_get_ex(record, "intervention", &json))
 		replay_intervention(w, json);
 	if (json_object_object_get_ex(record, "open", &json) &&

@@ -21,9 +21,6 @@
 #ifndef WATCHED_H
 #define WATCHED_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 #include "ladder.h"

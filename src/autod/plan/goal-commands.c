@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "clock.h"
+#include "base.h"
 #include "emit.h"
-#include "errtext.h"
 #include "goal-commands.h"
-#include "id.h"
-#include "json.h"
-#include "mem.h"
+#include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
 #include "plan-commands.h"
@@ -21,7 +15,6 @@
 #include "planner.h"
 #include "rpc.h"
 #include "serve.h"
-#include "strv.h"
 
 static bool
 is_blank(const char *s)
@@ -86,15 +79,6 @@ define(
 
 /* --- create ---------------------------------------------------------- */
 
-static char *
-new_goal_id(int64_t now_ms)
-{
-	char ulid[ID_ULID_SIZE];
-
-	id_ulid(now_ms, ulid);
-	return xasprintf("goal_%s", ulid);
-}
-
 static void
 refuse_plan(struct server_call *call, const struct err *err)
 {
@@ -103,8 +87,8 @@ refuse_plan(struct server_call *call, const struct err *err)
 
 /* A goal with the plan's own words, and those of params instead of them. */
 static struct plan *
-make_goal(struct json_object *params, const char *id, const struct plan *next,
-    int64_t now_ms)
+make_goal(struct plan_floor *floor, struct json_object *params, const char *id,
+    const struct plan *next, int64_t now_ms)
 {
 	const char *worker = json_string_or(params, "from_session", NULL);
 	struct plan_goal *goal = next != NULL ?
@@ -114,6 +98,7 @@ make_goal(struct json_object *params, const char *id, const struct plan *next,
 
 	define(goal, params, &changed);
 	xstrset(&goal->source_session_key, worker);
+	plan_book_number(floor, goal);
 	return plan_new(goal);
 }
 
@@ -160,17 +145,6 @@ add_goal(struct plan_floor *floor, struct server_call *call, struct plan *plan,
 	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
-/* Its plan is drafted, and nobody works on it until that is applied. */
-static void
-add_drafted(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, const char *id, int64_t now_ms)
-{
-	struct plan *plan = make_goal(params, id, NULL, now_ms);
-
-	plan->goal->plan_wanted = plan->goal->plan_drafts = true;
-	add_goal(floor, call, plan, NULL);
-}
-
 static void
 on_create(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -178,12 +152,13 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 	const char *title = json_string_or(params, "title", NULL);
 	const char *worker = json_string_or(params, "from_session", NULL);
 	int64_t now = clock_wall_ms();
-	cleanup_free char *id = new_goal_id(now);
-	struct plan *next = NULL;
+	cleanup_free char *id = NULL;
+	struct plan *plan, *next = NULL;
 	struct err err = { 0 };
 
 	if (!plan_call_begin_change(floor, call))
 		return;
+	id = plan_book_next_goal(floor);
 	if (is_blank(title) && json_string_or(params, "plan", NULL) == NULL) {
 		serve_refuse(call, RPC_INVALID_PARAMS,
 		    "a goal needs a title, or a plan that has "
@@ -200,10 +175,11 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 		refuse_plan(call, &err);
 		return;
 	}
-	if (next == NULL && json_bool_or(params, "draft", false))
-		add_drafted(floor, call, params, id, now);
-	else
-		add_goal(floor, call, make_goal(params, id, next, now), next);
+	plan = make_goal(floor, params, id, next, now);
+	/* Its plan is drafted, and nobody works on it until that is applied. */
+	plan->goal->plan_wanted = plan->goal->plan_drafts =
+	    next == NULL && json_bool_or(params, "draft", false);
+	add_goal(floor, call, plan, next);
 	plan_free(next);
 }
 

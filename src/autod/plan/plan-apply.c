@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "emit.h"
-#include "json.h"
 #include "plan-apply.h"
 #include "plan-assignment.h"
 #include "plan-book.h"
@@ -21,12 +18,8 @@ void
 plan_apply_assignment(
     struct plan_floor *floor, const struct plan_assignment *assignment)
 {
-	const struct plan_dispatch *last = plan_assignment_last(assignment);
-
 	plan_book_record(
 	    floor, BOOK_ASSIGNMENT, assignment->goal_id, assignment->id);
-	if (last != NULL)
-		plan_book_dispatch(floor, last);
 }
 
 static void

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
+#include "base.h"
+#include "contract.h"
 #include "emit.h"
-#include "errtext.h"
 #include "id.h"
 #include "intake.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
@@ -26,11 +19,8 @@
 #include "reconcile.h"
 #include "said.h"
 #include "settings.h"
-#include "strv.h"
 #include "task-run.h"
-#include "text.h"
 #include "turn.h"
-#include "verification.h"
 
 #define REASON_MAX 2000 /* bytes of why a node is blocked */
 
@@ -61,7 +51,7 @@ plan_bind_find(const struct plan_set *set, const char *key,
 	if (r < 0)
 		return r;
 	plan = plan_set_plan(set, goal);
-	node = plan != NULL ? plan_find(plan, id) : NULL;
+	node = plan != NULL ? plan_named(plan, id) : NULL;
 	if (node == NULL)
 		return err_set(err, -ENOENT, "there is no node %s", key);
 	*ret_plan = plan;
@@ -135,24 +125,20 @@ reopen(struct plan_floor *floor, struct plan *plan,
 	return r;
 }
 
-/* Another task on the node may be about to end. */
-static int
-refuse_held(const struct plan_floor *floor, const struct plan_node *node,
-    struct err *err)
-{
-	const struct task *t = plan_tasks_of(floor, node->assignment);
-
-	if (t != NULL && (t->step == TASK_SETTLING || t->step == TASK_LANDED))
-		return err_set(err, -EINPROGRESS, "%s is ending", t->id);
-	return err_set(err, -ESTALE, "somebody has it");
-}
-
 static int
 check(const struct plan_floor *floor, const struct plan *plan,
     const struct plan_node *node, bool late, struct err *err)
 {
-	if (node->assignment != NULL)
-		return refuse_held(floor, node, err);
+	if (node->assignment != NULL) {
+		const struct task *t = plan_tasks_of(floor, node->assignment);
+
+		/* Another task on the node may be about to end. */
+		if (t != NULL &&
+		    (t->step == TASK_SETTLING || t->step == TASK_LANDED))
+			return err_set(
+			    err, -EINPROGRESS, "%s is ending", t->id);
+		return err_set(err, -ESTALE, "somebody has it");
+	}
 	if (!plan_node_leaf(node) || !node_status_open(node->status) ||
 	    !goal_status_open(plan->goal->status))
 		return err_set(err, -ESTALE, "its node is %s",
@@ -264,11 +250,8 @@ plan_bind_worker(
 	a->expected_update_ms = a->last_dispatch_ms +
 	    (a->idle_after_ms > 0 ? a->idle_after_ms : config.idle_after_ms);
 	if (d != NULL && d->mode == DISPATCH_SPAWN &&
-	    d->result == DISPATCH_PENDING) {
-		xstrset(&d->run_id, run);
-		xstrset(&d->session_key, a->session_key);
+	    d->result == DISPATCH_PENDING)
 		plan_dispatch_ended(floor, a, d, DISPATCH_ACCEPTED, NULL);
-	}
 	plan_apply_assignment(floor, a);
 }
 
@@ -297,46 +280,16 @@ plan_bind_move_node(struct plan_floor *floor, struct plan *plan,
 		.reason = why });
 }
 
-static void
-block(struct plan_floor *floor, struct plan_assignment *a, struct plan *plan,
-    struct plan_node *node, const char *why)
-{
-	cleanup_free char *reason =
-	    xstrndup(why, text_cut(why, strlen(why), REASON_MAX));
-
-	a->escalated = false;
-	plan_assignment_move(a,
-	    &(struct plan_assignment_move){
-		.to = ASSIGNMENT_BLOCKED, .reason = reason },
-	    clock_wall_ms(), NULL);
-	plan_apply_assignment(floor, a);
-	plan_bind_move_node(floor, plan, node, NODE_BLOCKED, reason);
-}
-
-static void
-go_on(struct plan_floor *floor, struct plan_assignment *a, struct plan *plan,
-    struct plan_node *node)
-{
-	int attempts = node->attempts;
-
-	plan_assignment_move(a,
-	    &(struct plan_assignment_move){ .to = ASSIGNMENT_ACTIVE },
-	    clock_wall_ms(), NULL);
-	plan_apply_assignment(floor, a);
-	if (node->status == NODE_BLOCKED)
-		plan_node_move(node,
-		    &(struct plan_node_move){ .to = NODE_QUEUED },
-		    clock_wall_ms(), NULL);
-	plan_bind_move_node(floor, plan, node, NODE_IN_PROGRESS, NULL);
-	node->attempts = attempts; /* this is none; the next worker's may be */
-}
-
 /* Without the words that every place says before them. */
 static const char *
 parked_why(const struct task *t)
 {
 	static const char said[] = TURN_BLOCKED ": ";
 
+	/* Other agents can read why a node is blocked, and the question is for
+	 * a person. */
+	if (t->ask == ASK_QUESTION)
+		return TASK_ASKS;
 	if (t->reason == NULL)
 		return "it waits for a person";
 	return strncmp(t->reason, said, strlen(said)) == 0 ?
@@ -351,11 +304,22 @@ plan_bind_parked(
 	struct plan *plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
 	struct plan_node *node = plan_set_node_of(plan_floor_set(floor), a);
 	bool blocked = a->status == ASSIGNMENT_BLOCKED && !a->escalated;
+	int attempts;
 
 	if (plan == NULL || node == NULL || !assignment_status_open(a->status))
 		return;
 	if (t->step == TASK_PARKED && !blocked) {
-		block(floor, a, plan, node, parked_why(t));
+		const char *why = parked_why(t);
+		cleanup_free char *reason =
+		    xstrndup(why, text_cut(why, strlen(why), REASON_MAX));
+
+		a->escalated = false;
+		plan_assignment_move(a,
+		    &(struct plan_assignment_move){
+			.to = ASSIGNMENT_BLOCKED, .reason = reason },
+		    clock_wall_ms(), NULL);
+		plan_apply_assignment(floor, a);
+		plan_bind_move_node(floor, plan, node, NODE_BLOCKED, reason);
 		return;
 	}
 	if (!blocked ||
@@ -366,7 +330,17 @@ plan_bind_parked(
 		    t, plan_unblocked_why(plan, node->id), clock_wall_ms());
 		persist_changed(floor->core);
 	}
-	go_on(floor, a, plan, node);
+	attempts = node->attempts;
+	plan_assignment_move(a,
+	    &(struct plan_assignment_move){ .to = ASSIGNMENT_ACTIVE },
+	    clock_wall_ms(), NULL);
+	plan_apply_assignment(floor, a);
+	if (node->status == NODE_BLOCKED)
+		plan_node_move(node,
+		    &(struct plan_node_move){ .to = NODE_QUEUED },
+		    clock_wall_ms(), NULL);
+	plan_bind_move_node(floor, plan, node, NODE_IN_PROGRESS, NULL);
+	node->attempts = attempts; /* this is none; the next worker's may be */
 }
 
 /* --- ending ----------------------------------------------------------- */
@@ -422,27 +396,6 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 	}
 }
 
-/* Whoever asked for it is told, and decides: the plan goes on without it. */
-static void
-give_up_child(
-    struct plan_floor *floor, struct plan_assignment *a, const char *why)
-{
-	struct plan *plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
-	enum goal_status before = plan->goal->status;
-	struct plan_changes changes = { 0 };
-	const struct plan_edit edit = { .plan = plan,
-		.actor = "task",
-		.why = why,
-		.now_ms = now_after(a),
-		.changes = &changes };
-
-	if (plan_edit_cancel(&edit, a->node_id, NULL) == 0)
-		plan_apply_edit(floor, plan, &changes, before);
-	plan_changes_release(&changes);
-	if (assignment_status_open(a->status))
-		plan_bind_release(floor, a, why);
-}
-
 void
 plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
     const struct task *t, char *const *files)
@@ -466,7 +419,24 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 	cleanup_free char *words = NULL;
 
 	if (!good && task_run_is_child(t)) {
-		give_up_child(floor, a, t->reason);
+		const char *why = t->reason;
+		struct plan *plan =
+		    plan_set_plan(plan_floor_set(floor), a->goal_id);
+		enum goal_status before = plan->goal->status;
+		struct plan_changes changes = { 0 };
+		const struct plan_edit edit = { .plan = plan,
+			.actor = "task",
+			.why = why,
+			.now_ms = now_after(a),
+			.changes = &changes };
+
+		/* Whoever asked for it is told, and decides: the plan goes
+		 * on without it. */
+		if (plan_edit_cancel(&edit, a->node_id, NULL) == 0)
+			plan_apply_edit(floor, plan, &changes, before);
+		plan_changes_release(&changes);
+		if (assignment_status_open(a->status))
+			plan_bind_release(floor, a, why);
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);

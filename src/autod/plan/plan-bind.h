@@ -9,8 +9,6 @@
 #ifndef PLAN_BIND_H
 #define PLAN_BIND_H
 
-#include <stdbool.h>
-
 #include "plan-status.h"
 
 struct err;

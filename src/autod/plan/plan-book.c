@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-book.h"
 #include "plan-call.h"
@@ -18,7 +12,6 @@
 #include "plan-set.h"
 #include "plan-text.h"
 #include "strmap.h"
-#include "strv.h"
 
 /* A record that is to be put. */
 struct changed {
@@ -26,7 +19,7 @@ struct changed {
 	enum book_kind kind;
 	char *goal_id, *id;
 	char *name; /* in by_name */
-	char *body; /* of others than a dispatch: as in the set */
+	char *body; /* as in the set */
 };
 
 TAILQ_HEAD(changed_list, changed);
@@ -164,8 +157,8 @@ read_record(
 
 	if (record->kind > BOOK_NODE && (r = build_plans(reading, err)) < 0)
 		return r;
-	if (record->kind == BOOK_DISPATCH || (draft != NULL && draft->skipped))
-		return 0; /* an assignment has its newest dispatch */
+	if (draft != NULL && draft->skipped)
+		return 0;
 	r = json_parse(
 	    record->body, strlen(record->body), BOOK_GOAL_MAX, &json, err);
 	if (r == 0 && record->kind == BOOK_GOAL)
@@ -275,6 +268,25 @@ plan_book_has_goals(const struct plan_floor *floor)
 		   NULL, 0, &one, NULL) == 0;
 }
 
+char *
+plan_book_next_goal(const struct plan_floor *floor)
+{
+	int64_t last = (int64_t)floor->core->state.goal_ids, known = 0;
+
+	/* A book that was imported, or recovered, may be ahead. */
+	book_get_int(floor->core->book, "SELECT max(g.number) FROM goals AS g",
+	    NULL, 0, &known, NULL);
+	return xasprintf("g%" PRId64, (known > last ? known : last) + 1);
+}
+
+void
+plan_book_number(struct plan_floor *floor, struct plan_goal *goal)
+{
+	goal->number = strtoll(goal->id + 1, NULL, 10);
+	floor->core->state.goal_ids = (uint64_t)goal->number;
+	persist_changed(floor->core);
+}
+
 struct plan_set *
 plan_book_set(struct plan_book *book)
 {
@@ -295,9 +307,9 @@ changed_free(struct plan_book *book, struct changed *changed)
 	free(changed);
 }
 
-static struct changed *
-add_changed(struct plan_floor *floor, enum book_kind kind, const char *goal_id,
-    const char *id)
+void
+plan_book_record(struct plan_floor *floor, enum book_kind kind,
+    const char *goal_id, const char *id)
 {
 	struct plan_book *book = floor->book;
 	cleanup_free char *name =
@@ -305,7 +317,7 @@ add_changed(struct plan_floor *floor, enum book_kind kind, const char *goal_id,
 	struct changed *changed = strmap_get(&book->by_name, name);
 
 	if (changed != NULL)
-		return changed;
+		return;
 	changed = xcalloc(1, sizeof *changed);
 	changed->kind = kind;
 	changed->goal_id = xstrdup(goal_id);
@@ -314,28 +326,6 @@ add_changed(struct plan_floor *floor, enum book_kind kind, const char *goal_id,
 	strmap_add(&book->by_name, changed->name, changed);
 	TAILQ_INSERT_TAIL(&book->changed, changed, entry);
 	persist_request(floor->core);
-	return changed;
-}
-
-void
-plan_book_record(struct plan_floor *floor, enum book_kind kind,
-    const char *goal_id, const char *id)
-{
-	add_changed(floor, kind, goal_id, id);
-}
-
-void
-plan_book_dispatch(
-    struct plan_floor *floor, const struct plan_dispatch *dispatch)
-{
-	cleanup_json struct json_object *json = plan_dispatch_to_json(dispatch);
-	cleanup_buf struct buf text = BUF_INIT;
-	struct changed *changed =
-	    add_changed(floor, BOOK_DISPATCH, dispatch->goal_id, dispatch->id);
-
-	json_print(json, false, &text);
-	free(changed->body);
-	changed->body = buf_take(&text);
 }
 
 void
@@ -378,7 +368,6 @@ changed_json(const struct plan_set *set, const struct changed *changed)
 	case BOOK_CRYSTAL:
 		crystal = plan_set_crystal(set, changed->id);
 		return crystal == NULL ? NULL : plan_crystal_to_json(crystal);
-	case BOOK_DISPATCH: /* has a body */
 	case BOOK_MAIL:
 	case BOOK_REQUEST:
 	case BOOK_RESERVATION:
@@ -402,10 +391,8 @@ put_goal(struct plan_book *book, const char *goal_id, struct err *err)
 
 		if (strcmp(changed->goal_id, goal_id) != 0)
 			continue;
-		if (changed->kind != BOOK_DISPATCH) {
-			free(take_ptr(&changed->body));
-			json = changed_json(&book->set, changed);
-		}
+		free(take_ptr(&changed->body));
+		json = changed_json(&book->set, changed);
 		if (json != NULL) {
 			json_print(json, false, &text);
 			changed->body = buf_take(&text);

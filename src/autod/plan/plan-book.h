@@ -24,8 +24,8 @@ struct event;
 struct plan;
 struct plan_book;
 struct plan_changes;
-struct plan_dispatch;
 struct plan_floor;
+struct plan_goal;
 struct plan_set;
 
 /* Begin to log events. */
@@ -52,12 +52,16 @@ struct plan_set *plan_book_set(struct plan_book *book);
 struct plan *
 plan_book_plan(struct plan_floor *floor, const char *goal_id, struct err *err);
 
+/* The id of the next goal, "g17", which the caller frees; taken with
+ * plan_book_number(). */
+char *plan_book_next_goal(const struct plan_floor *floor);
+/* A new goal with such an id: its number is not given again. */
+void plan_book_number(struct plan_floor *floor, struct plan_goal *goal);
+
 /* It was changed: BOOK_GOAL, BOOK_NODE, BOOK_ASSIGNMENT or BOOK_CRYSTAL. One
  * that is not in the set is deleted. */
 void plan_book_record(struct plan_floor *floor, enum book_kind kind,
     const char *goal_id, const char *id);
-void plan_book_dispatch(
-    struct plan_floor *floor, const struct plan_dispatch *dispatch);
 /* Everything that an edit changed in this plan. */
 void plan_book_changes(struct plan_floor *floor, const struct plan *plan,
     const struct plan_changes *changes);

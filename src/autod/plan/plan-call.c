@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
-#include "buf.h"
 #include "emit.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-book.h"
 #include "plan-call.h"
@@ -188,17 +184,12 @@ plan_call_begin_change(struct plan_floor *floor, struct server_call *call)
 	return false;
 }
 
-static bool
-is_api_error(int code)
-{
-	return code <= API_FAILED && code >= API_E_RATE;
-}
-
 void
 plan_call_refuse(struct server_call *call, const struct err *err)
 {
-	serve_refuse(call, is_api_error(err->code) ? err->code : API_FAILED,
-	    "%s", err->msg);
+	bool known = err->code <= API_FAILED && err->code >= API_E_RATE;
+
+	serve_refuse(call, known ? err->code : API_FAILED, "%s", err->msg);
 }
 
 /* --- goals ----------------------------------------------------------- */
@@ -317,9 +308,24 @@ find_goal(struct plan_floor *floor, struct server_call *call,
 		.missing = missing,
 		.shown = BUF_INIT };
 	cleanup_json struct json_object *ended = NULL;
+	cleanup_free char *id = NULL;
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
+	/* A goal of an earlier version has another id. */
+	if (m.word[0] == 'g' && m.word[1] != '\0' &&
+	    m.word[1 + strspn(m.word + 1, "0123456789")] == '\0' &&
+	    book_get_text(floor->core->book,
+		"SELECT g.id FROM goals AS g WHERE g.number = $1",
+		BOOK_VALUES(BOOK_I(strtoll(m.word + 1, NULL, 10))), &id,
+		NULL) == 0 &&
+	    id != NULL) {
+		plan = plan_book_plan(floor, id, &err);
+		if (plan != NULL)
+			return plan;
+		err = (struct err){ 0 };
+		m.word = id;
+	}
 	for (size_t i = 0; i < set->plan_count; i++)
 		match(&m, set->plans[i]->goal->id, set->plans[i]->goal->title);
 	if (matched(&m) == NULL && m.count == 0) {

@@ -9,8 +9,6 @@
 #ifndef PLAN_CALL_H
 #define PLAN_CALL_H
 
-#include <stdbool.h>
-
 struct err;
 struct json_object;
 struct plan;

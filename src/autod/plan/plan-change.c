@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
-#include "clock.h"
+#include "base.h"
 #include "emit.h"
-#include "mem.h"
 #include "plan-apply.h"
 #include "plan-book.h"
 #include "plan-change.h"

@@ -9,8 +9,6 @@
 #ifndef PLAN_CHANGE_H
 #define PLAN_CHANGE_H
 
-#include <stdint.h>
-
 #include "plan-edit.h"
 #include "plan.h"
 #include "strmap.h"

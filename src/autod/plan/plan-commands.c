@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "clock.h"
+#include "base.h"
 #include "emit.h"
-#include "errtext.h"
-#include "json.h"
 #include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
@@ -165,24 +160,6 @@ next_plan(const struct plan *plan, struct json_object *params,
 	return r;
 }
 
-static void
-apply(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	const char *actor =
-	    json_string_or(params, "worker", PLAN_CHANGE_PERSON);
-	const char *why = json_string_or(params, "reason", NULL);
-	struct plan *next = NULL;
-	struct err err = { 0 };
-
-	if (next_plan(plan, params, &next, &err) < 0) {
-		plan_call_refuse(call, &err);
-		return;
-	}
-	plan_commands_replace(floor, call, plan, next, actor, why);
-	plan_free(next);
-}
-
 /* --- registering ------------------------------------------------------ */
 
 static void
@@ -201,8 +178,20 @@ on_apply(void *arg, struct server_call *call, struct json_object *params)
 	struct plan *plan;
 
 	if (plan_call_begin_change(arg, call) &&
-	    (plan = plan_call_plan(arg, call, params)) != NULL)
-		apply(arg, call, params, plan);
+	    (plan = plan_call_plan(arg, call, params)) != NULL) {
+		const char *actor =
+		    json_string_or(params, "worker", PLAN_CHANGE_PERSON);
+		const char *why = json_string_or(params, "reason", NULL);
+		struct plan *next = NULL;
+		struct err err = { 0 };
+
+		if (next_plan(plan, params, &next, &err) < 0) {
+			plan_call_refuse(call, &err);
+			return;
+		}
+		plan_commands_replace(arg, call, plan, next, actor, why);
+		plan_free(next);
+	}
 }
 
 void

@@ -8,8 +8,6 @@
 #ifndef PLAN_COMMANDS_H
 #define PLAN_COMMANDS_H
 
-#include <stdint.h>
-
 struct err;
 struct json_object;
 struct plan;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent-message.h"
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "fleet.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-start.h"
 #include "persist.h"
 #include "plan-bind.h"
@@ -71,7 +66,6 @@ plan_dispatch_ended(struct plan_floor *floor,
 	assignment->updated_ms = clock_wall_ms();
 	plan_book_record(
 	    floor, BOOK_ASSIGNMENT, assignment->goal_id, assignment->id);
-	plan_book_dispatch(floor, dispatch);
 	/* That it was given to a person is no sign that one has seen it. */
 	if (dispatch->mode == DISPATCH_ESCALATE)
 		return;

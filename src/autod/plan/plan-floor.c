@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "api-store.h"
+#include "base.h"
+#include "api-work.h"
 #include "auto.h"
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "goal-commands.h"
-#include "json.h"
 #include "life.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-apply.h"
 #include "plan-book.h"
@@ -31,6 +20,7 @@
 #include "plan-query.h"
 #include "plan-set.h"
 #include "plan-tasks.h"
+#include "plan-text.h"
 #include "plan-tick.h"
 #include "planner.h"
 #include "reconcile.h"
@@ -38,7 +28,6 @@
 #include "serve.h"
 #include "settings.h"
 #include "sibling.h"
-#include "strv.h"
 #include "why-command.h"
 #include "work-commands.h"
 #include "workspace.h"
@@ -546,15 +535,6 @@ finish(struct plan_floor *floor, const char *worker, const char *commit,
 
 /* --- taken back ------------------------------------------------------- */
 
-static bool
-has_commit(const struct plan_node *node, const char *commit)
-{
-	for (size_t i = 0; i < strv_count(node->evidence.commits); i++)
-		if (strcmp(node->evidence.commits[i], commit) == 0)
-			return true;
-	return false;
-}
-
 static void
 reopen(struct plan_floor *floor, struct plan *plan,
     const struct plan_node *node, const char *why)
@@ -582,7 +562,7 @@ reopen_in(struct plan_floor *floor, struct plan *plan, const char *commit,
 		const struct plan_node *node = plan->nodes[i];
 
 		if (!plan_node_leaf(node) || node->status != NODE_DONE ||
-		    !has_commit(node, commit))
+		    !plan_has(node->evidence.commits, commit))
 			continue;
 		reopen(floor, plan, node, why);
 		any = true;

@@ -24,8 +24,6 @@
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
 
-#include <stdbool.h>
-
 #include "core.h"
 
 struct auto_mode;

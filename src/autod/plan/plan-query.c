@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "api-store.h"
-#include "clock.h"
-#include "errtext.h"
+#include "base.h"
+#include "api-work.h"
 #include "event.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-call.h"
 #include "plan-floor.h"
 #include "plan-query.h"
@@ -210,51 +205,49 @@ filter_of(struct json_object *params, const char *goal)
 	return filter;
 }
 
-/* The newest first, until the answer is full. Who gets fewer than wanted, and
- * "before", asks again: no call looks at more than READ_MAX events. */
-static void
-answer_events(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, const struct plan *plan)
-{
-	const char *goal = plan != NULL ? plan->goal->id : NULL;
-	struct book_filter filter = filter_of(params, goal);
-	size_t lines = (size_t)json_int_or(params, "lines", API_EVENTS_MAX);
-	cleanup_json struct json_object *rows =
-	    plan_query_events(floor, call, &filter);
-	cleanup_json struct json_object *events = json_object_new_array();
-	struct json_object *result;
-	size_t i, count, bytes = 0;
-
-	if (rows == NULL)
-		return;
-	count = json_object_array_length(rows);
-	for (i = 0; i < count && bytes < BYTES_MAX &&
-	     json_object_array_length(events) < lines;
-	     i++) {
-		struct json_object *row = json_object_array_get_idx(rows, i);
-		struct json_object *record;
-
-		filter.before_seq = json_int_or(row, "seq", 0);
-		if (!wants(params, goal, row))
-			continue;
-		record = plan_query_log_record(row);
-		bytes += strlen(json_object_to_json_string(record));
-		json_object_array_add(events, record);
-	}
-	result = json_object_new_object();
-	json_set(result, "events", turned(events));
-	if (i < count || count == READ_MAX)
-		json_set_int(result, "before", filter.before_seq);
-	serve_show(call, result);
-}
-
 static void
 on_events(void *arg, struct server_call *call, struct json_object *params)
 {
 	const struct plan *plan;
 
-	if (plan_call_begin_maybe(arg, call, params, &plan))
-		answer_events(arg, call, params, plan);
+	if (plan_call_begin_maybe(arg, call, params, &plan)) {
+		const char *goal = plan != NULL ? plan->goal->id : NULL;
+		struct book_filter filter = filter_of(params, goal);
+		size_t lines =
+		    (size_t)json_int_or(params, "lines", API_EVENTS_MAX);
+		cleanup_json struct json_object *rows =
+		    plan_query_events(arg, call, &filter);
+		cleanup_json struct json_object *events =
+		    json_object_new_array();
+		struct json_object *result;
+		size_t i, count, bytes = 0;
+
+		/* The newest first, until the answer is full. Who gets fewer
+		 * than wanted, and "before", asks again: no call looks at
+		 * more than READ_MAX events. */
+		if (rows == NULL)
+			return;
+		count = json_object_array_length(rows);
+		for (i = 0; i < count && bytes < BYTES_MAX &&
+		     json_object_array_length(events) < lines;
+		     i++) {
+			struct json_object *row =
+			    json_object_array_get_idx(rows, i);
+			struct json_object *record;
+
+			filter.before_seq = json_int_or(row, "seq", 0);
+			if (!wants(params, goal, row))
+				continue;
+			record = plan_query_log_record(row);
+			bytes += strlen(json_object_to_json_string(record));
+			json_object_array_add(events, record);
+		}
+		result = json_object_new_object();
+		json_set(result, "events", turned(events));
+		if (i < count || count == READ_MAX)
+			json_set_int(result, "before", filter.before_seq);
+		serve_show(call, result);
+	}
 }
 
 void

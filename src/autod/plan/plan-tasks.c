@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent-card.h"
 #include "auto.h"
-#include "buf.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git.h"
 #include "intake.h"
 #include "loop.h"
-#include "mem.h"
 #include "node-run.h"
 #include "outcome.h"
 #include "persist.h"
@@ -28,7 +24,6 @@
 #include "planner.h"
 #include "reconcile.h"
 #include "source.h"
-#include "strv.h"
 #include "task-run.h"
 #include "workspace.h"
 
@@ -76,17 +71,6 @@ look_free(struct look *look)
 }
 
 static void
-answered(struct look *look)
-{
-	if (look->tasks == NULL) {
-		look_free(look);
-		return;
-	}
-	look->known = true;
-	auto_plan_changed(look->tasks->floor->mode);
-}
-
-static void
 on_names(const struct git_answer *answer, void *arg)
 {
 	struct look *look = arg;
@@ -98,7 +82,12 @@ on_names(const struct git_answer *answer, void *arg)
 		     name += strlen(name) + 1)
 			strv_add(&look->names, name);
 	git_slot_end(look->slot);
-	answered(look);
+	if (look->tasks == NULL) {
+		look_free(look);
+		return;
+	}
+	look->known = true;
+	auto_plan_changed(look->tasks->floor->mode);
 }
 
 static void
@@ -160,15 +149,6 @@ let_go(struct plan_tasks *tasks, struct look *look)
 	look->tasks = NULL;
 	if (look->known)
 		look_free(look);
-}
-
-static void
-forget_files(struct plan_tasks *tasks, const char *commit)
-{
-	struct look *look = find_look(tasks, commit);
-
-	if (look != NULL)
-		let_go(tasks, look);
 }
 
 /* --- the state -------------------------------------------------------- */
@@ -452,8 +432,13 @@ on_settle(void *arg, const struct task *t, struct err *err)
 			    err, -EINPROGRESS, "its commit is being read");
 	}
 	plan_bind_end(floor, a, t, files);
-	if (t->commit != NULL)
-		forget_files(tasks, t->commit);
+	if (t->commit != NULL) {
+		const char *commit = t->commit;
+		struct look *look = find_look(tasks, commit);
+
+		if (look != NULL)
+			let_go(tasks, look);
+	}
 	return 0;
 }
 
@@ -546,14 +531,6 @@ withdraw(struct plan_tasks *tasks, struct task *t, struct plan_assignment *a,
 	persist_changed(floor->core);
 }
 
-/* Its worker, or that it waits for a person. */
-static void
-follow(struct plan_floor *floor, struct plan_assignment *a, struct task *t)
-{
-	plan_bind_parked(floor, a, t);
-	plan_bind_worker(floor, a, t);
-}
-
 static void
 align(struct plan_tasks *tasks, struct task *t)
 {
@@ -608,6 +585,7 @@ on_event(const struct event *event, void *arg)
 
 	if ((event->kind != EVENT_TASK_ASSIGNED &&
 		event->kind != EVENT_TASK_PARKED &&
+		event->kind != EVENT_TASK_NOT_TAKEN &&
 		event->kind != EVENT_TASK_RESUMED) ||
 	    !tasks->begun || floor->state != PLAN_OPEN)
 		return;
@@ -615,19 +593,25 @@ on_event(const struct event *event, void *arg)
 	if (t == NULL)
 		return;
 	a = plan_bind_of(floor, t);
-	if (a != NULL)
-		follow(tasks->floor, a, t);
+	if (a != NULL) {
+		plan_bind_parked(tasks->floor, a, t);
+		plan_bind_worker(tasks->floor, a, t);
+	}
 }
 
 /* --- life ------------------------------------------------------------- */
 
-/* Tasks and plans are committed together; only damage can part them, or an
- * upgrade. What has no task was not begun. */
-static void
-release_orphans(struct plan_floor *floor)
+void
+plan_tasks_begin(struct plan_tasks *tasks)
 {
-	const struct plan_set *set = plan_floor_set(floor);
+	struct plan_floor *floor;
+	const struct plan_set *set;
 
+	tasks->begun = true;
+	/* Tasks and plans are committed together; only damage can part them,
+	 * or an upgrade. What has no task was not begun. */
+	floor = tasks->floor;
+	set = plan_floor_set(floor);
 	for (size_t i = 0; i < set->assignment_count; i++) {
 		struct plan_assignment *a = set->assignments[i];
 
@@ -654,13 +638,6 @@ release_orphans(struct plan_floor *floor)
 				    floor, plan, node, "nobody works on it");
 		}
 	}
-}
-
-void
-plan_tasks_begin(struct plan_tasks *tasks)
-{
-	tasks->begun = true;
-	release_orphans(tasks->floor);
 	plan_tasks_changed(tasks);
 }
 

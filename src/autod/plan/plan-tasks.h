@@ -8,8 +8,6 @@
 #ifndef PLAN_TASKS_H
 #define PLAN_TASKS_H
 
-#include <stdbool.h>
-
 struct plan_assignment;
 struct plan_floor;
 struct plan_tasks;

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "fleet.h"
-#include "json.h"
 #include "landing-record.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-apply.h"
 #include "plan-bind.h"
@@ -99,46 +91,7 @@ telemetry_on_event(const struct event *event, void *arg)
 
 /* --- the last reply --------------------------------------------------- */
 
-/* by_auto: auto mode has its task, and parks it with what it asks or what
- * blocks it. */
-static void
-read_reply(const struct memory *m, const struct plan_assignment *a,
-    bool by_auto, struct reconcile_facts *facts, struct backing *backing)
-{
-	struct said *said = &backing->said;
-
-	if (m == NULL)
-		return;
-	facts->turn_ms = m->turn_ms;
-	if (m->words == NULL || m->reply_ms == 0)
-		return;
-	facts->reply_ms = m->reply_ms;
-	said_read(&(struct said_sources){ .text = m->words,
-		      .goal_id = a->goal_id,
-		      .node_id = a->node_id },
-	    said);
-	if (by_auto &&
-	    (said->what == SAID_BLOCKED || said->what == SAID_QUESTION))
-		return;
-	facts->update = said->update;
-	if (said->fault.code != 0)
-		facts->update_fault = said->fault.msg;
-	facts->asked = said->what == SAID_QUESTION;
-	if (facts->asked)
-		facts->question = said->words;
-}
-
 /* --- who has it ------------------------------------------------------- */
-
-/* Paused, and not for a question: a person, or a limit, says when it goes on;
- * or other agents do. */
-static bool
-waits_for_person(const struct worker *w)
-{
-	return w->status == WORKER_NEEDS_REVIEW || w->status == WORKER_ERROR ||
-	    w->status == WORKER_WAITING ||
-	    (w->status == WORKER_PAUSED && worker_holds(w) != 0);
-}
 
 static bool
 is_busy(const struct plan_floor *floor, const struct agent *agent,
@@ -162,18 +115,47 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 	const struct worker *w = agent->worker;
 	struct session_life life;
 	int64_t now = clock_wall_ms();
+	const struct memory *m;
+	bool by_auto;
+	struct said *said;
 
 	facts->in_turn = w->session.busy;
 	facts->busy = is_busy(telemetry->floor, agent, t);
-	facts->waiting = waits_for_person(w);
+	/* Paused, and not for a question: a person, or a limit, says when it
+	 * goes on; or other agents do. */
+	facts->waiting = w->status == WORKER_NEEDS_REVIEW ||
+	    w->status == WORKER_ERROR || w->status == WORKER_WAITING ||
+	    (w->status == WORKER_PAUSED && worker_holds(w) != 0);
 	facts->session_id = w->session.id;
 	facts->run_id = a->run_id;
 	session_life(agent->session, NULL, &life);
 	if (life.quiet_ms < now)
 		facts->activity_ms = now - life.quiet_ms;
 	facts->talk = life.tool_ms > now - a->last_dispatch_ms;
-	read_reply(strmap_get(&telemetry->by_worker, w->name), a, t != NULL,
-	    facts, backing);
+	/* by_auto: auto mode has its task, and parks it with what it asks or
+	 * what blocks it. */
+	m = strmap_get(&telemetry->by_worker, w->name);
+	by_auto = t != NULL;
+	said = &backing->said;
+	if (m == NULL)
+		return;
+	facts->turn_ms = m->turn_ms;
+	if (m->words == NULL || m->reply_ms == 0)
+		return;
+	facts->reply_ms = m->reply_ms;
+	said_read(&(struct said_sources){ .text = m->words,
+		      .goal_id = a->goal_id,
+		      .node_id = a->node_id },
+	    said);
+	if (by_auto &&
+	    (said->what == SAID_BLOCKED || said->what == SAID_QUESTION))
+		return;
+	facts->update = said->update;
+	if (said->fault.code != 0)
+		facts->update_fault = said->fault.msg;
+	facts->asked = said->what == SAID_QUESTION;
+	if (facts->asked)
+		facts->question = said->words;
 }
 
 static bool
@@ -294,17 +276,6 @@ plan_telemetry_read(struct plan_telemetry *telemetry,
 
 /* --- life ------------------------------------------------------------- */
 
-/* Subscribes to the events of the core. */
-static struct plan_telemetry *
-plan_telemetry_new(struct plan_floor *floor)
-{
-	struct plan_telemetry *telemetry = xcalloc(1, sizeof *telemetry);
-
-	telemetry->floor = floor;
-	emit_subscribe(floor->core, telemetry_on_event, telemetry);
-	return telemetry;
-}
-
 static void
 plan_telemetry_free(struct plan_telemetry *telemetry)
 {
@@ -337,23 +308,6 @@ struct plan_tick {
 };
 
 /* --- telling ---------------------------------------------------------- */
-
-static void
-tell_actions(struct plan_tick *tick, const struct reconcile_result *result)
-{
-	for (size_t i = 0; i < result->decision_count; i++) {
-		const struct reconcile_decision *d = &result->decisions[i];
-
-		emit(tick->floor->core,
-		    &(struct event){ .kind = EVENT_ACTION,
-			.goal = d->goal_id,
-			.node = d->node_id,
-			.assignment = d->assignment_id,
-			.worker = d->worker,
-			.action = reconcile_kind_words[d->kind],
-			.reason = d->reason });
-	}
-}
 
 /* Once for each set of them. */
 static void
@@ -415,7 +369,18 @@ run(struct plan_tick *tick, const char *reason,
 	    plan_telemetry_read(tick->telemetry, &config, now), &config, now,
 	    ret_result);
 	tell_tick(tick, ret_result, reason, began);
-	tell_actions(tick, ret_result);
+	for (size_t i = 0; i < ret_result->decision_count; i++) {
+		const struct reconcile_decision *d = &ret_result->decisions[i];
+
+		emit(tick->floor->core,
+		    &(struct event){ .kind = EVENT_ACTION,
+			.goal = d->goal_id,
+			.node = d->node_id,
+			.assignment = d->assignment_id,
+			.worker = d->worker,
+			.action = reconcile_kind_words[d->kind],
+			.reason = d->reason });
+	}
 	plan_apply(floor, ret_result);
 	tell_stalled(tick);
 }
@@ -546,9 +511,14 @@ struct plan_tick *
 plan_tick_new(struct plan_floor *floor)
 {
 	struct plan_tick *tick = xcalloc(1, sizeof *tick);
+	struct plan_telemetry *telemetry;
 
 	tick->floor = floor;
-	tick->telemetry = plan_telemetry_new(floor);
+	/* Subscribes to the events of the core. */
+	telemetry = xcalloc(1, sizeof *telemetry);
+	telemetry->floor = floor;
+	emit_subscribe(floor->core, telemetry_on_event, telemetry);
+	tick->telemetry = telemetry;
 	tick->call = loop_call_new(floor->core->loop, on_pass_end, tick);
 	emit_subscribe(floor->core, tick_on_event, tick);
 	return tick;

@@ -9,8 +9,6 @@
 #ifndef PLAN_TICK_H
 #define PLAN_TICK_H
 
-#include <stdbool.h>
-
 #include "reconcile.h"
 
 struct plan_floor;

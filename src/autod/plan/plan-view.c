@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
-#include "json.h"
+#include "base.h"
 #include "plan-floor.h"
 #include "plan-ready.h"
 #include "plan-set.h"
@@ -9,7 +8,6 @@
 #include "plan-tree.h"
 #include "plan-view.h"
 #include "settings.h"
-#include "strv.h"
 
 #define STALLED_MAX 100
 
@@ -65,6 +63,7 @@ entry_of(const struct plan_goal *goal, struct json_object *summary)
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "goal", goal->id);
+	json_set_int(json, "number", goal->number);
 	json_set_string(json, "title", goal->title);
 	json_set_string(json, "status", goal_status_name(goal->status));
 	json_set_string(json, "priority", priority_name(goal->priority));
@@ -176,29 +175,6 @@ add_summary(struct plan_summary *sum, const struct plan_summary *more)
 }
 
 static void
-set_goals(struct json_object *json, const struct plan_set *set)
-{
-	struct plan_summary sum = { 0 };
-	int64_t counts[GOAL_STATUS_COUNT] = { 0 };
-	struct json_object *goals = json_object_new_object();
-
-	for (size_t i = 0; i < set->plan_count; i++) {
-		const struct plan *plan = set->plans[i];
-		struct plan_summary one;
-
-		if (!goal_status_open(plan->goal->status))
-			continue;
-		one = plan_summary(plan, NULL);
-		add_summary(&sum, &one);
-		counts[plan->goal->status]++;
-	}
-	json_set_int(goals, "active", counts[GOAL_ACTIVE]);
-	json_set_int(goals, "paused", counts[GOAL_PAUSED]);
-	json_set(json, "goals", goals);
-	json_set(json, "summary", plan_summary_to_json(&sum));
-}
-
-static void
 set_assignments(struct json_object *json, const struct plan_set *set)
 {
 	int64_t counts[ASSIGNMENT_STATUS_COUNT] = { 0 };
@@ -229,6 +205,9 @@ plan_view_status(const struct plan_floor *floor)
 	const struct plan_set *set =
 	    floor->state == PLAN_OPEN ? plan_floor_set(floor) : &none;
 	struct json_object *json = json_object_new_object();
+	struct plan_summary sum = { 0 };
+	int64_t counts[GOAL_STATUS_COUNT] = { 0 };
+	struct json_object *goals;
 
 	json_set_string(json, "state", state_word(floor->state));
 	json_set_string(json, "reason",
@@ -237,7 +216,21 @@ plan_view_status(const struct plan_floor *floor)
 		floor->why);
 	json_set_bool(json, "enabled",
 	    settings_bool(floor->core->settings, "plan.enabled"));
-	set_goals(json, set);
+	goals = json_object_new_object();
+	for (size_t i = 0; i < set->plan_count; i++) {
+		const struct plan *plan = set->plans[i];
+		struct plan_summary one;
+
+		if (!goal_status_open(plan->goal->status))
+			continue;
+		one = plan_summary(plan, NULL);
+		add_summary(&sum, &one);
+		counts[plan->goal->status]++;
+	}
+	json_set_int(goals, "active", counts[GOAL_ACTIVE]);
+	json_set_int(goals, "paused", counts[GOAL_PAUSED]);
+	json_set(json, "goals", goals);
+	json_set(json, "summary", plan_summary_to_json(&sum));
 	set_assignments(json, set);
 	return json;
 }

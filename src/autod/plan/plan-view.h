@@ -5,8 +5,6 @@
 #ifndef PLAN_VIEW_H
 #define PLAN_VIEW_H
 
-#include <stdbool.h>
-
 struct json_object;
 struct plan;
 struct plan_floor;

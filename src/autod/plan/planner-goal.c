@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "clock.h"
+#include "base.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-book.h"
 #include "plan-change.h"
 #include "plan-check.h"
@@ -19,19 +14,14 @@
 #include "planner-goal.h"
 #include "planner-talk.h"
 #include "settings.h"
-#include "strv.h"
-#include "text.h"
 
 #define MILLION 1000000.0
 
 struct plan_limits
-planner_goal_limits(const struct settings *settings)
+planner_goal_limits(void)
 {
 	return (struct plan_limits){
-		.max_phases = (int)settings_int(settings, "planner.max_phases"),
-		.max_tasks = (int)settings_int(settings, "planner.max_tasks"),
-		.max_subtasks =
-		    (int)settings_int(settings, "planner.max_subtasks"),
+		.max_phases = 5, .max_tasks = 7, .max_subtasks = 7
 	};
 }
 
@@ -44,25 +34,6 @@ set_cut(struct json_object *json, const char *key, const char *text, size_t max)
 	    xstrndup(text, text_cut(text, strlen(text), max));
 
 	json_set_string(json, key, part);
-}
-
-static struct json_object *
-inputs_json(const char *prompt, const struct planner_outcome *outcome,
-    const struct settings *settings)
-{
-	struct plan_limits limits = planner_goal_limits(settings);
-	struct json_object *json = json_object_new_object();
-
-	set_cut(json, "prompt", prompt, PLAN_INSTRUCTION_MAX);
-	json_set_int(json, "maxPhases", limits.max_phases);
-	json_set_int(json, "maxTasksPerPhase", limits.max_tasks);
-	json_set_int(json, "maxSubtasksPerTask", limits.max_subtasks);
-	json_set_int(json, "repairs", outcome->repairs);
-	json_set(json, "costUsd",
-	    json_object_new_double((double)outcome->cost_millionths / MILLION));
-	if (outcome->err != NULL && outcome->answer != NULL)
-		set_cut(json, "lastAnswer", outcome->answer, PLAN_TEXT_MAX);
-	return json;
 }
 
 /* The model that answered; the one that was asked for; or the command. */
@@ -83,6 +54,8 @@ sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
     const struct planner_outcome *outcome, const struct settings *settings)
 {
 	char hash[PLANNER_HASH_SIZE];
+	struct plan_limits limits;
+	struct json_object *json;
 
 	planner_template_hash(template, hash);
 	xstrset(&goal->model_ref, model_of(outcome, settings));
@@ -93,7 +66,18 @@ sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
 		goal->validation_errors =
 		    strv_copy(strv_const(outcome->problems));
 	json_object_put(goal->planner_inputs);
-	goal->planner_inputs = inputs_json(prompt, outcome, settings);
+	limits = planner_goal_limits();
+	json = json_object_new_object();
+	set_cut(json, "prompt", prompt, PLAN_INSTRUCTION_MAX);
+	json_set_int(json, "maxPhases", limits.max_phases);
+	json_set_int(json, "maxTasksPerPhase", limits.max_tasks);
+	json_set_int(json, "maxSubtasksPerTask", limits.max_subtasks);
+	json_set_int(json, "repairs", outcome->repairs);
+	json_set(json, "costUsd",
+	    json_object_new_double((double)outcome->cost_millionths / MILLION));
+	if (outcome->err != NULL && outcome->answer != NULL)
+		set_cut(json, "lastAnswer", outcome->answer, PLAN_TEXT_MAX);
+	goal->planner_inputs = json;
 }
 
 void
@@ -170,7 +154,7 @@ planner_goal_fail(struct plan_floor *floor, struct plan *plan,
 {
 	struct plan_goal *goal = plan->goal;
 	cleanup_free char *reason = xasprintf(
-	    "%s; give it one: llmc goal plan %s --plan-file FILE, or ask the "
+	    "%s; give it one: llmc goal plan %s --plan FILE, or ask the "
 	    "planner again: llmc goal plan %s",
 	    outcome->err->msg, goal->id, goal->id);
 

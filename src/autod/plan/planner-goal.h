@@ -15,7 +15,7 @@ struct planner_outcome;
 struct settings;
 
 /* The settings of [planner]. */
-struct plan_limits planner_goal_limits(const struct settings *settings);
+struct plan_limits planner_goal_limits(void);
 
 /* Note in the new plan where it came from. */
 void planner_goal_sign(struct plan *next, enum planner_template template,

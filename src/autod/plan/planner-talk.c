@@ -1,28 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "auto.h"
-#include "buf.h"
 #include "child.h"
 #include "claude.h"
 #include "core.h"
-#include "errtext.h"
 #include "identity.h"
-#include "json.h"
 #include "kept.h"
 #include "ledger.h"
 #include "loop.h"
-#include "mem.h"
 #include "plan-text.h"
 #include "planner-prompt.h"
 #include "planner-result.h"
 #include "planner-talk.h"
 #include "settings.h"
-#include "strv.h"
-#include "text.h"
 #include "workspace.h"
 
 /* What came of it, for the call. err NULL: it printed this answer. */
@@ -41,6 +32,7 @@ struct planner_run;
 static void planner_run_free(struct planner_run *run);
 
 #define SAID_MAX 200 /* bytes of its standard error that are told */
+#define COST_MAX 1000000 /* millionths of a dollar, of one answer */
 
 struct planner_run {
 	struct child *child; /* NULL: it could not be started */
@@ -159,7 +151,7 @@ planner_argv(const struct core *core, struct json_object *schema)
 	argv = claude_print_argv(&(struct claude_print){ .settings = s,
 	    .dir = core->workspace->root,
 	    .model = settings_string(s, "planner.model"),
-	    .max_cost = settings_amount(s, "planner.max_cost"),
+	    .max_cost = COST_MAX,
 	    .schema = schema });
 	return kept_argv(strv_const(argv), 0);
 }
@@ -226,20 +218,6 @@ struct planner_talk {
 static void ask(struct planner_talk *talk, const char *prompt);
 
 static void
-note(struct planner_talk *talk, const struct planner_reply *reply)
-{
-	free(talk->answer);
-	talk->answer = reply->answer == NULL ?
-	    NULL :
-	    xstrndup(reply->answer,
-		text_cut(reply->answer, reply->len, PLAN_TEXT_MAX));
-	if (reply->model[0] != '\0')
-		xstrset(&talk->model, reply->model);
-	talk->cost_millionths += reply->cost_millionths;
-	ledger_planned(talk->question.mode->ledger, reply->cost_millionths);
-}
-
-static void
 talk_end(struct planner_talk *talk, const struct err *err, bool invalid)
 {
 	talk->question.done(talk->question.arg,
@@ -253,13 +231,6 @@ talk_end(struct planner_talk *talk, const struct err *err, bool invalid)
 	planner_talk_free(talk);
 }
 
-static int
-max_repairs(const struct planner_talk *talk)
-{
-	return (int)settings_int(
-	    talk->question.mode->core->settings, "planner.max_repair_attempts");
-}
-
 /* An answer that is too long was not kept. */
 static void
 judge_long(
@@ -268,7 +239,7 @@ judge_long(
 	cleanup_buf struct buf prompt = BUF_INIT;
 
 	strv_add(&result->problems, words);
-	if (talk->repairs >= max_repairs(talk)) {
+	if (talk->repairs >= PLANNER_REPAIRS) {
 		result->verdict = PLANNER_GIVE_UP;
 		return;
 	}
@@ -309,7 +280,15 @@ on_reply(const struct planner_reply *reply, void *arg)
 	struct planner_result result = { 0 };
 
 	talk->run = NULL;
-	note(talk, reply);
+	free(talk->answer);
+	talk->answer = reply->answer == NULL ?
+	    NULL :
+	    xstrndup(reply->answer,
+		text_cut(reply->answer, reply->len, PLAN_TEXT_MAX));
+	if (reply->model[0] != '\0')
+		xstrset(&talk->model, reply->model);
+	talk->cost_millionths += reply->cost_millionths;
+	ledger_planned(talk->question.mode->ledger, reply->cost_millionths);
 	if (reply->err != NULL && reply->err->code != -E2BIG) {
 		talk_end(talk, reply->err, false);
 		return;

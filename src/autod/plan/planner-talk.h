@@ -2,16 +2,13 @@
 
 /*
  * One question to the planner, asked again with what was wrong until the answer
- * is valid, or planner.max_repair_attempts are used up. Each time is a run of
- * its own without a memory: the first prompt goes along. What it cost is booked
- * on the day.
+ * is valid, or for PLANNER_REPAIRS times. Each time is a run of its own without
+ * a memory: the first prompt goes along. What it cost is booked on the day.
  */
 #ifndef PLANNER_TALK_H
 #define PLANNER_TALK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#define PLANNER_REPAIRS 2
 
 struct auto_mode;
 struct err;

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 
 #include "api.h"
 #include "backoff.h"
 #include "budget.h"
-#include "buf.h"
-#include "clock.h"
 #include "core.h"
 #include "emit.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-check.h"
 #include "plan-floor.h"
@@ -31,8 +24,6 @@
 #include "planner-talk.h"
 #include "planner.h"
 #include "settings.h"
-#include "strv.h"
-#include "text.h"
 #include "workspace.h"
 
 struct planner_answer {
@@ -40,12 +31,6 @@ struct planner_answer {
 	size_t len;
 	int repairs; /* how often it was asked again before */
 };
-
-static int
-max_repairs(const struct settings *settings)
-{
-	return (int)settings_int(settings, "planner.max_repair_attempts");
-}
 
 /* The node itself has started; it is released before the new plan is applied,
  * so here it counts as such. */
@@ -85,44 +70,39 @@ try_replan(const struct plan *plan, const char *node_id,
 	return r;
 }
 
-/* It can be read, and not be used. */
-static void
-refuse(const struct settings *settings, const struct planner_answer *answer,
-    const struct err *err, struct planner_result *result)
-{
-	cleanup_free char *previous = xstrndup(answer->text, answer->len);
-	cleanup_buf struct buf prompt = BUF_INIT;
-
-	planner_result_release(result);
-	strv_add(&result->problems, err->msg);
-	result->verdict = PLANNER_GIVE_UP;
-	if (answer->repairs >= max_repairs(settings))
-		return;
-	planner_prompt_repair(strv_const(result->problems), previous, &prompt);
-	result->prompt = buf_take(&prompt);
-	result->verdict = PLANNER_ASK_AGAIN;
-}
-
 /* As planner_judge(). plan: that of the goal now. node_id: the node that is to
  * be divided, NULL = it is a whole new plan; the other nodes that have started
  * must stay as they are. */
 static void
-planner_check_plan(const struct settings *settings, const struct plan *plan,
-    const char *node_id, const struct planner_answer *answer,
-    struct planner_result *ret_result)
+planner_check_plan(const struct plan *plan, const char *node_id,
+    const struct planner_answer *answer, struct planner_result *ret_result)
 {
 	const struct plan_source source = { .goal_id = plan->goal->id,
 		.title = plan->goal->title,
 		.now_ms = clock_wall_ms(),
 		.planner = true,
-		.limits = planner_goal_limits(settings) };
+		.limits = planner_goal_limits() };
 	struct err err = { 0 };
 
 	planner_judge(answer->text, answer->len, &source, answer->repairs,
-	    max_repairs(settings), ret_result);
+	    PLANNER_REPAIRS, ret_result);
 	if (ret_result->verdict == PLANNER_ACCEPTED && node_id != NULL &&
-	    try_replan(plan, node_id, ret_result->plan, &err) < 0)
-		refuse(settings, answer, &err, ret_result);
+	    try_replan(plan, node_id, ret_result->plan, &err) < 0) {
+		cleanup_free char *previous =
+		    xstrndup(answer->text, answer->len);
+		cleanup_buf struct buf prompt = BUF_INIT;
+
+		/* It can be read, and not be used. */
+		planner_result_release(ret_result);
+		strv_add(&ret_result->problems, err.msg);
+		ret_result->verdict = PLANNER_GIVE_UP;
+		if (answer->repairs >= PLANNER_REPAIRS)
+			return;
+		planner_prompt_repair(
+		    strv_const(ret_result->problems), previous, &prompt);
+		ret_result->prompt = buf_take(&prompt);
+		ret_result->verdict = PLANNER_ASK_AGAIN;
+	}
 }
 
 #define NAMES_MAX   80 /* of the top level */
@@ -225,24 +205,6 @@ by_count(const void *a, const void *b)
 					    strcmp(one->ending, other->ending);
 }
 
-static void
-add_readme(const char *root, char *const *names, struct buf *out)
-{
-	for (; names != NULL && *names != NULL; names++) {
-		cleanup_free char *path = xasprintf("%s/%s", root, *names);
-		cleanup_buf struct buf text = BUF_INIT;
-
-		if (strncasecmp(*names, "readme", 6) != 0 ||
-		    file_read(path, 1 << 20, &text, NULL) < 0)
-			continue;
-		buf_addf(out, "%s begins:\n", *names);
-		text_add_utf8(
-		    out, text.data, text_cut(text.data, text.len, README_MAX));
-		buf_addc(out, '\n');
-		return;
-	}
-}
-
 /* Append it. What cannot be read is left out. */
 static void
 plan_survey(const char *root, const struct settings *settings, struct buf *out)
@@ -272,7 +234,19 @@ plan_survey(const char *root, const struct settings *settings, struct buf *out)
 		if (settings_string(settings, commands[i])[0] != '\0')
 			buf_addf(out, "Work on it is checked with: %s\n",
 			    settings_string(settings, commands[i]));
-	add_readme(root, names, out);
+	for (size_t i = 0; names != NULL && i < count; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", root, names[i]);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (strncasecmp(names[i], "readme", 6) != 0 ||
+		    file_read(path, 1 << 20, &text, NULL) < 0)
+			continue;
+		buf_addf(out, "%s begins:\n", names[i]);
+		text_add_utf8(
+		    out, text.data, text_cut(text.data, text.len, README_MAX));
+		buf_addc(out, '\n');
+		return;
+	}
 }
 
 #define TRIES 3 /* for an answer at all, across daemons */
@@ -366,9 +340,8 @@ check_plan(void *arg, const char *answer, size_t len, int repairs,
 {
 	struct planner_job *job = arg;
 
-	planner_check_plan(job->planner->core->settings, planner_job_plan(job),
-	    job->node_id, &(struct planner_answer){ answer, len, repairs },
-	    ret_result);
+	planner_check_plan(planner_job_plan(job), job->node_id,
+	    &(struct planner_answer){ answer, len, repairs }, ret_result);
 	job->next = take_ptr(&ret_result->plan);
 }
 
@@ -383,21 +356,6 @@ try_again(void *arg)
 	loop_call_request(job->planner->look);
 }
 
-/* "by claude-opus-5-5 for $0.25, corrected once" */
-static void
-made_how(const struct plan *next, const struct planner_outcome *outcome,
-    struct buf *out)
-{
-	buf_addf(out, "by %s", next->goal->model_ref);
-	if (outcome->cost_millionths > 0) {
-		buf_adds(out, " for ");
-		budget_add_cost(out, outcome->cost_millionths);
-	}
-	if (outcome->repairs > 0)
-		buf_addf(out, ", corrected %s",
-		    outcome->repairs == 1 ? "once" : "more than once");
-}
-
 static void
 accept(
     struct planner_job *job, struct plan *plan, struct planner_outcome *outcome)
@@ -408,7 +366,15 @@ accept(
 
 	planner_goal_sign(job->next, job->template, job->prompt, outcome,
 	    planner->core->settings);
-	made_how(job->next, outcome, &how);
+	/* "by claude-opus-5-5 for $0.25, corrected once" */
+	buf_addf(&how, "by %s", job->next->goal->model_ref);
+	if (outcome->cost_millionths > 0) {
+		buf_adds(&how, " for ");
+		budget_add_cost(&how, outcome->cost_millionths);
+	}
+	if (outcome->repairs > 0)
+		buf_addf(&how, ", corrected %s",
+		    outcome->repairs == 1 ? "once" : "more than once");
 	if ((plan->goal->plan_drafts ?
 		    planner_goal_draft(
 			planner->floor, plan, job->next, how.data, &err) :
@@ -425,10 +391,11 @@ on_planned(void *arg, const struct planner_outcome *outcome)
 {
 	struct planner_job *job = arg;
 	struct planner *planner = job->planner;
-	const struct settings *s = planner->core->settings;
+	int64_t tick_ms =
+	    settings_duration(planner->core->settings, "plan.tick_every");
 	const struct backoff wait = {
-		.first_ms = settings_duration(s, "plan.backoff_base"),
-		.max_ms = settings_duration(s, "plan.backoff_max"),
+		.first_ms = tick_ms,
+		.max_ms = 15 * tick_ms,
 		.tries_max = TRIES - 1,
 	};
 	struct planner_outcome copy = *outcome;
@@ -474,8 +441,7 @@ ask_plan(void *arg)
 {
 	struct planner_job *job = arg;
 	const struct plan *plan = planner_job_plan(job);
-	struct plan_limits limits =
-	    planner_goal_limits(job->planner->core->settings);
+	struct plan_limits limits = planner_goal_limits();
 	cleanup_buf struct buf prompt = BUF_INIT, survey = BUF_INIT;
 
 	job->storing = false;
@@ -530,40 +496,13 @@ on_replanned(void *arg, const struct planner_outcome *outcome)
 static void
 begin_replan(struct planner_job *job, const struct plan *plan)
 {
-	struct plan_limits limits =
-	    planner_goal_limits(job->planner->core->settings);
+	struct plan_limits limits = planner_goal_limits();
 	cleanup_buf struct buf prompt = BUF_INIT;
 
 	planner_prompt_replan(
 	    plan, plan_find(plan, job->node_id), job->reason, &limits, &prompt);
 	job->prompt = buf_take(&prompt);
 	ask(job, planner_schema(), check_plan, on_replanned);
-}
-
-/* Ask it now. */
-static void
-planner_job_begin(struct planner_job *job)
-{
-	struct plan *plan = planner_job_plan(job);
-
-	if (job->template == PLANNER_PLAN)
-		begin_plan(job, plan);
-	else
-		begin_replan(job, plan);
-}
-
-/* The goal has ended: call back, and end it. */
-static void
-planner_job_drop(struct planner_job *job)
-{
-	const struct err err = { -ECANCELED, "the goal has ended" };
-	const struct planner_outcome outcome = { .err = &err, .model = "" };
-
-	planner_talk_free(take_ptr(&job->talk));
-	if (job->template == PLANNER_REPLAN)
-		on_replanned(job, &outcome);
-	else
-		planner_job_free(job);
 }
 
 #define AT_ONCE   2 /* questions */
@@ -652,35 +591,6 @@ is_wanted(const struct planner *planner, const struct plan *plan)
 		settings_bool(planner->core->settings, "plan.enabled"));
 }
 
-static void
-add_goals(struct planner *planner)
-{
-	const struct plan_set *set = plan_floor_set(planner->floor);
-
-	for (size_t i = 0; i < set->plan_count; i++) {
-		const struct plan *plan = set->plans[i];
-
-		if (is_wanted(planner, plan) &&
-		    planner_job_find(
-			planner, PLANNER_PLAN, plan->goal->id, NULL) == NULL)
-			planner_job_new(
-			    planner, PLANNER_PLAN, plan->goal->id, NULL);
-	}
-}
-
-/* Goals that were cancelled, or got a plan from a person. */
-static void
-drop_jobs(struct planner *planner)
-{
-	struct planner_job *job, *next;
-
-	for (job = TAILQ_FIRST(&planner->jobs); job != NULL; job = next) {
-		next = TAILQ_NEXT(job, entry);
-		if (!planner_job_is_needed(job))
-			planner_job_drop(job);
-	}
-}
-
 static bool
 goal_is_busy(const struct planner *planner, const char *goal_id)
 {
@@ -693,40 +603,65 @@ goal_is_busy(const struct planner *planner, const char *goal_id)
 	return false;
 }
 
-static void
-begin_jobs(struct planner *planner)
-{
-	struct planner_job *job;
-	size_t busy = 0;
-
-	TAILQ_FOREACH (job, &planner->jobs, entry)
-		busy += planner_job_is_busy(job);
-	TAILQ_FOREACH (job, &planner->jobs, entry) {
-		const struct plan *plan = planner_job_plan(job);
-
-		if (busy >= AT_ONCE)
-			return;
-		if (job->again != NULL || plan->goal->status != GOAL_ACTIVE ||
-		    goal_is_busy(planner, job->goal_id))
-			continue;
-		busy++;
-		planner_job_begin(job);
-	}
-}
-
 /* At the budget of the day, nothing is asked until tomorrow. */
 static void
 planner_look_(void *arg)
 {
 	struct planner *planner = arg;
+	const struct plan_set *set;
+	struct planner_job *job, *next;
 
 	if (planner->stopped || !planner->floor->begun ||
 	    planner->floor->state != PLAN_OPEN)
 		return;
-	add_goals(planner);
-	drop_jobs(planner);
-	if (planner->core->state.paused == NULL)
-		begin_jobs(planner);
+	set = plan_floor_set(planner->floor);
+	for (size_t i = 0; i < set->plan_count; i++) {
+		const struct plan *plan = set->plans[i];
+
+		if (is_wanted(planner, plan) &&
+		    planner_job_find(
+			planner, PLANNER_PLAN, plan->goal->id, NULL) == NULL)
+			planner_job_new(
+			    planner, PLANNER_PLAN, plan->goal->id, NULL);
+	}
+	/* Goals that were cancelled, or got a plan from a person. */
+	for (job = TAILQ_FIRST(&planner->jobs); job != NULL; job = next) {
+		next = TAILQ_NEXT(job, entry);
+		if (!planner_job_is_needed(job)) {
+			const struct err err = { -ECANCELED,
+				"the goal has ended" };
+			const struct planner_outcome outcome = { .err = &err,
+				.model = "" };
+
+			/* The goal has ended: call back, and end it. */
+			planner_talk_free(take_ptr(&job->talk));
+			if (job->template == PLANNER_REPLAN)
+				on_replanned(job, &outcome);
+			else
+				planner_job_free(job);
+		}
+	}
+	if (planner->core->state.paused == NULL) {
+		size_t busy = 0;
+
+		TAILQ_FOREACH (job, &planner->jobs, entry)
+			busy += planner_job_is_busy(job);
+		TAILQ_FOREACH (job, &planner->jobs, entry) {
+			const struct plan *plan = planner_job_plan(job);
+
+			if (busy >= AT_ONCE)
+				return;
+			if (job->again != NULL ||
+			    plan->goal->status != GOAL_ACTIVE ||
+			    goal_is_busy(planner, job->goal_id))
+				continue;
+			busy++;
+			if (job->template == PLANNER_PLAN)
+				begin_plan(job, planner_job_plan(job));
+			else
+				begin_replan(job, planner_job_plan(job));
+		}
+	}
 }
 
 void
@@ -764,7 +699,7 @@ planner_ask(
 		    plan->nodes[i]->assignment != NULL)
 			return err_set(err, API_E_STARTED,
 			    "%s has been worked on; give the rest another "
-			    "plan: llmc goal plan %s --plan-file FILE",
+			    "plan: llmc goal plan %s --plan FILE",
 			    plan->nodes[i]->id, goal_id);
 	plan->goal->plan_wanted = true;
 	plan->goal->plan_drafts = draft;

@@ -13,8 +13,6 @@
 #ifndef PLANNER_H
 #define PLANNER_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/queue.h>
 
 #include "planner-prompt.h"

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-bind.h"
 #include "plan-call.h"
 #include "plan-floor.h"
@@ -14,7 +8,6 @@
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
-#include "strv.h"
 #include "task.h"
 #include "why-command.h"
 #include "why.h"
@@ -367,7 +360,7 @@ try_node(
 	}
 	for (size_t i = 0; i < set->plan_count; i++)
 		if (goal_status_open(set->plans[i]->goal->status) &&
-		    plan_find(set->plans[i], subject) != NULL)
+		    plan_named(set->plans[i], subject) != NULL)
 			strv_add(&goals, set->plans[i]->goal->id);
 	if (goals != NULL)
 		refuse_several(call, subject, goals);
@@ -388,7 +381,7 @@ why_ended(
 	plan = plan_call_goal(floor, call, params);
 	if (plan == NULL)
 		return;
-	node = plan_find(plan, subject + strcspn(subject, "/") + 1);
+	node = plan_named(plan, subject + strcspn(subject, "/") + 1);
 	if (node == NULL)
 		refuse_unknown(call, subject);
 	else

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "emit.h"
-#include "errtext.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
@@ -19,7 +14,6 @@
 #include "reconcile.h"
 #include "rpc.h"
 #include "serve.h"
-#include "strv.h"
 #include "word.h"
 #include "work-commands.h"
 #include "worker.h"
@@ -120,7 +114,7 @@ finish(struct plan_change *change, struct server_call *call, int r,
 	}
 	plan_change_end(change);
 	plan_call_answer(floor, call, plan->goal->id,
-	    plan_view_node_changed(plan, plan_find(plan, id)));
+	    plan_view_node_changed(plan, plan_named(plan, id)));
 }
 
 static int
@@ -148,17 +142,6 @@ set_status(const struct plan_edit *edit, const char *id, const char *status,
 	return r;
 }
 
-static int
-set_priority(const struct plan_edit *edit, const char *id, const char *word,
-    struct err *err)
-{
-	enum priority priority = PRIORITY_COUNT;
-
-	if (strcmp(word, "inherited") != 0)
-		priority_parse(word, &priority);
-	return plan_edit_priority(edit, id, priority, err);
-}
-
 static void
 update(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
@@ -166,6 +149,7 @@ update(struct plan_floor *floor, struct server_call *call,
 	const char *id = json_string_or(params, "node", "");
 	const char *status = json_string_or(params, "status", NULL);
 	const char *priority = json_string_or(params, "priority", NULL);
+	enum priority level;
 	struct plan_change change;
 	struct err err = { 0 };
 	int r;
@@ -181,7 +165,9 @@ update(struct plan_floor *floor, struct server_call *call,
 	if (status != NULL)
 		r = set_status(&change.edit, id, status, params, &err);
 	else
-		r = set_priority(&change.edit, id, priority, &err);
+		r = plan_edit_priority(&change.edit, id,
+		    priority_parse(priority, &level) ? level : PRIORITY_COUNT,
+		    &err);
 	finish(&change, call, r, id, &err);
 }
 
@@ -274,7 +260,7 @@ move(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
 	const char *id = json_string_or(params, "node", "");
-	const struct plan_node *node = plan_find(plan, id);
+	const struct plan_node *node = plan_named(plan, id);
 	struct plan_change change;
 	struct err err = { 0 };
 	int r;
@@ -388,7 +374,6 @@ assign(struct plan_floor *floor, struct server_call *call,
 	if (r == 0) {
 		make_assignment(&change, node, worker,
 		    json_string_or(params, "recovery", NULL));
-		xstrset(&node->suggested_agent_id, worker);
 		node->updated_ms = change.edit.now_ms;
 		plan_changed(&change.changes, node);
 		what = xasprintf("assigned %s to %s", node->id, worker);

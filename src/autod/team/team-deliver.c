@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent-message.h"
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
 #include "mail.h"
-#include "mem.h"
+#include "plan-text.h"
 #include "serve.h"
 #include "session-hook.h"
 #include "state.h"
-#include "strv.h"
 #include "team-private.h"
 
 static const char go_on[] = "Act on this mail as far as it concerns you, and "
@@ -62,22 +59,14 @@ give_new(struct team_deliver *d, const struct worker *w)
 }
 
 static bool
-is_in(char *const *list, const char *id)
-{
-	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
-		if (strcmp(list[i], id) == 0)
-			return true;
-	return false;
-}
-
-static bool
 is_on_its_way(
     const struct team_deliver *d, const struct worker *w, const char *id)
 {
 	const struct give *give;
 
 	LIST_FOREACH (give, &d->gives, entry)
-		if (strcmp(give->worker, w->name) == 0 && is_in(give->ids, id))
+		if (strcmp(give->worker, w->name) == 0 &&
+		    plan_has(give->ids, id))
 			return true;
 	return false;
 }
@@ -89,43 +78,7 @@ is_pending(const struct worker *w, const char *id)
 	    mail_text_has(w->session.pending, id);
 }
 
-/* A prompt that was replaced or dropped, or an answer to a turn that is not
- * running or to a session that is gone: its mail is given again. */
-static void
-drop_lost(struct team_deliver *d)
-{
-	struct give *give, *next;
-
-	for (give = LIST_FIRST(&d->gives); give != NULL; give = next) {
-		const struct worker *w =
-		    state_find(&d->floor->core->state, give->worker);
-		bool pending = w != NULL && give->ids != NULL &&
-		    is_pending(w, give->ids[0]);
-
-		next = LIST_NEXT(give, entry);
-		if (pending)
-			give->prompt = true;
-		else if (w == NULL || give->prompt || !w->session.busy ||
-		    give->generation != w->session.generation)
-			give_free(give);
-	}
-}
-
 /* --- delivered --------------------------------------------------------- */
-
-static void
-confirm(struct team_deliver *d, struct give *give)
-{
-	for (size_t i = 0; give->ids != NULL && give->ids[i] != NULL; i++) {
-		struct mail *mail = team_post_read(d->floor, give->ids[i]);
-
-		if (mail == NULL)
-			continue;
-		mail_delivered(mail, clock_wall_ms());
-		team_post_save(d->floor, mail);
-	}
-	give_free(give);
-}
 
 /* submitted: a prompt with a receipt was; else any hook of the session. */
 static void
@@ -144,7 +97,17 @@ confirm_worker(struct team_deliver *d, struct worker *w, bool submitted)
 		if (!submitted && give->ids != NULL &&
 		    is_pending(w, give->ids[0]))
 			continue;
-		confirm(d, give);
+		for (size_t i = 0; give->ids != NULL && give->ids[i] != NULL;
+		     i++) {
+			struct mail *mail =
+			    team_post_read(d->floor, give->ids[i]);
+
+			if (mail == NULL)
+				continue;
+			mail_delivered(mail, clock_wall_ms());
+			team_post_save(d->floor, mail);
+		}
+		give_free(give);
 	}
 }
 
@@ -332,22 +295,6 @@ is_idle(const struct team_deliver *d, const struct agent *agent)
 	    !worker_is_held(w);
 }
 
-/* The mail is put in front of the prompt. */
-static void
-wake(struct team_deliver *d, struct agent *agent)
-{
-	if (!has_due(d, agent, true))
-		return;
-	if (agent->worker->status == WORKER_NO_CHANGES) {
-		agent_message(agent, idle_text);
-		return;
-	}
-	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
-		return;
-	xstrset(&agent->worker->prompt, idle_text);
-	agent_prompt(agent, idle_text, false, WORKER_WORKING);
-}
-
 static void
 look_at(struct team_deliver *d, struct agent *agent)
 {
@@ -356,19 +303,46 @@ look_at(struct team_deliver *d, struct agent *agent)
 	agent_tools_wait(agent, AGENT_WAIT_MAIL,
 	    worker_in_turn(w->status) && w->session.busy &&
 		has_due(d, agent, false));
-	if (is_idle(d, agent))
-		wake(d, agent);
+	if (is_idle(d, agent)) {
+		/* The mail is put in front of the prompt. */
+		if (!has_due(d, agent, true))
+			return;
+		if (agent->worker->status == WORKER_NO_CHANGES) {
+			agent_message(agent, idle_text);
+			return;
+		}
+		if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+			return;
+		xstrset(&agent->worker->prompt, idle_text);
+		agent_prompt(agent, idle_text, false, WORKER_WORKING);
+	}
 }
 
 void
 team_deliver_look(struct team_floor *floor)
 {
 	struct team_deliver *d = floor->deliver;
+	struct give *give, *next;
 
 	if (floor->core->stopping || floor->core->options->oneshot ||
 	    !floor->open)
 		return;
-	drop_lost(d);
+	/* A prompt that was replaced or dropped, or an answer to a turn that
+	 * is not running or to a session that is gone: its mail is given
+	 * again. */
+	for (give = LIST_FIRST(&d->gives); give != NULL; give = next) {
+		const struct worker *w =
+		    state_find(&d->floor->core->state, give->worker);
+		bool pending = w != NULL && give->ids != NULL &&
+		    is_pending(w, give->ids[0]);
+
+		next = LIST_NEXT(give, entry);
+		if (pending)
+			give->prompt = true;
+		else if (w == NULL || give->prompt || !w->session.busy ||
+		    give->generation != w->session.generation)
+			give_free(give);
+	}
 	if (d->closing)
 		team_post_close(floor, &d->pace);
 	d->closing = false;
@@ -391,12 +365,17 @@ team_deliver_set_pace(struct team_deliver *d, const struct mail_pace *pace)
 	d->pace = *pace;
 }
 
-/* What the last daemon put into prompts that are not submitted yet. */
-static void
-find_given(struct team_deliver *d)
+struct team_deliver *
+team_deliver_new(struct team_floor *floor)
 {
-	const struct state *state = &d->floor->core->state;
+	struct team_deliver *d = xcalloc(1, sizeof *d);
+	const struct state *state;
 
+	d->floor = floor;
+	d->pace = mail_pace;
+	LIST_INIT(&d->gives);
+	/* What the last daemon put into prompts that are not submitted yet. */
+	state = &d->floor->core->state;
 	for (size_t i = 0; i < state->count; i++) {
 		const struct worker *w = state->workers[i];
 		char **ids = NULL;
@@ -411,17 +390,6 @@ find_given(struct team_deliver *d)
 		give->prompt = true;
 		give->ids = ids;
 	}
-}
-
-struct team_deliver *
-team_deliver_new(struct team_floor *floor)
-{
-	struct team_deliver *d = xcalloc(1, sizeof *d);
-
-	d->floor = floor;
-	d->pace = mail_pace;
-	LIST_INIT(&d->gives);
-	find_given(d);
 	emit_subscribe(floor->core, on_event, d);
 	return d;
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "auto.h"
 #include "book-history.h"
-#include "buf.h"
-#include "errtext.h"
 #include "escalation.h"
-#include "json.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "loop.h"
-#include "mem.h"
 #include "node-run.h"
 #include "outcome.h"
 #include "persist.h"
@@ -26,7 +19,6 @@
 #include "plan-tasks.h"
 #include "plan-text.h"
 #include "settings.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
@@ -60,24 +52,20 @@ add_member(struct team_floor *floor, struct plan *plan, struct plan_node *node,
     struct team_members *members)
 {
 	struct task *task = task_of(floor, node);
-	struct task_run *run = NULL;
+	const struct task_run *run =
+	    task != NULL && task->run != NULL ? task->run : node->spawn;
 
-	if (task != NULL && task->run != NULL)
-		run = task_run_copy(task->run);
-	else if (task_run_from_json(node->spawn, node->id, &run, NULL) < 0)
+	if (!is_whole(run))
 		return;
-	if (!is_whole(run)) {
-		task_run_free(run);
-		return;
-	}
 	if (members->count == members->room) {
 		members->room = members->room * 2 + 16;
 		members->list = xreallocarray(
 		    members->list, members->room, sizeof *members->list);
 	}
-	members->list[members->count++] = (struct team_member){
-		.plan = plan, .node = node, .run = run, .task = task
-	};
+	members->list[members->count++] = (struct team_member){ .plan = plan,
+		.node = node,
+		.run = task_run_copy(run),
+		.task = task };
 }
 
 void
@@ -173,38 +161,6 @@ enum fate {
 	FATE_LOST, /* it does not begin */
 };
 
-/* What keeps it from beginning, now or for ever. */
-static enum fate
-hindrance(const struct plan *plan, const struct plan_node *node,
-    const char *asker, struct buf *why)
-{
-	const struct plan_node *above = node, *on;
-	cleanup_free char *on_key = NULL;
-
-	while ((above = above->parent) != NULL)
-		if (above->override.actor != NULL &&
-		    (above->status == NODE_BLOCKED ||
-			!node_status_open(above->status))) {
-			buf_addf(why, "%s, which it is a part of, is %s",
-			    above->id, node_status_name(above->status));
-			return FATE_LOST;
-		}
-	if (plan->goal->status != GOAL_ACTIVE) {
-		buf_addf(why, "goal %s is %s", plan->goal->id,
-		    goal_status_name(plan->goal->status));
-		return FATE_HELP;
-	}
-	on = plan_deps_waits(plan, node);
-	if (on == NULL)
-		return FATE_BEGINS;
-	on_key = key_of(on);
-	buf_addf(why, "it depends on %s, which is %s", on->id,
-	    node_status_name(on->status));
-	return on->status == NODE_BLOCKED || strcmp(on_key, asker) == 0 ?
-	    FATE_HELP :
-	    FATE_HELD;
-}
-
 /* asker: the key of the task that asked for it; why: appended, unless it begins
  * or has begun. */
 static enum fate
@@ -232,8 +188,36 @@ fate_of(const struct team_floor *floor, const struct plan *plan,
 		buf_addf(why, "it is %s", node_status_name(node->status));
 	else if (!plan_node_leaf(node))
 		buf_adds(why, "it was split into other tasks");
-	else
-		return hindrance(plan, node, asker, why);
+	else {
+		const struct plan_node *above = node, *on;
+		cleanup_free char *on_key = NULL;
+
+		/* What keeps it from beginning, now or for ever. */
+		while ((above = above->parent) != NULL)
+			if (above->override.actor != NULL &&
+			    (above->status == NODE_BLOCKED ||
+				!node_status_open(above->status))) {
+				buf_addf(why,
+				    "%s, which it is a part of, is %s",
+				    above->id, node_status_name(above->status));
+				return FATE_LOST;
+			}
+		if (plan->goal->status != GOAL_ACTIVE) {
+			buf_addf(why, "goal %s is %s", plan->goal->id,
+			    goal_status_name(plan->goal->status));
+			return FATE_HELP;
+		}
+		on = plan_deps_waits(plan, node);
+		if (on == NULL)
+			return FATE_BEGINS;
+		on_key = key_of(on);
+		buf_addf(why, "it depends on %s, which is %s", on->id,
+		    node_status_name(on->status));
+		return on->status == NODE_BLOCKED ||
+			strcmp(on_key, asker) == 0 ?
+		    FATE_HELP :
+		    FATE_HELD;
+	}
 	if (node->override.reason != NULL || node->blocked_reason != NULL)
 		buf_addf(why, ": %s",
 		    node->override.reason != NULL ? node->override.reason :
@@ -272,11 +256,11 @@ has_spawned(const struct task *t)
 
 /* The name of an agent for people, after a comma: "label (id)". */
 static void
-add_name(struct buf *names, struct json_object *spawn, const char *id)
+add_name(struct buf *names, const struct task_run *run, const char *id)
 {
-	const char *label = json_string_or(spawn, "label", NULL);
-	const char *actor = json_string_or(spawn, "actor", NULL);
-	const char *colon = actor != NULL ? strrchr(actor, ':') : NULL;
+	const char *label = run->label;
+	const char *colon =
+	    run->actor != NULL ? strrchr(run->actor, ':') : NULL;
 
 	if (label == NULL && colon != NULL)
 		label = colon + 1;
@@ -482,7 +466,6 @@ static void
 tell_parent(struct team_floor *floor, struct task *t, bool by_mail)
 {
 	struct task *parent = whom_to_tell(floor, t);
-	cleanup_json struct json_object *run = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (parent == NULL)
@@ -491,8 +474,7 @@ tell_parent(struct team_floor *floor, struct task *t, bool by_mail)
 		/* One that gets no more mail learns from agent_status. */
 		post_result(floor, t, parent);
 	} else {
-		run = task_run_to_json(t->run);
-		add_name(&text, run, t->id);
+		add_name(&text, t->run, t->id);
 		buf_addf(
 		    &text, " has ended: %s", task_outcome_name(t->outcome));
 		if (!is_good(t) && t->reason != NULL)
@@ -551,7 +533,6 @@ team_family_open(
 
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *t = state->tasks[i];
-		cleanup_json struct json_object *run = NULL;
 
 		if (!is_child_of(t, task) ||
 		    (t->step == TASK_SETTLING && t->run->announced))
@@ -559,8 +540,7 @@ team_family_open(
 		count++;
 		if (names == NULL)
 			continue;
-		run = task_run_to_json(t->run);
-		add_name(names, run, t->id);
+		add_name(names, t->run, t->id);
 	}
 	return parent == NULL ?
 	    count :
@@ -625,24 +605,16 @@ is_landing(const struct team_floor *floor, const struct plan_node *node)
 }
 
 /* In the plan, for a task that begins later: cancelled, or given to the heir.
- * One that cannot be read is nobody's any more. */
+ */
 static bool
 end_node(const struct team_floor *floor, struct plan_change *change,
     struct plan_node *node, const struct task *t)
 {
-	struct task_run *run = NULL;
-
 	if (!hands_over(floor, t) && !is_landing(floor, node))
 		return plan_edit_cancel(&change->edit, node->id, NULL) == 0;
 	if (plan_edit_begin(&change->edit, NULL) < 0)
 		return false;
-	task_run_from_json(node->spawn, "spawn", &run, NULL);
-	json_object_put(take_ptr(&node->spawn));
-	if (run != NULL) {
-		give_to(run, heir(floor, t));
-		node->spawn = task_run_to_json(run);
-		task_run_free(run);
-	}
+	give_to(node->spawn, heir(floor, t));
 	plan_changed(&change->changes, node);
 	plan_edit_end(&change->edit, "handed over");
 	return true;
@@ -814,7 +786,8 @@ team_family_task_text(
 	while ((node = next_child(floor, task->id, &plan, &at)) != NULL)
 		if (node->status == NODE_DONE)
 			buf_addf(&done, "%s%s (%s)", done.len > 0 ? ", " : "",
-			    json_string_or(node->spawn, "label", node->id),
+			    node->spawn->label != NULL ? node->spawn->label :
+							 node->id,
 			    node->id);
 	if (open.len + done.len == 0)
 		return;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-
+#include "base.h"
 #include "agent.h"
 #include "auto.h"
 #include "emit.h"
 #include "life.h"
 #include "loop.h"
-#include "mem.h"
 #include "plan-floor.h"
 #include "serve.h"
 #include "team-private.h"

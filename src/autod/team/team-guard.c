@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
 #include "agent-guard.h"
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
-#include "buf.h"
-#include "errtext.h"
 #include "event.h"
 #include "guard.h"
 #include "intake.h"
-#include "log.h"
-#include "mem.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-node.h"
 #include "settings.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"

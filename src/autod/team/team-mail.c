@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "api.h"
+#include "asks.h"
 #include "auto.h"
 #include "book.h"
-#include "clock.h"
-#include "errtext.h"
 #include "event.h"
 #include "id.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-call.h"
 #include "plan-floor.h"
@@ -23,11 +16,9 @@
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
-#include "text.h"
 #include "word.h"
 #include "workspace.h"
 
@@ -205,21 +196,6 @@ view(const struct mail *mail, bool whole)
 
 /* --- sending ------------------------------------------------------------- */
 
-/* The draft from the parameters; its strings are theirs. */
-static void
-read_draft(struct json_object *params, struct mail_draft *draft)
-{
-	unsigned kind = MAIL_INFO;
-
-	word_find(
-	    mail_kind_words, json_string_or(params, "kind", "info"), &kind);
-	draft->kind = (enum mail_kind)kind;
-	draft->subject = json_string_or(params, "subject", NULL);
-	draft->body = json_string_or(params, "body", NULL);
-	draft->ack_required = json_bool_or(params, "ack_required", false);
-	draft->reply_to = json_string_or(params, "reply_to", NULL);
-}
-
 static void
 send_draft(struct team_floor *floor, struct server_call *call,
     struct json_object *params, struct mail_draft *draft)
@@ -231,11 +207,19 @@ send_draft(struct team_floor *floor, struct server_call *call,
 	char unique[ID_ULID_SIZE];
 	struct mail *known;
 	int r;
+	unsigned kind = MAIL_INFO;
 
 	id_ulid(clock_wall_ms(), unique);
 	key = xasprintf("call/%s", id != NULL ? id : unique);
 	draft->key = key;
-	read_draft(params, draft);
+	/* The draft from the parameters; its strings are theirs. */
+	word_find(
+	    mail_kind_words, json_string_or(params, "kind", "info"), &kind);
+	draft->kind = (enum mail_kind)kind;
+	draft->subject = json_string_or(params, "subject", NULL);
+	draft->body = json_string_or(params, "body", NULL);
+	draft->ack_required = json_bool_or(params, "ack_required", false);
+	draft->reply_to = json_string_or(params, "reply_to", NULL);
 	mail = mail_id(draft->from, key);
 	known = team_post_read(floor, mail);
 	r = known == NULL ?
@@ -456,6 +440,16 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 		    show_rows(floor, rows, &list, false));
 }
 
+/* A person has read what they were told of. */
+static void
+end_ask(const struct team_floor *floor, const char *id)
+{
+	cleanup_free char *key = xasprintf("mail/%s", id);
+
+	asks_resolve(floor->core, key);
+	persist_changed(floor->core);
+}
+
 static void
 on_show(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -473,9 +467,11 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 	if (json_object_array_length(shown) == 0)
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no mail %s; see: llmc mail inbox --all", id);
-	else
+	else {
+		end_ask(floor, id);
 		plan_call_answer(floor->plan, call, NULL,
 		    json_object_get(json_object_array_get_idx(shown, 0)));
+	}
 }
 
 /* --- confirming ------------------------------------------------------------
@@ -530,10 +526,12 @@ static void
 on_person_ack(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
+	const char *id = json_string_or(params, "id", "");
 
-	if (plan_call_begin_change(floor->plan, call))
-		ack(floor, call, json_string_or(params, "id", ""),
-		    &(struct list){ .reader = ACTOR_PERSON });
+	if (!plan_call_begin_change(floor->plan, call))
+		return;
+	end_ask(floor, id);
+	ack(floor, call, id, &(struct list){ .reader = ACTOR_PERSON });
 }
 
 /* --- plans that were changed ------------------------------------------ */

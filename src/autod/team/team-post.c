@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
 #include "book.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
 #include "escalation.h"
 #include "event.h"
 #include "intake.h"
-#include "json.h"
-#include "log.h"
 #include "mail.h"
-#include "mem.h"
 #include "person.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
-#include "text.h"
 
 #define TASK_ACTOR   "actor:task:"
 #define WORKER_ACTOR "actor:worker:"
@@ -113,13 +102,6 @@ team_post_since(const struct team_floor *floor, const struct agent *agent)
 	return task->created_ms;
 }
 
-static bool
-is_spawn(struct json_object *spawn, const char *actor)
-{
-	return spawn != NULL &&
-	    strcmp(json_string_or(spawn, "actor", ""), actor) == 0;
-}
-
 /* Is it still to be worked on? */
 static bool
 is_open(const struct plan *plan, const struct plan_node *node)
@@ -142,13 +124,14 @@ find_spawn(const struct team_floor *floor, const char *actor,
 		const struct plan *plan = set->plans[i];
 
 		for (size_t k = 0; k < plan->count; k++) {
-			struct json_object *spawn = plan->nodes[k]->spawn;
+			const struct task_run *spawn = plan->nodes[k]->spawn;
 
-			if (is_spawn(spawn, actor) &&
+			if (spawn != NULL && spawn->actor != NULL &&
+			    strcmp(spawn->actor, actor) == 0 &&
 			    (!open || is_open(plan, plan->nodes[k])) &&
 			    (parent == NULL ||
-				strcmp(json_string_or(spawn, "parent", ""),
-				    parent) == 0))
+				(spawn->parent != NULL &&
+				    strcmp(spawn->parent, parent) == 0)))
 				return true;
 		}
 	}

@@ -8,9 +8,6 @@
 #ifndef TEAM_PRIVATE_H
 #define TEAM_PRIVATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 #include "hierarchy.h"
@@ -359,7 +356,7 @@ void team_review_violation(struct team_floor *floor, struct agent *agent,
  * names, and counted as a violation. The commit that is within them is noted in
  * the task, and it is what lands: another one is looked at again.
  *
- * Then the contract of its task (verification.h), as `llmc verify`, within the
+ * Then the contract of its task (contract.h), as `llmc verify`, within the
  * time of the contract; the state is saved before the checks begin, and a
  * daemon that finds them unfinished has them run again, because the end of that
  * turn is judged again.

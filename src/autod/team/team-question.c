@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "asks.h"
-#include "buf.h"
-#include "clock.h"
 #include "escalation.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "moment.h"
 #include "person.h"
 #include "request.h"
 #include "settings.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "team-question.h"
-#include "text.h"
 
 #define TOLD_MAX   200 /* bytes of it in a line */
 #define ASK        "mcp__llmc__request_orchestrator"
@@ -107,29 +100,6 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 	return r;
 }
 
-static void
-add_question(const struct request *r, bool person, struct buf *out)
-{
-	buf_addf(out, "%s", r->child);
-	if (r->worker != NULL)
-		buf_addf(out, " (%s)", r->worker);
-	buf_addf(out, " asks%s:\n\n", person ? "" : " you, for whom it works");
-	buf_add(out, r->message,
-	    text_cut(r->message, strlen(r->message), MAIL_PART));
-	for (size_t i = 0; i < strv_count(r->options); i++)
-		buf_addf(out, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
-		    r->options[i]);
-	buf_adds(out, "\n\nIt waits until ");
-	moment_add(out, r->deadline_ms);
-	if (person)
-		buf_addf(out, ". Answer with: llmc answer %s TEXT", r->id);
-	else
-		buf_addf(out,
-		    ". Answer with the tool respond_orchestrator_request, "
-		    "with the requestId %s.",
-		    r->id);
-}
-
 static char *
 mail_key(const struct request *r)
 {
@@ -197,7 +167,25 @@ team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 	cleanup_buf struct buf text = BUF_INIT;
 	int code;
 
-	add_question(r, person, &text);
+	buf_addf(&text, "%s", r->child);
+	if (r->worker != NULL)
+		buf_addf(&text, " (%s)", r->worker);
+	buf_addf(
+	    &text, " asks%s:\n\n", person ? "" : " you, for whom it works");
+	buf_add(&text, r->message,
+	    text_cut(r->message, strlen(r->message), MAIL_PART));
+	for (size_t i = 0; i < strv_count(r->options); i++)
+		buf_addf(&text, "\n%s%zu. %.200s", i == 0 ? "\n" : "", i + 1,
+		    r->options[i]);
+	buf_adds(&text, "\n\nIt waits until ");
+	moment_add(&text, r->deadline_ms);
+	if (person)
+		buf_addf(&text, ". Answer with: llmc answer %s TEXT", r->id);
+	else
+		buf_addf(&text,
+		    ". Answer with the tool respond_orchestrator_request, "
+		    "with the requestId %s.",
+		    r->id);
 	code = post(floor, r, person, text.data, err);
 	if (code < 0)
 		return code;

@@ -6,8 +6,6 @@
 #ifndef TEAM_QUESTION_H
 #define TEAM_QUESTION_H
 
-#include <stdbool.h>
-
 struct agent;
 struct buf;
 struct err;

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "agent.h"
 #include "auto.h"
 #include "book-history.h"
-#include "buf.h"
-#include "clock.h"
 #include "completion-report.h"
 #include "emit.h"
-#include "errtext.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "perf-record.h"
 #include "persist.h"
 #include "progress-report.h"

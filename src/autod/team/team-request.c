@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent.h"
@@ -10,14 +9,8 @@
 #include "asks.h"
 #include "auto.h"
 #include "book.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
-#include "json.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-park-task.h"
 #include "persist.h"
 #include "plan-call.h"
@@ -30,7 +23,6 @@
 #include "team-private.h"
 #include "team-question.h"
 #include "team-request.h"
-#include "text.h"
 #include "worker.h"
 
 #define FREE_AGAIN_MS 5000
@@ -151,24 +143,6 @@ is_awaited(const struct team_requests *requests, const char *id)
 	return false;
 }
 
-/* Answer those who wait for the question. */
-static void
-tell_waiters(struct team_requests *requests, const struct request *r)
-{
-	struct waiter *waiter, *next;
-
-	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
-	     waiter = next) {
-		next = TAILQ_NEXT(waiter, entry);
-		if (strcmp(waiter->id, r->id) != 0)
-			continue;
-		server_on_gone(waiter->call, on_gone_late, NULL);
-		serve_reply(
-		    requests->floor->core, waiter->call, request_to_answer(r));
-		waiter_free(waiter);
-	}
-}
-
 /* --- the records ------------------------------------------------------- */
 
 static void set_timer(struct team_requests *requests);
@@ -190,11 +164,22 @@ finish(struct team_requests *requests, struct request *r)
 {
 	cleanup_free char *id = xstrdup(r->id);
 	struct err err = { 0 };
+	struct waiter *waiter, *next;
 
 	if (put(requests, r, &err) < 0)
 		log_debug("%s: %s", r->id, err.msg);
 	team_question_settle(requests->floor, r);
-	tell_waiters(requests, r);
+	/* Answer those who wait for the question. */
+	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
+	     waiter = next) {
+		next = TAILQ_NEXT(waiter, entry);
+		if (strcmp(waiter->id, r->id) != 0)
+			continue;
+		server_on_gone(waiter->call, on_gone_late, NULL);
+		serve_reply(
+		    requests->floor->core, waiter->call, request_to_answer(r));
+		waiter_free(waiter);
+	}
 	emit(requests->floor->core,
 	    &(struct event){ .kind = EVENT_REQUEST_ENDED,
 		.worker = r->worker,
@@ -717,9 +702,8 @@ team_requests_closed(struct team_requests *requests)
 		    "the daemon is stopping; the question stays");
 		waiter_free(waiter);
 	}
+	/* They stay with their workers: the next floor reads them. */
 	request_registry_release(&requests->registry);
-	if (!requests->floor->core->stopping)
-		show(requests);
 	set_timer(requests);
 }
 

@@ -10,9 +10,6 @@
 #ifndef TEAM_REQUEST_H
 #define TEAM_REQUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct agent;
 struct event;
 struct team_floor;

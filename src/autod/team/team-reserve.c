@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "auto.h"
 #include "book.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
 #include "event.h"
 #include "guard.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "moment.h"
 #include "plan-call.h"
 #include "reservation.h"
 #include "scope-path.h"
 #include "serve.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
-#include "text.h"
 
 /* In the order of their making. */
 struct team_reserve {
@@ -75,27 +65,22 @@ find(const struct team_reserve *reserve, const char *id)
 }
 
 static void
-drop(struct team_reserve *reserve, const struct reservation *r)
+end(struct team_floor *floor, struct reservation *r)
 {
+	cleanup_json struct json_object *json = NULL;
+	struct team_reserve *reserve;
 	size_t kept = 0;
 
+	r->ended = true;
+	json = reservation_to_json(r);
+	put(floor, json, r->id);
+	reserve = floor->reserve;
 	for (size_t i = 0; i < reserve->count; i++)
 		if (reserve->list[i] != r)
 			reserve->list[kept++] = reserve->list[i];
 		else
 			reservation_free(reserve->list[i]);
 	reserve->count = kept;
-}
-
-static void
-end(struct team_floor *floor, struct reservation *r)
-{
-	cleanup_json struct json_object *json = NULL;
-
-	r->ended = true;
-	json = reservation_to_json(r);
-	put(floor, json, r->id);
-	drop(floor->reserve, r);
 	team_guard_changed(floor);
 }
 

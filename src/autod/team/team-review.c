@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "guard.h"
 #include "intake.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-assignment.h"
 #include "plan-bind.h"
@@ -26,7 +20,6 @@
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
-#include "text.h"
 #include "workspace.h"
 
 #define REASON_MAX     1024 /* bytes of what a hook says */
@@ -198,33 +191,6 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- guards ------------------------------------------------------------ */
 
-/* As often as it must be, once for a run. */
-static void
-escalate(struct team_floor *floor, struct agent *agent, struct task *task,
-    const char *guard, const char *words)
-{
-	cleanup_free char *run = task_run_id(task);
-	cleanup_free char *key = xasprintf("guard/%s", run);
-	cleanup_json struct json_object *data = json_object_new_object();
-	struct review review = { .floor = floor,
-		.agent = agent,
-		.place = place_of(floor, task),
-		.key = key,
-		.code = "guard_violation",
-		.reason = words };
-	struct err err = { 0 };
-
-	json_set_string(data, "reason", "guard_violation");
-	json_set_string(data, "guard", guard);
-	json_set_int(data, "violations", task->run->violations);
-	json_set_string(data, "last", words);
-	json_set_string(data, "plan_node_id", review.place.node);
-	json_set_string(data, "task", task->id);
-	if (review.place.goal != NULL && send_review(&review, data, &err) < 0)
-		log_debug("%s: %s", task->id, err.msg);
-	place_release(&review.place);
-}
-
 static void
 count_violation(struct team_floor *floor, struct agent *agent,
     const char *guard, const char *words)
@@ -235,8 +201,31 @@ count_violation(struct team_floor *floor, struct agent *agent,
 		return;
 	task_run_of(task)->violations++;
 	persist_changed(floor->core);
-	if (task->run->violations == VIOLATIONS_MAX)
-		escalate(floor, agent, task, guard, words);
+	if (task->run->violations == VIOLATIONS_MAX) {
+		cleanup_free char *run = task_run_id(task);
+		cleanup_free char *key = xasprintf("guard/%s", run);
+		cleanup_json struct json_object *data =
+		    json_object_new_object();
+		struct review review = { .floor = floor,
+			.agent = agent,
+			.place = place_of(floor, task),
+			.key = key,
+			.code = "guard_violation",
+			.reason = words };
+		struct err err = { 0 };
+
+		/* As often as it must be, once for a run. */
+		json_set_string(data, "reason", "guard_violation");
+		json_set_string(data, "guard", guard);
+		json_set_int(data, "violations", task->run->violations);
+		json_set_string(data, "last", words);
+		json_set_string(data, "plan_node_id", review.place.node);
+		json_set_string(data, "task", task->id);
+		if (review.place.goal != NULL &&
+		    send_review(&review, data, &err) < 0)
+			log_debug("%s: %s", task->id, err.msg);
+		place_release(&review.place);
+	}
 }
 
 static void

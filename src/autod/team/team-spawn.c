@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
 #include "agent.h"
-#include "buf.h"
-#include "clock.h"
 #include "emit.h"
-#include "errtext.h"
 #include "fleet-table.h"
 #include "id.h"
 #include "intake.h"
-#include "json.h"
-#include "log.h"
 #include "mail.h"
-#include "mem.h"
 #include "persist.h"
 #include "plan-bind.h"
+#include "plan-book.h"
 #include "plan-call.h"
 #include "plan-change.h"
 #include "plan-edit.h"
@@ -30,14 +22,14 @@
 #include "settings.h"
 #include "spawn-record.h"
 #include "spawn-rules.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "tool-scope.h"
 
-#define SPAWN     "mcp__llmc__agent_spawn"
-#define WORDS_MAX 500 /* bytes of each reason of an answer that is too long */
+#define CHILDREN_MAX 5 /* of one agent at work */
+#define SPAWN        "mcp__llmc__agent_spawn"
+#define WORDS_MAX    500 /* bytes of each reason of an answer that is too long */
 
 /* --- who may ------------------------------------------------------------ */
 
@@ -197,7 +189,7 @@ struct asked {
 	struct team_members members;
 	struct spawn_facts facts;
 	/* Of the facts. */
-	char **models, **actors, **roles, **limits;
+	char **actors, **roles;
 	struct agent_cards cards;
 	struct tool_scope tools;
 	struct spawn_decision decision;
@@ -208,10 +200,8 @@ asked_release(struct asked *a)
 {
 	team_members_release(&a->members);
 	spawn_decision_release(&a->decision);
-	strv_free(a->models);
 	strv_free(a->actors);
 	strv_free(a->roles);
-	strv_free(a->limits);
 	agent_cards_release(&a->cards);
 	tool_scope_release(&a->tools);
 	free(a->id);
@@ -220,15 +210,6 @@ asked_release(struct asked *a)
 }
 
 /* --- what is known ---------------------------------------------------- */
-
-static char **
-list_setting(const struct team_floor *floor, const char *path)
-{
-	const char *const *list = NULL;
-
-	settings_list(floor->core->settings, path, &list);
-	return strv_copy(list);
-}
 
 /* Does its agent wait for others itself? */
 static bool
@@ -249,9 +230,6 @@ count_kin(struct asked *a, const struct team_member *member)
 	strv_add(&a->actors, member->run->actor);
 	if (!team_member_is_open(member))
 		return;
-	strv_add(&a->models,
-	    spawn_model(&a->facts, member->run->model, member->run->agent,
-		member->run->role));
 	if (member->run->parent != NULL &&
 	    strcmp(member->run->parent, a->task->id) == 0)
 		a->facts.children++;
@@ -260,11 +238,29 @@ count_kin(struct asked *a, const struct team_member *member)
 }
 
 static void
-know_caller(struct asked *a)
+know(struct asked *a)
 {
-	const struct task_run *run = a->task->run;
+	const struct settings *settings = a->floor->core->settings;
+	const struct team_floor *floor;
+	const char *const *list = NULL;
+	const struct task_run *run;
 	cleanup_agent_card struct agent_card *card = NULL;
 
+	agent_cards_load(settings, &a->cards);
+	a->facts.cards = &a->cards;
+	team_members_load(a->floor, &a->members);
+	for (size_t i = 0; i < a->members.count; i++)
+		count_kin(a, &a->members.list[i]);
+	floor = a->floor;
+	settings_list(floor->core->settings, "team.allowed_roles", &list);
+	a->roles = strv_copy(list);
+	a->facts.place = team_fleet_place(settings, a->task->run);
+	a->facts.max_concurrent =
+	    (size_t)settings_int(settings, "team.max_concurrent");
+	a->facts.max_children = CHILDREN_MAX;
+	a->facts.roles = a->roles;
+	a->facts.actors = a->actors;
+	run = a->task->run;
 	if (run == NULL)
 		return;
 	card = agent_card_for(a->floor->core->settings, run->agent, run->role);
@@ -273,31 +269,6 @@ know_caller(struct asked *a)
 		a->tools = (struct tool_scope){ 0 };
 	a->facts.tools = &a->tools;
 	a->facts.scope_paths = run->scope_paths;
-}
-
-static void
-know(struct asked *a)
-{
-	const struct settings *settings = a->floor->core->settings;
-
-	agent_cards_load(settings, &a->cards);
-	a->facts.cards = &a->cards;
-	a->facts.default_model = settings_string(settings, "defaults.model");
-	team_members_load(a->floor, &a->members);
-	for (size_t i = 0; i < a->members.count; i++)
-		count_kin(a, &a->members.list[i]);
-	a->roles = list_setting(a->floor, "team.allowed_roles");
-	a->limits = list_setting(a->floor, "team.provider_limits");
-	a->facts.place = team_fleet_place(settings, a->task->run);
-	a->facts.max_concurrent =
-	    (size_t)settings_int(settings, "team.max_concurrent");
-	a->facts.max_children =
-	    (size_t)settings_int(settings, "team.max_children");
-	a->facts.roles = a->roles;
-	a->facts.provider_limits = a->limits;
-	a->facts.models = a->models;
-	a->facts.actors = a->actors;
-	know_caller(a);
 }
 
 /* The open goal for the children of a task that is no node of a goal. */
@@ -410,37 +381,30 @@ name_of(struct json_object *entry)
 	return name;
 }
 
-/* What its worker may not do, those below it may not either. */
-static void
-confine(const struct asked *a, struct task_run *run)
-{
-	const struct task_run *own = a->task->run;
-	const char *worker = a->agent->worker->name;
-
-	if (own != NULL)
-		strv_add_all(&run->confined_by, strv_const(own->confined_by));
-	if (!plan_has(run->confined_by, worker))
-		strv_add(&run->confined_by, worker);
-}
-
 static void
 fill_node(const struct asked *a, size_t i, struct plan_node *node)
 {
 	struct json_object *entry = json_object_array_get_idx(a->list, i);
 	struct task_run *run =
 	    spawn_run(&a->facts, &a->decision.agents[i], entry);
+	const struct task_run *own;
+	const char *worker;
 
 	xstrset(&run->parent, a->task->id);
 	xstrset(&run->parent_actor, a->actor);
-	confine(a, run);
+	/* What its worker may not do, those below it may not either. */
+	own = a->task->run;
+	worker = a->agent->worker->name;
+	if (own != NULL)
+		strv_add_all(&run->confined_by, strv_const(own->confined_by));
+	if (!plan_has(run->confined_by, worker))
+		strv_add(&run->confined_by, worker);
 	node->verification = json_object_get(run->contract);
 	if (run->scope_paths != NULL)
 		plan_set_list(&node->scope_paths, run->scope_paths);
 	xstrset(&node->suggested_agent_id, run->agent);
-	xstrset(&node->suggested_agent_type, run->role);
-	json_object_put(node->spawn);
-	node->spawn = task_run_to_json(run);
-	task_run_free(run);
+	task_run_free(node->spawn);
+	node->spawn = run;
 }
 
 /* Add them to the plan. nodes: as many as were accepted. */
@@ -493,6 +457,7 @@ new_goal(const struct asked *a, int64_t now)
 	    json_string_or(a->params, "spawn_reason", ""));
 	xstrset(&goal->source_session_key, a->agent->worker->name);
 	plan_goal_set_delegated(goal, a->task->id);
+	plan_book_number(a->floor->plan, goal);
 	plan = plan_new(goal);
 	plan_attach(
 	    plan, plan_node_new(id, NODE_PHASE, "P1", title, now), NULL);
@@ -601,17 +566,6 @@ result_of(struct json_object *params, const char *id, struct json_object *body)
 	return result;
 }
 
-/* Its nodes, if any are accepted; those that the plan does not take are denied
- * after all. */
-static void
-make_nodes(struct asked *a, struct plan_node **nodes)
-{
-	struct err err = { 0 };
-
-	if (a->decision.accepted > 0 && change_plan(a, nodes, &err) < 0)
-		spawn_decision_fail(&a->decision, err.msg);
-}
-
 static void
 answer(struct asked *a, struct server_call *call)
 {
@@ -625,8 +579,11 @@ answer(struct asked *a, struct server_call *call)
 		.goal = a->goal_id,
 		.stored = a->plan != NULL || a->decision.accepted > 0,
 		.told = waits(a->params) };
+	struct err err = { 0 };
 
-	make_nodes(a, nodes);
+	/* Those that the plan does not take are denied after all. */
+	if (a->decision.accepted > 0 && change_plan(a, nodes, &err) < 0)
+		spawn_decision_fail(&a->decision, err.msg);
 	if (a->decision.accepted > 0)
 		json_set(body, "spawned_agents", spawned_agents(a, nodes));
 	json_set(
@@ -639,17 +596,6 @@ answer(struct asked *a, struct server_call *call)
 }
 
 /* --- calls ------------------------------------------------------------- */
-
-static char *
-goal_id_of(const struct asked *a)
-{
-	char ulid[ID_ULID_SIZE];
-
-	if (a->plan != NULL)
-		return xstrdup(a->plan->goal->id);
-	id_ulid(clock_wall_ms(), ulid);
-	return xasprintf("goal_%s", ulid);
-}
 
 /* The call was made before, and answered by this mail. */
 static void
@@ -687,7 +633,8 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 		answer_again(&a, call, answered);
 	} else if (may_ask(&a, call)) {
 		a.actor = task_run_actor(a.task);
-		a.goal_id = goal_id_of(&a);
+		a.goal_id = a.plan != NULL ? xstrdup(a.plan->goal->id) :
+					     plan_book_next_goal(floor->plan);
 		a.list = json_object_object_get(params, "requested_subagents");
 		know(&a);
 		spawn_decide(&a.facts, a.list, &a.decision);

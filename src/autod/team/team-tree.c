@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "auto.h"
-#include "clock.h"
 #include "hierarchy.h"
 #include "intake.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-node.h"
@@ -215,13 +210,6 @@ release(struct tree *tree)
 	json_object_put(tree->rows);
 }
 
-static bool
-is_worth(const struct team_member *member)
-{
-	return member->node->ended_ms == 0 ||
-	    clock_wall_ms() - member->node->ended_ms < SHOWN_MS;
-}
-
 /* Each is below the one that asked for it. */
 static void
 add_below(struct tree *tree, const char *actor)
@@ -233,7 +221,8 @@ add_below(struct tree *tree, const char *actor)
 		    strcmp(member->run->parent_actor, actor) != 0)
 			continue;
 		tree->shown[i] = true;
-		if (is_worth(member))
+		if (member->node->ended_ms == 0 ||
+		    clock_wall_ms() - member->node->ended_ms < SHOWN_MS)
 			json_object_array_add(tree->rows,
 			    spawned_row(tree->floor, member, false));
 		add_below(tree, member->run->actor);

@@ -1,35 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
-#include "artifact-check.h"
 #include "auto.h"
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "contract.h"
 #include "emit.h"
-#include "errtext.h"
 #include "git-facts.h"
 #include "git-since.h"
 #include "guard.h"
 #include "hold.h"
-#include "json.h"
 #include "kept.h"
-#include "mem.h"
 #include "outcome.h"
 #include "persist.h"
 #include "settings.h"
 #include "sibling.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "turn-policy.h"
-#include "verification.h"
 #include "worker-op.h"
 #include "workspace.h"
 

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent.h"
 #include "auto.h"
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
 #include "landing-record.h"
 #include "loop.h"
-#include "mem.h"
 #include "op-rebase.h"
 #include "outcome.h"
 #include "persist.h"
 #include "plan-floor.h"
-#include "strv.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
@@ -274,7 +266,9 @@ team_wait_look(struct team_floor *floor)
 
 		if (t->step == TASK_PARKED && task_run_is_child(t))
 			team_family_rests(floor, t,
-			    t->reason != NULL ? t->reason : "over budget");
+			    t->ask == ASK_QUESTION ? TASK_ASKS :
+				t->reason != NULL  ? t->reason :
+						     "over budget");
 	}
 	check_times(floor);
 }

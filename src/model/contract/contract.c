@@ -1,21 +1,517 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
+#include "api-shape.h"
 #include "api-team.h"
-#include "buf.h"
 #include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
-#include "strv.h"
-#include "text.h"
+#include "task-run.h"
+#include "task.h"
 #include "word.h"
+
+/* --- one artifact ------------------------------------------------------ */
+
+const char check_reason_timeout[] = "verification_timeout";
+
+static bool
+fails(struct buf *reason, const char *word)
+{
+	buf_adds(reason, word);
+	return false;
+}
+
+bool
+artifact_check_outside(const struct contract_artifact *a,
+    const struct artifact_found *found, struct buf *reason)
+{
+	if (a->path[strspn(a->path, " \t\r\n")] == '\0')
+		return fails(reason, "artifact_path_empty");
+	if (contract_path_fault(a->path) != NULL)
+		return fails(reason, "artifact_path_outside");
+	switch (found->kind) {
+	case ARTIFACT_MISSING:
+		return fails(reason, "artifact_not_found");
+	case ARTIFACT_LINK:
+		return fails(reason, "artifact_is_symlink");
+	case ARTIFACT_OTHER:
+		return fails(reason, "artifact_not_file");
+	case ARTIFACT_FILE:
+		break;
+	}
+	if (!found->changed)
+		return fails(reason, "artifact_unchanged");
+	if (found->size < a->min_bytes) {
+		buf_addf(reason,
+		    "artifact_too_small (%" PRId64 " < %" PRId64 " bytes)",
+		    found->size, a->min_bytes);
+		return false;
+	}
+	if (found->size > ARTIFACT_SIZE_MAX) {
+		buf_addf(reason,
+		    "artifact_too_large (%" PRId64 " > %" PRId64 " bytes)",
+		    found->size, ARTIFACT_SIZE_MAX);
+		return false;
+	}
+	return true;
+}
+
+static bool
+check_item(
+    struct json_object *item, size_t at, char *const *keys, struct buf *reason)
+{
+	if (!json_object_is_type(item, json_type_object)) {
+		buf_addf(reason, "artifact_json_item_not_object_%zu", at);
+		return false;
+	}
+	for (; *keys != NULL; keys++)
+		if (!json_object_object_get_ex(item, *keys, NULL)) {
+			buf_addf(reason,
+			    "artifact_json_item_missing_required_key_%zu.%s",
+			    at, *keys);
+			return false;
+		}
+	return true;
+}
+
+static bool
+check_array(const struct contract_artifact *a, struct json_object *json,
+    struct buf *reason)
+{
+	size_t count;
+
+	if (!json_object_is_type(json, json_type_array))
+		return fails(reason, "artifact_json_not_array");
+	count = json_object_array_length(json);
+	if ((int64_t)count < a->min_items) {
+		buf_addf(reason,
+		    "artifact_json_too_few_items (%zu < %" PRId64 ")", count,
+		    a->min_items);
+		return false;
+	}
+	for (size_t i = 0; a->required_keys != NULL && i < count; i++)
+		if (!check_item(json_object_array_get_idx(json, i), i,
+			a->required_keys, reason))
+			return false;
+	return true;
+}
+
+/* json_parse() takes no null at the top; as a file it is valid JSON. */
+static bool
+is_null(const char *bytes, size_t len)
+{
+	static const char blanks[] = " \t\r\n";
+
+	while (len > 0 && memchr(blanks, bytes[len - 1], 4) != NULL)
+		len--;
+	while (len > 0 && memchr(blanks, *bytes, 4) != NULL) {
+		bytes++;
+		len--;
+	}
+	return len == 4 && memcmp(bytes, "null", 4) == 0;
+}
+
+bool
+artifact_check(const struct contract_artifact *a,
+    const struct artifact_found *found, struct buf *reason)
+{
+	cleanup_json struct json_object *json = NULL;
+	int r = 0;
+
+	if (!artifact_check_outside(a, found, reason))
+		return false;
+	if (!a->json)
+		return true;
+	if (!is_null(found->bytes, found->len))
+		r = json_parse(found->bytes, found->len,
+		    (size_t)ARTIFACT_SIZE_MAX, &json, NULL);
+	if (r == -E2BIG)
+		return fails(reason, "artifact_json_too_large");
+	if (r < 0)
+		return fails(reason, "artifact_json_parse_failed");
+	return !a->array || check_array(a, json, reason);
+}
+
+/* --- the result -------------------------------------------------------- */
+
+struct json_object *
+check_result_new(void)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "status", "skipped");
+	json_set(result, "checks", json_object_new_array());
+	return result;
+}
+
+static void
+add(struct json_object *result, const char *type, const char *target,
+    const char *reason)
+{
+	struct json_object *check = json_object_new_object(), *list = NULL;
+
+	json_set_string(check, "type", type);
+	if (target != NULL)
+		json_set_string(check, "target", target);
+	json_set_bool(check, "passed", reason == NULL);
+	if (reason != NULL)
+		json_set_string(check, "reason", reason);
+	json_object_object_get_ex(result, "checks", &list);
+	json_object_array_add(list, check);
+}
+
+void
+check_result_artifact(
+    struct json_object *result, const char *target, const char *reason)
+{
+	add(result, "artifact", target, reason);
+}
+
+void
+check_result_report(struct json_object *result, bool reported)
+{
+	add(result, "completion_report", NULL,
+	    reported ? NULL : "completion_report_missing");
+}
+
+/* The next check after *at; NULL = there is none. */
+static struct json_object *
+next(struct json_object *result, size_t *at)
+{
+	struct json_object *list = NULL;
+
+	if (result == NULL ||
+	    !json_object_object_get_ex(result, "checks", &list) ||
+	    !json_object_is_type(list, json_type_array) ||
+	    *at >= json_object_array_length(list))
+		return NULL;
+	return json_object_array_get_idx(list, (*at)++);
+}
+
+void
+check_result_end(struct json_object *result, int64_t now_ms)
+{
+	const char *status = "skipped";
+	struct json_object *check;
+
+	for (size_t at = 0; (check = next(result, &at)) != NULL;) {
+		status = "passed";
+		if (!json_bool_or(check, "passed", false)) {
+			status = "failed";
+			break;
+		}
+	}
+	json_set_string(result, "status", status);
+	json_set_int(result, "verifiedAt", now_ms);
+}
+
+struct json_object *
+check_result_broken(const char *reason, int64_t now_ms)
+{
+	struct json_object *result = check_result_new();
+
+	check_result_artifact(result, CHECK_TARGET_ALL, reason);
+	check_result_end(result, now_ms);
+	return result;
+}
+
+static const struct schema check_shape = {
+	SCHEMA_FIELDS{
+	    { .name = "type",
+		.type = SCHEMA_STRING,
+		.choices = (const char *const[]){ "artifact",
+		    "completion_report", NULL } },
+	    SCHEMA_MAY("target", STRING, NULL),
+	    SCHEMA_IS("passed", BOOL, NULL),
+	    SCHEMA_MAY("reason", STRING, NULL),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema result_shape = {
+	SCHEMA_FIELDS{
+	    { .name = "status",
+		.type = SCHEMA_STRING,
+		.choices = (const char *const[]){ "passed", "failed", "skipped",
+		    NULL } },
+	    SCHEMA_IS("checks", ROWS, NULL, .of = &check_shape, .max = 1000),
+	    SCHEMA_IS("verifiedAt", INT, NULL),
+	    SCHEMA_END,
+	},
+	.open = true,
+};
+
+int
+check_result_validate(struct json_object *result, struct err *err)
+{
+	static const struct schema_field whole = RESULT(result_shape);
+
+	return schema_check(&whole, result, "verification", err);
+}
+
+bool
+check_result_passed(struct json_object *result)
+{
+	const char *status =
+	    result == NULL ? "" : json_string_or(result, "status", "");
+
+	return strcmp(status, "passed") == 0 || strcmp(status, "skipped") == 0;
+}
+
+bool
+check_result_reported(struct json_object *result)
+{
+	struct json_object *check;
+
+	for (size_t at = 0; (check = next(result, &at)) != NULL;)
+		if (strcmp(json_string_or(check, "type", ""),
+			"completion_report") == 0)
+			return json_bool_or(check, "passed", false);
+	return false;
+}
+
+void
+check_result_reasons(struct json_object *result, struct buf *out)
+{
+	size_t before = out->len;
+	struct json_object *check;
+
+	for (size_t at = 0; (check = next(result, &at)) != NULL;) {
+		const char *target = json_string_or(check, "target", NULL);
+
+		if (json_bool_or(check, "passed", false))
+			continue;
+		if (out->len > before)
+			buf_adds(out, "; ");
+		if (target != NULL && strcmp(target, CHECK_TARGET_ALL) != 0)
+			buf_addf(out, "%s: ", target);
+		buf_adds(out, json_string_or(check, "reason", "failed"));
+	}
+}
+
+#define REASONS_MAX 4096 /* bytes */
+
+void
+verification_set(struct task *task, struct json_object *contract)
+{
+	struct task_run *run;
+
+	if (contract == NULL)
+		return;
+	run = task_run_of(task);
+	json_object_put(run->contract);
+	run->contract = json_object_get(contract);
+	run->verification = VERIFICATION_PENDING;
+}
+
+/* The result stays until there is another: a retry is told its reasons. */
+void
+verification_attempt(struct task *task)
+{
+	struct task_run *run = task->run;
+
+	if (run == NULL)
+		return;
+	run->verification =
+	    run->contract != NULL ? VERIFICATION_PENDING : VERIFICATION_NONE;
+}
+
+/* Is the last result about this attempt? */
+static bool
+is_own_result(const struct task *task)
+{
+	cleanup_free char *id = task_run_id(task);
+
+	return task->run->verified != NULL &&
+	    strcmp(json_string_or(task->run->verified, "run", ""), id) == 0;
+}
+
+bool
+verification_is_due(const struct task *task, const char *commit)
+{
+	const struct task_run *run = task->run;
+
+	if (run == NULL || run->contract == NULL)
+		return false;
+	return run->verification != VERIFICATION_PASSED ||
+	    !is_own_result(task) ||
+	    (commit != NULL &&
+		strcmp(json_string_or(run->verified, "commit", ""), commit) !=
+		    0);
+}
+
+void
+verification_begin(struct task *task)
+{
+	task_run_of(task)->verification = VERIFICATION_RUNNING;
+}
+
+bool
+verification_reported(const struct task *task)
+{
+	const struct task_run *run = task->run;
+	const char *tool =
+	    run != NULL && run->last_tool != NULL ? run->last_tool : "";
+
+	return strcmp(tool, "report_completion") == 0 ||
+	    strcmp(tool, "mcp__llmc__report_completion") == 0 ||
+	    (run != NULL && is_own_result(task) &&
+		check_result_reported(run->verified));
+}
+
+static enum contract_failure
+on_failure(const struct task *task)
+{
+	cleanup_contract struct contract contract = { 0 };
+
+	return contract_read(task->run->contract, "", &contract, NULL) < 0 ?
+	    CONTRACT_FAIL :
+	    contract.on_failure;
+}
+
+enum verification_next
+verification_end(
+    struct task *task, struct json_object *result, const char *commit)
+{
+	struct task_run *run = task_run_of(task);
+	cleanup_free char *id = task_run_id(task);
+
+	json_object_get(result);
+	json_object_put(run->verified);
+	run->verified = result;
+	json_set_string(result, "run", id);
+	json_set_string(result, "commit", commit);
+	if (check_result_passed(result)) {
+		run->verification = VERIFICATION_PASSED;
+		return VERIFICATION_GO_ON;
+	}
+	run->verification = VERIFICATION_FAILED;
+	if (on_failure(task) != CONTRACT_RETRY_ONCE || run->retry_of != NULL)
+		return VERIFICATION_GIVE_UP;
+	xstrset(&run->retry_of, id);
+	return VERIFICATION_RETRY;
+}
+
+bool
+verification_is_met(const struct task *task)
+{
+	const struct task_run *run = task->run;
+
+	return run != NULL && run->verification == VERIFICATION_PASSED &&
+	    is_own_result(task) &&
+	    strcmp(json_string_or(run->verified, "status", ""), "passed") == 0;
+}
+
+/* The agent that spawned it judges its report, whatever that says. Without one,
+ * its last words are one. */
+static bool
+has_reported(const struct task *task)
+{
+	const char *words = task->last_words;
+	bool child = task_run_is_child(task);
+
+	if (task->run == NULL || (!child && !task->run->report_only))
+		return false;
+	if (task->run->report != NULL)
+		return child ||
+		    strcmp(json_string_or(task->run->report, "status", ""),
+			"complete") == 0;
+	return words != NULL && words[strspn(words, " \t\r\n")] != '\0';
+}
+
+bool
+verification_gave_up(const struct task *task, struct buf *out)
+{
+	struct json_object *report =
+	    task_run_is_child(task) ? task->run->report : NULL;
+	const char *status = json_string_or(report, "status", "complete");
+	struct json_object *blockers = NULL;
+
+	if (strcmp(status, "complete") == 0 || verification_is_met(task) ||
+	    task->run->children_landed)
+		return false;
+	buf_addf(out, "its agent reports that it has %s: %s",
+	    strcmp(status, "partial") == 0 ? "done a part, without a change" :
+					     "failed",
+	    json_string_or(report, "summary", ""));
+	json_object_object_get_ex(report, "blockers", &blockers);
+	for (size_t i = 0;
+	     blockers != NULL && i < json_object_array_length(blockers); i++)
+		buf_addf(out, "%s%s", i == 0 ? " Blockers: " : "; ",
+		    json_object_get_string(
+			json_object_array_get_idx(blockers, i)));
+	return true;
+}
+
+bool
+verification_has_result(const struct task *task)
+{
+	return verification_is_met(task) || has_reported(task) ||
+	    (task->run != NULL && task->run->children_landed);
+}
+
+static void
+add_reasons(const struct task *task, struct buf *out)
+{
+	cleanup_buf struct buf reasons = BUF_INIT;
+	size_t cut;
+
+	check_result_reasons(task->run->verified, &reasons);
+	cut = text_cut(reasons.data, reasons.len, REASONS_MAX);
+	buf_add(out, reasons.data, cut);
+	if (cut < reasons.len)
+		buf_adds(out, "...");
+}
+
+void
+verification_reason(const struct task *task, struct buf *out)
+{
+	const struct task_run *run = task->run;
+	const char *kept = json_string_or(run->verified, "kept", NULL);
+
+	buf_adds(out, "it does not meet its contract: ");
+	add_reasons(task, out);
+	if (kept != NULL)
+		buf_addf(out, "; what there is of its files is in %s", kept);
+}
+
+bool
+verification_is_retry(const struct task *task)
+{
+	const struct task_run *run = task->run;
+
+	return run != NULL && run->retry_of != NULL && run->verified != NULL &&
+	    !check_result_passed(run->verified);
+}
+
+void
+verification_retry_text(const struct task *task, struct buf *out)
+{
+	buf_adds(out,
+	    "[RETRY \xe2\x80\x94 Previous attempt failed verification]\n"
+	    "Failure reason: ");
+	add_reasons(task, out);
+	buf_addf(
+	    out, "\nOriginal task: %s", task->text != NULL ? task->text : "");
+	if (out->data[out->len - 1] != '\n')
+		buf_addc(out, '\n');
+	buf_adds(out,
+	    "\nThe files are looked for in your last commit. One that is not "
+	    "committed, or is still as it was when you began, does not "
+	    "count.\n");
+}
+
+bool
+verification_is_parents(const struct task *task)
+{
+	const struct task_run *run = task->run;
+
+	return run != NULL && run->parent != NULL &&
+	    run->verification == VERIFICATION_FAILED &&
+	    on_failure(task) != CONTRACT_ESCALATE;
+}
 
 const char *const contract_failure_words[CONTRACT_FAILURE_COUNT + 1] = {
 	[CONTRACT_RETRY_ONCE] = "retry_once",
@@ -91,27 +587,19 @@ static const struct schema_field whole = {
 	.of = &api_contract,
 };
 
-static struct json_object *
-member(struct json_object *json, const char *key)
-{
-	struct json_object *value = NULL;
-
-	json_object_object_get_ex(json, key, &value);
-	return value;
-}
-
 /* Its shape was checked. */
 static void
 read_artifact(struct json_object *json, struct contract_artifact *a)
 {
-	struct json_object *keys = member(json, "requiredKeys");
+	struct json_object *keys = json_object_object_get(json, "requiredKeys");
 
 	a->path = xstrdup(json_string_or(json, "path", ""));
 	a->min_items = json_int_or(json, "minItems", 0);
 	a->min_bytes = json_int_or(json, "minBytes", 0);
 	if (keys != NULL && json_object_array_length(keys) > 0)
 		a->required_keys = strv_from_json(keys);
-	a->array = member(json, "minItems") != NULL || a->required_keys != NULL;
+	a->array = json_object_object_get(json, "minItems") != NULL ||
+	    a->required_keys != NULL;
 	a->json = a->array || json_bool_or(json, "json", false);
 }
 
@@ -126,7 +614,7 @@ contract_read(struct json_object *json, const char *at,
 
 	if (r < 0)
 		return r;
-	list = member(json, "artifacts");
+	list = json_object_object_get(json, "artifacts");
 	c.count = list != NULL ? json_object_array_length(list) : 0;
 	c.artifacts = xcalloc(c.count + 1, sizeof *c.artifacts);
 	for (size_t i = 0; i < c.count; i++)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "base.h"
 #include "guard.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "scope-path.h"
-#include "strv.h"
-#include "text.h"
 
 #define VERSION   1
 #define SHOWN_MAX 10 /* places that a sentence lists */

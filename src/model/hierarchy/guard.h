@@ -21,10 +21,6 @@
 #ifndef GUARD_H
 #define GUARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "tool-scope.h"
 
 struct buf;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stddef.h>
-
+#include "base.h"
 #include "hierarchy.h"
 
 enum hierarchy_verdict

@@ -14,8 +14,6 @@
 #ifndef HIERARCHY_H
 #define HIERARCHY_H
 
-#include <stdbool.h>
-
 /* The place of an agent in the tree. */
 struct hierarchy_place {
 	int depth;

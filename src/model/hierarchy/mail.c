@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
+#include "base.h"
 #include "id.h"
-#include "json.h"
 #include "mail.h"
-#include "mem.h"
 #include "schema.h"
-#include "strv.h"
 #include "task-run.h"
-#include "text.h"
 
 #define MAIL_ACTOR_MAX 128
 
@@ -424,8 +414,13 @@ mail_close(struct mail *mail, int64_t now_ms)
 #define HEAD "\nMail "
 
 static void
-add_sender(struct buf *out, const struct mail *mail)
+add_mail(struct buf *out, const struct mail *mail)
 {
+	size_t len = strlen(mail->body);
+	size_t shown = text_cut(mail->body, len, MAIL_PART_MAX);
+
+	buf_addf(
+	    out, HEAD "%s (%s) from ", mail->id, mail_kind_words[mail->kind]);
 	if (strcmp(mail->from, ACTOR_OVERSEER) == 0)
 		buf_adds(out, "the overseer");
 	else if (strcmp(mail->from, ACTOR_PERSON) == 0)
@@ -434,17 +429,6 @@ add_sender(struct buf *out, const struct mail *mail)
 		buf_adds(out, mail->from);
 	if (mail->from_worker != NULL)
 		buf_addf(out, " (worker %s)", mail->from_worker);
-}
-
-static void
-add_mail(struct buf *out, const struct mail *mail)
-{
-	size_t len = strlen(mail->body);
-	size_t shown = text_cut(mail->body, len, MAIL_PART_MAX);
-
-	buf_addf(
-	    out, HEAD "%s (%s) from ", mail->id, mail_kind_words[mail->kind]);
-	add_sender(out, mail);
 	if (mail->reply_to != NULL)
 		buf_addf(out, ", an answer to %s", mail->reply_to);
 	buf_adds(out, "\nSubject: ");

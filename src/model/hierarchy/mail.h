@@ -13,10 +13,6 @@
 #ifndef MAIL_H
 #define MAIL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct buf;
 struct err;
 struct json_object;

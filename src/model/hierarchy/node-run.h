@@ -5,8 +5,6 @@
 #ifndef NODE_RUN_H
 #define NODE_RUN_H
 
-#include <stdbool.h>
-
 struct plan_node;
 struct task_run;
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "request.h"
 #include "schema.h"
-#include "strv.h"
-#include "text.h"
 
 #define VERSION 1
 

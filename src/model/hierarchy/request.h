@@ -15,10 +15,6 @@
 #ifndef REQUEST_H
 #define REQUEST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 

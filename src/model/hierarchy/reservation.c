@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
+#include "base.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "reservation.h"
 #include "schema.h"
 #include "scope-path.h"
-#include "strv.h"
 
 #define HASH_LEN 16
 

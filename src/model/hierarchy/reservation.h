@@ -8,10 +8,6 @@
 #ifndef RESERVATION_H
 #define RESERVATION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 

@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "run-status.h"
 
 const char *const run_status_words[RUN_STATUS_COUNT + 1] = { "queued",
 	"running", "waiting", "blocked", "verifying", "landing", "done",
 	"failed", "cancelled", "idle", NULL };
-
-static enum run_status
-by_node(const struct run_facts *f, const char **reason)
-{
-	switch (f->node) {
-	case NODE_DONE:
-		return RUN_DONE;
-	case NODE_CANCELLED:
-		return RUN_CANCELLED;
-	case NODE_BLOCKED:
-		*reason = f->node_reason;
-		return RUN_FAILED;
-	case NODE_TODO:
-	case NODE_QUEUED:
-	case NODE_IN_PROGRESS:
-		return RUN_QUEUED;
-	case NODE_STATUS_COUNT:
-		break;
-	}
-	if (f->pending == 0)
-		return RUN_IDLE;
-	*reason = f->pending_reason;
-	return RUN_BLOCKED;
-}
 
 static enum run_status
 by_outcome(enum task_outcome outcome, const char *why, const char **reason)
@@ -79,8 +56,27 @@ run_status(const struct run_facts *f, const char **ret_reason)
 	*reason = NULL;
 	if (f->task == NULL && f->filed != OUTCOME_NONE)
 		return by_outcome(f->filed, f->filed_reason, reason);
-	if (f->task == NULL)
-		return by_node(f, reason);
+	if (f->task == NULL) {
+		switch (f->node) {
+		case NODE_DONE:
+			return RUN_DONE;
+		case NODE_CANCELLED:
+			return RUN_CANCELLED;
+		case NODE_BLOCKED:
+			*reason = f->node_reason;
+			return RUN_FAILED;
+		case NODE_TODO:
+		case NODE_QUEUED:
+		case NODE_IN_PROGRESS:
+			return RUN_QUEUED;
+		case NODE_STATUS_COUNT:
+			break;
+		}
+		if (f->pending == 0)
+			return RUN_IDLE;
+		*reason = f->pending_reason;
+		return RUN_BLOCKED;
+	}
 	switch (f->task->step) {
 	case TASK_OFFERED:
 	case TASK_WAITING:
@@ -91,7 +87,8 @@ run_status(const struct run_facts *f, const char **ret_reason)
 	case TASK_LANDED:
 		return RUN_LANDING;
 	case TASK_PARKED:
-		*reason = f->task->reason;
+		*reason =
+		    f->task->ask == ASK_QUESTION ? TASK_ASKS : f->task->reason;
 		return RUN_BLOCKED;
 	case TASK_SETTLING:
 	case TASK_STEP_COUNT:

@@ -15,12 +15,10 @@
 #ifndef RUN_STATUS_H
 #define RUN_STATUS_H
 
-#include <stddef.h>
-
 #include "plan-status.h"
 #include "task-run.h"
 #include "task.h"
-#include "worker-status.h"
+#include "worker.h"
 
 struct run_facts {
 	const struct task *task; /* NULL = none is in the state */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "plan-text.h"
 #include "spawn-record.h"
 #include "spawn-rules.h"
-#include "strv.h"
 #include "task-run.h"
 #include "tool-scope.h"
 

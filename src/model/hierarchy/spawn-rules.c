@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "agent-card.h"
 #include "contract.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "plan-text.h"
-#include "provider-limit.h"
 #include "scope-path.h"
 #include "spawn-rules.h"
-#include "strv.h"
 #include "tool-scope.h"
 
 #define PREFIX   "actor:team:"
@@ -24,7 +19,7 @@
 /* What is accepted so far counts for those behind it. */
 struct judge {
 	const struct spawn_facts *facts;
-	char **models, **actors; /* of what is accepted */
+	char **actors; /* of what is accepted */
 	size_t accepted;
 };
 
@@ -67,39 +62,16 @@ card_named(const struct agent_cards *cards, const char *name)
 	return NULL;
 }
 
-/* The one that is named, or else that of the role. */
-static const struct agent_card *
-card_for(const struct spawn_facts *facts, const char *agent, const char *role)
-{
-	return card_named(facts->cards, agent != NULL ? agent : role);
-}
-
 static const struct agent_card *
 card_of(const struct spawn_facts *facts, struct json_object *entry)
 {
-	return card_for(facts, json_string_or(entry, "agent", NULL),
-	    json_string_or(entry, "role", NULL));
-}
+	{
+		const char *agent = json_string_or(entry, "agent", NULL);
+		const char *role = json_string_or(entry, "role", NULL);
 
-const char *
-spawn_model(const struct spawn_facts *facts, const char *model,
-    const char *agent, const char *role)
-{
-	const struct agent_card *card = card_for(facts, agent, role);
-
-	if (model != NULL && *model != '\0')
-		return model;
-	if (card != NULL && *card->model != '\0')
-		return card->model;
-	return facts->default_model != NULL ? facts->default_model : "";
-}
-
-static const char *
-model_of(const struct spawn_facts *facts, struct json_object *entry)
-{
-	return spawn_model(facts, json_string_or(entry, "model", NULL),
-	    json_string_or(entry, "agent", NULL),
-	    json_string_or(entry, "role", NULL));
+		/* The one that is named, or else that of the role. */
+		return card_named(facts->cards, agent != NULL ? agent : role);
+	}
 }
 
 static char **
@@ -119,37 +91,6 @@ deny(struct spawn_verdict *v, const char *reason, char *message)
 }
 
 /* --- the rules, each of which may deny it ------------------------------ */
-
-static void
-check_depth(const struct judge *j, struct spawn_verdict *v)
-{
-	const struct hierarchy_place *place = &j->facts->place;
-	enum hierarchy_verdict verdict = hierarchy_may_spawn(place);
-
-	switch (verdict) {
-	case HIERARCHY_ALLOW:
-		break;
-	case HIERARCHY_MALFORMED:
-		deny(v, hierarchy_reason(verdict),
-		    xasprintf("depth %d of at most %d, here %d, is no place in "
-			      "the tree",
-			place->depth, place->max_depth,
-			place->local_max_depth));
-		break;
-	case HIERARCHY_GLOBAL_LIMIT:
-		deny(v, hierarchy_reason(verdict),
-		    xasprintf("you are at depth %d, and agents may be at most "
-			      "at depth %d",
-			place->depth, place->max_depth));
-		break;
-	case HIERARCHY_LOCAL_LIMIT:
-		deny(v, hierarchy_reason(verdict),
-		    xasprintf("you are at depth %d, and agents below you may "
-			      "be at most at depth %d",
-			place->depth, place->local_max_depth));
-		break;
-	}
-}
 
 static const char *
 outside_of(char *const *paths)
@@ -191,22 +132,6 @@ check_form(struct json_object *entry, struct spawn_verdict *v)
 		    xasprintf("scope_paths: %s is not below the top of the "
 			      "worktree",
 			outside_of(paths)));
-}
-
-static void
-check_policy(
-    const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
-{
-	const struct spawn_facts *f = j->facts;
-	const char *role = json_string_or(entry, "role", "");
-	const char *agent = json_string_or(entry, "agent", NULL);
-
-	if (strv_count(f->roles) > 0 && !plan_has(f->roles, role))
-		deny(v, "policy_violation",
-		    xasprintf("the role %s is not allowed here", role));
-	else if (agent != NULL && card_named(f->cards, agent) == NULL)
-		deny(v, "forbidden",
-		    xasprintf("there is no agent %s in the fleet", agent));
 }
 
 int
@@ -280,36 +205,6 @@ check_room(const struct judge *j, struct spawn_verdict *v)
 			f->max_children));
 }
 
-static size_t
-count_covered(const char *limit, char *const *models)
-{
-	size_t count = 0;
-
-	for (; models != NULL && *models != NULL; models++)
-		count += provider_limit_covers(limit, *models);
-	return count;
-}
-
-static void
-check_provider(
-    const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
-{
-	const char *model = model_of(j->facts, entry);
-
-	for (char *const *l = j->facts->provider_limits;
-	     l != NULL && *l != NULL; l++) {
-		if (!provider_limit_covers(*l, model) ||
-		    count_covered(*l, j->facts->models) +
-			    count_covered(*l, j->models) <
-			provider_limit_count(*l))
-			continue;
-		deny(v, "provider_limit",
-		    xasprintf("no more than %zu spawned agents may use %.*s",
-			provider_limit_count(*l), (int)strcspn(*l, "="), *l));
-		return;
-	}
-}
-
 /* --- the whole --------------------------------------------------------- */
 
 static char *
@@ -329,26 +224,59 @@ name_for(const struct judge *j, struct json_object *entry)
 static void
 judge_one(struct judge *j, struct json_object *entry, struct spawn_verdict *v)
 {
-	check_depth(j, v);
+	const struct hierarchy_place *place = &j->facts->place;
+	enum hierarchy_verdict verdict = hierarchy_may_spawn(place);
+
+	switch (verdict) {
+	case HIERARCHY_ALLOW:
+		break;
+	case HIERARCHY_MALFORMED:
+		deny(v, hierarchy_reason(verdict),
+		    xasprintf("depth %d of at most %d, here %d, is no place in "
+			      "the tree",
+			place->depth, place->max_depth,
+			place->local_max_depth));
+		break;
+	case HIERARCHY_GLOBAL_LIMIT:
+		deny(v, hierarchy_reason(verdict),
+		    xasprintf("you are at depth %d, and agents may be at most "
+			      "at depth %d",
+			place->depth, place->max_depth));
+		break;
+	case HIERARCHY_LOCAL_LIMIT:
+		deny(v, hierarchy_reason(verdict),
+		    xasprintf("you are at depth %d, and agents below you may "
+			      "be at most at depth %d",
+			place->depth, place->local_max_depth));
+		break;
+	}
 	if (v->reason == NULL)
 		check_form(entry, v);
-	if (v->reason == NULL)
-		check_policy(j, entry, v);
+	if (v->reason == NULL) {
+		const struct spawn_facts *f = j->facts;
+		const char *role = json_string_or(entry, "role", "");
+		const char *agent = json_string_or(entry, "agent", NULL);
+
+		if (strv_count(f->roles) > 0 && !plan_has(f->roles, role))
+			deny(v, "policy_violation",
+			    xasprintf("the role %s is not allowed here", role));
+		else if (agent != NULL && card_named(f->cards, agent) == NULL)
+			deny(v, "forbidden",
+			    xasprintf(
+				"there is no agent %s in the fleet", agent));
+	}
 	if (v->reason == NULL)
 		check_tools(j, entry, v);
 	if (v->reason == NULL)
 		check_scope(j, entry, v);
 	if (v->reason == NULL)
 		check_room(j, v);
-	if (v->reason == NULL)
-		check_provider(j, entry, v);
 	if (v->reason != NULL)
 		return;
 	v->place = hierarchy_child(&j->facts->place,
 	    (int)json_int_or(entry, "local_max_depth", 0), &v->clamped);
 	v->actor = name_for(j, entry);
 	strv_add(&j->actors, v->actor);
-	strv_add(&j->models, model_of(j->facts, entry));
 	j->accepted++;
 }
 
@@ -365,7 +293,6 @@ spawn_decide(const struct spawn_facts *facts, struct json_object *requested,
 		judge_one(&j, json_object_array_get_idx(requested, i),
 		    &ret->agents[i]);
 	ret->accepted = j.accepted;
-	strv_free(j.models);
 	strv_free(j.actors);
 }
 
@@ -442,9 +369,7 @@ spawn_decision_suggestion(const struct spawn_decision *d)
 	if (is_depth(reason))
 		return "Complete the task yourself, or call plan_review_needed "
 		       "to have the plan revised.";
-	if (reason != NULL &&
-	    (strcmp(reason, "resource_exhausted") == 0 ||
-		strcmp(reason, "provider_limit") == 0))
+	if (reason != NULL && strcmp(reason, "resource_exhausted") == 0)
 		return "Do the work yourself, or ask again when one of the "
 		       "agents has ended.";
 	return "Correct what the messages name and ask again for those agents, "

@@ -10,9 +10,6 @@
 #ifndef SPAWN_RULES_H
 #define SPAWN_RULES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "hierarchy.h"
 
 struct agent_cards;
@@ -28,14 +25,11 @@ struct spawn_facts {
 	/* [team] */
 	size_t max_concurrent, max_children;
 	char *const *roles; /* that are allowed; empty = all */
-	char *const *provider_limits; /* as in provider-limit.h */
 	/* Agents that were spawned and have not ended. */
 	size_t children; /* of the caller */
 	size_t at_work; /* all but the caller and those that wait for others */
-	char *const *models; /* of all of them, "" = the default */
 	char *const *actors; /* names that are in use */
 	const struct agent_cards *cards; /* NULL = none */
-	const char *default_model; /* of an agent without one */
 };
 
 /* What becomes of one entry of the request. */
@@ -51,11 +45,6 @@ struct spawn_decision {
 	struct spawn_verdict *agents; /* in the order of the request */
 	size_t count, accepted;
 };
-
-/* The model of an agent: the one that was asked for, that of its card, or the
- * default; each may be NULL. Never NULL; borrowed. */
-const char *spawn_model(const struct spawn_facts *facts, const char *model,
-    const char *agent, const char *role);
 
 /* requested: an array of entries as in the shape of team.agent_spawn. */
 void spawn_decide(const struct spawn_facts *facts,

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-
+#include "base.h"
 #include "account.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include "plan-text.h"
 #include "schema.h"
 #include "task-run.h"
 #include "task.h"
@@ -41,10 +36,12 @@ static const struct schema_field fields[] = {
 	FIELD("tools_allow", tools_allow),
 	FIELD("tools_deny", tools_deny),
 	FIELD("tools_scoped", tools_scoped),
+	FIELD("required_tools", required_tools),
 	FIELD("confined_by", confined_by),
 	FIELD("scope_paths", scope_paths),
 	FIELD("progress_reporting", progress_reporting),
 	FIELD("report_only", report_only),
+	FIELD("recovery", recovery),
 	FIELD("contract", contract),
 	FIELD("base", base),
 	FIELD("verification", verification, .words = verification_state_words),
@@ -73,6 +70,11 @@ static const struct schema_field fields[] = {
 	FIELD("waited_ms", waited_ms),
 	FIELD("scope_checked", scope_checked),
 	FIELD("violations", violations),
+	/* In a plan of an earlier version. */
+	PLAN_GONE("completion_report"),
+	PLAN_GONE("request"),
+	PLAN_GONE("retried_ms"),
+	PLAN_GONE("root_actor"),
 };
 
 const struct schema task_run_schema = SCHEMA_OF(struct task_run, fields);

@@ -12,9 +12,6 @@
 #ifndef TASK_RUN_H
 #define TASK_RUN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 struct schema;
@@ -51,6 +48,7 @@ struct task_run {
 	int timeout_s; /* of an attempt */
 	char **tools_allow, **tools_deny;
 	bool tools_scoped; /* tools_allow counts, even if it is empty */
+	char **required_tools; /* it waits for a person if one is missing */
 	char **confined_by; /* workers of the agents above it, whose settings
 			     * limit it too */
 	char **scope_paths; /* that it may write to; NULL = everywhere */
@@ -58,6 +56,9 @@ struct task_run {
 	bool report_only; /* its result is what it says at the end, and no
 			   * commit: that was asked for, or it has no tool
 			   * that changes files */
+
+	char *recovery; /* of a task without a plan: "reassign", ...; NULL = it
+			 * has failed with its last attempt */
 
 	/* The contract. */
 	struct json_object *contract;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "behaviour-step.h"
+#include "base.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "behaviour-hash.h"
 #include "error-signature.h"
-#include "mem.h"
-#include "objective-words.h"
+#include "progress-private.h"
 #include "scope-path.h"
 
 /* --- preparing ------------------------------------------------------- */
@@ -61,37 +58,6 @@ add_changed(struct behaviour_step *step, const char *path, uint64_t content)
 		step->inside += step->scope_known;
 }
 
-static void
-add_files(struct behaviour_step *step, const struct iteration *it)
-{
-	for (char **file = it->files; file != NULL && *file != NULL; file++)
-		add_changed(step, *file, 0);
-	for (size_t i = 0; i < it->blob_count; i++) {
-		const struct iteration_blob *blob = &it->blobs[i];
-		uint64_t content =
-		    behaviour_hash(blob->hash, strlen(blob->hash));
-
-		if (it->files_known)
-			add_file(step, blob->path, content, false);
-		else
-			add_changed(step, blob->path, content);
-	}
-}
-
-/* Those that say something. */
-static void
-add_errors(struct behaviour_step *step, const struct iteration *it)
-{
-	for (char **e = it->errors;
-	     e != NULL && *e != NULL && step->error_count < ITERATION_ERRORS;
-	     e++) {
-		uint64_t hash = error_signature_hash(*e, strlen(*e));
-
-		if (hash != 0)
-			step->errors[step->error_count++] = hash;
-	}
-}
-
 void
 behaviour_step_prepare(struct behaviour_step *step, const struct iteration *it,
     const struct objective_words *words)
@@ -112,13 +78,32 @@ behaviour_step_prepare(struct behaviour_step *step, const struct iteration *it,
 	if (it->tree != NULL && it->tree[0] != '\0')
 		step->tree = behaviour_hash(it->tree, strlen(it->tree));
 	step->errors_known = it->errors_known;
-	add_errors(step, it);
+	/* Those that say something. */
+	for (char **e = it->errors;
+	     e != NULL && *e != NULL && step->error_count < ITERATION_ERRORS;
+	     e++) {
+		uint64_t hash = error_signature_hash(*e, strlen(*e));
+
+		if (hash != 0)
+			step->errors[step->error_count++] = hash;
+	}
 	if (it->failure != NULL)
 		step->failure =
 		    failure_signature(it->failure, strlen(it->failure));
 	step->scope_known = it->scope != NULL && it->scope[0] != NULL &&
 	    (it->files_known || it->blob_count > 0);
-	add_files(step, it);
+	for (char **file = it->files; file != NULL && *file != NULL; file++)
+		add_changed(step, *file, 0);
+	for (size_t i = 0; i < it->blob_count; i++) {
+		const struct iteration_blob *blob = &it->blobs[i];
+		uint64_t content =
+		    behaviour_hash(blob->hash, strlen(blob->hash));
+
+		if (it->files_known)
+			add_file(step, blob->path, content, false);
+		else
+			add_changed(step, blob->path, content);
+	}
 	if (words != NULL && it->learnings != NULL)
 		step->spoke =
 		    objective_words_match(words, it->learnings, &step->said);

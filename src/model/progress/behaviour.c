@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "behaviour-hash.h"
-#include "behaviour-step.h"
+#include <math.h>
+
 #include "behaviour.h"
-#include "buf.h"
-#include "detect-deviation.h"
-#include "detect-stuck.h"
-#include "errtext.h"
 #include "iteration.h"
-#include "json.h"
 #include "ladder.h"
-#include "mem.h"
+#include "progress-private.h"
 #include "schema.h"
 #include "thresholds.h"
+
+#define RED_TURNS 3 /* in a row, after tests passed */
 
 struct oscillation_finding {
 	int cycles;
@@ -31,12 +24,6 @@ static const char *const detect_regression_recommendations[] = {
 	"Restore previous working state if needed",
 	NULL,
 };
-
-static void
-regression_init(struct regression *regression)
-{
-	*regression = (struct regression){ .best = NAN, .coverage = NAN };
-}
 
 static void
 note(struct regression *regression, const struct behaviour_step *step)
@@ -131,10 +118,19 @@ static const char *const go_on_rather[] = {
 	NULL,
 };
 
-static void
-burn_init(struct burn *burn)
+double
+cost_estimate(double own, const double *landed, size_t count)
 {
-	*burn = (struct burn){ .completion = NAN };
+	double most = NAN;
+
+	if (own > 0)
+		return own;
+	if (count < COST_ESTIMATE_LEAST)
+		return NAN;
+	for (size_t i = 0; i < count; i++)
+		if (!(most >= landed[i]))
+			most = landed[i];
+	return most;
 }
 
 static double
@@ -483,10 +479,9 @@ behaviour_new(const struct thresholds *thresholds)
 	struct behaviour *b = xcalloc(1, sizeof *b);
 
 	b->thresholds = *thresholds;
-	b->best = NAN;
+	b->best = b->burn.completion = NAN;
+	b->regression.best = b->regression.coverage = NAN;
 	b->elapsed_ms = b->tests = -1;
-	burn_init(&b->burn);
-	regression_init(&b->regression);
 	return b;
 }
 
@@ -561,30 +556,24 @@ behaviour_severity(const struct behaviour *b, enum detection_type type)
 	return b->severity[type];
 }
 
-enum severity
-behaviour_worst(const struct behaviour *b)
-{
-	enum severity worst = SEVERITY_NONE;
-
-	for (int type = 0; type < DETECTION_TYPES; type++)
-		if (b->severity[type] > worst)
-			worst = b->severity[type];
-	return worst;
-}
-
 void
 behaviour_news(const struct behaviour *b, struct progress_policy *policy)
 {
 	const struct behaviour_step *step = step_history_at(&b->history, 0);
 	bool tested = step->tests >= 0 || !isnan(step->coverage);
 	bool by_turn = b->stuck.kind == STUCK_IDLE && step->part;
-	bool by_check = b->stuck.kind == STUCK_CHECK && step->failure.hash == 0;
+	bool by_check =
+	    (b->stuck.kind == STUCK_CHECK || b->stuck.kind == STUCK_IN_TURN) &&
+	    step->failure.hash == 0;
 
 	policy->old = (by_check || by_turn ? 1u << DETECTION_STUCK : 0) |
 	    (tested ? 0 : 1u << DETECTION_REGRESSION);
-	policy->cause[DETECTION_STUCK] = b->stuck.kind == STUCK_IDLE ? 1 :
-	    b->stuck.kind == STUCK_CHECK ? (int64_t)(b->checks.hash >> 1) :
-					   (int64_t)(b->stuck.error >> 1);
+	/* Who works test by test ends turns with a test that fails. */
+	policy->noted =
+	    !b->regression.coverage_fell && b->regression.failing <= RED_TURNS ?
+	    1u << DETECTION_REGRESSION :
+	    0;
+	policy->cause[DETECTION_STUCK] = stuck_cause(&b->checks, &b->stuck);
 }
 
 void

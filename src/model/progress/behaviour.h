@@ -12,9 +12,6 @@
 #ifndef BEHAVIOUR_H
 #define BEHAVIOUR_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "detection.h"
 
 struct behaviour;
@@ -40,6 +37,14 @@ struct burn {
 	double cost, estimate; /* estimate 0 = not known */
 	double completion; /* the last that is known; NAN = none */
 };
+
+#define COST_ESTIMATE_LEAST 20 /* landed tasks of the same kind */
+
+/* What a task should cost at most: its own estimate, else the most that one of
+ * its kind has cost that has landed, if there are enough of them. Tasks differ
+ * by far more than twice: a median would make every larger one suspicious. In
+ * US dollars; NAN = not known, for `own` too. */
+double cost_estimate(double own, const double *landed, size_t count);
 
 struct behaviour_metrics {
 	double progress_rate; /* percent per iteration */
@@ -74,7 +79,6 @@ behaviour_judge(struct behaviour *behaviour, const struct behaviour_step *step);
 /* What was found at the last iteration. */
 enum severity
 behaviour_severity(const struct behaviour *behaviour, enum detection_type type);
-enum severity behaviour_worst(const struct behaviour *behaviour);
 
 /* Of which types the last iteration said nothing new, because it had no check,
  * no test, or was only a part of a turn; and which failures they are. */

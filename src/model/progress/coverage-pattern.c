@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "coverage-pattern.h"
 
 #include <math.h>
 #include <regex.h>
-#include <stddef.h>
-#include <string.h>
 
 /* Strict decimal, whatever the locale: "81", "81.25". */
 static double

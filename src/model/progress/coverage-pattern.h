@@ -5,8 +5,6 @@
 #ifndef COVERAGE_PATTERN_H
 #define COVERAGE_PATTERN_H
 
-#include <stdbool.h>
-
 /* Is it a regular expression with a group? "" is fine: coverage is not known.
  */
 bool coverage_pattern_valid(const char *pattern);

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "detect-deviation.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "behaviour-step.h"
-#include "buf.h"
+#include "base.h"
 #include "iteration.h"
-#include "json.h"
-#include "mem.h"
-#include "strv.h"
+#include "progress-private.h"
 #include "thresholds.h"
 
 #define LEAST        2 /* turns below the threshold */

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "detect-stuck.h"
+#include "base.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "behaviour-step.h"
-#include "buf.h"
 #include "error-signature.h"
-#include "json.h"
-#include "mem.h"
+#include "progress-private.h"
 #include "thresholds.h"
 
 #define WINDOW         5 /* at least */
@@ -71,23 +67,6 @@ latest(const struct step_history *history, size_t kept, unsigned *ret_back)
 	return NULL;
 }
 
-static void
-count_errors(const struct step_history *history, size_t kept,
-    const struct behaviour_step *last, struct stuck_finding *found)
-{
-	for (unsigned i = 0; i < last->error_count; i++) {
-		int count = 0;
-
-		for (size_t back = 0; back < kept; back++)
-			count += has_error(
-			    step_history_at(history, back), last->errors[i]);
-		if (count > found->occurrences) {
-			found->occurrences = count;
-			found->error = last->errors[i];
-		}
-	}
-}
-
 /* How far back errors are counted. */
 static size_t
 error_window(const struct thresholds *t)
@@ -108,8 +87,20 @@ find_errors(const struct step_history *history, const struct thresholds *t)
 	size_t kept = step_history_kept(history, error_window(t));
 	const struct behaviour_step *last = latest(history, kept, &found.back);
 
-	if (last != NULL)
-		count_errors(history, kept, last, &found);
+	if (last != NULL) {
+		for (unsigned i = 0; i < last->error_count; i++) {
+			int count = 0;
+
+			for (size_t back = 0; back < kept; back++)
+				count +=
+				    has_error(step_history_at(history, back),
+					last->errors[i]);
+			if (count > found.occurrences) {
+				found.occurrences = count;
+				found.error = last->errors[i];
+			}
+		}
+	}
 	return found;
 }
 
@@ -123,24 +114,29 @@ stuck_checks_release(struct stuck_checks *checks)
 	    (struct stuck_checks){ .idle = checks->idle, .tree = checks->tree };
 }
 
-static void
-count_idle(struct stuck_checks *checks, const struct behaviour_step *step)
+static struct failure_signature *
+find_seen(struct stuck_checks *checks, uint64_t hash)
 {
-	bool same = step->tree != 0 && step->tree == checks->tree;
+	for (size_t i = 0; i < checks->seen_count; i++)
+		if (checks->seen[i].hash == hash)
+			return &checks->seen[i];
+	return NULL;
+}
 
-	if (step->tree != 0)
-		checks->tree = step->tree;
-	if (step->file_count > 0 || (step->tree != 0 && !same))
-		checks->idle = 0;
-	else if (same && !step->part && !step->waits)
-		checks->idle++;
+static void
+add_seen(struct stuck_checks *checks, const struct failure_signature *f)
+{
+	if (checks->seen_count == STUCK_SEEN)
+		memmove(&checks->seen[0], &checks->seen[1],
+		    --checks->seen_count * sizeof checks->seen[0]);
+	checks->seen[checks->seen_count++] = *f;
 }
 
 static void
 count_check(struct stuck_checks *checks, const struct behaviour_step *step)
 {
 	const struct failure_signature *f = &step->failure;
-	bool same = checks->hash == f->hash;
+	struct failure_signature *seen = find_seen(checks, f->hash);
 
 	if (f->hash == 0) {
 		if (step->tests > 0)
@@ -148,14 +144,20 @@ count_check(struct stuck_checks *checks, const struct behaviour_step *step)
 		return;
 	}
 	/* Fewer lines or a lower number: that is a better tree. */
-	if (same && f->lines >= checks->lines && f->stated >= checks->stated)
-		checks->count++;
-	else
+	if (seen != NULL && f->lines >= seen->lines &&
+	    f->stated >= seen->stated) {
+		checks->count = checks->hash == f->hash ? checks->count + 1 : 1;
+		checks->known++;
+	} else {
 		checks->count = 1;
-	if (!same || f->lines < checks->lines)
-		checks->lines = f->lines;
-	if (!same || f->stated < checks->stated)
-		checks->stated = f->stated;
+		checks->known = 0;
+	}
+	if (seen == NULL)
+		add_seen(checks, f);
+	else if (f->lines < seen->lines)
+		seen->lines = f->lines;
+	if (seen != NULL && f->stated < seen->stated)
+		seen->stated = f->stated;
 	checks->hash = f->hash;
 	iteration_unref(checks->latest);
 	checks->latest = iteration_ref(step->source);
@@ -180,9 +182,18 @@ detect_stuck(const struct step_history *history, struct stuck_checks *checks,
     const struct thresholds *t, struct stuck_finding *ret_finding)
 {
 	struct stuck_finding found = find_errors(history, t);
+	const struct behaviour_step *step;
+	bool same;
 
 	count_check(checks, step_history_at(history, 0));
-	count_idle(checks, step_history_at(history, 0));
+	step = step_history_at(history, 0);
+	same = step->tree != 0 && step->tree == checks->tree;
+	if (step->tree != 0)
+		checks->tree = step->tree;
+	if (step->file_count > 0 || (step->tree != 0 && !same))
+		checks->idle = 0;
+	else if (same && !step->part && !step->waits)
+		checks->idle++;
 	found.rate =
 	    step_history_progress(history, (size_t)t->no_progress_iterations);
 	if (found.occurrences < t->same_error_count ||
@@ -192,6 +203,12 @@ detect_stuck(const struct step_history *history, struct stuck_checks *checks,
 	    checks->count >= found.occurrences) {
 		found.occurrences = checks->count;
 		found.kind = STUCK_CHECK;
+	}
+	/* More of them than the last one since it was new. */
+	if (checks->known >= t->same_error_count &&
+	    checks->known >= checks->count && !(found.rate >= PROGRESS_LEAST)) {
+		found.occurrences = checks->known;
+		found.kind = STUCK_IN_TURN;
 	}
 	if (found.occurrences == 0 && checks->idle >= STUCK_IDLE_TURNS) {
 		found.occurrences = checks->idle;
@@ -203,6 +220,23 @@ detect_stuck(const struct step_history *history, struct stuck_checks *checks,
 	return found.kind != STUCK_IDLE && found.occurrences >= CRITICAL ?
 	    SEVERITY_CRITICAL :
 	    SEVERITY_HIGH;
+}
+
+int64_t
+stuck_cause(
+    const struct stuck_checks *checks, const struct stuck_finding *finding)
+{
+	switch (finding->kind) {
+	case STUCK_CHECK:
+		return (int64_t)(checks->hash >> 1);
+	case STUCK_IN_TURN:
+		return (int64_t)(checks->seen[0].hash >> 1);
+	case STUCK_IDLE:
+		return 1;
+	case STUCK_ERROR:
+		break;
+	}
+	return (int64_t)(finding->error >> 1);
 }
 
 /* The error with this signature, which the iteration has. */
@@ -236,9 +270,13 @@ describe_check(const struct stuck_checks *checks,
 	cleanup_buf struct buf line = BUF_INIT;
 
 	failure_first_line(checks->latest->failure, &line);
-	detection->message = xasprintf(
-	    "Stuck: The check failed %d times in the same way: %.200s",
-	    finding->occurrences, line.data);
+	detection->message = finding->kind == STUCK_CHECK ?
+	    xasprintf(
+		"Stuck: The check failed %d times in the same way: %.200s",
+		finding->occurrences, line.data) :
+	    xasprintf("Stuck: The last %d failures of the check were there "
+		      "before, in turn; now: %.200s",
+		finding->occurrences, line.data);
 	json_set_string(detection->evidence, "repeatedError", line.data);
 }
 
@@ -255,7 +293,7 @@ detect_stuck_describe(const struct step_history *history,
 		detection->message =
 		    xasprintf("Stuck: Nothing has changed in %d turns",
 			finding->occurrences);
-	else if (finding->kind == STUCK_CHECK)
+	else if (finding->kind != STUCK_ERROR)
 		describe_check(checks, finding, detection);
 	else
 		describe_error(history, finding, detection);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "detection.h"
 
-#include <stdlib.h>
-
-#include "json.h"
 #include "schema.h"
 
 const char *const detection_type_words[] = {
@@ -25,25 +23,6 @@ const char *const severity_words[] = {
 	[SEVERITY_COUNT] = NULL,
 };
 
-#define IS(field, kind)                                \
-	{                                              \
-		.name = (field), .type = SCHEMA_##kind \
-	}
-#define MAYBE(field, kind)                              \
-	{                                               \
-		.name = (field), .type = SCHEMA_##kind, \
-		.flags = SCHEMA_OPTIONAL                \
-	}
-#define MAYBE_OF(field, kind, schema)                                    \
-	{                                                                \
-		.name = (field), .type = SCHEMA_##kind, .of = &(schema), \
-		.flags = SCHEMA_OPTIONAL                                 \
-	}
-#define TABLE(table)                                                           \
-	{                                                                      \
-		.fields = (table), .count = sizeof(table) / sizeof((table)[0]) \
-	}
-
 static const struct schema texts = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
 };
@@ -51,46 +30,52 @@ static const struct schema lists_of_texts = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_LIST },
 };
 
-static const struct schema_field example_fields[] = {
-	IS("iteration", INT),
-	IS("similarity", NUMBER),
-	IS("artifacts", LIST),
+static const struct schema example = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("iteration", INT, NULL),
+	    SCHEMA_IS("similarity", NUMBER, NULL),
+	    SCHEMA_IS("artifacts", LIST, NULL),
+	    SCHEMA_END,
+	},
 };
-static const struct schema example = TABLE(example_fields);
 
-static const struct schema_field regression_fields[] = {
-	IS("iteration", INT),
-	IS("message", STRING),
-	MAYBE("from", NUMBER),
-	MAYBE("to", NUMBER),
+static const struct schema regression = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("iteration", INT, NULL),
+	    SCHEMA_IS("message", STRING, NULL),
+	    SCHEMA_MAY("from", NUMBER, NULL),
+	    SCHEMA_MAY("to", NUMBER, NULL),
+	    SCHEMA_END,
+	},
 };
-static const struct schema regression = TABLE(regression_fields);
 
 /* Each type has its own. */
-static const struct schema_field evidence_fields[] = {
-	MAYBE("repeatedError", STRING),
-	MAYBE("occurrences", INT),
-	SCHEMA_MAY_OR_NULL("avgProgressRate", NUMBER, NULL),
-	MAYBE("recentBlockers", LIST),
-	MAYBE("undoRedoCycles", INT),
-	MAYBE_OF("recentFileChanges", ARRAY, lists_of_texts),
-	MAYBE_OF("returnedBlobs", MAP, texts),
-	MAYBE("originalObjective", STRING),
-	MAYBE_OF("deviationExamples", ROWS, example),
-	MAYBE("averageSimilarity", NUMBER),
-	MAYBE("filesOutside", INT),
-	MAYBE("filesInside", INT),
-	MAYBE("estimatedIterations", INT),
-	MAYBE("actualIterations", INT),
-	MAYBE("iterationRatio", NUMBER),
-	MAYBE("estimatedCost", NUMBER),
-	MAYBE("actualCost", NUMBER),
-	MAYBE("costRatio", NUMBER),
-	MAYBE("completionPercent", NUMBER),
-	MAYBE("efficiency", NUMBER),
-	MAYBE_OF("regressions", ROWS, regression),
+static const struct schema evidence = {
+	SCHEMA_FIELDS{
+	    SCHEMA_MAY("repeatedError", STRING, NULL),
+	    SCHEMA_MAY("occurrences", INT, NULL),
+	    SCHEMA_MAY_OR_NULL("avgProgressRate", NUMBER, NULL),
+	    SCHEMA_MAY("recentBlockers", LIST, NULL),
+	    SCHEMA_MAY("undoRedoCycles", INT, NULL),
+	    SCHEMA_MAY("recentFileChanges", ARRAY, NULL, .of = &lists_of_texts),
+	    SCHEMA_MAY("returnedBlobs", MAP, NULL, .of = &texts),
+	    SCHEMA_MAY("originalObjective", STRING, NULL),
+	    SCHEMA_MAY("deviationExamples", ROWS, NULL, .of = &example),
+	    SCHEMA_MAY("averageSimilarity", NUMBER, NULL),
+	    SCHEMA_MAY("filesOutside", INT, NULL),
+	    SCHEMA_MAY("filesInside", INT, NULL),
+	    SCHEMA_MAY("estimatedIterations", INT, NULL),
+	    SCHEMA_MAY("actualIterations", INT, NULL),
+	    SCHEMA_MAY("iterationRatio", NUMBER, NULL),
+	    SCHEMA_MAY("estimatedCost", NUMBER, NULL),
+	    SCHEMA_MAY("actualCost", NUMBER, NULL),
+	    SCHEMA_MAY("costRatio", NUMBER, NULL),
+	    SCHEMA_MAY("completionPercent", NUMBER, NULL),
+	    SCHEMA_MAY("efficiency", NUMBER, NULL),
+	    SCHEMA_MAY("regressions", ROWS, NULL, .of = &regression),
+	    SCHEMA_END,
+	},
 };
-static const struct schema evidence = TABLE(evidence_fields);
 
 #define FIELD(key, member, ...)                                               \
 	SCHEMA_FIELD(struct detection, key, member, .flags = SCHEMA_REQUIRED, \

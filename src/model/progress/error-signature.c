@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "error-signature.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#include "behaviour-hash.h"
-#include "buf.h"
-#include "mem.h"
+#include "progress-private.h"
 
 /* Where the signature goes: a buffer, or only its hash. */
 struct sink {
@@ -212,17 +208,6 @@ word_end(const struct scan *scan, size_t i)
 	return i;
 }
 
-/* The end of the unit of a time, which goes with the number before it. */
-static size_t
-unit_end(const struct scan *scan, size_t i)
-{
-	static const char *const units[] = { "h", "m", "min", "ms", "ns", "s",
-		"sec", "us" };
-	size_t end = word_end(scan, i);
-
-	return is_one_of(units, nitems(units), scan->s + i, end - i) ? end : i;
-}
-
 /* "Mon", "Nov" and "PM" of a time. */
 static bool
 is_date(const char *s, size_t len)
@@ -251,8 +236,18 @@ number_end(const struct scan *scan)
 			i++;
 		else if (c == 'Z' && !is_word(at(scan, i + 1)))
 			i++;
-		else
-			return unit_end(scan, i);
+		else {
+			static const char *const units[] = { "h", "m", "min",
+				"ms", "ns", "s", "sec", "us" };
+			size_t end = word_end(scan, i);
+
+			/* The end of the unit of a time, which goes with the
+			 * number before it. */
+			return is_one_of(
+				   units, nitems(units), scan->s + i, end - i) ?
+			    end :
+			    i;
+		}
 	}
 }
 

@@ -12,16 +12,13 @@
 #ifndef ERROR_SIGNATURE_H
 #define ERROR_SIGNATURE_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct buf;
 
 #define ERROR_SIGNATURE_BYTES 1024 /* what follows does not count */
 
 void error_signature(const char *text, size_t len, struct buf *out);
 
-/* The same as a number, see behaviour-hash.h; 0 = it says nothing: blanks, or
+/* The same as a number, see behaviour_hash(); 0 = it says nothing: blanks, or
  * an exit code and perhaps numbers. */
 uint64_t error_signature_hash(const char *text, size_t len);
 

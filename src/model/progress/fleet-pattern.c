@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "fleet-pattern.h"
 
-#include <string.h>
-
-#include "behaviour-hash.h"
-#include "mem.h"
+#include "progress-private.h"
 
 /* In any case of letters. */
 static const char *const shared[] = { "no space left", "enospc", "disk quota",

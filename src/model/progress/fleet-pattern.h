@@ -8,10 +8,6 @@
 #ifndef FLEET_PATTERN_H
 #define FLEET_PATTERN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define FLEET_PATTERN_WORKERS 3
 #define FLEET_PATTERN_MS      (INT64_C(15) * 60 * 1000)
 #define FLEET_PATTERN_KEPT    256 /* older sightings are forgotten */

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "iteration.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
-#include "strv.h"
-#include "text.h"
 
 static const char *const token_keys[ITERATION_TOKEN_KINDS] = {
 	[ITERATION_INPUT] = "input",
@@ -242,18 +234,6 @@ read_list(struct reader *r, const struct place *place, const char *key,
 	return true;
 }
 
-static void
-read_tests(struct reader *r, struct iteration *it)
-{
-	bool passing;
-
-	if (r->status == 0 && r->analysis.json != NULL &&
-	    settle(r,
-		json_get_bool(r->analysis.json, r->analysis.at, "testsPassing",
-		    &passing, r->err)))
-		it->tests = passing;
-}
-
 static bool
 succeeded(const char *status)
 {
@@ -325,19 +305,6 @@ take_blobs(struct reader *r, const struct place *place,
 }
 
 static void
-read_blobs(struct reader *r, struct iteration *it)
-{
-	const struct place *place = anywhere(r, "blobs");
-	struct json_object *blobs;
-
-	if (r->status == 0 &&
-	    settle(r,
-		json_get_object(
-		    place->json, place->at, "blobs", &blobs, r->err)))
-		take_blobs(r, place, blobs, it);
-}
-
-static void
 read_tokens(struct reader *r, struct iteration *it)
 {
 	const struct place *place = anywhere(r, "tokens");
@@ -359,6 +326,9 @@ static void
 read_all(struct reader *r, struct iteration *it)
 {
 	const struct place *a = &r->analysis, *c = &r->context;
+	bool passing;
+	const struct place *place;
+	struct json_object *blobs;
 
 	read_int(r, &r->top, "number", ITERATION_NUMBER_MAX, &it->number);
 	read_text(r, &r->top, "status", &it->status);
@@ -368,7 +338,11 @@ read_all(struct reader *r, struct iteration *it)
 	    &it->blockers);
 	read_learnings(r, it);
 	read_number(r, a, "completionPercentage", &it->completion);
-	read_tests(r, it);
+	if (r->status == 0 && r->analysis.json != NULL &&
+	    settle(r,
+		json_get_bool(r->analysis.json, r->analysis.at, "testsPassing",
+		    &passing, r->err)))
+		it->tests = passing;
 	read_text(r, a, "checkFailure", &it->failure);
 	read_number(r, a, "coveragePercent", &it->coverage);
 	it->files_known = read_list(r, a, "artifactsModified", ITERATION_FILES,
@@ -382,7 +356,12 @@ read_all(struct reader *r, struct iteration *it)
 	read_tokens(r, it);
 	read_list(r, anywhere(r, "scope"), "scope", ITERATION_FILES,
 	    ITERATION_ERROR_MAX, &it->scope);
-	read_blobs(r, it);
+	place = anywhere(r, "blobs");
+	if (r->status == 0 &&
+	    settle(r,
+		json_get_object(
+		    place->json, place->at, "blobs", &blobs, r->err)))
+		take_blobs(r, place, blobs, it);
 	read_text(r, anywhere(r, "treeHash"), "treeHash", &it->tree);
 	it->part = json_bool_or(r->top.json, "part", false);
 	it->waits = json_bool_or(r->top.json, "waits", false);

@@ -28,10 +28,6 @@
 #ifndef ITERATION_H
 #define ITERATION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 struct schema;

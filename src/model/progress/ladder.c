@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "ladder.h"
 
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 
 const char *const progress_step_words[] = {
@@ -122,7 +121,7 @@ progress_next(struct progress *state,
 			calm(track);
 			continue;
 		}
-		if (policy->by_hand) {
+		if (policy->by_hand || (policy->noted & 1u << type) != 0) {
 			ret_due[type] = STEP_LOG;
 			continue;
 		}

@@ -21,9 +21,6 @@
 #ifndef LADDER_H
 #define LADDER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "detection.h"
 
 struct json_object;
@@ -64,6 +61,7 @@ struct progress_policy {
 	/* See behaviour_news(). */
 	unsigned old; /* a bit for each type of which this iteration says
 		       * nothing new */
+	unsigned noted; /* for each of which it is too early to do more */
 	int64_t cause[DETECTION_TYPES]; /* which failure it is; 0 = any */
 };
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "objective-words.h"
+#include "base.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "behaviour-hash.h"
-#include "mem.h"
+#include "progress-private.h"
 
 #define SPOKEN_LEAST 2 /* own words of four letters or more */
 #define WEIGHT_LEAST 0.2 /* of a word that every turn says, compared with 1 */

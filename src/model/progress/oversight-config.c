@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "oversight-config.h"
 
 #include "settings.h"

@@ -4,9 +4,6 @@
 #ifndef OVERSIGHT_CONFIG_H
 #define OVERSIGHT_CONFIG_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "thresholds.h"
 
 struct settings;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "oversight-report.h"
 
-#include <stdbool.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "behaviour.h"
+#include "iteration.h"
+#include "schema.h"
 
 #define MANY 10 /* records */
 #define SOME 3
@@ -213,3 +212,82 @@ oversight_report_text(const struct oversight_tally *tally, struct buf *out)
 	if (!any)
 		buf_adds(out, "Nothing to adjust.\n");
 }
+
+/* --- as JSON for programs -------------------------------------------- */
+
+static const struct schema check = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS(
+		"status", STRING, NULL, .choices = oversight_status_words),
+	    SCHEMA_IS("metrics", OBJECT, NULL, .of = &behaviour_metrics_schema),
+	    SCHEMA_IS("detections", ROWS, NULL, .of = &detection_schema),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema act = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("type", STRING, NULL, .choices = detection_type_words),
+	    SCHEMA_IS("level", STRING, NULL, .choices = progress_step_words),
+	    SCHEMA_IS("severity", STRING, NULL, .choices = severity_words),
+	    SCHEMA_IS("iteration", INT, NULL),
+	    SCHEMA_IS("message", STRING, NULL),
+	    SCHEMA_MAY("by", STRING, NULL),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema outcome = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("type", STRING, NULL, .choices = detection_type_words),
+	    SCHEMA_IS("level", STRING, NULL, .choices = progress_step_words),
+	    SCHEMA_IS("iteration", INT, NULL),
+	    SCHEMA_IS(
+		"outcome", STRING, NULL, .choices = progress_outcome_words),
+	    SCHEMA_END,
+	},
+};
+
+static const struct schema record = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("at_ms", INT, NULL),
+	    SCHEMA_MAY("worker", STRING, NULL),
+	    SCHEMA_MAY("iteration", OBJECT, NULL, .of = &iteration_schema),
+	    SCHEMA_MAY("check", OBJECT, NULL, .of = &check),
+	    SCHEMA_MAY("intervention", OBJECT, NULL, .of = &act),
+	    SCHEMA_MAY("outcome", OBJECT, NULL, .of = &outcome),
+	    SCHEMA_END,
+	},
+};
+
+const struct schema oversight_record_list = {
+	SCHEMA_FIELDS{ { .type = SCHEMA_OBJECT, .of = &record } },
+};
+
+static const struct schema counts = { SCHEMA_FIELDS{ { .type = SCHEMA_INT } } };
+
+static const struct schema counts_by_type = {
+	SCHEMA_FIELDS{ { .type = SCHEMA_MAP, .of = &counts } },
+};
+
+static const struct schema indicator = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("name", STRING, NULL),
+	    SCHEMA_IS("observation", STRING, NULL),
+	    SCHEMA_IS("adjustment", STRING, NULL),
+	    SCHEMA_END,
+	},
+};
+
+const struct schema oversight_report_shape = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("iterations", INT, NULL),
+	    SCHEMA_IS("detections", MAP, NULL, .of = &counts_by_type),
+	    SCHEMA_IS("interventions", MAP, NULL, .of = &counts),
+	    SCHEMA_IS("positives", MAP, NULL, .of = &counts_by_type),
+	    SCHEMA_OR_NULL("truePositiveRate", NUMBER, NULL),
+	    SCHEMA_OR_NULL("falsePositiveRate", NUMBER, NULL),
+	    SCHEMA_IS("indicators", ROWS, NULL, .of = &indicator),
+	    SCHEMA_END,
+	},
+};

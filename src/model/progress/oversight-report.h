@@ -12,6 +12,11 @@
 
 struct buf;
 struct json_object;
+struct schema;
+
+/* What is recorded of a task: an array of {"at_ms", "worker", and one of
+ * "iteration" with its "check", "intervention", "outcome"}: its elements. */
+extern const struct schema oversight_record_list;
 
 struct oversight_tally {
 	int iterations;
@@ -32,6 +37,7 @@ void oversight_tally_outcome(struct oversight_tally *tally,
  * "truePositiveRate", "falsePositiveRate", "indicators"}; a rate of nothing is
  * null. */
 struct json_object *oversight_report_json(const struct oversight_tally *tally);
+extern const struct schema oversight_report_shape;
 
 /* The same for people, in Markdown. */
 void

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "progress-text.h"
 
-#include <string.h>
-
-#include "buf.h"
 #include "detection.h"
 #include "excerpt.h"
-#include "json.h"
-#include "text.h"
 
 #define QUOTE_MAX 300 /* bytes */
 

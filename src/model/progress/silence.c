@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "mem.h"
+#include "base.h"
 #include "silence.h"
 
 #define TOOL_PATIENCE 4 /* a build or a test run may be silent for long */
@@ -71,4 +71,15 @@ silence_next(
 		facts->tool_open, limits))
 		return STEP_NONE;
 	return stages[smaller((int64_t)stage, (int64_t)nitems(stages) - 1)];
+}
+
+enum progress_step
+silence_by_hand(enum stall_class sample, bool vain, enum recovery_policy policy)
+{
+	if (sample != STALL_WAITING && sample != STALL_FAILED && !vain)
+		return STEP_WARN;
+	return sample != STALL_WAITING &&
+		(policy == RECOVERY_REPLAN || policy == RECOVERY_REASSIGN) ?
+	    STEP_RETRY :
+	    STEP_PAUSE;
 }

@@ -14,10 +14,9 @@
 #ifndef SILENCE_H
 #define SILENCE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "ladder.h"
+#include "plan-status.h"
+#include "limit.h"
 
 /* How long an agent may be silent; 0 or less = for ever. */
 struct silence_limits {
@@ -55,5 +54,11 @@ struct silence_facts {
  * session, RETRY fails the attempt. */
 enum progress_step silence_next(
     const struct silence_facts *facts, const struct silence_limits *limits);
+
+/* The same for delegated work whose worker a person drives, so that no session
+ * is interrupted or restarted: WARN asks it for its status, RETRY has others
+ * try it, PAUSE asks a person. vain: it was asked as often as may be. */
+enum progress_step silence_by_hand(
+    enum stall_class sample, bool vain, enum recovery_policy policy);
 
 #endif

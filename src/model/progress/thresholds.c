@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "thresholds.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "text.h"
 
 enum kind {
 	KIND_INT,
@@ -237,31 +229,4 @@ thresholds_set(struct thresholds *thresholds, const char *text, struct err *err)
 		return err_set(
 		    err, -EINVAL, "%s: \"%s\" is not a number", text, word);
 	return take(thresholds, row, text, value, err);
-}
-
-struct json_object *
-thresholds_to_json(const struct thresholds *thresholds)
-{
-	struct json_object *json = json_object_new_object(), *group = NULL;
-
-	for (size_t i = 0; i < nitems(rows); i++) {
-		const struct row *row = &rows[i];
-		const char *member = (const char *)thresholds + row->offset;
-
-		if (!json_object_object_get_ex(json, row->group, &group)) {
-			group = json_object_new_object();
-			json_set(json, row->group, group);
-		}
-		if (row->kind == KIND_INT)
-			json_set_int(group, row->key,
-			    *(const int *)(const void *)member);
-		else if (row->kind == KIND_BOOL)
-			json_set_bool(group, row->key,
-			    *(const bool *)(const void *)member);
-		else
-			json_set(group, row->key,
-			    json_object_new_double(
-				*(const double *)(const void *)member));
-	}
-	return json;
 }

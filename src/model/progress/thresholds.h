@@ -8,10 +8,6 @@
 #ifndef THRESHOLDS_H
 #define THRESHOLDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct buf;
 struct err;
 struct json_object;
 
@@ -56,7 +52,5 @@ int thresholds_merge(struct thresholds *thresholds, struct json_object *json,
 /* "stuck.sameErrorCount=3", as in the configuration. -EINVAL as above. */
 int thresholds_set(
     struct thresholds *thresholds, const char *text, struct err *err);
-
-struct json_object *thresholds_to_json(const struct thresholds *thresholds);
 
 #endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
 #include "agent-card.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "settings.h"
-#include "strv.h"
 
 #define BLANKS " \t\r\n"
 

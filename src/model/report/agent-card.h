@@ -10,9 +10,6 @@
 #ifndef AGENT_CARD_H
 #define AGENT_CARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct json_object;
 struct schema;
 struct settings;

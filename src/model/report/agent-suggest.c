@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-suggest.h"
-#include "buf.h"
-#include "mem.h"
-#include "strv.h"
 #include "word.h"
 
 #define ASKED_SCORE 10 /* a tag that was asked for */

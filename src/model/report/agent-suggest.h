@@ -11,8 +11,6 @@
 #ifndef AGENT_SUGGEST_H
 #define AGENT_SUGGEST_H
 
-#include <stddef.h>
-
 #include "agent-card.h"
 
 struct agent_hint {

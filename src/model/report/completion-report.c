@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <strings.h>
 
-#include "buf.h"
 #include "completion-report.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
-#include "text.h"
 
 struct report_line {
 	const char *text;
@@ -109,24 +103,6 @@ mark_fenced(struct report_lines *lines)
 			line->fenced = true;
 		}
 	}
-}
-
-/* The lines of the last max bytes of a text. */
-static void
-report_lines_split(
-    const char *text, size_t len, size_t max, struct report_lines *ret_lines)
-{
-	size_t skip = len > max ? len - max : 0, count = 1;
-	char *copy = xstrndup(text + skip, len - skip);
-
-	for (const char *s = copy; *s != '\0'; s++)
-		count += *s == '\n';
-	ret_lines->copy = copy;
-	ret_lines->at = xcalloc(count, sizeof(struct report_line));
-	ret_lines->count = 0;
-	while (copy != NULL)
-		ret_lines->at[ret_lines->count++].text = strsep(&copy, "\n");
-	mark_fenced(ret_lines);
 }
 
 static void
@@ -501,8 +477,19 @@ completion_report_from_text(const char *text, size_t len)
 	bool known[FIELD_COUNT] = { false };
 	size_t room = COMPLETION_ALL_MAX;
 	const char *value = "";
+	size_t skip = len > COMPLETION_TEXT_MAX ? len - COMPLETION_TEXT_MAX : 0,
+	       count = 1;
+	char *copy = xstrndup(text + skip, len - skip);
 
-	report_lines_split(text, len, COMPLETION_TEXT_MAX, &lines);
+	/* The lines of the last max bytes of a text. */
+	for (const char *s = copy; *s != '\0'; s++)
+		count += *s == '\n';
+	lines.copy = copy;
+	lines.at = xcalloc(count, sizeof(struct report_line));
+	lines.count = 0;
+	while (copy != NULL)
+		lines.at[lines.count++].text = strsep(&copy, "\n");
+	mark_fenced(&lines);
 	for (size_t i = lines.count; i-- > 0;) {
 		enum field f = field_of(&lines.at[i], &value);
 

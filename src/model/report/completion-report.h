@@ -11,9 +11,6 @@
 #ifndef COMPLETION_REPORT_H
 #define COMPLETION_REPORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct err;
 struct json_object;
 

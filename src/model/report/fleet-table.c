@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
-#include "buf.h"
 #include "fleet-table.h"
-#include "text.h"
 
 #define TEXT_MAX 200 /* bytes of a description or a note */
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
-#include "buf.h"
 #include "launch-choice.h"
-#include "mem.h"
 #include "plan-text.h"
 #include "settings.h"
-#include "strv.h"
 #include "task-run.h"
 #include "tool-scope.h"
 #include "word.h"

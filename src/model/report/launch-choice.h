@@ -8,8 +8,6 @@
 #ifndef LAUNCH_CHOICE_H
 #define LAUNCH_CHOICE_H
 
-#include <stdbool.h>
-
 struct buf;
 struct settings;
 struct task_run;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
+#include "base.h"
 
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
+#include <math.h>
+
 #include "perf-record.h"
 #include "schema.h"
 #include "task-run.h"

@@ -14,9 +14,6 @@
 #ifndef PERF_RECORD_H
 #define PERF_RECORD_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "task.h"
 
 struct err;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "json.h"
-#include "mem.h"
+#include <math.h>
+
 #include "perf-stats.h"
 #include "schema.h"
 
@@ -73,19 +71,6 @@ sum_of(struct perf_stats *stats, const char *name)
 	return &stats->sums[low];
 }
 
-static void
-add_time(struct sum *sum, int64_t ms)
-{
-	size_t runs = (size_t)sum->group.runs;
-
-	if (runs == sum->room) {
-		sum->room = sum->room == 0 ? 16 : sum->room * 2;
-		sum->times =
-		    xreallocarray(sum->times, sum->room, sizeof(int64_t));
-	}
-	sum->times[runs] = ms;
-}
-
 static int64_t
 known(int64_t number)
 {
@@ -103,8 +88,15 @@ perf_stats_add(struct perf_stats *stats, const struct perf_record *record)
 	const char *name = names[stats->by];
 	struct sum *sum = sum_of(stats, name != NULL ? name : "");
 	struct perf_group *group = &sum->group;
+	int64_t ms = record->runtime_ms;
+	size_t runs = (size_t)sum->group.runs;
 
-	add_time(sum, record->runtime_ms);
+	if (runs == sum->room) {
+		sum->room = sum->room == 0 ? 16 : sum->room * 2;
+		sum->times =
+		    xreallocarray(sum->times, sum->room, sizeof(int64_t));
+	}
+	sum->times[runs] = ms;
 	group->runs++;
 	group->outcomes[record->outcome]++;
 	group->passed += record->verified == 1;

@@ -5,10 +5,6 @@
 #ifndef PERF_STATS_H
 #define PERF_STATS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "perf-record.h"
 
 struct json_object;

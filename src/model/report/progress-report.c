@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <math.h>
-#include <string.h>
 
 #include "completion-report.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "progress-report.h"
 
 const char *const progress_level_words[] = { "L0_operational", "L1_plan_update",

@@ -4,8 +4,6 @@
 #ifndef PROGRESS_REPORT_H
 #define PROGRESS_REPORT_H
 
-#include <stdint.h>
-
 struct err;
 struct json_object;
 

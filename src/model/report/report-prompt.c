@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "buf.h"
+#include "base.h"
 #include "report-prompt.h"
 
 void

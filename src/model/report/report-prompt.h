@@ -4,8 +4,6 @@
 #ifndef REPORT_PROMPT_H
 #define REPORT_PROMPT_H
 
-#include <stdbool.h>
-
 struct buf;
 
 /* Append it; completion, progress: what is asked for. */

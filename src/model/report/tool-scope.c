@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
+#include "base.h"
 #include "agent-card.h"
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
-#include "settings-form.h"
-#include "strv.h"
+#include "settings-value.h"
 #include "task-run.h"
-#include "text.h"
 #include "tool-scope.h"
 
 #define MCP "mcp__"

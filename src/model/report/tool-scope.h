@@ -13,8 +13,6 @@
 #ifndef TOOL_SCOPE_H
 #define TOOL_SCOPE_H
 
-#include <stdbool.h>
-
 struct agent_card;
 struct err;
 struct json_object;

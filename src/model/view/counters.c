@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "account.h"
 #include "counters.h"
-#include "json.h"
-#include "mem.h"
-#include "price.h"
-#include "usage.h"
+#include "view-private.h"
 
 const int64_t counters_bounds[COUNTERS_BUCKETS] = { 60, 300, 600, 1800, 3600,
 	7200, 14400, 28800, 86400 };

@@ -8,13 +8,9 @@
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
-#include <stdint.h>
-
 #include "account.h"
 
 struct json_object;
-struct price_list;
-struct usage;
 
 /* Upper bounds of the buckets of a task's duration, in seconds; a last one has
  * no bound. */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "grid.h"
-#include "mem.h"
-#include "text.h"
+#include "base.h"
+#include "view-private.h"
 
 /* Shown below a combining mark that has nothing to combine with. */
 #define DOTTED_CIRCLE "\xe2\x97\x8c"
@@ -134,17 +129,6 @@ struct pen {
 	bool full;
 };
 
-static void
-combine(struct pen *pen, const char *text, size_t len)
-{
-	struct grid_cell *cell = pen->last;
-
-	if (cell == NULL || cell->len + len > sizeof cell->text)
-		return;
-	memcpy(cell->text + cell->len, text, len);
-	cell->len = (uint8_t)(cell->len + len);
-}
-
 /* One character that a terminal may get. */
 static void
 put_character(struct pen *pen, const char *text, size_t len)
@@ -153,10 +137,16 @@ put_character(struct pen *pen, const char *text, size_t len)
 	int width = ascii ? 1 : text_width(text, len);
 
 	if (width == 0) {
+		struct grid_cell *cell;
+
 		if (pen->written == 0)
 			put_character(
 			    pen, DOTTED_CIRCLE, sizeof DOTTED_CIRCLE - 1);
-		combine(pen, text, len);
+		cell = pen->last;
+		if (cell == NULL || cell->len + len > sizeof cell->text)
+			return;
+		memcpy(cell->text + cell->len, text, len);
+		cell->len = (uint8_t)(cell->len + len);
 		return;
 	}
 	if (pen->full || pen->column + width > pen->end) {

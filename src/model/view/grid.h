@@ -8,9 +8,6 @@
 #ifndef GRID_H
 #define GRID_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct buf;
 
 /* A style never says what the text does not say. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "key-input.h"
-#include "mem.h"
-#include "text.h"
-#include "top-key.h"
+#include "view-private.h"
 
 #define ESC                  0x1b
 #define SEQUENCE_WAIT_MS     50
@@ -121,33 +118,28 @@ key_of_byte(unsigned char byte)
 }
 
 static void
-on_csi_end(struct key_input *in, char final, key_input_fn *fn, void *arg)
-{
-	char params[KEY_INPUT_PARAMS + 1] = "";
-	bool whole = in->len <= KEY_INPUT_PARAMS;
-
-	if (whole)
-		memcpy(params, in->bytes, in->len);
-	begin(in, KEY_INPUT_GROUND);
-	if (!whole)
-		return;
-	if (final == 'M' && params[0] == '\0' && !in->pasting)
-		skip(in, MOUSE_BYTES);
-	else if (final == '[' && params[0] == '\0' && !in->pasting)
-		skip(in, LINUX_FUNCTION_BYTES);
-	else if (final == '~' && strcmp(params, PASTE_BEGIN) == 0)
-		in->pasting = true;
-	else if (final == '~' && strcmp(params, PASTE_END) == 0)
-		in->pasting = false;
-	else
-		give(in, key_of_csi(params, final), fn, arg);
-}
-
-static void
 on_csi(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 {
 	if (byte >= 0x40 && byte <= 0x7e) {
-		on_csi_end(in, (char)byte, fn, arg);
+		char final = (char)byte;
+		char params[KEY_INPUT_PARAMS + 1] = "";
+		bool whole = in->len <= KEY_INPUT_PARAMS;
+
+		if (whole)
+			memcpy(params, in->bytes, in->len);
+		begin(in, KEY_INPUT_GROUND);
+		if (!whole)
+			return;
+		if (final == 'M' && params[0] == '\0' && !in->pasting)
+			skip(in, MOUSE_BYTES);
+		else if (final == '[' && params[0] == '\0' && !in->pasting)
+			skip(in, LINUX_FUNCTION_BYTES);
+		else if (final == '~' && strcmp(params, PASTE_BEGIN) == 0)
+			in->pasting = true;
+		else if (final == '~' && strcmp(params, PASTE_END) == 0)
+			in->pasting = false;
+		else
+			give(in, key_of_csi(params, final), fn, arg);
 	} else if (byte >= 0x20 && byte <= 0x3f) {
 		if (in->len < KEY_INPUT_PARAMS)
 			in->bytes[in->len] = (char)byte;

@@ -8,9 +8,31 @@
 #ifndef KEY_INPUT_H
 #define KEY_INPUT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* The keys of llmc top: a character is its code point, and the others follow
+ * after the last code point. */
+enum top_key {
+	TOP_KEY_NONE = 0,
+	TOP_KEY_TAB = '\t',
+	TOP_KEY_ENTER = '\r',
+	TOP_KEY_ESC = 0x1b,
+	TOP_KEY_SPACE = ' ',
+	TOP_KEY_BACKSPACE = 0x7f,
+	TOP_KEY_UP = 0x110000,
+	TOP_KEY_DOWN,
+	TOP_KEY_LEFT,
+	TOP_KEY_RIGHT,
+	TOP_KEY_PAGE_UP,
+	TOP_KEY_PAGE_DOWN,
+	TOP_KEY_HOME,
+	TOP_KEY_END,
+	TOP_KEY_BACKTAB, /* Shift-Tab */
+	TOP_KEY_F1,
+	TOP_KEY_F10,
+	TOP_KEY_RESIZE, /* the terminal has another size */
+	TOP_KEY_INTERRUPT, /* Ctrl-C */
+	TOP_KEY_REDRAW, /* Ctrl-L */
+	TOP_KEY_LAST = TOP_KEY_REDRAW
+};
 
 #define KEY_INPUT_PARAMS 16 /* bytes; longer sequences are swallowed */
 
@@ -38,7 +60,7 @@ struct key_input {
 		0      \
 	}
 
-/* A key (top-key.h). pasted: it was not typed, so it is text and no command. */
+/* A key. pasted: it was not typed, so it is text and no command. */
 typedef void key_input_fn(uint32_t key, bool pasted, void *arg);
 
 void key_input_feed(struct key_input *input, const char *bytes, size_t len,

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "counters.h"
 #include "event-table.h"
-#include "json.h"
-#include "mem.h"
 #include "metrics-text.h"
 #include "task.h"
+#include "view-private.h"
 
 static const char *const modes[METRICS_MODES] = { "auto", "team", "hand" };
 
@@ -21,10 +17,11 @@ begin(struct buf *out, const char *name, const char *type, const char *help)
 	buf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* The value of a label. Control characters have no meaning in one. */
 static void
-add_value(struct buf *out, const char *value)
+add_label(struct buf *out, const char *name, const char *value)
 {
+	buf_addf(out, "%s=\"", name);
+	/* The value of a label. Control characters have no meaning in one. */
 	for (const char *c = value; *c != '\0'; c++) {
 		if (*c == '\\' || *c == '"')
 			buf_addf(out, "\\%c", *c);
@@ -32,13 +29,6 @@ add_value(struct buf *out, const char *value)
 			buf_addc(out,
 			    (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
 	}
-}
-
-static void
-add_label(struct buf *out, const char *name, const char *value)
-{
-	buf_addf(out, "%s=\"", name);
-	add_value(out, value);
 	buf_addc(out, '"');
 }
 
@@ -110,21 +100,6 @@ count_of(struct json_object *object, const char *key)
 	if (count < 0)
 		return 0;
 	return count > COUNT_MAX ? COUNT_MAX : count;
-}
-
-static void
-add_finished(struct json_object *counters, struct buf *out)
-{
-	const char *name = "llmc_tasks_finished_total";
-	struct json_object *tasks = part(counters, "tasks");
-
-	begin(out, name, "counter", "Tasks that ended.");
-	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
-		const char *word = task_outcome_words[i];
-
-		open_one(out, name, "outcome", word);
-		add_int(out, count_of(part(tasks, word), "count"));
-	}
 }
 
 static void
@@ -286,19 +261,6 @@ add_events(struct json_object *counters, struct buf *out)
 /* --- what is now ----------------------------------------------------- */
 
 static void
-add_workers(const struct metrics *m, struct buf *out)
-{
-	begin(out, "llmc_workers", "gauge",
-	    "Workers by how they are driven and by their status.");
-	for (int mode = 0; mode < METRICS_MODES; mode++)
-		for (int s = 0; s < WORKER_STATUS_COUNT; s++) {
-			open_two(out, "llmc_workers", "mode", modes[mode],
-			    "status", worker_status_words[s]);
-			add_int(out, m->workers[mode][s]);
-		}
-}
-
-static void
 add_tasks(const struct metrics *m, struct buf *out)
 {
 	begin(out, "llmc_tasks", "gauge", "Tasks that have not ended.");
@@ -317,43 +279,7 @@ add_ratio(struct buf *out, const char *kind, int64_t used, int64_t limit)
 	buf_addf(out, "%.6f\n", (double)used / (double)limit);
 }
 
-static void
-add_limits(const struct metrics *m, struct buf *out)
-{
-	const char *reset = "llmc_limit_reset_timestamp_seconds";
-
-	begin(out, "llmc_budget_used_ratio", "gauge",
-	    "What today has used of the budget that is set for a day.");
-	add_ratio(out, "day_cost", m->day_cost, m->day_cost_limit);
-	add_ratio(out, "day_tokens", m->day_tokens, m->day_tokens_limit);
-	begin(out, reset, "gauge",
-	    "When the last worker that waits for a limit tries again; absent "
-	    "if none waits.");
-	if (m->limit_until_ms > 0) {
-		buf_addf(out, "%s ", reset);
-		add_ms(out, m->limit_until_ms);
-	}
-}
-
 /* --- the daemon ------------------------------------------------------ */
-
-static void
-add_daemon(const struct metrics *m, struct buf *out)
-{
-	begin(out, "llmc_heartbeat_timestamp_seconds", "gauge",
-	    "The last heartbeat of the daemon; absent if it was stopped.");
-	if (m->beat_s > 0) {
-		buf_adds(out, "llmc_heartbeat_timestamp_seconds ");
-		add_int(out, m->beat_s);
-	}
-	begin(out, "llmc_loop_lag_seconds", "gauge",
-	    "How late the loop of the daemon ran at most since its last "
-	    "heartbeat.");
-	if (m->live) {
-		buf_adds(out, "llmc_loop_lag_seconds ");
-		add_ms(out, m->lag_ms > 0 ? m->lag_ms : 0);
-	}
-}
 
 static void
 add_process(const struct metrics_process *p, struct buf *out)
@@ -386,20 +312,64 @@ add_process(const struct metrics_process *p, struct buf *out)
 void
 metrics_text(const struct metrics *m, struct buf *out)
 {
+	struct json_object *counters;
+	const char *name;
+	struct json_object *tasks;
+	const char *reset;
+
 	begin(out, "llmc_build_info", "gauge", "The version of llmc.");
 	open_one(out, "llmc_build_info", "version", m->version);
 	buf_adds(out, "1\n");
-	add_workers(m, out);
+	begin(out, "llmc_workers", "gauge",
+	    "Workers by how they are driven and by their status.");
+	for (int mode = 0; mode < METRICS_MODES; mode++)
+		for (int s = 0; s < WORKER_STATUS_COUNT; s++) {
+			open_two(out, "llmc_workers", "mode", modes[mode],
+			    "status", worker_status_words[s]);
+			add_int(out, m->workers[mode][s]);
+		}
 	add_tasks(m, out);
-	add_finished(m->counters, out);
+	counters = m->counters;
+	name = "llmc_tasks_finished_total";
+	tasks = part(counters, "tasks");
+	begin(out, name, "counter", "Tasks that ended.");
+	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
+		const char *word = task_outcome_words[i];
+
+		open_one(out, name, "outcome", word);
+		add_int(out, count_of(part(tasks, word), "count"));
+	}
 	add_failed(m->counters, out);
 	add_durations(m->counters, out);
 	add_spent(m->counters, out);
 	add_open(m, out);
 	add_uses(m, out);
 	add_events(m->counters, out);
-	add_limits(m, out);
-	add_daemon(m, out);
+	reset = "llmc_limit_reset_timestamp_seconds";
+	begin(out, "llmc_budget_used_ratio", "gauge",
+	    "What today has used of the budget that is set for a day.");
+	add_ratio(out, "day_cost", m->day_cost, m->day_cost_limit);
+	add_ratio(out, "day_tokens", m->day_tokens, m->day_tokens_limit);
+	begin(out, reset, "gauge",
+	    "When the last worker that waits for a limit tries again; absent "
+	    "if none waits.");
+	if (m->limit_until_ms > 0) {
+		buf_addf(out, "%s ", reset);
+		add_ms(out, m->limit_until_ms);
+	}
+	begin(out, "llmc_heartbeat_timestamp_seconds", "gauge",
+	    "The last heartbeat of the daemon; absent if it was stopped.");
+	if (m->beat_s > 0) {
+		buf_adds(out, "llmc_heartbeat_timestamp_seconds ");
+		add_int(out, m->beat_s);
+	}
+	begin(out, "llmc_loop_lag_seconds", "gauge",
+	    "How late the loop of the daemon ran at most since its last "
+	    "heartbeat.");
+	if (m->live) {
+		buf_adds(out, "llmc_loop_lag_seconds ");
+		add_ms(out, m->lag_ms > 0 ? m->lag_ms : 0);
+	}
 	if (m->live)
 		add_process(&m->process, out);
 }

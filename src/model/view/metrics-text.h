@@ -8,12 +8,9 @@
 #ifndef METRICS_TEXT_H
 #define METRICS_TEXT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "task-step.h"
+#include "task.h"
 #include "work-span.h"
-#include "worker-status.h"
+#include "worker.h"
 
 struct buf;
 struct json_object;

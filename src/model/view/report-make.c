@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "report-make.h"
-#include "report-money.h"
 #include "report-shape.h"
 #include "schema.h"
 #include "task.h"
-#include "view-doc.h"
 #include "view-needs.h"
+#include "view-private.h"
 #include "view-row.h"
 #include "work-span.h"
 
@@ -601,18 +595,6 @@ bars(const struct making *m, struct json_object *tasks, int64_t step)
 	return list;
 }
 
-static void
-set_series(struct making *m)
-{
-	struct json_object *json = json_object_new_object();
-	int64_t step = step_of(m->in->to_ms - m->in->from_ms);
-
-	json_set_int(json, "step_ms", step);
-	json_set(json, "landed", bars(m, m->landed, step));
-	json_set(json, "not_landed", bars(m, m->not_landed, step));
-	json_set(m->report, "series", json);
-}
-
 /* --- landing, repairs, oversight ------------------------------------- */
 
 static struct json_object *
@@ -672,28 +654,6 @@ chosen(const struct making *m, struct json_object *from, const char *type)
 			json_object_array_add(list, json_object_get(row));
 	}
 	return list;
-}
-
-/* What oversight found, and where it did something about it. */
-static void
-set_oversight(struct making *m)
-{
-	struct json_object *list =
-	    chosen(m, m->in->events, REPORT_EVENT_OVERSIGHT);
-	struct json_object *counts = json_object_new_object();
-	size_t count = json_object_array_length(list);
-	int64_t acted = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const char *action = json_string_or(
-		    json_object_array_get_idx(list, i), "action", NULL);
-
-		acted += action != NULL && strcmp(action, "log") != 0;
-	}
-	json_set(m->report, "oversight", list);
-	json_set_int(counts, "detections", (int64_t)count);
-	json_set_int(counts, "interventions", acted);
-	json_set(m->report, "oversight_counts", counts);
 }
 
 /* --- what is not exact ----------------------------------------------- */
@@ -826,6 +786,12 @@ report_make(const struct report_inputs *in)
 		.workers = view_of(in->view, "workers"),
 	};
 	struct json_object *time = report_time(&time_in, &m.worked);
+	struct json_object *json;
+	int64_t step;
+	struct json_object *list;
+	struct json_object *counts;
+	size_t count;
+	int64_t acted = 0;
 
 	set_head(&m);
 	json_set(m.report, "verdict", NULL); /* stands on top, known last */
@@ -835,10 +801,28 @@ report_make(const struct report_inputs *in)
 	    report_money(m.landed, m.not_landed, m.open,
 		view_of(in->view, "budget"), in->from_ms, in->to_ms));
 	json_set(m.report, "time", time);
-	set_series(&m);
+	json = json_object_new_object();
+	step = step_of(m.in->to_ms - m.in->from_ms);
+	json_set_int(json, "step_ms", step);
+	json_set(json, "landed", bars(&m, m.landed, step));
+	json_set(json, "not_landed", bars(&m, m.not_landed, step));
+	json_set(m.report, "series", json);
 	set_landing(&m);
 	json_set(m.report, "repairs", chosen(&m, in->repairs, NULL));
-	set_oversight(&m);
+	/* What oversight found, and where it did something about it. */
+	list = chosen(&m, m.in->events, REPORT_EVENT_OVERSIGHT);
+	counts = json_object_new_object();
+	count = json_object_array_length(list);
+	for (size_t i = 0; i < count; i++) {
+		const char *action = json_string_or(
+		    json_object_array_get_idx(list, i), "action", NULL);
+
+		acted += action != NULL && strcmp(action, "log") != 0;
+	}
+	json_set(m.report, "oversight", list);
+	json_set_int(counts, "detections", (int64_t)count);
+	json_set_int(counts, "interventions", acted);
+	json_set(m.report, "oversight_counts", counts);
 	set_notes(&m);
 	report_verdict(m.report, failure_of(&m));
 	cut_lists(m.report);

@@ -2,7 +2,7 @@
 
 /*
  * The report of a run or of a period, as one JSON document: the text
- * (report-print.h) and the page (report-html.h) are made of it alone. Pure.
+ * and the page (report-print.h) are made of it alone. Pure.
  *
  * A task is in the report of the period in which it ended. Sums are of all;
  * lists have at most REPORT_ROWS_MAX rows, the last ones.
@@ -10,15 +10,10 @@
 #ifndef REPORT_MAKE_H
 #define REPORT_MAKE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "work-span.h"
 
 struct json_object;
 struct schema;
-struct work_span;
 
 enum report_use {
 	REPORT_LANDED, /* working, in the attempt that landed */

@@ -1,67 +1,30 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
+#include "base.h"
 #include "budget.h"
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "moment.h"
 #include "report-make.h"
-#include "report-money.h"
 #include "report-print.h"
-#include "table.h"
-#include "text.h"
+#include "view-private.h"
+#include "view-table.h"
 
 #define SHA_LEN   9
 #define WORDS_MAX 300 /* bytes of last words */
-
-struct printing {
-	struct json_object *report;
-	int width;
-	bool colours;
-	struct buf *out;
-};
+#define LINES_MAX 100 /* of each list as text; the JSON has more */
+#define LABEL     28 /* width of the words before an amount */
 
 static struct json_object *
-part(const struct printing *p, const char *key)
+part(struct json_object *object, const char *key)
 {
-	return json_object_object_get(p->report, key);
+	return json_object_object_get(object, key);
 }
 
-int64_t
-report_print_count(struct json_object *report, const char *list)
+/* How many there are of a list, with those that are left off. */
+static int64_t
+count_all(struct json_object *report, const char *list)
 {
-	return (int64_t)json_object_array_length(
-		   json_object_object_get(report, list)) +
-	    json_int_or(json_object_object_get(report, "left_off"), list, 0);
-}
-
-/* Nothing for an empty list. Returns the index of the first row to print: of a
- * long list, its last ones. */
-static size_t
-heading(const struct printing *p, const char *title, const char *list)
-{
-	size_t count = json_object_array_length(part(p, list));
-	int64_t all = report_print_count(p->report, list);
-
-	if (count > 0)
-		buf_addf(p->out,
-		    p->colours ? "\n\033[1m%s (%" PRId64 ")\033[0m\n" :
-				 "\n%s (%" PRId64 ")\n",
-		    title, all);
-	if (all > REPORT_LINES_MAX)
-		buf_addf(p->out, "  %d of them; more: llmc report --json\n",
-		    REPORT_LINES_MAX);
-	return count > REPORT_LINES_MAX ? count - REPORT_LINES_MAX : 0;
-}
-
-static void
-print_table(const struct printing *p, struct table *table)
-{
-	table_print(table, p->width, p->colours, p->out);
-	table_free(table);
+	return (int64_t)json_object_array_length(part(report, list)) +
+	    json_int_or(part(report, "left_off"), list, 0);
 }
 
 static void
@@ -76,10 +39,11 @@ add_short(struct buf *out, int64_t ms)
 	text_add_duration(out, ms >= 1000 ? ms / 1000 * 1000 : ms);
 }
 
-/* --- what the page says too ------------------------------------------ */
+/* --- sentences -------------------------------------------------------- */
 
-void
-report_print_period(struct json_object *report, struct buf *out)
+/* "run r17, 2026-01-31 09:15:30 to 2026-01-31 10:15:30 (1h)" */
+static void
+add_period(struct json_object *report, struct buf *out)
 {
 	struct json_object *period = json_object_object_get(report, "period");
 	int64_t from = json_int_or(period, "from_ms", 0);
@@ -107,34 +71,13 @@ report_print_period(struct json_object *report, struct buf *out)
 	buf_addc(out, ')');
 }
 
-const char *
-report_print_landed_title(struct json_object *report)
+static const char *
+landed_title(struct json_object *report)
 {
 	return json_int_or(json_object_object_get(report, "counts"),
 		   "no_changes", 0) > 0 ?
 	    "Landed, or needed no change" :
 	    "Landed";
-}
-
-void
-report_print_commit(struct json_object *task, struct buf *out)
-{
-	const char *commit = json_string_or(task, "commit", NULL);
-
-	if (commit != NULL)
-		buf_addf(out, "%.*s", SHA_LEN, commit);
-	else
-		buf_adds(out, json_string_or(task, "outcome", "-"));
-}
-
-void
-report_print_lines(struct json_object *task, struct buf *out)
-{
-	int64_t added = json_int_or(task, "lines_added", -1);
-	int64_t removed = json_int_or(task, "lines_removed", -1);
-
-	if (added >= 0 && removed >= 0)
-		buf_addf(out, "+%" PRId64 " -%" PRId64, added, removed);
 }
 
 static void
@@ -166,8 +109,9 @@ add_checks(struct json_object *checks, struct buf *out)
 	}
 }
 
-void
-report_print_landing(struct json_object *report, struct buf *out)
+/* "nothing waits to land; checks: 3 passed" */
+static void
+add_landing(struct json_object *report, struct buf *out)
 {
 	struct json_object *landing = json_object_object_get(report, "landing");
 	int64_t queue = json_int_or(landing, "queue", 0);
@@ -183,8 +127,9 @@ report_print_landing(struct json_object *report, struct buf *out)
 		buf_adds(out, "; the branch itself fails its check");
 }
 
-void
-report_print_oversight(struct json_object *report, struct buf *out)
+/* "3 detections, 1 intervention" */
+static void
+add_oversight(struct json_object *report, struct buf *out)
 {
 	struct json_object *counts =
 	    json_object_object_get(report, "oversight_counts");
@@ -195,13 +140,71 @@ report_print_oversight(struct json_object *report, struct buf *out)
 	    found, found == 1 ? "" : "s", acted, acted == 1 ? "" : "s");
 }
 
-void
-report_print_repair(struct json_object *row, struct buf *out)
+/* --- rows ------------------------------------------------------------- */
+
+static const struct view_column need_columns[] = {
+	{ "Who", "who", .colour = "1;31" },
+	{ "Why", "words", .flexible = true },
+	{ "Type this", "command", .code = true },
+};
+
+/* The commit that it landed as, or what stands for it. */
+static void
+add_commit(struct json_object *task, struct buf *out)
+{
+	const char *commit = json_string_or(task, "commit", NULL);
+
+	if (commit != NULL)
+		buf_addf(out, "%.*s", SHA_LEN, commit);
+	else
+		buf_adds(out, json_string_or(task, "outcome", "-"));
+}
+
+/* "+10 -2" where it is known. */
+static void
+add_lines(struct json_object *task, struct buf *out)
+{
+	int64_t added = json_int_or(task, "lines_added", -1);
+	int64_t removed = json_int_or(task, "lines_removed", -1);
+
+	if (added >= 0 && removed >= 0)
+		buf_addf(out, "+%" PRId64 " -%" PRId64, added, removed);
+}
+
+#define TASK_COLUMNS                                                 \
+	{ "Cost", .cell = VIEW_COST, .right = true },                \
+	    { "Wall", "wall_ms", VIEW_DURATION, .right = true },     \
+	    { "Worked", "worked_ms", VIEW_DURATION, .right = true }, \
+	    { "Tries", "attempts", VIEW_INT, .right = true },        \
+	    { "Lines", .add = add_lines, .right = true },            \
+	{                                                            \
+		"Title", "title", .flexible = true                   \
+	}
+
+static const struct view_column landed_columns[] = {
+	{ "Task", .key = "id" },
+	{ "Commit", .add = add_commit, .code = true },
+	TASK_COLUMNS,
+};
+
+static const struct view_column open_columns[] = {
+	{ "Task", .key = "id" },
+	{ "Step", .key = "step" },
+	TASK_COLUMNS,
+};
+
+/* What oversight said, or "failure, class, words, outcome, cost". */
+static void
+add_event(struct json_object *row, struct buf *out)
 {
 	static const char *const members[] = { "kind", "class", "words",
 		"outcome" };
 	const char *before = "";
 
+	if (json_string_or(row, "type", NULL) != NULL) {
+		add_visible(out, json_string_or(row, "words", ""));
+		return;
+	}
 	for (size_t i = 0; i < nitems(members); i++) {
 		const char *word = json_string_or(row, members[i], NULL);
 
@@ -217,69 +220,87 @@ report_print_repair(struct json_object *row, struct buf *out)
 	}
 }
 
-/* --- what needs a person --------------------------------------------- */
+static const struct view_column event_columns[] = {
+	{ .key = "at_ms", .cell = VIEW_MOMENT },
+	{ .add = add_event, .flexible = true },
+};
+
+static const struct view_column cost_line = { .cell = VIEW_COST };
 
 static void
-print_needs(const struct printing *p)
+add_unknown(struct json_object *money, struct buf *out)
 {
-	static const struct table_column columns[] = { { NULL, false, false },
-		{ NULL, false, false }, { NULL, false, true },
-		{ NULL, false, false } };
-	struct json_object *list = part(p, "needs");
-	size_t count = json_object_array_length(list);
-	struct table *table;
+	int64_t unknown = json_int_or(money, "unknown", 0);
 
-	if (count == 0) {
-		buf_adds(p->out, "\nNothing needs you.\n");
-		return;
-	}
-	heading(p, "Needs you", "needs");
-	if (count > REPORT_LINES_MAX) /* the most urgent ones */
-		count = REPORT_LINES_MAX;
-	table = table_new(columns, nitems(columns));
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-
-		table_row(table,
-		    (const char *[]){ "", json_string_or(row, "who", "?"),
-			json_string_or(row, "words", ""),
-			json_string_or(row, "command", "") });
-		table_colour(table, 1, "1;31");
-	}
-	print_table(p, table);
+	if (unknown > 0)
+		buf_addf(out, "? (%" PRId64 " task%s)", unknown,
+		    unknown == 1 ? "" : "s");
 }
 
-/* --- tasks ----------------------------------------------------------- */
+#define ZERO "$0.00"
+static const struct view_column money_lines[] = {
+	{ "all of this report", "total_micros", .cell = VIEW_MICROS },
+	{ "for each that landed", "per_landed_micros", .cell = VIEW_MICROS },
+	{ "on what landed", "landed_micros", .cell = VIEW_MICROS },
+	{ "spent without landing", "not_landed_micros", .cell = VIEW_MICROS },
+	{ "on what has not ended", "open_micros", .cell = VIEW_MICROS },
+	{ "by the planner", "planner_micros", VIEW_MICROS, .usual = ZERO },
+	{ "on repairs of llmc", "repairs_micros", VIEW_MICROS, .usual = ZERO },
+	{ "by workers of a person", "hand_micros", VIEW_MICROS, .usual = ZERO },
+	{ "of all that, estimated", "estimated_micros", .cell = VIEW_MICROS },
+	{ "on these days, for others", "elsewhere_micros", VIEW_MICROS,
+	    .usual = ZERO },
+	{ "not known", .add = add_unknown },
+};
+
+/* --- as text ---------------------------------------------------------- */
+
+struct printing {
+	struct json_object *report;
+	int width;
+	bool colours;
+	struct buf *out;
+};
 
 static void
-add_task(struct table *table, struct json_object *row, const char *first)
+heading(const struct printing *p, const char *title)
 {
-	cleanup_buf struct buf cost = BUF_INIT, took = BUF_INIT,
-			       worked = BUF_INIT, lines = BUF_INIT;
-	cleanup_free char *attempts =
-	    xasprintf("%" PRId64, json_int_or(row, "attempts", 0));
-
-	report_money_add(&cost, row);
-	if (json_object_object_get(row, "wall_ms") != NULL)
-		add_short(&took, json_int_or(row, "wall_ms", 0));
-	add_short(&worked, json_int_or(row, "worked_ms", 0));
-	report_print_lines(row, &lines);
-	table_row(table,
-	    (const char *[]){ "", json_string_or(row, "id", "?"), first,
-		cost.data, took.data, worked.data, attempts, lines.data,
-		json_string_or(row, "title", "") });
+	buf_addf(p->out, p->colours ? "\n\033[1m%s\033[0m\n" : "\n%s\n", title);
 }
 
-static struct table *
-task_table(const char *first)
+/* Nothing for an empty list. Returns the index of the first row to print: of a
+ * long list, its last ones. */
+static size_t
+begin_list(const struct printing *p, const char *title, const char *list)
 {
-	const struct table_column columns[] = { { "", false, false },
-		{ "TASK", false, false }, { first, false, false },
-		{ "COST", true, false }, { "WALL", true, false },
-		{ "WORKED", true, false }, { "TRIES", true, false },
-		{ "LINES", true, false }, { "TITLE", false, true } };
+	size_t count = json_object_array_length(part(p->report, list));
+	int64_t all = count_all(p->report, list);
+	cleanup_free char *words = xasprintf("%s (%" PRId64 ")", title, all);
 
-	return table_new(columns, nitems(columns));
+	if (count > 0)
+		heading(p, words);
+	if (all > LINES_MAX)
+		buf_addf(p->out, "  %d of them; more: llmc report --json\n",
+		    LINES_MAX);
+	return count > LINES_MAX ? count - LINES_MAX : 0;
+}
+
+static void
+print_rows(const struct printing *p, const char *list, size_t first,
+    const struct view_column *columns, size_t count, bool bare)
+{
+	const struct view_table table = { .columns = columns,
+		.count = count,
+		.rows = part(p->report, list),
+		.first = first,
+		.most = LINES_MAX,
+		.indented = true,
+		.bare = bare };
+
+	if (json_object_array_length(table.rows) > 0)
+		view_table_print(&table,
+		    columns == event_columns ? 0 : p->width, p->colours,
+		    p->out);
 }
 
 static void
@@ -298,25 +319,13 @@ add_words(const struct printing *p, const char *title, const char *words)
 static void
 print_landed(const struct printing *p)
 {
-	struct json_object *list = part(p, "landed");
-	size_t count = json_object_array_length(list);
-	size_t first =
-	    heading(p, report_print_landed_title(p->report), "landed");
-	struct table *table = task_table("COMMIT");
+	struct json_object *list = part(p->report, "landed");
+	size_t first = begin_list(p, landed_title(p->report), "landed");
 
-	for (size_t i = first; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-		cleanup_buf struct buf commit = BUF_INIT;
-
-		report_print_commit(row, &commit);
-		add_task(table, row, commit.data);
-	}
-	if (count > 0)
-		print_table(p, table);
-	else
-		table_free(table);
+	print_rows(
+	    p, "landed", first, landed_columns, nitems(landed_columns), false);
 	/* Where nothing was changed, what was said is the result. */
-	for (size_t i = first; i < count; i++) {
+	for (size_t i = first; i < json_object_array_length(list); i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 		cleanup_free char *title =
 		    xasprintf("%s said", json_string_or(row, "id", "?"));
@@ -330,18 +339,17 @@ print_landed(const struct printing *p)
 static void
 print_not_landed(const struct printing *p)
 {
-	struct json_object *list = part(p, "not_landed");
-	size_t count = json_object_array_length(list);
-	size_t first = heading(p, "Not landed", "not_landed");
+	struct json_object *list = part(p->report, "not_landed");
+	size_t first = begin_list(p, "Not landed", "not_landed");
 
-	for (size_t i = first; i < count; i++) {
+	for (size_t i = first; i < json_object_array_length(list); i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 		int64_t attempts = json_int_or(row, "attempts", 0);
 
 		buf_adds(p->out, "  ");
 		add_visible(p->out, json_string_or(row, "id", "?"));
 		buf_addf(p->out, "  %s, ", json_string_or(row, "outcome", "?"));
-		report_money_add(p->out, row);
+		view_cell_add(&cost_line, row, NULL, p->out);
 		buf_addf(p->out, ", %" PRId64 " attempt%s: ", attempts,
 		    attempts == 1 ? "" : "s");
 		add_visible(p->out, json_string_or(row, "title", ""));
@@ -352,163 +360,57 @@ print_not_landed(const struct printing *p)
 	}
 }
 
+/* arg: all of it. */
 static void
-print_open(const struct printing *p)
+add_share(struct json_object *row, const void *arg, struct buf *out)
 {
-	struct json_object *list = part(p, "open");
-	size_t count = json_object_array_length(list);
-	size_t first = heading(p, "Not ended", "open");
-	struct table *table = task_table("STEP");
+	const int64_t *all = arg;
 
-	for (size_t i = first; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-
-		add_task(table, row, json_string_or(row, "step", "?"));
-	}
-	if (count > 0)
-		print_table(p, table);
-	else
-		table_free(table);
+	buf_addf(out, "%.1f %%",
+	    100.0 * (double)json_int_or(row, "ms", 0) / (double)*all);
 }
 
-/* --- money and time -------------------------------------------------- */
-
-const struct report_amount report_amounts[] = {
-	{ "all of this report", "total_micros", true },
-	{ "for each that landed", "per_landed_micros", true },
-	{ "on what landed", "landed_micros", true },
-	{ "spent without landing", "not_landed_micros", true },
-	{ "on what has not ended", "open_micros", true },
-	{ "by the planner", "planner_micros", false },
-	{ "on repairs of llmc", "repairs_micros", false },
-	{ "by workers of a person", "hand_micros", false },
-	{ "of all that, estimated", "estimated_micros", true },
-	{ "on these days, for others", "elsewhere_micros", false },
-	{ NULL, NULL, false },
+static const struct view_column time_columns[] = {
+	{ .key = "title" },
+	{ .key = "ms", .cell = VIEW_DURATION, .right = true },
+	{ .add_with = add_share, .right = true },
 };
-
-static void
-add_amount(const struct printing *p, struct json_object *money,
-    const char *title, const char *key)
-{
-	int64_t cost = json_int_or(money, key, 0);
-
-	buf_addf(p->out, "  %-28s ", title);
-	if (cost < 0 || json_object_object_get(money, key) == NULL)
-		buf_addc(p->out, '-');
-	if (json_object_object_get(money, key) != NULL)
-		budget_add_cost(p->out, cost < 0 ? -cost : cost);
-	buf_addc(p->out, '\n');
-}
-
-static void
-print_money(const struct printing *p)
-{
-	struct json_object *money = part(p, "money");
-	int64_t unknown = json_int_or(money, "unknown", 0);
-
-	if (json_int_or(money, "total_micros", 0) == 0 && unknown == 0)
-		return;
-	buf_adds(p->out, p->colours ? "\n\033[1mMoney\033[0m\n" : "\nMoney\n");
-	for (const struct report_amount *a = report_amounts; a->title != NULL;
-	     a++)
-		if (a->always || json_int_or(money, a->member, 0) != 0)
-			add_amount(p, money, a->title, a->member);
-	if (unknown > 0)
-		buf_addf(p->out, "  %-28s ? (%" PRId64 " task%s)\n",
-		    "not known", unknown, unknown == 1 ? "" : "s");
-}
 
 static void
 print_time(const struct printing *p)
 {
-	static const struct table_column columns[] = { { NULL, false, false },
-		{ NULL, false, false }, { NULL, true, false },
-		{ NULL, true, false } };
-	struct json_object *time = part(p, "time");
-	struct json_object *rows = json_object_object_get(time, "rows");
+	struct json_object *time = part(p->report, "time");
 	int64_t all = json_int_or(time, "worker_ms", 0);
 	int64_t workers = json_int_or(time, "workers", 0);
-	struct table *table;
+	cleanup_json struct json_object *rows = json_object_new_array();
+	cleanup_free char *title = xasprintf(
+	    "Time of %" PRId64 " worker%s", workers, workers == 1 ? "" : "s");
+	const struct view_table table = { .columns = time_columns,
+		.count = nitems(time_columns),
+		.rows = rows,
+		.arg = &all,
+		.indented = true,
+		.bare = true };
 
 	if (all <= 0)
 		return;
-	buf_addf(p->out,
-	    p->colours ? "\n\033[1mTime of %" PRId64 " worker%s\033[0m\n" :
-			 "\nTime of %" PRId64 " worker%s\n",
-	    workers, workers == 1 ? "" : "s");
-	table = table_new(columns, nitems(columns));
+	heading(p, title);
 	for (int i = 0; i <= REPORT_USE_COUNT; i++) {
 		bool sum = i == REPORT_USE_COUNT;
-		int64_t ms =
-		    sum ? all : json_int_or(rows, report_use_words[i], 0);
-		cleanup_buf struct buf took = BUF_INIT;
-		cleanup_free char *percent =
-		    xasprintf("%.1f %%", 100.0 * (double)ms / (double)all);
+		int64_t ms = sum ?
+		    all :
+		    json_int_or(part(time, "rows"), report_use_words[i], 0);
+		struct json_object *row;
 
 		if (ms == 0)
 			continue;
-		add_short(&took, ms);
-		table_row(table,
-		    (const char *[]){ "", sum ? "all" : report_use_titles[i],
-			took.data, percent });
+		row = json_object_new_object();
+		json_set_string(
+		    row, "title", sum ? "all" : report_use_titles[i]);
+		json_set_int(row, "ms", ms);
+		json_object_array_add(rows, row);
 	}
-	print_table(p, table);
-}
-
-/* --- the rest -------------------------------------------------------- */
-
-static void
-print_repairs(const struct printing *p)
-{
-	struct json_object *list = part(p, "repairs");
-	size_t count = json_object_array_length(list);
-	size_t first = heading(p, "Failures and repairs of llmc", "repairs");
-
-	for (size_t i = first; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-
-		buf_adds(p->out, "  ");
-		moment_add(p->out, json_int_or(row, "at_ms", 0));
-		buf_adds(p->out, "  ");
-		report_print_repair(row, p->out);
-		buf_addc(p->out, '\n');
-	}
-}
-
-static void
-print_oversight(const struct printing *p)
-{
-	struct json_object *list = part(p, "oversight");
-	size_t count = json_object_array_length(list);
-	size_t first = heading(p, "Oversight", "oversight");
-
-	if (count > 0) {
-		buf_adds(p->out, "  ");
-		report_print_oversight(p->report, p->out);
-		buf_addc(p->out, '\n');
-	}
-	for (size_t i = first; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-
-		buf_adds(p->out, "  ");
-		moment_add(p->out, json_int_or(row, "at_ms", 0));
-		buf_adds(p->out, "  ");
-		add_visible(p->out, json_string_or(row, "words", ""));
-		buf_addc(p->out, '\n');
-	}
-}
-
-static void
-print_notes(const struct printing *p)
-{
-	struct json_object *list = part(p, "notes");
-
-	if (json_object_array_length(list) > 0)
-		buf_addc(p->out, '\n');
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		buf_addf(p->out, "%s\n",
-		    json_object_get_string(json_object_array_get_idx(list, i)));
+	view_table_print(&table, p->width, p->colours, p->out);
 }
 
 void
@@ -516,22 +418,443 @@ report_print(
     struct json_object *report, int width, bool colours, struct buf *out)
 {
 	struct printing p = { report, width, colours, out };
-	struct json_object *verdict = part(&p, "verdict");
+	struct json_object *money = part(report, "money");
+	size_t first;
+	struct json_object *list;
 
 	buf_adds(out, "Report of ");
-	report_print_period(report, out);
-	buf_addf(out, colours ? "\n\033[1m%s\033[0m\n" : "\n%s\n",
-	    json_string_or(verdict, "words", ""));
-	print_needs(&p);
+	add_period(report, out);
+	heading(&p, json_string_or(part(report, "verdict"), "words", ""));
+	if (json_object_array_length(part(report, "needs")) == 0)
+		buf_adds(out, "\nNothing needs you.\n");
+	begin_list(&p, "Needs you", "needs"); /* the most urgent ones */
+	print_rows(&p, "needs", 0, need_columns, nitems(need_columns), true);
 	print_landed(&p);
 	print_not_landed(&p);
-	print_open(&p);
-	print_money(&p);
+	first = begin_list(&p, "Not ended", "open");
+	print_rows(
+	    &p, "open", first, open_columns, nitems(open_columns), false);
+	if (json_int_or(money, "total_micros", 0) != 0 ||
+	    json_int_or(money, "unknown", 0) != 0) {
+		heading(&p, "Money");
+		view_facts(money_lines, nitems(money_lines), money, "  ", LABEL,
+		    colours, out);
+	}
 	print_time(&p);
 	buf_adds(out, "\nLanding: ");
-	report_print_landing(report, out);
+	add_landing(report, out);
 	buf_adds(out, ".\n");
-	print_repairs(&p);
-	print_oversight(&p);
-	print_notes(&p);
+	first = begin_list(&p, "Failures and repairs of llmc", "repairs");
+	print_rows(
+	    &p, "repairs", first, event_columns, nitems(event_columns), true);
+	first = begin_list(&p, "Oversight", "oversight");
+	if (count_all(report, "oversight") > 0) {
+		buf_adds(out, "  ");
+		add_oversight(report, out);
+		buf_addc(out, '\n');
+	}
+	print_rows(
+	    &p, "oversight", first, event_columns, nitems(event_columns), true);
+	list = part(p.report, "notes");
+	if (json_object_array_length(list) > 0)
+		buf_addc(p.out, '\n');
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		buf_addf(p.out, "%s\n",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+}
+
+/* --- charts ----------------------------------------------------------- */
+
+/* Sizes are in the units of a picture that is WIDTH wide. */
+#define WIDTH  640.0
+#define HEIGHT 120.0
+#define BASE   20.0 /* below the bars, for words */
+#define LINE   22.0 /* of the rows of time */
+#define LEFT   230.0
+#define RIGHT  110.0
+#define MINUTE 16 /* "2026-01-31 09:15" */
+#define DAY    10
+
+static void
+chart_begin(struct buf *out, const char *title, double height)
+{
+	buf_addf(out,
+	    "<figure><figcaption>%s</figcaption>\n"
+	    "<svg role=\"img\" aria-label=\"%s\" viewBox=\"0 0 %.0f %.0f\">\n",
+	    title, title, WIDTH, height);
+}
+
+static void
+chart_end(struct buf *out)
+{
+	buf_adds(out, "</svg></figure>\n");
+}
+
+static void
+add_bar(struct buf *out, const char *class, double x, double y, double width,
+    double height)
+{
+	if (height > 0 && width > 0)
+		buf_addf(out,
+		    "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+		    "height=\"%.1f\"/>\n",
+		    class, x, y, width, height);
+}
+
+/* anchor: "start", "middle" or "end". */
+static void
+chart_add_words(
+    struct buf *out, const char *anchor, double x, double y, const char *words)
+{
+	buf_addf(out, "<text text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", anchor,
+	    x, y);
+	view_html_text(out, words);
+	buf_adds(out, "</text>\n");
+}
+
+/* A moment, cut at len characters. */
+static void
+add_moment(
+    struct buf *out, const char *anchor, double x, int64_t at_ms, size_t len)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+
+	moment_add(&words, at_ms);
+	if (words.len > len)
+		buf_truncate(&words, len);
+	chart_add_words(out, anchor, x, HEIGHT + BASE - 5, words.data);
+}
+
+static int64_t
+bar_of(struct json_object *list, size_t i)
+{
+	return json_object_get_int64(json_object_array_get_idx(list, i));
+}
+
+/* Each appends a chart, or nothing where there is nothing to show. */
+static void
+chart_tasks(struct json_object *report, struct buf *out)
+{
+	struct json_object *series = json_object_object_get(report, "series");
+	struct json_object *period = json_object_object_get(report, "period");
+	struct json_object *good = json_object_object_get(series, "landed");
+	struct json_object *bad = json_object_object_get(series, "not_landed");
+	size_t count = json_object_array_length(good);
+	double width = WIDTH / (double)(count > 0 ? count : 1), unit;
+	int64_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (bar_of(good, i) + bar_of(bad, i) > most)
+			most = bar_of(good, i) + bar_of(bad, i);
+	if (most == 0)
+		return;
+	unit = (HEIGHT - BASE) / (double)most;
+	chart_begin(out,
+	    "Tasks that ended, over time: landed, and on top of them "
+	    "those that did not land (dashed)",
+	    HEIGHT + BASE);
+	for (size_t i = 0; i < count; i++) {
+		double x = width * (double)i, gap = width * 0.1;
+		double first = unit * (double)bar_of(good, i);
+		double second = unit * (double)bar_of(bad, i);
+
+		add_bar(out, "good", x + gap, HEIGHT - first, width - 2 * gap,
+		    first);
+		add_bar(out, "bad", x + gap, HEIGHT - first - second,
+		    width - 2 * gap, second);
+	}
+	buf_addf(out, "<text x=\"0\" y=\"12\">%" PRId64 "</text>\n", most);
+	add_moment(out, "start", 0, json_int_or(period, "from_ms", 0), MINUTE);
+	add_moment(out, "end", WIDTH, json_int_or(period, "to_ms", 0), MINUTE);
+	chart_end(out);
+}
+
+static void
+chart_days(struct json_object *report, struct buf *out)
+{
+	struct json_object *money = json_object_object_get(report, "money");
+	struct json_object *days = json_object_object_get(money, "days");
+	size_t count = json_object_array_length(days);
+	double width = WIDTH / (double)(count > 0 ? count : 1);
+	int64_t most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t cost = json_int_or(
+		    json_object_array_get_idx(days, i), "cost_micros", 0);
+
+		most = cost > most ? cost : most;
+	}
+	if (most == 0)
+		return;
+	chart_begin(out, "Cost per day (UTC), of all workers", HEIGHT + BASE);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *day = json_object_array_get_idx(days, i);
+		double x = width * (double)i, w = width < 60 ? width : 60;
+		double height = (HEIGHT - BASE - 16) *
+		    (double)json_int_or(day, "cost_micros", 0) / (double)most;
+		cleanup_buf struct buf cost = BUF_INIT;
+
+		view_cell_add(&cost_line, day, NULL, &cost);
+		add_bar(out, "money", x + w * 0.1, HEIGHT - height, w * 0.8,
+		    height);
+		if (count <= 7)
+			chart_add_words(out, "start", x + w * 0.1,
+			    HEIGHT - height - 4, cost.data);
+		if (i == 0 || count <= 7)
+			/* Noon: the same day in most zones. */
+			add_moment(out, "start", x + w * 0.1,
+			    json_int_or(day, "day", 0) * 86400000 + 43200000,
+			    DAY);
+	}
+	chart_end(out);
+}
+
+static const char *
+class_of(int use)
+{
+	if (use <= REPORT_LANDED)
+		return "good";
+	if (use == REPORT_FAILED || use == REPORT_ERROR || use == REPORT_DOWN)
+		return "bad";
+	return use <= REPORT_CONFLICT ? "money" : "rest";
+}
+
+static void
+chart_time(struct json_object *report, struct buf *out)
+{
+	struct json_object *time = json_object_object_get(report, "time");
+	struct json_object *rows = json_object_object_get(time, "rows");
+	int64_t all = json_int_or(time, "worker_ms", 0);
+	double y = 0;
+	int count = 0;
+
+	if (all <= 0)
+		return;
+	for (int i = 0; i < REPORT_USE_COUNT; i++)
+		count += json_int_or(rows, report_use_words[i], 0) > 0;
+	chart_begin(out, "What the workers' time was used for", LINE * count);
+	for (int i = 0; i < REPORT_USE_COUNT; i++) {
+		int64_t ms = json_int_or(rows, report_use_words[i], 0);
+		double share = (double)ms / (double)all;
+		cleanup_buf struct buf words = BUF_INIT;
+
+		if (ms == 0)
+			continue;
+		text_add_duration(&words, ms >= 1000 ? ms / 1000 * 1000 : ms);
+		buf_addf(&words, ", %.1f %%", 100 * share);
+		chart_add_words(
+		    out, "end", LEFT - 8, y + 15, report_use_titles[i]);
+		add_bar(out, class_of(i), LEFT, y + 4,
+		    (WIDTH - LEFT - RIGHT) * share + 1, LINE - 8);
+		chart_add_words(out, "start",
+		    LEFT + (WIDTH - LEFT - RIGHT) * share + 8, y + 15,
+		    words.data);
+		y += LINE;
+	}
+	chart_end(out);
+}
+
+static const char style[] =
+    ":root{color-scheme:light dark;--ink:#1c2430;--dim:#5b6673;--paper:#fff;"
+    "--line:#d8dee6;--good:#1a7f4b;--bad:#b3261e;--money:#2563a8;"
+    "--rest:#8a94a1}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e9f0;--dim:#98a4b3;"
+    "--paper:#14181e;--line:#2e3742;--good:#4cc38a;--bad:#ff7a70;"
+    "--money:#74b0f4;--rest:#6f7b89}}\n"
+    "body{margin:2em auto;max-width:62em;padding:0 1em;color:var(--ink);"
+    "overflow-wrap:anywhere;"
+    "background:var(--paper);font:15px/1.5 system-ui,sans-serif}\n"
+    "h1{font-size:1.3em;margin:0}h2{font-size:1.1em;margin:2em 0 .4em}\n"
+    ".verdict{font-size:1.15em;border-left:.35em solid var(--rest);"
+    "padding:.4em .8em;margin:1em 0}\n"
+    ".verdict.good{border-color:var(--good)}"
+    ".verdict.bad{border-color:var(--bad)}"
+    ".verdict.mixed{border-color:var(--money)}\n"
+    ".dim,figcaption{color:var(--dim)}figure{margin:1.5em 0}"
+    "figcaption{font-size:.9em;margin-bottom:.4em}\n"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}\n"
+    "th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;"
+    "border-bottom:1px solid var(--line)}"
+    "th{font-weight:600;color:var(--dim)}"
+    "td.n,th.n{text-align:right}"
+    "td.n,td.s,th{overflow-wrap:normal;white-space:nowrap}"
+    ".wide td:not(.n,.s){min-width:9em}\n"
+    "code,.words{font-family:ui-monospace,monospace;font-size:.92em}\n"
+    ".words{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2em 0}"
+    "td{overflow-wrap:anywhere}\n"
+    "svg{width:100%;max-width:46em;height:auto;display:block}"
+    "svg text{fill:var(--dim);font-size:12px;font-family:system-ui,"
+    "sans-serif}\n"
+    ".good{fill:var(--good)}.money{fill:var(--money)}.rest{fill:var(--rest)}"
+    ".bad{fill:var(--bad);fill-opacity:.55;stroke:var(--bad);"
+    "stroke-dasharray:3 2}\n"
+    "@media print{:root{--ink:#000;--dim:#444;--paper:#fff;--line:#bbb;"
+    "--good:#1a7f4b;--bad:#b3261e;--money:#2563a8;--rest:#8a94a1}"
+    "body{margin:0;max-width:none;font-size:11px}"
+    "tr,figure{break-inside:avoid}}\n";
+
+/* --- as a page -------------------------------------------------------- */
+
+static void
+add_text(struct buf *out, struct json_object *row, const char *key)
+{
+	view_html_text(out, json_string_or(row, key, ""));
+}
+
+/* False: the list is empty, and nothing is said. */
+static bool
+html_begin(struct buf *out, struct json_object *report, const char *list,
+    const char *title)
+{
+	size_t count = json_object_array_length(part(report, list));
+	int64_t all = count_all(report, list);
+
+	if (count == 0)
+		return false;
+	buf_addf(out, "<section><h2>%s (%" PRId64 ")</h2>\n", title, all);
+	if (all > (int64_t)count)
+		buf_addf(out, "<p class=\"dim\">The last %zu:</p>\n", count);
+	return true;
+}
+
+static bool
+html_rows(struct buf *out, struct json_object *report, const char *list,
+    const char *title, const struct view_column *columns, size_t count)
+{
+	const struct view_table table = {
+		.columns = columns, .count = count, .rows = part(report, list)
+	};
+
+	if (!html_begin(out, report, list, title))
+		return false;
+	view_table_html(&table, out);
+	buf_adds(out, "</section>\n");
+	return true;
+}
+
+static void
+html_words(struct buf *out, const char *title, const char *words)
+{
+	if (words == NULL || *words == '\0')
+		return;
+	buf_addf(
+	    out, "<div class=\"dim\">%s</div><div class=\"words\">", title);
+	view_html_text(out, words);
+	buf_adds(out, "</div>\n");
+}
+
+static void
+html_not_landed(struct json_object *report, struct buf *out)
+{
+	struct json_object *list = part(report, "not_landed");
+
+	if (!html_begin(out, report, "not_landed", "Not landed"))
+		return;
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		int64_t attempts = json_int_or(row, "attempts", 0);
+
+		buf_adds(out, "<p><b>");
+		add_text(out, row, "id");
+		buf_adds(out, "</b> ");
+		add_text(out, row, "title");
+		buf_adds(out, " <span class=\"dim\">");
+		add_text(out, row, "outcome");
+		buf_addf(out, ", %" PRId64 " attempt%s, ", attempts,
+		    attempts == 1 ? "" : "s");
+		view_cell_add(&cost_line, row, NULL, out);
+		buf_adds(out, "</span></p>\n");
+		html_words(out, "Why", json_string_or(row, "reason", NULL));
+		html_words(
+		    out, "It said", json_string_or(row, "last_words", NULL));
+	}
+	buf_adds(out, "</section>\n");
+}
+
+static void
+html_time(struct json_object *report, struct buf *out)
+{
+	struct json_object *time = part(report, "time");
+	int64_t workers = json_int_or(time, "workers", 0);
+
+	if (json_int_or(time, "worker_ms", 0) <= 0)
+		return;
+	buf_addf(out, "<section><h2>Time of %" PRId64 " worker%s: ", workers,
+	    workers == 1 ? "" : "s");
+	add_short(out, json_int_or(time, "worker_ms", 0));
+	buf_adds(out, "</h2>\n");
+	chart_time(report, out);
+	buf_adds(out, "</section>\n");
+}
+
+static void
+html_top(struct json_object *report, struct buf *out)
+{
+	struct json_object *verdict = part(report, "verdict");
+	cleanup_buf struct buf period = BUF_INIT;
+
+	add_period(report, &period);
+	buf_adds(out,
+	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+	    "'none'; style-src 'unsafe-inline'\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, "
+	    "initial-scale=1\">\n<title>llmc report: ");
+	view_html_text(out, period.data);
+	buf_addf(out, "</title>\n<style>\n%s</style></head>\n<body><main><h1>",
+	    style);
+	add_text(out, report, "project");
+	if (json_string_or(report, "project", NULL) != NULL)
+		buf_adds(out, ": ");
+	buf_adds(out, "report of ");
+	view_html_text(out, period.data);
+	buf_adds(out, "</h1>\n<p class=\"verdict ");
+	add_text(out, verdict, "level");
+	buf_adds(out, "\">");
+	add_text(out, verdict, "words");
+	buf_adds(out, "</p>\n");
+}
+
+void
+report_html(struct json_object *report, struct buf *out)
+{
+	cleanup_buf struct buf landing = BUF_INIT, oversight = BUF_INIT;
+	struct json_object *list;
+
+	html_top(report, out);
+	if (!html_rows(out, report, "needs", "Needs you", need_columns,
+		nitems(need_columns)))
+		buf_adds(out, "<p>Nothing needs you.</p>\n");
+	chart_tasks(report, out);
+	html_rows(out, report, "landed", landed_title(report), landed_columns,
+	    nitems(landed_columns));
+	html_not_landed(report, out);
+	html_rows(out, report, "open", "Not ended", open_columns,
+	    nitems(open_columns));
+	buf_adds(out, "<section><h2>Money</h2>\n");
+	view_facts_html(
+	    money_lines, nitems(money_lines), part(report, "money"), out);
+	chart_days(report, out);
+	buf_adds(out, "</section>\n");
+	html_time(report, out);
+	add_landing(report, &landing);
+	buf_adds(out, "<section><h2>Landing</h2><p>");
+	view_html_text(out, landing.data);
+	buf_adds(out, ".</p></section>\n");
+	html_rows(out, report, "repairs", "Failures and repairs of llmc",
+	    event_columns, nitems(event_columns));
+	buf_adds(&oversight, "Oversight: ");
+	add_oversight(report, &oversight);
+	html_rows(out, report, "oversight", oversight.data, event_columns,
+	    nitems(event_columns));
+	list = part(report, "notes");
+	buf_adds(out, "<footer class=\"dim\">\n");
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		buf_adds(out, "<p>");
+		view_html_text(out,
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+		buf_adds(out, "</p>\n");
+	}
+	buf_adds(out, "</footer>\n");
+	buf_adds(out, "</main></body></html>\n");
 }

@@ -1,16 +1,194 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
+#include "base.h"
+#include "account.h"
 #include "budget.h"
-#include "buf.h"
-#include "json.h"
 #include "report-make.h"
-#include "report-money.h"
 #include "report-shape.h"
-#include "text.h"
 #include "view-needs.h"
+#include "view-private.h"
+
+/* --- money ----------------------------------------------------------- */
+
+#define DAY_MS (24 * 3600 * (int64_t)1000)
+
+struct sums {
+	int64_t cost, estimated, unknown;
+};
+
+static bool
+is_estimate(struct json_object *row)
+{
+	return strcmp(json_string_or(row, "cost_source", ""),
+		   cost_source_words[COST_ESTIMATE]) == 0;
+}
+
+/* A task that nobody began has cost nothing. */
+static struct sums
+sum(struct json_object *list)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		int64_t cost = json_int_or(row, "cost_micros", -1);
+
+		if (cost < 0) {
+			sums.unknown += json_int_or(row, "attempts", 0) > 0;
+			continue;
+		}
+		sums.cost += cost;
+		if (is_estimate(row))
+			sums.estimated += cost;
+	}
+	return sums;
+}
+
+static size_t
+count_landed(struct json_object *list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		count +=
+		    strcmp(json_string_or(json_object_array_get_idx(list, i),
+			       "outcome", ""),
+			"landed") == 0;
+	return count;
+}
+
+/* What was spent on the days of the period; parts: all of it, and what was not
+ * spent on tasks. */
+struct parts {
+	int64_t all, hand, planner, repairs;
+};
+
+static struct json_object *
+day_row(struct json_object *from)
+{
+	static const char *const members[] = { "day", "cost_micros",
+		"cost_source", "tasks_micros", "hand_micros", "planner_micros",
+		"repairs_micros" };
+	struct json_object *row = json_object_new_object();
+
+	for (size_t i = 0; i < nitems(members); i++)
+		json_set(row, members[i],
+		    json_object_get(json_object_object_get(from, members[i])));
+	return row;
+}
+
+static struct json_object *
+days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms,
+    struct parts *parts)
+{
+	struct json_object *days = NULL, *list = json_object_new_array();
+
+	json_get_array(budget, "", "days", &days, NULL);
+	for (size_t i = 0; days != NULL && i < json_object_array_length(days);
+	     i++) {
+		struct json_object *row = json_object_array_get_idx(days, i);
+		int64_t day = json_int_or(row, "day", -1);
+
+		if (day < from_ms / DAY_MS || day > to_ms / DAY_MS)
+			continue;
+		parts->hand += json_int_or(row, "hand_micros", 0);
+		parts->planner += json_int_or(row, "planner_micros", 0);
+		parts->repairs += json_int_or(row, "repairs_micros", 0);
+		parts->all += json_int_or(row, "hand_micros", 0) +
+		    json_int_or(row, "planner_micros", 0) +
+		    json_int_or(row, "repairs_micros", 0) +
+		    json_int_or(row, "tasks_micros", 0);
+		json_object_array_add(list, day_row(row));
+	}
+	return list;
+}
+
+struct money {
+	int64_t total, landed, not_landed, open, hand, planner, repairs;
+	int64_t elsewhere, estimated, per_landed, unknown;
+	struct json_object *days;
+};
+
+#define MONEY(key, member, words, ...) \
+	SCHEMA_FIELD(struct money, key, member, .help = (words), ##__VA_ARGS__)
+
+static const struct schema day = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("day", INT, "since 1970, UTC"),
+	    SCHEMA_OR_NULL("cost_micros", INT, NULL),
+	    SCHEMA_IS("cost_source", STRING, NULL),
+	    SCHEMA_IS("tasks_micros", INT, "what of it tasks cost"),
+	    SCHEMA_IS("hand_micros", INT, "and workers of a person"),
+	    SCHEMA_IS("planner_micros", INT, NULL),
+	    SCHEMA_IS("repairs_micros", INT, NULL),
+	    SCHEMA_END,
+	},
+};
+static const struct schema days_schema = {
+	.fields =
+	    &(const struct schema_field){ .type = SCHEMA_OBJECT, .of = &day },
+};
+
+static const struct schema_field money_fields[] = {
+	MONEY("total_micros", total,
+	    "of all rows that follow; millionths of a dollar"),
+	MONEY("landed_micros", landed, "of those in landed"),
+	MONEY("not_landed_micros", not_landed, "of those in not_landed"),
+	MONEY("open_micros", open, "of those in open, so far"),
+	MONEY("hand_micros", hand,
+	    "of workers of a person, on the days of the report"),
+	MONEY("planner_micros", planner, "of the planner, on those days"),
+	MONEY("repairs_micros", repairs, "of repairs of llmc, on those days"),
+	MONEY("elsewhere_micros", elsewhere,
+	    "what was spent on those days beside the total: on tasks that are "
+	    "not in the report; less than zero: tasks of the report cost "
+	    "something on other days",
+	    .min = INT64_MIN),
+	MONEY(
+	    "estimated_micros", estimated, "what of the total is an estimate"),
+	MONEY("per_landed_micros", per_landed,
+	    "the total for each task that landed", .flags = SCHEMA_UNKNOWN),
+	MONEY("unknown", unknown, "tasks whose cost is not known"),
+	SCHEMA_AS(struct money, "days", ARRAY, days, .of = &days_schema,
+	    .flags = SCHEMA_REQUIRED, .help = "what all workers spent, by day"),
+};
+
+static const struct schema report_money_schema =
+    SCHEMA_OF(struct money, money_fields);
+
+struct json_object *
+report_money(struct json_object *landed, struct json_object *not_landed,
+    struct json_object *open, struct json_object *budget, int64_t from_ms,
+    int64_t to_ms)
+{
+	struct sums a = sum(landed), b = sum(not_landed), c = sum(open);
+	struct parts parts = { 0 };
+	cleanup_json struct json_object *days =
+	    days_of(budget, from_ms, to_ms, &parts);
+	size_t count = count_landed(landed);
+	struct money money = {
+		.total = a.cost + b.cost + c.cost + parts.hand + parts.planner +
+		    parts.repairs,
+		.landed = a.cost,
+		.not_landed = b.cost,
+		.open = c.cost,
+		.hand = parts.hand,
+		.planner = parts.planner,
+		.repairs = parts.repairs,
+		.estimated = a.estimated + b.estimated + c.estimated,
+		.per_landed = -1,
+		.unknown = a.unknown + b.unknown + c.unknown,
+		.days = days,
+	};
+
+	if (json_object_array_length(days) > 0)
+		money.elsewhere = parts.all - money.total;
+	if (count > 0)
+		money.per_landed = money.total / (int64_t)count;
+	return schema_json(&report_money_schema, &money);
+}
+
+/* --- the verdict ------------------------------------------------------ */
 
 enum level {
 	GOOD,
@@ -171,32 +349,7 @@ report_verdict(struct json_object *report, const char *failure)
 	json_set(report, "verdict", json);
 }
 
-#define INT(member, words)                                            \
-	{                                                             \
-		.name = (member), .type = SCHEMA_INT, .help = (words) \
-	}
-
-#define NULLABLE(member, kind, words)                                       \
-	{                                                                   \
-		.name = (member), .type = (kind), .flags = SCHEMA_NULLABLE, \
-		.help = (words)                                             \
-	}
-
-#define BOOL(member, words)                                            \
-	{                                                              \
-		.name = (member), .type = SCHEMA_BOOL, .help = (words) \
-	}
-
-#define OBJECT(member, shape)                                           \
-	{                                                               \
-		.name = (member), .type = SCHEMA_OBJECT, .of = &(shape) \
-	}
-
-#define LIST(member, shape, words)                                     \
-	{                                                              \
-		.name = (member), .type = SCHEMA_ROWS, .of = &(shape), \
-		.help = (words)                                        \
-	}
+/* --- shapes ---------------------------------------------------------- */
 
 static const struct schema verdict = {
 	SCHEMA_FIELDS{
@@ -209,25 +362,25 @@ static const struct schema verdict = {
 static const struct schema task = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("id", STRING, NULL),
-	    NULLABLE("title", SCHEMA_STRING, NULL),
-	    NULLABLE("outcome", SCHEMA_STRING, "null: it has not ended"),
-	    NULLABLE("step", SCHEMA_STRING, NULL),
-	    NULLABLE("commit", SCHEMA_STRING, "that it landed as"),
-	    NULLABLE("worker", SCHEMA_STRING, "that had it last"),
-	    NULLABLE("run_id", SCHEMA_STRING, NULL),
-	    INT("attempts", NULL),
-	    INT("turns", NULL),
-	    NULLABLE("finished_unix", SCHEMA_INT, NULL),
-	    NULLABLE("wall_ms", SCHEMA_INT, "from its creation to its end"),
-	    NULLABLE("cost_micros", SCHEMA_INT,
-		"millionths of a dollar; null: not known"),
-	    NULLABLE(
-		"cost_source", SCHEMA_STRING, "unknown, estimate or reported"),
-	    NULLABLE("lines_added", SCHEMA_INT, "null: not known"),
-	    NULLABLE("lines_removed", SCHEMA_INT, NULL),
-	    NULLABLE("reason", SCHEMA_STRING, "why it failed"),
-	    NULLABLE("last_words", SCHEMA_STRING, "of its agent"),
-	    INT("worked_ms", "what was worked on it in this period"),
+	    SCHEMA_OR_NULL("title", STRING, NULL),
+	    SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
+	    SCHEMA_OR_NULL("step", STRING, NULL),
+	    SCHEMA_OR_NULL("commit", STRING, "that it landed as"),
+	    SCHEMA_OR_NULL("worker", STRING, "that had it last"),
+	    SCHEMA_OR_NULL("run_id", STRING, NULL),
+	    SCHEMA_IS("attempts", INT, NULL),
+	    SCHEMA_IS("turns", INT, NULL),
+	    SCHEMA_OR_NULL("finished_unix", INT, NULL),
+	    SCHEMA_OR_NULL("wall_ms", INT, "from its creation to its end"),
+	    SCHEMA_OR_NULL(
+		"cost_micros", INT, "millionths of a dollar; null: not known"),
+	    SCHEMA_OR_NULL(
+		"cost_source", STRING, "unknown, estimate or reported"),
+	    SCHEMA_OR_NULL("lines_added", INT, "null: not known"),
+	    SCHEMA_OR_NULL("lines_removed", INT, NULL),
+	    SCHEMA_OR_NULL("reason", STRING, "why it failed"),
+	    SCHEMA_OR_NULL("last_words", STRING, "of its agent"),
+	    SCHEMA_IS("worked_ms", INT, "what was worked on it in this period"),
 	    SCHEMA_MAY("finished_ms", INT, NULL),
 	    SCHEMA_END,
 	},
@@ -245,7 +398,7 @@ static const struct schema titles = {
 static const struct schema worker = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("worker", STRING, NULL),
-	    INT("worker_ms", "the sum of its rows"),
+	    SCHEMA_IS("worker_ms", INT, "the sum of its rows"),
 	    SCHEMA_IS("rows", MAP, NULL, .of = &uses),
 	    SCHEMA_END,
 	},
@@ -253,12 +406,12 @@ static const struct schema worker = {
 
 static const struct schema time_shape = {
 	SCHEMA_FIELDS{
-	    INT("workers", "that existed"),
-	    INT("worker_ms", "their time: the sum of the rows"),
-	    INT("wall_ms", "of the period"),
+	    SCHEMA_IS("workers", INT, "that existed"),
+	    SCHEMA_IS("worker_ms", INT, "their time: the sum of the rows"),
+	    SCHEMA_IS("wall_ms", INT, "of the period"),
 	    SCHEMA_IS("rows", MAP, "what that time was used for", .of = &uses),
 	    SCHEMA_IS("titles", MAP, "what these are called", .of = &titles),
-	    LIST("by_worker", worker, NULL),
+	    SCHEMA_IS("by_worker", ROWS, NULL, .of = &worker),
 	    SCHEMA_END,
 	},
 };
@@ -269,7 +422,7 @@ static const struct schema bars = {
 
 static const struct schema series = {
 	SCHEMA_FIELDS{
-	    INT("step_ms", "length of one element"),
+	    SCHEMA_IS("step_ms", INT, "length of one element"),
 	    SCHEMA_IS("landed", ARRAY,
 		"tasks, from the beginning of the period", .of = &bars),
 	    SCHEMA_IS("not_landed", ARRAY, NULL, .of = &bars),
@@ -280,17 +433,18 @@ static const struct schema series = {
 static const struct schema check = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("command", STRING, NULL),
-	    INT("trees", "that it has judged"),
-	    INT("flaky_trees", "of them, those that both failed and passed"),
-	    BOOL("flaky_alarm", "that is too many"),
+	    SCHEMA_IS("trees", INT, "that it has judged"),
+	    SCHEMA_IS("flaky_trees", INT,
+		"of them, those that both failed and passed"),
+	    SCHEMA_IS("flaky_alarm", BOOL, "that is too many"),
 	    SCHEMA_END,
 	},
 };
 
 static const struct schema landing = {
 	SCHEMA_FIELDS{
-	    INT("queue", "what waits to land now"),
-	    BOOL("red", "the branch itself fails its check"),
+	    SCHEMA_IS("queue", INT, "what waits to land now"),
+	    SCHEMA_IS("red", BOOL, "the branch itself fails its check"),
 	    SCHEMA_IS("checks", MAP, "checks of the period by their result",
 		.of = &bars),
 	    SCHEMA_OR_NULL(
@@ -301,72 +455,76 @@ static const struct schema landing = {
 
 static const struct schema repair = {
 	SCHEMA_FIELDS{
-	    INT("at_ms", NULL),
+	    SCHEMA_IS("at_ms", INT, NULL),
 	    SCHEMA_IS("kind", STRING, NULL),
-	    NULLABLE("class", SCHEMA_STRING, NULL),
-	    NULLABLE("words", SCHEMA_STRING, NULL),
-	    NULLABLE("outcome", SCHEMA_STRING, "of a repair"),
-	    INT("took_ms", NULL),
-	    NULLABLE("cost_micros", SCHEMA_INT, "of a repair"),
+	    SCHEMA_OR_NULL("class", STRING, NULL),
+	    SCHEMA_OR_NULL("words", STRING, NULL),
+	    SCHEMA_OR_NULL("outcome", STRING, "of a repair"),
+	    SCHEMA_IS("took_ms", INT, NULL),
+	    SCHEMA_OR_NULL("cost_micros", INT, "of a repair"),
 	    SCHEMA_END,
 	},
 };
 
 static const struct schema intervention = {
 	SCHEMA_FIELDS{
-	    INT("at_ms", NULL),
+	    SCHEMA_IS("at_ms", INT, NULL),
 	    SCHEMA_IS("type", STRING, NULL),
-	    NULLABLE("worker", SCHEMA_STRING, NULL),
-	    NULLABLE("task", SCHEMA_STRING, NULL),
-	    NULLABLE("result", SCHEMA_STRING, NULL),
-	    NULLABLE("class", SCHEMA_STRING, "what was found"),
-	    NULLABLE("action", SCHEMA_STRING, "what was done; log: nothing"),
-	    NULLABLE("words", SCHEMA_STRING, NULL),
+	    SCHEMA_OR_NULL("worker", STRING, NULL),
+	    SCHEMA_OR_NULL("task", STRING, NULL),
+	    SCHEMA_OR_NULL("result", STRING, NULL),
+	    SCHEMA_OR_NULL("class", STRING, "what was found"),
+	    SCHEMA_OR_NULL("action", STRING, "what was done; log: nothing"),
+	    SCHEMA_OR_NULL("words", STRING, NULL),
 	    SCHEMA_END,
 	},
 };
 
 static const struct schema oversight_counts = {
 	SCHEMA_FIELDS{
-	    INT("detections", NULL),
-	    INT("interventions", "those with an action"),
+	    SCHEMA_IS("detections", INT, NULL),
+	    SCHEMA_IS("interventions", INT, "those with an action"),
 	    SCHEMA_END,
 	},
 };
 
 static const struct schema left_off = {
 	SCHEMA_FIELDS{
-	    INT("landed", NULL),
-	    INT("not_landed", NULL),
-	    INT("open", NULL),
-	    INT("repairs", NULL),
-	    INT("oversight", NULL),
+	    SCHEMA_IS("landed", INT, NULL),
+	    SCHEMA_IS("not_landed", INT, NULL),
+	    SCHEMA_IS("open", INT, NULL),
+	    SCHEMA_IS("repairs", INT, NULL),
+	    SCHEMA_IS("oversight", INT, NULL),
 	    SCHEMA_END,
 	},
 };
 
 static const struct schema shape_report = {
 	SCHEMA_FIELDS{
-	    NULLABLE("project", SCHEMA_STRING, NULL),
-	    NULLABLE("root", SCHEMA_STRING, NULL),
-	    NULLABLE("branch", SCHEMA_STRING, NULL),
-	    NULLABLE("made_unix", SCHEMA_INT, NULL),
-	    OBJECT("period", report_period_schema),
-	    OBJECT("verdict", verdict),
-	    LIST("needs", view_need_schema, "what needs a person now"),
-	    OBJECT("counts", report_counts_schema),
-	    LIST("landed", task, "with those that needed no change"),
-	    LIST("not_landed", task, NULL),
-	    LIST("open", task, NULL),
-	    OBJECT("money", report_money_schema),
-	    OBJECT("time", time_shape),
-	    OBJECT("series", series),
-	    OBJECT("landing", landing),
-	    LIST("repairs", repair, "failures of llmc, and repairs"),
-	    LIST("oversight", intervention, NULL),
-	    OBJECT("oversight_counts", oversight_counts),
+	    SCHEMA_OR_NULL("project", STRING, NULL),
+	    SCHEMA_OR_NULL("root", STRING, NULL),
+	    SCHEMA_OR_NULL("branch", STRING, NULL),
+	    SCHEMA_OR_NULL("made_unix", INT, NULL),
+	    SCHEMA_IS("period", OBJECT, NULL, .of = &report_period_schema),
+	    SCHEMA_IS("verdict", OBJECT, NULL, .of = &verdict),
+	    SCHEMA_IS("needs", ROWS, "what needs a person now",
+		.of = &view_need_schema),
+	    SCHEMA_IS("counts", OBJECT, NULL, .of = &report_counts_schema),
+	    SCHEMA_IS("landed", ROWS, "with those that needed no change",
+		.of = &task),
+	    SCHEMA_IS("not_landed", ROWS, NULL, .of = &task),
+	    SCHEMA_IS("open", ROWS, NULL, .of = &task),
+	    SCHEMA_IS("money", OBJECT, NULL, .of = &report_money_schema),
+	    SCHEMA_IS("time", OBJECT, NULL, .of = &time_shape),
+	    SCHEMA_IS("series", OBJECT, NULL, .of = &series),
+	    SCHEMA_IS("landing", OBJECT, NULL, .of = &landing),
+	    SCHEMA_IS("repairs", ROWS, "failures of llmc, and repairs",
+		.of = &repair),
+	    SCHEMA_IS("oversight", ROWS, NULL, .of = &intervention),
+	    SCHEMA_IS(
+		"oversight_counts", OBJECT, NULL, .of = &oversight_counts),
 	    SCHEMA_IS("notes", LIST, "what is estimated or not known"),
-	    OBJECT("left_off", left_off),
+	    SCHEMA_IS("left_off", OBJECT, NULL, .of = &left_off),
 	    SCHEMA_END,
 	},
 };

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "base.h"
 #include "strmap.h"
-#include "text.h"
-#include "top-detail.h"
-#include "top-frame.h"
-#include "top-head.h"
-#include "top-list.h"
-#include "view-doc.h"
+#include "view-private.h"
+#include "view-row.h"
 #include "work-span.h"
 
 #define LABEL_COLUMNS 13
@@ -352,31 +340,6 @@ add_spent(const struct detail *d, struct json_object *row)
 	top_lines_field(d->lines, "lines", STYLE_PLAIN, text.data);
 }
 
-/* What happened to a task, the last of it: sent back, and why. */
-static void
-add_history(const struct detail *d, struct json_object *row)
-{
-	struct json_object *list = json_object_object_get(row, "history");
-	size_t count = json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
-
-	if (count > 0)
-		top_lines_head(d->lines, "HISTORY");
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *entry = json_object_array_get_idx(list, i);
-		const char *more = json_string_or(entry, "detail", NULL);
-		cleanup_buf struct buf when = BUF_INIT;
-		cleanup_free char *words =
-		    xasprintf("%s%s%s", json_string_or(entry, "what", ""),
-			more != NULL ? ": " : "", more != NULL ? more : "");
-
-		top_add_moment(
-		    d->clock, json_int_or(entry, "at_unix", 0), &when);
-		top_lines_field(d->lines, when.data, STYLE_PLAIN, words);
-	}
-}
-
 static void
 add_last_words(const struct detail *d, struct json_object *row)
 {
@@ -399,6 +362,8 @@ add_task(const struct detail *d, struct json_object *row)
 		json_int_or(row, "attempts", 0) == 1 ? "" : "s",
 		json_int_or(row, "turns", 0),
 		json_int_or(row, "turns", 0) == 1 ? "" : "s");
+	struct json_object *list;
+	size_t count;
 
 	field(d, row, "title", "title");
 	field(d, row, "source", "source");
@@ -412,7 +377,25 @@ add_task(const struct detail *d, struct json_object *row)
 	field(d, row, "verified", "verification");
 	top_lines_field(d->lines, "reason", STYLE_WARN,
 	    json_string_or(row, "reason", NULL));
-	add_history(d, row);
+	/* What happened to a task, the last of it: sent back, and why. */
+	list = json_object_object_get(row, "history");
+	count = json_object_is_type(list, json_type_array) ?
+	    json_object_array_length(list) :
+	    0;
+	if (count > 0)
+		top_lines_head(d->lines, "HISTORY");
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *entry = json_object_array_get_idx(list, i);
+		const char *more = json_string_or(entry, "detail", NULL);
+		cleanup_buf struct buf when = BUF_INIT;
+		cleanup_free char *words =
+		    xasprintf("%s%s%s", json_string_or(entry, "what", ""),
+			more != NULL ? ": " : "", more != NULL ? more : "");
+
+		top_add_moment(
+		    d->clock, json_int_or(entry, "at_unix", 0), &when);
+		top_lines_field(d->lines, when.data, STYLE_PLAIN, words);
+	}
 	add_last_words(d, row);
 }
 
@@ -531,7 +514,7 @@ add_worker_row(const struct detail *d, const struct top_row *at)
 	    id != NULL ? view_row(d->view, "tasks", id) : NULL;
 	cleanup_buf struct buf until = BUF_INIT;
 
-	add_headline(d, at->key, json_string_or(row, "status", ""),
+	add_headline(d, at->key, view_row_status(row),
 	    json_int_or(row, "since_unix", 0));
 	top_lines_field(d->lines, "remark", STYLE_WARN,
 	    json_string_or(row, "remark", NULL));

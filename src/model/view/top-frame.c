@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "grid.h"
-#include "json.h"
-#include "mem.h"
-#include "natural.h"
+#include "base.h"
 #include "strmap.h"
-#include "top-detail.h"
-#include "top-frame.h"
-#include "top-head.h"
-#include "top-list.h"
-#include "top-ui.h"
-#include "view-doc.h"
+#include "view-private.h"
 
 /* --- the order ------------------------------------------------------- */
 
@@ -204,25 +191,6 @@ add_part(struct making *m, struct json_object *view, const struct part *part)
 		    sizeof *m->rows->rows, compare_rows, &sorting);
 }
 
-/* The newest first. Their names are their numbers. */
-static void
-add_events(struct making *m, struct json_object *view)
-{
-	struct json_object *list = view_of(view, VIEW_EVENTS);
-
-	for (size_t i = json_object_array_length(list); i-- > 0;) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-		size_t count = m->rows->count;
-
-		add_row(m, VIEW_EVENTS, "", row);
-		if (m->rows->count == count)
-			continue;
-		free(m->rows->rows[count].name);
-		m->rows->rows[count].name = xasprintf("%s/%" PRId64,
-		    VIEW_EVENTS, json_int_or(row, "n", (int64_t)i));
-	}
-}
-
 static void
 collect_needs(struct making *m, struct json_object *needs)
 {
@@ -247,8 +215,23 @@ top_rows_make(const struct top_ui *ui, struct json_object *view,
 	for (size_t i = 0; i < nitems(parts); i++)
 		if (parts[i].screen == ui->screen)
 			add_part(&m, view, &parts[i]);
-	if (ui->screen == TOP_EVENTS)
-		add_events(&m, view);
+	if (ui->screen == TOP_EVENTS) {
+		struct json_object *list = view_of(view, VIEW_EVENTS);
+
+		/* The newest first. Their names are their numbers. */
+		for (size_t i = json_object_array_length(list); i-- > 0;) {
+			struct json_object *row =
+			    json_object_array_get_idx(list, i);
+			size_t count = m.rows->count;
+
+			add_row(&m, VIEW_EVENTS, "", row);
+			if (m.rows->count == count)
+				continue;
+			free(m.rows->rows[count].name);
+			m.rows->rows[count].name = xasprintf("%s/%" PRId64,
+			    VIEW_EVENTS, json_int_or(row, "n", (int64_t)i));
+		}
+	}
 	strmap_release(&m.needs);
 }
 
@@ -296,38 +279,6 @@ add_limits(struct json_object *budget, struct top_lines *lines)
 	top_lines_field(lines, "limit", STYLE_PLAIN, text.data);
 }
 
-static void
-add_days(struct json_object *budget, struct top_lines *lines)
-{
-	struct json_object *days = json_object_object_get(budget, "days");
-	size_t count = json_object_is_type(days, json_type_array) ?
-	    json_object_array_length(days) :
-	    0;
-
-	top_lines_head(lines, "DAYS, WITH WORK BY HAND");
-	if (count == 0)
-		top_lines_add(lines, 0, STYLE_DIM, "nothing was spent yet");
-	for (size_t i = count; i-- > 0;) {
-		struct json_object *day = json_object_array_get_idx(days, i);
-		cleanup_buf struct buf label = BUF_INIT;
-		cleanup_buf struct buf text = BUF_INIT;
-
-		top_add_day(json_int_or(day, "day", 0), &label);
-		top_add_cost_words(day, &text);
-		buf_adds(&text, ", ");
-		top_add_count(json_int_or(day, "tokens", 0), &text);
-		buf_addf(&text, " tokens, %" PRId64 " attempt%s",
-		    json_int_or(day, "attempts", 0),
-		    json_int_or(day, "attempts", 0) == 1 ? "" : "s");
-		if (json_int_or(day, "unpriced", 0) > 0) {
-			buf_adds(&text, ", and ");
-			top_add_count(json_int_or(day, "unpriced", 0), &text);
-			buf_adds(&text, " tokens without a price");
-		}
-		top_lines_field(lines, label.data, STYLE_PLAIN, text.data);
-	}
-}
-
 /* The tasks that cost most. */
 static void
 add_tasks(struct json_object *view, struct top_lines *lines)
@@ -366,10 +317,37 @@ static void
 top_cost_add(struct json_object *view, struct top_lines *lines)
 {
 	struct json_object *budget = view_of(view, "budget");
+	struct json_object *days;
+	size_t count;
 
 	top_lines_add(lines, 0, STYLE_TITLE, "COST");
 	add_limits(budget, lines);
-	add_days(budget, lines);
+	days = json_object_object_get(budget, "days");
+	count = json_object_is_type(days, json_type_array) ?
+	    json_object_array_length(days) :
+	    0;
+	top_lines_head(lines, "DAYS, WITH WORK BY HAND");
+	if (count == 0)
+		top_lines_add(lines, 0, STYLE_DIM, "nothing was spent yet");
+	for (size_t i = count; i-- > 0;) {
+		struct json_object *day = json_object_array_get_idx(days, i);
+		cleanup_buf struct buf label = BUF_INIT;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		top_add_day(json_int_or(day, "day", 0), &label);
+		top_add_cost_words(day, &text);
+		buf_adds(&text, ", ");
+		top_add_count(json_int_or(day, "tokens", 0), &text);
+		buf_addf(&text, " tokens, %" PRId64 " attempt%s",
+		    json_int_or(day, "attempts", 0),
+		    json_int_or(day, "attempts", 0) == 1 ? "" : "s");
+		if (json_int_or(day, "unpriced", 0) > 0) {
+			buf_adds(&text, ", and ");
+			top_add_count(json_int_or(day, "unpriced", 0), &text);
+			buf_adds(&text, " tokens without a price");
+		}
+		top_lines_field(lines, label.data, STYLE_PLAIN, text.data);
+	}
 	add_tasks(view, lines);
 	top_lines_head(lines, "WHAT THE FIGURES MEAN");
 	top_lines_add(lines, 0, STYLE_PLAIN,
@@ -534,33 +512,6 @@ draw_page(struct frame *f, struct top_region region)
 
 /* --- lists ----------------------------------------------------------- */
 
-/* The newest first. */
-static void
-draw_events(struct frame *f, struct top_region region)
-{
-	struct json_object *list = view_of(f->view, VIEW_EVENTS);
-	size_t count = json_object_array_length(list);
-
-	if (region.rows <= 0)
-		return;
-	grid_fill(f->grid, region.row, 0, region.columns, '-', STYLE_DIM);
-	grid_text(
-	    f->grid, region.row, 0, region.columns, "-- events ", STYLE_DIM);
-	for (int i = 1; i < region.rows && (size_t)i <= count; i++) {
-		struct json_object *event =
-		    json_object_array_get_idx(list, count - (size_t)i);
-		cleanup_buf struct buf when = BUF_INIT;
-
-		top_add_moment(
-		    &f->clock, json_int_or(event, "at_ms", 0) / 1000, &when);
-		grid_text(f->grid, region.row + i, 0, region.columns, when.data,
-		    STYLE_DIM);
-		grid_text(f->grid, region.row + i, 6, region.columns,
-		    json_string_or(event, "words", ""),
-		    top_word_style(json_string_or(event, "level", "")));
-	}
-}
-
 /* The list at the left, all about the chosen row at the right. */
 static void
 draw_wide(struct frame *f, struct top_region region)
@@ -599,6 +550,8 @@ draw_list(struct frame *f, struct top_region region)
 	    (int)json_object_array_length(view_of(f->view, VIEW_EVENTS));
 	int events = 0;
 	struct top_region below = region;
+	struct json_object *list;
+	size_t count;
 
 	if (f->ui->screen != TOP_EVENTS && region.rows >= EVENTS_FROM)
 		events = wide ? region.rows / 4 : region.rows / 3;
@@ -614,7 +567,27 @@ draw_list(struct frame *f, struct top_region region)
 	else
 		top_list_draw(
 		    &f->rows, f->ui, &f->clock, f->grid, region, titles);
-	draw_events(f, below);
+	/* The newest first. */
+	list = view_of(f->view, VIEW_EVENTS);
+	count = json_object_array_length(list);
+	if (below.rows <= 0)
+		return;
+	grid_fill(f->grid, below.row, 0, below.columns, '-', STYLE_DIM);
+	grid_text(
+	    f->grid, below.row, 0, below.columns, "-- events ", STYLE_DIM);
+	for (int i = 1; i < below.rows && (size_t)i <= count; i++) {
+		struct json_object *event =
+		    json_object_array_get_idx(list, count - (size_t)i);
+		cleanup_buf struct buf when = BUF_INIT;
+
+		top_add_moment(
+		    &f->clock, json_int_or(event, "at_ms", 0) / 1000, &when);
+		grid_text(f->grid, below.row + i, 0, below.columns, when.data,
+		    STYLE_DIM);
+		grid_text(f->grid, below.row + i, 6, below.columns,
+		    json_string_or(event, "words", ""),
+		    top_word_style(json_string_or(event, "level", "")));
+	}
 }
 
 void

@@ -7,16 +7,11 @@
 #ifndef TOP_FRAME_H
 #define TOP_FRAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "top-ui.h"
 
 struct grid;
 struct json_object;
 struct top_lines;
-struct top_ui;
 
 /* Borrowed from the view, except the name. */
 struct top_row {

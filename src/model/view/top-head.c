@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "grid.h"
-#include "json.h"
-#include "mem.h"
-#include "natural.h"
-#include "text.h"
-#include "top-detail.h"
-#include "top-frame.h"
-#include "top-head.h"
-#include "top-ui.h"
-#include "view-doc.h"
+#include "base.h"
+#include "view-private.h"
 
 #define MINUTE 60
 #define HOUR   (60 * MINUTE)
@@ -311,20 +297,6 @@ is(struct json_object *row, const char *member, const char *word)
 
 /* --- the daemon ------------------------------------------------------ */
 
-static void
-add_overseer(struct json_object *head, struct buf *out)
-{
-	struct json_object *overseer = json_object_object_get(head, "overseer");
-
-	if (!json_bool_or(head, "overseen", false))
-		buf_adds(out, "  no overseer");
-	else if (is(overseer, "state", "Running"))
-		buf_adds(out, "  overseer ok");
-	else
-		buf_addf(out, "  overseer %s",
-		    json_string_or(overseer, "state", "starting"));
-}
-
 /* room: columns that are seen. */
 static void
 add_daemon(
@@ -350,8 +322,18 @@ add_daemon(
 		buf_adds(out, " stopping");
 	else if (json_string_or(head, "paused", NULL) != NULL)
 		buf_adds(out, " paused");
-	if (h->grid->columns >= NARROW)
-		add_overseer(head, out);
+	if (h->grid->columns >= NARROW) {
+		struct json_object *overseer =
+		    json_object_object_get(head, "overseer");
+
+		if (!json_bool_or(head, "overseen", false))
+			buf_adds(out, "  no overseer");
+		else if (is(overseer, "state", "Running"))
+			buf_adds(out, "  overseer ok");
+		else
+			buf_addf(out, "  overseer %s",
+			    json_string_or(overseer, "state", "starting"));
+	}
 }
 
 /* Since when a daemon that is there has done nothing; 0 = it does. One without

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
-#include "top-frame.h"
-#include "top-list.h"
+#include "base.h"
+#include "view-private.h"
+#include "view-row.h"
 
 #define WIDTH_MAX  12 /* of a column that is as wide as its longest text */
 #define WHAT_LEAST 10 /* columns */
@@ -20,14 +16,14 @@ top_word_style(const char *word)
 {
 	static const struct {
 		enum grid_style style;
-		const char *words[12]; /* ends with NULL */
+		const char *words[13]; /* ends with NULL */
 	} styles[] = {
 		{ STYLE_GOOD,
 		    { "landed", "green", "done", "accepting", NULL } },
 		{ STYLE_WARN,
 		    { "limited", "paused", "rebasing", "parked", "deferred",
 			"suspect", "held", "needs_review", "blocked", "warn",
-			"critical", NULL } },
+			"critical", "waiting for you", NULL } },
 		{ STYLE_BAD,
 		    { "error", "failed", "dead-letter", "red", "aborted",
 			"emergency", NULL } },
@@ -94,6 +90,10 @@ add_state(struct top_clock *clock, const struct top_row *at, struct buf *out)
 		buf_adds(out,
 		    json_string_or(
 			at->row, is_of(at, "needs") ? "what" : "kind", "-"));
+		return;
+	}
+	if (is_of(at, "workers")) {
+		buf_adds(out, view_row_status(at->row));
 		return;
 	}
 	for (const char *const *m = members; *m != NULL; m++)
@@ -329,8 +329,11 @@ make_columns(struct table *t, const struct top_rows *rows)
 			t->widths[i] =
 			    t->region.columns >= ROOMY ? WHAT_GOOD : WHAT_LEAST;
 		else
-			t->widths[i] =
-			    c->width > 0 ? c->width : longest(c, rows);
+			t->widths[i] = c->width == 0 ||
+				(c->add == add_state &&
+				    longest(c, rows) > c->width) ?
+			    longest(c, rows) :
+			    c->width;
 	}
 	fit_columns(t);
 	for (int i = 0; t->columns[i].title != NULL; i++) {
@@ -406,20 +409,6 @@ draw_row(const struct table *t, const struct top_row *at, int line)
 			width = draw_aside(t, at, line, column, width);
 		draw_text(t, line, column, width, c->right, text.data, style);
 		column += t->widths[i] + c->gap;
-	}
-}
-
-static void
-draw_titles(const struct table *t)
-{
-	int column = 1;
-
-	for (int i = 0; t->columns[i].title != NULL; i++) {
-		if (t->widths[i] == 0)
-			continue;
-		draw_text(t, t->region.row, column, t->widths[i],
-		    t->columns[i].right, t->columns[i].title, STYLE_BOLD);
-		column += t->widths[i] + t->columns[i].gap;
 	}
 }
 
@@ -544,8 +533,17 @@ top_list_draw(const struct top_rows *rows, struct top_ui *ui,
 	if (region.rows <= 0 || region.columns <= 0)
 		return;
 	make_columns(&t, rows);
-	if (titles)
-		draw_titles(&t);
+	if (titles) {
+		int column = 1;
+
+		for (int i = 0; t.columns[i].title != NULL; i++) {
+			if (t.widths[i] == 0)
+				continue;
+			draw_text(&t, t.region.row, column, t.widths[i],
+			    t.columns[i].right, t.columns[i].title, STYLE_BOLD);
+			column += t.widths[i] + t.columns[i].gap;
+		}
+	}
 	scroll(ui, line_of(rows, ui, chosen), top_list_lines(rows, ui), height);
 	if (rows->count == 0 && height > 0)
 		draw_none(&t, rows, ui, top);

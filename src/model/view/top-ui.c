@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
-#include "text.h"
-#include "top-frame.h"
-#include "top-ui.h"
-#include "view-doc.h"
+#include "base.h"
+#include "view-private.h"
 
 #define TYPED_MAX 2000 /* bytes */
 
@@ -82,19 +75,6 @@ type_key(struct buf *text, uint32_t key)
 	return true;
 }
 
-static struct top_action
-filter_key(struct top_ui *ui, uint32_t key)
-{
-	if (key == TOP_KEY_ESC)
-		buf_clear(&ui->filter);
-	if (key == TOP_KEY_ESC || key == TOP_KEY_ENTER)
-		ui->typing = false;
-	else if (!type_key(&ui->filter, key))
-		return nothing;
-	ui->first = 0;
-	return redraw;
-}
-
 /* --- moving ---------------------------------------------------------- */
 
 static int
@@ -157,33 +137,6 @@ move_page(struct top_ui *ui, uint32_t key)
 
 /* --- actions --------------------------------------------------------- */
 
-static void
-ask(struct top_ui *ui, enum top_do what, const char *target)
-{
-	ui->asked = what;
-	xstrset(&ui->target, target);
-	buf_clear(&ui->text);
-}
-
-static struct top_action
-answer_key(struct top_ui *ui, uint32_t key)
-{
-	enum top_do what = ui->asked;
-	bool typed = top_asks_text(what);
-
-	if (typed && type_key(&ui->text, key))
-		return redraw;
-	if (typed && key != TOP_KEY_ENTER && key != TOP_KEY_ESC)
-		return nothing;
-	ui->asked = TOP_NOTHING;
-	if (typed ? key == TOP_KEY_ENTER && ui->text.len > 0 :
-		    key == 'y' || key == 'Y')
-		return (struct top_action){ what, ui->target,
-			typed ? ui->text.data : NULL };
-	top_ui_notice(ui, "nothing was done");
-	return redraw;
-}
-
 static const struct {
 	uint32_t key;
 	enum top_do what;
@@ -241,6 +194,8 @@ action_key(struct top_ui *ui, struct json_object *view,
 	const char *target;
 
 	for (size_t i = 0; i < nitems(acting); i++) {
+		enum top_do what;
+
 		if (acting[i].key != key)
 			continue;
 		if (rows->count == 0)
@@ -249,7 +204,10 @@ action_key(struct top_ui *ui, struct json_object *view,
 		    &rows->rows[top_rows_chosen(rows, ui)], acting[i].what);
 		if (target == NULL)
 			return redraw;
-		ask(ui, acting[i].what, target);
+		what = acting[i].what;
+		ui->asked = what;
+		xstrset(&ui->target, target);
+		buf_clear(&ui->text);
 		if (acting[i].what > TOP_LOGS)
 			return redraw;
 		ui->asked = TOP_NOTHING; /* these need no answer */
@@ -385,10 +343,32 @@ top_key(struct top_ui *ui, struct json_object *view, uint32_t key)
 	if (key == TOP_KEY_F10 || key == TOP_KEY_INTERRUPT)
 		return (struct top_action){ TOP_QUIT, NULL, NULL };
 	top_ui_notice(ui, NULL);
-	if (ui->asked != TOP_NOTHING)
-		return answer_key(ui, key);
-	if (ui->typing)
-		return filter_key(ui, key);
+	if (ui->asked != TOP_NOTHING) {
+		enum top_do what = ui->asked;
+		bool typed = top_asks_text(what);
+
+		if (typed && type_key(&ui->text, key))
+			return redraw;
+		if (typed && key != TOP_KEY_ENTER && key != TOP_KEY_ESC)
+			return nothing;
+		ui->asked = TOP_NOTHING;
+		if (typed ? key == TOP_KEY_ENTER && ui->text.len > 0 :
+			    key == 'y' || key == 'Y')
+			return (struct top_action){ what, ui->target,
+				typed ? ui->text.data : NULL };
+		top_ui_notice(ui, "nothing was done");
+		return redraw;
+	}
+	if (ui->typing) {
+		if (key == TOP_KEY_ESC)
+			buf_clear(&ui->filter);
+		if (key == TOP_KEY_ESC || key == TOP_KEY_ENTER)
+			ui->typing = false;
+		else if (!type_key(&ui->filter, key))
+			return nothing;
+		ui->first = 0;
+		return redraw;
+	}
 	if (key == 'q' && ui->page == TOP_PAGE_NONE)
 		return (struct top_action){ TOP_QUIT, NULL, NULL };
 	action = list_key(ui, top_ui_view(ui, view), key);

@@ -8,11 +8,7 @@
 #ifndef TOP_UI_H
 #define TOP_UI_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "buf.h"
-#include "top-key.h"
+#include "key-input.h"
 
 struct json_object;
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "json.h"
-#include "mem.h"
-#include "view-doc.h"
+#include "base.h"
+#include "view-private.h"
 
 const struct view_section view_sections[] = {
 	{ "head", false },
@@ -288,20 +283,6 @@ apply_unset(struct json_object *view, struct json_object *unset)
 	return 0;
 }
 
-static void
-apply_events(struct json_object *view, struct json_object *events)
-{
-	struct json_object *list = view_of(view, VIEW_EVENTS);
-	size_t count;
-
-	for (size_t i = 0; i < json_object_array_length(events); i++)
-		json_object_array_add(list,
-		    json_object_get(json_object_array_get_idx(events, i)));
-	count = json_object_array_length(list);
-	if (count > VIEW_EVENTS_MAX)
-		json_object_array_del_idx(list, 0, count - VIEW_EVENTS_MAX);
-}
-
 int
 view_apply(struct json_object *view, struct json_object *change)
 {
@@ -319,7 +300,18 @@ view_apply(struct json_object *view, struct json_object *change)
 		r = apply_set(view, set);
 	if (r == 0 && unset != NULL)
 		r = apply_unset(view, unset);
-	if (r == 0 && events != NULL)
-		apply_events(view, events);
+	if (r == 0 && events != NULL) {
+		struct json_object *list = view_of(view, VIEW_EVENTS);
+		size_t count;
+
+		for (size_t i = 0; i < json_object_array_length(events); i++)
+			json_object_array_add(list,
+			    json_object_get(
+				json_object_array_get_idx(events, i)));
+		count = json_object_array_length(list);
+		if (count > VIEW_EVENTS_MAX)
+			json_object_array_del_idx(
+			    list, 0, count - VIEW_EVENTS_MAX);
+	}
 	return r;
 }

@@ -13,9 +13,6 @@
 #ifndef VIEW_DOC_H
 #define VIEW_DOC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct json_object;
 
 #define VIEW_EVENTS     "events"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "json.h"
+#include "base.h"
 #include "plan-assignment.h"
 #include "plan-summary.h"
 #include "plan.h"
 #include "view-goal.h"
+#include "view-private.h"
 #include "view-row.h"
 
 #define PRIME UINT64_C(1099511628211)

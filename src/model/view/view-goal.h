@@ -4,9 +4,6 @@
 #ifndef VIEW_GOAL_H
 #define VIEW_GOAL_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct json_object;
 struct plan;
 

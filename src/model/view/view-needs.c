@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "escalation.h"
-#include "json.h"
-#include "mem.h"
-#include "natural.h"
 #include "schema.h"
-#include "view-doc.h"
 #include "view-needs.h"
+#include "view-private.h"
 #include "view-row.h"
 
 /* Keys order the needs: by rank, then by who. */
@@ -55,17 +49,6 @@ is(struct json_object *row, const char *member, const char *word)
 
 /* --- everything ------------------------------------------------------ */
 
-static void
-add_failure(const struct making *m, struct json_object *head)
-{
-	struct json_object *failure = json_object_object_get(head, "failure");
-
-	if (failure != NULL)
-		add_need(m, 'a', "failure",
-		    json_string_or(failure, "class", "autod"),
-		    json_string_or(failure, "words", NULL), "llmc failures");
-}
-
 /* What ended the overseer; it is stopped with 0, and forced to with 130. */
 static const struct {
 	int64_t status;
@@ -79,15 +62,29 @@ static const struct {
 	{ 1, "it ended with an error of its own", "llmc overseer" },
 };
 
-/* An overseer that has ended by itself leaves the daemon alone. A run that was
- * begun later, without one, is not its business. */
+/* What only somebody without a daemon can see. */
 static void
-add_overseer(const struct making *m, struct json_object *head)
+add_head(const struct making *m)
 {
-	struct json_object *o = json_object_object_get(head, "overseer");
-	int64_t status = json_int_or(o, "exit_status", 1);
+	struct json_object *head = view_of(m->view, "head");
+	struct json_object *failure = json_object_object_get(head, "failure");
+	struct json_object *o;
+	int64_t status;
 	size_t i = 0;
 
+	if (failure != NULL)
+		add_need(m, 'a', "failure",
+		    json_string_or(failure, "class", "autod"),
+		    json_string_or(failure, "words", NULL), "llmc failures");
+	if (json_bool_or(head, "daemon_gone", false))
+		add_need(m, 'a', "daemon", "autod",
+		    "it was killed, and nobody has started it again",
+		    json_bool_or(head, "auto", false) ? "llmc up --auto" :
+							"llmc up");
+	/* An overseer that has ended by itself leaves the daemon alone. A
+	 * run that was begun later, without one, is not its business. */
+	o = json_object_object_get(head, "overseer");
+	status = json_int_or(o, "exit_status", 1);
 	if (o == NULL || json_bool_or(head, "overseer_alive", true) ||
 	    json_int_or(head, "run_unix", 0) >
 		json_int_or(head, "overseer_unix", INT64_MAX))
@@ -103,21 +100,6 @@ add_overseer(const struct making *m, struct json_object *head)
 	if (overseer_ends[i].words != NULL)
 		add_need(m, 'a', "overseer", "overseer", overseer_ends[i].words,
 		    overseer_ends[i].command);
-}
-
-/* What only somebody without a daemon can see. */
-static void
-add_head(const struct making *m)
-{
-	struct json_object *head = view_of(m->view, "head");
-
-	add_failure(m, head);
-	if (json_bool_or(head, "daemon_gone", false))
-		add_need(m, 'a', "daemon", "autod",
-		    "it was killed, and nobody has started it again",
-		    json_bool_or(head, "auto", false) ? "llmc up --auto" :
-							"llmc up");
-	add_overseer(m, head);
 }
 
 /* --- asks ------------------------------------------------------------ */
@@ -177,29 +159,24 @@ add_mail(const struct making *m)
 		add_need(m, 'k', "unread", "mail", words, "llmc mail inbox");
 }
 
-/* It matters only while there is something to tell of, and nobody is there. */
-static void
-add_channel(const struct making *m)
-{
-	struct json_object *head = view_of(m->view, "head");
-
-	if (json_object_object_length(m->needs) > 0 &&
-	    json_bool_or(head, "auto", false) &&
-	    !json_bool_or(head, "channel", true))
-		add_need(m, 'm', "channel", "channel",
-		    "no channel is set: you find this in llmc status only",
-		    "llmc config doc people.notify_command");
-}
-
 void
 view_needs(struct json_object *view)
 {
 	struct making m = { .view = view, .needs = json_object_new_object() };
+	struct json_object *head;
 
 	add_head(&m);
 	add_asks(&m);
 	add_mail(&m);
-	add_channel(&m);
+	/* It matters only while there is something to tell of, and nobody is
+	 * there. */
+	head = view_of(m.view, "head");
+	if (json_object_object_length(m.needs) > 0 &&
+	    json_bool_or(head, "auto", false) &&
+	    !json_bool_or(head, "channel", true))
+		add_need(&m, 'm', "channel", "channel",
+		    "no channel is set: you find this in llmc status only",
+		    "llmc config doc people.notify_command");
 	json_set(view, "needs", m.needs);
 }
 

@@ -9,8 +9,6 @@
 #ifndef VIEW_NEEDS_H
 #define VIEW_NEEDS_H
 
-#include <stdbool.h>
-
 struct json_object;
 struct schema;
 

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "ask-record.h"
-#include "buf.h"
 #include "detection.h"
 #include "event.h"
-#include "json.h"
-#include "mem.h"
 #include "moment.h"
 #include "priority.h"
 #include "schema.h"
 #include "task-run.h"
 #include "task.h"
-#include "text.h"
 #include "view-goal.h"
+#include "view-private.h"
 #include "view-row.h"
-#include "worker-json.h"
 #include "worker.h"
 
 /* --- members --------------------------------------------------------- */
@@ -49,23 +44,6 @@ view_row_moment(struct json_object *row, const char *key, int64_t at_ms)
 	    row, key, at_ms > 0 ? json_object_new_int64(at_ms / 1000) : NULL);
 }
 
-static void
-set_tokens(struct json_object *row, const struct usage *usage)
-{
-	struct json_object *tokens = json_object_new_object();
-	int64_t sums[USAGE_KINDS] = { 0 };
-
-	for (size_t m = 0; m < usage->count; m++)
-		for (int k = 0; k < USAGE_KINDS; k++)
-			sums[k] += usage->models[m].tokens[k];
-	json_set_int(tokens, "input", sums[USAGE_INPUT]);
-	json_set_int(tokens, "output", sums[USAGE_OUTPUT]);
-	json_set_int(tokens, "cacheRead", sums[USAGE_CACHE_READ]);
-	json_set_int(tokens, "cacheCreation",
-	    sums[USAGE_CACHE_WRITE_5M] + sums[USAGE_CACHE_WRITE_1H]);
-	json_set(row, "tokens", tokens);
-}
-
 void
 view_row_cost(struct json_object *row, const struct spent *spent)
 {
@@ -79,8 +57,22 @@ view_row_cost(struct json_object *row, const struct spent *spent)
 static void
 set_spent(struct json_object *row, const struct task *task)
 {
+	const struct usage *usage;
+	struct json_object *tokens;
+	int64_t sums[USAGE_KINDS] = { 0 };
+
 	view_row_cost(row, &task->spent);
-	set_tokens(row, &task->spent.usage);
+	usage = &task->spent.usage;
+	tokens = json_object_new_object();
+	for (size_t m = 0; m < usage->count; m++)
+		for (int k = 0; k < USAGE_KINDS; k++)
+			sums[k] += usage->models[m].tokens[k];
+	json_set_int(tokens, "input", sums[USAGE_INPUT]);
+	json_set_int(tokens, "output", sums[USAGE_OUTPUT]);
+	json_set_int(tokens, "cacheRead", sums[USAGE_CACHE_READ]);
+	json_set_int(tokens, "cacheCreation",
+	    sums[USAGE_CACHE_WRITE_5M] + sums[USAGE_CACHE_WRITE_1H]);
+	json_set(row, "tokens", tokens);
 }
 
 /* Null while nobody knows. */
@@ -103,8 +95,7 @@ view_row_remark(const struct worker *w, struct buf *out)
 	unsigned holds = worker_holds(w);
 
 	if (w->asks_id != NULL)
-		buf_addf(out, "%sasks: %s%s%s%s",
-		    w->asks_person ? "waiting for you; " : "", w->asks,
+		buf_addf(out, "asks: %s%s%s%s", w->asks,
 		    w->asks_person ? "; answer with: llmc answer " :
 				     " (another agent)",
 		    w->asks_person ? w->asks_id : "",
@@ -138,30 +129,16 @@ mode_of(const char *name)
 	return worker_is_auto(name) ? "auto" : "hand";
 }
 
-/* Of its task, or what it was told. */
-static void
-set_title(
-    struct json_object *row, const struct worker *w, const struct task *task)
+const char *
+view_row_status(struct json_object *row)
 {
-	const char *title = task != NULL ? task->title : NULL;
+	const char *status = json_string_or(row, "status", "-");
+	struct json_object *asks = json_object_object_get(row, "asks");
 
-	view_row_line(
-	    row, "title", title != NULL ? title : w->prompt, VIEW_TITLE_MAX);
-}
-
-/* What it waits for an answer to; null = nothing. */
-static void
-set_question(struct json_object *row, const struct worker *w)
-{
-	struct json_object *asks = NULL;
-
-	if (w->asks_id != NULL) {
-		asks = json_object_new_object();
-		json_set_string(asks, "id", w->asks_id);
-		view_row_line(asks, "text", w->asks, VIEW_REASON_MAX);
-		json_set_bool(asks, "person", w->asks_person);
-	}
-	json_set(row, "asks", asks);
+	return json_bool_or(asks, "person", false) &&
+		strcmp(status, worker_status_name(WORKER_WAITING)) == 0 ?
+	    WORKER_WAITS_FOR_YOU :
+	    status;
 }
 
 #define WORKER(key, member, ...) \
@@ -198,15 +175,27 @@ view_row_worker(const struct worker *w, const struct task *task)
 {
 	struct json_object *row = schema_json(&worker_schema, w);
 	cleanup_buf struct buf remark = BUF_INIT;
+	const char *title;
+	struct json_object *asks = NULL;
 
 	json_set_string(row, "mode", mode_of(w->name));
 	json_set_string(row, "status", worker_shown_status(w));
-	set_title(row, w, task);
+	/* Of its task, or what it was told. */
+	title = task != NULL ? task->title : NULL;
+	view_row_line(
+	    row, "title", title != NULL ? title : w->prompt, VIEW_TITLE_MAX);
 	view_row_remark(w, &remark);
 	view_row_line(row, "remark", remark.len > 0 ? remark.data : NULL,
 	    VIEW_REASON_MAX);
 	json_set(row, "paused_for", worker_holds_to_json(worker_holds(w)));
-	set_question(row, w);
+	/* What it waits for an answer to; null = nothing. */
+	if (w->asks_id != NULL) {
+		asks = json_object_new_object();
+		json_set_string(asks, "id", w->asks_id);
+		view_row_line(asks, "text", w->asks, VIEW_REASON_MAX);
+		json_set_bool(asks, "person", w->asks_person);
+	}
+	json_set(row, "asks", asks);
 	if (task == NULL)
 		return row;
 	json_set_int(row, "attempt", task->attempts);
@@ -233,29 +222,6 @@ view_row_oversight(
 }
 
 /* --- a task ---------------------------------------------------------- */
-
-static void
-set_history(struct json_object *row, const struct task *task)
-{
-	struct json_object *list = json_object_new_array();
-	size_t count =
-	    task->history != NULL ? json_object_array_length(task->history) : 0;
-
-	for (size_t i = count > VIEW_HISTORY ? count - VIEW_HISTORY : 0;
-	     i < count; i++) {
-		struct json_object *from =
-		    json_object_array_get_idx(task->history, i);
-		struct json_object *entry = json_object_new_object();
-
-		json_set_int(entry, "at_unix", json_int_or(from, "at_unix", 0));
-		json_set_string(
-		    entry, "what", json_string_or(from, "what", NULL));
-		view_row_line(entry, "detail",
-		    json_string_or(from, "detail", NULL), VIEW_TITLE_MAX);
-		json_object_array_add(list, entry);
-	}
-	json_set(row, "history", list);
-}
 
 static bool
 is_plain(struct json_object *value)
@@ -289,30 +255,6 @@ set_report(struct json_object *row, const char *key, struct json_object *report)
 							    NULL);
 }
 
-static void
-set_run(struct json_object *row, const struct task_run *run)
-{
-	schema_add(&run_schema, run, row);
-	json_set_string(row, "label", run->label);
-	json_set_string(row, "verification",
-	    run->verification == VERIFICATION_NONE ?
-		NULL :
-		verification_state_words[run->verification]);
-}
-
-static void
-set_outcome(struct json_object *row, const struct task *task)
-{
-	int64_t wall = task->finished_ms - task->created_ms;
-
-	json_set_string(row, "outcome", task_outcome_name(task->outcome));
-	json_set_string(
-	    row, "commit", task->commit != NULL ? task->commit : task->held_by);
-	json_set_bool(row, "dropped", task->dropped);
-	view_row_moment(row, "finished_unix", task->finished_ms);
-	json_set_int(row, "wall_ms", wall > 0 ? wall : 0);
-}
-
 #define TASK(key, member, ...) \
 	SCHEMA_FIELD(struct task, key, member, ##__VA_ARGS__)
 #define LINE(key, member, most) \
@@ -344,10 +286,27 @@ view_row_task_brief(const struct task *task)
 	json_set_int(row, "turns", task->turns_before + task->turns);
 	set_spent(row, task);
 	set_lines(row, task);
-	if (task->run != NULL)
-		set_run(row, task->run);
-	if (task->outcome != OUTCOME_NONE)
-		set_outcome(row, task);
+	if (task->run != NULL) {
+		const struct task_run *run = task->run;
+
+		schema_add(&run_schema, run, row);
+		json_set_string(row, "label", run->label);
+		json_set_string(row, "verification",
+		    run->verification == VERIFICATION_NONE ?
+			NULL :
+			verification_state_words[run->verification]);
+	}
+	if (task->outcome != OUTCOME_NONE) {
+		int64_t wall = task->finished_ms - task->created_ms;
+
+		json_set_string(
+		    row, "outcome", task_outcome_name(task->outcome));
+		json_set_string(row, "commit",
+		    task->commit != NULL ? task->commit : task->held_by);
+		json_set_bool(row, "dropped", task->dropped);
+		view_row_moment(row, "finished_unix", task->finished_ms);
+		json_set_int(row, "wall_ms", wall > 0 ? wall : 0);
+	}
 	return row;
 }
 
@@ -355,9 +314,27 @@ struct json_object *
 view_row_task(const struct task *task)
 {
 	struct json_object *row = view_row_task_brief(task);
+	struct json_object *list;
+	size_t count;
 
 	view_row_text(row, "last_words", task->last_words, VIEW_WORDS_MAX);
-	set_history(row, task);
+	list = json_object_new_array();
+	count =
+	    task->history != NULL ? json_object_array_length(task->history) : 0;
+	for (size_t i = count > VIEW_HISTORY ? count - VIEW_HISTORY : 0;
+	     i < count; i++) {
+		struct json_object *from =
+		    json_object_array_get_idx(task->history, i);
+		struct json_object *entry = json_object_new_object();
+
+		json_set_int(entry, "at_unix", json_int_or(from, "at_unix", 0));
+		json_set_string(
+		    entry, "what", json_string_or(from, "what", NULL));
+		view_row_line(entry, "detail",
+		    json_string_or(from, "detail", NULL), VIEW_TITLE_MAX);
+		json_object_array_add(list, entry);
+	}
+	json_set(row, "history", list);
 	if (task->run != NULL) {
 		set_report(row, "completion", task->run->report);
 		set_report(row, "progress", task->run->progress);
@@ -424,31 +401,6 @@ view_row_event(struct json_object *record, int64_t n)
 /* A text is cut between characters, so a few bytes more count. */
 #define MARK_MAX (VIEW_WORDS_MAX + 4)
 
-static void
-mark_spent(uint64_t *mark, const struct spent *spent)
-{
-	view_mark_int(mark, spent->cost);
-	view_mark_int(mark, spent->estimated);
-	view_mark_int(mark, spent->unpriced);
-	for (size_t m = 0; m < spent->usage.count; m++)
-		view_mark_bytes(mark, spent->usage.models[m].tokens,
-		    sizeof spent->usage.models[m].tokens);
-}
-
-/* Entries are only added to a history, and only taken from its front. */
-static void
-mark_history(uint64_t *mark, struct json_object *history)
-{
-	size_t count = history != NULL ? json_object_array_length(history) : 0;
-	struct json_object *last =
-	    count > 0 ? json_object_array_get_idx(history, count - 1) : NULL;
-
-	view_mark_int(mark, (int64_t)count);
-	view_mark_int(mark, json_int_or(last, "at_unix", 0));
-	view_mark_text(mark, json_string_or(last, "what", NULL), MARK_MAX);
-	view_mark_text(mark, json_string_or(last, "detail", NULL), MARK_MAX);
-}
-
 uint64_t
 view_row_task_mark(const struct task *task)
 {
@@ -460,6 +412,10 @@ view_row_task_mark(const struct task *task)
 		task->created_ms, task->assigned_ms, task->finished_ms,
 		task->lines_known, task->lines_added, task->lines_removed };
 	uint64_t mark = VIEW_MARK_INIT;
+	const struct spent *spent;
+	struct json_object *history;
+	size_t count;
+	struct json_object *last;
 
 	if (task->run != NULL)
 		return 0;
@@ -467,7 +423,21 @@ view_row_task_mark(const struct task *task)
 		view_mark_text(&mark, texts[i], MARK_MAX);
 	for (size_t i = 0; i < nitems(numbers); i++)
 		view_mark_int(&mark, numbers[i]);
-	mark_spent(&mark, &task->spent);
-	mark_history(&mark, task->history);
+	spent = &task->spent;
+	view_mark_int(&mark, spent->cost);
+	view_mark_int(&mark, spent->estimated);
+	view_mark_int(&mark, spent->unpriced);
+	for (size_t m = 0; m < spent->usage.count; m++)
+		view_mark_bytes(&mark, spent->usage.models[m].tokens,
+		    sizeof spent->usage.models[m].tokens);
+	/* Entries are only added to a history, and only taken from its
+	 * front. */
+	history = task->history;
+	count = history != NULL ? json_object_array_length(history) : 0;
+	last = count > 0 ? json_object_array_get_idx(history, count - 1) : NULL;
+	view_mark_int(&mark, (int64_t)count);
+	view_mark_int(&mark, json_int_or(last, "at_unix", 0));
+	view_mark_text(&mark, json_string_or(last, "what", NULL), MARK_MAX);
+	view_mark_text(&mark, json_string_or(last, "detail", NULL), MARK_MAX);
 	return view_mark_end(mark);
 }

@@ -7,8 +7,6 @@
 #ifndef VIEW_ROW_H
 #define VIEW_ROW_H
 
-#include <stdint.h>
-
 struct ask;
 struct buf;
 struct detection;
@@ -64,5 +62,8 @@ void view_row_cost(struct json_object *row, const struct spent *spent);
 /* What a person should know or do about a worker, appended; nothing if all is
  * well. */
 void view_row_remark(const struct worker *worker, struct buf *out);
+
+/* worker_shown_words() of its row. */
+const char *view_row_status(struct json_object *row);
 
 #endif

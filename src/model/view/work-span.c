@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "schema.h"
+#include "view-private.h"
 #include "work-span.h"
-#include "worker-status.h"
+#include "worker.h"
 
 const char *const work_use_words[WORK_USE_COUNT + 1] = { "working", "landing",
 	"conflict", "waiting", "limited", "outage", "paused", "person", "error",

@@ -8,9 +8,6 @@
 #ifndef WORK_SPAN_H
 #define WORK_SPAN_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct json_object;
 
 /* What the time was used for. */

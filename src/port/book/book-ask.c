@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
-#include "errtext.h"
 #include "history-private.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "schema.h"
 #include "state.h"
 

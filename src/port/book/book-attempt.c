@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <math.h>
-#include <string.h>
 
 #include "account.h"
-#include "history-private.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
+#include "history-private.h"
 #include "perf-record.h"
 #include "perf-stats.h"
 #include "schema.h"
-#include "usage.h"
 
 #define MICROS 1e6
 
@@ -118,11 +115,9 @@ static bool
 on_row(struct book_row *row, void *arg)
 {
 	const struct reading *reading = arg;
-	const char *body = book_text(row, 0);
-	cleanup_json struct json_object *record = NULL;
+	cleanup_json struct json_object *record = book_json(row, 0);
 
-	if (body != NULL &&
-	    json_parse(body, strlen(body), BOOK_BODY_MAX, &record, NULL) == 0)
+	if (record != NULL)
 		reading->fn(record, reading->arg);
 	return true;
 }

@@ -2,12 +2,8 @@
 
 /* The tables of plans, mail and events, and every statement on them. */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "book-private.h"
-#include "mem.h"
 
 /* --- tables ------------------------------------------------------------- */
 
@@ -114,17 +110,35 @@
 	" '$.evidence.commits[#-1]') AS TEXT)"                             \
 	" WHERE commit_sha IS NULL AND json_valid(body);"
 
+/* "g17" names a goal that has the number 17, and is the id of those that were
+ * made since goals have numbers; earlier ones get theirs in the order in which
+ * they were made. */
+#define NUMBER_COLUMN                                     \
+	"ALTER TABLE goals ADD COLUMN number INTEGER;"    \
+	"CREATE INDEX goals_number ON goals (number, id)" \
+	" WHERE number IS NOT NULL;"
+#define FILL_NUMBERS                                                          \
+	"UPDATE goals SET number = n.number,"                                 \
+	" body = json_set(body, '$.number', n.number) FROM"                   \
+	" (SELECT o.id, (SELECT coalesce(max(m.number), 0) FROM goals AS m)"  \
+	" + row_number() OVER (ORDER BY json_extract(o.body, '$.createdAt')," \
+	" o.id) AS number FROM goals AS o WHERE o.number IS NULL"             \
+	" AND json_valid(o.body)"                                             \
+	" AND json_extract(o.body, '$.implicit') IS NOT 1) AS n"              \
+	" WHERE goals.id = n.id;"
+
 const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLES,
 	MORE_COLUMNS FILL_COLUMNS CLOSED_INDEX("mail") CLOSED_INDEX("requests")
-	    CLOSED_INDEX("reservations") };
+	    CLOSED_INDEX("reservations"),
+	/* An assignment has its dispatches, too. */
+	NUMBER_COLUMN FILL_NUMBERS "DROP TABLE IF EXISTS dispatches;" };
 const size_t book_version = nitems(book_scripts);
-const char book_fill_columns[] = FILL_COLUMNS;
+const char book_fill_columns[] = FILL_COLUMNS FILL_NUMBERS;
 
 const char *const book_kind_tables[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = "goals",
 	[BOOK_NODE] = "nodes",
 	[BOOK_ASSIGNMENT] = "assignments",
-	[BOOK_DISPATCH] = "dispatches",
 	[BOOK_CRYSTAL] = "crystals",
 	[BOOK_MAIL] = "mail",
 	[BOOK_REQUEST] = "requests",
@@ -181,18 +195,19 @@ struct statements {
 
 static const struct statements statements[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = {
-	    .put = "INSERT INTO goals (id, body, status, ended_ms)"
-		   " VALUES ($1, $2, $3, $4)"
+	    .put = "INSERT INTO goals (id, body, status, ended_ms, number)"
+		   " VALUES ($1, $2, $3, $4, $5)"
 		   " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
-		   " status = excluded.status, ended_ms = excluded.ended_ms",
+		   " status = excluded.status, ended_ms = excluded.ended_ms,"
+		   " number = excluded.number",
 	    .remove = "DELETE FROM goals AS r WHERE r.id = $1 AND r.id = $2",
-	    .all = SELECT("goals", "r.id") ORDER("r.id"),
+	    .all = SELECT("goals", "r.id") ORDER("r.number"),
 	    .by_goal = SELECT("goals", "r.id") " WHERE r.id = $1",
 	    .by_id = SELECT("goals", "r.id") " WHERE r.id = $1",
 	    .by_both = SELECT("goals", "r.id") " WHERE r.id = $1"
 		" AND r.id = $2",
 	    .open = "SELECT g.id, g.id, g.body FROM goals AS g"
-		    " WHERE " IS_OPEN " ORDER BY g.id",
+		    " WHERE " IS_OPEN " ORDER BY g.number, g.id",
 	},
 	[BOOK_NODE] = {
 	    PLAN("nodes"),
@@ -212,16 +227,6 @@ static const struct statements statements[BOOK_KIND_COUNT] = {
 		   " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
 		   " goal_id = excluded.goal_id, status = excluded.status,"
 		   " node_id = excluded.node_id, agent_id = excluded.agent_id",
-	},
-	[BOOK_DISPATCH] = {
-	    PLAN("dispatches"),
-	    .put = "INSERT INTO dispatches"
-		   " (id, body, goal_id, assignment_id, ts_ms)"
-		   " VALUES ($1, $2, $3, $4, $5)"
-		   " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
-		   " goal_id = excluded.goal_id,"
-		   " assignment_id = excluded.assignment_id,"
-		   " ts_ms = excluded.ts_ms",
 	},
 	[BOOK_CRYSTAL] = {
 	    PLAN("crystals"),

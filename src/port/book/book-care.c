@@ -3,20 +3,13 @@
 /* What can still be read of a damaged book, made into a new one: row by row,
  * past pages that cannot be read. */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "book-care.h"
 #include "book-private.h"
-#include "clock.h"
-#include "file.h"
-#include "mem.h"
-#include "strv.h"
 
 /* After a page that cannot be read, every rowid is tried, up to so many in
  * vain: more than a page can have. */
@@ -34,16 +27,6 @@ struct salvage {
 	char *insert; /* of a table that is neither */
 	int columns;
 };
-
-static int
-settle(struct book *book, struct err *err)
-{
-	int r = book_commit(book, err);
-
-	return r == 0 && book_in_transaction(book) ?
-	    book_exec(book, "COMMIT", err) :
-	    r;
-}
 
 static bool
 is_own_fault(int r)
@@ -111,7 +94,7 @@ save_row(struct salvage *s, struct book_row *row, struct err *err)
 	else
 		return r;
 	return (s->got->rows + s->got->refused) % ROWS_MAX == 0 ?
-	    settle(s->to, err) :
+	    book_settle(s->to, err) :
 	    0;
 }
 
@@ -167,7 +150,7 @@ make_other(struct salvage *s, const char *name, const char *ddl)
 	sqlite3_stmt *statement = NULL;
 
 	if (strncmp(ddl, "CREATE TABLE ", strlen("CREATE TABLE ")) != 0 ||
-	    settle(s->to, NULL) < 0 || book_exec(s->to, ddl, NULL) < 0 ||
+	    book_settle(s->to, NULL) < 0 || book_exec(s->to, ddl, NULL) < 0 ||
 	    book_prepare(s->to, probe, &statement, NULL) < 0)
 		return -EUCLEAN;
 	s->columns = sqlite3_column_count(statement);
@@ -215,32 +198,6 @@ save_table(
 	return r;
 }
 
-/* Their names and definitions, as far as they can be read. */
-static void
-list_tables(struct salvage *s, char ***names, char ***ddl)
-{
-	struct book_row row = { NULL };
-	int rc = SQLITE_ERROR;
-
-	if (book_prepare(s->from,
-		"SELECT m.name, m.sql FROM sqlite_schema AS m"
-		" WHERE m.type = 'table' AND m.sql IS NOT NULL",
-		&row.statement, NULL) == 0) {
-		while ((rc = sqlite3_step(row.statement)) == SQLITE_ROW) {
-			const char *name = book_text(&row, 0);
-
-			if (name == NULL || strchr(name, '"') != NULL ||
-			    strncmp(name, "sqlite_", 7) == 0)
-				continue;
-			strv_add(names, name);
-			strv_add(ddl, book_text(&row, 1));
-		}
-		sqlite3_finalize(row.statement);
-	}
-	if (rc != SQLITE_DONE)
-		s->got->gaps++;
-}
-
 /* --- the header -------------------------------------------------------- */
 
 #define HEADER_SIZE 100
@@ -266,13 +223,6 @@ copy_file(const char *from, const char *to, struct err *err)
 	return r < 0 ? err_errno(err, r, "%s", to) : 0;
 }
 
-static void
-put_number(unsigned char *at, uint32_t number)
-{
-	for (int i = 0; i < 4; i++)
-		at[i] = (unsigned char)(number >> (24 - 8 * i));
-}
-
 /* The header of a new book, with the size of this one and no free pages. */
 static int
 write_header(const char *path, struct err *err)
@@ -290,7 +240,11 @@ write_header(const char *path, struct err *err)
 			r = err_set(err, -EIO, "%s cannot be read", path);
 	}
 	if (r == 0) {
-		put_number(header + 28, (uint32_t)(st.st_size / PAGE_SIZE));
+		unsigned char *at = header + 28;
+		uint32_t number = (uint32_t)(st.st_size / PAGE_SIZE);
+
+		for (int i = 0; i < 4; i++)
+			at[i] = (unsigned char)(number >> (24 - 8 * i));
 		memcpy(header + 92, header + 24, 4);
 		memset(header + 32, 0, 8);
 		/* Where pages were moved to matters to writers only. */
@@ -338,12 +292,36 @@ salvage(const char *damaged, const char *built, struct book_recovered *got,
 	/* Durable at the end, not at every step. */
 	if (r == 0)
 		r = book_exec(s.to, "PRAGMA synchronous = OFF", err);
-	if (r == 0 && book_look_damaged(damaged, &s.from, NULL) == 0)
-		list_tables(&s, &names, &ddl);
+	if (r == 0 && book_look_damaged(damaged, &s.from, NULL) == 0) {
+		struct book_row row = { NULL };
+		int rc = SQLITE_ERROR;
+
+		/* Their names and definitions, as far as they can be read. */
+		if (book_prepare(s.from,
+			"SELECT m.name, m.sql FROM sqlite_schema AS m"
+			" WHERE m.type = 'table' AND m.sql IS NOT NULL",
+			&row.statement, NULL) == 0) {
+			while (
+			    (rc = sqlite3_step(row.statement)) == SQLITE_ROW) {
+				const char *name = book_text(&row, 0);
+
+				if (name == NULL || strchr(name, '"') != NULL ||
+				    strncmp(name, "sqlite_", 7) == 0)
+					continue;
+				strv_add(&names, name);
+				strv_add(&ddl, book_text(&row, 1));
+			}
+			sqlite3_finalize(row.statement);
+		}
+		if (rc != SQLITE_DONE)
+			s.got->gaps++;
+	}
 	for (size_t i = 0; r == 0 && names != NULL && names[i] != NULL; i++)
 		r = save_table(&s, names[i], ddl[i], err);
 	if (r == 0)
-		r = settle(s.to, err);
+		r = book_settle(s.to, err);
+	if (r == 0) /* its rows may be of a version without them */
+		r = book_exec(s.to, book_fill_columns, err);
 	if (r == 0)
 		r = book_exec(s.to, "PRAGMA wal_checkpoint(TRUNCATE)", err);
 	book_close(s.from);
@@ -389,12 +367,6 @@ recover(const char *path, const char *damaged, int64_t wall_ms,
 #define LOOK_SIZE_MAX ((off_t)32 * 1024 * 1024)
 #define LOOK_MS       500
 
-static int
-is_late(void *arg)
-{
-	return clock_mono_ms() > *(const int64_t *)arg;
-}
-
 static bool
 take_words(struct book_row *row, void *arg)
 {
@@ -417,7 +389,7 @@ look_at_pages(struct book *book, bool all, struct err *err)
 		return 0;
 	if (!all)
 		sqlite3_progress_handler(
-		    book->sqlite, 10000, is_late, &deadline);
+		    book->sqlite, 10000, book_is_late, &deadline);
 	r = book_query(book,
 	    all ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", NULL,
 	    0, take_words, &words, err);

@@ -9,10 +9,6 @@
 #ifndef BOOK_CARE_H
 #define BOOK_CARE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct book;
 struct err;
 struct json_object;

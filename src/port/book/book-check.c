@@ -3,16 +3,10 @@
 /* Whether a book is sound: its pages, its records, and how they belong
  * together. */
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "base.h"
 #include "book-care.h"
 #include "book-private.h"
-#include "json.h"
 #include "mail.h"
-#include "mem.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
@@ -49,14 +43,6 @@ static const struct {
 	  " WHERE a.status <> 'done' AND a.status <> 'cancelled'"
 	  " GROUP BY a.goal_id, a.node_id HAVING count(*) > 1",
 	    "node %s of goal %s has more than one live assignment" },
-	{ "SELECT d.id, d.assignment_id FROM dispatches AS d"
-	  " LEFT JOIN assignments AS a ON a.id = d.assignment_id"
-	  " WHERE a.id IS NULL",
-	    "dispatch %s: there is no assignment %s" },
-	{ "SELECT d.id, d.assignment_id FROM dispatches AS d"
-	  " JOIN assignments AS a ON a.id = d.assignment_id"
-	  " WHERE a.goal_id <> d.goal_id",
-	    "dispatch %s: assignment %s belongs to another goal" },
 	{ "SELECT c.id, c.goal_id FROM crystals AS c"
 	  " LEFT JOIN goals AS g ON g.id = c.goal_id WHERE g.id IS NULL",
 	    "crystallization %s: there is no goal %s" },
@@ -129,7 +115,6 @@ check_model(enum book_kind kind, struct json_object *body, const char *at,
 	struct plan_assignment *assignment = NULL;
 	struct plan_crystal *crystal = NULL;
 	struct mail *mail = NULL;
-	struct plan_dispatch dispatch;
 	int r = 0;
 
 	switch (kind) {
@@ -148,11 +133,6 @@ check_model(enum book_kind kind, struct json_object *body, const char *at,
 	case BOOK_CRYSTAL:
 		r = plan_crystal_from_json(body, at, &crystal, err);
 		plan_crystal_free(crystal);
-		break;
-	case BOOK_DISPATCH:
-		r = plan_dispatch_from_json(body, at, &dispatch, err);
-		if (r == 0)
-			plan_dispatch_release(&dispatch);
 		break;
 	case BOOK_MAIL:
 		r = mail_from_json(body, at, &mail, err);

@@ -2,18 +2,12 @@
 
 /* Plans and events as one JSON document, and what a person asks for in SQL. */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "book-care.h"
 #include "book-private.h"
-#include "clock.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
-#include "text.h"
 
 #define PIECE ((size_t)256 * 1024)
 
@@ -156,7 +150,6 @@ write_all(struct writer *w)
 		{ "goals", BOOK_GOAL },
 		{ "assignments", BOOK_ASSIGNMENT },
 		{ "crystallizations", BOOK_CRYSTAL },
-		{ "dispatchIndex", BOOK_DISPATCH },
 		{ "mail", BOOK_MAIL },
 		{ "requests", BOOK_REQUEST },
 		{ "reservations", BOOK_RESERVATION },
@@ -239,8 +232,8 @@ authorize(void *arg, int action, const char *a, const char *b, const char *c,
 	    SQLITE_DENY;
 }
 
-static int
-is_late(void *arg)
+int
+book_is_late(void *arg)
 {
 	return clock_mono_ms() > *(const int64_t *)arg;
 }
@@ -360,7 +353,7 @@ book_sql(const char *path, const char *sql, int deadline_ms,
 	if (r < 0)
 		return r;
 	sqlite3_set_authorizer(book->sqlite, authorize, NULL);
-	sqlite3_progress_handler(book->sqlite, STEPS, is_late, &deadline);
+	sqlite3_progress_handler(book->sqlite, STEPS, book_is_late, &deadline);
 	r = prepare_one(book, sql, &statement, err);
 	if (r == 0)
 		r = run_rows(book, statement, ret_result, err);

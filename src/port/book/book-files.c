@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "clock.h"
 #include "book-private.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "state-upgrade.h"
 
 /* --- the first bytes ---------------------------------------------------- */

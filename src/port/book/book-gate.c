@@ -7,16 +7,10 @@
  * twice changes nothing.
  */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "book-private.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "remedy-mask.h"
-#include "text.h"
 
 /* --- the shape of a body ------------------------------------------------- */
 
@@ -48,7 +42,8 @@ static const struct shape shapes[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = { .name = "goal",
 	    .id_key = "goalId",
 	    .columns = { { .key = "status" },
-		{ .key = "endedAt", .is_number = true, .optional = true } },
+		{ .key = "endedAt", .is_number = true, .optional = true },
+		{ .key = "number", .is_number = true, .optional = true } },
 	    .max = BOOK_GOAL_MAX },
 	[BOOK_NODE] = { .name = "node",
 	    .columns = { { .key = "status" },
@@ -62,11 +57,6 @@ static const struct shape shapes[BOOK_KIND_COUNT] = {
 	    .max = BOOK_BODY_MAX,
 	    .text_key = "lastInstructionText",
 	    .text_max = BOOK_INSTRUCTION_MAX },
-	[BOOK_DISPATCH] = { .name = "dispatch",
-	    .id_key = "dispatchId",
-	    .columns = { { .key = "assignmentId" },
-		{ .key = "ts", .is_number = true, .optional = true } },
-	    .max = BOOK_BODY_MAX },
 	[BOOK_CRYSTAL] = { .name = "crystallization",
 	    .id_key = "crystallizationId",
 	    .columns = { { .key = "workNodeId", .optional = true } },
@@ -136,31 +126,6 @@ static struct json_object *
 masked_copy(const char *key, struct json_object *value, size_t max);
 
 static struct json_object *
-masked_string(const char *key, struct json_object *value, size_t max)
-{
-	size_t len = (size_t)json_object_get_string_len(value);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	mask_text(key, json_object_get_string(value), len, &text);
-	/* What was within its bound must still be. */
-	if (text.len > len)
-		buf_truncate(&text, whole(text.data, len));
-	cut_text(&text, max);
-	return json_object_new_string_len(text.data, (int)text.len);
-}
-
-static struct json_object *
-masked_array(const char *key, struct json_object *value, size_t max)
-{
-	struct json_object *copy = json_object_new_array();
-
-	for (size_t i = 0; i < json_object_array_length(value); i++)
-		json_object_array_add(copy,
-		    masked_copy(key, json_object_array_get_idx(value, i), max));
-	return copy;
-}
-
-static struct json_object *
 masked_members(struct json_object *value, size_t max)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -180,10 +145,26 @@ static struct json_object *
 masked_copy(const char *key, struct json_object *value, size_t max)
 {
 	switch (json_object_get_type(value)) {
-	case json_type_string:
-		return masked_string(key, value, max);
-	case json_type_array:
-		return masked_array(key, value, max);
+	case json_type_string: {
+		size_t len = (size_t)json_object_get_string_len(value);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		mask_text(key, json_object_get_string(value), len, &text);
+		/* What was within its bound must still be. */
+		if (text.len > len)
+			buf_truncate(&text, whole(text.data, len));
+		cut_text(&text, max);
+		return json_object_new_string_len(text.data, (int)text.len);
+	}
+	case json_type_array: {
+		struct json_object *copy = json_object_new_array();
+
+		for (size_t i = 0; i < json_object_array_length(value); i++)
+			json_object_array_add(copy,
+			    masked_copy(
+				key, json_object_array_get_idx(value, i), max));
+		return copy;
+	}
 	case json_type_object:
 		return masked_members(value, max);
 	default:

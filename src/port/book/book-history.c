@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "history-private.h"
 #include "book-history.h"
 #include "book.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "log.h"
-#include "mem.h"
 #include "state-upgrade.h"
 #include "task-json.h"
 #include "work-span.h"

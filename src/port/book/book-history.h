@@ -17,10 +17,6 @@
 #ifndef BOOK_HISTORY_H
 #define BOOK_HISTORY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "task.h"
 
 struct book;

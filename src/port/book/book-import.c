@@ -2,15 +2,9 @@
 
 /* An export read back, without loss. */
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
+#include "base.h"
 #include "book-care.h"
 #include "book-private.h"
-#include "file.h"
-#include "json.h"
-#include "mem.h"
 
 #define FILE_MAX      ((size_t)2 * 1024 * 1024 * 1024)
 #define GOAL_BODY_KEY "nodes"
@@ -39,15 +33,6 @@ struct span {
 #define KEY_MAX 4096
 
 static void
-walk_init(struct walk *walk, const char *text, size_t len)
-{
-	memset(walk, 0, sizeof *walk);
-	walk->text = text;
-	walk->len = len;
-	walk->first = true;
-}
-
-static void
 skip_blanks(struct walk *walk)
 {
 	while (walk->pos < walk->len && walk->text[walk->pos] != '\0' &&
@@ -72,9 +57,14 @@ expect(struct walk *walk, char c, struct err *err)
 	return 0;
 }
 
+/* Into the list or object that the text is. */
 static int
-walk_enter(struct walk *walk, char opening, struct err *err)
+walk_begin(
+    struct walk *walk, const struct span *list, char opening, struct err *err)
 {
+	*walk = (struct walk){
+		.text = list->text, .len = list->len, .first = true
+	};
 	return expect(walk, opening, err);
 }
 
@@ -167,25 +157,20 @@ read_key(struct walk *walk, struct buf *key, struct err *err)
 }
 
 static int
-at_end(struct walk *walk, struct err *err)
-{
-	walk->pos++;
-	skip_blanks(walk);
-	if (walk->pos < walk->len)
-		return err_set(err, -EINVAL,
-		    "byte %zu: something after the end", walk->pos);
-	return 0;
-}
-
-static int
 walk_next(struct walk *walk, char opening, struct buf *key,
     struct span *ret_value, struct err *err)
 {
 	size_t start;
 	int r = 0;
 
-	if (peek(walk, opening == '{' ? '}' : ']'))
-		return at_end(walk, err);
+	if (peek(walk, opening == '{' ? '}' : ']')) {
+		walk->pos++;
+		skip_blanks(walk);
+		if (walk->pos < walk->len)
+			return err_set(err, -EINVAL,
+			    "byte %zu: something after the end", walk->pos);
+		return 0;
+	}
 	if (!walk->first)
 		r = expect(walk, ',', err);
 	walk->first = false;
@@ -254,10 +239,8 @@ give_nodes(
 	cleanup_buf struct buf id = BUF_INIT;
 	struct walk walk;
 	struct span value = { NULL, 0 };
-	int r;
+	int r = walk_begin(&walk, nodes, '{', reader->err);
 
-	walk_init(&walk, nodes->text, nodes->len);
-	r = walk_enter(&walk, '{', reader->err);
 	while (r == 0 &&
 	    (r = walk_next(&walk, '{', &id, &value, reader->err)) == 1) {
 		cleanup_free char *text = span_text(&value);
@@ -280,8 +263,7 @@ give_goal(const struct reader *reader, enum book_kind kind, const char *id,
 	int r;
 
 	(void)kind;
-	walk_init(&walk, goal->text, goal->len);
-	r = walk_enter(&walk, '{', reader->err);
+	r = walk_begin(&walk, goal, '{', reader->err);
 	buf_addc(&body, '{');
 	while (r == 0 || r == 1) {
 		size_t start = walk.pos;
@@ -348,10 +330,8 @@ give_events(const struct reader *reader, const struct span *list)
 	struct walk walk;
 	struct span value = { NULL, 0 };
 	size_t n = 0;
-	int r;
+	int r = walk_begin(&walk, list, '[', reader->err);
 
-	walk_init(&walk, list->text, list->len);
-	r = walk_enter(&walk, '[', reader->err);
 	while (r == 0 &&
 	    (r = walk_next(&walk, '[', NULL, &value, reader->err)) == 1) {
 		r = give_event(reader, &value);
@@ -373,7 +353,6 @@ static const struct part {
 	{ "goals", BOOK_GOAL, give_goal },
 	{ "assignments", BOOK_ASSIGNMENT, give_member },
 	{ "crystallizations", BOOK_CRYSTAL, give_member },
-	{ "dispatchIndex", BOOK_DISPATCH, give_member },
 	{ "mail", BOOK_MAIL, give_member },
 	{ "requests", BOOK_REQUEST, give_member },
 	{ "reservations", BOOK_RESERVATION, give_member },
@@ -386,10 +365,8 @@ give_part(const struct reader *reader, const struct part *part,
 	cleanup_buf struct buf id = BUF_INIT;
 	struct walk walk;
 	struct span value = { NULL, 0 };
-	int r;
+	int r = walk_begin(&walk, members, '{', reader->err);
 
-	walk_init(&walk, members->text, members->len);
-	r = walk_enter(&walk, '{', reader->err);
 	while (r == 0 &&
 	    (r = walk_next(&walk, '{', &id, &value, reader->err)) == 1) {
 		r = part->give(reader, part->kind, id.data, &value);
@@ -410,6 +387,8 @@ give_any(const struct reader *reader, const char *key, const struct span *value)
 	}
 	if (strcmp(key, "events") == 0)
 		return give_events(reader, value);
+	if (strcmp(key, "dispatchIndex") == 0)
+		return 0; /* of an earlier version: assignments have it, too */
 	if (strcmp(key, "version") != 0)
 		return err_set(reader->err, -EINVAL, "unknown key");
 	version = span_text(value);
@@ -431,8 +410,7 @@ book_import_parse(
 	bool versioned = false;
 	int r;
 
-	walk_init(&walk, text, len);
-	r = walk_enter(&walk, '{', reader.err);
+	r = walk_begin(&walk, &(struct span){ text, len }, '{', reader.err);
 	while (r == 0 &&
 	    (r = walk_next(&walk, '{', &key, &value, reader.err)) == 1) {
 		versioned |= strcmp(key.data, "version") == 0;
@@ -453,21 +431,11 @@ struct import {
 };
 
 static int
-settle(struct book *book, struct err *err)
-{
-	int r = book_commit(book, err);
-
-	return r == 0 && book_in_transaction(book) ?
-	    book_exec(book, "COMMIT", err) :
-	    r;
-}
-
-static int
 count_row(struct import *import, struct err *err)
 {
 	if (++import->rows % ROWS_MAX != 0)
 		return 0;
-	return settle(import->book, err);
+	return book_settle(import->book, err);
 }
 
 static int
@@ -506,7 +474,6 @@ expect_empty(struct book *book, struct err *err)
 	int r = book_get_int(book,
 	    "SELECT 1 FROM goals UNION ALL SELECT 1 FROM nodes"
 	    " UNION ALL SELECT 1 FROM assignments"
-	    " UNION ALL SELECT 1 FROM dispatches"
 	    " UNION ALL SELECT 1 FROM crystals LIMIT 1",
 	    NULL, 0, &found, err);
 
@@ -580,7 +547,7 @@ build(const char *file, const char *built, size_t *ret_records,
 			err_prefix(err, "%s", file);
 	}
 	if (r == 0)
-		r = settle(import.book, err);
+		r = book_settle(import.book, err);
 	book_close(import.book);
 	*ret_records = import.records;
 	*ret_events = import.events;

@@ -3,16 +3,12 @@
 /* The file is opened, made, migrated, and takes over the store of earlier
  * versions. */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "book-private.h"
-#include "file.h"
-#include "mem.h"
 
 /* The loop waits for another process no longer than this; persist.c tries
  * again. Others have time, and so has a start: llmc status may be reading the
@@ -105,16 +101,11 @@ static int
 migrate_one(
     struct book *book, const char *script, size_t version, struct err *err)
 {
-	cleanup_free char *mark =
-	    xasprintf("PRAGMA user_version = %zu", version);
-	int r = book_exec(book, "BEGIN IMMEDIATE", err);
+	cleanup_free char *sql =
+	    xasprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %zu; COMMIT",
+		script, version);
+	int r = book_exec(book, sql, err);
 
-	if (r == 0)
-		r = book_exec(book, script, err);
-	if (r == 0)
-		r = book_exec(book, mark, err);
-	if (r == 0)
-		r = book_exec(book, "COMMIT", err);
 	if (r < 0)
 		book_rollback(book);
 	return r;

@@ -8,7 +8,6 @@
 #include <sys/queue.h>
 
 #include "book.h"
-#include "buf.h"
 #include "strmap.h"
 
 #define BOOK_APPLICATION_ID 0x6c6c6d63 /* "llmc" */
@@ -128,11 +127,9 @@ int book_prepare(
 void
 book_bind(sqlite3_stmt *statement, const struct book_value *values, size_t n);
 bool book_in_transaction(const struct book *book);
+/* Commit what was queued, and what was run at once in its transaction. */
+int book_settle(struct book *book, struct err *err);
 void book_rollback(struct book *book);
-
-/* Put all that was written into the transaction, which is begun if there is
- * none. */
-int book_apply(struct book *book, struct err *err);
 
 /* book_run(), and which row it puts or deletes: of several writes of a row only
  * the last counts if there is no end to them. NULL = not known. */
@@ -194,6 +191,9 @@ extern const char *const book_kind_tables[BOOK_KIND_COUNT]; /* "goals" */
 /* --- export and import, book-export.c, book-import.c --------------------- */
 
 #define BOOK_EXPORT_VERSION 1
+
+/* For sqlite3_progress_handler(): is this moment (int64_t, monotonic) past? */
+int book_is_late(void *moment);
 
 /* Where the parts of a document go; negative errno ends the reading. */
 struct book_sink {

@@ -2,11 +2,9 @@
 
 /* What is kept no longer, a few rows at a time: the loop waits for it. */
 
-#include <stdlib.h>
-
+#include "base.h"
 #include "book-history.h"
 #include "book-private.h"
-#include "mem.h"
 #include "perf-stats.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
@@ -178,14 +176,13 @@ book_history_prune(struct book *book, const struct book_limits *limits)
 			CLOSED("mail", before),
 			CLOSED("requests", before),
 			CLOSED("reservations", before),
-			OF_GOAL("dispatches", "", goal),
 			OF_GOAL("crystals", "", goal),
-			OF_GOAL("assignments", NO("dispatches"), goal),
+			OF_GOAL("assignments", "", goal),
 			OF_GOAL("nodes",
 			    NO("assignments") NO("crystals") NO_CHILD, goal),
 			KIND("goals", "", "id",
 			    "SELECT r.id FROM goals AS r WHERE r.id = $2" NO(
-				"dispatches") NO("crystals") NO("assignments")
+				"crystals") NO("assignments")
 				NO("nodes") " LIMIT $1",
 			    goal),
 		};

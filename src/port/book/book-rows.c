@@ -2,18 +2,12 @@
 
 /* C structs as rows, by their tables of fields. */
 
+#include "base.h"
+
 #include <ctype.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "book-private.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "schema.h"
-#include "strv.h"
 
 #define KEYS_MAX 4
 #define JSON_MAX ((size_t)16 * 1024 * 1024)
@@ -201,6 +195,7 @@ book_add_table(
 {
 	const struct made *made = made_of(book, table);
 	cleanup_buf struct buf ddl = BUF_INIT;
+	cleanup_free char *whole = NULL;
 	cleanup_strv char **found = NULL;
 	int r = book_commit(book, err);
 
@@ -215,11 +210,8 @@ book_add_table(
 		buf_adds(&ddl, table->more_ddl);
 	if (ddl.len == 0)
 		return 0;
-	r = book_exec(book, "BEGIN IMMEDIATE", err);
-	if (r == 0)
-		r = book_exec(book, ddl.data, err);
-	if (r == 0)
-		r = book_exec(book, "COMMIT", err);
+	whole = xasprintf("BEGIN IMMEDIATE; %s COMMIT", ddl.data);
+	r = book_exec(book, whole, err);
 	if (r < 0)
 		book_rollback(book);
 	return r;
@@ -348,28 +340,6 @@ wrong(struct book *book, const struct book_table *table, const char *column,
 }
 
 static int
-read_json(const struct schema_field *field, const char *text, void *at)
-{
-	cleanup_json struct json_object *json = NULL;
-	bool is_list = field->type == SCHEMA_LIST;
-	char **list;
-
-	if (json_parse(text, strlen(text), JSON_MAX, &json, NULL) < 0 ||
-	    !json_object_is_type(
-		json, is_list ? json_type_array : json_type_object))
-		return -EINVAL;
-	if (!is_list) {
-		json_object_put(*(struct json_object **)at);
-		*(struct json_object **)at = take_ptr(&json);
-		return 0;
-	}
-	list = strv_from_json(json);
-	strv_free(*(char ***)at);
-	*(char ***)at = list;
-	return 0;
-}
-
-static int
 read_number(const struct schema_field *field, int64_t value, void *at)
 {
 	if (value < 0 || (field->max > 0 && value > field->max)) {
@@ -409,8 +379,25 @@ read_field(const struct schema_field *field, struct book_row *row, int column,
 		xstrset(at, text);
 		return 0;
 	}
-	if (field->type != SCHEMA_WORD)
-		return read_json(field, text, at);
+	if (field->type != SCHEMA_WORD) {
+		cleanup_json struct json_object *json = NULL;
+		bool is_list = field->type == SCHEMA_LIST;
+		char **list;
+
+		if (json_parse(text, strlen(text), JSON_MAX, &json, NULL) < 0 ||
+		    !json_object_is_type(
+			json, is_list ? json_type_array : json_type_object))
+			return -EINVAL;
+		if (!is_list) {
+			json_object_put(*(struct json_object **)at);
+			*(struct json_object **)at = take_ptr(&json);
+			return 0;
+		}
+		list = strv_from_json(json);
+		strv_free(*(char ***)at);
+		*(char ***)at = list;
+		return 0;
+	}
 	while (
 	    field->words[word] != NULL && strcmp(field->words[word], text) != 0)
 		word++;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "history-private.h"
 #include "book-history.h"
 #include "book.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 #include "state.h"
-#include "word.h"
 #include "work-span.h"
 #include "worker.h"
 #include "workspace.h"
@@ -69,31 +64,19 @@ book_file_span(struct book *book, const struct work_span *span)
 }
 
 struct reading {
+	struct book *book;
 	book_span_fn *fn;
 	void *arg;
 };
 
-/* Columns: worker, purpose, task, attempt, from_ms, to_ms. */
 static bool
 on_row(struct book_row *row, void *arg)
 {
 	const struct reading *reading = arg;
-	const char *worker = book_text(row, 0), *task = book_text(row, 2);
-	const char *words = book_text(row, 1);
-	struct work_span span = {
-		.attempt = (int)book_int(row, 3),
-		.from_ms = book_int(row, 4),
-		.to_ms = book_int(row, 5),
-	};
-	unsigned use = 0;
+	struct work_span span = { 0 };
 
-	if (worker == NULL || words == NULL ||
-	    !word_find(work_use_words, words, &use))
-		return true;
-	span.use = (enum work_use)use;
-	span.worker = xstrdup(worker);
-	span.task = task != NULL ? xstrdup(task) : NULL;
-	reading->fn(&span, reading->arg);
+	if (book_read(reading->book, &book_span, row, &span, NULL) == 0)
+		reading->fn(&span, reading->arg);
 	work_span_release(&span);
 	return true;
 }
@@ -103,10 +86,10 @@ book_read_spans(struct book *book, int64_t since_ms, book_span_fn *fn,
     void *arg, struct err *err)
 {
 	return book_query(book,
-	    "SELECT s.worker, s.purpose, s.task, s.attempt, s.from_ms, s.to_ms "
-	    "FROM span s WHERE s.to_ms >= $1 ORDER BY s.to_ms, s.from_ms",
-	    BOOK_VALUES(BOOK_I(since_ms)), on_row, &(struct reading){ fn, arg },
-	    err);
+	    "SELECT s.* FROM span s WHERE s.to_ms >= $1 "
+	    "ORDER BY s.to_ms, s.from_ms",
+	    BOOK_VALUES(BOOK_I(since_ms)), on_row,
+	    &(struct reading){ book, fn, arg }, err);
 }
 
 /* --- those that go on ---------------------------------------------------- */

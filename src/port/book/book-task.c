@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "account.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
 #include "history-private.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "schema.h"
 #include "task-json.h"
 #include "view-row.h"
@@ -170,21 +163,13 @@ struct reading {
 static struct json_object *
 record_of(struct book_row *row, bool brief)
 {
-	struct json_object *record = NULL, *history = NULL;
-	const char *body = book_text(row, 1), *entries;
+	struct json_object *record = book_json(row, 1);
 
-	if (body == NULL ||
-	    json_parse(body, strlen(body), BOOK_BODY_MAX, &record, NULL) < 0)
-		return NULL;
-	if (brief)
+	if (record == NULL || brief)
 		return record;
 	json_set_string(record, "text", book_text(row, 2));
 	json_set_string(record, "last_words", book_text(row, 3));
-	entries = book_text(row, 4);
-	if (entries != NULL)
-		json_parse(
-		    entries, strlen(entries), BOOK_BODY_MAX, &history, NULL);
-	json_set(record, "history", history);
+	json_set(record, "history", book_json(row, 4));
 	return record;
 }
 

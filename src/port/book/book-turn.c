@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "history-private.h"
 #include "book-history.h"
 #include "book.h"
-#include "buf.h"
-#include "json.h"
-#include "mem.h"
 #include "schema.h"
 
 #define MICROS 1e6
@@ -49,16 +44,6 @@ const struct book_table book_turn = {
 	.keys = (const char *const[]){ "task", "seq", NULL },
 };
 
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &value);
-	return value;
-}
-
 static int64_t
 positive(struct json_object *object, const char *key)
 {
@@ -71,9 +56,10 @@ void
 book_put_turn(struct book *book, const char *task, int64_t seq,
     struct json_object *record)
 {
-	struct json_object *it = member(record, "iteration");
-	struct json_object *act = member(record, "intervention");
-	struct json_object *outcome = member(record, "outcome");
+	struct json_object *it = json_object_object_get(record, "iteration");
+	struct json_object *act =
+	    json_object_object_get(record, "intervention");
+	struct json_object *outcome = json_object_object_get(record, "outcome");
 	cleanup_buf struct buf body = BUF_INIT;
 	struct turn row = {
 		.task = task,
@@ -81,10 +67,11 @@ book_put_turn(struct book *book, const char *task, int64_t seq,
 		.at_ms = positive(record, "at_ms"),
 		.worker = json_string_or(record, "worker", NULL),
 		.number = positive(it, "number"),
-		.status =
-		    json_string_or(member(record, "check"), "status", NULL),
+		.status = json_string_or(
+		    json_object_object_get(record, "check"), "status", NULL),
 		.duration_ms = positive(it, "durationMs"),
-		.cost = (int64_t)(json_object_get_double(member(it, "cost")) *
+		.cost = (int64_t)(json_object_get_double(
+				      json_object_object_get(it, "cost")) *
 		    MICROS),
 		.level =
 		    json_string_or(act != NULL ? act : outcome, "level", NULL),
@@ -122,14 +109,11 @@ static bool
 on_row(struct book_row *row, void *arg)
 {
 	const struct reading *reading = arg;
-	const char *body = book_text(row, 2);
-	cleanup_json struct json_object *record = NULL;
+	cleanup_json struct json_object *record = book_json(row, 2);
 
-	if (body == NULL ||
-	    json_parse(body, strlen(body), BOOK_BODY_MAX, &record, NULL) < 0)
-		return true;
-	return reading->fn(
-	    book_text(row, 0), book_int(row, 1), record, reading->arg);
+	return record == NULL ||
+	    reading->fn(
+		book_text(row, 0), book_int(row, 1), record, reading->arg);
 }
 
 int

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "book-care.h"
 #include "book-history.h"
 #include "book-private.h"
 #include "book.h"
-#include "errtext.h"
-#include "file.h"
 #include "history-private.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 #include "message.h"
 #include "report-make.h"
 #include "schema.h"
@@ -32,6 +25,8 @@ struct book_write {
 	size_t count;
 	struct book_value values[]; /* and their text after them */
 };
+
+static int apply(struct book *book, struct err *err);
 
 /* --- errors ------------------------------------------------------------- */
 
@@ -286,7 +281,7 @@ int
 book_query(struct book *book, const char *sql, const struct book_value *values,
     size_t count, book_row_fn *fn, void *arg, struct err *err)
 {
-	int r = book_apply(book, err);
+	int r = apply(book, err);
 
 	if (r == 0)
 		r = book_query_now(book, sql, values, count, fn, arg, err);
@@ -324,6 +319,17 @@ int64_t
 book_int(struct book_row *row, int column)
 {
 	return sqlite3_column_int64(row->statement, column);
+}
+
+struct json_object *
+book_json(struct book_row *row, int column)
+{
+	const char *text = book_text(row, column);
+	struct json_object *json = NULL;
+
+	if (text != NULL)
+		json_parse(text, strlen(text), BOOK_BODY_MAX, &json, NULL);
+	return json;
 }
 
 bool
@@ -498,8 +504,10 @@ is_own_fault(int r)
 	return r == -EEXIST || r == -EINVAL || r == -E2BIG;
 }
 
-int
-book_apply(struct book *book, struct err *err)
+/* Put all that was written into the transaction, which is begun if there is
+ * none. */
+static int
+apply(struct book *book, struct err *err)
 {
 	struct err own = { 0 };
 	int r = 0;
@@ -572,7 +580,7 @@ book_commit(struct book *book, struct err *err)
 
 	if (TAILQ_EMPTY(&book->writes))
 		return 0;
-	r = book_apply(book, err);
+	r = apply(book, err);
 	if (r == 0)
 		r = book_exec(book, "COMMIT", err);
 	if (r < 0) {
@@ -585,6 +593,16 @@ book_commit(struct book *book, struct err *err)
 		drop(book, write);
 	book->next = NULL;
 	return 0;
+}
+
+int
+book_settle(struct book *book, struct err *err)
+{
+	int r = book_commit(book, err);
+
+	return r == 0 && book_in_transaction(book) ?
+	    book_exec(book, "COMMIT", err) :
+	    r;
 }
 
 /* --- the end ------------------------------------------------------------ */
@@ -605,6 +623,12 @@ book_close(struct book *book)
 	sqlite3_close(book->sqlite);
 	free(book->path);
 	free(book);
+}
+
+void
+book_rest(struct book *book)
+{
+	sqlite3_db_release_memory(book->sqlite);
 }
 
 /* All that was committed. SQLite itself would let others read it. */

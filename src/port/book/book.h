@@ -26,12 +26,6 @@
 #ifndef BOOK_H
 #define BOOK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "errtext.h"
-
 struct book;
 struct book_row;
 struct json_object;
@@ -64,6 +58,9 @@ int book_look(const char *path, struct book **ret, struct err *err);
 
 /* What was not committed is gone. NULL is ignored. */
 void book_close(struct book *book);
+
+/* Free what only makes the next query faster. */
+void book_rest(struct book *book);
 
 /* Make all that was written durable. Nothing written: 0 at once. For persist.c,
  * and for programs without a loop. */
@@ -114,6 +111,8 @@ book_query(struct book *book, const char *sql, const struct book_value *values,
 const char *book_text(struct book_row *row, int column); /* NULL is null */
 int64_t book_int(struct book_row *row, int column); /* null is 0 */
 bool book_is_null(struct book_row *row, int column);
+/* Owned by the caller; NULL is null, or no JSON. */
+struct json_object *book_json(struct book_row *row, int column);
 int book_columns(struct book_row *row); /* how many */
 
 /* The first column of the first row. -ENOENT without words: no row; *ret is
@@ -167,7 +166,6 @@ enum book_kind {
 	BOOK_GOAL,
 	BOOK_NODE,
 	BOOK_ASSIGNMENT,
-	BOOK_DISPATCH,
 	BOOK_CRYSTAL,
 	BOOK_MAIL,
 	BOOK_REQUEST,

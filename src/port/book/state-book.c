@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "account.h"
 #include "book-history.h"
 #include "book-private.h"
-#include "buf.h"
-#include "daybook.h"
-#include "errtext.h"
-#include "json.h"
 #include "landing-item.h"
-#include "log.h"
-#include "mem.h"
 #include "schema.h"
 #include "state-book.h"
 #include "state.h"
@@ -22,7 +12,6 @@
 #include "task-json.h"
 #include "task-run.h"
 #include "task.h"
-#include "worker-json.h"
 #include "worker.h"
 
 /* --- the tables --------------------------------------------------------- */
@@ -217,15 +206,6 @@ read_column(struct book_row *row, int column, const struct schema_field *field,
 	}
 }
 
-static struct json_object *
-member(struct json_object *json, const char *key)
-{
-	struct json_object *value = NULL;
-
-	json_object_object_get_ex(json, key, &value);
-	return value;
-}
-
 /* Where its record belongs in the document of state.h. */
 static void
 place_row(enum part part, struct json_object *document, struct json_object *row)
@@ -236,14 +216,15 @@ place_row(enum part part, struct json_object *document, struct json_object *row)
 		[LANDING] = "items" };
 
 	if (part == WORKER)
-		json_set(member(document, "workers"),
+		json_set(json_object_object_get(document, "workers"),
 		    json_string_or(row, "name", ""), json_object_get(row));
 	else if (part == HOST)
 		json_set(document, json_string_or(row, "key", ""),
-		    json_object_get(member(row, "value")));
+		    json_object_get(json_object_object_get(row, "value")));
 	else
 		json_object_array_add(
-		    member(document, lists[part]), json_object_get(row));
+		    json_object_object_get(document, lists[part]),
+		    json_object_get(row));
 }
 
 static bool
@@ -329,10 +310,10 @@ state_book_load(
 	}
 	if (r < 0)
 		return r;
-	landings = member(document, "landings");
+	landings = json_object_object_get(document, "landings");
 	if (landings != NULL)
 		json_set(landings, "items",
-		    json_object_get(member(document, "items")));
+		    json_object_get(json_object_object_get(document, "items")));
 	json_object_object_del(document, "items");
 	if (state_from_json(document, now_ms, &state, &why) < 0)
 		return no_state(book, why.msg, err);
@@ -496,6 +477,13 @@ value_of(const struct schema_field *field, struct json_object *value,
 	}
 }
 
+static bool
+is_number(const struct schema_field *field)
+{
+	return field->type == SCHEMA_BOOL || field->type == SCHEMA_INT ||
+	    field->type == SCHEMA_INT32 || field->type == SCHEMA_UINT64;
+}
+
 static size_t
 keys_of(const struct image *image, struct book_value keys[2])
 {
@@ -533,11 +521,16 @@ put_row(struct state_book *rows, enum part part, struct json_object *json)
 	int found = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
+		const struct schema_field *field = &table->fields[i];
 		struct json_object *value = NULL;
 
-		found += json_object_object_get_ex(
-		    json, table->fields[i].name, &value);
-		values[i] = value_of(&table->fields[i], value, &text);
+		if (json_object_object_get_ex(json, field->name, &value)) {
+			values[i] = value_of(field, value, &text);
+			found++;
+		} else if ((field->flags & SCHEMA_OMIT_UNSET) != 0 &&
+		    is_number(field)) {
+			values[i] = BOOK_I(0); /* as people expect it in SQL */
+		}
 	}
 	if (found != json_object_object_length(json))
 		fatalx("a member of a %s has no column", table->name);
@@ -565,18 +558,15 @@ put_worker(struct state_book *rows, const struct worker *w)
 }
 
 static void
-add_usage(struct state_book *rows, const struct usage *usage)
+add_spent(struct state_book *rows, const struct spent *spent)
 {
+	const struct usage *usage;
+
+	schema_image(&spent_table, spent, &rows->bytes);
+	usage = &spent->usage;
 	buf_add(&rows->bytes, &usage->tool_calls, sizeof usage->tool_calls);
 	buf_add(&rows->bytes, usage->models,
 	    usage->count * sizeof usage->models[0]);
-}
-
-static void
-add_spent(struct state_book *rows, const struct spent *spent)
-{
-	schema_image(&spent_table, spent, &rows->bytes);
-	add_usage(rows, &spent->usage);
 }
 
 static void
@@ -664,16 +654,6 @@ put_members(struct state_book *rows, const struct state *state)
 }
 
 static void
-delete_row(struct state_book *rows, const struct image *image)
-{
-	struct book_value keys[2];
-
-	keys_of(image, keys);
-	if (!rows->quiet)
-		book_delete(rows->book, &tables[image->part], keys);
-}
-
-static void
 walk(struct state_book *rows, const struct state *state, bool quiet)
 {
 	size_t kept = 0;
@@ -693,12 +673,15 @@ walk(struct state_book *rows, const struct state *state, bool quiet)
 	put_members(rows, state);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct image *image = rows->list[i];
+		struct book_value keys[2];
 
 		if (image->pass == rows->pass) {
 			rows->list[kept++] = image;
 			continue;
 		}
-		delete_row(rows, image);
+		keys_of(image, keys);
+		if (!rows->quiet)
+			book_delete(rows->book, &tables[image->part], keys);
 		strmap_remove(&rows->images, image->key);
 		image_free(image);
 	}

@@ -20,8 +20,6 @@
 #ifndef STATE_BOOK_H
 #define STATE_BOOK_H
 
-#include <stdint.h>
-
 struct book;
 struct err;
 struct state;

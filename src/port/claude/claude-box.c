@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "claude-box.h"
 #include "claude.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
-#include "log.h"
-#include "mem.h"
 
 #define COPY_MAX (4 * 1024 * 1024)
 #define HOME_MAX (64 * 1024 * 1024)

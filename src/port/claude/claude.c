@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "box.h"
-#include "buf.h"
 #include "claude.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "kept.h"
 #include "launch-choice.h"
 #include "mcp.h"
-#include "mem.h"
 #include "policy-file.h"
 #include "remains.h"
 #include "run-dir.h"
 #include "settings.h"
-#include "strv.h"
 #include "workspace.h"
 
 #define MILLION 1000000

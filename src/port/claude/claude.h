@@ -8,9 +8,6 @@
 #ifndef CLAUDE_H
 #define CLAUDE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 struct launch_choice;

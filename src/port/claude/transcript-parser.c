@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
+#include "base.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "tail.h"
-#include "text.h"
 #include "transcript-parser.h"
 
 #define JSON_MAX    (4 * TAIL_LINE_MAX) /* a repaired line is longer */
@@ -19,7 +12,6 @@
 #define COST_MAX    1e9 /* dollars */
 #define MICROS      1e6
 #define RECENT      64
-#define KEY_LEN     16
 #define INTERRUPTED "[Request interrupted by user"
 #define API_ERROR   "API Error"
 #define NO_MODEL    "?" /* the line does not name one */
@@ -27,7 +19,7 @@
 /* A message of the API may take several lines, with other lines between them;
  * each has the usage of the whole message so far. */
 struct message {
-	char key[KEY_LEN + 1]; /* hash of its id, "" = none */
+	uint64_t key; /* hash of its id, 0 = none */
 	int64_t tokens[USAGE_KINDS]; /* already counted */
 };
 
@@ -35,11 +27,12 @@ struct transcript_parser {
 	struct transcript_totals totals;
 	struct usage side; /* part of the totals: of subagents' files */
 	struct buf text;
-	struct message recent[RECENT];
-	size_t next; /* index in recent that is used next */
+	struct message *recent; /* up to RECENT */
+	size_t count;
+	size_t next; /* of these is overwritten next */
 	char since[CLOCK_STAMP_SIZE]; /* older messages do not count */
 	bool in_side; /* this line is from a subagent's file */
-	struct buf errors[TRANSCRIPT_ERRORS]; /* by their number */
+	char *errors[TRANSCRIPT_ERRORS]; /* by their number */
 };
 
 struct transcript_parser *
@@ -48,8 +41,6 @@ transcript_parser_new(void)
 	struct transcript_parser *parser = xcalloc(1, sizeof *parser);
 
 	buf_init(&parser->text);
-	for (size_t i = 0; i < TRANSCRIPT_ERRORS; i++)
-		buf_init(&parser->errors[i]);
 	return parser;
 }
 
@@ -60,7 +51,8 @@ transcript_parser_free(struct transcript_parser *parser)
 		return;
 	buf_release(&parser->text);
 	for (size_t i = 0; i < TRANSCRIPT_ERRORS; i++)
-		buf_release(&parser->errors[i]);
+		free(parser->errors[i]);
+	free(parser->recent);
 	free(parser);
 }
 
@@ -77,7 +69,7 @@ transcript_parser_reset(struct transcript_parser *parser)
 {
 	buf_clear(&parser->text);
 	parser->totals = (struct transcript_totals){ .usage = parser->side };
-	memset(parser->recent, 0, sizeof parser->recent);
+	parser->count = parser->next = 0;
 }
 
 void
@@ -112,17 +104,7 @@ transcript_parser_error(const struct transcript_parser *parser, int64_t n)
 
 	return n < 0 || n >= count || n < count - TRANSCRIPT_ERRORS ?
 	    NULL :
-	    parser->errors[n % TRANSCRIPT_ERRORS].data;
-}
-
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &value);
-	return value;
+	    parser->errors[n % TRANSCRIPT_ERRORS];
 }
 
 static bool
@@ -173,19 +155,16 @@ count_blocks(struct json_object *content, const char *type, const char *flag)
 	return count;
 }
 
-static void
-keep_text(struct buf *kept, const struct buf *text, size_t max)
-{
-	buf_clear(kept);
-	buf_add(kept, text->data, text_cut(text->data, text->len, max));
-}
-
 /* Before it is counted. */
 static void
 keep_error(struct transcript_parser *parser, const struct buf *text)
 {
-	keep_text(&parser->errors[count_errors(parser) % TRANSCRIPT_ERRORS],
-	    text, ERROR_MAX);
+	char **error =
+	    &parser->errors[count_errors(parser) % TRANSCRIPT_ERRORS];
+
+	free(*error);
+	*error =
+	    xstrndup(text->data, text_cut(text->data, text->len, ERROR_MAX));
 }
 
 static void
@@ -204,7 +183,7 @@ take_tool_errors(struct transcript_parser *parser, struct json_object *content)
 		parser->totals.tools++;
 		if (!json_bool_or(block, "is_error", false))
 			continue;
-		message_text(member(block, "content"), &text);
+		message_text(json_object_object_get(block, "content"), &text);
 		keep_error(parser, &text);
 		parser->totals.tool_errors++;
 	}
@@ -217,8 +196,8 @@ prompt_is_typed(struct json_object *line, const char *text)
 {
 	static const char *const made[] = { "<command-", "<local-command-",
 		"<bash-", "<task-notification>", "Stop hook feedback:", NULL };
-	const char *origin =
-	    json_string_or(member(line, "origin"), "kind", NULL);
+	const char *origin = json_string_or(
+	    json_object_object_get(line, "origin"), "kind", NULL);
 
 	if (json_bool_or(line, "isMeta", false) ||
 	    json_bool_or(line, "isSidechain", false) ||
@@ -235,8 +214,8 @@ prompt_is_typed(struct json_object *line, const char *text)
 static void
 line_user(struct transcript_parser *parser, struct json_object *line)
 {
-	struct json_object *content =
-	    member(member(line, "message"), "content");
+	struct json_object *content = json_object_object_get(
+	    json_object_object_get(line, "message"), "content");
 	struct transcript_totals *totals = &parser->totals;
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -256,7 +235,7 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 static void
 line_attachment(struct transcript_parser *parser, struct json_object *line)
 {
-	struct json_object *what = member(line, "attachment");
+	struct json_object *what = json_object_object_get(line, "attachment");
 
 	if (strcmp(json_string_or(what, "type", ""), "queued_command") == 0 &&
 	    prompt_is_typed(what, json_string_or(what, "prompt", "")))
@@ -268,18 +247,21 @@ static struct message *
 message_of(struct transcript_parser *parser, const char *id)
 {
 	struct message *message;
-	char key[KEY_LEN + 1] = "";
+	uint64_t key = id != NULL ? id_hash64(id) : 0;
 
-	if (id != NULL)
-		id_hash(id, key, KEY_LEN);
-	for (size_t i = 0; id != NULL && i < RECENT; i++)
-		if (strcmp(parser->recent[i].key, key) == 0)
+	for (size_t i = 0; id != NULL && i < parser->count; i++)
+		if (parser->recent[i].key == key)
 			return &parser->recent[i];
 	parser->totals.replies++;
-	message = &parser->recent[parser->next];
-	parser->next = (parser->next + 1) % RECENT;
-	memset(message, 0, sizeof *message);
-	memcpy(message->key, key, sizeof key);
+	if (parser->count < RECENT) {
+		parser->recent = xreallocarray(
+		    parser->recent, parser->count + 1, sizeof *parser->recent);
+		message = &parser->recent[parser->count++];
+	} else {
+		message = &parser->recent[parser->next];
+		parser->next = (parser->next + 1) % RECENT;
+	}
+	*message = (struct message){ .key = key };
 	return message;
 }
 
@@ -301,34 +283,11 @@ message_tokens(struct json_object *usage, int64_t tokens[USAGE_KINDS])
 		if (keys[i] != NULL)
 			json_get_int(usage, "", keys[i], 0, TOKENS_MAX,
 			    &tokens[i], NULL);
-	json_get_int(member(usage, "cache_creation"), "",
+	json_get_int(json_object_object_get(usage, "cache_creation"), "",
 	    "ephemeral_1h_input_tokens", 0, tokens[USAGE_CACHE_WRITE_5M], &hour,
 	    NULL);
 	tokens[USAGE_CACHE_WRITE_1H] = hour;
 	tokens[USAGE_CACHE_WRITE_5M] -= hour;
-}
-
-static void
-count_tokens(struct transcript_parser *parser, struct json_object *message)
-{
-	struct message *counted =
-	    message_of(parser, json_string_or(message, "id", NULL));
-	const char *model = json_string_or(message, "model", NO_MODEL);
-	int64_t tokens[USAGE_KINDS];
-
-	message_tokens(member(message, "usage"), tokens);
-	for (int i = 0; i < USAGE_KINDS; i++) {
-		int64_t more = tokens[i] - counted->tokens[i];
-
-		if (more <= 0)
-			continue;
-		usage_add(
-		    &parser->totals.usage, model, (enum usage_kind)i, more);
-		if (parser->in_side)
-			usage_add(
-			    &parser->side, model, (enum usage_kind)i, more);
-		counted->tokens[i] = tokens[i];
-	}
 }
 
 static void
@@ -366,8 +325,9 @@ is_api_error(
 static void
 line_assistant(struct transcript_parser *parser, struct json_object *line)
 {
-	struct json_object *message = member(line, "message");
-	struct json_object *content = member(message, "content");
+	struct json_object *message = json_object_object_get(line, "message");
+	struct json_object *content =
+	    json_object_object_get(message, "content");
 	cleanup_buf struct buf text = BUF_INIT;
 
 	message_text(content, &text);
@@ -379,12 +339,35 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 	if (strcmp(json_string_or(message, "model", ""), "<synthetic>") == 0)
 		return;
 	if (!is_history(parser, line)) {
-		count_tokens(parser, message);
+		struct message *counted =
+		    message_of(parser, json_string_or(message, "id", NULL));
+		const char *model = json_string_or(message, "model", NO_MODEL);
+		int64_t tokens[USAGE_KINDS];
+
+		message_tokens(
+		    json_object_object_get(message, "usage"), tokens);
+		for (int i = 0; i < USAGE_KINDS; i++) {
+			int64_t more = tokens[i] - counted->tokens[i];
+
+			if (more <= 0)
+				continue;
+			usage_add(&parser->totals.usage, model,
+			    (enum usage_kind)i, more);
+			if (parser->in_side)
+				usage_add(&parser->side, model,
+				    (enum usage_kind)i, more);
+			counted->tokens[i] = tokens[i];
+		}
 		count_tool_calls(parser, content);
 	}
 	if (text.len > 0 && !parser->in_side &&
-	    !json_bool_or(line, "isSidechain", false))
-		keep_text(&parser->text, &text, TEXT_MAX);
+	    !json_bool_or(line, "isSidechain", false)) {
+		struct buf *kept = &parser->text;
+
+		buf_clear(kept);
+		buf_add(
+		    kept, text.data, text_cut(text.data, text.len, TEXT_MAX));
+	}
 }
 
 static void
@@ -413,7 +396,7 @@ static void
 line_cost(struct transcript_parser *parser, struct json_object *line)
 {
 	struct usage_report report = { .given = true };
-	struct json_object *models = member(line, "modelUsage");
+	struct json_object *models = json_object_object_get(line, "modelUsage");
 	double cost;
 
 	if (json_get_double(line, "", "totalCostUSD", &cost, NULL) < 0 ||
@@ -438,22 +421,6 @@ static const struct {
 	{ "cost-state", line_cost },
 };
 
-/* Make text that json_parse() refuses for single characters readable: \u0000,
- * which the output of a program may well hold, and invalid UTF-8. */
-static void
-line_repair(const char *line, size_t len, struct buf *out)
-{
-	text_add_utf8(out, line, len);
-	for (size_t i = 0; i + 1 < out->len; i++) {
-		if (out->data[i] != '\\')
-			continue;
-		if (out->len - i >= 6 &&
-		    memcmp(out->data + i, "\\u0000", 6) == 0)
-			memcpy(out->data + i, "\\ufffd", 6);
-		i++;
-	}
-}
-
 static struct json_object *
 line_parse(const char *line, size_t len)
 {
@@ -462,7 +429,18 @@ line_parse(const char *line, size_t len)
 
 	if (json_parse(line, len, JSON_MAX, &value, NULL) == 0)
 		return value;
-	line_repair(line, len, &repaired);
+	/* Make text that json_parse() refuses for single characters readable:
+	 * \u0000, which the output of a program may well hold, and invalid
+	 * UTF-8. */
+	text_add_utf8(&repaired, line, len);
+	for (size_t i = 0; i + 1 < repaired.len; i++) {
+		if (repaired.data[i] != '\\')
+			continue;
+		if (repaired.len - i >= 6 &&
+		    memcmp(repaired.data + i, "\\u0000", 6) == 0)
+			memcpy(repaired.data + i, "\\ufffd", 6);
+		i++;
+	}
 	json_parse(repaired.data, repaired.len, JSON_MAX, &value, NULL);
 	return value;
 }

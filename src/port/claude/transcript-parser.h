@@ -8,11 +8,7 @@
 #ifndef TRANSCRIPT_PARSER_H
 #define TRANSCRIPT_PARSER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "usage.h"
+#include "account.h"
 
 struct transcript_parser;
 

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "tail.h"
-#include "text.h"
 #include "transcript.h"
 #include "watch.h"
 
@@ -292,28 +283,6 @@ transcript_text_add_block(struct buf *out, const char *title, const char *text)
 	buf_adds(out, text[strlen(text) - 1] == '\n' ? "\n" : "\n\n");
 }
 
-/* A tool's result is a text, or a list of parts with texts. */
-static void
-add_result(struct buf *out, struct json_object *content)
-{
-	cleanup_buf struct buf all = BUF_INIT;
-	size_t count;
-
-	if (json_object_is_type(content, json_type_string)) {
-		transcript_text_add_block(
-		    out, "result", json_object_get_string(content));
-		return;
-	}
-	if (!json_object_is_type(content, json_type_array))
-		return;
-	count = json_object_array_length(content);
-	for (size_t i = 0; i < count; i++)
-		buf_addf(&all, "%s\n",
-		    json_string_or(
-			json_object_array_get_idx(content, i), "text", ""));
-	transcript_text_add_block(out, "result", all.data);
-}
-
 static void
 add_part(struct buf *out, const char *who, struct json_object *part)
 {
@@ -330,7 +299,26 @@ add_part(struct buf *out, const char *who, struct json_object *part)
 			json_print(input, true, &text);
 		transcript_text_add_block(out, title.data, text.data);
 	} else if (strcmp(type, "tool_result") == 0) {
-		add_result(out, json_object_object_get(part, "content"));
+		struct json_object *content =
+		    json_object_object_get(part, "content");
+		cleanup_buf struct buf all = BUF_INIT;
+		size_t count;
+
+		/* A tool's result is a text, or a list of parts with texts. */
+		if (json_object_is_type(content, json_type_string)) {
+			transcript_text_add_block(
+			    out, "result", json_object_get_string(content));
+			return;
+		}
+		if (!json_object_is_type(content, json_type_array))
+			return;
+		count = json_object_array_length(content);
+		for (size_t i = 0; i < count; i++)
+			buf_addf(&all, "%s\n",
+			    json_string_or(
+				json_object_array_get_idx(content, i), "text",
+				""));
+		transcript_text_add_block(out, "result", all.data);
 	}
 }
 

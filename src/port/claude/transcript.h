@@ -8,10 +8,7 @@
 #ifndef TRANSCRIPT_H
 #define TRANSCRIPT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "stall-sample.h"
+#include "limit.h"
 #include "transcript-parser.h"
 
 struct buf;

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "child.h"
 #include "config.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-ask.h"
 #include "lock.h"
 #include "loop.h"
-#include "mem.h"
 #include "root-mark.h"
 #include "settings.h"
 #include "toml-edit.h"

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "copy.h"
-#include "errtext.h"
-#include "file.h"
 #include "git.h"
 #include "id.h"
 #include "loop.h"
-#include "mem.h"
-#include "strv.h"
 
 struct copy_match {
 	char **paths; /* relative, no link in front of the last part */
@@ -398,48 +387,6 @@ copy_file_new(const char *path)
 	return file;
 }
 
-/* Begin to copy the file `path` below `from` to the same place below `to`;
- * missing folders are created like those in `from`. 1: continue with
- * copy_file_step(); 0: nothing is left to do, because it was a link, is the
- * same already, is gone, or is of a kind that is not copied. */
-static int
-copy_file_begin(int from, int to, const char *path, struct copy_file **ret)
-{
-	struct copy_file *file = copy_file_new(path);
-	cleanup_fd int source = -1;
-	int r = open_both(from, to, path, &source, &file->dir);
-
-	if (r == -ESTALE)
-		r = 0;
-	else if (r == 0 &&
-	    fstatat(source, file->name, &file->st, AT_SYMLINK_NOFOLLOW) == -1)
-		r = errno == ENOENT ? 0 : -errno;
-	else if (r == 0 && S_ISLNK(file->st.st_mode))
-		r = copy_link(source, file->dir, file->name, file->temporary);
-	else if (r == 0 && S_ISREG(file->st.st_mode) &&
-	    !is_same(file->dir, file->name, &file->st))
-		r = open_files(file, source);
-	if (r == 1)
-		*ret = file;
-	else
-		copy_file_free(file);
-	return r;
-}
-
-/* Set mode and time of the original, then rename it into place. */
-static int
-finish(struct copy_file *file)
-{
-	struct timespec times[2] = { file->st.st_atim, file->st.st_mtim };
-
-	if (fchmod(file->to, file->st.st_mode & 07777) == -1 ||
-	    futimens(file->to, times) == -1 || fsync(file->to) == -1 ||
-	    renameat(file->dir, file->temporary, file->dir, file->name) == -1)
-		return -errno;
-	file->done = true;
-	return 0;
-}
-
 /* The next piece. 1 = there is more, 0 = done. */
 static int
 copy_file_step(struct copy_file *file)
@@ -449,8 +396,20 @@ copy_file_step(struct copy_file *file)
 
 	if (n == -1)
 		return errno == EINTR ? 1 : -errno;
-	if (n == 0)
-		return finish(file);
+	if (n == 0) {
+		struct timespec times[2] = { file->st.st_atim,
+			file->st.st_mtim };
+
+		/* Set mode and time of the original, then rename it into
+		 * place. */
+		if (fchmod(file->to, file->st.st_mode & 07777) == -1 ||
+		    futimens(file->to, times) == -1 || fsync(file->to) == -1 ||
+		    renameat(file->dir, file->temporary, file->dir,
+			file->name) == -1)
+			return -errno;
+		file->done = true;
+		return 0;
+	}
 	r = file_write_all(file->to, file->piece, (size_t)n);
 	return r < 0 ? r : 1;
 }
@@ -545,26 +504,6 @@ copy_answered(const struct git_answer *answer, void *arg)
 	loop_call_request(copy->call);
 }
 
-/* Which of the next paths, or of what is in them, git tracks. */
-static void
-copy_ask(struct copy *copy)
-{
-	static const char *const head[] = { "--literal-pathspecs", "ls-files",
-		"-z", "--" };
-	const char *args[nitems(head) + ASK_PATHS + 1] = { 0 };
-	struct git_command command = { .args = args };
-	size_t count = nitems(head), bytes = 0;
-
-	memcpy(args, head, sizeof head);
-	while (copy->asked < copy->todo.count && count < nitems(args) - 1 &&
-	    bytes < ASK_BYTES) {
-		args[count] = copy->todo.paths[copy->asked++];
-		bytes += strlen(args[count++]);
-	}
-	git_run(git_queue(copy->git, copy->worktree), &command, copy_answered,
-	    copy);
-}
-
 static int
 compare(const void *a, const void *b)
 {
@@ -579,30 +518,6 @@ is_tracked(const struct copy *copy, const char *path)
 		sizeof path, compare) != NULL;
 }
 
-/* Replace a folder by its entries. One that is gone is no error. */
-static int
-copy_open_folder(struct copy *copy, const char *path)
-{
-	int fd = copy_file_open_dir(copy->from, path);
-	const struct dirent *entry;
-	DIR *dir;
-
-	if (fd < 0)
-		return fd == -ENOENT ? 0 : fd;
-	dir = fdopendir(fd);
-	if (dir == NULL) {
-		fd_close(fd);
-		return -ENOMEM;
-	}
-	while ((entry = readdir(dir)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			copy_match_add(&copy->todo,
-			    xasprintf("%s/%s", path, entry->d_name));
-	closedir(dir);
-	return 0;
-}
-
 static int
 copy_next(struct copy *copy, const char *path)
 {
@@ -612,9 +527,59 @@ copy_next(struct copy *copy, const char *path)
 		return 0;
 	if (fstatat(copy->from, path, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return errno == ENOENT ? 0 : -errno;
-	if (S_ISDIR(st.st_mode))
-		return copy_open_folder(copy, path);
-	return copy_file_begin(copy->from, copy->to, path, &copy->file);
+	if (S_ISDIR(st.st_mode)) {
+		int fd = copy_file_open_dir(copy->from, path);
+		const struct dirent *entry;
+		DIR *dir;
+
+		/* Replace a folder by its entries. One that is gone is no
+		 * error. */
+		if (fd < 0)
+			return fd == -ENOENT ? 0 : fd;
+		dir = fdopendir(fd);
+		if (dir == NULL) {
+			fd_close(fd);
+			return -ENOMEM;
+		}
+		while ((entry = readdir(dir)) != NULL)
+			if (strcmp(entry->d_name, ".") != 0 &&
+			    strcmp(entry->d_name, "..") != 0)
+				copy_match_add(&copy->todo,
+				    xasprintf("%s/%s", path, entry->d_name));
+		closedir(dir);
+		return 0;
+	}
+	{
+		int from = copy->from;
+		int to = copy->to;
+		struct copy_file **ret = &copy->file;
+		struct copy_file *file = copy_file_new(path);
+		cleanup_fd int source = -1;
+		int r = open_both(from, to, path, &source, &file->dir);
+
+		/* Begin to copy the file `path` below `from` to the same
+		 * place below `to`; missing folders are created like those
+		 * in `from`. 1: continue with copy_file_step(); 0: nothing
+		 * is left to do, because it was a link, is the same already,
+		 * is gone, or is of a kind that is not copied. */
+		if (r == -ESTALE)
+			r = 0;
+		else if (r == 0 &&
+		    fstatat(source, file->name, &file->st,
+			AT_SYMLINK_NOFOLLOW) == -1)
+			r = errno == ENOENT ? 0 : -errno;
+		else if (r == 0 && S_ISLNK(file->st.st_mode))
+			r = copy_link(
+			    source, file->dir, file->name, file->temporary);
+		else if (r == 0 && S_ISREG(file->st.st_mode) &&
+		    !is_same(file->dir, file->name, &file->st))
+			r = open_files(file, source);
+		if (r == 1)
+			*ret = file;
+		else
+			copy_file_free(file);
+		return r;
+	}
 }
 
 /* Copy one piece of one file, or begin the next path. */
@@ -660,7 +625,22 @@ copy_turn(void *arg)
 	int r = copy->matched ? 0 : copy_prepare(copy, &err);
 
 	if (r == 0 && copy->asked < copy->todo.count) {
-		copy_ask(copy);
+		static const char *const head[] = { "--literal-pathspecs",
+			"ls-files", "-z", "--" };
+		const char *args[nitems(head) + ASK_PATHS + 1] = { 0 };
+		struct git_command command = { .args = args };
+		size_t count = nitems(head), bytes = 0;
+
+		/* Which of the next paths, or of what is in them, git
+		 * tracks. */
+		memcpy(args, head, sizeof head);
+		while (copy->asked < copy->todo.count &&
+		    count < nitems(args) - 1 && bytes < ASK_BYTES) {
+			args[count] = copy->todo.paths[copy->asked++];
+			bytes += strlen(args[count++]);
+		}
+		git_run(git_queue(copy->git, copy->worktree), &command,
+		    copy_answered, copy);
 		return;
 	}
 	if (r == 0 && copy->asked != SIZE_MAX) {

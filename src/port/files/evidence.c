@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "event-table.h"
 #include "event.h"
 #include "evidence.h"
-#include "file.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 #include "remedy-mask.h"
 #include "task.h"
-#include "text.h"
 #include "workspace.h"
 
 #define EVIDENCE_PROC_MAX ((size_t)64 * 1024)
@@ -93,20 +83,6 @@ evidence_read_end(int fd, off_t from, off_t to, struct buf *text)
 	return 0;
 }
 
-/* A NUL would end the text early; a log has some after a crash of the machine.
- */
-static void
-evidence_drop_nuls(struct buf *text)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < text->len; i++) {
-		if (text->data[i] != '\0')
-			text->data[kept++] = text->data[i];
-	}
-	buf_truncate(text, kept);
-}
-
 /* The end of that part of a file, or NULL; the caller frees. */
 static char *
 evidence_end_of(const char *path, off_t from, off_t to)
@@ -114,10 +90,17 @@ evidence_end_of(const char *path, off_t from, off_t to)
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_fd int fd =
 	    open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	size_t kept = 0;
 
 	if (fd == -1 || evidence_read_end(fd, from, to, &text) < 0)
 		return NULL;
-	evidence_drop_nuls(&text);
+	/* A NUL would end the text early; a log has some after a crash of
+	 * the machine. */
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.data[i] != '\0')
+			text.data[kept++] = text.data[i];
+	}
+	buf_truncate(&text, kept);
 	/* A copy: the buffer may have room for far more. */
 	return text.len > 0 ? xstrndup(text.data, text.len) : NULL;
 }

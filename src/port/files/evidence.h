@@ -9,8 +9,6 @@
 #ifndef EVIDENCE_H
 #define EVIDENCE_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct err;

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+#include <fnmatch.h>
+
 #include "history.h"
-#include "json.h"
 #include "jsonl.h"
-#include "log.h"
-#include "mem.h"
 #include "workspace.h"
 
 #define MANUAL_FILES      "manual_intervention_needed_*.txt"

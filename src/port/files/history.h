@@ -6,8 +6,6 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 
-#include <stddef.h>
-
 #include "spiral.h"
 
 struct err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
 #include "account.h"
 #include "metrics-state.h"
 #include "metrics-text.h"

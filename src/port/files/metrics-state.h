@@ -5,8 +5,6 @@
 #ifndef METRICS_STATE_H
 #define METRICS_STATE_H
 
-#include <stdint.h>
-
 struct metrics;
 struct settings;
 struct state;

@@ -10,6 +10,8 @@
 #ifndef ROOT_MARK_H
 #define ROOT_MARK_H
 
+#include "id.h"
+
 struct buf;
 struct err;
 struct workspace;
@@ -39,5 +41,22 @@ int root_mark_write(const struct workspace *workspace, struct err *err);
  * nothing where the mark holds none. */
 int root_mark_follow(const struct workspace *workspace,
     const struct buf *config, struct err *err);
+
+/* .llmc/root_id: the id of the first state of this root, and a sign that there
+ * was one. */
+
+/* -ENOENT if there is no such file, or no id in it; ret_id is as it was then.
+ */
+int root_id_read(const struct workspace *workspace, char ret_id[ID_UUID_SIZE],
+    struct err *err);
+
+/* Write it, if there is none. */
+int root_id_keep(
+    const struct workspace *workspace, const char *id, struct err *err);
+
+/* There is no state: was there one? This root has an id, or worktrees in that
+ * folder (absolute). Words that say what to do. */
+bool root_id_is_lost(
+    const struct workspace *workspace, const char *worktrees, struct err *err);
 
 #endif

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "errtext.h"
-#include "file.h"
 #include "id.h"
-#include "log.h"
-#include "mem.h"
 #include "remove-tree.h"
 #include "run-dir.h"
 #include "workspace.h"

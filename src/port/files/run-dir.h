@@ -12,8 +12,6 @@
 #ifndef RUN_DIR_H
 #define RUN_DIR_H
 
-#include <stdbool.h>
-
 struct err;
 struct workspace;
 

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "id.h"
-#include "json.h"
-#include "mem.h"
 #include "spool.h"
 
 #define SUFFIX       ".json"

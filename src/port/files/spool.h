@@ -14,9 +14,6 @@
 #ifndef SPOOL_H
 #define SPOOL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct err;
 struct json_object;
 

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "log.h"
-#include "mem.h"
-#include "root-id.h"
+#include <dirent.h>
+
+#include "root-mark.h"
 #include "state-upgrade.h"
 #include "state.h"
 #include "workspace.h"

@@ -8,9 +8,6 @@
 #ifndef STATE_UPGRADE_H
 #define STATE_UPGRADE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct err;
 struct state;
 struct workspace;

@@ -5,18 +5,12 @@
 #ifndef STATE_H
 #define STATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "account.h"
 #include "budget.h"
-#include "daybook.h"
 #include "id.h"
 #include "landing-record.h"
 #include "task.h"
 
-struct account;
-struct ask;
 struct err;
 struct json_object;
 struct worker;
@@ -35,6 +29,7 @@ struct state {
 	struct task **tasks; /* owned; without an outcome yet, oldest first */
 	size_t task_count;
 	uint64_t task_ids; /* tasks numbered so far */
+	uint64_t goal_ids; /* goals, the same */
 	bool auto_mode; /* a daemon of auto mode runs, or ran last */
 	char **auto_workers; /* names; NULL = none */
 	uint64_t run_ids; /* runs of auto mode numbered so far */
@@ -87,7 +82,7 @@ state_task_named(const struct state *state, const char *word, struct err *err);
 void state_add_task(struct state *state, struct task *task);
 void state_remove_task(struct state *state, const char *id);
 /* Asks: add one (takes ownership); find an open one by its key, or by what a
- * person types (ask_is()), NULL = none; take one out, which is the caller's
+ * person types (ask_named()), NULL = none; take one out, which is the caller's
  * then. */
 void state_add_ask(struct state *state, struct ask *ask);
 struct ask *state_ask(const struct state *state, const char *key);
@@ -115,5 +110,30 @@ int state_parse(const char *bytes, size_t len, int64_t now_ms,
 /* The members of that document but for workers, tasks, days, accounts and the
  * items of landings, which are rows of their own. */
 struct json_object *state_members_to_json(const struct state *state);
+
+/* What auto mode keeps in the state: its members in the document, the list of
+ * its workers, and the accounts of conversations. */
+
+/* Replace the list of auto workers: auto-1 .. auto-<count>. */
+void state_auto_set_workers(struct state *state, int count);
+/* Remove a name from that list, because its worker is removed on purpose. */
+void state_auto_unlist_worker(struct state *state, const char *name);
+
+/* The account of a conversation, NULL = none; add one (takes ownership), remove
+ * and free one. */
+struct account *state_auto_account(
+    const struct state *state, const char *transcript, int64_t from_ms);
+void state_auto_add_account(struct state *state, struct account *account);
+void state_auto_remove_account(struct state *state, struct account *account);
+
+/* The members of auto mode in the document, and those that are rows of their
+ * own in the book; state.c calls these. */
+void
+state_auto_members_to_json(const struct state *state, struct json_object *json);
+void
+state_auto_rows_to_json(const struct state *state, struct json_object *json);
+int state_auto_from_json(
+    struct json_object *json, struct state *state, struct err *err);
+void state_auto_release(struct state *state);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The sections of the view (view-doc.h) that the state alone gives: workers,
- * tasks, budget, and a part of head. The daemon adds what it knows beside;
- * without a daemon, this is what can be shown. */
+ * tasks, budget, asks, and a part of head. The daemon adds what it knows
+ * beside; without a daemon, this is what can be shown. */
 #ifndef VIEW_STATE_H
 #define VIEW_STATE_H
 
 struct json_object;
 struct settings;
 struct state;
+struct view_files;
+struct view_kept;
+struct workspace;
 
 /* Rows of tasks that wait, and of those that are parked: so many are whole, so
  * many are shown at all (head.tasks_more counts the others), for the view must
@@ -20,11 +23,15 @@ struct state;
 /* Rows of tasks that were made before, for somebody who fills a view again and
  * again: those of tasks that have not changed are shared by the views, and must
  * not be changed. NULL = none are kept. */
-struct view_kept;
 struct view_kept *view_kept_new(void);
+void view_kept_clear(struct view_kept *kept); /* of all rows */
 void view_kept_free(struct view_kept *kept);
 
-/* Fill them into a view of view_new(). */
+/* The part of head, and the asks: what needs are made of (view-needs.h). */
+void view_state_asks(const struct state *state, const struct settings *settings,
+    struct json_object *view);
+
+/* Fill all of them into a view of view_new(). */
 void view_state_fill(const struct state *state, const struct settings *settings,
     struct view_kept *kept, struct json_object *view);
 
@@ -32,5 +39,26 @@ void view_state_fill(const struct state *state, const struct settings *settings,
  * landing branch, the push. */
 void view_state_alone(const struct state *state,
     const struct settings *settings, struct json_object *view);
+
+/* The sections of the view that files give: repairs, what people were told, and
+ * the overseer. Each file is read again only when it
+ * has changed. */
+
+#define VIEW_PEOPLE_MAX  50 /* rows */
+#define VIEW_REPAIRS_MAX 20
+
+/* What is read, below .llmc: the names end with a NULL. */
+extern const char *const view_files_names[];
+
+/* Nothing is read before it is asked for. */
+struct view_files *view_files_new(const struct workspace *workspace);
+void view_files_free(struct view_files *files);
+
+/* Fill "repairs" and members of "head". */
+void view_files_fill(struct view_files *files, struct json_object *view);
+
+/* The last events of logs/auto.log, oldest first, numbered from 1: an array
+ * that the caller owns. */
+struct json_object *view_files_events(const struct workspace *workspace);
 
 #endif

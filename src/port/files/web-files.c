@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
+#include <sys/stat.h>
+
 #include "web-files.h"
 #include "workspace.h"
 

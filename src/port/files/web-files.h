@@ -7,7 +7,7 @@
 #ifndef WEB_FILES_H
 #define WEB_FILES_H
 
-#include "web-rules.h"
+#include "http-request.h"
 
 struct err;
 struct workspace;

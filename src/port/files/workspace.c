@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "workspace.h"
 
 #define GIT_FILE_MAX 8192 /* .git files hold one path */

@@ -7,8 +7,6 @@
 #ifndef WORKSPACE_H
 #define WORKSPACE_H
 
-#include <stdbool.h>
-
 struct err;
 
 struct workspace {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <time.h>
 
-#include "file.h"
-#include "mem.h"
 #include "zone.h"
 
 #define ZONES "/usr/share/zoneinfo"

@@ -4,8 +4,6 @@
 #ifndef ZONE_H
 #define ZONE_H
 
-#include <stdint.h>
-
 struct zone_time {
 	int month, day; /* from 1; 0 = any day */
 	int hour, minute;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "dirt.h"
 #include "git-ask.h"
-#include "mem.h"
 #include "settings.h"
 #include "workspace.h"
 

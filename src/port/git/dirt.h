@@ -5,8 +5,6 @@
 #ifndef DIRT_H
 #define DIRT_H
 
-#include <stdbool.h>
-
 struct buf;
 struct settings;
 struct workspace;

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "child.h"
-#include "errtext.h"
 #include "git-artifact.h"
 #include "git-env.h"
 #include "git-records.h"
-#include "mem.h"
-#include "strv.h"
-#include "text.h"
 
 /* The time is limited by whoever started this program. */
 #define DEADLINE_MS ((int64_t)3600 * 1000)
@@ -133,39 +126,6 @@ read_entry(
 	a->changed = strcmp(a->id, old_id) != 0;
 }
 
-/* Only of those that were changed: others may not even be here, where a
- * repository was cloned in part. */
-static int
-read_sizes(const char *root, struct git_artifact *artifacts, size_t count,
-    struct err *err)
-{
-	const char *const words[] = { "cat-file", "--batch-check=%(objectsize)",
-		NULL };
-	cleanup_buf struct buf input = BUF_INIT, out = BUF_INIT;
-	const char *line;
-	int r = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (artifacts[i].kind == ARTIFACT_FILE && artifacts[i].changed)
-			buf_addf(&input, "%s\n", artifacts[i].id);
-	if (input.len > 0)
-		r = ask(root, words, &input, LIST_MAX, &out, err);
-	line = out.data;
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		cleanup_free char *text = NULL;
-		size_t len = strcspn(line, "\n");
-
-		if (artifacts[i].kind != ARTIFACT_FILE || !artifacts[i].changed)
-			continue;
-		text = xstrndup(line, len);
-		if (!text_parse_int(text, 0, INT64_MAX, &artifacts[i].size))
-			r = err_set(err, -EIO, "%s: git cannot read it (%s)",
-			    artifacts[i].path, text);
-		line += len + (line[len] == '\n');
-	}
-	return r;
-}
-
 int
 git_artifact_find(const char *root, const char *commit, const char *base,
     struct git_artifact *artifacts, size_t count, struct err *err)
@@ -179,7 +139,39 @@ git_artifact_find(const char *root, const char *commit, const char *base,
 		return r;
 	for (size_t i = 0; i < count; i++)
 		read_entry(&now, &before, &artifacts[i]);
-	return read_sizes(root, artifacts, count, err);
+	{
+		const char *const words[] = { "cat-file",
+			"--batch-check=%(objectsize)", NULL };
+		cleanup_buf struct buf input = BUF_INIT, out = BUF_INIT;
+		const char *line;
+
+		/* Only of those that were changed: others may not even be
+		 * here, where a repository was cloned in part. */
+		r = 0;
+		for (size_t i = 0; i < count; i++)
+			if (artifacts[i].kind == ARTIFACT_FILE &&
+			    artifacts[i].changed)
+				buf_addf(&input, "%s\n", artifacts[i].id);
+		if (input.len > 0)
+			r = ask(root, words, &input, LIST_MAX, &out, err);
+		line = out.data;
+		for (size_t i = 0; r == 0 && i < count; i++) {
+			cleanup_free char *text = NULL;
+			size_t len = strcspn(line, "\n");
+
+			if (artifacts[i].kind != ARTIFACT_FILE ||
+			    !artifacts[i].changed)
+				continue;
+			text = xstrndup(line, len);
+			if (!text_parse_int(
+				text, 0, INT64_MAX, &artifacts[i].size))
+				r = err_set(err, -EIO,
+				    "%s: git cannot read it (%s)",
+				    artifacts[i].path, text);
+			line += len + (line[len] == '\n');
+		}
+		return r;
+	}
 }
 
 /* --- reading ----------------------------------------------------------- */

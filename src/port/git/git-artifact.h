@@ -8,11 +8,7 @@
 #ifndef GIT_ARTIFACT_H
 #define GIT_ARTIFACT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "artifact-check.h"
+#include "contract.h"
 #include "git-work.h"
 
 struct buf;

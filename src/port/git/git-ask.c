@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "child.h"
-#include "errtext.h"
 #include "git-ask.h"
 #include "git-env.h"
 #include "git-refs.h"
 #include "git-stand.h"
 #include "git-worktree.h"
-#include "mem.h"
 
 #define GIT_DEADLINE_MS 20000
 #define GIT_ARGS_MAX    32

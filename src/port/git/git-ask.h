@@ -7,8 +7,6 @@
 #ifndef GIT_ASK_H
 #define GIT_ASK_H
 
-#include <stdbool.h>
-
 #include "child.h"
 
 struct buf;

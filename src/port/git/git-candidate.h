@@ -8,10 +8,6 @@
 #ifndef GIT_CANDIDATE_H
 #define GIT_CANDIDATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "git-list.h"
 #include "git-work.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "git-changes.h"
 #include "git-records.h"
-#include "mem.h"
 
 static int
 change_compare(const void *a, const void *b)

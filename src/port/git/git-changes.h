@@ -5,9 +5,6 @@
 #ifndef GIT_CHANGES_H
 #define GIT_CHANGES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "git-work.h"
 
 /* diff-tree -r -z --no-renames, raw, sorted by path; paths point into the

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "clock.h"
-#include "file.h"
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "git-check-tree.h"
 #include "git-facts.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-verify.h"
 #include "git-worktree.h"
-#include "mem.h"
 #include "remove-tree.h"
-#include "strv.h"
-#include "text.h"
 
 #define SPARSE_FILE "info/sparse-checkout"
 /* In the worktree's git directory, where its box can read them; while a check
@@ -32,35 +23,16 @@
 
 struct prepare_op {
 	struct git_op op;
-	char commit[GIT_ID_SIZE], judge[GIT_ID_SIZE];
+	char *commit, *judge, *keep;
 	char **pathspecs;
-	char *keep;
-	bool fetch, keeps; /* keeps: `keep` is there, and is used */
-	struct buf overlay, status; /* what the answer points into */
+	bool make, fetch, keeps; /* keeps: `keep` is there, and is used */
 	struct git_list submodules; /* populated, at another commit */
-	struct buf kept; /* entries for the index of what is not removed */
-	bool submodules_updated;
 	struct git_checked_out out;
 	git_check_tree_fn *fn;
-	void *arg;
 };
 
-enum prepare_step {
-	PREPARE_GITDIR,
-	PREPARE_SPARSE,
-	PREPARE_INDEX,
-	PREPARE_KEPT,
-	PREPARE_KEEP,
-	PREPARE_CLEAN,
-	PREPARE_REFRESH,
-	PREPARE_CHECKOUT,
-	PREPARE_COMPARE,
-	PREPARE_OVERLAY,
-	PREPARE_LOOK,
-	PREPARE_STATUS,
-	PREPARE_SUBMODULES,
-	PREPARE_COUNT
-};
+#define OVERLAID_LETTER 'o'
+#define MODIFIED_LETTER 'm'
 
 static char **
 pathspecs_of(const char *const *paths)
@@ -74,11 +46,9 @@ pathspecs_of(const char *const *paths)
 }
 
 static void
-remove_file(const struct git_op *op, const char *name)
+remove_file(struct git_op *op, const char *name)
 {
-	cleanup_free char *path = file_join(op->gitdir, name);
-
-	unlink(path);
+	unlink(git_op_text(op, "%s/%s", op->gitdir, name));
 }
 
 static void
@@ -87,242 +57,116 @@ use_index(struct git_op *op, const char *name)
 	git_op_env(op, "GIT_INDEX_FILE=%s/%s", op->gitdir, name);
 }
 
-/* A second name, since git replaces the file instead of writing to it. */
 static void
-begin_keep(struct prepare_op *prepare)
-{
-	cleanup_free char *own = file_join(prepare->op.gitdir, KEPT_NAME);
-
-	prepare->keeps = prepare->keep != NULL && link(prepare->keep, own) == 0;
-	prepare->out.kept = prepare->keeps;
-}
-
-static enum git_op_next
-prepare_find_gitdir(struct git_op *op)
+begin(struct prepare_op *prepare)
 {
 	/* "locked" is git's mark of a worktree that is being made. The index
 	 * may have files marked as unchanged, or be broken. */
 	static const char *const names[] = { "index.lock", "HEAD.lock",
 		"locked", "index", KEPT_NAME, CLEAN_NAME, JUDGE_NAME,
 		CLEAN_NAME ".lock", KEPT_NAME ".lock" };
-	enum git_op_next next = git_op_find_gitdir(op);
+	struct git_op *op = &prepare->op;
 
-	if (next != GIT_OP_NEXT)
-		return next;
+	git_op_need_gitdir(op);
 	for (size_t i = 0; i < nitems(names); i++)
 		remove_file(op, names[i]);
 	git_op_forget_rebase(op);
-	begin_keep(op->self);
-	return GIT_OP_NEXT;
-}
-
-/* A new worktree gets a copy of the user's sparse checkout, and a check may
- * have begun one. The configuration is for the git commands of the check
- * itself. */
-static enum git_op_next
-prepare_ask_sparse(struct git_op *op)
-{
-	cleanup_free char *path = file_join(op->gitdir, "config.worktree");
-
-	if (!git_op_has(op, SPARSE_FILE))
-		return GIT_OP_NEXT;
-	/* In a box it is read-only. */
-	op->run_dir = git_root(op->git);
-	return git_op_args(
-	    op, "config", "--file", path, "core.sparseCheckout", "false", NULL);
-}
-
-static enum git_op_next
-prepare_sparse(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	remove_file(op, SPARSE_FILE);
-	return GIT_OP_NEXT;
-}
-
-/* --- an index of its own ------------------------------------------------ */
-
-static enum git_op_next
-prepare_ask_index(struct git_op *op)
-{
-	const struct prepare_op *prepare = op->self;
-
+	/* A second name, since git replaces the file instead of writing to
+	 * it. */
+	prepare->keeps = prepare->keep != NULL &&
+	    link(prepare->keep, git_op_text(op, "%s/" KEPT_NAME, op->gitdir)) ==
+		0;
+	/* A new worktree gets a copy of the user's sparse checkout, and a check
+	 * may have begun one. The configuration is for the git commands of the
+	 * check itself. */
+	if (git_op_has(op, SPARSE_FILE)) {
+		/* In a box it is read-only. */
+		op->run_dir = git_root(op->git);
+		git_op_must(op, "config", "--file",
+		    git_op_text(op, "%s/config.worktree", op->gitdir),
+		    "core.sparseCheckout", "false", NULL);
+		remove_file(op, SPARSE_FILE);
+	}
 	git_op_no_hooks(op);
-	return git_op_args(op, "read-tree", prepare->commit, NULL);
+	git_op_must(op, "read-tree", prepare->commit, NULL);
 }
 
-/* --- what is not in the commit ------------------------------------------ */
-
-static enum git_op_next
-prepare_ask_kept(struct git_op *op)
+/* An index of all that is not removed: the commit, and what a setup made. */
+static bool
+make_clean_index(struct git_op *op)
 {
-	const struct prepare_op *prepare = op->self;
-
-	if (!prepare->keeps)
-		return GIT_OP_NEXT;
 	use_index(op, KEPT_NAME);
-	return git_op_args(op, "ls-files", "--stage", "-z", NULL);
-}
-
-static enum git_op_next
-prepare_kept(struct git_op *op, const struct git_answer *answer)
-{
-	struct prepare_op *prepare = op->self;
-
-	buf_clear(&prepare->kept);
-	if (answer->status == 0)
-		buf_add(&prepare->kept, answer->out, answer->out_len);
-	else
-		prepare->keeps = prepare->out.kept = false;
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-prepare_ask_keep(struct git_op *op)
-{
-	struct prepare_op *prepare = op->self;
-	cleanup_free char *index = file_join(op->gitdir, "index");
-	cleanup_free char *all = file_join(op->gitdir, CLEAN_NAME);
-
-	if (prepare->keeps && link(index, all) == -1)
-		prepare->keeps = prepare->out.kept = false;
-	if (!prepare->keeps)
-		return GIT_OP_NEXT;
+	if (git_op_try(op, "ls-files", "--stage", "-z", NULL) != 0 ||
+	    link(git_op_text(op, "%s/index", op->gitdir),
+		git_op_text(op, "%s/" CLEAN_NAME, op->gitdir)) == -1)
+		return false;
 	use_index(op, CLEAN_NAME);
 	git_op_no_hooks(op);
-	buf_add(&op->input, prepare->kept.data, prepare->kept.len);
-	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
+	buf_add(&op->input, op->answer.out, op->answer.out_len);
+	git_op_must(op, "update-index", "-z", "--index-info", NULL);
+	return true;
 }
 
-/* Twice --force is for repositories that a check made. */
-static enum git_op_next
-prepare_ask_clean(struct git_op *op)
+static void
+write_files(struct prepare_op *prepare)
 {
-	const struct prepare_op *prepare = op->self;
+	struct git_op *op = &prepare->op;
+	struct git_records records;
+	const char *path;
 
+	/* Twice --force is for repositories that a check made. */
 	if (prepare->keeps)
 		use_index(op, CLEAN_NAME);
 	git_op_no_hooks(op);
-	return git_op_args(
+	git_op_must(
 	    op, "clean", "-d", "-x", "--force", "--force", "--quiet", NULL);
-}
-
-/* --- files as in the commit --------------------------------------------- */
-
-/* Those that are so already are not written again; all are read. */
-static enum git_op_next
-prepare_ask_refresh(struct git_op *op)
-{
+	/* Files that are as in the commit already are not written again; all
+	 * are read. 1: some differ, which are written next. */
 	git_op_no_hooks(op);
-	return git_op_args(op, "update-index", "-q", "--refresh", NULL);
-}
-
-static enum git_op_next
-prepare_refresh(struct git_op *op, const struct git_answer *answer)
-{
-	(void)op;
-	(void)answer; /* 1: some differ, which are written next */
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-prepare_ask_checkout(struct git_op *op)
-{
-	const struct prepare_op *prepare = op->self;
-
+	git_op_try(op, "update-index", "-q", "--refresh", NULL);
 	git_op_no_hooks(op);
-	return git_op_args(op, "checkout", "--quiet", "--force", "--detach",
+	git_op_must(op, "checkout", "--quiet", "--force", "--detach",
 	    prepare->commit, "--", NULL);
-}
-
-static enum git_op_next
-prepare_ask_compare(struct git_op *op)
-{
-	const struct prepare_op *prepare = op->self;
-
-	if (prepare->judge[0] == '\0' || prepare->pathspecs == NULL)
-		return GIT_OP_NEXT;
+	/* Paths that are as in `judge`, where that differs. Those that it
+	 * does not have are removed: that is what restore does and checkout
+	 * does not. */
+	op = &prepare->op;
+	git_list_release(&prepare->out.overlaid);
+	if (prepare->judge == NULL || prepare->judge[0] == '\0' ||
+	    prepare->pathspecs == NULL)
+		return;
 	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
 	    "--ignore-submodules=none", prepare->judge, prepare->commit, "--",
 	    NULL);
 	strv_add_all(&op->args, strv_const(prepare->pathspecs));
-	return GIT_OP_ASK;
-}
-
-static enum git_op_next
-prepare_compare(struct git_op *op, const struct git_answer *answer)
-{
-	struct prepare_op *prepare = op->self;
-	struct git_records records;
-	const char *path;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&prepare->overlay, answer->out, answer->out_len);
-	git_records_init(&records, prepare->overlay.data, prepare->overlay.len);
+	git_op_must(op, NULL);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
 	while ((path = git_records_next(&records)) != NULL)
 		git_list_add(&prepare->out.overlaid, path);
-	return GIT_OP_NEXT;
-}
-
-/* Those that the judge does not have are removed: that is what restore does
- * and checkout does not. */
-static enum git_op_next
-prepare_ask_overlay(struct git_op *op)
-{
-	const struct prepare_op *prepare = op->self;
-	cleanup_free char *source = xasprintf("--source=%s", prepare->judge);
-
 	if (prepare->out.overlaid.count == 0)
-		return GIT_OP_NEXT;
-	buf_add(&op->input, prepare->overlay.data, prepare->overlay.len);
+		return;
+	buf_add(&op->input, op->answer.out, op->answer.out_len);
 	git_op_no_hooks(op);
-	return git_op_args(op, "--literal-pathspecs", "restore", "--quiet",
-	    source, "--staged", "--worktree", "--pathspec-from-file=-",
-	    "--pathspec-file-nul", NULL);
+	git_op_must(op, "--literal-pathspecs", "restore", "--quiet",
+	    git_op_text(op, "--source=%s", prepare->judge), "--staged",
+	    "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul",
+	    NULL);
 }
 
-/* Is all that was kept as the setup left it? If not, nothing of it stays. */
-static enum git_op_next
-prepare_ask_look(struct git_op *op)
+/* Is all that was kept as the setup left it? */
+static bool
+is_kept(struct git_op *op)
 {
-	const struct prepare_op *prepare = op->self;
+	bool kept;
 
-	if (!prepare->keeps)
-		return GIT_OP_NEXT;
 	use_index(op, KEPT_NAME);
-	return git_op_args(op, "-c", "core.trustctime=true", "-c",
-	    "core.checkStat=default", "ls-files", "--modified", "--deleted",
-	    "-z", NULL);
-}
-
-static enum git_op_next
-prepare_look(struct git_op *op, const struct git_answer *answer)
-{
-	struct prepare_op *prepare = op->self;
-
+	kept = git_op_try(op, "-c", "core.trustctime=true", "-c",
+		   "core.checkStat=default", "ls-files", "--modified",
+		   "--deleted", "-z", NULL) == 0 &&
+	    op->answer.out_len == 0;
 	remove_file(op, KEPT_NAME);
 	remove_file(op, CLEAN_NAME);
-	if (answer->status == 0 && answer->out_len == 0)
-		return GIT_OP_NEXT;
-	prepare->keeps = prepare->out.kept = false;
-	git_list_release(&prepare->out.overlaid);
-	buf_clear(&prepare->overlay);
-	op->at = PREPARE_CLEAN;
-	return GIT_OP_AGAIN;
-}
-
-static enum git_op_next
-prepare_ask_status(struct git_op *op)
-{
-	const struct prepare_op *prepare = op->self;
-
-	git_op_no_hooks(op);
-	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
-	    prepare->keeps ? "--untracked-files=no" : "--untracked-files=all",
-	    "--ignore-submodules=dirty", "--no-renames", "--no-ahead-behind",
-	    NULL);
+	return kept;
 }
 
 static bool
@@ -334,9 +178,10 @@ is_overlaid(const struct prepare_op *prepare, const char *path)
 	return false;
 }
 
-/* False: it should not be there. */
+/* False: it should not be there. updated: the submodules are. */
 static bool
-judge_entry(struct prepare_op *prepare, const struct git_status_entry *entry)
+judge_entry(struct prepare_op *prepare, const struct git_status_entry *entry,
+    bool updated)
 {
 	switch (entry->kind) {
 	case GIT_STATUS_HEAD:
@@ -355,48 +200,47 @@ judge_entry(struct prepare_op *prepare, const struct git_status_entry *entry)
 		return false;
 	if (!entry->submodule)
 		git_list_add(&prepare->out.modified, entry->text);
-	else if (!prepare->submodules_updated)
+	else if (!updated)
 		git_list_add(&prepare->submodules, entry->text);
 	else
 		return false;
 	return true;
 }
 
-static enum git_op_next
-prepare_status(struct git_op *op, const struct git_answer *answer)
+static void
+look(struct prepare_op *prepare, bool updated)
 {
-	struct prepare_op *prepare = op->self;
+	struct git_op *op = &prepare->op;
 	struct git_status_entry entry;
 	struct git_records records;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
 	git_list_release(&prepare->out.modified);
 	git_list_release(&prepare->submodules);
-	buf_clear(&prepare->status);
-	buf_add(&prepare->status, answer->out, answer->out_len);
-	git_records_init(&records, prepare->status.data, prepare->status.len);
+	git_op_no_hooks(op);
+	git_op_must(op, "status", "--porcelain=v2", "-z", "--branch",
+	    prepare->keeps ? "--untracked-files=no" : "--untracked-files=all",
+	    "--ignore-submodules=dirty", "--no-renames", "--no-ahead-behind",
+	    NULL);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
 	while (git_status_next(&records, &entry)) {
-		cleanup_buf struct buf shown = BUF_INIT;
+		struct buf shown = BUF_INIT;
 
-		if (judge_entry(prepare, &entry))
+		if (judge_entry(prepare, &entry, updated))
 			continue;
 		text_add_visible(&shown, entry.text,
 		    text_cut(entry.text, strlen(entry.text), 200), false);
-		return git_op_fail(op, -EBUSY,
+		git_op_die(op, -EBUSY,
 		    "%s is not as in commit %.12s: something else writes "
 		    "there (%s)",
 		    op->dir, prepare->commit, shown.data);
 	}
-	return prepare->submodules.count > 0 ? GIT_OP_NEXT : GIT_OP_DONE;
 }
 
-static enum git_op_next
-prepare_ask_submodules(struct git_op *op)
+static void
+update_submodules(struct prepare_op *prepare)
 {
-	struct prepare_op *prepare = op->self;
+	struct git_op *op = &prepare->op;
 
-	prepare->submodules_updated = true;
 	git_op_no_hooks(op);
 	git_op_args(op, "submodule", "--quiet", "update", "--force",
 	    "--checkout", NULL);
@@ -405,45 +249,45 @@ prepare_ask_submodules(struct git_op *op)
 	git_op_arg(op, "--");
 	for (size_t i = 0; i < prepare->submodules.count; i++)
 		git_op_arg(op, prepare->submodules.v[i]);
-	return GIT_OP_ASK;
+	git_op_must(op, NULL);
 }
 
-static enum git_op_next
-prepare_submodules(struct git_op *op, const struct git_answer *answer)
+static void
+prepare_run(struct git_op *op)
 {
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	op->at = PREPARE_STATUS;
-	return GIT_OP_AGAIN;
-}
+	struct prepare_op *prepare = op->self;
 
-static const struct git_op_step prepare_steps[PREPARE_COUNT] = {
-	[PREPARE_GITDIR] = { .ask = prepare_find_gitdir },
-	[PREPARE_SPARSE] = { .ask = prepare_ask_sparse,
-	    .answer = prepare_sparse },
-	[PREPARE_INDEX] = { .ask = prepare_ask_index },
-	[PREPARE_KEPT] = { .ask = prepare_ask_kept, .answer = prepare_kept },
-	[PREPARE_KEEP] = { .ask = prepare_ask_keep },
-	[PREPARE_CLEAN] = { .ask = prepare_ask_clean },
-	[PREPARE_REFRESH] = { .ask = prepare_ask_refresh,
-	    .answer = prepare_refresh },
-	[PREPARE_CHECKOUT] = { .ask = prepare_ask_checkout },
-	[PREPARE_COMPARE] = { .ask = prepare_ask_compare,
-	    .answer = prepare_compare },
-	[PREPARE_OVERLAY] = { .ask = prepare_ask_overlay },
-	[PREPARE_LOOK] = { .ask = prepare_ask_look, .answer = prepare_look },
-	[PREPARE_STATUS] = { .ask = prepare_ask_status,
-	    .answer = prepare_status },
-	[PREPARE_SUBMODULES] = { .ask = prepare_ask_submodules,
-	    .answer = prepare_submodules },
-};
+	if (prepare->make)
+		git_worktree_op_add(op, NULL);
+	begin(prepare);
+	prepare->keeps = prepare->keeps && make_clean_index(op);
+	write_files(prepare);
+	/* If not all of it is as it was, nothing of it stays. */
+	if (prepare->keeps && !is_kept(op)) {
+		prepare->keeps = false;
+		write_files(prepare);
+	}
+	look(prepare, false);
+	if (prepare->submodules.count > 0) {
+		update_submodules(prepare);
+		look(prepare, true);
+	}
+	prepare->out.kept = prepare->keeps;
+	git_op_tell_all(op, OVERLAID_LETTER, &prepare->out.overlaid);
+	git_op_tell_all(op, MODIFIED_LETTER, &prepare->out.modified);
+}
 
 static void
 prepare_finish(struct git_op *op, const struct err *err)
 {
 	struct prepare_op *prepare = op->self;
+	cleanup_git_list struct git_list overlaid = { 0 }, modified = { 0 };
 
-	prepare->fn(err == NULL ? &prepare->out : NULL, err, prepare->arg);
+	git_op_told(op, OVERLAID_LETTER, &overlaid);
+	git_op_told(op, MODIFIED_LETTER, &modified);
+	prepare->out.overlaid = overlaid;
+	prepare->out.modified = modified;
+	prepare->fn(err == NULL ? &prepare->out : NULL, err, op->arg);
 }
 
 static void
@@ -452,61 +296,6 @@ prepare_release(struct git_op *op)
 	struct prepare_op *prepare = op->self;
 
 	strv_free(prepare->pathspecs);
-	free(prepare->keep);
-	buf_release(&prepare->kept);
-	git_list_release(&prepare->out.overlaid);
-	git_list_release(&prepare->out.modified);
-	git_list_release(&prepare->submodules);
-	buf_release(&prepare->overlay);
-	buf_release(&prepare->status);
-}
-
-static void
-prepare_drop(void *arg)
-{
-	struct prepare_op *prepare = arg;
-
-	prepare_release(&prepare->op);
-	free(prepare);
-}
-
-static void
-prepare_start(struct git *git, const char *dir, struct prepare_op *prepare)
-{
-	git_op_start(
-	    &prepare->op, git, dir, prepare_steps, PREPARE_COUNT, false);
-}
-
-/* What making it needs to go on. */
-struct making {
-	struct git *git;
-	char *dir;
-	struct prepare_op *prepare; /* NULL once it goes on by itself */
-};
-
-static void
-making_free(void *arg)
-{
-	struct making *making = arg;
-
-	if (making->prepare != NULL)
-		prepare_drop(making->prepare);
-	free(making->dir);
-	free(making);
-}
-
-static void
-on_made(const struct err *err, void *arg)
-{
-	struct making *making = arg;
-	const struct prepare_op *prepare = making->prepare;
-
-	if (err == NULL)
-		prepare_start(
-		    making->git, making->dir, take_ptr(&making->prepare));
-	else
-		prepare->fn(NULL, err, prepare->arg);
-	making_free(making);
 }
 
 /* Broken by a check, it is somebody's to look at; half there or lost, it is
@@ -524,33 +313,22 @@ void
 git_check_tree_prepare(struct git *git, const char *dir,
     const struct git_check_tree *what, git_check_tree_fn *fn, void *arg)
 {
-	struct prepare_op *prepare = xcalloc(1, sizeof *prepare);
-	struct making *making;
+	struct prepare_op *prepare = git_op_new(sizeof *prepare, git, dir,
+	    what->commit, prepare_run, prepare_finish);
+	struct git_op *op = &prepare->op;
 
-	strlcpy(prepare->commit, what->commit, sizeof prepare->commit);
-	if (what->judge != NULL)
-		strlcpy(prepare->judge, what->judge, sizeof prepare->judge);
+	prepare->commit = git_op_copy(op, what->commit);
+	prepare->judge = git_op_copy(op, what->judge);
+	prepare->keep = git_op_copy(op, what->keep);
 	prepare->pathspecs = pathspecs_of(what->protected_paths);
-	xstrset(&prepare->keep, what->keep);
-	buf_init(&prepare->kept);
 	prepare->fetch = what->fetch;
-	buf_init(&prepare->overlay);
-	buf_init(&prepare->status);
+	prepare->make = !is_made(git, dir);
 	prepare->fn = fn;
-	prepare->arg = arg;
-	prepare->op.self = prepare;
-	prepare->op.finish = prepare_finish;
-	prepare->op.release = prepare_release;
-	if (is_made(git, dir)) {
-		prepare_start(git, dir, prepare);
-		return;
-	}
-	making = xcalloc(1, sizeof *making);
-	making->git = git;
-	making->dir = xstrdup(dir);
-	making->prepare = prepare;
-	git_worktree_add_detached(
-	    git, dir, what->commit, on_made, making_free, making);
+	op->release = prepare_release;
+	op->arg = arg;
+	op->ret = &prepare->out;
+	op->ret_size = sizeof prepare->out;
+	git_op_begin(op, prepare->make);
 }
 
 /* --- what a setup made --------------------------------------------------- */
@@ -558,60 +336,13 @@ git_check_tree_prepare(struct git *git, const char *dir,
 struct keep_op {
 	struct git_op op;
 	char *keep;
-	struct buf paths;
-	git_work_fn *fn;
-	void *arg;
 };
-
-static enum git_op_next
-keep_begin(struct git_op *op)
-{
-	const struct keep_op *keep = op->self;
-	enum git_op_next next = git_op_find_gitdir(op);
-
-	unlink(keep->keep);
-	if (next == GIT_OP_NEXT)
-		remove_file(op, KEPT_NAME);
-	return next;
-}
-
-static enum git_op_next
-keep_ask_list(struct git_op *op)
-{
-	return git_op_args(op, "ls-files", "--others", "-z", NULL);
-}
-
-/* A folder is a repository, whose files nobody could compare. */
-static enum git_op_next
-keep_list(struct git_op *op, const struct git_answer *answer)
-{
-	struct keep_op *keep = op->self;
-	struct git_records records;
-	const char *path;
-
-	if (answer->status != 0)
-		return GIT_OP_DONE;
-	buf_add(&keep->paths, answer->out, answer->out_len);
-	git_records_init(&records, keep->paths.data, keep->paths.len);
-	while ((path = git_records_next(&records)) != NULL)
-		if (path[0] == '\0' || path[strlen(path) - 1] == '/')
-			return GIT_OP_DONE;
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-keep_ask_empty(struct git_op *op)
-{
-	use_index(op, KEPT_NAME);
-	git_op_no_hooks(op);
-	return git_op_args(op, "read-tree", "--empty", NULL);
-}
 
 /* git reads a file again, and a link's object, that is not older than the
  * index; its clock has seconds. So the index is of later, and the check begins
  * in another second than the last file is of. */
 static void
-make_later(const struct git_op *op)
+make_later(struct git_op *op)
 {
 	cleanup_free char *own = file_join(op->gitdir, KEPT_NAME);
 	const struct timespec later[] = { { .tv_nsec = UTIME_OMIT },
@@ -621,84 +352,62 @@ make_later(const struct git_op *op)
 		unlink(own);
 }
 
-/* Their contents are read, and not stored. */
-static enum git_op_next
-keep_ask_add(struct git_op *op)
-{
-	const struct keep_op *keep = op->self;
-
-	make_later(op);
-	if (keep->paths.len == 0)
-		return GIT_OP_NEXT;
-	use_index(op, KEPT_NAME);
-	git_op_no_hooks(op);
-	op->delay_ms = KEEP_DELAY_MS;
-	buf_add(&op->input, keep->paths.data, keep->paths.len);
-	return git_op_args(
-	    op, "update-index", "--add", "--info-only", "-z", "--stdin", NULL);
-}
-
-static enum git_op_next
-keep_added(struct git_op *op, const struct git_answer *answer)
-{
-	(void)op;
-	return answer->status == 0 ? GIT_OP_NEXT : GIT_OP_DONE;
-}
-
-static enum git_op_next
-keep_move(struct git_op *op)
-{
-	const struct keep_op *keep = op->self;
-	cleanup_free char *own = file_join(op->gitdir, KEPT_NAME);
-
-	make_later(op);
-	if (rename(own, keep->keep) == -1)
-		unlink(own);
-	return GIT_OP_NEXT;
-}
-
-static const struct git_op_step keep_steps[] = {
-	{ .ask = keep_begin },
-	{ .ask = keep_ask_list, .answer = keep_list },
-	{ .ask = keep_ask_empty },
-	{ .ask = keep_ask_add, .answer = keep_added },
-	{ .ask = keep_move },
-};
-
 static void
-keep_finish(struct git_op *op, const struct err *err)
+remove_kept(struct git_op *op)
 {
-	const struct keep_op *keep = op->self;
-
 	if (op->gitdir != NULL)
 		remove_file(op, KEPT_NAME);
-	keep->fn(err, keep->arg);
 }
 
 static void
-keep_release(struct git_op *op)
+keep_run(struct git_op *op)
 {
-	struct keep_op *keep = op->self;
+	const struct keep_op *keep = op->self;
+	struct git_answer list;
+	struct git_records records;
+	const char *path;
 
-	free(keep->keep);
-	buf_release(&keep->paths);
+	unlink(keep->keep);
+	git_op_need_gitdir(op);
+	remove_kept(op);
+	if (git_op_try(op, "ls-files", "--others", "-z", NULL) != 0)
+		return;
+	list = op->answer;
+	/* A folder is a repository, whose files nobody could compare. */
+	git_records_init(&records, list.out, list.out_len);
+	while ((path = git_records_next(&records)) != NULL)
+		if (path[0] == '\0' || path[strlen(path) - 1] == '/')
+			return;
+	use_index(op, KEPT_NAME);
+	git_op_no_hooks(op);
+	git_op_must(op, "read-tree", "--empty", NULL);
+	make_later(op);
+	/* Their contents are read, and not stored. */
+	if (list.out_len > 0) {
+		use_index(op, KEPT_NAME);
+		git_op_no_hooks(op);
+		op->delay_ms = KEEP_DELAY_MS;
+		buf_add(&op->input, list.out, list.out_len);
+		if (git_op_try(op, "update-index", "--add", "--info-only", "-z",
+			"--stdin", NULL) != 0)
+			return;
+	}
+	make_later(op);
+	rename(git_op_text(op, "%s/" KEPT_NAME, op->gitdir), keep->keep);
 }
 
 void
 git_check_tree_keep(struct git *git, const char *dir, const char *keep_file,
     git_work_fn *fn, void *arg)
 {
-	struct keep_op *keep = xcalloc(1, sizeof *keep);
+	struct keep_op *keep =
+	    git_op_new(sizeof *keep, git, dir, NULL, keep_run, NULL);
 
-	keep->keep = xstrdup(keep_file);
-	buf_init(&keep->paths);
-	keep->fn = fn;
-	keep->arg = arg;
-	keep->op.self = keep;
-	keep->op.finish = keep_finish;
-	keep->op.release = keep_release;
-	git_op_start(
-	    &keep->op, git, dir, keep_steps, nitems(keep_steps), false);
+	keep->keep = git_op_copy(&keep->op, keep_file);
+	keep->op.undo = remove_kept;
+	keep->op.work_fn = fn;
+	keep->op.arg = arg;
+	git_op_begin(&keep->op, false);
 }
 
 /* --- after a check ------------------------------------------------------- */
@@ -734,65 +443,43 @@ struct compare_op {
 	struct git_op op;
 	char *judge;
 	char **pathspecs;
-	struct buf text;
-	struct git_list paths;
 	git_check_compare_fn *fn;
-	void *arg;
 };
 
-static enum git_op_next
-compare_ask_index(struct git_op *op)
+static void
+compare_run(struct git_op *op)
 {
 	const struct compare_op *compare = op->self;
+	struct git_records records;
+	const char *path;
 
+	git_op_need_gitdir(op);
 	remove_file(op, JUDGE_NAME);
 	use_index(op, JUDGE_NAME);
 	git_op_no_hooks(op);
-	return git_op_args(op, "read-tree", compare->judge, NULL);
-}
-
-/* The index knows nothing of the files, so all of these are read. */
-static enum git_op_next
-compare_ask_files(struct git_op *op)
-{
-	const struct compare_op *compare = op->self;
-
+	git_op_must(op, "read-tree", compare->judge, NULL);
+	/* The index knows nothing of the files, so all of these are read. */
 	use_index(op, JUDGE_NAME);
 	git_op_args(op, "ls-files", "--modified", "--deleted", "--deduplicate",
 	    "-z", "--", NULL);
 	strv_add_all(&op->args, strv_const(compare->pathspecs));
-	return GIT_OP_ASK;
-}
-
-static enum git_op_next
-compare_files(struct git_op *op, const struct git_answer *answer)
-{
-	struct compare_op *compare = op->self;
-	struct git_records records;
-	const char *path;
-
+	git_op_try(op, NULL);
 	remove_file(op, JUDGE_NAME);
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&compare->text, answer->out, answer->out_len);
-	git_records_init(&records, compare->text.data, compare->text.len);
+	if (op->answer.status != 0)
+		git_op_die_as(op);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
 	while ((path = git_records_next(&records)) != NULL)
-		git_list_add(&compare->paths, path);
-	return GIT_OP_NEXT;
+		git_op_tell(op, GIT_OP_LIST, path);
 }
-
-static const struct git_op_step compare_steps[] = {
-	GIT_OP_GITDIR,
-	{ .ask = compare_ask_index },
-	{ .ask = compare_ask_files, .answer = compare_files },
-};
 
 static void
 compare_finish(struct git_op *op, const struct err *err)
 {
 	const struct compare_op *compare = op->self;
+	cleanup_git_list struct git_list paths = { 0 };
 
-	compare->fn(err == NULL ? &compare->paths : NULL, err, compare->arg);
+	git_op_told(op, GIT_OP_LIST, &paths);
+	compare->fn(err == NULL ? &paths : NULL, err, op->arg);
 }
 
 static void
@@ -800,26 +487,21 @@ compare_release(struct git_op *op)
 {
 	struct compare_op *compare = op->self;
 
-	free(compare->judge);
 	strv_free(compare->pathspecs);
-	buf_release(&compare->text);
-	git_list_release(&compare->paths);
 }
 
 void
 git_check_tree_compare(struct git *git, const char *dir, const char *judge,
     const char *const *protected_paths, git_check_compare_fn *fn, void *arg)
 {
-	struct compare_op *compare = xcalloc(1, sizeof *compare);
+	struct compare_op *compare = git_op_new(
+	    sizeof *compare, git, dir, NULL, compare_run, compare_finish);
+	struct git_op *op = &compare->op;
 
-	compare->judge = xstrdup(judge);
+	compare->judge = git_op_copy(op, judge);
 	compare->pathspecs = pathspecs_of(protected_paths);
-	buf_init(&compare->text);
 	compare->fn = fn;
-	compare->arg = arg;
-	compare->op.self = compare;
-	compare->op.finish = compare_finish;
-	compare->op.release = compare_release;
-	git_op_start(&compare->op, git, dir, compare_steps,
-	    nitems(compare_steps), false);
+	op->release = compare_release;
+	op->arg = arg;
+	git_op_begin(op, false);
 }

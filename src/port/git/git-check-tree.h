@@ -10,8 +10,6 @@
 #ifndef GIT_CHECK_TREE_H
 #define GIT_CHECK_TREE_H
 
-#include <stdbool.h>
-
 #include "git-list.h"
 #include "git-work.h"
 

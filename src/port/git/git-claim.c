@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-claim.h"
 #include "git-records.h"
 #include "lock.h"
-#include "mem.h"
-#include "text.h"
 
 static const char index_lock[] = "index.lock";
 

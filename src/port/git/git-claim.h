@@ -9,8 +9,6 @@
 #ifndef GIT_CLAIM_H
 #define GIT_CLAIM_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "git-work.h"

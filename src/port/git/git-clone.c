@@ -1,49 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <dirent.h>
+#include <sys/stat.h>
+
 #include "child.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-clone.h"
 #include "git-env.h"
 #include "git-refs.h"
 #include "git-stand.h"
-#include "loop.h"
-#include "mem.h"
-#include "strv.h"
-#include "text.h"
 
 #define GIT_IMPORT_MAX (INT64_C(2) * 1024 * 1024 * 1024)
 
 #define GIT_IMPORT_MS (10 * 60 * 1000)
 
-struct git_import;
-
-static void git_import_free(struct git_import *import);
-
 #define BLOCK     512 /* of ulimit -f */
 #define AGAIN_MS  50
 #define AGAIN_MAX 8 /* times, each after twice the time: 12 seconds */
-
-struct git_import {
-	struct loop *loop;
-	struct child *child;
-	struct loop_timer *again;
-	int tries;
-	char *id, *dir, **argv;
-	git_work_fn *fn;
-	void *arg;
-};
 
 /* A write beyond the limit fails; the signal would end git without words. */
 static const char limited[] =
@@ -98,91 +72,30 @@ make_argv(const struct git_import_spec *spec, char ***argv)
 }
 
 static int
-explain(const struct git_import *import, const struct child_result *result,
+explain(const struct git_import_spec *spec, const struct child_result *result,
     struct err *err)
 {
 	const char *said = result->err.head.data;
 
-	if (result->start_error < 0)
-		return err_errno(err, result->start_error, "git fetch");
 	if (result->timed_out)
 		return err_set(err, -ETIMEDOUT,
-		    "%s: the import of %.12s took too long", import->dir,
-		    import->id);
+		    "%s: the import of %.12s took too long", spec->dir,
+		    spec->id);
 	if (child_succeeded(result))
 		return 0;
 	if (strstr(said, "fsck") != NULL)
 		return err_set(err, -EINVAL,
 		    "%s: commit %.12s has an object that is not valid: %.200s",
-		    import->dir, import->id, said);
+		    spec->dir, spec->id, said);
 	if (strstr(said, "File too large") != NULL)
 		return err_set(err, -EFBIG,
 		    "%s: commit %.12s brings too much to be imported",
-		    import->dir, import->id);
+		    spec->dir, spec->id);
 	if (strstr(said, "not our ref") != NULL)
 		return err_set(err, -ENOENT, "%s: there is no commit %.12s",
-		    import->dir, import->id);
+		    spec->dir, spec->id);
 	return err_set(err, -EIO, "%s: commit %.12s cannot be imported: %.300s",
-	    import->dir, import->id, said);
-}
-
-static void on_fetched(const struct child_result *result, void *arg);
-
-static int
-fetch(struct git_import *import, struct err *err)
-{
-	struct child_spec child = { .argv = strv_const(import->argv),
-		.env = git_env,
-		.deadline_ms = GIT_IMPORT_MS };
-	int r = child_spawn(
-	    import->loop, &child, on_fetched, import, &import->child, err);
-
-	if (r < 0)
-		import->child = NULL;
-	return r;
-}
-
-static void
-finish(struct git_import *import, const struct err *err)
-{
-	import->fn(err, import->arg);
-	git_import_free(import);
-}
-
-static void
-fetch_again(void *arg)
-{
-	struct git_import *import = arg;
-	struct err err = { 0 };
-
-	if (fetch(import, &err) < 0)
-		finish(import, &err);
-}
-
-/* A fetch looks at the HEAD of every worktree, and while git adds one there is
- * no commit in it. */
-static bool
-met_new_worktree(const struct child_result *result)
-{
-	return strstr(result->err.head.data, "bad object worktrees/") != NULL;
-}
-
-static void
-on_fetched(const struct child_result *result, void *arg)
-{
-	struct git_import *import = arg;
-	struct err err = { 0, "" };
-	int r = explain(import, result, &err);
-
-	import->child = NULL;
-	if (r == -EIO && import->tries < AGAIN_MAX &&
-	    met_new_worktree(result)) {
-		loop_timer_free(import->again);
-		import->again = loop_after(import->loop,
-		    AGAIN_MS << import->tries++, fetch_again, import);
-		return;
-	}
-	finish(import, r < 0 ? &err : NULL);
+	    spec->dir, spec->id, said);
 }
 
 static bool
@@ -194,44 +107,37 @@ is_id(const char *id)
 	    strspn(id, "0123456789abcdef") == len;
 }
 
-struct git_import *
-git_import_new(struct loop *loop, const struct git_import_spec *spec,
-    git_work_fn *fn, void *arg, struct err *err)
+int
+git_import(const struct git_import_spec *spec, struct err *err)
 {
-	struct git_import *import;
+	cleanup_strv char **argv = NULL;
+	struct child_spec child = {
+		.env = git_env, .deadline_ms = GIT_IMPORT_MS, .in_group = true
+	};
 
-	if (!is_id(spec->id)) {
-		err_set(err, -EINVAL, "\"%.80s\" is not the id of a commit",
-		    spec->id);
-		return NULL;
-	}
-	import = xcalloc(1, sizeof *import);
-	import->loop = loop;
-	import->fn = fn;
-	import->arg = arg;
-	import->id = xstrdup(spec->id);
-	import->dir = xstrdup(spec->dir);
-	make_argv(spec, &import->argv);
-	if (fetch(import, err) < 0) {
-		git_import_free(import);
-		return NULL;
-	}
-	return import;
-}
+	if (!is_id(spec->id))
+		return err_set(err, -EINVAL,
+		    "\"%.80s\" is not the id of a commit", spec->id);
+	make_argv(spec, &argv);
+	child.argv = strv_const(argv);
+	for (int tries = 0;; tries++) {
+		cleanup_child_result struct child_result result;
+		struct err failure = { 0 };
+		int r = child_run(&child, &result, &failure);
 
-/* Only before fn was called. What was imported until then is in no ref. */
-static void
-git_import_free(struct git_import *import)
-{
-	if (import == NULL)
-		return;
-	if (import->child != NULL)
-		child_abandon(import->child);
-	loop_timer_free(import->again);
-	strv_free(import->argv);
-	free(import->id);
-	free(import->dir);
-	free(import);
+		if (r == 0)
+			r = explain(spec, &result, &failure);
+		/* A fetch looks at the HEAD of every worktree, and while git
+		 * adds one there is no commit in it. */
+		if (r != -EIO || tries == AGAIN_MAX ||
+		    strstr(result.err.head.data, "bad object worktrees/") ==
+			NULL) {
+			if (r < 0 && err != NULL)
+				*err = failure;
+			return r;
+		}
+		git_pause(AGAIN_MS << tries);
+	}
 }
 
 #define DELETE_MS    (INT64_C(20) * 60 * 1000)
@@ -255,290 +161,136 @@ git_clone_op_ref(const struct git_op *op, const char *ref)
 	    git_refs_read(op->common, ref, id) == 0 ? id : NO_SUCH_NAME);
 }
 
-/* --- import ------------------------------------------------------------ */
-
-static void
-on_imported(const struct err *err, void *arg)
-{
-	struct git_op *op = arg;
-
-	op->import = NULL;
-	if (err != NULL)
-		op->err = *err;
-	git_op_resume(op, err != NULL ? GIT_OP_FAIL : GIT_OP_NEXT);
-}
-
 /* Without a box no git looks at what the worker has there. */
-enum git_op_next
-git_clone_op_ask_import(struct git_op *op, const char *id)
+void
+git_clone_op_import(struct git_op *op, const char *id)
 {
 	struct git_import_spec spec = {
 		.root = git_root(op->git), .dir = op->dir, .id = id
 	};
-	cleanup_strv char **box = NULL;
+	char **box = NULL;
 
 	if (!git_clone_op_is(op))
-		return GIT_OP_NEXT;
+		return;
 	if (git_box(op->git, op->dir, &box, &op->err) < 0)
-		return GIT_OP_FAIL;
+		git_op_die_of(op);
 	if (box == NULL)
-		return git_op_fail(op, -EUCLEAN,
+		git_op_die(op, -EUCLEAN,
 		    "%s has no sandbox that its commits could be read in",
 		    op->dir);
 	spec.box = strv_const(box);
-	op->import =
-	    git_import_new(git_loop(op->git), &spec, on_imported, op, &op->err);
-	return op->import != NULL ? GIT_OP_WAIT : GIT_OP_FAIL;
+	if (git_import(&spec, &op->err) < 0)
+		git_op_die_of(op);
 }
 
-/* --- onto -------------------------------------------------------------- */
-
-static enum git_op_next
-onto_ask(struct git_op *op)
-{
-	op->run_dir = git_root(op->git);
-	return git_op_ask_onto(op);
-}
-
-static enum git_op_next
-head_ask(struct git_op *op)
-{
-	op->head_id[0] = '\0';
-	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
-}
-
-static enum git_op_next
-head_answer(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, &op->head_id, 1);
-	return GIT_OP_NEXT;
-}
-
-static const struct git_op_step onto_steps[] = {
-	{ .ask = onto_ask, .answer = git_op_onto },
-	{ .ask = head_ask, .answer = head_answer },
-};
-
-enum git_op_next
-git_clone_op_ask_onto(struct git_op *op)
-{
-	return git_op_call(op, onto_steps, nitems(onto_steps));
-}
-
-/* --- delete ------------------------------------------------------------ */
-
-static void
-on_deleted(const struct child_result *result, void *arg)
-{
-	struct git_op *op = arg;
-
-	op->child = NULL;
-	if (result->start_error < 0 || !child_succeeded(result))
-		git_op_fail(op, -EIO, "%s cannot be deleted: %.200s", op->dir,
-		    result->err.head.data);
-	git_op_resume(op, op->err.code != 0 ? GIT_OP_FAIL : GIT_OP_NEXT);
-}
-
-enum git_op_next
-git_clone_op_ask_delete(struct git_op *op, const char *folder)
+static int
+delete_folder(const char *folder, struct err *err)
 {
 	const char *const argv[] = { "rm", "-rf", "--", folder, NULL };
-	const struct child_spec spec = { .argv = argv,
-		.deadline_ms = DELETE_MS };
+	const struct child_spec spec = {
+		.argv = argv, .deadline_ms = DELETE_MS, .in_group = true
+	};
+	cleanup_child_result struct child_result result;
+	int r = child_run(&spec, &result, err);
 
-	if (child_spawn(git_loop(op->git), &spec, on_deleted, op, &op->child,
-		&op->err) < 0) {
-		op->child = NULL;
-		return GIT_OP_FAIL;
-	}
-	return GIT_OP_WAIT;
+	if (r == 0 && !child_succeeded(&result))
+		r = err_set(err, -EIO, "%s cannot be deleted: %.200s", folder,
+		    result.err.head.data);
+	return r;
+}
+
+void
+git_clone_op_delete(struct git_op *op, const char *folder)
+{
+	if (delete_folder(folder, &op->err) < 0)
+		git_op_die_of(op);
 }
 
 /* --- keep -------------------------------------------------------------- */
 
-static enum git_op_next
-keep_refuse(struct git_op *op, const char *why)
+static void
+refuse_keep(struct git_op *op, const char *why)
 {
 	struct git_home home;
 
-	return git_op_fail(op, -EBUSY,
+	git_op_die(op, -EBUSY,
 	    "%s cannot become a worktree now (%s); have the worker finish "
 	    "that first, or save its work and start over: llmc reset %s",
 	    op->dir, why, git_home(op->git, op->dir, &home) ? home.worker : "");
 }
 
-static enum git_op_next
-keep_ask_tree(struct git_op *op)
+/* What git has just printed, one on a line. */
+static void
+add_parents(const struct git_op *op, char ***parents)
 {
-	if (op->keep_saved)
-		return GIT_OP_NEXT;
-	if (git_op_rebasing(op))
-		return keep_refuse(op, "a rebase is in progress");
-	return git_op_args(op, "write-tree", NULL);
+	const char *line = op->answer.out;
+
+	while (*line != '\0' && strv_count(*parents) < PARENTS_MAX) {
+		size_t len = strcspn(line, "\n");
+		cleanup_free char *id = xstrndup(line, len);
+		bool has = strcmp(id, op->head_id) == 0;
+
+		for (size_t i = 0; *parents != NULL && (*parents)[i] != NULL;
+		     i++)
+			has |= strcmp((*parents)[i], id) == 0;
+		if (!has)
+			strv_add(parents, id);
+		line += len + (line[len] == '\n');
+	}
 }
 
-static enum git_op_next
-keep_tree(struct git_op *op, const struct git_answer *answer)
+void
+git_clone_op_keep(struct git_op *op, const char *ref, bool saved)
 {
-	if (answer->status != 0)
-		return keep_refuse(op, answer->complaint);
-	strlcpy(op->keep_tree, answer->out, sizeof op->keep_tree);
-	return GIT_OP_NEXT;
-}
+	const char *tree = git_op_text(op, "%s^{tree}",
+	    op->head_id[0] != '\0' ? op->head_id : op->onto_id);
+	char **parents = NULL;
+	const char *id;
+	bool more;
 
-/* Is there a commit that neither HEAD nor the landing branch has? */
-static enum git_op_next
-keep_ask_more(struct git_op *op)
-{
+	if (!saved) {
+		if (git_op_rebasing(op))
+			refuse_keep(op, "a rebase is in progress");
+		if (git_op_try(op, "write-tree", NULL) != 0)
+			refuse_keep(op, op->answer.complaint);
+		tree = op->answer.out;
+	}
+	/* Is there a commit that neither HEAD nor the landing branch has? */
 	git_op_args(op, "rev-list", "--max-count=1", "--all", "--not",
 	    op->onto_id, NULL);
 	if (op->head_id[0] != '\0')
 		git_op_arg(op, op->head_id);
-	return GIT_OP_ASK;
-}
-
-static enum git_op_next
-keep_more(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	op->keep_more = answer->out_len > 0;
-	return op->keep_more || !op->keep_saved ? GIT_OP_NEXT : GIT_OP_DONE;
-}
-
-static enum git_op_next
-keep_ask_tips(struct git_op *op)
-{
-	return op->keep_more ?
-	    git_op_args(op, "rev-list", "--no-walk", "--all", NULL) :
-	    GIT_OP_NEXT;
-}
-
-static enum git_op_next
-keep_ask_stashes(struct git_op *op)
-{
-	return op->keep_more ?
-	    git_op_args(op, "stash", "list", "--format=%H", NULL) :
-	    GIT_OP_NEXT;
-}
-
-static bool
-has_parent(const struct git_op *op, const char *id)
-{
-	bool has = strcmp(id, op->head_id) == 0;
-
-	for (size_t i = 0; i < strv_count(op->keep_parents); i++)
-		has |= strcmp(op->keep_parents[i], id) == 0;
-	return has;
-}
-
-static enum git_op_next
-keep_ids(struct git_op *op, const struct git_answer *answer)
-{
-	const char *line = answer->out;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	while (*line != '\0' && strv_count(op->keep_parents) < PARENTS_MAX) {
-		size_t len = strcspn(line, "\n");
-		cleanup_free char *id = xasprintf("%.*s", (int)len, line);
-
-		if (!has_parent(op, id))
-			strv_add(&op->keep_parents, id);
-		line += len + (line[len] == '\n');
+	git_op_must(op, NULL);
+	more = op->answer.out_len > 0;
+	if (!more && saved)
+		return;
+	if (more) {
+		git_op_must(op, "rev-list", "--no-walk", "--all", NULL);
+		add_parents(op, &parents);
+		git_op_must(op, "stash", "list", "--format=%H", NULL);
+		add_parents(op, &parents);
 	}
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-keep_ask_commit(struct git_op *op)
-{
 	git_op_own_name(op);
 	buf_adds(&op->input,
 	    "Index, branches and stashes of a clone\n\n"
 	    "Each other parent is a branch or a stash.\n");
-	git_op_args(op, "commit-tree", op->keep_tree, NULL);
+	git_op_args(op, "commit-tree", tree, NULL);
 	if (op->head_id[0] != '\0')
 		git_op_args(op, "-p", op->head_id, NULL);
-	for (size_t i = 0; i < strv_count(op->keep_parents); i++)
-		git_op_args(op, "-p", op->keep_parents[i], NULL);
-	return GIT_OP_ASK;
-}
-
-static enum git_op_next
-keep_commit(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	strlcpy(op->keep_id, answer->out, sizeof op->keep_id);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-keep_ask_import(struct git_op *op)
-{
-	return git_clone_op_ask_import(op, op->keep_id);
-}
-
-static enum git_op_next
-keep_ask_ref(struct git_op *op)
-{
-	if (!op->keep_more)
-		return GIT_OP_NEXT;
+	for (size_t i = 0; parents != NULL && parents[i] != NULL; i++)
+		git_op_args(op, "-p", parents[i], NULL);
+	id = git_op_must(op, NULL);
+	git_clone_op_import(op, id);
+	if (!more)
+		return;
 	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
-	return git_op_args(op, "update-ref", op->keep_ref, op->keep_id, NULL);
-}
-
-static const struct git_op_step keep_steps[] = {
-	{ .ask = keep_ask_tree, .answer = keep_tree },
-	{ .ask = keep_ask_more, .answer = keep_more },
-	{ .ask = keep_ask_tips, .answer = keep_ids },
-	{ .ask = keep_ask_stashes, .answer = keep_ids },
-	{ .ask = keep_ask_commit, .answer = keep_commit },
-	{ .ask = keep_ask_import },
-	{ .ask = keep_ask_ref },
-};
-
-enum git_op_next
-git_clone_op_ask_keep(struct git_op *op, const char *ref, bool saved)
-{
-	op->keep_saved = saved;
-	strv_clear(&op->keep_parents);
-	snprintf(op->keep_tree, sizeof op->keep_tree, "%s^{tree}",
-	    op->head_id[0] != '\0' ? op->head_id : op->onto_id);
-	xstrset(&op->keep_ref, ref);
-	return git_op_call(op, keep_steps, nitems(keep_steps));
-}
-
-void
-git_clone_op_release(struct git_op *op)
-{
-	git_import_free(op->import);
-	if (op->child != NULL)
-		child_abandon(op->child);
-	strv_free(op->keep_parents);
-	free(op->keep_ref);
+	git_op_must(op, "update-ref", ref, id, NULL);
 }
 
 #define ALTERNATES "objects/info/alternates"
 #define MAKE_MS    (2 * 60 * 1000)
 #define FILES_MS   (20 * 60 * 1000)
-#define LINES_MAX  65536
-
-struct git_clone {
-	struct loop *loop;
-	struct child *child;
-	char *root, *git_dir, *dir, *branch, *id, *landing, *landing_id;
-	char *from;
-	int (*box)(void *, const char *, char ***, struct err *);
-	void *box_arg;
-	git_work_fn *fn;
-	void *arg;
-	struct err err; /* why it is removed again */
-};
 
 /* Nobody but us has seen the folder yet, so this needs no box. HEAD is on the
  * branch; the files come later. Of the user's settings only those that say who
@@ -651,173 +403,73 @@ alternates_line(const char *git_dir)
 	return buf_take(&line);
 }
 
-/* --- steps ------------------------------------------------------------- */
+/* --- the clone --------------------------------------------------------- */
 
-static void
-on_removed(const struct child_result *result, void *arg)
+static int
+run_part(const struct git_clone_spec *spec, const struct child_spec *child,
+    struct err *err)
 {
-	struct git_clone *clone = arg;
+	cleanup_child_result struct child_result result;
+	int r = child_run(child, &result, err);
 
-	(void)result;
-	clone->child = NULL;
-	clone->fn(&clone->err, clone->arg);
-	git_clone_free(clone);
-}
-
-/* What is unfinished is removed; nobody has worked in it. */
-static void
-clone_fail(struct git_clone *clone, const struct err *err)
-{
-	const char *const argv[] = { "rm", "-rf", "--", clone->dir, NULL };
-	const struct child_spec child = { .argv = argv,
-		.deadline_ms = FILES_MS };
-
-	clone->err = *err;
-	if (child_spawn(clone->loop, &child, on_removed, clone, &clone->child,
-		NULL) < 0) {
-		clone->child = NULL;
-		clone->fn(&clone->err, clone->arg);
-		git_clone_free(clone);
-	}
-}
-
-/* True if the command did its work; otherwise the clone has ended. */
-static bool
-succeeded(struct git_clone *clone, const struct child_result *result)
-{
-	struct err err = { 0, "" };
-
-	clone->child = NULL;
-	if (result->start_error == 0 && child_succeeded(result))
-		return true;
-	if (result->start_error < 0)
-		err_errno(&err, result->start_error, "%s", clone->dir);
-	else if (result->timed_out)
-		err_set(&err, -ETIMEDOUT, "%s: the clone took too long",
-		    clone->dir);
-	else
-		err_set(&err, -EIO, "%s: %.300s", clone->dir,
-		    result->err.head.data);
-	clone_fail(clone, &err);
-	return false;
-}
-
-static void
-on_files(const struct child_result *result, void *arg)
-{
-	struct git_clone *clone = arg;
-
-	if (!succeeded(clone, result))
-		return;
-	clone->fn(NULL, clone->arg);
-	git_clone_free(clone);
+	if (r < 0 || child_succeeded(&result))
+		return r;
+	if (result.timed_out)
+		return err_set(
+		    err, -ETIMEDOUT, "%s: the clone took too long", spec->dir);
+	return err_set(
+	    err, -EIO, "%s: %.300s", spec->dir, result.err.head.data);
 }
 
 /* Filters and the like run in the box. */
-static void
-on_made(const struct child_result *result, void *arg)
+static int
+write_files(const struct git_clone_spec *spec, struct err *err)
 {
-	struct git_clone *clone = arg;
-	const char *const checkout[] = { "git", "-C", clone->dir, "-c",
+	const char *const checkout[] = { "git", "-C", spec->dir, "-c",
 		"core.hooksPath=/dev/null", "reset", "--quiet", "--hard",
 		NULL };
 	cleanup_strv char **argv = NULL;
-	struct child_spec child = { .env = git_env, .deadline_ms = FILES_MS };
-	struct err err = { 0, "" };
+	struct child_spec child = {
+		.env = git_env, .deadline_ms = FILES_MS, .in_group = true
+	};
 	int r = 0;
 
-	if (!succeeded(clone, result))
-		return;
-	if (clone->from != NULL) {
-		clone->fn(NULL, clone->arg);
-		git_clone_free(clone);
-		return;
-	}
-	if (clone->box != NULL)
-		r = clone->box(clone->box_arg, clone->dir, &argv, &err);
+	if (spec->box != NULL)
+		r = spec->box(spec->box_arg, spec->dir, &argv, err);
+	if (r < 0)
+		return r;
 	strv_add_all(&argv, checkout);
 	child.argv = strv_const(argv);
-	if (r == 0)
-		r = child_spawn(
-		    clone->loop, &child, on_files, clone, &clone->child, &err);
-	if (r < 0) {
-		clone->child = NULL;
-		clone_fail(clone, &err);
-	}
+	return run_part(spec, &child, err);
 }
 
-static int
-clone_begin(struct git_clone *clone, struct err *err)
+int
+git_clone_make(const struct git_clone_spec *spec, struct err *err)
 {
-	cleanup_free char *line = alternates_line(clone->git_dir);
-	const char *const argv[] = { "sh", "-c", make_script, "sh", clone->root,
-		clone->dir, clone->branch, clone->id,
-		clone->landing != NULL ? clone->landing : "",
-		clone->landing_id != NULL ? clone->landing_id : "",
-		clone->git_dir, clone->from != NULL ? clone->from : "", NULL };
+	cleanup_free char *line = alternates_line(spec->git_dir);
+	const char *const argv[] = { "sh", "-c", make_script, "sh", spec->root,
+		spec->dir, spec->branch, spec->id,
+		spec->landing != NULL ? spec->landing : "",
+		spec->landing_id != NULL ? spec->landing_id : "", spec->git_dir,
+		spec->from != NULL ? spec->from : "", NULL };
 	const struct child_spec child = { .argv = argv,
 		.env = git_env,
 		.input = line,
 		.input_len = strlen(line),
-		.deadline_ms = MAKE_MS };
-	int r = git_clone_check(clone->git_dir, err);
+		.deadline_ms = MAKE_MS,
+		.in_group = true };
+	int r = git_clone_check(spec->git_dir, err);
 
 	if (r < 0)
 		return r;
-	if (rmdir(clone->dir) == -1 && errno != ENOENT)
-		return err_set(err, -EEXIST, "%s exists already; move it away",
-		    clone->dir);
-	return child_spawn(
-	    clone->loop, &child, on_made, clone, &clone->child, err);
-}
-
-static char *
-copy(const char *text)
-{
-	return text != NULL ? xstrdup(text) : NULL;
-}
-
-struct git_clone *
-git_clone_new(struct loop *loop, const struct git_clone_spec *spec,
-    git_work_fn *fn, void *arg, struct err *err)
-{
-	struct git_clone *clone = xcalloc(1, sizeof *clone);
-
-	clone->loop = loop;
-	clone->root = xstrdup(spec->root);
-	clone->git_dir = xstrdup(spec->git_dir);
-	clone->dir = xstrdup(spec->dir);
-	clone->branch = xstrdup(spec->branch);
-	clone->id = xstrdup(spec->id);
-	clone->landing = copy(spec->landing);
-	clone->landing_id = copy(spec->landing_id);
-	clone->from = copy(spec->from);
-	clone->box = spec->box;
-	clone->box_arg = spec->box_arg;
-	clone->fn = fn;
-	clone->arg = arg;
-	if (clone_begin(clone, err) < 0) {
-		clone->child = NULL;
-		git_clone_free(clone);
-		return NULL;
-	}
-	return clone;
-}
-
-void
-git_clone_free(struct git_clone *clone)
-{
-	if (clone == NULL)
-		return;
-	if (clone->child != NULL)
-		child_abandon(clone->child);
-	free(clone->root);
-	free(clone->git_dir);
-	free(clone->dir);
-	free(clone->branch);
-	free(clone->id);
-	free(clone->landing);
-	free(clone->landing_id);
-	free(clone->from);
-	free(clone);
+	if (rmdir(spec->dir) == -1 && errno != ENOENT)
+		return err_set(
+		    err, -EEXIST, "%s exists already; move it away", spec->dir);
+	r = run_part(spec, &child, err);
+	if (r == 0 && spec->from == NULL)
+		r = write_files(spec, err);
+	/* What is unfinished is removed; nobody has worked in it. */
+	if (r < 0)
+		delete_folder(spec->dir, NULL);
+	return r;
 }

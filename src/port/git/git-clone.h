@@ -12,15 +12,8 @@
 #ifndef GIT_CLONE_H
 #define GIT_CLONE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "git-op.h"
 #include "git-work.h"
-
-struct git_clone;
-struct git_import;
-struct loop;
 
 struct git_import_spec {
 	const char *root; /* the repository's working tree */
@@ -33,38 +26,29 @@ struct git_import_spec {
 	int64_t max; /* bytes of new objects, 0 = GIT_IMPORT_MAX */
 };
 
-/* fn is called once, from the loop, unless it is freed before. -EFBIG, -EINVAL
- * (an object is broken), -ENOENT (the clone has no such commit), -ETIMEDOUT,
- * -EIO. The spec is copied. NULL with err set if nothing was started. */
-struct git_import *
-git_import_new(struct loop *loop, const struct git_import_spec *spec,
-    git_work_fn *fn, void *arg, struct err *err);
+/* Waits for it. -EFBIG, -EINVAL (an object is broken), -ENOENT (the clone has
+ * no such commit), -ETIMEDOUT, -EIO. */
+int git_import(const struct git_import_spec *spec, struct err *err);
 bool git_clone_op_is(const struct git_op *op);
 
 /* A name for a ref of the repository, by its full name, that a git in op->dir
  * understands: itself, or in a clone its id, or what names nothing. After
- * GIT_OP_GITDIR. The caller frees. */
+ * git_op_need_gitdir(). The caller frees. */
 char *git_clone_op_ref(const struct git_op *op, const char *ref);
 
-/* A step: have the commit in the repository, if it comes from a clone. */
-enum git_op_next git_clone_op_ask_import(struct git_op *op, const char *id);
+/* The following are for helpers (git-op.h). */
 
-/* The commits of op->onto, from the repository, and of HEAD: GIT_OP_ONTO for a
- * clone. */
-enum git_op_next git_clone_op_ask_onto(struct git_op *op);
+/* Have the commit in the repository, if it comes from a clone. */
+void git_clone_op_import(struct git_op *op, const char *id);
 
-/* A step: delete a folder with all in it. */
-enum git_op_next git_clone_op_ask_delete(struct git_op *op, const char *folder);
+/* Delete a folder with all in it. */
+void git_clone_op_delete(struct git_op *op, const char *folder);
 
-/* A step, after GIT_OP_ONTO, before the clone's git directory goes away: have
+/* After git_op_need_onto(), before the clone's git directory goes away: have
  * what only its index, its other branches and its stashes name. Those are saved
  * as `ref`, if there are any. saved: the index is saved already. Else -EBUSY in
  * a rebase and with unmerged files. */
-enum git_op_next
-git_clone_op_ask_keep(struct git_op *op, const char *ref, bool saved);
-
-/* Of operations that end. */
-void git_clone_op_release(struct git_op *op);
+void git_clone_op_keep(struct git_op *op, const char *ref, bool saved);
 
 struct git_clone_spec {
 	const char *root; /* the user's working tree */
@@ -89,13 +73,9 @@ struct git_clone_spec {
  * clone changes the answer. */
 bool git_clone_suits(const char *git_dir);
 
-/* fn is called once, from the loop, unless it is freed before. -EEXIST if
- * something is at dir that is not an empty folder; -ENOTSUP as
- * git_clone_check(). A clone that was not finished is removed. The spec is
- * copied. */
-struct git_clone *
-git_clone_new(struct loop *loop, const struct git_clone_spec *spec,
-    git_work_fn *fn, void *arg, struct err *err);
-void git_clone_free(struct git_clone *clone); /* only before fn */
+/* Waits for it. -EEXIST if something is at dir that is not an empty folder;
+ * -ENOTSUP for a partial clone, Git LFS and a reftable. A clone that was not
+ * finished is removed. */
+int git_clone_make(const struct git_clone_spec *spec, struct err *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stddef.h>
-
+#include "base.h"
 #include "git-env.h"
 
 /* Without '=': removed, because it would point git at another repository than

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "git-facts.h"
 #include "git-follow.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-refs.h"
 #include "git-stand.h"
-#include "mem.h"
-#include "text.h"
 
 static bool
 status_header(const char *record, struct git_status_entry *entry)
@@ -96,16 +89,7 @@ struct facts_op {
 	struct git_op op;
 	struct git_facts facts;
 	git_facts_fn *fn;
-	void *arg;
 };
-
-static enum git_op_next
-facts_ask_status(struct git_op *op)
-{
-	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
-	    "--untracked-files=all", "--ignore-submodules=dirty",
-	    "--no-renames", "--no-ahead-behind", NULL);
-}
 
 static void
 facts_count(struct git_facts *facts, const struct git_status_entry *entry)
@@ -135,98 +119,66 @@ facts_count(struct git_facts *facts, const struct git_status_entry *entry)
 	}
 }
 
-static enum git_op_next
-facts_status(struct git_op *op, const struct git_answer *answer)
+static void
+facts_run(struct git_op *op)
 {
-	struct facts_op *facts = op->self;
+	struct facts_op *self = op->self;
+	struct git_facts *facts = &self->facts;
 	struct git_status_entry entry;
 	struct git_records records;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	facts->facts.rebasing = git_op_rebasing(op);
-	git_records_init(&records, answer->out, answer->out_len);
-	while (git_status_next(&records, &entry))
-		facts_count(&facts->facts, &entry);
-	git_stand_name(op->git, op->dir, op->gitdir, facts->facts.branch,
-	    sizeof facts->facts.branch);
-	return op->onto != NULL ? GIT_OP_NEXT : GIT_OP_DONE;
-}
-
-/* A repository without a commit has no branch either; that is no error. */
-static enum git_op_next
-facts_tip(struct git_op *op, const struct git_answer *answer)
-{
-	enum git_op_next next = git_op_onto(op, answer);
-
-	if (next == GIT_OP_FAIL && op->err.code == -ENOENT &&
-	    op->head_id[0] == '\0') {
-		memset(&op->err, 0, sizeof op->err);
-		return GIT_OP_DONE;
-	}
-	return next;
-}
-
-static enum git_op_next
-facts_ask_distance(struct git_op *op)
-{
-	struct facts_op *facts = op->self;
-	cleanup_free char *range =
-	    xasprintf("%s..%s", op->onto_id, facts->facts.head);
-
-	memcpy(facts->facts.onto, op->onto_id, GIT_ID_SIZE);
-	if (facts->facts.head[0] == '\0' ||
-	    strcmp(facts->facts.head, op->onto_id) == 0)
-		return GIT_OP_DONE;
-	git_op_args(op, "rev-list", "--count", NULL);
-	git_op_not_base(op);
-	return git_op_args(op, range, NULL);
-}
-
-static enum git_op_next
-facts_distance(struct git_op *op, const struct git_answer *answer)
-{
-	struct facts_op *facts = op->self;
 	int64_t ahead;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	if (!text_parse_int(answer->out, 0, INT32_MAX, &ahead))
-		return git_op_fail(op, -EPROTO,
-		    "git rev-list --count answered \"%s\"", answer->out);
-	facts->facts.ahead = (int)ahead;
-	return GIT_OP_DONE;
+	git_op_need_gitdir(op);
+	git_follow_run(op);
+	git_op_status(op, &records);
+	facts->rebasing = git_op_rebasing(op);
+	while (git_status_next(&records, &entry))
+		facts_count(facts, &entry);
+	git_stand_name(
+	    op->git, op->dir, op->gitdir, facts->branch, sizeof facts->branch);
+	/* A repository without a commit has no branch either; that is no
+	 * error. */
+	if (op->onto == NULL ||
+	    (git_op_look_onto(op) < 0 && op->head_id[0] == '\0' &&
+		op->err.code == -ENOENT)) {
+		memset(&op->err, 0, sizeof op->err);
+		return;
+	}
+	if (op->err.code != 0)
+		git_op_die_of(op);
+	memcpy(facts->onto, op->onto_id, GIT_ID_SIZE);
+	if (facts->head[0] == '\0' || strcmp(facts->head, op->onto_id) == 0)
+		return;
+	git_op_args(op, "rev-list", "--count", NULL);
+	git_op_not_base(op);
+	git_op_must(
+	    op, git_op_text(op, "%s..%s", op->onto_id, facts->head), NULL);
+	if (!text_parse_int(op->answer.out, 0, INT32_MAX, &ahead))
+		git_op_die(op, -EPROTO, "git rev-list --count answered \"%s\"",
+		    op->answer.out);
+	facts->ahead = (int)ahead;
 }
-
-static const struct git_op_step facts_steps[] = {
-	GIT_OP_GITDIR,
-	GIT_FOLLOW,
-	{ .ask = facts_ask_status, .answer = facts_status },
-	{ .ask = git_op_ask_onto, .answer = facts_tip },
-	{ .ask = facts_ask_distance, .answer = facts_distance },
-};
 
 static void
 facts_finish(struct git_op *op, const struct err *err)
 {
 	struct facts_op *facts = op->self;
 
-	facts->fn(err == NULL ? &facts->facts : NULL, err, facts->arg);
+	facts->fn(err == NULL ? &facts->facts : NULL, err, op->arg);
 }
 
 void
 git_facts_read(struct git *git, const char *dir, const char *branch,
     git_facts_fn *fn, void *arg)
 {
-	struct facts_op *facts = xcalloc(1, sizeof *facts);
+	struct facts_op *facts = git_op_new(
+	    sizeof *facts, git, dir, branch, facts_run, facts_finish);
 
-	xstrset(&facts->op.onto, branch);
 	facts->fn = fn;
-	facts->arg = arg;
-	facts->op.self = facts;
-	facts->op.finish = facts_finish;
-	git_op_start(
-	    &facts->op, git, dir, facts_steps, nitems(facts_steps), false);
+	facts->op.arg = arg;
+	facts->op.ret = &facts->facts;
+	facts->op.ret_size = sizeof facts->facts;
+	git_op_begin(&facts->op, false);
 }
 
 int
@@ -250,152 +202,51 @@ git_facts_is_at(struct git *git, const char *branch, const char *commit)
 	return git_facts_tip(git, branch, tip) == 0 && strcmp(tip, commit) == 0;
 }
 
-/* Both lists: unmerged paths and forks. */
-struct list_op {
-	struct git_op op;
-	struct buf text; /* what the list points into */
-	const char **list;
-	size_t count;
-	git_list_fn *fn;
-	void *arg;
-};
-
-static void
-list_add(struct list_op *list, const char *entry)
-{
-	list->list =
-	    xreallocarray(list->list, list->count + 2, sizeof *list->list);
-	list->list[list->count++] = entry;
-	list->list[list->count] = NULL;
-}
-
-static enum git_op_next
-conflicts_ask(struct git_op *op)
-{
-	return git_op_args(op, "ls-files", "--unmerged", "-z", NULL);
-}
-
 /* "mode id stage\tpath", up to three for a path, one after the other. */
-static enum git_op_next
-conflicts_answer(struct git_op *op, const struct git_answer *answer)
+static void
+conflicts_run(struct git_op *op)
 {
-	struct list_op *list = op->self;
 	struct git_records records;
-	const char *record, *path;
+	const char *record, *path, *last = "";
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&list->text, answer->out, answer->out_len);
-	git_records_init(&records, list->text.data, list->text.len);
+	git_op_must(op, "ls-files", "--unmerged", "-z", NULL);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
 	while ((record = git_records_next(&records)) != NULL) {
 		path = strchr(record, '\t');
-		if (path == NULL)
+		if (path == NULL || strcmp(path + 1, last) == 0)
 			continue;
-		path++;
-		if (list->count == 0 ||
-		    strcmp(list->list[list->count - 1], path) != 0)
-			list_add(list, path);
+		last = path + 1;
+		git_op_tell(op, GIT_OP_LIST, last);
 	}
-	return GIT_OP_DONE;
-}
-
-/* The log of onto..HEAD, each commit in this format. */
-static enum git_op_next
-ask_log(struct git_op *op, const char *order, const char *format)
-{
-	cleanup_free char *range = xasprintf("%s..HEAD", op->onto_id);
-
-	git_op_args(op, "log", order, "-z", format, "--no-color",
-	    "--no-show-signature", NULL);
-	git_op_not_base(op);
-	return git_op_args(op, range, "--", NULL);
-}
-
-static enum git_op_next
-forks_ask(struct git_op *op)
-{
-	return ask_log(op, "--boundary", "--format=%m%T");
-}
-
-static enum git_op_next
-forks_answer(struct git_op *op, const struct git_answer *answer)
-{
-	struct list_op *list = op->self;
-	struct git_records records;
-	const char *record;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&list->text, answer->out, answer->out_len);
-	git_records_init(&records, list->text.data, list->text.len);
-	while ((record = git_records_next(&records)) != NULL)
-		if (record[0] == '-')
-			list_add(list, record + 1);
-	return GIT_OP_DONE;
-}
-
-static const struct git_op_step conflicts_steps[] = {
-	{ .ask = conflicts_ask, .answer = conflicts_answer },
-};
-
-static const struct git_op_step forks_steps[] = {
-	GIT_OP_ONTO,
-	{ .ask = forks_ask, .answer = forks_answer },
-};
-
-static void
-list_finish(struct git_op *op, const struct err *err)
-{
-	struct list_op *list = op->self;
-	static const char *const none[] = { NULL };
-
-	if (err != NULL)
-		list->fn(NULL, 0, err, list->arg);
-	else
-		list->fn(list->count > 0 ? list->list : none, list->count, NULL,
-		    list->arg);
-}
-
-static void
-list_release(struct git_op *op)
-{
-	struct list_op *list = op->self;
-
-	free(list->list);
-	buf_release(&list->text);
-}
-
-static struct list_op *
-list_new(git_list_fn *fn, void *arg)
-{
-	struct list_op *list = xcalloc(1, sizeof *list);
-
-	buf_init(&list->text);
-	list->fn = fn;
-	list->arg = arg;
-	list->op.self = list;
-	list->op.finish = list_finish;
-	list->op.release = list_release;
-	return list;
 }
 
 void
 git_facts_conflicts(
     struct git *git, const char *dir, git_list_fn *fn, void *arg)
 {
-	struct list_op *list = list_new(fn, arg);
+	git_op_list(git, dir, NULL, NULL, conflicts_run, fn, arg);
+}
 
-	git_op_start(&list->op, git, dir, conflicts_steps,
-	    nitems(conflicts_steps), false);
+static void
+forks_run(struct git_op *op)
+{
+	struct git_records records;
+	const char *record;
+
+	git_op_need_onto(op);
+	git_op_args(op, "log", "--boundary", "-z", "--format=%m%T",
+	    "--no-color", "--no-show-signature", NULL);
+	git_op_not_base(op);
+	git_op_must(op, git_op_text(op, "%s..HEAD", op->onto_id), "--", NULL);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((record = git_records_next(&records)) != NULL)
+		if (record[0] == '-')
+			git_op_tell(op, GIT_OP_LIST, record + 1);
 }
 
 void
 git_facts_forks(struct git *git, const char *dir, const char *onto,
     git_list_fn *fn, void *arg)
 {
-	struct list_op *list = list_new(fn, arg);
-
-	list->op.onto = xstrdup(onto);
-	git_op_start(
-	    &list->op, git, dir, forks_steps, nitems(forks_steps), false);
+	git_op_list(git, dir, onto, NULL, forks_run, fn, arg);
 }

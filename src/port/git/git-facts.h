@@ -4,8 +4,6 @@
 #ifndef GIT_FACTS_H
 #define GIT_FACTS_H
 
-#include <stdbool.h>
-
 #include "git-work.h"
 
 struct git;

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
-#include "clock.h"
+#include "base.h"
 #include "git-candidate.h"
 #include "git-facts.h"
 #include "git-follow.h"
 #include "git-freeze.h"
+#include "git-list.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-refs.h"
 #include "git-save.h"
 #include "git-stand.h"
-#include "mem.h"
-#include "strv.h"
-#include "text.h"
 
 #define COMMIT_FORMAT "%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd%x00%B"
 #define MARK_SIZE     17
@@ -34,18 +26,23 @@ struct freeze_op {
 	char *branch, *ref, *expected;
 	bool seen_clean;
 	struct git_rules rules;
-	struct buf status, log, diff; /* what the answer points into */
-	char *date;
 	/* Before each commit in the log; random, so that no path has it. */
 	char mark[MARK_SIZE];
 	struct boundary *boundaries;
 	size_t boundary_count;
 	char last_id[GIT_ID_SIZE]; /* a merge is told once for each parent */
-	bool suspicious; /* a commit touched one of the pathspecs */
+	bool own_commits; /* there is one */
+	bool suspicious; /* and one of them touched one of the pathspecs */
 	struct git_frozen frozen;
 	git_freeze_fn *fn;
-	void *arg;
 };
+
+/* Of what is told; the author is four texts. */
+#define AUTHOR_LETTER    'a'
+#define MESSAGE_LETTER   'm'
+#define DIRTY_LETTER     'd'
+#define FORBIDDEN_LETTER 'f'
+#define PROTECTED_LETTER 'p'
 
 /* Only a commit that the branch has followed to is known to be whole. */
 static bool
@@ -69,141 +66,74 @@ is_as_seen(const struct freeze_op *freeze)
 	    strcmp(head, freeze->expected) == 0 && is_as_followed(op, head);
 }
 
-static enum git_op_next
-freeze_ask_status(struct git_op *op)
-{
-	struct freeze_op *freeze = op->self;
-	struct git_frozen *frozen = &freeze->frozen;
-
-	if (is_as_seen(freeze)) {
-		strlcpy(
-		    frozen->commit, freeze->expected, sizeof frozen->commit);
-		strlcpy(frozen->branch, freeze->branch, sizeof frozen->branch);
-		return GIT_OP_NEXT;
-	}
-	return git_op_args(op, "status", "--porcelain=v2", "-z", "--branch",
-	    "--untracked-files=all", "--ignore-submodules=dirty",
-	    "--no-renames", "--no-ahead-behind", NULL);
-}
-
 static void
-take_status(struct git_frozen *frozen, const struct git_status_entry *entry)
+take_status(struct freeze_op *freeze, const struct git_status_entry *entry)
 {
+	struct git_frozen *frozen = &freeze->frozen;
 	size_t len = strlen(entry->text);
 
 	switch (entry->kind) {
 	case GIT_STATUS_HEAD:
 		strlcpy(frozen->commit, entry->text, sizeof frozen->commit);
-		break;
+		return;
 	case GIT_STATUS_BRANCH:
 		strlcpy(frozen->branch, entry->text, sizeof frozen->branch);
-		break;
+		return;
 	case GIT_STATUS_UNTRACKED:
 		/* A repository of its own is not ours to land. */
-		if (len == 0 || entry->text[len - 1] != '/')
-			git_list_add(&frozen->dirty, entry->text);
+		if (len > 0 && entry->text[len - 1] == '/')
+			return;
 		break;
 	case GIT_STATUS_UNMERGED:
 	case GIT_STATUS_CHANGED:
-		git_list_add(&frozen->dirty, entry->text);
 		break;
 	}
+	frozen->refused |= GIT_FREEZE_DIRTY;
+	git_op_tell(&freeze->op, DIRTY_LETTER, entry->text);
 }
 
-static enum git_op_next
-freeze_status(struct git_op *op, const struct git_answer *answer)
+static void
+look_at_tree(struct freeze_op *freeze)
 {
-	struct freeze_op *freeze = op->self;
+	struct git_op *op = &freeze->op;
 	struct git_frozen *frozen = &freeze->frozen;
 	struct git_status_entry entry;
 	struct git_records records;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&freeze->status, answer->out, answer->out_len);
-	git_records_init(&records, freeze->status.data, freeze->status.len);
+	if (is_as_seen(freeze)) {
+		strlcpy(
+		    frozen->commit, freeze->expected, sizeof frozen->commit);
+		strlcpy(frozen->branch, freeze->branch, sizeof frozen->branch);
+		return;
+	}
+	git_op_status(op, &records);
 	while (git_status_next(&records, &entry))
-		take_status(frozen, &entry);
+		take_status(freeze, &entry);
 	if (frozen->commit[0] == '\0')
-		return git_op_fail(
-		    op, -ENOENT, "there is no commit in %s", op->dir);
+		git_op_die(op, -ENOENT, "there is no commit in %s", op->dir);
 	git_stand_name(op->git, op->dir, op->gitdir, frozen->branch,
 	    sizeof frozen->branch);
 	if (strcmp(frozen->branch, freeze->branch) != 0)
 		frozen->refused |= GIT_FREEZE_OTHER_BRANCH;
 	if (git_op_rebasing(op))
 		frozen->refused |= GIT_FREEZE_REBASING;
-	if (frozen->dirty.count > 0)
-		frozen->refused |= GIT_FREEZE_DIRTY;
 	if (!is_as_followed(op, frozen->commit) ||
 	    (freeze->expected != NULL &&
 		strcmp(freeze->expected, frozen->commit) != 0))
 		frozen->refused |= GIT_FREEZE_MOVED;
-	return GIT_OP_NEXT;
-}
-
-/* All commits, and for each the forbidden and protected paths it touched: it
- * takes one more process to learn whether they differ in the end. */
-static enum git_op_next
-freeze_ask_log(struct git_op *op)
-{
-	const struct freeze_op *freeze = op->self;
-	cleanup_free char *onto = git_op_known_branch(op, op->onto);
-	cleanup_free char *range =
-	    xasprintf("%s..%s", onto, freeze->frozen.commit);
-	cleanup_free char *format =
-	    xasprintf("--format=%s%s", freeze->mark, COMMIT_FORMAT);
-
-	git_op_args(op, "log", "-z", "--boundary", "--reverse", "--topo-order",
-	    "--no-show-signature", "--no-color", "--date=raw", format, NULL);
-	if (freeze->rules.pathspecs != NULL)
-		git_op_args(op, "--name-only", "-m", "--no-renames",
-		    "--ignore-submodules=none", "--full-history", "--sparse",
-		    NULL);
-	git_op_not_base(op);
-	git_op_args(op, range, "--", NULL);
-	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
-	return GIT_OP_ASK;
-}
-
-static void
-add_boundary(struct freeze_op *freeze, const char *id, const char *tree,
-    const char *date)
-{
-	struct boundary *boundary;
-
-	freeze->boundaries = xreallocarray(freeze->boundaries,
-	    freeze->boundary_count + 1, sizeof *freeze->boundaries);
-	boundary = &freeze->boundaries[freeze->boundary_count++];
-	memset(boundary, 0, sizeof *boundary);
-	strlcpy(boundary->id, id, sizeof boundary->id);
-	strlcpy(boundary->tree, tree, sizeof boundary->tree);
-	text_parse_int(date, 0, INT64_MAX, &boundary->date);
-}
-
-static void
-add_message(struct git_list *messages, char *text)
-{
-	size_t len = strlen(text);
-
-	while (len > 0 && text[len - 1] == '\n')
-		text[--len] = '\0';
-	git_list_add(messages, text);
 }
 
 /* A commit of the future would have all later ones of the branch follow it:
  * each is at least as late as its parent. */
 static const char *
-not_later_than_now(struct freeze_op *freeze, const char *date)
+not_later_than_now(struct git_op *op, const char *date)
 {
 	int64_t now = clock_wall_ms() / 1000;
 
 	if (strtoll(date, NULL, 10) <= now)
 		return date;
-	free(freeze->date);
-	freeze->date =
-	    xasprintf("%lld%s", (long long)now, date + strcspn(date, " "));
-	return freeze->date;
+	return git_op_text(
+	    op, "%lld%s", (long long)now, date + strcspn(date, " "));
 }
 
 /* ">id" and seven more records. False if they are not all there. */
@@ -222,7 +152,10 @@ take_commit(
 		FIELDS
 	};
 	struct git_frozen *frozen = &freeze->frozen;
+	struct git_op *op = &freeze->op;
 	const char *fields[FIELDS], *id = head + 1;
+	const char *text;
+	size_t len;
 
 	for (size_t i = 0; i < FIELDS; i++) {
 		fields[i] = git_records_next(records);
@@ -233,44 +166,34 @@ take_commit(
 		return true;
 	strlcpy(freeze->last_id, id, sizeof freeze->last_id);
 	if (head[0] == '-') {
-		add_boundary(freeze, id, fields[TREE], fields[COMMITTED]);
+		const char *tree = fields[TREE];
+		const char *date = fields[COMMITTED];
+		struct boundary *boundary;
+
+		freeze->boundaries = xreallocarray(freeze->boundaries,
+		    freeze->boundary_count + 1, sizeof *freeze->boundaries);
+		boundary = &freeze->boundaries[freeze->boundary_count++];
+		memset(boundary, 0, sizeof *boundary);
+		strlcpy(boundary->id, id, sizeof boundary->id);
+		strlcpy(boundary->tree, tree, sizeof boundary->tree);
+		text_parse_int(date, 0, INT64_MAX, &boundary->date);
 		return true;
 	}
-	add_message(&frozen->messages,
-	    freeze->log.data + (fields[BODY] - freeze->log.data));
+	freeze->own_commits = true;
+	text = fields[BODY];
+	len = strlen(text);
+	while (len > 0 && text[len - 1] == '\n')
+		len--;
+	git_op_tell(
+	    op, MESSAGE_LETTER, git_op_text(op, "%.*s", (int)len, text));
 	if (strcmp(id, frozen->commit) == 0) {
 		strlcpy(frozen->tree, fields[TREE], sizeof frozen->tree);
-		frozen->author_name = fields[NAME];
-		frozen->author_email = fields[EMAIL];
-		frozen->author_date = fields[AUTHOR_DATE];
-		frozen->committer_date =
-		    not_later_than_now(freeze, fields[DATE]);
+		for (size_t i = NAME; i < DATE; i++)
+			git_op_tell(op, AUTHOR_LETTER, fields[i]);
+		git_op_tell(
+		    op, AUTHOR_LETTER, not_later_than_now(op, fields[DATE]));
 	}
 	return true;
-}
-
-static enum git_op_next
-parse_log(struct freeze_op *freeze)
-{
-	struct git_records records;
-	const char *record;
-	bool own = false;
-
-	git_records_init(&records, freeze->log.data, freeze->log.len);
-	while ((record = git_records_next(&records)) != NULL) {
-		if (strncmp(record, freeze->mark, MARK_SIZE - 1) != 0) {
-			freeze->suspicious |= own;
-			continue;
-		}
-		record += MARK_SIZE - 1;
-		own = record[0] != '-';
-		if (!take_commit(freeze, record, &records))
-			break;
-	}
-	if (freeze->frozen.messages.count > 0 && freeze->frozen.tree[0] == '\0')
-		return git_op_fail(&freeze->op, -EPROTO,
-		    "git log did not print commit %s", freeze->frozen.commit);
-	return GIT_OP_NEXT;
 }
 
 static void
@@ -290,22 +213,86 @@ take_base(struct freeze_op *freeze, const char *id)
 	}
 }
 
-static enum git_op_next
-freeze_log(struct git_op *op, const struct git_answer *answer)
+/* All commits, and for each the forbidden and protected paths it touched: it
+ * takes one more process to learn whether they differ in the end. */
+static void
+read_log(struct freeze_op *freeze, const char *onto)
+{
+	struct git_op *op = &freeze->op;
+	struct git_records records;
+	const char *record;
+	bool own = false;
+
+	git_op_args(op, "log", "-z", "--boundary", "--reverse", "--topo-order",
+	    "--no-show-signature", "--no-color", "--date=raw",
+	    git_op_text(op, "--format=%s%s", freeze->mark, COMMIT_FORMAT),
+	    NULL);
+	if (freeze->rules.pathspecs != NULL)
+		git_op_args(op, "--name-only", "-m", "--no-renames",
+		    "--ignore-submodules=none", "--full-history", "--sparse",
+		    NULL);
+	git_op_not_base(op);
+	git_op_args(op, git_op_text(op, "%s..%s", onto, freeze->frozen.commit),
+	    "--", NULL);
+	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
+	if (git_op_try(op, NULL) != 0) {
+		if (strstr(op->answer.complaint, "bad revision") != NULL)
+			git_op_die(op, -ENOENT, "there is no branch %s in %s",
+			    op->onto, git_root(op->git));
+		git_op_die_as(op);
+	}
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((record = git_records_next(&records)) != NULL) {
+		if (strncmp(record, freeze->mark, MARK_SIZE - 1) != 0) {
+			freeze->suspicious |= own;
+			continue;
+		}
+		record += MARK_SIZE - 1;
+		own = record[0] != '-';
+		if (!take_commit(freeze, record, &records))
+			break;
+	}
+	if (freeze->own_commits && freeze->frozen.tree[0] == '\0')
+		git_op_die(op, -EPROTO, "git log did not print commit %s",
+		    freeze->frozen.commit);
+}
+
+/* Which of the forbidden and protected paths differ in the end. */
+static void
+sort_paths(struct freeze_op *freeze)
+{
+	struct git_op *op = &freeze->op;
+	struct git_frozen *frozen = &freeze->frozen;
+	struct git_list forbidden = { 0 }, protected_paths = { 0 };
+
+	if (!freeze->suspicious || frozen->base[0] == '\0')
+		return;
+	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
+	    "--ignore-submodules=none", frozen->base, frozen->commit, "--",
+	    NULL);
+	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
+	git_op_must(op, NULL);
+	git_rules_sort(&freeze->rules, op->answer.out, op->answer.out_len,
+	    &forbidden, &protected_paths);
+	if (forbidden.count > 0)
+		frozen->refused |= GIT_FREEZE_FORBIDDEN;
+	git_op_tell_all(op, FORBIDDEN_LETTER, &forbidden);
+	git_op_tell_all(op, PROTECTED_LETTER, &protected_paths);
+}
+
+static void
+freeze_run(struct git_op *op)
 {
 	struct freeze_op *freeze = op->self;
 	struct git_frozen *frozen = &freeze->frozen;
+	const char *onto;
 
-	if (answer->status != 0 &&
-	    strstr(answer->complaint, "bad revision") != NULL)
-		return git_op_fail(op, -ENOENT, "there is no branch %s in %s",
-		    op->onto, git_root(op->git));
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&freeze->log, answer->out, answer->out_len);
-	if (parse_log(freeze) == GIT_OP_FAIL)
-		return GIT_OP_FAIL;
-	if (frozen->messages.count == 0) {
+	git_op_need_gitdir(op);
+	git_follow_run(op);
+	look_at_tree(freeze);
+	onto = git_op_known_branch(op, op->onto);
+	read_log(freeze, onto);
+	if (!freeze->own_commits) {
 		frozen->refused |= GIT_FREEZE_NOTHING;
 		take_base(freeze, frozen->commit);
 	} else if (freeze->boundary_count == 0) {
@@ -313,91 +300,44 @@ freeze_log(struct git_op *op, const struct git_answer *answer)
 	} else if (freeze->boundary_count == 1) {
 		take_base(freeze, freeze->boundaries[0].id);
 	}
-	return GIT_OP_NEXT;
-}
-
-/* Two ways lead back to the landing branch: the worker merged. */
-static enum git_op_next
-freeze_ask_base(struct git_op *op)
-{
-	const struct freeze_op *freeze = op->self;
-	cleanup_free char *onto = git_op_known_branch(op, op->onto);
-
-	if (freeze->boundary_count < 2)
-		return GIT_OP_NEXT;
-	return git_op_args(op, "merge-base", freeze->frozen.commit, onto, NULL);
-}
-
-static enum git_op_next
-freeze_base(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	take_base(op->self, answer->out);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-freeze_ask_paths(struct git_op *op)
-{
-	const struct freeze_op *freeze = op->self;
-
-	if (!freeze->suspicious || freeze->frozen.base[0] == '\0')
-		return GIT_OP_NEXT;
-	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
-	    "--ignore-submodules=none", freeze->frozen.base,
-	    freeze->frozen.commit, "--", NULL);
-	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
-	return GIT_OP_ASK;
-}
-
-static enum git_op_next
-freeze_paths(struct git_op *op, const struct git_answer *answer)
-{
-	struct freeze_op *freeze = op->self;
-	struct git_frozen *frozen = &freeze->frozen;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&freeze->diff, answer->out, answer->out_len);
-	git_rules_sort(&freeze->rules, freeze->diff.data, freeze->diff.len,
-	    &frozen->forbidden, &frozen->protected_paths);
-	if (frozen->forbidden.count > 0)
-		frozen->refused |= GIT_FREEZE_FORBIDDEN;
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-freeze_ask_ref(struct git_op *op)
-{
-	const struct freeze_op *freeze = op->self;
-	const char *common = op->common;
-
-	if (freeze->ref == NULL || freeze->frozen.refused != 0 ||
-	    git_refs_write(common, freeze->ref, freeze->frozen.commit) == 0)
-		return GIT_OP_DONE;
+	/* Two ways lead back to the landing branch: the worker merged. */
+	if (freeze->boundary_count > 1)
+		take_base(freeze,
+		    git_op_must(op, "merge-base", frozen->commit, onto, NULL));
+	sort_paths(freeze);
+	if (freeze->ref == NULL || frozen->refused != 0 ||
+	    git_refs_write(op->common, freeze->ref, frozen->commit) == 0)
+		return;
 	op->run_dir = git_root(op->git);
 	git_op_no_hooks(op);
-	return git_op_args(op, "update-ref", "--no-deref", freeze->ref,
-	    freeze->frozen.commit, NULL);
+	git_op_must(
+	    op, "update-ref", "--no-deref", freeze->ref, frozen->commit, NULL);
 }
-
-static const struct git_op_step freeze_steps[] = {
-	GIT_OP_GITDIR,
-	GIT_FOLLOW,
-	{ .ask = freeze_ask_status, .answer = freeze_status },
-	{ .ask = freeze_ask_log, .answer = freeze_log },
-	{ .ask = freeze_ask_base, .answer = freeze_base },
-	{ .ask = freeze_ask_paths, .answer = freeze_paths },
-	{ .ask = freeze_ask_ref },
-};
 
 static void
 freeze_finish(struct git_op *op, const struct err *err)
 {
 	struct freeze_op *freeze = op->self;
+	struct git_frozen *frozen = &freeze->frozen;
+	cleanup_git_list struct git_list messages = { 0 }, dirty = { 0 },
+					 forbidden = { 0 },
+					 protected_paths = { 0 },
+					 author = { 0 };
 
-	freeze->fn(err == NULL ? &freeze->frozen : NULL, err, freeze->arg);
+	git_op_told(op, MESSAGE_LETTER, &messages);
+	git_op_told(op, DIRTY_LETTER, &dirty);
+	git_op_told(op, FORBIDDEN_LETTER, &forbidden);
+	git_op_told(op, PROTECTED_LETTER, &protected_paths);
+	git_op_told(op, AUTHOR_LETTER, &author);
+	frozen->messages = messages;
+	frozen->dirty = dirty;
+	frozen->forbidden = forbidden;
+	frozen->protected_paths = protected_paths;
+	frozen->author_name = author.count == 4 ? author.v[0] : "";
+	frozen->author_email = author.count == 4 ? author.v[1] : "";
+	frozen->author_date = author.count == 4 ? author.v[2] : "";
+	frozen->committer_date = author.count == 4 ? author.v[3] : "";
+	freeze->fn(err == NULL ? frozen : NULL, err, op->arg);
 }
 
 static void
@@ -405,42 +345,30 @@ freeze_release(struct git_op *op)
 {
 	struct freeze_op *freeze = op->self;
 
-	free(freeze->branch);
-	free(freeze->ref);
-	free(freeze->expected);
 	git_rules_release(&freeze->rules);
-	free(freeze->boundaries);
-	free(freeze->date);
-	git_list_release(&freeze->frozen.messages);
-	git_list_release(&freeze->frozen.dirty);
-	git_list_release(&freeze->frozen.forbidden);
-	git_list_release(&freeze->frozen.protected_paths);
-	buf_release(&freeze->status);
-	buf_release(&freeze->log);
-	buf_release(&freeze->diff);
 }
 
 static struct freeze_op *
-freeze_new(const struct git_freeze *what, git_freeze_fn *fn, void *arg)
+freeze_new(struct git *git, const char *dir, const struct git_freeze *what,
+    const char *ref, void (*run)(struct git_op *op), git_freeze_fn *fn,
+    void *arg)
 {
-	struct freeze_op *freeze = xcalloc(1, sizeof *freeze);
-	struct git_frozen *frozen = &freeze->frozen;
+	struct freeze_op *freeze = git_op_new(
+	    sizeof *freeze, git, dir, what->onto, run, freeze_finish);
+	struct git_op *op = &freeze->op;
 
-	xstrset(&freeze->expected, what->expected);
+	freeze->branch = git_op_copy(op, what->branch);
+	freeze->ref = git_op_copy(op, ref);
+	freeze->expected = git_op_copy(op, what->expected);
 	freeze->seen_clean = what->seen_clean;
 	git_rules_init(&freeze->rules, what->forbidden, what->protected_paths);
 	snprintf(freeze->mark, sizeof freeze->mark, "%08x%08x", arc4random(),
 	    arc4random());
-	buf_init(&freeze->status);
-	buf_init(&freeze->log);
-	buf_init(&freeze->diff);
-	frozen->author_name = frozen->author_email = "";
-	frozen->author_date = frozen->committer_date = "";
 	freeze->fn = fn;
-	freeze->arg = arg;
-	freeze->op.self = freeze;
-	freeze->op.finish = freeze_finish;
-	freeze->op.release = freeze_release;
+	op->release = freeze_release;
+	op->arg = arg;
+	op->ret = &freeze->frozen;
+	op->ret_size = sizeof freeze->frozen;
 	return freeze;
 }
 
@@ -448,63 +376,43 @@ void
 git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
     git_freeze_fn *fn, void *arg)
 {
-	struct freeze_op *freeze = freeze_new(what, fn, arg);
-
-	freeze->branch = xstrdup(what->branch);
-	xstrset(&freeze->ref, what->ref);
-	freeze->op.onto = xstrdup(what->onto);
-	git_op_start(
-	    &freeze->op, git, dir, freeze_steps, nitems(freeze_steps), false);
+	git_op_begin(
+	    &freeze_new(git, dir, what, what->ref, freeze_run, fn, arg)->op,
+	    false);
 }
 
 /* --- a commit that stands nowhere -------------------------------------- */
 
-static enum git_op_next
-look_ask_ids(struct git_op *op)
-{
-	const struct freeze_op *freeze = op->self;
-	cleanup_free char *id = xasprintf("%s^{commit}", freeze->ref);
-	cleanup_free char *parent = xasprintf("%s^1", freeze->ref);
-
-	return git_op_ask_ids(op, (const char *[]){ id, parent, NULL });
-}
-
-static enum git_op_next
-look_ids(struct git_op *op, const struct git_answer *answer)
+static void
+look_run(struct git_op *op)
 {
 	struct freeze_op *freeze = op->self;
 	struct git_frozen *frozen = &freeze->frozen;
 	char ids[2][GIT_ID_SIZE];
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, ids, nitems(ids));
+	git_op_find_ids(op,
+	    (const char *[]){ git_op_text(op, "%s^{commit}", freeze->ref),
+		git_op_text(op, "%s^1", freeze->ref), NULL },
+	    ids);
 	if (ids[0][0] == '\0')
-		return git_op_fail(
-		    op, -ENOENT, "there is no commit %s", freeze->ref);
-	strlcpy(frozen->commit, ids[0], sizeof frozen->commit);
+		git_op_die(op, -ENOENT, "there is no commit %s", freeze->ref);
+	memcpy(frozen->commit, ids[0], GIT_ID_SIZE);
 	if (freeze->expected != NULL && strcmp(ids[0], freeze->expected) != 0 &&
 	    strcmp(ids[1], freeze->expected) != 0)
 		frozen->refused |= GIT_FREEZE_MOVED;
 	freeze->suspicious = freeze->rules.pathspecs != NULL;
-	return GIT_OP_NEXT;
+	sort_paths(freeze);
 }
-
-static const struct git_op_step look_steps[] = {
-	{ .ask = look_ask_ids, .answer = look_ids },
-	{ .ask = freeze_ask_paths, .answer = freeze_paths },
-};
 
 void
 git_freeze_look(struct git *git, const char *base, const char *commit,
     const struct git_freeze *what, git_freeze_fn *fn, void *arg)
 {
-	struct freeze_op *freeze = freeze_new(what, fn, arg);
+	struct freeze_op *freeze =
+	    freeze_new(git, git_root(git), what, commit, look_run, fn, arg);
 
-	freeze->ref = xstrdup(commit);
 	strlcpy(freeze->frozen.base, base, sizeof freeze->frozen.base);
-	git_op_start(&freeze->op, git, git_root(git), look_steps,
-	    nitems(look_steps), false);
+	git_op_begin(&freeze->op, false);
 }
 
 /* --- the ref is not needed any more ------------------------------------ */
@@ -513,77 +421,52 @@ git_freeze_look(struct git *git, const char *base, const char *commit,
 struct root_op {
 	struct git_op op;
 	char *ref; /* NULL = none */
-	git_work_fn *fn;
-	void *arg;
 };
 
-static enum git_op_next
-drop_ask(struct git_op *op)
+static void
+drop_run(struct git_op *op)
 {
 	const struct root_op *drop = op->self;
-	const char *common = op->common;
 
-	if (git_refs_drop(common, drop->ref) == 0)
-		return GIT_OP_DONE;
+	git_op_need_gitdir(op);
+	if (git_refs_drop(op->common, drop->ref) == 0)
+		return;
 	git_op_no_hooks(op);
-	return git_op_args(
-	    op, "update-ref", "--no-deref", "-d", drop->ref, NULL);
-}
-
-static const struct git_op_step drop_steps[] = {
-	GIT_OP_GITDIR,
-	{ .ask = drop_ask },
-};
-
-static void
-root_op_finish(struct git_op *op, const struct err *err)
-{
-	const struct root_op *drop = op->self;
-
-	drop->fn(err, drop->arg);
+	git_op_must(op, "update-ref", "--no-deref", "-d", drop->ref, NULL);
 }
 
 static void
-root_op_release(struct git_op *op)
+root_op(struct git *git, const char *ref, void (*run)(struct git_op *op),
+    git_work_fn *fn, void *arg)
 {
-	struct root_op *drop = op->self;
+	struct root_op *root =
+	    git_op_new(sizeof *root, git, git_root(git), NULL, run, NULL);
 
-	free(drop->ref);
-}
-
-static struct root_op *
-root_op_new(const char *ref, git_work_fn *fn, void *arg)
-{
-	struct root_op *drop = xcalloc(1, sizeof *drop);
-
-	xstrset(&drop->ref, ref);
-	drop->fn = fn;
-	drop->arg = arg;
-	drop->op.self = drop;
-	drop->op.finish = root_op_finish;
-	drop->op.release = root_op_release;
-	return drop;
+	root->ref = git_op_copy(&root->op, ref);
+	root->op.work_fn = fn;
+	root->op.arg = arg;
+	git_op_begin(&root->op, false);
 }
 
 void
 git_freeze_drop(struct git *git, const char *ref, git_work_fn *fn, void *arg)
 {
-	git_op_start(&root_op_new(ref, fn, arg)->op, git, git_root(git),
-	    drop_steps, nitems(drop_steps), false);
+	root_op(git, ref, drop_run, fn, arg);
 }
 
 /* --- or must outlast a power cut ---------------------------------------- */
 
-static const struct git_op_step sync_steps[] = {
-	GIT_OP_GITDIR,
-	{ .ask = git_sync_ask },
-};
+static void
+sync_run(struct git_op *op)
+{
+	git_op_need_gitdir(op);
+	git_sync_run(op);
+}
 
 void
 git_freeze_sync(struct git *git, git_work_fn *fn, void *arg)
 {
-	git_op_start(&root_op_new(NULL, fn, arg)->op, git, git_root(git),
-	    sync_steps, nitems(sync_steps), false);
+	root_op(git, NULL, sync_run, fn, arg);
 }
 
 void

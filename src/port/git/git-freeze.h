@@ -8,9 +8,6 @@
 #ifndef GIT_FREEZE_H
 #define GIT_FREEZE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "git-list.h"
 #include "git-work.h"
 

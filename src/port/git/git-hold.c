@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <fcntl.h>
+
 #include "child.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-hold.h"
 #include "git-start.h"
 #include "git.h"
 #include "loop.h"
-#include "mem.h"
-#include "strv.h"
 
 /* For the hooks of the user, and a slow disk. */
 #define HOLD_DEADLINE_MS (INT64_C(15) * 60 * 1000)
@@ -79,11 +72,23 @@ hold_said(const char *bytes, size_t len, void *arg)
 	}
 }
 
+/* At the end of its input it exits with 0, whether it has moved the branch or
+ * not: only its word counts. */
 static void
-hold_describe(struct git_hold *hold, const struct child_result *result)
+hold_ended(const struct child_result *result, void *arg)
 {
-	struct buf *out = &hold->complaint;
+	struct git_hold *hold = arg;
+	struct buf *out;
 
+	hold->child = NULL;
+	loop_timer_free(take_ptr(&hold->limit));
+	if (strstr(hold->said.data, "commit: ok\n") != NULL)
+		hold->status = 0;
+	else if (result->exited && result->status != 0)
+		hold->status = result->status;
+	else
+		hold->status = -1;
+	out = &hold->complaint;
 	child_output_text(&result->err, out);
 	while (out->len > 0 && out->data[out->len - 1] == '\n')
 		buf_truncate(out, out->len - 1);
@@ -95,24 +100,6 @@ hold_describe(struct git_hold *hold, const struct child_result *result)
 		child_result_describe(result, out);
 	else if (out->len == 0)
 		buf_adds(out, "it ended before it was told to");
-}
-
-/* At the end of its input it exits with 0, whether it has moved the branch or
- * not: only its word counts. */
-static void
-hold_ended(const struct child_result *result, void *arg)
-{
-	struct git_hold *hold = arg;
-
-	hold->child = NULL;
-	loop_timer_free(take_ptr(&hold->limit));
-	if (strstr(hold->said.data, "commit: ok\n") != NULL)
-		hold->status = 0;
-	else if (result->exited && result->status != 0)
-		hold->status = result->status;
-	else
-		hold->status = -1;
-	hold_describe(hold, result);
 	if (hold->awaited)
 		hold_tell_end(hold);
 }

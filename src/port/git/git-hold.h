@@ -9,7 +9,6 @@
 #ifndef GIT_HOLD_H
 #define GIT_HOLD_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 struct err;

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "file.h"
 #include "git-changes.h"
 #include "git-facts.h"
 #include "git-land-check.h"
 #include "git-op.h"
 #include "git-records.h"
 #include "git-stand.h"
-#include "mem.h"
-#include "text.h"
 
 #define NAMES_MAX 5 /* files named in a message */
 
@@ -221,28 +218,6 @@ compare_paths(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Files that are in the index are judged by the index only. */
-static void
-judge_all_added(struct git_land_check *check, const char **known, size_t count)
-{
-	if (count > 0)
-		qsort(known, count, sizeof *known, compare_paths);
-	for (size_t i = 0; i < check->changes.count; i++) {
-		const struct git_change *change = &check->changes.v[i];
-
-		/* A submodule becomes a file. */
-		if (change->status == 'T' &&
-		    strcmp(change->old_mode, gitlink_mode) == 0)
-			judge_folder(check, change->path);
-		if (change->status != 'A' ||
-		    (count > 0 &&
-			bsearch(&change->path, known, count, sizeof *known,
-			    compare_paths) != NULL))
-			continue;
-		judge_added(check, change);
-	}
-}
-
 void
 git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 {
@@ -268,7 +243,23 @@ git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 		}
 		known[count++] = entry.text;
 	}
-	judge_all_added(check, known, count);
+	/* Files that are in the index are judged by the index only. */
+	if (count > 0)
+		qsort(known, count, sizeof *known, compare_paths);
+	for (size_t i = 0; i < check->changes.count; i++) {
+		const struct git_change *change = &check->changes.v[i];
+
+		/* A submodule becomes a file. */
+		if (change->status == 'T' &&
+		    strcmp(change->old_mode, gitlink_mode) == 0)
+			judge_folder(check, change->path);
+		if (change->status != 'A' ||
+		    (count > 0 &&
+			bsearch(&change->path, known, count, sizeof *known,
+			    compare_paths) != NULL))
+			continue;
+		judge_added(check, change);
+	}
 }
 
 static bool

@@ -7,10 +7,6 @@
 #ifndef GIT_LAND_CHECK_H
 #define GIT_LAND_CHECK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "buf.h"
 #include "git-changes.h"
 
 struct git_land_check {

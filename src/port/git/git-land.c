@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "file.h"
+#include "base.h"
 #include "git-changes.h"
 #include "git-land-check.h"
 #include "git-land.h"
@@ -14,8 +10,6 @@
 #include "git-records.h"
 #include "git-stand.h"
 #include "git-worktree.h"
-#include "mem.h"
-#include "strv.h"
 
 static enum git_op_next
 git_land_where_stray(struct git_op *op, const struct git_answer *answer);

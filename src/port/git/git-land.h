@@ -5,8 +5,6 @@
 #ifndef GIT_LAND_H
 #define GIT_LAND_H
 
-#include <stdbool.h>
-
 #include "git-op.h"
 #include "git-work.h"
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "git-lines.h"
 #include "git-op.h"
 #include "git-records.h"
-#include "mem.h"
 
 #define DEADLINE_MS 10000
 #define LINES_MAX   (INT64_C(1) << 40) /* of one file */
@@ -14,9 +11,10 @@
 struct lines_op {
 	struct git_op op;
 	char *base, *commit;
-	int64_t added, removed;
+	struct {
+		int64_t added, removed;
+	} sums;
 	git_lines_fn *fn;
-	void *arg;
 };
 
 /* A number, or "-" for a binary file, up to the next tab; NULL: it is
@@ -56,63 +54,40 @@ git_lines_sum(
 	}
 }
 
-static enum git_op_next
-lines_ask(struct git_op *op)
-{
-	const struct lines_op *lines = op->self;
-
-	op->deadline_ms = DEADLINE_MS;
-	return git_op_args(op, "diff-tree", "-r", "-z", "--numstat",
-	    "--no-renames", "--no-ext-diff", "--no-textconv", lines->base,
-	    lines->commit, "--", NULL);
-}
-
-static enum git_op_next
-lines_answer(struct git_op *op, const struct git_answer *answer)
+static void
+lines_run(struct git_op *op)
 {
 	struct lines_op *lines = op->self;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_lines_sum(
-	    answer->out, answer->out_len, &lines->added, &lines->removed);
-	return GIT_OP_DONE;
+	op->deadline_ms = DEADLINE_MS;
+	git_op_must(op, "diff-tree", "-r", "-z", "--numstat", "--no-renames",
+	    "--no-ext-diff", "--no-textconv", lines->base, lines->commit, "--",
+	    NULL);
+	git_lines_sum(op->answer.out, op->answer.out_len, &lines->sums.added,
+	    &lines->sums.removed);
 }
-
-static const struct git_op_step lines_steps[] = {
-	{ .ask = lines_ask, .answer = lines_answer },
-};
 
 static void
 lines_finish(struct git_op *op, const struct err *err)
 {
 	struct lines_op *lines = op->self;
 
-	lines->fn(lines->added, lines->removed, err, lines->arg);
-}
-
-static void
-lines_release(struct git_op *op)
-{
-	struct lines_op *lines = op->self;
-
-	free(lines->base);
-	free(lines->commit);
+	lines->fn(lines->sums.added, lines->sums.removed, err, op->arg);
 }
 
 void
 git_lines_read(struct git *git, const char *dir, const char *base,
     const char *commit, git_lines_fn *fn, void *arg)
 {
-	struct lines_op *lines = xcalloc(1, sizeof *lines);
+	struct lines_op *lines =
+	    git_op_new(sizeof *lines, git, dir, NULL, lines_run, lines_finish);
+	struct git_op *op = &lines->op;
 
-	lines->base = xstrdup(base);
-	lines->commit = xstrdup(commit);
+	lines->base = git_op_copy(op, base);
+	lines->commit = git_op_copy(op, commit);
 	lines->fn = fn;
-	lines->arg = arg;
-	lines->op.self = lines;
-	lines->op.finish = lines_finish;
-	lines->op.release = lines_release;
-	git_op_start(
-	    &lines->op, git, dir, lines_steps, nitems(lines_steps), false);
+	op->arg = arg;
+	op->ret = &lines->sums;
+	op->ret_size = sizeof lines->sums;
+	git_op_begin(op, false);
 }

@@ -4,9 +4,6 @@
 #ifndef GIT_LINES_H
 #define GIT_LINES_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "git-work.h"
 
 struct git;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "git-list.h"
-#include "mem.h"
 
 void
 git_list_add(struct git_list *list, const char *text)

@@ -5,8 +5,6 @@
 #ifndef GIT_LIST_H
 #define GIT_LIST_H
 
-#include <stddef.h>
-
 struct git_list {
 	const char **v; /* NULL as long as it is empty */
 	size_t count, cap;
@@ -16,5 +14,6 @@ void git_list_add(struct git_list *list, const char *text);
 /* Remove every text equal to this one. */
 void git_list_remove(struct git_list *list, const char *text);
 void git_list_release(struct git_list *list);
+#define cleanup_git_list __attribute__((cleanup(git_list_release)))
 
 #endif

@@ -9,8 +9,6 @@
 #ifndef GIT_MERGE_PLACE_H
 #define GIT_MERGE_PLACE_H
 
-#include <stdbool.h>
-
 #include "git-work.h"
 
 struct git;

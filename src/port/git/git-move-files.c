@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "file.h"
 #include "git-changes.h"
 #include "git-move-files.h"
 #include "git-move.h"
 #include "git-records.h"
-#include "mem.h"
 
 /* For a big tree and the user's filters. */
 #define READ_DEADLINE_MS (INT64_C(10) * 60 * 1000)
@@ -201,16 +196,6 @@ git_move_files_ask_restage(struct git_op *op)
 	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
 }
 
-static int
-copy_bytes(int from, int to)
-{
-	ssize_t n;
-
-	while ((n = sendfile(to, from, NULL, 1 << 30)) > 0)
-		;
-	return n == -1 ? -errno : 0;
-}
-
 /* With its time: an entry that is as young as the index is compared by content,
  * and would not be with a younger copy. */
 static int
@@ -221,6 +206,7 @@ copy_index(const char *from, const char *to)
 	struct timespec times[2];
 	struct stat st;
 	int r;
+	ssize_t n;
 
 	if (in == -1)
 		return errno == ENOENT ? 0 : -errno;
@@ -230,7 +216,9 @@ copy_index(const char *from, const char *to)
 	    to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0777);
 	if (out == -1)
 		return -errno;
-	r = copy_bytes(in, out);
+	while ((n = sendfile(out, in, NULL, 1 << 30)) > 0)
+		;
+	r = n == -1 ? -errno : 0;
 	times[0] = st.st_atim;
 	times[1] = st.st_mtim;
 	if (r == 0 && futimens(out, times) == -1)
@@ -291,24 +279,6 @@ complains_of_changes(const char *complaint)
 	    strstr(complaint, "would lose untracked files") != NULL;
 }
 
-/* What the user has changed since stays as it is. Otherwise, as when the disk
- * is full, what is written down stays, and the next landing tries again. */
-static enum git_op_next
-files_not_settled(struct git_move *move, const struct git_answer *answer)
-{
-	struct git_op *op = move->op;
-
-	if (answer->err == NULL && complains_of_changes(answer->complaint))
-		return git_move_go(move, MOVE_LEFT_PUT);
-	if (move->refused.code != 0) {
-		op->err = move->refused;
-		return GIT_OP_FAIL;
-	}
-	return git_op_fail(op, -EIO,
-	    "a landing that was cut off cannot be undone in %s: %s", move->tree,
-	    answer->err != NULL ? answer->err->msg : answer->complaint);
-}
-
 enum git_op_next
 git_move_files_read(struct git_op *op, const struct git_answer *answer)
 {
@@ -322,8 +292,23 @@ git_move_files_read(struct git_op *op, const struct git_answer *answer)
 	if (!move->refreshed && answer->err == NULL &&
 	    complains_of_changes(answer->complaint))
 		return GIT_OP_NEXT;
-	if (move->settling)
-		return files_not_settled(move, answer);
+	if (move->settling) {
+		/* What the user has changed since stays as it is. Otherwise,
+		 * as when the disk is full, what is written down stays, and
+		 * the next landing tries again. */
+		op = move->op;
+		if (answer->err == NULL &&
+		    complains_of_changes(answer->complaint))
+			return git_move_go(move, MOVE_LEFT_PUT);
+		if (move->refused.code != 0) {
+			op->err = move->refused;
+			return GIT_OP_FAIL;
+		}
+		return git_op_fail(op, -EIO,
+		    "a landing that was cut off cannot be undone in %s: %s",
+		    move->tree,
+		    answer->err != NULL ? answer->err->msg : answer->complaint);
+	}
 	git_op_complain(op, answer);
 	move->refused = op->err;
 	memset(&op->err, 0, sizeof op->err);

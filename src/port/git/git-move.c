@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "child.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-hold.h"
 #include "git-move.h"
 #include "git-rebase.h"
@@ -19,8 +14,6 @@
 #include "git-start.h"
 #include "git.h"
 #include "loop.h"
-#include "mem.h"
-#include "strv.h"
 
 /* Called from the loop, once. */
 typedef void git_stump_fn(bool is_stump, void *arg);
@@ -555,21 +548,16 @@ move_aborted(const struct git_hold_result *result, void *arg)
 	git_op_resume(move->op, GIT_OP_AGAIN);
 }
 
-static enum git_op_next
-move_abort(struct git_move *move)
-{
-	git_hold_abort(move->hold, move_aborted, move);
-	return GIT_OP_WAIT;
-}
-
 /* Before it is told: all locks are gone, and what was cut off is settled. */
 enum git_op_next
 git_move_leave(struct git_op *op)
 {
 	struct git_move *move = op->self;
 
-	if (move->hold != NULL)
-		return move_abort(move);
+	if (move->hold != NULL) {
+		git_hold_abort(move->hold, move_aborted, move);
+		return GIT_OP_WAIT;
+	}
 	git_move_let_go(move);
 	if (move->again) {
 		move->again = false;
@@ -693,18 +681,6 @@ left_done(struct git_move *move)
 	return git_move_end(move, GIT_LAND_DIRTY);
 }
 
-static enum git_op_next
-left_wait_for_updater(struct git_move *move)
-{
-	move->waited_ms += LEFT_LOOK_MS;
-	if (move->waited_ms == LEFT_ENDS_MS)
-		git_claim_end_updater(&move->claim);
-	if (move->waited_ms <= 2 * LEFT_ENDS_MS)
-		return git_move_later(move, LEFT_LOOK_MS);
-	return git_move_end_with(move, GIT_LAND_HELD,
-	    "a git of an earlier landing still runs", move->op->dir);
-}
-
 enum git_op_next
 git_move_left(struct git_op *op)
 {
@@ -717,8 +693,15 @@ git_move_left(struct git_op *op)
 	}
 	if (!claim->active)
 		return git_move_go(move, MOVE_FORWARD);
-	if (!git_claim_sweep(claim))
-		return left_wait_for_updater(move);
+	if (!git_claim_sweep(claim)) {
+		move->waited_ms += LEFT_LOOK_MS;
+		if (move->waited_ms == LEFT_ENDS_MS)
+			git_claim_end_updater(&move->claim);
+		if (move->waited_ms <= 2 * LEFT_ENDS_MS)
+			return git_move_later(move, LEFT_LOOK_MS);
+		return git_move_end_with(move, GIT_LAND_HELD,
+		    "a git of an earlier landing still runs", move->op->dir);
+	}
 	move->waited_ms = 0;
 	if (claim->tree[0] == '\0' || !claim->files ||
 	    !file_is_dir(claim->tree) ||

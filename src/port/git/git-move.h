@@ -10,11 +10,6 @@
 #ifndef GIT_MOVE_H
 #define GIT_MOVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "buf.h"
-#include "errtext.h"
 #include "git-claim.h"
 #include "git-land-check.h"
 #include "git-land.h"

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "file.h"
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "child.h"
 #include "git-clone.h"
+#include "git-list.h"
 #include "git-op.h"
+#include "git-records.h"
 #include "git-refs.h"
 #include "git-save.h"
 #include "git-stand.h"
-#include "mem.h"
+#include "git-worktree.h"
 #include "remove-tree.h"
-#include "strv.h"
 
 void
 git_op_arg(struct git_op *op, const char *arg)
@@ -93,6 +90,12 @@ git_op_complain(struct git_op *op, const struct git_answer *answer)
 	    verb, answer->complaint);
 }
 
+/* Several commands, of which a rebase may have ten minutes. */
+#define HELPER_MS     (INT64_C(60) * 60 * 1000)
+#define HELPER_OUTPUT ((size_t)96 * 1024 * 1024)
+
+static bool read_onto(struct git_op *op);
+
 static void
 op_clear_question(struct git_op *op)
 {
@@ -112,8 +115,10 @@ op_free(void *arg)
 
 	if (op->release != NULL)
 		op->release(op);
-	git_sync_free(op->sync);
-	git_clone_op_release(op);
+	if (op->child != NULL)
+		child_abandon(op->child);
+	strv_free(op->texts);
+	buf_release(&op->told);
 	op_clear_question(op);
 	buf_release(&op->input);
 	free(op->dir);
@@ -131,7 +136,10 @@ op_end(struct git_op *op)
 	if (op->root_slot != NULL)
 		git_slot_end(op->root_slot);
 	git_slot_end(op->slot);
-	op->finish(op, op->err.code != 0 ? &op->err : NULL);
+	if (op->finish != NULL)
+		op->finish(op, op->err.code != 0 ? &op->err : NULL);
+	else
+		op->work_fn(op->err.code != 0 ? &op->err : NULL, op->arg);
 	op_free(op);
 }
 
@@ -174,9 +182,6 @@ op_take(struct git_op *op, enum git_op_next next)
 	case GIT_OP_AGAIN:
 		break;
 	case GIT_OP_FAIL:
-		op->caller = NULL;
-		op->at = op->count;
-		break;
 	case GIT_OP_DONE:
 		op->at = op->count;
 		break;
@@ -184,36 +189,10 @@ op_take(struct git_op *op, enum git_op_next next)
 	return true;
 }
 
-enum git_op_next
-git_op_call(struct git_op *op, const struct git_op_step *steps, size_t count)
-{
-	op->caller = op->steps;
-	op->caller_count = op->count;
-	op->caller_at = op->at;
-	op->steps = steps;
-	op->count = count;
-	op->at = 0;
-	return GIT_OP_AGAIN;
-}
-
-/* Returns whether there was a caller. */
-static bool
-op_return(struct git_op *op)
-{
-	if (op->caller == NULL)
-		return false;
-	op->steps = take_ptr(&op->caller);
-	op->count = op->caller_count;
-	op->at = op->caller_at + 1;
-	return true;
-}
-
 static void
 op_advance(struct git_op *op)
 {
-	while (op->at < op->count || op_return(op)) {
-		if (op->at >= op->count)
-			continue;
+	while (op->at < op->count) {
 		op_clear_question(op);
 		if (!op_take(op, op->steps[op->at].ask(op)))
 			return;
@@ -246,13 +225,15 @@ op_answered(const struct git_answer *answer, void *arg)
 		op_advance(op);
 }
 
+static void op_help(struct git_op *op);
+
 static void
 op_begin_root(struct git_slot *slot, void *arg)
 {
 	struct git_op *op = arg;
 
 	op->root_slot = slot;
-	op_advance(op);
+	op_help(op);
 }
 
 static void
@@ -271,7 +252,395 @@ op_begin(struct git_slot *slot, void *arg)
 	struct git_op *op = arg;
 
 	op->slot = slot;
-	op_advance(op);
+	op_help(op);
+}
+
+/* --- in a helper ------------------------------------------------------- */
+
+static void __attribute__((noreturn)) helper_end(struct git_op *op)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (op->undo != NULL)
+		op->undo(op);
+	buf_add(&out, &op->err, sizeof op->err);
+	buf_add(&out, op->ret, op->ret_size);
+	buf_add(&out, op->told.data, op->told.len);
+	_exit(file_write_all(STDOUT_FILENO, out.data, out.len) < 0);
+}
+
+static int
+helper_main(void *arg)
+{
+	struct git_op *op = arg;
+
+	op->run(op);
+	helper_end(op);
+}
+
+static void
+helper_ended(const struct child_result *result, void *arg)
+{
+	struct git_op *op = arg;
+	cleanup_buf struct buf words = BUF_INIT, out = BUF_INIT;
+	size_t fixed = sizeof op->err + op->ret_size;
+
+	op->child = NULL;
+	buf_add(&out, result->out.head.data, result->out.head.len);
+	buf_add(&out, result->out.tail.data, result->out.tail.len);
+	if (child_succeeded(result) && out.len >= fixed &&
+	    out.len == result->out.total) {
+		memcpy(&op->err, out.data, sizeof op->err);
+		if (op->ret_size > 0)
+			memcpy(
+			    op->ret, out.data + sizeof op->err, op->ret_size);
+		buf_add(&op->told, out.data + fixed, out.len - fixed);
+	} else {
+		child_result_describe(result, &words);
+		git_op_fail(op, result->timed_out ? -ETIMEDOUT : -EIO,
+		    "the git helper for %s %s", op->dir, words.data);
+	}
+	op_end(op);
+}
+
+static void
+op_help(struct git_op *op)
+{
+	struct child_spec spec = { .call = helper_main,
+		.call_arg = op,
+		.output_max = HELPER_OUTPUT,
+		.deadline_ms = HELPER_MS };
+
+	if (op->run == NULL)
+		op_advance(op);
+	else if (child_spawn(git_loop(op->git), &spec, helper_ended, op,
+		     &op->child, &op->err) < 0)
+		op_end(op);
+}
+
+void *
+git_op_new(size_t size, struct git *git, const char *dir, const char *onto,
+    void (*run)(struct git_op *op),
+    void (*finish)(struct git_op *op, const struct err *err))
+{
+	struct git_op *op = xcalloc(1, size);
+
+	op->self = op;
+	op->git = git;
+	op->dir = xstrdup(dir);
+	xstrset(&op->onto, onto);
+	op->run = run;
+	op->finish = finish;
+	buf_init(&op->input);
+	buf_init(&op->told);
+	return op;
+}
+
+void
+git_op_begin(struct git_op *op, bool both_queues)
+{
+	bool both = both_queues && strcmp(op->dir, git_root(op->git)) != 0;
+
+	/* Always the worktree's queue first, so that there is no deadlock. */
+	git_slot(git_queue(op->git, op->dir), both ? op_begin_both : op_begin,
+	    op_free, op);
+}
+
+char *
+git_op_text(struct git_op *op, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	strv_take(&op->texts, text);
+	return text;
+}
+
+char *
+git_op_copy(struct git_op *op, const char *text)
+{
+	return text != NULL ? git_op_text(op, "%s", text) : NULL;
+}
+
+void
+git_op_tell(struct git_op *op, char letter, const char *text)
+{
+	buf_addc(&op->told, letter);
+	buf_add(&op->told, text, strlen(text) + 1);
+}
+
+void
+git_op_tell_all(struct git_op *op, char letter, const struct git_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		git_op_tell(op, letter, list->v[i]);
+}
+
+void
+git_op_told(const struct git_op *op, char letter, struct git_list *ret_list)
+{
+	struct git_records records;
+	const char *record;
+
+	git_records_init(&records, op->told.data, op->told.len);
+	while ((record = git_records_next(&records)) != NULL)
+		if (record[0] == letter)
+			git_list_add(ret_list, record + 1);
+	git_list_add(ret_list, NULL);
+	ret_list->count--;
+}
+
+static void
+list_finish(struct git_op *op, const struct err *err)
+{
+	const struct git_op_list *self = op->self;
+	cleanup_git_list struct git_list list = { 0 };
+
+	git_op_told(op, GIT_OP_LIST, &list);
+	self->fn(err == NULL ? list.v : NULL, list.count, err, op->arg);
+}
+
+void
+git_op_list(struct git *git, const char *dir, const char *onto,
+    const char *name, void (*run)(struct git_op *op), git_list_fn *fn,
+    void *arg)
+{
+	struct git_op_list *list =
+	    git_op_new(sizeof *list, git, dir, onto, run, list_finish);
+
+	list->name = git_op_copy(&list->op, name);
+	list->fn = fn;
+	list->op.arg = arg;
+	git_op_begin(&list->op, false);
+}
+
+void
+git_op_die_of(struct git_op *op)
+{
+	helper_end(op);
+}
+
+void
+git_op_die(struct git_op *op, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_set(&op->err, code, "%s", xvasprintf(fmt, ap));
+	va_end(ap);
+	helper_end(op);
+}
+
+struct err
+git_op_complaint(struct git_op *op)
+{
+	struct err err;
+
+	strv_add(&op->args, op->verb);
+	git_op_complain(op, &op->answer);
+	strv_clear(&op->args);
+	err = op->err;
+	memset(&op->err, 0, sizeof op->err);
+	return err;
+}
+
+void
+git_op_die_as(struct git_op *op)
+{
+	op->err = git_op_complaint(op);
+	helper_end(op);
+}
+
+static int
+helper_run(struct git_op *op, va_list ap)
+{
+	const char *arg;
+	struct git_command command = {
+		.input_len = op->input.len,
+		.dir = op->run_dir != NULL ? op->run_dir : op->dir,
+		.stdin_fd = op->stdin_fd,
+		.deadline_ms = op->deadline_ms,
+		.once = op->once,
+		.linger = op->linger,
+		.delay_ms = op->delay_ms,
+	};
+	struct buf out = BUF_INIT, complaint = BUF_INIT;
+	bool tolerant = op->tolerant;
+
+	while ((arg = va_arg(ap, const char *)) != NULL)
+		git_op_arg(op, arg);
+	command.args = strv_const(op->args);
+	command.env = strv_const(op->env);
+	if (op->input.len > 0)
+		command.input = op->input.data;
+	op->verb = git_op_text(op, "%s", git_verb(command.args));
+	git_wait(
+	    op->git, &command, &out, &complaint, &op->answer, &op->answer_err);
+	strv_take(&op->texts, buf_take(&out));
+	strv_take(&op->texts, buf_take(&complaint));
+	op_clear_question(op);
+	op->tolerant = false;
+	if (op->answer.err != NULL && !tolerant)
+		git_op_die_as(op);
+	return op->answer.status;
+}
+
+int
+git_op_try(struct git_op *op, ...)
+{
+	va_list ap;
+	int status;
+
+	va_start(ap, op);
+	status = helper_run(op, ap);
+	va_end(ap);
+	return status;
+}
+
+const char *
+git_op_must(struct git_op *op, ...)
+{
+	va_list ap;
+	int status;
+
+	va_start(ap, op);
+	status = helper_run(op, ap);
+	va_end(ap);
+	if (status != 0)
+		git_op_die_as(op);
+	return op->answer.out;
+}
+
+void
+git_op_find_ids(
+    struct git_op *op, const char *const *names, char (*ids)[GIT_ID_SIZE])
+{
+	size_t count = 0;
+
+	while (names[count] != NULL)
+		count++;
+	if (git_op_ask_ids(op, names) == GIT_OP_FAIL)
+		helper_end(op);
+	git_op_must(op, NULL);
+	git_op_ids(&op->answer, ids, count);
+}
+
+bool
+git_op_is_ancestor(struct git_op *op, const char *id, const char *of)
+{
+	int status =
+	    git_op_try(op, "merge-base", "--is-ancestor", id, of, NULL);
+
+	if (status > 1)
+		git_op_die_as(op);
+	return status == 0;
+}
+
+void
+git_op_need_gitdir(struct git_op *op)
+{
+	if (git_stand_find(
+		op->git, op->dir, &op->gitdir, &op->common, &op->err) < 0)
+		helper_end(op);
+}
+
+int
+git_op_try_status(struct git_op *op, struct git_records *ret_records)
+{
+	int status = git_op_try(op, "status", "--porcelain=v2", "-z",
+	    "--branch", "--untracked-files=all", "--ignore-submodules=dirty",
+	    "--no-renames", "--no-ahead-behind", NULL);
+
+	git_records_init(ret_records, op->answer.out, op->answer.out_len);
+	return status;
+}
+
+void
+git_op_status(struct git_op *op, struct git_records *ret_records)
+{
+	if (git_op_try_status(op, ret_records) != 0)
+		git_op_die_as(op);
+}
+
+static int
+no_onto(struct git_op *op)
+{
+	if (op->head_id[0] == '\0')
+		return err_set(&op->err, -ENOENT,
+		    "%s has no commit on %s yet; type: git commit "
+		    "--allow-empty -m start",
+		    git_root(op->git), op->onto);
+	if (op->onto[0] == '\0')
+		return err_set(&op->err, -ENOENT,
+		    "no branch is set that work lands on; type: llmc config "
+		    "set repo.default_branch BRANCH, and restart the daemon");
+	return err_set(&op->err, -ENOENT,
+	    "there is no branch or commit %s in %s", op->onto,
+	    git_root(op->git));
+}
+
+/* Of a clone: its own HEAD, and onto of the repository. */
+int
+git_op_look_onto(struct git_op *op)
+{
+	const char *const names[] = {
+		git_op_text(op, "refs/heads/%s^{commit}", op->onto),
+		git_op_text(op, "%s^{commit}", op->onto), "HEAD^{commit}", NULL
+	};
+	bool of_clone = op->run_dir == NULL && git_clone_op_is(op);
+	char ids[3][GIT_ID_SIZE] = { "" };
+
+	if (read_onto(op))
+		return 0;
+	if (of_clone)
+		op->run_dir = git_root(op->git);
+	if (!of_clone || !read_onto(op)) {
+		git_op_find_ids(op, names, ids);
+		memcpy(op->onto_id, ids[ids[0][0] == '\0'], GIT_ID_SIZE);
+		memcpy(op->head_id, ids[2], GIT_ID_SIZE);
+		if (op->onto_id[0] == '\0')
+			return no_onto(op);
+	}
+	op->run_dir = NULL;
+	if (of_clone)
+		git_op_find_ids(op, names + 2, &op->head_id);
+	return 0;
+}
+
+void
+git_op_need_onto(struct git_op *op)
+{
+	if (git_op_look_onto(op) < 0)
+		helper_end(op);
+}
+
+void
+git_op_trees(struct git_op *op, struct git_trees *trees)
+{
+	op->run_dir = git_root(op->git);
+	git_op_must(op, "worktree", "list", "--porcelain", "-z", NULL);
+	git_trees_parse(trees, op->answer.out, op->answer.out_len);
+}
+
+void
+git_op_unregister(struct git_op *op, const char *path)
+{
+	op->run_dir = git_root(op->git);
+	git_op_must(
+	    op, "worktree", "remove", "--force", "--force", "--", path, NULL);
+}
+
+void
+git_op_need_identity(struct git_op *op)
+{
+	if (git_op_try(op, "var", "GIT_COMMITTER_IDENT", NULL) != 0)
+		git_op_die(op, -ENOKEY,
+		    "git has no author for its commits; type: git config "
+		    "--global user.name \"Your Name\" && git config --global "
+		    "user.email you@example.org");
 }
 
 void
@@ -343,21 +712,6 @@ git_op_known_branch(const struct git_op *op, const char *branch)
 	return xasprintf("%s^{commit}", name);
 }
 
-enum git_op_next
-git_op_find_gitdir(struct git_op *op)
-{
-	const char *dir = op->run_dir != NULL ? op->run_dir : op->dir;
-	cleanup_free char *gitdir = NULL, *common = NULL;
-
-	if (git_stand_find(op->git, dir, &gitdir, &common, &op->err) < 0)
-		return GIT_OP_FAIL;
-	free(op->gitdir);
-	free(op->common);
-	op->gitdir = take_ptr(&gitdir);
-	op->common = take_ptr(&common);
-	return GIT_OP_NEXT;
-}
-
 /* Where onto is a branch, and HEAD an ordinary one, no git is needed. */
 static bool
 read_onto(struct git_op *op)
@@ -382,62 +736,6 @@ read_onto(struct git_op *op)
 	return true;
 }
 
-enum git_op_next
-git_op_ask_onto(struct git_op *op)
-{
-	cleanup_free char *branch = git_op_branch_name(op->onto);
-	cleanup_free char *other = xasprintf("%s^{commit}", op->onto);
-
-	if (read_onto(op))
-		return GIT_OP_NEXT;
-	if (op->run_dir == NULL && git_clone_op_is(op))
-		return git_clone_op_ask_onto(op);
-	return git_op_ask_ids(
-	    op, (const char *[]){ branch, other, "HEAD^{commit}", NULL });
-}
-
-enum git_op_next
-git_op_onto(struct git_op *op, const struct git_answer *answer)
-{
-	char ids[3][GIT_ID_SIZE];
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, ids, nitems(ids));
-	memcpy(op->onto_id, ids[0][0] != '\0' ? ids[0] : ids[1], GIT_ID_SIZE);
-	memcpy(op->head_id, ids[2], GIT_ID_SIZE);
-	if (op->onto_id[0] != '\0')
-		return GIT_OP_NEXT;
-	if (op->head_id[0] == '\0')
-		return git_op_fail(op, -ENOENT,
-		    "%s has no commit on %s yet; type: git commit "
-		    "--allow-empty -m start",
-		    git_root(op->git), op->onto);
-	if (op->onto[0] == '\0')
-		return git_op_fail(op, -ENOENT,
-		    "no branch is set that work lands on; type: llmc config "
-		    "set repo.default_branch BRANCH, and restart the daemon");
-	return git_op_fail(op, -ENOENT, "there is no branch or commit %s in %s",
-	    op->onto, git_root(op->git));
-}
-
-enum git_op_next
-git_op_ask_identity(struct git_op *op)
-{
-	return git_op_args(op, "var", "GIT_COMMITTER_IDENT", NULL);
-}
-
-enum git_op_next
-git_op_identity(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status == 0)
-		return GIT_OP_NEXT;
-	return git_op_fail(op, -ENOKEY,
-	    "git has no author for its commits; type: git config --global "
-	    "user.name \"Your Name\" && git config --global user.email "
-	    "you@example.org");
-}
-
 void
 git_op_not_base(struct git_op *op)
 {
@@ -452,25 +750,10 @@ git_op_not_base(struct git_op *op)
 }
 
 enum git_op_next
-git_op_ask_trees(struct git_op *op)
-{
-	op->run_dir = git_root(op->git);
-	return git_op_args(op, "worktree", "list", "--porcelain", "-z", NULL);
-}
-
-enum git_op_next
 git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of)
 {
 	return git_op_args(
 	    op, "merge-base", "--is-ancestor", ancestor, of, NULL);
-}
-
-enum git_op_next
-git_op_ask_unregister(struct git_op *op, const char *path)
-{
-	op->run_dir = git_root(op->git);
-	return git_op_args(
-	    op, "worktree", "remove", "--force", "--force", "--", path, NULL);
 }
 
 bool

@@ -4,8 +4,6 @@
 #ifndef GIT_REBASE_H
 #define GIT_REBASE_H
 
-#include <stdbool.h>
-
 #include "git-salvage.h"
 
 struct git;

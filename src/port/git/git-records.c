@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <string.h>
-
+#include "base.h"
 #include "git-records.h"
 
 void

@@ -5,9 +5,6 @@
 #ifndef GIT_RECORDS_H
 #define GIT_RECORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* NUL terminated records, one after the other; NULL = no more. */
 struct git_records {
 	const char *at, *end;

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "file.h"
+#include <dirent.h>
+#include <fcntl.h>
+
 #include "git-refs.h"
 #include "git-stand.h"
-#include "mem.h"
 
 #define REF_MAX    4096
 #define PACKED_MAX (256 * 1024 * 1024)

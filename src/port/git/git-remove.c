@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "file.h"
 #include "git-clone.h"
 #include "git-follow.h"
 #include "git-records.h"
@@ -19,9 +13,6 @@
 #include "git-save.h"
 #include "git-stand.h"
 #include "git-worktree.h"
-#include "mem.h"
-#include "strv.h"
-#include "text.h"
 
 /* What `git clone`, `git worktree add` and `git sparse-checkout` write, who
  * commits, and what people set that neither runs a program nor names a file.
@@ -104,17 +95,6 @@ same_word(const char *text, size_t len, const char *word)
 	return len == strlen(word) && strncasecmp(text, word, len) == 0;
 }
 
-static bool
-is_known(const char *section, size_t section_len, const char *key, size_t len)
-{
-	for (size_t i = 0; i < nitems(plain); i++)
-		if (same_word(section, section_len, plain[i].section) &&
-		    (plain[i].key[0] == '*' ||
-			same_word(key, len, plain[i].key)))
-			return true;
-	return false;
-}
-
 /* "[section]" or "[section "name"]", alone on its line. */
 static bool
 take_section(
@@ -138,7 +118,14 @@ take_key(const char *line, size_t len, const char *section, size_t section_len)
 	/* A value goes on in the next line behind a backslash. */
 	if (word > len || section == NULL || line[len - 1] == '\\')
 		return false;
-	return is_known(section, section_len, line, word);
+	{
+		for (size_t i = 0; i < nitems(plain); i++)
+			if (same_word(section, section_len, plain[i].section) &&
+			    (plain[i].key[0] == '*' ||
+				same_word(line, word, plain[i].key)))
+				return true;
+		return false;
+	}
 }
 
 bool
@@ -165,115 +152,67 @@ git_config_is_plain(const char *text)
 	return true;
 }
 
-struct git_nested {
-	char **gitdirs; /* absolute paths; NULL = none */
-	size_t at; /* the one that is asked about */
-	size_t question; /* and what is asked */
-	char *work_tree; /* of that one; NULL = not known, or none */
-	bool no_index; /* git cannot read that of the worktree */
-};
-
-static void
-git_nested_add_submodules(struct git_nested *nested, const char *gitdir);
+static void add_submodules(char ***gitdirs, const char *gitdir);
 
 #define CONFIG_MAX 65536
 
 static void
-git_nested_release(struct git_nested *nested)
+add_folder(char ***gitdirs, const char *dir, const char *path, size_t len)
 {
-	strv_clear(&nested->gitdirs);
-	free(take_ptr(&nested->work_tree));
-	nested->at = nested->question = 0;
-}
-
-static void
-add_folder(
-    struct git_nested *nested, const char *dir, const char *path, size_t len)
-{
-	cleanup_free char *folder = xstrndup(path, len);
-
-	strv_take(&nested->gitdirs, xasprintf("%s/%s/.git", dir, folder));
+	strv_take(gitdirs, xasprintf("%s/%.*s/.git", dir, (int)len, path));
 }
 
 /* Without an index all files are untracked, which is fine here. */
 static void
-choose_index(const struct git_nested *nested, struct git_op *op)
+choose_index(struct git_op *op, bool no_index)
 {
-	if (nested->no_index)
+	if (no_index)
 		git_op_env(op, "GIT_INDEX_FILE=%s/llmc-none.index", op->gitdir);
 }
 
-/* Three steps: list the untracked repositories of op->dir, the ignored ones,
- * and the clones of submodules below gitdir. */
-static enum git_op_next
-git_nested_ask_untracked(struct git_nested *nested, struct git_op *op)
-{
-	choose_index(nested, op);
-	return git_op_args(
-	    op, "ls-files", "--others", "--exclude-standard", "-z", NULL);
-}
-
-/* A folder in this list is a repository. */
-static enum git_op_next
-git_nested_untracked(struct git_nested *nested, struct git_op *op,
-    const struct git_answer *answer)
-{
-	struct git_records records;
-	const char *path;
-
-	if (answer->status != 0 && nested->no_index)
-		return git_op_complain(op, answer);
-	if (answer->status != 0) {
-		nested->no_index = true;
-		return GIT_OP_AGAIN;
-	}
-	git_records_init(&records, answer->out, answer->out_len);
-	while ((path = git_records_next(&records)) != NULL) {
-		size_t len = strlen(path);
-
-		if (len > 0 && path[len - 1] == '/')
-			add_folder(nested, op->dir, path, len - 1);
-	}
-	return GIT_OP_NEXT;
-}
-
-/* Only `clean` looks for repositories in folders that are ignored; it removes
- * nothing here. */
-static enum git_op_next
-git_nested_ask_ignored(struct git_nested *nested, struct git_op *op)
-{
-	choose_index(nested, op);
-	return git_op_args(op, "-c", "core.quotePath=false", "clean", "-d",
-	    "-X", "--dry-run", NULL);
-}
-
-static enum git_op_next
-git_nested_ignored(struct git_nested *nested, struct git_op *op,
-    const struct git_answer *answer)
+/* The untracked repositories of op->dir, and the ignored ones. */
+static void
+add_inside(struct git_op *op, char ***gitdirs)
 {
 	static const char skip[] = "Would skip repository ";
-	const char *line, *path;
+	struct git_records records;
+	const char *path, *line;
+	bool no_index;
 	size_t len;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	for (line = answer->out; *line != '\0'; line += len) {
+	no_index = git_op_try(op, "ls-files", "--others", "--exclude-standard",
+		       "-z", NULL) != 0;
+	if (no_index) {
+		choose_index(op, true);
+		git_op_must(op, "ls-files", "--others", "--exclude-standard",
+		    "-z", NULL);
+	}
+	/* A folder in this list is a repository. */
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((path = git_records_next(&records)) != NULL) {
+		len = strlen(path);
+		if (len > 0 && path[len - 1] == '/')
+			add_folder(gitdirs, op->dir, path, len - 1);
+	}
+	/* Only `clean` looks for repositories in folders that are ignored; it
+	 * removes nothing here. */
+	choose_index(op, no_index);
+	line = git_op_must(op, "-c", "core.quotePath=false", "clean", "-d",
+	    "-X", "--dry-run", NULL);
+	for (; *line != '\0'; line += len + (line[len] == '\n')) {
 		len = strcspn(line, "\n");
-		path = line + strlen(skip);
 		/* A name in quotes is not decoded: it will not be found, and
 		 * so it is kept. */
 		if (len > strlen(skip) &&
 		    strncmp(line, skip, strlen(skip)) == 0)
-			add_folder(nested, op->dir, path, len - strlen(skip));
-		if (line[len] == '\n')
-			len++;
+			add_folder(gitdirs, op->dir, line + strlen(skip),
+			    len - strlen(skip));
 	}
-	return GIT_OP_NEXT;
 }
 
 /* Their names may have slashes, and they have submodules of their own. */
 static void
-add_modules(struct git_nested *nested, const char *folder)
+add_modules(char ***gitdirs, const char *folder)
 {
 	DIR *stream = opendir(folder);
 	struct dirent *entry;
@@ -286,10 +225,10 @@ add_modules(struct git_nested *nested, const char *folder)
 		    strcmp(entry->d_name, "..") == 0 || !file_is_dir(path))
 			continue;
 		if (file_exists(head)) {
-			strv_add(&nested->gitdirs, path);
-			git_nested_add_submodules(nested, path);
+			strv_add(gitdirs, path);
+			add_submodules(gitdirs, path);
 		} else {
-			add_modules(nested, path);
+			add_modules(gitdirs, path);
 		}
 	}
 	if (stream != NULL)
@@ -297,153 +236,14 @@ add_modules(struct git_nested *nested, const char *folder)
 }
 
 static void
-git_nested_add_submodules(struct git_nested *nested, const char *gitdir)
+add_submodules(char ***gitdirs, const char *gitdir)
 {
 	cleanup_free char *modules = file_join(gitdir, "modules");
 
-	add_modules(nested, modules);
+	add_modules(gitdirs, modules);
 }
 
 /* --- what would be lost ----------------------------------------------- */
-
-static const char *
-current(const struct git_nested *nested)
-{
-	return nested->gitdirs != NULL ? nested->gitdirs[nested->at] : NULL;
-}
-
-static void
-ask_in(struct git_op *op, const char *gitdir)
-{
-	cleanup_free char *option = xasprintf("--git-dir=%s", gitdir);
-
-	git_op_args(op, option, NULL);
-	git_op_env(op, "GIT_COMMON_DIR"); /* it has its own */
-}
-
-static enum git_op_next
-refuse(const struct git_nested *nested, struct git_op *op, const char *why)
-{
-	cleanup_buf struct buf shown = BUF_INIT;
-	const char *gitdir = current(nested);
-
-	text_add_visible(
-	    &shown, gitdir, text_cut(gitdir, strlen(gitdir), 200), false);
-	return git_op_fail(op, -ENOTEMPTY,
-	    "the repository %s %s, and would be removed with %s; commit and "
-	    "push what it has, move it away or remove it",
-	    shown.data, why, op->dir);
-}
-
-/* Each question composes a command, or returns false if there is nothing to
- * ask; its answer is why the repository must stay, or NULL. */
-
-static bool
-ask_remote(struct git_nested *nested, struct git_op *op)
-{
-	ask_in(op, current(nested));
-	git_op_args(op, "for-each-ref", "--count=1", "--format=%(refname)",
-	    "refs/remotes/", NULL);
-	return true;
-}
-
-static const char *
-judge_remote(struct git_nested *nested, const struct git_answer *answer)
-{
-	(void)nested;
-	return answer->status != 0 ? "cannot be read" :
-	    answer->out_len == 0   ? "has no copy elsewhere" :
-				     NULL;
-}
-
-static bool
-ask_commits(struct git_nested *nested, struct git_op *op)
-{
-	ask_in(op, current(nested));
-	git_op_args(op, "rev-list", "--max-count=1", "--all", "--not",
-	    "--remotes", "--", NULL);
-	return true;
-}
-
-static const char *
-judge_commits(struct git_nested *nested, const struct git_answer *answer)
-{
-	(void)nested;
-	return answer->status != 0 ? "cannot be read" :
-	    answer->out_len > 0    ? "has commits that no remote has" :
-				     NULL;
-}
-
-/* The clone of a submodule is elsewhere, and says where its files are. */
-static bool
-ask_work_tree(struct git_nested *nested, struct git_op *op)
-{
-	const char *gitdir = current(nested);
-	const char *slash = strrchr(gitdir, '/');
-	cleanup_free char *config = file_join(gitdir, "config");
-
-	free(take_ptr(&nested->work_tree));
-	if (strcmp(slash, "/.git") == 0) {
-		nested->work_tree = xstrndup(gitdir, (size_t)(slash - gitdir));
-		return false;
-	}
-	git_op_args(
-	    op, "config", "--file", config, "--get", "core.worktree", NULL);
-	return true;
-}
-
-static const char *
-judge_work_tree(struct git_nested *nested, const struct git_answer *answer)
-{
-	if (answer->status == 0)
-		nested->work_tree = answer->out[0] == '/' ?
-		    xstrdup(answer->out) :
-		    file_join(current(nested), answer->out);
-	return NULL;
-}
-
-static bool
-ask_changes(struct git_nested *nested, struct git_op *op)
-{
-	cleanup_free char *option = NULL;
-
-	if (nested->work_tree == NULL || !file_is_dir(nested->work_tree))
-		return false;
-	option = xasprintf("--work-tree=%s", nested->work_tree);
-	ask_in(op, current(nested));
-	git_op_args(op, option, "status", "--porcelain", "-z",
-	    "--ignore-submodules=dirty", NULL);
-	return true;
-}
-
-static const char *
-judge_changes(struct git_nested *nested, const struct git_answer *answer)
-{
-	(void)nested;
-	return answer->status != 0 ? "cannot be read" :
-	    answer->out_len > 0    ? "has changes that are not committed" :
-				     NULL;
-}
-
-static const struct {
-	bool (*ask)(struct git_nested *nested, struct git_op *op);
-	const char *(*judge)(
-	    struct git_nested *nested, const struct git_answer *answer);
-} questions[] = {
-	{ ask_remote, judge_remote },
-	{ ask_commits, judge_commits },
-	{ ask_work_tree, judge_work_tree },
-	{ ask_changes, judge_changes },
-};
-
-static void
-go_on(struct git_nested *nested)
-{
-	if (++nested->question < nitems(questions))
-		return;
-	nested->question = 0;
-	nested->at++;
-}
 
 /* The worker wrote its configuration, which git would obey: no git runs in a
  * repository that could start a program, or that is somewhere else. */
@@ -462,339 +262,216 @@ is_plain(const char *gitdir)
 	    strlen(text.data) == text.len && git_config_is_plain(text.data);
 }
 
-/* A step: has each a remote, no commit that no remote has, and no change that
- * is not committed? The operation fails with -ENOTEMPTY if something would be
- * lost. */
-static enum git_op_next
-git_nested_ask(struct git_nested *nested, struct git_op *op)
+/* A command in a repository inside, which has its own GIT_COMMON_DIR. */
+static void
+ask_in(struct git_op *op, const char *gitdir)
 {
-	if (current(nested) != NULL && nested->question == 0) {
-		struct stat st;
+	git_op_arg(op, git_op_text(op, "--git-dir=%s", gitdir));
+	git_op_env(op, "GIT_COMMON_DIR");
+}
 
-		if (lstat(current(nested), &st) == -1)
-			return refuse(nested, op, "cannot be read");
-		if (!is_plain(current(nested)))
-			return refuse(nested, op,
-			    "has settings of its own, so no git runs in it");
+/* Where its files are; NULL = not known. The clone of a submodule is elsewhere,
+ * and says so. */
+static const char *
+find_work_tree(struct git_op *op, const char *gitdir)
+{
+	const char *slash = strrchr(gitdir, '/');
+
+	if (strcmp(slash, "/.git") == 0)
+		return git_op_text(op, "%.*s", (int)(slash - gitdir), gitdir);
+	if (git_op_try(op, "config", "--file",
+		git_op_text(op, "%s/config", gitdir), "--get", "core.worktree",
+		NULL) != 0)
+		return NULL;
+	return op->answer.out[0] == '/' ?
+	    op->answer.out :
+	    git_op_text(op, "%s/%s", gitdir, op->answer.out);
+}
+
+/* Why the repository must stay, or NULL: it has a remote, no commit that no
+ * remote has, and no change that is not committed. */
+static const char *
+find_reason(struct git_op *op, const char *gitdir)
+{
+	const char *work_tree;
+	struct stat st;
+
+	if (lstat(gitdir, &st) == -1)
+		return "cannot be read";
+	if (!is_plain(gitdir))
+		return "has settings of its own, so no git runs in it";
+	ask_in(op, gitdir);
+	if (git_op_try(op, "for-each-ref", "--count=1", "--format=%(refname)",
+		"refs/remotes/", NULL) != 0)
+		return "cannot be read";
+	if (op->answer.out_len == 0)
+		return "has no copy elsewhere";
+	ask_in(op, gitdir);
+	if (git_op_try(op, "rev-list", "--max-count=1", "--all", "--not",
+		"--remotes", "--", NULL) != 0)
+		return "cannot be read";
+	if (op->answer.out_len > 0)
+		return "has commits that no remote has";
+	work_tree = find_work_tree(op, gitdir);
+	if (work_tree == NULL || !file_is_dir(work_tree))
+		return NULL;
+	ask_in(op, gitdir);
+	if (git_op_try(op, git_op_text(op, "--work-tree=%s", work_tree),
+		"status", "--porcelain", "-z", "--ignore-submodules=dirty",
+		NULL) != 0)
+		return "cannot be read";
+	return op->answer.out_len > 0 ? "has changes that are not committed" :
+					NULL;
+}
+
+static void
+check_inside(struct git_op *op)
+{
+	char **gitdirs = NULL;
+
+	add_submodules(&gitdirs, op->gitdir);
+	add_inside(op, &gitdirs);
+	for (size_t i = 0; gitdirs != NULL && gitdirs[i] != NULL; i++) {
+		const char *why = find_reason(op, gitdirs[i]);
+		struct buf shown = BUF_INIT;
+
+		if (why == NULL)
+			continue;
+		text_add_visible(&shown, gitdirs[i],
+		    text_cut(gitdirs[i], strlen(gitdirs[i]), 200), false);
+		git_op_die(op, -ENOTEMPTY,
+		    "the repository %s %s, and would be removed with %s; "
+		    "commit and push what it has, move it away or remove it",
+		    shown.data, why, op->dir);
 	}
-	for (; current(nested) != NULL; go_on(nested))
-		if (questions[nested->question].ask(nested, op))
-			return GIT_OP_ASK;
-	return GIT_OP_NEXT;
 }
 
-static enum git_op_next
-git_nested_answer(struct git_nested *nested, struct git_op *op,
-    const struct git_answer *answer)
-{
-	const char *why = questions[nested->question].judge(nested, answer);
-
-	if (why != NULL)
-		return refuse(nested, op, why);
-	go_on(nested);
-	return GIT_OP_AGAIN;
-}
+/* --- the removal ------------------------------------------------------- */
 
 struct remove_op {
 	struct git_save save; /* first */
 	bool registered;
 	bool clone; /* a repository of its own */
-	bool gone; /* there was no worktree to save from */
-	bool removed; /* the folder is; what is left is the branch */
-	char branch_id[GIT_ID_SIZE];
-	struct git_nested nested;
-	git_salvage_fn *fn;
-	void *arg;
+	void (*undo)(struct git_op *op);
 };
 
-enum remove_step {
-	REMOVE_TREES,
-	REMOVE_REPAIR,
-	REMOVE_UNTRACKED,
-	REMOVE_IGNORED,
-	REMOVE_NESTED,
-	REMOVE_ONTO,
-	REMOVE_SAVE,
-	REMOVE_KEEP,
-	REMOVE_FOLLOW,
-	REMOVE_FOLDER,
-	REMOVE_BRANCH,
-	REMOVE_BRANCH_ONTO,
-	REMOVE_BRANCH_SAVE,
-	REMOVE_DELETE,
-	REMOVE_COUNT
-};
-
-static enum git_op_next
-remove_trees(struct git_op *op, const struct git_answer *answer)
+static void
+look(struct remove_op *remove)
 {
-	struct remove_op *remove = op->self;
+	struct git_op *op = &remove->save.op;
 	struct git_trees trees = { 0 };
-	bool users;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_trees_parse(&trees, answer->out, answer->out_len);
-	users = git_trees_is_users(&trees, git_root(op->git), op->dir);
-	remove->clone = !users && git_clone_op_is(op);
+	git_op_trees(op, &trees);
+	if (git_trees_is_users(&trees, git_root(op->git), op->dir))
+		git_op_die(op, -EINVAL,
+		    "%s is the repository's main working tree", op->dir);
+	remove->clone = git_clone_op_is(op);
 	remove->registered =
 	    remove->clone || git_trees_at(&trees, op->dir) != NULL;
-	git_trees_release(&trees);
-	if (users)
-		return git_op_fail(op, -EINVAL,
-		    "%s is the repository's main working tree", op->dir);
 	if (!git_op_place_is_free(op->dir)) {
 		if (!remove->registered)
-			return git_op_fail(op, -EEXIST,
+			git_op_die(op, -EEXIST,
 			    "%s is not a worktree of %s; it was left alone",
 			    op->dir, git_root(op->git));
 	} else if (file_is_dir(op->dir)) {
 		rmdir(op->dir);
 	}
-	return GIT_OP_NEXT;
+	/* A removal that was killed in the middle may have lost the .git that
+	 * the next one asks for. It repairs all worktrees; errors about others
+	 * do not matter here. */
+	if (remove->registered && file_is_dir(op->dir) &&
+	    !git_trees_has_git(op->dir)) {
+		op->run_dir = git_root(op->git);
+		git_op_try(op, "worktree", "repair", NULL);
+	}
 }
 
-/* A removal that was killed in the middle may have lost the .git that the
- * next one asks for. */
-static enum git_op_next
-remove_ask_repair(struct git_op *op)
+/* False where the folder is gone: there is nothing to look at. One that is
+ * refused cannot be saved from, but git itself would delete it. */
+static bool
+find_tree(struct remove_op *remove)
 {
-	const struct remove_op *remove = op->self;
-
-	if (!remove->registered || !file_is_dir(op->dir) ||
-	    git_trees_has_git(op->dir))
-		return GIT_OP_NEXT;
-	op->run_dir = git_root(op->git);
-	return git_op_args(op, "worktree", "repair", NULL);
-}
-
-/* It repairs all worktrees; errors about others do not matter here. */
-static enum git_op_next
-remove_repair(struct git_op *op, const struct git_answer *answer)
-{
-	(void)op;
-	(void)answer;
-	return GIT_OP_NEXT;
-}
-
-/* --- repositories inside ---------------------------------------------- */
-
-/* Where the folder is gone, there is nothing to look at. One that is refused
- * cannot be saved from, but git itself would delete it. */
-static enum git_op_next
-remove_ask_untracked(struct git_op *op)
-{
-	struct remove_op *remove = op->self;
-	cleanup_free char *gitdir = NULL, *common = NULL;
+	struct git_op *op = &remove->save.op;
 	struct err refused = { 0 };
 	int r = -ENOENT;
 
 	if (remove->registered)
 		r = git_stand_find(
-		    op->git, op->dir, &gitdir, &common, &refused);
+		    op->git, op->dir, &op->gitdir, &op->common, &refused);
 	if (r == -EUCLEAN && git_trees_has_git(op->dir)) {
 		op->err = refused;
-		return GIT_OP_FAIL;
+		git_op_die_of(op);
 	}
-	if (r < 0) {
-		remove->gone = true;
-		op->at = REMOVE_FOLLOW;
-		return GIT_OP_AGAIN;
+	return r >= 0;
+}
+
+/* A branch that cannot be saved or deleted stays, with its commits. */
+static void
+forgive(struct git_op *op)
+{
+	const struct remove_op *remove = op->self;
+
+	if (op->err.code != -ECANCELED)
+		memset(&op->err, 0, sizeof op->err);
+	if (remove->undo != NULL)
+		remove->undo(op);
+}
+
+static void
+remove_run(struct git_op *op)
+{
+	struct remove_op *remove = op->self;
+	struct git_save *save = &remove->save;
+	char id[1][GIT_ID_SIZE];
+	bool there;
+
+	look(remove);
+	there = find_tree(remove);
+	if (there) {
+		check_inside(op);
+		git_op_need_onto(op);
+		git_save_run(save);
+		save->out.clean = false;
+		/* Branches and stashes of its own. What is unmerged is saved
+		 * already. */
+		if (remove->clone)
+			git_clone_op_keep(
+			    op, git_op_text(op, "%s-refs", save->ref), true);
+	} else {
+		git_follow_gone(op);
 	}
-	if (!remove->nested.no_index)
-		git_nested_add_submodules(&remove->nested, gitdir);
-	xstrset(&op->gitdir, gitdir);
-	xstrset(&op->common, common);
-	return git_nested_ask_untracked(&remove->nested, op);
-}
-
-static enum git_op_next
-remove_untracked(struct git_op *op, const struct git_answer *answer)
-{
-	struct remove_op *remove = op->self;
-
-	return git_nested_untracked(&remove->nested, op, answer);
-}
-
-static enum git_op_next
-remove_ask_ignored(struct git_op *op)
-{
-	struct remove_op *remove = op->self;
-
-	return git_nested_ask_ignored(&remove->nested, op);
-}
-
-static enum git_op_next
-remove_ignored(struct git_op *op, const struct git_answer *answer)
-{
-	struct remove_op *remove = op->self;
-
-	return git_nested_ignored(&remove->nested, op, answer);
-}
-
-static enum git_op_next
-remove_ask_nested(struct git_op *op)
-{
-	struct remove_op *remove = op->self;
-
-	return git_nested_ask(&remove->nested, op);
-}
-
-static enum git_op_next
-remove_nested(struct git_op *op, const struct git_answer *answer)
-{
-	struct remove_op *remove = op->self;
-
-	return git_nested_answer(&remove->nested, op, answer);
-}
-
-/* --- the removal ------------------------------------------------------- */
-
-static enum git_op_next
-remove_ask_follow(struct git_op *op)
-{
-	const struct remove_op *remove = op->self;
-
-	return remove->gone ? git_follow_ask_gone(op) : GIT_OP_NEXT;
-}
-
-/* Branches and stashes of its own. What is unmerged is saved already. */
-static enum git_op_next
-remove_ask_keep(struct git_op *op)
-{
-	const struct remove_op *remove = op->self;
-	cleanup_free char *ref = xasprintf("%s-refs", remove->save.ref);
-
-	return remove->clone && !remove->gone ?
-	    git_clone_op_ask_keep(op, ref, true) :
-	    GIT_OP_NEXT;
-}
-
-static enum git_op_next
-remove_ask_folder(struct git_op *op)
-{
-	const struct remove_op *remove = op->self;
-
 	if (remove->clone)
-		return git_clone_op_ask_delete(op, op->dir);
-	return remove->registered ? git_op_ask_unregister(op, op->dir) :
-				    GIT_OP_NEXT;
-}
-
-static enum git_op_next
-remove_ask_branch(struct git_op *op)
-{
-	struct remove_op *remove = op->self;
-	cleanup_free char *name = git_op_branch_name(remove->save.branch);
-
-	remove->removed = true;
+		git_clone_op_delete(op, op->dir);
+	else if (remove->registered)
+		git_op_unregister(op, op->dir);
+	/* What is left is the branch. */
+	remove->undo = op->undo;
+	op->undo = forgive;
 	op->run_dir = git_root(op->git);
-	return git_op_ask_ids(op, (const char *[]){ name, NULL });
-}
-
-static enum git_op_next
-remove_branch(struct git_op *op, const struct git_answer *answer)
-{
-	struct remove_op *remove = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, &remove->branch_id, 1);
-	return GIT_OP_NEXT;
-}
-
-/* What is left of it are the commits of the branch. */
-static enum git_op_next
-remove_ask_branch_onto(struct git_op *op)
-{
-	const struct remove_op *remove = op->self;
-	enum git_op_next next;
-
-	if (!remove->gone || remove->branch_id[0] == '\0')
-		return GIT_OP_NEXT;
-	xstrset(&op->dir, git_root(op->git));
-	next = git_op_find_gitdir(op);
-	return next == GIT_OP_NEXT ? git_op_ask_onto(op) : next;
-}
-
-static enum git_op_next
-remove_ask_branch_save(struct git_op *op)
-{
-	const struct remove_op *remove = op->self;
-
-	if (!remove->gone || remove->branch_id[0] == '\0')
-		return GIT_OP_NEXT;
-	memcpy(op->head_id, remove->branch_id, GIT_ID_SIZE);
-	return git_save_ask_commits(op);
-}
-
-static enum git_op_next
-remove_ask_delete(struct git_op *op)
-{
-	const struct remove_op *remove = op->self;
-
-	if (remove->branch_id[0] == '\0')
-		return GIT_OP_DONE;
+	git_op_find_ids(op,
+	    (const char *[]){
+		git_op_text(op, "refs/heads/%s^{commit}", save->branch), NULL },
+	    id);
+	if (id[0][0] == '\0')
+		return;
+	if (!there) {
+		op->dir = git_op_copy(op, git_root(op->git));
+		git_op_need_gitdir(op);
+		git_op_need_onto(op);
+		memcpy(op->head_id, id[0], GIT_ID_SIZE);
+		git_save_commits(save);
+		save->out.clean = false;
+	}
 	op->run_dir = git_root(op->git);
-	return git_op_args(
-	    op, "branch", "--quiet", "-D", "--", remove->save.branch, NULL);
-}
-
-static const struct git_op_step remove_steps[REMOVE_COUNT] = {
-	[REMOVE_TREES] = { .ask = git_op_ask_trees, .answer = remove_trees },
-	[REMOVE_REPAIR] = { .ask = remove_ask_repair, .answer = remove_repair },
-	[REMOVE_UNTRACKED] = { .ask = remove_ask_untracked,
-	    .answer = remove_untracked },
-	[REMOVE_IGNORED] = { .ask = remove_ask_ignored,
-	    .answer = remove_ignored },
-	[REMOVE_NESTED] = { .ask = remove_ask_nested, .answer = remove_nested },
-	[REMOVE_ONTO] = GIT_OP_ONTO,
-	[REMOVE_SAVE] = GIT_SAVE,
-	[REMOVE_KEEP] = { .ask = remove_ask_keep },
-	[REMOVE_FOLLOW] = { .ask = remove_ask_follow },
-	[REMOVE_FOLDER] = { .ask = remove_ask_folder },
-	[REMOVE_BRANCH] = { .ask = remove_ask_branch, .answer = remove_branch },
-	[REMOVE_BRANCH_ONTO] = { .ask = remove_ask_branch_onto,
-	    .answer = git_op_onto },
-	[REMOVE_BRANCH_SAVE] = { .ask = remove_ask_branch_save },
-	[REMOVE_DELETE] = { .ask = remove_ask_delete },
-};
-
-static void
-remove_finish(struct git_op *op, const struct err *err)
-{
-	const struct remove_op *remove = op->self;
-	struct git_salvaged saved = git_save_result(&remove->save);
-
-	saved.clean = "";
-	/* A branch that cannot be saved or deleted stays, with its commits. */
-	if (remove->removed && (err == NULL || err->code != -ECANCELED))
-		err = NULL;
-	remove->fn(err == NULL ? &saved : NULL, err, remove->arg);
-}
-
-static void
-remove_release(struct git_op *op)
-{
-	struct remove_op *remove = op->self;
-
-	git_save_release(&remove->save);
-	git_nested_release(&remove->nested);
+	git_op_must(op, "branch", "--quiet", "-D", "--", save->branch, NULL);
 }
 
 void
 git_remove(struct git *git, const char *dir, const struct git_salvage *what,
     git_salvage_fn *fn, void *arg)
 {
-	struct remove_op *remove = xcalloc(1, sizeof *remove);
-	struct git_op *op = &remove->save.op;
+	struct remove_op *remove = git_save_new(sizeof *remove, git, dir,
+	    what->onto, what, true, remove_run, fn, arg);
 
-	git_save_init(&remove->save, what, true);
-	remove->fn = fn;
-	remove->arg = arg;
-	op->self = remove;
-	op->finish = remove_finish;
-	op->release = remove_release;
-	op->onto = xstrdup(what->onto);
-	git_op_start(op, git, dir, remove_steps, nitems(remove_steps), true);
+	git_op_begin(&remove->save.op, true);
 }

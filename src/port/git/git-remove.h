@@ -4,8 +4,6 @@
 #ifndef GIT_REMOVE_H
 #define GIT_REMOVE_H
 
-#include <stdbool.h>
-
 #include "git-op.h"
 #include "git-salvage.h"
 

@@ -4,8 +4,6 @@
 #ifndef GIT_SALVAGE_H
 #define GIT_SALVAGE_H
 
-#include <stdbool.h>
-
 #include "git-work.h"
 
 struct git;

@@ -8,9 +8,6 @@
 #ifndef GIT_SAVE_H
 #define GIT_SAVE_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "git-op.h"
 #include "git-salvage.h"
 #include "git-stage.h"
@@ -33,11 +30,11 @@ void git_sync_wait(struct git_sync *sync, git_sync_fn *fn, void *arg);
 /* fn is not called any more; the program may still run. NULL is fine. */
 void git_sync_free(struct git_sync *sync);
 
-/* A step, after GIT_OP_GITDIR: all that was written to the repository until now
- * is on disk. */
-enum git_op_next git_sync_ask(struct git_op *op);
+/* In a helper, after git_op_need_gitdir(): all that was written to the
+ * repository until now is on disk. */
+void git_sync_run(struct git_op *op);
 
-/* op.self must be an object that begins with this one. */
+/* op.self is an object that begins with this one. */
 struct git_save {
 	struct git_op op;
 	char *worker, *branch, *landed, *ref;
@@ -48,47 +45,38 @@ struct git_save {
 	int64_t total; /* bytes of files so far, with `leave` */
 	struct buf left; /* a line about each that is left out */
 	struct buf others; /* paths to save, NUL terminated */
-	struct buf files, info, links; /* of git-stage.c */
-	bool compare_failed; /* all tracked files are read */
-	int tries;
 	struct buf moved; /* a line about each that was moved */
 	char **nested; /* untracked repositories, each with a last slash */
 
 	char *index; /* temporary one, so that the real one stays */
-	bool index_made;
 	char head_tree[GIT_ID_SIZE], branch_id[GIT_ID_SIZE];
 	char old[GIT_ID_SIZE], old_tree[GIT_ID_SIZE], old_head[GIT_ID_SIZE];
-	char tree[GIT_ID_SIZE], id[GIT_ID_SIZE];
-	char staged_tree[GIT_ID_SIZE], staged_id[GIT_ID_SIZE];
+	char tree[GIT_ID_SIZE], staged_id[GIT_ID_SIZE];
 	bool staged; /* the index has contents that no file has */
 	bool unmerged;
-	bool head_safe, branch_safe; /* nothing of it would be lost */
 
-	/* The result, once the part is done. */
-	bool nothing; /* no ref was needed */
-	bool clean; /* HEAD is on the branch, nothing is uncommitted */
+	/* What `finish` sees. */
+	struct git_save_out {
+		bool nothing; /* no ref was needed */
+		bool clean; /* HEAD is on the branch, nothing is uncommitted */
+		bool conflict; /* of a rebase */
+		char head[GIT_ID_SIZE], base[GIT_ID_SIZE];
+	} out;
+	git_salvage_fn *fn;
 };
 
-void git_save_init(
-    struct git_save *save, const struct git_salvage *what, bool moves);
+/* As git_op_new(), of an operation that fn is told of as in git-salvage.h.
+ * what: NULL for one that uses only its lists of files. */
+void *git_save_new(size_t size, struct git *git, const char *dir,
+    const char *onto, const struct git_salvage *what, bool moves,
+    void (*run)(struct git_op *op), git_salvage_fn *fn, void *arg);
 
-/* For those who use only its lists of files. */
-void git_save_init_lists(struct git_save *save);
-void git_save_release(struct git_save *save);
-
-/* The step, after GIT_OP_GITDIR and GIT_OP_ONTO. Commits that op->onto has are
- * safe, too. It may run more than once in an operation. */
-enum git_op_next git_save_ask(struct git_op *op);
-
-#define GIT_SAVE                    \
-	{                           \
-		.ask = git_save_ask \
-	}
+/* In the helper, after git_op_need_gitdir() and git_op_need_onto(). Commits
+ * that op->onto has are safe, too. It may run more than once in an operation.
+ */
+void git_save_run(struct git_save *save);
 
 /* The same for what op->head_id has, of a branch without a worktree. */
-enum git_op_next git_save_ask_commits(struct git_op *op);
-
-/* For the callback of the operation; it points into `save`. */
-struct git_salvaged git_save_result(const struct git_save *save);
+void git_save_commits(struct git_save *save);
 
 #endif

@@ -5,9 +5,6 @@
 #ifndef GIT_SINCE_H
 #define GIT_SINCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "git-work.h"
 
 struct git;

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "file.h"
+#include "base.h"
 #include "git-changes.h"
 #include "git-op.h"
+#include "git-records.h"
 #include "git-save.h"
 #include "git-snapshot.h"
 #include "git-stage.h"
-#include "mem.h"
 
 #define INDEX_NAME "llmc-snapshot.index"
 
@@ -18,228 +14,136 @@ struct snapshot_op {
 	struct git_save save; /* first; only its index and list of files */
 	char *before;
 	bool dirty;
-	char base[GIT_ID_SIZE]; /* where the work began, "" = not known */
-	struct buf own_text, text;
-	struct git_changes own, changes; /* point into these */
-	bool compared;
+	struct {
+		char tree[GIT_ID_SIZE];
+		bool compared;
+	} out;
 	git_snapshot_fn *fn;
-	void *arg;
 };
 
-/* --- the tree ---------------------------------------------------------- */
-
-static enum git_op_next
-ask_clean_tree(struct git_op *op)
-{
-	const struct snapshot_op *s = op->self;
-
-	if (s->dirty || op->head_id[0] == '\0')
-		return GIT_OP_NEXT;
-	return git_op_ask_ids(op, (const char *[]){ "HEAD^{tree}", NULL });
-}
-
-static enum git_op_next
-clean_tree(struct git_op *op, const struct git_answer *answer)
-{
-	struct snapshot_op *s = op->self;
-	char ids[1][GIT_ID_SIZE];
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, ids, 1);
-	memcpy(s->save.tree, ids[0], GIT_ID_SIZE);
-	return GIT_OP_NEXT;
-}
+/* The letter of a change says whether it is the worker's own. */
+#define OWN_LETTER   'o'
+#define OTHER_LETTER 'c'
 
 /* A link, since git replaces the file instead of writing to it. */
-static enum git_op_next
-ask_index(struct git_op *op)
+static void
+stage(struct snapshot_op *s)
 {
-	struct snapshot_op *s = op->self;
+	struct git_op *op = &s->save.op;
 	cleanup_free char *index = file_join(op->gitdir, "index");
 
 	s->save.index = file_join(op->gitdir, INDEX_NAME);
 	unlink(s->save.index); /* left by one that was killed */
-	if (link(index, s->save.index) == 0 || op->head_id[0] == '\0')
-		return GIT_OP_NEXT;
+	if (link(index, s->save.index) == -1 && op->head_id[0] != '\0') {
+		git_stage_use_index(op);
+		git_op_must(op, "read-tree", op->head_id, NULL);
+	}
+	git_stage_raw(&s->save);
 	git_stage_use_index(op);
-	return git_op_args(op, "read-tree", op->head_id, NULL);
+	strlcpy(s->out.tree, git_op_must(op, "write-tree", NULL),
+	    sizeof s->out.tree);
 }
 
-static enum git_op_next
-ask_tree(struct git_op *op)
+static int
+diff(struct git_op *op, const char *from, const char *tree,
+    struct git_changes *changes)
 {
-	git_stage_use_index(op);
-	return git_op_args(op, "write-tree", NULL);
+	int status = git_op_try(op, "diff-tree", "-r", "-z", "--no-renames",
+	    "--raw", "--no-abbrev", from, tree, NULL);
+
+	if (status == 0)
+		git_changes_parse(changes, op->answer.out, op->answer.out_len);
+	return status;
 }
 
-static enum git_op_next
-take_tree(struct git_op *op, const struct git_answer *answer)
+static void
+snapshot_run(struct git_op *op)
 {
 	struct snapshot_op *s = op->self;
+	struct git_changes own = { 0 }, changes = { 0 };
+	const char *base = "", *from;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	strlcpy(s->save.tree, answer->out, sizeof s->save.tree);
-	return GIT_OP_NEXT;
+	git_op_need_gitdir(op);
+	git_op_need_onto(op);
+	if (!s->dirty && op->head_id[0] != '\0')
+		git_op_find_ids(
+		    op, (const char *[]){ "HEAD^{tree}", NULL }, &s->out.tree);
+	if (s->out.tree[0] == '\0')
+		stage(s);
+	/* Where the work began. */
+	if (op->head_id[0] != '\0' &&
+	    git_op_try(op, "merge-base", op->onto_id, op->head_id, NULL) == 0 &&
+	    op->answer.out_len < GIT_ID_SIZE)
+		base = op->answer.out;
+	if (base[0] != '\0' && diff(op, base, s->out.tree, &own) != 0)
+		git_op_die_as(op);
+	from = s->before[0] != '\0' ? s->before : base;
+	s->out.compared =
+	    from[0] != '\0' && diff(op, from, s->out.tree, &changes) == 0;
+	for (size_t i = 0; i < changes.count; i++) {
+		const struct git_change *c = &changes.v[i];
+		bool is_own = git_changes_find(&own, c->path) != NULL;
+
+		git_op_tell(op, is_own ? OWN_LETTER : OTHER_LETTER,
+		    git_op_text(
+			op, "%s %s", c->status == 'D' ? "" : c->id, c->path));
+	}
 }
 
-static const struct git_op_step stage_steps[] = {
-	{ .ask = ask_index },
-	GIT_STAGE_RAW,
-	{ .ask = ask_tree, .answer = take_tree },
-};
-
-static enum git_op_next
-ask_stage(struct git_op *op)
+static void
+snapshot_undo(struct git_op *op)
 {
 	const struct snapshot_op *s = op->self;
 
-	return s->save.tree[0] != '\0' ?
-	    GIT_OP_NEXT :
-	    git_op_call(op, stage_steps, nitems(stage_steps));
+	if (s->save.index != NULL)
+		unlink(s->save.index);
 }
-
-/* --- what has changed -------------------------------------------------- */
-
-static enum git_op_next
-ask_base(struct git_op *op)
-{
-	return op->head_id[0] == '\0' ?
-	    GIT_OP_NEXT :
-	    git_op_args(op, "merge-base", op->onto_id, op->head_id, NULL);
-}
-
-static enum git_op_next
-take_base(struct git_op *op, const struct git_answer *answer)
-{
-	struct snapshot_op *s = op->self;
-
-	if (answer->status == 0 && answer->out_len < sizeof s->base)
-		strlcpy(s->base, answer->out, sizeof s->base);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-ask_diff(struct git_op *op, const char *from)
-{
-	const struct snapshot_op *s = op->self;
-
-	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames", "--raw",
-	    "--no-abbrev", from, s->save.tree, NULL);
-}
-
-static enum git_op_next
-ask_own(struct git_op *op)
-{
-	const struct snapshot_op *s = op->self;
-
-	return s->base[0] != '\0' ? ask_diff(op, s->base) : GIT_OP_NEXT;
-}
-
-static enum git_op_next
-take_own(struct git_op *op, const struct git_answer *answer)
-{
-	struct snapshot_op *s = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	buf_add(&s->own_text, answer->out, answer->out_len);
-	git_changes_parse(&s->own, s->own_text.data, s->own_text.len);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-ask_changes(struct git_op *op)
-{
-	const struct snapshot_op *s = op->self;
-
-	const char *from = s->before[0] != '\0' ? s->before : s->base;
-
-	return from[0] != '\0' ? ask_diff(op, from) : GIT_OP_DONE;
-}
-
-static enum git_op_next
-take_changes(struct git_op *op, const struct git_answer *answer)
-{
-	struct snapshot_op *s = op->self;
-
-	s->compared = answer->status == 0;
-	if (!s->compared)
-		return GIT_OP_NEXT;
-	buf_add(&s->text, answer->out, answer->out_len);
-	git_changes_parse(&s->changes, s->text.data, s->text.len);
-	return GIT_OP_NEXT;
-}
-
-static const struct git_op_step snapshot_steps[] = {
-	GIT_OP_GITDIR,
-	GIT_OP_ONTO,
-	{ .ask = ask_clean_tree, .answer = clean_tree },
-	{ .ask = ask_stage },
-	{ .ask = ask_base, .answer = take_base },
-	{ .ask = ask_own, .answer = take_own },
-	{ .ask = ask_changes, .answer = take_changes },
-};
 
 static void
 snapshot_finish(struct git_op *op, const struct err *err)
 {
 	const struct snapshot_op *s = op->self;
-	struct git_snapshot_change *list = NULL;
+	cleanup_free struct git_snapshot_change *list = NULL;
+	struct git_records records;
+	char *record;
+	size_t count = 0;
 
-	if (err != NULL) {
-		s->fn(NULL, err, s->arg);
-		return;
+	git_records_init(&records, op->told.data, op->told.len);
+	while (
+	    (record = (char *)(uintptr_t)git_records_next(&records)) != NULL) {
+		char *path = strchr(record, ' ');
+
+		*path = '\0';
+		list = xreallocarray(list, count + 1, sizeof *list);
+		list[count++] = (struct git_snapshot_change){
+			.path = path + 1,
+			.blob = record + 1,
+			.own = record[0] == OWN_LETTER,
+		};
 	}
-	list = xcalloc(s->changes.count + 1, sizeof *list);
-	for (size_t i = 0; i < s->changes.count; i++) {
-		const struct git_change *c = &s->changes.v[i];
-
-		list[i].path = c->path;
-		list[i].blob = c->status == 'D' ? "" : c->id;
-		list[i].own = git_changes_find(&s->own, c->path) != NULL;
-	}
-	s->fn(&(struct git_snapshot){ .tree = s->save.tree,
-		  .compared = s->compared,
-		  .changes = list,
-		  .count = s->changes.count },
-	    NULL, s->arg);
-	free(list);
-}
-
-static void
-snapshot_release(struct git_op *op)
-{
-	struct snapshot_op *s = op->self;
-
-	git_save_release(&s->save);
-	git_changes_release(&s->own);
-	git_changes_release(&s->changes);
-	buf_release(&s->own_text);
-	buf_release(&s->text);
-	free(s->before);
+	s->fn(err != NULL ? NULL :
+			    &(struct git_snapshot){ .tree = s->out.tree,
+				.compared = s->out.compared,
+				.changes = list,
+				.count = count },
+	    err, op->arg);
 }
 
 void
 git_snapshot(struct git *git, const char *dir, const char *onto,
     const char *before, bool dirty, git_snapshot_fn *fn, void *arg)
 {
-	struct snapshot_op *s = xcalloc(1, sizeof *s);
+	struct snapshot_op *s = git_save_new(
+	    sizeof *s, git, dir, onto, NULL, false, snapshot_run, NULL, arg);
 	struct git_op *op = &s->save.op;
 
-	git_save_init_lists(&s->save);
-	buf_init(&s->own_text);
-	buf_init(&s->text);
 	s->save.leave = true;
-	s->before = xstrdup(before);
+	s->before = git_op_copy(op, before);
 	s->dirty = dirty;
 	s->fn = fn;
-	s->arg = arg;
-	op->self = s;
 	op->finish = snapshot_finish;
-	op->release = snapshot_release;
-	op->onto = xstrdup(onto);
-	git_op_start(
-	    op, git, dir, snapshot_steps, nitems(snapshot_steps), false);
+	op->undo = snapshot_undo;
+	op->ret = &s->out;
+	op->ret_size = sizeof s->out;
+	git_op_begin(op, false);
 }

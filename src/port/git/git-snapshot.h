@@ -5,9 +5,6 @@
 #ifndef GIT_SNAPSHOT_H
 #define GIT_SNAPSHOT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "git-work.h"
 
 struct git;

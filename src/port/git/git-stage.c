@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-records.h"
 #include "git-save.h"
 #include "git-stage.h"
-#include "mem.h"
 #include "remove-tree.h"
-#include "text.h"
 
 #define BIG_BYTES   (INT64_C(256) * 1024 * 1024)
 #define MIB         (INT64_C(1024) * 1024)
@@ -66,32 +57,28 @@ make_folder(const char *place, struct err *err)
 	return file_mkdirs(folder, 0700, err);
 }
 
-/* The one name, with nothing there. What was there is of an earlier time; if a
- * file or a link of it is where a folder is needed now, all of it goes. */
-static char *
-clear_place(
-    const char *dir, const char *name, const char *path, struct err *err)
-{
-	cleanup_free char *place = name_place(dir, name, 1, path);
-	cleanup_free char *all = xasprintf("%s.kept-%s", dir, name);
-	struct err in_the_way = { 0 };
-
-	if (remove_tree_below(all, path) < 0 ||
-	    make_folder(place, &in_the_way) < 0) {
-		remove_tree(all);
-		if (make_folder(place, err) < 0)
-			return NULL;
-	}
-	return take_ptr(&place);
-}
-
 /* A free name, with its folder. */
 static char *
 make_place(const char *dir, const struct git_aside *aside, const char *path,
     struct err *err)
 {
-	if (aside->replaces)
-		return clear_place(dir, aside->name, path, err);
+	if (aside->replaces) {
+		const char *name = aside->name;
+		cleanup_free char *place = name_place(dir, name, 1, path);
+		cleanup_free char *all = xasprintf("%s.kept-%s", dir, name);
+		struct err in_the_way = { 0 };
+
+		/* The one name, with nothing there. What was there is of an
+		 * earlier time; if a file or a link of it is where a folder
+		 * is needed now, all of it goes. */
+		if (remove_tree_below(all, path) < 0 ||
+		    make_folder(place, &in_the_way) < 0) {
+			remove_tree(all);
+			if (make_folder(place, err) < 0)
+				return NULL;
+		}
+		return take_ptr(&place);
+	}
 	for (int i = 1; i <= ASIDE_TRIES; i++) {
 		cleanup_free char *place =
 		    name_place(dir, aside->name, i, path);
@@ -103,19 +90,6 @@ make_place(const char *dir, const struct git_aside *aside, const char *path,
 	err_set(
 	    err, -EEXIST, "there is no free name for %s beside %s", path, dir);
 	return NULL;
-}
-
-static void
-add_words(struct buf *words, const char *path, const char *place,
-    const struct stat *st)
-{
-	buf_adds(words, "Moved aside: ");
-	text_add_visible(words, path, strlen(path), false);
-	buf_adds(words, " is now ");
-	text_add_visible(words, place, strlen(place), false);
-	if (S_ISREG(st->st_mode))
-		buf_addf(words, " (%lld MiB)", (long long)(st->st_size / MIB));
-	buf_addc(words, '\n');
 }
 
 /* The folder of a path below another one, none of them a link: the worker may
@@ -172,7 +146,13 @@ git_aside_move(const char *dir, const struct git_aside *aside, const char *path,
 	if (r != 0)
 		return err_set(err, r, "%s/%s cannot be moved to %s: %s", dir,
 		    path, place, strerror(-r));
-	add_words(words, path, place, &st);
+	buf_adds(words, "Moved aside: ");
+	text_add_visible(words, path, strlen(path), false);
+	buf_adds(words, " is now ");
+	text_add_visible(words, place, strlen(place), false);
+	if (S_ISREG(st.st_mode))
+		buf_addf(words, " (%lld MiB)", (long long)(st.st_size / MIB));
+	buf_addc(words, '\n');
 	return 0;
 }
 
@@ -184,24 +164,6 @@ static const char *
 next_folder(const char *path, const char *at)
 {
 	return strchr(at == NULL ? path : at + 1, '/');
-}
-
-/* What is the branch's file or folder at the place of each repository, and of
- * each folder above it? The commit of a submodule is no object of ours, so it
- * is not in the way. */
-enum git_op_next
-git_aside_ask_nested(struct git_op *op, char *const *nested)
-{
-	for (size_t i = 0; nested[i] != NULL; i++) {
-		const char *end = NULL;
-
-		if (strchr(nested[i], '\n') != NULL)
-			continue;
-		while ((end = next_folder(nested[i], end)) != NULL)
-			buf_addf(&op->input, "%s:%.*s\n", op->onto_id,
-			    (int)(end - nested[i]), nested[i]);
-	}
-	return git_op_args(op, "cat-file", "--batch-check=%(objecttype)", NULL);
 }
 
 static bool
@@ -223,24 +185,31 @@ is_in_the_way(const char *path, const char **line)
 	return in_the_way;
 }
 
-enum git_op_next
+/* What is the branch's file or folder at the place of each repository, and of
+ * each folder above it? The commit of a submodule is no object of ours, so it
+ * is not in the way. */
+void
 git_aside_nested(struct git_op *op, char *const *nested,
-    const struct git_aside *aside, struct buf *words,
-    const struct git_answer *answer)
+    const struct git_aside *aside, struct buf *words)
 {
-	cleanup_free char *lines = NULL;
 	const char *line;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	lines = xasprintf("%s\n", answer->out);
-	line = lines;
+	for (size_t i = 0; nested[i] != NULL; i++) {
+		const char *end = NULL;
+
+		if (strchr(nested[i], '\n') != NULL)
+			continue;
+		while ((end = next_folder(nested[i], end)) != NULL)
+			buf_addf(&op->input, "%s:%.*s\n", op->onto_id,
+			    (int)(end - nested[i]), nested[i]);
+	}
+	line = git_op_text(op, "%s\n",
+	    git_op_must(op, "cat-file", "--batch-check=%(objecttype)", NULL));
 	for (size_t i = 0; nested[i] != NULL; i++)
 		if (is_in_the_way(nested[i], &line) &&
 		    git_aside_move(op->dir, aside, nested[i], words, &op->err) <
 			0)
-			return GIT_OP_FAIL;
-	return GIT_OP_NEXT;
+			git_op_die_of(op);
 }
 
 #define TOTAL_MAX   (INT64_C(1) << 30) /* bytes that are saved with `leave` */
@@ -264,7 +233,7 @@ git_stage_is_folder(const char *path)
 	return len == 0 || path[len - 1] == '/';
 }
 
-enum git_op_next
+void
 git_stage_check(struct git_save *save, const char *path)
 {
 	struct git_op *op = &save->op;
@@ -273,15 +242,16 @@ git_stage_check(struct git_save *save, const char *path)
 	const char *why = git_aside_reason(op->dir, path, &size);
 
 	if (save->leave || why == NULL)
-		return GIT_OP_NEXT;
-	if (save->moves)
-		return git_aside_move(op->dir, &save->aside, path, &save->moved,
-			   &op->err) < 0 ?
-		    GIT_OP_FAIL :
-		    GIT_OP_NEXT;
+		return;
+	if (save->moves) {
+		if (git_aside_move(op->dir, &save->aside, path, &save->moved,
+			&op->err) < 0)
+			git_op_die_of(op);
+		return;
+	}
 	text_add_visible(
 	    &shown, path, text_cut(path, strlen(path), 200), false);
-	return git_op_fail(op, -EFBIG,
+	git_op_die(op, -EFBIG,
 	    "%s in %s %s; ignore it in .gitignore, or move it away", shown.data,
 	    op->dir, why);
 }
@@ -310,63 +280,35 @@ is_left(struct git_save *save, const char *path)
 	return true;
 }
 
-/* --- all that has changed, as it is ------------------------------------ */
-
-/* Whatever a filter, an encoding or line ends would make of it: what git cannot
- * convert is saved, too, and no program runs. */
-
-enum git_op_next
-git_stage_ask_modified(struct git_op *op)
-{
-	const struct git_save *save = op->self;
-
-	git_stage_use_index(op);
-	git_op_args(op, "ls-files", "-z", NULL);
-	/* Comparing may need a filter, and that may fail. */
-	if (!save->compare_failed)
-		git_op_arg(op, "--modified");
-	return GIT_OP_ASK;
-}
-
-/* Paths that were not left out, for the steps below. */
-static enum git_op_next
-take_paths(struct git_save *save, const struct git_answer *answer)
+/* Of the paths that git has just printed, those that are not left out. */
+static void
+take_paths(struct git_save *save)
 {
 	struct git_records records;
 	const char *path;
 
-	git_records_init(&records, answer->out, answer->out_len);
+	git_records_init(
+	    &records, save->op.answer.out, save->op.answer.out_len);
 	while ((path = git_records_next(&records)) != NULL) {
 		if (git_stage_is_folder(path) || is_left(save, path))
 			continue;
-		if (git_stage_check(save, path) == GIT_OP_FAIL)
-			return GIT_OP_FAIL;
+		git_stage_check(save, path);
 		buf_add(&save->others, path, strlen(path) + 1);
 	}
-	return GIT_OP_NEXT;
 }
 
-enum git_op_next
-git_stage_modified(struct git_op *op, const struct git_answer *answer)
+/* A folder in this list is a repository of its own, which `add` would take for
+ * a submodule. */
+static void
+list_others(struct git_save *save)
 {
-	struct git_save *save = op->self;
-
-	buf_clear(&save->others);
-	if (answer->status == 0)
-		return take_paths(save, answer);
-	if (save->compare_failed)
-		return git_op_complain(op, answer);
-	save->compare_failed = true;
-	return GIT_OP_AGAIN;
+	git_stage_use_index(&save->op);
+	git_op_must(&save->op, "ls-files", "--others", "--exclude-standard",
+	    "-z", NULL);
+	take_paths(save);
 }
 
-enum git_op_next
-git_stage_others(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	return take_paths(op->self, answer);
-}
+/* --- all that has changed, as it is ------------------------------------ */
 
 /* What is at the path, with no link on the way there: 0 = nothing that could
  * be saved. */
@@ -415,128 +357,100 @@ add_quoted(struct buf *out, const char *path)
 
 /* Ordinary files; what is gone since is looked at again. Links have no contents
  * that could be converted, and folders are submodules: those are git's. */
-enum git_op_next
-git_stage_ask_hash(struct git_op *op)
+static int
+hash_files(struct git_save *save, struct buf *info, struct buf *links)
 {
-	struct git_save *save = op->self;
+	struct git_op *op = &save->op;
 	cleanup_fd int top = open(op->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_buf struct buf files = BUF_INIT;
 	struct git_records records;
-	const char *path;
+	const char *path, *id;
 
-	buf_clear(&save->files);
-	buf_clear(&save->info);
-	buf_clear(&save->links);
 	git_records_init(&records, save->others.data, save->others.len);
 	while ((path = git_records_next(&records)) != NULL) {
 		mode_t mode = look_at(top, path);
 
 		if (S_ISREG(mode)) {
-			buf_addc(&save->files, mode & S_IXUSR ? 'x' : '-');
-			buf_add(&save->files, path, strlen(path) + 1);
+			buf_addc(&files, mode & S_IXUSR ? 'x' : '-');
+			buf_add(&files, path, strlen(path) + 1);
 			add_quoted(&op->input, path);
 		} else if (mode == 0) {
-			buf_addf(&save->info, "0 %040d\t%s", 0, path);
-			buf_addc(&save->info, '\0');
+			buf_addf(info, "0 %040d\t%s", 0, path);
+			buf_addc(info, '\0');
 		} else {
-			buf_add(&save->links, path, strlen(path) + 1);
+			buf_add(links, path, strlen(path) + 1);
 		}
 	}
-	if (save->files.len == 0)
-		return GIT_OP_NEXT;
-	return git_op_args(
-	    op, "hash-object", "-w", "--no-filters", "--stdin-paths", NULL);
-}
-
-enum git_op_next
-git_stage_hash(struct git_op *op, const struct git_answer *answer)
-{
-	struct git_save *save = op->self;
-	const char *id = answer->out;
-	struct git_records records;
-	const char *file;
-
-	if (answer->status != 0)
-		return save->tries++ < STAGE_TRIES ?
-		    GIT_OP_AGAIN :
-		    git_op_complain(op, answer);
-	git_records_init(&records, save->files.data, save->files.len);
-	while ((file = git_records_next(&records)) != NULL) {
+	if (files.len == 0)
+		return 0;
+	if (git_op_try(op, "hash-object", "-w", "--no-filters", "--stdin-paths",
+		NULL) != 0)
+		return -1;
+	id = op->answer.out;
+	git_records_init(&records, files.data, files.len);
+	while ((path = git_records_next(&records)) != NULL) {
 		size_t len = strcspn(id, "\n");
 
-		buf_addf(&save->info, "%s %.*s\t%s",
-		    file[0] == 'x' ? "100755" : "100644", (int)len, id,
-		    file + 1);
-		buf_addc(&save->info, '\0');
+		buf_addf(info, "%s %.*s\t%s",
+		    path[0] == 'x' ? "100755" : "100644", (int)len, id,
+		    path + 1);
+		buf_addc(info, '\0');
 		id += len + (id[len] == '\n');
 	}
-	return GIT_OP_NEXT;
+	return 0;
 }
 
-enum git_op_next
-git_stage_ask_info(struct git_op *op)
+void
+git_stage_raw(struct git_save *save)
 {
-	const struct git_save *save = op->self;
+	struct git_op *op = &save->op;
+	cleanup_buf struct buf info = BUF_INIT, links = BUF_INIT;
 
-	if (save->info.len == 0)
-		return GIT_OP_NEXT;
+	/* Comparing may need a filter, and that may fail: then all tracked
+	 * files are read. */
 	git_stage_use_index(op);
-	buf_add(&op->input, save->info.data, save->info.len);
-	return git_op_args(op, "update-index", "-z", "--index-info", NULL);
-}
-
-enum git_op_next
-git_stage_ask_links(struct git_op *op)
-{
-	const struct git_save *save = op->self;
-
-	if (save->links.len == 0)
-		return GIT_OP_NEXT;
-	git_stage_use_index(op);
-	buf_add(&op->input, save->links.data, save->links.len);
-	return git_op_args(op, "update-index", "--add", "--remove", "--replace",
-	    "-z", "--stdin", NULL);
+	if (git_op_try(op, "ls-files", "-z", "--modified", NULL) != 0) {
+		git_stage_use_index(op);
+		git_op_must(op, "ls-files", "-z", NULL);
+	}
+	buf_clear(&save->others);
+	take_paths(save);
+	list_others(save);
+	for (int tries = 0; hash_files(save, &info, &links) < 0; tries++) {
+		if (tries == STAGE_TRIES)
+			git_op_die_as(op);
+		buf_clear(&info);
+		buf_clear(&links);
+	}
+	if (info.len > 0) {
+		git_stage_use_index(op);
+		buf_add(&op->input, info.data, info.len);
+		git_op_must(op, "update-index", "-z", "--index-info", NULL);
+	}
+	if (links.len > 0) {
+		git_stage_use_index(op);
+		buf_add(&op->input, links.data, links.len);
+		git_op_must(op, "update-index", "--add", "--remove",
+		    "--replace", "-z", "--stdin", NULL);
+	}
 }
 
 /* --- what a commit takes ----------------------------------------------- */
 
-enum git_op_next
-git_stage_ask_tracked(struct git_op *op)
+void
+git_stage_add(struct git_save *save)
 {
+	struct git_op *op = &save->op;
+
 	git_stage_use_index(op);
-	return git_op_args(op, "add", "--update", NULL);
-}
-
-enum git_op_next
-git_stage_ask_list(struct git_op *op)
-{
-	git_stage_use_index(op);
-	return git_op_args(
-	    op, "ls-files", "--others", "--exclude-standard", "-z", NULL);
-}
-
-/* A folder in this list is a repository of its own, which `add` would take for
- * a submodule. */
-enum git_op_next
-git_stage_list(struct git_op *op, const struct git_answer *answer)
-{
-	struct git_save *save = op->self;
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
+	git_op_must(op, "add", "--update", NULL);
 	buf_clear(&save->others);
-	return take_paths(save, answer);
-}
-
-enum git_op_next
-git_stage_ask_others(struct git_op *op)
-{
-	const struct git_save *save = op->self;
-
+	list_others(save);
 	if (save->others.len == 0)
-		return GIT_OP_NEXT;
+		return;
 	git_stage_use_index(op);
 	buf_add(&op->input, save->others.data, save->others.len);
 	/* --remove: one that is gone by now is no error. */
-	return git_op_args(
+	git_op_must(
 	    op, "update-index", "--add", "--remove", "-z", "--stdin", NULL);
 }

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "git-follow.h"
 #include "git-op.h"
 #include "git-stand.h"
 #include "git-verify.h"
 #include "git-worktree.h"
-#include "mem.h"
-#include "strv.h"
 
 #define SMALL_MAX    8192
 #define SYMREF_DEPTH 5 /* as git */
@@ -427,18 +420,17 @@ git_stand_check(const struct git *git, const char *dir, const char *gitdir,
 
 /* --- HEAD -------------------------------------------------------------- */
 
-enum git_op_next
-git_stand_ask(struct git_op *op, const char *branch, const char *id)
+void
+git_stand_put(
+    struct git_op *op, const char *branch, bool detached, const char *id)
 {
-	struct git_home home;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
-
 	git_op_no_hooks(op);
-	if (git_home(op->git, op->dir, &home) && home.detached)
-		return git_op_args(op, "update-ref", "--no-deref", "-m",
+	if (detached)
+		git_op_must(op, "update-ref", "--no-deref", "-m",
 		    "llmc: detach", "HEAD", id, NULL);
-	return git_op_args(
-	    op, "symbolic-ref", "-m", "llmc: attach", "HEAD", ref, NULL);
+	else
+		git_op_must(op, "symbolic-ref", "-m", "llmc: attach", "HEAD",
+		    git_op_text(op, "refs/heads/%s", branch), NULL);
 }
 
 /* --- the other way ----------------------------------------------------- */
@@ -447,8 +439,6 @@ struct set_op {
 	struct git_op op;
 	char *branch;
 	bool detached;
-	git_work_fn *fn;
-	void *arg;
 };
 
 /* When it is done, git sets HEAD and the branch to what this file says. The
@@ -475,109 +465,47 @@ write_head_name(const char *gitdir, const char *folder, const char *name)
 	return 0;
 }
 
-static enum git_op_next
-set_rebase(struct git_op *op)
+static void
+set_run(struct git_op *op)
 {
 	const struct set_op *set = op->self;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", set->branch);
-	const char *name = set->detached ? DETACHED_NAME : ref;
+	const char *ref = git_op_text(op, "refs/heads/%s", set->branch);
+	const char *name = set->detached ? DETACHED_NAME : ref, *head;
+	struct git_home home;
 
-	if (!is_rebasing(op->gitdir))
-		return GIT_OP_NEXT;
-	if (write_head_name(op->gitdir, "rebase-merge", name) < 0 ||
-	    write_head_name(op->gitdir, "rebase-apply", name) < 0)
-		return git_op_fail(op, -EIO,
-		    "the rebase in %s cannot go on in another way; finish or "
-		    "abort it first",
-		    op->dir);
-	/* The worker may have put HEAD on a branch all the same. */
-	return set->detached ? GIT_OP_NEXT : GIT_OP_DONE;
-}
-
-static enum git_op_next
-set_check(struct git_op *op)
-{
-	const struct set_op *set = op->self;
-	cleanup_free char *head = git_dirs_head(op->gitdir);
-	cleanup_free char *ref = xasprintf("refs/heads/%s", set->branch);
-
-	if (set->detached)
-		return head == NULL ? GIT_OP_DONE : GIT_OP_NEXT;
-	if (head == NULL)
-		return GIT_OP_NEXT;
-	if (strcmp(head, ref) == 0)
-		return GIT_OP_DONE;
-	return git_op_fail(op, -EUCLEAN,
-	    "HEAD of %s is %s, not its own branch %s; type: git -C '%s' "
-	    "switch %s",
-	    op->dir, head, set->branch, op->dir, set->branch);
-}
-
-/* What is committed here from now on moves the branch at once. */
-static enum git_op_next
-set_ask_trees(struct git_op *op)
-{
-	const struct set_op *set = op->self;
-
-	return set->detached ? GIT_OP_NEXT : git_follow_ask_trees(op);
-}
-
-static enum git_op_next
-set_ask_head(struct git_op *op)
-{
-	const struct set_op *set = op->self;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", set->branch);
-
-	git_op_no_hooks(op);
-	if (set->detached)
-		return git_op_args(op, "update-ref", "--no-deref", "-m",
-		    "llmc: detach", "HEAD", op->head_id, NULL);
-	return git_op_args(
-	    op, "symbolic-ref", "-m", "llmc: attach", "HEAD", ref, NULL);
-}
-
-static enum git_op_next
-set_ask_id(struct git_op *op)
-{
-	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
-}
-
-static enum git_op_next
-set_id(struct git_op *op, const struct git_answer *answer)
-{
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, &op->head_id, 1);
+	git_op_need_gitdir(op);
+	git_follow_run(op);
+	if (is_rebasing(op->gitdir)) {
+		if (write_head_name(op->gitdir, "rebase-merge", name) < 0 ||
+		    write_head_name(op->gitdir, "rebase-apply", name) < 0)
+			git_op_die(op, -EIO,
+			    "the rebase in %s cannot go on in another way; "
+			    "finish or abort it first",
+			    op->dir);
+		/* The worker may have put HEAD on a branch all the same. */
+		if (!set->detached)
+			return;
+	}
+	head = git_dirs_head(op->gitdir);
+	if (set->detached ? head == NULL :
+			    head != NULL && strcmp(head, ref) == 0)
+		return;
+	if (!set->detached && head != NULL)
+		git_op_die(op, -EUCLEAN,
+		    "HEAD of %s is %s, not its own branch %s; type: git -C "
+		    "'%s' switch %s",
+		    op->dir, head, set->branch, op->dir, set->branch);
+	/* What is committed here from now on moves the branch at once. */
+	if (!set->detached) {
+		if (!git_home(op->git, op->dir, &home))
+			return;
+		git_follow_check_trees(op);
+	}
+	git_op_find_ids(
+	    op, (const char *[]){ "HEAD^{commit}", NULL }, &op->head_id);
 	if (op->head_id[0] == '\0')
-		return git_op_fail(
-		    op, -ENOENT, "there is no commit in %s", op->dir);
-	return GIT_OP_NEXT;
-}
-
-static const struct git_op_step set_steps[] = {
-	GIT_OP_GITDIR,
-	{ .ask = git_follow_ask },
-	{ .ask = set_rebase },
-	{ .ask = set_check },
-	{ .ask = set_ask_trees },
-	{ .ask = set_ask_id, .answer = set_id },
-	{ .ask = set_ask_head },
-};
-
-static void
-set_finish(struct git_op *op, const struct err *err)
-{
-	const struct set_op *set = op->self;
-
-	set->fn(err, set->arg);
-}
-
-static void
-set_release(struct git_op *op)
-{
-	struct set_op *set = op->self;
-
-	free(set->branch);
+		git_op_die(op, -ENOENT, "there is no commit in %s", op->dir);
+	git_stand_put(op, set->branch, set->detached, op->head_id);
 }
 
 bool
@@ -596,14 +524,12 @@ void
 git_stand_set(struct git *git, const char *dir, const char *branch,
     bool detached, git_work_fn *fn, void *arg)
 {
-	struct set_op *set = xcalloc(1, sizeof *set);
+	struct set_op *set =
+	    git_op_new(sizeof *set, git, dir, NULL, set_run, NULL);
 
-	set->branch = xstrdup(branch);
+	set->branch = git_op_copy(&set->op, branch);
 	set->detached = detached;
-	set->fn = fn;
-	set->arg = arg;
-	set->op.self = set;
-	set->op.finish = set_finish;
-	set->op.release = set_release;
-	git_op_start(&set->op, git, dir, set_steps, nitems(set_steps), false);
+	set->op.work_fn = fn;
+	set->op.arg = arg;
+	git_op_begin(&set->op, false);
 }

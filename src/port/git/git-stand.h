@@ -9,9 +9,6 @@
 #ifndef GIT_STAND_H
 #define GIT_STAND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "git-work.h"
 
 struct err;
@@ -85,10 +82,10 @@ void git_stand_name(const struct git *git, const char *dir, const char *gitdir,
 int git_stand_check(const struct git *git, const char *dir, const char *gitdir,
     const char *common, const char *const *args, struct err *err);
 
-/* A question: set HEAD to the branch, or to the commit `id`, as is right for
- * the tree. Neither files nor branches change. */
-enum git_op_next
-git_stand_ask(struct git_op *op, const char *branch, const char *id);
+/* In a helper: set HEAD to the branch, or detach it at the commit. Neither
+ * files nor branches change. */
+void git_stand_put(
+    struct git_op *op, const char *branch, bool detached, const char *id);
 
 /* Is HEAD on no branch? Looks at files only. True also for a clone, and for a
  * tree that is broken, which others tell. */

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <string.h>
-
-#include "errtext.h"
+#include "base.h"
 #include "git-env.h"
 #include "git-stand.h"
 #include "git-start.h"
 #include "git-verify.h"
 #include "git.h"
-#include "mem.h"
-#include "strv.h"
 
 static const char *const git_config[] = { "commit.gpgSign=false",
 	"log.showSignature=false", "merge.verifySignatures=false",
@@ -114,23 +109,6 @@ is_overridden(const char *const *edits)
 	return false;
 }
 
-/* The box may have an environment of its own, so the edits are made in it:
- * first those that remove, as env wants it. */
-static void
-add_env_program(const char *const *edits, char ***argv)
-{
-	strv_add(argv, "env");
-	for (size_t i = 0; edits[i] != NULL; i++)
-		if (strchr(edits[i], '=') == NULL &&
-		    !is_overridden(edits + i)) {
-			strv_add(argv, "-u");
-			strv_add(argv, edits[i]);
-		}
-	for (size_t i = 0; edits[i] != NULL; i++)
-		if (strchr(edits[i], '=') != NULL && !is_overridden(edits + i))
-			strv_add(argv, edits[i]);
-}
-
 /* Those that list all worktrees read what workers have in the place of their
  * HEADs. */
 static void
@@ -164,7 +142,21 @@ git_start_prepare(const struct git *git, const char *dir,
 		return r;
 	add_environment(git, dir, gitdir, common, more, &env);
 	if (argv != NULL) {
-		add_env_program(strv_const(env), &argv);
+		const char *const *edits = strv_const(env);
+
+		/* The box may have an environment of its own, so the edits
+		 * are made in it: first those that remove, as env wants it. */
+		strv_add(&argv, "env");
+		for (size_t i = 0; edits[i] != NULL; i++)
+			if (strchr(edits[i], '=') == NULL &&
+			    !is_overridden(edits + i)) {
+				strv_add(&argv, "-u");
+				strv_add(&argv, edits[i]);
+			}
+		for (size_t i = 0; edits[i] != NULL; i++)
+			if (strchr(edits[i], '=') != NULL &&
+			    !is_overridden(edits + i))
+				strv_add(&argv, edits[i]);
 		strv_add_all(&own, boxed_config);
 		if (git_stand_is_clone(git, dir)) {
 			strv_add(&own, "-c");

@@ -8,8 +8,6 @@
 #ifndef GIT_TURN_H
 #define GIT_TURN_H
 
-#include <stdbool.h>
-
 #include "git-work.h"
 
 struct git;

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "git-remove.h"
 #include "git-verify.h"
-#include "mem.h"
 
 #define POINTER_MAX 8192
 #define CONFIG_MAX  65536

@@ -26,8 +26,6 @@
 #ifndef GIT_WORK_H
 #define GIT_WORK_H
 
-#include <stddef.h>
-
 struct err;
 
 #define GIT_ID_SIZE 65 /* a SHA-256 name in hex */

@@ -5,9 +5,6 @@
 #ifndef GIT_WORKTREE_H
 #define GIT_WORKTREE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "git-work.h"
 #include "git.h"
 
@@ -55,10 +52,10 @@ bool git_trees_same_path(const char *a, const char *b);
 void git_worktree_add(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg);
 
-/* The same, detached at `onto` and without any files yet, as the first part of
- * another operation: if git_free() comes first, `drop` gets arg. */
-void git_worktree_add_detached(struct git *git, const char *dir,
-    const char *onto, git_work_fn *fn, git_drop_fn *drop, void *arg);
+/* The same in a helper (git-op.h) that has both queues, at op->dir and
+ * op->onto. branch: NULL = detached, and without any files yet. */
+struct git_op;
+void git_worktree_op_add(struct git_op *op, const char *branch);
 
 /* Remove the lock files that a killed git left on the worktree's index, its
  * HEAD and its branch. For a worktree that nobody works in. */

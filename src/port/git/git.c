@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
+#include <poll.h>
 #include <sys/queue.h>
 
-#include "buf.h"
 #include "child.h"
-#include "errtext.h"
 #include "git-rebase.h"
 #include "git-start.h"
 #include "git.h"
 #include "loop.h"
-#include "mem.h"
-#include "strv.h"
 
 #define GIT_DEADLINE_MS INT64_C(120000)
 #define GIT_TREE_FACTOR 5 /* more for what reads or writes a whole tree */
@@ -160,26 +156,35 @@ add_complaint(struct buf *out, const struct child_output *output)
 
 /* Why the answer cannot be used; 0 = it can. */
 static int
-slot_judge(struct git_slot *slot, const struct child_result *result)
+judge(const char *name, const char *dir, const struct child_result *result,
+    struct err *err)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
 	child_result_describe(result, &words);
 	if (result->start_error != 0)
-		return err_set(&slot->err, result->start_error,
-		    "git %s in %s %s; is git installed and in PATH?",
-		    slot->name, slot->dir, words.data);
+		return err_set(err, result->start_error,
+		    "git %s in %s %s; is git installed and in PATH?", name, dir,
+		    words.data);
 	if (result->timed_out)
-		return err_set(&slot->err, -ETIMEDOUT, "git %s in %s: %s",
-		    slot->name, slot->dir, words.data);
+		return err_set(
+		    err, -ETIMEDOUT, "git %s in %s: %s", name, dir, words.data);
 	if (!result->exited)
-		return err_set(&slot->err, -EIO, "git %s in %s was %s",
-		    slot->name, slot->dir, words.data);
+		return err_set(
+		    err, -EIO, "git %s in %s was %s", name, dir, words.data);
 	if (result->out.total > result->out.head.len + result->out.tail.len)
-		return err_set(&slot->err, -EFBIG,
-		    "git %s in %s printed more than %d MiB", slot->name,
-		    slot->dir, GIT_OUTPUT_MIB);
+		return err_set(err, -EFBIG,
+		    "git %s in %s printed more than %d MiB", name, dir,
+		    GIT_OUTPUT_MIB);
 	return 0;
+}
+
+static void
+add_output(struct buf *out, const struct child_result *result)
+{
+	buf_add(out, result->out.head.data, result->out.head.len);
+	buf_add(out, result->out.tail.data, result->out.tail.len);
+	trim_newlines(out);
 }
 
 static void slot_start(struct git_slot *slot);
@@ -195,14 +200,13 @@ slot_retry(void *arg)
 
 /* Wait for a lock; in the end, remove one that nobody holds. */
 static bool
-slot_tries_again(struct git_slot *slot, const char *complaint)
+tries_again(int *tries, bool once, const char *dir, const char *complaint)
 {
-	if (slot->once)
+	if (once)
 		return false;
-	slot->tries++;
-	return slot->tries <= GIT_TRIES ||
-	    (slot->tries == GIT_TRIES + 1 &&
-		git_lock_remove_dead(slot->dir, complaint));
+	++*tries;
+	return *tries <= GIT_TRIES ||
+	    (*tries == GIT_TRIES + 1 && git_lock_remove_dead(dir, complaint));
 }
 
 static void
@@ -214,17 +218,18 @@ slot_done(const struct child_result *result, void *arg)
 
 	slot->child = NULL;
 	add_complaint(&complaint, &result->err);
-	if (slot_judge(slot, result) == 0 && result->status != 0) {
+	if (judge(slot->name, slot->dir, result, &slot->err) == 0 &&
+	    result->status != 0) {
 		answer.locked = git_complaint_is_lock(complaint.data);
-		if (answer.locked && slot_tries_again(slot, complaint.data)) {
+		if (answer.locked &&
+		    tries_again(
+			&slot->tries, slot->once, slot->dir, complaint.data)) {
 			slot->timer = loop_after(slot->queue->git->loop,
 			    GIT_RETRY_MS, slot_retry, slot);
 			return;
 		}
 	}
-	buf_add(&out, result->out.head.data, result->out.head.len);
-	buf_add(&out, result->out.tail.data, result->out.tail.len);
-	trim_newlines(&out);
+	add_output(&out, result);
 	answer.out = out.data;
 	answer.out_len = out.len;
 	answer.complaint = complaint.data;
@@ -321,6 +326,76 @@ git_slot_run(struct git_slot *slot, const struct git_command *command,
 		    loop_after(git->loop, command->delay_ms, slot_retry, slot);
 	else
 		slot_start(slot);
+}
+
+/* One try: its exit status, -1 with err. */
+static int
+wait_once(const struct git *git, const struct git_command *command,
+    struct buf *out, struct buf *complaint, struct err *err)
+{
+	const char *verb = git_verb(command->args);
+	cleanup_strv char **argv = NULL, **env = NULL;
+	cleanup_child_result struct child_result result;
+	struct child_spec spec = {
+		.input = command->input,
+		.input_len = command->input_len,
+		.stdin_fd = command->stdin_fd,
+		.output_max = (size_t)GIT_OUTPUT_MIB * 1024 * 1024,
+		.deadline_ms = command->deadline_ms > 0 ?
+		    command->deadline_ms :
+		    default_deadline(git, verb),
+		.in_group = !command->linger,
+	};
+	int r = git_start_prepare(
+	    git, command->dir, command->args, command->env, &argv, &env, err);
+
+	child_result_init(&result);
+	if (r < 0 && err->code == 0)
+		err_errno(err, r, "git %s in %s", verb, command->dir);
+	if (r < 0)
+		return -1;
+	spec.argv = strv_const(argv);
+	spec.env = strv_const(env);
+	r = child_run(&spec, &result, err);
+	if (r < 0 && result.start_error == 0)
+		return -1;
+	add_complaint(complaint, &result.err);
+	add_output(out, &result);
+	return judge(verb, command->dir, &result, err) < 0 ? -1 : result.status;
+}
+
+void
+git_pause(int64_t ms)
+{
+	poll(NULL, 0, (int)clock_kernel_ms(ms));
+}
+
+void
+git_wait(const struct git *git, const struct git_command *command,
+    struct buf *out, struct buf *complaint, struct git_answer *ret_answer,
+    struct err *err)
+{
+	int status, tries = 0;
+	bool locked;
+
+	git_pause(command->delay_ms);
+	for (;;) {
+		buf_clear(out);
+		buf_clear(complaint);
+		status = wait_once(git, command, out, complaint, err);
+		locked = status > 0 && git_complaint_is_lock(complaint->data);
+		if (!locked ||
+		    !tries_again(
+			&tries, command->once, command->dir, complaint->data))
+			break;
+		git_pause(GIT_RETRY_MS);
+	}
+	*ret_answer = (struct git_answer){ .status = status,
+		.out = out->data,
+		.out_len = out->len,
+		.complaint = complaint->data,
+		.locked = locked,
+		.err = status < 0 ? err : NULL };
 }
 
 static void
@@ -520,22 +595,6 @@ git_busy(const struct git *git)
 	return false;
 }
 
-static void
-queue_free(struct git_queue *queue)
-{
-	struct git_slot *slot;
-
-	while ((slot = TAILQ_FIRST(&queue->slots)) != NULL) {
-		TAILQ_REMOVE(&queue->slots, slot, entry);
-		if (slot->drop != NULL)
-			slot->drop(slot->arg);
-		slot_free(slot);
-	}
-	loop_call_free(queue->next);
-	free(queue->dir);
-	free(queue);
-}
-
 void
 git_free(struct git *git)
 {
@@ -544,8 +603,18 @@ git_free(struct git *git)
 	if (git == NULL)
 		return;
 	while ((queue = SLIST_FIRST(&git->queues)) != NULL) {
+		struct git_slot *slot;
+
 		SLIST_REMOVE_HEAD(&git->queues, entry);
-		queue_free(queue);
+		while ((slot = TAILQ_FIRST(&queue->slots)) != NULL) {
+			TAILQ_REMOVE(&queue->slots, slot, entry);
+			if (slot->drop != NULL)
+				slot->drop(slot->arg);
+			slot_free(slot);
+		}
+		loop_call_free(queue->next);
+		free(queue->dir);
+		free(queue);
 	}
 	strv_free(git->own);
 	free(git->root);

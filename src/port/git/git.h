@@ -21,10 +21,7 @@
 #ifndef GIT_H
 #define GIT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+struct buf;
 struct err;
 struct git;
 struct git_queue;
@@ -142,6 +139,14 @@ void git_slot(
 void git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg);
 void git_slot_end(struct git_slot *slot);
+
+/* Run a command and wait for it: in a helper (git-op.h). out and complaint are
+ * filled, and what ret_answer says is in them. */
+void git_wait(const struct git *git, const struct git_command *command,
+    struct buf *out, struct buf *complaint, struct git_answer *ret_answer,
+    struct err *err);
+
+void git_pause(int64_t ms); /* the same for time to pass */
 
 /* Was that complaint about a lock file that another git holds? */
 bool git_complaint_is_lock(const char *complaint);

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
 #include "inside.h"
-#include "mem.h"
 
 #define BACKLOG 128
 

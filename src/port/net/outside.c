@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "box-plan.h"
-#include "buf.h"
 #include "client.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "inside.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "outside.h"
 #include "proxy-request.h"
 #include "proxy.h"
-#include "strv.h"
 
 #define REFUSALS_AGAIN_MS (60 * 60 * 1000)
 
@@ -49,17 +39,6 @@ struct refusals {
 	int64_t minute_ms; /* when the running minute began */
 	int in_minute;
 };
-
-/* socket is "" if nobody is to be told. */
-static struct refusals *
-refusals_new(const char *worker, const char *socket)
-{
-	struct refusals *refusals = xcalloc(1, sizeof *refusals);
-
-	refusals->worker = xstrdup(worker);
-	refusals->socket = xstrdup(socket);
-	return refusals;
-}
 
 /* The entry of this target, or the oldest one. */
 static struct told *
@@ -194,13 +173,22 @@ serve(const struct outside *outside, int channel)
 	struct loop *loop = loop_new();
 	struct proxy *proxy;
 	int listener = inside_receive(channel);
+	const char *worker;
+	const char *socket;
+	struct refusals *refusals;
 
 	if (listener < 0)
 		return 1;
 	proxy = proxy_new(loop, listener, &options, NULL);
 	if (proxy == NULL)
 		return 1;
-	serving.refusals = refusals_new(outside->worker, outside->socket);
+	/* socket is "" if nobody is to be told. */
+	worker = outside->worker;
+	socket = outside->socket;
+	refusals = xcalloc(1, sizeof *refusals);
+	refusals->worker = xstrdup(worker);
+	refusals->socket = xstrdup(socket);
+	serving.refusals = refusals;
 	if (send(channel, "k", 1, MSG_NOSIGNAL) != 1)
 		return 1;
 	fd_close(channel);
@@ -225,23 +213,6 @@ leave(int channel)
 	return close_range(4, ~0U, 0) == -1 ? -errno : 0;
 }
 
-static void
-be_proxy(const struct outside *outside, int channel, pid_t parent)
-{
-	static const int ignored[] = { SIGPIPE, SIGHUP, SIGINT, SIGQUIT };
-
-	/* It ends when the process that becomes bwrap ends. */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
-		_exit(1);
-	setsid();
-	for (size_t i = 0; i < nitems(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	prctl(PR_SET_NAME, "llmc-proxy");
-	if (leave(channel) < 0)
-		_exit(1);
-	_exit(serve(outside, 3));
-}
-
 int
 outside_exec(const struct outside *outside, char *const *argv, struct err *err)
 {
@@ -253,8 +224,23 @@ outside_exec(const struct outside *outside, char *const *argv, struct err *err)
 	pid = fork();
 	if (pid == -1)
 		return err_errno(err, -errno, "the sandbox's proxy: fork");
-	if (pid == 0)
-		be_proxy(outside, ends[0], parent);
+	if (pid == 0) {
+		int channel = ends[0];
+		static const int ignored[] = { SIGPIPE, SIGHUP, SIGINT,
+			SIGQUIT };
+
+		/* It ends when the process that becomes bwrap ends. */
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 ||
+		    getppid() != parent)
+			_exit(1);
+		setsid();
+		for (size_t i = 0; i < nitems(ignored); i++)
+			signal(ignored[i], SIG_IGN);
+		prctl(PR_SET_NAME, "llmc-proxy");
+		if (leave(channel) < 0)
+			_exit(1);
+		_exit(serve(outside, 3));
+	}
 	fd_close(ends[0]);
 	/* Without close-on-exec. */
 	if (dup2(ends[1], INSIDE_FD) == -1)

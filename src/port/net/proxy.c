@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
-#include "errtext.h"
 #include "loop.h"
-#include "mem.h"
-#include "proxy-address.h"
 #include "proxy-request.h"
 #include "proxy.h"
-#include "strv.h"
 
 #define PROXY_CONNECTIONS 256
 
@@ -85,19 +76,6 @@ proxy_listen(void *arg)
 		    proxy->listener, LOOP_READ, proxy_on_readable, proxy);
 }
 
-/* Out of descriptors or memory: the listener would stay readable, and the loop
- * would spin. */
-static void
-proxy_rest(struct proxy *proxy)
-{
-	loop_watch_free(take_ptr(&proxy->watch));
-	if (proxy->rest == NULL)
-		proxy->rest = loop_after(
-		    proxy->shared.loop, REST_MS, proxy_listen, proxy);
-	else
-		loop_timer_restart(proxy->rest, REST_MS);
-}
-
 static void
 proxy_on_readable(int listener, unsigned what, void *arg)
 {
@@ -111,8 +89,16 @@ proxy_on_readable(int listener, unsigned what, void *arg)
 
 		if (fd == -1 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
-		if (fd == -1 && errno != EAGAIN)
-			proxy_rest(proxy);
+		if (fd == -1 && errno != EAGAIN) {
+			/* Out of descriptors or memory: the listener would
+			 * stay readable, and the loop would spin. */
+			loop_watch_free(take_ptr(&proxy->watch));
+			if (proxy->rest == NULL)
+				proxy->rest = loop_after(proxy->shared.loop,
+				    REST_MS, proxy_listen, proxy);
+			else
+				loop_timer_restart(proxy->rest, REST_MS);
+		}
 		if (fd == -1)
 			return;
 		if (shared->open >= shared->options.connections)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
 #include "channel.h"
-#include "clock.h"
 #include "courier.h"
 #include "deliver.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 
 #define RECENT_MAX 64 /* failures that are merged */
 #define LOOK_MAX_MS                                              \
@@ -233,23 +230,6 @@ recent_find(struct courier *c, const struct escalation *what, int64_t now)
 	return found;
 }
 
-static void
-recent_add(struct courier *c, const struct escalation *what, int64_t now)
-{
-	struct recent *r;
-	size_t count = 0;
-
-	LIST_FOREACH (r, &c->recents, link)
-		count++;
-	if (count >= RECENT_MAX)
-		return;
-	r = xcalloc(1, sizeof *r);
-	r->signature = xstrdup(what->signature);
-	r->level = what->level;
-	r->until_ms = now + COURIER_PAUSE_MS;
-	LIST_INSERT_HEAD(&c->recents, r, link);
-}
-
 /* False: nobody gets it. */
 static bool
 put(struct courier *c, const struct escalation *what, int64_t wait_ms,
@@ -301,7 +281,17 @@ courier_put(struct courier *c, const struct escalation *what)
 	} else if (r != NULL) {
 		strlcpy(r->held, id, sizeof r->held);
 	} else {
-		recent_add(c, what, now);
+		size_t count = 0;
+
+		LIST_FOREACH (r, &c->recents, link)
+			count++;
+		if (count >= RECENT_MAX)
+			return;
+		r = xcalloc(1, sizeof *r);
+		r->signature = xstrdup(what->signature);
+		r->level = what->level;
+		r->until_ms = now + COURIER_PAUSE_MS;
+		LIST_INSERT_HEAD(&c->recents, r, link);
 	}
 }
 
@@ -470,23 +460,6 @@ try_send(struct courier *c, struct item *item, struct delivery *d)
 }
 
 static void
-look_at(struct courier *c, struct item *item)
-{
-	for (size_t i = 0; i < item->message->delivery_count; i++) {
-		struct delivery *d = &item->message->deliveries[i];
-		int64_t wait = delivery_wait_ms(d, clock_wall_ms());
-
-		if (d->state != DELIVERY_WAITING ||
-		    strcmp(d->channel, MESSAGE_COMMAND) == 0)
-			continue;
-		if (wait > 0)
-			look_again_in(c, wait);
-		else
-			try_send(c, item, d);
-	}
-}
-
-static void
 on_timer(void *arg)
 {
 	on_look(arg);
@@ -501,7 +474,18 @@ on_look(void *arg)
 	c->next_ms = LOOK_MAX_MS;
 	for (item = TAILQ_FIRST(&c->items); item != NULL; item = next) {
 		next = TAILQ_NEXT(item, link);
-		look_at(c, item);
+		for (size_t i = 0; i < item->message->delivery_count; i++) {
+			struct delivery *d = &item->message->deliveries[i];
+			int64_t wait = delivery_wait_ms(d, clock_wall_ms());
+
+			if (d->state != DELIVERY_WAITING ||
+			    strcmp(d->channel, MESSAGE_COMMAND) == 0)
+				continue;
+			if (wait > 0)
+				look_again_in(c, wait);
+			else
+				try_send(c, item, d);
+		}
 		if (message_is_done(item->message) && item->sendings == 0)
 			item_free(c, item);
 	}

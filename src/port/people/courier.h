@@ -12,8 +12,6 @@
 #ifndef COURIER_H
 #define COURIER_H
 
-#include <stdbool.h>
-
 #include "id.h"
 #include "message.h"
 

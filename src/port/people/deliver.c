@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "buf.h"
+#include "base.h"
 #include "channel.h"
 #include "child.h"
 #include "curl-config.h"
 #include "deliver.h"
-#include "errtext.h"
-#include "file.h"
 #include "http-call.h"
 #include "issue-dialog.h"
-#include "json.h"
 #include "kept.h"
 #include "loop.h"
-#include "mem.h"
 #include "message.h"
-#include "strv.h"
 
 #define OUTPUT_MAX 4096
 
@@ -188,20 +178,6 @@ retry_ms(const struct http_answer *answer)
 	return answer->retry_after_s < 0 ? -1 : answer->retry_after_s * 1000;
 }
 
-/* A server may repeat the token in its words. */
-static void
-hide_token(const struct delivery_try *try, char *words)
-{
-	struct buf token = BUF_INIT;
-
-	if (http_token(try->channel, try->root, &token, NULL) == 0 &&
-	    token.len > 0)
-		while ((words = strstr(words, token.data)) != NULL)
-			memset(words, '*', token.len);
-	explicit_bzero(token.data, token.len);
-	buf_release(&token);
-}
-
 static void
 after_webhook(struct delivery_try *try, const struct http_answer *answer)
 {
@@ -226,7 +202,16 @@ after_issue_step(struct delivery_try *try, const struct http_answer *answer)
 	    answer->body, answer->body_len, CURL_ANSWER_MAX, &json, NULL);
 	if (issue_dialog_answered(&try->dialog, answer->status, json, &err) <
 	    0) {
-		hide_token(try, err.msg);
+		char *words = err.msg;
+		struct buf token = BUF_INIT;
+
+		/* A server may repeat the token in its words. */
+		if (http_token(try->channel, try->root, &token, NULL) == 0 &&
+		    token.len > 0)
+			while ((words = strstr(words, token.data)) != NULL)
+				memset(words, '*', token.len);
+		explicit_bzero(token.data, token.len);
+		buf_release(&token);
 		failed(try, err.msg, retry_ms(answer));
 	} else if (try->dialog.step == ISSUE_DONE) {
 		snprintf(ref, sizeof ref, "#%" PRId64, try->dialog.issue);

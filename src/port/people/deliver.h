@@ -8,9 +8,6 @@
 #ifndef DELIVER_H
 #define DELIVER_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "message.h"
 
 struct channel;

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <sys/stat.h>
+
 #include "channel.h"
 #include "child.h"
 #include "curl-config.h"
-#include "errtext.h"
-#include "file.h"
 #include "http-call.h"
-#include "mem.h"
 
 #define TOKEN_MAX   4096
 #define DEADLINE_MS ((int64_t)(CURL_MAX_SECONDS + 5) * 1000)

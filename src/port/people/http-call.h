@@ -8,8 +8,6 @@
 #ifndef HTTP_CALL_H
 #define HTTP_CALL_H
 
-#include <stddef.h>
-
 struct buf;
 struct channel;
 struct child;

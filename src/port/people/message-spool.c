@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/queue.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
+#include <sys/queue.h>
+
 #include "lock.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "message.h"
 #include "message-spool.h"
-#include "strv.h"
 
 #define NAME      "overseer-messages.json"
 #define TAKEN     "overseer-messages.taken"
@@ -164,23 +155,6 @@ remove_at(struct message_spool *s, size_t i)
 	json_object_array_del_idx(s->list, i, 1);
 }
 
-/* What was in the file is the daemon's now; what has changed since goes into
- * the next one: the daemon takes from it what has become of a message. */
-static void
-let_go(struct message_spool *s)
-{
-	for (size_t i = json_object_array_length(s->list); i-- > 0;) {
-		struct json_object *one = json_object_array_get_idx(s->list, i);
-
-		if (has(s->written, id_of(one)) && !has(s->changed, id_of(one)))
-			remove_at(s, i);
-	}
-	for (char **id = s->written;
-	     s->taken != NULL && id != NULL && *id != NULL; id++)
-		s->taken(*id, s->taken_arg);
-	strv_clear(&s->written);
-}
-
 static void
 drop_old(struct message_spool *s)
 {
@@ -221,8 +195,23 @@ write_list(struct message_spool *s)
 
 	if (r < 0)
 		return r;
-	if (strv_count(s->written) > 0 && !file_exists(path))
-		let_go(s);
+	if (strv_count(s->written) > 0 && !file_exists(path)) {
+		/* What was in the file is the daemon's now; what has changed
+		 * since goes into the next one: the daemon takes from it
+		 * what has become of a message. */
+		for (size_t i = json_object_array_length(s->list); i-- > 0;) {
+			struct json_object *one =
+			    json_object_array_get_idx(s->list, i);
+
+			if (has(s->written, id_of(one)) &&
+			    !has(s->changed, id_of(one)))
+				remove_at(s, i);
+		}
+		for (char **id = s->written;
+		     s->taken != NULL && id != NULL && *id != NULL; id++)
+			s->taken(*id, s->taken_arg);
+		strv_clear(&s->written);
+	}
 	drop_old(s);
 	if (strv_count(s->changed) > 0)
 		r = json_save(path, s->list, 0600, &err);

@@ -11,8 +11,6 @@
 #ifndef MESSAGE_SPOOL_H
 #define MESSAGE_SPOOL_H
 
-#include <stdbool.h>
-
 #include "courier.h"
 
 struct loop;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "log.h"
-#include "mem.h"
 #include "notify.h"
-#include "text.h"
 
 /* The length of the address, 0 if it is not valid. */
 static socklen_t

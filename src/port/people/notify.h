@@ -5,8 +5,6 @@
 #ifndef NOTIFY_H
 #define NOTIFY_H
 
-#include <stdint.h>
-
 /* Send "READY=1", "STATUS=...", "WATCHDOG=1", "STOPPING=1" to NOTIFY_SOCKET
  * (path, or abstract with '@'); nothing when that is not set. Never blocks. */
 void notify_service(const char *state);

@@ -1,27 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/queue.h>
 
-#include "buf.h"
 #include "channel.h"
 #include "child.h"
-#include "clock.h"
 #include "courier.h"
 #include "deliver.h"
-#include "errtext.h"
 #include "escalation.h"
-#include "json.h"
 #include "kept.h"
-#include "log.h"
 #include "loop.h"
-#include "mem.h"
 #include "message.h"
 #include "people.h"
 #include "settings.h"
 #include "message-spool.h"
-#include "strv.h"
 
 #define OUTPUT_MAX 4096
 #define DESKTOP    "desktop" /* the channel that nobody described */
@@ -274,8 +267,6 @@ command_for(const struct settings *settings, enum notice_class class)
 	    settings_string(settings, "people.notify_command");
 	size_t count = settings_list(settings, "people.notify_on", &wanted);
 
-	if (*command == '\0')
-		command = settings_string(settings, "overseer.notify_command");
 	for (size_t i = 0; class != NOTICE_NONE && i < count; i++)
 		if (strcmp(wanted[i], notice_name(class)) == 0)
 			return command;
@@ -312,8 +303,7 @@ people_reaches(const struct settings *settings)
 {
 	struct channel_list list = { 0 };
 	bool reaches =
-	    *settings_string(settings, "people.notify_command") != '\0' ||
-	    *settings_string(settings, "overseer.notify_command") != '\0';
+	    *settings_string(settings, "people.notify_command") != '\0';
 
 	all_channels(settings, &list);
 	for (size_t i = 0; i < list.count; i++)

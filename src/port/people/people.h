@@ -10,8 +10,6 @@
 #ifndef PEOPLE_H
 #define PEOPLE_H
 
-#include <stdbool.h>
-
 #include "notice.h"
 
 struct courier_store;

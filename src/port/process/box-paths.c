@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "box-paths.h"
 #include "box-plan.h"
-#include "buf.h"
-#include "file.h"
-#include "mem.h"
 #include "sibling.h"
-#include "strv.h"
 
 #define CONFIG_MAX   (1024 * 1024)
 #define INCLUDES_MAX 8 /* files inside each other */

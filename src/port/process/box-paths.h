@@ -8,9 +8,6 @@
 #ifndef BOX_PATHS_H
 #define BOX_PATHS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct box_bind;
 
 struct box_paths {

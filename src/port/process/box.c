@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "box-net.h"
 #include "box-paths.h"
 #include "box.h"
-#include "buf.h"
 #include "claude-box.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 #include "run-dir.h"
 #include "settings.h"
 #include "sibling.h"
-#include "strv.h"
-#include "text.h"
 #include "tmux.h"
 #include "workspace.h"
 
@@ -210,25 +202,6 @@ add_setting(char ***set, int64_t *n, const char *key, const char *value)
 	strv_take(set, xasprintf("GIT_CONFIG_KEY_%d=%s", (int)*n, key));
 	strv_take(set, xasprintf("GIT_CONFIG_VALUE_%d=%s", (int)*n, value));
 	++*n;
-}
-
-/* And these, so that new objects are written to that folder, and all of the
- * repository are read where they are. */
-static void
-box_git_add_objects(const char *git_dir, const char *objects, char ***set)
-{
-	struct buf quoted = BUF_INIT;
-
-	for (const char *p = git_dir; *p != '\0'; p++) {
-		if (*p == '"' || *p == '\\')
-			buf_addc(&quoted, '\\');
-		buf_adds(&quoted, *p == '\n' ? "\\n" : (char[]){ *p, '\0' });
-	}
-	strv_take(set, xasprintf("GIT_OBJECT_DIRECTORY=%s", objects));
-	strv_take(set,
-	    xasprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=\"%s/objects\"",
-		quoted.data));
-	buf_release(&quoted);
 }
 
 /* Adds to `set` what git has to know in a box, as variables "NAME=VALUE" that
@@ -511,18 +484,6 @@ bind_to(struct making *m, const char *from, char *at, bool writable)
 	m->binds[m->bind_count] = (struct box_bind){ 0 };
 }
 
-/* The folder of the worker's socket, if that is not in .llmc. */
-static void
-bind_door(struct making *m)
-{
-	char *door = run_dir_door(m->spec->workspace, m->name);
-
-	if (strcmp(door, m->run) != 0)
-		bind_to(m, door, door, false);
-	else
-		free(door);
-}
-
 /* The user's login, unless the environment has one. A strict box does not get
  * it: it is good for more than the API. */
 static int
@@ -572,8 +533,13 @@ prepare_claude(struct making *m, struct err *err)
 	cleanup_free char *source = claude_box_source();
 	int r = claude_box_write(
 	    m->claude, m->tree, getenv("ANTHROPIC_API_KEY"), err);
+	char *door = run_dir_door(m->spec->workspace, m->name);
 
-	bind_door(m);
+	/* The folder of the worker's socket, if that is not in .llmc. */
+	if (strcmp(door, m->run) != 0)
+		bind_to(m, door, door, false);
+	else
+		free(door);
 	if (r < 0 || source == NULL)
 		return r;
 	r = bind_shared(m, source, err);
@@ -614,9 +580,28 @@ choose_env(struct making *m, struct box *box)
 	strv_add(&m->set, "TMPDIR=/tmp");
 	box_git_add_config(m->tree_git != NULL, &m->set);
 	if (m->tree_git != NULL && is_check(m->spec)) {
+		const char *git_dir;
+		const char *objects;
+		char ***set;
+		struct buf quoted = BUF_INIT;
+
 		m->objects = BOX_OBJECTS;
-		box_git_add_objects(
-		    m->spec->workspace->git_dir, m->objects, &m->set);
+		/* And these, so that new objects are written to that folder,
+		 * and all of the repository are read where they are. */
+		git_dir = m->spec->workspace->git_dir;
+		objects = m->objects;
+		set = &m->set;
+		for (const char *p = git_dir; *p != '\0'; p++) {
+			if (*p == '"' || *p == '\\')
+				buf_addc(&quoted, '\\');
+			buf_adds(
+			    &quoted, *p == '\n' ? "\\n" : (char[]){ *p, '\0' });
+		}
+		strv_take(set, xasprintf("GIT_OBJECT_DIRECTORY=%s", objects));
+		strv_take(set,
+		    xasprintf("GIT_ALTERNATE_OBJECT_DIRECTORIES=\"%s/objects\"",
+			quoted.data));
+		buf_release(&quoted);
 	}
 	if (m->claude != NULL)
 		strv_take(
@@ -635,47 +620,6 @@ choose_env(struct making *m, struct box *box)
 }
 
 /* --- all of it ------------------------------------------------------- */
-
-static void
-fill_facts(struct making *m)
-{
-	const struct workspace *ws = m->spec->workspace;
-	struct box_facts *f = &m->facts;
-
-	f->bwrap = m->bwrap;
-	f->is_root = geteuid() == 0;
-	f->filter = true;
-	f->machine = strv_const(m->paths.machine);
-	f->links = m->paths.links;
-	f->temporary = strv_const(m->temporary);
-	f->closed = strv_const(m->closed);
-	f->home = m->home;
-	f->tmux = m->tmux;
-	f->root = ws->root;
-	f->state = ws->dir;
-	f->trees = m->trees;
-	f->tree = m->tree;
-	f->git_dir = ws->git_dir;
-	f->tree_git = m->tree_git;
-	if (f->mode == BOX_WORKTREE)
-		m->lfs = box_git_lfs(ws->git_dir);
-	f->lfs = m->lfs;
-	f->objects = m->objects;
-	f->packs = f->mode == BOX_WORKTREE && box_git_is_partial(ws->git_dir);
-	f->session = m->session;
-	f->run = m->run;
-	f->spool = m->spool;
-	f->claude = m->claude;
-	f->cache = m->cache;
-	f->binds = m->binds;
-	f->programs = strv_const(m->paths.shown);
-	f->read = strv_const(m->read);
-	f->write = strv_const(m->write);
-	f->sockets = strv_const(m->sockets);
-	f->unset = strv_const(m->unset);
-	f->set = strv_const(m->set);
-	f->inner = m->spec->inner;
-}
 
 /* The way out of a box, and what is closed there. git needs none. */
 static int
@@ -719,6 +663,8 @@ make(struct making *m, struct box *box, struct err *err)
 {
 	cleanup_strv char **plan = NULL;
 	int r = box_check(err);
+	const struct workspace *ws;
+	struct box_facts *f;
 
 	if (r == 0)
 		r = hide_places(m, err);
@@ -733,7 +679,41 @@ make(struct making *m, struct box *box, struct err *err)
 	m->bwrap = box_find_bwrap();
 	show_places(m);
 	choose_env(m, box);
-	fill_facts(m);
+	ws = m->spec->workspace;
+	f = &m->facts;
+	f->bwrap = m->bwrap;
+	f->is_root = geteuid() == 0;
+	f->filter = true;
+	f->machine = strv_const(m->paths.machine);
+	f->links = m->paths.links;
+	f->temporary = strv_const(m->temporary);
+	f->closed = strv_const(m->closed);
+	f->home = m->home;
+	f->tmux = m->tmux;
+	f->root = ws->root;
+	f->state = ws->dir;
+	f->trees = m->trees;
+	f->tree = m->tree;
+	f->git_dir = ws->git_dir;
+	f->tree_git = m->tree_git;
+	if (f->mode == BOX_WORKTREE)
+		m->lfs = box_git_lfs(ws->git_dir);
+	f->lfs = m->lfs;
+	f->objects = m->objects;
+	f->packs = f->mode == BOX_WORKTREE && box_git_is_partial(ws->git_dir);
+	f->session = m->session;
+	f->run = m->run;
+	f->spool = m->spool;
+	f->claude = m->claude;
+	f->cache = m->cache;
+	f->binds = m->binds;
+	f->programs = strv_const(m->paths.shown);
+	f->read = strv_const(m->read);
+	f->write = strv_const(m->write);
+	f->sockets = strv_const(m->sockets);
+	f->unset = strv_const(m->unset);
+	f->set = strv_const(m->set);
+	f->inner = m->spec->inner;
 	r = prepare_net(m, err);
 	if (r < 0)
 		return r;

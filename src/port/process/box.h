@@ -12,8 +12,6 @@
 #ifndef BOX_H
 #define BOX_H
 
-#include <stdbool.h>
-
 #include "box-plan.h"
 
 struct err;

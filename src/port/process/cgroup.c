@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <mntent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include "box-limits.h"
-#include "buf.h"
+#include "box-plan.h"
 #include "cgroup.h"
-#include "errtext.h"
-#include "file.h"
-#include "mem.h"
 
 #define TEXT_MAX 65536
 

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A place for limits (model/box-limits.h): a folder of cgroup v2 that was
+ * A place for limits (model/box-plan.h): a folder of cgroup v2 that was
  * delegated to us and has the controllers, or else a scope that systemd makes.
  * Small files of the kernel are read and written, nothing waits: a loop may do
  * this.
  */
 #ifndef CGROUP_H
 #define CGROUP_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct box_limits;
 struct err;
@@ -36,7 +33,7 @@ struct cgroup_place {
 	char *folder; /* in which a worker gets one of its own */
 	char *systemd_run;
 	bool as_root; /* ask the system's manager, not the user's */
-	unsigned held; /* the limits that can be had: a set as in box-limits.h
+	unsigned held; /* the limits that can be had: a set as in box-plan.h
 			*/
 	char *why; /* the others cannot be had; NULL = all wanted can */
 };

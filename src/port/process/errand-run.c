@@ -11,27 +11,18 @@
  * written, which says that the command may have begun; only the fork comes
  * after it.
  */
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "clock.h"
 #include "errand-run.h"
 #include "errand.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "kept.h"
-#include "mem.h"
-#include "strv.h"
 
 #define LINGER_MS     1000 /* for others that keep its output open at the end */
 #define LOCK_FD       100 /* above the numbers that scripts use in redirections */
@@ -172,28 +163,6 @@ put(const char *part, const char *path, int number)
 
 /* --- the command ------------------------------------------------------ */
 
-/* In the new process: the keeper of the command, which ends with us. It keeps
- * the lock too, so that the lock is free only when everything is gone. */
-static void __attribute__((noreturn)) become(const struct run *run)
-{
-	const struct sigaction dfl = { .sa_handler = SIG_DFL };
-	sigset_t none;
-
-	for (int signo = 1; signo < NSIG; signo++)
-		sigaction(signo, &dfl, NULL);
-	if (fcntl(STDIN_FILENO, F_DUPFD, LOCK_FD) == -1)
-		fcntl(STDIN_FILENO, F_DUPFD, STDERR_FILENO + 1);
-	if (dup2(run->null, STDIN_FILENO) == -1 ||
-	    dup2(run->streams[OUT].end, STDOUT_FILENO) == -1 ||
-	    dup2(run->streams[ERR].end, STDERR_FILENO) == -1)
-		_exit(STATUS_UNABLE);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execv(run->argv[0], run->argv);
-	dprintf(STDERR_FILENO, "%s: %s\n", run->argv[0], strerror(errno));
-	_exit(STATUS_UNABLE);
-}
-
 static void
 keep_tail(struct stream *stream, const char *bytes, size_t len)
 {
@@ -224,27 +193,6 @@ keep(struct stream *stream, const char *bytes, size_t len)
 	keep_tail(stream, bytes + fits, len - fits);
 }
 
-/* The end of a long output says most about a failure. */
-static void
-write_tail(struct stream *stream)
-{
-	if (stream->tail_len > 0 && !stream->failed &&
-	    file_write_all(stream->file, stream->tail, stream->tail_len) < 0)
-		stream->failed = true;
-}
-
-/* The same message and status as from the shell. */
-static void
-cannot_fork(struct run *run, int error)
-{
-	char words[128];
-	int len = snprintf(words, sizeof words, "cannot start a process: %s\n",
-	    strerror(error));
-
-	keep(&run->streams[ERR], words, (size_t)len);
-	run->status = STATUS_UNABLE;
-}
-
 static int
 begin(struct run *run, struct err *err)
 {
@@ -257,10 +205,38 @@ begin(struct run *run, struct err *err)
 	dup2(run->null, STDOUT_FILENO);
 	dup2(run->null, STDERR_FILENO);
 	run->pid = fork();
-	if (run->pid == 0)
-		become(run);
-	if (run->pid == -1)
-		cannot_fork(run, errno);
+	if (run->pid == 0) {
+		const struct sigaction dfl = { .sa_handler = SIG_DFL };
+		sigset_t none;
+
+		/* In the new process: the keeper of the command, which ends
+		 * with us. It keeps the lock too, so that the lock is free
+		 * only when everything is gone. */
+		for (int signo = 1; signo < NSIG; signo++)
+			sigaction(signo, &dfl, NULL);
+		if (fcntl(STDIN_FILENO, F_DUPFD, LOCK_FD) == -1)
+			fcntl(STDIN_FILENO, F_DUPFD, STDERR_FILENO + 1);
+		if (dup2(run->null, STDIN_FILENO) == -1 ||
+		    dup2(run->streams[OUT].end, STDOUT_FILENO) == -1 ||
+		    dup2(run->streams[ERR].end, STDERR_FILENO) == -1)
+			_exit(STATUS_UNABLE);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execv(run->argv[0], run->argv);
+		dprintf(
+		    STDERR_FILENO, "%s: %s\n", run->argv[0], strerror(errno));
+		_exit(STATUS_UNABLE);
+	}
+	if (run->pid == -1) {
+		int error = errno;
+		char words[128];
+		int len = snprintf(words, sizeof words,
+		    "cannot start a process: %s\n", strerror(error));
+
+		/* The same message and status as from the shell. */
+		keep(&run->streams[ERR], words, (size_t)len);
+		run->status = STATUS_UNABLE;
+	}
 	for (int i = 0; i < STREAMS; i++)
 		run->streams[i].end = fd_close(run->streams[i].end);
 	/* The signal was sent to the group before the command was in it. */
@@ -282,20 +258,6 @@ hear(struct stream *stream)
 		keep(stream, chunk, (size_t)n);
 	else if (n == 0 || errno != EINTR)
 		stream->pipe = fd_close(stream->pipe);
-}
-
-static void
-reap(struct run *run)
-{
-	struct signalfd_siginfo info;
-	int status = 0;
-
-	if (read(run->signals, &info, sizeof info) == -1 ||
-	    waitpid(run->pid, &status, WNOHANG) != run->pid)
-		return;
-	run->status =
-	    WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	run->give_up_ms = clock_mono_ms() + LINGER_MS;
 }
 
 static int64_t
@@ -321,8 +283,17 @@ look(struct run *run)
 	for (int i = 0; i < STREAMS; i++)
 		if (fds[i].revents != 0)
 			hear(&run->streams[i]);
-	if (fds[STREAMS].revents != 0)
-		reap(run);
+	if (fds[STREAMS].revents != 0) {
+		struct signalfd_siginfo info;
+		int status = 0;
+
+		if (read(run->signals, &info, sizeof info) == -1 ||
+		    waitpid(run->pid, &status, WNOHANG) != run->pid)
+			return;
+		run->status = WIFEXITED(status) ? WEXITSTATUS(status) :
+						  128 + WTERMSIG(status);
+		run->give_up_ms = clock_mono_ms() + LINGER_MS;
+	}
 }
 
 /* A status says that the output is complete, also after a power cut. If the
@@ -332,23 +303,14 @@ static void __attribute__((noreturn)) finish(struct run *run)
 {
 	struct stream *out = &run->streams[OUT];
 
-	write_tail(out);
+	/* The end of a long output says most about a failure. */
+	if (out->tail_len > 0 && !out->failed &&
+	    file_write_all(out->file, out->tail, out->tail_len) < 0)
+		out->failed = true;
 	if (!out->said || (!out->failed && fdatasync(out->file) == 0))
 		put(run->status_part, run->status_path, run->status);
 	kill(0, SIGKILL); /* the rest of the group, and us */
 	_exit(0);
-}
-
-static void
-release(struct run *run)
-{
-	json_object_put(run->record);
-	strv_free(run->argv);
-	free(run->stem);
-	free(run->pid_path);
-	free(run->pid_part);
-	free(run->status_path);
-	free(run->status_part);
 }
 
 int
@@ -362,7 +324,14 @@ errand_run(const char *file, struct err *err)
 	if (r == 0)
 		r = begin(&run, err);
 	if (r < 0) {
-		release(&run); /* the descriptors end with the process */
+		json_object_put(run.record);
+		strv_free(run.argv);
+		free(run.stem);
+		free(run.pid_path);
+		free(run.pid_part);
+		free(run.status_path);
+		free(
+		    run.status_part); /* the descriptors end with the process */
 		return r;
 	}
 	while (run.status == -1 || left_ms(&run) > 0)

@@ -1,28 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+
 #include "child.h"
-#include "clock.h"
 #include "errand.h"
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
 #include "lock.h"
 #include "loop.h"
-#include "mem.h"
 #include "procref.h"
 #include "sibling.h"
-#include "text.h"
 
 /* Continue one that an earlier process began, running or ended; spec gives dir,
  * name and deadline. -ENOENT if there is none, -EINVAL if its .json cannot be
@@ -510,15 +499,6 @@ errand_left_ms(const struct errand *errand)
 	return gone < errand->deadline_ms ? errand->deadline_ms - gone : 0;
 }
 
-static void
-errand_wait(struct errand *errand)
-{
-	errand->look =
-	    loop_every(errand->loop, ERRAND_LOOK_MS, errand_look, errand);
-	errand->timer = loop_after(
-	    errand->loop, errand_left_ms(errand), errand_timed_out, errand);
-}
-
 /* Was the pid never written? After a reboot this cannot be known, because the
  * pid is not synced. */
 static bool
@@ -549,7 +529,10 @@ errand_take_up(struct errand *errand, struct err *err)
 	if (r < 0)
 		return record == NULL ? r : -EINVAL;
 	if (!errand_has_ended(errand)) {
-		errand_wait(errand);
+		errand->look = loop_every(
+		    errand->loop, ERRAND_LOOK_MS, errand_look, errand);
+		errand->timer = loop_after(errand->loop, errand_left_ms(errand),
+		    errand_timed_out, errand);
 		return 0;
 	}
 	if (errand_is_intent(errand, record))

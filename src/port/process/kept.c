@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "base.h"
 #include "kept.h"
-#include "mem.h"
 #include "sibling.h"
-#include "strv.h"
 
 const char *
 kept_modes(void)

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "errtext.h"
-#include "file.h"
-#include "json.h"
+#include "base.h"
 #include "launcher.h"
-#include "mem.h"
 #include "schema.h"
 #include "sibling.h"
-#include "strv.h"
 
 #define LAUNCHER_MAX (4 * 1024 * 1024)
 

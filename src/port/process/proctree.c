@@ -1,21 +1,59 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
-#include "errtext.h"
-#include "mem.h"
+#include "metrics-text.h"
 #include "procref.h"
 #include "proctree.h"
-#include "text.h"
+
+static void
+read_memory(struct metrics_process *facts)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	long long size = 0, resident = 0;
+	int64_t page = sysconf(_SC_PAGESIZE);
+
+	if (file_read("/proc/self/statm", 4096, &text, NULL) < 0 ||
+	    sscanf(text.data, "%lld %lld", &size, &resident) != 2)
+		return;
+	facts->virtual = size * page;
+	facts->resident = resident * page;
+}
+
+static double
+seconds(const struct timeval *tv)
+{
+	return (double)tv->tv_sec + (double)tv->tv_usec / 1e6;
+}
+
+void
+process_facts_read(struct metrics_process *facts)
+{
+	struct rusage usage;
+	struct rlimit limit;
+	DIR *d;
+	const struct dirent *entry;
+
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		facts->cpu_s =
+		    seconds(&usage.ru_utime) + seconds(&usage.ru_stime);
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		facts->max_fds = (int64_t)limit.rlim_cur;
+	read_memory(facts);
+	/* Without the one that it is read with. */
+	d = opendir("/proc/self/fd");
+	if (d == NULL)
+		return;
+	while ((entry = readdir(d)) != NULL)
+		facts->open_fds += entry->d_name[0] != '.';
+	facts->open_fds--;
+	closedir(d);
+}
 
 #define NOBODY SIZE_MAX
 

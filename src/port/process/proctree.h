@@ -7,9 +7,8 @@
 #ifndef PROCTREE_H
 #define PROCTREE_H
 
-#include <stdint.h>
-
 struct err;
+struct metrics_process;
 struct procref;
 struct proctree;
 
@@ -27,5 +26,10 @@ void proctree_free(struct proctree *tree);
  * snapshot. */
 int64_t
 proctree_cpu_ms(const struct proctree *tree, const struct procref *root);
+
+/* What the kernel says of this process, for metrics. */
+
+/* What cannot be read stays 0; start_s is not touched. */
+void process_facts_read(struct metrics_process *facts);
 
 #endif

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "cgroup.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "id.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "procref.h"
 #include "remains.h"
 #include "workspace.h"
@@ -362,20 +354,6 @@ lose_patience(struct remains *r)
 		procref_signal(&r->list[i], SIGKILL);
 }
 
-static void
-drop_gone(struct remains *r)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < r->count; i++) {
-		if (procref_alive(&r->list[i]))
-			r->list[left++] = r->list[i];
-		else
-			procref_release(&r->list[i]);
-	}
-	r->count = left;
-}
-
 /* A daemon that was started from inside a session has the mark too. */
 static bool
 is_above_us(pid_t pid)
@@ -508,8 +486,16 @@ static void on_searched(void *arg);
 static bool
 is_over(struct remains *r)
 {
+	size_t left = 0;
+
 	lose_patience(r);
-	drop_gone(r);
+	for (size_t i = 0; i < r->count; i++) {
+		if (procref_alive(&r->list[i]))
+			r->list[left++] = r->list[i];
+		else
+			procref_release(&r->list[i]);
+	}
+	r->count = left;
 	if (!end_group(r) || r->count > 0)
 		return false;
 	if (!r->unknown) {

@@ -11,8 +11,6 @@
 #ifndef REMAINS_H
 #define REMAINS_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct err;

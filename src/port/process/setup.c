@@ -1,49 +1,32 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "box.h"
-#include "buf.h"
 #include "child.h"
-#include "clock.h"
 #include "copy.h"
-#include "errtext.h"
-#include "file.h"
-#include "git.h"
 #include "id.h"
 #include "identity.h"
 #include "kept.h"
 #include "loop.h"
-#include "mem.h"
-#include "serena.h"
 #include "setup.h"
-#include "strv.h"
-#include "text.h"
 
-#define STAMP_MAX      4096
-#define TAIL_BYTES     300 /* of the output of a failed command */
-#define LOCK_WAIT_MS   INT64_C(10000)
-#define LOCK_PAUSE_MS  50
-#define SERENA_PROJECT ".serena/project.yml"
+#define STAMP_MAX  4096
+#define TAIL_BYTES 300 /* of the output of a failed command */
 
 struct setup {
 	struct loop *loop;
 	struct loop_call *start;
-	struct loop_timer *pause;
-	struct git *git;
 	struct copy *copy;
 	struct child *command_run;
-	char *root, *worktree, *stamp, *command, *serena_name, *serena_config;
+	char *root, *worktree, *stamp, *command;
 	char **copy_files, **box;
 	int64_t timeout_ms;
 	char *mark; /* what the stamp will contain */
 	size_t at; /* the next of the steps */
-	unsigned facts; /* for Serena */
-	int64_t give_up_ms; /* 0 = not waiting for its lock */
 	setup_fn *fn;
 	void *arg;
 };
@@ -52,7 +35,7 @@ static bool
 is_empty(const struct setup_spec *spec)
 {
 	return (spec->copy_files == NULL || spec->copy_files[0] == NULL) &&
-	    *spec->command == '\0' && spec->serena_name == NULL;
+	    *spec->command == '\0';
 }
 
 /* Settings and worktree in one line. Each text is preceded by its length, so
@@ -72,8 +55,6 @@ make_mark(const struct setup_spec *spec)
 	     f++)
 		buf_addf(&all, "%zu:%s", strlen(*f), *f);
 	buf_addf(&all, "/%zu:%s/", strlen(spec->command), spec->command);
-	if (spec->serena_name != NULL)
-		buf_addf(&all, "serena:%s", spec->serena_name);
 	id_hash(all.data, hash, 16);
 	return xasprintf("%s %x:%x:%llu %lld.%09u\n", hash, st.stx_dev_major,
 	    st.stx_dev_minor, (unsigned long long)st.stx_ino,
@@ -202,101 +183,6 @@ step_command(struct setup *setup, struct err *err)
 	return 1;
 }
 
-static void
-git_failed(struct setup *setup, const struct git_answer *answer)
-{
-	struct err err = { 0 };
-
-	if (answer->err != NULL)
-		err = *answer->err;
-	else
-		err_set(&err, -EIO, "%s", answer->complaint);
-	err_prefix(&err, "repo.serena: git");
-	setup_finish(setup, &err);
-}
-
-static void
-tracked_answered(const struct git_answer *answer, void *arg)
-{
-	struct setup *setup = arg;
-
-	if (answer->status != 0) {
-		git_failed(setup, answer);
-		return;
-	}
-	if (answer->out_len > 0)
-		setup->facts |= SERENA_TRACKED;
-	setup_advance(setup);
-}
-
-static int
-step_tracked(struct setup *setup, struct err *err)
-{
-	static const char *const args[] = { "ls-files", "--", SERENA_PROJECT,
-		NULL };
-	struct git_command command = { .args = args };
-	struct git_options options = { .root = setup->root };
-
-	(void)err;
-	if (setup->serena_name == NULL)
-		return 0;
-	setup->git = git_new(setup->loop, &options);
-	git_run(git_queue(setup->git, setup->worktree), &command,
-	    tracked_answered, setup);
-	return 1;
-}
-
-static void
-ignored_answered(const struct git_answer *answer, void *arg)
-{
-	struct setup *setup = arg;
-
-	if (answer->status != 0 && answer->status != 1) {
-		git_failed(setup, answer);
-		return;
-	}
-	if (answer->status == 0)
-		setup->facts |= SERENA_IGNORED;
-	setup_advance(setup);
-}
-
-static int
-step_ignored(struct setup *setup, struct err *err)
-{
-	static const char *const args[] = { "check-ignore", "-q", "--",
-		SERENA_PROJECT, NULL };
-	struct git_command command = { .args = args };
-
-	(void)err;
-	if (setup->serena_name == NULL)
-		return 0;
-	git_run(git_queue(setup->git, setup->worktree), &command,
-	    ignored_answered, setup);
-	return 1;
-}
-
-static int
-step_serena(struct setup *setup, struct err *err)
-{
-	int64_t now = clock_mono_ms();
-	int r;
-
-	if (setup->serena_name == NULL)
-		return 0;
-	r = serena_prepare(setup->worktree, setup->serena_name,
-	    setup->serena_config, setup->facts, err);
-	if (setup->give_up_ms == 0)
-		setup->give_up_ms = now + LOCK_WAIT_MS;
-	if (r == -EAGAIN && now < setup->give_up_ms) {
-		setup->at--;
-		loop_timer_free(setup->pause);
-		setup->pause = loop_after(
-		    setup->loop, LOCK_PAUSE_MS, setup_advance, setup);
-		return 1;
-	}
-	return r < 0 ? err_prefix(err, "repo.serena") : 0;
-}
-
 static int
 step_stamp(struct setup *setup, struct err *err)
 {
@@ -308,8 +194,7 @@ step_stamp(struct setup *setup, struct err *err)
  * done. */
 typedef int setup_step_fn(struct setup *setup, struct err *err);
 
-static setup_step_fn *const steps[] = { step_copy, step_command, step_tracked,
-	step_ignored, step_serena, step_stamp };
+static setup_step_fn *const steps[] = { step_copy, step_command, step_stamp };
 
 static void
 setup_advance(void *arg)
@@ -327,12 +212,6 @@ setup_advance(void *arg)
 		setup_finish(setup, r < 0 ? &err : NULL);
 }
 
-static char *
-copy_or_null(const char *s)
-{
-	return s != NULL ? xstrdup(s) : NULL;
-}
-
 struct setup *
 setup_begin(
     struct loop *loop, const struct setup_spec *spec, setup_fn *fn, void *arg)
@@ -347,8 +226,6 @@ setup_begin(
 	setup->worktree = xstrdup(spec->worktree);
 	setup->stamp = xstrdup(spec->stamp);
 	setup->command = xstrdup(spec->command);
-	setup->serena_name = copy_or_null(spec->serena_name);
-	setup->serena_config = copy_or_null(spec->serena_config);
 	setup->timeout_ms = spec->timeout_ms;
 	setup->fn = fn;
 	setup->arg = arg;
@@ -367,8 +244,6 @@ setup_free(struct setup *setup)
 	copy_free(setup->copy);
 	if (setup->command_run != NULL)
 		child_abandon(setup->command_run);
-	git_free(setup->git);
-	loop_timer_free(setup->pause);
 	loop_call_free(setup->start);
 	strv_free(setup->copy_files);
 	strv_free(setup->box);
@@ -376,8 +251,6 @@ setup_free(struct setup *setup)
 	free(setup->worktree);
 	free(setup->stamp);
 	free(setup->command);
-	free(setup->serena_name);
-	free(setup->serena_config);
 	free(setup->mark);
 	free(setup);
 }

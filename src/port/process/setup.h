@@ -2,15 +2,12 @@
 
 /*
  * Prepares a new worktree: copies files that git does not track from the root,
- * runs a command in it, and makes a Serena project for it. Done once for a
- * worktree, and again if it was created again or the settings changed, which a
- * stamp (a file outside the worktree) shows.
+ * and runs a command in it. Done once for a worktree, and again if it was
+ * created again or the settings changed, which a stamp (a file outside the
+ * worktree) shows.
  */
 #ifndef SETUP_H
 #define SETUP_H
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct err;
 struct loop;
@@ -26,8 +23,6 @@ struct setup_spec {
 	const char *const *box; /* words before the command's (box.h); NULL =
 				 * none */
 	int64_t timeout_ms;
-	const char *serena_name; /* NULL = no Serena */
-	const char *serena_config; /* ~/.serena/serena_config.yml */
 };
 
 /* err NULL = ready. -ECHILD: the command has failed or took too long; the

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <libgen.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "file.h"
-#include "mem.h"
+#include <libgen.h>
+#include <sys/stat.h>
+
 #include "sibling.h"
 
 static bool

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "box-limits.h"
-#include "box-probe.h"
+#include <sys/statvfs.h>
+
+#include "account.h"
+#include "box-net.h"
+#include "box-plan.h"
 #include "box.h"
-#include "buf.h"
 #include "cgroup.h"
 #include "child.h"
 #include "claude-box.h"
 #include "claude.h"
 #include "config.h"
 #include "dirt.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-ask.h"
-#include "json.h"
-#include "mem.h"
 #include "preflight.h"
-#include "price.h"
 #include "settings.h"
 #include "sibling.h"
 #include "start-facts.h"
@@ -64,26 +58,6 @@ static enum preflight_answer
 answer(bool yes)
 {
 	return yes ? PREFLIGHT_YES : PREFLIGHT_NO;
-}
-
-static void
-read_home(const struct workspace *ws, struct preflight_facts *f)
-{
-	const char *key = getenv("ANTHROPIC_API_KEY");
-	cleanup_free char *file = claude_home_file();
-	struct err err = { 0 };
-	unsigned found;
-
-	if (file == NULL)
-		return;
-	found = claude_home_check(file, ws->root, key, &err);
-	if (found & CLAUDE_FILE_BROKEN) {
-		f->home_error = xstrdup(err.msg);
-		return;
-	}
-	f->onboarded = answer(!(found & CLAUDE_NOT_ONBOARDED));
-	f->trusted = answer(!(found & CLAUDE_NOT_TRUSTED));
-	f->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
 }
 
 /* Is there a login that a strict sandbox gets? A program that prints a key is
@@ -137,8 +111,23 @@ start_facts_agent(const struct workspace *ws, const struct settings *settings,
 	};
 	read_sandbox(settings, worker, ret_facts);
 	/* In a sandbox it has a file of its own, which llmc prepares. */
-	if (ret_facts->is_claude && box_mode_of(settings, worker) == BOX_OFF)
-		read_home(ws, ret_facts);
+	if (ret_facts->is_claude && box_mode_of(settings, worker) == BOX_OFF) {
+		const char *key = getenv("ANTHROPIC_API_KEY");
+		cleanup_free char *file = claude_home_file();
+		struct err err = { 0 };
+		unsigned found;
+
+		if (file == NULL)
+			return;
+		found = claude_home_check(file, ws->root, key, &err);
+		if (found & CLAUDE_FILE_BROKEN) {
+			ret_facts->home_error = xstrdup(err.msg);
+			return;
+		}
+		ret_facts->onboarded = answer(!(found & CLAUDE_NOT_ONBOARDED));
+		ret_facts->trusted = answer(!(found & CLAUDE_NOT_TRUSTED));
+		ret_facts->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
+	}
 }
 
 /* Older versions do not have this command: not known. */
@@ -194,15 +183,6 @@ read_git(const struct workspace *ws, const struct settings *settings,
 }
 
 static void
-read_disk(const struct workspace *ws, struct preflight_facts *f)
-{
-	struct statvfs fs;
-
-	if (statvfs(ws->dir, &fs) == 0)
-		f->disk_free = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
-}
-
-static void
 read_limits(const struct settings *settings, struct preflight_facts *f)
 {
 	unsigned wanted = box_limits_wanted_by_any(settings);
@@ -254,6 +234,7 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 {
 	struct preflight_facts *f = ret_facts;
 	struct err err = { 0 };
+	struct statvfs fs;
 
 	start_facts_agent(ws, settings, WORKER, f);
 	if (box_mode_of(settings, WORKER) != BOX_OFF &&
@@ -265,7 +246,8 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 		f->logged_in = ask_login(
 		    ws, worker_string(settings, WORKER, "agent_command"));
 	read_git(ws, settings, f);
-	read_disk(ws, f);
+	if (statvfs(ws->dir, &fs) == 0)
+		f->disk_free = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
 	read_limits(settings, f);
 	f->knows_budget = true;
 	f->has_budget = has_budget(settings);

@@ -5,8 +5,6 @@
 #ifndef START_FACTS_H
 #define START_FACTS_H
 
-#include <stdbool.h>
-
 struct err;
 struct preflight;
 struct preflight_facts;

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "artifact-check.h"
-#include "buf.h"
-#include "clock.h"
 #include "contract.h"
-#include "errtext.h"
-#include "file.h"
 #include "git-artifact.h"
-#include "json.h"
-#include "mem.h"
 #include "remove-tree.h"
 #include "verify-run.h"
 
@@ -146,45 +138,6 @@ remove_older(const char *path, struct timespec age, void *arg)
 		remove_tree(path);
 }
 
-static void
-prune(const char *keep)
-{
-	cleanup_free char *place = xstrdup(keep);
-	struct ages ages = { 0 };
-
-	*strrchr(place, '/') = '\0';
-	each_folder(place, note_age, &ages);
-	if (ages.count > VERIFY_KEPT_MAX) {
-		qsort(ages.v, ages.count, sizeof *ages.v, by_age);
-		each_folder(place, remove_older, &ages.v[VERIFY_KEPT_MAX - 1]);
-	}
-	free(ages.v);
-}
-
-/* What is left out stays in the work itself, which is salvaged. */
-static void
-keep_all(const struct verify *v)
-{
-	int64_t left = KEPT_BYTES_MAX;
-	bool any = false;
-
-	remove_tree(v->keep);
-	for (size_t i = 0; i < v->contract.count; i++) {
-		const struct git_artifact *a = &v->found[i];
-
-		if (a->kind != ARTIFACT_FILE || !a->changed ||
-		    a->size > ARTIFACT_SIZE_MAX || a->size > left ||
-		    keep_one(v, a, NULL) < 0)
-			continue;
-		left -= a->size;
-		any = true;
-	}
-	if (any) {
-		json_set_string(v->result, "kept", v->keep);
-		prune(v->keep);
-	}
-}
-
 /* --- all of it --------------------------------------------------------- */
 
 static int
@@ -221,8 +174,42 @@ run(struct verify *v, bool reported, struct err *err)
 	if (v->contract.report)
 		check_result_report(v->result, reported);
 	check_result_end(v->result, clock_wall_ms());
-	if (!check_result_passed(v->result) && v->keep != NULL)
-		keep_all(v);
+	if (!check_result_passed(v->result) && v->keep != NULL) {
+		int64_t left = KEPT_BYTES_MAX;
+		bool any = false;
+
+		/* What is left out stays in the work itself, which is
+		 * salvaged. */
+		remove_tree(v->keep);
+		for (size_t i = 0; i < v->contract.count; i++) {
+			const struct git_artifact *a = &v->found[i];
+
+			if (a->kind != ARTIFACT_FILE || !a->changed ||
+			    a->size > ARTIFACT_SIZE_MAX || a->size > left ||
+			    keep_one(v, a, NULL) < 0)
+				continue;
+			left -= a->size;
+			any = true;
+		}
+		if (any) {
+			const char *keep;
+			cleanup_free char *place = NULL;
+			struct ages ages = { 0 };
+
+			json_set_string(v->result, "kept", v->keep);
+			keep = v->keep;
+			place = xstrdup(keep);
+			*strrchr(place, '/') = '\0';
+			each_folder(place, note_age, &ages);
+			if (ages.count > VERIFY_KEPT_MAX) {
+				qsort(
+				    ages.v, ages.count, sizeof *ages.v, by_age);
+				each_folder(place, remove_older,
+				    &ages.v[VERIFY_KEPT_MAX - 1]);
+			}
+			free(ages.v);
+		}
+	}
 	return 0;
 }
 

@@ -23,7 +23,7 @@ struct json_object;
 /* Folders beside `keep` that stay; older ones are removed. */
 #define VERIFY_KEPT_MAX 50
 
-/* *ret_result (artifact-check.h) is the caller's; if files were kept, it has
+/* *ret_result (contract.h) is the caller's; if files were kept, it has
  * the folder as "kept". Negative errno: nothing could be found out. */
 int verify_run(
     struct json_object *told, struct json_object **ret_result, struct err *err);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+
 #include "files-list.h"
-#include "mem.h"
 #include "source-base.h"
 #include "taskfile.h"
 

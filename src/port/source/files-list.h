@@ -7,9 +7,6 @@
 #ifndef FILES_LIST_H
 #define FILES_LIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 
 struct buf;

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base.h"
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
 #include "folder.h"
 #include "id.h"
-#include "json.h"
-#include "mem.h"
-#include "natural.h"
 #include "prompt.h"
 #include "source-base.h"
-#include "task-head.h"
-#include "text.h"
+#include "taskfile.h"
 
 #define WHY_SUFFIX  ".why"
 #define NOTE_SUFFIX ".by"
@@ -231,40 +219,6 @@ folder_is_same(const struct stat *a, const struct stat *b)
 }
 
 static enum folder_reading
-clean_text(const struct buf *raw, struct task_head *head, struct buf *text,
-    struct buf *words)
-{
-	cleanup_buf struct buf clean = BUF_INIT;
-	cleanup_json struct json_object *contract = NULL;
-	const char *s = raw->data, *prompt = "";
-	size_t len = raw->len;
-	struct err err = { 0 };
-
-	if (len >= strlen(BOM) && memcmp(s, BOM, strlen(BOM)) == 0) {
-		s += strlen(BOM);
-		len -= strlen(BOM);
-	}
-	if (!text_utf8_valid(s, len) || memchr(s, '\0', len) != NULL) {
-		buf_adds(words, "it is not valid UTF-8 text");
-		return FOLDER_PROBLEM;
-	}
-	if (prompt_clean(s, len, &clean))
-		prompt = task_head_read(clean.data, head);
-	if (*prompt == '\0') {
-		buf_adds(words,
-		    len > PROMPT_MAX ? "it is longer than 1 MiB" :
-				       "it is empty");
-		return FOLDER_PROBLEM;
-	}
-	if (task_head_contract(head, &contract, &err) < 0) {
-		buf_adds(words, err.msg);
-		return FOLDER_PROBLEM;
-	}
-	buf_adds(text, prompt);
-	return FOLDER_READ;
-}
-
-static enum folder_reading
 read_problem(int error, struct buf *words)
 {
 	if (error == -ENOENT)
@@ -306,7 +260,36 @@ folder_read(const char *where, enum folder_place place, const char *name,
 		return read_problem(-errno, words);
 	if (!folder_is_same(&before, &after))
 		return FOLDER_UNSETTLED;
-	return clean_text(&raw, head, text, words);
+	{
+		cleanup_buf struct buf clean = BUF_INIT;
+		cleanup_json struct json_object *contract = NULL;
+		const char *s = raw.data, *prompt = "";
+		size_t len = raw.len;
+		struct err err = { 0 };
+
+		if (len >= strlen(BOM) && memcmp(s, BOM, strlen(BOM)) == 0) {
+			s += strlen(BOM);
+			len -= strlen(BOM);
+		}
+		if (!text_utf8_valid(s, len) || memchr(s, '\0', len) != NULL) {
+			buf_adds(words, "it is not valid UTF-8 text");
+			return FOLDER_PROBLEM;
+		}
+		if (prompt_clean(s, len, &clean))
+			prompt = task_head_read(clean.data, head);
+		if (*prompt == '\0') {
+			buf_adds(words,
+			    len > PROMPT_MAX ? "it is longer than 1 MiB" :
+					       "it is empty");
+			return FOLDER_PROBLEM;
+		}
+		if (task_head_contract(head, &contract, &err) < 0) {
+			buf_adds(words, err.msg);
+			return FOLDER_PROBLEM;
+		}
+		buf_adds(text, prompt);
+		return FOLDER_READ;
+	}
 }
 
 /* --- moving ----------------------------------------------------------- */

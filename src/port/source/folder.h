@@ -15,9 +15,6 @@
 #ifndef FOLDER_H
 #define FOLDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct buf;
 struct err;
 struct folder_rank;

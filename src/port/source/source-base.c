@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "errtext.h"
-#include "log.h"
+#include "base.h"
 #include "loop.h"
-#include "mem.h"
 #include "source-base.h"
-#include "strv.h"
 
 #define PAUSE_MOST_MS 2000
 

@@ -7,10 +7,6 @@
 #ifndef SOURCE_BASE_H
 #define SOURCE_BASE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "source.h"
 
 #define SOURCE_SETTLED_MS 200 /* a file that rests so long is complete */

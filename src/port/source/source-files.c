@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
+#include "base.h"
 #include "files-list.h"
-#include "json.h"
 #include "lock.h"
 #include "loop.h"
-#include "mem.h"
 #include "prompt.h"
 #include "source-base.h"
 #include "source-files.h"
-#include "strv.h"
 #include "taskfile.h"
 #include "watch.h"
 

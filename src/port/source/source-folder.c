@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "folder.h"
 #include "id.h"
-#include "json.h"
 #include "lock.h"
-#include "mem.h"
 #include "prompt.h"
 #include "source-base.h"
 #include "source-folder.h"
-#include "task-head.h"
-#include "text.h"
+#include "taskfile.h"
 #include "watch.h"
 
 #define NUMBER_MAX INT64_C(1000000000)
@@ -597,6 +585,7 @@ folder_ask(struct source *source)
 		task_head_contract(&head, &contract, NULL);
 		offer.contract = contract;
 		offer.report = head.report;
+		offer.recovery = head.recovery;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);

@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base.h"
+
 #include <sys/stat.h>
 
-#include "buf.h"
-#include "clock.h"
 #include "errand.h"
-#include "errtext.h"
-#include "file.h"
 #include "folder.h"
 #include "id.h"
-#include "json.h"
 #include "jsonl.h"
-#include "mem.h"
 #include "prompt.h"
 #include "settings.h"
 #include "source-base.h"
 #include "source-files.h"
 #include "source-folder.h"
 #include "source.h"
-#include "strv.h"
-#include "task-head.h"
-#include "text.h"
+#include "taskfile.h"
 #include "view-doc.h"
 #include "workspace.h"
 
@@ -435,6 +425,7 @@ answer_offer(struct command *command, const char *text)
 	task_head_contract(&head, &contract, NULL);
 	offer.contract = contract;
 	offer.report = head.report;
+	offer.recovery = head.recovery;
 	offer.priority = head.priority;
 	if (head.commit[0] != '\0')
 		offer.landed_before = head.commit;

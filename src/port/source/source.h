@@ -20,10 +20,6 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "priority.h"
 #include "task.h"
 
@@ -80,6 +76,7 @@ struct source_offer {
 	const char *landed_before; /* a commit; NULL = it is new */
 	struct json_object *contract; /* borrowed; NULL = none */
 	bool report; /* its result is a report, and no commit */
+	const char *recovery; /* as in taskfile.h */
 	const char *maker, *sandbox; /* as in struct task; NULL = a person's */
 	const struct task_run *run; /* for delegation; NULL = nothing */
 };

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base.h"
 #include "child.h"
-#include "errtext.h"
 #include "loop.h"
-#include "mem.h"
-#include "strv.h"
-#include "text.h"
 #include "tmux-job.h"
 #include "tmux.h"
 

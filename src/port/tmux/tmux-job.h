@@ -11,11 +11,7 @@
 #ifndef TMUX_JOB_H
 #define TMUX_JOB_H
 
-#include <stdbool.h>
 #include <sys/queue.h>
-
-#include "buf.h"
-#include "errtext.h"
 
 struct child;
 struct loop_timer;

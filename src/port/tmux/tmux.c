@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "buf.h"
-#include "errtext.h"
-#include "file.h"
+#include "base.h"
 #include "id.h"
 #include "loop.h"
-#include "mem.h"
 #include "procref.h"
-#include "text.h"
 #include "tmux-job.h"
 #include "tmux.h"
 
@@ -75,46 +65,11 @@ tmux_queue_end(struct tmux_job *job)
 }
 
 static void
-tmux_queue_init(struct tmux_queue *queue, struct loop *loop)
-{
-	memset(queue, 0, sizeof *queue);
-	queue->loop = loop;
-	queue->pump = loop_call_new(loop, queue_pump, queue);
-	TAILQ_INIT(&queue->jobs);
-}
-
-static void
-tmux_queue_release(struct tmux_queue *queue)
-{
-	struct tmux_job *job;
-
-	while ((job = TAILQ_FIRST(&queue->jobs)) != NULL) {
-		TAILQ_REMOVE(&queue->jobs, job, entry);
-		tmux_job_free(job);
-	}
-	loop_call_free(queue->pump);
-	free(queue->command);
-	free(queue->socket);
-	free(queue->config);
-}
-
-static void
 forgotten(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 {
 	(void)reply;
 	(void)arg;
 	tmux_queue_end(job);
-}
-
-/* The jobs of `who` end with their present run, without a callback. */
-static void
-tmux_queue_forget(struct tmux_queue *queue, const void *who)
-{
-	struct tmux_job *job;
-
-	TAILQ_FOREACH (job, &queue->jobs, entry)
-		if (job->who == who)
-			job->done = forgotten;
 }
 
 static void
@@ -123,31 +78,6 @@ on_late(void *arg)
 	struct tmux_queue *queue = arg;
 
 	loop_stop(queue->loop, 0);
-}
-
-/* Only finish the jobs that kill; the others are abandoned. Runs the loop. */
-static void
-tmux_queue_finish(struct tmux_queue *queue)
-{
-	struct tmux_job *job, *next;
-	struct loop_timer *late;
-
-	for (job = TAILQ_FIRST(&queue->jobs); job != NULL; job = next) {
-		next = TAILQ_NEXT(job, entry);
-		job->done = forgotten;
-		if (job->kills)
-			continue;
-		TAILQ_REMOVE(&queue->jobs, job, entry);
-		tmux_job_free(job);
-	}
-	if (TAILQ_EMPTY(&queue->jobs))
-		return;
-	queue->finishing = true;
-	late = loop_after(queue->loop, FINISH_MS, on_late, queue);
-	loop_call_request(queue->pump);
-	loop_run(queue->loop);
-	loop_timer_free(late);
-	queue->finishing = false;
 }
 
 #define DEADLINE_MS 10000
@@ -218,7 +148,10 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 		    "tmux.socket: \"%s\" is not a valid name for a socket",
 		    options->socket);
 	tmux = xcalloc(1, sizeof *tmux);
-	tmux_queue_init(&tmux->queue, loop);
+	memset(&tmux->queue, 0, sizeof tmux->queue);
+	tmux->queue.loop = loop;
+	tmux->queue.pump = loop_call_new(loop, queue_pump, &tmux->queue);
+	TAILQ_INIT(&tmux->queue.jobs);
 	tmux->queue.command = xstrdup(options->command);
 	tmux->queue.socket = xstrdup(options->socket);
 	tmux->queue.config = xstrdup(options->config);
@@ -241,16 +174,49 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 void
 tmux_finish(struct tmux *tmux)
 {
-	if (tmux != NULL)
-		tmux_queue_finish(&tmux->queue);
+	if (tmux != NULL) {
+		struct tmux_queue *queue = &tmux->queue;
+		struct tmux_job *job, *next;
+		struct loop_timer *late;
+
+		/* Only finish the jobs that kill; the others are abandoned.
+		 * Runs the loop. */
+		for (job = TAILQ_FIRST(&queue->jobs); job != NULL; job = next) {
+			next = TAILQ_NEXT(job, entry);
+			job->done = forgotten;
+			if (job->kills)
+				continue;
+			TAILQ_REMOVE(&queue->jobs, job, entry);
+			tmux_job_free(job);
+		}
+		if (TAILQ_EMPTY(&queue->jobs))
+			return;
+		queue->finishing = true;
+		late = loop_after(queue->loop, FINISH_MS, on_late, queue);
+		loop_call_request(queue->pump);
+		loop_run(queue->loop);
+		loop_timer_free(late);
+		queue->finishing = false;
+	}
 }
 
 void
 tmux_free(struct tmux *tmux)
 {
+	struct tmux_queue *queue;
+	struct tmux_job *job;
+
 	if (tmux == NULL)
 		return;
-	tmux_queue_release(&tmux->queue);
+	queue = &tmux->queue;
+	while ((job = TAILQ_FIRST(&queue->jobs)) != NULL) {
+		TAILQ_REMOVE(&queue->jobs, job, entry);
+		tmux_job_free(job);
+	}
+	loop_call_free(queue->pump);
+	free(queue->command);
+	free(queue->socket);
+	free(queue->config);
 	free(tmux);
 }
 
@@ -320,9 +286,39 @@ start_done(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 }
 
 static void
-start_command(struct tmux_job *job, const struct tmux *tmux,
-    const struct tmux_session *session)
+start_option(struct tmux_job *job, const char *flags, const char *option,
+    const char *value)
 {
+	tmux_job_then(job);
+	tmux_job_words(job, "set-option", flags, NULL);
+	tmux_job_wordf(job, "=%s:", job->session);
+	tmux_job_words(job, option, value, NULL);
+}
+
+void
+tmux_start(struct tmux *tmux, const struct tmux_session *session,
+    tmux_started_fn *fn, void *arg)
+{
+	cleanup_free char *generation =
+	    xasprintf("%" PRIu64, session->generation);
+	struct tmux_request *request;
+	struct tmux_job *job;
+	const char *worker;
+
+	job = job_for(tmux, session->name, start_done, arg, &request);
+	/* The marks are parsed by their separators (tmux.c). */
+	worker = session->worker;
+	if (!name_valid(session->role) ||
+	    (worker != NULL && !name_valid(worker)))
+		err_set(&job->refused, -EINVAL,
+		    "session %s: not a valid name for a role or a worker",
+		    session->name);
+	request->fn.started = fn;
+	job->starts = true;
+	job->cwd = xstrdup(session->cwd);
+	/* Only this command may start a server. */
+	if (job->refused.code == 0 && !file_exists(tmux->queue.config))
+		tmux_write_config(tmux, &job->refused);
 	tmux_job_command(job);
 	tmux_job_words(job, "new-session", "-d", "-P", "-F", "#{pane_pid}",
 	    "-n", "agent", "-s", session->name, NULL);
@@ -338,49 +334,6 @@ start_command(struct tmux_job *job, const struct tmux *tmux,
 		tmux_job_words(job, "/bin/sh", "-c", "exec \"$0\"", NULL);
 	for (size_t i = 0; session->argv[i] != NULL; i++)
 		tmux_job_word(job, session->argv[i]);
-}
-
-static void
-start_option(struct tmux_job *job, const char *flags, const char *option,
-    const char *value)
-{
-	tmux_job_then(job);
-	tmux_job_words(job, "set-option", flags, NULL);
-	tmux_job_wordf(job, "=%s:", job->session);
-	tmux_job_words(job, option, value, NULL);
-}
-
-/* The marks are parsed by their separators (tmux.c). */
-static void
-tmux_start_check(struct tmux_job *job, const struct tmux_session *session)
-{
-	const char *worker = session->worker;
-
-	if (!name_valid(session->role) ||
-	    (worker != NULL && !name_valid(worker)))
-		err_set(&job->refused, -EINVAL,
-		    "session %s: not a valid name for a role or a worker",
-		    session->name);
-}
-
-void
-tmux_start(struct tmux *tmux, const struct tmux_session *session,
-    tmux_started_fn *fn, void *arg)
-{
-	cleanup_free char *generation =
-	    xasprintf("%" PRIu64, session->generation);
-	struct tmux_request *request;
-	struct tmux_job *job;
-
-	job = job_for(tmux, session->name, start_done, arg, &request);
-	tmux_start_check(job, session);
-	request->fn.started = fn;
-	job->starts = true;
-	job->cwd = xstrdup(session->cwd);
-	/* Only this command may start a server. */
-	if (job->refused.code == 0 && !file_exists(tmux->queue.config))
-		tmux_write_config(tmux, &job->refused);
-	start_command(job, tmux, session);
 	/* In the same command, so that nothing can happen in between: a session
 	 * without its marks would belong to nobody. */
 	start_option(job, "-wt", "remain-on-exit", "on");
@@ -680,7 +633,13 @@ tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg)
 void
 tmux_forget(struct tmux *tmux, const void *arg)
 {
-	tmux_queue_forget(&tmux->queue, arg);
+	struct tmux_queue *queue = &tmux->queue;
+	struct tmux_job *job;
+
+	/* The jobs of `who` end with their present run, without a callback. */
+	TAILQ_FOREACH (job, &queue->jobs, entry)
+		if (job->who == arg)
+			job->done = forgotten;
 }
 
 char *
@@ -778,19 +737,6 @@ list_take_pane(struct tmux_info *info, const char *const fields[LIST_FIELDS])
 	info->dead = false;
 }
 
-static void
-list_take_session(struct tmux_info *info, const char *const fields[LIST_FIELDS])
-{
-	int64_t generation = 0;
-
-	text_parse_int(fields[LIST_GENERATION], 0, INT64_MAX, &generation);
-	*info = (struct tmux_info){ .name = fields[LIST_NAME],
-		.role = fields[LIST_ROLE],
-		.worker = fields[LIST_WORKER],
-		.generation = (uint64_t)generation,
-		.dead = true };
-}
-
 size_t
 tmux_list_parse(char *text, struct tmux_info **ret_list)
 {
@@ -806,8 +752,18 @@ tmux_list_parse(char *text, struct tmux_info **ret_list)
 		/* The panes of one session follow each other. */
 		if (count == 0 ||
 		    strcmp(list[count - 1].name, fields[LIST_NAME]) != 0) {
+			struct tmux_info *info;
+			int64_t generation = 0;
+
 			list = xreallocarray(list, count + 1, sizeof *list);
-			list_take_session(&list[count++], fields);
+			info = &list[count++];
+			text_parse_int(
+			    fields[LIST_GENERATION], 0, INT64_MAX, &generation);
+			*info = (struct tmux_info){ .name = fields[LIST_NAME],
+				.role = fields[LIST_ROLE],
+				.worker = fields[LIST_WORKER],
+				.generation = (uint64_t)generation,
+				.dead = true };
 		}
 		if (*fields[LIST_OURS] == '\0' ?
 			strcmp(fields[LIST_ACTIVE], "1") == 0 :

@@ -26,9 +26,6 @@
 #ifndef TMUX_H
 #define TMUX_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 

@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
-#include <limits.h>
+#include "base.h"
+
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "client.h"
-#include "clock.h"
-#include "errtext.h"
-#include "file.h"
 #include "id.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "rpc.h"
 #include "workspace.h"
 
@@ -343,15 +334,6 @@ client_stream_free(struct client_stream *stream)
 	free(stream);
 }
 
-/* After the callbacks: was the stream freed by one of them? */
-static void
-stream_leave(struct client_stream *stream)
-{
-	stream->calling = false;
-	if (stream->fns == NULL)
-		client_stream_free(stream);
-}
-
 static void
 stream_end(struct client_stream *stream, int status, struct json_object *result,
     const struct err *err)
@@ -481,7 +463,10 @@ stream_readable(int fd, unsigned what, void *arg)
 		stream_lines(stream);
 	} else
 		stream_fail(stream, n == 0 ? -ECONNRESET : -errno);
-	stream_leave(stream);
+	/* After the callbacks: was the stream freed by one of them? */
+	stream->calling = false;
+	if (stream->fns == NULL)
+		client_stream_free(stream);
 }
 
 /* Watch the connection; send the request, immediately if possible. */

@@ -5,9 +5,6 @@
 #ifndef CLIENT_H
 #define CLIENT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct client_stream;
 struct err;
 struct json_object;

@@ -2,7 +2,7 @@
 
 /*
  * A small HTTP server on 127.0.0.1, in the loop: one request a connection, GET
- * and HEAD. Whether a request is answered is for model/web-rules.h; requests
+ * and HEAD. Whether a request is answered is for model/http-request.h; requests
  * that cannot be read are refused here.
  *
  * Everything is bounded: connections (the oldest one that is not a stream makes
@@ -12,7 +12,6 @@
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
 
-#include <stddef.h>
 #include <sys/queue.h>
 
 struct err;
@@ -34,7 +33,7 @@ typedef void http_server_fn(
     struct http_exchange *exchange, const struct http_head *request, void *arg);
 
 /* The server owns the listening descriptor from now on, also on failure. NULL
- * with err set if it is not one of loopback.h. */
+ * with err set if it is not one of 127.0.0.1. */
 struct http_server *http_server_new(struct loop *loop, int listener,
     http_server_fn *fn, void *arg, struct err *err);
 
@@ -69,5 +68,15 @@ http_stream_send(struct http_exchange *exchange, const char *bytes, size_t len);
 
 /* Ends the exchange; what was sent still reaches the client. */
 void http_stream_end(struct http_exchange *exchange);
+
+/* Sockets that listen on 127.0.0.1, and on no other address. */
+
+/* A new one, for which nobody waits; port 0 = any free one. Negative errno,
+ * with words that name the port: -EADDRINUSE. */
+int loopback_listen(unsigned port, struct err *err);
+
+/* Is it one? A descriptor from somewhere else may be anything: -EINVAL, or what
+ * the kernel says. ret_port may be NULL. */
+int loopback_check(int fd, unsigned *ret_port, struct err *err);
 
 #endif

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
-#include "buf.h"
-#include "clock.h"
-#include "errtext.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "rpc.h"
 #include "server-conn.h"
 
@@ -75,33 +70,28 @@ call_lost(struct server_call *call)
 		loop_call_request(call->gone);
 }
 
-/* Free everything but the object itself. */
-static void
-conn_hang_up(struct server_conn *conn)
-{
-	struct server_call *call;
-
-	while ((call = LIST_FIRST(&conn->calls)) != NULL) {
-		LIST_REMOVE(call, entry);
-		call->conn = NULL;
-		call_lost(call);
-	}
-	TAILQ_REMOVE(conn->list, conn, entry);
-	loop_watch_free(take_ptr(&conn->readable));
-	loop_watch_free(take_ptr(&conn->writable));
-	loop_timer_free(take_ptr(&conn->timer));
-	loop_call_free(take_ptr(&conn->resume));
-	rpc_reader_release(&conn->reader);
-	buf_release(&conn->out);
-	conn->fd = fd_close(conn->fd);
-	conn->peer.pidfd = fd_close(conn->peer.pidfd);
-}
-
 void
 server_conn_free(struct server_conn *conn)
 {
-	if (conn->fd >= 0)
-		conn_hang_up(conn);
+	if (conn->fd >= 0) {
+		struct server_call *call;
+
+		/* Free everything but the object itself. */
+		while ((call = LIST_FIRST(&conn->calls)) != NULL) {
+			LIST_REMOVE(call, entry);
+			call->conn = NULL;
+			call_lost(call);
+		}
+		TAILQ_REMOVE(conn->list, conn, entry);
+		loop_watch_free(take_ptr(&conn->readable));
+		loop_watch_free(take_ptr(&conn->writable));
+		loop_timer_free(take_ptr(&conn->timer));
+		loop_call_free(take_ptr(&conn->resume));
+		rpc_reader_release(&conn->reader);
+		buf_release(&conn->out);
+		conn->fd = fd_close(conn->fd);
+		conn->peer.pidfd = fd_close(conn->peer.pidfd);
+	}
 	if (!conn->serving)
 		free(conn);
 }
@@ -291,17 +281,6 @@ conn_set_watch(struct server_conn *conn, struct loop_watch **watch,
 		loop_watch_free(take_ptr(watch));
 }
 
-/* For a stream, a client that takes nothing has gone, even while its requests
- * are still being read. */
-static void
-conn_tell_gone(struct server_conn *conn)
-{
-	struct server_call *call;
-
-	LIST_FOREACH (call, &conn->calls, entry)
-		call_lost(call);
-}
-
 /* Decide what to wait for next: the only place where a connection ends or goes
  * on. */
 static void
@@ -323,8 +302,14 @@ conn_settle(struct server_conn *conn)
 		conn->line_since = clock_mono_ms();
 	if (!part && conn->reader.taken == conn->reader.pending.len)
 		rpc_reader_release(&conn->reader);
-	if (conn->mute)
-		conn_tell_gone(conn);
+	if (conn->mute) {
+		struct server_call *call;
+
+		/* For a stream, a client that takes nothing has gone, even
+		 * while its requests are still being read. */
+		LIST_FOREACH (call, &conn->calls, entry)
+			call_lost(call);
+	}
 	conn_set_watch(conn, &conn->readable, LOOP_READ, conn_readable,
 	    !conn->ended && !full && !conn->broken);
 	conn_set_watch(conn, &conn->writable, LOOP_WRITE, conn_writable,

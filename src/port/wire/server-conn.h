@@ -5,7 +5,6 @@
 #ifndef SERVER_CONN_H
 #define SERVER_CONN_H
 
-#include <stdbool.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
-#include <errno.h>
+#include "base.h"
+
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include "buf.h"
-#include "errtext.h"
-#include "json.h"
 #include "loop.h"
-#include "mem.h"
 #include "rpc.h"
 #include "server-conn.h"
 #include "server.h"

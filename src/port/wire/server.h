@@ -13,8 +13,6 @@
 #ifndef SERVER_H
 #define SERVER_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct err;

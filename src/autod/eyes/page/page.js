@@ -94,7 +94,7 @@ const CLASSES = {
 		"aborted", "critical", "emergency"],
 	warn: ["paused", "limited", "needs_review", "no_changes", "rejected",
 		"parked", "blocked", "deferred", "suspect", "held", "stalled",
-		"warning", "warn"],
+		"warning", "warn", "waiting for you"],
 	good: ["working", "landed", "done", "accepting", "green", "landing",
 		"running"],
 };
@@ -677,7 +677,8 @@ const SECTIONS = [{
 		none: "There are no workers. Start some: llmc up --auto",
 		columns: [
 			["Worker", "short", (r) => r.name],
-			["Status", "short", (r) => word(r.status)],
+			["Status", "short", (r) => word(r.asks && r.asks.person &&
+				r.status === "waiting" ? "waiting for you" : r.status)],
 			["For", "short num", (r) => age(r.since_unix)],
 			["Task", "short", (r) => r.task],
 			["Try", "short num", (r) => r.attempt],

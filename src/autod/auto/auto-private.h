@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the units of this folder share. */
+#ifndef AUTO_PRIVATE_H
+#define AUTO_PRIVATE_H
+
+#include "landing.h"
+
+struct agent;
+struct alike;
+struct auto_mode;
+struct event;
+struct landing_item;
+struct session_life;
+struct task;
+
+/* --- after-landing.c ---------------------------------------------------- */
+
+/* Landing of finished work, and what happens afterwards. The functions with
+ * `void *arg` are the policies of landing.h; arg is the mode. */
+
+/* The worker has finished: land its work, now or when the wait is over. */
+void after_landing_begin(struct auto_mode *mode, struct agent *agent);
+/* Begin the landings that waited. */
+void after_landing_resume(struct auto_mode *mode);
+/* EVENT_LANDED of a task: the work is on the default branch; called in the same
+ * pass of the loop that saves this. */
+void after_landing_published(struct auto_mode *mode, const struct event *event);
+void after_landing_ended(struct auto_mode *mode, const struct landing_end *end);
+
+enum landing_return after_landing_ejected(void *arg, struct agent *agent,
+    const char *task, const char *from, bool conflict, const char *words);
+bool after_landing_frees(void *arg, struct agent *agent, const char *task);
+bool after_landing_keeps(void *arg, const char *task);
+void after_landing_blocked(void *arg, const char *class, const char *worker,
+    const char *task, const char *reason);
+void after_landing_red(void *arg, const char *tree, const char *words);
+/* A task has ended without success: if it was to fix a branch that still fails,
+ * nothing can land, and that is a failure. */
+void after_landing_unfixed(struct auto_mode *mode, const struct task *t);
+void after_landing_not_reverted(
+    void *arg, const struct landing_item *item, const char *words);
+int after_landing_priority(void *arg, const char *task);
+
+/* --- alike.c ------------------------------------------------------------ */
+
+/*
+ * The same failure on one task after another comes from outside of them: a git
+ * hook that refuses every commit, say. Then no more tasks are given out until a
+ * person says so (llmc resume) or the hooks of the repository change, instead
+ * of failing all that wait. What hooks there are is watched, too: whoever works
+ * without a sandbox can set them for everybody.
+ */
+
+struct alike *alike_new(struct auto_mode *mode);
+void alike_free(struct alike *alike);
+
+/* An attempt at the task failed. True: like those at others before, so it must
+ * not count; nothing is given out any more. */
+bool
+alike_failed(struct alike *alike, const struct task *task, const char *reason);
+/* A task has landed, or a person has resumed: count anew. */
+void alike_forget(struct alike *alike);
+/* Is that why no task is given out? */
+bool alike_stops(const struct auto_mode *mode);
+
+/* Look at the hooks of the repository. True: they have changed. */
+bool alike_look(struct alike *alike);
+
+/* --- post-accept.c ------------------------------------------------------ */
+
+/*
+ * post_accept_command: runs once for each move of the branch, for all tasks
+ * that landed with it, and the next move waits for it. It survives a daemon
+ * that is killed; a daemon that is asked to stop ends it, and the next daemon
+ * runs it again.
+ */
+
+/* Begin it for a move whose tasks no worker has any more, and whose command has
+ * not run yet. Where there is no command, the tasks are settled at once. */
+void post_accept_due(struct auto_mode *mode);
+
+/* Does it run, or has it yet to run? */
+bool post_accept_pending(const struct auto_mode *mode);
+
+/* A commit of its move was taken back, or cannot be: the policy wanted that. */
+void post_accept_reverted(struct auto_mode *mode, struct task *task);
+void post_accept_not_reverted(
+    struct auto_mode *mode, const char *commit, const char *words);
+void post_accept_stop(struct auto_mode *mode);
+
+/* Forget it; a running command continues, and the next daemon finds it. */
+void post_accept_drop(struct auto_mode *mode);
+
+/* --- scheduler.c -------------------------------------------------------- */
+
+/* Assigns tasks to free workers, and detects when everything is done. */
+
+/* Remove those that have had nothing to do for a while; now: all that have
+ * nothing to do. Returns how many of these are left, which are being removed,
+ * or are about to be. */
+size_t team_workers_dismiss(struct auto_mode *mode, bool now);
+void scheduler_init(struct auto_mode *mode);
+
+/* Does a task wait for which no worker is free, or will be in a moment? team:
+ * for one of those workers, or for another one? */
+bool scheduler_wants_worker(const struct auto_mode *mode, bool team);
+
+/* Something changed: check for free workers at the end of this pass. */
+void scheduler_look(struct auto_mode *mode);
+
+/* --- spending.c --------------------------------------------------------- */
+
+/* Pausing at the budgets, and continuing. */
+
+/* The method auto.resume. */
+void spending_register(struct auto_mode *mode);
+/* Something was used: pause at the budgets that it reached. agent: who used it,
+ * NULL = a conversation that is over. */
+void spending_check(struct auto_mode *mode, struct agent *agent);
+/* Its turn is about to be continued. True: it was paused at its budget
+ * instead. */
+bool spending_turn_ended(struct auto_mode *mode, struct agent *agent);
+/* Check the time budgets and the end of the day. */
+void spending_patrol(struct auto_mode *mode);
+
+/* --- stalls.c ----------------------------------------------------------- */
+
+/*
+ * A worker with a task shows no sign of life: interrupt it and tell it to
+ * continue, then restart it, then give up. Part of struct fleet_policy; mode is
+ * a struct auto_mode.
+ */
+
+bool stalls_silence(
+    void *mode, struct agent *agent, const struct session_life *life);
+/* A tool or a turn ended; accepting a prompt is not enough. The stages go on
+ * until a turn ends: an agent may run a tool and then hang as before. */
+void stalls_progressed(void *mode, struct agent *agent);
+
+/* When there was a last sign, by the monotonic clock, that work on tasks goes
+ * on: a hook, growth of a transcript, a stage of the above, an operation or a
+ * check that is running. 0 = none. */
+int64_t stalls_sign_ms(const struct auto_mode *mode);
+
+/* --- task-commands.c ---------------------------------------------------- */
+
+/* The methods for tasks: task.add, task.priority, task.retry and
+ * task.drop. */
+
+void task_commands_register(struct auto_mode *mode);
+
+/* --- task-ref.c --------------------------------------------------------- */
+
+/* Refs that keep the work of tasks which no worker has. */
+
+/* Keep the commit where the task's next worker starts (task->from), as
+ * refs/llmc/task/<id>. */
+void task_ref_keep(struct auto_mode *mode, struct task *task);
+/* The same for all tasks: an earlier daemon may have died before git did it. */
+void task_ref_keep_all(struct auto_mode *mode);
+/* The task has ended. */
+void task_ref_drop(struct auto_mode *mode, struct task *task);
+/* The attempt has failed: salvage this commit, as that of a worker. */
+void task_ref_salvage(
+    struct auto_mode *mode, const struct task *task, const char *commit);
+
+#endif

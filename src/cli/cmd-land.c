@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc accept, reject, pick, rebase: what a person does with finished work. */
+#include "base.h"
+#include "cli-private.h"
+
+/* --- seen -------------------------------------------------------------- */
+
+int
+seen_commit(struct cli *cli, const struct worker *worker, const char *typed,
+    bool reviewed, char **ret_commit)
+{
+	cleanup_buf struct buf head = BUF_INIT;
+	struct err err = { 0 };
+	int r;
+
+	if (typed == NULL && reviewed)
+		typed = worker->reviewed;
+	if (typed != NULL) {
+		*ret_commit = xstrdup(typed);
+		return CLI_OK;
+	}
+	if (worker->worktree == NULL)
+		return cli_fail(cli, "git", "%s has no worktree", worker->name);
+	/* No git of ours runs in a clone; its branch has followed. */
+	if (worker->clone) {
+		cleanup_free char *name =
+		    xasprintf("refs/heads/%s^{commit}", worker->branch);
+		const char *const args[] = { "rev-parse", "--verify", "--quiet",
+			name, NULL };
+
+		r = git_ask(cli->workspace.root, args, &head, &err);
+	} else {
+		r = git_ask_head(worker->worktree, &head, &err);
+	}
+	if (r < 0)
+		return cli_fail_err(cli, "git", &err);
+	if (r > 0)
+		return cli_fail(cli, "git", "%s has no commit in %s",
+		    worker->name, worker->worktree);
+	*ret_commit = buf_take(&head);
+	return CLI_OK;
+}
+
+struct json_object *
+seen_params(const struct worker *worker, const char *commit)
+{
+	return remote_params("worker", worker->name, "commit", commit, NULL);
+}
+
+/* --- accept ------------------------------------------------------------ */
+
+enum {
+	FLAG_FORCE,
+	FLAG_COMMIT
+};
+
+static const struct cli_flag accept_flags[] = {
+	[FLAG_FORCE] = { "force", NULL,
+	    "land paused and unchanged work too, with what is not committed" },
+	[FLAG_COMMIT] = SEEN_FLAG,
+	{ NULL, NULL, NULL },
+};
+
+static void
+tell(struct cli *cli, struct json_object *result)
+{
+	const char *worker = json_string_or(result, "worker", "");
+	const char *head = json_string_or(result, "head_sha", "");
+	const char *branch = json_string_or(result, "landing_branch", "");
+	const char *message = json_string_or(result, "commit_message", "");
+
+	if (json_bool_or(result, "needs_conflict_resolution", false)) {
+		buf_addf(&cli->text,
+		    "The work of %s [%.7s] conflicts with work that has landed "
+		    "on %s in the meantime. The worker resolves the conflict, "
+		    "then its work lands.\n"
+		    "Follow it with: llmc wait %s --until idle,paused\n",
+		    worker, head, branch, worker);
+		return;
+	}
+	if (json_bool_or(result, "already_incorporated", false)) {
+		buf_addf(&cli->text,
+		    "The work of %s [%.7s] is already on %s; the worker is "
+		    "free again.\n",
+		    worker, head, branch);
+		return;
+	}
+	buf_addf(&cli->text,
+	    "Landed [%.7s] on %s: ", json_string_or(result, "commit_sha", ""),
+	    branch);
+	text_add_visible(&cli->text, message, strcspn(message, "\n"), false);
+	buf_addf(&cli->text,
+	    "\nIt is the work of %s [%.7s]; %s is free again.\n", worker, head,
+	    worker);
+}
+
+static int
+accept_named(
+    struct cli *cli, const struct worker *worker, const struct cli_args *args)
+{
+	cleanup_free char *commit = NULL, *what = NULL;
+	struct json_object *params;
+	int status =
+	    seen_commit(cli, worker, args->flags[FLAG_COMMIT], true, &commit);
+
+	if (status != CLI_OK)
+		return status;
+	params = seen_params(worker, commit);
+	json_set_bool(params, "force", args->flags[FLAG_FORCE] != NULL);
+	what = xasprintf("landing the work of %s", worker->name);
+	progress_begin(cli, what);
+	status = remote_call(
+	    cli, "worker.accept", params, REMOTE_LANDING_MS, &cli->result);
+	progress_end();
+	if (status == CLI_OK)
+		tell(cli, cli->result);
+	return status;
+}
+
+static int
+accept_run(struct cli *cli, const struct cli_args *args)
+{
+	bool force = args->flags[FLAG_FORCE] != NULL;
+
+	if (args->count == 0 && (force || args->flags[FLAG_COMMIT] != NULL))
+		return cli_misuse(cli, &cmd_accept,
+		    "--%s needs the name of the worker",
+		    force ? "force" : "commit");
+	return roster_with(
+	    cli, args->count > 0 ? args->list[0] : NULL, accept_named, args);
+}
+
+const struct cli_command cmd_accept = {
+	.name = "accept",
+	.usage = "[WORKER] [--force] [--commit COMMIT]",
+	.summary = "land a worker's work on the default branch, as one commit",
+	.help =
+	    "Lands exactly the commit that you reviewed. Without a name, that "
+	    "is the work\nyou reviewed last. With a name, it is what you "
+	    "reviewed of this worker, or its\ncurrent commit if you reviewed "
+	    "nothing. If the worker has another commit by\nnow, uncommitted "
+	    "changes or another branch, nothing lands, and the message says\n"
+	    "what is different.\n\nThe work is rebased and squashed into one "
+	    "commit, and the default branch moves\nto it. A checkout of that "
+	    "branch moves along, unless it has uncommitted\nchanges. A "
+	    "conflict goes back to the worker; the work lands when the conflict"
+	    "\nis resolved.\n",
+	.flags = accept_flags,
+	.max_args = 1,
+	.method = "worker.accept",
+	.run = accept_run,
+};
+
+/* --- reject ------------------------------------------------------------ */
+
+enum {
+	FLAG_WORKER,
+	FLAG_REJECT_COMMIT
+};
+
+static const struct cli_flag reject_flags[] = {
+	[FLAG_WORKER] = { "worker", "WORKER",
+	    "reject the work of WORKER, not the work reviewed last" },
+	[FLAG_REJECT_COMMIT] = SEEN_FLAG,
+	{ NULL, NULL, NULL },
+};
+
+/* The diff, to look at while writing the reasons. */
+static void
+add_diff(struct cli *cli, const struct worker *worker, const char *commit,
+    struct buf *out)
+{
+	struct settings *settings = NULL;
+	cleanup_free char *range = NULL;
+	const char *args[] = { "diff", NULL, "--", NULL };
+
+	if (cli_load_settings(cli, &settings) != CLI_OK)
+		return;
+	range = xasprintf("refs/heads/%s...%s",
+	    settings_string(settings, "repo.default_branch"), commit);
+	args[1] = range;
+	buf_addf(out, "# Say above why you send the work of %s [%.7s] back.\n",
+	    worker->name, commit);
+	git_ask(cli->workspace.root, args, out, NULL);
+	settings_free(settings);
+}
+
+static int
+reject_named(
+    struct cli *cli, const struct worker *worker, const struct cli_args *args)
+{
+	const char *typed = args->count > 0 ? args->list[0] : NULL;
+	cleanup_buf struct buf below = BUF_INIT;
+	cleanup_free char *seen = NULL;
+	struct draft draft = DRAFT_INIT;
+	struct json_object *params;
+	int status;
+
+	/* Check first, so that nothing is written in vain. */
+	if (worker->status != WORKER_NEEDS_REVIEW)
+		return cli_fail(cli, "wrong_status",
+		    "%s is in %s, not in needs_review; only finished work can "
+		    "be rejected",
+		    worker->name, worker_status_name(worker->status));
+	status = seen_commit(
+	    cli, worker, args->flags[FLAG_REJECT_COMMIT], true, &seen);
+	if (status != CLI_OK)
+		return status;
+	if (typed == NULL)
+		add_diff(cli, worker, seen, &below);
+	status = draft_fill(cli, typed, "reject", below.data, &draft);
+	if (status == CLI_OK) {
+		params = seen_params(worker, seen);
+		json_set_string(params, "text", draft.text.data);
+		status =
+		    remote_call(cli, "worker.reject", params, 0, &cli->result);
+	}
+	if (status == CLI_OK)
+		buf_addf(&cli->text,
+		    "Rejected [%.7s]; %s is working on it again.\n", seen,
+		    worker->name);
+	return draft_end(cli, &draft, status);
+}
+
+static int
+reject_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *name = args->flags[FLAG_WORKER];
+
+	if (args->flags[FLAG_REJECT_COMMIT] != NULL && name == NULL)
+		return cli_misuse(cli, &cmd_reject, "--commit needs --worker");
+	return roster_with(cli, name, reject_named, args);
+}
+
+const struct cli_command cmd_reject = {
+	.name = "reject",
+	.usage = "[TEXT] [--worker WORKER] [--commit COMMIT]",
+	.summary = "send finished work back with your reasons",
+	.help =
+	    "The worker keeps its conversation and its commits, and is told to "
+	    "fix what TEXT\nsays. TEXT - reads standard input; without TEXT, "
+	    "an editor opens and shows the\ndiff. If the worker has another "
+	    "commit than the one you reviewed, nothing is\nsent.\n",
+	.flags = reject_flags,
+	.max_args = 1,
+	.method = "worker.reject",
+	.run = reject_run,
+};
+
+/* --- pick -------------------------------------------------------------- */
+
+enum {
+	FLAG_PICK_COMMIT
+};
+
+static const struct cli_flag pick_flags[] = {
+	[FLAG_PICK_COMMIT] = SEEN_FLAG,
+	{ NULL, NULL, NULL },
+};
+
+static void
+pick_tell(struct cli *cli, struct json_object *result)
+{
+	const char *worker = json_string_or(result, "worker", "");
+	int64_t dirty = json_int_or(result, "uncommitted_files", 0);
+
+	buf_addf(&cli->text, "Landed [%.7s] on %s: the work of %s [%.7s]",
+	    json_string_or(result, "commit_sha", ""),
+	    json_string_or(result, "landing_branch", ""), worker,
+	    json_string_or(result, "head_sha", ""));
+	if (dirty > 0)
+		buf_addf(&cli->text,
+		    " and its uncommitted changes in %d file%s", (int)dirty,
+		    dirty == 1 ? "" : "s");
+	buf_addf(&cli->text, ".\n%s carries on as before.\n", worker);
+}
+
+static int
+pick_named(
+    struct cli *cli, const struct worker *worker, const struct cli_args *args)
+{
+	cleanup_free char *commit = NULL;
+	int status = seen_commit(
+	    cli, worker, args->flags[FLAG_PICK_COMMIT], false, &commit);
+
+	if (status == CLI_OK)
+		status =
+		    remote_call(cli, "worker.pick", seen_params(worker, commit),
+			REMOTE_LANDING_MS, &cli->result);
+	if (status == CLI_OK)
+		pick_tell(cli, cli->result);
+	return status;
+}
+
+static int
+pick_run(struct cli *cli, const struct cli_args *args)
+{
+	return roster_with(cli, args->list[0], pick_named, args);
+}
+
+const struct cli_command cmd_pick = {
+	.name = "pick",
+	.usage = "WORKER [--commit COMMIT]",
+	.summary = "land a worker's current work, whatever its status",
+	.help =
+	    "For emergencies: commits and uncommitted changes are merged with "
+	    "the default\nbranch as one commit. The worker, its worktree and "
+	    "its task do not change. If\nthere is a conflict, nothing lands.\n",
+	.flags = pick_flags,
+	.min_args = 1,
+	.max_args = 1,
+	.method = "worker.pick",
+	.run = pick_run,
+};
+
+/* --- rebase ------------------------------------------------------------ */
+
+/* Paths in conflict, from the index. No git of ours runs in a clone, whose
+ * configuration is the worker's. */
+static struct json_object *
+conflicts(const struct worker *worker)
+{
+	const char *const args[] = { "-c", "core.quotePath=false", "diff",
+		"--name-only", "--diff-filter=U", NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (!worker->clone)
+		git_ask(worker->worktree, args, &text, NULL);
+	return cli_lines(text.data);
+}
+
+static int
+rebase_named(
+    struct cli *cli, const struct worker *worker, const struct cli_args *args)
+{
+	cleanup_json struct json_object *result = NULL;
+	struct json_object *list;
+	bool conflict;
+	int status = remote_call(cli, "worker.rebase",
+	    remote_worker(worker->name), REMOTE_LONG_MS, &result);
+
+	(void)args;
+	if (status != CLI_OK)
+		return status;
+	conflict = json_bool_or(result, "needs_conflict_resolution", false);
+	list = conflict ? conflicts(worker) : json_object_new_array();
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "worker", worker->name);
+	json_set_bool(cli->result, "success", !conflict);
+	json_set(cli->result, "conflicts", list);
+	buf_addf(&cli->text,
+	    conflict ?
+		"%s is resolving its conflicts, and then waits for review "
+		"again:\n" :
+		"%s is up to date.\n",
+	    worker->name);
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		buf_addf(&cli->text, "  %s\n",
+		    json_object_get_string(json_object_array_get_idx(list, i)));
+	return CLI_OK;
+}
+
+static int
+rebase_run(struct cli *cli, const struct cli_args *args)
+{
+	return roster_with(cli, args->list[0], rebase_named, args);
+}
+
+static const struct schema rebase_shape = CLI_FIELDS(
+    SCHEMA_IS("worker", STRING, NULL), SCHEMA_IS("success", BOOL, NULL),
+    SCHEMA_IS("conflicts", LIST, "paths that the worker is resolving"));
+
+const struct cli_command cmd_rebase = {
+	.name = "rebase",
+	.usage = "WORKER",
+	.summary = "rebase a worker's finished work onto the default branch",
+	.help =
+	    "Conflicts are given to the worker to resolve; the exit status is "
+	    "0 in that case\ntoo.\n",
+	.min_args = 1,
+	.max_args = 1,
+	.method = "worker.rebase",
+	.shape = CLI_SHAPE(OBJECT, rebase_shape),
+	.run = rebase_run,
+};

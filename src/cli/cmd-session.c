@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: ISC */
+
+/* llmc attach, peek, console: sessions of tmux, for a person. */
+#include "base.h"
+#include "cli-private.h"
+#include "tmux.h"
+
+/* --- attach ------------------------------------------------------------ */
+
+enum {
+	FLAG_NESTED
+};
+
+static const struct cli_flag attach_flags[] = {
+	[FLAG_NESTED] = { "nested", NULL,
+	    "attach inside another tmux without asking" },
+	{ NULL, NULL, NULL },
+};
+
+static int
+attach_target(struct cli *cli, const struct settings *settings,
+    const char *target, bool nested)
+{
+	struct sessions sessions;
+	const struct sessions_entry *found;
+	cleanup_buf struct buf names = BUF_INIT, words = BUF_INIT;
+	int status = sessions_load(cli, settings, &sessions);
+
+	if (status != CLI_OK)
+		return status;
+	found = sessions_find(&sessions, target);
+	if (found == NULL) {
+		for (size_t i = 0; i < sessions.count; i++)
+			buf_addf(&names, " %s", sessions.list[i].name);
+		status = cli_fail(cli, "no_such_session",
+		    "there is no session %s; %s%s", target,
+		    names.len > 0 ? "the sessions are:" :
+				    "no session is running, see: llmc status",
+		    names.data);
+	} else {
+		sessions_attach_words(settings, found->name, &words);
+		cli->result = json_object_new_object();
+		json_set_string(cli->result, "session", found->name);
+		json_set_string(cli->result, "attach", words.data);
+		status = sessions_attach(cli, settings, found->name, nested);
+	}
+	sessions_release(&sessions);
+	return status;
+}
+
+static int
+attach_run(struct cli *cli, const struct cli_args *args)
+{
+	struct settings *settings = NULL;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status == CLI_OK)
+		status = attach_target(cli, settings, args->list[0],
+		    args->flags[FLAG_NESTED] != NULL);
+	settings_free(settings);
+	return status;
+}
+
+static const struct schema attach_shape =
+    CLI_FIELDS(SCHEMA_IS("session", STRING, NULL),
+	SCHEMA_IS("attach", STRING, "command to type; --json does not attach"));
+
+const struct cli_command cmd_attach = {
+	.name = "attach",
+	.usage = "TARGET [--nested]",
+	.summary = "attach to a session",
+	.help =
+	    "TARGET is a worker, a console, overseer (during a remediation), "
+	    "or the name of\na session. You can watch, or type into it. Detach "
+	    "with the keys of tmux, by\ndefault Ctrl-b d; the agent carries "
+	    "on. Inside the same tmux server, the client\nswitches to the "
+	    "session; inside another one, you are asked whether to attach\n"
+	    "inside of it (--nested: yes). Detach from there with its prefix "
+	    "twice: Ctrl-b\nCtrl-b d.\n",
+	.flags = attach_flags,
+	.min_args = 1,
+	.max_args = 1,
+	.shape = CLI_SHAPE(OBJECT, attach_shape),
+	.run = attach_run,
+};
+
+/* --- peek -------------------------------------------------------------- */
+
+#define LINES_DEFAULT 10
+#define LINES_MAX     100000
+
+enum {
+	FLAG_LINES
+};
+
+static const struct cli_flag peek_flags[] = {
+	[FLAG_LINES] = { "lines", "N",
+	    "number of lines to show (default: 10)" },
+	{ NULL, NULL, NULL },
+};
+
+/* The worker that did something last. */
+static int
+choose(struct cli *cli, const struct state *state,
+    const struct worker **ret_worker)
+{
+	const struct worker *found = NULL;
+
+	for (size_t i = 0; i < state->count; i++)
+		if (found == NULL ||
+		    state->workers[i]->activity_ms > found->activity_ms)
+			found = state->workers[i];
+	if (found == NULL)
+		return cli_fail(cli, "no_such_worker",
+		    "there are no workers yet; add one with: llmc add NAME");
+	*ret_worker = found;
+	return CLI_OK;
+}
+
+/* Only the last `count` lines that are not blank. */
+static struct json_object *
+last_lines(const char *text, size_t count)
+{
+	cleanup_json struct json_object *all = cli_lines(text);
+	struct json_object *kept = json_object_new_array();
+	size_t total = json_object_array_length(all), from = total;
+
+	while (from > 0 && count > 0) {
+		const char *line = json_object_get_string(
+		    json_object_array_get_idx(all, --from));
+
+		if (line[strspn(line, " \t\r")] != '\0')
+			count--;
+	}
+	for (; from < total; from++) {
+		struct json_object *item = json_object_array_get_idx(all, from);
+		const char *line = json_object_get_string(item);
+
+		if (line[strspn(line, " \t\r")] != '\0')
+			json_object_array_add(kept, json_object_get(item));
+	}
+	return kept;
+}
+
+/* What is on the screen of a worker's session, or of the overseer's
+ * (worker NULL). */
+static int
+capture(struct cli *cli, const struct worker *worker, const char *target,
+    int lines, struct buf *out)
+{
+	struct settings *settings = NULL;
+	struct sessions sessions = { 0 };
+	const struct sessions_entry *found;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status == CLI_OK)
+		status = sessions_load(cli, settings, &sessions);
+	if (status == CLI_OK) {
+		found = sessions_find(&sessions, target);
+		if (found != NULL)
+			status = sessions_capture(
+			    cli, settings, found->name, lines, out);
+		else if (worker != NULL)
+			status = cli_fail(cli, "no_such_session",
+			    "%s has no session: it is in %s%s%s", worker->name,
+			    worker_status_name(worker->status),
+			    worker->reason != NULL ? ": " : "",
+			    worker->reason != NULL ? worker->reason : "");
+		else
+			status = cli_fail(cli, "no_such_session",
+			    "the overseer has no repair session: no "
+			    "remediation is running");
+	}
+	sessions_release(&sessions);
+	settings_free(settings);
+	return status;
+}
+
+static int
+peek(
+    struct cli *cli, const struct worker *worker, const char *target, int lines)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *list;
+	int status = capture(cli, worker, target, lines, &text);
+
+	if (status != CLI_OK)
+		return status;
+	list = last_lines(text.data, (size_t)lines);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "worker", target);
+	json_set(cli->result, "lines", list);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		const char *line =
+		    json_object_get_string(json_object_array_get_idx(list, i));
+
+		cli_visible(cli, line);
+		buf_addc(&cli->text, '\n');
+	}
+	if (json_object_array_length(list) == 0)
+		buf_addf(&cli->text, "(the screen of %s is empty)\n", target);
+	return CLI_OK;
+}
+
+static int
+peek_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *target = args->count > 0 ? args->list[0] : NULL;
+	const struct worker *worker = NULL;
+	int64_t lines = LINES_DEFAULT;
+	struct state state;
+	int status;
+
+	if (args->flags[FLAG_LINES] != NULL &&
+	    !text_parse_int(args->flags[FLAG_LINES], 1, LINES_MAX, &lines))
+		return cli_misuse(cli, &cmd_peek,
+		    "--lines takes a number from 1 to %d", LINES_MAX);
+	if (target != NULL && strcmp(target, OVERSEER_NAME) == 0)
+		return peek(cli, NULL, target, (int)lines);
+	status = roster_load(cli, &state);
+	if (status != CLI_OK)
+		return status;
+	status = target != NULL ? roster_find(cli, &state, target, &worker) :
+				  choose(cli, &state, &worker);
+	if (status == CLI_OK && worker != NULL)
+		status = peek(cli, worker, worker->name, (int)lines);
+	state_release(&state);
+	return status;
+}
+
+static const struct schema peek_shape = CLI_FIELDS(
+    SCHEMA_IS("worker", STRING, "or overseer"), SCHEMA_IS("lines", LIST, NULL));
+
+const struct cli_command cmd_peek = {
+	.name = "peek",
+	.usage = "[WORKER] [--lines N]",
+	.summary = "show the last lines of a worker's screen",
+	.help = "Without a name, shows the worker that was active last. Blank "
+		"lines are left out.\nThe name overseer means the overseer's "
+		"repair session.\n",
+	.flags = peek_flags,
+	.max_args = 1,
+	.shape = CLI_SHAPE(OBJECT, peek_shape),
+	.run = peek_run,
+};
+
+/* --- console ----------------------------------------------------------- */
+
+#define CONSOLES_MAX 1000
+
+/* The first number that is unused, or whose agent has ended. */
+static char *
+free_name(const struct sessions *sessions)
+{
+	for (int i = 1; i < CONSOLES_MAX; i++) {
+		cleanup_free char *name = xasprintf("console%d", i);
+		const struct sessions_entry *found =
+		    sessions_find(sessions, name);
+
+		if (found == NULL || found->dead)
+			return take_ptr(&name);
+	}
+	return NULL;
+}
+
+static int
+console_open(struct cli *cli, const struct settings *settings,
+    const struct sessions *sessions, const char *given)
+{
+	cleanup_free char *name =
+	    given != NULL ? xstrdup(given) : free_name(sessions);
+	cleanup_free char *session = NULL;
+	const struct sessions_entry *found;
+	bool fresh;
+	int status = CLI_OK;
+
+	if (name == NULL)
+		return cli_fail(cli, "failed",
+		    "there are too many consoles; remove one with: llmc nuke "
+		    "NAME");
+	if (!text_is_name(name) || strncmp(name, "console", 7) != 0)
+		return cli_fail(cli, "bad_value",
+		    "%s is not a valid name for a console; use \"console\" "
+		    "followed by lower case letters, digits, - and _",
+		    name);
+	session = tmux_session_name(name);
+	found = sessions_find(sessions, name);
+	if (found != NULL && strcmp(found->role, "console") != 0)
+		return cli_fail(cli, "exists", "%s is not a console, but %s",
+		    name,
+		    found->role[0] != '\0' ? found->role :
+					     "a session of another program");
+	/* The session stays when its agent ends, so that its last output can be
+	 * read. */
+	fresh = found == NULL || found->dead;
+	if (found != NULL && found->dead)
+		status = sessions_kill(cli, settings, session);
+	if (status == CLI_OK && fresh)
+		status = sessions_start_console(cli, settings, name);
+	if (status != CLI_OK)
+		return status;
+	{
+		bool created = fresh;
+		cleanup_buf struct buf words = BUF_INIT;
+
+		/* A session may be created by a script; only attaching needs
+		 * a terminal. */
+		sessions_attach_words(settings, session, &words);
+		cli->result = json_object_new_object();
+		json_set_string(cli->result, "name", name);
+		json_set_string(cli->result, "session", session);
+		json_set_bool(cli->result, "created", created);
+		json_set_string(cli->result, "attach", words.data);
+		if (!cli->json && terminal_here())
+			return sessions_attach(cli, settings, session, false);
+		buf_addf(&cli->text, "%s %s; in a terminal, type: %s\n", name,
+		    created ? "is running" : "is already running", words.data);
+		return CLI_OK;
+	}
+}
+
+static int
+console_run(struct cli *cli, const struct cli_args *args)
+{
+	struct settings *settings = NULL;
+	struct sessions sessions = { 0 };
+	int status = cli_load_settings(cli, &settings);
+
+	if (status == CLI_OK)
+		status = sessions_load(cli, settings, &sessions);
+	if (status == CLI_OK)
+		status = console_open(cli, settings, &sessions,
+		    args->count > 0 ? args->list[0] : NULL);
+	sessions_release(&sessions);
+	settings_free(settings);
+	return status;
+}
+
+static const struct schema console_shape = CLI_FIELDS(
+    SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("session", STRING, NULL),
+    SCHEMA_IS("created", BOOL, "false: it already existed"),
+    SCHEMA_IS("attach", STRING, "command to type; --json does not attach"));
+
+const struct cli_command cmd_console = {
+	.name = "console",
+	.usage = "[NAME]",
+	.summary = "open an agent for yourself at the top of the repository",
+	.help =
+	    "Starts a session with the default agent and model, named "
+	    "console1, console2 and\nso on. With the NAME of a running "
+	    "console, attaches to it. Consoles have no\nworktree and outlive "
+	    "the daemon; remove one with llmc nuke NAME.\n",
+	.max_args = 1,
+	.guarded = true,
+	.shape = CLI_SHAPE(OBJECT, console_shape),
+	.run = console_run,
+};
