@@ -504,9 +504,11 @@ read_update(const struct said_sources *from, struct said *said)
 	    from->text, strlen(from->text), &said->update, &said->fault);
 	cleanup_free char *bare = r == -ENOENT ? bare_update(from->text) : NULL;
 
-	if (bare != NULL)
+	if (bare != NULL) {
+		said->fault = (struct err){ 0 };
 		r = update_find(
 		    bare, strlen(bare), &said->update, &said->fault);
+	}
 	if (r == 0 && from->node_id != NULL)
 		r = update_bind(
 		    said->update, from->goal_id, from->node_id, &said->fault);

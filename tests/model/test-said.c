@@ -433,6 +433,8 @@ assert_source(const struct source_row *row)
 	if (row->words != NULL)
 		ck_assert_str_eq(said.words, row->words);
 	ck_assert((isnan(said.percent) != 0) == (progress == NULL));
+	/* What was found cannot be faulty as well. */
+	ck_assert(said.update == NULL || said.fault.code == 0);
 }
 
 TEST(the_first_source_that_says_something_decides)
