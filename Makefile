@@ -28,7 +28,7 @@ install: all
 
 # Speed, measured and printed. One of them: make bench BENCHES=bench-overseer
 BENCHES = bench bench-fleet bench-box bench-auto bench-landing bench-plan \
-	bench-tick bench-oversight bench-eyes bench-top bench-book bench-queue \
+	bench-tick bench-oversight bench-show bench-top bench-book bench-queue \
 	bench-overseer
 bench: all
 	@ninja -C $(BUILD) --quiet $(BENCHES:%=tests/bench/%) \

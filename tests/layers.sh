@@ -4,7 +4,8 @@
 #
 #   cli, autod, overseer -> session -> port -> model -> base
 #   keeper -> nothing
-#   autod: main -> auto -> landing -> fleet -> core
+#   autod: main -> show -> team -> oversight -> plan -> auto -> landing -> fleet
+#     -> core
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -93,8 +94,8 @@ below="port model base"
 	verdict "autod's team includes only the floors below it" \
 		"$(outside autod/team autod/team autod/oversight autod/plan \
 			autod/auto autod/landing autod/fleet autod/core $below)"
-	verdict "autod's eyes include only the floors below them" \
-		"$(outside autod/eyes autod/eyes autod/team autod/oversight \
+	verdict "autod's view includes only the floors below it" \
+		"$(outside autod/show autod/show autod/team autod/oversight \
 			autod/plan autod/auto autod/landing autod/fleet \
 			autod/core $below)"
 	verdict "autod includes no other program" "$(outside autod autod $below)"
@@ -112,7 +113,7 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/port/process/errand-run.c src/port/process/launcher.c \
 		src/cli/terminal.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
-		src/port/net/inside.c src/port/net/outside.c)"
+		src/port/net/outside.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
 verdict "SQLite is used in port/book only, and threads nowhere" \
@@ -120,12 +121,13 @@ verdict "SQLite is used in port/book only, and threads nowhere" \
 		grep -v '^src/port/book/.*sqlite3' || true)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
-# A folder may share one private header.
+# A folder may share one header: a private one, or one with its own name.
 lonely=$(find src -name '*.c' ! -name main.c |
 	while IFS= read -r source; do
+		folder=$(basename "$(dirname "$source")")
 		[ -e "${source%.c}.h" ] ||
-			grep -q '^#include "[a-z]*-private\.h"' "$source" ||
-			echo "$source"
+			grep -qE "^#include \"([a-z]*-private|$folder)\.h\"" \
+				"$source" || echo "$source"
 	done)
 verdict "every source has a header of its own" "$lonely"
 exit "$failed"

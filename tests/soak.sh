@@ -117,6 +117,9 @@ part "ends at each of 60 steps of an abort and of a pause" \
 part "ends at each of 40 steps of a contract that is not met" \
 	env CONTRACT_KILLS=40 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-contracts
+part "ends at each step of an upgrade" \
+	env UPGRADE_EVERY=1 meson test -C "$build" \
+	--print-errorlogs --timeout-multiplier 4 --logbase soak e2e-upgrade
 part "llmc top with 100 workers that run" \
 	env TOP_WORKERS=100 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak-top e2e-top

@@ -48,9 +48,9 @@ echo '# mine' >plain/.git/info/exclude
 cp -R plain ready
 "$llmc" --root ready init >/dev/null
 cp -R ready older
-printf '# mine\n[repo]\ndefault_branch = "main"\n[tmux]\nrows = 30 # high\n' \
+printf '# mine\n[repo]\ndefault_branch = "main"\n[auto]\nmax_turns = 30 # high\n' \
 	>ready/.llmc/config.toml
-printf '# mine\n[tmux]\nrows = 30 # high\n' >older/.llmc/config.toml
+printf '# mine\n[auto]\nmax_turns = 30 # high\n' >older/.llmc/config.toml
 
 random() { # below $1
 	seed=$(((seed * 1103515245 + 12345) % 2147483648))
@@ -90,7 +90,7 @@ judge() { # status
 	[ -z "$left" ] || complain "left behind: $left"
 	if ! "$llmc" --root work init >out 2>err; then
 		complain "init afterwards fails"
-	elif ! "$llmc" --root work config get tmux.rows >out 2>err; then
+	elif ! "$llmc" --root work config get auto.max_turns >out 2>err; then
 		complain "config get afterwards fails"
 	fi
 }
@@ -159,16 +159,16 @@ cp -R older later
 "$llmc" --root later init >/dev/null
 cp later/.llmc/config.toml later.toml
 sed 's/30/31/' ready.toml >set.toml
-sed '/rows/d' ready.toml >unset.toml
+sed '/max_turns/d' ready.toml >unset.toml
 
 echo "# seed $seed, step $step"
 scenario plain none init.toml init
 scenario ready ready.toml ready.toml init
 scenario older older.toml later.toml init
-scenario ready ready.toml set.toml config set tmux.rows 31
-scenario ready ready.toml unset.toml config unset tmux.rows
+scenario ready ready.toml set.toml config set auto.max_turns 31
+scenario ready ready.toml unset.toml config unset auto.max_turns
 scenario ready ready.toml ready.toml config list
-scenario ready ready.toml ready.toml --json config get tmux.rows
+scenario ready ready.toml ready.toml --json config get auto.max_turns
 scenario ready ready.toml ready.toml doctor
 echo "1..$tests"
 [ "$failed" -eq 0 ]

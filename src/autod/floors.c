@@ -3,7 +3,7 @@
 #include "base.h"
 #include "auto.h"
 #include "core.h"
-#include "eyes-floor.h"
+#include "show.h"
 #include "fleet.h"
 #include "floors.h"
 #include "landing.h"
@@ -32,14 +32,14 @@ floors_build(struct floors *floors, struct loop *loop,
 	floors->plan = plan_floor_new(floors->auto_mode);
 	floors->oversight = oversight_floor_new(floors->auto_mode);
 	floors->team = team_floor_new(floors->plan);
-	floors->eyes = eyes_floor_new(floors->team, floors->oversight);
+	floors->show = show_floor_new(floors->team, floors->oversight);
 	return 0;
 }
 
 void
 floors_free(struct floors *floors)
 {
-	eyes_floor_free(floors->eyes);
+	show_floor_free(floors->show);
 	team_floor_free(floors->team);
 	oversight_floor_free(floors->oversight);
 	plan_floor_free(floors->plan);

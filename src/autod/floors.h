@@ -8,7 +8,7 @@ struct auto_mode;
 struct core;
 struct core_options;
 struct err;
-struct eyes_floor;
+struct show_floor;
 struct fleet;
 struct landings;
 struct loop;
@@ -25,7 +25,7 @@ struct floors {
 	struct plan_floor *plan;
 	struct oversight_floor *oversight;
 	struct team_floor *team;
-	struct eyes_floor *eyes;
+	struct show_floor *show;
 };
 
 /* On negative errno nothing is held. */

@@ -2,31 +2,41 @@
 
 #include "base.h"
 #include "account.h"
-#include "book-care.h"
 #include "book-history.h"
 #include "book.h"
 #include "check-book.h"
 #include "config.h"
 #include "event.h"
+#include "show.h"
 #include "history.h"
 #include "jsonl.h"
-#include "lock.h"
-#include "look-private.h"
 #include "look.h"
+#include "metrics.h"
 #include "moment.h"
+#include "oversight-report.h"
+#include "plan-floor.h"
 #include "remove-tree.h"
-#include "report-make.h"
+#include "report.h"
 #include "root-mark.h"
 #include "settings.h"
 #include "state-book.h"
 #include "state-upgrade.h"
 #include "state.h"
-#include "view-doc.h"
-#include "view-row.h"
-#include "work-span.h"
+#include "view-state.h"
+#include "view.h"
+#include "word.h"
 #include "workspace.h"
 
 #define PARAMS_MAX ((size_t)16 * 1024 * 1024) /* with a view in them */
+
+/*
+ * What is asked of the book about what has ended: each takes its parameters as
+ * an object and returns its answer, owned by the caller, or NULL with err.
+ * These read only, in a process of their own, so they may take their time.
+ */
+typedef struct json_object *
+look_fn(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err);
 
 static int
 print(struct json_object *json)
@@ -62,7 +72,9 @@ is_lost(const struct workspace *workspace, struct err *err)
 	return root_id_is_lost(workspace, worktrees, err);
 }
 
-int
+/* Until a daemon has made the book, the state of the version before. -ENOENT:
+ * there is none yet. -ENODATA with words: there was one (root-mark.h). */
+static int
 look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err)
 {
@@ -99,188 +111,346 @@ look_state(const struct workspace *workspace, struct json_object **ret_result,
 	return r == -ENOENT ? 0 : r;
 }
 
-static int
-find_tables(struct book *book, struct err *err)
+#define ASKS_MAX 500 /* that are listed */
+
+/* --- lists --------------------------------------------------------------- */
+
+/* NULL if it could not be read. */
+static struct json_object *
+given(struct json_object *answer, int r)
 {
-	int64_t count = 0;
-	int r = book_get_int(book,
-	    "SELECT count(*) FROM sqlite_schema AS s WHERE s.name = 'alive'",
-	    NULL, 0, &count, err);
-
-	return r == 0 && count == 0 ? -ENOENT : r;
-}
-
-/* While there are files of the version before, and no daemon has put a state
- * into the book, one that has what is in the files: *ret_dir is to be
- * removed. */
-static int
-open_history(const struct workspace *workspace, struct book **ret_book,
-    char **ret_dir, struct err *err)
-{
-	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
-	cleanup_free char *file = NULL;
-	char dir[] = "/tmp/llmc-look-XXXXXX";
-	int r = book_look(path, ret_book, err);
-
-	if (r == 0)
-		r = book_history_has_files(workspace) ?
-		    state_book_find(*ret_book, err) :
-		    find_tables(*ret_book, err);
-	if (r != -ENOENT)
-		return r;
-	if (!state_upgrade_has_files(workspace) &&
-	    !book_history_has_files(workspace) && is_lost(workspace, err))
-		return -ENODATA;
-	book_close(take_ptr(ret_book));
-	if (mkdtemp(dir) == NULL)
-		return err_errno(err, -errno, "%s", dir);
-	*ret_dir = xstrdup(dir);
-	file = file_join(dir, WORKSPACE_BOOK);
-	r = book_open(file, ret_book, err);
-	if (r == 0)
-		r = book_history_open(*ret_book, err);
-	if (r == 0)
-		r = book_history_import(*ret_book, workspace, err);
-	return r;
-}
-
-static int
-look_history(const struct workspace *workspace, look_fn *fn,
-    struct json_object **ret_result, struct err *err)
-{
-	cleanup_json struct json_object *params = NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-	cleanup_free char *dir = NULL;
-	struct book *book = NULL;
-	int r = file_read_fd(STDIN_FILENO, PARAMS_MAX, &text);
-
 	if (r < 0)
-		return err_errno(err, r, "standard input");
-	r = json_parse(text.data, text.len, PARAMS_MAX, &params, err);
-	if (r == 0)
-		r = open_history(workspace, &book, &dir, err);
-	if (r == 0) {
-		*ret_result = fn(book, workspace, params, err);
-		r = *ret_result != NULL ? 0 : -EIO;
-	}
-	book_close(book);
-	if (dir != NULL)
-		remove_tree(dir);
-	return r;
+		json_object_put(take_ptr(&answer));
+	return answer;
 }
 
-int
-look_run(const struct workspace *workspace, const char *name)
+static void
+add(struct json_object *list, struct json_object *record)
 {
-	static const struct {
-		const char *name;
-		look_fn *fn;
-	} looks[] = {
-		{ "asks", look_asks },
-		{ "attempts", look_attempts },
-		{ "goals", look_goals },
-		{ "metrics", look_metrics },
-		{ "report", look_report },
-		{ "tally", look_tally },
-		{ "tasks", look_tasks },
-		{ "turns", look_turns },
-		{ "view", look_view },
+	json_object_array_add(list, json_object_get(record));
+}
+
+static bool
+on_task(struct json_object *record, int64_t filed, void *arg)
+{
+	(void)filed;
+	add(arg, record);
+	return true;
+}
+
+/* {"name" | "limit", "brief"}: records of ended tasks, the newest first. */
+static struct json_object *
+look_tasks(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct book_tasks which = {
+		.name = json_string_or(params, "name", NULL),
+		.limit = (size_t)json_int_or(params, "limit", 0),
+		.brief = json_bool_or(params, "brief", false),
 	};
-	cleanup_json struct json_object *result = NULL;
-	struct err err = { 0 };
-	int r = err_set(&err, -EINVAL, "--look: there is no %s", name);
+	struct json_object *list = json_object_new_array();
 
-	if (strcmp(name, "state") == 0)
-		r = look_state(workspace, &result, &err);
-	for (size_t i = 0; i < nitems(looks); i++)
-		if (strcmp(looks[i].name, name) == 0)
-			r = look_history(workspace, looks[i].fn, &result, &err);
-	return r < 0 ? fail(&err) : print(result);
+	(void)workspace;
+	return given(list, book_read_tasks(book, &which, on_task, list, err));
 }
 
-/* What llmc could not read, it could not keep for a person either. */
-static int
-keep_unreadable(struct book *book, char **ret_kept, struct err *err)
-{
-	struct state old;
-	int64_t rows = 0;
+struct goals {
+	struct book *book;
+	struct json_object *list;
+	struct err *err;
 	int r;
+};
 
-	state_init(&old);
-	r = state_book_load(book, clock_wall_ms(), &old, NULL);
-	state_release(&old);
-	/* Without an id there is no state, but there may be its workers. */
-	if (r == -ENOENT)
-		r = book_get_int(book,
-		    "SELECT (SELECT count(*) FROM worker) + "
-		    "(SELECT count(*) FROM task)",
-		    NULL, 0, &rows, NULL);
-	return r == 0 && rows == 0 ?
-	    0 :
-	    book_keep(book, clock_wall_ms(), ret_kept, err);
+static bool
+on_node(const struct book_record *record, void *arg)
+{
+	struct json_object *node = NULL;
+
+	if (json_parse(record->body, strlen(record->body), BOOK_BODY_MAX, &node,
+		NULL) == 0)
+		json_object_array_add(arg, node);
+	return true;
 }
 
-static int
-write_state(const struct workspace *workspace, const struct state *state,
-    struct book_recovered *found, struct err *err)
+/* One goal after the other: their nodes are not all in memory. */
+static bool
+on_goal(const struct book_record *record, void *arg)
 {
-	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
-	struct state_book *rows = NULL;
-	struct book *book = NULL;
-	int r = book_open_or_recover(path, clock_wall_ms(), &book, found, err);
+	struct goals *goals = arg;
+	cleanup_json struct json_object *goal = NULL;
+	cleanup_json struct json_object *nodes = json_object_new_array();
+	struct json_object *entry;
 
-	if (r == 0)
-		r = state_book_new(book, &rows, err);
-	if (r == 0)
-		r = book_history_open(book, err);
-	if (r == 0 && found->aside == NULL)
-		r = keep_unreadable(book, &found->aside, err);
-	if (r == 0) {
-		state_book_clear(rows);
-		state_book_put(rows, state);
-		r = book_history_import(book, workspace, err);
+	if (json_parse(record->body, strlen(record->body), BOOK_GOAL_MAX, &goal,
+		NULL) < 0)
+		return true;
+	goals->r = book_read_bodies(goals->book, BOOK_NODE, record->goal_id,
+	    NULL, on_node, nodes, goals->err);
+	entry = goals->r == 0 ? plan_view_ended(goal, nodes) : NULL;
+	if (entry != NULL)
+		json_object_array_add(goals->list, entry);
+	return goals->r == 0;
+}
+
+/* {}: the goals that have ended, as overseer.goal.list has the others. */
+static struct json_object *
+look_goals(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct goals goals = { book, json_object_new_array(), err, 0 };
+	int r =
+	    book_read_bodies(book, BOOK_GOAL, NULL, NULL, on_goal, &goals, err);
+
+	(void)workspace;
+	(void)params;
+	return given(goals.list, r < 0 ? r : goals.r);
+}
+
+static bool
+on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
+{
+	(void)task;
+	(void)seq;
+	add(arg, record);
+	return true;
+}
+
+/* {"task"}: what oversight recorded of it, oldest first. */
+static struct json_object *
+look_turns(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct json_object *list = json_object_new_array();
+
+	(void)workspace;
+	return given(list,
+	    book_read_turns(book, json_string_or(params, "task", ""), 0,
+		on_turn, list, err));
+}
+
+static void
+on_attempt(struct json_object *record, void *arg)
+{
+	add(arg, record);
+}
+
+/* {"since_ms", "now_ms"}: records of attempts (perf-record.h), oldest first. */
+static struct json_object *
+look_attempts(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct json_object *list = json_object_new_array();
+
+	(void)workspace;
+	return given(list,
+	    book_read_attempts(book, json_int_or(params, "since_ms", 0),
+		json_int_or(params, "now_ms", 0), on_attempt, list, err));
+}
+
+/* --- what the turns add up to --------------------------------------------- */
+
+struct counter {
+	struct book *book;
+	struct oversight_tally *tally;
+	char *task; /* that is being counted */
+	bool stopped; /* it was paused or aborted */
+	enum severity burn, regression; /* of the iteration before */
+	bool regressed_once; /* ... and not before that */
+};
+
+static void
+count_check(struct counter *c, struct json_object *check)
+{
+	struct json_object *list = json_object_object_get(check, "detections");
+	enum severity now[DETECTION_TYPES] = { SEVERITY_NONE };
+	enum severity regression;
+	size_t count = json_object_is_type(list, json_type_array) ?
+	    json_object_array_length(list) :
+	    0;
+
+	c->tally->iterations++;
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *d = json_object_array_get_idx(list, i);
+		unsigned type, severity;
+
+		if (word_get(d, "", "type", detection_type_words, &type, NULL) <
+			0 ||
+		    word_get(
+			d, "", "severity", severity_words, &severity, NULL) < 0)
+			continue;
+		c->tally->detections[type][severity]++;
+		now[type] = (enum severity)severity;
 	}
-	if (r == 0)
-		r = book_commit(book, err);
-	state_book_free(rows);
-	book_close(book);
-	if (r == 0)
-		r = root_id_keep(workspace, state->root_id, err);
-	if (r == 0)
-		state_upgrade_move(workspace);
-	if (r == 0)
-		book_history_imported(workspace);
-	return r;
+	regression = now[DETECTION_REGRESSION];
+	if (c->burn == SEVERITY_NONE &&
+	    now[DETECTION_RESOURCE_BURN] == SEVERITY_CRITICAL)
+		c->tally->burns_late++;
+	if (regression == SEVERITY_NONE && c->regressed_once)
+		c->tally->regressions_brief++;
+	c->regressed_once =
+	    regression != SEVERITY_NONE && c->regression == SEVERITY_NONE;
+	c->burn = now[DETECTION_RESOURCE_BURN];
+	c->regression = regression;
 }
 
-int
-look_rebuild(const struct workspace *workspace)
+/* The task is done with; the next one is another. */
+static void
+begin_task(struct counter *c, const char *task)
 {
-	cleanup_free char *path = workspace_path(workspace, "state.lock");
-	cleanup_json struct json_object *result = json_object_new_object();
+	struct task *ended =
+	    c->stopped ? book_find_task(c->book, c->task) : NULL;
+
+	c->tally->tasks_stopped += c->stopped;
+	c->tally->tasks_stopped_landed +=
+	    ended != NULL && ended->outcome == OUTCOME_LANDED;
+	task_free(ended);
+	xstrset(&c->task, task);
+	c->stopped = c->regressed_once = false;
+	c->burn = c->regression = SEVERITY_NONE;
+}
+
+static bool
+on_counted(const char *task, int64_t seq, struct json_object *record, void *arg)
+{
+	struct counter *c = arg;
+	struct json_object *act =
+	    json_object_object_get(record, "intervention");
+	struct json_object *outcome = json_object_object_get(record, "outcome");
+	unsigned level, type, how;
+
+	(void)seq;
+	if (c->task == NULL || strcmp(c->task, task) != 0)
+		begin_task(c, task);
+	if (json_object_object_get(record, "iteration") != NULL)
+		count_check(c, json_object_object_get(record, "check"));
+	if (act != NULL &&
+	    word_get(act, "", "level", progress_step_words, &level, NULL) ==
+		0) {
+		c->tally->interventions[level]++;
+		c->stopped = c->stopped || level >= STEP_PAUSE;
+	}
+	if (outcome != NULL &&
+	    word_get(outcome, "", "type", detection_type_words, &type, NULL) ==
+		0 &&
+	    word_get(outcome, "", "outcome", progress_outcome_words, &how,
+		NULL) == 0)
+		oversight_tally_outcome(c->tally, (enum detection_type)type,
+		    (enum progress_outcome)how);
+	return true;
+}
+
+/* What all of that adds up to: {"report", "text"}. */
+static struct json_object *
+look_tally(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct oversight_tally tally = { 0 };
+	struct counter c = { .book = book, .tally = &tally };
 	cleanup_buf struct buf text = BUF_INIT;
-	struct book_recovered found = { 0 };
+	struct json_object *json;
+	int r = book_read_turns(book, NULL, 0, on_counted, &c, err);
+
+	(void)workspace;
+	(void)params;
+	begin_task(&c, NULL);
+	if (r < 0)
+		return NULL;
+	oversight_report_text(&tally, &text);
+	json = json_object_new_object();
+	json_set(json, "report", oversight_report_json(&tally));
+	json_set_string(json, "text", text.data);
+	return json;
+}
+
+/* --- the view --------------------------------------------------------------
+ */
+
+static bool
+on_ended(const struct task *task, int64_t filed, void *arg)
+{
+	(void)filed;
+	json_set(arg, task->id, view_row_task(task));
+	return true;
+}
+
+/* What the view has from the book: {"ended": rows by id}. */
+static struct json_object *
+look_view(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *rows = json_object_new_object();
+
+	(void)workspace;
+	(void)params;
+	json_set(json, "ended", rows);
+	return given(json,
+	    book_each_task(book,
+		&(struct book_tasks){
+		    .limit = SHOW_ENDED_MAX, .oldest_first = true },
+		on_ended, rows, err));
+}
+
+/* --- asks --------------------------------------------------------------- */
+
+/* The last asks (ask-record.h), open and ended, oldest first. */
+static struct json_object *
+look_asks(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	(void)workspace;
+	(void)params;
+	return book_list_asks(book, ASKS_MAX, err);
+}
+
+/* --- metrics ---------------------------------------------------------------
+ */
+
+static void
+history_on_span(const struct work_span *span, void *arg)
+{
+	struct metrics *m = arg;
+
+	m->uses[span->use] += span->to_ms - span->from_ms;
+}
+
+/* {"now_ms"}: what is measured while no daemon answers: {"text"}. Of a daemon
+ * that was killed, the next one counts what goes on. */
+static struct json_object *
+look_metrics(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	struct metrics m = { .version = LLMC_VERSION };
+	int64_t now = json_int_or(params, "now_ms", 0);
+	cleanup_buf struct buf text = BUF_INIT;
+	struct settings *settings = NULL;
+	struct json_object *json;
 	struct state state;
-	struct err err = { 0 };
-	cleanup_fd int lock = lock_try(path, &err);
 	int r;
 
-	if (lock < 0)
-		return fail(&err);
-	r = file_read_fd(STDIN_FILENO, STATE_SIZE_MAX, &text);
-	if (r < 0)
-		err_errno(&err, r, "standard input");
-	else
-		r = state_parse(
-		    text.data, text.len, clock_wall_ms(), &state, &err);
-	if (r < 0)
-		return fail(&err);
-	r = write_state(workspace, &state, &found, &err);
-	json_set_string(result, "aside", found.aside);
+	if (config_load_strict(workspace, &settings, err) < 0)
+		return NULL;
+	state_init(&state);
+	r = look_read_state(workspace, &state, err);
+	if (r < 0 && r != -ENOENT) {
+		settings_free(settings);
+		return NULL;
+	}
+	metrics_state_fill(&state, settings, now, &m);
+	if (state.daemon_running) { /* it was killed */
+		book_open_spans(
+		    book, workspace, &state, false, now, history_on_span, &m);
+		m.beat_s = book_beat_ms(workspace) / 1000;
+	}
+	metrics_text(&m, &text);
 	state_release(&state);
-	book_recovered_release(&found);
-	return r < 0 ? fail(&err) : print(result);
+	settings_free(settings);
+	json = json_object_new_object();
+	json_set_string(json, "text", text.data);
+	return json;
 }
+
+/* --- the report --------------------------------------------------------- */
 
 /* Spans before the period tell which workers existed when it began. */
 #define DAY_MS    (24 * 3600 * (int64_t)1000)
@@ -375,8 +545,6 @@ read_repairs(const struct workspace *workspace, struct materials *files)
 	}
 	history_release(&history);
 }
-
-/* --- all of them ----------------------------------------------------- */
 
 static void
 release(struct materials *files)
@@ -571,7 +739,10 @@ make(struct book *book, const struct workspace *workspace,
 	return report;
 }
 
-struct json_object *
+/* {"view", "live", "active", "now_ms", "since_ms" | "run"}: the report
+ * (report.h). live: the view is a daemon's; active: the last run goes on.
+ * {"unknown_run": the last one or null} if there is no such run. */
+static struct json_object *
 look_report(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
 {
@@ -592,4 +763,105 @@ look_report(struct book *book, const struct workspace *workspace,
 	report_run_release(&run);
 	json_object_put(in.view);
 	return report;
+}
+
+/* --- all of them -------------------------------------------------------- */
+
+static int
+find_tables(struct book *book, struct err *err)
+{
+	int64_t count = 0;
+	int r = book_get_int(book,
+	    "SELECT count(*) FROM sqlite_schema AS s WHERE s.name = 'alive'",
+	    NULL, 0, &count, err);
+
+	return r == 0 && count == 0 ? -ENOENT : r;
+}
+
+/* While there are files of the version before, and no daemon has put a state
+ * into the book, one that has what is in the files: *ret_dir is to be
+ * removed. */
+static int
+open_history(const struct workspace *workspace, struct book **ret_book,
+    char **ret_dir, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
+	cleanup_free char *file = NULL;
+	char dir[] = "/tmp/llmc-look-XXXXXX";
+	int r = book_look(path, ret_book, err);
+
+	if (r == 0)
+		r = book_history_has_files(workspace) ?
+		    state_book_find(*ret_book, err) :
+		    find_tables(*ret_book, err);
+	if (r != -ENOENT)
+		return r;
+	if (!state_upgrade_has_files(workspace) &&
+	    !book_history_has_files(workspace) && is_lost(workspace, err))
+		return -ENODATA;
+	book_close(take_ptr(ret_book));
+	if (mkdtemp(dir) == NULL)
+		return err_errno(err, -errno, "%s", dir);
+	*ret_dir = xstrdup(dir);
+	file = file_join(dir, WORKSPACE_BOOK);
+	r = book_open(file, ret_book, err);
+	if (r == 0)
+		r = book_history_open(*ret_book, err);
+	if (r == 0)
+		r = book_history_import(*ret_book, workspace, err);
+	return r;
+}
+
+static int
+look_history(const struct workspace *workspace, look_fn *fn,
+    struct json_object **ret_result, struct err *err)
+{
+	cleanup_json struct json_object *params = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *dir = NULL;
+	struct book *book = NULL;
+	int r = file_read_fd(STDIN_FILENO, PARAMS_MAX, &text);
+
+	if (r < 0)
+		return err_errno(err, r, "standard input");
+	r = json_parse(text.data, text.len, PARAMS_MAX, &params, err);
+	if (r == 0)
+		r = open_history(workspace, &book, &dir, err);
+	if (r == 0) {
+		*ret_result = fn(book, workspace, params, err);
+		r = *ret_result != NULL ? 0 : -EIO;
+	}
+	book_close(book);
+	if (dir != NULL)
+		remove_tree(dir);
+	return r;
+}
+
+int
+look_run(const struct workspace *workspace, const char *name)
+{
+	static const struct {
+		const char *name;
+		look_fn *fn;
+	} looks[] = {
+		{ "asks", look_asks },
+		{ "attempts", look_attempts },
+		{ "goals", look_goals },
+		{ "metrics", look_metrics },
+		{ "report", look_report },
+		{ "tally", look_tally },
+		{ "tasks", look_tasks },
+		{ "turns", look_turns },
+		{ "view", look_view },
+	};
+	cleanup_json struct json_object *result = NULL;
+	struct err err = { 0 };
+	int r = err_set(&err, -EINVAL, "--look: there is no %s", name);
+
+	if (strcmp(name, "state") == 0)
+		r = look_state(workspace, &result, &err);
+	for (size_t i = 0; i < nitems(looks); i++)
+		if (strcmp(looks[i].name, name) == 0)
+			r = look_history(workspace, looks[i].fn, &result, &err);
+	return r < 0 ? fail(&err) : print(result);
 }

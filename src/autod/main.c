@@ -8,7 +8,7 @@
 
 #include <malloc.h>
 
-#include "caller.h"
+#include "api.h"
 #include "core.h"
 #include "emit.h"
 #include "floors.h"
@@ -134,14 +134,11 @@ run_daemon(struct core *core)
 	mallopt(M_TRIM_THRESHOLD, LARGE);
 	if (life_begin(core, &err) < 0)
 		return fail(&err);
-	emit(core,
-	    &(struct event){ .kind = EVENT_DAEMON_OWNS,
-		.text = LLMC_VERSION,
-		.path = core->workspace->root });
+	EMIT(core, EVENT_DAEMON_OWNS, .text = LLMC_VERSION,
+	    .path = core->workspace->root);
 	status = loop_run(core->loop);
 	snprintf(words, sizeof words, "%d", status);
-	emit(core,
-	    &(struct event){ .kind = EVENT_DAEMON_ENDS, .status = words });
+	EMIT(core, EVENT_DAEMON_ENDS, .status = words);
 	return status;
 }
 
@@ -189,7 +186,7 @@ main(int argc, char **argv)
 	    check_starter(&workspace, options.rebuild, &err) < 0)
 		return fail(&err);
 	if (options.rebuild)
-		return look_rebuild(&workspace);
+		return store_rebuild(&workspace);
 	if (options.store.name != NULL)
 		return store_task_run(&workspace, &options.store);
 	log = workspace_path(&workspace, "logs/autod.log");

@@ -7,9 +7,32 @@
 
 #include "api-work.h"
 #include "book-care.h"
+#include "book-history.h"
+#include "book.h"
 #include "lock.h"
+#include "root-mark.h"
+#include "state-book.h"
+#include "state-upgrade.h"
+#include "state.h"
 #include "store-task.h"
 #include "workspace.h"
+
+static int
+print(struct json_object *report)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
+	json_print(report, false, &line);
+	buf_addc(&line, '\n');
+	return file_write_all(STDOUT_FILENO, line.data, line.len) < 0 ? 1 : 0;
+}
+
+static int
+fail(const struct err *err)
+{
+	fprintf(stderr, "autod: %s\n", err->msg);
+	return 1;
+}
 
 /* The daemon that started this has the lock. With it the job ends too: the next
  * one loads its plans. */
@@ -39,7 +62,8 @@ take_lock(const struct workspace *workspace, const char *name, struct err *err)
 	r = lock_try(path, err);
 	if (r == -EAGAIN)
 		return err_set(err, r,
-		    "the daemon has the book; type: llmc store %s", name);
+		    "the daemon has the book; type: llmc doctor store %s",
+		    name);
 	return r;
 }
 
@@ -83,7 +107,6 @@ int
 store_task_run(const struct workspace *workspace, const struct store_task *task)
 {
 	cleanup_json struct json_object *report = NULL;
-	cleanup_buf struct buf line = BUF_INIT;
 	struct err err = { 0 };
 	int lock = task->owner != NULL ? follow_owner(task->owner, &err) :
 					 take_lock(workspace, task->name, &err);
@@ -91,14 +114,94 @@ store_task_run(const struct workspace *workspace, const struct store_task *task)
 
 	if (r >= 0)
 		r = run(workspace, task, &report, &err);
-	if (r < 0) {
-		fprintf(stderr, "autod: %s\n", err.msg);
-	} else if (report != NULL) {
-		json_print(report, false, &line);
-		buf_addc(&line, '\n');
-		r = file_write_all(STDOUT_FILENO, line.data, line.len);
-	}
+	r = r < 0 ? fail(&err) : report != NULL ? print(report) : 0;
 	if (lock > 0)
 		close(lock);
-	return r < 0 ? 1 : 0;
+	return r;
+}
+
+/* --- a new state -------------------------------------------------------- */
+
+/* What llmc could not read, it could not keep for a person either. */
+static int
+keep_unreadable(struct book *book, char **ret_kept, struct err *err)
+{
+	struct state old;
+	int64_t rows = 0;
+	int r;
+
+	state_init(&old);
+	r = state_book_load(book, clock_wall_ms(), &old, NULL);
+	state_release(&old);
+	/* Without an id there is no state, but there may be its workers. */
+	if (r == -ENOENT)
+		r = book_get_int(book,
+		    "SELECT (SELECT count(*) FROM worker) + "
+		    "(SELECT count(*) FROM task)",
+		    NULL, 0, &rows, NULL);
+	return r == 0 && rows == 0 ?
+	    0 :
+	    book_keep(book, clock_wall_ms(), ret_kept, err);
+}
+
+static int
+write_state(const struct workspace *workspace, const struct state *state,
+    struct book_recovered *found, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
+	struct state_book *rows = NULL;
+	struct book *book = NULL;
+	int r = book_open_or_recover(path, clock_wall_ms(), &book, found, err);
+
+	if (r == 0)
+		r = state_book_new(book, &rows, err);
+	if (r == 0)
+		r = book_history_open(book, err);
+	if (r == 0 && found->aside == NULL)
+		r = keep_unreadable(book, &found->aside, err);
+	if (r == 0) {
+		state_book_clear(rows);
+		state_book_put(rows, state);
+		r = book_history_import(book, workspace, err);
+	}
+	if (r == 0)
+		r = book_commit(book, err);
+	state_book_free(rows);
+	book_close(book);
+	if (r == 0)
+		r = root_id_keep(workspace, state->root_id, err);
+	if (r == 0)
+		state_upgrade_move(workspace);
+	if (r == 0)
+		book_history_imported(workspace);
+	return r;
+}
+
+int
+store_rebuild(const struct workspace *workspace)
+{
+	cleanup_free char *path = workspace_path(workspace, "state.lock");
+	cleanup_json struct json_object *result = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct book_recovered found = { 0 };
+	struct state state;
+	struct err err = { 0 };
+	cleanup_fd int lock = lock_try(path, &err);
+	int r;
+
+	if (lock < 0)
+		return fail(&err);
+	r = file_read_fd(STDIN_FILENO, STATE_SIZE_MAX, &text);
+	if (r < 0)
+		err_errno(&err, r, "standard input");
+	else
+		r = state_parse(
+		    text.data, text.len, clock_wall_ms(), &state, &err);
+	if (r < 0)
+		return fail(&err);
+	r = write_state(workspace, &state, &found, &err);
+	json_set_string(result, "aside", found.aside);
+	state_release(&state);
+	book_recovered_release(&found);
+	return r < 0 ? fail(&err) : print(result);
 }

@@ -22,4 +22,9 @@ struct store_task {
 int store_task_run(
     const struct workspace *workspace, const struct store_task *task);
 
+/* For llmc doctor --rebuild: replace the state in the book by the document on
+ * standard input; history and plans stay. A damaged book is put aside:
+ * {"aside": path or null}. Takes the lock. */
+int store_rebuild(const struct workspace *workspace);
+
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "child-exec.h"
 #include "child.h"
@@ -23,6 +24,14 @@ struct exec_plan {
 	int extra; /* above CHILD_EXTRA_FD, -1 = none */
 	bool detach, in_group;
 };
+
+static bool is_copy;
+
+bool
+child_exec_is_copy(void)
+{
+	return is_copy;
+}
 
 /* Move the descriptor above 2, so that no dup2 in the child overwrites it.
  * Takes ownership of fd. Returns negative errno. */
@@ -63,18 +72,12 @@ exec_pipe(int ret[2])
 	return 0;
 }
 
-static size_t
-env_name_len(const char *edit)
-{
-	return strcspn(edit, "=");
-}
-
 static bool
 env_same_name(const char *a, const char *b)
 {
-	size_t len = env_name_len(a);
+	size_t len = strcspn(a, "=");
 
-	return len == env_name_len(b) && strncmp(a, b, len) == 0;
+	return len == strcspn(b, "=") && strncmp(a, b, len) == 0;
 }
 
 static bool
@@ -205,6 +208,7 @@ child_become(const struct exec_plan *plan)
 		    getppid() != plan->parent || write(3, "", 1) != 1)
 			_exit(126);
 		close(3);
+		is_copy = true;
 		log_mute();
 		prctl(PR_SET_NAME, "helper"); /* not another daemon */
 		clock_virtual_end();
@@ -269,6 +273,26 @@ child_fork(const struct exec_plan *plan)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	errno = saved;
 	return pid;
+}
+
+/* Until the copy of us has let go of our locks. */
+static int
+await_copy(int status, pid_t pid)
+{
+	char byte;
+	ssize_t n;
+	int r = 0;
+
+	do
+		n = read(status, &byte, 1);
+	while (n == -1 && errno == EINTR);
+	if (n == -1) {
+		r = -errno;
+		kill(pid, SIGKILL);
+		while (waitpid(pid, NULL, 0) == -1 && errno == EINTR)
+			continue;
+	}
+	return r;
 }
 
 static void
@@ -339,9 +363,8 @@ child_exec(const struct child_spec *spec, struct child_exec_pipes *ret_pipes,
 	p[IN][0] = fd_close(p[IN][0]);
 	for (int i = OUT; i < PIPES; i++)
 		p[i][1] = fd_close(p[i][1]);
-	if (r == 0 && spec->call != NULL &&
-	    read(p[STATUS][0], &(char){ 0 }, 1) == -1)
-		r = -errno;
+	if (r == 0 && spec->call != NULL)
+		r = await_copy(p[STATUS][0], pid);
 	if (r < 0) {
 		fd_close(p[IN][1]);
 		for (int i = OUT; i < PIPES; i++)

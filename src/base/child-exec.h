@@ -31,4 +31,7 @@ struct child_exec_failure {
 int child_exec(const struct child_spec *spec,
     struct child_exec_pipes *ret_pipes, struct err *err);
 
+/* Are we a copy that runs a function (child_spec.call)? */
+bool child_exec_is_copy(void);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -26,7 +27,8 @@ static struct {
 	size_t count;
 } known;
 
-void
+/* child_reap() waits for this one. */
+static void
 reaper_know(pid_t pid)
 {
 	known.pids =
@@ -34,7 +36,8 @@ reaper_know(pid_t pid)
 	known.pids[known.count++] = pid;
 }
 
-void
+/* It has been reaped. */
+static void
 reaper_forget(pid_t pid)
 {
 	for (size_t i = 0; i < known.count; i++) {
@@ -154,6 +157,7 @@ struct child {
 				      * then KILL_MS */
 	struct loop_timer *drain;
 	bool ending, dead;
+	bool in_group; /* of a copy of a process (child_spec.call) */
 	struct child_result result;
 };
 
@@ -320,14 +324,37 @@ child_read_start_error(struct child *child)
 	child->result.start_step = failure.in_chdir ? "chdir" : "exec";
 }
 
+/* Signal all others of our own group; where /proc cannot be read, this child at
+ * least. */
+static void
+signal_others(pid_t child, int signo)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int64_t pid;
+
+	while (proc != NULL && (entry = readdir(proc)) != NULL)
+		if (text_parse_int(entry->d_name, 1, INT32_MAX, &pid) &&
+		    pid != getpid() && getpgid((pid_t)pid) == getpgrp())
+			kill((pid_t)pid, signo);
+	if (proc != NULL)
+		closedir(proc);
+	else
+		kill(child, signo);
+}
+
 /* An unreaped leader still holds its pid, so the group id cannot have been
- * reused: kill the rest of the group first, then reap. */
+ * reused: kill the rest of the group first, then reap. What one in our own
+ * group has started ends with us, unless it had to be ended itself. */
 static void
 child_reap(struct child *child)
 {
 	siginfo_t info = { 0 };
 
-	kill(-child->pid, SIGKILL);
+	if (!child->in_group)
+		kill(-child->pid, SIGKILL);
+	else if (child->ending)
+		signal_others(child->pid, SIGKILL);
 	if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG) == -1 ||
 	    info.si_pid == 0) {
 		/* Either someone else reaped it, or it does not die. */
@@ -464,11 +491,14 @@ child_input_event(int fd, unsigned what, void *arg)
 }
 
 /* Signal the group. A child that has not reached setsid() yet leads no group
- * and gets the signal alone. The pid is safe to use until it is reaped. */
+ * and gets the signal alone. The pid is safe to use until it is reaped. One in
+ * our own group is the only one that is waited for there. */
 static void
 child_signal(const struct child *child, int signo)
 {
-	if (kill(-child->pid, signo) == -1 && errno == ESRCH)
+	if (child->in_group)
+		signal_others(child->pid, signo);
+	else if (kill(-child->pid, signo) == -1 && errno == ESRCH)
 		kill(child->pid, signo);
 }
 
@@ -596,6 +626,7 @@ child_new(
 	child->output_max =
 	    spec->output_max > 0 ? spec->output_max : OUTPUT_MAX;
 	child->grace_ms = spec->grace_ms > 0 ? spec->grace_ms : GRACE_MS;
+	child->in_group = spec->in_group && child_exec_is_copy();
 	child->began_ms = clock_mono_ms();
 	return child;
 }

@@ -139,8 +139,4 @@ void child_output_text(const struct child_output *output, struct buf *out);
 struct reaper *reaper_new(struct loop *loop);
 void reaper_free(struct reaper *reaper);
 
-/* For child.c: leave this child alone; it has been reaped. */
-void reaper_know(pid_t pid);
-void reaper_forget(pid_t pid);
-
 #endif

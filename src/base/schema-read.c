@@ -354,14 +354,6 @@ schema_names(const struct schema *schema, bool private, char ***names)
 	}
 }
 
-static bool
-is_among(const char *const *words, const char *word)
-{
-	unsigned at;
-
-	return words != NULL && word_find(words, word, &at);
-}
-
 /* The first member that is in neither; NULL = none. */
 static const char *
 find_unknown(const struct schema *schema, const char *const *others,
@@ -371,7 +363,7 @@ find_unknown(const struct schema *schema, const char *const *others,
 	{
 		(void)value;
 		if (schema_find(schema, key, true) == NULL &&
-		    !is_among(others, key))
+		    !strv_has(others, key))
 			return key;
 	}
 	return NULL;

@@ -79,18 +79,6 @@ schema_new(const struct schema *schema)
 
 /* --- to JSON --------------------------------------------------------- */
 
-static void write_fields(const struct schema *schema, const void *record,
-    bool private, struct json_object *json);
-
-static struct json_object *
-object_of(const struct schema *schema, const void *record, bool private)
-{
-	struct json_object *json = json_object_new_object();
-
-	write_fields(schema, record, private, json);
-	return json;
-}
-
 static void
 write_number(
     struct json_object *json, const struct schema_field *field, int64_t value)
@@ -126,21 +114,20 @@ write_text(
 }
 
 static struct json_object *
-rows_of(const struct schema_field *field, const void *record, bool private)
+rows_of(const struct schema_field *field, const void *record)
 {
 	struct json_object *list = json_object_new_array();
 	union schema_member m = schema_member_of(field, record);
 
 	for (size_t i = 0; i < *schema_count_of(field, record); i++)
-		json_object_array_add(list,
-		    object_of(
-			field->of, schema_entry_of(field, m, i), private));
+		json_object_array_add(
+		    list, schema_json(field->of, schema_entry_of(field, m, i)));
 	return list;
 }
 
 static void
 write_field(struct json_object *json, const struct schema_field *field,
-    const void *record, bool private)
+    const void *record)
 {
 	union schema_member m = schema_member_of(field, record);
 
@@ -187,21 +174,20 @@ write_field(struct json_object *json, const struct schema_field *field,
 		break;
 	case SCHEMA_STRUCT:
 		if (schema_is_flat(field))
-			write_fields(field->of, m.at, private, json);
+			schema_add(field->of, m.at, json);
 		else
-			json_set(json, field->name,
-			    object_of(field->of, m.at, private));
+			json_set(
+			    json, field->name, schema_json(field->of, m.at));
 		break;
 	case SCHEMA_POINTER:
 		json_set(json, field->name,
-		    *m.pointer != NULL ?
-			object_of(field->of, *m.pointer, private) :
-			NULL);
+		    *m.pointer != NULL ? schema_json(field->of, *m.pointer) :
+					 NULL);
 		break;
 	case SCHEMA_ROWS:
 	case SCHEMA_POINTERS:
 	case SCHEMA_SLOTS:
-		json_set(json, field->name, rows_of(field, record, private));
+		json_set(json, field->name, rows_of(field, record));
 		break;
 	default:
 		json_set(json, field->name, json_object_get(*m.object));
@@ -209,26 +195,13 @@ write_field(struct json_object *json, const struct schema_field *field,
 	}
 }
 
-static void
-write_fields(const struct schema *schema, const void *record, bool private,
-    struct json_object *json)
-{
-	SCHEMA_FOREACH (f, schema)
-		if (f->is_member &&
-		    (private || (f->flags & SCHEMA_PRIVATE) == 0))
-			write_field(json, f, record, private);
-}
-
 struct json_object *
 schema_json(const struct schema *schema, const void *record)
 {
-	return object_of(schema, record, true);
-}
+	struct json_object *json = json_object_new_object();
 
-struct json_object *
-schema_show(const struct schema *schema, const void *record)
-{
-	return object_of(schema, record, false);
+	schema_add(schema, record, json);
+	return json;
 }
 
 struct json_object *
@@ -238,8 +211,8 @@ schema_list(const struct schema *schema, const void *records, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		json_object_array_add(list,
-		    object_of(schema, (const char *)records + i * schema->size,
-			false));
+		    schema_json(
+			schema, (const char *)records + i * schema->size));
 	return list;
 }
 
@@ -247,7 +220,9 @@ void
 schema_add(
     const struct schema *schema, const void *record, struct json_object *json)
 {
-	write_fields(schema, record, true, json);
+	SCHEMA_FOREACH (f, schema)
+		if (f->is_member)
+			write_field(json, f, record);
 }
 
 void
@@ -316,7 +291,7 @@ image_field(
 		break;
 	default:
 		json = json_object_new_object();
-		write_field(json, field, record, true);
+		write_field(json, field, record);
 		json_print(json, false, out);
 		break;
 	}
@@ -425,6 +400,16 @@ schema_copy(const struct schema *schema, const void *record, void *copy)
 	SCHEMA_FOREACH (f, schema)
 		if (f->is_member)
 			copy_field(f, record, copy);
+}
+
+void *
+schema_clone(const struct schema *schema, const void *record)
+{
+	void *copy = record == NULL ? NULL : schema_new(schema);
+
+	if (record != NULL)
+		schema_copy(schema, record, copy);
+	return copy;
 }
 
 static void

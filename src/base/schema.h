@@ -76,7 +76,7 @@ enum schema_flag {
 	SCHEMA_FLAT = 1 << 13, /* the members of a STRUCT are members of the
 				* object itself */
 	/* Who sees it. */
-	SCHEMA_PRIVATE = 1 << 14, /* kept, but not shown: schema_show() */
+	SCHEMA_PRIVATE = 1 << 14, /* kept, but not part of the API */
 };
 
 /* A member that writes and reads itself. What is NULL is not done; without a
@@ -227,12 +227,9 @@ struct schema {
 void *schema_new(const struct schema *schema);
 
 /* The record as JSON, owned by the caller, in the order of the table; objects
- * are shared. schema_show() leaves private fields out; schema_add() adds the
- * members to an object. */
+ * are shared. schema_add() adds the members to an object. */
 struct json_object *
 schema_json(const struct schema *schema, const void *record);
-struct json_object *
-schema_show(const struct schema *schema, const void *record);
 void schema_add(
     const struct schema *schema, const void *record, struct json_object *json);
 /* Put the members into the order of the table, where some were added later. */
@@ -264,6 +261,9 @@ schema_image(const struct schema *schema, const void *record, struct buf *out);
 
 /* Copy every member; what was there is freed. Objects are shared. */
 void schema_copy(const struct schema *schema, const void *record, void *copy);
+
+/* A copy of its own, owned by the caller; NULL of NULL. */
+void *schema_clone(const struct schema *schema, const void *record);
 
 /* Free what the members own and clear them. */
 void schema_release(const struct schema *schema, void *record);

@@ -79,6 +79,15 @@ strv_remove(char **list, const char *s)
 	*to = NULL;
 }
 
+bool
+strv_has(const char *const *list, const char *s)
+{
+	for (; list != NULL && *list != NULL; list++)
+		if (strcmp(*list, s) == 0)
+			return true;
+	return false;
+}
+
 const char *const *
 strv_const(char *const *list)
 {

@@ -8,6 +8,7 @@
 #ifndef STRV_H
 #define STRV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json_object;
@@ -30,6 +31,8 @@ void strv_add_all(char ***list, const char *const *more);
 void strv_remove(char **list, const char *s);
 
 size_t strv_count(char *const *list);
+/* Is one of them equal to s? The list may be NULL. */
+bool strv_has(const char *const *list, const char *s);
 
 /* A view for functions that take constant strings; never NULL. */
 const char *const *strv_const(char *const *list);

@@ -13,13 +13,13 @@
 #include "api.h"
 #include "client.h"
 #include "git-ask.h"
-#include "grid.h"
 #include "moment.h"
 #include "schema.h"
 #include "settings.h"
 #include "source.h"
 #include "state.h"
 #include "table.h"
+#include "top.h"
 #include "view-table.h"
 #include "word.h"
 #include "worker.h"
@@ -29,7 +29,6 @@ struct event_feed;
 struct loop;
 struct plan;
 struct plan_set;
-struct procref;
 struct screen;
 struct spent;
 struct view_source;
@@ -56,6 +55,7 @@ struct cli {
 	bool silent; /* the command must not print errors */
 	bool colour; /* on standard output */
 	int width; /* of standard output, 0 = not a terminal */
+	const char *old_name; /* what was typed, if it has a new name; NULL */
 	struct workspace workspace; /* when the command needs one */
 	struct json_object *result;
 	struct buf text;
@@ -95,16 +95,30 @@ struct cli_args {
 	    * accepted */
 #define CLI_ANYWHERE 8u
 
+/* The groups of llmc help, in their order. */
+enum cli_group {
+	CLI_UNLISTED, /* for scripts and programs, or a verb of another */
+	CLI_START,
+	CLI_RUN,
+	CLI_WORK,
+	CLI_WATCH,
+	CLI_ANSWER,
+	CLI_WORKERS,
+	CLI_LAND,
+	CLI_GROUP_COUNT
+};
+
 struct cli_command {
-	const char *name;
+	const char *name; /* two words for one that belongs to another */
+	enum cli_group group;
 	const char *usage; /* arguments, as in a synopsis */
 	const char *summary; /* one line */
 	const char *help; /* more lines, each ended by a newline */
+	const char *example; /* what follows llmc; NULL = none */
 	const struct cli_flag *flags;
 	const char *letters; /* short forms of the flags, by position, a blank
 			      * for none; NULL = none at all */
 	int min_args, max_args;
-	bool hidden; /* for programs; help does not list it */
 	bool silent; /* exit status 0 and no error message, whatever happens */
 	const char *method; /* the daemon's method that it calls, NULL = none */
 	bool guarded; /* refused inside an agent's own session, also if its
@@ -132,7 +146,27 @@ struct cli_command {
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 extern const struct cli_flag cli_global_flags[];
 
+/* Names of earlier versions; what replaces them is typed in their place. */
+struct cli_renamed {
+	const char *old, *new;
+};
+extern const struct cli_renamed cli_renamed[]; /* ends with NULL */
+
+/* By its name, or by one that it had; NULL = there is none. */
 const struct cli_command *cli_find(const char *name);
+/* "plan", if the command is "goal plan" and the parent is goal; else NULL. */
+const char *cli_verb_of(
+    const struct cli_command *parent, const struct cli_command *command);
+bool cli_has_verb(const struct cli_command *command, const char *word);
+/* How many words the option takes that begins with this one, of the command
+ * (NULL = none) or of every command; 0 = it is none. */
+int cli_option_words(const struct cli_command *command, const char *word);
+/* By the first words: "goal plan", before "goal". *ret_used: how many words. */
+const struct cli_command *
+cli_find_words(const char *const *words, int count, int *ret_used);
+/* The row of an old name at their beginning, NULL = none. */
+const struct cli_renamed *
+cli_find_renamed(const char *const *words, int count, int *ret_used);
 
 /* What its JSON looks like. */
 const struct schema_field *cli_shape(const struct cli_command *command);
@@ -236,15 +270,16 @@ int cli_parse_global(struct cli *cli, int argc, char **argv, int i,
 
 /* Commands with subcommands, such as llmc goal list: a table of verbs. */
 struct verb {
-	const char *name; /* NULL ends the table */
+	const char *name; /* NULL ends the table; "" is a word that is none of
+			   * the others, and the verb's argument */
 	int min_args, max_args; /* without the verb itself */
 	unsigned flags; /* of the command's flags, those it takes: a bit each */
 	const char *form; /* how it is typed, for errors: "show GOAL" */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
 
-/* Run the command, or its verb args->list[0] (list if none was typed); or say
- * what is wrong, and how it is typed. */
+/* Run the command; one with verbs: args->list[0] (the verb list, if nothing was
+ * typed), or say what is wrong with that, and how it is typed. */
 int cli_run(struct cli *cli, const struct cli_command *command,
     const struct cli_args *args);
 
@@ -270,7 +305,7 @@ bool since_parse(const char *text, int64_t now_ms, int64_t *ret_ms);
 /* All of them: commands.c lists them. */
 extern const struct cli_command cmd_abort, cmd_accept, cmd_add, cmd_agents,
     cmd_answer, cmd_asks, cmd_attach, cmd_completion, cmd_config, cmd_console,
-    cmd_doctor, cmd_down, cmd_errand, cmd_escalations, cmd_events, cmd_failures,
+    cmd_doctor, cmd_down, cmd_errand, cmd_channel, cmd_log, cmd_failures,
     cmd_goal, cmd_help, cmd_hook, cmd_init, cmd_inside, cmd_iterations,
     cmd_landing, cmd_logs, cmd_mail, cmd_mcp, cmd_message, cmd_metrics,
     cmd_nuke, cmd_overseer, cmd_oversight, cmd_pane, cmd_pause, cmd_peek,
@@ -278,7 +313,7 @@ extern const struct cli_command cmd_abort, cmd_accept, cmd_add, cmd_agents,
     cmd_reset, cmd_resume, cmd_revert, cmd_review, cmd_salvage, cmd_schema,
     cmd_start, cmd_stats, cmd_status, cmd_stop, cmd_store, cmd_task, cmd_tick,
     cmd_top, cmd_tree, cmd_trust, cmd_up, cmd_verify, cmd_version, cmd_wait,
-    cmd_web, cmd_why, cmd_work;
+    cmd_web, cmd_why, cmd_node;
 
 /* --- the daemon, and what it knows ------------------------------------- */
 
@@ -387,7 +422,7 @@ struct json_object *
 seen_params(const struct worker *worker, const char *commit);
 
 /*
- * The view (view-doc.h) for commands that show it: from the daemon, and as it
+ * The view (view.h) for commands that show it: from the daemon, and as it
  * changes; from the files while none runs, or one that knows no view. What a
  * daemon showed last stays while it is away.
  */
@@ -424,6 +459,7 @@ struct taskbook {
 	enum source_type type; /* of the source */
 	char *where; /* the command, or the folder */
 	char *problem; /* why the source cannot be read, or NULL */
+	char *word; /* "g3/..." with the goal's id for "g3", or NULL */
 	struct json_object *entries; /* in progress, then waiting, then ended,
 				      * the newest first */
 };
@@ -580,11 +616,6 @@ int detach_start(struct cli *cli, char *const *argv, const char *log,
 
 /* It has ended instead: fail with what it wrote to the log from there on. */
 int detach_fail(struct cli *cli, const char *who, const char *log, off_t from);
-
-/* Wait until that process has ended, or nobody holds the daemon's lock any
- * more. False after the timeout. */
-bool
-daemon_wait_gone(struct cli *cli, const struct procref *daemon, int64_t ms);
 
 /*
  * tmux from the command line: one command and its answer, in a loop of its own.
@@ -744,7 +775,7 @@ int draft_end(struct cli *cli, struct draft *draft, int status);
  * of xterm, which ignore what they do not know.
  */
 struct screen_fns {
-	/* A key (key-input.h); pasted: it was not typed, so it is text. */
+	/* A key (top.h); pasted: it was not typed, so it is text. */
 	void (*on_key)(uint32_t key, bool pasted, void *arg);
 	/* Draw again: another size, or the terminal is ours again. */
 	void (*on_size)(void *arg);

@@ -9,6 +9,7 @@
 #include "root-mark.h"
 
 #define CONCURRENCY_MAX 100
+#define VERBS_MAX       31
 
 const struct cli_flag cli_global_flags[] = {
 	{ "root", "DIR",
@@ -21,12 +22,85 @@ const struct cli_flag cli_global_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-const struct cli_command *
-cli_find(const char *name)
+static const struct cli_command *
+find_now(const char *name)
 {
 	for (size_t i = 0; cli_commands[i] != NULL; i++)
 		if (strcmp(cli_commands[i]->name, name) == 0)
 			return cli_commands[i];
+	return NULL;
+}
+
+const struct cli_command *
+cli_find(const char *name)
+{
+	const struct cli_command *command = find_now(name);
+
+	for (size_t i = 0; command == NULL && cli_renamed[i].old != NULL; i++)
+		if (strcmp(cli_renamed[i].old, name) == 0) {
+			cleanup_free char *new = xstrdup(cli_renamed[i].new);
+			char *option = strstr(new, " --");
+
+			if (option != NULL)
+				*option = '\0';
+			command = find_now(new);
+		}
+	return command;
+}
+
+bool
+cli_has_verb(const struct cli_command *command, const char *word)
+{
+	for (const struct verb *v = command->verbs;
+	     v != NULL && v->name != NULL; v++)
+		if (word[0] != '\0' && strcmp(v->name, word) == 0)
+			return true;
+	return false;
+}
+
+const char *
+cli_verb_of(const struct cli_command *parent, const struct cli_command *command)
+{
+	size_t len = strlen(parent->name);
+
+	return strncmp(command->name, parent->name, len) == 0 &&
+		command->name[len] == ' ' ?
+	    command->name + len + 1 :
+	    NULL;
+}
+
+const struct cli_command *
+cli_find_words(const char *const *words, int count, int *ret_used)
+{
+	const struct cli_command *command = NULL;
+
+	for (*ret_used = count < 2 ? count : 2; *ret_used > 0; --*ret_used) {
+		cleanup_free char *name = *ret_used == 1 ?
+		    xstrdup(words[0]) :
+		    xasprintf("%s %s", words[0], words[1]);
+
+		command = find_now(name);
+		if (command != NULL)
+			break;
+	}
+	return command;
+}
+
+const struct cli_renamed *
+cli_find_renamed(const char *const *words, int count, int *ret_used)
+{
+	for (const struct cli_renamed *row = cli_renamed; row->old != NULL;
+	     row++) {
+		size_t first = strcspn(row->old, " ");
+		bool two = row->old[first] != '\0';
+
+		if (count < 1 + two || strlen(words[0]) != first ||
+		    strncmp(row->old, words[0], first) != 0 ||
+		    (two && strcmp(row->old + first + 1, words[1]) != 0))
+			continue;
+		*ret_used = 1 + two;
+		return row;
+	}
 	return NULL;
 }
 
@@ -377,37 +451,64 @@ usage_flags(const struct cli_flag *flags, const char *letters, struct buf *out)
 	table_free(table);
 }
 
+/* Those of a group or, with a parent, those that belong to it. */
 static void
-usage_commands(struct buf *out)
+usage_commands(
+    enum cli_group group, const struct cli_command *parent, struct buf *out)
 {
 	const struct table_column columns[] = { { .title = NULL },
 		{ .title = NULL } };
 	struct table *table = table_new(columns, 2);
 
 	for (size_t i = 0; cli_commands[i] != NULL; i++) {
-		cleanup_free char *left = NULL;
+		const struct cli_command *c = cli_commands[i];
+		cleanup_free char *left = xasprintf("  %-8s", c->name);
 
-		if (cli_commands[i]->hidden)
-			continue;
-		left = xasprintf("  %s", cli_commands[i]->name);
-
-		table_row(
-		    table, (const char *[]){ left, cli_commands[i]->summary });
+		if (parent != NULL ? cli_verb_of(parent, c) != NULL :
+				     c->group == group)
+			table_row(table, (const char *[]){ left, c->summary });
 	}
 	table_print(table, 0, false, out);
 	table_free(table);
 }
 
+/* The options that all commands have, on two lines. */
+static void
+usage_global(struct buf *out)
+{
+	buf_adds(out, "\nOptions for every command, see llmc help:\n ");
+	for (const struct cli_flag *f = cli_global_flags; f->name != NULL; f++)
+		if (strcmp(f->name, "version") != 0)
+			buf_addf(out, " --%s%s%s", f->name,
+			    f->value != NULL ? " " : "",
+			    f->value != NULL ? f->value : "");
+	buf_addc(out, '\n');
+}
+
 void
 cli_usage(const struct cli_command *command, struct buf *out)
 {
+	static const char *const headings[CLI_GROUP_COUNT] = {
+		[CLI_START] = "Start",
+		[CLI_RUN] = "Run",
+		[CLI_WORK] = "Work",
+		[CLI_WATCH] = "Watch",
+		[CLI_ANSWER] = "Answer",
+		[CLI_WORKERS] = "Workers",
+		[CLI_LAND] = "Land",
+	};
+	cleanup_buf struct buf more = BUF_INIT;
+
 	if (command == NULL) {
 		buf_adds(out,
 		    "llmc runs Claude Code unattended. Each worker has its own "
 		    "tmux session and git\nworktree, and its work lands on "
 		    "your branch as one commit per task.\n\nusage: llmc "
-		    "[OPTIONS] COMMAND [ARGUMENTS]\n\nCommands:\n");
-		usage_commands(out);
+		    "[OPTIONS] COMMAND [ARGUMENTS]\n");
+		for (int i = CLI_START; i < CLI_GROUP_COUNT; i++) {
+			buf_addf(out, "\n%s\n", headings[i]);
+			usage_commands((enum cli_group)i, NULL, out);
+		}
 		buf_adds(out, "\nOptions, before or after the command:\n");
 		usage_flags(cli_global_flags, NULL, out);
 		buf_adds(out,
@@ -420,12 +521,17 @@ cli_usage(const struct cli_command *command, struct buf *out)
 	    command->usage[0] != '\0' ? " " : "", command->usage);
 	if (command->help != NULL)
 		buf_addf(out, "\n%s", command->help);
+	if (command->example != NULL)
+		buf_addf(out, "\nExample: llmc %s\n", command->example);
+	usage_commands(CLI_UNLISTED, command, &more);
+	if (more.len > 0)
+		buf_addf(
+		    out, "\nMore, each with its own --help:\n%s", more.data);
 	if (command->flags != NULL) {
 		buf_adds(out, "\nOptions:\n");
 		usage_flags(command->flags, command->letters, out);
 	}
-	buf_adds(out, "\nOptions for every command:\n");
-	usage_flags(cli_global_flags, NULL, out);
+	usage_global(out);
 }
 
 /* Does word name this flag? *ret_value: what follows "=", or NULL. */
@@ -576,7 +682,6 @@ parse_own(struct cli *cli, const struct cli_command *command, int argc,
 	return -cli_unknown_flag(cli, command, argv[i]);
 }
 
-/* Words that are not flags are moved to the front of argv, in order. */
 /* Is it the command's own --version, which has a value? */
 static bool
 has_version(const struct cli_command *command, const char *arg)
@@ -593,6 +698,62 @@ has_version(const struct cli_command *command, const char *arg)
 	return false;
 }
 
+static int
+option_words(
+    const struct cli_flag *flags, const char *letters, const char *word)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; flags != NULL && flags[i].name != NULL; i++)
+		if (flag_matches(word, flags[i].name, &value) ||
+		    letter_matches(word, cli_flag_letter(letters, i), &value))
+			return flags[i].value != NULL && value == NULL ? 2 : 1;
+	return 0;
+}
+
+int
+cli_option_words(const struct cli_command *command, const char *word)
+{
+	int taken = command != NULL ?
+	    option_words(command->flags, command->letters, word) :
+	    0;
+
+	return taken > 0 ? taken :
+	    strcmp(word, "-v") == 0 || strcmp(word, "-h") == 0 ?
+			   1 :
+			   option_words(cli_global_flags, NULL, word);
+}
+
+/* Neither a verb of the command nor an argument of it. */
+static int
+refuse_word(struct cli *cli, const struct cli_command *command,
+    const char *word, const char *otherwise)
+{
+	const char *names[VERBS_MAX + 1] = { NULL }, *near;
+	const struct verb *verb = command->verbs;
+	size_t count = 0;
+
+	for (; verb != NULL && verb->name != NULL && count < VERBS_MAX; verb++)
+		if (verb->name[0] != '\0')
+			names[count++] = verb->name;
+	for (size_t i = 0; cli_commands[i] != NULL && count < VERBS_MAX; i++) {
+		names[count] = cli_verb_of(command, cli_commands[i]);
+		if (names[count] != NULL)
+			count++;
+	}
+	near = text_nearest(word, names);
+	if (near == NULL)
+		return cli_misuse(cli, command, "%s", otherwise);
+	if (strcmp(near, word) == 0)
+		return cli_misuse(cli, command,
+		    "type the options after it: llmc %s %s ...", command->name,
+		    word);
+	return cli_misuse(cli, command,
+	    "%s %s: no such subcommand; did you mean \"%s\"?", command->name,
+	    word, near);
+}
+
+/* Words that are not flags are moved to the front of argv, in order. */
 int
 cli_parse(struct cli *cli, const struct cli_command *command, int argc,
     char **argv, struct cli_args *ret_args, bool *ret_help)
@@ -631,15 +792,19 @@ cli_parse(struct cli *cli, const struct cli_command *command, int argc,
 	if (args.count < command->min_args)
 		return cli_misuse(
 		    cli, command, "%s needs more arguments", command->name);
-	if (args.count > command->max_args)
-		return cli_misuse(cli, command, "%s: unexpected argument",
-		    args.list[command->max_args]);
+	if (args.count > command->max_args) {
+		cleanup_free char *otherwise = xasprintf(
+		    "%s: unexpected argument", args.list[command->max_args]);
+
+		if (command->verbs == NULL)
+			return refuse_word(
+			    cli, command, args.list[0], otherwise);
+		return cli_misuse(cli, command, "%s", otherwise);
+	}
 	return CLI_OK;
 }
 
 /* --- verbs ------------------------------------------------------------- */
-
-#define VERBS_MAX 31
 
 static int
 run_verb(struct cli *cli, const struct cli_command *command,
@@ -648,8 +813,9 @@ run_verb(struct cli *cli, const struct cli_command *command,
 	for (int i = 0;
 	     command->flags != NULL && command->flags[i].name != NULL; i++)
 		if (args->flags[i] != NULL && (verb->flags & 1u << i) == 0)
-			return cli_misuse(cli, command, "%s %s takes no --%s",
-			    command->name, verb->name, command->flags[i].name);
+			return cli_misuse(cli, command, "%s%s%s takes no --%s",
+			    command->name, verb->name[0] != '\0' ? " " : "",
+			    verb->name, command->flags[i].name);
 	if (args->count - 1 < verb->min_args ||
 	    args->count - 1 > verb->max_args)
 		return cli_misuse(cli, command, "type: llmc %s %s",
@@ -661,30 +827,31 @@ int
 cli_run(struct cli *cli, const struct cli_command *command,
     const struct cli_args *args)
 {
-	const char *names[VERBS_MAX + 1] = { NULL }, *near;
 	static const char *const bare[] = { "list" };
-	const struct verb *verbs = command->verbs;
+	cleanup_free char *otherwise = NULL;
 	struct cli_args listing = *args;
 
-	if (verbs == NULL)
+	if (command->verbs == NULL)
 		return command->run(cli, args);
 	if (args->count == 0) {
 		listing.count = 1;
 		listing.list = bare;
 		args = &listing;
 	}
-	for (size_t i = 0; i < VERBS_MAX && verbs[i].name != NULL; i++) {
-		names[i] = verbs[i].name;
-		if (strcmp(names[i], args->list[0]) == 0)
-			return run_verb(cli, command, &verbs[i], args);
+	for (const struct verb *v = command->verbs; v->name != NULL; v++) {
+		if (strcmp(v->name, args->list[0]) == 0)
+			return run_verb(cli, command, v, args);
+		/* A name of an earlier version does what it did there. */
+		if (v->name[0] == '\0' && args->count == 1 &&
+		    cli->old_name == NULL) {
+			listing.count = 2;
+			listing.list = (const char *[]){ "", args->list[0] };
+			return run_verb(cli, command, v, &listing);
+		}
 	}
-	near = text_nearest(args->list[0], names);
-	if (near != NULL)
-		return cli_misuse(cli, command,
-		    "%s %s: no such subcommand; did you mean \"%s\"?",
-		    command->name, args->list[0], near);
-	return cli_misuse(cli, command, "%s %s: no such subcommand",
-	    command->name, args->list[0]);
+	otherwise = xasprintf(
+	    "%s %s: no such subcommand", command->name, args->list[0]);
+	return refuse_word(cli, command, args->list[0], otherwise);
 }
 
 /* --- flag-params ------------------------------------------------------- */

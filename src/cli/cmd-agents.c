@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc agents: the cards of the agents that can be spawned, and which of them
- * fit a task. Only reads the settings. */
+/* llmc goal agents, goal tree, report stats: the agents that can be spawned,
+ * those that were, and how their runs went. */
 #include "base.h"
 #include "agent-card.h"
-#include "agent-suggest.h"
 #include "cli-private.h"
+#include "perf-record.h"
 
 enum {
 	FLAG_TAGS,
@@ -167,7 +167,7 @@ static const struct schema agents_shape =
 	SCHEMA_IS("suggest", ROWS, NULL, .of = &suggestion_shape));
 
 const struct cli_command cmd_agents = {
-	.name = "agents",
+	.name = "goal agents",
 	.usage = "list | suggest TEXT ...",
 	.summary = "show the agents that can be spawned, and which fit a task",
 	.help =
@@ -175,9 +175,291 @@ const struct cli_command cmd_agents = {
 	    "suggest  which of them fit a task, the best first, and why: by "
 	    "their tags, the\n         words of their description, and their "
 	    "cost\n\nWithout one of these words: list. It only suggests: whoever spawns an agent names it.\n",
+	.example = "goal agents suggest Write the manual page",
 	.flags = agents_flags,
 	.min_args = 0,
 	.max_args = 1001,
 	.shape = CLI_SHAPE(ONE, agents_shape),
 	.verbs = agents_verbs,
+};
+
+/* --- tree ---------------------------------------------------------------- */
+
+/* "40% writing tests" */
+static void
+add_progress(struct json_object *row, struct buf *out)
+{
+	struct json_object *progress = NULL, *percent = NULL;
+
+	if (!json_object_object_get_ex(row, "progress", &progress))
+		return;
+	if (json_object_object_get_ex(progress, "percentComplete", &percent))
+		buf_addf(out, "%.0f%% ", json_object_get_double(percent));
+	buf_adds(out, json_string_or(progress, "phase", ""));
+}
+
+/* "complete (high), verification passed" */
+static void
+add_result(struct json_object *row, struct buf *out)
+{
+	struct json_object *completion = NULL;
+	const char *sure, *checked = json_string_or(row, "verification", NULL);
+
+	if (json_object_object_get_ex(row, "completion", &completion)) {
+		buf_adds(out, json_string_or(completion, "status", "reported"));
+		sure = json_string_or(completion, "confidence", NULL);
+		if (sure != NULL)
+			buf_addf(out, " (%s)", sure);
+	}
+	if (checked != NULL)
+		buf_addf(out, "%sverification %s", out->len > 0 ? ", " : "",
+		    checked);
+}
+
+/* How many of those above it are shown: its parent may have ended long ago, and
+ * then it must not stand below somebody else. */
+static int
+levels_above(const struct json_object *rows, struct json_object *row)
+{
+	const char *parent = json_string_or(row, "parent_actor_id", "");
+
+	for (size_t i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *other = json_object_array_get_idx(rows, i);
+
+		if (other == row)
+			return 0; /* those above it come before it */
+		if (strcmp(json_string_or(other, "actor_id", ""), parent) == 0)
+			return levels_above(rows, other) + 1;
+	}
+	return 0;
+}
+
+/* arg: all rows. */
+static void
+add_agent(struct json_object *row, const void *arg, struct buf *out)
+{
+	buf_addf(out, "%*s%s", levels_above(arg, row) * 2, "",
+	    json_string_or(row, "actor_id", ""));
+}
+
+static void
+add_node(struct json_object *row, struct buf *out)
+{
+	buf_adds(
+	    out, json_string_or(row, "node", json_string_or(row, "task", "")));
+}
+
+static void
+add_work(struct json_object *row, struct buf *out)
+{
+	buf_adds(out,
+	    json_string_or(row, "label", json_string_or(row, "title", "")));
+}
+
+static const struct view_column tree_columns[] = {
+	{ "Agent", .add_with = add_agent },
+	{ "Depth", "depth", VIEW_INT, .right = true },
+	{ "Status", .key = "runStatus" },
+	{ "Questions", "pendingRequestCount", VIEW_INT, .right = true },
+	{ "Worker", .key = "worker" },
+	{ "Node", .add = add_node },
+	{ "Progress", .add = add_progress, .flexible = true },
+	{ "Result", .add = add_result, .flexible = true },
+	{ "Work", .add = add_work, .flexible = true },
+};
+
+static int
+tree_run(struct cli *cli, const struct cli_args *args)
+{
+	int status;
+	bool any = false;
+
+	(void)args;
+	status = remote_call(
+	    cli, "team.tree", json_object_new_object(), 0, &cli->result);
+	if (status != CLI_OK)
+		return status;
+	cli_table(cli, tree_columns, nitems(tree_columns), cli->result,
+	    cli->result, "No agent is at work.");
+	/* Why some do not go on. */
+	for (size_t i = 0; i < json_object_array_length(cli->result); i++) {
+		struct json_object *row =
+		    json_object_array_get_idx(cli->result, i);
+		const char *reason = json_string_or(row, "blockedReason", NULL);
+		const char *name = json_string_or(row, "actor_id", "");
+
+		if (reason == NULL)
+			continue;
+		buf_adds(&cli->text, any ? "" : "\n");
+		any = true;
+		cli_visible(cli, name);
+		buf_addf(
+		    &cli->text, ": %s: ", json_string_or(row, "runStatus", ""));
+		cli_visible(cli, reason);
+		buf_addc(&cli->text, '\n');
+	}
+	return CLI_OK;
+}
+
+const struct cli_command cmd_tree = {
+	.name = "goal tree",
+	.usage = "",
+	.summary = "show which agent spawned which, and how they are doing",
+	.help =
+	    "Each agent stands below the one that spawned it. STATUS is "
+	    "queued, running,\nwaiting (for agents that it spawned), blocked, "
+	    "verifying, landing, done, failed or\ncancelled; QUESTIONS counts "
+	    "those of its questions that nobody has answered. Agents\nof "
+	    "open goals that have ended are shown for a day. Without goals "
+	    "(plan.enabled)\nthere are only workers with their tasks.\n",
+	.example = "goal tree",
+	.method = "team.tree",
+	.run = tree_run,
+};
+
+/* --- stats --------------------------------------------------------------- */
+
+enum {
+	FLAG_BY,
+	FLAG_SINCE
+};
+
+static const struct cli_flag stats_flags[] = {
+	[FLAG_BY] = { "by", "GROUP",
+	    "agent, model or task-type (default: agent)" },
+	[FLAG_SINCE] = { "since", "WHEN",
+	    "only runs that ended since then: an age such as 7d, or a day such "
+	    "as 2026-01-31" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+add_name(struct json_object *row, const void *arg, struct buf *out)
+{
+	buf_adds(out, json_string_or(row, arg, "-"));
+}
+
+static void
+add_percent(struct buf *out, int64_t part, int64_t all)
+{
+	if (all > 0)
+		buf_addf(out, "%.0f%%", 100.0 * (double)part / (double)all);
+}
+
+static void
+add_success(struct json_object *row, struct buf *out)
+{
+	add_percent(out,
+	    json_int_or(json_object_object_get(row, "outcomes"), "success", 0),
+	    json_int_or(row, "runs", 0));
+}
+
+static void
+add_verified(struct json_object *row, struct buf *out)
+{
+	struct json_object *checks =
+	    json_object_object_get(row, "verification");
+	int64_t passed = json_int_or(checks, "passed", 0);
+
+	add_percent(out, passed, passed + json_int_or(checks, "failed", 0));
+}
+
+static void
+add_cost(struct json_object *row, struct buf *out)
+{
+	double cost = 0;
+
+	if (json_get_double(row, "", "cost_usd", &cost, NULL) < 0)
+		buf_addc(out, '?');
+	else
+		buf_addf(out, "$%.2f%s", cost,
+		    json_int_or(row, "runs_without_cost", 0) > 0 ? "+" : "");
+}
+
+static void
+show(struct cli *cli, enum perf_by by)
+{
+	static const char *const titles[PERF_BY_COUNT] = { "Agent", "Model",
+		"Task type" };
+	static const char *const keys[PERF_BY_COUNT] = { "agent", "model",
+		"task_type" };
+	const struct view_column columns[] = {
+		{ titles[by], .add_with = add_name, .flexible = true },
+		{ "Runs", "runs", VIEW_INT, .right = true },
+		{ "Success", .add = add_success, .right = true },
+		{ "P50", "runtime_ms.p50", VIEW_DURATION, .right = true },
+		{ "P90", "runtime_ms.p90", VIEW_DURATION, .right = true },
+		{ "Retries", "retries", VIEW_INT, .right = true },
+		{ "Verified", .add = add_verified, .right = true },
+		{ "Tokens in", "tokens.input", VIEW_INT, .right = true },
+		{ "Out", "tokens.output", VIEW_INT, .right = true },
+		{ "Cost", .add = add_cost, .right = true },
+	};
+
+	cli_table(cli, columns, nitems(columns), cli->result, keys[by], NULL);
+}
+
+static int
+stats_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *by_word = args->flags[FLAG_BY];
+	const char *since_word = args->flags[FLAG_SINCE];
+	int64_t now = clock_wall_ms(), since = 0;
+	unsigned by = PERF_BY_AGENT;
+	cleanup_json struct json_object *attempts = NULL;
+	struct json_object *params;
+	struct perf_stats *stats;
+	struct err err = { 0 };
+	int status = CLI_OK;
+
+	if (by_word != NULL && !word_find(perf_by_words, by_word, &by))
+		return cli_misuse(cli, &cmd_stats,
+		    "--by %s: expected agent, model or task-type", by_word);
+	if (since_word != NULL && !since_parse(since_word, now, &since))
+		return cli_misuse(cli, &cmd_stats,
+		    "--since %s: expected " SINCE_EXPECTED, since_word);
+	params = json_object_new_object();
+	json_set_int(params, "since_ms", since);
+	json_set_int(params, "now_ms", now);
+	stats = perf_stats_new((enum perf_by)by);
+	if (remote_look(cli, "attempts", params, &attempts, &err) < 0) {
+		status = cli_fail_err(cli, "io", &err);
+	} else {
+		for (size_t i = 0; i < json_object_array_length(attempts);
+		     i++) {
+			struct perf_record facts;
+
+			if (perf_record_read(
+				json_object_array_get_idx(attempts, i), &facts,
+				NULL) == 0)
+				perf_stats_add(stats, &facts);
+		}
+		cli->result = perf_stats_to_json(stats);
+		if (perf_stats_count(stats) > 0)
+			show(cli, (enum perf_by)by);
+		else
+			buf_addf(&cli->text,
+			    "No run has ended %s; when a worker has finished "
+			    "or failed a task, it is counted here.\n",
+			    since_word != NULL ? "since then" :
+						 "in the last 30 days");
+	}
+	perf_stats_free(stats);
+	return status;
+}
+
+const struct cli_command cmd_stats = {
+	.name = "report stats",
+	.usage = "[--by GROUP] [--since WHEN]",
+	.summary = "show how often runs succeed, how long they take, what they "
+		   "cost",
+	.help =
+	    "A run is one attempt at a task. Runs are added up by the agent "
+	    "that was asked for\n(a card in [agents.NAME], or a role), by "
+	    "model, or by the type of task (the role\nthat its agent was "
+	    "spawned with). They are kept for 30 days.\n",
+	.example = "report stats --by model --since 7d",
+	.flags = stats_flags,
+	.shape = CLI_SHAPE(ROWS, perf_group_schema),
+	.run = stats_run,
 };

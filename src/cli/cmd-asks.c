@@ -24,56 +24,24 @@ static const struct cli_flag asks_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-static const char *
-or_dash(const char *text)
-{
-	return text != NULL ? text : "-";
-}
-
 static void
 add_row(struct table *table, const struct ask *ask)
 {
 	cleanup_buf struct buf command = BUF_INIT, since = BUF_INIT;
 	cleanup_buf struct buf line = BUF_INIT;
-	const char *words = ask->words != NULL ? ask->words : ask->title;
+	const char *words = ask->words != NULL ? ask->words :
+	    ask->title != NULL                 ? ask->title :
+						 "-";
 
 	ask_command(ask, &command);
 	moment_add(&since, ask->created_ms);
-	text_add_line(&line, or_dash(words), strlen(or_dash(words)));
+	text_add_line(&line, words, strlen(words));
 	table_row(table,
 	    (const char *[]){ ask->id, ask_kind_words[ask->kind], since.data,
 		ask_subject(ask), line.data,
 		ask->how == ASK_OPEN    ? command.data :
 		    ask->answer != NULL ? ask->answer :
 					  ask_end_words[ask->how] });
-}
-
-/* The last ones, from the book. */
-static int
-load_all(struct cli *cli, struct json_object **ret_list)
-{
-	struct err err = { 0 };
-
-	return remote_look(
-		   cli, "asks", json_object_new_object(), ret_list, &err) < 0 ?
-	    cli_fail_err(cli, "failed", &err) :
-	    CLI_OK;
-}
-
-static int
-load_open(struct cli *cli, struct json_object **ret_list)
-{
-	struct state state;
-	int status = roster_load(cli, &state);
-
-	if (status != CLI_OK)
-		return status;
-	*ret_list = json_object_new_array();
-	for (size_t i = 0; i < state.ask_count; i++)
-		json_object_array_add(
-		    *ret_list, schema_json(&ask_schema, state.asks[i]));
-	state_release(&state);
-	return CLI_OK;
 }
 
 /* --- what the overseer told while there was no daemon --------------------- */
@@ -134,20 +102,31 @@ asks_seen(struct cli *cli, struct json_object *ids)
 static int
 asks_run(struct cli *cli, const struct cli_args *args)
 {
-	struct json_object *seen = json_object_new_array();
+	struct json_object *seen;
 	bool all = args->flags[FLAG_ALL] != NULL;
 	const struct table_column columns[] = { { .title = "ID" },
 		{ .title = "KIND" }, { .title = "SINCE" }, { .title = "ABOUT" },
 		{ .title = "WHAT", .flexible = true },
 		{ .title = all ? "ANSWER" : "TYPE" } };
-	int status =
-	    all ? load_all(cli, &cli->result) : load_open(cli, &cli->result);
 	struct table *table;
+	struct state state;
+	struct err err = { 0 };
 	size_t count;
+	int status;
 
-	if (status != CLI_OK) {
-		json_object_put(seen);
-		return status;
+	if (all) {
+		if (remote_look(cli, "asks", json_object_new_object(),
+			&cli->result, &err) < 0)
+			return cli_fail_err(cli, "failed", &err);
+	} else {
+		status = roster_load(cli, &state);
+		if (status != CLI_OK)
+			return status;
+		cli->result = json_object_new_array();
+		for (size_t i = 0; i < state.ask_count; i++)
+			json_object_array_add(cli->result,
+			    schema_json(&ask_schema, state.asks[i]));
+		state_release(&state);
 	}
 	message_spool_read(cli->workspace.root, add_spooled,
 	    &(struct spooled){ cli->result, all });
@@ -155,9 +134,9 @@ asks_run(struct cli *cli, const struct cli_args *args)
 	if (count == 0) {
 		buf_addf(&cli->text, "Nothing is asked of you%s.\n",
 		    all ? "" : "; see what was with --all");
-		json_object_put(seen);
 		return CLI_OK;
 	}
+	seen = json_object_new_array();
 	table = table_new(columns, (int)nitems(columns));
 	for (size_t i = 0; i < count; i++) {
 		struct ask *ask = schema_make(&ask_schema,
@@ -178,6 +157,7 @@ asks_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_asks = {
 	.name = "asks",
+	.group = CLI_ANSWER,
 	.usage = "[--all]",
 	.summary = "show what needs you, and how to answer it",
 	.help =
@@ -185,6 +165,7 @@ const struct cli_command cmd_asks = {
 	    "for review, budgets,\nfailures: open until you answer them, or "
 	    "until they need nobody any more. They are\nkept whether or not a "
 	    "channel could tell you of them.\n",
+	.example = "asks --all",
 	.flags = asks_flags,
 	.guarded = true,
 	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
@@ -249,12 +230,10 @@ call(const struct answering *a, const char *method, struct json_object *params,
 static int
 resume(const struct answering *a, const char *who)
 {
-	struct json_object *params =
-	    who != NULL ? remote_worker(who) : json_object_new_object();
-
-	if (a->text != NULL && who != NULL)
-		json_set_string(params, "note", a->text);
-	return call(a, "auto.resume", params, NULL, "");
+	return call(a, "auto.resume",
+	    remote_params(
+		"worker", who, "note", who != NULL ? a->text : NULL, NULL),
+	    NULL, "");
 }
 
 static int
@@ -271,13 +250,11 @@ refuse(const struct answering *a, const char *why)
 static int
 answer_question(struct answering *a, const char *question)
 {
-	struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *result = NULL;
-	int status;
+	int status = remote_call(a->cli, "request.answer",
+	    remote_params("id", question, "response", words_of(a), NULL), 0,
+	    &result);
 
-	json_set_string(params, "id", question);
-	json_set_string(params, "response", words_of(a));
-	status = remote_call(a->cli, "request.answer", params, 0, &result);
 	if (status != CLI_OK)
 		return status;
 	xstrset(&a->said, json_string_or(result, "response", words_of(a)));
@@ -288,10 +265,6 @@ answer_question(struct answering *a, const char *question)
 static int
 answer_failed(const struct answering *a)
 {
-	struct json_object *params = json_object_new_object();
-
-	if (a->no || a->text != NULL)
-		json_object_put(params);
 	if (a->no)
 		return CLI_OK;
 	if (a->text != NULL)
@@ -299,8 +272,8 @@ answer_failed(const struct answering *a)
 		    "%s has ended: change what it says with llmc task edit %s, "
 		    "then: llmc answer %s --yes",
 		    a->ask->task, a->ask->task, a->ask->id);
-	json_set_string(params, "task", a->ask->task);
-	return call(a, "task.retry", params, " is tried again.", a->ask->task);
+	return call(a, "task.retry", remote_params("task", a->ask->task, NULL),
+	    " is tried again.", a->ask->task);
 }
 
 static int
@@ -313,9 +286,9 @@ answer_review(const struct answering *a, const struct worker *w)
 	if (w->status != WORKER_NEEDS_REVIEW) {
 		if (a->text == NULL)
 			return refuse(a, "say what it should do");
-		params = remote_worker(w->name);
-		json_set_string(params, "text", a->text);
-		return call(a, "worker.message", params, " is told.", w->name);
+		return call(a, "worker.message",
+		    remote_params("worker", w->name, "text", a->text, NULL),
+		    " is told.", w->name);
 	}
 	status = seen_commit(a->cli, w, NULL, true, &commit);
 	if (status != CLI_OK)
@@ -333,30 +306,24 @@ answer_review(const struct answering *a, const struct worker *w)
 static int
 answer_node(const struct answering *a, const struct worker *w)
 {
-	struct json_object *params, *result = NULL;
+	struct json_object *result = NULL;
 	const char *code = NULL;
 	struct err err = { 0 };
-	bool told = false;
 
 	if (w != NULL && a->text != NULL &&
 	    (a->ask->task == NULL ||
-		(w->task != NULL && strcmp(w->task, a->ask->task) == 0))) {
-		params = remote_worker(w->name);
-		json_set_string(params, "text", a->text);
-		told = remote_try(
-		    a->cli, "worker.message", params, 0, &result, &code, &err);
+		(w->task != NULL && strcmp(w->task, a->ask->task) == 0)) &&
+	    remote_try(a->cli, "worker.message",
+		remote_params("worker", w->name, "text", a->text, NULL), 0,
+		&result, &code, &err)) {
 		json_object_put(result);
-	}
-	if (told) {
 		buf_addf(&a->cli->text, "Sent to %s.\n", w->name);
 		return CLI_OK;
 	}
-	params = json_object_new_object();
-	json_set_string(params, "goal", a->ask->goal);
-	json_set_string(params, "node", a->ask->node);
-	json_set_string(params, "status", "queued");
-	json_set_string(params, "reason", words_of(a));
-	return call(a, "overseer.work.update", params,
+	json_object_put(result);
+	return call(a, "overseer.work.update",
+	    remote_params("goal", a->ask->goal, "node", a->ask->node, "status",
+		"queued", "reason", words_of(a), NULL),
 	    " can be worked on again.", a->ask->node);
 }
 
@@ -372,34 +339,31 @@ carry_out(struct answering *a)
 
 	if (ask->kind == ASK_TOLD)
 		return CLI_OK;
-	if (t != NULL && t->step == TASK_PARKED) {
+	if (strncmp(ask->key, ASK_OF_AGENT, strlen(ASK_OF_AGENT)) == 0)
+		return answer_question(a, ask->question);
+	if (t != NULL && task_asks(t) && ask->kind == ASK_QUESTION) {
 		struct answering told = *a;
 		cleanup_free char *text = NULL;
-		struct json_object *params;
+		const char *said = words_of(a);
+		char *rest = NULL;
+		long nr = strtol(said, &rest, 10);
 
-		if (a->ask->kind == ASK_QUESTION) {
-			const char *said = words_of(a);
-			char *rest = NULL;
-			long nr = strtol(said, &rest, 10);
-
-			if (rest != said && *rest == '\0' && nr >= 1 &&
-			    (size_t)nr <= strv_count(a->ask->options))
-				said = a->ask->options[nr - 1];
-			text = xasprintf(
-			    "You asked:\n\n%s\n\nThe answer is:\n\n%s",
-			    a->ask->words, said);
-			told.text = text;
-			return resume(&told, a->ask->task);
-		}
-		if (!a->no)
-			return resume(a, a->ask->task);
-		params = json_object_new_object();
-		json_set_string(params, "task", a->ask->task);
-		json_set_string(params, "reason",
-		    a->text != NULL ? a->text : "that was the answer");
-		return call(
-		    a, "task.abort", params, " is aborted.", a->ask->task);
+		if (rest != said && *rest == '\0' && nr >= 1 &&
+		    (size_t)nr <= strv_count(ask->options))
+			said = ask->options[nr - 1];
+		text = xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
+		    ask->words, said);
+		told.text = text;
+		return resume(&told, ask->task);
 	}
+	if (t != NULL && task_asks(t))
+		return !a->no ?
+		    resume(a, ask->task) :
+		    call(a, "task.abort",
+			remote_params("task", ask->task, "reason",
+			    a->text != NULL ? a->text : "that was the answer",
+			    NULL),
+			" is aborted.", ask->task);
 	if (ask->question != NULL)
 		return answer_question(a, ask->question);
 	if (ask->kind == ASK_FAILURE && ask->stays && ask->task != NULL)
@@ -422,21 +386,17 @@ carry_out(struct answering *a)
 static int
 note(const struct answering *a)
 {
-	struct json_object *params = json_object_new_object();
 	const struct passwd *user = getpwuid(getuid());
-	cleanup_json struct json_object *result = NULL;
-	int status;
+	int status = remote_call(a->cli, "ask.end",
+	    remote_params("ask", a->ask->id, "answer",
+		a->ask->kind != ASK_TOLD || a->text != NULL ? words_of(a) :
+							      NULL,
+		"user", user != NULL ? user->pw_name : NULL, NULL),
+	    0, &a->cli->result);
 
-	json_set_string(params, "ask", a->ask->id);
-	if (a->ask->kind != ASK_TOLD || a->text != NULL)
-		json_set_string(params, "answer", words_of(a));
-	if (user != NULL)
-		json_set_string(params, "user", user->pw_name);
-	status = remote_call(a->cli, "ask.end", params, 0, &result);
 	if (status == CLI_OK)
 		buf_addf(&a->cli->text, "%s is %s.\n", a->ask->id,
-		    json_string_or(result, "status", "answered"));
-	a->cli->result = json_object_get(result);
+		    json_string_or(a->cli->result, "status", "answered"));
 	return status;
 }
 
@@ -562,6 +522,7 @@ answer_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_answer = {
 	.name = "answer",
+	.group = CLI_ANSWER,
 	.usage = "ASK [TEXT ...] [--yes | --no]",
 	.summary = "answer what llmc asks of you",
 	.help =
@@ -576,6 +537,7 @@ const struct cli_command cmd_answer = {
 	    "review    --yes accepts the work that llmc review has shown, TEXT "
 	    "sends it back\n"
 	    "told      it is marked as seen\n",
+	.example = "answer a12 Use the second option",
 	.flags = answer_flags,
 	.min_args = 1,
 	.max_args = 1000,

@@ -171,6 +171,7 @@ static const struct word_list {
 	{ "FORMAT", .words = WORDS("toml", "mdoc") },
 	{ "GROUP", .words = WORDS("agent", "model", "task-type") },
 	{ "INTERFACE", .words = WORDS("git", "difftastic", "vscode") },
+	{ "MODE", .words = WORDS("worktree", "strict") },
 	{ "LEVEL", .words = WORDS("debug", "info", "warn", "error") },
 	{ "PRIORITY", .words = WORDS("urgent", "high", "normal", "low") },
 	{ "SORT", .words = WORDS("info", "instruction", "alert") },
@@ -200,11 +201,13 @@ add_value(struct cli *cli, const char *name, size_t len)
 
 /* --- one line ---------------------------------------------------------- */
 
+/* Those of one word that people type. */
 static void
 add_commands(struct cli *cli)
 {
 	for (size_t i = 0; cli_commands[i] != NULL; i++)
-		if (!cli_commands[i]->hidden)
+		if (strchr(cli_commands[i]->name, ' ') == NULL &&
+		    strstr(cli_commands[i]->summary, "(internal)") == NULL)
 			buf_addf(&cli->text, "%s\t%s\n", cli_commands[i]->name,
 			    cli_commands[i]->summary);
 }
@@ -216,11 +219,29 @@ add_flags(struct cli *cli, const struct cli_flag *flags)
 		buf_addf(&cli->text, "--%s\t%s\n", flags->name, flags->help);
 }
 
-/* The usage "list | get KEY | set KEY VALUE" has verbs: it has no brackets
- * before its first bar. Adds them, or what the argument of one can be. */
+/* The commands that belong to this one. */
 static void
-add_verbs(struct cli *cli, const char *usage, const char *verb)
+add_parts(struct cli *cli, const struct cli_command *command)
 {
+	for (size_t i = 0; cli_commands[i] != NULL; i++) {
+		const char *more = cli_verb_of(command, cli_commands[i]);
+
+		if (more != NULL)
+			buf_addf(&cli->text, "%s\t%s\n", more,
+			    cli_commands[i]->summary);
+	}
+}
+
+/* The usage "list | get KEY | set KEY VALUE" has verbs: it has no brackets
+ * before its first bar. Adds them, or what the argument of one can be; and the
+ * commands that belong to this one. */
+static void
+add_verbs(struct cli *cli, const struct cli_command *command, const char *verb)
+{
+	const char *usage = command->usage;
+
+	if (verb == NULL)
+		add_parts(cli, command);
 	if (strchr(usage, '|') == NULL || usage[0] < 'a' || usage[0] > 'z' ||
 	    strcspn(usage, "[") < strcspn(usage, "|"))
 		return;
@@ -229,7 +250,9 @@ add_verbs(struct cli *cli, const char *usage, const char *verb)
 
 		usage += strspn(usage, "| ");
 		len = strcspn(usage, " |");
-		if (verb == NULL) {
+		if (verb == NULL && usage[0] >= 'A' && usage[0] <= 'Z') {
+			add_value(cli, usage, len);
+		} else if (verb == NULL) {
 			buf_add(&cli->text, usage, len);
 			buf_addc(&cli->text, '\n');
 		} else if (strlen(verb) == len &&
@@ -244,8 +267,10 @@ add_verbs(struct cli *cli, const char *usage, const char *verb)
 /* Arguments that a usage begins with: "WORKER ...", "[NAME ...", "[COMMAND]",
  * or follow a switch: "--switch [NAME]". */
 static void
-add_arguments(struct cli *cli, const char *usage, const char *before)
+add_arguments(
+    struct cli *cli, const char *usage, const char *before, const char *verb)
 {
+	const struct cli_command *named = verb != NULL ? cli_find(verb) : NULL;
 	cleanup_free char *form = xasprintf("%s [", before);
 	const char *at = before[0] == '-' ? strstr(usage, form) : NULL;
 	const char *first = usage + strspn(usage, "[");
@@ -254,8 +279,11 @@ add_arguments(struct cli *cli, const char *usage, const char *before)
 		at += strlen(form);
 		add_value(cli, at, strcspn(at, "]"));
 	}
-	if (strncmp(first, "COMMAND]", 8) == 0)
+	if (strncmp(first, "COMMAND]", 8) == 0 && verb == NULL)
 		add_commands(cli);
+	else if (strncmp(first, "COMMAND]", 8) == 0 && named != NULL &&
+	    strcmp(before, verb) == 0)
+		add_parts(cli, named);
 	else if (strncmp(first, "NAME ...", 8) == 0)
 		add_list(cli, "workers");
 	else if (strncmp(first, "WORKER", 6) == 0 ||
@@ -279,19 +307,30 @@ static void
 add_candidates(struct cli *cli, const char *const *words, int count)
 {
 	const char *before = count > 1 ? words[count - 2] : "", *verb = NULL;
-	const struct cli_command *command = NULL;
+	const struct cli_command *command = NULL, *part;
 	const struct cli_flag *flag = NULL;
+	const char *first = "";
 
 	for (int i = 0; i < count - 1; i++) {
-		if (strcmp(words[i], "--root") == 0 && i + 2 < count)
+		if (strcmp(words[i], "--root") == 0 && i + 2 < count) {
 			cli->root_option = words[++i];
-		else if (words[i][0] == '-')
+		} else if (words[i][0] == '-') {
 			continue;
-		else if (command == NULL)
-			command = cli_find(words[i]);
-		else if (verb == NULL &&
-		    valued(command->flags, words[i - 1]) == NULL)
-			verb = words[i];
+		} else if (command == NULL) {
+			first = words[i];
+			command = cli_find(first);
+		} else if (verb == NULL &&
+		    valued(command->flags, words[i - 1]) == NULL) {
+			cleanup_free char *two =
+			    xasprintf("%s %s", first, words[i]);
+
+			part = cli_find(two);
+			first = "";
+			if (part == NULL)
+				verb = words[i];
+			else
+				command = part;
+		}
 	}
 	flag = valued(cli_global_flags, before);
 	if (flag == NULL && command != NULL)
@@ -303,8 +342,8 @@ add_candidates(struct cli *cli, const char *const *words, int count)
 	if (command == NULL) {
 		add_commands(cli);
 	} else {
-		add_verbs(cli, command->usage, verb);
-		add_arguments(cli, command->usage, before);
+		add_verbs(cli, command, verb);
+		add_arguments(cli, command->usage, before, verb);
 		if (strcmp(cli->text.data, FILES "\n") == 0) {
 			if (words[count - 1][0] != '-')
 				return;
@@ -401,7 +440,6 @@ const struct cli_command cmd_completion = {
 		"words -- WORD ... for\nwhat can stand in place of the last "
 		"WORD: a line for each, with its help after a\ntab; a line "
 		"\":\" means the name of a file.\n",
-	.hidden = true,
 	.min_args = 1,
 	.max_args = 1000,
 	.needs = CLI_ANYWHERE,

@@ -550,9 +550,10 @@ tell_restart(struct cli *cli, bool needs_restart)
 static int
 change(struct cli *cli, const char *key, const char *typed)
 {
-	const char *const get[] = { "get", key };
+	const char *get[] = { "get", key };
 	struct cli_args after = { .count = 2, .list = get };
 	cleanup_json struct json_object *before = NULL;
+	cleanup_free char *setting = NULL;
 	const struct setting *row = settings_find(key, NULL);
 	struct err err = { 0 };
 	int r, status = cli_find_workspace(cli, CLI_NEEDS_INIT);
@@ -563,9 +564,15 @@ change(struct cli *cli, const char *key, const char *typed)
 		return cli_fail(cli, "refused",
 		    "agents may not change settings; this is a worker's "
 		    "session");
-	if (row == NULL)
+	/* What an older version has written can be removed. */
+	if (row == NULL &&
+	    (typed != NULL || !settings_find_alias(key, &setting)))
 		return unknown_key(cli, key);
-	before = value_before(cli, key);
+	if (setting != NULL) {
+		row = settings_find(setting, NULL);
+		get[1] = setting;
+	}
+	before = row != NULL ? value_before(cli, get[1]) : NULL;
 	r = config_change(&cli->workspace, key, typed, &err);
 	if (r == -ENOENT)
 		return cli_fail(
@@ -573,11 +580,18 @@ change(struct cli *cli, const char *key, const char *typed)
 	if (r < 0)
 		return cli_fail_err(
 		    cli, r == -EINVAL ? "bad_value" : "io", &err);
+	if (row == NULL) {
+		cli->result = remote_params("key", key, "source", "gone", NULL);
+		json_set(cli->result, "value", NULL);
+		json_set(cli->result, "line", NULL);
+		buf_addf(&cli->text, "%s is removed from config.toml.\n", key);
+		return CLI_OK;
+	}
 	status = config_get(cli, &after);
 	if (status != CLI_OK)
 		return status;
 	buf_clear(&cli->text);
-	buf_addf(&cli->text, "%s is now ", key);
+	buf_addf(&cli->text, "%s is now ", get[1]);
 	add_value_said(
 	    json_object_object_get(cli->result, "value"), &cli->text);
 	if (typed == NULL)
@@ -676,6 +690,7 @@ static const struct schema config_shape =
 
 const struct cli_command cmd_config = {
 	.name = "config",
+	.group = CLI_START,
 	.usage = "list | get KEY | set KEY VALUE | unset KEY | doc [KEY]",
 	.summary = "show and change settings",
 	.help =
@@ -690,6 +705,7 @@ const struct cli_command cmd_config = {
 	    "spawned have keys too: agents.NAME.model\nDurations are written "
 	    "500ms, 30s, 5m, 1h, or in seconds.\nLists are written [\"a\", "
 	    "\"b\"].\n",
+	.example = "config set auto.concurrency 3",
 	.flags = config_flags,
 	.min_args = 0,
 	.max_args = 3,

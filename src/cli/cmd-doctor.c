@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
+/* llmc doctor, doctor channel: what llmc depends on, checked. */
 #include "base.h"
 
 #include <sys/stat.h>
@@ -8,8 +9,11 @@
 #include "child.h"
 #include "cli-private.h"
 #include "config.h"
+#include "deliver.h"
 #include "history.h"
-#include "http-call.h"
+#include "id.h"
+#include "loop.h"
+#include "message.h"
 #include "people.h"
 #include "preflight.h"
 #include "root-mark.h"
@@ -171,7 +175,7 @@ doctor_overseer_check(struct doctor *d)
 		detail =
 		    xasprintf("the overseer will not start again: %s", line);
 		doctor_note(d, VERDICT_FAIL, "failures", detail,
-		    "see llmc failures, fix the cause, then: llmc overseer "
+		    "see llmc log failures, fix the cause, then: llmc overseer "
 		    "--clear \"what was done\"");
 	}
 	history_release(&history);
@@ -199,10 +203,10 @@ can_run(const char *program)
 static char *
 token_trouble(const struct channel *channel, const char *root, char **ret_fix)
 {
-	cleanup_free char *path = http_token_path(channel, root);
+	cleanup_free char *path = deliver_token_path(channel, root);
 	cleanup_buf struct buf token = BUF_INIT;
 	struct err err = { 0 };
-	int r = http_token(channel, root, &token, &err);
+	int r = deliver_token(channel, root, &token, &err);
 
 	explicit_bzero(token.data, token.len);
 	if (r == -EPERM) {
@@ -529,11 +533,17 @@ check_config(struct doctor *d)
 	}
 	for (size_t i = 0; i < problems.count; i++) {
 		struct settings_problem *p = &problems.list[i];
+		const char *fix = strstr(p->text, "; " SETTINGS_REMOVE);
+		size_t len =
+		    fix != NULL ? (size_t)(fix - p->text) : strlen(p->text);
 		cleanup_free char *detail =
-		    xasprintf("%s:%u: %s", file, p->line, p->text);
+		    xasprintf("%s:%u: %.*s", file, p->line, (int)len, p->text);
 
 		doctor_note(d, p->fatal ? VERDICT_FAIL : VERDICT_WARN, "config",
-		    detail, "edit the file; llmc config doc lists all keys");
+		    detail,
+		    fix != NULL ?
+			fix + 2 :
+			"edit the file; llmc config doc lists all keys");
 	}
 	if (problems.count == 0)
 		doctor_note(d, VERDICT_OK, "config", file, NULL);
@@ -773,6 +783,7 @@ static const struct schema doctor_shape =
 
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
+	.group = CLI_START,
 	.usage = "[--repair] [--rebuild] [--yes] | --sandbox [--mode MODE]",
 	.summary = "check everything that llmc depends on",
 	.help =
@@ -784,8 +795,112 @@ const struct cli_command cmd_doctor = {
 	    "The exit status is 1 when a check fails.\n"
 	    "\nWith --sandbox, says instead what this machine has for "
 	    "sandboxes, and tries one in\na scratch repository.\n",
+	.example = "doctor --repair",
 	.flags = doctor_flags,
 	.needs = CLI_ANYWHERE,
 	.shape = CLI_SHAPE(OBJECT, doctor_shape),
 	.run = doctor_run,
+};
+
+/* --- a channel ----------------------------------------------------------- */
+
+struct attempt {
+	struct loop *loop;
+	enum delivery_state state;
+	char *reason, *ref;
+};
+
+static void
+on_delivered(const struct deliver_result *result, void *arg)
+{
+	struct attempt *attempt = arg;
+
+	attempt->state = result->state;
+	xstrset(&attempt->reason, result->reason);
+	xstrset(&attempt->ref, result->ref);
+	loop_stop(attempt->loop, 0);
+}
+
+static struct message *
+test_record(struct cli *cli, const struct channel *channel)
+{
+	struct channel always = *channel;
+	struct channel_list one = { &always, 1 };
+	struct escalation what = { .level = ESCALATION_INFO,
+		.class = "test",
+		.title = "a test of this channel",
+		.text = "llmc doctor channel was run. Nothing is wrong.",
+		.signature = "test" };
+	char id[ID_ULID_SIZE], stamp[CLOCK_STAMP_SIZE];
+
+	always.enabled = always.levels_given = true;
+	always.levels = 1u << ESCALATION_INFO;
+	id_ulid(clock_wall_ms(), id);
+	clock_format_stamp(clock_wall_ms(), stamp);
+	return message_new(
+	    &what, &one, id, stamp, cli->workspace.root, "llmc", 0);
+}
+
+static int
+try_channel(struct cli *cli, const struct channel *channel)
+{
+	struct message *record = test_record(cli, channel);
+	struct attempt attempt = { .loop = loop_new() };
+	int status = CLI_OK;
+
+	deliver_start(attempt.loop, cli->workspace.dir, cli->workspace.root,
+	    channel, record, on_delivered, &attempt);
+	loop_run(attempt.loop);
+	if (attempt.state != DELIVERY_SENT)
+		status =
+		    cli_fail(cli, "failed", "%s: not sent: %s", channel->name,
+			attempt.reason != NULL ? attempt.reason : "unknown");
+	if (status == CLI_OK) {
+		delivery_end(
+		    &record->deliveries[0], DELIVERY_SENT, NULL, attempt.ref);
+		cli->result = message_to_json(record);
+		buf_addf(&cli->text, "%s: sent%s%s.\n", channel->name,
+		    attempt.ref != NULL ? " as " : "",
+		    attempt.ref != NULL ? attempt.ref : "");
+	}
+	loop_free(attempt.loop);
+	message_free(record);
+	free(attempt.reason);
+	free(attempt.ref);
+	return status;
+}
+
+static int
+channel_run(struct cli *cli, const struct cli_args *args)
+{
+	struct settings *settings = NULL;
+	const struct channel *channel;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	channel = channel_find(settings_channels(settings), args->list[0]);
+	status = channel != NULL ?
+	    try_channel(cli, channel) :
+	    cli_fail(cli, "failed",
+		"there is no channel %s; describe it in .llmc/config.toml as "
+		"[people.channels.%s] (see llmc.conf(5))",
+		args->list[0], args->list[0]);
+	settings_free(settings);
+	return status;
+}
+
+const struct cli_command cmd_channel = {
+	.name = "doctor channel",
+	.usage = "CHANNEL",
+	.summary = "send a test through a channel",
+	.help = "Sends a message that nothing is wrong to whom "
+		"[people.channels.CHANNEL] of the\nsettings tells, whatever "
+		"its levels are, and says whether that worked.\n",
+	.example = "doctor channel phone",
+	.min_args = 1,
+	.max_args = 1,
+	.guarded = true,
+	.shape = CLI_SHAPE(OBJECT, message_schema),
+	.run = channel_run,
 };

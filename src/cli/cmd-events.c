@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+/* llmc log: the events of auto mode, read from the book and the log, and
+ * followed. */
 #include "base.h"
 
 #include <signal.h>
@@ -53,13 +55,6 @@ event_filter_wants(struct json_object *record, const void *arg)
 	    event_filter_has(
 		filter->tasks, json_string_or(event, "task", "")) &&
 	    event_filter_has(filter->kinds, json_string_or(event, "type", ""));
-}
-
-/* Is there a kind of that name? */
-static bool
-event_filter_is_kind(const char *name)
-{
-	return event_row_named(name) != NULL;
 }
 
 /* All of them, with blanks between them; appended. */
@@ -575,7 +570,7 @@ print_event(struct json_object *record, void *arg)
 	}
 	if (cli_write(&line) == 0)
 		return true;
-	/* The reader has gone: llmc events --follow | head */
+	/* The reader has gone: llmc log --follow | head */
 	loop_stop(events->loop, CLI_OK);
 	return false;
 }
@@ -628,9 +623,9 @@ fill_filter(struct events *events, const struct cli_args *args)
 			filter->tasks[tasks++] = value;
 		if (args->given[i].flag != FLAG_KIND)
 			continue;
-		if (!event_filter_is_kind(value)) {
+		if (event_row_named(value) == NULL) {
 			event_filter_add_kinds(&all);
-			return cli_misuse(events->cli, &cmd_events,
+			return cli_misuse(events->cli, &cmd_log,
 			    "%s: no such kind of event; the kinds are: %s",
 			    value, all.data);
 		}
@@ -666,7 +661,7 @@ events_run(struct cli *cli, const struct cli_args *args)
 		events.width = cli->width > 0 ? cli->width : WIDTH_DEFAULT;
 	if (args->flags[FLAG_LINES] != NULL &&
 	    !text_parse_int(args->flags[FLAG_LINES], 0, LINES_MAX, &lines))
-		return cli_misuse(cli, &cmd_events,
+		return cli_misuse(cli, &cmd_log,
 		    "--lines takes a number from 0 to %d", LINES_MAX);
 	if (args->flags[FLAG_FOLLOW] != NULL)
 		return follow(&events, path, (size_t)lines);
@@ -693,8 +688,9 @@ events_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-const struct cli_command cmd_events = {
-	.name = "events",
+const struct cli_command cmd_log = {
+	.name = "log",
+	.group = CLI_WATCH,
 	.usage = "[--follow] [--lines N] [--worker WORKER] [--task ID] "
 		 "[--kind KIND] [--goal GOAL] [--long]",
 	.summary = "show the events of auto mode",
@@ -706,6 +702,7 @@ const struct cli_command cmd_events = {
 	    "matches one of\neach is shown. A kind is what --json shows as "
 	    "type, such as task_finished or\nfailure. With goals, events are kept in "
 	    "the book, too (history.days).\n",
+	.example = "log --follow --worker adam",
 	.flags = events_flags,
 	.letters = "fn",
 	.shape =

@@ -177,7 +177,7 @@ look(struct cli *cli, const char *goal, bool *ret_done)
 		status = goal_view_read(cli, answer, &set, &plan);
 	if (status == CLI_OK && plan->goal->plan_fault != NULL)
 		status = cli_fail(cli, "failed",
-		    "the planner failed: %s; ask it again with: llmc plan "
+		    "the planner failed: %s; ask it again with: llmc goal plan "
 		    "draft %s",
 		    plan->goal->plan_fault, goal);
 	if (status == CLI_OK)
@@ -293,7 +293,7 @@ goal_add_edit(struct cli *cli, const struct goal_add *add, const char *goal,
 		status = tell(cli);
 	else if (status == CLI_OK && goal != NULL)
 		buf_addf(&cli->text,
-		    "It is kept as a draft; begin with: llmc plan apply %s\n",
+		    "It is kept as a draft; begin with: llmc goal plan apply %s\n",
 		    goal);
 	return draft_end(cli, &draft, status);
 }
@@ -341,7 +341,7 @@ goal_add(
 		return goal_add_edit(
 		    cli, add, goal, text.data, json_object_new_object());
 	buf_addf(&cli->text,
-	    "%s\nNothing has begun. To work on it: llmc plan apply %s; to drop "
+	    "%s\nNothing has begun. To work on it: llmc goal plan apply %s; to drop "
 	    "it: llmc goal cancel %s\n",
 	    text.data, goal, goal);
 	return CLI_OK;
@@ -377,31 +377,25 @@ static const struct cli_flag goal_flags[] = {
 	[FLAG_TITLE] = { "title", "TITLE",
 	    "for add and edit: what is to be reached, in one line" },
 	[FLAG_PLAN] = { "plan", "FILE",
-	    "for add and plan: its phases, tasks and subtasks, as Markdown or "
-	    "JSON (- is stdin); for edit: instead of the editor" },
+	    "for add and edit: its plan, as Markdown or JSON" },
 	[FLAG_EDIT] = { "edit", NULL,
-	    "for add: show the plan in an editor before work on it begins" },
+	    "for add: show the plan in an editor before it begins" },
 	[FLAG_DRY_RUN] = { "dry-run", NULL,
 	    "for add: show the plan, and begin nothing" },
 	[FLAG_YES] = { "yes", NULL, "for add --edit: begin without asking" },
 	[FLAG_PROBLEM] = { "problem", "TEXT",
 	    "for add and edit: what is to be solved" },
 	[FLAG_CRITERION] = { "criterion", "TEXT",
-	    "for add and edit: what can be verified at the end; may be "
-	    "given several times" },
+	    "for add and edit: what can be verified; repeatable" },
 	[FLAG_CONSTRAINT] = { "constraint", "TEXT",
-	    "for add and edit: what must hold; may be given several "
-	    "times" },
-	[FLAG_TAG] = { "tag", "TAG",
-	    "for add and edit: may be given several times" },
+	    "for add and edit: what must hold; repeatable" },
+	[FLAG_TAG] = { "tag", "TAG", "for add and edit; repeatable" },
 	[FLAG_PRIORITY] = { "priority", "PRIORITY",
 	    "for add and edit: urgent, high, normal or low" },
 	[FLAG_FROM_SESSION] = { "from-session", "WORKER",
 	    "for add: the worker in whose session it came up" },
 	[FLAG_REASON] = { "reason", "TEXT", "for changes: why; it is kept" },
-	[FLAG_ALL] = { "all", NULL,
-	    "for list: goals that have ended, and those of single "
-	    "tasks, too" },
+	[FLAG_ALL] = { "all", NULL, "for list: those that have ended, too" },
 	{ NULL, NULL, NULL },
 };
 
@@ -447,30 +441,6 @@ goal_create(struct cli *cli, const struct cli_args *args)
 	set_definition(params, args);
 	flag_text(params, "from_session", args, FLAG_FROM_SESSION);
 	return goal_add(cli, &add, params);
-}
-
-static int
-goal_plan(struct cli *cli, const struct cli_args *args)
-{
-	struct json_object *params = remote_params("goal", args->list[1], NULL);
-	int status;
-
-	flag_text(params, "reason", args, FLAG_REASON);
-	status = plan_send(
-	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN]);
-	if (status != CLI_OK)
-		return status;
-	if (args->flags[FLAG_PLAN] != NULL) {
-		buf_addf(&cli->text,
-		    "%s: its plan has %" PRId64 " nodes, version %" PRId64
-		    ".\n",
-		    json_string_or(cli->result, "goal", ""),
-		    json_int_or(cli->result, "nodes", 0),
-		    json_int_or(cli->result, "version", 0));
-	}
-	plan_tell_next(cli,
-	    args->flags[FLAG_PLAN] != NULL ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
-	return CLI_OK;
 }
 
 static int
@@ -600,8 +570,6 @@ static const struct verb goal_verbs[] = {
 	{ "create", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },
 	{ "list", 0, 0, BIT(FLAG_ALL), "list [--all]", goal_list },
 	{ "show", 1, 1, 0, "show GOAL", goal_show },
-	{ "plan", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_REASON),
-	    "plan GOAL [--plan FILE]", goal_plan },
 	{ "edit", 1, 1, DEFINITION | BIT(FLAG_PLAN) | BIT(FLAG_REASON),
 	    "edit GOAL", goal_edit },
 	{ "pause", 1, 1, BIT(FLAG_REASON), "pause GOAL", goal_move },
@@ -618,33 +586,23 @@ static const struct schema goal_forms =
 
 const struct cli_command cmd_goal = {
 	.name = "goal",
-	.usage = "add TEXT | list | show GOAL | plan GOAL | edit "
-		 "GOAL | pause GOAL | resume GOAL | cancel GOAL | archive GOAL",
+	.group = CLI_WORK,
+	.usage = "add TEXT | list | show GOAL | edit GOAL | pause GOAL | "
+		 "resume GOAL | cancel GOAL | archive GOAL",
 	.summary = "show and change goals and their plans",
 	.help =
-	    "add      add a goal; --plan gives it a plan, otherwise the "
-	    "planner does, and auto\n         workers begin it\n"
-	    "list     the goals that are active or paused; with --all, every "
-	    "goal\n"
-	    "show     a goal with its plan: progress, blockers, and who works "
-	    "on what\n"
-	    "plan     give it a plan, or another one for what has not begun; "
-	    "without\n         --plan, the planner makes it; llmc plan "
-	    "draft and apply do\n         that in two steps\n"
-	    "edit     change it and its plan as text, in an editor ($VISUAL, "
-	    "$EDITOR or vi);\n         or only what --title, --problem, "
-	    "--criterion, --constraint, --tag or\n         --priority say\n"
-	    "pause    begin nothing new; turns that run are finished\n"
-	    "resume   continue\n"
-	    "cancel   give it up; work in progress is salvaged\n"
-	    "archive  hide a goal that has ended\n\n"
-	    "Without one of these words: list.\n"
-	    "GOAL is what list shows, such as g2. A plan file in Markdown has a phase for each\n"
-	    "\"## Name\", a task for each \"### Name\", a subtask for each \"- name\" below a task,\n"
-	    "and lists after \"Acceptance:\" and \"Depends:\". \"Recovery:\" says what to do about\n"
-	    "a task whose attempts have all failed: retry, replan, reassign or escalate.\n"
-	    "\"Result: report\" says that a task changes nothing, such as a review, and \"Required\n"
-	    "tools:\" lists what its agent must have. llmc work changes single nodes.\n",
+	    "add      add a goal; without --plan, the planner makes its plan\n"
+	    "list     the goals that are active or paused; the default\n"
+	    "show     a goal with its plan: progress, blockers, who works on "
+	    "what\n"
+	    "edit     change it and its plan in an editor, or what the options "
+	    "say\n"
+	    "pause    begin nothing new; turns that run are finished; resume "
+	    "continues\n"
+	    "cancel   give it up; work in progress is salvaged; archive hides "
+	    "it\n\nGOAL is what list shows, such as g2. llmc(1) describes plan "
+	    "files.\n",
+	.example = "goal add 'Support IPv6' --plan plan.md",
 	.flags = goal_flags,
 	.min_args = 0,
 	.max_args = 2,

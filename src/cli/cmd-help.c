@@ -28,11 +28,35 @@ command_json(const struct cli_command *command)
 	json_set_string(json, "usage", command->usage);
 	json_set_string(json, "summary", command->summary);
 	json_set_string(json, "help", command->help);
+	json_set_string(json, "example", command->example);
 	for (size_t i = 0;
 	     command->flags != NULL && command->flags[i].name != NULL; i++)
 		json_object_array_add(options, option_json(command, i));
 	json_set(json, "options", options);
 	return json;
+}
+
+/* The command that the words name, now or in an earlier version; a verb is
+ * described with its command. */
+static int
+find_named(struct cli *cli, const struct cli_args *args,
+    const struct cli_command **ret_command)
+{
+	cleanup_free char *two = args->count < 2 ?
+	    xstrdup(args->list[0]) :
+	    xasprintf("%s %s", args->list[0], args->list[1]);
+	int used = args->count < 2 ? 1 : 2;
+	const struct cli_command *command = cli_find(two);
+
+	if (command == NULL) {
+		command = cli_find(args->list[0]);
+		used = 1;
+	}
+	if (command == NULL || args->count > used + 1 ||
+	    (args->count > used && !cli_has_verb(command, args->list[used])))
+		return cli_unknown_command(cli, two);
+	*ret_command = command;
+	return CLI_OK;
 }
 
 static int
@@ -41,9 +65,10 @@ help_run(struct cli *cli, const struct cli_args *args)
 	const struct cli_command *command = NULL;
 
 	if (args->count > 0) {
-		command = cli_find(args->list[0]);
-		if (command == NULL)
-			return cli_unknown_command(cli, args->list[0]);
+		int status = find_named(cli, args, &command);
+
+		if (status != CLI_OK)
+			return status;
 	}
 	cli_usage(command, &cli->text);
 	cli->result = json_object_new_array();
@@ -63,13 +88,15 @@ static const struct schema option_shape =
 static const struct schema command_shape = CLI_FIELDS(
     SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("usage", STRING, NULL),
     SCHEMA_IS("summary", STRING, NULL), SCHEMA_OR_NULL("help", STRING, NULL),
+    SCHEMA_OR_NULL("example", STRING, "what follows llmc"),
     SCHEMA_IS("options", ROWS, NULL, .of = &option_shape));
 
 const struct cli_command cmd_help = {
 	.name = "help",
 	.usage = "[COMMAND]",
 	.summary = "show help for llmc or for one command",
-	.max_args = 1,
+	.example = "help goal plan",
+	.max_args = 3,
 	.needs = CLI_ANYWHERE,
 	.shape = CLI_SHAPE(ROWS, command_shape),
 	.run = help_run,
@@ -95,6 +122,7 @@ const struct cli_command cmd_version = {
 	.name = "version",
 	.usage = "",
 	.summary = "show the version",
+	.example = "version",
 	.needs = CLI_ANYWHERE,
 	.shape = CLI_SHAPE(OBJECT, version_shape),
 	.run = version_run,
@@ -134,12 +162,13 @@ static const struct schema_field error_field = { .type = SCHEMA_OBJECT,
 static int
 print_commands(struct cli *cli, const struct cli_args *args)
 {
-	const struct cli_command *command;
+	const struct cli_command *command = NULL;
 
 	if (args->count > 0) {
-		command = cli_find(args->list[0]);
-		if (command == NULL)
-			return cli_unknown_command(cli, args->list[0]);
+		int status = find_named(cli, args, &command);
+
+		if (status != CLI_OK)
+			return status;
 		cli->result = schema_print(cli_shape(command));
 	} else {
 		cli->result = json_object_new_object();
@@ -236,7 +265,7 @@ schema_run(struct cli *cli, const struct cli_args *args)
 }
 
 const struct cli_command cmd_schema = {
-	.name = "schema",
+	.name = "doctor schema",
 	.usage = "[COMMAND] | --api [METHOD]",
 	.summary = "describe the JSON output of a command",
 	.help =
@@ -249,8 +278,9 @@ const struct cli_command cmd_schema = {
 	    "the\noverseer's repair session, a worker at its own socket, or any "
 	    "reader), and\nwhether it stays open and reports what happens "
 	    "(stream).\n",
+	.example = "doctor schema status",
 	.flags = schema_flags,
-	.max_args = 1,
+	.max_args = 3,
 	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT },
 	.run = schema_run,

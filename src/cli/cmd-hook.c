@@ -380,7 +380,6 @@ const struct cli_command cmd_hook = {
 	    "the event waits in DIR for the next one.\nBefore a tool is "
 	    "used it reads FILE, and refuses tools and files that the\n"
 	    "session may not use.\n",
-	.hidden = true,
 	.silent = true, /* 2 would block Claude */
 	.flags = hook_flags,
 	.min_args = 1,

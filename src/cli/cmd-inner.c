@@ -6,7 +6,6 @@
 #include "base.h"
 #include "cli-private.h"
 #include "errand-run.h"
-#include "inside.h"
 #include "launcher.h"
 #include "outside.h"
 #include "verify-run.h"
@@ -32,7 +31,6 @@ const struct cli_command cmd_pane = {
 	    "limit of tmux, and becomes the\nagent's keeper: the parent that "
 	    "ends with the agent, and with it everything that\nthe agent "
 	    "started.\n",
-	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_ANYWHERE,
@@ -60,7 +58,6 @@ const struct cli_command cmd_errand = {
 	    "runs the\ncommand that FILE describes and leaves the output and "
 	    "the exit status next to\nFILE, so that they are not lost when "
 	    "autod is killed in the meantime.\n",
-	.hidden = true,
 	.min_args = 1,
 	.max_args = 1,
 	.needs = CLI_ANYWHERE,
@@ -102,7 +99,6 @@ const struct cli_command cmd_verify = {
 	.help = "autod uses this at the end of a task with a contract. "
 		"Standard input says which\ncommit is checked for what; the "
 		"result is printed as JSON. No command is run.\n",
-	.hidden = true,
 	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = verify_main,
@@ -133,7 +129,6 @@ const struct cli_command cmd_proxy = {
 		"becomes PROGRAM, which\nmakes the box and runs llmc inside in "
 		"it. The proxy allows the hosts in FILE, tells\nSOCKET of "
 		"others, and ends with PROGRAM.\n",
-	.hidden = true,
 	.min_args = 4,
 	.max_args = 65536,
 	.needs = CLI_ANYWHERE,
@@ -163,7 +158,6 @@ const struct cli_command cmd_inside = {
 		"strict. It listens on\nthe box's own loopback, hands the "
 		"socket to the proxy outside (llmc proxy) and\nbecomes "
 		"PROGRAM.\n",
-	.hidden = true,
 	.min_args = 1,
 	.max_args = 4096,
 	.needs = CLI_ANYWHERE,

@@ -303,6 +303,7 @@ static const struct schema mail_forms =
 
 const struct cli_command cmd_mail = {
 	.name = "mail",
+	.group = CLI_ANSWER,
 	.usage = "inbox | send WHO [TEXT] | show MAIL | ack MAIL",
 	.summary = "read and send mail between agents and people",
 	.help =
@@ -313,12 +314,13 @@ const struct cli_command cmd_mail = {
 	    "reads standard input; without TEXT, an\n       editor opens\n"
 	    "show   a piece of mail with its whole text; yours counts as read\n"
 	    "ack    confirm mail that was sent to you\n\n"
-	    "WHO is a worker, or an actor id (llmc tree shows them); MAIL is an "
+	    "WHO is a worker, or an actor id (llmc goal tree shows them); MAIL is an "
 	    "id such as inbox\nshows. llmc message types "
 	    "into a session now, and nothing keeps it;\nmail is recorded, waits "
 	    "until it is read, and with --ack comes again until it is\n"
 	    "confirmed. Mail needs goals (plan.enabled). Agents have tools of "
 	    "their own for it:\nmail_send, mail_inbox and mail_ack.\n",
+	.example = "mail send auto-1 'The API is frozen' --ack",
 	.flags = mail_flags,
 	.min_args = 1,
 	.max_args = 1001,

@@ -3,9 +3,9 @@
 /*
  * llmc mcp: the tools of a worker's session, as an MCP server on standard input
  * and output. It answers what it knows by itself (model/mcp.h), and forwards
- * the use of a tool to the daemon at the worker's own socket (port/relay.h),
- * which is how the daemon knows who asks. Reads no configuration: there is one
- * of these in each session, so it is to stay small.
+ * the use of a tool to the daemon at the worker's own socket
+ * (port/wire/relay.h), which is how the daemon knows who asks. Reads no
+ * configuration: there is one of these in each session, so it is to stay small.
  *
  * Claude Code does not start a server again that has ended. So nothing ends it
  * but the end of standard input, or SIGTERM: SIGINT and SIGHUP are what it gets
@@ -141,7 +141,8 @@ on_policy(void *arg)
 	/* A client that has not asked yet may not be ready for it either. */
 	if (speaker->mark == before || !speaker->listed)
 		return;
-	mcp_tools_changed(&line);
+	rpc_encode_request(
+	    &line, NULL, "notifications/tools/list_changed", NULL);
 	say(speaker, &line);
 }
 
@@ -298,7 +299,8 @@ on_input(int fd, unsigned what, void *arg)
 			continue;
 		}
 		buf_clear(&answer);
-		mcp_too_long(&answer);
+		rpc_encode_error(&answer, NULL, RPC_INVALID_REQUEST,
+		    "the line is too long", NULL);
 		say(speaker, &answer);
 	}
 }
@@ -395,7 +397,6 @@ const struct cli_command cmd_mcp = {
 	    "does is asked of the daemon at PATH; while no\ndaemon listens "
 	    "there, the call waits for the next one. Which tools there are is "
 	    "read from FILE.\n",
-	.hidden = true,
 	.flags = mcp_flags,
 	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },

@@ -229,7 +229,7 @@ detach(struct cli *cli, const char *const *argv)
 	overseer_files_load(cli, &files);
 	buf_addf(&cli->text,
 	    "The overseer is running (pid %lld): %s.\n"
-	    "Follow it with: llmc events --follow; stop it with: kill %lld\n",
+	    "Follow it with: llmc log --follow; stop it with: kill %lld\n",
 	    (long long)overseer_files_pid(&files),
 	    json_string_or(files.json, "state", "Starting"),
 	    (long long)overseer_files_pid(&files));
@@ -299,6 +299,7 @@ static const struct schema overseer_shape =
 
 const struct cli_command cmd_overseer = {
 	.name = "overseer",
+	.group = CLI_RUN,
 	.usage =
 	    "[--concurrency N] [--task-pool-command COMMAND] "
 	    "[--post-accept-command COMMAND] [--detach] | --clear REASON | "
@@ -312,11 +313,12 @@ const struct cli_command cmd_overseer = {
 	    "hangs, logs an error or stalls, a Claude Code\nsession repairs "
 	    "the cause (watch it with llmc attach overseer), and the daemon\n"
 	    "is started again. When that does not help, the overseer stops and "
-	    "says what to\ndo. llmc failures shows the history, and --clear "
+	    "says what to\ndo. llmc log failures shows the history, and --clear "
 	    "lets the overseer start again.\noverseer.remediation_prompt "
 	    "tells a repair about the project; see man overseer.\n--check "
 	    "checks what llmc up --check does, and whether an earlier run "
 	    "waits\nfor a person.\n",
+	.example = "overseer --detach",
 	.flags = overseer_flags,
 	.guarded = true,
 	.shape = CLI_SHAPE(ONE, overseer_shape),

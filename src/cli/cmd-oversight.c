@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
+/* llmc report oversight, task iterations: what oversight sees. */
 #include "base.h"
 
 #include <fcntl.h>
+#include <math.h>
 
 #include "behaviour.h"
 #include "cli-private.h"
-#include "detection.h"
-#include "oversight-config.h"
+#include "iteration.h"
 #include "oversight-report.h"
+#include "task.h"
 #include "thresholds.h"
 
 enum {
@@ -130,7 +132,7 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 		    check(cli, args->list[1]);
 	if (!replays && strcmp(action, "report") != 0)
 		return cli_misuse(cli, &cmd_oversight,
-		    "%s: no such action; type: llmc oversight check FILE",
+		    "%s: no such action; type: llmc report oversight check FILE",
 		    action);
 	if (args->count > 1 || (replays && task == NULL))
 		return cli_misuse(cli, &cmd_oversight,
@@ -154,7 +156,7 @@ static const struct schema_field oversight_shape = { .type = SCHEMA_ONE,
 	.of = &oversight_either };
 
 const struct cli_command cmd_oversight = {
-	.name = "oversight",
+	.name = "report oversight",
 	.usage = "check FILE | replay --task ID | report",
 	.summary = "look for pathological work, and what was done about it",
 	.help =
@@ -167,10 +169,429 @@ const struct cli_command cmd_oversight = {
 	    "a task, with the thresholds of\n[oversight]. report says what "
 	    "was found and done in all recorded tasks, whether it\nhelped, "
 	    "and which thresholds should be changed.\n",
+	.example = "report oversight replay --task t17",
 	.flags = oversight_flags,
 	.min_args = 1,
 	.max_args = 2,
 	.needs = CLI_ANYWHERE,
 	.shape = &oversight_shape,
 	.run = oversight_run,
+};
+
+/* --- iterations ---------------------------------------------------------- */
+
+#define TEXT_MAX 400 /* bytes */
+#define LIST_MAX 20
+#define HASH_LEN 10
+
+static void
+label(struct buf *out, const char *name)
+{
+	buf_addf(out, "  %-9s ", name);
+}
+
+/* On one line. */
+static void
+add_text(struct buf *out, const char *text)
+{
+	size_t len = strlen(text), cut = text_cut(text, len, TEXT_MAX);
+
+	for (size_t i = 0, part; i < cut; i += part + 1) {
+		part = strcspn(text + i, "\n");
+		if (part > cut - i)
+			part = cut - i;
+		buf_adds(out, i > 0 ? " " : "");
+		text_add_visible(out, text + i, part, false);
+	}
+	if (cut < len)
+		buf_adds(out, "...");
+}
+
+static void
+add_list(struct buf *out, const char *name, char **list)
+{
+	size_t count = strv_count(list);
+
+	if (count == 0)
+		return;
+	label(out, name);
+	for (size_t i = 0; i < count && i < LIST_MAX; i++) {
+		buf_adds(out, i > 0 ? "; " : "");
+		add_text(out, list[i]);
+	}
+	if (count > LIST_MAX)
+		buf_addf(out, "; and %zu more", count - LIST_MAX);
+	buf_addc(out, '\n');
+}
+
+static void
+add_files(struct buf *out, const struct iteration *it)
+{
+	size_t count = it->blob_count;
+
+	if (count == 0) {
+		add_list(out, "files", it->files);
+		return;
+	}
+	label(out, "files");
+	for (size_t i = 0; i < count && i < LIST_MAX; i++) {
+		const char *hash = it->blobs[i].hash;
+
+		buf_adds(out, i > 0 ? "; " : "");
+		add_text(out, it->blobs[i].path);
+		if (hash[0] == '\0')
+			buf_adds(out, " removed");
+		else
+			buf_addf(out, " %.*s", HASH_LEN, hash);
+	}
+	if (count > LIST_MAX)
+		buf_addf(out, "; and %zu more", count - LIST_MAX);
+	buf_addc(out, '\n');
+}
+
+static void
+add_tests(struct buf *out, const struct iteration *it)
+{
+	if (it->tests < 0 && isnan(it->coverage))
+		return;
+	label(out, "tests");
+	if (it->tests >= 0)
+		buf_adds(out, it->tests > 0 ? "pass" : "fail");
+	if (!isnan(it->coverage))
+		buf_addf(out, "%scoverage %g%%", it->tests >= 0 ? ", " : "",
+		    it->coverage);
+	buf_addc(out, '\n');
+}
+
+static void
+add_spent(struct buf *out, const struct iteration *it)
+{
+	static const char *const kinds[ITERATION_TOKEN_KINDS] = {
+		[ITERATION_INPUT] = "input",
+		[ITERATION_OUTPUT] = "output",
+		[ITERATION_CACHE_READ] = "read from the cache",
+		[ITERATION_CACHE_WRITE] = "written to it",
+	};
+	const char *comma = "";
+
+	if (isfinite(it->cost)) {
+		label(out, "cost");
+		buf_addf(out, "$%.4f", it->cost);
+		if (isfinite(it->estimated_cost))
+			buf_addf(out, "; $%.4f is expected for the task",
+			    it->estimated_cost);
+		buf_addc(out, '\n');
+	}
+	if (it->tokens[ITERATION_INPUT] < 0)
+		return;
+	label(out, "tokens");
+	for (int i = 0; i < ITERATION_TOKEN_KINDS; i++) {
+		if (it->tokens[i] < 0)
+			continue;
+		buf_addf(out, "%s%lld %s", comma, (long long)it->tokens[i],
+		    kinds[i]);
+		comma = ", ";
+	}
+	buf_addc(out, '\n');
+}
+
+static void
+add_objective(struct buf *out, const struct iteration *it, char **objective)
+{
+	if (it->objective == NULL ||
+	    (*objective != NULL && strcmp(*objective, it->objective) == 0))
+		return;
+	xstrset(objective, it->objective);
+	label(out, "objective");
+	add_text(out, it->objective);
+	buf_addc(out, '\n');
+}
+
+/* Append it, a line for each fact that is known. objective: what was printed
+ * last, owned by the caller; it is printed when it is another one. */
+static void
+iteration_words(struct json_object *json, const char *worker, char **objective,
+    struct buf *out)
+{
+	cleanup_iteration struct iteration *it = NULL;
+
+	if (iteration_from_json(json, "", 0, &it, NULL) < 0)
+		return;
+	buf_addf(out, "\nIteration %lld, %s", (long long)it->number, worker);
+	if (it->duration_ms >= 0) {
+		buf_adds(out, ", ");
+		text_add_duration(out, it->duration_ms);
+	}
+	buf_adds(out, ":\n");
+	add_objective(out, it, objective);
+	add_files(out, it);
+	add_list(out, "errors", it->errors);
+	add_tests(out, it);
+	if (isfinite(it->completion)) {
+		label(out, "done");
+		buf_addf(out, "%g%%\n", it->completion);
+	}
+	add_spent(out, it);
+	if (it->max_iterations > 0) {
+		label(out, "expected");
+		buf_addf(
+		    out, "%lld iterations\n", (long long)it->max_iterations);
+	}
+	add_list(out, "scope", it->scope);
+	if (it->learnings != NULL) {
+		label(out, "learned");
+		add_text(out, it->learnings);
+		buf_addc(out, '\n');
+	}
+	add_list(out, "blockers", it->blockers);
+	if (it->tree != NULL) {
+		label(out, "tree");
+		buf_addf(out, "%.*s\n", HASH_LEN, it->tree);
+	}
+}
+
+static const char *const shown[] = { "at_ms", "worker", "iteration", "check",
+	"intervention", "outcome" };
+
+/* Without what only the daemon needs. */
+static void
+add_record(struct json_object *record, struct json_object *list)
+{
+	struct json_object *copy = json_object_new_object(), *json = NULL;
+
+	for (size_t i = 0; i < nitems(shown); i++)
+		if (json_object_object_get_ex(record, shown[i], &json))
+			json_set(copy, shown[i], json_object_get(json));
+	if (json_object_object_length(copy) > 2 ||
+	    json_object_object_get_ex(copy, "outcome", NULL))
+		json_object_array_add(list, copy);
+	else
+		json_object_put(copy);
+}
+
+/* --- for people ------------------------------------------------------ */
+
+static struct json_object *
+member(struct json_object *object, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_is_type(object, json_type_object))
+		json_object_object_get_ex(object, key, &value);
+	return value;
+}
+
+static size_t
+length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ?
+	    json_object_array_length(list) :
+	    0;
+}
+
+/* One error is only the failureClass. */
+static size_t
+error_count(struct json_object *analysis)
+{
+	struct json_object *list = member(analysis, "errors");
+
+	return list == NULL ? member(analysis, "failureClass") != NULL :
+			      length(list);
+}
+
+static void
+add_errors(struct json_object *record, struct buf *out)
+{
+	struct json_object *it = member(record, "iteration");
+
+	buf_addf(out, "%zu", error_count(member(it, "analysis")));
+}
+
+static void
+add_file_count(struct json_object *record, struct buf *out)
+{
+	struct json_object *analysis =
+	    member(member(record, "iteration"), "analysis");
+
+	buf_addf(out, "%zu", length(member(analysis, "artifactsModified")));
+}
+
+static void
+add_tests_word(struct json_object *record, struct buf *out)
+{
+	struct json_object *tests = member(
+	    member(member(record, "iteration"), "analysis"), "testsPassing");
+
+	if (tests != NULL)
+		buf_adds(out, json_object_get_boolean(tests) ? "pass" : "fail");
+}
+
+static void
+add_cost(struct json_object *record, struct buf *out)
+{
+	struct json_object *cost = member(member(record, "iteration"), "cost");
+
+	if (cost != NULL)
+		buf_addf(out, "$%.2f", json_object_get_double(cost));
+}
+
+/* "stuck high, regression low" */
+static void
+add_detections(struct json_object *record, struct buf *out)
+{
+	struct json_object *list =
+	    member(member(record, "check"), "detections");
+
+	for (size_t i = 0; i < length(list); i++) {
+		struct json_object *d = json_object_array_get_idx(list, i);
+
+		buf_addf(out, "%s%s %s", i > 0 ? ", " : "",
+		    json_string_or(d, "type", ""),
+		    json_string_or(d, "severity", ""));
+	}
+}
+
+static void
+add_time(struct json_object *record, struct buf *out)
+{
+	int64_t ms = json_int_or(member(record, "iteration"), "durationMs", -1);
+
+	if (ms >= 0)
+		text_add_duration(out, ms);
+}
+
+static const struct view_column columns[] = {
+	{ "N", "iteration.number", VIEW_INT, .right = true },
+	{ "Worker", .key = "worker" },
+	{ "Time", .add = add_time, .right = true },
+	{ "Files", .add = add_file_count, .right = true },
+	{ "Errors", .add = add_errors, .right = true },
+	{ "Tests", .add = add_tests_word },
+	{ "Cost", .add = add_cost, .right = true },
+	{ "Status", .key = "check.status" },
+	{ "Found", .add = add_detections, .flexible = true },
+};
+
+static void
+add_act(struct cli *cli, struct json_object *record)
+{
+	struct json_object *act = member(record, "intervention");
+	struct json_object *outcome = member(record, "outcome");
+	struct json_object *what = act != NULL ? act : outcome;
+	const char *words = json_string_or(act, "message", "");
+
+	if (what == NULL)
+		return;
+	buf_addf(&cli->text,
+	    "after %d: %s for %s: ", (int)json_int_or(what, "iteration", 0),
+	    json_string_or(what, "level", ""),
+	    json_string_or(what, "type", ""));
+	if (act != NULL)
+		cli_visible(cli, words);
+	else
+		buf_adds(&cli->text, json_string_or(what, "outcome", ""));
+	buf_addc(&cli->text, '\n');
+}
+
+static void
+add_words(struct cli *cli, struct json_object *record, char **objective)
+{
+	struct json_object *iteration = member(record, "iteration");
+
+	if (iteration != NULL)
+		iteration_words(iteration, json_string_or(record, "worker", ""),
+		    objective, &cli->text);
+	add_act(cli, record);
+}
+
+static void
+show(struct cli *cli, const char *name)
+{
+	cleanup_json struct json_object *rows = json_object_new_array();
+	size_t count = json_object_array_length(cli->result);
+	cleanup_free char *objective = NULL;
+	cleanup_free char *none = xasprintf(
+	    "No turn of %s is recorded. Turns on tasks are, while "
+	    "oversight.mode is not off; to see the tasks of auto mode, type: "
+	    "llmc task list",
+	    name);
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *record =
+		    json_object_array_get_idx(cli->result, i);
+
+		if (member(record, "iteration") != NULL)
+			json_object_array_add(rows, json_object_get(record));
+	}
+	CLI_TABLE(cli, columns, rows, none);
+	for (size_t i = 0; i < count; i++)
+		add_words(
+		    cli, json_object_array_get_idx(cli->result, i), &objective);
+}
+
+/* The task of the worker of that name, or the latest one by hand; else it is a
+ * task's id. */
+static int
+find_task(struct cli *cli, const char *name, char **ret_task)
+{
+	struct state state = { 0 };
+	const struct worker *worker;
+	int status = roster_load(cli, &state);
+
+	if (status != CLI_OK)
+		return status;
+	worker = state_find(&state, name);
+	if (worker == NULL)
+		*ret_task = xstrdup(name);
+	else
+		*ret_task = worker->task != NULL ? xstrdup(worker->task) :
+						   hand_task_name(name);
+	state_release(&state);
+	return status;
+}
+
+static int
+iterations_run(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_json struct json_object *turns = NULL;
+	cleanup_free char *task = NULL;
+	struct json_object *params;
+	struct err err = { 0 };
+	int status = find_task(cli, args->list[0], &task);
+
+	if (status != CLI_OK || task == NULL)
+		return status;
+	if (strchr(task, '/') != NULL)
+		return cli_fail(cli, "unknown",
+		    "%s is neither a worker nor the id of a task; type: llmc "
+		    "task list",
+		    task);
+	params = remote_params("task", task, NULL);
+	if (remote_look(cli, "turns", params, &turns, &err) < 0)
+		return cli_fail_err(cli, "io", &err);
+	cli->result = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(turns); i++)
+		add_record(json_object_array_get_idx(turns, i), cli->result);
+	show(cli, args->list[0]);
+	return CLI_OK;
+}
+
+static const struct schema_field iterations_shape = { .type = SCHEMA_ARRAY,
+	.of = &oversight_record_list };
+
+const struct cli_command cmd_iterations = {
+	.name = "task iterations",
+	.usage = "WORKER | TASK",
+	.summary = "show the turns on a task, and what oversight found in them",
+	.help =
+	    "A line for each turn, or part of a long one: how long it took, "
+	    "how many files it\nchanged, errors of tools, whether the "
+	    "tests passed, the cost, and what the\ndetectors found. Then "
+	    "all that is known of each, and what was done about it. Turns\n"
+	    "are recorded unless oversight.mode is off.\n",
+	.example = "task iterations t17",
+	.min_args = 1,
+	.max_args = 1,
+	.shape = &iterations_shape,
+	.run = iterations_run,
 };

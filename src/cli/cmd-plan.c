@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+/* llmc goal plan, goal tick, why: the plans of goals, and how work on them
+ * goes. */
 #include "base.h"
 #include "api-goal.h"
 #include "cli-private.h"
 #include "plan-insights.h"
 #include "plan-print.h"
-#include "plan-recommend.h"
 #include "plan-set.h"
 
 int
@@ -67,7 +68,7 @@ plan_tell_next(struct cli *cli, enum plan_next what)
 		    goal);
 	else if (what == PLAN_NEXT_DRAFT)
 		buf_addf(&cli->text,
-		    "The planner makes a draft now; look at it with: llmc plan "
+		    "The planner makes a draft now; look at it with: llmc goal plan "
 		    "draft %s\n",
 		    goal);
 	else if (is_auto)
@@ -103,7 +104,8 @@ static const struct cli_flag plan_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* --- draft and apply ------------------------------------------------- */
+/* --- plan, draft and apply -------------------------------------------------
+ */
 
 static int
 show_draft(struct cli *cli)
@@ -129,12 +131,12 @@ show_draft(struct cli *cli)
 		buf_addf(&cli->text, " (%s)", how);
 	buf_addf(&cli->text, ", made for version %" PRId64 ".\n", base);
 	if (base == version)
-		buf_addf(
-		    &cli->text, "Apply it with: llmc plan apply %s\n", goal);
+		buf_addf(&cli->text, "Apply it with: llmc goal plan apply %s\n",
+		    goal);
 	else
 		buf_addf(&cli->text,
 		    "The plan has version %" PRId64
-		    " by now. Make another draft with: llmc plan draft %s\n",
+		    " by now. Make another draft with: llmc goal plan draft %s\n",
 		    version, goal);
 	return CLI_OK;
 }
@@ -156,8 +158,18 @@ plan_draft(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
+static void
+tell_changed(struct cli *cli)
+{
+	buf_addf(&cli->text,
+	    "%s: its plan has %" PRId64 " nodes, version %" PRId64 ".\n",
+	    json_string_or(cli->result, "goal", ""),
+	    json_int_or(cli->result, "nodes", 0),
+	    json_int_or(cli->result, "version", 0));
+}
+
 static int
-cmd_plan_plan_apply(struct cli *cli, const struct cli_args *args)
+plan_apply_draft(struct cli *cli, const struct cli_args *args)
 {
 	const char *typed = args->flags[FLAG_VERSION];
 	struct json_object *params;
@@ -174,16 +186,30 @@ cmd_plan_plan_apply(struct cli *cli, const struct cli_args *args)
 		json_set_int(params, "version", version);
 	status = plan_send(
 	    cli, "overseer.plan.apply", params, args->flags[FLAG_PLAN]);
-	if (status == CLI_OK)
-		buf_addf(&cli->text,
-		    "%s: its plan has %" PRId64 " nodes, version %" PRId64
-		    ".\n",
-		    json_string_or(cli->result, "goal", ""),
-		    json_int_or(cli->result, "nodes", 0),
-		    json_int_or(cli->result, "version", 0));
-	if (status == CLI_OK)
+	if (status == CLI_OK) {
+		tell_changed(cli);
 		plan_tell_next(cli, PLAN_NEXT_WORK);
+	}
 	return status;
+}
+
+/* Draft and apply in one step. */
+static int
+goal_plan(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params = remote_params("goal", args->list[1], NULL);
+	int status;
+
+	flag_text(params, "reason", args, FLAG_REASON);
+	status = plan_send(
+	    cli, "overseer.goal.plan", params, args->flags[FLAG_PLAN]);
+	if (status != CLI_OK)
+		return status;
+	if (args->flags[FLAG_PLAN] != NULL)
+		tell_changed(cli);
+	plan_tell_next(cli,
+	    args->flags[FLAG_PLAN] != NULL ? PLAN_NEXT_WORK : PLAN_NEXT_PLAN);
+	return CLI_OK;
 }
 
 /* --- insights --------------------------------------------------------- */
@@ -305,39 +331,234 @@ static const struct verb plan_verbs[] = {
 	{ "draft", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_REASON),
 	    "draft GOAL [--plan FILE]", plan_draft },
 	{ "apply", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_VERSION) | BIT(FLAG_REASON),
-	    "apply GOAL [--plan FILE] [--version N]", cmd_plan_plan_apply },
+	    "apply GOAL [--plan FILE] [--version N]", plan_apply_draft },
 	{ "insights", 1, 1, 0, "insights GOAL", plan_show_insights },
 	{ "recommend", 1, 1, 0, "recommend GOAL", plan_show_recommendations },
+	{ "", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_REASON), "GOAL [--plan FILE]",
+	    goal_plan },
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
 static const struct schema plan_forms =
     CLI_FIELDS(SCHEMA_IS("draft", OBJECT, NULL, .of = &api_plan_drafted),
-	SCHEMA_IS("apply", OBJECT, NULL, .of = &api_goal_changed),
+	SCHEMA_IS("GOAL, apply", OBJECT, NULL, .of = &api_goal_changed),
 	SCHEMA_IS("insights", OBJECT, NULL, .of = &plan_insights_schema),
 	SCHEMA_IS("recommend", ROWS, NULL, .of = &recommendation_schema));
 
 const struct cli_command cmd_plan = {
-	.name = "plan",
-	.usage = "draft GOAL | apply GOAL | insights GOAL | recommend GOAL",
+	.name = "goal plan",
+	.usage = "draft GOAL | apply GOAL | insights GOAL | recommend GOAL | "
+		 "GOAL",
 	.summary = "draft, apply and examine the plans of goals",
 	.help =
-	    "draft      have the planner make a plan, or read one from "
-	    "--plan, and keep it\n           without changing anything; "
-	    "show the draft that there is\n"
-	    "apply      make the draft, or what --plan says, the plan, as "
-	    "far as it has not\n           begun; refused if the plan was "
-	    "changed since the draft was made\n"
+	    "With a GOAL alone, gives it a plan, or another one for what has "
+	    "not begun: from\n--plan, otherwise the planner makes it. draft "
+	    "and apply do that in two steps:\n\n"
+	    "draft      have the planner make a plan, or read it from --plan, "
+	    "and keep it as a\n           draft; show the draft that there "
+	    "is; with --reason, make another one\n"
+	    "apply      make the draft, or what --plan says, the plan, as far "
+	    "as it has not\n           begun; refused if the plan was changed "
+	    "since the draft was made\n"
 	    "insights   the critical path, bottlenecks, and what keeps most "
 	    "others waiting\n"
 	    "recommend  what to start, unblock, split, merge or reorder, with "
 	    "scores and reasons\n\n"
-	    "GOAL is as for llmc goal, whose plan is draft and apply in one "
-	    "step. With --reason,\ndraft has another one made. Agents may not "
-	    "apply plans.\n",
+	    "Agents may not apply plans.\n",
+	.example = "goal plan draft g2",
 	.flags = plan_flags,
 	.min_args = 1,
 	.max_args = 2,
 	.shape = CLI_SHAPE(ONE, plan_forms),
 	.verbs = plan_verbs,
+};
+
+/* --- tick ---------------------------------------------------------------- */
+
+enum {
+	FLAG_NOW,
+	FLAG_DRY_RUN
+};
+
+static const struct cli_flag tick_flags[] = {
+	[FLAG_NOW] = { "now", NULL, "step in where work has stalled, now" },
+	[FLAG_DRY_RUN] = { "dry-run", NULL,
+	    "only show what would be done, and why" },
+	{ NULL, NULL, NULL },
+};
+
+static void
+show_decision(struct cli *cli, struct json_object *decision)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+	const char *worker = json_string_or(decision, "worker", NULL);
+
+	buf_addf(&line, "%s  %s of %s (%s)",
+	    json_string_or(decision, "kind", ""),
+	    json_string_or(decision, "node", ""),
+	    json_string_or(decision, "goal", ""),
+	    json_string_or(decision, "assignment", ""));
+	if (worker != NULL)
+		buf_addf(&line, ", %s", worker);
+	buf_addf(&line, ": %s", json_string_or(decision, "reason", ""));
+	cli_visible(cli, line.data);
+	buf_addc(&cli->text, '\n');
+}
+
+static void
+show(struct cli *cli)
+{
+	struct json_object *list =
+	    json_object_object_get(cli->result, "decisions");
+	const char *gate = json_string_or(cli->result, "gate", NULL);
+	size_t count = json_object_array_length(list);
+
+	for (size_t i = 0; i < count; i++)
+		show_decision(cli, json_object_array_get_idx(list, i));
+	if (gate != NULL && strcmp(gate, "disabled") == 0)
+		buf_adds(&cli->text,
+		    "Nothing was decided: goals are off; turn them on with: "
+		    "llmc config set plan.enabled true\n");
+	else if (gate != NULL)
+		buf_addf(&cli->text,
+		    "Nothing was decided (%s); it is done later.\n", gate);
+	else if (count == 0)
+		buf_adds(&cli->text, "Nothing needs to be done.\n");
+}
+
+static int
+tick_run(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params;
+	int status;
+
+	if (args->flags[FLAG_NOW] == NULL && args->flags[FLAG_DRY_RUN] == NULL)
+		return cli_misuse(cli, &cmd_tick,
+		    "type: llmc goal tick --now, or llmc goal tick --dry-run");
+	params = json_object_new_object();
+	json_set_bool(params, "dry_run", args->flags[FLAG_DRY_RUN] != NULL);
+	status = remote_call(cli, "overseer.tick", params, 0, &cli->result);
+	if (status == CLI_OK)
+		show(cli);
+	return status;
+}
+
+const struct cli_command cmd_tick = {
+	.name = "goal tick",
+	.usage = "--now [--dry-run]",
+	.summary = "look after the assignments of goals now",
+	.help =
+	    "The daemon does this by itself, every plan.tick_every. Prints "
+	    "each decision with\nits reason: nudge, resend, replan, reassign, "
+	    "escalate and others.\n",
+	.example = "goal tick --now --dry-run",
+	.flags = tick_flags,
+	.method = "overseer.tick",
+	.run = tick_run,
+};
+
+/* --- why ----------------------------------------------------------------- */
+
+/* "A_1 (T1.2 of goal_x, Ship it), auto-1, t17: stalled" */
+static void
+add_head(struct cli *cli)
+{
+	struct json_object *result = cli->result;
+	const char *title = json_string_or(result, "goal_title", NULL);
+	const char *worker = json_string_or(result, "worker", NULL);
+	const char *task = json_string_or(result, "task", NULL);
+
+	cli_visible(cli,
+	    json_string_or(
+		result, "assignment", json_string_or(result, "subject", "")));
+	if (json_string_or(result, "goal", NULL) != NULL) {
+		buf_adds(&cli->text, " (");
+		cli_visible(cli, json_string_or(result, "node", ""));
+		buf_adds(&cli->text, " of ");
+		cli_visible(cli, json_string_or(result, "goal", ""));
+		buf_adds(&cli->text, title != NULL ? ", " : "");
+		cli_visible(cli, title != NULL ? title : "");
+		buf_addc(&cli->text, ')');
+	}
+	if (worker != NULL) {
+		buf_adds(&cli->text, ", ");
+		cli_visible(cli, worker);
+	}
+	if (task != NULL) {
+		buf_adds(&cli->text, ", ");
+		cli_visible(cli, task);
+	}
+	buf_adds(&cli->text, ": ");
+	cli_visible(cli, json_string_or(result, "now", "no assignment"));
+	buf_addc(&cli->text, '\n');
+}
+
+static void
+add_answers(struct cli *cli)
+{
+	static const struct {
+		const char *key, *question;
+	} answers[] = {
+		{ "stalled", "Stalled?" },
+		{ "dispatch", "Last message" },
+		{ "backoff", "Back-off" },
+		{ "progress", "Progress" },
+	};
+
+	for (size_t i = 0; i < nitems(answers); i++) {
+		const char *text =
+		    json_string_or(cli->result, answers[i].key, NULL);
+
+		if (text == NULL)
+			continue;
+		buf_addf(&cli->text, "  %-13s ", answers[i].question);
+		cli_visible(cli, text);
+		buf_addc(&cli->text, '\n');
+	}
+}
+
+static int
+why_run(struct cli *cli, const struct cli_args *args)
+{
+	struct json_object *params = json_object_new_object(), *chain = NULL;
+	int status;
+
+	json_set_string(params, "subject", args->list[0]);
+	status = remote_call(cli, "overseer.why", params, 0, &cli->result);
+	if (status != CLI_OK)
+		return status;
+	add_head(cli);
+	add_answers(cli);
+	if (!json_object_object_get_ex(cli->result, "chain", &chain) ||
+	    json_object_array_length(chain) == 0) {
+		buf_adds(&cli->text, "\nNothing has happened yet.\n");
+		return CLI_OK;
+	}
+	buf_adds(&cli->text, "\nWhat happened:\n");
+	for (size_t i = 0; i < json_object_array_length(chain); i++) {
+		buf_adds(&cli->text, "  ");
+		cli_visible(cli,
+		    json_object_get_string(
+			json_object_array_get_idx(chain, i)));
+		buf_addc(&cli->text, '\n');
+	}
+	return CLI_OK;
+}
+
+const struct cli_command cmd_why = {
+	.name = "why",
+	.group = CLI_WATCH,
+	.usage = "TARGET",
+	.summary = "tell why work on a goal is where it is",
+	.help =
+	    "TARGET is an assignment, a worker, a task, or a node of a plan "
+	    "(T1.2, or GOAL/T1.2\nif several goals have it). Tells whether it "
+	    "is stalled and why, what was sent last\nand whether it was "
+	    "received, which back-off is active, and what shows progress; "
+	    "then\nwhat happened, the newest last.\n",
+	.example = "why g2/T1.2",
+	.min_args = 1,
+	.max_args = 1,
+	.method = "overseer.why",
+	.run = why_run,
 };

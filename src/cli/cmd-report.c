@@ -3,9 +3,8 @@
 /* llmc report: what a run, or a time, has brought. Only reads. */
 #include "base.h"
 #include "cli-private.h"
-#include "report-print.h"
-#include "report-shape.h"
-#include "view-doc.h"
+#include "report.h"
+#include "view.h"
 
 #define HTML_MODE 0644
 
@@ -19,7 +18,7 @@ static const struct cli_flag report_flags[] = {
 	[FLAG_SINCE] = { "since", "WHEN",
 	    "since then: an age such as 12h, a day such as 2026-01-31, or a "
 	    "moment" },
-	[FLAG_RUN] = { "run", "ID", "of this run of auto mode, such as r17" },
+	[FLAG_RUN] = { "run", "RUN", "of this run of auto mode, such as r17" },
 	[FLAG_HTML] = { "html", "FILE",
 	    "write it to FILE, as one page for a browser" },
 	{ NULL, NULL, NULL },
@@ -125,7 +124,8 @@ report_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_report = {
 	.name = "report",
-	.usage = "[--since WHEN | --run ID] [--html FILE]",
+	.group = CLI_WATCH,
+	.usage = "[--since WHEN | --run RUN] [--html FILE]",
 	.summary = "show what a run brought: what needs you, landed, failed, "
 		   "cost",
 	.help =
@@ -136,6 +136,7 @@ const struct cli_command cmd_report = {
 	    "the next. A task is in the report of the time in which it ended.\n"
 	    "The rows of the workers' time add up to the time of all "
 	    "workers.\n",
+	.example = "report --since 12h --html report.html",
 	.flags = report_flags,
 	.shape = &report_shape,
 	.run = report_run,

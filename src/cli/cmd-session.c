@@ -67,6 +67,7 @@ static const struct schema attach_shape =
 
 const struct cli_command cmd_attach = {
 	.name = "attach",
+	.group = CLI_WORKERS,
 	.usage = "TARGET [--nested]",
 	.summary = "attach to a session",
 	.help =
@@ -77,6 +78,7 @@ const struct cli_command cmd_attach = {
 	    "session; inside another one, you are asked whether to attach\n"
 	    "inside of it (--nested: yes). Detach from there with its prefix "
 	    "twice: Ctrl-b\nCtrl-b d.\n",
+	.example = "attach adam",
 	.flags = attach_flags,
 	.min_args = 1,
 	.max_args = 1,
@@ -238,6 +240,7 @@ const struct cli_command cmd_peek = {
 	.help = "Without a name, shows the worker that was active last. Blank "
 		"lines are left out.\nThe name overseer means the overseer's "
 		"repair session.\n",
+	.example = "peek adam --lines 40",
 	.flags = peek_flags,
 	.max_args = 1,
 	.shape = CLI_SHAPE(OBJECT, peek_shape),
@@ -342,7 +345,7 @@ static const struct schema console_shape = CLI_FIELDS(
     SCHEMA_IS("attach", STRING, "command to type; --json does not attach"));
 
 const struct cli_command cmd_console = {
-	.name = "console",
+	.name = "attach console",
 	.usage = "[NAME]",
 	.summary = "open an agent for yourself at the top of the repository",
 	.help =
@@ -350,6 +353,7 @@ const struct cli_command cmd_console = {
 	    "console1, console2 and\nso on. With the NAME of a running "
 	    "console, attaches to it. Consoles have no\nworktree and outlive "
 	    "the daemon; remove one with llmc nuke NAME.\n",
+	.example = "attach console",
 	.max_args = 1,
 	.guarded = true,
 	.shape = CLI_SHAPE(OBJECT, console_shape),

@@ -223,6 +223,7 @@ start_run(struct cli *cli, const struct cli_args *typed)
 
 const struct cli_command cmd_start = {
 	.name = "start",
+	.group = CLI_WORKERS,
 	.usage = "[WORKER | --worker WORKER | --prefix TEXT] [--prompt TEXT | "
 		 "--prompt-file FILE | --prompt-cmd COMMAND] [--self-review] "
 		 "[--yes]",
@@ -233,6 +234,7 @@ const struct cli_command cmd_start = {
 	    "conversation. If no worker is free but the\nsession of one is "
 	    "still starting, waits for it. Without a task on the command\n"
 	    "line, an editor opens: $VISUAL, $EDITOR or vi.\n",
+	.example = "start adam --prompt 'Fix the failing test'",
 	.flags = start_flags,
 	.max_args = 1,
 	.method = "worker.start",

@@ -3,13 +3,11 @@
 #include "base.h"
 #include "cli-private.h"
 #include "config.h"
-#include "plan-digest.h"
 #include "landing-record.h"
+#include "plan-summary.h"
 #include "remains.h"
 #include "tmux.h"
-#include "view-doc.h"
-#include "view-needs.h"
-#include "view-row.h"
+#include "view.h"
 #include "worker.h"
 
 static void
@@ -18,7 +16,9 @@ add_done(struct json_object *goal, struct buf *out)
 	int64_t total = json_int_or(goal, "total", 0);
 
 	if (total == 0)
-		buf_adds(out, "no plan");
+		buf_adds(out,
+		    json_bool_or(goal, "planning", false) ? "to be planned" :
+							    "no plan");
 	else
 		buf_addf(out, "%" PRId64 "/%" PRId64,
 		    json_int_or(goal, "done", 0), total);
@@ -80,7 +80,8 @@ status_goals_show(struct status *s)
 		    "... and %" PRId64 " more; see: llmc goal list\n", more);
 	if (stalled > 0)
 		buf_addf(&cli->text,
-		    "%" PRId64 " assignment%s stalled; see: llmc work list\n",
+		    "%" PRId64
+		    " assignment%s stalled; see: llmc goal node list\n",
 		    stalled, stalled == 1 ? " is" : "s are");
 }
 
@@ -101,17 +102,6 @@ status_section(struct cli *cli, const char *title)
 
 /* --- the daemon ------------------------------------------------------ */
 
-/* The one that the daemon uses, else the setting. NULL = none is set. */
-static const char *
-landing_branch(const struct status *s, struct json_object *daemon)
-{
-	const char *set = settings_string(s->settings, "repo.default_branch");
-
-	if (set[0] == '\0')
-		set = NULL;
-	return json_string_or(daemon, "landing_branch", set);
-}
-
 static void
 show_daemon(struct status *s)
 {
@@ -119,7 +109,10 @@ show_daemon(struct status *s)
 	cleanup_json struct json_object *found = roster_daemon(cli);
 	struct json_object *json = json_object_new_object();
 	int64_t up = 0, pid = json_int_or(found, "pid", 0);
-	const char *branch = landing_branch(s, found);
+	const char *set = settings_string(s->settings, "repo.default_branch");
+	/* The one that the daemon uses, else the setting. */
+	const char *branch = json_string_or(
+	    found, "landing_branch", set[0] != '\0' ? set : NULL);
 
 	s->plain = found != NULL && !json_bool_or(found, "auto", false);
 	if (found == NULL) {
@@ -555,6 +548,7 @@ static const struct schema status_shape = CLI_FIELDS(
 
 const struct cli_command cmd_status = {
 	.name = "status",
+	.group = CLI_WATCH,
 	.usage = "",
 	.summary = "show the daemon, the overseer and the workers",
 	.help =
@@ -562,6 +556,7 @@ const struct cli_command cmd_status = {
 	    "status, commit,\nand the beginning of its task; below, what needs "
 	    "you and what to type. Only\nreads what was saved, so it is "
 	    "fast and works without a daemon.\n",
+	.example = "status --json",
 	.needs = CLI_DAEMON_DOES,
 	.shape = CLI_SHAPE(OBJECT, status_shape),
 	.run = status_run,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc store: the book: checked, exported, imported, queried. The owner does
- * it. */
+/* llmc doctor store: the book: checked, exported, imported, queried. The owner
+ * does it. */
 #include "base.h"
 #include "api-work.h"
 #include "cli-private.h"
@@ -222,7 +222,7 @@ static const struct verb store_verbs[] = {
 };
 
 const struct cli_command cmd_store = {
-	.name = "store",
+	.name = "doctor store",
 	.usage = "check | export [FILE] | import FILE | sql QUERY",
 	.summary = "check, save and query the book of all state",
 	.help =
@@ -233,12 +233,13 @@ const struct cli_command cmd_store = {
 	    "import   read such a file into a repository that has no goals "
 	    "yet\n"
 	    "sql      print what QUERY finds, one SELECT; its tables:\n"
-	    "         llmc store sql \"SELECT name, sql FROM "
+	    "         llmc doctor store sql \"SELECT name, sql FROM "
 	    "sqlite_schema\"\n\n"
 	    "All state is in .llmc/llmc.db, an SQLite file. If it is damaged, "
 	    "the daemon moves\nit aside (.llmc/llmc.corrupt-<time>.db) when "
 	    "it starts, goes on with what can be\nread of it, and tells you. "
 	    "While import runs, nothing is planned.\n",
+	.example = "doctor store export backup.json",
 	.min_args = 1,
 	.max_args = 2,
 	.guarded = true,

@@ -602,6 +602,7 @@ static const struct verb task_verbs[] = {
 
 const struct cli_command cmd_task = {
 	.name = "task",
+	.group = CLI_WORK,
 	.usage = "add TEXT ... | list | show ID | edit ID | priority ID "
 		 "PRIORITY | retry ID | drop ID | reservations",
 	.summary = "show and change the tasks of auto mode",
@@ -623,6 +624,7 @@ const struct cli_command cmd_task = {
 	    "such as t17, the\nname of the file, or the node of a goal "
 	    "(g2/T3.1 or g2/3.1). You can add\ntasks only to the folder of "
 	    "tasks (auto.tasks_dir).\n",
+	.example = "task add Fix the failing test in parser.c",
 	.flags = task_flags,
 	.min_args = 0,
 	.max_args = 1001,

@@ -11,13 +11,12 @@
 #include "cli-private.h"
 #include "loop.h"
 #include "sibling.h"
-#include "top-frame.h"
-#include "top-ui.h"
-#include "view-doc.h"
+#include "top.h"
+#include "view.h"
 
 struct sent {
 	LIST_ENTRY(sent) entry;
-	struct top_act *act;
+	struct top *top;
 	enum top_do what;
 	char *target;
 	struct client_stream *stream;
@@ -25,12 +24,27 @@ struct sent {
 
 LIST_HEAD(sent_list, sent);
 
-struct top_act {
+#define ROWS        24 /* of a frame that is printed */
+#define COLUMNS     80
+#define WAIT_MAX_MS 60000
+#define SNAPSHOT_MS 200 /* to wait for the daemon before the first frame */
+#define SIGNALLED   128 /* plus the signal: exit status of a shell */
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+
+struct top {
 	struct cli *cli;
 	struct loop *loop;
-	void (*on_words)(const char *words, void *arg);
-	void *arg;
-	struct sent_list sent;
+	struct view_source *source;
+	struct screen *screen;
+	struct sent_list sent; /* requests that wait for their answers */
+	struct top_ui ui;
+	struct loop_call *draw;
+	struct loop_timer *timer; /* the next time that changes what is shown */
+	struct loop_signal *signals[nitems(ending)];
+	char *commit; /* that is asked about */
+	int64_t lost_ms; /* the daemon, since then; 0 = never, or not */
+	bool was_live, ended;
 };
 
 static const struct {
@@ -53,19 +67,12 @@ sent_free(struct sent *sent)
 	free(sent);
 }
 
-/* Requests that were sent stay with the daemon. */
+/* Tell the person something, on the last line. */
 static void
-top_act_free(struct top_act *act)
+say(struct top *top, const char *words)
 {
-	struct sent *sent, *next;
-
-	if (act == NULL)
-		return;
-	for (sent = LIST_FIRST(&act->sent); sent != NULL; sent = next) {
-		next = LIST_NEXT(sent, entry);
-		sent_free(sent);
-	}
-	free(act);
+	top_ui_notice(&top->ui, words);
+	loop_call_request(top->draw);
 }
 
 static void
@@ -125,7 +132,7 @@ static void
 on_end(int status, struct json_object *result, const struct err *err, void *arg)
 {
 	struct sent *sent = arg;
-	struct top_act *act = sent->act;
+	struct top *top = sent->top;
 	cleanup_buf struct buf words = BUF_INIT;
 
 	if (status == 0)
@@ -140,7 +147,7 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 	for (size_t i = 0; i < words.len; i++)
 		if (words.data[i] == '\n')
 			words.data[i] = ' ';
-	act->on_words(words.data, act->arg);
+	say(top, words.data);
 }
 
 static struct json_object *
@@ -158,59 +165,57 @@ params_of(const struct top_action *action, const char *commit)
 
 /* As for the commands of the same name. */
 static bool
-is_refused(struct top_act *act, enum top_do what)
+is_refused(struct top *top, enum top_do what)
 {
 	if ((api_find(acts[what].method)->callers & API_WORKER) != 0 ||
-	    !cli_is_barred(act->cli, false))
+	    !cli_is_barred(top->cli, false))
 		return false;
-	act->on_words("Nothing was done: agents may not do that, and this is "
-		      "the session of one.",
-	    act->arg);
+	say(top,
+	    "Nothing was done: agents may not do that, and this is the session "
+	    "of one.");
 	return true;
 }
 
-/* Send TOP_PAUSE, TOP_RESUME, TOP_ACCEPT, TOP_REJECT or TOP_MESSAGE. commit:
- * the one that the person was shown, NULL = none. */
+/* Send TOP_PAUSE, TOP_RESUME, TOP_ACCEPT, TOP_REJECT or TOP_MESSAGE, about the
+ * commit that the person was shown. */
 static void
-top_act_send(
-    struct top_act *act, const struct top_action *action, const char *commit)
+send_action(struct top *top, const struct top_action *action)
 {
 	static const struct client_stream_fns fns = { on_notification, on_end };
-	cleanup_free char *socket = remote_socket(act->cli);
-	cleanup_json struct json_object *params = params_of(action, commit);
+	cleanup_free char *socket = remote_socket(top->cli);
+	cleanup_json struct json_object *params =
+	    params_of(action, top->commit);
 	cleanup_buf struct buf words = BUF_INIT;
 	struct sent *sent;
 	struct err err = { 0, "" };
 	int r;
 
-	if (is_refused(act, action->what))
+	if (is_refused(top, action->what))
 		return;
 	sent = xcalloc(1, sizeof *sent);
-	sent->act = act;
+	sent->top = top;
 	sent->what = action->what;
 	sent->target = xstrdup(action->target);
-	LIST_INSERT_HEAD(&act->sent, sent, entry);
-	r = client_stream_new(act->loop, socket, acts[action->what].method,
+	LIST_INSERT_HEAD(&top->sent, sent, entry);
+	r = client_stream_new(top->loop, socket, acts[action->what].method,
 	    params, &fns, sent, &sent->stream, &err);
 	if (r < 0) {
 		sent_free(sent);
-		if (r == -ENOENT || r == -ECONNREFUSED)
-			act->on_words(
-			    "No daemon is running; start it with: llmc up "
-			    "--detach",
-			    act->arg);
-		else
-			act->on_words(err.msg, act->arg);
+		say(top,
+		    r == -ENOENT || r == -ECONNREFUSED ?
+			"No daemon is running; start it with: llmc up "
+			"--detach" :
+			err.msg);
 		return;
 	}
 	buf_addf(&words, "%s %s ...", acts[action->what].doing, action->target);
-	act->on_words(words.data, act->arg);
+	say(top, words.data);
 }
 
 /* The commit of a worker that accept and reject apply to, as the view shows it:
  * the reviewed one, else the last; NULL = none. Valid as long as the view. */
 static const char *
-top_act_commit(struct json_object *view, const char *worker)
+commit_of(struct json_object *view, const char *worker)
 {
 	struct json_object *row;
 
@@ -220,29 +225,6 @@ top_act_commit(struct json_object *view, const char *worker)
 	return json_string_or(
 	    row, "reviewed", json_string_or(row, "commit", NULL));
 }
-
-#define ROWS        24 /* of a frame that is printed */
-#define COLUMNS     80
-#define WAIT_MAX_MS 60000
-#define SNAPSHOT_MS 200 /* to wait for the daemon before the first frame */
-#define SIGNALLED   128 /* plus the signal: exit status of a shell */
-
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-
-struct top {
-	struct cli *cli;
-	struct loop *loop;
-	struct view_source *source;
-	struct screen *screen;
-	struct top_act *act;
-	struct top_ui ui;
-	struct loop_call *draw;
-	struct loop_timer *timer; /* the next time that changes what is shown */
-	struct loop_signal *signals[nitems(ending)];
-	char *commit; /* that is asked about */
-	int64_t lost_ms; /* the daemon, since then; 0 = never, or not */
-	bool was_live, ended;
-};
 
 /* --- frames ---------------------------------------------------------- */
 
@@ -297,7 +279,7 @@ on_draw(void *arg)
 	top_frame(view_source_view(top->source), &top->ui, &facts, frame);
 	screen_show(top->screen, frame);
 	now_ms = facts.now_ms;
-	wait = top_next_change_ms(&top->ui) - now_ms;
+	wait = top->ui.next_change_ms - now_ms;
 	/* The time of day changes every minute, also when it is set. */
 	if (wait > WAIT_MAX_MS)
 		wait = WAIT_MAX_MS;
@@ -327,15 +309,6 @@ end(struct top *top, int status)
 {
 	top->ended = true;
 	loop_stop(top->loop, status);
-}
-
-static void
-on_words(const char *words, void *arg)
-{
-	struct top *top = arg;
-
-	top_ui_notice(&top->ui, words);
-	loop_call_request(top->draw);
 }
 
 /* What a program said before it failed must be seen. */
@@ -383,7 +356,7 @@ show_logs(struct top *top, const char *llmc, const char *worker)
 	static const char script[] =
 	    "if [ -z \"${PAGER:-}\" ]; then PAGER=more; "
 	    "command -v less >/dev/null && PAGER='less -+F +G'; fi; "
-	    "\"$1\" --root \"$2\" logs --lines 1000 --worker \"$3\" 2>&1 | "
+	    "\"$1\" --root \"$2\" log daemon --lines 1000 --worker \"$3\" 2>&1 | "
 	    "eval \"$PAGER\"";
 	const char *const argv[] = { "/bin/sh", "-c", script, "sh", llmc,
 		top->cli->workspace.root, worker, NULL };
@@ -392,7 +365,7 @@ show_logs(struct top *top, const char *llmc, const char *worker)
 }
 
 static void
-cmd_top_act(struct top *top, const struct top_action *action)
+act(struct top *top, const struct top_action *action)
 {
 	cleanup_free char *llmc = NULL;
 
@@ -407,14 +380,14 @@ cmd_top_act(struct top *top, const struct top_action *action)
 	case TOP_LOGS:
 		llmc = sibling_find("llmc");
 		if (llmc == NULL)
-			on_words("cannot find the program llmc", top);
+			say(top, "cannot find the program llmc");
 		else if (action->what == TOP_ATTACH)
 			attach(top, llmc, action->target);
 		else
 			show_logs(top, llmc, action->target);
 		return;
 	default:
-		top_act_send(top->act, action, top->commit);
+		send_action(top, action);
 	}
 }
 
@@ -432,14 +405,13 @@ on_key(uint32_t key, bool pasted, void *arg)
 		return;
 	action = top_key(&top->ui, view, key);
 	if (!asked && top->ui.asked != TOP_NOTHING) {
-		commit =
-		    top_act_commit(top_ui_view(&top->ui, view), top->ui.target);
+		commit = commit_of(top_ui_view(&top->ui, view), top->ui.target);
 		free(top->commit);
 		top->commit = commit != NULL ? xstrdup(commit) : NULL;
 	}
 	if (key == TOP_KEY_REDRAW)
 		screen_forget(top->screen);
-	cmd_top_act(top, &action);
+	act(top, &action);
 	loop_call_request(top->draw);
 }
 
@@ -491,23 +463,11 @@ follow(struct cli *cli)
 {
 	struct top top = { .cli = cli, .loop = loop_new() };
 	int status;
-	struct loop *loop;
-	void *arg;
-	struct top_act *act;
+	struct sent *sent;
 
 	top_ui_init(&top.ui);
 	top.draw = loop_call_new(top.loop, on_draw, &top);
-	/* on_words: what to tell the person, on one line; called from the
-	 * loop, and from top_act_send(). */
-	loop = top.loop;
-	arg = &top;
-	act = xcalloc(1, sizeof *act);
-	act->cli = cli;
-	act->loop = loop;
-	act->on_words = on_words;
-	act->arg = arg;
-	LIST_INIT(&act->sent);
-	top.act = act;
+	LIST_INIT(&top.sent);
 	status = take_terminal(&top);
 	if (status == CLI_OK) {
 		top.timer = loop_after(top.loop, SNAPSHOT_MS, on_due, &top);
@@ -517,7 +477,9 @@ follow(struct cli *cli)
 		loop_signal_free(top.signals[i]);
 	screen_free(top.screen);
 	loop_timer_free(top.timer);
-	top_act_free(top.act);
+	/* Requests that were sent stay with the daemon. */
+	while ((sent = LIST_FIRST(&top.sent)) != NULL)
+		sent_free(sent);
 	view_source_free(top.source);
 	loop_call_free(top.draw);
 	loop_free(top.loop);
@@ -575,6 +537,7 @@ top_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_top = {
 	.name = "top",
+	.group = CLI_WATCH,
 	.usage = "",
 	.summary = "show everything that goes on, as it changes",
 	.help =
@@ -584,6 +547,7 @@ const struct cli_command cmd_top = {
 	    "stays, marked as lost, until it is back. Without a terminal,\n"
 	    "one frame is printed, of the size that COLUMNS and LINES say; "
 	    "--json prints what\nis shown as data.\n",
+	.example = "top",
 	.method = "view.get",
 	.repairs = true,
 	.run = top_run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc work: the nodes of plans, one by one. */
+/* llmc goal node: the nodes of plans, one by one. */
 #include "base.h"
 
 #include <ctype.h>
@@ -30,18 +30,17 @@ enum {
 #define BIT(flag) (1u << (flag))
 
 static const struct cli_flag work_flags[] = {
-	[FLAG_GOAL] = { "goal", "GOAL",
-	    "the goal of the node, if several goals have one of that id" },
+	[FLAG_GOAL] = { "goal", "GOAL", "the goal of the node" },
 	[FLAG_REASON] = { "reason", "TEXT",
-	    "why; it is kept. For done: mark it done without evidence" },
+	    "why; it is kept. For done: without evidence" },
 	[FLAG_COMMIT] = { "commit", "SHA",
-	    "for done: a commit that shows it; may be given several times" },
+	    "for done: a commit that shows it; repeatable" },
 	[FLAG_TEST] = { "test", "TEXT",
 	    "for done: a test that was run, with its result" },
 	[FLAG_TOUCHED] = { "touched", "FILE",
 	    "for done: a file that was changed" },
 	[FLAG_REF] = { "ref", "TEXT",
-	    "for done: something else that shows it, such as an address" },
+	    "for done: something else that shows it, as an address" },
 	[FLAG_ACCEPTANCE] = { "acceptance", "TEXT",
 	    "for add: what can be verified when it is done" },
 	[FLAG_DEPENDS] = { "depends", "NODE",
@@ -53,8 +52,7 @@ static const struct cli_flag work_flags[] = {
 	    "for add and move: among its siblings, from 1" },
 	[FLAG_NAME] = { "name", "NAME", "for merge: the new name" },
 	[FLAG_RECOVERY] = { "recovery", "POLICY",
-	    "for assign: what is done when it has stalled: resend_last, nudge, "
-	    "replan, reassign or escalate" },
+	    "for assign: resend_last, nudge, replan, reassign, escalate" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: what is done or cancelled, and parents, too" },
 	{ NULL, NULL, NULL },
@@ -117,7 +115,7 @@ set_place(
 		return CLI_OK;
 	place = strtonum(text, 1, 100000, &problem);
 	if (problem != NULL)
-		return cli_misuse(cli, &cmd_work,
+		return cli_misuse(cli, &cmd_node,
 		    "--place %s: expected a number from 1", text);
 	json_set_int(params, "place", place);
 	return CLI_OK;
@@ -160,7 +158,7 @@ work_add(struct cli *cli, const struct cli_args *args)
 	int status = set_place(cli, params, args);
 
 	if (status == CLI_OK)
-		status = flag_priority(cli, &cmd_work, priority);
+		status = flag_priority(cli, &cmd_node, priority);
 	if (status != CLI_OK) {
 		json_object_put(params);
 		return status;
@@ -219,8 +217,8 @@ work_move(struct cli *cli, const struct cli_args *args)
 
 	if (status == CLI_OK && args->count < 3 &&
 	    args->flags[FLAG_PLACE] == NULL)
-		status = cli_misuse(cli, &cmd_work,
-		    "type: llmc work move NODE PARENT, or llmc work move NODE "
+		status = cli_misuse(cli, &cmd_node,
+		    "type: llmc goal node move NODE PARENT, or llmc goal node move NODE "
 		    "--place N");
 	if (status != CLI_OK) {
 		json_object_put(params);
@@ -248,7 +246,7 @@ work_priority(struct cli *cli, const struct cli_args *args)
 
 	if (strcmp(args->list[2], "inherited") != 0 &&
 	    !priority_parse(args->list[2], &priority))
-		return cli_misuse(cli, &cmd_work,
+		return cli_misuse(cli, &cmd_node,
 		    "\"%s\" is not a priority; use urgent, high, normal, low "
 		    "or inherited",
 		    args->list[2]);
@@ -268,7 +266,7 @@ fail_done(struct cli *cli, const char *code, struct err *err,
 	if (strcmp(code, "E_TRANSITION") == 0 ||
 	    strcmp(code, "E_EVIDENCE") == 0 || strcmp(code, "E_CHILDREN") == 0)
 		err_set(err, err->code,
-		    "%s; mark it done all the same with: llmc work done %s%s%s "
+		    "%s; mark it done all the same with: llmc goal node done %s%s%s "
 		    "--reason TEXT",
 		    words, goal != NULL ? goal : "", goal != NULL ? "/" : "",
 		    args->list[1]);
@@ -308,8 +306,9 @@ work_block(struct cli *cli, const struct cli_args *args)
 	struct json_object *params;
 
 	if (args->count < 3 && args->flags[FLAG_REASON] == NULL)
-		return cli_misuse(cli, &cmd_work,
-		    "say why: llmc work block %s --reason TEXT", args->list[1]);
+		return cli_misuse(cli, &cmd_node,
+		    "say why: llmc goal node block %s --reason TEXT",
+		    args->list[1]);
 	params = node_params(args);
 	join_from(args, 2, &reason);
 	if (reason.len > 0)
@@ -350,7 +349,7 @@ work_assign(struct cli *cli, const struct cli_args *args)
 
 	if (recovery != NULL &&
 	    !word_find(recovery_policy_words, recovery, &policy))
-		return cli_misuse(cli, &cmd_work,
+		return cli_misuse(cli, &cmd_node,
 		    "\"%s\" is not a recovery policy; use resend_last, nudge, "
 		    "replan, reassign or escalate",
 		    recovery);
@@ -428,37 +427,31 @@ static const struct schema work_forms =
 	SCHEMA_IS("every change", OBJECT, NULL, .of = &api_work_changed),
 	SCHEMA_IS("unblock --reason", OBJECT, NULL, .of = &api_ask_ended));
 
-const struct cli_command cmd_work = {
-	.name = "work",
+const struct cli_command cmd_node = {
+	.name = "goal node",
 	.usage = "list | show NODE | add PARENT NAME ... | split NODE NAME "
 		 "NAME ... | merge NODE NODE ... | move NODE PARENT | priority "
 		 "NODE PRIORITY | done NODE | block NODE REASON ... | unblock "
 		 "NODE | cancel NODE | assign NODE WORKER",
 	.summary = "show and change the nodes of plans",
 	.help =
-	    "list      what is to be done, of all goals or of one (llmc work "
-	    "list GOAL)\n"
+	    "list      what is to be done, of all goals or of one; the "
+	    "default\n"
 	    "show      everything that is known about one node\n"
 	    "add       add a node below another one; below a goal, it is a "
 	    "phase\n"
-	    "split     make several nodes out of one that nobody works on\n"
-	    "merge     make one node, the first, out of several that have not "
-	    "begun\n"
+	    "split     make several nodes out of one; merge makes one out of "
+	    "several\n"
 	    "move      put a node below another parent, or at another place\n"
 	    "priority  urgent, high, normal, low, or inherited from its "
 	    "parent\n"
-	    "done      mark it done, with evidence (--commit, --test, "
-	    "--touched, --ref) or\n          a reason (--reason)\n"
-	    "block     nobody works on it until unblock; say why\n"
-	    "unblock   it can be worked on again\n"
+	    "done      mark it done, with evidence or --reason\n"
+	    "block     let nobody work on it until unblock; say why\n"
 	    "cancel    give up a node and everything below it\n"
-	    "assign    give it to a worker that a person drives; auto workers "
-	    "take ready\n          nodes by themselves\n\n"
-	    "Without one of these words: list.\n"
-	    "NODE is an id that llmc goal show prints, such as T1.2; with "
-	    "--goal GOAL, or as\nGOAL/T1.2, if several goals have it. Each "
-	    "change is a version of the plan and is\nkept in the goal's "
-	    "history.\n",
+	    "assign    give it to a worker that a person drives\n\n"
+	    "NODE is an id such as T1.2; if several goals have it, g2/T1.2, "
+	    "or use --goal.\n",
+	.example = "goal node split T1.2 Parser Printer",
 	.flags = work_flags,
 	.min_args = 0,
 	.max_args = 1001,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc add, message, pause, resume, stop, abort, reset, wait: one worker, or
- * all. */
+/* llmc add, message, pause, resume, stop, abort, reset, nuke, wait: one worker,
+ * or all. */
 #include "base.h"
 
 #include <pwd.h>
@@ -162,6 +162,7 @@ static const struct schema add_shape = CLI_FIELDS(
 
 const struct cli_command cmd_add = {
 	.name = "add",
+	.group = CLI_WORKERS,
 	.usage = "NAME [--model MODEL] [--role-prompt TEXT] "
 		 "[--excluded-from-pool] [--self-review]",
 	.summary = "create a worker",
@@ -170,6 +171,7 @@ const struct cli_command cmd_add = {
 	    "its session at\nonce. The options are written to [workers.NAME] "
 	    "in the config file. To change\none later, type: llmc config set "
 	    "workers.NAME.model MODEL\n",
+	.example = "add adam --model opus",
 	.flags = add_flags,
 	.min_args = 1,
 	.max_args = 1,
@@ -207,6 +209,7 @@ message_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_message = {
 	.name = "message",
+	.group = CLI_WORKERS,
 	.usage = "WORKER [TEXT]",
 	.summary = "send a worker a message about its task",
 	.help =
@@ -214,6 +217,7 @@ const struct cli_command cmd_message = {
 	    "conversation continues. To\na worker that waits for review, it is "
 	    "a rejection. TEXT - reads standard input;\nwithout TEXT, an "
 	    "editor opens.\n",
+	.example = "message adam 'Update the manual, too'",
 	.min_args = 1,
 	.max_args = 2,
 	.method = "worker.message",
@@ -240,6 +244,7 @@ pause_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_pause = {
 	.name = "pause",
+	.group = CLI_WORKERS,
 	.usage = "[WORKER]",
 	.summary = "let workers finish their turn and take no new task",
 	.help =
@@ -247,6 +252,7 @@ const struct cli_command cmd_pause = {
 	    "work can land; to\nend its session at once, use llmc stop. The "
 	    "pause lasts until llmc resume, also\nacross restarts of the "
 	    "daemon. Without a name, every worker pauses.\n",
+	.example = "pause adam",
 	.max_args = 1,
 	.method = "worker.pause",
 	.needs = CLI_DAEMON_DOES,
@@ -295,6 +301,7 @@ static const struct schema resume_forms =
 
 const struct cli_command cmd_resume = {
 	.name = "resume",
+	.group = CLI_WORKERS,
 	.usage = "[WORKER | TASK] [--note TEXT]",
 	.summary = "let paused workers and parked tasks continue",
 	.help =
@@ -306,6 +313,7 @@ const struct cli_command cmd_resume = {
 	    "grants the same amount once\nmore, and oversight does not stop "
 	    "that task for the same kind of finding again.\nWithout a name, "
 	    "everything that is paused or parked continues.\n",
+	.example = "resume adam",
 	.flags = resume_flags,
 	.max_args = 1,
 	.method = "auto.resume",
@@ -338,6 +346,7 @@ stop_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_stop = {
 	.name = "stop",
+	.group = CLI_WORKERS,
 	.usage = "WORKER",
 	.summary = "end the session of a worker, keep its work",
 	.help =
@@ -346,6 +355,7 @@ const struct cli_command cmd_stop = {
 	    "continues from there.\nUntil then the worker takes no new task. "
 	    "To stop everything, use llmc down; to\nlet a worker finish its "
 	    "turn first, llmc pause.\n",
+	.example = "stop adam",
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.stop",
@@ -383,13 +393,14 @@ abort_run(struct cli *cli, const struct cli_args *args)
 	task = json_string_or(cli->result, "task", "");
 	buf_addf(&cli->text,
 	    "%s is aborted, and is not tried again; its work is saved (llmc "
-	    "salvage), and what\nis known of it is in .llmc/aborted/%s.\n",
+	    "landing salvage), and what\nis known of it is in .llmc/aborted/%s.\n",
 	    task, task);
 	return CLI_OK;
 }
 
 const struct cli_command cmd_abort = {
 	.name = "abort",
+	.group = CLI_WORKERS,
 	.usage = "WORKER | TASK [--reason TEXT]",
 	.summary = "end a task that goes wrong, for good",
 	.help = "The worker's turn is ended, its work is saved, and it is free "
@@ -399,6 +410,7 @@ const struct cli_command cmd_abort = {
 		"has\nbegun to move the branch lands.\nTo let a worker "
 		"wait instead, use llmc pause; to take back a task that nobody "
 		"wants,\nllmc task drop.\n",
+	.example = "abort t17 --reason 'The approach is wrong'",
 	.flags = abort_flags,
 	.min_args = 1,
 	.max_args = 1,
@@ -432,7 +444,8 @@ tell(struct cli *cli, struct json_object *result)
 	    json_string_or(result, "worker", ""),
 	    json_string_or(result, "previous_status", ""));
 	if (salvage[0] != '\0')
-		buf_addf(&cli->text, "Its work is kept: llmc salvage show %s\n",
+		buf_addf(&cli->text,
+		    "Its work is kept: llmc landing salvage show %s\n",
 		    roster_salvage(salvage));
 }
 
@@ -502,7 +515,7 @@ reset_run(struct cli *cli, const struct cli_args *args)
 	if (status == CLI_OK)
 		status = ask_confirm(cli, args->flags[FLAG_YES] != NULL,
 		    "This ends the session of %s and removes its task and its "
-		    "unlanded work; the work is kept for llmc salvage.",
+		    "unlanded work; the work is kept for llmc landing salvage.",
 		    all ? "every worker" : name);
 	if (status == CLI_OK)
 		status = all ? reset_all(cli, &state, why) :
@@ -528,15 +541,17 @@ static const struct schema reset_shape = CLI_FIELDS(
 
 const struct cli_command cmd_reset = {
 	.name = "reset",
+	.group = CLI_WORKERS,
 	.usage = "[WORKER | --all] [--failed REASON] [--yes]",
 	.summary = "reset a worker to the default branch, without a task",
 	.help =
 	    "Ends the session, saves work that has not landed for llmc "
-	    "salvage, resets the\nbranch and the worktree to the default "
+	    "landing salvage, resets the\nbranch and the worktree to the default "
 	    "branch, and forgets the task. A running\ndaemon starts a new "
 	    "session. In auto mode the task waits for a worker again;\nwith "
 	    "--failed REASON the attempt counts, as one that failed for that "
 	    "reason.\nAsks first; without a terminal, --yes is required.\n",
+	.example = "reset adam --yes",
 	.flags = reset_flags,
 	.max_args = 1,
 	.repairs = true,
@@ -632,11 +647,205 @@ const struct cli_command cmd_wait = {
 	    "For scripts: the exit status is 0 when the worker reaches the "
 	    "status or is\nalready in it, and 1 on a timeout. The statuses are "
 	    "idle, starting, working,\nneeds_review, reviewing, rejected, "
-	    "rebasing, no_changes, accepting, paused,\nlimited, error and "
-	    "offline.\n",
+	    "rebasing, no_changes, accepting, paused,\nlimited, error, offline "
+	    "and waiting.\n",
+	.example = "wait adam --until needs_review,error --timeout 30m",
 	.flags = wait_flags,
 	.min_args = 1,
 	.max_args = 1,
 	.method = "worker.wait",
 	.run = wait_run,
+};
+
+/* --- nuke ---------------------------------------------------------------- */
+
+enum {
+	FLAG_NUKE_ALL,
+	FLAG_FORCE,
+	FLAG_NUKE_YES
+};
+
+static const struct cli_flag nuke_flags[] = {
+	[FLAG_NUKE_ALL] = { "all", NULL, "every worker" },
+	[FLAG_FORCE] = { "force", NULL,
+	    "with --all: also while an overseer runs" },
+	[FLAG_NUKE_YES] = { "yes", NULL, "do not ask" },
+	{ NULL, NULL, NULL },
+};
+
+struct nuke {
+	struct cli *cli;
+	struct state state;
+	struct settings *settings;
+	struct sessions sessions;
+	const char **names;
+	size_t count;
+	struct json_object *removed, *salvaged, *failed;
+};
+
+/* Consoles have no worker; they are only sessions. */
+static const struct sessions_entry *
+find_console(const struct nuke *n, const char *name)
+{
+	const struct sessions_entry *found = sessions_find(&n->sessions, name);
+
+	return found != NULL && strcmp(found->role, "console") == 0 ? found :
+								      NULL;
+}
+
+static int
+choose(struct nuke *n, const struct cli_args *args)
+{
+	bool all = args->flags[FLAG_NUKE_ALL] != NULL;
+	const struct worker *worker;
+
+	if (all == (args->count > 0))
+		return cli_misuse(n->cli, &cmd_nuke,
+		    all ? "name the workers or give --all, not both" :
+			  "name the workers to remove, or give --all");
+	n->count = all ? n->state.count : (size_t)args->count;
+	n->names = xcalloc(n->count + 1, sizeof *n->names);
+	for (size_t i = 0; i < n->count; i++) {
+		n->names[i] = all ? n->state.workers[i]->name : args->list[i];
+		if (state_find(&n->state, n->names[i]) != NULL ||
+		    find_console(n, n->names[i]) != NULL)
+			continue;
+		return roster_find(n->cli, &n->state, n->names[i], &worker);
+	}
+	return CLI_OK;
+}
+
+static void
+nuke_one(struct nuke *n, const char *name)
+{
+	const struct sessions_entry *console = find_console(n, name);
+
+	if (state_find(&n->state, name) != NULL) {
+		cleanup_free char *table = xasprintf("workers.%s", name);
+		cleanup_json struct json_object *result = NULL;
+		struct err err = { 0 };
+		const char *code, *salvage;
+
+		if (!remote_try(n->cli, "worker.nuke", remote_worker(name),
+			REMOTE_LONG_MS, &result, &code, &err)) {
+			const char *message = err.msg;
+
+			json_set_string(n->failed, name, message);
+			cli_warn(n->cli, "%s: %s", name, message);
+			return;
+		}
+		if (config_remove_table(&n->cli->workspace, table, &err) < 0)
+			cli_warn(n->cli,
+			    "%s: its settings were not removed: %s", name,
+			    err.msg);
+		json_object_array_add(n->removed, json_object_new_string(name));
+		salvage = json_string_or(result, "salvage", "");
+		buf_addf(&n->cli->text, "Removed %s.\n", name);
+		if (salvage[0] == '\0')
+			return;
+		json_set_string(n->salvaged, name, salvage);
+		buf_addf(&n->cli->text,
+		    "Its work is kept: llmc landing salvage show %s\n",
+		    roster_salvage(salvage));
+	} else if (console != NULL &&
+	    sessions_kill(n->cli, n->settings, console->name) == CLI_OK) {
+		json_object_array_add(n->removed, json_object_new_string(name));
+		buf_addf(&n->cli->text, "Removed %s.\n", name);
+	} else {
+		json_set_string(n->failed, name, "its session did not end");
+	}
+}
+
+static int
+nuke_all(struct nuke *n, bool yes)
+{
+	struct cli *cli = n->cli;
+	cleanup_buf struct buf list = BUF_INIT;
+	int status;
+
+	for (size_t i = 0; i < n->count; i++)
+		buf_addf(&list, "%s%s", i > 0 ? ", " : "", n->names[i]);
+	status = n->count == 0 ?
+	    CLI_OK :
+	    ask_confirm(cli, yes,
+		"This removes %s: session, worktree, branch and settings.",
+		list.data);
+	if (status != CLI_OK)
+		return status;
+	for (size_t i = 0; i < n->count; i++)
+		nuke_one(n, n->names[i]);
+	if (n->count == 0)
+		buf_adds(&cli->text, "There are no workers.\n");
+	cli->result = json_object_new_object();
+	json_set(cli->result, "workers_removed", json_object_get(n->removed));
+	json_set(cli->result, "salvaged", json_object_get(n->salvaged));
+	json_set(cli->result, "failed", json_object_get(n->failed));
+	return json_object_object_length(n->failed) == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int
+nuke_run(struct cli *cli, const struct cli_args *args)
+{
+	struct nuke n = { .cli = cli };
+	int status = args->flags[FLAG_NUKE_ALL] != NULL &&
+		args->flags[FLAG_FORCE] == NULL ?
+	    overseer_files_refuse(cli, "nuke --all",
+		"or remove them under it: llmc nuke --all --force") :
+	    CLI_OK;
+
+	if (status == CLI_OK)
+		status = cli_load_settings(cli, &n.settings);
+	if (status != CLI_OK)
+		return status;
+	status = roster_load(cli, &n.state);
+	if (status == CLI_OK) {
+		status = sessions_load(cli, n.settings, &n.sessions);
+		if (status == CLI_OK)
+			status = choose(&n, args);
+		n.removed = json_object_new_array();
+		n.salvaged = json_object_new_object();
+		n.failed = json_object_new_object();
+		if (status == CLI_OK)
+			status =
+			    nuke_all(&n, args->flags[FLAG_NUKE_YES] != NULL);
+		json_object_put(n.removed);
+		json_object_put(n.salvaged);
+		json_object_put(n.failed);
+		sessions_release(&n.sessions);
+		free(n.names);
+		state_release(&n.state);
+	}
+	settings_free(n.settings);
+	return status;
+}
+
+static const struct schema nuke_word_shape = {
+	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
+};
+
+static const struct schema nuke_shape =
+    CLI_FIELDS(SCHEMA_IS("workers_removed", LIST, NULL),
+	SCHEMA_IS("salvaged", MAP, "ref that keeps the work, by worker",
+	    .of = &nuke_word_shape),
+	SCHEMA_IS("failed", MAP,
+	    "reason of each failure, by worker; the exit status is "
+	    "then 1",
+	    .of = &nuke_word_shape));
+
+const struct cli_command cmd_nuke = {
+	.name = "nuke",
+	.group = CLI_WORKERS,
+	.usage = "[NAME ...] [--all [--force]] [--yes]",
+	.summary = "remove workers, with their worktrees and branches",
+	.help =
+	    "Ends the session and removes the worktree, the branch and the "
+	    "settings. Work\nthat has not landed is kept for llmc landing salvage. You "
+	    "can also name a console. Asks\nfirst; without a terminal, --yes "
+	    "is required. While an overseer runs, --all\nneeds --force.\n",
+	.example = "nuke adam eve --yes",
+	.flags = nuke_flags,
+	.max_args = 1000,
+	.method = "worker.nuke",
+	.shape = CLI_SHAPE(OBJECT, nuke_shape),
+	.run = nuke_run,
 };

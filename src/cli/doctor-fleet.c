@@ -2,18 +2,17 @@
 
 /* llmc doctor: the keeper that agents get, and what is running. */
 #include "base.h"
+#include "api.h"
 #include "box-net.h"
 #include "box-plan.h"
 #include "box.h"
-#include "caller.h"
 #include "child.h"
 #include "cli-private.h"
 #include "kept.h"
 #include "lock.h"
 #include "sibling.h"
 #include "tmux.h"
-#include "view-doc.h"
-#include "view-needs.h"
+#include "view.h"
 
 /* --- doctor-keeper ----------------------------------------------------- */
 
@@ -157,7 +156,7 @@ check_daemon(struct doctor *d)
 	else if (lock_is_held(lock) == 1)
 		doctor_note(d, VERDICT_FAIL, "daemon",
 		    "a daemon holds the lock but does not respond",
-		    "see llmc logs; stop it with llmc down, or kill it");
+		    "see llmc log daemon; stop it with llmc down, or kill it");
 	else if (d->have_state && d->state.daemon_running)
 		doctor_note(d, VERDICT_WARN, "daemon",
 		    "the last one did not shut down cleanly",

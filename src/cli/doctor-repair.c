@@ -82,7 +82,7 @@ repair_all(struct doctor *d, const struct settings *settings,
 	if (list.len == 0)
 		return CLI_OK;
 	status = ask_confirm(d->cli, yes,
-	    "This resets or ends %s; unlanded work is kept for llmc salvage.",
+	    "This resets or ends %s; unlanded work is kept for llmc landing salvage.",
 	    list.data);
 	if (status != CLI_OK)
 		return status;

@@ -5,7 +5,6 @@
 #include "contract.h"
 #include "plan-set.h"
 #include "plan-summary.h"
-#include "plan-tree.h"
 
 static const char *
 node_colour(enum node_status status)
@@ -124,46 +123,35 @@ show_plan(struct cli *cli, const struct plan *plan)
 	table_free(table);
 }
 
-static int
-read_plan(struct json_object *answer, struct plan_set *set,
-    struct plan **ret_plan, struct err *err)
-{
-	struct json_object *list = NULL;
-	int r = plan_from_json(
-	    json_object_object_get(answer, "record"), "record", ret_plan, err);
-
-	if (r < 0)
-		return r;
-	r = plan_set_add(set, *ret_plan, err);
-	if (r < 0) {
-		plan_free(*ret_plan);
-		return r;
-	}
-	json_object_object_get_ex(answer, "assignments", &list);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct plan_assignment *a = NULL;
-
-		r = plan_assignment_from_json(
-		    json_object_array_get_idx(list, i), "assignments", &a, err);
-		if (r < 0)
-			return r;
-		if (plan_set_add_assignment(set, a, NULL) < 0)
-			plan_assignment_free(a);
-	}
-	return 0;
-}
-
 int
 goal_view_read(struct cli *cli, struct json_object *answer,
     struct plan_set *set, struct plan **ret_plan)
 {
+	struct json_object *list =
+	    json_object_object_get(answer, "assignments");
 	struct err err = { 0 };
+	int r = plan_from_json(
+	    json_object_object_get(answer, "record"), "record", ret_plan, &err);
 
-	if (read_plan(answer, set, ret_plan, &err) == 0)
-		return CLI_OK;
-	return cli_fail(cli, "failed",
-	    "the daemon is of another version of llmc (%s); restart it",
-	    err.msg);
+	if (r == 0) {
+		r = plan_set_add(set, *ret_plan, &err);
+		if (r < 0)
+			plan_free(*ret_plan);
+	}
+	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++) {
+		struct plan_assignment *a = NULL;
+
+		r = plan_assignment_from_json(
+		    json_object_array_get_idx(list, i), "assignments", &a,
+		    &err);
+		if (r == 0 && plan_set_add_assignment(set, a, NULL) < 0)
+			plan_assignment_free(a);
+	}
+	return r == 0 ?
+	    CLI_OK :
+	    cli_fail(cli, "failed",
+		"the daemon is of another version of llmc (%s); restart it",
+		err.msg);
 }
 
 int

@@ -48,18 +48,95 @@ check_session(struct cli *cli, const struct cli_command *command)
 	    command->name);
 }
 
+/* Where the first word is that is no option of this command: of those behind
+ * its name, argv[0]. argc if there is none. */
+static int
+next_word(const struct cli_command *command, int argc, char **argv)
+{
+	int i = 1, taken;
+
+	while (i < argc && strcmp(argv[i], "--") != 0 &&
+	    (taken = cli_option_words(command, argv[i])) > 0)
+		i += taken;
+	if (i < argc && strcmp(argv[i], "--") == 0)
+		i++;
+	return i < argc ? i : argc;
+}
+
+/* The word at this place becomes the second one. */
+static void
+put_second(char **argv, int at)
+{
+	char *word = argv[at];
+
+	memmove(argv + 2, argv + 1, (size_t)(at - 1) * sizeof *argv);
+	argv[1] = word;
+}
+
+/* The words with what replaces an old name at their beginning, which is said;
+ * the caller frees them. */
+static char **
+renew(struct cli *cli, int *argc, char **argv)
+{
+	const struct cli_command *command = cli_find(argv[0]);
+	int used = 0, next = next_word(command, *argc, argv);
+	const struct cli_renamed *row = next == *argc ?
+	    NULL :
+	    cli_find_renamed((const char *[]){ argv[0], argv[next] }, 2, &used);
+	char **words = xcalloc((size_t)*argc + 4, sizeof *words);
+	int count = 0;
+
+	if (row != NULL && used == 2)
+		put_second(argv, next);
+	else
+		row = cli_find_renamed((const char *const *)argv, 1, &used);
+	if (row != NULL) {
+		static char copy[64];
+
+		cli->old_name = row->old;
+		cli_warn(cli, "'llmc %s' is now 'llmc %s'", row->old, row->new);
+		strlcpy(copy, row->new, sizeof copy);
+		for (char *at = copy, *word; (word = strsep(&at, " ")) != NULL;)
+			words[count++] = word;
+	}
+	for (int i = used; i < *argc; i++)
+		words[count++] = argv[i];
+	*argc = count;
+	return words;
+}
+
+/* llmc goal --json plan: the second word of a name may follow options. */
+static void
+join_name(int argc, char **argv)
+{
+	const struct cli_command *command = cli_find(argv[0]);
+	int next = next_word(command, argc, argv), used;
+
+	if (command == NULL || next < 2 || next >= argc ||
+	    cli_find_words((const char *[]){ argv[0], argv[next] }, 2, &used) ==
+		NULL ||
+	    used < 2)
+		return;
+	/* llmc attach -- console means a worker. */
+	if (command->verbs != NULL || strcmp(argv[next - 1], "--") != 0)
+		put_second(argv, next);
+}
+
 static int
 run_command(struct cli *cli, int argc, char **argv)
 {
-	const struct cli_command *command = cli_find(argv[0]);
+	const struct cli_command *command;
 	struct cli_args args;
 	bool help = false;
-	int status;
+	int status, used;
 
+	join_name(argc, argv);
+	command = cli_find_words((const char *const *)argv, argc, &used);
 	if (command == NULL)
 		return cli_unknown_command(cli, argv[0]);
 	cli->silent = command->silent;
-	status = cli_parse(cli, command, argc - 1, argv + 1, &args, &help);
+	status =
+	    cli_parse(cli, command, argc - used, argv + used, &args, &help);
 	if (status != CLI_OK)
 		return status;
 	if (help) {
@@ -85,6 +162,7 @@ run(struct cli *cli, int argc, char **argv)
 {
 	bool help = false, version = false;
 	struct cli_args none = { 0 };
+	cleanup_free char **words = NULL;
 	int i = 1, taken;
 
 	while (i < argc && argv[i][0] == '-') {
@@ -101,12 +179,23 @@ run(struct cli *cli, int argc, char **argv)
 		return cmd_help.run(cli, &none);
 	if (i >= argc)
 		return cli_misuse(cli, NULL, "a command is required");
+	argc -= i;
+	words = renew(cli, &argc, argv + i);
 	if (help) {
-		none.count = 1;
-		none.list = (const char *const *)&argv[i];
+		const struct cli_command *command;
+
+		join_name(argc, words);
+		command = cli_find_words(
+		    (const char *const *)words, argc, &none.count);
+		if (command == NULL)
+			none.count = 1;
+		else if (none.count < argc &&
+		    cli_has_verb(command, words[none.count]))
+			none.count++;
+		none.list = (const char *const *)words;
 		return cmd_help.run(cli, &none);
 	}
-	return run_command(cli, argc - i, argv + i);
+	return run_command(cli, argc, words);
 }
 
 /* Print the result in the form that was asked for. A reader that has gone (llmc

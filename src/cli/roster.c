@@ -11,24 +11,17 @@
 #define ANSWER_MS        300 /* what hangs is not waited for */
 
 /* From the daemon, or from the book if none answers, soon, and us. */
-static int
-read_document(struct cli *cli, struct json_object **ret_json, struct err *err)
-{
-	cleanup_free char *socket = remote_socket(cli);
-	cleanup_json struct json_object *params = json_object_new_object();
-
-	return client_call(socket, "state.get", params, ANSWER_MS, true,
-		   ret_json, NULL, NULL) == 0 ?
-	    0 :
-	    remote_look(cli, "state", NULL, ret_json, err);
-}
-
 int
 roster_read(struct cli *cli, struct state *ret_state, struct err *err)
 {
+	cleanup_free char *socket = remote_socket(cli);
+	cleanup_json struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *json = NULL;
-	int r = read_document(cli, &json, err);
+	int r = client_call(
+	    socket, "state.get", params, ANSWER_MS, true, &json, NULL, NULL);
 
+	if (r != 0)
+		r = remote_look(cli, "state", NULL, &json, err);
 	if (r < 0)
 		return r;
 	if (json_object_object_length(json) > 0)

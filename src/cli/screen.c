@@ -9,8 +9,8 @@
 #include <termios.h>
 
 #include "cli-private.h"
-#include "key-input.h"
 #include "loop.h"
+#include "top.h"
 
 #define CTRL_Z     0x1a
 #define ROWS       24 /* where the terminal does not say */

@@ -43,10 +43,6 @@ tmux_options_of(const struct settings *settings, const char *config)
 		.command = settings_string(settings, "tmux.command"),
 		.socket = settings_string(settings, "tmux.socket"),
 		.config = config,
-		.columns = (int)settings_int(settings, "tmux.columns"),
-		.rows = (int)settings_int(settings, "tmux.rows"),
-		.history_limit =
-		    (int)settings_int(settings, "tmux.history_limit"),
 	};
 }
 

@@ -171,27 +171,20 @@ show_summary(struct auto_status *a)
 	json_set(a->json, "outcomes", outcomes);
 }
 
-/* Tasks of the source that nobody has taken; -1 = not known. */
-static int64_t
-count_todo(struct auto_status *a)
-{
-	cleanup_source_choice struct source_choice choice;
-
-	source_choice_init(
-	    &choice, a->status->settings, &a->cli->workspace, NULL);
-	return source_count_todo(choice.options.type, choice.options.where);
-}
-
 static void
 show_tasks(struct auto_status *a)
 {
 	const struct state *state = a->state;
 	struct buf *text = &a->cli->text;
-	int64_t todo = count_todo(a);
+	cleanup_source_choice struct source_choice choice;
+	int64_t todo; /* that nobody has taken; -1 = not known */
 	size_t waiting = 0, parked = 0, at_work;
 	uint64_t failed = state->outcomes[OUTCOME_FAILED] +
 	    state->outcomes[OUTCOME_DEAD_LETTER];
 
+	source_choice_init(
+	    &choice, a->status->settings, &a->cli->workspace, NULL);
+	todo = source_count_todo(choice.options.type, choice.options.where);
 	for (size_t i = 0; i < state->task_count; i++) {
 		waiting += state->tasks[i]->step <= TASK_WAITING;
 		parked += state->tasks[i]->step == TASK_PARKED;
@@ -377,10 +370,18 @@ show_heartbeat(struct auto_status *a)
 }
 
 static void
-add_failure_words(struct auto_status *a, const char *class, int64_t at)
+show_failure(struct auto_status *a)
 {
 	static const char *const members[] = { "worker", "task" };
+	const char *class = json_string_or(a->failure, "class", "unknown");
+	const char *words = json_string_or(a->failure, "words", NULL);
+	int64_t at = json_int_or(a->failure, "at_unix", 0);
 
+	json_set(a->json, "failure",
+	    a->failure == NULL ? NULL :
+				 cli_members(&failure_shape, a->failure));
+	if (a->failure == NULL)
+		return;
 	cli_coloured(a->cli, "1;31", "FAILED");
 	buf_adds(&a->cli->text, ": ");
 	cli_visible(a->cli, class);
@@ -399,20 +400,6 @@ add_failure_words(struct auto_status *a, const char *class, int64_t at)
 		buf_adds(&a->cli->text, " ago");
 	}
 	buf_addc(&a->cli->text, '\n');
-}
-
-static void
-show_failure(struct auto_status *a)
-{
-	const char *class = json_string_or(a->failure, "class", "unknown");
-	const char *words = json_string_or(a->failure, "words", NULL);
-
-	json_set(a->json, "failure",
-	    a->failure == NULL ? NULL :
-				 cli_members(&failure_shape, a->failure));
-	if (a->failure == NULL)
-		return;
-	add_failure_words(a, class, json_int_or(a->failure, "at_unix", 0));
 	if (words != NULL) {
 		cleanup_buf struct buf line = BUF_INIT;
 

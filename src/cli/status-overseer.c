@@ -228,7 +228,7 @@ fix_of(struct overseer_status *o, const char *manual)
 	case 3:
 		return overseer_files_is_over(o->cli, &words) ?
 		    xstrdup(
-			"see llmc failures, fix the cause, then: llmc overseer "
+			"see llmc log failures, fix the cause, then: llmc overseer "
 			"--clear \"what was done\" and llmc overseer") :
 		    xstrdup("it has been cleared; start with: llmc overseer");
 	case 4:
@@ -238,7 +238,7 @@ fix_of(struct overseer_status *o, const char *manual)
 		    xstrdup("the file is gone; start with: llmc overseer");
 	case 5:
 		return xstrdup(
-		    "see llmc failures, fix the cause, then: llmc overseer");
+		    "see llmc log failures, fix the cause, then: llmc overseer");
 	default:
 		return NULL;
 	}

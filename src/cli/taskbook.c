@@ -3,11 +3,10 @@
 #include "base.h"
 #include "account.h"
 #include "api-team.h"
-#include "budget.h"
 #include "cli-private.h"
-#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
+#include "view.h"
 
 #define DOLLAR 1000000
 
@@ -20,17 +19,6 @@ struct filling {
 	size_t limit;
 	int64_t now;
 };
-
-/* A cost in millionths of a dollar as a number of dollars. */
-static struct json_object *
-taskbook_dollars(int64_t cost)
-{
-	char text[32];
-
-	snprintf(text, sizeof text, "%" PRId64 ".%06" PRId64, cost / DOLLAR,
-	    cost % DOLLAR);
-	return json_object_new_double_s((double)cost / DOLLAR, text);
-}
 
 /* --- entries --------------------------------------------------------- */
 
@@ -233,14 +221,6 @@ add_ended(struct filling *f)
 	return count;
 }
 
-static bool
-is_ended_item(struct json_object *item)
-{
-	const char *status = json_string_or(item, "status", "");
-
-	return strcmp(status, "done") == 0 || strcmp(status, "failed") == 0;
-}
-
 /* Tasks that only the source knows. */
 static void
 add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
@@ -255,7 +235,8 @@ add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
 
 		if (count >= room)
 			break;
-		if (is_ended_item(item) != ended ||
+		if ((view_is(item, "status", "done") ||
+			view_is(item, "status", "failed")) != ended ||
 		    json_bool_or(f->seen, name, false))
 			continue;
 		add_entry(f, entry_of_item(f->book, item));
@@ -347,8 +328,8 @@ taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
 }
 
 /* An ended task is asked for by its id, unless that is its name. */
-int
-taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
+static int
+load_named(struct cli *cli, const char *name, struct taskbook *ret_book)
 {
 	cleanup_free char *id = NULL;
 	int status = load(cli, 0, name, ret_book);
@@ -366,11 +347,48 @@ taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
 	return load(cli, 0, id, ret_book);
 }
 
+/* "g3/..." with the goal's id for "g3", if that is another one, as of a goal
+ * that an earlier version has made; else NULL. */
+static char *
+full_word(struct cli *cli, const char *word)
+{
+	size_t len = word[0] == 'g' ? 1 + strspn(word + 1, "0123456789") : 0;
+	cleanup_json struct json_object *answer = NULL;
+	cleanup_free char *goal = xstrndup(word, len);
+	struct err err = { 0 };
+	const char *id, *code;
+
+	if (len < 2 || word[len] != '/' ||
+	    !remote_try(cli, "overseer.goal.show",
+		remote_params("goal", goal, NULL), 0, &answer, &code, &err))
+		return NULL;
+	id = json_string_or(
+	    json_object_object_get(answer, "record"), "goalId", goal);
+	return strcmp(id, goal) == 0 ? NULL : xasprintf("%s%s", id, word + len);
+}
+
+int
+taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book)
+{
+	int status = load_named(cli, name, ret_book);
+	cleanup_free char *word = NULL;
+
+	if (status != CLI_OK || taskbook_find(ret_book, name) != NULL ||
+	    (word = full_word(cli, name)) == NULL)
+		return status;
+	taskbook_release(ret_book);
+	status = load_named(cli, word, ret_book);
+	if (status == CLI_OK)
+		ret_book->word = take_ptr(&word);
+	return status;
+}
+
 void
 taskbook_release(struct taskbook *book)
 {
 	free(book->where);
 	free(book->problem);
+	free(book->word);
 	json_object_put(book->entries);
 }
 
@@ -393,6 +411,8 @@ taskbook_find(const struct taskbook *book, const char *word)
 	struct json_object *found = NULL;
 	int best = 0;
 
+	if (book->word != NULL)
+		word = book->word;
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *entry =
 		    json_object_array_get_idx(book->entries, i);
@@ -451,10 +471,16 @@ spent_view_set(
     struct json_object *json, int64_t tokens, const struct spent *spent)
 {
 	enum cost_source source = spent_source(spent);
+	char dollars[32];
 
+	snprintf(dollars, sizeof dollars, "%" PRId64 ".%06" PRId64,
+	    spent->cost / DOLLAR, spent->cost % DOLLAR);
 	json_set_int(json, "tokens", tokens);
 	json_set(json, "cost_usd",
-	    source != COST_UNKNOWN ? taskbook_dollars(spent->cost) : NULL);
+	    source == COST_UNKNOWN ?
+		NULL :
+		json_object_new_double_s(
+		    (double)spent->cost / DOLLAR, dollars));
 	json_set_string(json, "cost_source", cost_source_words[source]);
 	json_set(json, "usage", usage_to_json(&spent->usage));
 }

@@ -5,9 +5,8 @@
 #include "config.h"
 #include "lock.h"
 #include "loop.h"
-#include "view-doc.h"
-#include "view-needs.h"
 #include "view-state.h"
+#include "view.h"
 #include "watch.h"
 
 #define ANSWER_MS 5000 /* for one answer */
@@ -15,28 +14,6 @@
 #define FILES_MS  200 /* between views from the files */
 
 /* --- from the files -------------------------------------------------- */
-
-static void
-add_rows(struct json_object *rows, struct json_object *more)
-{
-	json_object_object_foreach(more, key, row)
-	{
-		json_set(rows, key, json_object_get(row));
-	}
-}
-
-/* What the book has that nothing in memory has. */
-static void
-fill_history(struct cli *cli, struct json_object *view)
-{
-	struct json_object *part = NULL;
-	cleanup_json struct json_object *known = NULL;
-
-	if (remote_look(cli, "view", json_object_new_object(), &known, NULL) ==
-		0 &&
-	    json_get_object(known, "", "ended", &part, NULL) == 0)
-		add_rows(view_of(view, "ended"), part);
-}
 
 void
 view_source_fill(struct cli *cli, const struct settings *settings,
@@ -63,8 +40,9 @@ from_files(struct cli *cli, struct json_object **ret_view)
 {
 	struct settings *settings = NULL;
 	struct settings_problems problems;
+	cleanup_json struct json_object *known = NULL;
+	struct json_object *view, *ended = NULL;
 	struct source_todo *todo;
-	struct json_object *view;
 	struct state state;
 	struct err err = { 0 };
 	const char *name;
@@ -81,7 +59,11 @@ from_files(struct cli *cli, struct json_object **ret_view)
 	}
 	view = view_new();
 	view_source_fill(cli, settings, &state, view);
-	fill_history(cli, view);
+	/* What the book has that nothing in memory has. */
+	if (remote_look(cli, "view", json_object_new_object(), &known, NULL) ==
+		0 &&
+	    json_get_object(known, "", "ended", &ended, NULL) == 0)
+		view_add_rows(view_of(view, "ended"), ended);
 	todo = source_todo_new();
 	source_todo_fill(todo, settings, &cli->workspace, view);
 	source_todo_free(todo);

@@ -22,9 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "keeper-outer.h"
-#include "keeper-program.h"
-#include "keeper.h"
+#include "keeper-private.h"
 
 static void keeper_inner_go(const struct keeper *keeper);
 
@@ -390,15 +388,6 @@ inner(const struct keeper *keeper)
 
 /* --- in the keeper ---------------------------------------------------- */
 
-static void
-give_up(struct keeper *keeper)
-{
-	close_pipes();
-	kill(keeper->inner, SIGKILL);
-	waitpid(keeper->inner, NULL, 0);
-	keeper->inner = 0;
-}
-
 static int
 let_prepare(struct keeper *keeper)
 {
@@ -438,8 +427,12 @@ keeper_inner_start(struct keeper *keeper)
 	close(go_read);
 	said_write = go_read = -1;
 	r = let_prepare(keeper);
-	if (r < 0)
-		give_up(keeper);
+	if (r < 0) {
+		close_pipes();
+		kill(keeper->inner, SIGKILL);
+		waitpid(keeper->inner, NULL, 0);
+		keeper->inner = 0;
+	}
 	return r;
 }
 

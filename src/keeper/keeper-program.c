@@ -23,9 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "keeper-outer.h"
-#include "keeper-program.h"
-#include "keeper.h"
+#include "keeper-private.h"
 
 #define KEEPER_SCOPE_ABSTRACT (1U << 0)
 
@@ -273,17 +271,6 @@ choose_pid(pid_t pid)
 	close(fd);
 }
 
-/* In the inner process, before it starts the program: leave the group. In a pid
- * namespace the program gets the keeper's pid. */
-static void
-keeper_command_leave(const struct keeper *keeper)
-{
-	if (has_groups(keeper))
-		setpgid(0, 0);
-	else
-		choose_pid(keeper->pid);
-}
-
 /* In the inner process and in the program, which is 0 there: put it into the
  * group of the keeper. */
 static void
@@ -308,12 +295,6 @@ keeper_command_resend(void)
 
 /* --- output ------------------------------------------------------------ */
 
-static bool
-is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /* Does the process write to a pipe that is our output? */
 static void
 keeper_command_look_at(pid_t pid, void *arg)
@@ -327,7 +308,9 @@ keeper_command_look_at(pid_t pid, void *arg)
 		if (stat(path, &its) == -1 || !S_ISFIFO(its.st_mode))
 			continue;
 		for (int own = STDOUT_FILENO; own <= STDERR_FILENO; own++)
-			if (fstat(own, &ours) == 0 && is_same(&ours, &its))
+			if (fstat(own, &ours) == 0 &&
+			    ours.st_dev == its.st_dev &&
+			    ours.st_ino == its.st_ino)
 				*found = true;
 	}
 }
@@ -399,16 +382,6 @@ continue_group(pid_t pid, void *arg)
 
 	if (getpgid(pid) == *group && keeper_proc_is_stopped(pid))
 		kill(-*group, SIGCONT);
-}
-
-/* By the parent of the process that leads the group: continue the group if one
- * of its processes is stopped. Its leader tells us that; but one that was
- * stopped between vfork(2) and execve(2) keeps the leader from stopping, and
- * both would wait for ever. A job of a shell has a group of its own. */
-static void
-keeper_terminal_continue(pid_t group)
-{
-	keeper_proc_glance(group, continue_group, &group);
 }
 
 /* The architecture of a call, and the one of 32-bit programs with the first of
@@ -497,37 +470,6 @@ struct box_signal {
 	int signo, sent;
 };
 
-static _Noreturn void
-become(const struct keeper *keeper)
-{
-	int r = 0, error;
-
-	if (keeper->command)
-		keeper_command_join(keeper, 0);
-	else
-		setpgid(0, 0);
-	if (keeper->terminal)
-		keeper_terminal_take();
-	/* bwrap is in the foreground with the agent, and its end would be the
-	 * agent's. Agents set a handler, and reset this for their children. */
-	if (keeper->terminal && keeper->mode == KEEPER_BOX) {
-		signal(SIGINT, SIG_IGN);
-		signal(SIGQUIT, SIG_IGN);
-	}
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (keeper->mode == KEEPER_SCOPE)
-		r = keeper_scope_enter(KEEPER_SCOPE_SIGNAL);
-	if (r < 0) {
-		keeper_say("cannot enter a signal scope: %s", strerror(-r));
-		_exit(KEEPER_FAILED);
-	}
-	sigprocmask(SIG_SETMASK, &keeper->mask, NULL);
-	execvp(keeper->argv[0], keeper->argv);
-	error = errno;
-	keeper_say("cannot start %s: %s", keeper->argv[0], strerror(error));
-	_exit(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
-}
-
 int
 keeper_program_become(char **argv, bool scoped, int filter)
 {
@@ -610,7 +552,14 @@ continue_below(pid_t pid, void *arg)
 static void
 look_for_stopped(const struct keeper *keeper, pid_t program)
 {
-	keeper_terminal_continue(program);
+	pid_t group = program;
+
+	/* By the parent of the process that leads the group: continue the
+	 * group if one of its processes is stopped. Its leader tells us
+	 * that; but one that was stopped between vfork(2) and execve(2)
+	 * keeps the leader from stopping, and both would wait for ever. A
+	 * job of a shell has a group of its own. */
+	keeper_proc_glance(group, continue_group, &group);
 	if (keeper->mode == KEEPER_BOX)
 		keeper_proc_glance(program, continue_below, NULL);
 }
@@ -683,11 +632,47 @@ keeper_program_run(const struct keeper *keeper)
 	sigset_t all;
 	int signo;
 
-	if (keeper->command)
-		keeper_command_leave(keeper);
+	if (keeper->command) {
+		/* In the inner process, before it starts the program: leave
+		 * the group. In a pid namespace the program gets the
+		 * keeper's pid. */
+		if (has_groups(keeper))
+			setpgid(0, 0);
+		else
+			choose_pid(keeper->pid);
+	}
 	program = fork();
-	if (program == 0)
-		become(keeper);
+	if (program == 0) {
+		int r = 0, error;
+
+		if (keeper->command)
+			keeper_command_join(keeper, 0);
+		else
+			setpgid(0, 0);
+		if (keeper->terminal)
+			keeper_terminal_take();
+		/* bwrap is in the foreground with the agent, and its end would
+		 * be the agent's. Agents set a handler, and reset this for
+		 * their children. */
+		if (keeper->terminal && keeper->mode == KEEPER_BOX) {
+			signal(SIGINT, SIG_IGN);
+			signal(SIGQUIT, SIG_IGN);
+		}
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (keeper->mode == KEEPER_SCOPE)
+			r = keeper_scope_enter(KEEPER_SCOPE_SIGNAL);
+		if (r < 0) {
+			keeper_say(
+			    "cannot enter a signal scope: %s", strerror(-r));
+			_exit(KEEPER_FAILED);
+		}
+		sigprocmask(SIG_SETMASK, &keeper->mask, NULL);
+		execvp(keeper->argv[0], keeper->argv);
+		error = errno;
+		keeper_say(
+		    "cannot start %s: %s", keeper->argv[0], strerror(error));
+		_exit(error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE);
+	}
 	if (program == -1) {
 		keeper_say(
 		    "cannot start %s: %s", keeper->argv[0], strerror(errno));

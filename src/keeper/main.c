@@ -4,22 +4,20 @@
  * keeper [options] -- PROGRAM ARG...
  *
  * Runs PROGRAM and ends with its status when it and everything that it started
- * are gone. See keeper.h.
+ * are gone. See keeper-private.h.
  *
  * keeper --bare [--no-abstract] [--filter FD] -- PROGRAM ARG...
  *
  * Becomes PROGRAM, which has nothing open but the standard streams, has a
  * session keyring of its own, and cannot connect to abstract unix sockets of
- * others. FD is open for bwrap --seccomp then: see keeper-program.h.
+ * others. FD is open for bwrap --seccomp then.
  */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "keeper-outer.h"
-#include "keeper-program.h"
-#include "keeper.h"
+#include "keeper-private.h"
 
 static const char *const mode_words[KEEPER_MODE_COUNT] = {
 	[KEEPER_NAMESPACE] = "namespace",

@@ -131,58 +131,25 @@ static const struct schema_field day_fields[] = {
 	SCHEMA_FIELD(struct daybook_day, "cost_repair", cost_of[DAYBOOK_REPAIR],
 	    .flags = SCHEMA_OMIT_UNSET),
 };
-static const struct schema day_schema = { .fields = day_fields,
-	.count = nitems(day_fields) };
+const struct schema daybook_table = SCHEMA_OF(struct daybook_day, day_fields);
 
-const struct schema daybook_table = { .fields = day_fields,
-	.count = nitems(day_fields) };
+static const struct schema_field day_all[] = {
+	SCHEMA_GROUP("", daybook_table, .flags = SCHEMA_FLAT),
+	SCHEMA_PART(struct daybook_day, "", STRUCT, spent, spent_schema,
+	    .flags = SCHEMA_FLAT),
+};
 
-struct json_object *
-daybook_day_to_json(const struct daybook_day *day)
+const struct schema daybook_schema = SCHEMA_OF(struct daybook_day, day_all);
+
+void
+daybook_sort(struct daybook *book)
 {
-	struct json_object *json = json_object_new_object();
+	struct daybook given = *book;
 
-	schema_add(&day_schema, day, json);
-	spent_to_json(&day->spent, json);
-	return json;
-}
-
-struct json_object *
-daybook_to_json(const struct daybook *book)
-{
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < book->count; i++)
-		json_object_array_add(
-		    list, daybook_day_to_json(&book->days[i]));
-	return list;
-}
-
-int
-daybook_from_json(struct json_object *list, const char *at,
-    struct daybook *ret_book, struct err *err)
-{
-	struct daybook book = { 0 };
-	int r = 0;
-
-	for (size_t i = 0; i < json_object_array_length(list) && r == 0; i++) {
-		struct json_object *json = json_object_array_get_idx(list, i);
-		cleanup_buf struct buf path = BUF_INIT;
-		struct daybook_day day = { 0 };
-
-		json_path_index(&path, at, i);
-		r = schema_read(&day_schema, json, path.data, &day, err);
-		if (r == 0)
-			r = spent_from_json(json, path.data, &day.spent, err);
-		if (r == 0)
-			*daybook_day(&book, day.day) = day;
-	}
-	if (r < 0) {
-		daybook_release(&book);
-		return r == -ENOENT ? -EINVAL : r;
-	}
-	*ret_book = book;
-	return 0;
+	*book = (struct daybook){ 0 };
+	for (size_t i = 0; i < given.count; i++)
+		*daybook_day(book, given.days[i].day) = given.days[i];
+	free(given.days);
 }
 
 #define MILLION 1000000
@@ -452,7 +419,8 @@ usage_budget_tokens(const struct usage *usage)
 	return sum;
 }
 
-#define TOKENS(key, kind) SCHEMA_FIELD(struct usage_model, key, tokens[kind])
+#define TOKENS(key, kind) \
+	SCHEMA_FIELD(struct usage_model, key, tokens[kind], .max = USAGE_MAX)
 
 static const struct schema_field model_fields[] = {
 	TOKENS("input", USAGE_INPUT),
@@ -470,7 +438,7 @@ static const struct schema by_model = {
 };
 
 static const struct schema_field usage_fields[] = {
-	SCHEMA_FIELD(struct usage, "tool_calls", tool_calls),
+	SCHEMA_FIELD(struct usage, "tool_calls", tool_calls, .max = USAGE_MAX),
 	SCHEMA_IS("models", MAP, "tokens by model and kind", .of = &by_model),
 };
 
@@ -489,31 +457,15 @@ usage_to_json(const struct usage *usage)
 	return json;
 }
 
-/* A missing number is 0. */
-static int
-get_number(struct json_object *json, const char *at, const char *key,
-    int64_t *ret_number, struct err *err)
-{
-	int r = json_get_int(json, at, key, 0, USAGE_MAX, ret_number, err);
-
-	return r == -ENOENT ? 0 : r;
-}
-
 static int
 get_model(struct json_object *json, const char *at, const char *name,
     struct usage *usage, struct err *err)
 {
-	int r = 0;
+	struct usage_model model = { .name = name };
+	int r = schema_read(&model_schema, json, at, &model, err);
 
-	if (!json_object_is_type(json, json_type_object))
-		return err_set(err, -EINVAL, "%s: expected an object, found %s",
-		    at, json_type_words(json));
-	for (int k = 0; k < USAGE_KINDS && r == 0; k++) {
-		int64_t tokens = 0;
-
-		r = get_number(json, at, usage_kind_words[k], &tokens, err);
-		usage_add(usage, name, (enum usage_kind)k, tokens);
-	}
+	for (int k = 0; k < USAGE_KINDS && r == 0; k++)
+		usage_add(usage, name, (enum usage_kind)k, model.tokens[k]);
 	return r;
 }
 
@@ -524,7 +476,7 @@ usage_from_json(struct json_object *json, const char *at,
 	cleanup_buf struct buf path = BUF_INIT;
 	struct json_object *models = NULL;
 	struct usage usage = { 0 };
-	int r = get_number(json, at, "tool_calls", &usage.tool_calls, err);
+	int r = schema_read(&usage_schema, json, at, &usage, err);
 
 	if (r < 0)
 		return r;
@@ -626,28 +578,14 @@ static const struct schema_own usage_own = {
 	.from_json = usage_member_from_json,
 };
 
-static const struct schema spent_numbers =
-    SCHEMA_OF(struct spent, spent_fields);
+const struct schema spent_table = SCHEMA_OF(struct spent, spent_fields);
 
 static const struct schema_field spent_all[] = {
-	SCHEMA_GROUP("", spent_numbers, .flags = SCHEMA_FLAT),
+	SCHEMA_GROUP("", spent_table, .flags = SCHEMA_FLAT),
 	SCHEMA_OWN(struct spent, "usage", usage, SCHEMA_OBJECT, usage_own),
 };
 
 const struct schema spent_schema = SCHEMA_OF(struct spent, spent_all);
-
-void
-spent_to_json(const struct spent *spent, struct json_object *json)
-{
-	schema_add(&spent_schema, spent, json);
-}
-
-int
-spent_from_json(struct json_object *json, const char *at,
-    struct spent *ret_spent, struct err *err)
-{
-	return schema_read(&spent_schema, json, at, ret_spent, err);
-}
 
 /* --- accounts -------------------------------------------------------- */
 
@@ -660,12 +598,6 @@ account_new(const char *transcript, int64_t from_ms, const char *worker)
 	account->from_ms = from_ms;
 	xstrset(&account->worker, worker);
 	return account;
-}
-
-void
-account_free(struct account *account)
-{
-	schema_free(&account_schema, account);
 }
 
 /* What all of it costs. A report that covers less than was counted (a process
@@ -732,10 +664,7 @@ static const struct schema_field fields[] = {
 	FIELD("known_cost", known_cost),
 };
 
-const struct schema account_table = { .fields = fields,
-	.count = nitems(fields) };
-const struct schema spent_table = { .fields = spent_fields,
-	.count = nitems(spent_fields) };
+const struct schema account_table = SCHEMA_OF(struct account, fields);
 
 /* Only if there was a report. */
 static struct json_object *
@@ -750,10 +679,8 @@ static const struct schema_own reported_own = {
 	.from_json = usage_member_from_json,
 };
 
-static const struct schema numbers = SCHEMA_OF(struct account, fields);
-
 static const struct schema_field all[] = {
-	SCHEMA_GROUP("", numbers, .flags = SCHEMA_FLAT),
+	SCHEMA_GROUP("", account_table, .flags = SCHEMA_FLAT),
 	SCHEMA_PART(struct account, "", STRUCT, spent, spent_schema,
 	    .flags = SCHEMA_FLAT),
 	SCHEMA_PART(struct account, "filed", STRUCT, filed, spent_schema),
@@ -763,20 +690,124 @@ static const struct schema_field all[] = {
 
 const struct schema account_schema = SCHEMA_OF(struct account, all);
 
-struct json_object *
-account_to_json(const struct account *account)
+#define DOLLAR  1000000
+#define CENT    (DOLLAR / 100)
+#define DECIMAL 6 /* digits after the point */
+
+static int64_t
+sum(int64_t a, int64_t b)
 {
-	return schema_json(&account_schema, account);
+	return b > 0 && a > INT64_MAX - b ? INT64_MAX : a + (b > 0 ? b : 0);
 }
 
-int
-account_from_json(struct json_object *json, const char *at,
-    struct account **ret_account, struct err *err)
+/* "1,204,332" */
+static void
+add_grouped(struct buf *out, uint64_t number)
 {
-	struct account *account = schema_make(&account_schema, json, at, err);
+	char digits[32];
+	int len;
 
-	if (account == NULL)
-		return -EINVAL;
-	*ret_account = account;
-	return 0;
+	len =
+	    snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			buf_addc(out, ',');
+		buf_addc(out, digits[i]);
+	}
+}
+
+static uint64_t
+magnitude(int64_t number)
+{
+	return number < 0 ? -(uint64_t)number : (uint64_t)number;
+}
+
+void
+budget_add_tokens(struct buf *out, int64_t tokens)
+{
+	if (tokens < 0)
+		buf_addc(out, '-');
+	add_grouped(out, magnitude(tokens));
+	buf_adds(out, tokens == 1 ? " token" : " tokens");
+}
+
+/* Only as precise as useful: dollars to the cent, cents to a tenth, less than a
+ * cent exactly. */
+void
+budget_add_cost(struct buf *out, int64_t cost)
+{
+	uint64_t micros = magnitude(cost);
+	uint64_t unit = micros >= DOLLAR ? CENT :
+	    micros >= CENT               ? CENT / 10 :
+					   1;
+	char decimals[DECIMAL + 1];
+	size_t len = DECIMAL;
+
+	micros = (micros + unit / 2) / unit * unit;
+	buf_adds(out, cost < 0 ? "-$" : "$");
+	add_grouped(out, micros / DOLLAR);
+	for (uint64_t rest = micros % DOLLAR, i = DECIMAL; i > 0; rest /= 10)
+		decimals[--i] = (char)('0' + rest % 10);
+	while (len > 2 && decimals[len - 1] == '0')
+		len--;
+	buf_addc(out, '.');
+	buf_add(out, decimals, len);
+}
+
+static void
+add_turns(struct buf *out, int64_t turns)
+{
+	buf_addf(out, "%lld turn%s", (long long)turns, turns == 1 ? "" : "s");
+}
+
+bool
+budget_reached(const struct budget *budget, const struct budget *granted,
+    const struct budget *spent, const char *prefix, struct buf *words)
+{
+	const struct {
+		const char *name;
+		int64_t bound, granted, spent;
+		void (*add)(struct buf *out, int64_t amount);
+	} rows[] = {
+		{ "tokens", budget->tokens, granted->tokens, spent->tokens,
+		    budget_add_tokens },
+		{ "cost", budget->cost, granted->cost, spent->cost,
+		    budget_add_cost },
+		{ "turns", budget->turns, granted->turns, spent->turns,
+		    add_turns },
+		{ "time", budget->time_ms, granted->time_ms, spent->time_ms,
+		    text_add_duration },
+	};
+	bool reached = false;
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		if (rows[i].bound <= 0 ||
+		    rows[i].spent < sum(rows[i].bound, rows[i].granted))
+			continue;
+		buf_adds(words, reached ? "; " : "");
+		reached = true;
+		rows[i].add(words, rows[i].spent);
+		buf_adds(words, " used of ");
+		rows[i].add(words, sum(rows[i].bound, rows[i].granted));
+		buf_addf(words, " (budget.%s_%s", prefix, rows[i].name);
+		if (rows[i].granted > 0) {
+			buf_adds(words, " and ");
+			rows[i].add(words, rows[i].granted);
+			buf_adds(words, " granted");
+		}
+		buf_addc(words, ')');
+	}
+	return reached;
+}
+
+void
+budget_spend(
+    struct budget_day *day, int64_t today, int64_t tokens, int64_t cost)
+{
+	if (day->day != today)
+		*day = (struct budget_day){ .day = today };
+	day->tokens = sum(day->tokens, tokens);
+	day->cost = cost >= 0 ? sum(day->cost, cost) :
+	    cost > -day->cost ? day->cost + cost :
+				0;
 }

@@ -11,6 +11,7 @@
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 
+struct buf;
 struct err;
 struct json_object;
 struct price_list;
@@ -107,11 +108,9 @@ spent_beyond(const struct spent *spent, const struct spent *before);
 bool spent_is_change(const struct spent *change);
 enum cost_source spent_source(const struct spent *spent);
 
-/* As members of an object that may have others: "usage", "cost",
+/* Members of an object that may have others: "usage", "cost",
  * "cost_estimated", "tokens_unpriced". All may be missing. */
-void spent_to_json(const struct spent *spent, struct json_object *json);
-int spent_from_json(struct json_object *json, const char *at,
-    struct spent *ret_spent, struct err *err);
+extern const struct schema spent_schema;
 
 struct account {
 	char *transcript; /* path */
@@ -129,19 +128,12 @@ struct account {
 
 struct account *
 account_new(const char *transcript, int64_t from_ms, const char *worker);
-void account_free(struct account *account);
 
 /* The file now says this. True if something is to be booked: *ret_change. */
 bool account_update(struct account *account, const struct usage *total,
     const struct usage_report *report, const struct price_list *prices,
     struct spent *ret_change);
 
-struct json_object *account_to_json(const struct account *account);
-/* *ret_account is owned by the caller. -EINVAL: err names the member. */
-int account_from_json(struct json_object *json, const char *at,
-    struct account **ret_account, struct err *err);
-
-extern const struct schema spent_schema; /* the same */
 extern const struct schema account_schema;
 extern const struct schema account_table; /* the columns of its row */
 extern const struct schema spent_table;
@@ -219,11 +211,40 @@ int64_t daybook_task_cost(const struct daybook_day *day);
 /* NULL = nothing was used then. */
 const struct daybook_day *daybook_find(const struct daybook *book, int64_t day);
 
-struct json_object *daybook_day_to_json(const struct daybook_day *day);
-struct json_object *daybook_to_json(const struct daybook *book);
-int daybook_from_json(struct json_object *list, const char *at,
-    struct daybook *ret_book, struct err *err);
+/* Put days that were read from a file into their order, each once. */
+void daybook_sort(struct daybook *book);
 
+extern const struct schema daybook_schema; /* of a day */
 extern const struct schema daybook_table; /* the columns of its row */
+
+/* How much a task and a day may cost, and when that is reached. Costs are in
+ * millionths of a dollar; 0 = no limit. */
+
+struct budget {
+	int64_t tokens, cost, time_ms;
+	int turns;
+};
+
+/* Has `spent` reached `budget` plus what was granted? If so, append the reason:
+ * what was reached, how much, and the setting ("budget.task_tokens"). prefix is
+ * "task" or "day". */
+bool budget_reached(const struct budget *budget, const struct budget *granted,
+    const struct budget *spent, const char *prefix, struct buf *words);
+
+/* What the fleet spent on one day. */
+struct budget_day {
+	int64_t day; /* days since 1970 in local time, set by the caller */
+	int64_t tokens, cost;
+	int64_t tokens_allowed, cost_allowed; /* granted for this day */
+};
+
+/* Add to it; a new day starts at zero. A cost below zero takes back what was
+ * estimated too high. */
+void budget_spend(
+    struct budget_day *day, int64_t today, int64_t tokens, int64_t cost);
+
+/* "$1.25", "$0.004"; "1,204,332 tokens". Appended. */
+void budget_add_cost(struct buf *out, int64_t cost);
+void budget_add_tokens(struct buf *out, int64_t tokens);
 
 #endif

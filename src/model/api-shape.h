@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Short forms for the tables of api.c, api-landing.c and api.c only. */
+/* Short forms for the tables of api*.c and of the contract. */
 #ifndef API_SHAPE_H
 #define API_SHAPE_H
 
@@ -10,6 +10,22 @@
 #define RESULT(members)                                 \
 	{                                               \
 		.type = SCHEMA_OBJECT, .of = &(members) \
+	}
+
+/* A schema of JSON with these fields, or with none. */
+#define API_OBJECT(...)                                 \
+	{                                               \
+		.fields = (const struct schema_field[]) \
+		{                                       \
+			__VA_ARGS__, SCHEMA_END         \
+		}                                       \
+	}
+#define API_NOTHING                                     \
+	{                                               \
+		.fields = (const struct schema_field[]) \
+		{                                       \
+			SCHEMA_END                      \
+		}                                       \
 	}
 
 /* A parameter that is a list of texts. */

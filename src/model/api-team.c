@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-report.h"
 #include "api-shape.h"
 #include "api-team.h"
-#include "completion-report.h"
-#include "launch-choice.h"
 #include "mail.h"
 #include "plan-text.h"
-#include "progress-report.h"
 #include "request.h"
-#include "run-status.h"
+#include "task-run.h"
+#include "tool-scope.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
  * was away is known. llmc mcp adds it; the agent does not see it. */

@@ -28,19 +28,11 @@ static const struct schema event_records = { .fields = &event_record_schema };
 
 /* --- jobs ------------------------------------------------------------ */
 
-const struct schema api_store_file_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("file", STRING, "its whole path"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_store_file_params =
+    API_OBJECT(SCHEMA_IS("file", STRING, "its whole path"));
 
-const struct schema api_store_sql_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("sql", STRING, "one SELECT, in SQLite's SQL"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_store_sql_params =
+    API_OBJECT(SCHEMA_IS("sql", STRING, "one SELECT, in SQLite's SQL"));
 
 /* The cells of one row. */
 static const struct schema cell = { SCHEMA_FIELDS{ { .type = SCHEMA_ANY } } };
@@ -48,99 +40,72 @@ static const struct schema row = {
 	SCHEMA_FIELDS{ { .type = SCHEMA_ARRAY, .of = &cell } },
 };
 
-static const struct schema report = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("ok", BOOL, "check: nothing is wrong"),
-	    COUNT("records",
-		"goals, nodes, assignments, "
-		"crystallizations, mail, requests and reservations"),
-	    COUNT("events", NULL),
-	    WORDS("problems", "check: what is wrong, the first 100"),
-	    SCHEMA_MAY("file", STRING, "export: that was written"),
-	    WORDS("columns", "sql: their names"),
-	    { .name = "rows",
-		.type = SCHEMA_ARRAY,
-		.of = &row,
-		.flags = SCHEMA_OPTIONAL,
-		.help = "sql: a list of values each" },
-	    SCHEMA_MAY("truncated", BOOL, "sql: there are more rows"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema report =
+    API_OBJECT(SCHEMA_MAY("ok", BOOL, "check: nothing is wrong"),
+	COUNT("records",
+	    "goals, nodes, assignments, "
+	    "crystallizations, mail, requests and reservations"),
+	COUNT("events", NULL),
+	WORDS("problems", "check: what is wrong, the first 100"),
+	SCHEMA_MAY("file", STRING, "export: that was written"),
+	WORDS("columns", "sql: their names"),
+	{ .name = "rows",
+	    .type = SCHEMA_ARRAY,
+	    .of = &row,
+	    .flags = SCHEMA_OPTIONAL,
+	    .help = "sql: a list of values each" },
+	SCHEMA_MAY("truncated", BOOL, "sql: there are more rows"));
 
 const struct schema_field api_store_result = RESULT(report);
 
 /* --- events ---------------------------------------------------------- */
 
-const struct schema api_events_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("goal", STRING,
-		"only of this goal: its id, or a part of it that no other "
-		"has"),
-	    WORDS("workers", "only about one of these workers"),
-	    WORDS("tasks", "only about one of these tasks"),
-	    WORDS("kinds", "only of one of these types"),
-	    SCHEMA_MAY("lines", INT, "how many at most; the newest", .min = 1,
-		.max = API_EVENTS_MAX),
-	    SCHEMA_MAY("before", INT, "only older ones than in that answer",
-		.min = 1, .max = INT64_MAX),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_events_params =
+    API_OBJECT(SCHEMA_MAY("goal", STRING,
+		   "only of this goal: its id, or a part of it that no other "
+		   "has"),
+	WORDS("workers", "only about one of these workers"),
+	WORDS("tasks", "only about one of these tasks"),
+	WORDS("kinds", "only of one of these types"),
+	SCHEMA_MAY("lines", INT, "how many at most; the newest", .min = 1,
+	    .max = API_EVENTS_MAX),
+	SCHEMA_MAY("before", INT, "only older ones than in that answer",
+	    .min = 1, .max = INT64_MAX));
 
-static const struct schema page = {
-	SCHEMA_FIELDS{
-	    RECORDS,
-	    SCHEMA_MAY(
-		"before", INT, "there are older ones: ask again with this"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema page = API_OBJECT(RECORDS,
+    SCHEMA_MAY("before", INT, "there are older ones: ask again with this"));
 
 const struct schema_field api_events_result = RESULT(page);
 
 /* --- why ------------------------------------------------------------- */
 
-const struct schema api_why_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("subject", STRING,
-		"an assignment, a worker, a task, or a node of a plan (its "
-		"id, or GOAL/NODE)"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_why_params = API_OBJECT(SCHEMA_IS("subject", STRING,
+    "an assignment, a worker, a task, or a node of a plan (its "
+    "id, or GOAL/NODE)"));
 
-static const struct schema reasons = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("subject", STRING, NULL),
-	    { .name = "kind",
-		.type = SCHEMA_STRING,
-		.choices = (const char *const[]){ "assignment", "worker",
-		    "task", "node", NULL },
-		.help = "what it is" },
-	    SCHEMA_MAY("assignment", STRING,
-		"the one that the answers are about; absent if it has "
-		"none"),
-	    SCHEMA_MAY("goal", STRING, NULL),
-	    SCHEMA_MAY("goal_title", STRING, NULL),
-	    SCHEMA_MAY("node", STRING, NULL),
-	    SCHEMA_MAY("worker", STRING, NULL),
-	    SCHEMA_MAY("task", STRING, NULL),
-	    SCHEMA_MAY("status", STRING, "of the assignment"),
-	    SCHEMA_MAY("now", STRING,
-		"what is true now: the status, or as what it landed"),
-	    SCHEMA_MAY("stalled", STRING, "is it stalled, and why?"),
-	    SCHEMA_MAY(
-		"dispatch", STRING, "what was sent last, and was it received?"),
-	    SCHEMA_MAY("backoff", STRING, "which back-off is active?"),
-	    SCHEMA_MAY("progress", STRING, "what shows progress?"),
-	    SCHEMA_IS("chain", LIST,
-		"what happened, in words; the newest is last",
-		.size = PLAN_LINE_MAX),
-	    RECORDS,
-	    SCHEMA_END,
-	},
-};
+static const struct schema reasons = API_OBJECT(
+    SCHEMA_IS("subject", STRING, NULL),
+    { .name = "kind",
+	.type = SCHEMA_STRING,
+	.choices = (const char *const[]){ "assignment", "worker", "task",
+	    "node", NULL },
+	.help = "what it is" },
+    SCHEMA_MAY("assignment", STRING,
+	"the one that the answers are about; absent if it has "
+	"none"),
+    SCHEMA_MAY("goal", STRING, NULL), SCHEMA_MAY("goal_title", STRING, NULL),
+    SCHEMA_MAY("node", STRING, NULL), SCHEMA_MAY("worker", STRING, NULL),
+    SCHEMA_MAY("task", STRING, NULL),
+    SCHEMA_MAY("status", STRING, "of the assignment"),
+    SCHEMA_MAY(
+	"now", STRING, "what is true now: the status, or as what it landed"),
+    SCHEMA_MAY("stalled", STRING, "is it stalled, and why?"),
+    SCHEMA_MAY("dispatch", STRING, "what was sent last, and was it received?"),
+    SCHEMA_MAY("backoff", STRING, "which back-off is active?"),
+    SCHEMA_MAY("progress", STRING, "what shows progress?"),
+    SCHEMA_IS("chain", LIST, "what happened, in words; the newest is last",
+	.size = PLAN_LINE_MAX),
+    RECORDS);
 
 const struct schema_field api_why_result = RESULT(reasons);
 
@@ -149,51 +114,22 @@ const struct schema_field api_why_result = RESULT(reasons);
 	    "the worker's commit that the caller has seen, 7 digits or " \
 	    "more; if its HEAD is another one, the call fails (changed)")
 
-const struct schema api_landing_accept_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_MAY("force", BOOL,
-		"also land the work of a worker that is paused or made no "
-		"commit, with uncommitted changes"),
-	    SEEN,
-	    SCHEMA_END,
-	},
-};
+const struct schema api_landing_accept_params = API_OBJECT(WORKER,
+    SCHEMA_MAY("force", BOOL,
+	"also land the work of a worker that is paused or made no "
+	"commit, with uncommitted changes"),
+    SEEN);
 
-const struct schema api_landing_review_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_MAY(
-		"force", BOOL, "review the work whatever the worker's status"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_landing_review_params = API_OBJECT(WORKER,
+    SCHEMA_MAY("force", BOOL, "review the work whatever the worker's status"));
 
-const struct schema api_landing_reject_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_IS("text", STRING, "what the agent is told"),
-	    SENDER,
-	    SEEN,
-	    SCHEMA_END,
-	},
-};
+const struct schema api_landing_reject_params = API_OBJECT(
+    WORKER, SCHEMA_IS("text", STRING, "what the agent is told"), SENDER, SEEN);
 
-const struct schema api_landing_pick_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SEEN,
-	    SCHEMA_END,
-	},
-};
+const struct schema api_landing_pick_params = API_OBJECT(WORKER, SEEN);
 
-const struct schema api_landing_revert_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS(
-		"commit", STRING, "the commit to take back, 7 digits or more"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_landing_revert_params = API_OBJECT(
+    SCHEMA_IS("commit", STRING, "the commit to take back, 7 digits or more"));
 
 #define LANDING_COMMIT                                                    \
 	{                                                                 \
@@ -243,67 +179,45 @@ const struct schema api_landing_accepted =
 const struct schema_field api_landing_accept_result =
     RESULT(api_landing_accepted);
 
-static const struct schema rebased = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    LANDING_COMMIT,
-	    LANDING_BRANCH,
-	    LANDING_MESSAGE,
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.choices =
-		    (const char *const[]){ "needs_review", "rebasing", NULL } },
-	    LANDING_CONFLICT,
-	    LANDING_BEFORE,
-	    SCHEMA_END,
-	},
-};
+static const struct schema rebased = API_OBJECT(RESULT_WORKER, LANDING_COMMIT,
+    LANDING_BRANCH, LANDING_MESSAGE,
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.choices = (const char *const[]){ "needs_review", "rebasing", NULL } },
+    LANDING_CONFLICT, LANDING_BEFORE);
 
 const struct schema_field api_landing_rebase_result = RESULT(rebased);
 
 /* For finished work the result of rebasing it, else (forced) of messaging it;
  * with the commit to look at. */
-static const struct schema reviewed = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    SCHEMA_OR_NULL("commit_sha", STRING,
-		"the commit to review, its HEAD; null during a "
-		"conflict"),
-	    LANDING_BRANCH,
-	    SCHEMA_MAY("uncommitted_files", INT,
-		"files with changes that are in none of its commits"),
-	    SCHEMA_MAY_OR_NULL("commit_message", STRING, NULL),
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.flags = SCHEMA_OPTIONAL,
-		.choices =
-		    (const char *const[]){ "needs_review", "rebasing", NULL },
-		.help = "status of finished work after the rebase" },
-	    SCHEMA_MAY("needs_conflict_resolution", BOOL,
-		"the worker resolves a conflict first"),
-	    SCHEMA_MAY("already_incorporated", BOOL, NULL),
-	    SCHEMA_MAY("message_sent", BOOL, NULL),
-	    SCHEMA_MAY("previous_status", STRING,
-		"status of unfinished work, with force"),
-	    SCHEMA_MAY("new_status", STRING, "the same"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema reviewed = API_OBJECT(RESULT_WORKER,
+    SCHEMA_OR_NULL("commit_sha", STRING,
+	"the commit to review, its HEAD; null during a "
+	"conflict"),
+    LANDING_BRANCH,
+    SCHEMA_MAY("uncommitted_files", INT,
+	"files with changes that are in none of its commits"),
+    SCHEMA_MAY_OR_NULL("commit_message", STRING, NULL),
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.flags = SCHEMA_OPTIONAL,
+	.choices = (const char *const[]){ "needs_review", "rebasing", NULL },
+	.help = "status of finished work after the rebase" },
+    SCHEMA_MAY("needs_conflict_resolution", BOOL,
+	"the worker resolves a conflict first"),
+    SCHEMA_MAY("already_incorporated", BOOL, NULL),
+    SCHEMA_MAY("message_sent", BOOL, NULL),
+    SCHEMA_MAY(
+	"previous_status", STRING, "status of unfinished work, with force"),
+    SCHEMA_MAY("new_status", STRING, "the same"));
 
 const struct schema_field api_landing_review_result = RESULT(reviewed);
 
-static const struct schema rejected = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    SCHEMA_IS("message_sent", BOOL, NULL),
-	    RESULT_BEFORE,
-	    RESULT_AFTER,
-	    SCHEMA_OR_NULL("commit_sha", STRING,
-		"the worker's commit that was rejected; null when "
-		"the caller named none"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema rejected = API_OBJECT(RESULT_WORKER,
+    SCHEMA_IS("message_sent", BOOL, NULL), RESULT_BEFORE, RESULT_AFTER,
+    SCHEMA_OR_NULL("commit_sha", STRING,
+	"the worker's commit that was rejected; null when "
+	"the caller named none"));
 
 const struct schema_field api_landing_reject_result = RESULT(rejected);
 
@@ -356,116 +270,68 @@ const struct schema_field api_landing_list_result = RESULT(landing_list_schema);
 
 /* --- parameters ------------------------------------------------------ */
 
-const struct schema api_work_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    NODE,
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_params = API_OBJECT(GOAL, NODE);
 
-const struct schema api_work_list_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("goal", STRING, "only of this goal"),
-	    SCHEMA_MAY("all", BOOL,
-		"nodes that are done or cancelled, and those with "
-		"children, too"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_list_params =
+    API_OBJECT(SCHEMA_MAY("goal", STRING, "only of this goal"),
+	SCHEMA_MAY("all", BOOL,
+	    "nodes that are done or cancelled, and those with "
+	    "children, too"));
 
-const struct schema api_work_update_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    NODE,
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.flags = SCHEMA_OPTIONAL,
-		.choices = (const char *const[]){ "done", "blocked", "queued",
-		    "cancelled", NULL },
-		.help = "queued: it is not blocked any more" },
-	    { .name = "priority",
-		.type = SCHEMA_STRING,
-		.flags = SCHEMA_OPTIONAL,
-		.choices = (const char *const[]){ "urgent", "high", "normal",
-		    "low", "inherited", NULL },
-		.help = "inherited: that of the node above it" },
-	    SCHEMA_MAY("evidence", OBJECT, "what shows that it is done",
-		.of = &plan_evidence_schema),
-	    REASON("why; done without evidence, and blocked, need it"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_update_params = API_OBJECT(GOAL, NODE,
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.flags = SCHEMA_OPTIONAL,
+	.choices = (const char *const[]){ "done", "blocked", "queued",
+	    "cancelled", NULL },
+	.help = "queued: it is not blocked any more" },
+    { .name = "priority",
+	.type = SCHEMA_STRING,
+	.flags = SCHEMA_OPTIONAL,
+	.choices = (const char *const[]){ "urgent", "high", "normal", "low",
+	    "inherited", NULL },
+	.help = "inherited: that of the node above it" },
+    SCHEMA_MAY("evidence", OBJECT, "what shows that it is done",
+	.of = &plan_evidence_schema),
+    REASON("why; done without evidence, and blocked, need it"));
 
-const struct schema api_work_add_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    SCHEMA_MAY("parent", STRING,
-		"node that it goes below; if absent, it is a phase of "
-		"the goal"),
-	    SCHEMA_IS("name", STRING, "in a few words", .min = 1,
-		.max = PLAN_NAME_MAX),
-	    SCHEMA_MAY("id", STRING, "if absent, the next free one"),
-	    SCHEMA_MAY("objective", STRING, "what it is for"),
-	    API_PLAN_LIST("acceptance", "what can be verified when it is done"),
-	    API_PLAN_LIST(
-		"depends_on", "ids of nodes that must be done before"),
-	    SCHEMA_MAY("priority", STRING, "if absent, that of its parent",
-		.choices = priority_words),
-	    PLACE,
-	    REASON("why it is added"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_add_params = API_OBJECT(GOAL,
+    SCHEMA_MAY("parent", STRING,
+	"node that it goes below; if absent, it is a phase of "
+	"the goal"),
+    SCHEMA_IS("name", STRING, "in a few words", .min = 1, .max = PLAN_NAME_MAX),
+    SCHEMA_MAY("id", STRING, "if absent, the next free one"),
+    SCHEMA_MAY("objective", STRING, "what it is for"),
+    API_PLAN_LIST("acceptance", "what can be verified when it is done"),
+    API_PLAN_LIST("depends_on", "ids of nodes that must be done before"),
+    SCHEMA_MAY("priority", STRING, "if absent, that of its parent",
+	.choices = priority_words),
+    PLACE, REASON("why it is added"));
 
-const struct schema api_work_split_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    NODE,
-	    SCHEMA_IS("names", LIST, "one for each part", .min = 1,
-		.max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX),
-	    REASON("why it is split"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_split_params = API_OBJECT(GOAL, NODE,
+    SCHEMA_IS("names", LIST, "one for each part", .min = 1,
+	.max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX),
+    REASON("why it is split"));
 
-const struct schema api_work_merge_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    SCHEMA_IS("nodes", LIST, "ids; all become part of the first",
-		.min = 2, .max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX),
-	    SCHEMA_MAY("name", STRING, "if absent, that of the first"),
-	    REASON("why they are merged"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_merge_params = API_OBJECT(GOAL,
+    SCHEMA_IS("nodes", LIST, "ids; all become part of the first", .min = 2,
+	.max = PLAN_LIST_MAX, .size = PLAN_LINE_MAX),
+    SCHEMA_MAY("name", STRING, "if absent, that of the first"),
+    REASON("why they are merged"));
 
-const struct schema api_work_move_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    NODE,
-	    SCHEMA_MAY("parent", STRING,
-		"node that it goes below; if absent, the one it has"),
-	    PLACE,
-	    REASON("why it is moved"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_move_params = API_OBJECT(GOAL, NODE,
+    SCHEMA_MAY(
+	"parent", STRING, "node that it goes below; if absent, the one it has"),
+    PLACE, REASON("why it is moved"));
 
-const struct schema api_work_assign_params = {
-	SCHEMA_FIELDS{
-	    GOAL,
-	    NODE,
-	    SCHEMA_IS("worker", STRING,
-		"the one that gets it; one that a person drives"),
-	    SCHEMA_MAY("recovery", STRING,
-		"what is done when it has stalled; if absent, as "
-		"the plan says",
-		.choices = recovery_policy_words),
-	    REASON("why"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_assign_params = API_OBJECT(GOAL, NODE,
+    SCHEMA_IS(
+	"worker", STRING, "the one that gets it; one that a person drives"),
+    SCHEMA_MAY("recovery", STRING,
+	"what is done when it has stalled; if absent, as "
+	"the plan says",
+	.choices = recovery_policy_words),
+    REASON("why"));
 
 /* --- results --------------------------------------------------------- */
 
@@ -476,65 +342,41 @@ const struct schema api_work_assign_params = {
 		.name = "status", .type = SCHEMA_STRING, \
 		.choices = node_status_words             \
 	}
-const struct schema api_work_changed = {
-	SCHEMA_FIELDS{
-	    RESULT_GOAL,
-	    RESULT_NODE,
-	    RESULT_STATUS,
-	    SCHEMA_IS("version", INT, "of the plan"),
-	    SCHEMA_IS("text", STRING, "what was changed"),
-	    SCHEMA_IS("changed", LIST,
-		"ids of all nodes that were changed or added; the "
-		"first 128",
-		.size = PLAN_LINE_MAX),
-	    SCHEMA_IS(
-		"goal_status", STRING, NULL, .choices = goal_status_words),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_changed = API_OBJECT(RESULT_GOAL, RESULT_NODE,
+    RESULT_STATUS, SCHEMA_IS("version", INT, "of the plan"),
+    SCHEMA_IS("text", STRING, "what was changed"),
+    SCHEMA_IS("changed", LIST,
+	"ids of all nodes that were changed or added; the "
+	"first 128",
+	.size = PLAN_LINE_MAX),
+    SCHEMA_IS("goal_status", STRING, NULL, .choices = goal_status_words));
 
 const struct schema_field api_work_result = RESULT(api_work_changed);
 
-static const struct schema entry = {
-	SCHEMA_FIELDS{
-	    RESULT_GOAL,
-	    RESULT_NODE,
-	    SCHEMA_IS("kind", STRING, NULL, .choices = node_kind_words),
-	    SCHEMA_IS("name", STRING, NULL),
-	    RESULT_STATUS,
-	    SCHEMA_IS("priority", STRING,
-		"its own, or that of what is above it",
-		.choices = priority_words),
-	    SCHEMA_IS("ready", BOOL, "it can be worked on now"),
-	    SCHEMA_OR_NULL("worker", STRING, "who works on it"),
-	    SCHEMA_OR_NULL("task", STRING, "the task of auto mode"),
-	    SCHEMA_IS("note", STRING,
-		"what blocks it, who works on it, what it waits for"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema entry = API_OBJECT(RESULT_GOAL, RESULT_NODE,
+    SCHEMA_IS("kind", STRING, NULL, .choices = node_kind_words),
+    SCHEMA_IS("name", STRING, NULL), RESULT_STATUS,
+    SCHEMA_IS("priority", STRING, "its own, or that of what is above it",
+	.choices = priority_words),
+    SCHEMA_IS("ready", BOOL, "it can be worked on now"),
+    SCHEMA_OR_NULL("worker", STRING, "who works on it"),
+    SCHEMA_OR_NULL("task", STRING, "the task of auto mode"),
+    SCHEMA_IS(
+	"note", STRING, "what blocks it, who works on it, what it waits for"));
 
-const struct schema api_work_listed = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("nodes", ROWS, NULL, .of = &entry),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_listed =
+    API_OBJECT(SCHEMA_IS("nodes", ROWS, NULL, .of = &entry));
 
 const struct schema_field api_work_list_result = RESULT(api_work_listed);
 
-const struct schema api_work_shown = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("record", OBJECT, NULL, .of = &plan_node_schema),
-	    SCHEMA_IS("note", STRING,
-		"what blocks it, who works on it, what it waits for"),
-	    SCHEMA_IS("ready", BOOL, "it can be worked on now"),
-	    SCHEMA_IS("summary", OBJECT, "of everything below it",
-		.of = &plan_summary_schema),
-	    SCHEMA_OR_NULL("assignment", OBJECT, "the open one",
-		.of = &plan_assignment_schema),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_work_shown =
+    API_OBJECT(SCHEMA_IS("record", OBJECT, NULL, .of = &plan_node_schema),
+	SCHEMA_IS("note", STRING,
+	    "what blocks it, who works on it, what it waits for"),
+	SCHEMA_IS("ready", BOOL, "it can be worked on now"),
+	SCHEMA_IS("summary", OBJECT, "of everything below it",
+	    .of = &plan_summary_schema),
+	SCHEMA_OR_NULL("assignment", OBJECT, "the open one",
+	    .of = &plan_assignment_schema));
 
 const struct schema_field api_work_show_result = RESULT(api_work_shown);

@@ -10,6 +10,7 @@
 #include "api.h"
 #include "ask-record.h"
 #include "event.h"
+#include "hook-event.h"
 #include "priority.h"
 #include "rpc.h"
 #include "schema.h"
@@ -20,119 +21,64 @@
 
 /* --- parameters ------------------------------------------------------ */
 
-static const struct schema api_task_add_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("text", STRING, "the task"),
-	    SCHEMA_MAY("priority", STRING,
-		"if absent, as the text says, else normal",
-		.choices = priority_words),
-	    SENDER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_task_add_params = API_OBJECT(
+    SCHEMA_IS("text", STRING, "the task"),
+    SCHEMA_MAY("priority", STRING, "if absent, as the text says, else normal",
+	.choices = priority_words),
+    SENDER);
 
-static const struct schema api_task_params = {
-	SCHEMA_FIELDS{
-	    TASK,
-	    SENDER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_task_params = API_OBJECT(TASK, SENDER);
 
-static const struct schema api_task_abort_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("task", STRING,
-		"its number such as t17, or the worker that has it"),
-	    SCHEMA_MAY("reason", STRING, "for the record"),
-	    SCHEMA_MAY("user", STRING, "who asks, for the record"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_task_abort_params =
+    API_OBJECT(SCHEMA_IS("task", STRING,
+		   "its number such as t17, or the worker that has it"),
+	SCHEMA_MAY("reason", STRING, "for the record"),
+	SCHEMA_MAY("user", STRING, "who asks, for the record"));
 
-static const struct schema api_task_priority_params = {
-	SCHEMA_FIELDS{
-	    TASK,
-	    SCHEMA_IS("priority", STRING, "how soon it is wanted",
-		.choices = priority_words),
-	    SENDER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_task_priority_params = API_OBJECT(TASK,
+    SCHEMA_IS(
+	"priority", STRING, "how soon it is wanted", .choices = priority_words),
+    SENDER);
 
-static const struct schema api_task_edit_params = {
-	SCHEMA_FIELDS{
-	    TASK,
-	    SCHEMA_IS("before", STRING,
-		"the text that was edited; refused if it is another one "
-		"now"),
-	    SCHEMA_IS("text", STRING, "the new text"),
-	    SENDER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_task_edit_params = API_OBJECT(TASK,
+    SCHEMA_IS("before", STRING,
+	"the text that was edited; refused if it is another one "
+	"now"),
+    SCHEMA_IS("text", STRING, "the new text"), SENDER);
 
 /* --- results --------------------------------------------------------- */
 
-static const struct schema api_task_added = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("task", STRING, "its name at its source"),
-	    SCHEMA_IS("path", STRING, "path of its file"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_task_added =
+    API_OBJECT(SCHEMA_IS("task", STRING, "its name at its source"),
+	SCHEMA_IS("path", STRING, "path of its file"));
 static const struct schema_field api_task_add_result = RESULT(api_task_added);
 
 #define RESULT_TASK SCHEMA_IS("task", STRING, "its number or its name")
 
-static const struct schema retried = {
-	SCHEMA_FIELDS{
-	    RESULT_TASK,
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.choices = (const char *const[]){ "waiting", "todo", NULL } },
-	    SCHEMA_END,
-	},
-};
+static const struct schema retried = API_OBJECT(RESULT_TASK,
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.choices = (const char *const[]){ "waiting", "todo", NULL } });
 static const struct schema_field api_task_retry_result = RESULT(retried);
 
-static const struct schema dropped = {
-	SCHEMA_FIELDS{
-	    RESULT_TASK,
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.choices = (const char *const[]){ "aborted", "dropped", NULL },
-		.help = "aborted: it was in progress or waited for a worker" },
-	    SCHEMA_END,
-	},
-};
+static const struct schema dropped = API_OBJECT(RESULT_TASK,
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.choices = (const char *const[]){ "aborted", "dropped", NULL },
+	.help = "aborted: it was in progress or waited for a worker" });
 static const struct schema_field api_task_drop_result = RESULT(dropped);
 
-static const struct schema aborted = {
-	SCHEMA_FIELDS{
-	    RESULT_TASK,
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.choices = (const char *const[]){ "aborted", NULL } },
-	    SCHEMA_END,
-	},
-};
+static const struct schema aborted = API_OBJECT(RESULT_TASK,
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.choices = (const char *const[]){ "aborted", NULL } });
 static const struct schema_field api_task_abort_result = RESULT(aborted);
 
-static const struct schema prioritized = {
-	SCHEMA_FIELDS{
-	    RESULT_TASK,
-	    SCHEMA_IS("priority", STRING, NULL, .choices = priority_words),
-	    SCHEMA_END,
-	},
-};
+static const struct schema prioritized = API_OBJECT(RESULT_TASK,
+    SCHEMA_IS("priority", STRING, NULL, .choices = priority_words));
 static const struct schema_field api_task_priority_result = RESULT(prioritized);
 
-static const struct schema edited = {
-	SCHEMA_FIELDS{
-	    RESULT_TASK,
-	    SCHEMA_END,
-	},
-};
+static const struct schema edited = API_OBJECT(RESULT_TASK);
 static const struct schema_field api_task_edit_result = RESULT(edited);
 
 #define WAIT_MAX_MS (7 * 24 * 3600 * (int64_t)1000)
@@ -140,158 +86,73 @@ static const struct schema_field api_task_edit_result = RESULT(edited);
 
 /* --- parameters ------------------------------------------------------ */
 
-static const struct schema no_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_END,
-	},
-};
+static const struct schema no_params = API_NOTHING;
 
-static const struct schema worker_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema worker_params = API_OBJECT(WORKER);
 
-static const struct schema reset_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_MAY("failed", STRING,
-		"why the attempt at its task failed; if absent, the "
-		"attempt does not count"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema reset_params = API_OBJECT(WORKER,
+    SCHEMA_MAY("failed", STRING,
+	"why the attempt at its task failed; if absent, the "
+	"attempt does not count"));
 
-static const struct schema message_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_IS("text", STRING, "what the agent is told"),
-	    SENDER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema message_params = API_OBJECT(
+    WORKER, SCHEMA_IS("text", STRING, "what the agent is told"), SENDER);
 
-static const struct schema start_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("worker", STRING, "if absent, the first free worker"),
-	    SCHEMA_MAY("prefix", STRING,
-		"choose a free worker whose name begins with this"),
-	    SCHEMA_IS("prompt", STRING, "the task"),
-	    SCHEMA_MAY("prompt_command", STRING,
-		"the shell command that printed the task"),
-	    SCHEMA_MAY("self_review", BOOL,
-		"the agent reviews its own work first; if absent, as in "
-		"the worker's settings"),
-	    SENDER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema start_params =
+    API_OBJECT(SCHEMA_MAY("worker", STRING, "if absent, the first free worker"),
+	SCHEMA_MAY("prefix", STRING,
+	    "choose a free worker whose name begins with this"),
+	SCHEMA_IS("prompt", STRING, "the task"),
+	SCHEMA_MAY("prompt_command", STRING,
+	    "the shell command that printed the task"),
+	SCHEMA_MAY("self_review", BOOL,
+	    "the agent reviews its own work first; if absent, as in "
+	    "the worker's settings"),
+	SENDER);
 
-static const struct schema wait_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_IS(
-		"until", STRING, "one status, or several separated by commas"),
-	    SCHEMA_IS("timeout_ms", INT, NULL, .min = 1, .max = WAIT_MAX_MS),
-	    SCHEMA_END,
-	},
-};
+static const struct schema wait_params = API_OBJECT(WORKER,
+    SCHEMA_IS("until", STRING, "one status, or several separated by commas"),
+    SCHEMA_IS("timeout_ms", INT, NULL, .min = 1, .max = WAIT_MAX_MS));
 
-static const struct schema resume_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("worker", STRING,
-		"or a task that is parked; if absent, everything that is "
-		"paused or parked"),
-	    SCHEMA_MAY("note", STRING, "what the worker is told"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema resume_params =
+    API_OBJECT(SCHEMA_MAY("worker", STRING,
+		   "or a task that is parked; if absent, everything that is "
+		   "paused or parked"),
+	SCHEMA_MAY("note", STRING, "what the worker is told"));
 
-static const struct schema ask_end_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("ask", STRING, "its id"),
-	    SCHEMA_MAY(
-		"answer", STRING, "that was given; if absent, it is dismissed"),
-	    SCHEMA_MAY("user", STRING, "who answers, for the record"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema ask_end_params = API_OBJECT(
+    SCHEMA_IS("ask", STRING, "its id"),
+    SCHEMA_MAY("answer", STRING, "that was given; if absent, it is dismissed"),
+    SCHEMA_MAY("user", STRING, "who answers, for the record"));
 
-static const struct schema ask_seen_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("asks", LIST, "their ids"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema ask_seen_params =
+    API_OBJECT(SCHEMA_IS("asks", LIST, "their ids"));
 
-const struct schema api_ask_ended = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("ask", STRING, NULL),
-	    SCHEMA_IS("status", STRING, "open: what it is about is still so",
-		.choices = ask_end_words),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_ask_ended = API_OBJECT(SCHEMA_IS("ask", STRING, NULL),
+    SCHEMA_IS("status", STRING, "open: what it is about is still so",
+	.choices = ask_end_words));
 static const struct schema_field ask_end_result = RESULT(api_ask_ended);
 
-static const struct schema pause_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("worker", STRING, "if absent, every worker"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema pause_params =
+    API_OBJECT(SCHEMA_MAY("worker", STRING, "if absent, every worker"));
 
-static const struct schema stop_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("now", BOOL, "end the sessions at once"),
-	    SCHEMA_MAY("keep", BOOL,
-		"leave the sessions as they are to the next daemon, which "
-		"is about to start"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema stop_params =
+    API_OBJECT(SCHEMA_MAY("now", BOOL, "end the sessions at once"),
+	SCHEMA_MAY("keep", BOOL,
+	    "leave the sessions as they are to the next daemon, which "
+	    "is about to start"));
 
-static const struct schema view_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_MAY("needs", BOOL, "only the section \"needs\""),
-	    SCHEMA_END,
-	},
-};
+static const struct schema view_params =
+    API_OBJECT(SCHEMA_MAY("needs", BOOL, "only the section \"needs\""));
 
-static const struct schema hook_params = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("event", STRING, "name of the hook in Claude Code"),
-	    WORKER,
-	    SCHEMA_IS("generation", INT,
-		"number of the session's launch; events of older launches "
-		"are ignored"),
-	    SCHEMA_IS("id", STRING,
-		"unique; an event that arrives twice counts once", .min = 1,
-		.max = 64),
-	    SCHEMA_IS("data", OBJECT, "what Claude Code gave the hook"),
-	    SCHEMA_END,
-	},
-	.open = true,
-};
-
-static const struct schema refused_params = {
-	SCHEMA_FIELDS{
-	    WORKER,
-	    SCHEMA_IS("host", STRING, "that sandbox_hosts does not have",
-		.min = 1, .max = 253),
-	    SCHEMA_IS("port", INT, "of it", .min = 1, .max = 65535),
-	    SCHEMA_END,
-	},
-};
+static const struct schema refused_params = API_OBJECT(WORKER,
+    SCHEMA_IS("host", STRING, "that sandbox_hosts does not have", .min = 1,
+	.max = 253),
+    SCHEMA_IS("port", INT, "of it", .min = 1, .max = 65535));
 
 /* --- results --------------------------------------------------------- */
 
-static const struct schema nothing = {
-	SCHEMA_FIELDS{
-	    SCHEMA_END,
-	},
-};
+static const struct schema nothing = API_NOTHING;
 
 static const struct schema_field nothing_result = {
 	.type = SCHEMA_OBJECT,
@@ -300,13 +161,9 @@ static const struct schema_field nothing_result = {
 	.help = "null: success is the whole answer",
 };
 
-static const struct schema decision = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("decision", STRING, "block: the turn continues"),
-	    SCHEMA_IS("reason", STRING, "what the agent is told"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema decision =
+    API_OBJECT(SCHEMA_IS("decision", STRING, "block: the turn continues"),
+	SCHEMA_IS("reason", STRING, "what the agent is told"));
 
 static const struct schema_field hook_result = {
 	.type = SCHEMA_OBJECT,
@@ -315,131 +172,70 @@ static const struct schema_field hook_result = {
 	.help = "passed on to Claude Code unchanged; null: nothing to say",
 };
 
-static const struct schema api_added = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    SCHEMA_IS("branch", STRING, NULL),
-	    SCHEMA_IS("worktree_path", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema api_added =
+    API_OBJECT(RESULT_WORKER, SCHEMA_IS("branch", STRING, NULL),
+	SCHEMA_IS("worktree_path", STRING, NULL));
 static const struct schema_field add_result = RESULT(api_added);
 
 #define RESULT_SALVAGE               \
 	SCHEMA_IS("salvage", STRING, \
 	    "ref that keeps its work; empty when there was none")
 
-static const struct schema nuked = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    RESULT_SALVAGE,
-	    SCHEMA_END,
-	},
-};
+static const struct schema nuked = API_OBJECT(RESULT_WORKER, RESULT_SALVAGE);
 static const struct schema_field nuke_result = RESULT(nuked);
 
-static const struct schema reset = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    RESULT_BEFORE,
-	    RESULT_AFTER,
-	    RESULT_SALVAGE,
-	    SCHEMA_END,
-	},
-};
+static const struct schema reset =
+    API_OBJECT(RESULT_WORKER, RESULT_BEFORE, RESULT_AFTER, RESULT_SALVAGE);
 static const struct schema_field reset_result = RESULT(reset);
 
-static const struct schema started = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    { .name = "status",
-		.type = SCHEMA_STRING,
-		.choices = (const char *const[]){ "starting", NULL } },
-	    SCHEMA_IS("self_review_enabled", BOOL, NULL),
-	    SCHEMA_IS("worktree_path", STRING, NULL),
-	    SCHEMA_IS("branch", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema started = API_OBJECT(RESULT_WORKER,
+    { .name = "status",
+	.type = SCHEMA_STRING,
+	.choices = (const char *const[]){ "starting", NULL } },
+    SCHEMA_IS("self_review_enabled", BOOL, NULL),
+    SCHEMA_IS("worktree_path", STRING, NULL),
+    SCHEMA_IS("branch", STRING, NULL));
 static const struct schema_field start_result = RESULT(started);
 
-static const struct schema sent = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    SCHEMA_IS("message_sent", BOOL, NULL),
-	    RESULT_BEFORE,
-	    RESULT_AFTER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema sent = API_OBJECT(RESULT_WORKER,
+    SCHEMA_IS("message_sent", BOOL, NULL), RESULT_BEFORE, RESULT_AFTER);
 static const struct schema_field message_result = RESULT(sent);
 
-static const struct schema waited = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    SCHEMA_IS("status", STRING,
-		"status at the end; \"gone\" when it was removed"),
-	    SCHEMA_IS(
-		"reached", BOOL, "false: timed out, or the worker was removed"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema waited = API_OBJECT(RESULT_WORKER,
+    SCHEMA_IS(
+	"status", STRING, "status at the end; \"gone\" when it was removed"),
+    SCHEMA_IS("reached", BOOL, "false: timed out, or the worker was removed"));
 static const struct schema_field wait_result = RESULT(waited);
 
-static const struct schema resume_change = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    SCHEMA_IS("cleared", LIST,
-		"reasons that are gone: person, budget, oversight, "
-		"trust"),
-	    SCHEMA_IS("left", LIST, "reasons for which it stays paused"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema resume_change = API_OBJECT(RESULT_WORKER,
+    SCHEMA_IS("cleared", LIST,
+	"reasons that are gone: person, budget, oversight, "
+	"trust"),
+    SCHEMA_IS("left", LIST, "reasons for which it stays paused"));
 
-const struct schema api_resumed = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("resumed", LIST, "workers that continue"),
-	    SCHEMA_IS("changes", ROWS,
-		"the workers that were paused for a reason",
-		.of = &resume_change),
-	    SCHEMA_IS("message", STRING, "a sentence for people"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_resumed =
+    API_OBJECT(SCHEMA_IS("resumed", LIST, "workers that continue"),
+	SCHEMA_IS("changes", ROWS, "the workers that were paused for a reason",
+	    .of = &resume_change),
+	SCHEMA_IS("message", STRING, "a sentence for people"));
 static const struct schema_field resume_result = RESULT(api_resumed);
 
-static const struct schema paused = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("paused", LIST, "workers that take no new task"),
-	    SCHEMA_IS("message", STRING, "sentences for people"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema paused =
+    API_OBJECT(SCHEMA_IS("paused", LIST, "workers that take no new task"),
+	SCHEMA_IS("message", STRING, "sentences for people"));
 static const struct schema_field pause_result = RESULT(paused);
 
-static const struct schema stopped = {
-	SCHEMA_FIELDS{
-	    RESULT_WORKER,
-	    RESULT_BEFORE,
-	    RESULT_AFTER,
-	    SCHEMA_END,
-	},
-};
+static const struct schema stopped =
+    API_OBJECT(RESULT_WORKER, RESULT_BEFORE, RESULT_AFTER);
 static const struct schema_field worker_stop_result = RESULT(stopped);
 
-const struct schema api_info = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("version", STRING, NULL),
-	    SCHEMA_IS("pid", INT, NULL),
-	    SCHEMA_IS("instance_id", STRING, "new with each start"),
-	    SCHEMA_IS("lag_ms", INT, "longest delay of its loop"),
-	    SCHEMA_IS("turns", INT, "passes of its loop so far"),
-	    SCHEMA_IS("workers", INT, "number of workers"),
-	    SCHEMA_IS("auto", BOOL, "it is in auto mode"),
-	    SCHEMA_END,
-	},
-};
+const struct schema api_info =
+    API_OBJECT(SCHEMA_IS("version", STRING, NULL), SCHEMA_IS("pid", INT, NULL),
+	SCHEMA_IS("instance_id", STRING, "new with each start"),
+	SCHEMA_IS("lag_ms", INT, "longest delay of its loop"),
+	SCHEMA_IS("turns", INT, "passes of its loop so far"),
+	SCHEMA_IS("workers", INT, "number of workers"),
+	SCHEMA_IS("auto", BOOL, "it is in auto mode"));
 static const struct schema_field info_result = RESULT(api_info);
 
 static const struct schema_field stop_result = {
@@ -451,7 +247,7 @@ static const struct schema view = {
 	SCHEMA_FIELDS{
 	    SCHEMA_END,
 	},
-	.open = true, /* its sections: view-doc.h */
+	.open = true, /* its sections: view.h */
 	.help = "objects and maps of rows, by section",
 };
 static const struct schema_field view_result = RESULT(view);
@@ -466,33 +262,21 @@ static const struct schema state = {
 };
 static const struct schema_field state_result = RESULT(state);
 
-static const struct schema web = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("enabled", BOOL, "by the settings"),
-	    SCHEMA_MAY("port", INT, "on 127.0.0.1, if it is open"),
-	    SCHEMA_MAY("reason", STRING, "why it cannot be opened"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema web =
+    API_OBJECT(SCHEMA_IS("enabled", BOOL, "by the settings"),
+	SCHEMA_MAY("port", INT, "on 127.0.0.1, if it is open"),
+	SCHEMA_MAY("reason", STRING, "why it cannot be opened"));
 static const struct schema_field web_result = RESULT(web);
 
-static const struct schema metrics = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema metrics = API_OBJECT(
+    SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"));
 static const struct schema_field metrics_result = RESULT(metrics);
 
-static const struct schema view_notification = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("seq", INT, "one more with each change"),
-	    SCHEMA_MAY("view", OBJECT, "of a snapshot", .of = &view),
-	    SCHEMA_MAY("change", OBJECT, "of a change: set, unset, events",
-		.of = &view),
-	    SCHEMA_END,
-	},
-};
+static const struct schema view_notification =
+    API_OBJECT(SCHEMA_IS("seq", INT, "one more with each change"),
+	SCHEMA_MAY("view", OBJECT, "of a snapshot", .of = &view),
+	SCHEMA_MAY(
+	    "change", OBJECT, "of a change: set, unset, events", .of = &view));
 static const struct schema_field view_message = RESULT(view_notification);
 
 /* --- the methods ----------------------------------------------------- */
@@ -505,8 +289,8 @@ static const struct schema_field view_message = RESULT(view_notification);
 
 const struct api_method api_methods[] = {
 	{ "hook.event", "report an event of a worker's session",
-	    API_OWN | API_STOPPING, API_WORKER, &hook_params, &hook_result,
-	    ERRORS{ 0 } },
+	    API_OWN | API_STOPPING, API_WORKER, &hook_event_schema,
+	    &hook_result, ERRORS{ 0 } },
 	{ "worker.add", "create a worker, with its branch and its worktree",
 	    API_ONESHOT, AGENTS, &worker_params, &add_result,
 	    ERRORS{ API_FAILED, 0 } },
@@ -720,4 +504,86 @@ api_error_word(const struct api_method *method, int code)
 	if (code == RPC_INVALID_PARAMS)
 		return "bad_value";
 	return name != NULL ? name : error_name(API_FAILED);
+}
+
+unsigned
+caller_rank(const struct caller *caller)
+{
+	if (caller->unknown)
+		return API_READER;
+	if (caller->door != NULL)
+		return caller->session == NULL ||
+			strcmp(caller->session, caller->door) == 0 ?
+		    API_WORKER :
+		    API_READER;
+	if (caller->session == NULL)
+		return API_PERSON;
+	return strcmp(caller->session, CALLER_REPAIR) == 0 ? API_REPAIR :
+							     API_READER;
+}
+
+/* Whose own calls it may make: at a worker's socket that worker's; elsewhere
+ * those of its session, which a hook of an older version makes. */
+static const char *
+own_name(const struct caller *caller, bool life)
+{
+	if (caller->unknown)
+		return life ? caller->door : NULL;
+	if (caller->door != NULL && caller_rank(caller) != API_WORKER)
+		return NULL;
+	return caller->door != NULL ? caller->door : caller->session;
+}
+
+static int
+refuse(const struct caller *caller, const char *method, struct err *err)
+{
+	if (caller->outside)
+		return err_set(err, -EPERM,
+		    "%s is refused: the daemon runs in a pid namespace that "
+		    "you are not in, such as a container, and cannot tell you "
+		    "from an agent; type it in there: docker exec, podman "
+		    "exec, or nsenter -t PID -a",
+		    method);
+	if (caller->unknown)
+		return err_set(err, -EPERM,
+		    "%s is refused: the process that called ended before it "
+		    "was known whose it is; let it wait for the answer",
+		    method);
+	if (caller->session == NULL && caller->door == NULL)
+		return err_set(err, -EPERM,
+		    "%s is refused: only the hooks of a worker's session call "
+		    "it",
+		    method);
+	return err_set(err, -EPERM,
+	    "%s is refused: this is the session of %s, and agents may not do "
+	    "that; a person can, in a terminal outside of it",
+	    method, caller->session != NULL ? caller->session : caller->door);
+}
+
+bool
+caller_is_anybody(const struct api_method *method)
+{
+	const unsigned all = API_PERSON | API_REPAIR | API_WORKER | API_READER;
+
+	return !(method->flags & API_OWN) && (method->callers & all) == all;
+}
+
+int
+caller_check(const struct caller *caller, const struct api_method *method,
+    const char *worker, bool life, struct err *err)
+{
+	const char *own = own_name(caller, life);
+
+	if (!(method->flags & API_OWN))
+		return method->callers & caller_rank(caller) ?
+		    0 :
+		    refuse(caller, method->name, err);
+	if (own == NULL)
+		return refuse(caller, method->name, err);
+	if (worker == NULL || strcmp(own, worker) != 0)
+		return err_set(err, -EPERM,
+		    "%s is refused: this is the session of %s, which reports "
+		    "nothing for %s",
+		    method->name, own, worker != NULL ? worker : "others");
+	return 0;
 }

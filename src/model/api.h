@@ -3,11 +3,16 @@
 /*
  * The daemon's JSON-RPC methods, one row each: parameters, result, the errors
  * it may return, and who may call it when. The server checks calls against this
- * table; the command line, `llmc schema` and the shell completion read it too.
+ * table; the command line, `llmc doctor schema` and the shell completion read
+ * it too.
  */
 #ifndef API_H
 #define API_H
 
+#include <stdbool.h>
+
+struct api_method;
+struct err;
 struct schema;
 struct schema_field;
 
@@ -60,7 +65,7 @@ enum api_error {
  * one. */
 #define API_SENT 128u
 
-/* Who may call a method; how a caller is known: caller.h. */
+/* Who may call a method; how a caller is known: below. */
 #define API_PERSON 1u /* no process of an agent's session */
 #define API_REPAIR 2u /* the overseer's repair session */
 #define API_WORKER 4u /* a worker's session, at the worker's own socket */
@@ -87,11 +92,46 @@ const struct api_method *api_find(const char *name); /* NULL = none */
  * invalid parameters, "failed" for everything else. */
 const char *api_error_word(const struct api_method *method, int code);
 
-/* The callers as words, for llmc schema: bit i is word i; NULL terminated. */
+/* The callers as words, for llmc doctor schema: bit i is word i; NULL
+ * terminated. */
 extern const char *const api_caller_words[];
 
 /* The result of ask.end. */
 extern const struct schema api_ask_ended;
 extern const struct schema api_resumed;
+
+/*
+ * Who calls, and whether that is enough. What the kernel says counts: at which
+ * socket it was, and whether the calling process descends from the pane of a
+ * session. What a caller says of itself (LLMC_AGENT) does not.
+ *
+ * Without a sandbox an agent runs as the same user and can leave its process
+ * tree: then this tells who did what, and stops what happens by mistake or on a
+ * hint. A sandbox closes the other ways.
+ */
+
+/* The overseer's repair session; no worker can have this name. */
+#define CALLER_REPAIR "overseer"
+
+struct caller {
+	const char *door; /* the worker whose socket it is; NULL = the
+			   * people's */
+	/* The session whose pane it descends from; NULL = none. */
+	const char *session;
+	bool unknown; /* that cannot be said: it has ended, or it is outside */
+	bool outside; /* outside of our pid namespace */
+};
+
+/* API_PERSON, API_REPAIR, API_WORKER or API_READER. */
+unsigned caller_rank(const struct caller *caller);
+
+/* May nobody be refused? Then it does not matter who calls. */
+bool caller_is_anybody(const struct api_method *method);
+
+/* May it call the method? worker: whom the call is about, NULL = nobody; life:
+ * it is only a sign of life (hook-event.h), which comes from a process that has
+ * often ended. -EPERM: no, and err says why. */
+int caller_check(const struct caller *caller, const struct api_method *method,
+    const char *worker, bool life, struct err *err);
 
 #endif

@@ -7,6 +7,8 @@
 #include "task.h"
 
 #define HOUR_MS     (3600 * (int64_t)1000)
+#define AGAIN_MS    (60 * 1000) /* what happens all the time is saved so often */
+#define JOINED_MAX  (ASK_WORDS_MAX / 4) /* of what is asked as well */
 #define OPTIONS_MAX 20
 #define OPTION_SIZE 500
 #define NAME_SIZE   300
@@ -156,6 +158,7 @@ ask_new(const struct ask_draft *draft, int64_t nr, int64_t now_ms)
 	ask->key = xstrdup(draft->key);
 	ask->count = 1;
 	ask->created_ms = ask->said_ms = now_ms;
+	ask->changed = true;
 	ask_update(ask, draft);
 	return ask;
 }
@@ -164,6 +167,53 @@ void
 ask_free(struct ask *ask)
 {
 	schema_free(&ask_schema, ask);
+}
+
+void
+ask_repeat(struct ask *ask, const struct ask_draft *draft, int64_t now_ms)
+{
+	bool is_new = ask_update(ask, draft);
+
+	ask->count++;
+	if (!is_new && now_ms - ask->said_ms < AGAIN_MS)
+		return;
+	ask->said_ms = now_ms;
+	ask->changed = true;
+}
+
+void
+ask_join(struct ask *ask, const struct ask *other)
+{
+	const char *more = other->words != NULL ? other->words : "";
+	const char *old = ask->words != NULL ? ask->words : "";
+	size_t more_len = text_cut(more, strlen(more), JOINED_MAX);
+	size_t len = text_cut(old, strlen(old), ASK_WORDS_MAX - JOINED_MAX - 2);
+	char *words =
+	    xasprintf("%.*s\n\n%.*s", (int)len, old, (int)more_len, more);
+
+	replace(&ask->words, words);
+	strv_clear(&ask->options);
+	ask->changed = true;
+}
+
+void
+ask_close(struct ask *ask, enum ask_end how, int64_t now_ms)
+{
+	ask->how = how;
+	ask->ended_ms = now_ms;
+	ask->changed = true;
+}
+
+void
+ask_answer(struct ask *ask, const char *answer, const char *by, int64_t now_ms)
+{
+	ask_told(ask, ASK_SEEN, now_ms);
+	xstrset(&ask->answer, answer);
+	xstrset(&ask->by, by);
+	ask->changed = true;
+	if (ask->stays)
+		ask_close(
+		    ask, answer != NULL ? ASK_ANSWERED : ASK_DISMISSED, now_ms);
 }
 
 bool

@@ -42,6 +42,13 @@ extern const char *const ask_end_words[ASK_END_COUNT + 1];
 
 #define ASK_SEEN "seen" /* by a person, in a terminal */
 
+/* Keys that others look for: no task is given out, because a person or a budget
+ * wants that, or because several have failed alike; what an agent asks, which
+ * ends with its request (the id follows). */
+#define ASKS_PAUSED  "paused"
+#define ASKS_ALIKE   "alike"
+#define ASK_OF_AGENT "question/"
+
 #define ASK_WORDS_MAX ((size_t)16 * 1024)
 #define ASK_TITLE_MAX 200
 
@@ -67,7 +74,10 @@ struct ask {
 	char *told_by; /* that channel, or ASK_SEEN */
 	enum ask_end how;
 	char *answer, *by;
-	unsigned mark; /* whoever looks for those that need nobody any more */
+	/* Not saved: */
+	bool wanted; /* ask_follow() found it so */
+	bool changed; /* it is to be saved; one that has ended, for the last
+		       * time */
 };
 
 /* What one is made of: the same, borrowed. */
@@ -90,6 +100,21 @@ void ask_free(struct ask *ask);
 /* The same is still so, or happened again: take what is new. False: nothing
  * is. */
 bool ask_update(struct ask *ask, const struct ask_draft *draft);
+
+/* It happened again: the same, and it is said again now and then. */
+void ask_repeat(struct ask *ask, const struct ask_draft *draft, int64_t now_ms);
+
+/* It asks what the other one does, too: an answer is for both, so that it
+ * cannot be chosen from the options of one. */
+void ask_join(struct ask *ask, const struct ask *other);
+
+/* It has ended. */
+void ask_close(struct ask *ask, enum ask_end how, int64_t now_ms);
+
+/* A person has answered, or (NULL) seen it. One that follows from the state is
+ * open as long as that is so: what the answer did ends it. */
+void
+ask_answer(struct ask *ask, const char *answer, const char *by, int64_t now_ms);
 
 /* A person knows of it now, by this channel. False: they knew before. */
 bool ask_told(struct ask *ask, const char *by, int64_t now_ms);

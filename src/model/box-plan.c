@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "api.h"
 #include "box-plan.h"
-#include "caller.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "worker.h"

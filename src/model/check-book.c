@@ -25,8 +25,8 @@ static const struct schema_field result_fields[] = {
 	RESULT("retry_ms", retry_ms, .flags = SCHEMA_CLAMP),
 	RESULT("took_ms", took_ms, .flags = SCHEMA_CLAMP),
 };
-static const struct schema result_schema = { .fields = result_fields,
-	.count = nitems(result_fields) };
+static const struct schema result_schema =
+    SCHEMA_OF(struct check_result, result_fields);
 
 static const struct schema_field command_fields[] = {
 	COMMAND("command", command, .flags = SCHEMA_REQUIRED),
@@ -35,8 +35,8 @@ static const struct schema_field command_fields[] = {
 	COMMAND("took_ms", took_ms, .flags = SCHEMA_CLAMP),
 	COMMAND("last_ms", last_ms, .flags = SCHEMA_CLAMP),
 };
-static const struct schema command_schema = { .fields = command_fields,
-	.count = nitems(command_fields) };
+static const struct schema command_schema =
+    SCHEMA_OF(struct check_command, command_fields);
 
 static int
 compare(
@@ -131,24 +131,6 @@ check_book_tree(const char *tree, const char *overlay_key)
 {
 	return overlay_key[0] != '\0' ? xasprintf("%s_%s", tree, overlay_key) :
 					xstrdup(tree);
-}
-
-size_t
-check_book_id_len(const char *tree)
-{
-	return strcspn(tree, "_");
-}
-
-void
-check_book_release(struct check_book *book)
-{
-	for (size_t i = 0; i < book->count; i++)
-		release_result(&book->results[i]);
-	for (size_t i = 0; i < book->command_count; i++)
-		free(book->commands[i].command);
-	free(book->results);
-	free(book->commands);
-	*book = (struct check_book){ 0 };
 }
 
 static struct check_result *
@@ -279,7 +261,7 @@ check_book_forget(
 static bool
 is_kept(const struct check_result *result, const char *const *keep)
 {
-	size_t len = check_book_id_len(result->tree);
+	size_t len = strcspn(result->tree, "_");
 
 	for (; keep != NULL && *keep != NULL; keep++)
 		if (strlen(*keep) == len &&
@@ -341,123 +323,61 @@ check_book_expected_ms(const struct check_book *book, const char *command)
 	return known != NULL ? known->took_ms : 0;
 }
 
-/*
- * The record.
- */
-
-struct json_object *
-check_book_to_json(const struct check_book *book)
-{
-	struct json_object *json = json_object_new_object();
-	struct json_object *results = json_object_new_array();
-	struct json_object *commands = json_object_new_array();
-	struct json_object *item;
-
-	for (size_t i = 0; i < book->count; i++) {
-		item = json_object_new_object();
-		schema_add(&result_schema, &book->results[i], item);
-		json_object_array_add(results, item);
-	}
-	for (size_t i = 0; i < book->command_count; i++) {
-		item = json_object_new_object();
-		schema_add(&command_schema, &book->commands[i], item);
-		json_object_array_add(commands, item);
-	}
-	json_set(json, "results", results);
-	json_set(json, "commands", commands);
-	return json;
-}
-
+/* Leave out what cannot be true, and repair numbers that do not fit together,
+ * since the file may have been edited by hand. */
 static int
-parse_result(struct json_object *json, const char *at, struct check_book *book,
-    struct err *err)
+check_read(void *record, const char *at, struct err *err)
 {
-	struct check_result read = { 0 }, *result;
-	int r;
+	struct check_book *book = record, given = *book;
 
-	r = schema_read(&result_schema, json, at, &read, err);
-	if (r < 0 || *read.tree == '\0' || *read.command == '\0' ||
-	    find(book, read.tree, read.command) != NULL) {
-		release_result(&read);
-		return r == -ENOENT ? -EINVAL : r;
+	(void)at;
+	(void)err;
+	*book = (struct check_book){ 0 };
+	for (size_t i = 0; i < given.count; i++) {
+		struct check_result *read = &given.results[i], *result;
+
+		if (*read->tree == '\0' || *read->command == '\0' ||
+		    find(book, read->tree, read->command) != NULL) {
+			release_result(read);
+			continue;
+		}
+		if (read->fails_row > read->fails)
+			read->fails_row = read->fails;
+		if (read->passes == 0)
+			read->passed_ms = 0;
+		result = get_result(book, read->tree, read->command);
+		release_result(result);
+		*result = *read;
 	}
-	/* Repair numbers that do not fit together, since the file may have been
-	 * edited by hand. */
-	if (read.fails_row > read.fails)
-		read.fails_row = read.fails;
-	if (read.passes == 0)
-		read.passed_ms = 0;
-	result = get_result(book, read.tree, read.command);
-	release_result(result);
-	*result = read;
+	for (size_t i = 0; i < given.command_count; i++) {
+		struct check_command *read = &given.commands[i], *command;
+
+		if (*read->command == '\0' ||
+		    book->command_count == CHECK_BOOK_COMMANDS ||
+		    find_command(book, read->command) != NULL) {
+			free(read->command);
+			continue;
+		}
+		if (read->trees >= TREES_MAX)
+			read->trees = TREES_MAX - 1;
+		if (read->flaky > read->trees)
+			read->flaky = read->trees;
+		command = get_command(book, read->command);
+		free(command->command);
+		*command = *read;
+	}
+	free(given.results);
+	free(given.commands);
+	check_book_trim(book, NULL);
 	return 0;
 }
 
-static int
-parse_command(struct json_object *json, const char *at, struct check_book *book,
-    struct err *err)
-{
-	struct check_command read = { 0 }, *command;
-	int r;
+static const struct schema_field book_fields[] = {
+	SCHEMA_PARTS(
+	    struct check_book, "results", ROWS, results, count, result_schema),
+	SCHEMA_PARTS(struct check_book, "commands", ROWS, commands,
+	    command_count, command_schema),
+};
 
-	r = schema_read(&command_schema, json, at, &read, err);
-	if (r < 0 || *read.command == '\0' ||
-	    book->command_count == CHECK_BOOK_COMMANDS ||
-	    find_command(book, read.command) != NULL) {
-		free(read.command);
-		return r == -ENOENT ? -EINVAL : r;
-	}
-	if (read.trees >= TREES_MAX)
-		read.trees = TREES_MAX - 1;
-	if (read.flaky > read.trees)
-		read.flaky = read.trees;
-	command = get_command(book, read.command);
-	free(command->command);
-	*command = read;
-	return 0;
-}
-
-typedef int parse_item(struct json_object *json, const char *at,
-    struct check_book *book, struct err *err);
-
-static int
-parse_list(struct json_object *json, const char *at, const char *key,
-    parse_item *parse, struct check_book *book, struct err *err)
-{
-	cleanup_buf struct buf path = BUF_INIT, item = BUF_INIT;
-	struct json_object *list = NULL;
-	int r;
-
-	r = json_get_array(json, at, key, &list, err);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	json_path_key(&path, at, key);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		buf_clear(&item);
-		json_path_index(&item, path.data, i);
-		r = parse(
-		    json_object_array_get_idx(list, i), item.data, book, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-int
-check_book_from_json(struct json_object *json, const char *at,
-    struct check_book *ret_book, struct err *err)
-{
-	struct check_book book = { 0 };
-	int r;
-
-	r = parse_list(json, at, "results", parse_result, &book, err);
-	if (r == 0)
-		r = parse_list(json, at, "commands", parse_command, &book, err);
-	if (r < 0) {
-		check_book_release(&book);
-		return r;
-	}
-	check_book_trim(&book, NULL);
-	*ret_book = book;
-	return 0;
-}
+const struct schema check_book_schema =
+    SCHEMA_OF(struct check_book, book_fields, .check = check_read);

@@ -12,8 +12,7 @@
 #ifndef CHECK_BOOK_H
 #define CHECK_BOOK_H
 
-struct err;
-struct json_object;
+struct schema;
 
 #define CHECK_BOOK_MAX      200 /* results kept */
 #define CHECK_BOOK_COMMANDS 8 /* commands kept */
@@ -38,7 +37,6 @@ void check_book_key(const char *text, char ret_key[CHECK_KEY_SIZE]);
 #define CHECK_TREE_SIZE (64 + 1 + CHECK_KEY_SIZE)
 /* The caller frees; "" = nothing was replaced. */
 char *check_book_tree(const char *tree, const char *overlay_key);
-size_t check_book_id_len(const char *tree); /* of the id in front */
 
 /* The exit status of check_command that means: neither passed nor failed. */
 #define CHECK_EXIT_UNJUDGED 75
@@ -77,8 +75,6 @@ struct check_book {
 	struct check_command *commands;
 	size_t command_count;
 };
-
-void check_book_release(struct check_book *book);
 
 /* NULL if it was never checked; valid until the book changes. */
 const struct check_result *check_book_find(
@@ -121,12 +117,8 @@ bool check_book_alarm(const struct check_book *book, const char *command);
 int64_t
 check_book_expected_ms(const struct check_book *book, const char *command);
 
-struct json_object *check_book_to_json(const struct check_book *book);
-
-/* `at` is the path of json for messages. Missing members are fine; -EINVAL with
- * a message that names the member for a wrong type. What cannot be true (a
- * result twice, more than the limits) is left out. */
-int check_book_from_json(struct json_object *json, const char *at,
-    struct check_book *ret_book, struct err *err);
+/* What cannot be true (a result twice, more than the limits) is left out when
+ * it is read. */
+extern const struct schema check_book_schema;
 
 #endif

@@ -3,8 +3,8 @@
 /*
  * Everything that can happen in the daemon: one row per kind, with its name,
  * its level, the sentence for the log, its fields, and the text that `llmc
- * events` shows. Code that causes something emits one event (core/emit.h); the
- * log, logs/auto.log, the clients of `llmc events` and the upper floors of the
+ * log` shows. Code that causes something emits one event (core/emit.h); the
+ * log, logs/auto.log, the clients of `llmc log` and the upper floors of the
  * daemon receive it.
  */
 #ifndef EVENT_H

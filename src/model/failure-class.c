@@ -13,7 +13,7 @@
 #define NOBODY  FAILURE_HELP_NOBODY
 
 #define POOL_FIX "see .llmc/logs/task_pool.log and fix the command"
-#define GIT_FIX  "see what git said: llmc logs --level warn"
+#define GIT_FIX  "see what git said: llmc log daemon --level warn"
 
 const struct failure_class failure_classes[] = {
 	{ "bug", DAEMON, REPAIR, "llmc contradicts itself",
@@ -28,7 +28,7 @@ const struct failure_class failure_classes[] = {
 	    "the folder .llmc was removed or replaced while the daemon ran",
 	    "set it up again: llmc init, llmc doctor --rebuild" },
 	{ "tmux", FLEET, REPAIR, "tmux does not answer",
-	    "see what tmux said: llmc logs --level warn" },
+	    "see what tmux said: llmc log daemon --level warn" },
 	{ "task_pool_failed", FLEET, REPAIR, "the task pool command failed",
 	    POOL_FIX },
 	{ "task_pool_timeout", FLEET, REPAIR,
@@ -67,7 +67,7 @@ const struct failure_class failure_classes[] = {
 	    "commit or stash the changes in your checkout" },
 	{ "conflicts", LANDING, REPAIR,
 	    "work conflicts with the branch again and again",
-	    "see what happened: llmc events" },
+	    "see what happened: llmc log" },
 	{ "check", LANDING, REPAIR, "auto.check_command gives no verdict",
 	    "run the command by hand and fix it" },
 	{ "red_branch", LANDING, REPAIR, "the branch fails its own check",
@@ -82,7 +82,7 @@ const struct failure_class failure_classes[] = {
 const size_t failure_class_count = nitems(failure_classes);
 
 static const struct failure_class unknown = { "unknown", DAEMON, REPAIR,
-	"an unknown failure", "see what happened: llmc events" };
+	"an unknown failure", "see what happened: llmc log" };
 
 const char *
 failure_scope_name(enum failure_scope scope)

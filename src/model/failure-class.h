@@ -3,7 +3,7 @@
 /*
  * The classes of failures: what is affected, who can help, and what a person
  * can do. A failure that ends the daemon is raised with a class
- * (core/failure.h); an event that is logged as WARN or ERROR names one, because
+ * (core/life.h); an event that is logged as WARN or ERROR names one, because
  * the overseer acts on such lines too. docs/failures.md lists this table.
  */
 #ifndef FAILURE_CLASS_H

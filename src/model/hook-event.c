@@ -4,13 +4,17 @@
 #include "hook-event.h"
 #include "schema.h"
 
-static const struct schema params_shape = {
+const struct schema hook_event_schema = {
 	SCHEMA_FIELDS{
-	    SCHEMA_IS("event", STRING, NULL),
-	    SCHEMA_IS("worker", STRING, NULL),
-	    SCHEMA_IS("generation", INT, NULL),
-	    SCHEMA_IS("id", STRING, NULL, .min = 1, .max = HOOK_EVENT_ID_MAX),
-	    SCHEMA_IS("data", OBJECT, NULL),
+	    SCHEMA_IS("event", STRING, "name of the hook in Claude Code"),
+	    SCHEMA_IS("worker", STRING, "name of a worker"),
+	    SCHEMA_IS("generation", INT,
+		"number of the session's launch; events of older launches "
+		"are ignored"),
+	    SCHEMA_IS("id", STRING,
+		"unique; an event that arrives twice counts once", .min = 1,
+		.max = HOOK_EVENT_ID_MAX),
+	    SCHEMA_IS("data", OBJECT, "what Claude Code gave the hook"),
 	    SCHEMA_END,
 	},
 	.open = true,
@@ -57,7 +61,7 @@ hook_event_read(
     struct json_object *params, struct hook_event *ret_event, struct err *err)
 {
 	const struct schema_field whole = { .type = SCHEMA_OBJECT,
-		.of = &params_shape };
+		.of = &hook_event_schema };
 	int r = schema_check(&whole, params, "params", err);
 
 	if (r < 0)

@@ -8,6 +8,9 @@
 
 struct err;
 struct json_object;
+struct schema;
+
+extern const struct schema hook_event_schema; /* the parameters */
 
 enum hook_kind {
 	HOOK_SESSION_START,

@@ -56,7 +56,8 @@ static const struct {
 	{ 505, "HTTP Version Not Supported", NULL,
 	    "Only HTTP/1.0 and HTTP/1.1 are served.\n" },
 	/* The last one stands for what is not in the table. */
-	{ 500, "Internal Server Error", NULL, "This failed; see llmc logs.\n" },
+	{ 500, "Internal Server Error", NULL,
+	    "This failed; see llmc log daemon.\n" },
 };
 
 static size_t

@@ -23,7 +23,8 @@ struct inspection {
 	const char *checked_out; /* branch, "" = none */
 	bool rebasing;
 	int dirty; /* files with uncommitted changes */
-	/* What has happened since `seen`, for the sentence: see git-since.h. */
+	/* What has happened since `seen`, for the sentence: see
+	 * git_since_read(). */
 	bool known;
 	int commits;
 	const char *const *files;

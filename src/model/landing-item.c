@@ -54,9 +54,6 @@ static const struct schema_field fields[] = {
 	FIELD("queued_ms", queued_ms, .flags = SCHEMA_CLAMP),
 };
 
-const struct schema landing_item_table = { .fields = fields,
-	.count = nitems(fields) };
-
 const struct schema landing_item_schema = SCHEMA_OF(struct landing_item, fields,
     .blank = &(const struct landing_item){ .priority = PRIORITY_NORMAL });
 
@@ -67,16 +64,4 @@ landing_item_new(const char *id)
 
 	xstrset(&item->id, id);
 	return item;
-}
-
-void
-landing_item_free(struct landing_item *item)
-{
-	schema_free(&landing_item_schema, item);
-}
-
-struct json_object *
-landing_item_to_json(const struct landing_item *item)
-{
-	return schema_json(&landing_item_schema, item);
 }

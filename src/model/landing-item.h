@@ -68,9 +68,5 @@ struct landing_item {
 extern const struct schema landing_item_schema;
 
 struct landing_item *landing_item_new(const char *id);
-void landing_item_free(struct landing_item *item);
-
-struct json_object *landing_item_to_json(const struct landing_item *item);
-extern const struct schema landing_item_table; /* the columns of its row */
 
 #endif

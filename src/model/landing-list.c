@@ -273,23 +273,6 @@ struct making {
 	struct landing_view *views;
 };
 
-/* --- why it waits ---------------------------------------------------- */
-
-static void
-add_held(const struct making *m, size_t entry, struct buf *out)
-{
-	const struct landing_list *list = m->list;
-	const char *trouble =
-	    list->troubles != NULL ? list->troubles[entry] : NULL;
-
-	if (m->plan.places[entry] == LANDING_OUT_HELD)
-		buf_adds(out, trouble != NULL ? trouble : "it cannot be built");
-	else if (list->hold != NULL)
-		buf_adds(out, list->hold);
-	else
-		buf_adds(out, "post_accept_command is running");
-}
-
 /* --- items ----------------------------------------------------------- */
 
 /* Of one that has left the queue, if nothing else is said. */
@@ -335,6 +318,8 @@ entry_json(const struct making *m, size_t entry)
 	cleanup_buf struct buf why = BUF_INIT;
 	int slot = slot_of(m, entry);
 	const struct landing_list *list = m->list;
+	const char *trouble =
+	    list->troubles != NULL ? list->troubles[entry] : NULL;
 
 	switch (m->views[entry].state) {
 	case LANDING_IS_QUEUED:
@@ -365,7 +350,13 @@ entry_json(const struct making *m, size_t entry)
 		buf_adds(&why, "failed, is checked again");
 		break;
 	case LANDING_IS_HELD:
-		add_held(m, entry, &why);
+		buf_adds(&why,
+		    m->plan.places[entry] != LANDING_OUT_HELD ?
+			(list->hold != NULL ?
+				list->hold :
+				"post_accept_command is running") :
+			trouble != NULL ? trouble :
+					  "it cannot be built");
 		break;
 	case LANDING_IS_RED:
 		buf_addf(&why, "%s itself fails its check", list->branch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The landing queue as the answer of landing.list (api-landing.c). */
+/* The landing queue as the answer of landing.list (api-work.c). */
 #ifndef LANDING_LIST_H
 #define LANDING_LIST_H
 

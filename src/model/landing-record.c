@@ -12,12 +12,6 @@
 #include "task.h"
 
 void
-push_record_landed(struct push_record *push, const char *commit)
-{
-	xstrset(&push->unpushed, commit);
-}
-
-void
 push_record_done(
     struct push_record *push, const char *commit, const char *pushed)
 {
@@ -226,31 +220,6 @@ red_run_length(const struct red_run *run, const char *tip,
 #define FIELD(key, member, ...) \
 	SCHEMA_FIELD(struct landing_record, key, member, ##__VA_ARGS__)
 
-static struct json_object *
-checks_to_json(const void *member)
-{
-	return check_book_to_json(member);
-}
-
-static int
-checks_from_json(
-    struct json_object *json, const char *at, void *member, struct err *err)
-{
-	return check_book_from_json(json, at, member, err);
-}
-
-static void
-checks_release(void *member)
-{
-	check_book_release(member);
-}
-
-static const struct schema_own checks_own = {
-	.to_json = checks_to_json,
-	.from_json = checks_from_json,
-	.release = checks_release,
-};
-
 static const struct schema_field fields[] = {
 	FIELD("ids", ids),
 	FIELD("window", window),
@@ -268,8 +237,8 @@ static const struct schema_field fields[] = {
 	    landing_item_schema),
 	SCHEMA_PARTS(struct landing_record, "own", SLOTS, own.list, own.count,
 	    red_commit_schema, .max = RED_RUN_MAX),
-	SCHEMA_OWN(
-	    struct landing_record, "checks", checks, SCHEMA_OBJECT, checks_own),
+	SCHEMA_PART(
+	    struct landing_record, "checks", STRUCT, checks, check_book_schema),
 };
 
 /* Repair what does not fit together, since the file may have been edited by
@@ -297,15 +266,8 @@ check(void *given, const char *at, struct err *err)
 	return 0;
 }
 
-static const struct schema schema =
+const struct schema landing_record_schema =
     SCHEMA_OF(struct landing_record, fields, .check = check);
-
-void
-landing_record_release(struct landing_record *record)
-{
-	schema_release(&schema, record);
-	memset(record, 0, sizeof *record);
-}
 
 void
 landing_record_append(struct landing_record *record, struct landing_item *item)
@@ -340,7 +302,7 @@ landing_record_remove(struct landing_record *record, struct landing_item *item)
 		at++;
 	if (at == record->count)
 		return;
-	landing_item_free(item);
+	schema_free(&landing_item_schema, item);
 	record->count--;
 	memmove(record->items + at, record->items + at + 1,
 	    (record->count - at) * sizeof(struct landing_item *));
@@ -379,17 +341,4 @@ landing_record_of_task(const struct landing_record *record, const char *task)
 			return item;
 	}
 	return NULL;
-}
-
-struct json_object *
-landing_record_to_json(const struct landing_record *record)
-{
-	return schema_json(&schema, record);
-}
-
-int
-landing_record_from_json(struct json_object *json, const char *at,
-    struct landing_record *record, struct err *err)
-{
-	return schema_read(&schema, json, at, record, err);
 }

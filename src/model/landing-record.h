@@ -30,7 +30,6 @@ struct push_record {
 };
 
 /* A landing has moved the branch to this commit. */
-void push_record_landed(struct push_record *push, const char *commit);
 /* The branch was pushed for this commit, as it was then; a later one may have
  * landed meanwhile. */
 void push_record_done(
@@ -99,7 +98,7 @@ struct landing_record {
 };
 
 /* All zero is an empty record. */
-void landing_record_release(struct landing_record *record);
+extern const struct schema landing_record_schema;
 
 /* A new item with the next id, not yet in the queue; and then into it. */
 struct landing_item *landing_record_new_item(struct landing_record *record);
@@ -117,11 +116,6 @@ landing_record_of(const struct landing_record *record, const char *worker);
 /* The item that has the work of this task. NULL = none. */
 struct landing_item *
 landing_record_of_task(const struct landing_record *record, const char *task);
-
-struct json_object *landing_record_to_json(const struct landing_record *record);
-/* Into an empty record. `at` is the path for error messages. */
-int landing_record_from_json(struct json_object *json, const char *at,
-    struct landing_record *record, struct err *err);
 
 /* The tasks that landed in one move of the branch, and whose
  * post_accept_command has not been settled yet. */

@@ -104,12 +104,6 @@ mcp_tools_mark(const struct mcp_server *server)
 	return mark;
 }
 
-void
-mcp_tools_changed(struct buf *out)
-{
-	rpc_encode_request(out, NULL, "notifications/tools/list_changed", NULL);
-}
-
 /* --- answers ---------------------------------------------------------- */
 
 static void
@@ -168,13 +162,6 @@ answer_result(
 	ask->kind = MCP_ANSWER;
 	rpc_encode_result(&ask->answer, id, result);
 	json_object_put(result);
-}
-
-void
-mcp_too_long(struct buf *out)
-{
-	rpc_encode_error(
-	    out, NULL, RPC_INVALID_REQUEST, "the line is too long", NULL);
 }
 
 /* --- requests --------------------------------------------------------- */

@@ -56,9 +56,6 @@ void mcp_read(const struct mcp_server *server, const char *line, size_t len,
     struct mcp_ask *ret_ask);
 void mcp_ask_release(struct mcp_ask *ask);
 
-/* The answer to a line that was too long to be read. */
-void mcp_too_long(struct buf *out);
-
 /* Append the answer to a call: what the daemon returned, as text for the model;
  * or why it refused, with its code (api.h) if that is one of the E_ codes. */
 void
@@ -71,6 +68,5 @@ struct json_object *mcp_tools(const struct mcp_server *server);
 /* A number that is another one when the list is; and what to tell the client
  * then. */
 uint64_t mcp_tools_mark(const struct mcp_server *server);
-void mcp_tools_changed(struct buf *out);
 
 #endif

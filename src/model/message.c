@@ -698,10 +698,10 @@ add_actions(const struct message *r, struct buf *out)
 	const char *subject = r->task != NULL ? r->task : r->worker;
 
 	if (r->class != NULL && strcmp(r->class, "test") == 0)
-		return; /* llmc escalations test: it is kept nowhere */
+		return; /* llmc doctor channel: it is kept nowhere */
 	buf_adds(out,
 	    "\n### Actions required\n\n- [ ] Look at what happened: `llmc status`, "
-	    "`llmc events`\n");
+	    "`llmc log`\n");
 	if (r->worker != NULL)
 		buf_adds(out, "- [ ] Decide whether the work goes on\n");
 	if (r->options != NULL)

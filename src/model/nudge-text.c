@@ -125,7 +125,7 @@ nudge_text_escalation(
 	text_add_visible(out, reason, strlen(reason), false);
 	if (facts->node_id == NULL)
 		return;
-	buf_adds(out, ". When it can go on: llmc work unblock ");
+	buf_adds(out, ". When it can go on: llmc goal node unblock ");
 	if (facts->goal_id != NULL) {
 		text_add_shell(out, facts->goal_id);
 		buf_addc(out, '/');

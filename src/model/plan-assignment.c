@@ -51,19 +51,24 @@ static const struct schema plan_dispatch_schema =
 #define MAY(key, member, ...) \
 	PLAN_MAY(struct plan_assignment, key, member, ##__VA_ARGS__)
 #define MOMENT(key, member) PLAN_MOMENT(struct plan_assignment, key, member)
+#define MADE(key)                                              \
+	{                                                      \
+		.name = (key), .type = SCHEMA_STRING,          \
+		.flags = SCHEMA_OPTIONAL, .max = PLAN_NAME_MAX \
+	}
 
 static const struct schema_field fields[] = {
 	MUST("assignmentId", id, .size = PLAN_ID_MAX),
 	MUST("goalId", goal_id, .size = PLAN_ID_MAX),
 	MUST("workNodeId", node_id, .size = PLAN_ID_MAX),
-	MAY("agentId", agent_id, .size = PLAN_NAME_MAX),
+	MADE("agentId"),
 	MAY("worker", worker, .size = PLAN_NAME_MAX),
 	MAY("task", task, .size = PLAN_NAME_MAX),
-	MAY("sessionKey", session_key, .size = PLAN_NAME_MAX),
+	MADE("sessionKey"),
 	PLAN_GONE("deliveryContext"),
 	MUST("status", status, .words = assignment_status_words),
 	MAY("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
-	MAY("crystallizationId", crystal_id, .size = PLAN_ID_MAX),
+	PLAN_GONE("crystallizationId"),
 	MAY("lastInstructionText", instruction, .size = PLAN_INSTRUCTION_MAX),
 	PLAN_GONE("instructionHash"),
 	MAY("runId", run_id, .size = PLAN_NAME_MAX),
@@ -80,7 +85,7 @@ static const struct schema_field fields[] = {
 	MAY("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	MAY("followUp", follow_up),
 	MAY("escalated", escalated),
-	MOMENT("endedAt", ended_ms),
+	PLAN_GONE("endedAt"),
 	SCHEMA_PART(struct plan_assignment, "override", STRUCT, override,
 	    plan_override_schema, .flags = SCHEMA_OMIT_UNSET),
 	SCHEMA_PARTS(struct plan_assignment, "dispatchHistory", ROWS,
@@ -124,13 +129,19 @@ plan_assignment_free(struct plan_assignment *assignment)
 	schema_free(&plan_assignment_schema, assignment);
 }
 
-struct plan_assignment *
-plan_assignment_copy(const struct plan_assignment *assignment)
+const char *
+plan_assignment_driven(const struct plan_assignment *assignment)
 {
-	struct plan_assignment *copy = schema_new(&plan_assignment_schema);
+	return assignment->task == NULL ? assignment->worker : NULL;
+}
 
-	schema_copy(&plan_assignment_schema, assignment, copy);
-	return copy;
+char *
+plan_assignment_session(const struct plan_assignment *assignment)
+{
+	if (assignment->worker == NULL)
+		return NULL;
+	return xasprintf("%s%s", assignment->task != NULL ? "worker:" : "",
+	    assignment->worker);
 }
 
 void
@@ -221,22 +232,27 @@ plan_assignment_move(struct plan_assignment *assignment,
 	if (move->actor != NULL)
 		plan_override_set(&assignment->override, move->actor,
 		    move->override_reason, now_ms, NULL);
-	if (move->to == ASSIGNMENT_DONE)
-		xstrset(&assignment->crystal_id, move->crystal_id);
 	plan_cut(&assignment->blocked_reason,
 	    move->to == ASSIGNMENT_BLOCKED ? move->reason : NULL,
 	    PLAN_TEXT_MAX);
 	assignment->status = move->to;
 	assignment->updated_ms = now_ms;
-	if (!assignment_status_open(move->to))
-		assignment->ended_ms = now_ms;
 	return 0;
 }
 
 struct json_object *
 plan_assignment_to_json(const struct plan_assignment *assignment)
 {
-	return schema_json(&plan_assignment_schema, assignment);
+	struct json_object *json =
+	    schema_json(&plan_assignment_schema, assignment);
+	const char *driven = plan_assignment_driven(assignment);
+	cleanup_free char *session = plan_assignment_session(assignment);
+
+	json_set_string(json, "agentId", driven != NULL ? driven : AGENT_MAIN);
+	if (session != NULL)
+		json_set_string(json, "sessionKey", session);
+	schema_order(&plan_assignment_schema, json);
+	return json;
 }
 
 int
@@ -245,9 +261,13 @@ plan_assignment_from_json(struct json_object *json, const char *at,
 {
 	struct plan_assignment *assignment =
 	    schema_make(&plan_assignment_schema, json, at, err);
+	const char *agent = json_string_or(json, "agentId", AGENT_MAIN);
 
 	if (assignment == NULL)
 		return -EINVAL;
+	if (assignment->worker == NULL && assignment->task == NULL &&
+	    strcmp(agent, AGENT_MAIN) != 0)
+		assignment->worker = xstrdup(agent);
 	*ret_assignment = assignment;
 	return 0;
 }

@@ -8,11 +8,13 @@
 #ifndef PLAN_ASSIGNMENT_H
 #define PLAN_ASSIGNMENT_H
 
-#include "plan-evidence.h"
 #include "plan-status.h"
+#include "plan-text.h"
 
 struct err;
 struct json_object;
+
+#define AGENT_MAIN "main" /* all auto workers */
 
 #define PLAN_DISPATCHES_MAX                         \
 	64 /* the newest; events are told of all of \
@@ -54,16 +56,14 @@ struct plan_assignment {
 	char *node_id;
 
 	/* Target */
-	char *agent_id; /* "main": an auto worker */
 	char *worker; /* its name; NULL = none has it yet */
-	char *task; /* the task of auto mode, "t17" */
-	char *session_key;
+	char *task; /* the task of auto mode, "t17"; NULL: a person drives the
+		     * worker, if there is one */
 
 	/* Dispatch state */
 	enum assignment_status status;
 	char *blocked_reason;
 	struct plan_override override; /* done without evidence */
-	char *crystal_id; /* the crystallization that shows that it is done */
 	char *instruction; /* the last one, at most PLAN_INSTRUCTION_MAX */
 	struct plan_dispatch *dispatches; /* oldest first */
 	size_t dispatch_count;
@@ -82,14 +82,17 @@ struct plan_assignment {
 	enum recovery_policy recovery_policy; /* RECOVERY_UNSET = its node's */
 	bool follow_up; /* it was asked for the update that a reply lacked */
 	bool escalated; /* a person was told, and nothing moved since */
-	int64_t ended_ms;
 };
 
 struct plan_assignment *plan_assignment_new(
     const char *id, const char *goal_id, const char *node_id, int64_t now_ms);
 void plan_assignment_free(struct plan_assignment *assignment);
-struct plan_assignment *
-plan_assignment_copy(const struct plan_assignment *assignment);
+
+/* The worker that a person drives; NULL = it is a worker of auto mode, or
+ * none. */
+const char *plan_assignment_driven(const struct plan_assignment *assignment);
+/* Where its worker is spoken to; the caller frees it. NULL = there is none. */
+char *plan_assignment_session(const struct plan_assignment *assignment);
 
 /* Remember what is sent: cut to its bound between characters. */
 void
@@ -120,7 +123,8 @@ struct plan_assignment_move {
 int plan_assignment_move(struct plan_assignment *assignment,
     const struct plan_assignment_move *move, int64_t now_ms, struct err *err);
 
-/* As plan_node_to_json() and plan_node_from_json(). */
+/* As plan_node_to_json() and plan_node_from_json(); agentId and sessionKey are
+ * made of worker and task. */
 struct json_object *
 plan_assignment_to_json(const struct plan_assignment *assignment);
 int plan_assignment_from_json(struct json_object *json, const char *at,

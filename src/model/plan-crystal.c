@@ -90,15 +90,6 @@ plan_crystal_free(struct plan_crystal *crystal)
 	schema_free(&plan_crystal_schema, crystal);
 }
 
-struct plan_crystal *
-plan_crystal_copy(const struct plan_crystal *crystal)
-{
-	struct plan_crystal *copy = schema_new(&plan_crystal_schema);
-
-	schema_copy(&plan_crystal_schema, crystal, copy);
-	return copy;
-}
-
 void
 plan_crystal_summarize(struct plan_crystal *crystal, const char *summary)
 {
@@ -119,23 +110,4 @@ plan_crystal_decide(
 	*made = (struct plan_choice){ 0 };
 	plan_cut(&made->decision, decision, PLAN_LINE_MAX);
 	plan_cut(&made->rationale, rationale, PLAN_LINE_MAX);
-}
-
-struct json_object *
-plan_crystal_to_json(const struct plan_crystal *crystal)
-{
-	return schema_json(&plan_crystal_schema, crystal);
-}
-
-int
-plan_crystal_from_json(struct json_object *json, const char *at,
-    struct plan_crystal **ret_crystal, struct err *err)
-{
-	struct plan_crystal *crystal =
-	    schema_make(&plan_crystal_schema, json, at, err);
-
-	if (crystal == NULL)
-		return -EINVAL;
-	*ret_crystal = crystal;
-	return 0;
 }

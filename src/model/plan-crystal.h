@@ -8,7 +8,7 @@
 #ifndef PLAN_CRYSTAL_H
 #define PLAN_CRYSTAL_H
 
-#include "plan-evidence.h"
+#include "plan-text.h"
 
 struct err;
 struct json_object;
@@ -59,7 +59,6 @@ extern const struct schema plan_crystal_schema;
 struct plan_crystal *plan_crystal_new(const char *id, const char *goal_id,
     const char *node_id, enum crystal_source source, int64_t now_ms);
 void plan_crystal_free(struct plan_crystal *crystal);
-struct plan_crystal *plan_crystal_copy(const struct plan_crystal *crystal);
 
 /* Set it, cut to its bound between characters. */
 void plan_crystal_summarize(struct plan_crystal *crystal, const char *summary);
@@ -67,10 +66,5 @@ void plan_crystal_summarize(struct plan_crystal *crystal, const char *summary);
 /* rationale may be NULL. What is over the bounds is dropped. */
 void plan_crystal_decide(
     struct plan_crystal *crystal, const char *decision, const char *rationale);
-
-/* As plan_node_to_json() and plan_node_from_json(). */
-struct json_object *plan_crystal_to_json(const struct plan_crystal *crystal);
-int plan_crystal_from_json(struct json_object *json, const char *at,
-    struct plan_crystal **ret_crystal, struct err *err);
 
 #endif

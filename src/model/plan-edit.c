@@ -5,10 +5,9 @@
 #include <ctype.h>
 
 #include "api.h"
-#include "plan-deps.h"
 #include "plan-edit.h"
 #include "plan-node.h"
-#include "plan-rollup.h"
+#include "plan-ready.h"
 #include "plan.h"
 
 int

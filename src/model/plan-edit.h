@@ -58,8 +58,8 @@ plan_edit_cancel(const struct plan_edit *edit, const char *id, struct err *err);
 int
 plan_edit_reopen(const struct plan_edit *edit, const char *id, struct err *err);
 
-/* For plan-edit-tree and plan-replan: the goal must be open to changes; the end
- * of every change. */
+/* For plan-revise.c, too: the goal must be open to changes; the end of every
+ * change. */
 int plan_edit_begin(const struct plan_edit *edit, struct err *err);
 void plan_edit_end(const struct plan_edit *edit, const char *what);
 

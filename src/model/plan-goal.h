@@ -8,8 +8,9 @@
 #ifndef PLAN_GOAL_H
 #define PLAN_GOAL_H
 
-#include "plan-evidence.h"
+#include "id.h"
 #include "plan-status.h"
+#include "plan-text.h"
 #include "priority.h"
 
 struct err;
@@ -75,7 +76,7 @@ struct plan_goal {
 	char **validation_errors;
 	bool plan_wanted; /* a person asked the planner for it (again) */
 	bool plan_drafts; /* ... as a draft */
-	struct json_object *draft; /* that waits to be applied: plan-kept.h;
+	struct json_object *draft; /* that waits to be applied: plan.h;
 				    * NULL = none */
 	int64_t plan_attempts; /* of the planner, since it was asked */
 	char *plan_fault; /* why the planner gave up; NULL = it did not */
@@ -89,7 +90,6 @@ extern const struct schema plan_goal_schema;
 struct plan_goal *
 plan_goal_new(const char *id, const char *title, int64_t now_ms);
 void plan_goal_free(struct plan_goal *goal);
-struct plan_goal *plan_goal_copy(const struct plan_goal *goal);
 
 /* The goal for agents that the agent of this task has asked for; NULL = it is
  * none. Borrowed. */
@@ -113,13 +113,44 @@ struct plan_revision *plan_goal_revise(struct plan_goal *goal,
 int plan_goal_move(struct plan_goal *goal, enum goal_status to,
     const char *actor, const char *reason, int64_t now_ms, struct err *err);
 
-/* As plan_node_to_json() and plan_node_from_json(). */
-struct json_object *plan_goal_to_json(const struct plan_goal *goal);
-int plan_goal_from_json(struct json_object *json, const char *at,
-    struct plan_goal **ret_goal, struct err *err);
-
 /* The record of one revision, for the events plan.created and
  * plan.updated. */
 struct json_object *plan_revision_to_json(const struct plan_revision *revision);
+
+/* --- metadata -------------------------------------------------------- */
+
+/*
+ * What programs are told with every event about a plan, and with mail about it:
+ *
+ *   epic_id       the goal
+ *   plan_id       a ULID, the same for all versions of the plan of a goal
+ *   version       1 when the plan is created, one more with each change
+ *   source        overseer, agent or human
+ *   reason        initial_create, replan or guard_violation
+ *   workspace_id  of the repository on this machine
+ *   priority      low, normal or high
+ *   trace_id      of the request that it follows from, if there is one
+ *
+ * Pure.
+ */
+
+/* The one in the goal's id, or one that follows from it. */
+void plan_meta_plan_id(const struct plan_goal *goal, char out[ID_ULID_SIZE]);
+
+/* Who is behind a change by this actor: the daemon and its planner, a person,
+ * or an agent (a worker's name, or an actor id). */
+const char *plan_meta_source(const char *actor);
+
+struct plan_meta {
+	int64_t version;
+	const char *actor; /* who made the change */
+	const char *reason; /* NULL: it follows from the version */
+	const char *trace_id; /* may be NULL */
+	const char *root; /* of the repository; may be NULL */
+};
+
+/* The object; owned by the caller. */
+struct json_object *
+plan_meta_json(const struct plan_goal *goal, const struct plan_meta *meta);
 
 #endif

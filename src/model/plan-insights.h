@@ -5,8 +5,8 @@
  * on, and what keeps most other work waiting. Pure; O(n log n).
  *
  * Only open nodes without children count, with their estimated effort
- * (plan-effort.h; PLAN_INSIGHT_EFFORT if it does not say), in turns. Who waits
- * for whom is as in plan-deps.h.
+ * (plan-node.h; PLAN_INSIGHT_EFFORT if it does not say), in turns. Who waits
+ * for whom is as in plan-ready.h.
  */
 #ifndef PLAN_INSIGHTS_H
 #define PLAN_INSIGHTS_H
@@ -15,8 +15,8 @@
 
 struct json_object;
 struct plan;
-struct schema;
 struct plan_node;
+struct schema;
 
 #define PLAN_INSIGHT_EFFORT 12 /* medium */
 #define PLAN_INSIGHTS_MAX   10 /* entries of each list */
@@ -63,5 +63,59 @@ void plan_insights_release(struct plan_insights *insights);
 /* Owned by the caller. */
 struct json_object *plan_insights_to_json(const struct plan_insights *insights);
 extern const struct schema plan_insights_schema;
+
+/* --- recommendations ------------------------------------------------- */
+
+/*
+ * What should be done about a plan, the most useful first, with a score and the
+ * reasons. Only recommendations: nothing is changed. Pure; O(n log n).
+ *
+ *   start    a ready node: by its priority, whether it is critical, what waits
+ *   unblock  a blocked node: the same
+ *   split    a node that is large, or failed before, and has not begun
+ *   merge    small siblings that have not begun
+ *   reorder  a critical node that is ready, but has a lower priority than
+ *            another ready one that is not
+ */
+
+enum recommend_kind {
+	RECOMMEND_START,
+	RECOMMEND_UNBLOCK,
+	RECOMMEND_SPLIT,
+	RECOMMEND_MERGE,
+	RECOMMEND_REORDER,
+	RECOMMEND_KIND_COUNT
+};
+
+extern const char *const recommend_kind_words[RECOMMEND_KIND_COUNT + 1];
+
+#define RECOMMEND_MAX   20
+#define RECOMMEND_LARGE 24 /* turns: this is to be split */
+#define RECOMMEND_SMALL 3 /* this can be merged with others */
+
+struct recommendation {
+	enum recommend_kind kind;
+	int score; /* 1 to 100 */
+	char **nodes; /* ids */
+	char **reasons;
+	char *command; /* to type; NULL = auto mode does it by itself */
+};
+
+struct recommendations {
+	struct recommendation *list;
+	size_t count; /* at most RECOMMEND_MAX */
+};
+
+void
+plan_recommend(const struct plan *plan, const struct plan_insights *insights,
+    struct recommendations *ret_recommendations);
+void recommendations_release(struct recommendations *recommendations);
+#define cleanup_recommendations \
+	__attribute__((cleanup(recommendations_release)))
+
+extern const struct schema recommendation_schema;
+/* An array; owned by the caller. */
+struct json_object *
+recommendations_to_json(const struct recommendations *recommendations);
 
 #endif

@@ -9,8 +9,8 @@
 #ifndef PLAN_NODE_H
 #define PLAN_NODE_H
 
-#include "plan-evidence.h"
 #include "plan-status.h"
+#include "plan-text.h"
 #include "priority.h"
 
 struct err;
@@ -118,8 +118,8 @@ plan_node_leaf(const struct plan_node *node)
 /* Did somebody work on it, ever? */
 bool plan_node_started(const struct plan_node *node);
 
-/* Change the status of one node, by the table of plan-status. Nobody else is
- * told: plan-rollup does that. */
+/* Change the status of one node, by the table of plan-status. The nodes
+ * above are not told: the rollup in plan-ready.h does that. */
 struct plan_node_move {
 	enum node_status to;
 	const char *reason; /* blocked: why */
@@ -140,5 +140,25 @@ int plan_node_move(struct plan_node *node, const struct plan_node_move *move,
 struct json_object *plan_node_to_json(const struct plan_node *node);
 int plan_node_from_json(struct json_object *json, const char *at,
     struct plan_node **ret_node, struct err *err);
+
+/* --- effort ---------------------------------------------------------- */
+
+/*
+ * The estimated effort of a node, which is a word of its author, as a number of
+ * turns or parts of long ones. Pure.
+ *
+ *   xs, trivial, tiny       3
+ *   s, small, low           6
+ *   m, medium, moderate    12
+ *   l, large, high         24
+ *   xl, huge               48
+ *
+ * A whole number is itself. Case does not matter.
+ */
+
+#define PLAN_EFFORT_MAX 1000000
+
+/* -1 = it does not say; effort may be NULL. */
+int64_t plan_effort_iterations(const char *effort);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base.h"
 #include "plan-markdown.h"
 #include "plan-print.h"
-#include "plan-replan.h"
+#include "plan-revise.h"
 #include "plan.h"
 
 static const char help[] =

@@ -13,7 +13,7 @@ struct buf;
 struct plan;
 
 /* Append it. notes: with comments that say how it is edited, and which nodes
- * stay as they are (plan-replan.h). */
+ * stay as they are (plan-revise.h). */
 void plan_print(const struct plan *plan, bool notes, struct buf *out);
 
 #endif

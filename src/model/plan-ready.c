@@ -1,10 +1,350 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "plan-deps.h"
+#include "api.h"
 #include "plan-ready.h"
-#include "plan-rollup.h"
 #include "plan-set.h"
+#include "plan.h"
+
+/* --- dependencies ---------------------------------------------------- */
+
+/*
+ * Each node has two vertices, its start and its end. The start needs the ends
+ * of its dependencies and the start of its parent; the end needs the start and
+ * the ends of the children. Nodes wait for each other if and only if there is a
+ * cycle among these.
+ */
+
+#define NAMED_MAX 8 /* nodes of a cycle in a message */
+
+enum colour {
+	WHITE,
+	GREY,
+	BLACK
+};
+
+/* A vertex on the way, and the next of its edges to follow. */
+struct step {
+	size_t vertex;
+	size_t member; /* of as_one */
+	size_t edge;
+};
+
+struct walk {
+	const struct plan *plan;
+	struct plan_node *const *as_one;
+	unsigned char *colours;
+	struct step *steps;
+	size_t depth;
+};
+
+static bool
+is_merged(const struct walk *w, const struct plan_node *node)
+{
+	for (size_t i = 0; w->as_one != NULL && w->as_one[i] != NULL; i++)
+		if (w->as_one[i] == node)
+			return true;
+	return false;
+}
+
+static size_t
+vertex_of(const struct walk *w, const struct plan_node *node, bool end)
+{
+	if (is_merged(w, node))
+		node = w->as_one[0];
+	return node->slot * 2 + (end ? 1 : 0);
+}
+
+/* The edge of a vertex: the start of its parent or itself first, then the ends
+ * of dependencies or children. 1 and the vertex, 0 if there is no such edge
+ * here, -1 after the last one. */
+static int
+edge_of(const struct walk *w, const struct plan_node *node, bool end,
+    size_t edge, size_t *ret_vertex)
+{
+	const struct plan_node *to;
+
+	/* Nothing waits for it, and it waits for nothing. */
+	if (node->status == NODE_CANCELLED)
+		return -1;
+	if (edge == 0) {
+		to = end ? node : node->parent;
+		if (to != NULL)
+			*ret_vertex = vertex_of(w, to, false);
+		return to != NULL;
+	}
+	edge--;
+	if (end) {
+		if (edge >= node->child_count)
+			return -1;
+		*ret_vertex = vertex_of(w, node->children[edge], true);
+		return 1;
+	}
+	if (node->depends_on == NULL || node->depends_on[edge] == NULL)
+		return -1;
+	to = plan_find(w->plan, node->depends_on[edge]);
+	if (to == NULL || (is_merged(w, to) && is_merged(w, node)))
+		return 0;
+	*ret_vertex = vertex_of(w, to, true);
+	return 1;
+}
+
+/* The next edge of the step, over all nodes that are its vertex. */
+static bool
+next_edge(const struct walk *w, struct step *step, size_t *ret_vertex)
+{
+	for (;;) {
+		const struct plan_node *node = w->plan->nodes[step->vertex / 2];
+		int r;
+
+		if (is_merged(w, node))
+			node = w->as_one[step->member];
+		if (node == NULL)
+			return false;
+		r = edge_of(
+		    w, node, step->vertex % 2 == 1, step->edge, ret_vertex);
+		if (r >= 0)
+			step->edge++;
+		if (r > 0)
+			return true;
+		if (r == 0)
+			continue;
+		if (!is_merged(w, node))
+			return false;
+		step->member++;
+		step->edge = 0;
+	}
+}
+
+static int
+report(const struct walk *w, size_t vertex, struct err *err)
+{
+	cleanup_buf struct buf names = BUF_INIT;
+	const struct plan_node *last = NULL;
+	size_t from = w->depth, count = 0;
+
+	while (w->steps[from - 1].vertex != vertex)
+		from--;
+	for (size_t i = from - 1; i < w->depth; i++) {
+		const struct plan_node *node =
+		    w->plan->nodes[w->steps[i].vertex / 2];
+
+		if (node == last)
+			continue;
+		last = node;
+		if (++count <= NAMED_MAX)
+			buf_addf(&names, "%s -> ", node->id);
+	}
+	buf_addf(&names, "%s%s", count > NAMED_MAX ? "... -> " : "",
+	    w->plan->nodes[vertex / 2]->id);
+	return err_set(
+	    err, API_E_CYCLE, "nodes wait for each other: %s", names.data);
+}
+
+static int
+walk_from(struct walk *w, size_t first, struct err *err)
+{
+	size_t next;
+
+	w->depth = 0;
+	w->steps[w->depth++] = (struct step){ .vertex = first };
+	w->colours[first] = GREY;
+	while (w->depth > 0) {
+		struct step *top = &w->steps[w->depth - 1];
+
+		if (!next_edge(w, top, &next)) {
+			w->colours[top->vertex] = BLACK;
+			w->depth--;
+		} else if (w->colours[next] == GREY) {
+			return report(w, next, err);
+		} else if (w->colours[next] == WHITE) {
+			w->colours[next] = GREY;
+			w->steps[w->depth++] = (struct step){ .vertex = next };
+		}
+	}
+	return 0;
+}
+
+int
+plan_deps_check(
+    const struct plan *plan, struct plan_node *const *as_one, struct err *err)
+{
+	size_t vertices = plan->count * 2;
+	struct walk w = { .plan = plan, .as_one = as_one };
+	int r = 0;
+
+	w.colours = xcalloc(vertices + 1, sizeof *w.colours);
+	w.steps = xcalloc(vertices + 1, sizeof *w.steps);
+	/* In the order of the plan, so that the message is always the same. */
+	for (struct plan_node *n = plan_next(plan, NULL); n != NULL && r == 0;
+	     n = plan_next(plan, n)) {
+		size_t end = vertex_of(&w, n, true);
+
+		if (w.colours[end] == WHITE)
+			r = walk_from(&w, end, err);
+	}
+	free(w.colours);
+	free(w.steps);
+	return r;
+}
+
+const struct plan_node *
+plan_deps_missing(const struct plan *plan, const struct plan_node *node)
+{
+	for (char **d = node->depends_on; d != NULL && *d != NULL; d++) {
+		const struct plan_node *on = plan_find(plan, *d);
+
+		if (on == NULL)
+			return node;
+		if (on->status != NODE_DONE && on->status != NODE_CANCELLED)
+			return on;
+	}
+	return NULL;
+}
+
+const struct plan_node *
+plan_deps_waits(const struct plan *plan, const struct plan_node *node)
+{
+	const struct plan_node *missing = NULL;
+
+	for (; node != NULL && missing == NULL; node = node->parent)
+		missing = plan_deps_missing(plan, node);
+	return missing;
+}
+
+/* --- rollup ---------------------------------------------------------- */
+
+/* What the children of a node are. */
+struct tally {
+	size_t counts[NODE_STATUS_COUNT];
+	bool started;
+	const struct plan_node *blocked; /* the first one */
+};
+
+static struct tally
+count_children(struct plan_node *const *nodes, size_t count)
+{
+	struct tally tally = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct plan_node *n = nodes[i];
+
+		tally.counts[n->status]++;
+		if (n->status != NODE_CANCELLED && plan_node_started(n))
+			tally.started = true;
+		if (n->status == NODE_BLOCKED && tally.blocked == NULL)
+			tally.blocked = n;
+	}
+	return tally;
+}
+
+static enum node_status
+derive(const struct tally *tally, size_t count)
+{
+	const size_t *counts = tally->counts;
+	size_t left = count - counts[NODE_CANCELLED];
+
+	if (left == 0)
+		return NODE_CANCELLED;
+	if (counts[NODE_DONE] == left)
+		return NODE_DONE;
+	if (counts[NODE_IN_PROGRESS] > 0)
+		return NODE_IN_PROGRESS;
+	if (counts[NODE_BLOCKED] + counts[NODE_DONE] == left)
+		return NODE_BLOCKED;
+	if (tally->started)
+		return NODE_IN_PROGRESS;
+	return counts[NODE_QUEUED] > 0 ? NODE_QUEUED : NODE_TODO;
+}
+
+static bool
+same(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static void
+roll_node(struct plan_node *node, int64_t now_ms, struct plan_changes *changes)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+	struct plan_node_move move = { .rolled_up = true };
+	struct tally tally;
+
+	if (plan_node_leaf(node) || node->override.actor != NULL)
+		return;
+	tally = count_children(node->children, node->child_count);
+	move.to = derive(&tally, node->child_count);
+	if (move.to == NODE_BLOCKED && tally.blocked != NULL) {
+		/* Those below say which node it is already. */
+		if (plan_node_leaf(tally.blocked))
+			buf_addf(&reason, "%s: ", tally.blocked->id);
+		buf_adds(&reason,
+		    tally.blocked->blocked_reason == NULL ?
+			"blocked" :
+			tally.blocked->blocked_reason);
+		buf_truncate(
+		    &reason, text_cut(reason.data, reason.len, PLAN_TEXT_MAX));
+		move.reason = reason.data;
+	}
+	if (tally.started && node->started_ms == 0)
+		node->started_ms = now_ms;
+	else if (node->status == move.to &&
+	    same(node->blocked_reason, move.reason))
+		return;
+	plan_node_move(node, &move, now_ms, NULL);
+	plan_changed(changes, node);
+}
+
+static void
+roll_goal(struct plan *plan, int64_t now_ms, struct plan_changes *changes)
+{
+	struct plan_goal *goal = plan->goal;
+	struct tally tally = count_children(plan->phases, plan->phase_count);
+	enum node_status all = plan->phase_count > 0 ?
+	    derive(&tally, plan->phase_count) :
+	    NODE_TODO;
+	bool done = all == NODE_DONE;
+	enum goal_status to = done ? GOAL_COMPLETED : GOAL_ACTIVE;
+
+	if (all == NODE_CANCELLED && plan_goal_delegated(goal) != NULL &&
+	    goal_status_open(goal->status)) {
+		if (plan_goal_move(
+			goal, GOAL_CANCELLED, NULL, NULL, now_ms, NULL) == 0)
+			changes->goal = true;
+		return;
+	}
+	if (done ?
+		!goal_status_open(goal->status) :
+		goal->status != GOAL_COMPLETED || goal->override.actor != NULL)
+		return;
+	if (plan_goal_move(goal, to, NULL, NULL, now_ms, NULL) == 0)
+		changes->goal = true;
+}
+
+void
+plan_rollup(struct plan *plan, int64_t now_ms, struct plan_changes *changes)
+{
+	for (size_t i = 0; i < plan->phase_count; i++) {
+		struct plan_node *phase = plan->phases[i];
+
+		for (size_t k = 0; k < phase->child_count; k++)
+			roll_node(phase->children[k], now_ms, changes);
+		roll_node(phase, now_ms, changes);
+	}
+	roll_goal(plan, now_ms, changes);
+}
+
+void
+plan_rollup_from(struct plan *plan, struct plan_node *node, int64_t now_ms,
+    struct plan_changes *changes)
+{
+	/* The node itself, too: it may have lost its override, or children. */
+	for (; node != NULL; node = node->parent)
+		roll_node(node, now_ms, changes);
+	roll_goal(plan, now_ms, changes);
+}
+
+/* --- ready nodes ----------------------------------------------------- */
 
 /* Does the node keep everything below it from being ready? */
 static bool

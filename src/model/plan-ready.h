@@ -3,7 +3,7 @@
 /*
  * What can be worked on now: nodes without children, todo or queued, not
  * assigned, of active goals, whose dependencies and those of the nodes above
- * them are fulfilled (plan-deps.h). Nothing below an overridden node that is
+ * them are fulfilled. Nothing below an overridden node that is
  * blocked, done or cancelled is ready. Pure.
  */
 #ifndef PLAN_READY_H
@@ -11,11 +11,67 @@
 
 #include "priority.h"
 
+struct err;
 struct plan;
 struct plan_assignment;
 struct plan_changes;
 struct plan_node;
 struct plan_set;
+
+/* --- dependencies ---------------------------------------------------- */
+
+/*
+ * Which node waits for which: its own dependencies, those of the nodes above
+ * it, and, if it has children, all of them. Pure. A dependency on a cancelled
+ * node is fulfilled, as a cancelled child is ignored; one on a node that does
+ * not exist is not.
+ */
+
+/* API_E_CYCLE with the nodes that wait for each other; O(nodes and
+ * dependencies). The nodes of `as_one` (NULL terminated, may be NULL) count as
+ * one node whose dependencies inside do not matter: would it be a cycle if they
+ * were merged? */
+int plan_deps_check(
+    const struct plan *plan, struct plan_node *const *as_one, struct err *err);
+
+/* The first dependency of the node itself that is not fulfilled; NULL = none.
+ * One that does not exist gives the node itself. */
+const struct plan_node *
+plan_deps_missing(const struct plan *plan, const struct plan_node *node);
+
+/* The same for the node and all above it. */
+const struct plan_node *
+plan_deps_waits(const struct plan *plan, const struct plan_node *node);
+
+/* --- rollup ---------------------------------------------------------- */
+
+/*
+ * The status of a node with children follows from them, and that of the goal
+ * from its phases. Pure.
+ *
+ *   no child but cancelled ones            cancelled
+ *   every other child done                 done
+ *   a child in progress                    in_progress
+ *   every open child blocked               blocked, for the first one's reason
+ *   a child done, or started before        in_progress
+ *   a child queued                         queued
+ *   otherwise                              todo
+ *
+ * A node without children has its own status, also a phase or a task. An
+ * overridden node keeps its status whatever its children do; so does a goal
+ * that was completed by an override. A goal is completed when every phase is
+ * done, cancelled ones aside, and active again when that no longer holds.
+ * Cancelled and archived goals stay what they are. One for agents that another
+ * agent asked for is cancelled when all of them are: nobody else adds to it.
+ */
+
+/* The whole plan, in O(n). */
+void
+plan_rollup(struct plan *plan, int64_t now_ms, struct plan_changes *changes);
+
+/* After this node was changed: those above it, and the goal. */
+void plan_rollup_from(struct plan *plan, struct plan_node *node, int64_t now_ms,
+    struct plan_changes *changes);
 
 struct plan_ready {
 	struct plan *plan;

@@ -137,11 +137,12 @@ plan_set_copy(const struct plan_set *set, struct plan_set *ret_copy)
 	for (size_t i = 0; i < set->plan_count; i++)
 		plan_set_add(ret_copy, plan_copy(set->plans[i]), NULL);
 	for (size_t i = 0; i < set->assignment_count; i++)
-		plan_set_add_assignment(
-		    ret_copy, plan_assignment_copy(set->assignments[i]), NULL);
+		plan_set_add_assignment(ret_copy,
+		    schema_clone(&plan_assignment_schema, set->assignments[i]),
+		    NULL);
 	for (size_t i = 0; i < set->crystal_count; i++)
-		plan_set_add_crystal(
-		    ret_copy, plan_crystal_copy(set->crystals[i]), NULL);
+		plan_set_add_crystal(ret_copy,
+		    schema_clone(&plan_crystal_schema, set->crystals[i]), NULL);
 }
 
 void

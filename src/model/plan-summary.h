@@ -12,6 +12,9 @@ struct buf;
 struct json_object;
 struct plan;
 struct plan_node;
+struct plan_set;
+struct schema;
+struct table;
 
 struct plan_summary {
 	size_t leaves[NODE_STATUS_COUNT];
@@ -35,9 +38,40 @@ const char *plan_summary_word(enum goal_status status, size_t dropped);
  * replaced them: append "2 of 3 done; not done: T1.3"; else nothing. */
 void plan_summary_undone(const struct plan *plan, struct buf *out);
 
-/* {"total", "percent", "ready", "assigned", "todo", "queued", ...}; owned by
- * the caller. */
+/* {"total", "percent", "ready", "assigned", "todo", "queued", ...} */
 extern const struct schema plan_summary_schema;
-struct json_object *plan_summary_to_json(const struct plan_summary *summary);
+
+/* --- the digest ------------------------------------------------------ */
+
+/* All open goals in a few lines, for llmc status: bounded, whatever the plans.
+ * Pure. */
+
+#define PLAN_DIGEST_GOALS 20 /* that are listed */
+#define PLAN_DIGEST_TITLE 80 /* bytes of a title */
+
+/* set NULL: goals are off for this reason. The caller owns the object. */
+struct json_object *plan_digest(const struct plan_set *set, const char *reason);
+
+extern const struct schema plan_digest_shape;
+
+/* --- the tree -------------------------------------------------------- */
+
+/*
+ * A plan for people: one line per node with its progress, what blocks it and
+ * who works on it. Pure.
+ */
+
+/* "Ship it (goal_1): active, 3 of 10 done (30%), 2 ready, 1 blocked". */
+void plan_tree_head(const struct plan *plan, struct buf *out);
+
+/* What there is to say about a node beside its status: why it is blocked, who
+ * works on it, what it waits for, how far it is, its commit. */
+void plan_tree_note(
+    const struct plan *plan, const struct plan_node *node, struct buf *out);
+
+/* All nodes, to be printed at the width of the terminal (table.h); the caller
+ * frees it. colour: the SGR parameters of a status, NULL = none. */
+struct table *plan_tree(
+    const struct plan *plan, const char *(*colour)(enum node_status status));
 
 #endif

@@ -7,6 +7,8 @@
 #include "api.h"
 #include "plan.h"
 
+/* --- plans ----------------------------------------------------------- */
+
 struct plan *
 plan_new(struct plan_goal *goal)
 {
@@ -276,7 +278,8 @@ plan_build(struct plan_goal *goal, struct plan_node *const *nodes, size_t count,
 struct plan *
 plan_copy(const struct plan *plan)
 {
-	struct plan *copy = plan_new(plan_goal_copy(plan->goal));
+	struct plan *copy =
+	    plan_new(schema_clone(&plan_goal_schema, plan->goal));
 
 	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
 	     n = plan_next(plan, n))
@@ -470,7 +473,7 @@ plan_link_blocks(struct plan *plan)
 struct json_object *
 plan_to_json(const struct plan *plan)
 {
-	struct json_object *json = plan_goal_to_json(plan->goal);
+	struct json_object *json = schema_json(&plan_goal_schema, plan->goal);
 	struct json_object *list = json_object_new_array();
 
 	for (struct plan_node *n = plan_next(plan, NULL); n != NULL;
@@ -514,9 +517,9 @@ plan_from_json(struct json_object *json, const char *at, struct plan **ret_plan,
 	r = json_get_array(json, at, "nodes", &list, err);
 	if (r < 0)
 		return -EINVAL;
-	r = plan_goal_from_json(json, at, &goal, err);
-	if (r < 0)
-		return r;
+	goal = schema_make(&plan_goal_schema, json, at, err);
+	if (goal == NULL)
+		return -EINVAL;
 	count = json_object_array_length(list);
 	nodes = xcalloc(count + 1, sizeof(struct plan_node *));
 	json_path_key(&path, at, "nodes");
@@ -530,4 +533,109 @@ plan_from_json(struct json_object *json, const char *at, struct plan **ret_plan,
 	}
 	free(nodes);
 	return r;
+}
+
+/* --- drafts ---------------------------------------------------------- */
+
+void
+plan_kept_clear(struct plan_goal *goal)
+{
+	json_object_put(goal->draft);
+	goal->draft = NULL;
+}
+
+int
+plan_kept_set(
+    struct plan_goal *goal, const struct plan_kept *kept, struct err *err)
+{
+	struct json_object *json = json_object_new_object();
+	struct json_object *plan = plan_to_json(kept->next);
+	size_t bytes = strlen(
+	    json_object_to_json_string_ext(plan, JSON_C_TO_STRING_PLAIN));
+
+	/* A draft of a draft is of no use. */
+	json_object_object_del(plan, "draft");
+	json_set_int(json, "base", kept->base);
+	json_set_int(json, "at", kept->at_ms);
+	json_set_string(json, "actor", kept->actor);
+	json_set_string(json, "how", kept->how);
+	json_set_string(json, "why", kept->why);
+	json_set(json, "plan", plan);
+	if (bytes > PLAN_KEPT_MAX) {
+		json_object_put(json);
+		return err_set(err, API_E_LIMIT,
+		    "the plan is too large for a draft; apply it from its "
+		    "file: llmc goal plan apply %s --plan FILE",
+		    goal->id);
+	}
+	plan_kept_clear(goal);
+	goal->draft = json;
+	goal->updated_ms = kept->at_ms;
+	return 0;
+}
+
+int
+plan_kept_read(
+    const struct plan_goal *goal, struct plan **ret_next, struct err *err)
+{
+	struct json_object *plan = NULL;
+	struct err why = { 0 };
+
+	if (goal->draft == NULL)
+		return err_set(err, API_E_NOT_FOUND,
+		    "goal %s has no draft; make one with: llmc goal plan draft %s",
+		    goal->id, goal->id);
+	json_object_object_get_ex(goal->draft, "plan", &plan);
+	if (plan == NULL || plan_from_json(plan, "plan", ret_next, &why) < 0)
+		return err_set(err, API_E_INVALID_PLAN,
+		    "the draft of goal %s cannot be read%s%s", goal->id,
+		    why.msg[0] != '\0' ? ": " : "", why.msg);
+	return 0;
+}
+
+int64_t
+plan_kept_base(const struct plan_goal *goal)
+{
+	return json_int_or(goal->draft, "base", 0);
+}
+
+int
+plan_kept_check(const struct plan_goal *goal, int64_t version, struct err *err)
+{
+	if (goal->version == version)
+		return 0;
+	return err_set(err, API_E_CONFLICT,
+	    "the plan of goal %s has version %" PRId64 " by now, and this was "
+	    "made for version %" PRId64
+	    "; look at it with: llmc goal show %s, and to apply it "
+	    "nevertheless, add: --version %" PRId64,
+	    goal->id, goal->version, version, goal->id, goal->version);
+}
+
+struct json_object *
+plan_kept_view(const struct plan_goal *goal)
+{
+	static const char *const texts[] = { "actor", "how", "why" };
+	struct json_object *json = json_object_new_object(), *plan = NULL;
+
+	json_set_string(json, "goal", goal->id);
+	json_set_int(json, "version", goal->version);
+	json_set_string(json, "state",
+	    goal->plan_wanted && goal->plan_drafts ? "asked" :
+		goal->draft != NULL                ? "ready" :
+						     "none");
+	json_set(json, "base",
+	    goal->draft != NULL ? json_object_new_int64(plan_kept_base(goal)) :
+				  NULL);
+	json_set(json, "made_ms",
+	    goal->draft != NULL ?
+		json_object_new_int64(json_int_or(goal->draft, "at", 0)) :
+		NULL);
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		json_set_string(json, texts[i],
+		    json_string_or(goal->draft, texts[i], NULL));
+	if (goal->draft != NULL)
+		json_object_object_get_ex(goal->draft, "plan", &plan);
+	json_set(json, "record", json_object_get(plan));
+	return json;
 }

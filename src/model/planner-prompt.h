@@ -10,10 +10,13 @@
 #define PLANNER_PROMPT_H
 
 struct buf;
+struct err;
+struct json_object;
 struct plan;
 struct plan_goal;
 struct plan_limits;
 struct plan_node;
+struct plan_source;
 
 enum planner_template {
 	PLANNER_PLAN, /* a goal into phases, tasks and subtasks */
@@ -42,5 +45,60 @@ void planner_prompt_repair(
 void
 planner_prompt_replan(const struct plan *plan, const struct plan_node *node,
     const char *reason, const struct plan_limits *limits, struct buf *out);
+
+/* --- results --------------------------------------------------------- */
+
+/*
+ * What the planner answered: a plan that is valid, a reason to ask again, or
+ * the end of patience. Then the plan is the goal itself as one task: nothing is
+ * guessed. Pure.
+ */
+
+#define PLANNER_ANSWER_MAX (1024 * 1024) /* bytes */
+
+enum planner_verdict {
+	PLANNER_ACCEPTED, /* plan */
+	PLANNER_ASK_AGAIN, /* prompt */
+	PLANNER_GIVE_UP, /* a person has to help */
+};
+
+/* Owned by the caller. */
+struct planner_result {
+	enum planner_verdict verdict;
+	struct plan *plan;
+	char *prompt; /* that asks for a correction */
+	char **problems; /* with their paths */
+	int64_t cost_millionths; /* of a dollar, as reported; 0 = unknown */
+};
+
+/*
+ * Judge one answer: what a planner's command printed, which is the plan as JSON
+ * and nothing else, or Claude Code's own JSON with that in structured_output or
+ * result. repairs: how often it was asked again already.
+ */
+void
+planner_judge(const char *answer, size_t len, const struct plan_source *source,
+    int repairs, int max_repairs, struct planner_result *ret_result);
+void planner_result_release(struct planner_result *result);
+
+/* What Claude Code's own JSON says about the answer in it. */
+struct planner_bill {
+	int64_t cost_millionths; /* 0 = unknown */
+	char model[128]; /* "" = unknown */
+};
+
+/* The JSON of an answer, out of Claude Code's own where it is in that; owned by
+ * the caller. -EINVAL or -E2BIG; -EIO if Claude Code reports an error. The bill
+ * is set in any case. */
+int
+planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
+    struct planner_bill *ret_bill, struct err *err);
+
+/* Is the planner to make a plan for this goal? Not if it gave up, until a
+ * person asks again. */
+bool planner_is_due(const struct plan *plan);
+
+/* JSON Schema of a plan; owned by the caller. */
+struct json_object *planner_schema(void);
 
 #endif

@@ -36,7 +36,7 @@ judge_onboarding(const struct preflight_facts *f, struct buf *detail)
 	if (f->onboarded != PREFLIGHT_NO)
 		return GOOD;
 	buf_adds(detail, "Claude Code has never been started by this user");
-	return BAD("llmc trust --onboarding");
+	return BAD("llmc doctor trust --onboarding");
 }
 
 static struct verdict
@@ -64,7 +64,7 @@ judge_trust(const struct preflight_facts *f, struct buf *detail)
 	if (f->trusted == PREFLIGHT_NO) {
 		buf_adds(
 		    detail, "Claude Code does not trust this repository yet");
-		return BAD("llmc trust");
+		return BAD("llmc doctor trust");
 	}
 	if (f->trusted == PREFLIGHT_YES)
 		buf_adds(detail, "Claude Code trusts this repository");
@@ -77,7 +77,7 @@ judge_key(const struct preflight_facts *f, struct buf *detail)
 	if (f->key_approved != PREFLIGHT_NO)
 		return GOOD;
 	buf_adds(detail, "the key in ANTHROPIC_API_KEY is not approved yet");
-	return BAD("llmc trust");
+	return BAD("llmc doctor trust");
 }
 
 /* --- permissions ------------------------------------------------------ */

@@ -455,18 +455,6 @@ take_rule(const char *text, struct rule *ret)
 	    !(ret->below && ret->target.literal);
 }
 
-int
-proxy_rule_check(const char *text, struct err *err)
-{
-	struct rule rule;
-
-	if (take_rule(text, &rule))
-		return 0;
-	return err_set(err, -EINVAL,
-	    "\"%s\" is not a host: write \"name\", \"name:port\" or \"*.name\"",
-	    text);
-}
-
 static bool
 is_below(const char *host, const char *name)
 {

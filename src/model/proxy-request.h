@@ -57,9 +57,6 @@ enum proxy_verdict {
 enum proxy_verdict
 proxy_rules_ask(const char *const *rules, const struct proxy_target *target);
 
-/* -EINVAL with words if a rule is not valid. */
-int proxy_rule_check(const char *rule, struct err *err);
-
 /* The rules in force: those of the settings or, if there are none, the API of
  * Anthropic; and the host of ANTHROPIC_BASE_URL (NULL = not set), without which
  * the agent could not work. The caller frees them (strv.h). */

@@ -13,14 +13,8 @@ bool reconcile_move(struct reconcile_case *c, enum assignment_status to,
     const char *code, const char *reason);
 
 /* Somebody works on the node: in_progress, over the statuses before it. */
-void reconcile_work_begin(struct reconcile_case *c);
 /* The node is blocked, or goes back to the queue. */
 void reconcile_work_block(struct reconcile_case *c, const char *reason);
-void reconcile_work_queue(struct reconcile_case *c);
-
-/* There was a sign of life at that moment: the next update is due later, and
- * retries begin anew, unless it is only talk. */
-void reconcile_progress(struct reconcile_case *c, int64_t at_ms);
 
 /* Each returns true if the assignment needs nothing else in this tick: its goal
  * or its node has ended; its result was accepted; its update says that it is
@@ -35,5 +29,26 @@ bool reconcile_asked(struct reconcile_case *c);
 /* At the end of a tick: queue what became ready, and write the events and the
  * crystallizations of nodes and goals that changed. */
 void reconcile_work_finish(struct reconcile_run *run);
+
+/* --- the ladder ------------------------------------------------------ */
+
+/*
+ * Private to reconcile*.c: is an assignment alive, and the steps for one that
+ * is not (silence_by_hand()): nudge or resend up to max_retries; replan, then
+ * reassign, where its recovery policy says so; tell a person. Each step is
+ * taken once: the next one is higher up.
+ */
+
+/* Its own, or the configured one. */
+int64_t reconcile_idle_ms(const struct reconcile_case *c);
+
+/* Record signs of life. True if a turn is running: then it is auto mode's. */
+bool reconcile_observe(struct reconcile_case *c);
+
+/* The first dispatch of a queued assignment. */
+void reconcile_assign(struct reconcile_case *c);
+
+/* Is it stalled, and what now? */
+void reconcile_recover(struct reconcile_case *c);
 
 #endif

@@ -4,7 +4,6 @@
 #include "nudge-text.h"
 #include "plan-crystal.h"
 #include "plan-set.h"
-#include "reconcile-ladder.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
 #include "settings.h"
@@ -54,16 +53,13 @@ is_listed(const struct reconcile_config *config, const char *name)
 }
 
 bool
-reconcile_allows(const struct reconcile_config *config, const char *agent_id,
+reconcile_allows(const struct reconcile_config *config, const char *driven,
     const char *worker)
 {
-	const char *agent = agent_id != NULL ? agent_id : RECONCILE_AGENT_MAIN;
-
-	if (strcmp(agent, RECONCILE_AGENT_MAIN) != 0 &&
-	    !config->allow_cross_agent)
+	if (driven != NULL && !config->allow_cross_agent)
 		return false;
 	return is_listed(config, RECONCILE_AGENT_ANY) ||
-	    is_listed(config, agent) ||
+	    is_listed(config, driven != NULL ? driven : AGENT_MAIN) ||
 	    (worker != NULL && is_listed(config, worker));
 }
 
@@ -288,8 +284,8 @@ reconcile_one(struct reconcile_case *c)
 		return;
 	/* What was sent at this moment is newer than the telemetry. */
 	if (c->assignment->last_dispatch_ms >= c->run->now_ms ||
-	    !reconcile_allows(
-		c->run->config, c->assignment->agent_id, c->assignment->worker))
+	    !reconcile_allows(c->run->config,
+		plan_assignment_driven(c->assignment), c->assignment->worker))
 		return;
 	if (reconcile_updated(c) || c->facts->waiting || reconcile_observe(c) ||
 	    reconcile_failed(c) || reconcile_asked(c))
@@ -493,7 +489,7 @@ reconcile_escalate(
 enum dispatch_mode
 reconcile_mode(const struct reconcile_case *c)
 {
-	return c->assignment->session_key != NULL && !c->facts->lost ?
+	return c->assignment->worker != NULL && !c->facts->lost ?
 	    DISPATCH_SEND :
 	    DISPATCH_SPAWN;
 }

@@ -10,7 +10,7 @@
  * the events in one transaction, and then carries out the decisions; each has a
  * dispatch id, which is its idempotency key.
  *
- * A worker inside a turn belongs to the stall ladder of auto mode (stall.h).
+ * A worker inside a turn that is silent belongs to auto mode (silence.h).
  * The tick acts between turns, and where nobody holds a node.
  */
 #ifndef RECONCILE_H
@@ -30,8 +30,7 @@ struct reconcile_telemetry;
 struct settings;
 struct update;
 
-#define RECONCILE_AGENT_MAIN "main" /* all auto workers */
-#define RECONCILE_AGENT_ANY  "*"
+#define RECONCILE_AGENT_ANY "*"
 
 struct reconcile_config {
 	bool enabled;
@@ -52,10 +51,10 @@ void reconcile_config_read(
 int64_t
 reconcile_backoff_ms(const struct reconcile_config *config, int retries);
 
-/* May work go to this agent ("main", NULL = main, or the name of a worker that
- * a person drives)? worker: which one of them, NULL = not known. */
-bool reconcile_allows(const struct reconcile_config *config,
-    const char *agent_id, const char *worker);
+/* May work go to workers of auto mode (driven NULL; worker: which one, NULL =
+ * not known), or to this one, which a person drives? */
+bool reconcile_allows(const struct reconcile_config *config, const char *driven,
+    const char *worker);
 
 /* How many messages an assignment gets before a person is told: work between
  * them begins the retries anew, but not for ever. */

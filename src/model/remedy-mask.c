@@ -6,13 +6,19 @@
 
 #include "remedy-mask.h"
 
-bool
+/* A part of a text that is not terminated, for readers that look ahead. */
+struct span {
+	const char *s;
+	size_t len;
+};
+
+static bool
 span_is_alnum(char c)
 {
 	return isalnum((unsigned char)c) != 0;
 }
 
-bool
+static bool
 span_begins(struct span text, const char *word)
 {
 	size_t len = strlen(word);
@@ -20,13 +26,15 @@ span_begins(struct span text, const char *word)
 	return text.len >= len && memcmp(text.s, word, len) == 0;
 }
 
-struct span
+/* Without its first len bytes; there must be as many. */
+static struct span
 span_after(struct span text, size_t len)
 {
 	return (struct span){ text.s + len, text.len - len };
 }
 
-size_t
+/* How many letters, digits and others it begins with. */
+static size_t
 span_run(struct span text, const char *others)
 {
 	size_t len = 0;
@@ -37,7 +45,8 @@ span_run(struct span text, const char *others)
 	return len;
 }
 
-size_t
+/* The offset of the word, or of the end. */
+static size_t
 span_find(struct span text, const char *word)
 {
 	/* memmem must not be called with NULL, even for length 0. */
@@ -48,13 +57,15 @@ span_find(struct span text, const char *word)
 	return at == NULL ? text.len : (size_t)(at - text.s);
 }
 
-size_t
+/* Its first line, without the newline. */
+static size_t
 span_line(struct span text)
 {
 	return span_find(text, "\n");
 }
 
-size_t
+/* A quote with its backslashes, or 0. */
+static size_t
 span_quote(struct span text)
 {
 	size_t len = 0;
@@ -66,7 +77,8 @@ span_quote(struct span text)
 	    0;
 }
 
-size_t
+/* Blanks and tabs. */
+static size_t
 span_blank(struct span text)
 {
 	size_t len = 0;

@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "completion-report.h"
-#include "progress-report.h"
+#include "agent-report.h"
 #include "said.h"
 #include "task-run.h"
 #include "task.h"

@@ -45,7 +45,7 @@ extern const char *const said_names[SAID_COUNT + 1];
 struct said_sources {
 	const char *text; /* its last message */
 	struct json_object *report; /* that it made with report_completion */
-	struct json_object *progress; /* its latest (progress-report.h) */
+	struct json_object *progress; /* its latest (agent-report.h) */
 	const char *goal_id, *node_id; /* what it works on: an update with
 					* other ids is not its own */
 };

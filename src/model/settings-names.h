@@ -25,6 +25,9 @@ int settings_named_table(const char *path);
 /* What to do instead of setting a key that does nothing any more; NULL if path
  * is none. */
 const char *settings_gone(const char *path);
+/* Is it one of those, or another name of a setting? *ret_path, owned by the
+ * caller: that setting, NULL for none. */
+bool settings_find_alias(const char *path, char **ret_path);
 
 /* The keys of the tables [agents.<name>] of a config file: what an agent that
  * can be asked for is good at, and how it is started. agent-card.h has them as

@@ -5,13 +5,12 @@
 #include <strings.h>
 
 #include "agent-card.h"
-#include "coverage-pattern.h"
-#include "launch-choice.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "thresholds.h"
 #include "toml-edit.h"
 #include "toml.h"
+#include "tool-scope.h"
 #include "word.h"
 
 #define PORT_MAX 65535

@@ -4,10 +4,10 @@
 #include "account.h"
 #include "channel.h"
 #include "id.h"
+#include "ladder.h"
 #include "settings-names.h"
 #include "settings-value.h"
 #include "settings.h"
-#include "silence.h"
 #include "toml-edit.h"
 #include "toml.h"
 #include "word.h"
@@ -163,6 +163,8 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 #define PLAN_SIZE                                                              \
 	"a plan has at most 5 phases, 7 tasks in each and 7 subtasks in each " \
 	"of those; say in the goal how small it should be"
+#define TMUX_SIZE \
+	"a worker's screen has 40 rows of 120 columns, and 20000 lines above"
 #define REPAIRS "the planner may correct its answer twice"
 
 static const struct settings_alias aliases[] = {
@@ -211,6 +213,16 @@ static const struct settings_alias aliases[] = {
 	    "5 agents may work for one; see team.max_concurrent"),
 	GONE("team.provider_limits", "see team.max_concurrent"),
 	GONE("team.ci_may_apply", "agents never apply plans"),
+
+	GONE("repo.strip_attribution", "the agent's attribution is removed"),
+	GONE("repo.max_conflicts",
+	    "a worker is asked to resolve three conflicts of one task"),
+	GONE(DEFAULTS "self_review_prompt",
+	    "say in defaults.role_prompt how to review"),
+	GONE("overseer.same_failure_window", "it is 24h"),
+	GONE("tmux.columns", TMUX_SIZE),
+	GONE("tmux.rows", TMUX_SIZE),
+	GONE("tmux.history_limit", TMUX_SIZE),
 
 	SAME("overseer.notify_command", "people.notify_command"),
 	SAME("overseer.enabled", "plan.enabled"),
@@ -284,6 +296,13 @@ settings_gone(const char *path)
 	    settings_alias_find(path, &setting);
 
 	return alias != NULL ? alias->gone : NULL;
+}
+
+bool
+settings_find_alias(const char *path, char **ret_path)
+{
+	*ret_path = NULL;
+	return settings_alias_find(path, ret_path) != NULL;
 }
 
 /* Is path the name of a table that contains other names, such as
@@ -475,7 +494,8 @@ take_alias(struct settings *settings, const char *name,
 
 	if (alias != NULL && alias->gone != NULL) {
 		text = xasprintf(
-		    "%s does nothing any more: %s", name, alias->gone);
+		    "%s does nothing any more: %s; " SETTINGS_REMOVE "%s", name,
+		    alias->gone, name);
 		settings_problem_add(problems, false, line, text);
 		return true;
 	}

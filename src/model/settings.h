@@ -26,8 +26,8 @@ struct settings;
  * *ret_worker (may be NULL) is true for a key in a worker's section. */
 const struct setting *settings_find(const char *path, bool *ret_worker);
 
-/* Append why settings_find() does not know a path: "tmux.colums: no such
- * setting; did you mean \"tmux.columns\"?", or what is wrong with the name of a
+/* Append why settings_find() does not know a path: "tmux.comand: no such
+ * setting; did you mean \"tmux.command\"?", or what is wrong with the name of a
  * worker or an agent in it. */
 void settings_describe_unknown(const char *path, struct buf *out);
 
@@ -39,6 +39,10 @@ struct settings_facts {
 };
 
 /* A problem in a file. */
+/* What the warning about a key that does nothing any more ends with, before the
+ * key. */
+#define SETTINGS_REMOVE "remove it with: llmc config unset "
+
 struct settings_problem {
 	bool fatal; /* an error; otherwise a warning */
 	unsigned line;

@@ -423,18 +423,13 @@ is_failure(const struct spiral_event *event)
 	return event->kind == SPIRAL_FAILURE || event->kind == SPIRAL_STALL;
 }
 
-static bool
-is_run(const struct spiral_event *event)
-{
-	return is_failure(event) || event->kind == SPIRAL_STOP;
-}
-
 static void
 remember(struct memory *memory, const struct spiral_event *event,
     const struct spiral_rules *rules)
 {
 	if (event->kind == SPIRAL_START ||
-	    (is_run(event) && event->run_ms >= rules->cooldown_ms))
+	    ((is_failure(event) || event->kind == SPIRAL_STOP) &&
+		event->run_ms >= rules->cooldown_ms))
 		*memory = (struct memory){ 0 };
 	if (is_failure(event))
 		memory->row++;

@@ -15,6 +15,7 @@
 struct buf;
 struct err;
 struct json_object;
+struct schema;
 struct task_run;
 
 /* The steps of a task, with their names, and the table of which may follow
@@ -116,6 +117,8 @@ struct task {
 	char *conversation; /* in which its worker asked a person: that worker
 			     * goes on in it; NULL = none */
 	char *transcript; /* the file of that conversation */
+	int64_t history_ms; /* what it has copied, see struct session_record */
+	bool answered; /* a person lets it go on as soon as it is parked */
 	char *advice; /* what a person said when it was let go on */
 	char *reason; /* why the last attempt, or all of it, failed */
 	char *last_words; /* the agent's last message */
@@ -186,10 +189,14 @@ int task_give_back(struct task *task, const char *why, int64_t now_ms);
  * not count. */
 int task_park(struct task *task, enum ask_kind kind, const char *from,
     const char *why, int64_t now_ms);
+/* Does it wait for a person, or is it being parked for that? */
+bool task_asks(const struct task *task);
 /* A person lets it continue, and grants the same budget again; one that was
  * parked because it failed has all its attempts again. advice: what whoever
  * does it next is told; NULL = nothing new. */
 int task_unpark(struct task *task, const char *advice, int64_t now_ms);
+/* The same before it is parked (task->answered). */
+void task_answer(struct task *task, const char *advice);
 
 /* Its work is in the landing queue, and its worker gets another task. */
 int task_queue(struct task *task, int64_t now_ms);
@@ -234,5 +241,21 @@ struct task *task_for_fix(const char *id, struct task *const *broken,
 char *hand_task_name(const char *worker);
 /* Whose it is, within task; NULL: it is another task. */
 const char *hand_task_worker(const char *task);
+
+/* --- as JSON --------------------------------------------------------- */
+
+/* The record of a task. */
+
+/* The record of a task; it shares `history`. Like
+ * worker_from_json(): the id is required, other members may be missing, a wrong
+ * type or word is -EINVAL. A priority may be a number, as older versions wrote
+ * it. A task that is
+ * assigned to nobody, or settling without an outcome, waits. */
+extern const struct schema task_schema;
+struct json_object *task_to_json(const struct task *task);
+int task_from_json(struct json_object *json, const char *at,
+    struct task **ret_task, struct err *err);
+
+extern const struct schema task_table; /* the columns of its row */
 
 #endif

@@ -514,7 +514,7 @@ add_waiting(const struct plan *plan, const struct plan_node *node, bool is_auto,
 		    plan->goal->id);
 	else if (blocked != NULL)
 		buf_addf(out,
-		    ": %s is blocked; unblock it with: llmc work unblock %s",
+		    ": %s is blocked; unblock it with: llmc goal node unblock %s",
 		    blocked->id, blocked->id);
 	else if (count > WAITS_MAX)
 		buf_addf(out, ": waits for %s and %zu more", names.data,

@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "schema.h"
+#include "word.h"
 #include "worker.h"
 
 /* Every member but the name may be missing: a fleet has many workers, and most
@@ -79,14 +80,7 @@ static const struct schema_field fields[] = {
 	FIELD("conflicts", conflicts),
 };
 
-const struct schema worker_table = { .fields = fields,
-	.count = nitems(fields) };
-
-struct json_object *
-worker_to_json(const struct worker *worker)
-{
-	return schema_json(&worker_table, worker);
-}
+const struct schema worker_table = SCHEMA_OF(struct worker, fields);
 
 struct json_object *
 worker_holds_to_json(unsigned holds)
@@ -126,7 +120,7 @@ worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
 	worker = worker_new(name, now_ms);
 	r = schema_read(&worker_table, json, at, worker, err);
 	if (r < 0) {
-		worker_free(worker);
+		schema_free(&worker_table, worker);
 		return r;
 	}
 	/* Times in the past must not be in the future. */
@@ -170,180 +164,115 @@ const char *const worker_status_words[] = {
 	[WORKER_STATUS_COUNT] = NULL,
 };
 
+#define TO(status) [WORKER_##status] = true
+
 /*
  * [from][to]. Everything else is refused. Every status may fail or lose its
  * session; the comments say when the other moves happen.
  */
 static const bool worker_moves[WORKER_STATUS_COUNT][WORKER_STATUS_COUNT] = {
 	[WORKER_IDLE] = {
-		[WORKER_STARTING] = true, /* it gets a task */
-		[WORKER_WORKING] = true, /* a person typed a prompt */
-		[WORKER_NEEDS_REVIEW] = true, /* found with finished work */
-		[WORKER_REBASING] = true, /* found in the middle of a rebase */
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true, /* the account's limit */
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
+		TO(STARTING), /* it gets a task */
+		TO(WORKING), /* a person typed a prompt */
+		TO(NEEDS_REVIEW), /* found with finished work */
+		TO(REBASING), /* found in the middle of a rebase */
+		TO(LIMITED), /* the account's limit */
+		TO(PAUSED), TO(ERROR), TO(OFFLINE),
 	},
 	/* To the status that the prompt is for, or back if it was withdrawn. */
 	[WORKER_STARTING] = {
-		[WORKER_IDLE] = true,
-		[WORKER_WORKING] = true,
-		[WORKER_NEEDS_REVIEW] = true,
-		[WORKER_REVIEWING] = true,
-		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true,
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
+		TO(IDLE), TO(WORKING), TO(NEEDS_REVIEW), TO(REVIEWING),
+		TO(REJECTED), TO(REBASING), TO(NO_CHANGES), TO(PAUSED),
+		TO(LIMITED), TO(ERROR), TO(OFFLINE),
 	},
 	[WORKER_WORKING] = {
-		[WORKER_IDLE] = true, /* the task was taken from it */
-		[WORKER_STARTING] = true, /* another prompt */
-		[WORKER_NEEDS_REVIEW] = true, /* finished */
-		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true, /* finished without changes */
-		[WORKER_ACCEPTING] = true, /* finished, without review */
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
-		[WORKER_WAITING] = true, /* its turn ended, for agents that it
-					  * has asked for */
+		TO(IDLE), /* the task was taken from it */
+		TO(STARTING), /* another prompt */
+		TO(NEEDS_REVIEW), /* finished */
+		TO(NO_CHANGES), /* finished without changes */
+		TO(ACCEPTING), /* finished, without review */
+		TO(WAITING), /* for agents that it has asked for */
+		TO(REBASING), TO(PAUSED), TO(LIMITED), TO(ERROR), TO(OFFLINE),
 	},
 	[WORKER_NEEDS_REVIEW] = {
-		[WORKER_IDLE] = true, /* landed in another way, or dropped */
-		[WORKER_STARTING] = true, /* a message */
-		[WORKER_REVIEWING] = true, /* reviews its own work first */
-		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true, /* the default branch has moved */
-		[WORKER_ACCEPTING] = true,
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
+		TO(IDLE), /* landed in another way, or dropped */
+		TO(STARTING), /* a message */
+		TO(REVIEWING), /* reviews its own work first */
+		TO(REBASING), /* the default branch has moved */
+		TO(REJECTED), TO(ACCEPTING), TO(PAUSED), TO(LIMITED), TO(ERROR),
+		TO(OFFLINE),
 	},
 	[WORKER_REVIEWING] = {
-		[WORKER_IDLE] = true,
-		[WORKER_STARTING] = true,
-		[WORKER_NEEDS_REVIEW] = true, /* the review is done */
-		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true,
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
-		[WORKER_WAITING] = true,
+		TO(NEEDS_REVIEW), /* the review is done */
+		TO(IDLE), TO(STARTING), TO(REJECTED), TO(REBASING), TO(PAUSED),
+		TO(LIMITED), TO(ERROR), TO(OFFLINE), TO(WAITING),
 	},
 	[WORKER_REJECTED] = {
-		[WORKER_IDLE] = true,
-		[WORKER_STARTING] = true,
-		[WORKER_NEEDS_REVIEW] = true, /* reworked */
-		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true, /* it reverted everything */
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
-		[WORKER_WAITING] = true,
+		TO(NEEDS_REVIEW), /* reworked */
+		TO(NO_CHANGES), /* it reverted everything */
+		TO(IDLE), TO(STARTING), TO(REBASING), TO(PAUSED), TO(LIMITED),
+		TO(ERROR), TO(OFFLINE), TO(WAITING),
 	},
 	/* Never directly to idle: that would lose half-rebased work. */
 	[WORKER_REBASING] = {
-		[WORKER_STARTING] = true,
-		[WORKER_WORKING] = true, /* continues its task */
-		[WORKER_NEEDS_REVIEW] = true, /* resolved */
-		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true, /* the next conflict */
-		[WORKER_ACCEPTING] = true, /* resolved during a landing */
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
-		[WORKER_WAITING] = true,
+		TO(WORKING), /* continues its task */
+		TO(NEEDS_REVIEW), /* resolved */
+		TO(REBASING), /* the next conflict */
+		TO(ACCEPTING), /* resolved during a landing */
+		TO(STARTING), TO(REJECTED), TO(PAUSED), TO(LIMITED), TO(ERROR),
+		TO(OFFLINE), TO(WAITING),
 	},
 	[WORKER_NO_CHANGES] = {
-		[WORKER_IDLE] = true,
-		[WORKER_STARTING] = true,
-		[WORKER_WORKING] = true,
-		[WORKER_REBASING] = true,
-		[WORKER_ACCEPTING] = true, /* closes the task */
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
+		TO(ACCEPTING), /* closes the task */
+		TO(IDLE), TO(STARTING), TO(WORKING), TO(REBASING), TO(PAUSED),
+		TO(LIMITED), TO(ERROR), TO(OFFLINE),
 	},
 	/* A git transaction: it neither needs an agent nor waits for one. */
 	[WORKER_ACCEPTING] = {
-		[WORKER_IDLE] = true, /* landed */
-		[WORKER_NEEDS_REVIEW] = true, /* not possible now: rolled
-					       * back */
-		[WORKER_REBASING] = true, /* a conflict */
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
+		TO(IDLE), /* landed */
+		TO(NEEDS_REVIEW), /* not possible now: rolled back */
+		TO(REBASING), /* a conflict */
+		TO(ERROR), TO(OFFLINE),
 	},
 	/* Back to where it was, or to what could follow there:
 	 * worker_transition() checks `before` too. Not to limited, which ends
 	 * by itself. */
 	[WORKER_PAUSED] = {
-		[WORKER_IDLE] = true,
-		[WORKER_STARTING] = true, /* a person's message */
-		[WORKER_WORKING] = true,
-		[WORKER_NEEDS_REVIEW] = true,
-		[WORKER_REVIEWING] = true,
-		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true,
-		[WORKER_ACCEPTING] = true,
-		[WORKER_PAUSED] = true, /* for another reason */
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
-		[WORKER_WAITING] = true,
+		TO(STARTING), /* a person's message */
+		TO(PAUSED), /* for another reason */
+		TO(IDLE), TO(WORKING), TO(NEEDS_REVIEW), TO(REVIEWING),
+		TO(REJECTED), TO(REBASING), TO(NO_CHANGES), TO(ACCEPTING),
+		TO(ERROR), TO(OFFLINE), TO(WAITING),
 	},
 	[WORKER_LIMITED] = {
-		[WORKER_IDLE] = true,
-		[WORKER_STARTING] = true, /* "continue" */
-		[WORKER_WORKING] = true,
-		[WORKER_NEEDS_REVIEW] = true,
-		[WORKER_REVIEWING] = true,
-		[WORKER_REJECTED] = true,
-		[WORKER_REBASING] = true,
-		[WORKER_NO_CHANGES] = true,
-		[WORKER_ACCEPTING] = true,
-		[WORKER_PAUSED] = true, /* it needs a person after all */
-		[WORKER_LIMITED] = true, /* not over yet */
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
-		[WORKER_WAITING] = true,
+		TO(STARTING), /* "continue" */
+		TO(PAUSED), /* it needs a person after all */
+		TO(LIMITED), /* not over yet */
+		TO(IDLE), TO(WORKING), TO(NEEDS_REVIEW), TO(REVIEWING),
+		TO(REJECTED), TO(REBASING), TO(NO_CHANGES), TO(ACCEPTING),
+		TO(ERROR), TO(OFFLINE), TO(WAITING),
 	},
 	[WORKER_ERROR] = {
-		[WORKER_IDLE] = true, /* repaired */
-		[WORKER_STARTING] = true, /* tried again */
-		[WORKER_NEEDS_REVIEW] = true, /* its work exists */
-		[WORKER_REBASING] = true,
-		[WORKER_ERROR] = true, /* for another reason */
-		[WORKER_OFFLINE] = true,
+		TO(IDLE), /* repaired */
+		TO(STARTING), /* tried again */
+		TO(NEEDS_REVIEW), /* its work exists */
+		TO(ERROR), /* for another reason */
+		TO(REBASING), TO(OFFLINE),
 	},
 	[WORKER_OFFLINE] = {
-		[WORKER_IDLE] = true, /* ready, and nothing to continue */
-		[WORKER_STARTING] = true, /* continues its task */
-		[WORKER_REBASING] = true,
-		[WORKER_PAUSED] = true,
-		[WORKER_LIMITED] = true, /* it is not launched before the limit
-					  * ends */
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true, /* launched again */
+		TO(IDLE), /* ready, and nothing to continue */
+		TO(STARTING), /* continues its task */
+		TO(LIMITED), /* it is not launched before the limit ends */
+		TO(OFFLINE), /* launched again */
+		TO(REBASING), TO(PAUSED), TO(ERROR),
 	},
 	/* Needs no session: it keeps its status without one. */
 	[WORKER_WAITING] = {
-		[WORKER_IDLE] = true, /* the task was taken from it */
-		[WORKER_STARTING] = true, /* it gets their results */
-		[WORKER_WORKING] = true, /* a message */
-		[WORKER_REBASING] = true, /* their work conflicts with its own */
-		[WORKER_PAUSED] = true,
-		[WORKER_ERROR] = true,
-		[WORKER_OFFLINE] = true,
+		TO(IDLE), /* the task was taken from it */
+		TO(STARTING), /* it gets their results */
+		TO(WORKING), /* a message */
+		TO(REBASING), /* their work conflicts with its own */
+		TO(PAUSED), TO(ERROR), TO(OFFLINE),
 	},
 };
 
@@ -361,13 +290,12 @@ worker_status_name(enum worker_status status)
 bool
 worker_status_parse(const char *name, enum worker_status *ret_status)
 {
-	for (unsigned i = 0; i < WORKER_STATUS_COUNT; i++) {
-		if (strcmp(worker_status_words[i], name) == 0) {
-			*ret_status = (enum worker_status)i;
-			return true;
-		}
-	}
-	return false;
+	unsigned status;
+
+	if (!word_find(worker_status_words, name, &status))
+		return false;
+	*ret_status = (enum worker_status)status;
+	return true;
 }
 
 bool
@@ -390,33 +318,6 @@ worker_new(const char *name, int64_t now_ms)
 	worker->before = WORKER_OFFLINE;
 	worker->after = WORKER_WORKING;
 	return worker;
-}
-
-void
-worker_free(struct worker *worker)
-{
-	if (worker == NULL)
-		return;
-	free(worker->name);
-	free(worker->branch);
-	free(worker->worktree);
-	free(worker->prompt);
-	free(worker->prompt_command);
-	free(worker->task);
-	free(worker->work_of);
-	free(worker->base);
-	free(worker->dispatch);
-	free(worker->health);
-	free(worker->asks_id);
-	free(worker->asks);
-	free(worker->commit);
-	free(worker->reviewed);
-	session_record_release(&worker->session);
-	free(worker->reason);
-	free(worker->accepted_head);
-	free(worker->checked);
-	free(worker->checked_key);
-	free(worker);
 }
 
 bool

@@ -122,7 +122,6 @@ struct worker {
 
 /* A new worker, offline; everything else is unset. */
 struct worker *worker_new(const char *name, int64_t now_ms);
-void worker_free(struct worker *worker);
 
 /* Change the status. -EINVAL, and no change, if the table forbids it. From
  * limited and paused only to the status before, to starting, or to where the
@@ -210,7 +209,6 @@ bool worker_is_team(const char *name);
  * -EINVAL. Times before 1970 become 0, and all but until are at most now.
  * Combinations that do not fit together are repaired: an impossible `before`
  * becomes offline, and a step without text and receipt becomes none. */
-struct json_object *worker_to_json(const struct worker *worker);
 int worker_from_json(struct json_object *json, const char *at, int64_t now_ms,
     struct worker **ret_worker, struct err *err);
 

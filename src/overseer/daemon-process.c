@@ -10,17 +10,13 @@
 #include <time.h>
 
 #include "child.h"
-#include "daemon-process.h"
 #include "lock.h"
 #include "loop.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "people.h"
 #include "relay.h"
-#include "repair-agent.h"
-#include "respond.h"
 #include "settings.h"
 #include "sibling.h"
-#include "writer.h"
 
 #define LEAVE_MS        1700
 #define WAY_OUT_KILL_MS 1900 /* a handler does not run in every system call */
@@ -29,7 +25,8 @@
 static struct {
 	struct sigaction next[NSIG]; /* those of the loop */
 	volatile sig_atomic_t signals;
-	volatile sig_atomic_t daemon;
+	volatile sig_atomic_t daemon; /* its pidfd, that gets SIGKILL; -1 =
+				       * there is none */
 	int leave, kill; /* timers */
 } way_out = { .daemon = -1, .leave = -1, .kill = -1 };
 
@@ -97,13 +94,6 @@ way_out_open(void)
 		sigaction(signals[i], &action, &way_out.next[signals[i]]);
 }
 
-/* The daemon gets SIGKILL then; -1 = there is none. */
-static void
-way_out_daemon(int pidfd)
-{
-	way_out.daemon = pidfd;
-}
-
 #define DEFAULT_COMMAND "llmc up --auto"
 #define SAID_MAX        (1024 * 1024) /* of standard error, then it is emptied */
 #define SMALL_MAX       4096
@@ -132,7 +122,7 @@ let_go(struct daemon_process *d)
 void
 daemon_process_release(struct daemon_process *d)
 {
-	way_out_daemon(-1);
+	way_out.daemon = -1;
 	let_go(d);
 	loop_watch_free(take_ptr(&d->watch));
 	loop_timer_free(take_ptr(&d->kill));
@@ -149,7 +139,7 @@ gone(struct overseer *o, int status, const char *words)
 	cleanup_free char *lock = overseer_path(o, "state.lock");
 	struct daemon_process *d = &o->daemon;
 
-	way_out_daemon(-1);
+	way_out.daemon = -1;
 	d->alive = false;
 	d->child = NULL;
 	d->status = status;
@@ -492,7 +482,7 @@ daemon_process_start(struct overseer *o)
 		return;
 	}
 	d->alive = true;
-	way_out_daemon(d->ref.pidfd);
+	way_out.daemon = d->ref.pidfd;
 	overseer_register(o);
 	observe_begin(o);
 }
@@ -543,7 +533,7 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	d->instance = instance;
 	d->started_ms = mono_of(unix_s);
 	*ref = (struct procref)PROCREF_INIT;
-	way_out_daemon(d->ref.pidfd);
+	way_out.daemon = d->ref.pidfd;
 	/* Be told of its end; for one that is not our child. */
 	if (o->daemon.ref.pidfd >= 0)
 		o->daemon.watch = loop_watch_new(

@@ -2,7 +2,7 @@
 
 /* overseer: the supervisor. Parses its options; overseer.c does the work. */
 #include "base.h"
-#include "overseer.h"
+#include "overseer-private.h"
 
 static const char usage[] =
     "usage: overseer [--root DIR] [--concurrency N] [--task-pool-command CMD]\n"

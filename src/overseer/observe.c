@@ -12,12 +12,9 @@
 #include "failure-class.h"
 #include "lock.h"
 #include "loop.h"
-#include "observe.h"
-#include "overseer.h"
-#include "respond.h"
+#include "overseer-private.h"
 #include "settings.h"
 #include "tail.h"
-#include "writer.h"
 
 #define SMALL_MAX     (64 * 1024)
 #define START_LOOK_MS 100 /* between looks whether it is ready */

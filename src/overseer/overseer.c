@@ -8,7 +8,6 @@
 
 #include "child.h"
 #include "config.h"
-#include "daemon-process.h"
 #include "git-ask.h"
 #include "git.h"
 #include "http-request.h"
@@ -18,11 +17,9 @@
 #include "lock.h"
 #include "loop.h"
 #include "notify.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "people.h"
 #include "preflight.h"
-#include "repair.h"
-#include "respond.h"
 #include "root-mark.h"
 #include "settings.h"
 #include "sibling.h"
@@ -30,8 +27,8 @@
 #include "tail.h"
 #include "tmux.h"
 #include "toml.h"
-#include "writer.h"
 
+static int start_check(const struct overseer *o, struct err *err);
 static int start_check_only(struct overseer *o);
 
 void
@@ -185,7 +182,8 @@ overseer_write_registration(const struct overseer *o, struct err *err)
 	json_set_int(json, "until_ms", o->until_ms);
 	json_set(json, "daemon", daemon_json(o));
 	json_set(json, "repair_pane",
-	    o->repair != NULL ? repair_agent_pane(o->repair) : NULL);
+	    o->repair != NULL ? json_object_get(o->repair->agent.record.pane) :
+				NULL);
 	for (int i = 0; i < OVERSEER_EVENTS; i++)
 		if (o->events[i] != NULL)
 			json_object_array_add(
@@ -211,12 +209,6 @@ overseer_owns_root(const struct overseer *o)
 }
 
 void
-overseer_write(struct overseer *o)
-{
-	writer_finish(o);
-}
-
-void
 overseer_on_write_due(void *arg)
 {
 	writer_begin(arg);
@@ -228,7 +220,7 @@ overseer_tell(struct overseer *o, const struct notice *notice)
 {
 	writer_finish(o);
 	if (writer_is_stuck(o))
-		people_tell_command(o->people, o->settings, notice);
+		people_tell_command(o->people, o->settings, notice, "");
 	else
 		people_tell(o->people, o->settings, notice);
 }
@@ -355,10 +347,6 @@ open_ports(struct overseer *o, struct err *err)
 		.command = settings_string(o->settings, "tmux.command"),
 		.socket = settings_string(o->settings, "tmux.socket"),
 		.config = config,
-		.columns = (int)settings_int(o->settings, "tmux.columns"),
-		.rows = (int)settings_int(o->settings, "tmux.rows"),
-		.history_limit =
-		    (int)settings_int(o->settings, "tmux.history_limit"),
 	};
 	cleanup_free char *worktrees = workspace_resolve(
 	    &o->workspace, settings_string(o->settings, "repo.worktree_dir"));
@@ -429,7 +417,7 @@ begin(struct overseer *o, struct err *err)
 		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
 	console_say(o, CONSOLE_PLAIN,
 	    "Supervising %s. Ctrl-C stops it. See what happens with: llmc "
-	    "status, or llmc events --follow",
+	    "status, or llmc log --follow",
 	    o->workspace.root);
 	r = daemon_takeover_begin(o, err);
 	if (r == 0)
@@ -633,7 +621,9 @@ overseer_run(const struct overseer_options *options)
 	return status;
 }
 
-int
+/* Before a start: print what is not right. -EBUSY if it must not start: no
+ * daemon is running that could be taken over, and none could do any work. */
+static int
 start_check(const struct overseer *o, struct err *err)
 {
 	cleanup_free char *lock = overseer_path(o, "state.lock");

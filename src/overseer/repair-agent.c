@@ -4,7 +4,6 @@
 #include "account.h"
 #include "api.h"
 #include "box.h"
-#include "caller.h"
 #include "claude.h"
 #include "git-facts.h"
 #include "history.h"
@@ -13,12 +12,11 @@
 #include "limit.h"
 #include "loop.h"
 #include "moment.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "prompt.h"
-#include "repair-agent.h"
-#include "repair.h"
 #include "rpc.h"
 #include "run-dir.h"
+#include "schema.h"
 #include "server.h"
 #include "session-hook.h"
 #include "session-limit.h"
@@ -26,7 +24,6 @@
 #include "settings.h"
 #include "tmux.h"
 #include "transcript.h"
-#include "writer.h"
 
 #define NAME         CALLER_REPAIR
 #define SESSIONS_MAX 3 /* of one repair, when they die */
@@ -139,7 +136,8 @@ tell(struct repair *r, const char *text)
 		session_prompt(a->session, clean.data, receipt, false);
 }
 
-void
+/* A person is needed: write the file that says so. */
+static void
 repair_agent_write_manual(const struct repair *r, const char *words)
 {
 	struct err err = { 0 };
@@ -412,7 +410,7 @@ cost_of(const struct repair *r, const struct transcript_parser *parser)
 
 	account_update(account, &totals->usage, &totals->report,
 	    settings_prices(r->overseer->settings), &spent);
-	account_free(account);
+	schema_free(&account_schema, account);
 	return spent.cost;
 }
 
@@ -465,12 +463,6 @@ launch(struct repair *r)
 	};
 	tell(r, r->prompt.data);
 	session_launch(a->session, &how);
-}
-
-struct json_object *
-repair_agent_pane(const struct repair *r)
-{
-	return json_object_get(r->agent.record.pane);
 }
 
 /* Others ask overseer.json who belongs to it. */

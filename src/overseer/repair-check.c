@@ -3,18 +3,15 @@
 #include "base.h"
 #include "child.h"
 #include "git-check-tree.h"
-#include "git-compare.h"
+#include "git-facts.h"
 #include "git-freeze.h"
-#include "git-salvage.h"
+#include "git-worktree.h"
 #include "identity.h"
 #include "kept.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "people.h"
-#include "repair-check.h"
-#include "repair.h"
 #include "settings.h"
 #include "setup.h"
-#include "writer.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
 
@@ -128,7 +125,7 @@ differs(struct repair *r, const struct git_compared *compared,
 		    "changed");
 	}
 	buf_addf(&words,
-	    "as they were, they are kept as %s (see: llmc salvage show %s)",
+	    "as they were, they are kept as %s (see: llmc landing salvage show %s)",
 	    r->keep.ref, r->keep.ref);
 	xstrset(&r->words, words.data);
 	tell(r, "uncommitted files have changed during a repair", words.data);
@@ -156,12 +153,6 @@ repair_keep_check(struct operation *op)
 	else
 		git_compare(r->overseer->git, r->cwd, r->head, r->keep.ref,
 		    on_compared, operation_await(op));
-}
-
-void
-repair_keep_release(struct repair *r)
-{
-	free(r->keep.ref);
 }
 
 #define NAMES_MAX 5 /* paths named in a sentence */

@@ -5,38 +5,18 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "api.h"
 #include "box.h"
-#include "caller.h"
 #include "git-facts.h"
 #include "git-land.h"
-#include "git-rebase.h"
-#include "git-reset.h"
-#include "git-squash.h"
-#include "git-stand.h"
+#include "git-private.h"
 #include "git-worktree.h"
 #include "git.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "remedy-mask.h"
 #include "remedy.h"
-#include "repair-agent.h"
-#include "repair-check.h"
-#include "repair.h"
-#include "respond.h"
 #include "settings.h"
 #include "transcript.h"
-#include "writer.h"
-
-/* What is not committed is saved, then discarded. */
-operation_fn repair_land_clean;
-
-operation_fn repair_land_rebase;
-
-operation_fn repair_land_squash;
-
-operation_fn repair_land_publish;
-
-/* The worktree is at the branch again; what has not landed is saved. */
-operation_fn repair_land_tidy;
 
 static char *report_write(const struct repair *r, struct err *err);
 
@@ -123,8 +103,9 @@ on_cleaned(const struct git_salvaged *saved, const struct err *err, void *arg)
 		operation_next(&r->op);
 }
 
-void
-repair_land_clean(struct operation *op)
+/* What is not committed is saved, then discarded. */
+static void
+step_clean(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 	struct git_reset what = { .onto = r->tip };
@@ -154,8 +135,8 @@ on_rebased(bool conflict, const struct err *err, void *arg)
 		operation_next(&r->op);
 }
 
-void
-repair_land_rebase(struct operation *op)
+static void
+step_rebase(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 	struct git_salvage keep;
@@ -186,8 +167,8 @@ on_squashed(const char *id, const struct err *err, void *arg)
 	operation_done(&r->op);
 }
 
-void
-repair_land_squash(struct operation *op)
+static void
+step_squash(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 
@@ -215,8 +196,8 @@ on_landed(enum git_land_result result, const char *detail,
 		operation_next(&r->op);
 }
 
-void
-repair_land_publish(struct operation *op)
+static void
+step_publish(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 
@@ -237,15 +218,16 @@ on_tidied(const struct git_salvaged *saved, const struct err *err, void *arg)
 		log_debug("the repair's worktree: %s", err->msg);
 	if (r->saved != NULL) {
 		words = xasprintf("%s; what it left and did not land is kept "
-				  "as %s (see: llmc salvage show %s)",
+				  "as %s (see: llmc landing salvage show %s)",
 		    r->words != NULL ? r->words : "", r->saved, r->saved);
 		xstrset(&r->words, words);
 	}
 	operation_on_over(arg);
 }
 
-void
-repair_land_tidy(struct operation *op)
+/* The worktree is at the branch again; what has not landed is saved. */
+static void
+step_tidy(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
 	struct git_reset what = { .onto = repair_branch(r) };
@@ -579,7 +561,7 @@ closing_ended(struct operation *op, const struct err *err)
 		tell(r);
 	repair_agent_release(r);
 	repair_check_release(r);
-	repair_keep_release(r);
+	free(r->keep.ref);
 	buf_release(&r->prompt);
 	buf_release(&r->status);
 	buf_release(&r->diff);
@@ -599,7 +581,7 @@ static const struct operation_step closing_steps[] = {
 	{ .name = "end the session", .run = repair_agent_end, .firm = true },
 	{ .name = "compare", .run = repair_keep_check, .firm = true },
 	{ .name = "diff", .run = step_diff, .firm = true },
-	{ .name = "tidy", .run = repair_land_tidy, .firm = true },
+	{ .name = "tidy", .run = step_tidy, .firm = true },
 };
 
 static const struct operation_kind closing = {
@@ -648,9 +630,9 @@ static const struct operation_step repair_steps[] = {
 	[STEP_WORK] = { .name = "work",
 	    .run = repair_agent_work,
 	    .cancel = repair_agent_cancel },
-	[STEP_CLEAN] = { .name = "clean", .run = repair_land_clean },
-	[STEP_REBASE] = { .name = "rebase", .run = repair_land_rebase },
-	[STEP_SQUASH] = { .name = "squash", .run = repair_land_squash },
+	[STEP_CLEAN] = { .name = "clean", .run = step_clean },
+	[STEP_REBASE] = { .name = "rebase", .run = step_rebase },
+	[STEP_SQUASH] = { .name = "squash", .run = step_squash },
 	[STEP_CHECK_PATHS] = { .name = "check the paths",
 	    .run = repair_check_paths },
 	[STEP_CHECK_PLACE] = { .name = "place of the check",
@@ -660,9 +642,7 @@ static const struct operation_step repair_steps[] = {
 	[STEP_CHECK] = { .name = "check",
 	    .run = repair_check_run,
 	    .cancel = repair_check_cancel },
-	[STEP_PUBLISH] = { .name = "land",
-	    .run = repair_land_publish,
-	    .firm = true },
+	[STEP_PUBLISH] = { .name = "land", .run = step_publish, .firm = true },
 };
 
 static const struct operation_kind repair_kind = {

@@ -5,19 +5,15 @@
 #include <sys/stat.h>
 
 #include "child.h"
-#include "daemon-process.h"
 #include "failure-class.h"
 #include "lock.h"
 #include "loop.h"
 #include "moment.h"
 #include "notify.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "people.h"
-#include "repair.h"
-#include "respond.h"
 #include "session-sweep.h"
 #include "settings.h"
-#include "writer.h"
 
 #define DELAY_MS     1000
 #define DELAY_MAX_MS (5 * 60 * 1000)
@@ -75,8 +71,7 @@ rules(const struct overseer *o)
 		.cooldown_ms =
 		    settings_duration(s, "overseer.restart_cooldown"),
 		.same_max = (int)settings_int(s, "overseer.same_failure_max"),
-		.same_window_ms =
-		    settings_duration(s, "overseer.same_failure_window"),
+		.same_window_ms = INT64_C(24) * 60 * 60 * 1000,
 		.day_max =
 		    (int)settings_int(s, "overseer.remediations_per_day"),
 		.delay_ms = DELAY_MS,
@@ -311,9 +306,9 @@ end_for_spiral(struct overseer *o, const struct spiral_decision *decision)
 	    "The daemon failed again soon after a remediation: a failure "
 	    "spiral.";
 
-	overseer_write(o); /* the evidence gets its folder */
+	writer_finish(o); /* the evidence gets its folder */
 	why = xasprintf(
-	    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc failures\n"
+	    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc log failures\n"
 	    "Fix the cause, then: llmc overseer --clear \"what was done\" and "
 	    "llmc overseer",
 	    what, health_verdict_name(o->verdict), o->words,
@@ -430,7 +425,7 @@ end_for_class(struct overseer *o)
 
 	if (o->verdict != HEALTH_FAILED || class->help == FAILURE_HELP_REPAIR)
 		return false;
-	overseer_write(o); /* the evidence gets its folder */
+	writer_finish(o); /* the evidence gets its folder */
 	why = xasprintf(
 	    "No repair can help: %s.\nThe failure (%s): %s\nEvidence: %s\n"
 	    "What to do: %s, then: llmc overseer",
@@ -567,7 +562,7 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 	console_say(o, CONSOLE_YELLOW, "⚠ Remediation issue: %s", words);
 	why = xasprintf(
 	    "The failure could not be repaired: %s.\nThe failure (%s): %s\n"
-	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc failures\n"
+	    "Evidence: %s\nWhat was tried: %s\nHistory: llmc log failures\n"
 	    "Fix the cause, then: llmc overseer (no --clear is needed)",
 	    words, health_verdict_name(o->verdict), o->words,
 	    o->evidence.dir != NULL ? o->evidence.dir : "none",
@@ -669,7 +664,7 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 	};
 
 	remember(o, &event);
-	overseer_write(o); /* killed now, we must not forget that we tried */
+	writer_finish(o); /* killed now, we must not forget that we tried */
 	if (outcome == REPAIR_INTERRUPTED || o->stopping) {
 		console_say(o, CONSOLE_YELLOW, "⚠ Remediation interrupted");
 		if (!o->forced) /* else the daemon is seen to first */
@@ -686,7 +681,7 @@ finish(struct overseer *o)
 	    o->exit_status == OVERSEER_FORCED)
 		console_say(o, CONSOLE_PLAIN, "Stopped.");
 	overseer_register(o);
-	overseer_write(o);
+	writer_finish(o);
 	o->over = true;
 	loop_stop(o->loop, o->exit_status);
 }
@@ -726,7 +721,7 @@ ending_begin(struct overseer *o, int status, const char *why)
 
 		history_note(&o->history, &event);
 	}
-	overseer_write(o); /* what is told names the evidence */
+	writer_finish(o); /* what is told names the evidence */
 	if (why != NULL)
 		console_say(o, CONSOLE_RED, "%s", why);
 	overseer_tell(o,
@@ -739,7 +734,7 @@ ending_begin(struct overseer *o, int status, const char *why)
 		.failure = why != NULL ? o->words : NULL,
 		.evidence = why != NULL ? o->evidence.dir : NULL });
 	overseer_register(o);
-	overseer_write(o);
+	writer_finish(o);
 	/* Nobody watches what the workers do from now on. Whose daemon lives
 	 * (it was refused) are not ours. */
 	file = overseer_path(o, "state.lock");

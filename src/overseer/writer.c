@@ -14,8 +14,7 @@
 #include "loop.h"
 #include "moment.h"
 #include "notify.h"
-#include "overseer.h"
-#include "writer.h"
+#include "overseer-private.h"
 
 /* The same, and wait until it is on the disk, WRITER_WAIT_MS at most. */
 #define WRITER_WAIT_MS 1000
@@ -134,7 +133,7 @@ shares_disk(const struct overseer *o)
 
 /* Supervision has begun: a stopped terminal must not stop it, nor a disk that
  * hangs. What goes to a file on the same disk waits for another process
- * (writer.h), as in log.h. false: it ends. */
+ * (writer.c), as in log.h. false: it ends. */
 static void
 console_hold(struct overseer *o, bool hold)
 {
@@ -142,18 +141,6 @@ console_hold(struct overseer *o, bool hold)
 	outlet_attach(&output, hold ? o->loop : NULL);
 	if (!hold)
 		outlet_finish(&output);
-}
-
-static size_t
-console_held(void)
-{
-	return outlet_held(&output);
-}
-
-static void
-console_drop_held(size_t len)
-{
-	outlet_drop(&output, len);
 }
 
 #define LOOK_MS  1000 /* at a process that does not come to an end */
@@ -238,12 +225,6 @@ be_writer(struct overseer *o, const struct writer *w, pid_t parent)
 
 /* --- ours --------------------------------------------------------------- */
 
-static void
-free_look(struct writer *w)
-{
-	loop_timer_free(take_ptr(&w->look));
-}
-
 /* ok: it has done its work; else it is gone. */
 static void
 take_outcome(struct overseer *o, bool ok)
@@ -252,10 +233,10 @@ take_outcome(struct overseer *o, bool ok)
 	const struct outcome *out = w->outcome;
 
 	w->pid = 0;
-	free_look(w);
+	loop_timer_free(take_ptr(&w->look));
 	if (ok) {
 		log_drop_held(w->log_len, out->torn);
-		console_drop_held(w->out_len);
+		outlet_drop(&output, w->out_len);
 		o->history.unsaved -= (size_t)out->saved;
 		if (out->words[0] != '\0')
 			log_info("%s", out->words);
@@ -333,7 +314,7 @@ on_look(void *arg)
 static bool
 has_work(const struct overseer *o)
 {
-	return log_held() > 0 || console_held() > 0 || o->changed ||
+	return log_held() > 0 || outlet_held(&output) > 0 || o->changed ||
 	    o->history.unsaved > 0 || o->evidence_stamp != NULL;
 }
 
@@ -372,7 +353,7 @@ writer_begin(struct overseer *o)
 	owns = overseer_owns_root(o);
 	memset(w->outcome, 0, sizeof *w->outcome);
 	w->log_len = log_held();
-	w->out_len = console_held();
+	w->out_len = outlet_held(&output);
 	w->registers = owns && o->changed;
 	w->unsaved = owns ? o->history.unsaved : 0;
 	free(take_ptr(&w->stamp));
@@ -465,10 +446,10 @@ writer_close(struct overseer *o)
 	stuck = w->pid != 0;
 	o->writer = NULL;
 	if (stuck)
-		console_drop_held(console_held());
+		outlet_drop(&output, outlet_held(&output));
 	log_hold(stuck ? on_lost : NULL, NULL);
 	console_hold(o, false);
-	free_look(w);
+	loop_timer_free(take_ptr(&w->look));
 	loop_watch_free(w->watch);
 	fd_close(w->done);
 	munmap(w->outcome, sizeof *w->outcome);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Delivers prompts to a session: carries out what delivery.h decides. Each
- * action is saved before anything is typed.
+ * Delivers prompts to a session: carries out what session-record.h decides.
+ * Each action is saved before anything is typed.
  */
 #include "base.h"
-#include "delivery.h"
 #include "prompt.h"
-#include "session-deliver.h"
-#include "session-inside.h"
+#include "session-private.h"
+#include "session-record.h"
 #include "tmux.h"
 #include "transcript.h"
 
@@ -189,24 +188,6 @@ enter_now(void *arg)
 	tmux_keys(s->host->tmux, s->name, keys, on_typed, s);
 }
 
-/* The session does not accept the prompt. Only the transcript can tell whether
- * a pasted prompt was submitted after all; then it must not be sent again. */
-static void
-give_up(struct session *s)
-{
-	struct err err = { 0 };
-
-	err_set(&err, -ETIMEDOUT, "the session does not accept its prompt (%s)",
-	    prompt_step_name(s->record->step));
-	log_debug("%s: %s", s->worker, err.msg);
-	if (session_deliver_confirm(s))
-		return;
-	delivery_did(s->record, DELIVERY_RESTART, clock_wall_ms());
-	s->since_ms = clock_mono_ms();
-	s->events.changed(s->arg);
-	s->events.trouble(s->arg, SESSION_UNDELIVERED, &err);
-}
-
 void
 session_deliver_tick(struct session *s)
 {
@@ -229,7 +210,21 @@ session_deliver_tick(struct session *s)
 	}
 	log_debug("%s: %s", s->worker, delivery_action_name(action));
 	if (action == DELIVERY_RESTART) {
-		give_up(s);
+		struct err err = { 0 };
+
+		/* The session does not accept the prompt. Only the
+		 * transcript can tell whether a pasted prompt was submitted
+		 * after all; then it must not be sent again. */
+		err_set(&err, -ETIMEDOUT,
+		    "the session does not accept its prompt (%s)",
+		    prompt_step_name(s->record->step));
+		log_debug("%s: %s", s->worker, err.msg);
+		if (session_deliver_confirm(s))
+			return;
+		delivery_did(s->record, DELIVERY_RESTART, clock_wall_ms());
+		s->since_ms = clock_mono_ms();
+		s->events.changed(s->arg);
+		s->events.trouble(s->arg, SESSION_UNDELIVERED, &err);
 		return;
 	}
 	delivery_did(s->record, action, clock_wall_ms());

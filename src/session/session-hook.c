@@ -3,13 +3,10 @@
 /* Events that Claude Code reports for a session. Events of an older launch are
  * ignored, and so are duplicates. */
 #include "base.h"
-#include "delivery.h"
 #include "id.h"
 #include "prompt.h"
-#include "session-deliver.h"
 #include "session-hook.h"
-#include "session-inside.h"
-#include "session-life.h"
+#include "session-private.h"
 #include "session-record.h"
 
 #define NOTIFICATION "<task-notification>"
@@ -17,21 +14,6 @@
 /* Returns true if the owner answers the call. */
 typedef bool
 hook_fn(struct session *s, struct server_call *call, struct json_object *data);
-
-/* A resumed conversation in another file begins with a copy of its history, or
- * is one that others have had before. */
-static void
-set_transcript(
-    struct session_record *record, const char *path, const char *source)
-{
-	bool same =
-	    record->transcript != NULL && strcmp(record->transcript, path) == 0;
-
-	if (!same)
-		record->history_ms =
-		    strcmp(source, "resume") == 0 ? clock_wall_ms() : 0;
-	xstrset(&record->transcript, path);
-}
 
 static bool
 on_session_start(
@@ -50,8 +32,17 @@ on_session_start(
 	s->reported = true;
 	record->open_tools = 0;
 	if (session_start_path_valid(record->projects, id, transcript)) {
+		bool same;
+
 		xstrset(&record->id, id);
-		set_transcript(record, transcript, source);
+		/* A resumed conversation in another file begins with a copy
+		 * of its history, or is one that others have had before. */
+		same = record->transcript != NULL &&
+		    strcmp(record->transcript, transcript) == 0;
+		if (!same)
+			record->history_ms =
+			    strcmp(source, "resume") == 0 ? clock_wall_ms() : 0;
+		xstrset(&record->transcript, transcript);
 	} else {
 		log_debug(
 		    "%s: %s of %s is not the file of a conversation below "
@@ -166,21 +157,16 @@ on_notification(
 }
 
 static bool
-has_background(struct json_object *data)
+on_stop(struct session *s, struct server_call *call, struct json_object *data)
 {
 	struct json_object *tasks = NULL;
 
-	return json_object_object_get_ex(data, "background_tasks", &tasks) &&
-	    json_object_is_type(tasks, json_type_array) &&
-	    json_object_array_length(tasks) > 0;
-}
-
-static bool
-on_stop(struct session *s, struct server_call *call, struct json_object *data)
-{
 	s->record->open_tools = 0;
 	s->own_interrupt = false;
-	s->background = has_background(data);
+	s->background =
+	    json_object_object_get_ex(data, "background_tasks", &tasks) &&
+	    json_object_is_type(tasks, json_type_array) &&
+	    json_object_array_length(tasks) > 0;
 	s->events.progressed(s->arg);
 	if (s->compacting || s->background)
 		return false;

@@ -3,14 +3,11 @@
 /* Starts a session: launched, resumed or adopted. */
 #include "base.h"
 #include "claude.h"
-#include "delivery.h"
 #include "id.h"
 #include "loop.h"
 #include "remains.h"
-#include "session-clear.h"
-#include "session-inside.h"
-#include "session-launch.h"
-#include "session-life.h"
+#include "session-private.h"
+#include "session-record.h"
 #include "tmux.h"
 
 #define POLL_MS 1000 /* if the kernel does not report its exit */

@@ -21,8 +21,8 @@
 #include "session-record.h"
 
 struct err;
-struct launch_choice;
 struct json_object;
+struct launch_choice;
 struct loop;
 struct proctree;
 struct server_call;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "auto-world.h"
-#include "task-json.h"
 #include "book-history.h"
 #include "landing.h"
 #include "operation.h"
 #include "repo.h"
+#include "task.h"
 
 struct auto_world auto_world;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "family-world.h"
-#include "plan-change.h"
+#include "plan-floor.h"
 #include "team-private.h"
 
 struct family_world family_world;
@@ -69,7 +69,8 @@ family_world_spawn_after(
 	node->order = 100;
 	ck_assert_int_eq(
 	    json_parse(spawn, strlen(spawn), 4096, &json, NULL), 0);
-	ck_assert_int_eq(task_run_from_json(json, "", &node->spawn, NULL), 0);
+	node->spawn = schema_make(&task_run_schema, json, "", NULL);
+	ck_assert_ptr_nonnull(node->spawn);
 	xstrset(&node->parent_id, "P1");
 	ck_assert_int_eq(plan_attach(plan, node, NULL), 0);
 	if (after != NULL)

@@ -7,13 +7,16 @@
 #include "persist.h"
 #include "state-book.h"
 
+struct persist_world persist_world;
+
 /* --- commits ----------------------------------------------------------- */
 
 /* As another program finds it. */
 static uint64_t
-read_written(const struct persist_world *world)
+read_written(void)
 {
-	cleanup_free char *file = workspace_path(&world->workspace, "llmc.db");
+	cleanup_free char *file =
+	    workspace_path(&persist_world.workspace, "llmc.db");
 	struct book *book = NULL;
 	int64_t number = 0;
 	struct err err = { 0 };
@@ -29,26 +32,25 @@ read_written(const struct persist_world *world)
 static int
 on_gate(bool after, struct err *err, void *arg)
 {
-	struct persist_world *world = arg;
-
+	(void)arg;
 	if (after) {
-		world->commits++;
-		world->written = read_written(world);
+		persist_world.commits++;
+		persist_world.written = read_written();
 		return 0;
 	}
-	if (world->failing)
+	if (persist_world.failing)
 		return err_set(err, -ENOSPC, "no space left");
-	if (world->busy)
+	if (persist_world.busy)
 		return err_set(err, -EAGAIN, "another program writes");
-	return world->held ? -EINPROGRESS : 0;
+	return persist_world.held ? -EINPROGRESS : 0;
 }
 
 void
-persist_world_answer(struct persist_world *world)
+persist_world_answer(void)
 {
-	world->held = false;
-	persist_changed(&world->core);
-	persist_world_run(world, 10);
+	persist_world.held = false;
+	persist_changed(&persist_world.core);
+	persist_world_run(10);
 }
 
 /* --- the world -------------------------------------------------------- */
@@ -56,32 +58,33 @@ persist_world_answer(struct persist_world *world)
 static void
 on_event(const struct event *event, void *arg)
 {
-	struct persist_world *world = arg;
-
+	(void)arg;
 	if (event->kind == EVENT_STATE_UNWRITTEN) {
 		ck_assert_str_eq(event->reason,
-		    world->busy ? "another program writes" : "no space left");
-		world->unwritten++;
+		    persist_world.busy ? "another program writes" :
+					 "no space left");
+		persist_world.unwritten++;
 	}
 }
 
 void
-persist_world_begin(struct persist_world *world)
+persist_world_begin(void)
 {
 	cleanup_free char *file = NULL;
-	struct core *core = &world->core;
+	struct core *core = &persist_world.core;
 	struct err err = { 0 };
 
-	memset(world, 0, sizeof *world);
+	memset(&persist_world, 0, sizeof persist_world);
 	clock_virtual_begin(1000000, 1700000000000);
-	buf_init(&world->trace);
-	world->workspace.dir =
+	buf_init(&persist_world.trace);
+	persist_world.workspace.dir =
 	    xasprintf("%s/%d", unit_scratch(), (int)getpid());
-	world->workspace.root = xstrdup(unit_scratch());
-	ck_assert_int_eq(file_mkdirs(world->workspace.dir, 0700, NULL), 0);
+	persist_world.workspace.root = xstrdup(unit_scratch());
+	ck_assert_int_eq(
+	    file_mkdirs(persist_world.workspace.dir, 0700, NULL), 0);
 	core->lock = -1;
-	core->options = &world->options;
-	core->workspace = &world->workspace;
+	core->options = &persist_world.options;
+	core->workspace = &persist_world.workspace;
 	core->loop = loop_new();
 	core->emitter = emitter_new();
 	state_init(&core->state);
@@ -92,21 +95,22 @@ persist_world_begin(struct persist_world *world)
 		book_history_open(core->book, &err) == 0,
 	    "%s", err.msg);
 	persist_begin(core);
-	persist_set_gate(core, on_gate, world);
-	emit_subscribe(core, on_event, world);
+	persist_set_gate(core, on_gate, &persist_world);
+	emit_subscribe(core, on_event, &persist_world);
+	unit_at_end(persist_world_end);
 }
 
 void
-persist_world_end(struct persist_world *world)
+persist_world_end(void)
 {
-	persist_free(world->core.persist);
-	state_book_free(world->core.rows);
-	book_close(world->core.book);
-	emitter_free(world->core.emitter);
-	state_release(&world->core.state);
-	loop_free(world->core.loop);
-	workspace_release(&world->workspace);
-	buf_release(&world->trace);
+	persist_free(persist_world.core.persist);
+	state_book_free(persist_world.core.rows);
+	book_close(persist_world.core.book);
+	emitter_free(persist_world.core.emitter);
+	state_release(&persist_world.core.state);
+	loop_free(persist_world.core.loop);
+	workspace_release(&persist_world.workspace);
+	buf_release(&persist_world.trace);
 	clock_virtual_end();
 }
 
@@ -117,9 +121,9 @@ on_time(void *arg)
 }
 
 void
-persist_world_run(struct persist_world *world, int64_t ms)
+persist_world_run(int64_t ms)
 {
-	struct loop *loop = world->core.loop;
+	struct loop *loop = persist_world.core.loop;
 	struct loop_timer *timer = loop_after(loop, ms, on_time, loop);
 
 	loop_run(loop);
@@ -152,18 +156,18 @@ leave_letter(void *arg)
 }
 
 void
-persist_world_after(struct persist_world *world, void *owner, char letter)
+persist_world_after(void *owner, char letter)
 {
 	struct effect *effect = xcalloc(1, sizeof *effect);
 
-	effect->world = world;
+	effect->world = &persist_world;
 	effect->letter = letter;
-	effect->number = world->core.state.receipts;
-	persist_then(&world->core, owner, leave_letter, effect);
+	effect->number = persist_world.core.state.receipts;
+	persist_then(&persist_world.core, owner, leave_letter, effect);
 }
 
 void
-persist_world_expect(struct persist_world *world, const char *trace)
+persist_world_expect(const char *trace)
 {
-	ck_assert_str_eq(world->trace.data, trace);
+	ck_assert_str_eq(persist_world.trace.data, trace);
 }

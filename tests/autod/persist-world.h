@@ -11,7 +11,7 @@
 #include "core.h"
 #include "workspace.h"
 
-struct persist_world {
+extern struct persist_world {
 	struct core core;
 	struct core_options options;
 	struct workspace workspace;
@@ -22,19 +22,19 @@ struct persist_world {
 	uint64_t written; /* the number that was saved, 0 = none */
 	int commits, unwritten;
 	struct buf trace; /* effects */
-};
+} persist_world;
 
-void persist_world_begin(struct persist_world *world);
-void persist_world_end(struct persist_world *world);
-void persist_world_run(struct persist_world *world, int64_t ms);
+void persist_world_begin(void);
+void persist_world_end(void);
+void persist_world_run(int64_t ms);
 
 /* Set the state to this number. */
 void persist_world_change(struct persist_world *world, uint64_t number);
 /* Add a letter to the trace when the current state is saved. */
-void persist_world_after(struct persist_world *world, void *owner, char letter);
+void persist_world_after(void *owner, char letter);
 /* Let what was held be committed. */
-void persist_world_answer(struct persist_world *world);
+void persist_world_answer(void);
 /* The letters so far. */
-void persist_world_expect(struct persist_world *world, const char *trace);
+void persist_world_expect(const char *trace);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-bind.h"
-#include "plan-book.h"
+#include "plan-floor.h"
 #include "plan-ready.h"
 
 struct plan_world plan_world;

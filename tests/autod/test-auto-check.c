@@ -3,7 +3,7 @@
 /* The end of a turn on a task: check_command at each of its steps, and turns
  * that end with an error. */
 #include "auto-world.h"
-#include "check-slot.h"
+#include "landing-private.h"
 #include "operation.h"
 #include "state.h"
 #include "turn-end.h"

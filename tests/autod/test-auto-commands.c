@@ -5,7 +5,7 @@
 #include "auto-world.h"
 #include "book.h"
 #include "landing-item.h"
-#include "task-json.h"
+#include "task.h"
 
 static enum priority queued_as; /* the last item of the landing queue */
 

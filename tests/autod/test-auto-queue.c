@@ -3,11 +3,10 @@
 /* A worker whose work would wait long in the landing queue does another task;
  * its work lands, or goes back to a worker, without it. */
 #include "auto-world.h"
-#include "check-slot.h"
 #include "landing-item.h"
+#include "landing-private.h"
 #include "landing-record.h"
-#include "landing.h"
-#include "op-reset.h"
+#include "worker-op.h"
 
 /* In the queue it waits for permission, as long as the test runs, and b.txt
  * fails without "pass". A worker's own check passes at once. */

@@ -4,6 +4,7 @@
  * commits of tasks that it ends with are taken back through the queue. */
 #include "auto-world.h"
 #include "landing.h"
+#include "schema.h"
 
 /* A worker's own check passes. In the queue, everything fails while there is
  * .llmc/broken, and with .llmc/strict, b.txt does. */
@@ -54,7 +55,8 @@ make(const char *what)
 	cleanup_free char *script = xasprintf("touch .llmc/%s", what);
 
 	floor_world_sh(script);
-	check_book_release(&auto_world.core->state.landings.checks);
+	schema_release(
+	    &check_book_schema, &auto_world.core->state.landings.checks);
 }
 
 TEST(the_commit_of_a_task_is_taken_back_and_its_task_done_again)

@@ -3,6 +3,7 @@
 /* The life of a task: offered, taken, assigned, settled; across restarts, and
  * when something cannot be saved. */
 #include "auto-world.h"
+#include "op-park-task.h"
 #include "outcome.h"
 
 /* One idle worker, and nothing to do. */
@@ -150,6 +151,91 @@ TEST(a_task_that_keeps_failing_recovers_as_it_says)
 	ck_assert_str_eq(auto_world.core->state.tasks[0]->avoid, "auto-1");
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->ask, ASK_FAILURE);
 	auto_world_filed("");
+}
+
+static bool
+is_answered(void *arg)
+{
+	const struct agent *agent = arg;
+
+	return strstr(fake_session_prompt(agent->session), "says: Tabs.") !=
+	    NULL;
+}
+
+/* The person is faster than the operation, whether or not the daemon dies: it
+ * goes on in the conversation in which it asked. */
+TEST_ROWS(a_task_that_is_answered_while_it_is_parked_goes_on, 2)
+{
+	const struct task *t;
+	struct session_record *s;
+	struct floor_call *call;
+	struct agent *agent;
+
+	auto_world_begin(NULL);
+	auto_world_task("a.md", "Do it\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	s = &agent->worker->session;
+	xstrset(&s->id, "c1");
+	xstrset(&s->transcript, "/c1.jsonl");
+	s->history_ms = 7;
+	xstrset(&auto_world.core->state.tasks[0]->last_words, "Tabs?");
+	op_park_task(auto_world.mode, agent, ASK_QUESTION, "it asks");
+	floor_world_wait_step(agent, "commit");
+	ck_assert_uint_eq(auto_world.core->state.ask_count, 1);
+	call = floor_world_ask(
+	    "auto.resume", "{\"worker\": \"t1\", \"note\": \"Tabs.\"}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	ck_assert(auto_world.core->state.tasks[0]->answered);
+	ck_assert_uint_eq(auto_world.core->state.ask_count, 0);
+	if (_i == 1) {
+		auto_world_reopen();
+		auto_world_live();
+	}
+	auto_world_wait("task_resumed t1; ");
+	t = auto_world.core->state.tasks[0];
+	ck_assert_ptr_null(t->last_words);
+	agent = auto_world_agent();
+	floor_world_wait_step(agent, "reset");
+	s = &agent->worker->session;
+	s->history_ms = 0; /* of what it has done meanwhile */
+	floor_world_wait(is_answered, agent);
+	/* The fake session of another daemon may have another one. */
+	if (_i == 0)
+		ck_assert_int_eq(s->history_ms, 7);
+	ck_assert(!t->answered);
+}
+
+static const struct {
+	enum ask_kind ask;
+	const char *step; /* then */
+} asked_again[] = {
+	{ ASK_QUESTION, "parked" }, { ASK_FAILURE, "parked" },
+	{ ASK_BUDGET, "resumed" }, /* the same one: nothing was granted yet */
+};
+
+/* It could not be parked, and is to be parked for something else. */
+TEST_ROWS(an_answer_is_for_what_was_asked, nitems(asked_again))
+{
+	cleanup_free char *event =
+	    xasprintf("task_%s t1; ", asked_again[_i].step);
+	struct agent *agent;
+	struct task *t;
+
+	auto_world_begin(NULL);
+	auto_world_task("a.md", "Do it\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	t = auto_world.core->state.tasks[0];
+	t->ask = asked_again[_i].ask;
+	task_answer(t, "Tabs.");
+	op_park_task(auto_world.mode, agent, t->ask, "it asks");
+	auto_world_wait(event);
+	ck_assert_int_eq(
+	    t->step == TASK_PARKED, asked_again[_i].ask != ASK_BUDGET);
+	floor_world_settle();
+	ck_assert_uint_eq(auto_world.core->state.ask_count,
+	    asked_again[_i].ask != ASK_BUDGET);
 }
 
 TEST(work_that_landed_elsewhere_is_done)

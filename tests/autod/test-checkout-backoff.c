@@ -4,7 +4,7 @@
  * times, all of them shortened by the same factor. */
 #include "landing-world.h"
 #include "backoff.h"
-#include "queue-move.h"
+#include "landing-private.h"
 
 #define TIMES   20
 #define EDIT_MS 5000

@@ -3,7 +3,7 @@
 /* When a checkout that is in the way is looked at again: the rules in virtual
  * time, and the queue that follows them. */
 #include "landing-world.h"
-#include "queue-move.h"
+#include "landing-private.h"
 #include "watch.h"
 
 /* --- the rules -------------------------------------------------------- */

@@ -2,10 +2,11 @@
 
 /* Who gets which events in which order: subscribers in this process, auto.log,
  * and followers on the socket. */
+#include "floor-world.h"
+
 #include <sys/socket.h>
 
-#include "event-log.h"
-#include "floor-world.h"
+#include "emit.h"
 
 static void
 tell(struct core *core, const char *reason)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Hard failures (failure.json) and the heartbeat. */
-#include "failure.h"
 #include "life-world.h"
+#include "life.h"
 
 /* --- failures --------------------------------------------------------- */
 

@@ -3,7 +3,6 @@
 /* Operations of the fleet that are cut off at each step: cancelled, or dropped
  * by a daemon that dies. The call is answered once, and the worker is free. */
 #include "fleet-world.h"
-#include "op-reset.h"
 #include "worker-op.h"
 
 static const struct row {

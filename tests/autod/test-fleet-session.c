@@ -3,15 +3,13 @@
 /* Sessions that begin, do not begin, and end by themselves, in virtual time; a
  * tmux that fails; checks of worktrees. */
 #include "fleet-world.h"
-#include "agent-session.h"
 #include "claude.h"
-#include "delivery.h"
+#include "fleet-private.h"
 #include "git.h"
-#include "hooks.h"
-#include "op-reset.h"
 #include "policy-file.h"
 #include "remains.h"
 #include "session-record.h"
+#include "worker-op.h"
 
 static void
 hurry(void)

@@ -3,8 +3,8 @@
 /* Hooks that found nobody home: taken from the spool, and removed only when
  * what they changed is written. */
 #include "fleet-world.h"
+#include "fleet-private.h"
 #include "fleet.h"
-#include "hooks.h"
 
 static const char typed_text[] = "{\"prompt\":\"typed by hand\"}";
 

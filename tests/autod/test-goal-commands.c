@@ -3,11 +3,10 @@
 /* The methods overseer.goal.*, on a real store: what they change is stored when
  * they answer, and told. */
 #include "base.h"
-#include "fleet.h"
-#include "auto.h"
 #include "agent.h"
 #include "api.h"
-#include "plan-book.h"
+#include "auto.h"
+#include "fleet.h"
 #include "plan-floor.h"
 #include "plan-revise.h"
 #include "plan-text.h"

@@ -6,8 +6,6 @@
 #include "git.h"
 #include "worker-op.h"
 
-static const char one_conflict[] = "max_conflicts = 1";
-
 static void
 assert_waits_for_a_person(const struct agent *adam)
 {
@@ -39,7 +37,7 @@ TEST_ROWS(cancelled_at_each_step, nitems(cancel_rows))
 	struct agent *adam;
 	const char *error;
 
-	landing_world_begin(one_conflict);
+	landing_world_begin(NULL);
 	adam = landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
 	floor_world_wait_step(adam, row->step);
@@ -69,7 +67,7 @@ static const struct conflict_row {
 	    WORKER_REBASING },
 	{ "conflict", 0, "not landed adam; ended adam conflict; ",
 	    WORKER_REBASING },
-	{ "give-up", 1, "not landed adam; ended adam stuck; ",
+	{ "give-up", 3, "not landed adam; ended adam stuck; ",
 	    WORKER_NEEDS_REVIEW },
 };
 
@@ -79,7 +77,7 @@ TEST_ROWS(cancelled_in_a_conflict, nitems(conflict_rows))
 	struct floor_call *call;
 	struct agent *adam;
 
-	landing_world_begin(one_conflict);
+	landing_world_begin(NULL);
 	adam = landing_world_work("adam", "a.txt", "mine");
 	landing_world_meanwhile("a.txt", "theirs");
 	adam->worker->conflicts = row->conflicts;

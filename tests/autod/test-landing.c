@@ -3,7 +3,7 @@
 /* How landings end, the queue, and their events. */
 #include "landing-world.h"
 #include "landing-item.h"
-#include "op-reset.h"
+#include "worker-op.h"
 
 static void
 assert_is(const struct agent *agent, enum worker_status status, bool accepted)
@@ -140,9 +140,9 @@ TEST(too_many_conflicts_are_for_a_person)
 {
 	struct agent *adam;
 
-	landing_world_begin("max_conflicts = 1");
+	landing_world_begin(NULL);
 	adam = landing_world_work("adam", "a.txt", "mine");
-	adam->worker->conflicts = 1;
+	adam->worker->conflicts = 3;
 	landing_world_meanwhile("a.txt", "theirs");
 	ck_assert_ptr_nonnull(
 	    strstr(landing_world_accept("adam"), "resolve them by"));

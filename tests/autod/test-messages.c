@@ -10,20 +10,22 @@
 #include "id.h"
 #include "message-spool.h"
 #include "message.h"
-#include "messages.h"
 #include "person.h"
 #include "settings.h"
 #include "state.h"
+
+static const char *told; /* a file: every message that was sent is a line */
 
 static const char *
 channel(void)
 {
 	static char text[1024];
 
+	told = unit_path("told");
 	snprintf(text, sizeof text,
 	    "[people.channels.x]\ntype = \"command\"\ncommand = \"cat >>'%s'; "
 	    "test ! -e '%s'\"\n",
-	    unit_path("told"), unit_path("down"));
+	    told, unit_path("down"));
 	return text;
 }
 
@@ -59,7 +61,7 @@ sent(void)
 	cleanup_buf struct buf text = BUF_INIT;
 	size_t lines = 0;
 
-	file_read(unit_path("told"), 1 << 20, &text, NULL);
+	file_read(told, 1 << 20, &text, NULL);
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.data[i] == '\n';
 	return lines;

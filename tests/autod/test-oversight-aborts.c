@@ -4,7 +4,7 @@
  * be killed at any moment. */
 #include "oversight-world.h"
 #include "check-book.h"
-#include "check-slot.h"
+#include "landing-private.h"
 #include "oversight-floor.h"
 #include "worker-op.h"
 

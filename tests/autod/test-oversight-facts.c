@@ -2,9 +2,9 @@
 
 /* The facts of an iteration: words, attempts, costs. */
 #include "oversight-world.h"
-#include "task-json.h"
 #include "book-history.h"
 #include "oversight-floor.h"
+#include "task.h"
 
 static const char *
 last(int count)

@@ -170,7 +170,7 @@ TEST(a_parked_task_frees_its_worker)
 	oversight_world_begin(OVERSIGHT_PAUSES);
 	oversight_world_get_parked();
 	oversight_world_has(task()->reason, "stopped by oversight: Resource");
-	oversight_world_has(task()->reason, "llmc iterations t1");
+	oversight_world_has(task()->reason, "llmc task iterations t1");
 	/* Its work is kept, and the attempt goes on from it. */
 	ck_assert_ptr_nonnull(task()->from);
 	ck_assert_int_eq(task()->attempts, 1);

@@ -3,7 +3,7 @@
 /* Pauses beside oversight: those of people and of budgets are of the worker,
  * and what it parks is no reason to hold one. */
 #include "oversight-world.h"
-#include "agent-message.h"
+#include "agent.h"
 
 #define has oversight_world_has
 

@@ -3,7 +3,7 @@
 /* What tests and checks say about the work of a turn, and when. */
 #include "oversight-world.h"
 #include "check-book.h"
-#include "check-slot.h"
+#include "landing-private.h"
 #include "operation.h"
 #include "oversight-floor.h"
 #include "state.h"

@@ -3,9 +3,9 @@
 /* What people get to know of the interventions of oversight. */
 #include "unit.h"
 #include "auto-world.h"
+#include "behaviour.h"
 #include "book-history.h"
 #include "book.h"
-#include "detection.h"
 #include "message.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"

@@ -109,22 +109,22 @@ begin_pass(struct pass *pass)
 static void
 live(int steps)
 {
-	struct persist_world world;
-	struct pass third = { &world, 3, NULL };
-	struct pass second = { &world, 2, &third };
+	struct pass third = { &persist_world, 3, NULL };
+	struct pass second = { &persist_world, 2, &third };
 	struct err err = { 0 };
 
-	persist_world_begin(&world);
-	ck_assert_int_eq(book_put_body(world.core.book, BOOK_GOAL, NULL, "G",
-			     "{\"status\":\"active\"}", &err),
+	persist_world_begin();
+	ck_assert_int_eq(book_put_body(persist_world.core.book, BOOK_GOAL, NULL,
+			     "G", "{\"status\":\"active\"}", &err),
 	    0);
-	persist_world_change(&world, 1);
-	persist_world_run(&world, 10);
+	persist_world_change(&persist_world, 1);
+	persist_world_run(10);
 	left = steps;
 	begin_pass(&second);
-	persist_world_run(&world, 10);
+	persist_world_run(10);
 	step();
-	book_close(take_ptr(&world.core.book)); /* writes the log back */
+	book_close(
+	    take_ptr(&persist_world.core.book)); /* writes the log back */
 	_exit(0);
 }
 

@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-#include "plan-book.h"
+#include "plan-floor.h"
 
 #define SMALL_FILE ((rlim_t)16 * 1024)
 #define TIMES      20 /* as fast as the machine's clock */

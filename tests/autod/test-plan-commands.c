@@ -77,7 +77,7 @@ TEST(a_draft_changes_nothing_until_it_is_applied)
 	ck_assert_ptr_null(plan->goal->draft);
 	ck_assert_int_eq(plan_world_events("plan.updated"), 1);
 	refused("overseer.plan.apply", about(goal, ""), API_E_NOT_FOUND,
-	    "llmc plan draft");
+	    "llmc goal plan draft");
 }
 
 TEST(a_draft_for_another_version_is_a_conflict)

@@ -3,7 +3,7 @@
 /* Nodes that are given to a worker that a person drives: what it is sent, and
  * what its work does to them when it lands or is taken back. */
 #include "plan-world.h"
-#include "plan-book.h"
+#include "plan-floor.h"
 
 static struct plan_assignment *
 assignment(void)
@@ -26,9 +26,7 @@ assign_to_eve(void)
 	struct plan_assignment *a =
 	    plan_assignment_new("A_eve", "goal_a", "T1.1", clock_wall_ms());
 
-	xstrset(&a->agent_id, "eve");
 	xstrset(&a->worker, "eve");
-	xstrset(&a->session_key, "worker:eve");
 	plan_assignment_instruct(a, "Do it, eve.");
 	ck_assert_int_eq(
 	    plan_set_add_assignment(plan_floor_set(plan_world.floor), a, NULL),

@@ -2,7 +2,7 @@
 
 /* Agents of a goal are told when somebody else has changed its plan. */
 #include "mail-world.h"
-#include "plan-change.h"
+#include "plan-floor.h"
 #include "records.h"
 #include "team-floor.h"
 

@@ -3,7 +3,7 @@
 /* The tick in the daemon: what it sees, what it sends to workers and persons,
  * and that it sends it once. The times have the ratios of the defaults. */
 #include "plan-world.h"
-#include "plan-tick.h"
+#include "plan-private.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 

@@ -4,9 +4,8 @@
  * again, and given up. */
 #include "plan-world.h"
 #include "outcome.h"
-#include "plan-book.h"
-#include "plan-tick.h"
-#include "planner.h"
+#include "plan-floor.h"
+#include "plan-private.h"
 
 #define PHASE(tasks)                                              \
 	"{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":" \

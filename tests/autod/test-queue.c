@@ -3,8 +3,8 @@
 /* The landing queue with a check: what surrounds the decisions of
  * landing-plan.h. */
 #include "landing-world.h"
+#include "landing-private.h"
 #include "landing-record.h"
-#include "queue.h"
 
 static struct landing_record *
 record_of(void)

@@ -2,7 +2,7 @@
 
 /* The landing queue as it is shown, and commits that are taken back. */
 #include "landing-world.h"
-#include "revert.h"
+#include "landing.h"
 #include "schema.h"
 
 #define TRIES  150 /* of FLOOR_CALLS_MAX */
@@ -235,6 +235,16 @@ TEST(a_checkout_that_is_in_the_way)
 }
 
 /* Where nobody waits for the answer, the revert waits. */
+static bool
+is_held(void *arg)
+{
+	cleanup_json struct json_object *view =
+	    queue_view(landing_world.landings);
+
+	(void)arg;
+	return strstr(json_object_to_json_string(view), "\"held\"") != NULL;
+}
+
 TEST(it_waits_for_the_checkout)
 {
 	struct revert_order order = {
@@ -247,12 +257,8 @@ TEST(it_waits_for_the_checkout)
 	floor_world_sh("echo mine >>a.txt");
 	order.commit = id_of("main");
 	revert_enqueue(landing_world.landings, &order);
-	for (int i = 0; i < TRIES; i++) {
-		describe(&text);
-		if (strstr(text.data, "held") != NULL)
-			break;
-		floor_world_wait(is_over, &(int){ PASSES });
-	}
+	floor_world_wait(is_held, NULL);
+	describe(&text);
 	ck_assert_msg(strstr(text.data,
 			  "1 held nobody: your checkout of main is in the "
 			  "way: ") != NULL,

@@ -3,8 +3,8 @@
 /* What limits an agent limits those that it asks for, also after it has ended;
  * and how many of them may be at work. */
 #include "family-world.h"
-#include "launch-choice.h"
 #include "plan-text.h"
+#include "tool-scope.h"
 
 #define CODER "{\"role\":\"coder\",\"task\":\"Write it.\"}"
 

@@ -206,6 +206,7 @@ TEST(the_last_tool_is_known_from_the_hooks)
 	ck_assert_str_eq(last_tool(), "report_completion");
 	/* Saved at once: the next daemon must not take the report for the
 	 * last. */
+	floor_world_settle(); /* the session is made again */
 	agent = auto_world_agent();
 	floor_world_wait(is_ready, agent);
 	team_world_hook(agent, "PostToolUse", "{\"tool_name\": \"Edit\"}");

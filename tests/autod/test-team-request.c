@@ -2,10 +2,12 @@
 
 /* Questions of agents, what they have reserved, and what the guards report. */
 #include "plan-world.h"
-#include "agent-guard.h"
+#include "agent.h"
 #include "guard.h"
+#include "person.h"
 #include "policy-file.h"
 #include "records.h"
+#include "settings.h"
 #include "team-private.h"
 #include "team-request.h"
 
@@ -363,6 +365,84 @@ TEST(a_question_of_a_root_goes_to_a_person)
 	plan_world_must("request.answer", params);
 	expect(answer_of(asked), "response", "B");
 	plan_world_refused("request.answer", params, API_E_CONFLICT, "already");
+}
+
+/* How many asks of agents a person has. */
+static size_t
+open_asks(void)
+{
+	const struct state *state = &auto_world.core->state;
+	size_t count = 0;
+
+	for (size_t i = 0; i < state->ask_count; i++)
+		count += state->asks[i]->question != NULL;
+	return count;
+}
+
+TEST(each_question_to_a_person_is_asked_until_it_has_ended)
+{
+	cleanup_free char *first = NULL, *second = NULL, *params = NULL;
+
+	begin();
+	ask("t1", "c1", &first);
+	ask("t1", "c2", &second);
+	ck_assert_str_ne(first, second);
+	auto_world_patrol();
+	floor_world_settle();
+	ck_assert_uint_eq(open_asks(), 2);
+	/* One whose question has ended, and one whose ask is missing. */
+	asks_open(auto_world.core,
+	    &(struct ask_draft){ .kind = ASK_QUESTION,
+		.key = "question/R_x",
+		.question = "R_x" });
+	asks_resolve(auto_world.core, auto_world.core->state.asks[0]->key);
+	die();
+	ck_assert_uint_eq(open_asks(), 2);
+	ck_assert_ptr_null(state_ask(&auto_world.core->state, "question/R_x"));
+	params = xasprintf("{\"id\":\"%s\",\"response\":\"B\"}", second);
+	plan_world_must("request.answer", params);
+	ck_assert_uint_eq(open_asks(), 1);
+	ck_assert_str_eq(
+	    state_ask_named(&auto_world.core->state, first)->question, first);
+	team_requests_event(w.team->requests,
+	    &(struct event){ .kind = EVENT_TASK_RETRY, .task = "t1" });
+	ck_assert_uint_eq(open_asks(), 0);
+}
+
+static bool
+is_parked(void *arg)
+{
+	return ((const struct task *)arg)->step == TASK_PARKED;
+}
+
+/* Its worker is given other work: the answer is for all that it has asked. */
+TEST(a_task_that_waits_for_a_person_has_one_ask)
+{
+	struct core *core;
+	const struct ask *ask_of;
+	cleanup_free char *first = NULL;
+
+	begin();
+	core = auto_world.core;
+	ask("t1", "c1", &first);
+	use("t1", "request_orchestrator",
+	    "{\"message\":\"C or D?\",\"call\":\"c2\"}");
+	floor_world_wait(is_asked_by_next, &w);
+	plan_world_settle();
+	ck_assert_uint_eq(open_asks(), 2);
+	ck_assert_int_eq(
+	    settings_override(core->settings, "people.answer_wait", "1s", NULL),
+	    0);
+	team_requests_sweep(w.team->requests);
+	floor_world_wait(is_parked, task("t1"));
+	floor_world_settle();
+	ck_assert_uint_eq(open_asks(), 1);
+	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
+	ask_of = state_ask(&core->state, "task/t1");
+	ck_assert_str_eq(ask_of->question, first);
+	ck_assert_ptr_nonnull(strstr(ask_of->words, "asks: A or B?\n"));
+	ck_assert_ptr_nonnull(strstr(ask_of->words, "asks: C or D?"));
+	ck_assert_uint_eq(strv_count(ask_of->options), 0);
 }
 
 TEST(the_end_of_a_run_ends_its_questions)

@@ -3,7 +3,7 @@
 /* What the daemon refuses to a session by itself, whatever its own processes
  * would let it do: calls come to the worker's socket as from its shell. */
 #include "team-world.h"
-#include "agent-guard.h"
+#include "agent.h"
 #include "guard.h"
 #include "policy-file.h"
 

@@ -278,7 +278,7 @@ TEST(the_files_of_a_task_are_remembered_up_to_a_bound)
 		judge(w, it);
 	}
 	ck_assert(watched_touched(w, "f-0-0"));
-	ck_assert_uint_le(w->touched_count, 20000);
+	ck_assert_uint_le(w->touched.count, 20000);
 	watched_free(w);
 }
 

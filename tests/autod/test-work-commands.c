@@ -138,7 +138,7 @@ TEST(nodes_are_added_split_moved_merged_and_cancelled)
 TEST(what_the_rules_refuse_changes_nothing)
 {
 	refused("overseer.work.show", "{\"node\":\"T9\"}", API_E_UNKNOWN,
-	    "llmc work list");
+	    "llmc goal node list");
 	refused("overseer.work.show", "{\"goal\":\"zzz\",\"node\":\"T1.1\"}",
 	    API_E_UNKNOWN, "no goal zzz");
 	refused("overseer.work.add", "{\"name\":\"x\"}", RPC_INVALID_PARAMS,

@@ -4,8 +4,8 @@
 #include "repo.h"
 #include "box.h"
 #include "core.h"
+#include "schema.h"
 #include "settings.h"
-#include "worker-tree.h"
 #include "worker.h"
 #include "workspace.h"
 
@@ -57,7 +57,7 @@ begin(struct world *w)
 static void
 end(struct world *w)
 {
-	worker_free(w->workers[0]);
+	schema_free(&worker_table, w->workers[0]);
 	settings_free(w->core.settings);
 	workspace_release(&w->workspace);
 	repo_free(w->repo);

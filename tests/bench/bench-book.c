@@ -16,11 +16,11 @@
 #include "book-care.h"
 #include "book-history.h"
 #include "book-private.h"
+#include "metrics.h"
 #include "state-book.h"
 #include "state.h"
 #include "table.h"
-#include "task-json.h"
-#include "work-span.h"
+#include "task.h"
 #include "worker.h"
 
 #define EVENTS      1000000

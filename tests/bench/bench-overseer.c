@@ -359,7 +359,6 @@ bench_begin(struct bench *b, const char *build)
 		{ "overseer.remediate", "false" },
 		{ "overseer.restart_cooldown", "0s" },
 		{ "overseer.same_failure_max", "0" },
-		{ "overseer.same_failure_window", "1s" },
 	};
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");

@@ -10,12 +10,10 @@
 #include <sys/resource.h>
 
 #include "bench.h"
-#include "plan-deps.h"
 #include "plan-edit.h"
 #include "plan-load.h"
 #include "plan-ready.h"
-#include "plan-replan.h"
-#include "plan-rollup.h"
+#include "plan-revise.h"
 #include "plan-set.h"
 #include "table.h"
 

@@ -217,8 +217,9 @@ before_file(const char *name)
 const char *
 before_begin(const char *name)
 {
-	const char *root = fleet_begin(), *agent;
+	const char *agent;
 
+	fleet_begin();
 	agent = fleet_do("config", "get", "defaults.agent_command", NULL)->out;
 	before.agent = e2e_path("%.*s", (int)strcspn(agent, "\n"), agent);
 	before.folder = e2e_source(e2e_path("tests/e2e/before/%s", name));
@@ -239,5 +240,5 @@ before_begin(const char *name)
 	make_store(before_file("store.db"));
 	before_again();
 	put_conversations();
-	return root;
+	return fleet_root();
 }

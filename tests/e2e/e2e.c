@@ -232,11 +232,12 @@ run(const struct child_spec *spec, const char *command)
 	return run;
 }
 
-/* The command whose JSON is asked for, NULL if none is. */
+/* The command whose JSON is asked for, with the word after it, NULL if none
+ * is. */
 static const char *
 json_command(const char *const *argv)
 {
-	const char *command = NULL;
+	const char *command = NULL, *next = NULL;
 	bool json = false, help = false;
 
 	for (size_t i = 1; argv[i] != NULL; i++) {
@@ -246,10 +247,14 @@ json_command(const char *const *argv)
 			i++;
 		else if (command == NULL && argv[i][0] != '-')
 			command = argv[i];
+		else if (next == NULL && argv[i][0] != '-')
+			next = argv[i];
 	}
 	if (!json || command == NULL)
 		return NULL;
-	return keep(xstrdup(help ? "help" : command));
+	return help ? "help" :
+		      e2e_path("%s%s%s", command, next != NULL ? " " : "",
+			  next != NULL ? next : "");
 }
 
 static struct e2e_run *
@@ -504,11 +509,11 @@ e2e_expect(const struct e2e_run *run, int status, const char *words)
 		    e2e_shown(run->err));
 }
 
-/* As `llmc schema` prints it, of every command. */
+/* As `llmc doctor schema` prints it, of every command. */
 static struct json_object *
 all_schemas(void)
 {
-	static const char *const args[] = { "schema", NULL };
+	static const char *const args[] = { "doctor", "schema", NULL };
 	static struct json_object *schemas;
 	struct e2e_run *run;
 
@@ -528,11 +533,15 @@ check_schema(const struct e2e_run *run, struct json_object *value)
 	bool failed =
 	    run->status != 0 && json_object_object_get_ex(value, "error", NULL);
 	struct json_object *schema = NULL;
+	const char *name;
 
 	if (run->json_of == NULL)
 		return;
-	json_object_object_get_ex(
-	    all_schemas(), failed ? "error" : run->json_of, &schema);
+	name = e2e_path("%s", failed ? "error" : run->json_of);
+	/* The last words may be arguments. */
+	while (!json_object_object_get_ex(all_schemas(), name, &schema) &&
+	    strchr(name, ' ') != NULL)
+		name = e2e_path("%.*s", (int)(strrchr(name, ' ') - name), name);
 	/* A command that does not exist fails without a schema. */
 	ck_assert_msg(schema != NULL, "no schema of %s", run->json_of);
 	ck_assert_msg(schema_matches(schema, value, "", &why),

@@ -18,7 +18,8 @@ struct e2e_run {
 	const char *out;
 	const char *err;
 	const char *command; /* for messages */
-	const char *json_of; /* command of llmc that printed JSON, or NULL */
+	const char *json_of; /* command of llmc that printed JSON, and the word
+			      * after it, or NULL */
 };
 
 const char *e2e_llmc_path(void); /* of the llmc under test */

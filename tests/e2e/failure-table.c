@@ -69,7 +69,7 @@ const struct failure_row failure_rows[] = {
 	    "failure-table-accept", "a_conflict_is_the_workers_to_resolve",
 	    false },
 	{ "14", "the default branch keeps changing",
-	    "such a commit after every attempt, max_conflicts 1", "AI",
+	    "such a commit after every attempt", "AI",
 	    "class conflicts; the repair session stops whoever commits",
 	    "failure-table-accept", "a_branch_that_runs_away_is_repaired",
 	    true },

@@ -138,12 +138,12 @@ begin(const char *agent)
 	return root;
 }
 
-const char *
+void
 fleet_begin(void)
 {
 	static const char *kept;
 
-	return begin(needed("LLMC_FAKE_CLAUDE", &kept));
+	begin(needed("LLMC_FAKE_CLAUDE", &kept));
 }
 
 /* The stub of the API, with a log of what reached the model. */

@@ -12,11 +12,12 @@
 
 #include "e2e.h"
 
-/* A workspace with the fake agent; no daemon yet. Returns its root. $FLEET is
- * the scratch folder, for scripts of agents too: a box has a TMPDIR of its own.
+/* A workspace with the fake agent; no daemon yet. $FLEET is the
+ * scratch folder, for scripts of agents too: a box has a TMPDIR of its own.
  */
-const char *fleet_begin(void);
-/* The same with the real program, in a HOME of its own without `llmc trust`. */
+void fleet_begin(void);
+/* The same with the real program, in a HOME of its own without `llmc doctor
+ * trust`. */
 const char *fleet_begin_real(void);
 /* The path of the real program (LLMC_REAL_CLAUDE), NULL if not available. */
 const char *fleet_real_agent(void);

@@ -114,7 +114,7 @@ goal_is_reached(const char *goal, const char *const *nodes)
 	}
 	ck_assert_uint_eq((size_t)json_object_object_length(seen), count);
 	json_object_put(seen);
-	fleet_do("store", "check", NULL);
+	fleet_do("doctor", "store", "check", NULL);
 }
 
 /* --- notices ----------------------------------------------------------- */

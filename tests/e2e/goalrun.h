@@ -28,7 +28,7 @@ const char *goal_node(const char *goal, const char *node, const char *path);
 
 /* The goal is completed; each of these nodes (the list ends with NULL) is done,
  * its evidence is one commit, which is on main and no other node's, and `llmc
- * why` and `llmc store check` agree. */
+ * why` and `llmc doctor store check` agree. */
 void goal_is_reached(const char *goal, const char *const *nodes);
 
 /* notify_command appends to a file, one line per notice; wait for one of this

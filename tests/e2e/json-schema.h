@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* JSON Schema, as far as `llmc schema` uses it. */
+/* JSON Schema, as far as `llmc doctor schema` uses it. */
 #ifndef JSON_SCHEMA_H
 #define JSON_SCHEMA_H
 

@@ -420,7 +420,7 @@ answer(void)
 	const char *worker = json_string_or(task(ASKS), "worker", "?"), *id;
 	struct json_object *row;
 
-	wait_shell("\"$LLMC\" --json tree | grep -q "
+	wait_shell("\"$LLMC\" --json goal tree | grep -q "
 		   "'\"pendingRequestCount\": *1'");
 	row = need(needs(), "question", NULL);
 	expect(strstr(json_string_or(row, "words", ""), COLOUR) != NULL,
@@ -438,7 +438,7 @@ answer(void)
 	expect(need(needs(), "question", NULL) != NULL,
 	    "the question was forgotten when it was read");
 	id = e2e_sh(fleet_root(),
-	    "\"$LLMC\" events --lines 100000 | grep -o 'R_[0-9A-Za-z]*' | head "
+	    "\"$LLMC\" log --lines 100000 | grep -o 'R_[0-9A-Za-z]*' | head "
 	    "-n 1 | tr -d '\\n'")
 		 ->out;
 	fleet_do("answer", id, "2", NULL);
@@ -648,7 +648,7 @@ night_story(const struct night *night)
 	expect(over_remembered("remedy", NULL) == 0 &&
 		over_remembered("failure", NULL) == 1,
 	    "there were failures or repairs: %s",
-	    e2e_sh(fleet_root(), "\"$LLMC\" failures")->out);
+	    e2e_sh(fleet_root(), "\"$LLMC\" log failures")->out);
 	over_signal(SIGINT);
 	ck_assert_int_eq(over_wait_exit(), 0);
 	the_report_is_true(night);

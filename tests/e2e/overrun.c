@@ -142,7 +142,7 @@ void
 over_begin_real(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	set_up();
 }
 

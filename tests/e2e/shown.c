@@ -4,7 +4,7 @@
 #include "json-schema.h"
 #include "jsonl.h"
 #include "shown.h"
-#include "task-json.h"
+#include "task.h"
 #include "worker.h"
 
 const char *shown_root;
@@ -31,8 +31,8 @@ shown_json(const char *command, const char *first, const char *second)
 {
 	struct json_object *value = e2e_json(
 	    e2e_llmc(shown_root, "--json", command, first, second, NULL), 0);
-	struct json_object *schema =
-	    e2e_json(e2e_llmc(shown_root, "schema", command, NULL), 0);
+	struct json_object *schema = e2e_json(
+	    e2e_llmc(shown_root, "doctor", "schema", command, NULL), 0);
 	cleanup_buf struct buf why = BUF_INIT;
 
 	ck_assert_msg(schema_matches(schema, value, "", &why), "%s: %s",

@@ -146,8 +146,8 @@ static void
 rows_of_the_ended(void)
 {
 	struct json_object *row,
-	    *rows = e2e_json(fleet_do("--json", "tree", NULL), 0);
-	const char *shown = fleet_do("tree", NULL)->out;
+	    *rows = e2e_json(fleet_do("--json", "goal", "tree", NULL), 0);
+	const char *shown = fleet_do("goal", "tree", NULL)->out;
 
 	row = team_row(rows, "reports");
 	ck_assert_str_eq(auto_member(row, "runStatus"), "done");
@@ -211,8 +211,9 @@ team_story(void)
 	auto_wait_gate("check");
 	auto_open_gate("parent");
 	fleet_wait("auto-1", "waiting");
-	rows_of_the_living(e2e_json(fleet_do("--json", "tree", NULL), 0));
-	e2e_has(fleet_do("tree", NULL)->out, "90% written");
+	rows_of_the_living(
+	    e2e_json(fleet_do("--json", "goal", "tree", NULL), 0));
+	e2e_has(fleet_do("goal", "tree", NULL)->out, "90% written");
 	auto_kill9_daemon(); /* during the check */
 	auto_open_gate("check");
 	auto_open_gate("rival");

@@ -23,7 +23,7 @@ team_spawn(struct json_object *child, ...) __attribute__((sentinel));
 const char *team_kept(const char *name);
 const char *team_read(const char *name);
 
-/* The row with this label in an answer of llmc tree or agent_status. */
+/* The row with this label in an answer of llmc goal tree or agent_status. */
 struct json_object *team_row(struct json_object *rows, const char *label);
 
 /* The whole story: a parent spawns three agents. One lands its work, and tries

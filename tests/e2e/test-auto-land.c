@@ -58,27 +58,6 @@ TEST(it_runs_after_every_landing_and_is_told_of_what)
 	auto_no_complaints();
 }
 
-TEST(a_slow_one_holds_the_next_landing_and_nobody_else)
-{
-	set_post(e2e_path(
-	    "[ -e a.txt ] && [ ! -e b.txt ] || exit 0\n%s", auto_gate("post")));
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	auto_task("b.md", "B\nfake: commit b.txt x");
-	auto_up("--until-empty", NULL);
-	auto_wait_gate("post");
-	/* The next task is assigned, worked on and finished in the meantime. */
-	auto_wait_event(
-	    "task_completed", "\"task\":\"t2\",\"result\":\"needs_review\"");
-	auto_wait_state("workers.auto-1.status", "accepting");
-	ck_assert_int_eq(auto_landed(), 1);
-	ck_assert_int_eq(auto_finished(NULL), 0);
-	auto_open_gate("post");
-	ck_assert_int_eq(auto_wait_exit(), 0);
-	ck_assert_int_eq(auto_landed(), 2);
-	ck_assert_int_eq(auto_finished("landed"), 2);
-	auto_no_complaints();
-}
-
 TEST(its_failure_stops_everything_and_what_landed_stays)
 {
 	struct json_object *failure;
@@ -104,93 +83,6 @@ TEST(its_failure_stops_everything_and_what_landed_stays)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_ptr_null(auto_failure());
 	auto_history("a.txt: x", "b.txt: x", NULL);
-}
-
-TEST(its_failure_may_be_gone_on_from)
-{
-	set_post("echo broken >&2; exit 1");
-	auto_set("auto.on_post_accept_failure", "continue");
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	auto_task("b.md", "B\nfake: commit b.txt x");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	ck_assert_int_eq(auto_finished("landed"), 2);
-	auto_history("a.txt: x", "b.txt: x", NULL);
-	auto_no_complaints();
-}
-
-TEST(its_failure_may_take_the_commit_back)
-{
-	set_post(e2e_path("mkdir '%s' 2>/dev/null || exit 0\n"
-			  "echo the first one is bad >&2; exit 1",
-	    unit_path("once")));
-	auto_set("auto.on_post_accept_failure", "revert");
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	/* Landed, reverted, and done again with the reason in the prompt. */
-	ck_assert_int_eq(auto_landed(), 3);
-	e2e_has(fleet_log(), "a.txt: x\nRevert \"A\"\na.txt: x\n");
-	ck_assert_int_eq(fleet_prompts("the first one is bad"), 1);
-	ck_assert(e2e_exists(in_main("a.txt")));
-	ck_assert_int_eq(auto_finished("landed"), 1);
-	auto_no_complaints();
-}
-
-TEST(its_failure_may_become_a_task)
-{
-	set_post("[ -e fixed.txt ] && exit\n"
-		 "echo 'it needs a file'; echo 'fake: commit fixed.txt x'\n"
-		 "exit 1");
-	auto_set("auto.on_post_accept_failure", "fix");
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	auto_history("a.txt: x", "fixed.txt: x", NULL);
-	ck_assert_int_eq(fleet_prompts("it needs a file"), 1);
-	ck_assert_int_eq(auto_finished("landed"), 2);
-	auto_no_complaints();
-}
-
-TEST(a_fix_that_never_helps_ends_in_a_failure)
-{
-	set_post("echo still broken; echo 'fake: commits 1'; exit 1");
-	auto_set("auto.on_post_accept_failure", "fix");
-	auto_set("auto.max_attempts", "1");
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	auto_failed("post_accept", "still broken");
-	ck_assert_int_eq(auto_finished("landed"), 2);
-}
-
-TEST(it_is_cancelled_by_a_drain_and_run_again)
-{
-	set_post(e2e_path(
-	    "echo begun >>'%s'\n%s", unit_path("ran"), auto_gate("post")));
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	auto_up(NULL);
-	auto_wait_gate("post");
-	auto_drain();
-	ck_assert_int_eq(auto_finished(NULL), 0);
-	auto_open_gate("post");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	ck_assert_str_eq(e2e_read(unit_path("ran")), "begun\nbegun\n");
-	ck_assert_int_eq(auto_finished("landed"), 1);
-	ck_assert_int_eq(auto_landed(), 1);
-}
-
-TEST(it_outlives_a_killed_daemon_and_is_not_run_twice)
-{
-	set_post(e2e_path("echo begun >>'%s'\n%s\necho it-is-over",
-	    unit_path("ran"), auto_gate("post")));
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	auto_up(NULL);
-	auto_wait_gate("post");
-	auto_kill9_daemon();
-	auto_open_gate("post");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	ck_assert_str_eq(e2e_read(unit_path("ran")), "begun\n");
-	ck_assert_int_eq(auto_logged("post_accept.log", "it-is-over"), 1);
-	ck_assert_int_eq(auto_finished("landed"), 1);
-	ck_assert_int_eq(auto_landed(), 1);
-	auto_no_complaints();
 }
 
 TEST(one_that_takes_too_long_has_failed)
@@ -273,62 +165,7 @@ TEST(a_dirty_checkout_is_waited_for_longer_and_longer)
 	auto_no_complaints();
 }
 
-TEST(a_checkout_that_stays_dirty_is_a_failure_in_the_end)
-{
-	auto_task(
-	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
-	auto_up(NULL);
-	auto_wait_gate("g");
-	e2e_write(in_main("README"), "my own edit\n");
-	auto_open_gate("g");
-	auto_wait_state("source_repo_dirty_retry_count", "1");
-	auto_drain();
-	e2e_edit_state(fleet_root(),
-	    "s/\\(\"source_repo_dirty_retry_count\": *\\)1/\\110/");
-	let_time_pass();
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
-	auto_failed("dirty_checkout", "README");
-	ck_assert_str_eq(e2e_read(in_main("README")), "my own edit\n");
-	/* The work waits in the queue for a person or a repair. */
-	ck_assert_str_eq(fleet_status("auto-1"), "accepting");
-}
-
 /* --- a history that someone else changes ------------------------------- */
-
-/* Whenever the worker resolves its conflict, another commit comes first. */
-TEST(conflicts_without_end_are_a_failure)
-{
-	const char *move = unit_path("move.sh");
-
-	e2e_skip_sandboxed("a worker in a box cannot commit to main");
-	e2e_script(move,
-	    e2e_path("#!/bin/sh\n"
-		     "[ -d \"$(git rev-parse --git-path rebase-merge)\" ] || "
-		     "exit 0\n"
-		     "cd '%s' && echo again >>README && "
-		     "git commit -qam 'Faster again'\n",
-		fleet_root()));
-	auto_set("repo.max_conflicts", "1");
-	auto_task("a.md",
-	    "Change it\n"
-	    "fake: run %s\n"
-	    "fake: resolve\n"
-	    "fake: run echo mine >README && git commit -qam Mine\n"
-	    "fake: run %s\n",
-	    move, auto_gate("g"));
-	auto_up(NULL);
-	auto_wait_gate("g");
-	e2e_write(in_main("README"), "another\n");
-	e2e_git(fleet_root(), "commit", "-qam", "Another", NULL);
-	auto_open_gate("g");
-	ck_assert_int_eq(auto_wait_exit(), 1);
-	auto_failed("conflicts", "could not resolve its conflicts");
-	auto_history("Another", "Faster again", NULL);
-	e2e_lacks(fleet_log(), "Mine");
-	/* No work of the worker is lost. */
-	ck_assert_str_eq(fleet_status("auto-1"), "needs_review");
-	e2e_has(e2e_git(fleet_root(), "log", "llmc/auto-1", NULL), "Mine");
-}
 
 TEST(an_amended_base_moves_the_idle)
 {
@@ -343,27 +180,6 @@ TEST(an_amended_base_moves_the_idle)
 	auto_wait_finished("landed", 1);
 	ck_assert_str_eq(fleet_log(), "a.txt: x\nAgain\n");
 	auto_drain();
-	auto_no_complaints();
-}
-
-/* The command of the first one blocks the landing of the second, which a person
- * lands by hand in the meantime. */
-TEST(work_that_was_taken_by_hand_is_not_landed_again)
-{
-	set_post(auto_gate("post"));
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	auto_task("b.md", "B\nfake: commit b.txt x");
-	auto_up("--until-empty", NULL);
-	auto_wait_gate("post");
-	auto_wait_event(
-	    "task_completed", "\"task\":\"t2\",\"result\":\"needs_review\"");
-	e2e_git(fleet_root(), "cherry-pick", "llmc/auto-1", NULL);
-	auto_open_gate("post");
-	ck_assert_int_eq(auto_wait_exit(), 0);
-	auto_history("a.txt: x", "b.txt: x", NULL);
-	ck_assert_int_eq(auto_finished("no_changes"), 1);
-	ck_assert_str_eq(auto_folder("done"), "a.md\nb.md\n");
-	ck_assert_str_eq(head(fleet_worktree("auto-1")), head(fleet_root()));
 	auto_no_complaints();
 }
 

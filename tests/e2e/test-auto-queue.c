@@ -12,8 +12,8 @@ in_main(const char *file)
 	return e2e_path("%s/%s", fleet_root(), file);
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
@@ -39,9 +39,11 @@ recorded(const char *words)
 
 /* --- slots ------------------------------------------------------------ */
 
+const int unit_timeout = 120; /* seconds, each */
+
 /* One needs no other check than its own; the others are on top of it, and the
  * last of them must not take the branch past a commit that is not judged. */
-START_TEST(each_commit_is_checked_in_two_slots_at_once)
+TEST(each_commit_is_checked_in_two_slots_at_once)
 {
 	e2e_skip_sandboxed("a slot checks the work of workers in boxes too");
 	recording_check(e2e_path("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 0\n"
@@ -79,7 +81,6 @@ START_TEST(each_commit_is_checked_in_two_slots_at_once)
 	queue_never_red();
 	auto_no_complaints();
 }
-END_TEST
 
 /* --- what must not land ------------------------------------------------ */
 
@@ -88,7 +89,7 @@ static const char *const forbidden[] = {
 	".worktrees/auto-2/evil.md",
 };
 
-START_TEST(paths_of_ours_do_not_land_and_the_worker_is_told)
+TEST_ROWS(paths_of_ours_do_not_land_and_the_worker_is_told, nitems(forbidden))
 {
 	const char *path = forbidden[_i], *told = unit_path("told");
 
@@ -110,87 +111,11 @@ START_TEST(paths_of_ours_do_not_land_and_the_worker_is_told)
 	ck_assert(!e2e_exists(in_main(path)));
 	ck_assert(!e2e_exists(in_main("evil.txt")));
 }
-END_TEST
-
-/* The branch has a judge; the worker brings one that passes everything. */
-static void
-task_with_a_judge(const char *word)
-{
-	e2e_write(in_main("judge.sh"),
-	    e2e_path(
-		"echo judged >>'%s'; ! grep bad *.txt\n", unit_path("judged")));
-	e2e_git(fleet_root(), "add", "judge.sh", NULL);
-	e2e_git(fleet_root(), "commit", "-qm", "Judge", NULL);
-	auto_set("auto.protected_paths", "[\"judge.sh\"]");
-	auto_set("auto.check_command", "sh ./judge.sh");
-	auto_task("a.md",
-	    "A\nfake: run echo exit 0 >judge.sh; echo %s >a.txt; git add .; "
-	    "git commit -qm Mine",
-	    word);
-	auto_up(NULL);
-	auto_wait_event("accept_failure", "changes protected paths: judge.sh");
-	auto_wait_state("workers.auto-1.status", "needs_review");
-	ck_assert_int_eq(auto_landed(), 0);
-	ck_assert(!e2e_exists(unit_path("judged")));
-}
-
-START_TEST(protected_paths_wait_for_a_person)
-{
-	task_with_a_judge("good");
-	fleet_do("accept", "auto-1", NULL);
-	auto_wait_finished("landed", 1);
-	auto_history("Mine", NULL);
-	ck_assert_str_eq(e2e_read(unit_path("judged")), "judged\n");
-	ck_assert_str_eq(e2e_read(in_main("judge.sh")), "exit 0\n");
-	auto_drain();
-}
-END_TEST
-
-START_TEST(a_worker_cannot_weaken_its_own_judge)
-{
-	task_with_a_judge("bad");
-	auto_set("auto.max_turns", "1");
-	auto_set("auto.max_attempts", "1");
-	fleet_fails("bad", "accept", "auto-1", NULL);
-	ck_assert_int_eq(auto_landed(), 0);
-	ck_assert_ptr_nonnull(strstr(e2e_read(unit_path("judged")), "judged"));
-	auto_drain();
-}
-END_TEST
 
 /* --- what a check leaves ------------------------------------------------ */
 
-/* Whatever a check does to its slot, the next one judges what would land. */
-START_TEST(a_check_cannot_poison_the_slot)
-{
-	ck_assert_int_eq(e2e_sh(fleet_root(),
-			     "echo green >verdict; echo '*.o' >.gitignore; "
-			     "git add .; git commit -qm start")
-			     ->status,
-	    0);
-	recording_check("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 75\n"
-			"[ ! -e left.o ] || exit 0\n"
-			"r=0; grep -q green verdict || r=1\n"
-			"echo green >verdict; >left.o\n"
-			"git update-index --skip-worktree verdict\n"
-			"exit $r");
-	auto_set("auto.concurrency", "1");
-	auto_set("auto.max_attempts", "1");
-	auto_set("auto.max_turns", "1");
-	auto_task("1.md", "A\nfake: commit a.txt x");
-	auto_task("2.md", "B\nfake: commit verdict red");
-	auto_launch("--until-empty", NULL);
-	auto_wait_exit();
-	ck_assert_int_ge(recorded("slot-1"), 2);
-	ck_assert_str_eq(
-	    e2e_git(fleet_root(), "show", "main:verdict", NULL), "green\n");
-	e2e_has(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
-	    "a.txt");
-}
-END_TEST
-
 /* A check that passes because it changed its judge has not passed. */
-START_TEST(a_check_that_changes_its_judge_does_not_count)
+TEST(a_check_that_changes_its_judge_does_not_count)
 {
 	ck_assert_int_eq(e2e_sh(fleet_root(),
 			     "echo strict >judge; git add .; "
@@ -212,124 +137,11 @@ START_TEST(a_check_that_changes_its_judge_does_not_count)
 	e2e_has(e2e_git(fleet_root(), "ls-tree", "--name-only", "main", NULL),
 	    "b.txt");
 }
-END_TEST
-
-/* What the setup of a slot made is there for each check, and made once. */
-START_TEST(a_slot_is_set_up_once)
-{
-	recording_check("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 75\n"
-			"grep -q made deps/lib && [ ! -e deps/extra ] && "
-			"[ ! -e free ] && >deps/extra && >free");
-	auto_set("repo.setup_command",
-	    e2e_path("mkdir -p deps && echo made >deps/lib && pwd >>'%s'",
-		unit_path("setups")));
-	auto_set("auto.concurrency", "1");
-	for (const char *name = "abc"; *name != '\0'; name++)
-		auto_task(e2e_path("%c.md", *name), "%c\nfake: commit %c.txt x",
-		    *name, *name);
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	ck_assert_int_ge(recorded("slot-1"), 3);
-	e2e_expect(e2e_sh("/",
-		       e2e_path("[ $(grep -c /checks/1 '%s') = 1 ]",
-			   unit_path("setups"))),
-	    0, NULL);
-}
-END_TEST
-
-/* --- nobody's fault ---------------------------------------------------- */
-
-/* Pretend that the wait for another try is over. */
-static void
-let_time_pass(void)
-{
-	e2e_expect(
-	    e2e_sh(fleet_root(), "\"$STATE\" | grep -q '\"retry_ms\": *[1-9]'"),
-	    0, NULL);
-	e2e_edit_state(fleet_root(), "s/\\(\"retry_ms\": *\\)[0-9]*/\\11/");
-}
-
-START_TEST(what_cannot_be_judged_blames_nobody)
-{
-	const char *broken = unit_path("broken");
-
-	e2e_write(broken, "");
-	recording_check(e2e_path("[ ! -e '%s' ] || exit 75", broken));
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	auto_up(NULL);
-	auto_wait_shell(e2e_path("grep -q slot-1 '%s'", unit_path("checks")));
-	auto_wait_state("landings.checks.results.0.unjudged", "1");
-	ck_assert_int_eq(auto_landed(), 0);
-	auto_drain();
-	ck_assert_int_eq(auto_events("sent_back", NULL), 0);
-	remove(broken);
-	let_time_pass();
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	auto_history("a.txt: x", NULL);
-	ck_assert_int_eq(auto_events("sent_back", NULL), 0);
-	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
-	ck_assert_int_eq(recorded("slot-1"), 2);
-}
-END_TEST
-
-START_TEST(a_red_branch_is_fixed_by_a_task)
-{
-	queue_check("[ ! -e broken.txt ] || { echo it is broken; echo 'fake: "
-		    "run git rm -q broken.txt && git commit -qm Repaired'; "
-		    "exit 1; }");
-	auto_task(
-	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
-	auto_set("auto.concurrency", "2");
-	auto_up("--until-empty", NULL);
-	auto_wait_gate("g");
-	e2e_write(in_main("broken.txt"), "x\n");
-	e2e_git(fleet_root(), "add", "broken.txt", NULL);
-	e2e_git(fleet_root(), "commit", "-qm", "Broken", NULL);
-	auto_open_gate("g");
-	ck_assert_int_eq(auto_wait_exit(), 0);
-	auto_history("a.txt: x", "Broken", "Repaired", NULL);
-	ck_assert(!e2e_exists(in_main("broken.txt")));
-	ck_assert_int_eq(auto_events("branch_red", "it is broken"), 1);
-	ck_assert_int_eq(auto_events("sent_back", NULL), 0);
-	ck_assert_int_eq(auto_finished("landed"), 2);
-}
-END_TEST
-
-/* A stricter command finds what the old one passed. The second task began
- * before the first one landed. */
-START_TEST(a_red_branch_loses_the_commits_of_tasks)
-{
-	const char *strict = e2e_path("%s/strict.sh", unit_scratch());
-	const char *id;
-
-	auto_set("auto.on_red", "revert");
-	auto_set("auto.max_attempts", "1");
-	queue_check("true");
-	auto_task("a.md", "A\nfake: commit a.txt x");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	id =
-	    e2e_path("%.40s", e2e_git(fleet_root(), "rev-parse", "main", NULL));
-	e2e_script(strict,
-	    "#!/bin/sh\n[ -z \"$LLMC_CHECK_SLOT\" ] || [ ! -e a.txt ] || { "
-	    "echo no a.txt, please; exit 1; }\n");
-	auto_set("auto.check_command", e2e_path("'%s'", strict));
-	auto_task("b.md",
-	    "B\nfake: run git reset -q --hard HEAD~1\nfake: commit b.txt x");
-	auto_run("--until-empty", NULL);
-	ck_assert(!e2e_exists(in_main("a.txt")));
-	ck_assert(e2e_exists(in_main("b.txt")));
-	e2e_has(
-	    e2e_git(fleet_root(), "log", "-1", "--format=%B", "main~1", NULL),
-	    e2e_path("This reverts commit %s", id));
-	ck_assert_int_eq(auto_events("branch_red", "no a.txt, please"), 1);
-	ck_assert_int_eq(auto_events("reverted", id), 1);
-	ck_assert_int_eq(auto_finished("dead-letter"), 1);
-}
-END_TEST
 
 /* --- killed ------------------------------------------------------------ */
 
 /* The second one is checked on top of the first. */
-START_TEST(a_check_outlives_a_killed_daemon_and_counts)
+TEST_ROWS(a_check_outlives_a_killed_daemon_and_counts, 2)
 {
 	e2e_skip_sandboxed("a slot checks the work of workers in boxes too");
 	recording_check(e2e_path(
@@ -360,11 +172,10 @@ START_TEST(a_check_outlives_a_killed_daemon_and_counts)
 	queue_never_red();
 	auto_no_complaints();
 }
-END_TEST
 
 /* --- the same as one by one -------------------------------------------- */
 
-START_TEST(all_at_once_lead_to_the_same_tree_as_one_by_one)
+TEST(all_at_once_lead_to_the_same_tree_as_one_by_one)
 {
 	const char *gate = auto_gate("work");
 
@@ -393,40 +204,10 @@ START_TEST(all_at_once_lead_to_the_same_tree_as_one_by_one)
 	queue_never_red();
 	auto_no_complaints();
 }
-END_TEST
 
-static void
-add_loop(Suite *suite, const TTest *test, int count)
+/* What other programs run too. */
+void
+unit_more(Suite *suite)
 {
-	TCase *loop = tcase_create(test->name);
-
-	tcase_set_timeout(loop, 120);
-	tcase_add_checked_fixture(loop, begin, fleet_end);
-	tcase_add_loop_test(loop, test, 0, count);
-	suite_add_tcase(suite, loop);
-}
-
-Suite *
-unit_suite(void)
-{
-	const TTest *const all[] = {
-		each_commit_is_checked_in_two_slots_at_once,
-		protected_paths_wait_for_a_person,
-		a_worker_cannot_weaken_its_own_judge,
-		a_check_cannot_poison_the_slot,
-		a_check_that_changes_its_judge_does_not_count,
-		a_slot_is_set_up_once, what_cannot_be_judged_blames_nobody,
-		a_red_branch_is_fixed_by_a_task,
-		a_red_branch_loses_the_commits_of_tasks,
-		all_at_once_lead_to_the_same_tree_as_one_by_one
-	};
-	Suite *suite = suite_create("auto-queue");
-
-	queue_scenarios_add(suite, begin);
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(suite, begin, all[i]);
-	add_loop(suite, paths_of_ours_do_not_land_and_the_worker_is_told,
-	    nitems(forbidden));
-	add_loop(suite, a_check_outlives_a_killed_daemon_and_counts, 2);
-	return suite;
+	queue_scenarios_add(suite, unit_before);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Reports of agents by the tools of llmc mcp, in auto mode: in the record of
- * the task, in files, and in llmc stats; also while no daemon runs. */
+ * the task, in files, and in llmc report stats; also while no daemon runs. */
 #include "autorun.h"
 #include "filed.h"
 
@@ -11,14 +11,6 @@
 
 /* The last tool waits for a daemon. */
 #define SPOOLED "ls .llmc/run/auto-1/spool/00000000000000000000000000.json"
-
-void
-unit_before(void)
-{
-	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
-	auto_ails("");
-}
 
 /* The only record of a task that has ended. */
 static struct json_object *
@@ -35,8 +27,6 @@ expect_record(const char *path, const char *text)
 	ck_assert_str_eq(auto_member(json, path), text);
 	json_object_put(json);
 }
-
-const int unit_timeout = 120; /* seconds, each */
 
 TEST(what_an_agent_reports_is_recorded)
 {
@@ -58,12 +48,12 @@ TEST(what_an_agent_reports_is_recorded)
 	expect_record("run.last_tool", "report_completion");
 	ck_assert_int_eq(auto_events("progress", "sums (40%)"), 1);
 	ck_assert_int_eq(auto_events("reported", "All is added up."), 1);
-	e2e_has(fleet_do("store", "sql",
+	e2e_has(fleet_do("doctor", "store", "sql",
 		    "SELECT e.data FROM events AS e WHERE e.type = 'progress'",
 		    NULL)
 		    ->out,
 	    "\"metrics\":{\"done\":3}");
-	stats = e2e_json(fleet_do("--json", "stats", NULL), 0);
+	stats = e2e_json(fleet_do("--json", "report", "stats", NULL), 0);
 	ck_assert_str_eq(auto_member(stats, "0.agent"), "default");
 	ck_assert_str_eq(auto_member(stats, "0.outcomes.success"), "1");
 	ck_assert_str_eq(auto_member(stats, "0.reports"), "1");

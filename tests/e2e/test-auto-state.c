@@ -4,7 +4,6 @@
  * workers that are taken away. */
 #include "autorun.h"
 #include "filed.h"
-#include "stepkills.h"
 
 #define OTHER_ID "00000000-0000-4000-8000-000000000000"
 
@@ -36,35 +35,7 @@ run_to_the_end(void)
 
 /* --- replaced during a run ------------------------------------ */
 
-static const char *const damages[] = {
-	"rm llmc.db",
-	"echo nonsense >b; mv b llmc.db",
-	"cp llmc.db b; mv b llmc.db",
-	"rm llmc.db; mkdir llmc.db",
-};
-
 const int unit_timeout = 120; /* seconds, each */
-
-TEST_ROWS(a_book_that_was_replaced_stops_the_run, nitems(damages))
-{
-	struct json_object *before, *after;
-
-	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
-	auto_up(NULL);
-	auto_wait_gate("a");
-	before = auto_state();
-	e2e_expect(
-	    e2e_sh(e2e_path("%s/.llmc", fleet_root()), damages[_i]), 0, NULL);
-	ck_assert_int_eq(auto_wait_exit(), 1);
-	auto_failed("state_overwritten", "llmc.db was removed or replaced");
-	/* What the daemon has saved is in its place again. */
-	after = auto_state();
-	ck_assert_str_eq(
-	    auto_member(after, "root_id"), auto_member(before, "root_id"));
-	ck_assert_str_eq(auto_member(after, "workers.auto-1.task"), "t1");
-	auto_open_gate("a");
-	run_to_the_end();
-}
 
 /* --- found at the start ------------------------------------------- */
 
@@ -145,9 +116,10 @@ static void
 check_lookers(void)
 {
 	static const char *const lookers[] = { "status", "task list", "report",
-		"top", "stats", "iterations auto-1", "why auto-1", "metrics",
-		"nuke --all --yes", "store check", "store export",
-		"store import x", "store sql 'SELECT 1'", "doctor" };
+		"top", "report stats", "task iterations auto-1", "why auto-1",
+		"report metrics", "nuke --all --yes", "doctor store check",
+		"doctor store export", "doctor store import x",
+		"doctor store sql 'SELECT 1'", "doctor" };
 
 	for (size_t i = 0; i < nitems(lookers); i++) {
 		const struct e2e_run *got = e2e_sh(fleet_root(),
@@ -180,75 +152,6 @@ TEST(a_state_that_was_lost_is_said)
 		auto_put_state(good);
 	}
 	run_to_the_end();
-}
-
-/* --- the version before ------------------------------------------- */
-
-/* As that version leaves it. */
-static void
-go_back(void)
-{
-	e2e_expect(e2e_sh(fleet_root(),
-		       "cd .llmc && (cd .. && \"$STATE\") >s && rm llmc.db* && "
-		       "cp s state.json.bak && mv s state.json"),
-	    0, NULL);
-}
-
-static void
-check_moved(void)
-{
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/state.json", fleet_root())));
-	e2e_expect(
-	    e2e_sh(fleet_root(),
-		"cd .llmc/before-*/ && [ -s state.json ] && [ -s state.json.bak ]"),
-	    0, NULL);
-}
-
-TEST(work_goes_on_after_an_upgrade)
-{
-	struct json_object *before, *after;
-
-	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
-	auto_up(NULL);
-	auto_wait_gate("a");
-	auto_kill9_daemon();
-	before = auto_state();
-	go_back();
-	ck_assert_str_eq(fleet_status("auto-1"), "working");
-	auto_up(NULL);
-	auto_open_gate("a");
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_no_complaints();
-	auto_history("a.txt: x", NULL);
-	check_moved();
-	after = auto_state();
-	ck_assert_str_eq(
-	    auto_member(after, "root_id"), auto_member(before, "root_id"));
-	ck_assert_str_eq(auto_member(after, "outcomes.landed"), "1");
-	json_object_put(before);
-	json_object_put(after);
-}
-
-#define UPGRADE_STEPS 13
-
-/* Wherever it is killed, the next one finds all of it, and once. */
-TEST_ROWS(an_upgrade_that_was_killed_is_finished, UPGRADE_STEPS)
-{
-	fleet_do("add", "adam", NULL);
-	fleet_do("add", "eve", NULL);
-	go_back();
-	stepkills_at(_i + 1);
-	stepkills_arm();
-	e2e_llmc(fleet_root(), "pause", "adam", NULL);
-	/* Killed, unless it has fewer steps. */
-	remove(unit_path("arm"));
-	ck_assert_str_ne(fleet_status("adam"), "?");
-	fleet_do("pause", "eve", NULL);
-	e2e_has(
-	    e2e_sh(fleet_root(), "\"$STATE\" | grep -c '\"name\":'")->out, "2");
-	ck_assert_str_eq(fleet_status("eve"), "paused");
-	check_moved();
 }
 
 /* --- something else in the place of a file ------------------------ */
@@ -319,15 +222,14 @@ TEST(the_heartbeat_says_who_is_expected_to_work)
 
 /* --- taken away in the middle of a task ---------------------------- */
 
-static void
-take_away(const char *command)
+TEST(a_worker_that_is_nuked_is_made_again)
 {
 	struct json_object *task;
 
 	auto_task("a.md", "fake: commit a.txt x\nfake: run %s", auto_gate("a"));
 	auto_up(NULL);
 	auto_wait_gate("a");
-	fleet_do(command, "auto-1", "--yes", NULL);
+	fleet_do("nuke", "auto-1", "--yes", NULL);
 	auto_open_gate("a");
 	auto_wait_finished("landed", 1);
 	auto_drain();
@@ -338,14 +240,4 @@ take_away(const char *command)
 	task = filed_last(fleet_root());
 	ck_assert_str_eq(auto_member(task, "attempts"), "1");
 	json_object_put(task);
-}
-
-TEST(the_task_of_a_worker_that_is_reset_waits_again)
-{
-	take_away("reset");
-}
-
-TEST(a_worker_that_is_nuked_is_made_again)
-{
-	take_away("nuke");
 }

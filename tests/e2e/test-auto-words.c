@@ -55,21 +55,6 @@ const int unit_timeout = 120; /* seconds, each */
 
 /* --- done without a change ----------------------------------------- */
 
-TEST(nothing_to_change_is_an_outcome)
-{
-	auto_task("a.md", "fake: say Everything was fine already.");
-	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
-	auto_no_complaints();
-	ck_assert_int_eq(auto_finished("no_changes"), 1);
-	ck_assert_int_eq(auto_landed(), 0);
-	ck_assert_str_eq(auto_folder("done"), "a.md\n");
-	check_record("last_words", "Everything was fine already.");
-	e2e_has(fleet_do("store", "sql",
-		    "SELECT last_words FROM attempt WHERE id = 't1-1'", NULL)
-		    ->out,
-	    "Everything was fine already.");
-}
-
 TEST(a_report_is_a_result_where_it_is_wanted)
 {
 	auto_set("auto.require_commit", "true");
@@ -119,19 +104,6 @@ static const struct {
 	{ "Which colour should I take?", "Do not end your turn", "question" },
 	{ "I cannot complete this task.", "cannot or will not", "failure" },
 };
-
-TEST_ROWS(an_ending_that_is_none_is_nudged, nitems(endings))
-{
-	auto_task(
-	    "a.md", "fake: ask %s\nfake: commit a.txt x", endings[_i].words);
-	auto_up(NULL);
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_no_complaints();
-	auto_history("a.txt: x", NULL);
-	ck_assert_int_eq(auto_events("sent_back", endings[_i].told), 1);
-	check_record("nudges", "1");
-}
 
 TEST_ROWS(an_ending_that_stays_none_is_for_a_person, nitems(endings))
 {

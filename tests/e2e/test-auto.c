@@ -5,13 +5,15 @@
 #include "autorun.h"
 #include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 }
 
-START_TEST(the_heart_beats)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST(the_heart_beats)
 {
 	int64_t end = clock_mono_ms() + 20000;
 	struct json_object *heart;
@@ -30,9 +32,8 @@ START_TEST(the_heart_beats)
 	auto_drain();
 	ck_assert_ptr_null(auto_heartbeat());
 }
-END_TEST
 
-START_TEST(options_go_over_settings)
+TEST(options_go_over_settings)
 {
 	struct json_object *state;
 
@@ -53,9 +54,8 @@ START_TEST(options_go_over_settings)
 	state = auto_state();
 	ck_assert_str_eq(auto_member(state, "auto_workers.1"), "");
 }
-END_TEST
 
-START_TEST(a_second_daemon_is_told_who_runs)
+TEST(a_second_daemon_is_told_who_runs)
 {
 	struct e2e_run *second;
 
@@ -65,10 +65,9 @@ START_TEST(a_second_daemon_is_told_who_runs)
 	ck_assert(!auto_has_ended());
 	auto_drain();
 }
-END_TEST
 
 /* From "Five minutes" to auto mode: one command, and who works goes on. */
-START_TEST(auto_mode_takes_over_from_a_plain_daemon)
+TEST(auto_mode_takes_over_from_a_plain_daemon)
 {
 	int daemon, agent;
 	struct e2e_run *run;
@@ -95,9 +94,8 @@ START_TEST(auto_mode_takes_over_from_a_plain_daemon)
 	auto_no_complaints();
 	fleet_do("down", NULL);
 }
-END_TEST
 
-START_TEST(until_empty_ends_with_what_came_of_it)
+TEST(until_empty_ends_with_what_came_of_it)
 {
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	auto_set("auto.max_attempts", "1");
@@ -120,9 +118,8 @@ START_TEST(until_empty_ends_with_what_came_of_it)
 	auto_no_complaints();
 	auto_no_sessions();
 }
-END_TEST
 
-START_TEST(the_first_signal_drains_and_the_next_run_goes_on)
+TEST(the_first_signal_drains_and_the_next_run_goes_on)
 {
 	auto_task("long.md", "Long\nfake: commit half.txt x\nfake: run %s\n",
 	    auto_gate("g"));
@@ -143,9 +140,8 @@ START_TEST(the_first_signal_drains_and_the_next_run_goes_on)
 	auto_history("half.txt: x", NULL);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(the_second_signal_waits_for_nobody)
+TEST(the_second_signal_waits_for_nobody)
 {
 	int64_t began;
 
@@ -161,9 +157,8 @@ START_TEST(the_second_signal_waits_for_nobody)
 	ck_assert_int_lt(clock_mono_ms() - began, 3000);
 	ck_assert(e2e_exists(fleet_worktree("auto-1")));
 }
-END_TEST
 
-START_TEST(a_killed_daemon_goes_on_with_what_runs)
+TEST(a_killed_daemon_goes_on_with_what_runs)
 {
 	int one, two;
 
@@ -194,9 +189,8 @@ START_TEST(a_killed_daemon_goes_on_with_what_runs)
 	auto_no_complaints();
 	auto_no_sessions();
 }
-END_TEST
 
-START_TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
+TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
 {
 	auto_task(
 	    "a.md", "A\nfake: run %s\nfake: commit a.txt x", auto_gate("g"));
@@ -224,7 +218,6 @@ START_TEST(workers_of_people_and_of_auto_mode_live_side_by_side)
 	auto_drain();
 	auto_no_complaints();
 }
-END_TEST
 
 /* --- lost hooks ------------------------------------------------------- */
 
@@ -255,7 +248,7 @@ lose_first(const char *event)
 	auto_set("defaults.agent_command", wrapper);
 }
 
-START_TEST(a_lost_session_start_costs_only_time)
+TEST(a_lost_session_start_costs_only_time)
 {
 	lose_first("SessionStart");
 	auto_set("defaults.start_timeout", "1s");
@@ -266,9 +259,8 @@ START_TEST(a_lost_session_start_costs_only_time)
 	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_lost_submission_is_found_in_the_transcript)
+TEST(a_lost_submission_is_found_in_the_transcript)
 {
 	lose_first("UserPromptSubmit");
 	auto_task("a.md", "A\nfake: commit a.txt x");
@@ -278,9 +270,8 @@ START_TEST(a_lost_submission_is_found_in_the_transcript)
 	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_lost_stop_is_found_out_by_the_silence)
+TEST(a_lost_stop_is_found_out_by_the_silence)
 {
 	lose_first("Stop");
 	auto_set("auto.worker_stall_timeout", "1s");
@@ -292,9 +283,8 @@ START_TEST(a_lost_stop_is_found_out_by_the_silence)
 	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
-START_TEST(a_lost_stop_is_told_by_the_agent_that_waits)
+TEST(a_lost_stop_is_told_by_the_agent_that_waits)
 {
 	lose_first("Stop");
 	setenv("FAKE_CLAUDE_IDLE_MS", "300", 1);
@@ -306,10 +296,9 @@ START_TEST(a_lost_stop_is_told_by_the_agent_that_waits)
 	ck_assert_int_eq(fleet_prompts("fake: commit a.txt"), 1);
 	auto_no_complaints();
 }
-END_TEST
 
 /* Its hooks are written again for every session. */
-START_TEST(a_deleted_hook_file_comes_back)
+TEST(a_deleted_hook_file_comes_back)
 {
 	const char *file =
 	    e2e_path("%s/.llmc/sessions/auto-1/settings.json", fleet_root());
@@ -324,28 +313,10 @@ START_TEST(a_deleted_hook_file_comes_back)
 	ck_assert(e2e_exists(file));
 	ck_assert_int_eq(auto_landed(), 1);
 }
-END_TEST
 
-Suite *
-unit_suite(void)
+/* What other programs run too. */
+void
+unit_more(Suite *suite)
 {
-	const TTest *const all[] = { the_heart_beats, options_go_over_settings,
-		a_second_daemon_is_told_who_runs,
-		auto_mode_takes_over_from_a_plain_daemon,
-		until_empty_ends_with_what_came_of_it,
-		the_first_signal_drains_and_the_next_run_goes_on,
-		the_second_signal_waits_for_nobody,
-		a_killed_daemon_goes_on_with_what_runs,
-		workers_of_people_and_of_auto_mode_live_side_by_side,
-		a_lost_session_start_costs_only_time,
-		a_lost_submission_is_found_in_the_transcript,
-		a_lost_stop_is_found_out_by_the_silence,
-		a_lost_stop_is_told_by_the_agent_that_waits,
-		a_deleted_hook_file_comes_back };
-	Suite *suite = suite_create("auto");
-
-	auto_scenarios_add(suite, begin);
-	for (size_t i = 0; i < nitems(all); i++)
-		scenarios_add_test(suite, begin, all[i]);
-	return suite;
+	auto_scenarios_add(suite, unit_before);
 }

@@ -57,7 +57,7 @@ TEST(agents_are_not_people_by_leaving_out_a_variable)
 		"config set auto.check_command true",
 		"config unset auto.check_command", "init", "down",
 		"nuke adam --yes", "reset adam --yes", "overseer",
-		"doctor --repair --yes", "console" };
+		"doctor --repair --yes", "attach console" };
 	const char *out;
 
 	e2e_skip_sandboxed("its box has neither this repository nor autod");

@@ -5,28 +5,29 @@
 
 /* Objects that may have other members, on purpose. */
 static const char *const open_values[] = {
-	"escalations.detection", /* evidence of each kind of detection */
-	"events.event", /* the file may be of another version */
+	"doctor channel.detection", /* evidence of each kind of detection */
+	"log.event", /* the file may be of another version */
 	"why.events.event", /* the same */
-	"logs", /* a record has what belongs to its message */
+	"log daemon", /* a record has what belongs to its message */
 	/* What belongs to each kind of check, or report. */
 	"task.record.verification_result", "task.tasks.verification_result",
-	"tree.progress",
+	"goal tree.progress",
 	/* What a planner or a channel says, kept as it came. */
 	"goal.record.plannerInputs", "goal.record.rawPlannerOutputJson",
-	"plan.record.plannerInputs", "plan.record.rawPlannerOutputJson",
+	"goal plan.record.plannerInputs",
+	"goal plan.record.rawPlannerOutputJson",
 	"mail.body", /* what a part of the daemon tells */
-	"top", /* the view: view-doc.h */
+	"top", /* the view: view.h */
 };
 
 /* Values that may be anything. */
 static const char *const free_values[] = {
 	/* How an agent was asked for: the run of its task to be. */
-	"goal.record.nodes.spawn", "plan.record.nodes.spawn",
-	"work.record.spawn", "config.before",
+	"goal.record.nodes.spawn", "goal plan.record.nodes.spawn",
+	"goal node.record.spawn", "config.before",
 	"config.value", /* of any type that a setting has */
-	"schema", /* a schema, or one of each command */
-	"store.rows", /* what the query of a person gives */
+	"doctor schema", /* a schema, or one of each command */
+	"doctor store.rows", /* what the query of a person gives */
 	"hook", /* the answer that Claude Code expects, or nothing */
 	"mcp", /* the messages of that protocol */
 	"verify", /* it talks to autod */
@@ -111,7 +112,7 @@ walk(struct json_object *schema, const char *at, struct buf *holes)
 TEST(schemas_leave_nothing_out)
 {
 	struct json_object *schemas =
-	    e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
+	    e2e_json(e2e_llmc(NULL, "doctor", "schema", NULL), 0);
 	cleanup_buf struct buf holes = BUF_INIT;
 	struct json_object_iter it;
 
@@ -135,13 +136,13 @@ static const struct {
 	{ "peek", { "adam" } },
 	{ "pick", { "adam" } },
 	{ "reset", { "adam", "--yes" } },
-	{ "salvage", { "list" } },
+	{ "landing salvage", { "list" } },
 	{ "start", { "--prompt", "x" } },
 	{ "task", { "list" } },
-	{ "tick", { "--now" } },
+	{ "goal tick", { "--now" } },
 	{ "up", { "--check" } },
 	{ "wait", { "adam", "--until=idle" } },
-	{ "work", { "list" } },
+	{ "goal node", { "list" } },
 };
 
 static void
@@ -174,7 +175,7 @@ TEST(every_command_prints_json)
 		if (strcmp(name, "hook") != 0)
 			run_json(dir, name);
 	}
-	/* llmc console has started it. */
+	/* llmc attach console has started it. */
 	e2e_expect(e2e_sh(dir,
 		       "tmux -L \"$(\"$LLMC\" config get tmux.socket)\" "
 		       "kill-server"),

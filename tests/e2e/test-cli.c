@@ -24,8 +24,8 @@ commands(void)
 
 TEST(help_lists_the_commands)
 {
-	static const char *const some[] = { "init", "doctor", "config",
-		"schema", "version", "help" };
+	static const char *const some[] = { "init", "doctor", "config", "task",
+		"landing" };
 	struct e2e_run *help = e2e_llmc(NULL, "help", NULL);
 
 	e2e_expect(help, 0, NULL);
@@ -58,6 +58,141 @@ TEST(every_command_has_help_three_ways)
 	}
 }
 
+#define HELP_LINES   40
+#define HELP_COLUMNS 80
+#define LISTED_MAX   32
+
+/* How many lines of a terminal it takes. */
+static size_t
+lines_of(const char *text)
+{
+	size_t count = 0;
+
+	while (*text != '\0') {
+		size_t len = strcspn(text, "\n");
+
+		count += len == 0 ? 1 : (len + HELP_COLUMNS - 1) / HELP_COLUMNS;
+		text += len + (text[len] == '\n');
+	}
+	return count;
+}
+
+TEST(every_help_fits_a_screen_and_has_an_example)
+{
+	const char *const *names = commands();
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		const char *help = e2e_llmc(NULL, "help", names[i], NULL)->out;
+
+		ck_assert_msg(lines_of(help) <= HELP_LINES, "%s has %zu lines",
+		    names[i], lines_of(help));
+		if (strstr(help, "(internal)") == NULL)
+			ck_assert_msg(strstr(help,
+					  e2e_path("\nExample: llmc %s",
+					      names[i])) != NULL,
+			    "%s has no example", names[i]);
+	}
+}
+
+TEST(help_lists_few_commands_in_groups)
+{
+	const char *help = e2e_llmc(NULL, "help", NULL)->out;
+	const char *at = strstr(help, "\nStart\n");
+	const char *end = strstr(help, "\nOptions");
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(at);
+	for (; (at = strstr(at, "\n  ")) != NULL && at < end; at++)
+		count++;
+	ck_assert_uint_gt(count, 20);
+	ck_assert_uint_le(count, LISTED_MAX);
+	e2e_has(help, "\nLand\n  review ");
+}
+
+/* They do what the new ones do, and say on standard error what those are. */
+TEST(old_names_work_and_name_the_new)
+{
+	static const struct {
+		const char *old[4], *new[5], *words;
+		int status;
+	} cases[] = {
+		{ { "plan", "--help" }, { "goal", "plan", "--help" },
+		    "llmc: 'llmc plan' is now 'llmc goal plan'\n", 0 },
+		{ { "--help", "work" }, { "help", "goal", "node" },
+		    "llmc: 'llmc work' is now 'llmc goal node'\n", 0 },
+		{ { "schema", "work" }, { "doctor", "schema", "goal node" },
+		    "llmc: 'llmc schema' is now 'llmc doctor schema'\n", 0 },
+		{ { "escalations", "--all", "list", "-h" },
+		    { "asks", "--all", "-h" },
+		    "'llmc escalations list' is now 'llmc asks'", 0 },
+		{ { "escalations", "-v", "test", "-h" },
+		    { "doctor", "channel", "-h" },
+		    "'llmc escalations test' is now 'llmc doctor channel'", 0 },
+		{ { "escalations", "test", "--help" },
+		    { "doctor", "channel", "--help" },
+		    "'llmc escalations test' is now 'llmc doctor channel'", 0 },
+		{ { "escalations", "ack", "--help" }, { "answer", "--help" },
+		    "'llmc escalations ack' is now 'llmc answer --yes'", 0 },
+		{ { "escalations", "--help" }, { "asks", "--help" },
+		    "'llmc escalations' is now 'llmc asks'", 0 },
+		{ { "revert" }, { "landing", "revert" },
+		    "'llmc revert' is now 'llmc landing revert'", 2 },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct e2e_run *old = e2e_llmcv(NULL, cases[i].old);
+		struct e2e_run *new = e2e_llmcv(NULL, cases[i].new);
+
+		e2e_expect(old, cases[i].status, cases[i].words);
+		ck_assert_int_eq(old->status, new->status);
+		ck_assert_str_eq(old->out, new->out);
+		ck_assert(strlen(old->err) > strlen(new->err));
+		e2e_has(old->err, new->err);
+		e2e_lacks(new->err, "is now");
+	}
+	/* Programs that read JSON are not told. */
+	ck_assert_str_eq(
+	    e2e_llmc(NULL, "--json", "schema", "work", NULL)->err, "");
+	/* It had no form without a verb. */
+	e2e_expect(
+	    e2e_llmc(e2e_workspace("r"), "plan", "g1", NULL), 2, "plan g1: no");
+	e2e_lacks(e2e_llmc(NULL, "help", NULL)->out, "\n  plan ");
+	e2e_lacks(e2e_llmc(NULL, "completion", "words", "--", "", NULL)->out,
+	    "\nplan\t");
+}
+
+TEST(options_may_stand_inside_a_name)
+{
+	static const struct {
+		const char *args[8], *out;
+	} cases[] = {
+		{ { "goal", "--no-color", "node", "-h" }, "llmc goal node: " },
+		{ { "goal", "--plan", "x", "plan", "-h" }, "llmc goal plan: " },
+		{ { "goal", "-h", "--", "plan", "g1" }, "llmc goal plan: " },
+		{ { "doctor", "--root", ".", "store", "-h" },
+		    "llmc doctor store: " },
+		{ { "report", "--root=.", "stats", "-h" },
+		    "llmc report stats: " },
+		{ { "log", "--worker", "x", "daemon", "-h" },
+		    "llmc log daemon: " },
+		{ { "log", "--worker", "daemon", "-h" }, "llmc log: " },
+		{ { "--help", "accept", "w1" }, "llmc accept: " },
+		{ { "--help", "goal", "plan", "draft", "g1" },
+		    "llmc goal plan: " },
+		{ { "help", "goal", "plan", "draft" }, "llmc goal plan: " },
+		{ { "help", "escalations", "ack" }, "llmc answer: " },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		struct e2e_run *run = e2e_llmcv(NULL, cases[i].args);
+
+		e2e_expect(run, 0, NULL);
+		ck_assert_msg(
+		    strncmp(run->out, cases[i].out, strlen(cases[i].out)) == 0,
+		    "%zu: %s", i, run->out);
+	}
+}
+
 TEST(help_as_json_is_the_table)
 {
 	struct json_object *json =
@@ -87,18 +222,19 @@ TEST(version_is_told_two_ways)
 TEST(unknown_words_name_the_nearest)
 {
 	static const struct {
-		const char *args[4], *words;
+		const char *args[5], *words;
 	} cases[] = {
 		{ { "docter" },
 		    "docter: no such command; did you mean "
 		    "\"doctor\"?" },
 		{ { "INIT" }, "did you mean \"init\"?" },
 		{ { "help", "confg" }, "did you mean \"config\"?" },
-		{ { "schema", "confg" }, "did you mean \"config\"?" },
-		{ { "schema", "--api", "worker.stat" },
+		{ { "doctor", "schema", "confg" }, "did you mean \"config\"?" },
+		{ { "doctor", "schema", "--api", "worker.stat" },
 		    "worker.stat: no such method; did you mean "
 		    "\"worker.start\"?" },
-		{ { "schema", "--api", "fly" }, "fly: no such method" },
+		{ { "doctor", "schema", "--api", "fly" },
+		    "fly: no such method" },
 		{ { "--help", "confg" }, "did you mean \"config\"?" },
 		{ { "--jsno", "init" }, "did you mean --json?" },
 		{ { "--rot=x", "init" }, "did you mean --root?" },
@@ -113,6 +249,11 @@ TEST(unknown_words_name_the_nearest)
 		{ { NULL }, "a command is required" },
 		{ { "init", "extra" }, "extra: unexpected argument" },
 		{ { "version", "x" }, "x: unexpected argument" },
+		{ { "doctor", "schma" }, "did you mean \"schema\"?" },
+		{ { "log", "dameon" }, "did you mean \"daemon\"?" },
+		{ { "doctor", "--", "schema" },
+		    "type the options after it: llmc doctor schema" },
+		{ { "help", "goal", "paln" }, "did you mean \"goal plan\"?" },
 		{ { "two\nlines" }, "two\\x0alines: no such command\n" },
 		{ { "\x1b[31m" }, "\\x1b[31m: no such command" },
 	};
@@ -157,26 +298,29 @@ TEST(flags_stand_before_and_behind)
 	const char *plain = e2e_dir("plain");
 	const char *out;
 
-	out = e2e_llmc(dir, "--json", "config", "get", "tmux.rows", NULL)->out;
+	out = e2e_llmc(dir, "--json", "config", "get", "auto.max_turns", NULL)
+		  ->out;
 	ck_assert_str_eq(
-	    e2e_llmc(dir, "config", "--json", "get", "tmux.rows", NULL)->out,
+	    e2e_llmc(dir, "config", "--json", "get", "auto.max_turns", NULL)
+		->out,
 	    out);
 	ck_assert_str_eq(
-	    e2e_llmc(dir, "config", "get", "tmux.rows", "--json", NULL)->out,
+	    e2e_llmc(dir, "config", "get", "auto.max_turns", "--json", NULL)
+		->out,
 	    out);
 	ck_assert_str_eq(e2e_llmc(plain, "--root", dir, "config", "get",
-			     "tmux.rows", "--json", NULL)
+			     "auto.max_turns", "--json", NULL)
 			     ->out,
 	    out);
 	ck_assert_str_eq(e2e_llmc(plain, "config", "get", "--json",
-			     e2e_path("--root=%s", dir), "tmux.rows", NULL)
+			     e2e_path("--root=%s", dir), "auto.max_turns", NULL)
 			     ->out,
 	    out);
+	e2e_expect(e2e_llmc(dir, "-v", "config", "get", "auto.max_turns", NULL),
+	    0, "");
 	e2e_expect(
-	    e2e_llmc(dir, "-v", "config", "get", "tmux.rows", NULL), 0, "");
-	e2e_expect(
-	    e2e_llmc(dir, "config", "get", "tmux.rows", "--verbose", NULL), 0,
-	    "");
+	    e2e_llmc(dir, "config", "get", "auto.max_turns", "--verbose", NULL),
+	    0, "");
 }
 
 TEST(colours_are_asked_for)
@@ -187,8 +331,8 @@ TEST(colours_are_asked_for)
 		NULL };
 	static const char *const json[] = { "--json", "config", "list", NULL };
 
-	e2e_expect(
-	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "41", NULL),
+	    0, NULL);
 	e2e_lacks(e2e_llmcv(dir, list)->out, "\033");
 	e2e_env("FORCE_COLOR=1");
 	e2e_has(e2e_llmcv(dir, list)->out, "\033[");
@@ -212,8 +356,8 @@ TEST(a_terminal_gets_colours_and_its_width)
 
 	if (e2e_sh(dir, "script -qec true /dev/null")->status != 0)
 		unit_skip("no script(1) that makes a terminal");
-	e2e_expect(
-	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "41", NULL),
+	    0, NULL);
 	e2e_env("TERM=xterm");
 	run = e2e_sh(dir, "script -qec '\"$LLMC\" config list' /dev/null");
 	e2e_has(run->out, "\033[1m");
@@ -228,8 +372,8 @@ TEST(a_terminal_gets_colours_and_its_width)
 TEST(a_reader_that_went_away_is_no_failure)
 {
 	/* A pipe whose reading end is certainly closed. */
-	struct e2e_run *run = e2e_sh(
-	    NULL, "mkfifo p && exec 3<>p 4>p 3<&- && \"$LLMC\" schema >&4");
+	struct e2e_run *run = e2e_sh(NULL,
+	    "mkfifo p && exec 3<>p 4>p 3<&- && \"$LLMC\" doctor schema >&4");
 
 	e2e_expect(run, 0, NULL);
 	run = e2e_sh(NULL, "exec 3<>p 4>p 3<&-; \"$LLMC\" nothing 2>&4");
@@ -240,8 +384,8 @@ TEST(a_reader_that_went_away_is_no_failure)
 
 TEST(a_full_disk_is_a_failure)
 {
-	static const char *const calls[] = { "version", "help", "schema",
-		"config doc", "--json version", "--json schema" };
+	static const char *const calls[] = { "version", "help", "doctor schema",
+		"config doc", "--json version", "--json doctor schema" };
 
 	if (!e2e_exists("/dev/full"))
 		unit_skip("there is no /dev/full");
@@ -266,12 +410,13 @@ TEST(closed_standard_descriptors_do_no_harm)
 	e2e_has(e2e_read(e2e_path("%s/.llmc/config.toml", dir)), "llmc config");
 	e2e_lacks(e2e_read(e2e_path("%s/.llmc/config.toml", dir)), "Set up");
 	e2e_has(e2e_read(e2e_path("%s/.git/info/exclude", dir)), "/.llmc\n");
-	run = e2e_sh(dir, "\"$LLMC\" config set tmux.rows 41 <&- >&- 2>&-");
+	run =
+	    e2e_sh(dir, "\"$LLMC\" config set auto.max_turns 41 <&- >&- 2>&-");
 	ck_assert_int_eq(run->status, 0);
-	run = e2e_sh(dir, "\"$LLMC\" config get tmux.rows <&- 2>&-");
+	run = e2e_sh(dir, "\"$LLMC\" config get auto.max_turns <&- 2>&-");
 	ck_assert_str_eq(run->out, "41\n");
-	run = e2e_sh(dir, "\"$LLMC\" config get tmux.rws <&- >&-");
-	e2e_expect(run, 1, "tmux.rows");
+	run = e2e_sh(dir, "\"$LLMC\" config get auto.max_tuns <&- >&-");
+	e2e_expect(run, 1, "auto.max_turns");
 }
 
 /* Is it refused outside any repository, with as many arguments as it needs? */
@@ -291,17 +436,19 @@ is_refused(const char *command)
 TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    " init trust up down overseer asks answer escalations mail goal work tick store web metrics top why pause resume stop abort nuke accept "
-	    "pick revert reset console ";
+	    "|init|doctor trust|up|down|overseer|asks|answer|doctor channel|mail|"
+	    "goal|goal node|goal tick|doctor store|web|report metrics|top|"
+	    "why|pause|resume|stop|abort|nuke|accept|pick|landing revert|reset|"
+	    "attach console|";
 	const char *const *names = commands();
-	const char *listed = e2e_llmc(NULL, "help", NULL)->out;
 
 	e2e_env("LLMC_AGENT=1");
 	for (size_t i = 0; names[i] != NULL; i++) {
-		if (strstr(listed, e2e_path("\n  %s ", names[i])) == NULL)
+		if (strstr(e2e_llmc(NULL, "help", names[i], NULL)->out,
+			"(internal)") != NULL)
 			continue; /* for programs, not for agents */
 		ck_assert_msg(is_refused(names[i]) ==
-			(strstr(refused, e2e_path(" %s ", names[i])) != NULL),
+			(strstr(refused, e2e_path("|%s|", names[i])) != NULL),
 		    "%s", names[i]);
 	}
 }
@@ -361,13 +508,13 @@ TEST(output_matches_the_schema)
 		{ { "init" }, 0 },
 		{ { "init" }, 0 },
 		{ { "config", "list" }, 0 },
-		{ { "config", "get", "tmux.rows" }, 0 },
-		{ { "config", "set", "tmux.rows", "41" }, 0 },
-		{ { "config", "unset", "tmux.rows" }, 0 },
+		{ { "config", "get", "auto.max_turns" }, 0 },
+		{ { "config", "set", "auto.max_turns", "41" }, 0 },
+		{ { "config", "unset", "auto.max_turns" }, 0 },
 		{ { "config", "doc" }, 0 },
-		{ { "schema" }, 0 },
-		{ { "schema", "doctor" }, 0 },
-		{ { "schema", "--api" }, 0 },
+		{ { "doctor schema" }, 0 },
+		{ { "doctor schema", "doctor" }, 0 },
+		{ { "doctor schema", "--api" }, 0 },
 		{ { "version" }, 0 },
 		{ { "help" }, 0 },
 		{ { "help", "config" }, 0 },
@@ -376,8 +523,8 @@ TEST(output_matches_the_schema)
 	const char *dir = e2e_repo("r");
 	struct json_object *schemas, *json;
 
-	schemas = e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
-	json = e2e_json(e2e_llmc(NULL, "--json", "schema", NULL), 0);
+	schemas = e2e_json(e2e_llmc(NULL, "doctor", "schema", NULL), 0);
+	json = e2e_json(e2e_llmc(NULL, "--json", "doctor", "schema", NULL), 0);
 	ck_assert(json_object_equal(schemas, json));
 	for (size_t i = 0; i < nitems(calls); i++) {
 		const char *args[8] = { "--json" };
@@ -398,12 +545,12 @@ TEST(output_matches_the_schema)
 TEST(every_command_has_a_schema)
 {
 	struct json_object *schemas =
-	    e2e_json(e2e_llmc(NULL, "schema", NULL), 0);
+	    e2e_json(e2e_llmc(NULL, "doctor", "schema", NULL), 0);
 	const char *const *names = commands();
 
 	for (size_t i = 0; names[i] != NULL; i++) {
-		struct json_object *one =
-		    e2e_json(e2e_llmc(NULL, "schema", names[i], NULL), 0);
+		struct json_object *one = e2e_json(
+		    e2e_llmc(NULL, "doctor", "schema", names[i], NULL), 0);
 
 		ck_assert(json_object_equal(
 		    one, json_object_object_get(schemas, names[i])));
@@ -428,11 +575,12 @@ assert_callers(struct json_object *callers, const struct api_method *m)
 TEST(every_method_is_described)
 {
 	struct json_object *methods =
-	    e2e_json(e2e_llmc(NULL, "schema", "--api", NULL), 0);
+	    e2e_json(e2e_llmc(NULL, "doctor", "schema", "--api", NULL), 0);
 
 	for (const struct api_method *m = api_methods; m->name != NULL; m++) {
 		struct json_object *one = e2e_json(
-		    e2e_llmc(NULL, "schema", "--api", m->name, NULL), 0);
+		    e2e_llmc(NULL, "doctor", "schema", "--api", m->name, NULL),
+		    0);
 
 		ck_assert(json_object_equal(
 		    one, json_object_object_get(methods, m->name)));

@@ -11,8 +11,8 @@ json_of(int status, const char *command, const char *first, const char *second)
 	const char *args[6] = { "--json", command, first, second, NULL };
 	struct json_object *value =
 	    e2e_json(e2e_llmcv(fleet_root(), args), status);
-	struct json_object *schema =
-	    e2e_json(e2e_llmc(fleet_root(), "schema", command, NULL), 0);
+	struct json_object *schema = e2e_json(
+	    e2e_llmc(fleet_root(), "doctor", "schema", command, NULL), 0);
 	cleanup_buf struct buf why = BUF_INIT;
 
 	ck_assert_msg(schema_matches(schema, value, "", &why), "%s: %s",
@@ -108,7 +108,8 @@ TEST(commands_say_that_no_daemon_runs)
 {
 	static const char *const calls[][3] = { { "start", "--prompt", "x" },
 		{ "start", NULL, NULL }, { "message", "adam", "x" },
-		{ "rebase", "adam", NULL }, { "review", "adam", "--force" },
+		{ "landing", "rebase", "adam" },
+		{ "review", "adam", "--force" },
 		{ "wait", "adam", "--until=idle" }, { "down", NULL, NULL } };
 
 	fleet_do("add", "adam", NULL);
@@ -154,21 +155,21 @@ TEST(trust_adds_and_keeps_the_rest)
 
 	e2e_env(e2e_path("HOME=%s", home));
 	e2e_write(file, "{\"theme\":\"dark\",\"n\":3}\n");
-	json = json_of(0, "trust", NULL, NULL);
+	json = json_of(0, "doctor trust", NULL, NULL);
 	ck_assert(json_bool_or(json, "changed", false));
 	ck_assert(json_bool_or(json, "trusted", false));
 	ck_assert(!json_bool_or(json, "onboarded", true));
 	e2e_has(e2e_read(file), "\"theme\": \"dark\"");
 	e2e_has(e2e_read(file), "hasTrustDialogAccepted");
 	e2e_lacks(e2e_read(file), "hasCompletedOnboarding");
-	json = json_of(0, "trust", "--onboarding", NULL);
+	json = json_of(0, "doctor trust", "--onboarding", NULL);
 	ck_assert(json_bool_or(json, "onboarded", false));
-	e2e_has(fleet_do("trust", NULL)->out, "needs no change");
+	e2e_has(fleet_do("doctor", "trust", NULL)->out, "needs no change");
 	e2e_write(file, "{\"theme\":");
-	fleet_fails("was not changed", "trust", NULL);
+	fleet_fails("was not changed", "doctor", "trust", NULL);
 	ck_assert_str_eq(e2e_read(file), "{\"theme\":");
 	e2e_env("HOME");
-	fleet_fails("HOME", "trust", NULL);
+	fleet_fails("HOME", "doctor", "trust", NULL);
 }
 
 TEST(rebuild_makes_a_state_from_worktrees)
@@ -206,23 +207,24 @@ TEST(repair_brings_a_worktree_back)
 	fleet_do("doctor", "--repair", "--yes", NULL);
 	ck_assert(e2e_exists(e2e_path("%s/.git", fleet_worktree("adam"))));
 	/* Its commits are not lost. */
-	e2e_has(fleet_do("salvage", "list", NULL)->out, "adam/");
+	e2e_has(fleet_do("landing", "salvage", "list", NULL)->out, "adam/");
 	e2e_env("LLMC_AGENT=1");
 	fleet_fails("this is a worker's session", "doctor", "--repair", NULL);
 }
 
 TEST(consoles_are_sessions_of_their_own)
 {
-	struct json_object *json = json_of(0, "console", NULL, NULL);
+	struct json_object *json = json_of(0, "attach console", NULL, NULL);
 
 	ck_assert_str_eq(member(json, "name"), "console1");
 	ck_assert_str_eq(member(json, "session"), "llmc-console1");
 	ck_assert(json_bool_or(json, "created", false));
 	e2e_has(member(json, "attach"), "attach -t '=llmc-console1'");
-	json = json_of(0, "console", "console1", NULL);
+	json = json_of(0, "attach console", "console1", NULL);
 	ck_assert(!json_bool_or(json, "created", true));
-	e2e_has(fleet_do("console", NULL)->out, "console2 is running");
-	fleet_fails("not a valid name", "console", "adam", NULL);
+	e2e_has(
+	    fleet_do("attach", "console", NULL)->out, "console2 is running");
+	fleet_fails("not a valid name", "attach", "console", "adam", NULL);
 	json_of(0, "attach", "console2", NULL);
 	fleet_fails("no terminal", "attach", "console2", NULL);
 	e2e_env("TMUX=/nowhere,1,0");
@@ -249,7 +251,7 @@ TEST(a_consoles_agent_is_nobodys_child)
 	e2e_env("CLAUDE_CODE_SESSION_ID=theirs");
 	e2e_env("CLAUDE_CODE_ENTRYPOINT=cli");
 	e2e_env("FAVOURITE=kept");
-	fleet_do("console", NULL);
+	fleet_do("attach", "console", NULL);
 	got = e2e_sh(fleet_root(), agent_environment)->out;
 	e2e_has(got, "FAVOURITE=kept");
 	e2e_lacks(got, "CLAUDECODE=");
@@ -260,22 +262,29 @@ TEST(a_consoles_agent_is_nobodys_child)
 TEST(completion_knows_commands_and_workers)
 {
 	static const char *const checks[][2] = {
-		{ "llmc sta", "stats status start" },
+		{ "llmc sta", "status start" },
+		{ "llmc wai", "wait" },
+		{ "llmc he", "help" },
+		{ "llmc help goal pl", "plan" },
+		{ "llmc doctor schema goal ti", "tick" },
+		{ "llmc plan ins", "insights" },
+		{ "llmc --root . events --kind task_ret", "task_retry" },
+		{ "llmc escalations answer --y", "--yes" },
 		{ "llmc reset --a", "--all" },
-		{ "llmc salvage r", "restore" },
-		{ "llmc salvage drop ad", "adam/20260131T081530Z-t17" },
-		{ "llmc salvage show ad", "adam/20260131T081530Z-t17" },
+		{ "llmc landing salvage r", "restore" },
+		{ "llmc landing salvage drop ad", "adam/20260131T081530Z-t17" },
+		{ "llmc landing salvage show ad", "adam/20260131T081530Z-t17" },
 		{ "llmc peek ad", "adam" },
 		{ "llmc start --worker ev", "eve" },
 		{ "llmc start ev", "eve" },
-		{ "llmc config doc tmux.ro", "tmux.rows" },
+		{ "llmc config doc auto.max_tu", "auto.max_turns" },
 		{ "llmc wait adam --until needs", "needs_review" },
-		{ "llmc --root . logs --level d", "debug" },
-		{ "llmc config get tmux.ro", "tmux.rows" },
-		{ "llmc config set tmux.ro", "tmux.rows" },
+		{ "llmc --root . log daemon --level d", "debug" },
+		{ "llmc config get auto.max_tu", "auto.max_turns" },
+		{ "llmc config set auto.max_tu", "auto.max_turns" },
 		{ "llmc task edit my-", "my-task.md" },
-		{ "llmc events --task my-", "my-task.md" },
-		{ "llmc events --kind task_ret", "task_retry" },
+		{ "llmc log --task my-", "my-task.md" },
+		{ "llmc log --kind task_ret", "task_retry" },
 		{ "llmc pause ad", "adam" },
 		{ "llmc stop ev", "eve" },
 	};
@@ -416,10 +425,10 @@ TEST(conflicts_are_listed)
 	fleet_start("eve", "fake: commit same.txt 2");
 	fleet_wait("adam", "needs_review");
 	fleet_wait("eve", "needs_review");
-	json = json_of(0, "rebase", "eve", NULL);
+	json = json_of(0, "landing rebase", "eve", NULL);
 	ck_assert(json_bool_or(json, "success", false));
 	fleet_do("accept", "adam", NULL);
-	json = json_of(0, "rebase", "eve", NULL);
+	json = json_of(0, "landing rebase", "eve", NULL);
 	ck_assert(!json_bool_or(json, "success", true));
 	files = json_object_object_get(json, "conflicts");
 	ck_assert_uint_eq(json_object_array_length(files), 1);
@@ -435,7 +444,7 @@ TEST(what_is_taken_can_be_brought_back)
 
 	fleet_up();
 	fleet_add("adam");
-	e2e_has(fleet_do("salvage", "list", NULL)->out, "Nothing");
+	e2e_has(fleet_do("landing", "salvage", "list", NULL)->out, "Nothing");
 	fleet_start("adam", "fake: commit a.txt 1");
 	fleet_wait("adam", "needs_review");
 	json = json_of(0, "pick", "adam", NULL);
@@ -444,18 +453,20 @@ TEST(what_is_taken_can_be_brought_back)
 	json = json_of(0, "reset", "adam", "--yes");
 	ref = member(json, "salvage");
 	e2e_has(ref, "refs/llmc/salvage/adam/");
-	list = json_of(0, "salvage", "list", NULL);
+	list = json_of(0, "landing salvage", "list", NULL);
 	ck_assert_uint_ge(json_object_array_length(list), 1);
-	e2e_has(fleet_do("salvage", "show", ref, NULL)->out, "+dirt");
-	json = json_of(0, "salvage", "show", ref);
-	fleet_do("salvage", "restore", ref, "--branch", "back", NULL);
+	e2e_has(
+	    fleet_do("landing", "salvage", "show", ref, NULL)->out, "+dirt");
+	json = json_of(0, "landing salvage", "show", ref);
+	fleet_do(
+	    "landing", "salvage", "restore", ref, "--branch", "back", NULL);
 	ck_assert_str_eq(
 	    e2e_git(fleet_root(), "show", "back:dirt.txt", NULL), "dirt\n");
-	fleet_fails(
-	    "already", "salvage", "restore", ref, "--branch", "back", NULL);
-	fleet_fails("salvage list", "salvage", "show", "nope", NULL);
-	e2e_expect(
-	    e2e_llmc(fleet_root(), "salvage", "burn", NULL), 2, "restore");
+	fleet_fails("already", "landing", "salvage", "restore", ref, "--branch",
+	    "back", NULL);
+	fleet_fails("salvage list", "landing", "salvage", "show", "nope", NULL);
+	e2e_expect(e2e_llmc(fleet_root(), "landing", "salvage", "burn", NULL),
+	    2, "restore");
 }
 
 TEST(waiting_ends)
@@ -492,27 +503,28 @@ TEST(the_log_is_shown_and_followed)
 	fleet_up();
 	fleet_add("adam");
 	fleet_add("eve");
-	json = json_of(0, "logs", "--worker", "eve");
+	json = json_of(0, "log daemon", "--worker", "eve");
 	ck_assert_uint_ge(json_object_array_length(json), 2);
-	run = fleet_do("logs", "--worker", "adam", "-n", "1", NULL);
+	run = fleet_do("log", "daemon", "--worker", "adam", "-n", "1", NULL);
 	e2e_has(run->out, " INFO  worker changes");
 	e2e_has(run->out, "to=idle");
 	ck_assert_ptr_eq(strchr(run->out, '\n'), strrchr(run->out, '\n'));
-	run = e2e_llmc(fleet_root(), "logs", "--level", "error", NULL);
+	run = e2e_llmc(fleet_root(), "log", "daemon", "--level", "error", NULL);
 	e2e_expect(run, 0, "no matching records");
-	e2e_expect(e2e_llmc(fleet_root(), "logs", "--level", "loud", NULL), 2,
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "log", "daemon", "--level", "loud", NULL), 2,
 	    "no such level");
-	e2e_expect(e2e_llmc(fleet_root(), "logs", "-n", NULL), 2,
+	e2e_expect(e2e_llmc(fleet_root(), "log", "daemon", "-n", NULL), 2,
 	    "--lines needs a value: N");
-	e2e_expect(e2e_llmc(fleet_root(), "logs", "-nx", NULL), 2,
+	e2e_expect(e2e_llmc(fleet_root(), "log", "daemon", "-nx", NULL), 2,
 	    "--lines takes a number");
-	e2e_expect(e2e_llmc(fleet_root(), "logs", "-q", NULL), 2,
+	e2e_expect(e2e_llmc(fleet_root(), "log", "daemon", "-q", NULL), 2,
 	    "-q: no such option");
 	/* It ends when nobody reads any more. */
 	run = e2e_sh(fleet_root(),
 	    "( until grep -q to=offline seen 2>/dev/null; do "
 	    "\"$LLMC\" reset eve --yes >/dev/null; done ) & "
-	    "\"$LLMC\" logs -f --worker eve -n0 | "
+	    "\"$LLMC\" log daemon -f --worker eve -n0 | "
 	    "sed -u /to=offline/q | tee seen; wait");
 	e2e_has(run->out, "to=offline");
 }
@@ -609,7 +621,7 @@ TEST(status_shows_nobody_working_without_a_daemon)
 	/* Goals are begun or ended with the daemon; a limit is not. */
 	e2e_has(fleet_do("config", "set", "plan.enabled", "true", NULL)->out,
 	    "after a restart: llmc down, then llmc up --detach\n");
-	e2e_has(fleet_do("config", "set", "tmux.rows", "50", NULL)->out,
+	e2e_has(fleet_do("config", "set", "auto.max_turns", "50", NULL)->out,
 	    "no restart is needed");
 }
 

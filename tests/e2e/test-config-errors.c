@@ -15,16 +15,17 @@ TEST(set_refuses_what_the_table_forbids)
 	static const struct {
 		const char *key, *typed, *allowed;
 	} cases[] = {
-		{ "tmux.rows", "4", "a whole number from 5 to 1000, found 4" },
-		{ "tmux.rows", "1001", "a whole number from 5 to 1000" },
-		{ "tmux.rows", "-7", "found -7" },
-		{ "tmux.rows", "many", "found many" },
-		{ "tmux.rows", "40.0", "a whole number" },
-		{ "tmux.rows", "", "a whole number" },
-		{ "tmux.rows", "\"40\"", "a whole number" },
-		{ "tmux.rows", "40 # forty", "a whole number" },
-		{ "tmux.rows", "40\n[tmux]", "a whole number" },
-		{ "tmux.rows", "99999999999999999999", "a whole number" },
+		{ "auto.max_turns", "0",
+		    "a whole number from 1 to 1000, found 0" },
+		{ "auto.max_turns", "1001", "a whole number from 1 to 1000" },
+		{ "auto.max_turns", "-7", "found -7" },
+		{ "auto.max_turns", "many", "found many" },
+		{ "auto.max_turns", "40.0", "a whole number" },
+		{ "auto.max_turns", "", "a whole number" },
+		{ "auto.max_turns", "\"40\"", "a whole number" },
+		{ "auto.max_turns", "40 # forty", "a whole number" },
+		{ "auto.max_turns", "40\n[auto]", "a whole number" },
+		{ "auto.max_turns", "99999999999999999999", "a whole number" },
 		{ "defaults.start_timeout", "99ms", "from 100ms to 1h" },
 		{ "defaults.start_timeout", "2h", "from 100ms to 1h" },
 		{ "defaults.start_timeout", "soon", "a duration such as" },
@@ -61,7 +62,7 @@ TEST(unknown_keys_name_the_nearest)
 	static const struct {
 		const char *key, *words;
 	} cases[] = {
-		{ "tmux.colums", "did you mean \"tmux.columns\"?" },
+		{ "auto.max_atempts", "did you mean \"auto.max_attempts\"?" },
 		{ "default.model", "did you mean \"defaults.model\"?" },
 		{ "workers.adam.modle",
 		    "did you mean \"workers.adam.model\"?" },
@@ -87,8 +88,8 @@ TEST(unknown_keys_name_the_nearest)
 			e2e_expect(e2e_llmcv(dir, args), 1, cases[i].words);
 		}
 	e2e_json_error(
-	    e2e_llmc(dir, "--json", "config", "get", "tmux.colums", NULL), 1,
-	    "no_such_key", "tmux.columns");
+	    e2e_llmc(dir, "--json", "config", "get", "auto.max_atempts", NULL),
+	    1, "no_such_key", "auto.max_attempts");
 	ck_assert_str_eq(e2e_read(config_of(dir)), before);
 }
 
@@ -97,16 +98,17 @@ TEST(wrong_files_are_told_by_line)
 	static const struct {
 		const char *text, *words;
 	} cases[] = {
-		{ "\n[tmux]\nrows = \"x\"\n",
-		    ":3: tmux.rows: expected a whole number from 5 to 1000, "
+		{ "\n[auto]\nmax_turns = \"x\"\n",
+		    ":3: auto.max_turns: expected a whole number from 1 to 1000, "
 		    "found a string \"x\"" },
-		{ "[tmux]\nrows = 4.0\n", ":2: tmux.rows: expected" },
-		{ "[tmux]\nrows = true\n", "found a boolean true" },
-		{ "[tmux]\nrows = [1]\n", "found an array" },
-		{ "[tmux.rows]\nx = 1\n", ":1: tmux.rows: expected" },
-		{ "[tmux]\nrows = 1979-05-27\n", ":2: tmux.rows: expected" },
-		{ "[tmux]\nrows = nan\n", ":2: tmux.rows: expected" },
-		{ "[tmux]\nrows = 3\n", "found an integer 3" },
+		{ "[auto]\nmax_turns = 4.0\n", ":2: auto.max_turns: expected" },
+		{ "[auto]\nmax_turns = true\n", "found a boolean true" },
+		{ "[auto]\nmax_turns = [1]\n", "found an array" },
+		{ "[auto.max_turns]\nx = 1\n", ":1: auto.max_turns: expected" },
+		{ "[auto]\nmax_turns = 1979-05-27\n",
+		    ":2: auto.max_turns: expected" },
+		{ "[auto]\nmax_turns = nan\n", ":2: auto.max_turns: expected" },
+		{ "[auto]\nmax_turns = 0\n", "found an integer 0" },
 		{ "[tmux]\ncommand = 3\n",
 		    ":2: tmux.command: expected a string, found an integer" },
 		{ "[repo]\nworktree_dir = 3\n",
@@ -127,11 +129,11 @@ TEST(wrong_files_are_told_by_line)
 		    ":1: workers.Adam: not a valid name" },
 		{ "[workers.\"a.b\"]\nmodel = \"x\"\n",
 		    ":1: workers.\"a.b\": not a valid name" },
-		{ "tmux = 3\n", ":1: tmux: expected a table, found an int" },
-		{ "[[tmux]]\nrows = 3\n", ":1: tmux: expected a table" },
+		{ "auto = 3\n", ":1: auto: expected a table, found an int" },
+		{ "[[auto]]\nmax_turns = 3\n", ":1: auto: expected a table" },
 		{ "workers = 1\n", ":1: workers: expected a table" },
 		{ "workers.adam = 1\n", ":1: workers.adam: expected a table" },
-		{ "[tmux]\nrows =\n", ":2: expected a value" },
+		{ "[auto]\nmax_turns =\n", ":2: expected a value" },
 		{ "[tmux\n", ":1: " },
 		{ "a = 1\na = 2\n", ":2: " },
 		{ "x = \"\xff\"\n", ":1: " },
@@ -147,8 +149,8 @@ TEST(wrong_files_are_told_by_line)
 		e2e_has(run->err, cases[i].words);
 		e2e_lacks(run->err, ": line ");
 		ck_assert_str_eq(run->out, "");
-		e2e_json_error(
-		    e2e_llmc(dir, "--json", "config", "get", "tmux.rows", NULL),
+		e2e_json_error(e2e_llmc(dir, "--json", "config", "get",
+				   "auto.max_turns", NULL),
 		    1, "bad_config", cases[i].words);
 	}
 }
@@ -158,14 +160,16 @@ TEST(unknown_keys_in_the_file_are_warnings)
 	static const struct {
 		const char *text, *words;
 	} cases[] = {
-		{ "[tmux]\nrow = 3\n",
-		    ":2: warning: tmux.row: no such setting; did you mean "
-		    "\"tmux.rows\"?" },
+		{ "[auto]\nmax_turn = 3\n",
+		    ":2: warning: auto.max_turn: no such setting; did you mean "
+		    "\"auto.max_turns\"?" },
 		{ "[workers.adam]\nmodle = \"x\"\n",
 		    ":2: warning: workers.adam.modle: no such setting; did "
 		    "you mean \"workers.adam.model\"?" },
-		{ "[tmus]\nrows = 3\n", ":1: warning: tmus: no such setting" },
-		{ "\"tmux.rows\" = 3\n", ":1: warning: \"tmux.rows\": no" },
+		{ "[tmus]\nmax_turns = 3\n",
+		    ":1: warning: tmus: no such setting" },
+		{ "\"auto.max_turns\" = 3\n",
+		    ":1: warning: \"auto.max_turns\": no" },
 		{ "[workers]\nadam.\"x.y\" = 3\n", ":2: warning: workers." },
 		{ "\"a\\u001b[31m\\nb\" = 1\n", ":1: warning: \"a\\u001b[31m" },
 	};
@@ -175,10 +179,10 @@ TEST(unknown_keys_in_the_file_are_warnings)
 		struct e2e_run *run;
 
 		e2e_write(config_of(dir), cases[i].text);
-		run = e2e_llmc(dir, "config", "get", "tmux.rows", NULL);
+		run = e2e_llmc(dir, "config", "get", "auto.max_turns", NULL);
 		e2e_expect(
 		    run, 0, e2e_path("%s%s", config_of(dir), cases[i].words));
-		ck_assert_str_eq(run->out, "40\n");
+		ck_assert_str_eq(run->out, "10\n");
 		ck_assert_ptr_eq(
 		    strchr(run->err, '\n'), strrchr(run->err, '\n'));
 		/* One JSON value and nothing else. */
@@ -191,22 +195,25 @@ TEST(set_can_mend_the_very_key_that_is_wrong)
 	const char *dir = e2e_workspace("r");
 
 	/* Errors elsewhere are reported, but do not prevent the change. */
-	e2e_write(config_of(dir), "[tmux]\nrows = 1\ncolumns = 9\n");
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL),
-	    1, "config.toml:2: tmux.rows: ");
-	ck_assert_str_eq(
-	    e2e_read(config_of(dir)), "[tmux]\nrows = 1\ncolumns = 99\n");
+	e2e_write(config_of(dir), "[auto]\nmax_turns = 0\nmax_attempts = 9\n");
 	e2e_expect(
-	    e2e_llmc(dir, "config", "set", "tmux.rows", "41", NULL), 0, NULL);
-	ck_assert_str_eq(
-	    e2e_read(config_of(dir)), "[tmux]\nrows = 41\ncolumns = 99\n");
-	e2e_write(config_of(dir), "[tmux]\nrows = \n");
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "98", NULL),
-	    1, "config.toml:2: expected a value");
-	e2e_write(config_of(dir), "tmux = 3\n");
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.columns", "98", NULL),
-	    1, "config.toml: 'tmux' is an integer on line 1");
-	ck_assert_str_eq(e2e_read(config_of(dir)), "tmux = 3\n");
+	    e2e_llmc(dir, "config", "set", "auto.max_attempts", "99", NULL), 1,
+	    "config.toml:2: auto.max_turns: ");
+	ck_assert_str_eq(e2e_read(config_of(dir)),
+	    "[auto]\nmax_turns = 0\nmax_attempts = 99\n");
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "41", NULL),
+	    0, NULL);
+	ck_assert_str_eq(e2e_read(config_of(dir)),
+	    "[auto]\nmax_turns = 41\nmax_attempts = 99\n");
+	e2e_write(config_of(dir), "[auto]\nmax_turns = \n");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "auto.max_attempts", "98", NULL), 1,
+	    "config.toml:2: expected a value");
+	e2e_write(config_of(dir), "auto = 3\n");
+	e2e_expect(
+	    e2e_llmc(dir, "config", "set", "auto.max_attempts", "98", NULL), 1,
+	    "config.toml: 'auto' is an integer on line 1");
+	ck_assert_str_eq(e2e_read(config_of(dir)), "auto = 3\n");
 }
 
 TEST(verbs_are_checked)
@@ -245,14 +252,14 @@ TEST(file_that_cannot_be_read_is_told)
 	ck_assert_int_eq(mkdir(config_of(dir), 0700), 0);
 	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1,
 	    "config.toml: it is a folder; move it away");
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
-	    "config.toml: it is a folder; move it away");
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "50", NULL),
+	    1, "config.toml: it is a folder; move it away");
 	e2e_json_error(e2e_llmc(dir, "--json", "config", "list", NULL), 1, "io",
 	    "it is a folder; move it away");
 	ck_assert_int_eq(rmdir(config_of(dir)), 0);
 	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1, "llmc init");
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
-	    "llmc init");
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "50", NULL),
+	    1, "llmc init");
 }
 
 TEST(file_in_a_readonly_folder_is_told)
@@ -263,10 +270,11 @@ TEST(file_in_a_readonly_folder_is_told)
 	if (why != NULL)
 		unit_skip(why);
 	ck_assert_int_eq(chmod(e2e_path("%s/.llmc", dir), 0500), 0);
-	run = e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL);
+	run = e2e_llmc(dir, "config", "set", "auto.max_turns", "50", NULL);
 	e2e_expect(run, 1, "Permission denied");
 	ck_assert_str_eq(
-	    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out, "40\n");
+	    e2e_llmc(dir, "config", "get", "auto.max_turns", NULL)->out,
+	    "10\n");
 }
 
 TEST(lock_that_cannot_be_made_is_told)
@@ -275,7 +283,7 @@ TEST(lock_that_cannot_be_made_is_told)
 	const char *before = e2e_read(config_of(dir));
 
 	ck_assert_int_eq(mkdir(e2e_path("%s/.llmc/config.lock", dir), 0700), 0);
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "50", NULL), 1,
-	    "config.lock");
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "50", NULL),
+	    1, "config.lock");
 	ck_assert_str_eq(e2e_read(config_of(dir)), before);
 }

@@ -55,7 +55,7 @@ TEST(list_shows_every_key_and_where_it_is_from)
 	const char *text;
 
 	e2e_write(config_of(dir),
-	    "[tmux]\ncolumns = 99\n\n[workers.adam]\nmodel = \"opus\"\n");
+	    "[auto]\nmax_attempts = 99\n\n[workers.adam]\nmodel = \"opus\"\n");
 	rows = list(dir);
 	text = e2e_llmc(dir, "config", "list", NULL)->out;
 	for (size_t i = 0; i < settings_table_count; i++) {
@@ -64,11 +64,11 @@ TEST(list_shows_every_key_and_where_it_is_from)
 	}
 	ck_assert_uint_eq(
 	    json_object_array_length(rows), settings_table_count + 1);
-	row = row_of(rows, "tmux.columns");
+	row = row_of(rows, "auto.max_attempts");
 	ck_assert_int_eq(json_int_or(row, "value", 0), 99);
 	ck_assert_str_eq(json_string_or(row, "source", ""), "file");
 	ck_assert_int_eq(json_int_or(row, "line", 0), 2);
-	row = row_of(rows, "tmux.rows");
+	row = row_of(rows, "auto.max_turns");
 	ck_assert_str_eq(json_string_or(row, "source", ""), "default");
 	ck_assert_int_eq(json_int_or(row, "line", -1), -1);
 	ck_assert_str_eq(
@@ -85,16 +85,17 @@ TEST(get_prints_the_bare_value)
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
 
-	ck_assert_str_eq(get(dir, "tmux.columns"), "120");
+	ck_assert_str_eq(get(dir, "auto.max_attempts"), "3");
 	ck_assert_str_eq(get(dir, "tmux.command"), "tmux");
 	ck_assert_str_eq(get(dir, "defaults.allowed_tools"), "[]");
 	ck_assert_str_eq(get(dir, "defaults.start_timeout"), "15s");
 	ck_assert_str_eq(get(dir, "repo.default_branch"), "main");
 	ck_assert_str_eq(get(dir, "workers.adam.agent_command"), "claude");
 	json = e2e_json(
-	    e2e_llmc(dir, "config", "get", "tmux.columns", "--json", NULL), 0);
-	ck_assert_str_eq(json_string_or(json, "key", ""), "tmux.columns");
-	ck_assert_int_eq(json_int_or(json, "value", 0), 120);
+	    e2e_llmc(dir, "config", "get", "auto.max_attempts", "--json", NULL),
+	    0);
+	ck_assert_str_eq(json_string_or(json, "key", ""), "auto.max_attempts");
+	ck_assert_int_eq(json_int_or(json, "value", 0), 3);
 }
 
 TEST(set_takes_every_type)
@@ -108,9 +109,8 @@ TEST(set_takes_every_type)
 		    "worktree_dir = \"~/trees\"" },
 		{ "defaults.permission_mode", "plan", "plan",
 		    "permission_mode = \"plan\"" },
-		{ "tmux.rows", "50", "50", "rows = 50" },
-		{ "tmux.history_limit", "1_000", "1000",
-		    "history_limit = 1_000" },
+		{ "auto.max_turns", "50", "50", "max_turns = 50" },
+		{ "auto.check_slots", "1_0", "10", "check_slots = 1_0" },
 		{ "defaults.allowed_tools", "[\"Bash(ls *)\", \"Read\"]",
 		    "[\"Bash(ls *)\",\"Read\"]",
 		    "allowed_tools = [\"Bash(ls *)\", \"Read\"]" },
@@ -144,15 +144,16 @@ TEST(set_says_what_was_there_and_whether_to_restart)
 	struct json_object *json;
 	struct e2e_run *run;
 
-	run = e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL);
-	e2e_has(run->out, "tmux.columns is now 99 (was 120).\n");
+	run = e2e_llmc(dir, "config", "set", "auto.max_attempts", "99", NULL);
+	e2e_has(run->out, "auto.max_attempts is now 99 (was 3).\n");
 	e2e_has(run->out, "No daemon is running");
-	run = e2e_llmc(dir, "config", "unset", "tmux.columns", NULL);
-	e2e_has(run->out, "tmux.columns is now 120, its default (was 99).\n");
-	json = e2e_json(e2e_llmc(dir, "--json", "config", "set", "tmux.columns",
-			    "80", NULL),
+	run = e2e_llmc(dir, "config", "unset", "auto.max_attempts", NULL);
+	e2e_has(
+	    run->out, "auto.max_attempts is now 3, its default (was 99).\n");
+	json = e2e_json(e2e_llmc(dir, "--json", "config", "set",
+			    "auto.max_attempts", "80", NULL),
 	    0);
-	ck_assert_int_eq(json_int_or(json, "before", 0), 120);
+	ck_assert_int_eq(json_int_or(json, "before", 0), 3);
 	ck_assert_int_eq(json_int_or(json, "value", 0), 80);
 	ck_assert(!json_bool_or(json, "restart", true));
 }
@@ -163,10 +164,10 @@ TEST(set_repairs_a_wrong_value)
 	const char *dir = e2e_workspace("r");
 	struct e2e_run *run;
 
-	e2e_write(config_of(dir), "[tmux]\ncolumns = \"wide\"\n");
-	run = e2e_llmc(dir, "config", "set", "tmux.columns", "99", NULL);
+	e2e_write(config_of(dir), "[auto]\nmax_attempts = \"wide\"\n");
+	run = e2e_llmc(dir, "config", "set", "auto.max_attempts", "99", NULL);
 	e2e_expect(run, 0, NULL);
-	e2e_has(run->out, "tmux.columns is now 99.\n");
+	e2e_has(run->out, "auto.max_attempts is now 99.\n");
 }
 
 TEST(doc_describes_one_key)
@@ -174,26 +175,27 @@ TEST(doc_describes_one_key)
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
 	const char *text =
-	    e2e_llmc(dir, "config", "doc", "tmux.columns", NULL)->out;
+	    e2e_llmc(dir, "config", "doc", "auto.max_attempts", NULL)->out;
 
-	e2e_has(text, "[tmux]\n# ");
-	e2e_has(text, "from 20 to 1000");
-	e2e_has(text, "\ncolumns = 120\n");
+	e2e_has(text, "[auto]\n# ");
+	e2e_has(text, "from 1 to 100");
+	e2e_has(text, "\nmax_attempts = 3\n");
 	e2e_lacks(text, "rows");
 	e2e_has(e2e_llmc(dir, "config", "doc", "workers.adam.model", NULL)->out,
 	    "[workers.adam]\n");
 	json = e2e_json(
-	    e2e_llmc(dir, "--json", "config", "doc", "tmux.columns", NULL), 0);
+	    e2e_llmc(dir, "--json", "config", "doc", "auto.max_attempts", NULL),
+	    0);
 	ck_assert_uint_eq(json_object_array_length(json), 1);
-	e2e_expect(e2e_llmc(dir, "config", "doc", "tmux.colums", NULL), 1,
-	    "did you mean \"tmux.columns\"?");
+	e2e_expect(e2e_llmc(dir, "config", "doc", "auto.max_atempts", NULL), 1,
+	    "did you mean \"auto.max_attempts\"?");
 }
 
 /* The word that only looks need not be typed. */
 TEST(without_a_verb_things_are_listed)
 {
-	static const char *const commands[] = { "config", "task", "agents",
-		"goal", "work" };
+	static const char *const commands[] = { "config", "task", "goal agents",
+		"goal", "goal node" };
 	const char *dir = e2e_workspace("r");
 
 	set(dir, "plan.enabled", "true");
@@ -241,9 +243,9 @@ TEST(durations_are_exact)
 TEST(set_keeps_comments_and_order)
 {
 	static const char before[] = "# top\n\n"
-				     "[tmux] # screens\n"
+				     "[auto] # screens\n"
 				     "# wide\n"
-				     "columns   =  100 # not too wide\n"
+				     "max_attempts   =  100 # not too wide\n"
 				     "\n"
 				     "# who\n"
 				     "[defaults]\n"
@@ -256,13 +258,13 @@ TEST(set_keeps_comments_and_order)
 	const char *expected;
 
 	e2e_write(config_of(dir), before);
-	set(dir, "tmux.columns", "90");
+	set(dir, "auto.max_attempts", "90");
 	set(dir, "defaults.model", "sonnet");
 	set(dir, "workers.adam.model", "opus");
 	expected = "# top\n\n"
-		   "[tmux] # screens\n"
+		   "[auto] # screens\n"
 		   "# wide\n"
-		   "columns   =  90 # not too wide\n"
+		   "max_attempts   =  90 # not too wide\n"
 		   "\n"
 		   "# who\n"
 		   "[defaults]\n"
@@ -272,13 +274,13 @@ TEST(set_keeps_comments_and_order)
 		   "  model = \"opus\"\n"
 		   "# end, without a newline";
 	ck_assert_str_eq(e2e_read(config_of(dir)), expected);
-	set(dir, "tmux.rows", "50");
+	set(dir, "auto.max_turns", "50");
 	e2e_has(e2e_read(config_of(dir)),
-	    "columns   =  90 # not too wide\nrows = 50\n\n# who\n");
+	    "max_attempts   =  90 # not too wide\nmax_turns = 50\n\n# who\n");
 	set(dir, "repo.branch_prefix", "w/");
 	e2e_has(e2e_read(config_of(dir)), "[repo]\nbranch_prefix = \"w/\"\n");
 	e2e_expect(
-	    e2e_llmc(dir, "config", "unset", "tmux.rows", NULL), 0, NULL);
+	    e2e_llmc(dir, "config", "unset", "auto.max_turns", NULL), 0, NULL);
 	e2e_expect(e2e_llmc(dir, "config", "unset", "repo.branch_prefix", NULL),
 	    0, NULL);
 	ck_assert_int_eq(
@@ -291,17 +293,47 @@ TEST(unset_brings_the_default_back)
 	const char *start = e2e_read(config_of(dir));
 	struct json_object *json;
 
-	set(dir, "tmux.rows", "50");
+	set(dir, "auto.max_turns", "50");
 	json = e2e_json(
-	    e2e_llmc(dir, "--json", "config", "unset", "tmux.rows", NULL), 0);
-	ck_assert_int_eq(json_int_or(json, "value", 0), 40);
+	    e2e_llmc(dir, "--json", "config", "unset", "auto.max_turns", NULL),
+	    0);
+	ck_assert_int_eq(json_int_or(json, "value", 0), 10);
 	ck_assert_str_eq(json_string_or(json, "source", ""), "default");
 	e2e_has(e2e_read(config_of(dir)), start);
-	e2e_expect(e2e_llmc(dir, "config", "unset", "tmux.rows", NULL), 1,
-	    "tmux.rows is not set in config.toml");
+	e2e_expect(e2e_llmc(dir, "config", "unset", "auto.max_turns", NULL), 1,
+	    "auto.max_turns is not set in config.toml");
 	e2e_json_error(
-	    e2e_llmc(dir, "--json", "config", "unset", "tmux.rows", NULL), 1,
-	    "not_set", "tmux.rows");
+	    e2e_llmc(dir, "--json", "config", "unset", "auto.max_turns", NULL),
+	    1, "not_set", "auto.max_turns");
+}
+
+/* Of an older version, or under another name. */
+TEST(unset_removes_what_is_no_setting_any_more)
+{
+	static const char *const keys[] = { "team.max_children",
+		"overseer.notify_command" };
+	const char *dir = e2e_workspace("r");
+	const char *start = e2e_read(config_of(dir));
+
+	e2e_write(config_of(dir),
+	    e2e_path("%s\n[team]\nmax_children = 3\n\n[overseer]\n"
+		     "notify_command = \"cat\"\n",
+		start));
+	e2e_has(e2e_llmc(dir, "doctor", NULL)->out,
+	    "-> remove it with: llmc config unset team.max_children\n");
+	for (size_t i = 0; i < nitems(keys); i++) {
+		e2e_expect(
+		    e2e_llmc(dir, "config", "unset", keys[i], NULL), 0, NULL);
+		e2e_lacks(e2e_read(config_of(dir)), strchr(keys[i], '.') + 1);
+		e2e_json_error(
+		    e2e_llmc(dir, "--json", "config", "unset", keys[i], NULL),
+		    1, "not_set", keys[i]);
+	}
+	/* Another name: the setting has its default again. */
+	e2e_write(config_of(dir),
+	    e2e_path("%s\n[overseer]\nenabled = false\n", start));
+	e2e_has(e2e_llmc(dir, "config", "unset", "overseer.enabled", NULL)->out,
+	    "plan.enabled is now true, its default (was false).\n");
 }
 
 TEST(worker_keys_stand_over_the_defaults)
@@ -378,8 +410,8 @@ TEST(sets_at_one_time_lose_nothing)
 {
 	static const struct {
 		const char *key, *value;
-	} sets[] = { { "tmux.rows", "50" }, { "tmux.columns", "90" },
-		{ "tmux.history_limit", "7" }, { "tmux.command", "tmux-x" },
+	} sets[] = { { "auto.max_turns", "50" }, { "auto.max_attempts", "90" },
+		{ "auto.check_slots", "7" }, { "tmux.command", "tmux-x" },
 		{ "defaults.model", "opus" }, { "repo.branch_prefix", "w/" } };
 	const char *dir = e2e_workspace("r");
 	struct e2e_run *run;
@@ -391,7 +423,7 @@ TEST(sets_at_one_time_lose_nothing)
 	    "      { cat err.$1; exit 1; }\n"
 	    "  done\n"
 	    "}\n"
-	    "for s in tmux.rows=50 tmux.columns=90 tmux.history_limit=7 \\\n"
+	    "for s in auto.max_turns=50 auto.max_attempts=90 auto.check_slots=7 \\\n"
 	    "    tmux.command=tmux-x defaults.model=opus \\\n"
 	    "    repo.branch_prefix=w/; do\n"
 	    "  set_one ${s%=*} ${s#*=} & p=\"$p $!\"\n"
@@ -410,23 +442,23 @@ TEST(linked_file_is_refused)
 	const char *dir = e2e_workspace("r");
 	const char *real = unit_path("real.toml");
 
-	e2e_write(real, "[tmux]\nrows = 30\n");
+	e2e_write(real, "[auto]\nmax_turns = 30\n");
 	ck_assert_int_eq(unlink(config_of(dir)), 0);
 	ck_assert_int_eq(symlink(real, config_of(dir)), 0);
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.rows", "31", NULL), 1,
-	    "it is a symbolic link");
-	ck_assert_str_eq(e2e_read(real), "[tmux]\nrows = 30\n");
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "31", NULL),
+	    1, "it is a symbolic link");
+	ck_assert_str_eq(e2e_read(real), "[auto]\nmax_turns = 30\n");
 }
 
 TEST(byte_order_mark_and_crlf_are_kept)
 {
 	const char *dir = e2e_workspace("r");
 
-	e2e_write(config_of(dir), "\xef\xbb\xbf[tmux]\r\nrows = 30\r\n");
-	set(dir, "tmux.rows", "31");
-	set(dir, "tmux.columns", "90");
+	e2e_write(config_of(dir), "\xef\xbb\xbf[auto]\r\nmax_turns = 30\r\n");
+	set(dir, "auto.max_turns", "31");
+	set(dir, "auto.max_attempts", "90");
 	ck_assert_str_eq(e2e_read(config_of(dir)),
-	    "\xef\xbb\xbf[tmux]\r\nrows = 31\r\ncolumns = 90\r\n");
+	    "\xef\xbb\xbf[auto]\r\nmax_turns = 31\r\nmax_attempts = 90\r\n");
 }
 
 TEST(agents_have_keys_of_their_own)
@@ -455,28 +487,30 @@ TEST(agents_are_listed_and_suggested)
 	const char *dir = e2e_workspace("r");
 	struct json_object *json;
 
-	e2e_expect(e2e_llmc(dir, "agents", "list", NULL), 0, NULL);
+	e2e_expect(e2e_llmc(dir, "goal", "agents", "list", NULL), 0, NULL);
 	e2e_write(config_of(dir),
 	    "[agents.coder]\ntags = [\"code\"]\ncostTier = \"medium\"\n"
 	    "[agents.writer]\ndescription = \"Release notes\"\n"
 	    "cost_tier = \"cheap\"\n");
-	e2e_has(e2e_llmc(dir, "agents", "list", NULL)->out, "Release notes");
-	json = e2e_json(e2e_llmc(dir, "--json", "agents", "suggest", "the",
-			    "release", "notes", NULL),
+	e2e_has(e2e_llmc(dir, "goal", "agents", "list", NULL)->out,
+	    "Release notes");
+	json = e2e_json(e2e_llmc(dir, "--json", "goal", "agents", "suggest",
+			    "the", "release", "notes", NULL),
 	    0);
 	ck_assert_str_eq(
 	    json_string_or(json_object_array_get_idx(json, 0), "name", ""),
 	    "writer");
 	e2e_has(
-	    e2e_llmc(dir, "agents", "suggest", "--tags", "code,x", NULL)->out,
+	    e2e_llmc(dir, "goal", "agents", "suggest", "--tags", "code,x", NULL)
+		->out,
 	    "tags: code; cost: medium");
-	e2e_expect(e2e_llmc(dir, "agents", "suggest", "code", "--max-cost",
-		       "free", NULL),
+	e2e_expect(e2e_llmc(dir, "goal", "agents", "suggest", "code",
+		       "--max-cost", "free", NULL),
 	    0, NULL);
-	e2e_expect(
-	    e2e_llmc(dir, "agents", "suggest", "x", "--max-cost", "low", NULL),
+	e2e_expect(e2e_llmc(dir, "goal", "agents", "suggest", "x", "--max-cost",
+		       "low", NULL),
 	    2, "use free, cheap, medium or expensive");
-	e2e_expect(e2e_llmc(dir, "agents", "suggest", NULL), 2, "TEXT");
+	e2e_expect(e2e_llmc(dir, "goal", "agents", "suggest", NULL), 2, "TEXT");
 }
 
 TEST(doc_needs_no_repository_and_lists_every_key)

@@ -23,7 +23,8 @@ tools(void)
 static void
 trust(const char *dir)
 {
-	e2e_expect(e2e_llmc(dir, "trust", "--onboarding", NULL), 0, NULL);
+	e2e_expect(
+	    e2e_llmc(dir, "doctor", "trust", "--onboarding", NULL), 0, NULL);
 	e2e_expect(
 	    e2e_llmc(dir, "config", "set", "defaults.allow_root", "true", NULL),
 	    0, NULL);
@@ -254,14 +255,14 @@ TEST(broken_config_is_told_and_the_rest_looked_at)
 	struct json_object *checks;
 
 	tools();
-	e2e_write(config, "[tmux]\nrows = 1\nrow = 2\n");
+	e2e_write(config, "[auto]\nmax_turns = 0\nmax_turn = 2\n");
 	checks = doctor(dir, 1);
 	assert_check(checks, "config", "fail",
-	    "config.toml:2: tmux.rows: ", "llmc config doc");
+	    "config.toml:2: auto.max_turns: ", "llmc config doc");
 	assert_check(checks, "tmux", "ok", "tmux", NULL);
-	e2e_write(config, "[tmux]\nrow = 2\n");
+	e2e_write(config, "[auto]\nmax_turn = 2\n");
 	assert_check(doctor(dir, 0), "config", "warn",
-	    "config.toml:2: tmux.row: no such setting", NULL);
+	    "config.toml:2: auto.max_turn: no such setting", NULL);
 	e2e_has(e2e_llmc(dir, "doctor", NULL)->out, "but see the warnings");
 	e2e_write(config, "[tmux\n");
 	checks = doctor(dir, 1);
@@ -384,8 +385,10 @@ TEST(dialogs_of_claude_are_foreseen)
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-0123456789abcdefghijklmnop");
 	checks = doctor(dir, 0);
 	assert_check(checks, "onboarding", "warn", "never", "--onboarding");
-	assert_check(checks, "trust", "warn", "does not trust", "llmc trust");
-	assert_check(checks, "key", "warn", "not approved", "llmc trust");
+	assert_check(
+	    checks, "trust", "warn", "does not trust", "llmc doctor trust");
+	assert_check(
+	    checks, "key", "warn", "not approved", "llmc doctor trust");
 	trust(dir);
 	checks = doctor(dir, 0);
 	assert_check(checks, "trust", "ok", "", NULL);
@@ -393,7 +396,7 @@ TEST(dialogs_of_claude_are_foreseen)
 	ck_assert_ptr_null(find(checks, "key"));
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-another-key-0123456789");
 	assert_check(
-	    doctor(dir, 0), "key", "warn", "not approved", "llmc trust");
+	    doctor(dir, 0), "key", "warn", "not approved", "llmc doctor trust");
 	/* Other agents are not checked. */
 	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
 		       "git", NULL),
@@ -557,7 +560,8 @@ TEST(report_has_a_line_and_a_colour_for_each)
 
 	tools();
 	trust(dir);
-	e2e_write(e2e_path("%s/.llmc/config.toml", dir), "[tmux]\nrows=1\n");
+	e2e_write(
+	    e2e_path("%s/.llmc/config.toml", dir), "[auto]\nmax_turns=0\n");
 	run = e2e_llmc(dir, "doctor", NULL);
 	e2e_expect(run, 1, NULL);
 	ck_assert_str_eq(run->err, "");

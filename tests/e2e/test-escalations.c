@@ -28,9 +28,9 @@ TEST(a_channel_is_tried_and_the_result_is_told)
 	root = e2e_workspace("try");
 	channel(
 	    e2e_path("type = \"command\"\ncommand = \"cat >'%s'\"\n", file));
-	says(e2e_llmc(root, "escalations", "test", "x", NULL), "x: sent.");
+	says(e2e_llmc(root, "doctor", "channel", "x", NULL), "x: sent.");
 	e2e_has(e2e_read(file), "\"class\":\"test\"");
-	e2e_expect(e2e_llmc(root, "escalations", "test", "z", NULL), 1,
+	e2e_expect(e2e_llmc(root, "doctor", "channel", "z", NULL), 1,
 	    "there is no channel z");
 }
 
@@ -39,7 +39,7 @@ TEST(a_channel_that_fails_says_why)
 	root = e2e_workspace("fails");
 	channel("type = \"command\"\ncommand = \"echo no luck >&2; exit 3\"\n");
 	e2e_expect(
-	    e2e_llmc(root, "escalations", "test", "x", NULL), 1, "no luck");
+	    e2e_llmc(root, "doctor", "channel", "x", NULL), 1, "no luck");
 }
 
 TEST(nothing_is_asked_where_nothing_has_happened)
@@ -47,10 +47,10 @@ TEST(nothing_is_asked_where_nothing_has_happened)
 	root = e2e_workspace("list");
 	says(e2e_llmc(root, "asks", NULL), "Nothing is asked of you");
 	says(e2e_llmc(root, "asks", "--all", NULL), "Nothing is asked of you");
-	says(e2e_llmc(root, "escalations", "list", NULL), "Nothing");
+	says(e2e_llmc(root, "asks", NULL), "Nothing");
 	e2e_expect(e2e_llmc(root, "answer", "a1", "yes", NULL), 1,
 	    "nothing is asked about a1");
-	e2e_expect(e2e_llmc(root, "escalations", "ack", "a1", NULL), 1,
+	e2e_expect(e2e_llmc(root, "answer", "--yes", "a1", NULL), 1,
 	    "nothing is asked about a1");
 	e2e_expect(e2e_llmc(root, "answer", "a1", NULL), 2,
 	    "say what: TEXT, --yes or --no");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * llmc events --follow, with the test acting as the daemon: what comes from the
+ * llmc log --follow, with the test acting as the daemon: what comes from the
  * daemon, what from the file, and that no event is lost or shown twice in
  * between.
  */
@@ -179,7 +179,7 @@ follow(const char *lines, const char *script)
 		.cwd = w.root, .env = e2e_edits(), .deadline_ms = GUARD_MS
 	};
 
-	spec.shell = e2e_path("'%s' events --follow --json --lines %s %s",
+	spec.shell = e2e_path("'%s' log --follow --json --lines %s %s",
 	    e2e_llmc_path(), lines, script != NULL ? script : ">out");
 	e2e_write(w.out, "");
 	ck_assert_int_eq(

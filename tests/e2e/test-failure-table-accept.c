@@ -43,7 +43,6 @@ START_TEST(a_branch_that_runs_away_is_repaired)
 {
 	e2e_skip_sandboxed("a worker in a box cannot commit to main");
 	over_culprit(rival(100));
-	auto_set("repo.max_conflicts", "1");
 	auto_task("a.md", "A\nfake: commit same.txt mine\nfake: resolve");
 	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
@@ -53,7 +52,8 @@ START_TEST(a_branch_that_runs_away_is_repaired)
 	}
 	auto_wait_finished("landed", 1);
 	over_stop();
-	auto_history("Rival 0", "Rival 1", "same.txt: mine", NULL);
+	auto_history(
+	    "Rival 0", "Rival 1", "Rival 2", "Rival 3", "same.txt: mine", NULL);
 }
 END_TEST
 

@@ -62,8 +62,8 @@ told(void)
 static void
 has_remedies(const char *text)
 {
-	static const char *const lines[] = { "llmc trust --onboarding",
-		"claude auth login", "llmc trust",
+	static const char *const lines[] = { "llmc doctor trust --onboarding",
+		"claude auth login", "llmc doctor trust",
 		"git config user.name NAME; git config user.email ADDRESS",
 		"llmc config set repo.default_branch BRANCH",
 		"llmc config set budget.day_cost DOLLARS" };
@@ -88,7 +88,7 @@ give_everything_back(void)
 	e2e_git(
 	    fleet_root(), "config", "user.email", "x@example.invalid", NULL);
 	auto_set("repo.default_branch", "main");
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 }
 
 const int unit_timeout = 120; /* seconds, each */
@@ -153,7 +153,7 @@ json_says(const char *command, int status, bool ok)
 
 TEST(programs_get_the_list_as_json)
 {
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	json_says("up", 0, true);
 	json_says("overseer", 0, true);
 	e2e_write(e2e_path("%s/logged-out", unit_scratch()), "");
@@ -168,7 +168,7 @@ TEST(root_must_allow_what_it_risks)
 {
 	struct e2e_run *run;
 
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_do("config", "unset", "defaults.allow_root", NULL);
 	run = e2e_llmc(fleet_root(), "up", "--check", NULL);
 	if (geteuid() != 0) {
@@ -184,11 +184,11 @@ TEST(root_must_allow_what_it_risks)
 TEST(unknown_keys_are_warned_of)
 {
 	static const char warning[] =
-	    "config.toml:1: tmux.colums: no such setting; did you mean";
+	    "config.toml:1: tmux.comand: no such setting; did you mean";
 	const char *config = e2e_path("%s/.llmc/config.toml", fleet_root());
 
-	fleet_do("trust", "--onboarding", NULL);
-	e2e_write(config, e2e_path("tmux.colums = 3\n%s", e2e_read(config)));
+	fleet_do("doctor", "trust", "--onboarding", NULL);
+	e2e_write(config, e2e_path("tmux.comand = 3\n%s", e2e_read(config)));
 	auto_task("t", "fake: commit a.txt x");
 	e2e_has(fleet_do("up", "--check", NULL)->out, warning);
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -205,7 +205,7 @@ TEST(a_detached_head_has_no_branch)
 	static const char type[] =
 	    "type: llmc config set repo.default_branch BRANCH";
 
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_do("config", "unset", "repo.default_branch", NULL);
 	e2e_git(fleet_root(), "checkout", "-q", "--detach", NULL);
 	fleet_up();
@@ -228,9 +228,11 @@ TEST(a_worker_that_waits_for_trust_goes_on_by_itself)
 	fleet_wait("adam", "paused");
 	fleet_do("add", "eve", NULL);
 	fleet_wait("eve", "paused");
-	e2e_has(fleet_do("status", NULL)->out, "llmc trust --onboarding");
-	auto_wait_shell(e2e_path("grep -q 'llmc trust' '%s'", messages()));
-	fleet_do("trust", "--onboarding", NULL);
+	e2e_has(
+	    fleet_do("status", NULL)->out, "llmc doctor trust --onboarding");
+	auto_wait_shell(
+	    e2e_path("grep -q 'llmc doctor trust' '%s'", messages()));
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_wait("adam", "idle");
 	fleet_wait("eve", "idle");
 	/* For all of them once. */
@@ -248,7 +250,7 @@ TEST(a_new_daemon_waits_for_trust_too)
 	fleet_do("down", NULL);
 	fleet_up();
 	ck_assert_str_eq(fleet_status("adam"), "paused");
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_wait("adam", "idle");
 }
 
@@ -260,7 +262,7 @@ TEST(a_new_daemon_finds_the_trust_given)
 	fleet_do("add", "adam", NULL);
 	fleet_wait("adam", "paused");
 	fleet_do("down", NULL);
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_up();
 	fleet_wait("adam", "idle");
 }
@@ -269,7 +271,7 @@ TEST(a_worker_that_root_must_allow_goes_on_by_itself)
 {
 	if (geteuid() != 0)
 		return;
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_do("config", "set", "defaults.allow_root", "false", NULL);
 	fleet_up();
 	fleet_do("add", "adam", NULL);
@@ -282,7 +284,7 @@ TEST(a_worker_that_root_must_allow_goes_on_by_itself)
 TEST(a_lost_login_ends_the_run)
 {
 	tell_me();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_task("t", "fake: fail authentication_failed Not logged in");
 	auto_task("u", "fake: commit u.txt x");
 	ck_assert_int_eq(
@@ -301,7 +303,7 @@ TEST(a_lost_login_waits_for_who_still_works)
 	const char *gate = auto_gate("g");
 
 	tell_me();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_task("a", "fake: run %s\nfake: commit a.txt x", gate);
 	auto_task("b", "fake: fail authentication_failed Not logged in");
 	auto_up("--until-empty", "--concurrency", "2", NULL);
@@ -323,15 +325,16 @@ TEST(lost_trust_ends_the_run)
 
 	e2e_skip_sandboxed("a box has the answers to the first dialogs");
 	tell_me();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_task("t", "fake: run %s", auto_gate("g"));
 	auto_up("--until-empty", "--concurrency", "1", NULL);
 	auto_wait_gate("g");
 	ck_assert_int_eq(unlink(home), 0);
 	fleet_kill(fleet_agent_pid("auto-1"));
 	ck_assert_int_eq(auto_wait_exit(), 1);
-	auto_failed("login", "llmc trust");
-	auto_wait_shell(e2e_path("grep -q 'llmc trust' '%s'", messages()));
+	auto_failed("login", "llmc doctor trust");
+	auto_wait_shell(
+	    e2e_path("grep -q 'llmc doctor trust' '%s'", messages()));
 	ck_assert_int_eq(told(), 1);
 	ck_assert_int_eq(auto_finished(NULL), 0);
 }
@@ -339,7 +342,7 @@ TEST(lost_trust_ends_the_run)
 TEST(the_overseer_repairs_no_login)
 {
 	tell_me();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_task("t", "fake: fail authentication_failed Not logged in");
 	over_start();
 	over_ends(OVER_UNREPAIRED, "log in with: claude auth login");

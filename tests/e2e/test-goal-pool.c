@@ -21,7 +21,7 @@ has_not(const char *text, const char *words)
 static void
 is_no_goal(void)
 {
-	const char *text = fleet_do("store", "export", NULL)->out;
+	const char *text = fleet_do("doctor", "store", "export", NULL)->out;
 	struct json_object *export = NULL;
 
 	ck_assert_int_eq(
@@ -50,7 +50,7 @@ TEST(a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon)
 	auto_up("--until-empty", NULL);
 	e2e_has(fleet_do("why", "t1", NULL)->out, "auto-1");
 	has_not(fleet_do("goal", "list", NULL)->out, "Build a wall");
-	has_not(fleet_do("work", "list", NULL)->out, "Build a wall");
+	has_not(fleet_do("goal", "node", "list", NULL)->out, "Build a wall");
 	has_not(fleet_do("status", NULL)->out, "goal_");
 	has_not(fleet_do("goal", "list", "--all", NULL)->out, "Build a wall");
 	auto_open_gate("wall");
@@ -66,7 +66,8 @@ TEST(a_task_of_the_folder_is_told_of_across_a_death_of_the_daemon)
 	e2e_has(fleet_do("why", "t1", NULL)->out, "t1: done: landed as ");
 	has_not(fleet_do("goal", "list", NULL)->out, "Build a wall");
 	has_not(fleet_do("goal", "list", "--all", NULL)->out, "Build a wall");
-	e2e_expect(e2e_llmc(fleet_root(), "store", "check", NULL), 0, NULL);
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "doctor", "store", "check", NULL), 0, NULL);
 	auto_no_complaints();
 	auto_no_sessions();
 }

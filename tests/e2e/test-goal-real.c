@@ -37,7 +37,7 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	asked_begin();
 	auto_set("defaults.model", "claude-opus-5-5");
 	auto_set("planner.model", "claude-opus-5-5");
@@ -110,13 +110,13 @@ is_told(const char *goal, const char *other)
 	e2e_has(text, "completed, 3 of 3 done (100%)");
 	text = fleet_do("why", e2e_path("%s/T2.1", goal), NULL)->out;
 	e2e_has(text, "auto-1");
-	text = fleet_do("events", "--goal", goal, "--lines", "999", NULL)->out;
+	text = fleet_do("log", "--goal", goal, "--lines", "999", NULL)->out;
 	e2e_has(text,
 	    "has a plan of 6 nodes, by claude-opus-5-5 for $0.09, corrected "
 	    "once");
 	e2e_has(text, "is completed");
 	e2e_lacks(text, other);
-	fleet_do("store", "export", file, NULL);
+	fleet_do("doctor", "store", "export", file, NULL);
 	text = e2e_read(file);
 	e2e_has(text, goal);
 	e2e_has(text, other);
@@ -205,7 +205,7 @@ START_TEST(work_that_stops_is_asked_about_until_it_goes_on)
 	    "fake: commit a.txt x\n" UPDATE("done", "The file is there."));
 	fleet_up();
 	fleet_add("eve");
-	fleet_do("work", "assign", "T1.1", "eve", NULL);
+	fleet_do("goal", "node", "assign", "T1.1", "eve", NULL);
 	auto_wait_event("work.update", "The file is there.");
 	fleet_wait("eve", "needs_review");
 	ck_assert_int_eq(fleet_prompts(NUDGE), 1);
@@ -229,16 +229,54 @@ START_TEST(a_question_waits_for_a_person)
 	node_does("A goal", "T1.1", "fake: ask Tabs or spaces?");
 	auto_up("--until-empty", NULL);
 	goal_wait_notice("goal", "Tabs or spaces?");
+	auto_wait_state("tasks.0.step", "parked");
 	ck_assert_str_eq(goal_node(goal, "T1.1", "status"), "blocked");
 	ck_assert_str_eq(goal_node(goal, "T1.1", "blockedReason"),
 	    "it waits for an answer; see: llmc asks");
 	node_does("A goal", "T1.1", "fake: commit a.txt x");
-	fleet_do("work", "unblock", "T1.1", "--reason", "Tabs.", NULL);
+	fleet_do("goal", "node", "unblock", "T1.1", "--reason", "Tabs.", NULL);
 	ck_assert_int_eq(auto_wait_exit(), 0);
 	goal_is_reached(goal, tasks);
 	ck_assert_int_eq(fleet_prompts("Tabs."), 1);
-	ck_assert_int_eq(goal_notices(), 1);
+	ck_assert_int_eq(goal_notices(), 0); /* it was told as a question */
 	ck_assert_int_eq(fleet_prompts(NUDGE), 0);
+	auto_no_complaints();
+	auto_no_sessions();
+}
+END_TEST
+
+/* Its worker does other work meanwhile; the answer goes on in the conversation
+ * in which it asked. */
+START_TEST(whoever_asks_is_freed_and_goes_on_with_the_answer)
+{
+	const char *file;
+
+	goal_enable();
+	auto_set("auto.concurrency", "1");
+	auto_set("people.answer_wait", "1s");
+	auto_task("a.md", "Paint it.");
+	fleet_answer("Paint it.",
+	    "fake: tool request_orchestrator {\"message\":\"Which colour?\","
+	    "\"timeoutSeconds\":3600}");
+	auto_up(NULL);
+	auto_wait_state("tasks.0.step", "parked");
+	fleet_answer("Tidy it.", "fake: commit b.txt b");
+	auto_task("b.md", "Tidy it.");
+	auto_wait_finished("landed", 1);
+	e2e_has(fleet_do("asks", NULL)->out, "Which colour?");
+	fleet_answer("The answer is:", "fake: commit a.txt a");
+	fleet_do("answer", "a1", "blue", NULL);
+	auto_wait_finished("landed", 2);
+	ck_assert_int_eq(
+	    fleet_prompts("Which colour?\n\nThe answer is:\n\nblue"), 1);
+	file = e2e_read(e2e_path(
+	    "%s", auto_member(auto_state(), "workers.auto-1.transcript")));
+	ck_assert_ptr_nonnull(strstr(file, "Paint it."));
+	ck_assert_ptr_nonnull(strstr(file, "The answer is:"));
+	ck_assert_ptr_null(strstr(file, "Tidy it."));
+	auto_drain();
+	auto_history("b.txt: b", "a.txt: a", NULL);
+	ck_assert_int_eq(asked_days(), asked_for(NULL).cost);
 	auto_no_complaints();
 	auto_no_sessions();
 }
@@ -288,7 +326,7 @@ START_TEST(one_goal_is_paused_and_another_cancelled)
 	auto_wait_finished("landed", 1);
 	fleet_do("goal", "cancel", tidy, NULL);
 	auto_wait_finished("aborted", 1);
-	fleet_do("tick", "--now", NULL);
+	fleet_do("goal", "tick", "--now", NULL);
 	ck_assert_str_eq(goal_node(tea, "T1.1", "status"), "done");
 	ck_assert_str_ne(goal_node(tea, "T1.2", "status"), "in_progress");
 	ck_assert_str_eq(goal_status(tea), "paused");
@@ -317,6 +355,7 @@ unit_suite(void)
 		the_words_of_a_planner_that_fails_are_told,
 		work_that_stops_is_asked_about_until_it_goes_on,
 		a_question_waits_for_a_person,
+		whoever_asks_is_freed_and_goes_on_with_the_answer,
 		one_goal_is_paused_and_another_cancelled,
 	};
 	Suite *s;

@@ -3,22 +3,15 @@
 /* A goal from a file, worked on by two workers until it is reached: across
  * deaths of the daemon, and across a damaged book. */
 #include "goalrun.h"
-#include "scenarios.h"
 
 static const char *const tasks[] = { "T1.1", "T1.2", "T2.1", "T2.2", NULL };
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
 	auto_set("auto.concurrency", "2");
-}
-
-static void
-begin_plain(void)
-{
-	fleet_begin();
 }
 
 /* T1.1 and T1.2 at once, T2.1 after T1.2, T2.2 after everything. */
@@ -68,7 +61,9 @@ is_built(const char *goal)
 
 /* --- deaths ------------------------------------------------------------- */
 
-START_TEST(a_goal_is_reached_across_two_deaths_of_the_daemon)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST(a_goal_is_reached_across_two_deaths_of_the_daemon)
 {
 	const char *goal = create();
 
@@ -98,7 +93,6 @@ START_TEST(a_goal_is_reached_across_two_deaths_of_the_daemon)
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	ck_assert_int_eq(auto_landed(), 4);
 }
-END_TEST
 
 /* --- a title is enough ---------------------------------------------------- */
 
@@ -127,7 +121,7 @@ add(const char *text, const char *option)
 	    "goal", "");
 }
 
-START_TEST(a_goal_without_a_plan_is_planned_and_reached)
+TEST_IN(fleet_begin, a_goal_without_a_plan_is_planned_and_reached)
 {
 	static const char *const one[] = { "T1.1", NULL };
 	const char *goal, *prompt;
@@ -142,9 +136,8 @@ START_TEST(a_goal_without_a_plan_is_planned_and_reached)
 	e2e_has(prompt, "\nREADME begins:\n");
 	e2e_has(prompt, "\nFiles by kind:");
 }
-END_TEST
 
-START_TEST(a_plan_is_edited_before_it_begins)
+TEST_IN(fleet_begin, a_plan_is_edited_before_it_begins)
 {
 	static const char *const one[] = { "T1.1", NULL };
 	const char *goal, *text;
@@ -152,7 +145,7 @@ START_TEST(a_plan_is_edited_before_it_begins)
 	set_planner("door.txt");
 	fleet_up();
 	goal = add("Build a door", "--dry-run");
-	e2e_has(fleet_do("plan", "draft", goal, NULL)->out, "door.txt");
+	e2e_has(fleet_do("goal", "plan", "draft", goal, NULL)->out, "door.txt");
 	fleet_do("goal", "cancel", goal, NULL);
 	e2e_write(e2e_path("%s/editor", unit_scratch()),
 	    "#!/bin/sh\nsed -i s/door.txt/gate.txt/ \"$1\"\n");
@@ -166,13 +159,12 @@ START_TEST(a_plan_is_edited_before_it_begins)
 	goal_is_reached(goal, one);
 	auto_history("gate.txt: x", NULL);
 }
-END_TEST
 
 /* --- damage -------------------------------------------------------------- */
 
 /* The first page of the book is not one any more: the next daemon saves what
  * can be read of the others. */
-START_TEST(a_goal_is_reached_after_its_book_was_damaged)
+TEST(a_goal_is_reached_after_its_book_was_damaged)
 {
 	const char *goal = create();
 
@@ -191,22 +183,6 @@ START_TEST(a_goal_is_reached_after_its_book_was_damaged)
 	auto_wait_finished("landed", 4);
 	auto_drain();
 	is_built(goal);
-	e2e_expect(e2e_llmc(fleet_root(), "store", "check", NULL), 0, NULL);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *suite = suite_create("goal-run");
-
-	scenarios_add_test(
-	    suite, begin, a_goal_is_reached_across_two_deaths_of_the_daemon);
-	scenarios_add_test(
-	    suite, begin, a_goal_is_reached_after_its_book_was_damaged);
-	scenarios_add_test(
-	    suite, begin_plain, a_goal_without_a_plan_is_planned_and_reached);
-	scenarios_add_test(
-	    suite, begin_plain, a_plan_is_edited_before_it_begins);
-	return suite;
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "doctor", "store", "check", NULL), 0, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc goal and llmc work, without a daemon and with one, in a folder with a
- * blank in its name. */
+/* llmc goal and llmc goal node, without a daemon and with one, in a folder with
+ * a blank in its name. */
 #include "e2e.h"
 
 static const char plan[] = "# Parser rewrite\n"
@@ -82,7 +82,8 @@ TEST(goals_can_be_turned_off)
 {
 	e2e_expect(llmc("config set plan.enabled false"), 0, NULL);
 	e2e_expect(llmc("goal list"), 1, "llmc config set plan.enabled true");
-	e2e_json_error(llmc("--json work list"), 1, "failed", "goals are off");
+	e2e_json_error(
+	    llmc("--json goal node list"), 1, "failed", "goals are off");
 }
 
 TEST(a_goal_from_a_file_is_listed_and_shown)
@@ -102,9 +103,9 @@ TEST(a_goal_from_a_file_is_listed_and_shown)
 	e2e_json(llmc("--json status"), 0);
 	e2e_json(llmc("--json goal list --all"), 0);
 	e2e_json(llmc(e2e_path("--json goal show %s", goal)), 0);
-	e2e_json(llmc("--json work list --all"), 0);
-	e2e_json(llmc("--json work show T1.2"), 0);
-	e2e_has(llmc("work show T1.2")->out, "depends on T1.1");
+	e2e_json(llmc("--json goal node list --all"), 0);
+	e2e_json(llmc("--json goal node show T1.2"), 0);
+	e2e_has(llmc("goal node show T1.2")->out, "depends on T1.1");
 	e2e_has(llmc("completion goals")->out, goal);
 	e2e_has(llmc("completion nodes")->out, "T1.1\n");
 }
@@ -126,7 +127,7 @@ TEST(it_is_said_what_happens_next)
 	e2e_has(llmc("goal create --title Another")->out,
 	    ".\nNo daemon is running. The planner makes its plan after: llmc "
 	    "up --auto --detach\nTo give it a plan yourself: llmc goal plan ");
-	e2e_expect(llmc("work block T1.1 no~key"), 0, NULL);
+	e2e_expect(llmc("goal node block T1.1 no~key"), 0, NULL);
 	e2e_has(llmc("why T1.1")->out, "blocked: no key\n");
 	e2e_has(llmc("why T1.2")->out, "waits for T1.1 (blocked)\n");
 }
@@ -139,44 +140,45 @@ TEST(a_plan_is_drafted_examined_and_applied)
 	e2e_write(e2e_path("%s/next.md", dir),
 	    "## Base\n### Lexer\nAcceptance: all tokens\n"
 	    "### Printer\nAcceptance: text\nDepends: Lexer\n");
-	run = llmc(e2e_path("plan draft %s --plan next.md", goal));
+	run = llmc(e2e_path("goal plan draft %s --plan next.md", goal));
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Printer");
-	e2e_has(
-	    run->out, "made for version 1.\nApply it with: llmc plan apply");
+	e2e_has(run->out,
+	    "made for version 1.\nApply it with: llmc goal plan apply");
 	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "Release");
-	e2e_json(llmc(e2e_path("--json plan draft %s", goal)), 0);
+	e2e_json(llmc(e2e_path("--json goal plan draft %s", goal)), 0);
 	/* The plan is another one by now. */
-	e2e_expect(llmc("work priority T1.1 high"), 0, NULL);
-	e2e_json_error(llmc(e2e_path("--json plan apply %s", goal)), 1,
+	e2e_expect(llmc("goal node priority T1.1 high"), 0, NULL);
+	e2e_json_error(llmc(e2e_path("--json goal plan apply %s", goal)), 1,
 	    "E_CONFLICT", "--version 2");
-	e2e_expect(llmc(e2e_path("plan apply %s --version x", goal)), 2,
+	e2e_expect(llmc(e2e_path("goal plan apply %s --version x", goal)), 2,
 	    "llmc goal show");
-	run = llmc(e2e_path("plan insights %s", goal));
+	run = llmc(e2e_path("goal plan insights %s", goal));
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "critical path 36 turns");
-	e2e_json(llmc(e2e_path("--json plan insights %s", goal)), 0);
-	run = llmc(e2e_path("plan recommend %s", goal));
+	e2e_json(llmc(e2e_path("--json goal plan insights %s", goal)), 0);
+	run = llmc(e2e_path("goal plan recommend %s", goal));
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "  start T1.1\n     - its priority is high\n");
 	e2e_has(run->out, "2 nodes wait for it");
-	e2e_json(llmc(e2e_path("--json plan recommend %s", goal)), 0);
-	run = llmc(e2e_path("plan apply %s --version 2 --reason why", goal));
+	e2e_json(llmc(e2e_path("--json goal plan recommend %s", goal)), 0);
+	run =
+	    llmc(e2e_path("goal plan apply %s --version 2 --reason why", goal));
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "version 3.");
 	e2e_has(llmc(e2e_path("goal show %s", goal))->out, "Printer");
-	run = llmc(e2e_path("--json events --goal %s", goal));
+	run = llmc(e2e_path("--json log --goal %s", goal));
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "\"plan.created\"");
 	e2e_has(run->out, "\"initial_create\"");
 	e2e_has(run->out, "\"epic_id\"");
-	e2e_json_error(llmc(e2e_path("--json plan apply %s", goal)), 1,
-	    "E_NOT_FOUND", "llmc plan draft");
-	e2e_json_error(
-	    llmc("--json plan apply none"), 1, "E_NOT_FOUND", "no goal none");
+	e2e_json_error(llmc(e2e_path("--json goal plan apply %s", goal)), 1,
+	    "E_NOT_FOUND", "llmc goal plan draft");
+	e2e_json_error(llmc("--json goal plan apply none"), 1, "E_NOT_FOUND",
+	    "no goal none");
 	e2e_write(e2e_path("%s/bad.md", dir), "## One\n### A\nDepends: B\n");
 	e2e_json_error(
-	    llmc(e2e_path("--json plan draft %s --plan bad.md", goal)), 1,
+	    llmc(e2e_path("--json goal plan draft %s --plan bad.md", goal)), 1,
 	    "E_INVALID_PLAN", "bad.md: line 3");
 }
 
@@ -228,19 +230,22 @@ TEST(wrong_words_are_answered_with_the_right_ones)
 		    "not both" },
 		{ "goal list --title x", 2, "takes no --title" },
 		{ "goal create --title x --priority y", 2, "urgent, high" },
-		{ "goal plan", 2, "plan GOAL [--plan FILE]" },
+		{ "goal plan", 2, "goal plan needs more arguments" },
 		{ "goal cancel 0", 1, "there is no goal 0" },
-		{ "work done", 2, "type: llmc work done NODE" },
-		{ "work done T9", 1, "llmc work list --all" },
-		{ "work done T1.1", 1, "llmc work done T1.1 --reason TEXT" },
-		{ "work unblock T1.1", 1, "not blocked" },
-		{ "work block T1.1", 2, "llmc work block T1.1 --reason TEXT" },
-		{ "work priority T1.1 x", 2, "or inherited" },
-		{ "work move T1.1", 2, "--place N" },
-		{ "work move T1.1 P2 --place x", 2, "a number from 1" },
-		{ "work assign T1.1 auto-1", 1, "no worker auto-1" },
-		{ "work assign T1.1 auto-1 --recovery x", 2, "resend_last" },
-		{ "work split T1.1 one", 2, "split NODE NAME NAME" },
+		{ "goal node done", 2, "type: llmc goal node done NODE" },
+		{ "goal node done T9", 1, "llmc goal node list --all" },
+		{ "goal node done T1.1", 1,
+		    "llmc goal node done T1.1 --reason TEXT" },
+		{ "goal node unblock T1.1", 1, "not blocked" },
+		{ "goal node block T1.1", 2,
+		    "llmc goal node block T1.1 --reason TEXT" },
+		{ "goal node priority T1.1 x", 2, "or inherited" },
+		{ "goal node move T1.1", 2, "--place N" },
+		{ "goal node move T1.1 P2 --place x", 2, "a number from 1" },
+		{ "goal node assign T1.1 auto-1", 1, "no worker auto-1" },
+		{ "goal node assign T1.1 auto-1 --recovery x", 2,
+		    "resend_last" },
+		{ "goal node split T1.1 one", 2, "split NODE NAME NAME" },
 	};
 
 	e2e_expect(llmc("goal create --title T"), 0, NULL);
@@ -249,8 +254,8 @@ TEST(wrong_words_are_answered_with_the_right_ones)
 		e2e_expect(
 		    llmc(wrong[i].words), wrong[i].status, wrong[i].answer);
 	e2e_json_error(
-	    llmc("--json work done T1.1"), 1, "E_TRANSITION", "T1.1");
-	e2e_json_error(llmc("--json work show T9"), 1, "E_UNKNOWN", "T9");
+	    llmc("--json goal node done T1.1"), 1, "E_TRANSITION", "T1.1");
+	e2e_json_error(llmc("--json goal node show T9"), 1, "E_UNKNOWN", "T9");
 }
 
 /* The editor is a script that gets the name of the file. */
@@ -284,7 +289,7 @@ TEST(a_goal_and_its_plan_are_edited_as_text)
 	e2e_has(run->out, "T2.2 More");
 	e2e_has(edit_with(goal, "true", false)->out, "nothing was changed");
 	e2e_expect(edit_with(goal,
-		       "\"$LLMC\" work add P1 more --acceptance x; "
+		       "\"$LLMC\" goal node add P1 more --acceptance x; "
 		       "sed -i s/Trees/Roots/ \"$1\"",
 		       false),
 	    1, "was changed while you edited it");
@@ -299,7 +304,7 @@ TEST(a_goal_and_its_plan_are_edited_as_text)
 	e2e_json_error(llmc(e2e_path("--json goal edit %s", goal)), 1,
 	    "no_terminal", "--plan FILE");
 	/* What was typed is kept, and can be used. */
-	e2e_expect(llmc("work done T1.1 --reason r"), 0, NULL);
+	e2e_expect(llmc("goal node done T1.1 --reason r"), 0, NULL);
 	run = edit_with(
 	    goal, "sed -i -e 's/: Lexer/: L/' -e 's/Trees/T/' \"$1\"", false);
 	e2e_expect(run, 1, "T1.1: its name cannot be changed any more");
@@ -311,7 +316,7 @@ TEST(a_goal_and_its_plan_are_edited_as_text)
 				".llmc/drafts/goal-*.md",
 			   goal)),
 	    0, NULL);
-	e2e_has(llmc("work list")->out, "T1.2");
+	e2e_has(llmc("goal node list")->out, "T1.2");
 	e2e_expect(e2e_sh(dir,
 		       e2e_path("printf '{}' | \"$LLMC\" goal edit %s "
 				"--plan -",
@@ -338,7 +343,7 @@ TEST(a_text_that_is_refused_can_be_edited_again)
 	e2e_has(run->out, "depends on \"X9\"");
 	e2e_has(run->out, "Edit it again? [Y/n]");
 	e2e_has(run->out, "changed, version 2");
-	e2e_has(llmc("work list")->out, "Q");
+	e2e_has(llmc("goal node list")->out, "Q");
 }
 
 /* The way of a plan through a person's hands. */
@@ -349,18 +354,20 @@ walk_through(void)
 	struct e2e_run *run;
 
 	e2e_expect(
-	    llmc("work done T1.1 --reason by~hand --commit abc"), 0, NULL);
+	    llmc("goal node done T1.1 --reason by~hand --commit abc"), 0, NULL);
 	e2e_has(llmc("status")->out, "1/3  1 ready");
-	e2e_expect(llmc("work block T1.2 waits for Bob"), 0, NULL);
-	e2e_has(llmc("work list")->out, "waits for Bob");
-	e2e_expect(llmc("work unblock T1.2"), 0, NULL);
-	e2e_expect(llmc("work add P2 Announce it --acceptance told"), 0, NULL);
-	e2e_expect(llmc(e2e_path("work add %s Afterwards", goal)), 0, NULL);
-	e2e_expect(llmc("work split T1.2 one two"), 0, NULL);
-	e2e_expect(llmc("work merge S1.2.1 S1.2.2 --name both"), 0, NULL);
-	e2e_expect(llmc("work move T2.2 --place 1"), 0, NULL);
-	e2e_expect(llmc("work priority T2.1 urgent"), 0, NULL);
-	e2e_expect(llmc("work cancel P3"), 0, NULL);
+	e2e_expect(llmc("goal node block T1.2 waits for Bob"), 0, NULL);
+	e2e_has(llmc("goal node list")->out, "waits for Bob");
+	e2e_expect(llmc("goal node unblock T1.2"), 0, NULL);
+	e2e_expect(
+	    llmc("goal node add P2 Announce it --acceptance told"), 0, NULL);
+	e2e_expect(
+	    llmc(e2e_path("goal node add %s Afterwards", goal)), 0, NULL);
+	e2e_expect(llmc("goal node split T1.2 one two"), 0, NULL);
+	e2e_expect(llmc("goal node merge S1.2.1 S1.2.2 --name both"), 0, NULL);
+	e2e_expect(llmc("goal node move T2.2 --place 1"), 0, NULL);
+	e2e_expect(llmc("goal node priority T2.1 urgent"), 0, NULL);
+	e2e_expect(llmc("goal node cancel P3"), 0, NULL);
 	e2e_expect(llmc(e2e_path("goal edit %s --title New", goal)), 0, NULL);
 	e2e_expect(llmc(e2e_path("goal pause %s", goal)), 0, NULL);
 	e2e_expect(llmc(e2e_path("goal resume %s", goal)), 0, NULL);
@@ -368,9 +375,9 @@ walk_through(void)
 	e2e_has(run->out, "overridden by person: by hand");
 	e2e_has(run->out, "replaced by S1.2.1");
 	e2e_has(run->out, "plan, version 12");
-	e2e_expect(llmc("work done S1.2.1 --reason r"), 0, NULL);
-	e2e_expect(llmc("work done T2.2 --reason r"), 0, NULL);
-	run = llmc("work done T2.1 --reason r");
+	e2e_expect(llmc("goal node done S1.2.1 --reason r"), 0, NULL);
+	e2e_expect(llmc("goal node done T2.2 --reason r"), 0, NULL);
+	run = llmc("goal node done T2.1 --reason r");
 	e2e_has(run->out, "has ended: llmc goal show g");
 	e2e_has(llmc("goal list")->out, "There are no goals");
 	e2e_has(llmc("goal list --all")->out, "incomplete");
@@ -388,13 +395,13 @@ TEST(a_plan_is_worked_through_with_a_daemon)
 {
 	struct e2e_run *run;
 
-	e2e_expect(llmc("tick --now"), 1, "llmc up --detach");
-	e2e_expect(llmc("tick"), 2, "llmc tick --dry-run");
+	e2e_expect(llmc("goal tick --now"), 1, "llmc up --detach");
+	e2e_expect(llmc("goal tick"), 2, "llmc goal tick --dry-run");
 	e2e_expect(llmc("up --detach"), 0, NULL);
 	walk_through();
-	run = llmc("tick --dry-run");
+	run = llmc("goal tick --dry-run");
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Nothing needs to be done.");
-	e2e_json(llmc("--json tick --now"), 0);
+	e2e_json(llmc("--json goal tick --now"), 0);
 	e2e_expect(llmc("down"), 0, NULL);
 }

@@ -10,7 +10,7 @@ begin(void)
 {
 	fleet_begin_real();
 	fleet_do("config", "set", "defaults.start_timeout", "30s", NULL);
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_up();
 }
 

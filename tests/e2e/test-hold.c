@@ -2,19 +2,12 @@
 
 /* Workers that a person pauses, stops and resumes. */
 #include "autorun.h"
-#include "scenarios.h"
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	fleet_begin();
 	fleet_up();
-}
-
-static void
-begin_auto(void)
-{
-	fleet_begin();
 }
 
 static bool
@@ -25,7 +18,9 @@ on_hold(const char *worker)
 
 /* --- by hand ---------------------------------------------------------- */
 
-START_TEST(an_idle_worker_that_is_paused_gets_no_task)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST(an_idle_worker_that_is_paused_gets_no_task)
 {
 	struct e2e_run *run;
 
@@ -47,9 +42,8 @@ START_TEST(an_idle_worker_that_is_paused_gets_no_task)
 	fleet_start("adam", "fake: commit a.txt x");
 	fleet_wait("adam", "needs_review");
 }
-END_TEST
 
-START_TEST(a_turn_is_finished_before_the_pause)
+TEST(a_turn_is_finished_before_the_pause)
 {
 	fleet_add("adam");
 	fleet_start("adam",
@@ -70,9 +64,8 @@ START_TEST(a_turn_is_finished_before_the_pause)
 	fleet_wait("adam", "idle");
 	e2e_has(fleet_do("resume", NULL)->out, "Nothing is paused.");
 }
-END_TEST
 
-START_TEST(a_worker_that_was_stopped_keeps_its_work)
+TEST(a_worker_that_was_stopped_keeps_its_work)
 {
 	int agent;
 
@@ -96,9 +89,8 @@ START_TEST(a_worker_that_was_stopped_keeps_its_work)
 	fleet_wait_prompt("has been resumed");
 	fleet_wait("adam", "needs_review");
 }
-END_TEST
 
-START_TEST(work_that_waits_for_a_decision_is_decided_while_stopped)
+TEST(work_that_waits_for_a_decision_is_decided_while_stopped)
 {
 	fleet_add("adam");
 	fleet_start("adam", "fake: commit a.txt x");
@@ -111,9 +103,8 @@ START_TEST(work_that_waits_for_a_decision_is_decided_while_stopped)
 	fleet_do("resume", "adam", NULL);
 	fleet_wait("adam", "idle");
 }
-END_TEST
 
-START_TEST(workers_are_paused_and_stopped_without_a_daemon)
+TEST(workers_are_paused_and_stopped_without_a_daemon)
 {
 	fleet_add("adam");
 	fleet_add("eve");
@@ -128,9 +119,8 @@ START_TEST(workers_are_paused_and_stopped_without_a_daemon)
 	fleet_wait("adam", "idle");
 	fleet_wait("eve", "idle");
 }
-END_TEST
 
-START_TEST(who_does_not_exist_cannot_be_paused)
+TEST(who_does_not_exist_cannot_be_paused)
 {
 	struct e2e_run *run = fleet_do("pause", NULL);
 
@@ -142,9 +132,8 @@ START_TEST(who_does_not_exist_cannot_be_paused)
 	fleet_fails("there is no worker eve", "resume", "eve", NULL);
 	e2e_expect(e2e_llmc(fleet_root(), "stop", NULL), 2, "WORKER");
 }
-END_TEST
 
-START_TEST(an_agent_cannot_pause_the_fleet)
+TEST(an_agent_cannot_pause_the_fleet)
 {
 	fleet_add("adam");
 	e2e_env("LLMC_AGENT=1");
@@ -152,11 +141,10 @@ START_TEST(an_agent_cannot_pause_the_fleet)
 	fleet_fails("agents may not run", "stop", "adam", NULL);
 	e2e_env("LLMC_AGENT");
 }
-END_TEST
 
 /* --- in auto mode ----------------------------------------------------- */
 
-START_TEST(an_auto_worker_on_hold_takes_no_new_task)
+TEST_IN(fleet_begin, an_auto_worker_on_hold_takes_no_new_task)
 {
 	auto_task("1.md", "One\nfake: run %s\nfake: commit 1.txt x",
 	    auto_gate("turn"));
@@ -177,9 +165,8 @@ START_TEST(an_auto_worker_on_hold_takes_no_new_task)
 	ck_assert_int_eq(auto_wait_exit(), 0);
 	ck_assert_int_eq(auto_landed(), 2);
 }
-END_TEST
 
-START_TEST(what_it_would_be_told_waits_for_the_resume)
+TEST_IN(fleet_begin, what_it_would_be_told_waits_for_the_resume)
 {
 	/* It leaves its work uncommitted, and would be told to commit it. */
 	auto_task("1.md", "One\nfake: run %s\nfake: write 1.txt x",
@@ -200,9 +187,8 @@ START_TEST(what_it_would_be_told_waits_for_the_resume)
 	fleet_wait_prompt("changed or untracked");
 	auto_drain();
 }
-END_TEST
 
-START_TEST(a_task_that_was_stopped_is_continued)
+TEST_IN(fleet_begin, a_task_that_was_stopped_is_continued)
 {
 	auto_task("1.md", "One\nfake: commit 1.txt x\nfake: run %s",
 	    auto_gate("turn"));
@@ -218,31 +204,4 @@ START_TEST(a_task_that_was_stopped_is_continued)
 	fleet_do("resume", "auto-1", NULL);
 	ck_assert_int_eq(auto_wait_exit(), 0);
 	ck_assert_int_eq(auto_landed(), 1);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("hold");
-	const TTest *const by_hand[] = {
-		an_idle_worker_that_is_paused_gets_no_task,
-		a_turn_is_finished_before_the_pause,
-		a_worker_that_was_stopped_keeps_its_work,
-		work_that_waits_for_a_decision_is_decided_while_stopped,
-		workers_are_paused_and_stopped_without_a_daemon,
-		who_does_not_exist_cannot_be_paused,
-		an_agent_cannot_pause_the_fleet,
-	};
-	const TTest *const in_auto[] = {
-		an_auto_worker_on_hold_takes_no_new_task,
-		what_it_would_be_told_waits_for_the_resume,
-		a_task_that_was_stopped_is_continued,
-	};
-
-	for (size_t i = 0; i < nitems(by_hand); i++)
-		scenarios_add_test(s, begin, by_hand[i]);
-	for (size_t i = 0; i < nitems(in_auto); i++)
-		scenarios_add_test(s, begin_auto, in_auto[i]);
-	return s;
 }

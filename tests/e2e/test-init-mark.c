@@ -67,7 +67,7 @@ TEST(a_clone_brings_no_settings)
 	static const char *const lines[] = { "up", "up --auto", "up --check",
 		"overseer", "overseer --check", "status", "config list",
 		"doctor --repair --yes", "attach adam", "peek adam", "add adam",
-		"console", "task list", "down" };
+		"attach console", "task list", "down" };
 	const char *root = clone_of(make_trap(), "copy");
 	const char *llmc = e2e_llmc_path();
 	struct e2e_run *run;
@@ -107,7 +107,8 @@ TEST(a_pull_brings_no_settings)
 
 	e2e_expect(e2e_llmc(root, "init", NULL), 0, NULL);
 	e2e_expect(
-	    e2e_llmc(root, "config", "set", "tmux.rows", "30", NULL), 0, NULL);
+	    e2e_llmc(root, "config", "set", "auto.max_turns", "30", NULL), 0,
+	    NULL);
 	accepted(root);
 	e2e_dir("origin/.llmc");
 	e2e_write(config_in(origin), "[tmux]\ncommand = \".llmc/run\"\n");
@@ -126,7 +127,8 @@ TEST(tracked_settings_are_accepted_as_they_are)
 	accepted(root);
 	/* What the user changes through llmc is accepted too. */
 	e2e_expect(
-	    e2e_llmc(root, "config", "set", "tmux.rows", "30", NULL), 0, NULL);
+	    e2e_llmc(root, "config", "set", "auto.max_turns", "30", NULL), 0,
+	    NULL);
 	accepted(root);
 	e2e_write(config_in(root), "[tmux]\ncommand = \"other\"\n");
 	refused(root, "is tracked by git and has changed");
@@ -138,7 +140,7 @@ TEST(untracked_settings_are_the_users_to_edit)
 {
 	const char *root = e2e_workspace("r");
 
-	e2e_write(config_in(root), "[tmux]\nrows = 30\n");
+	e2e_write(config_in(root), "[auto]\nmax_turns = 30\n");
 	accepted(root);
 }
 

@@ -150,11 +150,11 @@ TEST(own_config_and_excludes_are_kept)
 	const char *config = e2e_path("%s/.llmc/config.toml", dir);
 	const char *exclude = e2e_path("%s/.git/info/exclude", dir);
 
-	e2e_write(config, "[tmux]\nrows = 30 # mine\n");
+	e2e_write(config, "[auto]\nmax_turns = 30 # mine\n");
 	e2e_write(exclude, "# mine\n*.o");
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	ck_assert_str_eq(e2e_read(config),
-	    "[tmux]\nrows = 30 # mine\n\n[repo]\ndefault_branch = \"main\"\n");
+	    "[auto]\nmax_turns = 30 # mine\n\n[repo]\ndefault_branch = \"main\"\n");
 	ck_assert_str_eq(
 	    e2e_read(exclude), "# mine\n*.o\n/.llmc\n/.worktrees/\n");
 }
@@ -212,11 +212,11 @@ TEST(broken_config_is_told_and_left_alone)
 	const char *dir = e2e_workspace("r");
 	const char *config = e2e_path("%s/.llmc/config.toml", dir);
 
-	e2e_write(config, "[tmux]\n\nrows = \n");
+	e2e_write(config, "[auto]\n\nmax_turns = \n");
 	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "config.toml:3: ");
 	e2e_json_error(e2e_llmc(dir, "--json", "init", NULL), 1, "bad_config",
 	    "config.toml:3: ");
-	ck_assert_str_eq(e2e_read(config), "[tmux]\n\nrows = \n");
+	ck_assert_str_eq(e2e_read(config), "[auto]\n\nmax_turns = \n");
 }
 
 TEST(llmc_folder_that_is_a_file_is_told)
@@ -249,8 +249,8 @@ TEST(llmc_folder_may_be_a_link)
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
 	ck_assert(e2e_exists(e2e_path("%s/config.toml", other)));
 	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
-	e2e_expect(
-	    e2e_llmc(dir, "config", "set", "tmux.rows", "30", NULL), 0, NULL);
+	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "30", NULL),
+	    0, NULL);
 }
 
 TEST(exclude_that_is_a_folder_is_told)
@@ -305,9 +305,11 @@ TEST(worktree_sets_up_the_main_tree)
 	ck_assert_str_eq(e2e_git(tree, "status", "--porcelain", NULL), "");
 	e2e_has(e2e_llmc(dir, "init", NULL)->out, "nothing was changed");
 	e2e_expect(
-	    e2e_llmc(tree, "config", "set", "tmux.rows", "31", NULL), 0, NULL);
+	    e2e_llmc(tree, "config", "set", "auto.max_turns", "31", NULL), 0,
+	    NULL);
 	ck_assert_str_eq(
-	    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out, "31\n");
+	    e2e_llmc(dir, "config", "get", "auto.max_turns", NULL)->out,
+	    "31\n");
 }
 
 TEST(worktree_of_a_bare_repository_is_refused)
@@ -404,14 +406,15 @@ TEST(odd_paths_work)
 		e2e_lacks(run->out, "\x1b");
 		e2e_lacks(run->out, "two\nlines");
 		assert_set_up(dir);
-		e2e_expect(
-		    e2e_llmc(dir, "config", "set", "tmux.rows", "33", NULL), 0,
-		    NULL);
+		e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns",
+			       "33", NULL),
+		    0, NULL);
 		ck_assert_str_eq(
-		    e2e_llmc(dir, "config", "get", "tmux.rows", NULL)->out,
+		    e2e_llmc(dir, "config", "get", "auto.max_turns", NULL)->out,
 		    "33\n");
 		e2e_json(e2e_llmc(dir, "--json", "init", NULL), 0);
-		run = e2e_llmc(dir, "config", "set", "tmux.rows", "x", NULL);
+		run =
+		    e2e_llmc(dir, "config", "set", "auto.max_turns", "x", NULL);
 		ck_assert_ptr_eq(
 		    strchr(run->err, '\n'), strrchr(run->err, '\n'));
 	}
@@ -474,7 +477,7 @@ TEST(other_commands_ask_for_init_first)
 
 	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 1, "llmc init");
 	e2e_json_error(
-	    e2e_llmc(dir, "--json", "config", "get", "tmux.rows", NULL), 1,
+	    e2e_llmc(dir, "--json", "config", "get", "auto.max_turns", NULL), 1,
 	    "not_initialised", "llmc init");
 	ck_assert(!e2e_exists(e2e_path("%s/.llmc", dir)));
 }

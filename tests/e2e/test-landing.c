@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc landing: the queue while a check runs. llmc revert: landed work taken
- * back. The branch that all of it is about. */
+/* llmc landing: the queue while a check runs. llmc landing revert: landed work
+ * taken back. The branch that all of it is about. */
 #include "autorun.h"
 #include "json-schema.h"
 
@@ -93,7 +93,7 @@ static struct json_object *
 told_by(const char *command)
 {
 	struct json_object *schema =
-	    e2e_json(e2e_llmc(NULL, "schema", command, NULL), 0);
+	    e2e_json(e2e_llmc(NULL, "doctor", "schema", command, NULL), 0);
 	struct json_object *json =
 	    e2e_json(e2e_llmc(fleet_root(), "--json", command, NULL), 0);
 	cleanup_buf struct buf why = BUF_INIT;
@@ -318,23 +318,27 @@ TEST(a_task_is_taken_back)
 				 0),
 	    "record.commit_sha");
 	ck_assert(in_main("a.txt") && in_main("b.txt"));
-	fleet_fails("There is no terminal to ask on", "revert", "t1", NULL);
+	fleet_fails(
+	    "There is no terminal to ask on", "landing", "revert", "t1", NULL);
 	ck_assert(in_main("a.txt"));
-	json = e2e_json(
-	    e2e_llmc(fleet_root(), "--json", "revert", "t1", "--yes", NULL), 0);
-	schema = e2e_json(e2e_llmc(NULL, "schema", "revert", NULL), 0);
+	json = e2e_json(e2e_llmc(fleet_root(), "--json", "landing", "revert",
+			    "t1", "--yes", NULL),
+	    0);
+	schema = e2e_json(
+	    e2e_llmc(NULL, "doctor", "schema", "landing", "revert", NULL), 0);
 	ck_assert_msg(schema_matches(schema, json, "", &why), "%s", why.data);
 	ck_assert_str_eq(auto_member(json, "reverted_sha"), landed);
 	ck_assert_str_eq(auto_member(json, "commit_sha"), commit_of("main"));
 	ck_assert(!in_main("a.txt") && in_main("b.txt"));
 	e2e_has(fleet_do("task", "show", "t1", NULL)->out,
 	    e2e_path("taken back by commit: %s", commit_of("main")));
-	e2e_has(fleet_do("events", NULL)->out,
+	e2e_has(fleet_do("log", NULL)->out,
 	    e2e_path("%.7s is taken back on main by %.7s", landed,
 		commit_of("main")));
-	fleet_fails("nothing to take back", "revert", "t1", "--yes", NULL);
+	fleet_fails(
+	    "nothing to take back", "landing", "revert", "t1", "--yes", NULL);
 	/* By its name at its source. */
-	e2e_has(fleet_do("revert", "b.md", "--yes", NULL)->out,
+	e2e_has(fleet_do("landing", "revert", "b.md", "--yes", NULL)->out,
 	    e2e_path("Landed [%.7s] on main: Revert \"b.txt: y\"",
 		commit_of("main")));
 	ck_assert(!in_main("b.txt"));
@@ -353,18 +357,21 @@ TEST(a_commit_is_taken_back)
 		"git commit -q --allow-empty -m other; git switch -q main"),
 	    0, NULL);
 	fleet_up();
-	run = fleet_do("revert", "HEAD", "--yes", NULL);
+	run = fleet_do("landing", "revert", "HEAD", "--yes", NULL);
 	e2e_has(run->out, "on main: Revert \"b\"\nIt takes [");
 	ck_assert(!in_main("b.txt"));
-	fleet_fails("conflicts with later changes: a.txt", "revert", "main~3",
-	    "--yes", NULL);
-	fleet_fails("it is not on main", "revert", "other", "--yes", NULL);
-	e2e_json_error(e2e_llmc(root, "--json", "revert", "t7", NULL), 1,
+	fleet_fails("conflicts with later changes: a.txt", "landing", "revert",
+	    "main~3", "--yes", NULL);
+	fleet_fails(
+	    "it is not on main", "landing", "revert", "other", "--yes", NULL);
+	e2e_json_error(
+	    e2e_llmc(root, "--json", "landing", "revert", "t7", NULL), 1,
 	    "no_such_commit", "there is no task and no commit t7");
 	/* What the check does not let pass stays. */
 	set_check("test \"$(cat a.txt)\" = 2 || { echo two is missing; exit 1; "
 		  "}");
-	fleet_fails("two is missing", "revert", "main~2", "--yes", NULL);
+	fleet_fails(
+	    "two is missing", "landing", "revert", "main~2", "--yes", NULL);
 	ck_assert_int_eq(fleet_commits(), 5);
 	ck_assert_str_eq(
 	    e2e_git(root, "status", "--porcelain", "-uno", NULL), "");
@@ -407,5 +414,6 @@ TEST(the_branch_that_the_daemon_uses)
 TEST(a_task_that_has_not_landed)
 {
 	auto_task("a.md", "A\nfake: commit a.txt x");
-	fleet_fails("a.md has not landed", "revert", "a.md", "--yes", NULL);
+	fleet_fails(
+	    "a.md has not landed", "landing", "revert", "a.md", "--yes", NULL);
 }

@@ -21,7 +21,7 @@ static void
 begin(void)
 {
 	begin_first();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_up();
 }
 

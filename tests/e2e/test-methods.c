@@ -203,7 +203,7 @@ TEST(commands_without_a_daemon_give_the_hint)
 	static const char *const commands[][6] = {
 		{ "start", "--worker", "adam", "--prompt", "x" },
 		{ "message", "adam", "x" },
-		{ "rebase", "adam" },
+		{ "landing", "rebase", "adam" },
 		{ "review", "adam", "--force" },
 		{ "wait", "adam", "--until", "idle" },
 		{ "resume" },

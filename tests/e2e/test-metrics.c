@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What llmc metrics and GET /metrics say of a run, and that counters never go
- * back, whatever ends the daemon. */
+/* What llmc report metrics and GET /metrics say of a run, and that counters
+ * never go back, whatever ends the daemon. */
 #include "autorun.h"
 #include "metrics-lint.h"
 
@@ -17,7 +17,7 @@ unit_before(void)
 static const char *
 metrics(void)
 {
-	const char *text = fleet_do("metrics", NULL)->out;
+	const char *text = fleet_do("report", "metrics", NULL)->out;
 
 	metrics_lint(text);
 	return text;
@@ -175,19 +175,25 @@ TEST(a_file_is_replaced_as_a_whole)
 	struct json_object *json;
 	struct stat st;
 
-	e2e_expect(e2e_llmc(fleet_root(), "metrics", "more", NULL), 2, "more");
+	e2e_expect(e2e_llmc(fleet_root(), "report", "metrics", "more", NULL), 2,
+	    "more");
 	e2e_expect(
-	    e2e_llmc(fleet_root(), "metrics", "--output", NULL), 2, "--output");
-	e2e_expect(e2e_llmc(fleet_root(), "metrics", "--output", "", NULL), 2,
+	    e2e_llmc(fleet_root(), "report", "metrics", "--output", NULL), 2,
 	    "--output");
-	e2e_expect(e2e_llmc(fleet_root(), "metrics", "--output", file, NULL), 1,
-	    "a folder");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "report", "metrics", "--output", "", NULL),
+	    2, "--output");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "report", "metrics", "--output", file, NULL),
+	    1, "a folder");
 	e2e_expect(e2e_sh(fleet_root(), "mkdir 'a folder'"), 0, NULL);
-	ck_assert_str_eq(fleet_do("metrics", "--output", file, NULL)->out, "");
+	ck_assert_str_eq(
+	    fleet_do("report", "metrics", "--output", file, NULL)->out, "");
 	ck_assert_int_eq(stat(file, &st), 0);
 	ck_assert_int_eq(st.st_mode & 0777, 0644);
 	metrics_lint(e2e_read(file));
-	json = e2e_json(e2e_llmc(fleet_root(), "metrics", "--json", NULL), 0);
+	json = e2e_json(
+	    e2e_llmc(fleet_root(), "report", "metrics", "--json", NULL), 0);
 	metrics_lint(json_string_or(json, "text", "x"));
 	json_object_put(json);
 }

@@ -75,13 +75,14 @@ TEST_IN(shown_setup, clearing_is_remembered)
 	e2e_expect(e2e_llmc(shown_root, "overseer", "--clear",
 		       "more disk\033[1m", NULL),
 	    0, NULL);
-	json = shown_json("failures", NULL, NULL);
+	json = shown_json("log failures", NULL, NULL);
 	ck_assert_str_eq(
 	    shown_member(json_object_object_get(json, "cleared"), "words"),
 	    "more disk\033[1m");
-	e2e_has(shown_must("failures", NULL, NULL)->out,
+	e2e_has(shown_must("log failures", NULL, NULL)->out,
 	    "No failures since the last --clear.\n");
-	e2e_has(shown_must("failures", NULL, NULL)->out, "more disk\\x1b[1m");
+	e2e_has(
+	    shown_must("log failures", NULL, NULL)->out, "more disk\\x1b[1m");
 }
 
 TEST_IN(shown_setup, shells_complete_it)
@@ -93,7 +94,8 @@ TEST_IN(shown_setup, shells_complete_it)
 	e2e_has(words, "--task-pool-command\t");
 	e2e_has(words, "--clear\t");
 	e2e_has(words, "--detach\t");
-	e2e_has(e2e_llmc(shown_root, "completion", "words", "--", "fail", NULL)
+	e2e_has(e2e_llmc(shown_root, "completion", "words", "--", "log", "fail",
+		    NULL)
 		    ->out,
 	    "failures\t");
 }
@@ -129,7 +131,8 @@ TEST_IN(shown_setup, a_worker_may_not_repair_and_who_repairs_may)
 {
 	static const char *const both[][2] = { { "down", NULL },
 		{ "nuke", "x" }, { "accept", "x" }, { "pick", "x" },
-		{ "resume", NULL }, { "trust", NULL }, { "overseer", NULL } };
+		{ "resume", NULL }, { "doctor trust", NULL },
+		{ "overseer", NULL } };
 	static const char *const mending[][2] = { { "reset", "nobody" },
 		{ "doctor", "--repair" }, { "doctor", "--rebuild" } };
 
@@ -159,7 +162,7 @@ TEST_IN(shown_setup, a_worker_may_not_repair_and_who_repairs_may)
 	/* Anyone may look. */
 	e2e_env("LLMC_WORKER=auto-1");
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, "ok    state");
-	shown_must("failures", NULL, NULL);
+	shown_must("log failures", NULL, NULL);
 }
 
 /* --- its session ----------------------------------------------------- */

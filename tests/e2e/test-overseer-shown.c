@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What is shown about the overseer: llmc failures, llmc status and llmc doctor.
- * The overseer is replaced by files and a held lock.
+ * What is shown about the overseer: llmc log failures, llmc status and llmc
+ * doctor. The overseer is replaced by files and a held lock.
  */
 #include "overseer-world.h"
 #include "shown.h"
 
-/* --- llmc failures --------------------------------------------------- */
+/* --- llmc log failures --------------------------------------------------- */
 
 static void
 append_failures(const char *lines)
@@ -41,16 +41,16 @@ static const char gave_up[] =
 
 TEST_IN(shown_setup, without_a_history_there_is_no_failure)
 {
-	struct json_object *json = shown_json("failures", NULL, NULL);
+	struct json_object *json = shown_json("log failures", NULL, NULL);
 
-	ck_assert_str_eq(shown_must("failures", NULL, NULL)->out,
+	ck_assert_str_eq(shown_must("log failures", NULL, NULL)->out,
 	    "No failures are recorded.\n");
 	ck_assert_uint_eq(
 	    json_object_array_length(json_object_object_get(json, "failures")),
 	    0);
 	ck_assert_ptr_null(json_object_object_get(json, "over"));
 	ck_assert(!e2e_exists(shown_file("failures.jsonl")));
-	e2e_expect(e2e_llmc(shown_root, "failures", "x", NULL), 2,
+	e2e_expect(e2e_llmc(shown_root, "log", "failures", "x", NULL), 2,
 	    "unexpected argument");
 }
 
@@ -66,7 +66,7 @@ TEST_IN(shown_setup, the_same_failures_are_told_together_the_newest_last)
 	append_failures(died_again);
 	append_failures(gave_up);
 	before = e2e_read(shown_file("failures.jsonl"));
-	out = shown_must("failures", NULL, NULL)->out;
+	out = shown_must("log failures", NULL, NULL)->out;
 	ck_assert_str_eq(out,
 	    "no folder\n"
 	    "  1 time: 2026-01-31 09:00:20, after a run of 0s\n"
@@ -94,7 +94,7 @@ TEST_IN(shown_setup, failures_are_all_there_for_programs)
 	append_failures(source);
 	append_failures(died_again);
 	append_failures(gave_up);
-	json = shown_json("failures", NULL, NULL);
+	json = shown_json("log failures", NULL, NULL);
 	groups = json_object_object_get(json, "failures");
 	ck_assert_uint_eq(json_object_array_length(groups), 2);
 	ck_assert_uint_eq(
@@ -127,18 +127,18 @@ TEST_IN(shown_setup, what_was_cleared_is_shown_when_asked_for)
 	append_failures(gave_up);
 	append_failures(
 	    "{\"kind\":\"clear\"," AT("40") ",\"words\":\"more memory\"}\n");
-	out = shown_must("failures", NULL, NULL)->out;
+	out = shown_must("log failures", NULL, NULL)->out;
 	e2e_has(out, "No failures since");
 	e2e_has(out, "more memory");
-	e2e_has(out, "llmc failures --all");
+	e2e_has(out, "llmc log failures --all");
 	e2e_lacks(out, "signal 9");
 	e2e_lacks(out, "will not start");
-	out = shown_must("failures", "--all", NULL)->out;
+	out = shown_must("log failures", "--all", NULL)->out;
 	e2e_has(out, "signal 9");
 	e2e_has(out, "more memory");
 	e2e_lacks(out, "--all");
 	append_failures(source);
-	out = shown_must("failures", NULL, NULL)->out;
+	out = shown_must("log failures", NULL, NULL)->out;
 	e2e_has(out, "no folder\n  1 time");
 	e2e_lacks(out, "signal 9");
 }
@@ -150,14 +150,14 @@ TEST_IN(shown_setup, a_repair_outlives_the_memory_of_its_failure)
 	append_failures(repaired);
 	append_failures(
 	    "{\"kind\":\"stall\"," AT("50") ",\"run_ms\":3600000}\n");
-	e2e_has(shown_must("failures", NULL, NULL)->out,
+	e2e_has(shown_must("log failures", NULL, NULL)->out,
 	    "died\n  older than the history\n");
-	e2e_has(shown_must("failures", NULL, NULL)->out,
+	e2e_has(shown_must("log failures", NULL, NULL)->out,
 	    "stall\n  1 time: 2026-01-31 ");
-	e2e_has(shown_must("failures", NULL, NULL)->out,
+	e2e_has(shown_must("log failures", NULL, NULL)->out,
 	    "after a run of 1h (a stall: restarted)\n");
 	json = json_object_object_get(
-	    shown_json("failures", NULL, NULL), "failures");
+	    shown_json("log failures", NULL, NULL), "failures");
 	ck_assert_int_eq(
 	    json_int_or(json_object_array_get_idx(json, 0), "count", -1), 0);
 }
@@ -314,8 +314,8 @@ TEST_IN(shown_setup, each_end_is_told_with_what_to_type)
 	    shown_member(overseer_json(), "manual_intervention"), manual);
 	out = status_after(5);
 	e2e_has(out, "exit status 5: the failure could not be repaired");
-	e2e_has(
-	    out, "-> see llmc failures, fix the cause, then: llmc overseer\n");
+	e2e_has(out,
+	    "-> see llmc log failures, fix the cause, then: llmc overseer\n");
 	e2e_has(status_after(130), "exit status 130: forced to stop");
 	e2e_has(status_after(99), "exit status 99: unknown reason");
 }

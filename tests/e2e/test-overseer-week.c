@@ -22,7 +22,7 @@
 
 #include "e2e.h"
 #include "lock.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "settings.h"
 
 #define MINUTE_MS  ((int64_t)60 * 1000)

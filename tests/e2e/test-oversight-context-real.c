@@ -13,7 +13,7 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("oversight.slice_tools", "4");
 }

@@ -46,7 +46,7 @@ begin(void)
 	const char *file;
 
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	asked_begin();
 	file = e2e_path("%s/check.sh", unit_scratch());
 	e2e_script(file, check);

@@ -21,19 +21,10 @@ unit_before(void)
 	auto_ails("");
 }
 
-/* Every turn after the first one runs this. */
-static void
-begin_task(const char *step)
-{
-	auto_set("auto.check_command", e2e_path(CHECK, step));
-	auto_task("a.md", "fake: commit b.txt x");
-	auto_up(NULL);
-}
-
 static const char *
 iterations(const char *what)
 {
-	return fleet_do("iterations", what, NULL)->out;
+	return fleet_do("task", "iterations", what, NULL)->out;
 }
 
 /* An agent that does this as soon as a prompt has the words. */
@@ -143,102 +134,6 @@ TEST(a_stuck_task_climbs_the_ladder_and_is_helped)
 	auto_no_complaints();
 }
 
-/* Twenty failing runs, each with fewer failures: nobody steps in. */
-TEST(work_that_gets_better_is_never_touched)
-{
-	auto_set("auto.check_command",
-	    "n=$(cat n.txt 2>/dev/null || echo 0); test $n != 0 || exit 0; "
-	    "for i in $(seq $n); do echo \"FAIL: case $i\"; done; "
-	    "echo \"fake: commit n.txt $((n - 1))\"; exit 1");
-	auto_task("a.md", "fake: commit n.txt 15");
-	auto_up(NULL);
-	auto_wait_finished("landed", 1);
-	ck_assert_int_ge(watchlog_with("t1", "FAIL: case", 99), 15);
-	ck_assert_int_eq(auto_events("oversight", NULL), 0);
-	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
-	auto_drain();
-	auto_no_complaints();
-}
-
-TEST(three_bad_tasks_are_parked_and_five_good_ones_land)
-{
-	auto_set("auto.concurrency", "2");
-	begin_bad(3, 5);
-	auto_up(NULL);
-	auto_wait_finished("landed", 5);
-	for (int i = 1; i <= 3; i++) {
-		const char *task = e2e_path("t%d", i);
-
-		watchlog_parked(task,
-		    "Stuck: The check failed 12 times in the "
-		    "same way: FAIL: the sum is");
-		climbed(task);
-	}
-	ck_assert_int_eq(auto_finished(NULL), 5);
-	/* With what a person knows, it lands. */
-	fleet_do("resume", "t2", "--note",
-	    "fake: run git rm -q bad2.txt work.txt; echo 2 >two.txt; git add .; "
-	    "git commit -qm two",
-	    NULL);
-	auto_wait_finished("landed", 6);
-	auto_drain();
-	auto_no_complaints();
-}
-
-/* That is said once; then it is the person's. */
-TEST(what_a_person_lets_go_on_is_not_stopped_for_that_again)
-{
-	begin_bad(1, 0);
-	auto_up(NULL);
-	watchlog_parked("t1", "Stuck");
-	fleet_do("resume", "t1", NULL);
-	watchlog_wait("t1", 16);
-	auto_kill9_daemon();
-	auto_up(NULL);
-	watchlog_wait("t1", 20);
-	watchlog_last("t1", "status", "healthy");
-	ck_assert_int_eq(fleet_prompts("CHANGE THE APPROACH"), 1);
-	ck_assert_int_eq(auto_events("oversight", "\"pause\""), 1);
-	e2e_lacks(fleet_do("task", "list", NULL)->out, "parked");
-	fleet_do("abort", "t1", "--reason", "seen", NULL);
-	auto_wait_finished("aborted", 1);
-	auto_drain();
-	auto_no_complaints();
-}
-
-TEST(work_that_goes_back_and_forth_is_redirected)
-{
-	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
-	begin_task(
-	    "fake: run if grep -q A t.txt; then echo B >t.txt; else echo A "
-	    ">t.txt; fi; git add t.txt; git commit -qm flip");
-	die_after(3);
-	auto_wait_event("oversight", "oscillation");
-	watchlog_last("t1", "blobs", "t.txt");
-	lands();
-	/* Neither, A, B, A, B */
-	ck_assert_int_eq(watchlog_at("t1", "redirect", "oscillation"), 5);
-	ck_assert_int_eq(fleet_prompts("CHANGE THE APPROACH"), 1);
-}
-
-#define THERMOSTAT "The thermostat of the kettle respects temperature limits."
-#define POEM       "I wrote a poem on dolphins in the moonlight."
-
-/* What it says is somewhere else, for eight turns. */
-static const char wanders[] =
-    "#!/bin/sh\n"
-    "test -e b.txt || exit 0\n"
-    "test ! -e good.txt || exit 0\n"
-    "if test \"$(cat poem.txt 2>/dev/null | wc -l)\" -ge 8; then\n"
-    "	echo 'fake: commit good.txt x'\n"
-    "	echo 'fake: say " THERMOSTAT "'\n"
-    "else\n"
-    "	date +%N | tr 0-9 a-j\n"
-    "	echo 'fake: run echo line >>poem.txt; git add .; git commit -qm p'\n"
-    "	echo 'fake: say " POEM "'\n"
-    "fi\n"
-    "exit 1\n";
-
 static void
 set_check(const char *script)
 {
@@ -246,133 +141,6 @@ set_check(const char *script)
 
 	e2e_script(file, script);
 	auto_set("auto.check_command", e2e_path("'%s'", file));
-}
-
-TEST(words_that_wander_off_are_only_noted)
-{
-	set_check(wanders);
-	auto_task("a.md",
-	    "Have the thermostat of the kettle respect its temperature "
-	    "limits.\nfake: commit b.txt x\nfake: say " THERMOSTAT);
-	auto_up(NULL);
-	die_after(2);
-	lands();
-	watchlog_last("t1", "learnings", "thermostat");
-	watchlog_last("t1", "objective", "kettle");
-	ck_assert_int_ge(watchlog_with("t1", "dolphins", 99), 8);
-	watchlog_at("t1", "log", "deviation");
-	ck_assert_int_eq(watchlog_events(), 0);
-	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 0);
-}
-
-TEST(a_task_that_burns_is_warned_of_and_parked)
-{
-	auto_set("oversight.expected_iterations", "2");
-	auto_set(
-	    "oversight.thresholds", "[\"resource.iterationMultiplier=1\"]");
-	auto_task("a.md", "fake: write left.txt x");
-	auto_up(NULL);
-	die_after(2);
-	watchlog_parked("t1", "stopped by oversight: Resource burn");
-	watchlog_whole("t1");
-	watchlog_last("t1", "maxIterations", "2");
-	ck_assert_int_eq(watchlog_at("t1", "warn", "resource_burn"), 3);
-	ck_assert_int_eq(watchlog_at("t1", "pause", "resource_burn"), 5);
-	/* In a prompt, or in the answer to the end of a turn. */
-	auto_wait_shell("grep -rqs --include='*.jsonl' "
-			"'OVERSIGHT WARNING: Resource burn' \"$HOME\"");
-	e2e_has(fleet_do("oversight", "replay", "--task", "t1", NULL)->out,
-	    "\"resource_burn\"");
-	e2e_has(fleet_do("oversight", "report", NULL)->out, "resource_burn");
-	fleet_fails("no iteration of t99", "oversight", "replay", "--task",
-	    "t99", NULL);
-	/* The worker does the next one. */
-	auto_task("b.md", "fake: commit c.txt x");
-	auto_wait_finished("landed", 1);
-	e2e_lacks(fleet_do("status", NULL)->out, "oversight says");
-	/* And this one with its work, when a person lets it. */
-	fleet_do("resume", "t1", "--note", "fake: commit d.txt x", NULL);
-	auto_wait_finished("landed", 2);
-	e2e_has(e2e_sh(fleet_root(), "git ls-tree --name-only main")->out,
-	    "left.txt");
-	auto_drain();
-	auto_no_complaints();
-}
-
-/* The coverage in cov.txt, and four percent less after each turn. */
-static const char erodes[] = "#!/bin/sh\n"
-			     "test -e b.txt || exit 0\n"
-			     "n=$(cat cov.txt 2>/dev/null || echo 90)\n"
-			     "echo \"coverage: $n.5%\"\n"
-			     "date +%N | tr 0-9 a-j\n"
-			     "test ! -e good.txt || exit 0\n"
-			     "echo \"fake: commit cov.txt $((n - 4))\"\n"
-			     "exit 1\n";
-
-TEST(coverage_that_sinks_slowly_is_noticed)
-{
-	auto_set("oversight.coverage_pattern", "coverage: ([0-9.]+)%");
-	heeds("OVERSIGHT WARNING",
-	    COMMIT("cov.txt", "91") "; " COMMIT("good.txt", "x"));
-	set_check(erodes);
-	auto_task("a.md", "fake: commit b.txt x");
-	auto_up(NULL);
-	die_after(2);
-	fleet_wait_prompt(
-	    "OVERSIGHT WARNING: Regression: Coverage dropped 12.0%");
-	lands();
-	watchlog_last("t1", "coveragePercent", "91.5");
-	ck_assert_int_eq(watchlog_at("t1", "warn", "regression"), 4);
-}
-
-/* They run after every turn, whatever is committed. */
-TEST(tests_of_its_own_say_what_got_worse)
-{
-	const char *words;
-
-	auto_set("oversight.test_command",
-	    "if test -e red.txt; then echo total: 51%; exit 1; fi; "
-	    "echo total: 80%");
-	auto_set("oversight.coverage_pattern", "total: ([0-9.]+)%");
-	auto_ails("fake: run if tail -n 1 \"$FLEET/prompts.jsonl\" | grep -q "
-		  "'OVERSIGHT'; then rm red.txt; git add .; git commit -qm "
-		  "good; elif test -e two.txt; then touch red.txt; else "
-		  "touch two.txt; fi\n");
-	auto_task("a.md", "fake: write one.txt x");
-	auto_up(NULL);
-	fleet_wait_prompt("Regression");
-	ck_assert_int_eq(watchlog_at("t1", "redirect", "regression"), 2);
-	lands();
-	watchlog_last("t1", "number", "3");
-	watchlog_last("t1", "coveragePercent", "");
-	watchlog_last("t1", "completionPercentage", "100");
-	words = iterations("t1");
-	e2e_has(words, "Iteration 2, auto-1, ");
-	e2e_has(words, "  objective fake: write one.txt x");
-	e2e_has(words, "red.txt removed");
-	e2e_has(words, "  tests     fail, coverage ");
-	e2e_has(words, "  done      100%");
-	e2e_has(words, "  tokens    ");
-	e2e_has(words, "  learned   done");
-	e2e_has(words, "  tree      ");
-}
-
-/* What it broke stays broken, whatever it is told. */
-TEST(tests_that_stay_broken_are_asked_about)
-{
-	auto_set("auto.max_attempts", "1");
-	auto_set("oversight.test_command", "test ! -e red.txt");
-	begin_task("fake: run date +%N >>red.txt; git add .; git commit -qm r");
-	die_after(1);
-	watchlog_parked("t1", "Regression");
-	watchlog_whole("t1");
-	watchlog_last("t1", "testsPassing", "false");
-	/* Until then it may be test-driven work. */
-	ck_assert_int_eq(watchlog_at("t1", "redirect", "regression"), 5);
-	fleet_do("abort", "t1", "--reason", "seen", NULL);
-	auto_wait_finished("aborted", 1);
-	auto_drain();
-	auto_no_complaints();
 }
 
 /* Three checks of each: two fail, and what they say is heard. */
@@ -443,56 +211,8 @@ TEST(work_that_only_reads_is_left_alone)
 	auto_no_complaints();
 }
 
-TEST(the_other_worker_is_left_alone)
-{
-	auto_set("auto.concurrency", "2");
-	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));
-	auto_set("auto.check_command", e2e_path(CHECK, "fake: run ls ./a.c"));
-	auto_task("a.md", "fake: commit b.txt x");
-	auto_task(
-	    "b.md", "fake: run %s\nfake: commit c.txt x", auto_gate("other"));
-	auto_up(NULL);
-	auto_wait_gate("other");
-	auto_wait_event("oversight", "redirect");
-	auto_open_gate("other");
-	auto_wait_finished("landed", 2);
-	watchlog_last("t1", "status", "healthy");
-	watchlog_last("t2", "status", "healthy");
-	ck_assert_int_eq(auto_events("oversight", "\"t2\""), 0);
-	ck_assert_int_eq(
-	    auto_events("oversight", NULL), auto_events("oversight", "\"t1\""));
-	ck_assert_int_eq(fleet_prompts("OVERSIGHT"), 1);
-	auto_drain();
-	auto_no_complaints();
-}
-
 #define FAIL  "fake: run sleep 0.3; ls ./missing.c\n"
 #define FAIL4 FAIL FAIL FAIL FAIL
-
-/* One turn that would go on for long. */
-TEST(a_long_turn_is_stopped_in_the_middle)
-{
-	auto_set("oversight.slice_tools", "1");
-	auto_task("a.md", "fake: write left.txt x\n%s",
-	    FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4 FAIL4);
-	auto_up(NULL);
-	fleet_wait_prompt("CHANGE THE APPROACH");
-	auto_wait_event("oversight", "redirect");
-	e2e_has(iterations("t1"), "redirect for stuck");
-	/* A person has seen enough. */
-	fleet_do("pause", "auto-1", NULL);
-	fleet_wait("auto-1", "paused");
-	e2e_has(fleet_do("abort", "auto-1", "--reason", "wrong way", NULL)->out,
-	    "t1 is aborted");
-	auto_wait_finished("aborted", 1);
-	auto_wait_shell("grep -q 'wrong way' .llmc/aborted/t1/abort.json && "
-			"grep -q missing.c .llmc/aborted/t1/iterations.jsonl");
-	auto_wait_shell(
-	    "git for-each-ref refs/llmc/salvage/auto-1 | grep -q .");
-	auto_salvaged("auto-1", "left.txt");
-	auto_drain();
-	auto_no_complaints();
-}
 
 /* The defaults, 600 times as fast: daemon.patrol_interval is 30s, a slice 10m,
  * a worker stalls after 30m. */
@@ -583,38 +303,5 @@ TEST(a_task_by_hand_is_only_watched)
 	watchlog_whole("by-hand-adam");
 	watchlog_last("by-hand-adam", "objective", "commit c.txt");
 	watchlog_last("by-hand-adam", "status", "healthy");
-	auto_no_complaints();
-}
-
-/* Tests are not judged inside of a turn. */
-TEST(red_inside_a_turn_and_then_green_is_good_work)
-{
-	auto_set("oversight.slice_tools", "1");
-	auto_set("auto.check_command", e2e_path(CHECK, "no"));
-	auto_task("a.md",
-	    "fake: commit b.txt x\nfake: run sleep 0.5\n"
-	    "fake: run sleep 0.5\nfake: commit good.txt x");
-	auto_up(NULL);
-	auto_wait_finished("landed", 1);
-	watchlog_last("t1", "testsPassing", "true");
-	ck_assert_int_eq(auto_events("oversight", NULL), 0);
-	e2e_lacks(iterations("t1"), "fail");
-	auto_drain();
-	auto_no_complaints();
-}
-
-/* Twice the same error, and then the work is done: nobody steps in. */
-TEST(good_work_is_left_alone)
-{
-	auto_set("auto.check_command",
-	    e2e_path(CHECK, "fake: run ls ./missing.c || true"));
-	auto_task("a.md",
-	    "fake: run ls ./missing.c\nfake: run ls ./missing.c\n"
-	    "fake: commit b.txt x\nfake: commit good.txt x");
-	auto_up(NULL);
-	auto_wait_finished("landed", 1);
-	watchlog_last("t1", "errors", "missing.c");
-	ck_assert_int_eq(auto_events("oversight", NULL), 0);
-	auto_drain();
 	auto_no_complaints();
 }

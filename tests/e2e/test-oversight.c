@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc oversight: local, without a daemon; check without a repository too. */
+/* llmc report oversight: local, without a daemon; check without a repository
+ * too. */
 
 #include "e2e.h"
 
@@ -20,7 +21,8 @@ write_history(const char *text)
 TEST(a_history_is_judged_without_a_repository)
 {
 	const char *file = write_history(RED);
-	struct e2e_run *run = e2e_llmc(NULL, "oversight", "check", file, NULL);
+	struct e2e_run *run =
+	    e2e_llmc(NULL, "report", "oversight", "check", file, NULL);
 	struct json_object *list = e2e_json(run, 0), *first;
 
 	ck_assert_uint_eq(json_object_array_length(list), 1);
@@ -29,21 +31,24 @@ TEST(a_history_is_judged_without_a_repository)
 	ck_assert_str_eq(json_string_or(first, "severity", ""), "high");
 	/* The same with --json. */
 	ck_assert_str_eq(
-	    e2e_llmc(NULL, "--json", "oversight", "check", file, NULL)->out,
+	    e2e_llmc(NULL, "--json", "report", "oversight", "check", file, NULL)
+		->out,
 	    run->out);
 }
 
 TEST(a_history_comes_from_anywhere)
 {
-	const char *script = e2e_path("cat '%s' | '%s' oversight check -",
-	    write_history(RED), e2e_llmc_path());
+	const char *script =
+	    e2e_path("cat '%s' | '%s' report oversight check -",
+		write_history(RED), e2e_llmc_path());
 	struct e2e_run *run = e2e_sh(NULL, script);
 
 	ck_assert_uint_eq(json_object_array_length(e2e_json(run, 0)), 1);
-	script = e2e_path("cat '%s' | '%s' oversight check /dev/stdin",
+	script = e2e_path("cat '%s' | '%s' report oversight check /dev/stdin",
 	    write_history(RED), e2e_llmc_path());
 	ck_assert_str_eq(e2e_sh(NULL, script)->out, run->out);
-	script = e2e_path("echo '[' | '%s' oversight check -", e2e_llmc_path());
+	script = e2e_path(
+	    "echo '[' | '%s' report oversight check -", e2e_llmc_path());
 	e2e_expect(e2e_sh(NULL, script), 1, "-: byte");
 }
 
@@ -52,8 +57,8 @@ TEST(thresholds_of_the_file_are_used)
 	const char *file =
 	    write_history("{\"history\":" RED ",\"thresholds\":{\"regression\":"
 			  "{\"testPassToFail\":false}}}");
-	struct json_object *list =
-	    e2e_json(e2e_llmc(NULL, "oversight", "check", file, NULL), 0);
+	struct json_object *list = e2e_json(
+	    e2e_llmc(NULL, "report", "oversight", "check", file, NULL), 0);
 
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 }
@@ -62,19 +67,21 @@ TEST(mistakes_are_named)
 {
 	const char *file =
 	    write_history("[{\"analysis\":{\"testsPassing\":3}}]");
-	struct e2e_run *run = e2e_llmc(NULL, "oversight", "check", file, NULL);
+	struct e2e_run *run =
+	    e2e_llmc(NULL, "report", "oversight", "check", file, NULL);
 
 	ck_assert_int_eq(run->status, 1);
 	e2e_has(run->err, "[0].analysis.testsPassing: expected");
-	run = e2e_llmc(NULL, "oversight", "check", "/none/there", NULL);
+	run =
+	    e2e_llmc(NULL, "report", "oversight", "check", "/none/there", NULL);
 	ck_assert_int_eq(run->status, 1);
 	e2e_has(run->err, "/none/there");
-	run = e2e_llmc(NULL, "oversight", "check", NULL);
+	run = e2e_llmc(NULL, "report", "oversight", "check", NULL);
 	ck_assert_int_eq(run->status, 2);
 	e2e_has(run->err, "check needs a FILE");
-	run = e2e_llmc(NULL, "oversight", "chek", file, NULL);
+	run = e2e_llmc(NULL, "report", "oversight", "chek", file, NULL);
 	ck_assert_int_eq(run->status, 2);
-	e2e_has(run->err, "llmc oversight check FILE");
+	e2e_has(run->err, "llmc report oversight check FILE");
 }
 
 /* --- what was recorded ----------------------------------------------- */
@@ -94,14 +101,16 @@ count(struct json_object *report, const char *group, const char *key,
 TEST(the_report_of_nothing_is_empty)
 {
 	const char *root = e2e_workspace("a b");
-	struct e2e_run *run = e2e_llmc(root, "oversight", "report", NULL);
+	struct e2e_run *run =
+	    e2e_llmc(root, "report", "oversight", "report", NULL);
 
 	e2e_has(run->out, "0 iterations");
 	e2e_has(run->out, "Nothing to adjust.");
-	run = e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL);
+	run = e2e_llmc(
+	    root, "report", "oversight", "replay", "--task", "t1", NULL);
 	e2e_expect(run, 1, "no iteration of t1 is recorded");
-	run =
-	    e2e_llmc(root, "oversight", "replay", "--task", "../config", NULL);
+	run = e2e_llmc(
+	    root, "report", "oversight", "replay", "--task", "../config", NULL);
 	e2e_expect(run, 1, "no iteration of ../config is recorded");
 }
 
@@ -139,8 +148,8 @@ TEST(the_report_adds_up_all_tasks)
 	    "{\"id\":\"t3\",\"outcome\":\"landed\"}\n"
 	    "{\"id\":\"t4\",\"outcome\":\"failed\"}\n"
 	    "{\"id\":\"t9\",\"outcome\":\"landed\"}\n");
-	report =
-	    e2e_json(e2e_llmc(root, "--json", "oversight", "report", NULL), 0);
+	report = e2e_json(
+	    e2e_llmc(root, "--json", "report", "oversight", "report", NULL), 0);
 	ck_assert_int_eq(json_int_or(report, "iterations", 0), 13);
 	ck_assert_int_eq(count(report, "detections", "stuck", "high"), 4);
 	ck_assert_int_eq(
@@ -169,8 +178,9 @@ TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
 	e2e_dir("a b/.llmc/iterations");
 	e2e_write(e2e_path("%s/.llmc/iterations/t1.jsonl", root),
 	    TURN("") TURN("") ACT("warn") TURN(""));
-	list = e2e_json(
-	    e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL), 0);
+	list = e2e_json(e2e_llmc(root, "report", "oversight", "replay",
+			    "--task", "t1", NULL),
+	    0);
 	ck_assert_uint_eq(json_object_array_length(list), 1);
 	ck_assert_str_eq(
 	    json_string_or(json_object_array_get_idx(list, 0), "type", ""),
@@ -178,7 +188,8 @@ TEST(a_recorded_task_is_replayed_with_the_thresholds_of_the_settings)
 	e2e_expect(e2e_llmc(root, "config", "set", "oversight.profile",
 		       "exploratory", NULL),
 	    0, "");
-	list = e2e_json(
-	    e2e_llmc(root, "oversight", "replay", "--task", "t1", NULL), 0);
+	list = e2e_json(e2e_llmc(root, "report", "oversight", "replay",
+			    "--task", "t1", NULL),
+	    0);
 	ck_assert_uint_eq(json_object_array_length(list), 0);
 }

@@ -61,7 +61,7 @@ TEST(the_daemon_keeps_what_was_accepted)
 	/* Accepted; and so is what llmc itself changes. */
 	fleet_do("init", NULL);
 	wait_read(before + 1);
-	fleet_do("config", "set", "tmux.rows", "40", NULL);
+	fleet_do("config", "set", "auto.max_turns", "40", NULL);
 	wait_read(before + 2);
 	ck_assert_int_eq(auto_logged("autod.log", CHANGED), refused);
 	fleet_do("add", "eve", NULL);

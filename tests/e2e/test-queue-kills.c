@@ -264,13 +264,13 @@ START_TEST(a_revert)
 	auto_wait_finished("landed", 2);
 	auto_wait_state("workers.auto-1.status", "idle");
 	stepkills_arm();
-	e2e_sh(fleet_root(), "\"$LLMC\" revert c.md --yes");
+	e2e_sh(fleet_root(), "\"$LLMC\" landing revert c.md --yes");
 	/* It may have been killed before it knew of it. */
 	wait_with_restarts("\"$LLMC\" landing | grep -q '^Nothing waits'");
 	disarm();
 	e2e_sh(fleet_root(),
 	    "git cat-file -e main:c.txt 2>/dev/null && "
-	    "\"$LLMC\" revert c.md --yes");
+	    "\"$LLMC\" landing revert c.md --yes");
 	tell_step(step);
 	auto_history("c.txt: x", "d.txt: x", "Revert \"c.txt: x\"", NULL);
 	tree_is("d.txt");

@@ -13,7 +13,7 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	asked_begin();
 	auto_set("defaults.model", "claude-opus-5-5");
 	auto_set("auto.concurrency", "1");

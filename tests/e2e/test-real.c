@@ -10,7 +10,7 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_up();
 }
 
@@ -19,7 +19,7 @@ static void
 begin_auto(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 }
 
 static void
@@ -50,8 +50,8 @@ START_TEST(an_untrusted_repository_waits_for_a_person)
 {
 	fleet_do("add", "adam", NULL);
 	fleet_wait("adam", "paused");
-	e2e_has(reason("adam"), "llmc trust");
-	fleet_do("trust", "--onboarding", NULL);
+	e2e_has(reason("adam"), "llmc doctor trust");
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	fleet_wait("adam", "idle");
 	fleet_start("adam", "fake: commit a.txt x");
 	fleet_wait("adam", "needs_review");
@@ -66,9 +66,9 @@ START_TEST(a_first_run_says_what_to_type)
 	e2e_env("ANTHROPIC_API_KEY");
 	run = e2e_llmc(fleet_root(), "up", "--auto", "--until-empty", NULL);
 	e2e_expect(run, 1, "not started: 3 checks failed");
-	e2e_has(run->err, "\n      llmc trust --onboarding\n");
+	e2e_has(run->err, "\n      llmc doctor trust --onboarding\n");
 	e2e_has(run->err, "\n      claude auth login\n");
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	run = e2e_llmc(fleet_root(), "up", "--auto", "--until-empty", NULL);
 	e2e_expect(run, 1, "not started: 1 check failed");
 	e2e_env("ANTHROPIC_AUTH_TOKEN=dummy");
@@ -118,7 +118,7 @@ START_TEST(a_dialog_that_nobody_answers_is_no_hang)
 	fleet_do("add", "adam", NULL);
 	fleet_wait("adam", "paused");
 	e2e_has(reason("adam"), "a dialog may be open");
-	e2e_has(reason("adam"), "llmc trust");
+	e2e_has(reason("adam"), "llmc doctor trust");
 	e2e_has(e2e_sh(fleet_root(), "cat .llmc/logs/screens/adam-*")->out,
 	    "I trust this folder");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The report as a file for a browser (report-print.h) in a real one
+ * The report as a file for a browser (report.h) in a real one
  * (browser.h): the report of page-view.json, in which each text has an image
  * that would run a script. Skipped where there is no Chromium. With
  * UNIT_SHOTS=FOLDER, pictures are left there.
@@ -9,7 +9,7 @@
 #include "base.h"
 #include "browser.h"
 #include "e2e.h"
-#include "report-print.h"
+#include "report.h"
 
 static struct browser *browser;
 

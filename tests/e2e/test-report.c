@@ -278,8 +278,9 @@ TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
 	auto_up(NULL);
 	auto_wait_shell("grep -q r1 .llmc/report.json");
 	/* A run that is not in the book yet was none. */
-	auto_wait_shell("\"$LLMC\" store sql \"SELECT 'it is ' || 'there' "
-			"FROM run\" | grep -q 'it is there'");
+	auto_wait_shell(
+	    "\"$LLMC\" doctor store sql \"SELECT 'it is ' || 'there' "
+	    "FROM run\" | grep -q 'it is there'");
 	auto_kill9_daemon();
 	ck_assert(!e2e_exists(e2e_path("%s/told.txt", fleet_root())));
 	auto_up(NULL);

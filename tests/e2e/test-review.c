@@ -70,7 +70,7 @@ TEST(the_shown_commit_lands)
 	ck_assert_str_eq(json_string_or(json, "landing_branch", ""), "main");
 	ck_assert_str_eq(json_string_or(json, "commit_sha", ""),
 	    commit_of(fleet_root(), "main"));
-	e2e_has(fleet_do("events", NULL)->out, "has landed on main as ");
+	e2e_has(fleet_do("log", NULL)->out, "has landed on main as ");
 }
 
 TEST(messages_name_the_branch_and_the_commit)
@@ -87,7 +87,7 @@ TEST(messages_name_the_branch_and_the_commit)
 	fleet_do("review", NULL);
 	e2e_has(fleet_do("accept", NULL)->out,
 	    e2e_path("the work of adam %s", shown));
-	e2e_has(fleet_do("events", NULL)->out,
+	e2e_has(fleet_do("log", NULL)->out,
 	    e2e_path(
 		"has landed on main as %.7s", commit_of(fleet_root(), "main")));
 }
@@ -110,33 +110,6 @@ TEST(a_commit_after_the_review_does_not_land)
 	fleet_do("review", NULL);
 	fleet_do("accept", NULL);
 	e2e_has(e2e_read(e2e_path("%s/x.txt", fleet_root())), "unseen");
-}
-
-TEST(uncommitted_changes_do_not_land)
-{
-	const char *file = e2e_path("%s/left.txt", fleet_worktree("adam"));
-
-	fleet_do("review", NULL);
-	e2e_write(file, "left\n");
-	fleet_fails("there are uncommitted changes in 1 file: left.txt",
-	    "accept", NULL);
-	fleet_fails("uncommitted changes", "accept", "adam", NULL);
-	assert_waits();
-	e2e_sh(fleet_root(), e2e_path("rm '%s'", file));
-	fleet_do("accept", NULL);
-	ck_assert_int_eq(fleet_commits(), 2);
-}
-
-TEST(another_branch_does_not_land)
-{
-	e2e_skip_sandboxed("a worker in a box has no branch checked out");
-	fleet_do("review", NULL);
-	e2e_git(fleet_worktree("adam"), "checkout", "-q", "-b", "mine", NULL);
-	fleet_fails(
-	    "mine is checked out, instead of llmc/adam", "accept", NULL);
-	e2e_git(fleet_worktree("adam"), "checkout", "-q", "--detach", NULL);
-	fleet_fails("no branch is checked out", "accept", "adam", NULL);
-	assert_waits();
 }
 
 /* Without a name, only work that was reviewed. */

@@ -33,43 +33,47 @@ TEST(what_was_saved_can_be_dropped)
 	make("eve/new-t1", "@4000000000 +0000");
 	make("eve/new-t2", "@4000000000 +0000");
 	/* Nobody is asked here, so it must be said. */
-	fleet_fails("--yes", "salvage", "drop", "adam/old", NULL);
+	fleet_fails("--yes", "landing", "salvage", "drop", "adam/old", NULL);
 	e2e_has(refs(), "adam/old");
-	run = fleet_do("salvage", "drop", "--older-than", "7d", "--yes", NULL);
+	run = fleet_do(
+	    "landing", "salvage", "drop", "--older-than", "7d", "--yes", NULL);
 	e2e_has(run->out, "Dropped adam/old (was ");
 	e2e_lacks(refs(), "adam/old");
 	e2e_has(refs(), "adam/new");
 	/* One that does not exist: nothing is dropped. */
-	fleet_fails("no salvaged work nope", "salvage", "drop", "adam/new",
-	    "nope", "--yes", NULL);
+	fleet_fails("no salvaged work nope", "landing", "salvage", "drop",
+	    "adam/new", "nope", "--yes", NULL);
 	e2e_has(refs(), "adam/new");
 	e2e_expect(
 	    e2e_sh(fleet_root(),
-		e2e_path("mkdir -p .worktrees/adam.kept-new && "
-			 "LLMC_AGENT=1 LLMC_WORKER=adam \"$LLMC\" salvage "
-			 "drop --all --yes")),
+		e2e_path(
+		    "mkdir -p .worktrees/adam.kept-new && "
+		    "LLMC_AGENT=1 LLMC_WORKER=adam \"$LLMC\" landing salvage "
+		    "drop --all --yes")),
 	    1, "agents may not");
-	run = fleet_do("salvage", "drop", "adam/new",
+	run = fleet_do("landing", "salvage", "drop", "adam/new",
 	    "refs/llmc/salvage/eve/new-t1", "--yes", NULL);
 	e2e_has(run->out, "remain in ");
 	e2e_has(run->out, "/.worktrees/adam.kept-new");
 	ck_assert_str_eq(refs(), "refs/llmc/salvage/eve/new-t2\n");
-	run = e2e_llmc(
-	    fleet_root(), "--json", "salvage", "drop", "--all", "--yes", NULL);
+	run = e2e_llmc(fleet_root(), "--json", "landing", "salvage", "drop",
+	    "--all", "--yes", NULL);
 	ck_assert_uint_eq(json_object_array_length(e2e_json(run, 0)), 1);
 	ck_assert_str_eq(refs(), "");
-	e2e_has(fleet_do("salvage", "drop", "--all", "--yes", NULL)->out,
+	e2e_has(
+	    fleet_do("landing", "salvage", "drop", "--all", "--yes", NULL)->out,
 	    "nothing to drop");
-	e2e_expect(e2e_llmc(fleet_root(), "salvage", "drop", NULL), 2,
-	    "takes refs, or --all, or --older-than");
-	e2e_expect(
-	    e2e_llmc(fleet_root(), "salvage", "drop", "--all", "x", NULL), 2,
-	    "takes refs, or");
-	e2e_expect(e2e_llmc(fleet_root(), "salvage", "drop", "--older-than",
-		       "soon", NULL),
+	e2e_expect(e2e_llmc(fleet_root(), "landing", "salvage", "drop", NULL),
+	    2, "takes refs, or --all, or --older-than");
+	e2e_expect(e2e_llmc(fleet_root(), "landing", "salvage", "drop", "--all",
+		       "x", NULL),
+	    2, "takes refs, or");
+	e2e_expect(e2e_llmc(fleet_root(), "landing", "salvage", "drop",
+		       "--older-than", "soon", NULL),
 	    2, "7d");
-	e2e_expect(e2e_llmc(fleet_root(), "salvage", "list", "--all", NULL), 2,
-	    "takes no --all");
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "landing", "salvage", "list", "--all", NULL),
+	    2, "takes no --all");
 }
 
 static const char *
@@ -88,15 +92,17 @@ TEST(the_age_is_that_of_the_salvage)
 	make("adam/20990102T030405Z-t1", "@1000000000 +0000");
 	make("adam/20200102T030405Z", "@4000000000 +0000");
 	make("adam/checks-t1", "@1500000000 +0000");
-	list = e2e_json(
-	    e2e_llmc(fleet_root(), "--json", "salvage", "list", NULL), 0);
+	list = e2e_json(e2e_llmc(fleet_root(), "--json", "landing", "salvage",
+			    "list", NULL),
+	    0);
 	ck_assert_str_eq(date_of(list, 0), "2099-01-02T03:04:05.000Z");
 	ck_assert_str_eq(date_of(list, 1), "2020-01-02T03:04:05.000Z");
 	ck_assert_str_eq(date_of(list, 2), "2017-07-14T02:40:00.000Z");
-	e2e_has(fleet_do("salvage", "list", NULL)->out, "2099-01-0");
+	e2e_has(fleet_do("landing", "salvage", "list", NULL)->out, "2099-01-0");
 	e2e_expect(e2e_sh(fleet_root(), "mkdir -p .worktrees/adam.kept-checks"),
 	    0, NULL);
-	run = fleet_do("salvage", "drop", "--older-than", "7d", "--yes", NULL);
+	run = fleet_do(
+	    "landing", "salvage", "drop", "--older-than", "7d", "--yes", NULL);
 	e2e_has(run->out, "Dropped adam/20200102T030405Z (was ");
 	e2e_has(run->out, "Dropped adam/checks-t1 (was ");
 	e2e_has(run->out, "/.worktrees/adam.kept-checks\n");

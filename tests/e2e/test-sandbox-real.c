@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* The real Claude Code in a sandbox, on a stub of its API, from a home that has
- * never seen it: no `llmc trust`. */
+ * never seen it: no `llmc doctor trust`. */
 #include "fleet.h"
 #include "scenarios.h"
 

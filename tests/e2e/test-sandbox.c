@@ -21,8 +21,8 @@ set_up(const char *mode)
 	e2e_write(e2e_path("%s/home/secret", unit_scratch()), "private\n");
 }
 
-static void
-begin(void)
+void
+unit_before(void)
 {
 	set_up("worktree");
 	fleet_up();
@@ -56,7 +56,9 @@ transcript(const char *worker)
 	return path;
 }
 
-START_TEST(work_done_in_a_sandbox_lands)
+const int unit_timeout = 90; /* seconds, each */
+
+TEST(work_done_in_a_sandbox_lands)
 {
 	e2e_need_boxes("");
 	fleet_add("adam");
@@ -68,9 +70,8 @@ START_TEST(work_done_in_a_sandbox_lands)
 	e2e_lacks(fleet_log(), "uncommitted");
 	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
 }
-END_TEST
 
-START_TEST(doctor_tries_the_tmux_server_from_inside)
+TEST(doctor_tries_the_tmux_server_from_inside)
 {
 	const char *socket;
 
@@ -88,7 +89,6 @@ START_TEST(doctor_tries_the_tmux_server_from_inside)
 	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
 	    "adam, in its sandbox, can use the tmux server (");
 }
-END_TEST
 
 static const char *
 stands_on(const char *worker)
@@ -99,7 +99,7 @@ stands_on(const char *worker)
 }
 
 /* It cannot write the repository's refs, so its branch follows. */
-START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
+TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 {
 	const char *head;
 	int before;
@@ -133,7 +133,6 @@ START_TEST(the_branch_of_a_worker_in_a_sandbox_follows)
 	fleet_do("accept", "adam", NULL);
 	e2e_has(e2e_read(e2e_path("%s/b.txt", fleet_root())), "out");
 }
-END_TEST
 
 /* Tries to change, remove and replace an object of the repository that is not
  * packed. */
@@ -156,7 +155,7 @@ expect_whole(void)
 }
 
 /* The next checkout of the user has what the commits say. */
-START_TEST(objects_of_the_repository_are_read_only)
+TEST(objects_of_the_repository_are_read_only)
 {
 	e2e_need_boxes("");
 	fleet_add("adam");
@@ -167,10 +166,9 @@ START_TEST(objects_of_the_repository_are_read_only)
 	expect_whole();
 	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "boxed");
 }
-END_TEST
 
 /* Nor does a check write them; its own git works nevertheless. */
-START_TEST(objects_are_read_only_for_checks)
+TEST_IN(begin_alone, objects_are_read_only_for_checks)
 {
 	e2e_need_boxes("");
 	auto_set("auto.check_command",
@@ -183,10 +181,9 @@ START_TEST(objects_are_read_only_for_checks)
 	ck_assert(e2e_exists(e2e_path("%s/t.txt", fleet_root())));
 	expect_whole();
 }
-END_TEST
 
 /* It can switch to a branch, but not commit to it. */
-START_TEST(a_worker_that_switched_to_a_branch_goes_on)
+TEST(a_worker_that_switched_to_a_branch_goes_on)
 {
 	int before;
 
@@ -206,9 +203,8 @@ START_TEST(a_worker_that_switched_to_a_branch_goes_on)
 	fleet_do("accept", "adam", NULL);
 	e2e_has(e2e_read(e2e_path("%s/b.txt", fleet_root())), "on");
 }
-END_TEST
 
-START_TEST(a_conflict_is_resolved_in_a_sandbox)
+TEST(a_conflict_is_resolved_in_a_sandbox)
 {
 	e2e_need_boxes("");
 	e2e_git(fleet_root(), "config", "rerere.enabled", "true", NULL);
@@ -223,9 +219,8 @@ START_TEST(a_conflict_is_resolved_in_a_sandbox)
 	e2e_has(e2e_read(e2e_path("%s/same.txt", fleet_root())), "from-eve");
 	e2e_has(stands_on("eve"), "detached");
 }
-END_TEST
 
-START_TEST(a_reset_in_a_sandbox_saves_the_work)
+TEST(a_reset_in_a_sandbox_saves_the_work)
 {
 	e2e_need_boxes("");
 	fleet_add("adam");
@@ -244,10 +239,9 @@ START_TEST(a_reset_in_a_sandbox_saves_the_work)
 	ck_assert(!e2e_exists(e2e_path("%s/a.txt", fleet_worktree("adam"))));
 	e2e_has(stands_on("adam"), "detached");
 }
-END_TEST
 
 /* The agent writes what it sees into its worktree. */
-START_TEST(an_agent_sees_its_login_and_not_its_users_home)
+TEST(an_agent_sees_its_login_and_not_its_users_home)
 {
 	const char *seen;
 
@@ -270,10 +264,9 @@ START_TEST(an_agent_sees_its_login_and_not_its_users_home)
 	e2e_lacks(seen, "private");
 	e2e_lacks(seen, "README");
 }
-END_TEST
 
 /* Neither another worker nor a person, also as a process of its own. */
-START_TEST(an_agent_in_a_sandbox_becomes_nobody_else)
+TEST(an_agent_in_a_sandbox_becomes_nobody_else)
 {
 	const char *seen, *run;
 
@@ -293,9 +286,8 @@ START_TEST(an_agent_in_a_sandbox_becomes_nobody_else)
 	e2e_lacks(seen, "/autod.sock\n");
 	e2e_has(seen, "end\n");
 }
-END_TEST
 
-START_TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
+TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
 {
 	int before;
 
@@ -314,10 +306,9 @@ START_TEST(a_conversation_is_kept_in_the_sandbox_and_resumed)
 	fleet_wait("adam", "needs_review,no_changes");
 	ck_assert(e2e_exists(e2e_path("%s/two.txt", fleet_worktree("adam"))));
 }
-END_TEST
 
 /* What was set up is kept; the session is another one. */
-START_TEST(a_changed_sandbox_restarts_the_session)
+TEST(a_changed_sandbox_restarts_the_session)
 {
 	int before;
 
@@ -331,10 +322,9 @@ START_TEST(a_changed_sandbox_restarts_the_session)
 	ck_assert(e2e_exists(transcript("adam")));
 	e2e_lacks(transcript("adam"), "/.llmc/box/");
 }
-END_TEST
 
 /* What strangers wrote into the worktree runs there. */
-START_TEST(setup_runs_in_the_sandbox)
+TEST(setup_runs_in_the_sandbox)
 {
 	e2e_need_boxes("");
 	fleet_do("config", "set", "repo.setup_command",
@@ -346,10 +336,9 @@ START_TEST(setup_runs_in_the_sandbox)
 	e2e_lacks(e2e_read(e2e_path("%s/setup.txt", fleet_worktree("adam"))),
 	    "private");
 }
-END_TEST
 
 /* Outside, this check fails. The daemon's files are not open in it either. */
-START_TEST(checks_run_in_a_sandbox)
+TEST_IN(begin_alone, checks_run_in_a_sandbox)
 {
 	e2e_need_boxes("");
 	auto_set("auto.check_command",
@@ -360,10 +349,9 @@ START_TEST(checks_run_in_a_sandbox)
 	    auto_run("--until-empty", NULL) == 0, "%s", auto_output());
 	ck_assert(e2e_exists(e2e_path("%s/t.txt", fleet_root())));
 }
-END_TEST
 
 /* It passes where the worker has left a file in its cache. */
-START_TEST(what_a_worker_left_in_its_sandbox_does_not_let_it_land)
+TEST_IN(begin_alone, what_a_worker_left_in_its_sandbox_does_not_let_it_land)
 {
 	e2e_need_boxes("");
 	auto_set("auto.check_command", "test ! -e t.txt || test -e ~/.cache/t");
@@ -374,9 +362,8 @@ START_TEST(what_a_worker_left_in_its_sandbox_does_not_let_it_land)
 	ck_assert_int_gt(auto_logged("check.log", "exited with status 0"), 0);
 	ck_assert_int_eq(auto_landed(), 0);
 }
-END_TEST
 
-START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
+TEST_IN(begin_alone, without_bubblewrap_a_worker_waits_and_says_so)
 {
 	e2e_env("LLMC_BWRAP=/nonexistent/bwrap");
 	e2e_has(e2e_llmc(fleet_root(), "up", "--check", NULL)->out,
@@ -396,10 +383,9 @@ START_TEST(without_bubblewrap_a_worker_waits_and_says_so)
 	e2e_has(e2e_llmc(fleet_root(), "doctor", NULL)->out,
 	    "eve: the sandbox needs bubblewrap");
 }
-END_TEST
 
 /* bubblewrap is there, but cannot make a box. */
-START_TEST(a_worker_goes_on_when_its_sandbox_can_be_made)
+TEST_IN(begin_alone, a_worker_goes_on_when_its_sandbox_can_be_made)
 {
 	const char *broken = e2e_path("%s/bwrap", unit_scratch());
 
@@ -415,9 +401,8 @@ START_TEST(a_worker_goes_on_when_its_sandbox_can_be_made)
 	e2e_script(broken, "#!/bin/sh\nexec bwrap \"$@\"\n");
 	fleet_wait("adam", "idle");
 }
-END_TEST
 
-START_TEST(a_required_sandbox_is_never_left_out)
+TEST_IN(begin_alone, a_required_sandbox_is_never_left_out)
 {
 	fleet_do("config", "set", "defaults.sandbox", "off", NULL);
 	fleet_do("config", "set", "auto.sandbox_required", "true", NULL);
@@ -428,10 +413,9 @@ START_TEST(a_required_sandbox_is_never_left_out)
 	fleet_wait("adam", "paused");
 	e2e_has(reason("adam"), "llmc config set defaults.sandbox worktree");
 }
-END_TEST
 
 /* A script that an agent landed, which the person's command runs. */
-START_TEST(what_runs_after_a_landing_is_in_a_sandbox)
+TEST_IN(begin_alone, what_runs_after_a_landing_is_in_a_sandbox)
 {
 	static const char task[] =
 	    "A\nfake: run echo 'touch \"$HOME/../escaped\" "
@@ -458,43 +442,4 @@ START_TEST(what_runs_after_a_landing_is_in_a_sandbox)
 		ck_assert_msg(
 		    !e2e_exists(e2e_path("%s/%s", fleet_root(), escaped[i])),
 		    "%s", escaped[i]);
-}
-END_TEST
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("sandbox");
-	TCase *tc;
-
-	tc = tcase_create("daemon");
-	tcase_set_timeout(tc, 90);
-	tcase_add_checked_fixture(tc, begin, fleet_end);
-	tcase_add_test(tc, work_done_in_a_sandbox_lands);
-	tcase_add_test(tc, doctor_tries_the_tmux_server_from_inside);
-	tcase_add_test(tc, the_branch_of_a_worker_in_a_sandbox_follows);
-	tcase_add_test(tc, objects_of_the_repository_are_read_only);
-	tcase_add_test(tc, a_worker_that_switched_to_a_branch_goes_on);
-	tcase_add_test(tc, a_conflict_is_resolved_in_a_sandbox);
-	tcase_add_test(tc, a_reset_in_a_sandbox_saves_the_work);
-	tcase_add_test(tc, an_agent_sees_its_login_and_not_its_users_home);
-	tcase_add_test(tc, an_agent_in_a_sandbox_becomes_nobody_else);
-	tcase_add_test(tc, a_conversation_is_kept_in_the_sandbox_and_resumed);
-	tcase_add_test(tc, a_changed_sandbox_restarts_the_session);
-	tcase_add_test(tc, setup_runs_in_the_sandbox);
-	suite_add_tcase(s, tc);
-
-	tc = tcase_create("alone");
-	tcase_set_timeout(tc, 90);
-	tcase_add_checked_fixture(tc, begin_alone, fleet_end);
-	tcase_add_test(tc, without_bubblewrap_a_worker_waits_and_says_so);
-	tcase_add_test(tc, a_worker_goes_on_when_its_sandbox_can_be_made);
-	tcase_add_test(tc, checks_run_in_a_sandbox);
-	tcase_add_test(tc, objects_are_read_only_for_checks);
-	tcase_add_test(tc, what_runs_after_a_landing_is_in_a_sandbox);
-	tcase_add_test(
-	    tc, what_a_worker_left_in_its_sandbox_does_not_let_it_land);
-	tcase_add_test(tc, a_required_sandbox_is_never_left_out);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -7,7 +7,7 @@
 #include "shown.h"
 #include "worker.h"
 
-/* --- llmc events ----------------------------------------------------- */
+/* --- llmc log ----------------------------------------------------- */
 
 static void
 append_event(const char *level, const char *event)
@@ -39,17 +39,17 @@ TEST(an_event_is_one_line_unless_asked_for_more)
 	    e2e_path("{\"type\":\"check\",\"result\":\"failed\","
 		     "\"reason\":\"%s\"}",
 		lines));
-	out = shown_must("events", NULL, NULL)->out;
+	out = shown_must("log", NULL, NULL)->out;
 	e2e_has(out, "  check failed: one two three one");
 	e2e_has(out, "...\n");
 	ck_assert_uint_eq(strlen(out), 301);
 	ck_assert_ptr_eq(strchr(out, '\n'), out + 300);
-	out = shown_must("events", "--long", NULL)->out;
+	out = shown_must("log", "--long", NULL)->out;
 	e2e_has(out, "  check failed: one\n    two\n    three\n    one\n");
 	ck_assert_uint_gt(strlen(out), 1000);
 	out = e2e_sh(shown_root,
 	    "export TERM=xterm; script -qec \"stty cols 60; \\\"$LLMC\\\" "
-	    "--no-color events\" /dev/null")
+	    "--no-color log\" /dev/null")
 		  ->out;
 	ck_assert_uint_eq(strcspn(out, "\r"), 60);
 }
@@ -137,15 +137,15 @@ TEST(events_are_told_in_words)
 	e2e_env("TZ=XXX-1");
 	for (size_t i = 0; i < nitems(table); i++)
 		append_event("INFO", table[i].event);
-	out = shown_must("events", NULL, NULL)->out;
+	out = shown_must("log", NULL, NULL)->out;
 	for (size_t i = 0; i < nitems(table); i++)
 		e2e_has(
 		    out, e2e_path("2026-01-31 09:15:30  %s", table[i].words));
 	ck_assert_uint_eq(
-	    json_object_array_length(shown_json("events", "--lines", "3")), 3);
-	e2e_has(e2e_llmc(shown_root, "events", "--lines=1", NULL)->out, "? is");
-	e2e_expect(e2e_llmc(shown_root, "events", "--lines", "x", NULL), 2,
-	    "a number");
+	    json_object_array_length(shown_json("log", "--lines", "3")), 3);
+	e2e_has(e2e_llmc(shown_root, "log", "--lines=1", NULL)->out, "? is");
+	e2e_expect(
+	    e2e_llmc(shown_root, "log", "--lines", "x", NULL), 2, "a number");
 }
 
 TEST(events_are_chosen_by_worker_task_and_kind)
@@ -163,25 +163,25 @@ TEST(events_are_chosen_by_worker_task_and_kind)
 	append_event("INFO",
 	    "{\"type\":\"task_completed\",\"worker_name\":\"auto-1\","
 	    "\"task\":\"t1\",\"result\":\"changes\"}");
-	out = shown_must("events", "--worker=auto-1", NULL)->out;
+	out = shown_must("log", "--worker=auto-1", NULL)->out;
 	e2e_has(out, "auto-1 gets t1");
 	e2e_has(out, "auto-1 has ended its work on t1");
 	e2e_lacks(out, "auto-2");
-	out = shown_must("events", "--kind=task_assigned", "--task=t1")->out;
+	out = shown_must("log", "--kind=task_assigned", "--task=t1")->out;
 	e2e_has(out, "auto-1 gets t1");
 	e2e_lacks(out, "ended");
 	e2e_lacks(out, "t2");
 	/* Of one sort, any; the last ones of those that match. */
-	out = shown_must("events", "--worker=auto-1", "--worker=auto-2")->out;
+	out = shown_must("log", "--worker=auto-1", "--worker=auto-2")->out;
 	e2e_has(out, "auto-1 gets t1");
 	e2e_has(out, "auto-2 gets t2");
-	out = shown_must("events", "--task=t2", "-n1")->out;
+	out = shown_must("log", "--task=t2", "-n1")->out;
 	e2e_has(out, "auto-2 gets t2");
-	json = shown_json("events", "--task=t2", NULL);
+	json = shown_json("log", "--task=t2", NULL);
 	ck_assert_uint_eq(json_object_array_length(json), 1);
-	run = e2e_llmc(shown_root, "events", "--task", "t9", NULL);
+	run = e2e_llmc(shown_root, "log", "--task", "t9", NULL);
 	e2e_expect(run, 0, "there are no such events");
-	run = e2e_llmc(shown_root, "events", "--kind", "task_asigned", NULL);
+	run = e2e_llmc(shown_root, "log", "--kind", "task_asigned", NULL);
 	e2e_expect(
 	    run, 2, "task_asigned: no such kind of event; the kinds are: ");
 	e2e_has(run->err, " task_assigned ");
@@ -189,7 +189,7 @@ TEST(events_are_chosen_by_worker_task_and_kind)
 
 TEST(what_is_no_event_is_left_out)
 {
-	struct e2e_run *run = e2e_llmc(shown_root, "events", NULL);
+	struct e2e_run *run = e2e_llmc(shown_root, "log", NULL);
 
 	e2e_expect(run, 0, "llmc up --auto");
 	e2e_sh(shown_root, "mkdir -p .llmc/logs");
@@ -197,10 +197,10 @@ TEST(what_is_no_event_is_left_out)
 	    "{\"timestamp\":\"x\",\"level\":\"INFO\",\"message\":\"m\"}\n"
 	    "rubbish\n{\"timestamp\":\"when\",\"level\":\"INFO\",\"event\":"
 	    "{\"type\":\"quarantine\"}}\n{\"torn");
-	ck_assert_str_eq(shown_must("events", NULL, NULL)->out,
+	ck_assert_str_eq(shown_must("log", NULL, NULL)->out,
 	    "when  a task cannot be used\n");
 	ck_assert_uint_eq(
-	    json_object_array_length(shown_json("events", NULL, NULL)), 1);
+	    json_object_array_length(shown_json("log", NULL, NULL)), 1);
 }
 
 TEST(events_are_followed_until_interrupted)
@@ -211,7 +211,7 @@ TEST(events_are_followed_until_interrupted)
 	/* The reader ends it when the second one has arrived. */
 	run = e2e_sh(shown_root,
 	    "mkfifo out\n"
-	    "\"$LLMC\" events -f --json --kind quarantine >out 2>err & "
+	    "\"$LLMC\" log -f --json --kind quarantine >out 2>err & "
 	    "pid=$!\n"
 	    "exec 3<out; read -r first <&3; echo \"$first\"\n"
 	    "for type in failure quarantine; do\n"
@@ -434,19 +434,23 @@ static const struct {
 } completions[] = {
 	{ "task ''",
 	    "add\nlist\nshow\nedit\npriority\nretry\ndrop\nreservations\n" },
+	{ "goal ''", "plan\tdraft, apply and examine the plans of goals\n" },
+	{ "goal --json node ''", "list\nshow\nadd\n" },
 	{ "up ''", "--task-pool-command\t" },
 	{ "mail ''", "inbox\nsend\nshow\nack\n" },
-	{ "plan ''", "draft\napply\ninsights\nrecommend\n" },
-	{ "agents suggest --max-cost ''", "free\ncheap\nmedium\nexpensive\n" },
-	{ "stats --by ''", "agent\nmodel\ntask-type\n" },
+	{ "goal plan \'\'", "draft\napply\ninsights\nrecommend\n" },
+	{ "goal agents suggest --max-cost ''",
+	    "free\ncheap\nmedium\nexpensive\n" },
+	{ "report stats --by ''", "agent\nmodel\ntask-type\n" },
 	{ "wait adam --until ''", "offline\nwaiting\n" },
-	{ "escalations ''", "list\nack\nanswer\ntest\n" },
+	{ "doctor --sandbox --mode ''", "worktree\nstrict\n" },
+	{ "report --run ''", "" },
 	{ "task add --file ''", ":\n" },
 	{ "task add --priority ''", "urgent\nhigh\nnormal\nlow\n" },
 	{ "resume ''", "--note\t" },
-	{ "ev", "events\tshow the events of auto mode\n" },
-	{ "schema --api ''", "hook.event\nworker.add\n" },
-	{ "schema ''", "events\tshow the events of auto mode\n" },
+	{ "lo", "log\tshow the events of auto mode\n" },
+	{ "doctor schema --api ''", "hook.event\nworker.add\n" },
+	{ "doctor schema \'\'", "log\tshow the events of auto mode\n" },
 };
 
 TEST_ROWS(shells_ask_what_can_follow, nitems(completions))

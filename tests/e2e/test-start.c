@@ -3,13 +3,19 @@
 /* llmc start, given before a worker is ready: it waits for one that is on its
  * way, and for no other. */
 #include "fleet.h"
-#include "scenarios.h"
 
 #define GO "../go" /* seen from the root: the setup of a worktree may end */
 
-/* A fleet whose worktrees are ready when a file is there. */
 static void
-begin_with_setup(void)
+begin_and_up(void)
+{
+	fleet_begin();
+	fleet_up();
+}
+
+/* A fleet whose worktrees are ready when a file is there. */
+void
+unit_before(void)
 {
 	fleet_begin();
 	fleet_do("config", "set", "repo.setup_command",
@@ -26,7 +32,9 @@ let_go(const char *how)
 	e2e_write(e2e_path("%s/" GO, fleet_root()), how);
 }
 
-START_TEST(the_first_steps_of_the_manual_can_be_pasted)
+const int unit_timeout = 120; /* seconds, each */
+
+TEST_IN(fleet_begin, the_first_steps_of_the_manual_can_be_pasted)
 {
 	e2e_expect(e2e_sh(fleet_root(),
 		       "\"$LLMC\" up --detach && \"$LLMC\" add adam && "
@@ -34,10 +42,9 @@ START_TEST(the_first_steps_of_the_manual_can_be_pasted)
 	    0, NULL);
 	fleet_wait("adam", "needs_review");
 }
-END_TEST
 
 /* The name of a worker needs no option. */
-START_TEST(a_worker_is_named_by_its_name_alone)
+TEST_IN(begin_and_up, a_worker_is_named_by_its_name_alone)
 {
 	struct e2e_run *run;
 
@@ -51,9 +58,8 @@ START_TEST(a_worker_is_named_by_its_name_alone)
 	e2e_expect(e2e_llmc(fleet_root(), "start", "Add a flag", NULL), 2,
 	    "llmc start --prompt TEXT");
 }
-END_TEST
 
-START_TEST(two_starts_get_two_workers)
+TEST(two_starts_get_two_workers)
 {
 	fleet_do("add", "adam", NULL);
 	fleet_do("add", "eve", NULL);
@@ -68,9 +74,8 @@ START_TEST(two_starts_get_two_workers)
 	ck_assert_int_eq(fleet_prompts("say one"), 1);
 	ck_assert_int_eq(fleet_prompts("say two"), 1);
 }
-END_TEST
 
-START_TEST(who_gave_up_gets_nothing_started)
+TEST(who_gave_up_gets_nothing_started)
 {
 	fleet_do("add", "adam", NULL);
 	/* The second one is still there when adam is ready. */
@@ -86,9 +91,8 @@ START_TEST(who_gave_up_gets_nothing_started)
 	ck_assert_int_eq(fleet_prompts("say first"), 0);
 	ck_assert_int_eq(fleet_prompts("say second"), 1);
 }
-END_TEST
 
-START_TEST(a_worker_that_fails_on_its_way_is_not_waited_for)
+TEST(a_worker_that_fails_on_its_way_is_not_waited_for)
 {
 	struct e2e_run *run;
 
@@ -97,17 +101,15 @@ START_TEST(a_worker_that_fails_on_its_way_is_not_waited_for)
 	run = e2e_llmc(fleet_root(), "start", "--prompt", "fake: say x", NULL);
 	e2e_expect(run, 1, "no worker is free: adam is error: ");
 }
-END_TEST
 
-START_TEST(a_worker_whose_setup_takes_too_long_is_not_waited_for)
+TEST(a_worker_whose_setup_takes_too_long_is_not_waited_for)
 {
 	fleet_do("config", "set", "repo.setup_timeout", "1s", NULL);
 	fleet_do("add", "adam", NULL);
 	fleet_fails("adam is error", "start", "--prompt", "fake: say x", NULL);
 }
-END_TEST
 
-START_TEST(a_worker_that_works_is_not_waited_for)
+TEST(a_worker_that_works_is_not_waited_for)
 {
 	let_go("");
 	fleet_add("adam");
@@ -115,9 +117,8 @@ START_TEST(a_worker_that_works_is_not_waited_for)
 	fleet_fails("no worker is free: adam is ", "start", "--prompt",
 	    "fake: say x", NULL);
 }
-END_TEST
 
-START_TEST(a_daemon_that_stops_refuses_it)
+TEST(a_daemon_that_stops_refuses_it)
 {
 	struct e2e_run *run;
 
@@ -128,40 +129,4 @@ START_TEST(a_daemon_that_stops_refuses_it)
 	    "\"$LLMC\" down >/dev/null; wait $start");
 	e2e_expect(run, 1, "the daemon is stopping");
 	e2e_has(run->err, "timed out: adam is in offline");
-}
-END_TEST
-
-static void
-begin(void)
-{
-	fleet_begin();
-}
-
-static void
-begin_and_up(void)
-{
-	fleet_begin();
-	fleet_up();
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("start");
-
-	scenarios_add_test(
-	    s, begin, the_first_steps_of_the_manual_can_be_pasted);
-	scenarios_add_test(
-	    s, begin_and_up, a_worker_is_named_by_its_name_alone);
-	scenarios_add_test(s, begin_with_setup, two_starts_get_two_workers);
-	scenarios_add_test(
-	    s, begin_with_setup, who_gave_up_gets_nothing_started);
-	scenarios_add_test(s, begin_with_setup,
-	    a_worker_that_fails_on_its_way_is_not_waited_for);
-	scenarios_add_test(s, begin_with_setup,
-	    a_worker_whose_setup_takes_too_long_is_not_waited_for);
-	scenarios_add_test(
-	    s, begin_with_setup, a_worker_that_works_is_not_waited_for);
-	scenarios_add_test(s, begin_with_setup, a_daemon_that_stops_refuses_it);
-	return s;
 }

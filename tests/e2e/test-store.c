@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc store, llmc why and llmc events with goals, while no daemon runs and
+/* llmc doctor store, llmc why and llmc log with goals, while no daemon runs and
  * beside one; a book that is damaged. */
 #include "e2e.h"
 
@@ -31,7 +31,7 @@ make_goal(void)
 static struct e2e_run *
 store(const char *verb, const char *arg)
 {
-	return e2e_llmc(root, "store", verb, arg, NULL);
+	return e2e_llmc(root, "doctor", "store", verb, arg, NULL);
 }
 
 static void
@@ -108,7 +108,7 @@ TEST(a_daemon_plans_what_is_imported)
 	e2e_expect(e2e_sh(root,
 		       "\"${LLMC%/*}/../autod/autod\" --store-task import "
 		       "--file plan.md"),
-	    1, "type: llmc store import");
+	    1, "type: llmc doctor store import");
 	stop_daemon();
 	has_goal();
 }
@@ -116,7 +116,7 @@ TEST(a_daemon_plans_what_is_imported)
 TEST(wrong_input_is_refused_with_words)
 {
 	make_root("a b");
-	e2e_expect(store("import", NULL), 2, "llmc store import FILE");
+	e2e_expect(store("import", NULL), 2, "llmc doctor store import FILE");
 	e2e_expect(store("frobnicate", NULL), 2, "no such subcommand");
 	e2e_expect(store("export", "none/x.json"), 1, "none/x.json");
 	e2e_expect(store("import", "none.json"), 1, "none.json");
@@ -124,9 +124,9 @@ TEST(wrong_input_is_refused_with_words)
 	e2e_expect(store("import", "new.json"), 1, "version 1 only");
 	e2e_write(e2e_path("%s/bad.json", root), "{\"version\": 1, ");
 	e2e_expect(store("import", "bad.json"), 1, "bad.json: byte ");
-	e2e_json_error(
-	    e2e_llmc(root, "--json", "store", "import", "bad.json", NULL), 1,
-	    "failed", "bad.json");
+	e2e_json_error(e2e_llmc(root, "--json", "doctor", "store", "import",
+			   "bad.json", NULL),
+	    1, "failed", "bad.json");
 }
 
 TEST(a_book_of_a_newer_llmc_is_left_as_it_is)
@@ -155,7 +155,7 @@ asks(void)
 	e2e_expect(run, 0, NULL);
 	ck_assert_str_eq(run->out,
 	    "id    status\nP1    queued\nT1.1  queued\nT1.2  queued\n");
-	json = e2e_json(e2e_llmc(root, "--json", "store", "sql",
+	json = e2e_json(e2e_llmc(root, "--json", "doctor", "store", "sql",
 			    "SELECT count(*) AS n FROM goals", NULL),
 	    0);
 	ck_assert(json_object_object_get_ex(json, "rows", &rows));
@@ -165,7 +165,7 @@ asks(void)
 	e2e_expect(store("sql", "DELETE FROM goals"), 1, "only SELECT");
 	e2e_expect(store("sql", "SELECT 1; SELECT 2"), 1, "one statement");
 	e2e_expect(store("sql", "SELECT x FROM goals"), 1, "x");
-	e2e_expect(store("sql", NULL), 2, "llmc store sql QUERY");
+	e2e_expect(store("sql", NULL), 2, "llmc doctor store sql QUERY");
 	has_goal();
 }
 
@@ -202,10 +202,11 @@ TEST(on_a_terminal_a_long_job_tells_for_how_long)
 	e2e_sh(root, "mkfifo out.json.part");
 	/* The reader comes when most of the second line is there. */
 	run = e2e_sh(root,
-	    "script -qec '\"$LLMC\" store export out.json' /dev/null | "
+	    "script -qec '\"$LLMC\" doctor store export out.json' /dev/null | "
 	    "{ head -c 60; cat out.json.part >/dev/null & cat; wait; }");
 	e2e_has(run->out, "writing the export: 1 s");
-	run = e2e_sh(root, "script -qec '\"$LLMC\" store check' /dev/null");
+	run = e2e_sh(
+	    root, "script -qec '\"$LLMC\" doctor store check' /dev/null");
 	e2e_lacks(run->out, "checking the book:");
 }
 
@@ -244,7 +245,7 @@ TEST(a_daemon_recovers_its_book_and_plans_again)
 	damage();
 	start_daemon();
 	is_recovered();
-	run = e2e_llmc(root, "events", NULL);
+	run = e2e_llmc(root, "log", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "llmc.corrupt-");
 	run = e2e_llmc(root, "why", "T1.1", NULL);
@@ -269,15 +270,14 @@ TEST(why_and_events_tell_of_a_goal)
 	ck_assert_str_eq(json_string_or(json, "kind", ""), "node");
 	e2e_expect(e2e_llmc(root, "why", "nobody", NULL), 1,
 	    "nothing is known about nobody");
-	run = e2e_llmc(root, "events", "--goal", "g1", NULL);
+	run = e2e_llmc(root, "log", "--goal", "g1", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "Ship it");
-	e2e_expect(e2e_llmc(root, "events", "--goal", "nope", NULL), 1,
+	e2e_expect(e2e_llmc(root, "log", "--goal", "nope", NULL), 1,
 	    "there is no goal nope");
 	/* The store has them without the log too, and once with it. */
-	run = e2e_llmc(root, "events", "--json", NULL);
+	run = e2e_llmc(root, "log", "--json", NULL);
 	e2e_json(run, 0);
 	e2e_sh(root, "rm .llmc/logs/auto.log*");
-	ck_assert_str_eq(
-	    e2e_llmc(root, "events", "--json", NULL)->out, run->out);
+	ck_assert_str_eq(e2e_llmc(root, "log", "--json", NULL)->out, run->out);
 }

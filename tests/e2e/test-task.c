@@ -106,7 +106,8 @@ TEST(what_a_daemon_says_that_does_not_start_is_shown)
 	    "\"output\": \"one reason");
 	e2e_script(e2e_path("%s/it's other/autod", unit_scratch()),
 	    "#!/bin/sh\nexit 1\n");
-	e2e_has(e2e_sh(shown_root, up)->err, "did not start; see: llmc logs\n");
+	e2e_has(e2e_sh(shown_root, up)->err,
+	    "did not start; see: llmc log daemon\n");
 	e2e_sh(shown_root, "rm .llmc/logs/autod.stderr");
 	e2e_sh(shown_root, e2e_path("umask 0; %s", up));
 	ck_assert_int_eq(stat(log, &st), 0);

@@ -57,7 +57,7 @@ TEST(a_reviewer_without_editing_tools_ends_with_its_words)
 	ck_assert_int_eq(auto_finished(NULL), 3);
 	ck_assert_str_eq(goal_status(goal), "completed");
 	ck_assert_int_ge(fleet_prompts("Your work is a report"), 1);
-	stats = e2e_json(fleet_do("--json", "stats", NULL), 0);
+	stats = e2e_json(fleet_do("--json", "report", "stats", NULL), 0);
 	e2e_has(json_object_to_json_string(stats), "\"agent\": \"reviewer\"");
 	auto_no_sessions();
 }
@@ -99,15 +99,15 @@ TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 		    "{\"label\":\"asks\"}"),
 		flaky(), NULL)));
 	auto_up("--until-empty", NULL);
-	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
+	auto_wait_shell("\"$LLMC\" --json goal tree | grep -q "
 			"'\"pendingRequestCount\": *1'");
 	auto_kill9_daemon();
 	auto_up("--until-empty", NULL);
 	id = e2e_sh(fleet_root(),
-	    "\"$LLMC\" events | grep -o 'R_[0-9A-Za-z]*' | head -n 1 | "
+	    "\"$LLMC\" log | grep -o 'R_[0-9A-Za-z]*' | head -n 1 | "
 	    "tr -d '\\n'")
 		 ->out;
-	fleet_do("escalations", "answer", id, "the blue one", NULL);
+	fleet_do("answer", id, "the blue one", NULL);
 	ck_assert_int_eq(auto_wait_exit(), 0);
 	auto_history("a.txt: x", "b.txt: x", "c.txt: x", "p.txt: p", NULL);
 	ck_assert_int_eq(auto_finished("landed"), 4);
@@ -123,7 +123,7 @@ TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 	ck_assert_int_eq(fleet_prompts("\"summary\": \"b as you said\""), 1);
 	/* A child is told of one way to report. */
 	ck_assert_int_ge(fleet_prompts("call the tool report_completion"), 5);
-	stats = e2e_json(fleet_do("--json", "stats", NULL), 0);
+	stats = e2e_json(fleet_do("--json", "report", "stats", NULL), 0);
 	e2e_has(json_object_to_json_string(stats), "\"agent\": \"reviewer\"");
 	e2e_has(json_object_to_json_string(stats), "\"agent\": \"coder\"");
 	report = fleet_do("report", NULL)->out;

@@ -67,14 +67,15 @@ question_id(void)
 static void
 wait_blocked(void)
 {
-	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
+	auto_wait_shell("\"$LLMC\" --json goal tree | grep -q "
 			"'\"pendingRequestCount\": *1'");
-	e2e_has(fleet_do("--json", "tree", NULL)->out,
+	e2e_has(fleet_do("--json", "goal", "tree", NULL)->out,
 	    "waits for an answer of actor:system:person\"");
 	/* What it asks is for the person alone: agents read these, too. */
-	e2e_lacks(fleet_do("--json", "tree", NULL)->out, "Which colour?");
-	e2e_lacks(fleet_do("--json", "events", NULL)->out, "Which colour?");
-	fleet_do("tree", NULL);
+	e2e_lacks(
+	    fleet_do("--json", "goal", "tree", NULL)->out, "Which colour?");
+	e2e_lacks(fleet_do("--json", "log", NULL)->out, "Which colour?");
+	fleet_do("goal", "tree", NULL);
 }
 
 /* The answer is the tool's, and not typed into the session. */
@@ -153,10 +154,10 @@ TEST(a_question_is_shown_until_it_is_answered)
 	auto_wait_shell(
 	    "\"$LLMC\" --json asks | grep -q '\"told_by\": *\"seen\"'");
 	/* The earlier names. */
-	e2e_has(fleet_do("escalations", "list", NULL)->out, "Which colour?");
+	e2e_has(fleet_do("asks", NULL)->out, "Which colour?");
 	e2e_has(fleet_do("report", NULL)->out, "auto-1 asks: Which colour?");
 	e2e_has(fleet_do("doctor", NULL)->out, "auto-1 asks: Which colour?");
-	fleet_do("escalations", "answer", id, "blue", NULL);
+	fleet_do("answer", id, "blue", NULL);
 	landed_with("blue");
 	e2e_lacks(fleet_do("status", NULL)->out, "Which colour?");
 	e2e_has(fleet_do("status", NULL)->out, "Nothing needs you");
@@ -172,7 +173,7 @@ TEST(an_answer_that_is_given_without_a_daemon_arrives)
 	auto_up(NULL);
 	wait_blocked();
 	id = e2e_sh(fleet_root(),
-	    "\"$LLMC\" events | grep -o 'R_[0-9A-Za-z]*' | head -n 1 | "
+	    "\"$LLMC\" log | grep -o 'R_[0-9A-Za-z]*' | head -n 1 | "
 	    "tr -d '\\n'")
 		 ->out;
 	auto_kill9_daemon();
@@ -194,7 +195,7 @@ TEST(a_question_is_there_after_a_restart)
 	auto_up(NULL);
 	wait_blocked();
 	ck_assert_str_eq(question_id(), id);
-	fleet_do("escalations", "answer", id, "blue", NULL);
+	fleet_do("answer", id, "blue", NULL);
 	landed_with("blue");
 }
 
@@ -219,6 +220,9 @@ goes_on_in_its_conversation(void)
 /* The worker does other work meanwhile, and the answer is not lost. */
 TEST(a_worker_does_not_wait_for_long)
 {
+	static const char *const steps[] = { "assigned", "parked" };
+	bool has_sqlite =
+	    e2e_sh(fleet_root(), "command -v sqlite3")->status == 0;
 	struct json_object *list;
 
 	auto_set("people.answer_wait", "1s");
@@ -233,12 +237,27 @@ TEST(a_worker_does_not_wait_for_long)
 	ck_assert_str_eq(auto_member(list, "0.options.1"), "blue");
 	e2e_has(fleet_do("status", NULL)->out, "asks: Which colour?");
 	auto_kill9_daemon();
+	/* Not without a daemon, nor one that has not parked it yet; it stays
+	 * open, and is answered then. */
+	for (size_t i = 0; i < nitems(steps); i++) {
+		if (has_sqlite)
+			e2e_expect(
+			    e2e_sh(fleet_root(),
+				e2e_path("sqlite3 .llmc/llmc.db \"UPDATE "
+					 "task SET step = '%s'\"",
+				    steps[i])),
+			    0, NULL);
+		e2e_json_error(e2e_llmc(fleet_root(), "--json", "answer", "a1",
+				   "blue", NULL),
+		    1, "no_daemon", "start it with: llmc up --auto");
+	}
+	ck_assert_str_eq(auto_member(asks(), "0.answer"), "");
 	auto_set("people.answer_wait", "1h");
 	auto_up(NULL);
-	e2e_lacks(fleet_do("--json", "events", NULL)->out, "Which colour?");
+	e2e_lacks(fleet_do("--json", "log", NULL)->out, "Which colour?");
 	fleet_do("answer", "a1", "blue", NULL);
 	/* This one asks whatever it is told. */
-	auto_wait_shell("\"$LLMC\" --json tree | grep -q "
+	auto_wait_shell("\"$LLMC\" --json goal tree | grep -q "
 			"'\"pendingRequestCount\": *1'");
 	ck_assert_int_eq(fleet_prompts("Which colour?\n\nThe answer is:"), 1);
 	goes_on_in_its_conversation();

@@ -9,7 +9,7 @@ static void
 begin(void)
 {
 	fleet_begin_real();
-	fleet_do("trust", "--onboarding", NULL);
+	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_set("defaults.model", "claude-opus-5-5");
 }
 

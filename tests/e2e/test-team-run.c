@@ -64,7 +64,8 @@ TEST(a_tool_that_was_denied_at_the_spawn_stays_denied)
 	auto_up(NULL);
 	auto_wait_finished("landed", 2);
 	/* It stands below nobody else when its parent has ended. */
-	e2e_has(fleet_do("tree", NULL)->out, "\nactor:team:coder:coder-1 ");
+	e2e_has(
+	    fleet_do("goal", "tree", NULL)->out, "\nactor:team:coder:coder-1 ");
 	auto_drain();
 	auto_history("a.txt: x", "p.txt: x", NULL);
 	auto_no_sessions();

@@ -19,15 +19,6 @@ begin(void)
 	top_shell(80, 24);
 }
 
-static void
-begin_auto(void)
-{
-	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
-	auto_ails("");
-	top_shell(80, 24);
-}
-
 /* --- keys that act --------------------------------------------------- */
 
 const int unit_timeout = 120; /* seconds, each */
@@ -50,46 +41,6 @@ TEST_IN(begin, a_message_is_typed_and_sent)
 	top_wait("Sent to adam.");
 	fleet_wait_prompt("fake: commit b.txt \xc3\xa4");
 	ck_assert_int_eq(fleet_prompts("never mind"), 0);
-}
-
-TEST_IN(begin_auto, a_parked_task_is_resumed)
-{
-	auto_set("budget.task_turns", "1");
-	auto_task("a.md",
-	    "fake: commit a.txt x\nfake: ask Which colour should I take?");
-	auto_up(NULL);
-	auto_wait_event("budget", "1 turn used of 1 turn");
-	top_type("");
-	top_keys("2");
-	top_wait("parked");
-	e2e_has(top_screen(), "!NEEDS YOU 2  t1 budget: 1 turn used");
-	auto_set("budget.task_turns", "3");
-	top_keys("R");
-	top_wait("resume t1?");
-	top_keys("y");
-	top_wait("Continuing");
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_history("a.txt: x", NULL);
-}
-
-TEST_IN(begin, problems_are_shown_alone)
-{
-	/* Who has paused a worker knows of it. */
-	fleet_do("pause", "adam", NULL);
-	fleet_start("bea", "fake: commit a.txt a");
-	fleet_wait("bea", "needs_review");
-	top_type("");
-	top_wait("adam   paused");
-	top_wait("bea    needs_review");
-	top_keys("p");
-	top_wait_without("adam   paused");
-	e2e_has(top_screen(), ">bea    needs_review");
-	e2e_has(top_screen(), "[problems]");
-	fleet_do("accept", "bea", NULL);
-	top_wait("no workers that need you; p shows 2");
-	top_keys("p");
-	top_wait("adam   paused");
 }
 
 TEST_IN(begin, texts_of_several_lines_stand_on_one)

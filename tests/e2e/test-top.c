@@ -10,7 +10,7 @@
 
 #define MANY    100 /* workers */
 #define LIVE    8 /* of them that run; TOP_WORKERS: others */
-#define RESIZES 50
+#define RESIZES unit_times(200) /* 20, or all of them in tests/soak.sh */
 #define TRIES   3
 #define WAIT_MS 40000
 
@@ -61,31 +61,6 @@ START_TEST(the_first_frame_shows_what_goes_on)
 END_TEST
 
 #define ROW "adam   working"
-
-START_TEST(keys_choose_what_is_shown)
-{
-	fleet_add("bea");
-	top_type("");
-	top_wait("bea");
-	top_keys("/ b e a");
-	top_wait_without(ROW);
-	e2e_has(top_screen(), ">bea");
-	top_keys("Enter");
-	top_keys("Escape");
-	top_wait(ROW);
-	top_keys("'?'");
-	top_wait_without(ROW);
-	top_keys("Escape");
-	top_wait(ROW);
-	top_keys("g Enter");
-	top_wait_without(ROW);
-	e2e_has(top_screen(), "adam");
-	top_keys("q"); /* the page only */
-	top_wait(ROW);
-	top_keys("C-c");
-	top_wait_end(0);
-}
-END_TEST
 
 START_TEST(what_is_pasted_is_no_command)
 {
@@ -472,7 +447,7 @@ unit_suite(void)
 {
 	Suite *s = suite_create("top");
 	const TTest *const live[] = { the_first_frame_shows_what_goes_on,
-		keys_choose_what_is_shown, what_is_pasted_is_no_command,
+		what_is_pasted_is_no_command,
 		a_lost_daemon_is_said_within_a_second_and_found_again,
 		the_terminal_is_restored_whatever_ends_it,
 		a_stopped_top_gives_the_terminal_back_and_goes_on,

@@ -3,11 +3,12 @@
 /*
  * The first start of a program with a book on what the last one without left
  * (before.h): everything is read into it once, and the old files are kept. It
- * is killed at every step of that too (tests/tools/stepkill.c): each time all
+ * is killed at steps of that too (tests/tools/stepkill.c): each time all
  * is as it was, or all is in the book, and the next start ends with the same
  * book. What was interrupted is continued as after any crash.
  *
  *   UPGRADE_WRITES  of the writes of SQLite, kill at one of so many (25)
+ *   UPGRADE_EVERY   of the steps that are left, kill at one of so many (3)
  */
 #include <sqlite3.h>
 
@@ -212,7 +213,7 @@ expect_rows(const char *table, const char *files)
 {
 	struct e2e_run *run = e2e_sh(fleet_root(),
 	    e2e_path(
-		"\"$LLMC\" --json store sql 'SELECT count(*) FROM %s' | tr "
+		"\"$LLMC\" --json doctor store sql 'SELECT count(*) FROM %s' | tr "
 		"-d ' \n'; cd '%s'; echo \" $(cat %s | sort -u | wc -l)\"",
 		table, before_file(""), files));
 	const char *rows = strstr(run->out, "\"rows\":[[");
@@ -239,9 +240,11 @@ expect_ended(void)
 	expect_shown("Mail for a person", "\"$LLMC\" mail inbox");
 	expect_shown("\"paused\"", "\"$LLMC\" --json goal list");
 	expect_shown("completed", "\"$LLMC\" goal list --all");
-	expect_shown("Which colour?", "\"$LLMC\" --json escalations list");
+	expect_shown("Which colour?", "\"$LLMC\" --json asks");
 	expect_shown("All 4 tasks that ended succeeded", "\"$LLMC\" report");
-	expect_shown("auto-1", "\"$LLMC\" iterations t1");
+	expect_shown("auto-1", "\"$LLMC\" task iterations t1");
+	expect_shown(
+	    "/T1.1", "\"$LLMC\" goal show g2 && \"$LLMC\" task show g2/1.1");
 }
 
 const int unit_timeout = 380; /* seconds, each */
@@ -260,12 +263,13 @@ TEST_ROWS(everything_is_in_the_book, 2)
 	expect_rows("attempt", "perf/*");
 	expect_rows("span", "spans/*");
 	expect_shown(" 1\n",
-	    "\"$LLMC\" store sql \"SELECT count(*) FROM requests r WHERE "
+	    "\"$LLMC\" doctor store sql \"SELECT count(*) FROM requests r WHERE "
 	    "r.status = 'open'\"");
 	if (_i == 0)
 		expect_ended();
 	e2e_expect(
-	    e2e_sh(fleet_root(), "\"$LLMC\" store check >/dev/null"), 0, NULL);
+	    e2e_sh(fleet_root(), "\"$LLMC\" doctor store check >/dev/null"), 0,
+	    NULL);
 	/* Once: what is in the old files does not matter any more. */
 	first = dump();
 	e2e_expect(e2e_sh(fleet_root(), ANY), 0, NULL);
@@ -314,7 +318,8 @@ kill_at(int n, bool is_write, const char *wanted)
 TEST(killed_anywhere_it_is_all_or_nothing)
 {
 	cleanup_free char *wanted = NULL, *steps = NULL;
-	int n = 0, writes = 0, kills = 0;
+	int every = e2e_number("UPGRADE_EVERY", 3), n = 0, writes = 0;
+	int places = 0, kills = 0;
 
 	before_begin("ended");
 	e2e_expect(killed_at(0), 0, NULL);
@@ -329,13 +334,15 @@ TEST(killed_anywhere_it_is_all_or_nothing)
 		if (is_write &&
 		    ++writes % e2e_number("UPGRADE_WRITES", 25) != 0)
 			continue;
+		if (places++ % every != 0)
+			continue;
 		when = e2e_path("killed before %s: ", line);
 		kill_at(n, is_write, wanted);
 		kills++;
 	}
 	printf("# %d kills at %d steps\n", kills, n);
 	fflush(stdout);
-	ck_assert_int_gt(kills, 50);
+	ck_assert_int_gt(kills * every, 50);
 }
 
 /* --- and then ------------------------------------------------------------- */
@@ -354,7 +361,7 @@ TEST(what_was_interrupted_goes_on)
 	auto_up(NULL);
 	/* The session that asks again may not be there yet. */
 	auto_wait_shell(
-	    "id=$(\"$LLMC\" store sql \"SELECT r.id FROM requests r WHERE "
+	    "id=$(\"$LLMC\" doctor store sql \"SELECT r.id FROM requests r WHERE "
 	    "r.status = 'open'\" | tail -n 1); case $id in R_*) \"$LLMC\" "
 	    "answer \"$id\" 2;; esac; "
 	    "git cat-file -e main:painted.txt");

@@ -4,8 +4,7 @@
  * it keeps for what is shown later. */
 #include "autorun.h"
 #include "client.h"
-#include "view-doc.h"
-#include "view-needs.h"
+#include "view.h"
 #include "workspace.h"
 
 #define ANSWER_MS 20000

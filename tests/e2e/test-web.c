@@ -402,7 +402,7 @@ TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
 	fleet_up();
 	fleet_fails("(web.port)", "web", NULL);
 	fleet_fails("llmc config set web.port 0", "web", NULL);
-	e2e_has(fleet_do("logs", NULL)->out, "(web.port)");
+	e2e_has(fleet_do("log", "daemon", NULL)->out, "(web.port)");
 	fleet_add("adam");
 	/* When it is free again, it is used. */
 	fd = fd_close(fd);

@@ -152,8 +152,8 @@ id_of(const char *title)
 static int64_t
 number(const char *sql)
 {
-	struct json_object *answer =
-	    e2e_json(fleet_do("--json", "store", "sql", sql, NULL), 0);
+	struct json_object *answer = e2e_json(
+	    fleet_do("--json", "doctor", "store", "sql", sql, NULL), 0);
 
 	return strtoll(auto_member(answer, "rows.0.0"), NULL, 10);
 }
@@ -178,7 +178,7 @@ is_asked(void)
 	says_once(e2e_llmc(fleet_root(), "report", NULL)->out, PLATES);
 	says_once(e2e_llmc(fleet_root(), "report", NULL)->out,
 	    "; all that was spent is $");
-	says_once(fleet_do("tree", NULL)->out, "blocked: " PLATES);
+	says_once(fleet_do("goal", "tree", NULL)->out, "blocked: " PLATES);
 	says_once(fleet_do("goal", "show",
 		      auto_member(shown("status"), "goals.goals.0.goal"), NULL)
 		      ->out,
@@ -284,7 +284,7 @@ report_is_right(void)
 	ck_assert_int_gt(total, 0);
 	ck_assert_msg(number("SELECT sum(cost) FROM attempt") == total,
 	    "the attempts do not cost what the tasks do: %s",
-	    e2e_shown(fleet_do("store", "sql",
+	    e2e_shown(fleet_do("doctor", "store", "sql",
 		"SELECT attempt.id, attempt.cost, ended_task.cost FROM attempt "
 		"JOIN ended_task ON attempt.id = ended_task.id || '-1' "
 		"WHERE attempt.cost <> ended_task.cost",
@@ -333,7 +333,8 @@ goal_is_right(const char *goal)
 	says_once(list, "5/5");
 	e2e_has(fleet_do("goal", "show", goal, NULL)->out,
 	    "completed, 5 of 5 done (100%)");
-	e2e_expect(e2e_llmc(fleet_root(), "store", "check", NULL), 0, NULL);
+	e2e_expect(
+	    e2e_llmc(fleet_root(), "doctor", "store", "check", NULL), 0, NULL);
 }
 
 /* The agent above them heard of each once, in its own words. */

@@ -5,7 +5,8 @@
 static struct json_object *
 records(const char *task)
 {
-	return e2e_json(fleet_do("--json", "iterations", task, NULL), 0);
+	return e2e_json(
+	    fleet_do("--json", "task", "iterations", task, NULL), 0);
 }
 
 /* The next record with this member, from *at on. */
@@ -42,9 +43,10 @@ number_of(struct json_object *record)
 void
 watchlog_wait(const char *task, int count)
 {
-	auto_wait_shell(e2e_path("test \"$(\"$LLMC\" --json iterations %s | "
-				 "grep -c '\"iteration\": *{')\" -ge %d",
-	    task, count));
+	auto_wait_shell(
+	    e2e_path("test \"$(\"$LLMC\" --json task iterations %s | "
+		     "grep -c '\"iteration\": *{')\" -ge %d",
+		task, count));
 }
 
 void
@@ -121,7 +123,7 @@ watchlog_parked(const char *task, const char *words)
 {
 	auto_wait_shell(
 	    e2e_path("\"$LLMC\" task list | grep -q '^%s .*parked'", task));
-	auto_wait_shell(e2e_path("\"$LLMC\" --json iterations %s | "
+	auto_wait_shell(e2e_path("\"$LLMC\" --json task iterations %s | "
 				 "grep -q '\"level\": *\"pause\"'",
 	    task));
 	e2e_has(fleet_do("task", "show", task, NULL)->out, words);

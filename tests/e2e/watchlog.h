@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What oversight has recorded of a task, as `llmc iterations` tells it, for
- * tests on top of autorun.h. A check that fails shows the stored iterations.
+ * What oversight has recorded of a task, as `llmc task iterations` tells it,
+ * for tests on top of autorun.h. A check that fails shows the stored
+ * iterations.
  */
 #ifndef WATCHLOG_H
 #define WATCHLOG_H

@@ -5,20 +5,22 @@
 
 #include "fuzz.h"
 #include "check-book.h"
+#include "schema.h"
 
 #define NOW INT64_C(1766502000000)
 
 static void
 check_again(const struct check_book *book)
 {
-	cleanup_json struct json_object *json = check_book_to_json(book);
+	cleanup_json struct json_object *json =
+	    schema_json(&check_book_schema, book);
 	cleanup_json struct json_object *second = NULL;
-	struct check_book again;
+	struct check_book again = { 0 };
 
-	check(check_book_from_json(json, "", &again, NULL) == 0);
-	second = check_book_to_json(&again);
+	check(schema_read(&check_book_schema, json, "", &again, NULL) == 0);
+	second = schema_json(&check_book_schema, &again);
 	check(json_object_equal(json, second));
-	check_book_release(&again);
+	schema_release(&check_book_schema, &again);
 }
 
 static void
@@ -67,11 +69,14 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_json struct json_object *json = NULL;
-	struct check_book book;
+	struct check_book book = { 0 };
 
-	if (json_parse((const char *)data, size, 65536, &json, NULL) < 0 ||
-	    check_book_from_json(json, "", &book, NULL) < 0)
+	if (json_parse((const char *)data, size, 65536, &json, NULL) < 0)
 		return 0;
+	if (schema_read(&check_book_schema, json, "", &book, NULL) < 0) {
+		schema_release(&check_book_schema, &book);
+		return 0;
+	}
 	check_again(&book);
 	check_results(&book);
 	check_commands(&book);
@@ -79,6 +84,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_results(&book);
 	check_commands(&book);
 	check_again(&book);
-	check_book_release(&book);
+	schema_release(&check_book_schema, &book);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * none. */
 
 #include "fuzz.h"
-#include "completion-report.h"
+#include "agent-report.h"
 
 #define REPORT_MAX (512 * 1024) /* as JSON, with every byte escaped */
 

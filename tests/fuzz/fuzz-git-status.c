@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "git-facts.h"
-#include "git-records.h"
+#include "git-private.h"
 
 static void
 require(int holds)

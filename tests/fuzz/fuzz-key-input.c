@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "fuzz.h"
-#include "key-input.h"
+#include "top.h"
 
 static void
 add_key(uint32_t key, bool pasted, void *arg)

@@ -7,8 +7,8 @@
  */
 
 #include "fuzz.h"
-#include "plan-deps.h"
 #include "plan-load.h"
+#include "plan-ready.h"
 #include "plan.h"
 
 static void

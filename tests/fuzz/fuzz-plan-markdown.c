@@ -7,9 +7,9 @@
  */
 
 #include "fuzz.h"
-#include "plan-deps.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
+#include "plan-ready.h"
 #include "plan.h"
 
 static void

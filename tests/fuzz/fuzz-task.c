@@ -8,7 +8,6 @@
 
 #include "fuzz.h"
 #include "excerpt.h"
-#include "task-json.h"
 #include "task.h"
 #include "taskfile.h"
 #include "turn.h"

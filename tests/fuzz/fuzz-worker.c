@@ -7,9 +7,10 @@
  */
 
 #include "fuzz.h"
-#include "delivery.h"
 #include "limit.h"
 #include "prompt.h"
+#include "schema.h"
+#include "session-record.h"
 #include "worker.h"
 
 #define NOW 1766502000000
@@ -17,14 +18,15 @@
 static void
 check_again(const struct worker *worker)
 {
-	cleanup_json struct json_object *json = worker_to_json(worker);
+	cleanup_json struct json_object *json =
+	    schema_json(&worker_table, worker);
 	cleanup_json struct json_object *second = NULL;
 	struct worker *again;
 
 	check(worker_from_json(json, "", NOW, &again, NULL) == 0);
-	second = worker_to_json(again);
+	second = schema_json(&worker_table, again);
 	check(json_object_equal(json, second));
-	worker_free(again);
+	schema_free(&worker_table, again);
 }
 
 static void
@@ -51,7 +53,7 @@ check_record(const uint8_t *data, size_t size)
 		delivery_did(&worker->session, action, NOW);
 	}
 	check_again(worker);
-	worker_free(worker);
+	schema_free(&worker_table, worker);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "landing-scene.h"
+#include "schema.h"
 
 #define NAMES_MAX 2000
 
@@ -49,7 +50,7 @@ scene_setup(void)
 void
 scene_teardown(void)
 {
-	check_book_release(&scene.book);
+	schema_release(&check_book_schema, &scene.book);
 }
 
 void

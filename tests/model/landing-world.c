@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "landing-world-inside.h"
+#include "schema.h"
 
 static size_t
 collect(struct world *w)
@@ -300,11 +301,13 @@ commit_by_person(struct world *w)
 static void
 restart(struct world *w)
 {
-	cleanup_json struct json_object *json = check_book_to_json(&w->book);
+	cleanup_json struct json_object *json =
+	    schema_json(&check_book_schema, &w->book);
 
-	check_book_release(&w->book);
-	world_must(
-	    w, check_book_from_json(json, "", &w->book, NULL) == 0, "book");
+	schema_release(&check_book_schema, &w->book);
+	world_must(w,
+	    schema_read(&check_book_schema, json, "", &w->book, NULL) == 0,
+	    "book");
 	for (int i = 0; i < w->options->entries; i++)
 		if (!w->members[i].entry.landing)
 			w->members[i].entry.build = LANDING_UNBUILT;
@@ -511,7 +514,7 @@ finish(struct world *w, int64_t began_ms)
 	    "no standstill");
 	world_must(w, r->reds == 0 || w->options->red || w->options->flakes > 0,
 	    "red without a reason");
-	check_book_release(&w->book);
+	schema_release(&check_book_schema, &w->book);
 }
 
 void

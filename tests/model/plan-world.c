@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "plan-rollup.h"
 #include "plan-world.h"
+#include "plan-ready.h"
 
 static struct buf text = BUF_INIT;
 

@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "plan-crystal.h"
-#include "plan-rollup.h"
+#include "plan-ready.h"
 #include "reconcile-world.h"
 
 static const char *const any_agent[] = { "*", NULL };
@@ -92,7 +92,8 @@ reconcile_world_assign(struct reconcile_world *world, const char *id,
 	struct plan_changes changes = { 0 };
 	struct err err = { 0 };
 
-	xstrset(&a->session_key, "agent:main");
+	xstrset(&a->worker, "auto-1");
+	xstrset(&a->task, "t1");
 	a->status = status;
 	if (status == ASSIGNMENT_BLOCKED)
 		xstrset(&a->blocked_reason, "by a person");
@@ -168,10 +169,11 @@ reconcile_world_reload(
 	}
 	for (size_t i = 0; i < set->crystal_count; i++) {
 		cleanup_json struct json_object *json =
-		    plan_crystal_to_json(set->crystals[i]);
+		    schema_json(&plan_crystal_schema, set->crystals[i]);
 		struct plan_crystal *c = NULL;
 
-		must(plan_crystal_from_json(json, "", &c, &err), &err);
+		c = schema_make(&plan_crystal_schema, json, "", &err);
+		must(c == NULL ? -EINVAL : 0, &err);
 		must(plan_set_add_crystal(&copy->set, c, &err), &err);
 	}
 	for (size_t i = 0; i < world->fact_count; i++) {
@@ -203,7 +205,7 @@ reconcile_world_dump(const struct reconcile_world *world, struct buf *out)
 	}
 	for (size_t i = 0; i < set->crystal_count; i++) {
 		cleanup_json struct json_object *json =
-		    plan_crystal_to_json(set->crystals[i]);
+		    schema_json(&plan_crystal_schema, set->crystals[i]);
 
 		buf_addf(out, "%s\n", json_object_to_json_string(json));
 	}

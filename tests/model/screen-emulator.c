@@ -144,3 +144,18 @@ screen_emulate(struct grid *screen, enum grid_colours colours,
 				       character(&e, bytes, len);
 	MUST(e.style == STYLE_PLAIN);
 }
+
+bool
+screen_same(const struct grid *a, const struct grid *b)
+{
+	bool same = a->rows == b->rows && a->columns == b->columns;
+
+	for (int i = 0; same && i < a->rows * a->columns; i++) {
+		const struct grid_cell *x = &a->cells[i], *y = &b->cells[i];
+
+		same = x->len == y->len && x->width == y->width &&
+		    x->style == y->style &&
+		    memcmp(x->text, y->text, x->len) == 0;
+	}
+	return same;
+}

@@ -6,7 +6,7 @@
 #define SCREEN_EMULATOR_H
 
 #include "unit.h"
-#include "grid.h"
+#include "top.h"
 
 struct grid;
 
@@ -14,5 +14,8 @@ struct grid;
  * might not understand, or that is outside of the screen. */
 void screen_emulate(struct grid *screen, enum grid_colours colours,
     const char *bytes, size_t len);
+
+/* Do both show the same? */
+bool screen_same(const struct grid *a, const struct grid *b);
 
 #endif

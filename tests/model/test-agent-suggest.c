@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "settings-world.h"
-#include "agent-suggest.h"
-#include "fleet-table.h"
+#include "agent-card.h"
 
 static void
 add_list(struct buf *out, const char *key, struct json_object *list)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "ask-follow.h"
 #include "ask-record.h"
 #include "schema.h"
+#include "task.h"
+#include "worker.h"
 
 #define NOW  INT64_C(1800000000000)
 #define HOUR INT64_C(3600000)
@@ -129,5 +132,177 @@ TEST(its_texts_hide_keys_and_it_survives_json)
 	ck_assert(json_object_equal(json, again));
 	ck_assert_str_eq(copy->id, "a7");
 	ask_free(copy);
+	ask_free(ask);
+}
+
+/* --- what follows from the state ------------------------------------------ */
+
+/* The only ask that follows, NULL = none; the caller frees it. */
+static struct ask *
+followed(const struct ask_facts *facts)
+{
+	size_t count;
+	cleanup_free struct ask **added = ask_follow(facts, &count);
+
+	ck_assert_uint_le(count, 1);
+	return count == 1 ? added[0] : NULL;
+}
+
+static const struct {
+	enum task_step step;
+	enum ask_kind ask;
+	bool answered, asks;
+} tasks[] = {
+	{ TASK_PARKED, ASK_QUESTION, false, true },
+	{ TASK_PARKED, ASK_NONE, false, true }, /* by an older version */
+	{ TASK_ASSIGNED, ASK_BLOCKED, false, true }, /* it is being parked */
+	{ TASK_ASSIGNED, ASK_BLOCKED, true, false },
+	{ TASK_ASSIGNED, ASK_NONE, false, false },
+	{ TASK_WAITING, ASK_NONE, false, false },
+};
+
+TEST_ROWS(a_task_asks_from_the_moment_it_is_being_parked, nitems(tasks))
+{
+	struct task *t = task_new("t3", "plan", "g1/T1.1", "T", "x", 1);
+	struct ask_facts facts = {
+		.now_ms = NOW, .tasks = &t, .task_count = 1, .ids = 11
+	};
+	struct ask *ask;
+
+	t->step = tasks[_i].step;
+	t->ask = tasks[_i].ask;
+	t->answered = tasks[_i].answered;
+	xstrset(&t->reason, "tabs?");
+	ask = followed(&facts);
+	ck_assert_int_eq(ask != NULL, tasks[_i].asks);
+	if (ask != NULL) {
+		ck_assert_str_eq(ask->id, "a12");
+		ck_assert_str_eq(ask->key, "task/t3");
+		ck_assert_str_eq(ask->words, "tabs?");
+		ck_assert_str_eq(ask->node, "T1.1");
+		ck_assert_int_eq(ask->created_ms, NOW);
+		/* The same again is nothing new; then it is over. */
+		facts.asks = &ask;
+		facts.ask_count = 1;
+		ask->changed = false;
+		ck_assert_ptr_null(followed(&facts));
+		ck_assert(!ask->changed);
+		facts.task_count = 0;
+		facts.now_ms = NOW + 1;
+		ck_assert_ptr_null(followed(&facts));
+		ck_assert(ask->changed);
+		ck_assert_int_eq(ask->how, ASK_RESOLVED);
+		ck_assert_int_eq(ask->ended_ms, NOW + 1);
+	}
+	ask_free(ask);
+	task_free(t);
+}
+
+static const struct {
+	const char *worker, *task;
+	enum ask_end how;
+} questions[] = {
+	{ "auto-1", "t3", ASK_OPEN },
+	{ "auto-1", NULL, ASK_OPEN },
+	{ NULL, NULL, ASK_OPEN },
+	{ "auto-2", "t3", ASK_RESOLVED },
+	{ "auto-1", "t4", ASK_RESOLVED },
+};
+
+TEST_ROWS(what_an_agent_asks_ends_with_the_agent, nitems(questions))
+{
+	struct task *t = task_new("t3", "plan", "g1/T1.1", "T", "x", 1);
+	struct worker *w = worker_new("auto-1", 1);
+	struct ask_draft d = draft();
+	struct ask *ask;
+
+	d.kind = ASK_QUESTION;
+	d.key = ASK_OF_AGENT "R_1";
+	d.worker = questions[_i].worker;
+	d.task = questions[_i].task;
+	ask = ask_new(&d, 1, NOW);
+	ck_assert_ptr_null(followed(&(struct ask_facts){ .now_ms = NOW,
+	    .workers = &w,
+	    .worker_count = 1,
+	    .tasks = &t,
+	    .task_count = 1,
+	    .asks = &ask,
+	    .ask_count = 1 }));
+	ck_assert_int_eq(ask->how, questions[_i].how);
+	ask_free(ask);
+	schema_free(&worker_table, w);
+	task_free(t);
+}
+
+TEST(one_ask_takes_in_another)
+{
+	cleanup_free char *longest = xcalloc(1, ASK_WORDS_MAX);
+	const char *options[] = { "A", "B", NULL };
+	struct ask_draft d = draft();
+	struct ask *ask, *other;
+
+	memset(longest, 'x', ASK_WORDS_MAX - 1);
+	other = ask_new(&d, 2, NOW);
+	d.words = longest;
+	d.options = options;
+	ask = ask_new(&d, 1, NOW);
+	ask->changed = false;
+	ask_join(ask, other);
+	ck_assert_uint_lt(strlen(ask->words), ASK_WORDS_MAX);
+	ck_assert_ptr_nonnull(strstr(ask->words, "x\n\nit has used"));
+	ck_assert_uint_eq(strv_count(ask->options), 0);
+	ck_assert(ask->changed);
+	ask_free(ask);
+	ask_free(other);
+}
+
+TEST(a_goal_is_asked_about_unless_its_nodes_are)
+{
+	cleanup_json struct json_object *goals = json_tokener_parse(
+	    "{\"goals\": [{\"goal\": \"g1\", \"blocked\": 2}]}");
+	struct task *t = task_new("t3", "plan", "g1/T1.1", "T", "x", 1);
+	struct ask_draft d = draft();
+	struct ask *node, *ask;
+	struct ask_facts facts = { .now_ms = NOW, .goals = goals };
+
+	ask = followed(&facts);
+	ck_assert_str_eq(ask->words, "2 nodes are blocked");
+	ask_free(ask);
+	d.key = "node/g1/T1.2";
+	d.goal = "g1";
+	d.node = "T1.2";
+	d.task = NULL;
+	d.stays = true;
+	node = ask_new(&d, 1, NOW);
+	facts.asks = &node;
+	facts.ask_count = 1;
+	ask = followed(&facts);
+	ck_assert_str_eq(ask->words, "1 node is blocked");
+	ask_free(ask);
+	t->step = TASK_PARKED;
+	facts.tasks = &t;
+	facts.task_count = 1;
+	ask = followed(&facts);
+	ck_assert_str_eq(ask->key, "task/t3");
+	ask_free(ask);
+	ask_free(node);
+	task_free(t);
+}
+
+TEST(what_is_told_again_is_saved_now_and_then)
+{
+	struct ask_draft d = draft();
+	struct ask *ask = ask_new(&d, 1, NOW);
+
+	ask->changed = false;
+	ask_repeat(ask, &d, NOW + 1);
+	ck_assert_int_eq(ask->count, 2);
+	ck_assert(!ask->changed);
+	ask_repeat(ask, &d, NOW + 60000);
+	ck_assert(ask->changed);
+	ask->changed = false;
+	d.words = "more";
+	ask_repeat(ask, &d, NOW + 60001);
+	ck_assert(ask->changed);
 	ask_free(ask);
 }

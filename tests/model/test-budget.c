@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "budget.h"
+#include "account.h"
 
 static const struct budget nothing;
 

@@ -2,7 +2,6 @@
 
 #include "unit.h"
 #include "api.h"
-#include "caller.h"
 
 TEST(kernel_decides_who_calls)
 {

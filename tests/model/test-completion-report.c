@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "completion-report.h"
+#include "agent-report.h"
 
 static struct json_object *
 load(void)

@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "account.h"
-#include "counters.h"
+#include "metrics.h"
 
 static struct json_object *
 at(struct json_object *counters, const char *family, const char *key)

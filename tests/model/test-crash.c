@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "schema.h"
 #include "session-record.h"
 #include "worker.h"
 
@@ -9,7 +10,7 @@
 static void
 cleanup_worker_fn(struct worker **worker)
 {
-	worker_free(*worker);
+	schema_free(&worker_table, *worker);
 }
 #define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
 

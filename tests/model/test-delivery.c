@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "delivery.h"
+#include "session-record.h"
 
 #define START 1000
 

@@ -118,11 +118,11 @@ TEST(equal_screens_need_no_bytes)
 
 	grid_text(a, 1, 3, 9, "same", STYLE_BAD);
 	grid_text(b, 1, 3, 9, "same", STYLE_BAD);
-	ck_assert(grid_equal(a, b));
+	ck_assert(screen_same(a, b));
 	grid_draw(a, b, GRID_COLOURS_16, &out);
 	ck_assert_uint_eq(out.len, 0);
 	grid_text(b, 1, 3, 9, "sane", STYLE_BAD);
-	ck_assert(!grid_equal(a, b));
+	ck_assert(!screen_same(a, b));
 	grid_draw(a, b, GRID_COLOURS_16, &out);
 	ck_assert_str_eq(out.data, "\033[2;6H\033[0;1;31mn\033[0m");
 	grid_free(a);
@@ -188,13 +188,13 @@ TEST(a_terminal_that_gets_the_bytes_shows_the_new_screen)
 		ck_assert_msg(is_whole(after), "trial %d", i);
 		grid_draw(before, after, colours, &out);
 		screen_emulate(before, colours, out.data, out.len);
-		ck_assert_msg(grid_equal(before, after), "trial %d", i);
+		ck_assert_msg(screen_same(before, after), "trial %d", i);
 		grid_clear(before);
 		scribble(before, &dice);
 		buf_clear(&out);
 		grid_draw(NULL, after, colours, &out);
 		screen_emulate(before, colours, out.data, out.len);
-		ck_assert_msg(grid_equal(before, after), "trial %d", i);
+		ck_assert_msg(screen_same(before, after), "trial %d", i);
 		grid_free(before);
 		grid_free(after);
 	}

@@ -3,7 +3,7 @@
 /* The rules of the tree of agents; the rows of foxctl_hierarchy.json. */
 
 #include "settings-world.h"
-#include "hierarchy.h"
+#include "spawn-rules.h"
 
 #define ROWS_LEAST 295
 #define MAX        1048576

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "key-input.h"
+#include "top.h"
 
 static const struct {
 	uint32_t key;

@@ -19,7 +19,7 @@ unit_before(void)
 void
 unit_after(void)
 {
-	landing_record_release(&record);
+	schema_release(&landing_record_schema, &record);
 	scene_teardown();
 }
 

@@ -6,6 +6,7 @@
 
 #include "landing-item.h"
 #include "landing-record.h"
+#include "schema.h"
 
 static struct landing_item *
 add(struct landing_record *record, const char *head, const char *worker)
@@ -22,12 +23,13 @@ add(struct landing_record *record, const char *head, const char *worker)
 static void
 pass_on(struct landing_record *record, struct landing_record *ret_copy)
 {
-	cleanup_json struct json_object *json = landing_record_to_json(record);
+	cleanup_json struct json_object *json =
+	    schema_json(&landing_record_schema, record);
 	struct err err = { 0 };
 
 	memset(ret_copy, 0, sizeof *ret_copy);
-	ck_assert_msg(
-	    landing_record_from_json(json, "landings", ret_copy, &err) == 0,
+	ck_assert_msg(schema_read(&landing_record_schema, json, "landings",
+			  ret_copy, &err) == 0,
 	    "%s", err.msg);
 }
 
@@ -36,9 +38,10 @@ read_text(const char *text, struct err *err)
 {
 	cleanup_json struct json_object *json = json_tokener_parse(text);
 	struct landing_record record = { 0 };
-	int r = landing_record_from_json(json, "landings", &record, err);
+	int r =
+	    schema_read(&landing_record_schema, json, "landings", &record, err);
 
-	landing_record_release(&record);
+	schema_release(&landing_record_schema, &record);
 	return r;
 }
 
@@ -61,7 +64,7 @@ TEST(items_are_numbered_and_found)
 	ck_assert_ptr_null(landing_record_find(&record, "q1"));
 	ck_assert_uint_eq(record.count, 1);
 	ck_assert_str_eq(add(&record, "123", NULL)->id, "q3");
-	landing_record_release(&record);
+	schema_release(&landing_record_schema, &record);
 }
 
 TEST(everything_is_written_and_read)
@@ -82,7 +85,7 @@ TEST(everything_is_written_and_read)
 	record.window = 7;
 	xstrset(&record.red_told, "tree");
 	push_record_done(&record.push, "abc", "abc");
-	push_record_landed(&record.push, "fed");
+	xstrset(&record.push.unpushed, "fed");
 	push_record_failed(&record.push, "away", 5);
 	red_run_add(
 	    &record.own, &(struct red_commit){ word, word, word, word, word });
@@ -111,8 +114,8 @@ TEST(everything_is_written_and_read)
 	ck_assert_uint_eq(copy.own.count, 1);
 	ck_assert_str_eq(copy.own.list[0].task, "word");
 	ck_assert_ptr_nonnull(check_book_find(&copy.checks, "tree", "command"));
-	landing_record_release(&record);
-	landing_record_release(&copy);
+	schema_release(&landing_record_schema, &record);
+	schema_release(&landing_record_schema, &copy);
 }
 
 /* Half a journal is none: what it was about is built again. */
@@ -129,14 +132,14 @@ TEST(a_journal_has_two_ends)
 	ck_assert_str_eq(copy.branch, "main");
 	ck_assert_str_eq(copy.to, "b");
 	ck_assert_str_eq(copy.items[0]->commit, "fed");
-	landing_record_release(&copy);
+	schema_release(&landing_record_schema, &copy);
 	xstrset(&record.from, NULL);
 	pass_on(&record, &copy);
 	ck_assert_ptr_null(copy.to);
 	ck_assert_ptr_null(copy.branch);
 	ck_assert_ptr_null(copy.items[0]->commit);
-	landing_record_release(&record);
-	landing_record_release(&copy);
+	schema_release(&landing_record_schema, &record);
+	schema_release(&landing_record_schema, &copy);
 }
 
 TEST(what_is_wrong_is_named)

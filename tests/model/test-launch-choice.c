@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "settings-world.h"
-#include "launch-choice.h"
 #include "task-run.h"
+#include "tool-scope.h"
 
 static const char cards[] =
     "[agents.coder]\nmodel = \"opus\"\nthinking = \"high\"\n"

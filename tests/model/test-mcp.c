@@ -160,16 +160,6 @@ TEST_ROWS(odd_lines_are_answered_as_json_rpc_says, nitems(odd))
 		    "%s", ask.answer.data);
 }
 
-TEST(a_line_that_was_too_long_is_an_error)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	mcp_too_long(&out);
-	ck_assert_str_eq(out.data,
-	    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
-	    "\"message\":\"the line is too long\"}}\n");
-}
-
 /* --- the list --------------------------------------------------------- */
 
 static void assert_plain(struct json_object *schema, const char *tool);

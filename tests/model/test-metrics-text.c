@@ -2,8 +2,7 @@
 
 #include "metrics-lint.h"
 #include "account.h"
-#include "counters.h"
-#include "metrics-text.h"
+#include "metrics.h"
 
 static char *
 text_of(const struct metrics *metrics)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "unit.h"
 #include "nudge-text.h"
 #include "plan-assignment.h"
-#include "unit.h"
 #include "update.h"
 
 static const struct nudge_facts facts = {
@@ -58,7 +58,7 @@ TEST(a_person_is_told_why_and_what_to_type)
 	nudge_text_escalation(&facts, "no key\x1b[2J", &text);
 	ck_assert_str_eq(text.data,
 	    "A person is needed for S1.1.1 (Measure) of the goal \"Faster "
-	    "start\": no key\\x1b[2J. When it can go on: llmc work unblock "
+	    "start\": no key\\x1b[2J. When it can go on: llmc goal node unblock "
 	    "goal_1/S1.1.1");
 }
 

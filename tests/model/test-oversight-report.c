@@ -6,10 +6,8 @@
 #include <math.h>
 
 #include "behaviour.h"
-#include "coverage-pattern.h"
 #include "iteration.h"
 #include "ladder.h"
-#include "oversight-config.h"
 #include "oversight-report.h"
 #include "schema.h"
 #include "settings-world.h"
@@ -211,7 +209,8 @@ TEST(a_setting_that_is_gone_is_named)
 	ck_assert_uint_eq(world.problems.count, 2);
 	ck_assert_str_eq(world.problems.list[0].text,
 	    "oversight.auto_escalate does nothing any more: to be told of "
-	    "nothing, set oversight.mode to \"observe\"");
+	    "nothing, set oversight.mode to \"observe\"; remove it with: llmc "
+	    "config unset oversight.auto_escalate");
 	ck_assert(!world.problems.list[0].fatal);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "api.h"
-#include "plan-deps.h"
 #include "plan-world.h"
+#include "api.h"
+#include "plan-ready.h"
 
 /* Checks, and frees the plan. */
 static void

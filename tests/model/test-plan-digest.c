@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /* All open goals in a few lines. */
-#include "plan-digest.h"
-#include "plan-set.h"
-#include "schema.h"
 #include "unit.h"
+#include "plan-set.h"
+#include "plan-summary.h"
+#include "schema.h"
 
 static struct plan_set set;
 
@@ -55,6 +55,23 @@ TEST(it_counts_open_goals_and_their_nodes)
 	ck_assert_int_eq(json_int_or(json, "blocked", -1), 1);
 	ck_assert_uint_eq(
 	    json_object_array_length(json_object_object_get(json, "goals")), 2);
+}
+
+TEST(only_a_goal_that_is_to_be_planned_says_so)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct plan *plan = plan_new(plan_goal_new("goal_b", "B", 1));
+	struct json_object *goals;
+
+	add("goal_a", "A", NODE_TODO);
+	plan->goal->plan_wanted = true;
+	ck_assert_int_eq(plan_set_add(&set, plan, NULL), 0);
+	json = digest();
+	goals = json_object_object_get(json, "goals");
+	ck_assert_ptr_null(json_object_object_get(
+	    json_object_array_get_idx(goals, 0), "planning"));
+	ck_assert(json_bool_or(
+	    json_object_array_get_idx(goals, 1), "planning", false));
 }
 
 TEST(it_is_bounded)

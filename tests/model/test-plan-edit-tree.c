@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "plan-world.h"
 #include "api.h"
 #include "plan-assignment.h"
-#include "plan-deps.h"
 #include "plan-edit.h"
-#include "plan-world.h"
+#include "plan-ready.h"
 
 static struct plan_changes changes;
 static struct err err;

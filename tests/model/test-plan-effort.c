@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "plan-effort.h"
 #include "unit.h"
+#include "plan-node.h"
 
 TEST(a_word_says_how_many_iterations_are_expected)
 {

@@ -2,7 +2,6 @@
 
 #include "plan-world.h"
 #include "plan-insights.h"
-#include "plan-recommend.h"
 
 static void
 effort(struct plan *plan, const char *id, const char *word)
@@ -194,7 +193,7 @@ TEST(large_and_failed_nodes_are_to_be_split)
 	says(find(&told, RECOMMEND_SPLIT, "T1.1"), "80% of the critical path");
 	ck_assert_ptr_nonnull(
 	    strstr(find(&told, RECOMMEND_SPLIT, "T1.1")->command,
-		"llmc work split goal_1/T1.1"));
+		"llmc goal node split goal_1/T1.1"));
 	says(find(&told, RECOMMEND_SPLIT, "T1.3"), "2 attempts");
 	ck_assert_ptr_null(find(&told, RECOMMEND_SPLIT, "T1.2"));
 	plan_free(plan);
@@ -216,7 +215,7 @@ TEST(small_siblings_are_to_be_merged)
 	r = find(&told, RECOMMEND_MERGE, "S1.1.1");
 	says(r, "2 nodes of T1.1 are small");
 	ck_assert_str_eq(
-	    r->command, "llmc work merge goal_1/S1.1.1 goal_1/S1.1.3");
+	    r->command, "llmc goal node merge goal_1/S1.1.1 goal_1/S1.1.3");
 	ck_assert_ptr_null(find(&told, RECOMMEND_MERGE, "T1.2"));
 	plan_free(plan);
 }
@@ -237,7 +236,7 @@ TEST(blocked_and_badly_ordered_work_is_named)
 	says(find(&told, RECOMMEND_UNBLOCK, "T1.4"), "no key");
 	says(find(&told, RECOMMEND_REORDER, "T1.1"), "T1.3");
 	ck_assert_str_eq(find(&told, RECOMMEND_REORDER, "T1.1")->command,
-	    "llmc work priority goal_1/T1.1 high");
+	    "llmc goal node priority goal_1/T1.1 high");
 	for (size_t i = 0; i < told.count; i++)
 		ck_assert(told.list[i].score > 0 && told.list[i].score <= 100);
 	plan_free(plan);

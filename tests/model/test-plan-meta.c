@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "plan-goal.h"
-#include "plan-meta.h"
 #include "unit.h"
+#include "plan-goal.h"
 
 #define ULID "01KB0000000000000000000000"
 

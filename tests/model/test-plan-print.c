@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-deps.h"
 #include "plan-load.h"
 #include "plan-markdown.h"
 #include "plan-print.h"
+#include "plan-ready.h"
 
 #define ROUNDS 500
 

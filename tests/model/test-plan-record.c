@@ -4,9 +4,9 @@
  * crystallizations: any record that is written is read back the same, and
  * nothing else is read. */
 
+#include "plan-world.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
-#include "plan-world.h"
 
 #define ROUNDS 300
 
@@ -173,14 +173,11 @@ any_assignment(void)
 	struct plan_assignment *a =
 	    plan_assignment_new("A_1", "goal_1", "S1", any_time());
 
-	a->agent_id = any_text(PLAN_NAME_MAX);
 	a->worker = any_text(PLAN_NAME_MAX);
 	a->task = any_text(PLAN_NAME_MAX);
-	a->session_key = any_text(PLAN_NAME_MAX);
 	a->status = (enum assignment_status)any(ASSIGNMENT_STATUS_COUNT);
 	a->blocked_reason = any_text(PLAN_TEXT_MAX);
 	any_override(&a->override);
-	a->crystal_id = any(2) ? NULL : xstrdup("C_1");
 	a->instruction = any_text(PLAN_INSTRUCTION_MAX);
 	a->run_id = any_text(PLAN_NAME_MAX);
 	for (unsigned n = any(4); n > 0; n--) {
@@ -201,7 +198,6 @@ any_assignment(void)
 	a->recovery_policy = (enum recovery_policy)any(RECOVERY_UNSET + 1);
 	a->follow_up = any(2);
 	a->escalated = any(2);
-	a->ended_ms = any_time();
 	return a;
 }
 
@@ -241,6 +237,24 @@ struct kind {
 	void (*free)(void *record);
 };
 
+/* What a record has from its schema alone. */
+#define COPY(name)                                             \
+	static void *plan_##name##_copy(const void *r)         \
+	{                                                      \
+		return schema_clone(&plan_##name##_schema, r); \
+	}
+#define JSON(name)                                                        \
+	static struct json_object *plan_##name##_to_json(const void *r)   \
+	{                                                                 \
+		return schema_json(&plan_##name##_schema, r);             \
+	}                                                                 \
+	static int plan_##name##_from_json(struct json_object *json,      \
+	    const char *at, struct plan_##name **ret, struct err *err)    \
+	{                                                                 \
+		*ret = schema_make(&plan_##name##_schema, json, at, err); \
+		return *ret == NULL ? -EINVAL : 0;                        \
+	}
+
 #define KIND(name)                                                            \
 	static void *make_##name(void)                                        \
 	{                                                                     \
@@ -269,6 +283,11 @@ struct kind {
 	}
 
 /* clang-format off */
+COPY(goal)
+COPY(assignment)
+COPY(crystal)
+JSON(goal)
+JSON(crystal)
 KIND(goal)
 KIND(node)
 KIND(assignment)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "plan-world.h"
 #include "api.h"
 #include "plan-assignment.h"
-#include "plan-deps.h"
 #include "plan-print.h"
+#include "plan-ready.h"
 #include "plan-revise.h"
-#include "plan-world.h"
 
 static struct plan_changes changes;
 static struct err err;

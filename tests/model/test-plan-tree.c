@@ -2,10 +2,9 @@
 
 /* The tree for people, and the counts in it. */
 
+#include "plan-world.h"
 #include "plan-set.h"
 #include "plan-summary.h"
-#include "plan-tree.h"
-#include "plan-world.h"
 #include "table.h"
 
 static void
@@ -132,7 +131,8 @@ TEST(the_leaves_are_counted)
 	struct plan_set set = { 0 };
 	struct plan *plan = scene(&set);
 	struct plan_summary s = plan_summary(plan, NULL);
-	cleanup_json struct json_object *json = plan_summary_to_json(&s);
+	cleanup_json struct json_object *json =
+	    schema_json(&plan_summary_schema, &s);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	json_print(json, false, &text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "plan-check.h"
+#include "plan-load.h"
 #include "plan.h"
 #include "planner-prompt.h"
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "plan-load.h"
 #include "plan.h"
-#include "planner-result.h"
+#include "planner-prompt.h"
 
 #define GOOD                                                               \
 	"{\"planVersion\":1,\"goal\":{\"title\":\"G\"},\"phases\":[{"      \

@@ -204,10 +204,10 @@ static const struct {
 } faults[] = {
 	{ no_home, "claude", PREFLIGHT_FAIL, "mv ~/.claude.json", true },
 	{ not_onboarded, "onboarding", PREFLIGHT_FAIL,
-	    "llmc trust --onboarding", true },
+	    "llmc doctor trust --onboarding", true },
 	{ not_logged_in, "login", PREFLIGHT_FAIL, "claude auth login", true },
-	{ not_trusted, "trust", PREFLIGHT_FAIL, "llmc trust", true },
-	{ key_unknown, "key", PREFLIGHT_FAIL, "llmc trust", true },
+	{ not_trusted, "trust", PREFLIGHT_FAIL, "llmc doctor trust", true },
+	{ key_unknown, "key", PREFLIGHT_FAIL, "llmc doctor trust", true },
 	{ as_root, "root", PREFLIGHT_FAIL,
 	    "llmc config set defaults.allow_root true", true },
 	{ no_sandbox, "sandbox", PREFLIGHT_FAIL, "llmc doctor --sandbox",
@@ -343,7 +343,7 @@ TEST(the_reason_of_a_worker_names_each_remedy_once)
 	preflight_agent_reason(&p, &text);
 	ck_assert_str_eq(text.data,
 	    "Claude Code has never been started by this user; Claude Code does "
-	    "not trust this repository yet; type: llmc trust --onboarding");
+	    "not trust this repository yet; type: llmc doctor trust --onboarding");
 }
 
 TEST(json_has_what_doctor_has)

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "progress-report.h"
 #include "unit.h"
+#include "agent-report.h"
 
 static struct json_object *
 parse(const char *text)

@@ -4,8 +4,6 @@
 
 #include "unit.h"
 #include "error-signature.h"
-#include "fleet-pattern.h"
-#include "progress-text.h"
 #include "ladder.h"
 
 /* --- the table ------------------------------------------------------- */

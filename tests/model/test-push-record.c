@@ -31,12 +31,12 @@ TEST(from_a_landing_to_the_remote)
 
 	ck_assert_ptr_null(push_record_json(&push));
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), -1);
-	push_record_landed(&push, "a");
+	xstrset(&push.unpushed, "a");
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), 0);
 	assert_json(&push,
 	    "{\"state\":\"waiting\",\"commit_sha\":\"a\",\"tries\":0,"
 	    "\"reason\":null,\"next_unix\":null}");
-	push_record_landed(&push, "b");
+	xstrset(&push.unpushed, "b");
 	push_record_done(&push, "a", "a");
 	ck_assert_str_eq(push.unpushed, "b");
 	push_record_done(&push, "b", "b");
@@ -52,7 +52,7 @@ TEST(failures_are_further_and_further_apart)
 	struct push_record push = { 0 };
 	int64_t last = 0;
 
-	push_record_landed(&push, "a");
+	xstrset(&push.unpushed, "a");
 	push_record_failed(&push, "no route", NOW);
 	ck_assert(push_record_has_failed(&push));
 	assert_json(&push,
@@ -71,7 +71,7 @@ TEST(failures_are_further_and_further_apart)
 	ck_assert_int_eq(push_record_wait_ms(&push, 0), last);
 	push_record_done(&push, "a", "a");
 	ck_assert(!push_record_has_failed(&push));
-	push_record_landed(&push, "b");
+	xstrset(&push.unpushed, "b");
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), 0);
 	release(&push);
 }

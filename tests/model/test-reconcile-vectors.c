@@ -105,6 +105,7 @@ set_assignment(struct row *r, struct json_object *row)
 {
 	const char *status = string_of(row, "assignment", "status");
 	const char *policy = string_of(row, "assignment", "recovery_policy");
+	const char *agent = string_of(row, "assignment", "agent");
 	struct json_object *ago =
 	    value_of(row, "assignment", "last_dispatch_ago_ms");
 	int64_t since = int_of(row, "assignment", "last_activity_ago_ms", -1);
@@ -116,7 +117,10 @@ set_assignment(struct row *r, struct json_object *row)
 		which++;
 	a = reconcile_world_assign(
 	    &r->world, "A1", "goal_1", "S1.1.1", (enum assignment_status)which);
-	xstrset(&a->agent_id, string_of(row, "assignment", "agent"));
+	if (agent != NULL) {
+		xstrset(&a->worker, agent);
+		xstrset(&a->task, NULL);
+	}
 	if (ago != NULL)
 		a->last_dispatch_ms =
 		    r->world.now_ms - json_object_get_int64(ago);

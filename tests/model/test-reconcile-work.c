@@ -196,7 +196,6 @@ TEST(an_accepted_result_closes_the_node_with_its_evidence)
 	ck_assert_str_eq(scene.node->evidence.commits[0], "abc");
 	ck_assert_uint_eq(scene.result.crystal_count, 1);
 	ck_assert_int_eq(scene.result.crystals[0]->source, CRYSTAL_LANDING);
-	ck_assert_str_eq(scene.one->crystal_id, scene.result.crystals[0]->id);
 	ck_assert_ptr_null(scene.node->assignment);
 	ck_assert(scene_told("work.done") && scene_told("assignment.done"));
 	ck_assert_uint_eq(scene.result.decision_count, 0);
@@ -350,7 +349,8 @@ TEST(another_agent_is_left_alone_until_its_goal_ends)
 {
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.world.config.allow_cross_agent = false;
-	xstrset(&scene.one->agent_id, "eve");
+	xstrset(&scene.one->worker, "eve");
+	xstrset(&scene.one->task, NULL);
 	scene_tick(0);
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
@@ -405,12 +405,12 @@ TEST(the_configuration_comes_from_the_settings)
 	ck_assert_int_eq(config.backoff_max_ms, 1800000);
 	ck_assert_str_eq(config.allow_agents[0], "main");
 	ck_assert(reconcile_allows(&config, NULL, "auto-1"));
-	ck_assert(reconcile_allows(&config, "main", NULL));
+	ck_assert(reconcile_allows(&config, NULL, NULL));
 	ck_assert(!reconcile_allows(&config, "eve", "eve"));
 	config.allow_cross_agent = true;
 	ck_assert(!reconcile_allows(&config, "eve", "eve"));
 	config.allow_agents = (const char *const[]){ "eve", "auto-2", NULL };
 	ck_assert(reconcile_allows(&config, "eve", "eve"));
-	ck_assert(reconcile_allows(&config, "main", "auto-2"));
-	ck_assert(!reconcile_allows(&config, "main", "auto-1"));
+	ck_assert(reconcile_allows(&config, NULL, "auto-2"));
+	ck_assert(!reconcile_allows(&config, NULL, "auto-1"));
 }

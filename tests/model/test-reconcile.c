@@ -38,7 +38,7 @@ TEST(a_queued_assignment_is_dispatched_once)
 TEST(without_a_session_a_fresh_worker_gets_it)
 {
 	scene_begin(ASSIGNMENT_QUEUED);
-	xstrset(&scene.one->session_key, NULL);
+	xstrset(&scene.one->worker, NULL);
 	scene_tick(0);
 	ck_assert_int_eq(scene_decided(RECONCILE_ASSIGN)->mode, DISPATCH_SPAWN);
 	scene_end();
@@ -277,7 +277,6 @@ TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	scene_begin(ASSIGNMENT_ACTIVE);
-	xstrset(&scene.one->session_key, "worker:auto-1");
 	plan_assignment_instruct(scene.one, "Indent it.");
 	ask_and_unblock("Tabs.");
 	scene.world.busy = true;
@@ -369,6 +368,7 @@ TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 			plan->goal->recovery_policy = RECOVERY_REPLAN;
 		scene_tick(0);
 		scene_decided(RECONCILE_REPLAN);
+		xstrset(&scene.one->worker, NULL); /* nobody to salvage from */
 		scene_tick(10000);
 		scene_decided(RECONCILE_REASSIGN);
 		scene_end();
@@ -404,6 +404,7 @@ TEST(the_messages_of_a_stalled_session_shorten_the_ladder)
 	scene_end();
 	scene_begin(ASSIGNMENT_DISPATCHED);
 	scene.one->recovery_policy = RECOVERY_REASSIGN;
+	xstrset(&scene.one->worker, NULL);
 	scene.facts->sample = STALL_FAILED;
 	scene_tick(0);
 	ck_assert_str_eq(scene_decided(RECONCILE_REASSIGN)->code, "failed");

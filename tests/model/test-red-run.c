@@ -139,6 +139,6 @@ TEST_ROWS(how_many_are_taken_back, nitems(rows))
 	ck_assert_uint_eq(
 	    red_run_length(&run, (const char[]){ row->tip, '\0' }, &book, "k"),
 	    row->want);
-	check_book_release(&book);
+	schema_release(&check_book_schema, &book);
 	red_run_release(&run);
 }

@@ -5,27 +5,35 @@
 
 #include <time.h>
 
-#include "report-make.h"
-#include "report-print.h"
-#include "report-shape.h"
+#include "metrics.h"
+#include "report.h"
 #include "schema.h"
-#include "view-doc.h"
-#include "work-span.h"
+#include "view.h"
 
 #define FROM INT64_C(1769846400000) /* 2026-01-31 08:00 UTC */
 #define HOUR INT64_C(3600000)
 
-struct scene {
+static struct scene {
 	struct json_object *view, *ended, *repairs, *events;
 	struct work_span *spans;
 	size_t span_count;
 	bool goes_on;
-};
+} scene;
 
 static void
-scene_begin(struct scene *s)
+scene_end(void)
 {
-	*s = (struct scene){
+	json_object_put(scene.view);
+	json_object_put(scene.ended);
+	json_object_put(scene.repairs);
+	json_object_put(scene.events);
+}
+
+static void
+scene_begin(void)
+{
+	scene_end();
+	scene = (struct scene){
 		.view = view_new(),
 		.ended = json_object_new_object(),
 		.repairs = json_object_new_array(),
@@ -33,29 +41,21 @@ scene_begin(struct scene *s)
 	};
 	setenv("TZ", "UTC", 1);
 	tzset();
-}
-
-static void
-scene_end(struct scene *s)
-{
-	json_object_put(s->view);
-	json_object_put(s->ended);
-	json_object_put(s->repairs);
-	json_object_put(s->events);
+	unit_at_end(scene_end);
 }
 
 static struct json_object *
-scene_report(const struct scene *s)
+scene_report(void)
 {
 	const struct report_inputs in = {
-		.view = s->view,
-		.ended = s->ended,
-		.repairs = s->repairs,
-		.events = s->events,
-		.spans = s->spans,
-		.span_count = s->span_count,
+		.view = scene.view,
+		.ended = scene.ended,
+		.repairs = scene.repairs,
+		.events = scene.events,
+		.spans = scene.spans,
+		.span_count = scene.span_count,
 		.run = "r1",
-		.goes_on = s->goes_on,
+		.goes_on = scene.goes_on,
 		.from_ms = FROM,
 		.to_ms = FROM + 8 * HOUR,
 		.now_ms = FROM + 9 * HOUR,
@@ -70,8 +70,8 @@ scene_report(const struct scene *s)
 
 /* cost < 0: not known. */
 static struct json_object *
-add_task(struct scene *s, const char *id, const char *outcome, int64_t at_ms,
-    int64_t cost, const char *source)
+add_task(const char *id, const char *outcome, int64_t at_ms, int64_t cost,
+    const char *source)
 {
 	struct json_object *row = json_object_new_object();
 
@@ -87,7 +87,7 @@ add_task(struct scene *s, const char *id, const char *outcome, int64_t at_ms,
 	json_set(
 	    row, "cost_micros", cost >= 0 ? json_object_new_int64(cost) : NULL);
 	json_set_string(row, "cost_source", source);
-	json_set(s->ended, id, row);
+	json_set(scene.ended, id, row);
 	return row;
 }
 
@@ -116,9 +116,8 @@ TEST(sums_equal_the_records_of_the_period)
 		int64_t counts[nitems(outcomes)] = { 0 };
 		int64_t total = 0, lost = 0, estimated = 0, unknown = 0;
 		cleanup_json struct json_object *report = NULL;
-		struct scene s;
 
-		scene_begin(&s);
+		scene_begin();
 		for (int i = 0; i < 30; i++) {
 			cleanup_free char *id = xasprintf("t%d", i);
 			size_t kind = (size_t)rand_r(&seed) % nitems(outcomes);
@@ -126,7 +125,7 @@ TEST(sums_equal_the_records_of_the_period)
 			int64_t cost = rand_r(&seed) % 5000000 - 500000;
 			bool guess = rand_r(&seed) % 2 == 0;
 
-			add_task(&s, id, outcomes[kind], at, cost,
+			add_task(id, outcomes[kind], at, cost,
 			    cost < 0  ? "unknown" :
 				guess ? "estimate" :
 					"reported");
@@ -138,7 +137,7 @@ TEST(sums_equal_the_records_of_the_period)
 			lost += cost > 0 && kind > 1 ? cost : 0;
 			estimated += cost > 0 && guess ? cost : 0;
 		}
-		report = scene_report(&s);
+		report = scene_report();
 		ck_assert_int_eq(number(report, "counts", "landed"), counts[0]);
 		ck_assert_int_eq(
 		    number(report, "counts", "no_changes"), counts[1]);
@@ -154,7 +153,6 @@ TEST(sums_equal_the_records_of_the_period)
 		ck_assert_int_eq(
 		    number(report, "money", "estimated_micros"), estimated);
 		ck_assert_int_eq(number(report, "money", "unknown"), unknown);
-		scene_end(&s);
 	}
 }
 
@@ -163,15 +161,14 @@ TEST(a_long_list_is_cut_and_sums_are_of_all)
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
 	struct json_object *landed;
-	struct scene s;
 
-	scene_begin(&s);
+	scene_begin();
 	for (int i = 0; i < 10000; i++) {
 		cleanup_free char *id = xasprintf("t%d", i);
 
-		add_task(&s, id, "landed", FROM + i, 1000000, "reported");
+		add_task(id, "landed", FROM + i, 1000000, "reported");
 	}
-	report = scene_report(&s);
+	report = scene_report();
 	ck_assert_int_eq(number(report, "counts", "landed"), 10000);
 	ck_assert_int_eq(
 	    number(report, "money", "landed_micros"), INT64_C(10000000000));
@@ -192,30 +189,27 @@ TEST(a_long_list_is_cut_and_sums_are_of_all)
 	report_html(report, &html);
 	ck_assert_ptr_nonnull(strstr(html.data, "Landed (10000)"));
 	ck_assert_ptr_nonnull(strstr(html.data, "The last 500:"));
-	scene_end(&s);
 }
 
 TEST(a_task_in_progress_again_has_not_ended)
 {
 	cleanup_json struct json_object *report = NULL;
 	struct json_object *row;
-	struct scene s;
 
-	scene_begin(&s);
-	s.goes_on = true;
-	add_task(&s, "t1", "failed", FROM + HOUR, 5, "reported");
+	scene_begin();
+	scene.goes_on = true;
+	add_task("t1", "failed", FROM + HOUR, 5, "reported");
 	row = json_tokener_parse("{\"id\": \"t1\", \"step\": \"assigned\", "
 				 "\"attempts\": 1, \"turns\": 0, "
 				 "\"cost_micros\": 70, "
 				 "\"cost_source\": \"reported\"}");
 	json_set_int(row, "assigned_unix", FROM / 1000);
-	json_set(view_of(s.view, "tasks"), "t1", row);
-	report = scene_report(&s);
+	json_set(view_of(scene.view, "tasks"), "t1", row);
+	report = scene_report();
 	ck_assert_int_eq(number(report, "counts", "failed"), 0);
 	ck_assert_int_eq(number(report, "counts", "open"), 1);
 	ck_assert_int_eq(number(report, "money", "open_micros"), 70);
 	ck_assert_int_eq(number(report, "money", "total_micros"), 70);
-	scene_end(&s);
 }
 
 /* A parked task has no attempt any more, and the most expensive one is often
@@ -227,33 +221,31 @@ TEST(the_money_of_the_day_is_the_sum_of_the_rows)
 		"planner_micros", "repairs_micros", "elsewhere_micros" };
 	cleanup_json struct json_object *report = NULL;
 	struct json_object *row, *list = json_object_new_array();
-	struct scene s;
 	int64_t sum = 0;
 
-	scene_begin(&s);
-	add_task(&s, "t1", "landed", FROM + HOUR, 30001, "reported");
-	add_task(&s, "t2", "failed", FROM + HOUR, 7, "reported");
+	scene_begin();
+	add_task("t1", "landed", FROM + HOUR, 30001, "reported");
+	add_task("t2", "failed", FROM + HOUR, 7, "reported");
 	row = json_tokener_parse("{\"id\": \"t3\", \"step\": \"parked\", "
 				 "\"attempts\": 0, \"turns\": 2, "
 				 "\"cost_micros\": 7610000, "
 				 "\"cost_source\": \"reported\"}");
 	json_set_int(row, "assigned_unix", FROM / 1000 + 60);
-	json_set(view_of(s.view, "tasks"), "t3", row);
+	json_set(view_of(scene.view, "tasks"), "t3", row);
 	row = json_tokener_parse(
 	    "{\"cost_source\": \"reported\", \"cost_micros\": 7640129, "
 	    "\"tasks_micros\": 7640009, \"hand_micros\": 20, "
 	    "\"planner_micros\": 40, \"repairs_micros\": 60}");
 	json_set_int(row, "day", FROM / (24 * HOUR));
 	json_object_array_add(list, row);
-	json_set(view_of(s.view, "budget"), "days", list);
-	report = scene_report(&s);
+	json_set(view_of(scene.view, "budget"), "days", list);
+	report = scene_report();
 	ck_assert_int_eq(number(report, "money", "open_micros"), 7610000);
 	ck_assert_int_eq(number(report, "money", "total_micros"), 7640128);
 	ck_assert_int_eq(number(report, "money", "elsewhere_micros"), 1);
 	for (size_t i = 0; i < nitems(rows); i++)
 		sum += number(report, "money", rows[i]);
 	ck_assert_int_eq(sum, 7640129);
-	scene_end(&s);
 }
 
 /* --- the verdict ----------------------------------------------------- */
@@ -279,19 +271,17 @@ static const struct {
 TEST_ROWS(a_verdict_says_how_it_went, nitems(verdicts))
 {
 	cleanup_json struct json_object *report = NULL;
-	struct scene s;
 
-	scene_begin(&s);
+	scene_begin();
 	for (int i = 0; i < 3 && verdicts[_i].outcomes[i] != NULL; i++) {
 		cleanup_free char *id = xasprintf("t%d", i);
 
-		add_task(&s, id, verdicts[_i].outcomes[i], FROM + HOUR, 1000,
+		add_task(id, verdicts[_i].outcomes[i], FROM + HOUR, 1000,
 		    "reported");
 	}
-	report = scene_report(&s);
+	report = scene_report();
 	ck_assert_str_eq(verdict(report, "level"), verdicts[_i].level);
 	ck_assert_str_eq(verdict(report, "words"), verdicts[_i].words);
-	scene_end(&s);
 }
 
 /* Nights in which little was done: why. */
@@ -325,16 +315,14 @@ TEST_ROWS(a_verdict_says_what_took_the_time, nitems(nights))
 		.to_ms = FROM + 8 * HOUR };
 	cleanup_json struct json_object *report = NULL;
 	struct work_span spans[] = { span };
-	struct scene s;
 
-	scene_begin(&s);
-	s.spans = spans;
-	s.span_count = 1;
-	add_task(&s, "t1", "landed", FROM + HOUR, 1000, "reported");
-	report = scene_report(&s);
+	scene_begin();
+	scene.spans = spans;
+	scene.span_count = 1;
+	add_task("t1", "landed", FROM + HOUR, 1000, "reported");
+	report = scene_report();
 	ck_assert_str_eq(verdict(report, "level"), nights[_i].level);
 	ck_assert_str_eq(verdict(report, "words"), nights[_i].words);
-	scene_end(&s);
 }
 
 TEST(a_failure_of_another_time_is_not_told)
@@ -348,16 +336,14 @@ TEST(a_failure_of_another_time_is_not_told)
 	for (size_t i = 0; i < nitems(rows); i++) {
 		cleanup_json struct json_object *report = NULL;
 		struct json_object *failure = json_object_new_object();
-		struct scene s;
 
-		scene_begin(&s);
+		scene_begin();
 		json_set_string(failure, "words", "disk full");
 		json_set_int(failure, "at_unix", rows[i].at_ms / 1000);
-		json_set(view_of(s.view, "head"), "failure", failure);
-		report = scene_report(&s);
+		json_set(view_of(scene.view, "head"), "failure", failure);
+		report = scene_report();
 		ck_assert(rows[i].told ==
 		    (strstr(verdict(report, "words"), "disk full") != NULL));
-		scene_end(&s);
 	}
 }
 
@@ -365,16 +351,14 @@ TEST(an_empty_night_is_told_in_a_few_lines)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
-	struct scene s;
 
-	scene_begin(&s);
-	report = scene_report(&s);
+	scene_begin();
+	report = scene_report();
 	report_print(report, 0, false, &out);
 	ck_assert_str_eq(out.data,
 	    "Report of run r1, 2026-01-31 08:00:00 to 2026-01-31 16:00:00 "
 	    "(8h)\nNothing was worked on.\n\nNothing needs you.\n\n"
 	    "Landing: nothing waits to land.\n");
-	scene_end(&s);
 }
 
 TEST(the_landing_queue_and_its_flaky_check_are_told)
@@ -386,21 +370,19 @@ TEST(the_landing_queue_and_its_flaky_check_are_told)
 	    "trees, which is too often: make it reliable; the branch itself "
 	    "fails its check.";
 	struct json_object *head;
-	struct scene s;
 
-	scene_begin(&s);
-	head = view_of(s.view, "head");
+	scene_begin();
+	head = view_of(scene.view, "head");
 	json_set(head, "check",
 	    json_tokener_parse("{\"command\": \"make check\", \"trees\": 50, "
 			       "\"flaky_trees\": 3, \"flaky_alarm\": true}"));
 	json_set_bool(head, "red", true);
-	json_set(view_of(s.view, "landing"), "1", json_object_new_object());
-	report = scene_report(&s);
+	json_set(view_of(scene.view, "landing"), "1", json_object_new_object());
+	report = scene_report();
 	report_print(report, 0, false, &text);
 	report_html(report, &html);
 	ck_assert_ptr_nonnull(strstr(text.data, words));
 	ck_assert_ptr_nonnull(strstr(html.data, words));
-	scene_end(&s);
 }
 
 TEST(a_night_without_its_daemon_is_not_called_good)
@@ -412,23 +394,21 @@ TEST(a_night_without_its_daemon_is_not_called_good)
 		    .to_ms = FROM + 2 * HOUR },
 	};
 	cleanup_json struct json_object *report = NULL;
-	struct scene s;
 
-	scene_begin(&s);
-	s.spans = spans;
-	s.span_count = nitems(spans);
-	json_set(view_of(s.view, "workers"), "a", json_object_new_object());
-	json_set(view_of(s.view, "head"), "failure",
+	scene_begin();
+	scene.spans = spans;
+	scene.span_count = nitems(spans);
+	json_set(view_of(scene.view, "workers"), "a", json_object_new_object());
+	json_set(view_of(scene.view, "head"), "failure",
 	    json_tokener_parse("{\"words\": \"disk full\"}"));
-	add_task(&s, "t1", "landed", FROM + HOUR, -1, "unknown");
-	report = scene_report(&s);
+	add_task("t1", "landed", FROM + HOUR, -1, "unknown");
+	report = scene_report();
 	ck_assert_int_eq(number(report, "time", "worker_ms"), 8 * HOUR);
 	ck_assert_str_eq(verdict(report, "level"), "bad");
 	ck_assert_str_eq(verdict(report, "words"),
 	    "The one task that ended succeeded; the cost of 1 task is not "
 	    "known; the daemon was down for 75 % of the workers' time; llmc "
 	    "itself failed: disk full.");
-	scene_end(&s);
 }
 
 /* --- text and page --------------------------------------------------- */
@@ -451,19 +431,19 @@ static struct work_span filled[] = {
 };
 
 static void
-fill(struct scene *s, const char *text)
+fill(const char *text)
 {
 	struct json_object *row, *list;
 
-	scene_begin(s);
-	s->spans = filled;
-	s->span_count = nitems(filled);
-	row = add_task(s, "t1", "landed", FROM + 6 * HOUR, 1020000, "estimate");
+	scene_begin();
+	scene.spans = filled;
+	scene.span_count = nitems(filled);
+	row = add_task("t1", "landed", FROM + 6 * HOUR, 1020000, "estimate");
 	json_set_string(row, "title", text);
 	json_set_string(row, "commit", "9995c6d0123456789");
 	json_set_int(row, "lines_added", 12);
 	json_set_int(row, "lines_removed", 3);
-	row = add_task(s, "t2", "dead-letter", FROM + 7 * HOUR, -1, "unknown");
+	row = add_task("t2", "dead-letter", FROM + 7 * HOUR, -1, "unknown");
 	json_set_string(row, "title", text);
 	json_set_string(row, "reason", text);
 	json_set_string(row, "last_words", text);
@@ -474,8 +454,8 @@ fill(struct scene *s, const char *text)
 	json_set_string(row, "command", "llmc task show t2");
 	json_set_bool(row, "unfinished", true);
 	json_set_string(row, "level", "warning");
-	json_set(view_of(s->view, "needs"), "h-t2", row);
-	json_set_string(view_of(s->view, "head"), "project", text);
+	json_set(view_of(scene.view, "needs"), "h-t2", row);
+	json_set_string(view_of(scene.view, "head"), "project", text);
 	row = json_object_new_object();
 	json_set_int(row, "at_ms", FROM + HOUR);
 	json_set_string(row, "kind", "failure");
@@ -484,7 +464,7 @@ fill(struct scene *s, const char *text)
 	json_set_string(row, "words", text);
 	json_set_int(row, "took_ms", 0);
 	json_set(row, "cost_micros", NULL);
-	json_object_array_add(s->repairs, row);
+	json_object_array_add(scene.repairs, row);
 	row = json_object_new_object();
 	json_set_int(row, "at_ms", FROM + HOUR);
 	json_set_string(row, "type", REPORT_EVENT_OVERSIGHT);
@@ -494,12 +474,12 @@ fill(struct scene *s, const char *text)
 	json_set_string(row, "class", "stuck");
 	json_set_string(row, "action", "pause");
 	json_set_string(row, "words", text);
-	json_object_array_add(s->events, row);
+	json_object_array_add(scene.events, row);
 	row = json_object_new_object();
 	json_set_int(row, "at_ms", FROM + HOUR);
 	json_set_string(row, "type", REPORT_EVENT_CHECK);
 	json_set_string(row, "result", "passed");
-	json_object_array_add(s->events, row);
+	json_object_array_add(scene.events, row);
 	list = json_object_new_array();
 	json_object_array_add(list,
 	    json_tokener_parse("{\"day\": 20484, \"cost_micros\": 1020000, "
@@ -507,7 +487,7 @@ fill(struct scene *s, const char *text)
 			       "\"tasks_micros\": 1020000, \"hand_micros\": "
 			       "0, \"planner_micros\": 0, "
 			       "\"repairs_micros\": 0}"));
-	json_set(view_of(s->view, "budget"), "days", list);
+	json_set(view_of(scene.view, "budget"), "days", list);
 }
 
 static const char golden[] =
@@ -562,13 +542,11 @@ TEST(the_text_is_for_people)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
-	struct scene s;
 
-	fill(&s, "Fix it");
-	report = scene_report(&s);
+	fill("Fix it");
+	report = scene_report();
 	report_print(report, 0, false, &out);
 	ck_assert_str_eq(out.data, golden);
-	scene_end(&s);
 }
 
 /* No control character, none that changes the direction. */
@@ -585,14 +563,12 @@ TEST(the_text_keeps_escapes_of_others_from_the_terminal)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
-	struct scene s;
 
-	fill(&s, EVIL);
-	report = scene_report(&s);
+	fill(EVIL);
+	report = scene_report();
 	report_print(report, 0, false, &out);
 	expect_harmless(out.data);
 	ck_assert_ptr_nonnull(strstr(out.data, "\\x1b[31mred"));
-	scene_end(&s);
 }
 
 static void
@@ -607,10 +583,9 @@ TEST(the_page_escapes_every_text)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf html = BUF_INIT;
-	struct scene s;
 
-	fill(&s, EVIL);
-	report = scene_report(&s);
+	fill(EVIL);
+	report = scene_report();
 	report_html(report, &html);
 	expect_harmless(html.data);
 	expect_none(html.data, "<script");
@@ -620,7 +595,6 @@ TEST(the_page_escapes_every_text)
 	ck_assert_ptr_nonnull(strstr(html.data,
 	    "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; it&#39;s "
 	    "&amp; \\x1b[31mred"));
-	scene_end(&s);
 }
 
 TEST(the_page_needs_nothing_from_elsewhere)
@@ -630,10 +604,9 @@ TEST(the_page_needs_nothing_from_elsewhere)
 		"javascript:" };
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf html = BUF_INIT;
-	struct scene s;
 
-	fill(&s, "Fix it");
-	report = scene_report(&s);
+	fill("Fix it");
+	report = scene_report();
 	report_html(report, &html);
 	for (size_t i = 0; i < nitems(parts); i++)
 		expect_none(html.data, parts[i]);
@@ -644,5 +617,4 @@ TEST(the_page_needs_nothing_from_elsewhere)
 	ck_assert_ptr_nonnull(strstr(html.data, "Cost per day"));
 	ck_assert_ptr_nonnull(strstr(html.data, "What the workers"));
 	ck_assert_ptr_nonnull(strstr(html.data, "llmc task show t2"));
-	scene_end(&s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "report-make.h"
-#include "work-span.h"
+#include "metrics.h"
+#include "report.h"
 
 struct line {
 	const char *id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "report-make.h"
+#include "report.h"
 
 #define T 1000 /* where most periods begin */
 

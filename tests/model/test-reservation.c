@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "reservation.h"
+#include "guard.h"
 
 #define NOW 1000000
 

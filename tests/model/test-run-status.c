@@ -3,7 +3,7 @@
 /* How an agent is doing, in one word. */
 
 #include "unit.h"
-#include "run-status.h"
+#include "task-run.h"
 
 /* A task at this step, and what a worker with this status makes of it. */
 static const struct row {

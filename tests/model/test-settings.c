@@ -71,14 +71,14 @@ TEST(accessors_give_the_effective_value)
 	    "[repo]\nworktree_dir = \"~/trees\"\npush = true\n"
 	    "[defaults]\nallowed_tools = [\"a b\", \"\"]\n"
 	    "permission_mode = \"plan\"\n"
-	    "[tmux]\nrows = 50\n");
+	    "[auto]\nmax_turns = 50\n");
 	const char *const *items;
 
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert_str_eq(
 	    settings_string(p.settings, "repo.worktree_dir"), "/home/me/trees");
 	ck_assert(settings_bool(p.settings, "repo.push"));
-	ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 50);
+	ck_assert_int_eq(settings_int(p.settings, "auto.max_turns"), 50);
 	ck_assert_str_eq(
 	    settings_string(p.settings, "defaults.permission_mode"), "plan");
 	ck_assert_uint_eq(
@@ -94,15 +94,16 @@ TEST(accessors_give_the_effective_value)
 TEST(value_tells_its_line)
 {
 	cleanup_settings_world struct settings_world p =
-	    settings_world_parse("\n[tmux]\n\nrows = 50\n");
+	    settings_world_parse("\n[auto]\n\nmax_turns = 50\n");
 	struct json_object *json = NULL;
 	unsigned line = 99;
 
-	ck_assert(settings_value(p.settings, "tmux.rows", &json, &line));
+	ck_assert(settings_value(p.settings, "auto.max_turns", &json, &line));
 	ck_assert_int_eq(json_object_get_int64(json), 50);
 	ck_assert_uint_eq(line, 4);
 	json_object_put(json);
-	ck_assert(settings_value(p.settings, "tmux.columns", &json, &line));
+	ck_assert(
+	    settings_value(p.settings, "auto.max_attempts", &json, &line));
 	ck_assert_uint_eq(line, 0);
 	json_object_put(json);
 	ck_assert(settings_value(p.settings, "workers.x.model", &json, &line));
@@ -211,12 +212,13 @@ TEST(unknown_keys_are_warnings)
 		unsigned line;
 		const char *words;
 	} cases[] = {
-		{ "[tmux]\nrow = 1\n", 2,
-		    "tmux.row: no such setting; did you mean "
-		    "\"tmux.rows\"?" },
+		{ "[auto]\nmax_turn = 1\n", 2,
+		    "auto.max_turn: no such setting; did you mean "
+		    "\"auto.max_turns\"?" },
 		{ "x = 1\n", 1, "x: no such setting" },
 		{ "[nothing.at.all]\nx = 1\n", 1, "nothing: no such" },
-		{ "\"tmux.rows\" = 50\n", 1, "\"tmux.rows\": no such" },
+		{ "\"auto.max_turns\" = 50\n", 1,
+		    "\"auto.max_turns\": no such" },
 		{ "[workers.a]\n\"b.model\" = \"x\"\n", 2,
 		    "workers.a.\"b.model\": no such" },
 		{ "[workers.a.b]\nmodel = \"x\"\n", 1, "workers.a.b: no such" },
@@ -239,7 +241,8 @@ TEST(unknown_keys_are_warnings)
 		    strstr(p.problems.list[0].text, cases[i].words) != NULL,
 		    "%s", p.problems.list[0].text);
 		ck_assert_ptr_null(strchr(p.problems.list[0].text, '\n'));
-		ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 40);
+		ck_assert_int_eq(
+		    settings_int(p.settings, "auto.max_turns"), 10);
 	}
 }
 
@@ -248,7 +251,7 @@ TEST(broken_texts_are_one_error_with_its_line)
 	static const struct {
 		const char *text;
 		unsigned line;
-	} cases[] = { { "[tmux\n", 1 }, { "\n\nrows\n", 3 },
+	} cases[] = { { "[tmux\n", 1 }, { "\n\nmax_turns\n", 3 },
 		{ "[a]\n[a]\n", 2 }, { "a = \"\xff\"\n", 1 } };
 
 	for (size_t i = 0; i < nitems(cases); i++) {
@@ -260,13 +263,14 @@ TEST(broken_texts_are_one_error_with_its_line)
 		ck_assert_uint_eq(p.problems.list[0].line, cases[i].line);
 		ck_assert_int_ne(
 		    strncmp(p.problems.list[0].text, "line ", 5), 0);
-		ck_assert_int_eq(settings_int(p.settings, "tmux.rows"), 40);
+		ck_assert_int_eq(
+		    settings_int(p.settings, "auto.max_turns"), 10);
 	}
 }
 
 TEST(sections_must_be_tables)
 {
-	static const char *const texts[] = { "tmux = 1\n", "[[tmux]]\n",
+	static const char *const texts[] = { "auto = 1\n", "[[auto]]\n",
 		"workers = \"x\"\n", "[[workers]]\n", "workers.adam = 1\n",
 		"[[workers.adam]]\n" };
 
@@ -284,7 +288,7 @@ TEST(sections_must_be_tables)
 TEST(all_problems_are_collected)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(
-	    "[tmux]\nrows = 0\nwrong = 1\ncolumns = \"x\"\n"
+	    "[auto]\nmax_turns = 0\nwrong = 1\nmax_attempts = \"x\"\n"
 	    "[workers.Adam]\nmodel = 1\n");
 
 	ck_assert_uint_eq(p.problems.count, 4);
@@ -396,7 +400,7 @@ TEST(find_knows_workers)
 	ck_assert_ptr_null(settings_find("workers.a.rows", NULL));
 	ck_assert_ptr_null(settings_find("workers.a", NULL));
 	ck_assert_ptr_null(settings_find("tmux", NULL));
-	ck_assert_ptr_null(settings_find("tmux.rows.", NULL));
+	ck_assert_ptr_null(settings_find("auto.max_turns.", NULL));
 	ck_assert_ptr_null(settings_find("", NULL));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "settings-world.h"
-#include "silence.h"
+
+#include "ladder.h"
 
 #define TIMEOUT 600000
 #define LATE    (TIMEOUT + 1)

@@ -4,7 +4,6 @@
 
 #include "unit.h"
 #include "agent-card.h"
-#include "spawn-record.h"
 #include "spawn-rules.h"
 #include "task-run.h"
 #include "tool-scope.h"

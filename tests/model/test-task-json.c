@@ -3,7 +3,6 @@
 /* The record of a task. */
 
 #include "unit.h"
-#include "task-json.h"
 #include "task.h"
 
 #define NOW 1766502000000

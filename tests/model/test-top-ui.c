@@ -3,11 +3,9 @@
 #include "top-scene.h"
 #include "landing-list.h"
 #include "task.h"
+#include "top.h"
 #include "view-private.h"
-#include "top-frame.h"
-#include "top-ui.h"
-#include "view-doc.h"
-#include "view-needs.h"
+#include "view.h"
 #include "worker.h"
 
 static struct top_ui ui;

@@ -4,7 +4,6 @@
 
 #include "unit.h"
 #include "contract.h"
-#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "view-doc.h"
+#include "view.h"
 
 /* The same sequence each time. */
 static unsigned seed;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "plan-assignment.h"
 #include "plan-world.h"
-#include "view-goal.h"
-#include "view-row.h"
+#include "plan-assignment.h"
+#include "view.h"
 
 static struct json_object *
 node_of(struct json_object *row, size_t i)

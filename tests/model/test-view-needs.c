@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "view-doc.h"
-#include "view-needs.h"
+#include "view.h"
 
 /* The needs of a view: "key: words (command)" lines, in the order of keys. */
 static int
@@ -87,7 +86,7 @@ static const struct {
 	    "{\"head\": {\"overseer_alive\": false, \"overseer\": {\"state\": "
 	    "\"Terminated\", \"exit_status\": 5}}}",
 	    "overseer: it ended: a failure could not be repaired (llmc "
-	    "failures)\n" },
+	    "log failures)\n" },
 	{ "one that was killed",
 	    "{\"head\": {\"overseer_alive\": false, \"overseer_unix\": 5, "
 	    "\"run_unix\": 4, \"overseer\": {\"state\": \"Running\"}}}",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "detection.h"
-#include "task-json.h"
+#include "behaviour.h"
+#include "schema.h"
 #include "task-run.h"
 #include "task.h"
-#include "view-row.h"
+#include "view.h"
 #include "worker.h"
 
 #define NOW ((int64_t)1700000000 * 1000)
@@ -64,7 +64,7 @@ TEST_ROWS(the_mode_follows_from_the_name, nitems(modes))
 	cleanup_json struct json_object *row = view_row_worker(w, NULL);
 
 	ck_assert_str_eq(text_of(row, "mode"), modes[_i].mode);
-	worker_free(w);
+	schema_free(&worker_table, w);
 }
 
 TEST(a_worker_by_hand_shows_its_prompt_and_reason_on_a_line)
@@ -81,7 +81,7 @@ TEST(a_worker_by_hand_shows_its_prompt_and_reason_on_a_line)
 	ck_assert(!json_object_object_get_ex(row, "attempt", NULL));
 	ck_assert_str_eq(text_of(row, "status"), "offline");
 	ck_assert_int_eq(json_int_or(row, "since_unix", 0), NOW / 1000);
-	worker_free(w);
+	schema_free(&worker_table, w);
 }
 
 TEST(a_worker_with_a_task_shows_what_it_cost)
@@ -106,7 +106,7 @@ TEST(a_worker_with_a_task_shows_what_it_cost)
 	ck_assert_int_eq(json_int_or(priced, "cost_micros", 0), 410000);
 	ck_assert_str_eq(text_of(priced, "cost_source"), "reported");
 	task_free(task);
-	worker_free(w);
+	schema_free(&worker_table, w);
 }
 
 TEST(a_remark_tells_what_to_do)
@@ -119,7 +119,7 @@ TEST(a_remark_tells_what_to_do)
 	xstrset(&w->health, "stuck");
 	view_row_remark(w, &remark);
 	ck_assert_str_eq(remark.data,
-	    "oversight says stuck; look at it with: llmc iterations auto-1");
+	    "oversight says stuck; look at it with: llmc task iterations auto-1");
 	buf_clear(&remark);
 	w->on_hold = true;
 	view_row_remark(w, &remark);
@@ -137,7 +137,7 @@ TEST(a_remark_tells_what_to_do)
 	view_row_remark(w, &remark);
 	ck_assert_msg(strncmp(remark.data, "R (paused for: ", 15) == 0, "%s",
 	    remark.data);
-	worker_free(w);
+	schema_free(&worker_table, w);
 }
 
 TEST(what_oversight_found_is_shown_in_words)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "reconcile-scene.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
 #include "plan.h"
-#include "reconcile-scene.h"
 #include "why.h"
 
 #define NOW 1000000
@@ -201,8 +201,8 @@ TEST(the_four_questions_are_answered_after_a_tick)
 	why_chain(events, count, now, &chain);
 	ck_assert_str_eq(chain.data,
 	    "1s ago: stalled: no sign of life for 5s\n"
-	    "1s ago: its status was asked for (D_1-1): no sign of life for "
-	    "5s\n");
+	    "1s ago: its status was asked for, auto-1 (D_1-1): no sign of "
+	    "life for 5s\n");
 	why_answers_release(&answers);
 	plan_crystal_free(crystal);
 	scene_end();

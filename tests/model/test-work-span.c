@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "work-span.h"
+#include "metrics.h"
 
 static const struct {
 	const char *status;

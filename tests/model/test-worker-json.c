@@ -3,6 +3,7 @@
 /* The record of a worker in state.json. */
 
 #include "unit.h"
+#include "schema.h"
 #include "worker.h"
 
 #define NOW 1000000
@@ -10,7 +11,7 @@
 static void
 cleanup_worker_fn(struct worker **worker)
 {
-	worker_free(*worker);
+	schema_free(&worker_table, *worker);
 }
 #define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
 
@@ -58,8 +59,10 @@ TEST(missing_members_take_their_defaults)
 	cleanup_worker struct worker *worker = load(
 	    "{\"name\":\"a\",\"prompt\":null,\"colour\":\"red\",\"sticky\":true}");
 	cleanup_worker struct worker *fresh = worker_new("a", NOW);
-	cleanup_json struct json_object *one = worker_to_json(worker);
-	cleanup_json struct json_object *other = worker_to_json(fresh);
+	cleanup_json struct json_object *one =
+	    schema_json(&worker_table, worker);
+	cleanup_json struct json_object *other =
+	    schema_json(&worker_table, fresh);
 
 	ck_assert(json_object_equal(one, other));
 }
@@ -68,7 +71,8 @@ TEST(missing_members_take_their_defaults)
 TEST(what_is_unset_is_not_written)
 {
 	cleanup_worker struct worker *worker = worker_new("adam", NOW);
-	cleanup_json struct json_object *json = worker_to_json(worker);
+	cleanup_json struct json_object *json =
+	    schema_json(&worker_table, worker);
 
 	ck_assert_int_eq(json_object_object_length(json), 8);
 	ck_assert(!json_object_object_get_ex(json, "task", NULL));
@@ -314,14 +318,14 @@ TEST(random_records_come_back_identical)
 
 		roll_task(&dice, worker);
 		roll_session(&dice, worker);
-		json = worker_to_json(worker);
+		json = schema_json(&worker_table, worker);
 		json_print(json, true, &text);
 		ck_assert_int_eq(
 		    json_parse(text.data, text.len, text.len, &read, NULL), 0);
 		ck_assert_int_eq(
 		    worker_from_json(read, "", NOW, &again, NULL), 0);
 		assert_same(worker, again);
-		second = worker_to_json(again);
+		second = schema_json(&worker_table, again);
 		json_print(second, true, &other);
 		ck_assert_str_eq(text.data, other.data);
 	}

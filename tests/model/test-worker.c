@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "schema.h"
 #include "worker.h"
 
 #define NOW 1000000
@@ -8,7 +9,7 @@
 static void
 cleanup_worker_fn(struct worker **worker)
 {
-	worker_free(*worker);
+	schema_free(&worker_table, *worker);
 }
 #define cleanup_worker __attribute__((cleanup(cleanup_worker_fn)))
 
@@ -279,7 +280,7 @@ TEST(new_worker_is_offline)
 	ck_assert_int_eq(worker->since_ms, 7);
 	ck_assert(!worker->session.ready);
 	ck_assert_ptr_null(worker->prompt);
-	worker_free(NULL);
+	schema_free(&worker_table, NULL);
 }
 
 TEST(refused_move_changes_nothing_and_says_so)

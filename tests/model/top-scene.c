@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "top-scene.h"
-#include "view-doc.h"
-#include "view-needs.h"
+#include "view.h"
 
 #define NOW (SCENE_NOW_MS / 1000)
 
@@ -196,7 +195,7 @@ scene_night(void)
 	add_tasks(view);
 	add_rest(view);
 	add_ask(view, "a1", "failure", "auto-4", "worker",
-	    "conflict with main in src/a.c", "llmc logs --worker auto-4");
+	    "conflict with main in src/a.c", "llmc log daemon --worker auto-4");
 	add_ask(view, "a3", "blocked", "goal_1", "goal", "1 node is blocked",
 	    "llmc goal show goal_1");
 	add_ask(view, "a4", "failure", "t71", "task", "check failed 3x",

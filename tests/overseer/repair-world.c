@@ -2,10 +2,9 @@
 
 #include "repair-world.h"
 #include "client.h"
+#include "overseer-private.h"
 #include "people.h"
-#include "respond.h"
 #include "settings.h"
-#include "writer.h"
 
 struct world w;
 

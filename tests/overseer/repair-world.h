@@ -10,8 +10,7 @@
 
 #include "base.h"
 #include "fake-tmux.h"
-#include "overseer.h"
-#include "repair.h"
+#include "overseer-private.h"
 #include "repo.h"
 
 extern struct world {

@@ -8,7 +8,7 @@
 
 #include "http-request.h"
 #include "http-server.h"
-#include "overseer.h"
+#include "overseer-private.h"
 #include "relay.h"
 
 static struct kept_listener kept;

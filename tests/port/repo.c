@@ -6,13 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "git-follow.h"
-#include "git-rebase.h"
-#include "git-remove.h"
-#include "git-reset.h"
-#include "git-salvage.h"
-#include "git-squash.h"
-#include "git-verify.h"
+#include "git-private.h"
 #include "git-worktree.h"
 
 #define GUARD_MS 50000
@@ -94,13 +88,33 @@ repo_sh(struct repo *repo, const char *text)
 }
 
 static void
-followed(const char *id, const struct err *err, void *arg)
+follow_run(struct git_op *op)
 {
-	struct repo *repo = arg;
+	git_op_need_gitdir(op);
+	git_follow_run(op);
+}
 
-	(void)id;
-	(void)err;
+static void
+follow_finish(struct git_op *op, const struct err *err)
+{
+	struct repo *repo = op->arg;
+
+	repo->followed_code = err != NULL ? err->code : 0;
+	if (err != NULL)
+		snprintf(repo->msg, sizeof repo->msg, "%s", err->msg);
 	loop_stop(repo->loop, 0);
+}
+
+int
+repo_follow(struct repo *repo)
+{
+	struct git_op *op = git_op_new(
+	    sizeof *op, repo->git, repo->dir, NULL, follow_run, follow_finish);
+
+	op->arg = repo;
+	git_op_begin(op, false);
+	loop_run(repo->loop);
+	return repo->followed_code;
 }
 
 /* The branch is where a test looks for the work. */
@@ -109,10 +123,8 @@ repo_wt(struct repo *repo, const char *text)
 {
 	const char *out = run_in(repo, repo->dir, text);
 
-	if (repo->detached && repo->git != NULL) {
-		git_follow(repo->git, repo->dir, followed, repo);
-		loop_run(repo->loop);
-	}
+	if (repo->detached && repo->git != NULL)
+		repo_follow(repo);
 	return out;
 }
 
@@ -619,10 +631,10 @@ static const char trap_text[] =
     "		*) git \"$@\" >/dev/null 2>&1 ;;\n"
     "		esac ;;\n"
     "	hang) exec tail --pid=$PPID -f /dev/null ;;\n"
-    "	orphan-before) kill -KILL $PPID; "
+    "	orphan-before) kill -KILL $TRAP_DAEMON $PPID; "
     "exec git \"$@\" ;;\n"
     "	orphan-after) git \"$@\"; "
-    "kill -KILL $PPID; exit ;;\n"
+    "kill -KILL $TRAP_DAEMON $PPID; exit ;;\n"
     "	esac\n"
     "	kill -KILL $$\n"
     "fi\n"
@@ -650,6 +662,14 @@ repo_trap(struct repo *repo, int nth, const char *mode)
 	setenv("TRAP_NTH", number, 1);
 	setenv("TRAP_MODE", mode, 1);
 	setenv("PATH", path, 1);
+}
+
+void
+repo_trap_us(void)
+{
+	cleanup_free char *pid = xasprintf("%d", (int)getpid());
+
+	setenv("TRAP_DAEMON", pid, 1);
 }
 
 int

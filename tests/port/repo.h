@@ -2,7 +2,7 @@
 
 /*
  * A real repository for the tests of the git ports: a scratch HOME, no other
- * configuration, and synchronous versions of the operations of git-work.h.
+ * configuration, and synchronous versions of the operations on git.
  */
 #ifndef REPO_H
 #define REPO_H
@@ -40,6 +40,7 @@ struct repo {
 	enum git_land_result landed;
 	char **places; /* that tell when to land it again */
 	struct git_facts facts;
+	int followed_code; /* of repo_follow() */
 };
 
 /* A repository with one commit (a.txt) on main; run_hooks as in git.h. The
@@ -65,6 +66,8 @@ void repo_reopen(struct repo *repo, const struct git_options *options);
 const char *repo_sh(struct repo *repo, const char *text);
 /* In a worktree that is detached, the branch follows afterwards. */
 const char *repo_wt(struct repo *repo, const char *text);
+/* Only that (git_follow_run); returns its code. */
+int repo_follow(struct repo *repo);
 
 /* Skip the test where worktrees are detached. */
 void repo_attached_only(void);
@@ -98,9 +101,11 @@ repo_land(struct repo *repo, const char *onto, const char *id, bool overlap);
 int repo_settle(struct repo *repo);
 
 /* Put a wrapper for git into PATH: the n-th call from now is killed instead of
- * run ("before"), run and then killed ("after"), or ends only with us ("hang");
- * or we are killed ("orphan-before", "orphan-after"). 0 = none, only count. */
+ * run ("before"), run and then killed ("after"), or ends only with its helper
+ * ("hang"); or the helper is killed ("orphan-before", "orphan-after"), and with
+ * it the process that has called repo_trap_us(). 0 = none, only count. */
 void repo_trap(struct repo *repo, int nth, const char *mode);
+void repo_trap_us(void);
 int repo_trap_count(struct repo *repo); /* calls since then */
 void repo_untrap(struct repo *repo);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "book-world.h"
 #include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
-#include "book-world.h"
 
 static void
 begin(struct book_world *world)
@@ -216,10 +216,11 @@ TEST(records_of_the_model_are_stored_as_they_are)
 	struct book_world world;
 
 	begin(&world);
-	expect_stored(&world, BOOK_GOAL, "G", plan_goal_to_json(goal));
-	expect_stored(&world, BOOK_NODE, "P1", plan_node_to_json(node));
 	expect_stored(
-	    &world, BOOK_CRYSTAL, "C_1", plan_crystal_to_json(crystal));
+	    &world, BOOK_GOAL, "G", schema_json(&plan_goal_schema, goal));
+	expect_stored(&world, BOOK_NODE, "P1", plan_node_to_json(node));
+	expect_stored(&world, BOOK_CRYSTAL, "C_1",
+	    schema_json(&plan_crystal_schema, crystal));
 	expect_stored(&world, BOOK_ASSIGNMENT, "A_1",
 	    plan_assignment_to_json(assignment));
 	book_world_close(&world);

@@ -6,13 +6,13 @@
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
+#include "metrics.h"
 #include "moment.h"
-#include "perf-stats.h"
-#include "report-make.h"
+#include "perf-record.h"
+#include "report.h"
 #include "schema.h"
 #include "state.h"
 #include "task.h"
-#include "work-span.h"
 #include "worker.h"
 #include "workspace.h"
 
@@ -20,44 +20,45 @@ static const char base_text[] =
     "{\"runId\":\"%s\",\"agentId\":\"%s\",\"spawnerSessionKey\":\"x\","
     "\"startedAt\":0,\"endedAt\":%lld,\"runtimeMs\":%lld,\"outcome\":\"%s\"}";
 
-struct scene {
+static struct scene {
 	struct workspace workspace;
 	struct book *book;
 	struct json_object *root; /* the vectors; NULL = not loaded */
 	int runs;
-};
+} s;
 
 static void
-open_book(struct scene *s)
+open_book(void)
 {
-	cleanup_free char *path = workspace_path(&s->workspace, "llmc.db");
+	cleanup_free char *path = workspace_path(&s.workspace, "llmc.db");
 	struct err err = { 0 };
 
-	ck_assert_msg(book_open(path, &s->book, &err) == 0 &&
-		book_history_open(s->book, &err) == 0,
+	ck_assert_msg(book_open(path, &s.book, &err) == 0 &&
+		book_history_open(s.book, &err) == 0,
 	    "%s", err.msg);
 }
 
 static void
-begin(struct scene *s, const char *name)
+end(void)
 {
-	memset(s, 0, sizeof *s);
-	s->workspace.root = xstrdup(unit_path(name));
-	s->workspace.dir = file_join(s->workspace.root, ".llmc");
-	ck_assert_int_eq(file_mkdirs(s->workspace.dir, 0700, NULL), 0);
-	open_book(s);
+	book_close(s.book);
+	json_object_put(s.root);
+	workspace_release(&s.workspace);
 }
 
 static void
-end(struct scene *s)
+begin(const char *name)
 {
-	book_close(s->book);
-	json_object_put(s->root);
-	workspace_release(&s->workspace);
+	memset(&s, 0, sizeof s);
+	s.workspace.root = xstrdup(unit_path(name));
+	s.workspace.dir = file_join(s.workspace.root, ".llmc");
+	ck_assert_int_eq(file_mkdirs(s.workspace.dir, 0700, NULL), 0);
+	open_book();
+	unit_at_end(end);
 }
 
 static struct json_object *
-vector(struct scene *s, const char *id)
+vector(const char *id)
 {
 	cleanup_free char *path = NULL;
 	struct json_object *rows;
@@ -68,9 +69,9 @@ vector(struct scene *s, const char *id)
 	path =
 	    xasprintf("%s/openclaw_progress_perf_routing.json", unit_vectors());
 	ck_assert_msg(
-	    json_load(path, 1048576, &s->root, &err) == 0, "%s", err.msg);
+	    json_load(path, 1048576, &s.root, &err) == 0, "%s", err.msg);
 	rows = json_object_object_get(
-	    json_object_object_get(s->root, "performance"), "vectors");
+	    json_object_object_get(s.root, "performance"), "vectors");
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *row = json_object_array_get_idx(rows, i);
 
@@ -94,9 +95,9 @@ noon(const char *day)
 
 /* A run as the vectors describe it. */
 static struct json_object *
-record_of(struct scene *s, struct json_object *run, int64_t ended_ms)
+record_of(struct json_object *run, int64_t ended_ms)
 {
-	cleanup_free char *id = xasprintf("t%d-1", ++s->runs);
+	cleanup_free char *id = xasprintf("t%d-1", ++s.runs);
 	cleanup_free char *text =
 	    xasprintf(base_text, id, json_string_or(run, "agent", "agent"),
 		(long long)ended_ms, (long long)json_int_or(run, "ms", 1000),
@@ -118,13 +119,13 @@ record_of(struct scene *s, struct json_object *run, int64_t ended_ms)
 }
 
 static void
-add(struct scene *s, struct json_object *run, int64_t ended_ms)
+add(struct json_object *run, int64_t ended_ms)
 {
-	cleanup_json struct json_object *json = record_of(s, run, ended_ms);
+	cleanup_json struct json_object *json = record_of(run, ended_ms);
 	struct err err = { 0 };
 
 	ck_assert_msg(
-	    book_file_attempt(s->book, json, &err) == 0, "%s", err.msg);
+	    book_file_attempt(s.book, json, &err) == 0, "%s", err.msg);
 }
 
 static void
@@ -137,13 +138,13 @@ count(struct json_object *record, void *arg)
 }
 
 static struct perf_stats *
-read_all(const struct scene *s, int64_t since_ms, int64_t now_ms)
+read_all(int64_t since_ms, int64_t now_ms)
 {
 	struct perf_stats *stats = perf_stats_new(PERF_BY_AGENT);
 	struct err err = { 0 };
 
 	ck_assert_msg(book_read_attempts(
-			  s->book, since_ms, now_ms, count, stats, &err) == 0,
+			  s.book, since_ms, now_ms, count, stats, &err) == 0,
 	    "%s", err.msg);
 	return stats;
 }
@@ -169,18 +170,17 @@ expect_group(const struct perf_group *group, struct json_object *expect)
 
 TEST(runs_are_added_up_by_agent)
 {
-	struct scene s;
 	struct json_object *row, *rows, *expect;
 	struct perf_stats *stats;
 	cleanup_json struct json_object *json = NULL;
 	int64_t now = noon("2026-02-10");
 
-	begin(&s, "aggregate");
-	row = vector(&s, "aggregate");
+	begin("aggregate");
+	row = vector("aggregate");
 	rows = json_object_object_get(row, "runs");
 	for (size_t i = 0; i < json_object_array_length(rows); i++)
-		add(&s, json_object_array_get_idx(rows, i), now - 1000);
-	stats = read_all(&s, 0, now);
+		add(json_object_array_get_idx(rows, i), now - 1000);
+	stats = read_all(0, now);
 	expect = json_object_object_get(row, "expect");
 	ck_assert_uint_eq(
 	    perf_stats_count(stats), (size_t)json_object_object_length(expect));
@@ -198,84 +198,78 @@ TEST(runs_are_added_up_by_agent)
 	    json_string_or(json_object_array_get_idx(json, 0), "agent", ""),
 	    "agent-1");
 	perf_stats_free(stats);
-	end(&s);
 }
 
 /* In steps, as a patrol does it. */
 static void
-prune(struct scene *s, int64_t now_ms, int64_t keep_ms, int64_t tasks)
+prune(int64_t now_ms, int64_t keep_ms, int64_t tasks)
 {
 	int steps = 0;
 
-	while (book_history_prune(s->book,
+	while (book_history_prune(s.book,
 	    &(struct book_limits){ now_ms, keep_ms, tasks, BOOK_BYTES_MAX }))
 		ck_assert_int_lt(++steps, 1000);
 }
 
 TEST(old_attempts_are_removed)
 {
-	struct scene s;
 	struct json_object *row, *rows, *gone;
 	int64_t left = 0;
 
-	begin(&s, "retention");
-	row = vector(&s, "retention");
+	begin("retention");
+	row = vector("retention");
 	rows = json_object_object_get(row, "files");
 	gone = json_object_object_get(row, "expect_removed");
 	for (size_t i = 0; i < json_object_array_length(rows); i++)
-		add(&s, row,
+		add(row,
 		    noon(json_object_get_string(
 			json_object_array_get_idx(rows, i))));
-	prune(&s, noon(json_string_or(row, "now", "")), 0, 100);
+	prune(noon(json_string_or(row, "now", "")), 0, 100);
 	ck_assert_int_eq(book_get_int(s.book, "SELECT count(*) FROM attempt a",
 			     NULL, 0, &left, NULL),
 	    0);
 	ck_assert_int_eq(left,
 	    (int64_t)(json_object_array_length(rows) -
 		json_object_array_length(gone)));
-	end(&s);
 }
 
 TEST(unknown_tokens_count_for_nothing)
 {
-	struct scene s;
 	struct json_object *row, *rows, *expect;
 	struct perf_stats *stats;
 	struct perf_group group;
 	int64_t now = noon("2026-02-10");
 
-	begin(&s, "tokens");
-	row = vector(&s, "null-tokens");
+	begin("tokens");
+	row = vector("null-tokens");
 	rows = json_object_object_get(row, "runs");
 	for (size_t i = 0; i < json_object_array_length(rows); i++)
-		add(&s, json_object_array_get_idx(rows, i), now);
-	stats = read_all(&s, 0, now);
+		add(json_object_array_get_idx(rows, i), now);
+	stats = read_all(0, now);
 	expect = json_object_object_get(row, "expect");
 	group = perf_stats_group(stats, 0);
 	ck_assert_int_eq(group.tokens_in, json_int_or(expect, "in", -1));
 	ck_assert_int_eq(group.tokens_out, json_int_or(expect, "out", -1));
 	perf_stats_free(stats);
-	end(&s);
 }
 
 TEST(an_old_record_does_not_count)
 {
-	struct scene s;
 	struct json_object *row, *rows, *expect;
 	struct perf_stats *stats;
 	struct perf_group group;
 
-	begin(&s, "old");
-	row = vector(&s, "old-record-in-new-file");
+	begin("old");
+	row = vector("old-record-in-new-file");
 	rows = json_object_object_get(row, "records");
 	for (size_t i = 0; i < json_object_array_length(rows); i++) {
 		struct json_object *run = json_object_array_get_idx(rows, i);
 		cleanup_json struct json_object *json =
-		    record_of(&s, run, noon(json_string_or(run, "ended", "")));
+		    record_of(run, noon(json_string_or(run, "ended", "")));
 
 		ck_assert_int_eq(book_file_attempt(s.book, json, NULL), 0);
 	}
-	stats = read_all(&s, 0, noon(json_string_or(row, "now", "")));
+	stats = read_all(0, noon(json_string_or(row, "now", "")));
 	expect = json_object_object_get(row, "expect");
 	ck_assert_uint_eq(perf_stats_count(stats), 1);
 	group = perf_stats_group(stats, 0);
@@ -285,47 +279,42 @@ TEST(an_old_record_does_not_count)
 	ck_assert_int_eq(
 	    group.outcomes[PERF_FAILURE], json_int_or(expect, "failure", -1));
 	perf_stats_free(stats);
-	end(&s);
 }
 
 TEST(a_record_that_was_written_is_not_written_again)
 {
-	struct scene s;
 	cleanup_json struct json_object *none = json_object_new_object();
 	cleanup_json struct json_object *one = NULL, *other = NULL;
 	struct perf_stats *stats;
 	int64_t now = noon("2026-02-10");
 
-	begin(&s, "again");
-	one = record_of(&s, none, now);
-	other = record_of(&s, none, now);
+	begin("again");
+	one = record_of(none, now);
+	other = record_of(none, now);
 	ck_assert_int_eq(book_file_attempt(s.book, one, NULL), 0);
 	ck_assert_int_eq(book_file_attempt(s.book, other, NULL), 0);
 	ck_assert_int_eq(book_file_attempt(s.book, one, NULL), 0);
-	stats = read_all(&s, 0, now);
+	stats = read_all(0, now);
 	ck_assert_int_eq(perf_stats_group(stats, 0).runs, 2);
 	perf_stats_free(stats);
-	end(&s);
 }
 
 TEST(only_runs_since_then_are_read)
 {
-	struct scene s;
 	cleanup_json struct json_object *none = json_object_new_object();
 	struct perf_stats *stats;
 	int64_t now = noon("2026-02-10");
 
-	begin(&s, "since");
-	add(&s, none, now - 3 * PERF_DAY_MS);
-	add(&s, none, now - 1000);
-	add(&s, none, now);
-	stats = read_all(&s, now - 500, now);
+	begin("since");
+	add(none, now - 3 * PERF_DAY_MS);
+	add(none, now - 1000);
+	add(none, now);
+	stats = read_all(now - 500, now);
 	ck_assert_int_eq(perf_stats_group(stats, 0).runs, 1);
 	perf_stats_free(stats);
-	stats = read_all(&s, 0, now);
+	stats = read_all(0, now);
 	ck_assert_int_eq(perf_stats_group(stats, 0).runs, 3);
 	perf_stats_free(stats);
-	end(&s);
 }
 
 TEST(percentiles_are_times_of_runs)
@@ -368,7 +357,7 @@ TEST(percentiles_are_times_of_runs)
 #define DAY  (24 * HOUR)
 
 static void
-file_task(struct scene *s, int number, enum task_outcome outcome)
+file_task(int number, enum task_outcome outcome)
 {
 	cleanup_free char *id = xasprintf("t%d", number);
 	cleanup_free char *key = xasprintf("k%d", number % 3);
@@ -383,7 +372,7 @@ file_task(struct scene *s, int number, enum task_outcome outcome)
 	task_note(task, "assigned", NULL, NOW);
 	if (outcome == OUTCOME_LANDED)
 		task->commit = xasprintf("c%d", number);
-	book_file_task(s->book, task);
+	book_file_task(s.book, task);
 	task_free(task);
 }
 
@@ -396,23 +385,22 @@ note_task(const struct task *task, int64_t filed, void *arg)
 }
 
 static void
-expect_tasks(struct scene *s, const struct book_tasks *which, const char *want)
+expect_tasks(const struct book_tasks *which, const char *want)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
 	ck_assert_int_eq(
-	    book_each_task(s->book, which, note_task, &text, NULL), 0);
+	    book_each_task(s.book, which, note_task, &text, NULL), 0);
 	ck_assert_str_eq(text.data, want);
 }
 
 TEST(an_ended_task_is_found_by_all_its_names)
 {
-	struct scene s;
 	struct task *task;
 
-	begin(&s, "find");
+	begin("find");
 	for (int i = 1; i <= 5; i++)
-		file_task(&s, i, OUTCOME_LANDED);
+		file_task(i, OUTCOME_LANDED);
 	task = book_find_task(s.book, "t2");
 	ck_assert_str_eq(task->text, "text");
 	ck_assert_str_eq(task->last_words, "Done.");
@@ -428,57 +416,50 @@ TEST(an_ended_task_is_found_by_all_its_names)
 	task_free(task);
 	ck_assert_ptr_null(book_find_task(s.book, "t9"));
 	expect_tasks(
-	    &s, &(struct book_tasks){ .name = "k2" }, "t5 landed; t2 landed; ");
-	expect_tasks(&s, &(struct book_tasks){ .name = "t1" }, "t1 landed; ");
-	end(&s);
+	    &(struct book_tasks){ .name = "k2" }, "t5 landed; t2 landed; ");
+	expect_tasks(&(struct book_tasks){ .name = "t1" }, "t1 landed; ");
 }
 
 /* Its cost was corrected, say: it is there once, as the newest. */
 TEST(a_record_that_is_corrected_counts_once_and_last)
 {
-	struct scene s;
-
-	begin(&s, "corrected");
+	begin("corrected");
 	for (int i = 1; i <= 3; i++)
-		file_task(&s, i, OUTCOME_FAILED);
-	file_task(&s, 1, OUTCOME_LANDED);
-	expect_tasks(&s, &(struct book_tasks){ .oldest_first = true },
+		file_task(i, OUTCOME_FAILED);
+	file_task(1, OUTCOME_LANDED);
+	expect_tasks(&(struct book_tasks){ .oldest_first = true },
 	    "t2 failed; t3 failed; t1 landed; ");
 	expect_tasks(
-	    &s, &(struct book_tasks){ .limit = 2 }, "t1 landed; t3 failed; ");
-	expect_tasks(&s, &(struct book_tasks){ .after = 3 }, "t1 landed; ");
+	    &(struct book_tasks){ .limit = 2 }, "t1 landed; t3 failed; ");
+	expect_tasks(&(struct book_tasks){ .after = 3 }, "t1 landed; ");
 	/* Of the two newest only. */
-	expect_tasks(&s,
+	expect_tasks(
 	    &(struct book_tasks){ .limit = 2, .failed = true, .brief = true },
 	    "t3 failed; ");
-	end(&s);
 }
 
 TEST(of_too_many_tasks_the_oldest_go)
 {
-	struct scene s;
-
-	begin(&s, "many");
+	begin("many");
 	for (int i = 1; i <= 250; i++)
-		file_task(&s, i, OUTCOME_LANDED);
-	prune(&s, NOW + DAY, 0, 3);
-	expect_tasks(&s, &(struct book_tasks){ 0 },
+		file_task(i, OUTCOME_LANDED);
+	prune(NOW + DAY, 0, 3);
+	expect_tasks(&(struct book_tasks){ 0 },
 	    "t250 landed; t249 landed; t248 landed; ");
-	prune(&s, NOW + DAY, NOW + 250, 3);
-	expect_tasks(&s, &(struct book_tasks){ 0 }, "t250 landed; ");
+	prune(NOW + DAY, NOW + 250, 3);
+	expect_tasks(&(struct book_tasks){ 0 }, "t250 landed; ");
 	/* Whoever has seen it finds the next one, whatever is kept. */
-	prune(&s, NOW + DAY, NOW + DAY, 3);
-	file_task(&s, 251, OUTCOME_LANDED);
-	expect_tasks(&s, &(struct book_tasks){ .after = 250 }, "t251 landed; ");
-	end(&s);
+	prune(NOW + DAY, NOW + DAY, 3);
+	file_task(251, OUTCOME_LANDED);
+	expect_tasks(&(struct book_tasks){ .after = 250 }, "t251 landed; ");
 }
 
 static int64_t
-count_events(struct scene *s)
+count_events(void)
 {
 	int64_t count = -1;
 
-	ck_assert_int_eq(book_get_int(s->book, "SELECT count(*) FROM events e",
+	ck_assert_int_eq(book_get_int(s.book, "SELECT count(*) FROM events e",
 			     NULL, 0, &count, NULL),
 	    0);
 	return count;
@@ -486,48 +467,45 @@ count_events(struct scene *s)
 
 TEST(of_too_many_events_the_oldest_go)
 {
-	struct scene s;
-
-	begin(&s, "events");
+	begin("events");
 	for (int i = 1; i <= 100; i++)
 		ck_assert_int_eq(
 		    book_add_event(s.book,
 			&(struct book_event){ .ts_ms = NOW + i, .type = "a" },
 			NULL),
 		    0);
-	prune(&s, NOW + DAY, 0, 3);
-	ck_assert_int_eq(count_events(&s), 60);
-	prune(&s, NOW + DAY, NOW + 91, 3);
-	ck_assert_int_eq(count_events(&s), 10);
-	prune(&s, NOW + DAY, NOW + DAY, 3);
-	ck_assert_int_eq(count_events(&s), 1);
-	end(&s);
+	prune(NOW + DAY, 0, 3);
+	ck_assert_int_eq(count_events(), 60);
+	prune(NOW + DAY, NOW + 91, 3);
+	ck_assert_int_eq(count_events(), 10);
+	prune(NOW + DAY, NOW + DAY, 3);
+	ck_assert_int_eq(count_events(), 1);
 }
 
 static void
-put_body(struct scene *s, enum book_kind kind, const char *goal, const char *id,
-    const char *body)
+put_body(
+    enum book_kind kind, const char *goal, const char *id, const char *body)
 {
 	struct err err = { 0 };
 
-	ck_assert_msg(book_put_body(s->book, kind, goal, id, body, &err) == 0,
+	ck_assert_msg(book_put_body(s.book, kind, goal, id, body, &err) == 0,
 	    "%s", err.msg);
 }
 
 static void
-expect_rows(struct scene *s, const char *table, int64_t want)
+expect_rows(const char *table, int64_t want)
 {
 	cleanup_free char *sql = xasprintf("SELECT count(*) FROM %s", table);
 	int64_t count = -1;
 
-	book_commit(s->book, NULL);
-	book_get_int(s->book, sql, NULL, 0, &count, NULL);
+	book_commit(s.book, NULL);
+	book_get_int(s.book, sql, NULL, 0, &count, NULL);
 	ck_assert_msg(count == want, "%s: %lld rows, not %lld", table,
 	    (long long)count, (long long)want);
 }
 
 static void
-put_goal(struct scene *s, const char *id, const char *status, int64_t ended_ms)
+put_goal(const char *id, const char *status, int64_t ended_ms)
 {
 	cleanup_free char *goal =
 	    xasprintf("{\"status\":\"%s\",\"endedAt\":%lld}", status,
@@ -535,23 +513,23 @@ put_goal(struct scene *s, const char *id, const char *status, int64_t ended_ms)
 	cleanup_free char *assignment = xasprintf("A_%s", id);
 	cleanup_free char *crystal = xasprintf("C_%s", id);
 
-	put_body(s, BOOK_GOAL, id, id, goal);
+	put_body(BOOK_GOAL, id, id, goal);
 	for (int i = 0; i < 60; i++) {
 		cleanup_free char *node = xasprintf("T%d", i);
 
-		put_body(s, BOOK_NODE, id, node,
+		put_body(BOOK_NODE, id, node,
 		    i == 0    ? "{\"status\":\"done\"}" :
 			i % 2 ? "{\"status\":\"done\",\"parentId\":\"T0\"}" :
 				"{\"status\":\"done\",\"parentId\":\"T1\"}");
 	}
-	put_body(s, BOOK_ASSIGNMENT, id, assignment,
+	put_body(BOOK_ASSIGNMENT, id, assignment,
 	    "{\"status\":\"done\",\"workNodeId\":\"T1\"}");
-	put_body(s, BOOK_CRYSTAL, id, crystal, "{\"summary\":\"x\"}");
+	put_body(BOOK_CRYSTAL, id, crystal, "{\"summary\":\"x\"}");
 }
 
 /* Whenever the daemon ends. */
 static void
-expect_whole(struct scene *s)
+expect_whole(void)
 {
 	static const char *const lost[] = {
 		"nodes AS n LEFT JOIN goals AS g ON g.id = n.goal_id WHERE g.id "
@@ -564,33 +542,30 @@ expect_whole(struct scene *s)
 	};
 
 	for (size_t i = 0; i < nitems(lost); i++)
-		expect_rows(s, lost[i], 0);
+		expect_rows(lost[i], 0);
 }
 
 /* One after the other, with all there is of them; an open one never. */
 TEST(old_goals_go_with_their_nodes)
 {
-	struct scene s;
-
-	begin(&s, "goals");
-	put_goal(&s, "old", "completed", NOW);
-	put_goal(&s, "older", "cancelled", NOW - 1);
-	put_goal(&s, "new", "archived", NOW + 2);
-	put_goal(&s, "open", "paused", NOW - 5);
+	begin("goals");
+	put_goal("old", "completed", NOW);
+	put_goal("older", "cancelled", NOW - 1);
+	put_goal("new", "archived", NOW + 2);
+	put_goal("open", "paused", NOW - 5);
 	while (book_history_prune(s.book,
 	    &(struct book_limits){ NOW + DAY, NOW + 1, 100, BOOK_BYTES_MAX }))
-		expect_whole(&s);
-	expect_rows(&s, "goals", 2);
-	expect_rows(&s, "nodes", 120);
-	expect_rows(&s, "assignments", 2);
-	expect_rows(&s, "crystals", 2);
+		expect_whole();
+	expect_rows("goals", 2);
+	expect_rows("nodes", 120);
+	expect_rows("assignments", 2);
+	expect_rows("crystals", 2);
 	/* It ended before all tasks that are kept. */
 	for (int i = 10; i < 20; i++)
-		file_task(&s, i, OUTCOME_LANDED);
-	prune(&s, NOW + DAY, 0, 5);
-	expect_rows(&s, "goals", 1);
-	expect_rows(&s, "nodes", 60);
-	end(&s);
+		file_task(i, OUTCOME_LANDED);
+	prune(NOW + DAY, 0, 5);
+	expect_rows("goals", 1);
+	expect_rows("nodes", 60);
 }
 
 TEST(closed_mail_and_questions_go)
@@ -599,11 +574,10 @@ TEST(closed_mail_and_questions_go)
 		BOOK_RESERVATION };
 	static const char *const tables[] = { "mail", "requests",
 		"reservations" };
-	struct scene s;
 
-	begin(&s, "team");
+	begin("team");
 	for (size_t i = 0; i < nitems(kinds); i++) {
-		put_body(&s, kinds[i], "G", "open",
+		put_body(kinds[i], "G", "open",
 		    "{\"status\":\"open\",\"ts\":1,\"actor\":\"a\"}");
 		for (int j = 0; j < 70; j++) {
 			cleanup_free char *id = xasprintf("c%d", j);
@@ -611,21 +585,18 @@ TEST(closed_mail_and_questions_go)
 			    xasprintf("{\"status\":\"done\",\"ts\":%lld}",
 				(long long)(NOW + j));
 
-			put_body(&s, kinds[i], "G", id, body);
+			put_body(kinds[i], "G", id, body);
 		}
 	}
-	prune(&s, NOW + DAY, NOW + 60, 100);
+	prune(NOW + DAY, NOW + 60, 100);
 	for (size_t i = 0; i < nitems(kinds); i++)
-		expect_rows(&s, tables[i], 11);
-	end(&s);
+		expect_rows(tables[i], 11);
 }
 
 /* The newest stays: the next one gets the number after it. */
 TEST(old_asks_go)
 {
-	struct scene s;
-
-	begin(&s, "asks");
+	begin("asks");
 	for (int i = 1; i <= 4; i++) {
 		struct ask *ask = schema_new(&ask_schema);
 
@@ -637,39 +608,34 @@ TEST(old_asks_go)
 		book_put_ask(s.book, ask);
 		ask_free(ask);
 	}
-	prune(&s, NOW + DAY, NOW + 1, 100);
-	expect_rows(&s, "ask WHERE ask.id IN ('a2', 'a4')", 2);
-	expect_rows(&s, "ask", 2);
-	end(&s);
+	prune(NOW + DAY, NOW + 1, 100);
+	expect_rows("ask WHERE ask.id IN ('a2', 'a4')", 2);
+	expect_rows("ask", 2);
 }
 
 /* The oldest day goes, then the next; not the last one. */
 TEST(a_book_that_is_too_large_loses_its_oldest_days)
 {
-	struct scene s;
-
-	begin(&s, "large");
+	begin("large");
 	for (int i = 0; i < 4; i++)
-		put_goal(&s, (const char *const[]){ "a", "b", "c", "d" }[i],
+		put_goal((const char *const[]){ "a", "b", "c", "d" }[i],
 		    "completed", NOW + i * DAY);
 	book_commit(s.book, NULL);
 	while (book_history_prune(
 	    s.book, &(struct book_limits){ NOW + 3 * DAY + HOUR, 0, 100, 1 }))
 		book_commit(s.book, NULL);
-	expect_rows(&s, "goals", 1);
-	expect_rows(&s, "nodes", 60);
-	end(&s);
+	expect_rows("goals", 1);
+	expect_rows("nodes", 60);
 }
 
 TEST(a_report_has_details_of_the_last_and_sums_of_all)
 {
 	cleanup_json struct json_object *rows = json_object_new_object();
 	struct json_object *row;
-	struct scene s;
 
-	begin(&s, "report");
+	begin("report");
 	for (int i = 1; i <= 6; i++)
-		file_task(&s, i, i == 2 ? OUTCOME_FAILED : OUTCOME_LANDED);
+		file_task(i, i == 2 ? OUTCOME_FAILED : OUTCOME_LANDED);
 	ck_assert_int_eq(book_report_tasks(s.book, NOW + 2, 2, rows, NULL), 0);
 	ck_assert_int_eq(json_object_object_length(rows), 5);
 	/* The last two of those that landed, and of those that did not. */
@@ -685,17 +651,15 @@ TEST(a_report_has_details_of_the_last_and_sums_of_all)
 	ck_assert_str_eq(json_string_or(row, "cost_source", ""),
 	    json_string_or(
 		json_object_object_get(rows, "t6"), "cost_source", "-"));
-	end(&s);
 }
 
 /* --- runs ---------------------------------------------------------------- */
 
 TEST(a_run_is_found_with_what_it_goes_on_from)
 {
-	struct scene s;
 	struct report_run run = { 0 };
 
-	begin(&s, "runs");
+	begin("runs");
 	ck_assert_int_eq(book_find_run(s.book, &run, NULL), 0);
 	ck_assert_ptr_null(run.id);
 	book_begin_run(s.book, "r1", "a", NOW);
@@ -715,20 +679,19 @@ TEST(a_run_is_found_with_what_it_goes_on_from)
 	ck_assert(run.complete);
 	ck_assert_int_eq(run.next_ms, NOW + 2 * HOUR);
 	report_run_release(&run);
-	end(&s);
 }
 
 /* --- spans ---------------------------------------------------------------- */
 
 static void
-add_span(struct scene *s, const char *worker, int64_t from_ms, int64_t to_ms)
+add_span(const char *worker, int64_t from_ms, int64_t to_ms)
 {
 	struct work_span span = { .worker = xstrdup(worker),
 		.use = WORK_IDLE,
 		.from_ms = from_ms,
 		.to_ms = to_ms };
 
-	book_file_span(s->book, &span);
+	book_file_span(s.book, &span);
 	work_span_release(&span);
 }
 
@@ -741,38 +704,34 @@ note_span(const struct work_span *span, void *arg)
 }
 
 static void
-expect_spans(struct scene *s, int64_t since_ms, const char *want)
+expect_spans(int64_t since_ms, const char *want)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
 	ck_assert_int_eq(
-	    book_read_spans(s->book, since_ms, note_span, &text, NULL), 0);
+	    book_read_spans(s.book, since_ms, note_span, &text, NULL), 0);
 	ck_assert_str_eq(text.data, want);
 }
 
 TEST(spans_are_read_by_their_ends)
 {
-	struct scene s;
-
-	begin(&s, "spans");
-	expect_spans(&s, 0, "");
-	add_span(&s, "c", NOW - 3000, NOW);
-	add_span(&s, "a", NOW - 2 * DAY - 5000, NOW - 2 * DAY);
-	add_span(&s, "b", NOW - DAY - 4000, NOW - DAY);
-	add_span(&s, "b", NOW - DAY - 1000, NOW - DAY); /* they may overlap */
-	expect_spans(&s, 0, "a idle - 5; b idle - 4; b idle - 1; c idle - 3; ");
-	expect_spans(&s, NOW - DAY + 1, "c idle - 3; ");
-	expect_spans(&s, NOW + 1, "");
-	prune(&s, NOW + (BOOK_SPAN_DAYS - 1) * DAY, 0, 100);
-	expect_spans(&s, 0, "b idle - 4; b idle - 1; c idle - 3; ");
-	end(&s);
+	begin("spans");
+	expect_spans(0, "");
+	add_span("c", NOW - 3000, NOW);
+	add_span("a", NOW - 2 * DAY - 5000, NOW - 2 * DAY);
+	add_span("b", NOW - DAY - 4000, NOW - DAY);
+	add_span("b", NOW - DAY - 1000, NOW - DAY); /* they may overlap */
+	expect_spans(0, "a idle - 5; b idle - 4; b idle - 1; c idle - 3; ");
+	expect_spans(NOW - DAY + 1, "c idle - 3; ");
+	expect_spans(NOW + 1, "");
+	prune(NOW + (BOOK_SPAN_DAYS - 1) * DAY, 0, 100);
+	expect_spans(0, "b idle - 4; b idle - 1; c idle - 3; ");
 }
 
 static void
-write_document(
-    struct scene *s, const char *name, const char *key, int64_t value)
+write_document(const char *name, const char *key, int64_t value)
 {
-	cleanup_free char *file = workspace_path(&s->workspace, name);
+	cleanup_free char *file = workspace_path(&s.workspace, name);
 	cleanup_free char *text =
 	    xasprintf("{\"%s\": %lld}", key, (long long)value);
 
@@ -780,13 +739,12 @@ write_document(
 }
 
 static void
-expect_open(
-    struct scene *s, const struct state *state, bool alive, const char *want)
+expect_open(const struct state *state, bool alive, const char *want)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
 	book_open_spans(
-	    s->book, &s->workspace, state, alive, NOW, note_span, &text);
+	    s.book, &s.workspace, state, alive, NOW, note_span, &text);
 	ck_assert_str_eq(text.data, want);
 }
 
@@ -794,61 +752,57 @@ expect_open(
 TEST(what_was_split_off_is_not_counted_again)
 {
 	struct state state;
-	struct scene s;
 
-	begin(&s, "split");
+	begin("split");
 	state_init(&state);
 	state_add(&state, worker_new("auto-1", NOW - 60000));
 	state_add(&state, worker_new("auto-2", NOW - 50000));
 	state.workers[0]->status = WORKER_IDLE;
 	state.workers[1]->status = WORKER_IDLE;
-	write_document(&s, "daemon.json", "start_time_unix", NOW / 1000 - 100);
-	write_document(&s, "auto.heartbeat", "timestamp_unix", NOW / 1000 - 10);
-	add_span(&s, "auto-1", NOW - 60000, NOW - 40000);
-	add_span(&s, "auto-3", NOW - 60000, NOW - 5000);
-	expect_open(&s, &state, false, "auto-1 idle - 30; auto-2 idle - 40; ");
-	expect_open(&s, &state, true, "auto-1 idle - 40; auto-2 idle - 50; ");
+	write_document("daemon.json", "start_time_unix", NOW / 1000 - 100);
+	write_document("auto.heartbeat", "timestamp_unix", NOW / 1000 - 10);
+	add_span("auto-1", NOW - 60000, NOW - 40000);
+	add_span("auto-3", NOW - 60000, NOW - 5000);
+	expect_open(&state, false, "auto-1 idle - 30; auto-2 idle - 40; ");
+	expect_open(&state, true, "auto-1 idle - 40; auto-2 idle - 50; ");
 	/* It was starting, and then works: one span. */
 	state.workers[0]->since_ms = NOW - 20000;
-	expect_open(&s, &state, false, "auto-1 idle - 30; auto-2 idle - 40; ");
+	expect_open(&state, false, "auto-1 idle - 30; auto-2 idle - 40; ");
 	state_release(&state);
-	end(&s);
 }
 
 TEST(what_goes_on_ends_now_or_when_the_daemon_was_last_alive)
 {
 	struct state state;
-	struct scene s;
 	struct worker *w = worker_new("auto-1", NOW - 60000);
 
-	begin(&s, "alive");
+	begin("alive");
 	state_init(&state);
 	w->status = WORKER_WORKING;
 	xstrset(&w->task, "t1");
 	state_add(&state, w);
 	/* Without a daemon ever, nothing goes on. */
-	expect_open(&s, &state, true, "");
-	write_document(&s, "daemon.json", "start_time_unix", NOW / 1000 - 30);
+	expect_open(&state, true, "");
+	write_document("daemon.json", "start_time_unix", NOW / 1000 - 30);
 	/* Before it began, no daemon ran. */
-	expect_open(&s, &state, true, "auto-1 working t1 30; ");
-	expect_open(&s, &state, false, "");
+	expect_open(&state, true, "auto-1 working t1 30; ");
+	expect_open(&state, false, "");
 	book_note_alive(s.book, NOW - 25000);
-	expect_open(&s, &state, false, "auto-1 working t1 5; ");
-	write_document(&s, "auto.heartbeat", "timestamp_unix", NOW / 1000 - 10);
-	expect_open(&s, &state, false, "auto-1 working t1 20; ");
+	expect_open(&state, false, "auto-1 working t1 5; ");
+	write_document("auto.heartbeat", "timestamp_unix", NOW / 1000 - 10);
+	expect_open(&state, false, "auto-1 working t1 20; ");
 	w->since_ms = NOW - 15000;
-	expect_open(&s, &state, false, "auto-1 working t1 5; ");
+	expect_open(&state, false, "auto-1 working t1 5; ");
 	state_release(&state);
-	end(&s);
 }
 
 /* --- the version before ----------------------------------------------------
  */
 
 static void
-put(struct scene *s, const char *name, const char *text)
+put(const char *name, const char *text)
 {
-	cleanup_free char *file = workspace_path(&s->workspace, name);
+	cleanup_free char *file = workspace_path(&s.workspace, name);
 	cleanup_free char *dir = xstrdup(file);
 
 	*strrchr(dir, '/') = '\0';
@@ -857,27 +811,27 @@ put(struct scene *s, const char *name, const char *text)
 }
 
 static void
-put_old(struct scene *s)
+put_old(void)
 {
-	put(s, "tasks.jsonl.1",
+	put("tasks.jsonl.1",
 	    "{\"id\":\"t1\",\"source\":\"folder\",\"outcome\":\"failed\","
 	    "\"finished_ms\":5}\n");
-	put(s, "tasks.jsonl",
+	put("tasks.jsonl",
 	    "{\"id\":\"t2\",\"outcome\":\"landed\"}\nnothing\n"
 	    "{\"id\":\"t1\",\"outcome\":\"landed\",\"corrections\":{},"
 	    "\"text\":\"Do it\"}\n{\"id\":\"t9\"");
-	put(s, "runs.jsonl",
+	put("runs.jsonl",
 	    "{\"run_id\":\"r1\",\"what\":\"begins\",\"at_ms\":10,"
 	    "\"instance_id\":\"i\"}\n"
 	    "{\"run_id\":\"r1\",\"what\":\"ends\",\"at_ms\":20,"
 	    "\"instance_id\":\"i\",\"complete\":true}\n");
-	put(s, "iterations/t1.jsonl",
+	put("iterations/t1.jsonl",
 	    "{\"at_ms\":1,\"open\":{}}\n{\"at_ms\":2,\"iteration\":{}}\n");
-	put(s, "perf/agent-performance-2026-01-31.jsonl",
+	put("perf/agent-performance-2026-01-31.jsonl",
 	    "{\"runId\":\"t1-1\",\"agentId\":\"a\",\"spawnerSessionKey\":\"x\","
 	    "\"startedAt\":0,\"endedAt\":1769853600000,\"runtimeMs\":1000,"
 	    "\"outcome\":\"success\"}\n{}\n");
-	put(s, "spans/2026-01-31.jsonl",
+	put("spans/2026-01-31.jsonl",
 	    "{\"worker\":\"a\",\"use\":\"idle\",\"from_ms\":1000,"
 	    "\"to_ms\":3000}\n{\"worker\":1}\n");
 }
@@ -893,46 +847,45 @@ count_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 }
 
 static void
-expect_old(struct scene *s)
+expect_old(void)
 {
 	struct report_run run = { 0 };
 	struct perf_stats *stats;
 	struct task *task;
 	int turns = 0;
 
-	expect_tasks(s, &(struct book_tasks){ .oldest_first = true },
+	expect_tasks(&(struct book_tasks){ .oldest_first = true },
 	    "t2 landed; t1 landed; ");
-	task = book_find_task(s->book, "t1");
+	task = book_find_task(s.book, "t1");
 	ck_assert_str_eq(task->text, "Do it");
 	task_free(task);
-	ck_assert_int_eq(book_find_run(s->book, &run, NULL), 0);
+	ck_assert_int_eq(book_find_run(s.book, &run, NULL), 0);
 	ck_assert_int_eq(run.from_ms, 10);
 	ck_assert(run.complete);
 	report_run_release(&run);
 	ck_assert_int_eq(
-	    book_read_turns(s->book, "t1", 0, count_turn, &turns, NULL), 0);
+	    book_read_turns(s.book, "t1", 0, count_turn, &turns, NULL), 0);
 	ck_assert_int_eq(turns, 2);
-	stats = read_all(s, 0, NOW);
+	stats = read_all(0, NOW);
 	ck_assert_int_eq(perf_stats_group(stats, 0).runs, 1);
 	perf_stats_free(stats);
-	expect_spans(s, 0, "a idle - 2; ");
+	expect_spans(0, "a idle - 2; ");
 }
 
 /* Killed before the files are moved, the next daemon reads them again. */
 TEST(files_of_the_version_before_are_read_once)
 {
-	struct scene s;
 	cleanup_free char *old = NULL, *moved = NULL;
 
-	begin(&s, "before");
-	put_old(&s);
+	begin("before");
+	put_old();
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(
 		    book_history_import(s.book, &s.workspace, NULL), 0);
 		ck_assert_int_eq(book_commit(s.book, NULL), 0);
 		book_close(s.book);
-		open_book(&s);
-		expect_old(&s);
+		open_book();
+		expect_old();
 	}
 	book_history_imported(&s.workspace);
 	old = workspace_path(&s.workspace, "tasks.jsonl");
@@ -942,6 +895,5 @@ TEST(files_of_the_version_before_are_read_once)
 	ck_assert(file_exists(moved));
 	ck_assert_int_eq(book_history_import(s.book, &s.workspace, NULL), 0);
 	ck_assert(book_is_clean(s.book));
-	expect_old(&s);
-	end(&s);
+	expect_old();
 }

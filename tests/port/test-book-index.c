@@ -13,17 +13,17 @@
 
 #include "book-history.h"
 #include "book-private.h"
-#include "report-make.h"
+#include "metrics.h"
+#include "report.h"
 #include "state.h"
 #include "task.h"
-#include "work-span.h"
 
 /* They want all there is, and are not asked by the loop once it runs. */
 static const char *const exceptions[] = {
 	/* Each kind as a whole: exports. */
 	"SELECT r.id, r.id, r.body FROM goals AS r ORDER BY r.number",
 	"SELECT r.goal_id, r.id, r.body FROM",
-	/* llmc oversight, in autod --look. */
+	/* llmc report oversight, in autod --look. */
 	"SELECT t.task, t.seq, t.body FROM turn t ORDER BY t.task, t.seq",
 };
 
@@ -290,8 +290,10 @@ check_folder(struct book *book, const char *path)
 		cleanup_free char *inner = file_join(path, entry->d_name);
 		size_t len = strlen(entry->d_name);
 
+		/* These are processes of their own. */
 		if (entry->d_name[0] == '.' ||
-		    strncmp(entry->d_name, "look", 4) == 0)
+		    strncmp(entry->d_name, "look", 4) == 0 ||
+		    strncmp(entry->d_name, "store-task", 10) == 0)
 			continue;
 		if (file_is_dir(inner))
 			seen += check_folder(book, inner);

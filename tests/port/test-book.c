@@ -506,10 +506,10 @@ static const struct schema schema = { .fields = fields,
 	.count = nitems(fields) };
 static const char *const keys[] = { "id", "part", NULL };
 static const struct book_table things = { "things", fields, nitems(fields),
-	keys,
-	"CREATE INDEX IF NOT EXISTS things_start ON things (started_at);" };
+	keys, "CREATE INDEX IF NOT EXISTS things_start ON things (started_at);",
+	false };
 /* As an earlier version had it. */
-static const struct book_table few = { "things", fields, 4, keys, NULL };
+static const struct book_table few = { "things", fields, 4, keys, NULL, false };
 
 static bool
 read_thing(struct book_row *row, void *arg)

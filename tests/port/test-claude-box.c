@@ -2,7 +2,6 @@
 
 /* What of the user's Claude Code gets into a box. */
 #include "unit.h"
-#include "claude-box.h"
 #include "claude.h"
 
 static const char *folder;

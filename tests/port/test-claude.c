@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "claude-world.h"
-#include "launch-choice.h"
 #include "policy-file.h"
 #include "run-dir.h"
 #include "settings.h"
+#include "tool-scope.h"
 
 #define NOBODY 65534
 #define ALLOW  "[defaults]\nallow_root = true\n"
@@ -86,7 +86,6 @@ static const struct {
 	{ "role_prompt", NULL, NULL },
 	{ "excluded_from_pool", NULL, NULL },
 	{ "self_review", NULL, NULL },
-	{ "self_review_prompt", NULL, NULL },
 	{ "start_timeout", NULL, NULL },
 	{ "sandbox", NULL, NULL }, /* before the argument vector */
 	{ "sandbox_read", NULL, NULL },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "git-remove.h"
+#include "git-private.h"
 
 TEST(what_git_itself_writes_is_plain)
 {

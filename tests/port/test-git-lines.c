@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "git-lines.h"
 #include "repo.h"
+#include "git-facts.h"
 
 static void
 on_lines(int64_t added, int64_t removed, const struct err *err, void *arg)

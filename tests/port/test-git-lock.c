@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "repo.h"
-#include "git-rebase.h"
+#include "git-private.h"
 
 /* What a worker does, and what happens on main in the meantime. */
 #define WORK      "echo w >w.txt; git add .; git commit -qm w"

@@ -2,7 +2,7 @@
 
 /* The worktree that candidates are built in. */
 #include "repo.h"
-#include "git-merge-place.h"
+#include "git-candidate.h"
 
 static void
 on_ready(const struct err *err, void *arg)

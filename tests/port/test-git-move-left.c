@@ -5,6 +5,8 @@
  * who may write the index meanwhile, and whose files are whose afterwards.
  */
 
+#include <sys/mman.h>
+
 #include "repo.h"
 
 #define LOOK_MS 20
@@ -109,6 +111,67 @@ TEST(a_landing_that_is_cut_off_keeps_the_index_locked)
 	    ".git/index.lock\nd/new.txt");
 	ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, SHOW), BEFORE);
+}
+
+/* Stopped while it holds the locks, or just behind the move. */
+TEST(a_landing_that_is_cut_off_leaves_no_lock_for_nothing)
+{
+	static const struct {
+		const char *does, *shown;
+	} rows[] = {
+		{ ">\"$B/there\"; exec cat >\"$B/orders\"", BEFORE },
+		{ "git \"$@\"; >\"$B/there\"; exec sleep 1", LANDED },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_repo struct repo *repo = ready(false);
+		struct git_options options = { .root = repo->root };
+
+		stand_in_git(repo, "*--stdin*", rows[i].does);
+		git_land(
+		    repo->git, "main", "onto", "id", false, not_told, NULL);
+		run_until(repo, "there");
+		repo_reopen(repo, &options);
+		repo_untrap(repo);
+		ck_assert_str_eq(repo_sh(repo, SHOW), rows[i].shown);
+		ck_assert_msg(repo_settle(repo) == 0, "%s", repo->msg);
+		ck_assert_str_eq(repo_sh(repo, SHOW), rows[i].shown);
+	}
+}
+
+/* Its helper is killed each time, before the files move, in the middle, and
+ * behind the move. */
+TEST(a_landing_that_is_always_killed_waits_for_the_next)
+{
+	static const struct {
+		const char *pattern, *does, *left;
+	} rows[] = {
+		{ "*--stdin*", "kill -KILL $PPID; exit", "second" },
+		{ "*read-tree*", "kill -KILL $PPID; exit",
+		    ".git/index.lock\nsecond" },
+		{ "*",
+		    "case $* in *--stdin*) git \"$@\"; >\"$B/moved\";; esac\n"
+		    "[ ! -e \"$B/moved\" ] || { kill -KILL $PPID; exit; }",
+		    "w1" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_repo struct repo *repo = ready(false);
+
+		stand_in_git(repo, rows[i].pattern, rows[i].does);
+		ck_assert_int_eq(
+		    repo_land(repo, "onto", "id", false), GIT_LAND_HELD);
+		ck_assert_msg(
+		    strstr(repo->text, "helper") != NULL, "%s", repo->text);
+		repo_untrap(repo);
+		ck_assert_str_eq(repo_sh(repo,
+				     "find .git -name '*.lock'; "
+				     "git log --format=%s -1 main"),
+		    rows[i].left);
+		ck_assert_int_eq(
+		    repo_land(repo, "onto", "id", false), GIT_LANDED);
+		ck_assert_str_eq(repo_sh(repo, SHOW), LANDED);
+	}
 }
 
 /* A user who writes the index in the middle would have the files of the one
@@ -234,7 +297,7 @@ TEST(a_users_file_with_the_landed_content_stays)
 	    "one\ntwo\nd/new.txt\nold.txt\n M a.txt\n?? d/\nsecond");
 }
 
-static int syncs;
+static int *syncs; /* of the helper, too */
 
 /* In the place of libc's: how often the claim is put on disk. */
 int
@@ -244,8 +307,8 @@ fdatasync(int fd)
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	if (readlink(link, path, sizeof path - 1) > 0 &&
-	    strstr(path, "/llmc-landing") != NULL)
-		syncs++;
+	    strstr(path, "/llmc-landing") != NULL && syncs != NULL)
+		++*syncs;
 	return fsync(fd);
 }
 
@@ -253,9 +316,11 @@ TEST(the_claim_is_on_disk_before_a_file_moves)
 {
 	cleanup_repo struct repo *repo = ready(false);
 
-	syncs = 0;
+	syncs = mmap(NULL, sizeof *syncs, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(syncs, MAP_FAILED);
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LANDED);
-	ck_assert_int_eq(syncs, 1);
+	ck_assert_int_eq(*syncs, 1);
 }
 
 /* The landing is cut off with its files moved. */

@@ -9,21 +9,33 @@
  */
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include "repo.h"
 
 #define POINTS_MAX 60
 #define STRIDE     4
 
-/* Dies at the n-th call of these, before it or behind it; 0 = never. */
-static int die_at, die_count;
+/* A daemon that dies at the n-th call of these, before it or behind it, its own
+ * or its helper's; 0 = never. */
+static int die_at, *die_count;
 static bool die_behind;
+static pid_t daemon_pid;
+
+static void
+count(void)
+{
+	if (die_count != NULL)
+		++*die_count;
+}
 
 static void
 die(bool behind)
 {
-	if (die_at > 0 && behind == die_behind && die_count == die_at)
-		kill(getpid(), SIGKILL);
+	if (die_at > 0 && behind == die_behind && *die_count == die_at) {
+		kill(daemon_pid, SIGKILL);
+		raise(SIGKILL);
+	}
 }
 
 static void *
@@ -44,7 +56,7 @@ link(const char *from, const char *to)
 	int r;
 
 	*(void **)&real = next_symbol("link");
-	die_count++;
+	count();
 	die(false);
 	r = real(from, to);
 	die(true);
@@ -58,7 +70,7 @@ rename(const char *from, const char *to)
 	int r;
 
 	*(void **)&real = next_symbol("rename");
-	die_count++;
+	count();
 	die(false);
 	r = real(from, to);
 	die(true);
@@ -72,7 +84,7 @@ unlink(const char *path)
 	int r;
 
 	*(void **)&real = next_symbol("unlink");
-	die_count++;
+	count();
 	die(false);
 	r = real(path);
 	die(true);
@@ -117,9 +129,13 @@ land_and_die(struct repo *repo, int at, bool behind)
 	if (pid == 0) {
 		repo->loop = loop_new();
 		repo->git = git_new(repo->loop, &options);
-		die_count = 0;
+		die_count = mmap(NULL, sizeof *die_count,
+		    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		ck_assert_ptr_ne(die_count, MAP_FAILED);
 		die_at = at;
 		die_behind = behind;
+		daemon_pid = getpid();
+		repo_trap_us();
 		repo_land(repo, "onto", "id", false);
 		_exit(0);
 	}

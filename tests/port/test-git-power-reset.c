@@ -7,10 +7,10 @@
  * that is released for another task.
  */
 
+#include "repo.h"
 #include "disk-replay.h"
 #include "git-freeze.h"
-#include "git-reset.h"
-#include "repo.h"
+#include "git-worktree.h"
 
 #define QUEUE_REF "refs/llmc/queue/t1"
 

@@ -2,8 +2,7 @@
 
 /* Refs without a git process: as git itself sees them. */
 #include "repo.h"
-#include "git-refs.h"
-#include "git-stand.h"
+#include "git-private.h"
 
 #define QUEUED "refs/llmc/queue/q1"
 

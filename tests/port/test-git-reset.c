@@ -3,8 +3,8 @@
 /* A reset, a removal and the end of a rebase throw nothing away. */
 
 #include "repo.h"
-#include "git-compare.h"
-#include "git-stage.h"
+#include "git-facts.h"
+#include "git-private.h"
 
 #define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
 #define ELSEWHERE "echo e >else.txt; git add else.txt; git commit -qm else"

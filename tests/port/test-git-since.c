@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "repo.h"
-#include "git-since.h"
+#include "git-facts.h"
 
 static void
 on_since(const struct git_since *since, const struct err *err, void *arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "repo.h"
-#include "git-snapshot.h"
+#include "git-facts.h"
 
 static char tree[GIT_ID_SIZE];
 

@@ -3,8 +3,7 @@
 /* A worktree whose HEAD is detached, and the branch that follows it. */
 
 #include "repo.h"
-#include "git-follow.h"
-#include "git-stand.h"
+#include "git-private.h"
 
 /* Without the branch following at once, as repo_wt() does it. */
 #define IN_TREE "cd \"$W\"; "
@@ -30,26 +29,6 @@ set_stand(struct repo *repo, bool detached)
 	repo_wait(repo);
 	if (repo->code == 0)
 		repo->detached = detached;
-	return repo->code;
-}
-
-static void
-follow_done(const char *id, const struct err *err, void *arg)
-{
-	struct repo *repo = arg;
-
-	ck_assert((id == NULL) == (err != NULL));
-	repo_answered(repo, err);
-	if (id != NULL)
-		strlcpy(repo->text, id, sizeof repo->text);
-}
-
-static int
-follow(struct repo *repo)
-{
-	repo_begin(repo);
-	git_follow(repo->git, repo->dir, follow_done, repo);
-	repo_wait(repo);
 	return repo->code;
 }
 
@@ -109,7 +88,7 @@ TEST(a_tree_on_another_branch_is_detached_where_it_is)
 
 	repo_sh(repo, "git branch other; git commit -q --allow-empty -m m");
 	repo_sh(repo, IN_TREE COMMIT);
-	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_follow(repo) == 0, "%s", repo->msg);
 	repo_sh(repo, IN_TREE "git checkout -q other; echo left >left");
 	ck_assert_msg(set_stand(repo, true) == 0, "%s", repo->msg);
 	ck_assert_str_eq(symref(repo), "detached");
@@ -117,7 +96,7 @@ TEST(a_tree_on_another_branch_is_detached_where_it_is)
 	    repo_sh(repo, "git rev-parse other"));
 	ck_assert_str_eq(repo_sh(repo, IN_TREE "git status -s"), "?? left");
 	/* What it had committed before can be found. */
-	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_follow(repo) == 0, "%s", repo->msg);
 	ck_assert(is_followed(repo));
 	ck_assert_str_eq(
 	    repo_sh(repo, "git log -1 --format=%s llmc/ann@{1}"), "more");
@@ -173,14 +152,14 @@ TEST(a_commit_is_followed_whenever_somebody_looks)
 	ck_assert(is_followed(repo));
 	/* What a worker leaves behind can be found again. */
 	repo_sh(repo, IN_TREE "git commit -q --amend -m other");
-	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_follow(repo) == 0, "%s", repo->msg);
 	ck_assert(is_followed(repo));
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann@{2}"), old);
 	ck_assert_str_eq(
 	    repo_sh(repo, "git log -1 --format=%s llmc/ann@{1}"), "more");
 	/* Once only. */
 	repo_trap(repo, 0, "");
-	ck_assert_int_eq(follow(repo), 0);
+	ck_assert_int_eq(repo_follow(repo), 0);
 	ck_assert_int_eq(repo_trap_count(repo), 0);
 	repo_untrap(repo);
 }
@@ -209,7 +188,7 @@ TEST(a_commit_that_is_not_whole_is_not_followed)
 		    xasprintf(IN_TREE COMMIT "%s", damage[i]);
 
 		repo_sh(repo, script);
-		ck_assert_msg(follow(repo) == -EIO, "%s", damage[i]);
+		ck_assert_msg(repo_follow(repo) == -EIO, "%s", damage[i]);
 		ck_assert_ptr_nonnull(strstr(repo->msg, "llmc reset ann"));
 		ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), old);
 	}
@@ -221,11 +200,11 @@ TEST(a_branch_that_is_checked_out_follows_when_it_is_left)
 	cleanup_repo struct repo *repo = with_tree(true);
 
 	repo_sh(repo, "git checkout -q llmc/ann; " IN_TREE COMMIT);
-	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_follow(repo) == 0, "%s", repo->msg);
 	ck_assert(!is_followed(repo));
 	ck_assert_str_eq(repo_sh(repo, "git status -s"), "");
 	repo_sh(repo, "git checkout -q main");
-	ck_assert_msg(follow(repo) == 0, "%s", repo->msg);
+	ck_assert_msg(repo_follow(repo) == 0, "%s", repo->msg);
 	ck_assert(is_followed(repo));
 }
 
@@ -259,7 +238,7 @@ TEST(a_head_that_is_put_on_a_branch_is_detached)
 	ck_assert(is_followed(repo));
 	/* What it does from here on is its own. */
 	repo_sh(repo, IN_TREE COMMIT);
-	ck_assert_int_eq(follow(repo), 0);
+	ck_assert_int_eq(repo_follow(repo), 0);
 	ck_assert(is_followed(repo));
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse main"), moved);
 }

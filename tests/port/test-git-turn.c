@@ -11,21 +11,24 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "git-stand.h"
-#include "git-turn.h"
+#include "git-private.h"
+#include "git-worktree.h"
 
 #define STEPS_MAX 200
 
 /* --- steps on files ---------------------------------------------------- */
 
 static int steps, kill_at; /* 0 = never */
+static pid_t daemon_pid; /* dies with its helper */
 static bool removing; /* of many, the first counts */
 
 static void
 step(bool removes)
 {
-	if (!(removes && removing) && ++steps == kill_at)
+	if (!(removes && removing) && ++steps == kill_at) {
+		kill(daemon_pid, SIGKILL);
 		raise(SIGKILL);
+	}
 	removing = removes;
 }
 
@@ -139,10 +142,9 @@ turn_and_die(struct repo *repo, bool clone, int nth)
 		repo_reopen(repo, &options);
 		steps = 0;
 		kill_at = nth;
-		/* The helper was killed: so is the daemon. */
-		if (turn(repo, clone) != 0 &&
-		    strstr(repo->msg, "the git helper") != NULL)
-			raise(SIGKILL);
+		daemon_pid = getpid();
+		repo_trap_us();
+		turn(repo, clone);
 		_exit(repo->code != 0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);

@@ -2,8 +2,8 @@
 
 /* What was put in the place of a worktree is not taken for it. */
 
-#include "git-verify.h"
 #include "repo.h"
+#include "git-private.h"
 
 /* What nobody may change from a worktree that is not ours. */
 #define PRECIOUS                                                               \

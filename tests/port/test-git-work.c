@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "repo.h"
-#include "git-remove.h"
+#include "git-private.h"
 #include "git-worktree.h"
 
 /* A repository with the worktree in place. */
@@ -622,4 +622,69 @@ TEST(a_hanging_git_ends_an_operation)
 	repo_trap(repo, 1, "hang");
 	ck_assert_int_eq(repo_facts(repo), -ETIMEDOUT);
 	ck_assert_int_eq(repo_facts(repo), 0);
+}
+
+/* Each time behind another of its gits; the daemon lives. */
+TEST(a_helper_that_is_killed_is_run_again)
+{
+	int calls = 99;
+
+	for (int nth = 1; nth <= calls; nth++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, WORK);
+		repo_trap(repo, nth, "orphan-after");
+		ck_assert_msg(repo_remove(repo) == 0, "%s", repo->msg);
+		calls = repo_trap_count(repo);
+		repo_untrap(repo);
+		ck_assert_str_eq(repo_sh(repo,
+				     "ls -d \"$W\" 2>/dev/null; "
+				     "git branch --list llmc/ann"),
+		    "");
+	}
+	ck_assert_int_gt(calls, 3);
+	for (int nth = 1; nth <= calls; nth++) {
+		cleanup_repo struct repo *repo = with_tree();
+
+		repo_wt(repo, WORK);
+		repo_trap(repo, nth, "orphan-after");
+		ck_assert_msg(
+		    repo_land(repo, "main", "llmc/ann", false) == GIT_LANDED,
+		    "%d: %s %s", nth, repo->text, repo->msg);
+		calls = repo_trap_count(repo);
+		repo_untrap(repo);
+		ck_assert_str_eq(
+		    repo_sh(repo,
+			"git diff --stat llmc/ann; find .git -name '*.lock'"),
+		    "");
+	}
+}
+
+TEST(the_log_of_a_daemon_names_the_gits_of_its_helpers)
+{
+	cleanup_repo struct repo *repo = with_tree();
+	cleanup_free char *path = file_join(repo->base, "log");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct log_options options = { .path = path, .level = LOG_LEVEL_DEBUG };
+
+	ck_assert_int_eq(log_open(&options), 0);
+	ck_assert_int_eq(repo_facts(repo), 0);
+	log_close();
+	ck_assert_int_eq(file_read(path, 1 << 20, &text, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(text.data, "run git status in "));
+}
+
+/* One after the other, as for each file of a big change. */
+TEST(many_texts_of_an_operation_take_no_time)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+	struct git_op *op =
+	    git_op_new(sizeof *op, repo->git, repo->root, NULL, NULL, NULL);
+	int64_t began = clock_mono_ms();
+
+	for (int i = 0; i < 300000; i++)
+		git_op_text(op, "%d", i);
+	ck_assert_int_lt(clock_mono_ms() - began, 5000);
+	git_op_begin(op, false);
+	git_free(take_ptr(&repo->git));
 }

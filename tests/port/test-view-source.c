@@ -11,7 +11,7 @@
 #include "loop.h"
 #include "server.h"
 #include "state.h"
-#include "view-doc.h"
+#include "view.h"
 #include "worker.h"
 
 #define DEADLINE_MS 60000

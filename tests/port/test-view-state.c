@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "counters.h"
+#include "metrics.h"
 #include "settings.h"
 #include "state.h"
-#include "view-doc.h"
 #include "view-state.h"
+#include "view.h"
 #include "worker.h"
 
 #define NOW (INT64_C(1769853600) * 1000)
 
 static struct state state;
 static struct settings *settings;
-static struct view_kept *kept;
+static struct view_kept rows, *kept;
 
 static void
 begin(void)
@@ -30,7 +30,7 @@ end(void)
 {
 	state_release(&state);
 	settings_free(settings);
-	view_kept_free(take_ptr(&kept));
+	view_kept_clear(&rows);
 }
 
 static struct json_object *
@@ -141,9 +141,9 @@ TEST(rows_that_are_kept_are_those_that_have_not_changed)
 	struct task *task;
 
 	begin();
-	kept = view_kept_new();
 	for (int i = 0; i < VIEW_TASKS_WHOLE + 3; i++)
 		add_task(TASK_WAITING);
+	kept = &rows;
 	first = view_now();
 	state_remove_task(&state, "t2"); /* one more is whole now */
 	task = state_task(&state, "t5");
@@ -158,7 +158,7 @@ TEST(rows_that_are_kept_are_those_that_have_not_changed)
 	    view_row(first, "tasks", "t5"), view_row(second, "tasks", "t5"));
 	ck_assert_ptr_ne(view_row(first, "tasks", "t201"),
 	    view_row(second, "tasks", "t201"));
-	view_kept_free(take_ptr(&kept));
+	kept = NULL;
 	{
 		cleanup_json struct json_object *plain = view_now();
 

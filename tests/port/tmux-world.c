@@ -75,10 +75,7 @@ world_begin(const char *command)
 	world.options =
 	    (struct tmux_options){ .command = command ? command : "tmux",
 		    .socket = WORLD_SOCKET,
-		    .config = unit_path("tmux.conf"),
-		    .columns = 100,
-		    .rows = 30,
-		    .history_limit = 2000 };
+		    .config = unit_path("tmux.conf") };
 	ck_assert_int_eq(
 	    tmux_new(world.loop, &world.options, &world.tmux, NULL), 0);
 }

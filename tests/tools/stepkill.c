@@ -3,7 +3,8 @@
 /*
  * Preloaded into a program, kills it at its n-th step. A step is what others
  * can see of it: a program that it starts (fork), and a file that it puts in
- * place or removes (rename, unlink).
+ * place or removes (rename, unlink). Those of its helpers (child_spec.call in
+ * child.h), which die with it, count as well.
  *
  *   STEPKILL_PROGRAM  name of the program; others are left alone
  *   STEPKILL_ARM      file: steps count only while it exists, and it is
@@ -22,6 +23,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,8 +32,8 @@
 
 static const char *arm, *count_file; /* NULL = switched off */
 static int with_writes;
-static unsigned long wanted, count;
-static pid_t self; /* not its forked children */
+static unsigned long wanted, *count; /* shared with its helpers */
+static pid_t self; /* not its other children */
 
 __attribute__((constructor)) static void
 stepkill_begin(void)
@@ -46,27 +49,44 @@ stepkill_begin(void)
 	arm = getenv("STEPKILL_ARM");
 	with_writes = getenv("STEPKILL_WRITES") != NULL;
 	self = getpid();
+	count = mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (count == MAP_FAILED)
+		abort();
+}
+
+static int
+is_ours(void)
+{
+	char name[16] = "";
+
+	if (getpid() == self)
+		return 1;
+	prctl(PR_GET_NAME, name);
+	return getppid() == self && strcmp(name, "helper") == 0;
 }
 
 static void
 step(const char *name, const char *what)
 {
 	char line[512];
+	unsigned long now;
 	int saved = errno, fd, len;
 
-	if (arm == NULL || count_file == NULL || getpid() != self ||
+	if (arm == NULL || count_file == NULL || !is_ours() ||
 	    access(arm, F_OK) == -1) {
 		errno = saved;
 		return;
 	}
-	count++;
-	len = snprintf(line, sizeof line, "%lu %s %.400s\n", count, name, what);
+	now = __atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST);
+	len = snprintf(line, sizeof line, "%lu %s %.400s\n", now, name, what);
 	fd = open(count_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd == -1 || write(fd, line, (size_t)len) != len)
 		abort();
 	close(fd);
-	if (count == wanted) {
+	if (now == wanted) {
 		syscall(SYS_unlinkat, AT_FDCWD, arm, 0);
+		kill(self, SIGKILL);
 		raise(SIGKILL);
 	}
 	errno = saved;

@@ -1,8 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 
+#include <dlfcn.h>
+#include <poll.h>
 #include <sys/resource.h>
 
 #include "child-world.h"
+
+static bool read_fails; /* the next one */
+
+/* In the place of libc's: the program's own come first. */
+ssize_t
+read(int fd, void *bytes, size_t len)
+{
+	ssize_t (*real)(int, void *, size_t);
+
+	if (read_fails) {
+		read_fails = false;
+		errno = EIO;
+		return -1;
+	}
+	*(void **)&real = dlsym(RTLD_NEXT, "read");
+	return real(fd, bytes, len);
+}
 
 CHILD_TEST(reports_status_and_both_streams)
 {
@@ -361,4 +380,46 @@ CHILD_TEST(a_copy_dies_with_us)
 	ck_assert_int_eq(close(ends[1]), 0);
 	ck_assert_int_eq(read(ends[0], &byte, 1), 0);
 	ck_assert_int_eq(close(ends[0]), 0);
+}
+
+CHILD_TEST(a_copy_that_does_not_answer_is_ended)
+{
+	struct child_spec spec = { .call = stay };
+	cleanup_child_result struct child_result r;
+
+	read_fails = true;
+	ck_assert_int_eq(child_run(&spec, &r, NULL), -EIO);
+	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+/* A grandchild that ignores SIGTERM has the other end of the pipe. */
+static int
+outlast(void *arg)
+{
+	struct child_spec spec = { .shell = "trap '' TERM; sleep 600 & wait",
+		.in_group = true,
+		.deadline_ms = 200,
+		.grace_ms = 200 };
+	struct pollfd end = { .events = POLLIN };
+	cleanup_child_result struct child_result r;
+	int ends[2];
+
+	(void)arg;
+	if (pipe(ends) == -1)
+		return 1;
+	spec.extra_fd = ends[1];
+	child_run(&spec, &r, NULL);
+	close(ends[1]);
+	end.fd = ends[0];
+	return r.timed_out && poll(&end, 1, 10000) == 1 ? 7 : 2;
+}
+
+CHILD_TEST(what_is_ended_in_the_group_of_a_copy_takes_its_children_along)
+{
+	struct child_spec spec = { .call = outlast };
+	cleanup_child_result struct child_result r;
+
+	ck_assert_int_eq(child_run(&spec, &r, NULL), 0);
+	ck_assert_int_eq(r.status, 7);
 }

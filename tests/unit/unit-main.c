@@ -309,6 +309,8 @@ make_suite(void)
 		suite_add_tcase(suite, tc);
 	}
 	free(tests);
+	if (unit_more != NULL)
+		unit_more(suite);
 	return suite;
 }
 

@@ -62,8 +62,10 @@ void unit_after(void) __attribute__((weak));
  * ended, unless it has failed. The last one first; twice is once. */
 void unit_at_end(void (*end)(void));
 
-/* Or, for a choice of tests at run time, the whole suite: of START_TEST(). */
+/* Or, for a choice of tests at run time, the whole suite: of START_TEST(). Or
+ * only those that come on top. */
 Suite *unit_suite(void) __attribute__((weak));
+void unit_more(Suite *suite) __attribute__((weak));
 
 /* Add one test case `name` with these functions, NULL terminated. */
 void unit_case(Suite *suite, const char *name, const TTest *const *tests);

@@ -6,15 +6,14 @@
 #include "auto.h"
 #include "backoff.h"
 #include "emit.h"
-#include "failure.h"
 #include "fleet.h"
 #include "landing-item.h"
 #include "landing.h"
+#include "life.h"
 #include "loop.h"
 #include "outcome.h"
 #include "persist.h"
 #include "priority.h"
-#include "red-revert.h"
 #include "settings.h"
 #include "task-run.h"
 #include "turn-policy.h"
@@ -24,11 +23,8 @@
 static void
 emit_completed(const struct agent *agent, const struct task *t)
 {
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_TASK_COMPLETED,
-		.worker = agent->worker->name,
-		.task = t->id,
-		.result = worker_status_name(agent->worker->status) });
+	EMIT(agent->core, EVENT_TASK_COMPLETED, .worker = agent->worker->name,
+	    .task = t->id, .result = worker_status_name(agent->worker->status));
 }
 
 /* What was verified is what lands. NULL = nothing was. */
@@ -103,10 +99,8 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 	if (end->err->code == -EBUSY &&
 	    backoff_next(&backoff_git, mode->git_tries, &ms)) {
 		mode->git_tries++;
-		emit(mode->core,
-		    &(struct event){ .kind = EVENT_LANDING_WAITS,
-			.branch = core_branch(mode->core),
-			.reason = end->err->msg });
+		EMIT(mode->core, EVENT_LANDING_WAITS,
+		    .branch = core_branch(mode->core), .reason = end->err->msg);
 		if (mode->again == NULL)
 			mode->again = loop_after(
 			    mode->core->loop, ms, on_wait_over, mode);
@@ -114,13 +108,9 @@ wait_for_git(struct auto_mode *mode, const struct landing_end *end)
 			loop_timer_restart(mode->again, ms);
 		return;
 	}
-	failure_raise(mode->core,
-	    &(struct failure){
-		.class = end->err->code == -EBUSY ? "git_lock" : "git",
-		.worker = end->agent != NULL ? end->agent->worker->name : NULL,
-		.task = end->task,
-		.status = -1,
-		.reason = end->err->msg });
+	RAISE(mode->core, end->err->code == -EBUSY ? "git_lock" : "git",
+	    .worker = end->agent != NULL ? end->agent->worker->name : NULL,
+	    .task = end->task, .reason = end->err->msg);
 }
 
 /* Send the worker back with these words, unless its turns are used up: then the
@@ -134,11 +124,8 @@ send_back(struct auto_mode *mode, struct agent *agent, const struct task *t,
 		outcome_attempt_failed(mode, agent, words);
 		return false;
 	}
-	emit(mode->core,
-	    &(struct event){ .kind = EVENT_SENT_BACK,
-		.worker = agent->worker->name,
-		.task = t->id,
-		.reason = words });
+	EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
+	    .task = t->id, .reason = words);
 	return true;
 }
 
@@ -183,12 +170,10 @@ failed(struct auto_mode *mode, const struct landing_end *end)
 		break;
 	case -EACCES: /* a person decides */
 	case -EUCLEAN: /* its worker is put aside */
-		emit(mode->core,
-		    &(struct event){ .kind = EVENT_WORKER_PARKED,
-			.worker = end->agent != NULL ?
-			    end->agent->worker->name :
-			    NULL,
-			.reason = end->err->msg });
+		EMIT(mode->core, EVENT_WORKER_PARKED,
+		    .worker =
+			end->agent != NULL ? end->agent->worker->name : NULL,
+		    .reason = end->err->msg);
 		break;
 	default:
 		wait_for_git(mode, end);
@@ -213,11 +198,8 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 		    settings_int(core->settings, "auto.max_turns")) {
 			task_send_back(t, from, words, clock_wall_ms());
 			task_ref_keep(mode, t);
-			emit(core,
-			    &(struct event){ .kind = EVENT_SENT_BACK,
-				.worker = t->worker,
-				.task = t->id,
-				.reason = words });
+			EMIT(core, EVENT_SENT_BACK, .worker = t->worker,
+			    .task = t->id, .reason = words);
 		} else {
 			task_ref_salvage(mode, t, from);
 			outcome_task_failed(mode, t, words);
@@ -275,20 +257,14 @@ after_landing_blocked(void *arg, const char *class, const char *worker,
 	struct auto_mode *mode = arg;
 
 	if (mode->active)
-		failure_raise(mode->core,
-		    &(struct failure){ .class = class,
-			.worker = worker,
-			.task = task,
-			.status = -1,
-			.reason = reason });
+		RAISE(mode->core, class, .worker = worker, .task = task,
+		    .reason = reason);
 }
 
 static void
 stop_red(struct auto_mode *mode, const char *words)
 {
-	failure_raise(mode->core,
-	    &(struct failure){
-		.class = "red_branch", .status = -1, .reason = words });
+	RAISE(mode->core, "red_branch", .reason = words);
 }
 
 /* Once for a tree: a fix that does not help leads to another tree. */
@@ -341,11 +317,7 @@ after_landing_unfixed(struct auto_mode *mode, const struct task *t)
 	words = xasprintf("%s fails auto.check_command by itself, and the task "
 			  "that was to fix it has failed: %s",
 	    core_branch(mode->core), t->reason != NULL ? t->reason : "");
-	failure_raise(mode->core,
-	    &(struct failure){ .class = "red_branch",
-		.task = t->id,
-		.status = -1,
-		.reason = words });
+	RAISE(mode->core, "red_branch", .task = t->id, .reason = words);
 }
 
 void
@@ -414,12 +386,9 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 		return;
 	switch (end->result) {
 	case LANDING_END_STUCK:
-		failure_raise(mode->core,
-		    &(struct failure){ .class = "conflicts",
-			.worker = end->agent->worker->name,
-			.task = end->task,
-			.status = -1,
-			.reason = end->err->msg });
+		RAISE(mode->core, "conflicts",
+		    .worker = end->agent->worker->name, .task = end->task,
+		    .reason = end->err->msg);
 		break;
 	case LANDING_END_FAILED:
 		failed(mode, end);

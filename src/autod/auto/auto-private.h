@@ -7,7 +7,6 @@
 #include "landing.h"
 
 struct agent;
-struct alike;
 struct auto_mode;
 struct event;
 struct landing_item;
@@ -41,31 +40,6 @@ void after_landing_unfixed(struct auto_mode *mode, const struct task *t);
 void after_landing_not_reverted(
     void *arg, const struct landing_item *item, const char *words);
 int after_landing_priority(void *arg, const char *task);
-
-/* --- alike.c ------------------------------------------------------------ */
-
-/*
- * The same failure on one task after another comes from outside of them: a git
- * hook that refuses every commit, say. Then no more tasks are given out until a
- * person says so (llmc resume) or the hooks of the repository change, instead
- * of failing all that wait. What hooks there are is watched, too: whoever works
- * without a sandbox can set them for everybody.
- */
-
-struct alike *alike_new(struct auto_mode *mode);
-void alike_free(struct alike *alike);
-
-/* An attempt at the task failed. True: like those at others before, so it must
- * not count; nothing is given out any more. */
-bool
-alike_failed(struct alike *alike, const struct task *task, const char *reason);
-/* A task has landed, or a person has resumed: count anew. */
-void alike_forget(struct alike *alike);
-/* Is that why no task is given out? */
-bool alike_stops(const struct auto_mode *mode);
-
-/* Look at the hooks of the repository. True: they have changed. */
-bool alike_look(struct alike *alike);
 
 /* --- post-accept.c ------------------------------------------------------ */
 
@@ -109,22 +83,32 @@ bool scheduler_wants_worker(const struct auto_mode *mode, bool team);
 /* Something changed: check for free workers at the end of this pass. */
 void scheduler_look(struct auto_mode *mode);
 
-/* --- spending.c --------------------------------------------------------- */
+/* --- pause.c ------------------------------------------------------------ */
 
-/* Pausing at the budgets, and continuing. */
+/*
+ * Pausing at the budgets, or when tasks fail alike (ladder.h), and continuing.
+ * In the latter case no more tasks are given out until a person says so (llmc
+ * resume) or the hooks of the repository change, instead of failing all that
+ * wait: whoever works without a sandbox can set hooks for everybody.
+ */
 
 /* The method auto.resume. */
-void spending_register(struct auto_mode *mode);
+void pause_register(struct auto_mode *mode);
+/* An attempt at the task failed. True: like those at others before, so it must
+ * not count; nothing is given out any more. */
+bool pause_task_failed(
+    struct auto_mode *mode, const struct task *task, const char *reason);
+/* Look at the hooks of the repository. */
+bool pause_hooks_changed(struct auto_mode *mode);
 /* Something was used: pause at the budgets that it reached. agent: who used it,
  * NULL = a conversation that is over. */
-void spending_check(struct auto_mode *mode, struct agent *agent);
-/* Its turn is about to be continued. True: it was paused at its budget
- * instead. */
-bool spending_turn_ended(struct auto_mode *mode, struct agent *agent);
+void pause_at_budgets(struct auto_mode *mode, struct agent *agent);
+/* True: its task has reached its budget, and is being parked. */
+bool pause_at_task_budget(struct auto_mode *mode, struct agent *agent);
 /* Check the time budgets and the end of the day. */
-void spending_patrol(struct auto_mode *mode);
+void pause_patrol(struct auto_mode *mode);
 
-/* --- stalls.c ----------------------------------------------------------- */
+/* --- turn-policy.c, about stalls ------------------------------------------ */
 
 /*
  * A worker with a task shows no sign of life: interrupt it and tell it to
@@ -134,14 +118,11 @@ void spending_patrol(struct auto_mode *mode);
 
 bool stalls_silence(
     void *mode, struct agent *agent, const struct session_life *life);
-/* A tool or a turn ended; accepting a prompt is not enough. The stages go on
- * until a turn ends: an agent may run a tool and then hang as before. */
-void stalls_progressed(void *mode, struct agent *agent);
 
 /* When there was a last sign, by the monotonic clock, that work on tasks goes
  * on: a hook, growth of a transcript, a stage of the above, an operation or a
  * check that is running. 0 = none. */
-int64_t stalls_sign_ms(const struct auto_mode *mode);
+int64_t stalls_sign_ms(const void *mode);
 
 /* --- task-commands.c ---------------------------------------------------- */
 
@@ -150,7 +131,7 @@ int64_t stalls_sign_ms(const struct auto_mode *mode);
 
 void task_commands_register(struct auto_mode *mode);
 
-/* --- task-ref.c --------------------------------------------------------- */
+/* --- outcome.c, refs of tasks -------------------------------------------- */
 
 /* Refs that keep the work of tasks which no worker has. */
 
@@ -159,8 +140,6 @@ void task_commands_register(struct auto_mode *mode);
 void task_ref_keep(struct auto_mode *mode, struct task *task);
 /* The same for all tasks: an earlier daemon may have died before git did it. */
 void task_ref_keep_all(struct auto_mode *mode);
-/* The task has ended. */
-void task_ref_drop(struct auto_mode *mode, struct task *task);
 /* The attempt has failed: salvage this commit, as that of a worker. */
 void task_ref_salvage(
     struct auto_mode *mode, const struct task *task, const char *commit);

@@ -5,31 +5,30 @@
 #include <math.h>
 
 #include "agent.h"
+#include "agent-report.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
 #include "core.h"
-#include "counters.h"
 #include "emit.h"
-#include "failure.h"
 #include "fleet.h"
 #include "intake.h"
 #include "landing.h"
 #include "ledger.h"
 #include "life.h"
 #include "loop.h"
-#include "op-add.h"
+#include "metrics.h"
 #include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
-#include "progress-report.h"
 #include "settings.h"
 #include "source.h"
 #include "state.h"
 #include "task-run.h"
 #include "task.h"
 #include "turn-policy.h"
+#include "worker-op.h"
 #include "worker.h"
 #include "workspace.h"
 
@@ -69,12 +68,8 @@ login_look(struct auto_mode *mode)
 
 	if (agent == NULL || mode->failing)
 		return;
-	failure_raise(mode->core,
-	    &(struct failure){ .class = "login",
-		.worker = agent->worker->name,
-		.task = agent->worker->task,
-		.status = -1,
-		.reason = agent->worker->reason });
+	RAISE(mode->core, "login", .worker = agent->worker->name,
+	    .task = agent->worker->task, .reason = agent->worker->reason);
 }
 
 /* --- its task --------------------------------------------------------- */
@@ -125,12 +120,8 @@ do_again(struct auto_mode *mode, struct task *t, const struct task *old,
 	if (r < 0)
 		task_take(t, t->created_ms);
 	state_add_task(&core->state, t);
-	emit(core,
-	    &(struct event){ .kind = EVENT_TASK_RETRY,
-		.worker = old->worker,
-		.task = t->id,
-		.reason = why,
-		.attempt = t->attempts });
+	EMIT(core, EVENT_TASK_RETRY, .worker = old->worker, .task = t->id,
+	    .reason = why, .attempt = t->attempts);
 	persist_changed(core);
 	intake_take(mode);
 	scheduler_look(mode);
@@ -321,12 +312,8 @@ on_error_saved(void *arg)
 			continue;
 		reason = xasprintf("%s cannot continue: %s", w->name,
 		    w->reason != NULL ? w->reason : "no reason given");
-		failure_raise(mode->core,
-		    &(struct failure){ .class = "worker_error",
-			.worker = w->name,
-			.task = w->task,
-			.status = -1,
-			.reason = reason });
+		RAISE(mode->core, "worker_error", .worker = w->name,
+		    .task = w->task, .reason = reason);
 		return;
 	}
 }
@@ -462,7 +449,9 @@ policy_progressed(void *arg, struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	stalls_progressed(arg, agent);
+	/* Accepting a prompt is not enough. The stages of a stall go on until a
+	 * turn ends: an agent may run a tool and then hang as before. */
+	agent->stall_ms = 0;
 	if (mode->watch->progressed != NULL)
 		mode->watch->progressed(mode->watch_arg, agent);
 	if (mode->team->progressed != NULL)
@@ -584,9 +573,7 @@ auto_reconcile(struct auto_mode *mode)
 
 		if (!is_lost(mode, t))
 			continue;
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_TASK_ORPHANED, .task = t->id });
+		EMIT(core, EVENT_TASK_ORPHANED, .task = t->id);
 		task_give_back(t, "no worker had it", clock_wall_ms());
 		persist_changed(core);
 	}
@@ -596,7 +583,7 @@ auto_reconcile(struct auto_mode *mode)
 
 		if (t != NULL && t->step == TASK_ASSIGNED &&
 		    t->ask != ASK_NONE && !agent_is_taken(agent))
-			op_park_task(mode, agent, t->ask, t->reason);
+			op_park_task_again(mode, agent);
 		if (agent->worker->task == NULL || t != NULL)
 			continue;
 		xstrset(&agent->worker->task, NULL);
@@ -623,15 +610,12 @@ begin_active(struct auto_mode *mode)
 	struct core *core = mode->core;
 
 	mode->workers = (int)settings_int(core->settings, "auto.concurrency");
-	alike_look(mode->alike);
+	pause_hooks_changed(mode);
 	auto_run_begin(mode);
 	core->state.last_task_completion_unix = 0;
 	core->state.last_task_assignment_unix = 0;
-	emit(core,
-	    &(struct event){ .kind = EVENT_AUTO_BEGINS,
-		.instance = core->instance,
-		.concurrency = mode->workers,
-		.text = source_kind(mode->source) });
+	EMIT(core, EVENT_AUTO_BEGINS, .instance = core->instance,
+	    .concurrency = mode->workers, .text = source_kind(mode->source));
 	ensure_workers(mode);
 	auto_reconcile(mode);
 	for (size_t i = 0; i < mode->fleet->count; i++)
@@ -674,7 +658,7 @@ floor_patrol(void *self, bool all)
 	mode->worth_asking = true;
 	auto_reconcile(mode);
 	ensure_workers(mode);
-	spending_patrol(mode);
+	pause_patrol(mode);
 	team_workers_dismiss(mode, false);
 	if (intake_count(mode, TASK_OFFERED) > 0)
 		intake_take(mode);
@@ -704,10 +688,9 @@ floor_stop(void *self)
 	if (mode->active)
 		tell_end(mode);
 	if (mode->active)
-		emit(mode->core,
-		    &(struct event){ .kind = EVENT_AUTO_ENDS,
-			.instance = mode->core->instance,
-			.reason = mode->failing ? "failure" : "requested" });
+		EMIT(mode->core, EVENT_AUTO_ENDS,
+		    .instance = mode->core->instance,
+		    .reason = mode->failing ? "failure" : "requested");
 }
 
 static bool
@@ -742,12 +725,6 @@ floor_phase(const void *self)
 	return intake_count(mode, TASK_ASSIGNED) > 0 ? "working" : "idle";
 }
 
-static int64_t
-floor_sign_ms(const void *self)
-{
-	return stalls_sign_ms(self);
-}
-
 static void
 register_floor(struct auto_mode *mode)
 {
@@ -761,14 +738,14 @@ register_floor(struct auto_mode *mode)
 		.is_quiet = floor_is_quiet,
 		.close = floor_close,
 		.phase = floor_phase,
-		.sign_ms = floor_sign_ms,
+		.sign_ms = stalls_sign_ms,
 	};
 	core_add_floor(core, &mode->floor);
 	fleet_set_policy(mode->fleet, &fleet_policy, mode);
 	landings_set_policy(mode->landings, &landing_policy, mode);
 	emit_subscribe(core, on_event, mode);
 	task_commands_register(mode);
-	spending_register(mode);
+	pause_register(mode);
 }
 
 struct auto_mode *
@@ -792,7 +769,6 @@ auto_new(struct fleet *fleet, struct landings *landings, struct err *err)
 		return NULL;
 	}
 	mode->ledger = ledger_new(mode);
-	mode->alike = alike_new(mode);
 	scheduler_init(mode);
 	register_floor(mode);
 	return mode;
@@ -808,7 +784,8 @@ auto_free(struct auto_mode *mode)
 	emit_unsubscribe(mode->core, on_event, mode);
 	landings_set_policy(mode->landings, NULL, NULL);
 	fleet_set_policy(mode->fleet, NULL, NULL);
-	alike_free(mode->alike);
+	alike_clear(&mode->alike);
+	free(mode->hooks);
 	ledger_free(mode->ledger);
 	source_free(mode->source);
 	loop_call_free(mode->look);
@@ -836,10 +813,6 @@ outage_limited(void *arg, struct agent *agent, bool outage, const char *text,
 	if (mode->active &&
 	    (now - state->outage_since_unix) * 1000 >
 		settings_duration(core->settings, "auto.outage_limit"))
-		failure_raise(core,
-		    &(struct failure){ .class = "outage",
-			.worker = agent->worker->name,
-			.task = agent->worker->task,
-			.status = -1,
-			.reason = text });
+		RAISE(core, "outage", .worker = agent->worker->name,
+		    .task = agent->worker->task, .reason = text);
 }

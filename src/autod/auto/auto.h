@@ -12,26 +12,26 @@
  *   scheduler.c      assigns tasks to free workers; workers for tasks that
  *                    agents have asked for
  *   intake.c         gets tasks from their source
- *   turn-policy.c    the end of a turn on a task; check_command
+ *   turn-policy.c    the end of a turn on a task; check_command; workers
+ *                    without a sign of life
  *   after-landing.c  when landings may begin, and what happens after them
  *   post-accept.c    post_accept_command
- *   outcome.c        how attempts and tasks end
+ *   outcome.c        how attempts and tasks end; keeps the work of tasks
+ *                    without a worker
  *   ledger.c         tokens and cost of tasks and days; costs that are known
  *                    after a task was filed
- *   spending.c       budgets
- *   stalls.c         workers without a sign of life
+ *   pause.c          budgets, and tasks that fail alike
  *   auto.c           a lost login; usage limits and outages of the service;
  *                    landed tasks whose commit was taken back
  *   task-commands.c  the methods for tasks
- *   task-ref.c       keeps the work of tasks without a worker
  */
 #ifndef AUTO_H
 #define AUTO_H
 
 #include "core.h"
+#include "ladder.h"
 
 struct agent;
-struct alike;
 struct auto_mode;
 struct buf;
 struct child_result;
@@ -192,7 +192,8 @@ struct auto_mode {
 	struct loop_call *look;
 	bool until_empty; /* stop when no task is left */
 	bool exhausted_reported; /* EVENT_TASKS_EXHAUSTED was emitted */
-	struct alike *alike;
+	struct alike alike;
+	char *hooks; /* what git runs here, "" = nothing; NULL = not known */
 	uint64_t done, failed; /* tasks of this run */
 	/* intake.c */
 	struct source *source; /* NULL = not opened yet */

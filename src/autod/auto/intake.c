@@ -5,8 +5,8 @@
 #include "auto.h"
 #include "contract.h"
 #include "emit.h"
-#include "failure.h"
 #include "intake.h"
+#include "life.h"
 #include "persist.h"
 #include "source.h"
 #include "task-run.h"
@@ -112,13 +112,10 @@ take(struct auto_mode *mode, struct task *t)
 	if (r == 0)
 		task_take(t, clock_wall_ms());
 	else
-		emit(mode->core,
-		    &(struct event){ .kind = r == -ESTALE ?
-			    EVENT_TASK_TAKEN_ELSEWHERE :
-			    EVENT_TASK_NOT_TAKEN,
-			.task = t->id,
-			.key = t->key,
-			.reason = err.msg });
+		EMIT(mode->core,
+		    r == -ESTALE ? EVENT_TASK_TAKEN_ELSEWHERE :
+				   EVENT_TASK_NOT_TAKEN,
+		    .task = t->id, .key = t->key, .reason = err.msg);
 	return r != -ESTALE;
 }
 
@@ -159,7 +156,7 @@ add_offer(struct auto_mode *mode, const char *source,
 
 	t->priority = offer->priority;
 	task_set_maker(t, offer->maker, offer->sandbox);
-	t->run = task_run_copy(offer->run);
+	t->run = schema_clone(&task_run_schema, offer->run);
 	xstrset(&t->label, offer->label);
 	xstrset(&t->landed_before, offer->landed_before);
 	if (t->landed_before != NULL)
@@ -190,8 +187,7 @@ report_quarantined(struct auto_mode *mode)
 		strcmp(mode->quarantined, reason.data) == 0))
 		return;
 	xstrset(&mode->quarantined, reason.data);
-	emit(mode->core,
-	    &(struct event){ .kind = EVENT_QUARANTINE, .reason = reason.data });
+	EMIT(mode->core, EVENT_QUARANTINE, .reason = reason.data);
 }
 
 static void
@@ -299,16 +295,11 @@ intake_begin(struct auto_mode *mode)
 		keys[i] = core->state.tasks[i]->key;
 	r = source_recover(mode->source, keys, &err);
 	if (r > 0)
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_TASKS_GIVEN_BACK, .count = r });
+		EMIT(core, EVENT_TASKS_GIVEN_BACK, .count = r);
 	if (r >= 0)
 		r = source_watch(mode->source, on_source_changed, mode, &err);
 	if (r < 0)
-		failure_raise(core,
-		    &(struct failure){ .class = "task_source",
-			.status = -1,
-			.reason = err.msg });
+		RAISE(core, "task_source", .reason = err.msg);
 }
 
 /* A source without claims offers each task only once: keep those tasks. */

@@ -9,17 +9,18 @@
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
-#include "counters.h"
 #include "emit.h"
 #include "history.h"
 #include "ledger.h"
 #include "loop.h"
+#include "metrics.h"
 #include "persist.h"
 #include "settings.h"
 #include "state.h"
 #include "task-run.h"
 #include "task.h"
 #include "transcript.h"
+#include "word.h"
 
 static bool
 is_due(const struct state *state, const struct account *account)
@@ -128,15 +129,6 @@ take_known(int64_t *known, int64_t amount)
 	return amount - part;
 }
 
-static bool
-was_told(const struct ledger *ledger, const char *model)
-{
-	for (size_t i = 0; i < strv_count(ledger->unknown); i++)
-		if (strcmp(ledger->unknown[i], model) == 0)
-			return true;
-	return false;
-}
-
 /* A model without a price makes a budget in dollars count too little. */
 static void
 tell_unknown(struct ledger *ledger, const struct account *account)
@@ -144,6 +136,7 @@ tell_unknown(struct ledger *ledger, const struct account *account)
 	struct core *core = ledger->mode->core;
 	const struct settings *s = core->settings;
 	const struct usage *usage = &account->spent.usage;
+	unsigned at;
 
 	if (settings_amount(s, "budget.task_cost") == 0 &&
 	    settings_amount(s, "budget.day_cost") == 0)
@@ -153,18 +146,15 @@ tell_unknown(struct ledger *ledger, const struct account *account)
 		cleanup_free char *reason = NULL;
 
 		if (price_find(settings_prices(s), model) != NULL ||
-		    was_told(ledger, model))
+		    word_find(strv_const(ledger->unknown), model, &at))
 			continue;
 		strv_add(&ledger->unknown, model);
 		reason = xasprintf(
 		    "there is no price for the model %s: budgets in dollars do "
 		    "not count it; add it to [prices] in .llmc/config.toml",
 		    model);
-		emit(core,
-		    &(struct event){ .kind = EVENT_COST_UNKNOWN,
-			.worker = account->worker,
-			.task = account->task,
-			.reason = reason });
+		EMIT(core, EVENT_COST_UNKNOWN, .worker = account->worker,
+		    .task = account->task, .reason = reason);
 	}
 }
 
@@ -221,7 +211,7 @@ book_cost(
 	if (day == today())
 		budget_spend(&state->today, day, 0, cost);
 	save_soon(ledger);
-	spending_check(ledger->mode, NULL);
+	pause_at_budgets(ledger->mode, NULL);
 }
 
 void
@@ -283,7 +273,7 @@ ledger_used(
 		return; /* it was reset, and its file is still read */
 	if (update(
 		mode->ledger, account_of(mode->ledger, agent->worker), parser))
-		spending_check(mode, agent);
+		pause_at_budgets(mode, agent);
 }
 
 void
@@ -310,7 +300,7 @@ on_left_growth(const struct transcript_parser *parser, void *arg)
 
 	left->grew_ms = clock_mono_ms();
 	if (account != NULL && update(left->ledger, account, parser))
-		spending_check(mode, NULL);
+		pause_at_budgets(mode, NULL);
 }
 
 static void

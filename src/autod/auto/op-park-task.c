@@ -5,7 +5,7 @@
 #include "auto.h"
 #include "emit.h"
 #include "git-facts.h"
-#include "git-salvage.h"
+#include "git-worktree.h"
 #include "git.h"
 #include "op-park-task.h"
 #include "outcome.h"
@@ -106,8 +106,12 @@ end(struct operation *op, const struct err *err)
 
 			xstrset(&t->conversation, s->id);
 			xstrset(&t->transcript, s->transcript);
+			t->history_ms = s->history_ms;
 		}
-		/* What it asks is for the person alone: agents read events. */
+		/* What it asks is for the person alone: agents read events, and
+		 * what it said last. */
+		if (parked && p->ask == ASK_QUESTION)
+			xstrset(&t->last_words, NULL);
 		if (parked)
 			emit(p->mode->core,
 			    &(struct event){ .kind = EVENT_TASK_PARKED,
@@ -115,6 +119,12 @@ end(struct operation *op, const struct err *err)
 				.worker = t->worker,
 				.reason = p->ask == ASK_QUESTION ? NULL :
 								   p->reason });
+		/* Meanwhile, the person has answered. */
+		if (parked && t->answered &&
+		    task_unpark(t, NULL, clock_wall_ms()) == 0)
+			emit(p->mode->core,
+			    &(struct event){
+				.kind = EVENT_TASK_RESUMED, .task = t->id });
 		persist_changed(p->mode->core);
 		outcome_clear_worker(agent);
 		scheduler_look(p->mode);
@@ -138,16 +148,28 @@ static const struct operation_kind kind = {
 };
 
 void
+op_park_task_again(struct auto_mode *mode, struct agent *agent)
+{
+	struct park_task *p = xcalloc(1, sizeof *p);
+	const struct task *t = auto_task(agent);
+
+	p->mode = mode;
+	p->ask = t->ask;
+	p->reason = t->reason != NULL ? xstrdup(t->reason) : NULL;
+	worker_op_begin(&p->op, &kind, agent, NULL);
+}
+
+void
 op_park_task(struct auto_mode *mode, struct agent *agent, enum ask_kind ask,
     const char *reason)
 {
-	struct park_task *p = xcalloc(1, sizeof *p);
 	struct task *t = auto_task(agent);
 
-	p->mode = mode;
-	p->ask = ask;
-	p->reason = xstrdup(reason);
+	/* An answer is for what was asked; but a budget is not granted before
+	 * the task was parked. */
+	if (t->ask != ask || ask != ASK_BUDGET)
+		t->answered = false;
 	t->ask = ask;
-	xstrset(&t->reason, p->reason);
-	worker_op_begin(&p->op, &kind, agent, NULL);
+	xstrset(&t->reason, reason);
+	op_park_task_again(mode, agent);
 }

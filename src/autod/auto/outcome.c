@@ -8,17 +8,96 @@
 #include "contract.h"
 #include "emit.h"
 #include "fleet.h"
+#include "git-freeze.h"
+#include "git.h"
 #include "intake.h"
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
-#include "op-reset.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
 #include "said.h"
 #include "settings.h"
 #include "task-run.h"
+#include "worker-op.h"
+#include "workspace.h"
+
+/* --- refs of tasks ------------------------------------------------------ */
+
+/* Git keeps commits without a ref for two weeks too. */
+static void
+on_kept(const struct git_answer *answer, void *arg)
+{
+	(void)answer;
+	(void)arg;
+}
+
+static void
+on_dropped(const struct err *err, void *arg)
+{
+	(void)err; /* it only keeps a commit longer than needed */
+	(void)arg;
+}
+
+static void
+keep(struct auto_mode *mode, const char *ref, const char *commit)
+{
+	const struct core *core = mode->core;
+	const char *const args[] = { "update-ref", "--no-deref", ref, commit,
+		NULL };
+	struct git_command update = { .args = args };
+
+	git_run(git_queue(core->git, core->workspace->root), &update, on_kept,
+	    NULL);
+}
+
+void
+task_ref_keep(struct auto_mode *mode, struct task *task)
+{
+	cleanup_free char *ref = xasprintf("refs/llmc/task/%s", task->id);
+
+	task->kept = true;
+	persist_changed(mode->core);
+	keep(mode, ref, task->from);
+}
+
+void
+task_ref_keep_all(struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->from != NULL)
+			task_ref_keep(mode, state->tasks[i]);
+}
+
+/* The task has ended. */
+static void
+task_ref_drop(struct auto_mode *mode, struct task *task)
+{
+	cleanup_free char *ref = xasprintf("refs/llmc/task/%s", task->id);
+
+	if (!task->kept)
+		return;
+	task->kept = false;
+	git_freeze_drop(mode->core->git, ref, on_dropped, NULL);
+}
+
+void
+task_ref_salvage(
+    struct auto_mode *mode, const struct task *task, const char *commit)
+{
+	cleanup_free char *ref = NULL;
+	char stamp[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), stamp);
+	ref = xasprintf(
+	    "refs/llmc/salvage/%s/%s-%s", task->worker, stamp, task->id);
+	keep(mode, ref, commit);
+	EMIT(mode->core, EVENT_WORK_SALVAGED, .worker = task->worker,
+	    .task = task->id, .ref = ref);
+}
 
 /* --- outcomes -------------------------------------------------------- */
 
@@ -43,10 +122,8 @@ on_outcomes_written(void *arg)
 		if (r < 0) {
 			/* The next patrol tries again; the work itself is
 			 * safe. */
-			emit(core,
-			    &(struct event){ .kind = EVENT_TASK_NOT_TOLD,
-				.task = t->id,
-				.reason = err.msg });
+			EMIT(core, EVENT_TASK_NOT_TOLD, .task = t->id,
+			    .reason = err.msg);
 			continue;
 		}
 		book_file_task(core->book, t);
@@ -66,37 +143,29 @@ outcome_settle_due(struct auto_mode *mode)
 		persist_then(mode->core, mode, on_outcomes_written, mode);
 }
 
-char *
-outcome_aborted_event(const char *task)
-{
-	return xasprintf("aborted/%s", task);
-}
-
-void
+/* The task already has its outcome: count it, emit the event, do the rest. */
+static void
 outcome_settled(struct auto_mode *mode, const struct task *t)
 {
 	struct core *core = mode->core;
-	cleanup_free char *event =
-	    t->outcome == OUTCOME_ABORTED ? outcome_aborted_event(t->id) : NULL;
+	cleanup_free char *event = t->outcome == OUTCOME_ABORTED ?
+	    xasprintf("aborted/%s", t->id) :
+	    NULL;
 	bool good =
 	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
 
 	core->state.outcomes[t->outcome]++;
 	core->state.last_task_completion_unix = clock_wall_ms() / 1000;
 	if (t->outcome == OUTCOME_LANDED)
-		alike_forget(mode->alike);
+		alike_clear(&mode->alike);
 	if (good)
 		mode->done++;
 	else
 		mode->failed++;
-	emit(core,
-	    &(struct event){ .kind = EVENT_TASK_FINISHED,
-		.task = t->id,
-		.outcome = task_outcome_name(t->outcome),
-		.worker = t->worker,
-		.title = t->title,
-		.commit = t->commit,
-		.reason = good ? NULL : t->reason });
+	EMIT(core, EVENT_TASK_FINISHED, .task = t->id,
+	    .outcome = task_outcome_name(t->outcome), .worker = t->worker,
+	    .title = t->title, .commit = t->commit,
+	    .reason = good ? NULL : t->reason);
 	mode->worth_asking = true; /* it may have blocked another task */
 	/* Whoever planned it tells what it means. */
 	if (!good && !verification_is_parents(t) &&
@@ -131,11 +200,8 @@ park(struct auto_mode *mode, struct task *t, const char *reason)
 	    xasprintf("failed/%s-%d", t->id, t->attempts);
 
 	task_park(t, ASK_FAILURE, NULL, reason, clock_wall_ms());
-	emit(core,
-	    &(struct event){ .kind = EVENT_TASK_PARKED,
-		.task = t->id,
-		.worker = t->worker,
-		.reason = reason });
+	EMIT(core, EVENT_TASK_PARKED, .task = t->id, .worker = t->worker,
+	    .reason = reason);
 	person_tell(core,
 	    &(struct notice){ .class = NOTICE_TASK,
 		.id = event,
@@ -178,12 +244,8 @@ goes_on(struct auto_mode *mode, struct task *t, const char *why)
 	}
 	xstrset(&t->avoid, t->worker);
 	task_note(t, "given to another worker than", t->avoid, clock_wall_ms());
-	emit(mode->core,
-	    &(struct event){ .kind = EVENT_TASK_RETRY,
-		.worker = t->worker,
-		.task = t->id,
-		.reason = reason,
-		.attempt = t->attempts });
+	EMIT(mode->core, EVENT_TASK_RETRY, .worker = t->worker, .task = t->id,
+	    .reason = reason, .attempt = t->attempts);
 	return true;
 }
 
@@ -219,7 +281,7 @@ outcome_without_commit(
 	buf_adds(&reason, "it ended without a change");
 	if (intake_is_planned(t))
 		buf_addf(&reason,
-		    "; if none is needed, type: llmc work done %s --reason WHY",
+		    "; if none is needed, type: llmc goal node done %s --reason WHY",
 		    t->key);
 	else
 		buf_adds(&reason, " and did not say why none is needed");
@@ -255,18 +317,14 @@ fail(struct auto_mode *mode, struct task *t, const char *reason, int max)
 		outcome_settled(mode, t);
 		return;
 	}
-	emit(mode->core,
-	    &(struct event){ .kind = EVENT_TASK_RETRY,
-		.worker = t->worker,
-		.task = t->id,
-		.reason = reason,
-		.attempt = t->attempts });
+	EMIT(mode->core, EVENT_TASK_RETRY, .worker = t->worker, .task = t->id,
+	    .reason = reason, .attempt = t->attempts);
 }
 
 void
 outcome_task_failed(struct auto_mode *mode, struct task *t, const char *reason)
 {
-	if (alike_failed(mode->alike, t, reason))
+	if (pause_task_failed(mode, t, reason))
 		task_give_back(t, reason, clock_wall_ms());
 	else
 		fail(mode, t, reason, max_attempts(mode));

@@ -25,8 +25,6 @@ bool outcome_is_believed(const struct task *task);
  * said. One that is not believed has failed. */
 void outcome_without_commit(
     struct auto_mode *mode, struct task *task, const char *words);
-/* The task already has its outcome: count it, emit the event, do the rest. */
-void outcome_settled(struct auto_mode *mode, const struct task *task);
 /* Nobody wants it any more, or it goes wrong: its worker is reset, which
  * salvages its work, and it is aborted; work that no worker has is salvaged,
  * too. wanted: by a person, or with what it belongs to, so that nobody need
@@ -34,9 +32,6 @@ void outcome_settled(struct auto_mode *mode, const struct task *task);
  * -EBUSY: not now, its worker is busy. */
 int outcome_drop(struct auto_mode *mode, struct task *task, bool wanted,
     const char *reason, struct err *err);
-/* What people are told of an aborted task, once; whoever knows more of it tells
- * it first. The caller frees it. */
-char *outcome_aborted_event(const char *task);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 

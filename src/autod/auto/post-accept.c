@@ -7,16 +7,15 @@
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
-#include "failure.h"
 #include "git-check-tree.h"
 #include "jsonl.h"
 #include "landing-record.h"
 #include "landing.h"
+#include "life.h"
 #include "loop.h"
 #include "operation.h"
 #include "outcome.h"
 #include "persist.h"
-#include "revert.h"
 #include "settings.h"
 #include "setup.h"
 #include "task.h"
@@ -141,8 +140,7 @@ move_aside(struct post_accept *post)
 	if (post->renewed || rename(post->tree, aside) == -1)
 		return false;
 	post->renewed = true;
-	emit(post->mode->core,
-	    &(struct event){ .kind = EVENT_WORKTREE_BROKEN, .path = aside });
+	EMIT(post->mode->core, EVENT_WORKTREE_BROKEN, .path = aside);
 	return true;
 }
 
@@ -263,12 +261,9 @@ report_result(
 
 	tasks_of(post, &list);
 	post_log_write(post->mode->core, &list, post->move, result);
-	emit(post->mode->core,
-	    &(struct event){ .kind = EVENT_POST_ACCEPT,
-		.task = landed_tasks_last(&list)->id,
-		.commit = post->move,
-		.exit_code = result->status,
-		.duration_ms = result->duration_ms });
+	EMIT(post->mode->core, EVENT_POST_ACCEPT,
+	    .task = landed_tasks_last(&list)->id, .commit = post->move,
+	    .exit_code = result->status, .duration_ms = result->duration_ms);
 }
 
 /* Copy what is needed from the result, which is freed with the errand. */
@@ -481,9 +476,7 @@ step_act(struct operation *op)
 		}
 		if (strcmp(policy, "continue") == 0 ||
 		    (strcmp(policy, "fix") == 0 && add_fix(post, &list)))
-			emit(core,
-			    &(struct event){ .kind = EVENT_POST_ACCEPT_FAILED,
-				.reason = reason });
+			EMIT(core, EVENT_POST_ACCEPT_FAILED, .reason = reason);
 		else
 			failure_raise(core,
 			    &(struct failure){ .class = "post_accept",
@@ -591,11 +584,7 @@ post_accept_not_reverted(
 	settle_all(post, reason);
 	operation_next(&post->op);
 	/* Last: it stops the daemon, and with it this operation. */
-	failure_raise(mode->core,
-	    &(struct failure){ .class = "revert",
-		.task = id,
-		.status = -1,
-		.reason = reason });
+	RAISE(mode->core, "revert", .task = id, .reason = reason);
 }
 
 /* --- step tidy: remove its files once the outcome is saved ----------- */
@@ -649,10 +638,7 @@ end(struct operation *op, const struct err *err)
 	if (err == NULL)
 		begin_next(mode);
 	else if (err->code != -ECANCELED)
-		failure_raise(mode->core,
-		    &(struct failure){ .class = "post_accept",
-			.status = -1,
-			.reason = err->msg });
+		RAISE(mode->core, "post_accept", .reason = err->msg);
 	buf_release(&post->reason);
 	buf_release(&post->output);
 	free(post->move);

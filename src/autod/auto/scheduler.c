@@ -3,7 +3,6 @@
 #include "base.h"
 #include "agent-card.h"
 #include "agent.h"
-#include "asks.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "box-plan.h"
@@ -13,17 +12,16 @@
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
-#include "op-add.h"
-#include "op-nuke.h"
 #include "op-start.h"
 #include "persist.h"
+#include "person.h"
 #include "settings.h"
 #include "source.h"
 #include "task-run.h"
 #include "tool-scope.h"
-#include "view-doc.h"
-#include "view-needs.h"
 #include "view-state.h"
+#include "view.h"
+#include "worker-op.h"
 
 #define IDLE_MS (60 * 1000) /* until one is removed */
 
@@ -138,12 +136,8 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 		return;
 	core->state.last_task_assignment_unix = clock_wall_ms() / 1000;
 	mode->exhausted_reported = false;
-	emit(core,
-	    &(struct event){ .kind = EVENT_TASK_ASSIGNED,
-		.worker = w->name,
-		.task = t->id,
-		.title = t->title,
-		.attempt = t->attempts });
+	EMIT(core, EVENT_TASK_ASSIGNED, .worker = w->name, .task = t->id,
+	    .title = t->title, .attempt = t->attempts);
 	op_start(agent, NULL);
 }
 
@@ -166,13 +160,14 @@ is_held(const struct auto_mode *mode, const struct task *t)
 }
 
 static size_t
-count_held(const struct auto_mode *mode)
+count_tasks(const struct auto_mode *mode,
+    bool (*is)(const struct auto_mode *mode, const struct task *t))
 {
 	const struct state *state = &mode->core->state;
 	size_t count = 0;
 
 	for (size_t i = 0; i < state->task_count; i++)
-		count += is_held(mode, state->tasks[i]);
+		count += is(mode, state->tasks[i]);
 	return count;
 }
 
@@ -204,17 +199,6 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 	    mode->team->unbegun(mode->team_arg, t, &held) > held)
 		return false;
 	return resting + held > 0;
-}
-
-static size_t
-count_in_vain(const struct auto_mode *mode)
-{
-	const struct state *state = &mode->core->state;
-	size_t count = 0;
-
-	for (size_t i = 0; i < state->task_count; i++)
-		count += waits_in_vain(mode, state->tasks[i]);
-	return count;
 }
 
 static bool
@@ -299,19 +283,13 @@ count_waiting(const struct auto_mode *mode, bool team)
 	return count;
 }
 
-/* Waiting tasks that need a sandbox; those that are left beside a free worker
- * are not for it. */
-static size_t
-count_boxed(const struct auto_mode *mode)
+/* Those that are left beside a free worker are not for it. */
+static bool
+waits_for_box(const struct auto_mode *mode, const struct task *t)
 {
-	const struct state *state = &mode->core->state;
-	size_t count = 0;
-
-	for (size_t i = 0; i < state->task_count; i++)
-		count += state->tasks[i]->step == TASK_WAITING &&
-		    intake_kind_of(state->tasks[i]) == INTAKE_POOL &&
-		    state->tasks[i]->sandbox != NULL;
-	return count;
+	(void)mode;
+	return t->step == TASK_WAITING && intake_kind_of(t) == INTAKE_POOL &&
+	    t->sandbox != NULL;
 }
 
 /* The first tool that the task needs and its agent would not have; NULL =
@@ -333,7 +311,7 @@ lacks_tool(const struct auto_mode *mode, const struct task *t)
 		return *tool;
 	for (; *denied != NULL; denied++)
 		strv_add(&scope.deny, *denied);
-	while (*tool != NULL && tool_scope_permits(&scope, *tool))
+	while (*tool != NULL && !tool_scope_lacks(&scope, *tool))
 		tool++;
 	return *tool;
 }
@@ -485,8 +463,8 @@ end_of_tasks(struct auto_mode *mode)
 {
 	struct core *core = mode->core;
 	size_t parked = intake_count(mode, TASK_PARKED);
-	size_t held = count_held(mode);
-	size_t in_vain = count_in_vain(mode);
+	size_t held = count_tasks(mode, is_held);
+	size_t in_vain = count_tasks(mode, waits_in_vain);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
@@ -503,11 +481,8 @@ end_of_tasks(struct auto_mode *mode)
 			    in_vain);
 		if (!mode->until_empty)
 			buf_adds(&more, "; waiting for more");
-		emit(core,
-		    &(struct event){ .kind = EVENT_TASKS_EXHAUSTED,
-			.done = (int64_t)mode->done,
-			.failed = (int64_t)mode->failed,
-			.text = more.data });
+		EMIT(core, EVENT_TASKS_EXHAUSTED, .done = (int64_t)mode->done,
+		    .failed = (int64_t)mode->failed, .text = more.data);
 	}
 	if (!mode->until_empty || team_workers_dismiss(mode, true) > 0 ||
 	    !is_at_rest(mode))
@@ -564,8 +539,8 @@ do_all_wait_in_vain(const struct auto_mode *mode)
 static size_t
 count_resting(const struct auto_mode *mode)
 {
-	return intake_count(mode, TASK_PARKED) + count_held(mode) +
-	    count_in_vain(mode);
+	return intake_count(mode, TASK_PARKED) + count_tasks(mode, is_held) +
+	    count_tasks(mode, waits_in_vain);
 }
 
 /* Does nothing go on before a person has looked? */
@@ -600,11 +575,8 @@ look(void *arg)
 		    task_park(t, ASK_APPROVAL, NULL, why, clock_wall_ms()) < 0)
 			continue;
 		persist_changed(mode->core);
-		emit(mode->core,
-		    &(struct event){ .kind = EVENT_TASK_NOT_TAKEN,
-			.task = t->id,
-			.key = t->key,
-			.reason = why });
+		EMIT(mode->core, EVENT_TASK_NOT_TAKEN, .task = t->id,
+		    .key = t->key, .reason = why);
 	}
 	left = give_out(mode) + landings_long_waits(mode->landings);
 	give_to_team(mode);
@@ -616,7 +588,8 @@ look(void *arg)
 	if (source_asking(mode->source))
 		return;
 	if (mode->worth_asking &&
-	    left + count_boxed(mode) > intake_unstarted(mode, INTAKE_POOL))
+	    left + count_tasks(mode, waits_for_box) >
+		intake_unstarted(mode, INTAKE_POOL))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
 	    core->state.task_count == count_resting(mode) &&

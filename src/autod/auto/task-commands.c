@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "asks.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -11,6 +10,7 @@
 #include "landing.h"
 #include "outcome.h"
 #include "persist.h"
+#include "person.h"
 #include "serve.h"
 #include "source.h"
 #include "task-run.h"
@@ -168,7 +168,7 @@ find_ours(struct auto_mode *mode, struct server_call *call, const char *name,
 {
 	struct err err = { 0 };
 
-	*ret_task = state_task_named(&mode->core->state, name, &err);
+	*ret_task = core_task_named(mode->core, name, &err);
 	if (*ret_task != NULL || err.code == -ENOENT)
 		return true;
 	serve_refuse(call, API_UNKNOWN, "%s", err.msg);
@@ -265,10 +265,14 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	if (ours != NULL && task_unpark(ours, NULL, clock_wall_ms()) == 0) {
 		persist_changed(mode->core);
-		emit(mode->core,
-		    &(struct event){
-			.kind = EVENT_TASK_RESUMED, .task = ours->id });
+		EMIT(mode->core, EVENT_TASK_RESUMED, .task = ours->id);
 		scheduler_look(mode);
+		answer(mode, call, ours->id, "waiting");
+		return;
+	}
+	if (ours != NULL && task_asks(ours)) { /* it is being put aside */
+		task_answer(ours, NULL);
+		persist_changed(mode->core);
 		answer(mode, call, ours->id, "waiting");
 		return;
 	}

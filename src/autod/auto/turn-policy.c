@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-report.h"
 #include "agent.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "check-book.h"
 #include "child.h"
-#include "completion-report.h"
 #include "contract.h"
 #include "emit.h"
 #include "fleet.h"
@@ -14,6 +14,8 @@
 #include "hold.h"
 #include "intake.h"
 #include "jsonl.h"
+#include "ladder.h"
+#include "landing.h"
 #include "notice.h"
 #include "op-park-task.h"
 #include "outcome.h"
@@ -24,7 +26,6 @@
 #include "task-run.h"
 #include "task.h"
 #include "transcript.h"
-#include "tree-command.h"
 #include "turn-end.h"
 #include "turn-policy.h"
 #include "turn.h"
@@ -55,12 +56,8 @@ turn_policy_reported(struct auto_mode *mode, struct task *t,
 	if (by_tool)
 		xstrset(&run->last_tool, COMPLETION_TOOL);
 	persist_changed(mode->core);
-	emit(mode->core,
-	    &(struct event){ .kind = EVENT_REPORTED,
-		.worker = t->worker,
-		.task = t->id,
-		.status = json_string_or(report, "status", NULL),
-		.text = text });
+	EMIT(mode->core, EVENT_REPORTED, .worker = t->worker, .task = t->id,
+	    .status = json_string_or(report, "status", NULL), .text = text);
 }
 
 bool
@@ -205,7 +202,7 @@ turn_policy_held(void *arg, struct agent *agent, const char *words)
 
 	return (mode->watch->held != NULL &&
 		   mode->watch->held(mode->watch_arg, agent, words)) ||
-	    spending_turn_ended(mode, agent);
+	    pause_at_task_budget(mode, agent);
 }
 
 bool
@@ -309,11 +306,8 @@ turn_policy_error(void *arg, struct agent *agent, const char *text)
 	if (mode->watch->held != NULL &&
 	    mode->watch->held(mode->watch_arg, agent, error_nudge))
 		return true;
-	emit(mode->core,
-	    &(struct event){ .kind = EVENT_SENT_BACK,
-		.worker = agent->worker->name,
-		.task = t->id,
-		.reason = text });
+	EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
+	    .task = t->id, .reason = text);
 	agent_prompt(agent, error_nudge, false, agent->worker->status);
 	return true;
 }
@@ -492,11 +486,8 @@ act(struct op_check *check)
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 	} else if (!hold_turn_ended(agent, words)) {
-		emit(mode->core,
-		    &(struct event){ .kind = EVENT_SENT_BACK,
-			.worker = agent->worker->name,
-			.task = t->id,
-			.reason = words });
+		EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
+		    .task = t->id, .reason = words);
 		agent_prompt(agent, words, false, agent->worker->status);
 	}
 }
@@ -547,4 +538,115 @@ op_check_begin(struct auto_mode *mode, struct agent *agent, const char *head)
 	buf_init(&check->words);
 	snprintf(check->head, sizeof check->head, "%s", head);
 	worker_op_begin(&check->op, &kind, agent, NULL);
+}
+
+/* --- stalls ------------------------------------------------------------- */
+
+static const char continue_text[] =
+    "There was no sign of life for a long time, so you were interrupted. Do "
+    "not wait for the command that hung: find another way, and continue the "
+    "task from where it stopped.";
+
+static void
+stalls_act(struct auto_mode *mode, struct agent *agent, enum progress_step step)
+{
+	static const char reason[] = "no sign of life";
+	struct worker *w = agent->worker;
+
+	w->stalls++;
+	agent->stall_ms = clock_mono_ms();
+	w->session.open_tools = 0;
+	persist_changed(mode->core);
+	if (step == STEP_REDIRECT) {
+		w = agent->worker;
+		w->session.busy = false;
+		agent_interrupt(agent);
+		/* If another prompt is on its way, that one is enough. */
+		if (w->session.step == PROMPT_NONE)
+			agent_prompt(agent, continue_text, false,
+			    w->status == WORKER_STARTING ? w->after :
+							   w->status);
+	} else if (step == STEP_RESTART) {
+		agent_restart(agent);
+	} else {
+		EMIT(mode->core, EVENT_STALL_GIVEN_UP, .worker = w->name,
+		    .task = w->task);
+		if (outcome_is_last(mode, auto_task(agent)))
+			op_park_task(mode, agent, ASK_FAILURE, reason);
+		else
+			outcome_attempt_failed(mode, agent, reason);
+	}
+}
+
+/* Does it wait for somebody's answer? */
+static bool
+asks(const struct auto_mode *mode, const struct agent *agent)
+{
+	return mode->team->asks != NULL &&
+	    mode->team->asks(mode->team_arg, agent);
+}
+
+bool
+stalls_silence(void *arg, struct agent *agent, const struct session_life *life)
+{
+	struct auto_mode *mode = arg;
+	const struct worker *w = agent->worker;
+	const struct settings *settings = mode->core->settings;
+	struct silence_limits limits = silence_limits(
+	    settings_duration(settings, "auto.worker_stall_timeout"),
+	    settings_duration(settings, "overseer.stall_timeout"));
+	struct silence_facts facts = {
+		.quiet_ms = life->quiet_ms,
+		.step_ms = agent->stall_ms > 0 ?
+		    clock_mono_ms() - agent->stall_ms :
+		    INT64_MAX,
+		.tool_open = life->tool_open,
+		.stage = w->stalls,
+	};
+	enum progress_step step;
+
+	if (w->task == NULL || !auto_drives(mode, agent))
+		return false;
+	if (asks(mode, agent))
+		return true;
+	step = silence_next(&facts, &limits);
+	if (step == STEP_NONE || agent_is_taken(agent))
+		return true;
+	EMIT(mode->core, EVENT_STALL, .worker = w->name, .task = w->task,
+	    .action = progress_step_words[step]);
+	stalls_act(mode, agent, step);
+	return true;
+}
+
+static int64_t
+sign_of(const struct agent *agent, int64_t now)
+{
+	struct session_life life;
+	int64_t sign;
+
+	if (agent->op != NULL)
+		return now; /* it has a deadline of its own */
+	session_life(agent->session, NULL, &life);
+	sign = life.quiet_ms < now ? now - life.quiet_ms : 0;
+	return sign > agent->stall_ms ? sign : agent->stall_ms;
+}
+
+int64_t
+stalls_sign_ms(const void *arg)
+{
+	const struct auto_mode *mode = arg;
+	int64_t now = clock_mono_ms(), latest = 0, sign;
+
+	if (mode->post != NULL || landings_checking(mode->landings))
+		return now; /* check_timeout and post_accept_timeout end them */
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		const struct agent *agent = mode->fleet->agents[i];
+
+		if (agent->worker->task == NULL || !auto_drives(mode, agent))
+			continue;
+		sign = asks(mode, agent) ? now : sign_of(agent, now);
+		if (sign > latest)
+			latest = sign;
+	}
+	return latest;
 }

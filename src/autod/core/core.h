@@ -4,7 +4,7 @@
  * The lowest floor of the daemon, used by all others. The core holds the loop,
  * the settings, the state and the ports. It saves the state and then runs
  * effects (persist.h), emits events (emit.h), answers calls (serve.h), raises
- * failures (failure.h) and writes the heartbeat (heartbeat.h).
+ * failures and writes the heartbeat (life.h).
  *
  * The floors above register themselves (struct core_floor) from the bottom up;
  * life.h calls them in that order. The core knows nothing else about them.
@@ -19,6 +19,7 @@ struct emitter;
 struct err;
 struct event_stream;
 struct git;
+struct git_home;
 struct heartbeat;
 struct life;
 struct loop;
@@ -31,6 +32,7 @@ struct settings;
 struct state_book;
 struct tmux;
 struct watch;
+struct worker;
 struct workspace;
 
 /* Command-line options; NULL = use the settings. */
@@ -82,9 +84,9 @@ struct core {
 	char *llmc; /* path of the command line program */
 	char *socket; /* path */
 	char *instance; /* uuid of this run */
-	char *branch; /* landing-branch.h; "" = none */
+	char *branch; /* see core_branch(); "" = none */
 	int lock; /* descriptor of state.lock */
-	bool evicted; /* .llmc is not ours any more: root-guard.h */
+	bool evicted; /* .llmc is not ours any more */
 	bool replaced; /* ... and another daemon owns the root */
 	bool book_lost; /* it is not at its place: put back at the end */
 	bool stopping;
@@ -115,9 +117,59 @@ void core_free(struct core *core);
 /* Borrowed until core_free(). */
 void core_add_floor(struct core *core, const struct core_floor *floor);
 
-/* The branch that work lands on; "" = none. It does not change. */
+/* state_task_named(), and "g3/..." of a goal that an earlier version has made
+ * and that has another id. */
+struct task *
+core_task_named(const struct core *core, const char *word, struct err *err);
+
+/* The branch that work lands on; "" = none. It does not change: it was chosen
+ * once, by the setting repo.default_branch, which `llmc init` writes. Where it
+ * is not set, the first daemon writes it, so that no later one follows what is
+ * checked out then. */
 const char *core_branch(const struct core *core);
 /* Does a landing ignore uncommitted changes to files that it does not touch? */
 bool core_lands_over_dirt(const struct core *core);
+
+/* err NULL: they are in effect. */
+typedef void reload_fn(const struct err *err, void *arg);
+
+/* Read the settings again, the file and the command line over it, if they may
+ * be used; else the old ones stay. fn is called after that, from here or
+ * later. */
+void reload_begin(struct core *core, reload_fn *fn, void *arg);
+
+/* Is its tree a clone of its own (git-clone.h)? Only that of a worker that was
+ * given one, and only while its .git is a folder: until then, and if it is
+ * gone, it is a worktree like others. */
+bool worker_tree_is_clone(const struct worker *worker);
+
+/* For git_options; arg is the core: the box that git runs in in a tree. A tree
+ * is a worker's if the state says so, wherever repo.worktree_dir is by now. A
+ * worker whose HEAD is not detached yet has no box: it gets one with its next
+ * session. The tree of a check has one, and a clone always. */
+int worker_tree_box(
+    void *arg, const char *dir, char ***ret_prefix, struct err *err);
+
+/* Is the landing branch gone? The words for it; the caller frees. NULL = it is
+ * there, or that is not known. Does not wait for git. */
+char *landing_branch_lost(const struct core *core);
+
+/* --- root guard --------------------------------------------------------- */
+
+/*
+ * Notices that .llmc is not ours any more: somebody removed or replaced the
+ * lock file, or the folder, while we ran, and another daemon may own the root
+ * by now. Then we end, with a failure of its own class and exit status, and
+ * write nothing there.
+ *
+ * What loses nothing is to end the sessions: agents would work on, and cost
+ * money, with nobody to see what they do. Their work stays in the worktrees and
+ * on their branches, which are not part of .llmc. Only if another daemon holds
+ * the lock already are the sessions left alone: they may be its own.
+ */
+
+/* Is the root ours? If not, the daemon stops soon. Ask before writing to
+ * .llmc. */
+bool root_guard_holds(struct core *core);
 
 #endif

@@ -3,7 +3,7 @@
 /*
  * Events. Each is reported once, here, to all subscribers, immediately and in
  * the order of their subscription: the log, auto.log, the clients of `llmc
- * events`, then the floors from the bottom up. A failing subscriber does not
+ * log`, then the floors from the bottom up. A failing subscriber does not
  * affect the others.
  *
  * A subscriber may emit another event, which all subscribers get before the
@@ -17,6 +17,7 @@
 
 struct core;
 struct emitter;
+struct event_stream;
 
 typedef void emit_fn(const struct event *event, void *arg);
 
@@ -24,7 +25,23 @@ struct emitter *emitter_new(void);
 void emitter_free(struct emitter *emitter);
 
 void emit(struct core *core, const struct event *event);
+/* EMIT(core, EVENT_TASK_ORPHANED, .task = id); */
+#define EMIT(core, what, ...) \
+	emit(core, &(struct event){ .kind = (what), ##__VA_ARGS__ })
 void emit_subscribe(struct core *core, emit_fn *fn, void *arg);
 void emit_unsubscribe(struct core *core, emit_fn *fn, const void *arg);
+
+/* --- event log ---------------------------------------------------------- */
+
+/* Where each event goes: to the log, to auto.log, and to clients that follow
+ * them over the socket (events.follow), in that order. A client that does not
+ * read is dropped, never waited for. */
+
+void event_log_subscribe(struct core *core);
+void event_file_subscribe(struct core *core);
+/* After event_file_subscribe(): what a client gets must already be in
+ * auto.log. */
+struct event_stream *event_stream_new(struct core *core);
+void event_stream_free(struct event_stream *stream);
 
 #endif

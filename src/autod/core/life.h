@@ -9,6 +9,7 @@
 
 struct core;
 struct err;
+struct heartbeat;
 struct life;
 
 /* The lock is taken: describe who holds it, and return -EAGAIN. A daemon is
@@ -46,12 +47,47 @@ bool life_is_complete(const struct core *core);
 /* Does an overseer run now? */
 bool life_is_overseen(const struct core *core);
 
-/* What the work until now needed goes back to the kernel: call it when little
- * is going on. And a moment after a call, which may have needed much. */
-void life_rest(struct core *core);
+/* What the work until now needed goes back to the kernel, in a moment: after a
+ * call, which may have needed much. */
 void life_rest_soon(struct core *core);
 
 /* Read the settings again, after a signal or a change of the file. */
 void life_reload(struct core *core);
+
+/* --- heartbeat ---------------------------------------------------------- */
+
+/* The heartbeat, written from the loop: if the loop is stuck, it gets stale. It
+ * also has what the overseer has to know of the work: when a task was last
+ * assigned or completed, which workers are expected to get on with theirs, and
+ * a line for each. */
+
+/* Stop, and remove the file. */
+void heartbeat_free(struct heartbeat *heartbeat);
+
+/* The state was saved: if a task was assigned or completed since the last beat,
+ * beat. NULL = nothing. */
+void heartbeat_saved(struct heartbeat *heartbeat);
+
+/* When the last one was written, as it says; 0 = none was, or NULL. */
+int64_t heartbeat_last_unix(const struct heartbeat *heartbeat);
+
+/* --- failure ------------------------------------------------------------ */
+
+/* Hard failures: write failure.json, a record for the overseer, then emit an
+ * event and stop with exit status 1. */
+
+struct failure {
+	const char *class; /* failure-class.h */
+	const char *worker, *task; /* NULL = none */
+	int status; /* exit status of the failed command, -1 = none */
+	const char *reason; /* what happened, with evidence */
+};
+
+/* Only the first one counts; ignored while the daemon stops. */
+void failure_raise(struct core *core, const struct failure *failure);
+/* RAISE(core, "git", .reason = words); no command has failed. */
+#define RAISE(core, what, ...) \
+	failure_raise(core,    \
+	    &(struct failure){ .class = (what), .status = -1, __VA_ARGS__ })
 
 #endif

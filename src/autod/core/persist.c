@@ -5,17 +5,15 @@
 #include <sys/queue.h>
 #include <sys/stat.h>
 
-#include "asks.h"
 #include "book-history.h"
 #include "book.h"
 #include "core.h"
 #include "emit.h"
-#include "failure.h"
-#include "heartbeat.h"
 #include "identity.h"
+#include "life.h"
 #include "loop.h"
 #include "persist.h"
-#include "root-guard.h"
+#include "person.h"
 #include "root-mark.h"
 #include "state-book.h"
 #include "workspace.h"
@@ -103,13 +101,9 @@ commit_failed(struct persist *p, const struct err *err)
 	if (!p->outage) {
 		p->outage = true;
 		p->since_ms = clock_mono_ms();
-		emit(p->core,
-		    &(struct event){
-			.kind = EVENT_STORE_UNWRITTEN, .reason = err->msg });
+		EMIT(p->core, EVENT_STORE_UNWRITTEN, .reason = err->msg);
 	}
-	emit(p->core,
-	    &(struct event){
-		.kind = EVENT_STATE_UNWRITTEN, .reason = err->msg });
+	EMIT(p->core, EVENT_STATE_UNWRITTEN, .reason = err->msg);
 	p->retry = loop_after(p->core->loop, RETRY_MS, commit_soon, p);
 }
 
@@ -144,9 +138,7 @@ on_book_gone(void *arg)
 			   "test that uses LLMC_ROOT of this repository does "
 			   "that. What the daemon has saved is put back",
 	    file);
-	failure_raise(core,
-	    &(struct failure){
-		.class = "state_overwritten", .status = -1, .reason = reason });
+	RAISE(core, "state_overwritten", .reason = reason);
 }
 
 /* Is the book still the file that was opened? SQLite goes on writing to one

@@ -1,24 +1,210 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "asks.h"
+
+#include <dirent.h>
+
+#include "ask-follow.h"
 #include "book-history.h"
+#include "book.h"
 #include "core.h"
 #include "emit.h"
+#include "landing-record.h"
 #include "lock.h"
+#include "message-spool.h"
+#include "moment.h"
 #include "people.h"
+#include "persist.h"
 #include "person.h"
+#include "request.h"
+#include "serve.h"
+#include "settings.h"
+#include "state-upgrade.h"
 #include "worker.h"
 #include "workspace.h"
 
-static bool
-is_overseen(const struct core *core)
-{
-	cleanup_free char *lock =
-	    workspace_path(core->workspace, "overseer.lock");
+/* --- asks ----------------------------------------------------------------- */
 
-	return lock_is_held(lock) == 1;
+/* What has changed, also for the last time. */
+static void
+save_ask(struct core *core, struct ask *ask)
+{
+	if (ask->changed)
+		book_put_ask(core->book, ask);
+	ask->changed = false;
+	if (ask->how == ASK_OPEN)
+		return;
+	state_take_ask(&core->state, ask);
+	ask_free(ask);
 }
+
+void
+asks_open(struct core *core, const struct ask_draft *draft)
+{
+	struct ask *ask = state_ask(&core->state, draft->key);
+	int64_t now = clock_wall_ms();
+
+	if (core->book == NULL)
+		return;
+	if (ask != NULL) {
+		ask_repeat(ask, draft, now);
+	} else {
+		ask = ask_new(draft, core->state.ask_ids + 1, now);
+		state_add_ask(&core->state, ask);
+	}
+	if (draft->kind == ASK_TOLD && draft->level < ESCALATION_CRITICAL)
+		ask_close(ask, ASK_RESOLVED, now);
+	save_ask(core, ask);
+}
+
+void
+asks_move(struct core *core, const char *key, const char *to)
+{
+	struct ask *ask = state_ask(&core->state, key);
+	struct ask *open = state_ask(&core->state, to);
+
+	if (ask == NULL)
+		return;
+	if (open != NULL)
+		ask_join(open, ask);
+	else
+		xstrset(&ask->key, to);
+	book_put_ask(core->book, open != NULL ? open : ask);
+}
+
+void
+asks_resolve(struct core *core, const char *key)
+{
+	struct ask *ask = state_ask(&core->state, key);
+
+	if (ask == NULL)
+		return;
+	ask_close(ask, ASK_RESOLVED, clock_wall_ms());
+	save_ask(core, ask);
+}
+
+void
+asks_look(struct core *core)
+{
+	struct state *state = &core->state;
+	const struct push_record *push = &state->landings.push;
+	bool unpushed = core->settings != NULL &&
+	    settings_bool(core->settings, "repo.push") &&
+	    push_record_has_failed(push);
+	cleanup_free char *why = unpushed ?
+	    xasprintf("landed work could not be pushed: %s",
+		push->reason != NULL ? push->reason : "unknown reason") :
+	    NULL;
+	size_t count;
+	cleanup_free struct ask **added = ask_follow(
+	    &(struct ask_facts){ .now_ms = clock_wall_ms(),
+		.workers = state->workers,
+		.worker_count = state->count,
+		.tasks = state->tasks,
+		.task_count = state->task_count,
+		.asks = state->asks,
+		.ask_count = state->ask_count,
+		.ids = state->ask_ids,
+		.paused = state->paused,
+		.unpushed = why,
+		.red = state->landings.red_told != NULL,
+		.dirty = state->source_repo_dirty_retry_after_unix > 0,
+		.goals = state->goals },
+	    &count);
+
+	for (size_t i = 0; i < count; i++)
+		state_add_ask(state, added[i]);
+	for (size_t i = state->ask_count; i-- > 0;)
+		save_ask(core, state->asks[i]);
+}
+
+void
+asks_remind(struct core *core)
+{
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; core->people != NULL && i < core->state.ask_count;
+	     i++) {
+		struct ask *ask = core->state.asks[i];
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (!ask_is_due(ask, now))
+			continue;
+		ask->count++;
+		ask->said_ms = now;
+		book_put_ask(core->book, ask);
+		buf_addf(&text, "%s; still open, answer with: ",
+		    ask->words != NULL ? ask->words : ask->title);
+		ask_command(ask, &text);
+		people_escalate(core->people, core->settings,
+		    &(struct escalation){ .level = ask->level,
+			.title = ask->title,
+			.text = text.data,
+			.signature = ask->key,
+			.worker = ask->worker,
+			.task = ask->task,
+			.goal = ask->goal,
+			.node = ask->node },
+		    NOTICE_WORKER);
+	}
+}
+
+/* The answer was carried out by another method, which the kind of the ask
+ * decides (see llmc answer), and may have ended the ask already. */
+static void
+on_end(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct core *core = arg;
+	const char *answer = json_string_or(params, "answer", NULL);
+	const char *user = json_string_or(params, "user", NULL);
+	const char *id = json_string_or(params, "ask", "");
+	struct ask *ask = state_ask_named(&core->state, id);
+	enum ask_end how = answer != NULL ? ASK_ANSWERED : ASK_DISMISSED;
+	cleanup_free char *cut = answer == NULL ?
+	    NULL :
+	    xstrndup(
+		answer, text_cut(answer, strlen(answer), ASK_WORDS_MAX - 1));
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "ask", id);
+	if (ask == NULL) {
+		book_answer_ask(core->book, id, cut, user);
+	} else {
+		ask_answer(ask, cut, user, clock_wall_ms());
+		how = ask->how;
+		save_ask(core, ask);
+	}
+	json_set_string(result, "status", ask_end_words[how]);
+	persist_changed(core);
+	serve_reply(core, call, result);
+}
+
+static void
+on_seen(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct core *core = arg;
+	struct json_object *names = json_object_object_get(params, "asks");
+
+	for (size_t i = 0; i < json_object_array_length(names); i++) {
+		struct ask *ask = state_ask_named(&core->state,
+		    json_object_get_string(
+			json_object_array_get_idx(names, i)));
+
+		if (ask != NULL && ask_told(ask, ASK_SEEN, clock_wall_ms()))
+			book_put_ask(core->book, ask);
+	}
+	persist_changed(core);
+	serve_reply(core, call, NULL);
+}
+
+void
+asks_register(struct core *core)
+{
+	serve_handle(core, "ask.end", on_end, core);
+	serve_handle(core, "ask.seen", on_seen, core);
+}
+
+/* --- what happens --------------------------------------------------------- */
 
 /* Does auto mode drive the worker? */
 static bool
@@ -50,18 +236,8 @@ static const struct {
 	{ NOTICE_OUTAGE, ASK_TOLD, "outage" },
 };
 
-/* Events after which what was told is over. */
-static const struct {
-	enum event_kind kind;
-	const char *key;
-} ended_by[] = {
-	{ EVENT_STORE_WRITTEN, "state" },
-	{ EVENT_BRANCH_CHOSEN, "branch-told" },
-	{ EVENT_LANDED, "branch-told" },
-};
-
 static void
-open_ask(struct core *core, const struct notice *n)
+open_notice(struct core *core, const struct notice *n)
 {
 	cleanup_buf struct buf signature = BUF_INIT;
 	cleanup_free char *key = NULL;
@@ -70,9 +246,10 @@ open_ask(struct core *core, const struct notice *n)
 
 	while (i < nitems(opens) && opens[i].class != n->class)
 		i++;
+	/* ask_follow() has the landing branch that fails its check. */
 	if (i == nitems(opens) || core->book == NULL ||
 	    (n->class == NOTICE_BRANCH &&
-		core->state.landings.red_told != NULL)) /* asks.c has it */
+		core->state.landings.red_told != NULL))
 		return;
 	escalation_of_notice(n, &signature, &what);
 	key = n->task != NULL ? xasprintf("%s/%s", opens[i].about, n->task) :
@@ -100,12 +277,13 @@ person_tell(struct core *core, const struct notice *notice)
 {
 	bool ends =
 	    notice->class == NOTICE_FAILURE || notice->class == NOTICE_END;
+	cleanup_free char *overseer =
+	    workspace_path(core->workspace, "overseer.lock");
 
-	open_ask(core, notice);
-	if (core->people == NULL || core->settings == NULL ||
-	    (ends && is_overseen(core)))
-		return;
-	people_tell(core->people, core->settings, notice);
+	open_notice(core, notice);
+	if (core->people != NULL && core->settings != NULL &&
+	    !(ends && lock_is_held(overseer) == 1))
+		people_tell(core->people, core->settings, notice);
 }
 
 void
@@ -129,52 +307,62 @@ person_escalate(
 		people_escalate(core->people, core->settings, what, class);
 }
 
-/* Events of plans that only a person can go on from, and those after which
- * nobody need. */
+#define NODE "node/"
+#define PLAN "plan/"
+
+/* Events that only a person can go on from, and those after which nobody
+ * need. */
 static const struct {
 	enum event_kind kind;
 	enum ask_kind ask; /* NONE: it needs nobody any more */
-	const char *about; /* "node": of a goal, else the goal alone */
+	const char *about; /* NODE, PLAN: of a goal; or the key */
 	const char *command; /* the goal follows; NULL = an answer helps */
-} plans[] = {
-	{ EVENT_ASSIGNMENT_ESCALATED, ASK_BLOCKED, "node", NULL },
-	{ EVENT_PLAN_FAILED, ASK_FAILURE, "plan", "llmc goal plan " },
-	{ EVENT_PLAN_REVIEW_NEEDED, ASK_APPROVAL, "plan", "llmc goal show " },
-	{ EVENT_NODE_TODO, ASK_NONE, "node", NULL },
-	{ EVENT_NODE_QUEUED, ASK_NONE, "node", NULL },
-	{ EVENT_NODE_IN_PROGRESS, ASK_NONE, "node", NULL },
-	{ EVENT_NODE_DONE, ASK_NONE, "node", NULL },
-	{ EVENT_NODE_CANCELLED, ASK_NONE, "node", NULL },
-	{ EVENT_PLAN_GENERATED, ASK_NONE, "plan", NULL },
-	{ EVENT_PLAN_CREATED, ASK_NONE, "plan", NULL },
-	{ EVENT_PLAN_DRAFTED, ASK_NONE, "plan", NULL },
-	{ EVENT_GOAL_COMPLETED, ASK_NONE, "plan", NULL },
-	{ EVENT_GOAL_CANCELLED, ASK_NONE, "plan", NULL },
-	{ EVENT_GOAL_ARCHIVED, ASK_NONE, "plan", NULL },
+} follows[] = {
+	{ EVENT_ASSIGNMENT_ESCALATED, ASK_BLOCKED, NODE, NULL },
+	{ EVENT_PLAN_FAILED, ASK_FAILURE, PLAN, "llmc goal plan " },
+	{ EVENT_PLAN_REVIEW_NEEDED, ASK_APPROVAL, PLAN, "llmc goal show " },
+	{ EVENT_NODE_TODO, ASK_NONE, NODE, NULL },
+	{ EVENT_NODE_QUEUED, ASK_NONE, NODE, NULL },
+	{ EVENT_NODE_IN_PROGRESS, ASK_NONE, NODE, NULL },
+	{ EVENT_NODE_DONE, ASK_NONE, NODE, NULL },
+	{ EVENT_NODE_CANCELLED, ASK_NONE, NODE, NULL },
+	{ EVENT_PLAN_GENERATED, ASK_NONE, PLAN, NULL },
+	{ EVENT_PLAN_CREATED, ASK_NONE, PLAN, NULL },
+	{ EVENT_PLAN_DRAFTED, ASK_NONE, PLAN, NULL },
+	{ EVENT_GOAL_COMPLETED, ASK_NONE, PLAN, NULL },
+	{ EVENT_GOAL_CANCELLED, ASK_NONE, PLAN, NULL },
+	{ EVENT_GOAL_ARCHIVED, ASK_NONE, PLAN, NULL },
+	{ EVENT_STORE_WRITTEN, ASK_NONE, "state", NULL },
+	{ EVENT_BRANCH_CHOSEN, ASK_NONE, "branch-told", NULL },
+	{ EVENT_LANDED, ASK_NONE, "branch-told", NULL },
 };
 
 static void
-follow_plan(struct core *core, const struct event *event)
+follow(struct core *core, const struct event *event)
 {
 	cleanup_free char *key = NULL, *command = NULL;
 	size_t i = 0;
+	bool node, plan;
 
-	while (i < nitems(plans) && plans[i].kind != event->kind)
+	while (i < nitems(follows) && follows[i].kind != event->kind)
 		i++;
-	if (i == nitems(plans) || event->goal == NULL || core->book == NULL)
+	if (i == nitems(follows) || core->book == NULL)
 		return;
-	key = strcmp(plans[i].about, "node") == 0 ?
-	    xasprintf("node/%s/%s", event->goal,
-		event->node != NULL ? event->node : "") :
-	    xasprintf("plan/%s", event->goal);
-	if (plans[i].ask == ASK_NONE) {
+	node = strcmp(follows[i].about, NODE) == 0;
+	plan = strcmp(follows[i].about, PLAN) == 0;
+	if ((node || plan) && event->goal == NULL)
+		return;
+	key = xasprintf("%s%s%s%s", follows[i].about,
+	    node || plan ? event->goal : "", node ? "/" : "",
+	    node && event->node != NULL ? event->node : "");
+	if (follows[i].ask == ASK_NONE) {
 		asks_resolve(core, key);
 		return;
 	}
-	if (plans[i].command != NULL)
-		command = xasprintf("%s%s", plans[i].command, event->goal);
+	if (follows[i].command != NULL)
+		command = xasprintf("%s%s", follows[i].command, event->goal);
 	asks_open(core,
-	    &(struct ask_draft){ .kind = plans[i].ask,
+	    &(struct ask_draft){ .kind = follows[i].ask,
 		.level = ESCALATION_WARNING,
 		.key = key,
 		.title = "a goal needs a person",
@@ -194,10 +382,7 @@ on_event(const struct event *event, void *arg)
 	const struct event_row *row = event_row(event->kind);
 	cleanup_buf struct buf why = BUF_INIT;
 
-	follow_plan(core, event);
-	for (size_t i = 0; i < nitems(ended_by); i++)
-		if (event->kind == ended_by[i].kind)
-			asks_resolve(core, ended_by[i].key);
+	follow(core, event);
 	if (row->notice == NOTICE_NONE ||
 	    (row->by_hand && is_auto(core, event->worker)))
 		return;
@@ -218,4 +403,259 @@ void
 person_subscribe(struct core *core)
 {
 	emit_subscribe(core, on_event, core);
+}
+
+/* --- messages in the book ------------------------------------------------- */
+
+static bool
+is_same(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+static void
+save_message(const struct message *message, void *arg)
+{
+	struct core *core = arg;
+	const char *by = message_sent_by(message);
+
+	if (core->book == NULL)
+		return;
+	book_put_message(core->book, message);
+	/* A channel has taken it: the asks that it is about were told. */
+	for (size_t i = 0; by != NULL && i < core->state.ask_count; i++) {
+		struct ask *ask = core->state.asks[i];
+
+		if (ask->created_ms <= message->at_ms &&
+		    (is_same(ask->key, message->event) ||
+			is_same(ask->task, message->task) ||
+			(ask->task == NULL &&
+			    is_same(ask->worker, message->worker)) ||
+			(ask->node != NULL &&
+			    is_same(ask->node, message->node) &&
+			    is_same(ask->goal, message->goal))) &&
+		    ask_told(ask, by, clock_wall_ms()))
+			book_put_ask(core->book, ask);
+	}
+}
+
+/* Without a book it is sent all the same. */
+static void
+then(void *owner, void (*fn)(void *arg), void *fn_arg, void *arg)
+{
+	struct core *core = arg;
+
+	if (core->book == NULL)
+		fn(fn_arg);
+	else
+		persist_then(core, owner, fn, fn_arg);
+}
+
+static void
+forget(const void *owner, void *arg)
+{
+	persist_forget(arg, owner);
+}
+
+static bool
+knows(const char *event, void *arg)
+{
+	const struct core *core = arg;
+
+	return core->book != NULL && book_knows_event(core->book, event);
+}
+
+struct courier_store
+messages_store(struct core *core)
+{
+	return (struct courier_store){ .save = save_message,
+		.then = then,
+		.forget = forget,
+		.knows = knows,
+		.arg = core };
+}
+
+/* --- what others have left ---------------------------------------------- */
+
+static void
+on_waiting(struct message *message, void *arg)
+{
+	const struct core *core = arg;
+
+	people_take(core->people, core->settings, message);
+}
+
+/* Questions that agents asked are questions; the rest is told. */
+static void
+open_message(struct core *core, const struct message *m)
+{
+	size_t len = strlen(REQUEST_EVENT);
+	const char *question =
+	    m->event != NULL && strncmp(m->event, REQUEST_EVENT, len) == 0 ?
+	    m->event + len :
+	    NULL;
+	cleanup_free char *key = question != NULL ?
+	    xasprintf(ASK_OF_AGENT "%s", question) :
+	    xasprintf("message/%s", m->id);
+	struct ask *ask;
+
+	asks_open(core,
+	    &(struct ask_draft){
+		.kind = question != NULL ? ASK_QUESTION : ASK_TOLD,
+		.level = m->level,
+		.key = key,
+		.title = m->title,
+		.words = m->text,
+		.worker = m->worker,
+		.task = m->task,
+		.goal = m->goal,
+		.node = m->node,
+		.question = question,
+		.options = strv_const(m->options),
+		.stays = question == NULL });
+	ask = state_ask(&core->state, key);
+	if (ask == NULL)
+		return;
+	ask->created_ms = ask->said_ms = m->at_ms;
+	if (message_sent_by(m) != NULL)
+		ask_told(ask, message_sent_by(m), m->at_ms);
+	book_put_ask(core->book, ask);
+}
+
+/* One that is known may have been sent since. */
+static void
+on_spooled(struct message *message, void *arg)
+{
+	struct core *core = arg;
+	struct message *known = book_find_message(core->book, message->id);
+
+	if (known == NULL) {
+		open_message(core, message);
+		known = take_ptr(&message);
+	} else {
+		message_learn(known, message);
+	}
+	known->done = message_is_done(known);
+	book_put_message(core->book, known);
+	message_free(message);
+	people_take(core->people, core->settings, known);
+}
+
+static void
+on_filed(void *arg)
+{
+	const struct core *core = arg;
+
+	message_spool_taken(core->workspace->root);
+}
+
+void
+messages_file(struct core *core)
+{
+	if (core->people != NULL && core->book != NULL &&
+	    core->settings != NULL && persist_ready(core, NULL) == 0 &&
+	    message_spool_take(core->workspace->root, on_spooled, core))
+		persist_then(core, core, on_filed, core);
+}
+
+void
+messages_begin(struct core *core)
+{
+	struct err err = { 0 };
+
+	if (core->people == NULL || core->book == NULL ||
+	    core->settings == NULL)
+		return;
+	if (book_load_messages(core->book, on_waiting, core, &err) < 0)
+		log_info("messages to people cannot be read: %s", err.msg);
+	messages_file(core);
+}
+
+/* --- the version before --------------------------------------------------- */
+
+/* Members that messages had then. */
+static const char *const gone[] = { "acked_ms", "answer", "question" };
+
+static void
+import(struct core *core, const char *path)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct message *message = NULL, *known = NULL;
+	struct err err = { 0 };
+	bool seen;
+	int r = json_load(path, MESSAGE_FILE_MAX, &json, &err);
+
+	if (r < 0 || !json_object_is_type(json, json_type_object)) {
+		log_info("%s cannot be read: %s", path, err.msg);
+		return;
+	}
+	seen = json_int_or(json, "acked_ms", 0) > 0;
+	for (size_t i = 0; i < nitems(gone); i++)
+		json_object_object_del(json, gone[i]);
+	if (message_from_json(json, &message, &err) < 0) {
+		log_info("%s cannot be read: %s", path, err.msg);
+		return;
+	}
+	known = book_find_message(core->book, message->id);
+	if (known == NULL) {
+		moment_parse(message->timestamp, &message->at_ms);
+		message->done = message_is_done(message);
+		book_put_message(core->book, message);
+		if (!seen && message->level >= ESCALATION_CRITICAL)
+			open_message(core, message);
+	}
+	message_free(known);
+	message_free(message);
+}
+
+static int
+is_message(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+
+	return len > 5 && strcmp(entry->d_name + len - 5, ".json") == 0;
+}
+
+/* The oldest first. */
+static void
+import_folder(struct core *core, const char *path)
+{
+	struct dirent **list = NULL;
+	int count = scandir(path, &list, is_message, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *file =
+		    xasprintf("%s/%s", path, list[i]->d_name);
+
+		import(core, file);
+		free(list[i]);
+	}
+	free(list);
+}
+
+void
+messages_import(struct core *core)
+{
+	cleanup_free char *waiting = workspace_path(core->workspace, "outbox");
+	cleanup_free char *done =
+	    workspace_path(core->workspace, "outbox/done");
+
+	import_folder(core, done);
+	import_folder(core, waiting);
+}
+
+void
+messages_imported(const struct core *core)
+{
+	cleanup_free char *from = workspace_path(core->workspace, "outbox");
+	cleanup_free char *to = NULL;
+	struct err err = { 0 };
+
+	if (!file_exists(from))
+		return;
+	to = state_upgrade_place(core->workspace->dir, "outbox", &err);
+	if (to == NULL)
+		log_info("%s", err.msg);
+	else if (rename(from, to) == -1)
+		log_info("%s cannot be moved: %s", from, strerror(errno));
 }

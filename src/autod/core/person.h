@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Tells a person what the daemon goes on with, or ends for, but somebody should
- * know. An event whose row names a class of notices is told by itself: emit()
- * is all that its code has to do. person_tell() is for what is no event.
+ * The one way from the daemon to a person. An ask is what needs one, a message
+ * is what a channel carries; both are rows of the book. An event whose row
+ * names a class of notices is told by itself: emit() is all that its code has
+ * to do.
  *
  * Under an overseer, failures and the end of the run are the overseer's to
  * tell: it may repair them.
@@ -11,6 +12,8 @@
 #ifndef PERSON_H
 #define PERSON_H
 
+#include "ask-record.h"
+#include "courier.h"
 #include "notice.h"
 
 struct core;
@@ -19,12 +22,60 @@ struct escalation;
 /* Subscribe to the events of the core. */
 void person_subscribe(struct core *core);
 
+/* For what is no event: tell it, and open an ask if nothing in the state stands
+ * for it. Nothing is sent if the user did not choose the class
+ * (people.notify_on). */
+void person_tell(struct core *core, const struct notice *notice);
+
 /* An intervention, with all that is known of it, to the channels that take its
  * level; and by the command as a notice of this class (NOTICE_NONE: not). */
 void person_escalate(
     struct core *core, const struct escalation *what, enum notice_class class);
 
-/* Nothing if the user did not choose the class (people.notify_on). */
-void person_tell(struct core *core, const struct notice *notice);
+/*
+ * The open asks, in the state and in the book. Most follow from the state (a
+ * task is parked, the checkout is dirty): they are compared with it before each
+ * commit (ask_follow()), so whoever changes the state opens and ends none.
+ * Others are opened by what has happened, and a person ends them; what an agent
+ * asks ends with its request.
+ */
+
+/* Open one that stays, or say the one of its key again; its level decides
+ * whether a message that wants nothing (ASK_TOLD) is open at all, or only kept
+ * for the record. */
+void asks_open(struct core *core, const struct ask_draft *draft);
+
+/* What was asked by one is asked by another now, under the same id; by one that
+ * is open already, in addition. */
+void asks_move(struct core *core, const char *key, const char *to);
+
+/* It needs nobody any more; nothing if there is none. */
+void asks_resolve(struct core *core, const char *key);
+
+/* Compare those that follow from the state with it. */
+void asks_look(struct core *core);
+
+/* ask.end, ask.seen, and reminders. */
+void asks_register(struct core *core);
+void asks_remind(struct core *core);
+
+/*
+ * The messages: a row each, with how far each channel is with it. What is sent
+ * is committed first; what the overseer has told while there was no daemon is
+ * filed here.
+ */
+
+/* For people_new(). */
+struct courier_store messages_store(struct core *core);
+
+/* Send what an earlier daemon could not. */
+void messages_begin(struct core *core);
+/* File what the overseer has told since. */
+void messages_file(struct core *core);
+
+/* The folder outbox of the version before: read it into the book, with asks of
+ * what nobody has seen; the caller commits. Then it is moved. */
+void messages_import(struct core *core);
+void messages_imported(const struct core *core);
 
 #endif

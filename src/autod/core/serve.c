@@ -5,7 +5,6 @@
 #include <sys/queue.h>
 
 #include "api.h"
-#include "caller.h"
 #include "core.h"
 #include "emit.h"
 #include "hook-event.h"
@@ -13,7 +12,6 @@
 #include "life.h"
 #include "loop.h"
 #include "persist.h"
-#include "root-guard.h"
 #include "rpc.h"
 #include "run-dir.h"
 #include "schema.h"
@@ -92,11 +90,9 @@ on_listen_due(void *arg)
 	if (r == 0)
 		r = server_listen_again(door->server, &err);
 	if (r != 0)
-		emit(core,
-		    &(struct event){ .kind = EVENT_SOCKET_GONE,
-			.worker = door->worker,
-			.path = door->path,
-			.reason = r < 0 ? err.msg : "it listens again" });
+		EMIT(core, EVENT_SOCKET_GONE, .worker = door->worker,
+		    .path = door->path,
+		    .reason = r < 0 ? err.msg : "it listens again");
 }
 
 /* Wait a moment: if all of .llmc is being removed, a new file would be in the

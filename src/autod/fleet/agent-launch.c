@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "agent-guard.h"
-#include "agent-launch.h"
 #include "agent.h"
 #include "box-net.h"
 #include "box-plan.h"
 #include "box.h"
 #include "cgroup.h"
 #include "claude.h"
+#include "core.h"
 #include "emit.h"
+#include "fleet-private.h"
 #include "fleet.h"
 #include "git-clone.h"
-#include "git-stand.h"
-#include "git-turn.h"
+#include "git-private.h"
+#include "git-worktree.h"
 #include "id.h"
-#include "launch-choice.h"
 #include "loop.h"
 #include "persist.h"
 #include "remains.h"
@@ -25,8 +24,8 @@
 #include "settings.h"
 #include "setup.h"
 #include "task.h"
+#include "tool-scope.h"
 #include "worker-op.h"
-#include "worker-tree.h"
 #include "workspace.h"
 
 #define HASH_LEN 8
@@ -35,7 +34,7 @@ static void
 forget(struct worker_limits *limits)
 {
 	if (limits->cgroup != NULL)
-		cgroup_remove(limits->cgroup);
+		rmdir(limits->cgroup);
 	free(take_ptr(&limits->cgroup));
 	strv_clear(&limits->scope);
 	limits->memory_max = 0;
@@ -549,7 +548,7 @@ struct op_stand {
 
 /* A branch that does not follow would lose commits, so it is written down
  * before HEAD is detached, and forgotten after it is attached. The same for a
- * clone, which is one when its .git is a folder (worker-tree.h). */
+ * clone, which is one when its .git is a folder (core.h). */
 static void
 write_down(struct operation *op)
 {

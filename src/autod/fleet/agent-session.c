@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "agent-launch.h"
-#include "agent-session.h"
 #include "agent.h"
-#include "delivery.h"
 #include "emit.h"
+#include "fleet-private.h"
 #include "persist.h"
 #include "session-record.h"
 #include "transcript.h"
@@ -289,7 +287,7 @@ on_unreported(struct agent *agent)
 	} else {
 		agent_park(agent,
 		    "the agent did not report the start of its session: a "
-		    "dialog may be open (about trust: run llmc trust)");
+		    "dialog may be open (about trust: run llmc doctor trust)");
 	}
 }
 

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "agent-guard.h"
-#include "agent-launch.h"
-#include "agent-session.h"
 #include "agent.h"
+#include "box.h"
+#include "core.h"
 #include "emit.h"
-#include "hooks.h"
+#include "fleet-private.h"
+#include "guard.h"
+#include "identity.h"
+#include "kept.h"
 #include "loop.h"
 #include "persist.h"
 #include "person.h"
+#include "policy-file.h"
 #include "prompt.h"
 #include "run-dir.h"
 #include "salvage.h"
 #include "serve.h"
 #include "session-limit.h"
+#include "session.h"
 #include "settings.h"
-#include "start-queue.h"
 #include "state.h"
 #include "task-run.h"
 #include "task.h"
@@ -28,6 +31,9 @@ static void turn_failure_over(struct agent *agent);
 static void
 op_park(struct agent *agent, enum worker_status status, const char *reason);
 
+#define SELF_REVIEW                                                         \
+	"Review your last commit as a strict reviewer would. Fix what you " \
+	"find and amend the commit."
 #define RESUMES_MAX 2 /* attempts to resume before a new conversation */
 
 static void on_tick(void *arg);
@@ -90,7 +96,7 @@ agent_remove(struct agent *agent)
 	serve_close_door(core, name);
 	run_dir_remove(core->workspace, name);
 	state_remove(&core->state, name);
-	state_auto_unlist_worker(&core->state, name);
+	strv_remove(core->state.auto_workers, name);
 	persist_changed(core);
 }
 
@@ -333,8 +339,7 @@ agent_finish(struct agent *agent, const char *head)
 	}
 	w->self_reviewed = true;
 	agent_move(agent, WORKER_REVIEWING, NULL);
-	agent_prompt(agent, agent_string(agent, "self_review_prompt"), false,
-	    WORKER_REVIEWING);
+	agent_prompt(agent, SELF_REVIEW, false, WORKER_REVIEWING);
 }
 
 void
@@ -623,4 +628,150 @@ turn_failure_over(struct agent *agent)
 	if (w->session.step == PROMPT_NONE)
 		agent_prompt(agent, over_text, false,
 		    before == WORKER_STARTING ? w->after : before);
+}
+
+/* --- what it may do ----------------------------------------------------- */
+
+int
+agent_guard_write(struct agent *agent, struct err *err)
+{
+	const struct fleet *fleet = agent->fleet;
+	const struct worker *w = agent->worker;
+	struct guard_policy policy = { .tools.all = true };
+	cleanup_free char *file = NULL;
+	int r;
+
+	policy.tree = w->worktree != NULL ? realpath(w->worktree, NULL) : NULL;
+	if (fleet->policy->guard != NULL)
+		fleet->policy->guard(fleet->policy_arg, agent, &policy);
+	r = policy_file_save(agent->core->workspace, w->name, &policy, err);
+	guard_policy_release(&policy);
+	if (r < 0) {
+		file = policy_file_path(agent->core->workspace, w->name);
+		unlink(file);
+	}
+	return r;
+}
+
+void
+agent_guard_refresh(struct agent *agent)
+{
+	bool before = agent->unguarded;
+	struct err err = { 0 };
+
+	agent->unguarded = session_phase(agent->session) != SESSION_NONE &&
+	    agent_guard_write(agent, &err) < 0;
+	if (agent->unguarded && !before) {
+		cleanup_free char *reason = xasprintf(
+		    "its policy cannot be written, and no tool may be used "
+		    "until it can: %s",
+		    err.msg);
+
+		/* It is denied everything meanwhile, so somebody should
+		 * know. */
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_GUARD_DENIED,
+			.worker = agent->worker->name,
+			.task = agent->worker->task,
+			.class = guard_kind_words[GUARD_UNKNOWN],
+			.reason = reason });
+	}
+}
+
+/* --- messages ----------------------------------------------------------- */
+
+/* The status a message leads to; COUNT = unchanged, its own = not allowed. */
+static const enum worker_status message_leads_to[WORKER_STATUS_COUNT] = {
+	[WORKER_IDLE] = WORKER_IDLE,
+	[WORKER_OFFLINE] = WORKER_OFFLINE,
+	[WORKER_STARTING] = WORKER_STARTING,
+	[WORKER_ACCEPTING] = WORKER_ACCEPTING,
+	[WORKER_WORKING] = WORKER_STATUS_COUNT,
+	[WORKER_REVIEWING] = WORKER_STATUS_COUNT,
+	[WORKER_REJECTED] = WORKER_STATUS_COUNT,
+	[WORKER_REBASING] = WORKER_STATUS_COUNT,
+	[WORKER_NEEDS_REVIEW] = WORKER_REJECTED,
+	[WORKER_NO_CHANGES] = WORKER_WORKING,
+	[WORKER_WAITING] = WORKER_WORKING,
+	[WORKER_PAUSED] = WORKER_STARTING,
+	[WORKER_LIMITED] = WORKER_STARTING,
+	[WORKER_ERROR] = WORKER_STARTING,
+};
+
+/* The status once the message is submitted. */
+static enum worker_status
+after_message(const struct worker *w, enum worker_status to)
+{
+	if (to == WORKER_STATUS_COUNT)
+		return w->status;
+	if (to != WORKER_STARTING)
+		return to;
+	return w->status != WORKER_ERROR &&
+		(w->before == WORKER_REJECTED || w->before == WORKER_REBASING ||
+		    w->before == WORKER_REVIEWING) ?
+	    w->before :
+	    WORKER_WORKING;
+}
+
+bool
+agent_message_fits(const struct agent *agent)
+{
+	enum worker_status status = agent->worker->status;
+
+	return message_leads_to[status] != status;
+}
+
+int
+agent_message(struct agent *agent, const char *text)
+{
+	enum worker_status to = message_leads_to[agent->worker->status];
+	enum worker_status after = after_message(agent->worker, to);
+
+	if (!agent_message_fits(agent) ||
+	    (to != WORKER_STATUS_COUNT && agent_move(agent, to, NULL) < 0))
+		return -EINVAL;
+	agent_prompt(agent, text, false, after);
+	return 0;
+}
+
+/* --- commands in its tree ----------------------------------------------- */
+
+int
+tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
+    void *arg, struct child **ret_child, bool *ret_boxed, struct err *err)
+{
+	const struct settings *settings = agent->core->settings;
+	const struct worker *w = agent->worker;
+	cleanup_free char *task = xasprintf("LLMC_TASK=%s", w->task);
+	cleanup_free char *whose =
+	    identity_command(agent->core->workspace->root);
+	const char *const env[] = { task, whose, NULL };
+	cleanup_free char *shell = NULL;
+	cleanup_strv char **argv = NULL;
+	struct child_spec spec = {
+		.cwd = w->worktree,
+		.env = env,
+		.deadline_ms =
+		    settings_duration(settings, "auto.check_timeout"),
+		.merge_stderr = true,
+	};
+	struct box box = { 0 };
+	int r = box_prepare(
+	    &(struct box_spec){ .kind = BOX_COMMAND,
+		.workspace = agent->core->workspace,
+		.settings = settings,
+		.worker = w->name,
+		.tree = w->worktree,
+		.at_least = worker_tree_is_clone(w) ? BOX_WORKTREE : BOX_OFF,
+		.network = true },
+	    &box, err);
+
+	if (r < 0)
+		return r;
+	shell = box_shell(strv_const(box.prefix), command);
+	*ret_boxed = box.prefix != NULL;
+	argv = kept_shell(shell, 0);
+	spec.argv = strv_const(argv);
+	box_release(&box);
+	return child_spawn(agent->core->loop, &spec, done, arg, ret_child, err);
 }

@@ -7,11 +7,12 @@
 #ifndef AGENT_H
 #define AGENT_H
 
-#include "agent-launch.h"
+#include "child.h"
 #include "fleet.h"
 #include "worker.h"
 
 struct buf;
+struct err;
 struct loop_timer;
 struct salvage;
 struct worker_op;
@@ -20,6 +21,14 @@ struct worker_op;
 enum agent_wait {
 	AGENT_WAIT_OVERSIGHT = 1,
 	AGENT_WAIT_MAIL = 2,
+};
+
+/* Of the session that was launched last; in struct agent. */
+struct worker_limits {
+	char *cgroup; /* NULL = none */
+	char **scope; /* NULL = none */
+	int64_t memory_max;
+	char *told; /* what could not be held, as it was told last */
 };
 
 struct agent {
@@ -45,11 +54,11 @@ struct agent {
 	bool login_lost; /* paused because Claude Code is not logged in */
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
-	bool unguarded; /* its policy could not be written: agent-guard.h */
+	bool unguarded; /* its policy could not be written */
 	struct worker_limits limits;
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	bool branch_taken; /* told: its branch is checked out elsewhere */
-	bool no_clone; /* its worktree cannot become one (agent-launch.h) */
+	bool no_clone; /* its worktree cannot become one */
 	char *box_proved; /* the words of its sandbox, tried with success */
 	char *box_fault; /* why its sandbox cannot be made; NULL = not known */
 	int64_t retry_ms; /* monotonic: do not launch before */
@@ -126,5 +135,39 @@ bool agent_flag(const struct agent *agent, const char *key);
 
 /* error: the error word from Claude Code; text: the agent's message. */
 void turn_failure(struct agent *agent, const char *error, const char *text);
+
+/* A message to a worker about its task, whatever its status. */
+
+/* Does its status allow one? It has no task, or is starting or landing, if
+ * not. */
+bool agent_message_fits(const struct agent *agent);
+
+/* Send it: a worker that waits goes on, finished work is sent back with it.
+ * -EINVAL if its status does not allow one. */
+int agent_message(struct agent *agent, const char *text);
+
+/*
+ * What a worker's agent may do with its tools, written for its hooks
+ * (policy-file.h).
+ */
+
+/* Write its policy, if it has changed. If that fails, there is none any more,
+ * and its hooks deny all tools. */
+int agent_guard_write(struct agent *agent, struct err *err);
+
+/* The same for a worker that may have no session. A failure is told, once until
+ * it is over, and is found again at its next prompt, launch or patrol. */
+void agent_guard_refresh(struct agent *agent);
+
+/*
+ * A shell command from the settings in the worktree of a worker, within
+ * auto.check_timeout; in the worker's box if it has one. Its environment has
+ * LLMC_TASK.
+ */
+
+/* As child_spawn(); both outputs are one. ret_boxed: what the worker left
+ * beside its work may have decided the result. */
+int tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
+    void *arg, struct child **ret_child, bool *ret_boxed, struct err *err);
 
 #endif

@@ -4,30 +4,24 @@
 
 #include <sys/queue.h>
 
-#include "agent-launch.h"
 #include "agent.h"
 #include "box.h"
 #include "claude.h"
-#include "delivery.h"
 #include "emit.h"
-#include "failure.h"
+#include "fleet-private.h"
 #include "fleet.h"
 #include "hold.h"
-#include "hooks.h"
 #include "life.h"
 #include "loop.h"
-#include "op-reset.h"
 #include "op-start.h"
-#include "patrol.h"
 #include "persist.h"
 #include "preflight.h"
 #include "serve.h"
+#include "session-record.h"
 #include "session.h"
 #include "start-facts.h"
-#include "start-queue.h"
 #include "tmux.h"
 #include "watch.h"
-#include "worker-commands.h"
 #include "worker-op.h"
 
 struct launch_block;
@@ -364,7 +358,7 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 }
 
 /* Calls life_floor_begun() when all sessions are known. If tmux fails, that is
- * a hard failure (failure.h), and the sessions are left as they are. */
+ * a hard failure (life.h), and the sessions are left as they are. */
 static void
 adopt_begin(struct fleet *fleet)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "agent-guard.h"
 #include "agent.h"
 #include "emit.h"
 #include "fleet.h"

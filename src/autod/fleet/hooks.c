@@ -7,8 +7,8 @@
 
 #include "agent.h"
 #include "core.h"
+#include "fleet-private.h"
 #include "hook-event.h"
-#include "hooks.h"
 #include "id.h"
 #include "loop.h"
 #include "persist.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "agent-launch.h"
+#include "fleet-private.h"
 #include "git-facts.h"
 #include "op-start.h"
 #include "persist.h"
@@ -42,10 +42,8 @@ start_point(const struct agent *agent)
 
 /* Does it go on in the conversation in which it asked a person? */
 static bool
-has_conversation(const struct agent *agent)
+has_conversation(const struct task *task)
 {
-	const struct task *task = task_of(agent);
-
 	return task != NULL && task->conversation != NULL &&
 	    task->transcript != NULL;
 }
@@ -54,7 +52,7 @@ has_conversation(const struct agent *agent)
 static void
 leave(struct operation *op)
 {
-	if (has_conversation(((struct worker_op *)op)->agent))
+	if (has_conversation(task_of(((struct worker_op *)op)->agent)))
 		worker_op_end_session(op);
 	else
 		operation_next(op);
@@ -95,13 +93,12 @@ end(struct operation *op, const struct err *err)
 
 	worker_op_release(start);
 	if (err == NULL) {
-		bool goes_on = has_conversation(agent);
-		struct task *task;
+		struct task *task = task_of(agent);
+		bool goes_on = has_conversation(task);
 
 		xstrset(&agent->worker->work_of, agent->worker->task);
 		/* Whoever goes on with earlier work on the task goes on from
 		 * its base, too. */
-		task = task_of(agent);
 		if (task != NULL && task->from != NULL)
 			xstrset(&agent->worker->base, task->base);
 		else if (task != NULL)
@@ -110,8 +107,9 @@ end(struct operation *op, const struct err *err)
 		if (goes_on) {
 			struct session_record *s = &agent->worker->session;
 
-			xstrset(&s->id, task_of(agent)->conversation);
-			xstrset(&s->transcript, task_of(agent)->transcript);
+			xstrset(&s->id, task->conversation);
+			xstrset(&s->transcript, task->transcript);
+			s->history_ms = task->history_ms;
 		} else if (agent_launch_is_stale(agent)) {
 			xstrset(&agent->worker->session.transcript, NULL);
 			agent_end_session(agent);

@@ -4,25 +4,23 @@
 
 #include <sys/queue.h>
 
-#include "agent-session.h"
 #include "agent.h"
 #include "emit.h"
+#include "fleet-private.h"
 #include "fleet.h"
 #include "git-facts.h"
-#include "hooks.h"
+#include "ladder.h"
 #include "life.h"
-#include "op-reset.h"
-#include "patrol.h"
 #include "persist.h"
 #include "proctree.h"
-#include "silence.h"
 #include "tmux.h"
 #include "turn-end.h"
+#include "worker-op.h"
 
 /* How many patrols between checks of a worktree where nothing happened, and of
  * the sessions while all workers are idle. */
 #define LOOK_EVERY 10
-#define HANG_MS    ((int64_t)30 * 60 * 1000) /* see silence.h */
+#define HANG_MS    ((int64_t)30 * 60 * 1000) /* see ladder.h */
 
 /* A check of a worktree blocks nothing; when it is done, the worker may be gone
  * or busy. */

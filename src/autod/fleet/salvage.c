@@ -2,14 +2,12 @@
 
 #include "base.h"
 #include "agent.h"
+#include "core.h"
 #include "emit.h"
-#include "git-remove.h"
-#include "git-reset.h"
 #include "git-worktree.h"
 #include "operation.h"
 #include "persist.h"
 #include "salvage.h"
-#include "worker-tree.h"
 
 enum {
 	STEP_SAVE,

@@ -9,7 +9,7 @@
 #ifndef SALVAGE_H
 #define SALVAGE_H
 
-#include "git-salvage.h"
+#include "git-worktree.h"
 
 #define SALVAGE_STAMP_SIZE (CLOCK_STAMP_SIZE + 32)
 
@@ -18,9 +18,9 @@ struct err;
 struct salvage;
 
 enum salvage_then {
-	SALVAGE_ONLY, /* change nothing (git-salvage.h) */
-	SALVAGE_RESET, /* git-reset.h */
-	SALVAGE_REMOVE /* git-remove.h */
+	SALVAGE_ONLY, /* change nothing */
+	SALVAGE_RESET, /* as git_reset() */
+	SALVAGE_REMOVE /* as git_remove() */
 };
 
 struct salvage_what {
@@ -33,7 +33,7 @@ struct salvage_what {
 		     * the worker has one place for their big files */
 };
 
-/* saved: NULL with an error (git-salvage.h). */
+/* saved: NULL with an error. */
 typedef void
 salvage_fn(const struct git_salvaged *saved, const struct err *err, void *arg);
 

@@ -7,13 +7,13 @@
 #include "agent.h"
 #include "box-plan.h"
 #include "emit.h"
+#include "fleet-private.h"
 #include "loop.h"
 #include "op-start.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
-#include "start-queue.h"
-#include "worker-commands.h"
+#include "worker-op.h"
 
 /* A call that waits for a worker. */
 struct start_wait {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent.h"
 #include "emit.h"
 #include "git-facts.h"
-#include "git-follow.h"
-#include "git-salvage.h"
-#include "git-snapshot.h"
+#include "git-private.h"
+#include "git-worktree.h"
 #include "hold.h"
 #include "persist.h"
 #include "salvage.h"
 #include "serve.h"
 #include "session-hook.h"
-#include "tree-command.h"
 #include "turn-end.h"
 #include "worker-op.h"
 
@@ -44,7 +43,7 @@ struct turn_end {
 /* --- judging ---------------------------------------------------------- */
 
 /* The branch of a worker whose HEAD is detached can be checked out by the user,
- * and then does not follow (git-follow.h). */
+ * and then does not follow. */
 static void
 look_at_branch(struct agent *agent)
 {

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "agent-message.h"
 #include "agent.h"
+#include "core.h"
 #include "emit.h"
+#include "fleet-private.h"
 #include "hold.h"
-#include "op-add.h"
-#include "op-inspect.h"
-#include "op-nuke.h"
-#include "op-reset.h"
 #include "prompt.h"
-#include "reload.h"
 #include "rpc.h"
 #include "serve.h"
-#include "worker-commands.h"
-#include "worker-op.h"
 
 struct stop {
 	struct worker_op op;

@@ -2,13 +2,11 @@
 
 #include "base.h"
 #include "backoff.h"
-#include "candidates.h"
 #include "core.h"
 #include "git-candidate.h"
-#include "git-merge-place.h"
 #include "landing-item.h"
+#include "landing-private.h"
 #include "loop.h"
-#include "op-enqueue.h"
 #include "persist.h"
 #include "workspace.h"
 

@@ -5,15 +5,14 @@
 #include <dirent.h>
 
 #include "box.h"
-#include "check-slot.h"
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
 #include "git-check-tree.h"
 #include "git-facts.h"
-#include "git-list.h"
-#include "git-work.h"
+#include "git.h"
 #include "identity.h"
+#include "landing-private.h"
 #include "loop.h"
 #include "operation.h"
 #include "settings.h"

@@ -21,6 +21,7 @@ struct agent;
 struct check_end;
 struct err;
 struct fleet;
+struct json_object;
 struct landing_item;
 struct queue;
 struct server_call;
@@ -174,5 +175,69 @@ void landings_fail(struct landings *landings, struct server_call *call,
 
 /* Emit EVENT_LANDING_ENDED, after EVENT_NOT_LANDED for a failure. */
 void landings_ended(struct landings *landings, const struct landing_end *end);
+
+/*
+ * Rebases a worker's work onto the landing branch in its own worktree. A
+ * conflict goes back to the worker as a prompt: it knows its changes best.
+ */
+
+enum op_rebase_end {
+	OP_REBASE_DONE,
+	OP_REBASE_CONFLICT, /* the worker resolves it */
+	OP_REBASE_STUCK, /* too many conflicts; err says so */
+	OP_REBASE_FAILED, /* git reported an error */
+	OP_REBASE_CANCELLED,
+};
+
+/* Called when the worker is free again: needs_review, or waiting if it was
+ * that; rebasing after a conflict. head: its HEAD, "" unless it is done. Answer
+ * the call here. */
+typedef void
+op_rebase_fn(struct agent *agent, enum op_rebase_end end, const char *head,
+    const struct err *err, struct server_call *call, void *arg);
+
+/* No operation may be running on the worker, which is accepting or waiting.
+ * again: a rebase of an earlier daemon may be in progress; it starts over. */
+void op_rebase(struct agent *agent, bool again, struct server_call *call,
+    op_rebase_fn *fn, void *arg);
+
+/* Takes landed commits back: one more commit through the landing queue. */
+
+/* Answers when the new commit is on the branch, or cannot be. commit: an id, 7
+ * digits or more. */
+void revert_begin(
+    struct landings *landings, const char *commit, struct server_call *call);
+
+/* Because something failed, and nobody waits for the answer: EVENT_REVERTED, or
+ * the policy's not_reverted, says how it ended. */
+struct revert_order {
+	const char *commit; /* full id, on the branch */
+	const char *restored; /* what the branch is to be again; NULL = as
+			       * before this commit */
+	int undoes; /* with that: commits of record->own */
+	const char *title, *message; /* of the new commit */
+	const char *why;
+};
+
+void
+revert_enqueue(struct landings *landings, const struct revert_order *order);
+/* Is such a revert of this commit in the queue? */
+bool revert_is_queued(const struct landings *landings, const char *commit);
+
+/*
+ * The branch fails its own check: the tasks' commits that it ends with are
+ * taken back through the queue (landing-record.h says which). What they go
+ * back to is checked again, even if it passed before: when it fails too, the
+ * cause is outside of the commits, and nothing is taken back.
+ */
+
+/* why: the output of the check. False: the newest commit is not a task's. */
+bool red_revert_begin(struct landings *landings, const char *why);
+
+/* Answer the call. The tip of the branch is read first if nobody knows it. */
+void queue_view_answer(struct landings *landings, struct server_call *call);
+
+/* The same, with what is known now. The caller owns it. */
+struct json_object *queue_view(struct landings *landings);
 
 #endif

@@ -4,18 +4,15 @@
 #include "check-book.h"
 #include "core.h"
 #include "git-facts.h"
-#include "git-lines.h"
-#include "git-salvage.h"
+#include "git-worktree.h"
 #include "landing-item.h"
-#include "landing.h"
-#include "op-enqueue.h"
+#include "landing-private.h"
 #include "persist.h"
 #include "prompt.h"
-#include "queue-move.h"
-#include "queue.h"
+#include "salvage.h"
+#include "schema.h"
 #include "serve.h"
 #include "settings.h"
-#include "settle.h"
 #include "turn-end.h"
 #include "worker-op.h"
 #include "worker.h"
@@ -40,7 +37,9 @@ freeze_rules_paths(struct freeze_rules *rules, const struct core *core)
 	    &rules->what.protected_paths);
 }
 
-void
+/* expected: the commit that HEAD must be, NULL = any. Everything is borrowed;
+ * rules must stay where it is. */
+static void
 freeze_rules_init(struct freeze_rules *rules, const struct core *core,
     const struct worker *worker, const char *expected)
 {
@@ -62,7 +61,10 @@ freeze_rules_add_paths(struct buf *out, const struct git_list *paths)
 		buf_addf(out, " and %zu more", paths->count - NAMES_MAX);
 }
 
-int
+/* Say why it is refused (enum git_freeze_refusal, not 0). -ESTALE if HEAD is
+ * not the expected commit, otherwise -EPERM: the worker must change something.
+ */
+static int
 freeze_rules_refuse(const struct core *core, const struct worker *worker,
     const char *expected, const struct git_frozen *frozen, unsigned refused,
     struct err *err)
@@ -187,8 +189,8 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	struct landing_item *item = e->item;
 	cleanup_buf struct buf message = BUF_INIT;
 
-	prompt_commit_message(frozen->messages.v, frozen->messages.count,
-	    settings_bool(core->settings, "repo.strip_attribution"), &message);
+	prompt_commit_message(
+	    frozen->messages.v, frozen->messages.count, true, &message);
 	xstrset(&item->worker, w->name);
 	xstrset(&item->task, w->task);
 	xstrset(&item->head, frozen->commit);
@@ -256,7 +258,7 @@ step_freeze(struct operation *op)
 
 	freeze_rules_init(&rules, core, w, e->commit);
 	rules.what.ref = ref;
-	/* By op-inspect.c, for the person who waits. */
+	/* By op_inspect(), for the person who waits. */
 	rules.what.seen_clean = e->commit != NULL && e->op.call != NULL;
 	git_freeze(core->git, w->worktree, &rules.what, on_frozen,
 	    operation_await(op));
@@ -398,7 +400,7 @@ end(struct operation *op, const struct err *err)
 	} else {
 		fail(e, err);
 	}
-	landing_item_free(e->item);
+	schema_free(&landing_item_schema, e->item);
 	free(e->commit);
 	free(e);
 }
@@ -428,4 +430,173 @@ op_enqueue(
 	e->approved = agent->worker->approved;
 	e->item = landing_record_new_item(&landings->core->state.landings);
 	worker_op_begin(&e->op, &kind, agent, call);
+}
+
+/* --- pick --------------------------------------------------------------- */
+
+struct pick {
+	struct worker_op op; /* first */
+	struct landings *landings;
+	struct landing_item *item; /* until it is in the state */
+};
+
+/* It may be on any branch, and in the middle of anything. */
+static bool
+is_refused(struct pick *pick, const struct git_frozen *frozen)
+{
+	const struct agent *agent = pick->op.agent;
+	unsigned refused = frozen->refused &
+	    (GIT_FREEZE_MOVED | GIT_FREEZE_FORBIDDEN | GIT_FREEZE_UNRELATED);
+	struct err err = { 0 };
+
+	if (refused == 0)
+		return false;
+	freeze_rules_refuse(agent->core, agent->worker, pick->item->picked_head,
+	    frozen, refused, &err);
+	operation_fail(&pick->op.op, &err);
+	return true;
+}
+
+static void
+on_looked(const struct git_frozen *frozen, const struct err *err, void *arg)
+{
+	struct pick *pick = arg;
+
+	if (!operation_arrived(&pick->op.op, err) || is_refused(pick, frozen))
+		return;
+	xstrset(&pick->item->base, frozen->base);
+	xstrset(&pick->item->picked_head, frozen->commit);
+	pick->item->uncommitted = (int)frozen->dirty.count;
+	operation_next(&pick->op.op);
+}
+
+static void
+step_look(struct operation *op)
+{
+	struct pick *pick = (struct pick *)op;
+	struct core *core = pick->op.agent->core;
+	const struct worker *w = pick->op.agent->worker;
+	struct freeze_rules rules;
+
+	freeze_rules_init(&rules, core, w, pick->item->picked_head);
+	git_freeze(core->git, w->worktree, &rules.what, on_looked,
+	    operation_await(op));
+}
+
+static void
+on_salvaged(const struct git_salvaged *saved, const struct err *err, void *arg)
+{
+	struct pick *pick = arg;
+	struct err nothing = { 0 };
+
+	if (!operation_arrived(&pick->op.op, err))
+		return;
+	if (saved->ref[0] == '\0') {
+		err_set(&nothing, -ENOENT, "it has nothing to pick");
+		operation_fail(&pick->op.op, &nothing);
+		return;
+	}
+	xstrset(&pick->item->words, saved->ref);
+	operation_next(&pick->op.op);
+}
+
+static void
+step_salvage(struct operation *op)
+{
+	struct pick *pick = (struct pick *)op;
+
+	salvage_begin(pick->op.agent,
+	    &(struct salvage_what){ .then = SALVAGE_ONLY }, on_salvaged,
+	    operation_await(op));
+}
+
+static void
+on_saved_looked(
+    const struct git_frozen *frozen, const struct err *err, void *arg)
+{
+	struct pick *pick = arg;
+
+	if (!operation_arrived(&pick->op.op, err) || is_refused(pick, frozen))
+		return;
+	xstrset(&pick->item->head, frozen->commit);
+	pick->item->guarded = frozen->protected_paths.count > 0;
+	operation_next(&pick->op.op);
+}
+
+/* What was saved has the uncommitted files too, and HEAD may have moved since
+ * the first look. */
+static void
+step_look_again(struct operation *op)
+{
+	struct pick *pick = (struct pick *)op;
+	struct core *core = pick->op.agent->core;
+	const struct landing_item *item = pick->item;
+	struct freeze_rules rules;
+
+	freeze_rules_init(
+	    &rules, core, pick->op.agent->worker, item->picked_head);
+	git_freeze_look(core->git, item->base, item->words, &rules.what,
+	    on_saved_looked, operation_await(op));
+}
+
+static void
+enqueue(struct pick *pick)
+{
+	struct landings *landings = pick->landings;
+	struct landing_item *item = take_ptr(&pick->item);
+	int64_t now = clock_wall_ms();
+
+	item->kind = ITEM_PICK;
+	xstrset(&item->worker, pick->op.agent->worker->name);
+	item->title = xasprintf("Work of %s, picked", item->worker);
+	item->message = xasprintf("%s\n", item->title);
+	item->author_date = xasprintf("%" PRId64 " +0000", now / 1000);
+	xstrset(&item->committer_date, item->author_date);
+	item->approved = true;
+	item->queued_ms = now;
+	landings_add_call(landings, item->id, take_ptr(&pick->op.call));
+	queue_add(landings->queue, item);
+}
+
+static void
+pick_end(struct operation *op, const struct err *err)
+{
+	struct pick *pick = (struct pick *)op;
+
+	worker_op_release(&pick->op);
+	if (err == NULL)
+		enqueue(pick);
+	else
+		landings_fail(pick->landings, pick->op.call,
+		    pick->op.agent->worker->name, pick->item->picked_head, err,
+		    NULL);
+	/* A landing of the worker may have waited for this. */
+	landings_kick(pick->landings);
+	schema_free(&landing_item_schema, pick->item);
+	free(pick);
+}
+
+static const struct operation_step pick_steps[] = {
+	{ .name = "look", .run = step_look },
+	{ .name = "salvage", .run = step_salvage },
+	{ .name = "look-again", .run = step_look_again },
+};
+
+static const struct operation_kind pick_kind = {
+	.name = "pick",
+	.steps = pick_steps,
+	.count = nitems(pick_steps),
+	.end = pick_end,
+};
+
+void
+pick_begin(struct landings *landings, struct agent *agent, const char *commit,
+    struct server_call *call)
+{
+	struct pick *pick = xcalloc(1, sizeof *pick);
+
+	pick->landings = landings;
+	pick->item = landing_record_new_item(&landings->core->state.landings);
+	xstrset(&pick->item->picked_head, commit);
+	worker_op_begin(&pick->op, &pick_kind, agent, call);
 }

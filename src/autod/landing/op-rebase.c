@@ -2,8 +2,8 @@
 
 #include "base.h"
 #include "git-facts.h"
-#include "git-rebase.h"
-#include "op-rebase.h"
+#include "git-worktree.h"
+#include "landing-private.h"
 #include "persist.h"
 #include "prompt.h"
 #include "salvage.h"
@@ -11,6 +11,10 @@
 #include "turn-end.h"
 #include "worker-op.h"
 #include "workspace.h"
+
+/* As often the worker is asked to resolve those of one task; then a person
+ * is. */
+#define CONFLICTS_MAX 3
 
 enum {
 	STEP_FACTS,
@@ -84,8 +88,7 @@ on_rebased(bool conflict, const struct err *err, void *arg)
 		return;
 	if (!conflict)
 		operation_next(&r->op.op);
-	else if (agent->worker->conflicts <
-	    settings_int(agent->core->settings, "repo.max_conflicts"))
+	else if (agent->worker->conflicts < CONFLICTS_MAX)
 		operation_go(&r->op.op, STEP_CONFLICT);
 	else
 		operation_go(&r->op.op, STEP_GIVE_UP);

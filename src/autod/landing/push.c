@@ -4,10 +4,10 @@
 #include "core.h"
 #include "emit.h"
 #include "git.h"
+#include "landing-private.h"
 #include "landing-record.h"
 #include "loop.h"
 #include "persist.h"
-#include "push.h"
 #include "settings.h"
 #include "workspace.h"
 
@@ -154,7 +154,7 @@ push_landed(struct push *push, const char *commit)
 {
 	if (!settings_bool(push->core->settings, "repo.push"))
 		return;
-	push_record_landed(record_of(push), commit);
+	xstrset(&record_of(push)->unpushed, commit);
 	look(push);
 }
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "candidates.h"
 #include "core.h"
 #include "git.h"
 #include "landing-item.h"
 #include "landing-list.h"
-#include "landing.h"
-#include "queue-move.h"
-#include "queue-view.h"
-#include "queue.h"
+#include "landing-private.h"
 #include "serve.h"
 #include "settings.h"
 #include "workspace.h"

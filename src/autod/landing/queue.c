@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "candidates.h"
-#include "check-slot.h"
 #include "core.h"
 #include "emit.h"
 #include "git-facts.h"
 #include "git-freeze.h"
-#include "git-work.h"
 #include "git.h"
 #include "landing-item.h"
+#include "landing-private.h"
 #include "landing-record.h"
-#include "landing.h"
 #include "loop.h"
-#include "op-enqueue.h"
 #include "persist.h"
-#include "push.h"
-#include "queue-move.h"
-#include "queue-view.h"
-#include "queue.h"
-#include "red-revert.h"
 #include "settings.h"
-#include "settle.h"
 #include "workspace.h"
 
 static void queue_wake(struct queue *queue, int64_t ms);
@@ -264,7 +254,7 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 {
 	struct landing_record *record = record_of(queue);
 	cleanup_free char *tree =
-	    xstrndup(action->tree, check_book_id_len(action->tree));
+	    xstrndup(action->tree, strcspn(action->tree, "_"));
 
 	for (size_t i = 0; i < action->upto; i++) {
 		const struct landing_link *link = &plan->links[i];

@@ -3,22 +3,17 @@
 #include "base.h"
 #include "agent.h"
 #include "api-work.h"
-#include "check-slot.h"
 #include "emit.h"
 #include "fleet.h"
 #include "git-freeze.h"
 #include "landing-item.h"
 #include "landing-list.h"
-#include "landing.h"
-#include "op-enqueue.h"
-#include "op-rebase.h"
+#include "landing-private.h"
 #include "persist.h"
-#include "queue.h"
 #include "salvage.h"
 #include "schema.h"
 #include "serve.h"
 #include "settings.h"
-#include "settle.h"
 #include "turn.h"
 #include "worker-op.h"
 
@@ -277,7 +272,8 @@ static const struct operation_kind settle_kind = {
 	.end = return_end,
 };
 
-void
+/* No operation may be running on the worker, which is accepting. */
+static void
 op_return(struct agent *agent, const char *commit, const char *words,
     op_return_fn *fn, void *arg)
 {

@@ -24,14 +24,6 @@
 
 /* --- evidence -------------------------------------------------------- */
 
-static char *
-folder(const struct oversight_floor *floor, const char *task)
-{
-	cleanup_free char *name = xasprintf("aborted/%s", task);
-
-	return workspace_path(floor->core->workspace, name);
-}
-
 static bool
 on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
@@ -42,21 +34,6 @@ on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 	json_print(record, false, text);
 	buf_addc(text, '\n');
 	return text->len < EVIDENCE_MAX;
-}
-
-static void
-keep_iterations(const struct oversight_floor *floor, const char *task)
-{
-	cleanup_free char *dir = folder(floor, task);
-	cleanup_free char *copy = file_join(dir, "iterations.jsonl");
-	cleanup_buf struct buf text = BUF_INIT;
-	struct err err = { 0 };
-
-	if (book_read_turns(floor->core->book, task, 0, on_turn, &text, &err) <
-		0 ||
-	    (text.len > 0 &&
-		file_replace(copy, text.data, text.len, 0600, &err) < 0))
-		log_debug("%s", err.msg);
 }
 
 static int
@@ -83,45 +60,6 @@ prune(const struct oversight_floor *floor)
 	free(list);
 }
 
-/* Its last checks in its worktree. */
-struct checks {
-	const char *task;
-	struct buf text;
-};
-
-static bool
-on_check(struct json_object *record, void *arg)
-{
-	struct checks *checks = arg;
-
-	if (strcmp(json_string_or(record, "task", ""), checks->task) == 0) {
-		buf_adds(&checks->text,
-		    json_object_to_json_string_ext(
-			record, JSON_C_TO_STRING_PLAIN));
-		buf_addc(&checks->text, '\n');
-	}
-	return true;
-}
-
-static void
-keep_checks(const struct oversight_floor *floor, const char *task)
-{
-	cleanup_free char *dir = folder(floor, task);
-	cleanup_free char *copy = file_join(dir, "checks.jsonl");
-	cleanup_free char *file =
-	    workspace_path(floor->core->workspace, "logs/check.log");
-	struct checks checks = { .task = task };
-	struct err err = { 0 };
-
-	buf_init(&checks.text);
-	jsonl_last(file, CHECKS_MAX, on_check, &checks, NULL);
-	if (checks.text.len > 0 &&
-	    file_replace(copy, checks.text.data, checks.text.len, 0600, &err) <
-		0)
-		log_debug("%s", err.msg);
-	buf_release(&checks.text);
-}
-
 /* Before the worker forgets its session. */
 static struct json_object *
 evidence(const struct oversight_floor *floor, const struct task *t,
@@ -144,20 +82,63 @@ evidence(const struct oversight_floor *floor, const struct task *t,
 	return json;
 }
 
+/* Its last checks in its worktree. */
+struct checks {
+	const char *task;
+	struct buf text;
+};
+
+static bool
+on_check(struct json_object *record, void *arg)
+{
+	struct checks *checks = arg;
+
+	if (strcmp(json_string_or(record, "task", ""), checks->task) == 0) {
+		buf_adds(&checks->text,
+		    json_object_to_json_string_ext(
+			record, JSON_C_TO_STRING_PLAIN));
+		buf_addc(&checks->text, '\n');
+	}
+	return true;
+}
+
 /* What cannot be written is missing. */
+static void
+keep(const char *dir, const char *name, const struct buf *text)
+{
+	cleanup_free char *file = file_join(dir, name);
+	struct err err = { 0 };
+
+	if (text->len > 0 &&
+	    file_replace(file, text->data, text->len, 0600, &err) < 0)
+		log_debug("%s", err.msg);
+}
+
 static void
 keep_evidence(const struct oversight_floor *floor, const char *task,
     struct json_object *json)
 {
-	cleanup_free char *dir = folder(floor, task);
+	const struct workspace *workspace = floor->core->workspace;
+	cleanup_free char *name = xasprintf("aborted/%s", task);
+	cleanup_free char *dir = workspace_path(workspace, name);
 	cleanup_free char *file = file_join(dir, "abort.json");
+	cleanup_free char *log = workspace_path(workspace, "logs/check.log");
+	cleanup_buf struct buf turns = BUF_INIT;
+	struct checks checks = { .task = task };
 	struct err err = { 0 };
 
 	if (file_mkdirs(dir, 0700, &err) < 0 ||
 	    json_save(file, json, 0600, &err) < 0)
 		log_debug("%s", err.msg);
-	keep_iterations(floor, task);
-	keep_checks(floor, task);
+	if (book_read_turns(floor->core->book, task, 0, on_turn, &turns, &err) <
+	    0)
+		log_debug("%s", err.msg);
+	else
+		keep(dir, "iterations.jsonl", &turns);
+	buf_init(&checks.text);
+	jsonl_last(log, CHECKS_MAX, on_check, &checks, NULL);
+	keep(dir, "checks.jsonl", &checks.text);
+	buf_release(&checks.text);
 	prune(floor);
 }
 
@@ -312,9 +293,8 @@ find_task(const struct oversight_floor *floor, const char *name)
 {
 	const struct agent *agent = fleet_find(floor->fleet, name);
 
-	return agent != NULL ?
-	    auto_task(agent) :
-	    state_task_named(&floor->core->state, name, NULL);
+	return agent != NULL ? auto_task(agent) :
+			       core_task_named(floor->core, name, NULL);
 }
 
 static void

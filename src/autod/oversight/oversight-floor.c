@@ -8,7 +8,6 @@
 #include "auto.h"
 #include "check-book.h"
 #include "child.h"
-#include "coverage-pattern.h"
 #include "emit.h"
 #include "fleet.h"
 #include "iteration.h"
@@ -18,10 +17,11 @@
 #include "oversight-floor.h"
 #include "oversight-private.h"
 #include "persist.h"
-#include "plan-effort.h"
+#include "plan-node.h"
 #include "settings.h"
 #include "state.h"
 #include "task.h"
+#include "thresholds.h"
 #include "watched.h"
 
 static struct watched *
@@ -131,8 +131,7 @@ oversight_results_known(const struct oversight_floor *floor, struct watched *w)
 
 	if (has_own_tests(floor) || command[0] == '\0' ||
 	    w->open->tree == NULL ||
-	    (strv_count(w->open->files) == 0 &&
-		strv_count(w->touched_names) == 0))
+	    (strv_count(w->open->files) == 0 && w->touched.count == 0))
 		return;
 	check_book_key(command, key);
 	result = check_book_find(

@@ -5,21 +5,20 @@
  * iterations, has the detectors of model/progress judge them, and takes the
  * steps of its ladder.
  *
- *   iteration-make.c  an iteration out of facts
+ *   iteration-make.c  an iteration out of facts, and what others cost
  *   oversight-floor.c  what tests say about the work of a turn
  *   oversight-slice.c iterations inside a long turn, which is told of them
  *   watched.c         the iterations of a task, and what they mean
  *   oversight-act.c   warnings, redirections, fresh sessions, new attempts,
- *                     parked tasks
+ *                     parked tasks, and people are told
  *   oversight-abort.c a task that a person ends, with evidence
- *   oversight-tell.c  people are told
  */
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
 
 #include "core.h"
-#include "fleet-pattern.h"
-#include "oversight-config.h"
+#include "ladder.h"
+#include "thresholds.h"
 #include "watched.h"
 
 struct agent;

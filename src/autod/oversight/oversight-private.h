@@ -100,15 +100,24 @@ bool oversight_act_stop(struct oversight_floor *floor, struct watched *watched,
 /* Record the pauses of tasks that are parked now, once that is saved. */
 void oversight_act_parked(struct oversight_floor *floor);
 
-/* --- oversight-costs.c -------------------------------------------------- */
+/* People are told of what oversight does, with the evidence: as urgently as
+ * model/escalation says, and once, whenever the daemon dies. worker: its name;
+ * text: what happened and what to type. */
+void oversight_tell(const struct oversight_floor *floor,
+    const struct watched *watched, const char *worker,
+    const struct detection *detection, enum progress_step level,
+    const char *text);
+/* This worker has had these errors: tell of those that others have had lately,
+ * once. */
+void oversight_tell_fleet(struct oversight_floor *floor, const char *worker,
+    const struct iteration *iteration);
+
+/* --- iteration-make.c, costs ---------------------------------------------- */
 
 /* What the last landed tasks have cost, by kind: what others are compared with.
  * Tasks of one kind come from the same source, for the same card or role. One
  * that waits for others, or whose turns mail begins, is compared with nothing
  * and nothing with it. */
-
-/* Can what it uses be compared? */
-bool oversight_costs_counts(const struct task *task);
 
 /* Of the last tasks that are filed, once: it takes some milliseconds. */
 void oversight_costs_load(struct oversight_costs *costs, struct book *book);
@@ -140,21 +149,5 @@ void oversight_slice_begin(const struct oversight_floor *floor);
 void oversight_slice_patrol(struct oversight_floor *floor);
 /* Forget those that are being looked at: git is freed next. */
 void oversight_slice_drop(struct oversight_floor *floor);
-
-/* --- oversight-tell.c --------------------------------------------------- */
-
-/* People are told of what oversight does, with the evidence: as urgently as
- * model/escalation says, and once, whenever the daemon dies. */
-
-/* worker: its name; text: what happened and what to type. */
-void oversight_tell(const struct oversight_floor *floor,
-    const struct watched *watched, const char *worker,
-    const struct detection *detection, enum progress_step level,
-    const char *text);
-
-/* This worker has had these errors: tell of those that others have had lately,
- * once. */
-void oversight_tell_fleet(struct oversight_floor *floor, const char *worker,
-    const struct iteration *iteration);
 
 #endif

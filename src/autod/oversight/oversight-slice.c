@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
-#include "git-snapshot.h"
+#include "git-facts.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"
 #include "run-dir.h"

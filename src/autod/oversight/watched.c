@@ -98,12 +98,10 @@ touch(struct watched *w, const char *path)
 {
 	char *name;
 
-	if (w->touched_count >= TOUCHED_MAX ||
+	if (w->touched.count >= TOUCHED_MAX ||
 	    strmap_get(&w->touched, path) != NULL)
 		return;
-	w->touched_count++;
 	name = xstrdup(path);
-	strv_take(&w->touched_names, name);
 	strmap_add(&w->touched, name, name);
 }
 
@@ -301,8 +299,10 @@ release(struct watched *w)
 {
 	iteration_unref(w->open);
 	behaviour_free(w->behaviour);
+	for (size_t i = 0; i < w->touched.size; i++)
+		if (w->touched.slots[i].key != NULL)
+			free(w->touched.slots[i].value);
 	strmap_release(&w->touched);
-	strv_free(w->touched_names);
 	free(w->mark.transcript);
 	free(w->objective);
 	free(w->failure);

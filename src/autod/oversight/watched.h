@@ -81,9 +81,8 @@ struct watched {
 	char *failure; /* what its check printed last, NULL = nothing */
 	struct watched_mark mark;
 	struct watched_carry carry;
-	struct strmap touched; /* files that the task has changed */
-	char **touched_names;
-	size_t touched_count;
+	struct strmap touched; /* files that the task has changed: their names,
+				* which it owns */
 	struct iteration *open; /* NULL = none */
 	int64_t open_errors, open_tools; /* of its part of the conversation */
 	struct watched_trial *trials;

@@ -6,17 +6,9 @@
 #include "id.h"
 #include "intake.h"
 #include "persist.h"
-#include "plan-apply.h"
-#include "plan-bind.h"
-#include "plan-book.h"
-#include "plan-dispatch.h"
-#include "plan-edit.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-ready.h"
-#include "plan-rollup.h"
 #include "plan-set.h"
-#include "plan-tasks.h"
-#include "reconcile.h"
 #include "said.h"
 #include "settings.h"
 #include "task-run.h"
@@ -160,7 +152,6 @@ add_assignment(struct plan_floor *floor, const struct plan_node *node,
 	id_ulid(now, ulid);
 	id = xasprintf("A_%s", ulid);
 	a = plan_assignment_new(id, node->goal_id, node->id, now);
-	xstrset(&a->agent_id, RECONCILE_AGENT_MAIN);
 	xstrset(&a->task, t->id);
 	if (t->text != NULL)
 		plan_assignment_instruct(a, t->text);
@@ -231,7 +222,7 @@ plan_bind_worker(
 	if (t->worker == NULL || t->attempts == 0 || t->step != TASK_ASSIGNED ||
 	    !assignment_status_open(a->status))
 		return;
-	run = xasprintf("%s-%d", t->id, t->attempts);
+	run = task_run_id(t);
 	if (a->worker != NULL && strcmp(a->worker, t->worker) == 0 &&
 	    a->run_id != NULL && strcmp(a->run_id, run) == 0)
 		return;
@@ -243,8 +234,6 @@ plan_bind_worker(
 	}
 	xstrset(&a->worker, t->worker);
 	xstrset(&a->run_id, run);
-	free(a->session_key);
-	a->session_key = xasprintf("worker:%s", t->worker);
 	a->last_dispatch_ms = clock_wall_ms();
 	a->updated_ms = a->last_dispatch_ms;
 	a->expected_update_ms = a->last_dispatch_ms +

@@ -6,12 +6,9 @@
 
 #include "emit.h"
 #include "persist.h"
-#include "plan-book.h"
-#include "plan-call.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-set.h"
 #include "plan-text.h"
-#include "strmap.h"
 
 /* A record that is to be put. */
 struct changed {
@@ -56,11 +53,11 @@ static int
 read_goal(struct reading *reading, struct json_object *json, struct err *err)
 {
 	struct draft *draft = xcalloc(1, sizeof *draft);
-	int r = plan_goal_from_json(json, "", &draft->goal, err);
 
-	if (r < 0) {
+	draft->goal = schema_make(&plan_goal_schema, json, "", err);
+	if (draft->goal == NULL) {
 		free(draft);
-		return r;
+		return -EINVAL;
 	}
 	draft->id = xstrdup(draft->goal->id);
 	/* Versions before kept a goal for each task of a pool. */
@@ -106,14 +103,14 @@ read_assignment(struct plan_set *set, struct json_object *json, struct err *err)
 static int
 read_crystal(struct plan_set *set, struct json_object *json, struct err *err)
 {
-	struct plan_crystal *crystal;
-	int r = plan_crystal_from_json(json, "", &crystal, err);
+	struct plan_crystal *crystal =
+	    schema_make(&plan_crystal_schema, json, "", err);
+	int r = -EINVAL;
 
-	if (r == 0) {
+	if (crystal != NULL)
 		r = plan_set_add_crystal(set, crystal, err);
-		if (r < 0)
-			plan_crystal_free(crystal);
-	}
+	if (r < 0)
+		plan_crystal_free(crystal);
 	return r;
 }
 
@@ -357,7 +354,9 @@ changed_json(const struct plan_set *set, const struct changed *changed)
 
 	switch (changed->kind) {
 	case BOOK_GOAL:
-		return plan == NULL ? NULL : plan_goal_to_json(plan->goal);
+		return plan == NULL ?
+		    NULL :
+		    schema_json(&plan_goal_schema, plan->goal);
 	case BOOK_NODE:
 		node = plan == NULL ? NULL : plan_find(plan, changed->id);
 		return node == NULL ? NULL : plan_node_to_json(node);
@@ -367,7 +366,9 @@ changed_json(const struct plan_set *set, const struct changed *changed)
 					    plan_assignment_to_json(assignment);
 	case BOOK_CRYSTAL:
 		crystal = plan_set_crystal(set, changed->id);
-		return crystal == NULL ? NULL : plan_crystal_to_json(crystal);
+		return crystal == NULL ?
+		    NULL :
+		    schema_json(&plan_crystal_schema, crystal);
 	case BOOK_MAIL:
 	case BOOK_REQUEST:
 	case BOOK_RESERVATION:

@@ -4,7 +4,6 @@
 
 #include <sys/queue.h>
 
-#include "agent-message.h"
 #include "agent.h"
 #include "auto.h"
 #include "emit.h"
@@ -12,15 +11,9 @@
 #include "loop.h"
 #include "op-start.h"
 #include "persist.h"
-#include "plan-bind.h"
-#include "plan-book.h"
-#include "plan-dispatch.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-ready.h"
 #include "plan-set.h"
-#include "plan-tasks.h"
-#include "planner.h"
-#include "reconcile.h"
 
 #define REPLANS_MAX 3 /* times that the planner is asked about a node */
 

@@ -5,39 +5,56 @@
  * a tick compares what should happen with what does, and steps in.
  *
  *   plan-book.c      the plans in memory, as the book has them; its log
- *   plan-apply.c     puts into the book and tells what was decided
  *   plan-tasks.c     ready nodes are tasks for auto mode
  *   plan-bind.c      the assignment of a task, from its start to its outcome
- *   plan-floor.c     work of hand-driven workers that lands; reverts
  *   plan-tick.c      when the tick runs, and what it tells; what is known
  *                    about the assignments
  *   plan-dispatch.c  messages, fresh workers, persons
- *   goal-commands.c, work-commands.c, plan-commands.c, plan-call.c,
- *   plan-change.c, plan-view.c
+ *   plan-change.c    puts into the book and tells what was decided or changed;
+ *                    calls, from the request to the answer
+ *   goal-commands.c, work-commands.c, plan-view.c
  *                    the methods overseer.goal.*, .work.* and .plan.*
- *   planner.c        asks a model for plans; planner.c: what it is told
- *                    about the repository
- *   plan-query.c, why-command.c
- *                    the methods overseer.events and overseer.why
- *   plan-floor.c     the methods overseer.store.*: jobs on the book's file
+ *   planner.c        asks a model for plans, and what an answer does; what it
+ *                    is told about the repository
+ *   planner-talk.c   one question to it
+ *   why-command.c    the methods overseer.events and overseer.why
+ *   plan-floor.c     work of hand-driven workers that lands; reverts; the
+ *                    methods overseer.store.*: jobs on the book's file
  */
 #ifndef PLAN_FLOOR_H
 #define PLAN_FLOOR_H
 
+#include "book.h"
 #include "core.h"
+#include "plan-edit.h"
+#include "plan-status.h"
+#include "plan.h"
+#include "strmap.h"
 
 struct auto_mode;
+struct err;
+struct event;
 struct fleet;
+struct json_object;
 struct landings;
 struct loop_call;
+struct plan;
+struct plan_assignment;
 struct plan_book;
 struct plan_calls;
+struct plan_changes;
 struct plan_dispatcher;
+struct plan_goal;
+struct plan_node;
+struct plan_revision;
 struct plan_set;
 struct plan_tasks;
 struct plan_tick;
 struct planner;
+struct reconcile_result;
+struct server_call;
 struct store_jobs;
+struct task;
 
 enum plan_state {
 	PLAN_OFF, /* not enabled, and there are no goals */
@@ -95,5 +112,300 @@ struct plan_set *plan_floor_set(const struct plan_floor *floor);
 /* Call it after every change of a plan by a command or the planner: what became
  * ready is offered, what is not wanted any more is taken back. */
 void plan_floor_changed(struct plan_floor *floor);
+
+/* --- the plans, plan-book.c ------------------------------------------ */
+
+/*
+ * The plans in memory, as the book has them. Goals that are active or paused
+ * are read once, at the start; from then on every change is made in the set and
+ * named here. Just before the pass is committed (persist.h), the named records
+ * are put into the book, each once, however often it changed: a plan, its task,
+ * its event and its effect are one transaction.
+ *
+ * A change that the book refuses is undone: nothing that this pass changed in
+ * the goal is put, the goal is read again, its calls are refused, and it is
+ * paused for a person to look at.
+ *
+ * Everything that the daemon tells and that has a name goes to the book's log
+ * of events, whether or not goals are on.
+ */
+
+/* Begin to log events. */
+struct plan_book *plan_book_new(struct plan_floor *floor);
+/* What was named and is not put yet is lost. */
+void plan_book_free(struct plan_book *book);
+
+/* Read the plans. -EBADMSG: a record that no plan can be made of; codes of
+ * book.h. The set is empty then. */
+int plan_book_load(struct plan_book *book, struct err *err);
+/* Put what was named, without waiting for the commit. */
+void plan_book_put(struct plan_book *book);
+/* Forget the plans, and what was named and not put. */
+void plan_book_unload(struct plan_book *book);
+/* Is there any goal, open or not? */
+bool plan_book_has_goals(const struct plan_floor *floor);
+
+struct plan_set *plan_book_set(struct plan_book *book);
+
+/* The rest is for PLAN_OPEN. */
+
+/* A goal of the set, or one that has ended, read into it. NULL with err:
+ * -ENOENT, or it cannot be read. */
+struct plan *
+plan_book_plan(struct plan_floor *floor, const char *goal_id, struct err *err);
+
+/* The id of the next goal, "g17", which the caller frees; taken with
+ * plan_book_number(). */
+char *plan_book_next_goal(const struct plan_floor *floor);
+/* A new goal with such an id: its number is not given again. */
+void plan_book_number(struct plan_floor *floor, struct plan_goal *goal);
+
+/* It was changed: BOOK_GOAL, BOOK_NODE, BOOK_ASSIGNMENT or BOOK_CRYSTAL. One
+ * that is not in the set is deleted. */
+void plan_book_record(struct plan_floor *floor, enum book_kind kind,
+    const char *goal_id, const char *id);
+/* Everything that an edit changed in this plan. */
+void plan_book_changes(struct plan_floor *floor, const struct plan *plan,
+    const struct plan_changes *changes);
+
+/* --- tasks and assignments, plan-bind.c ------------------------------ */
+
+/*
+ * Tasks of auto mode and assignments of plans: finds the one for the other,
+ * makes an assignment for a task, follows who has it, and ends it with the
+ * task's outcome. Everything is changed in the book and then stored. For an
+ * open book only.
+ */
+
+/* The parts of "GOAL/NODE"; the caller frees them. -EINVAL. */
+int plan_bind_key(
+    const char *key, char **ret_goal, char **ret_node, struct err *err);
+/* -ENOENT or -EINVAL: not in the set. */
+int plan_bind_find(const struct plan_set *set, const char *key,
+    struct plan **ret_plan, struct plan_node **ret_node, struct err *err);
+
+/* Is this the task of this assignment: its id, and its node? */
+bool plan_bind_is_for(const struct task *task, const struct plan_assignment *a);
+/* The assignment of this task, open or ended; NULL = none. */
+struct plan_assignment *
+plan_bind_of(const struct plan_floor *floor, const struct task *task);
+/* Is it to be given to a fresh worker, and has no task yet? */
+bool plan_bind_wants_worker(
+    const struct plan_set *set, const struct plan_assignment *a);
+
+/* Make the assignment of a task, or give the task to the one that wants a
+ * worker. late: the task has begun, whatever the node's status. A node whose
+ * work was taken back is opened again. -ESTALE: it is not wanted any more;
+ * -EINPROGRESS: another task on the node is about to end. */
+int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
+    struct err *err);
+/* Who has the task now: worker and run (one per attempt). */
+void plan_bind_worker(struct plan_floor *floor, struct plan_assignment *a,
+    const struct task *task);
+/* The task waits for a person, and its node is blocked with it; or it goes on,
+ * and its node too, whichever of the two the person named. */
+void plan_bind_parked(
+    struct plan_floor *floor, struct plan_assignment *a, struct task *task);
+/* The task has its outcome: the assignment ends, and its node is done, planned
+ * anew, or blocked and a person told. Done is what is on the branch, or has a
+ * result without a commit: another task that ended without a change has
+ * failed. files: what its commit changed, NULL
+ * terminated; NULL = not known. */
+void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
+    const struct task *task, char *const *files);
+/* Nobody has begun it: the node goes back to the queue, as it was. */
+void plan_bind_release(
+    struct plan_floor *floor, struct plan_assignment *a, const char *why);
+
+/* Change the status of a leaf, by the table of plan-status, and tell it. why:
+ * may be NULL, except for NODE_BLOCKED. */
+void plan_bind_move_node(struct plan_floor *floor, struct plan *plan,
+    struct plan_node *node, enum node_status to, const char *why);
+
+/* Nobody works on it: it waits for a worker again, and that was no attempt. */
+void plan_bind_queue_again(struct plan_floor *floor, struct plan *plan,
+    struct plan_node *node, const char *why);
+
+/* --- tasks of nodes, plan-tasks.c ------------------------------------ */
+
+/*
+ * Goals as a source of tasks (auto.h): a node that is ready is a task with the
+ * key "GOAL/NODE". Its assignment is committed with the task that a worker
+ * gets, and its outcome with the end of the task.
+ */
+
+/* Registers the policy. */
+struct plan_tasks *plan_tasks_new(struct plan_floor *floor);
+void plan_tasks_free(struct plan_tasks *tasks);
+
+/* The floors below have begun and the book is open: catch up. */
+void plan_tasks_begin(struct plan_tasks *tasks);
+/* Plans or assignments were changed: take back what is not wanted any more, and
+ * offer what is ready now. Does nothing before plan_tasks_begin(). */
+void plan_tasks_changed(struct plan_tasks *tasks);
+/* The book is closed. */
+void plan_tasks_closed(struct plan_tasks *tasks);
+
+/* The task of an assignment in the state; NULL = none. */
+struct task *plan_tasks_of(
+    const struct plan_floor *floor, const struct plan_assignment *assignment);
+
+/* May auto workers have nodes (plan.enabled, plan.allow_agents)? */
+bool plan_tasks_allowed(const struct plan_floor *floor);
+
+/* --- changes and calls, plan-change.c -------------------------------- */
+
+/*
+ * One change of a plan, by a person unless edit.actor is set to another one: an
+ * edit (plan-edit.h) between begin and end. All of it is committed together:
+ * the changed records, the revision (plan.created or plan.updated), and every
+ * status that is another one than before. PLAN_OPEN only.
+ */
+
+/* --- what was decided ------------------------------------------------ */
+
+/* What was decided about plans, or changed in them, goes to the book, and what
+ * happened is told. Decisions are carried out once all of it is committed
+ * (plan-dispatch.c). PLAN_OPEN only. */
+
+/* A run of the tick, or of one assignment. */
+void
+plan_apply(struct plan_floor *floor, const struct reconcile_result *result);
+
+/* A change by an edit (plan-edit.h): its revision, every changed node, and the
+ * goal if its status is not the one before. */
+void plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
+    const struct plan_changes *changes, enum goal_status before);
+
+/* For that, and plan-change: only tell of the revision, and of the status of
+ * the goal if it is not the one before. */
+void plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
+    const struct plan_revision *revision);
+void plan_apply_status(struct plan_floor *floor, const struct plan *plan,
+    enum goal_status before, const char *actor, const char *reason);
+
+/* The record of an assignment, with its last dispatch. */
+void plan_apply_assignment(
+    struct plan_floor *floor, const struct plan_assignment *assignment);
+
+#define PLAN_CHANGE_PERSON "person" /* the actor */
+
+struct plan_change {
+	struct plan_floor *floor;
+	struct plan *plan;
+	struct plan_edit edit; /* for the functions of plan-edit.h */
+	struct plan_changes changes;
+	/* As it was before. */
+	enum goal_status status;
+	int64_t version;
+	struct node_before *nodes;
+	struct strmap by_id;
+};
+
+/* why: may be NULL; borrowed until the end. */
+void plan_change_begin(struct plan_change *change, struct plan_floor *floor,
+    struct plan *plan, const char *why);
+/* It has been made: queue what is ready now, store it, and tell. */
+void plan_change_end(struct plan_change *change);
+/* It was refused, and changed nothing. */
+void plan_change_drop(struct plan_change *change);
+
+/* --- calls ----------------------------------------------------------- */
+
+/*
+ * Calls about goals, from the request to the answer: refused while goals are
+ * off, given the goal that they are about (also one that has ended, and is only
+ * in the book), and answered once everything that they changed is committed, or
+ * when it turns out that the book cannot be written.
+ */
+
+struct plan_calls *plan_calls_new(struct plan_floor *floor);
+void plan_calls_free(struct plan_calls *calls);
+/* The plans are about to be closed: refuse what waits. */
+void plan_calls_closed(struct plan_calls *calls);
+/* The book has refused what was changed in this goal. */
+void plan_calls_refuse(
+    struct plan_calls *calls, const char *goal_id, const struct err *why);
+
+/* Are the plans open? If not, the call is refused, with what to type. */
+bool plan_call_begin(struct plan_floor *floor, struct server_call *call);
+
+/* The same for a call that changes a plan: also refused while the book cannot
+ * be written. */
+bool plan_call_begin_change(struct plan_floor *floor, struct server_call *call);
+
+/* Refuse it: err->code is a code of api.h, or an errno. */
+void plan_call_refuse(struct server_call *call, const struct err *err);
+
+/* The goal that the member "goal" of params names, by its id or a part of it.
+ * NULL: there is none, or several, and the call was refused. */
+struct plan *plan_call_goal(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params);
+
+/* The same for overseer.plan.*, whose code for it is API_E_NOT_FOUND. */
+struct plan *plan_call_plan(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params);
+
+/* plan_call_begin(), and the plan of a goal that may be named; *ret NULL = none
+ * is. False: refused. */
+bool plan_call_begin_maybe(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, const struct plan **ret);
+
+/* Answer when everything so far is committed, or refuse the call if the book
+ * refuses what it changed in this goal (NULL = in none). Takes result. */
+void plan_call_answer(struct plan_floor *floor, struct server_call *call,
+    const char *goal_id, struct json_object *result);
+
+/* --- answers, plan-view.c -------------------------------------------- */
+
+/* Goals and plans as the answers of the methods (api-goal.h, api-work.h). Each
+ * returns an object that the caller owns. */
+
+/* After a change: what the goal is now. */
+struct json_object *plan_view_changed(const struct plan *plan);
+/* The same for a node, with the last revision of its plan. */
+struct json_object *
+plan_view_node_changed(const struct plan *plan, const struct plan_node *node);
+
+/* The open goals. */
+struct json_object *plan_view_list(const struct plan_set *set);
+/* One of such a list, of a goal that has ended: from its record, which gets
+ * nodes, and the records of these. NULL = it has not ended, or is a task's own.
+ */
+struct json_object *
+plan_view_ended(struct json_object *goal, struct json_object *nodes);
+struct json_object *plan_view_show(const struct plan *plan);
+struct json_object *plan_view_status(const struct plan_floor *floor);
+
+/* The nodes of one plan, or of all open goals (plan NULL). */
+struct json_object *
+plan_view_nodes(const struct plan_set *set, const struct plan *plan, bool all);
+struct json_object *
+plan_view_node(const struct plan *plan, const struct plan_node *node);
+
+/* --- what is in the book --------------------------------------------- */
+
+/* The method overseer.events, and what calls read in the book, as JSON: arrays
+ * for the caller to free; NULL = it cannot be read, and the call was refused.
+ * PLAN_OPEN only. */
+
+void plan_query_register(struct plan_floor *floor);
+
+/* {seq, ts, type, goal, assignment, node, worker, task, data}. */
+struct json_object *plan_query_events(struct plan_floor *floor,
+    struct server_call *call, const struct book_filter *filter);
+/* The bodies of records of this kind, goal and id (each NULL = any). */
+struct json_object *
+plan_query_records(struct plan_floor *floor, struct server_call *call,
+    enum book_kind kind, const char *goal_id, const char *id);
+
+/* The same of mail, requests or reservations, the newest first: those of an
+ * actor (NULL = of all). */
+struct json_object *
+plan_query_newest(struct plan_floor *floor, struct server_call *call,
+    enum book_kind kind, const char *actor, size_t limit);
+
+/* A row of an event as a record of logs/auto.log, owned by the caller. */
+struct json_object *plan_query_log_record(struct json_object *row);
 
 #endif

@@ -10,19 +10,13 @@
 #include "git.h"
 #include "intake.h"
 #include "loop.h"
-#include "node-run.h"
 #include "outcome.h"
 #include "persist.h"
-#include "plan-bind.h"
-#include "plan-book.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-prompt.h"
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-summary.h"
-#include "plan-tasks.h"
-#include "planner.h"
-#include "reconcile.h"
 #include "source.h"
 #include "task-run.h"
 #include "workspace.h"
@@ -236,8 +230,7 @@ plan_tasks_allowed(const struct plan_floor *floor)
 	struct reconcile_config config;
 
 	reconcile_config_read(floor->core->settings, &config);
-	return config.enabled &&
-	    reconcile_allows(&config, RECONCILE_AGENT_MAIN, NULL);
+	return config.enabled && reconcile_allows(&config, NULL, NULL);
 }
 
 static bool

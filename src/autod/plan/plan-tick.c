@@ -7,19 +7,11 @@
 #include "landing-record.h"
 #include "loop.h"
 #include "persist.h"
-#include "plan-apply.h"
-#include "plan-bind.h"
-#include "plan-call.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-set.h"
-#include "plan-tasks.h"
-#include "plan-tick.h"
-#include "planner.h"
-#include "reconcile.h"
 #include "said.h"
 #include "serve.h"
 #include "settings.h"
-#include "strmap.h"
 #include "transcript.h"
 
 #define SAMPLES_MAX 4 /* transcripts that one tick reads */
@@ -88,8 +80,6 @@ telemetry_on_event(const struct event *event, void *arg)
 		xstrset(&m->words, NULL);
 	}
 }
-
-/* --- the last reply --------------------------------------------------- */
 
 /* --- who has it ------------------------------------------------------- */
 

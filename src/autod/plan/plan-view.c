@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-summary.h"
-#include "plan-tree.h"
-#include "plan-view.h"
 #include "settings.h"
 
 #define STALLED_MAX 100
@@ -54,7 +52,7 @@ summary_of(const struct plan *plan, const struct plan_node *node)
 {
 	struct plan_summary summary = plan_summary(plan, node);
 
-	return plan_summary_to_json(&summary);
+	return schema_json(&plan_summary_schema, &summary);
 }
 
 static struct json_object *
@@ -83,7 +81,8 @@ plan_view_ended(struct json_object *record, struct json_object *nodes)
 	struct plan_goal *goal = NULL;
 	struct plan *plan = NULL;
 
-	if (plan_goal_from_json(record, "", &goal, NULL) < 0)
+	goal = schema_make(&plan_goal_schema, record, "", NULL);
+	if (goal == NULL)
 		return NULL;
 	json_set(record, "nodes", json_object_get(nodes));
 	if (!goal_status_open(goal->status) && !goal->implicit)
@@ -230,7 +229,7 @@ plan_view_status(const struct plan_floor *floor)
 	json_set_int(goals, "active", counts[GOAL_ACTIVE]);
 	json_set_int(goals, "paused", counts[GOAL_PAUSED]);
 	json_set(json, "goals", goals);
-	json_set(json, "summary", plan_summary_to_json(&sum));
+	json_set(json, "summary", schema_json(&plan_summary_schema, &sum));
 	set_assignments(json, set);
 	return json;
 }

@@ -3,19 +3,12 @@
 #include "base.h"
 #include "emit.h"
 #include "id.h"
-#include "plan-book.h"
-#include "plan-call.h"
-#include "plan-change.h"
-#include "plan-edit.h"
-#include "plan-floor.h"
+#include "plan-private.h"
 #include "plan-prompt.h"
 #include "plan-set.h"
-#include "plan-view.h"
-#include "reconcile.h"
 #include "rpc.h"
 #include "serve.h"
 #include "word.h"
-#include "work-commands.h"
 #include "worker.h"
 
 /* --- finding --------------------------------------------------------- */
@@ -39,8 +32,8 @@ static void
 refuse(struct server_call *call, const struct err *err)
 {
 	if (err->code == API_E_UNKNOWN && strstr(err->msg, "llmc") == NULL)
-		serve_refuse(
-		    call, err->code, "%s; see: llmc work list --all", err->msg);
+		serve_refuse(call, err->code,
+		    "%s; see: llmc goal node list --all", err->msg);
 	else
 		plan_call_refuse(call, err);
 }
@@ -289,7 +282,7 @@ check_assign(struct plan_floor *floor, const struct plan_node *node,
 	if (worker_is_auto(worker))
 		return err_set(err, API_FAILED,
 		    "auto workers take ready nodes by themselves; to have it "
-		    "sooner, type: llmc work priority %s urgent",
+		    "sooner, type: llmc goal node priority %s urgent",
 		    node->id);
 	reconcile_config_read(floor->core->settings, &config);
 	if (!reconcile_allows(&config, worker, worker))
@@ -329,9 +322,7 @@ make_assignment(struct plan_change *change, const struct plan_node *node,
 	id = xasprintf("A_%s", ulid);
 	a = plan_assignment_new(
 	    id, node->goal_id, node->id, change->edit.now_ms);
-	xstrset(&a->agent_id, worker);
 	xstrset(&a->worker, worker);
-	xstrset(&a->session_key, worker);
 	if (recovery != NULL &&
 	    word_find(recovery_policy_words, recovery, &policy))
 		a->recovery_policy = (enum recovery_policy)policy;

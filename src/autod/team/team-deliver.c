@@ -4,7 +4,6 @@
 
 #include <sys/queue.h>
 
-#include "agent-message.h"
 #include "agent.h"
 #include "auto.h"
 #include "emit.h"

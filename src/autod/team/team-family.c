@@ -7,16 +7,12 @@
 #include "landing-item.h"
 #include "landing-record.h"
 #include "loop.h"
-#include "node-run.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
-#include "plan-bind.h"
-#include "plan-change.h"
-#include "plan-deps.h"
 #include "plan-floor.h"
+#include "plan-ready.h"
 #include "plan-set.h"
-#include "plan-tasks.h"
 #include "plan-text.h"
 #include "settings.h"
 #include "task-run.h"
@@ -64,7 +60,7 @@ add_member(struct team_floor *floor, struct plan *plan, struct plan_node *node,
 	}
 	members->list[members->count++] = (struct team_member){ .plan = plan,
 		.node = node,
-		.run = task_run_copy(run),
+		.run = schema_clone(&task_run_schema, run),
 		.task = task };
 }
 
@@ -99,7 +95,8 @@ team_members_add_filed(struct team_floor *floor, struct team_members *members)
 		if (filed != NULL && filed->run != NULL &&
 		    is_whole(filed->run)) {
 			task_run_free(member->run);
-			member->run = task_run_copy(filed->run);
+			member->run =
+			    schema_clone(&task_run_schema, filed->run);
 			member->outcome = filed->outcome;
 			xstrset(&member->reason, filed->reason);
 		}
@@ -316,7 +313,7 @@ tell_person(const struct team_floor *floor, const struct task *t,
 	cleanup_free char *event = xasprintf("held/%s/%s", t->id, key);
 	cleanup_free char *text =
 	    xasprintf("%s waits for %s, which cannot begin: %s; look at it "
-		      "with: llmc work show %s",
+		      "with: llmc goal node show %s",
 		t->worker != NULL ? t->worker : t->id, node->name, why, key);
 
 	person_escalate(floor->core,

@@ -16,8 +16,8 @@
  *   team-report.c    report_progress, report_completion; records of runs
  *   team-review.c    plan_review_needed; what the guards have stopped
  *   team-verify.c    finished work: its scope, then its contract
- *   team-reserve.c   mail_reserve, mail_release, mail_list_reservations
- *   team-guard.c     what agents may do with their tools
+ *   team-guard.c     mail_reserve, mail_release, mail_list_reservations; what
+ *                    agents may do with their tools
  *
  * Each uses those above it in this list, not those below; what they share is in
  * team-private.h.

@@ -2,21 +2,536 @@
 
 #include "base.h"
 #include "agent-card.h"
-#include "agent-guard.h"
 #include "agent.h"
 #include "api.h"
 #include "auto.h"
+#include "book.h"
 #include "event.h"
 #include "guard.h"
 #include "intake.h"
-#include "plan-bind.h"
+#include "moment.h"
 #include "plan-floor.h"
 #include "plan-node.h"
+#include "scope-path.h"
+#include "serve.h"
 #include "settings.h"
 #include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "tool-scope.h"
+
+/* --- reservations ---------------------------------------------------- */
+
+/* In the order of their making. */
+struct team_reserve {
+	struct reservation *
+	    *list; /* those that are open, as the book has them */
+	size_t count;
+};
+
+/* --- records ----------------------------------------------------------- */
+
+static void
+put(struct team_floor *floor, struct json_object *json, const char *id)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct err err = { 0 };
+
+	json_print(json, false, &text);
+	if (book_put_body(floor->core->book, BOOK_RESERVATION, TEAM_NO_GOAL, id,
+		text.data, &err) < 0)
+		log_debug("%s: %s", id, err.msg);
+}
+
+/* A new one, or another version of one. */
+static void
+add(struct team_reserve *reserve, struct json_object *json)
+{
+	struct reservation *r = NULL;
+
+	if (reservation_from_json(json, "", &r, NULL) < 0)
+		return;
+	for (size_t i = 0; i < reserve->count; i++)
+		if (strcmp(reserve->list[i]->id, r->id) == 0) {
+			reservation_free(reserve->list[i]);
+			reserve->list[i] = r;
+			return;
+		}
+	reserve->list = xreallocarray(
+	    reserve->list, reserve->count + 1, sizeof(struct reservation *));
+	reserve->list[reserve->count++] = r;
+}
+
+static struct reservation *
+find(const struct team_reserve *reserve, const char *id)
+{
+	for (size_t i = 0; i < reserve->count; i++)
+		if (strcmp(reserve->list[i]->id, id) == 0)
+			return reserve->list[i];
+	return NULL;
+}
+
+static void
+end(struct team_floor *floor, struct reservation *r)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct team_reserve *reserve;
+	size_t kept = 0;
+
+	r->ended = true;
+	json = reservation_to_json(r);
+	put(floor, json, r->id);
+	reserve = floor->reserve;
+	for (size_t i = 0; i < reserve->count; i++)
+		if (reserve->list[i] != r)
+			reserve->list[kept++] = reserve->list[i];
+		else
+			reservation_free(reserve->list[i]);
+	reserve->count = kept;
+	team_guard_changed(floor);
+}
+
+/* Has the run that made it ended? */
+static bool
+has_ended(const struct team_floor *floor, const struct reservation *r)
+{
+	const struct task *task;
+	cleanup_free char *run = NULL;
+
+	if (r->task == NULL)
+		return r->worker != NULL &&
+		    fleet_find(floor->fleet, r->worker) == NULL;
+	task = state_task(&floor->core->state, r->task);
+	if (task == NULL || task->step == TASK_SETTLING)
+		return true;
+	run = task_run_id(task);
+	return r->run != NULL && strcmp(r->run, run) != 0;
+}
+
+static bool
+is_in_force(const struct team_floor *floor, const struct reservation *r)
+{
+	return reservation_holds(r, clock_wall_ms()) && !has_ended(floor, r);
+}
+
+void
+team_reserve_sweep(struct team_floor *floor, const struct event *event)
+{
+	for (size_t i = 0; i < floor->reserve->count;) {
+		struct reservation *r = floor->reserve->list[i];
+
+		if (!is_in_force(floor, r) ||
+		    team_floor_ends(event, r->task, r->worker))
+			end(floor, r);
+		else
+			i++;
+	}
+}
+
+/* Add what others than this agent have reserved. */
+static void
+fill_reserved(struct team_floor *floor, const struct agent *agent,
+    struct guard_policy *policy)
+{
+	cleanup_free char *actor = team_mail_actor(agent);
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
+		cleanup_free char *owner = NULL;
+
+		if (!reservation_holds(r, now) || strcmp(r->actor, actor) == 0)
+			continue;
+		owner = reservation_owner(r);
+		guard_policy_reserve(policy, r->path, owner, r->until_ms);
+	}
+}
+
+/* --- the tools --------------------------------------------------------- */
+
+static struct json_object *
+to_answer(const struct reservation *r, const char *actor)
+{
+	struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf until = BUF_INIT;
+
+	moment_add(&until, r->until_ms);
+	json_set_string(json, "path", r->path[0] != '\0' ? r->path : ".");
+	json_set_string(json, "actor_id", r->actor);
+	json_set_string(json, "worker", r->worker);
+	json_set_string(json, "until", until.data);
+	json_set_bool(json, "yours", strcmp(r->actor, actor) == 0);
+	if (r->reason != NULL)
+		json_set_string(json, "reason", r->reason);
+	return json;
+}
+
+static void
+refuse_conflict(struct server_call *call, const struct reservation *r,
+    const char *path, int64_t now)
+{
+	cleanup_free char *owner = reservation_owner(r);
+	cleanup_buf struct buf words = BUF_INIT;
+
+	buf_addf(&words, "%s is reserved by %s until ",
+	    path[0] != '\0' ? path : "the whole repository", owner);
+	moment_add(&words, r->until_ms);
+	buf_adds(&words, " (another ");
+	text_add_duration(&words, r->until_ms - now);
+	buf_adds(&words, ")");
+	if (strcmp(r->path, path) != 0)
+		buf_addf(&words, ", as a part of %s",
+		    r->path[0] != '\0' ? r->path : "everything");
+	if (r->reason != NULL)
+		buf_addf(&words, ": %s", r->reason);
+	buf_adds(&words,
+	    ". Nothing was reserved. Work on something else first, or send "
+	    "its owner mail.");
+	serve_refuse(call, API_E_CONFLICT, "%s", words.data);
+}
+
+/* True: another agent has one of them, and the call was refused. */
+static bool
+is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
+    char **paths)
+{
+	int64_t now = clock_wall_ms();
+
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
+
+		for (size_t p = 0; paths[p] != NULL; p++)
+			if (reservation_blocks(r, actor, paths[p], now)) {
+				refuse_conflict(call, r, paths[p], now);
+				return true;
+			}
+	}
+	return false;
+}
+
+/* A new one, or the old one for longer. */
+static struct json_object *
+reserve(struct team_floor *floor, const struct agent *agent, const char *actor,
+    const char *path, struct json_object *params)
+{
+	const struct task *task = auto_task(agent);
+	struct reservation *r = reservation_new(), *old;
+	cleanup_json struct json_object *json = NULL, *safe = NULL;
+	struct json_object *answer;
+	int64_t ttl = json_int_or(params, "ttl_seconds", 0) * 1000;
+
+	r->id = reservation_id(actor, path);
+	old = find(floor->reserve, r->id);
+	xstrset(&r->actor, actor);
+	xstrset(&r->worker, agent->worker->name);
+	xstrset(&r->path, path);
+	xstrset(&r->reason, json_string_or(params, "reason", NULL));
+	if (task != NULL) {
+		xstrset(&r->task, task->id);
+		r->run = task_run_id(task);
+	}
+	r->created_ms = old != NULL ? old->created_ms : clock_wall_ms();
+	r->until_ms = clock_wall_ms() + (ttl > 0 ? ttl : RESERVATION_TTL_MS);
+	if (old != NULL && old->until_ms > r->until_ms)
+		r->until_ms = old->until_ms;
+	json = reservation_to_json(r);
+	safe = book_masked(json, 0); /* others read it */
+	put(floor, safe, r->id);
+	add(floor->reserve, safe);
+	answer = to_answer(r, actor);
+	reservation_free(r);
+	return answer;
+}
+
+/* How many the agent has. */
+static size_t
+count_of(const struct team_reserve *reserve, const char *actor)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < reserve->count; i++)
+		count += strcmp(reserve->list[i]->actor, actor) == 0;
+	return count;
+}
+
+static void
+on_reserve(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
+	struct json_object *given = NULL, *list, *result;
+	cleanup_strv char **paths = NULL;
+	cleanup_free char *actor = NULL;
+	struct err err = { 0 };
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	json_object_object_get_ex(params, "paths", &given);
+	if (reservation_paths(given, &paths, &err) < 0) {
+		serve_refuse(call, API_E_INVALID_PLAN, "%s", err.msg);
+		return;
+	}
+	actor = team_mail_actor(agent);
+	team_reserve_sweep(floor, NULL);
+	if (is_taken(floor, call, actor, paths))
+		return;
+	if (count_of(floor->reserve, actor) + strv_count(paths) >
+	    RESERVATION_MAX) {
+		serve_refuse(call, API_E_RATE,
+		    "an agent can reserve %d places; reserve a folder, or "
+		    "release some with mail_release",
+		    RESERVATION_MAX);
+		return;
+	}
+	result = json_object_new_object();
+	list = json_object_new_array();
+	for (size_t i = 0; paths[i] != NULL; i++)
+		json_object_array_add(
+		    list, reserve(floor, agent, actor, paths[i], params));
+	json_set(result, "reserved", list);
+	team_guard_changed(floor);
+	plan_call_answer(floor->plan, call, NULL, result);
+}
+
+/* Is it one of them, or below one? */
+static bool
+is_meant(const struct reservation *r, char *const *paths, size_t *at)
+{
+	if (paths == NULL)
+		return true;
+	for (size_t i = 0; paths[i] != NULL; i++)
+		if (scope_path_meets(paths[i], r->path) &&
+		    strlen(paths[i]) <= strlen(r->path)) {
+			*at = i;
+			return true;
+		}
+	return false;
+}
+
+/* How many of the actor's own are meant; the first path without one. */
+static size_t
+count_meant(struct team_floor *floor, const char *actor, char *const *paths,
+    const char **ret_missing)
+{
+	size_t total = 0, count = strv_count(paths);
+	cleanup_free bool *found = xcalloc(count + 1, sizeof *found);
+
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
+		size_t at = count;
+
+		if (strcmp(r->actor, actor) == 0 && is_meant(r, paths, &at)) {
+			total++;
+			found[at] = true;
+		}
+	}
+	for (size_t i = 0; paths != NULL && paths[i] != NULL; i++)
+		if (!found[i] && *ret_missing == NULL)
+			*ret_missing = paths[i];
+	return total;
+}
+
+static void
+on_release(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
+	struct json_object *given = NULL, *result;
+	cleanup_strv char **paths = NULL;
+	cleanup_free char *actor = NULL;
+	const char *missing = NULL;
+	struct err err = { 0 };
+	size_t count, at;
+
+	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
+		return;
+	if (json_object_object_get_ex(params, "paths", &given) &&
+	    reservation_paths(given, &paths, &err) < 0) {
+		serve_refuse(call, API_E_INVALID_PLAN, "%s", err.msg);
+		return;
+	}
+	actor = team_mail_actor(agent);
+	count = count_meant(floor, actor, paths, &missing);
+	if (missing != NULL) {
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "you have not reserved %.200s; nothing was released",
+		    missing);
+		return;
+	}
+	for (size_t i = 0; i < floor->reserve->count;) {
+		struct reservation *r = floor->reserve->list[i];
+
+		if (strcmp(r->actor, actor) == 0 && is_meant(r, paths, &at))
+			end(floor, r);
+		else
+			i++;
+	}
+	result = json_object_new_object();
+	json_set_int(result, "released", (int64_t)count);
+	plan_call_answer(floor->plan, call, NULL, result);
+}
+
+static void
+on_list(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
+	cleanup_free char *actor = NULL;
+	struct json_object *list, *result;
+
+	if (agent == NULL || !plan_call_begin(floor->plan, call))
+		return;
+	actor = team_mail_actor(agent);
+	list = json_object_new_array();
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
+
+		if (is_in_force(floor, r))
+			json_object_array_add(list, to_answer(r, actor));
+	}
+	result = json_object_new_object();
+	json_set(result, "reservations", list);
+	serve_reply(floor->core, call, result);
+}
+
+/* --- for people -------------------------------------------------------- */
+
+static struct json_object *
+row_of(const struct reservation *r)
+{
+	struct json_object *row = json_object_new_object();
+
+	json_set_string(row, "id", r->id);
+	json_set_string(row, "path", r->path[0] != '\0' ? r->path : ".");
+	json_set_string(row, "actor_id", r->actor);
+	if (r->worker != NULL)
+		json_set_string(row, "worker", r->worker);
+	if (r->task != NULL)
+		json_set_string(row, "task", r->task);
+	json_set_int(row, "until_ms", r->until_ms);
+	if (r->reason != NULL)
+		json_set_string(row, "reason", r->reason);
+	return row;
+}
+
+static void
+on_person_list(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	struct json_object *rows;
+
+	(void)params;
+	if (!plan_call_begin(floor->plan, call))
+		return;
+	rows = json_object_new_array();
+	for (size_t i = 0; i < floor->reserve->count; i++)
+		if (is_in_force(floor, floor->reserve->list[i]))
+			json_object_array_add(
+			    rows, row_of(floor->reserve->list[i]));
+	serve_reply(floor->core, call, rows);
+}
+
+static void
+on_person_release(
+    void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	const char *id = json_string_or(params, "id", "");
+	cleanup_free char *key = NULL, *subject = NULL, *body = NULL;
+	struct json_object *row;
+	struct reservation *r;
+
+	if (!plan_call_begin_change(floor->plan, call))
+		return;
+	r = find(floor->reserve, id);
+	if (r == NULL || !is_in_force(floor, r)) {
+		serve_refuse(call, API_E_NOT_FOUND,
+		    "there is no reservation %s; list them with: llmc task "
+		    "reservations",
+		    id);
+		return;
+	}
+	row = row_of(r);
+	key = xasprintf("released/%s/%lld", id, (long long)r->until_ms);
+	subject = xasprintf(
+	    "reservation.released:%s", json_string_or(row, "path", ""));
+	body = xasprintf("A person has released what you had reserved: %s. "
+			 "Other agents may change it now.",
+	    json_string_or(row, "path", ""));
+	team_mail_post(floor,
+	    &(struct mail_draft){ .key = key,
+		.from = ACTOR_PERSON,
+		.to = r->actor,
+		.subject = subject,
+		.body = body },
+	    NULL, NULL);
+	end(floor, r);
+	plan_call_answer(floor->plan, call, NULL, row);
+}
+
+/* --- life -------------------------------------------------------------- */
+
+static bool
+on_open(struct book_row *row, void *arg)
+{
+	const char *body = book_text(row, 0);
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_parse(body, strlen(body), BOOK_BODY_MAX, &json, NULL) == 0)
+		add(arg, json);
+	return true;
+}
+
+void
+team_reserve_opened(struct team_floor *floor)
+{
+	struct err err = { 0 };
+
+	if (book_query(floor->core->book,
+		"SELECT r.body FROM reservations AS r WHERE r.status = 'open'"
+		" ORDER BY r.ts_ms, r.id",
+		NULL, 0, on_open, floor->reserve, &err) < 0)
+		log_debug("reservations cannot be read: %s", err.msg);
+}
+
+void
+team_reserve_closed(struct team_reserve *reserve)
+{
+	for (size_t i = 0; i < reserve->count; i++)
+		reservation_free(reserve->list[i]);
+	free(take_ptr(&reserve->list));
+	reserve->count = 0;
+}
+
+size_t
+team_reserve_count(const struct team_floor *floor)
+{
+	return floor->reserve->count;
+}
+
+struct team_reserve *
+team_reserve_new(struct team_floor *floor)
+{
+	serve_handle(floor->core, "team.mail_reserve", on_reserve, floor);
+	serve_handle(floor->core, "team.mail_release", on_release, floor);
+	serve_handle(
+	    floor->core, "team.mail_list_reservations", on_list, floor);
+	serve_handle(floor->core, "reservation.list", on_person_list, floor);
+	serve_handle(
+	    floor->core, "reservation.release", on_person_release, floor);
+	return xcalloc(1, sizeof(struct team_reserve));
+}
+
+void
+team_reserve_free(struct team_reserve *reserve)
+{
+	if (reserve == NULL)
+		return;
+	team_reserve_closed(reserve);
+	free(reserve);
+}
+
+/* --- what agents may do ---------------------------------------------- */
 
 /* The tools of its task; NULL = it has none. */
 static void
@@ -85,7 +600,7 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 		if ((m->flags & API_TOOL) &&
 		    is_offered(floor, agent, strchr(m->name, '.') + 1))
 			strv_add(&policy->llmc_tools, strchr(m->name, '.') + 1);
-	team_reserve_fill(floor, agent, policy);
+	fill_reserved(floor, agent, policy);
 }
 
 /* Why it has its own tools only; NULL = it is as free as its rank. */

@@ -3,16 +3,14 @@
 #include "base.h"
 #include "agent.h"
 #include "api.h"
-#include "asks.h"
 #include "auto.h"
 #include "book.h"
 #include "event.h"
 #include "id.h"
 #include "persist.h"
-#include "plan-call.h"
+#include "person.h"
 #include "plan-floor.h"
-#include "plan-meta.h"
-#include "plan-query.h"
+#include "plan-goal.h"
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
@@ -54,7 +52,8 @@ goal_of(const struct task *task)
 /* What the speaker may name. */
 static const char agent_names[] =
     "an actor id, a worker, \"parent\" or \"person\"";
-static const char person_names[] = "a worker, or an actor id (see: llmc tree)";
+static const char person_names[] =
+    "a worker, or an actor id (see: llmc goal tree)";
 
 static void
 set_recipient(

@@ -10,7 +10,6 @@
 #include "intake.h"
 #include "mail.h"
 #include "person.h"
-#include "plan-bind.h"
 #include "plan-floor.h"
 #include "plan-set.h"
 #include "serve.h"

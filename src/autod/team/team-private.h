@@ -10,9 +10,9 @@
 
 #include <sys/queue.h>
 
-#include "hierarchy.h"
 #include "loop.h"
 #include "mail.h"
+#include "spawn-rules.h"
 #include "task.h"
 #include "team-floor.h"
 
@@ -80,7 +80,7 @@ struct mail_draft {
 	bool ack_required;
 	const char *reply_to; /* id of mail; NULL = none */
 	const char *goal; /* id; NULL = none */
-	struct json_object *meta; /* about a plan (plan-meta.h); NULL = none */
+	struct json_object *meta; /* about a plan (plan-goal.h); NULL = none */
 	bool told; /* a person learns of it in another way */
 };
 
@@ -276,7 +276,7 @@ team_fleet_place(const struct settings *settings, const struct task_run *run);
 bool team_fleet_has_tool(const struct settings *settings,
     const struct task_run *run, const char *tool);
 /* Append to the prompt of a task how its agent spawns others, how deep it is,
- * and the table of agents (fleet-table.h), if it may. */
+ * and the table of agents (agent-card.h), if it may. */
 void team_fleet_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out);
 
@@ -363,8 +363,7 @@ void team_review_violation(struct team_floor *floor, struct agent *agent,
  */
 bool team_verify(void *floor, struct agent *agent, const char *head);
 
-/* --- team-reserve.c: files that agents have reserved -----------------------
- */
+/* --- team-guard.c: what agents may do, and what they have reserved -------- */
 
 /* A reservation ends when its time is over, when it is released, or with the
  * run that made it. */
@@ -373,14 +372,8 @@ void team_reserve_free(struct team_reserve *reserve);
 /* The book can be used: read what is open. It cannot be used any more. */
 void team_reserve_opened(struct team_floor *floor);
 void team_reserve_closed(struct team_reserve *reserve);
-/* Add what others than this agent have reserved. */
-void team_reserve_fill(struct team_floor *floor, const struct agent *agent,
-    struct guard_policy *policy);
 /* End what has ended; event: that ends some, NULL = none. */
 void team_reserve_sweep(struct team_floor *floor, const struct event *event);
-
-/* --- team-guard.c: what agents may do with their tools ---------------------
- */
 
 /* The policies of the workers follow their tasks, and what is reserved. */
 void

@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "agent.h"
-#include "asks.h"
 #include "escalation.h"
 #include "id.h"
 #include "moment.h"
@@ -127,25 +126,34 @@ post(struct team_floor *floor, const struct request *r, bool person,
 	return team_mail_post(floor, &draft, NULL, err);
 }
 
+void
+team_question_ask(struct team_floor *floor, const struct request *r)
+{
+	cleanup_free char *key = xasprintf(ASK_OF_AGENT "%s", r->id);
+	cleanup_free char *words = xasprintf("%s asks: %s",
+	    r->worker != NULL ? r->worker : r->child, r->message);
+
+	if (strcmp(r->parent, ACTOR_PERSON) == 0 &&
+	    state_ask(&floor->core->state, key) == NULL)
+		asks_open(floor->core,
+		    &(struct ask_draft){ .kind = ASK_QUESTION,
+			.level = ESCALATION_CRITICAL,
+			.key = key,
+			.title = "an agent asks a question",
+			.words = words,
+			.worker = r->worker,
+			.task = r->task,
+			.goal = r->goal,
+			.question = r->id,
+			.options = strv_const(r->options) });
+}
+
 static void
 tell_person(struct team_floor *floor, const struct request *r, const char *text)
 {
 	cleanup_free char *event = xasprintf(REQUEST_EVENT "%s", r->id);
-	cleanup_free char *key = xasprintf("question/%s", r->id);
-	cleanup_free char *words = xasprintf("%s asks: %s",
-	    r->worker != NULL ? r->worker : r->child, r->message);
 
-	asks_open(floor->core,
-	    &(struct ask_draft){ .kind = ASK_QUESTION,
-		.level = ESCALATION_CRITICAL,
-		.key = key,
-		.title = "an agent asks a question",
-		.words = words,
-		.worker = r->worker,
-		.task = r->task,
-		.goal = r->goal,
-		.question = r->id,
-		.options = strv_const(r->options) });
+	team_question_ask(floor, r);
 	person_escalate(floor->core,
 	    &(struct escalation){ .level = ESCALATION_CRITICAL,
 		.event = event,

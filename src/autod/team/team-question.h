@@ -31,6 +31,9 @@ struct request *
 team_question_make(struct team_floor *floor, const struct agent *agent,
     const struct task *task, const char *id, struct json_object *params);
 
+/* If it is for a person, open its ask, unless it is. */
+void team_question_ask(struct team_floor *floor, const struct request *request);
+
 /* Tell whoever is asked; it is notified then. Less than 0 as team_mail_post()
  * says: nobody was told. */
 int team_question_tell(

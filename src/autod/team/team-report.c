@@ -5,14 +5,12 @@
 #include <math.h>
 
 #include "agent.h"
+#include "agent-report.h"
 #include "auto.h"
 #include "book-history.h"
-#include "completion-report.h"
 #include "emit.h"
 #include "perf-record.h"
 #include "persist.h"
-#include "progress-report.h"
-#include "report-prompt.h"
 #include "serve.h"
 #include "server.h"
 #include "task-run.h"

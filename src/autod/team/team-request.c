@@ -6,14 +6,14 @@
 
 #include "agent.h"
 #include "api.h"
-#include "asks.h"
 #include "auto.h"
 #include "book.h"
 #include "emit.h"
 #include "loop.h"
 #include "op-park-task.h"
 #include "persist.h"
-#include "plan-call.h"
+#include "person.h"
+#include "plan-floor.h"
 #include "request.h"
 #include "serve.h"
 #include "server.h"
@@ -163,12 +163,14 @@ static void
 finish(struct team_requests *requests, struct request *r)
 {
 	cleanup_free char *id = xstrdup(r->id);
+	cleanup_free char *key = xasprintf(ASK_OF_AGENT "%s", id);
 	struct err err = { 0 };
 	struct waiter *waiter, *next;
 
 	if (put(requests, r, &err) < 0)
 		log_debug("%s: %s", r->id, err.msg);
 	team_question_settle(requests->floor, r);
+	asks_resolve(requests->floor->core, key);
 	/* Answer those who wait for the question. */
 	for (waiter = TAILQ_FIRST(&requests->waiters); waiter != NULL;
 	     waiter = next) {
@@ -197,6 +199,13 @@ end(struct team_requests *requests, struct request *r, enum request_state state)
 	finish(requests, r);
 }
 
+/* Is it asked of a person, about this task? */
+static bool
+is_for_person(const struct request *r, const char *task)
+{
+	return is_same(r->task, task) && strcmp(r->parent, ACTOR_PERSON) == 0;
+}
+
 /* When the worker of a question to a person gets another task; 0 = never. */
 static int64_t
 free_ms(const struct team_requests *requests, const struct request *r)
@@ -211,27 +220,38 @@ free_ms(const struct team_requests *requests, const struct request *r)
 }
 
 /* The person takes their time: the task waits for the answer without its
- * worker, which gets another one. The answer is in the next prompt of the task.
- * False: not now, or it is nobody's but a person's. */
+ * worker, which gets another one. The answer is in the next prompt of the task,
+ * and is one for all that it asks: the calls end with the session. False: not
+ * now, or it is nobody's but a person's. */
 static bool
-free_worker(struct team_requests *requests, struct request *r)
+free_worker(struct team_requests *requests, const struct request *r)
 {
+	const struct request_registry *open = &requests->registry;
 	struct team_floor *floor = requests->floor;
 	struct agent *agent = fleet_find(floor->fleet, r->worker);
 	const struct task *t = agent != NULL ? auto_task(agent) : NULL;
-	cleanup_free char *from = NULL, *to = NULL;
+	cleanup_free char *to = NULL;
 
 	if (t == NULL || strcmp(t->id, r->task) != 0 ||
 	    t->step != TASK_ASSIGNED || !auto_drives(floor->mode, agent) ||
 	    !worker_in_turn(agent->worker->status) || agent_is_taken(agent))
 		return false;
-	from = xasprintf("question/%s", r->id);
 	to = xasprintf("task/%s", t->id);
-	asks_move(floor->core, from, to);
+	for (size_t i = 0; i < open->count; i++) {
+		cleanup_free char *from =
+		    xasprintf(ASK_OF_AGENT "%s", open->list[i]->id);
+
+		if (is_for_person(open->list[i], t->id))
+			asks_move(floor->core, from, to);
+	}
 	/* What it asks is for the person alone: agents can read events. */
 	op_park_task(floor->mode, agent, ASK_QUESTION,
 	    "it waits for an answer to its question: llmc asks");
-	end(requests, r, REQUEST_CANCELLED);
+	for (size_t i = 0; i < open->count;)
+		if (is_for_person(open->list[i], t->id))
+			end(requests, open->list[i], REQUEST_CANCELLED);
+		else
+			i++;
 	return true;
 }
 
@@ -469,8 +489,12 @@ ask(struct team_requests *requests, struct server_call *call, struct request *r)
 	else if (team_question_tell(requests->floor, r, &err) < 0 ||
 	    put(requests, r, &err) < 0)
 		code = API_FAILED;
-	if (code != 0)
+	if (code != 0) {
+		cleanup_free char *key = xasprintf(ASK_OF_AGENT "%s", r->id);
+
+		asks_resolve(requests->floor->core, key);
 		serve_refuse(call, code, "%s", err.msg);
+	}
 	if (alike != NULL || code != 0) {
 		request_free(r);
 		return;
@@ -680,16 +704,30 @@ on_open(struct book_row *row, void *arg)
 	return true;
 }
 
+/* What is asked of a person is open as long as its request is. */
 void
 team_requests_opened(struct team_requests *requests)
 {
+	struct core *core = requests->floor->core;
 	struct err err = { 0 };
 
-	if (book_query(requests->floor->core->book,
+	if (book_query(core->book,
 		"SELECT r.body FROM requests AS r WHERE r.status = 'open'"
 		" ORDER BY r.ts_ms, r.id",
-		NULL, 0, on_open, requests, &err) < 0)
+		NULL, 0, on_open, requests, &err) < 0) {
 		log_debug("questions cannot be read: %s", err.msg);
+		return;
+	}
+	for (size_t i = core->state.ask_count; i-- > 0;) {
+		const char *key = core->state.asks[i]->key;
+
+		if (strncmp(key, ASK_OF_AGENT, strlen(ASK_OF_AGENT)) == 0 &&
+		    request_registry_find(&requests->registry,
+			key + strlen(ASK_OF_AGENT)) == NULL)
+			asks_resolve(core, key);
+	}
+	for (size_t i = 0; i < requests->registry.count; i++)
+		team_question_ask(requests->floor, requests->registry.list[i]);
 }
 
 void

@@ -35,8 +35,8 @@ team_requests_asks(struct team_requests *requests, const struct agent *agent);
 /* How many have no answer. */
 size_t team_requests_count(const struct team_requests *requests);
 
-/* For llmc tree: how many questions of this actor have no answer, and why it
- * does not go on (the caller frees it; NULL = it does). words: with what it
+/* For llmc goal tree: how many questions of this actor have no answer, and why
+ * it does not go on (the caller frees it; NULL = it does). words: with what it
  * asks, which is not for everybody. */
 size_t team_requests_pending(struct team_requests *requests, const char *actor);
 char *team_requests_reason(

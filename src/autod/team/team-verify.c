@@ -7,7 +7,6 @@
 #include "contract.h"
 #include "emit.h"
 #include "git-facts.h"
-#include "git-since.h"
 #include "guard.h"
 #include "hold.h"
 #include "kept.h"

@@ -109,7 +109,7 @@ struct mail *mail_new(void);
 void mail_free(struct mail *mail);
 struct mail *mail_copy(const struct mail *mail);
 
-/* From an object with these members (plan-meta.h); what is no such member, or
+/* From an object with these members (plan-goal.h); what is no such member, or
  * of another type, is left out. */
 void mail_set_meta(struct mail *mail, struct json_object *meta);
 

@@ -10,12 +10,57 @@
 #ifndef SPAWN_RULES_H
 #define SPAWN_RULES_H
 
-#include "hierarchy.h"
-
 struct agent_cards;
 struct err;
 struct json_object;
+struct task_run;
 struct tool_scope;
+
+/* --- places ---------------------------------------------------------- */
+
+/*
+ * How deep agents may stand below each other. The overseer has depth 0. Pure.
+ *
+ *   child.depth           = parent.depth + 1
+ *   child.max_depth       = parent.max_depth
+ *   child.local_max_depth = the smaller one of its parent's and of what was
+ *                           asked for
+ *
+ * A child whose local_max_depth is below its own depth is a leaf: it is made,
+ * and may have no children.
+ */
+
+/* The place of an agent in the tree. */
+struct hierarchy_place {
+	int depth;
+	int max_depth; /* of the whole tree */
+	int local_max_depth; /* of what is below this agent */
+};
+
+enum hierarchy_verdict {
+	HIERARCHY_ALLOW,
+	HIERARCHY_MALFORMED, /* no place of a tree */
+	HIERARCHY_GLOBAL_LIMIT,
+	HIERARCHY_LOCAL_LIMIT,
+};
+
+/* May an agent at this place have children? */
+enum hierarchy_verdict hierarchy_may_spawn(const struct hierarchy_place *place);
+/* The code of a denial: "depth_limit_exceeded" (of the tree),
+ * "local_limit_exceeded", "malformed"; NULL = allowed. */
+const char *hierarchy_reason(enum hierarchy_verdict verdict);
+
+/* The greatest depth of an agent below this place, or its own depth. */
+int hierarchy_deepest(const struct hierarchy_place *place);
+
+/* The place of its child. requested: the local limit that was asked for, 0 or
+ * less = that of the parent. ret_clamped (may be NULL): more was asked for than
+ * the parent has. */
+struct hierarchy_place hierarchy_child(
+    const struct hierarchy_place *parent, int requested, bool *ret_clamped);
+
+/* The place of an agent that nobody spawned: directly below the overseer. */
+struct hierarchy_place hierarchy_root_worker(int max_depth);
 
 /* What a request is judged by; everything is borrowed. */
 struct spawn_facts {
@@ -59,9 +104,19 @@ const char *spawn_decision_reason(const struct spawn_decision *decision);
 const char *spawn_decision_message(const struct spawn_decision *decision);
 const char *spawn_decision_suggestion(const struct spawn_decision *decision);
 
-/* The tools of an entry of the request: those of its card, cut down. -EINVAL:
- * it asks for more. */
-int spawn_scope(const struct spawn_facts *facts, struct json_object *entry,
-    struct tool_scope *ret_scope, struct err *err);
+/* --- the record ------------------------------------------------------ */
+
+/* What is recorded of a request for agents: who was denied, and how each agent
+ * is launched. Pure. */
+
+/* [{role, reason, message}], owned by the caller. */
+struct json_object *spawn_denied_agents(
+    const struct spawn_decision *decision, struct json_object *requested);
+
+/* The launch of one that was accepted, out of its entry of the request; what
+ * restricts the caller restricts it too. The rest of the record (parent,
+ * request) is the caller's to fill in. Owned by the caller. */
+struct task_run *spawn_run(const struct spawn_facts *facts,
+    const struct spawn_verdict *verdict, struct json_object *entry);
 
 #endif

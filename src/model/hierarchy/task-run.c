@@ -2,10 +2,13 @@
 
 #include "base.h"
 #include "account.h"
+#include "plan-node.h"
 #include "plan-text.h"
 #include "schema.h"
 #include "task-run.h"
 #include "task.h"
+
+/* --- runs ------------------------------------------------------------ */
 
 const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1] = {
 	[VERIFICATION_NONE] = "none",
@@ -91,36 +94,6 @@ task_run_free(struct task_run *run)
 	schema_free(&task_run_schema, run);
 }
 
-struct task_run *
-task_run_copy(const struct task_run *run)
-{
-	struct task_run *copy;
-
-	if (run == NULL)
-		return NULL;
-	copy = task_run_new();
-	schema_copy(&task_run_schema, run, copy);
-	return copy;
-}
-
-struct json_object *
-task_run_to_json(const struct task_run *run)
-{
-	return schema_json(&task_run_schema, run);
-}
-
-int
-task_run_from_json(struct json_object *json, const char *at,
-    struct task_run **ret_run, struct err *err)
-{
-	struct task_run *run = schema_make(&task_run_schema, json, at, err);
-
-	if (run == NULL)
-		return -EINVAL;
-	*ret_run = run;
-	return 0;
-}
-
 bool
 task_run_is_spawned(const struct task *task)
 {
@@ -189,7 +162,7 @@ task_run_spent(struct task *task)
 
 	forget(&run->spent_before);
 	run->spent_before = json_object_new_object();
-	spent_to_json(&task->spent, run->spent_before);
+	schema_add(&spent_schema, &task->spent, run->spent_before);
 }
 
 bool
@@ -247,4 +220,137 @@ task_run_of(struct task *task)
 	if (task->run == NULL)
 		task->run = task_run_new();
 	return task->run;
+}
+
+/* --- of nodes -------------------------------------------------------- */
+
+struct task_run *
+node_run(const struct plan_node *node)
+{
+	struct task_run *run = schema_clone(&task_run_schema, node->spawn);
+
+	if (run == NULL && node->verification == NULL &&
+	    node->scope_paths == NULL && node->required_tools == NULL &&
+	    node->result == NODE_RESULT_UNSET)
+		return NULL;
+	if (run == NULL)
+		run = task_run_new();
+	if (run->contract == NULL)
+		run->contract = json_object_get(node->verification);
+	if (run->contract != NULL)
+		run->verification = VERIFICATION_PENDING;
+	if (run->scope_paths == NULL)
+		run->scope_paths = strv_copy(strv_const(node->scope_paths));
+	run->required_tools = strv_copy(strv_const(node->required_tools));
+	run->report_only |= node->result == NODE_RESULT_REPORT;
+	return run;
+}
+
+const char *
+node_run_parent(const struct plan_node *node)
+{
+	return node->spawn != NULL ? node->spawn->parent : NULL;
+}
+
+bool
+node_run_is_spawned(const struct plan_node *node)
+{
+	return node_run_parent(node) != NULL ||
+	    (node->spawn != NULL && node->spawn->depth > 0);
+}
+
+/* --- the status ------------------------------------------------------ */
+
+const char *const run_status_words[RUN_STATUS_COUNT + 1] = { "queued",
+	"running", "waiting", "blocked", "verifying", "landing", "done",
+	"failed", "cancelled", "idle", NULL };
+
+static enum run_status
+by_outcome(enum task_outcome outcome, const char *why, const char **reason)
+{
+	switch (outcome) {
+	case OUTCOME_LANDED:
+	case OUTCOME_NO_CHANGES:
+		return RUN_DONE;
+	case OUTCOME_ABORTED:
+		return RUN_CANCELLED;
+	case OUTCOME_NONE:
+	case OUTCOME_FAILED:
+	case OUTCOME_DEAD_LETTER:
+	case OUTCOME_COUNT:
+		break;
+	}
+	*reason = why;
+	return RUN_FAILED;
+}
+
+static enum run_status
+at_work(const struct run_facts *f, const char **reason)
+{
+	const struct task_run *run = f->task->run;
+
+	if (f->pending > 0) {
+		*reason = f->pending_reason;
+		return RUN_BLOCKED;
+	}
+	if (f->worker == WORKER_PAUSED || f->worker == WORKER_LIMITED ||
+	    f->worker == WORKER_ERROR) {
+		*reason = f->worker_reason;
+		return RUN_BLOCKED;
+	}
+	if (run != NULL && run->verification == VERIFICATION_RUNNING)
+		return RUN_VERIFYING;
+	if (f->worker == WORKER_WAITING)
+		return RUN_WAITING;
+	return f->worker == WORKER_ACCEPTING ? RUN_LANDING : RUN_RUNNING;
+}
+
+enum run_status
+run_status(const struct run_facts *f, const char **ret_reason)
+{
+	const char *unused = NULL,
+		   **reason = ret_reason != NULL ? ret_reason : &unused;
+
+	*reason = NULL;
+	if (f->task == NULL && f->filed != OUTCOME_NONE)
+		return by_outcome(f->filed, f->filed_reason, reason);
+	if (f->task == NULL) {
+		switch (f->node) {
+		case NODE_DONE:
+			return RUN_DONE;
+		case NODE_CANCELLED:
+			return RUN_CANCELLED;
+		case NODE_BLOCKED:
+			*reason = f->node_reason;
+			return RUN_FAILED;
+		case NODE_TODO:
+		case NODE_QUEUED:
+		case NODE_IN_PROGRESS:
+			return RUN_QUEUED;
+		case NODE_STATUS_COUNT:
+			break;
+		}
+		if (f->pending == 0)
+			return RUN_IDLE;
+		*reason = f->pending_reason;
+		return RUN_BLOCKED;
+	}
+	switch (f->task->step) {
+	case TASK_OFFERED:
+	case TASK_WAITING:
+		return RUN_QUEUED;
+	case TASK_ASSIGNED:
+		return at_work(f, reason);
+	case TASK_QUEUED:
+	case TASK_LANDED:
+		return RUN_LANDING;
+	case TASK_PARKED:
+		*reason =
+		    f->task->ask == ASK_QUESTION ? TASK_ASKS : f->task->reason;
+		return RUN_BLOCKED;
+	case TASK_SETTLING:
+	case TASK_STEP_COUNT:
+		break;
+	}
+	return by_outcome(f->task->outcome, f->task->reason, reason);
 }

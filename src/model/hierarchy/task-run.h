@@ -12,10 +12,14 @@
 #ifndef TASK_RUN_H
 #define TASK_RUN_H
 
+#include "plan-status.h"
+#include "schema.h"
+#include "task.h"
+#include "worker.h"
+
 struct err;
 struct json_object;
-struct schema;
-struct task;
+struct plan_node;
 
 /* The identity of the daemon itself, in mail and in plans. */
 #define ACTOR_OVERSEER "actor:system:overseer"
@@ -70,9 +74,9 @@ struct task_run {
 	/* What this run has reported. */
 	char *last_tool; /* that its own conversation used; those of llmc
 			  * without their prefix */
-	struct json_object *report; /* of its end: completion-report.h */
+	struct json_object *report; /* of its end: agent-report.h */
 	bool report_by_tool; /* and not from its last message */
-	struct json_object *progress; /* the latest: progress-report.h */
+	struct json_object *progress; /* the latest: agent-report.h */
 	int progress_count;
 	int64_t progress_ms;
 	char *progress_call; /* the id of that call */
@@ -104,13 +108,6 @@ extern const struct schema task_run_schema;
 
 struct task_run *task_run_new(void);
 void task_run_free(struct task_run *run);
-struct task_run *task_run_copy(const struct task_run *run);
-
-/* Only what is set. */
-struct json_object *task_run_to_json(const struct task_run *run);
-/* -EINVAL with the path of what is wrong. */
-int task_run_from_json(struct json_object *json, const char *at,
-    struct task_run **ret_run, struct err *err);
 
 /* Was it asked for by the agent of another task, which may have ended? */
 bool task_run_is_spawned(const struct task *task);
@@ -141,5 +138,66 @@ void task_run_turn_ended(struct task *task);
 int task_run_turns(const struct task *task);
 /* The record of the task, made if it has none. */
 struct task_run *task_run_of(struct task *task);
+
+/* --- of nodes -------------------------------------------------------- */
+
+/* What a node of a plan says about the run of its task: who asked for it, how
+ * its agent is launched, its contract, where it may write. Pure. */
+
+/* For the task of the node; the caller frees it. NULL = nothing. */
+struct task_run *node_run(const struct plan_node *node);
+
+/* The task whose agent asked for the node; NULL = none did; borrowed. */
+const char *node_run_parent(const struct plan_node *node);
+/* Did one, even if nobody is left above it? */
+bool node_run_is_spawned(const struct plan_node *node);
+
+/* --- the status ------------------------------------------------------ */
+
+/*
+ * How an agent is doing, in one word: runStatus. Pure.
+ *
+ *   queued     no worker has its task yet
+ *   running    it works
+ *   waiting    it waits for agents that it asked for
+ *   blocked    it waits for an answer, a person or a limit; why is known
+ *   verifying  its contract is being checked
+ *   landing    its work is on its way to the branch
+ *   done, failed, cancelled
+ *   idle       it has no task
+ */
+
+struct run_facts {
+	const struct task *task; /* NULL = none is in the state */
+	enum task_outcome filed; /* of one that was filed; OUTCOME_NONE */
+	const char *filed_reason; /* why that failed */
+	enum worker_status worker; /* WORKER_STATUS_COUNT = it has none */
+	const char *worker_reason; /* why it is paused, limited, in error */
+	enum node_status node; /* NODE_STATUS_COUNT = it has no node */
+	const char *node_reason; /* why that is blocked */
+	size_t pending; /* its questions that have no answer yet */
+	const char *pending_reason; /* the words for that */
+};
+
+enum run_status {
+	RUN_QUEUED,
+	RUN_RUNNING,
+	RUN_WAITING,
+	RUN_BLOCKED,
+	RUN_VERIFYING,
+	RUN_LANDING,
+	RUN_DONE,
+	RUN_FAILED,
+	RUN_CANCELLED,
+	RUN_IDLE,
+	RUN_STATUS_COUNT
+};
+
+extern const char *const run_status_words[RUN_STATUS_COUNT + 1];
+
+/* ret_reason (may be NULL): why it is blocked or has failed, borrowed from the
+ * facts; NULL = nobody said. */
+enum run_status
+run_status(const struct run_facts *facts, const char **ret_reason);
 
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "behaviour.h"
+#include "excerpt.h"
 #include "ladder.h"
-
+#include "progress-private.h"
 #include "schema.h"
+#include "word.h"
 
 const char *const progress_step_words[] = {
 	[STEP_NONE] = "none",
@@ -271,4 +274,311 @@ progress_judge(enum severity before, const enum severity *after, int count)
 	if (last < before)
 		return OUTCOME_IMPROVED;
 	return last > before ? OUTCOME_WORSE : OUTCOME_UNCHANGED;
+}
+
+/* --- silence ------------------------------------------------------------ */
+
+#define TOOL_PATIENCE 4 /* a build or a test run may be silent for long */
+#define LOOKS         16 /* in the overseer's timeout */
+#define LOOK_LEAST_MS 100
+
+/* Mildest first; the last one repeats. */
+static const enum progress_step stages[] = {
+	STEP_REDIRECT,
+	STEP_RESTART,
+	STEP_RETRY,
+};
+
+static int64_t
+smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t
+silence_longest_ms(int64_t overseer_ms)
+{
+	return overseer_ms - overseer_ms / 4;
+}
+
+int64_t
+silence_look_ms(int64_t overseer_ms)
+{
+	int64_t ms = overseer_ms / LOOKS;
+
+	return ms > LOOK_LEAST_MS ? ms : LOOK_LEAST_MS;
+}
+
+struct silence_limits
+silence_limits(int64_t timeout_ms, int64_t overseer_ms)
+{
+	int64_t longest =
+	    overseer_ms > 0 ? silence_longest_ms(overseer_ms) : INT64_MAX;
+	int64_t tool;
+
+	if (timeout_ms <= 0)
+		return (struct silence_limits){ 0 };
+	tool = timeout_ms > INT64_MAX / TOOL_PATIENCE ?
+	    INT64_MAX :
+	    timeout_ms * TOOL_PATIENCE;
+	return (struct silence_limits){
+		.turn_ms = smaller(timeout_ms, longest),
+		.tool_ms = smaller(tool, longest),
+	};
+}
+
+bool
+silence_is_long(
+    int64_t quiet_ms, bool tool_open, const struct silence_limits *limits)
+{
+	int64_t limit = tool_open ? limits->tool_ms : limits->turn_ms;
+
+	return limit > 0 && quiet_ms > limit;
+}
+
+enum progress_step
+silence_next(
+    const struct silence_facts *facts, const struct silence_limits *limits)
+{
+	size_t stage = facts->stage > 0 ? (size_t)facts->stage : 0;
+
+	if (!silence_is_long(smaller(facts->quiet_ms, facts->step_ms),
+		facts->tool_open, limits))
+		return STEP_NONE;
+	return stages[smaller((int64_t)stage, (int64_t)nitems(stages) - 1)];
+}
+
+enum progress_step
+silence_by_hand(enum stall_class sample, bool vain, enum recovery_policy policy)
+{
+	if (sample != STALL_WAITING && sample != STALL_FAILED && !vain)
+		return STEP_WARN;
+	return sample != STALL_WAITING &&
+		(policy == RECOVERY_REPLAN || policy == RECOVERY_REASSIGN) ?
+	    STEP_RETRY :
+	    STEP_PAUSE;
+}
+
+/* --- fleet pattern ------------------------------------------------------ */
+
+/* In any case of letters. */
+static const char *const shared[] = { "no space left", "enospc", "disk quota",
+	"read-only file system", "input/output error", "too many open files",
+	"cannot allocate memory", "could not resolve host", "enotfound",
+	"eai_again", "temporary failure in name resolution",
+	"name or service not known", "no such host", "network is unreachable",
+	"no route to host", "connection refused", "econnrefused",
+	"connection reset", "econnreset", "connection timed out", "etimedout",
+	"certificate", "unauthorized", "authentication", "not logged in",
+	"invalid api key", "credential", "permission denied (publickey",
+	"command not found", "executable file not found", "no such program" };
+
+bool
+fleet_pattern_is_shared(const char *error)
+{
+	for (size_t i = 0; i < nitems(shared); i++)
+		if (strcasestr(error, shared[i]) != NULL)
+			return true;
+	return false;
+}
+
+size_t
+fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
+    const char *worker, int64_t now_ms)
+{
+	uint64_t who = behaviour_hash(worker, strlen(worker));
+	struct fleet_sighting *own = NULL;
+	size_t workers = 1;
+	bool told = false;
+
+	for (size_t i = 0; i < FLEET_PATTERN_KEPT; i++) {
+		struct fleet_sighting *s = &fleet->seen[i];
+
+		if (s->worker == 0 || s->signature != signature ||
+		    now_ms - s->at_ms > FLEET_PATTERN_MS)
+			continue;
+		told = told || s->told;
+		if (s->worker == who)
+			own = s;
+		else
+			workers++;
+	}
+	if (own == NULL)
+		own = &fleet->seen[fleet->next++ % FLEET_PATTERN_KEPT];
+	*own = (struct fleet_sighting){ signature, who, now_ms,
+		told || workers >= FLEET_PATTERN_WORKERS };
+	return !told && workers >= FLEET_PATTERN_WORKERS ? workers : 0;
+}
+
+/* --- failures alike ------------------------------------------------------ */
+
+void
+alike_clear(struct alike *alike)
+{
+	free(alike->reason);
+	strv_free(alike->tasks);
+	strv_free(alike->keys);
+	*alike = (struct alike){ 0 };
+}
+
+bool
+alike_add(
+    struct alike *alike, const char *task, const char *key, const char *reason)
+{
+	uint64_t signature = error_signature_hash(reason, strlen(reason));
+	unsigned at;
+
+	if (alike->reason == NULL || alike->signature != signature) {
+		alike_clear(alike);
+		alike->reason = xstrdup(reason);
+		alike->signature = signature;
+	}
+	if (!word_find(strv_const(alike->keys), key, &at)) {
+		strv_add(&alike->keys, key);
+		strv_add(&alike->tasks, task);
+	}
+	return strv_count(alike->tasks) >= ALIKE_TASKS;
+}
+
+/* --- words --------------------------------------------------------------- */
+
+#define QUOTE_MAX 300 /* bytes */
+
+static const char *const guidance[DETECTION_TYPES] = {
+	[DETECTION_STUCK] =
+	    "The last attempts ended with the same error. Doing the same once "
+	    "more will not help: find its cause first, then change the "
+	    "approach.",
+	[DETECTION_OSCILLATION] =
+	    "Files return to contents that they had before. Compare the two "
+	    "versions, choose one, and keep it.",
+	[DETECTION_DEVIATION] =
+	    "The latest work is not what the task asks for. Read the task "
+	    "again, and leave out what it does not need.",
+	[DETECTION_RESOURCE_BURN] =
+	    "That may be right: if the task needs it, go on. If something is in "
+	    "the way, say what it is.",
+	[DETECTION_REGRESSION] =
+	    "Something that worked does not work any more. Repair it before "
+	    "anything else, and leave the tests as they are.",
+};
+
+static const char *const strategies[DETECTION_TYPES] = {
+	[DETECTION_STUCK] =
+	    "Stop what you are doing now: it has failed in the same way "
+	    "several times.\n"
+	    "1. Write down in two sentences what causes the error. If you do "
+	    "not know, find out by reading and by small experiments, not by "
+	    "another attempt.\n"
+	    "2. Name one approach that does not run into it.\n"
+	    "3. Take that approach, in a step that you can check at once.\n",
+	[DETECTION_OSCILLATION] =
+	    "Stop changing these files back and forth.\n"
+	    "1. List what speaks for each of the versions, and which check "
+	    "each one fails.\n"
+	    "2. Choose one, and say why.\n"
+	    "3. Solve what it fails in another way than by going back to the "
+	    "other version.\n",
+	[DETECTION_DEVIATION] = "Return to the task.\n"
+				"1. Name the part of it that is not done yet.\n"
+				"2. Undo or leave what does not belong to it.\n"
+				"3. Do that part next, and nothing else.\n",
+	[DETECTION_RESOURCE_BURN] =
+	    "The budget of this task is used up.\n"
+	    "1. Save what works: a state that passes its checks.\n"
+	    "2. List what is missing, each with what it would take.\n"
+	    "3. Do only what can be finished in this turn, and report the "
+	    "rest as open.\n",
+	[DETECTION_REGRESSION] =
+	    "Restore what worked before you go on.\n"
+	    "1. Find the change that broke it: compare with the last state "
+	    "that passed.\n"
+	    "2. Repair or undo that change. Do not weaken, skip or delete "
+	    "tests.\n"
+	    "3. Run the tests, and continue only when they pass.\n",
+};
+
+static void
+quote(struct buf *out, const char *before, const char *text, const char *after)
+{
+	size_t len = text_cut(text, strlen(text), QUOTE_MAX);
+
+	buf_adds(out, before);
+	text_add_words(out, text, len);
+	buf_addf(out, "%s%s", text[len] != '\0' ? " ..." : "", after);
+}
+
+static void
+add_error(const struct detection *detection, struct buf *out)
+{
+	const char *error =
+	    json_string_or(detection->evidence, "repeatedError", "");
+
+	if (error[0] != '\0')
+		quote(out, "The error: ", error, "\n");
+}
+
+void
+progress_reason(const struct detection *detection, struct buf *out)
+{
+	quote(
+	    out, "", detection->message != NULL ? detection->message : "", "");
+}
+
+void
+progress_warning(const struct detection *detection, struct buf *out)
+{
+	int number = 0;
+
+	buf_adds(out, "OVERSIGHT WARNING: ");
+	progress_reason(detection, out);
+	buf_adds(out, "\n\n");
+	/* Those about costs are for people. */
+	if (detection->type != DETECTION_RESOURCE_BURN)
+		buf_adds(out, "Recommended actions:\n");
+	for (const char *const *r = detection->recommendations;
+	     *r != NULL && detection->type != DETECTION_RESOURCE_BURN; r++)
+		buf_addf(out, "%d. %s\n", ++number, *r);
+	if (number > 0)
+		buf_adds(out, "\n");
+	add_error(detection, out);
+	buf_addf(out, "%s\n", guidance[detection->type]);
+}
+
+void
+progress_redirection(
+    const struct detection *detection, const char *objective, struct buf *out)
+{
+	buf_adds(out, "OVERSIGHT: CHANGE THE APPROACH. ");
+	progress_reason(detection, out);
+	buf_adds(out, "\n");
+	add_error(detection, out);
+	if (objective != NULL && objective[0] != '\0')
+		quote(out, "The task: ", objective, "\n");
+	buf_addf(out, "\n%s", strategies[detection->type]);
+}
+
+static void
+add_block(const char *title, const char *text, struct buf *out)
+{
+	if (text == NULL || text[0] == '\0')
+		return;
+	buf_addf(out, "\n%s\n", title);
+	excerpt_plain(text, out);
+	buf_adds(out, "\n");
+}
+
+void
+progress_learned(const struct detection *detection, const char *last_words,
+    const char *failure, struct buf *out)
+{
+	buf_adds(out,
+	    "Another session has worked on this task before, and did not get "
+	    "further. ");
+	progress_reason(detection, out);
+	buf_adds(out, "\n");
+	add_error(detection, out);
+	add_block("What it said last:", last_words, out);
+	add_block("How its work failed:", failure, out);
+	buf_addf(out, "\n%s", strategies[detection->type]);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The one ladder: what is done about findings (detection.h) on the work of a
+ * The one ladder: what is done about findings (behaviour.h) on the work of a
  * task. One table gives the first step for a kind and its severity. A finding
  * that is still there three iterations after its step was taken goes one step
  * up: warn, redirect, a fresh session, a new attempt by another worker, a
  * person. So the same failure is met at most twelve times before a person is
  * asked; another one begins anew. With every three iterations without it, a
  * finding goes one step down. Silence inside a turn has its own findings and
- * takes the same steps (silence.h). Pure.
+ * takes the same steps, see below. Pure.
  *
  * Good work is left alone: what is judged from words (deviation) is only
  * logged; what is judged from counts and costs (resource burn) warns once,
@@ -21,8 +21,12 @@
 #ifndef LADDER_H
 #define LADDER_H
 
-#include "detection.h"
+#include "behaviour.h"
+#include "limit.h"
+#include "plan-status.h"
 
+struct buf;
+struct detection;
 struct json_object;
 
 enum progress_step {
@@ -139,5 +143,138 @@ extern const char *const progress_outcome_words[];
  * iterations, as many as there are. */
 enum progress_outcome
 progress_judge(enum severity before, const enum severity *after, int count);
+
+/* --- silence ------------------------------------------------------------ */
+
+/*
+ * An agent in a turn shows no sign of life: when that is too long, and what to
+ * try next. Ages are in milliseconds; INT64_MAX = never happened, a negative
+ * age counts as 0.
+ *
+ * Two programs judge silence. The daemon tries to revive a worker in steps; the
+ * overseer restarts the whole daemon when nothing moved for
+ * overseer.stall_timeout. Each step counts as a move, and silence_limits()
+ * keeps the wait for each step below the overseer's timeout, so that the daemon
+ * always acts first.
+ */
+
+/* How long an agent may be silent; 0 or less = for ever. */
+struct silence_limits {
+	int64_t turn_ms;
+	int64_t tool_ms; /* while a tool is running: four times that */
+};
+
+/* The limits for a timeout, none longer than silence_longest_ms(). overseer_ms:
+ * overseer.stall_timeout; 0 = the overseer does not judge this agent. */
+struct silence_limits silence_limits(int64_t timeout_ms, int64_t overseer_ms);
+
+/* The longest wait for a step that surely ends before the overseer's timeout:
+ * three quarters of it. */
+int64_t silence_longest_ms(int64_t overseer_ms);
+
+/* How often, at least, the daemon must look at its workers and tell the
+ * overseer: the two may take half of the quarter that remains. */
+int64_t silence_look_ms(int64_t overseer_ms);
+
+/* Has it been silent for too long? Silence as long as the limit is not. */
+bool silence_is_long(
+    int64_t quiet_ms, bool tool_open, const struct silence_limits *limits);
+
+struct silence_facts {
+	int64_t quiet_ms; /* age of the last hook or growth of the transcript.
+			   * CPU time does not count: an endless loop uses
+			   * plenty */
+	int64_t step_ms; /* since the last step; INT64_MAX = none */
+	bool tool_open; /* a tool is running */
+	int stage; /* number of steps since a turn ended */
+};
+
+/* The next step, or NONE; each one gets the whole time again: REDIRECT presses
+ * Escape and tells it to continue, RESTART resumes the conversation in a new
+ * session, RETRY fails the attempt. */
+enum progress_step silence_next(
+    const struct silence_facts *facts, const struct silence_limits *limits);
+
+/* The same for delegated work whose worker a person drives, so that no session
+ * is interrupted or restarted: WARN asks it for its status, RETRY has others
+ * try it, PAUSE asks a person. vain: it was asked as often as may be. */
+enum progress_step silence_by_hand(
+    enum stall_class sample, bool vain, enum recovery_policy policy);
+
+/* --- fleet pattern ------------------------------------------------------ */
+
+/*
+ * The same error on several workers at about the same time is one event of the
+ * whole fleet, not one of each. Signatures are those of error-signature.h.
+ * Pure; zeroes are the beginning.
+ */
+
+#define FLEET_PATTERN_WORKERS 3
+#define FLEET_PATTERN_MS      (INT64_C(15) * 60 * 1000)
+#define FLEET_PATTERN_KEPT    256 /* older sightings are forgotten */
+
+struct fleet_sighting {
+	uint64_t signature, worker; /* 0 = none */
+	int64_t at_ms;
+	bool told; /* it was part of an event */
+};
+
+struct fleet_pattern {
+	struct fleet_sighting seen[FLEET_PATTERN_KEPT];
+	size_t next;
+};
+
+/* Is it the environment's: the disk, the network, a login, a program that is
+ * missing? Errors of other kinds are those of the code that all work on. */
+bool fleet_pattern_is_shared(const char *error);
+
+/* A worker has had this error. Returns how many workers it is on if this is a
+ * new event, else 0: further sightings belong to the event while none is more
+ * than FLEET_PATTERN_MS after the one before. */
+size_t fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
+    const char *worker, int64_t now_ms);
+
+/* --- failures alike ------------------------------------------------------ */
+
+/*
+ * The same failure on one task after another comes from outside of them: a git
+ * hook that refuses every commit, say. Zeroes are the beginning.
+ */
+
+#define ALIKE_TASKS 3 /* that fail alike, until no more are given out */
+
+struct alike {
+	char *reason; /* of the last failure; NULL = none */
+	uint64_t signature; /* of that: numbers and commits differ */
+	char **tasks; /* that it happened to */
+	char **keys; /* what their sources call them: a node of a goal that is
+		      * tried again is another task, and the same work */
+};
+
+/* An attempt at the task failed. True: ALIKE_TASKS in a row have failed so. */
+bool alike_add(
+    struct alike *alike, const char *task, const char *key, const char *reason);
+/* A task has landed, or a person has looked: count anew. */
+void alike_clear(struct alike *alike);
+
+/* --- progress text ------------------------------------------------------ */
+
+/* What a session and people are told of an intervention. Text of others in it
+ * (errors, the objective) is cut, and shown without control characters. */
+
+/* For the next prompt, in front of it. */
+void progress_warning(const struct detection *detection, struct buf *out);
+
+/* The next prompt: another strategy, by type. objective may be NULL. */
+void progress_redirection(
+    const struct detection *detection, const char *objective, struct buf *out);
+
+/* What the next session or worker must know: the finding, what the last one
+ * said, and how it failed; the latter two may be NULL. */
+void progress_learned(const struct detection *detection, const char *last_words,
+    const char *failure, struct buf *out);
+
+/* Why the worker is held or its task ended, in one line. */
+void progress_reason(const struct detection *detection, struct buf *out);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef OVERSIGHT_REPORT_H
 #define OVERSIGHT_REPORT_H
 
-#include "detection.h"
+#include "behaviour.h"
 #include "ladder.h"
 
 struct buf;

@@ -4,7 +4,7 @@
 #ifndef PROGRESS_PRIVATE_H
 #define PROGRESS_PRIVATE_H
 
-#include "detection.h"
+#include "behaviour.h"
 #include "error-signature.h"
 #include "iteration.h"
 #include "thresholds.h"
@@ -41,7 +41,7 @@ behaviour_hash(const char *text, size_t len)
 	return behaviour_hash_end(hash);
 }
 
-/* --- objective-words.c -------------------------------------------------- */
+/* --- the words of an objective ------------------------------------------- */
 
 /*
  * The words that matter in a task's objective, each with its weight: the fewer
@@ -67,25 +67,7 @@ struct objective_words {
 	uint64_t best; /* the turn that said most of it */
 };
 
-void objective_words_init(struct objective_words *words, const char *objective);
-
-/* Which of them a text has, as bits. False: the text says too little to be
- * judged ("Finished the next part of the work"). */
-bool objective_words_match(
-    const struct objective_words *words, const char *text, uint64_t *ret_said);
-
-/* Count a turn that said these. */
-void objective_words_count(struct objective_words *words, uint64_t said);
-
-/* How near a turn that was counted is to the objective, 0 to 1: its words by
- * their weights, compared with what may be expected of a turn. */
-double
-objective_words_plain(const struct objective_words *words, uint64_t said);
-
-/* The same with idf, compared with the best turn so far too. */
-double objective_words_near(const struct objective_words *words, uint64_t said);
-
-/* --- behaviour-step.c --------------------------------------------------- */
+/* --- steps --------------------------------------------------------------- */
 
 /*
  * What the detectors compare: an iteration prepared as numbers, and the last
@@ -147,14 +129,8 @@ size_t step_history_kept(const struct step_history *history, size_t window);
 const struct behaviour_step *
 step_history_at(const struct step_history *history, size_t back);
 
-/* Percent per iteration that the best completion gained in the window, up to
- * the last one that is known of; NAN = not known. */
-double step_history_progress(const struct step_history *history, size_t window);
-
-#define PROGRESS_LEAST (2.0 - THRESHOLDS_ROUNDING) /* less is none */
-
-/* Is that enough? False where it is not known. Weak evidence does not count
- * then. */
+/* Does the completion grow enough? False where it is not known. Weak evidence
+ * does not count then. */
 bool step_history_moves_on(
     const struct step_history *history, const struct thresholds *thresholds);
 
@@ -164,7 +140,7 @@ struct behaviour_step *step_history_next(struct step_history *history);
 
 void step_history_release(struct step_history *history);
 
-/* --- detect-stuck.c ----------------------------------------------------- */
+/* --- stuck --------------------------------------------------------------- */
 
 /*
  * Stuck: the same error again and again, and no progress. Three rules:
@@ -234,7 +210,7 @@ void detect_stuck_describe(const struct step_history *history,
     const struct stuck_checks *checks, const struct stuck_finding *finding,
     struct detection *detection);
 
-/* --- detect-deviation.c ------------------------------------------------- */
+/* --- deviation ----------------------------------------------------------- */
 
 /*
  * Deviation: the work drifts away from the objective. Two rules:

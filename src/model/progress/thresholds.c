@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "thresholds.h"
 
 #include <math.h>
+#include <regex.h>
+
+#include "settings.h"
+#include "thresholds.h"
+#include "word.h"
 
 enum kind {
 	KIND_INT,
@@ -229,4 +233,112 @@ thresholds_set(struct thresholds *thresholds, const char *text, struct err *err)
 		return err_set(
 		    err, -EINVAL, "%s: \"%s\" is not a number", text, word);
 	return take(thresholds, row, text, value, err);
+}
+
+/* --- oversight config --------------------------------------------------- */
+
+const char *const oversight_mode_words[] = {
+	[OVERSIGHT_OFF] = "off",
+	[OVERSIGHT_OBSERVE] = "observe",
+	[OVERSIGHT_ACT] = "act",
+	NULL,
+};
+
+void
+oversight_config_read(
+    const struct settings *settings, struct oversight_config *ret_config)
+{
+	const char *const *list;
+	unsigned profile = PROFILE_DEFAULT, mode = OVERSIGHT_ACT;
+	size_t count;
+
+	word_find(oversight_mode_words,
+	    settings_string(settings, "oversight.mode"), &mode);
+	word_find(thresholds_profile_words,
+	    settings_string(settings, "oversight.profile"), &profile);
+	*ret_config = (struct oversight_config){
+		.mode = (enum oversight_mode)mode,
+		.profile = (enum thresholds_profile)profile,
+		.slice_ms = settings_duration(settings, "oversight.slice"),
+		.slice_tools =
+		    (int)settings_int(settings, "oversight.slice_tools"),
+		.expected_iterations =
+		    settings_int(settings, "oversight.expected_iterations"),
+	};
+	if (ret_config->expected_iterations == 0)
+		ret_config->expected_iterations = -1;
+	thresholds_init(&ret_config->thresholds, ret_config->profile);
+	count = settings_list(settings, "oversight.thresholds", &list);
+	for (size_t i = 0; i < count; i++)
+		thresholds_set(&ret_config->thresholds, list[i], NULL);
+}
+
+/* --- coverage pattern --------------------------------------------------- */
+
+/* Strict decimal, whatever the locale: "81", "81.25". */
+static double
+percent(const char *text, size_t len)
+{
+	double value = 0, unit = 1;
+	size_t i = 0, digits = 0;
+	bool point = false;
+
+	for (; i < len; i++) {
+		if (text[i] == '.' && !point) {
+			point = true;
+			continue;
+		}
+		if (text[i] < '0' || text[i] > '9' || ++digits > 9)
+			return NAN;
+		value = value * 10 + (text[i] - '0');
+		unit *= point ? 10 : 1;
+	}
+	value /= unit;
+	return digits > 0 && value <= 100 ? value : NAN;
+}
+
+bool
+coverage_pattern_valid(const char *pattern)
+{
+	regex_t regex;
+	bool has_group;
+
+	if (pattern[0] == '\0')
+		return true;
+	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE) != 0)
+		return false;
+	has_group = regex.re_nsub > 0;
+	regfree(&regex);
+	return has_group;
+}
+
+double
+coverage_pattern_find(const char *pattern, const char *output)
+{
+	regmatch_t match[2];
+	regex_t regex;
+	double found = NAN;
+	int flags = 0;
+
+	if (pattern[0] == '\0' ||
+	    regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE) != 0)
+		return NAN;
+	while (regex.re_nsub > 0 &&
+	    regexec(&regex, output, 2, match, flags) == 0) {
+		double value = match[1].rm_so < 0 ?
+		    NAN :
+		    percent(output + match[1].rm_so,
+			(size_t)(match[1].rm_eo - match[1].rm_so));
+
+		if (!isnan(value))
+			found = value;
+		if (output[match[0].rm_eo] == '\0')
+			break;
+		/* A match of nothing must move on too. */
+		output += match[0].rm_eo > match[0].rm_so ? match[0].rm_eo :
+							    match[0].rm_eo + 1;
+		flags = output[-1] == '\n' ? 0 : REG_NOTBOL;
+	}
+	regfree(&regex);
+	return found;
 }

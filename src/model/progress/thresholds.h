@@ -10,6 +10,7 @@
 
 struct err;
 struct json_object;
+struct settings;
 
 enum thresholds_profile {
 	PROFILE_DEFAULT,
@@ -52,5 +53,42 @@ int thresholds_merge(struct thresholds *thresholds, struct json_object *json,
 /* "stuck.sameErrorCount=3", as in the configuration. -EINVAL as above. */
 int thresholds_set(
     struct thresholds *thresholds, const char *text, struct err *err);
+
+/* --- oversight config --------------------------------------------------- */
+
+/* [oversight] as values, with what follows from its profile. */
+
+enum oversight_mode {
+	OVERSIGHT_OFF,
+	OVERSIGHT_OBSERVE, /* record what would be done */
+	OVERSIGHT_ACT
+};
+
+extern const char *const oversight_mode_words[];
+
+struct oversight_config {
+	enum oversight_mode mode;
+	enum thresholds_profile profile;
+	struct thresholds thresholds;
+	int64_t slice_ms;
+	int slice_tools;
+	int64_t expected_iterations; /* -1 = not known */
+};
+
+void oversight_config_read(
+    const struct settings *settings, struct oversight_config *ret_config);
+
+/* --- coverage pattern --------------------------------------------------- */
+
+/* The coverage in what a test command printed: the first group of an extended
+ * regular expression, at its last match. Pure. */
+
+/* Is it a regular expression with a group? "" is fine: coverage is not known.
+ */
+bool coverage_pattern_valid(const char *pattern);
+
+/* In percent; NAN = not known: no pattern, no match, or no number from 0 to
+ * 100. */
+double coverage_pattern_find(const char *pattern, const char *output);
 
 #endif

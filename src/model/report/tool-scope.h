@@ -14,8 +14,10 @@
 #define TOOL_SCOPE_H
 
 struct agent_card;
+struct buf;
 struct err;
 struct json_object;
+struct settings;
 struct task_run;
 
 #define TOOL_REPORT_PROGRESS   "mcp__llmc__report_progress"
@@ -46,6 +48,10 @@ int tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
 /* May the agent use the tool that has this name in a hook? */
 bool tool_scope_permits(const struct tool_scope *scope, const char *tool);
 
+/* Does it need a tool that it may not use? What is no known tool, such as the
+ * name of a program, is not asked for unless it is denied. */
+bool tool_scope_lacks(const struct tool_scope *scope, const char *tool);
+
 /* Is there anything to enforce? */
 bool tool_scope_is_limited(const struct tool_scope *scope);
 
@@ -61,5 +67,41 @@ char *tool_scope_tools(const struct tool_scope *scope);
 struct json_object *tool_scope_to_json(const struct tool_scope *scope);
 int tool_scope_from_json(struct json_object *json, const char *at,
     struct tool_scope *ret_scope, struct err *err);
+
+/* --- how the agent of a run is started ---------------------------------- */
+
+/* Where that is not a matter of its worker's settings alone: what its spawn
+ * asked for, then the card of its agent, then [workers.<name>], then
+ * [defaults]. */
+
+/* How hard an agent thinks; NULL terminated. */
+extern const char *const thinking_words[];
+
+/* Everything is owned; NULL = as the settings of the worker say. */
+struct launch_choice {
+	char *model;
+	char *thinking; /* one of thinking_words but "minimal"; NULL also for a
+			 * word that is none of these */
+	char *tools; /* the value of --tools: no other built-in ones */
+	char **deny; /* tools that it does not have besides */
+	char *permission_mode; /* it has none that permits more */
+	bool limited; /* in its tools or files: what it can write must not
+		       * become its settings */
+};
+
+/* run: NULL = a task without one, or no task. A card whose tools have become
+ * fewer than the spawn allowed leaves it with none. What the workers above it
+ * (confined_by) may not do, it may not do either. */
+void launch_choice_make(const struct settings *settings,
+    const struct task_run *run, struct launch_choice *ret_choice);
+void launch_choice_release(struct launch_choice *choice);
+#define cleanup_launch_choice __attribute__((cleanup(launch_choice_release)))
+
+/* The permission mode of a worker with this setting; borrowed. */
+const char *
+launch_choice_mode(const struct launch_choice *choice, const char *setting);
+
+/* Append it, to compare it with another one. */
+void launch_choice_print(const struct launch_choice *choice, struct buf *out);
 
 #endif

@@ -21,7 +21,11 @@ grid_new(int rows, int columns)
 {
 	struct grid *grid = xcalloc(1, sizeof *grid);
 
-	grid_resize(grid, rows, columns);
+	grid->rows = size_within(rows);
+	grid->columns = size_within(columns);
+	grid->cells = xcalloc(
+	    (size_t)grid->rows * (size_t)grid->columns, sizeof *grid->cells);
+	grid_clear(grid);
 	return grid;
 }
 
@@ -32,17 +36,6 @@ grid_free(struct grid *grid)
 		return;
 	free(grid->cells);
 	free(grid);
-}
-
-void
-grid_resize(struct grid *grid, int rows, int columns)
-{
-	grid->rows = size_within(rows);
-	grid->columns = size_within(columns);
-	free(grid->cells);
-	grid->cells = xcalloc(
-	    (size_t)grid->rows * (size_t)grid->columns, sizeof *grid->cells);
-	grid_clear(grid);
 }
 
 void
@@ -66,19 +59,6 @@ cell_equal(const struct grid_cell *a, const struct grid_cell *b)
 {
 	return a->len == b->len && a->width == b->width &&
 	    a->style == b->style && memcmp(a->text, b->text, a->len) == 0;
-}
-
-bool
-grid_equal(const struct grid *a, const struct grid *b)
-{
-	size_t count = (size_t)a->rows * (size_t)a->columns;
-
-	if (a->rows != b->rows || a->columns != b->columns)
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!cell_equal(&a->cells[i], &b->cells[i]))
-			return false;
-	return true;
 }
 
 /* --- writing --------------------------------------------------------- */
@@ -290,7 +270,6 @@ static const char *const styles[STYLE_COUNT][GRID_COLOURS_COUNT] = {
 	[STYLE_WARN] = { ";1", ";33", ";38;5;178", ";38;2;215;175;0" },
 	[STYLE_BAD] = { ";1", ";1;31", ";1;38;5;203", ";1;38;2;255;95;95" },
 	[STYLE_TITLE] = { ";1", ";1;36", ";1;38;5;74", ";1;38;2;95;175;215" },
-	[STYLE_LINK] = { ";4", ";4;34", ";4;38;5;75", ";4;38;2;95;175;255" },
 };
 
 struct drawing {
@@ -303,13 +282,6 @@ struct drawing {
 	enum grid_style style;
 };
 
-static const struct grid_cell *
-grid_draw_cell_at(const struct grid *grid, int row, int column)
-{
-	return &grid->cells[(size_t)row * (size_t)grid->columns +
-	    (size_t)column];
-}
-
 /* A cell that erasing makes. */
 static bool
 is_erased(const struct grid_cell *cell)
@@ -321,15 +293,11 @@ is_erased(const struct grid_cell *cell)
 static bool
 changed(const struct drawing *d, int row, int column)
 {
-	const struct grid_cell *new = grid_draw_cell_at(d->after, row, column),
-			       *old;
+	const struct grid_cell *new = grid_cell_at(d->after, row, column);
 
-	if (d->before == NULL) /* the screen was cleared */
-		return !is_erased(new);
-	old = grid_draw_cell_at(d->before, row, column);
-	return old->len != new->len || old->width != new->width ||
-	    old->style != new->style ||
-	    memcmp(old->text, new->text, new->len) != 0;
+	return d->before == NULL ? /* the screen was cleared */
+	    !is_erased(new) :
+	    !cell_equal(grid_cell_at(d->before, row, column), new);
 }
 
 static void
@@ -341,14 +309,6 @@ set_style(struct drawing *d, enum grid_style style)
 	d->style = style;
 }
 
-/* Is the next character sure to come where it should? Terminals differ in the
- * width of some characters that are not ASCII. */
-static bool
-is_there(const struct drawing *d, int row, int column, bool ascii)
-{
-	return d->row == row && d->column == column && !(d->unsure && ascii);
-}
-
 /* Repeat a few cells that have not changed, if they are plain to write. */
 static bool
 close_gap(struct drawing *d, int row, int column)
@@ -357,22 +317,23 @@ close_gap(struct drawing *d, int row, int column)
 	    column - d->column > GAP_MAX)
 		return false;
 	for (int i = d->column; i < column; i++) {
-		const struct grid_cell *cell =
-		    grid_draw_cell_at(d->after, row, i);
+		const struct grid_cell *cell = grid_cell_at(d->after, row, i);
 
 		if (cell->len != 1 || cell->style != d->style)
 			return false;
 	}
 	for (; d->column < column; d->column++)
-		buf_addc(
-		    d->out, *grid_draw_cell_at(d->after, row, d->column)->text);
+		buf_addc(d->out, *grid_cell_at(d->after, row, d->column)->text);
 	return true;
 }
 
 static void
 move(struct drawing *d, int row, int column, bool ascii)
 {
-	if (is_there(d, row, column, ascii) || close_gap(d, row, column))
+	/* Terminals differ in the width of some characters that are not
+	 * ASCII. */
+	if ((d->row == row && d->column == column && !(d->unsure && ascii)) ||
+	    close_gap(d, row, column))
 		return;
 	if (d->row == row)
 		buf_addf(d->out, "\033[%dG", column + 1);
@@ -386,7 +347,7 @@ move(struct drawing *d, int row, int column, bool ascii)
 static void
 draw_cell(struct drawing *d, int row, int column)
 {
-	const struct grid_cell *cell = grid_draw_cell_at(d->after, row, column);
+	const struct grid_cell *cell = grid_cell_at(d->after, row, column);
 	bool ascii = cell->len == 1;
 
 	move(d, row, column, ascii);
@@ -403,13 +364,13 @@ draw_row(struct drawing *d, int row)
 {
 	int columns = d->after->columns, end = columns, erased = 0;
 
-	while (end > 0 && is_erased(grid_draw_cell_at(d->after, row, end - 1)))
+	while (end > 0 && is_erased(grid_cell_at(d->after, row, end - 1)))
 		end--;
 	for (int i = end; i < columns; i++)
 		erased += changed(d, row, i) ? 1 : 0;
 	for (int i = 0; i < (erased >= ERASE_MIN ? end : columns); i++)
 		if (changed(d, row, i) &&
-		    grid_draw_cell_at(d->after, row, i)->width > 0)
+		    grid_cell_at(d->after, row, i)->width > 0)
 			draw_cell(d, row, i);
 	if (erased < ERASE_MIN)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "key-input.h"
+#include "top.h"
 #include "view-private.h"
 
 #define ESC                  0x1b
@@ -189,12 +189,6 @@ on_ss3(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 		give(in, key_of_letter((char)byte), fn, arg);
 }
 
-static size_t
-utf8_bytes(unsigned char lead)
-{
-	return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-}
-
 static void
 on_ground(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 {
@@ -211,6 +205,7 @@ on_ground(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 static void
 on_utf8(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 {
+	unsigned char lead = (unsigned char)in->bytes[0];
 	uint32_t codepoint;
 
 	if ((byte & 0xc0) != 0x80) {
@@ -219,7 +214,7 @@ on_utf8(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 		return;
 	}
 	in->bytes[in->len++] = (char)byte;
-	if (in->len < utf8_bytes((unsigned char)in->bytes[0]))
+	if (in->len < (lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2))
 		return;
 	in->state = KEY_INPUT_GROUND;
 	if (text_utf8_decode(in->bytes, in->len, &codepoint) == in->len &&

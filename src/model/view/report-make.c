@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "report-make.h"
-#include "report-shape.h"
+#include "metrics.h"
+#include "report.h"
 #include "schema.h"
 #include "task.h"
-#include "view-needs.h"
 #include "view-private.h"
-#include "view-row.h"
-#include "work-span.h"
+#include "view.h"
 
 const char *const report_use_words[REPORT_USE_COUNT + 1] = { "working_landed",
 	"working_failed", "working_open", "waiting", "landing", "conflict",
@@ -182,14 +180,6 @@ fill_gaps(
 	}
 }
 
-static bool
-is_later(
-    const struct summing *s, const char *worker, const struct work_span *last)
-{
-	return last->to_ms >= s->in->to_ms ||
-	    json_object_object_get_ex(s->in->workers, worker, NULL);
-}
-
 static void
 add_gap(struct summing *s, int64_t from, int64_t to)
 {
@@ -220,7 +210,8 @@ sum_worker(struct summing *s, const struct work_span **spans, size_t count)
 		give(s, spans[i], (struct stretch){ larger(cursor, from), to });
 		cursor = larger(cursor, to);
 	}
-	if (is_later(s, spans[0]->worker, spans[count - 1]))
+	if (spans[count - 1]->to_ms >= in->to_ms ||
+	    json_object_object_get_ex(in->workers, spans[0]->worker, NULL))
 		add_gap(s, cursor, in->to_ms);
 	for (size_t i = 0; i < s->gap_count; i++)
 		s->rows[REPORT_DOWN] += down_in(s, s->gaps[i]);
@@ -249,17 +240,6 @@ rows_json(const int64_t *rows, int64_t *ret_sum)
 		json_set_int(json, report_use_words[i], rows[i]);
 		*ret_sum += rows[i];
 	}
-	return json;
-}
-
-static struct json_object *
-titles_json(void)
-{
-	struct json_object *json = json_object_new_object();
-
-	for (int i = 0; i < REPORT_USE_COUNT; i++)
-		json_set_string(
-		    json, report_use_words[i], report_use_titles[i]);
 	return json;
 }
 
@@ -306,8 +286,12 @@ report_time(const struct report_time_in *in, struct json_object **ret_worked)
 	struct summing s = { .in = in, .worked = json_object_new_object() };
 	struct json_object *json = json_object_new_object();
 	struct json_object *list = json_object_new_array(), *rows;
+	struct json_object *titles = json_object_new_object();
 	int64_t sum;
 
+	for (int i = 0; i < REPORT_USE_COUNT; i++)
+		json_set_string(
+		    titles, report_use_words[i], report_use_titles[i]);
 	/* At most one gap before each span of a worker, and one at the end. */
 	s.gaps = xcalloc(in->count + 1, sizeof *s.gaps);
 	s.up = xcalloc(in->count + 1, sizeof *s.up);
@@ -319,7 +303,7 @@ report_time(const struct report_time_in *in, struct json_object **ret_worked)
 	json_set_int(json, "worker_ms", sum);
 	json_set_int(json, "wall_ms", larger(in->to_ms - in->from_ms, 0));
 	json_set(json, "rows", rows);
-	json_set(json, "titles", titles_json());
+	json_set(json, "titles", titles);
 	json_set(json, "by_worker", list);
 	free(s.gaps);
 	free(s.up);
@@ -426,12 +410,6 @@ head_of(const struct making *m)
 	return view_of(m->in->view, "head");
 }
 
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	return json_object_get(json_object_object_get(object, key));
-}
-
 /* --- tasks ----------------------------------------------------------- */
 
 static struct json_object *
@@ -440,11 +418,10 @@ task_row(const struct making *m, const char *id, struct json_object *from)
 	static const char *const members[] = { "id", "title", "outcome", "step",
 		"commit", "worker", "run_id", "attempts", "turns",
 		"finished_unix", "wall_ms", "cost_micros", "cost_source",
-		"lines_added", "lines_removed", "reason", "last_words" };
+		"lines_added", "lines_removed", "reason", "last_words", NULL };
 	struct json_object *row = json_object_new_object();
 
-	for (size_t i = 0; i < nitems(members); i++)
-		json_set(row, members[i], member(from, members[i]));
+	view_pick(row, from, members);
 	json_set_int(row, "worked_ms", json_int_or(m->worked, id, 0));
 	return row;
 }
@@ -486,17 +463,8 @@ add_ended(struct making *m)
 	}
 }
 
-/* An attempt that was taken back (a parked task has none) has cost something,
- * too. */
-static bool
-was_begun(struct json_object *task)
-{
-	return json_int_or(task, "attempts", 0) > 0 ||
-	    json_int_or(task, "turns", 0) > 0 ||
-	    json_int_or(task, "cost_micros", 0) > 0;
-}
-
-/* Begun in the period, or still in somebody's hands. */
+/* Begun in the period, or still in somebody's hands. An attempt that was taken
+ * back (a parked task has none) has cost something, too. */
 static void
 add_open(struct making *m)
 {
@@ -504,8 +472,10 @@ add_open(struct making *m)
 	{
 		int64_t begun = json_int_or(from, "assigned_unix", 0) * 1000;
 
-		if (!was_begun(from) || !is_open(m, id) ||
-		    begun > m->in->to_ms ||
+		if ((json_int_or(from, "attempts", 0) <= 0 &&
+			json_int_or(from, "turns", 0) <= 0 &&
+			json_int_or(from, "cost_micros", 0) <= 0) ||
+		    !is_open(m, id) || begun > m->in->to_ms ||
 		    (begun < m->in->from_ms - 999 &&
 			(!m->in->goes_on ||
 			    strcmp(json_string_or(from, "step", ""),
@@ -597,26 +567,13 @@ bars(const struct making *m, struct json_object *tasks, int64_t step)
 
 /* --- landing, repairs, oversight ------------------------------------- */
 
-static struct json_object *
-check_row(struct json_object *from)
-{
-	static const char *const members[] = { "command", "trees",
-		"flaky_trees", "flaky_alarm" };
-	struct json_object *row;
-
-	if (from == NULL)
-		return NULL;
-	row = json_object_new_object();
-	for (size_t i = 0; i < nitems(members); i++)
-		json_set(row, members[i], member(from, members[i]));
-	return row;
-}
-
 static void
 set_landing(struct making *m)
 {
 	struct json_object *json = json_object_new_object();
 	struct json_object *checks = json_object_new_object();
+	struct json_object *from = json_object_object_get(head_of(m), "check");
+	struct json_object *check = NULL;
 
 	for (size_t i = 0; i < json_object_array_length(m->in->events); i++) {
 		struct json_object *row =
@@ -634,8 +591,13 @@ set_landing(struct making *m)
 	    json_object_object_length(view_of(m->in->view, "landing")));
 	json_set_bool(json, "red", json_bool_or(head_of(m), "red", false));
 	json_set(json, "checks", checks);
-	json_set(json, "check",
-	    check_row(json_object_object_get(head_of(m), "check")));
+	if (from != NULL) {
+		check = json_object_new_object();
+		view_pick(check, from,
+		    (const char *const[]){ "command", "trees", "flaky_trees",
+			"flaky_alarm", NULL });
+	}
+	json_set(json, "check", check);
 	json_set(m->report, "landing", json);
 }
 
@@ -756,10 +718,9 @@ set_head(struct making *m)
 {
 	const struct report_inputs *in = m->in;
 	struct json_object *period = schema_json(&report_period_schema, in);
-	static const char *const members[] = { "project", "root", "branch" };
 
-	for (size_t i = 0; i < nitems(members); i++)
-		json_set(m->report, members[i], member(head_of(m), members[i]));
+	view_pick(m->report, head_of(m),
+	    (const char *const[]){ "project", "root", "branch", NULL });
 	view_row_moment(m->report, "made_unix", in->now_ms);
 	if (in->first_run == NULL)
 		json_set_string(period, "first_run", in->run);

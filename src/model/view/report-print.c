@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "budget.h"
+#include "account.h"
 #include "moment.h"
-#include "report-make.h"
-#include "report-print.h"
+#include "report.h"
 #include "view-private.h"
 #include "view-table.h"
 
@@ -80,49 +79,37 @@ landed_title(struct json_object *report)
 	    "Landed";
 }
 
-static void
-add_check(struct json_object *check, struct buf *out)
-{
-	int64_t trees = json_int_or(check, "trees", 0);
-
-	if (trees <= 0)
-		return;
-	buf_addf(out,
-	    "; its check has contradicted itself on %" PRId64 " of %" PRId64
-	    " trees",
-	    json_int_or(check, "flaky_trees", 0), trees);
-	if (json_bool_or(check, "flaky_alarm", false))
-		buf_adds(out, ", which is too often: make it reliable");
-}
-
-static void
-add_checks(struct json_object *checks, struct buf *out)
-{
-	const char *before = "; checks: ";
-
-	json_object_object_foreach(checks, result, count)
-	{
-		buf_addf(out, "%s%" PRId64 " ", before,
-		    json_object_get_int64(count));
-		add_visible(out, result);
-		before = ", ";
-	}
-}
-
 /* "nothing waits to land; checks: 3 passed" */
 static void
 add_landing(struct json_object *report, struct buf *out)
 {
 	struct json_object *landing = json_object_object_get(report, "landing");
+	struct json_object *check = part(landing, "check");
 	int64_t queue = json_int_or(landing, "queue", 0);
+	int64_t trees = json_int_or(check, "trees", 0);
+	const char *before = "; checks: ";
+	struct json_object_iter it;
 
 	if (queue == 0)
 		buf_adds(out, "nothing waits to land");
 	else
 		buf_addf(out, "%" PRId64 " wait%s to land", queue,
 		    queue == 1 ? "s" : "");
-	add_checks(json_object_object_get(landing, "checks"), out);
-	add_check(json_object_object_get(landing, "check"), out);
+	json_object_object_foreachC(part(landing, "checks"), it)
+	{
+		buf_addf(out, "%s%" PRId64 " ", before,
+		    json_object_get_int64(it.val));
+		add_visible(out, it.key);
+		before = ", ";
+	}
+	if (trees > 0)
+		buf_addf(out,
+		    "; its check has contradicted itself on %" PRId64
+		    " of %" PRId64 " trees%s",
+		    json_int_or(check, "flaky_trees", 0), trees,
+		    json_bool_or(check, "flaky_alarm", false) ?
+			", which is too often: make it reliable" :
+			"");
 	if (json_bool_or(landing, "red", false))
 		buf_adds(out, "; the branch itself fails its check");
 }

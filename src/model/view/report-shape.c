@@ -2,26 +2,17 @@
 
 #include "base.h"
 #include "account.h"
-#include "budget.h"
-#include "report-make.h"
-#include "report-shape.h"
-#include "view-needs.h"
+#include "report.h"
 #include "view-private.h"
+#include "view.h"
 
 /* --- money ----------------------------------------------------------- */
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
 
 struct sums {
-	int64_t cost, estimated, unknown;
+	int64_t cost, estimated, unknown, landed;
 };
-
-static bool
-is_estimate(struct json_object *row)
-{
-	return strcmp(json_string_or(row, "cost_source", ""),
-		   cost_source_words[COST_ESTIMATE]) == 0;
-}
 
 /* A task that nobody began has cost nothing. */
 static struct sums
@@ -33,28 +24,17 @@ sum(struct json_object *list)
 		struct json_object *row = json_object_array_get_idx(list, i);
 		int64_t cost = json_int_or(row, "cost_micros", -1);
 
+		sums.landed += view_is(row, "outcome", "landed");
 		if (cost < 0) {
 			sums.unknown += json_int_or(row, "attempts", 0) > 0;
 			continue;
 		}
 		sums.cost += cost;
-		if (is_estimate(row))
+		if (view_is(
+			row, "cost_source", cost_source_words[COST_ESTIMATE]))
 			sums.estimated += cost;
 	}
 	return sums;
-}
-
-static size_t
-count_landed(struct json_object *list)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		count +=
-		    strcmp(json_string_or(json_object_array_get_idx(list, i),
-			       "outcome", ""),
-			"landed") == 0;
-	return count;
 }
 
 /* What was spent on the days of the period; parts: all of it, and what was not
@@ -64,29 +44,19 @@ struct parts {
 };
 
 static struct json_object *
-day_row(struct json_object *from)
-{
-	static const char *const members[] = { "day", "cost_micros",
-		"cost_source", "tasks_micros", "hand_micros", "planner_micros",
-		"repairs_micros" };
-	struct json_object *row = json_object_new_object();
-
-	for (size_t i = 0; i < nitems(members); i++)
-		json_set(row, members[i],
-		    json_object_get(json_object_object_get(from, members[i])));
-	return row;
-}
-
-static struct json_object *
 days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms,
     struct parts *parts)
 {
+	static const char *const members[] = { "day", "cost_micros",
+		"cost_source", "tasks_micros", "hand_micros", "planner_micros",
+		"repairs_micros", NULL };
 	struct json_object *days = NULL, *list = json_object_new_array();
 
 	json_get_array(budget, "", "days", &days, NULL);
 	for (size_t i = 0; days != NULL && i < json_object_array_length(days);
 	     i++) {
 		struct json_object *row = json_object_array_get_idx(days, i);
+		struct json_object *picked;
 		int64_t day = json_int_or(row, "day", -1);
 
 		if (day < from_ms / DAY_MS || day > to_ms / DAY_MS)
@@ -98,7 +68,9 @@ days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms,
 		    json_int_or(row, "planner_micros", 0) +
 		    json_int_or(row, "repairs_micros", 0) +
 		    json_int_or(row, "tasks_micros", 0);
-		json_object_array_add(list, day_row(row));
+		picked = json_object_new_object();
+		view_pick(picked, row, members);
+		json_object_array_add(list, picked);
 	}
 	return list;
 }
@@ -165,7 +137,6 @@ report_money(struct json_object *landed, struct json_object *not_landed,
 	struct parts parts = { 0 };
 	cleanup_json struct json_object *days =
 	    days_of(budget, from_ms, to_ms, &parts);
-	size_t count = count_landed(landed);
 	struct money money = {
 		.total = a.cost + b.cost + c.cost + parts.hand + parts.planner +
 		    parts.repairs,
@@ -183,8 +154,8 @@ report_money(struct json_object *landed, struct json_object *not_landed,
 
 	if (json_object_array_length(days) > 0)
 		money.elsewhere = parts.all - money.total;
-	if (count > 0)
-		money.per_landed = money.total / (int64_t)count;
+	if (a.landed > 0)
+		money.per_landed = money.total / a.landed;
 	return schema_json(&report_money_schema, &money);
 }
 

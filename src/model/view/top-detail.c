@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "metrics.h"
 #include "strmap.h"
 #include "view-private.h"
-#include "view-row.h"
-#include "work-span.h"
+#include "view.h"
 
 #define LABEL_COLUMNS 13
 
@@ -121,22 +121,6 @@ top_lines_add(struct top_lines *lines, int indent, enum grid_style style,
 	finish(lines);
 }
 
-static void top_lines_addf(struct top_lines *lines, enum grid_style style,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-static void
-top_lines_addf(
-    struct top_lines *lines, enum grid_style style, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	top_lines_add(lines, 0, style, text);
-}
-
 void
 top_lines_field(struct top_lines *lines, const char *label,
     enum grid_style style, const char *text)
@@ -180,17 +164,6 @@ top_lines_draw(struct top_lines *lines, int first, struct grid *grid, int row,
 
 #define DEPTH_MAX 12 /* columns are for the words */
 
-/* Parents come before their children; the map has the depth + 1 of each. */
-static int
-depth_of(const struct strmap *depths, struct json_object *node)
-{
-	const char *parent = json_string_or(node, "parent", NULL);
-	void *found = parent != NULL ? strmap_get(depths, parent) : NULL;
-	intptr_t depth = (intptr_t)found;
-
-	return depth < DEPTH_MAX ? (int)depth : DEPTH_MAX;
-}
-
 static void
 add_node(struct json_object *node, int depth, struct top_lines *lines)
 {
@@ -218,6 +191,9 @@ top_goal_add(struct json_object *row, struct top_lines *lines)
 		json_int_or(row, "done", 0), json_int_or(row, "total", 0),
 		json_int_or(row, "ready", 0), json_int_or(row, "blocked", 0));
 	int64_t more = json_int_or(row, "nodes_more", 0);
+	cleanup_free char *rest =
+	    xasprintf("%" PRId64 " more: llmc goal show %s", more,
+		json_string_or(row, "id", ""));
 	struct strmap depths = { 0 };
 
 	top_lines_field(
@@ -226,20 +202,22 @@ top_goal_add(struct json_object *row, struct top_lines *lines)
 	if (!json_object_is_type(nodes, json_type_array))
 		return;
 	top_lines_head(lines, "TREE");
+	/* Parents come before their children; the map has the depth + 1 of
+	 * each. */
 	for (size_t i = 0; i < json_object_array_length(nodes); i++) {
 		struct json_object *node = json_object_array_get_idx(nodes, i);
 		const char *id = json_string_or(node, "id", NULL);
-		int depth = depth_of(&depths, node);
+		const char *parent = json_string_or(node, "parent", "");
+		intptr_t depth = (intptr_t)strmap_get(&depths, parent);
 
-		add_node(node, depth, lines);
+		depth = depth < DEPTH_MAX ? depth : DEPTH_MAX;
+		add_node(node, (int)depth, lines);
 		if (id != NULL)
-			strmap_add(&depths, id, (void *)(intptr_t)(depth + 1));
+			strmap_add(&depths, id, (void *)(depth + 1));
 	}
 	strmap_release(&depths);
 	if (more > 0)
-		top_lines_addf(lines, STYLE_DIM,
-		    "%" PRId64 " more: llmc goal show %s", more,
-		    json_string_or(row, "id", ""));
+		top_lines_add(lines, 0, STYLE_DIM, rest);
 }
 
 struct detail {
@@ -299,9 +277,10 @@ add_command(const struct detail *d, const char *who)
 }
 
 static void
-add_tokens(const struct detail *d, struct json_object *row)
+add_spent(const struct detail *d, struct json_object *row)
 {
 	struct json_object *tokens = json_object_object_get(row, "tokens");
+	bool counted = json_object_is_type(tokens, json_type_object);
 	static const struct {
 		const char *member, *words;
 	} kinds[] = {
@@ -312,43 +291,23 @@ add_tokens(const struct detail *d, struct json_object *row)
 	};
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (!json_object_is_type(tokens, json_type_object))
+	if (json_string_or(row, "cost_source", NULL) == NULL)
 		return;
-	for (size_t i = 0; i < nitems(kinds); i++) {
+	top_add_cost_words(row, &text);
+	top_lines_field(d->lines, "cost", STYLE_PLAIN, text.data);
+	buf_clear(&text);
+	for (size_t i = 0; counted && i < nitems(kinds); i++) {
 		buf_adds(&text, i > 0 ? ", " : "");
 		top_add_count(json_int_or(tokens, kinds[i].member, 0), &text);
 		buf_addf(&text, " %s", kinds[i].words);
 	}
 	top_lines_field(d->lines, "tokens", STYLE_PLAIN, text.data);
-}
-
-static void
-add_spent(const struct detail *d, struct json_object *row)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (json_string_or(row, "cost_source", NULL) == NULL)
-		return;
-	top_add_cost_words(row, &text);
-	top_lines_field(d->lines, "cost", STYLE_PLAIN, text.data);
-	add_tokens(d, row);
 	buf_clear(&text);
 	if (json_int_or(row, "lines_added", -1) >= 0)
 		buf_addf(&text, "+%" PRId64 " -%" PRId64,
 		    json_int_or(row, "lines_added", 0),
 		    json_int_or(row, "lines_removed", 0));
 	top_lines_field(d->lines, "lines", STYLE_PLAIN, text.data);
-}
-
-static void
-add_last_words(const struct detail *d, struct json_object *row)
-{
-	const char *words = json_string_or(row, "last_words", NULL);
-
-	if (words == NULL || *words == '\0')
-		return;
-	top_lines_head(d->lines, "LAST WORDS");
-	top_lines_add(d->lines, 0, STYLE_PLAIN, words);
 }
 
 /* --- a task ---------------------------------------------------------- */
@@ -362,6 +321,7 @@ add_task(const struct detail *d, struct json_object *row)
 		json_int_or(row, "attempts", 0) == 1 ? "" : "s",
 		json_int_or(row, "turns", 0),
 		json_int_or(row, "turns", 0) == 1 ? "" : "s");
+	const char *last = json_string_or(row, "last_words", "");
 	struct json_object *list;
 	size_t count;
 
@@ -396,7 +356,10 @@ add_task(const struct detail *d, struct json_object *row)
 		    d->clock, json_int_or(entry, "at_unix", 0), &when);
 		top_lines_field(d->lines, when.data, STYLE_PLAIN, words);
 	}
-	add_last_words(d, row);
+	if (*last == '\0')
+		return;
+	top_lines_head(d->lines, "LAST WORDS");
+	top_lines_add(d->lines, 0, STYLE_PLAIN, last);
 }
 
 static void
@@ -417,19 +380,6 @@ add_task_row(const struct detail *d, const struct top_row *at)
 }
 
 /* --- a worker -------------------------------------------------------- */
-
-static void
-add_tool(const struct detail *d, struct json_object *row)
-{
-	const char *tool = json_string_or(row, "tool", NULL);
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (tool == NULL)
-		return;
-	buf_addf(&text, "%s for ", tool);
-	top_add_age(d->clock, json_int_or(row, "tool_since_unix", 0), &text);
-	top_lines_field(d->lines, "tool", STYLE_PLAIN, text.data);
-}
 
 static const char *const use_titles[WORK_USE_COUNT] = {
 	[WORK_WORKING] = "working",
@@ -512,7 +462,8 @@ add_worker_row(const struct detail *d, const struct top_row *at)
 	const char *id = json_string_or(row, "task", NULL);
 	struct json_object *task =
 	    id != NULL ? view_row(d->view, "tasks", id) : NULL;
-	cleanup_buf struct buf until = BUF_INIT;
+	const char *tool = json_string_or(row, "tool", NULL);
+	cleanup_buf struct buf until = BUF_INIT, runs = BUF_INIT;
 
 	add_headline(d, at->key, view_row_status(row),
 	    json_int_or(row, "since_unix", 0));
@@ -523,7 +474,12 @@ add_worker_row(const struct detail *d, const struct top_row *at)
 		    d->clock, json_int_or(row, "until_unix", 0), &until);
 	top_lines_field(d->lines, "until", STYLE_PLAIN, until.data);
 	add_command(d, at->key);
-	add_tool(d, row);
+	if (tool != NULL) {
+		buf_addf(&runs, "%s for ", tool);
+		top_add_age(
+		    d->clock, json_int_or(row, "tool_since_unix", 0), &runs);
+	}
+	top_lines_field(d->lines, "tool", STYLE_PLAIN, runs.data);
 	field(d, row, "model", "model");
 	field(d, row, "branch", "branch");
 	field(d, row, "session", "session");

@@ -619,9 +619,3 @@ top_frame(struct json_object *view, struct top_ui *ui,
 	top_rows_release(&f.rows);
 	ui->next_change_ms = ui->frozen != NULL ? INT64_MAX : f.clock.next_ms;
 }
-
-int64_t
-top_next_change_ms(const struct top_ui *ui)
-{
-	return ui->next_change_ms;
-}

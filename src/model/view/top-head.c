@@ -112,16 +112,6 @@ top_add_day(int64_t days, struct buf *out)
 	    day - (153 * shifted + 2) / 5 + 1);
 }
 
-/* Without the year. */
-static void
-add_date(int64_t days, struct buf *out)
-{
-	cleanup_buf struct buf date = BUF_INIT;
-
-	top_add_day(days, &date);
-	buf_adds(out, date.len > 5 ? date.data + date.len - 5 : date.data);
-}
-
 static void
 add_time(int64_t second, struct buf *out)
 {
@@ -135,16 +125,19 @@ top_add_moment(struct top_clock *clock, int64_t at_unix, struct buf *out)
 	int64_t second, now_second;
 	int64_t now_unix = clock->now_ms / 1000;
 	int64_t day, today = local_day(clock, now_unix, &now_second);
+	cleanup_buf struct buf date = BUF_INIT;
 
 	if (!is_moment(at_unix)) {
 		buf_addc(out, '-');
 		return;
 	}
 	day = local_day(clock, at_unix, &second);
+	top_add_day(day, &date);
 	if (day == today)
 		add_time(second, out);
-	else
-		add_date(day, out);
+	else /* without the year */
+		buf_adds(
+		    out, date.len > 5 ? date.data + date.len - 5 : date.data);
 	changes(clock, now_unix - now_second, DAY);
 }
 
@@ -289,12 +282,6 @@ struct head {
 	struct grid *grid;
 };
 
-static bool
-is(struct json_object *row, const char *member, const char *word)
-{
-	return strcmp(json_string_or(row, member, ""), word) == 0;
-}
-
 /* --- the daemon ------------------------------------------------------ */
 
 /* room: columns that are seen. */
@@ -328,7 +315,7 @@ add_daemon(
 
 		if (!json_bool_or(head, "overseen", false))
 			buf_adds(out, "  no overseer");
-		else if (is(overseer, "state", "Running"))
+		else if (view_is(overseer, "state", "Running"))
 			buf_adds(out, "  overseer ok");
 		else
 			buf_addf(out, "  overseer %s",
@@ -404,17 +391,6 @@ draw_daemon(const struct head *h)
 
 /* --- the budget ------------------------------------------------------ */
 
-static struct json_object *
-last_day(struct json_object *budget)
-{
-	struct json_object *days = json_object_object_get(budget, "days");
-	size_t count = json_object_is_type(days, json_type_array) ?
-	    json_object_array_length(days) :
-	    0;
-
-	return count > 0 ? json_object_array_get_idx(days, count - 1) : NULL;
-}
-
 /* How much of a limit is used, in parts of the bar; -1 = there is none. */
 static int
 bar_parts(int64_t used, int64_t limit)
@@ -448,7 +424,12 @@ add_bar(struct json_object *budget, struct buf *out)
 static void
 add_money(struct json_object *budget, bool narrow, struct buf *out)
 {
-	struct json_object *day = last_day(budget);
+	struct json_object *days = json_object_object_get(budget, "days");
+	size_t count = json_object_is_type(days, json_type_array) ?
+	    json_object_array_length(days) :
+	    0;
+	struct json_object *day =
+	    count > 0 ? json_object_array_get_idx(days, count - 1) : NULL;
 	int64_t limit = json_int_or(budget, "day_cost_micros", 0);
 	int64_t micros = json_int_or(budget, "cost_micros", 0);
 
@@ -458,7 +439,7 @@ add_money(struct json_object *budget, bool narrow, struct buf *out)
 	} else {
 		buf_addc(out, '$');
 		top_add_dollars(micros, out);
-		if (micros > 0 && !is(day, "cost_source", "reported"))
+		if (micros > 0 && !view_is(day, "cost_source", "reported"))
 			buf_adds(out, " est.");
 		if (json_int_or(day, "unpriced", 0) > 0)
 			buf_adds(out, " +?");
@@ -510,8 +491,8 @@ count_ended(struct json_object *view, const char *outcome)
 	json_object_object_foreach(view_of(view, "ended"), id, row)
 	{
 		(void)id;
-		if (is(row, "outcome", outcome) &&
-		    (run == NULL || is(row, "run_id", run)))
+		if (view_is(row, "outcome", outcome) &&
+		    (run == NULL || view_is(row, "run_id", run)))
 			count++;
 	}
 	return count;
@@ -544,106 +525,59 @@ draw_budget(const struct head *h, int row)
 
 /* --- what needs a person --------------------------------------------- */
 
-struct need {
-	const char *key;
-	struct json_object *row;
-};
-
-static int
-compare_needs(const void *a, const void *b)
-{
-	const struct need *na = a, *nb = b;
-
-	return natural_compare(na->key, nb->key);
-}
-
-/* The most urgent first. The caller frees them. */
-static struct need *
-sorted_needs(struct json_object *needs, int *ret_count)
-{
-	struct need *list =
-	    xcalloc((size_t)json_object_object_length(needs) + 1, sizeof *list);
-	int count = 0;
-
-	json_object_object_foreach(needs, key, row)
-	{
-		list[count].key = key;
-		list[count++].row = row;
-	}
-	qsort(list, (size_t)count, sizeof *list, compare_needs);
-	*ret_count = count;
-	return list;
-}
-
 static void
-add_need(const struct need *need, struct buf *out)
+add_need(struct json_object *need, struct buf *out)
 {
-	const char *what = json_string_or(need->row, "what", "");
-	const char *words = json_string_or(need->row, "words", what);
+	const char *what = json_string_or(need, "what", "");
+	const char *words = json_string_or(need, "words", what);
 
-	buf_addf(out, "%s %s", json_string_or(need->row, "who", "?"), what);
+	buf_addf(out, "%s %s", json_string_or(need, "who", "?"), what);
 	if (strcmp(words, what) != 0)
 		buf_addf(out, ": %s", words);
 }
 
-/* All on one line. */
-static int
-draw_needs_short(
-    const struct head *h, int row, const struct need *needs, int count)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	buf_addf(&text, "!NEEDS YOU %d  ", count);
-	for (int i = 0; i < count; i++) {
-		buf_adds(&text, i > 0 ? " | " : "");
-		add_need(&needs[i], &text);
-	}
-	grid_text(h->grid, row, 0, h->grid->columns, text.data, STYLE_BAD);
-	return 1;
-}
-
-/* A line for each, with what to type. */
-static int
-draw_needs_long(
-    const struct head *h, int row, const struct need *needs, int count)
-{
-	int columns = h->grid->columns, lines = 0;
-	cleanup_free char *title = xasprintf("!NEEDS YOU %d  ", count);
-	int indent = (int)strlen(title);
-
-	grid_text(h->grid, row, 0, columns, title, STYLE_BAD);
-	for (; lines < count && lines < NEEDS_LINES; lines++) {
-		const char *command =
-		    json_string_or(needs[lines].row, "command", "");
-		int width = grid_text_width(command);
-		cleanup_buf struct buf text = BUF_INIT;
-
-		add_need(&needs[lines], &text);
-		grid_text(h->grid, row + lines, indent,
-		    columns - indent - width - 2, text.data, STYLE_BAD);
-		grid_text_right(
-		    h->grid, row + lines, 0, columns, command, STYLE_BOLD);
-	}
-	return lines;
-}
-
+/* A line for each, with what to type, where there is room; else all of them on
+ * one line. Returns how many lines. */
 static int
 draw_needs(const struct head *h, int row)
 {
-	int count = 0;
-	cleanup_free struct need *needs =
-	    sorted_needs(view_of(h->view, "needs"), &count);
+	cleanup_json struct json_object *needs = view_needs_list(h->view);
+	size_t count = json_object_array_length(needs), lines = 0;
+	cleanup_free char *title = xasprintf("!NEEDS YOU %zu  ", count);
+	cleanup_buf struct buf all = BUF_INIT;
+	int columns = h->grid->columns, indent = (int)strlen(title);
 
 	if (count == 0 && h->grid->rows < 8)
 		return 0;
 	if (count == 0) {
-		grid_text(h->grid, row, 0, h->grid->columns,
-		    " nothing needs you", STYLE_DIM);
+		grid_text(
+		    h->grid, row, 0, columns, " nothing needs you", STYLE_DIM);
 		return 1;
 	}
-	return h->grid->rows >= NEEDS_TALL ?
-	    draw_needs_long(h, row, needs, count) :
-	    draw_needs_short(h, row, needs, count);
+	grid_text(h->grid, row, 0, columns, title, STYLE_BAD);
+	for (size_t i = 0; h->grid->rows < NEEDS_TALL && i < count; i++) {
+		buf_adds(&all, i > 0 ? " | " : "");
+		add_need(json_object_array_get_idx(needs, i), &all);
+	}
+	if (all.len > 0) {
+		grid_text(h->grid, row, indent, columns - indent, all.data,
+		    STYLE_BAD);
+		return 1;
+	}
+	for (; lines < count && lines < NEEDS_LINES; lines++) {
+		struct json_object *need =
+		    json_object_array_get_idx(needs, lines);
+		const char *command = json_string_or(need, "command", "");
+		int at = row + (int)lines;
+		cleanup_buf struct buf text = BUF_INIT;
+
+		add_need(need, &text);
+		grid_text(h->grid, at, indent,
+		    columns - indent - grid_text_width(command) - 2, text.data,
+		    STYLE_BAD);
+		grid_text_right(h->grid, at, 0, columns, command, STYLE_BOLD);
+	}
+	return (int)lines;
 }
 
 int

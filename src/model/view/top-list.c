@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "view-private.h"
-#include "view-row.h"
+#include "view.h"
 
 #define WIDTH_MAX  12 /* of a column that is as wide as its longest text */
 #define WHAT_LEAST 10 /* columns */
@@ -10,38 +10,6 @@
 #define ROOMY      60
 
 /* --- words ----------------------------------------------------------- */
-
-enum grid_style
-top_word_style(const char *word)
-{
-	static const struct {
-		enum grid_style style;
-		const char *words[13]; /* ends with NULL */
-	} styles[] = {
-		{ STYLE_GOOD,
-		    { "landed", "green", "done", "accepting", NULL } },
-		{ STYLE_WARN,
-		    { "limited", "paused", "rebasing", "parked", "deferred",
-			"suspect", "held", "needs_review", "blocked", "warn",
-			"critical", "waiting for you", NULL } },
-		{ STYLE_BAD,
-		    { "error", "failed", "dead-letter", "red", "aborted",
-			"emergency", NULL } },
-		{ STYLE_DIM, { "idle", "offline", "no_changes", NULL } },
-	};
-
-	for (size_t i = 0; i < nitems(styles); i++)
-		for (const char *const *w = styles[i].words; *w != NULL; w++)
-			if (strcasecmp(*w, word) == 0)
-				return styles[i].style;
-	return STYLE_PLAIN;
-}
-
-static bool
-is(struct json_object *row, const char *member, const char *word)
-{
-	return strcmp(json_string_or(row, member, ""), word) == 0;
-}
 
 static bool
 is_of(const struct top_row *at, const char *section)
@@ -57,7 +25,7 @@ top_worker_words(
 	const char *remark = json_string_or(row, "remark", NULL);
 	int64_t until = json_int_or(row, "until_unix", 0);
 
-	if (is(row, "status", "limited") && until > 0) {
+	if (view_is(row, "status", "limited") && until > 0) {
 		buf_adds(out, "until ");
 		top_add_moment(clock, until, out);
 		buf_addc(out, ' ');
@@ -132,20 +100,6 @@ add_when(struct top_clock *clock, const struct top_row *at, struct buf *out)
 }
 
 static void
-add_task(struct top_clock *clock, const struct top_row *at, struct buf *out)
-{
-	(void)clock;
-	buf_adds(out, json_string_or(at->row, "task", ""));
-}
-
-static void
-add_worker(struct top_clock *clock, const struct top_row *at, struct buf *out)
-{
-	(void)clock;
-	buf_adds(out, json_string_or(at->row, "worker", ""));
-}
-
-static void
 add_who(struct top_clock *clock, const struct top_row *at, struct buf *out)
 {
 	(void)clock;
@@ -153,30 +107,6 @@ add_who(struct top_clock *clock, const struct top_row *at, struct buf *out)
 	    is_of(at, "repairs")   ? json_string_or(at->row, "class", "") :
 		is_of(at, "needs") ? json_string_or(at->row, "who", "") :
 				     at->key);
-}
-
-static void
-add_number(
-    const struct top_row *at, const char *a, const char *b, struct buf *out)
-{
-	int64_t number = json_int_or(at->row, a, json_int_or(at->row, b, 0));
-
-	if (number > 0)
-		buf_addf(out, "%" PRId64, number);
-}
-
-static void
-add_attempt(struct top_clock *clock, const struct top_row *at, struct buf *out)
-{
-	(void)clock;
-	add_number(at, "attempt", "attempts", out);
-}
-
-static void
-add_turns(struct top_clock *clock, const struct top_row *at, struct buf *out)
-{
-	(void)clock;
-	add_number(at, "turns", "turns", out);
 }
 
 /* Without a task there is nothing that could cost something. */
@@ -221,45 +151,47 @@ struct column {
 	int gap; /* after it */
 	bool right;
 	int rank; /* the highest are left out first */
+	/* What is in it; NULL = this member, a text or a number above 0. */
 	void (*add)(
 	    struct top_clock *clock, const struct top_row *at, struct buf *out);
+	const char *key;
 };
 
 #define COLUMNS_MAX 8
 
 static const struct column columns[TOP_SCREENS][COLUMNS_MAX + 1] = {
 	[TOP_WORKERS] = {
-	    { "WORKER", 0, 1, false, 0, add_key },
-	    { "STATUS", 12, 1, false, 1, add_state },
-	    { "FOR", 3, 2, true, 2, add_since },
-	    { "TASK", 0, 1, false, 4, add_task },
-	    { "TRY", 3, 1, true, 6, add_attempt },
-	    { "TURN", 4, 1, true, 7, add_turns },
-	    { "COST", 6, 2, true, 5, add_cost },
-	    { "WHAT", 0, 0, false, 3, add_what },
+	    { "WORKER", 0, 1, false, 0, add_key, NULL },
+	    { "STATUS", 12, 1, false, 1, add_state, NULL },
+	    { "FOR", 3, 2, true, 2, add_since, NULL },
+	    { "TASK", 0, 1, false, 4, NULL, "task" },
+	    { "TRY", 3, 1, true, 6, NULL, "attempt" },
+	    { "TURN", 4, 1, true, 7, NULL, "turns" },
+	    { "COST", 6, 2, true, 5, add_cost, NULL },
+	    { "WHAT", 0, 0, false, 3, add_what, NULL },
 	    { 0 },
 	},
 	[TOP_TASKS] = {
-	    { "ID", 0, 1, false, 0, add_key },
-	    { "STATE", 12, 1, false, 1, add_state },
-	    { "FOR", 3, 2, true, 2, add_since },
-	    { "WORKER", 0, 1, false, 4, add_worker },
-	    { "TRY", 3, 1, true, 6, add_attempt },
-	    { "TURN", 4, 1, true, 7, add_turns },
-	    { "COST", 6, 2, true, 5, add_cost },
-	    { "WHAT", 0, 0, false, 3, add_what },
+	    { "ID", 0, 1, false, 0, add_key, NULL },
+	    { "STATE", 12, 1, false, 1, add_state, NULL },
+	    { "FOR", 3, 2, true, 2, add_since, NULL },
+	    { "WORKER", 0, 1, false, 4, NULL, "worker" },
+	    { "TRY", 3, 1, true, 6, NULL, "attempts" },
+	    { "TURN", 4, 1, true, 7, NULL, "turns" },
+	    { "COST", 6, 2, true, 5, add_cost, NULL },
+	    { "WHAT", 0, 0, false, 3, add_what, NULL },
 	    { 0 },
 	},
 	[TOP_EVENTS] = {
-	    { "WHEN", 5, 1, false, 1, add_when },
-	    { "WHAT", 0, 0, false, 0, add_what },
+	    { "WHEN", 5, 1, false, 1, add_when, NULL },
+	    { "WHAT", 0, 0, false, 0, add_what, NULL },
 	    { 0 },
 	},
 	[TOP_FAILURES] = {
-	    { "WHEN", 5, 1, false, 1, add_when },
-	    { "KIND", 12, 1, false, 2, add_state },
-	    { "WHO", 0, 1, false, 4, add_who },
-	    { "WHAT", 0, 0, false, 3, add_what },
+	    { "WHEN", 5, 1, false, 1, add_when, NULL },
+	    { "KIND", 12, 1, false, 2, add_state, NULL },
+	    { "WHO", 0, 1, false, 4, add_who, NULL },
+	    { "WHAT", 0, 0, false, 3, add_what, NULL },
 	    { 0 },
 	},
 };
@@ -278,6 +210,23 @@ is_what(const struct column *c)
 	return c->add == add_what;
 }
 
+static void
+add_cell(const struct column *c, struct top_clock *clock,
+    const struct top_row *at, struct buf *out)
+{
+	int64_t number;
+
+	if (c->add != NULL) {
+		c->add(clock, at, out);
+		return;
+	}
+	number = json_int_or(at->row, c->key, 0);
+	if (number > 0)
+		buf_addf(out, "%" PRId64, number);
+	else
+		buf_adds(out, json_string_or(at->row, c->key, ""));
+}
+
 static int
 longest(const struct column *c, const struct top_rows *rows)
 {
@@ -288,7 +237,7 @@ longest(const struct column *c, const struct top_rows *rows)
 		int width;
 
 		buf_clear(&text);
-		c->add(NULL, &rows->rows[i], &text);
+		add_cell(c, NULL, &rows->rows[i], &text);
 		width = grid_text_width(text.data);
 		most = width > most ? width : most;
 	}
@@ -402,7 +351,7 @@ draw_row(const struct table *t, const struct top_row *at, int line)
 
 		if (width == 0)
 			continue;
-		c->add(t->clock, at, &text);
+		add_cell(c, t->clock, at, &text);
 		if (c->add == add_state)
 			style = top_word_style(text.data);
 		if (is_what(c))
@@ -414,17 +363,11 @@ draw_row(const struct table *t, const struct top_row *at, int line)
 
 /* --- headlines ------------------------------------------------------- */
 
-static bool
-has_headlines(const struct top_ui *ui)
-{
-	return ui->screen == TOP_TASKS || ui->screen == TOP_FAILURES;
-}
-
 /* Does a section begin with this row? */
 static bool
 begins(const struct top_rows *rows, const struct top_ui *ui, size_t i)
 {
-	return has_headlines(ui) &&
+	return (ui->screen == TOP_TASKS || ui->screen == TOP_FAILURES) &&
 	    (i == 0 || !is_of(&rows->rows[i], rows->rows[i - 1].section));
 }
 

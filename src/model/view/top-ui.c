@@ -50,12 +50,6 @@ top_asks_text(enum top_do what)
 
 /* --- typing ---------------------------------------------------------- */
 
-static bool
-is_character(uint32_t key)
-{
-	return key >= 0x20 && key != TOP_KEY_BACKSPACE && key < TOP_KEY_UP;
-}
-
 /* False: the key is none for a text. */
 static bool
 type_key(struct buf *text, uint32_t key)
@@ -68,7 +62,7 @@ type_key(struct buf *text, uint32_t key)
 		buf_truncate(text, last);
 		return true;
 	}
-	if (!is_character(key))
+	if (key < 0x20 || key >= TOP_KEY_UP)
 		return false;
 	if (text->len < TYPED_MAX)
 		text_add_codepoint(text, key);
@@ -150,12 +144,6 @@ static const struct {
 	{ 'M', TOP_MESSAGE },
 };
 
-static bool
-is(struct json_object *row, const char *member, const char *word)
-{
-	return strcmp(json_string_or(row, member, ""), word) == 0;
-}
-
 /* Whom an action on the row is about; NULL, and a notice: there is nobody. */
 static const char *
 target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
@@ -169,7 +157,7 @@ target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
 	struct json_object *row;
 
 	if (what == TOP_RESUME && (need || strcmp(at->section, "tasks") == 0) &&
-	    is(view_row(view, "tasks", key), "step", "parked"))
+	    view_is(view_row(view, "tasks", key), "step", "parked"))
 		return key;
 	row = worker != NULL ? view_row(view, "workers", worker) : NULL;
 	if (row == NULL) {
@@ -177,7 +165,7 @@ target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
 		return NULL;
 	}
 	if ((what == TOP_ACCEPT || what == TOP_REJECT) &&
-	    !is(row, "status", "needs_review")) {
+	    !view_is(row, "status", "needs_review")) {
 		cleanup_free char *words = xasprintf(
 		    "%s has no finished work that waits for you", worker);
 
@@ -224,14 +212,8 @@ copy_view(struct json_object *view)
 {
 	struct json_object *copy = view_new();
 
-	for (const struct view_section *s = view_sections; s->name != NULL;
-	     s++) {
-		json_object_object_foreach(view_of(view, s->name), key, row)
-		{
-			json_set(
-			    view_of(copy, s->name), key, json_object_get(row));
-		}
-	}
+	for (const struct view_section *s = view_sections; s->name != NULL; s++)
+		view_add_rows(view_of(copy, s->name), view_of(view, s->name));
 	for (size_t i = 0;
 	     i < json_object_array_length(view_of(view, VIEW_EVENTS)); i++)
 		json_object_array_add(view_of(copy, VIEW_EVENTS),

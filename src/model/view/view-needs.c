@@ -3,9 +3,8 @@
 #include "base.h"
 #include "escalation.h"
 #include "schema.h"
-#include "view-needs.h"
 #include "view-private.h"
-#include "view-row.h"
+#include "view.h"
 
 /* Keys order the needs: by rank, then by who. */
 struct making {
@@ -41,12 +40,6 @@ add_need(const struct making *m, char rank, const char *what, const char *who,
 	    words, command);
 }
 
-static bool
-is(struct json_object *row, const char *member, const char *word)
-{
-	return strcmp(json_string_or(row, member, ""), word) == 0;
-}
-
 /* --- everything ------------------------------------------------------ */
 
 /* What ended the overseer; it is stopped with 0, and forced to with 130. */
@@ -56,9 +49,9 @@ static const struct {
 } overseer_ends[] = {
 	{ 0, NULL, NULL },
 	{ 130, NULL, NULL },
-	{ 3, "it ended: failures went on and on", "llmc failures" },
+	{ 3, "it ended: failures went on and on", "llmc log failures" },
 	{ 4, "it ended: a repair needs a person", "llmc overseer --check" },
-	{ 5, "it ended: a failure could not be repaired", "llmc failures" },
+	{ 5, "it ended: a failure could not be repaired", "llmc log failures" },
 	{ 1, "it ended with an error of its own", "llmc overseer" },
 };
 
@@ -75,7 +68,8 @@ add_head(const struct making *m)
 	if (failure != NULL)
 		add_need(m, 'a', "failure",
 		    json_string_or(failure, "class", "autod"),
-		    json_string_or(failure, "words", NULL), "llmc failures");
+		    json_string_or(failure, "words", NULL),
+		    "llmc log failures");
 	if (json_bool_or(head, "daemon_gone", false))
 		add_need(m, 'a', "daemon", "autod",
 		    "it was killed, and nobody has started it again",
@@ -89,7 +83,7 @@ add_head(const struct making *m)
 	    json_int_or(head, "run_unix", 0) >
 		json_int_or(head, "overseer_unix", INT64_MAX))
 		return;
-	if (!is(o, "state", "Terminated")) {
+	if (!view_is(o, "state", "Terminated")) {
 		add_need(m, 'a', "overseer", "overseer",
 		    "it crashed or was killed", "llmc overseer");
 		return;
@@ -126,51 +120,42 @@ rank_of(struct json_object *row)
 	};
 
 	for (size_t i = 0; i < nitems(ranks); i++)
-		if ((ranks[i].kind == NULL || is(row, "kind", ranks[i].kind)) &&
+		if ((ranks[i].kind == NULL ||
+			view_is(row, "kind", ranks[i].kind)) &&
 		    (ranks[i].about == NULL ||
 			json_string_or(row, ranks[i].about, NULL) != NULL))
 			return ranks[i].rank;
-	return is(row, "key", "paused") || is(row, "key", "alike") ? 'b' : 'c';
-}
-
-static void
-add_asks(const struct making *m)
-{
-	json_object_object_foreach(view_of(m->view, "asks"), id, row)
-	{
-		cleanup_free char *of = xasprintf("-%s", id);
-
-		add_row(m, rank_of(row), of,
-		    json_string_or(row, "level", "warning"),
-		    json_string_or(row, "kind", "told"),
-		    json_string_or(row, "who", "?"),
-		    json_string_or(row, "words", NULL),
-		    json_string_or(row, "command", NULL));
-	}
-}
-
-static void
-add_mail(const struct making *m)
-{
-	int64_t count = json_int_or(view_of(m->view, "team"), "mail_person", 0);
-	cleanup_free char *words = xasprintf("%" PRId64 " to you", count);
-
-	if (count > 0)
-		add_need(m, 'k', "unread", "mail", words, "llmc mail inbox");
+	return view_is(row, "key", "paused") || view_is(row, "key", "alike") ?
+	    'b' :
+	    'c';
 }
 
 void
 view_needs(struct json_object *view)
 {
 	struct making m = { .view = view, .needs = json_object_new_object() };
-	struct json_object *head;
+	struct json_object *head = view_of(view, "head");
+	int64_t mail = json_int_or(view_of(view, "team"), "mail_person", 0);
+	cleanup_free char *count = xasprintf("%" PRId64 " to you", mail);
+	struct json_object_iter it;
 
 	add_head(&m);
-	add_asks(&m);
-	add_mail(&m);
+	json_object_object_foreachC(view_of(view, "asks"), it)
+	{
+		cleanup_free char *of = xasprintf("-%s", it.key);
+		struct json_object *row = it.val;
+
+		add_row(&m, rank_of(row), of,
+		    json_string_or(row, "level", "warning"),
+		    json_string_or(row, "kind", "told"),
+		    json_string_or(row, "who", "?"),
+		    json_string_or(row, "words", NULL),
+		    json_string_or(row, "command", NULL));
+	}
+	if (mail > 0)
+		add_need(&m, 'k', "unread", "mail", count, "llmc mail inbox");
 	/* It matters only while there is something to tell of, and nobody is
 	 * there. */
-	head = view_of(m.view, "head");
 	if (json_object_object_length(m.needs) > 0 &&
 	    json_bool_or(head, "auto", false) &&
 	    !json_bool_or(head, "channel", true))

@@ -5,10 +5,8 @@
 #ifndef VIEW_PRIVATE_H
 #define VIEW_PRIVATE_H
 
-#include "grid.h"
-#include "top-frame.h"
-#include "top-ui.h"
-#include "view-doc.h"
+#include "top.h"
+#include "view.h"
 
 /* --- the first lines of llmc top, and the last one --------------------- */
 

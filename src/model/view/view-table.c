@@ -3,9 +3,9 @@
 #include "base.h"
 
 #include <ctype.h>
+#include <strings.h>
 
 #include "account.h"
-#include "budget.h"
 #include "moment.h"
 #include "table.h"
 #include "view-private.h"
@@ -13,59 +13,81 @@
 
 #define COLUMNS_MAX 16
 
-static const struct {
-	const char *status, *sgr;
+/* How a status, a step, an outcome or a level is shown: as SGR parameters in a
+ * table (NULL = plainly), and in llmc top. */
+static const struct colour {
+	const char *word, *sgr;
+	enum grid_style style;
 } colours[] = {
-	{ "waiting for you", "1;33" },
-	{ "active", "1" },
-	{ "in_progress", "1" },
-	{ "idle", "32" },
-	{ "landed", "32" },
-	{ "landing", "32" },
-	{ "done", "32" },
-	{ "completed", "32" },
-	{ "green", "32" },
-	{ "starting", "33" },
-	{ "working", "33" },
-	{ "assigned", "33" },
-	{ "incomplete", "33" },
-	{ "stalled", "33" },
-	{ "suspect", "33" },
-	{ "deferred", "33" },
-	{ "held", "33" },
-	{ "blocked", "1;33" },
-	{ "needs_review", "34" },
-	{ "rebasing", "35" },
-	{ "paused", "1;35" },
-	{ "reviewing", "36" },
-	{ "accepting", "36" },
-	{ "waiting", "36" },
-	{ "queued", "36" },
-	{ "covered", "36" },
-	{ "rejected", "31" },
-	{ "failed", "31" },
-	{ "parked", "31" },
-	{ "unusable", "31" },
-	{ "red", "31" },
-	{ "ejected", "31" },
-	{ "error", "1;31" },
-	{ "dead-letter", "1;31" },
-	{ "offline", "90" },
-	{ "aborted", "90" },
-	{ "cancelled", "90" },
-	{ "archived", "90" },
-	{ "todo", "90" },
-	{ "no_changes", "93" },
-	{ "limited", "95" },
+	{ "waiting for you", "1;33", STYLE_WARN },
+	{ "active", "1", STYLE_PLAIN },
+	{ "in_progress", "1", STYLE_PLAIN },
+	{ "idle", "32", STYLE_DIM },
+	{ "landed", "32", STYLE_GOOD },
+	{ "landing", "32", STYLE_PLAIN },
+	{ "done", "32", STYLE_GOOD },
+	{ "completed", "32", STYLE_PLAIN },
+	{ "green", "32", STYLE_GOOD },
+	{ "starting", "33", STYLE_PLAIN },
+	{ "working", "33", STYLE_PLAIN },
+	{ "assigned", "33", STYLE_PLAIN },
+	{ "incomplete", "33", STYLE_PLAIN },
+	{ "stalled", "33", STYLE_PLAIN },
+	{ "suspect", "33", STYLE_WARN },
+	{ "deferred", "33", STYLE_WARN },
+	{ "held", "33", STYLE_WARN },
+	{ "blocked", "1;33", STYLE_WARN },
+	{ "needs_review", "34", STYLE_WARN },
+	{ "rebasing", "35", STYLE_WARN },
+	{ "paused", "1;35", STYLE_WARN },
+	{ "reviewing", "36", STYLE_PLAIN },
+	{ "accepting", "36", STYLE_GOOD },
+	{ "waiting", "36", STYLE_PLAIN },
+	{ "queued", "36", STYLE_PLAIN },
+	{ "covered", "36", STYLE_PLAIN },
+	{ "rejected", "31", STYLE_PLAIN },
+	{ "failed", "31", STYLE_BAD },
+	{ "parked", "31", STYLE_WARN },
+	{ "unusable", "31", STYLE_PLAIN },
+	{ "red", "31", STYLE_BAD },
+	{ "ejected", "31", STYLE_PLAIN },
+	{ "error", "1;31", STYLE_BAD },
+	{ "dead-letter", "1;31", STYLE_BAD },
+	{ "offline", "90", STYLE_DIM },
+	{ "aborted", "90", STYLE_BAD },
+	{ "cancelled", "90", STYLE_PLAIN },
+	{ "archived", "90", STYLE_PLAIN },
+	{ "todo", "90", STYLE_PLAIN },
+	{ "no_changes", "93", STYLE_DIM },
+	{ "limited", "95", STYLE_WARN },
+	{ "warn", NULL, STYLE_WARN },
+	{ "critical", NULL, STYLE_WARN },
+	{ "emergency", NULL, STYLE_BAD },
 };
+
+static const struct colour *
+find_colour(const char *word)
+{
+	for (size_t i = 0; i < nitems(colours); i++)
+		if (strcasecmp(colours[i].word, word) == 0)
+			return &colours[i];
+	return NULL;
+}
 
 const char *
 view_colour(const char *status)
 {
-	for (size_t i = 0; i < nitems(colours); i++)
-		if (strcmp(colours[i].status, status) == 0)
-			return colours[i].sgr;
-	return NULL;
+	const struct colour *colour = find_colour(status);
+
+	return colour != NULL ? colour->sgr : NULL;
+}
+
+enum grid_style
+top_word_style(const char *word)
+{
+	const struct colour *colour = find_colour(word);
+
+	return colour != NULL ? colour->style : STYLE_PLAIN;
 }
 
 /* --- a cell ---------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "book.h"
 #include "history-private.h"
 #include "perf-record.h"
-#include "perf-stats.h"
 #include "schema.h"
 
 #define MICROS 1e6

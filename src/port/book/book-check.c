@@ -119,7 +119,8 @@ check_model(enum book_kind kind, struct json_object *body, const char *at,
 
 	switch (kind) {
 	case BOOK_GOAL:
-		r = plan_goal_from_json(body, at, &goal, err);
+		goal = schema_make(&plan_goal_schema, body, at, err);
+		r = goal == NULL ? -EINVAL : 0;
 		plan_goal_free(goal);
 		break;
 	case BOOK_NODE:
@@ -131,7 +132,8 @@ check_model(enum book_kind kind, struct json_object *body, const char *at,
 		plan_assignment_free(assignment);
 		break;
 	case BOOK_CRYSTAL:
-		r = plan_crystal_from_json(body, at, &crystal, err);
+		crystal = schema_make(&plan_crystal_schema, body, at, err);
+		r = crystal == NULL ? -EINVAL : 0;
 		plan_crystal_free(crystal);
 		break;
 	case BOOK_MAIL:

@@ -256,7 +256,7 @@ prepare_one(
 		return book_error(book, rc, err);
 	if (*ret == NULL)
 		return err_set(err, -EINVAL,
-		    "no statement; type for example: llmc store sql \"SELECT "
+		    "no statement; type for example: llmc doctor store sql \"SELECT "
 		    "name, sql FROM sqlite_schema\"");
 	rest += strspn(rest, " \t\r\n;");
 	if (*rest != '\0')

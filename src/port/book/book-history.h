@@ -64,6 +64,11 @@ struct task *
 book_find_task_key(struct book *book, const char *source, const char *key);
 struct task *book_find_task_commit(struct book *book, const char *commit);
 
+/* "g7" or "g7/T1.2" with the id of that goal for "g7", which is another one if
+ * an earlier version has made it. The caller frees it; NULL = the word does not
+ * begin with the number of a goal. */
+char *book_goal_word(struct book *book, const char *word);
+
 /* Which records of tasks are read. */
 struct book_tasks {
 	const char *name; /* only of this id, or with this name at its source */
@@ -85,7 +90,7 @@ typedef bool book_ended_fn(const struct task *task, int64_t filed, void *arg);
 int book_each_task(struct book *book, const struct book_tasks *which,
     book_ended_fn *fn, void *arg, struct err *err);
 
-/* Rows for a report (report-make.h), by id, of those that ended since from_ms.
+/* Rows for a report (report.h), by id, of those that ended since from_ms.
  * Of each kind, done or not, the newest `detailed` ones have what a list shows,
  * the others what sums are made of. */
 int book_report_tasks(struct book *book, int64_t from_ms, size_t detailed,

@@ -142,9 +142,10 @@ int book_copy_attached(struct book *book, struct err *err);
 int book_attach(struct book *book, const char *path, struct err *err);
 
 void book_tables_release(struct book *book); /* book-rows.c */
-/* How book_queue() is told of a row: the same for all that write it. */
-void book_name_row(const struct book_table *table,
-    const struct book_value *keys, size_t count, struct buf *row);
+/* book_put() of a record whose columns are at hand, in the order of the fields;
+ * without the last one of a table that is numbered. */
+void book_put_values(struct book *book, const struct book_table *table,
+    const struct book_value *values);
 
 /* --- bodies and events, book-bodies.c ----------------------------------- */
 
@@ -158,7 +159,6 @@ int book_check_tables(struct book *book, struct err *err);
 struct book_body {
 	struct json_object *json; /* what the values point into */
 	struct buf text;
-	char *goal_id;
 	struct book_value values[BOOK_COLUMNS_MAX + 3]; /* id, body, ... */
 	size_t count;
 };

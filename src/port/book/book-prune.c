@@ -5,7 +5,7 @@
 #include "base.h"
 #include "book-history.h"
 #include "book-private.h"
-#include "perf-stats.h"
+#include "perf-record.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
 #define STEP   50 /* rows that are removed at a time */

@@ -8,6 +8,7 @@
 
 #include "book-private.h"
 #include "schema.h"
+#include "word.h"
 
 #define KEYS_MAX 4
 #define JSON_MAX ((size_t)16 * 1024 * 1024)
@@ -80,6 +81,13 @@ put_statement(const struct book_table *table, const struct made *made)
 		buf_addf(&sql, "%s\"%s\"", i > 0 ? ", " : "", made->columns[i]);
 	buf_adds(&sql, ") VALUES (");
 	for (size_t i = 0; i < table->count; i++) {
+		if (i + 1 == table->count && table->numbered) {
+			buf_addf(&sql,
+			    ", (SELECT coalesce(max(old.nr), 0) + 1 FROM "
+			    "\"%s\" AS old)",
+			    table->name);
+			break;
+		}
 		buf_addf(&sql, "%s$%zu", i > 0 ? ", " : "", i + 1);
 		if (!is_key(made, i))
 			buf_addf(&set, "%s\"%s\" = excluded.\"%s\"",
@@ -155,19 +163,12 @@ add_name(struct book_row *row, void *arg)
 	return true;
 }
 
-static bool
-has(char *const *list, const char *name)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(*list, name) == 0)
-			return true;
-	return false;
-}
-
 static void
 add_ddl(struct buf *ddl, const struct book_table *table,
     const struct made *made, char **found)
 {
+	unsigned at;
+
 	if (found == NULL) {
 		buf_addf(ddl, "CREATE TABLE \"%s\" (", table->name);
 		for (size_t i = 0; i < table->count; i++)
@@ -182,7 +183,7 @@ add_ddl(struct buf *ddl, const struct book_table *table,
 		return;
 	}
 	for (size_t i = 0; i < table->count; i++)
-		if (!has(found, made->columns[i]))
+		if (!word_find(strv_const(found), made->columns[i], &at))
 			buf_addf(ddl,
 			    "ALTER TABLE \"%s\" ADD COLUMN \"%s\" %s;",
 			    table->name, made->columns[i],
@@ -278,8 +279,9 @@ value_of(const struct schema_field *field, const void *at, char **ret_own)
 	return BOOK_T(*ret_own);
 }
 
-void
-book_name_row(const struct book_table *table, const struct book_value *keys,
+/* How book_queue() is told of a row: the same for all that write it. */
+static void
+name_row(const struct book_table *table, const struct book_value *keys,
     size_t count, struct buf *row)
 {
 	buf_adds(row, table->name);
@@ -292,13 +294,26 @@ book_name_row(const struct book_table *table, const struct book_value *keys,
 }
 
 void
-book_put(struct book *book, const struct book_table *table, const void *record)
+book_put_values(struct book *book, const struct book_table *table,
+    const struct book_value *values)
 {
 	const struct made *made = made_of(book, table);
-	cleanup_strv char **own = NULL;
 	cleanup_buf struct buf row = BUF_INIT;
-	struct book_value *values = xcalloc(table->count, sizeof *values);
 	struct book_value keys[KEYS_MAX];
+
+	for (size_t i = 0; i < made->key_count; i++)
+		keys[i] = values[made->keys[i]];
+	name_row(table, keys, made->key_count, &row);
+	book_queue(
+	    book, made->put, row.data, values, table->count - table->numbered);
+}
+
+void
+book_put(struct book *book, const struct book_table *table, const void *record)
+{
+	cleanup_strv char **own = NULL;
+	cleanup_free struct book_value *values =
+	    xcalloc(table->count, sizeof *values);
 
 	for (size_t i = 0; i < table->count; i++) {
 		const struct schema_field *field = &table->fields[i];
@@ -309,11 +324,7 @@ book_put(struct book *book, const struct book_table *table, const void *record)
 		if (text != NULL)
 			strv_take(&own, take_ptr(&text));
 	}
-	for (size_t i = 0; i < made->key_count; i++)
-		keys[i] = values[made->keys[i]];
-	book_name_row(table, keys, made->key_count, &row);
-	book_queue(book, made->put, row.data, values, table->count);
-	free(values);
+	book_put_values(book, table, values);
 }
 
 void
@@ -323,7 +334,7 @@ book_delete(struct book *book, const struct book_table *table,
 	const struct made *made = made_of(book, table);
 	cleanup_buf struct buf row = BUF_INIT;
 
-	book_name_row(table, keys, made->key_count, &row);
+	name_row(table, keys, made->key_count, &row);
 	book_queue(book, made->remove, row.data, keys, made->key_count);
 }
 
@@ -398,10 +409,7 @@ read_field(const struct schema_field *field, struct book_row *row, int column,
 		*(char ***)at = list;
 		return 0;
 	}
-	while (
-	    field->words[word] != NULL && strcmp(field->words[word], text) != 0)
-		word++;
-	if (field->words[word] == NULL)
+	if (!word_find(field->words, text, &word))
 		return -EINVAL;
 	memcpy(at, &word, sizeof word);
 	return 0;

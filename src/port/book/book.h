@@ -137,6 +137,8 @@ struct book_table {
 	size_t count;
 	const char *const *keys; /* of fields; NULL terminated, at most 4 */
 	const char *more_ddl; /* "CREATE INDEX IF NOT EXISTS ...;", or NULL */
+	bool numbered; /* the last field, nr, is the order in which rows were
+			* made: a new one gets the next, others keep theirs */
 };
 
 /* Create the table if it is missing, and add a column for each field that is

@@ -15,8 +15,6 @@ struct book_table;
 		.offset = offsetof(owner, member)       \
 	}
 
-extern const struct book_table book_ended_task, book_turn, book_run_table,
-    book_attempt, book_span, book_alive, book_message;
-const struct book_table *book_ask_table(void);
+extern const struct book_table book_ended_task, book_attempt;
 
 #endif

@@ -9,7 +9,6 @@
 #include "state-book.h"
 #include "state.h"
 #include "strmap.h"
-#include "task-json.h"
 #include "task-run.h"
 #include "task.h"
 #include "worker.h"
@@ -59,6 +58,8 @@ enum part {
 	PART_COUNT
 };
 
+/* The rows of one that has the column nr, which is its last, are in its order,
+ * others in that of their keys. */
 static const struct {
 	const char *name;
 	const struct schema *own; /* NULL = none */
@@ -67,75 +68,35 @@ static const struct {
 	size_t more_count;
 	const char *keys[3];
 	const char *ddl;
-	const char *query; /* for all rows, in their order */
 	const char *clear;
 } parts[PART_COUNT] = {
 	[WORKER] = { "worker", &worker_table, .keys = { "name" },
-	    .query = "SELECT worker.* FROM worker ORDER BY worker.name",
 	    .clear = "DELETE FROM worker" },
 	[TASK] = { "task", &task_table, true, task_more, nitems(task_more),
 	    .keys = { "id" },
 	    .ddl = "CREATE INDEX IF NOT EXISTS task_nr ON task (nr);",
-	    .query = "SELECT task.* FROM task ORDER BY task.nr",
 	    .clear = "DELETE FROM task" },
-	[LANDING] = { "landing", &landing_item_table, false, nr_more,
+	[LANDING] = { "landing", &landing_item_schema, false, nr_more,
 	    nitems(nr_more), .keys = { "id" },
 	    .ddl = "CREATE INDEX IF NOT EXISTS landing_nr ON landing (nr);",
-	    .query = "SELECT landing.* FROM landing ORDER BY landing.nr",
 	    .clear = "DELETE FROM landing" },
 	[ACCOUNT] = { "account", &account_table, true, account_more,
 	    nitems(account_more), .keys = { "transcript", "from_ms" },
 	    .ddl = "CREATE INDEX IF NOT EXISTS account_nr ON account (nr);",
-	    .query = "SELECT account.* FROM account ORDER BY account.nr",
 	    .clear = "DELETE FROM account" },
 	[DAY] = { "day", &daybook_table, true, day_more, nitems(day_more),
-	    .keys = { "day" },
-	    .query = "SELECT day.* FROM day ORDER BY day.day",
-	    .clear = "DELETE FROM day" },
+	    .keys = { "day" }, .clear = "DELETE FROM day" },
 	[HOST] = { "host", NULL, false, host_more, nitems(host_more),
-	    .keys = { "key" },
-	    .query = "SELECT host.* FROM host ORDER BY host.key",
-	    .clear = "DELETE FROM host" },
+	    .keys = { "key" }, .clear = "DELETE FROM host" },
 };
 
 /* Made of these once, and kept: the book wants constants. */
 static struct book_table tables[PART_COUNT];
-static char *put_sql[PART_COUNT];
-
-/* A new row gets the next number; one that is there keeps its own. */
-static char *
-make_put(const struct book_table *table)
-{
-	cleanup_buf struct buf names = BUF_INIT, values = BUF_INIT;
-	cleanup_buf struct buf updates = BUF_INIT, keys = BUF_INIT;
-
-	for (size_t i = 0; i < table->count; i++) {
-		const char *name = table->fields[i].name;
-		const char *comma = i > 0 ? ", " : "";
-
-		buf_addf(&names, "%s\"%s\"", comma, name);
-		if (strcmp(name, "nr") == 0) {
-			buf_addf(&values,
-			    ", (SELECT coalesce(max(old.nr), 0) + 1 FROM %s AS "
-			    "old)",
-			    table->name);
-			continue;
-		}
-		buf_addf(&values, "%s$%zu", comma, i + 1);
-		buf_addf(&updates, "%s\"%s\" = excluded.\"%s\"",
-		    updates.len > 0 ? ", " : "", name, name);
-	}
-	for (size_t i = 0; table->keys[i] != NULL; i++)
-		buf_addf(&keys, "%s\"%s\"", i > 0 ? ", " : "", table->keys[i]);
-	return xasprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO "
-			 "UPDATE SET %s",
-	    table->name, names.data, values.data, keys.data, updates.data);
-}
 
 static void
 make_tables(void)
 {
-	for (enum part i = 0; i < PART_COUNT && put_sql[i] == NULL; i++) {
+	for (enum part i = 0; i < PART_COUNT && tables[i].name == NULL; i++) {
 		size_t own = parts[i].own != NULL ? parts[i].own->count : 0;
 		size_t spent = parts[i].has_spent ? spent_table.count : 0;
 		size_t count = own + spent + parts[i].more_count;
@@ -154,8 +115,8 @@ make_tables(void)
 			.fields = fields,
 			.count = count,
 			.keys = parts[i].keys,
-			.more_ddl = parts[i].ddl };
-		put_sql[i] = make_put(&tables[i]);
+			.more_ddl = parts[i].ddl,
+			.numbered = strcmp(fields[count - 1].name, "nr") == 0 };
 	}
 }
 
@@ -302,9 +263,12 @@ state_book_load(
 
 	make_tables();
 	for (enum part i = 0; i < PART_COUNT && r == 0; i++) {
+		cleanup_free char *query = xasprintf(
+		    "SELECT t.* FROM %s AS t ORDER BY t.%s", parts[i].name,
+		    tables[i].numbered ? "nr" : parts[i].keys[0]);
+
 		reading.part = i;
-		r = book_query(
-		    book, parts[i].query, NULL, 0, on_row, &reading, err);
+		r = book_query(book, query, NULL, 0, on_row, &reading, err);
 		if (r == 0 && reading.err.code != 0)
 			r = no_state(book, reading.err.msg, err);
 	}
@@ -347,8 +311,7 @@ struct state_book {
 	unsigned pass;
 	bool quiet; /* only take note */
 	uint64_t seed; /* nobody can prepare two texts with the same hash */
-	struct buf bytes;
-	const struct image *image; /* of the row that is being written */
+	struct buf bytes; /* of the row that is being written */
 };
 
 int
@@ -442,7 +405,6 @@ is_written(
 		    rows->list, rows->count + 1, sizeof(struct image *));
 		rows->list[rows->count++] = image;
 	}
-	rows->image = image;
 	same = image->pass != 0 && image->hash[0] == hash[0] &&
 	    image->hash[1] == hash[1];
 	image->hash[0] = hash[0];
@@ -484,37 +446,12 @@ is_number(const struct schema_field *field)
 	    field->type == SCHEMA_INT32 || field->type == SCHEMA_UINT64;
 }
 
-static size_t
-keys_of(const struct image *image, struct book_value keys[2])
-{
-	size_t count = 0;
-
-	if (image->id != NULL)
-		keys[count++] = BOOK_T(image->id);
-	if (tables[image->part].keys[count] != NULL)
-		keys[count++] = BOOK_I(image->number);
-	return count;
-}
-
-/* While the disk is full, only the last state of a row waits: what deletes it
- * must have the same name for it. */
+/* Every member has a column: none may be lost. Takes the JSON. */
 static void
-write_row(struct state_book *rows, enum part part,
-    const struct book_value *values, size_t count)
-{
-	cleanup_buf struct buf row = BUF_INIT;
-	struct book_value keys[2];
-	size_t key_count = keys_of(rows->image, keys);
-
-	book_name_row(&tables[part], keys, key_count, &row);
-	book_queue(rows->book, put_sql[part], row.data, values, count);
-}
-
-/* Every member has a column: none may be lost. */
-static void
-put_row(struct state_book *rows, enum part part, struct json_object *json)
+put_row(struct state_book *rows, enum part part, struct json_object *record)
 {
 	const struct book_table *table = &tables[part];
+	cleanup_json struct json_object *json = record;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free struct book_value *values =
 	    xcalloc(table->count, sizeof *values);
@@ -537,33 +474,23 @@ put_row(struct state_book *rows, enum part part, struct json_object *json)
 	for (size_t i = 0; i < table->count; i++)
 		if (values[i].type == BOOK_TEXT && values[i].text == NULL)
 			values[i].text = text.data + values[i].number;
-	/* The last column may be nr, which the statement makes itself. */
-	if (strcmp(table->fields[table->count - 1].name, "nr") == 0)
-		write_row(rows, part, values, table->count - 1);
-	else
-		write_row(rows, part, values, table->count);
+	book_put_values(rows->book, table, values);
 }
 
+/* Begin rows->bytes of a row. */
 static void
-put_worker(struct state_book *rows, const struct worker *w)
+add_record(struct state_book *rows, enum part part, const void *record)
 {
-	cleanup_json struct json_object *json = NULL;
-
 	buf_clear(&rows->bytes);
-	schema_image(&worker_table, w, &rows->bytes);
-	if (is_written(rows, WORKER, w->name, 0))
-		return;
-	json = worker_to_json(w);
-	put_row(rows, WORKER, json);
+	schema_image(parts[part].own, record, &rows->bytes);
 }
 
 static void
 add_spent(struct state_book *rows, const struct spent *spent)
 {
-	const struct usage *usage;
+	const struct usage *usage = &spent->usage;
 
 	schema_image(&spent_table, spent, &rows->bytes);
-	usage = &spent->usage;
 	buf_add(&rows->bytes, &usage->tool_calls, sizeof usage->tool_calls);
 	buf_add(&rows->bytes, usage->models,
 	    usage->count * sizeof usage->models[0]);
@@ -572,65 +499,30 @@ add_spent(struct state_book *rows, const struct spent *spent)
 static void
 put_task(struct state_book *rows, const struct task *task)
 {
-	cleanup_json struct json_object *run = NULL, *json = NULL;
+	cleanup_json struct json_object *run = NULL;
 
-	buf_clear(&rows->bytes);
-	schema_image(&task_table, task, &rows->bytes);
+	add_record(rows, TASK, task);
 	add_spent(rows, &task->spent);
 	buf_add(&rows->bytes, &task->priority, sizeof task->priority);
 	json_print(task->history, false, &rows->bytes);
 	if (task->run != NULL) {
-		run = task_run_to_json(task->run);
+		run = schema_json(&task_run_schema, task->run);
 		json_print(run, false, &rows->bytes);
 	}
-	if (is_written(rows, TASK, task->id, 0))
-		return;
-	json = task_to_json(task);
-	put_row(rows, TASK, json);
-}
-
-static void
-put_landing(struct state_book *rows, const struct landing_item *item)
-{
-	cleanup_json struct json_object *json = NULL;
-
-	buf_clear(&rows->bytes);
-	schema_image(&landing_item_table, item, &rows->bytes);
-	if (is_written(rows, LANDING, item->id, 0))
-		return;
-	json = landing_item_to_json(item);
-	put_row(rows, LANDING, json);
+	if (!is_written(rows, TASK, task->id, 0))
+		put_row(rows, TASK, task_to_json(task));
 }
 
 static void
 put_account(struct state_book *rows, const struct account *account)
 {
-	cleanup_json struct json_object *json = NULL;
-
-	buf_clear(&rows->bytes);
-	schema_image(&account_table, account, &rows->bytes);
+	add_record(rows, ACCOUNT, account);
 	add_spent(rows, &account->spent);
 	add_spent(rows, &account->filed);
 	buf_add(
 	    &rows->bytes, &account->report.usage, sizeof account->report.usage);
-	if (is_written(rows, ACCOUNT, account->transcript, account->from_ms))
-		return;
-	json = account_to_json(account);
-	put_row(rows, ACCOUNT, json);
-}
-
-static void
-put_day(struct state_book *rows, const struct daybook_day *day)
-{
-	cleanup_json struct json_object *json = NULL;
-
-	buf_clear(&rows->bytes);
-	schema_image(&daybook_table, day, &rows->bytes);
-	add_spent(rows, &day->spent);
-	if (is_written(rows, DAY, NULL, day->day))
-		return;
-	json = daybook_day_to_json(day);
-	put_row(rows, DAY, json);
+	if (!is_written(rows, ACCOUNT, account->transcript, account->from_ms))
+		put_row(rows, ACCOUNT, schema_json(&account_schema, account));
 }
 
 static void
@@ -646,10 +538,9 @@ put_members(struct state_book *rows, const struct state *state)
 		buf_clear(&rows->bytes);
 		if (it.val != NULL)
 			json_print(it.val, false, &rows->bytes);
-		if (is_written(rows, HOST, it.key, 0))
-			continue;
 		values[1] = BOOK_T(it.val != NULL ? rows->bytes.data : NULL);
-		write_row(rows, HOST, values, 2);
+		if (!is_written(rows, HOST, it.key, 0))
+			book_put_values(rows->book, &tables[HOST], values);
 	}
 }
 
@@ -660,26 +551,47 @@ walk(struct state_book *rows, const struct state *state, bool quiet)
 
 	rows->quiet = quiet;
 	rows->pass++;
-	for (size_t i = 0; i < state->count; i++)
-		put_worker(rows, state->workers[i]);
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+
+		add_record(rows, WORKER, w);
+		if (!is_written(rows, WORKER, w->name, 0))
+			put_row(rows, WORKER, schema_json(&worker_table, w));
+	}
 	for (size_t i = 0; i < state->task_count; i++)
 		put_task(rows, state->tasks[i]);
-	for (size_t i = 0; i < state->landings.count; i++)
-		put_landing(rows, state->landings.items[i]);
+	for (size_t i = 0; i < state->landings.count; i++) {
+		const struct landing_item *item = state->landings.items[i];
+
+		add_record(rows, LANDING, item);
+		if (!is_written(rows, LANDING, item->id, 0))
+			put_row(rows, LANDING,
+			    schema_json(&landing_item_schema, item));
+	}
 	for (size_t i = 0; i < state->account_count; i++)
 		put_account(rows, state->accounts[i]);
-	for (size_t i = 0; i < state->days.count; i++)
-		put_day(rows, &state->days.days[i]);
+	for (size_t i = 0; i < state->days.count; i++) {
+		const struct daybook_day *day = &state->days.days[i];
+
+		add_record(rows, DAY, day);
+		add_spent(rows, &day->spent);
+		if (!is_written(rows, DAY, NULL, day->day))
+			put_row(rows, DAY, schema_json(&daybook_schema, day));
+	}
 	put_members(rows, state);
 	for (size_t i = 0; i < rows->count; i++) {
 		struct image *image = rows->list[i];
 		struct book_value keys[2];
+		size_t count = 0;
 
 		if (image->pass == rows->pass) {
 			rows->list[kept++] = image;
 			continue;
 		}
-		keys_of(image, keys);
+		if (image->id != NULL)
+			keys[count++] = BOOK_T(image->id);
+		if (tables[image->part].keys[count] != NULL)
+			keys[count] = BOOK_I(image->number);
 		if (!rows->quiet)
 			book_delete(rows->book, &tables[image->part], keys);
 		strmap_remove(&rows->images, image->key);

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "box.h"
 #include "claude.h"
 #include "kept.h"
-#include "launch-choice.h"
 #include "mcp.h"
 #include "policy-file.h"
 #include "remains.h"
 #include "run-dir.h"
 #include "settings.h"
+#include "tool-scope.h"
 #include "workspace.h"
 
 #define MILLION 1000000
 
 static void
-claude_print_add_flag(char ***argv, const char *flag, const char *value)
+claude_add_flag(char ***argv, const char *flag, const char *value)
 {
 	strv_add(argv, flag);
 	strv_add(argv, value);
@@ -42,23 +46,23 @@ claude_print_argv(const struct claude_print *print)
 	schema_text(print->schema, &schema);
 	strv_add(&argv, settings_string(s, "defaults.agent_command"));
 	strv_add(&argv, "-p");
-	claude_print_add_flag(&argv, "--output-format", "json");
-	claude_print_add_flag(&argv, "--json-schema", schema.data);
+	claude_add_flag(&argv, "--output-format", "json");
+	claude_add_flag(&argv, "--json-schema", schema.data);
 	/* What is not allowed is refused, and nobody is asked. */
-	claude_print_add_flag(&argv, "--permission-mode", "dontAsk");
-	claude_print_add_flag(&argv, "--tools", "Read,Grep,Glob");
+	claude_add_flag(&argv, "--permission-mode", "dontAsk");
+	claude_add_flag(&argv, "--tools", "Read,Grep,Glob");
 	strv_add(&argv, "--strict-mcp-config");
 	strv_add(&argv, "--no-session-persistence");
 	/* It runs outside of every box: what has landed is read, and nothing of
 	 * it is run. */
 	if (settings_bool(s, "defaults.isolate")) {
-		claude_print_add_flag(&argv, "--setting-sources", "");
+		claude_add_flag(&argv, "--setting-sources", "");
 	} else {
-		claude_print_add_flag(&argv, "--setting-sources", "user");
-		claude_print_add_flag(&argv, "--add-dir", print->dir);
+		claude_add_flag(&argv, "--setting-sources", "user");
+		claude_add_flag(&argv, "--add-dir", print->dir);
 	}
 	if (print->model[0] != '\0')
-		claude_print_add_flag(&argv, "--model", print->model);
+		claude_add_flag(&argv, "--model", print->model);
 	if (print->max_cost > 0) {
 		strv_add(&argv, "--max-budget-usd");
 		strv_take(&argv,
@@ -75,16 +79,15 @@ char *
 claude_home_file(void)
 {
 	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
-	bool moved = set != NULL && set[0] != '\0';
-	cleanup_free char *dir = NULL, *old = NULL;
+	cleanup_free char *dir = claude_box_source(), *old = NULL;
 
-	if (!moved && (home == NULL || home[0] == '\0'))
+	if (dir == NULL)
 		return NULL;
-	dir = moved ? xstrdup(set) : file_join(home, ".claude");
 	old = file_join(dir, ".config.json");
 	if (file_exists(old))
 		return take_ptr(&old);
-	return file_join(moved ? set : home, ".claude.json");
+	return file_join(
+	    set != NULL && set[0] != '\0' ? set : home, ".claude.json");
 }
 
 char *
@@ -269,13 +272,6 @@ static const struct {
 	{ "SubagentStop", 5 },
 	{ "PreCompact", 5 },
 };
-
-static void
-claude_add_flag(char ***argv, const char *flag, const char *value)
-{
-	strv_add(argv, flag);
-	strv_add(argv, value);
-}
 
 static char *
 session_path(const struct claude_launch *launch, const char *name)
@@ -681,9 +677,191 @@ claude_prepare_console(
 	if (r < 0)
 		return r;
 	strv_add(&argv, worker_string(launch, "agent_command"));
-	if (model[0] != '\0') {
-		strv_add(&argv, "--model");
-		strv_add(&argv, model);
-	}
+	if (model[0] != '\0')
+		claude_add_flag(&argv, "--model", model);
 	return write_launcher(launch, argv, NULL, NULL, ret_launcher, err);
+}
+
+#define COPY_MAX (4 * 1024 * 1024)
+#define HOME_MAX (64 * 1024 * 1024)
+
+const char *const claude_box_shared[] = { "agents", "commands", "skills",
+	"output-styles", "rules", NULL };
+
+char *
+claude_box_source(void)
+{
+	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
+
+	if (set != NULL && set[0] != '\0')
+		return xstrdup(set);
+	if (home == NULL || home[0] == '\0')
+		return NULL;
+	return file_join(home, ".claude");
+}
+
+/* A folder may be of any size, and is only put aside. */
+static int
+put_aside(const char *path)
+{
+	cleanup_free char *aside = xasprintf("%s.folder-XXXXXX", path);
+
+	if (mkdtemp(aside) == NULL || rename(path, aside) == -1)
+		return -errno;
+	log_debug("%s was a folder; it is %s now", path, aside);
+	return 0;
+}
+
+/* Remove what is at path, so that nothing is followed or written through. */
+static int
+clear_place(const char *path, struct err *err)
+{
+	int r = unlink(path) == -1 ? -errno : 0;
+
+	if (r == -EISDIR)
+		r = put_aside(path);
+	if (r == 0 || r == -ENOENT)
+		return 0;
+	return err_errno(
+	    err, r, "%s must be replaced; remove it by hand", path);
+}
+
+static int
+write_file(const char *path, const void *bytes, size_t len, struct err *err)
+{
+	cleanup_fd int fd = -1;
+	int r = clear_place(path, err);
+
+	if (r < 0)
+		return r;
+	fd = open(
+	    path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return err_errno(err, -errno, "cannot create %s", path);
+	r = file_write_all(fd, bytes, len);
+	return r < 0 ? err_errno(err, r, "cannot write %s", path) : 0;
+}
+
+static int
+write_json(const char *path, struct json_object *json, struct err *err)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	json_print(json, true, &text);
+	return write_file(path, text.data, text.len, err);
+}
+
+static struct json_object *
+load_object(const char *file, size_t max)
+{
+	cleanup_json struct json_object *json = NULL;
+
+	if (json_load(file, max, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return json_object_new_object();
+	return take_ptr(&json);
+}
+
+static void
+keep(struct json_object *from, struct json_object *to, const char *key)
+{
+	struct json_object *value = NULL;
+
+	if (json_object_object_get_ex(from, key, &value))
+		json_set(to, key, json_object_get(value));
+}
+
+/* --- .claude.json ---------------------------------------------------- */
+
+static int
+write_home(
+    const char *folder, const char *tree, const char *api_key, struct err *err)
+{
+	static const char *const kept[] = { "hasCompletedOnboarding",
+		"lastOnboardingVersion", "customApiKeyResponses",
+		"oauthAccount", "userID", "theme", "installMethod",
+		"bypassPermissionsModeAccepted" };
+	cleanup_free char *own = claude_home_file();
+	cleanup_free char *file = file_join(folder, ".claude.json");
+	cleanup_json struct json_object *user =
+	    own != NULL ? load_object(own, HOME_MAX) : json_object_new_object();
+	cleanup_json struct json_object *json = json_object_new_object();
+	int r;
+
+	for (size_t i = 0; i < nitems(kept); i++)
+		keep(user, json, kept[i]);
+	/* A new version is installed outside of boxes only. */
+	json_set_bool(json, "autoUpdates", false);
+	r = write_json(file, json, err);
+	return r < 0 ? r : claude_home_trust(file, tree, api_key, true, err);
+}
+
+/* --- settings.json, CLAUDE.md ---------------------------------------- */
+
+static int
+write_settings(const char *folder, const char *source, struct err *err)
+{
+	cleanup_free char *from = file_join(source, "settings.json");
+	cleanup_free char *to = file_join(folder, "settings.json");
+	cleanup_json struct json_object *json = load_object(from, COPY_MAX);
+
+	json_object_object_del(json, "enabledPlugins");
+	json_object_object_del(json, "extraKnownMarketplaces");
+	return write_json(to, json, err);
+}
+
+static int
+copy_memory(const char *folder, const char *source, struct err *err)
+{
+	cleanup_free char *from = file_join(source, "CLAUDE.md");
+	cleanup_free char *to = file_join(folder, "CLAUDE.md");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file_read(from, COPY_MAX, &text, NULL) < 0)
+		return clear_place(to, err);
+	return write_file(to, text.data, text.len, err);
+}
+
+int
+claude_box_write(
+    const char *folder, const char *tree, const char *api_key, struct err *err)
+{
+	cleanup_free char *source = claude_box_source();
+	int r = write_home(folder, tree, api_key, err);
+
+	if (r == 0 && source != NULL)
+		r = write_settings(folder, source, err);
+	if (r == 0 && source != NULL)
+		r = copy_memory(folder, source, err);
+	return r;
+}
+
+int
+claude_box_login_place(const char *folder, char **ret_path, struct err *err)
+{
+	cleanup_free char *path = file_join(folder, ".credentials.json");
+	int r = write_file(path, "", 0, err);
+
+	if (r == 0)
+		*ret_path = take_ptr(&path);
+	return r;
+}
+
+int
+claude_box_folder_place(
+    const char *folder, const char *name, char **ret_path, struct err *err)
+{
+	cleanup_free char *path = file_join(folder, name);
+	struct stat st;
+	int r;
+
+	if (lstat(path, &st) == -1 || !S_ISDIR(st.st_mode)) {
+		r = clear_place(path, err);
+		if (r < 0)
+			return r;
+		if (mkdir(path, 0700) == -1)
+			return err_errno(err, -errno, "cannot create %s", path);
+	}
+	*ret_path = take_ptr(&path);
+	return 0;
 }

@@ -313,12 +313,6 @@ open_both(int from, int to, const char *path, int *ret_from, int *ret_to)
 	return 0;
 }
 
-static bool
-same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
 static int
 copy_link(int source, int dir, const char *name, const char *temporary)
 {
@@ -350,7 +344,8 @@ is_same(int dir, const char *name, const struct stat *st)
 
 	return fstatat(dir, name, &old, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    old.st_mode == st->st_mode && old.st_size == st->st_size &&
-	    same_time(&old.st_mtim, &st->st_mtim);
+	    old.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+	    old.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
 }
 
 /* Open both files, the copy under its temporary name. */

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "caller.h"
+#include "api.h"
 #include "git-ask.h"
 #include "root-mark.h"
 #include "toml.h"

@@ -6,14 +6,38 @@
 #include "id.h"
 #include "schema.h"
 #include "state.h"
-#include "task-json.h"
+#include "task.h"
 #include "worker.h"
 
 #define FIELD(key, member, ...) \
 	SCHEMA_FIELD(struct state, key, member, ##__VA_ARGS__)
 
+static const struct schema_field today_fields[] = {
+	FIELD("day", today.day),
+	FIELD("tokens", today.tokens),
+	FIELD("cost", today.cost),
+	FIELD("tokens_allowed", today.tokens_allowed),
+	FIELD("cost_allowed", today.cost_allowed),
+};
+static const struct schema today_schema = SCHEMA_OF(struct state, today_fields);
+
+static const struct schema_field outcome_fields[] = {
+	FIELD("landed", outcomes[OUTCOME_LANDED]),
+	FIELD("no_changes", outcomes[OUTCOME_NO_CHANGES]),
+	FIELD("failed", outcomes[OUTCOME_FAILED]),
+	FIELD("aborted", outcomes[OUTCOME_ABORTED]),
+	FIELD("dead-letter", outcomes[OUTCOME_DEAD_LETTER]),
+};
+_Static_assert(
+    nitems(outcome_fields) == OUTCOME_COUNT - 1, "a counter for every outcome");
+static const struct schema outcomes_schema =
+    SCHEMA_OF(struct state, outcome_fields);
+
 /* Other programs read some of these too, so the names are fixed. */
-static const struct schema_field fields[] = {
+static const struct schema_field member_fields[] = {
+	FIELD("receipts", receipts),
+	FIELD("last_reviewed", last_reviewed),
+	FIELD("daemon_running", daemon_running),
 	FIELD("task_ids", task_ids),
 	FIELD("goal_ids", goal_ids),
 	FIELD("auto_mode", auto_mode),
@@ -39,19 +63,111 @@ static const struct schema_field fields[] = {
 	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("goals", goals),
 	FIELD("counters", counters),
+	SCHEMA_GROUP("today", today_schema),
+	SCHEMA_GROUP("outcomes", outcomes_schema),
+	FIELD("auto_workers", auto_workers),
 };
-static const struct schema schema = { .fields = fields,
-	.count = nitems(fields) };
 
-static const struct schema_field today_fields[] = {
-	FIELD("day", today.day),
-	FIELD("tokens", today.tokens),
-	FIELD("cost", today.cost),
-	FIELD("tokens_allowed", today.tokens_allowed),
-	FIELD("cost_allowed", today.cost_allowed),
+static int
+check_members(void *record, const char *at, struct err *err)
+{
+	const struct state *state = record;
+
+	(void)at;
+	for (size_t i = 0; i < strv_count(state->auto_workers); i++)
+		if (!text_is_name(state->auto_workers[i]))
+			return err_set(err, -EINVAL,
+			    "auto_workers[%zu]: not a worker's name", i);
+	return 0;
+}
+
+static const struct schema members_schema =
+    SCHEMA_OF(struct state, member_fields, .check = check_members);
+
+static struct json_object *
+tasks_to_json(const void *member)
+{
+	const struct state *state = member;
+	struct json_object *json = json_object_new_array();
+
+	for (size_t i = 0; i < state->task_count; i++)
+		json_object_array_add(json, task_to_json(state->tasks[i]));
+	return json;
+}
+
+static int
+tasks_from_json(
+    struct json_object *list, const char *at, void *member, struct err *err)
+{
+	struct state *state = member;
+	int r = 0;
+
+	if (!json_object_is_type(list, json_type_array))
+		return err_set(err, -EINVAL, "%s: expected an array, found %s",
+		    at, json_type_words(list));
+	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++) {
+		cleanup_buf struct buf path = BUF_INIT;
+		struct task *task = NULL;
+
+		json_path_index(&path, at, i);
+		r = task_from_json(
+		    json_object_array_get_idx(list, i), path.data, &task, err);
+		if (r == 0 && state_task(state, task->id) != NULL) {
+			task_free(task);
+			r = err_set(err, -EINVAL,
+			    "%s.id: another task has this id", path.data);
+		} else if (r == 0) {
+			state_add_task(state, task);
+		}
+	}
+	return r;
+}
+
+static void
+tasks_release(void *member)
+{
+	struct state *state = member;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		task_free(state->tasks[i]);
+	free(state->tasks);
+}
+
+static const struct schema_own tasks_own = {
+	.to_json = tasks_to_json,
+	.from_json = tasks_from_json,
+	.release = tasks_release,
 };
-static const struct schema today_schema = { .fields = today_fields,
-	.count = nitems(today_fields) };
+
+/* Each is a row of its own in the book. */
+static const struct schema_field row_fields[] = {
+	SCHEMA_PART(
+	    struct state, "landings", STRUCT, landings, landing_record_schema),
+	{ .name = "tasks",
+	    .is_member = true,
+	    .type = SCHEMA_ARRAY,
+	    .own = &tasks_own },
+	SCHEMA_PARTS(
+	    struct state, "days", ROWS, days.days, days.count, daybook_schema),
+	SCHEMA_PARTS(struct state, "accounts", POINTERS, accounts,
+	    account_count, account_schema),
+	SCHEMA_PARTS(
+	    struct state, "asks", POINTERS, asks, ask_count, ask_schema),
+};
+
+static int
+check_rows(void *record, const char *at, struct err *err)
+{
+	struct state *state = record;
+
+	(void)at;
+	(void)err;
+	daybook_sort(&state->days);
+	return 0;
+}
+
+static const struct schema rows_schema =
+    SCHEMA_OF(struct state, row_fields, .check = check_rows);
 
 /* --- accounts -------------------------------------------------------- */
 
@@ -87,281 +203,7 @@ state_auto_remove_account(struct state *state, struct account *account)
 	state->account_count--;
 	memmove(state->accounts + i, state->accounts + i + 1,
 	    (state->account_count - i) * sizeof(struct account *));
-	account_free(account);
-}
-
-/* --- writing --------------------------------------------------------- */
-
-static struct json_object *
-outcomes_to_json(const struct state *state)
-{
-	struct json_object *json = json_object_new_object();
-
-	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
-		json_set_int(json, task_outcome_name((enum task_outcome)i),
-		    (int64_t)state->outcomes[i]);
-	return json;
-}
-
-static struct json_object *
-tasks_to_json(const struct state *state)
-{
-	struct json_object *json = json_object_new_array();
-
-	for (size_t i = 0; i < state->task_count; i++)
-		json_object_array_add(json, task_to_json(state->tasks[i]));
-	return json;
-}
-
-static struct json_object *
-accounts_to_json(const struct state *state)
-{
-	struct json_object *json = json_object_new_array();
-
-	for (size_t i = 0; i < state->account_count; i++)
-		json_object_array_add(
-		    json, account_to_json(state->accounts[i]));
-	return json;
-}
-
-void
-state_auto_members_to_json(const struct state *state, struct json_object *json)
-{
-	struct json_object *today = json_object_new_object();
-
-	schema_add(&schema, state, json);
-	schema_add(&today_schema, state, today);
-	json_set(json, "today", today);
-	json_set(json, "outcomes", outcomes_to_json(state));
-	json_set(json, "auto_workers", strv_to_json(state->auto_workers));
-}
-
-void
-state_auto_rows_to_json(const struct state *state, struct json_object *json)
-{
-	json_set(json, "tasks", tasks_to_json(state));
-	json_set(json, "days", daybook_to_json(&state->days));
-	json_set(json, "accounts", accounts_to_json(state));
-}
-
-/* --- reading --------------------------------------------------------- */
-
-/* A member may be missing, but not have another type. */
-static int
-optional(int r)
-{
-	return r == -ENOENT ? 0 : r;
-}
-
-static int
-parse_today(struct json_object *json, struct state *state, struct err *err)
-{
-	struct json_object *today = NULL;
-	int r;
-
-	r = json_get_object(json, "", "today", &today, err);
-	if (r < 0)
-		return optional(r);
-	return schema_read(&today_schema, today, "today", state, err);
-}
-
-static int
-parse_outcomes(struct json_object *json, struct state *state, struct err *err)
-{
-	struct json_object *outcomes = NULL;
-	int64_t number;
-	int r;
-
-	r = json_get_object(json, "", "outcomes", &outcomes, err);
-	if (r < 0)
-		return optional(r);
-	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
-		number = 0;
-		r = optional(json_get_int(outcomes, "outcomes",
-		    task_outcome_name((enum task_outcome)i), 0, INT64_MAX,
-		    &number, err));
-		if (r < 0)
-			return r;
-		state->outcomes[i] = (uint64_t)number;
-	}
-	return 0;
-}
-
-static int
-parse_auto_workers(
-    struct json_object *json, struct state *state, struct err *err)
-{
-	struct json_object *list = NULL, *item;
-	int r;
-
-	r = json_get_array(json, "", "auto_workers", &list, err);
-	if (r < 0)
-		return optional(r);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		item = json_object_array_get_idx(list, i);
-		if (!json_object_is_type(item, json_type_string))
-			return err_set(err, -EINVAL,
-			    "auto_workers[%zu]: expected a string, found %s", i,
-			    json_type_words(item));
-		if (!text_is_name(json_object_get_string(item)))
-			return err_set(err, -EINVAL,
-			    "auto_workers[%zu]: not a worker's name", i);
-	}
-	if (json_object_array_length(list) > 0)
-		state->auto_workers = strv_from_json(list);
-	return 0;
-}
-
-static int
-parse_task(struct json_object *json, size_t index, struct state *state,
-    struct err *err)
-{
-	cleanup_buf struct buf at = BUF_INIT;
-	struct task *task = NULL;
-	int r;
-
-	json_path_index(&at, "tasks", index);
-	r = task_from_json(json, at.data, &task, err);
-	if (r < 0)
-		return r;
-	if (state_task(state, task->id) != NULL) {
-		task_free(task);
-		return err_set(
-		    err, -EINVAL, "%s.id: another task has this id", at.data);
-	}
-	state_add_task(state, task);
-	return 0;
-}
-
-static int
-parse_tasks(struct json_object *json, struct state *state, struct err *err)
-{
-	struct json_object *list = NULL;
-	size_t count;
-	int r;
-
-	r = json_get_array(json, "", "tasks", &list, err);
-	if (r < 0)
-		return optional(r);
-	count = json_object_array_length(list);
-	for (size_t i = 0; i < count && r == 0; i++)
-		r = parse_task(
-		    json_object_array_get_idx(list, i), i, state, err);
-	return r;
-}
-
-static int
-parse_days(struct json_object *json, struct state *state, struct err *err)
-{
-	struct json_object *list = NULL;
-	int r;
-
-	r = json_get_array(json, "", "days", &list, err);
-	if (r < 0)
-		return optional(r);
-	return daybook_from_json(list, "days", &state->days, err);
-}
-
-static int
-parse_accounts(struct json_object *json, struct state *state, struct err *err)
-{
-	struct json_object *list = NULL;
-	int r;
-
-	r = json_get_array(json, "", "accounts", &list, err);
-	if (r < 0)
-		return optional(r);
-	for (size_t i = 0; i < json_object_array_length(list) && r == 0; i++) {
-		cleanup_buf struct buf at = BUF_INIT;
-		struct account *account = NULL;
-
-		json_path_index(&at, "accounts", i);
-		r = account_from_json(
-		    json_object_array_get_idx(list, i), at.data, &account, err);
-		if (r == 0)
-			state_auto_add_account(state, account);
-	}
-	return r;
-}
-
-static int64_t
-amount(struct json_object *record, const char *key)
-{
-	int64_t number = json_int_or(record, key, 0);
-
-	return number > 0 ? number : 0;
-}
-
-int
-state_auto_from_json(
-    struct json_object *json, struct state *state, struct err *err)
-{
-	int r;
-
-	r = schema_read(&schema, json, "", state, err);
-	if (r == 0)
-		r = parse_today(json, state, err);
-	if (r == 0)
-		r = parse_outcomes(json, state, err);
-	if (r == 0)
-		r = parse_auto_workers(json, state, err);
-	if (r == 0)
-		r = parse_tasks(json, state, err);
-	if (r == 0)
-		r = parse_days(json, state, err);
-	if (r == 0)
-		r = parse_accounts(json, state, err);
-	if (r == 0) {
-		struct json_object *workers = NULL, *record = NULL;
-
-		/* A daemon that had no accounts noted in the worker's record
-		 * what it had booked of its conversation. */
-		json_object_object_get_ex(json, "workers", &workers);
-		for (size_t i = 0; i < state->count; i++) {
-			const struct worker *w = state->workers[i];
-			const struct session_record *s = &w->session;
-			struct account *account;
-
-			if (s->transcript == NULL ||
-			    !json_object_object_get_ex(
-				workers, w->name, &record) ||
-			    strcmp(
-				json_string_or(record, "usage_transcript", ""),
-				s->transcript) != 0 ||
-			    state_auto_account(
-				state, s->transcript, s->history_ms) != NULL)
-				continue;
-			account =
-			    account_new(s->transcript, s->history_ms, w->name);
-			xstrset(&account->task, w->task);
-			account->known_tokens = amount(record, "usage_tokens");
-			account->known_cost = amount(record, "usage_cost");
-			state_auto_add_account(state, account);
-		}
-	}
-	return r;
-}
-
-void
-state_auto_release(struct state *state)
-{
-	for (size_t i = 0; i < state->account_count; i++)
-		account_free(state->accounts[i]);
-	free(state->accounts);
-	state->accounts = NULL;
-	state->account_count = 0;
-	daybook_release(&state->days);
-	for (size_t i = 0; i < state->task_count; i++)
-		task_free(state->tasks[i]);
-	free(state->tasks);
-	state->tasks = NULL;
-	state->task_count = 0;
-	strv_clear(&state->auto_workers);
-	free(take_ptr(&state->paused));
-	free(take_ptr(&state->run_id));
-	free(take_ptr(&state->run_key));
-	json_object_put(take_ptr(&state->goals));
-	json_object_put(take_ptr(&state->counters));
+	schema_free(&account_schema, account);
 }
 
 void
@@ -371,19 +213,6 @@ state_auto_set_workers(struct state *state, int count)
 	for (int i = 1; i <= count; i++)
 		strv_take(&state->auto_workers, xasprintf("auto-%d", i));
 }
-
-void
-state_auto_unlist_worker(struct state *state, const char *name)
-{
-	strv_remove(state->auto_workers, name);
-}
-
-static const struct schema_field asks_fields[] = {
-	SCHEMA_PARTS(
-	    struct state, "asks", POINTERS, asks, ask_count, ask_schema),
-};
-static const struct schema asks_schema = { .fields = asks_fields,
-	.count = nitems(asks_fields) };
 
 void
 state_init(struct state *state)
@@ -396,12 +225,10 @@ void
 state_release(struct state *state)
 {
 	for (size_t i = 0; i < state->count; i++)
-		worker_free(state->workers[i]);
+		schema_free(&worker_table, state->workers[i]);
 	free(state->workers);
-	free(state->last_reviewed);
-	landing_record_release(&state->landings);
-	schema_release(&asks_schema, state);
-	state_auto_release(state);
+	schema_release(&members_schema, state);
+	schema_release(&rows_schema, state);
 	json_object_put(state->rest);
 	memset(state, 0, sizeof *state);
 }
@@ -462,7 +289,7 @@ state_remove(struct state *state, const char *name)
 
 	if (!found)
 		return;
-	worker_free(state->workers[at]);
+	schema_free(&worker_table, state->workers[at]);
 	state->count--;
 	memmove(state->workers + at, state->workers + at + 1,
 	    (state->count - at) * sizeof(struct worker *));
@@ -652,14 +479,6 @@ copy_members(struct json_object *from, struct json_object *to)
 	}
 }
 
-static const struct schema_field counters[] = {
-	SCHEMA_FIELD(struct state, "receipts", receipts),
-	SCHEMA_FIELD(struct state, "last_reviewed", last_reviewed),
-	SCHEMA_FIELD(struct state, "daemon_running", daemon_running),
-};
-static const struct schema counters_schema = { .fields = counters,
-	.count = nitems(counters) };
-
 struct json_object *
 state_members_to_json(const struct state *state)
 {
@@ -667,12 +486,11 @@ state_members_to_json(const struct state *state)
 	struct landing_record record = state->landings;
 
 	record.count = 0;
-	landings = landing_record_to_json(&record);
+	landings = schema_json(&landing_record_schema, &record);
 	json_object_object_del(landings, "items");
 	json_set_string(json, "root_id", state->root_id);
-	schema_add(&counters_schema, state, json);
 	json_set(json, "landings", landings);
-	state_auto_members_to_json(state, json);
+	schema_add(&members_schema, state, json);
 	if (state->rest != NULL)
 		copy_members(state->rest, json);
 	return json;
@@ -686,28 +504,24 @@ state_to_json(const struct state *state)
 
 	for (size_t i = 0; i < state->count; i++)
 		json_set(workers, state->workers[i]->name,
-		    worker_to_json(state->workers[i]));
+		    schema_json(&worker_table, state->workers[i]));
 	json_set(json, "workers", workers);
-	json_set(json, "landings", landing_record_to_json(&state->landings));
-	state_auto_rows_to_json(state, json);
-	schema_add(&asks_schema, state, json);
+	schema_add(&rows_schema, state, json);
 	return json;
 }
 
 static int
-parse_counters(struct json_object *json, struct state *state, struct err *err)
+parse_root_id(struct json_object *json, struct state *state, struct err *err)
 {
 	const char *root_id = NULL;
-	int r;
+	int r = json_get_string(json, "", "root_id", &root_id, err);
 
-	r = optional(json_get_string(json, "", "root_id", &root_id, err));
 	if (r < 0)
-		return r;
-	if (root_id != NULL && !id_uuid_valid(root_id))
+		return r == -ENOENT ? 0 : r;
+	if (!id_uuid_valid(root_id))
 		return err_set(err, -EINVAL, "root_id: expected a UUID");
-	if (root_id != NULL)
-		strlcpy(state->root_id, root_id, sizeof state->root_id);
-	return schema_read(&counters_schema, json, "", state, err);
+	strlcpy(state->root_id, root_id, sizeof state->root_id);
+	return 0;
 }
 
 static int
@@ -723,7 +537,7 @@ parse_worker(const char *name, struct json_object *json, int64_t now_ms,
 	if (r < 0)
 		return r;
 	if (strcmp(worker->name, name) != 0) {
-		worker_free(worker);
+		schema_free(&worker_table, worker);
 		return err_set(err, -EINVAL,
 		    "%s.name: expected the same name as its key", at.data);
 	}
@@ -741,7 +555,7 @@ parse_workers(struct json_object *json, int64_t now_ms, struct state *state,
 
 	r = json_get_object(json, "", "workers", &workers, err);
 	if (r < 0)
-		return optional(r);
+		return r == -ENOENT ? 0 : r;
 	json_object_object_foreachC(workers, it)
 	{
 		r = parse_worker(it.key, it.val, now_ms, state, err);
@@ -751,16 +565,12 @@ parse_workers(struct json_object *json, int64_t now_ms, struct state *state,
 	return 0;
 }
 
-static int
-parse_landings(struct json_object *json, struct state *state, struct err *err)
+static int64_t
+amount(struct json_object *record, const char *key)
 {
-	struct json_object *landings = NULL;
-	int r = json_get_object(json, "", "landings", &landings, err);
+	int64_t number = json_int_or(record, key, 0);
 
-	if (r < 0)
-		return optional(r);
-	return landing_record_from_json(
-	    landings, "landings", &state->landings, err);
+	return number > 0 ? number : 0;
 }
 
 /* Keep the members that only a newer version knows. */
@@ -789,20 +599,19 @@ state_from_json(struct json_object *json, int64_t now_ms,
 {
 	struct state state;
 	int r;
+	struct json_object *workers;
 
 	if (!json_object_is_type(json, json_type_object))
 		return err_set(err, -EINVAL, "expected an object, found %s",
 		    json_type_words(json));
 	state_init(&state);
-	r = parse_counters(json, &state, err);
+	r = parse_root_id(json, &state, err);
 	if (r == 0)
 		r = parse_workers(json, now_ms, &state, err);
 	if (r == 0)
-		r = parse_landings(json, &state, err);
+		r = schema_read(&members_schema, json, "", &state, err);
 	if (r == 0)
-		r = state_auto_from_json(json, &state, err);
-	if (r == 0)
-		r = schema_read(&asks_schema, json, "", &state, err);
+		r = schema_read(&rows_schema, json, "", &state, err);
 	if (r < 0) {
 		state_release(&state);
 		/* -ENOENT from a missing member also means that it is
@@ -810,6 +619,28 @@ state_from_json(struct json_object *json, int64_t now_ms,
 		if (err != NULL)
 			err->code = -EINVAL;
 		return -EINVAL;
+	}
+	/* A daemon that had no accounts noted in the worker's record what it
+	 * had booked of its conversation. */
+	workers = json_object_object_get(json, "workers");
+	for (size_t i = 0; i < state.count; i++) {
+		const struct worker *w = state.workers[i];
+		const struct session_record *s = &w->session;
+		struct json_object *record =
+		    json_object_object_get(workers, w->name);
+		struct account *account;
+
+		if (s->transcript == NULL ||
+		    strcmp(json_string_or(record, "usage_transcript", ""),
+			s->transcript) != 0 ||
+		    state_auto_account(&state, s->transcript, s->history_ms) !=
+			NULL)
+			continue;
+		account = account_new(s->transcript, s->history_ms, w->name);
+		xstrset(&account->task, w->task);
+		account->known_tokens = amount(record, "usage_tokens");
+		account->known_cost = amount(record, "usage_cost");
+		state_auto_add_account(&state, account);
 	}
 	keep_rest(json, &state);
 	*ret_state = state;

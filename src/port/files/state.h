@@ -6,7 +6,6 @@
 #define STATE_H
 
 #include "account.h"
-#include "budget.h"
 #include "id.h"
 #include "landing-record.h"
 #include "task.h"
@@ -54,9 +53,9 @@ struct state {
 	int64_t ask_ids; /* asks numbered so far */
 	char *paused; /* why no worker gets a task, or NULL */
 	int64_t outage_since_unix; /* the service is unavailable */
-	struct json_object *goals; /* plan-digest.h, owned; NULL = there are
+	struct json_object *goals; /* plan-summary.h, owned; NULL = there are
 				    * none, or they are off */
-	struct json_object *counters; /* counters.h, owned; NULL = none */
+	struct json_object *counters; /* metrics.h, owned; NULL = none */
 	struct json_object *rest; /* members this version does not know */
 };
 
@@ -116,8 +115,6 @@ struct json_object *state_members_to_json(const struct state *state);
 
 /* Replace the list of auto workers: auto-1 .. auto-<count>. */
 void state_auto_set_workers(struct state *state, int count);
-/* Remove a name from that list, because its worker is removed on purpose. */
-void state_auto_unlist_worker(struct state *state, const char *name);
 
 /* The account of a conversation, NULL = none; add one (takes ownership), remove
  * and free one. */
@@ -125,15 +122,5 @@ struct account *state_auto_account(
     const struct state *state, const char *transcript, int64_t from_ms);
 void state_auto_add_account(struct state *state, struct account *account);
 void state_auto_remove_account(struct state *state, struct account *account);
-
-/* The members of auto mode in the document, and those that are rows of their
- * own in the book; state.c calls these. */
-void
-state_auto_members_to_json(const struct state *state, struct json_object *json);
-void
-state_auto_rows_to_json(const struct state *state, struct json_object *json);
-int state_auto_from_json(
-    struct json_object *json, struct state *state, struct err *err);
-void state_auto_release(struct state *state);
 
 #endif

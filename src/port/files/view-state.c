@@ -5,15 +5,16 @@
 #include <sys/stat.h>
 
 #include "history.h"
+#include "account.h"
 #include "jsonl.h"
 #include "landing-record.h"
 #include "lock.h"
+#include "metrics.h"
 #include "people.h"
 #include "settings.h"
 #include "state.h"
-#include "view-doc.h"
-#include "view-row.h"
 #include "view-state.h"
+#include "view.h"
 #include "worker.h"
 #include "workspace.h"
 
@@ -189,13 +190,6 @@ view_files_free(struct view_files *files)
 	free(files);
 }
 
-static int64_t
-changed_ms(const struct stat *st)
-{
-	return (int64_t)st->st_mtim.tv_sec * 1000 +
-	    st->st_mtim.tv_nsec / 1000000;
-}
-
 /* A missing file has inode 0. */
 static void
 refresh(const struct view_files *files, struct kept *k, const char *name)
@@ -213,7 +207,7 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 	/* Its time is not now, so the next change of it gets another time. A
 	 * time far in the future is as good: somebody has turned the clock
 	 * back. */
-	age = clock_wall_ms() - changed_ms(&st);
+	age = clock_wall_ms() - clock_file_ms(&st.st_mtim);
 	k->known = age > FRESH_MS || age < -FRESH_MS;
 	k->ino = st.st_ino;
 	k->size = st.st_size;
@@ -221,15 +215,6 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 	json_object_put(take_ptr(&k->value));
 	if (k->ino != 0)
 		k->value = k->read(files->workspace);
-}
-
-static void
-add_rows(struct json_object *rows, struct json_object *more)
-{
-	json_object_object_foreach(more, key, row)
-	{
-		json_set(rows, key, json_object_get(row));
-	}
 }
 
 /* Is it alive, and when did it write its file? */
@@ -259,28 +244,12 @@ view_files_fill(struct view_files *files, struct json_object *view)
 			json_set(view_of(view, "head"), k->member,
 			    json_object_get(k->value));
 		else if (k->value != NULL)
-			add_rows(view_of(view, k->section), k->value);
+			view_add_rows(view_of(view, k->section), k->value);
 	}
 	fill_overseer(files, view_of(view, "head"));
 }
 
 /* --- tasks ----------------------------------------------------------- */
-
-struct kept_row {
-	uint64_t mark;
-	struct json_object *row;
-};
-
-struct view_kept {
-	struct kept_row *rows; /* in the order of the state's tasks */
-	size_t count, at; /* at: of the next task, if nothing has changed */
-};
-
-struct view_kept *
-view_kept_new(void)
-{
-	return xcalloc(1, sizeof(struct view_kept));
-}
 
 void
 view_kept_clear(struct view_kept *kept)
@@ -291,21 +260,12 @@ view_kept_clear(struct view_kept *kept)
 	*kept = (struct view_kept){ 0 };
 }
 
-void
-view_kept_free(struct view_kept *kept)
-{
-	if (kept == NULL)
-		return;
-	view_kept_clear(kept);
-	free(kept);
-}
-
 /* A new reference; NULL = there is none of this task as it is. */
 static struct json_object *
 kept_row(struct view_kept *kept, const struct task *task, uint64_t mark)
 {
 	for (size_t i = kept->at; i < kept->count; i++) {
-		const struct kept_row *k = &kept->rows[i];
+		const struct view_kept_row *k = &kept->rows[i];
 
 		if (strcmp(json_string_or(k->row, "id", ""), task->id) != 0)
 			continue;
@@ -314,12 +274,6 @@ kept_row(struct view_kept *kept, const struct task *task, uint64_t mark)
 						      NULL;
 	}
 	return NULL;
-}
-
-static bool
-is_waiting(const struct task *task)
-{
-	return task->step == TASK_OFFERED || task->step == TASK_WAITING;
 }
 
 /* The caller owns it. */
@@ -337,23 +291,8 @@ row_of(struct view_kept *before, struct view_kept *after,
 		row = whole ? view_row_task(task) : view_row_task_brief(task);
 	if (before != NULL)
 		after->rows[after->count++] =
-		    (struct kept_row){ mark, json_object_get(row) };
+		    (struct view_kept_row){ mark, json_object_get(row) };
 	return row;
-}
-
-static void
-fill_steps(const struct state *state, int more, struct json_object *head)
-{
-	struct json_object *steps = json_object_new_object();
-	int64_t counts[TASK_STEP_COUNT] = { 0 };
-
-	for (size_t i = 0; i < state->task_count; i++)
-		counts[state->tasks[i]->step]++;
-	for (int i = 0; i < TASK_STEP_COUNT; i++)
-		json_set_int(
-		    steps, task_step_name((enum task_step)i), counts[i]);
-	json_set(head, "steps", steps);
-	json_set_int(head, "tasks_more", more);
 }
 
 static void
@@ -361,6 +300,9 @@ fill_tasks(
     const struct state *state, struct view_kept *kept, struct json_object *view)
 {
 	struct json_object *rows = view_of(view, "tasks");
+	struct json_object *head = view_of(view, "head");
+	struct json_object *steps = json_object_new_object();
+	int64_t counts[TASK_STEP_COUNT] = { 0 };
 	struct view_kept after = { 0 };
 	int waiting = 0, parked = 0, more = 0;
 
@@ -369,10 +311,13 @@ fill_tasks(
 		    NULL, state->task_count + 1, sizeof *after.rows);
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *task = state->tasks[i];
-		int place = is_waiting(task)  ? ++waiting :
+		int place =
+		    task->step == TASK_OFFERED || task->step == TASK_WAITING ?
+		    ++waiting :
 		    task->step == TASK_PARKED ? ++parked :
 						0;
 
+		counts[task->step]++;
 		if (place > (task->step == TASK_PARKED ? VIEW_PARKED_MAX :
 							 VIEW_TASKS_MAX))
 			more++;
@@ -385,7 +330,11 @@ fill_tasks(
 		view_kept_clear(kept);
 		*kept = after;
 	}
-	fill_steps(state, more, view_of(view, "head"));
+	for (int i = 0; i < TASK_STEP_COUNT; i++)
+		json_set_int(
+		    steps, task_step_name((enum task_step)i), counts[i]);
+	json_set(head, "steps", steps);
+	json_set_int(head, "tasks_more", more);
 }
 
 /* --- money ----------------------------------------------------------- */
@@ -485,8 +434,6 @@ view_state_alone(const struct state *state, const struct settings *settings,
 
 	if (state->goals != NULL) {
 		struct json_object *digest = state->goals;
-		static const char *const members[] = { "title", "status",
-			"done", "total", "ready", "blocked" };
 		struct json_object *goals = NULL;
 
 		json_set_string(view_of(view, "head"), "goals_off",
@@ -501,10 +448,9 @@ view_state_alone(const struct state *state, const struct settings *settings,
 			const char *id = json_string_or(from, "goal", "?");
 
 			json_set_string(row, "id", id);
-			for (size_t k = 0; k < nitems(members); k++)
-				json_set(row, members[k],
-				    json_object_get(json_object_object_get(
-					from, members[k])));
+			view_pick(row, from,
+			    (const char *const[]){ "title", "status", "done",
+				"total", "ready", "blocked", NULL });
 			json_set(view_of(view, "goals"), id, row);
 		}
 	}
@@ -540,4 +486,42 @@ view_state_fill(const struct state *state, const struct settings *settings,
 	}
 	fill_tasks(state, kept, view);
 	fill_budget(state, settings, view);
+}
+
+#define DAY_MS (24 * 3600 * (int64_t)1000)
+
+/* What a person granted for the day is a part of its limit. */
+static int64_t
+limit_of(int64_t limit, int64_t granted)
+{
+	return limit > 0 ? limit + granted : 0;
+}
+
+void
+metrics_state_fill(const struct state *state, const struct settings *settings,
+    int64_t now_ms, struct metrics *m)
+{
+	struct budget_day today = { .day = now_ms / DAY_MS };
+
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+
+		m->workers[metrics_mode_of(w->name)][w->status]++;
+		if (w->status == WORKER_LIMITED &&
+		    w->until_ms > m->limit_until_ms)
+			m->limit_until_ms = w->until_ms;
+	}
+	for (size_t i = 0; i < state->task_count; i++)
+		m->tasks[state->tasks[i]->step]++;
+	for (size_t i = 0; i < state->account_count; i++)
+		m->cost_open += state->accounts[i]->spent.estimated;
+	if (state->today.day == today.day)
+		today = state->today;
+	m->day_cost = today.cost;
+	m->day_cost_limit = limit_of(
+	    settings_amount(settings, "budget.day_cost"), today.cost_allowed);
+	m->day_tokens = today.tokens;
+	m->day_tokens_limit = limit_of(
+	    settings_int(settings, "budget.day_tokens"), today.tokens_allowed);
+	m->counters = state->counters;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The sections of the view (view-doc.h) that the state alone gives: workers,
+/* The sections of the view (view.h) that the state alone gives: workers,
  * tasks, budget, asks, and a part of head. The daemon adds what it knows
  * beside; without a daemon, this is what can be shown. */
 #ifndef VIEW_STATE_H
 #define VIEW_STATE_H
 
 struct json_object;
+struct metrics;
 struct settings;
 struct state;
 struct view_files;
-struct view_kept;
 struct workspace;
 
 /* Rows of tasks that wait, and of those that are parked: so many are whole, so
@@ -22,16 +22,22 @@ struct workspace;
 
 /* Rows of tasks that were made before, for somebody who fills a view again and
  * again: those of tasks that have not changed are shared by the views, and must
- * not be changed. NULL = none are kept. */
-struct view_kept *view_kept_new(void);
-void view_kept_clear(struct view_kept *kept); /* of all rows */
-void view_kept_free(struct view_kept *kept);
+ * not be changed. All zero: none are kept yet. */
+struct view_kept {
+	struct view_kept_row {
+		uint64_t mark;
+		struct json_object *row;
+	} * rows; /* owned, in the order of the state's tasks */
+	size_t count, at; /* at: of the next task, if nothing has changed */
+};
 
-/* The part of head, and the asks: what needs are made of (view-needs.h). */
+void view_kept_clear(struct view_kept *kept);
+
+/* The part of head, and the asks: what needs are made of (view.h). */
 void view_state_asks(const struct state *state, const struct settings *settings,
     struct json_object *view);
 
-/* Fill all of them into a view of view_new(). */
+/* Fill all of them into a view of view_new(). kept may be NULL. */
 void view_state_fill(const struct state *state, const struct settings *settings,
     struct view_kept *kept, struct json_object *view);
 
@@ -40,12 +46,10 @@ void view_state_fill(const struct state *state, const struct settings *settings,
 void view_state_alone(const struct state *state,
     const struct settings *settings, struct json_object *view);
 
-/* The sections of the view that files give: repairs, what people were told, and
- * the overseer. Each file is read again only when it
- * has changed. */
+/* The sections of the view that files give: repairs, the overseer, the failure
+ * that stopped the daemon. Each file is read again only when it has changed. */
 
-#define VIEW_PEOPLE_MAX  50 /* rows */
-#define VIEW_REPAIRS_MAX 20
+#define VIEW_REPAIRS_MAX 20 /* rows */
 
 /* What is read, below .llmc: the names end with a NULL. */
 extern const char *const view_files_names[];
@@ -60,5 +64,12 @@ void view_files_fill(struct view_files *files, struct json_object *view);
 /* The last events of logs/auto.log, oldest first, numbered from 1: an array
  * that the caller owns. */
 struct json_object *view_files_events(const struct workspace *workspace);
+
+/* What the state gives to metrics (metrics.h): everything that a daemon
+ * does not have to be asked for. */
+
+/* Fill it; counters are borrowed from the state. */
+void metrics_state_fill(const struct state *state,
+    const struct settings *settings, int64_t now_ms, struct metrics *metrics);
 
 #endif

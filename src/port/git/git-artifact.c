@@ -3,8 +3,7 @@
 #include "base.h"
 #include "child.h"
 #include "git-artifact.h"
-#include "git-env.h"
-#include "git-records.h"
+#include "git-private.h"
 
 /* The time is limited by whoever started this program. */
 #define DEADLINE_MS ((int64_t)3600 * 1000)

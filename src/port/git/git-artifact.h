@@ -9,7 +9,7 @@
 #define GIT_ARTIFACT_H
 
 #include "contract.h"
-#include "git-work.h"
+#include "git.h"
 
 struct buf;
 struct err;

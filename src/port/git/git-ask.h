@@ -11,6 +11,8 @@
 
 struct buf;
 struct err;
+struct settings;
+struct workspace;
 
 /* Run `git -C dir args...` (NULL terminated); its standard output, without the
  * final newline, is appended to out (may be NULL). 0, git's exit status if it
@@ -36,16 +38,18 @@ bool git_ask_is_bare(const char *dir);
  * frees. NULL when there is neither. */
 char *git_ask_default_branch(const char *dir);
 
-/* The first working tree that has the branch checked out; the caller frees.
- * NULL when there is none. */
-char *git_ask_checkout(const char *root, const char *branch);
-
-/* Append the paths with uncommitted changes in a working tree, each on a line
- * and quoted as git does; without untracked files and what is in submodules.
- * Returns as git_ask(). */
-int git_ask_changed(const char *tree, struct buf *out, struct err *err);
-
 /* Is there such a local branch? */
 bool git_ask_branch_exists(const char *dir, const char *branch);
+
+/*
+ * What the user's checkout of the landing branch has uncommitted: work waits
+ * for it. Asks git, and waits: never from inside a loop.
+ */
+
+/* Append a sentence that names the first files, and says what waits. False if
+ * there is nothing to tell: the checkout is clean, the branch is not checked
+ * out, or git does not answer. */
+bool dirt_describe(const struct workspace *workspace,
+    const struct settings *settings, struct buf *out);
 
 #endif

@@ -2,16 +2,15 @@
 
 /*
  * A candidate of the landing queue: one commit on top of another that has what
- * a worker's branch changed, made without a checkout. The rules of git-work.h
+ * a worker's branch changed, made without a checkout. The rules of git.h
  * hold.
  */
 #ifndef GIT_CANDIDATE_H
 #define GIT_CANDIDATE_H
 
-#include "git-list.h"
-#include "git-work.h"
+#include "git.h"
 
-struct git;
+struct err;
 
 struct git_rules {
 	char **forbidden; /* without a slash at the end */
@@ -81,7 +80,7 @@ typedef void git_candidate_fn(const struct git_candidate_answer *answer,
  * branch. */
 bool git_candidate_merges(const struct git_candidate *what);
 
-/* Build it. dir is a worktree of llmc's own (git-merge-place.h), never the
+/* Build it. dir is a worktree of llmc's own, never the
  * user's: git takes attributes (merge=, text=) from the files there, and merges
  * submodules only if they are populated there. Nothing there changes.
  *
@@ -100,5 +99,30 @@ bool git_candidate_merges(const struct git_candidate *what);
  * process if nothing landed since the base, else four or five. */
 void git_candidate_build(struct git *git, const char *dir,
     const struct git_candidate *what, git_candidate_fn *fn, void *arg);
+
+/*
+ * A worktree of llmc's own that candidates are built in. Of the files of a
+ * commit it has only those named .gitattributes: that is where git looks for
+ * the attributes of a merge (merge=, text=), not in the commits that it
+ * merges.
+ */
+
+struct git_merge_place {
+	const char *dir;
+	/* The commit whose attributes lie there, "" = unknown. Private. */
+	char attributes[GIT_ID_SIZE];
+};
+
+/* Make the worktree if it is not there. One that no longer belongs to this
+ * repository, because that was moved or copied, is removed and made anew:
+ * nothing in it is worth keeping, and nobody else may work there.
+ *
+ * attributes: give it those of the commit (full id), too. That needs no git
+ * process if it has those of the same commit already, one if they are not
+ * different in this commit.
+ *
+ * place must live until fn is called or git_free() is. */
+void git_merge_place_prepare(struct git *git, struct git_merge_place *place,
+    const char *commit, bool attributes, git_work_fn *fn, void *arg);
 
 #endif

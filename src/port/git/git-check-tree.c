@@ -7,10 +7,7 @@
 
 #include "git-check-tree.h"
 #include "git-facts.h"
-#include "git-op.h"
-#include "git-records.h"
-#include "git-verify.h"
-#include "git-worktree.h"
+#include "git-private.h"
 #include "remove-tree.h"
 
 #define SPARSE_FILE "info/sparse-checkout"

@@ -5,13 +5,12 @@
  * nothing of an earlier check survives: the index is written anew, so that no
  * mark in it hides a file, every file is as in the commit, and all others are
  * removed, ignored ones too. Only what a setup made is kept, as long as it is
- * as that left it. The rules of git-work.h hold.
+ * as that left it. The rules of git.h hold.
  */
 #ifndef GIT_CHECK_TREE_H
 #define GIT_CHECK_TREE_H
 
-#include "git-list.h"
-#include "git-work.h"
+#include "git.h"
 
 struct git;
 
@@ -54,7 +53,7 @@ typedef void git_check_tree_fn(
  * it; rename it and ask again. -EEXIST: what lies there is not ours.
  *
  * Needs five git processes, two more for protected paths that differ, three for
- * what is kept. To remove it: git_worktree_remove(). */
+ * what is kept. To remove it: git_remove(). */
 void git_check_tree_prepare(struct git *git, const char *dir,
     const struct git_check_tree *what, git_check_tree_fn *fn, void *arg);
 

@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 
-#include "git-claim.h"
-#include "git-records.h"
+#include "child.h"
+#include "git-private.h"
 #include "lock.h"
+#include "loop.h"
 
 static const char index_lock[] = "index.lock";
 
@@ -384,4 +385,201 @@ git_claim_remove_index(const struct git_claim *claim)
 
 		unlink(path);
 	}
+}
+
+/* --- a branch held for a move ------------------------------------------- */
+
+/* For the hooks of the user, and a slow disk. */
+#define HOLD_DEADLINE_MS (INT64_C(15) * 60 * 1000)
+
+/* For each of our words: the user's git waits as long for the index. A hook
+ * that takes longer is ended; before the branch has moved, that is a refusal.
+ */
+#define WORD_MS  10000
+#define ABORT_MS 2000
+
+struct git_hold {
+	struct loop *loop; /* runs while we wait for an answer */
+	struct child *child; /* NULL = it has ended */
+	int fd; /* its standard input */
+	struct buf orders; /* up to prepare */
+	struct buf said;
+	bool preparing; /* that is our last word */
+	bool prepared;
+	struct loop_timer *limit; /* for its answer */
+	bool late;
+	struct buf complaint;
+};
+
+static void
+hold_said(const char *bytes, size_t len, void *arg)
+{
+	struct git_hold *hold = arg;
+
+	buf_add(&hold->said, bytes, len);
+	/* A late one lets go at the end of its input, which it has reached. */
+	if (hold->preparing && !hold->late &&
+	    strstr(hold->said.data, "prepare: ok\n") != NULL) {
+		hold->prepared = true;
+		loop_stop(hold->loop, 0);
+	}
+}
+
+static void
+hold_ended(const struct child_result *result, void *arg)
+{
+	struct git_hold *hold = arg;
+	struct buf *out = &hold->complaint;
+
+	hold->child = NULL;
+	child_output_text(&result->err, out);
+	while (out->len > 0 && out->data[out->len - 1] == '\n')
+		buf_truncate(out, out->len - 1);
+	if (hold->late)
+		buf_addf(out, "it did not %s within %d s",
+		    hold->preparing ? "lock the branch" : "end",
+		    WORD_MS / 1000);
+	else if (!result->exited && out->len == 0)
+		child_result_describe(result, out);
+	else if (out->len == 0)
+		buf_adds(out, "it ended before it was told to");
+	loop_stop(hold->loop, 0);
+}
+
+static int
+hold_spawn(struct git_hold *hold, struct git *git,
+    const struct git_hold_spec *spec, struct err *err)
+{
+	const char *const args[] = { "update-ref", "-m", spec->reason,
+		"--stdin", NULL };
+	cleanup_strv char **argv = NULL, **env = NULL;
+	struct child_spec child = { .said = hold_said,
+		.deadline_ms = HOLD_DEADLINE_MS };
+	int fds[2], r;
+
+	r = git_environment(git, spec->dir, spec->env, &env, err);
+	if (r < 0)
+		return r;
+	git_arguments(git, spec->dir, args, &argv);
+	if (pipe2(fds, O_CLOEXEC) == -1)
+		return err_errno(err, -errno, "pipe");
+	child.argv = strv_const(argv);
+	child.env = strv_const(env);
+	child.stdin_fd = fds[0];
+	r = child_spawn(
+	    hold->loop, &child, hold_ended, hold, &hold->child, err);
+	close(fds[0]);
+	hold->fd = fds[1];
+	return r;
+}
+
+int
+git_hold_new(struct git *git, const struct git_hold_spec *spec,
+    struct git_hold **ret_hold, struct err *err)
+{
+	struct git_hold *hold = xcalloc(1, sizeof *hold);
+	int r;
+
+	hold->loop = loop_new();
+	hold->fd = -1;
+	buf_init(&hold->orders);
+	buf_init(&hold->said);
+	buf_init(&hold->complaint);
+	buf_addf(&hold->orders, "start\nupdate refs/heads/%s %s %s\nprepare\n",
+	    spec->branch, spec->new_id, spec->old_id);
+	r = hold_spawn(hold, git, spec, err);
+	if (r < 0) {
+		git_hold_free(hold);
+		return r;
+	}
+	*ret_hold = hold;
+	return 0;
+}
+
+pid_t
+git_hold_pid(const struct git_hold *hold)
+{
+	return hold->child != NULL ? child_pid(hold->child) : 0;
+}
+
+/* The end of its input lets it clean up; then it is told to. */
+static void
+hold_too_late(void *arg)
+{
+	struct git_hold *hold = arg;
+
+	hold->fd = fd_close(hold->fd);
+	if (hold->late) {
+		child_cancel(hold->child);
+		return;
+	}
+	hold->late = true;
+	loop_timer_restart(hold->limit, ABORT_MS);
+}
+
+/* What it does not read any more it tells by its end. */
+static void
+hold_say(struct git_hold *hold, const char *words, size_t len)
+{
+	if (hold->child == NULL)
+		return;
+	(void)file_write_all(hold->fd, words, len);
+	if (!hold->preparing)
+		hold->fd = fd_close(hold->fd);
+	hold->limit = loop_after(hold->loop, WORD_MS, hold_too_late, hold);
+	loop_run(hold->loop);
+	loop_timer_free(take_ptr(&hold->limit));
+}
+
+bool
+git_hold_prepare(struct git_hold *hold)
+{
+	hold->preparing = true;
+	hold_say(hold, hold->orders.data, hold->orders.len);
+	hold->preparing = false;
+	return hold->prepared;
+}
+
+/* At the end of its input it exits with 0, whether it has moved the branch or
+ * not: only its word counts. */
+bool
+git_hold_commit(struct git_hold *hold)
+{
+	static const char commit[] = "commit\n";
+
+	hold_say(hold, commit, strlen(commit));
+	return strstr(hold->said.data, "commit: ok\n") != NULL;
+}
+
+void
+git_hold_abort(struct git_hold *hold)
+{
+	hold_say(hold, "", 0);
+}
+
+const char *
+git_hold_complaint(const struct git_hold *hold)
+{
+	return hold->complaint.data;
+}
+
+bool
+git_hold_is_locked(const struct git_hold *hold)
+{
+	return git_complaint_is_lock(hold->complaint.data);
+}
+
+void
+git_hold_free(struct git_hold *hold)
+{
+	if (hold == NULL)
+		return;
+	fd_close(hold->fd);
+	if (hold->child != NULL)
+		child_release(hold->child);
+	loop_free(hold->loop);
+	buf_release(&hold->orders);
+	buf_release(&hold->said);
+	buf_release(&hold->complaint);
+	free(hold);
 }

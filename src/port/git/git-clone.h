@@ -12,8 +12,9 @@
 #ifndef GIT_CLONE_H
 #define GIT_CLONE_H
 
-#include "git-op.h"
-#include "git-work.h"
+#include "git.h"
+
+struct err;
 
 struct git_import_spec {
 	const char *root; /* the repository's working tree */
@@ -29,27 +30,6 @@ struct git_import_spec {
 /* Waits for it. -EFBIG, -EINVAL (an object is broken), -ENOENT (the clone has
  * no such commit), -ETIMEDOUT, -EIO. */
 int git_import(const struct git_import_spec *spec, struct err *err);
-bool git_clone_op_is(const struct git_op *op);
-
-/* A name for a ref of the repository, by its full name, that a git in op->dir
- * understands: itself, or in a clone its id, or what names nothing. After
- * git_op_need_gitdir(). The caller frees. */
-char *git_clone_op_ref(const struct git_op *op, const char *ref);
-
-/* The following are for helpers (git-op.h). */
-
-/* Have the commit in the repository, if it comes from a clone. */
-void git_clone_op_import(struct git_op *op, const char *id);
-
-/* Delete a folder with all in it. */
-void git_clone_op_delete(struct git_op *op, const char *folder);
-
-/* After git_op_need_onto(), before the clone's git directory goes away: have
- * what only its index, its other branches and its stashes name. Those are saved
- * as `ref`, if there are any. saved: the index is saved already. Else -EBUSY in
- * a rebase and with unmerged files. */
-void git_clone_op_keep(struct git_op *op, const char *ref, bool saved);
-
 struct git_clone_spec {
 	const char *root; /* the user's working tree */
 	const char *git_dir; /* its git directory */

@@ -2,11 +2,7 @@
 
 #include "base.h"
 #include "git-facts.h"
-#include "git-follow.h"
-#include "git-op.h"
-#include "git-records.h"
-#include "git-refs.h"
-#include "git-stand.h"
+#include "git-private.h"
 
 static bool
 status_header(const char *record, struct git_status_entry *entry)
@@ -249,4 +245,561 @@ git_facts_forks(struct git *git, const char *dir, const char *onto,
     git_list_fn *fn, void *arg)
 {
 	git_op_list(git, dir, onto, NULL, forks_run, fn, arg);
+}
+
+/* --- since a commit ----------------------------------------------------- */
+
+struct since_op {
+	struct git_op op;
+	char *commit;
+	struct git_since since;
+	git_since_fn *fn;
+};
+
+#define FILE_LETTER 'f'
+#define DIRT_LETTER 'd'
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sort them, and leave each in once. */
+static void
+order(struct git_list *paths)
+{
+	size_t kept = 0;
+
+	if (paths->count == 0)
+		return;
+	qsort(paths->v, paths->count, sizeof *paths->v, compare);
+	for (size_t i = 1; i < paths->count; i++)
+		if (strcmp(paths->v[kept], paths->v[i]) != 0)
+			paths->v[++kept] = paths->v[i];
+	paths->count = kept + 1;
+	paths->v[paths->count] = NULL;
+}
+
+/* What git has just printed. */
+static void
+tell_paths(struct git_op *op, char letter)
+{
+	struct git_records records;
+	const char *record;
+
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((record = git_records_next(&records)) != NULL)
+		if (record[0] != '\0')
+			git_op_tell(op, letter, record);
+}
+
+static void
+since_run(struct git_op *op)
+{
+	struct since_op *self = op->self;
+	struct git_since *since = &self->since;
+	struct git_status_entry entry;
+	struct git_records records;
+	const char *range, *landed;
+	int64_t count;
+
+	git_op_need_onto(op);
+	range = git_op_text(op, "%s..HEAD", self->commit);
+	landed = git_op_text(op, "^%s", op->onto_id);
+	/* A commit that does not exist is a fact, not an error. */
+	since->known = git_op_try(op, "rev-list", "--count", range, landed,
+			   "--", NULL) == 0 &&
+	    text_parse_int(op->answer.out, 0, INT32_MAX, &count);
+	if (since->known) {
+		since->commits = (int)count;
+		git_op_must(op, "log", "--format=", range, landed, "-z",
+		    "--name-only", "--no-renames", "--no-show-signature", "--",
+		    NULL);
+		tell_paths(op, FILE_LETTER);
+	}
+	git_op_status(op, &records);
+	while (git_status_next(&records, &entry))
+		/* Only another repository is listed as a folder. */
+		if (entry.kind == GIT_STATUS_CHANGED ||
+		    entry.kind == GIT_STATUS_UNMERGED ||
+		    (entry.kind == GIT_STATUS_UNTRACKED &&
+			entry.text[0] != '\0' &&
+			entry.text[strlen(entry.text) - 1] != '/'))
+			git_op_tell(op, DIRT_LETTER, entry.text);
+}
+
+static void
+since_finish(struct git_op *op, const struct err *err)
+{
+	struct since_op *since = op->self;
+	cleanup_git_list struct git_list files = { 0 }, dirt = { 0 };
+
+	git_op_told(op, FILE_LETTER, &files);
+	git_op_told(op, DIRT_LETTER, &dirt);
+	order(&files);
+	order(&dirt);
+	since->since.files = files.v;
+	since->since.file_count = files.count;
+	since->since.dirt = dirt.v;
+	since->since.dirt_count = dirt.count;
+	since->fn(err == NULL ? &since->since : NULL, err, op->arg);
+}
+
+void
+git_since_read(struct git *git, const char *dir, const char *commit,
+    const char *branch, git_since_fn *fn, void *arg)
+{
+	struct since_op *since = git_op_new(
+	    sizeof *since, git, dir, branch, since_run, since_finish);
+
+	since->commit = git_op_copy(&since->op, commit);
+	since->fn = fn;
+	since->op.arg = arg;
+	since->op.ret = &since->since;
+	since->op.ret_size = sizeof since->since;
+	git_op_begin(&since->op, false);
+}
+
+/* --- what a commit would change ---------------------------------------- */
+
+static void
+own_run(struct git_op *op)
+{
+	const struct git_op_list *own = op->self;
+	struct git_home home;
+	int status = 2;
+
+	git_op_need_onto(op);
+	/* As if the branch still had what the worker began with. */
+	if (git_home(op->git, op->dir, &home) && home.base != NULL)
+		status = git_op_try(
+		    op, "merge-base", own->name, op->onto_id, home.base, NULL);
+	if (status > 1)
+		status =
+		    git_op_try(op, "merge-base", own->name, op->onto_id, NULL);
+	if (status > 1)
+		git_op_die_as(op);
+	/* Without a common commit, all of it is new. */
+	git_op_must(op, "diff-tree", "-r", "-z", "--no-renames", "--name-only",
+	    status == 0 ? op->answer.out : op->onto_id, own->name, NULL);
+	tell_paths(op, GIT_OP_LIST);
+}
+
+/* git sorts them, by bytes. */
+void
+git_since_own(struct git *git, const char *dir, const char *commit,
+    const char *branch, git_list_fn *fn, void *arg)
+{
+	git_op_list(git, dir, branch, commit, own_run, fn, arg);
+}
+
+/* --- compared with what was saved --------------------------------------- */
+
+#define INDEX_NAME "llmc-compare.index"
+
+#define LOST_LETTER    'l'
+#define CHANGED_LETTER 'c'
+
+struct compare_op {
+	struct git_op op;
+	char *base, *saved;
+	char *index; /* has only the files in question */
+	struct buf saved_entries, base_entries; /* for it */
+	char **differ; /* not as saved */
+	char **based; /* those in base_entries */
+	git_compare_fn *fn;
+};
+
+static void
+remove_index(struct git_op *op)
+{
+	const struct compare_op *compare = op->self;
+
+	if (compare->index == NULL)
+		return;
+	unlink(git_op_text(op, "%s.lock", compare->index));
+	unlink(compare->index);
+}
+
+/* False if there is no such file on that side, or it is a submodule, whose
+ * contents are not compared. */
+static bool
+add_entry(
+    struct buf *entries, const char *mode, const char *id_at, const char *path)
+{
+	char id[GIT_ID_SIZE];
+
+	if (strcmp(mode, "000000") == 0 || strcmp(mode, "160000") == 0 ||
+	    !git_records_word(id_at, id, sizeof id))
+		return false;
+	buf_addf(entries, "%s %s\t%s", mode, id, path);
+	buf_addc(entries, '\0');
+	return true;
+}
+
+/* ":<mode> <mode> <id> <id> <letter>", and the path as the next record. */
+static void
+take_file(struct compare_op *compare, const char *record, const char *path)
+{
+	cleanup_free char *file = file_join(compare->op.dir, path);
+	char was[8], mode[8];
+
+	if (!git_records_word(record + 1, was, sizeof was) ||
+	    !git_records_word(git_records_skip(record, 1), mode, sizeof mode) ||
+	    strcmp(mode, "160000") == 0)
+		return;
+	if (add_entry(
+		&compare->base_entries, was, git_records_skip(record, 2), path))
+		strv_add(&compare->based, path);
+	if (!add_entry(&compare->saved_entries, mode,
+		git_records_skip(record, 3), path) &&
+	    file_exists(file))
+		strv_add(&compare->differ, path);
+}
+
+/* Those of the entries that are different in the files. */
+static void
+list_different(
+    struct git_op *op, const struct buf *entries, struct git_records *records)
+{
+	struct compare_op *compare = op->self;
+
+	git_records_init(records, "", 0);
+	if (entries->len == 0)
+		return;
+	compare->index = file_join(op->gitdir, INDEX_NAME);
+	remove_index(op); /* left by one that was killed */
+	git_op_env(op, "GIT_INDEX_FILE=%s", compare->index);
+	buf_add(&op->input, entries->data, entries->len);
+	git_op_must(op, "update-index", "-z", "--index-info", NULL);
+	git_op_env(op, "GIT_INDEX_FILE=%s", compare->index);
+	git_op_must(op, "diff", "--name-only", "-z", "--no-ext-diff",
+	    "--no-renames", "--ignore-submodules=all", NULL);
+	git_records_init(records, op->answer.out, op->answer.out_len);
+}
+
+static void
+compare_run(struct git_op *op)
+{
+	struct compare_op *compare = op->self;
+	struct git_records records;
+	const char *record, *path;
+
+	git_op_need_gitdir(op);
+	git_op_must(op, "diff-tree", "-r", "-z", "--raw", "--no-abbrev",
+	    "--no-renames", "--ignore-submodules=none", compare->base,
+	    compare->saved, "--", NULL);
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((record = git_records_next(&records)) != NULL &&
+	    (path = git_records_next(&records)) != NULL)
+		if (record[0] == ':')
+			take_file(compare, record, path);
+	list_different(op, &compare->saved_entries, &records);
+	while ((path = git_records_next(&records)) != NULL)
+		strv_add(&compare->differ, path);
+	if (compare->differ == NULL)
+		return;
+	/* Leaves in `based` those that are as in `base`. */
+	list_different(op, &compare->base_entries, &records);
+	while ((path = git_records_next(&records)) != NULL)
+		strv_remove(compare->based, path);
+	for (size_t i = 0; compare->differ[i] != NULL; i++) {
+		cleanup_free char *file = NULL;
+		bool lost;
+
+		path = compare->differ[i];
+		file = file_join(op->dir, path);
+		lost = !file_exists(file);
+		for (size_t k = 0; k < strv_count(compare->based); k++)
+			lost |= strcmp(compare->based[k], path) == 0;
+		git_op_tell(op, lost ? LOST_LETTER : CHANGED_LETTER, path);
+	}
+}
+
+static void
+compare_finish(struct git_op *op, const struct err *err)
+{
+	const struct compare_op *compare = op->self;
+	cleanup_git_list struct git_list lost = { 0 }, changed = { 0 };
+	struct git_compared compared;
+
+	git_op_told(op, LOST_LETTER, &lost);
+	git_op_told(op, CHANGED_LETTER, &changed);
+	compared = (struct git_compared){ .lost = lost.v,
+		.changed = changed.v,
+		.lost_count = lost.count,
+		.changed_count = changed.count };
+	compare->fn(err == NULL ? &compared : NULL, err, op->arg);
+}
+
+void
+git_compare(struct git *git, const char *dir, const char *base,
+    const char *saved, git_compare_fn *fn, void *arg)
+{
+	struct compare_op *compare = git_op_new(
+	    sizeof *compare, git, dir, NULL, compare_run, compare_finish);
+	struct git_op *op = &compare->op;
+
+	compare->base = git_op_copy(op, base);
+	compare->saved = git_op_copy(op, saved);
+	buf_init(&compare->saved_entries);
+	buf_init(&compare->base_entries);
+	compare->fn = fn;
+	op->arg = arg;
+	op->undo = remove_index;
+	git_op_begin(op, false);
+}
+
+/* --- lines -------------------------------------------------------------- */
+
+#define DEADLINE_MS 10000
+#define LINES_MAX   (INT64_C(1) << 40) /* of one file */
+
+struct lines_op {
+	struct git_op op;
+	char *base, *commit;
+	struct {
+		int64_t added, removed;
+	} sums;
+	git_lines_fn *fn;
+};
+
+/* A number, or "-" for a binary file, up to the next tab; NULL: it is
+ * neither. */
+static const char *
+take(const char *s, int64_t *sum)
+{
+	char *end;
+	long long number;
+
+	if (strncmp(s, "-\t", 2) == 0)
+		return s + 2;
+	number = strtoll(s, &end, 10);
+	if (end == s || *end != '\t' || number < 0 || number > LINES_MAX)
+		return NULL;
+	*sum += number;
+	return end + 1;
+}
+
+void
+git_lines_sum(
+    const char *out, size_t len, int64_t *ret_added, int64_t *ret_removed)
+{
+	struct git_records records;
+	const char *record;
+
+	*ret_added = *ret_removed = 0;
+	git_records_init(&records, out, len);
+	while ((record = git_records_next(&records)) != NULL) {
+		int64_t added = 0, removed = 0;
+		const char *rest = take(record, &added);
+
+		if (rest == NULL || take(rest, &removed) == NULL)
+			continue;
+		*ret_added += added;
+		*ret_removed += removed;
+	}
+}
+
+static void
+lines_run(struct git_op *op)
+{
+	struct lines_op *lines = op->self;
+
+	op->deadline_ms = DEADLINE_MS;
+	git_op_must(op, "diff-tree", "-r", "-z", "--numstat", "--no-renames",
+	    "--no-ext-diff", "--no-textconv", lines->base, lines->commit, "--",
+	    NULL);
+	git_lines_sum(op->answer.out, op->answer.out_len, &lines->sums.added,
+	    &lines->sums.removed);
+}
+
+static void
+lines_finish(struct git_op *op, const struct err *err)
+{
+	struct lines_op *lines = op->self;
+
+	lines->fn(lines->sums.added, lines->sums.removed, err, op->arg);
+}
+
+void
+git_lines_read(struct git *git, const char *dir, const char *base,
+    const char *commit, git_lines_fn *fn, void *arg)
+{
+	struct lines_op *lines =
+	    git_op_new(sizeof *lines, git, dir, NULL, lines_run, lines_finish);
+	struct git_op *op = &lines->op;
+
+	lines->base = git_op_copy(op, base);
+	lines->commit = git_op_copy(op, commit);
+	lines->fn = fn;
+	op->arg = arg;
+	op->ret = &lines->sums;
+	op->ret_size = sizeof lines->sums;
+	git_op_begin(op, false);
+}
+
+/* --- snapshots ---------------------------------------------------------- */
+
+#define SNAPSHOT_INDEX "llmc-snapshot.index"
+
+struct snapshot_op {
+	struct git_save save; /* first; only its index and list of files */
+	char *before;
+	bool dirty;
+	struct {
+		char tree[GIT_ID_SIZE];
+		bool compared;
+	} out;
+	git_snapshot_fn *fn;
+};
+
+/* The letter of a change says whether it is the worker's own. */
+#define OWN_LETTER   'o'
+#define OTHER_LETTER 'c'
+
+/* A link, since git replaces the file instead of writing to it. */
+static void
+stage(struct snapshot_op *s)
+{
+	struct git_op *op = &s->save.op;
+	cleanup_free char *index = file_join(op->gitdir, "index");
+
+	s->save.index = file_join(op->gitdir, SNAPSHOT_INDEX);
+	unlink(s->save.index); /* left by one that was killed */
+	if (link(index, s->save.index) == -1 && op->head_id[0] != '\0') {
+		git_stage_use_index(op);
+		git_op_must(op, "read-tree", op->head_id, NULL);
+	}
+	git_stage_raw(&s->save);
+	git_stage_use_index(op);
+	strlcpy(s->out.tree, git_op_must(op, "write-tree", NULL),
+	    sizeof s->out.tree);
+}
+
+static int
+diff(struct git_op *op, const char *from, const char *tree,
+    struct git_changes *changes)
+{
+	int status = git_op_try(op, "diff-tree", "-r", "-z", "--no-renames",
+	    "--raw", "--no-abbrev", from, tree, NULL);
+
+	if (status == 0)
+		git_changes_parse(changes, op->answer.out, op->answer.out_len);
+	return status;
+}
+
+/* HEAD's tree, unless there is more than that, and where the work began; "" =
+ * that is not known. */
+static const char *
+find_start(struct snapshot_op *s)
+{
+	struct git_op *op = &s->save.op;
+	const char *tree = git_op_text(op, "%s^{tree}", op->head_id), *base;
+
+	/* With a part of the history missing, the tree is still there. */
+	if (op->head_id[0] == '\0' ||
+	    (git_op_try(op, "rev-parse", tree,
+		 git_op_text(op, "%s...%s", op->onto_id, op->head_id),
+		 NULL) != 0 &&
+		git_op_try(op, "rev-parse", tree, NULL) != 0))
+		return "";
+	if (!s->dirty)
+		snprintf(s->out.tree, sizeof s->out.tree, "%.*s",
+		    (int)strcspn(op->answer.out, "\n"), op->answer.out);
+	base = strchr(op->answer.out, '^');
+	return base == NULL ?
+	    "" :
+	    git_op_text(op, "%.*s", (int)strcspn(base + 1, "\n"), base + 1);
+}
+
+static void
+snapshot_run(struct git_op *op)
+{
+	struct snapshot_op *s = op->self;
+	struct git_changes own = { 0 }, changes = { 0 };
+	const struct git_changes *since = &changes;
+	const char *base;
+
+	git_op_need_gitdir(op);
+	git_op_need_onto(op);
+	base = find_start(s);
+	if (s->out.tree[0] == '\0')
+		stage(s);
+	if (base[0] != '\0' && diff(op, base, s->out.tree, &own) != 0)
+		git_op_die_as(op);
+	if (s->before[0] == '\0' || strcmp(s->before, base) == 0) {
+		s->out.compared = base[0] != '\0';
+		since = &own;
+	} else {
+		s->out.compared =
+		    diff(op, s->before, s->out.tree, &changes) == 0;
+	}
+	for (size_t i = 0; i < since->count; i++) {
+		const struct git_change *c = &since->v[i];
+		bool is_own = git_changes_find(&own, c->path) != NULL;
+
+		git_op_tell(op, is_own ? OWN_LETTER : OTHER_LETTER,
+		    git_op_text(
+			op, "%s %s", c->status == 'D' ? "" : c->id, c->path));
+	}
+}
+
+static void
+snapshot_undo(struct git_op *op)
+{
+	const struct snapshot_op *s = op->self;
+
+	if (s->save.index != NULL)
+		unlink(s->save.index);
+}
+
+static void
+snapshot_finish(struct git_op *op, const struct err *err)
+{
+	const struct snapshot_op *s = op->self;
+	cleanup_free struct git_snapshot_change *list = NULL;
+	struct git_records records;
+	char *record;
+	size_t count = 0;
+
+	git_records_init(&records, op->told.data, op->told.len);
+	while (
+	    (record = (char *)(uintptr_t)git_records_next(&records)) != NULL) {
+		char *path = strchr(record, ' ');
+
+		*path = '\0';
+		list = xreallocarray(list, count + 1, sizeof *list);
+		list[count++] = (struct git_snapshot_change){
+			.path = path + 1,
+			.blob = record + 1,
+			.own = record[0] == OWN_LETTER,
+		};
+	}
+	s->fn(err != NULL ? NULL :
+			    &(struct git_snapshot){ .tree = s->out.tree,
+				.compared = s->out.compared,
+				.changes = list,
+				.count = count },
+	    err, op->arg);
+}
+
+void
+git_snapshot(struct git *git, const char *dir, const char *onto,
+    const char *before, bool dirty, git_snapshot_fn *fn, void *arg)
+{
+	struct snapshot_op *s = git_save_new(
+	    sizeof *s, git, dir, onto, NULL, false, snapshot_run, NULL, arg);
+	struct git_op *op = &s->save.op;
+
+	s->save.leave = true;
+	s->before = git_op_copy(op, before);
+	s->dirty = dirty;
+	s->fn = fn;
+	op->finish = snapshot_finish;
+	op->undo = snapshot_undo;
+	op->ret = &s->out;
+	op->ret_size = sizeof s->out;
+	git_op_begin(op, false);
 }

@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What git says about a working tree. git-work.h has the common rules. */
+/* What git says about a working tree. git.h has the common rules. */
 #ifndef GIT_FACTS_H
 #define GIT_FACTS_H
 
-#include "git-work.h"
+#include "git.h"
 
-struct git;
-struct git_records;
-
-/* status --porcelain=v2 -z --branch --no-renames */
-enum git_status_kind {
-	GIT_STATUS_HEAD, /* text = id of the commit, "" = unborn */
-	GIT_STATUS_BRANCH, /* text = its name, "" = detached */
-	GIT_STATUS_CHANGED,
-	GIT_STATUS_UNMERGED,
-	GIT_STATUS_UNTRACKED
-};
-
-struct git_status_entry {
-	enum git_status_kind kind;
-	const char *text; /* else a path */
-	/* Of a changed one: it is in the index like that, and the file differs
-	 * from the index. */
-	bool submodule, staged, unstaged;
-	/* The same; zeros where it does not exist. */
-	char head_id[GIT_ID_SIZE], index_id[GIT_ID_SIZE];
-};
-
-bool git_status_next(
-    struct git_records *records, struct git_status_entry *ret_entry);
+struct err;
 
 /* A working tree compared with a branch: always asked from git, never guessed
  * from file names or a screen. */
@@ -37,7 +14,7 @@ struct git_facts {
 	char head[GIT_ID_SIZE]; /* "" = unborn */
 	char onto[GIT_ID_SIZE]; /* tip of the branch, "" = no commit */
 	/* Checked out, "" = detached; the worker's own for a tree that is to be
-	 * detached (git-stand.h). */
+	 * detached. */
 	char branch[256];
 	int ahead; /* commits that HEAD has and the branch has not */
 	int changed; /* tracked files with changes, staged or not */
@@ -69,5 +46,87 @@ void git_facts_conflicts(
  * merges, none if it is not ahead of onto. */
 void git_facts_forks(struct git *git, const char *dir, const char *onto,
     git_list_fn *fn, void *arg);
+
+/* What has happened in a working tree since a commit. */
+
+/* Paths are sorted, each once; valid until the callback returns. */
+struct git_since {
+	bool known; /* the commit exists; else there is only the dirt */
+	int commits; /* that HEAD has, and neither the commit nor the branch */
+	const char *const *files; /* changed by them */
+	size_t file_count;
+	const char *const *dirt; /* with uncommitted changes, or untracked */
+	size_t dirt_count;
+};
+typedef void
+git_since_fn(const struct git_since *since, const struct err *err, void *arg);
+/* commit: an id in hex, may be shortened. */
+void git_since_read(struct git *git, const char *dir, const char *commit,
+    const char *branch, git_since_fn *fn, void *arg);
+
+/* The files of a commit that differ from where it left the branch: what would
+ * change if it landed. Sorted; both names of a file that was moved. */
+void git_since_own(struct git *git, const char *dir, const char *commit,
+    const char *branch, git_list_fn *fn, void *arg);
+
+/*
+ * The files of a working tree as one tree, uncommitted ones too, and what has
+ * changed since an earlier one.
+ */
+
+struct git_snapshot_change {
+	const char *path;
+	const char *blob; /* "" = the file is gone */
+	bool own; /* differs from where the work began: it did not come from
+		   * the branch */
+};
+
+/* Valid until the callback returns. */
+struct git_snapshot {
+	const char *tree;
+	bool compared; /* false: the earlier tree is not there any more */
+	const struct git_snapshot_change *changes;
+	size_t count;
+};
+/* snapshot: NULL with an error. */
+typedef void git_snapshot_fn(
+    const struct git_snapshot *snapshot, const struct err *err, void *arg);
+
+/* onto: the landing branch. before: the tree to compare with, "" = where the
+ * work began. dirty: something may be uncommitted; files that are ignored, too
+ * big or cannot be read are left out. Changes neither the index nor files. */
+void git_snapshot(struct git *git, const char *dir, const char *onto,
+    const char *before, bool dirty, git_snapshot_fn *fn, void *arg);
+
+/* Compares files with what was saved of them. */
+
+/* Paths; each file is in one list at most. */
+struct git_compared {
+	const char *const *lost; /* gone, or as in `base` again */
+	const char *const *changed; /* there, with contents of its own */
+	size_t lost_count, changed_count;
+};
+/* compared: NULL with an error, and valid until the callback returns. */
+typedef void git_compare_fn(
+    const struct git_compared *compared, const struct err *err, void *arg);
+
+/* Of the files that differ between the commits `base` and `saved`: those that
+ * are not, in the working tree at dir, as in `saved` any more. It is their
+ * contents that are compared. Index and files are not changed. */
+void git_compare(struct git *git, const char *dir, const char *base,
+    const char *saved, git_compare_fn *fn, void *arg);
+
+/* How many lines a commit adds and removes. */
+
+/* Binary files count nothing. Without an answer in time it is -ETIMEDOUT: a
+ * huge change is not worth the wait. */
+typedef void
+git_lines_fn(int64_t added, int64_t removed, const struct err *err, void *arg);
+void git_lines_read(struct git *git, const char *dir, const char *base,
+    const char *commit, git_lines_fn *fn, void *arg);
+
+/* Add up what diff-tree --numstat -z printed. */
+void git_lines_sum(
+    const char *out, size_t len, int64_t *ret_added, int64_t *ret_removed);
 
 #endif

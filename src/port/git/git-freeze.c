@@ -3,14 +3,8 @@
 #include "base.h"
 #include "git-candidate.h"
 #include "git-facts.h"
-#include "git-follow.h"
 #include "git-freeze.h"
-#include "git-list.h"
-#include "git-op.h"
-#include "git-records.h"
-#include "git-refs.h"
-#include "git-save.h"
-#include "git-stand.h"
+#include "git-private.h"
 
 #define COMMIT_FORMAT "%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd%x00%B"
 #define MARK_SIZE     17

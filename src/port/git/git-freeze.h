@@ -3,13 +3,12 @@
 /*
  * A worker's commit is frozen for the landing queue: everything that is said of
  * it afterwards, and what lands, is about this very commit, whatever happens in
- * the worktree. The rules of git-work.h hold.
+ * the worktree. The rules of git.h hold.
  */
 #ifndef GIT_FREEZE_H
 #define GIT_FREEZE_H
 
-#include "git-list.h"
-#include "git-work.h"
+#include "git.h"
 
 struct git;
 
@@ -73,8 +72,8 @@ typedef void git_freeze_fn(
 void git_freeze(struct git *git, const char *dir, const struct git_freeze *what,
     git_freeze_fn *fn, void *arg);
 
-/* Only look at a commit that was made of the worktree (git-salvage.h): which of
- * the forbidden and protected paths differ from `base`. The answer has
+/* Only look at a commit that was made of the worktree (git-worktree.h): which
+ * of the forbidden and protected paths differ from `base`. The answer has
  * `commit`, these lists, FORBIDDEN, and MOVED if neither the commit nor its
  * first parent is the expected one; `branch`, `onto` and `ref` of what are not
  * used. */

@@ -1,66 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "git-changes.h"
-#include "git-land-check.h"
-#include "git-land.h"
-#include "git-move-files.h"
-#include "git-move.h"
-#include "git-op.h"
-#include "git-records.h"
-#include "git-stand.h"
-#include "git-worktree.h"
 
-static enum git_op_next
-git_land_where_stray(struct git_op *op, const struct git_answer *answer);
-static enum git_op_next git_land_where_ask_stray(struct git_op *op);
-static enum git_op_next git_land_where(struct git_op *op);
+#include <sys/stat.h>
 
-/* Of the files in the way. Those behind them are listed when one of these has
- * changed and the landing is tried again. */
-#define FILES_MAX 64
-
-static void
-add_git_files(const char *gitdir, char ***paths)
-{
-	static const char *const names[] = { "index", "HEAD", "MERGE_HEAD",
-		"CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply",
-		"rebase-merge", "sequencer" };
-
-	for (size_t i = 0; i < nitems(names); i++)
-		strv_take(paths, file_join(gitdir, names[i]));
-}
-
-/* Add whole paths: the first of the files in the way, and the files of git that
- * change with the index, the branch, or the end of a merge or a rebase. */
-static void
-git_land_way_list(const struct git_move *move, char ***paths)
-{
-	cleanup_free char *gitdir = NULL;
-	struct git_records records;
-	const char *path;
-	int count = 0;
-
-	if (move->where == NULL)
-		return;
-	gitdir = git_dirs_gitdir(move->where);
-	if (gitdir != NULL)
-		add_git_files(gitdir, paths);
-	else /* it has to be repaired, or to appear */
-		strv_take(paths, file_join(move->where, ".git"));
-	git_records_init(
-	    &records, move->check.in_way.data, move->check.in_way.len);
-	while (
-	    count++ < FILES_MAX && (path = git_records_next(&records)) != NULL)
-		strv_take(paths, file_join(move->where, path));
-}
+#include "git-private.h"
 
 /*
  * Landing: the branch moves by compare-and-swap, and a tree that has it checked
  * out moves with it or not at all. The order, each step of which another git
  * that runs in the same tree at the same time must respect, or is told of:
  *
- *   1 write down what is about to happen (git-claim.h); objects on disk
+ *   1 write down what is about to happen; objects on disk
  *   2 index.lock: nobody else writes the index; look at files and index
  *   3 update-ref up to "prepare": nobody else moves HEAD or the branch; is HEAD
  *     still on it?
@@ -74,20 +25,158 @@ git_land_way_list(const struct git_move *move, char ***paths)
  */
 
 #define LAND_DEADLINE_MS (INT64_C(10) * 60 * 1000)
+#define LAND_REFLOG      "llmc: landed"
+
+/* Another git that read HEAD before us writes it within this time, even on a
+ * busy machine. */
+#define QUIET_MS       1000
+#define QUIET_LOOK_MS  10
+#define SYNC_FILES_MAX 100 /* one by one; more: the whole file system */
+#define CLAIM_MS       100 /* between two looks at another landing */
+#define LEFT_LOOK_MS   20
+#define CUT_OFF_MS     200 /* for a helper that was killed to be gone */
+
+/* An update-ref without its landing has reached the end of its input. It ends
+ * by itself, unless a hook holds it. */
+#define LEFT_ENDS_MS ((int64_t)GIT_TRIES * GIT_RETRY_MS)
+
+/* Of the files in the way. Those behind them are listed when one of these has
+ * changed and the landing is tried again. */
+#define FILES_MAX 64
+
+/* Of what is told. */
+#define DETAIL_LETTER 'd'
+#define PLACE_LETTER  'p'
 
 static const char gitlink_mode[] = "160000";
+static const char just_left[] = "another branch was just checked out";
 
-struct land_op {
-	struct git_move move;
-	struct git_op op; /* onto: where the branch must be */
-	char *id_name;
-	bool forward; /* id is known to be on top of onto */
-	git_land_fn *fn;
-	git_work_fn *settle_fn; /* used instead: nothing is to land */
-	void *arg;
-};
+static void __attribute__((noreturn)) land_landed(struct git_move *move);
 
-/* --- what is asked for ------------------------------------------------ */
+/* --- letting go, and the end ------------------------------------------- */
+
+/* Let go of all locks at once; the branch's is dropped without waiting. */
+static void
+let_go(struct git_move *move)
+{
+	git_hold_free(take_ptr(&move->hold));
+	if (move->claim.active && move->claim.fd != -1) {
+		git_claim_unlock(&move->claim, "HEAD.lock");
+		git_claim_unlock(&move->claim, "index.lock");
+	}
+}
+
+/* The same once the branch's is gone. */
+static void
+leave(struct git_move *move)
+{
+	if (move->hold != NULL)
+		git_hold_abort(move->hold);
+	let_go(move);
+}
+
+/* However the helper ends: cross out what was written down, if all of it is
+ * done or undone. A git that was killed has left the locks of the refs. */
+static void
+land_undo(struct git_op *op)
+{
+	struct git_move *move = op->self;
+
+	let_go(move);
+	if (move->recorded && !move->touched && move->claim.active &&
+	    git_claim_sweep(&move->claim))
+		git_claim_clear(&move->claim);
+	git_claim_release(&move->claim);
+}
+
+/* The first of the files in the way, and the files of git that change with the
+ * index, the branch, or the end of a merge or a rebase. */
+static void
+tell_places(struct git_move *move)
+{
+	static const char *const names[] = { "index", "HEAD", "MERGE_HEAD",
+		"CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-apply",
+		"rebase-merge", "sequencer" };
+	struct git_op *op = &move->op;
+	const char *gitdir = git_dirs_gitdir(move->where), *path;
+	struct git_records records;
+	int count = 0;
+
+	for (size_t i = 0; gitdir != NULL && i < nitems(names); i++)
+		git_op_tell(op, PLACE_LETTER,
+		    git_op_text(op, "%s/%s", gitdir, names[i]));
+	if (gitdir == NULL) /* it has to be repaired, or to appear */
+		git_op_tell(
+		    op, PLACE_LETTER, git_op_text(op, "%s/.git", move->where));
+	git_records_init(
+	    &records, move->check.in_way.data, move->check.in_way.len);
+	while (
+	    count++ < FILES_MAX && (path = git_records_next(&records)) != NULL)
+		git_op_tell(op, PLACE_LETTER,
+		    git_op_text(op, "%s/%s", move->where, path));
+}
+
+/* End with this result, after everything was let go. */
+static void __attribute__((noreturn))
+land_end(struct git_move *move, enum git_land_result result, const char *detail)
+{
+	leave(move);
+	move->result = result;
+	git_op_tell(&move->op, DETAIL_LETTER, detail);
+	if (result == GIT_LAND_DIRTY && move->where != NULL)
+		tell_places(move);
+	git_op_die_of(&move->op);
+}
+
+void
+git_move_end(struct git_move *move, enum git_land_result result,
+    const char *what, const char *where)
+{
+	move->where = where;
+	land_end(move, result, git_op_text(&move->op, "%s in %s", what, where));
+}
+
+static const char *
+place(const struct git_move *move)
+{
+	return move->tree != NULL ? move->tree : move->op.dir;
+}
+
+/* A user was faster: the trees are looked at once more. */
+static bool
+land_again(struct git_move *move)
+{
+	if (move->tries++ >= GIT_TRIES)
+		git_move_end(move, GIT_LAND_DIRTY, just_left, place(move));
+	return true;
+}
+
+/* Only a hook of the repository's own folder, and of those only the one that
+ * may refuse the move: a folder that the configuration names may lie in the
+ * tree. */
+static void
+add_config(const struct git_move *move, bool hooks, char ***env)
+{
+	bool safe = hooks && git_runs_hooks(move->op.git) &&
+	    git_dirs_hook_is_safe(
+		move->common, place(move), "reference-transaction");
+
+	strv_add(env, "GIT_CONFIG_COUNT=2");
+	strv_add(env, "GIT_CONFIG_KEY_0=core.fsync");
+	strv_add(env, "GIT_CONFIG_VALUE_0=added");
+	strv_add(env, "GIT_CONFIG_KEY_1=core.hooksPath");
+	strv_take(env,
+	    safe ? xasprintf("GIT_CONFIG_VALUE_1=%s/hooks", move->common) :
+		   xstrdup("GIT_CONFIG_VALUE_1=/dev/null"));
+}
+
+void
+git_move_config(struct git_move *move, bool hooks)
+{
+	add_config(move, hooks, &move->op.env);
+}
+
+/* --- what is asked for ------------------------------------------------- */
 
 static bool
 is_id(const char *name)
@@ -98,603 +187,686 @@ is_id(const char *name)
 	    strspn(name, "0123456789abcdef") == len;
 }
 
-static enum git_op_next
-land_ask_names(struct git_op *op)
+static void
+find_names(struct git_move *move)
 {
-	struct land_op *land = op->self;
-	cleanup_free char *branch = git_op_branch_name(op->onto);
-	cleanup_free char *other = xasprintf("%s^{commit}", op->onto);
-	cleanup_free char *id = xasprintf("%s^{commit}", land->id_name);
-
-	if (land->settle_fn != NULL)
-		return GIT_OP_NEXT;
-	if (!is_id(op->onto) || !is_id(land->id_name))
-		return git_op_ask_ids(
-		    op, (const char *[]){ branch, other, id, NULL });
-	strlcpy(op->onto_id, op->onto, GIT_ID_SIZE);
-	strlcpy(land->move.id, land->id_name, GIT_ID_SIZE);
-	return GIT_OP_NEXT;
-}
-
-static enum git_op_next
-land_names(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
+	struct git_op *op = &move->op;
 	char ids[3][GIT_ID_SIZE];
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, ids, nitems(ids));
-	memcpy(op->onto_id, ids[0][0] != '\0' ? ids[0] : ids[1], GIT_ID_SIZE);
-	memcpy(land->move.id, ids[2], GIT_ID_SIZE);
+	if (is_id(op->onto) && is_id(move->id_name)) {
+		strlcpy(op->onto_id, op->onto, GIT_ID_SIZE);
+		strlcpy(move->id, move->id_name, GIT_ID_SIZE);
+		return;
+	}
+	git_op_find_ids(op,
+	    (const char *[]){
+		git_op_text(op, "refs/heads/%s^{commit}", op->onto),
+		git_op_text(op, "%s^{commit}", op->onto),
+		git_op_text(op, "%s^{commit}", move->id_name), NULL },
+	    ids);
+	memcpy(op->onto_id, ids[ids[0][0] == '\0'], GIT_ID_SIZE);
+	memcpy(move->id, ids[2], GIT_ID_SIZE);
 	if (op->onto_id[0] == '\0')
-		return git_op_fail(op, -ENOENT,
-		    "there is no branch or commit %s in %s", op->onto, op->dir);
-	if (land->move.id[0] == '\0')
-		return git_op_fail(op, -ENOENT, "there is no commit %s in %s",
-		    land->id_name, op->dir);
-	return GIT_OP_NEXT;
+		git_op_die(op, -ENOENT, "there is no branch or commit %s in %s",
+		    op->onto, op->dir);
+	if (move->id[0] == '\0')
+		git_op_die(op, -ENOENT, "there is no commit %s in %s",
+		    move->id_name, op->dir);
 }
 
-/* The usual one is one commit on top: what it changes and that it is on top,
- * in one answer. */
-static enum git_op_next
-land_ask_forward(struct git_op *op)
+/* What it changes, and whether it is on top. The usual one is one commit on
+ * top: both in one answer. */
+static bool
+find_changes(struct git_move *move)
 {
-	const struct land_op *land = op->self;
+	struct git_op *op = &move->op;
+	size_t len;
 
-	if (land->settle_fn != NULL)
-		return GIT_OP_DONE;
-	return git_op_args(op, "diff-tree", "-r", "-z", "--no-renames",
-	    "--ignore-submodules=none", "--root", "-m", "--format=%P",
-	    land->move.id, NULL);
-}
-
-static enum git_op_next
-land_forward(struct git_op *op, const struct git_answer *answer)
-{
-	struct land_op *land = op->self;
-	struct git_move *move = &land->move;
-	size_t len = strlen(answer->out);
-
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
 	move->head_id = move->from_id = op->onto_id;
 	move->other_id = move->to_id = move->id;
-	land->forward = strcmp(answer->out, op->onto_id) == 0;
-	if (!land->forward)
-		return GIT_OP_NEXT;
-	if (len < answer->out_len)
-		len++; /* and a line break */
-	if (len < answer->out_len)
-		len++;
-	buf_clear(&move->changes);
-	buf_add(&move->changes, answer->out + len, answer->out_len - len);
-	return git_move_go(move, MOVE_TREES);
+	git_op_must(op, "diff-tree", "-r", "-z", "--no-renames",
+	    "--ignore-submodules=none", "--root", "-m", "--format=%P", move->id,
+	    NULL);
+	if (strcmp(op->answer.out, op->onto_id) == 0) {
+		len = strlen(op->answer.out);
+		if (len < op->answer.out_len)
+			len++; /* and a line break */
+		if (len < op->answer.out_len)
+			len++;
+		buf_clear(&move->changes);
+		buf_add(&move->changes, op->answer.out + len,
+		    op->answer.out_len - len);
+		return true;
+	}
+	if (!git_op_is_ancestor(op, op->onto_id, move->id))
+		return false;
+	git_move_changes(move);
+	return true;
 }
 
-static enum git_op_next
-land_ask_ancestor(struct git_op *op)
+/* --- one landing at a time --------------------------------------------- */
+
+static void
+take_claim(struct git_move *move)
 {
-	const struct land_op *land = op->self;
+	struct git_op *op = &move->op;
+	char *gitdir = git_dirs_gitdir(op->dir);
+	int64_t waited_ms = 0;
+	int r;
 
-	return git_op_ask_ancestor(op, op->onto_id, land->move.id);
+	if (gitdir == NULL)
+		git_op_die(op, -ENOENT, "%s is not a working tree", op->dir);
+	move->common = git_dirs_common(gitdir);
+	while ((r = git_claim_take(&move->claim, move->common, &op->err)) < 0) {
+		if (r != -EAGAIN)
+			git_op_die_of(op);
+		memset(&op->err, 0, sizeof op->err);
+		waited_ms += CLAIM_MS;
+		if (waited_ms > (int64_t)GIT_TRIES * GIT_RETRY_MS)
+			git_move_end(move, GIT_LAND_HELD,
+			    "another landing is in progress", op->dir);
+		git_pause(CLAIM_MS);
+	}
 }
 
-static enum git_op_next
-land_ancestor(struct git_op *op, const struct git_answer *answer)
+/* What we are about to do, on disk before it begins; and with it all that the
+ * new commit consists of. */
+static void
+record(struct git_move *move)
 {
-	struct land_op *land = op->self;
+	struct git_op *op = &move->op;
+	const char *const folders[] = {
+		git_op_text(op, "%s/objects", move->common), move->common, NULL
+	};
 
-	if (answer->status > 1)
-		return git_op_complain(op, answer);
-	land->forward = answer->status == 0;
-	/* Landed already, maybe, below later commits. */
-	return land->forward ? GIT_OP_NEXT :
-			       git_move_go(&land->move, MOVE_LEAVE);
+	git_claim_clear(&move->claim);
+	move->claim.tree = xstrdup(move->tree != NULL ? move->tree : "");
+	move->claim.gitdir = move->gitdir != NULL ? xstrdup(move->gitdir) :
+						    git_dirs_gitdir(op->dir);
+	move->claim.branch = xstrdup(move->branch);
+	memcpy(move->claim.old_id, op->onto_id, GIT_ID_SIZE);
+	memcpy(move->claim.new_id, move->id, GIT_ID_SIZE);
+	if (git_claim_write(&move->claim, &op->err) < 0)
+		git_op_die_of(op);
+	move->recorded = true;
+	if (!move->synced && git_sync(true, folders, &op->err) < 0)
+		git_op_die_of(op);
+	move->synced = true;
 }
 
-/* --- behind the move -------------------------------------------------- */
+/* --- what an earlier landing left -------------------------------------- */
+
+/* Put files and index where the branch is. What the user has changed since
+ * stays as it is. */
+static void
+settle_files(struct git_move *move)
+{
+	struct git_op *op = &move->op;
+	struct git_claim *claim = &move->claim;
+	char tip[1][GIT_ID_SIZE];
+	const char *rows;
+	bool changes;
+	size_t len;
+	int r;
+
+	git_op_find_ids(op,
+	    (const char *[]){
+		git_op_text(op, "refs/heads/%s^{commit}", claim->branch),
+		NULL },
+	    tip);
+	move->head_id = move->to_id = claim->old_id;
+	move->other_id = move->from_id = claim->new_id;
+	if (strcmp(tip[0], claim->new_id) == 0) {
+		move->head_id = move->to_id = claim->new_id;
+		move->other_id = move->from_id = claim->old_id;
+	} else if (strcmp(tip[0], claim->old_id) != 0) {
+		return;
+	}
+	while ((r = git_claim_lock(claim, "index.lock", &op->err)) < 0) {
+		if (r != -EEXIST)
+			git_op_die_of(op);
+		memset(&op->err, 0, sizeof op->err);
+		if (move->tries++ >= GIT_TRIES)
+			git_move_end(move, GIT_LAND_HELD,
+			    "another git process holds the index", move->tree);
+		git_pause(GIT_RETRY_MS);
+	}
+	git_move_changes(move);
+	if (git_move_look(move, claim->branch) == MOVE_STANDS_HERE) {
+		git_move_remove_stumps(move);
+		rows = git_move_staged(move, &len);
+		git_move_copy_index(move);
+		git_land_check_forgive(&move->check);
+		git_move_adopt(move);
+		if (git_move_read(move, &changes)) {
+			git_move_restage(move, rows, len);
+			git_move_put_index(move);
+		} else if (!changes) {
+			/* As when the disk is full: what is written down
+			 * stays, and the next landing tries again. */
+			if (move->refused.code != 0) {
+				op->err = move->refused;
+				git_op_die_of(op);
+			}
+			git_op_die(op, -EIO,
+			    "a landing that was cut off cannot be undone in "
+			    "%s: %s",
+			    move->tree,
+			    op->answer.err != NULL ? op->answer.err->msg :
+						     op->answer.complaint);
+		}
+	}
+	git_claim_remove_index(claim);
+}
+
+/* It was a landing of before, or our own that failed in the middle. */
+static void
+settle(struct git_move *move)
+{
+	struct git_claim *claim = &move->claim;
+	int64_t waited_ms = 0;
+
+	if (move->hold != NULL)
+		git_hold_abort(move->hold);
+	git_hold_free(take_ptr(&move->hold));
+	if (!claim->active)
+		return;
+	while (!git_claim_sweep(claim)) {
+		waited_ms += LEFT_LOOK_MS;
+		if (waited_ms == LEFT_ENDS_MS)
+			git_claim_end_updater(claim);
+		if (waited_ms > 2 * LEFT_ENDS_MS)
+			git_move_end(move, GIT_LAND_HELD,
+			    "a git of an earlier landing still runs",
+			    move->op.dir);
+		git_pause(LEFT_LOOK_MS);
+	}
+	if (claim->tree[0] != '\0' && claim->files &&
+	    file_is_dir(claim->tree) &&
+	    git_dirs_is_on(claim->gitdir, claim->branch)) {
+		move->tree = git_op_copy(&move->op, claim->tree);
+		move->gitdir = git_op_copy(&move->op, claim->gitdir);
+		settle_files(move);
+	}
+	let_go(move);
+	git_claim_clear(claim);
+	move->touched = false;
+	move->where = move->tree;
+	move->tree = move->gitdir = NULL;
+	/* Its paths lie in move->changes, which this landing fills anew. */
+	git_changes_release(&move->check.changes);
+}
+
+/* --- locks ------------------------------------------------------------- */
+
+static bool
+try_lock(struct git_move *move, const char *name)
+{
+	struct git_op *op = &move->op;
+	int r = git_claim_lock(&move->claim, name, &op->err);
+
+	if (r < 0 && r != -EEXIST)
+		git_op_die_of(op);
+	memset(&op->err, 0, sizeof op->err);
+	return r == 0;
+}
+
+/* Another git has a lock. False: it keeps it. */
+static bool
+wait_for_lock(struct git_move *move)
+{
+	move->held = move->tries++ >= GIT_TRIES;
+	if (!move->held) {
+		memset(&move->refused, 0, sizeof move->refused);
+		git_pause(GIT_RETRY_MS);
+	}
+	return !move->held;
+}
+
+static void
+forget_hold(struct git_move *move)
+{
+	move->held = git_hold_is_locked(move->hold);
+	err_set(&move->refused, move->held ? -EBUSY : -EIO,
+	    "git update-ref: %s", git_hold_complaint(move->hold));
+	git_hold_free(take_ptr(&move->hold));
+}
+
+/* From here on nobody moves HEAD or the branch. */
+static bool
+hold(struct git_move *move)
+{
+	struct git_op *op = &move->op;
+	cleanup_strv char **env = NULL;
+	struct git_hold_spec spec = { .dir = move->tree,
+		.branch = move->branch,
+		.old_id = op->onto_id,
+		.new_id = move->id,
+		.reason = LAND_REFLOG };
+
+	add_config(move, true, &env);
+	spec.env = strv_const(env);
+	if (git_hold_new(op->git, &spec, &move->hold, &op->err) < 0 ||
+	    git_claim_note_updater(
+		&move->claim, git_hold_pid(move->hold), &op->err) < 0)
+		git_op_die_of(op);
+	if (git_hold_prepare(move->hold))
+		return true;
+	forget_hold(move);
+	return false;
+}
+
+/* A git that read HEAD before the move may still be about to write it. */
+static void
+wait_for_quiet(const struct git_move *move)
+{
+	for (int64_t ms = 0; ms < QUIET_MS && git_lock_runs_at(place(move));
+	     ms += QUIET_LOOK_MS)
+		git_pause(QUIET_LOOK_MS);
+}
+
+/* --- the move ---------------------------------------------------------- */
 
 /* Where a user went with the files of the branch, who had read HEAD before it
  * moved. */
-static enum git_op_next
-land_ask_after(struct git_op *op)
+static void
+look_after(struct git_move *move)
 {
-	struct git_move *move = op->self;
+	struct git_op *op = &move->op;
 
 	if (git_dirs_is_on(move->gitdir, move->branch))
-		return git_move_go(move, MOVE_LEAVE);
+		return;
 	op->run_dir = move->tree;
-	return git_op_ask_ids(op, (const char *[]){ "HEAD^{commit}", NULL });
-}
-
-static enum git_op_next
-land_after(struct git_op *op, const struct git_answer *answer)
-{
-	struct git_move *move = op->self;
-	char head[GIT_ID_SIZE];
-
-	git_op_ids(answer, &head, 1);
+	op->tolerant = true;
 	/* A branch that was made behind the move has it all. */
-	if (answer->status != 0 || strcmp(head, move->id) == 0)
-		return git_move_go(move, MOVE_LEAVE);
-	return git_move_files_copy(op);
-}
-
-static enum git_op_next
-land_ask_repair(struct git_op *op)
-{
-	struct git_move *move = op->self;
-	cleanup_free char *index = git_claim_index(&move->claim);
-
+	if (git_op_try(op, "rev-parse", "--verify", "--quiet", "HEAD^{commit}",
+		NULL) != 0 ||
+	    strcmp(op->answer.out, move->id) == 0)
+		return;
+	git_move_copy_index(move);
 	op->run_dir = move->tree;
+	op->tolerant = true;
 	op->deadline_ms = LAND_DEADLINE_MS;
-	git_move_config(move, &op->env, false);
-	git_op_env(op, "GIT_INDEX_FILE=%s", index);
-	return git_op_args(
-	    op, "read-tree", "-m", "-u", move->id, op->onto_id, NULL);
-}
-
-static enum git_op_next
-land_repair(struct git_op *op, const struct git_answer *answer)
-{
-	struct git_move *move = op->self;
-
-	if (answer->status == 0)
-		return git_move_files_put(op);
+	git_move_config(move, false);
+	git_op_env(op, "GIT_INDEX_FILE=%s", git_claim_index(&move->claim));
+	if (git_op_try(
+		op, "read-tree", "-m", "-u", move->id, op->onto_id, NULL) == 0)
+		git_move_put_index(move);
 	git_claim_remove_index(&move->claim);
-	return GIT_OP_NEXT;
 }
 
-static enum git_op_next
-land_leave(struct git_op *op)
+/* With its checkout. Returns whether the trees have to be looked at again; the
+ * branch has not moved then. */
+static bool
+move_with_tree(struct git_move *move)
 {
-	return git_move_go(op->self, MOVE_LEAVE);
+	struct git_op *op = &move->op;
+	bool busy_files = false;
+
+	for (;;) {
+		/* From here on no other git writes the index. */
+		while (!try_lock(move, "index.lock"))
+			if (!wait_for_lock(move))
+				return false;
+		switch (git_move_look(move, move->branch)) {
+		case MOVE_STANDS_HERE:
+			break;
+		case MOVE_STANDS_HIGHER:
+			return false;
+		case MOVE_STANDS_ELSEWHERE:
+			return land_again(move);
+		}
+		if (move->check.in_way_count > 0) {
+			struct buf detail = BUF_INIT;
+
+			git_land_check_describe(&move->check, &detail);
+			move->where = move->tree;
+			land_end(move, GIT_LAND_DIRTY, detail.data);
+		}
+		if (hold(move))
+			break;
+		if (!move->held)
+			return false;
+		let_go(move);
+		if (!wait_for_lock(move))
+			return false;
+	}
+	/* A switch that had the index before us may have moved HEAD since we
+	 * looked. */
+	if (git_claim_note_head(&move->claim, &op->err) < 0 ||
+	    !git_dirs_is_on(move->gitdir, move->branch)) {
+		memset(&op->err, 0, sizeof op->err);
+		return land_again(move);
+	}
+	git_move_copy_index(move);
+	git_move_adopt(move);
+	if (git_move_read(move, &busy_files)) {
+		git_move_put_index(move);
+		if (git_hold_commit(move->hold)) {
+			git_hold_free(take_ptr(&move->hold));
+			move->touched = false;
+			wait_for_quiet(move);
+			look_after(move);
+			land_landed(move);
+		}
+		/* The files are there, the branch may be or not. */
+		forget_hold(move);
+	} else {
+		move->refused = git_op_complaint(op);
+	}
+	settle(move);
+	if (busy_files)
+		land_end(move, GIT_LAND_DIRTY, move->refused.msg);
+	return false;
 }
 
-/* Only the ref has moved. Did somebody check the branch out just before it
- * did? Then it goes back, and is moved once more together with their tree. */
-static enum git_op_next
-land_ask_back(struct git_op *op)
+/* Nobody has it checked out: nobody may check it out now. Returns as above. */
+static bool
+move_alone(struct git_move *move)
 {
-	struct git_move *move = op->self;
-	cleanup_free char *ref = xasprintf("refs/heads/%s", move->branch);
+	struct git_op *op = &move->op;
+	const char *ref = git_op_text(op, "refs/heads/%s", move->branch);
 	struct git_trees trees = { 0 };
-	bool taken;
 
-	git_move_let_go(move);
-	taken = git_dirs_trees(op->dir, &trees, &op->err) == 0 &&
-	    git_trees_on(&trees, move->branch, NULL) != NULL;
-	git_trees_release(&trees);
-	if (!taken)
-		return git_move_end(move, GIT_LANDED);
-	git_move_config(move, &op->env, true);
-	return git_op_args(op, "update-ref", "-m", GIT_MOVE_REFLOG ", undone",
-	    ref, op->onto_id, move->id, NULL);
+	for (;;) {
+		while (!try_lock(move, "index.lock") ||
+		    !try_lock(move, "HEAD.lock")) {
+			git_claim_unlock(&move->claim, "index.lock");
+			if (!wait_for_lock(move))
+				return false;
+		}
+		if (git_dirs_is_on(move->claim.gitdir, move->branch))
+			return land_again(move);
+		git_move_config(move, true);
+		op->once = op->linger = op->tolerant = true;
+		op->stdin_fd = move->claim.fd;
+		if (git_op_try(op, "update-ref", "-m", LAND_REFLOG, ref,
+			move->id, op->onto_id, NULL) == 0)
+			break;
+		move->refused = git_op_complaint(op);
+		if (!op->answer.locked)
+			return false;
+		/* As a hold that met a lock. */
+		let_go(move);
+		if (!wait_for_lock(move))
+			return false;
+	}
+	git_claim_unlock(&move->claim, "HEAD.lock");
+	wait_for_quiet(move);
+	let_go(move);
+	/* Did somebody check the branch out just before it moved? Then it goes
+	 * back, and is moved once more together with their tree. */
+	if (git_dirs_trees(op->dir, &trees, &op->err) < 0 ||
+	    git_trees_on(&trees, move->branch, NULL) == NULL)
+		land_landed(move);
+	git_move_config(move, true);
+	git_op_must(op, "update-ref", "-m", LAND_REFLOG ", undone", ref,
+	    op->onto_id, move->id, NULL);
+	return land_again(move);
 }
 
-static enum git_op_next
-land_back(struct git_op *op, const struct git_answer *answer)
+static bool
+land_once(struct git_move *move)
 {
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	return git_move_again(op->self);
+	if (!git_move_find_tree(move))
+		return false;
+	record(move);
+	return move->tree != NULL ? move_with_tree(move) : move_alone(move);
 }
 
-/* --- what became of it ------------------------------------------------ */
+/* --- what became of it ------------------------------------------------- */
 
-static enum git_op_next
-land_ask_tip(struct git_op *op)
+static void
+add_existing(char ***paths, const char *path)
 {
-	const struct git_move *move = op->self;
-	cleanup_free char *branch = git_op_branch_name(move->branch);
+	struct stat st;
 
-	return git_op_ask_ids(op, (const char *[]){ branch, NULL });
+	if (lstat(path, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		strv_add(paths, path);
 }
 
-static enum git_op_next
-land_tip(struct git_op *op, const struct git_answer *answer)
+/* The branch, and the folders that name it; those of a branch with slashes may
+ * be new. And what shall not look like a change of the user's to it. */
+static int
+sync_landed(struct git_move *move, bool whole)
 {
-	struct git_move *move = op->self;
+	struct git_op *op = &move->op;
+	const struct git_changes *changes = &move->check.changes;
+	cleanup_strv char **paths = NULL;
+	char *name =
+	    git_op_text(op, "%s/refs/heads/%s", move->common, move->branch);
+	char *slash;
 
-	if (answer->status != 0)
-		return git_op_complain(op, answer);
-	git_op_ids(answer, &move->tip, 1);
-	if (move->tip[0] == '\0')
-		return git_op_fail(op, -ENOENT, "there is no branch %s in %s",
-		    move->branch, op->dir);
-	return GIT_OP_NEXT;
+	whole |= changes->count > SYNC_FILES_MAX;
+	add_existing(&paths, name);
+	while ((slash = strrchr(name, '/')) != NULL &&
+	    slash > name + strlen(move->common)) {
+		*slash = '\0';
+		add_existing(&paths, name);
+	}
+	add_existing(&paths, git_op_text(op, "%s/packed-refs", move->common));
+	if (move->tree != NULL && move->gitdir != NULL) {
+		add_existing(&paths, git_op_text(op, "%s/index", move->gitdir));
+		add_existing(&paths, git_op_text(op, "%s/.", move->gitdir));
+		for (size_t i = 0; i < changes->count && !whole; i++)
+			add_existing(&paths,
+			    git_op_text(
+				op, "%s/%s", move->tree, changes->v[i].path));
+	}
+	return git_sync(whole, strv_const(paths), NULL);
+}
+
+/* A submodule that is as the old commit left it goes along, where it has the
+ * new one. What has a branch or commits of its own stays. */
+static void
+move_submodules(struct git_move *move)
+{
+	struct git_op *op = &move->op;
+
+	for (size_t i = 0; move->tree != NULL && i < move->check.changes.count;
+	     i++) {
+		const struct git_change *change = &move->check.changes.v[i];
+		char at[GIT_ID_SIZE], *gitdir;
+
+		if (change->status != 'M' ||
+		    strcmp(change->mode, gitlink_mode) != 0)
+			continue;
+		gitdir = git_dirs_gitdir(
+		    git_op_text(op, "%s/%s", move->tree, change->path));
+		if (gitdir == NULL)
+			continue;
+		git_dirs_detached(gitdir, at, sizeof at);
+		if (strcmp(at, change->old_id) != 0)
+			continue;
+		op->run_dir = move->tree;
+		op->tolerant = true;
+		git_move_config(move, false);
+		/* Without the commit, or with changes, it stays. */
+		git_op_try(op, "--literal-pathspecs", "submodule", "--quiet",
+		    "update", "--no-fetch", "--checkout", "--", change->path,
+		    NULL);
+	}
+}
+
+/* The branch has moved, and git has put it on disk. What may be lost in a power
+ * cut now are files and index: what is written down stays for who settles
+ * that. */
+static void
+land_landed(struct git_move *move)
+{
+	leave(move);
+	memset(&move->op.err, 0, sizeof move->op.err);
+	if (sync_landed(move, false) < 0) {
+		git_pause(GIT_RETRY_MS);
+		move->touched = sync_landed(move, true) < 0;
+	}
+	if (!move->touched)
+		git_claim_clear(&move->claim);
+	move_submodules(move);
+	land_end(move, GIT_LANDED, "");
 }
 
 /* At the commit, or above it by now: landed, whatever git said. */
-static enum git_op_next
-land_ask_verdict(struct git_op *op)
+static void __attribute__((noreturn)) judge(struct git_move *move, bool forward)
 {
-	const struct git_move *move = op->self;
+	struct git_op *op = &move->op;
+	char tip[1][GIT_ID_SIZE];
 
-	return git_op_ask_ancestor(op, move->id, move->tip);
-}
-
-static enum git_op_next
-land_verdict(struct git_op *op, const struct git_answer *answer)
-{
-	const struct land_op *land = op->self;
-	struct git_move *move = op->self;
-	const char *where = move->tree != NULL ? move->tree : op->dir;
-
-	if (answer->status > 1)
-		return git_op_complain(op, answer);
-	if (answer->status == 0)
-		return git_move_end(move, GIT_LANDED);
-	if (strcmp(move->tip, op->onto_id) != 0) {
-		buf_clear(&move->detail);
-		buf_addf(&move->detail, "%s is at %.12s, no longer at %.12s",
-		    move->branch, move->tip, op->onto_id);
-		return git_move_end(move, GIT_LAND_MOVED);
-	}
-	if (!land->forward)
-		return git_op_fail(op, -EINVAL,
+	git_op_find_ids(op,
+	    (const char *[]){
+		git_op_text(op, "refs/heads/%s^{commit}", move->branch), NULL },
+	    tip);
+	if (tip[0][0] == '\0')
+		git_op_die(op, -ENOENT, "there is no branch %s in %s",
+		    move->branch, op->dir);
+	if (git_op_is_ancestor(op, move->id, tip[0]))
+		land_landed(move);
+	if (strcmp(tip[0], op->onto_id) != 0)
+		land_end(move, GIT_LAND_MOVED,
+		    git_op_text(op, "%s is at %.12s, no longer at %.12s",
+			move->branch, tip[0], op->onto_id));
+	if (!forward)
+		git_op_die(op, -EINVAL,
 		    "%.12s is not on top of %.12s: landing it would lose "
 		    "commits",
 		    move->id, op->onto_id);
 	if (move->held)
-		return git_move_end_with(move, GIT_LAND_HELD,
-		    "another git process holds a lock", where);
+		git_move_end(move, GIT_LAND_HELD, GIT_MOVE_LOCKED, place(move));
 	if (move->refused.code == 0)
-		return git_move_end_with(move, GIT_LAND_DIRTY,
-		    "another branch was just checked out", where);
+		git_move_end(move, GIT_LAND_DIRTY, just_left, place(move));
 	op->err = move->refused;
-	return GIT_OP_FAIL;
+	git_op_die_of(op);
 }
-
-/* --- submodules ------------------------------------------------------- */
-
-/* One that is as the old commit left it goes along, where it has the new one.
- * What has a branch or commits of its own stays. */
-static bool
-submodule_follows(const struct git_change *change, const char *dir)
-{
-	cleanup_free char *gitdir = git_dirs_gitdir(dir);
-	char at[GIT_ID_SIZE];
-
-	if (change->status != 'M' || strcmp(change->mode, gitlink_mode) != 0 ||
-	    gitdir == NULL)
-		return false;
-	git_dirs_detached(gitdir, at, sizeof at);
-	return strcmp(at, change->old_id) == 0;
-}
-
-static enum git_op_next
-land_ask_submodules(struct git_op *op)
-{
-	struct land_op *land = op->self;
-	struct git_move *move = &land->move;
-
-	if (!move->touched)
-		git_claim_clear(&move->claim);
-	while (
-	    move->tree != NULL && move->submodule < move->check.changes.count) {
-		const struct git_change *change =
-		    &move->check.changes.v[move->submodule++];
-		cleanup_free char *dir = file_join(move->tree, change->path);
-
-		if (!submodule_follows(change, dir))
-			continue;
-		op->run_dir = move->tree;
-		git_move_config(move, &op->env, false);
-		return git_op_args(op, "--literal-pathspecs", "submodule",
-		    "--quiet", "update", "--no-fetch", "--checkout", "--",
-		    change->path, NULL);
-	}
-	return GIT_OP_DONE;
-}
-
-static enum git_op_next
-land_submodules(struct git_op *op, const struct git_answer *answer)
-{
-	(void)op;
-	(void)answer; /* without the commit, or with changes, it stays */
-	return GIT_OP_AGAIN;
-}
-
-static const struct git_op_step land_steps[MOVE_COUNT] = {
-	[MOVE_NAMES] = { .ask = land_ask_names, .answer = land_names },
-	[MOVE_CLAIM] = { .ask = git_move_claim },
-	[MOVE_LEFT] = { .ask = git_move_left },
-	[MOVE_LEFT_TIP] = { .ask = git_move_left_ask_tip,
-	    .answer = git_move_left_tip },
-	[MOVE_LEFT_LOCK] = { .ask = git_move_left_lock },
-	[MOVE_LEFT_CHANGES] = { .ask = git_move_files_ask_changes,
-	    .answer = git_move_files_changes },
-	[MOVE_LEFT_STATUS] = { .ask = git_move_files_ask_status,
-	    .answer = git_move_files_status },
-	[MOVE_LEFT_SUSPECTS] = { .ask = git_move_files_ask_suspects },
-	[MOVE_LEFT_COMPARE] = { .ask = git_move_files_ask_compare,
-	    .answer = git_move_files_compare },
-	[MOVE_LEFT_STUMPS] = { .ask = git_move_left_stumps },
-	[MOVE_LEFT_STAGED] = { .ask = git_move_files_ask_staged,
-	    .answer = git_move_files_staged },
-	[MOVE_LEFT_COPY] = { .ask = git_move_files_copy },
-	[MOVE_LEFT_ADOPT] = { .ask = git_move_files_ask_adopt },
-	[MOVE_LEFT_READ] = { .ask = git_move_files_ask_read,
-	    .answer = git_move_files_read,
-	    .tolerant = true },
-	[MOVE_LEFT_REFRESH] = { .ask = git_move_files_ask_refresh,
-	    .answer = git_move_files_refresh },
-	[MOVE_LEFT_RESTAGE] = { .ask = git_move_files_ask_restage },
-	[MOVE_LEFT_PUT] = { .ask = git_move_left_put },
-	[MOVE_FORWARD] = { .ask = land_ask_forward, .answer = land_forward },
-	[MOVE_ANCESTOR] = { .ask = land_ask_ancestor, .answer = land_ancestor },
-	[MOVE_CHANGES] = { .ask = git_move_files_ask_changes,
-	    .answer = git_move_files_changes },
-	[MOVE_TREES] = { .ask = git_land_where },
-	[MOVE_STRAY] = { .ask = git_land_where_ask_stray,
-	    .answer = git_land_where_stray,
-	    .tolerant = true },
-	[MOVE_RECORD] = { .ask = git_move_record },
-	[MOVE_SYNC] = { .ask = git_move_sync },
-	[MOVE_LOCK] = { .ask = git_move_lock },
-	[MOVE_STATUS] = { .ask = git_move_files_ask_status,
-	    .answer = git_move_files_status },
-	[MOVE_SUSPECTS] = { .ask = git_move_files_ask_suspects },
-	[MOVE_COMPARE] = { .ask = git_move_files_ask_compare,
-	    .answer = git_move_files_compare },
-	[MOVE_HOLD] = { .ask = git_move_hold },
-	[MOVE_COPY] = { .ask = git_move_files_copy },
-	[MOVE_ADOPT] = { .ask = git_move_files_ask_adopt },
-	[MOVE_READ] = { .ask = git_move_files_ask_read,
-	    .answer = git_move_files_read,
-	    .tolerant = true },
-	[MOVE_REFRESH] = { .ask = git_move_files_ask_refresh,
-	    .answer = git_move_files_refresh },
-	[MOVE_PUT] = { .ask = git_move_files_put },
-	[MOVE_COMMIT] = { .ask = git_move_commit },
-	[MOVE_QUIET] = { .ask = git_move_quiet },
-	[MOVE_AFTER] = { .ask = land_ask_after, .answer = land_after },
-	[MOVE_REPAIR] = { .ask = land_ask_repair, .answer = land_repair },
-	[MOVE_REPAIRED] = { .ask = land_leave },
-	[MOVE_SWAP_LOCK] = { .ask = git_move_swap_lock },
-	[MOVE_SWAP] = { .ask = git_move_ask_swap,
-	    .answer = git_move_swap,
-	    .tolerant = true },
-	[MOVE_SWAP_QUIET] = { .ask = git_move_quiet },
-	[MOVE_BACK] = { .ask = land_ask_back, .answer = land_back },
-	[MOVE_LEAVE] = { .ask = git_move_leave },
-	[MOVE_TIP] = { .ask = land_ask_tip, .answer = land_tip },
-	[MOVE_VERDICT] = { .ask = land_ask_verdict, .answer = land_verdict },
-	[MOVE_LAST_SYNC] = { .ask = git_move_last_sync },
-	[MOVE_SUBMODULES] = { .ask = land_ask_submodules,
-	    .answer = land_submodules,
-	    .tolerant = true },
-};
 
 static void
-land_tell_settled(struct land_op *land, const struct err *err)
+land_run(struct git_op *op)
 {
-	struct err busy = { 0 };
+	struct git_move *move = op->self;
+	bool forward;
 
-	if (err == NULL && land->move.result == GIT_LAND_HELD) {
-		err_set(&busy, -EBUSY, "%s", land->move.detail.data);
-		err = &busy;
-	}
-	land->settle_fn(err, land->arg);
+	if (move->settle_fn == NULL)
+		find_names(move);
+	take_claim(move);
+	settle(move);
+	if (move->settle_fn != NULL)
+		return;
+	forward = find_changes(move);
+	while (forward && land_once(move))
+		leave(move);
+	leave(move);
+	judge(move, forward);
 }
 
-/* The claim is free before the caller hears: it may land the next one. */
+/* --- in the daemon ------------------------------------------------------ */
+
 static void
 land_finish(struct git_op *op, const struct err *err)
 {
-	struct land_op *land = op->self;
-	struct git_move *move = &land->move;
-	cleanup_strv char **places = NULL;
+	const struct git_move *move = op->self;
+	cleanup_git_list struct git_list details = { 0 }, places = { 0 };
+	const char *detail;
 
-	if (err == NULL && move->result == GIT_LAND_DIRTY)
-		git_land_way_list(move, &places);
-	git_move_forget(move);
-	if (land->settle_fn != NULL)
-		land_tell_settled(land, err);
-	else if (err != NULL)
-		land->fn(
-		    GIT_LAND_FAILED, "", strv_const(places), err, land->arg);
-	else
-		land->fn(move->result, move->detail.data, strv_const(places),
-		    NULL, land->arg);
+	git_op_told(op, DETAIL_LETTER, &details);
+	git_op_told(op, PLACE_LETTER, &places);
+	detail = details.count > 0 ? details.v[0] : "";
+	if (move->settle_fn != NULL) {
+		struct err busy = { 0 };
+
+		if (err == NULL && move->result == GIT_LAND_HELD) {
+			err_set(&busy, -EBUSY, "%s", detail);
+			err = &busy;
+		}
+		move->settle_fn(err, op->arg);
+	} else if (op->lost) {
+		/* It may have landed: the next one finds out. */
+		move->fn(GIT_LAND_HELD, err->msg, places.v, NULL, op->arg);
+	} else {
+		move->fn(err != NULL ? GIT_LAND_FAILED : move->result, detail,
+		    places.v, err, op->arg);
+	}
 }
 
+/* Where the branch has moved, index and files have, too. */
+static bool
+has_moved(const struct git_claim *claim)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", claim->branch);
+	char tip[GIT_ID_SIZE];
+
+	return git_refs_read(claim->common, ref, tip) == 0 &&
+	    strcmp(tip, claim->new_id) == 0;
+}
+
+/* The helper was killed. A landing that was cut off keeps the index locked if
+ * files may have moved without the branch; otherwise its locks are in the
+ * user's way for nothing. */
 static void
 land_release(struct git_op *op)
 {
-	struct land_op *land = op->self;
+	struct git_move *move = op->self;
+	struct git_claim *claim = &move->claim;
+	cleanup_free char *gitdir = NULL, *common = NULL;
 
-	git_move_release(&land->move);
-	free(land->id_name);
+	git_land_check_release(&move->check);
+	buf_release(&move->changes);
+	if (!op->cut_off || (gitdir = git_dirs_gitdir(op->dir)) == NULL)
+		return;
+	common = git_dirs_common(gitdir);
+	/* Its update-ref ends right behind it, unless a hook holds it. */
+	for (int64_t ms = 0; ms < CUT_OFF_MS; ms += QUIET_LOOK_MS) {
+		if (git_claim_take(claim, common, NULL) == 0 &&
+		    (claim->updater.pid == 0 ||
+			!procref_alive(&claim->updater)))
+			break;
+		git_pause(QUIET_LOOK_MS);
+	}
+	if (claim->fd != -1 && claim->active) {
+		if (!claim->files && git_claim_sweep(claim))
+			git_claim_clear(claim);
+		else if (claim->files && has_moved(claim))
+			git_claim_unlock(claim, "index.lock");
+	}
+	git_claim_release(claim);
 }
 
-static void
-land_start(struct land_op *land, struct git *git, const char *branch,
-    const char *onto, const char *id)
+static struct git_move *
+land_new(struct git *git, const char *branch, const char *onto, const char *id,
+    void *arg)
 {
-	git_move_init(&land->move, &land->op);
-	land->move.branch = xstrdup(branch);
-	land->id_name = xstrdup(id);
-	land->op.onto = xstrdup(onto);
-	land->op.self = land;
-	land->op.finish = land_finish;
-	land->op.release = land_release;
-	git_op_start(&land->op, git, git_root(git), land_steps,
-	    nitems(land_steps), false);
+	struct git_move *move = git_op_new(
+	    sizeof *move, git, git_root(git), onto, land_run, land_finish);
+	struct git_op *op = &move->op;
+
+	move->branch = git_op_copy(op, branch);
+	move->id_name = git_op_copy(op, id);
+	buf_init(&move->changes);
+	git_claim_init(&move->claim);
+	git_land_check_init(&move->check, NULL, false);
+	op->arg = arg;
+	op->undo = land_undo;
+	op->release = land_release;
+	op->ret = &move->result;
+	op->ret_size = sizeof move->result;
+	return move;
 }
 
 void
 git_land(struct git *git, const char *branch, const char *onto, const char *id,
     bool overlap, git_land_fn *fn, void *arg)
 {
-	struct land_op *land = xcalloc(1, sizeof *land);
+	struct git_move *move = land_new(git, branch, onto, id, arg);
 
-	land->move.overlap = overlap;
-	land->fn = fn;
-	land->arg = arg;
-	land_start(land, git, branch, onto, id);
+	move->overlap = overlap;
+	move->fn = fn;
+	git_op_begin(&move->op, false);
 }
 
 void
 git_land_settle(struct git *git, git_work_fn *fn, void *arg)
 {
-	struct land_op *land = xcalloc(1, sizeof *land);
+	struct git_move *move = land_new(git, NULL, NULL, NULL, arg);
 
-	land->settle_fn = fn;
-	land->arg = arg;
-	land_start(land, git, "", "", "");
-}
-
-static enum git_op_next
-wait_for(struct git_move *move, const char *what, const char *where)
-{
-	return git_move_end_with(move, GIT_LAND_DIRTY, what, where);
-}
-
-/* What a person is in the middle of with HEAD on the branch, the tree clean or
- * not; NULL = nothing. */
-static const char *
-find_doing(const struct git_op *op)
-{
-	static const struct {
-		const char *name, *words;
-	} doings[] = {
-		{ "MERGE_HEAD", "a merge is in progress" },
-		{ "CHERRY_PICK_HEAD", "a cherry-pick is in progress" },
-		{ "REVERT_HEAD", "a revert is in progress" },
-		{ "rebase-apply", "git am is in progress" },
-		{ "sequencer", "a cherry-pick or revert is in progress" },
-	};
-
-	for (size_t i = 0; i < nitems(doings); i++)
-		if (git_op_has(op, doings[i].name))
-			return doings[i].words;
-	return NULL;
-}
-
-static enum git_op_next
-judge_on(struct git_move *move, const struct git_tree *on)
-{
-	const char *doing;
-
-	if (on->missing)
-		return wait_for(move,
-		    "the branch is checked out in a locked worktree that is "
-		    "not there (mount it, or type: git worktree unlock)",
-		    on->path);
-	move->tree = xstrdup(on->path);
-	move->gitdir = git_dirs_gitdir(on->path);
-	if (move->gitdir == NULL)
-		return wait_for(move,
-		    "the .git file of a worktree is damaged (repair it with: "
-		    "git worktree repair)",
-		    move->tree);
-	if (!git_dirs_is_on(move->gitdir, move->branch))
-		return wait_for(move,
-		    "the branch is checked out by another name, a symbolic "
-		    "reference",
-		    move->tree);
-	xstrset(&move->op->gitdir, move->gitdir);
-	doing = find_doing(move->op);
-	return doing != NULL ? wait_for(move, doing, move->tree) : GIT_OP_NEXT;
-}
-
-/* The first tree that a worker or a check has put on the branch. */
-static const struct git_tree *
-find_stray(const struct git_move *move, const struct git_trees *trees)
-{
-	const char *const *own = git_own(move->op->git);
-	const struct git_tree *on = NULL;
-
-	while ((on = git_trees_on(trees, move->branch, on)) != NULL)
-		for (size_t i = 0; own[i] != NULL; i++)
-			if (!on->missing && git_dirs_is_below(on->path, own[i]))
-				return on;
-	return NULL;
-}
-
-static enum git_op_next
-judge_trees(struct git_move *move, const struct git_trees *trees)
-{
-	const struct git_tree *on = git_trees_on(trees, move->branch, NULL);
-	const struct git_tree *other =
-	    on != NULL ? git_trees_on(trees, move->branch, on) : NULL;
-
-	free(take_ptr(&move->tree));
-	free(take_ptr(&move->gitdir));
-	if (other != NULL)
-		return wait_for(move,
-		    "the branch is checked out twice, the second time",
-		    other->path);
-	for (size_t i = 0; i < trees->count; i++)
-		if (trees->v[i].branch == NULL &&
-		    git_land_check_rebases(trees->v[i].path, move->branch))
-			return wait_for(move,
-			    "a rebase of the branch is in progress",
-			    trees->v[i].path);
-	return on != NULL ? judge_on(move, on) : GIT_OP_NEXT;
-}
-
-/* Sets move->tree and move->gitdir, NULL = nowhere; or ends the landing with
- * what it waits for. */
-static enum git_op_next
-git_land_where(struct git_op *op)
-{
-	struct git_move *move = op->self;
-	struct git_trees trees = { 0 };
-	const struct git_tree *stray;
-	enum git_op_next next;
-	cleanup_free char *target = git_dirs_alias(move->common, move->branch);
-
-	if (target != NULL)
-		return git_op_fail(op, -ENOTSUP,
-		    "%s is a symbolic reference to %s; name that branch in "
-		    "repo.default_branch",
-		    move->branch, target);
-	if (git_dirs_trees(op->dir, &trees, &op->err) < 0)
-		return GIT_OP_FAIL;
-	stray = find_stray(move, &trees);
-	xstrset(&move->stray, stray != NULL ? stray->path : NULL);
-	next = stray != NULL ? GIT_OP_NEXT : judge_trees(move, &trees);
-	git_trees_release(&trees);
-	if (next == GIT_OP_NEXT)
-		git_move_files_begin(move);
-	return next;
-}
-
-/* By compare-and-swap: it may have left the branch by now. */
-static enum git_op_next
-git_land_where_ask_stray(struct git_op *op)
-{
-	struct git_move *move = op->self;
-
-	if (move->stray == NULL)
-		return GIT_OP_NEXT;
-	op->run_dir = move->stray;
-	git_move_config(move, &op->env, false);
-	return git_op_args(op, "update-ref", "--no-deref", "-m",
-	    "llmc: left the landing branch", "HEAD", op->onto_id, op->onto_id,
-	    NULL);
-}
-
-static enum git_op_next
-git_land_where_stray(struct git_op *op, const struct git_answer *answer)
-{
-	struct git_move *move = op->self;
-
-	if (answer->status == 0 && move->tries++ < GIT_TRIES)
-		return git_move_go(move, MOVE_TREES);
-	if (answer->locked)
-		return git_move_end_with(move, GIT_LAND_HELD,
-		    "another git process holds a lock", move->stray);
-	/* Unless the branch has moved. */
-	err_set(&move->refused, -EIO,
-	    "%s has the landing branch checked out, and cannot be taken off "
-	    "it: %s",
-	    move->stray,
-	    answer->err != NULL ? answer->err->msg : answer->complaint);
-	return git_move_go(move, MOVE_LEAVE);
+	move->settle_fn = fn;
+	git_op_begin(&move->op, false);
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Moves a branch, and its checkouts with it. git-work.h has the common rules.
+/* Moves a branch, and its checkouts with it. git.h has the common rules.
  */
 #ifndef GIT_LAND_H
 #define GIT_LAND_H
 
-#include "git-op.h"
-#include "git-work.h"
+#include "git.h"
 
 struct git;
 
@@ -14,7 +13,8 @@ enum git_land_result {
 	GIT_LANDED,
 	GIT_LAND_MOVED, /* the branch is not at `onto` any more: rebase again */
 	GIT_LAND_DIRTY, /* the user's checkout blocks it: wait */
-	GIT_LAND_HELD, /* another git holds a lock: try again soon */
+	GIT_LAND_HELD, /* another git holds a lock, or it was killed: try again
+			* soon */
 	GIT_LAND_FAILED, /* err says why */
 };
 

@@ -7,13 +7,8 @@
 
 #include "child.h"
 #include "git-clone.h"
-#include "git-list.h"
-#include "git-op.h"
-#include "git-records.h"
-#include "git-refs.h"
-#include "git-save.h"
-#include "git-stand.h"
-#include "git-worktree.h"
+#include "git-private.h"
+#include "loop.h"
 #include "remove-tree.h"
 
 void
@@ -28,7 +23,7 @@ git_op_no_hooks(struct git_op *op)
 	git_op_args(op, "-c", "core.hooksPath=/dev/null", NULL);
 }
 
-enum git_op_next
+void
 git_op_args(struct git_op *op, ...)
 {
 	const char *arg;
@@ -38,7 +33,6 @@ git_op_args(struct git_op *op, ...)
 	while ((arg = va_arg(ap, const char *)) != NULL)
 		git_op_arg(op, arg);
 	va_end(ap);
-	return GIT_OP_ASK;
 }
 
 void
@@ -60,41 +54,16 @@ git_op_own_name(struct git_op *op)
 	git_op_env(op, "GIT_COMMITTER_EMAIL=llmc@localhost");
 }
 
-enum git_op_next
-git_op_fail(struct git_op *op, int code, const char *fmt, ...)
-{
-	cleanup_free char *text = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
-	err_set(&op->err, code, "%s", text);
-	return GIT_OP_FAIL;
-}
-
-enum git_op_next
-git_op_complain(struct git_op *op, const struct git_answer *answer)
-{
-	const char *verb = git_verb(strv_const(op->args));
-
-	if (answer->err != NULL) {
-		op->err = *answer->err;
-		return GIT_OP_FAIL;
-	}
-	if (answer->complaint[0] == '\0')
-		return git_op_fail(op, -EIO,
-		    "git %s in %s failed without a message (status %d)", verb,
-		    op->dir, answer->status);
-	return git_op_fail(op, answer->locked ? -EBUSY : -EIO, "git %s: %s",
-	    verb, answer->complaint);
-}
-
 /* Several commands, of which a rebase may have ten minutes. */
 #define HELPER_MS     (INT64_C(60) * 60 * 1000)
 #define HELPER_OUTPUT ((size_t)96 * 1024 * 1024)
 
 static bool read_onto(struct git_op *op);
+
+struct git_op_text {
+	struct git_op_text *next;
+	char *text;
+};
 
 static void
 op_clear_question(struct git_op *op)
@@ -112,12 +81,19 @@ static void
 op_free(void *arg)
 {
 	struct git_op *op = arg;
+	struct git_op_text *text;
 
-	if (op->release != NULL)
-		op->release(op);
+	op->cut_off = op->child != NULL || op->again != NULL || op->lost;
 	if (op->child != NULL)
 		child_abandon(op->child);
-	strv_free(op->texts);
+	loop_timer_free(op->again);
+	if (op->release != NULL)
+		op->release(op);
+	while ((text = op->texts) != NULL) {
+		op->texts = text->next;
+		free(text->text);
+		free(text);
+	}
 	buf_release(&op->told);
 	op_clear_question(op);
 	buf_release(&op->input);
@@ -141,88 +117,6 @@ op_end(struct git_op *op)
 	else
 		op->work_fn(op->err.code != 0 ? &op->err : NULL, op->arg);
 	op_free(op);
-}
-
-static void op_answered(const struct git_answer *answer, void *arg);
-
-static void
-op_ask(struct git_op *op)
-{
-	struct git_slot *slot =
-	    op->root_slot != NULL ? op->root_slot : op->slot;
-	struct git_command command = {
-		.args = strv_const(op->args),
-		.env = strv_const(op->env),
-		.input = op->input.len > 0 ? op->input.data : NULL,
-		.input_len = op->input.len,
-		.dir = op->run_dir != NULL ? op->run_dir : op->dir,
-		.stdin_fd = op->stdin_fd,
-		.deadline_ms = op->deadline_ms,
-		.once = op->once,
-		.linger = op->linger,
-		.delay_ms = op->delay_ms,
-	};
-
-	git_slot_run(slot, &command, op_answered, op);
-}
-
-/* Returns whether the operation goes on at once. */
-static bool
-op_take(struct git_op *op, enum git_op_next next)
-{
-	switch (next) {
-	case GIT_OP_ASK:
-		op_ask(op);
-		return false;
-	case GIT_OP_WAIT:
-		return false;
-	case GIT_OP_NEXT:
-		op->at++;
-		break;
-	case GIT_OP_AGAIN:
-		break;
-	case GIT_OP_FAIL:
-	case GIT_OP_DONE:
-		op->at = op->count;
-		break;
-	}
-	return true;
-}
-
-static void
-op_advance(struct git_op *op)
-{
-	while (op->at < op->count) {
-		op_clear_question(op);
-		if (!op_take(op, op->steps[op->at].ask(op)))
-			return;
-	}
-	op_end(op);
-}
-
-void
-git_op_resume(struct git_op *op, enum git_op_next next)
-{
-	if (op_take(op, next))
-		op_advance(op);
-}
-
-static void
-op_answered(const struct git_answer *answer, void *arg)
-{
-	struct git_op *op = arg;
-	const struct git_op_step *step = &op->steps[op->at];
-	enum git_op_next next;
-
-	if (answer->err != NULL && !step->tolerant)
-		next = git_op_complain(op, answer);
-	else if (step->answer != NULL)
-		next = step->answer(op, answer);
-	else
-		next = answer->status == 0 ? GIT_OP_NEXT :
-					     git_op_complain(op, answer);
-	if (op_take(op, next))
-		op_advance(op);
 }
 
 static void op_help(struct git_op *op);
@@ -278,6 +172,31 @@ helper_main(void *arg)
 	helper_end(op);
 }
 
+/* What it has noted for a log, which it cannot write itself. */
+static void
+log_commands(const struct child_result *result)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	char *line, *at;
+
+	if (!log_enabled(LOG_LEVEL_DEBUG))
+		return;
+	child_output_text(&result->err, &text);
+	at = text.data;
+	while ((line = strsep(&at, "\n")) != NULL)
+		if (line[0] != '\0')
+			log_debug("%s", line);
+}
+
+static void
+help_again(void *arg)
+{
+	struct git_op *op = arg;
+
+	loop_timer_free(take_ptr(&op->again));
+	op_help(op);
+}
+
 static void
 helper_ended(const struct child_result *result, void *arg)
 {
@@ -286,6 +205,16 @@ helper_ended(const struct child_result *result, void *arg)
 	size_t fixed = sizeof op->err + op->ret_size;
 
 	op->child = NULL;
+	log_commands(result);
+	/* Killed by itself, as by a kernel that is out of memory: every
+	 * operation can be run again, once what it has started is gone. */
+	if (result->signal != 0 && !result->timed_out && !result->cancelled &&
+	    !op->repeated) {
+		op->repeated = true;
+		op->again =
+		    loop_after(git_loop(op->git), GIT_RETRY_MS, help_again, op);
+		return;
+	}
 	buf_add(&out, result->out.head.data, result->out.head.len);
 	buf_add(&out, result->out.tail.data, result->out.tail.len);
 	if (child_succeeded(result) && out.len >= fixed &&
@@ -296,8 +225,9 @@ helper_ended(const struct child_result *result, void *arg)
 			    op->ret, out.data + sizeof op->err, op->ret_size);
 		buf_add(&op->told, out.data + fixed, out.len - fixed);
 	} else {
+		op->lost = true;
 		child_result_describe(result, &words);
-		git_op_fail(op, result->timed_out ? -ETIMEDOUT : -EIO,
+		err_set(&op->err, result->timed_out ? -ETIMEDOUT : -EIO,
 		    "the git helper for %s %s", op->dir, words.data);
 	}
 	op_end(op);
@@ -311,11 +241,12 @@ op_help(struct git_op *op)
 		.output_max = HELPER_OUTPUT,
 		.deadline_ms = HELPER_MS };
 
-	if (op->run == NULL)
-		op_advance(op);
-	else if (child_spawn(git_loop(op->git), &spec, helper_ended, op,
-		     &op->child, &op->err) < 0)
+	op->verbose = log_enabled(LOG_LEVEL_DEBUG);
+	if (child_spawn(git_loop(op->git), &spec, helper_ended, op, &op->child,
+		&op->err) < 0) {
+		op->lost = op->repeated;
 		op_end(op);
+	}
 }
 
 void *
@@ -346,6 +277,18 @@ git_op_begin(struct git_op *op, bool both_queues)
 	    op_free, op);
 }
 
+/* Takes the text. */
+static char *
+op_keep(struct git_op *op, char *text)
+{
+	struct git_op_text *kept = xcalloc(1, sizeof *kept);
+
+	kept->text = text;
+	kept->next = op->texts;
+	op->texts = kept;
+	return text;
+}
+
 char *
 git_op_text(struct git_op *op, const char *fmt, ...)
 {
@@ -355,8 +298,7 @@ git_op_text(struct git_op *op, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	strv_take(&op->texts, text);
-	return text;
+	return op_keep(op, text);
 }
 
 char *
@@ -437,13 +379,18 @@ git_op_die(struct git_op *op, int code, const char *fmt, ...)
 struct err
 git_op_complaint(struct git_op *op)
 {
-	struct err err;
+	const struct git_answer *answer = &op->answer;
+	struct err err = { 0 };
 
-	strv_add(&op->args, op->verb);
-	git_op_complain(op, &op->answer);
-	strv_clear(&op->args);
-	err = op->err;
-	memset(&op->err, 0, sizeof op->err);
+	if (answer->err != NULL)
+		return *answer->err;
+	if (answer->complaint[0] == '\0')
+		err_set(&err, -EIO,
+		    "git %s in %s failed without a message (status %d)",
+		    op->verb, op->dir, answer->status);
+	else
+		err_set(&err, answer->locked ? -EBUSY : -EIO, "git %s: %s",
+		    op->verb, answer->complaint);
 	return err;
 }
 
@@ -477,10 +424,13 @@ helper_run(struct git_op *op, va_list ap)
 	if (op->input.len > 0)
 		command.input = op->input.data;
 	op->verb = git_op_text(op, "%s", git_verb(command.args));
+	if (op->verbose)
+		dprintf(
+		    STDERR_FILENO, "run git %s in %s\n", op->verb, command.dir);
 	git_wait(
 	    op->git, &command, &out, &complaint, &op->answer, &op->answer_err);
-	strv_take(&op->texts, buf_take(&out));
-	strv_take(&op->texts, buf_take(&complaint));
+	op_keep(op, buf_take(&out));
+	op_keep(op, buf_take(&complaint));
 	op_clear_question(op);
 	op->tolerant = false;
 	if (op->answer.err != NULL && !tolerant)
@@ -512,20 +462,6 @@ git_op_must(struct git_op *op, ...)
 	if (status != 0)
 		git_op_die_as(op);
 	return op->answer.out;
-}
-
-void
-git_op_find_ids(
-    struct git_op *op, const char *const *names, char (*ids)[GIT_ID_SIZE])
-{
-	size_t count = 0;
-
-	while (names[count] != NULL)
-		count++;
-	if (git_op_ask_ids(op, names) == GIT_OP_FAIL)
-		helper_end(op);
-	git_op_must(op, NULL);
-	git_op_ids(&op->answer, ids, count);
 }
 
 bool
@@ -643,35 +579,6 @@ git_op_need_identity(struct git_op *op)
 		    "user.email you@example.org");
 }
 
-void
-git_op_start(struct git_op *op, struct git *git, const char *dir,
-    const struct git_op_step *steps, size_t count, bool both_queues)
-{
-	bool both = both_queues && strcmp(dir, git_root(git)) != 0;
-
-	op->git = git;
-	op->dir = xstrdup(dir);
-	op->steps = steps;
-	op->count = count;
-	buf_init(&op->input);
-	/* Always the worktree's queue first, so that there is no deadlock. */
-	git_slot(
-	    git_queue(git, dir), both ? op_begin_both : op_begin, op_free, op);
-}
-
-enum git_op_next
-git_op_ask_ids(struct git_op *op, const char *const *names)
-{
-	for (size_t i = 0; names[i] != NULL; i++) {
-		if (strchr(names[i], '\n') != NULL)
-			return git_op_fail(op, -EINVAL,
-			    "a git name cannot contain a line break");
-		buf_adds(&op->input, names[i]);
-		buf_addc(&op->input, '\n');
-	}
-	return git_op_args(op, "cat-file", "--batch-check=%(objectname)", NULL);
-}
-
 /* If there is no such object, git prints the name and a message. */
 static bool
 is_id(const char *s, size_t len)
@@ -680,11 +587,20 @@ is_id(const char *s, size_t len)
 }
 
 void
-git_op_ids(
-    const struct git_answer *answer, char (*ids)[GIT_ID_SIZE], size_t count)
+git_op_find_ids(
+    struct git_op *op, const char *const *names, char (*ids)[GIT_ID_SIZE])
 {
-	const char *line = answer->out;
+	size_t count = 0;
+	const char *line;
 
+	for (; names[count] != NULL; count++) {
+		if (strchr(names[count], '\n') != NULL)
+			git_op_die(op, -EINVAL,
+			    "a git name cannot contain a line break");
+		buf_adds(&op->input, names[count]);
+		buf_addc(&op->input, '\n');
+	}
+	line = git_op_must(op, "cat-file", "--batch-check=%(objectname)", NULL);
 	memset(ids, 0, count * sizeof *ids);
 	for (size_t i = 0; i < count; i++) {
 		size_t len = strcspn(line, "\n");
@@ -695,12 +611,6 @@ git_op_ids(
 		if (*line == '\n')
 			line++;
 	}
-}
-
-char *
-git_op_branch_name(const char *branch)
-{
-	return xasprintf("refs/heads/%s^{commit}", branch);
 }
 
 char *
@@ -747,13 +657,6 @@ git_op_not_base(struct git_op *op)
 		return;
 	not = xasprintf("^%s", home.base);
 	git_op_args(op, "--ignore-missing", not, NULL);
-}
-
-enum git_op_next
-git_op_ask_ancestor(struct git_op *op, const char *ancestor, const char *of)
-{
-	return git_op_args(
-	    op, "merge-base", "--is-ancestor", ancestor, of, NULL);
 }
 
 bool
@@ -823,4 +726,174 @@ git_op_forget_rebase(const struct git_op *op)
 
 		unlink(path);
 	}
+}
+
+/* --- what git prints ---------------------------------------------------- */
+
+void
+git_records_init(struct git_records *records, const char *out, size_t len)
+{
+	records->at = out;
+	records->end = out + len;
+}
+
+const char *
+git_records_next(struct git_records *records)
+{
+	const char *record = records->at;
+
+	if (record >= records->end)
+		return NULL;
+	records->at += strnlen(record, (size_t)(records->end - record)) + 1;
+	return record;
+}
+
+const char *
+git_records_skip(const char *s, int n)
+{
+	for (; s != NULL && n > 0; n--) {
+		s = strchr(s, ' ');
+		if (s != NULL)
+			s++;
+	}
+	return s;
+}
+
+bool
+git_records_word(const char *s, char *out, size_t size)
+{
+	size_t len;
+
+	if (s == NULL)
+		return false;
+	len = strcspn(s, " ");
+	if (len == 0 || len >= size)
+		return false;
+	memcpy(out, s, len);
+	out[len] = '\0';
+	return true;
+}
+
+/* --- changes ------------------------------------------------------------ */
+
+static int
+change_compare(const void *a, const void *b)
+{
+	const struct git_change *left = a, *right = b;
+
+	return strcmp(left->path, right->path);
+}
+
+/* ":old-mode new-mode old-id new-id S" */
+static bool
+change_parse(const char *record, struct git_change *change)
+{
+	const char *status = git_records_skip(record, 4);
+
+	if (record[0] != ':' || status == NULL || status[0] == '\0')
+		return false;
+	change->status = status[0];
+	return git_records_word(
+		   record + 1, change->old_mode, sizeof change->old_mode) &&
+	    git_records_word(git_records_skip(record, 1), change->mode,
+		sizeof change->mode) &&
+	    git_records_word(git_records_skip(record, 2), change->old_id,
+		sizeof change->old_id) &&
+	    git_records_word(
+		git_records_skip(record, 3), change->id, sizeof change->id);
+}
+
+void
+git_changes_parse(struct git_changes *changes, const char *out, size_t len)
+{
+	struct git_records records;
+	const char *record;
+	size_t cap = 0;
+
+	git_changes_release(changes);
+	git_records_init(&records, out, len);
+	while ((record = git_records_next(&records)) != NULL) {
+		struct git_change change = { 0 };
+
+		if (!change_parse(record, &change))
+			continue;
+		change.path = git_records_next(&records);
+		if (change.path == NULL)
+			break;
+		if (changes->count == cap) {
+			cap = cap == 0 ? 16 : cap * 2;
+			changes->v =
+			    xreallocarray(changes->v, cap, sizeof *changes->v);
+		}
+		changes->v[changes->count++] = change;
+	}
+	if (changes->count > 0)
+		qsort(changes->v, changes->count, sizeof *changes->v,
+		    change_compare);
+}
+
+void
+git_changes_release(struct git_changes *changes)
+{
+	free(changes->v);
+	memset(changes, 0, sizeof *changes);
+}
+
+const struct git_change *
+git_changes_find(const struct git_changes *changes, const char *path)
+{
+	struct git_change key = { .path = path };
+
+	if (changes->count == 0)
+		return NULL;
+	return bsearch(&key, changes->v, changes->count, sizeof *changes->v,
+	    change_compare);
+}
+
+bool
+git_changes_below(const struct git_changes *changes, const char *path)
+{
+	cleanup_free char *folder = xasprintf("%s/", path);
+	size_t low = 0, high = changes->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(changes->v[middle].path, folder) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < changes->count &&
+	    strncmp(changes->v[low].path, folder, strlen(folder)) == 0;
+}
+
+/* --- lists -------------------------------------------------------------- */
+
+void
+git_list_add(struct git_list *list, const char *text)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap == 0 ? 16 : list->cap * 2;
+		list->v = xreallocarray(list->v, list->cap, sizeof *list->v);
+	}
+	list->v[list->count++] = text;
+}
+
+void
+git_list_remove(struct git_list *list, const char *text)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->v[i], text) != 0)
+			list->v[kept++] = list->v[i];
+	list->count = kept;
+}
+
+void
+git_list_release(struct git_list *list)
+{
+	free(list->v);
+	memset(list, 0, sizeof *list);
 }

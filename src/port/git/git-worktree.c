@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "git-follow.h"
-#include "git-op.h"
-#include "git-records.h"
-#include "git-worktree.h"
+
+#include <dirent.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "git-clone.h"
+#include "git-private.h"
 
 static const char heads[] = "refs/heads/";
 
@@ -82,7 +85,7 @@ git_trees_same_path(const char *a, const char *b)
 	return strcmp(real_a, real_b) == 0;
 }
 
-const struct git_tree *
+static const struct git_tree *
 git_trees_at(const struct git_trees *trees, const char *dir)
 {
 	for (size_t i = 0; i < trees->count; i++)
@@ -107,7 +110,9 @@ git_trees_on(const struct git_trees *trees, const char *branch,
 	return NULL;
 }
 
-bool
+/* Is it the user's own working tree? git lists that first; the root of the
+ * workspace may be elsewhere. */
+static bool
 git_trees_is_users(
     const struct git_trees *trees, const char *root, const char *dir)
 {
@@ -115,7 +120,8 @@ git_trees_is_users(
 	    (trees->count > 0 && git_trees_same_path(trees->v[0].path, dir));
 }
 
-bool
+/* Does the folder have a .git of its own? */
+static bool
 git_trees_has_git(const char *dir)
 {
 	cleanup_free char *path = file_join(dir, ".git");
@@ -205,7 +211,7 @@ git_worktree_op_add(struct git_op *op, const char *branch)
 	const char *root = git_root(op->git);
 	char id[1][GIT_ID_SIZE] = { "" };
 	struct git_home home;
-	/* Of a worker whose branch follows (git-follow.h). */
+	/* Of a worker whose branch follows. */
 	bool detached = branch != NULL && git_home(op->git, op->dir, &home) &&
 	    home.detached;
 
@@ -295,4 +301,468 @@ git_worktree_unlock(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg)
 {
 	tree_begin(git, dir, branch, NULL, unlock_run, false, fn, arg);
+}
+
+/* --- removal ------------------------------------------------------------ */
+
+/* What `git clone`, `git worktree add` and `git sparse-checkout` write, who
+ * commits, and what people set that neither runs a program nor names a file.
+ * "*" = any key. */
+static const struct {
+	const char *section, *key;
+} plain[] = {
+	{ "core", "repositoryformatversion" },
+	{ "core", "filemode" },
+	{ "core", "bare" },
+	{ "core", "logallrefupdates" },
+	{ "core", "ignorecase" },
+	{ "core", "precomposeunicode" },
+	{ "core", "symlinks" },
+	{ "core", "worktree" },
+	{ "core", "autocrlf" },
+	{ "core", "eol" },
+	{ "core", "safecrlf" },
+	{ "core", "sparsecheckout" },
+	{ "core", "sparsecheckoutcone" },
+	{ "core", "untrackedcache" },
+	{ "core", "splitindex" },
+	{ "core", "preloadindex" },
+	{ "core", "abbrev" },
+	{ "core", "quotepath" },
+	{ "core", "commentchar" },
+	{ "core", "compression" },
+	{ "core", "whitespace" },
+	{ "index", "*" },
+	{ "user", "name" },
+	{ "user", "email" },
+	{ "user", "signingkey" },
+	{ "commit", "gpgsign" },
+	{ "tag", "gpgsign" },
+	{ "branch", "remote" },
+	{ "branch", "merge" },
+	{ "branch", "rebase" },
+	{ "branch", "description" },
+	{ "branch", "autosetupmerge" },
+	{ "branch", "autosetuprebase" },
+	{ "remote", "url" },
+	{ "remote", "pushurl" },
+	{ "remote", "fetch" },
+	{ "remote", "push" },
+	{ "remote", "tagopt" },
+	{ "remote", "prune" },
+	{ "remote", "pushdefault" },
+	{ "submodule", "url" },
+	{ "submodule", "active" },
+	{ "submodule", "branch" },
+	{ "submodule", "ignore" },
+	{ "extensions", "objectformat" },
+	{ "lfs", "repositoryformatversion" },
+	{ "lfs", "access" },
+	{ "lfs", "locksverify" },
+	{ "merge", "conflictstyle" },
+	{ "merge", "ff" },
+	{ "merge", "renames" },
+	{ "diff", "algorithm" },
+	{ "diff", "renames" },
+	{ "diff", "colormoved" },
+	{ "diff", "mnemonicprefix" },
+	{ "fetch", "prune" },
+	{ "rebase", "autostash" },
+	{ "rebase", "autosquash" },
+	{ "rebase", "updaterefs" },
+	{ "rerere", "*" },
+	{ "push", "*" },
+	{ "pull", "*" },
+	{ "status", "*" },
+	{ "color", "*" },
+	{ "column", "*" },
+	{ "advice", "*" },
+	{ "feature", "*" },
+};
+
+static bool
+same_word(const char *text, size_t len, const char *word)
+{
+	return len == strlen(word) && strncasecmp(text, word, len) == 0;
+}
+
+/* "[section]" or "[section "name"]", alone on its line. */
+static bool
+take_section(
+    const char *line, size_t len, const char **ret_section, size_t *ret_len)
+{
+	size_t word = strcspn(line + 1, " \t]\".\r\n");
+	const char *end = memchr(line, ']', len);
+
+	if (end == NULL || end != line + len - 1 || word == 0)
+		return false;
+	*ret_section = line + 1;
+	*ret_len = word;
+	return true;
+}
+
+static bool
+take_key(const char *line, size_t len, const char *section, size_t section_len)
+{
+	size_t word = strcspn(line, " \t=\r\n");
+
+	/* A value goes on in the next line behind a backslash. */
+	if (word > len || section == NULL || line[len - 1] == '\\')
+		return false;
+	{
+		for (size_t i = 0; i < nitems(plain); i++)
+			if (same_word(section, section_len, plain[i].section) &&
+			    (plain[i].key[0] == '*' ||
+				same_word(line, word, plain[i].key)))
+				return true;
+		return false;
+	}
+}
+
+bool
+git_config_is_plain(const char *text)
+{
+	const char *section = NULL, *line = text;
+	size_t section_len = 0, len;
+
+	for (; *line != '\0'; line += len + (line[len] == '\n')) {
+		const char *at = line + strspn(line, " \t\r");
+		size_t rest;
+
+		len = strcspn(line, "\n");
+		rest = len - (size_t)(at - line);
+		while (rest > 0 && strchr(" \t\r", at[rest - 1]) != NULL)
+			rest--;
+		if (rest == 0 || *at == '#' || *at == ';')
+			continue;
+		if (*at == '[' ?
+			!take_section(at, rest, &section, &section_len) :
+			!take_key(at, rest, section, section_len))
+			return false;
+	}
+	return true;
+}
+
+static void add_submodules(char ***gitdirs, const char *gitdir);
+
+#define CONFIG_MAX 65536
+
+static void
+add_folder(char ***gitdirs, const char *dir, const char *path, size_t len)
+{
+	strv_take(gitdirs, xasprintf("%s/%.*s/.git", dir, (int)len, path));
+}
+
+/* Without an index all files are untracked, which is fine here. */
+static void
+choose_index(struct git_op *op, bool no_index)
+{
+	if (no_index)
+		git_op_env(op, "GIT_INDEX_FILE=%s/llmc-none.index", op->gitdir);
+}
+
+/* The untracked repositories of op->dir, and the ignored ones. */
+static void
+add_inside(struct git_op *op, char ***gitdirs)
+{
+	static const char skip[] = "Would skip repository ";
+	struct git_records records;
+	const char *path, *line;
+	bool no_index;
+	size_t len;
+
+	no_index = git_op_try(op, "ls-files", "--others", "--exclude-standard",
+		       "-z", NULL) != 0;
+	if (no_index) {
+		choose_index(op, true);
+		git_op_must(op, "ls-files", "--others", "--exclude-standard",
+		    "-z", NULL);
+	}
+	/* A folder in this list is a repository. */
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((path = git_records_next(&records)) != NULL) {
+		len = strlen(path);
+		if (len > 0 && path[len - 1] == '/')
+			add_folder(gitdirs, op->dir, path, len - 1);
+	}
+	/* Only `clean` looks for repositories in folders that are ignored; it
+	 * removes nothing here. */
+	choose_index(op, no_index);
+	line = git_op_must(op, "-c", "core.quotePath=false", "clean", "-d",
+	    "-X", "--dry-run", NULL);
+	for (; *line != '\0'; line += len + (line[len] == '\n')) {
+		len = strcspn(line, "\n");
+		/* A name in quotes is not decoded: it will not be found, and
+		 * so it is kept. */
+		if (len > strlen(skip) &&
+		    strncmp(line, skip, strlen(skip)) == 0)
+			add_folder(gitdirs, op->dir, line + strlen(skip),
+			    len - strlen(skip));
+	}
+}
+
+/* Their names may have slashes, and they have submodules of their own. */
+static void
+add_modules(char ***gitdirs, const char *folder)
+{
+	DIR *stream = opendir(folder);
+	struct dirent *entry;
+
+	while (stream != NULL && (entry = readdir(stream)) != NULL) {
+		cleanup_free char *path = file_join(folder, entry->d_name);
+		cleanup_free char *head = file_join(path, "HEAD");
+
+		if (strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0 || !file_is_dir(path))
+			continue;
+		if (file_exists(head)) {
+			strv_add(gitdirs, path);
+			add_submodules(gitdirs, path);
+		} else {
+			add_modules(gitdirs, path);
+		}
+	}
+	if (stream != NULL)
+		closedir(stream);
+}
+
+static void
+add_submodules(char ***gitdirs, const char *gitdir)
+{
+	cleanup_free char *modules = file_join(gitdir, "modules");
+
+	add_modules(gitdirs, modules);
+}
+
+/* --- what would be lost ----------------------------------------------- */
+
+/* The worker wrote its configuration, which git would obey: no git runs in a
+ * repository that could start a program, or that is somewhere else. */
+static bool
+is_plain(const char *gitdir)
+{
+	cleanup_free char *common = file_join(gitdir, "commondir");
+	cleanup_free char *config = file_join(gitdir, "config");
+	cleanup_buf struct buf text = BUF_INIT;
+	struct stat st;
+
+	return lstat(gitdir, &st) == 0 && S_ISDIR(st.st_mode) &&
+	    lstat(common, &st) == -1 && lstat(config, &st) == 0 &&
+	    S_ISREG(st.st_mode) &&
+	    file_read(config, CONFIG_MAX, &text, NULL) == 0 &&
+	    strlen(text.data) == text.len && git_config_is_plain(text.data);
+}
+
+/* A command in a repository inside, which has its own GIT_COMMON_DIR. */
+static void
+ask_in(struct git_op *op, const char *gitdir)
+{
+	git_op_arg(op, git_op_text(op, "--git-dir=%s", gitdir));
+	git_op_env(op, "GIT_COMMON_DIR");
+}
+
+/* Where its files are; NULL = not known. The clone of a submodule is elsewhere,
+ * and says so. */
+static const char *
+find_work_tree(struct git_op *op, const char *gitdir)
+{
+	const char *slash = strrchr(gitdir, '/');
+
+	if (strcmp(slash, "/.git") == 0)
+		return git_op_text(op, "%.*s", (int)(slash - gitdir), gitdir);
+	if (git_op_try(op, "config", "--file",
+		git_op_text(op, "%s/config", gitdir), "--get", "core.worktree",
+		NULL) != 0)
+		return NULL;
+	return op->answer.out[0] == '/' ?
+	    op->answer.out :
+	    git_op_text(op, "%s/%s", gitdir, op->answer.out);
+}
+
+/* Why the repository must stay, or NULL: it has a remote, no commit that no
+ * remote has, and no change that is not committed. */
+static const char *
+find_reason(struct git_op *op, const char *gitdir)
+{
+	const char *work_tree;
+	struct stat st;
+
+	if (lstat(gitdir, &st) == -1)
+		return "cannot be read";
+	if (!is_plain(gitdir))
+		return "has settings of its own, so no git runs in it";
+	ask_in(op, gitdir);
+	if (git_op_try(op, "for-each-ref", "--count=1", "--format=%(refname)",
+		"refs/remotes/", NULL) != 0)
+		return "cannot be read";
+	if (op->answer.out_len == 0)
+		return "has no copy elsewhere";
+	ask_in(op, gitdir);
+	if (git_op_try(op, "rev-list", "--max-count=1", "--all", "--not",
+		"--remotes", "--", NULL) != 0)
+		return "cannot be read";
+	if (op->answer.out_len > 0)
+		return "has commits that no remote has";
+	work_tree = find_work_tree(op, gitdir);
+	if (work_tree == NULL || !file_is_dir(work_tree))
+		return NULL;
+	ask_in(op, gitdir);
+	if (git_op_try(op, git_op_text(op, "--work-tree=%s", work_tree),
+		"status", "--porcelain", "-z", "--ignore-submodules=dirty",
+		NULL) != 0)
+		return "cannot be read";
+	return op->answer.out_len > 0 ? "has changes that are not committed" :
+					NULL;
+}
+
+static void
+check_inside(struct git_op *op)
+{
+	char **gitdirs = NULL;
+
+	add_submodules(&gitdirs, op->gitdir);
+	add_inside(op, &gitdirs);
+	for (size_t i = 0; gitdirs != NULL && gitdirs[i] != NULL; i++) {
+		const char *why = find_reason(op, gitdirs[i]);
+		struct buf shown = BUF_INIT;
+
+		if (why == NULL)
+			continue;
+		text_add_visible(&shown, gitdirs[i],
+		    text_cut(gitdirs[i], strlen(gitdirs[i]), 200), false);
+		git_op_die(op, -ENOTEMPTY,
+		    "the repository %s %s, and would be removed with %s; "
+		    "commit and push what it has, move it away or remove it",
+		    shown.data, why, op->dir);
+	}
+}
+
+/* --- the removal ------------------------------------------------------- */
+
+struct remove_op {
+	struct git_save save; /* first */
+	bool registered;
+	bool clone; /* a repository of its own */
+	void (*undo)(struct git_op *op);
+};
+
+static void
+find_kind(struct remove_op *remove)
+{
+	struct git_op *op = &remove->save.op;
+	struct git_trees trees = { 0 };
+
+	git_op_trees(op, &trees);
+	if (git_trees_is_users(&trees, git_root(op->git), op->dir))
+		git_op_die(op, -EINVAL,
+		    "%s is the repository's main working tree", op->dir);
+	remove->clone = git_clone_op_is(op);
+	remove->registered =
+	    remove->clone || git_trees_at(&trees, op->dir) != NULL;
+	if (!git_op_place_is_free(op->dir)) {
+		if (!remove->registered)
+			git_op_die(op, -EEXIST,
+			    "%s is not a worktree of %s; it was left alone",
+			    op->dir, git_root(op->git));
+	} else if (file_is_dir(op->dir)) {
+		rmdir(op->dir);
+	}
+	/* A removal that was killed in the middle may have lost the .git that
+	 * the next one asks for. It repairs all worktrees; errors about others
+	 * do not matter here. */
+	if (remove->registered && file_is_dir(op->dir) &&
+	    !git_trees_has_git(op->dir)) {
+		op->run_dir = git_root(op->git);
+		git_op_try(op, "worktree", "repair", NULL);
+	}
+}
+
+/* False where the folder is gone: there is nothing to look at. One that is
+ * refused cannot be saved from, but git itself would delete it. */
+static bool
+find_tree(struct remove_op *remove)
+{
+	struct git_op *op = &remove->save.op;
+	struct err refused = { 0 };
+	int r = -ENOENT;
+
+	if (remove->registered)
+		r = git_stand_find(
+		    op->git, op->dir, &op->gitdir, &op->common, &refused);
+	if (r == -EUCLEAN && git_trees_has_git(op->dir)) {
+		op->err = refused;
+		git_op_die_of(op);
+	}
+	return r >= 0;
+}
+
+/* A branch that cannot be saved or deleted stays, with its commits. */
+static void
+forgive(struct git_op *op)
+{
+	const struct remove_op *remove = op->self;
+
+	if (op->err.code != -ECANCELED)
+		memset(&op->err, 0, sizeof op->err);
+	if (remove->undo != NULL)
+		remove->undo(op);
+}
+
+static void
+remove_run(struct git_op *op)
+{
+	struct remove_op *remove = op->self;
+	struct git_save *save = &remove->save;
+	char id[1][GIT_ID_SIZE];
+	bool there;
+
+	find_kind(remove);
+	there = find_tree(remove);
+	if (there) {
+		check_inside(op);
+		git_op_need_onto(op);
+		git_save_run(save);
+		save->out.clean = false;
+		/* Branches and stashes of its own. What is unmerged is saved
+		 * already. */
+		if (remove->clone)
+			git_clone_op_keep(
+			    op, git_op_text(op, "%s-refs", save->ref), true);
+	} else {
+		git_follow_gone(op);
+	}
+	if (remove->clone)
+		git_clone_op_delete(op, op->dir);
+	else if (remove->registered)
+		git_op_unregister(op, op->dir);
+	/* What is left is the branch. */
+	remove->undo = op->undo;
+	op->undo = forgive;
+	op->run_dir = git_root(op->git);
+	git_op_find_ids(op,
+	    (const char *[]){
+		git_op_text(op, "refs/heads/%s^{commit}", save->branch), NULL },
+	    id);
+	if (id[0][0] == '\0')
+		return;
+	if (!there) {
+		op->dir = git_op_copy(op, git_root(op->git));
+		git_op_need_gitdir(op);
+		git_op_need_onto(op);
+		memcpy(op->head_id, id[0], GIT_ID_SIZE);
+		git_save_commits(save);
+		save->out.clean = false;
+	}
+	op->run_dir = git_root(op->git);
+	git_op_must(op, "branch", "--quiet", "-D", "--", save->branch, NULL);
+}
+
+void
+git_remove(struct git *git, const char *dir, const struct git_salvage *what,
+    git_salvage_fn *fn, void *arg)
+{
+	struct remove_op *remove = git_save_new(sizeof *remove, git, dir,
+	    what->onto, what, true, remove_run, fn, arg);
+
+	git_op_begin(&remove->save.op, true);
 }

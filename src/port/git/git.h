@@ -3,20 +3,20 @@
 /*
  * git, asynchronously: one serial queue per working tree and one for the
  * repository's refs, LC_ALL=C, no prompts, a deadline on everything, index.lock
- * retried. Only the plumbing; git-work.h has the operations, such as a landing
- * or a reset.
+ * retried. Only the plumbing: the operations, such as a landing or a reset,
+ * have headers of their own.
  *
  * Nobody watches these commands, so everything that could ask or interfere is
  * turned off: editors, signatures (commit.gpgSign would wait for a passphrase),
  * autostash, autosquash, background gc, fsmonitor. The rest of the user's
  * configuration applies.
  *
- * Every directory is checked before a command runs there (git-verify.h), and
+ * Every directory is checked before a command runs there, and
  * the command gets its GIT_DIR, GIT_COMMON_DIR and GIT_WORK_TREE: left to
  * itself, git would look further up from a broken worktree and find the user's
  * own tree, or follow what a worker has put in its place. What would write to
- * the branch that HEAD is on runs only if that is the worker's own
- * (git-stand.h). With a box, what runs in a worker's tree runs in it.
+ * the branch that HEAD is on runs only if that is the worker's own. With a box,
+ * what runs in a worker's tree runs in it.
  */
 #ifndef GIT_H
 #define GIT_H
@@ -25,6 +25,7 @@ struct buf;
 struct err;
 struct git;
 struct git_queue;
+struct git_slot;
 struct loop;
 
 /* Whose is the working tree at dir? false = not a worker's. The strings are
@@ -32,8 +33,8 @@ struct loop;
 struct git_home {
 	const char *worker;
 	const char *branch; /* short name */
-	/* Its HEAD was detached (git-stand.h): the worker cannot move its
-	 * branch, which follows (git-follow.h). */
+	/* Its HEAD was detached: the worker cannot move its
+	 * branch, which follows. */
 	bool detached;
 	/* It is a repository of its own (git-clone.h), in which git runs in
 	 * the worker's box only; git-clone.h brings its commits here. */
@@ -131,7 +132,6 @@ void git_run(struct git_queue *queue, const struct git_command *command,
  * commands that depend on each other's answers. One command at a time. `drop`
  * (may be NULL) is called instead of everything else when git_free() comes
  * first: release arg there. */
-struct git_slot;
 typedef void git_slot_fn(struct git_slot *slot, void *arg);
 typedef void git_drop_fn(void *arg);
 void git_slot(
@@ -140,8 +140,8 @@ void git_slot_run(struct git_slot *slot, const struct git_command *command,
     git_fn *fn, void *arg);
 void git_slot_end(struct git_slot *slot);
 
-/* Run a command and wait for it: in a helper (git-op.h). out and complaint are
- * filled, and what ret_answer says is in them. */
+/* Run a command and wait for it: in a helper. out and complaint
+ * are filled, and what ret_answer says is in them. */
 void git_wait(const struct git *git, const struct git_command *command,
     struct buf *out, struct buf *complaint, struct git_answer *ret_answer,
     struct err *err);
@@ -150,5 +150,54 @@ void git_pause(int64_t ms); /* the same for time to pass */
 
 /* Was that complaint about a lock file that another git holds? */
 bool git_complaint_is_lock(const char *complaint);
+
+/*
+ * What operations on worktrees and branches have in common (git-facts.h,
+ * git-worktree.h, git-land.h and others). Each is safe to run again after a
+ * crash in the middle.
+ *
+ * Callbacks come once, from the loop, and not at all when git_free() comes
+ * first. err is NULL on success; with an error facts, lists, refs and ids are
+ * NULL, and err has the message of git (-EIO), or -ENOENT for a directory,
+ * branch or commit that does not exist, -EBUSY for what another git or a rebase
+ * holds, -ENOKEY if git does not know who commits, -ETIMEDOUT. -EUCLEAN: the
+ * directory is not, or no longer, a worktree of this repository: the worker
+ * that it belongs to must be put aside. Arguments are copied; directories are
+ * absolute and the top of a working tree. `onto` is a branch or anything else
+ * that names a commit; a branch takes precedence over a tag of the same name.
+ *
+ * An operation has its worktree's queue to itself, so operations on one
+ * worktree happen in the order they were asked for.
+ *
+ * Commits made here are not signed. A repository inside of a worktree that is
+ * not a submodule of it is left alone: it is not counted, not saved, not
+ * committed and not cleaned; only git_remove() removes it, too.
+ */
+
+#define GIT_ID_SIZE 65 /* a SHA-256 name in hex */
+
+typedef void git_work_fn(const struct err *err, void *arg);
+typedef void git_id_fn(const char *id, const struct err *err, void *arg);
+
+/* A list of texts, NULL terminated, valid until the callback returns; NULL with
+ * an error. */
+typedef void git_list_fn(
+    const char *const *list, size_t count, const struct err *err, void *arg);
+
+/*
+ * A list of texts that belong to somebody else: paths and messages that point
+ * into what git printed.
+ */
+
+struct git_list {
+	const char **v; /* NULL as long as it is empty */
+	size_t count, cap;
+};
+
+void git_list_add(struct git_list *list, const char *text);
+/* Remove every text equal to this one. */
+void git_list_remove(struct git_list *list, const char *text);
+void git_list_release(struct git_list *list);
+#define cleanup_git_list __attribute__((cleanup(git_list_release)))
 
 #endif

@@ -2,7 +2,7 @@
 
 /*
  * The proxy of one box, as a process of its own outside the box: started just
- * before bwrap, it gets the listening socket from inside (inside.h) and ends
+ * before bwrap, it gets the listening socket from inside and ends
  * with bwrap, by the kernel's hand.
  *
  * It is not in autod, and not for want of a loop there: a box must not be able
@@ -33,5 +33,27 @@ outside_exec(const struct outside *outside, char *const *argv, struct err *err);
  * (model/proxy-request.h). */
 int outside_write_hosts(
     const char *file, const char *const *hosts, struct err *err);
+
+/*
+ * The way out of a box without a network of its own (sandbox = "strict"), seen
+ * from inside: listen on the box's loopback, hand the listening socket to the
+ * proxy outside (outside.h), become the program. Nothing of llmc stays in the
+ * box, and a connection needs no relay in it.
+ */
+
+#define INSIDE_PORT 3128
+/* The socket to the proxy: bwrap passes open descriptors on. */
+#define INSIDE_FD      9
+#define INSIDE_WAIT_MS (10 * 1000)
+
+/* Listen on 127.0.0.1:port (0 = INSIDE_PORT), hand the socket over through
+ * channel, wait for the answer, set the variables of proxies and exec argv.
+ * Returns only on failure: negative errno. */
+int inside_exec(int channel, unsigned port, char *const *argv, struct err *err);
+
+/* One descriptor through a socket, with one byte: the descriptor
+ * (close-on-exec), or negative errno: -ECONNRESET if the other side is gone,
+ * -EBADMSG if none came. */
+int inside_receive(int channel);
 
 #endif

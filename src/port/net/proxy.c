@@ -182,15 +182,6 @@ is_address(const char *text)
 	    inet_pton(AF_INET6, text, address) == 1;
 }
 
-static bool
-has(char *const *list, const char *word)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, word) == 0)
-			return true;
-	return false;
-}
-
 char **
 resolve_parse(const char *text)
 {
@@ -204,7 +195,8 @@ resolve_parse(const char *text)
 
 		next = text + len + (text[len] == '\n' ? 1 : 0);
 		if (strstr(line, "STREAM") != NULL && is_address(address) &&
-		    !has(list, address) && strv_count(list) < RESOLVE_MAX)
+		    !strv_has(strv_const(list), address) &&
+		    strv_count(list) < RESOLVE_MAX)
 			strv_add(&list, address);
 	}
 	return list;

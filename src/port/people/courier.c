@@ -336,17 +336,6 @@ courier_end_command(struct courier *c, const char *id,
 
 /* --- sending ---------------------------------------------------------- */
 
-static bool
-is_sending(const struct courier *c, const char *channel)
-{
-	const struct sending *s;
-
-	LIST_FOREACH (s, &c->sendings, link)
-		if (strcmp(s->channel.name, channel) == 0)
-			return true;
-	return false;
-}
-
 static void
 look_again_in(struct courier *c, int64_t ms)
 {
@@ -441,8 +430,9 @@ try_send(struct courier *c, struct item *item, struct delivery *d)
 		save(c, item);
 		return;
 	}
-	if (is_sending(c, d->channel))
-		return;
+	LIST_FOREACH (s, &c->sendings, link)
+		if (strcmp(s->channel.name, d->channel) == 0)
+			return;
 	wait = rest(c, d->channel);
 	if (wait > 0) {
 		look_again_in(c, wait);
@@ -457,12 +447,6 @@ try_send(struct courier *c, struct item *item, struct delivery *d)
 	channel_copy(channel, &s->channel);
 	LIST_INSERT_HEAD(&c->sendings, s, link);
 	c->store.then(c, on_saved, s, c->store.arg);
-}
-
-static void
-on_timer(void *arg)
-{
-	on_look(arg);
 }
 
 static void
@@ -491,7 +475,7 @@ on_look(void *arg)
 	}
 	loop_timer_free(take_ptr(&c->timer));
 	if (!TAILQ_EMPTY(&c->items))
-		c->timer = loop_after(c->loop, c->next_ms, on_timer, c);
+		c->timer = loop_after(c->loop, c->next_ms, on_look, c);
 }
 
 /* What was not saved yet is not begun. */

@@ -10,9 +10,11 @@
 
 #include "message.h"
 
+struct buf;
 struct channel;
-struct loop;
 struct delivery_try;
+struct err;
+struct loop;
 
 #define DELIVER_COMMAND_MS (30 * 1000) /* of notify-send, and of a command */
 
@@ -36,5 +38,13 @@ struct delivery_try *deliver_start(struct loop *loop, const char *dir,
     const struct message *record, deliver_fn *done, void *arg);
 /* Give it up; done is not called. What has begun may still arrive. */
 void deliver_cancel(struct delivery_try *try);
+
+/* Append the token of the channel; nothing if it has none. -EINVAL, -ENOENT,
+ * -EPERM (others can read its file) ... with words that do not contain it.
+ * root: where relative paths begin. */
+int deliver_token(const struct channel *channel, const char *root,
+    struct buf *out, struct err *err);
+/* The path of its token file, for the caller to free; NULL = it has none. */
+char *deliver_token_path(const struct channel *channel, const char *root);
 
 #endif

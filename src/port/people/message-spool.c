@@ -150,24 +150,6 @@ message_spool_read(const char *root, message_spool_fn *fn, void *arg)
 /* --- the overseer ----------------------------------------------------- */
 
 static void
-remove_at(struct message_spool *s, size_t i)
-{
-	json_object_array_del_idx(s->list, i, 1);
-}
-
-static void
-drop_old(struct message_spool *s)
-{
-	size_t done = 0;
-
-	for (size_t i = json_object_array_length(s->list); i-- > 0;)
-		if (json_bool_or(
-			json_object_array_get_idx(s->list, i), "done", false) &&
-		    ++done > MESSAGE_SPOOL_DONE_MAX)
-			remove_at(s, i);
-}
-
-static void
 run_effects(struct message_spool *s)
 {
 	struct effects now = TAILQ_HEAD_INITIALIZER(now);
@@ -191,10 +173,11 @@ write_list(struct message_spool *s)
 	cleanup_free char *lock = path_of(s->root, LOCK);
 	cleanup_fd int fd = lock_try(lock, NULL);
 	struct err err = { 0 };
-	int r = fd < 0 ? fd : 0;
+	size_t done = 0;
+	int r = 0;
 
-	if (r < 0)
-		return r;
+	if (fd < 0)
+		return fd;
 	if (strv_count(s->written) > 0 && !file_exists(path)) {
 		/* What was in the file is the daemon's now; what has changed
 		 * since goes into the next one: the daemon takes from it
@@ -205,14 +188,18 @@ write_list(struct message_spool *s)
 
 			if (has(s->written, id_of(one)) &&
 			    !has(s->changed, id_of(one)))
-				remove_at(s, i);
+				json_object_array_del_idx(s->list, i, 1);
 		}
 		for (char **id = s->written;
 		     s->taken != NULL && id != NULL && *id != NULL; id++)
 			s->taken(*id, s->taken_arg);
 		strv_clear(&s->written);
 	}
-	drop_old(s);
+	for (size_t i = json_object_array_length(s->list); i-- > 0;)
+		if (json_bool_or(
+			json_object_array_get_idx(s->list, i), "done", false) &&
+		    ++done > MESSAGE_SPOOL_DONE_MAX)
+			json_object_array_del_idx(s->list, i, 1);
 	if (strv_count(s->changed) > 0)
 		r = json_save(path, s->list, 0600, &err);
 	if (r < 0) {

@@ -338,16 +338,18 @@ give(struct slot *slot, const char *command, const char *id,
 		on_pause_over(slot);
 }
 
-/* False: it was told before. id stays empty if it has no record of its own. */
-static bool
-tell_channels(struct people *people, const struct settings *settings,
-    const struct escalation *what, char id[ID_ULID_SIZE])
+void
+people_tell_command(struct people *people, const struct settings *settings,
+    const struct notice *notice, const char *id)
 {
-	people_settings(people, settings);
-	if (what->event != NULL)
-		return courier_put_once(people->courier, what, id);
-	courier_put(people->courier, what);
-	return true;
+	const char *command = command_for(settings, notice->class);
+	char stamp[CLOCK_STAMP_SIZE];
+
+	if (*command == '\0')
+		return;
+	clock_format_stamp(clock_wall_ms(), stamp);
+	give(&people->slots[notice->class], command, *id != '\0' ? id : NULL,
+	    notice_json(notice, people->root, people->program, stamp));
 }
 
 /* notice: the same for the command. */
@@ -355,15 +357,16 @@ static void
 tell(struct people *people, const struct settings *settings,
     struct escalation *what, const struct notice *notice)
 {
-	const char *command = command_for(settings, notice->class);
-	char stamp[CLOCK_STAMP_SIZE], id[ID_ULID_SIZE] = "";
+	char id[ID_ULID_SIZE] = "";
 
-	what->by_command = what->event != NULL && *command != '\0';
-	if (!tell_channels(people, settings, what, id) || *command == '\0')
-		return;
-	clock_format_stamp(clock_wall_ms(), stamp);
-	give(&people->slots[notice->class], command, *id != '\0' ? id : NULL,
-	    notice_json(notice, people->root, people->program, stamp));
+	what->by_command = what->event != NULL &&
+	    *command_for(settings, notice->class) != '\0';
+	people_settings(people, settings);
+	if (what->event == NULL)
+		courier_put(people->courier, what);
+	else if (!courier_put_once(people->courier, what, id))
+		return; /* it was told before, or nobody gets it */
+	people_tell_command(people, settings, notice, id);
 }
 
 void
@@ -377,20 +380,6 @@ people_tell(struct people *people, const struct settings *settings,
 		return;
 	escalation_of_notice(notice, &signature, &what);
 	tell(people, settings, &what, notice);
-}
-
-void
-people_tell_command(struct people *people, const struct settings *settings,
-    const struct notice *notice)
-{
-	const char *command = command_for(settings, notice->class);
-	char stamp[CLOCK_STAMP_SIZE];
-
-	if (*command == '\0')
-		return;
-	clock_format_stamp(clock_wall_ms(), stamp);
-	give(&people->slots[notice->class], command, NULL,
-	    notice_json(notice, people->root, people->program, stamp));
 }
 
 void
@@ -410,38 +399,31 @@ people_escalate(struct people *people, const struct settings *settings,
 
 /* --- what an earlier process could not tell --------------------------- */
 
-static enum notice_class
-class_of(const struct message *message)
-{
-	for (int i = NOTICE_NONE + 1; i < NOTICE_CLASS_COUNT; i++)
-		if (message->class != NULL &&
-		    strcmp(notice_names[i - 1], message->class) == 0)
-			return (enum notice_class)i;
-	return NOTICE_NONE;
-}
-
 /* One that it has begun with may have been told. */
 void
 people_take(struct people *people, const struct settings *settings,
     struct message *message)
 {
-	enum notice_class class = class_of(message);
-	const char *command =
-	    class != NOTICE_NONE ? command_for(settings, class) : "";
+	enum notice_class class = NOTICE_CLASS_COUNT;
+	const char *command;
 	struct delivery *d = message_delivery(message, MESSAGE_COMMAND);
 	cleanup_free char *id = xstrdup(message->id);
-	const struct notice notice = { .class = class,
-		.what = message->title,
-		.why = message->text,
-		.worker = message->worker,
-		.task = message->task };
 	struct json_object *words = NULL;
 
+	while (--class > NOTICE_NONE)
+		if (message->class != NULL &&
+		    strcmp(notice_name(class), message->class) == 0)
+			break;
+	command = command_for(settings, class);
 	if (d != NULL && d->state == DELIVERY_WAITING &&
 	    !courier_has(people->courier, id)) {
 		if (*command != '\0' && d->attempts == 0)
-			words = notice_json(&notice, people->root,
-			    people->program, message->timestamp);
+			words = notice_json(&(struct notice){ .class = class,
+						.what = message->title,
+						.why = message->text,
+						.worker = message->worker,
+						.task = message->task },
+			    people->root, people->program, message->timestamp);
 		else
 			delivery_end(d, DELIVERY_FAILED,
 			    d->attempts > 0 ?

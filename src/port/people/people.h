@@ -48,9 +48,10 @@ void people_take(struct people *people, const struct settings *settings,
  * whenever that dies. Never blocks; what becomes of it is only logged. */
 void people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice);
-/* By the command alone, which needs no file: for who cannot write one. */
+/* By the command alone, which needs no file: for who cannot write one. id: of
+ * its record, "" = it has none. */
 void people_tell_command(struct people *people, const struct settings *settings,
-    const struct notice *notice);
+    const struct notice *notice, const char *id);
 
 /* The same with all that is known of it: an event with an id is told once.
  * class is that of the command; NOTICE_NONE: the channels only. */

@@ -10,7 +10,7 @@
 #include "box-net.h"
 #include "box-paths.h"
 #include "box.h"
-#include "claude-box.h"
+#include "claude.h"
 #include "run-dir.h"
 #include "settings.h"
 #include "sibling.h"

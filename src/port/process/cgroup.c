@@ -277,12 +277,6 @@ cgroup_make(const struct cgroup_place *place, const struct box_limits *limits,
 	return 0;
 }
 
-void
-cgroup_remove(const char *dir)
-{
-	rmdir(dir);
-}
-
 int64_t
 cgroup_oom_kills(const char *dir)
 {

@@ -50,9 +50,6 @@ int
 cgroup_make(const struct cgroup_place *place, const struct box_limits *limits,
     const char *name, char **ret_dir, struct err *err);
 
-/* Remove it, if nothing lives in it. */
-void cgroup_remove(const char *dir);
-
 /* How often the kernel has killed for memory in it; -1 = not known. */
 int64_t cgroup_oom_kills(const char *dir);
 

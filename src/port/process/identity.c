@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "caller.h"
+#include "api.h"
 #include "identity.h"
 #include "procref.h"
 #include "state.h"
@@ -122,7 +122,9 @@ ancestry_read(
 	return (int)count;
 }
 
-int
+/* The environment that a process was started with, as the kernel kept it;
+ * appended. Negative errno: it cannot be read. */
+static int
 ancestry_environment(const char *proc, pid_t pid, struct buf *environment)
 {
 	cleanup_fd int fd = open_file(proc, "", (long)pid, "/environ");
@@ -139,7 +141,8 @@ ancestry_environment(const char *proc, pid_t pid, struct buf *environment)
 	return n == -1 ? -errno : 0;
 }
 
-const char *
+/* A variable's value in it; NULL = it has none. */
+static const char *
 ancestry_variable(const struct buf *environment, const char *name)
 {
 	const char *at = environment->data, *end = at + environment->len;

@@ -94,12 +94,6 @@ struct ancestor {
 int ancestry_read(
     const char *proc, pid_t pid, struct ancestor *ret_list, size_t max);
 
-/* The environment that a process was started with, as the kernel kept it;
- * appended. Negative errno: it cannot be read. */
-int ancestry_environment(const char *proc, pid_t pid, struct buf *environment);
-/* A variable's value in it; NULL = it has none. */
-const char *ancestry_variable(const struct buf *environment, const char *name);
-
 /* The process of a pidfd: its pid in the pid namespace of proc, -ESRCH if it
  * was reaped, 0 if it is outside of the namespace. */
 pid_t ancestry_pidfd(const char *proc, int pidfd);

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "metrics-text.h"
+#include "metrics.h"
 #include "procref.h"
 #include "proctree.h"
 

@@ -31,13 +31,6 @@ struct setup {
 	void *arg;
 };
 
-static bool
-is_empty(const struct setup_spec *spec)
-{
-	return (spec->copy_files == NULL || spec->copy_files[0] == NULL) &&
-	    *spec->command == '\0';
-}
-
 /* Settings and worktree in one line. Each text is preceded by its length, so
  * that no two lists look the same; a folder that was created again has another
  * inode or another time of birth. NULL if there is no worktree. */
@@ -67,7 +60,8 @@ setup_is_due(const struct setup_spec *spec)
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *mark = NULL;
 
-	if (is_empty(spec))
+	if ((spec->copy_files == NULL || spec->copy_files[0] == NULL) &&
+	    *spec->command == '\0')
 		return false;
 	if (file_read(spec->stamp, STAMP_MAX, &text, NULL) < 0)
 		return true;

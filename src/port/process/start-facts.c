@@ -10,10 +10,8 @@
 #include "box.h"
 #include "cgroup.h"
 #include "child.h"
-#include "claude-box.h"
 #include "claude.h"
 #include "config.h"
-#include "dirt.h"
 #include "git-ask.h"
 #include "preflight.h"
 #include "settings.h"
@@ -26,7 +24,9 @@
 #define FILE_MAX   (4 * 1024 * 1024)
 #define WORKER     "auto-1" /* whose settings count before there is one */
 
-bool
+/* Is this the program Claude Code? Others have no dialogs and no login that we
+ * know of. */
+static bool
 start_facts_is_claude(const char *command)
 {
 	const char *slash = strrchr(command, '/');

@@ -12,10 +12,6 @@ struct settings;
 struct settings_problems;
 struct workspace;
 
-/* Is this the program Claude Code? Others have no dialogs and no login that we
- * know of. */
-bool start_facts_is_claude(const char *command);
-
 /* What is known of a worker's agent without running a program: small files are
  * read, so a loop may do this. Released with preflight_facts_release(). */
 void start_facts_agent(const struct workspace *workspace,

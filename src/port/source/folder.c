@@ -7,10 +7,9 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-#include "folder.h"
 #include "id.h"
 #include "prompt.h"
-#include "source-base.h"
+#include "source-private.h"
 #include "taskfile.h"
 
 #define WHY_SUFFIX  ".why"

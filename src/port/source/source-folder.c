@@ -6,12 +6,10 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "folder.h"
 #include "id.h"
 #include "lock.h"
 #include "prompt.h"
-#include "source-base.h"
-#include "source-folder.h"
+#include "source-private.h"
 #include "taskfile.h"
 #include "watch.h"
 
@@ -528,7 +526,7 @@ find_task(struct source *source, const struct folder_names *names,
 
 		/* It has the same name as one that is being worked on: it comes
 		 * afterwards. */
-		if (source_base_is_ours(source, name) ||
+		if (strv_has(strv_const(source->keys), name) ||
 		    source_folder_is_in(source, FOLDER_DOING, name))
 			continue;
 		buf_clear(text);
@@ -713,7 +711,7 @@ folder_recover(struct source *source, const char *const *keys, struct err *err)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.count; i++) {
-		if (source_base_has(keys, names.at[i]) ||
+		if (strv_has(keys, names.at[i]) ||
 		    !is_taken_by(source, names.at[i], true))
 			continue;
 		r = folder_move(source->where, FOLDER_DOING, names.at[i],

@@ -5,18 +5,18 @@
 #include <sys/stat.h>
 
 #include "errand.h"
-#include "folder.h"
 #include "id.h"
 #include "jsonl.h"
+#include "loop.h"
 #include "prompt.h"
 #include "settings.h"
-#include "source-base.h"
-#include "source-files.h"
-#include "source-folder.h"
+#include "source-private.h"
 #include "source.h"
 #include "taskfile.h"
-#include "view-doc.h"
+#include "view.h"
 #include "workspace.h"
+
+#define PAUSE_MOST_MS 2000
 
 static const struct source_kind *const kinds[] = {
 	[SOURCE_COMMAND] = &source_command,
@@ -27,13 +27,86 @@ static const struct source_kind *const kinds[] = {
 _Static_assert(
     nitems(kinds) == SOURCE_TYPE_COUNT, "every type of source has its row");
 
-/* --- the types -------------------------------------------------------- */
+/* --- for the types ---------------------------------------------------- */
 
-const struct source_kind *
-source_kind_of(enum source_type type)
+void
+source_base_quarantine(struct source *source, const char *fmt, ...)
 {
-	return kinds[type];
+	va_list ap;
+
+	va_start(ap, fmt);
+	strv_take(&source->quarantined, xvasprintf(fmt, ap));
+	va_end(ap);
 }
+
+static void
+look(void *arg)
+{
+	struct source *source = arg;
+
+	loop_timer_free(take_ptr(&source->timer));
+	if (source->fn == NULL)
+		return;
+	strv_clear(&source->quarantined);
+	source->kind->ask(source);
+}
+
+void
+source_base_look_later(struct source *source)
+{
+	loop_timer_free(take_ptr(&source->timer));
+	source->timer =
+	    loop_after(source->loop, source->pause_ms, look, source);
+	source->pause_ms *= 2;
+	if (source->pause_ms > PAUSE_MOST_MS)
+		source->pause_ms = PAUSE_MOST_MS;
+}
+
+void
+source_base_answer(struct source *source, enum source_answer answer,
+    const struct source_offer *offer, const struct source_failure *failure)
+{
+	source_fn *fn = source->fn;
+
+	if (fn == NULL)
+		fatalx("a task source answers, but nobody asked");
+	strv_clear(&source->labels);
+	strv_clear(&source->keys);
+	source->fn = NULL;
+	fn(answer, offer, failure, source->arg);
+}
+
+void
+source_base_fail(struct source *source, const struct err *err)
+{
+	struct source_failure failure = { "task_source", -1, err->msg };
+
+	source_base_answer(source, SOURCE_FAILED, NULL, &failure);
+}
+
+bool
+source_base_is_done(enum task_outcome outcome)
+{
+	return outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES;
+}
+
+bool
+source_base_is_shortage(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+char *
+source_base_title(const char *text)
+{
+	struct task *task = task_new("task", "", "", NULL, text, 0);
+	char *title = take_ptr(&task->title);
+
+	task_free(task);
+	return title;
+}
+
+/* --- the types -------------------------------------------------------- */
 
 const char *
 source_type_name(enum source_type type)
@@ -81,7 +154,11 @@ source_new(const struct source_options *options, struct source **ret_source,
 	struct source *source = xcalloc(1, kind->size);
 	int r;
 
-	source_base_init(source, kind, options);
+	source->kind = kind;
+	source->loop = options->loop;
+	source->where = xstrdup(options->where);
+	source->owner = options->owner == NULL ? NULL : xstrdup(options->owner);
+	source->call = loop_call_new(source->loop, look, source);
 	r = kind->open(source, options, err);
 	if (r < 0) {
 		source_free(source);
@@ -97,7 +174,13 @@ source_free(struct source *source)
 	if (source == NULL)
 		return;
 	source->kind->close(source);
-	source_base_release(source);
+	loop_timer_free(take_ptr(&source->timer));
+	loop_call_free(source->call);
+	strv_free(source->labels);
+	strv_free(source->keys);
+	strv_free(source->quarantined);
+	free(source->where);
+	free(source->owner);
 	free(source);
 }
 
@@ -117,7 +200,14 @@ void
 source_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg)
 {
-	source_base_ask(source, labels, keys, fn, arg);
+	if (source->fn != NULL)
+		fatalx("a task source is asked twice");
+	source->labels = strv_copy(labels);
+	source->keys = strv_copy(keys);
+	source->fn = fn;
+	source->arg = arg;
+	source->pause_ms = SOURCE_SETTLED_MS;
+	loop_call_request(source->call);
 }
 
 bool
@@ -509,7 +599,7 @@ adopt(struct command *command, const struct errand_spec *spec, struct err *err)
 	while (errand_find(
 	    command->run_dir, command->name, sizeof command->name)) {
 		r = -EINVAL;
-		if (!source_base_is_ours(&command->source, command->name))
+		if (!strv_has(strv_const(command->source.keys), command->name))
 			r = errand_adopt(command->source.loop, spec,
 			    command_ended, command, &command->errand, err);
 		if (r != -EINVAL && r != -ENOENT)
@@ -564,22 +654,11 @@ const struct source_kind source_command = {
 	.setting = "auto.task_pool_command",
 	.origin = "the command: ",
 	.elsewhere = "tasks come from auto.task_pool_command",
-	.flags = 0,
 	.size = sizeof(struct command),
 	.open = command_open,
 	.close = command_close,
 	.ask = command_ask,
 	.take = command_take,
-	.settle = NULL,
-	.recover = NULL,
-	.watch = NULL,
-	.list = NULL,
-	.text = NULL,
-	.count_todo = NULL,
-	.prioritize = NULL,
-	.add = NULL,
-	.retry = NULL,
-	.drop = NULL,
 };
 
 static enum source_type
@@ -667,7 +746,7 @@ source_todo_again(struct source_todo *todo)
 static char *
 folder_of(const struct source_choice *choice)
 {
-	const char *part = source_kind_of(choice->options.type)->todo_part;
+	const char *part = kinds[choice->options.type]->todo_part;
 
 	return part == NULL ? NULL : file_join(choice->options.where, part);
 }
@@ -694,7 +773,7 @@ is_known(
 static void
 read_todo(struct source_todo *todo, const struct source_choice *choice)
 {
-	const struct source_kind *kind = source_kind_of(choice->options.type);
+	const struct source_kind *kind = kinds[choice->options.type];
 	cleanup_json struct json_object *list = NULL;
 
 	json_object_put(todo->rows);

@@ -8,7 +8,7 @@
  *   folder   a folder of text files, moved from todo/ through doing/ to done/
  *            or failed/ (source-folder.c)
  *
- * Each type is a row of a table (source-base.h). Callers use its flags and
+ * Each type is a row of a table (source-private.h). Callers use its flags and
  * texts, so that they need not compare types. source.h says which type
  * the settings choose.
  *

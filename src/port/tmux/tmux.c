@@ -9,13 +9,6 @@
 
 #define FINISH_MS 2000
 
-static bool
-job_waits_for(const struct tmux_job *job, const struct tmux_job *earlier)
-{
-	return job->session != NULL && earlier->session != NULL &&
-	    strcmp(job->session, earlier->session) == 0;
-}
-
 static struct tmux_job *
 queue_ready(struct tmux_queue *queue)
 {
@@ -25,7 +18,9 @@ queue_ready(struct tmux_queue *queue)
 		if (job->child != NULL || job->again != NULL)
 			continue;
 		TAILQ_FOREACH (earlier, &queue->jobs, entry)
-			if (earlier == job || job_waits_for(job, earlier))
+			if (earlier == job ||
+			    (job->session != NULL && earlier->session != NULL &&
+				strcmp(job->session, earlier->session) == 0))
 				break;
 		if (earlier == job)
 			return job;
@@ -91,9 +86,12 @@ on_late(void *arg)
 #define PANE_LIVE "#{?pane_dead,0,#{==:#{session_name},%s}}"
 #define SAID_GONE "gone"
 
+/* Of a screen while nobody is attached. */
+#define COLUMNS "120"
+#define ROWS    "40"
+
 struct tmux {
 	struct tmux_queue queue;
-	int columns, rows, history_limit;
 	char tag[TAG_LEN + 1]; /* no other process uses it for its buffers */
 	uint64_t pastes;
 };
@@ -117,12 +115,12 @@ tmux_write_config(const struct tmux *tmux, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	buf_addf(&text,
+	buf_adds(&text,
 	    "# Written by llmc for its own tmux server; edits are lost.\n"
 	    "set -g default-terminal screen-256color\n"
 	    "set -s escape-time 10\n"
-	    "set -g history-limit %d\n"
-	    "set -g default-size %dx%d\n"
+	    "set -g history-limit 20000\n"
+	    "set -g default-size " COLUMNS "x" ROWS "\n"
 	    "set -g remain-on-exit on\n"
 	    "set -g allow-rename off\n"
 	    "set -g automatic-rename off\n"
@@ -130,8 +128,7 @@ tmux_write_config(const struct tmux *tmux, struct err *err)
 	    "set -g status-interval 0\n"
 	    "set -g status-left '#{session_name} '\n"
 	    "set -g status-left-length 64\n"
-	    "set -g status-right ''\n",
-	    tmux->history_limit, tmux->columns, tmux->rows);
+	    "set -g status-right ''\n");
 	return file_replace(tmux->queue.config, text.data, text.len, 0600, err);
 }
 
@@ -157,9 +154,6 @@ tmux_new(struct loop *loop, const struct tmux_options *options,
 	tmux->queue.config = xstrdup(options->config);
 	tmux->queue.deadline_ms =
 	    options->deadline_ms > 0 ? options->deadline_ms : DEADLINE_MS;
-	tmux->columns = options->columns;
-	tmux->rows = options->rows;
-	tmux->history_limit = options->history_limit;
 	id_uuid(uuid);
 	memcpy(tmux->tag, uuid, TAG_LEN);
 	r = tmux_write_config(tmux, err);
@@ -323,9 +317,9 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	tmux_job_words(job, "new-session", "-d", "-P", "-F", "#{pane_pid}",
 	    "-n", "agent", "-s", session->name, NULL);
 	tmux_job_word(job, "-x");
-	tmux_job_wordf(job, "%d", tmux->columns);
+	tmux_job_word(job, COLUMNS);
 	tmux_job_word(job, "-y");
-	tmux_job_wordf(job, "%d", tmux->rows);
+	tmux_job_word(job, ROWS);
 	for (size_t i = 0; session->env != NULL && session->env[i]; i++)
 		tmux_job_words(job, "-e", session->env[i], NULL);
 	tmux_job_word(job, "--");

@@ -49,7 +49,6 @@ struct tmux_options {
 	const char *command; /* the program */
 	const char *socket; /* -L */
 	const char *config; /* path of the config file to write and use */
-	int columns, rows, history_limit;
 	int64_t deadline_ms; /* for each command, 0 = 10 s */
 };
 

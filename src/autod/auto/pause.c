@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+
+#include <dirent.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "account.h"
+#include "agent.h"
+#include "auto-private.h"
+#include "auto.h"
+#include "emit.h"
+#include "fleet.h"
+#include "hold.h"
+#include "landing.h"
+#include "op-park-task.h"
+#include "persist.h"
+#include "person.h"
+#include "serve.h"
+#include "settings.h"
+#include "task-run.h"
+#include "task.h"
+#include "worker.h"
+#include "workspace.h"
+
+#define CONFIG_MAX (1 << 20)
+#define SETTING    "hookspath"
+#define DAY_MS     (24 * 3600 * (int64_t)1000)
+
+static int64_t
+today(void)
+{
+	return clock_wall_ms() / DAY_MS;
+}
+
+/* --- hooks ----------------------------------------------------------- */
+
+/* The line is enough: nobody but git needs to know what it means. */
+static void
+add_setting(const struct workspace *workspace, struct buf *out)
+{
+	cleanup_free char *path = file_join(workspace->git_dir, "config");
+	cleanup_buf struct buf text = BUF_INIT;
+	char *rest, *line;
+
+	if (file_read(path, CONFIG_MAX, &text, NULL) < 0)
+		return;
+	for (rest = text.data; (line = strsep(&rest, "\n")) != NULL;) {
+		const char *value;
+
+		line += strspn(line, " \t");
+		if (strncasecmp(line, SETTING, strlen(SETTING)) != 0)
+			continue;
+		value = line + strlen(SETTING);
+		value += strspn(value, " \t=");
+		buf_addf(out, "core.hooksPath is %s", value);
+		return;
+	}
+}
+
+static int
+is_hook(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+	    strstr(entry->d_name, ".sample") == NULL;
+}
+
+static void
+add_files(const struct workspace *workspace, struct buf *out)
+{
+	cleanup_free char *dir = file_join(workspace->git_dir, "hooks");
+	struct dirent **list = NULL;
+	const char *before = out->len > 0 ? "; hooks:" : "hooks:";
+	int count = scandir(dir, &list, is_hook, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		cleanup_free char *path = file_join(dir, list[i]->d_name);
+		struct stat st;
+
+		if (stat(path, &st) == 0 && (st.st_mode & 0111) != 0) {
+			buf_addf(out, "%s %s", before, list[i]->d_name);
+			before = ",";
+		}
+		free(list[i]);
+	}
+	free(list);
+}
+
+bool
+pause_hooks_changed(struct auto_mode *mode)
+{
+	cleanup_buf struct buf now = BUF_INIT;
+	bool changed;
+
+	buf_adds(&now, "");
+	add_setting(mode->core->workspace, &now);
+	add_files(mode->core->workspace, &now);
+	changed = mode->hooks != NULL && strcmp(mode->hooks, now.data) != 0;
+	xstrset(&mode->hooks, now.data);
+	if (changed)
+		EMIT(mode->core, EVENT_HOOKS_CHANGED,
+		    .reason = now.len > 0 ? now.data : "it has none now");
+	return changed;
+}
+
+/* --- failures alike ------------------------------------------------------ */
+
+static void
+pause_for_alike(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	cleanup_buf struct buf words = BUF_INIT;
+
+	buf_adds(&words, "the same failure on different tasks (");
+	for (size_t i = 0; mode->alike.tasks[i] != NULL; i++)
+		buf_addf(
+		    &words, "%s%s", i > 0 ? ", " : "", mode->alike.tasks[i]);
+	buf_addf(&words, "): %s", mode->alike.reason);
+	pause_hooks_changed(mode);
+	if (mode->hooks[0] != '\0')
+		buf_addf(&words, "; in this repository %s", mode->hooks);
+	buf_adds(&words,
+	    "; no more tasks are given out; find the cause, then: "
+	    "llmc resume");
+	if (mode->until_empty)
+		buf_adds(
+		    &words, " (the run waits for that, as tasks are left)");
+	xstrset(&core->state.paused, words.data);
+	asks_open(core,
+	    &(struct ask_draft){ .kind = ASK_FAILURE,
+		.level = ESCALATION_CRITICAL,
+		.key = ASKS_ALIKE,
+		.title = "tasks fail alike",
+		.words = words.data,
+		.command = "llmc resume" });
+	persist_changed(core);
+	EMIT(core, EVENT_INTAKE_STOPPED, .reason = words.data);
+}
+
+/* Is that why no task is given out? */
+static bool
+is_for_alike(const struct auto_mode *mode)
+{
+	const struct state *state = &mode->core->state;
+
+	return state->paused != NULL && state_ask(state, ASKS_ALIKE) != NULL;
+}
+
+bool
+pause_task_failed(
+    struct auto_mode *mode, const struct task *task, const char *reason)
+{
+	if (reason == NULL ||
+	    !alike_add(&mode->alike, task->id,
+		task->key != NULL ? task->key : task->id, reason))
+		return false;
+	if (mode->core->state.paused == NULL)
+		pause_for_alike(mode);
+	return is_for_alike(mode);
+}
+
+/* --- budgets --------------------------------------------------------- */
+
+static bool
+is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
+{
+	struct budget budget = {
+		.tokens = settings_int(s, "budget.task_tokens"),
+		.cost = settings_amount(s, "budget.task_cost"),
+		.time_ms = settings_duration(s, "budget.task_time"),
+		.turns = (int)settings_int(s, "budget.task_turns"),
+	};
+	struct budget granted = {
+		.tokens = t->tokens_allowed,
+		.cost = t->cost_allowed,
+		.time_ms = t->time_allowed_ms,
+		.turns = t->turns_allowed,
+	};
+	struct budget spent = {
+		.tokens = t->tokens,
+		.cost = t->spent.cost,
+		.time_ms = task_run_time(t, clock_wall_ms()),
+		.turns = t->turns_before + t->turns,
+	};
+
+	return budget_reached(&budget, &granted, &spent, "task", reason);
+}
+
+static bool
+is_day_over(const struct core *core, struct buf *reason)
+{
+	const struct budget_day *day = &core->state.today;
+	struct budget budget = {
+		.tokens = settings_int(core->settings, "budget.day_tokens"),
+		.cost = settings_amount(core->settings, "budget.day_cost"),
+	};
+	struct budget granted = { .tokens = day->tokens_allowed,
+		.cost = day->cost_allowed };
+	struct budget spent = { .tokens = day->tokens, .cost = day->cost };
+
+	return day->day == today() &&
+	    budget_reached(&budget, &granted, &spent, "day", reason);
+}
+
+/* --- pausing --------------------------------------------------------- */
+
+static void
+pause_worker(struct agent *agent, const char *reason)
+{
+	struct worker *w = agent->worker;
+	bool in_turn = w->session.busy;
+
+	if (agent_move(agent, WORKER_PAUSED, reason) < 0)
+		return;
+	w->over_budget = true;
+	w->session.busy = false;
+	persist_changed(agent->core);
+	EMIT(agent->core, EVENT_BUDGET, .scope = "day", .worker = w->name,
+	    .task = w->task, .reason = reason);
+	if (in_turn)
+		agent_interrupt(agent);
+}
+
+static bool
+is_at_work(const struct auto_mode *mode, const struct agent *agent)
+{
+	return auto_drives(mode, agent) && agent->worker->task != NULL &&
+	    worker_in_turn(agent->worker->status);
+}
+
+/* The worker is free for another task. */
+bool
+pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	if (t == NULL || !is_at_work(mode, agent) ||
+	    !is_task_over(mode->core->settings, t, &reason))
+		return false;
+	buf_addf(&reason, "; continue with: llmc task retry %s", t->id);
+	EMIT(mode->core, EVENT_BUDGET, .scope = "task",
+	    .worker = agent->worker->name, .task = t->id,
+	    .reason = reason.data);
+	op_park_task(mode, agent, ASK_BUDGET, reason.data);
+	return true;
+}
+
+static void
+begin_pause(struct core *core, const char *reason)
+{
+	xstrset(&core->state.paused, reason);
+	persist_changed(core);
+	EMIT(core, EVENT_FLEET_PAUSED, .reason = reason);
+}
+
+/* A worker that an operation has, or that is starting, is paused as soon as it
+ * can be. */
+static void
+pause_at_day_budget(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	if (!is_day_over(core, &reason))
+		return;
+	buf_adds(&reason, "; continue with: llmc resume, or tomorrow (UTC)");
+	if (core->state.paused == NULL)
+		begin_pause(core, reason.data);
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+
+		if (is_at_work(mode, agent) && !agent_is_taken(agent) &&
+		    !agent->past_budget)
+			pause_worker(agent, reason.data);
+	}
+}
+
+void
+pause_at_budgets(struct auto_mode *mode, struct agent *agent)
+{
+	if (!mode->active)
+		return;
+	pause_at_day_budget(mode);
+	if (agent != NULL && !agent_is_taken(agent))
+		pause_at_task_budget(mode, agent);
+}
+
+/* --- continuing ------------------------------------------------------ */
+
+/* For these reasons; true: there was something to resume. */
+static bool
+resume_worker(struct agent *agent, unsigned may, const char *note,
+    struct hold_change *ret_change)
+{
+	struct task *t = auto_task(agent);
+	bool held = hold_resume(agent, may, note, ret_change);
+
+	if (t != NULL && (ret_change->cleared & WORKER_HOLD_BUDGET) != 0) {
+		/* Grant the same amount again. */
+		t->tokens_allowed = t->tokens;
+		t->cost_allowed = t->spent.cost;
+		t->turns_allowed = t->turns_before + t->turns;
+		t->time_allowed_ms = task_run_time(t, clock_wall_ms());
+	}
+	return held;
+}
+
+static void
+end_pause(struct auto_mode *mode)
+{
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		mode->fleet->agents[i]->past_budget = false;
+	alike_clear(&mode->alike);
+	free(take_ptr(&mode->core->state.paused));
+	persist_changed(mode->core);
+}
+
+/* A new day, or a higher budget; what was spent since midnight counts. Other
+ * hooks, where every task failed alike. */
+static void
+resume_if_over(struct auto_mode *mode)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+	bool changed = pause_hooks_changed(mode);
+
+	if (mode->core->state.paused == NULL ||
+	    (is_for_alike(mode) && !changed) ||
+	    is_day_over(mode->core, &reason))
+		return;
+	EMIT(mode->core, EVENT_FLEET_RESUMED);
+	end_pause(mode);
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+		struct hold_change change;
+
+		if (agent->worker->over_budget)
+			resume_worker(agent, WORKER_HOLD_BUDGET, NULL, &change);
+	}
+	scheduler_look(mode);
+}
+
+void
+pause_patrol(struct auto_mode *mode)
+{
+	for (size_t i = 0; i < mode->fleet->count; i++)
+		if (!agent_is_taken(mode->fleet->agents[i]))
+			pause_at_task_budget(mode, mode->fleet->agents[i]);
+	pause_at_day_budget(mode);
+	resume_if_over(mode);
+}
+
+/* --- auto.resume ----------------------------------------------------- */
+
+/* A person asks for it, and there is nothing to resume. */
+static void
+tell_nothing(const struct worker *w, bool taken, struct buf *told)
+{
+	cleanup_buf struct buf advice = BUF_INIT;
+
+	worker_add_advice(w, &advice);
+	if (taken)
+		buf_addf(told,
+		    "\n%s is in the middle of an operation; try again in a "
+		    "moment",
+		    w->name);
+	else if (advice.len > 0)
+		buf_addf(told, "\n%s is %s; %s", w->name,
+		    worker_status_name(w->status), advice.data);
+}
+
+static struct json_object *
+change_to_json(const struct worker *w, const struct hold_change *change)
+{
+	struct json_object *json = json_object_new_object();
+
+	json_set_string(json, "worker", w->name);
+	json_set(json, "cleared", worker_holds_to_json(change->cleared));
+	json_set(json, "left", worker_holds_to_json(change->left));
+	return json;
+}
+
+/* named: it goes on past the budget of the day if that was a reason. True: it
+ * goes on. */
+static bool
+resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
+    struct json_object *changes)
+{
+	const struct worker *w = agent->worker;
+	struct hold_change change = { 0 };
+	bool held;
+
+	if (agent_is_taken(agent)) {
+		if (named)
+			tell_nothing(w, true, told);
+		return false;
+	}
+	held = resume_worker(agent, HOLD_ANY, note, &change);
+	if (!held && named && change.left == 0)
+		tell_nothing(w, false, told);
+	agent->past_budget =
+	    named && (change.cleared & WORKER_HOLD_BUDGET) != 0;
+	/* Which reasons are gone, and what stays. */
+	if (change.cleared != 0) {
+		buf_addf(told, "\n%s; cleared: ", w->name);
+		worker_add_holds(change.cleared, told);
+	}
+	if ((change.cleared & WORKER_HOLD_BUDGET) != 0)
+		buf_adds(told, " (the same amount is granted once more)");
+	if (change.left != 0)
+		buf_addf(told, "\n%s stays paused: %s", w->name,
+		    w->reason != NULL ? w->reason : "it cannot be launched");
+	if ((change.cleared | change.left) != 0)
+		json_object_array_add(changes, change_to_json(w, &change));
+	return held && change.left == 0;
+}
+
+static struct json_object *
+resume_workers(struct auto_mode *mode, const char *name, const char *note,
+    struct buf *told, struct json_object *changes)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+		const char *worker = agent->worker->name;
+
+		if ((name == NULL || strcmp(name, worker) == 0) &&
+		    resume_one(agent, name != NULL, note, told, changes))
+			json_object_array_add(
+			    list, json_object_new_string(worker));
+	}
+	return list;
+}
+
+static void
+resume_tasks(struct auto_mode *mode, const char *name, const char *note,
+    struct json_object *list)
+{
+	const struct state *state = &mode->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		struct task *t = state->tasks[i];
+		bool asked = t->ask == ASK_QUESTION;
+
+		/* A question needs an answer of its own. */
+		if ((name != NULL ? strcmp(name, t->id) != 0 :
+				    asked || t->step != TASK_PARKED) ||
+		    !task_asks(t))
+			continue;
+		/* op_park_task() goes on with one that is being parked. */
+		if (task_unpark(t, note, clock_wall_ms()) < 0)
+			task_answer(t, note);
+		else
+			/* What it asked is for the person alone: agents read
+			 * events. */
+			EMIT(mode->core, EVENT_TASK_RESUMED, .task = t->id,
+			    .text = asked ? NULL : note);
+		persist_changed(mode->core);
+		json_object_array_add(list, json_object_new_string(t->id));
+	}
+}
+
+static void
+on_resume(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct auto_mode *mode = arg;
+	struct core *core = mode->core;
+	const char *name = json_string_or(params, "worker", NULL);
+	const char *note = json_string_or(params, "note", NULL);
+	cleanup_buf struct buf told = BUF_INIT, text = BUF_INIT;
+	struct json_object *result, *list, *changes;
+	bool fleet = name == NULL && core->state.paused != NULL, landing;
+	struct err err = { 0 };
+
+	if (name != NULL && fleet_find(mode->fleet, name) == NULL) {
+		const struct task *t = core_task_named(core, name, &err);
+
+		if (t == NULL && err.code == -ENOENT)
+			fleet_refuse_unknown(mode->fleet, call, name);
+		else if (t == NULL)
+			serve_refuse(call, API_UNKNOWN, "%s", err.msg);
+		if (t == NULL)
+			return;
+		name = t->id;
+	}
+	if (fleet) {
+		struct budget_day *day = &mode->core->state.today;
+
+		day->tokens_allowed = day->tokens;
+		day->cost_allowed = day->cost;
+		end_pause(mode);
+	}
+	landing = name == NULL && landings_retry(mode->landings);
+	changes = json_object_new_array();
+	list = resume_workers(mode, name, note, &told, changes);
+	resume_tasks(mode, name, note, list);
+	result = json_object_new_object();
+	buf_adds(&text,
+	    fleet ? "The fleet continues." :
+		json_object_array_length(list) > 0 ?
+		    "Continuing." :
+		landing ?
+		    "What waited to land or to be pushed is tried again." :
+		told.len > 0 ? "Nothing else is paused." :
+			       "Nothing is paused.");
+	buf_adds(&text, told.data);
+	json_set_string(result, "message", text.data);
+	json_set(result, "resumed", list);
+	json_set(result, "changes", changes);
+	scheduler_look(mode);
+	serve_reply(core, call, result);
+}
+
+void
+pause_register(struct auto_mode *mode)
+{
+	serve_handle(mode->core, "auto.resume", on_resume, mode);
+}

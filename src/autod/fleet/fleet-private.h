@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What only the fleet itself uses. */
+#ifndef FLEET_PRIVATE_H
+#define FLEET_PRIVATE_H
+
+#include "session.h"
+#include "worker-op.h"
+
+struct agent;
+struct buf;
+struct err;
+struct fleet;
+struct hooks;
+struct patrol;
+struct start_queue;
+
+/*
+ * Launching a worker's session: wait for a slot, set up the worktree, check
+ * for dialogs.
+ */
+
+/* Its session has ended: append why, if the kernel killed for memory. */
+void worker_limits_ended(struct agent *agent, struct buf *out);
+void worker_limits_release(struct worker_limits *limits);
+
+/* Begin it if the worker has a sandbox that was not tried as it is now; false:
+ * nothing to do. */
+bool op_box(struct agent *agent);
+
+/* Launch it, or do first what has to come first. No operation may be running on
+ * the worker, and it must not have a session. */
+void agent_launch(struct agent *agent);
+
+/* Where its agent keeps transcripts; the caller frees; NULL = not known. */
+char *agent_projects(const struct agent *agent);
+
+/* Have settings changed that its agent was started with? */
+bool agent_launch_is_stale(const struct agent *agent);
+
+/* The launch failed: try again soon, or put the worker into error. */
+void agent_launch_failed(struct agent *agent, const struct err *err);
+
+/* The events of a worker's session, and how they change the worker. */
+
+extern const struct session_events agent_session_events; /* arg is an agent */
+
+/* Its session is gone, but its process lives and cannot be reached: that is a
+ * crash, too. The process is ended. */
+void agent_session_gone(struct agent *agent);
+
+/*
+ * What Claude Code reports through `llmc hook`: the method hook.event, and the
+ * spools for events that arrived while no daemon was running. The answer is
+ * sent after the state is saved, so that an acknowledged event is never lost.
+ *
+ * Each worker has its own spool (run-dir.h): what lies there counts for that
+ * worker only. The common one of older versions, .llmc/spool, counts for
+ * sessions that such a version launched.
+ */
+
+/* Registers the method; watches the spools unless it is a single request. */
+struct hooks *hooks_new(struct fleet *fleet);
+void hooks_free(struct hooks *hooks);
+
+/* A worker comes, or goes: its spool is watched, or no more. What waits in it
+ * stays there. */
+void hooks_add(struct hooks *hooks, const char *worker);
+void hooks_remove(struct hooks *hooks, const char *worker);
+
+/* Process the spools: a part of each now, and the rest in later passes of the
+ * loop. Hooks of the same worker that arrive meanwhile wait for their turn. The
+ * spool of one that is being cleared (agent.h) waits. */
+void hooks_drain(struct hooks *hooks);
+
+/* The same, and call fn when all have been processed: now, if they are small.
+ */
+void hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg);
+
+/*
+ * The safety net: compares what is known about the workers with what is there
+ * (sessions, processes, git, spool), and repairs differences. Events do the
+ * main work; this finds what they missed.
+ */
+
+struct patrol *patrol_new(struct fleet *fleet);
+/* Together with git: no answer of git may come after this. */
+void patrol_free(struct patrol *patrol);
+
+/* all: check everything, not only what is due. */
+void patrol_run(struct patrol *patrol, bool all);
+
+/*
+ * worker.start: gives a task to a free worker of the pool, or to the one that
+ * is named. If none is free but one is on its way (its worktree is being
+ * prepared, or its session has not reported yet), the call waits for it, in
+ * the order of the calls. It fails when that worker cannot be had any more,
+ * when it takes too long, and when the daemon stops; a caller that has gone
+ * gets nothing started.
+ */
+
+/* Registers the method. */
+struct start_queue *start_queue_new(struct fleet *fleet);
+void start_queue_free(struct start_queue *queue);
+
+/* A worker may be ready by now. */
+void start_queue_look(struct start_queue *queue);
+
+/* Refuse the calls that wait. */
+void start_queue_stop(struct start_queue *queue);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What only the landing queue itself uses. */
+#ifndef LANDING_PRIVATE_H
+#define LANDING_PRIVATE_H
+
+#include "check-book.h"
+#include "git-freeze.h"
+#include "landing-plan.h"
+#include "landing.h"
+
+struct agent;
+struct buf;
+struct candidates;
+struct check_slot;
+struct checkout_watch;
+struct core;
+struct err;
+struct json_object;
+struct landing_facts;
+struct landing_item;
+struct landing_plan;
+struct landings;
+struct loop;
+struct loop_call;
+struct loop_timer;
+struct push;
+struct queue;
+struct queue_facts;
+struct queue_move;
+struct queue_slot;
+struct server_call;
+struct worker;
+
+/* Freezes a worker's commit and puts it into the landing queue. */
+
+struct freeze_rules {
+	struct git_freeze what;
+	const char *forbidden[3]; /* what.forbidden */
+	char worktrees[PATH_MAX];
+};
+
+/* Only the paths. */
+void freeze_rules_paths(struct freeze_rules *rules, const struct core *core);
+
+/* The worker is accepting, and no operation is running on it. If it was
+ * accepted without a commit that HEAD must be (worker->accepted_head),
+ * leftovers are committed first. */
+void op_enqueue(
+    struct landings *landings, struct agent *agent, struct server_call *call);
+
+/* The ref that holds the frozen commit of an item; the caller frees. */
+char *op_enqueue_ref(const char *item);
+
+/* The same for what was built of it last, on top of others. */
+#define OP_ENQUEUE_BUILT ".built"
+
+char *op_enqueue_built_ref(const char *item);
+
+/* Remove both. */
+void op_enqueue_drop_ref(struct core *core, const char *item);
+
+/*
+ * Pick, for emergencies: land what a worker has, in any status, without
+ * touching its worktree or its status. Everything is saved as a commit first,
+ * which then goes through the landing queue like any other work.
+ */
+
+/* No operation may be running on the worker. commit: the HEAD that was shown to
+ * the person, NULL = any. */
+void pick_begin(struct landings *landings, struct agent *agent,
+    const char *commit, struct server_call *call);
+
+/*
+ * Runs the landing queue: asks landing-plan.h what to do next whenever
+ * something has changed, and does it. The items are in the state
+ * (landing-record.h).
+ *
+ *   queue.c       reads the branch; removes what a killed daemon left
+ *   candidates.c  builds commits on top of each other
+ *   check-slot.c  judges them
+ *   queue-move.c  moves the branch
+ *   push.c        pushes it
+ *   settle.c      tells the workers how their items ended
+ *   queue-view.c  shows all of it
+ */
+
+/* Remember the tree and date of a commit that may be the tip. */
+void queue_base_know(
+    struct queue *queue, const char *commit, const char *tree, int64_t date);
+
+/* It may have moved: read it again. */
+void queue_base_changed(struct queue *queue);
+
+/* The commit of the branch that is known to have the very tree of the item's
+ * work, NULL = none. */
+const char *
+queue_base_same(const struct queue *queue, const struct landing_item *item);
+
+struct queue_slot {
+	struct check_slot *slot;
+	char **covers; /* ids of items; NULL = the base itself */
+	char **pinned; /* items that keep their order while it runs */
+	bool cancelled;
+};
+
+struct queue {
+	struct landings *landings;
+	struct core *core;
+	struct loop_call *look;
+	struct loop_timer *wake;
+	struct candidates *candidates;
+	struct queue_slot slots[LANDING_SLOTS_MAX];
+	int slot_count;
+	/* The tip of the branch, as last read. */
+	char *base_commit, *base_tree; /* NULL = to be read */
+	int64_t base_date; /* of the commit, in seconds; 0 = not known */
+	/* A commit of the branch whose tree and date are known: mostly the tip,
+	 * which then only needs to be compared. */
+	char *known_commit, *known_tree;
+	int64_t known_date;
+	bool base_asked;
+	int base_fails;
+	bool built; /* something was, since the last plan */
+	struct queue_move *move; /* queue-move.c */
+	struct push *push;
+	size_t long_waits; /* workers that could be released, see settle.c */
+	uint64_t ids_before; /* given to items before this daemon began */
+	bool stopping;
+};
+
+struct queue *queue_new(struct landings *landings);
+void queue_free(struct queue *queue);
+
+/* After the floors below have begun: continue what an earlier daemon left. */
+void queue_begin(struct queue *queue);
+
+/* Something has changed: decide again, later in this pass of the loop. */
+void queue_look(struct queue *queue);
+
+/* After a result was added to the book: forget old ones, but none of what is in
+ * the queue now. */
+void queue_trim_book(struct queue *queue);
+
+/* Leave the running checks to the next daemon, end everything else. */
+void queue_stop(struct queue *queue);
+
+/* Does nothing run that must not be interrupted? */
+bool queue_is_quiet(const struct queue *queue);
+
+/* The item is gone after this. */
+void queue_remove(struct queue *queue, struct landing_item *item);
+
+/* Put an item, which is owned by the state from now on, into the queue. */
+void queue_add(struct queue *queue, struct landing_item *item);
+
+/*
+ * A check slot: a worktree of our own, in which check_command judges one
+ * candidate at a time. The command is an errand (errand.h), so it outlives the
+ * daemon; the next one finds its result.
+ *
+ *   .llmc/checks/1       the worktree of slot 1
+ *   .llmc/checks/run-1/  the files of its errand, <tree>-<key of the command>
+ */
+
+/* how: "exited with status 1". The first line of the file. */
+void check_output_keep(const struct core *core, const char *tree,
+    const char *how, const char *output);
+
+/* Append what is kept to how and output; nothing if it is lost. */
+void check_output_read(const struct core *core, const char *tree,
+    struct buf *how, struct buf *output);
+
+/* Remove the outputs whose tree has no failure in the book any more. */
+void check_output_trim(const struct core *core);
+
+/* How it ended; valid until the callback returns. */
+struct check_end {
+	const char *tree; /* its name in the book */
+	const char *key; /* of the command */
+	enum check_verdict verdict;
+	bool cancelled; /* by check_slot_cancel(): no verdict */
+	const char *how; /* "exited with status 1" */
+	const char *output; /* the end of it */
+	int64_t duration_ms;
+};
+
+/* The slot is free when this is called. */
+typedef void
+check_slot_fn(struct check_slot *slot, const struct check_end *end, void *arg);
+
+struct check_slot *
+check_slot_new(struct core *core, int number, check_slot_fn *fn, void *arg);
+
+/* A command that runs is left to the next daemon. */
+void check_slot_free(struct check_slot *slot);
+
+/* What to check. */
+struct check_subject {
+	const char *tree; /* its name in the book */
+	const char *commit; /* id */
+	const char *task; /* for LLMC_TASK, NULL = none */
+	const char *base; /* commit of the branch: protected paths are checked
+			   * as they are there; NULL = none are changed */
+	const char *const *protected_paths; /* NULL terminated */
+	bool afresh; /* somebody may be blamed for the result: what an earlier
+		      * setup of the worktree left must not decide it */
+};
+
+/* The slot must be free. Its end is reported through fn, always later. A
+ * worktree that is none any more is moved aside, and made anew, once. */
+void
+check_slot_start(struct check_slot *slot, const struct check_subject *subject);
+
+/* Continue what an earlier daemon left running; false: nothing. */
+bool check_slot_adopt(struct check_slot *slot);
+void check_slot_cancel(struct check_slot *slot);
+
+/* The daemon stops: let go of the command, end everything else. */
+void check_slot_stop(struct check_slot *slot);
+
+/* The name in the book of what it checks, NULL = it is free. */
+const char *check_slot_tree(const struct check_slot *slot);
+
+/* Since when, wall clock milliseconds. */
+int64_t check_slot_since_ms(const struct check_slot *slot);
+
+/* A short key for the command of auto.check_command as it is now; "" if none is
+ * set. */
+void check_slot_key(const struct core *core, char ret_key[CHECK_KEY_SIZE]);
+
+/*
+ * What is known of the items of the queue on top of one commit or another: the
+ * candidates that landing-plan.h asks for. Kept in memory only; the same item
+ * on the same parent gives the same commit again.
+ */
+
+/* Strings are owned, NULL = not set. */
+struct candidate {
+	char *item; /* id */
+	char *parent; /* commit */
+	enum landing_build build;
+	char *commit, *tree; /* if built */
+	int64_t date; /* of the commit */
+	/* CONFLICT: the paths, for people. */
+	char *words;
+	/* Git failed, words say how: it is tried again later. */
+	bool waits;
+	bool broken; /* and trying again has not helped */
+
+	/* Private. */
+	struct candidates *owner;
+	struct loop_timer *again;
+	int tries; /* that failed */
+};
+
+/* changed: a build has ended, or may be tried again. */
+struct candidates *
+candidates_new(struct core *core, void (*changed)(void *arg), void *arg);
+void candidates_free(struct candidates *candidates);
+
+/* What is known of the item, on whatever parent; NULL = nothing. */
+const struct candidate *
+candidates_of(const struct candidates *candidates, const char *item);
+
+/* Build it on top of parent; what was known of it is forgotten. parent_date: 0
+ * = unknown. base: the commit of the branch, whose attributes count. */
+void
+candidates_build(struct candidates *candidates, const struct landing_item *item,
+    const char *parent, int64_t parent_date, const char *base);
+/* The item has left the queue. */
+void candidates_forget(struct candidates *candidates, const char *item);
+/* Is a build running? */
+bool candidates_busy(const struct candidates *candidates);
+
+/* The landing queue for people: landing.list. */
+
+struct queue_facts {
+	struct landing_facts plan;
+	struct landing_entry *entries;
+	struct landing_item **items; /* of the entries */
+	struct landing_run runs[LANDING_SLOTS_MAX];
+	struct queue_slot *run_slots[LANDING_SLOTS_MAX];
+	char key[CHECK_KEY_SIZE];
+	char **trees; /* names of trees that are checked with an overlay */
+};
+
+/* Borrows from the queue; valid until something changes there. */
+void queue_facts_make(struct queue *queue, struct queue_facts *ret_facts);
+void queue_facts_release(struct queue_facts *facts);
+
+/*
+ * Moves the branch as the journal in the state says (landing-record.h: from,
+ * to), and waits where the user's checkout or another git is in the way: once
+ * for all items, not for each of them.
+ */
+
+#define CHECKOUT_WATCH_SETTLE_MS 200 /* without another change */
+#define CHECKOUT_WATCH_SPACE_MS  1000 /* between the starts of two looks */
+#define CHECKOUT_WATCH_LOOK_MS   (60 * 1000) /* without a change */
+
+/* Look now. */
+typedef void checkout_watch_fn(void *arg);
+
+struct checkout_watch *
+checkout_watch_new(struct loop *loop, checkout_watch_fn *fn, void *arg);
+void checkout_watch_free(struct checkout_watch *watch);
+
+/* The last look has found the checkout in the way. These files (whole paths,
+ * NULL terminated, there or not) tell when it may be clean. What has changed
+ * since that look began is not missed. */
+void
+checkout_watch_wait(struct checkout_watch *watch, const char *const *places);
+
+/* Is it waiting for the next look? */
+bool checkout_watch_waits(const struct checkout_watch *watch);
+
+/* A look begins now for another reason: do not wait, but watch on. */
+void checkout_watch_looks(struct checkout_watch *watch);
+
+/* Nothing is in the way any more, or nobody waits. */
+void checkout_watch_end(struct checkout_watch *watch);
+struct queue_move *queue_move_new(struct queue *queue);
+void queue_move_free(struct queue_move *move);
+
+/* The journal is in the state, and will be saved before anything is done. Also
+ * after a restart: the branch may have moved already. */
+void queue_move_begin(struct queue_move *move);
+bool queue_move_busy(const struct queue_move *move);
+
+/* Must the next one wait? */
+bool queue_move_waits(const struct queue_move *move);
+
+/* Why it waits; NULL = it does not. */
+const char *queue_move_reason(const struct queue_move *move);
+
+/* Do not wait any longer: something that was in the way may be gone. */
+void queue_move_retry(struct queue_move *move);
+void queue_move_stop(struct queue_move *move);
+
+/*
+ * Pushes the landing branch to origin after a landing (repo.push). Nothing
+ * waits for it: the remote may be slow or away for days. What is to be pushed
+ * is in the state, so the next daemon tries again.
+ */
+
+struct push *push_new(struct core *core);
+void push_free(struct push *push);
+
+/* Continue with what an earlier daemon left. */
+void push_begin(struct push *push);
+/* The branch has moved to this commit; the caller saves the state. */
+void push_landed(struct push *push, const char *commit);
+/* Do not wait any longer for the next try. False: none waits. */
+bool push_retry(struct push *push);
+/* A push that runs has a moment to end. */
+void push_stop(struct push *push);
+bool push_is_quiet(const struct push *push);
+
+/*
+ * How items leave the queue: their worker is cleaned, told, or sent back; the
+ * caller gets its answer, the floors above an event. What is left to be done
+ * is in the state (item->step), so the next daemon finishes it.
+ */
+
+/* Mark what can be released. items are those of the entries of the facts, from
+ * which the plan was made. Returns how many workers could be released, if
+ * somebody needed them. */
+size_t release_due(struct landings *landings, const struct landing_facts *facts,
+    const struct landing_plan *plan, struct landing_item *const *items,
+    int64_t now_ms);
+
+/* The item has no worker any more. */
+void release_done(struct landings *landings, struct landing_item *item);
+
+/* err NULL: the worker is working on it again. */
+typedef void
+op_return_fn(struct agent *agent, const struct err *err, void *arg);
+
+/* On the branch as item->commit: emits EVENT_LANDED in the pass of the loop
+ * that saves it. */
+void settle_landed(struct landings *landings, struct landing_item *item);
+
+/* It could not land for a reason outside of it. Work of auto mode stays in the
+ * queue; a person gets the error, and decides again. The item may be gone. */
+void settle_refused(struct landings *landings, struct landing_item *item,
+    const struct err *err);
+
+/* Taken out of the queue: answer, event. The item is gone. */
+void settle_cancelled(
+    struct landings *landings, struct landing_item *item, const char *reason);
+
+/* Take it out because its task was dropped: who waits is answered, there is no
+ * event. False if it has landed, the branch is moving with it, or its worker is
+ * being reset. */
+bool settle_withdraw(struct landings *landings, struct landing_item *item);
+
+/* What the worker is told after this tree failed, into item->words. */
+void settle_check_words(
+    const struct core *core, const char *tree, struct landing_item *item);
+
+/* Finish items that have landed or were ejected, where their worker can be
+ * had. */
+void settle_due(struct landings *landings);
+
+/* Take out of the queue what is of no use any more: the branch passes, has
+ * another commit, or would fail without the commits too. True = something was,
+ * and the plan must be made again. */
+bool red_revert_review(struct queue *queue, const struct queue_facts *facts,
+    const struct landing_plan *plan);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The top floor: what people see. It changes nothing; it makes the view
+ * (view.h) of what the floors below know, and gives it to those who look.
+ *
+ *   show-stream.c   the view and its changes for those who follow it: view.get,
+ *                   view.follow, the page
+ *   show-floor.c    what is counted for metrics; what is measured; the page on
+ *                   127.0.0.1; the report for it
+ *   show-spans.c    how workers spend their time
+ *   show-report.c   reports to people.report_command
+ */
+#ifndef SHOW_H
+#define SHOW_H
+
+#include "core.h"
+#include "metrics.h"
+
+struct auto_mode;
+struct buf;
+struct show_follower;
+struct show_report;
+struct show_spans;
+struct show_stream;
+struct show_web;
+struct fleet;
+struct json_object;
+struct landings;
+struct oversight_floor;
+struct plan_floor;
+struct team_floor;
+
+struct show_floor {
+	struct core *core;
+	struct fleet *fleet;
+	struct landings *landings;
+	struct auto_mode *mode;
+	struct plan_floor *plan;
+	struct oversight_floor *oversight; /* NULL = nobody watches */
+	struct team_floor *team;
+	struct core_floor floor;
+	int64_t started_ms; /* wall clock */
+	struct show_spans *spans;
+	struct show_stream *stream;
+	struct show_web *web;
+	struct show_report *report;
+};
+
+/* Registers itself as a floor, and its methods. oversight may be NULL. */
+struct show_floor *
+show_floor_new(struct team_floor *team, struct oversight_floor *oversight);
+
+/* Call before the floors below are freed. */
+void show_floor_free(struct show_floor *show);
+
+/* The port that the page listens on; 0 = it is not open. */
+unsigned show_web_port(const struct show_web *web);
+
+/* Appended. Made from memory: nothing is asked or waited for. */
+void show_metrics_text(struct show_floor *show, struct buf *out);
+
+/* --- the view ---------------------------------------------------------- */
+
+/*
+ * A snapshot, then what changes: the first change soon, with what comes
+ * together with it, and then at most every SHOW_PAUSE_MS. Nothing is computed
+ * while nobody follows.
+ */
+#define SHOW_PAUSE_MS  50
+#define SHOW_ENDED_MAX 200 /* rows of tasks that have ended */
+
+/* The caller owns it. */
+struct json_object *show_snapshot(struct show_floor *show);
+
+struct show_stream *show_stream_new(struct show_floor *show);
+/* Those who follow are told that it is over. */
+void show_stream_free(struct show_stream *stream);
+
+/* While nobody follows, what was kept for the next view only takes memory. Also
+ * removes from the book what is kept no longer. */
+void show_stream_patrol(struct show_stream *stream);
+
+/* what: "snapshot" or "change"; body: {"seq": n, "view": ...} or {"seq": n,
+ * "change": ...}, borrowed. Negative errno: it gets nothing any more, and
+ * leaves later. NULL body ("end"): the stream is freed, and the follower must
+ * leave in here. */
+typedef int
+show_follow_fn(const char *what, struct json_object *body, void *arg);
+
+/* Follow; fn gets the snapshot before this returns. */
+struct show_follower *
+show_stream_follow(struct show_stream *stream, show_follow_fn *fn, void *arg);
+void show_stream_leave(struct show_follower *follower);
+
+/* --- how the workers spend their time ----------------------------------- */
+
+/* A span (metrics.h) ends when its worker does something else, or the daemon
+ * ends. Call it before anything has changed: what a daemon that was killed did
+ * not record is recorded. */
+struct show_spans *show_spans_new(struct show_floor *show);
+void show_spans_free(struct show_spans *spans);
+
+/* The floor begins; the patrol, which sees what no event tells; the end. */
+void show_spans_begin(struct show_spans *spans);
+void show_spans_patrol(struct show_spans *spans);
+void show_spans_close(struct show_spans *spans);
+
+/* Milliseconds of the spans that go on, added to uses[WORK_USE_COUNT]. */
+void
+show_spans_sum(const struct show_spans *spans, int64_t now_ms, int64_t *uses);
+
+/* How a worker has spent its time since the daemon began, in its row of the
+ * view: times {use: ms} of what has ended; time_use, time_from_ms of what goes
+ * on, so that the row stays the same meanwhile. */
+void show_spans_fill(
+    struct show_spans *spans, const char *worker, struct json_object *row);
+
+/* --- reports ------------------------------------------------------------ */
+
+/*
+ * Runs people.report_command with the report (llmc report) of each run when it
+ * has ended, and of the last day at people.report_at. Each report is sent once:
+ * what is owed is in .llmc/report.json until an errand (errand.h) for it is on
+ * disk. The report of a run that was killed is sent by the next daemon.
+ *
+ * The errand makes the report and runs the command. The daemon does not wait
+ * for it: it goes on when the daemon ends, and the next one looks at its
+ * result. If it failed, a person is told once. The files are in .llmc/reports.
+ */
+struct show_report *show_report_new(struct show_floor *show);
+/* Commands that are still running go on. */
+void show_report_free(struct show_report *report);
+
+/* The floor begins; the patrol; the end of the daemon. */
+void show_report_begin(struct show_report *report);
+void show_report_patrol(struct show_report *report);
+void show_report_close(struct show_report *report);
+
+#endif

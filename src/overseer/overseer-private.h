@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The overseer: parent of the daemon. It notices death, hangs, complaints and
+ * stalls, gathers evidence, has a Claude Code session repair what broke, starts
+ * the daemon again, and stops when that does not help. Never two daemons.
+ *
+ *   overseer.c        the run: begins, what state it is in; the socket of its
+ *                     page, from one to the next; what would make a start
+ *                     useless
+ *   respond.c         how it ends, and what it does not leave behind; what is
+ *                     done about a verdict (model/spiral)
+ *   daemon-process.c  the daemon's process: started, ended; one that runs
+ *                     already, and what an earlier overseer left; a second
+ *                     Ctrl-C ends it whatever happens
+ *   observe.c         what is seen of it, turned into a verdict (model/spiral)
+ *   repair.c          a repair, from its place to its outcome; what its
+ *                     agent is told; a fix made in a worktree onto the default
+ *                     branch; logs/remediation_<stamp>.txt
+ *   repair-agent.c    the agent's session, and the end of its turns
+ *   writer.c          what people see; what is written to the disk, by a
+ *                     process of its own
+ */
+#ifndef OVERSEER_PRIVATE_H
+#define OVERSEER_PRIVATE_H
+
+#include "box.h"
+#include "evidence.h"
+#include "git.h"
+#include "history.h"
+#include "identity.h"
+#include "operation.h"
+#include "procref.h"
+#include "relay.h"
+#include "session.h"
+#include "spiral.h"
+#include "workspace.h"
+
+struct child;
+struct daemon_run;
+struct err;
+struct git;
+struct git_salvage;
+struct json_object;
+struct loop;
+struct loop_call;
+struct loop_signal;
+struct loop_timer;
+struct loop_watch;
+struct notice;
+struct overseer;
+struct people;
+struct reaper;
+struct repair;
+struct server;
+struct server_call;
+struct session_sweep;
+struct settings;
+struct setup;
+struct tail;
+struct tmux;
+struct transcript;
+struct writer;
+
+/* --- daemon-process.c: the daemon's process: started, watched, ended. */
+
+/* After the loop's own handlers, which are called first. */
+void way_out_open(void);
+
+struct daemon_process {
+	struct child *child; /* NULL when adopted or gone */
+	struct procref ref;
+	struct loop_watch *watch; /* of an adopted one */
+	struct daemon_run *run; /* what its child's end is told to */
+	int life; /* a channel that breaks when it dies, -1 = none */
+	struct loop_watch *life_watch;
+	bool alive;
+	bool adopted;
+	bool told_to_end; /* by us */
+	bool ready;
+	bool stuck; /* SIGKILL did not end it: it hangs in the kernel */
+	bool beaten; /* it did not start, and another holds the lock */
+	int64_t said_from; /* where its standard error begins in the file */
+	int status; /* when it ended, -1 = unknown */
+	char *how_ended; /* the same as a sentence */
+	char *instance;
+	int64_t started_ms; /* monotonic */
+	int64_t ended_ms;
+	struct loop_timer *kill;
+};
+
+#define DAEMON_PROCESS_INIT                                   \
+	{                                                     \
+		.ref = PROCREF_INIT, .status = -1, .life = -1 \
+	}
+
+/* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. The
+ * signal comes before anything is told or written. One that even SIGKILL does
+ * not end is told to people, and left when we are to stop. */
+void daemon_process_end(struct overseer *o, bool now);
+
+/* One that is not our child has ended: that is all that can be known. */
+void daemon_process_is_gone(struct overseer *o);
+void daemon_process_release(struct daemon_process *process);
+
+/* Start the daemon, or take over what an earlier overseer left. Negative errno:
+ * refused, with the reason. */
+int daemon_takeover_begin(struct overseer *o, struct err *err);
+
+/* Start it, or take over who holds its lock, now or a little later; a refusal
+ * ends us. */
+void daemon_takeover_or_end(struct overseer *o);
+
+/* --- observe.c: what is seen of the daemon, turned into a verdict. */
+
+/* What was seen of it last. */
+struct sight {
+	struct tail *tail; /* autod.log */
+	struct buf complaint;
+	int64_t past; /* bytes of the log from before it was taken over */
+	char since[CLOCK_STAMP_SIZE]; /* when it began: its lines there */
+	uint64_t sequence;
+	int64_t beat_ms; /* monotonic, of the last beat; 0 = none */
+	int64_t sign_ms; /* monotonic, of the last sign of life in it */
+	int64_t activity_unix; /* last assignment or completion told */
+	int64_t moved_ms; /* monotonic, when that changed */
+	bool assigned;
+	bool failure; /* failure.json of this instance */
+	bool identity;
+	bool reread; /* the settings, since it seemed to stall */
+	bool doubted; /* identity or heartbeat, at the last look */
+	int64_t graced_ms; /* a starved verdict was put off then */
+	struct loop_timer *look;
+};
+
+void observe_begin(struct overseer *o); /* a daemon has been started */
+void observe_end(struct overseer *o);
+/* Look now: the verdict is acted on. */
+void observe_look(struct overseer *o);
+/* Is there a failure of its own that it told of? Class and words are taken. */
+bool observe_failure(struct overseer *o);
+
+/* --- overseer.c: the run itself. */
+
+struct kept_listener {
+	int fd; /* -1 = none */
+	char text[FD_CHANNEL_TEXT_SIZE];
+	int messages; /* of this daemon */
+	int ignored; /* of them */
+};
+
+#define KEPT_LISTENER_INIT \
+	{                  \
+		.fd = -1   \
+	}
+
+/* A message of one that sends more than these is not read. */
+#define KEPT_LISTENER_MESSAGES 1000
+
+/* A daemon is about to start: put the socket, if there is one, into its
+ * channel. */
+void kept_listener_give(struct kept_listener *kept, int channel);
+
+/* Read a message. 1: there may be more; 0: there is none now; negative: none
+ * will come. */
+int kept_listener_read(struct kept_listener *kept, int channel);
+
+/* Read all that have come. */
+void kept_listener_drain(struct kept_listener *kept, int channel);
+void kept_listener_release(struct kept_listener *kept);
+
+/* How it ends; overseer(8) lists them. */
+enum overseer_exit {
+	OVERSEER_STOPPED = 0, /* by a person, or all tasks are done */
+	OVERSEER_ERROR = 1,
+	OVERSEER_USAGE = 2,
+	OVERSEER_SPIRAL = 3,
+	OVERSEER_MANUAL = 4, /* a manual intervention file */
+	OVERSEER_UNREPAIRED = 5, /* the repair failed or timed out */
+	OVERSEER_REFUSED = 6, /* another overseer, a strange daemon, or a start
+			       * that would be useless */
+	OVERSEER_FORCED = 130,
+};
+
+enum overseer_state {
+	STATE_STARTING, /* the daemon */
+	STATE_RUNNING,
+	STATE_ENDING_DAEMON, /* it is being terminated */
+	STATE_REMEDIATING,
+	STATE_WAITING, /* before the next start */
+	STATE_TERMINATED,
+	STATE_COUNT
+};
+
+struct overseer_options {
+	const char *root;
+	const char *concurrency, *task_pool_command, *post_accept_command;
+	const char *clear; /* reason, NULL = run */
+	bool check, json; /* only check whether it can start */
+};
+
+#define OVERSEER_EVENTS 10 /* told by llmc status */
+
+/* err->code is 0 when they are in effect. */
+typedef void overseer_reload_fn(struct overseer *o, const struct err *err);
+
+struct overseer {
+	const struct overseer_options *options;
+	struct loop *loop;
+	struct workspace workspace;
+	struct procref self; /* who writes overseer.json is another process */
+	struct settings *settings;
+	struct config_read *reader;
+	overseer_reload_fn *reloaded; /* when it has read; NULL = nobody */
+	struct tmux *tmux;
+	struct git *git;
+	enum overseer_state state;
+	int lock;
+	char *instance;
+	int64_t started_unix;
+	char *llmc; /* path of the command line program */
+	char *autod; /* of the daemon; NULL = only through llmc */
+	char *branch; /* default branch by git, NULL = none */
+	struct history history;
+	struct daemon_process daemon;
+	struct kept_listener listener;
+	struct sight sight;
+	struct json_object *beat; /* the last heartbeat of a daemon; NULL = none
+				   * was seen */
+	struct evidence evidence;
+	int64_t evidence_from; /* what is not read yet: where the daemon's
+				* standard error begins; -1 = all is */
+	int64_t evidence_to; /* where it ends */
+	char *evidence_stamp; /* of what has not been kept yet, or NULL */
+	enum health_verdict verdict; /* that is being dealt with */
+	char *class, *words, *signature;
+	int64_t failed_ms; /* wall clock, when that was seen; its time in the
+			    * history too, where that tells which one it is */
+	bool abrupt; /* that is health_is_abrupt() */
+	bool cut_short; /* an overseer was killed during a repair of that */
+	int64_t ran_ms; /* how long the daemon had run by then */
+	int64_t beat_age_s; /* of its heartbeat then, -1 = there was none */
+	int64_t take_ms; /* monotonic, since when who holds the daemon's lock
+			  * is waited for; 0 = not */
+	struct repair *repair;
+	int attempt; /* repairs since the last healthy run */
+	struct reaper *reaper;
+	struct people *people;
+	struct loop_timer *delay, *watchdog, *rewrite;
+	int64_t until_ms; /* wall clock, of that delay; 0 = none */
+	struct loop_call *write;
+	struct writer *writer;
+	const char *evidence_saved; /* the stamp that the evidence is being
+				     * written with; NULL = none */
+	bool changed; /* what overseer.json tells */
+	struct loop_signal *signals[3];
+	bool stopping; /* a person wants us to end */
+	bool forced; /* at once */
+	bool over; /* nothing is left to do */
+	struct session_sweep *sweep; /* of sessions that nobody owns */
+	int sweep_lock; /* the daemon's, meanwhile; -1 = not taken */
+	char *events[OVERSEER_EVENTS]; /* oldest first */
+	int exit_status;
+};
+
+/* Begin to the point where the loop takes over: run o->loop, then close.
+ * Negative errno: it refuses, has said why, and exit_status tells. */
+int overseer_open(struct overseer *o, const struct overseer_options *options);
+void overseer_close(struct overseer *o);
+
+/* All of that; the exit status. (A test in virtual time takes the parts.) */
+int overseer_run(const struct overseer_options *options);
+void overseer_set_state(struct overseer *o, enum overseer_state state);
+const char *overseer_state_name(enum overseer_state state);
+
+/* Something that overseer.json tells has changed; it is written, with evidence
+ * and history, after this pass of the loop, which does not wait for the disk
+ * (writer.c). */
+void overseer_register(struct overseer *o);
+void overseer_on_write_due(void *arg);
+int overseer_write_registration(const struct overseer *o, struct err *err);
+
+/* Tell people; a disk that hangs keeps nobody from being told. */
+void overseer_tell(struct overseer *o, const struct notice *notice);
+
+/* Settings again; the old ones stay when the new are wrong or nobody accepted
+ * them. then (may be NULL) is called after that, from here or later. */
+void overseer_reload(struct overseer *o, overseer_reload_fn *then);
+
+/* Is .llmc still the folder with our lock? */
+bool overseer_owns_root(const struct overseer *o);
+char *overseer_path(const struct overseer *o, const char *name);
+
+/*
+ * --- repair-check.c
+ *
+ * Steps of a repair, before its fix lands: the rules that hold for all work.
+ * The daemon and its landing queue are down, so the fix is tested here: it
+ * changes no path that must not land, none that only a person may change, and
+ * auto.check_command passes on exactly the commit that lands.
+ */
+
+struct repair_check {
+	char *dir; /* the worktree that the check runs in */
+	struct box box; /* that its commands run in */
+	struct setup *setup;
+	struct child *child;
+};
+
+operation_fn repair_check_paths;
+operation_fn repair_check_place;
+operation_fn repair_check_setup;
+operation_fn repair_check_run;
+operation_fn repair_check_cancel; /* of the run */
+
+void repair_check_release(struct repair *r);
+
+/*
+ * Steps of a repair that works in the user's own checkout: what is not
+ * committed there is saved before the session begins, and must still be there
+ * when it has ended.
+ */
+
+struct repair_keep {
+	char *ref; /* NULL = nothing was uncommitted, or a worktree is used */
+};
+
+/* Where work of repairs is saved: refs/llmc/salvage/overseer/<time>. */
+void repair_keep_place(const struct repair *r, struct git_salvage *ret_what);
+
+operation_fn repair_keep_save;
+/* What was thrown away is a failed repair; what has changed is only told. */
+operation_fn repair_keep_check;
+
+/* --- repair-agent.c: its session, and what the end of its turn means. */
+
+struct repair_agent {
+	struct session_host host;
+	struct session_record record; /* never saved: it ends with us */
+	struct session *session; /* NULL = none */
+	struct server *server; /* where its hooks report */
+	char *socket;
+	struct identity_files files; /* read to know who calls there */
+	int64_t pane; /* pid of its pane, as overseer.json tells; 0 = none */
+	bool looking; /* at what it left, at the end of a turn */
+	struct server_call *call; /* the Stop that waits for that, or NULL */
+	struct loop_timer *wait;
+	bool working; /* its step goes on */
+	bool asked_to_tidy;
+	bool asked_to_tell; /* what it found */
+	int deaths; /* of sessions */
+	int failures; /* of turns */
+	int limits; /* usage limits that were waited for */
+	uint64_t receipts;
+	struct transcript **told; /* of its sessions that are over, owned */
+	size_t told_count;
+};
+
+/* End a session that an earlier overseer may have left; nobody waits for
+ * that. */
+void repair_agent_sweep(struct overseer *o);
+
+/* Steps of the repair: launch it, and let it work until it is done. */
+operation_fn repair_agent_work;
+operation_fn repair_agent_cancel;
+/* End its session. */
+operation_fn repair_agent_end;
+
+/* What its sessions have cost by now, in millionths of a dollar: as Claude Code
+ * says, or an estimate. */
+int64_t repair_agent_cost(const struct repair *r);
+/* It works no more; its session may still be there. */
+void repair_agent_rest(struct repair *r);
+/* A person is needed: write the file that says so. */
+/* Its pane, for overseer.json; NULL = none. The caller owns it. */
+/* At once, without waiting for anything. */
+void repair_agent_kill(struct repair *r);
+void repair_agent_release(struct repair *r);
+
+/*
+ * --- repair.c
+ *
+ * A repair: a fresh session is told what is known, works in a worktree of its
+ * own (in a box, if workers are in one), and ends. Completed means that its fix
+ * has landed, or that it changed what is not in the repository and wrote down
+ * what it found. A fix that cannot land is saved (refs/llmc/salvage/overseer/).
+ * The outcomes are told apart; these two restart the daemon.
+ *
+ * It is an operation (overseer.remediation_timeout is its deadline), which
+ * another one follows, whatever became of it: the session is ended, and what
+ * changed is written down.
+ */
+
+#define REPAIR_BRANCH "llmc/overseer"
+
+enum repair_outcome {
+	REPAIR_COMPLETED,
+	REPAIR_NO_FIX, /* nothing was changed, or it cannot land */
+	REPAIR_GAVE_UP, /* manual intervention file */
+	REPAIR_INTERRUPTED, /* we are stopping */
+	REPAIR_DIED, /* the session, again and again */
+	REPAIR_TIMED_OUT,
+	REPAIR_FAILED, /* could not even begin, or left the checkout dirty */
+	REPAIR_OUTCOME_COUNT
+};
+
+struct repair {
+	struct operation op; /* first */
+	struct overseer *overseer;
+	struct repair_agent agent;
+	struct repair_check check;
+	struct repair_keep keep;
+	struct buf prompt, status, diff;
+	char *cwd; /* what it changes: the worktree, or the checkout */
+	char *desk; /* where its session is: there, or in its folder */
+	bool in_worktree;
+	bool boxed;
+	bool placed; /* the worktree is there and at the branch */
+	bool landed;
+	bool aside; /* what was there is out of the way */
+	char *folder; /* .llmc/remedy, where its agent writes: */
+	char *finding; /* what was wrong, and what it did */
+	char *request; /* or why a person is needed, which becomes: */
+	char *manual;
+	char stamp[CLOCK_STAMP_SIZE];
+	int64_t began_ms;
+	int dirt; /* files changed before it began */
+	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE], fix[GIT_ID_SIZE];
+	char tip[GIT_ID_SIZE]; /* what its agent has committed */
+	char *saved; /* the ref of what it left and did not land, or NULL */
+	bool failed; /* outcome and words say how */
+	bool dropped; /* it was told, and nobody waits for its end */
+	enum repair_outcome outcome;
+	char *words;
+	char **transcripts; /* paths, of each session */
+};
+
+void repair_begin(struct overseer *o);
+
+/* Ask it to end; now: end it, and tell what is known by now. */
+void repair_stop(struct overseer *o, bool now);
+const char *repair_outcome_name(enum repair_outcome outcome);
+
+/* For its own files: it has failed like this, which an answer brought. */
+void
+repair_failed(struct repair *r, enum repair_outcome outcome, const char *words);
+
+/* The branch that fixes land on. */
+const char *repair_branch(const struct repair *r);
+
+/* What the agent wrote into a file of its folder; the caller frees. NULL = it
+ * is empty, or not a file: links are not followed. */
+char *repair_note(const char *file);
+
+/* For the git of the overseer (git.h); arg is the overseer. The tree of repairs
+ * is always detached: in a box its agent cannot write refs. */
+bool repair_home(void *arg, const char *dir, struct git_home *ret_home);
+int repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err);
+
+/* --- respond.c: what is done about a verdict (model/spiral). */
+
+void respond_verdict(
+    struct overseer *o, enum health_verdict verdict, const char *words);
+
+/* Read what is left of the evidence, if anything is: the start of the next
+ * daemon did not wait for it. */
+void respond_read_evidence(struct overseer *o);
+
+/* The daemon's process is gone. */
+void respond_ended(struct overseer *o);
+
+/* An earlier overseer was dealing with a failure, which we have read. */
+void respond_resume(struct overseer *o);
+
+/* A repair ended; cost is in millionths of a dollar. */
+void respond_repaired(struct overseer *o, enum repair_outcome outcome,
+    const char *words, int64_t took_ms, int64_t cost, const char *log);
+
+/* End with this exit status; why: words for one that needs a person. Sessions
+ * that a dead daemon left are ended first. */
+void ending_begin(struct overseer *o, int status, const char *why);
+
+/* Ctrl-C; the second one is for those in a hurry. */
+void ending_on_signal(int signo, void *arg);
+
+/*
+ * --- writer.c
+ *
+ * Everything that the overseer writes to the disk while it supervises: its log,
+ * overseer.json, the history, evidence, and output that goes to a file. A
+ * forked process writes it, a copy of the overseer at that moment, one at a
+ * time: a disk that hangs holds up that process and never the overseer.
+ */
+
+enum console_colour {
+	CONSOLE_PLAIN,
+	CONSOLE_RED,
+	CONSOLE_GREEN,
+	CONSOLE_YELLOW,
+};
+
+/* A line on standard output only; with --json an object on one line. */
+void console_print(
+    const struct overseer *o, enum console_colour colour, const char *line);
+
+/* What keeps the overseer from starting: on standard error, or with --json as
+ * the error that every command of llmc prints. */
+void console_fail(const struct overseer *o, const char *words);
+
+/* Text on standard error, which may be a terminal that is stopped. */
+void console_error(const char *text);
+void console_say(struct overseer *o, enum console_colour colour,
+    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* From here on log and console are held. */
+int writer_open(struct overseer *o, struct err *err);
+void writer_close(struct overseer *o);
+
+/* Write what waits, now or when the process before has ended. */
+void writer_begin(struct overseer *o);
+void writer_finish(struct overseer *o);
+
+/* Does the disk not take it? */
+bool writer_is_stuck(const struct overseer *o);
+
+#endif
