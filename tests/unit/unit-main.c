@@ -162,6 +162,10 @@ after_test(void)
 		at_end[--end_count]();
 	if (unit_after != NULL)
 		unit_after();
+	/* Without a process of its own, the next test begins with nothing. */
+	if (strcmp(getenv("CK_FORK") != NULL ? getenv("CK_FORK") : "", "no") ==
+	    0)
+		unit_remove_scratch();
 }
 
 void
