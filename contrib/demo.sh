@@ -104,7 +104,7 @@ In a repository of your own:
   llmc up --auto --concurrency 2  and go to bed
   llmc status                     what each worker is doing
   llmc report                     what it brought, and what needs you
-  llmc log --follow            what happens, as it happens
+  llmc log --follow               what happens, as it happens
 README.md continues from here; man llmc describes every command.
 EOF
 [ "$landed" -eq 7 ]

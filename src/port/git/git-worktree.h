@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Worktrees: made, repaired, removed, set back, rebased; and work that would be
+/* Worktrees: made, repaired, removed, reset, rebased; and work that would be
  * lost is saved. git.h has the common rules. */
 #ifndef GIT_WORKTREE_H
 #define GIT_WORKTREE_H
