@@ -65,9 +65,16 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..22
+echo 1..31
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
+below=
+for folder in records settings task landing oversight plan team view api; do
+	below="$below model/$folder"
+	# shellcheck disable=SC2086 # a list of folders
+	verdict "model/$folder includes only the folders before it" \
+		"$(outside "model/$folder" $below base | grep -v task-run || true)"
+done
 verdict "port includes only model and base" "$(outside port port model base)"
 below="port model base"
 # shellcheck disable=SC2086 # a list of folders

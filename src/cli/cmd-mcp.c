@@ -2,7 +2,7 @@
 
 /*
  * llmc mcp: the tools of a worker's session, as an MCP server on standard input
- * and output. It answers what it knows by itself (model/mcp.h), and forwards
+ * and output. It answers what it knows by itself (model/api/mcp.h), and forwards
  * the use of a tool to the daemon at the worker's own socket
  * (port/wire/relay.h), which is how the daemon knows who asks. Reads no
  * configuration: there is one of these in each session, so it is to stay small.

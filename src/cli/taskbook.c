@@ -2,8 +2,8 @@
 
 #include "base.h"
 #include "account.h"
-#include "api-team.h"
 #include "cli-private.h"
+#include "contract.h"
 #include "task-run.h"
 #include "task.h"
 #include "view.h"
@@ -94,7 +94,7 @@ static const struct schema_field fields[] = {
 	MOMENT("created_unix", created_ms),
 	MOMENT("assigned_unix", assigned_ms),
 	MOMENT("finished_unix", finished_ms),
-	MADE("contract", OBJECT, SCHEMA_OPTIONAL, .of = &api_contract,
+	MADE("contract", OBJECT, SCHEMA_OPTIONAL, .of = &contract_schema,
 	    .help = "what must be there when it ends"),
 	MADE("verification", STRING, SCHEMA_OPTIONAL,
 	    .choices = verification_state_words),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The daemon follows the table of its methods (model/api): what it accepts,
+/* The daemon follows the table of its methods (model/api/api): what it accepts,
  * what it answers, and its errors. */
 #include "fleet.h"
 #include "api.h"

@@ -2,7 +2,7 @@
 
 /*
  * The end of a turn on a task: auto mode's part of struct fleet_policy. The
- * fleet asks git and applies the rule (model/turn.h); this adds the facts about
+ * fleet asks git and applies the rule (model/task/turn.h); this adds the facts about
  * the task and acts on the result. `mode` is a struct auto_mode.
  */
 #ifndef TURN_POLICY_H

@@ -2,7 +2,7 @@
 
 /*
  * The RPC server: listens, checks each call against the table of methods
- * (model/api), and passes it to the handler registered for the method. Every
+ * (model/api/api), and passes it to the handler registered for the method. Every
  * call is answered exactly once.
  */
 #ifndef SERVE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The end of a turn: judged by the facts from git (model/turn), for workers
+ * The end of a turn: judged by the facts from git (model/task/turn), for workers
  * driven by hand and, with additions from the policy, for those of auto mode.
  * The verdict is the answer to the Stop hook.
  */

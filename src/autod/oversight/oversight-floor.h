@@ -2,7 +2,7 @@
 
 /*
  * The top floor: oversight. It records the turns of workers with a task as
- * iterations, has the detectors of model/progress judge them, and takes the
+ * iterations, has the detectors of model/oversight judge them, and takes the
  * steps of its ladder.
  *
  *   iteration-make.c  an iteration out of facts, and what others cost

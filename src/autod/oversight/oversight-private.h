@@ -101,7 +101,7 @@ bool oversight_act_stop(struct oversight_floor *floor, struct watched *watched,
 void oversight_act_parked(struct oversight_floor *floor);
 
 /* People are told of what oversight does, with the evidence: as urgently as
- * model/escalation says, and once, whenever the daemon dies. worker: its name;
+ * model/records/escalation says, and once, whenever the daemon dies. worker: its name;
  * text: what happened and what to type. */
 void oversight_tell(const struct oversight_floor *floor,
     const struct watched *watched, const char *worker,

@@ -3,7 +3,7 @@
 /*
  * The one gate to the tables of plans and events: what comes through here is
  * JSON of the right shape, within its bounds, with anything that looks like a
- * key or password masked (model/remedy-mask), printed in one way. Doing it
+ * key or password masked (model/records/remedy-mask), printed in one way. Doing it
  * twice changes nothing.
  */
 

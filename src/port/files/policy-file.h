@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The policy of a worker (model/hierarchy/guard.h) as a file that its hooks and
+ * The policy of a worker (model/team/guard.h) as a file that its hooks and
  * tools read themselves, so that it holds while no daemon is running:
  * .llmc/run/<worker>/policy.json. The daemon writes it before each launch, and
  * when it changes; a sandbox shows that folder, but does not let it be changed.

@@ -30,7 +30,7 @@ int
 outside_exec(const struct outside *outside, char *const *argv, struct err *err);
 
 /* Write the file of rules, if it says something else; what the settings say
- * (model/proxy-request.h). */
+ * (model/records/proxy-request.h). */
 int outside_write_hosts(
     const char *file, const char *const *hosts, struct err *err);
 

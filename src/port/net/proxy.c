@@ -224,7 +224,7 @@ on_answer(const struct child_result *result, void *arg)
 	resolve_free(resolve);
 }
 
-/* host must be a valid name (model/proxy-request.h). NULL with err set if
+/* host must be a valid name (model/records/proxy-request.h). NULL with err set if
  * nothing could be started; then there is no callback. */
 static struct resolve *
 resolve_new(struct loop *loop, const char *host, resolve_fn *fn, void *arg,

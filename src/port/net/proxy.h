@@ -2,7 +2,7 @@
 
 /*
  * The proxy of a box: the only way out of it. Takes a socket that listens
- * inside the box, asks the rules (model/proxy-request.h) for each connection,
+ * inside the box, asks the rules (model/records/proxy-request.h) for each connection,
  * connects and relays, both ways, each at its own end. Speaks HTTP: CONNECT and
  * plain requests.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The box of a worker, made: reads what model/box-plan.h needs to know, creates
+ * The box of a worker, made: reads what model/task/box-plan.h needs to know, creates
  * the folders that are mounted, and returns the words that run a program inside
  * (`[env -u NAME...] bwrap OPTION... --`, with the words of box-net.h before
  * it). Looks at files only, so a loop may call it.

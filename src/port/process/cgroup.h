@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A place for limits (model/box-plan.h): a folder of cgroup v2 that was
+ * A place for limits (model/task/box-plan.h): a folder of cgroup v2 that was
  * delegated to us and has the controllers, or else a scope that systemd makes.
  * Small files of the kernel are read and written, nothing waits: a loop may do
  * this.

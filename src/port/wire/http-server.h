@@ -2,7 +2,7 @@
 
 /*
  * A small HTTP server on 127.0.0.1, in the loop: one request a connection, GET
- * and HEAD. Whether a request is answered is for model/http-request.h; requests
+ * and HEAD. Whether a request is answered is for model/records/http-request.h; requests
  * that cannot be read are refused here.
  *
  * Everything is bounded: connections (the oldest one that is not a stream makes

@@ -66,7 +66,7 @@ struct plan_node {
 	enum recovery_policy recovery_policy; /* RECOVERY_UNSET the same */
 	enum node_result result;
 	char **scope_paths; /* that work on it may change; NULL = everything */
-	struct json_object *verification; /* its contract (api_contract) */
+	struct json_object *verification; /* its contract (contract_schema) */
 	struct task_run *spawn; /* how an agent asked for it; NULL = none did */
 
 	/* State */

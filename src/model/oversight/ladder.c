@@ -296,12 +296,6 @@ smaller(int64_t a, int64_t b)
 }
 
 int64_t
-silence_longest_ms(int64_t overseer_ms)
-{
-	return overseer_ms - overseer_ms / 4;
-}
-
-int64_t
 silence_look_ms(int64_t overseer_ms)
 {
 	int64_t ms = overseer_ms / LOOKS;

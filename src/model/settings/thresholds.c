@@ -342,3 +342,9 @@ coverage_pattern_find(const char *pattern, const char *output)
 	regfree(&regex);
 	return found;
 }
+
+int64_t
+silence_longest_ms(int64_t overseer_ms)
+{
+	return overseer_ms - overseer_ms / 4;
+}

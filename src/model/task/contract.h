@@ -4,7 +4,7 @@
  * A verification contract: what must be there when an agent's work on a task
  * ends. It names files and never a command. Pure.
  *
- * As JSON it has the shape api_contract (api-team.h).
+ * As JSON it has the shape contract_schema.
  */
 #ifndef CONTRACT_H
 #define CONTRACT_H
@@ -12,6 +12,7 @@
 struct buf;
 struct err;
 struct json_object;
+struct schema;
 struct task;
 
 #define CONTRACT_TIMEOUT_MS 30000 /* if it names none */
@@ -24,6 +25,9 @@ enum contract_failure {
 	CONTRACT_FAIL, /* the task fails, and whoever asked for it is told */
 	CONTRACT_FAILURE_COUNT
 };
+
+/* Its JSON, wherever it stands. */
+extern const struct schema contract_schema;
 
 extern const char *const contract_failure_words[CONTRACT_FAILURE_COUNT + 1];
 

@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#include "api.h"
+#include "api-error.h"
 #include "plan-edit.h"
 #include "plan-node.h"
 #include "plan-ready.h"

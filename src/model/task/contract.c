@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "api-shape.h"
-#include "api-team.h"
 #include "contract.h"
 #include "schema.h"
 #include "task-run.h"
@@ -582,9 +581,38 @@ contract_path_clean(const char *path)
 
 /* --- reading ----------------------------------------------------------- */
 
+static const struct schema artifact_schema = {
+	SCHEMA_FIELDS{
+	    TEXT("path", 4096, "of a file, relative to the worktree"),
+	    SCHEMA_MAY("json", BOOL, "it must be valid JSON"),
+	    MAY_INT("minItems", 0, 1000000000,
+		"it must be a JSON array with at least so many items"),
+	    MAY_STRINGS("requiredKeys", 200,
+		"every item of that array must have these keys"),
+	    MAY_INT("minBytes", 0, 1000000000, "its least size"),
+	    SCHEMA_END,
+	},
+};
+
+const struct schema contract_schema = {
+	SCHEMA_FIELDS{
+	    MAY_LIST("artifacts", artifact_schema, 200,
+		"files that must be there, changed by this work"),
+	    SCHEMA_MAY("requireCompletionReport", BOOL,
+		"its last tool call must be report_completion"),
+	    MAY_WORD("onFailure",
+		((const char *const[]){
+		    "retry_once", "escalate", "fail", NULL }),
+		"what happens if a check fails; fail is the default"),
+	    MAY_INT("verificationTimeoutMs", 1, 3600000,
+		"for all checks; 30000 is the default"),
+	    SCHEMA_END,
+	},
+};
+
 static const struct schema_field whole = {
 	.type = SCHEMA_OBJECT,
-	.of = &api_contract,
+	.of = &contract_schema,
 };
 
 /* Its shape was checked. */

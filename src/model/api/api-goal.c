@@ -14,11 +14,6 @@
 #define GOAL                      \
 	SCHEMA_IS("goal", STRING, \
 	    "its id, or four letters or more of it that no other has")
-#define TEXT(member, most, words)                                       \
-	{                                                               \
-		.name = (member), .type = SCHEMA_STRING, .max = (most), \
-		.flags = SCHEMA_OPTIONAL, .help = (words)               \
-	}
 #define PRIORITY                                                         \
 	{                                                                \
 		.name = "priority", .type = SCHEMA_STRING,               \
@@ -29,22 +24,22 @@
 /* --- parameters ------------------------------------------------------ */
 
 #define DEFINITION                                                           \
-	TEXT("problem", PLAN_TEXT_MAX, "what is to be solved"),              \
+	MAY_TEXT("problem", PLAN_TEXT_MAX, "what is to be solved"),          \
 	    API_PLAN_LIST(                                                   \
 		"success_criteria", "what can be verified when it is done"), \
 	    API_PLAN_LIST("constraints", "what must hold"),                  \
 	    API_PLAN_LIST("non_goals", "what it is not about"),              \
 	    API_PLAN_LIST("tags", "words for people"),                       \
-	    TEXT("owner", PLAN_NAME_MAX, "who answers for it"), PRIORITY
+	    MAY_TEXT("owner", PLAN_NAME_MAX, "who answers for it"), PRIORITY
 
 #define PLAN                                                             \
-	TEXT("plan", PLAN_FILE_MAX,                                      \
+	MAY_TEXT("plan", PLAN_FILE_MAX,                                  \
 	    "phases, tasks and subtasks, as JSON or Markdown (the text " \
 	    "of a plan file)")
 
 const struct schema api_goal_create_params = {
 	SCHEMA_FIELDS{
-	    TEXT("title", PLAN_NAME_MAX, "if absent, as the plan says"),
+	    MAY_TEXT("title", PLAN_NAME_MAX, "if absent, as the plan says"),
 	    DEFINITION,
 	    PLAN,
 	    SCHEMA_MAY("from_session", STRING,
@@ -58,16 +53,16 @@ const struct schema api_goal_create_params = {
 const struct schema api_goal_update_params = {
 	SCHEMA_FIELDS{
 	    GOAL,
-	    TEXT("title", PLAN_NAME_MAX, "its new title"),
+	    MAY_TEXT("title", PLAN_NAME_MAX, "its new title"),
 	    DEFINITION,
-	    TEXT("text", PLAN_FILE_MAX,
+	    MAY_TEXT("text", PLAN_FILE_MAX,
 		"instead of the members above: the goal and its plan as "
 		"Markdown, as llmc goal edit shows them; what is different "
 		"is changed"),
 	    SCHEMA_MAY("before", STRING,
 		"the hash of the text that was edited, without comments; "
 		"refused if it is another one by now"),
-	    TEXT("reason", PLAN_TEXT_MAX, "why it is changed"),
+	    MAY_TEXT("reason", PLAN_TEXT_MAX, "why it is changed"),
 	    SCHEMA_END,
 	},
 };
@@ -76,7 +71,7 @@ const struct schema api_goal_plan_params = {
 	SCHEMA_FIELDS{
 	    GOAL,
 	    PLAN,
-	    TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
+	    MAY_TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
 	    SCHEMA_END,
 	},
 };
@@ -90,7 +85,7 @@ const struct schema api_plan_draft_params = {
 	    CALLER,
 	    GOAL,
 	    PLAN,
-	    TEXT("reason", PLAN_TEXT_MAX,
+	    MAY_TEXT("reason", PLAN_TEXT_MAX,
 		"why there is another one; without it and without a plan, "
 		"the draft that there is for this version is shown"),
 	    SCHEMA_END,
@@ -106,7 +101,7 @@ const struct schema api_plan_apply_params = {
 		"of the plan that it replaces; if absent, the one "
 		"that the draft was made for",
 		.min = 0, .max = INT64_MAX),
-	    TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
+	    MAY_TEXT("reason", PLAN_TEXT_MAX, "why there is another plan"),
 	    SCHEMA_END,
 	},
 };
@@ -121,7 +116,7 @@ const struct schema api_goal_params = {
 const struct schema api_goal_move_params = {
 	SCHEMA_FIELDS{
 	    GOAL,
-	    TEXT("reason", PLAN_TEXT_MAX, "why"),
+	    MAY_TEXT("reason", PLAN_TEXT_MAX, "why"),
 	    SCHEMA_END,
 	},
 };

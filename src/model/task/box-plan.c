@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "api.h"
+#include "api-error.h"
 #include "box-plan.h"
 #include "settings-value.h"
 #include "settings.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "api.h"
+#include "api-error.h"
 #include "plan-text.h"
 #include "schema.h"
 

@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#include "api.h"
+#include "api-error.h"
 #include "plan.h"
 
 /* --- plans ----------------------------------------------------------- */

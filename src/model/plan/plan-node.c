@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <strings.h>
 
-#include "api-team.h"
-#include "api.h"
+#include "contract.h"
+#include "api-error.h"
 #include "plan-node.h"
 #include "remedy-mask.h"
 #include "task-run.h"
@@ -71,7 +71,7 @@ static const struct schema_field fields[] = {
 	    "recoveryPolicy", recovery_policy, .words = recovery_policy_words),
 	FIELD("result", result, .words = node_result_words),
 	LIST("scopePaths", scope_paths),
-	FIELD("verification", verification, .of = &api_contract),
+	FIELD("verification", verification, .of = &contract_schema),
 	SCHEMA_PART(struct plan_node, "spawn", POINTER, spawn, task_run_schema,
 	    .flags = SCHEMA_OMIT_UNSET, .help = "how an agent asked for it"),
 	PLAN_MUST(

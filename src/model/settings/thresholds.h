@@ -91,4 +91,8 @@ bool coverage_pattern_valid(const char *pattern);
  * 100. */
 double coverage_pattern_find(const char *pattern, const char *output);
 
+/* The longest wait for a step that surely ends before the overseer's timeout:
+ * three quarters of it. */
+int64_t silence_longest_ms(int64_t overseer_ms);
+
 #endif

@@ -4,6 +4,7 @@
 #include "agent-report.h"
 #include "api-shape.h"
 #include "api-team.h"
+#include "contract.h"
 #include "mail.h"
 #include "plan-text.h"
 #include "request.h"
@@ -23,49 +24,12 @@
 		.name = "worker", .type = SCHEMA_STRING,             \
 		.flags = SCHEMA_OPTIONAL, .help = "whose call it is" \
 	}
-#define TEXT(member, bytes, words)                                 \
-	{                                                          \
-		.name = (member), .type = SCHEMA_STRING, .min = 1, \
-		.max = (bytes), .help = (words)                    \
-	}
-#define MAY_TEXT(member, bytes, words)                                   \
-	{                                                                \
-		.name = (member), .type = SCHEMA_STRING, .max = (bytes), \
-		.flags = SCHEMA_OPTIONAL, .help = (words)                \
-	}
-#define MAY_WORD(member, list, words)                                       \
-	{                                                                   \
-		.name = (member), .type = SCHEMA_STRING, .choices = (list), \
-		.flags = SCHEMA_OPTIONAL, .help = (words)                   \
-	}
-/* A word that the handler may understand in other spellings too. */
-#define MAY_SAY(member, list, words)                                \
-	{                                                           \
-		.name = (member), .type = SCHEMA_STRING, .max = 64, \
-		.choices = (list), .help = (words),                 \
-		.flags = SCHEMA_OPTIONAL | SCHEMA_ADVICE            \
-	}
-#define MAY_INT(member, low, high, words)                                \
-	{                                                                \
-		.name = (member), .type = SCHEMA_INT, .min = (low),      \
-		.max = (high), .flags = SCHEMA_OPTIONAL, .help = (words) \
-	}
-#define MAY_STRINGS(member, count, words)                                 \
-	{                                                                 \
-		.name = (member), .type = SCHEMA_LIST, .size = 4096,      \
-		.max = (count), .flags = SCHEMA_OPTIONAL, .help = (words) \
-	}
 /* A list of strings of a report, or one. */
 #define MAY_LINES(member, words)                                             \
 	{                                                                    \
 		.name = (member), .type = SCHEMA_LIST,                       \
 		.size = COMPLETION_ENTRY_MAX, .max = COMPLETION_ENTRIES_MAX, \
 		.help = (words), .flags = SCHEMA_OPTIONAL | SCHEMA_OR_STRING \
-	}
-#define MAY_LIST(member, shape, count, words)                             \
-	{                                                                 \
-		.name = (member), .type = SCHEMA_ROWS, .of = &(shape),    \
-		.max = (count), .flags = SCHEMA_OPTIONAL, .help = (words) \
 	}
 
 #define BODY_MAX       65536
@@ -132,35 +96,6 @@ const struct schema api_team_completion_params = {
 
 /* --- spawning --------------------------------------------------------- */
 
-static const struct schema contract_artifact = {
-	SCHEMA_FIELDS{
-	    TEXT("path", 4096, "of a file, relative to the worktree"),
-	    SCHEMA_MAY("json", BOOL, "it must be valid JSON"),
-	    MAY_INT("minItems", 0, 1000000000,
-		"it must be a JSON array with at least so many items"),
-	    MAY_STRINGS("requiredKeys", 200,
-		"every item of that array must have these keys"),
-	    MAY_INT("minBytes", 0, 1000000000, "its least size"),
-	    SCHEMA_END,
-	},
-};
-
-const struct schema api_contract = {
-	SCHEMA_FIELDS{
-	    MAY_LIST("artifacts", contract_artifact, 200,
-		"files that must be there, changed by this work"),
-	    SCHEMA_MAY("requireCompletionReport", BOOL,
-		"its last tool call must be report_completion"),
-	    MAY_WORD("onFailure",
-		((const char *const[]){
-		    "retry_once", "escalate", "fail", NULL }),
-		"what happens if a check fails; fail is the default"),
-	    MAY_INT("verificationTimeoutMs", 1, 3600000,
-		"for all checks; 30000 is the default"),
-	    SCHEMA_END,
-	},
-};
-
 static const struct schema subagent = {
 	SCHEMA_FIELDS{
 	    TEXT("role", 64, "such as coder, reviewer or fixer"),
@@ -181,7 +116,7 @@ static const struct schema subagent = {
 	    MAY_STRINGS(
 		"scope_paths", 200, "files and folders that it may change"),
 	    SCHEMA_MAY("verification", OBJECT,
-		"what must be there when it ends", .of = &api_contract),
+		"what must be there when it ends", .of = &contract_schema),
 	    SCHEMA_MAY("completionReport", BOOL,
 		"every agent ends with report_completion, with this or without"),
 	    SCHEMA_MAY(

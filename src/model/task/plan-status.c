@@ -3,7 +3,7 @@
 /* The words and the tables. */
 
 #include "base.h"
-#include "api.h"
+#include "api-error.h"
 #include "plan-status.h"
 
 const char *const goal_status_words[] = {

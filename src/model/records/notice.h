@@ -2,7 +2,7 @@
 
 /*
  * What a person can be told of while llmc runs unattended. The user chooses
- * the classes with people.notify_on; rows of model/event.c name the class of
+ * the classes with people.notify_on; rows of model/records/event.c name the class of
  * their event. Pure: port/people carries a notice to the user's command.
  */
 #ifndef NOTICE_H

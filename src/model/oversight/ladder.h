@@ -168,10 +168,6 @@ struct silence_limits {
  * overseer.stall_timeout; 0 = the overseer does not judge this agent. */
 struct silence_limits silence_limits(int64_t timeout_ms, int64_t overseer_ms);
 
-/* The longest wait for a step that surely ends before the overseer's timeout:
- * three quarters of it. */
-int64_t silence_longest_ms(int64_t overseer_ms);
-
 /* How often, at least, the daemon must look at its workers and tell the
  * overseer: the two may take half of the quarter that remains. */
 int64_t silence_look_ms(int64_t overseer_ms);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "api.h"
+#include "api-error.h"
 #include "plan-set.h"
 
 #define NAMED_MAX 4 /* goals in a message */

@@ -42,7 +42,4 @@ extern const struct schema_field api_mail_sent_result;
 extern const struct schema_field api_mail_list_result;
 extern const struct schema_field api_team_tree_result;
 
-/* A contract, wherever it stands. */
-extern const struct schema api_contract;
-
 #endif
