@@ -123,6 +123,9 @@ part "ends at each step of an upgrade" \
 part "llmc top with 100 workers that run" \
 	env TOP_WORKERS=100 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak-top e2e-top
+part "50 landings beside a person who pushes" \
+	env ORIGIN_LANDINGS=50 meson test -C "$build" --print-errorlogs \
+	--timeout-multiplier 4 --logbase soak-origin e2e-origin
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \

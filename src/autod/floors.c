@@ -6,6 +6,7 @@
 #include "show.h"
 #include "fleet.h"
 #include "floors.h"
+#include "forge-floor.h"
 #include "landing.h"
 #include "oversight-floor.h"
 #include "plan-floor.h"
@@ -29,6 +30,7 @@ floors_build(struct floors *floors, struct loop *loop,
 		floors_free(floors);
 		return err->code;
 	}
+	floors->forge = forge_floor_new(floors->auto_mode);
 	floors->plan = plan_floor_new(floors->auto_mode);
 	floors->oversight = oversight_floor_new(floors->auto_mode);
 	floors->team = team_floor_new(floors->plan);
@@ -43,6 +45,7 @@ floors_free(struct floors *floors)
 	team_floor_free(floors->team);
 	oversight_floor_free(floors->oversight);
 	plan_floor_free(floors->plan);
+	forge_floor_free(floors->forge);
 	auto_free(floors->auto_mode);
 	landings_free(floors->landings);
 	fleet_free(floors->fleet);

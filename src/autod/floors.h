@@ -5,6 +5,7 @@
 #define FLOORS_H
 
 struct auto_mode;
+struct forge_floor;
 struct core;
 struct core_options;
 struct err;
@@ -22,6 +23,7 @@ struct floors {
 	struct fleet *fleet;
 	struct landings *landings;
 	struct auto_mode *auto_mode;
+	struct forge_floor *forge;
 	struct plan_floor *plan;
 	struct oversight_floor *oversight;
 	struct team_floor *team;

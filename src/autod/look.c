@@ -10,6 +10,7 @@
 #include "show.h"
 #include "history.h"
 #include "jsonl.h"
+#include "lock.h"
 #include "look.h"
 #include "metrics.h"
 #include "moment.h"
@@ -19,12 +20,14 @@
 #include "report.h"
 #include "root-mark.h"
 #include "settings.h"
+#include "source.h"
 #include "state-book.h"
 #include "state-upgrade.h"
 #include "state.h"
 #include "view-state.h"
 #include "view.h"
 #include "word.h"
+#include "worker.h"
 #include "workspace.h"
 
 #define PARAMS_MAX ((size_t)16 * 1024 * 1024) /* with a view in them */
@@ -138,7 +141,28 @@ on_task(struct json_object *record, int64_t filed, void *arg)
 	return true;
 }
 
-/* {"name" | "limit", "brief"}: records of ended tasks, the newest first. */
+/* Those that a worker has come first. */
+static int
+add_open(const struct workspace *workspace, struct json_object *list,
+    struct err *err)
+{
+	struct state state;
+	int r;
+
+	state_init(&state);
+	r = look_read_state(workspace, &state, err);
+	for (int waiting = 0; waiting < 2; waiting++)
+		for (size_t i = 0; i < state.task_count; i++)
+			if ((state.tasks[i]->step <= TASK_WAITING) ==
+			    (waiting == 1))
+				json_object_array_add(
+				    list, task_to_json(state.tasks[i]));
+	state_release(&state);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* {"name" | "limit", "brief", "open"}: records of ended tasks, the newest
+ * first; with "open", {"open", "ended"}. */
 static struct json_object *
 look_tasks(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
@@ -148,10 +172,16 @@ look_tasks(struct book *book, const struct workspace *workspace,
 		.limit = (size_t)json_int_or(params, "limit", 0),
 		.brief = json_bool_or(params, "brief", false),
 	};
-	struct json_object *list = json_object_new_array();
+	struct json_object *list = json_object_new_array(), *both, *open;
+	int r = book_read_tasks(book, &which, on_task, list, err);
 
-	(void)workspace;
-	return given(list, book_read_tasks(book, &which, on_task, list, err));
+	if (!json_bool_or(params, "open", false))
+		return given(list, r);
+	both = json_object_new_object();
+	open = json_object_new_array();
+	json_set(both, "open", open);
+	json_set(both, "ended", list);
+	return given(both, r < 0 ? r : add_open(workspace, open, err));
 }
 
 struct goals {
@@ -362,35 +392,6 @@ look_tally(struct book *book, const struct workspace *workspace,
 	return json;
 }
 
-/* --- the view --------------------------------------------------------------
- */
-
-static bool
-on_ended(const struct task *task, int64_t filed, void *arg)
-{
-	(void)filed;
-	json_set(arg, task->id, view_row_task(task));
-	return true;
-}
-
-/* What the view has from the book: {"ended": rows by id}. */
-static struct json_object *
-look_view(struct book *book, const struct workspace *workspace,
-    struct json_object *params, struct err *err)
-{
-	struct json_object *json = json_object_new_object();
-	struct json_object *rows = json_object_new_object();
-
-	(void)workspace;
-	(void)params;
-	json_set(json, "ended", rows);
-	return given(json,
-	    book_each_task(book,
-		&(struct book_tasks){
-		    .limit = SHOW_ENDED_MAX, .oldest_first = true },
-		on_ended, rows, err));
-}
-
 /* --- asks --------------------------------------------------------------- */
 
 /* The last asks (ask-record.h), open and ended, oldest first. */
@@ -450,6 +451,166 @@ look_metrics(struct book *book, const struct workspace *workspace,
 	return json;
 }
 
+/* --- the view ----------------------------------------------------------- */
+
+static int
+find_tables(struct book *book, struct err *err)
+{
+	int64_t count = 0;
+	int r = book_get_int(book,
+	    "SELECT count(*) FROM sqlite_schema AS s WHERE s.name = 'alive'",
+	    NULL, 0, &count, err);
+
+	return r == 0 && count == 0 ? -ENOENT : r;
+}
+
+/* While there are files of the version before, and no daemon has put a state
+ * into the book, one that has what is in the files: *ret_dir is to be
+ * removed. */
+static int
+open_history(const struct workspace *workspace, struct book **ret_book,
+    char **ret_dir, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
+	cleanup_free char *file = NULL;
+	char dir[] = "/tmp/llmc-look-XXXXXX";
+	int r = book_look(path, ret_book, err);
+
+	if (r == 0)
+		r = book_history_has_files(workspace) ?
+		    state_book_find(*ret_book, err) :
+		    find_tables(*ret_book, err);
+	if (r != -ENOENT)
+		return r;
+	if (!state_upgrade_has_files(workspace) &&
+	    !book_history_has_files(workspace) && is_lost(workspace, err))
+		return -ENODATA;
+	book_close(take_ptr(ret_book));
+	if (mkdtemp(dir) == NULL)
+		return err_errno(err, -errno, "%s", dir);
+	*ret_dir = xstrdup(dir);
+	file = file_join(dir, WORKSPACE_BOOK);
+	r = book_open(file, ret_book, err);
+	if (r == 0)
+		r = book_history_open(*ret_book, err);
+	if (r == 0)
+		r = book_history_import(*ret_book, workspace, err);
+	return r;
+}
+
+static bool
+on_ended(const struct task *task, int64_t filed, void *arg)
+{
+	(void)filed;
+	json_set(arg, task->id, view_row_task(task));
+	return true;
+}
+
+/* A daemon that was killed has left the statuses of its workers in the state.
+ * Their sessions may go on, but nothing attends to them. */
+static void
+set_offline(struct state *state)
+{
+	for (size_t i = 0; i < state->count; i++) {
+		struct worker *w = state->workers[i];
+
+		if (!worker_in_turn(w->status) &&
+		    w->status != WORKER_STARTING &&
+		    w->status != WORKER_ACCEPTING &&
+		    w->status != WORKER_WAITING)
+			continue;
+		free(w->reason);
+		w->reason = xasprintf("was %s when the daemon ended",
+		    worker_status_name(w->status));
+		w->status = WORKER_OFFLINE;
+	}
+}
+
+/* What the state knows of the check command, as the member "check" of the
+ * view's head: for when no daemon says it. */
+static void
+set_check(const struct state *state, const struct settings *settings,
+    struct json_object *head)
+{
+	const char *command = settings_string(settings, "auto.check_command");
+	const struct check_book *book = &state->landings.checks;
+	const struct check_command *known;
+	struct json_object *json;
+	char key[CHECK_KEY_SIZE];
+
+	if (command == NULL || *command == '\0')
+		return;
+	check_book_key(command, key);
+	known = check_book_command(book, key);
+	json = json_object_new_object();
+	json_set_string(json, "command", command);
+	json_set_int(json, "trees", known != NULL ? known->trees : 0);
+	json_set_int(json, "flaky_trees", known != NULL ? known->flaky : 0);
+	json_set_bool(json, "flaky_alarm", check_book_alarm(book, key));
+	json_set(head, "check", json);
+}
+
+/* {"alive", "sections"}: the view (view.h) as far as the book and the files
+ * tell it. alive: a daemon runs, but does not answer. Without a book, which
+ * only the ended tasks need. */
+static struct json_object *
+look_view(struct book *book, const struct workspace *workspace,
+    struct json_object *params, struct err *err)
+{
+	cleanup_free char *lock = workspace_path(workspace, "overseer.lock");
+	cleanup_free char *dir = NULL;
+	bool alive = json_bool_or(params, "alive", false);
+	struct json_object *sections = NULL, *view = NULL;
+	struct settings *settings = NULL;
+	struct settings_problems problems;
+	struct view_files *files;
+	struct source_todo *todo;
+	struct state state;
+	int r;
+
+	if (config_load_with(workspace, NULL, &settings, &problems, err) < 0)
+		return NULL;
+	settings_problems_release(&problems);
+	state_init(&state);
+	r = look_read_state(workspace, &state, err);
+	if (r == 0 || r == -ENOENT) {
+		json_get_array(params, "", "sections", &sections, NULL);
+		if (!alive)
+			set_offline(&state);
+		view = view_new();
+		view_state_fill(&state, settings, NULL, sections, view);
+		view_state_alone(&state, settings, workspace, view);
+		set_check(&state, settings, view_of(view, "head"));
+		files = view_files_new(workspace);
+		view_files_fill(files, view);
+		view_files_free(files);
+		json_set_bool(view_of(view, "head"), "daemon_gone",
+		    !alive && state.daemon_running && lock_is_held(lock) != 1);
+		if (view_wants(sections, "ended") &&
+		    open_history(workspace, &book, &dir, NULL) == 0)
+			book_each_task(book,
+			    &(struct book_tasks){
+				.limit = SHOW_ENDED_MAX, .oldest_first = true },
+			    on_ended, view_of(view, "ended"), NULL);
+		if (view_wants(sections, "todo")) {
+			todo = source_todo_new();
+			source_todo_fill(todo, settings, workspace, view);
+			source_todo_free(todo);
+		}
+		if (view_wants(sections, VIEW_EVENTS))
+			json_set(
+			    view, VIEW_EVENTS, view_files_events(workspace));
+		view_needs(view);
+		view_keep(view, sections);
+	}
+	book_close(book);
+	if (dir != NULL)
+		remove_tree(dir);
+	state_release(&state);
+	settings_free(settings);
+	return view;
+}
+
 /* --- the report --------------------------------------------------------- */
 
 /* Spans before the period tell which workers existed when it began. */
@@ -493,28 +654,18 @@ on_event(struct json_object *record, void *arg)
 {
 	struct materials *files = arg;
 	struct json_object *event = NULL, *row;
-	cleanup_buf struct buf words = BUF_INIT;
-	const char *type;
-	int64_t at = 0;
 
-	if (json_get_object(record, "", "event", &event, NULL) < 0 ||
-	    !moment_parse(json_string_or(record, "timestamp", ""), &at))
+	json_get_object(record, "", "event", &event, NULL);
+	if (!view_is(event, "type", REPORT_EVENT_OVERSIGHT) &&
+	    !view_is(event, "type", REPORT_EVENT_CHECK))
 		return true;
-	type = json_string_or(event, "type", "");
-	if (strcmp(type, REPORT_EVENT_OVERSIGHT) != 0 &&
-	    strcmp(type, REPORT_EVENT_CHECK) != 0)
+	row = view_row_event(record, 0);
+	if (row == NULL)
 		return true;
-	event_words_of(event, &words);
-	row = json_object_new_object();
-	json_set_int(row, "at_ms", at);
-	json_set_string(row, "type", type);
-	json_set_string(
-	    row, "worker", json_string_or(event, "worker_name", NULL));
-	json_set_string(row, "task", json_string_or(event, "task", NULL));
-	json_set_string(row, "result", json_string_or(event, "result", NULL));
-	json_set_string(row, "class", json_string_or(event, "class", NULL));
-	json_set_string(row, "action", json_string_or(event, "action", NULL));
-	view_row_line(row, "words", words.data, VIEW_REASON_MAX);
+	json_object_object_del(row, "n");
+	json_object_object_del(row, "level");
+	view_pick(row, event,
+	    (const char *const[]){ "result", "class", "action", NULL });
 	json_object_array_add(files->events, row);
 	return true;
 }
@@ -530,14 +681,10 @@ read_repairs(const struct workspace *workspace, struct materials *files)
 		return;
 	for (size_t i = 0; i < history.count; i++) {
 		const struct spiral_event *event = &history.events[i];
-		struct json_object *row = json_object_new_object();
+		struct json_object *row = view_repair_row(event);
 
+		json_object_object_del(row, "at_unix");
 		json_set_int(row, "at_ms", event->at_ms);
-		json_set_string(row, "kind", spiral_kind_name(event->kind));
-		json_set_string(row, "class", event->class);
-		view_row_line(row, "words", event->words, VIEW_REASON_MAX);
-		json_set_string(row, "outcome", event->outcome);
-		json_set_int(row, "took_ms", event->took_ms);
 		json_set(row, "cost_micros",
 		    event->cost > 0 ? json_object_new_int64(event->cost) :
 				      NULL);
@@ -581,30 +728,6 @@ load(struct book *book, const struct workspace *workspace,
 	jsonl_since(log, from_ms, on_event, files, NULL);
 	read_repairs(workspace, files);
 	return r;
-}
-
-/* What the state knows of the check command, as the member "check" of the
- * view's head: for when no daemon says it. */
-static void
-set_check(const struct state *state, const struct settings *settings,
-    struct json_object *head)
-{
-	const char *command = settings_string(settings, "auto.check_command");
-	const struct check_book *book = &state->landings.checks;
-	const struct check_command *known;
-	struct json_object *json;
-	char key[CHECK_KEY_SIZE];
-
-	if (command == NULL || *command == '\0')
-		return;
-	check_book_key(command, key);
-	known = check_book_command(book, key);
-	json = json_object_new_object();
-	json_set_string(json, "command", command);
-	json_set_int(json, "trees", known != NULL ? known->trees : 0);
-	json_set_int(json, "flaky_trees", known != NULL ? known->flaky : 0);
-	json_set_bool(json, "flaky_alarm", check_book_alarm(book, key));
-	json_set(head, "check", json);
 }
 
 /* The row of a day, made if there is none. */
@@ -655,21 +778,6 @@ book_repairs(const struct materials *files, const struct state *state,
 	}
 }
 
-static int
-complete_view(const struct workspace *workspace, const struct materials *files,
-    const struct state *state, struct json_object *view, struct err *err)
-{
-	struct settings *settings = NULL;
-	int r = config_load_strict(workspace, &settings, err);
-
-	if (r < 0)
-		return r;
-	set_check(state, settings, view_of(view, "head"));
-	book_repairs(files, state, view_of(view, "budget"));
-	settings_free(settings);
-	return 0;
-}
-
 /* The period begins. False: there is no such run. */
 static bool
 choose(struct book *book, struct json_object *params, struct report_run *run,
@@ -712,7 +820,7 @@ make(struct book *book, const struct workspace *workspace,
     struct report_inputs *in, struct err *err)
 {
 	struct json_object *report = NULL;
-	bool live = json_bool_or(params, "live", false);
+	bool live = json_object_object_get_ex(params, "view", NULL);
 	struct materials files;
 	struct state state;
 	int r;
@@ -723,9 +831,10 @@ make(struct book *book, const struct workspace *workspace,
 		return NULL;
 	r = load(book, workspace, &state, live, in->from_ms, in->now_ms, &files,
 	    err);
-	if (r == 0 && !live)
-		r = complete_view(workspace, &files, &state, in->view, err);
 	if (r == 0) {
+		if (!live)
+			book_repairs(
+			    &files, &state, view_of(in->view, "budget"));
 		in->ended = files.ended;
 		in->repairs = files.repairs;
 		in->events = files.events;
@@ -739,8 +848,8 @@ make(struct book *book, const struct workspace *workspace,
 	return report;
 }
 
-/* {"view", "live", "active", "now_ms", "since_ms" | "run"}: the report
- * (report.h). live: the view is a daemon's; active: the last run goes on.
+/* {"view" | "alive", "active", "now_ms", "since_ms" | "run"}: the report
+ * (report.h). view: of a daemon; active: the last run goes on.
  * {"unknown_run": the last one or null} if there is no such run. */
 static struct json_object *
 look_report(struct book *book, const struct workspace *workspace,
@@ -751,9 +860,12 @@ look_report(struct book *book, const struct workspace *workspace,
 	struct report_run run = { 0 };
 	struct json_object *view = NULL, *report;
 
-	if (json_get_object(params, "", "view", &view, err) < 0)
+	if (json_object_object_get_ex(params, "view", &view))
+		in.view = view_complete(json_object_get(view));
+	else
+		in.view = look_view(NULL, workspace, params, err);
+	if (in.view == NULL)
 		return NULL;
-	in.view = view_complete(json_object_get(view));
 	if (choose(book, params, &run, &in)) {
 		report = make(book, workspace, params, &run, &in, err);
 	} else {
@@ -768,51 +880,6 @@ look_report(struct book *book, const struct workspace *workspace,
 /* --- all of them -------------------------------------------------------- */
 
 static int
-find_tables(struct book *book, struct err *err)
-{
-	int64_t count = 0;
-	int r = book_get_int(book,
-	    "SELECT count(*) FROM sqlite_schema AS s WHERE s.name = 'alive'",
-	    NULL, 0, &count, err);
-
-	return r == 0 && count == 0 ? -ENOENT : r;
-}
-
-/* While there are files of the version before, and no daemon has put a state
- * into the book, one that has what is in the files: *ret_dir is to be
- * removed. */
-static int
-open_history(const struct workspace *workspace, struct book **ret_book,
-    char **ret_dir, struct err *err)
-{
-	cleanup_free char *path = workspace_path(workspace, WORKSPACE_BOOK);
-	cleanup_free char *file = NULL;
-	char dir[] = "/tmp/llmc-look-XXXXXX";
-	int r = book_look(path, ret_book, err);
-
-	if (r == 0)
-		r = book_history_has_files(workspace) ?
-		    state_book_find(*ret_book, err) :
-		    find_tables(*ret_book, err);
-	if (r != -ENOENT)
-		return r;
-	if (!state_upgrade_has_files(workspace) &&
-	    !book_history_has_files(workspace) && is_lost(workspace, err))
-		return -ENODATA;
-	book_close(take_ptr(ret_book));
-	if (mkdtemp(dir) == NULL)
-		return err_errno(err, -errno, "%s", dir);
-	*ret_dir = xstrdup(dir);
-	file = file_join(dir, WORKSPACE_BOOK);
-	r = book_open(file, ret_book, err);
-	if (r == 0)
-		r = book_history_open(*ret_book, err);
-	if (r == 0)
-		r = book_history_import(*ret_book, workspace, err);
-	return r;
-}
-
-static int
 look_history(const struct workspace *workspace, look_fn *fn,
     struct json_object **ret_result, struct err *err)
 {
@@ -825,7 +892,7 @@ look_history(const struct workspace *workspace, look_fn *fn,
 	if (r < 0)
 		return err_errno(err, r, "standard input");
 	r = json_parse(text.data, text.len, PARAMS_MAX, &params, err);
-	if (r == 0)
+	if (r == 0 && fn != look_view)
 		r = open_history(workspace, &book, &dir, err);
 	if (r == 0) {
 		*ret_result = fn(book, workspace, params, err);

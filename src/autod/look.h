@@ -9,8 +9,8 @@
 
 struct workspace;
 
-/* Print what was asked for, in JSON. Returns the exit status of the
- * program; a failure is told on standard error.
+/* Print what was asked for, in JSON. Returns the exit status of the program; a
+ * failure is printed on standard error.
  *
  *   state   the document of state.h; {} = there is none yet
  *   others  see look.c; with their parameters on standard input */

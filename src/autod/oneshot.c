@@ -15,7 +15,7 @@
 
 #define SETTLE_MS 5
 /* Nothing takes longer than a job on the book, which has its own deadline; so
- * has whoever waits for us. */
+ * has our caller. */
 #define DEADLINE_MS ((API_STORE_JOB_MS + API_STORE_WAIT_MS) / 2)
 
 /* We act as server and client: the request goes through our own socket, so that

@@ -161,7 +161,7 @@ struct child {
 	struct child_result result;
 };
 
-/* Children that nobody waits for; reaped when the next one starts. */
+/* Children without a caller that waits; reaped when the next one starts. */
 static struct {
 	pid_t *pids;
 	size_t count;

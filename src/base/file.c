@@ -247,7 +247,7 @@ file_resolve(const char *path)
 }
 
 /* Write bytes, owner, mode, then sync, in that order: changing the owner may
- * clear mode bits, and nobody else may read the file before the owner is
+ * clear mode bits, and no other user may read the file before the owner is
  * right. */
 static int
 file_fill(int fd, const void *bytes, size_t len, mode_t mode,

@@ -46,9 +46,9 @@ int json_load(const char *path, size_t max, struct json_object **ret_value,
     struct err *err);
 
 /* Print on one line, or indented by two spaces with a final newline. Slashes
- * are not escaped; characters that nobody sees on a terminal are (text.h).
- * Invalid UTF-8 inside strings is replaced by U+FFFD. JSON has no NaN or
- * infinity: do not put them in. */
+ * are not escaped; invisible characters are (text.h). Invalid UTF-8 inside
+ * strings is replaced by U+FFFD. JSON has no NaN or infinity: do not put them
+ * in. */
 void json_print(struct json_object *value, bool pretty, struct buf *out);
 
 /* file_replace() with the indented text. */

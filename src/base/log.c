@@ -15,7 +15,7 @@
 #define RETRY_MS  100
 #define FINISH_MS 200
 
-static const char cut_line[] = "[lines are missing here: nobody read them]\n";
+static const char cut_line[] = "[lines are missing here: they were not read]\n";
 
 void
 outlet_attach(struct outlet *outlet, struct loop *loop)

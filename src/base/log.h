@@ -99,9 +99,9 @@ void log_on_fatal(void (*fn)(void));
 
 /*
  * Text for people on an inherited descriptor, which never blocks: a terminal
- * that is stopped (Ctrl-S) or a pipe that nobody reads must not stop who
- * writes. What cannot be written waits, up to a bound; then the rest is left
- * out, and a line says so.
+ * that is stopped (Ctrl-S) or a pipe without a reader must not stop the writer.
+ * What cannot be written waits, up to a bound; then the rest is left out, and a
+ * line says so.
  *
  * A terminal or pipe is opened again, since others share its flags. A regular
  * file always takes what is written, but may be on a disk that hangs: a program

@@ -57,8 +57,7 @@ struct operation_kind {
 	const char *name; /* "reset" */
 	const struct operation_step *steps;
 	size_t count;
-	bool yields; /* it may last, and whoever ends what it is for cancels
-		      * it */
+	bool yields; /* it may take long; cancelled when its subject ends */
 	/* Called once, with err NULL on success. Frees the operation, or begins
 	 * another one in its place. */
 	void (*end)(struct operation *op, const struct err *err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Remove a folder with all that is in it, while somebody else may write there:
- * every folder is held open, and no symbolic link is followed below the path
- * that the caller gives, even if a folder becomes a link meanwhile. Other file
- * systems that are mounted there, and what is deeper than REMOVE_TREE_DEPTH
- * folders, stay. It does not return before that is done: only for few and small
- * files.
+ * Remove a folder with all that is in it, while another process may write
+ * there: every folder is held open, and no symbolic link is followed below the
+ * path that the caller gives, even if a folder becomes a link meanwhile. Other
+ * file systems that are mounted there, and what is deeper than
+ * REMOVE_TREE_DEPTH folders, stay. It does not return before that is done: only
+ * for few and small files.
  */
 #ifndef REMOVE_TREE_H
 #define REMOVE_TREE_H

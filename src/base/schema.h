@@ -59,7 +59,7 @@ enum schema_flag {
 	SCHEMA_ADVICE = 1 << 3, /* the choices are printed, but not checked:
 				 * they are what the reader should write */
 	SCHEMA_WANTED = 1 << 4, /* with OPTIONAL: printed as required, but
-				 * whoever takes it says that it is missing */
+				 * the reader says that it is missing */
 	/* How a member is read. */
 	SCHEMA_REQUIRED = 1 << 5, /* missing is -ENOENT; it is never null */
 	SCHEMA_CLAMP = 1 << 6, /* a number out of range is clamped; a time

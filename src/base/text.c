@@ -68,8 +68,6 @@ text_codepoint_exists(uint32_t codepoint)
 	    (codepoint < 0xd800 || codepoint > 0xdfff);
 }
 
-/* Characters that control a terminal, or that nobody sees: with them a text
- * looks like another one. */
 static const struct {
 	uint32_t first, last;
 } text_hidden[] = {
@@ -84,7 +82,7 @@ static const struct {
 	{ 0xe0000, 0xe0fff }, /* tags, selectors of variants */
 };
 
-static bool
+bool
 text_is_hidden(uint32_t codepoint)
 {
 	if (codepoint >= 0x20 && codepoint < 0x7f)
@@ -271,8 +269,8 @@ text_add_json_escaped(struct buf *out, const char *s, size_t len)
 	buf_add(out, s, good);
 }
 
-/* Bytes of control characters and invalid ones as \xNN, characters that nobody
- * sees as \u202e. */
+/* Bytes of control characters and invalid ones as \xNN, invisible characters as
+ * \u202e. */
 static void
 text_add_hidden(struct buf *out, const char *s, size_t n, uint32_t codepoint)
 {

@@ -25,6 +25,10 @@ size_t text_utf8_decode(const char *s, size_t len, uint32_t *ret_codepoint);
 /* Append s with every invalid byte replaced by U+FFFD. */
 void text_add_utf8(struct buf *out, const char *s, size_t len);
 
+/* Is it a control or an invisible character? With such characters a text looks
+ * like another one. */
+bool text_is_hidden(uint32_t codepoint);
+
 /* Append the code point; U+FFFD if it does not exist. */
 void text_add_codepoint(struct buf *out, uint32_t codepoint);
 
@@ -48,8 +52,8 @@ void text_add_duration(struct buf *out, int64_t ms);
 void text_add_shell(struct buf *out, const char *s);
 
 /* Append a JSON string, including the quotes. Invalid UTF-8 becomes U+FFFD;
- * characters that control a terminal or that nobody sees are escaped too, so
- * that a log can be shown on a terminal. */
+ * control and invisible characters are escaped too, so that a log can be shown
+ * on a terminal. */
 void text_add_json(struct buf *out, const char *s, size_t len);
 
 /* The same for a text that is JSON already: the value stays what it is. */
@@ -70,7 +74,7 @@ void text_add_line(struct buf *out, const char *s, size_t len);
  * text_add_visible(), which hides nothing. */
 void text_add_words(struct buf *out, const char *s, size_t len);
 
-/* What somebody else wrote, made visible, with "| " before each line, so that
+/* Text from outside, made visible, with "| " before each line, so that
  * none of them can pass for a line of ours. Every line ends with a newline. */
 void text_add_quoted(struct buf *out, const char *s, size_t len);
 

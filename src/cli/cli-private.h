@@ -363,9 +363,8 @@ char *remote_socket(struct cli *cli);
 bool remote_alive(struct cli *cli);
 
 /*
- * The state, for commands that only show something, or that choose a worker
- * before they ask the daemon: as the daemon has it or, without one, as it was
- * saved last.
+ * The state as it was committed to the book last, for commands that choose a
+ * worker before they ask the daemon. What is shown of the fleet is in the view.
  */
 
 /* A state that the caller releases; an empty one, if there is none yet. */
@@ -397,7 +396,7 @@ int roster_with(struct cli *cli, const char *name,
 
 /* The beginning of a worker's task on one line, for people; appended. Nothing
  * if it has none. */
-void roster_excerpt(const struct worker *worker, struct buf *out);
+void roster_excerpt(const char *prompt, struct buf *out);
 
 /* The part of a salvage ref that people type: "worker/time". */
 #define ROSTER_SALVAGE "refs/llmc/salvage/"
@@ -427,15 +426,14 @@ seen_params(const struct worker *worker, const char *commit);
  * daemon showed last stays while it is away.
  */
 
-/* What the files say about it, into a view of view_new(): enough for
- * view_needs(). */
-void view_source_fill(struct cli *cli, const struct settings *settings,
-    const struct state *state, struct json_object *view);
-
-/* The view once. CLI_OK and a view that the caller owns, or the failure is
- * reported. *ret_live: a daemon answered. */
-int view_source_once(
-    struct cli *cli, struct json_object **ret_view, bool *ret_live);
+/* The view once, or these sections of it (NULL terminated), of a daemon that
+ * answers soon. False: none does. The caller owns it. */
+bool view_source_ask(struct cli *cli, const char *const *sections,
+    struct json_object **ret_view);
+/* The same, else of the book and the files; *ret_live: a daemon answered.
+ * CLI_OK, or the failure is reported. */
+int view_source_once(struct cli *cli, const char *const *sections,
+    struct json_object **ret_view, bool *ret_live);
 
 /* Follow it: fn is called from the loop whenever the view, or whether it is
  * live, has changed. Begins with what the files say. CLI_OK, or the failure is
@@ -452,8 +450,8 @@ bool view_source_live(const struct view_source *source);
 /* --- tasks, goals, landings -------------------------------------------- */
 
 /*
- * All known tasks: those in progress (the book), those that have ended
- * (tasks.jsonl) and those that the source has. Only reads.
+ * All known tasks: those in progress and those that have ended, which the book
+ * has, and those that the source has. Only reads.
  */
 struct taskbook {
 	enum source_type type; /* of the source */
@@ -489,10 +487,9 @@ const char *taskbook_name(struct json_object *entry);
 /* An entry, for programs. */
 extern const struct schema taskbook_entry_schema;
 
-/* Set the members tokens, cost_usd, cost_source and usage. tokens: as the
- * budgets count them. */
-void spent_view_set(
-    struct json_object *json, int64_t tokens, const struct spent *spent);
+/* Set the members tokens, cost_usd, cost_source and usage from a row with
+ * tokens (as the budgets count them), cost_micros, cost_source and usage. */
+void spent_view_set(struct json_object *json, struct json_object *row);
 /* Append such members: "1,204 tokens, $0.12 est., 3 tool calls". */
 void spent_view_add(struct buf *out, struct json_object *json);
 /* Append the tokens by model and kind: one line for each, after prefix. */
@@ -505,6 +502,8 @@ void spent_view_add_models(
 /* The answers of overseer.goal.list and .show. -EINVAL, reported: the answer
  * cannot be read, because the daemon is of another version. */
 void goal_view_list(struct cli *cli, struct json_object *answer);
+/* "3/7", "no plan": of a summary of a goal. */
+void goal_view_add_done(struct json_object *summary, struct buf *out);
 /* The plan of the answer of overseer.goal.show, with its assignments; the set
  * (empty) owns it. CLI_OK, or the failure is reported. */
 int goal_view_read(struct cli *cli, struct json_object *answer,
@@ -633,7 +632,7 @@ struct sessions {
 	size_t count;
 };
 
-/* Everything that a session starts ends with it (remains.h): in one of this
+/* Everything that a session starts ends with it (orphans.h): in one of this
  * root, as a console is, refuse to start what should go on. command: what to
  * type elsewhere. */
 int
@@ -698,18 +697,18 @@ int terminal_become(const char *const *argv, struct err *err);
 int terminal_run(const char *const *argv, struct err *err);
 
 /* Stop as Ctrl-Z does, alone or with our whole group of processes; returns when
- * we go on, or at once where nobody could continue us. SIGTSTP then has its
+ * we go on, or at once where no shell could continue us. SIGTSTP then has its
  * default action. */
 void terminal_stop(bool group);
 
 /* "<question> [y/N] ". CLI_OK for a yes, typed or given in advance (yes: the
- * flag --yes). Otherwise the failure is reported: the person said no, or there
- * is nobody to ask, as always with --json. */
+ * flag --yes). Otherwise the failure is reported: the person said no, or cannot
+ * be asked, as always with --json. */
 int ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* "<question> [Y/n] ", about something that can be repeated. False for a no, or
- * if there is nobody to ask. */
+ * without a person to ask. */
 bool ask_again(struct cli *cli, const char *question);
 
 /*
@@ -749,8 +748,8 @@ int draft_fill(struct cli *cli, const char *typed, const char *kind,
     const char *below, struct draft *draft);
 
 /* The same in the editor, which begins with this text. Without a terminal, it
- * must be one that the environment names; otherwise the person is told of the
- * option that names a file. */
+ * must be one that the environment names; otherwise a message names the option
+ * for a file. */
 int draft_edit(struct cli *cli, const char *text, const char *kind,
     const char *option, struct draft *draft);
 /* The editor once more, with the text as it is. */
@@ -764,7 +763,7 @@ int draft_check(struct cli *cli, const struct draft *draft, const char *what);
 int draft_read(struct cli *cli, const char *path, struct draft *draft);
 
 /* Release it. status CLI_OK: it was delivered, and its file is removed;
- * otherwise the person is told where it is. Returns status. */
+ * otherwise a message says where it is. Returns status. */
 int draft_end(struct cli *cli, struct draft *draft, int status);
 
 /*
@@ -812,31 +811,12 @@ void screen_enter(struct screen *screen);
 
 /* --- llmc status ------------------------------------------------------- */
 
-/* What the files of llmc status share. */
-struct status {
-	struct cli *cli;
-	struct state state;
-	struct settings *settings;
-	int64_t now;
-	bool overseen; /* an overseer runs */
-	bool plain; /* a daemon without auto mode runs */
-};
-
 /* A heading, with a blank line before it unless it is the first. */
 void status_section(struct cli *cli, const char *title);
 
-/* Prints nothing where auto mode was never used. The shape is that of the
- * member "auto" of the JSON. */
-void status_auto_show(struct status *status);
-extern const struct schema status_auto_shape;
-
-/* The list of days; a line for people if auto mode does not show one. */
-void status_usage_show(struct status *status);
-extern const struct schema status_usage_shape; /* of an entry of the list */
-
-/* Likewise; its member of the JSON is "overseer". */
+/* Its member of the JSON is "overseer". */
 void status_overseer_show(
-    struct status *status, const struct overseer_files *overseer);
+    struct cli *cli, const struct overseer_files *overseer, int64_t now_ms);
 extern const struct schema status_overseer_shape;
 
 /* --- llmc doctor ------------------------------------------------------- */
@@ -863,6 +843,9 @@ struct doctor {
 /* One line of the report. fix: what to do, NULL if nothing is wrong. */
 void doctor_note(struct doctor *doctor, enum verdict verdict, const char *name,
     const char *detail, const char *fix);
+
+/* llmc doctor: the forge that issues come from. */
+void doctor_forge_check(struct doctor *doctor);
 
 /* llmc doctor: the daemon, the workers, their sessions, and Claude Code's own
  * file. */
@@ -905,7 +888,7 @@ int doctor_repair_rebuild(struct doctor *doctor, bool yes);
  * names. */
 void asks_seen(struct cli *cli, struct json_object *names);
 
-/* llmc answer with words for whoever goes on, none of which is a decision. */
+/* llmc answer with words for the next worker, none of which is a decision. */
 int answer_with(struct cli *cli, const char *name, const char *text);
 /* The same if anything is open about it. False: nothing is. */
 bool answer_open(

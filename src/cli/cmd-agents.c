@@ -174,7 +174,7 @@ const struct cli_command cmd_agents = {
 	    "list     the cards in [agents.NAME] of .llmc/config.toml\n"
 	    "suggest  which of them fit a task, the best first, and why: by "
 	    "their tags, the\n         words of their description, and their "
-	    "cost\n\nWithout one of these words: list. It only suggests: whoever spawns an agent names it.\n",
+	    "cost\n\nWithout one of these words: list. It only suggests: the agent that spawns another names it.\n",
 	.example = "goal agents suggest Write the manual page",
 	.flags = agents_flags,
 	.min_args = 0,
@@ -217,7 +217,7 @@ add_result(struct json_object *row, struct buf *out)
 }
 
 /* How many of those above it are shown: its parent may have ended long ago, and
- * then it must not stand below somebody else. */
+ * then it must not stand below another agent. */
 static int
 levels_above(const struct json_object *rows, struct json_object *row)
 {
@@ -309,7 +309,7 @@ const struct cli_command cmd_tree = {
 	    "Each agent stands below the one that spawned it. STATUS is "
 	    "queued, running,\nwaiting (for agents that it spawned), blocked, "
 	    "verifying, landing, done, failed or\ncancelled; QUESTIONS counts "
-	    "those of its questions that nobody has answered. Agents\nof "
+	    "those of its questions that are not answered. Agents\nof "
 	    "open goals that have ended are shown for a day. Without goals "
 	    "(plan.enabled)\nthere are only workers with their tasks.\n",
 	.example = "goal tree",

@@ -163,7 +163,7 @@ const struct cli_command cmd_asks = {
 	.help =
 	    "Questions of agents, tasks and workers that wait for you, work "
 	    "for review, budgets,\nfailures: open until you answer them, or "
-	    "until they need nobody any more. They are\nkept whether or not a "
+	    "until they are settled. They are\nkept whether or not a "
 	    "channel could tell you of them.\n",
 	.example = "asks --all",
 	.flags = asks_flags,
@@ -194,8 +194,8 @@ struct answering {
 	const struct ask *ask;
 	bool yes, no;
 	const char *text; /* NULL = none */
-	bool told; /* the text is told, whatever it says */
-	char *said; /* that an agent was told; NULL = as it was typed */
+	bool told; /* the text is the answer, whatever it says */
+	char *said; /* the answer for the agent; NULL = as it was typed */
 };
 
 /* What is noted as the answer. */
@@ -302,7 +302,8 @@ answer_review(const struct answering *a, const struct worker *w)
 	return call(a, "worker.reject", params, " works on it again.", w->name);
 }
 
-/* A session that asked is told; without one, the node is given out again. */
+/* A session that asked gets the answer; without one, the node is given out
+ * again. */
 static int
 answer_node(const struct answering *a, const struct worker *w)
 {
@@ -364,8 +365,12 @@ carry_out(struct answering *a)
 			    a->text != NULL ? a->text : "that was the answer",
 			    NULL),
 			" is aborted.", ask->task);
-	if (ask->question != NULL)
-		return answer_question(a, ask->question);
+	if (ask->question != NULL) {
+		cleanup_free char *first =
+		    xstrndup(ask->question, strcspn(ask->question, " "));
+
+		return answer_question(a, first);
+	}
 	if (ask->kind == ASK_FAILURE && ask->stays && ask->task != NULL)
 		return answer_failed(a);
 	if (w != NULL && ask->kind == ASK_REVIEW)
@@ -400,7 +405,7 @@ note(const struct answering *a)
 	return status;
 }
 
-/* A word that is a decision is none that an agent should be told. */
+/* A word that is a decision is not an answer for an agent. */
 static void
 take_word(struct answering *a)
 {

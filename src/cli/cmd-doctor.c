@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "box.h"
 #include "channel.h"
 #include "child.h"
 #include "cli-private.h"
@@ -12,6 +13,7 @@
 #include "deliver.h"
 #include "history.h"
 #include "id.h"
+#include "landing-record.h"
 #include "loop.h"
 #include "message.h"
 #include "people.h"
@@ -201,8 +203,10 @@ can_run(const char *program)
 
 /* NULL = the token is in order. */
 static char *
-token_trouble(const struct channel *channel, const char *root, char **ret_fix)
+token_trouble(struct doctor *d, const struct channel *channel, char **ret_fix)
 {
+	const char *root = d->cli->workspace.root;
+	const char *const *passed = NULL;
 	cleanup_free char *path = deliver_token_path(channel, root);
 	cleanup_buf struct buf token = BUF_INIT;
 	struct err err = { 0 };
@@ -219,11 +223,13 @@ token_trouble(const struct channel *channel, const char *root, char **ret_fix)
 		*ret_fix = xstrdup("put the token there, alone on a line");
 		return xstrdup(err.msg);
 	}
-	if (path == NULL && channel->token_env[0] != '\0') {
+	settings_list(d->settings, "defaults.env", &passed);
+	if (path == NULL && channel->token_env[0] != '\0' &&
+	    box_plan_allows(channel->token_env, passed, false)) {
 		*ret_fix = xstrdup("put the token into a file, and set "
 				   "token_file instead");
 		return xasprintf(
-		    "the sessions of workers inherit %s", channel->token_env);
+		    "the sessions of workers get %s", channel->token_env);
 	}
 	if ((path != NULL || channel->token_env[0] != '\0') &&
 	    !channel_is_private(channel)) {
@@ -237,7 +243,6 @@ token_trouble(const struct channel *channel, const char *root, char **ret_fix)
 static void
 check_one(struct doctor *d, const struct channel *channel, bool have_curl)
 {
-	const char *root = d->cli->workspace.root;
 	cleanup_free char *name = xasprintf("channel %s", channel->name);
 	cleanup_free char *fix = NULL, *trouble = NULL;
 
@@ -257,7 +262,7 @@ check_one(struct doctor *d, const struct channel *channel, bool have_curl)
 		    "install it (libnotify-bin, libnotify)");
 		return;
 	}
-	trouble = token_trouble(channel, root, &fix);
+	trouble = token_trouble(d, channel, &fix);
 	doctor_note(d, trouble == NULL ? VERDICT_OK : VERDICT_WARN, name,
 	    trouble != NULL ? trouble : channel_type_words[channel->type], fix);
 }
@@ -634,12 +639,89 @@ check_exclude(struct doctor *d)
 		    "git does not ignore .llmc", "run: llmc init");
 }
 
+/* Does origin answer, where it is followed? Nothing asks for a password. */
+static void
+check_origin(struct doctor *d)
+{
+	const char *root = d->cli->workspace.root;
+	cleanup_free char *ref = NULL, *detail = NULL;
+	const char *args[] = { "for-each-ref",
+		"--format=%(upstream:remotename)", NULL, NULL };
+	const char *ask[] = { "-c", "core.askPass=", "ls-remote", "--",
+		"origin", NULL, NULL };
+	cleanup_buf struct buf remote = BUF_INIT;
+	struct err err = { 0 };
+	int64_t began = clock_mono_ms();
+
+	if (d->settings == NULL || !d->have_git ||
+	    upstream_mode_of(d->settings) == UPSTREAM_OFF)
+		return;
+	ref = xasprintf("refs/heads/%s",
+	    settings_string(d->settings, "repo.default_branch"));
+	args[2] = ask[5] = ref;
+	if (git_ask(root, args, &remote, NULL) == 0 && remote.len > 0 &&
+	    strcmp(remote.data, ".") != 0)
+		ask[4] = remote.data;
+	if (git_ask(root, ask, NULL, &err) != 0) {
+		doctor_note(d, VERDICT_WARN, "origin", err.msg,
+		    "type: git ls-remote, or: llmc config set repo.upstream "
+		    "off");
+		return;
+	}
+	detail = xasprintf("%s answers after %d ms; repo.upstream is %s",
+	    ask[4], (int)(clock_mono_ms() - began),
+	    settings_string(d->settings, "repo.upstream"));
+	doctor_note(d, VERDICT_OK, "origin", detail, NULL);
+}
+
+/* Is it of the cloud that Claude Code was told to use here? */
+static bool
+is_of_cloud(const char *name)
+{
+	return (getenv("CLAUDE_CODE_USE_BEDROCK") != NULL &&
+		   strncmp(name, "AWS_", 4) == 0) ||
+	    (getenv("CLAUDE_CODE_USE_VERTEX") != NULL &&
+		strncmp(name, "GOOGLE_", 7) == 0);
+}
+
+/* Names only, of what agents would have if they got all that a daemon has that
+ * is started here. */
+static void
+check_environment(struct doctor *d)
+{
+	cleanup_strv char **names = NULL;
+	cleanup_buf struct buf detail = BUF_INIT, cloud = BUF_INIT;
+
+	if (d->settings == NULL)
+		return;
+	box_hide_env(d->settings, NULL, &names);
+	for (size_t i = 0; i < strv_count(names); i++) {
+		buf_addf(&detail, "%s%s",
+		    i > 0 ? ", " : "agents and checks do not get: ", names[i]);
+		if (is_of_cloud(names[i]))
+			buf_addf(&cloud, "%s\"%s\"",
+			    cloud.len > 0 ? ", " :
+					    "if agents need them, add them: "
+					    "llmc config set defaults.env '[",
+			    names[i]);
+	}
+	if (detail.len == 0)
+		buf_adds(&detail, "agents and checks get all of it");
+	else if (cloud.len == 0)
+		buf_adds(&detail, " (defaults.env adds some)");
+	else
+		buf_adds(&cloud, "]'");
+	doctor_note(d, cloud.len > 0 ? VERDICT_WARN : VERDICT_OK, "environment",
+	    detail.data, cloud.len > 0 ? cloud.data : NULL);
+}
+
 static void
 check_all(struct doctor *d)
 {
 	static void (*const checks[])(struct doctor *) = { check_config,
 		check_repository, check_start, check_used_branch, check_state,
-		check_permissions, check_exclude, doctor_auto_check,
+		check_permissions, check_exclude, check_origin,
+		doctor_forge_check, check_environment, doctor_auto_check,
 		doctor_overseer_check, doctor_channels_check };
 
 	for (size_t i = 0; i < nitems(checks); i++)

@@ -701,7 +701,7 @@ const struct cli_command cmd_log = {
 	    "--worker, --task and --kind can be given several times: what "
 	    "matches one of\neach is shown. A kind is what --json shows as "
 	    "type, such as task_finished or\nfailure. With goals, events are kept in "
-	    "the book, too (history.days).\n",
+	    "the book, too (a year).\n",
 	.example = "log --follow --worker adam",
 	.flags = events_flags,
 	.letters = "fn",

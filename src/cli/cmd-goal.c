@@ -44,7 +44,7 @@ fetch(struct cli *cli, const char *goal, struct goal_edit *edit)
 
 	if (status == CLI_OK)
 		status = goal_view_read(cli, answer, &set, &plan);
-	/* Nobody shall write what is refused then. */
+	/* Do not let a person write what is refused then. */
 	none.plan = plan;
 	if (status == CLI_OK && plan_edit_begin(&none, &err) < 0)
 		status = cli_fail_err(cli, "E_CLOSED", &err);

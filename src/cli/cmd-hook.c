@@ -283,8 +283,8 @@ print_decision(struct cli *cli, struct json_object *result)
 	buf_addc(&cli->text, '\n');
 }
 
-/* Nobody watches a worker: a question is refused here, also while no daemon is
- * running, and the agent is told why. */
+/* A worker runs unattended: a question is refused here, also while no daemon is
+ * running, and the agent learns why. */
 static void
 deny_permission(struct cli *cli)
 {

@@ -42,7 +42,8 @@ struct init {
 	char *found; /* according to git, for a new config file */
 	const char *branch; /* that work lands on */
 	bool existed, changed;
-	bool foreign; /* nobody has accepted the config file so far */
+	bool follows; /* repo.upstream was set to that */
+	bool foreign; /* the config file was not accepted so far */
 };
 
 /* Is there such a line already? */
@@ -139,6 +140,19 @@ add_excludes(const struct workspace *ws, const char *worktree_dir,
 	return r;
 }
 
+/* Does the branch have one that others may push to? */
+static bool
+has_upstream(const char *root, const char *branch)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
+	const char *const args[] = { "for-each-ref",
+		"--format=%(upstream:remotename)", ref, NULL };
+	cleanup_buf struct buf remote = BUF_INIT;
+
+	return git_ask(root, args, &remote, NULL) == 0 && remote.len > 0 &&
+	    remote.data[0] != '\n' && strcmp(remote.data, ".") != 0;
+}
+
 /* Write a first config if there is none. One that cannot be examined is not
  * replaced. */
 static int
@@ -158,6 +172,9 @@ make_config(struct init *init, const char *path, struct err *err)
 		buf_adds(&text, "\n[repo]\ndefault_branch = ");
 		settings_value_text(row, branch, &text, NULL);
 		buf_addc(&text, '\n');
+		init->follows = has_upstream(init->cli->workspace.root, branch);
+		if (init->follows)
+			buf_adds(&text, "upstream = \"follow\"\n");
 	}
 	init->changed = true;
 	return file_replace(path, text.data, text.len, 0600, err);
@@ -249,6 +266,11 @@ tell_branch(const struct init *init)
 	    "Work lands on %s; change it with: llmc config set " BRANCH_KEY
 	    " NAME\n",
 	    init->branch);
+	if (init->follows)
+		buf_adds(&cli->text,
+		    "It has an upstream, and follows what others push there. "
+		    "To push what lands,\ntoo: llmc config set repo.upstream "
+		    "push; to leave it alone: ... off\n");
 	if (!git_ask_branch_exists(cli->workspace.root, init->branch))
 		cli_warn(cli,
 		    "there is no branch %s here yet; create it with: git "

@@ -597,7 +597,7 @@ show_head(const struct review *r)
 	struct cli *cli = r->cli;
 	cleanup_buf struct buf excerpt = BUF_INIT, message = BUF_INIT;
 
-	roster_excerpt(r->worker, &excerpt);
+	roster_excerpt(r->worker->prompt, &excerpt);
 	git_ask(cli->workspace.root, args, &message, NULL);
 	cli_coloured(cli, "1", r->worker->name);
 	buf_addf(&cli->text, "  %s  [%.7s]\n", r->worker->branch, r->commit);

@@ -90,8 +90,9 @@ landing_text_push(struct cli *cli, struct json_object *push)
 	const char *reason = json_string_or(push, "reason", "");
 	int64_t tries = json_int_or(push, "tries", 0);
 	int64_t ms = json_int_or(push, "next_unix", 0) * 1000 - clock_wall_ms();
+	int64_t away = json_int_or(push, "away_unix", 0) * 1000;
 
-	if (strcmp(state, "failed") != 0) {
+	if (strcmp(state, "done") == 0 || strcmp(state, "waiting") == 0) {
 		buf_addf(&cli->text,
 		    strcmp(state, "done") == 0 ?
 			"Push: origin took %.7s\n" :
@@ -99,15 +100,35 @@ landing_text_push(struct cli *cli, struct json_object *push)
 		    sha);
 		return;
 	}
-	cli_coloured(cli, "33", "not pushed");
-	buf_addf(&cli->text,
-	    ": origin does not have %.7s after %" PRId64 " tr%s, next ", sha,
-	    tries, tries == 1 ? "y" : "ies");
+	if (strcmp(state, "diverged") == 0) {
+		cli_coloured(cli, "33", "diverged");
+		buf_addf(&cli->text,
+		    ": origin does not have %.7s, and has other commits; "
+		    "see: llmc asks\n",
+		    sha);
+		return;
+	}
+	if (strcmp(state, "failed") == 0) {
+		cli_coloured(cli, "33", "not pushed");
+		buf_addf(&cli->text, ": origin does not have %.7s", sha);
+	} else if (strcmp(state, "held") == 0) {
+		cli_coloured(cli, "33", "not landed");
+		buf_adds(&cli->text, ": origin does not take it");
+	} else {
+		cli_coloured(cli, "33", "origin is away");
+	}
+	buf_addf(&cli->text, " after %" PRId64 " tr%s", tries,
+	    tries == 1 ? "y" : "ies");
+	buf_adds(&cli->text, ", next ");
 	if (ms > 0) {
 		buf_adds(&cli->text, "in ");
 		moment_add_age(&cli->text, ms);
 	} else {
 		buf_adds(&cli->text, "now");
+	}
+	if (away > 0) {
+		buf_adds(&cli->text, ", away for ");
+		moment_add_age(&cli->text, clock_wall_ms() - away);
 	}
 	buf_adds(&cli->text, ": ");
 	cli_visible(cli, reason);
@@ -190,7 +211,8 @@ load(struct cli *cli, struct json_object **ret_list)
 			    settings_string(settings, "repo.default_branch");
 			list.check =
 			    settings_string(settings, "auto.check_command");
-			list.pushes = settings_bool(settings, "repo.push");
+			list.pushes =
+			    upstream_mode_of(settings) != UPSTREAM_OFF;
 			check_book_key(list.check, key);
 			commit = ask_tip(cli, list.branch, "commit");
 			tree = ask_tip(cli, list.branch, "tree");
@@ -321,8 +343,8 @@ const struct cli_command cmd_landing = {
 	    "order in which it\nlands: its state, the slot of the running "
 	    "check that covers it, when it is\nexpected to land, and why it "
 	    "waits. Then the check command: how long it takes\nand how often "
-	    "it contradicts itself; and with repo.push, whether the last\n"
-	    "landing is pushed. With --follow and --json, every change is one "
+	    "it contradicts itself; and with repo.upstream, how it stands\n"
+	    "with origin. With --follow and --json, every change is one "
 	    "line of JSON.\n",
 	.example = "landing --follow",
 	.flags = landing_flags,
@@ -372,7 +394,7 @@ find_ref(struct cli *cli, const char *typed, char **ret_ref)
 
 struct saved {
 	const char *ref, *commit, *subject;
-	int64_t at_ms; /* when it was saved; -1 = nobody knows */
+	int64_t at_ms; /* when it was saved; -1 = unknown */
 };
 
 /* The commit may be older: a worker's own, saved as it is. */

@@ -3,9 +3,9 @@
 /* llmc mail: mail between agents and people, read, sent and confirmed. */
 #include "base.h"
 #include "api-team.h"
+#include "attempt.h"
 #include "cli-private.h"
 #include "mail.h"
-#include "task-run.h"
 
 #define SUBJECT_BYTES 72 /* of the text, if there is no subject */
 #define LIMIT_MAX     1000

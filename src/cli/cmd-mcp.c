@@ -2,8 +2,8 @@
 
 /*
  * llmc mcp: the tools of a worker's session, as an MCP server on standard input
- * and output. It answers what it knows by itself (model/api/mcp.h), and forwards
- * the use of a tool to the daemon at the worker's own socket
+ * and output. It answers what it knows by itself (model/api/mcp.h), and
+ * forwards the use of a tool to the daemon at the worker's own socket
  * (port/wire/relay.h), which is how the daemon knows who asks. Reads no
  * configuration: there is one of these in each session, so it is to stay small.
  *
@@ -33,7 +33,7 @@
 
 #define READ_SIZE 16384
 #define BIG       4096 /* a line that is worth giving memory back for */
-#define REPORT_MS 10000 /* later nobody waits for it any more */
+#define REPORT_MS 10000 /* later the caller has given up */
 
 enum {
 	FLAG_SOCKET,
@@ -102,7 +102,7 @@ forget_code(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
-/* Waits for a client that does not read: there is nobody else to serve. */
+/* Waits for a client that does not read: it is the only one. */
 static void
 say(struct speaker *speaker, const struct buf *line)
 {
@@ -226,7 +226,7 @@ on_reported(
 	(void)arg;
 }
 
-/* The session has its tools: whoever has a prompt for it waits for that. */
+/* The session has its tools: a prompt for it waits for that. */
 static void
 report_listed(struct speaker *speaker)
 {

@@ -447,10 +447,9 @@ const struct cli_command cmd_tick = {
 	.name = "goal tick",
 	.usage = "--now [--dry-run]",
 	.summary = "look after the assignments of goals now",
-	.help =
-	    "The daemon does this by itself, every plan.tick_every. Prints "
-	    "each decision with\nits reason: nudge, resend, replan, reassign, "
-	    "escalate and others.\n",
+	.help = "The daemon does this by itself, every 2 minutes. Prints each "
+		"decision with\nits reason: nudge, resend, replan, reassign, "
+		"escalate and others.\n",
 	.example = "goal tick --now --dry-run",
 	.flags = tick_flags,
 	.method = "overseer.tick",

@@ -48,22 +48,21 @@ static int
 make(struct cli *cli, const char *run, int64_t since_ms, int64_t now_ms,
     struct json_object **ret_report)
 {
-	cleanup_json struct json_object *report = NULL;
-	struct json_object *params, *view = NULL, *last = NULL;
+	cleanup_json struct json_object *report = NULL, *daemon = NULL;
+	struct json_object *params = json_object_new_object();
+	struct json_object *view = NULL, *last = NULL;
 	struct err err = { 0 };
-	bool live = false;
-	int status = view_source_once(cli, &view, &live);
+	bool live = view_source_ask(cli, NULL, &view);
 
-	if (status != CLI_OK)
-		return status;
-	params = json_object_new_object();
-	json_set_bool(params, "live", live);
+	daemon = live ? NULL : roster_daemon(cli);
+	json_set_bool(params, "alive", daemon != NULL);
 	json_set_bool(params, "active", is_active(cli, view, live));
 	json_set_int(params, "now_ms", now_ms);
 	if (since_ms >= 0)
 		json_set_int(params, "since_ms", since_ms);
 	json_set_string(params, "run", run);
-	json_set(params, "view", view);
+	if (live)
+		json_set(params, "view", view);
 	if (remote_look(cli, "report", params, &report, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	if (!json_object_object_get_ex(report, "unknown_run", &last)) {

@@ -110,7 +110,7 @@ get_prompt(struct cli *cli, const struct cli_args *args, struct draft *draft)
 	}
 	if (args->flags[FLAG_FILE] != NULL)
 		return draft_read(cli, args->flags[FLAG_FILE], draft);
-	/* Nobody should write a task for a daemon that is not running. */
+	/* Do not let a person write a task for a daemon that is not running. */
 	if (args->flags[FLAG_PROMPT] == NULL && !remote_alive(cli))
 		return cli_fail(cli, "no_daemon",
 		    "no daemon is running for %s; start it with: llmc up "

@@ -186,7 +186,7 @@ show_contract(struct cli *cli, struct json_object *entry)
 		return;
 	buf_addf(&cli->text, "\ncontract (%s)\n",
 	    json_string_or(entry, "verification", "?"));
-	contract_print(contract, "  ", &cli->text);
+	contract_print(contract, &cli->text);
 	if (json_get_object(entry, "", "verification_result", &result, NULL) ==
 	    0)
 		check_result_reasons(result, &reasons);
@@ -228,6 +228,7 @@ enum {
 	FLAG_FILE,
 	FLAG_PRIORITY,
 	FLAG_ALL,
+	FLAG_FROM,
 	FLAG_RELEASE
 };
 
@@ -238,6 +239,8 @@ static const struct cli_flag task_flags[] = {
 	    "for add: urgent, high, normal or low" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: every task that has ended, not only the last 20" },
+	[FLAG_FROM] = { "from", "ISSUE",
+	    "for add: take an issue of the forge, by number or address" },
 	[FLAG_RELEASE] = { "release", "ID",
 	    "for reservations: let others change what ID reserves" },
 	{ NULL, NULL, NULL },
@@ -269,12 +272,21 @@ static int
 task_add(struct cli *cli, const struct cli_args *args)
 {
 	const char *priority = args->flags[FLAG_PRIORITY];
+	const char *from = args->flags[FLAG_FROM];
 	struct draft draft = DRAFT_INIT;
 	int status = flag_priority(cli, &cmd_task, priority);
 
-	if (status == CLI_OK)
+	if (from != NULL &&
+	    (args->count > 1 || args->flags[FLAG_FILE] != NULL ||
+		priority != NULL))
+		return cli_misuse(cli, &cmd_task,
+		    "--from takes text and priority from the issue");
+	if (from != NULL)
+		status = remote_call(cli, "task.from",
+		    remote_params("issue", from, NULL), 0, &cli->result);
+	else if (status == CLI_OK)
 		status = fill_draft(cli, args, &draft);
-	if (status == CLI_OK)
+	if (from == NULL && status == CLI_OK)
 		status = remote_call(cli, "task.add",
 		    remote_params(
 			"text", draft.text.data, "priority", priority, NULL),
@@ -587,7 +599,8 @@ task_show(struct cli *cli, const struct cli_args *args)
 /* --- the command ----------------------------------------------------- */
 
 static const struct verb task_verbs[] = {
-	{ "add", 0, 1000, 1u << FLAG_FILE | 1u << FLAG_PRIORITY,
+	{ "add", 0, 1000,
+	    1u << FLAG_FILE | 1u << FLAG_PRIORITY | 1u << FLAG_FROM,
 	    "add [TEXT ...]", task_add },
 	{ "list", 0, 0, 1u << FLAG_ALL, "list [--all]", task_list },
 	{ "show", 1, 1, 0, "show ID", task_show },
@@ -608,12 +621,13 @@ const struct cli_command cmd_task = {
 	.summary = "show and change the tasks of auto mode",
 	.help =
 	    "add       add a task to the folder of tasks; without TEXT, it is "
-	    "read from\n          standard input or an editor opens\n"
+	    "read from\n          standard input or an editor opens; with "
+	    "--from, an issue of the forge\n"
 	    "list      the tasks in progress, those to do, and the last that "
 	    "have ended\n"
 	    "show      everything that is known about one task, with its "
 	    "history\n"
-	    "edit      change the text of a task that nobody has taken yet, or "
+	    "edit      change the text of a task that is not taken yet, or "
 	    "that failed,\n          in an editor ($VISUAL, $EDITOR or vi)\n"
 	    "priority  make a task urgent, high, normal or low\n"
 	    "retry     do a task again that failed or has landed\n"

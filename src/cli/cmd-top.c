@@ -509,7 +509,7 @@ print_once(struct cli *cli)
 	struct top_ui ui;
 	struct grid *frame;
 	bool live;
-	int status = view_source_once(cli, &cli->result, &live);
+	int status = view_source_once(cli, NULL, &cli->result, &live);
 
 	if (status != CLI_OK || cli->json)
 		return status;

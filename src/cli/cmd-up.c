@@ -185,8 +185,8 @@ on_ended(int fd, unsigned what, void *arg)
 	wait_over(arg);
 }
 
-/* Until that process has ended, or nobody holds the daemon's lock any more.
- * False after the timeout. */
+/* Until that process has ended, or the daemon's lock is free. False after the
+ * timeout. */
 static bool
 daemon_wait_gone(struct cli *cli, const struct procref *daemon, int64_t ms)
 {
@@ -400,7 +400,7 @@ refuse_beside(struct cli *cli)
 	    "status. To stop that: llmc down --force");
 }
 
-/* Nobody who is away would know. */
+/* A person who is away would not know. */
 static void
 warn_unheard(struct cli *cli)
 {

@@ -317,7 +317,7 @@ work_block(struct cli *cli, const struct cli_args *args)
 	return change(cli, "overseer.work.update", params);
 }
 
-/* With words for whoever goes on, it is an answer, if something is asked and
+/* With words for the next worker, it is an answer, if something is asked and
  * there is a daemon to resume it. */
 static int
 work_unblock(struct cli *cli, const struct cli_args *args)
@@ -446,7 +446,7 @@ const struct cli_command cmd_node = {
 	    "priority  urgent, high, normal, low, or inherited from its "
 	    "parent\n"
 	    "done      mark it done, with evidence or --reason\n"
-	    "block     let nobody work on it until unblock; say why\n"
+	    "block     keep it from workers until unblock; say why\n"
 	    "cancel    give up a node and everything below it\n"
 	    "assign    give it to a worker that a person drives\n\n"
 	    "NODE is an id such as T1.2; if several goals have it, g2/T1.2, "

@@ -267,7 +267,7 @@ enum {
 
 static const struct cli_flag resume_flags[] = {
 	[FLAG_NOTE] = { "note", "TEXT",
-	    "what whoever goes on is told: llmc answer" },
+	    "what the next worker gets to read: llmc answer" },
 	{ NULL, NULL, NULL },
 };
 

@@ -189,8 +189,7 @@ struct trial {
 
 /* The lists of the repository open its boxes further. */
 static const char *const opened[] = { "defaults.sandbox_read",
-	"defaults.sandbox_write", "defaults.sandbox_env",
-	"defaults.agent_command" };
+	"defaults.sandbox_write", "defaults.env", "defaults.agent_command" };
 
 /* Not below /tmp if possible: a box hides that anyway, and would look better
  * than it is. */

@@ -444,11 +444,13 @@ check_sessions(struct doctor *d)
 static void
 check_needs(struct doctor *d)
 {
-	cleanup_json struct json_object *view = view_new(), *list = NULL;
+	static const char *const sections[] = { "needs", NULL };
+	cleanup_json struct json_object *view = NULL, *list = NULL;
 	size_t count;
+	bool live;
 
-	view_source_fill(d->cli, d->settings, &d->state, view);
-	view_needs(view);
+	if (view_source_once(d->cli, sections, &view, &live) != CLI_OK)
+		return;
 	list = view_needs_list(view);
 	count = json_object_array_length(list);
 	for (size_t i = 0; i < count; i++) {

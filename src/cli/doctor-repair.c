@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc doctor: changes what it was told to repair. */
+/* llmc doctor: changes what it was asked to repair. */
 #include "base.h"
 #include "cli-private.h"
 #include "lock.h"

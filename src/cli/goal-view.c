@@ -14,13 +14,9 @@ node_colour(enum node_status status)
 
 /* --- goals ----------------------------------------------------------- */
 
-static void
-add_done(struct json_object *entry, struct buf *out)
+void
+goal_view_add_done(struct json_object *summary, struct buf *out)
 {
-	struct json_object *summary = json_object_object_get(entry, "summary");
-
-	if (summary == NULL)
-		return;
 	if (json_int_or(summary, "total", 0) == 0)
 		buf_adds(out,
 		    json_bool_or(summary, "planning", false) ? "to be planned" :
@@ -32,6 +28,15 @@ add_done(struct json_object *entry, struct buf *out)
 	if (json_int_or(summary, "dropped", 0) > 0)
 		buf_addf(out, ", %" PRId64 " cancelled",
 		    json_int_or(summary, "dropped", 0));
+}
+
+static void
+add_done(struct json_object *entry, struct buf *out)
+{
+	struct json_object *summary = json_object_object_get(entry, "summary");
+
+	if (summary != NULL)
+		goal_view_add_done(summary, out);
 }
 
 static void
@@ -138,15 +143,9 @@ goal_view_read(struct cli *cli, struct json_object *answer,
 		if (r < 0)
 			plan_free(*ret_plan);
 	}
-	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++) {
-		struct plan_assignment *a = NULL;
-
-		r = plan_assignment_from_json(
-		    json_object_array_get_idx(list, i), "assignments", &a,
-		    &err);
-		if (r == 0 && plan_set_add_assignment(set, a, NULL) < 0)
-			plan_assignment_free(a);
-	}
+	for (size_t i = 0; r == 0 && i < json_object_array_length(list); i++)
+		r = plan_set_read_work(set, json_object_array_get_idx(list, i),
+		    "assignments", &err);
 	return r == 0 ?
 	    CLI_OK :
 	    cli_fail(cli, "failed",
@@ -236,7 +235,7 @@ goal_view_node(struct cli *cli, struct json_object *answer)
 	show_list(cli, "scope paths", n->scope_paths);
 	if (n->verification != NULL) {
 		buf_adds(&cli->text, "\ncontract\n");
-		contract_print(n->verification, "  ", &cli->text);
+		contract_print(n->verification, &cli->text);
 	}
 	plan_node_free(node);
 }

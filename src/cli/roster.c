@@ -8,20 +8,13 @@
 
 #define EXCERPT_WIDTH    50
 #define REGISTRATION_MAX (64 * 1024)
-#define ANSWER_MS        300 /* what hangs is not waited for */
 
-/* From the daemon, or from the book if none answers, soon, and us. */
 int
 roster_read(struct cli *cli, struct state *ret_state, struct err *err)
 {
-	cleanup_free char *socket = remote_socket(cli);
-	cleanup_json struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *json = NULL;
-	int r = client_call(
-	    socket, "state.get", params, ANSWER_MS, true, &json, NULL, NULL);
+	int r = remote_look(cli, "state", NULL, &json, err);
 
-	if (r != 0)
-		r = remote_look(cli, "state", NULL, &json, err);
 	if (r < 0)
 		return r;
 	if (json_object_object_length(json) > 0)
@@ -130,10 +123,9 @@ roster_with(struct cli *cli, const char *name,
 }
 
 void
-roster_excerpt(const struct worker *worker, struct buf *out)
+roster_excerpt(const char *prompt, struct buf *out)
 {
 	cleanup_buf struct buf line = BUF_INIT;
-	const char *prompt = worker->prompt;
 	size_t cut;
 
 	if (prompt != NULL)

@@ -39,7 +39,7 @@ struct screen {
 	struct loop *loop;
 	const struct screen_fns *fns;
 	void *arg;
-	int fd; /* of our own: that it does not block is nobody else's matter */
+	int fd; /* our own, so that only we see that it does not block */
 	enum grid_colours colours;
 	struct loop_watch *readable, *writable;
 	struct loop_signal *on_winch, *on_stop, *on_continue;

@@ -6,7 +6,7 @@
 
 #include "cli-private.h"
 #include "loop.h"
-#include "remains.h"
+#include "orphans.h"
 #include "session-console.h"
 #include "session-sweep.h"
 #include "sibling.h"
@@ -25,7 +25,7 @@ struct question {
 int
 sessions_refuse_inside(struct cli *cli, const char *what, const char *command)
 {
-	cleanup_free char *own = remains_mark(&cli->workspace, "");
+	cleanup_free char *own = orphans_mark(&cli->workspace, "");
 	const char *mark = getenv("LLMC_KEEPER");
 
 	if (mark == NULL || strncmp(mark, own, strlen(own)) != 0)

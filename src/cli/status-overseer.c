@@ -13,8 +13,8 @@
 #define TERMINATED "Terminated"
 
 struct overseer_status {
-	struct status *status;
 	struct cli *cli;
+	int64_t now; /* milliseconds */
 	const struct overseer_files *overseer;
 	struct json_object
 	    *file; /* overseer.json, where it is to be believed */
@@ -31,7 +31,7 @@ add_visible(struct cli *cli, const char *text)
 static int64_t
 seconds_since(const struct overseer_status *o, int64_t at_unix)
 {
-	int64_t now = o->status->now / 1000;
+	int64_t now = o->now / 1000;
 
 	return at_unix > 0 && at_unix < now ? now - at_unix : 0;
 }
@@ -261,12 +261,12 @@ show_fix(struct overseer_status *o)
 
 void
 status_overseer_show(
-    struct status *status, const struct overseer_files *overseer)
+    struct cli *cli, const struct overseer_files *overseer, int64_t now_ms)
 {
 	static void (*const parts[])(struct overseer_status *) = { show_state,
 		show_daemon, show_failure, show_events, show_fix };
-	struct overseer_status o = { .status = status,
-		.cli = status->cli,
+	struct overseer_status o = { .cli = cli,
+		.now = now_ms,
 		.overseer = overseer,
 		.state = state_of(overseer) };
 

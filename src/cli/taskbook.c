@@ -2,9 +2,9 @@
 
 #include "base.h"
 #include "account.h"
+#include "attempt.h"
 #include "cli-private.h"
 #include "contract.h"
-#include "task-run.h"
 #include "task.h"
 #include "view.h"
 
@@ -13,8 +13,7 @@
 /* While a book is being filled. */
 struct filling {
 	struct taskbook *book;
-	const struct state *state;
-	struct json_object *ended; /* records, newest first */
+	struct json_object *tasks; /* records: open and ended ones */
 	struct json_object *seen; /* what is in the book, by its keys */
 	size_t limit;
 	int64_t now;
@@ -115,11 +114,12 @@ static struct json_object *
 entry_of_task(const struct task *task, bool ended, int64_t now)
 {
 	struct json_object *json = schema_json(&taskbook_entry_schema, task);
+	cleanup_json struct json_object *spent = json_object_new_object();
 	bool planned = task->source != NULL && task->key != NULL &&
 	    strcmp(task->source, "plan") == 0;
 	cleanup_free char *origin =
-	    task_run_is_spawned(task) && task->run->parent != NULL ?
-	    xasprintf("agent of %s", task->run->parent) :
+	    task_is_spawned(task) && task->launch.parent != NULL ?
+	    xasprintf("agent of %s", task->launch.parent) :
 	    xstrdup(planned              ? task->key :
 		    task->source != NULL ? task->source :
 					   "");
@@ -133,14 +133,17 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 					    NULL);
 	json_set_int(json, "age_secs", task_age(task, now));
 	json_set(json, "problem", NULL);
-	spent_view_set(json, task->tokens, &task->spent);
-	if (task->run != NULL && task->run->contract != NULL) {
+	json_set_int(spent, "tokens", task->tokens);
+	view_row_cost(spent, &task->spent);
+	json_set(spent, "usage", usage_to_json(&task->spent.usage));
+	spent_view_set(json, spent);
+	if (task->launch.contract != NULL) {
 		json_set(
-		    json, "contract", json_object_get(task->run->contract));
+		    json, "contract", json_object_get(task->launch.contract));
 		json_set_string(json, "verification",
-		    verification_state_words[task->run->verification]);
+		    verification_state_words[task->attempt.verification]);
 		json_set(json, "verification_result",
-		    json_object_get(task->run->verified));
+		    json_object_get(task->attempt.verified));
 	}
 	json_set(json, "history",
 	    task->history != NULL ? json_object_get(task->history) :
@@ -199,21 +202,23 @@ add_entry(struct filling *f, struct json_object *entry)
 	json_object_array_add(f->book->entries, entry);
 }
 
-/* Unless the task is in progress again. Returns how many. */
+/* An ended task may be in progress again. Returns how many. */
 static size_t
-add_ended(struct filling *f)
+add_tasks(struct filling *f, const char *which)
 {
+	struct json_object *list = json_object_object_get(f->tasks, which);
+	bool ended = strcmp(which, "ended") == 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < json_object_array_length(f->ended); i++) {
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		struct task *task = NULL;
 
 		/* A record that this version cannot read is ignored. */
-		if (task_from_json(json_object_array_get_idx(f->ended, i), "",
+		if (task_from_json(json_object_array_get_idx(list, i), "",
 			&task, NULL) < 0)
 			continue;
-		if (!json_bool_or(f->seen, task->id, false)) {
-			add_entry(f, entry_of_task(task, true, f->now));
+		if (!ended || !json_bool_or(f->seen, task->id, false)) {
+			add_entry(f, entry_of_task(task, ended, f->now));
 			count++;
 		}
 		task_free(task);
@@ -257,17 +262,9 @@ fill(struct filling *f)
 		book->problem = xstrdup(err.msg);
 		items = json_object_new_array();
 	}
-	/* Those that a worker has come first. */
-	for (int waiting = 0; waiting < 2; waiting++)
-		for (size_t i = 0; i < f->state->task_count; i++) {
-			const struct task *task = f->state->tasks[i];
-
-			if ((task->step <= TASK_WAITING) == (waiting == 1))
-				add_entry(
-				    f, entry_of_task(task, false, f->now));
-		}
+	add_tasks(f, "open");
 	add_items(f, items, false, SIZE_MAX);
-	ended = add_ended(f);
+	ended = add_tasks(f, "ended");
 	/* What ended before there were records, or by hand. */
 	add_items(f, items, true, f->limit == 0 ? SIZE_MAX : f->limit - ended);
 }
@@ -276,15 +273,13 @@ static int
 load(struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book)
 {
 	struct json_object *params;
-	cleanup_json struct json_object *ended = NULL;
+	cleanup_json struct json_object *tasks = NULL;
 	cleanup_json struct json_object *seen = json_object_new_object();
 	struct taskbook book = { .entries = NULL };
 	struct source_choice choice;
 	struct settings *settings = NULL;
 	struct err err = { 0 };
-	struct state state;
 	struct filling f = { .book = &book,
-		.state = &state,
 		.seen = seen,
 		.limit = limit,
 		.now = clock_wall_ms() };
@@ -297,28 +292,20 @@ load(struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book)
 	book.where = take_ptr(&choice.where);
 	source_choice_release(&choice);
 	settings_free(settings);
-	status = roster_load(cli, &state);
-	if (status != CLI_OK) {
-		free(book.where);
-		return status;
-	}
 	book.entries = json_object_new_array();
 	params = json_object_new_object();
 	json_set_int(params, "limit", (int64_t)limit);
 	json_set_string(params, "name", name);
 	json_set_bool(params, "brief", name == NULL);
-	if (remote_look(cli, "tasks", params, &ended, &err) < 0) {
-		status = cli_fail_err(cli, "io", &err);
-	} else {
-		f.ended = ended;
-		fill(&f);
-	}
-	state_release(&state);
-	if (status != CLI_OK)
+	json_set_bool(params, "open", true);
+	if (remote_look(cli, "tasks", params, &tasks, &err) < 0) {
 		taskbook_release(&book);
-	else
-		*ret_book = book;
-	return status;
+		return cli_fail_err(cli, "bad_state", &err);
+	}
+	f.tasks = tasks;
+	fill(&f);
+	*ret_book = book;
+	return CLI_OK;
 }
 
 int
@@ -467,22 +454,23 @@ taskbook_read_text(const struct taskbook *book, struct json_object *entry)
 /* --- spent-view -------------------------------------------------------- */
 
 void
-spent_view_set(
-    struct json_object *json, int64_t tokens, const struct spent *spent)
+spent_view_set(struct json_object *json, struct json_object *row)
 {
-	enum cost_source source = spent_source(spent);
+	int64_t cost = json_int_or(row, "cost_micros", -1);
 	char dollars[32];
 
 	snprintf(dollars, sizeof dollars, "%" PRId64 ".%06" PRId64,
-	    spent->cost / DOLLAR, spent->cost % DOLLAR);
-	json_set_int(json, "tokens", tokens);
+	    cost / DOLLAR, cost % DOLLAR);
+	json_set_int(json, "tokens", json_int_or(row, "tokens", 0));
 	json_set(json, "cost_usd",
-	    source == COST_UNKNOWN ?
+	    cost < 0 ?
 		NULL :
-		json_object_new_double_s(
-		    (double)spent->cost / DOLLAR, dollars));
-	json_set_string(json, "cost_source", cost_source_words[source]);
-	json_set(json, "usage", usage_to_json(&spent->usage));
+		json_object_new_double_s((double)cost / DOLLAR, dollars));
+	json_set_string(json, "cost_source",
+	    json_string_or(
+		row, "cost_source", cost_source_words[COST_UNKNOWN]));
+	json_set(json, "usage",
+	    json_object_get(json_object_object_get(row, "usage")));
 }
 
 static struct json_object *

@@ -2,96 +2,70 @@
 
 #include "base.h"
 #include "cli-private.h"
-#include "config.h"
-#include "lock.h"
 #include "loop.h"
-#include "view-state.h"
 #include "view.h"
 #include "watch.h"
 
-#define ANSWER_MS 5000 /* for one answer */
+#define ANSWER_MS 5000 /* for the whole view */
+#define SOON_MS   300 /* for a part of it */
 #define AGAIN_MS  1000 /* between attempts, if the socket cannot be watched */
 #define FILES_MS  200 /* between views from the files */
 
-/* --- from the files -------------------------------------------------- */
+/* --- once ------------------------------------------------------------ */
 
-void
-view_source_fill(struct cli *cli, const struct settings *settings,
-    const struct state *state, struct json_object *view)
+static struct json_object *
+list_of(const char *const *sections)
 {
-	cleanup_json struct json_object *daemon = roster_daemon(cli);
-	cleanup_free char *lock =
-	    workspace_path(&cli->workspace, "overseer.lock");
-	struct view_files *files = view_files_new(&cli->workspace);
-	struct json_object *head = view_of(view, "head");
+	struct json_object *list =
+	    sections != NULL ? json_object_new_array() : NULL;
 
-	view_state_fill(state, settings, NULL, view);
-	view_state_alone(state, settings, view);
-	view_files_fill(files, view);
-	view_files_free(files);
-	json_set_string(
-	    head, "branch", settings_string(settings, "repo.default_branch"));
-	json_set_bool(head, "daemon_gone",
-	    daemon == NULL && state->daemon_running && lock_is_held(lock) != 1);
+	for (; sections != NULL && *sections != NULL; sections++)
+		json_object_array_add(list, json_object_new_string(*sections));
+	return list;
 }
 
+/* From the book and the files, by autod (autod/look.c). */
 static int
-from_files(struct cli *cli, struct json_object **ret_view)
+from_files(
+    struct cli *cli, const char *const *sections, struct json_object **ret_view)
 {
-	struct settings *settings = NULL;
-	struct settings_problems problems;
-	cleanup_json struct json_object *known = NULL;
-	struct json_object *view, *ended = NULL;
-	struct source_todo *todo;
-	struct state state;
+	cleanup_json struct json_object *daemon = roster_daemon(cli);
+	struct json_object *params = json_object_new_object(), *view = NULL;
 	struct err err = { 0 };
-	const char *name;
-	int status;
 
-	if (config_load_with(
-		&cli->workspace, NULL, &settings, &problems, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
-	settings_problems_release(&problems);
-	status = roster_load(cli, &state);
-	if (status != CLI_OK) {
-		settings_free(settings);
-		return status;
-	}
-	view = view_new();
-	view_source_fill(cli, settings, &state, view);
-	/* What the book has that nothing in memory has. */
-	if (remote_look(cli, "view", json_object_new_object(), &known, NULL) ==
-		0 &&
-	    json_get_object(known, "", "ended", &ended, NULL) == 0)
-		view_add_rows(view_of(view, "ended"), ended);
-	todo = source_todo_new();
-	source_todo_fill(todo, settings, &cli->workspace, view);
-	source_todo_free(todo);
-	json_set(view, VIEW_EVENTS, view_files_events(&cli->workspace));
-	name = strrchr(cli->workspace.root, '/');
-	json_set_string(view_of(view, "head"), "project",
-	    name != NULL && name[1] != '\0' ? name + 1 : cli->workspace.root);
-	json_set_string(view_of(view, "head"), "root", cli->workspace.root);
-	view_needs(view);
-	state_release(&state);
-	settings_free(settings);
-	*ret_view = view;
+	json_set_bool(params, "alive", daemon != NULL);
+	if (sections != NULL)
+		json_set(params, "sections", list_of(sections));
+	if (remote_look(cli, "view", params, &view, &err) < 0)
+		return cli_fail_err(cli, "bad_state", &err);
+	*ret_view = view_complete(view);
 	return CLI_OK;
+}
+
+bool
+view_source_ask(
+    struct cli *cli, const char *const *sections, struct json_object **ret_view)
+{
+	cleanup_free char *socket = remote_socket(cli);
+	cleanup_json struct json_object *params = json_object_new_object();
+	struct json_object *view = NULL;
+
+	if (sections != NULL)
+		json_set(params, "sections", list_of(sections));
+	if (client_call(socket, "view.get", params,
+		sections != NULL ? SOON_MS : ANSWER_MS, true, &view, NULL,
+		NULL) != 0)
+		return false;
+	*ret_view = view_complete(view);
+	return true;
 }
 
 int
-view_source_once(struct cli *cli, struct json_object **ret_view, bool *ret_live)
+view_source_once(struct cli *cli, const char *const *sections,
+    struct json_object **ret_view, bool *ret_live)
 {
-	cleanup_free char *socket = client_socket_path(&cli->workspace);
-	cleanup_json struct json_object *params = json_object_new_object();
-	int r = client_call(
-	    socket, "view.get", params, ANSWER_MS, true, ret_view, NULL, NULL);
-
-	*ret_live = r == 0;
-	if (r < 0)
-		return from_files(cli, ret_view);
-	*ret_view = view_complete(*ret_view);
-	return CLI_OK;
+	*ret_live = view_source_ask(cli, sections, ret_view);
+	return *ret_live ? CLI_OK : from_files(cli, sections, ret_view);
 }
 
 /* --- as it changes --------------------------------------------------- */
@@ -123,7 +97,7 @@ on_files(void *arg)
 	struct json_object *view = NULL;
 
 	loop_timer_free(take_ptr(&s->changed));
-	if (from_files(s->cli, &view) != CLI_OK)
+	if (from_files(s->cli, NULL, &view) != CLI_OK)
 		return;
 	json_object_put(s->view);
 	s->view = view;
@@ -223,7 +197,7 @@ on_dial(void *arg)
 		return;
 	r = client_stream_new(s->loop, s->socket, "view.follow", params, &fns,
 	    s, &s->stream, NULL);
-	/* Where nobody listens, the watch tells when somebody does. */
+	/* Without a daemon, the watch tells when one starts. */
 	if (r < 0 && (s->watch == NULL || (r != -ENOENT && r != -ECONNREFUSED)))
 		dial_later(s);
 }
@@ -243,7 +217,7 @@ view_source_new(struct cli *cli, struct loop *loop, void (*fn)(void *arg),
 	    workspace_path(&cli->workspace, WORKSPACE_BOOK);
 	struct json_object *view = NULL;
 	struct view_source *s;
-	int status = from_files(cli, &view);
+	int status = from_files(cli, NULL, &view);
 
 	if (status != CLI_OK)
 		return status;

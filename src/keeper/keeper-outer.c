@@ -628,8 +628,8 @@ save_record(struct keeper *keeper)
 
 /* --- the wait ---------------------------------------------------------- */
 
-/* The terminal is gone. Only we were told: tell the program, once, and give it
- * a little time. */
+/* The terminal is gone. Only the keeper gets the signal: pass it on to the
+ * program, once, and give it a little time. */
 static void
 hang_up(const struct keeper *keeper)
 {

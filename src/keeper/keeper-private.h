@@ -40,7 +40,7 @@ enum keeper_mode {
 struct keeper {
 	bool terminal;
 	bool command; /* of the daemon */
-	pid_t parent; /* with whom a command ends; 0: nobody */
+	pid_t parent; /* with whom a command ends; 0: none */
 	const char *record; /* NULL: none */
 	const char *mark; /* NULL: none */
 	const char *cgroup; /* NULL: made if the mode needs one */

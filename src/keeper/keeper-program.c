@@ -46,7 +46,7 @@ keeper_say(const char *fmt, ...)
 		used += (size_t)n < room ? (size_t)n : room - 1;
 	line[used++] = '\n';
 	if (write(STDERR_FILENO, line, used) == -1)
-		return; /* nobody reads it */
+		return; /* it has no reader */
 }
 
 #define ABI_SCOPES  6
@@ -576,8 +576,8 @@ finish_orphaned(const struct keeper *keeper)
 	_exit(KEEPER_FAILED);
 }
 
-/* The program may have ended at the same time as the keeper, which nobody has
- * told us yet. */
+/* The program may have ended at the same time as the keeper: the signal is
+ * still pending. */
 static bool
 is_orphaned(void)
 {

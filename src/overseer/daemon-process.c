@@ -17,6 +17,7 @@
 #include "relay.h"
 #include "settings.h"
 #include "sibling.h"
+#include "tuning.h"
 
 #define LEAVE_MS        1700
 #define WAY_OUT_KILL_MS 1900 /* a handler does not run in every system call */
@@ -104,7 +105,7 @@ way_out_open(void)
 #define DAEMON_PROCESS_KILL_MS \
 	5000 /* after SIGKILL, for what hangs in the kernel */
 
-/* A child outlives its meaning when its end was known before it was told. */
+/* A child whose end was found in another way is kept until it is reaped. */
 struct daemon_run {
 	struct overseer *overseer; /* NULL = known */
 };
@@ -307,10 +308,8 @@ daemon_process_end(struct overseer *o, bool now)
 	d->told_to_end = true;
 	overseer_register(o);
 	loop_timer_free(d->kill);
-	d->kill = loop_after(o->loop,
-	    now ? NOW_MS :
-		  settings_duration(o->settings, "overseer.stop_grace"),
-	    on_grace_over, o);
+	d->kill = loop_after(
+	    o->loop, now ? NOW_MS : tuning.daemon_stop, on_grace_over, o);
 }
 
 /* --- the beginning --------------------------------------------------- */
@@ -414,7 +413,7 @@ spawn(struct overseer *o, struct child_spec *spec, struct err *err)
 	struct daemon_run *run = xcalloc(1, sizeof *run);
 	int ends[2] = { -1, -1 }, r;
 
-	/* Without the channel its death is told a little later. */
+	/* Without the channel its death is noticed a little later. */
 	if (fd_channel_pair(ends) == 0) {
 		spec->extra_fd = ends[1];
 		kept_listener_give(&o->listener, ends[0]);
@@ -534,7 +533,7 @@ adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 	d->started_ms = mono_of(unix_s);
 	*ref = (struct procref)PROCREF_INIT;
 	way_out.daemon = d->ref.pidfd;
-	/* Be told of its end; for one that is not our child. */
+	/* Watch for its end; for one that is not our child. */
 	if (o->daemon.ref.pidfd >= 0)
 		o->daemon.watch = loop_watch_new(
 		    o->loop, o->daemon.ref.pidfd, LOOP_READ, on_pidfd, o);
@@ -724,7 +723,7 @@ daemon_takeover_begin(struct overseer *o, struct err *err)
 	bool failed = false;
 	int r;
 
-	/* The session of a repair that nobody waits for. */
+	/* The session of an abandoned repair. */
 	repair_agent_sweep(o);
 	r = json_load(file, REGISTRATION_MAX, &json, NULL);
 	note_start(o, json, r);

@@ -15,12 +15,13 @@
 #include "overseer-private.h"
 #include "settings.h"
 #include "tail.h"
+#include "tuning.h"
 
 #define SMALL_MAX     (64 * 1024)
 #define START_LOOK_MS 100 /* between looks whether it is ready */
 #define DOUBT_MS      500
 #define SLACK_MS      50
-#define PRESSURE      60.0 /* percent of time that somebody waits for the CPU */
+#define PRESSURE      60.0 /* percent of time that a process waits for the CPU */
 #define STALL_LOOKS   6 /* in a stall timeout */
 
 static int64_t
@@ -46,7 +47,6 @@ on_log_line(const char *line, size_t len, bool cut, void *arg)
 	if (old)
 		s->past -= (int64_t)len + 1;
 	if (!o->daemon.alive || s->complaint.len > 0 ||
-	    strcmp(level, "never") == 0 ||
 	    !health_read_line(line, level, o->daemon.ref.pid,
 		old ? s->since : NULL, &s->complaint))
 		return;
@@ -286,7 +286,7 @@ static enum health_verdict
 judge(const struct overseer *o, const struct health_facts *facts)
 {
 	struct health_limits limits = {
-		.start_ms = limit(o, "start_timeout"),
+		.start_ms = tuning.daemon_start,
 		.heartbeat_ms = limit(o, "heartbeat_timeout"),
 		.stall_ms = limit(o, "stall_timeout"),
 	};
@@ -312,8 +312,8 @@ observe_look(struct overseer *o)
 		return;
 	if (o->daemon.alive && o->daemon.child == NULL &&
 	    !procref_alive(&o->daemon.ref)) {
-		daemon_process_is_gone(
-		    o); /* nobody else tells of an adopted one */
+		/* Only a child reports its end by itself. */
+		daemon_process_is_gone(o);
 		return;
 	}
 	see_registration(o);
@@ -375,7 +375,7 @@ observe_begin(struct overseer *o)
 		struct stat st;
 
 		/* Of a daemon that was taken over, the log is read from the
-		 * beginning: it may have complained while nobody watched. */
+		 * beginning: it may have complained unwatched. */
 		s->past = stat(log, &st) == 0 ? (int64_t)st.st_size : 0;
 		clock_format_stamp(clock_wall_ms() - age, s->since);
 	}

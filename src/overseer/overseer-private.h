@@ -13,7 +13,8 @@
  *   daemon-process.c  the daemon's process: started, ended; one that runs
  *                     already, and what an earlier overseer left; a second
  *                     Ctrl-C ends it whatever happens
- *   observe.c         what is seen of it, turned into a verdict (model/records/spiral)
+ *   observe.c         what is seen of it, turned into a verdict
+ *                     (model/records/spiral)
  *   repair.c          a repair, from its place to its outcome; what its
  *                     agent is told; a fix made in a worktree onto the default
  *                     branch; logs/remediation_<stamp>.txt
@@ -36,6 +37,7 @@
 #include "spiral.h"
 #include "workspace.h"
 
+struct check_place;
 struct child;
 struct daemon_run;
 struct err;
@@ -56,7 +58,6 @@ struct server;
 struct server_call;
 struct session_sweep;
 struct settings;
-struct setup;
 struct tail;
 struct tmux;
 struct transcript;
@@ -71,7 +72,7 @@ struct daemon_process {
 	struct child *child; /* NULL when adopted or gone */
 	struct procref ref;
 	struct loop_watch *watch; /* of an adopted one */
-	struct daemon_run *run; /* what its child's end is told to */
+	struct daemon_run *run; /* callback data of its child's end */
 	int life; /* a channel that breaks when it dies, -1 = none */
 	struct loop_watch *life_watch;
 	bool alive;
@@ -95,8 +96,8 @@ struct daemon_process {
 	}
 
 /* SIGTERM, a grace, SIGKILL; respond_ended() is called when it is gone. The
- * signal comes before anything is told or written. One that even SIGKILL does
- * not end is told to people, and left when we are to stop. */
+ * signal comes before anything is reported or written. One that even SIGKILL
+ * does not end is reported to people, and left when we are to stop. */
 void daemon_process_end(struct overseer *o, bool now);
 
 /* One that is not our child has ended: that is all that can be known. */
@@ -122,7 +123,7 @@ struct sight {
 	uint64_t sequence;
 	int64_t beat_ms; /* monotonic, of the last beat; 0 = none */
 	int64_t sign_ms; /* monotonic, of the last sign of life in it */
-	int64_t activity_unix; /* last assignment or completion told */
+	int64_t activity_unix; /* last assignment or completion reported */
 	int64_t moved_ms; /* monotonic, when that changed */
 	bool assigned;
 	bool failure; /* failure.json of this instance */
@@ -137,7 +138,7 @@ void observe_begin(struct overseer *o); /* a daemon has been started */
 void observe_end(struct overseer *o);
 /* Look now: the verdict is acted on. */
 void observe_look(struct overseer *o);
-/* Is there a failure of its own that it told of? Class and words are taken. */
+/* Has it reported a failure of its own? Class and words are taken. */
 bool observe_failure(struct overseer *o);
 
 /* --- overseer.c: the run itself. */
@@ -199,7 +200,7 @@ struct overseer_options {
 	bool check, json; /* only check whether it can start */
 };
 
-#define OVERSEER_EVENTS 10 /* told by llmc status */
+#define OVERSEER_EVENTS 10 /* shown by llmc status */
 
 /* err->code is 0 when they are in effect. */
 typedef void overseer_reload_fn(struct overseer *o, const struct err *err);
@@ -211,7 +212,7 @@ struct overseer {
 	struct procref self; /* who writes overseer.json is another process */
 	struct settings *settings;
 	struct config_read *reader;
-	overseer_reload_fn *reloaded; /* when it has read; NULL = nobody */
+	overseer_reload_fn *reloaded; /* when it has read; NULL = none */
 	struct tmux *tmux;
 	struct git *git;
 	enum overseer_state state;
@@ -257,7 +258,7 @@ struct overseer {
 	bool stopping; /* a person wants us to end */
 	bool forced; /* at once */
 	bool over; /* nothing is left to do */
-	struct session_sweep *sweep; /* of sessions that nobody owns */
+	struct session_sweep *sweep; /* of sessions without an owner */
 	int sweep_lock; /* the daemon's, meanwhile; -1 = not taken */
 	char *events[OVERSEER_EVENTS]; /* oldest first */
 	int exit_status;
@@ -280,11 +281,11 @@ void overseer_register(struct overseer *o);
 void overseer_on_write_due(void *arg);
 int overseer_write_registration(const struct overseer *o, struct err *err);
 
-/* Tell people; a disk that hangs keeps nobody from being told. */
+/* Tell people; also while the disk hangs. */
 void overseer_tell(struct overseer *o, const struct notice *notice);
 
-/* Settings again; the old ones stay when the new are wrong or nobody accepted
- * them. then (may be NULL) is called after that, from here or later. */
+/* Settings again; the old ones stay when the new are wrong or not accepted.
+ * then (may be NULL) is called after that, from here or later. */
 void overseer_reload(struct overseer *o, overseer_reload_fn *then);
 
 /* Is .llmc still the folder with our lock? */
@@ -301,15 +302,12 @@ char *overseer_path(const struct overseer *o, const char *name);
  */
 
 struct repair_check {
-	char *dir; /* the worktree that the check runs in */
-	struct box box; /* that its commands run in */
-	struct setup *setup;
+	struct check_place *place; /* NULL = there is no command */
 	struct child *child;
 };
 
 operation_fn repair_check_paths;
 operation_fn repair_check_place;
-operation_fn repair_check_setup;
 operation_fn repair_check_run;
 operation_fn repair_check_cancel; /* of the run */
 
@@ -329,7 +327,8 @@ struct repair_keep {
 void repair_keep_place(const struct repair *r, struct git_salvage *ret_what);
 
 operation_fn repair_keep_save;
-/* What was thrown away is a failed repair; what has changed is only told. */
+/* A file that was thrown away is a failed repair; one that has changed is only
+ * reported. */
 operation_fn repair_keep_check;
 
 /* --- repair-agent.c: its session, and what the end of its turn means. */
@@ -352,11 +351,11 @@ struct repair_agent {
 	int failures; /* of turns */
 	int limits; /* usage limits that were waited for */
 	uint64_t receipts;
-	struct transcript **told; /* of its sessions that are over, owned */
-	size_t told_count;
+	struct transcript **over; /* of its sessions that have ended, owned */
+	size_t over_count;
 };
 
-/* End a session that an earlier overseer may have left; nobody waits for
+/* End a session that an earlier overseer may have left, without waiting for
  * that. */
 void repair_agent_sweep(struct overseer *o);
 
@@ -380,11 +379,11 @@ void repair_agent_release(struct repair *r);
 /*
  * --- repair.c
  *
- * A repair: a fresh session is told what is known, works in a worktree of its
- * own (in a box, if workers are in one), and ends. Completed means that its fix
- * has landed, or that it changed what is not in the repository and wrote down
- * what it found. A fix that cannot land is saved (refs/llmc/salvage/overseer/).
- * The outcomes are told apart; these two restart the daemon.
+ * A repair: a fresh session gets what is known, works in a worktree of its own
+ * (in a box, if workers are in one), and ends. Completed means that its fix has
+ * landed, or that it changed what is not in the repository and wrote down what
+ * it found. A fix that cannot land is saved (refs/llmc/salvage/overseer/). Each
+ * outcome is reported as such; these two restart the daemon.
  *
  * It is an operation (overseer.remediation_timeout is its deadline), which
  * another one follows, whatever became of it: the session is ended, and what
@@ -424,12 +423,12 @@ struct repair {
 	char *manual;
 	char stamp[CLOCK_STAMP_SIZE];
 	int64_t began_ms;
-	int dirt; /* files changed before it began */
+	int uncommitted; /* files changed before it began */
 	char head[GIT_ID_SIZE], onto[GIT_ID_SIZE], fix[GIT_ID_SIZE];
 	char tip[GIT_ID_SIZE]; /* what its agent has committed */
 	char *saved; /* the ref of what it left and did not land, or NULL */
 	bool failed; /* outcome and words say how */
-	bool dropped; /* it was told, and nobody waits for its end */
+	bool dropped; /* it was reported, and its end is not waited for */
 	enum repair_outcome outcome;
 	char *words;
 	char **transcripts; /* paths, of each session */

@@ -539,7 +539,7 @@ open_log(const struct overseer *o, struct err *err)
 	    0;
 }
 
-/* Until it oversees; what was refused is told. */
+/* Until it oversees; a refusal is reported. */
 static int
 open_all(struct overseer *o, struct err *err)
 {

@@ -30,7 +30,7 @@
 #define FAILURES_MAX 3 /* turns that fail */
 #define AFTER_ESC_MS 3000
 #define STOP_BLOCKS  20 /* more than we send back */
-#define FINDING_MAX  300 /* bytes of it that are told */
+#define FINDING_MAX  300 /* bytes of it in the report */
 
 static const char go_on[] =
     "The interruption is over. Continue the repair where it stopped.";
@@ -156,9 +156,9 @@ send_back(struct repair *r, struct server_call *call, const char *words)
 		tell(r, words);
 }
 
-/* True when it is told to tidy up first. */
+/* True if the agent was asked to clean up first. */
 static bool
-asks_to_tidy(struct repair *r, struct server_call *call, int dirt)
+asks_to_tidy(struct repair *r, struct server_call *call, int uncommitted)
 {
 	cleanup_free char *words = NULL;
 
@@ -168,18 +168,18 @@ asks_to_tidy(struct repair *r, struct server_call *call, int dirt)
 	words = xasprintf("%d file%s in %s changed and not committed. Commit "
 			  "what belongs to the repair, restore the rest, and "
 			  "leave git status as clean as it was.",
-	    dirt, dirt == 1 ? " is" : "s are", r->cwd);
+	    uncommitted, uncommitted == 1 ? " is" : "s are", r->cwd);
 	send_back(r, call, words);
 	return true;
 }
 
 /* Only in the user's checkout, where nothing may be discarded. */
 static void
-left_dirt(struct repair *r, struct server_call *call, int dirt)
+left_changes(struct repair *r, struct server_call *call, int uncommitted)
 {
 	cleanup_free char *words =
 	    xasprintf("The repair agent left %d uncommitted change%s in %s.\n",
-		dirt, dirt == 1 ? "" : "s", r->cwd);
+		uncommitted, uncommitted == 1 ? "" : "s", r->cwd);
 
 	answer(call, NULL);
 	repair_agent_write_manual(r, words);
@@ -192,18 +192,20 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
 	struct server_call *call = take_ptr(&r->agent.call);
-	int dirt;
+	int uncommitted;
 
 	r->agent.looking = false;
 	if (!operation_arrived(&r->op, NULL)) {
 		answer(call, NULL);
 		return;
 	}
-	dirt = err == NULL ? facts->changed + facts->untracked : r->dirt;
-	if (dirt > r->dirt && asks_to_tidy(r, call, dirt - r->dirt))
+	uncommitted =
+	    err == NULL ? facts->changed + facts->untracked : r->uncommitted;
+	if (uncommitted > r->uncommitted &&
+	    asks_to_tidy(r, call, uncommitted - r->uncommitted))
 		return;
-	if (dirt > r->dirt && !r->in_worktree) {
-		left_dirt(r, call, dirt - r->dirt);
+	if (uncommitted > r->uncommitted && !r->in_worktree) {
+		left_changes(r, call, uncommitted - r->uncommitted);
 		return;
 	}
 	if (err == NULL) {
@@ -396,8 +398,8 @@ on_left(void *arg, struct transcript *transcript)
 	struct repair *r = arg;
 	struct repair_agent *a = &r->agent;
 
-	a->told = xreallocarray(a->told, a->told_count + 1, sizeof(char *));
-	a->told[a->told_count++] = transcript;
+	a->over = xreallocarray(a->over, a->over_count + 1, sizeof(char *));
+	a->over[a->over_count++] = transcript;
 }
 
 static int64_t
@@ -422,8 +424,8 @@ repair_agent_cost(const struct repair *r)
 	    a->session != NULL ? session_transcript(a->session) : NULL;
 	int64_t cost = running != NULL ? cost_of(r, running) : 0;
 
-	for (size_t i = 0; i < a->told_count; i++)
-		cost += cost_of(r, transcript_parser_of(a->told[i]));
+	for (size_t i = 0; i < a->over_count; i++)
+		cost += cost_of(r, transcript_parser_of(a->over[i]));
 	return cost;
 }
 
@@ -482,7 +484,7 @@ static int
 check_caller(struct repair *r, struct server_call *call,
     const struct hook_event *event, bool life, struct err *err)
 {
-	struct caller caller = { .door = NAME };
+	struct caller caller = { .socket_of = NAME };
 	struct identity_panes panes = { 0 };
 	cleanup_free char *session = NULL;
 	struct server_peer peer;
@@ -615,9 +617,9 @@ repair_agent_release(struct repair *r)
 
 	answer(take_ptr(&a->call), NULL);
 	session_free(a->session);
-	for (size_t i = 0; i < a->told_count; i++)
-		transcript_free(a->told[i]);
-	free(a->told);
+	for (size_t i = 0; i < a->over_count; i++)
+		transcript_free(a->over[i]);
+	free(a->over);
 	server_free(a->server);
 	if (a->socket != NULL)
 		run_dir_remove(&r->overseer->workspace, NAME);

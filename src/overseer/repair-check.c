@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "check-place.h"
 #include "child.h"
-#include "git-check-tree.h"
 #include "git-facts.h"
 #include "git-freeze.h"
 #include "git-worktree.h"
@@ -11,7 +11,6 @@
 #include "overseer-private.h"
 #include "people.h"
 #include "settings.h"
-#include "setup.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
 
@@ -26,7 +25,7 @@ repair_keep_place(const struct repair *r, struct git_salvage *ret_what)
 	};
 }
 
-/* Not for a repair that has failed: a person is told of that anyway. */
+/* Not for a repair that has failed: a person hears of that anyway. */
 static void
 tell(const struct repair *r, const char *what, const char *why)
 {
@@ -101,7 +100,7 @@ add_files(struct buf *words, const char *const *paths, size_t count,
 }
 
 /* In the user's checkout others write, too: editors, logs, databases. So a file
- * that has changed is told, and only one that was thrown away is a failure. */
+ * that has changed is only reported; one that was thrown away is a failure. */
 static void
 differs(struct repair *r, const struct git_compared *compared,
     const struct err *err)
@@ -223,11 +222,12 @@ repair_check_paths(struct operation *op)
 /* --- the check ------------------------------------------------------- */
 
 static void
-on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
+on_placed(const char *aside, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
 
-	(void)out;
+	if (aside != NULL)
+		log_info("the check's worktree was moved to %s", aside);
 	if (err != NULL)
 		cannot_land(r, err->msg);
 	else if (operation_arrived(&r->op, NULL))
@@ -239,77 +239,21 @@ void
 repair_check_place(struct operation *op)
 {
 	struct repair *r = (struct repair *)op;
+	struct overseer *o = r->overseer;
 	struct git_check_tree what = { .commit = r->fix };
 
 	if (command_of(r)[0] == '\0') {
 		operation_next(op);
 		return;
 	}
-	r->check.dir =
-	    workspace_path(&r->overseer->workspace, "checks/overseer");
-	git_check_tree_prepare(r->overseer->git, r->check.dir, &what, on_placed,
-	    operation_await(op));
-}
-
-/* As that of the daemon's checks. */
-static int
-prepare_box(struct repair *r, struct err *err)
-{
-	const struct overseer *o = r->overseer;
-
-	box_release(&r->check.box);
-	return box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
-			       .workspace = &o->workspace,
-			       .settings = o->settings,
-			       .tree = r->check.dir },
-	    &r->check.box, err);
-}
-
-static void
-on_set_up(const struct err *err, void *arg)
-{
-	struct repair *r = arg;
-
-	setup_free(take_ptr(&r->check.setup));
-	if (err != NULL)
-		cannot_land(r, err->msg);
-	else if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
-}
-
-void
-repair_check_setup(struct operation *op)
-{
-	struct repair *r = (struct repair *)op;
-	const struct overseer *o = r->overseer;
-	cleanup_free char *folder = workspace_path(&o->workspace, "setup");
-	cleanup_free char *stamp = file_join(folder, ".check-overseer");
-	struct setup_spec spec = {
-		.root = o->workspace.root,
-		.worktree = r->check.dir,
-		.stamp = stamp,
-		.command = settings_string(o->settings, "repo.setup_command"),
-		.timeout_ms =
-		    settings_duration(o->settings, "repo.setup_timeout"),
-	};
-	struct err err = { 0 };
-
-	settings_list(o->settings, "repo.copy_files", &spec.copy_files);
-	if (r->check.dir == NULL ||
-	    (spec.copy_files[0] == NULL && spec.command[0] == '\0') ||
-	    file_mkdirs(folder, 0700, NULL) < 0) {
-		operation_next(op);
-		return;
-	}
-	unlink(stamp); /* what it made before is gone */
-	if (prepare_box(r, &err) < 0) {
-		operation_await(op);
-		cannot_land(r, err.msg);
-		return;
-	}
-	spec.box = strv_const(r->check.box.prefix);
-	r->check.setup =
-	    setup_begin(o->loop, &spec, on_set_up, operation_await(op));
+	r->check.place =
+	    check_place_new(&(struct check_place_spec){ .loop = o->loop,
+		.git = o->git,
+		.workspace = &o->workspace,
+		.settings = &o->settings,
+		.name = "overseer" });
+	check_place_begin(
+	    r->check.place, &what, true, on_placed, operation_await(op));
 }
 
 /* The end of what it printed says why, mostly. */
@@ -340,7 +284,8 @@ on_checked(const struct child_result *result, void *arg)
 	struct repair *r = arg;
 
 	r->check.child = NULL;
-	git_check_tree_tidy(r->overseer->git, r->check.dir, r->fix);
+	git_check_tree_tidy(
+	    r->overseer->git, check_place_dir(r->check.place), r->fix);
 	if (!child_succeeded(result) && !result->cancelled)
 		check_failed(r, result);
 	else if (operation_arrived(&r->op, NULL))
@@ -353,30 +298,34 @@ repair_check_run(struct operation *op)
 	struct repair *r = (struct repair *)op;
 	const struct overseer *o = r->overseer;
 	cleanup_free char *whose = identity_command(o->workspace.root);
-	const char *const env[] = { "LLMC_CHECK_SLOT=0", whose, NULL };
+	const char *const own[] = { "LLMC_CHECK_SLOT=0", whose, NULL };
 	cleanup_free char *command = NULL;
-	cleanup_strv char **argv = NULL;
+	cleanup_strv char **argv = NULL, **env = NULL;
+	const char *const *box;
 	struct child_spec spec = {
-		.cwd = r->check.dir,
-		.env = env,
 		.deadline_ms =
 		    settings_duration(o->settings, "auto.check_timeout"),
 		.merge_stderr = true,
 	};
 	struct err err = { 0 };
 
-	if (r->check.dir == NULL) {
+	if (r->check.place == NULL) {
 		operation_next(op);
 		return;
 	}
 	operation_await(op);
-	if (prepare_box(r, &err) < 0) {
+	if (check_place_box(r->check.place, &box, &err) < 0) {
 		cannot_land(r, err.msg);
 		return;
 	}
-	command = box_shell(strv_const(r->check.box.prefix), command_of(r));
+	command = box_shell(box, command_of(r));
+	spec.cwd = check_place_dir(r->check.place);
 	argv = kept_shell(command, 0);
 	spec.argv = strv_const(argv);
+	if (box == NULL)
+		box_hide_env(o->settings, NULL, &env);
+	strv_add_all(&env, own);
+	spec.env = strv_const(env);
 	if (child_spawn(o->loop, &spec, on_checked, r, &r->check.child, &err) <
 	    0)
 		cannot_land(r, err.msg);
@@ -396,7 +345,5 @@ repair_check_release(struct repair *r)
 {
 	if (r->check.child != NULL)
 		child_abandon(take_ptr(&r->check.child));
-	setup_free(take_ptr(&r->check.setup));
-	box_release(&r->check.box);
-	free(r->check.dir);
+	check_place_free(r->check.place);
 }

@@ -162,7 +162,7 @@ on_squashed(const char *id, const struct err *err, void *arg)
 		operation_next(&r->op);
 		return;
 	}
-	r->landed = true; /* by somebody else */
+	r->landed = true; /* by another process */
 	xstrset(&r->words, "there was nothing to land");
 	operation_done(&r->op);
 }
@@ -338,7 +338,6 @@ enum {
 	STEP_SQUASH,
 	STEP_CHECK_PATHS,
 	STEP_CHECK_PLACE,
-	STEP_CHECK_SETUP,
 	STEP_CHECK,
 	STEP_PUBLISH,
 };
@@ -365,7 +364,7 @@ repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 	return box_prefix(&o->workspace, o->settings, dir, ret_prefix, err);
 }
 
-/* What lies there cannot be used: it is kept for whoever wants to look. */
+/* What lies there cannot be used: it is kept for a person to look at. */
 static bool
 move_aside(struct repair *r)
 {
@@ -461,7 +460,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 	struct repair *r = arg;
 
 	if (err == NULL) {
-		r->dirt = facts->changed + facts->untracked;
+		r->uncommitted = facts->changed + facts->untracked;
 		memcpy(r->head, facts->head, sizeof r->head);
 	}
 	if (operation_arrived(&r->op, NULL))
@@ -593,7 +592,7 @@ static const struct operation_kind closing = {
 
 /* --- the repair ------------------------------------------------------ */
 
-/* err of one that was not told to fail is that of a cancel or of the
+/* The err of a repair that did not fail by itself is that of a cancel or of the
  * deadline. */
 static void
 repair_ended(struct operation *op, const struct err *err)
@@ -637,8 +636,6 @@ static const struct operation_step repair_steps[] = {
 	    .run = repair_check_paths },
 	[STEP_CHECK_PLACE] = { .name = "place of the check",
 	    .run = repair_check_place },
-	[STEP_CHECK_SETUP] = { .name = "setup of the check",
-	    .run = repair_check_setup },
 	[STEP_CHECK] = { .name = "check",
 	    .run = repair_check_run,
 	    .cancel = repair_check_cancel },

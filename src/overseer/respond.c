@@ -14,6 +14,7 @@
 #include "people.h"
 #include "session-sweep.h"
 #include "settings.h"
+#include "tuning.h"
 
 #define DELAY_MS     1000
 #define DELAY_MAX_MS (5 * 60 * 1000)
@@ -70,10 +71,9 @@ rules(const struct overseer *o)
 	return (struct spiral_rules){
 		.cooldown_ms =
 		    settings_duration(s, "overseer.restart_cooldown"),
-		.same_max = (int)settings_int(s, "overseer.same_failure_max"),
+		.same_max = (int)tuning.same_failures,
 		.same_window_ms = INT64_C(24) * 60 * 60 * 1000,
-		.day_max =
-		    (int)settings_int(s, "overseer.remediations_per_day"),
+		.day_max = (int)tuning.remediations,
 		.delay_ms = DELAY_MS,
 		.delay_max_ms = DELAY_MAX_MS,
 	};
@@ -144,7 +144,7 @@ words_of(const struct overseer *o, enum health_verdict verdict)
 	if (verdict == HEALTH_FAILED && o->words != NULL)
 		return o->words;
 	if (verdict == HEALTH_DIED && o->daemon.status == 0)
-		return "the daemon ended, but nobody here told it to";
+		return "the daemon ended, but not because of the overseer";
 	return words[verdict] != NULL ? words[verdict] : "it exited";
 }
 
@@ -249,7 +249,7 @@ respond_verdict(
     struct overseer *o, enum health_verdict verdict, const char *words)
 {
 	if (verdict == HEALTH_COMPLETE || verdict == HEALTH_STOPPED_BY_US) {
-		const char *why = words != NULL ? words : "it was told to";
+		const char *why = words != NULL ? words : "it was asked to";
 		struct spiral_event event = {
 			.kind = SPIRAL_STOP,
 			.run_ms = run_ms(o),
@@ -415,7 +415,7 @@ reset_next(struct resets *r)
 	free(r);
 }
 
-/* True when no repair could help the class that the daemon told: then we
+/* True when no repair could help the class that the daemon reported: then we
  * end. */
 static bool
 end_for_class(struct overseer *o)
@@ -570,9 +570,9 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 	ending_begin(o, OVERSEER_UNREPAIRED, why);
 }
 
-/* What follows the repair of an earlier overseer. Whoever starts another one
- * after a repair that failed may have removed the cause: the daemon is tried,
- * and its next failure is a spiral. */
+/* What follows the repair of an earlier overseer. A person who starts another
+ * one after a repair that failed may have removed the cause: the daemon is
+ * tried, and its next failure is a spiral. */
 static void
 follow_earlier(struct overseer *o, const struct spiral_event *repair)
 {
@@ -610,8 +610,7 @@ respond_ended(struct overseer *o)
 	}
 	if (o->state != STATE_ENDING_DAEMON)
 		return;
-	/* It may have complained, or hung, first and told of its failure
-	 * then. */
+	/* It may have complained, or hung, and reported its failure later. */
 	if ((o->verdict == HEALTH_COMPLAINED ||
 		(o->abrupt && o->daemon.instance != NULL)) &&
 	    observe_failure(o))
@@ -721,7 +720,7 @@ ending_begin(struct overseer *o, int status, const char *why)
 
 		history_note(&o->history, &event);
 	}
-	writer_finish(o); /* what is told names the evidence */
+	writer_finish(o); /* the report names the evidence */
 	if (why != NULL)
 		console_say(o, CONSOLE_RED, "%s", why);
 	overseer_tell(o,
@@ -735,7 +734,7 @@ ending_begin(struct overseer *o, int status, const char *why)
 		.evidence = why != NULL ? o->evidence.dir : NULL });
 	overseer_register(o);
 	writer_finish(o);
-	/* Nobody watches what the workers do from now on. Whose daemon lives
+	/* The workers are not watched from now on. Those of a daemon that lives
 	 * (it was refused) are not ours. */
 	file = overseer_path(o, "state.lock");
 	if (!writer_is_stuck(o) && overseer_owns_root(o))

@@ -156,14 +156,14 @@ struct outcome {
 };
 
 struct writer {
-	pid_t pid; /* 0 = nobody writes */
+	pid_t pid; /* 0 = no writer */
 	int64_t began_ms;
 	int done; /* an eventfd: it has ended its work */
 	struct outcome *outcome;
 	struct loop_watch *watch;
 	struct loop_timer *look;
 	bool again; /* there is more to write */
-	bool told; /* that the disk hangs */
+	bool is_reported; /* that the disk hangs */
 	/* What it was given. */
 	bool registers;
 	size_t log_len, out_len, unsaved;
@@ -250,8 +250,8 @@ take_outcome(struct overseer *o, bool ok)
 	free(take_ptr(&w->stamp));
 	if (w->registers && !(ok && out->registered))
 		o->changed = true;
-	if (w->told) {
-		w->told = false;
+	if (w->is_reported) {
+		w->is_reported = false;
 		console_say(o, CONSOLE_GREEN, "The disk answers again.");
 	}
 	loop_timer_free(take_ptr(&o->rewrite));
@@ -263,7 +263,7 @@ take_outcome(struct overseer *o, bool ok)
 	w->again = false;
 }
 
-/* True: nobody writes any more. */
+/* True: the writer has ended. */
 static bool
 look(struct overseer *o)
 {
@@ -302,9 +302,9 @@ on_look(void *arg)
 	if (look(o))
 		return;
 	loop_timer_restart(w->look, LOOK_MS);
-	if (w->told || !writer_is_stuck(o))
+	if (w->is_reported || !writer_is_stuck(o))
 		return;
-	w->told = true;
+	w->is_reported = true;
 	console_say(o, CONSOLE_RED,
 	    "The disk of %s does not answer: nothing is written to it. "
 	    "Supervision goes on.",
@@ -404,7 +404,8 @@ writer_is_stuck(const struct overseer *o)
 	const struct writer *w = o->writer;
 
 	return w != NULL && w->pid != 0 &&
-	    (w->told || clock_machine_ms() - w->began_ms >= WRITER_WAIT_MS);
+	    (w->is_reported ||
+		clock_machine_ms() - w->began_ms >= WRITER_WAIT_MS);
 }
 
 int

@@ -5,7 +5,7 @@
 #include "claude.h"
 #include "id.h"
 #include "loop.h"
-#include "remains.h"
+#include "orphans.h"
 #include "session-private.h"
 #include "session-record.h"
 #include "tmux.h"
@@ -93,7 +93,7 @@ start(struct session *s)
 		return;
 	}
 	s->acting = true;
-	remains_expect(s->host->workspace, s->worker);
+	orphans_expect(s->host->workspace, s->worker);
 	tmux_start(s->host->tmux, &session, on_started, s);
 }
 
@@ -125,8 +125,8 @@ launch_now(void *arg)
 	tmux_kill(s->host->tmux, s->name, on_old_gone, s);
 }
 
-/* Write the files now, while the settings are valid: nobody reads them before
- * the session is started. */
+/* Write the files now, while the settings are valid; they are read when the
+ * session is started. */
 static void
 prepare(struct session *s, const struct session_launch *launch, bool resume)
 {

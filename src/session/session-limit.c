@@ -3,7 +3,7 @@
 #include "base.h"
 #include "limit.h"
 #include "session-limit.h"
-#include "zone.h"
+#include "time-zone.h"
 
 int64_t
 session_limit_look_ms(enum limit_class class, const char *text, int tries)
@@ -14,7 +14,7 @@ session_limit_look_ms(enum limit_class class, const char *text, int tries)
 	if (limit_reset_parse(text, &reset)) {
 		named = reset.at_ms;
 		if (named == 0 && reset.hour >= 0)
-			named = zone_next(
+			named = time_zone_next(
 			    &(struct zone_time){ reset.month, reset.day,
 				reset.hour, reset.minute, reset.zone },
 			    now);

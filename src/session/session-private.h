@@ -14,7 +14,7 @@
 
 struct loop_timer;
 struct loop_watch;
-struct remains;
+struct orphans;
 struct transcript;
 
 /* A caller of session_end() that waits for the end. */
@@ -53,8 +53,8 @@ struct session {
 	struct procref pane;
 	struct loop_watch *watch; /* NULL: not supported by the kernel */
 	struct loop_timer *timer;
-	struct remains *clearing; /* its process is gone, something that it
-				   * started may not be: remains.h */
+	struct orphans *clearing; /* its process is gone, something that it
+				   * started may not be: orphans.h */
 	void (*on_cleared)(struct session *session);
 	struct err left; /* what could not be ended; code 0 = nothing */
 	bool keeps_screen; /* nothing was running: tmux keeps what it has */
@@ -100,7 +100,7 @@ void session_gone(struct session *session);
 /* Nothing of it is left: the rest of its end. */
 void session_end_rest(struct session *session);
 
-/* --- session.c: what its processes left behind (remains.h) is ended before
+/* --- session.c: what its processes left behind (orphans.h) is ended before
  * anything else happens. */
 
 /* End it, then call fn: immediately, or from the loop. session->clearing is set

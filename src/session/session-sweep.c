@@ -10,7 +10,7 @@
 struct orphan {
 	struct session_sweep *sweep;
 	struct session *session;
-	struct session_record record; /* nobody saves it */
+	struct session_record record; /* never saved */
 };
 
 struct session_sweep {

@@ -6,7 +6,7 @@
 
 #include "loop.h"
 #include "proctree.h"
-#include "remains.h"
+#include "orphans.h"
 #include "server.h"
 #include "session-private.h"
 #include "session.h"
@@ -162,7 +162,7 @@ session_free(struct session *s)
 		tmux_forget(s->host->tmux, look);
 		free(look);
 	}
-	remains_free(take_ptr(&s->clearing));
+	orphans_free(take_ptr(&s->clearing));
 	loop_watch_free(s->watch);
 	loop_timer_free(s->timer);
 	transcript_free(s->transcript);
@@ -336,7 +336,7 @@ void
 session_kill(struct session *s)
 {
 	session_stop_acting(s);
-	remains_free(take_ptr(&s->clearing));
+	orphans_free(take_ptr(&s->clearing));
 	drop_waiters(s);
 	procref_signal(&s->pane, SIGKILL);
 	tmux_kill(s->host->tmux, s->name, on_kill_sent, NULL);
@@ -460,11 +460,11 @@ on_over(const struct err *err, void *arg)
 void
 session_clear_then(struct session *s, void (*fn)(struct session *s))
 {
-	remains_free(take_ptr(&s->clearing));
+	orphans_free(take_ptr(&s->clearing));
 	s->left = (struct err){ 0 };
 	s->on_cleared = fn;
 	if (s->host->workspace != NULL)
-		s->clearing = remains_end(
+		s->clearing = orphans_end(
 		    s->host->loop, s->host->workspace, s->worker, on_over, s);
 	if (s->clearing == NULL)
 		fn(s);

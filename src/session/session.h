@@ -92,8 +92,8 @@ struct session_events {
 	/* A tool or a turn ended: more than accepting a prompt. */
 	void (*progressed)(void *arg);
 	/* The turn has ended, and no background task or compaction is running.
-	 * call must be answered once, with session_hook_stop_answer(); NULL:
-	 * nobody waits (the Stop was spooled or lost). last_words may be NULL.
+	 * call must be answered once, with session_hook_stop_answer(); NULL: no
+	 * caller (the Stop was spooled or lost). last_words may be NULL.
 	 */
 	void (*turn_ended)(
 	    void *arg, struct server_call *call, const char *last_words);
@@ -101,7 +101,7 @@ struct session_events {
 	/* A person pressed Escape in it: no turn runs any more. Claude Code
 	 * reports that nowhere but in the transcript. */
 	void (*interrupted)(void *arg);
-	/* It shows a permission dialog that nobody will answer. */
+	/* It shows a permission dialog, which only a person could answer. */
 	void (*asks_permission)(void *arg);
 	/* The transcript has grown. */
 	void (*grew)(void *arg, const struct transcript_parser *parser);

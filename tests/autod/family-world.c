@@ -61,15 +61,14 @@ family_world_spawn_after(
 	cleanup_json struct json_object *json = NULL;
 	struct plan_change change;
 
-	task_run_of(state_task(&auto_world.core->state, parent))->has_spawned =
-	    true;
+	state_task(&auto_world.core->state, parent)->attempt.has_spawned = true;
 	persist_changed(auto_world.core);
 	plan_change_begin(&change, plan_world.floor, plan, "asked for");
 	ck_assert_int_eq(plan_edit_begin(&change.edit, NULL), 0);
 	node->order = 100;
 	ck_assert_int_eq(
 	    json_parse(spawn, strlen(spawn), 4096, &json, NULL), 0);
-	node->spawn = schema_make(&task_run_schema, json, "", NULL);
+	node->spawn = schema_make(&task_launch_schema, json, "", NULL);
 	ck_assert_ptr_nonnull(node->spawn);
 	xstrset(&node->parent_id, "P1");
 	ck_assert_int_eq(plan_attach(plan, node, NULL), 0);

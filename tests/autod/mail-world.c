@@ -68,7 +68,7 @@ mail_world_agent(const char *id)
 void
 mail_world_child(void)
 {
-	struct task_run *run = task_run_of(mail_world_task("t2"));
+	struct task_launch *run = &mail_world_task("t2")->launch;
 
 	xstrset(&run->parent, "t1");
 	xstrset(&run->parent_actor, "actor:task:t1");

@@ -6,14 +6,15 @@
 #define OVERSIGHT_WORLD_H
 
 #include "auto-world.h"
+#include "tune.h"
 
 struct oversight_floor;
 
 #define OVERSIGHT_ON "max_turns = 50\n[oversight]\nmode = \"act\"\n"
-/* Its fifth turn is one too many. */
-#define OVERSIGHT_PAUSES OVERSIGHT_ON "expected_iterations = 2\n"
-#define REDIRECT         "OVERSIGHT: CHANGE THE APPROACH"
-#define WARNING          "OVERSIGHT WARNING"
+/* With OVERSIGHT_ON, its fifth turn is one too many. */
+#define TWO_EXPECTED "expected_iterations=2"
+#define REDIRECT     "OVERSIGHT: CHANGE THE APPROACH"
+#define WARNING      "OVERSIGHT WARNING"
 
 extern struct oversight_world {
 	struct oversight_floor *floor;
@@ -39,7 +40,7 @@ const char *oversight_world_sent_back(int n);
  * free. */
 void oversight_world_paused(void);
 void oversight_world_parked(void);
-/* From the first turn on, until t1 is parked, with OVERSIGHT_PAUSES. */
+/* From the first turn on, until t1 is parked, with TWO_EXPECTED. */
 void oversight_world_get_parked(void);
 
 /* Call a method; the answer: the error's message, or NULL. */

@@ -169,14 +169,16 @@ static bool
 is_all_done(void *arg)
 {
 	cleanup_free struct plan_ready *ready = NULL;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	const struct plan_set *set;
 
 	(void)arg;
 	if (plan_world.floor->state != PLAN_OPEN || !auto_world.mode->begun)
 		return false;
 	set = plan_floor_set(plan_world.floor);
-	for (size_t i = 0; i < set->assignment_count; i++)
-		if (plan_bind_wants_worker(set, set->assignments[i]))
+	while ((node = plan_set_next(set, &cursor)) != NULL)
+		if (plan_bind_wants_worker(set, node))
 			return false;
 	return auto_world.core->state.task_count == 0 &&
 	    !auto_world.mode->worth_asking && is_stored(&plan_world) &&
@@ -199,6 +201,8 @@ static void
 describe(struct buf *out)
 {
 	const struct state *state = &auto_world.core->state;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	const struct plan_set *set;
 
 	for (size_t i = 0; i < state->task_count; i++)
@@ -212,12 +216,11 @@ describe(struct buf *out)
 		for (size_t k = 0; k < set->plans[i]->count; k++)
 			buf_addf(
 			    out, "%d ", (int)set->plans[i]->nodes[k]->status);
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		const struct plan_dispatch *d =
-		    plan_assignment_last(set->assignments[i]);
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		const struct plan_dispatch *d = plan_node_last_dispatch(node);
 
-		buf_addf(out, "%d/%d ", (int)set->assignments[i]->status,
-		    d != NULL ? (int)d->result : -1);
+		buf_addf(out, "%s %d/%d ", node->work.id,
+		    (int)node->work.status, d != NULL ? (int)d->result : -1);
 	}
 }
 
@@ -299,4 +302,19 @@ plan_world_refused(
 	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
 	    floor_call_code(call), error);
 	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+}
+
+struct plan_node *
+plan_world_worked(void)
+{
+	const struct plan_set *set = plan_floor_set(plan_world.floor);
+	struct plan_node *last = NULL, *node;
+	struct plan_cursor cursor = { 0 };
+
+	while ((node = plan_set_next(set, &cursor)) != NULL)
+		if (last == NULL ||
+		    node->work.created_ms >= last->work.created_ms)
+			last = node;
+	ck_assert_ptr_nonnull(last);
+	return last;
 }

@@ -28,6 +28,8 @@ void plan_world_end(void);
  * created. */
 void plan_world_reopen(void);
 
+/* The node that was assigned last; one was. */
+struct plan_node *plan_world_worked(void);
 /* A goal with a phase P1 and so many tasks T1.1, T1.2, ..., each of which
  * depends on the one before. Stored when this returns. */
 void plan_world_goal(const char *id, int tasks);

@@ -149,7 +149,8 @@ TEST(who_cannot_be_paused_at_once_is_paused_later)
 {
 	struct agent *agent = begin_turn(
 	    "check_command = \"until test -e ../../go; do sleep 0.05; done; "
-	    "false\"\nrequire_commit = true\n[budget]\nday_tokens = 1000\n");
+	    "false\"\nrequire_commit = true\n[budget]\nday_tokens = 1000\n"
+	    "task_tokens = 1500\n");
 
 	fake_session_turn_ends(agent->session, "Done.");
 	ck_assert(agent_is_taken(agent));
@@ -159,10 +160,11 @@ TEST(who_cannot_be_paused_at_once_is_paused_later)
 	auto_world_turn(2);
 	auto_world_patrol();
 	ck_assert_int_eq(agent->worker->status, WORKER_PAUSED);
-	/* One that a person resumes works on, the fleet stays paused. */
+	/* One that a person resumes works on, with the budget of its task once
+	 * more; the fleet stays paused. */
 	resume("auto-1");
 	auto_world_turn(3);
-	fake_session_uses(agent->session, 1100);
+	fake_session_uses(agent->session, 2000);
 	auto_world_patrol();
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	ck_assert_ptr_nonnull(auto_world.core->state.paused);
@@ -340,8 +342,7 @@ TEST(signs_of_life_are_published)
 
 TEST(an_outage_is_waited_for_but_not_for_ever)
 {
-	struct agent *agent =
-	    begin_turn("outage_limit = \"1h\"\nmax_attempts = 1\n");
+	struct agent *agent = begin_turn("max_attempts = 1\n");
 	int64_t now = clock_wall_ms() / 1000;
 
 	outage_limited(auto_world.mode, agent, false, "limit", 0);
@@ -354,7 +355,7 @@ TEST(an_outage_is_waited_for_but_not_for_ever)
 	ck_assert_int_eq(auto_world.core->state.outage_since_unix, 0);
 	auto_world_told("sent_back t1; ");
 	outage_limited(auto_world.mode, agent, true, "503", 0);
-	auto_world.core->state.outage_since_unix -= 3601;
+	auto_world.core->state.outage_since_unix -= 6 * 3600 + 1;
 	outage_limited(auto_world.mode, agent, true, "503", 0);
 	auto_world_fails("outage");
 }

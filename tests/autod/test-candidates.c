@@ -79,15 +79,16 @@ TEST_ROWS(a_protected_path_by_a_rename, 2)
 	}
 }
 
-/* From now on this runs before git merge-tree, in place of git if it exits. */
+/* From now on this runs before that command of git, in place of git if it
+ * exits. */
 static void
-before_merges(const char *script)
+before(const char *command, const char *script)
 {
 	cleanup_free char *text =
 	    xasprintf("mkdir ../bin; cd ../bin; cat >git <<'END'\n#!/bin/sh\n"
-		      "case \" $* \" in *\" merge-tree \"*) %s;; esac\n"
+		      "case \" $* \" in *\" %s \"*) %s;; esac\n"
 		      "PATH=${PATH#*:} exec git \"$@\"\nEND\nchmod +x git; pwd",
-		script);
+		command, script);
 	const char *folder = floor_world_sh(text);
 	cleanup_free char *path = xasprintf("%s:%s", folder, getenv("PATH"));
 
@@ -99,8 +100,9 @@ TEST(a_failure_of_git_that_passes)
 	landing_world_begin(NULL);
 	landing_world_work("adam", "b.txt", "two");
 	landing_world_meanwhile("c.txt", "three");
-	before_merges("mkdir \"${0%/*}/full\" 2>/dev/null && "
-		      "{ echo fatal: disk full >&2; exit 128; }");
+	before("merge-tree",
+	    "mkdir \"${0%/*}/full\" 2>/dev/null && "
+	    "{ echo fatal: disk full >&2; exit 128; }");
 	ck_assert_ptr_null(landing_world_accept("adam"));
 	ck_assert_str_eq(floor_world_sh("test -e ../bin/full"), "");
 	landing_world_main("by adam,meanwhile,first,");
@@ -157,12 +159,35 @@ TEST(one_that_cannot_be_built)
 	landing_world_meanwhile("c.txt", "three");
 	landings_set_policy(landing_world.landings, &policy, words);
 	floor_world_sh("git rev-parse llmc/eve >../eve");
-	before_merges("case \"$*\" in *$(cat \"${0%/*}/../eve\")) "
-		      "echo merge-tree: no such commit; exit 1;; esac >&2");
+	before("merge-tree",
+	    "case \"$*\" in *$(cat \"${0%/*}/../eve\")) "
+	    "echo merge-tree: no such commit; exit 1;; esac >&2");
 	floor_world_call("worker.accept", "adam", "");
 	floor_world_wait_status(adam, WORKER_ACCEPTING);
 	floor_world_settle();
 	floor_world_call("worker.accept", "eve", "");
 	floor_world_wait(is_told, words);
 	ck_assert_str_eq(words, "eve t2");
+}
+
+/* Built once more, as its objects may have gone; then it is told of. */
+TEST(what_git_cannot_land_is_told_of_and_waits)
+{
+	static const struct landing_policy policy = { .keeps = keeps,
+		.blocked = on_blocked };
+	struct agent *adam;
+	char words[64] = "";
+
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	xstrset(&adam->worker->task, "t1");
+	landings_set_policy(landing_world.landings, &policy, words);
+	before("update-ref -m",
+	    "echo x >>\"${0%/*}/tries\"; "
+	    "echo fatal: no >&2; exit 128");
+	floor_world_call("worker.accept", "adam", "");
+	floor_world_wait(is_told, words);
+	ck_assert_str_eq(words, "adam t1");
+	ck_assert_str_eq(floor_world_sh("cat ../bin/tries"), "x\nx");
+	landing_world_main("first,");
 }

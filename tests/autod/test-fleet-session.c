@@ -7,7 +7,7 @@
 #include "fleet-private.h"
 #include "git.h"
 #include "policy-file.h"
-#include "remains.h"
+#include "orphans.h"
 #include "session-record.h"
 #include "worker-op.h"
 
@@ -291,8 +291,8 @@ static pid_t
 leave_inner(const char *worker)
 {
 	const struct workspace *workspace = &floor_world.workspace;
-	cleanup_free char *record = remains_record(workspace, worker);
-	cleanup_free char *mark = remains_mark(workspace, worker);
+	cleanup_free char *record = orphans_record(workspace, worker);
+	cleanup_free char *mark = orphans_mark(workspace, worker);
 	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
 	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "1000" }, NULL };
 	char *const env[] = { entry, NULL };

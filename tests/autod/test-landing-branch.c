@@ -114,7 +114,7 @@ TEST_ROWS(a_move_of_another_branch_is_settled, nitems(journal_rows))
 	cleanup_free char *before = NULL;
 	bool arrived = strcmp(row->main, "first,") == 0;
 
-	landing_world_begin(arrived ? "push = true\n" : NULL);
+	landing_world_begin(arrived ? "upstream = \"push\"\n" : NULL);
 	record = &floor_world.core->state.landings;
 	landing_world.may_not_begin = true;
 	landing_world_work("adam", "b.txt", "two");

@@ -57,6 +57,7 @@ TEST(lands_as_one_commit)
 	floor_world_wt("adam",
 	    "echo three >c.txt; git add c.txt; git commit -qm second; "
 	    "echo left >d.txt");
+	floor_world.core->state.landings.window = 4;
 	call = floor_world_call("worker.accept", "adam", "");
 	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_str_eq(
@@ -71,6 +72,7 @@ TEST(lands_as_one_commit)
 	assert_is(adam, WORKER_OFFLINE, false);
 	landing_world_told("landed adam; ended adam landed; ");
 	ck_assert(!landings_busy(landing_world.landings));
+	ck_assert_int_eq(floor_world.core->state.landings.window, 5);
 }
 
 TEST(nothing_is_left_to_land)

@@ -394,7 +394,8 @@ die_in_pause(int n)
 	struct agent *agent;
 	bool there;
 
-	oversight_world_begin(OVERSIGHT_PAUSES);
+	tune(TWO_EXPECTED);
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	for (int i = 1; i <= 4; i++)

@@ -59,7 +59,7 @@ TEST(the_scope_is_that_of_the_task)
 	oversight_world_sh("echo 1 >one.txt");
 	turn_with_words(1, "One.");
 	oversight_world_lacks(last(1), "\"scope\"");
-	strv_add(&task_run_of(auto_task(agent))->scope_paths, "src");
+	strv_add(&auto_task(agent)->launch.scope_paths, "src");
 	oversight_world_sh("echo 2 >two.txt");
 	turn_with_words(2, "Two.");
 	oversight_world_has(last(2), "\"scope\":[\"src\"]");
@@ -90,9 +90,9 @@ TEST(iterations_are_counted_over_all_attempts)
 	struct agent *agent;
 	const char *text;
 
-	oversight_world_begin(
-	    "max_attempts = 3\nmax_turns = 2\n[oversight]\nmode = \"act\"\n"
-	    "expected_iterations = 9\n");
+	tune("expected_iterations=9");
+	oversight_world_begin("max_attempts = 3\nmax_turns = 2\n[oversight]\n"
+			      "mode = \"act\"\n");
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt; echo 1 >two.txt");
 	oversight_world_sent_back(1);
@@ -272,12 +272,13 @@ TEST_ROWS(who_waits_for_others_is_not_measured_by_turns, 2)
 {
 	struct task *t;
 
-	oversight_world_begin(OVERSIGHT_ON "expected_iterations = 1\n");
+	tune("expected_iterations=1");
+	oversight_world_begin(OVERSIGHT_ON);
 	t = auto_task(auto_world_turn(1));
 	if (_i == 0)
-		task_run_of(t)->has_spawned = true;
+		t->attempt.has_spawned = true;
 	else
-		task_run_of(t)->mail_turns = 1;
+		t->attempt.mail_turns = 1;
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 6; n++)
 		oversight_world_lacks(

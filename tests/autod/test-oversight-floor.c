@@ -167,7 +167,8 @@ TEST(what_is_only_observed_is_recorded_and_not_done)
 
 TEST(a_parked_task_frees_its_worker)
 {
-	oversight_world_begin(OVERSIGHT_PAUSES);
+	tune(TWO_EXPECTED);
+	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
 	oversight_world_has(task()->reason, "stopped by oversight: Resource");
 	oversight_world_has(task()->reason, "llmc task iterations t1");
@@ -185,7 +186,8 @@ TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_PAUSES);
+	tune(TWO_EXPECTED);
+	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
 	ck_assert_int_eq(task()->step, TASK_PARKED);
 	oversight_world_has(
@@ -211,7 +213,8 @@ TEST_ROWS(a_person_who_lets_it_go_on_has_silenced_that_kind, 2)
 	struct agent *agent;
 	int count = 0, first;
 
-	oversight_world_begin(OVERSIGHT_PAUSES);
+	tune(TWO_EXPECTED);
+	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
 	if (_i == 1)
 		oversight_world_die();
@@ -254,14 +257,15 @@ TEST(iterations_are_replayed_after_a_death)
 
 /* --- burn ------------------------------------------------------------ */
 
-#define BURN                                     \
-	OVERSIGHT_ON "expected_iterations = 2\n" \
-		     "thresholds = [\"resource.iterationMultiplier=1\"]\n"
+#define BURN         \
+	OVERSIGHT_ON \
+	"thresholds = [\"resource.iterationMultiplier=1\"]\n"
 
 TEST(a_task_that_burns_is_warned_then_parked)
 {
 	struct agent *agent;
 
+	tune(TWO_EXPECTED);
 	oversight_world_begin(BURN);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
@@ -313,8 +317,7 @@ TEST_ROWS(a_person_aborts_a_task, 2)
 
 #define TESTS                                                         \
 	OVERSIGHT_ON "test_command = 'if test -e red.txt; then echo " \
-		     "total: 51%; exit 1; fi; echo total: 80%'\n"     \
-		     "coverage_pattern = 'total: ([0-9.]+)%'\n"
+		     "total: 51%; exit 1; fi; echo total: 80%'\n"
 
 /* The tests pass in the first turn; in the second they fail, and cover less. */
 static struct agent *

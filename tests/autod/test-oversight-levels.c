@@ -59,7 +59,8 @@ TEST(each_check_has_the_five_metrics)
 	static const char *const metrics[] = { "progressRate", "errorPatterns",
 		"resourceUsage", "timeElapsedMs", "qualityTrajectory" };
 
-	oversight_world_begin(OVERSIGHT_PAUSES);
+	tune(TWO_EXPECTED);
+	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
 	for (size_t i = 0; i < nitems(metrics); i++)
 		has(oversight_world_recorded("check", NULL), metrics[i]);

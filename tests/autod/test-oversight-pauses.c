@@ -82,7 +82,8 @@ TEST_ROWS(a_run_until_empty_ends_beside_a_parked_task, 2)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_PAUSES);
+	tune(TWO_EXPECTED);
+	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
 	if (_i == 1)
 		auto_world_task("b.md", "Another one\n");

@@ -75,8 +75,7 @@ TEST(what_the_transcript_has_late_is_of_that_turn)
 #define TESTS                                                             \
 	OVERSIGHT_ON                                                      \
 	"test_command = \"echo $LLMC_TASK >>../../runs; touch junk; cat " \
-	"cover 2>&1; test ! -e red.txt\"\n"                               \
-	"coverage_pattern = \"total: ([0-9.]+)%\"\n"
+	"cover 2>&1; test ! -e red.txt\"\n"
 
 TEST(own_tests_run_at_the_end_of_every_turn)
 {
@@ -124,7 +123,8 @@ TEST(parts_of_a_turn_are_not_tested)
 {
 	struct agent *agent;
 
-	oversight_world_begin(TESTS "slice_tools = 1\n");
+	tune("slice_tools=1");
+	oversight_world_begin(TESTS);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >red.txt");
 	fake_session_progresses(agent->session);

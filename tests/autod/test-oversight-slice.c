@@ -70,7 +70,8 @@ TEST(a_long_turn_is_looked_at_in_parts)
 	struct agent *agent;
 	int count;
 
-	oversight_world_begin(OVERSIGHT_ON "slice_tools = 4\n");
+	tune("slice_tools=4");
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++) {
@@ -123,7 +124,8 @@ TEST(a_redirection_that_does_not_help_interrupts)
 	struct agent *agent;
 	int count;
 
-	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\n");
+	tune("slice_tools=1");
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++)
@@ -146,7 +148,8 @@ TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\n");
+	tune("slice_tools=1");
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh(
 	    "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
@@ -173,7 +176,8 @@ TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\nslice = \"2s\"\n");
+	tune("slice_tools=1 slice=2000");
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++)
@@ -191,7 +195,8 @@ TEST(what_is_due_in_a_turn_survives_the_daemon)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON "slice_tools = 1\n");
+	tune("slice_tools=1");
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 3; n++)
@@ -208,7 +213,8 @@ TEST(a_turn_is_ended_for_a_pause)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_PAUSES "slice_tools = 1\n");
+	tune(TWO_EXPECTED " slice_tools=1");
+	oversight_world_begin(OVERSIGHT_ON);
 	agent = auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	for (int n = 1; n <= 5; n++) {

@@ -4,34 +4,27 @@
  * what its work does to them when it lands or is taken back. */
 #include "plan-world.h"
 #include "plan-floor.h"
+#include "tune.h"
 
-static struct plan_assignment *
+static struct plan_work *
 assignment(void)
 {
-	const struct plan_set *set = plan_floor_set(plan_world.floor);
-
-	ck_assert_uint_gt(set->assignment_count, 0);
-	return set->assignments[set->assignment_count - 1];
+	return &plan_world_worked()->work;
 }
 
 /* --- eve --------------------------------------------------------------- */
 
-static const char with_eve[] = "tick_every = \"100ms\"\n"
-			       "allow_agents = [\"main\", \"eve\"]\n"
-			       "allow_cross_agent = true\n";
+static const char with_eve[] = "allow_agents = [\"main\", \"eve\"]\n";
 
 static void
 assign_to_eve(void)
 {
-	struct plan_assignment *a =
-	    plan_assignment_new("A_eve", "goal_a", "T1.1", clock_wall_ms());
+	struct plan_node *node = plan_world_node("goal_a", "T1.1");
 
-	xstrset(&a->worker, "eve");
-	plan_assignment_instruct(a, "Do it, eve.");
-	ck_assert_int_eq(
-	    plan_set_add_assignment(plan_floor_set(plan_world.floor), a, NULL),
-	    0);
-	plan_book_record(plan_world.floor, BOOK_ASSIGNMENT, "goal_a", "A_eve");
+	plan_node_assign(node, "A_eve", clock_wall_ms());
+	xstrset(&node->work.worker, "eve");
+	plan_node_instruct(node, "Do it, eve.");
+	plan_apply_work(plan_world.floor, node);
 }
 
 static bool
@@ -48,6 +41,7 @@ eve_has_it(void *arg)
 static void
 begin_eve(void)
 {
+	tune("plan_tick=100");
 	plan_world_begin(with_eve, NULL);
 	floor_world_add("eve", WORKER_OFFLINE)->retry_ms = 0;
 	plan_world_goal("goal_a", 1);
@@ -118,7 +112,7 @@ TEST(a_message_that_the_worker_has_is_not_sent_again)
 	floor_world_wait_status(eve, WORKER_NO_CHANGES);
 	plan_world_settle();
 	assignment()->dispatches[0].result = DISPATCH_PENDING;
-	plan_book_record(plan_world.floor, BOOK_ASSIGNMENT, "goal_a", "A_eve");
+	plan_apply_work(plan_world.floor, plan_world_worked());
 	plan_world_settle();
 	floor_world_settle();
 	plan_world_reopen();
@@ -138,7 +132,7 @@ static bool
 is_time_to_die(void *arg)
 {
 	struct death *death = arg;
-	const struct plan_assignment *a = assignment();
+	const struct plan_work *a = assignment();
 
 	return a->dispatch_count > 0 && death->left-- <= 0;
 }
@@ -148,7 +142,7 @@ is_time_to_die(void *arg)
 TEST_ROWS(killed_around_a_dispatch_it_is_sent_once, 12)
 {
 	struct death death = { _i };
-	const struct plan_assignment *a;
+	const struct plan_work *a;
 	const struct agent *eve;
 	int given;
 
@@ -368,7 +362,7 @@ talks_until_told(void *arg)
 	struct talker *talker = arg;
 	struct agent *eve = fleet_find(floor_world.fleet, "eve");
 	cleanup_free char *words = NULL;
-	struct plan_assignment *a = assignment();
+	struct plan_work *a = assignment();
 
 	if (a->status == ASSIGNMENT_BLOCKED)
 		return true;
@@ -384,7 +378,8 @@ talks_until_told(void *arg)
 		fake_session_turn_ends(eve->session, words);
 		fake_session_is_quiet(eve->session, (int64_t)3600 * 1000);
 	} else if (eve->worker->status == WORKER_NO_CHANGES &&
-	    plan_assignment_last(a)->result != DISPATCH_PENDING) {
+	    plan_node_last_dispatch(plan_world_worked())->result !=
+		DISPATCH_PENDING) {
 		a->last_dispatch_ms -= 1000 * 1000;
 		a->last_activity_ms = a->expected_update_ms = 1;
 		a->backoff_until_ms = 0;

@@ -10,6 +10,8 @@
 static void
 check_completed(void)
 {
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	const struct plan_set *set;
 	size_t done = 0;
 
@@ -18,9 +20,9 @@ check_completed(void)
 	/* A goal that was completed before the kill is not read again. */
 	if (set->plan_count > 0)
 		plan_world_is("goal_a", "completed; T1.1 done; ");
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		ck_assert(!assignment_status_open(set->assignments[i]->status));
-		done += set->assignments[i]->status == ASSIGNMENT_DONE;
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		ck_assert(!plan_node_is_assigned(node));
+		done += node->work.status == ASSIGNMENT_DONE;
 	}
 	ck_assert_uint_eq(done, set->plan_count);
 	auto_world_filed("t1 landed; ");

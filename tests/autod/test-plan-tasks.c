@@ -3,10 +3,10 @@
 /* Ready nodes of goals are tasks for auto workers, and their outcomes come
  * back, whenever the daemon is killed. */
 #include "unit.h"
+#include "attempt.h"
 #include "hold.h"
 #include "plan-floor.h"
 #include "plan-world.h"
-#include "task-run.h"
 #include "task.h"
 
 /* --- the way of a goal ------------------------------------------------ */
@@ -14,7 +14,6 @@
 TEST(a_goal_is_completed_node_by_node)
 {
 	const struct plan_node *node;
-	const struct plan_set *set;
 
 	plan_world_begin(NULL, NULL);
 	plan_world_live();
@@ -28,13 +27,10 @@ TEST(a_goal_is_completed_node_by_node)
 	ck_assert_str_eq(node->evidence.files_touched[0], "w1.txt");
 	ck_assert_ptr_null(node->evidence.files_touched[1]);
 	ck_assert_int_eq(node->attempts, 1);
-	set = plan_floor_set(plan_world.floor);
-	ck_assert_uint_eq(set->assignment_count, 2);
-	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_DONE);
-	ck_assert_str_eq(set->assignments[0]->worker, "auto-1");
-	ck_assert_str_eq(set->assignments[0]->run_id, "t1-1");
-	ck_assert_int_eq(
-	    set->assignments[0]->dispatches[0].result, DISPATCH_ACCEPTED);
+	ck_assert_int_eq(node->work.status, ASSIGNMENT_DONE);
+	ck_assert_str_eq(node->work.worker, "auto-1");
+	ck_assert_str_eq(node->work.run_id, "t1-1");
+	ck_assert_int_eq(node->work.dispatches[0].result, DISPATCH_ACCEPTED);
 	ck_assert_int_eq(plan_world_events("work.done"), 3);
 	ck_assert_int_eq(plan_world_events("goal.completed"), 1);
 }
@@ -70,8 +66,7 @@ TEST(a_task_runs_with_the_card_that_its_plan_names)
 	plan_world_live();
 	auto_world_turn(1);
 	t = auto_world.core->state.tasks[0];
-	ck_assert_ptr_nonnull(t->run);
-	ck_assert_str_eq(t->run->agent, "smith");
+	ck_assert_str_eq(t->launch.agent, "smith");
 	plan_world_work_all();
 	plan_world_is("goal_a", "completed; T1.1 done; ");
 }
@@ -113,7 +108,7 @@ TEST(a_task_whose_card_lacks_a_tool_waits_for_a_person)
 	ck_assert_ptr_nonnull(strstr(t->reason,
 	    "needs the tool WebFetch, which the agent smith does not have"));
 	/* Without the card it has every tool. */
-	xstrset(&t->run->agent, NULL);
+	xstrset(&t->launch.agent, NULL);
 	plan_world_must("task.retry", "{\"task\": \"t1\"}");
 	plan_world_work_all();
 	plan_world_is("goal_a", "completed; T1.1 done; ");
@@ -180,7 +175,7 @@ TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 	use_up(2);
 	node = plan_world_node("goal_a", "T1.1");
 	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "refused"));
-	ck_assert_int_eq(node->assignment->status, ASSIGNMENT_BLOCKED);
+	ck_assert_int_eq(node->work.status, ASSIGNMENT_BLOCKED);
 	/* The next daemon knows it. */
 	plan_world_reopen();
 	plan_world_live();
@@ -521,6 +516,31 @@ TEST(the_work_of_a_cancelled_goal_is_salvaged)
 	ck_assert_str_ne(
 	    floor_world_sh("git log --all --format=%H --grep 'add saved.txt'"),
 	    "");
+}
+
+/* Its node was given to another, who gave it back before it has ended: whatever
+ * its outcome is, the node waits for the next one. */
+TEST(a_task_whose_node_went_to_another_does_not_come_back_to_it)
+{
+	const struct plan_work_move move = { .to = ASSIGNMENT_CANCELLED };
+	struct plan_node *node;
+
+	plan_world_begin(NULL, NULL);
+	plan_world_live();
+	plan_world_goal("goal_a", 1);
+	auto_world_turn(1);
+	node = plan_world_node("goal_a", "T1.1");
+	plan_node_assign(node, "A_other", clock_wall_ms() + 1);
+	ck_assert_int_eq(
+	    plan_node_move_work(node, &move, clock_wall_ms(), NULL), 0);
+	plan_apply_work(plan_world.floor, node);
+	plan_bind_move_node(plan_world.floor, plan_world_plan("goal_a"), node,
+	    NODE_QUEUED, NULL);
+	plan_tasks_changed(plan_world.floor->tasks);
+	plan_world_work_all();
+	plan_world_is("goal_a", "completed; T1.1 done; ");
+	auto_world_filed("t1 aborted; t2 landed; ");
+	ck_assert_int_eq(plan_world_events("work.blocked"), 0);
 }
 
 /* --- the store --------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "outcome.h"
 #include "plan-floor.h"
 #include "plan-private.h"
+#include "tune.h"
 
 #define PHASE(tasks)                                              \
 	"{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":" \
@@ -26,10 +27,8 @@
 static void
 begin(const char *settings, const char *script)
 {
-	cleanup_free char *plan =
-	    xasprintf("tick_every = \"100ms\"\n"
-		      "[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s",
-		settings);
+	cleanup_free char *plan = xasprintf(
+	    "[planner]\ncommand = \"sh .llmc/planner.sh\"\n%s", settings);
 	cleanup_free char *text = xasprintf("echo >>.llmc/runs\n"
 					    "n=$(wc -l <.llmc/runs)\n"
 					    "cat >.llmc/prompt.$n\n"
@@ -38,6 +37,7 @@ begin(const char *settings, const char *script)
 	    script);
 	cleanup_free char *path = NULL;
 
+	tune("plan_tick=100");
 	plan_world_begin(plan, "max_attempts = 1\n");
 	path = workspace_path(&floor_world.workspace, "planner.sh");
 	ck_assert_int_eq(file_replace(path, text, strlen(text), 0600, NULL), 0);
@@ -367,8 +367,7 @@ static void
 stall(void)
 {
 	struct agent *agent = auto_world_turn(1);
-	const struct plan_set *set = plan_floor_set(plan_world.floor);
-	struct plan_assignment *a = set->assignments[0];
+	struct plan_work *a = &plan_world_worked()->work;
 
 	agent->worker->session.busy = false;
 	fake_session_is_quiet(agent->session, (int64_t)3600 * 1000);
@@ -379,22 +378,18 @@ stall(void)
 
 TEST(a_stalled_node_stays_as_it_is_without_a_valid_plan)
 {
-	const struct plan_set *set;
-
 	begin("", PRINT(BAD));
 	plan_world_goal("goal_a", 1);
 	stall();
 	wait_told("not divided");
-	set = plan_floor_set(plan_world.floor);
-	ck_assert_int_eq(set->assignments[0]->status, ASSIGNMENT_STALLED);
+	ck_assert_int_eq(plan_world_worked()->work.status, ASSIGNMENT_STALLED);
 	plan_world_is("goal_a", "active; T1.1 in_progress; ");
 }
 
 static bool
 next_step_is_due(void *arg)
 {
-	const struct plan_assignment *a =
-	    plan_floor_set(plan_world.floor)->assignments[0];
+	const struct plan_work *a = &plan_world_worked()->work;
 
 	return is_asked(arg) && clock_wall_ms() > a->backoff_until_ms &&
 	    clock_wall_ms() > a->expected_update_ms;
@@ -413,8 +408,7 @@ TEST(a_stalled_node_waits_for_the_plan_that_divides_it)
 	floor_world_wait(next_step_is_due, &plan_world);
 	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
 	plan_world_settle();
-	ck_assert_uint_eq(
-	    plan_floor_set(plan_world.floor)->assignment_count, 1);
+	ck_assert_ptr_null(strstr(plan_world_worked()->work.id, "-r2"));
 	floor_world_sh("touch .llmc/go");
 	plan_world_work_all();
 	plan_world_is("goal_a", "completed; S1 done; ");
@@ -425,7 +419,7 @@ static bool
 is_reassigned(void *arg)
 {
 	(void)arg;
-	return plan_floor_set(plan_world.floor)->assignment_count == 2;
+	return strstr(plan_world_worked()->work.id, "-r2") != NULL;
 }
 
 TEST(a_planner_that_hangs_holds_a_stalled_node_until_its_deadline)

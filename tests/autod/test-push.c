@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Pushes after a landing: remotes that hang, fail and come back. */
+/* The landing branch and origin: what lands is pushed, what others push is
+ * followed; remotes that hang, refuse, fail and come back. */
 
 #include "landing-world.h"
+#include "landing-item.h"
 #include "landing-record.h"
 
-static const char with_push[] = "push = true";
+static const char with_push[] = "upstream = \"push\"";
+static const char with_follow[] = "upstream = \"follow\"";
 
 /* The remote does not answer while $B/hang is there. */
 static const char slow_origin[] =
@@ -84,10 +87,10 @@ TEST(nothing_is_pushed_unless_it_is_wanted)
 	assert_shown("null");
 }
 
-/* Neither landings nor what else git has to do wait for it; what has landed
- * meanwhile is pushed next. */
+/* A landing waits a little for the push, nothing else does; then it lands. */
 TEST(a_remote_that_hangs_holds_up_nothing)
 {
+	unit_hurry(10);
 	landing_world_begin(with_push);
 	floor_world_sh(slow_origin);
 	landing_world_work("adam", "b.txt", "two");
@@ -168,4 +171,243 @@ TEST(the_next_daemon_pushes)
 	floor_world_wait(is_pushed, &landing_world);
 	assert_shown("done by adam, 0");
 	ck_assert_str_eq(remote_tip(), "by adam");
+}
+
+/* --- what others push ------------------------------------------------------
+ */
+
+/* A clone of somebody else's, in $B/other. */
+static const char shared_origin[] =
+    "git init -q --bare -b main \"$B/origin\"; git remote add origin "
+    "\"$B/origin\"; git push -q -u origin main; git clone -q \"$B/origin\" "
+    "\"$B/other\"";
+#define OTHERS(file)                                                            \
+	"cd \"$B/other\" && git pull -q --rebase && echo $$ >" file " && git "  \
+	"add . && git -c user.name=o -c user.email=o@x commit -qm 'their " file \
+	"' && git push -q"
+
+static bool
+is_idle(void *arg)
+{
+	(void)arg;
+	return push_of()->looked_ms > 0;
+}
+
+static bool
+has_theirs(void *arg)
+{
+	(void)arg;
+	return strcmp(floor_world_sh("git log -1 --format=%s"), "their x") == 0;
+}
+
+static bool
+has_diverged(void *arg)
+{
+	(void)arg;
+	return push_of()->ours != NULL;
+}
+
+static bool
+has_not_diverged(void *arg)
+{
+	(void)arg;
+	return push_of()->ours == NULL;
+}
+
+static const struct {
+	const char *config;
+	const char *mains;
+} follow_rows[] = {
+	{ "upstream = \"follow\"", "by adam,their x,first," },
+	{ "upstream = \"push\"", "by adam,their x,first," },
+	{ "upstream = \"off\"", "by adam,first," },
+};
+
+TEST_ROWS(work_lands_on_what_others_pushed, nitems(follow_rows))
+{
+	landing_world_begin(follow_rows[_i].config);
+	floor_world_sh(shared_origin);
+	floor_world_sh(OTHERS("x"));
+	land("adam", "b.txt");
+	landing_world_main(follow_rows[_i].mains);
+	ck_assert_str_eq(remote_tip(),
+	    strstr(follow_rows[_i].config, "push") != NULL ? "by adam" :
+							     "their x");
+	/* The checkout went along. */
+	ck_assert_str_eq(floor_world_sh("git status --porcelain -uno"), "");
+}
+
+/* Between the look and the push: it is rejected, rebuilt and pushed. */
+TEST(who_pushes_at_the_same_time_is_not_lost)
+{
+	landing_world_begin(with_push);
+	floor_world_sh(shared_origin);
+	floor_world_sh(
+	    "printf '#!/bin/sh\\n[ -e \"%s/once\" ] && exit 0; touch "
+	    "\"%s/once\"; cd \"%s/other\" && unset GIT_DIR "
+	    "GIT_WORK_TREE && echo x >x && git add . && git -c "
+	    "user.name=o -c user.email=o@x commit -qm \"their x\" && "
+	    "git push -q\\n' \"$B\" \"$B\" \"$B\" "
+	    ">.git/hooks/pre-push; chmod +x .git/hooks/pre-push");
+	land("adam", "b.txt");
+	landing_world_main("by adam,their x,first,");
+	ck_assert_str_eq(remote_tip(), "by adam");
+	ck_assert_int_eq(push_of()->rejected, 0);
+	assert_shown("done by adam, 0");
+}
+
+/* What origin does not take does not land; when it does, it does. */
+TEST(a_protected_branch_holds_the_landing)
+{
+	struct floor_call *call;
+
+	landing_world_begin(with_push);
+	floor_world_sh(shared_origin);
+	floor_world_sh("printf '#!/bin/sh\\necho it is protected >&2; exit 1"
+		       "\\n' >\"$B/origin/hooks/pre-receive\"; chmod +x "
+		       "\"$B/origin/hooks/pre-receive\"");
+	landing_world_work("adam", "b.txt", "two");
+	call = floor_world_call("worker.accept", "adam", "");
+	floor_world_wait(has_failed, &landing_world);
+	ck_assert(push_of()->held);
+	ck_assert_ptr_nonnull(strstr(push_of()->reason, "it is protected"));
+	landing_world_main("first,");
+	{
+		cleanup_free char *words =
+		    push_record_asks(push_of(), UPSTREAM_PUSH, "main");
+
+		ck_assert_ptr_nonnull(strstr(words, "repo.upstream follow"));
+		ck_assert_ptr_nonnull(strstr(words, "it is protected"));
+	}
+	floor_world_sh("rm \"$B/origin/hooks/pre-receive\"");
+	ck_assert(landings_retry(landing_world.landings));
+	ck_assert_ptr_null(floor_world_answer(call));
+	landing_world_main("by adam,first,");
+	ck_assert_str_eq(remote_tip(), "by adam");
+	ck_assert(!push_of()->held);
+}
+
+/* It is asked about, not merged; and over when a person has decided. */
+TEST(a_branch_that_has_diverged_is_a_persons)
+{
+	cleanup_free char *words = NULL;
+
+	landing_world_begin(with_follow);
+	floor_world_sh(shared_origin);
+	floor_world_sh(OTHERS("x"));
+	floor_world_sh("echo mine >mine; git add mine; git commit -qm mine");
+	land("adam", "b.txt");
+	floor_world_wait(has_diverged, &landing_world);
+	landing_world_main("by adam,mine,first,");
+	words = push_record_asks(push_of(), UPSTREAM_FOLLOW, "main");
+	ck_assert_ptr_nonnull(strstr(words, "git rebase "));
+	ck_assert_ptr_nonnull(strstr(words, "git merge "));
+	ck_assert_ptr_nonnull(strstr(words, "git reset --keep "));
+	floor_world_sh("git fetch -q; git rebase -q origin/main");
+	ck_assert(landings_retry(landing_world.landings));
+	floor_world_wait(has_not_diverged, &landing_world);
+	landing_world_main("by adam,mine,their x,first,");
+}
+
+/* While what lands is pushed, a person commits: origin has it, so it does not
+ * land a second time, on top of that commit. */
+TEST(a_commit_beside_a_push_does_not_land_it_twice)
+{
+	landing_world_begin(with_push);
+	floor_world_sh(shared_origin);
+	floor_world_sh("printf '#!/bin/sh\\nunset GIT_DIR GIT_QUARANTINE_PATH "
+		       "GIT_OBJECT_DIRECTORY; cd \"%s\" && git -c user.name=p "
+		       "-c user.email=p@x commit -q --allow-empty -m mine"
+		       "\\n' \"$PWD\" >\"$B/origin/hooks/post-receive\"; "
+		       "chmod +x \"$B/origin/hooks/post-receive\"");
+	land("adam", "b.txt");
+	floor_world_wait(has_diverged, &landing_world);
+	floor_world_settle();
+	landing_world_main("mine,first,");
+	ck_assert_str_eq(remote_tip(), "by adam");
+	ck_assert(!landings_busy(landing_world.landings));
+	floor_world_sh("rm \"$B/origin/hooks/post-receive\"; git fetch -q; git "
+		       "rebase -q origin/main");
+	ck_assert(landings_retry(landing_world.landings));
+	floor_world_wait(has_not_diverged, &landing_world);
+	landing_world_main("mine,by adam,first,");
+}
+
+/* A branch that was made from another one has that for its upstream. */
+TEST_ROWS(what_lands_is_not_pushed_to_another_branch, 2)
+{
+	landing_world_begin(_i == 0 ? with_push : with_follow);
+	floor_world_sh(shared_origin);
+	floor_world_sh(
+	    "git push -q origin main:other; git fetch -q; git branch "
+	    "-q -u origin/other main");
+	floor_world_sh(
+	    "cd \"$B/other\" && git fetch -q && git checkout -q other "
+	    "&& git -c user.name=o -c user.email=o@x commit -q "
+	    "--allow-empty -m theirs && git push -q origin other");
+	land("adam", "b.txt");
+	landing_world_main(
+	    _i == 0 ? "by adam,first," : "by adam,theirs,first,");
+	ck_assert_str_eq(remote_tip(), _i == 0 ? "by adam" : "first");
+	ck_assert_str_eq(floor_world_sh("git --git-dir=\"$B/origin\" log -1 "
+					"--format=%s other"),
+	    "theirs");
+}
+
+/* Changes in the user's checkout make it wait, as they do a landing. */
+TEST(a_dirty_checkout_stays_as_it_is)
+{
+	landing_world_begin(with_follow);
+	floor_world_sh(shared_origin);
+	floor_world_sh("echo dirt >>a.txt");
+	floor_world_sh(OTHERS("x"));
+	ck_assert(!landings_fresh(landing_world.landings));
+	floor_world_wait(is_idle, &landing_world);
+	floor_world_settle();
+	ck_assert_str_eq(floor_world_sh("git log -1 --format=%s"), "first");
+	ck_assert_str_eq(floor_world_sh("git diff --name-only"), "a.txt");
+	floor_world_sh("git checkout -q a.txt");
+	floor_world_wait(has_theirs, &landing_world);
+	landing_world_main("their x,first,");
+}
+
+static bool
+is_settled(void *arg)
+{
+	(void)arg;
+	return !landings_busy(landing_world.landings);
+}
+
+/* The answer and the journal were lost, and a person has taken the work back
+ * since: it does not land a second time. Another task t1 of somebody else's is
+ * another one. */
+TEST_ROWS(what_origin_has_by_its_trailer_has_landed, 2)
+{
+	struct landing_item *item;
+	cleanup_free char *script = NULL;
+
+	landing_world_begin(with_follow);
+	floor_world_sh(shared_origin);
+	landing_world.may_not_begin = true;
+	landing_world_work("adam", "b.txt", "two");
+	floor_world_call("worker.accept", "adam", "");
+	landing_world_wait(NULL, "queued");
+	floor_world_settle();
+	item = floor_world.core->state.landings.items[0];
+	xstrset(&item->task, "t1");
+	script = xasprintf(
+	    "cd \"$B/other\" && export GIT_COMMITTER_NAME=o "
+	    "GIT_COMMITTER_EMAIL=o@x GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL='%s' "
+	    "GIT_AUTHOR_DATE='%s' && echo two >b.txt && git add . && git "
+	    "commit -qm 'work\n\nLlmc-Task: t1' && git rm -q b.txt && git commit "
+	    "-qm back && git push -q",
+	    item->author_email,
+	    _i == 0 ? item->author_date : "@1500000000 +0000");
+	floor_world_sh(script);
+	landing_world.may_not_begin = false;
+	push_of()->looked_ms = 0;
+	landings_kick(landing_world.landings);
+	floor_world_wait(is_settled, &landing_world);
+	landing_world_main(
+	    _i == 0 ? "back,work,first," : "by adam,back,work,first,");
 }

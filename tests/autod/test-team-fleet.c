@@ -18,7 +18,6 @@ static const struct {
 	    "You are at depth 1 of at most 3." },
 	/* Nobody can be started. */
 	{ "[agents.coder]\ndescription = \"Writes code\"\n", false, NULL },
-	{ CARD "[team]\nmax_depth = 1\n", false, NULL },
 	{ CARD "[team]\nmax_concurrent = 0\n", false, NULL },
 	{ CARD "[team]\nenabled = false\n", false, NULL },
 };

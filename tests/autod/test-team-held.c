@@ -138,7 +138,7 @@ TEST_ROWS(those_that_will_not_begin_are_not_waited_for, nitems(losses))
 		family_world_die();
 	}
 	told(losses[_i].why);
-	ck_assert_ptr_null(task("t1")->run->untold);
+	ck_assert_ptr_null(task("t1")->attempt.untold);
 }
 
 /* In a turn, too: it waits for what it must know. */
@@ -312,8 +312,7 @@ TEST(one_that_has_landed_is_done_however_its_parent_ends)
 {
 	begin_landed();
 	ck_assert_int_eq(
-	    outcome_drop(auto_world.mode, task("t1"), true, "not wanted", NULL),
-	    0);
+	    outcome_drop(auto_world.mode, task("t1"), "not wanted", NULL), 0);
 	family_world_wait_filed("t2");
 	family_world_wait_filed("t1");
 	plan_world_is("g", "active; T1.1 blocked; S1 done; ");

@@ -3,6 +3,7 @@
 /* What limits an agent limits those that it asks for, also after it has ended;
  * and how many of them may be at work. */
 #include "family-world.h"
+#include "outcome.h"
 #include "plan-text.h"
 #include "tool-scope.h"
 
@@ -31,12 +32,14 @@ asks(const char *worker, const char *agent)
 	return json_string_or(floor_call_result(call), "reason", NULL);
 }
 
+/* It ends well, in spite of those that work for it. */
 static void
-drop(const char *id)
+end_well(const char *id)
 {
-	cleanup_free char *params = xasprintf("{\"task\":\"%s\"}", id);
+	struct agent *agent = family_world_turn(id);
 
-	plan_world_must("task.drop", params);
+	outcome_settle(auto_world.mode, task(id), OUTCOME_NO_CHANGES, NULL);
+	outcome_clear_worker(agent);
 	family_world_wait_filed(id);
 }
 
@@ -60,7 +63,8 @@ is_confined(const char *id, bool by_team)
 {
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 
-	launch_choice_make(auto_world.core->settings, task(id)->run, &choice);
+	launch_choice_make(
+	    auto_world.core->settings, &task(id)->launch, &choice);
 	ck_assert_str_eq(launch_choice_mode(&choice, "acceptEdits"), "dontAsk");
 	ck_assert_str_eq(launch_choice_mode(&choice, "plan"), "plan");
 	ck_assert(plan_has(choice.deny, "WebFetch"));
@@ -69,14 +73,13 @@ is_confined(const char *id, bool by_team)
 
 TEST(no_agent_below_another_may_do_what_its_worker_may_not)
 {
-	begin("[team]\non_parent_end = \"hand_over\"\n"
-	      "[workers.auto-1]\npermission_mode = \"dontAsk\"\n"
+	begin("[workers.auto-1]\npermission_mode = \"dontAsk\"\n"
 	      "disallowed_tools = [\"WebFetch\"]\n"
 	      "[workers.team-1]\ndisallowed_tools = [\"WebSearch\"]\n");
 	is_confined("t2", false);
 	is_confined("t3", true);
-	drop("t2");
-	drop("t1");
+	end_well("t2");
+	end_well("t1");
 	is_confined("t3", true);
 	floor_world_settle();
 	family_world_die();
@@ -90,10 +93,10 @@ TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 	struct json_object *rows, *row;
 	struct agent *agent;
 
-	begin("[team]\non_parent_end = \"hand_over\"\nmax_concurrent = 3\n");
-	drop("t2");
-	drop("t1");
-	ck_assert_ptr_null(task("t3")->run->parent);
+	begin("[team]\nmax_concurrent = 3\n");
+	end_well("t2");
+	end_well("t1");
+	ck_assert_ptr_null(task("t3")->launch.parent);
 	ck_assert_str_eq(
 	    asks("team-2", CODER), "all_requests_exceed_depth_limit");
 	rows = plan_world_must("team.tree", "{}");
@@ -105,7 +108,7 @@ TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 	ck_assert_str_eq(
 	    json_string_or(row, "parent_actor_id", ""), ACTOR_OVERSEER);
 	/* Another attempt is for the workers of teams too. */
-	ck_assert(task_run_is_spawned(task("t3")));
+	ck_assert(task_is_spawned(task("t3")));
 	plan_world_goal("h", 1);
 	agent = family_world_turn("t4");
 	ck_assert_str_eq(agent->worker->name, "auto-1");

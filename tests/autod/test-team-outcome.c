@@ -7,10 +7,10 @@
 #include <check.h>
 
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "outcome.h"
 #include "run-dir.h"
-#include "task-run.h"
 #include "family-world.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
@@ -191,7 +191,7 @@ TEST(time_spent_waiting_is_not_charged)
 	begin("[budget]\ntask_time = \"1h\"\n", "");
 	wait_for_others();
 	task("t1")->assigned_ms -= 2 * HOUR_MS;
-	task("t1")->run->waiting_ms -= 2 * HOUR_MS;
+	task("t1")->attempt.waiting_ms -= 2 * HOUR_MS;
 	family_world_die();
 	turn_ends("t2", "b.txt");
 	agent = family_world_turn("t1");

@@ -60,12 +60,12 @@ TEST(a_task_that_is_tried_again_has_two)
 {
 	struct agent *agent = begin("max_attempts = 2\n");
 
-	auto_task(agent)->run->timed_out = true;
+	auto_task(agent)->attempt.timed_out = true;
 	outcome_attempt_failed(auto_world.mode, agent, "it took too long");
 	agent = auto_world_turn(2);
 	floor_world_settle();
 	recorded("t1-1 timeout; ");
-	ck_assert_ptr_null(auto_task(agent)->run->ended);
+	ck_assert_ptr_null(auto_task(agent)->attempt.ended);
 	outcome_attempt_failed(auto_world.mode, agent, "no");
 	auto_world_wait_done();
 	recorded("t1-1 timeout; t1-2 failure; ");

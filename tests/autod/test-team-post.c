@@ -60,7 +60,7 @@ begin_with_child(void)
 	node = plan_world_node("goal_a", "T1.2");
 	ck_assert_int_eq(
 	    json_parse(spawn, strlen(spawn), 4096, &json, NULL), 0);
-	node->spawn = schema_make(&task_run_schema, json, "", NULL);
+	node->spawn = schema_make(&task_launch_schema, json, "", NULL);
 	ck_assert_ptr_nonnull(node->spawn);
 	auto_world_turn_on("t1");
 	mail_world_settle();

@@ -44,13 +44,13 @@ said(void)
 TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
 {
 	struct agent *agent = begin();
-	const struct task_run *run;
+	const struct task_attempt *run;
 
 	ck_assert_ptr_null(team_world_tool("auto-1", "report_progress",
 	    "{\"phase\": \"tests\", \"percentComplete\": 40, \"metrics\": "
 	    "{\"done\": 3}}"));
 	floor_world_settle();
-	run = auto_task(agent)->run;
+	run = &auto_task(agent)->attempt;
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "tests");
 	ck_assert_int_eq(run->progress_count, 1);
 	ck_assert(auto_known(auto_world.mode, auto_task(agent)).percent == 40);
@@ -77,7 +77,7 @@ TEST(progress_is_answered_whatever_the_disk_does)
 TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 {
 	struct agent *agent = begin();
-	struct task_run *run;
+	struct task_attempt *run;
 	struct floor_call *call;
 
 	ck_assert_ptr_null(team_world_tool("auto-1", "report_progress",
@@ -92,7 +92,7 @@ TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 	has(floor_world_answer(call), "30 seconds");
 	ck_assert_int_eq(floor_call_code(call), API_E_RATE);
 	agent = auto_world_agent();
-	run = auto_task(agent)->run;
+	run = &auto_task(agent)->attempt;
 	ck_assert_int_eq(run->progress_count, 1);
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "one");
 	run->progress_count = 100;
@@ -139,7 +139,7 @@ TEST(a_worker_without_a_task_has_nothing_to_report_on)
 TEST(a_report_by_the_tool_wins_over_the_last_message)
 {
 	struct agent *agent = begin();
-	const struct task_run *run;
+	const struct task_attempt *run;
 
 	ck_assert_ptr_null(team_world_tool("auto-1", "report_completion",
 	    "{\"summary\": \"By tool\", \"status\": \" PARTIAL \", "
@@ -148,7 +148,7 @@ TEST(a_report_by_the_tool_wins_over_the_last_message)
 	fake_session_turn_ends(
 	    agent->session, "status: complete\nsummary: By text");
 	agent = auto_world_turn(2);
-	run = auto_task(agent)->run;
+	run = &auto_task(agent)->attempt;
 	ck_assert_str_eq(json_string_or(run->report, "summary", ""), "By tool");
 	ck_assert_str_eq(json_string_or(run->report, "status", ""), "partial");
 }
@@ -156,7 +156,7 @@ TEST(a_report_by_the_tool_wins_over_the_last_message)
 TEST(without_the_tool_the_last_message_is_the_report)
 {
 	struct agent *agent = begin();
-	const struct task_run *run;
+	const struct task_attempt *run;
 
 	floor_world_wt("auto-1", "echo 1 >dirt.txt");
 	fake_session_turn_ends(agent->session, "Summary: first");
@@ -164,7 +164,7 @@ TEST(without_the_tool_the_last_message_is_the_report)
 	fake_session_turn_ends(
 	    agent->session, "status: failed\nsummary: second");
 	agent = auto_world_turn(3);
-	run = auto_task(agent)->run;
+	run = &auto_task(agent)->attempt;
 	ck_assert_str_eq(json_string_or(run->report, "summary", ""), "second");
 	ck_assert(!run->report_by_tool);
 }
@@ -172,7 +172,7 @@ TEST(without_the_tool_the_last_message_is_the_report)
 static const char *
 last_tool(void)
 {
-	const char *tool = auto_task(auto_world_agent())->run->last_tool;
+	const char *tool = auto_task(auto_world_agent())->attempt.last_tool;
 
 	return tool != NULL ? tool : "";
 }
@@ -224,15 +224,15 @@ TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	    "auto-1", "report_progress", "{\"phase\": \"one\"}"));
 	ck_assert_ptr_null(team_world_tool(
 	    "auto-1", "report_completion", "{\"summary\": \"x\"}"));
-	task->run->report_only = true;
-	task->run->progress_reporting = true;
+	task->launch.report_only = true;
+	task->launch.progress_reporting = true;
 	outcome_worker_lost(auto_world.mode, agent, "no reason");
 	outcome_clear_worker(agent);
 	agent = auto_world_turn(2);
 	ck_assert_ptr_eq(auto_task(agent), task);
-	ck_assert_ptr_null(task->run->report);
-	ck_assert_ptr_null(task->run->last_tool);
-	ck_assert_ptr_null(task->run->progress);
+	ck_assert_ptr_null(task->attempt.report);
+	ck_assert_ptr_null(task->attempt.last_tool);
+	ck_assert_ptr_null(task->attempt.progress);
 	ck_assert(isnan(auto_known(auto_world.mode, task).percent));
 	/* And its prompt says what is asked for. */
 	has(fake_session_prompt(agent->session), "report_completion");

@@ -10,6 +10,7 @@
 #include "settings.h"
 #include "team-private.h"
 #include "team-request.h"
+#include "tune.h"
 
 #define PARENT "actor:task:t1"
 #define CHILD  "actor:task:t2"
@@ -50,8 +51,8 @@ begin(void)
 	auto_world_turn_on("t1");
 	auto_world_turn_on("t2");
 	plan_world_settle();
-	xstrset(&task_run_of(task("t2"))->parent, "t1");
-	xstrset(&task("t2")->run->parent_actor, PARENT);
+	xstrset(&task("t2")->launch.parent, "t1");
+	xstrset(&task("t2")->launch.parent_actor, PARENT);
 	unit_at_end(end);
 }
 
@@ -421,6 +422,7 @@ TEST(a_task_that_waits_for_a_person_has_one_ask)
 	struct core *core;
 	const struct ask *ask_of;
 	cleanup_free char *first = NULL;
+	int count = 0;
 
 	begin();
 	core = auto_world.core;
@@ -430,19 +432,52 @@ TEST(a_task_that_waits_for_a_person_has_one_ask)
 	floor_world_wait(is_asked_by_next, &w);
 	plan_world_settle();
 	ck_assert_uint_eq(open_asks(), 2);
-	ck_assert_int_eq(
-	    settings_override(core->settings, "people.answer_wait", "1s", NULL),
-	    0);
+	tune("answer_wait=1000");
 	team_requests_sweep(w.team->requests);
 	floor_world_wait(is_parked, task("t1"));
 	floor_world_settle();
 	ck_assert_uint_eq(open_asks(), 1);
 	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
 	ask_of = state_ask(&core->state, "task/t1");
-	ck_assert_str_eq(ask_of->question, first);
+	/* Each of them names it. */
+	for (const char *q = ask_of->question; *q != '\0'; count++) {
+		cleanup_free char *id = xstrndup(q, strcspn(q, " "));
+
+		ck_assert_ptr_eq(state_ask_named(&core->state, id), ask_of);
+		q += strlen(id);
+		q += *q == ' ';
+	}
+	ck_assert_int_eq(count, 2);
+	ck_assert_ptr_eq(state_ask_named(&core->state, first), ask_of);
 	ck_assert_ptr_nonnull(strstr(ask_of->words, "asks: A or B?\n"));
 	ck_assert_ptr_nonnull(strstr(ask_of->words, "asks: C or D?"));
 	ck_assert_uint_eq(strv_count(ask_of->options), 0);
+}
+
+/* It was asked while the session was already being ended. */
+TEST(a_question_of_a_task_that_is_parked_is_not_lost)
+{
+	struct core *core;
+	cleanup_free char *first = NULL;
+
+	begin();
+	core = auto_world.core;
+	ask("t1", "c1", &first);
+	task("t1")->ask = ASK_BUDGET;
+	xstrset(&task("t1")->reason, "its budget is used up");
+	team_requests_event(w.team->requests,
+	    &(struct event){ .kind = EVENT_TASK_PARKED, .task = "t1" });
+	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
+	for (int i = 0; i < 2; i++) {
+		const struct ask *kept = state_ask(&core->state, "task/t1");
+
+		ck_assert_uint_eq(open_asks(), 1);
+		ck_assert_int_eq(kept->kind, ASK_BUDGET);
+		ck_assert_ptr_nonnull(strstr(kept->words, "budget is used up"));
+		ck_assert_ptr_nonnull(strstr(kept->words, "asks: A or B?"));
+		ck_assert_ptr_eq(state_ask_named(&core->state, first), kept);
+		asks_look(core);
+	}
 }
 
 TEST(the_end_of_a_run_ends_its_questions)
@@ -643,9 +678,9 @@ TEST(a_policy_follows_the_task)
 	begin();
 	path = policy_file_path(&floor_world.workspace, worker("t2"));
 	agent = fleet_find(w.team->fleet, worker("t2"));
-	task("t2")->run->tools_scoped = true;
-	strv_add(&task("t2")->run->tools_allow, "Read");
-	strv_add(&task("t2")->run->scope_paths, "src");
+	task("t2")->launch.tools_scoped = true;
+	strv_add(&task("t2")->launch.tools_allow, "Read");
+	strv_add(&task("t2")->launch.scope_paths, "src");
 	ck_assert_int_eq(agent_guard_write(agent, NULL), 0);
 	ck_assert_int_eq(policy_file_load(path, &policy, NULL), 0);
 	ck_assert(!tool_scope_permits(&policy.tools, "Bash"));

@@ -12,8 +12,8 @@
 	"{\"spawn_reason\":\"x\",\"requested_subagents\":[{\"role\":" \
 	"\"coder\",\"task\":\"x\"}]}"
 
-/* A worker in a turn, with a record of its run. */
-static struct task_run *
+/* A worker in a turn, and how its agent was launched. */
+static struct task_launch *
 begin(struct agent **ret_agent)
 {
 	struct agent *agent;
@@ -24,7 +24,7 @@ begin(struct agent **ret_agent)
 	agent = auto_world_turn(1);
 	if (ret_agent != NULL)
 		*ret_agent = agent;
-	return task_run_of(auto_task(agent));
+	return &auto_task(agent)->launch;
 }
 
 /* A call at the socket of auto-1. */
@@ -54,7 +54,7 @@ refused(const char *method, const char *params, int code, const char *words)
 
 TEST(a_denied_tool_is_refused_at_the_socket)
 {
-	struct task_run *run = begin(NULL);
+	struct task_launch *run = begin(NULL);
 
 	strv_add(&run->tools_deny, "mcp__llmc__agent_spawn");
 	refused("team.agent_spawn", SPAWN, API_E_UNAUTHORIZED,
@@ -64,7 +64,7 @@ TEST(a_denied_tool_is_refused_at_the_socket)
 
 TEST(tools_that_are_not_given_are_refused_at_the_socket)
 {
-	struct task_run *run = begin(NULL);
+	struct task_launch *run = begin(NULL);
 
 	run->tools_scoped = true;
 	strv_add(&run->tools_allow, "Bash");
@@ -106,7 +106,7 @@ refused_all(const char *words)
 
 TEST(limited_runs_start_and_change_nothing_beside_their_tools)
 {
-	struct task_run *run = begin(NULL);
+	struct task_launch *run = begin(NULL);
 
 	strv_add(&run->tools_deny, "WebSearch");
 	refused_all("auto-1 has a task with limited tools");
@@ -359,7 +359,7 @@ TEST(a_policy_that_cannot_be_written_is_told_once_and_tried_again)
 
 TEST(a_policy_follows_the_settings)
 {
-	struct task_run *run;
+	struct task_launch *run;
 	struct agent *agent;
 
 	run = begin(&agent);

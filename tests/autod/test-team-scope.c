@@ -21,7 +21,7 @@ begin(const char *settings, const char *head)
 	auto_world_task("a.md", text);
 	auto_world_live();
 	agent = auto_world_turn(1);
-	strv_add(&task_run_of(task())->scope_paths, "src");
+	strv_add(&task()->launch.scope_paths, "src");
 	return agent;
 }
 
@@ -83,8 +83,8 @@ TEST(work_outside_of_its_scope_goes_back_until_it_is_within)
 	has(fake_session_prompt(agent->session),
 	    "Your commits change 2 files outside the scope of your task: "
 	    "docs/out, top. You may change: src. ");
-	ck_assert_int_eq(task()->run->violations, 1);
-	ck_assert_ptr_null(task()->run->scope_checked);
+	ck_assert_int_eq(task()->attempt.violations, 1);
+	ck_assert_ptr_null(task()->attempt.scope_checked);
 	/* Removed by another commit: the history does not matter. */
 	sh("git rm -q docs/out top && git commit -qm less");
 	end_turn(agent);
@@ -96,7 +96,7 @@ TEST(a_task_without_a_scope_is_not_asked_about)
 {
 	struct agent *agent = begin(NULL, "");
 
-	strv_clear(&task()->run->scope_paths);
+	strv_clear(&task()->launch.scope_paths);
 	work("top");
 	end_turn(agent);
 	ends("t1 landed; ");

@@ -150,7 +150,7 @@ TEST(accepted_agents_are_siblings_of_the_node_in_one_revision)
 {
 	struct json_object *answer;
 	const struct plan_node *node;
-	struct task_run *run = NULL;
+	const struct task_launch *run = NULL;
 	int64_t version;
 
 	begin_on_node(NULL);
@@ -236,10 +236,10 @@ TEST(limits_count_what_was_accepted_before)
 TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
 {
 	struct json_object *answer;
-	struct task_run *run;
+	struct task_launch *run;
 
 	begin_on_node(NULL);
-	run = task_run_of(task("t1"));
+	run = &task("t1")->launch;
 	run->parent = xstrdup("t0");
 	run->actor = xstrdup("actor:team:x:y-1");
 	run->depth = run->max_depth = run->local_max_depth = 3;
@@ -375,7 +375,7 @@ TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
 	begin_on_task(NULL);
 	must("agent_spawn", ASK("c1", CODER));
 	must("agent_spawn", ASK("c2", REVIEWER));
-	goal = task("t1")->run->goal;
+	goal = task("t1")->launch.goal;
 	ck_assert_ptr_nonnull(goal);
 	is_taken(goal, "active; T1.1 in_progress; T1.2 in_progress; ");
 	ck_assert_str_eq(
@@ -390,10 +390,10 @@ TEST(that_goal_is_found_again_by_the_next_daemon)
 
 	begin_on_task(NULL);
 	must("agent_spawn", ASK("c1", CODER));
-	goal = xstrdup(task("t1")->run->goal);
+	goal = xstrdup(task("t1")->launch.goal);
 	die();
 	must("agent_spawn", ASK("c2", REVIEWER));
-	ck_assert_str_eq(task("t1")->run->goal, goal);
+	ck_assert_str_eq(task("t1")->launch.goal, goal);
 	is_taken(goal, "active; T1.1 in_progress; T1.2 in_progress; ");
 }
 
@@ -418,7 +418,7 @@ TEST(that_goal_ends_with_the_agents)
 
 	begin_on_task(NULL);
 	must("agent_spawn", ASK("c1", CODER));
-	goal = task("t1")->run->goal;
+	goal = task("t1")->launch.goal;
 	agent = auto_world_turn_on("t2");
 	ck_assert_str_eq(agent->worker->name, "team-1");
 	floor_world_wt(
@@ -429,8 +429,8 @@ TEST(that_goal_ends_with_the_agents)
 	plan_world_is(goal, "completed; T1.1 done; ");
 	/* The next ones get another. */
 	must("agent_spawn", ASK("c2", CODER));
-	ck_assert_str_ne(task("t1")->run->goal, ending.plan->goal->id);
-	ending = (struct ending){ plan_world_plan(task("t1")->run->goal),
+	ck_assert_str_ne(task("t1")->launch.goal, ending.plan->goal->id);
+	ending = (struct ending){ plan_world_plan(task("t1")->launch.goal),
 		GOAL_CANCELLED };
 	auto_world_turn_on("t3");
 	plan_world_must("task.drop", "{\"task\":\"t3\"}");

@@ -9,6 +9,7 @@
 #include "team-private.h"
 #include "turn-end.h"
 #include "worker-op.h"
+#include "tune.h"
 
 #define OUT \
 	"Verification: {\"artifacts\": [{\"path\": \"out.json\"}]%s}\n\nDo it\n"
@@ -92,14 +93,14 @@ TEST(work_that_meets_its_contract_lands)
 	cleanup_free char *head = NULL;
 
 	ck_assert_str_eq(
-	    task()->run->base, floor_world_sh("git rev-parse main"));
-	ck_assert_int_eq(task()->run->verification, VERIFICATION_PENDING);
+	    task()->attempt.base, floor_world_sh("git rev-parse main"));
+	ck_assert_int_eq(task()->attempt.verification, VERIFICATION_PENDING);
 	auto_world_work("out.json");
 	head = xstrdup(floor_world_wt("auto-1", "git rev-parse HEAD"));
 	end_turn(agent);
 	auto_world_wait("verification t1 passed; ");
 	ck_assert_str_eq(
-	    json_string_or(task()->run->verified, "commit", ""), head);
+	    json_string_or(task()->attempt.verified, "commit", ""), head);
 	ends("t1 landed; ");
 	ck_assert_int_eq(times("verification"), 1);
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nout.json");
@@ -149,8 +150,8 @@ TEST(a_retry_is_a_new_attempt_that_knows_why)
 	    "task_assigned t1; verification t1 failed; task_retry t1; "
 	    "task_assigned t1; ");
 	ck_assert_int_eq(task()->attempts, 2);
-	ck_assert_str_eq(task()->run->retry_of, "t1-1");
-	ck_assert_ptr_nonnull(task()->run->retry_of);
+	ck_assert_str_eq(task()->attempt.retry_of, "t1-1");
+	ck_assert_ptr_nonnull(task()->attempt.retry_of);
 	ck_assert(strstr(fake_session_prompt(agent->session),
 		      "[RETRY \xe2\x80\x94 Previous attempt failed "
 		      "verification]\nFailure reason: out.json: "
@@ -216,7 +217,7 @@ TEST(without_a_commit_only_a_report_can_be_wanted)
 		auto_world_live();
 		agent = auto_world_turn(1);
 		if (reported)
-			xstrset(&task()->run->last_tool,
+			xstrset(&task()->attempt.last_tool,
 			    "mcp__llmc__report_completion");
 		end_turn(agent);
 		ends(reported ? "t1 no_changes; " : "t1 failed; ");
@@ -309,7 +310,7 @@ TEST(a_daemon_that_dies_after_a_failure_retries_once)
 	reopen();
 	auto_world_live();
 	agent = auto_world_turn_on("t1");
-	ck_assert_str_eq(task()->run->retry_of, "t1-1");
+	ck_assert_str_eq(task()->attempt.retry_of, "t1-1");
 	auto_world_work("other");
 	end_turn(agent);
 	ends("t1 failed; ");
@@ -326,7 +327,7 @@ TEST(cancelled_it_is_due_again)
 	floor_world_wait_step(agent, "check");
 	operation_cancel(&agent->op->op, "enough");
 	floor_world_settle();
-	ck_assert_int_eq(task()->run->verification, VERIFICATION_RUNNING);
+	ck_assert_int_eq(task()->attempt.verification, VERIFICATION_RUNNING);
 	ck_assert(turn_end_is_due(agent));
 	turn_end_begin(agent, NULL, NULL);
 	ends("t1 landed; ");
@@ -405,13 +406,14 @@ TEST(a_node_that_does_not_meet_its_contract_is_blocked_at_once)
 	const struct plan_node *node;
 	struct agent *agent;
 
-	plan_world_begin("max_retries = 5\n", "max_attempts = 5\n");
+	tune("plan_retries=5");
+	plan_world_begin(NULL, "max_attempts = 5\n");
 	join();
 	plan_world_live();
 	plan_world_must("overseer.goal.create",
 	    "{\"title\": \"g\", \"plan\": \"" PLAN "\"}");
 	agent = auto_world_turn(1);
-	ck_assert_ptr_nonnull(task()->run->contract);
+	ck_assert_ptr_nonnull(task()->launch.contract);
 	auto_world_work("other");
 	end_turn(agent);
 	floor_world_wait(is_blocked, &plan_world);
@@ -436,7 +438,8 @@ TEST(a_node_that_only_reports_is_done_without_a_commit)
 	const struct plan_node *node;
 	struct agent *agent;
 
-	plan_world_begin("max_retries = 0\n", NULL);
+	tune("plan_retries=0");
+	plan_world_begin(NULL, NULL);
 	join();
 	plan_world_live();
 	plan_world_must("overseer.goal.create",
@@ -444,7 +447,7 @@ TEST(a_node_that_only_reports_is_done_without_a_commit)
 	    "a\\nVerification: {\\\"requireCompletionReport\\\": "
 	    "true}\\n### l\\nAcceptance: b\\nDepends: k\\n\"}");
 	agent = auto_world_turn(1);
-	xstrset(&task()->run->last_tool, "report_completion");
+	xstrset(&task()->attempt.last_tool, "report_completion");
 	end_turn(agent);
 	floor_world_wait(is_done, &plan_world);
 	node = plan_find(plan_floor_set(plan_world.floor)->plans[0], "T1.1");

@@ -3,6 +3,7 @@
 /* Agents that others have asked for have workers of their own; those who asked
  * wait for them, whatever happens meanwhile. */
 #include "family-world.h"
+#include "outcome.h"
 
 static const struct worker *
 worker(const char *name)
@@ -63,7 +64,7 @@ TEST(who_asked_waits_is_rebased_and_gets_the_results)
 
 	begin(NULL, "");
 	ck_assert_str_eq(task("t2")->worker, "team-1");
-	ck_assert_str_eq(task("t2")->run->parent, "t1");
+	ck_assert_str_eq(task("t2")->launch.parent, "t1");
 	wait_for_others("a.txt");
 	floor_world_settle();
 	ck_assert_str_eq(worker("auto-1")->reason, "waits for S1 (t2)");
@@ -249,22 +250,30 @@ TEST(whoever_ends_badly_takes_those_below_along)
 	    "salvage/team-2");
 }
 
-TEST(or_hands_them_to_whoever_is_above)
+static void
+end_well(const char *id)
 {
-	begin("[team]\non_parent_end = \"hand_over\"\n", "");
+	struct agent *agent = family_world_turn(id);
+
+	outcome_settle(auto_world.mode, task(id), OUTCOME_NO_CHANGES, NULL);
+	outcome_clear_worker(agent);
+	family_world_wait_filed(id);
+}
+
+TEST(one_that_ends_well_hands_them_to_its_parent)
+{
+	begin(NULL, "");
 	family_world_spawn("t2", "S2", "");
 	family_world_turn("t3");
-	drop("t2");
-	family_world_wait_filed("t2");
-	ck_assert_str_eq(task("t3")->run->parent, "t1");
-	ck_assert_str_eq(task("t3")->run->parent_actor, "actor:task:t1");
-	drop("t1");
-	family_world_wait_filed("t1");
-	ck_assert_ptr_null(task("t3")->run->parent);
-	ck_assert_str_eq(task("t3")->run->parent_actor, ACTOR_OVERSEER);
+	end_well("t2");
+	ck_assert_str_eq(task("t3")->launch.parent, "t1");
+	ck_assert_str_eq(task("t3")->launch.parent_actor, "actor:task:t1");
+	end_well("t1");
+	ck_assert_ptr_null(task("t3")->launch.parent);
+	ck_assert_str_eq(task("t3")->launch.parent_actor, ACTOR_OVERSEER);
 	family_world_turn_ends(family_world_turn("t3"), "c.txt");
 	family_world_wait_filed("t3");
-	auto_world_filed("t2 aborted; t1 aborted; t3 landed; ");
+	auto_world_filed("t2 no_changes; t1 no_changes; t3 landed; ");
 }
 
 TEST(a_run_that_takes_too_long_has_failed)
@@ -284,7 +293,7 @@ TEST(a_run_that_takes_too_long_has_failed)
 	filed = family_world_filed("t2");
 	ck_assert_int_eq(filed->outcome, OUTCOME_FAILED);
 	ck_assert_int_eq(filed->attempts, 1);
-	ck_assert(filed->run->timed_out);
+	ck_assert(filed->attempt.timed_out);
 	task_free(filed);
 	finish("completed; T1.1 done; S1 cancelled; ");
 }

@@ -9,9 +9,7 @@
 void
 unit_before(void)
 {
-	plan_world_begin(
-	    "allow_cross_agent = true\nallow_agents = [\"main\", \"eve\"]\n",
-	    NULL);
+	plan_world_begin("allow_agents = [\"main\", \"eve\"]\n", NULL);
 	floor_world_add("eve", WORKER_IDLE);
 	floor_world_add("bob", WORKER_IDLE);
 	plan_world_live();
@@ -156,7 +154,7 @@ TEST(what_the_rules_refuse_changes_nothing)
 
 TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 {
-	const struct plan_assignment *a;
+	const struct plan_work *a;
 
 	refused("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"nobody\"}", API_E_UNKNOWN,
@@ -169,8 +167,8 @@ TEST(a_node_goes_to_an_allowed_worker_that_a_person_drives)
 	must("overseer.work.assign",
 	    "{\"node\":\"T1.1\",\"worker\":\"eve\","
 	    "\"recovery\":\"reassign\"}");
-	a = plan_world_node("goal_a", "T1.1")->assignment;
-	ck_assert_ptr_nonnull(a);
+	a = &plan_world_node("goal_a", "T1.1")->work;
+	ck_assert_ptr_nonnull(a->id);
 	ck_assert_str_eq(a->worker, "eve");
 	ck_assert_int_eq(a->status, ASSIGNMENT_QUEUED);
 	ck_assert_int_eq(a->recovery_policy, RECOVERY_REASSIGN);

@@ -4,7 +4,7 @@
  * with a systemd that is none. */
 #include "fleet-world.h"
 #include "cgroup.h"
-#include "remains.h"
+#include "orphans.h"
 
 #define SETTINGS                                  \
 	"[defaults]\nagent_command = \"agent\"\n" \
@@ -86,7 +86,7 @@ TEST(a_session_gets_a_cgroup_and_its_end_has_words)
 	 * fails, and shows its name. */
 	begin(&cgroups);
 	ck_assert_int_eq(fleet_world.told[EVENT_LIMITS_MISSING], 1);
-	name = strstr(fleet_world.adam->limits.told, "cgroup/llmc-");
+	name = strstr(fleet_world.adam->limits.reported, "cgroup/llmc-");
 	ck_assert_ptr_nonnull(name);
 	name += strlen("cgroup/");
 	dir =
@@ -149,7 +149,7 @@ TEST_ROWS(words_come_from_the_record_where_there_is_no_cgroup, 2)
 		floor_world.fleet->cgroups = &cgroups;
 		ck_assert_int_eq(fleet_world.told[EVENT_ADOPTED], 1);
 	}
-	record = remains_record(&floor_world.workspace, "adam");
+	record = orphans_record(&floor_world.workspace, "adam");
 	ck_assert_int_eq(
 	    file_replace(record, counted, strlen(counted), 0600, NULL), 0);
 	fleet_world_kill(fleet_world.adam);
@@ -170,8 +170,8 @@ TEST(what_cannot_be_held_is_told_once_and_the_session_starts)
 
 	begin(&nowhere);
 	ck_assert_int_eq(fleet_world.told[EVENT_LIMITS_MISSING], 1);
-	ck_assert_ptr_nonnull(
-	    strstr(fleet_world.adam->limits.told, "cgroup v2 is not there"));
+	ck_assert_ptr_nonnull(strstr(
+	    fleet_world.adam->limits.reported, "cgroup v2 is not there"));
 	fleet_world_kill(fleet_world.adam);
 	floor_world_wait_status(fleet_world.adam, WORKER_OFFLINE);
 	fleet_world_wait_up(fleet_world.adam);

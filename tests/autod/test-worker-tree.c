@@ -78,32 +78,30 @@ is_boxed(struct world *w, const char *name)
 /* Its folder was repo.worktree_dir once, and it has another name. */
 TEST(a_workers_tree_has_its_box_wherever_it_is)
 {
-	struct world w;
+	ended_by(end) struct world w;
 
 	begin(&w);
 	ck_assert(is_boxed(&w, "old/first"));
 	free(take_ptr(&w.workers[0]->branch));
 	w.workers[0]->detached = false;
 	ck_assert(is_boxed(&w, "old/first"));
-	end(&w);
 }
 
 TEST(a_box_that_cannot_be_made_is_an_error)
 {
 	cleanup_strv char **prefix = NULL;
-	struct world w;
+	ended_by(end) struct world w;
 
 	begin(&w);
 	repo_sh(w.repo, "echo 'gitdir: /etc' >old/first/.git");
 	ck_assert_int_lt(
 	    worker_tree_box(&w.core, w.workers[0]->worktree, &prefix, NULL), 0);
 	ck_assert_ptr_null(prefix);
-	end(&w);
 }
 
 TEST(others_have_none)
 {
-	struct world w;
+	ended_by(end) struct world w;
 
 	begin(&w);
 	ck_assert(!is_boxed(&w, "old/mine"));
@@ -112,5 +110,4 @@ TEST(others_have_none)
 	w.workers[0]->detached = true;
 	read_settings(&w, "[workers.ann]\nsandbox = \"off\"\n");
 	ck_assert(!is_boxed(&w, "old/first"));
-	end(&w);
 }

@@ -32,7 +32,7 @@
 #define FILES     200
 #define TENTH     10
 #define DEAD_MS   500
-#define GITS      25 /* a task */
+#define GITS      11 /* a task */
 #define IN_TURN   200 /* tasks of both builds in turn */
 #define FASTER    3 /* times the tasks a minute of BENCH_OLD */
 #define DRIFT     10 /* percent: more is not flat */

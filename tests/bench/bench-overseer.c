@@ -358,11 +358,16 @@ bench_begin(struct bench *b, const char *build)
 		{ "overseer.remediation_prompt", "none" },
 		{ "overseer.remediate", "false" },
 		{ "overseer.restart_cooldown", "0s" },
-		{ "overseer.same_failure_max", "0" },
 	};
+	static const char text[] = "same_failures=0";
 	cleanup_free char *agent =
 	    bench_built(build, "tests/tools/fake-claude");
+	cleanup_free char *tuned = file_join(b->scratch, "tuning");
+	struct err err = { 0 };
 
+	bench_must(
+	    file_replace(tuned, text, strlen(text), 0600, &err), tuned, &err);
+	setenv("LLMC_TEST_TUNING", tuned, 1);
 	bench_repo(b->repo);
 	bench_init(b->repo, b->llmc, agent);
 	for (size_t i = 0; i < nitems(settings); i++)

@@ -175,7 +175,8 @@ begin(const char *build, const char *repo, struct workspace *workspace)
 static void
 measure_view(void)
 {
-	cleanup_json struct json_object *before = show_snapshot(floors.show);
+	cleanup_json struct json_object *before =
+	    show_snapshot(floors.show, NULL);
 	double times[ROUNDS];
 
 	for (int i = 0; i < ROUNDS; i++) {
@@ -184,7 +185,7 @@ measure_view(void)
 
 		floors.core->state.tasks[i]->turns++;
 		start = used_us();
-		now = show_snapshot(floors.show);
+		now = show_snapshot(floors.show, NULL);
 		change = view_diff(before, now);
 		json_object_put(before);
 		before = now;
@@ -206,7 +207,7 @@ measure_first(void)
 
 		show_stream_patrol(floors.show->stream);
 		start = used_us();
-		json_object_put(show_snapshot(floors.show));
+		json_object_put(show_snapshot(floors.show, NULL));
 		times[i] = used_us() - start;
 	}
 	add_times("the first view", TARGET_FIRST_MS, times);
@@ -327,7 +328,8 @@ measure_metrics(void)
 static void
 measure_frames(void)
 {
-	cleanup_json struct json_object *view = show_snapshot(floors.show);
+	cleanup_json struct json_object *view =
+	    show_snapshot(floors.show, NULL);
 	struct grid *before = grid_new(50, 160), *after = grid_new(50, 160);
 	struct top_facts facts = { .live = true };
 	struct top_ui ui;

@@ -52,16 +52,14 @@ fill(struct reconcile_world *world)
 		for (struct plan_node *node = plan_next(plan, NULL);
 		     node != NULL && here < ASSIGNED / GOALS;
 		     node = plan_next(plan, node)) {
-			struct plan_assignment *a;
-
 			if (!plan_node_leaf(node))
 				continue;
 			here++;
 			snprintf(
 			    ids[assigned], sizeof ids[0], "A_%zu", assigned);
-			a = reconcile_world_assign(world, ids[assigned++], id,
+			reconcile_world_assign(world, ids[assigned++], id,
 			    node->id, ASSIGNMENT_ACTIVE);
-			a->last_dispatch_ms = world->now_ms - 10000;
+			node->work.last_dispatch_ms = world->now_ms - 10000;
 		}
 	}
 	return nodes;

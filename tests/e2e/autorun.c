@@ -7,7 +7,8 @@
 #define ARGS_MAX   16
 #define WAIT_MS    80000
 #define OUTPUT_MAX 3000 /* bytes of output in a message */
-#define LOOK_MS    10
+#define LOOK_MS    10 /* between looks at files */
+#define ASK_MS     40 /* and more between programs that are run to look */
 
 /* Belongs to the current fleet; another root is another fleet. */
 static struct {
@@ -83,7 +84,19 @@ auto_task(const char *name, const char *fmt, ...)
 void
 auto_set(const char *key, const char *value)
 {
-	fleet_do("config", "set", key, value, NULL);
+	e2e_set(fleet_root(), key, value);
+}
+
+void
+auto_tune(const char *tuning)
+{
+	const char *file = in_scratch("tuning");
+
+	e2e_write(e2e_path("%s.new", file),
+	    e2e_path("%s %s", access(file, F_OK) == 0 ? e2e_read(file) : "",
+		tuning));
+	ck_assert_int_eq(rename(e2e_path("%s.new", file), file), 0);
+	e2e_env(e2e_path("LLMC_TEST_TUNING=%s", file));
 }
 
 void
@@ -513,8 +526,10 @@ auto_wait_landed(int count)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (auto_landed() < count)
+	while (auto_landed() < count) {
 		wait_on(end, e2e_path("%d landed commits", count));
+		poll(NULL, 0, ASK_MS);
+	}
 }
 
 void
@@ -558,8 +573,10 @@ auto_wait_shell(const char *script)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (e2e_sh(fleet_root(), script)->status != 0)
+	while (e2e_sh(fleet_root(), script)->status != 0) {
 		wait_on(end, script);
+		poll(NULL, 0, ASK_MS);
+	}
 }
 
 void

@@ -26,6 +26,9 @@ void auto_task(const char *name, const char *fmt, ...)
 void auto_pool(const char *script);
 /* A setting: auto_set("auto.concurrency", "2"). */
 void auto_set(const char *key, const char *value);
+/* Replace constants ("slice=100 slice_tools=1") of programs that start from now
+ * on, and of a daemon that reads a change of the settings. */
+void auto_tune(const char *tuning);
 
 /* Steps that the agent runs after those of every prompt, starting with its next
  * one ("" = none): used to break it. Call it before the first run; may be

@@ -81,9 +81,19 @@ struct json_object *e2e_load(const char *path);
 /* The state that was committed in this root: NULL if there is none. The caller
  * puts it. And replace it, while no daemon runs. */
 struct json_object *e2e_state(const char *root);
+/* What autod --look answers (autod/look.h), asked again only if the
+ * book has changed: a wait looks every few milliseconds. The caller puts it;
+ * NULL = it cannot be read. */
+struct json_object *
+e2e_look(const char *root, const char *what, const char *params);
 void e2e_put_state(const char *root, struct json_object *state);
 /* The same with a sed script. */
 void e2e_edit_state(const char *root, const char *sed);
+
+/* As `llmc config set` and `get` of a string, without running them: for what a
+ * test needs only to begin with. */
+void e2e_set(const char *root, const char *key, const char *value);
+const char *e2e_setting(const char *root, const char *key);
 
 /* A number from 1 in the environment, for longer runs. */
 int e2e_number(const char *name, int otherwise);

@@ -103,7 +103,7 @@ const struct failure_row failure_rows[] = {
 	    "AUTO", "waited for, which is not a stall; the work lands",
 	    "failure-table-resources", "a_usage_limit_is_waited_for", false },
 	{ "19", "the network is down",
-	    "the API cannot be reached: briefly, then longer than outage_limit",
+	    "the API cannot be reached: briefly, then longer than 6 hours",
 	    "AUTO, then HUMAN",
 	    "waited for; then class outage, which no repair could help: ends "
 	    "with 5",

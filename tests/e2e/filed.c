@@ -5,26 +5,16 @@
 #include "e2e.h"
 
 struct json_object *
-filed_look(const char *root, const char *what, const char *params)
-{
-	struct e2e_run *run = e2e_sh(root,
-	    e2e_path(
-		"echo '%s' | \"$AUTOD\" --root . --look %s", params, what));
-
-	return run->status == 0 ? json_tokener_parse(run->out) : NULL;
-}
-
-struct json_object *
 filed_tasks(const char *root)
 {
-	return filed_look(root, "tasks", "{}");
+	return e2e_look(root, "tasks", "{}");
 }
 
 struct json_object *
 filed_last(const char *root)
 {
 	cleanup_json struct json_object *list =
-	    filed_look(root, "tasks", "{\"limit\": 1}");
+	    e2e_look(root, "tasks", "{\"limit\": 1}");
 
 	ck_assert_ptr_nonnull(list);
 	ck_assert_uint_eq(json_object_array_length(list), 1);

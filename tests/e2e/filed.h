@@ -9,11 +9,6 @@
 
 struct json_object;
 
-/* What autod --look answers (autod/look-private.h); params in JSON. The caller
- * puts it; NULL = it cannot be read. */
-struct json_object *
-filed_look(const char *root, const char *what, const char *params);
-
 /* The records of tasks, the newest first. The caller puts them. */
 struct json_object *filed_tasks(const char *root);
 /* The record that was written last. It must exist; the caller puts it. */

@@ -10,7 +10,7 @@
 #define ARGS_MAX 16
 #define API_KEY  "dummy-key-for-tests-0123456789"
 
-static const char *root;
+static const char *root, *tmux_socket;
 
 /* A path from meson or the caller; kept, since the environment is cleared. */
 static const char *
@@ -86,12 +86,9 @@ end_auto(void)
 static void
 guard(void)
 {
-	const char *socket =
-	    fleet_do("config", "get", "tmux.socket", NULL)->out;
-
 	e2e_guard(root,
-	    e2e_path("%sTMUX_TMPDIR='%s' tmux -L %.*s kill-server", end_auto(),
-		unit_scratch(), (int)strcspn(socket, "\n"), socket));
+	    e2e_path("%sTMUX_TMPDIR='%s' tmux -L %s kill-server", end_auto(),
+		unit_scratch(), tmux_socket));
 }
 
 /* In a box, the agent writes its log, and waits at gates, in the scratch
@@ -99,23 +96,14 @@ guard(void)
 void
 fleet_box(const char *mode)
 {
-	const char *agent =
-	    fleet_do("config", "get", "defaults.agent_command", NULL)->out;
+	const char *agent = e2e_setting(root, "defaults.agent_command");
 
-	fleet_do("config", "set", "defaults.sandbox", mode, NULL);
-	fleet_do("config", "set", "defaults.sandbox_write",
-	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
+	e2e_set(root, "defaults.sandbox", mode);
+	e2e_set(root, "defaults.sandbox_write",
+	    e2e_path("[\"%s\"]", unit_scratch()));
 	/* For tests that put a script in front of it. */
-	fleet_do("config", "set", "defaults.sandbox_read",
-	    e2e_path("[\"%.*s\"]", (int)(strrchr(agent, '/') - agent), agent),
-	    NULL);
-	fleet_do("config", "set", "defaults.sandbox_env",
-	    "[\"FLEET\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
-	    "\"FAKE_CLAUDE_FAULTS\", \"FAKE_CLAUDE_IDLE_MS\", "
-	    "\"FAKE_CLAUDE_IGNORE_ENTER\", \"FAKE_CLAUDE_GOES_ON\", "
-	    "\"FAKE_CLAUDE_NOTIFY_MS\", \"FAKE_CLAUDE_NO_SESSIONSTART\", "
-	    "\"FAKE_CLAUDE_START_MS\", \"CHAOS_LOG\"]",
-	    NULL);
+	e2e_set(root, "defaults.sandbox_read",
+	    e2e_path("[\"%.*s\"]", (int)(strrchr(agent, '/') - agent), agent));
 }
 
 static const char *
@@ -129,11 +117,18 @@ begin(const char *agent)
 	root = e2e_workspace("a fleet");
 	e2e_git(root, "config", "user.name", "Fleet", NULL);
 	e2e_git(root, "config", "user.email", "fleet@example.invalid", NULL);
-	fleet_do("config", "set", "defaults.agent_command", agent, NULL);
-	fleet_do("config", "set", "daemon.patrol_interval", "500ms", NULL);
-	fleet_do("config", "set", "defaults.allow_root", "true", NULL);
+	e2e_set(root, "defaults.agent_command", agent);
+	e2e_set(root, "defaults.env",
+	    "[\"FLEET\", \"LLMC\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
+	    "\"FAKE_CLAUDE_FAULTS\", \"FAKE_CLAUDE_IDLE_MS\", "
+	    "\"FAKE_CLAUDE_IGNORE_ENTER\", \"FAKE_CLAUDE_GOES_ON\", "
+	    "\"FAKE_CLAUDE_NOTIFY_MS\", \"FAKE_CLAUDE_NO_SESSIONSTART\", "
+	    "\"FAKE_CLAUDE_START_MS\", \"CHAOS_LOG\"]");
+	e2e_set(root, "daemon.patrol_interval", "500ms");
+	e2e_set(root, "defaults.allow_root", "true");
 	if (strcmp(e2e_sandbox(), "off") != 0)
 		fleet_box(e2e_sandbox());
+	tmux_socket = e2e_setting(root, "tmux.socket");
 	guard();
 	return root;
 }
@@ -199,16 +194,14 @@ fleet_end(void)
 		return;
 	/* In any case no daemon and no tmux server must be left. */
 	e2e_sh(root,
-	    e2e_path(
-		"\"$LLMC\" down >/dev/null 2>&1\n"
-		"pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
-		".llmc/daemon.json 2>/dev/null)\n"
-		"[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
-		"tmux -L \"$(\"$LLMC\" config get tmux.socket)\" kill-server "
-		">/dev/null 2>&1\n"
-		"%s"
-		"true",
-		end_auto()));
+	    e2e_path("\"$LLMC\" down >/dev/null 2>&1\n"
+		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
+		     ".llmc/daemon.json 2>/dev/null)\n"
+		     "[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
+		     "tmux -L '%s' kill-server >/dev/null 2>&1\n"
+		     "%s"
+		     "true",
+		tmux_socket, end_auto()));
 	root = NULL;
 }
 

@@ -12,7 +12,7 @@ void
 goal_enable_fast(void)
 {
 	goal_enable();
-	auto_set("plan.tick_every", "200ms");
+	auto_tune("plan_tick=200");
 }
 
 const char *

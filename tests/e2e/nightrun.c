@@ -71,12 +71,12 @@ night_begin(void)
 {
 	/* Set by the tests' own helpers, for speed. */
 	static const char *const fast[] = { "daemon.patrol_interval",
-		"overseer.start_timeout", "overseer.stop_grace",
 		"overseer.remediation_timeout", "overseer.heartbeat_timeout",
 		"overseer.remediation_prompt" };
 
 	for (size_t i = 0; i < nitems(fast); i++)
 		fleet_do("config", "unset", fast[i], NULL);
+	auto_tune("daemon_start=60000 daemon_stop=30000");
 	goal_enable();
 	auto_set("auto.concurrency", "3");
 	auto_set("auto.check_command", CHECK);

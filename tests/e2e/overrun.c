@@ -73,19 +73,16 @@ over_leave_behind(const char *script)
 static void
 guard(void)
 {
-	const char *socket =
-	    fleet_do("config", "get", "tmux.socket", NULL)->out;
-
 	over_leave_behind(e2e_path("exec >/dev/null 2>&1 </dev/null\n"
 				   "tail --pid=%d -s 0.2 -f /dev/null\n%s",
 	    (int)getpid(),
 	    e2e_path("[ -e '%s' ] || exit\nkill -KILL \"$(cat '%s')\"\n"
 		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
 		     "'%s')\n[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
-		     "TMUX_TMPDIR='%s' tmux -L %.*s kill-server",
+		     "TMUX_TMPDIR='%s' tmux -L %s kill-server",
 		in_scratch("over.pid"), in_scratch("over.pid"),
 		in_root("daemon.json"), unit_scratch(),
-		(int)strcspn(socket, "\n"), socket)));
+		e2e_setting(fleet_root(), "tmux.socket"))));
 }
 
 /* Timeouts for programs that need their time, however fast the clocks run. */
@@ -97,14 +94,14 @@ set_times(int times)
 		int ms;
 	} settings[] = {
 		{ "daemon.patrol_interval", 100 },
-		{ "overseer.start_timeout", 20000 },
-		{ "overseer.stop_grace", 10000 },
 		{ "overseer.remediation_timeout", 60000 },
 	};
 
 	for (size_t i = 0; i < nitems(settings); i++)
 		auto_set(
 		    settings[i].key, e2e_path("%dms", settings[i].ms * times));
+	auto_tune(e2e_path(
+	    "daemon_start=%d daemon_stop=%d", 20000 * times, 10000 * times));
 	auto_set("overseer.heartbeat_timeout",
 	    e2e_path("%dms", BEAT_MS + BEAT_LATE_MS * times));
 }
@@ -189,7 +186,7 @@ over_remedy(int off, const char *fmt, ...)
 	if (!off)
 		return;
 	auto_set("overseer.remediate", "false");
-	auto_set("overseer.same_failure_max", "2");
+	auto_tune("same_failures=2");
 }
 
 /* --- the run ---------------------------------------------------------- */

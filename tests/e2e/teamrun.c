@@ -203,7 +203,7 @@ team_story(void)
 	hold_checks();
 	goal_enable();
 	auto_set("auto.concurrency", "1");
-	auto_set("team.max_depth", "2");
+	auto_tune("team_depth=2");
 	goal = goal_of_one_task(parent());
 	auto_up("--until-empty", NULL);
 	auto_wait_gate("reporter");

@@ -88,7 +88,7 @@ TEST(its_failure_stops_everything_and_what_landed_stays)
 TEST(one_that_takes_too_long_has_failed)
 {
 	set_post("echo hanging >&2; exec sleep 60");
-	auto_set("auto.post_accept_timeout", "1s");
+	auto_set("auto.check_timeout", "1s");
 	auto_task("a.md", "A\nfake: commit a.txt x");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 1);
 	auto_failed("post_accept", "took too long");

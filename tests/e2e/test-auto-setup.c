@@ -158,3 +158,33 @@ TEST(the_start_tells_of_a_dirty_checkout)
 	e2e_expect(run, 0, NULL);
 	e2e_lacks(run->err, "your checkout");
 }
+
+/* Neither by its own environment nor by that of tmux, nor through what it
+ * wrote and a check runs. */
+TEST(nothing_secret_of_the_daemon_reaches_a_worker)
+{
+	const char *of[] = { "agent", "tmux", "check" };
+	const char *doctor;
+
+	e2e_env("FORGE_TOKEN=hidden-one");
+	e2e_env("LLMC_FORGE_TOKEN=hidden-two");
+	auto_set("auto.check_command", "env >\"$FLEET/check.env\"");
+	auto_task("1.md",
+	    "fake: run env >\"$FLEET/agent.env\"; { tmux show-environment -g; "
+	    "tmux show-environment; } >\"$FLEET/tmux.env\"; echo x >1.txt && "
+	    "git add . && git commit -q -m 'Looked'");
+	run_to_the_end();
+	auto_history("Looked", NULL);
+	for (size_t i = 0; i < nitems(of); i++) {
+		const char *env =
+		    e2e_read(e2e_path("%s/%s.env", unit_scratch(), of[i]));
+
+		e2e_lacks(env, "hidden-");
+		if (strcmp(of[i], "tmux") != 0 ||
+		    strcmp(e2e_sandbox(), "off") == 0)
+			e2e_has(env, "PATH=");
+	}
+	doctor = e2e_llmc(fleet_root(), "doctor", NULL)->out;
+	e2e_has(doctor, "FORGE_TOKEN, LLMC_FORGE_TOKEN");
+	e2e_lacks(doctor, "hidden-");
+}

@@ -4,7 +4,7 @@
  * real daemon, real tmux, commands that the agent runs. Each is proved beside a
  * person, who may. */
 #include "fleet.h"
-#include "remains.h"
+#include "orphans.h"
 #include "workspace.h"
 
 /* Without what a session is told about itself. */
@@ -247,7 +247,7 @@ TEST(no_daemon_is_left_in_a_console)
 	const struct workspace workspace = {
 		.root = (char *)(uintptr_t)fleet_root()
 	};
-	cleanup_free char *mark = remains_mark(&workspace, "console1");
+	cleanup_free char *mark = orphans_mark(&workspace, "console1");
 
 	e2e_expect(e2e_sh(fleet_root(),
 		       "LLMC_KEEPER=another/console1 \"$LLMC\" up --detach"),

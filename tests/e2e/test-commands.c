@@ -242,7 +242,7 @@ static const char agent_environment[] =
     "tr '\\0' '\\n' </proc/$pid/environ";
 
 /* Opened from inside an agent: the new agent must not think that it is a
- * child. */
+ * child. Of other variables it gets what is listed. */
 TEST(a_consoles_agent_is_nobodys_child)
 {
 	const char *got;
@@ -251,9 +251,12 @@ TEST(a_consoles_agent_is_nobodys_child)
 	e2e_env("CLAUDE_CODE_SESSION_ID=theirs");
 	e2e_env("CLAUDE_CODE_ENTRYPOINT=cli");
 	e2e_env("FAVOURITE=kept");
+	e2e_env("FORGE_TOKEN=hidden");
+	fleet_do("config", "set", "defaults.env", "[\"FAVOURITE\"]", NULL);
 	fleet_do("attach", "console", NULL);
 	got = e2e_sh(fleet_root(), agent_environment)->out;
 	e2e_has(got, "FAVOURITE=kept");
+	e2e_lacks(got, "FORGE_TOKEN");
 	e2e_lacks(got, "CLAUDECODE=");
 	e2e_lacks(got, "CLAUDE_CODE_SESSION_ID=");
 	e2e_lacks(got, "CLAUDE_CODE_ENTRYPOINT=");

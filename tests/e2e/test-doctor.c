@@ -453,6 +453,25 @@ TEST(open_folder_is_a_warning)
 	assert_check(doctor(dir, 0), "permissions", "ok", "", NULL);
 }
 
+/* Agents that are told to use a cloud, and do not get its keys. */
+TEST(keys_of_a_cloud_that_agents_lack_are_a_warning)
+{
+	const char *dir = e2e_workspace("r");
+
+	tools();
+	e2e_env("AWS_SECRET_ACCESS_KEY=hidden");
+	assert_check(
+	    doctor(dir, 0), "environment", "ok", "AWS_SECRET_ACCESS_KEY", NULL);
+	e2e_env("CLAUDE_CODE_USE_BEDROCK=1");
+	assert_check(doctor(dir, 0), "environment", "warn",
+	    "AWS_SECRET_ACCESS_KEY",
+	    "llmc config set defaults.env '[\"AWS_SECRET_ACCESS_KEY\"]'");
+	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.env",
+		       "[\"AWS_SECRET_ACCESS_KEY\"]", NULL),
+	    0, NULL);
+	assert_check(doctor(dir, 0), "environment", "ok", "", NULL);
+}
+
 TEST(folder_of_another_user_is_told)
 {
 	const char *dir = e2e_workspace("r");
@@ -536,6 +555,29 @@ TEST(dirty_checkout_is_a_warning)
 	e2e_write(e2e_path("%s/README", other), "mine\n");
 	assert_check(doctor(dir, 0), "checkout", "warn",
 	    e2e_path("1 file changed in %s, your checkout", other), NULL);
+}
+
+TEST(a_forge_needs_a_repository_and_a_token)
+{
+	const char *dir = e2e_workspace("r");
+	const char *token = e2e_path("%s/../token", dir);
+
+	tools();
+	trust(dir);
+	ck_assert_ptr_null(find(doctor(dir, 0), "forge"));
+	e2e_llmc(dir, "config", "set", "auto.source", "gitea", NULL);
+	assert_check(doctor(dir, 1), "forge", "fail", "origin", "FORGES");
+	e2e_git(dir, "remote", "add", "origin", "https://x/me/work.git", NULL);
+	assert_check(
+	    doctor(dir, 1), "forge", "fail", "forge.token_file", "FORGES");
+	e2e_write(token, "tok-me\n");
+	chmod(token, 0644);
+	e2e_llmc(dir, "config", "set", "forge.token_file", token, NULL);
+	assert_check(doctor(dir, 1), "forge", "fail", "others can", "FORGES");
+	chmod(token, 0600);
+	assert_check(doctor(dir, 0), "forge", "ok",
+	    "issues of me/work, by https://x/api/v1", NULL);
+	e2e_lacks(e2e_llmc(dir, "doctor", NULL)->out, "tok-me");
 }
 
 TEST(outside_of_a_repository_the_programs_are_looked_at)

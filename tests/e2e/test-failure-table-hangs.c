@@ -38,8 +38,7 @@ START_TEST(a_hung_daemon_is_killed_and_repaired)
 	int daemon;
 
 	over_hurry(5);
-	auto_set("overseer.stop_grace", "5s");
-	auto_set("overseer.start_timeout", "15s");
+	auto_tune("daemon_stop=5000 daemon_start=15000");
 	over_remedy(_i, "fake: run rm '%s'", hang);
 	e2e_env(e2e_path("LD_LIBRARY_PATH=%.*s/../../tests/tools",
 	    (int)(strrchr(llmc, '/') - llmc), llmc));

@@ -88,7 +88,7 @@ START_TEST(a_registration_of_another_is_repaired)
 	int daemon;
 
 	over_hurry(5);
-	auto_set("overseer.start_timeout", "15s");
+	auto_tune("daemon_start=15000");
 	over_remedy(_i, "fake: run rm '%s'", forger);
 	over_start();
 	daemon = over_daemon(0);

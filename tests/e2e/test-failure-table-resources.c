@@ -118,7 +118,8 @@ START_TEST(an_outage_is_waited_for_then_needs_a_person)
 	auto_ails("");
 	auto_wait_finished("landed", 1);
 	over_undisturbed(daemon);
-	auto_set("auto.outage_limit", "1s");
+	auto_tune("outage_limit=1000");
+	auto_set("auto.max_turns", "9"); /* the daemon reads both */
 	lose_network(3);
 	auto_task("b.md", "B\nfake: commit more.txt x");
 	auto_wait_events("waiting", "Connection error", 2);

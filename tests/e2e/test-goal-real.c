@@ -174,7 +174,7 @@ START_TEST(the_words_of_a_planner_that_fails_are_told)
 	const char *goal;
 
 	goal_enable();
-	auto_set("plan.tick_every", "100ms");
+	auto_tune("plan_tick=100");
 	fleet_answer("Goal: Make tea", "fake: fail 400 nonsense");
 	goal = create("Make tea");
 	fleet_up();
@@ -197,7 +197,6 @@ START_TEST(work_that_stops_is_asked_about_until_it_goes_on)
 
 	goal_enable_fast();
 	auto_set("plan.allow_agents", "[\"main\", \"eve\"]");
-	auto_set("plan.allow_cross_agent", "true");
 	goal = goal_of_one_task("");
 	node_does("A goal", "T1.1", "fake: say I looked at it.");
 	fleet_answer(NUDGE, "fake: say All is well.");
@@ -253,7 +252,7 @@ START_TEST(whoever_asks_is_freed_and_goes_on_with_the_answer)
 
 	goal_enable();
 	auto_set("auto.concurrency", "1");
-	auto_set("people.answer_wait", "1s");
+	auto_tune("answer_wait=1000");
 	auto_task("a.md", "Paint it.");
 	fleet_answer("Paint it.",
 	    "fake: tool request_orchestrator {\"message\":\"Which colour?\","

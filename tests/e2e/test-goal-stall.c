@@ -16,7 +16,6 @@ unit_before(void)
 	goal_enable_fast();
 	goal_set_notices();
 	auto_set("plan.allow_agents", "[\"main\", \"eve\"]");
-	auto_set("plan.allow_cross_agent", "true");
 	auto_ails("");
 }
 

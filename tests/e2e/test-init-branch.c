@@ -37,6 +37,7 @@ TEST(the_branch_that_is_checked_out)
 	e2e_has(run->out,
 	    "Work lands on trunk; change it with: llmc config set "
 	    "repo.default_branch NAME\n");
+	e2e_lacks(run->out, "upstream");
 	assert_lands_on(dir, "trunk");
 	e2e_has(e2e_llmc(dir, "init", NULL)->out, "Work lands on trunk;");
 	assert_lands_on(dir, "trunk");
@@ -52,6 +53,9 @@ TEST(the_branch_of_origin)
 	run = e2e_llmc(dir, "init", NULL);
 	e2e_expect(run, 0, NULL);
 	ck_assert_str_eq(run->err, "");
+	e2e_has(run->out, "It has an upstream, and follows what others push");
+	e2e_has(e2e_llmc(dir, "config", "get", "repo.upstream", NULL)->out,
+	    "follow");
 	assert_lands_on(dir, "main");
 }
 

@@ -13,7 +13,7 @@
 #include <dirent.h>
 
 #include "fleet.h"
-#include "remains.h"
+#include "orphans.h"
 #include "workspace.h"
 
 #define GUARD_MS 30000
@@ -203,10 +203,10 @@ START_TEST(nothing_of_a_killed_session_is_left)
 		one_kill(&dice, i);
 	workspace.root = xstrdup(fleet_root());
 	ck_assert_int_gt(
-	    processes("environ", remains_mark(&workspace, "adam")), 0);
+	    processes("environ", orphans_mark(&workspace, "adam")), 0);
 	fleet_do("down", NULL);
 	ck_assert_int_eq(
-	    processes("environ", remains_mark(&workspace, "adam")), 0);
+	    processes("environ", orphans_mark(&workspace, "adam")), 0);
 }
 END_TEST
 

@@ -277,7 +277,7 @@ TEST(what_a_user_dropped_stays_away_in_auto_mode)
 
 TEST(a_push_that_fails_is_shown)
 {
-	auto_set("repo.push", "true");
+	auto_set("repo.upstream", "push");
 	fleet_up();
 	accept_work("adam", "a.txt");
 	auto_wait_landed(1);
@@ -296,7 +296,7 @@ TEST(a_push_that_fails_is_shown)
 		if (i == 0)
 			fleet_kill(fleet_daemon_pid());
 	}
-	auto_set("repo.push", "false");
+	auto_set("repo.upstream", "off");
 	fleet_up();
 	auto_wait_shell(
 	    e2e_path("! '%s' status | grep -q pushed", e2e_llmc_path()));

@@ -99,6 +99,23 @@ TEST(who_repairs_may_reset_but_not_land)
 	over_stop();
 }
 
+TEST(complaints_that_nobody_wants_to_know_of_are_no_failure)
+{
+	int daemon;
+
+	auto_set("overseer.log_failure_level", "never");
+	over_start();
+	daemon = over_daemon(0);
+	over_complain(daemon);
+	/* The overseer has read the log again since. */
+	auto_task("a.md", "fake: commit a.txt x");
+	auto_wait_finished("landed", 1);
+	ck_assert_int_eq(over_daemon(0), daemon);
+	over_remembers("failure", NULL, 0);
+	e2e_lacks(over_output(), OVER_COMPLAINT);
+	over_stop();
+}
+
 /* --- which end is an end ----------------------------------------------- */
 
 TEST(a_daemon_that_somebody_else_stops_is_a_failure)
@@ -112,7 +129,7 @@ TEST(a_daemon_that_somebody_else_stops_is_a_failure)
 	    "sed 's/\"pid\": *[0-9]*/\"pid\":1/; s/^}/,\"why\":\"x\"}/' "
 	    ".llmc/daemon.json >.llmc/ended.json");
 	ck_assert_int_eq(kill(daemon, SIGTERM), 0);
-	ck_assert(over_recovers(0, "nobody here told it to", daemon));
+	ck_assert(over_recovers(0, "not because of the overseer", daemon));
 	over_stop();
 	over_remembers("failure", NULL, 1);
 	over_remembers("stop", NULL, 1);
@@ -402,7 +419,7 @@ TEST(a_pause_before_a_restart_says_why_and_until_when)
 	int daemon = 0;
 
 	auto_set("overseer.remediate", "false");
-	auto_set("overseer.same_failure_max", "0");
+	auto_tune("same_failures=0");
 	over_start();
 	for (int i = 0; i < 3; i++) {
 		daemon = over_daemon(daemon);
@@ -581,6 +598,7 @@ TEST(what_a_repair_costs_is_booked_once)
 	    0, "fake: run printf '#!/bin/sh\\n' >'%s/pool.sh'", unit_scratch());
 	over_start();
 	ck_assert(over_recovers(0, "\"task_pool_failed\"", 0));
+	auto_wait_shell("\"$STATE\" | grep -q '\"cost_repair\": *[1-9]'");
 	over_stop();
 	cost = numbers("failures.jsonl", "cost_micros");
 	ck_assert_int_gt(strtol(cost, NULL, 10), 0);
@@ -619,7 +637,7 @@ repairs_in_a_box(const char *mode)
 	auto_set("defaults.sandbox", mode);
 	auto_set(
 	    "defaults.sandbox_write", e2e_path("[\"%s\"]", fleet_prompt_log()));
-	auto_set("defaults.sandbox_env", "[\"FAKE_CLAUDE_LOG\"]");
+	auto_set("defaults.env", "[\"FAKE_CLAUDE_LOG\"]");
 	auto_set("auto.check_command",
 	    "touch \"$HOME/../checked\"; test -e seen.txt");
 	over_remedy(0, "%s", boxed_repair);

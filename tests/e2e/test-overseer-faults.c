@@ -27,7 +27,7 @@ static void
 only_restart(void)
 {
 	auto_set("overseer.remediate", "false");
-	auto_set("overseer.same_failure_max", "0");
+	auto_tune("same_failures=0");
 }
 
 /* --- heartbeats -------------------------------------------------------- */

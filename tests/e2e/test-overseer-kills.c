@@ -283,8 +283,7 @@ kills_open(struct kills *k)
 	};
 	/* This test causes many failures: no limit may stop it. */
 	auto_set("overseer.restart_cooldown", "0s");
-	auto_set("overseer.same_failure_max", "0");
-	auto_set("overseer.remediations_per_day", "0");
+	auto_tune("same_failures=0 remediations=0");
 	over_remedy(0, "fake: sleep 300");
 	start(k);
 }

@@ -75,7 +75,7 @@ TEST(a_push_that_fails)
 
 	e2e_git(
 	    fleet_root(), "remote", "add", "origin", "/no/such/place", NULL);
-	auto_set("repo.push", "true");
+	auto_set("repo.upstream", "push");
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_start();
 	daemon = over_daemon(0);

@@ -157,7 +157,7 @@ freeze(void)
 	int daemon;
 
 	over_hurry(5);
-	auto_set("overseer.stop_grace", "5s");
+	auto_tune("daemon_stop=5000");
 	auto_set("people.notify_on", "[\"failure\"]");
 	auto_set("people.notify_command",
 	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", told_file(),

@@ -278,7 +278,7 @@ TEST(a_repair_that_a_kill_cut_short_counts_for_the_day)
 
 	auto_pool("exit 7");
 	over_hurry(5);
-	auto_set("overseer.remediations_per_day", "1");
+	auto_tune("remediations=1");
 	over_remedy(0, "fake: hang hard");
 	over_start();
 	while (strcmp(over_member("state"), "Remediating") != 0) {

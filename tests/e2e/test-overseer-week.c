@@ -24,6 +24,7 @@
 #include "lock.h"
 #include "overseer-private.h"
 #include "settings.h"
+#include "tune.h"
 
 #define MINUTE_MS  ((int64_t)60 * 1000)
 #define HOUR_MS    (60 * MINUTE_MS)
@@ -411,7 +412,6 @@ set_up(void)
 		{ "defaults.agent_command", "true" }, /* none is started */
 		{ "overseer.remediation_prompt", "none" },
 		{ "overseer.remediate", "false" },
-		{ "overseer.same_failure_max", "0" },
 	};
 	const char *root = e2e_workspace("week"), *llmc = e2e_llmc_path();
 	int folder = (int)(strrchr(llmc, '/') - llmc);
@@ -421,6 +421,7 @@ set_up(void)
 		       "git config user.name T && git config user.email t@x && "
 		       "git commit -q --allow-empty -m Start"),
 	    0, NULL);
+	tune("same_failures=0");
 	for (size_t i = 0; i < nitems(settings); i++)
 		set(root, settings[i][0], settings[i][1]);
 	/* Accepted as they are: git, which takes real time, is not asked. */

@@ -15,7 +15,7 @@ begin(void)
 	fleet_begin_real();
 	fleet_do("doctor", "trust", "--onboarding", NULL);
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("oversight.slice_tools", "4");
+	auto_tune("slice_tools=4");
 }
 
 START_TEST(a_turn_reads_what_oversight_says_and_is_interrupted_if_in_vain)

@@ -177,7 +177,7 @@ START_TEST(an_answer)
 	int step = step_of(_i / 2, ANSWER_STEPS);
 
 	goal_enable();
-	auto_set("people.answer_wait", waits ? "1h" : "1s");
+	auto_tune(waits ? "answer_wait=3600000" : "answer_wait=1000");
 	auto_task("a.md", "Paint it.");
 	auto_ails(e2e_path(QUESTION "fake: keep %s\nfake: commit a.txt x",
 	    team_kept("answer")));

@@ -54,7 +54,6 @@ begin(void)
 	auto_set("defaults.model", "claude-opus-5-5");
 	auto_set("auto.concurrency", "1");
 	auto_set("daemon.patrol_interval", "200ms");
-	auto_set("oversight.coverage_pattern", "coverage: ([0-9.]+)%");
 }
 
 /* A task is done, and its last iteration says what it should. */
@@ -99,7 +98,7 @@ END_TEST
 
 START_TEST(one_task_is_parked_and_the_next_one_warned)
 {
-	auto_set("oversight.expected_iterations", "2");
+	auto_tune("expected_iterations=2");
 	auto_set(
 	    "oversight.thresholds", "[\"resource.iterationMultiplier=1.5\"]");
 	fleet_answer("OVERSIGHT WARNING: Regression",

@@ -201,7 +201,7 @@ TEST(small_tasks_say_nothing_about_a_large_one)
 
 TEST(work_that_only_reads_is_left_alone)
 {
-	auto_set("oversight.slice_tools", "4");
+	auto_tune("slice_tools=4");
 	auto_task("a.md", "fake: commit b.txt x\n%sfake: commit c.txt x",
 	    GREP8 GREP8 GREP8 GREP8);
 	auto_up(NULL);
@@ -221,7 +221,7 @@ TEST(a_long_turn_is_looked_at_before_it_counts_as_stalled)
 	int agent;
 
 	auto_set("auto.max_turns", "10");
-	auto_set("oversight.slice", "1s");
+	auto_tune("slice=1000");
 	auto_set("auto.worker_stall_timeout", "3s");
 	auto_set("auto.check_command", e2e_path(CHECK, "no"));
 	heeds("CHANGE THE APPROACH", COMMIT("good.txt", "x"));

@@ -16,8 +16,8 @@ set_up(const char *mode)
 	fleet_do("config", "set", "defaults.sandbox", mode, NULL);
 	fleet_do("config", "set", "defaults.sandbox_write",
 	    e2e_path("[\"%s\"]", fleet_prompt_log()), NULL);
-	fleet_do("config", "set", "defaults.sandbox_env",
-	    "[\"FAKE_CLAUDE_LOG\"]", NULL);
+	fleet_do(
+	    "config", "set", "defaults.env", "[\"FAKE_CLAUDE_LOG\"]", NULL);
 	e2e_write(e2e_path("%s/home/secret", unit_scratch()), "private\n");
 }
 

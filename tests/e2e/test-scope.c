@@ -11,7 +11,7 @@ unit_before(void)
 	goal_enable();
 	auto_set("auto.max_turns", "3");
 	auto_set("auto.max_attempts", "1");
-	auto_set("plan.max_retries", "0");
+	auto_tune("plan_retries=0");
 }
 
 static const char *

@@ -67,8 +67,8 @@ unit_before(void)
 	    e2e_path("[\"127.0.0.1:%u\"]", port), NULL);
 	fleet_do("config", "set", "defaults.sandbox_write",
 	    e2e_path("[\"%s\"]", unit_scratch()), NULL);
-	fleet_do("config", "set", "defaults.sandbox_env",
-	    "[\"FAKE_CLAUDE_LOG\"]", NULL);
+	fleet_do(
+	    "config", "set", "defaults.env", "[\"FAKE_CLAUDE_LOG\"]", NULL);
 	fleet_up();
 	fleet_add("adam");
 }

@@ -225,7 +225,7 @@ TEST(a_worker_does_not_wait_for_long)
 	    e2e_sh(fleet_root(), "command -v sqlite3")->status == 0;
 	struct json_object *list;
 
-	auto_set("people.answer_wait", "1s");
+	auto_tune("answer_wait=1000");
 	auto_task("b.md", "fake: commit b.txt b");
 	auto_up(NULL);
 	auto_wait_finished("landed", 1);
@@ -252,7 +252,7 @@ TEST(a_worker_does_not_wait_for_long)
 		    1, "no_daemon", "start it with: llmc up --auto");
 	}
 	ck_assert_str_eq(auto_member(asks(), "0.answer"), "");
-	auto_set("people.answer_wait", "1h");
+	auto_tune("answer_wait=3600000");
 	auto_up(NULL);
 	e2e_lacks(fleet_do("--json", "log", NULL)->out, "Which colour?");
 	fleet_do("answer", "a1", "blue", NULL);

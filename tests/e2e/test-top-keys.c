@@ -116,8 +116,9 @@ TEST_IN(begin, an_agent_may_not_act)
 	top_wait_end(0);
 	ck_assert_str_eq(fleet_status("adam"), "idle");
 	fleet_start("adam",
-	    "fake: run \"$LLMC\" top >\"$FLEET/said\" 2>&1; true\n"
-	    "fake: commit a.txt a");
+	    e2e_path("fake: run '%s' top >\"$FLEET/said\" 2>&1; true\n"
+		     "fake: commit a.txt a",
+		e2e_llmc_path()));
 	fleet_wait("adam", "needs_review");
 	e2e_has(e2e_read(e2e_path("%s/said", unit_scratch())),
 	    "agents may not run llmc top");

@@ -355,6 +355,8 @@ TEST(what_was_interrupted_goes_on)
 		"begun.txt", "half.txt" };
 
 	before_begin("killed");
+	fleet_do("config", "set", "defaults.env",
+	    "[\"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_GOES_ON\"]", NULL);
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
 	e2e_write(e2e_path("%s/half.txt", fleet_worktree("auto-2")), "half\n");
 	e2e_write(e2e_path("%s/go", getenv("HOME")), "");

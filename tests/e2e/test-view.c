@@ -57,6 +57,11 @@ TEST(a_view_shows_what_goes_on)
 	expect_view("ended.t1.lines_added", "1");
 	expect_view("ended.t1.lines_removed", "0");
 	auto_drain();
+	/* Without the daemon, the book and the files tell it. */
+	auto_wait_shell("\"$LLMC\" --json top | "
+			"grep -q '\"lines_added\": *1'");
+	auto_wait_shell("\"$LLMC\" --json top | "
+			"grep -q '\"type\": *\"task_completed\"'");
 }
 
 TEST(time_is_recorded_whatever_ends_the_daemon)

@@ -474,8 +474,8 @@ TEST(an_agent_in_a_sandbox_cannot_read_the_token)
 	fleet_do("config", "set", "defaults.sandbox", "worktree", NULL);
 	fleet_do("config", "set", "defaults.sandbox_write",
 	    e2e_path("[\"%s\"]", fleet_prompt_log()), NULL);
-	fleet_do("config", "set", "defaults.sandbox_env",
-	    "[\"FAKE_CLAUDE_LOG\"]", NULL);
+	fleet_do(
+	    "config", "set", "defaults.env", "[\"FAKE_CLAUDE_LOG\"]", NULL);
 	open_page();
 	fleet_add("adam");
 	out = inside(e2e_path("cat '%s/.llmc/web.token'; ls '%s/.llmc'; "

@@ -108,10 +108,10 @@ begin_with_slow_tmux(void)
 	e2e_script(e2e_path("%s/tmux", dir),
 	    e2e_path("#!/bin/sh\nPATH='%s'\ntmux \"$@\" || exit\n"
 		     "case \" $* \" in *' new-session '*)\n"
-		     "cd '%s'; until \"$STATE\" | grep -q "
+		     "cd '%s'; until '%s' | grep -q "
 		     "'\"ready\": *true'; do :; done\n"
 		     "esac\n",
-		getenv("PATH"), fleet_root()));
+		getenv("PATH"), fleet_root(), getenv("STATE")));
 	e2e_env(e2e_path("PATH=%s:%s", dir, getenv("PATH")));
 	fleet_up();
 }

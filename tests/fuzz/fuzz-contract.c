@@ -66,7 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(contract_parse(json, "", &c, NULL) == 0);
 	check(c.count <= 200 && c.timeout_ms > 0);
-	contract_print(json, "", &words);
+	contract_print(json, &words);
 	check(contract_equal(json, json));
 	check_file(&c, (const char *)data + size - rest, rest);
 	return 0;

@@ -9,14 +9,12 @@ struct reconcile_scene scene;
 void
 scene_begin(enum assignment_status status)
 {
-	struct plan *plan;
-
 	reconcile_world_init(&scene.world);
-	plan = reconcile_world_goal(&scene.world, "goal_1", 1, 1, 2);
-	scene.one = reconcile_world_assign(
+	reconcile_world_goal(&scene.world, "goal_1", 1, 1, 2);
+	scene.node = reconcile_world_assign(
 	    &scene.world, ID, "goal_1", "S1.1.1", status);
 	scene.facts = reconcile_world_facts(&scene.world, ID);
-	scene.node = plan_find(plan, "S1.1.1");
+	scene.one = &scene.node->work;
 	if (status != ASSIGNMENT_QUEUED)
 		scene.one->last_dispatch_ms = scene.world.now_ms - 10000;
 }

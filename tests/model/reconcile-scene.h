@@ -9,7 +9,7 @@
 
 struct reconcile_scene {
 	struct reconcile_world world;
-	struct plan_assignment *one;
+	struct plan_work *one; /* A_1, or what came after it */
 	struct reconcile_facts *facts; /* about it */
 	struct plan_node *node; /* its */
 	struct reconcile_result result; /* of the last tick */

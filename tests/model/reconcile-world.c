@@ -40,6 +40,7 @@ reconcile_world_release(struct reconcile_world *world)
 {
 	plan_set_release(&world->set);
 	free(world->facts);
+	strv_free(world->ids);
 	*world = (struct reconcile_world){ 0 };
 }
 
@@ -81,24 +82,22 @@ reconcile_world_goal(struct reconcile_world *world, const char *id, int phases,
 	return plan;
 }
 
-struct plan_assignment *
+struct plan_node *
 reconcile_world_assign(struct reconcile_world *world, const char *id,
     const char *goal_id, const char *node_id, enum assignment_status status)
 {
-	struct plan_assignment *a =
-	    plan_assignment_new(id, goal_id, node_id, world->now_ms - 100000);
 	struct plan *plan = plan_set_plan(&world->set, goal_id);
-	struct plan_node *node = plan != NULL ? plan_find(plan, node_id) : NULL;
+	struct plan_node *node = plan_find(plan, node_id);
 	struct plan_changes changes = { 0 };
 	struct err err = { 0 };
 
-	xstrset(&a->worker, "auto-1");
-	xstrset(&a->task, "t1");
-	a->status = status;
+	plan_node_assign(node, id, world->now_ms - 100000);
+	xstrset(&node->work.worker, "auto-1");
+	xstrset(&node->work.task, "t1");
+	node->work.status = status;
 	if (status == ASSIGNMENT_BLOCKED)
-		xstrset(&a->blocked_reason, "by a person");
-	must(plan_set_add_assignment(&world->set, a, &err), &err);
-	if (node != NULL && status != ASSIGNMENT_QUEUED) {
+		xstrset(&node->work.blocked_reason, "by a person");
+	if (status != ASSIGNMENT_QUEUED) {
 		must(plan_node_move(node,
 			 &(struct plan_node_move){ .to = NODE_IN_PROGRESS },
 			 world->now_ms - 100000, &err),
@@ -107,21 +106,33 @@ reconcile_world_assign(struct reconcile_world *world, const char *id,
 		plan_changes_release(&changes);
 	}
 	reconcile_world_facts(world, id);
-	return a;
+	return node;
+}
+
+struct plan_node *
+reconcile_world_find(const struct plan_set *set, const char *id)
+{
+	struct plan_cursor cursor = { 0 };
+	struct plan_node *node;
+
+	while ((node = plan_set_next(set, &cursor)) != NULL &&
+	    strcmp(node->work.id, id) != 0)
+		continue;
+	return node;
 }
 
 struct reconcile_facts *
 reconcile_world_facts(struct reconcile_world *world, const char *id)
 {
-	const struct plan_assignment *a = plan_set_assignment(&world->set, id);
-
 	for (size_t i = 0; i < world->fact_count; i++)
 		if (strcmp(world->facts[i].assignment_id, id) == 0)
 			return &world->facts[i];
 	world->facts = xreallocarray(
 	    world->facts, world->fact_count + 1, sizeof *world->facts);
+	strv_add(&world->ids, id);
 	world->facts[world->fact_count] =
-	    (struct reconcile_facts){ .assignment_id = a->id };
+	    (struct reconcile_facts){ .assignment_id =
+					  world->ids[world->fact_count] };
 	return &world->facts[world->fact_count++];
 }
 
@@ -144,6 +155,8 @@ reconcile_world_reload(
     const struct reconcile_world *world, struct reconcile_world *copy)
 {
 	const struct plan_set *set = &world->set;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	struct err err = { 0 };
 
 	*copy = (struct reconcile_world){
@@ -159,13 +172,10 @@ reconcile_world_reload(
 		must(plan_from_json(json, "", &plan, &err), &err);
 		must(plan_set_add(&copy->set, plan, &err), &err);
 	}
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		cleanup_json struct json_object *json =
-		    plan_assignment_to_json(set->assignments[i]);
-		struct plan_assignment *a = NULL;
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		cleanup_json struct json_object *json = plan_work_json(node);
 
-		must(plan_assignment_from_json(json, "", &a, &err), &err);
-		must(plan_set_add_assignment(&copy->set, a, &err), &err);
+		must(plan_set_read_work(&copy->set, json, "", &err), &err);
 	}
 	for (size_t i = 0; i < set->crystal_count; i++) {
 		cleanup_json struct json_object *json =
@@ -190,6 +200,8 @@ void
 reconcile_world_dump(const struct reconcile_world *world, struct buf *out)
 {
 	const struct plan_set *set = &world->set;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 
 	for (size_t i = 0; i < set->plan_count; i++) {
 		cleanup_json struct json_object *json =
@@ -197,9 +209,8 @@ reconcile_world_dump(const struct reconcile_world *world, struct buf *out)
 
 		buf_addf(out, "%s\n", json_object_to_json_string(json));
 	}
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		cleanup_json struct json_object *json =
-		    plan_assignment_to_json(set->assignments[i]);
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		cleanup_json struct json_object *json = plan_work_json(node);
 
 		buf_addf(out, "%s\n", json_object_to_json_string(json));
 	}
@@ -232,8 +243,8 @@ reconcile_result_dump(const struct reconcile_result *result, struct buf *out)
 		    e->node_id != NULL ? e->node_id : "-",
 		    json_object_to_json_string(e->data));
 	}
-	for (size_t i = 0; i < result->assignment_count; i++)
-		buf_addf(out, "changed %s\n", result->assignments[i]->id);
+	for (size_t i = 0; i < result->worked_count; i++)
+		buf_addf(out, "changed %s\n", result->worked[i]->work.id);
 	for (size_t i = 0; i < result->crystal_count; i++)
 		buf_addf(out, "new %s\n", result->crystals[i]->id);
 	for (size_t i = 0; i < result->plan_count; i++)

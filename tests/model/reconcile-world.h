@@ -16,6 +16,7 @@ struct reconcile_world {
 	bool busy;
 	struct reconcile_facts *facts; /* one per assignment, in their order */
 	size_t fact_count;
+	char **ids; /* of their assignments */
 	int64_t now_ms;
 };
 
@@ -31,11 +32,14 @@ void reconcile_world_release(struct reconcile_world *world);
 struct plan *reconcile_world_goal(struct reconcile_world *world, const char *id,
     int phases, int tasks, int subtasks);
 
-/* An assignment to a session of the agent main; its node is in progress if it
- * is not queued. */
-struct plan_assignment *
+/* Assign the node to a session of the agent main; it is in progress if that is
+ * not queued. */
+struct plan_node *
 reconcile_world_assign(struct reconcile_world *world, const char *id,
     const char *goal_id, const char *node_id, enum assignment_status status);
+/* Who has, or had last, this assignment; NULL = none. */
+struct plan_node *
+reconcile_world_find(const struct plan_set *set, const char *id);
 struct reconcile_facts *
 reconcile_world_facts(struct reconcile_world *world, const char *id);
 

@@ -104,9 +104,9 @@ TEST(flags_are_those_that_callers_rely_on)
 	    "overseer.events overseer.why "
 	    "request.answer mail.send mail.inbox mail.show mail.ack reservation.list reservation.release team.tree");
 	assert_flagged(API_OWN, "hook.event sandbox.refused");
-	assert_flagged(API_STOPPING, "hook.event daemon.stop state.get");
+	assert_flagged(API_STOPPING, "hook.event daemon.stop view.get");
 	assert_flagged(API_STREAM, "view.follow events.follow");
-	assert_flagged(API_EARLY, "daemon.stop state.get");
+	assert_flagged(API_EARLY, "daemon.stop");
 	assert_flagged(API_TOOL,
 	    "team.report_progress "
 	    "team.report_completion "
@@ -161,6 +161,7 @@ static const struct {
 	{ "landing.list", "prwR" },
 	{ "landing.revert", "p   " },
 	{ "task.add", "prw " },
+	{ "task.from", "p   " },
 	{ "task.edit", "prw " },
 	{ "task.priority", "prw " },
 	{ "task.retry", "prw " },
@@ -170,7 +171,6 @@ static const struct {
 	{ "daemon.info", "prwR" },
 	{ "daemon.reload", "p   " },
 	{ "daemon.stop", "p   " },
-	{ "state.get", "pr  " },
 	{ "view.get", "pr  " },
 	{ "view.follow", "pr  " },
 	{ "metrics.get", "pr  " },

@@ -242,7 +242,9 @@ TEST(one_ask_takes_in_another)
 	struct ask *ask, *other;
 
 	memset(longest, 'x', ASK_WORDS_MAX - 1);
+	d.question = "R_2";
 	other = ask_new(&d, 2, NOW);
+	d.question = "R_1";
 	d.words = longest;
 	d.options = options;
 	ask = ask_new(&d, 1, NOW);
@@ -252,6 +254,10 @@ TEST(one_ask_takes_in_another)
 	ck_assert_ptr_nonnull(strstr(ask->words, "x\n\nit has used"));
 	ck_assert_uint_eq(strv_count(ask->options), 0);
 	ck_assert(ask->changed);
+	ck_assert_int_eq(ask_named(ask, "R_1"), ASK_NAMED_BEST);
+	ck_assert_int_eq(ask_named(ask, "R_2"), ASK_NAMED_BEST);
+	ck_assert_int_eq(ask_named(ask, "R_"), 0);
+	ck_assert_int_eq(ask_named(ask, ""), 0);
 	ask_free(ask);
 	ask_free(other);
 }
@@ -287,6 +293,19 @@ TEST(a_goal_is_asked_about_unless_its_nodes_are)
 	ask_free(ask);
 	ask_free(node);
 	task_free(t);
+}
+
+TEST(who_took_it_first_is_who_was_told)
+{
+	struct ask_draft d = draft();
+	struct ask *ask = ask_new(&d, 1, NOW);
+
+	ck_assert_int_eq(ask->told_ms, 0);
+	ck_assert(ask_told(ask, "ops", NOW + 1));
+	ck_assert(!ask_told(ask, ASK_SEEN, NOW + 2));
+	ck_assert_int_eq(ask->told_ms, NOW + 1);
+	ck_assert_str_eq(ask->told_by, "ops");
+	ask_free(ask);
 }
 
 TEST(what_is_told_again_is_saved_now_and_then)

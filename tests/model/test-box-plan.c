@@ -2,6 +2,7 @@
 
 /* The words for bubblewrap, as they are. */
 #include "settings-world.h"
+#include "api.h"
 #include "box-plan.h"
 
 #define BEGIN                                             \
@@ -311,21 +312,41 @@ TEST(variables_are_removed_before_bwrap_starts)
 	ck_assert_str_eq(argv[count - 1], "inside");
 }
 
-TEST(only_known_variables_get_in)
+TEST(only_known_variables_reach_an_agent)
 {
 	static const char *const more[] = { "EDITOR", NULL };
 	static const char *const good[] = { "PATH=/bin", "HOME=/", "LC_ALL=C",
 		"ANTHROPIC_API_KEY=k", "CLAUDE_CODE_OAUTH_TOKEN=t",
-		"LLMC_ROOT=/r", "https_proxy=p", "EDITOR=vi", "TERM" };
-	static const char *const bad[] = { "AWS_SECRET_ACCESS_KEY=k", "TMUX=x",
-		"SSH_AUTH_SOCK=s", "DBUS_SESSION_BUS_ADDRESS=d", "EDITORS=x",
-		"PATHS=x", "GITHUB_TOKEN=g", "TERMS" };
+		"LLMC_ROOT=/r", "https_proxy=p", "EDITOR=vi", "TERM",
+		"GIT_AUTHOR_NAME=n", "DISABLE_TELEMETRY=1",
+		"NODE_EXTRA_CA_CERTS=/c", "REQUESTS_CA_BUNDLE=/c",
+		"CURL_CA_BUNDLE=/c", "AWS_REGION=r" };
+	static const char *const outside[] = { "XDG_RUNTIME_DIR=/run/u",
+		"XDG_CACHE_HOME=/c", "TMUX_TMPDIR=/t", "LD_LIBRARY_PATH=/l",
+		"JAVA_HOME=/j", "NVM_DIR=/n", "VIRTUAL_ENV=/v" };
+	static const char *const bad[] = { "AWS_SECRET_ACCESS_KEY=k",
+		"AWS_BEARER_TOKEN_BEDROCK=t", "TMUX=x", "SSH_AUTH_SOCK=s",
+		"DBUS_SESSION_BUS_ADDRESS=d", "EDITORS=x", "PATHS=x",
+		"GITHUB_TOKEN=g", "TERMS", "LLMC_FORGE_TOKEN=t",
+		"LLMC_WEBHOOK_SECRET=s", "LLMC_API_KEY=k", "GIT_ASKPASS=/a",
+		"GIT_SSH_COMMAND=sshpass -p x ssh", "GIT_CONFIG_COUNT=1",
+		"GIT_CONFIG_KEY_0=http.extraHeader", "GIT_CONFIG_VALUE_0=t",
+		"GIT_CONFIG_PARAMETERS=p", "DISPLAY=:0", "=x", "" };
 
 	for (size_t i = 0; i < nitems(good); i++)
-		ck_assert_msg(box_plan_allows(good[i], more), "%s", good[i]);
+		for (int boxed = 0; boxed < 2; boxed++)
+			ck_assert_msg(box_plan_allows(good[i], more, boxed),
+			    "%s", good[i]);
 	for (size_t i = 0; i < nitems(bad); i++)
-		ck_assert_msg(!box_plan_allows(bad[i], more), "%s", bad[i]);
-	ck_assert(!box_plan_allows("EDITOR=vi", NULL));
+		for (int boxed = 0; boxed < 2; boxed++)
+			ck_assert_msg(!box_plan_allows(bad[i], more, boxed),
+			    "%s", bad[i]);
+	for (size_t i = 0; i < nitems(outside); i++) {
+		ck_assert(box_plan_allows(outside[i], NULL, false));
+		ck_assert(!box_plan_allows(outside[i], NULL, true));
+	}
+	ck_assert(!box_plan_allows("EDITOR=vi", NULL, false));
+	ck_assert(!box_plan_allows("EDITOR=vi", NULL, true));
 }
 
 TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
@@ -341,6 +362,7 @@ TEST(the_strictest_mode_of_all_workers_counts_for_a_check)
 	ck_assert_int_eq(box_mode_of(p.settings, "eve"), BOX_STRICT);
 	ck_assert_int_eq(box_mode_of(p.settings, "adam"), BOX_OFF);
 	ck_assert_int_eq(box_mode_of(p.settings, "bob"), BOX_WORKTREE);
+	ck_assert_int_eq(box_mode_of(p.settings, CALLER_REPAIR), BOX_STRICT);
 	ck_assert_str_eq(box_mode_name(BOX_STRICT), "strict");
 }
 

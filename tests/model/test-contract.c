@@ -54,7 +54,7 @@ TEST(a_contract_is_read_whole)
 	ck_assert(c.report);
 	ck_assert_int_eq(c.on_failure, CONTRACT_RETRY_ONCE);
 	ck_assert_int_eq(c.timeout_ms, 5);
-	contract_print(json, "  ", &text);
+	contract_print(json, &text);
 	ck_assert_str_eq(text.data,
 	    "  out/a.json, valid JSON\n"
 	    "  b, a JSON array of at least 0 items\n"

@@ -35,6 +35,30 @@ TEST(a_request_without_a_body_names_no_file)
 	ck_assert_ptr_null(strstr(text.data, "Authorization"));
 }
 
+TEST(tags_and_limits_are_read)
+{
+	static const char text[] =
+	    "HTTP/2 403\r\netag: W/\"abc\"\r\nx-ratelimit-remaining: 0\r\n"
+	    "x-ratelimit-reset: 1700000000\r\n\r\n";
+	static const char left[] = "HTTP/2 200\r\nx-ratelimit-remaining: 5\r\n"
+				   "x-ratelimit-reset: 1700000000\r\n\r\n";
+	struct http_answer answer;
+	cleanup_buf struct buf config = BUF_INIT;
+
+	ck_assert_int_eq(http_answer_parse(text, strlen(text), &answer), 0);
+	ck_assert_str_eq(answer.tag, "W/\"abc\"");
+	ck_assert_int_eq(answer.reset_unix, 1700000000);
+	curl_config(
+	    &(struct http_request){
+		.method = "GET", .url = "https://a", .known = answer.tag },
+	    &config);
+	ck_assert_ptr_nonnull(
+	    strstr(config.data, "header = \"If-None-Match: W/\\\"abc\\\"\"\n"));
+	ck_assert_int_eq(http_answer_parse(left, strlen(left), &answer), 0);
+	ck_assert_int_eq(answer.reset_unix, 0);
+	ck_assert_str_eq(answer.tag, "");
+}
+
 static const struct {
 	const char *text;
 	int status;

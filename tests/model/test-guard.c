@@ -53,8 +53,10 @@ TEST(a_file_outside_of_the_scope_is_denied)
 {
 	struct guard_policy policy =
 	    policy_of("{" ALL ",\"scope_paths\":[\"src/\",\"docs/a.md\"]}");
-	struct guard_policy none = policy_of("{" ALL ",\"scope_paths\":[]}");
-	struct guard_policy all = policy_of("{" ALL "}");
+	ended_by(guard_policy_release) struct guard_policy none =
+	    policy_of("{" ALL ",\"scope_paths\":[]}");
+	ended_by(guard_policy_release) struct guard_policy all =
+	    policy_of("{" ALL "}");
 	cleanup_buf struct buf why = BUF_INIT;
 
 	ck_assert_int_eq(
@@ -74,8 +76,6 @@ TEST(a_file_outside_of_the_scope_is_denied)
 	ck_assert_int_eq(guard_write(&all, "src/a", NOW, &why), GUARD_PASS);
 	ck_assert_int_eq(guard_write(&all, NULL, NOW, &why), GUARD_PASS);
 	guard_policy_release(&policy);
-	guard_policy_release(&none);
-	guard_policy_release(&all);
 }
 
 /* Others than those that it has. */
@@ -84,9 +84,10 @@ TEST(limited_tools_do_not_write_what_gives_tools)
 	static const char *const files[] = { ".claude",
 		".claude/settings.local.json", ".mcp.json", ".git",
 		".git/hooks/pre-commit", NULL };
-	struct guard_policy policy = policy_of(
+	ended_by(guard_policy_release) struct guard_policy policy = policy_of(
 	    "{\"version\":1,\"tools\":{\"allow\":[\"Read\",\"Write\"]}}");
-	struct guard_policy all = policy_of("{" ALL "}");
+	ended_by(guard_policy_release) struct guard_policy all =
+	    policy_of("{" ALL "}");
 	cleanup_buf struct buf why = BUF_INIT;
 
 	for (size_t i = 0; files[i] != NULL; i++) {
@@ -102,13 +103,13 @@ TEST(limited_tools_do_not_write_what_gives_tools)
 	ck_assert_int_eq(
 	    guard_write(&policy, ".claudex", NOW, &why), GUARD_PASS);
 	ck_assert_int_eq(guard_write(&policy, "a.c", NOW, &why), GUARD_PASS);
-	guard_policy_release(&policy);
-	guard_policy_release(&all);
 }
 
 TEST(a_file_that_another_has_reserved_is_denied_until_then)
 {
-	struct guard_policy policy = { .tools.all = true };
+	ended_by(guard_policy_release) struct guard_policy policy = {
+		.tools.all = true
+	};
 	cleanup_buf struct buf why = BUF_INIT;
 
 	guard_policy_reserve(&policy, "src/api", "adam", NOW + 60000);
@@ -126,7 +127,6 @@ TEST(a_file_that_another_has_reserved_is_denied_until_then)
 	ck_assert_int_eq(
 	    guard_write(&policy, "src/api/x.c", NOW + 60000, &why), GUARD_PASS);
 	ck_assert_int_eq(guard_write(&policy, NULL, NOW, &why), GUARD_PASS);
-	guard_policy_release(&policy);
 }
 
 TEST(our_tools_are_offered_as_the_policy_says)
@@ -209,11 +209,11 @@ TEST(a_policy_is_written_as_it_is_read)
 	    "\"allow\":[],\"deny\":[\"Bash\"]},\"scope_paths\":[],\"reserved\":["
 	    "{\"path\":\"a\",\"owner\":\"eve\",\"until\":7}],"
 	    "\"llmc_tools\":[]}";
-	struct guard_policy policy = policy_of(text);
+	ended_by(guard_policy_release) struct guard_policy policy =
+	    policy_of(text);
 	cleanup_json struct json_object *json = guard_policy_to_json(&policy);
 	cleanup_buf struct buf out = BUF_INIT;
 
 	json_print(json, false, &out);
 	ck_assert_str_eq(out.data, text);
-	guard_policy_release(&policy);
 }

@@ -4,6 +4,7 @@
 
 #include "settings-world.h"
 #include "spawn-rules.h"
+#include "tuning.h"
 
 #define ROWS_LEAST 295
 #define MAX        1048576
@@ -152,11 +153,8 @@ TEST(the_defaults_are_those_of_the_vectors)
 	path = file_join(unit_vectors(), "foxctl_hierarchy.json");
 	ck_assert_int_eq(json_load(path, 1 << 20, &file, NULL), 0);
 	want = json_object_object_get(file, "defaults");
-	ck_assert_int_eq(settings_int(world.settings, "team.max_depth"),
-	    json_int_or(want, "max_depth", 0));
+	ck_assert_int_eq(tuning.team_depth, json_int_or(want, "max_depth", 0));
 	ck_assert_int_eq(settings_int(world.settings, "team.max_concurrent"),
 	    json_int_or(want, "max_concurrent", 0));
 	ck_assert(settings_bool(world.settings, "team.enabled"));
-	ck_assert_str_eq(
-	    settings_string(world.settings, "team.on_parent_end"), "cancel");
 }

@@ -99,8 +99,8 @@ TEST(uncommitted_changes)
 	struct inspection in = same();
 
 	in.dirty = 3;
-	in.dirt = names + 2;
-	in.dirt_count = 3;
+	in.uncommitted = names + 2;
+	in.uncommitted_count = 3;
 	assert_sentence(&in,
 	    "the work of adam is not what you reviewed: there are uncommitted "
 	    "changes in 3 files: c, d, e; review it again with: llmc review "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "settings-world.h"
-#include "task-run.h"
+#include "attempt.h"
 #include "tool-scope.h"
 
 static const char cards[] =
@@ -14,14 +14,14 @@ choice(const char *agent, const char *model, const char *thinking)
 {
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(cards);
-	struct task_run *run = task_run_new();
+	struct task_launch *run = schema_new(&task_launch_schema);
 	struct launch_choice out;
 
 	xstrset(&run->agent, agent);
 	xstrset(&run->model, model);
 	xstrset(&run->thinking, thinking);
 	launch_choice_make(w.settings, run, &out);
-	task_run_free(run);
+	schema_free(&task_launch_schema, run);
 	return out;
 }
 
@@ -82,7 +82,7 @@ TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(cards);
 	cleanup_launch_choice struct launch_choice some = { 0 }, more = { 0 };
-	struct task_run *run = task_run_new();
+	struct task_launch *run = schema_new(&task_launch_schema);
 
 	xstrset(&run->agent, "coder");
 	run->tools_scoped = true;
@@ -96,7 +96,7 @@ TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
 	strv_add(&run->tools_allow, "Write");
 	launch_choice_make(w.settings, run, &more);
 	ck_assert_str_eq(more.tools, "Read");
-	task_run_free(run);
+	schema_free(&task_launch_schema, run);
 }
 
 TEST(a_scope_limits_it_too)
@@ -104,12 +104,12 @@ TEST(a_scope_limits_it_too)
 	cleanup_settings_world struct settings_world w =
 	    settings_world_parse(cards);
 	cleanup_launch_choice struct launch_choice c = { 0 };
-	struct task_run *run = task_run_new();
+	struct task_launch *run = schema_new(&task_launch_schema);
 
 	strv_add(&run->scope_paths, "src");
 	launch_choice_make(w.settings, run, &c);
 	ck_assert(c.limited);
-	task_run_free(run);
+	schema_free(&task_launch_schema, run);
 }
 
 TEST(what_those_above_may_not_do_it_may_not_either)
@@ -120,7 +120,7 @@ TEST(what_those_above_may_not_do_it_may_not_either)
 	    "[workers.team-1]\npermission_mode = \"default\"\n"
 	    "disallowed_tools = [\"Bash(rm *)\", \"Write\"]\n");
 	cleanup_launch_choice struct launch_choice c = { 0 }, none = { 0 };
-	struct task_run *run = task_run_new();
+	struct task_launch *run = schema_new(&task_launch_schema);
 
 	strv_add(&run->tools_deny, "Edit");
 	strv_add(&run->confined_by, "auto-1");
@@ -136,7 +136,7 @@ TEST(what_those_above_may_not_do_it_may_not_either)
 	xstrset(&c.permission_mode, "acceptEdits");
 	ck_assert_str_eq(launch_choice_mode(&c, "dontAsk"), "dontAsk");
 	ck_assert_str_eq(launch_choice_mode(&none, "auto"), "auto");
-	task_run_free(run);
+	schema_free(&task_launch_schema, run);
 }
 
 TEST(every_difference_is_seen)

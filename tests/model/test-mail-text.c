@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "attempt.h"
 #include "mail.h"
-#include "task-run.h"
 
 static struct mail *
 make(const char *id, const char *body)

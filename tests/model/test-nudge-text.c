@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "nudge-text.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "update.h"
 
 static const struct nudge_facts facts = {

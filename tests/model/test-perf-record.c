@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "attempt.h"
 #include "perf-record.h"
-#include "task-run.h"
 #include "task.h"
 
 #define START 1000000
@@ -28,7 +28,7 @@ recorded(const struct task *task, const char *run)
 	struct perf_record record = { 0 };
 	struct err err = { 0 };
 	struct json_object *json =
-	    json_object_object_get(task->run->ended, run);
+	    json_object_object_get(task->attempt.ended, run);
 
 	ck_assert_ptr_nonnull(json);
 	ck_assert_msg(
@@ -39,7 +39,6 @@ recorded(const struct task *task, const char *run)
 TEST(a_run_that_ends_leaves_a_record_with_all_members)
 {
 	struct task *task = begin();
-	struct task_run *run = task->run;
 	struct perf_record record;
 
 	usage_add(&task->spent.usage, "claude-a", USAGE_INPUT, 100);
@@ -47,14 +46,14 @@ TEST(a_run_that_ends_leaves_a_record_with_all_members)
 	usage_add(&task->spent.usage, "claude-a", USAGE_OUTPUT, 20);
 	usage_add(&task->spent.usage, "claude-b", USAGE_OUTPUT, 3);
 	task->spent.cost = 250000;
-	xstrset(&run->agent, "writer");
-	xstrset(&run->role, "docs");
-	xstrset(&run->parent_actor, "actor:task:t0");
-	run->verification = VERIFICATION_PASSED;
-	run->report = json_object_new_object();
-	json_set_string(run->report, "status", "complete");
-	json_set_string(run->report, "confidence", "high");
-	json_set_string(run->report, "summary", "SECRET");
+	xstrset(&task->launch.agent, "writer");
+	xstrset(&task->launch.role, "docs");
+	xstrset(&task->launch.parent_actor, "actor:task:t0");
+	task->attempt.verification = VERIFICATION_PASSED;
+	task->attempt.report = json_object_new_object();
+	json_set_string(task->attempt.report, "status", "complete");
+	json_set_string(task->attempt.report, "confidence", "high");
+	json_set_string(task->attempt.report, "summary", "SECRET");
 	ck_assert_int_eq(task_landed(task, "c0ffee", START + 10), 0);
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_LANDED, NULL, START + 5000), 0);
@@ -79,10 +78,10 @@ TEST(a_run_that_ends_leaves_a_record_with_all_members)
 	ck_assert_str_eq(record.goal, "g1");
 	/* Nothing of what was said or asked for. */
 	ck_assert_ptr_null(
-	    strstr(json_object_to_json_string(run->ended), "SECRET"));
+	    strstr(json_object_to_json_string(task->attempt.ended), "SECRET"));
 	ck_assert_ptr_null(
-	    strstr(json_object_to_json_string(run->ended), "numbers"));
-	ck_assert_int_eq(run->started_ms, 0);
+	    strstr(json_object_to_json_string(task->attempt.ended), "numbers"));
+	ck_assert_int_eq(task->attempt.started_ms, 0);
 	task_free(task);
 }
 
@@ -91,7 +90,7 @@ TEST(a_run_is_filed_under_the_role_that_was_asked_for)
 {
 	struct task *task = begin();
 
-	xstrset(&task->run->role, "reviewer");
+	xstrset(&task->launch.role, "reviewer");
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 300), 0);
 	ck_assert_str_eq(recorded(task, "t1-1").agent, "reviewer");
@@ -152,21 +151,21 @@ TEST(what_is_no_attempt_leaves_no_record)
 	ck_assert_int_eq(task_give_back(task, "lost", START + 1), 0);
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 2), 0);
-	ck_assert_ptr_null(task->run->ended);
+	ck_assert_ptr_null(task->attempt.ended);
 	task_free(task);
 	task = begin();
 	ck_assert_int_eq(
 	    task_park(task, ASK_BUDGET, NULL, "budget", START + 1), 0);
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 2), 0);
-	ck_assert_ptr_null(task->run->ended);
+	ck_assert_ptr_null(task->attempt.ended);
 	task_free(task);
 	/* It has ended before. */
 	task = begin();
 	ck_assert(task_attempt_failed(task, "no", 2, START + 100));
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 200), 0);
-	ck_assert_int_eq(json_object_object_length(task->run->ended), 1);
+	ck_assert_int_eq(json_object_object_length(task->attempt.ended), 1);
 	task_free(task);
 }
 
@@ -182,7 +181,7 @@ TEST(an_attempt_that_is_sent_back_goes_on)
 	    task_park(task, ASK_BUDGET, "c0ffee", "budget", START + 40), 0);
 	ck_assert_int_eq(
 	    task_settle(task, OUTCOME_ABORTED, "no", START + 50), 0);
-	ck_assert_int_eq(json_object_object_length(task->run->ended), 1);
+	ck_assert_int_eq(json_object_object_length(task->attempt.ended), 1);
 	record = recorded(task, "t1-1");
 	ck_assert_int_eq(record.runtime_ms, 50);
 	task_free(task);

@@ -2,7 +2,7 @@
 
 #include "plan-world.h"
 #include "api.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-edit.h"
 #include "plan-ready.h"
 
@@ -137,13 +137,11 @@ TEST(a_leaf_at_work_gets_no_children)
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2", "T1.3", "T1.4");
 	struct plan_edit edit = edit_of(plan);
 	const struct plan_spec spec = { .name = "x" };
-	struct plan_assignment *a =
-	    plan_assignment_new("A_1", "goal_1", "T1.3", NOW);
 
 	plan_world_set(plan, "T1.1", NODE_IN_PROGRESS);
 	plan_world_set(plan, "T1.2", NODE_DONE);
 	plan_world_set(plan, "T1.4", NODE_CANCELLED);
-	plan_find(plan, "T1.3")->assignment = a;
+	plan_node_assign(plan_find(plan, "T1.3"), "A_1", NOW);
 	REFUSED(plan,
 	    plan_edit_add(&edit, "T1.1", PLAN_LAST, &spec, NULL, &err),
 	    API_E_STARTED);
@@ -156,7 +154,6 @@ TEST(a_leaf_at_work_gets_no_children)
 	REFUSED(plan,
 	    plan_edit_add(&edit, "T1.4", PLAN_LAST, &spec, NULL, &err),
 	    API_E_CLOSED);
-	plan_assignment_free(a);
 	finish(plan);
 }
 

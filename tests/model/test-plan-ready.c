@@ -62,14 +62,13 @@ TEST(only_what_nobody_has_or_ended_is_ready)
 TEST(an_assigned_node_is_not_ready)
 {
 	struct plan_set set = { 0 };
-	struct plan_assignment *a =
-	    plan_assignment_new("A_1", "goal_1", "T1.1", NOW);
+	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
+	struct plan_node *node = plan_find(plan, "T1.1");
 
-	plan_set_add(&set, PLAN_WORLD("P1", "T1.1", "T1.2"), NULL);
-	ck_assert_int_eq(plan_set_add_assignment(&set, a, NULL), 0);
+	plan_set_add(&set, plan, NULL);
+	plan_node_assign(node, "A_1", NOW);
 	expect_all(&set, "T1.2");
-	a->status = ASSIGNMENT_CANCELLED;
-	plan_set_relink(&set, a);
+	node->work.status = ASSIGNMENT_CANCELLED;
 	expect_all(&set, "T1.1 T1.2");
 	plan_set_release(&set);
 }

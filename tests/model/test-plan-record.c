@@ -5,7 +5,7 @@
  * nothing else is read. */
 
 #include "plan-world.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-crystal.h"
 
 #define ROUNDS 300
@@ -167,38 +167,40 @@ any_goal(void)
 	return g;
 }
 
-static struct plan_assignment *
-any_assignment(void)
+static struct plan_node *
+any_work(void)
 {
-	struct plan_assignment *a =
-	    plan_assignment_new("A_1", "goal_1", "S1", any_time());
+	struct plan_node *node =
+	    plan_node_new("goal_1", NODE_TASK, "S1", "n", any_time());
+	struct plan_work *work = &node->work;
 
-	a->worker = any_text(PLAN_NAME_MAX);
-	a->task = any_text(PLAN_NAME_MAX);
-	a->status = (enum assignment_status)any(ASSIGNMENT_STATUS_COUNT);
-	a->blocked_reason = any_text(PLAN_TEXT_MAX);
-	any_override(&a->override);
-	a->instruction = any_text(PLAN_INSTRUCTION_MAX);
-	a->run_id = any_text(PLAN_NAME_MAX);
+	plan_node_assign(node, "A_1", any_time());
+	work->worker = any_text(PLAN_NAME_MAX);
+	work->task = any_text(PLAN_NAME_MAX);
+	work->status = (enum assignment_status)any(ASSIGNMENT_STATUS_COUNT);
+	work->blocked_reason = any_text(PLAN_TEXT_MAX);
+	any_override(&work->override);
+	work->instruction = any_text(PLAN_INSTRUCTION_MAX);
+	work->run_id = any_text(PLAN_NAME_MAX);
 	for (unsigned n = any(4); n > 0; n--) {
-		struct plan_dispatch *d = plan_assignment_dispatch(a, "D_1",
+		struct plan_dispatch *d = plan_node_dispatch(node, "D_1",
 		    (enum dispatch_mode)any(DISPATCH_MODE_COUNT),
 		    any(2) ? "nudge" : NULL, any_time());
 
 		d->result = (enum dispatch_result)any(DISPATCH_PENDING + 1);
 		d->notes = any_text(PLAN_LINE_MAX);
 	}
-	a->updated_ms = any_time();
-	a->last_dispatch_ms = any_time();
-	a->last_activity_ms = any_time();
-	a->expected_update_ms = any_time();
-	a->idle_after_ms = any_time();
-	a->retry_count = (int)any(3);
-	a->backoff_until_ms = any_time();
-	a->recovery_policy = (enum recovery_policy)any(RECOVERY_UNSET + 1);
-	a->follow_up = any(2);
-	a->escalated = any(2);
-	return a;
+	work->updated_ms = any_time();
+	work->last_dispatch_ms = any_time();
+	work->last_activity_ms = any_time();
+	work->expected_update_ms = any_time();
+	work->idle_after_ms = any_time();
+	work->retry_count = (int)any(3);
+	work->backoff_until_ms = any_time();
+	work->recovery_policy = (enum recovery_policy)any(RECOVERY_UNSET + 1);
+	work->follow_up = any(2);
+	work->escalated = any(2);
+	return node;
 }
 
 static struct plan_crystal *
@@ -284,15 +286,59 @@ struct kind {
 
 /* clang-format off */
 COPY(goal)
-COPY(assignment)
 COPY(crystal)
 JSON(goal)
 JSON(crystal)
 KIND(goal)
 KIND(node)
-KIND(assignment)
 KIND(crystal)
 /* clang-format on */
+
+/* The work on a node is a record of its own in the store. */
+static void *
+make_work(void)
+{
+	return any_work();
+}
+
+static void *
+copy_work(const void *r)
+{
+	const struct plan_node *node = r;
+	struct plan_node *copy = plan_node_copy(node);
+
+	ck_assert_ptr_null(copy->work.id);
+	schema_copy(&plan_work_schema, &node->work, &copy->work);
+	return copy;
+}
+
+static struct json_object *
+to_json_work(const void *r)
+{
+	return plan_work_json(r);
+}
+
+static int
+from_json_work(
+    struct json_object *json, const char *at, void **ret, struct err *err)
+{
+	struct plan_node *node =
+	    plan_node_new(json_string_or(json, "goalId", ""), NODE_TASK,
+		json_string_or(json, "workNodeId", ""), "n", 1);
+	int r = plan_work_read(json, at, node, err);
+
+	if (r == 0)
+		*ret = node;
+	else
+		plan_node_free(node);
+	return r;
+}
+
+static void
+free_work(void *r)
+{
+	plan_node_free(r);
+}
 
 #define ROW(name)                                                \
 	{                                                        \
@@ -300,7 +346,7 @@ KIND(crystal)
 		    from_json_##name, free_##name                \
 	}
 
-static const struct kind kinds[] = { ROW(goal), ROW(node), ROW(assignment),
+static const struct kind kinds[] = { ROW(goal), ROW(node), ROW(work),
 	ROW(crystal) };
 
 static char *
@@ -468,6 +514,10 @@ TEST(what_earlier_versions_kept_is_read_and_dropped)
 		{ 1, NODE,
 		    ",\"riskLevel\":\"high\",\"spawnedFrom\":\"S1\","
 		    "\"suggestedAgentType\":\"coder\"" },
+		{ 1, NODE,
+		    ",\"spawn\":{\"actor\":\"a\",\"parent\":\"t1\","
+		    "\"verification\":\"pending\",\"root_actor\":\"r\","
+		    "\"request\":\"r\",\"retried_ms\":7}" },
 		{ 2, ASSIGNMENT,
 		    ",\"deliveryContext\":{},\"instructionHash\":\"a1\","
 		    "\"spawnedByKey\":\"worker:a\",\"lastRetryAt\":7" },
@@ -477,7 +527,8 @@ TEST(what_earlier_versions_kept_is_read_and_dropped)
 		    "\"target\":{\"deliveryContext\":{}}}]" },
 	};
 	static const char *const gone[] = { "ontext", "stakeholders", "risk",
-		"spawned", "Type", "Hash", "Retry" };
+		"spawned", "Type", "Hash", "Retry", "pending", "root_",
+		"request", "retried" };
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		cleanup_free char *old =

@@ -2,7 +2,7 @@
 
 #include "plan-world.h"
 #include "api.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-ready.h"
 #include "plan-revise.h"
 
@@ -142,14 +142,11 @@ TEST(a_started_node_is_neither_removed_nor_renamed_nor_moved)
 TEST(an_assigned_node_counts_as_started)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "T1.2");
-	struct plan_assignment *a =
-	    plan_assignment_new("A_1", "goal_1", "T1.1", NOW);
 
-	plan_find(plan, "T1.1")->assignment = a;
+	plan_node_assign(plan_find(plan, "T1.1"), "A_1", NOW);
 	ck_assert_int_eq(replan(plan, PLAN_WORLD("P1", "T1.3")), 0);
 	ck_assert_str_eq(
 	    plan_world_words(plan), "P1 todo, T1.1 todo, T1.3 todo");
-	plan_assignment_free(a);
 	finish(plan);
 }
 

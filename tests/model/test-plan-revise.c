@@ -2,7 +2,7 @@
 
 #include "plan-world.h"
 #include "api.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-print.h"
 #include "plan-ready.h"
 #include "plan-revise.h"

@@ -24,18 +24,17 @@ scene(struct plan_set *set)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "S1.1.1", "S1.1.2", "T1.2",
 	    "T1.3", "P2 P1", "T2.1", "P3");
-	struct plan_assignment *a =
-	    plan_assignment_new("A_1", "goal_1", "S1.1.2", NOW);
+	struct plan_node *node = plan_find(plan, "S1.1.2");
 
 	plan_set_add(set, plan, NULL);
 	plan_world_set(plan, "S1.1.1", NODE_DONE);
 	strv_add(
 	    &plan_find(plan, "S1.1.1")->evidence.commits, "0123456789abcdef");
 	plan_world_set(plan, "S1.1.2", NODE_IN_PROGRESS);
-	a->status = ASSIGNMENT_ACTIVE;
-	xstrset(&a->worker, "adam");
-	xstrset(&a->task, "t17");
-	plan_set_add_assignment(set, a, NULL);
+	plan_node_assign(node, "A_1", NOW);
+	node->work.status = ASSIGNMENT_ACTIVE;
+	xstrset(&node->work.worker, "adam");
+	xstrset(&node->work.task, "t17");
 	plan_world_set(plan, "T1.2", NODE_BLOCKED);
 	plan_world_set(plan, "T1.3", NODE_CANCELLED);
 	strv_add(&plan_find(plan, "T1.3")->replaced_by, "T1.2");

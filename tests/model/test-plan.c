@@ -2,7 +2,7 @@
 
 #include "plan-world.h"
 #include "api.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-crystal.h"
 #include "plan-set.h"
 
@@ -51,63 +51,76 @@ TEST(an_override_needs_a_reason_and_ends_only_what_is_open)
 	plan_node_free(n);
 }
 
+static struct plan_node *
+worked(void)
+{
+	struct plan_node *node = plan_node_new("g", NODE_PHASE, "P1", "n", NOW);
+
+	plan_node_assign(node, "A_1", NOW);
+	return node;
+}
+
 TEST(an_assignment_needs_a_crystallization_to_be_done)
 {
-	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
-	struct plan_assignment_move move = { .to = ASSIGNMENT_DONE };
+	struct plan_node *node = worked();
+	struct plan_work *work = &node->work;
+	struct plan_work_move move = { .to = ASSIGNMENT_DONE };
 
 	ck_assert_int_eq(
-	    plan_assignment_move(a, &move, NOW, NULL), API_E_TRANSITION);
-	a->status = ASSIGNMENT_DISPATCHED;
+	    plan_node_move_work(node, &move, NOW, NULL), API_E_TRANSITION);
+	work->status = ASSIGNMENT_DISPATCHED;
 	ck_assert_int_eq(
-	    plan_assignment_move(a, &move, NOW, NULL), API_E_EVIDENCE);
+	    plan_node_move_work(node, &move, NOW, NULL), API_E_EVIDENCE);
 	move.actor = "person";
 	ck_assert_int_eq(
-	    plan_assignment_move(a, &move, NOW, NULL), API_E_REASON);
-	move = (struct plan_assignment_move){ .to = ASSIGNMENT_BLOCKED };
+	    plan_node_move_work(node, &move, NOW, NULL), API_E_REASON);
+	move = (struct plan_work_move){ .to = ASSIGNMENT_BLOCKED };
 	ck_assert_int_eq(
-	    plan_assignment_move(a, &move, NOW, NULL), API_E_REASON);
+	    plan_node_move_work(node, &move, NOW, NULL), API_E_REASON);
 	move.reason = "a key is missing";
-	ck_assert_int_eq(plan_assignment_move(a, &move, NOW, NULL), 0);
-	ck_assert_str_eq(a->blocked_reason, "a key is missing");
-	move = (struct plan_assignment_move){ .to = ASSIGNMENT_DONE,
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW, NULL), 0);
+	ck_assert_str_eq(work->blocked_reason, "a key is missing");
+	move = (struct plan_work_move){ .to = ASSIGNMENT_DONE,
 		.crystal_id = "C_1" };
-	ck_assert_int_eq(plan_assignment_move(a, &move, NOW + 1, NULL), 0);
-	ck_assert_int_eq(a->updated_ms, NOW + 1);
-	ck_assert_ptr_null(a->blocked_reason);
-	plan_assignment_free(a);
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW + 1, NULL), 0);
+	ck_assert_int_eq(work->updated_ms, NOW + 1);
+	ck_assert_ptr_null(work->blocked_reason);
+	plan_node_free(node);
 }
 
 TEST(the_newest_dispatches_are_kept)
 {
-	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
+	struct plan_node *node = worked();
+	struct plan_work *work = &node->work;
 	char id[16];
 
-	plan_assignment_instruct(a, "do it");
-	ck_assert_ptr_null(plan_assignment_last(a));
+	plan_node_instruct(node, "do it");
+	ck_assert_ptr_null(plan_node_last_dispatch(node));
 	for (int i = 0; i < PLAN_DISPATCHES_MAX + 2; i++) {
 		snprintf(id, sizeof id, "D_%d", i);
-		plan_assignment_dispatch(
-		    a, id, DISPATCH_SEND, "nudge", NOW + i);
+		plan_node_dispatch(node, id, DISPATCH_SEND, "nudge", NOW + i);
 	}
-	ck_assert_uint_eq(a->dispatch_count, PLAN_DISPATCHES_MAX);
-	ck_assert_ptr_null(plan_assignment_find(a, "D_1"));
-	ck_assert_ptr_eq(plan_assignment_find(a, "D_2"), &a->dispatches[0]);
-	ck_assert_str_eq(plan_assignment_last(a)->id, id);
-	ck_assert_int_eq(plan_assignment_last(a)->result, DISPATCH_PENDING);
-	ck_assert_int_eq(a->last_dispatch_ms, NOW + PLAN_DISPATCHES_MAX + 1);
-	plan_assignment_free(a);
+	ck_assert_uint_eq(work->dispatch_count, PLAN_DISPATCHES_MAX);
+	ck_assert_ptr_null(plan_node_find_dispatch(node, "D_1"));
+	ck_assert_ptr_eq(
+	    plan_node_find_dispatch(node, "D_2"), &work->dispatches[0]);
+	ck_assert_str_eq(plan_node_last_dispatch(node)->id, id);
+	ck_assert_int_eq(
+	    plan_node_last_dispatch(node)->result, DISPATCH_PENDING);
+	ck_assert_int_eq(work->last_dispatch_ms, NOW + PLAN_DISPATCHES_MAX + 1);
+	plan_node_free(node);
 }
 
 TEST(an_instruction_is_cut)
 {
-	struct plan_assignment *a = plan_assignment_new("A_1", "g", "P1", NOW);
+	struct plan_node *node = worked();
+	struct plan_work *work = &node->work;
 	cleanup_free char *text = xcalloc(PLAN_INSTRUCTION_MAX + 10, 1);
 
 	memset(text, 'x', PLAN_INSTRUCTION_MAX + 8);
-	plan_assignment_instruct(a, text);
-	ck_assert_uint_eq(strlen(a->instruction), PLAN_INSTRUCTION_MAX);
-	plan_assignment_free(a);
+	plan_node_instruct(node, text);
+	ck_assert_uint_eq(strlen(work->instruction), PLAN_INSTRUCTION_MAX);
+	plan_node_free(node);
 }
 
 TEST(the_newest_revisions_are_kept)
@@ -236,30 +249,31 @@ second(void)
 	return plan;
 }
 
-TEST(a_node_has_one_open_assignment)
+TEST(a_node_has_one_assignment_after_the_other)
 {
 	struct plan_set set = { 0 };
-	struct plan_assignment *a = plan_assignment_new(
-				   "A_1", "goal_1", "P1", NOW),
-			       *b = plan_assignment_new(
-				   "A_2", "goal_1", "P1", NOW),
-			       *c = plan_assignment_new(
-				   "A_3", "goal_9", "P1", NOW);
-	struct err err = { 0 };
+	struct plan_cursor cursor = { 0 };
+	struct plan_node *node;
 
-	ck_assert_int_eq(plan_set_add(&set, PLAN_WORLD("P1"), NULL), 0);
-	ck_assert_int_eq(plan_set_add_assignment(&set, a, NULL), 0);
-	ck_assert_int_eq(
-	    plan_set_add_assignment(&set, b, &err), API_E_ASSIGNED);
-	ck_assert_str_eq(err.msg, "P1 is assigned already (A_1)");
-	ck_assert_int_eq(plan_set_add_assignment(&set, a, &err), API_E_EXISTS);
-	a->status = ASSIGNMENT_CANCELLED;
-	plan_set_relink(&set, a);
-	ck_assert_int_eq(plan_set_add_assignment(&set, b, NULL), 0);
-	ck_assert_ptr_eq(plan_set_node_of(&set, b)->assignment, b);
-	ck_assert_int_eq(plan_set_add_assignment(&set, c, NULL), 0);
-	ck_assert_ptr_null(plan_set_node_of(&set, c));
-	ck_assert_ptr_eq(plan_set_assignment(&set, "A_3"), c);
+	ck_assert_int_eq(plan_set_add(&set, PLAN_WORLD("P1", "P2"), NULL), 0);
+	ck_assert_ptr_null(plan_set_next(&set, &cursor));
+	node = plan_find(plan_set_plan(&set, "goal_1"), "P2");
+	ck_assert(!plan_node_is_assigned(node));
+	plan_node_assign(node, "A_1", NOW);
+	xstrset(&node->work.worker, "eve");
+	ck_assert(plan_node_is_assigned(node));
+	ck_assert_ptr_eq(plan_set_assigned(&set, "goal_1", "P2", "A_1"), node);
+	node->work.status = ASSIGNMENT_CANCELLED;
+	ck_assert(!plan_node_is_assigned(node));
+	plan_node_assign(node, "A_2", NOW);
+	ck_assert_ptr_null(node->work.worker);
+	ck_assert_int_eq(node->work.status, ASSIGNMENT_QUEUED);
+	ck_assert_ptr_null(plan_set_assigned(&set, "goal_1", "P2", "A_1"));
+	ck_assert_ptr_null(plan_set_assigned(&set, "goal_9", "P2", "A_2"));
+	ck_assert_ptr_null(plan_set_assigned(&set, "goal_1", "P1", NULL));
+	cursor = (struct plan_cursor){ 0 };
+	ck_assert_ptr_eq(plan_set_next(&set, &cursor), node);
+	ck_assert_ptr_null(plan_set_next(&set, &cursor));
 	plan_set_release(&set);
 }
 
@@ -308,17 +322,10 @@ TEST(a_dropped_goal_takes_all_that_belongs_to_it)
 	ck_assert_int_eq(plan_set_add_crystal(&set, old, NULL), 0);
 	ck_assert_ptr_eq(
 	    plan_find(plan_set_plan(&set, "goal_2"), "P1")->crystal, fresh);
-	plan_set_add_assignment(
-	    &set, plan_assignment_new("A_1", "goal_2", "P1", NOW), NULL);
-	plan_set_add_assignment(
-	    &set, plan_assignment_new("A_2", "goal_1", "P1", NOW), NULL);
 	ck_assert(plan_set_drop(&set, "goal_2"));
 	ck_assert(!plan_set_drop(&set, "goal_2"));
 	ck_assert_uint_eq(set.plan_count, 1);
-	ck_assert_uint_eq(set.assignment_count, 1);
 	ck_assert_uint_eq(set.crystal_count, 0);
-	ck_assert_ptr_null(plan_set_assignment(&set, "A_1"));
 	ck_assert_ptr_null(plan_set_crystal(&set, "C_1"));
-	ck_assert_ptr_nonnull(plan_set_assignment(&set, "A_2"));
 	plan_set_release(&set);
 }

@@ -168,7 +168,7 @@ nobody(struct preflight_facts *f)
 static void
 dirty(struct preflight_facts *f)
 {
-	f->dirt = xstrdup("1 file changed");
+	f->uncommitted = xstrdup("1 file changed");
 }
 
 static void

@@ -141,3 +141,43 @@ TEST(a_huge_message_is_cut)
 	ck_assert_str_eq(out.data + kept, note);
 	ck_assert_int_eq(memcmp(out.data, text.data, kept), 0);
 }
+
+/* --- trailers ----------------------------------------------------------- */
+
+TEST(only_llmc_writes_its_trailers)
+{
+	static const struct {
+		const char *message, *task, *goal, *want;
+	} rows[] = {
+		{ "Subject", "t17", NULL, "Subject\n\nLlmc-Task: t17" },
+		{ "Subject", NULL, NULL, "Subject" },
+		{ "Subject\n\nBody", "t1", "g2",
+		    "Subject\n\nBody\n\nLlmc-Task: t1\nLlmc-Goal: g2" },
+		{ "Subject\n\nBody\n\nSigned-off-by: A <a@b>\nFixes: 3", "t1",
+		    NULL,
+		    "Subject\n\nBody\n\nSigned-off-by: A <a@b>\nFixes: 3\n"
+		    "Llmc-Task: t1" },
+		{ "fix: a subject", "t1", NULL,
+		    "fix: a subject\n\nLlmc-Task: t1" },
+		/* Forged ones are gone, however they are written. */
+		{ "Subject\n\nLlmc-Task: t99", "t1", NULL,
+		    "Subject\n\nLlmc-Task: t1" },
+		{ "Subject\n\nBody\n\n  llmc-TASK : t99\n* Llmc-Goal:g9\n"
+		  "\tLLMC-X: y",
+		    "t1", NULL, "Subject\n\nBody\n\nLlmc-Task: t1" },
+		{ "Llmc-Task: t99", "t1", NULL,
+		    "Untitled change\n\nLlmc-Task: t1" },
+		{ "Subject\n\nllmc-task is a trailer", "t1", NULL,
+		    "Subject\n\nllmc-task is a trailer\n\nLlmc-Task: t1" },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		for (int strip = 0; strip < 2; strip++) {
+			cleanup_buf struct buf out = BUF_INIT;
+
+			prompt_commit_message(&rows[i].message, 1, strip, &out);
+			prompt_commit_trailers(
+			    rows[i].task, rows[i].goal, &out);
+			ck_assert_str_eq(out.data, rows[i].want);
+		}
+}

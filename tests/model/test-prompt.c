@@ -156,6 +156,18 @@ TEST(task_prompt_says_who_answers_questions)
 	assert_says(&out, "waits until a person reads it.\n\nYou are careful.");
 }
 
+TEST(who_cannot_edit_is_told_to_report_and_not_to_commit)
+{
+	struct prompt_facts reads = facts;
+	cleanup_buf struct buf out = BUF_INIT;
+
+	reads.report_only = true;
+	prompt_task(&reads, &out);
+	assert_says(&out, "Change no files and commit nothing.");
+	assert_says(&out, "give your reasons in your report");
+	ck_assert_ptr_null(strstr(out.data, "exactly one commit"));
+}
+
 TEST(task_prompt_without_a_role_has_no_hole)
 {
 	struct prompt_facts plain = facts;

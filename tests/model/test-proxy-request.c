@@ -171,6 +171,7 @@ TEST(a_star_means_the_names_below_and_no_address)
 	ck_assert_int_eq(ask(rules, "a.b.example.org:443"), PROXY_BELOW);
 	ck_assert_int_eq(ask(rules, "example.org:443"), PROXY_REFUSED);
 	ck_assert_int_eq(ask(rules, "aexample.org:443"), PROXY_REFUSED);
+	ck_assert_int_eq(ask(rules, "another-example.org:443"), PROXY_REFUSED);
 	ck_assert_int_eq(ask(rules, "a.example.org:80"), PROXY_REFUSED);
 	ck_assert_int_eq(ask(rules, "y.b.example:80"), PROXY_BELOW);
 	ck_assert_int_eq(ask(rules, "x.b.example:80"), PROXY_NAMED);

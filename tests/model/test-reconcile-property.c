@@ -56,6 +56,7 @@ struct run {
 	int assigned; /* so far */
 	int64_t sent_ms[RECORD_MAX]; /* the last message, by assignment */
 	char ids[64];
+	char **known; /* assignments */
 };
 
 static const char *const update_texts[] = {
@@ -94,6 +95,7 @@ run_end(struct run *run)
 {
 	for (size_t i = 0; i < nitems(run->updates); i++)
 		update_free(run->updates[i]);
+	strv_free(run->known);
 	reconcile_world_release(&run->world);
 }
 
@@ -109,21 +111,20 @@ take_nodes(struct run *run)
 		for (struct plan_node *node = plan_next(plan, NULL);
 		     node != NULL; node = plan_next(plan, node)) {
 			cleanup_free char *id = NULL;
-			struct plan_assignment *a;
 
 			if (!plan_node_leaf(node) ||
 			    node->status != NODE_QUEUED ||
-			    node->assignment != NULL ||
+			    plan_node_is_assigned(node) ||
 			    draw(&run->random, 3) != 0 ||
-			    set->assignment_count + 2 >= RECORD_MAX)
+			    run->assigned + 2 >= RECORD_MAX / 2)
 				continue;
 			id = xasprintf("A_%d", ++run->assigned);
-			a = reconcile_world_assign(&run->world, id,
-			    plan->goal->id, node->id, ASSIGNMENT_QUEUED);
-			a->recovery_policy =
+			reconcile_world_assign(&run->world, id, plan->goal->id,
+			    node->id, ASSIGNMENT_QUEUED);
+			node->work.recovery_policy =
 			    (enum recovery_policy)draw(&run->random, 6);
 			if (draw(&run->random, 2) == 0)
-				plan_assignment_instruct(a, "Do it.");
+				plan_node_instruct(node, "Do it.");
 		}
 	}
 }
@@ -134,14 +135,14 @@ observe(struct run *run, struct reconcile_facts *facts)
 {
 	struct random *r = &run->random;
 	int64_t now = run->world.now_ms;
-	struct plan_assignment *a =
-	    plan_set_assignment(&run->world.set, facts->assignment_id);
 	const char *id = facts->assignment_id;
-	struct plan_dispatch *last = plan_assignment_last(a);
+	struct plan_node *node = reconcile_world_find(&run->world.set, id);
+	struct plan_dispatch *last;
 
 	*facts = (struct reconcile_facts){ .assignment_id = id };
-	if (!assignment_status_open(a->status))
+	if (node == NULL || !plan_node_is_assigned(node))
 		return;
+	last = plan_node_last_dispatch(node);
 	if (last != NULL && last->result == DISPATCH_PENDING)
 		last->result = (enum dispatch_result)draw(r, 5);
 	facts->in_turn = draw(r, 5) == 0;
@@ -173,30 +174,28 @@ check_assignments(struct run *run)
 {
 	const struct plan_set *set = &run->world.set;
 
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		const struct plan_assignment *a = set->assignments[i];
-		struct plan_node *node = plan_set_node_of(set, a);
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 
-		if (!assignment_status_open(a->status))
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		if (!plan_node_is_assigned(node))
 			continue;
-		/* A node has one open assignment at most: it is this one. */
-		ck_assert_ptr_eq(node->assignment, a);
-		ck_assert(a->status != ASSIGNMENT_BLOCKED || a->blocked_reason);
-		ck_assert_int_le(a->retry_count, run->world.config.max_retries);
-		for (size_t j = i + 1; j < set->assignment_count; j++)
-			ck_assert(!assignment_status_open(
-				      set->assignments[j]->status) ||
-			    plan_set_node_of(set, set->assignments[j]) != node);
+		ck_assert(node->work.status != ASSIGNMENT_BLOCKED ||
+		    node->work.blocked_reason);
+		ck_assert_int_le(
+		    node->work.retry_count, run->world.config.max_retries);
 	}
 }
 
 static size_t
-index_of(const struct run *run, const char *id)
+index_of(struct run *run, const char *id)
 {
-	size_t i = 0;
+	size_t i = 0, count = strv_count(run->known);
 
-	while (strcmp(run->world.set.assignments[i]->id, id) != 0)
+	while (i < count && strcmp(run->known[i], id) != 0)
 		i++;
+	if (i == count)
+		strv_add(&run->known, id);
 	ck_assert_uint_lt(i, RECORD_MAX);
 	return i;
 }
@@ -289,8 +288,10 @@ make_quiet(struct run *run)
 	world->busy = false;
 	for (size_t i = 0; i < world->fact_count; i++) {
 		const char *id = world->facts[i].assignment_id;
+		const struct plan_node *node =
+		    reconcile_world_find(&world->set, id);
 		struct plan_dispatch *last =
-		    plan_assignment_last(plan_set_assignment(&world->set, id));
+		    node != NULL ? plan_node_last_dispatch(node) : NULL;
 
 		world->facts[i] =
 		    (struct reconcile_facts){ .assignment_id = id };
@@ -303,11 +304,13 @@ static size_t
 count_restless(const struct run *run)
 {
 	const struct plan_set *set = &run->world.set;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	size_t count = 0;
 
-	for (size_t i = 0; i < set->assignment_count; i++)
-		count += assignment_status_open(set->assignments[i]->status) &&
-		    set->assignments[i]->status != ASSIGNMENT_BLOCKED;
+	while ((node = plan_set_next(set, &cursor)) != NULL)
+		count += plan_node_is_assigned(node) &&
+		    node->work.status != ASSIGNMENT_BLOCKED;
 	return count;
 }
 

@@ -17,7 +17,7 @@ static struct json_object *root;
 
 struct row {
 	struct reconcile_world world;
-	struct plan_assignment *assignment; /* NULL = none */
+	struct plan_work *work; /* NULL = none */
 	struct update *update;
 	const char *agents[8];
 };
@@ -110,29 +110,30 @@ set_assignment(struct row *r, struct json_object *row)
 	    value_of(row, "assignment", "last_dispatch_ago_ms");
 	int64_t since = int_of(row, "assignment", "last_activity_ago_ms", -1);
 	int64_t backoff = int_of(row, "assignment", "backoff_for_ms", 0);
-	struct plan_assignment *a;
+	struct plan_work *work;
 	int which = 0;
 
 	while (strcmp(assignment_status_words[which], status) != 0)
 		which++;
-	a = reconcile_world_assign(
-	    &r->world, "A1", "goal_1", "S1.1.1", (enum assignment_status)which);
+	work = &reconcile_world_assign(
+	    &r->world, "A1", "goal_1", "S1.1.1", (enum assignment_status)which)
+		    ->work;
 	if (agent != NULL) {
-		xstrset(&a->worker, agent);
-		xstrset(&a->task, NULL);
+		xstrset(&work->worker, agent);
+		xstrset(&work->task, NULL);
 	}
 	if (ago != NULL)
-		a->last_dispatch_ms =
+		work->last_dispatch_ms =
 		    r->world.now_ms - json_object_get_int64(ago);
 	if (since >= 0)
-		a->last_activity_ms = r->world.now_ms - since;
+		work->last_activity_ms = r->world.now_ms - since;
 	if (backoff > 0)
-		a->backoff_until_ms = r->world.now_ms + backoff;
-	a->retry_count = (int)int_of(row, "assignment", "retry_count", 0);
+		work->backoff_until_ms = r->world.now_ms + backoff;
+	work->retry_count = (int)int_of(row, "assignment", "retry_count", 0);
 	for (int i = 0; policy != NULL && recovery_policy_words[i] != NULL; i++)
 		if (strcmp(recovery_policy_words[i], policy) == 0)
-			a->recovery_policy = (enum recovery_policy)i;
-	r->assignment = a;
+			work->recovery_policy = (enum recovery_policy)i;
+	r->work = work;
 }
 
 /* Their names for two members. */
@@ -163,7 +164,8 @@ row_begin(struct row *r, struct json_object *row, bool accepted)
 	*r = (struct row){ 0 };
 	reconcile_world_init(&r->world);
 	set_config(r, row);
-	if (!empty && member(set, "goals") == NULL)
+	/* Where there is an assignment, there is a node that it is part of. */
+	if (!empty)
 		reconcile_world_goal(&r->world, "goal_1", 1, 1, 1);
 	if (empty || member(set, "assignments") != NULL)
 		return;
@@ -263,7 +265,7 @@ static void
 check_row(const char *id, const struct row *r,
     const struct reconcile_result *result, struct json_object *expect)
 {
-	const struct plan_assignment *a = r->assignment;
+	const struct plan_work *work = r->work;
 	struct json_object *words = member(expect, "blocked_reason_contains");
 	size_t crystals = 0;
 
@@ -274,14 +276,14 @@ check_row(const char *id, const struct row *r,
 	check_status(r, expect, "phase", "P1");
 	check_status(r, expect, "goal", NULL);
 	if (member(expect, "status") != NULL)
-		ck_assert_str_eq(assignment_status_name(a->status),
+		ck_assert_str_eq(assignment_status_name(work->status),
 		    json_string_or(expect, "status", ""));
 	if (member(expect, "dispatch_history_len") != NULL)
-		ck_assert_int_eq((int64_t)a->dispatch_count,
+		ck_assert_int_eq((int64_t)work->dispatch_count,
 		    json_int_or(expect, "dispatch_history_len", -1));
 	for (size_t i = 0; words != NULL && i < json_object_array_length(words);
 	     i++)
-		ck_assert_ptr_nonnull(strstr(a->blocked_reason,
+		ck_assert_ptr_nonnull(strstr(work->blocked_reason,
 		    json_object_get_string(
 			json_object_array_get_idx(words, i))));
 	for (size_t i = 0; i < result->crystal_count; i++)
@@ -343,7 +345,7 @@ START_TEST(the_word_of_an_agent_closes_nothing)
 		ck_assert_int_eq(
 		    plan_find(plan, "S1.1.1")->status, NODE_IN_PROGRESS);
 		ck_assert_int_eq(plan->goal->status, GOAL_ACTIVE);
-		ck_assert_int_eq(r.assignment->status, ASSIGNMENT_ACTIVE);
+		ck_assert_int_eq(r.work->status, ASSIGNMENT_ACTIVE);
 		ck_assert_uint_eq(result.crystal_count, 1);
 		reconcile_result_release(&result);
 		row_end(&r);

@@ -12,7 +12,7 @@ TEST(a_queued_assignment_is_dispatched_once)
 	const struct reconcile_decision *d;
 
 	scene_begin(ASSIGNMENT_QUEUED);
-	plan_assignment_instruct(scene.one, "Do it.");
+	plan_node_instruct(scene.node, "Do it.");
 	scene_tick(0);
 	d = scene_decided(RECONCILE_ASSIGN);
 	ck_assert_int_eq(d->mode, DISPATCH_SEND);
@@ -26,12 +26,12 @@ TEST(a_queued_assignment_is_dispatched_once)
 	    scene.one->expected_update_ms, scene.world.now_ms + 1000);
 	ck_assert(scene_told("assignment.dispatched") &&
 	    scene_told("work.in_progress"));
-	ck_assert_uint_eq(scene.result.assignment_count, 1);
+	ck_assert_uint_eq(scene.result.worked_count, 1);
 	ck_assert_uint_eq(scene.result.plan_count, 1);
 	scene_tick(0);
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	ck_assert_uint_eq(scene.result.event_count, 0);
-	ck_assert_uint_eq(scene.result.assignment_count, 0);
+	ck_assert_uint_eq(scene.result.worked_count, 0);
 	scene_end();
 }
 
@@ -48,20 +48,20 @@ TEST(a_resend_keeps_the_id_when_the_delivery_is_uncertain)
 {
 	scene_begin(ASSIGNMENT_QUEUED);
 	scene.world.config.max_retries = 5;
-	plan_assignment_instruct(scene.one, "Do it.");
+	plan_node_instruct(scene.node, "Do it.");
 	scene_tick(0);
-	plan_assignment_last(scene.one)->result = DISPATCH_TIMEOUT;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_TIMEOUT;
 	scene_tick(5000);
 	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->dispatch_id, "D_1-1");
 	ck_assert_str_eq(scene.result.decisions[0].text, "Do it.");
 	ck_assert_uint_eq(scene.one->dispatch_count, 1);
 	ck_assert_int_eq(scene.one->dispatches[0].result, DISPATCH_PENDING);
 	/* Once; then it is asked, under a new id. */
-	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ERROR;
 	scene_tick(5000);
 	ck_assert_str_eq(scene_decided(RECONCILE_NUDGE)->dispatch_id, "D_1-2");
 	/* A nudge that failed is the same nudge again. */
-	plan_assignment_last(scene.one)->result = DISPATCH_ERROR;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ERROR;
 	scene_tick(10000);
 	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->dispatch_id, "D_1-2");
 	ck_assert_ptr_nonnull(
@@ -72,10 +72,10 @@ TEST(a_resend_keeps_the_id_when_the_delivery_is_uncertain)
 TEST(a_rerun_gets_a_new_id)
 {
 	scene_begin(ASSIGNMENT_QUEUED);
-	plan_assignment_instruct(scene.one, "Do it.");
+	plan_node_instruct(scene.node, "Do it.");
 	scene.one->recovery_policy = RECOVERY_RESEND_LAST;
 	scene_tick(0);
-	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
 	scene_tick(5000);
 	ck_assert_str_eq(scene_decided(RECONCILE_RESEND)->dispatch_id, "D_1-2");
 	ck_assert_str_eq(scene.result.decisions[0].text, "Do it.");
@@ -87,25 +87,25 @@ TEST(a_stored_dispatch_can_still_be_sent)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct reconcile_world copy;
-	const struct plan_assignment *a;
+	const struct plan_node *node;
 
 	scene_begin(ASSIGNMENT_QUEUED);
-	plan_assignment_instruct(scene.one, "Do it.");
+	plan_node_instruct(scene.node, "Do it.");
 	for (int i = 0; i < 3; i++) {
 		scene_tick(i == 0 ? 0 : 20000);
 		ck_assert_uint_eq(scene.result.decision_count, 1);
 		reconcile_world_reload(&scene.world, &copy);
-		a = plan_set_assignment(&copy.set, "A_1");
+		node = reconcile_world_find(&copy.set, "A_1");
 		ck_assert_int_eq(
-		    plan_assignment_last(a)->result, DISPATCH_PENDING);
-		ck_assert_str_eq(plan_assignment_last(a)->id,
+		    plan_node_last_dispatch(node)->result, DISPATCH_PENDING);
+		ck_assert_str_eq(plan_node_last_dispatch(node)->id,
 		    scene.result.decisions[0].dispatch_id);
 		buf_clear(&text);
 		reconcile_dispatch_text(
-		    &copy.set, a, plan_assignment_last(a), &text);
+		    &copy.set, node, plan_node_last_dispatch(node), &text);
 		ck_assert_str_eq(text.data, scene.result.decisions[0].text);
 		reconcile_world_release(&copy);
-		plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+		plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
 	}
 	/* The work, a nudge and an escalation. */
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_BLOCKED);
@@ -161,7 +161,7 @@ TEST(activity_since_the_last_message_is_progress)
 	    scene.one->expected_update_ms, scene.world.now_ms + 500);
 	scene_tick(499);
 	ck_assert_uint_eq(scene.result.decision_count, 0);
-	ck_assert_uint_eq(scene.result.assignment_count, 0);
+	ck_assert_uint_eq(scene.result.worked_count, 0);
 	scene_tick(1);
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_STALLED);
 	scene_decided(RECONCILE_NUDGE);
@@ -232,14 +232,14 @@ TEST(nudges_then_a_person)
 	ck_assert_int_eq(scene.one->retry_count, 1);
 	ck_assert_int_eq(
 	    scene.one->backoff_until_ms, scene.world.now_ms + 2000);
-	plan_assignment_last(scene.one)->result = DISPATCH_OK;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_OK;
 	scene_tick(1999);
 	ck_assert_uint_eq(scene.result.decision_count, 0);
 	scene_tick(1);
 	scene_decided(RECONCILE_NUDGE);
 	ck_assert_int_eq(
 	    scene.one->backoff_until_ms, scene.world.now_ms + 4000);
-	plan_assignment_last(scene.one)->result = DISPATCH_OK;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_OK;
 	scene_tick(4000);
 	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "retries");
 	ck_assert_int_eq(scene.result.decisions[0].mode, DISPATCH_ESCALATE);
@@ -266,7 +266,7 @@ ask_and_unblock(const char *answer)
 	scene.facts->reply_ms = scene.world.now_ms;
 	scene_tick(0);
 	ck_assert_str_eq(scene_decided(RECONCILE_ESCALATE)->code, "question");
-	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
 	edit.now_ms = scene.world.now_ms;
 	ck_assert_int_eq(plan_edit_unblock(&edit, "S1.1.1", NULL), 0);
 	plan_changes_release(&changes);
@@ -277,7 +277,7 @@ TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	scene_begin(ASSIGNMENT_ACTIVE);
-	plan_assignment_instruct(scene.one, "Indent it.");
+	plan_node_instruct(scene.node, "Indent it.");
 	ask_and_unblock("Tabs.");
 	scene.world.busy = true;
 	scene_tick(1);
@@ -290,8 +290,8 @@ TEST(who_asked_goes_on_with_the_answer_when_a_person_unblocks_it)
 	    "What blocked this work is settled: Tabs.\n\nGo on with it. The "
 	    "instruction, once more:\n\nIndent it.");
 	/* The next daemon says the same. */
-	reconcile_dispatch_text(&scene.world.set, scene.one,
-	    plan_assignment_last(scene.one), &text);
+	reconcile_dispatch_text(&scene.world.set, scene.node,
+	    plan_node_last_dispatch(scene.node), &text);
 	ck_assert_str_eq(text.data, scene.result.decisions[0].text);
 	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
 	ck_assert_ptr_null(scene.one->blocked_reason);
@@ -316,8 +316,6 @@ TEST(what_is_unblocked_goes_to_another_if_nobody_has_it)
 
 TEST(the_policy_is_one_step_after_another)
 {
-	struct plan_assignment *next;
-
 	scene_begin(ASSIGNMENT_STALLED);
 	scene.one->retry_count = 1;
 	scene.one->recovery_policy = RECOVERY_REPLAN;
@@ -335,17 +333,15 @@ TEST(the_policy_is_one_step_after_another)
 	ck_assert_int_eq(scene.result.decisions[1].mode, DISPATCH_SPAWN);
 	ck_assert_str_eq(scene.result.decisions[1].assignment_id, "A_1-r2");
 	ck_assert_str_eq(scene.result.decisions[1].dispatch_id, "D_1-r2-1");
-	ck_assert_int_eq(scene.one->status, ASSIGNMENT_CANCELLED);
-	next = plan_set_assignment(&scene.world.set, "A_1-r2");
-	ck_assert_ptr_eq(scene.node->assignment, next);
-	ck_assert_int_eq(next->status, ASSIGNMENT_DISPATCHED);
-	/* The one that ends is stored first. */
-	ck_assert_ptr_eq(scene.result.assignments[0], scene.one);
-	ck_assert_ptr_eq(scene.result.assignments[1], next);
-	plan_assignment_last(next)->result = DISPATCH_ACCEPTED;
+	ck_assert(scene_told("assignment.cancelled"));
+	ck_assert_str_eq(scene.one->id, "A_1-r2");
+	ck_assert_int_eq(scene.one->status, ASSIGNMENT_DISPATCHED);
+	ck_assert_ptr_null(scene.one->worker);
+	ck_assert_uint_eq(scene.result.worked_count, 1);
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
 	scene_tick(2000);
 	scene_decided(RECONCILE_NUDGE);
-	plan_assignment_last(next)->result = DISPATCH_ACCEPTED;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
 	scene_tick(10000);
 	scene_decided(RECONCILE_ESCALATE);
 	scene_end();
@@ -383,10 +379,10 @@ TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 	scene_end();
 	/* The instruction again, and not a question. */
 	scene_begin(ASSIGNMENT_QUEUED);
-	plan_assignment_instruct(scene.one, "Do it.");
+	plan_node_instruct(scene.node, "Do it.");
 	scene.node->recovery_policy = RECOVERY_RESEND_LAST;
 	scene_tick(0);
-	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
 	scene_tick(5000);
 	scene_decided(RECONCILE_RESEND);
 	scene_end();
@@ -427,7 +423,7 @@ TEST(replies_without_an_update_do_not_go_on_for_ever)
 		if (scene.result.decision_count == 0)
 			continue;
 		messages++;
-		plan_assignment_last(scene.one)->result = DISPATCH_OK;
+		plan_node_last_dispatch(scene.node)->result = DISPATCH_OK;
 		scene.facts->activity_ms = scene.facts->reply_ms =
 		    scene.world.now_ms + 1;
 	}

@@ -3,7 +3,7 @@
 /* How an agent is doing, in one word. */
 
 #include "unit.h"
-#include "task-run.h"
+#include "attempt.h"
 
 /* A task at this step, and what a worker with this status makes of it. */
 static const struct row {
@@ -56,8 +56,8 @@ TEST(a_task_is_where_its_step_and_its_worker_are)
 
 TEST(a_contract_that_is_being_checked_is_seen)
 {
-	struct task_run run = { .verification = VERIFICATION_RUNNING };
-	const struct task task = { .step = TASK_ASSIGNED, .run = &run };
+	const struct task task = { .step = TASK_ASSIGNED,
+		.attempt.verification = VERIFICATION_RUNNING };
 	const struct run_facts facts = { .task = &task,
 		.worker = WORKER_NEEDS_REVIEW };
 

@@ -77,7 +77,8 @@ TEST(accessors_give_the_effective_value)
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert_str_eq(
 	    settings_string(p.settings, "repo.worktree_dir"), "/home/me/trees");
-	ck_assert(settings_bool(p.settings, "repo.push"));
+	/* Its name before. */
+	ck_assert_str_eq(settings_string(p.settings, "repo.upstream"), "push");
 	ck_assert_int_eq(settings_int(p.settings, "auto.max_turns"), 50);
 	ck_assert_str_eq(
 	    settings_string(p.settings, "defaults.permission_mode"), "plan");
@@ -465,20 +466,15 @@ TEST(other_names_are_checked)
 
 TEST(goals_have_the_names_of_their_design_too)
 {
-	cleanup_settings_world struct settings_world p = settings_world_parse(
-	    "[overseer]\nenabled = true\ntickEvery = \"1m\"\n"
-	    "maxRetries = 3\n"
-	    "[overseer.planner]\nmodel = \"opus\"\n"
-	    "[overseer.policy]\nallowAgents = [\"*\"]\n"
-	    "allowCrossAgent = true\n");
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse("[overseer]\nenabled = true\n"
+				 "[overseer.planner]\nmodel = \"opus\"\n"
+				 "[overseer.policy]\nallowAgents = [\"*\"]\n");
 	const struct settings *s = p.settings;
 	const char *const *agents;
 
 	ck_assert_uint_eq(p.problems.count, 0);
 	ck_assert(settings_bool(s, "plan.enabled"));
-	ck_assert_int_eq(settings_duration(s, "plan.tick_every"), 60000);
-	ck_assert_int_eq(settings_int(s, "plan.max_retries"), 3);
-	ck_assert(settings_bool(s, "plan.allow_cross_agent"));
 	ck_assert_uint_eq(settings_list(s, "plan.allow_agents", &agents), 1);
 	ck_assert_str_eq(agents[0], "*");
 	ck_assert_str_eq(settings_string(s, "planner.model"), "opus");
@@ -499,15 +495,19 @@ TEST(wrong_values_of_goals_are_refused_in_words)
 	static const struct {
 		const char *text, *problem;
 	} cases[] = {
-		{ "plan.tick_every = \"often\"\n",
-		    "plan.tick_every: expected a duration" },
-		{ "plan.max_retries = -1\n",
-		    "plan.max_retries: expected a whole number from 0 to 100" },
+		{ "planner.timeout = \"often\"\n",
+		    "planner.timeout: expected a duration" },
+		{ "team.max_concurrent = -1\n",
+		    "team.max_concurrent: expected a whole number from 0 to "
+		    "1000" },
+		{ "overseer.policy.allowCrossAgent = true\n",
+		    "overseer.policy.allowCrossAgent does nothing any more: a "
+		    "worker that plan.allow_agents names gets work" },
 		{ "plan.allow_agents = \"main\"\n",
 		    "plan.allow_agents: expected a list" },
 		{ "overseer.backoff.base = 0\n",
-		    "overseer.backoff.base does nothing any more: it follows "
-		    "plan.tick_every" },
+		    "overseer.backoff.base does nothing any more: "
+		    "assignments are checked every 2 minutes" },
 		{ "overseer.backoff = 3\n",
 		    "overseer.backoff: expected a table" },
 		{ "overseer.backoff.bse = 3\n",
@@ -523,7 +523,7 @@ TEST(wrong_values_of_goals_are_refused_in_words)
 		    strstr(p.problems.list[0].text, cases[i].problem) != NULL,
 		    "%s", p.problems.list[0].text);
 		ck_assert_int_eq(
-		    settings_duration(p.settings, "plan.tick_every"), 120000);
+		    settings_duration(p.settings, "planner.timeout"), 300000);
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "unit.h"
 #include "agent-card.h"
+#include "attempt.h"
 #include "spawn-rules.h"
-#include "task-run.h"
 #include "tool-scope.h"
 
 #define LIST(...) list((const char *const[]){ __VA_ARGS__, NULL })
@@ -240,13 +240,14 @@ TEST(an_accepted_agent_inherits_what_restricts_its_parent)
 	    "\"verification\":{\"requireCompletionReport\":true}}]");
 	struct spawn_facts f = root;
 	struct spawn_decision d;
-	struct task_run *run;
+	struct task_launch *run;
 
 	f.tools = &tools;
 	f.scope_paths = LIST("src");
 	spawn_decide(&f, asked, &d);
 	ck_assert_uint_eq(d.accepted, 1);
-	run = spawn_run(&f, &d.agents[0], json_object_array_get_idx(asked, 0));
+	run =
+	    spawn_launch(&f, &d.agents[0], json_object_array_get_idx(asked, 0));
 	ck_assert_str_eq(run->actor, "actor:team:a:a-1");
 	ck_assert(run->depth == 2 && run->max_depth == 3);
 	ck_assert(run->tools_scoped && strv_count(run->tools_allow) == 1);
@@ -259,8 +260,7 @@ TEST(an_accepted_agent_inherits_what_restricts_its_parent)
 	ck_assert_int_eq(run->timeout_s, 60);
 	ck_assert(!run->progress_reporting);
 	ck_assert(run->contract != NULL);
-	ck_assert_int_eq(run->verification, VERIFICATION_PENDING);
-	task_run_free(run);
+	schema_free(&task_launch_schema, run);
 	spawn_decision_release(&d);
 }
 
@@ -272,16 +272,17 @@ TEST(a_run_keeps_the_tools_that_its_card_has_now)
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	struct spawn_facts f = root;
 	struct spawn_decision d;
-	struct task_run *run;
+	struct task_launch *run;
 
 	f.cards = fleet("", LIST("Read"));
 	spawn_decide(&f, asked, &d);
 	ck_assert_uint_eq(d.accepted, 1);
-	run = spawn_run(&f, &d.agents[0], json_object_array_get_idx(asked, 0));
+	run =
+	    spawn_launch(&f, &d.agents[0], json_object_array_get_idx(asked, 0));
 	ck_assert_int_eq(tool_scope_of_run(NULL, run, &scope, NULL), 0);
 	ck_assert(tool_scope_permits(&scope, "Read"));
 	ck_assert(!tool_scope_permits(&scope, "Bash"));
-	task_run_free(run);
+	schema_free(&task_launch_schema, run);
 	spawn_decision_release(&d);
 }
 

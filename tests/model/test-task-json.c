@@ -118,6 +118,41 @@ TEST(history_is_looked_into)
 	    "t.history[0].detail: expected a string, found a number");
 }
 
+/* How it is launched and what its attempt does, as versions wrote it that had
+ * a record for both: nothing of it is lost. */
+TEST(launch_and_attempt_are_kept_as_one_object)
+{
+	static const char run[] =
+	    "{\"actor\":\"a\",\"parent\":\"t1\",\"parent_actor\":\"b\","
+	    "\"depth\":1,\"max_depth\":3,\"local_max_depth\":2,"
+	    "\"goal\":\"g1\",\"role\":\"r\",\"label\":\"l\",\"agent\":\"c\","
+	    "\"model\":\"m\",\"thinking\":\"high\",\"timeout_s\":9,"
+	    "\"tools_allow\":[\"Read\"],\"tools_deny\":[\"Bash\"],"
+	    "\"tools_scoped\":true,\"required_tools\":[\"Read\"],"
+	    "\"confined_by\":[\"eve\"],\"scope_paths\":[\"src\"],"
+	    "\"progress_reporting\":true,\"report_only\":true,"
+	    "\"recovery\":\"retry\",\"contract\":{\"x\":1},\"base\":\"c0\","
+	    "\"verification\":\"running\",\"verified\":{\"y\":1},"
+	    "\"retry_of\":\"t2-1\",\"last_tool\":\"Edit\","
+	    "\"report\":{\"z\":1},\"report_by_tool\":true,"
+	    "\"progress\":{\"p\":1},\"progress_count\":4,"
+	    "\"progress_ms\":5,\"progress_call\":\"6\",\"started_ms\":7,"
+	    "\"spent_before\":{\"s\":1},\"ended\":{\"t2-1\":{}},"
+	    "\"announced\":true,\"has_spawned\":true,\"lost\":[\"g1/T2\"],"
+	    "\"untold\":[\"u\"],\"rebase_due\":true,"
+	    "\"children_landed\":true,\"timed_out\":true,\"by_mail\":true,"
+	    "\"mail_turns\":8,\"waiting_ms\":9,\"waited_ms\":10,"
+	    "\"scope_checked\":\"c1\",\"violations\":11}";
+	cleanup_free char *text = xasprintf("{\"id\":\"t2\",\"run\":%s}", run);
+	cleanup_task struct task *task = load(text);
+	cleanup_json struct json_object *json = task_to_json(task);
+	cleanup_json struct json_object *want = parse(run);
+
+	ck_assert_str_eq(task->launch.scope_paths[0], "src");
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_RUNNING);
+	ck_assert(json_object_equal(json_object_object_get(json, "run"), want));
+}
+
 TEST(numbers_are_brought_into_their_range)
 {
 	cleanup_task struct task *task =

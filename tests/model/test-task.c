@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "attempt.h"
 #include "excerpt.h"
-#include "task-run.h"
 #include "task.h"
 
 #define NOW 1766502000000
@@ -504,16 +504,16 @@ TEST(work_that_leaves_the_queue_goes_on)
 	ck_assert_int_eq(task->ask, ASK_BUDGET);
 	ck_assert_str_eq(task->from, "3f2");
 	task->nudges = 3;
-	ck_assert_int_eq(task_run_turns(task), 2);
+	ck_assert_int_eq(task_attempt_turns(task), 2);
 	task_unpark(task, NULL, NOW);
 	ck_assert_int_eq(task->ask, ASK_NONE);
 	/* Whoever lets it go on gives it all its turns again. */
 	task_assign(task, "auto-2", NOW);
 	ck_assert_int_eq(task->turns, 2);
-	ck_assert_int_eq(task_run_turns(task), 0);
+	ck_assert_int_eq(task_attempt_turns(task), 0);
 	ck_assert_int_eq(task->nudges, 0);
 	task->turns++;
-	ck_assert_int_eq(task_run_turns(task), 1);
+	ck_assert_int_eq(task_attempt_turns(task), 1);
 	/* The next attempt starts over. */
 	ck_assert(task_attempt_failed(task, "bad", 3, NOW));
 	ck_assert_ptr_null(task->from);
@@ -521,7 +521,7 @@ TEST(work_that_leaves_the_queue_goes_on)
 	ck_assert_int_eq(task->attempts, 2);
 	ck_assert_int_eq(task->turns, 0);
 	ck_assert_int_eq(task->turns_before, 3);
-	ck_assert_int_eq(task_run_turns(task), 0);
+	ck_assert_int_eq(task_attempt_turns(task), 0);
 }
 
 TEST(fix_is_urgent_and_knows_what_broke)

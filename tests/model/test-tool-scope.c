@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "agent-card.h"
-#include "task-run.h"
+#include "attempt.h"
 #include "tool-scope.h"
 
 #define REPORTS TOOL_REPORT_PROGRESS "," TOOL_REPORT_COMPLETION
@@ -226,7 +226,7 @@ TEST(a_run_keeps_an_empty_list_of_tools)
 {
 	cleanup_tool_scope struct tool_scope none = { 0 }, all = { 0 },
 					     nobody = { 0 };
-	struct task_run run = { .tools_scoped = true };
+	struct task_launch run = { .tools_scoped = true };
 
 	ck_assert_int_eq(tool_scope_of_run(NULL, &run, &none, NULL), 0);
 	ck_assert(!tool_scope_permits(&none, "Read"));
@@ -244,7 +244,7 @@ TEST(a_card_that_changes_gives_a_run_nothing_and_may_take)
 	const struct agent_card less = { .name = name, .tools = tools };
 	const struct agent_card more = { .name = name, .all_tools = true };
 	cleanup_strv char **allow = NULL;
-	struct task_run run = { .tools_scoped = true };
+	struct task_launch run = { .tools_scoped = true };
 
 	strv_add(&allow, "Read");
 	strv_add(&allow, "Edit");

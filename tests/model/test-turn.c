@@ -102,7 +102,7 @@ TEST(unfinished_rebase_outranks_all)
 
 	facts.rebasing = true;
 	facts.conflicts = 2;
-	facts.dirt = 5;
+	facts.uncommitted = 5;
 	said.what = SAID_FAILED;
 	facts.ahead = 0;
 	facts.commit_wanted = true;
@@ -115,15 +115,15 @@ TEST(unfinished_rebase_outranks_all)
 	assert_judged(&facts, TURN_BACK, "git rebase --continue");
 }
 
-TEST(dirt_outranks_the_ending)
+TEST(uncommitted_files_outrank_the_ending)
 {
 	struct turn_facts facts = good();
 
-	facts.dirt = 3;
+	facts.uncommitted = 3;
 	said.what = SAID_FAILED;
 	facts.check_wanted = true;
 	assert_judged(&facts, TURN_BACK, ">3 files are changed or untracked. ");
-	facts.dirt = 1;
+	facts.uncommitted = 1;
 	facts.nudges = TURN_NUDGES_MAX; /* those do not count here */
 	assert_judged(&facts, TURN_BACK, ">1 file is changed or untracked. ");
 	said.what = SAID_QUESTION;
@@ -175,7 +175,7 @@ TEST(one_that_reports_what_blocks_it_is_not_sent_back)
 
 	say(SAID_BLOCKED, "needs NPM_TOKEN");
 	said.by = SAID_BY_UPDATE;
-	facts.dirt = 3;
+	facts.uncommitted = 3;
 	facts.rebasing = true;
 	ck_assert_int_eq(
 	    assert_judged(&facts, TURN_ASK, ">it is blocked: needs NPM_TOKEN"),
@@ -194,7 +194,7 @@ TEST(who_can_ask_is_told_whom)
 	facts.answers = "a person";
 	assert_judged(&facts, TURN_NUDGE,
 	    "ask a person with the tool request_orchestrator");
-	facts.dirt = 1;
+	facts.uncommitted = 1;
 	assert_judged(&facts, TURN_BACK, "ask a person with the tool");
 }
 
@@ -209,9 +209,9 @@ TEST(a_question_that_a_person_answers_is_asked_at_once)
 	assert_judged(&facts, TURN_ASK, "it asks: Tabs or spaces?");
 	/* What it left over comes first. */
 	facts.turns_max = 0;
-	facts.dirt = 1;
+	facts.uncommitted = 1;
 	assert_judged(&facts, TURN_BACK, "shows a clean worktree.");
-	facts.dirt = 0;
+	facts.uncommitted = 0;
 	said.what = SAID_FAILED;
 	assert_judged(&facts, TURN_NUDGE, ">You said");
 }
@@ -232,7 +232,7 @@ TEST(one_that_waits_for_others_is_not_judged_but_leaves_nothing)
 	facts.nudges = TURN_NUDGES_MAX;
 	facts.turns = facts.turns_max;
 	assert_judged(&facts, TURN_WAIT, "");
-	facts.dirt = 1;
+	facts.uncommitted = 1;
 	assert_judged(&facts, TURN_FAIL, "not committed");
 	facts.turns = 1;
 	assert_judged(&facts, TURN_BACK, "shows a clean worktree.");
@@ -249,13 +249,13 @@ TEST(what_sends_back_fails_with_the_last_turn)
 {
 	struct turn_facts facts = good();
 
-	facts.dirt = 1;
+	facts.uncommitted = 1;
 	facts.turns = 9;
 	assert_judged(&facts, TURN_BACK, "clean worktree");
 	facts.turns = 10;
 	assert_judged(&facts, TURN_FAIL,
 	    ">it left changes that are not committed after 10 turns");
-	facts.dirt = 0;
+	facts.uncommitted = 0;
 	facts.rebasing = true;
 	facts.turns = facts.turns_max = 1;
 	assert_judged(
@@ -315,11 +315,11 @@ TEST(by_hand_only_a_turn_that_was_to_work_ends_without_changes)
 	assert_judged(&facts, TURN_FINISHED, "");
 }
 
-TEST(by_hand_dirt_is_committed_at_last)
+TEST(by_hand_what_is_left_is_committed_at_last)
 {
 	struct turn_facts facts = by_hand();
 
-	facts.dirt = 2;
+	facts.uncommitted = 2;
 	for (; facts.sent_back < TURN_SENT_BACK_MAX; facts.sent_back++)
 		assert_judged(&facts, TURN_BACK,
 		    ">2 files are changed or untracked. Commit what belongs");
@@ -334,7 +334,7 @@ TEST(by_hand_an_unfinished_rebase_waits_for_a_person_at_last)
 
 	facts.rebasing = true;
 	facts.conflicts = 1;
-	facts.dirt = 3;
+	facts.uncommitted = 3;
 	for (; facts.sent_back < TURN_SENT_BACK_MAX; facts.sent_back++)
 		assert_judged(&facts, TURN_BACK,
 		    ">1 file is still in conflict. The rebase is not finished");
@@ -347,7 +347,7 @@ TEST(by_hand_nobody_is_told_that_nobody_answers)
 	struct turn_facts facts = by_hand();
 	cleanup_buf struct buf words = BUF_INIT;
 
-	facts.dirt = 1;
+	facts.uncommitted = 1;
 	ck_assert_int_eq(turn_judge(&facts, &words, NULL), TURN_BACK);
 	ck_assert_ptr_null(strstr(words.data, "Nobody"));
 }

@@ -3,8 +3,8 @@
 /* When work is verified, and what follows from the result. */
 
 #include "unit.h"
+#include "attempt.h"
 #include "contract.h"
-#include "task-run.h"
 #include "task.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -42,7 +42,7 @@ ends(struct task *task, const char *reason, const char *commit)
 	cleanup_json struct json_object *r = result(reason);
 
 	verification_begin(task);
-	ck_assert_int_eq(task->run->verification, VERIFICATION_RUNNING);
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_RUNNING);
 	return verification_end(task, r, commit);
 }
 
@@ -52,9 +52,8 @@ TEST(without_a_contract_nothing_is_due)
 
 	ck_assert(!verification_is_due(task, A));
 	verification_set(task, NULL);
-	ck_assert_ptr_null(task->run);
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_NONE);
 	verification_attempt(task);
-	task_run_of(task);
 	ck_assert(!verification_is_due(task, A));
 	task_free(task);
 }
@@ -63,10 +62,10 @@ TEST(what_passed_goes_on_and_another_commit_is_verified_again)
 {
 	struct task *task = task_with("{}");
 
-	ck_assert_int_eq(task->run->verification, VERIFICATION_PENDING);
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_PENDING);
 	ck_assert(verification_is_due(task, A));
 	ck_assert_int_eq(ends(task, NULL, A), VERIFICATION_GO_ON);
-	ck_assert_int_eq(task->run->verification, VERIFICATION_PASSED);
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_PASSED);
 	ck_assert(!verification_is_due(task, A));
 	ck_assert(verification_is_due(task, B));
 	ck_assert(verification_is_due(task, ""));
@@ -86,7 +85,7 @@ TEST(checks_that_were_interrupted_are_due)
 	verification_begin(task);
 	json = task_to_json(task);
 	ck_assert_int_eq(task_from_json(json, "", &read, NULL), 0);
-	ck_assert_int_eq(read->run->verification, VERIFICATION_RUNNING);
+	ck_assert_int_eq(read->attempt.verification, VERIFICATION_RUNNING);
 	ck_assert(verification_is_due(read, A));
 	task_free(task);
 	task_free(read);
@@ -98,17 +97,17 @@ TEST(retry_once_is_once_whatever_happens)
 
 	ck_assert_int_eq(
 	    ends(task, "artifact_not_found", A), VERIFICATION_RETRY);
-	ck_assert_int_eq(task->run->verification, VERIFICATION_FAILED);
-	ck_assert_str_eq(task->run->retry_of, "t1-1");
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_FAILED);
+	ck_assert_str_eq(task->attempt.retry_of, "t1-1");
 	/* The checks of the same attempt run again: no second retry. */
 	ck_assert_int_eq(
 	    ends(task, "artifact_not_found", A), VERIFICATION_GIVE_UP);
 	task_attempt_failed(task, "x", 2, 30);
 	task_assign(task, "auto-1", 40);
-	ck_assert_int_eq(task->run->verification, VERIFICATION_PENDING);
+	ck_assert_int_eq(task->attempt.verification, VERIFICATION_PENDING);
 	ck_assert_int_eq(
 	    ends(task, "artifact_not_found", B), VERIFICATION_GIVE_UP);
-	ck_assert_str_eq(task->run->retry_of, "t1-1");
+	ck_assert_str_eq(task->attempt.retry_of, "t1-1");
 	task_free(task);
 }
 
@@ -130,7 +129,7 @@ TEST(a_failure_is_final_otherwise)
 		ck_assert_int_eq(
 		    ends(task, "artifact_not_found", A), VERIFICATION_GIVE_UP);
 		ck_assert(!verification_is_parents(task));
-		xstrset(&task->run->parent, "t0");
+		xstrset(&task->launch.parent, "t0");
 		ck_assert(verification_is_parents(task) == rows[i].parents);
 		verification_reason(task, &reason);
 		ck_assert_str_eq(reason.data,
@@ -145,9 +144,9 @@ TEST(a_retry_is_told_why_and_has_the_original_task)
 	struct task *task = task_with("{\"onFailure\": \"retry_once\"}");
 	cleanup_buf struct buf reason = BUF_INIT, text = BUF_INIT;
 
-	xstrset(&task->run->model, "opus");
-	xstrset(&task->run->thinking, "high");
-	task->run->timeout_s = 60;
+	xstrset(&task->launch.model, "opus");
+	xstrset(&task->launch.thinking, "high");
+	task->launch.timeout_s = 60;
 	xstrset(&task->last_words, "All done.");
 	ends(task, "artifact_not_found", A);
 	verification_reason(task, &reason);
@@ -163,9 +162,9 @@ TEST(a_retry_is_told_why_and_has_the_original_task)
 	    text.data);
 	/* The reason stands there once. */
 	ck_assert_ptr_null(strstr(text.data, "An earlier attempt"));
-	ck_assert_str_eq(task->run->model, "opus");
-	ck_assert_str_eq(task->run->thinking, "high");
-	ck_assert_int_eq(task->run->timeout_s, 60);
+	ck_assert_str_eq(task->launch.model, "opus");
+	ck_assert_str_eq(task->launch.thinking, "high");
+	ck_assert_int_eq(task->launch.timeout_s, 60);
 	/* How a later attempt ended is told, too. */
 	task_attempt_failed(task, "it crashed", 9, 50);
 	task_assign(task, "auto-2", 60);
@@ -185,24 +184,24 @@ TEST(a_report_counts_for_its_own_attempt)
 	cleanup_json struct json_object *r = check_result_new();
 
 	ck_assert(!verification_reported(task));
-	xstrset(&task->run->last_tool, "Bash");
+	xstrset(&task->attempt.last_tool, "Bash");
 	ck_assert(!verification_reported(task));
-	xstrset(&task->run->last_tool, "mcp__other__report_completion");
+	xstrset(&task->attempt.last_tool, "mcp__other__report_completion");
 	ck_assert(!verification_reported(task));
-	xstrset(&task->run->last_tool, "mcp__llmc__report_completion");
+	xstrset(&task->attempt.last_tool, "mcp__llmc__report_completion");
 	ck_assert(verification_reported(task));
 	check_result_report(r, verification_reported(task));
 	check_result_end(r, 10);
 	verification_end(task, r, A);
 	/* The queue sends it back: it reports once. */
-	xstrset(&task->run->last_tool, "Bash");
+	xstrset(&task->attempt.last_tool, "Bash");
 	ck_assert(verification_reported(task));
-	task->run->progress_count = 3;
+	task->attempt.progress_count = 3;
 	task_attempt_failed(task, "crashed", 3, 30);
 	task_assign(task, "auto-1", 40);
 	ck_assert(!verification_reported(task));
-	ck_assert_ptr_null(task->run->last_tool);
-	ck_assert_int_eq(task->run->progress_count, 0);
+	ck_assert_ptr_null(task->attempt.last_tool);
+	ck_assert_int_eq(task->attempt.progress_count, 0);
 	task_free(task);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "view.h"
 
 static struct json_object *
@@ -80,7 +80,7 @@ enum {
 };
 
 static void
-change(struct plan *plan, struct plan_assignment *assignment, int what)
+change(struct plan *plan, int what)
 {
 	struct plan_node *node = plan_find(plan, "T1.1");
 
@@ -100,15 +100,15 @@ change(struct plan *plan, struct plan_assignment *assignment, int what)
 		xstrset(&plan->goal->title, "other");
 	else if (what == CHANGE_VERSION)
 		plan->goal->version++;
-	else
-		node->assignment = assignment;
+	else {
+		plan_node_assign(node, "A_1", 1);
+		xstrset(&node->work.worker, "auto-1");
+	}
 }
 
 TEST_ROWS(whatever_a_row_shows_changes_its_mark, CHANGES)
 {
 	struct plan *plan = PLAN_WORLD("P1", "T1.1", "P2");
-	struct plan_assignment assignment = { 0 };
-	char worker[] = "auto-1";
 	uint64_t before = view_goal_mark(plan, 100);
 
 	ck_assert_uint_ne(before, 0);
@@ -116,9 +116,7 @@ TEST_ROWS(whatever_a_row_shows_changes_its_mark, CHANGES)
 	ck_assert_uint_eq(view_goal_mark(plan, VIEW_NODES_MAX),
 	    view_goal_mark(plan, VIEW_NODES_MAX + 1));
 	ck_assert_uint_ne(view_goal_mark(plan, 99), before);
-	assignment.worker = worker;
-	change(plan, &assignment, _i);
+	change(plan, _i);
 	ck_assert_uint_ne(view_goal_mark(plan, 100), before);
-	plan_find(plan, "T1.1")->assignment = NULL;
 	plan_free(plan);
 }

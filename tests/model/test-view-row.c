@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "attempt.h"
 #include "behaviour.h"
 #include "schema.h"
-#include "task-run.h"
 #include "task.h"
 #include "view.h"
 #include "worker.h"
@@ -224,8 +224,8 @@ TEST(a_row_is_bounded_whatever_the_task_has)
 	xstrset(&task->key, words);
 	xstrset(&task->reason, words);
 	xstrset(&task->last_words, words);
-	task->run = task_run_new();
-	report = task->run->report = json_object_new_object();
+	task->attempts = 1;
+	report = task->attempt.report = json_object_new_object();
 	json_set_string(report, "summary", words);
 	json_set_int(report, "n", 7);
 	json_object_array_add(list, json_object_new_string(words));

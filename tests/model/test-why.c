@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "reconcile-scene.h"
-#include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
@@ -138,17 +137,18 @@ TEST(a_node_says_what_it_is_now)
 
 TEST(a_quiet_assignment_has_short_answers)
 {
-	struct plan_assignment *a =
-	    plan_assignment_new("A_1", "goal_1", "S1", NOW);
+	struct plan_node *node =
+	    plan_node_new("goal_1", NODE_TASK, "S1", "n", NOW);
 	struct why_answers answers;
 
-	why_answer(a, NULL, NULL, 0, NOW, &answers);
+	plan_node_assign(node, "A_1", NOW);
+	why_answer(node, NULL, NULL, 0, NOW, &answers);
 	ck_assert_str_eq(answers.stalled, "no, it is queued");
 	ck_assert_str_eq(answers.dispatch, "nothing was sent yet");
 	ck_assert_str_eq(answers.backoff, "none; 0 messages without progress");
 	ck_assert_str_eq(answers.progress, "nothing yet");
 	why_answers_release(&answers);
-	plan_assignment_free(a);
+	plan_node_free(node);
 }
 
 /* The events of the last tick, as the store gives them. */
@@ -189,7 +189,7 @@ TEST(the_four_questions_are_answered_after_a_tick)
 	scene_tick(0);
 	now = scene.world.now_ms + 1000;
 	events = events_of_tick(&count);
-	why_answer(scene.one, crystal, events, count, now, &answers);
+	why_answer(scene.node, crystal, events, count, now, &answers);
 	ck_assert_str_eq(answers.stalled,
 	    "yes, it is stalled since 1s ago: no sign of life for 5s");
 	ck_assert_str_eq(answers.dispatch,
@@ -218,8 +218,8 @@ TEST(what_waits_for_a_person_says_so)
 	scene.facts->reply_ms = WORLD_NOW - 1;
 	scene_tick(0);
 	/* No channel may have taken it: nobody knows that it was seen. */
-	plan_assignment_last(scene.one)->result = DISPATCH_ACCEPTED;
-	why_answer(scene.one, NULL, NULL, 0, scene.world.now_ms, &answers);
+	plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
+	why_answer(scene.node, NULL, NULL, 0, scene.world.now_ms, &answers);
 	ck_assert_str_eq(answers.stalled,
 	    "yes, it is blocked: Which one?; a person is needed");
 	ck_assert_str_eq(answers.dispatch,

@@ -201,6 +201,20 @@ world_until_step(const char *step)
 }
 
 static bool
+has_file(const void *path)
+{
+	return file_exists(path);
+}
+
+void
+world_until_file(const char *name)
+{
+	cleanup_free char *path = file_join(w.repo->root, name);
+
+	until(has_file, path);
+}
+
+static bool
 tmux_has(const void *arg)
 {
 	return strcmp(w.tmux->trace.data, arg) == 0;

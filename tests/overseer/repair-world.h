@@ -35,6 +35,7 @@ void world_set(const char *key, const char *value);
 
 /* Run the loop until the repair is in that step, or has ended. */
 void world_until_step(const char *step);
+void world_until_file(const char *name); /* below the root */
 /* Run the loop until tmux got this request; clears the trace. */
 void world_until_tmux(const char *trace);
 /* Run the loop until something with these words is typed; the same. */

@@ -379,6 +379,8 @@ TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
 
 /* --- stopped, too late, dropped, in every step ------------------------- */
 
+static const char setup[] = "setup"; /* a part of the step before it */
+
 static const struct {
 	const char *step;
 	bool after_work;
@@ -394,7 +396,7 @@ static const struct {
 	{ "squash", true, false },
 	{ "check the paths", true, false },
 	{ "place of the check", true, false },
-	{ "setup of the check", true, false },
+	{ setup, true, false },
 	{ "check", true, false },
 	{ "land", true, true },
 	{ "end the session", true, true },
@@ -405,7 +407,7 @@ static const struct {
 static void
 reach(size_t i)
 {
-	world_set("repo.setup_command", "sleep 0.2");
+	world_set("repo.setup_command", "touch ../in-setup; sleep 0.2");
 	world_set("auto.check_command", "sleep 0.2");
 	world_agent();
 	repair_begin(&w.o);
@@ -415,7 +417,10 @@ reach(size_t i)
 		repo_sh(w.repo, fix);
 		close(world_hook("Stop", "{}"));
 	}
-	world_until_step(steps[i].step);
+	if (steps[i].step == setup)
+		world_until_file(".llmc/checks/in-setup");
+	else
+		world_until_step(steps[i].step);
 	ck_assert_ptr_nonnull(w.o.repair);
 }
 

@@ -23,17 +23,17 @@ keeper_program(void)
 	return program;
 }
 
-#define BWRAP                                                            \
-	"bwrap", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", \
-	    "--unshare-user-try", "--unshare-pid", "--die-with-parent", "--"
-
 /* Become the keeper. */
 static _Noreturn void
-become(const char *script)
+become(const char *script, const char *scratch)
 {
 	const char *argv[32] = { keeper_program(), "--mode", w.mode, "--mark",
 		w.mark, "--record", w.record };
-	const char *const boxed[] = { BWRAP };
+	/* Its own /dev would hide scratch files below /dev/shm. */
+	const char *const boxed[] = { "bwrap", "--bind", "/", "/", "--dev",
+		"/dev", "--bind", scratch, scratch, "--proc", "/proc",
+		"--unshare-user-try", "--unshare-pid", "--die-with-parent",
+		"--" };
 	size_t count = 7;
 
 	setenv("LLMC_KEEPER", w.mark, 1); /* as llmc pane does */
@@ -54,6 +54,7 @@ become(const char *script)
 static void
 start_piped(const char *script)
 {
+	const char *scratch = unit_scratch(); /* a child has another */
 	int in[2], out[2];
 
 	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
@@ -63,7 +64,7 @@ start_piped(const char *script)
 		setpgid(0, 0);
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		become(script);
+		become(script, scratch);
 	}
 	close(in[0]);
 	close(out[1]);
@@ -74,6 +75,7 @@ start_piped(const char *script)
 static void
 start_at_terminal(const char *script)
 {
+	const char *scratch = unit_scratch();
 	char name[64];
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 
@@ -93,7 +95,7 @@ start_at_terminal(const char *script)
 		dup2(tty, 2);
 		if (tty > 2)
 			close(tty);
-		become(script);
+		become(script, scratch);
 	}
 	w.in = w.out = master;
 }

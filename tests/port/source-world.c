@@ -45,6 +45,12 @@ source_world_free(struct source_world *world)
 }
 
 void
+source_world_cleanup(struct source_world **world)
+{
+	source_world_free(*world);
+}
+
+void
 source_world_reopen(struct source_world *world)
 {
 	struct err err = { 0, "" };

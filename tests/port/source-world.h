@@ -31,6 +31,8 @@ struct source_world {
 struct source_world *
 source_world_new(enum source_type type, const char *where, const char *owner);
 void source_world_free(struct source_world *world);
+void source_world_cleanup(struct source_world **world);
+#define cleanup_source_world ended_by(source_world_cleanup)
 
 /* Open the source again, as after a crash. */
 void source_world_reopen(struct source_world *world);

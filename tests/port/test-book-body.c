@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "book-world.h"
-#include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
@@ -47,7 +46,7 @@ static const struct {
 
 TEST_ROWS(wrong_record_is_refused_with_words, nitems(refused))
 {
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	begin(&world);
 	ck_assert_int_eq(
@@ -56,7 +55,6 @@ TEST_ROWS(wrong_record_is_refused_with_words, nitems(refused))
 	    refused[_i].code);
 	ck_assert_msg(strstr(world.err.msg, refused[_i].words) != NULL, "%s",
 	    world.err.msg);
-	book_world_close(&world);
 }
 
 /* --- bounds and secrets ------------------------------------------------- */
@@ -92,9 +90,10 @@ TEST_ROWS(text_over_its_bound_is_refused_by_name, nitems(bounds))
 	cleanup_free char *more =
 	    body_with(bounds[_i].before, bounds[_i].max + 1, "\"}");
 	cleanup_free char *huge = body_with("{\"a\":\"", BOOK_BODY_MAX, "\"}");
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	begin(&world);
+	book_world_put(&world, BOOK_NODE, "G", "T1", "{\"status\":\"todo\"}");
 	ck_assert_int_eq(
 	    book_world_put(&world, bounds[_i].kind, "G", "X", most), 0);
 	ck_assert_int_eq(
@@ -102,7 +101,6 @@ TEST_ROWS(text_over_its_bound_is_refused_by_name, nitems(bounds))
 	ck_assert_ptr_nonnull(strstr(world.err.msg, bounds[_i].words));
 	ck_assert_int_eq(
 	    book_world_put(&world, bounds[_i].kind, "G", "X", huge), -E2BIG);
-	book_world_close(&world);
 }
 
 TEST(event_that_is_too_long_is_cut_and_kept)
@@ -110,7 +108,7 @@ TEST(event_that_is_too_long_is_cut_and_kept)
 	cleanup_free char *data = body_with("{\"a\":\"", 5000, "\"}");
 	cleanup_free char *huge = body_with("{\"a\":\"", 500000, "\"}");
 	cleanup_buf struct buf many = BUF_INIT;
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	buf_adds(&many, "{\"a\":[0");
 	for (int i = 0; i < 9000; i++)
@@ -134,7 +132,6 @@ TEST(event_that_is_too_long_is_cut_and_kept)
 	ck_assert_str_eq(world.text.data, "b {\"omittedBytes\":500008}\n");
 	book_world_events(&world, (struct book_filter){ .type = "c" });
 	ck_assert_str_eq(world.text.data, "c {\"omittedBytes\":18009}\n");
-	book_world_close(&world);
 }
 
 #define SECRET  "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -162,8 +159,9 @@ TEST(no_secret_reaches_the_file)
 		    " here\",\"x\":{\"password\":\"" SECRET2 " four\",\"" SECRET
 		    "\":[\"" SECRET "\"]},"
 		    "\"sessionKey\":\"agent:main\",\"tokens\":12}" },
+		{ BOOK_NODE, "G", "T1", "{\"status\":\"todo\"}" },
 		{ BOOK_ASSIGNMENT, "G", "A_1",
-		    "{\"workNodeId\":\"" SECRET "\",\"status\":\"active\","
+		    "{\"workNodeId\":\"T1\",\"status\":\"" SECRET "\","
 		    "\"lastInstructionText\":\"export GH_TOKEN=" SECRET2
 		    "\"}" },
 	};
@@ -175,7 +173,7 @@ TEST(no_secret_reaches_the_file)
 	struct book_world world;
 
 	begin(&world);
-	book_world_commit(&world, changes, 2, &event, 1);
+	book_world_commit(&world, changes, 3, &event, 1);
 	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
 	expect_no_secret(unit_path("llmc.db-wal"));
 	book_world_load(&world);
@@ -211,21 +209,18 @@ TEST(records_of_the_model_are_stored_as_they_are)
 	    plan_node_new("G", NODE_PHASE, "P1", "Phase", 5);
 	struct plan_crystal *crystal =
 	    plan_crystal_new("C_1", "G", "P1", CRYSTAL_LANDING, 5);
-	struct plan_assignment *assignment =
-	    plan_assignment_new("A_1", "G", "P1", 5);
 	struct book_world world;
 
 	begin(&world);
+	plan_node_assign(node, "A_1", 5);
 	expect_stored(
 	    &world, BOOK_GOAL, "G", schema_json(&plan_goal_schema, goal));
 	expect_stored(&world, BOOK_NODE, "P1", plan_node_to_json(node));
 	expect_stored(&world, BOOK_CRYSTAL, "C_1",
 	    schema_json(&plan_crystal_schema, crystal));
-	expect_stored(&world, BOOK_ASSIGNMENT, "A_1",
-	    plan_assignment_to_json(assignment));
+	expect_stored(&world, BOOK_ASSIGNMENT, "A_1", plan_work_json(node));
 	book_world_close(&world);
 	plan_goal_free(goal);
 	plan_node_free(node);
 	plan_crystal_free(crystal);
-	plan_assignment_free(assignment);
 }

@@ -72,12 +72,11 @@ TEST(new_book_is_private_and_has_no_log_when_closed)
 
 TEST(folder_that_is_not_there_is_named)
 {
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	book_world_open(&world, unit_path("none/llmc.db"));
 	ck_assert_int_eq(world.err.code, -ENOENT);
 	ck_assert_ptr_nonnull(strstr(world.err.msg, "none/llmc.db"));
-	book_world_close(&world);
 }
 
 static int
@@ -161,7 +160,7 @@ TEST(older_book_is_migrated_and_keeps_its_records)
 {
 	const char *path = unit_path("llmc.db");
 	struct err err = { 0 };
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	make_book(path);
 	ck_assert_int_eq(open_next(path, NEXT, &err), 0);
@@ -169,11 +168,11 @@ TEST(older_book_is_migrated_and_keeps_its_records)
 	ck_assert_msg(open_next(path, NEXT, &err) == 0, "%s", err.msg);
 	book_world_open(&world, path);
 	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
-	book_world_close(&world);
 }
 
 /* What the tables had no columns for. */
 #define WITHOUT                                                           \
+	BOOK_WORLD_VERSION_3                                              \
 	"DROP INDEX goals_number; ALTER TABLE goals DROP COLUMN number;"  \
 	"DROP INDEX goals_ended; ALTER TABLE goals DROP COLUMN ended_ms;" \
 	"DROP INDEX nodes_parent; DROP INDEX nodes_commit; ALTER TABLE nodes DROP COLUMN commit_sha;"
@@ -226,6 +225,36 @@ TEST(columns_that_are_new_are_filled)
 			     NULL, 0, &numbers, NULL),
 	    0);
 	ck_assert_str_eq(numbers, "G11 F22");
+	book_world_close(&world);
+}
+
+/* The open one of a node, or else its last one. */
+TEST(assignments_become_part_of_their_nodes)
+{
+	const char *path = unit_path("llmc.db");
+	struct book_world world;
+
+	make_book(path);
+	book_world_open(&world, path);
+	ck_assert_int_eq(book_exec(world.book,
+			     BOOK_WORLD_VERSION_3
+			     "INSERT INTO assignments VALUES"
+			     " ('A_0', 'G', 'T1.1', 'done', NULL, '{\"a\":0}'),"
+			     " ('A_2', 'G', 'T1.1', 'cancelled', NULL, '{}'),"
+			     " ('A_3', 'G', 'P1', 'done', NULL, '{}'),"
+			     " ('A_4', 'G', 'P1', 'cancelled', NULL,"
+			     " '{\"a\":4}'),"
+			     " ('A_5', 'G', 'P9', 'active', NULL, '{}')",
+			     NULL),
+	    0);
+	book_world_close(&world);
+	book_world_open(&world, path);
+	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
+	book_world_read(&world, BOOK_ASSIGNMENT, NULL, NULL);
+	ck_assert_str_eq(world.text.data,
+	    "assignment G/A_1 {\"assignmentId\":\"A_1\",\"goalId\":\"G\","
+	    "\"workNodeId\":\"T1.1\",\"status\":\"active\"}\n"
+	    "assignment G/A_4 {\"a\":4}\n");
 	book_world_close(&world);
 }
 
@@ -345,7 +374,7 @@ TEST_ROWS(store_that_cannot_be_taken_over_is_not_touched, 3)
 TEST(migration_that_fails_leaves_the_old_version)
 {
 	const char *path = unit_path("llmc.db");
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	make_book(path);
 	ck_assert_int_lt(open_next(path,
@@ -357,7 +386,6 @@ TEST(migration_that_fails_leaves_the_old_version)
 	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
 	ck_assert_int_eq(book_world_load(&world), 0);
 	ck_assert_uint_eq(world.records, 5);
-	book_world_close(&world);
 }
 
 TEST(newer_book_is_refused_and_not_touched)
@@ -383,7 +411,7 @@ TEST(database_of_another_program_is_refused)
 {
 	const char *path = unit_path("llmc.db");
 	cleanup_buf struct buf bytes = BUF_INIT;
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	make_book(path);
 	read_file(path, &bytes);
@@ -391,7 +419,6 @@ TEST(database_of_another_program_is_refused)
 	write_file(path, bytes.data, bytes.len);
 	book_world_open(&world, path);
 	ck_assert_int_eq(world.err.code, -EINVAL);
-	book_world_close(&world);
 }
 
 /* --- damage ------------------------------------------------------------- */
@@ -518,16 +545,16 @@ TEST(damaged_book_moves_aside_with_its_log)
 	write_file(path, "broken", 6);
 	write_file(unit_path("llmc.db-wal"), "log", 3);
 	write_file(unit_path("llmc.db-shm"), "shm", 3);
-	ck_assert_int_eq(book_files_aside(path, WHEN, &aside, &err), 0);
+	ck_assert_int_eq(book_files_set_aside(path, WHEN, &aside, &err), 0);
 	ck_assert_str_eq(aside, unit_path(ASIDE));
 	ck_assert(file_exists(aside));
 	ck_assert(file_exists(unit_path(ASIDE "-wal")));
 	ck_assert(file_exists(unit_path(ASIDE "-shm")));
 	ck_assert(!file_exists(path));
 	ck_assert(!file_exists(unit_path("llmc.db-wal")));
-	ck_assert_int_eq(book_files_aside(path, WHEN, NULL, &err), -ENOENT);
+	ck_assert_int_eq(book_files_set_aside(path, WHEN, NULL, &err), -ENOENT);
 	write_file(path, "again", 5);
-	ck_assert_int_eq(book_files_aside(path, WHEN, &again, &err), 0);
+	ck_assert_int_eq(book_files_set_aside(path, WHEN, &again, &err), 0);
 	ck_assert_str_ne(again, aside);
 	ck_assert(file_exists(again));
 }
@@ -560,7 +587,7 @@ TEST(log_of_another_file_is_never_applied)
 
 	leave_log(path);
 	ck_assert(file_exists(unit_path("llmc.db-wal")));
-	/* As a crash in the middle of book_files_aside() leaves it. */
+	/* As a crash in the middle of book_files_set_aside() leaves it. */
 	ck_assert_int_eq(rename(path, unit_path(ASIDE)), 0);
 	book_world_open(&world, path);
 	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
@@ -580,7 +607,7 @@ TEST(log_of_another_file_is_never_applied)
 TEST(log_without_any_database_is_moved_aside)
 {
 	const char *path = unit_path("llmc.db");
-	struct book_world world;
+	ended_by(book_world_close) struct book_world world;
 
 	leave_log(path);
 	ck_assert_int_eq(unlink(path), 0);
@@ -588,7 +615,6 @@ TEST(log_without_any_database_is_moved_aside)
 	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);
 	book_world_load(&world);
 	ck_assert_uint_eq(world.records, 0);
-	book_world_close(&world);
 }
 
 /* --- no space ----------------------------------------------------------- */

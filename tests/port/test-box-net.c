@@ -125,7 +125,7 @@ request(const struct world *w, const char *host)
 
 TEST(a_session_reaches_the_hosts_of_the_settings_and_no_others)
 {
-	struct world w;
+	ended_by(end) struct world w;
 	cleanup_free char *allowed = NULL, *other = NULL, *direct = NULL;
 
 	begin(&w);
@@ -141,12 +141,11 @@ TEST(a_session_reaches_the_hosts_of_the_settings_and_no_others)
 	fails(w, direct);
 	fails(w, "exec 5<>/dev/udp/192.0.2.1/53 && echo x >&5");
 	works(w, "test \"$HTTPS_PROXY\" = http://127.0.0.1:3128");
-	end(&w);
 }
 
 TEST(git_in_a_strict_box_has_no_network_at_all)
 {
-	struct world w;
+	ended_by(end) struct world w;
 
 	begin(&w);
 	w.spec.kind = BOX_COMMAND;
@@ -154,7 +153,6 @@ TEST(git_in_a_strict_box_has_no_network_at_all)
 	works(w, "git status");
 	w.spec.network = true;
 	works(w, "exec 5<>/dev/tcp/127.0.0.1/3128");
-	end(&w);
 }
 
 /* A bwrap with the set-user-ID bit needs it, unless root runs it. */

@@ -72,24 +72,22 @@ TEST(a_folder_with_the_controllers_is_used)
 	struct cgroup_world world =
 	    make_world("cpuset cpu memory pids\n", "cpu memory pids\n");
 	cleanup_free char *unit = file_join(world.mount, "unit");
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	cgroup_find(ALL, &world, &place);
 	ck_assert_int_eq(place.way, CGROUP_FOLDER);
 	ck_assert_str_eq(place.folder, unit);
 	ck_assert_uint_eq(place.held, ALL);
 	ck_assert_ptr_null(place.why);
-	cgroup_place_release(&place);
 }
 
 TEST(nothing_is_looked_for_without_limits)
 {
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	cgroup_find(0, &nowhere, &place);
 	ck_assert_int_eq(place.way, CGROUP_NONE);
 	ck_assert_ptr_null(place.why);
-	cgroup_place_release(&place);
 }
 
 /* As with DelegateSubgroup= of systemd. */
@@ -98,7 +96,7 @@ TEST(the_folder_around_ours_is_used_if_ours_has_none)
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	cleanup_free char *inner = file_join(world.mount, "unit/main");
 	cleanup_free char *unit = file_join(world.mount, "unit");
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	make_group(inner, "memory\n", "");
 	ck_assert_int_eq(truncate(world.self, 0), 0);
@@ -107,26 +105,24 @@ TEST(the_folder_around_ours_is_used_if_ours_has_none)
 	cgroup_find(MEMORY, &world, &place);
 	ck_assert_int_eq(place.way, CGROUP_FOLDER);
 	ck_assert_str_eq(place.folder, unit);
-	cgroup_place_release(&place);
 }
 
 TEST(controllers_that_are_not_passed_on_are_turned_on)
 {
 	struct cgroup_world world = make_world("memory pids\n", "");
 	cleanup_free char *unit = file_join(world.mount, "unit");
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	cgroup_find(TASKS, &world, &place);
 	/* A file does not turn "+pids" into "pids" as the kernel does. */
 	assert_file(unit, "cgroup.subtree_control", "+pids");
 	ck_assert_int_eq(place.way, CGROUP_NONE);
-	cgroup_place_release(&place);
 }
 
 TEST(what_a_folder_cannot_hold_is_said)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	cgroup_find(ALL, &world, &place);
 	ck_assert_int_eq(place.way, CGROUP_FOLDER);
@@ -134,7 +130,6 @@ TEST(what_a_folder_cannot_hold_is_said)
 	ck_assert_ptr_nonnull(strstr(place.why,
 	    "has no controller for tasks_max and "
 	    "cpu_weight"));
-	cgroup_place_release(&place);
 }
 
 TEST(without_cgroup_and_systemd_there_is_no_place)
@@ -157,19 +152,18 @@ TEST(without_cgroup_and_systemd_there_is_no_place)
 TEST(a_folder_outside_of_our_namespace_is_not_ours)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	write_file(
 	    unit_scratch(), strrchr(world.self, '/') + 1, "0::/../unit\n");
 	cgroup_find(MEMORY, &world, &place);
 	ck_assert_int_eq(place.way, CGROUP_NONE);
-	cgroup_place_release(&place);
 }
 
 TEST(what_systemd_manages_is_left_to_it)
 {
 	struct cgroup_world world = make_world("memory\n", "memory\n");
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	world.booted = "/";
 	world.user_manager = "/";
@@ -181,20 +175,18 @@ TEST(what_systemd_manages_is_left_to_it)
 	ck_assert_uint_eq(place.held, MEMORY);
 	ck_assert_ptr_null(place.why);
 	ck_assert_ptr_null(place.folder);
-	cgroup_place_release(&place);
 }
 
 TEST(root_asks_the_manager_of_the_system)
 {
 	struct cgroup_world world = nowhere;
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 
 	world.system_manager = "/";
 	cgroup_find(MEMORY, &world, &place);
 	ck_assert_int_eq(
 	    place.way, geteuid() == 0 ? CGROUP_SCOPE : CGROUP_NONE);
 	ck_assert(place.as_root == (geteuid() == 0));
-	cgroup_place_release(&place);
 }
 
 TEST(a_worker_gets_a_folder_with_its_limits)
@@ -204,7 +196,7 @@ TEST(a_worker_gets_a_folder_with_its_limits)
 	cleanup_free char *prepared = file_join(world.mount, "unit/llmc-adam");
 	struct box_limits limits = { { 4096, 0, 50 } };
 	cleanup_free char *dir = NULL;
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 	struct err err = { 0 };
 
 	cgroup_find(ALL, &world, &place);
@@ -220,7 +212,6 @@ TEST(a_worker_gets_a_folder_with_its_limits)
 	assert_file(dir, "memory.max", "4096");
 	assert_file(dir, "pids.max", "max");
 	assert_file(dir, "cpu.weight", "50");
-	cgroup_place_release(&place);
 }
 
 TEST(a_limit_that_cannot_be_written_is_an_error)
@@ -228,14 +219,13 @@ TEST(a_limit_that_cannot_be_written_is_an_error)
 	struct cgroup_world world = make_world("memory\n", "memory\n");
 	struct box_limits limits = { { 4096, 0, 0 } };
 	cleanup_free char *dir = NULL;
-	struct cgroup_place place;
+	ended_by(cgroup_place_release) struct cgroup_place place;
 	struct err err = { 0 };
 
 	cgroup_find(MEMORY, &world, &place);
 	ck_assert_int_lt(
 	    cgroup_make(&place, &limits, "llmc-eve", &dir, &err), 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc-eve/memory.max"));
-	cgroup_place_release(&place);
 }
 
 TEST(kills_for_memory_are_read)

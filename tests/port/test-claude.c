@@ -90,7 +90,7 @@ static const struct {
 	{ "sandbox", NULL, NULL }, /* before the argument vector */
 	{ "sandbox_read", NULL, NULL },
 	{ "sandbox_write", NULL, NULL },
-	{ "sandbox_env", NULL, NULL },
+	{ "env", NULL, NULL },
 	{ "sandbox_hosts", NULL, NULL },
 	{ "user_namespace", NULL, NULL }, /* test-user-namespace.c */
 	{ "memory_max", NULL, NULL },
@@ -634,7 +634,7 @@ TEST(another_session_is_not_handed_on)
 	for (size_t i = 0; i < nitems(names); i++)
 		setenv(names[i], "of-another", 1);
 	setenv("CLAUDECODE_MINE", "kept-one", 1);
-	claude_world_begin("");
+	claude_world_begin("[defaults]\nenv = [\"CLAUDECODE_MINE\"]\n");
 	launcher = claude_world_prepare();
 	for (size_t i = 0; i < nitems(names); i++)
 		unsetenv(names[i]);

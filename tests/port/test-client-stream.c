@@ -77,7 +77,7 @@ notify(int n)
 
 TEST(notifications_come_until_the_answer)
 {
-	struct listener l;
+	ended_by(listener_end) struct listener l;
 
 	world_begin("answered");
 	listener_begin(&l, "park");
@@ -91,12 +91,11 @@ TEST(notifications_come_until_the_answer)
 	pass(1);
 	ck_assert_str_eq(l.heard.data, "note:1 note:2 bare:-1 =7");
 	ck_assert_int_eq(l.ends, 1);
-	listener_end(&l);
 }
 
 TEST(an_error_ends_it)
 {
-	struct listener l;
+	ended_by(listener_end) struct listener l;
 
 	world_begin("error");
 	listener_begin(&l, "dance");
@@ -104,12 +103,11 @@ TEST(an_error_ends_it)
 	ck_assert_int_eq(l.ends, 1);
 	ck_assert_int_eq(l.err.code, -EPROTO);
 	ck_assert_str_eq(l.err.msg, "what?");
-	listener_end(&l);
 }
 
 TEST(a_hang_up_ends_it_after_what_was_said)
 {
-	struct listener l;
+	ended_by(listener_end) struct listener l;
 
 	world_begin("hang-up");
 	listener_begin(&l, "park");
@@ -120,7 +118,6 @@ TEST(a_hang_up_ends_it_after_what_was_said)
 	ck_assert_int_eq(l.err.code, -ECONNRESET);
 	ck_assert_ptr_nonnull(strstr(l.err.msg, w.path));
 	ck_assert_int_eq(strncmp(l.heard.data, "note:1 !", 8), 0);
-	listener_end(&l);
 }
 
 TEST(it_may_be_freed_by_its_callbacks)
@@ -163,7 +160,7 @@ TEST(a_request_may_be_long_but_not_longer_than_a_line)
 {
 	cleanup_json struct json_object *params = json_object_new_array();
 	struct client_stream *stream = NULL;
-	struct listener l = { 0 };
+	ended_by(listener_end) struct listener l = { 0 };
 
 	world_begin("long-request");
 	buf_init(&l.heard);
@@ -178,7 +175,6 @@ TEST(a_request_may_be_long_but_not_longer_than_a_line)
 	ck_assert_int_eq(client_stream_new(w.loop, w.path, "echo", params, &fns,
 			     &l, &stream, NULL),
 	    -E2BIG);
-	listener_end(&l);
 }
 
 /* A peer that sends arbitrary text. */
@@ -225,7 +221,7 @@ TEST(rubbish_ends_it)
 TEST(a_line_without_end_is_not_kept)
 {
 	cleanup_buf struct buf words = BUF_INIT;
-	struct listener l;
+	ended_by(listener_end) struct listener l;
 
 	while (words.len <= RPC_LINE_MAX)
 		buf_adds(&words, "aaaaaaaaaaaaaaaa");
@@ -233,18 +229,16 @@ TEST(a_line_without_end_is_not_kept)
 	ck_assert_int_eq(l.ends, 1);
 	ck_assert_int_eq(l.err.code, -EBADMSG);
 	ck_assert_ptr_nonnull(strstr(l.err.msg, "longer"));
-	listener_end(&l);
 }
 
 TEST(answers_to_others_are_passed_over)
 {
 	cleanup_buf struct buf words = BUF_INIT;
-	struct listener l;
+	ended_by(listener_end) struct listener l;
 
 	buf_adds(&words,
 	    RESULT("2", "3") RESULT("\"1\"", "3") REQUEST("1", "please")
 		NOTICE("note") RESULT("1", "4"));
 	hear_from("others", &words, &l);
 	ck_assert_str_eq(l.heard.data, "note:-1 =4");
-	listener_end(&l);
 }

@@ -79,7 +79,7 @@ unit_begin(void)
 
 TEST(an_event_is_sent_once_and_noted)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", HOOK);
 	cleanup_free char *state = NULL;
 	int attempts = 0;
 
@@ -95,7 +95,6 @@ TEST(an_event_is_sent_once_and_noted)
 	state = http_world_state(s.w, &attempts, NULL, NULL);
 	ck_assert_str_eq(state, "sent");
 	ck_assert_int_eq(attempts, 1);
-	end(&s);
 }
 
 static const struct {
@@ -119,7 +118,7 @@ static const struct {
 /* It waits, and arrives when the server is well again. */
 TEST_ROWS(a_server_that_fails_gets_it_later, nitems(moods))
 {
-	struct scene s = begin(moods[_i].mood, "webhook", HOOK);
+	ended_by(end) struct scene s = begin(moods[_i].mood, "webhook", HOOK);
 	cleanup_free char *reason = NULL, *state = NULL;
 	cleanup_free char *id = NULL;
 	int attempts = 0;
@@ -143,7 +142,6 @@ TEST_ROWS(a_server_that_fails_gets_it_later, nitems(moods))
 	http_world_until(s.w, is_done, &s);
 	if (id != NULL)
 		ck_assert_str_eq(s.w->seen[s.w->count - 1].key, id);
-	end(&s);
 }
 
 static bool
@@ -155,7 +153,7 @@ other_has_it(void *arg)
 /* One of them is dead, the other one is served. */
 TEST(each_channel_fails_alone)
 {
-	struct scene s = begin(HTTP_REFUSES, "webhook", HOOK);
+	ended_by(end) struct scene s = begin(HTTP_REFUSES, "webhook", HOOK);
 	cleanup_free char *text =
 	    xasprintf(HOOK "[people.channels.y]\ntype = \"webhook\"\nurl = "
 			   "\"http://127.0.0.1:%d/y\"\n",
@@ -168,13 +166,12 @@ TEST(each_channel_fails_alone)
 	http_world_await(s.w, 1);
 	ck_assert_str_eq(s.w->seen[0].uri, "/y");
 	ck_assert_ptr_null(s.w->seen[0].authorization);
-	end(&s);
 }
 
 /* While one hangs, not only after it. */
 TEST(a_channel_that_hangs_does_not_delay_others)
 {
-	struct scene s = begin(HTTP_HANGS, "webhook", HOOK);
+	ended_by(end) struct scene s = begin(HTTP_HANGS, "webhook", HOOK);
 	cleanup_free char *other = xstrdup(unit_path("other"));
 	cleanup_free char *text =
 	    xasprintf(HOOK "[people.channels.y]\ntype = \"command\"\n"
@@ -191,7 +188,6 @@ TEST(a_channel_that_hangs_does_not_delay_others)
 	state = http_world_state(s.w, &attempts, NULL, NULL);
 	ck_assert_str_eq(state, "waiting");
 	ck_assert_int_eq(attempts, 1);
-	end(&s);
 }
 
 /* What everybody can see of all processes. */
@@ -226,7 +222,7 @@ look_at_processes(struct http_world *w, const struct http_seen *seen)
 /* While curl runs, and in what is left afterwards. */
 TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", HOOK);
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", HOOK);
 	cleanup_free char *grep =
 	    xasprintf("grep -rq '" SECRET "' '%s/.llmc'", s.w->root);
 	cleanup_free char *find = xasprintf("test -z \"$(find '%s/.llmc' "
@@ -252,7 +248,6 @@ TEST(no_secret_shows_in_a_list_of_processes_or_on_disk)
 	spec.shell = bodies;
 	ck_assert_int_eq(child_run(&spec, &three, NULL), 0);
 	ck_assert(child_succeeded(&three));
-	end(&s);
 }
 
 static mode_t body_mode;
@@ -270,14 +265,13 @@ look_at_body(struct http_world *w, const struct http_seen *seen)
 
 TEST(only_the_owner_can_read_a_body)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 
 	umask(0);
 	s.w->on_seen = look_at_body;
 	put(&s, "a", "so it is");
 	http_world_until(s.w, is_done, &s);
 	ck_assert_uint_eq(body_mode, 0600);
-	end(&s);
 }
 
 static const char *const bad_tokens[] = { "", "two words\n", "a\nb\n",
@@ -285,7 +279,8 @@ static const char *const bad_tokens[] = { "", "two words\n", "a\nb\n",
 
 TEST_ROWS(what_is_no_token_is_not_sent, nitems(bad_tokens))
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
+	ended_by(end) struct scene s =
+	    begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
 	cleanup_free char *file = xasprintf("%s/t", s.w->root);
 	cleanup_free char *reason = NULL, *state = NULL;
 
@@ -301,12 +296,12 @@ TEST_ROWS(what_is_no_token_is_not_sent, nitems(bad_tokens))
 	ck_assert_int_eq(file_replace(file, "good\n", 5, 0600, NULL), 0);
 	http_world_until(s.w, is_done, &s);
 	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer good");
-	end(&s);
 }
 
 TEST(a_token_that_others_can_read_is_not_used)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
+	ended_by(end) struct scene s =
+	    begin(HTTP_WELL, "webhook", "token_file = \"t\"\n");
 	cleanup_free char *file = xasprintf("%s/t", s.w->root);
 	cleanup_free char *reason = NULL, *state = NULL;
 
@@ -320,7 +315,6 @@ TEST(a_token_that_others_can_read_is_not_used)
 	ck_assert_int_eq(chmod(file, 0600), 0);
 	http_world_until(s.w, is_done, &s);
 	ck_assert_str_eq(s.w->seen[0].authorization, "Bearer good");
-	end(&s);
 }
 
 static bool
@@ -333,7 +327,7 @@ is_two(void *arg)
 
 TEST(a_flood_becomes_two_messages)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 	struct json_object *context;
 
 	for (int i = 0; i < 1000; i++)
@@ -342,13 +336,12 @@ TEST(a_flood_becomes_two_messages)
 	ck_assert_uint_eq(s.w->count, 2);
 	context = json_object_object_get(s.w->seen[1].body, "context");
 	ck_assert_int_eq(json_int_or(context, "count", 0), 999);
-	end(&s);
 }
 
 /* More different failures than the channel may send at once. */
 TEST(a_channel_rests_between_many_messages)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 	int64_t began = clock_mono_ms();
 
 	for (int i = 0; i < CHANNEL_BURST + 2; i++) {
@@ -358,14 +351,13 @@ TEST(a_channel_rests_between_many_messages)
 	}
 	http_world_await(s.w, CHANNEL_BURST + 2);
 	ck_assert_int_ge(clock_mono_ms() - began, CHANNEL_EACH_MS);
-	end(&s);
 }
 
 /* --- a disk that is full, too much that waits --------------------------- */
 
 TEST(what_could_not_be_written_is_sent_when_it_can)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 	cleanup_free char *file =
 	    xasprintf("%s/.llmc/overseer-messages.json", s.w->root);
 
@@ -374,13 +366,12 @@ TEST(what_could_not_be_written_is_sent_when_it_can)
 	ck_assert_int_eq(rmdir(file), 0);
 	http_world_until(s.w, is_done, &s);
 	ck_assert_uint_eq(s.w->count, 1);
-	end(&s);
 }
 
 /* As after a day with a dead server: what is new is sent. */
 TEST(the_oldest_of_too_many_is_given_up)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 	const struct escalation old = { .level = ESCALATION_EMERGENCY,
 		.title = "old",
 		.signature = "old" };
@@ -399,7 +390,6 @@ TEST(the_oldest_of_too_many_is_given_up)
 	ck_assert_ptr_nonnull(
 	    strstr(json_object_to_json_string(s.w->seen[0].body), "so it is"));
 	ck_assert_uint_ge(http_world_done(s.w), 1);
-	end(&s);
 }
 
 /* --- death ------------------------------------------------------------ */
@@ -463,7 +453,7 @@ heir_free(struct heir *heir)
  * whoever comes next sends it again, with the same id. */
 TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 
 	courier_free(s.courier);
 	s.w->on_seen = kill_victim;
@@ -482,14 +472,13 @@ TEST(a_message_of_a_killed_sender_comes_again_with_its_id)
 	ck_assert_str_eq(s.w->seen[0].key, s.w->seen[1].key);
 	ck_assert_str_eq(
 	    json_string_or(s.w->seen[1].body, "program", ""), "overseer");
-	end(&s);
 }
 
 /* The daemon is killed after it has taken the spool, before or after it has
  * filed it: the next one gets the same messages, until they are filed. */
 TEST(a_spool_is_there_until_it_is_filed)
 {
-	struct scene s = begin(HTTP_REFUSES, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_REFUSES, "webhook", "");
 	struct heir first, second;
 
 	put(&s, "a", "so it is");
@@ -504,7 +493,6 @@ TEST(a_spool_is_there_until_it_is_filed)
 	ck_assert(!message_spool_take(s.w->root, on_inherited, &second));
 	heir_free(&first);
 	heir_free(&second);
-	end(&s);
 }
 
 static bool
@@ -519,7 +507,7 @@ is_taken_note(void *arg)
  * is in another file, and the first one is not sent by both. */
 TEST(what_a_daemon_has_taken_is_not_sent_by_the_overseer)
 {
-	struct scene s = begin(HTTP_REFUSES, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_REFUSES, "webhook", "");
 	struct heir first, second;
 	struct settings *well;
 
@@ -542,7 +530,6 @@ TEST(what_a_daemon_has_taken_is_not_sent_by_the_overseer)
 	heir_free(&first);
 	heir_free(&second);
 	settings_free(well);
-	end(&s);
 }
 
 static struct heir taker;
@@ -559,7 +546,7 @@ take_now(struct http_world *w, const struct http_seen *seen)
  * would try. */
 TEST(what_is_sent_while_it_is_taken_is_told_to_the_daemon)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 	struct heir after;
 
 	s.w->on_seen = take_now;
@@ -576,12 +563,11 @@ TEST(what_is_sent_while_it_is_taken_is_told_to_the_daemon)
 	ck_assert_ptr_nonnull(message_sent_by(taker.list[0]));
 	heir_free(&taker);
 	heir_free(&after);
-	end(&s);
 }
 
 TEST(a_file_that_holds_no_messages_is_put_aside)
 {
-	struct scene s = begin(HTTP_WELL, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_WELL, "webhook", "");
 	cleanup_free char *file =
 	    xasprintf("%s/.llmc/overseer-messages.json", s.w->root);
 	cleanup_free char *aside =
@@ -593,7 +579,6 @@ TEST(a_file_that_holds_no_messages_is_put_aside)
 	put(&s, "a", "so it is");
 	http_world_until(s.w, is_done, &s);
 	ck_assert(file_exists(aside));
-	end(&s);
 }
 
 /* --- other channels --------------------------------------------------- */
@@ -603,7 +588,7 @@ TEST(a_command_gets_the_event)
 	cleanup_free char *more = xasprintf(
 	    "command = '''cat >'%s'; test \"$LLMC_TEST_TOKEN\" = \"\"'''\n" HOOK,
 	    unit_path("told"));
-	struct scene s = begin(HTTP_WELL, "command", more);
+	ended_by(end) struct scene s = begin(HTTP_WELL, "command", more);
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *state = NULL;
 
@@ -613,13 +598,12 @@ TEST(a_command_gets_the_event)
 	ck_assert_str_eq(state, "sent");
 	ck_assert_int_eq(json_load(unit_path("told"), 1 << 20, &json, NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "level", ""), "emergency");
-	end(&s);
 }
 
 TEST(without_a_session_a_desktop_is_skipped)
 {
 	cleanup_free char *state = NULL, *reason = NULL;
-	struct scene s;
+	ended_by(end) struct scene s;
 
 	unsetenv("DISPLAY");
 	unsetenv("WAYLAND_DISPLAY");
@@ -629,7 +613,6 @@ TEST(without_a_session_a_desktop_is_skipped)
 	state = http_world_state(s.w, NULL, NULL, &reason);
 	ck_assert_str_eq(state, "skipped");
 	ck_assert_ptr_nonnull(strstr(reason, "desktop session"));
-	end(&s);
 }
 
 TEST(a_desktop_with_a_session_shows_a_notice)
@@ -639,7 +622,7 @@ TEST(a_desktop_with_a_session_shows_a_notice)
 	cleanup_free char *path =
 	    xasprintf("%s/bin:%s", unit_scratch(), getenv("PATH"));
 	cleanup_buf struct buf text = BUF_INIT;
-	struct scene s;
+	ended_by(end) struct scene s;
 
 	file_mkdirs(unit_path("bin"), 0700, NULL);
 	ck_assert_int_eq(file_replace(unit_path("bin/notify-send"), script,
@@ -657,12 +640,11 @@ TEST(a_desktop_with_a_session_shows_a_notice)
 	ck_assert_ptr_nonnull(strstr(text.data,
 	    "--urgency\ncritical\n--\nllmc EMERGENCY: it has ended\n"
 	    "&lt;b&gt;so it is&lt;/b&gt;\n"));
-	end(&s);
 }
 
 TEST(a_channel_that_is_gone_is_skipped)
 {
-	struct scene s = begin(HTTP_REFUSES, "webhook", "");
+	ended_by(end) struct scene s = begin(HTTP_REFUSES, "webhook", "");
 	cleanup_free char *state = NULL;
 	struct settings *fresh;
 
@@ -674,5 +656,4 @@ TEST(a_channel_that_is_gone_is_skipped)
 	state = http_world_state(s.w, NULL, NULL, NULL);
 	ck_assert_str_eq(state, "skipped");
 	settings_free(fresh);
-	end(&s);
 }

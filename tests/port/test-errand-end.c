@@ -76,7 +76,7 @@ TEST(one_that_ended_with_nobody_there_is_found)
 	cleanup_free char *pid_path = file_of(dir, ".pid");
 	cleanup_free char *pid_text = NULL;
 	struct errand_spec spec = spec_for(dir, command);
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	free(start_and_die(&spec, on));
 	pid_text = text_of(pid_path);
@@ -87,7 +87,6 @@ TEST(one_that_ended_with_nobody_there_is_found)
 	run_wait(&run);
 	ck_assert_int_eq(run.result.status, 0);
 	ck_assert_str_eq(run.result.out.data, "alone\n");
-	run_release(&run);
 }
 
 TEST(freeing_it_leaves_it_running)
@@ -132,7 +131,7 @@ TEST(the_deadline_ends_its_whole_group)
 	const char *dir = fresh_dir(), *on = fresh_fifo();
 	cleanup_free char *command = hang_command(on);
 	struct errand_spec spec = spec_for(dir, command);
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	spec.deadline_ms = 500;
 	run_start(&run, &spec);
@@ -145,7 +144,6 @@ TEST(the_deadline_ends_its_whole_group)
 	ck_assert_str_eq(run.result.out.data, "hangs\n");
 	ck_assert_int_ge(run.result.duration_ms, 500);
 	expect_gone(on);
-	run_release(&run);
 }
 
 TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
@@ -154,7 +152,7 @@ TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
 	cleanup_free char *command = hang_command(on);
 	struct errand_spec spec = spec_for(dir, command);
 	int64_t began = clock_mono_ms();
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	free(start_and_die(&spec, on));
 	spec.deadline_ms = 1000;
@@ -165,7 +163,6 @@ TEST(the_deadline_of_an_adopted_one_counts_from_its_start)
 	ck_assert_int_eq(run.result.status, 143);
 	ck_assert_str_eq(run.result.out.data, "hangs\n");
 	expect_gone(on);
-	run_release(&run);
 }
 
 TEST(one_past_its_deadline_is_ended_when_adopted)
@@ -299,7 +296,7 @@ TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 	const char *dir = fresh_dir();
 	struct errand_spec spec =
 	    spec_for(dir, "export ON=it_leaves_behind; sleep 1000 & exit 6");
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_start(&run, &spec);
 	run_wait(&run);
@@ -309,7 +306,6 @@ TEST(what_it_leaves_behind_cannot_hold_the_result_back)
 	ck_assert_int_lt(run.result.duration_ms, 10000);
 	/* It is gone already. */
 	ck_assert_int_eq(strays_count("ON=it_leaves_behind", NULL), 0);
-	run_release(&run);
 }
 
 TEST(a_daemon_that_it_leaves_is_gone_with_the_result)
@@ -342,7 +338,7 @@ TEST(its_runner_killed_it_ends_with_everything)
 	cleanup_free char *pid_path = file_of(dir, ".pid"), *pid_text = NULL;
 	cleanup_free char *lock = file_of(dir, ".lock");
 	struct errand_spec spec = spec_for(dir, command);
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	free(start_and_die(&spec, on));
 	pid_text = text_of(pid_path);
@@ -355,7 +351,6 @@ TEST(its_runner_killed_it_ends_with_everything)
 	/* The lock is free when everything is gone. */
 	ck_assert_int_eq(lock_is_held(lock), 0);
 	ck_assert(strays_become(on, 0, 5000));
-	run_release(&run);
 }
 
 TEST(killed_with_its_shell_it_is_lost)
@@ -382,13 +377,12 @@ TEST(lost_under_our_eyes_too)
 {
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, "kill -KILL 0");
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_start(&run, &spec);
 	run_wait(&run);
 	ck_assert(run.result.lost);
 	ck_assert_int_eq(run.result.status, -1);
-	run_release(&run);
 }
 
 TEST(a_status_that_is_none_is_lost)

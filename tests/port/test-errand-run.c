@@ -56,7 +56,7 @@ TEST(the_command_has_the_lock_out_of_the_way)
 
 TEST(a_flood_that_is_left_behind_ends_with_it)
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_command("yes & yes >&2 & exit 6", &run);
 	ck_assert_int_eq(run.result.status, 6);
@@ -64,7 +64,6 @@ TEST(a_flood_that_is_left_behind_ends_with_it)
 	ck_assert_uint_eq(run.result.out.len, ERRAND_OUT_MAX);
 	ck_assert_uint_eq(run.result.err.len, ERRAND_ERR_MAX);
 	ck_assert_int_lt(run.result.duration_ms, 10000);
-	run_release(&run);
 }
 
 TEST(output_may_end_before_the_command)
@@ -78,7 +77,7 @@ TEST(output_that_cannot_be_written_is_lost)
 	struct rlimit old, few;
 	struct errand_spec spec = spec_for(fresh_dir(),
 	    "head -c 100000 /dev/zero | tr '\\0' x; echo done >&2");
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	few = old;
@@ -91,19 +90,17 @@ TEST(output_that_cannot_be_written_is_lost)
 	ck_assert(run.result.lost);
 	ck_assert_uint_eq(run.result.out.len, 8192);
 	ck_assert_str_eq(run.result.err.data, "done\n");
-	run_release(&run);
 }
 
 TEST(a_command_that_is_too_long_is_126_with_words)
 {
 	cleanup_free char *command = xcalloc(1, 300001);
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	memset(command, ' ', 300000);
 	run_command(command, &run);
 	ck_assert_int_eq(run.result.status, 126);
 	ck_assert_ptr_nonnull(strstr(run.result.err.data, "too long"));
-	run_release(&run);
 }
 
 /* --- missing or wrong programs ----------------------------------------- */

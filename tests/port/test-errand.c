@@ -26,7 +26,7 @@ TEST(output_and_status_come_back)
 	const char *dir = fresh_dir();
 	struct errand_spec spec =
 	    spec_for(dir, "echo out; echo err >&2; echo more; exit 3");
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_start(&run, &spec);
 	run_wait(&run);
@@ -36,7 +36,6 @@ TEST(output_and_status_come_back)
 	ck_assert(!run.result.lost);
 	ck_assert_int_ge(run.result.duration_ms, 0);
 	ck_assert_int_lt(run.result.duration_ms, 10000);
-	run_release(&run);
 }
 
 /* It does not wait the whole second for leftover processes without need. */
@@ -109,7 +108,7 @@ TEST(cwd_and_environment_are_as_told)
 		NULL };
 	struct errand_spec spec =
 	    spec_for(dir, "pwd; echo \"$A $PATH ${HOME-unset}\"");
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	spec.cwd = "/usr";
 	spec.env = env;
@@ -118,7 +117,6 @@ TEST(cwd_and_environment_are_as_told)
 	ck_assert_int_eq(run.result.status, 0);
 	ck_assert_str_eq(
 	    run.result.out.data, "/usr\nx y\n'\"$z /nowhere unset\n");
-	run_release(&run);
 }
 
 TEST(a_missing_directory_is_126_with_words)
@@ -147,7 +145,7 @@ TEST(a_flood_is_cut_and_not_ended)
 	struct errand_spec spec = spec_for(dir,
 	    "head -c 3000000 /dev/zero | tr '\\0' x; echo $? >&2; echo end; "
 	    "head -c 200000 /dev/zero | tr '\\0' y >&2; exit 5");
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_start(&run, &spec);
 	run_wait(&run);
@@ -158,7 +156,6 @@ TEST(a_flood_is_cut_and_not_ended)
 	ck_assert_int_eq(run.result.out.data[0], 'x');
 	ck_assert_str_eq(run.result.out.data + ERRAND_OUT_MAX - 5, "xend\n");
 	ck_assert_int_eq(strncmp(run.result.err.data, "0\nyy", 4), 0);
-	run_release(&run);
 }
 
 TEST(output_of_just_the_bound_is_whole)
@@ -210,7 +207,7 @@ TEST(the_lock_is_held_while_it_runs_and_by_us_not)
 	    xasprintf("echo >'%s'; read x <'%s'", on, go);
 	cleanup_free char *lock = file_of(dir, ".lock");
 	struct errand_spec spec = spec_for(dir, command);
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_start(&run, &spec);
 	free(fifo_hear(on));
@@ -220,7 +217,6 @@ TEST(the_lock_is_held_while_it_runs_and_by_us_not)
 	fifo_say(go);
 	run_wait(&run);
 	ck_assert_int_eq(lock_is_held(lock), 0);
-	run_release(&run);
 }
 
 TEST(a_second_start_is_refused_until_it_is_forgotten)
@@ -289,7 +285,7 @@ TEST(a_record_that_makes_no_sense_is_told)
 	cleanup_free char *path = file_of(dir, ".json");
 	struct errand_spec spec = spec_for(dir, NULL);
 	struct errand *none = NULL;
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_init(&run);
 	for (size_t i = 0; i < nitems(bad); i++) {
@@ -304,7 +300,6 @@ TEST(a_record_that_makes_no_sense_is_told)
 	}
 	ck_assert_ptr_null(none);
 	ck_assert_int_eq(errand_forget(dir, "e", NULL), 0);
-	run_release(&run);
 }
 
 TEST(what_cannot_be_is_refused_and_leaves_nothing)
@@ -314,7 +309,7 @@ TEST(what_cannot_be_is_refused_and_leaves_nothing)
 	const char *dir = fresh_dir();
 	struct errand_spec spec = spec_for(dir, NULL);
 	struct errand *none = NULL;
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	run_init(&run);
 	ck_assert_int_eq(
@@ -343,7 +338,6 @@ TEST(what_cannot_be_is_refused_and_leaves_nothing)
 	    -ENOENT);
 	ck_assert_int_eq(rmdir(dir), 0);
 	ck_assert_ptr_null(none);
-	run_release(&run);
 }
 
 TEST(find_names_one_and_then_the_next)

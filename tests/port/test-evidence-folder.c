@@ -8,7 +8,7 @@
 
 TEST(failures_of_one_second_have_folders_of_their_own)
 {
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 	struct err err = { 0, "" };
 
@@ -52,7 +52,6 @@ TEST(failures_of_one_second_have_folders_of_their_own)
 	ck_assert_ptr_null(e.dir);
 	ck_assert_str_eq(e.registration, "[]");
 	evidence_release(&e);
-	evidence_world_end(&ws);
 }
 
 TEST(keys_are_not_kept)
@@ -73,7 +72,7 @@ TEST(keys_are_not_kept)
 TEST(the_oldest_folders_go)
 {
 	cleanup_free char *parent = NULL;
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 
 	evidence_world_begin(&ws, "oldest");
@@ -91,7 +90,6 @@ TEST(the_oldest_folders_go)
 		first = file_join(parent, "20260131T080000Z");
 		ck_assert_int_eq(file_exists(first), i < EVIDENCE_KEEP);
 	}
-	evidence_world_end(&ws);
 }
 
 TEST(what_is_not_ours_stays_in_the_folder)
@@ -99,7 +97,7 @@ TEST(what_is_not_ours_stays_in_the_folder)
 	static const char *const mine[] = { "evidence/keep/notes",
 		"evidence/1999/of a person/notes" };
 	cleanup_free char *outside = NULL, *link = NULL, *linked = NULL;
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 
 	evidence_world_begin(&ws, "foreign");
@@ -126,7 +124,6 @@ TEST(what_is_not_ours_stays_in_the_folder)
 	}
 	linked = workspace_path(&ws, "outside/notes");
 	ck_assert(file_exists(linked));
-	evidence_world_end(&ws);
 }
 
 /* As on a full disk: no file may grow beyond max bytes. */
@@ -190,7 +187,7 @@ TEST(what_does_not_fit_on_the_disk_is_left_out)
 
 TEST(without_a_place_for_it_nothing_is_made)
 {
-	struct workspace ws = { 0 };
+	ended_by(evidence_world_end) struct workspace ws = { 0 };
 	struct evidence e;
 	struct err err = { 0, "" };
 	cleanup_free char *dir = xstrdup(unit_path("no-such-folder"));
@@ -212,7 +209,6 @@ TEST(without_a_place_for_it_nothing_is_made)
 	    -ENOTDIR);
 	ck_assert_str_eq(e.registration, "{}");
 	evidence_release(&e);
-	evidence_world_end(&ws);
 }
 
 /* Killed at any moment; the next one finds what it needs. */
@@ -220,7 +216,7 @@ TEST(a_crash_in_the_middle_harms_nobody)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *parent = NULL;
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 	int status = 0;
 
@@ -250,5 +246,4 @@ TEST(a_crash_in_the_middle_harms_nobody)
 	ck_assert_int_eq(evidence_world_count(e.dir), 2);
 	ck_assert_int_le(evidence_world_count(parent), EVIDENCE_KEEP);
 	evidence_release(&e);
-	evidence_world_end(&ws);
 }

@@ -10,7 +10,7 @@
 TEST(every_part_is_given_and_kept)
 {
 	cleanup_free char *said = NULL, *parent = NULL;
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 	struct stat st;
 
@@ -54,7 +54,6 @@ TEST(every_part_is_given_and_kept)
 	evidence_release(&e);
 	ck_assert_ptr_null(e.dir);
 	evidence_release(&e);
-	evidence_world_end(&ws);
 }
 
 /* What the next daemon replaces is read first; of the file that all of them
@@ -62,7 +61,7 @@ TEST(every_part_is_given_and_kept)
 TEST(what_the_next_daemon_says_is_not_taken)
 {
 	cleanup_free char *said = NULL;
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 
 	evidence_world_begin(&ws, "next");
@@ -79,7 +78,6 @@ TEST(what_the_next_daemon_says_is_not_taken)
 	evidence_read_rest(&ws, said, 13, 13, &e);
 	ck_assert_ptr_null(e.standard_error);
 	evidence_release(&e);
-	evidence_world_end(&ws);
 }
 
 TEST(what_is_not_there_is_left_out)
@@ -259,7 +257,7 @@ expect_task_error(const struct workspace *ws, const char *want)
 TEST(the_last_task_that_failed_is_told)
 {
 	cleanup_free char *path = NULL;
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 
 	evidence_world_begin(&ws, "tasks");
 	path = workspace_path(&ws, "logs/auto.log");
@@ -279,12 +277,11 @@ TEST(the_last_task_that_failed_is_told)
 	    file_append(path, "{\"outcome\":\"failed\"", 19, 0600, false, NULL),
 	    0);
 	expect_task_error(&ws, "task t5 dead-letter: Do it\n");
-	evidence_world_end(&ws);
 }
 
 TEST(a_stopped_process_shows_where_it_is)
 {
-	struct workspace ws;
+	ended_by(evidence_world_end) struct workspace ws;
 	struct evidence e;
 	int status = 0;
 	pid_t pid = fork();
@@ -308,5 +305,4 @@ TEST(a_stopped_process_shows_where_it_is)
 	evidence_world_collect(&ws, pid, &e);
 	ck_assert_ptr_null(e.stack);
 	evidence_release(&e);
-	evidence_world_end(&ws);
 }

@@ -51,7 +51,7 @@ TEST(what_was_seen_clean_is_not_looked_at_again)
 	cleanup_landing struct repo_landing *landing = with_work();
 	struct repo *repo = landing->repo;
 	cleanup_free char *head = xstrdup(repo_wt(repo, "git rev-parse HEAD"));
-	struct git_freeze what = { .expected = head, .seen_clean = true };
+	struct git_freeze what = { .expected = head, .seen_clean = head };
 
 	repo_attached_only();
 	repo_wt(repo, "echo later >>a.txt");

@@ -88,6 +88,16 @@ TEST(a_held_branch_moves_or_stays)
 	finish(&held);
 }
 
+TEST(a_branch_that_has_moved_is_not_held)
+{
+	struct held held;
+
+	start(&held, "git commit -q --allow-empty -m meanwhile");
+	ck_assert(!git_hold_prepare(held.hold));
+	ck_assert_str_eq(tip(&held), "meanwhile");
+	finish(&held);
+}
+
 /* The word comes when git has been told to let go. */
 TEST(a_late_word_does_not_count)
 {

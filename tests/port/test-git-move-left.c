@@ -240,7 +240,7 @@ with_big_file(void)
 }
 
 /* The file as the git left it that wrote the landing's version. */
-static const char *const stumps[] = {
+static const char *const partial_files[] = {
 	"head -c 70000 big.txt >\"$B/x\"; cat \"$B/x\" >big.txt",
 	": >big.txt",
 	"rm big.txt",
@@ -248,12 +248,12 @@ static const char *const stumps[] = {
 	"rm n.txt",
 };
 
-TEST_ROWS(a_file_that_a_git_was_writing_is_written_again, nitems(stumps))
+TEST_ROWS(a_file_that_a_git_was_writing_is_written_again, nitems(partial_files))
 {
 	cleanup_repo struct repo *repo = with_big_file();
 	cleanup_free char *does = xasprintf(
 	    "[ $N -gt 1 ] || { git \"$@\"; cd \"$R\"; %s; kill -KILL $$; }",
-	    stumps[_i]);
+	    partial_files[_i]);
 
 	stand_in_git(repo, "*read-tree*", does);
 	ck_assert_int_eq(repo_land(repo, "onto", "id", false), GIT_LAND_FAILED);

@@ -20,8 +20,8 @@ on_since(const struct git_since *since, const struct err *err, void *arg)
 	for (size_t i = 0; i < since->file_count; i++)
 		buf_addf(&text, " %s", since->files[i]);
 	buf_adds(&text, " |");
-	for (size_t i = 0; i < since->dirt_count; i++)
-		buf_addf(&text, " %s", since->dirt[i]);
+	for (size_t i = 0; i < since->uncommitted_count; i++)
+		buf_addf(&text, " %s", since->uncommitted[i]);
 	snprintf(repo->text, sizeof repo->text, "%s", text.data);
 }
 
@@ -116,7 +116,7 @@ TEST(a_commit_would_change_its_own_files)
 	assert_own(repo, "0123456789012345678901234567890123456789", -EIO, "");
 }
 
-TEST(dirt_is_listed)
+TEST(uncommitted_files_are_listed)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "git-ask.h"
 #include "repo.h"
+#include "git-ask.h"
+#include "git-private.h"
 
 #define NCALLS 16
 
@@ -384,64 +385,38 @@ TEST(many_commands_come_in_order)
 		ck_assert_int_eq(calls[i].order, calls[i - 1].order + 1);
 }
 
-/* A slot with three commands: refs/x exists between the first and the last. */
-struct three {
-	struct git_slot *slot;
-	struct call *call;
-	int at;
-};
-
-static void three_next(struct three *three);
-
+/* Three commands: refs/x exists between the first and the last. */
 static void
-three_answered(const struct git_answer *answer, void *arg)
+three_run(struct git_op *op)
 {
-	struct three *three = arg;
-
-	ck_assert_int_eq(answer->status, 0);
-	if (++three->at < 3) {
-		three_next(three);
-		return;
-	}
-	git_slot_end(three->slot);
-	take(three->call, answer);
+	git_op_must(op, "update-ref", "refs/x", "HEAD", NULL);
+	git_op_must(op, "rev-parse", "refs/x", NULL);
+	git_op_must(op, "update-ref", "-d", "refs/x", NULL);
 }
 
 static void
-three_next(struct three *three)
+three_done(const struct err *err, void *arg)
 {
-	static const char *const args[][5] = {
-		{ "update-ref", "refs/x", "HEAD", NULL },
-		{ "rev-parse", "refs/x", NULL },
-		{ "update-ref", "-d", "refs/x", NULL },
-	};
-	struct git_command command = { .args = args[three->at] };
-
-	git_slot_run(three->slot, &command, three_answered, three);
+	ck_assert_ptr_null(err);
+	take(arg, &(struct git_answer){ .out = "", .complaint = "" });
 }
 
-static void
-three_begin(struct git_slot *slot, void *arg)
-{
-	struct three *three = arg;
-
-	three->slot = slot;
-	three_next(three);
-}
-
-TEST(a_slot_has_the_queue_to_itself)
+TEST(an_operation_has_the_queue_to_itself)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
 	struct git_command between = { .args = (const char *[]){ "rev-parse",
 					   "--verify", "refs/x", NULL } };
 	struct call slot = { .repo = repo }, single = { .repo = repo };
-	struct three three = { .call = &slot };
+	struct git_op *three = git_op_new(
+	    sizeof *three, repo->git, repo->root, NULL, three_run, NULL);
 	int left = 2;
 
 	slot.left = single.left = &left;
 	repo->called = false;
-	git_slot(queue, three_begin, NULL, &three);
+	three->work_fn = three_done;
+	three->arg = &slot;
+	git_op_begin(three, false);
 	git_run(queue, &between, run_done, &single);
 	repo_wait(repo);
 	ck_assert_int_lt(slot.order, single.order);
@@ -526,33 +501,35 @@ dropped(void *arg)
 }
 
 static void
-begin_nothing(struct git_slot *slot, void *arg)
+not_answered(const struct git_answer *answer, void *arg)
 {
-	struct repo *repo = arg;
-
-	(void)slot;
-	repo->called = true;
-	loop_stop(repo->loop, 0);
-}
-
-static void
-begin_never(struct git_slot *slot, void *arg)
-{
-	(void)slot;
+	(void)answer;
 	(void)arg;
-	ck_abort_msg("two slots at a time");
+	ck_abort_msg("answered after git_free");
 }
 
-TEST(a_slot_that_is_cut_off_is_told_to_release)
+/* One that runs, and one that waits for it; not what was answered. */
+TEST(a_command_that_is_cut_off_is_told_to_release)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	struct git_queue *queue = git_queue(repo->git, repo->root);
-	int drops = 0;
+	struct git_command quick = {
+		.args = (const char *[]){ "version", NULL }, .drop = dropped
+	};
+	struct git_command slow = { .args = (const char *[]){ "-c",
+					"alias.x=!tail -f /dev/null", "x",
+					NULL },
+		.drop = dropped };
+	struct call call = { .repo = repo };
+	int drops = 0, left = 1;
 
-	git_slot(queue, begin_nothing, NULL, repo);
-	git_slot(queue, begin_never, dropped, &drops);
+	call.left = &left;
 	repo->called = false;
+	git_run(queue, &quick, run_done, &call);
+	git_run(queue, &slow, not_answered, &drops);
+	git_run(queue, &slow, not_answered, &drops);
 	repo_wait(repo);
+	ck_assert_int_eq(drops, 0);
 	git_free(take_ptr(&repo->git));
-	ck_assert_int_eq(drops, 1);
+	ck_assert_int_eq(drops, 2);
 }

@@ -159,7 +159,7 @@ TEST(every_member_comes_back)
 
 TEST(a_torn_last_line_is_left_out_and_does_not_spoil_the_next)
 {
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 
 	place_begin("torn");
 	ck_assert_int_eq(add(&history, 1, NULL), 0);
@@ -168,7 +168,6 @@ TEST(a_torn_last_line_is_left_out_and_does_not_spoil_the_next)
 	expect_file(1, 2);
 	ck_assert_int_eq(add(&history, 3, NULL), 0);
 	expect_file(1, 3);
-	history_release(&history);
 }
 
 TEST(foreign_lines_are_ignored)
@@ -180,7 +179,7 @@ TEST(foreign_lines_are_ignored)
 		"{\"kind\":\"failure\",\"at_ms\":-1}\n",
 		"{\"kind\":\"failure\",\"at_ms\":1,\"words\":[]}\n",
 		"\xff\xfe\n" };
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 	int n = 0;
 
 	place_begin("foreign");
@@ -193,7 +192,6 @@ TEST(foreign_lines_are_ignored)
 	for (int i = 0; i < HISTORY_MAX; i++)
 		append("{\"foreign\":true}\n");
 	expect_file(1, n);
-	history_release(&history);
 }
 
 /* Write events first to last to the file, not through history_add(). */
@@ -213,7 +211,7 @@ fill(int first, int last)
 
 TEST(the_last_events_are_those_that_count)
 {
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 
 	place_begin("last");
 	fill(1, HISTORY_MAX);
@@ -224,12 +222,11 @@ TEST(the_last_events_are_those_that_count)
 		expect_events(&history, n - HISTORY_MAX + 1, n);
 		expect_file(n - HISTORY_MAX + 1, n);
 	}
-	history_release(&history);
 }
 
 TEST(a_long_file_is_rewritten_with_the_last_events)
 {
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 	struct stat st;
 
 	place_begin("rewritten");
@@ -245,13 +242,12 @@ TEST(a_long_file_is_rewritten_with_the_last_events)
 	expect_events(&history, 4 * HISTORY_MAX, 4 * HISTORY_MAX + 2);
 	ck_assert_int_eq(stat(p.file, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 07777, 0600);
-	history_release(&history);
 }
 
 TEST(a_file_longer_than_is_read_is_rewritten_too)
 {
 	cleanup_buf struct buf noise = BUF_INIT;
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 
 	place_begin("big");
 	while (noise.len < JSONL_LOOK_MAX / 100)
@@ -263,12 +259,11 @@ TEST(a_file_longer_than_is_read_is_rewritten_too)
 	ck_assert_int_eq(add(&history, 4, NULL), 0);
 	ck_assert_uint_eq(count_lines(), 4);
 	expect_file(1, 4);
-	history_release(&history);
 }
 
 TEST(what_could_not_be_written_counts_and_is_written_later)
 {
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 	struct rlimit old, less;
 	struct err err = { 0, "" };
 	struct stat st;
@@ -296,12 +291,11 @@ TEST(what_could_not_be_written_counts_and_is_written_later)
 	ck_assert_uint_eq(history.unsaved, 0);
 	expect_events(&history, 1, 4);
 	expect_file(1, 4);
-	history_release(&history);
 }
 
 TEST(without_a_disk_memory_stays_bounded)
 {
-	struct history history = { 0 };
+	ended_by(history_release) struct history history = { 0 };
 
 	place_begin("away");
 	ck_assert_int_eq(rmdir(p.ws.dir), 0);
@@ -312,12 +306,11 @@ TEST(without_a_disk_memory_stays_bounded)
 	ck_assert_int_eq(mkdir(p.ws.dir, 0700), 0);
 	ck_assert_int_eq(add(&history, HISTORY_MAX + 3, NULL), 0);
 	expect_file(4, HISTORY_MAX + 3);
-	history_release(&history);
 }
 
 TEST(a_file_that_cannot_be_read_is_told)
 {
-	struct history history = { .unsaved = 77 };
+	ended_by(history_release) struct history history = { .unsaved = 77 };
 	struct err err = { 0, "" };
 
 	place_begin("unreadable");
@@ -328,7 +321,6 @@ TEST(a_file_that_cannot_be_read_is_told)
 	history.unsaved = 0;
 	ck_assert_int_eq(add(&history, 1, &err), -EISDIR);
 	expect_events(&history, 1, 1);
-	history_release(&history);
 }
 
 /* Killed at any moment, even during a rewrite: the old events are there without

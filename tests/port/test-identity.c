@@ -277,7 +277,7 @@ TEST(panes_are_read_from_the_files)
 	const struct workspace workspace = { .root = root, .dir = dir };
 	struct identity_panes panes = { 0 };
 	struct identity_files files = { 0 };
-	struct procref self = PROCREF_INIT;
+	ended_by(procref_release) struct procref self = PROCREF_INIT;
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *text = NULL, *name = NULL;
 
@@ -306,5 +306,4 @@ TEST(panes_are_read_from_the_files)
 	free(take_ptr(&name));
 	ck_assert_int_eq(identity_own(&workspace, &name), 1);
 	ck_assert_str_eq(name, "overseer");
-	procref_release(&self);
 }

@@ -79,7 +79,7 @@ unit_begin(void)
 
 TEST_ROWS(a_failure_is_one_issue_and_later_events_are_comments, 2)
 {
-	struct scene s = begin(_i);
+	ended_by(end) struct scene s = begin(_i);
 	struct json_object *labels = NULL, *first;
 
 	tell(&s, "a");
@@ -105,19 +105,17 @@ TEST_ROWS(a_failure_is_one_issue_and_later_events_are_comments, 2)
 	ck_assert_ptr_nonnull(
 	    strstr(s.w->seen[0].uri, "/repos/me/work/labels"));
 	ck_assert_int_eq(strstr(s.w->seen[0].uri, "/api/v1/") != NULL, _i == 0);
-	end(&s);
 }
 
 TEST_ROWS(a_closed_issue_is_opened_again, 2)
 {
-	struct scene s = begin(_i);
+	ended_by(end) struct scene s = begin(_i);
 
 	tell(&s, "a");
 	json_set_string(issue(&s, 0), "state", "closed");
 	tell(&s, "a");
 	ck_assert_uint_eq(json_object_array_length(s.w->issues), 1);
 	ck_assert_str_eq(json_string_or(issue(&s, 0), "state", ""), "open");
-	end(&s);
 }
 
 /* --- one event, sent twice -------------------------------------------- */
@@ -181,7 +179,7 @@ sample(void)
 /* As after a death between the sending and its note. */
 TEST_ROWS(an_event_that_has_arrived_is_not_repeated, 2)
 {
-	struct scene s = begin(_i);
+	ended_by(end) struct scene s = begin(_i);
 	struct message record = sample();
 	char other[] = "01ARZ3NDEKTSV4RRFFQ69G5FAW";
 	struct attempt a;
@@ -198,13 +196,12 @@ TEST_ROWS(an_event_that_has_arrived_is_not_repeated, 2)
 	json_set_int(issue(&s, 0), "comments", 1);
 	deliver(&s, &record);
 	ck_assert_uint_eq(json_object_array_length(s.w->comments), 1);
-	end(&s);
 }
 
 /* One that somebody else has written, with the right label. */
 TEST_ROWS(an_issue_of_others_is_not_taken, 2)
 {
-	struct scene s = begin(_i);
+	ended_by(end) struct scene s = begin(_i);
 	struct message record = sample();
 	cleanup_buf struct buf body = BUF_INIT;
 	struct json_object *theirs = json_object_new_object();
@@ -216,7 +213,6 @@ TEST_ROWS(an_issue_of_others_is_not_taken, 2)
 	json_object_array_add(s.w->issues, theirs);
 	deliver(&s, &record);
 	ck_assert_uint_eq(json_object_array_length(s.w->issues), 2);
-	end(&s);
 }
 
 static const struct {
@@ -240,7 +236,7 @@ static const struct {
 /* Each for both types. What the server repeats of a token is hidden. */
 TEST_ROWS(a_server_that_fails_is_named_with_what_to_do, 2 * nitems(moods))
 {
-	struct scene s = begin(_i % 2);
+	ended_by(end) struct scene s = begin(_i % 2);
 	struct message record = sample();
 	struct attempt a;
 
@@ -254,5 +250,4 @@ TEST_ROWS(a_server_that_fails_is_named_with_what_to_do, 2 * nitems(moods))
 	ck_assert_msg(strstr(a.reason, TOKEN) == NULL, "%s", a.reason);
 	ck_assert_int_eq(a.retry_ms,
 	    moods[_i / 2].mood == HTTP_429 ? (int64_t)120 * 1000 : -1);
-	end(&s);
 }

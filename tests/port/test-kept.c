@@ -164,7 +164,7 @@ TEST_ROWS(it_ends_as_the_command_ends, nitems(modes))
 
 TEST_ROWS(nothing_is_left_when_it_ends, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(&run, LEAVE "exit 5", 0, 0);
@@ -172,7 +172,6 @@ TEST_ROWS(nothing_is_left_when_it_ends, nitems(modes))
 	run_wait(&run);
 	ck_assert_int_eq(run.status, 5);
 	ck_assert_int_eq(strays_count(run.on, NULL), 0);
-	run_release(&run);
 }
 
 TEST(without_a_keeper_something_is_left)
@@ -183,7 +182,7 @@ TEST(without_a_keeper_something_is_left)
 		 "{ read -r word; echo >\"$ON\"; exit 5; }"),
 		NULL };
 	cleanup_strv char **argv = strv_copy(words);
-	struct run run;
+	ended_by(run_release) struct run run;
 	pid_t pid = 0;
 
 	run_start_argv(&run, argv, 0);
@@ -193,12 +192,11 @@ TEST(without_a_keeper_something_is_left)
 	ck_assert_int_ge(strays_count(run.on, NULL), 1);
 	while (strays_count(run.on, &pid) > 0)
 		kill(pid, SIGKILL);
-	run_release(&run);
 }
 
 TEST_ROWS(nothing_is_left_when_it_takes_too_long, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(
@@ -209,12 +207,11 @@ TEST_ROWS(nothing_is_left_when_it_takes_too_long, nitems(modes))
 	ck_assert(run.timed_out);
 	ck_assert(!run.exited);
 	ck_assert(strays_become(run.on, 0, 2000));
-	run_release(&run);
 }
 
 TEST_ROWS(nothing_is_left_when_it_is_cancelled, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(&run, LEAVE "wait; sleep 1000", 0, 0);
@@ -225,24 +222,22 @@ TEST_ROWS(nothing_is_left_when_it_is_cancelled, nitems(modes))
 	ck_assert_int_eq(run.signal, SIGTERM);
 	/* It ended by SIGTERM, so the keeper was there to the end. */
 	ck_assert_int_eq(strays_count(run.on, NULL), 0);
-	run_release(&run);
 }
 
 TEST_ROWS(nothing_is_left_when_it_is_abandoned, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(&run, LEAVE "sleep 1000", 0, 0);
 	run_hear(&run);
 	child_abandon(run.child);
 	ck_assert(strays_become(run.on, 0, 5000));
-	run_release(&run);
 }
 
 TEST_ROWS(nothing_is_left_when_the_keeper_is_killed, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(&run, LEAVE "sleep 1000", 0, 0);
@@ -251,7 +246,6 @@ TEST_ROWS(nothing_is_left_when_the_keeper_is_killed, nitems(modes))
 	run_wait(&run);
 	ck_assert_int_eq(run.signal, SIGKILL);
 	ck_assert(strays_become(run.on, 0, 5000));
-	run_release(&run);
 }
 
 /* The first child of a process. */
@@ -269,7 +263,7 @@ child_of(pid_t pid)
 
 TEST_ROWS(nothing_is_left_when_its_inner_process_is_killed, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(&run, LEAVE "sleep 1000", 0, 0);
@@ -278,7 +272,6 @@ TEST_ROWS(nothing_is_left_when_its_inner_process_is_killed, nitems(modes))
 	run_wait(&run);
 	ck_assert_int_eq(run.signal, SIGKILL);
 	ck_assert_int_eq(strays_count(run.on, NULL), 0);
-	run_release(&run);
 }
 
 /* A process that starts a command and is killed when the command runs; the
@@ -336,7 +329,7 @@ TEST_ROWS(one_that_is_left_alone_ends_by_itself, nitems(modes))
 
 TEST_ROWS(sigterm_reaches_all_of_its_group, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	grace_ms = GUARD_MS;
@@ -351,7 +344,6 @@ TEST_ROWS(sigterm_reaches_all_of_its_group, nitems(modes))
 	run_wait(&run);
 	ck_assert_str_eq(run.out, "inner\nouter\n");
 	ck_assert_int_eq(run.status, 4);
-	run_release(&run);
 }
 
 TEST_ROWS(cancelled_at_once_it_ends_at_once, nitems(modes))
@@ -372,13 +364,12 @@ TEST_ROWS(cancelled_at_once_it_ends_at_once, nitems(modes))
 /* `cmd > >(tee log)` of bash is such a thing. */
 TEST_ROWS(output_that_comes_late_is_waited_for, nitems(modes))
 {
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	use_mode(_i);
 	run_start(&run, "(sleep 0.2; echo late) & echo early", 0, 0);
 	run_wait(&run);
 	ck_assert_str_eq(run.out, "early\nlate\n");
-	run_release(&run);
 }
 
 TEST_ROWS(output_that_never_comes_is_not_waited_for, nitems(modes))
@@ -432,7 +423,7 @@ TEST(a_program_is_kept_with_its_arguments)
 TEST(without_a_keeper_it_does_not_run)
 {
 	cleanup_strv char **argv = NULL;
-	struct run run;
+	ended_by(run_release) struct run run;
 
 	setenv("PATH", "/nonexistent", 1);
 	argv = kept_shell("exit 0", 0);
@@ -440,5 +431,4 @@ TEST(without_a_keeper_it_does_not_run)
 	run_start_argv(&run, argv, 0);
 	run_wait(&run);
 	ck_assert_int_eq(run.start_error, -ENOENT);
-	run_release(&run);
 }

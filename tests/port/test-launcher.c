@@ -6,7 +6,7 @@
 #include "claude-world.h"
 #include "box-plan.h"
 #include "launcher.h"
-#include "remains.h"
+#include "orphans.h"
 
 #define OUTPUT_MAX (4 * 1024 * 1024)
 #define LONG       (100 * 1024)
@@ -196,7 +196,9 @@ TEST(environment_is_ours_and_the_panes)
 	setenv("TMUX", "of-the-daemon", 1);
 	setenv("TERM", "of-the-daemon", 1);
 	setenv("COLORTERM", "of-the-daemon", 1);
-	buf_adds(&config, "[defaults]\n");
+	setenv("FORGE_TOKEN", "of-the-daemon", 1);
+	buf_adds(
+	    &config, "[defaults]\nenv = [\"ODD\", \"EMPTY\", \"EQUALS\"]\n");
 	config_line(&config, "agent_command", agent_script("agent-env"));
 	prepare_and_run(config.data, &ran);
 	unsetenv("TMUX");
@@ -215,6 +217,7 @@ TEST(environment_is_ours_and_the_panes)
 	ck_assert_ptr_null(variable(&ran, "COLORTERM"));
 	/* The environment of the tmux server does not reach the agent. */
 	ck_assert_ptr_null(variable(&ran, "STALE"));
+	ck_assert_ptr_null(variable(&ran, "FORGE_TOKEN"));
 }
 
 TEST(arguments_of_100_kilobytes_arrive)
@@ -264,8 +267,8 @@ TEST(agent_is_kept_and_marked)
 	buf_adds(&config, "[defaults]\n");
 	config_line(&config, "agent_command", agent_script("agent-kept"));
 	claude_world_begin(config.data);
-	record = remains_record(&w.workspace, "ann");
-	mark = remains_mark(&w.workspace, "ann");
+	record = orphans_record(&w.workspace, "ann");
+	mark = orphans_mark(&w.workspace, "ann");
 	launcher = claude_world_prepare();
 	run_pane(launcher, &ran);
 	ck_assert_msg(ran.status == 0, "%s", ran.err.data);
@@ -342,7 +345,7 @@ TEST(agent_is_in_the_cgroup_of_the_file)
 	ck_assert_int_eq(file_read(procs, 4096, &text, NULL), 0);
 	ck_assert_int_gt(strtol(text.data, NULL, 10), 1);
 	ck_assert(file_exists(group)); /* for who made it to read */
-	ck_assert_int_eq(remains_oom_kills(&w.workspace, "ann"), 3);
+	ck_assert_int_eq(orphans_oom_kills(&w.workspace, "ann"), 3);
 	/* One that is no cgroup: it starts all the same, and says so. */
 	write_into(none, "cgroup.kill");
 	w.launch.cgroup = none;

@@ -2,7 +2,7 @@
 
 /* Processes with a mark in their environment, among those of this machine. */
 #include "unit.h"
-#include "remains.h"
+#include "orphans.h"
 
 #define CROWD  (3 * MARK_SEARCH_SLICE)
 #define ASKERS 100

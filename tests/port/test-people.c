@@ -311,7 +311,7 @@ TEST(a_hanging_command_does_not_hold_us_up)
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *command =
 	    xasprintf("echo $$ >'%s'; exec sleep 600", unit_path("hanging"));
-	struct procref ref = PROCREF_INIT;
+	ended_by(procref_release) struct procref ref = PROCREF_INIT;
 	struct notice n = { .class = NOTICE_FAILURE };
 	int64_t took = tell(command, "", n, 1);
 
@@ -321,7 +321,6 @@ TEST(a_hanging_command_does_not_hold_us_up)
 	ck_assert_int_eq(
 	    procref_set(&ref, (pid_t)strtol(text.data, NULL, 10)), 0);
 	procref_signal(&ref, SIGKILL);
-	procref_release(&ref);
 }
 
 TEST(a_command_that_fails_is_harmless)

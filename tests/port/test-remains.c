@@ -5,7 +5,7 @@
 #include <sys/ptrace.h>
 
 #include "keeper-world.h"
-#include "remains.h"
+#include "orphans.h"
 #include "workspace.h"
 
 #define STRAYS                                              \
@@ -55,8 +55,8 @@ scene_begin_with(const char *mode, const char *script)
 	s.workspace.dir = file_join(s.workspace.root, ".llmc");
 	dir = workspace_path(&s.workspace, "sessions/adam");
 	ck_assert_int_eq(file_mkdirs(dir, 0700, NULL), 0);
-	mark = remains_mark(&s.workspace, "adam");
-	record = remains_record(&s.workspace, "adam");
+	mark = orphans_mark(&s.workspace, "adam");
+	record = orphans_record(&s.workspace, "adam");
 	keeper_world_begin_as(mode, false, script, mark, record);
 	keeper_world_expect("up");
 	unit_at_end(scene_end);
@@ -85,8 +85,8 @@ kill_both(void)
 static void
 end_remains(void)
 {
-	struct remains *remains =
-	    remains_end(s.loop, &s.workspace, "adam", on_over, &s);
+	struct orphans *remains =
+	    orphans_end(s.loop, &s.workspace, "adam", on_over, &s);
 
 	if (remains != NULL) {
 		loop_run(s.loop);
@@ -95,7 +95,7 @@ end_remains(void)
 	ck_assert_msg(s.err.code == 0, "%s", s.err.msg);
 	ck_assert_int_eq(keeper_world_marked(), 0);
 	ck_assert_ptr_null(
-	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	    orphans_end(s.loop, &s.workspace, "adam", on_over, &s));
 }
 
 TEST_ROWS(what_two_killed_processes_left_is_ended, KEEPER_WORLD_MODES)
@@ -175,7 +175,7 @@ TEST(inner_process_has_six_seconds)
 	ck_assert_int_eq(waitpid(inner.pid, NULL, __WALL), inner.pid);
 	clock_virtual_begin(1000, 1000);
 	ck_assert_ptr_nonnull(
-	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	    orphans_end(s.loop, &s.workspace, "adam", on_over, &s));
 	pass(5900);
 	ck_assert(procref_alive(&inner));
 	ck_assert_int_ne(procref_state(&inner), 'Z');
@@ -202,7 +202,7 @@ TEST(process_that_does_not_end_is_named_after_thirty_seconds)
 		unit_skip("no process may be traced here");
 	clock_virtual_begin(1000, 1000);
 	ck_assert_ptr_nonnull(
-	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	    orphans_end(s.loop, &s.workspace, "adam", on_over, &s));
 	pass(29900);
 	ck_assert_int_eq(s.calls, 0);
 	pass(200);
@@ -269,7 +269,7 @@ TEST_ROWS(nothing_is_left_of_a_keeper_that_ended, KEEPER_WORLD_MODES)
 	keeper_world_type("end\n");
 	ck_assert_int_eq(keeper_world_status(), 0);
 	ck_assert_ptr_null(
-	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	    orphans_end(s.loop, &s.workspace, "adam", on_over, &s));
 	ck_assert_int_eq(s.calls, 0);
 }
 
@@ -285,7 +285,7 @@ TEST(group_of_a_keeper_that_ended_is_left_alone)
 	ck_assert(!file_exists(group));
 	ck_assert_int_eq(mkdir(group, 0755), 0);
 	ck_assert_ptr_null(
-	    remains_end(s.loop, &s.workspace, "adam", on_over, &s));
+	    orphans_end(s.loop, &s.workspace, "adam", on_over, &s));
 	ck_assert_int_eq(rmdir(group), 0);
 }
 
@@ -294,7 +294,7 @@ TEST_ROWS(mode_in_force_is_told, KEEPER_WORLD_MODES)
 	cleanup_free char *mode = NULL;
 
 	scene_begin(MODE);
-	mode = remains_mode(&s.workspace, "adam");
+	mode = orphans_mode(&s.workspace, "adam");
 	ck_assert_str_eq(mode, MODE);
-	ck_assert_ptr_null(remains_mode(&s.workspace, "eve"));
+	ck_assert_ptr_null(orphans_mode(&s.workspace, "eve"));
 }

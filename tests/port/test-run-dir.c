@@ -85,7 +85,7 @@ TEST(sockets_of_deep_roots_are_elsewhere)
 	ck_assert(strncmp(near, shallow.dir, strlen(shallow.dir)) == 0);
 	far = run_dir_socket(&deep, "adam");
 	same = run_dir_socket_outside(&deep, "adam");
-	dir = run_dir_door(&deep, "adam");
+	dir = run_dir_socket_dir(&deep, "adam");
 	ck_assert_str_eq(far, same);
 	ck_assert_uint_lt(strlen(far), 108);
 	ck_assert(strncmp(far, deep.dir, strlen(deep.dir)) != 0);

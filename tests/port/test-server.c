@@ -342,10 +342,10 @@ TEST(a_removed_file_is_made_again)
 	old = dial(w.path);
 	say(old, REQUEST("1", "echo"));
 	expect(old, RESULT("1", "null"));
-	ck_assert_int_eq(server_listen_again(w.server, NULL), 0);
+	ck_assert_int_eq(server_reopen(w.server, NULL), 0);
 	waiting = dial(w.path);
 	ck_assert_int_eq(unlink(w.path), 0);
-	ck_assert_int_eq(server_listen_again(w.server, NULL), 1);
+	ck_assert_int_eq(server_reopen(w.server, NULL), 1);
 	fresh = dial(w.path);
 	say(old, REQUEST("2", "echo"));
 	say(waiting, REQUEST("3", "echo"));
@@ -356,9 +356,9 @@ TEST(a_removed_file_is_made_again)
 	/* Not over what somebody else put there. */
 	ck_assert_int_eq(unlink(w.path), 0);
 	ck_assert_int_eq(file_replace(w.path, "x", 1, 0600, NULL), 0);
-	ck_assert_int_eq(server_listen_again(w.server, NULL), -EEXIST);
+	ck_assert_int_eq(server_reopen(w.server, NULL), -EEXIST);
 	ck_assert_int_eq(unlink(w.path), 0);
-	ck_assert_int_eq(server_listen_again(w.server, NULL), 1);
+	ck_assert_int_eq(server_reopen(w.server, NULL), 1);
 	fd_close(old);
 	fd_close(waiting);
 	fd_close(fresh);

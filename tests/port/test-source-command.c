@@ -224,7 +224,8 @@ TEST(a_command_that_takes_too_long_is_ended)
 
 TEST(wrong_options_are_refused)
 {
-	struct source_world *world = open_world("options", "true");
+	cleanup_source_world struct source_world *world =
+	    open_world("options", "true");
 	struct source_options options = world->options;
 	struct source *source = NULL;
 	cleanup_json struct json_object *list = NULL;
@@ -237,12 +238,12 @@ TEST(wrong_options_are_refused)
 	ck_assert_ptr_null(source);
 	list = source_list(SOURCE_COMMAND, "true", 0, NULL);
 	ck_assert_uint_eq(json_object_array_length(list), 0);
-	source_world_free(world);
 }
 
 TEST(no_working_directory_is_a_failure_in_words)
 {
-	struct source_world *world = open_world("cwd", "echo x");
+	cleanup_source_world struct source_world *world =
+	    open_world("cwd", "echo x");
 
 	world->options.cwd = unit_path("cwd/nowhere");
 	source_world_reopen(world);
@@ -250,12 +251,12 @@ TEST(no_working_directory_is_a_failure_in_words)
 	ck_assert_str_eq(world->class, "task_pool_failed");
 	ck_assert_int_eq(world->status, 126);
 	ck_assert_ptr_nonnull(strstr(world->words, "chdir"));
-	source_world_free(world);
 }
 
 TEST(a_log_that_cannot_be_written_stops_nobody)
 {
-	struct source_world *world = open_world("log", "echo x");
+	cleanup_source_world struct source_world *world =
+	    open_world("log", "echo x");
 
 	world->options.log = unit_path("log/no/such/folder");
 	source_world_reopen(world);
@@ -263,7 +264,6 @@ TEST(a_log_that_cannot_be_written_stops_nobody)
 	world->options.log = NULL;
 	source_world_reopen(world);
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
-	source_world_free(world);
 }
 
 /* --- crashes ---------------------------------------------------------- */
@@ -370,7 +370,8 @@ TEST(a_source_that_is_freed_lets_its_command_go_on)
 
 TEST(a_broken_record_of_a_command_is_forgotten)
 {
-	struct source_world *world = open_world("broken", "echo task");
+	cleanup_source_world struct source_world *world =
+	    open_world("broken", "echo task");
 	cleanup_free char *path =
 	    xasprintf("%s/0.json", world->options.run_dir);
 
@@ -378,5 +379,4 @@ TEST(a_broken_record_of_a_command_is_forgotten)
 	ck_assert_int_eq(source_world_ask(world, NULL, NULL), SOURCE_OFFER);
 	ck_assert_str_eq(world->text, "task");
 	ck_assert(!file_exists(path));
-	source_world_free(world);
 }

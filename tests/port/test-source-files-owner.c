@@ -84,7 +84,8 @@ TEST(priorities_are_changed_in_the_file)
 
 TEST(ended_tasks_wait_again)
 {
-	struct source_world *world = files_world_open("again");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("again");
 	struct source *source = world->source;
 	struct err err = { 0, "" };
 
@@ -113,12 +114,12 @@ TEST(ended_tasks_wait_again)
 	ck_assert_str_eq(world->landed_before, "3f2a91c");
 	ck_assert_int_eq(source_retry(source, "3", NULL, &err), -ENOENT);
 	ck_assert_int_eq(source_retry(source, "../x/1", NULL, &err), -EINVAL);
-	source_world_free(world);
 }
 
 TEST(a_held_lock_is_tried_again_later)
 {
-	struct source_world *world = files_world_open("held");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("held");
 	cleanup_free char *path = file_join(world->options.where, ".llmc.lock");
 	int fd;
 
@@ -135,13 +136,13 @@ TEST(a_held_lock_is_tried_again_later)
 	files_world_expect(world, "2", "in_progress", "us");
 	fd_close(fd);
 	source_world_take(world, "1");
-	source_world_free(world);
 }
 
 TEST(orphans_are_given_back)
 {
 	static const char *const keys[] = { "3", NULL };
-	struct source_world *world = files_world_open("orphans");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("orphans");
 
 	files_world_put(world, "1", "in_progress", "");
 	files_world_put(
@@ -159,12 +160,12 @@ TEST(orphans_are_given_back)
 	files_world_expect(world, "5", "completed", "us");
 	files_world_expect(world, "6", "pending", NULL);
 	ck_assert_int_eq(source_recover(world->source, keys, NULL), 0);
-	source_world_free(world);
 }
 
 TEST(of_three_daemons_each_task_goes_to_one)
 {
-	struct source_world *world = files_world_open("daemons");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("daemons");
 
 	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
 		cleanup_free char *id = xasprintf("t%d", i);
@@ -172,7 +173,6 @@ TEST(of_three_daemons_each_task_goes_to_one)
 		files_world_put(world, id, "pending", "");
 	}
 	source_world_expect_shared(world, "t");
-	source_world_free(world);
 }
 
 TEST(a_daemon_that_is_killed_goes_on_with_its_task)
@@ -180,7 +180,8 @@ TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 	enum {
 		KILLS = 25
 	};
-	struct source_world *world = files_world_open("killed");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("killed");
 
 	files_world_put(world, "1", "pending", ",\"keep\":true");
 	for (int i = 0; i < KILLS; i++) {
@@ -194,5 +195,4 @@ TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 		ck_assert(json_bool_or(json, "keep", false));
 	}
 	source_world_expect(world, "1");
-	source_world_free(world);
 }

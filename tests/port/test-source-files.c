@@ -4,7 +4,8 @@
 
 TEST(a_task_is_offered_taken_and_completed)
 {
-	struct source_world *world = files_world_open("life");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("life");
 	cleanup_json struct json_object *json = NULL;
 
 	files_world_put(world, "1", "pending",
@@ -28,7 +29,6 @@ TEST(a_task_is_offered_taken_and_completed)
 	    json_object_get_string(json_object_object_get(json, "later")),
 	    "{ \"x\": [ 1.50 ] }");
 	ck_assert_str_eq(json_string_or(json, "activeForm", ""), "Doing");
-	source_world_free(world);
 }
 
 TEST(every_outcome_is_written)
@@ -74,7 +74,8 @@ TEST(every_outcome_is_written)
 TEST(order_is_by_label_priority_and_id)
 {
 	static const char *const labels[] = { "db", NULL };
-	struct source_world *world = files_world_open("order");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("order");
 
 	files_world_put(world, "10", "pending", "");
 	files_world_put(world, "9", "pending", "");
@@ -94,12 +95,12 @@ TEST(order_is_by_label_priority_and_id)
 	source_world_take(world, "10");
 	ck_assert_int_eq(source_world_ask(world, labels, NULL), SOURCE_OFFER);
 	ck_assert_str_eq(world->key, "20");
-	source_world_free(world);
 }
 
 TEST(dependents_wait_for_completion)
 {
-	struct source_world *world = files_world_open("blocked");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("blocked");
 
 	files_world_put(world, "1", "pending", "");
 	files_world_put(world, "2", "pending", ",\"blockedBy\":[\"1\"]");
@@ -108,13 +109,13 @@ TEST(dependents_wait_for_completion)
 	source_world_expect(world, NULL);
 	source_world_settle(world, "1", OUTCOME_NO_CHANGES, NULL);
 	source_world_expect(world, "2");
-	source_world_free(world);
 }
 
 TEST(keys_of_ours_are_not_offered_and_still_block)
 {
 	static const char *const keys[] = { "1", NULL };
-	struct source_world *world = files_world_open("keys");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("keys");
 
 	files_world_put(world, "1", "pending", "");
 	files_world_put(world, "2", "pending", ",\"blockedBy\":[\"1\"]");
@@ -124,7 +125,6 @@ TEST(keys_of_ours_are_not_offered_and_still_block)
 	source_world_take(world, "3");
 	ck_assert_int_eq(source_world_ask(world, NULL, keys), SOURCE_EMPTY);
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
-	source_world_free(world);
 }
 
 TEST(a_missing_folder_has_no_tasks)
@@ -149,13 +149,13 @@ TEST(a_missing_folder_has_no_tasks)
 
 TEST(the_watch_tells_of_new_files)
 {
-	struct source_world *world = files_world_open("watch");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("watch");
 
 	source_world_watch(world);
 	files_world_put(world, "1", "pending", "");
 	source_world_wait_watch(world, 1);
 	source_world_expect(world, "1");
-	source_world_free(world);
 }
 
 TEST(a_folder_that_cannot_be_read_is_a_failure)
@@ -182,7 +182,8 @@ TEST(a_folder_that_cannot_be_read_is_a_failure)
 
 TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
 {
-	struct source_world *world = files_world_open("broken");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("broken");
 	int64_t start = clock_mono_ms();
 
 	files_world_put_text(world, "1", "{\"id\":\"1\",\"subj");
@@ -217,7 +218,6 @@ TEST(a_broken_file_is_quarantined_and_the_rest_goes_on)
 	files_world_put(world, "1", "completed", "");
 	source_world_expect(world, "8");
 	ck_assert_uint_eq(source_world_quarantine_count(world), 6);
-	source_world_free(world);
 }
 
 static void
@@ -231,7 +231,8 @@ write_whole(void *arg)
 
 TEST(a_half_written_file_is_read_again)
 {
-	struct source_world *world = files_world_open("half");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("half");
 	struct loop_timer *timer;
 
 	files_world_put_text(world, "1", "{\"id\":\"1\",\"subj");
@@ -239,12 +240,12 @@ TEST(a_half_written_file_is_read_again)
 	source_world_expect(world, "1");
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
 	loop_timer_free(timer);
-	source_world_free(world);
 }
 
 TEST(other_files_are_left_alone)
 {
-	struct source_world *world = files_world_open("others");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("others");
 	cleanup_free char *folder = file_join(world->options.where, "7.json");
 
 	files_world_put_text(world, ".hidden", "{");
@@ -253,7 +254,6 @@ TEST(other_files_are_left_alone)
 	ck_assert_int_eq(mkdir(folder, 0700), 0);
 	source_world_expect(world, NULL);
 	ck_assert_uint_eq(source_world_quarantine_count(world), 1);
-	source_world_free(world);
 }
 
 static void
@@ -268,7 +268,8 @@ set_stamp(struct source_world *world, const char *id)
 
 TEST(a_change_is_seen_though_size_and_stamp_stay)
 {
-	struct source_world *world = files_world_open("stamps");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("stamps");
 
 	files_world_put(world, "1", "completed", ",\"x\":  \"ab\"");
 	set_stamp(world, "1");
@@ -277,14 +278,14 @@ TEST(a_change_is_seen_though_size_and_stamp_stay)
 	files_world_put(world, "1", "pending", ",\"x\":\"abcdef\"");
 	set_stamp(world, "1");
 	source_world_expect(world, "1");
-	source_world_free(world);
 }
 
 /* --- listing ---------------------------------------------------------- */
 
 TEST(the_list_has_every_task)
 {
-	struct source_world *world = files_world_open("list");
+	cleanup_source_world struct source_world *world =
+	    files_world_open("list");
 	cleanup_json struct json_object *list = NULL, *few = NULL, *none = NULL;
 	const char *where = world->options.where;
 
@@ -318,5 +319,4 @@ TEST(the_list_has_every_task)
 	ck_assert_uint_eq(json_object_array_length(few), 6);
 	none = source_list(SOURCE_FILES, unit_path("nowhere"), 0, NULL);
 	ck_assert_uint_eq(json_object_array_length(none), 0);
-	source_world_free(world);
 }

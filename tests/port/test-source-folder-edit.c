@@ -28,7 +28,8 @@ expect_added(struct source *source, const char *text, const char *wanted)
 
 TEST(added_tasks_are_named_after_their_first_line)
 {
-	struct source_world *world = folder_world_open("add");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("add");
 	struct source *source = world->source;
 	struct err err = { 0, "" };
 	cleanup_buf struct buf large = BUF_INIT;
@@ -54,12 +55,12 @@ TEST(added_tasks_are_named_after_their_first_line)
 	ck_assert_int_eq(add(source, large.data, NULL, NULL, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.msg, "1 MiB"));
 	source_world_expect(world, "1-fix-the-log-in-please.md");
-	source_world_free(world);
 }
 
 TEST(retry_and_drop_move_files)
 {
-	struct source_world *world = folder_world_open("moves");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("moves");
 	struct source *source = world->source;
 	struct err err = { 0, "" };
 
@@ -85,12 +86,12 @@ TEST(retry_and_drop_move_files)
 	ck_assert_int_eq(source_drop(source, "../todo/a", &err), -ENOENT);
 	ck_assert_int_eq(source_retry(source, ".x", NULL, &err), -ENOENT);
 	ck_assert_int_eq(source_retry(source, "", NULL, &err), -ENOENT);
-	source_world_free(world);
 }
 
 TEST(a_priority_is_a_line_of_the_file)
 {
-	struct source_world *world = folder_world_open("head");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("head");
 	struct source *source = world->source;
 	struct task_head head = { .priority = PRIORITY_URGENT };
 	cleanup_free char *key = NULL, *text = NULL;
@@ -109,12 +110,12 @@ TEST(a_priority_is_a_line_of_the_file)
 	ck_assert_str_eq(err.msg, "the task is empty");
 	text = source_text(SOURCE_FOLDER, world->options.where, key, "todo");
 	ck_assert_str_eq(text, "Do it\n");
-	source_world_free(world);
 }
 
 TEST(priorities_are_changed_in_the_file)
 {
-	struct source_world *world = folder_world_open("prioritize");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("prioritize");
 	struct source *source = world->source;
 	struct err err = { 0, "" };
 
@@ -142,12 +143,12 @@ TEST(priorities_are_changed_in_the_file)
 	folder_world_expect_text(world, "todo/b", "Priority: urgent\n\nTwo\n");
 	ck_assert_int_eq(source_drop(source, "b", &err), 0);
 	folder_world_expect_text(world, "trash/b", "Priority: urgent\n\nTwo\n");
-	source_world_free(world);
 }
 
 TEST(only_tasks_that_can_still_be_done_get_a_priority)
 {
-	struct source_world *world = folder_world_open("prioritize-not");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("prioritize-not");
 	struct source *source = world->source;
 	struct err err = { 0, "" };
 
@@ -167,12 +168,12 @@ TEST(only_tasks_that_can_still_be_done_get_a_priority)
 	ck_assert_int_eq(
 	    source_prioritize(world->source, "b", PRIORITY_HIGH, &err), -EBUSY);
 	folder_world_expect_text(world, "doing/b", "Two\n");
-	source_world_free(world);
 }
 
 TEST(a_done_task_is_done_again_with_its_commit)
 {
-	struct source_world *world = folder_world_open("again");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("again");
 	struct source *source = world->source;
 	struct err err = { 0, "" };
 
@@ -202,12 +203,12 @@ TEST(a_done_task_is_done_again_with_its_commit)
 	ck_assert_int_eq(source_retry(source, "b", "4444444", &err), 0);
 	folder_world_expect_text(
 	    world, "todo/b", "Landed before: 4444444\n\nTwo\n");
-	source_world_free(world);
 }
 
 TEST(the_list_has_every_task)
 {
-	struct source_world *world = folder_world_open("list");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("list");
 	cleanup_json struct json_object *list = NULL;
 	struct err err = { 0, "" };
 
@@ -236,12 +237,12 @@ TEST(the_list_has_every_task)
 	source_world_expect_row(list, 4,
 	    "{\"key\":\"d\",\"title\":\"Dee\",\"status\":\"failed\","
 	    "\"priority\":\"normal\",\"problem\":\"It broke.\"}");
-	source_world_free(world);
 }
 
 TEST(the_list_can_be_limited_to_the_newest)
 {
-	struct source_world *world = folder_world_open("newest");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("newest");
 	cleanup_json struct json_object *list = NULL, *none = NULL;
 	struct err err = { 0, "" };
 
@@ -262,5 +263,4 @@ TEST(the_list_can_be_limited_to_the_newest)
 	none = source_list(SOURCE_FOLDER, unit_path("nowhere"), 0, &err);
 	ck_assert_uint_eq(json_object_array_length(none), 0);
 	ck_assert(!file_exists(unit_path("nowhere")));
-	source_world_free(world);
 }

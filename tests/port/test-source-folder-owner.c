@@ -7,7 +7,8 @@
 TEST(keys_of_ours_are_not_offered)
 {
 	static const char *const keys[] = { "c", "a", NULL };
-	struct source_world *world = folder_world_open("keys");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("keys");
 
 	folder_world_put(world, "todo/a", "1");
 	folder_world_put(world, "todo/b", "2");
@@ -16,12 +17,12 @@ TEST(keys_of_ours_are_not_offered)
 	ck_assert_str_eq(world->key, "b");
 	source_world_take(world, "b");
 	ck_assert_int_eq(source_world_ask(world, NULL, keys), SOURCE_EMPTY);
-	source_world_free(world);
 }
 
 TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 {
-	struct source_world *world = folder_world_open("crash");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("crash");
 	struct source_world *other =
 	    source_world_new(SOURCE_FOLDER, world->options.where, "them");
 	struct err err = { 0, "" };
@@ -52,12 +53,12 @@ TEST(taking_is_repeated_after_a_crash_and_stale_for_others)
 	source_world_settle(world, "nothing", OUTCOME_FAILED, "why");
 	folder_world_expect(world, "done: a");
 	source_world_free(other);
-	source_world_free(world);
 }
 
 TEST(a_note_of_one_who_died_before_the_move_binds_nobody)
 {
-	struct source_world *world = folder_world_open("noted");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("noted");
 	struct source_world *other =
 	    source_world_new(SOURCE_FOLDER, world->options.where, "them");
 	cleanup_free char *doing = folder_world_path(world, "doing/a");
@@ -71,12 +72,12 @@ TEST(a_note_of_one_who_died_before_the_move_binds_nobody)
 	source_world_take(world, "a");
 	ck_assert_int_eq(source_take(other->source, "a", "w", NULL), -ESTALE);
 	source_world_free(other);
-	source_world_free(world);
 }
 
 TEST(a_held_lock_is_tried_again_later)
 {
-	struct source_world *world = folder_world_open("held");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("held");
 	cleanup_free char *lock = folder_world_path(world, ".llmc.lock");
 	int fd;
 
@@ -87,7 +88,6 @@ TEST(a_held_lock_is_tried_again_later)
 	folder_world_expect(world, "todo: a");
 	fd_close(fd);
 	source_world_take(world, "a");
-	source_world_free(world);
 }
 
 TEST(what_nobody_works_at_is_given_back)
@@ -95,7 +95,8 @@ TEST(what_nobody_works_at_is_given_back)
 	static const char *const names[] = { "todo/ours", "todo/kept",
 		"todo/theirs" };
 	static const char *const keys[] = { "kept", NULL };
-	struct source_world *world = folder_world_open("recover");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("recover");
 	struct source_world *other =
 	    source_world_new(SOURCE_FOLDER, world->options.where, "them");
 	struct err err = { 0, "" };
@@ -115,12 +116,12 @@ TEST(what_nobody_works_at_is_given_back)
 	folder_world_expect(world, "todo: by-hand ours theirs; doing: kept");
 	ck_assert_int_eq(source_recover(world->source, NULL, &err), 1);
 	source_world_free(other);
-	source_world_free(world);
 }
 
 TEST(notes_do_not_pile_up)
 {
-	struct source_world *world = folder_world_open("notes");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("notes");
 	cleanup_free char *doing = folder_world_path(world, "doing");
 	cleanup_free char *moved = folder_world_path(world, "doing/b");
 	cleanup_free char *away = folder_world_path(world, "done/b");
@@ -135,12 +136,12 @@ TEST(notes_do_not_pile_up)
 	ck_assert_int_eq(source_recover(world->source, NULL, NULL), 0);
 	ck_assert_int_eq(rmdir(doing), 0);
 	ck_assert_int_eq(stat(doing, &st), -1);
-	source_world_free(world);
 }
 
 TEST(nothing_is_overwritten)
 {
-	struct source_world *world = folder_world_open("overwrite");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("overwrite");
 	struct buf name = BUF_INIT;
 	cleanup_free char *path = NULL, *longest = NULL;
 
@@ -184,12 +185,12 @@ TEST(nothing_is_overwritten)
 	free(path);
 	path = xasprintf("failed/%s", longest);
 	folder_world_expect_text(world, path, "x");
-	source_world_free(world);
 }
 
 TEST(of_three_daemons_each_task_goes_to_one)
 {
-	struct source_world *world = folder_world_open("daemons");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("daemons");
 
 	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
 		cleanup_free char *name = xasprintf("todo/task %d", i);
@@ -197,7 +198,6 @@ TEST(of_three_daemons_each_task_goes_to_one)
 		folder_world_put(world, name, "x");
 	}
 	source_world_expect_shared(world, "task ");
-	source_world_free(world);
 }
 
 /* Killed at any moment between asking and settling: the task is in exactly one
@@ -207,7 +207,8 @@ TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 	enum {
 		KILLS = 25
 	};
-	struct source_world *world = folder_world_open("killed");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("killed");
 
 	folder_world_put(world, "todo/a", "x");
 	for (int i = 0; i < KILLS; i++) {
@@ -217,5 +218,4 @@ TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 		source_world_settle(world, "a", OUTCOME_NONE, NULL);
 		folder_world_expect(world, "todo: a");
 	}
-	source_world_free(world);
 }

@@ -5,7 +5,8 @@
 
 TEST(missing_folders_are_made_and_empty)
 {
-	struct source_world *world = folder_world_open("fresh/deep");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("fresh/deep");
 	cleanup_free char *todo = folder_world_path(world, "todo");
 
 	folder_world_expect(world, "");
@@ -13,12 +14,12 @@ TEST(missing_folders_are_made_and_empty)
 	ck_assert_int_eq(rmdir(todo), 0);
 	source_world_expect(world, NULL);
 	ck_assert(file_is_dir(todo));
-	source_world_free(world);
 }
 
 TEST(a_task_goes_through_its_folders)
 {
-	struct source_world *world = folder_world_open("through");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("through");
 
 	folder_world_put(
 	    world, "todo/fix.md", "# Fix it\r\n\r\nAll of it.\x1b\n\n");
@@ -33,7 +34,6 @@ TEST(a_task_goes_through_its_folders)
 	source_world_expect(world, NULL);
 	source_world_settle(world, "fix.md", OUTCOME_LANDED, NULL);
 	folder_world_expect(world, "done: fix.md");
-	source_world_free(world);
 }
 
 TEST(every_outcome_has_its_folder)
@@ -75,7 +75,8 @@ TEST(tasks_come_in_natural_order)
 	static const char *const order[] = { "01-b", "1-c", "2.md", "002x",
 		"9-a", "10-a", "99999999999999999999999", "a1z", "a2", "a10",
 		"b", "\xc3\xa4" };
-	struct source_world *world = folder_world_open("order");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("order");
 
 	for (size_t i = nitems(order); i-- > 0;) {
 		cleanup_free char *name = xasprintf("todo/%s", order[i]);
@@ -88,13 +89,13 @@ TEST(tasks_come_in_natural_order)
 		source_world_take(world, order[i]);
 	}
 	source_world_expect(world, NULL);
-	source_world_free(world);
 }
 
 TEST(more_urgent_tasks_come_first)
 {
 	static const char *const order[] = { "4", "10", "3", "11", "1", "2" };
-	struct source_world *world = folder_world_open("urgent");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("urgent");
 	cleanup_json struct json_object *list = NULL;
 
 	folder_world_put(world, "todo/1", "Priority: low\n\none");
@@ -118,12 +119,12 @@ TEST(more_urgent_tasks_come_first)
 			ck_assert_str_eq(world->text, "four");
 		}
 	}
-	source_world_free(world);
 }
 
 TEST(a_priority_that_changes_is_noticed)
 {
-	struct source_world *world = folder_world_open("changes");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("changes");
 
 	folder_world_put(world, "todo/1", "one");
 	folder_world_put(world, "todo/2", "Priority: high\n\ntwo");
@@ -136,26 +137,26 @@ TEST(a_priority_that_changes_is_noticed)
 	source_world_expect(world, "3");
 	folder_world_put(world, "todo/0", "Priority: urgent\nzero");
 	source_world_expect(world, "0");
-	source_world_free(world);
 }
 
 TEST(what_is_no_task_is_left_alone)
 {
 	static const char *const names[] = { "todo/.hidden", "todo/a~",
 		"todo/a.tmp", "todo/a.swp", "todo/a.why" };
-	struct source_world *world = folder_world_open("others");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("others");
 
 	for (size_t i = 0; i < nitems(names); i++)
 		folder_world_put(world, names[i], "x");
 	source_world_expect(world, NULL);
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
-	source_world_free(world);
 }
 
 TEST(what_cannot_be_used_is_told_and_stops_nobody)
 {
 	static const char utf16[] = "\xff\xfeh\0i\0";
-	struct source_world *world = folder_world_open("unusable");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("unusable");
 	cleanup_buf struct buf large = BUF_INIT;
 	cleanup_free char *path = NULL;
 
@@ -213,12 +214,12 @@ TEST(what_cannot_be_used_is_told_and_stops_nobody)
 	folder_world_put(world, "todo/1-empty", "now");
 	source_world_expect(world, "1-empty");
 	ck_assert_uint_eq(source_world_quarantine_count(world), 0);
-	source_world_free(world);
 }
 
 TEST(a_folder_that_cannot_be_read_is_a_failure)
 {
-	struct source_world *world = folder_world_open("broken");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("broken");
 	cleanup_free char *todo = folder_world_path(world, "todo");
 
 	ck_assert_int_eq(rmdir(todo), 0);
@@ -227,7 +228,6 @@ TEST(a_folder_that_cannot_be_read_is_a_failure)
 	ck_assert_str_eq(world->class, "task_source");
 	ck_assert_int_eq(world->status, -1);
 	ck_assert_ptr_nonnull(strstr(world->words, "todo"));
-	source_world_free(world);
 }
 
 TEST(wrong_options_are_refused)
@@ -254,7 +254,8 @@ TEST(wrong_options_are_refused)
 
 TEST(a_fresh_file_is_waited_for)
 {
-	struct source_world *world = folder_world_open("young");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("young");
 	cleanup_free char *path = folder_world_path(world, "todo/a");
 	int64_t start;
 
@@ -262,12 +263,12 @@ TEST(a_fresh_file_is_waited_for)
 	start = clock_mono_ms();
 	source_world_expect(world, "a");
 	ck_assert_int_ge(clock_mono_ms() - start, 190);
-	source_world_free(world);
 }
 
 TEST(an_older_one_goes_before_a_fresh_one)
 {
-	struct source_world *world = folder_world_open("younger");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("younger");
 	cleanup_free char *path = folder_world_path(world, "todo/a");
 	int64_t start = clock_mono_ms();
 
@@ -280,7 +281,6 @@ TEST(an_older_one_goes_before_a_fresh_one)
 	source_world_put(path, "another", 0);
 	source_world_expect(world, "b");
 	ck_assert_int_lt(clock_mono_ms() - start, 5000);
-	source_world_free(world);
 }
 
 struct writer {
@@ -306,7 +306,8 @@ write_rest(void *arg)
 
 TEST(a_file_that_is_open_for_writing_is_not_offered)
 {
-	struct source_world *world = folder_world_open("open");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("open");
 	struct writer writer = { .world = world };
 	struct loop_timer *timer;
 	cleanup_free char *path = folder_world_path(world, "todo/a");
@@ -318,25 +319,24 @@ TEST(a_file_that_is_open_for_writing_is_not_offered)
 	ck_assert(writer.closed);
 	ck_assert_str_eq(world->text, "the whole");
 	loop_timer_free(timer);
-	source_world_free(world);
 }
 
 TEST(it_may_be_freed_while_it_is_asked)
 {
-	struct source_world *world = folder_world_open("asked");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("asked");
 
 	folder_world_put(world, "todo/a", "x");
 	source_world_begin(world);
-	source_world_free(world);
 }
 
 TEST(the_watch_tells_of_new_files)
 {
-	struct source_world *world = folder_world_open("watch");
+	cleanup_source_world struct source_world *world =
+	    folder_world_open("watch");
 
 	source_world_watch(world);
 	folder_world_put(world, "todo/a", "x");
 	source_world_wait_watch(world, 1);
 	source_world_expect(world, "a");
-	source_world_free(world);
 }

@@ -89,7 +89,7 @@ _Static_assert(nitems(edits) == SOURCE_TYPE_COUNT, "every type is here");
 TEST_ROWS(tasks_are_added_retried_and_dropped_or_words_say_where, nitems(edits))
 {
 	enum source_type type = (enum source_type)_i;
-	struct source_world *world = open_world(type);
+	cleanup_source_world struct source_world *world = open_world(type);
 	cleanup_free char *key = NULL, *path = NULL;
 	struct err err = { 0, "" };
 
@@ -111,12 +111,12 @@ TEST_ROWS(tasks_are_added_retried_and_dropped_or_words_say_where, nitems(edits))
 	if (type == SOURCE_COMMAND)
 		ck_assert_str_eq(
 		    err.msg, FROM_COMMAND "give them a priority there");
-	source_world_free(world);
 }
 
 TEST(an_added_task_is_in_the_file_that_is_told)
 {
-	struct source_world *world = open_world(SOURCE_FOLDER);
+	cleanup_source_world struct source_world *world =
+	    open_world(SOURCE_FOLDER);
 	cleanup_free char *key = NULL, *path = NULL, *text = NULL;
 
 	ck_assert_int_eq(
@@ -126,7 +126,6 @@ TEST(an_added_task_is_in_the_file_that_is_told)
 	ck_assert_str_eq(text, "Do it\n");
 	ck_assert_int_eq(source_drop(world->source, key, NULL), 0);
 	ck_assert(!file_exists(path));
-	source_world_free(world);
 }
 
 /* --- reading ---------------------------------------------------------- */

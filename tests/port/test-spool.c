@@ -120,6 +120,42 @@ TEST(draining_can_be_done_in_portions)
 	expect_drain(dir, 3, 0, "");
 }
 
+static int
+hear_any(const char *id, struct json_object *event, void *arg)
+{
+	struct buf *text = arg;
+
+	(void)id;
+	buf_addf(text, "%d ", (int)json_int_or(event, "n", -1));
+	return 0;
+}
+
+/* What comes meanwhile waits for its end, even if it would sort before the
+ * rest; only the newest of its kind does not. */
+TEST(a_folder_is_listed_once_for_all_portions)
+{
+	cleanup_json struct json_object *event = json_object_new_object();
+	cleanup_buf struct buf heard = BUF_INIT;
+	const char *dir = unit_path("listed");
+	struct spool_rest rest = { 0 };
+
+	for (int i = 1; i < 6; i++)
+		ck_assert_int_eq(write_number(dir, 1000 + i, i), 0);
+	ck_assert_int_eq(
+	    spool_drain_rest(dir, &rest, 2, NULL, hear_any, &heard, NULL), 2);
+	ck_assert_int_eq(write_number(dir, 500, 7), 0);
+	json_set_int(event, "n", 9);
+	ck_assert_int_eq(spool_write_newest(dir, 2000, event, NULL), 0);
+	ck_assert_int_eq(
+	    spool_drain_rest(dir, &rest, 2, NULL, hear_any, &heard, NULL), 2);
+	ck_assert_str_eq(heard.data, "1 2 9 3 4 ");
+	ck_assert_int_eq(
+	    spool_drain_rest(dir, &rest, 3, NULL, hear_any, &heard, NULL), 2);
+	ck_assert_str_eq(heard.data, "1 2 9 3 4 5 7 ");
+	ck_assert_int_eq(count_files(dir), 0);
+	spool_rest_release(&rest);
+}
+
 TEST(an_event_that_failed_stays_with_those_behind_it)
 {
 	const char *dir = unit_path("failed");

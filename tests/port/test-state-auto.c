@@ -131,13 +131,12 @@ TEST(old_records_of_usage_become_accounts)
 TEST(what_an_older_version_stored_of_the_overseer_is_dropped)
 {
 	cleanup_free char *text = NULL;
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	parse("{\"overseer_active\":true,\"other\":1}", &state);
 	text = text_of(&state);
 	ck_assert_ptr_null(strstr(text, "overseer_active"));
 	ck_assert_ptr_nonnull(strstr(text, "other"));
-	state_release(&state);
 }
 
 /* Other programs read these. */
@@ -166,7 +165,7 @@ TEST(the_names_in_the_file_are_fixed)
 	};
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *value = NULL;
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	fill(&state);
 	json = state_to_json(&state);
@@ -179,7 +178,6 @@ TEST(the_names_in_the_file_are_fixed)
 		json_print(value, false, &text);
 		ck_assert_str_eq(text.data, rows[i].value);
 	}
-	state_release(&state);
 }
 
 TEST(what_is_missing_or_null_is_nothing)
@@ -226,7 +224,7 @@ TEST(never_is_written_as_null)
 		"paused" };
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *value;
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	state_init(&state);
 	json = state_to_json(&state);
@@ -235,7 +233,6 @@ TEST(never_is_written_as_null)
 		ck_assert(json_object_object_get_ex(json, keys[i], &value));
 		ck_assert_ptr_null(value);
 	}
-	state_release(&state);
 }
 
 TEST(complaints_name_the_member)
@@ -337,7 +334,7 @@ TEST(unknown_members_still_survive)
 	    "{\"auto_mode\":true,\"auto_modes\":[1],\"tasks\":[],"
 	    "\"plan\":{\"tasks\":null}}";
 	cleanup_json struct json_object *json = NULL;
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	parse(text, &state);
 	ck_assert_int_eq(json_object_object_length(state.rest), 2);
@@ -345,13 +342,12 @@ TEST(unknown_members_still_survive)
 	ck_assert(json_object_object_get_ex(json, "auto_modes", NULL));
 	ck_assert(json_object_object_get_ex(json, "plan", NULL));
 	ck_assert(json_bool_or(json, "auto_mode", false));
-	state_release(&state);
 }
 
 TEST(tasks_are_found_and_keep_their_order)
 {
 	cleanup_free char *id = NULL;
-	struct state state;
+	ended_by(state_release) struct state state;
 	struct task *b;
 
 	state_init(&state);
@@ -377,36 +373,33 @@ TEST(tasks_are_found_and_keep_their_order)
 	state_remove_task(&state, "t3");
 	state_remove_task(&state, "t1");
 	ck_assert_uint_eq(state.task_count, 0);
-	state_release(&state);
 }
 
 TEST(a_task_without_source_and_key_is_in_nobodys_way)
 {
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	parse("{\"tasks\":[{\"id\":\"t1\"},{\"id\":\"t2\",\"source\":\"folder\""
 	      "},{\"id\":\"t3\",\"source\":\"folder\",\"key\":\"a\"}]}",
 	    &state);
 	ck_assert_str_eq(state_task_by_key(&state, "folder", "a")->id, "t3");
-	state_release(&state);
 }
 
 TEST(a_new_id_avoids_those_that_are_there)
 {
 	cleanup_free char *id = NULL;
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	parse("{\"task_ids\":1,\"tasks\":[{\"id\":\"t3\"},{\"id\":\"t2\"}]}",
 	    &state);
 	id = state_task_id(&state);
 	ck_assert_str_eq(id, "t4");
 	ck_assert_uint_eq(state.task_ids, 4);
-	state_release(&state);
 }
 
 TEST(auto_workers_are_replaced)
 {
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	state_init(&state);
 	state_auto_set_workers(&state, 3);
@@ -417,12 +410,11 @@ TEST(auto_workers_are_replaced)
 	ck_assert_ptr_null(state.auto_workers[1]);
 	state_auto_set_workers(&state, 0);
 	ck_assert_ptr_null(state.auto_workers);
-	state_release(&state);
 }
 
 TEST(a_name_is_taken_off_the_list)
 {
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	state_init(&state);
 	strv_remove(state.auto_workers, "auto-1");
@@ -438,7 +430,6 @@ TEST(a_name_is_taken_off_the_list)
 	ck_assert_ptr_null(state.auto_workers[0]);
 	/* A state that lists no workers has lost none. */
 	ck_assert_int_eq(state_check(&state, NULL, NULL, NULL), 0);
-	state_release(&state);
 }
 
 TEST(a_whole_state_of_this_root_passes)
@@ -462,7 +453,7 @@ TEST(a_whole_state_of_this_root_passes)
 TEST(the_state_of_another_root_is_refused)
 {
 	struct err err = { 0, "" };
-	struct state state;
+	ended_by(state_release) struct state state;
 	int missing = -1;
 
 	fill(&state);
@@ -472,13 +463,12 @@ TEST(the_state_of_another_root_is_refused)
 	ck_assert_ptr_nonnull(strstr(err.msg, state.root_id));
 	ck_assert_ptr_nonnull(strstr(err.msg, OTHER));
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
-	state_release(&state);
 }
 
 TEST(lost_auto_workers_are_counted_and_all_lost_is_refused)
 {
 	struct err err = { 0, "" };
-	struct state state;
+	ended_by(state_release) struct state state;
 	int missing = -1;
 
 	fill(&state);
@@ -492,5 +482,4 @@ TEST(lost_auto_workers_are_counted_and_all_lost_is_refused)
 	ck_assert_int_eq(missing, 1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "2 auto workers"));
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
-	state_release(&state);
 }

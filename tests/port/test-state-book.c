@@ -165,19 +165,18 @@ TEST(a_new_book_has_no_state)
 {
 	struct err err = { 0 };
 	struct state state;
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "new.db");
 	ck_assert_int_eq(load(&p, &state, &err), -ENOENT);
 	state_release(&state);
 	save(&p);
 	assert_saved(&p);
-	place_end(&p);
 }
 
 TEST(everything_is_loaded_as_it_was_saved)
 {
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "all.db");
 	fill(&p.state);
@@ -192,13 +191,54 @@ TEST(everything_is_loaded_as_it_was_saved)
 	ck_assert_str_eq(p.state.accounts[0]->transcript, "/z");
 	ck_assert_int_eq(p.state.accounts[2]->from_ms, 6);
 	assert_saved(&p);
-	place_end(&p);
+}
+
+static _Noreturn void
+write_for_ever(struct place *p)
+{
+	alarm(60);
+	open_place(p);
+	for (int i = 0;; i++) {
+		cleanup_free char *text = xasprintf("%d", i);
+
+		xstrset(&p->state.paused, text);
+		xstrset(&p->state.workers[0]->prompt, text);
+		save(p);
+	}
+}
+
+/* Not some tables of before a commit and others of after it. */
+TEST(a_state_that_is_being_written_is_of_one_moment)
+{
+	ended_by(place_end) struct place p;
+	pid_t writer;
+
+	place_begin(&p, "moment.db");
+	fill(&p.state);
+	xstrset(&p.state.paused, "");
+	xstrset(&p.state.workers[0]->prompt, "");
+	save(&p);
+	close_place(&p);
+	writer = fork();
+	ck_assert_int_ge(writer, 0);
+	if (writer == 0)
+		write_for_ever(&p);
+	for (int i = 0; i < 300; i++) {
+		struct err err = { 0, "" };
+		struct state state;
+
+		ck_assert_msg(load(&p, &state, &err) == 0, "%s", err.msg);
+		ck_assert_str_eq(state.paused, state.workers[0]->prompt);
+		state_release(&state);
+	}
+	kill(writer, SIGKILL);
+	ck_assert_int_eq(waitpid(writer, NULL, 0), writer);
 }
 
 /* Nothing is written that has not changed, also not by the next daemon. */
 TEST(only_what_differs_is_written)
 {
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "differs.db");
 	fill(&p.state);
@@ -232,12 +272,11 @@ TEST(only_what_differs_is_written)
 			     "SELECT count(*) FROM host"
 			     " WHERE host.value = '\"marked\"'"),
 	    1);
-	place_end(&p);
 }
 
 TEST(every_change_is_written)
 {
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "every.db");
 	fill(&p.state);
@@ -256,12 +295,11 @@ TEST(every_change_is_written)
 	xstrset(&p.state.paused, NULL);
 	save(&p);
 	assert_saved(&p);
-	place_end(&p);
 }
 
 TEST(what_is_gone_is_deleted)
 {
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "gone.db");
 	fill(&p.state);
@@ -289,12 +327,11 @@ TEST(what_is_gone_is_deleted)
 	state_remove(&p.state, "auto-1");
 	save(&p);
 	assert_saved(&p);
-	place_end(&p);
 }
 
 TEST(a_new_state_replaces_all)
 {
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "anew.db");
 	fill(&p.state);
@@ -307,7 +344,6 @@ TEST(a_new_state_replaces_all)
 	state_book_clear(p.rows);
 	save(&p);
 	assert_saved(&p);
-	place_end(&p);
 }
 
 /* A commit that fails is tried again with all that it had. */
@@ -381,8 +417,8 @@ static const struct {
 TEST_ROWS(a_row_that_makes_no_sense_is_named, nitems(wrong))
 {
 	struct err err = { 0, "" };
-	struct state state;
-	struct place p;
+	ended_by(state_release) struct state state;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "wrong.db");
 	fill(&p.state);
@@ -392,14 +428,12 @@ TEST_ROWS(a_row_that_makes_no_sense_is_named, nitems(wrong))
 	ck_assert_msg(strstr(err.msg, wrong[_i].words) != NULL, "%s", err.msg);
 	ck_assert_ptr_nonnull(strstr(err.msg, "llmc doctor --rebuild"));
 	ck_assert_ptr_nonnull(strstr(err.msg, "wrong.db"));
-	state_release(&state);
-	place_end(&p);
 }
 
 /* A column that an older book lacks is added; one of a newer is left alone. */
 TEST(other_versions_have_other_columns)
 {
-	struct place p;
+	ended_by(place_end) struct place p;
 
 	place_begin(&p, "versions.db");
 	fill(&p.state);
@@ -418,5 +452,4 @@ TEST(other_versions_have_other_columns)
 			     "SELECT count(*) FROM worker"
 			     " WHERE worker.of_later = 'kept'"),
 	    2);
-	place_end(&p);
 }

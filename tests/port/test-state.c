@@ -11,7 +11,7 @@ TEST(workers_are_sorted_and_found)
 {
 	static const char *const names[] = { "m", "a", "z", "auto-10", "auto-2",
 		"b" };
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	state_init(&state);
 	for (size_t i = 0; i < nitems(names); i++)
@@ -29,7 +29,6 @@ TEST(workers_are_sorted_and_found)
 		ck_assert_ptr_null(state_find(&state, names[i]));
 		ck_assert_uint_eq(state.count, nitems(names) - 1 - i);
 	}
-	state_release(&state);
 }
 
 TEST(unknown_members_are_kept)
@@ -39,7 +38,7 @@ TEST(unknown_members_are_kept)
 	    "\"nothing\":null,\"workers\":{}}";
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *value;
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	ck_assert_int_eq(state_parse(text, strlen(text), NOW, &state, NULL), 0);
 	ck_assert_int_eq(json_object_object_length(state.rest), 2);
@@ -50,19 +49,17 @@ TEST(unknown_members_are_kept)
 	    "{\"a\":[1,2.5,null]}");
 	ck_assert(json_object_object_get_ex(json, "nothing", NULL));
 	ck_assert_int_eq(json_int_or(json, "receipts", 0), 3);
-	state_release(&state);
 }
 
 TEST(missing_members_have_defaults)
 {
-	struct state state;
+	ended_by(state_release) struct state state;
 
 	ck_assert_int_eq(state_parse("{}", 2, NOW, &state, NULL), 0);
 	ck_assert(id_uuid_valid(state.root_id));
 	ck_assert_uint_eq(state.receipts, 0);
 	ck_assert_ptr_null(state.last_reviewed);
 	ck_assert_ptr_null(state.rest);
-	state_release(&state);
 }
 
 TEST(complaints_name_the_member)

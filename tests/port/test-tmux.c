@@ -255,7 +255,7 @@ TEST(a_dead_pane_stays_and_is_listed_as_dead)
 TEST(a_killed_program_is_listed_as_dead_at_once)
 {
 	cleanup_buf struct buf list = BUF_INIT;
-	struct procref ref = PROCREF_INIT;
+	ended_by(procref_release) struct procref ref = PROCREF_INIT;
 	pid_t pid;
 
 	world_begin(NULL);
@@ -267,7 +267,6 @@ TEST(a_killed_program_is_listed_as_dead_at_once)
 	world_until(process_gone, &ref);
 	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
-	procref_release(&ref);
 }
 
 TEST(a_persons_panes_are_not_taken_for_the_agents)
@@ -333,7 +332,7 @@ TEST(the_words_for_a_person_attach)
 TEST(kill_ends_the_session_and_its_program)
 {
 	cleanup_buf struct buf list = BUF_INIT;
-	struct procref ref = PROCREF_INIT;
+	ended_by(procref_release) struct procref ref = PROCREF_INIT;
 	pid_t pid;
 
 	world_begin(NULL);
@@ -345,7 +344,6 @@ TEST(kill_ends_the_session_and_its_program)
 	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "llmc-b worker  1 live\n");
 	ck_assert_int_eq(world_kill("llmc-a"), 0);
-	procref_release(&ref);
 }
 
 TEST(a_name_never_means_a_longer_one)
@@ -384,7 +382,7 @@ TEST(no_server_is_an_empty_one)
 
 TEST(the_server_outlives_us)
 {
-	struct procref ref = PROCREF_INIT;
+	ended_by(procref_release) struct procref ref = PROCREF_INIT;
 	cleanup_buf struct buf list = BUF_INIT;
 	pid_t server;
 
@@ -400,7 +398,6 @@ TEST(the_server_outlives_us)
 	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "llmc-a worker  1 live\n");
 	ck_assert_int_eq(world_server(), server);
-	procref_release(&ref);
 }
 
 /* A server that is exiting accepts clients until the end, and drops them. */

@@ -3,7 +3,7 @@
 /* The setting user_namespace, in the session of an ordinary user: do the files
  * of root belong to root there (ssh), and can a program become root (sudo)? */
 #include "claude-world.h"
-#include "remains.h"
+#include "orphans.h"
 
 #define ANYBODY 12345
 
@@ -50,7 +50,7 @@ run(const char *line, struct seen *seen)
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
 	buf_init(&seen->out);
 	child_output_text(&result.out, &seen->out);
-	record = remains_record(&w.workspace, "ann");
+	record = orphans_record(&w.workspace, "ann");
 	ck_assert_msg(json_load(record, 8192, &json, &err) == 0, "%s", err.msg);
 	snprintf(seen->mode, sizeof seen->mode, "%s",
 	    json_string_or(json, "mode", ""));

@@ -38,7 +38,7 @@ view_now(void)
 {
 	struct json_object *view = view_new();
 
-	view_state_fill(&state, settings, kept, view);
+	view_state_fill(&state, settings, kept, NULL, view);
 	return view;
 }
 

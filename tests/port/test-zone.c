@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "unit.h"
-#include "zone.h"
+#include "time-zone.h"
 
 #define NEW_YORK "America/New_York"
 #define DAY_MS   (86400 * (int64_t)1000)
@@ -21,7 +21,7 @@ utc(const char *text)
 static void
 expect(const struct zone_time *when, int64_t now_ms, const char *want)
 {
-	time_t at = (time_t)(zone_next(when, now_ms) / 1000);
+	time_t at = (time_t)(time_zone_next(when, now_ms) / 1000);
 	struct tm tm;
 	char text[32];
 
@@ -194,7 +194,7 @@ TEST(impossible_times_are_a_day_away)
 
 	begin();
 	for (size_t i = 0; i < nitems(times); i++) {
-		int64_t at = zone_next(&times[i], now);
+		int64_t at = time_zone_next(&times[i], now);
 
 		ck_assert_msg(at > now && at <= now + 2 * DAY_MS, "%zu: %ld", i,
 		    at - now);
@@ -216,7 +216,7 @@ TEST(answer_is_always_near_and_shown)
 			struct zone_time when = { 0, 0, i % 24, i % 60,
 				zones[z] };
 			int64_t now = begin_ms + i * (DAY_MS / 6) + i;
-			time_t at = (time_t)(zone_next(&when, now) / 1000);
+			time_t at = (time_t)(time_zone_next(&when, now) / 1000);
 			struct tm tm;
 
 			ck_assert_int_gt((int64_t)at * 1000, now);

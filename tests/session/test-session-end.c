@@ -2,7 +2,7 @@
 
 /* How a session ends. */
 #include "session-world.h"
-#include "remains.h"
+#include "orphans.h"
 
 TEST(it_ends_with_a_grace_and_everybody_is_told)
 {
@@ -297,7 +297,7 @@ TEST(it_can_be_freed_at_every_moment)
 static void
 leave_stray(struct procref *ret_stray)
 {
-	cleanup_free char *mark = remains_mark(&w.workspace, "adam");
+	cleanup_free char *mark = orphans_mark(&w.workspace, "adam");
 	cleanup_free char *entry = xasprintf("LLMC_KEEPER=%s", mark);
 	char *const argv[] = { (char[]){ "sleep" }, (char[]){ "1000" }, NULL };
 	char *const env[] = { entry, NULL };

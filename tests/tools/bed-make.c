@@ -237,3 +237,9 @@ bed_free(struct bed *bed)
 	free(bed->ended);
 	free(bed);
 }
+
+void
+bed_cleanup(struct bed **bed)
+{
+	bed_free(*bed);
+}

@@ -22,6 +22,8 @@ struct json_object;
  * stub of the API, which is started; may be NULL. */
 struct bed *bed_new(const char *agent, const char *api, const char *const *env);
 void bed_free(struct bed *bed);
+void bed_cleanup(struct bed **bed);
+#define cleanup_bed ended_by(bed_cleanup)
 
 const char *bed_repo(const struct bed *bed);
 const char *bed_home(const struct bed *bed);

@@ -7,6 +7,9 @@
 #define LOOT(file) "cat " file " >\"$WORKTREE/loot\""
 #define LOOTED     "grep -q \"$WORD\" \"$WORKTREE/loot\""
 
+/* Not yet, on a busy machine, when it was killed; nor need it be reaped. */
+#define DEAD "[ -z \"$(tr -d '\\0' <\"/proc/$VICTIM/cmdline\")\" ]"
+
 /* A repository's folder whose config runs a command at `git status`, made of
  * the real one; README must look changed for that. */
 #define FILTER                                     \
@@ -258,8 +261,8 @@ const struct escape escape_table[] = {
 	    "enter the namespaces of a process outside (needs root)",
 	    "nsenter -t \"$VICTIM\" -m " LOOT("\"$SECRET\""), NULL, LOOTED },
 	{ "kill", ESCAPE_PROCESSES, ESCAPE_ALL, "kill a process outside",
-	    "kill -KILL \"$VICTIM\"", NULL, /* a dead one may not be reaped */
-	    "[ -z \"$(tr -d '\\0' <\"/proc/$VICTIM/cmdline\")\" ]" },
+	    "kill -KILL \"$VICTIM\" && while ! " DEAD "; do sleep 0.1; done",
+	    NULL, DEAD },
 	/* The process holds a lock while it lives. */
 	{ "stray", ESCAPE_PROCESSES, ESCAPE_ALL,
 	    "leave a process behind that goes on working",

@@ -58,29 +58,27 @@ check_shell(struct bed *bed, const char *command, const char *want)
 
 TEST(a_lost_hook_is_not_run_and_only_once)
 {
-	struct bed *bed = begin();
+	cleanup_bed struct bed *bed = begin();
 
 	fault(bed, "UserPromptSubmit", "lose");
 	turn(bed, "first");
 	turn(bed, "second");
 	check_events(bed, "SessionStart Stop UserPromptSubmit Stop");
-	bed_free(bed);
 }
 
 TEST(a_doubled_hook_is_run_twice)
 {
-	struct bed *bed = begin();
+	cleanup_bed struct bed *bed = begin();
 
 	fault(bed, "UserPromptSubmit", "double");
 	turn(bed, "first");
 	check_events(
 	    bed, "SessionStart UserPromptSubmit UserPromptSubmit Stop");
-	bed_free(bed);
 }
 
 TEST(a_turn_that_was_killed_is_gone_on_with)
 {
-	struct bed *bed = begin();
+	cleanup_bed struct bed *bed = begin();
 	const char *args[] = { "--resume", bed_session(bed), NULL };
 
 	bed_paste(bed,
@@ -95,12 +93,11 @@ TEST(a_turn_that_was_killed_is_gone_on_with)
 	check_shell(bed, "ls f 2>/dev/null; cat g", "text");
 	turn(bed, "go on"); /* without a step: that turn had ended */
 	check_shell(bed, "ls f 2>/dev/null; git status --porcelain", "");
-	bed_free(bed);
 }
 
 TEST(steps_of_the_cut_off_turn_are_played_again)
 {
-	struct bed *bed = begin();
+	cleanup_bed struct bed *bed = begin();
 	const char *args[] = { "--resume", bed_session(bed), NULL };
 
 	bed_paste(bed,
@@ -112,5 +109,4 @@ TEST(steps_of_the_cut_off_turn_are_played_again)
 	bed_wait(bed, "SessionStart");
 	turn(bed, "go on");
 	check_shell(bed, "cat f g; git status --porcelain", "text\ntext");
-	bed_free(bed);
 }

@@ -79,7 +79,7 @@ TEST(prompts_that_were_accepted_are_logged)
 	cleanup_free char *variable =
 	    xasprintf("FAKE_CLAUDE_LOG=%s/log", unit_scratch());
 	cleanup_json struct json_object *lines = NULL;
-	struct bed *bed = begin(variable);
+	cleanup_bed struct bed *bed = begin(variable);
 
 	turn(bed, "first\nline two");
 	bed_answer(bed, "UserPromptSubmit", "{\"decision\":\"block\"}");
@@ -94,12 +94,11 @@ TEST(prompts_that_were_accepted_are_logged)
 	check_text(json_object_array_get_idx(lines, 0), "session_id",
 	    bed_session(bed));
 	check_text(json_object_array_get_idx(lines, 1), "prompt", "second");
-	bed_free(bed);
 }
 
 TEST(enter_behind_a_paste_can_be_lost)
 {
-	struct bed *bed = begin("FAKE_CLAUDE_IGNORE_ENTER=2");
+	cleanup_bed struct bed *bed = begin("FAKE_CLAUDE_IGNORE_ENTER=2");
 
 	bed_paste(bed, "hello");
 	bed_key(bed, "Enter");
@@ -108,13 +107,12 @@ TEST(enter_behind_a_paste_can_be_lost)
 	bed_key(bed, "Enter");
 	check_text(bed_wait(bed, "UserPromptSubmit"), "prompt", "hello");
 	bed_wait(bed, "Stop");
-	bed_free(bed);
 }
 
 TEST(enter_is_lost_before_the_session_starts)
 {
 	const char *const env[] = { "FAKE_CLAUDE_START_MS=3000", NULL };
-	struct bed *bed = bed_new(fake(), NULL, env);
+	cleanup_bed struct bed *bed = bed_new(fake(), NULL, env);
 
 	bed_start(bed, no_args);
 	bed_wait_screen(bed, "stand-in");
@@ -125,12 +123,11 @@ TEST(enter_is_lost_before_the_session_starts)
 	check_text(bed_wait(bed, "UserPromptSubmit"), "prompt", "early");
 	bed_wait(bed, "Stop");
 	check_events(bed, "SessionStart UserPromptSubmit Stop");
-	bed_free(bed);
 }
 
 TEST(keys_without_brackets_are_typed_text)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_key(bed, "hi");
 	bed_key(bed, "Space");
@@ -138,33 +135,30 @@ TEST(keys_without_brackets_are_typed_text)
 	bed_key(bed, "BSpace");
 	bed_key(bed, "Enter");
 	check_text(bed_wait(bed, "UserPromptSubmit"), "prompt", "hi you");
-	bed_free(bed);
 }
 
 TEST(pasted_text_is_changed_as_the_real_box_does)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "a\tb\r\nc\001d\u200be\rf\n");
 	check_text(
 	    bed_wait(bed, "UserPromptSubmit"), "prompt", "a    b\ncde\nf\n");
-	bed_free(bed);
 }
 
 TEST(a_final_backslash_makes_enter_a_newline)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "one\\");
 	bed_key(bed, "two");
 	bed_key(bed, "Enter");
 	check_text(bed_wait(bed, "UserPromptSubmit"), "prompt", "one\ntwo");
-	bed_free(bed);
 }
 
 TEST(escape_twice_opens_a_dialog_that_swallows_a_paste)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_key(bed, "Escape");
 	bed_key(bed, "Escape");
@@ -172,35 +166,32 @@ TEST(escape_twice_opens_a_dialog_that_swallows_a_paste)
 	bed_paste(bed, "swallowed");
 	turn(bed, "kept");
 	check_events(bed, "SessionStart UserPromptSubmit Stop");
-	bed_free(bed);
 }
 
 TEST(a_shell_command_is_no_prompt)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	turn(bed, "!touch by-hand");
 	check_events(bed, "SessionStart Stop");
 	free(bed_shell(bed, "test -e by-hand"));
-	bed_free(bed);
 }
 
 TEST(control_c_twice_leaves)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_key(bed, "C-c");
 	bed_key(bed, "C-c");
 	check_text(bed_wait(bed, "SessionEnd"), "reason", "prompt_input_exit");
 	ck_assert_int_eq(bed_wait_gone(bed), 0);
-	bed_free(bed);
 }
 
 /* ---- turns */
 
 TEST(a_prompt_during_text_gets_a_turn_of_its_own)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "fake: sleep 2000\nfake: say slept");
 	bed_wait(bed, "UserPromptSubmit");
@@ -209,12 +200,11 @@ TEST(a_prompt_during_text_gets_a_turn_of_its_own)
 	check_text(bed_wait(bed, "Stop"), "last_assistant_message", "next");
 	check_events(
 	    bed, "SessionStart UserPromptSubmit UserPromptSubmit Stop Stop");
-	bed_free(bed);
 }
 
 TEST(escape_interrupts_and_runs_what_is_queued)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "fake: sleep 600000");
 	bed_wait(bed, "UserPromptSubmit");
@@ -224,12 +214,11 @@ TEST(escape_interrupts_and_runs_what_is_queued)
 	check_text(bed_wait(bed, "Stop"), "last_assistant_message", "next");
 	check_events(
 	    bed, "SessionStart UserPromptSubmit UserPromptSubmit Stop");
-	bed_free(bed);
 }
 
 TEST(clear_waits_for_the_end_of_the_turn)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "fake: sleep 2000");
 	bed_wait(bed, "UserPromptSubmit");
@@ -237,24 +226,22 @@ TEST(clear_waits_for_the_end_of_the_turn)
 	bed_wait(bed, "SessionStart");
 	check_events(
 	    bed, "SessionStart UserPromptSubmit Stop SessionEnd SessionStart");
-	bed_free(bed);
 }
 
 TEST(the_context_can_be_compacted_within_a_turn)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	turn(bed, "fake: compact\nfake: say still here");
 	check_events(bed,
 	    "SessionStart UserPromptSubmit PreCompact "
 	    "SubagentStop SessionStart PostCompact Stop");
 	check_text(bed_event(bed, 2), "trigger", "auto");
-	bed_free(bed);
 }
 
 TEST(steps_leave_what_they_say_in_git)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 	cleanup_free char *count = NULL, *dirt = NULL;
 
 	check_text(turn(bed,
@@ -265,12 +252,11 @@ TEST(steps_leave_what_they_say_in_git)
 	ck_assert_str_eq(count, "4");
 	dirt = bed_shell(bed, "git status --porcelain");
 	ck_assert_str_eq(dirt, "?? dirty.txt");
-	bed_free(bed);
 }
 
 TEST(a_stopped_rebase_is_resolved_with_the_own_side)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 	cleanup_free char *text = NULL;
 
 	free(bed_shell(bed,
@@ -282,14 +268,13 @@ TEST(a_stopped_rebase_is_resolved_with_the_own_side)
 	text = bed_shell(
 	    bed, "cat f; git status | head -1; git log --format=%s main..");
 	ck_assert_str_eq(text, "two\nOn branch work\ntwo\none");
-	bed_free(bed);
 }
 
 /* ---- waiting for people */
 
 TEST(a_dialog_drops_text_and_tells_after_a_while)
 {
-	struct bed *bed = begin("FAKE_CLAUDE_NOTIFY_MS=50");
+	cleanup_bed struct bed *bed = begin("FAKE_CLAUDE_NOTIFY_MS=50");
 
 	bed_paste(bed, "fake: permission");
 	check_text(bed_wait(bed, "Notification"), "notification_type",
@@ -302,23 +287,21 @@ TEST(a_dialog_drops_text_and_tells_after_a_while)
 	check_events(bed,
 	    "SessionStart UserPromptSubmit PreToolUse PermissionRequest "
 	    "Notification PostToolUse PostToolBatch Stop");
-	bed_free(bed);
 }
 
 TEST(waiting_for_input_is_told_after_a_while)
 {
-	struct bed *bed = begin("FAKE_CLAUDE_IDLE_MS=50");
+	cleanup_bed struct bed *bed = begin("FAKE_CLAUDE_IDLE_MS=50");
 
 	turn(bed, "hello");
 	check_text(
 	    bed_wait(bed, "Notification"), "notification_type", "idle_prompt");
-	bed_free(bed);
 }
 
 TEST(a_first_run_dialog_fires_no_hook)
 {
 	const char *const env[] = { "FAKE_CLAUDE_NO_SESSIONSTART=1", NULL };
-	struct bed *bed = bed_new(fake(), NULL, env);
+	cleanup_bed struct bed *bed = bed_new(fake(), NULL, env);
 
 	bed_start(bed, no_args);
 	bed_wait_screen(bed, "No, exit");
@@ -330,14 +313,13 @@ TEST(a_first_run_dialog_fires_no_hook)
 	bed_signal(bed, SIGTERM);
 	ck_assert_int_eq(bed_wait_gone(bed), 143);
 	check_events(bed, "");
-	bed_free(bed);
 }
 
 /* ---- ends */
 
 TEST(a_crash_leaves_its_traces_and_can_be_resumed)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 	const char *args[] = { "--resume", bed_session(bed), NULL };
 	cleanup_free char *left = NULL;
 
@@ -349,22 +331,20 @@ TEST(a_crash_leaves_its_traces_and_can_be_resumed)
 	bed_start(bed, args);
 	check_text(bed_wait(bed, "SessionStart"), "source", "resume");
 	check_text(turn(bed, "go on"), "session_id", bed_session(bed));
-	bed_free(bed);
 }
 
 TEST(an_exit_in_the_middle_fires_nothing)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "fake: exit 3");
 	ck_assert_int_eq(bed_wait_gone(bed), 3);
 	check_events(bed, "SessionStart UserPromptSubmit");
-	bed_free(bed);
 }
 
 TEST(a_hang_hears_only_signals)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(bed, "fake: hang");
 	bed_wait(bed, "UserPromptSubmit");
@@ -373,12 +353,11 @@ TEST(a_hang_hears_only_signals)
 	bed_signal(bed, SIGTERM);
 	ck_assert_int_eq(bed_wait_gone(bed), 143);
 	check_events(bed, "SessionStart UserPromptSubmit");
-	bed_free(bed);
 }
 
 TEST(a_hard_hang_hears_no_sigterm)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 
 	bed_paste(
 	    bed, "fake: run touch \"$HOOK_RECORD/mark\"\nfake: hang hard");
@@ -387,13 +366,12 @@ TEST(a_hard_hang_hears_no_sigterm)
 	bed_signal(bed, SIGTERM);
 	bed_signal(bed, SIGKILL);
 	ck_assert_int_eq(bed_wait_gone(bed), 128 + SIGKILL);
-	bed_free(bed);
 }
 
 TEST(ids_and_rights_are_checked_at_the_start)
 {
 	static const char id[] = "00000000-0000-4000-8000-000000000000";
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 	cleanup_free char *text = NULL, *command = NULL;
 
 	turn(bed, "make a transcript");
@@ -409,7 +387,6 @@ TEST(ids_and_rights_are_checked_at_the_start)
 	ck_assert_ptr_nonnull(strstr(text, "is already in use.\n1\n"));
 	ck_assert_ptr_nonnull(strstr(text, "Invalid session ID"));
 	ck_assert_ptr_nonnull(strstr(text, "1\n2.1.325 (fake-claude)"));
-	bed_free(bed);
 }
 
 /* ---- hooks */
@@ -487,7 +464,7 @@ line_type(struct json_object *line)
 
 TEST(the_transcript_has_a_line_for_everything)
 {
-	struct bed *bed = begin(NULL);
+	cleanup_bed struct bed *bed = begin(NULL);
 	cleanup_json struct json_object *lines = NULL;
 	cleanup_buf struct buf types = BUF_INIT;
 	struct json_object *failure, *message = NULL;
@@ -514,5 +491,4 @@ TEST(the_transcript_has_a_line_for_everything)
 	check_text(message, "model", "<synthetic>");
 	ck_assert(json_bool_or(
 	    json_object_array_get_idx(lines, 9), "isApiErrorMessage", false));
-	bed_free(bed);
 }

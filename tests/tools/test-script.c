@@ -44,49 +44,45 @@ check_next(struct script *script, const char *want)
 
 TEST(a_prompt_without_steps_is_done)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script, "do something\nabout unfake: say no\n");
 	check_next(&script, "reply|done||0|0");
-	script_release(&script);
 }
 
 TEST(steps_are_found_behind_a_prefix)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script, "[task 1] fake: run a\n   fake: run b  \r\nfake: run c");
 	check_next(&script, "tool||a|0|0");
 	check_next(&script, "tool||b|0|0");
 	check_next(&script, "tool||c|0|0");
 	check_next(&script, "reply|done||0|0");
-	script_release(&script);
 }
 
 TEST(words_and_delays_belong_to_the_answer_behind_them)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script,
 	    "fake: say one\nfake: sleep 20\nfake: sleep 3\nfake: run x\n"
 	    "fake: say two\nfake: say three");
 	check_next(&script, "tool|one|x|0|23");
 	check_next(&script, "reply|two\nthree||0|0");
-	script_release(&script);
 }
 
 TEST(a_question_ends_the_answer)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script, "fake: ask Why?\nfake: run later");
 	check_next(&script, "reply|Why?||0|0");
-	script_release(&script);
 }
 
 TEST(failures_have_a_status_and_words)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script,
 	    "fake: limit resets 7pm\nfake: fail 529\nfake: fail 500 oh\n"
@@ -98,21 +94,19 @@ TEST(failures_have_a_status_and_words)
 	check_next(&script, "fail|||500Internal server error|0");
 	check_next(&script, "fail|||404no such model|0");
 	check_next(&script, "fail|||400bad request|0");
-	script_release(&script);
 }
 
 TEST(text_is_quoted_for_the_shell)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script, "fake: write a$b it's $(x)");
 	check_next(&script, "tool||printf '%s\\n' 'it'\\''s $(x)' >'a$b'|0|0");
-	script_release(&script);
 }
 
 TEST(a_mistyped_step_is_said)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script,
 	    "fake: comit a b\nfake: exit 4\nfake: ignore-enter 2\n"
@@ -121,7 +115,6 @@ TEST(a_mistyped_step_is_said)
 	check_next(&script, "ignore|||0|2");
 	check_next(&script, "hang|||0|0");
 	check_next(&script, "compact|||0|0");
-	script_release(&script);
 }
 
 /* ---- the stub: which step is next, from the conversation alone */
@@ -239,7 +232,7 @@ TEST(a_stream_holds_the_whole_message)
 TEST(a_structured_answer_is_the_call_of_a_tool)
 {
 	struct script_action action = SCRIPT_ACTION_INIT;
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 	cleanup_json struct json_object *request = json_object_new_object();
 	cleanup_json struct json_object *message = NULL;
 	const char *text = "fake: answer {\"a\":1}";
@@ -252,7 +245,6 @@ TEST(a_structured_answer_is_the_call_of_a_tool)
 	ck_assert_ptr_nonnull(strstr(text, "\"input\": { \"a\": 1 }"));
 	ck_assert_ptr_nonnull(strstr(text, "\"tool_use\""));
 	script_action_release(&action);
-	script_release(&script);
 }
 
 /* The uses of the next answer: "NAME INPUT;". */
@@ -273,7 +265,7 @@ check_uses(struct script *script, const char *want)
 
 TEST(tools_of_llmc_are_used_alone_or_at_once)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script,
 	    "fake: tool a\nfake: also b {\"x\":{\"y\":1}}\nfake: also c\n"
@@ -283,12 +275,11 @@ TEST(tools_of_llmc_are_used_alone_or_at_once)
 	/* Without a tool at the end, they are what is done. */
 	check_uses(&script, "e {};");
 	check_next(&script, "reply|done||0|0");
-	script_release(&script);
 }
 
 TEST(what_a_tool_said_can_be_used_and_kept)
 {
-	struct script script = { 0 };
+	ended_by(script_release) struct script script = { 0 };
 
 	load(&script,
 	    "requestId: r-17 of eve\n"
@@ -305,5 +296,4 @@ TEST(what_a_tool_said_can_be_used_and_kept)
 	check_uses(&script, "c {\"id\":\"actor:team:x\",\"n\":5};");
 	script_answer(&script, "it's");
 	check_next(&script, "tool||printf '%s\\n' 'it'\\''s' >'/a b/c'|0|0");
-	script_release(&script);
 }

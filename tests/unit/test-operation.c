@@ -243,11 +243,10 @@ TEST(the_end_waits_for_what_is_awaited)
 
 TEST(the_deadline_tells_where_it_was)
 {
-	struct trip t;
+	ended_by(trip_release) struct trip t;
 
 	trip_run(&t, DEADLINE, ASK);
 	ck_assert_str_eq(t.op.err.msg, "trip took too long (at step \"ask\")");
-	trip_release(&t);
 }
 
 /* --- steps that do not wait ------------------------------------------ */
@@ -290,7 +289,7 @@ TEST(steps_may_lead_back_and_skip_the_rest)
 		.steps = some,
 		.count = nitems(some),
 		.end = trip_end };
-	struct trip t;
+	ended_by(trip_release) struct trip t;
 
 	trip_init(&t, OK, 0);
 	operation_begin(&t.op, &round, t.loop, 1000);
@@ -298,7 +297,6 @@ TEST(steps_may_lead_back_and_skip_the_rest)
 	loop_run(t.loop); /* the deadline was removed with it */
 	ck_assert_int_eq(clock_mono_ms(), 1000);
 	ck_assert_int_eq(t.ends, 1);
-	trip_release(&t);
 }
 
 TEST(a_failure_without_a_code_is_one)
@@ -309,7 +307,7 @@ TEST(a_failure_without_a_code_is_one)
 	static const struct operation_kind one = {
 		.name = "one", .steps = some, .count = 1, .end = trip_end
 	};
-	struct trip t;
+	ended_by(trip_release) struct trip t;
 
 	trip_init(&t, OK, 0);
 	operation_begin(&t.op, &one, t.loop, 0);
@@ -318,7 +316,6 @@ TEST(a_failure_without_a_code_is_one)
 	operation_drop(&t.op); /* it has ended already */
 	operation_cancel(&t.op, "late");
 	ck_assert_int_eq(t.ends, 1);
-	trip_release(&t);
 }
 
 /* It is done while one more answer is on its way. */
@@ -337,7 +334,7 @@ TEST(a_success_too_waits_for_what_is_awaited)
 	static const struct operation_kind one = {
 		.name = "one", .steps = some, .count = 1, .end = trip_end
 	};
-	struct trip t;
+	ended_by(trip_release) struct trip t;
 
 	trip_init(&t, OK, 0);
 	operation_begin(&t.op, &one, t.loop, 0);
@@ -346,7 +343,6 @@ TEST(a_success_too_waits_for_what_is_awaited)
 	loop_run(t.loop);
 	ck_assert_int_eq(t.ends, 1);
 	ck_assert_int_eq(t.code, 0);
-	trip_release(&t);
 }
 
 /* It awaits no answer, and waits for any event. */

@@ -62,6 +62,9 @@ void unit_after(void) __attribute__((weak));
  * ended, unless it has failed. The last one first; twice is once. */
 void unit_at_end(void (*end)(void));
 
+/* For a variable: end(&variable) is called when its block ends. */
+#define ended_by(end) __attribute__((cleanup(end)))
+
 /* Or, for a choice of tests at run time, the whole suite: of START_TEST(). Or
  * only those that come on top. */
 Suite *unit_suite(void) __attribute__((weak));

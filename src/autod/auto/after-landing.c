@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "backoff.h"
@@ -15,7 +16,6 @@
 #include "persist.h"
 #include "priority.h"
 #include "settings.h"
-#include "task-run.h"
 #include "turn-policy.h"
 
 /* --- before the landing ---------------------------------------------- */
@@ -31,8 +31,7 @@ emit_completed(const struct agent *agent, const struct task *t)
 static const char *
 verified_commit(const struct agent *agent, const struct task *t)
 {
-	return t->run != NULL &&
-		(t->run->contract != NULL || t->run->scope_paths != NULL) ?
+	return t->launch.contract != NULL || t->launch.scope_paths != NULL ?
 	    agent->worker->commit :
 	    NULL;
 }
@@ -119,7 +118,7 @@ static bool
 send_back(struct auto_mode *mode, struct agent *agent, const struct task *t,
     const char *words)
 {
-	if (task_run_turns(t) >=
+	if (task_attempt_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 		return false;
@@ -149,11 +148,11 @@ verify_again(struct auto_mode *mode, const struct landing_end *end)
 {
 	struct task *t = state_task(&mode->core->state, end->task);
 
-	if (t == NULL || end->agent == NULL || t->run == NULL)
+	if (t == NULL || end->agent == NULL)
 		return;
-	if (t->run->verification == VERIFICATION_PASSED)
-		t->run->verification = VERIFICATION_PENDING;
-	else if (t->run->scope_paths == NULL)
+	if (t->attempt.verification == VERIFICATION_PASSED)
+		t->attempt.verification = VERIFICATION_PENDING;
+	else if (t->launch.scope_paths == NULL)
 		return;
 	turn_policy_verifies(mode, end->agent, NULL);
 }
@@ -165,7 +164,7 @@ failed(struct auto_mode *mode, const struct landing_end *end)
 	case -EPERM:
 		refused(mode, end);
 		break;
-	case -ESTALE: /* whoever accepted it has been told */
+	case -ESTALE: /* the caller has the answer already */
 		verify_again(mode, end);
 		break;
 	case -EACCES: /* a person decides */
@@ -194,7 +193,7 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 		struct core *core = mode->core;
 
 		/* Its worker was released: another one goes on with it. */
-		if (task_run_turns(t) <
+		if (task_attempt_turns(t) <
 		    settings_int(core->settings, "auto.max_turns")) {
 			task_send_back(t, from, words, clock_wall_ms());
 			task_ref_keep(mode, t);
@@ -300,9 +299,7 @@ after_landing_red(void *arg, const char *tree, const char *words)
 	id = state_task_id(state);
 	fix = task_for_red(id, tree, words, now);
 	task_take(fix, now); /* it comes from no source */
-	state_add_task(state, fix);
-	persist_changed(mode->core);
-	scheduler_look(mode);
+	auto_add_task(mode, fix);
 }
 
 void

@@ -89,7 +89,7 @@ void scheduler_look(struct auto_mode *mode);
  * Pausing at the budgets, or when tasks fail alike (ladder.h), and continuing.
  * In the latter case no more tasks are given out until a person says so (llmc
  * resume) or the hooks of the repository change, instead of failing all that
- * wait: whoever works without a sandbox can set hooks for everybody.
+ * wait: a worker without a sandbox can set hooks for all of them.
  */
 
 /* The method auto.resume. */

@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "agent-report.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -25,8 +26,8 @@
 #include "settings.h"
 #include "source.h"
 #include "state.h"
-#include "task-run.h"
 #include "task.h"
+#include "tuning.h"
 #include "turn-policy.h"
 #include "worker-op.h"
 #include "worker.h"
@@ -254,6 +255,13 @@ auto_set_policy(
 }
 
 void
+auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg), void *arg)
+{
+	mode->feed = expects;
+	mode->feed_arg = arg;
+}
+
+void
 auto_set_watch(
     struct auto_mode *mode, const struct auto_watch *watch, void *arg)
 {
@@ -279,8 +287,8 @@ auto_known(const struct auto_mode *mode, const struct task *task)
 
 	if (task != NULL && mode->policy->known != NULL)
 		mode->policy->known(mode->policy_arg, task, &known);
-	if (task != NULL && task->run != NULL && isnan(known.percent))
-		known.percent = progress_report_percent(task->run->progress);
+	if (task != NULL && isnan(known.percent))
+		known.percent = progress_report_percent(task->attempt.progress);
 	return known;
 }
 
@@ -325,7 +333,7 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 	struct task *t = auto_task(agent);
 
 	if (t != NULL &&
-	    task_run_waits(t, status == WORKER_WAITING, clock_wall_ms()))
+	    task_attempt_waits(t, status == WORKER_WAITING, clock_wall_ms()))
 		persist_changed(mode->core);
 	if (status == WORKER_ERROR && auto_drives(mode, agent))
 		persist_then(mode->core, mode, on_error_saved, mode);
@@ -335,7 +343,7 @@ on_moved(struct auto_mode *mode, const struct agent *agent)
 	login_look(mode);
 }
 
-/* Whoever started us has taken care of the problem: try again. */
+/* The parent process has solved the problem: try again. */
 static void
 repair_worker(struct auto_mode *mode, struct agent *agent)
 {
@@ -409,11 +417,11 @@ on_event(const struct event *event, void *arg)
 		    NULL;
 		struct task *t = ours != NULL ? ours : filed;
 
-		/* EVENT_REVERTED: the history of the commit's task says so.
-		 * If something had failed, the task is done again by a
-		 * worker that is told what, as long as it has attempts left;
-		 * else it ends as failed. A task of the floor above is done
-		 * again also if a person took it back. */
+		/* EVENT_REVERTED: the history of the commit's task says so. If
+		 * something had failed, the task is done again by a worker that
+		 * learns what, as long as it has attempts left; else it ends as
+		 * failed. A task of the floor above is done again also if a
+		 * person took it back. */
 		if (t == NULL)
 			return; /* it was no task */
 		task_note(t, what, event->commit, clock_wall_ms());
@@ -538,8 +546,15 @@ policy_may_move(void *arg)
 	return !post_accept_pending(mode);
 }
 
+static void
+policy_fresh(void *arg)
+{
+	scheduler_look(arg);
+}
+
 static const struct landing_policy landing_policy = {
 	.may_move = policy_may_move,
+	.fresh = policy_fresh,
 	.keeps = after_landing_keeps,
 	.ejected = after_landing_ejected,
 	.frees = after_landing_frees,
@@ -667,7 +682,7 @@ floor_patrol(void *self, bool all)
 	scheduler_look(mode);
 }
 
-/* A failure has been told already. */
+/* A failure has been reported already. */
 static void
 tell_end(const struct auto_mode *mode)
 {
@@ -811,8 +826,7 @@ outage_limited(void *arg, struct agent *agent, bool outage, const char *text,
 		persist_changed(core);
 	}
 	if (mode->active &&
-	    (now - state->outage_since_unix) * 1000 >
-		settings_duration(core->settings, "auto.outage_limit"))
+	    (now - state->outage_since_unix) * 1000 > tuning.outage_limit)
 		RAISE(core, "outage", .worker = agent->worker->name,
 		    .task = agent->worker->task, .reason = text);
 }

@@ -98,7 +98,7 @@ struct auto_policy {
 	    void *arg, const struct task *task, struct auto_known *known);
 	/* Will there be more tasks without anyone's doing? */
 	bool (*expects)(void *arg);
-	/* Is it not known what it wants done, until somebody helps? */
+	/* Is it not known what it wants done, until a person helps? */
 	bool (*is_lost)(void *arg);
 };
 
@@ -119,7 +119,7 @@ struct auto_watch {
 	void (*checked)(
 	    void *arg, struct agent *agent, bool passed, const char *output);
 	/* Its work failed the check when it was about to land. agent: NULL = no
-	 * worker has it; output: what its worker is told. */
+	 * worker has it; output: the message for its worker. */
 	void (*ejected)(void *arg, const struct task *task, struct agent *agent,
 	    const char *output);
 	/* It would be sent back with these words. True: do not. */
@@ -149,7 +149,7 @@ struct auto_team {
 	/* As in struct fleet_policy, for the agent of this task (NULL =
 	 * none). */
 	const char *(*answers)(void *arg, const struct task *task);
-	/* Does one of its tools wait for somebody's answer? Then its silence
+	/* Does one of its tools wait for an answer? Then its silence
 	 * is no stall. */
 	bool (*asks)(void *arg, const struct agent *agent);
 	/* Its work on its task is finished, and committed up to head; NULL: it
@@ -157,7 +157,7 @@ struct auto_team {
 	 * being verified first; auto_verified() follows, or it is sent back,
 	 * or the end of the attempt. */
 	bool (*verify)(void *arg, struct agent *agent, const char *head);
-	/* What it is told at the end of its turn, instead of the end being
+	/* What it reads at the end of its turn, instead of the end being
 	 * judged: mail, for example. False: nothing. */
 	bool (*stop_words)(void *arg, struct agent *agent, struct buf *out);
 	/* As in struct fleet_policy. */
@@ -205,6 +205,8 @@ struct auto_mode {
 	void *watch_arg;
 	const struct auto_team *team; /* never NULL */
 	void *team_arg;
+	bool (*feed)(void *arg); /* see auto_set_feed() */
+	void *feed_arg;
 	struct ledger *ledger;
 	/* after-landing.c */
 	struct loop_timer *again; /* retries a landing that had to wait */
@@ -233,9 +235,16 @@ void auto_set_watch(
 void
 auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
 
-/* What is known about a task; nothing, if nobody knows it. */
+/* What is known about a task; all zero if it is unknown. */
 struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task);
+
+/* A task that comes from no source, and waits for a worker. */
+void auto_add_task(struct auto_mode *mode, struct task *task);
+
+/* expects: will there be such tasks without anyone's doing? NULL = no. */
+void
+auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg), void *arg);
 
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "contract.h"
@@ -9,7 +10,6 @@
 #include "life.h"
 #include "persist.h"
 #include "source.h"
-#include "task-run.h"
 
 static void
 open_source(struct auto_mode *mode, struct err *err)
@@ -59,7 +59,7 @@ intake_count(const struct auto_mode *mode, enum task_step step)
 enum intake_kind
 intake_kind_of(const struct task *task)
 {
-	if (task_run_is_spawned(task))
+	if (task_is_spawned(task))
 		return INTAKE_TEAM;
 	return intake_is_planned(task) ? INTAKE_PLAN : INTAKE_POOL;
 }
@@ -156,7 +156,10 @@ add_offer(struct auto_mode *mode, const char *source,
 
 	t->priority = offer->priority;
 	task_set_maker(t, offer->maker, offer->sandbox);
-	t->run = schema_clone(&task_run_schema, offer->run);
+	if (offer->launch != NULL)
+		schema_copy(&task_launch_schema, offer->launch, &t->launch);
+	if (t->launch.contract != NULL)
+		t->attempt.verification = VERIFICATION_PENDING;
 	xstrset(&t->label, offer->label);
 	xstrset(&t->landed_before, offer->landed_before);
 	if (t->landed_before != NULL)
@@ -164,13 +167,22 @@ add_offer(struct auto_mode *mode, const char *source,
 		    t->created_ms);
 	verification_set(t, offer->contract);
 	if (offer->report)
-		task_run_of(t)->report_only = true;
+		t->launch.report_only = true;
 	if (offer->recovery != NULL)
-		xstrset(&task_run_of(t)->recovery, offer->recovery);
+		xstrset(&t->launch.recovery, offer->recovery);
 	state_add_task(state, t);
 	mode->exhausted_reported = false;
 	persist_changed(mode->core);
 	intake_take(mode);
+}
+
+void
+auto_add_task(struct auto_mode *mode, struct task *task)
+{
+	state_add_task(&mode->core->state, task);
+	mode->exhausted_reported = false;
+	persist_changed(mode->core);
+	scheduler_look(mode);
 }
 
 /* Report only changes, not every time it is seen. */

@@ -6,6 +6,7 @@
 
 #include "account.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -17,7 +18,6 @@
 #include "persist.h"
 #include "settings.h"
 #include "state.h"
-#include "task-run.h"
 #include "task.h"
 #include "transcript.h"
 #include "word.h"
@@ -34,7 +34,7 @@ is_due(const struct state *state, const struct account *account)
 static void
 charge(struct book *book, const struct task *task, const struct spent *change)
 {
-	cleanup_free char *attempt = task_run_id(task);
+	cleanup_free char *attempt = task_attempt_id(task);
 
 	book_charge_attempt(book, attempt, change);
 }
@@ -86,7 +86,7 @@ struct ledger {
 	struct auto_mode *mode;
 	struct left_list left;
 	struct loop_timer *save;
-	char **unknown; /* models without a price that were told of */
+	char **unknown; /* models without a price that were reported */
 };
 
 static int64_t
@@ -369,9 +369,8 @@ book_repairs(struct ledger *ledger)
 			continue;
 		core->state.repairs_ms = event->at_ms;
 		/* A repair of the overseer, which ended then, has cost this
-		 * much: for whoever knows of one that was not booked. It
-		 * counts in the day's budget, and the report has a row for
-		 * it. */
+		 * much: for repairs that were not booked. It counts in the
+		 * day's budget, and the report has a row for it. */
 		book_cost(
 		    ledger, event->at_ms / DAY_MS, DAYBOOK_REPAIR, event->cost);
 	}
@@ -455,12 +454,12 @@ ledger_patrol(struct ledger *ledger)
 	size_t before;
 
 	for (left = TAILQ_FIRST(&ledger->left); left != NULL; left = next) {
-		bool told = transcript_parser_totals(
+		bool has_report = transcript_parser_totals(
 		    transcript_parser_of(left->transcript))
-				->report.given;
+				      ->report.given;
 
 		next = TAILQ_NEXT(left, entry);
-		if (now - left->grew_ms > (told ? QUIET_MS : PATIENCE_MS))
+		if (now - left->grew_ms > (has_report ? QUIET_MS : PATIENCE_MS))
 			unfollow(ledger, left);
 	}
 	/* Without a bound, corrections that cannot be written would pile up.

@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -14,12 +15,12 @@
 #include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
+#include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
 #include "said.h"
 #include "settings.h"
-#include "task-run.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -167,9 +168,9 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 	    .title = t->title, .commit = t->commit,
 	    .reason = good ? NULL : t->reason);
 	mode->worth_asking = true; /* it may have blocked another task */
-	/* Whoever planned it tells what it means. */
+	/* The plan decides what it means. */
 	if (!good && !verification_is_parents(t) &&
-	    (!intake_is_planned(t) || task_run_is_child(t)))
+	    (!intake_is_planned(t) || task_is_child(t)))
 		person_tell(core,
 		    &(struct notice){ .class = NOTICE_TASK,
 			.id = event,
@@ -215,14 +216,15 @@ park(struct auto_mode *mode, struct task *t, const char *reason)
 static enum auto_next
 next_of(const struct auto_mode *mode, const struct task *t)
 {
-	if (intake_is_planned(t) || t->run == NULL)
+	if (intake_is_planned(t))
 		return mode->policy->used_up == NULL ?
 		    AUTO_END :
 		    mode->policy->used_up(mode->policy_arg, t);
-	if (t->run->recovery == NULL || strcmp(t->run->recovery, "retry") == 0)
+	if (t->launch.recovery == NULL ||
+	    strcmp(t->launch.recovery, "retry") == 0)
 		return AUTO_END;
 	/* Without a plan, it is a person who plans it anew. */
-	return strcmp(t->run->recovery, "reassign") == 0 && t->avoid == NULL ?
+	return strcmp(t->launch.recovery, "reassign") == 0 && t->avoid == NULL ?
 	    AUTO_REASSIGN :
 	    AUTO_ASK;
 }
@@ -439,24 +441,20 @@ outcome_worker_lost(
 	scheduler_look(mode);
 }
 
-int
-outcome_drop(struct auto_mode *mode, struct task *t, bool wanted,
-    const char *reason, struct err *err)
+/* May it be taken out of everybody's hands? As outcome_drop() says. */
+static int
+may_stop(const struct auto_mode *mode, const struct task *t,
+    const struct agent *held, struct err *err)
 {
-	struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
 	const struct landing_item *item =
 	    landing_record_of_task(&mode->core->state.landings, t->id);
-	bool held =
-	    t->step == TASK_ASSIGNED && agent != NULL && auto_task(agent) == t;
-	cleanup_free char *work = NULL; /* that no worker has */
 
 	if (t->step == TASK_LANDED)
 		return err_set(err, -EALREADY, "it has landed already");
 	if (t->step == TASK_SETTLING)
 		return err_set(err, -EALREADY, "it has ended already: %s",
 		    task_outcome_name(t->outcome));
-	if (held && agent_is_taken(agent))
+	if (held != NULL && agent_is_taken(held))
 		return err_set(err, -EBUSY,
 		    "another operation on its worker is in progress; "
 		    "try again in a moment");
@@ -464,17 +462,84 @@ outcome_drop(struct auto_mode *mode, struct task *t, bool wanted,
 		return err_set(err, -EINPROGRESS,
 		    "its work is landing, and a branch that moves is not "
 		    "stopped; look at it with: llmc landing");
-	if (item != NULL && !held)
+	return 0;
+}
+
+/* The worker that has it; NULL = none. */
+static struct agent *
+holder(const struct auto_mode *mode, const struct task *t)
+{
+	struct agent *agent =
+	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+
+	return t->step == TASK_ASSIGNED && agent != NULL &&
+		auto_task(agent) == t ?
+	    agent :
+	    NULL;
+}
+
+int
+outcome_drop(
+    struct auto_mode *mode, struct task *t, const char *reason, struct err *err)
+{
+	struct agent *held = holder(mode, t);
+	const struct landing_item *item =
+	    landing_record_of_task(&mode->core->state.landings, t->id);
+	cleanup_free char *work = NULL; /* that no worker has */
+	int r = may_stop(mode, t, held, err);
+
+	if (r < 0)
+		return r;
+	if (item != NULL && held == NULL)
 		work = xstrdup(item->head);
 	if (!landings_withdraw(mode->landings, t->id))
 		return err_set(
 		    err, -EBUSY, "its work is landing; try again in a moment");
 	if (work != NULL)
 		xstrset(&t->from, work);
-	if (held)
-		outcome_clear_worker(agent);
-	t->dropped = wanted;
+	if (held != NULL)
+		outcome_clear_worker(held);
+	t->dropped = true;
 	outcome_settle(mode, t, OUTCOME_ABORTED, reason);
+	return 0;
+}
+
+int
+outcome_hold(struct auto_mode *mode, struct task *t, const char *reason)
+{
+	struct agent *held = holder(mode, t);
+	const struct landing_item *item =
+	    landing_record_of_task(&mode->core->state.landings, t->id);
+	cleanup_free char *work = item != NULL ? xstrdup(item->head) : NULL;
+	int64_t now = clock_wall_ms();
+	int r = may_stop(mode, t, held, NULL);
+
+	if (r < 0)
+		return r;
+	/* What it waits for is asked first; a check that runs ends first. */
+	if (t->step == TASK_PARKED || task_asks(t) ||
+	    (held != NULL && item == NULL &&
+		!worker_in_turn(held->worker->status)) ||
+	    !landings_withdraw(mode->landings, t->id))
+		return -EBUSY;
+	t->answered = false;
+	if (held != NULL && work == NULL) {
+		op_park_task(mode, held, ASK_APPROVAL, reason);
+		return 0;
+	}
+	if (t->step == TASK_QUEUED)
+		task_send_back(t, work, reason, now);
+	r = task_park(t, ASK_APPROVAL, work, reason, now);
+	if (r < 0)
+		return -EBUSY;
+	if (work != NULL)
+		task_ref_keep(mode, t);
+	EMIT(mode->core, EVENT_TASK_PARKED, .task = t->id, .worker = t->worker,
+	    .reason = reason);
+	if (held != NULL)
+		outcome_clear_worker(held);
+	persist_changed(mode->core);
+	scheduler_look(mode);
 	return 0;
 }
 

@@ -25,13 +25,15 @@ bool outcome_is_believed(const struct task *task);
  * said. One that is not believed has failed. */
 void outcome_without_commit(
     struct auto_mode *mode, struct task *task, const char *words);
-/* Nobody wants it any more, or it goes wrong: its worker is reset, which
- * salvages its work, and it is aborted; work that no worker has is salvaged,
- * too. wanted: by a person, or with what it belongs to, so that nobody need
- * look at it. -EALREADY: it has landed or ended; -EINPROGRESS: it is landing;
+/* It is not wanted any more: its worker is reset, which salvages its work, and
+ * it is aborted; work that no worker has is salvaged, too. No person need look
+ * at it. -EALREADY: it has landed or ended; -EINPROGRESS: it is landing;
  * -EBUSY: not now, its worker is busy. */
-int outcome_drop(struct auto_mode *mode, struct task *task, bool wanted,
-    const char *reason, struct err *err);
+int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
+    struct err *err);
+/* A person is to say whether it goes on: it is parked with its work, also if
+ * that is in the landing queue. The same errors. */
+int outcome_hold(struct auto_mode *mode, struct task *task, const char *reason);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 

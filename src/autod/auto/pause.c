@@ -8,6 +8,7 @@
 
 #include "account.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "emit.h"
@@ -19,7 +20,6 @@
 #include "person.h"
 #include "serve.h"
 #include "settings.h"
-#include "task-run.h"
 #include "task.h"
 #include "worker.h"
 #include "workspace.h"
@@ -36,7 +36,7 @@ today(void)
 
 /* --- hooks ----------------------------------------------------------- */
 
-/* The line is enough: nobody but git needs to know what it means. */
+/* The line is enough: only git has to understand it. */
 static void
 add_setting(const struct workspace *workspace, struct buf *out)
 {
@@ -180,7 +180,7 @@ is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
 	struct budget spent = {
 		.tokens = t->tokens,
 		.cost = t->spent.cost,
-		.time_ms = task_run_time(t, clock_wall_ms()),
+		.time_ms = task_attempt_time(t, clock_wall_ms()),
 		.turns = t->turns_before + t->turns,
 	};
 
@@ -302,7 +302,7 @@ resume_worker(struct agent *agent, unsigned may, const char *note,
 		t->tokens_allowed = t->tokens;
 		t->cost_allowed = t->spent.cost;
 		t->turns_allowed = t->turns_before + t->turns;
-		t->time_allowed_ms = task_run_time(t, clock_wall_ms());
+		t->time_allowed_ms = task_attempt_time(t, clock_wall_ms());
 	}
 	return held;
 }
@@ -355,18 +355,18 @@ pause_patrol(struct auto_mode *mode)
 
 /* A person asks for it, and there is nothing to resume. */
 static void
-tell_nothing(const struct worker *w, bool taken, struct buf *told)
+tell_nothing(const struct worker *w, bool taken, struct buf *report)
 {
 	cleanup_buf struct buf advice = BUF_INIT;
 
 	worker_add_advice(w, &advice);
 	if (taken)
-		buf_addf(told,
+		buf_addf(report,
 		    "\n%s is in the middle of an operation; try again in a "
 		    "moment",
 		    w->name);
 	else if (advice.len > 0)
-		buf_addf(told, "\n%s is %s; %s", w->name,
+		buf_addf(report, "\n%s is %s; %s", w->name,
 		    worker_status_name(w->status), advice.data);
 }
 
@@ -384,8 +384,8 @@ change_to_json(const struct worker *w, const struct hold_change *change)
 /* named: it goes on past the budget of the day if that was a reason. True: it
  * goes on. */
 static bool
-resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
-    struct json_object *changes)
+resume_one(struct agent *agent, bool named, const char *note,
+    struct buf *report, struct json_object *changes)
 {
 	const struct worker *w = agent->worker;
 	struct hold_change change = { 0 };
@@ -393,23 +393,23 @@ resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
 
 	if (agent_is_taken(agent)) {
 		if (named)
-			tell_nothing(w, true, told);
+			tell_nothing(w, true, report);
 		return false;
 	}
 	held = resume_worker(agent, HOLD_ANY, note, &change);
 	if (!held && named && change.left == 0)
-		tell_nothing(w, false, told);
+		tell_nothing(w, false, report);
 	agent->past_budget =
 	    named && (change.cleared & WORKER_HOLD_BUDGET) != 0;
 	/* Which reasons are gone, and what stays. */
 	if (change.cleared != 0) {
-		buf_addf(told, "\n%s; cleared: ", w->name);
-		worker_add_holds(change.cleared, told);
+		buf_addf(report, "\n%s; cleared: ", w->name);
+		worker_add_holds(change.cleared, report);
 	}
 	if ((change.cleared & WORKER_HOLD_BUDGET) != 0)
-		buf_adds(told, " (the same amount is granted once more)");
+		buf_adds(report, " (the same amount is granted once more)");
 	if (change.left != 0)
-		buf_addf(told, "\n%s stays paused: %s", w->name,
+		buf_addf(report, "\n%s stays paused: %s", w->name,
 		    w->reason != NULL ? w->reason : "it cannot be launched");
 	if ((change.cleared | change.left) != 0)
 		json_object_array_add(changes, change_to_json(w, &change));
@@ -418,7 +418,7 @@ resume_one(struct agent *agent, bool named, const char *note, struct buf *told,
 
 static struct json_object *
 resume_workers(struct auto_mode *mode, const char *name, const char *note,
-    struct buf *told, struct json_object *changes)
+    struct buf *report, struct json_object *changes)
 {
 	struct json_object *list = json_object_new_array();
 
@@ -427,7 +427,7 @@ resume_workers(struct auto_mode *mode, const char *name, const char *note,
 		const char *worker = agent->worker->name;
 
 		if ((name == NULL || strcmp(name, worker) == 0) &&
-		    resume_one(agent, name != NULL, note, told, changes))
+		    resume_one(agent, name != NULL, note, report, changes))
 			json_object_array_add(
 			    list, json_object_new_string(worker));
 	}
@@ -469,7 +469,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	struct core *core = mode->core;
 	const char *name = json_string_or(params, "worker", NULL);
 	const char *note = json_string_or(params, "note", NULL);
-	cleanup_buf struct buf told = BUF_INIT, text = BUF_INIT;
+	cleanup_buf struct buf report = BUF_INIT, text = BUF_INIT;
 	struct json_object *result, *list, *changes;
 	bool fleet = name == NULL && core->state.paused != NULL, landing;
 	struct err err = { 0 };
@@ -494,7 +494,7 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	}
 	landing = name == NULL && landings_retry(mode->landings);
 	changes = json_object_new_array();
-	list = resume_workers(mode, name, note, &told, changes);
+	list = resume_workers(mode, name, note, &report, changes);
 	resume_tasks(mode, name, note, list);
 	result = json_object_new_object();
 	buf_adds(&text,
@@ -503,9 +503,9 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 		    "Continuing." :
 		landing ?
 		    "What waited to land or to be pushed is tried again." :
-		told.len > 0 ? "Nothing else is paused." :
-			       "Nothing is paused.");
-	buf_adds(&text, told.data);
+		report.len > 0 ? "Nothing else is paused." :
+				 "Nothing is paused.");
+	buf_adds(&text, report.data);
 	json_set_string(result, "message", text.data);
 	json_set(result, "resumed", list);
 	json_set(result, "changes", changes);

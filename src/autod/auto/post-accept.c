@@ -4,10 +4,10 @@
 #include "auto-private.h"
 #include "auto.h"
 #include "box.h"
+#include "check-place.h"
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
-#include "git-check-tree.h"
 #include "jsonl.h"
 #include "landing-record.h"
 #include "landing.h"
@@ -17,7 +17,6 @@
 #include "outcome.h"
 #include "persist.h"
 #include "settings.h"
-#include "setup.h"
 #include "task.h"
 #include "workspace.h"
 
@@ -55,11 +54,6 @@ post_log_write(const struct core *core, const struct landed_tasks *list,
 	jsonl_append(file, json, POST_LOG_SIZE, POST_LOG_KEEP, NULL);
 }
 
-enum {
-	STEP_PLACE = 1,
-	STEP_RUN = 3,
-};
-
 struct post_accept {
 	struct operation op; /* first */
 	struct auto_mode *mode;
@@ -67,11 +61,7 @@ struct post_accept {
 	char *dir, *name; /* of the errand's files */
 	/* What landed may do anything: if workers have a sandbox, so has the
 	 * command, and a worktree instead of the user's checkout; else NULL. */
-	char *tree;
-	bool renewed; /* the worktree was moved aside */
-	struct box box;
-	struct setup *setup; /* while it runs */
-	struct loop_timer *cancelled;
+	struct check_place *place;
 	struct errand *errand; /* while it runs */
 	int status; /* its exit status */
 	bool reverting; /* what landed is being taken back */
@@ -85,7 +75,7 @@ command_of(const struct core *core)
 	return settings_string(core->settings, "auto.post_accept_command");
 }
 
-/* Is there a command, and somebody to run it for? */
+/* Is there a command, and a commit to run it for? */
 static bool
 runs(const struct auto_mode *mode)
 {
@@ -121,134 +111,39 @@ cancel_write(struct operation *op)
 	operation_arrived(op, NULL);
 }
 
-/* --- steps place and setup: a worktree for the box ------------------- */
-
-/* One that an earlier daemon began is adopted. */
-static bool
-needs_place(const struct post_accept *post)
-{
-	char name[64];
-
-	return post->tree != NULL && !errand_find(post->dir, name, sizeof name);
-}
-
-static bool
-move_aside(struct post_accept *post)
-{
-	cleanup_free char *aside = xasprintf("%s.broken", post->tree);
-
-	if (post->renewed || rename(post->tree, aside) == -1)
-		return false;
-	post->renewed = true;
-	EMIT(post->mode->core, EVENT_WORKTREE_BROKEN, .path = aside);
-	return true;
-}
+/* --- step place: a worktree for the box ------------------------------- */
 
 static void
-on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
+on_placed(const char *aside, const struct err *err, void *arg)
 {
 	struct post_accept *post = arg;
 
-	(void)out;
-	if (err != NULL && (err->code == -EUCLEAN || err->code == -EEXIST) &&
-	    !post->op.stopping && move_aside(post)) {
-		if (operation_arrived(&post->op, NULL))
-			operation_go(&post->op, STEP_PLACE);
-		return;
-	}
-	operation_on_done(err, arg);
+	if (aside != NULL)
+		EMIT(post->mode->core, EVENT_WORKTREE_BROKEN, .path = aside);
+	operation_on_done(err, &post->op);
 }
 
+/* One that an earlier daemon began is adopted. */
 static void
 step_place(struct operation *op)
 {
 	struct post_accept *post = (struct post_accept *)op;
 	struct git_check_tree what = { .commit = post->move };
+	char name[64];
 
-	if (needs_place(post))
-		git_check_tree_prepare(post->mode->core->git, post->tree, &what,
-		    on_placed, operation_await(op));
+	if (post->place != NULL && !errand_find(post->dir, name, sizeof name))
+		check_place_begin(
+		    post->place, &what, true, on_placed, operation_await(op));
 	else
-		operation_go(op, STEP_RUN);
-}
-
-static int
-prepare_box(struct post_accept *post, struct err *err)
-{
-	const struct core *core = post->mode->core;
-
-	box_release(&post->box);
-	if (post->tree == NULL)
-		return 0;
-	return box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
-			       .workspace = core->workspace,
-			       .settings = core->settings,
-			       .tree = post->tree },
-	    &post->box, err);
-}
-
-static void
-on_set_up(const struct err *err, void *arg)
-{
-	struct post_accept *post = arg;
-
-	setup_free(take_ptr(&post->setup));
-	operation_on_done(err, &post->op);
-}
-
-static void
-step_setup(struct operation *op)
-{
-	struct post_accept *post = (struct post_accept *)op;
-	const struct core *core = post->mode->core;
-	cleanup_free char *folder = workspace_path(core->workspace, "setup");
-	cleanup_free char *stamp = file_join(folder, ".check-accept");
-	struct setup_spec spec = {
-		.root = core->workspace->root,
-		.worktree = post->tree,
-		.stamp = stamp,
-		.command =
-		    settings_string(core->settings, "repo.setup_command"),
-		.timeout_ms =
-		    settings_duration(core->settings, "repo.setup_timeout"),
-	};
-	struct err err = { 0 };
-
-	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
-	if (spec.copy_files[0] == NULL && spec.command[0] == '\0') {
 		operation_next(op);
-		return;
-	}
-	if (file_mkdirs(folder, 0700, &err) < 0 ||
-	    prepare_box(post, &err) < 0) {
-		operation_fail(op, &err);
-		return;
-	}
-	unlink(stamp); /* what it made before is gone */
-	spec.box = strv_const(post->box.prefix);
-	post->setup =
-	    setup_begin(op->loop, &spec, on_set_up, operation_await(op));
 }
 
 static void
-on_setup_cancelled(void *arg)
-{
-	struct post_accept *post = arg;
-
-	loop_timer_free(take_ptr(&post->cancelled));
-	operation_arrived(&post->op, NULL);
-}
-
-/* Freeing a setup ends it, without a callback. */
-static void
-cancel_setup(struct operation *op)
+cancel_place(struct operation *op)
 {
 	struct post_accept *post = (struct post_accept *)op;
 
-	if (post->setup == NULL)
-		return;
-	setup_free(take_ptr(&post->setup));
-	post->cancelled = loop_after(op->loop, 1, on_setup_cancelled, post);
+	check_place_cancel(post->place);
 }
 
 /* --- step run -------------------------------------------------------- */
@@ -320,9 +215,9 @@ on_exited(const struct errand_result *result, void *arg)
 	if (result->cancelled)
 		errand_forget(post->dir, post->name, NULL);
 	keep_result(post, result);
-	if (post->tree != NULL)
-		git_check_tree_tidy(
-		    post->mode->core->git, post->tree, post->move);
+	if (post->place != NULL)
+		git_check_tree_tidy(post->mode->core->git,
+		    check_place_dir(post->place), post->move);
 	errand_free(take_ptr(&post->errand));
 	if (operation_arrived(&post->op, NULL))
 		operation_next(&post->op);
@@ -352,13 +247,15 @@ start(struct post_accept *post, char **env, struct err *err)
 {
 	const struct core *core = post->mode->core;
 	cleanup_free char *command = NULL;
+	const char *const *box = NULL;
 	struct errand_spec spec = {
 		.dir = post->dir,
 		.name = post->name,
-		.cwd = post->tree != NULL ? post->tree : core->workspace->root,
+		.cwd = post->place != NULL ? check_place_dir(post->place) :
+					     core->workspace->root,
 		.env = (const char *const *)env,
-		.deadline_ms = settings_duration(
-		    core->settings, "auto.post_accept_timeout"),
+		.deadline_ms =
+		    2 * settings_duration(core->settings, "auto.check_timeout"),
 	};
 	int r = file_mkdirs(post->dir, 0700, err);
 
@@ -367,10 +264,10 @@ start(struct post_accept *post, char **env, struct err *err)
 		    core->loop, &spec, on_exited, post, &post->errand, err);
 	if (r != -ENOENT)
 		return r;
-	r = prepare_box(post, err);
+	r = post->place == NULL ? 0 : check_place_box(post->place, &box, err);
 	if (r < 0)
 		return r;
-	command = box_shell(strv_const(post->box.prefix), command_of(core));
+	command = box_shell(box, command_of(core));
 	spec.command = command;
 	return errand_start(
 	    core->loop, &spec, on_exited, post, &post->errand, err);
@@ -632,9 +529,7 @@ end(struct operation *op, const struct err *err)
 	mode->post = NULL;
 	persist_forget(mode->core, op);
 	errand_free(post->errand);
-	setup_free(post->setup);
-	loop_timer_free(post->cancelled);
-	box_release(&post->box);
+	check_place_free(post->place);
 	if (err == NULL)
 		begin_next(mode);
 	else if (err->code != -ECANCELED)
@@ -644,15 +539,13 @@ end(struct operation *op, const struct err *err)
 	free(post->move);
 	free(post->dir);
 	free(post->name);
-	free(post->tree);
 	free(post);
 }
 
 static const struct operation_step steps[] = {
 	{ .name = "write", .run = step_write, .cancel = cancel_write },
-	[STEP_PLACE] = { .name = "place", .run = step_place },
-	{ .name = "setup", .run = step_setup, .cancel = cancel_setup },
-	[STEP_RUN] = { .name = "run", .run = step_run, .cancel = cancel_run },
+	{ .name = "place", .run = step_place, .cancel = cancel_place },
+	{ .name = "run", .run = step_run, .cancel = cancel_run },
 	{ .name = "act", .run = step_act, .firm = true },
 	{ .name = "revert", .run = step_revert, .cancel = cancel_revert },
 	{ .name = "tidy", .run = step_tidy, .firm = true },
@@ -702,8 +595,12 @@ begin_for(struct auto_mode *mode, struct task *t)
 		post->name = xasprintf("%.40s", move);
 		post->dir = workspace_path(core->workspace, "post");
 		if (box_mode_strictest(core->settings) != BOX_OFF)
-			post->tree =
-			    workspace_path(core->workspace, "checks/accept");
+			post->place = check_place_new(
+			    &(struct check_place_spec){ .loop = core->loop,
+				.git = core->git,
+				.workspace = core->workspace,
+				.settings = &core->settings,
+				.name = "accept" });
 		buf_init(&post->reason);
 		buf_init(&post->output);
 		mode->post = post;

@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent-card.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "box-plan.h"
@@ -17,7 +18,6 @@
 #include "person.h"
 #include "settings.h"
 #include "source.h"
-#include "task-run.h"
 #include "tool-scope.h"
 #include "view-state.h"
 #include "view.h"
@@ -187,8 +187,8 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *child = state->tasks[i];
 
-		if (!task_run_is_child(child) ||
-		    strcmp(child->run->parent, t->id) != 0)
+		if (!task_is_child(child) ||
+		    strcmp(child->launch.parent, t->id) != 0)
 			continue;
 		if (child->step != TASK_PARKED && !is_held(mode, child) &&
 		    !waits_in_vain(mode, child))
@@ -217,7 +217,7 @@ is_for_another(
 	const struct state *state = &mode->core->state;
 
 	/* Workers of a team are not chosen from the pool. */
-	if (t->avoid == NULL || task_run_is_spawned(t) ||
+	if (t->avoid == NULL || task_is_spawned(t) ||
 	    strcmp(t->avoid, worker) != 0)
 		return false;
 	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
@@ -262,7 +262,7 @@ next_task(const struct auto_mode *mode, bool team, const char *worker,
 	for (size_t i = 0; i < state->task_count; i++)
 		if (claim_of(state->tasks[i], worker) == claim &&
 		    !is_held(mode, state->tasks[i]) &&
-		    task_run_is_spawned(state->tasks[i]) == team &&
+		    task_is_spawned(state->tasks[i]) == team &&
 		    fits(mode, state->tasks[i], worker) &&
 		    !is_for_another(mode, state->tasks[i], worker))
 			list[count++] = state->tasks[i];
@@ -278,7 +278,7 @@ count_waiting(const struct auto_mode *mode, bool team)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		count += state->tasks[i]->step == TASK_WAITING &&
-		    task_run_is_spawned(state->tasks[i]) == team &&
+		    task_is_spawned(state->tasks[i]) == team &&
 		    !is_held(mode, state->tasks[i]);
 	return count;
 }
@@ -301,13 +301,13 @@ lacks_tool(const struct auto_mode *mode, const struct task *t)
 	cleanup_agent_card struct agent_card *card = NULL;
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	const char *const *denied;
-	char *const *tool = t->run != NULL ? t->run->required_tools : NULL;
+	char *const *tool = t->launch.required_tools;
 
 	if (tool == NULL)
 		return NULL;
-	card = agent_card_for(settings, t->run->agent, t->run->role);
+	card = agent_card_for(settings, t->launch.agent, t->launch.role);
 	settings_list(settings, "defaults.disallowed_tools", &denied);
-	if (tool_scope_of_run(card, t->run, &scope, NULL) < 0)
+	if (tool_scope_of_run(card, &t->launch, &scope, NULL) < 0)
 		return *tool;
 	for (; *denied != NULL; denied++)
 		strv_add(&scope.deny, *denied);
@@ -324,18 +324,18 @@ unfit_why(const struct auto_mode *mode, const struct task *t)
 	char *const *workers = mode->core->state.auto_workers;
 	const char *tool = lacks_tool(mode, t);
 
-	if (tool != NULL && t->run->agent != NULL)
+	if (tool != NULL && t->launch.agent != NULL)
 		return xasprintf("it needs the tool %s, which the agent %s "
 				 "does not have: change agents.%s.tools, "
 				 "then: llmc task retry %s",
-		    tool, t->run->agent, t->run->agent, t->id);
+		    tool, t->launch.agent, t->launch.agent, t->id);
 	if (tool != NULL)
 		return xasprintf("it needs the tool %s, which its agent would "
 				 "not have: look at "
 				 "defaults.disallowed_tools, then: llmc task "
 				 "retry %s",
 		    tool, t->id);
-	if (task_run_is_spawned(t) || workers[0] == NULL)
+	if (task_is_spawned(t) || workers[0] == NULL)
 		return NULL;
 	for (; *workers != NULL; workers++)
 		if (fits(mode, t, *workers))
@@ -352,9 +352,10 @@ give(struct auto_mode *mode, struct agent *agent, bool team, enum claim claim)
 {
 	struct task *t = next_task(mode, team, agent->worker->name, claim);
 
-	if (t != NULL)
-		assign(mode, agent, t);
-	return t != NULL;
+	if (t == NULL || !landings_fresh(mode->landings))
+		return false;
+	assign(mode, agent, t);
+	return true;
 }
 
 /* Assign waiting tasks to free workers; returns how many workers are left. */
@@ -446,7 +447,7 @@ needs_person(const struct auto_mode *mode)
 	struct view_files *files = view_files_new(core->workspace);
 
 	asks_look(core);
-	view_state_fill(state, core->settings, NULL, view);
+	view_state_fill(state, core->settings, NULL, NULL, view);
 	view_files_fill(files, view);
 	view_files_free(files);
 	for (size_t i = 0; i < state->ask_count; i++)
@@ -502,7 +503,7 @@ end_of_tasks(struct auto_mode *mode)
 	    false);
 }
 
-/* Tasks are left, and nobody who could do them before a person has looked. */
+/* Tasks are left, but no worker can do them before a person has looked. */
 static void
 end_of_workers(struct auto_mode *mode)
 {
@@ -595,7 +596,8 @@ look(void *arg)
 	    core->state.task_count == count_resting(mode) &&
 	    mode->post == NULL &&
 	    (mode->policy->expects == NULL ||
-		!mode->policy->expects(mode->policy_arg)))
+		!mode->policy->expects(mode->policy_arg)) &&
+	    (mode->feed == NULL || !mode->feed(mode->feed_arg)))
 		end_of_tasks(mode);
 	else if (mode->until_empty && is_stuck(mode) && mode->post == NULL)
 		end_of_workers(mode);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -13,7 +14,6 @@
 #include "person.h"
 #include "serve.h"
 #include "source.h"
-#include "task-run.h"
 #include "taskfile.h"
 
 /* NULL if it cannot be opened; the call is answered then. */
@@ -213,10 +213,10 @@ add_again(struct source *source, const struct task *old, char **ret_key,
 		if (old->sandbox != NULL)
 			box_mode_parse(old->sandbox, &head.sandbox);
 	}
-	head.report = old->run != NULL && old->run->report_only;
-	head.recovery = old->run != NULL ? old->run->recovery : NULL;
-	if (old->run != NULL &&
-	    task_head_set_contract(&head, old->run->contract, err) < 0)
+	head.report = old->launch.report_only;
+	head.recovery = old->launch.recovery;
+	if (old->launch.contract != NULL &&
+	    task_head_set_contract(&head, old->launch.contract, err) < 0)
 		return err->code;
 	return source_add(source, &head, old->text, ret_key, NULL, err);
 }
@@ -317,7 +317,7 @@ on_edit(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	if (t != NULL) {
 		serve_refuse(call, API_STATUS,
-		    "it is in progress (%s); only a task that nobody has taken "
+		    "it is in progress (%s); only a task that is not taken "
 		    "can be edited",
 		    task_step_name(t->step));
 		return;
@@ -346,7 +346,7 @@ answer_priority(struct auto_mode *mode, struct server_call *call,
 	serve_reply(mode->core, call, result);
 }
 
-/* The source is told too, where it can be: it may get the task back. */
+/* Also in the source, where possible: it may get the task back. */
 static void
 prioritize_ours(struct auto_mode *mode, struct server_call *call,
     struct task *t, enum priority priority)
@@ -412,7 +412,7 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t,
 	cleanup_free char *why = xasprintf(
 	    "dropped by %s", json_string_or(params, "sender", "a person"));
 	struct err err = { 0 };
-	int r = outcome_drop(mode, t, true, why, &err);
+	int r = outcome_drop(mode, t, why, &err);
 
 	if (r < 0) {
 		serve_refuse(

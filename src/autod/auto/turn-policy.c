@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent-report.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "check-book.h"
@@ -23,7 +24,6 @@
 #include "person.h"
 #include "salvage.h"
 #include "settings.h"
-#include "task-run.h"
 #include "task.h"
 #include "transcript.h"
 #include "turn-end.h"
@@ -45,16 +45,15 @@ void
 turn_policy_reported(struct auto_mode *mode, struct task *t,
     struct json_object *report, bool by_tool)
 {
-	struct task_run *run = task_run_of(t);
 	const char *summary = json_string_or(report, "summary", "");
 	cleanup_free char *text = xstrndup(
 	    summary, text_cut(summary, strcspn(summary, "\n"), SHOWN_MAX));
 
-	json_object_put(run->report);
-	run->report = report;
-	run->report_by_tool = by_tool;
+	json_object_put(t->attempt.report);
+	t->attempt.report = report;
+	t->attempt.report_by_tool = by_tool;
 	if (by_tool)
-		xstrset(&run->last_tool, COMPLETION_TOOL);
+		xstrset(&t->attempt.last_tool, COMPLETION_TOOL);
 	persist_changed(mode->core);
 	EMIT(mode->core, EVENT_REPORTED, .worker = t->worker, .task = t->id,
 	    .status = json_string_or(report, "status", NULL), .text = text);
@@ -73,7 +72,7 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 
 	if (t == NULL)
 		return false;
-	task_run_turn_ended(t);
+	task_turn_ended(t);
 	agent->worker->stalls = 0;
 	mode->core->state.outage_since_unix = 0;
 	words = last_words;
@@ -84,11 +83,11 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	/* The report in a message counts unless the tool made one. */
 	said = facts->said;
 	said_of_task(t, said);
-	if (said->report != NULL && (t->run == NULL || !t->run->report_by_tool))
+	if (said->report != NULL && !t->attempt.report_by_tool)
 		turn_policy_reported(
 		    mode, t, json_object_get(said->report), false);
 	/* Any report ends what an agent was asked for by another. */
-	if (task_run_is_child(t) && said->by == SAID_BY_REPORT &&
+	if (task_is_child(t) && said->by == SAID_BY_REPORT &&
 	    said->what != SAID_QUESTION)
 		said->what = SAID_NOTHING;
 	persist_changed(mode->core);
@@ -96,19 +95,17 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->commit_wanted = settings_bool(settings, "auto.require_commit") &&
 	    !verification_has_result(t);
 	/* A contract is verified, and the agent above judges its own. */
-	facts->result_wanted = !task_run_is_child(t) &&
-	    (t->run == NULL || t->run->contract == NULL) &&
-	    !outcome_is_believed(t);
+	facts->result_wanted = !task_is_child(t) &&
+	    t->launch.contract == NULL && !outcome_is_believed(t);
 	facts->check_wanted =
 	    settings_string(settings, "auto.check_command")[0] != '\0' ||
-	    (t->run != NULL &&
-		(t->run->contract != NULL || t->run->scope_paths != NULL));
-	facts->turns = task_run_turns(t);
+	    t->launch.contract != NULL || t->launch.scope_paths != NULL;
+	facts->turns = task_attempt_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
 	facts->waits = mode->team->waits != NULL &&
 	    mode->team->waits(mode->team_arg, agent);
-	facts->has_parent = task_run_is_child(t);
+	facts->has_parent = task_is_child(t);
 	facts->answers = fleet_answers(agent);
 	facts->asks_person = intake_is_planned(t) &&
 	    mode->policy->asks != NULL &&
@@ -190,7 +187,7 @@ turn_policy_words(void *arg, struct agent *agent, struct buf *out)
 	    !mode->team->stop_words(mode->team_arg, agent, out))
 		return false;
 	if (t != NULL)
-		task_run_of(t)->by_mail = true;
+		t->attempt.by_mail = true;
 	return true;
 }
 
@@ -355,7 +352,7 @@ write_log(const struct op_check *check, const struct child_result *result,
 /* --- steps ----------------------------------------------------------- */
 
 /* The worktree was clean before the check, so remove what the check left, and
- * keep it: somebody may have worked there at the same time. */
+ * keep it: another process may have worked there. */
 static void
 step_reset(struct operation *op)
 {
@@ -424,7 +421,7 @@ cancel_run(struct operation *op)
 		child_cancel(check->child);
 }
 
-/* Does what the worker began with pass by itself? Whoever fixes the branch
+/* Does what the worker began with pass by itself? Who fixes the branch
  * began with something that fails. */
 static void
 on_forks(
@@ -459,9 +456,9 @@ step_blame(struct operation *op)
 
 /* --- the end --------------------------------------------------------- */
 
-/* The landing queue decides on what could not be judged here, and on what
- * fails while nobody knows whether the branch passes: it checks the branch,
- * too, before anybody is blamed. */
+/* The landing queue decides on what could not be judged here, and on what fails
+ * while it is unknown whether the branch passes: it checks the branch, too,
+ * before a worker is blamed. */
 static void
 act(struct op_check *check)
 {
@@ -482,7 +479,7 @@ act(struct op_check *check)
 		agent_finish(agent, check->head);
 	} else if (turn_policy_held(mode, agent, words)) {
 		return;
-	} else if (task_run_turns(t) >=
+	} else if (task_attempt_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 	} else if (!hold_turn_ended(agent, words)) {
@@ -578,7 +575,7 @@ stalls_act(struct auto_mode *mode, struct agent *agent, enum progress_step step)
 	}
 }
 
-/* Does it wait for somebody's answer? */
+/* Does it wait for an answer? */
 static bool
 asks(const struct auto_mode *mode, const struct agent *agent)
 {
@@ -638,7 +635,7 @@ stalls_sign_ms(const void *arg)
 	int64_t now = clock_mono_ms(), latest = 0, sign;
 
 	if (mode->post != NULL || landings_checking(mode->landings))
-		return now; /* check_timeout and post_accept_timeout end them */
+		return now; /* check_timeout ends them */
 	for (size_t i = 0; i < mode->fleet->count; i++) {
 		const struct agent *agent = mode->fleet->agents[i];
 

@@ -2,8 +2,8 @@
 
 /*
  * The end of a turn on a task: auto mode's part of struct fleet_policy. The
- * fleet asks git and applies the rule (model/task/turn.h); this adds the facts about
- * the task and acts on the result. `mode` is a struct auto_mode.
+ * fleet asks git and applies the rule (model/task/turn.h); this adds the facts
+ * about the task and acts on the result. `mode` is a struct auto_mode.
  */
 #ifndef TURN_POLICY_H
 #define TURN_POLICY_H

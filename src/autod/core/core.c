@@ -36,7 +36,7 @@
 
 /* --- the root ----------------------------------------------------------- */
 
-/* Whoever removes the folder may not be done yet, and what our sessions write
+/* The folder may still be being removed, and what our sessions write
  * when they end would be in the way; or another daemon is about to start. */
 #define PAUSE_MS 1000
 
@@ -129,7 +129,7 @@ choose(struct core *core)
 }
 
 /* Choose core->branch for the life of this daemon; the settings have been read.
- * What is wrong with the branch is told, and is no error: workers can work
+ * A problem with the branch is reported, and is no error: workers can work
  * without it. */
 static void
 landing_branch_fix(struct core *core)
@@ -423,7 +423,7 @@ core_branch(const struct core *core)
 }
 
 bool
-core_lands_over_dirt(const struct core *core)
+core_lands_when_dirty(const struct core *core)
 {
 	return strcmp(settings_string(core->settings, "repo.dirty_checkout"),
 		   "overlap") == 0;
@@ -499,7 +499,7 @@ check_state(struct core *core, struct err *err)
 	return r;
 }
 
-/* Damage was put aside, with what could be read saved: a person is told. */
+/* Damage was put aside, and what could be read was saved: tell a person. */
 static void
 tell_damage(struct core *core, const struct book_recovered *found)
 {

@@ -128,7 +128,7 @@ core_task_named(const struct core *core, const char *word, struct err *err);
  * checked out then. */
 const char *core_branch(const struct core *core);
 /* Does a landing ignore uncommitted changes to files that it does not touch? */
-bool core_lands_over_dirt(const struct core *core);
+bool core_lands_when_dirty(const struct core *core);
 
 /* err NULL: they are in effect. */
 typedef void reload_fn(const struct err *err, void *arg);
@@ -157,15 +157,15 @@ char *landing_branch_lost(const struct core *core);
 /* --- root guard --------------------------------------------------------- */
 
 /*
- * Notices that .llmc is not ours any more: somebody removed or replaced the
+ * Notices that .llmc is not ours any more: it was removed, or replaced by the
  * lock file, or the folder, while we ran, and another daemon may own the root
  * by now. Then we end, with a failure of its own class and exit status, and
  * write nothing there.
  *
- * What loses nothing is to end the sessions: agents would work on, and cost
- * money, with nobody to see what they do. Their work stays in the worktrees and
- * on their branches, which are not part of .llmc. Only if another daemon holds
- * the lock already are the sessions left alone: they may be its own.
+ * What loses nothing is to end the sessions: agents would work on unwatched,
+ * and cost money. Their work stays in the worktrees and on their branches,
+ * which are not part of .llmc. Only if another daemon holds the lock already
+ * are the sessions left alone: they may be its own.
  */
 
 /* Is the root ours? If not, the daemon stops soon. Ask before writing to

@@ -63,14 +63,14 @@ void
 emit(struct core *core, const struct event *event)
 {
 	struct emitter *e = core->emitter;
-	struct event told = *event;
+	struct event stamped = *event;
 	struct subscriber *s;
 
-	told.at_ms = clock_wall_ms();
+	stamped.at_ms = clock_wall_ms();
 	e->depth++;
 	TAILQ_FOREACH (s, &e->list, entry)
 		if (!s->gone)
-			s->fn(&told, s->arg);
+			s->fn(&stamped, s->arg);
 	if (--e->depth == 0)
 		sweep(e, false);
 }

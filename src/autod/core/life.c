@@ -828,15 +828,6 @@ on_info(void *arg, struct server_call *call, struct json_object *params)
 }
 
 static void
-on_state(void *arg, struct server_call *call, struct json_object *params)
-{
-	const struct core *core = arg;
-
-	(void)params;
-	server_reply(call, state_to_json(&core->state));
-}
-
-static void
 on_asked_reload(const struct err *err, void *arg)
 {
 	if (err != NULL)
@@ -868,7 +859,6 @@ void
 life_register(struct core *core)
 {
 	serve_handle(core, "daemon.info", on_info, core);
-	serve_handle(core, "state.get", on_state, core);
 	serve_handle(core, "daemon.reload", on_reload, core);
 	serve_handle(core, "daemon.stop", on_stop, core);
 }

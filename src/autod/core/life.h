@@ -37,8 +37,8 @@ uint64_t life_patrols(const struct core *core);
  * not wait for anything. */
 void life_stop(struct core *core, const char *reason, bool now);
 
-/* The same, and it is the end of the run: nobody should start another daemon
- * because of it. The reason is kept in ended.json. */
+/* The same, and it is the end of the run: no other daemon should be started.
+ * The reason is kept in ended.json. */
 void life_complete(struct core *core, const char *reason, bool now);
 
 /* Was life_complete() called? */

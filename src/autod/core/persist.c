@@ -50,7 +50,7 @@ struct persist {
 	bool outage;
 	struct err why;
 	int64_t since_ms; /* monotonic */
-	int64_t busy_ms; /* since when; 0 = nobody else writes */
+	int64_t busy_ms; /* since when; 0 = no other writer */
 	size_t kept, dropped; /* events: see persist_keeps() */
 	void (*before_fn)(void *arg);
 	void *before_arg;
@@ -142,8 +142,8 @@ on_book_gone(void *arg)
 }
 
 /* Is the book still the file that was opened? SQLite goes on writing to one
- * that has no name any more, so nothing is lost until we end. Whoever removes
- * all of .llmc may not have come to the lock yet. */
+ * that has no name any more, so nothing is lost until we end. If all of .llmc
+ * is being removed, the lock may not be gone yet. */
 static void
 check_book(struct persist *p)
 {

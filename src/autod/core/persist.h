@@ -36,14 +36,14 @@ void persist_forget(struct core *core, const void *owner);
 /* The function of persist_before() has something to write: in this pass. */
 void persist_request(struct core *core);
 /* fn is called before each commit, to write what was collected until then.
- * NULL: nobody. */
+ * NULL: none. */
 void persist_before(struct core *core, void (*fn)(void *arg), void *arg);
 /* Can what is changed now be saved? -EAGAIN with the reason while the book
  * cannot be written; it is then tried again at once. */
 int persist_ready(struct core *core, struct err *err);
 /* May one more event be written, which nothing depends on? While the book
- * cannot be, only so many are kept; the others are counted, and told in the
- * end. */
+ * cannot be written, only so many are kept; the others are counted, and
+ * reported in the end. */
 bool persist_keeps(struct core *core);
 
 /* Is everything saved, and no effect waiting? */
@@ -52,17 +52,17 @@ bool persist_is_idle(const struct core *core);
 int persist_flush(struct core *core, struct err *err);
 
 /* fn is called whenever there is a change that is to be saved: for the floor
- * that shows it. NULL: nobody. */
+ * that shows it. NULL: none. */
 void persist_on_changed(struct core *core, void (*fn)(void *arg), void *arg);
 
 /* For tests, which end a pass where a daemon may be killed: fn is called before
  * each commit (after: false) and when it is on the disk, before the effects. A
  * negative errno ends the pass there: -EINPROGRESS as it is, until there is
- * another change; others as a commit that failed. NULL: nobody. */
+ * another change; others as a commit that failed. NULL: none. */
 typedef int persist_gate_fn(bool after, struct err *err, void *arg);
 void persist_set_gate(struct core *core, persist_gate_fn *fn, void *arg);
 
-/* Has somebody removed or replaced the book? Then the daemon ends with a
+/* Was the book removed or replaced? Then the daemon ends with a
  * failure, and puts it back. */
 void persist_check_book(struct core *core);
 

@@ -88,12 +88,9 @@ asks_look(struct core *core)
 {
 	struct state *state = &core->state;
 	const struct push_record *push = &state->landings.push;
-	bool unpushed = core->settings != NULL &&
-	    settings_bool(core->settings, "repo.push") &&
-	    push_record_has_failed(push);
-	cleanup_free char *why = unpushed ?
-	    xasprintf("landed work could not be pushed: %s",
-		push->reason != NULL ? push->reason : "unknown reason") :
+	cleanup_free char *why = core->settings != NULL ?
+	    push_record_asks(
+		push, upstream_mode_of(core->settings), core_branch(core)) :
 	    NULL;
 	size_t count;
 	cleanup_free struct ask **added = ask_follow(
@@ -254,7 +251,7 @@ open_notice(struct core *core, const struct notice *n)
 	escalation_of_notice(n, &signature, &what);
 	key = n->task != NULL ? xasprintf("%s/%s", opens[i].about, n->task) :
 				xstrdup(opens[i].about);
-	/* Nobody need look: what was asked about it is over. */
+	/* A person need not look: what was asked about it is over. */
 	if (n->told && state_ask(&core->state, key) != NULL) {
 		asks_resolve(core, key);
 		return;
@@ -310,11 +307,10 @@ person_escalate(
 #define NODE "node/"
 #define PLAN "plan/"
 
-/* Events that only a person can go on from, and those after which nobody
- * need. */
+/* Events that need a person, and those that settle an ask. */
 static const struct {
 	enum event_kind kind;
-	enum ask_kind ask; /* NONE: it needs nobody any more */
+	enum ask_kind ask; /* NONE: the ask is settled */
 	const char *about; /* NODE, PLAN: of a goal; or the key */
 	const char *command; /* the goal follows; NULL = an answer helps */
 } follows[] = {
@@ -422,7 +418,7 @@ save_message(const struct message *message, void *arg)
 	if (core->book == NULL)
 		return;
 	book_put_message(core->book, message);
-	/* A channel has taken it: the asks that it is about were told. */
+	/* A channel has taken it: its asks were delivered. */
 	for (size_t i = 0; by != NULL && i < core->state.ask_count; i++) {
 		struct ask *ask = core->state.asks[i];
 
@@ -485,7 +481,7 @@ on_waiting(struct message *message, void *arg)
 	people_take(core->people, core->settings, message);
 }
 
-/* Questions that agents asked are questions; the rest is told. */
+/* Questions that agents asked are questions; the rest is for information. */
 static void
 open_message(struct core *core, const struct message *m)
 {

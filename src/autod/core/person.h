@@ -3,7 +3,7 @@
 /*
  * The one way from the daemon to a person. An ask is what needs one, a message
  * is what a channel carries; both are rows of the book. An event whose row
- * names a class of notices is told by itself: emit() is all that its code has
+ * names a class of notices is sent by itself: emit() is all that its code has
  * to do.
  *
  * Under an overseer, failures and the end of the run are the overseer's to
@@ -35,7 +35,7 @@ void person_escalate(
 /*
  * The open asks, in the state and in the book. Most follow from the state (a
  * task is parked, the checkout is dirty): they are compared with it before each
- * commit (ask_follow()), so whoever changes the state opens and ends none.
+ * commit (ask_follow()), so code that changes the state opens and ends none.
  * Others are opened by what has happened, and a person ends them; what an agent
  * asks ends with its request.
  */
@@ -49,7 +49,7 @@ void asks_open(struct core *core, const struct ask_draft *draft);
  * is open already, in addition. */
 void asks_move(struct core *core, const char *key, const char *to);
 
-/* It needs nobody any more; nothing if there is none. */
+/* It is settled; nothing if there is none. */
 void asks_resolve(struct core *core, const char *key);
 
 /* Compare those that follow from the state with it. */
@@ -61,7 +61,7 @@ void asks_remind(struct core *core);
 
 /*
  * The messages: a row each, with how far each channel is with it. What is sent
- * is committed first; what the overseer has told while there was no daemon is
+ * is committed first; what the overseer has sent while there was no daemon is
  * filed here.
  */
 
@@ -70,11 +70,11 @@ struct courier_store messages_store(struct core *core);
 
 /* Send what an earlier daemon could not. */
 void messages_begin(struct core *core);
-/* File what the overseer has told since. */
+/* File what the overseer has sent since. */
 void messages_file(struct core *core);
 
 /* The folder outbox of the version before: read it into the book, with asks of
- * what nobody has seen; the caller commits. Then it is moved. */
+ * what was not seen; the caller commits. Then it is moved. */
 void messages_import(struct core *core);
 void messages_imported(const struct core *core);
 

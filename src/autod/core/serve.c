@@ -20,16 +20,16 @@
 #include "watch.h"
 #include "worker.h"
 
-#define AGAIN_MS    1000
+#define RETRY_MS    1000
 #define METHODS_MAX 128
 
-struct door {
+struct listener {
 	struct core *core;
 	char *worker; /* NULL = the people's */
 	char *path;
 	struct server *server;
 	struct watch *watch; /* of its file */
-	struct loop_timer *again;
+	struct loop_timer *retry;
 };
 
 struct handler {
@@ -51,9 +51,9 @@ TAILQ_HEAD(held_calls, held);
 
 struct serve {
 	struct core *core;
-	struct door *people; /* NULL = it does not listen */
-	struct door **doors; /* one for each worker */
-	size_t door_count;
+	struct listener *people; /* NULL = it does not listen */
+	struct listener **listeners; /* one for each worker */
+	size_t listener_count;
 	struct identity_files files; /* read to know who calls the people's */
 	bool holding;
 	struct held_calls held;
@@ -63,100 +63,101 @@ struct serve {
 	void *gate_arg;
 };
 
-static void door_free(struct door *door);
+static void listener_free(struct listener *listener);
 
 /* --- a socket --------------------------------------------------------- */
 
 static int
-make_place(const struct door *door, struct err *err)
+make_place(const struct listener *listener, struct err *err)
 {
-	return door->worker == NULL ?
+	return listener->worker == NULL ?
 	    0 :
-	    run_dir_make(door->core->workspace, door->worker, err);
+	    run_dir_make(listener->core->workspace, listener->worker, err);
 }
 
 static void
 on_listen_due(void *arg)
 {
-	struct door *door = arg;
-	struct core *core = door->core;
+	struct listener *listener = arg;
+	struct core *core = listener->core;
 	struct err err = { 0 };
 	int r;
 
-	loop_timer_free(take_ptr(&door->again));
+	loop_timer_free(take_ptr(&listener->retry));
 	if (!root_guard_holds(core))
 		return;
-	r = make_place(door, &err);
+	r = make_place(listener, &err);
 	if (r == 0)
-		r = server_listen_again(door->server, &err);
+		r = server_reopen(listener->server, &err);
 	if (r != 0)
-		EMIT(core, EVENT_SOCKET_GONE, .worker = door->worker,
-		    .path = door->path,
+		EMIT(core, EVENT_SOCKET_GONE, .worker = listener->worker,
+		    .path = listener->path,
 		    .reason = r < 0 ? err.msg : "it listens again");
 }
 
-/* Wait a moment: if all of .llmc is being removed, a new file would be in the
- * way of whoever does that. */
+/* Wait a moment: if all of .llmc is being removed, a new file would disturb
+ * that. */
 static void
 on_changed(void *arg)
 {
-	struct door *door = arg;
+	struct listener *listener = arg;
 
-	if (door->again == NULL)
-		door->again =
-		    loop_after(door->core->loop, AGAIN_MS, on_listen_due, door);
+	if (listener->retry == NULL)
+		listener->retry = loop_after(
+		    listener->core->loop, RETRY_MS, on_listen_due, listener);
 }
 
 /* worker: NULL = the people's; path is then core->socket. fn is called with
- * arg = the door. */
+ * arg = the listener. */
 static int
-door_new(struct core *core, const char *worker, server_fn *fn,
-    struct door **ret_door, struct err *err)
+listener_new(struct core *core, const char *worker, server_fn *fn,
+    struct listener **ret_listener, struct err *err)
 {
-	struct door *door = xcalloc(1, sizeof *door);
+	struct listener *listener = xcalloc(1, sizeof *listener);
 	int r;
 
-	door->core = core;
-	door->worker = worker != NULL ? xstrdup(worker) : NULL;
-	door->path = worker != NULL ? run_dir_socket(core->workspace, worker) :
-				      xstrdup(core->socket);
-	r = make_place(door, err);
+	listener->core = core;
+	listener->worker = worker != NULL ? xstrdup(worker) : NULL;
+	listener->path = worker != NULL ?
+	    run_dir_socket(core->workspace, worker) :
+	    xstrdup(core->socket);
+	r = make_place(listener, err);
 	if (r == 0)
-		r = server_new(
-		    core->loop, door->path, fn, door, &door->server, err);
+		r = server_new(core->loop, listener->path, fn, listener,
+		    &listener->server, err);
 	if (r < 0) {
-		door_free(door);
+		listener_free(listener);
 		return r;
 	}
 	if (worker != NULL)
-		server_limit(door->server, SERVER_SESSION_MAX);
-	if (watch_new(core->loop, door->path, on_changed, door, &door->watch,
-		NULL) < 0)
-		log_debug("%s is not watched", door->path);
-	*ret_door = door;
+		server_limit(listener->server, SERVER_SESSION_MAX);
+	if (watch_new(core->loop, listener->path, on_changed, listener,
+		&listener->watch, NULL) < 0)
+		log_debug("%s is not watched", listener->path);
+	*ret_listener = listener;
 	return 0;
 }
 
 /* The folder of a worker's socket stays, with its spool. */
 static void
-door_free(struct door *door)
+listener_free(struct listener *listener)
 {
-	if (door == NULL)
+	if (listener == NULL)
 		return;
-	watch_free(door->watch);
-	loop_timer_free(door->again);
-	server_free(door->server);
-	free(door->worker);
-	free(door->path);
-	free(door);
+	watch_free(listener->watch);
+	loop_timer_free(listener->retry);
+	server_free(listener->server);
+	free(listener->worker);
+	free(listener->path);
+	free(listener);
 }
 
 /* At a worker's socket it does not matter which other session it is. */
 static int
-find(
-    const struct door *door, const struct server_peer *peer, char **ret_session)
+find(const struct listener *listener, const struct server_peer *peer,
+    char **ret_session)
 {
-	const struct core *core = door->core;
+	const struct core *core = listener->core;
 	struct identity_panes panes = { 0 };
 	int r;
 
@@ -165,7 +166,7 @@ find(
 	for (size_t i = 0; i < core->state.count; i++)
 		identity_add(&panes, core->state.workers[i]->name,
 		    core->state.workers[i]->session.pane);
-	if (door->worker == NULL)
+	if (listener->worker == NULL)
 		identity_add_repair(
 		    &panes, core->workspace, &core->serve->files);
 	r = identity_find(ANCESTRY_PROC, core->workspace, &panes, peer->pid,
@@ -189,28 +190,28 @@ name_caller(const char *worker, const char *key, struct json_object *params)
  * whose own session it is; NULL if it is none, or if it does not matter. The
  * caller frees it. */
 static int
-caller_find_check(const struct door *door, struct server_call *call,
+caller_find_check(const struct listener *listener, struct server_call *call,
     const struct api_method *method, struct json_object *params,
     char **ret_worker, struct err *err)
 {
 	cleanup_free char *session = NULL;
 	const char *worker;
-	const struct core *core = door->core;
-	struct caller caller = { .door = door->worker };
+	const struct core *core = listener->core;
+	struct caller caller = { .socket_of = listener->worker };
 	struct server_peer peer;
 
 	*ret_worker = NULL;
 	if (caller_is_anybody(method))
 		return 0;
 	server_call_peer(call, &peer);
-	caller.unknown = find(door, &peer, &session) < 0;
+	caller.unknown = find(listener, &peer, &session) < 0;
 	caller.outside = caller.unknown && !peer.gone && peer.pid == 0;
 	caller.session = session;
 	/* While no daemon runs there is no other way. */
 	if (core->options->oneshot && session != NULL &&
 	    caller_rank(&caller) == API_READER)
-		caller.door = session;
-	worker = caller_rank(&caller) == API_WORKER ? caller.door : NULL;
+		caller.socket_of = session;
+	worker = caller_rank(&caller) == API_WORKER ? caller.socket_of : NULL;
 	if (method->flags & API_NAMED)
 		name_caller(worker, "worker", params);
 	if (method->flags & API_SENT)
@@ -252,10 +253,10 @@ serve_free(struct serve *serve)
 		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
 		held_free(serve, held);
 	}
-	while (serve->door_count > 0)
-		door_free(serve->doors[--serve->door_count]);
-	free(serve->doors);
-	door_free(serve->people);
+	while (serve->listener_count > 0)
+		listener_free(serve->listeners[--serve->listener_count]);
+	free(serve->listeners);
+	listener_free(serve->people);
 	identity_files_release(&serve->files);
 	free(serve);
 }
@@ -343,7 +344,7 @@ hold(struct serve *serve, const struct handler *handler, char *worker,
  * says. The id of a call is one of that session's: what is kept by it cannot be
  * found by another. */
 static void
-name_speaker(const struct door *door, struct json_object *params)
+name_speaker(const struct listener *listener, struct json_object *params)
 {
 	cleanup_free char *call = NULL;
 	const char *given;
@@ -351,12 +352,12 @@ name_speaker(const struct door *door, struct json_object *params)
 	if (!json_object_is_type(params, json_type_object))
 		return;
 	json_object_object_del(params, "worker");
-	if (door->worker == NULL)
+	if (listener->worker == NULL)
 		return;
-	json_set_string(params, "worker", door->worker);
+	json_set_string(params, "worker", listener->worker);
 	given = json_string_or(params, "call", NULL);
 	if (given != NULL) {
-		call = xasprintf("%s/%s", door->worker, given);
+		call = xasprintf("%s/%s", listener->worker, given);
 		json_set_string(params, "call", call);
 	}
 }
@@ -365,25 +366,25 @@ static void
 on_call(struct server_call *call, const char *name, struct json_object *params,
     void *arg)
 {
-	const struct door *door = arg;
-	struct serve *serve = door->core->serve;
+	const struct listener *listener = arg;
+	struct serve *serve = listener->core->serve;
 	const struct handler *handler = find_handler(serve, name);
 	cleanup_json struct json_object *empty = json_object_new_object();
 	cleanup_free char *worker = NULL;
 	struct err err = { 0 };
 
-	/* Now: the handler may close the door. */
-	if (door->worker == NULL)
+	/* Now: the handler may close the listener. */
+	if (listener->worker == NULL)
 		life_rest_soon(serve->core);
 	if (params == NULL)
 		params = empty;
 	if (handler != NULL && (handler->method->flags & API_TOOL))
-		name_speaker(door, params);
+		name_speaker(listener, params);
 	if (handler == NULL)
 		serve_refuse(
 		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);
-	else if (caller_find_check(
-		     door, call, handler->method, params, &worker, &err) < 0) {
+	else if (caller_find_check(listener, call, handler->method, params,
+		     &worker, &err) < 0) {
 		log_debug("%s", err.msg);
 		serve_refuse(call,
 		    handler->method->flags & API_NAMED ? API_E_UNAUTHORIZED :
@@ -422,12 +423,12 @@ serve_release(struct core *core)
 
 /* --- the sockets ------------------------------------------------------ */
 
-static struct door **
-find_door(struct serve *serve, const char *worker)
+static struct listener **
+find_listener(struct serve *serve, const char *worker)
 {
-	for (size_t i = 0; i < serve->door_count; i++)
-		if (strcmp(serve->doors[i]->worker, worker) == 0)
-			return &serve->doors[i];
+	for (size_t i = 0; i < serve->listener_count; i++)
+		if (strcmp(serve->listeners[i]->worker, worker) == 0)
+			return &serve->listeners[i];
 	return NULL;
 }
 
@@ -435,18 +436,18 @@ int
 serve_open_door(struct core *core, const char *worker, struct err *err)
 {
 	struct serve *serve = core->serve;
-	struct door *door;
+	struct listener *listener;
 	int r;
 
 	if (serve->people == NULL || core->options->oneshot ||
-	    find_door(serve, worker) != NULL)
+	    find_listener(serve, worker) != NULL)
 		return 0;
-	r = door_new(core, worker, on_call, &door, err);
+	r = listener_new(core, worker, on_call, &listener, err);
 	if (r < 0)
 		return r;
-	serve->doors = xreallocarray(
-	    serve->doors, serve->door_count + 1, sizeof(struct door *));
-	serve->doors[serve->door_count++] = door;
+	serve->listeners = xreallocarray(serve->listeners,
+	    serve->listener_count + 1, sizeof(struct listener *));
+	serve->listeners[serve->listener_count++] = listener;
 	return 0;
 }
 
@@ -454,12 +455,12 @@ void
 serve_close_door(struct core *core, const char *worker)
 {
 	struct serve *serve = core->serve;
-	struct door **at = find_door(serve, worker);
+	struct listener **at = find_listener(serve, worker);
 
 	if (at == NULL)
 		return;
-	door_free(*at);
-	*at = serve->doors[--serve->door_count];
+	listener_free(*at);
+	*at = serve->listeners[--serve->listener_count];
 }
 
 int
@@ -467,7 +468,7 @@ serve_listen(struct core *core, struct err *err)
 {
 	struct serve *serve = core->serve;
 	struct err why = { 0 };
-	int r = door_new(core, NULL, on_call, &serve->people, err);
+	int r = listener_new(core, NULL, on_call, &serve->people, err);
 
 	/* A worker whose socket cannot be made is not launched. */
 	for (size_t i = 0; r == 0 && i < core->state.count; i++)

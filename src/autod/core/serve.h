@@ -2,8 +2,8 @@
 
 /*
  * The RPC server: listens, checks each call against the table of methods
- * (model/api/api), and passes it to the handler registered for the method. Every
- * call is answered exactly once.
+ * (model/api/api), and passes it to the handler registered for the method.
+ * Every call is answered exactly once.
  */
 #ifndef SERVE_H
 #define SERVE_H

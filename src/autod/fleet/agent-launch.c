@@ -17,7 +17,7 @@
 #include "id.h"
 #include "loop.h"
 #include "persist.h"
-#include "remains.h"
+#include "orphans.h"
 #include "run-dir.h"
 #include "salvage.h"
 #include "serve.h"
@@ -55,9 +55,9 @@ tell(struct agent *agent, const char *why)
 {
 	struct worker_limits *limits = &agent->limits;
 
-	if (limits->told != NULL && strcmp(limits->told, why) == 0)
+	if (limits->reported != NULL && strcmp(limits->reported, why) == 0)
 		return;
-	xstrset(&limits->told, why);
+	xstrset(&limits->reported, why);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_LIMITS_MISSING,
 		.worker = agent->worker->name,
@@ -97,7 +97,7 @@ worker_limits_ended(struct agent *agent, struct buf *out)
 	/* A scope is gone by now, and what an earlier daemon launched is not
 	 * known here: the keeper has written it down. */
 	if (kills <= 0)
-		kills = remains_oom_kills(
+		kills = orphans_oom_kills(
 		    agent->core->workspace, agent->worker->name);
 	box_limits_of(agent->core->settings, agent->worker->name, &now);
 	if (limits->memory_max == 0)
@@ -111,7 +111,7 @@ void
 worker_limits_release(struct worker_limits *limits)
 {
 	forget(limits);
-	free(take_ptr(&limits->told));
+	free(take_ptr(&limits->reported));
 }
 
 struct op_box {
@@ -397,7 +397,7 @@ choice_of(const struct agent *agent, struct launch_choice *ret_choice)
 	    NULL;
 
 	launch_choice_make(
-	    core->settings, task != NULL ? task->run : NULL, ret_choice);
+	    core->settings, task != NULL ? &task->launch : NULL, ret_choice);
 }
 
 /* Those that an agent is started with; the others are read when needed. */
@@ -407,9 +407,8 @@ add_launch_settings(const struct agent *agent, struct buf *out)
 	static const char *const keys[] = { "agent_command", "model",
 		"permission_mode", "allow_root", "allowed_tools",
 		"disallowed_tools", "append_system_prompt", "extra_args",
-		"isolate", "sandbox", "sandbox_read", "sandbox_write",
-		"sandbox_env", "user_namespace", "memory_max", "tasks_max",
-		"cpu_weight" };
+		"isolate", "sandbox", "sandbox_read", "sandbox_write", "env",
+		"user_namespace", "memory_max", "tasks_max", "cpu_weight" };
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	const struct settings *settings = agent->core->settings;
 
@@ -508,7 +507,7 @@ launch(struct agent *agent)
 		return;
 	}
 	/* For the session that is launched now; `how` refers to the agent's
-	 * limits afterwards. What cannot be held is told, once. */
+	 * limits afterwards. A limit that cannot be held is reported, once. */
 	limits = &agent->limits;
 	forget(limits);
 	box_limits_of(agent->core->settings, agent->worker->name, &wanted);

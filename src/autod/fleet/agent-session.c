@@ -147,7 +147,7 @@ on_turn_failed(void *arg, const char *error, const char *text)
 	turn_failure(arg, error, text);
 }
 
-/* Whoever did that continues it, there or with a command. */
+/* The person who did that continues it, there or with a command. */
 static void
 on_interrupted(void *arg)
 {
@@ -162,7 +162,7 @@ on_interrupted(void *arg)
 			   "with: llmc resume %s",
 	    w->name);
 	agent_move(agent, WORKER_PAUSED, reason);
-	/* It stays so until somebody does, even if nobody sits beside it. */
+	/* It stays so until a person does. */
 	if (driven)
 		emit(agent->core,
 		    &(struct event){ .kind = EVENT_WORKER_PARKED,
@@ -245,7 +245,7 @@ crashed(struct agent *agent, enum event_kind kind, const char *why)
 		if (w->status != WORKER_STARTING)
 			w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, reason);
-		/* So that the next session is told to continue. */
+		/* So that the next session is asked to continue. */
 		w->session.busy = w->session.step == PROMPT_NONE;
 	} else if (w->status == WORKER_IDLE) {
 		agent_move(agent, WORKER_OFFLINE, reason);
@@ -278,7 +278,7 @@ static void
 on_unreported(struct agent *agent)
 {
 	if (fleet_drives(agent) && ++agent->start_failures < UNREPORTED_MAX) {
-		/* Nobody is watching, and a hook may have been lost: try
+		/* No person is watching, and a hook may have been lost: try
 		 * again. */
 		emit(agent->core,
 		    &(struct event){ .kind = EVENT_START_UNREPORTED,

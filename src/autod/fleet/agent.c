@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "box.h"
 #include "core.h"
 #include "emit.h"
@@ -21,7 +22,6 @@
 #include "session.h"
 #include "settings.h"
 #include "state.h"
-#include "task-run.h"
 #include "task.h"
 #include "worker-op.h"
 #include "workspace.h"
@@ -232,8 +232,7 @@ agent_task_text(const struct agent *agent, struct buf *out)
 		.role = agent_string(agent, "role_prompt"),
 		.answers = fleet_answers(agent),
 		.by_hand = w->task == NULL,
-		.report_only =
-		    task != NULL && task->run != NULL && task->run->report_only,
+		.report_only = task != NULL && task->launch.report_only,
 	};
 
 	prompt_task(&facts, out);
@@ -301,8 +300,7 @@ agent_restart(struct agent *agent)
 	if (w->status != WORKER_STARTING)
 		w->after = w->status;
 	agent_move(agent, WORKER_OFFLINE, NULL);
-	w->session.busy = true; /* so that the next session is told to
-				 * continue */
+	w->session.busy = true; /* the next session is asked to continue */
 	agent_end_session(agent);
 }
 
@@ -321,6 +319,13 @@ agent_give_up(struct agent *agent, const char *reason)
 		return;
 	op_park(
 	    agent, fleet_drives(agent) ? WORKER_ERROR : WORKER_PAUSED, reason);
+}
+
+void
+agent_saw(struct agent *agent, const struct git_facts *facts)
+{
+	agent->seen = *facts;
+	agent->seen_ms = clock_mono_ms();
 }
 
 void
@@ -667,8 +672,7 @@ agent_guard_refresh(struct agent *agent)
 		    "until it can: %s",
 		    err.msg);
 
-		/* It is denied everything meanwhile, so somebody should
-		 * know. */
+		/* It is denied everything meanwhile: a person should know. */
 		emit(agent->core,
 		    &(struct event){ .kind = EVENT_GUARD_DENIED,
 			.worker = agent->worker->name,
@@ -745,12 +749,11 @@ tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
 	cleanup_free char *task = xasprintf("LLMC_TASK=%s", w->task);
 	cleanup_free char *whose =
 	    identity_command(agent->core->workspace->root);
-	const char *const env[] = { task, whose, NULL };
+	const char *const own[] = { task, whose, NULL };
 	cleanup_free char *shell = NULL;
-	cleanup_strv char **argv = NULL;
+	cleanup_strv char **argv = NULL, **env = NULL;
 	struct child_spec spec = {
 		.cwd = w->worktree,
-		.env = env,
 		.deadline_ms =
 		    settings_duration(settings, "auto.check_timeout"),
 		.merge_stderr = true,
@@ -770,6 +773,10 @@ tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
 		return r;
 	shell = box_shell(strv_const(box.prefix), command);
 	*ret_boxed = box.prefix != NULL;
+	if (box.prefix == NULL)
+		box_hide_env(settings, w->name, &env);
+	strv_add_all(&env, own);
+	spec.env = strv_const(env);
 	argv = kept_shell(shell, 0);
 	spec.argv = strv_const(argv);
 	box_release(&box);

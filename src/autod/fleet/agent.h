@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "fleet.h"
+#include "git-facts.h"
 #include "worker.h"
 
 struct buf;
@@ -28,7 +29,7 @@ struct worker_limits {
 	char *cgroup; /* NULL = none */
 	char **scope; /* NULL = none */
 	int64_t memory_max;
-	char *told; /* what could not be held, as it was told last */
+	char *reported; /* what could not be held, as reported last */
 };
 
 struct agent {
@@ -57,11 +58,13 @@ struct agent {
 	bool unguarded; /* its policy could not be written */
 	struct worker_limits limits;
 	char *launched_with; /* settings of its last launch; NULL = not ours */
-	bool branch_taken; /* told: its branch is checked out elsewhere */
+	bool branch_taken; /* reported: its branch is checked out elsewhere */
 	bool no_clone; /* its worktree cannot become one */
 	char *box_proved; /* the words of its sandbox, tried with success */
 	char *box_fault; /* why its sandbox cannot be made; NULL = not known */
 	int64_t retry_ms; /* monotonic: do not launch before */
+	struct git_facts seen; /* of its worktree, at the end of a turn */
+	int64_t seen_ms; /* monotonic, when */
 	int64_t stall_ms; /* monotonic: the last attempt to end a stall, 0 =
 			   * none; used by auto mode */
 };
@@ -89,14 +92,14 @@ void agent_interrupt(struct agent *agent); /* presses Escape */
 /* End the session; a new one is launched when the worker needs it. */
 void agent_end_session(struct agent *agent);
 
-/* The same in a turn that hangs: the next session is told to continue. */
+/* The same in a turn that hangs: the next session is asked to continue. */
 void agent_restart(struct agent *agent);
 
 /* Save the screen in logs/screens, end the session, wait for a person. No
  * operation may be running on the worker. */
 void agent_park(struct agent *agent, const char *reason);
 
-/* The same; but in auto mode, where nobody is watching, it is an error. */
+/* The same; but in auto mode, which runs unattended, it is an error. */
 void agent_give_up(struct agent *agent, const char *reason);
 
 /* Shall the hooks of its tools wait for the daemon's answer, for this reason?
@@ -105,6 +108,8 @@ void agent_tools_wait(struct agent *agent, enum agent_wait reason, bool on);
 
 /* Forget the task, the conversation and earlier errors. */
 void agent_forget(struct agent *agent);
+
+void agent_saw(struct agent *agent, const struct git_facts *facts);
 
 /* Its work is committed, up to head: needs_review. Starts a self-review if
  * configured, else emits EVENT_WORK_FINISHED. */
@@ -155,8 +160,8 @@ int agent_message(struct agent *agent, const char *text);
  * and its hooks deny all tools. */
 int agent_guard_write(struct agent *agent, struct err *err);
 
-/* The same for a worker that may have no session. A failure is told, once until
- * it is over, and is found again at its next prompt, launch or patrol. */
+/* The same for a worker that may have no session. A failure is reported, once
+ * until it is over, and is found again at its next prompt, launch or patrol. */
 void agent_guard_refresh(struct agent *agent);
 
 /*

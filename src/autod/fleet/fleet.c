@@ -185,7 +185,7 @@ waiters_free(struct waiters *waiters)
 }
 
 /* How long all workers wait for what one of them has left. A single request may
- * be about that one: remains.h gives up earlier. */
+ * be about that one: orphans.h gives up earlier. */
 #define PATIENCE_MS 1000
 #define ONESHOT_MS  60000
 
@@ -228,7 +228,7 @@ lose(struct agent *agent)
 	if (worker_in_turn(w->status)) {
 		w->after = w->status;
 		agent_move(agent, WORKER_OFFLINE, NULL);
-		/* So that the next session is told to continue. */
+		/* So that the next session is asked to continue. */
 		w->session.busy = w->session.step == PROMPT_NONE;
 	} else if (w->status == WORKER_IDLE ||
 	    (w->status == WORKER_STARTING && w->session.step != PROMPT_NONE)) {

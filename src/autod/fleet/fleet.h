@@ -30,7 +30,7 @@ struct waiters;
 /* Questions that the fleet asks; every member may be NULL, which means "no" or
  * nothing to do. */
 struct fleet_policy {
-	/* Does auto mode drive this worker, with nobody watching it? */
+	/* Does auto mode drive this worker, unattended? */
 	bool (*drives)(void *arg, const struct agent *agent);
 	/* Who answers its tool request_orchestrator, in words? NULL: it cannot
 	 * ask. */
@@ -43,7 +43,7 @@ struct fleet_policy {
 	/* Its turn has ended: the tree that its files are compared with before
 	 * it is judged, "" = where its work began; NULL: they need not be. */
 	const char *(*turn_before)(void *arg, struct agent *agent);
-	/* What was found; snapshot: NULL = it could not be told. */
+	/* What was found; snapshot: NULL = unknown. */
 	void (*turn_seen)(void *arg, struct agent *agent,
 	    const struct git_snapshot *snapshot, const char *last_words);
 	/* The command that tests its work before it is judged, NULL = none;
@@ -51,14 +51,14 @@ struct fleet_policy {
 	const char *(*turn_test)(void *arg, struct agent *agent);
 	void (*turn_tested)(
 	    void *arg, struct agent *agent, const struct child_result *result);
-	/* Its turn is over, and what was judged would follow: append what it is
-	 * told instead, in the same conversation. False: nothing. */
+	/* Its turn is over, and what was judged would follow: append what it
+	 * gets instead, in the same conversation. False: nothing. */
 	bool (*turn_words)(void *arg, struct agent *agent, struct buf *out);
 	/* It is about to be sent back with this. True: do not, it was paused
 	 * or has lost its task instead. */
 	bool (*turn_held)(void *arg, struct agent *agent, const char *words);
-	/* It is about to be told something in its conversation: append what it
-	 * must read first. */
+	/* It is about to get a prompt in its conversation: append what it must
+	 * read first. */
 	void (*preface)(void *arg, struct agent *agent, struct buf *out);
 	/* The verdict on a turn of a worker with a task: NUDGE and BACK before
 	 * it is sent back; NO_CHANGES, CHECK and FAIL are left to the policy.
@@ -161,7 +161,7 @@ void fleet_refuse_unknown(
     const struct fleet *fleet, struct server_call *call, const char *name);
 
 /* Is a launch of this agent in vain? Then its worker is paused with the reason,
- * a person is told, and it is watched for. */
+ * a person is notified, and it is watched for. */
 bool launch_block_check(struct agent *agent);
 
 /* Why it cannot be launched now, appended; nothing if it can. */

@@ -113,7 +113,7 @@ text_for(const struct worker *w)
 	return w->over_budget ? budget_text : continue_text;
 }
 
-/* A person has something to say: in front of what it would be told anyway. */
+/* A person has something to say: in front of its next prompt. */
 static void
 add_note(struct agent *agent, const char *text, const char *note)
 {
@@ -126,7 +126,7 @@ add_note(struct agent *agent, const char *text, const char *note)
 	agent_prompt(agent, words, false, w->after);
 }
 
-/* In its session if it has one; otherwise the next one is told to continue. */
+/* In its session if it has one; otherwise the next one is asked to continue. */
 static void
 continue_turn(struct agent *agent, enum worker_status status, const char *note)
 {
@@ -152,7 +152,7 @@ static void
 continue_idle(struct agent *agent)
 {
 	struct worker *w = agent->worker;
-	bool busy = w->session.busy; /* the next session is told to continue */
+	bool busy = w->session.busy; /* the next session is asked to continue */
 
 	if (session_phase(agent->session) == SESSION_UP && !busy) {
 		agent_move(agent, WORKER_IDLE, NULL);

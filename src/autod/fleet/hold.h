@@ -21,8 +21,8 @@ void hold_free(struct hold *hold);
  * a turn, too, for a caller who ends its session. */
 void hold_begin(struct agent *agent, bool now);
 
-/* Its turn has ended, and it would be told this next. True: it is on hold, so
- * it is paused and told when it is resumed. */
+/* Its turn has ended, and this is its next prompt. True: it is on hold, so it
+ * is paused, and gets the prompt when it is resumed. */
 bool hold_turn_ended(struct agent *agent, const char *text);
 
 struct hold_change {

@@ -44,6 +44,7 @@ struct inbox {
 	void *arg;
 	struct watch *watch;
 	void *taken; /* a tree of them: tsearch(3) */
+	struct spool_rest rest; /* that waits for the next pass */
 	int64_t until_us; /* of this pass */
 };
 
@@ -105,11 +106,14 @@ inbox_drain(struct inbox *inbox)
 	int r;
 
 	inbox->until_us = 0;
-	r = spool_drain(
-	    inbox->dir, DRAIN_MAX, is_taken, inbox_on_spooled, inbox, &err);
-	if (r < 0 && r != -EAGAIN)
+	r = spool_drain_rest(inbox->dir, &inbox->rest, DRAIN_MAX, is_taken,
+	    inbox_on_spooled, inbox, &err);
+	if (r == DRAIN_MAX || r == -EAGAIN)
+		return true;
+	if (r < 0)
 		log_debug("spool: %s", err.msg);
-	return r == DRAIN_MAX || r == -EAGAIN;
+	spool_rest_release(&inbox->rest);
+	return false;
 }
 
 /* Call changed(arg) when something may have arrived. */
@@ -152,7 +156,7 @@ struct hooks {
 	struct boxes boxes; /* the common one first */
 	struct loop_call *more; /* goes on with the spools in the next pass */
 	bool open; /* the sessions are adopted, and hear what is spooled */
-	void (*drained)(void *arg); /* NULL = nobody waits */
+	void (*drained)(void *arg); /* NULL = no callback */
 	void *drained_arg;
 };
 
@@ -442,6 +446,7 @@ box_free(struct hooks *hooks, struct box *box)
 	persist_forget(inbox->core, inbox);
 	watch_free(inbox->watch);
 	tdestroy(inbox->taken, free);
+	spool_rest_release(&inbox->rest);
 	free(inbox->dir);
 	free(inbox->worker);
 	free(inbox);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "fleet-private.h"
 #include "git-facts.h"
 #include "op-start.h"
 #include "persist.h"
 #include "salvage.h"
-#include "task-run.h"
 #include "worker-op.h"
 
 static struct task *
@@ -25,7 +25,7 @@ start_point(const struct agent *agent)
 
 	if (task != NULL && task->from != NULL)
 		return task->from;
-	if (task != NULL && task->run != NULL && task->run->contract != NULL) {
+	if (task != NULL && task->launch.contract != NULL) {
 		struct core *core = agent->core;
 		char tip[GIT_ID_SIZE];
 
@@ -33,9 +33,9 @@ start_point(const struct agent *agent)
 		 * what differs from this commit of the landing branch. */
 		if (git_facts_tip(core->git, core_branch(core), tip) < 0)
 			return core_branch(core);
-		xstrset(&task->run->base, tip);
+		xstrset(&task->attempt.base, tip);
 		persist_changed(core);
-		return task->run->base;
+		return task->attempt.base;
 	}
 	return core_branch(agent->core);
 }
@@ -97,7 +97,7 @@ end(struct operation *op, const struct err *err)
 		bool goes_on = has_conversation(task);
 
 		xstrset(&agent->worker->work_of, agent->worker->task);
-		/* Whoever goes on with earlier work on the task goes on from
+		/* A worker that continues earlier work on the task starts from
 		 * its base, too. */
 		if (task != NULL && task->from != NULL)
 			xstrset(&agent->worker->base, task->base);

@@ -87,7 +87,7 @@ is_broken(const struct worker *w, const struct err *err)
 }
 
 /* Whatever git says of it, a worker can be removed: its folder stays for
- * people. Not where somebody can help it: a repository inside with work of its
+ * people. Not where a person can help: a repository inside with work of its
  * own, a lock, the user's own tree. */
 static bool
 is_removed_anyway(const struct salvage *s, const struct err *err)

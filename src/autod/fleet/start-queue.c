@@ -56,7 +56,7 @@ is_coming(const struct agent *agent)
 
 typedef bool agent_test_fn(const struct agent *agent);
 
-/* May whoever calls give it a task? An agent leaves its own sandbox by no other
+/* May the caller give it a task? An agent leaves its own sandbox by no other
  * worker. */
 static bool
 is_as_strict(const struct agent *agent, struct json_object *params)
@@ -254,7 +254,7 @@ on_start(void *arg, struct server_call *call, struct json_object *params)
 	struct start_wait *wait;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	/* Nobody waits for a worker with a text that will be refused. */
+	/* Do not wait for a worker with a text that will be refused. */
 	if (!worker_commands_text(call, params, "prompt", &text) ||
 	    settle(fleet, call, params))
 		return;

@@ -4,7 +4,6 @@
 #include "agent.h"
 #include "emit.h"
 #include "git-facts.h"
-#include "git-private.h"
 #include "git-worktree.h"
 #include "hold.h"
 #include "persist.h"
@@ -17,8 +16,7 @@
 const char turn_end_leftover_message[] = "Work left uncommitted";
 
 enum {
-	STEP_FACTS,
-	STEP_SNAPSHOT,
+	STEP_LOOK,
 	STEP_TEST,
 	STEP_RESET,
 	STEP_DECIDE,
@@ -31,13 +29,14 @@ struct turn_end {
 	char *last_words; /* may be NULL */
 	char head[GIT_ID_SIZE];
 	struct git_facts facts;
+	bool compares; /* its files with an earlier state */
 	bool has_task;
 	struct child *child; /* while tests run */
 	struct said said;
 	enum turn_action action;
 	enum ask_kind ask;
 	struct buf reason;
-	bool told; /* the reason is what the policy has to say */
+	bool from_policy; /* the reason is what the policy has to say */
 };
 
 /* --- judging ---------------------------------------------------------- */
@@ -63,31 +62,41 @@ look_at_branch(struct agent *agent)
 }
 
 static void
-on_facts(const struct git_facts *facts, const struct err *err, void *arg)
+on_looked(const struct git_facts *facts, const struct git_snapshot *snapshot,
+    const struct err *err, void *arg)
 {
 	struct turn_end *t = arg;
+	struct agent *agent = t->op.agent;
+	const struct fleet *fleet = agent->fleet;
 
 	if (!operation_arrived(&t->op.op, err))
 		return;
 	t->facts = *facts;
-	look_at_branch(t->op.agent);
+	agent_saw(agent, facts);
+	look_at_branch(agent);
+	if (!t->compares) {
+		operation_go(&t->op.op, STEP_DECIDE);
+		return;
+	}
+	if (fleet->policy->turn_seen != NULL)
+		fleet->policy->turn_seen(
+		    fleet->policy_arg, agent, snapshot, t->last_words);
 	operation_next(&t->op.op);
 }
 
 static void
-ask_facts(struct operation *op, git_facts_fn *fn)
+look(struct operation *op)
 {
 	struct turn_end *t = (struct turn_end *)op;
 	struct core *core = t->op.agent->core;
+	const struct fleet *fleet = t->op.agent->fleet;
+	const char *before = fleet->policy->turn_before == NULL ?
+	    NULL :
+	    fleet->policy->turn_before(fleet->policy_arg, t->op.agent);
 
-	git_facts_read(core->git, t->op.agent->worker->worktree,
-	    core_branch(core), fn, operation_await(op));
-}
-
-static void
-facts(struct operation *op)
-{
-	ask_facts(op, on_facts);
+	t->compares = before != NULL;
+	git_snapshot(core->git, t->op.agent->worker->worktree,
+	    core_branch(core), before, on_looked, operation_await(op));
 }
 
 static void
@@ -99,7 +108,7 @@ decide(struct operation *op)
 	const struct fleet *fleet = agent->fleet;
 	enum worker_status status = agent->worker->status;
 	struct turn_facts facts = {
-		.dirt = git->changed + git->untracked,
+		.uncommitted = git->changed + git->untracked,
 		.rebasing = git->rebasing,
 		.conflicts = git->conflicts,
 		.ahead = git->ahead,
@@ -122,59 +131,16 @@ decide(struct operation *op)
 		operation_done(op);
 }
 
-static void
-on_snapshot(
-    const struct git_snapshot *snapshot, const struct err *err, void *arg)
-{
-	struct turn_end *t = arg;
-	const struct fleet *fleet = t->op.agent->fleet;
-
-	(void)err; /* the turn can be judged without it */
-	if (!operation_arrived(&t->op.op, NULL))
-		return;
-	if (fleet->policy->turn_seen != NULL)
-		fleet->policy->turn_seen(
-		    fleet->policy_arg, t->op.agent, snapshot, t->last_words);
-	operation_next(&t->op.op);
-}
-
-static void
-snapshot(struct operation *op)
-{
-	struct turn_end *t = (struct turn_end *)op;
-	struct core *core = t->op.agent->core;
-	const struct fleet *fleet = t->op.agent->fleet;
-	const char *before = fleet->policy->turn_before == NULL ?
-	    NULL :
-	    fleet->policy->turn_before(fleet->policy_arg, t->op.agent);
-
-	if (before == NULL)
-		operation_go(op, STEP_DECIDE);
-	else
-		git_snapshot(core->git, t->op.agent->worker->worktree,
-		    core_branch(core), before,
-		    t->facts.changed + t->facts.untracked + t->facts.conflicts >
-			0,
-		    on_snapshot, operation_await(op));
-}
-
 /* --- tests ------------------------------------------------------------ */
 
-static bool
-is_clean(const struct git_facts *git)
-{
-	return git->changed + git->untracked + git->conflicts == 0 &&
-	    !git->rebasing;
-}
-
-/* What tests leave in a clean worktree is no work. In another one nobody can
- * tell. */
+/* What tests leave in a clean worktree is no work. In another one it cannot be
+ * told from work. */
 static void
 reset(struct operation *op)
 {
 	struct turn_end *t = (struct turn_end *)op;
 
-	if (is_clean(&t->facts))
+	if (git_facts_clean(&t->facts))
 		worker_op_salvage(&t->op,
 		    &(struct salvage_what){ .then = SALVAGE_RESET,
 			.onto = t->facts.head,
@@ -271,6 +237,7 @@ on_facts_again(const struct git_facts *git, const struct err *err, void *arg)
 
 	if (!operation_arrived(&t->op.op, err))
 		return;
+	agent_saw(t->op.agent, git);
 	memcpy(t->head, git->head, sizeof t->head);
 	t->action = TURN_FINISHED;
 	operation_done(&t->op.op);
@@ -279,13 +246,17 @@ on_facts_again(const struct git_facts *git, const struct err *err, void *arg)
 static void
 facts_again(struct operation *op)
 {
-	ask_facts(op, on_facts_again);
+	struct turn_end *t = (struct turn_end *)op;
+	struct core *core = t->op.agent->core;
+
+	git_facts_read(core->git, t->op.agent->worker->worktree,
+	    core_branch(core), on_facts_again, operation_await(op));
 }
 
 /* --- what follows ----------------------------------------------------- */
 
-/* The answer continues the turn. If nobody waits for an answer, the turn is
- * over, and the reason becomes a new prompt. */
+/* The answer continues the turn. Without a caller that waits, the turn is over,
+ * and the reason becomes a new prompt. */
 static void
 send_back(struct turn_end *t)
 {
@@ -297,7 +268,8 @@ send_back(struct turn_end *t)
 	    &(struct event){ .kind = EVENT_SENT_BACK,
 		.worker = agent->worker->name,
 		.task = agent->worker->task,
-		.reason = t->told ? "there is mail for it" : t->reason.data });
+		.reason =
+		    t->from_policy ? "there is mail for it" : t->reason.data });
 	if (t->op.call == NULL || session_phase(agent->session) != SESSION_UP) {
 		agent_prompt(
 		    agent, t->reason.data, false, agent->worker->status);
@@ -308,7 +280,7 @@ send_back(struct turn_end *t)
 		agent->worker->session.busy = true;
 		persist_changed(agent->core);
 	}
-	agent->sent_back = t->told ? sent_back : sent_back + 1;
+	agent->sent_back = t->from_policy ? sent_back : sent_back + 1;
 }
 
 static void
@@ -331,7 +303,7 @@ is_held(const struct turn_end *t)
 		fleet->policy_arg, t->op.agent, t->reason.data);
 }
 
-/* What it must be told comes before what follows the turn. */
+/* What it must read comes before what follows the turn. */
 static void
 ask_words(struct turn_end *t)
 {
@@ -346,7 +318,7 @@ ask_words(struct turn_end *t)
 	    !fleet->policy->turn_words(fleet->policy_arg, agent, &t->reason))
 		return;
 	t->action = TURN_BACK;
-	t->told = true;
+	t->from_policy = true;
 }
 
 static void
@@ -418,8 +390,7 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	[STEP_FACTS] = { .name = "facts", .run = facts },
-	[STEP_SNAPSHOT] = { .name = "snapshot", .run = snapshot },
+	[STEP_LOOK] = { .name = "facts", .run = look },
 	[STEP_TEST] = { .name = "test", .run = test, .cancel = cancel_test },
 	[STEP_RESET] = { .name = "reset", .run = reset, .firm = true },
 	[STEP_DECIDE] = { .name = "decide", .run = decide },

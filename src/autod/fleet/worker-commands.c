@@ -105,7 +105,7 @@ struct add {
 	struct server_call *call;
 };
 
-/* Not before: it may have its own settings, and somebody else may have added
+/* Not before: it may have its own settings, and another caller may have added
  * it. */
 static void
 on_settings(const struct err *err, void *arg)

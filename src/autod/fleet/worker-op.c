@@ -504,8 +504,8 @@ on_since(const struct git_since *since, const struct err *err, void *arg)
 	found.commits = since->commits;
 	found.files = since->files;
 	found.file_count = since->file_count;
-	found.dirt = since->dirt;
-	found.dirt_count = since->dirt_count;
+	found.uncommitted = since->uncommitted;
+	found.uncommitted_count = since->uncommitted_count;
 	inspection_sentence(&found, &inspect->sentence);
 	operation_done(&inspect->op.op);
 }

@@ -5,10 +5,10 @@
 #include <dirent.h>
 
 #include "box.h"
+#include "check-place.h"
 #include "core.h"
 #include "emit.h"
 #include "errand.h"
-#include "git-check-tree.h"
 #include "git-facts.h"
 #include "git.h"
 #include "identity.h"
@@ -16,7 +16,6 @@
 #include "loop.h"
 #include "operation.h"
 #include "settings.h"
-#include "setup.h"
 #include "workspace.h"
 
 #define OUTPUT_MAX (64 * 1024) /* the end of it */
@@ -100,8 +99,6 @@ check_output_trim(const struct core *core)
 
 enum {
 	STEP_PLACE,
-	STEP_SETUP,
-	STEP_KEEP,
 	STEP_RUN,
 	STEP_COMPARE
 };
@@ -110,19 +107,15 @@ struct check_slot {
 	struct operation op; /* first; while it is busy */
 	struct core *core;
 	int number;
-	char *dir; /* the worktree */
+	struct check_place *place;
+	const char *dir; /* its worktree */
 	char *run_dir; /* the errand's files */
-	char *stamp; /* of its setup */
-	/* What that made (git_check_tree_keep); and the same until the check
-	 * has passed, so that no work that fails leaves anything to others. */
-	char *kept, *made;
 	check_slot_fn *fn;
 	void *arg;
 
 	bool busy;
 	bool adopting;
 	bool leaving; /* the daemon stops: the command goes on */
-	bool renewed; /* the worktree was moved aside for this check */
 	char name[NAME_SIZE]; /* of the errand: <tree>-<key> */
 	char tree[CHECK_TREE_SIZE], key[CHECK_KEY_SIZE], commit[GIT_ID_SIZE];
 	char *command; /* as it was when the check began: `key` is its name */
@@ -130,11 +123,7 @@ struct check_slot {
 	char **protected_paths;
 	bool afresh;
 	bool ran; /* its command */
-	bool set_up; /* what the last setup made is still there */
 	int64_t since_ms;
-	struct box box; /* that its commands run in */
-	struct setup *setup; /* while it runs */
-	struct loop_timer *cancelled;
 	struct errand *errand; /* while it runs */
 	struct errand_facts {
 		enum check_verdict verdict;
@@ -155,182 +144,44 @@ check_slot_key(const struct core *core, char ret_key[CHECK_KEY_SIZE])
 	check_book_key(command_of(core), ret_key);
 }
 
-/* --- step place: the worktree at that commit ------------------------- */
+/* --- step place: the worktree at that commit, set up ------------------ */
 
-/* A check made something else of the worktree, or somebody put something in its
- * place: it is kept for whoever wants to look, and made anew. One is kept; if
- * that is still there, somebody must look. */
-static bool
-move_aside(struct check_slot *slot, struct err *err)
-{
-	cleanup_free char *aside = xasprintf("%s.broken", slot->dir);
-	cleanup_free char *why = xstrdup(err->msg);
-
-	if (rename(slot->dir, aside) == -1) {
-		err_errno(err, -errno, "%s; moving it to %s", why, aside);
-		return false;
-	}
-	emit(slot->core,
-	    &(struct event){ .kind = EVENT_WORKTREE_BROKEN, .path = aside });
-	return true;
-}
-
+/* A setup that fails here fails for the sake of what is checked. */
 static void
-on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
+on_placed(const char *aside, const struct err *err, void *arg)
 {
 	struct check_slot *slot = arg;
-	struct err broken;
 
-	if (out != NULL)
-		slot->set_up = out->kept;
-	if (err == NULL || (err->code != -EUCLEAN && err->code != -EEXIST) ||
-	    slot->renewed || slot->op.stopping) {
+	if (aside != NULL)
+		EMIT(slot->core, EVENT_WORKTREE_BROKEN, .path = aside);
+	if (err == NULL || err->code != -ECHILD) {
 		operation_on_done(err, arg);
 		return;
 	}
-	broken = *err;
-	slot->renewed = true;
-	if (!move_aside(slot, &broken))
-		operation_on_done(&broken, arg);
-	else if (operation_arrived(&slot->op, NULL))
-		operation_go(&slot->op, STEP_PLACE);
-}
-
-static bool
-describe_setup(const struct check_slot *slot, struct setup_spec *ret_spec)
-{
-	const struct core *core = slot->core;
-
-	*ret_spec = (struct setup_spec){
-		.root = core->workspace->root,
-		.worktree = slot->dir,
-		.stamp = slot->stamp,
-		.command =
-		    settings_string(core->settings, "repo.setup_command"),
-		.timeout_ms =
-		    settings_duration(core->settings, "repo.setup_timeout"),
-	};
-	settings_list(core->settings, "repo.copy_files", &ret_spec->copy_files);
-	return ret_spec->copy_files[0] != NULL || ret_spec->command[0] != '\0';
+	slot->facts.verdict = CHECK_FAILED;
+	buf_adds(&slot->how, err->msg);
+	if (operation_arrived(&slot->op, NULL))
+		operation_done(&slot->op);
 }
 
 static void
 step_place(struct operation *op)
 {
 	struct check_slot *slot = (struct check_slot *)op;
-	struct setup_spec setup;
-	bool keeps = describe_setup(slot, &setup) && !slot->afresh &&
-	    !setup_is_due(&setup);
 	struct git_check_tree what = {
 		.commit = slot->commit,
 		.judge = slot->base,
 		.protected_paths = strv_const(slot->protected_paths),
-		.keep = keeps ? slot->kept : NULL,
 	};
 
-	unlink(slot->made);
-	git_check_tree_prepare(
-	    slot->core->git, slot->dir, &what, on_placed, operation_await(op));
-}
-
-/* --- the box of the slot --------------------------------------------- */
-
-static int
-prepare_box(struct check_slot *slot, struct err *err)
-{
-	const struct core *core = slot->core;
-
-	box_release(&slot->box);
-	return box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
-			       .workspace = core->workspace,
-			       .settings = core->settings,
-			       .tree = slot->dir },
-	    &slot->box, err);
-}
-
-/* --- step setup: as in a worker's worktree --------------------------- */
-
-/* A command that fails here fails for the sake of what is checked. */
-static void
-on_set_up(const struct err *err, void *arg)
-{
-	struct check_slot *slot = arg;
-	struct operation *op = &slot->op;
-
-	if (err == NULL || err->code != -ECHILD) {
-		operation_on_done(err, op);
-		return;
-	}
-	slot->facts.verdict = CHECK_FAILED;
-	buf_adds(&slot->how, err->msg);
-	if (operation_arrived(op, NULL))
-		operation_done(op);
+	check_place_begin(
+	    slot->place, &what, slot->afresh, on_placed, operation_await(op));
 }
 
 static void
-step_setup(struct operation *op)
+cancel_place(struct operation *op)
 {
-	struct check_slot *slot = (struct check_slot *)op;
-	const struct core *core = slot->core;
-	cleanup_free char *dir = workspace_path(core->workspace, "setup");
-	struct setup_spec spec;
-	struct err err = { 0 };
-
-	if (!describe_setup(slot, &spec) || slot->set_up) {
-		operation_go(op, STEP_RUN);
-		return;
-	}
-	unlink(slot->stamp);
-	unlink(slot->kept);
-	if (prepare_box(slot, &err) < 0) {
-		operation_fail(op, &err);
-		return;
-	}
-	spec.box = strv_const(slot->box.prefix);
-	if (file_mkdirs(dir, 0700, NULL) < 0)
-		log_debug("cannot create %s", dir);
-	slot->setup =
-	    setup_begin(op->loop, &spec, on_set_up, operation_await(op));
-}
-
-static void
-on_setup_cancelled(void *arg)
-{
-	struct check_slot *slot = arg;
-
-	loop_timer_free(take_ptr(&slot->cancelled));
-	operation_arrived(&slot->op, NULL);
-}
-
-/* Freeing a setup ends it, without a callback. */
-static void
-cancel_setup(struct operation *op)
-{
-	struct check_slot *slot = (struct check_slot *)op;
-
-	if (slot->setup == NULL)
-		return;
-	setup_free(take_ptr(&slot->setup));
-	slot->cancelled = loop_after(op->loop, 1, on_setup_cancelled, slot);
-}
-
-/* --- step keep: what it made, for the checks after this one ----------- */
-
-/* Without it the next check runs the setup again. */
-static void
-on_kept(const struct err *err, void *arg)
-{
-	(void)err;
-	operation_on_done(NULL, arg);
-}
-
-static void
-step_keep(struct operation *op)
-{
-	struct check_slot *slot = (struct check_slot *)op;
-
-	git_check_tree_keep(slot->core->git, slot->dir, slot->made, on_kept,
-	    operation_await(op));
+	check_place_cancel(((struct check_slot *)op)->place);
 }
 
 /* --- step run: the command ------------------------------------------- */
@@ -382,26 +233,31 @@ start_errand(struct check_slot *slot, struct err *err)
 	    xasprintf("LLMC_TASK=%s", slot->task != NULL ? slot->task : "");
 	cleanup_free char *merged = NULL, *command = NULL;
 	cleanup_free char *whose = identity_command(core->workspace->root);
-	const char *const env[] = { number, commit, task, whose, NULL };
+	const char *const own[] = { number, commit, task, whose, NULL };
+	cleanup_strv char **env = NULL;
 	struct errand_spec spec = {
 		.dir = slot->run_dir,
 		.name = slot->name,
 		.cwd = slot->dir,
-		.env = env,
 		.deadline_ms =
 		    settings_duration(core->settings, "auto.check_timeout"),
 	};
+	const char *const *box = NULL;
 	int r = file_mkdirs(slot->run_dir, 0700, err);
 
 	if (r == 0 && !slot->adopting)
-		r = prepare_box(slot, err);
+		r = check_place_box(slot->place, &box, err);
 	if (r < 0)
 		return r;
 	/* What bubblewrap says on standard error is no result of the check. */
 	merged = xasprintf(
 	    "exec 2>&1\n%s", slot->command != NULL ? slot->command : "");
-	command = box_shell(strv_const(slot->box.prefix), merged);
+	command = box_shell(box, merged);
 	spec.command = command;
+	if (box == NULL)
+		box_hide_env(core->settings, NULL, &env);
+	strv_add_all(&env, own);
+	spec.env = strv_const(env);
 	{
 		struct loop *loop = slot->core->loop;
 
@@ -455,7 +311,7 @@ take_changed(struct check_slot *slot, const struct git_list *paths)
 		return;
 	text_add_visible(&shown, paths->v[0],
 	    text_cut(paths->v[0], strlen(paths->v[0]), 200), false);
-	/* Of one that was adopted nobody knows whose judge it had. */
+	/* The judge of one that was adopted is not known. */
 	slot->facts.verdict = slot->adopting ? CHECK_UNJUDGED : CHECK_FAILED;
 	buf_clear(&slot->how);
 	buf_addf(&slot->how, "changed what is protected while it ran: %s",
@@ -536,16 +392,12 @@ end(struct operation *op, const struct err *err)
 	}
 	if (!leaving) {
 		tidy(slot);
-		if (ended.verdict != CHECK_PASSED ||
-		    rename(slot->made, slot->kept) == -1)
-			unlink(slot->made);
+		check_place_over(slot->place, ended.verdict == CHECK_PASSED);
 	}
 	/* The result is in the caller's hands; if it is lost with us, the check
 	 * runs again. */
 	if (!leaving)
 		errand_forget(slot->run_dir, slot->name, NULL);
-	setup_free(take_ptr(&slot->setup));
-	loop_timer_free(take_ptr(&slot->cancelled));
 	errand_free(take_ptr(&slot->errand));
 	xstrset(&slot->command, NULL);
 	xstrset(&slot->task, NULL);
@@ -557,11 +409,9 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
-	[STEP_PLACE] = { .name = "place", .run = step_place },
-	[STEP_SETUP] = { .name = "setup",
-	    .run = step_setup,
-	    .cancel = cancel_setup },
-	[STEP_KEEP] = { .name = "keep", .run = step_keep },
+	[STEP_PLACE] = { .name = "place",
+	    .run = step_place,
+	    .cancel = cancel_place },
 	[STEP_RUN] = { .name = "run", .run = step_run, .cancel = cancel_run },
 	[STEP_COMPARE] = { .name = "compare", .run = step_compare },
 };
@@ -585,7 +435,7 @@ static void
 begin(struct check_slot *slot, const struct operation_kind *how)
 {
 	slot->busy = true;
-	slot->renewed = slot->set_up = slot->ran = false;
+	slot->ran = false;
 	slot->since_ms = clock_wall_ms();
 	slot->facts = (struct errand_facts){ .verdict = CHECK_UNJUDGED };
 	buf_clear(&slot->how);
@@ -671,17 +521,20 @@ struct check_slot *
 check_slot_new(struct core *core, int number, check_slot_fn *fn, void *arg)
 {
 	struct check_slot *slot = xcalloc(1, sizeof *slot);
-	cleanup_free char *dir = xasprintf("checks/%d", number);
+	cleanup_free char *name = xasprintf("%d", number);
 	cleanup_free char *run_dir = xasprintf("checks/run-%d", number);
-	cleanup_free char *stamp = xasprintf("setup/.check-%d", number);
 
 	slot->core = core;
 	slot->number = number;
-	slot->dir = workspace_path(core->workspace, dir);
+	slot->place =
+	    check_place_new(&(struct check_place_spec){ .loop = core->loop,
+		.git = core->git,
+		.workspace = core->workspace,
+		.settings = &core->settings,
+		.name = name,
+		.keeps = true });
+	slot->dir = check_place_dir(slot->place);
 	slot->run_dir = workspace_path(core->workspace, run_dir);
-	slot->stamp = workspace_path(core->workspace, stamp);
-	slot->kept = xasprintf("%s.files", slot->stamp);
-	slot->made = xasprintf("%s.new", slot->kept);
 	slot->fn = fn;
 	slot->arg = arg;
 	buf_init(&slot->how);
@@ -701,11 +554,7 @@ check_slot_free(struct check_slot *slot)
 	}
 	buf_release(&slot->how);
 	buf_release(&slot->output);
-	box_release(&slot->box);
-	free(slot->dir);
+	check_place_free(slot->place);
 	free(slot->run_dir);
-	free(slot->stamp);
-	free(slot->kept);
-	free(slot->made);
 	free(slot);
 }

@@ -7,6 +7,7 @@
 #include "check-book.h"
 #include "git-freeze.h"
 #include "landing-plan.h"
+#include "landing-record.h"
 #include "landing.h"
 
 struct agent;
@@ -24,7 +25,7 @@ struct landings;
 struct loop;
 struct loop_call;
 struct loop_timer;
-struct push;
+struct upstream;
 struct queue;
 struct queue_facts;
 struct queue_move;
@@ -80,7 +81,7 @@ void pick_begin(struct landings *landings, struct agent *agent,
  *   candidates.c  builds commits on top of each other
  *   check-slot.c  judges them
  *   queue-move.c  moves the branch
- *   push.c        pushes it
+ *   upstream.c    follows origin, and pushes to it
  *   settle.c      tells the workers how their items ended
  *   queue-view.c  shows all of it
  */
@@ -123,7 +124,7 @@ struct queue {
 	int base_fails;
 	bool built; /* something was, since the last plan */
 	struct queue_move *move; /* queue-move.c */
-	struct push *push;
+	struct upstream *upstream;
 	size_t long_waits; /* workers that could be released, see settle.c */
 	uint64_t ids_before; /* given to items before this daemon began */
 	bool stopping;
@@ -339,23 +340,46 @@ void queue_move_retry(struct queue_move *move);
 void queue_move_stop(struct queue_move *move);
 
 /*
- * Pushes the landing branch to origin after a landing (repo.push). Nothing
- * waits for it: the remote may be slow or away for days. What is to be pushed
- * is in the state, so the next daemon tries again.
+ * The landing branch and origin (repo.upstream). It is looked at before a task
+ * begins, before work lands, and once in a while, by one git for all; what
+ * others have pushed is followed by the rules of a landing. What lands is
+ * pushed first, by compare-and-swap, and the branch moves when origin has taken
+ * it: so the branch has nothing that origin refused. An origin that is away
+ * holds up nothing; what has landed meanwhile is pushed when it answers. A
+ * branch that has diverged is a person's to decide about, and nothing is
+ * merged. landing-record.h decides.
  */
 
-struct push *push_new(struct core *core);
-void push_free(struct push *push);
-
-/* Continue with what an earlier daemon left. */
-void push_begin(struct push *push);
-/* The branch has moved to this commit; the caller saves the state. */
-void push_landed(struct push *push, const char *commit);
-/* Do not wait any longer for the next try. False: none waits. */
-bool push_retry(struct push *push);
+struct upstream *upstream_new(struct queue *queue);
+void upstream_free(struct upstream *up);
+/* Also when the settings have changed. */
+void upstream_begin(struct upstream *up);
 /* A push that runs has a moment to end. */
-void push_stop(struct push *push);
-bool push_is_quiet(const struct push *push);
+void upstream_stop(struct upstream *up);
+bool upstream_is_quiet(const struct upstream *up);
+
+/* Is it known what others have pushed, as far as a task or a landing needs it?
+ * False: it is looked at; the policy's `fresh` and queue_look() follow. */
+bool upstream_fresh(struct upstream *up);
+bool upstream_may_land(struct upstream *up);
+
+/* Is what lands to be pushed before? And do it; fn is called once, unless the
+ * daemon stops. */
+typedef void upstream_push_fn(enum push_next next, void *arg);
+bool upstream_takes(const struct upstream *up);
+void upstream_push(
+    struct upstream *up, const char *commit, upstream_push_fn *fn, void *arg);
+/* The branch has moved to this commit; the caller saves the state. */
+void upstream_landed(struct upstream *up, const char *commit);
+/* Origin has taken a commit, and the branch has got another one meanwhile. */
+void upstream_split(struct upstream *up);
+/* Whatever was moving the branch has ended. */
+void upstream_moved(struct upstream *up);
+
+/* Why nothing can land because of it; NULL = it can. */
+const char *upstream_reason(const struct upstream *up);
+/* Do not wait any longer for the next try. False: none waits. */
+bool upstream_retry(struct upstream *up);
 
 /*
  * How items leave the queue: their worker is cleaned, told, or sent back; the

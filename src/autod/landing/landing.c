@@ -137,7 +137,7 @@ landings_take_call(struct landings *landings, const char *item)
 	return call;
 }
 
-/* The work stays in the queue; only nobody waits for it here any more. */
+/* The work stays in the queue; only the calls end. */
 static void
 release_calls(struct landings *landings)
 {
@@ -454,9 +454,15 @@ landings_kick(struct landings *landings)
 }
 
 bool
+landings_fresh(struct landings *landings)
+{
+	return upstream_fresh(landings->queue->upstream);
+}
+
+bool
 landings_retry(struct landings *landings)
 {
-	bool pushes = push_retry(landings->queue->push);
+	bool pushes = upstream_retry(landings->queue->upstream);
 
 	if (!queue_move_waits(landings->queue->move))
 		return pushes;
@@ -495,13 +501,15 @@ on_event(const struct event *event, void *arg)
 		    fleet_find(landings->fleet, event->worker);
 		const struct worker *w = agent != NULL ? agent->worker : NULL;
 
-		/* The conflict of accepted work is resolved. Whoever keeps
-		 * its task looks at it again, and lets it land. */
+		/* The conflict of accepted work is resolved. The owner of its
+		 * task looks at it again, and lets it land. */
 		if (w == NULL || !w->accepted ||
 		    landings_keeps(landings, w->task))
 			return;
 		landing_begin(landings, agent,
 		    w->task != NULL ? w->commit : NULL, false, NULL);
+	} else if (event->kind == EVENT_SETTINGS_READ && landings->begun) {
+		upstream_begin(landings->queue->upstream);
 	} else if (event->kind == EVENT_CLEARED && landings->begun) {
 		recover(landings, fleet_find(landings->fleet, event->worker));
 	}
@@ -521,7 +529,7 @@ on_git_settled(const struct err *err, void *arg)
 	if (landings->core->stopping)
 		return;
 	queue_begin(landings->queue); /* first: it removes the refs of ids that
-				       * nobody uses */
+				       * are not used */
 	for (size_t i = 0; i < fleet->count; i++)
 		recover(landings, fleet->agents[i]);
 	landings->begun = true;

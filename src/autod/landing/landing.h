@@ -56,8 +56,7 @@ enum landing_return {
 struct landing_policy {
 	/* May the branch move now? */
 	bool (*may_move)(void *arg);
-	/* Is this its task, with nobody watching? Then it waits for what is in
-	 * the way. */
+	/* Is it its task, unattended? Then it waits for what is in the way. */
 	bool (*keeps)(void *arg, const char *task);
 	/* It failed its check, or conflicts. agent: NULL = its worker was
 	 * released; from: the commit with its work, where it could go on. */
@@ -77,6 +76,8 @@ struct landing_policy {
 	 * its check. The item is gone afterwards. */
 	void (*not_reverted)(
 	    void *arg, const struct landing_item *item, const char *words);
+	/* What a task waited for (landings_fresh()) is known. */
+	void (*fresh)(void *arg);
 	/* Enum priority of a task. */
 	int (*priority)(void *arg, const char *task);
 };
@@ -125,8 +126,12 @@ landings_prioritize(struct landings *landings, const char *task, int priority);
 /* The branch may be able to move now; a worker may be needed. */
 void landings_kick(struct landings *landings);
 
-/* Do not wait any longer for what is in the way of the branch, or for the next
- * push. False: nothing waits. */
+/* May a task begin, with what others have pushed? False: origin is being looked
+ * at, and the policy gets a call. */
+bool landings_fresh(struct landings *landings);
+
+/* Do not wait any longer for what is in the way of the branch, or for origin.
+ * False: nothing waits. */
 bool landings_retry(struct landings *landings);
 
 /* Land the worker's work. call may be NULL. commit: the HEAD that was shown to
@@ -208,8 +213,8 @@ void op_rebase(struct agent *agent, bool again, struct server_call *call,
 void revert_begin(
     struct landings *landings, const char *commit, struct server_call *call);
 
-/* Because something failed, and nobody waits for the answer: EVENT_REVERTED, or
- * the policy's not_reverted, says how it ended. */
+/* Because something failed, without a caller: EVENT_REVERTED, or the policy's
+ * not_reverted, says how it ended. */
 struct revert_order {
 	const char *commit; /* full id, on the branch */
 	const char *restored; /* what the branch is to be again; NULL = as
@@ -234,7 +239,7 @@ bool revert_is_queued(const struct landings *landings, const char *commit);
 /* why: the output of the check. False: the newest commit is not a task's. */
 bool red_revert_begin(struct landings *landings, const char *why);
 
-/* Answer the call. The tip of the branch is read first if nobody knows it. */
+/* Answer the call. The tip of the branch is read first if it is unknown. */
 void queue_view_answer(struct landings *landings, struct server_call *call);
 
 /* The same, with what is known now. The caller owns it. */

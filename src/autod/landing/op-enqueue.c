@@ -13,6 +13,7 @@
 #include "schema.h"
 #include "serve.h"
 #include "settings.h"
+#include "task.h"
 #include "turn-end.h"
 #include "worker-op.h"
 #include "worker.h"
@@ -103,6 +104,7 @@ freeze_rules_refuse(const struct core *core, const struct worker *worker,
 }
 
 #define TITLE_MAX 200 /* bytes */
+#define SEEN_MS   2000 /* a tree that was clean is taken for clean */
 
 enum {
 	STEP_WRITE,
@@ -162,7 +164,7 @@ refuse(struct op_enqueue *e, const struct git_frozen *frozen, unsigned refused)
 	operation_fail(&e->op.op, &err);
 }
 
-/* Nobody looked at it, and it changes what only a person may change. */
+/* It was not reviewed, and it changes what only a person may change. */
 static void
 refuse_guarded(struct op_enqueue *e, const struct git_frozen *frozen)
 {
@@ -187,10 +189,19 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	const struct core *core = e->op.agent->core;
 	const struct worker *w = e->op.agent->worker;
 	struct landing_item *item = e->item;
+	const struct task *t =
+	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	bool planned = t != NULL && t->source != NULL && t->key != NULL &&
+	    strcmp(t->source, "plan") == 0 && strchr(t->key, '/') != NULL;
+	cleanup_free char *goal =
+	    planned ? xstrndup(t->key, strcspn(t->key, "/")) : NULL;
 	cleanup_buf struct buf message = BUF_INIT;
 
 	prompt_commit_message(
 	    frozen->messages.v, frozen->messages.count, true, &message);
+	item->title = xstrndup(message.data,
+	    text_cut(message.data, strcspn(message.data, "\n"), TITLE_MAX));
+	prompt_commit_trailers(w->task, goal, &message);
 	xstrset(&item->worker, w->name);
 	xstrset(&item->task, w->task);
 	xstrset(&item->head, frozen->commit);
@@ -203,8 +214,6 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	xstrset(&item->author_email, frozen->author_email);
 	xstrset(&item->author_date, frozen->author_date);
 	xstrset(&item->committer_date, frozen->committer_date);
-	item->title = xstrndup(message.data,
-	    text_cut(message.data, strcspn(message.data, "\n"), TITLE_MAX));
 	item->queued_ms = clock_wall_ms();
 	if (frozen->base_date > 0 &&
 	    git_facts_is_at(core->git, core_branch(core), frozen->base))
@@ -221,7 +230,7 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 	if (!operation_arrived(&e->op.op, err))
 		return;
 	refused = frozen->refused;
-	/* Nobody looks at them: they are part of the work. */
+	/* They are not reviewed: they are part of the work. */
 	if (refused == GIT_FREEZE_DIRTY && e->commit == NULL && !e->tried) {
 		e->tried = true;
 		operation_next(&e->op.op);
@@ -251,15 +260,21 @@ static void
 step_freeze(struct operation *op)
 {
 	struct op_enqueue *e = (struct op_enqueue *)op;
-	struct core *core = e->op.agent->core;
-	const struct worker *w = e->op.agent->worker;
+	const struct agent *agent = e->op.agent;
+	struct core *core = agent->core;
+	const struct worker *w = agent->worker;
 	cleanup_free char *ref = op_enqueue_ref(e->item->id);
 	struct freeze_rules rules;
 
 	freeze_rules_init(&rules, core, w, e->commit);
 	rules.what.ref = ref;
-	/* By op_inspect(), for the person who waits. */
-	rules.what.seen_clean = e->commit != NULL && e->op.call != NULL;
+	/* By op_inspect(), for the person who waits; or at the end of the turn
+	 * that led here. What appears later is saved before the next task. */
+	if (e->op.call != NULL)
+		rules.what.seen_clean = e->commit;
+	else if (git_facts_clean(&agent->seen) && agent->seen_ms > 0 &&
+	    clock_mono_ms() - agent->seen_ms < SEEN_MS)
+		rules.what.seen_clean = agent->seen.head;
 	git_freeze(core->git, w->worktree, &rules.what, on_frozen,
 	    operation_await(op));
 }
@@ -310,9 +325,15 @@ static void
 step_lines(struct operation *op)
 {
 	struct op_enqueue *e = (struct op_enqueue *)op;
+	struct agent *agent = e->op.agent;
+	const struct git_facts *seen = &agent->seen;
 
-	git_lines_read(e->op.agent->core->git, e->op.agent->worker->worktree,
-	    e->item->base, e->item->head, on_lines, operation_await(op));
+	operation_await(op);
+	if (seen->lines_known && strcmp(seen->head, e->item->head) == 0)
+		on_lines(seen->lines_added, seen->lines_removed, NULL, e);
+	else
+		git_lines_read(agent->core->git, agent->worker->worktree,
+		    e->item->base, e->item->head, on_lines, e);
 }
 
 /* --- the end --------------------------------------------------------- */

@@ -202,6 +202,8 @@ struct queue_move {
 	char *reason;
 	int lock_tries;
 	char *failed; /* the commit that git failed to land last */
+	bool pushing; /* the journal's commit, to origin */
+	bool pushed; /* origin has it: it lands */
 };
 
 static struct landing_record *
@@ -339,8 +341,9 @@ end_journal(struct queue_move *move)
 	xstrset(&record->from, NULL);
 	xstrset(&record->to, NULL);
 	xstrset(&record->from_tree, NULL);
-	move->running = false;
+	move->running = move->pushed = false;
 	persist_changed(move->core);
+	upstream_moved(move->queue->upstream);
 	queue_look(move->queue);
 }
 
@@ -406,8 +409,27 @@ landed(struct queue_move *move)
 	each_item(move, item_landed, NULL);
 	note_own(record);
 	if (!is_of_another(move)) /* that is not pushed */
-		push_landed(move->queue->push, record->to);
+		upstream_landed(move->queue->upstream, record->to);
 	end_journal(move);
+}
+
+static void
+item_at_origin(
+    struct queue_move *move, struct landing_item *item, const struct err *err)
+{
+	xstrset(&item->tree, NULL); /* for note_own() it is not on the branch */
+	item_landed(move, item, err);
+}
+
+/* A person has committed while it was pushed. Built again on top of that it
+ * would land twice: the branch has diverged, and that is asked about. */
+static void
+landed_at_origin(struct queue_move *move)
+{
+	each_item(move, item_at_origin, NULL);
+	end_journal(move);
+	upstream_split(move->queue->upstream);
+	queue_base_changed(move->queue);
 }
 
 static void
@@ -437,7 +459,10 @@ in_the_way(struct queue_move *move, enum git_land_result result,
 {
 	cleanup_free char *words = xstrdup(detail);
 
-	not_landed(move, err);
+	if (move->pushed) /* the journal stays, and the branch follows */
+		move->running = false;
+	else
+		not_landed(move, err);
 	if (!is_waited_for(move)) {
 		checkout_watch_end(move->checkout);
 		return;
@@ -486,7 +511,10 @@ on_result(enum git_land_result result, const char *detail,
 		landed(move);
 		break;
 	case GIT_LAND_MOVED:
-		not_landed(move, NULL);
+		if (move->pushed)
+			landed_at_origin(move);
+		else
+			not_landed(move, NULL);
 		break;
 	case GIT_LAND_DIRTY:
 		err_set(&err, -EBUSY,
@@ -534,10 +562,33 @@ settle_old(struct queue_move *move)
 }
 
 static void
+land(struct queue_move *move)
+{
+	struct core *core = move->core;
+	const struct landing_record *record = record_of(move);
+
+	git_land(core->git, core_branch(core), record->from, record->to,
+	    core_lands_when_dirty(core), on_result, move);
+}
+
+/* Origin is the judge of who was first. */
+static void
+on_pushed(enum push_next next, void *arg)
+{
+	struct queue_move *move = arg;
+
+	move->pushing = false;
+	move->pushed = next == PUSH_THEN_LAND;
+	if (next == PUSH_THEN_LAND || next == PUSH_THEN_LATER)
+		land(move);
+	else
+		not_landed(move, NULL);
+}
+
+static void
 on_saved(void *arg)
 {
 	struct queue_move *move = arg;
-	struct core *core = move->core;
 	const struct landing_record *record = record_of(move);
 
 	if (move->stopping) {
@@ -548,8 +599,12 @@ on_saved(void *arg)
 		settle_old(move);
 		return;
 	}
-	git_land(core->git, core_branch(core), record->from, record->to,
-	    core_lands_over_dirt(core), on_result, move);
+	move->pushing = !move->pushed && upstream_takes(move->queue->upstream);
+	if (move->pushing)
+		upstream_push(
+		    move->queue->upstream, record->to, on_pushed, move);
+	else
+		land(move);
 }
 
 void
@@ -594,6 +649,9 @@ void
 queue_move_stop(struct queue_move *move)
 {
 	move->stopping = true;
+	/* A push is not waited for: the next daemon finds the journal. */
+	if (move->pushing)
+		move->running = move->pushing = false;
 }
 
 struct queue_move *

@@ -172,7 +172,6 @@ queue_facts_release(struct queue_facts *facts)
 struct asked {
 	struct landings *landings;
 	struct server_call *call;
-	struct git_slot *slot;
 };
 
 static struct json_object *
@@ -183,8 +182,10 @@ view_json(struct queue *queue, const char *commit, const char *tree)
 		.record = &core->state.landings,
 		.branch = core_branch(core),
 		.check = settings_string(core->settings, "auto.check_command"),
-		.hold = queue_move_reason(queue->move),
-		.pushes = settings_bool(core->settings, "repo.push"),
+		.hold = queue_move_reason(queue->move) != NULL ?
+		    queue_move_reason(queue->move) :
+		    upstream_reason(queue->upstream),
+		.pushes = upstream_mode_of(core->settings) != UPSTREAM_OFF,
 		.now_ms = clock_wall_ms(),
 	};
 	int slots[LANDING_SLOTS_MAX];
@@ -227,22 +228,7 @@ on_tip(const struct git_answer *answer, void *arg)
 	tree = rest != NULL ? rest : "";
 	serve_reply(landings->core, asked->call,
 	    view_json(landings->queue, commit, tree));
-	git_slot_end(asked->slot);
 	free(asked);
-}
-
-static void
-ask_tip(struct git_slot *slot, void *arg)
-{
-	struct asked *asked = arg;
-	const char *branch = core_branch(asked->landings->core);
-	cleanup_free char *commit = xasprintf("refs/heads/%s^{commit}", branch);
-	cleanup_free char *tree = xasprintf("refs/heads/%s^{tree}", branch);
-	const char *const args[] = { "rev-parse", commit, tree, NULL };
-	struct git_command ask = { .args = args };
-
-	asked->slot = slot;
-	git_slot_run(slot, &ask, on_tip, asked);
 }
 
 static void
@@ -269,6 +255,11 @@ queue_view_answer(struct landings *landings, struct server_call *call)
 {
 	struct queue *queue = landings->queue;
 	struct core *core = landings->core;
+	const char *branch = core_branch(core);
+	cleanup_free char *commit = xasprintf("refs/heads/%s^{commit}", branch);
+	cleanup_free char *tree = xasprintf("refs/heads/%s^{tree}", branch);
+	const char *const args[] = { "rev-parse", commit, tree, NULL };
+	struct git_command ask = { .args = args, .drop = drop };
 	struct asked *asked;
 
 	if (queue->base_commit != NULL) {
@@ -279,6 +270,6 @@ queue_view_answer(struct landings *landings, struct server_call *call)
 	asked = xcalloc(1, sizeof *asked);
 	asked->landings = landings;
 	asked->call = call;
-	git_slot(
-	    git_queue(core->git, core->workspace->root), ask_tip, drop, asked);
+	git_run(
+	    git_queue(core->git, core->workspace->root), &ask, on_tip, asked);
 }

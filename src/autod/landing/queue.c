@@ -19,7 +19,7 @@ static void stray_refs_drop(struct queue *queue);
 
 #define BASE_RETRY_MS     200 /* times the number of failures, */
 #define BASE_RETRY_MAX_MS 60000 /* up to this */
-#define BASE_TRIES        5 /* then somebody must know */
+#define BASE_TRIES        5 /* then a person must know */
 
 void
 queue_base_know(
@@ -128,7 +128,7 @@ queue_base_changed(struct queue *queue)
 	queue_look(queue);
 }
 
-#define UNJUDGED_MAX 10 /* tries, then a person is told */
+#define UNJUDGED_MAX 10 /* tries, then a person is notified */
 
 #define UNJUDGED_RETRY_MS                                  \
 	(60 * 1000) /* before the same tree is tried again \
@@ -324,7 +324,8 @@ act(struct queue *queue, const struct queue_facts *facts,
 		check_slot_cancel(facts->run_slots[action->run]->slot);
 		break;
 	case LANDING_DO_LAND:
-		do_land(queue, facts, plan, action);
+		if (upstream_may_land(queue->upstream))
+			do_land(queue, facts, plan, action);
 		break;
 	case LANDING_DO_EJECT_CONFLICT:
 	case LANDING_DO_EJECT_FAILED:
@@ -381,7 +382,7 @@ refuse_broken(struct queue *queue)
 }
 
 /* Work was built that nothing is done with now: it waits for a check, or for
- * the branch. Everything else is told of when it is done. */
+ * the branch. Everything else is reported when it is done. */
 static void
 tell_built(struct queue *queue, const struct landing_plan *plan)
 {
@@ -406,14 +407,15 @@ look(void *arg)
 	queue->long_waits = 0;
 	settle_due(queue->landings);
 	refuse_broken(queue);
-	if (record->to != NULL && !queue_move_busy(queue->move)) {
+	if (record->to != NULL && !queue_move_busy(queue->move) &&
+	    !queue_move_waits(queue->move)) {
 		queue_move_begin(queue->move);
 		return;
 	}
 	if (is_empty(queue)) {
 		if (record->to == NULL) {
-			/* Nobody waits: checks that run are of no use, and
-			 * the next item reads the branch again. */
+			/* Nothing waits: checks that run are of no use, and the
+			 * next item reads the branch again. */
 			for (int i = 0; i < queue->slot_count; i++)
 				if (check_slot_tree(queue->slots[i].slot) !=
 				    NULL)
@@ -488,7 +490,7 @@ queue_trim_book(struct queue *queue)
 	check_output_trim(queue->core);
 }
 
-/* A check that is never judged holds everything back: somebody must know. */
+/* A check that is never judged holds everything back: a person must know. */
 static void
 give_up_judging(struct queue *queue, const struct check_end *end)
 {
@@ -514,9 +516,8 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 
 	if (!end->cancelled) {
 		if (end->verdict == CHECK_UNJUDGED) {
-			/* What was to be checked may be gone: somebody ran
-			 * git gc without our refs. The same commits are
-			 * built again. */
+			/* What was to be checked may be gone: git gc ran
+			 * without our refs. The commits are built again. */
 			for (int i = 0; i < queue->slot_count; i++)
 				if (queue->slots[i].slot == slot)
 					for (char **id = queue->slots[i].covers;
@@ -562,7 +563,7 @@ queue_begin(struct queue *queue)
 		check_slot_adopt(queue->slots[i].slot);
 	stray_refs_drop(queue);
 	end_others(queue);
-	push_begin(queue->push);
+	upstream_begin(queue->upstream);
 	queue_look(queue);
 }
 
@@ -574,13 +575,14 @@ queue_stop(struct queue *queue)
 		if (queue->slots[i].slot != NULL)
 			check_slot_stop(queue->slots[i].slot);
 	queue_move_stop(queue->move);
-	push_stop(queue->push);
+	upstream_stop(queue->upstream);
 }
 
 bool
 queue_is_quiet(const struct queue *queue)
 {
-	return !queue_move_busy(queue->move) && push_is_quiet(queue->push);
+	return !queue_move_busy(queue->move) &&
+	    upstream_is_quiet(queue->upstream);
 }
 
 void
@@ -623,7 +625,7 @@ queue_new(struct landings *landings)
 		queue->slots[i].slot =
 		    check_slot_new(core, i + 1, on_checked, queue);
 	queue->move = queue_move_new(queue);
-	queue->push = push_new(core);
+	queue->upstream = upstream_new(queue);
 	return queue;
 }
 
@@ -633,7 +635,7 @@ queue_free(struct queue *queue)
 	if (queue == NULL)
 		return;
 	queue_move_free(queue->move);
-	push_free(queue->push);
+	upstream_free(queue->upstream);
 	for (int i = 0; i < LANDING_SLOTS_MAX; i++) {
 		check_slot_free(queue->slots[i].slot);
 		strv_clear(&queue->slots[i].covers);

@@ -16,7 +16,6 @@
 struct revert {
 	struct landings *landings;
 	struct server_call *call;
-	struct git_slot *slot;
 	char *typed; /* the commit as asked for */
 	char *commit, *subject;
 };
@@ -30,11 +29,23 @@ revert_free(struct revert *r)
 	free(r);
 }
 
+/* The git is gone before it has answered. */
 static void
-revert_end(struct revert *r)
+drop(void *arg)
 {
-	git_slot_end(r->slot);
+	struct revert *r = arg;
+
+	serve_refuse(r->call, API_FAILED, "the daemon is stopping");
 	revert_free(r);
+}
+
+static void
+ask(struct revert *r, const char *const *args, git_fn *fn)
+{
+	struct core *core = r->landings->core;
+	struct git_command command = { .args = args, .drop = drop };
+
+	git_run(git_queue(core->git, core->workspace->root), &command, fn, r);
 }
 
 static struct landing_item *
@@ -114,19 +125,7 @@ on_ancestor(const struct git_answer *answer, void *arg)
 		    branch);
 	else
 		serve_refuse(r->call, API_FAILED, "%s", answer->complaint);
-	revert_end(r);
-}
-
-static void
-ask_ancestor(struct revert *r)
-{
-	cleanup_free char *branch =
-	    xasprintf("refs/heads/%s", core_branch(r->landings->core));
-	const char *const args[] = { "merge-base", "--is-ancestor", r->commit,
-		branch, NULL };
-	struct git_command ask = { .args = args };
-
-	git_slot_run(r->slot, &ask, on_ancestor, r);
+	revert_free(r);
 }
 
 /* Its id, its parents, its subject. */
@@ -134,6 +133,8 @@ static void
 on_commit(const struct git_answer *answer, void *arg)
 {
 	struct revert *r = arg;
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(r->landings->core));
 	cleanup_free char *text = xstrdup(answer->out);
 	char *rest = text;
 	const char *commit = strsep(&rest, "\n");
@@ -142,49 +143,29 @@ on_commit(const struct git_answer *answer, void *arg)
 	if (answer->status != 0) {
 		serve_refuse(
 		    r->call, API_UNKNOWN, "there is no commit %s", r->typed);
-		revert_end(r);
+		revert_free(r);
 		return;
 	}
 	if (parents[0] == '\0') {
 		serve_refuse(r->call, API_FAILED,
 		    "%.12s has no parent: there is nothing to go back to",
 		    commit);
-		revert_end(r);
+		revert_free(r);
 		return;
 	}
 	xstrset(&r->commit, commit);
 	xstrset(&r->subject, rest != NULL ? rest : "");
-	ask_ancestor(r);
-}
-
-static void
-ask_commit(struct git_slot *slot, void *arg)
-{
-	struct revert *r = arg;
-	cleanup_free char *name = xasprintf("%s^{commit}", r->typed);
-	const char *const args[] = { "log", "--max-count=1",
-		"--no-show-signature", "--format=%H%n%P%n%s", name, "--",
-		NULL };
-	struct git_command ask = { .args = args };
-
-	r->slot = slot;
-	git_slot_run(slot, &ask, on_commit, r);
-}
-
-static void
-drop(void *arg)
-{
-	struct revert *r = arg;
-
-	serve_refuse(r->call, API_FAILED, "the daemon is stopping");
-	revert_free(r);
+	ask(r,
+	    (const char *[]){
+		"merge-base", "--is-ancestor", r->commit, branch, NULL },
+	    on_ancestor);
 }
 
 void
 revert_begin(
     struct landings *landings, const char *commit, struct server_call *call)
 {
-	struct core *core = landings->core;
+	cleanup_free char *name = xasprintf("%s^{commit}", commit);
 	struct revert *r;
 
 	if (strlen(commit) < DIGITS_MIN ||
@@ -197,8 +178,10 @@ revert_begin(
 	r->landings = landings;
 	r->call = call;
 	r->typed = xstrdup(commit);
-	git_slot(
-	    git_queue(core->git, core->workspace->root), ask_commit, drop, r);
+	ask(r,
+	    (const char *[]){ "log", "--max-count=1", "--no-show-signature",
+		"--format=%H%n%P%n%s", name, "--", NULL },
+	    on_commit);
 }
 
 /* --- the branch fails its own check ------------------------------------- */

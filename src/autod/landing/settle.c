@@ -502,7 +502,7 @@ settle_on_cleaned(struct agent *agent, void *arg)
 
 /* --- not landed ------------------------------------------------------ */
 
-/* Answer whoever waits for it. */
+/* Answer the call that waits for it. */
 static void
 fail_item(struct landings *landings, const struct landing_item *item,
     const struct err *err)
@@ -551,14 +551,14 @@ settle_refused(
 	struct err kept = *err;
 
 	if (item->why != NULL && err->code == -EBUSY)
-		return; /* nobody is waiting for it */
+		return; /* no call waits for it */
 	if (!landings_keeps(landings, item->task)) {
 		give_back(landings, item, LANDING_END_FAILED, err);
 		return;
 	}
 	err_set(&kept, err->code, "%s; it stays in the queue (llmc landing)",
 	    err->msg);
-	fail_item(landings, item, &kept); /* a person who waits is told */
+	fail_item(landings, item, &kept); /* the caller gets the reason */
 }
 
 void
@@ -710,7 +710,7 @@ give_to_another(struct landings *landings, const struct landing_item *item)
 		   item->head, true, words) == LANDING_RETURN_TAKEN;
 }
 
-/* A pick, a revert, and work whose worker was reset have nobody who could
+/* A pick, a revert, and work whose worker was reset have no worker that could
  * resolve it. */
 static void
 conflict_without_worker(struct landings *landings, struct landing_item *item)

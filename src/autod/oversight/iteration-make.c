@@ -6,6 +6,7 @@
 
 #include "account.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto.h"
 #include "behaviour.h"
 #include "book-history.h"
@@ -16,7 +17,6 @@
 #include "oversight-private.h"
 #include "said.h"
 #include "state.h"
-#include "task-run.h"
 #include "task.h"
 #include "transcript-parser.h"
 #include "update.h"
@@ -40,19 +40,18 @@ struct cost_kind {
 static bool
 oversight_costs_counts(const struct task *t)
 {
-	const struct task_run *run = t->run;
+	const struct task_attempt *attempt = &t->attempt;
 
-	return run == NULL ||
-	    (!run->has_spawned && !run->by_mail && run->mail_turns == 0 &&
-		run->waiting_ms == 0 && run->waited_ms == 0);
+	return !attempt->has_spawned && !attempt->by_mail &&
+	    attempt->mail_turns == 0 && attempt->waiting_ms == 0 &&
+	    attempt->waited_ms == 0;
 }
 
 static char *
 kind_of(const struct task *t)
 {
-	const char *who = t->run == NULL ? NULL :
-	    t->run->agent != NULL        ? t->run->agent :
-					   t->run->role;
+	const char *who =
+	    t->launch.agent != NULL ? t->launch.agent : t->launch.role;
 
 	return xasprintf("%s/%s", t->source != NULL ? t->source : "",
 	    who != NULL ? who : "");
@@ -394,11 +393,10 @@ iteration_make(struct watched *w, const struct agent *agent,
 		it->objective = cut(text, ITERATION_TEXT_MAX);
 	if (spent != NULL)
 		iteration_add_spent(it, &w->mark, spent);
-	if (t != NULL)
-		w->mark.attempt = t->attempts;
-	if (t != NULL && t->run != NULL) {
-		char *const *scope = t->run->scope_paths;
+	if (t != NULL) {
+		char *const *scope = t->launch.scope_paths;
 
+		w->mark.attempt = t->attempts;
 		for (size_t i = 0; scope != NULL && scope[i] != NULL; i++)
 			if (i < ITERATION_FILES)
 				strv_add(&it->scope, scope[i]);

@@ -158,7 +158,7 @@ abort_task(struct oversight_floor *floor, struct task *t, const char *user,
 	if (why != NULL)
 		buf_addf(&reason, ": %s", why);
 	buf_addf(&reason, "; the evidence is in .llmc/aborted/%s", id);
-	r = outcome_drop(floor->mode, t, true, reason.data, err);
+	r = outcome_drop(floor->mode, t, reason.data, err);
 	if (r == 0)
 		keep_evidence(floor, id, json);
 	return r;
@@ -201,7 +201,7 @@ refuse_unknown(const struct oversight_floor *floor, struct server_call *call,
 	else
 		serve_refuse(call, API_UNKNOWN,
 		    "%s is neither a worker nor a task that is in progress; "
-		    "type: llmc task list; one that nobody has taken is "
+		    "type: llmc task list; one that is not taken is "
 		    "removed with: llmc task drop %s",
 		    name, name);
 	task_free(filed);

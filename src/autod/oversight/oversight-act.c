@@ -74,8 +74,7 @@ oversight_tell(const struct oversight_floor *floor, const struct watched *w,
 	else
 		buf_adds(&signature, task);
 	what.signature = signature.data;
-	/* The command is told of what it was told of before there were
-	 * levels. */
+	/* The command gets what it got before there were levels. */
 	person_escalate(floor->core, &what,
 	    level >= STEP_PAUSE ? NOTICE_TASK : NOTICE_NONE);
 }
@@ -236,7 +235,7 @@ tell_people(const struct oversight_floor *floor, const struct watched *w,
 	    text != NULL ? text : reason.data);
 }
 
-/* Whoever dies before it is recorded does it again; never not at all. text: for
+/* A daemon that dies before it is recorded does it again. text: for
  * people. */
 static void
 give(struct oversight_floor *floor, struct watched *w, const char *worker,
@@ -368,7 +367,7 @@ on_parked(void *arg)
 	}
 }
 
-/* Nobody is about to park it any more: it is due again. */
+/* It is not about to be parked any more: it is due again. */
 static void
 give_up(const struct oversight_floor *floor, struct watched *w)
 {
@@ -404,8 +403,8 @@ oversight_act_parked(struct oversight_floor *floor)
 
 /* --- a fresh session, a new attempt ----------------------------------- */
 
-/* What whoever goes on with the task must know. words: what this worker would
- * be told now; NULL = what the check printed last. */
+/* What the next worker of the task must know. words: what this worker would get
+ * now; NULL = what the check printed last. */
 static void
 add_learned(const struct watched *w, const struct detection *d,
     const char *last_words, const char *words, struct buf *out)

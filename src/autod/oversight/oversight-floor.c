@@ -22,6 +22,7 @@
 #include "state.h"
 #include "task.h"
 #include "thresholds.h"
+#include "tuning.h"
 #include "watched.h"
 
 static struct watched *
@@ -46,13 +47,12 @@ has_own_tests(const struct oversight_floor *floor)
 /* What a check or the tests said. Of the check, only what it printed counts
  * where the work has tests of its own. */
 static void
-note(const struct oversight_floor *floor, struct watched *w, const char *worker,
-    bool tests, bool passed, const char *output)
+note(struct watched *w, const char *worker, bool tests, bool passed,
+    const char *output)
 {
 	if (tests) {
 		w->open->tests = passed;
-		w->open->coverage = coverage_pattern_find(
-		    setting(floor, "oversight.coverage_pattern"), output);
+		w->open->coverage = coverage_find(output);
 	}
 	if (!passed)
 		iteration_set_failure(w->open, output);
@@ -85,8 +85,8 @@ oversight_results_tested(
 	    (result->exited && result->status == CHECK_EXIT_UNJUDGED))
 		return;
 	child_output_text(&result->out, &output);
-	note(floor, w, agent->worker->name, true, child_succeeded(result),
-	    output.data);
+	note(
+	    w, agent->worker->name, true, child_succeeded(result), output.data);
 }
 
 /* --- check_command --------------------------------------------------- */
@@ -100,8 +100,7 @@ oversight_results_checked(
 
 	if (w == NULL || w->open == NULL)
 		return;
-	note(floor, w, agent->worker->name, !has_own_tests(floor), passed,
-	    output);
+	note(w, agent->worker->name, !has_own_tests(floor), passed, output);
 	if (!passed)
 		oversight_floor_judge(floor, w, agent);
 }
@@ -115,7 +114,7 @@ oversight_results_ejected(
 
 	if (w == NULL || w->open == NULL)
 		return;
-	note(floor, w, task->worker, !has_own_tests(floor), false, output);
+	note(w, task->worker, !has_own_tests(floor), false, output);
 	/* Without a worker it is judged when another one begins. */
 	if (agent != NULL)
 		oversight_floor_judge(floor, w, agent);
@@ -182,7 +181,7 @@ oversight_floor_find(struct oversight_floor *floor, const char *task)
 	return w != NULL ? w : load(floor, task);
 }
 
-/* That of the worker; NULL: it has no task, or nobody watches. */
+/* That of the worker; NULL: it has no task, or is not watched. */
 struct watched *
 oversight_floor_watched(
     struct oversight_floor *floor, const struct agent *agent)
@@ -238,7 +237,7 @@ prune(struct oversight_floor *floor)
 	watched_prune(floor->core->book, is_in_progress, floor);
 }
 
-/* Does nobody work on it, and no landing? Its records have everything. */
+/* Has it no worker and no landing? Its records have everything. */
 static bool
 is_left(const struct oversight_floor *floor, const struct watched *w)
 {
@@ -320,8 +319,8 @@ oversight_floor_begin(struct oversight_floor *floor, struct watched *w,
 	facts->estimated_cost =
 	    t != NULL ? oversight_costs_estimate(&floor->costs, t) : NAN;
 	facts->completion = known.percent;
-	facts->expected = floor->config.expected_iterations > 0 ?
-	    floor->config.expected_iterations :
+	facts->expected = tuning.expected_iterations > 0 ?
+	    tuning.expected_iterations :
 	    plan_effort_iterations(known.effort);
 	watched_begin(w, agent->worker->name, iteration_make(w, agent, facts));
 }
@@ -359,7 +358,7 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
 
 	if (w == NULL)
 		return;
-	if (by_hand) /* nobody checks it */
+	if (by_hand) /* it is not checked */
 		oversight_floor_judge(floor, w, agent);
 	/* The same turn once more: its end was not judged, its check was
 	 * cancelled, or the last daemon died before the next prompt. */

@@ -46,7 +46,7 @@ struct turn_clock {
 	int tools; /* that have ended */
 	bool partial; /* it had begun before */
 	bool looking; /* a part of it is about to be recorded */
-	int64_t due_ms; /* since when it is to be told something, 0 = not */
+	int64_t due_ms; /* since when it is to get something, 0 = not */
 };
 
 struct oversight_floor {
@@ -70,7 +70,7 @@ struct oversight_floor {
 /* Registers itself as a floor, and with auto mode. */
 struct oversight_floor *oversight_floor_new(struct auto_mode *mode);
 
-/* The task that the worker has; NULL: none, or nobody watches. */
+/* The task that the worker has; NULL: none, or it is not watched. */
 struct watched *oversight_floor_watched(
     struct oversight_floor *floor, const struct agent *agent);
 

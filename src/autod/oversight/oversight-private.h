@@ -69,7 +69,7 @@ void oversight_abort_stop(struct oversight_floor *floor);
 
 /* --- oversight-act.c ---------------------------------------------------- */
 
-/* What is due is done: told to the session, or to the worker. */
+/* What is due is done: given to the session, or to the worker. */
 
 /* Record what is only to be recorded: all of it where oversight observes. */
 void oversight_act_log(struct oversight_floor *floor, struct watched *watched,
@@ -93,16 +93,16 @@ void oversight_act_again(const struct oversight_floor *floor,
     const struct watched *watched, const struct agent *agent, struct buf *out);
 
 /* Give it a fresh session, fail its attempt or park its task if that is due and
- * possible now. words: what it would be told otherwise; NULL = nothing. True:
- * that has begun, and the watched task may be gone. */
+ * possible now. words: its prompt otherwise; NULL = nothing. True: that has
+ * begun, and the watched task may be gone. */
 bool oversight_act_stop(struct oversight_floor *floor, struct watched *watched,
     struct agent *agent, const char *words);
 /* Record the pauses of tasks that are parked now, once that is saved. */
 void oversight_act_parked(struct oversight_floor *floor);
 
-/* People are told of what oversight does, with the evidence: as urgently as
- * model/records/escalation says, and once, whenever the daemon dies. worker: its name;
- * text: what happened and what to type. */
+/* Tell people what oversight does, with the evidence: as urgently as
+ * model/records/escalation says, and once, whenever the daemon dies. worker:
+ * its name; text: what happened and what to type. */
 void oversight_tell(const struct oversight_floor *floor,
     const struct watched *watched, const char *worker,
     const struct detection *detection, enum progress_step level,
@@ -132,9 +132,9 @@ void oversight_costs_release(struct oversight_costs *costs);
 /* --- oversight-slice.c -------------------------------------------------- */
 
 /*
- * Iterations inside a long turn: one ends after oversight.slice, or after
- * oversight.slice_tools. A warning and another approach are the answer to the
- * hook of the next tool, which is made to wait for it (run-dir.h); ladder.h
+ * Iterations inside a long turn: one ends after some time, or after
+ * some tool calls (tuning.h). A warning and another approach are the answer to
+ * the hook of the next tool, which is made to wait for it (run-dir.h); ladder.h
  * says when the turn is interrupted instead.
  */
 

@@ -8,6 +8,7 @@
 #include "run-dir.h"
 #include "serve.h"
 #include "session-hook.h"
+#include "tuning.h"
 
 static const char go_on[] =
     "You were interrupted because of how the work went. Continue the task in this "
@@ -29,7 +30,7 @@ slice_free(struct slice *slice)
 	free(slice);
 }
 
-/* Is a turn running that can be told something? */
+/* Is a turn running that can be interrupted? */
 static bool
 is_in_turn(const struct agent *agent)
 {
@@ -67,7 +68,7 @@ tell(struct oversight_floor *floor, struct watched *w, struct agent *agent,
 	else if (clock->due_ms == 0)
 		clock->due_ms = clock_mono_ms();
 	telling = progress_telling(
-	    due, clock_mono_ms() - clock->due_ms, floor->config.slice_ms);
+	    due, clock_mono_ms() - clock->due_ms, tuning.slice);
 	let_wait(agent, telling == TELLING_CONTEXT && again->len == 0);
 	if (due <= STEP_REDIRECT &&
 	    (telling == TELLING_INTERRUPT || again->len > 0)) {
@@ -100,8 +101,8 @@ oversight_slice_tool_ended(
 /* --- looking --------------------------------------------------------- */
 
 static void
-on_snapshot(
-    const struct git_snapshot *snapshot, const struct err *err, void *arg)
+on_snapshot(const struct git_facts *facts, const struct git_snapshot *snapshot,
+    const struct err *err, void *arg)
 {
 	struct slice *slice = arg;
 	struct oversight_floor *floor = slice->floor;
@@ -111,6 +112,7 @@ on_snapshot(
 
 	cleanup_buf struct buf again = BUF_INIT;
 
+	(void)facts;
 	(void)err;
 	if (agent != NULL)
 		oversight_floor_clock(floor, slice->worker)->looking = false;
@@ -127,14 +129,14 @@ on_snapshot(
 }
 
 static bool
-is_due(const struct oversight_floor *floor, struct turn_clock *clock)
+is_due(struct turn_clock *clock)
 {
 	if (clock->since_ms == 0) {
 		clock->since_ms = clock_mono_ms();
 		clock->partial = true;
 	}
-	return clock->tools >= floor->config.slice_tools ||
-	    clock_mono_ms() - clock->since_ms >= floor->config.slice_ms;
+	return clock->tools >= tuning.slice_tools ||
+	    clock_mono_ms() - clock->since_ms >= tuning.slice;
 }
 
 static void
@@ -147,7 +149,7 @@ look(struct oversight_floor *floor, struct agent *agent)
 	struct slice *slice;
 
 	if (w == NULL || clock->looking || !is_in_turn(agent) ||
-	    !is_due(floor, clock) || core->stopping)
+	    !is_due(clock) || core->stopping)
 		return;
 	slice = xcalloc(1, sizeof *slice);
 	slice->floor = floor;
@@ -156,7 +158,7 @@ look(struct oversight_floor *floor, struct agent *agent)
 	LIST_INSERT_HEAD(&floor->slices, slice, entry);
 	clock->looking = true;
 	git_snapshot(core->git, agent->worker->worktree, core_branch(core),
-	    w->tree, true, on_snapshot, slice);
+	    w->tree, on_snapshot, slice);
 }
 
 void

@@ -122,7 +122,7 @@ void watched_delivered(struct watched *watched, const char *worker,
 /* The task has ended: what is still open has helped if it landed. */
 void watched_end(struct watched *watched, bool landed);
 
-/* It was told of in the middle of the turn, and that did not help by the next
+/* The turn was warned of it in the middle, and that did not help by the next
  * iteration, which was the last one. */
 bool watched_is_vain(const struct watched *watched, enum detection_type type);
 

@@ -171,7 +171,7 @@ on_create(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	}
 	plan = make_goal(floor, params, id, next, now);
-	/* Its plan is drafted, and nobody works on it until that is applied. */
+	/* Its plan is drafted, and not worked on until that is applied. */
 	plan->goal->plan_wanted = plan->goal->plan_drafts =
 	    next == NULL && json_bool_or(params, "draft", false);
 	add_goal(floor, call, plan, next);

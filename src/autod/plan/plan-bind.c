@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "contract.h"
 #include "emit.h"
 #include "id.h"
@@ -11,7 +12,6 @@
 #include "plan-set.h"
 #include "said.h"
 #include "settings.h"
-#include "task-run.h"
 #include "turn.h"
 
 #define REASON_MAX 2000 /* bytes of why a node is blocked */
@@ -51,50 +51,40 @@ plan_bind_find(const struct plan_set *set, const char *key,
 	return 0;
 }
 
-bool
-plan_bind_is_for(const struct task *task, const struct plan_assignment *a)
-{
-	cleanup_free char *key = NULL;
-
-	if (!intake_is_planned(task) || task->key == NULL || a->task == NULL ||
-	    strcmp(a->task, task->id) != 0)
-		return false;
-	key = xasprintf("%s/%s", a->goal_id, a->node_id);
-	return strcmp(task->key, key) == 0;
-}
-
-struct plan_assignment *
+struct plan_node *
 plan_bind_of(const struct plan_floor *floor, const struct task *task)
 {
-	const struct plan_set *set = plan_floor_set(floor);
+	struct plan_node *node = NULL;
+	struct plan *plan;
 
-	for (size_t i = set->assignment_count; i-- > 0;)
-		if (plan_bind_is_for(task, set->assignments[i]))
-			return set->assignments[i];
-	return NULL;
+	if (!intake_is_planned(task) ||
+	    plan_bind_find(
+		plan_floor_set(floor), task->key, &plan, &node, NULL) < 0 ||
+	    node == NULL || node->work.task == NULL ||
+	    strcmp(node->work.task, task->id) != 0)
+		return NULL;
+	return node;
 }
 
 bool
-plan_bind_wants_worker(
-    const struct plan_set *set, const struct plan_assignment *a)
+plan_bind_wants_worker(const struct plan_set *set, const struct plan_node *node)
 {
-	const struct plan_dispatch *d = plan_assignment_last(a);
-	const struct plan *plan = plan_set_plan(set, a->goal_id);
+	const struct plan_dispatch *d = plan_node_last_dispatch(node);
 
-	return assignment_status_open(a->status) && a->task == NULL &&
+	return plan_node_is_assigned(node) && node->work.task == NULL &&
 	    d != NULL && d->mode == DISPATCH_SPAWN &&
-	    d->result == DISPATCH_PENDING && plan != NULL &&
-	    plan->goal->status == GOAL_ACTIVE;
+	    d->result == DISPATCH_PENDING &&
+	    plan_set_plan(set, node->goal_id)->goal->status == GOAL_ACTIVE;
 }
 
 /* --- beginning -------------------------------------------------------- */
 
 static int64_t
-now_after(const struct plan_assignment *a)
+now_after(const struct plan_node *node)
 {
-	int64_t now = clock_wall_ms();
+	int64_t now = clock_wall_ms(), last = node->work.last_dispatch_ms;
 
-	return now > a->last_dispatch_ms ? now : a->last_dispatch_ms + 1;
+	return now > last ? now : last + 1;
 }
 
 /* What was done was taken back. */
@@ -121,8 +111,8 @@ static int
 check(const struct plan_floor *floor, const struct plan *plan,
     const struct plan_node *node, bool late, struct err *err)
 {
-	if (node->assignment != NULL) {
-		const struct task *t = plan_tasks_of(floor, node->assignment);
+	if (plan_node_is_assigned(node)) {
+		const struct task *t = plan_tasks_of(floor, node);
 
 		/* Another task on the node may be about to end. */
 		if (t != NULL &&
@@ -140,47 +130,47 @@ check(const struct plan_floor *floor, const struct plan *plan,
 	return 0;
 }
 
-static struct plan_assignment *
-add_assignment(struct plan_floor *floor, const struct plan_node *node,
-    const struct task *t)
+static void
+assign(struct plan_floor *floor, struct plan_node *node, const struct task *t)
 {
 	int64_t now = clock_wall_ms();
 	char ulid[ID_ULID_SIZE];
 	cleanup_free char *id = NULL;
-	struct plan_assignment *a;
-
-	id_ulid(now, ulid);
-	id = xasprintf("A_%s", ulid);
-	a = plan_assignment_new(id, node->goal_id, node->id, now);
-	xstrset(&a->task, t->id);
-	if (t->text != NULL)
-		plan_assignment_instruct(a, t->text);
-	if (plan_set_add_assignment(plan_floor_set(floor), a, NULL) < 0) {
-		plan_assignment_free(a);
-		return NULL;
-	}
-	return a;
-}
-
-static void
-dispatch_first(struct plan_floor *floor, struct plan_assignment *a)
-{
-	const struct reconcile_facts none = { .assignment_id = a->id };
+	const struct reconcile_facts none = { 0 };
 	struct reconcile_config config;
 	struct reconcile_result result;
 
+	id_ulid(now, ulid);
+	id = xasprintf("A_%s", ulid);
+	plan_node_assign(node, id, now);
+	xstrset(&node->work.task, t->id);
+	if (t->text != NULL)
+		plan_node_instruct(node, t->text);
 	reconcile_config_read(floor->core->settings, &config);
-	reconcile_now(
-	    plan_floor_set(floor), a, &none, &config, now_after(a), &result);
+	reconcile_now(plan_floor_set(floor), node, &none, &config,
+	    now_after(node), &result);
 	plan_apply(floor, &result);
 	reconcile_result_release(&result);
+}
+
+static bool
+is_begun(const struct task *t)
+{
+	return t->step != TASK_OFFERED && t->step != TASK_WAITING;
+}
+
+bool
+plan_bind_was_taken(const struct task *t, const struct plan_node *node)
+{
+	return is_begun(t) && node->work.id != NULL &&
+	    node->work.created_ms > t->created_ms &&
+	    (node->work.task == NULL || strcmp(node->work.task, t->id) != 0);
 }
 
 int
 plan_bind(
     struct plan_floor *floor, const struct task *t, bool late, struct err *err)
 {
-	struct plan_assignment *a;
 	struct plan_node *node = NULL;
 	struct plan *plan = NULL;
 	int r;
@@ -189,59 +179,59 @@ plan_bind(
 		0 ||
 	    node == NULL)
 		return err_set(err, -ESTALE, "its node is gone");
-	if (node->assignment != NULL &&
-	    plan_bind_wants_worker(plan_floor_set(floor), node->assignment)) {
-		xstrset(&node->assignment->task, t->id);
-		plan_apply_assignment(floor, node->assignment);
+	if (plan_bind_was_taken(t, node))
+		return err_set(err, -ESTALE, "somebody has had it since");
+	/* A task that somebody has begun is the one that it was taken from. */
+	if (!is_begun(t) &&
+	    plan_bind_wants_worker(plan_floor_set(floor), node)) {
+		xstrset(&node->work.task, t->id);
+		plan_apply_work(floor, node);
 		return 0;
 	}
-	if (node->assignment == NULL && node->status == NODE_DONE &&
+	if (!plan_node_is_assigned(node) && node->status == NODE_DONE &&
 	    t->landed_before != NULL && reopen(floor, plan, node, t, err) < 0)
 		return err_set(err, -ESTALE, "its node is done");
 	r = check(floor, plan, node, late, err);
 	if (r < 0)
 		return r;
-	a = add_assignment(floor, node, t);
-	if (a == NULL)
-		return err_set(err, -ESTALE, "somebody has it");
-	dispatch_first(floor, a);
+	assign(floor, node, t);
 	if (t->worker != NULL)
-		plan_bind_worker(floor, a, t);
+		plan_bind_worker(floor, node, t);
 	return 0;
 }
 
 void
 plan_bind_worker(
-    struct plan_floor *floor, struct plan_assignment *a, const struct task *t)
+    struct plan_floor *floor, struct plan_node *node, const struct task *t)
 {
-	struct plan_dispatch *d = plan_assignment_last(a);
+	struct plan_work *work = &node->work;
+	struct plan_dispatch *d = plan_node_last_dispatch(node);
 	cleanup_free char *run = NULL;
 	struct reconcile_config config;
-	struct plan_node *node;
 
 	if (t->worker == NULL || t->attempts == 0 || t->step != TASK_ASSIGNED ||
-	    !assignment_status_open(a->status))
+	    !plan_node_is_assigned(node))
 		return;
-	run = task_run_id(t);
-	if (a->worker != NULL && strcmp(a->worker, t->worker) == 0 &&
-	    a->run_id != NULL && strcmp(a->run_id, run) == 0)
+	run = task_attempt_id(t);
+	if (work->worker != NULL && strcmp(work->worker, t->worker) == 0 &&
+	    work->run_id != NULL && strcmp(work->run_id, run) == 0)
 		return;
 	reconcile_config_read(floor->core->settings, &config);
-	node = plan_set_node_of(plan_floor_set(floor), a);
-	if (node != NULL && t->attempts > 1) {
+	if (t->attempts > 1) {
 		node->attempts++;
 		plan_book_record(floor, BOOK_NODE, node->goal_id, node->id);
 	}
-	xstrset(&a->worker, t->worker);
-	xstrset(&a->run_id, run);
-	a->last_dispatch_ms = clock_wall_ms();
-	a->updated_ms = a->last_dispatch_ms;
-	a->expected_update_ms = a->last_dispatch_ms +
-	    (a->idle_after_ms > 0 ? a->idle_after_ms : config.idle_after_ms);
+	xstrset(&work->worker, t->worker);
+	xstrset(&work->run_id, run);
+	work->last_dispatch_ms = clock_wall_ms();
+	work->updated_ms = work->last_dispatch_ms;
+	work->expected_update_ms = work->last_dispatch_ms +
+	    (work->idle_after_ms > 0 ? work->idle_after_ms :
+				       config.idle_after_ms);
 	if (d != NULL && d->mode == DISPATCH_SPAWN &&
 	    d->result == DISPATCH_PENDING)
-		plan_dispatch_ended(floor, a, d, DISPATCH_ACCEPTED, NULL);
-	plan_apply_assignment(floor, a);
+		plan_dispatch_ended(floor, node, d, DISPATCH_ACCEPTED, NULL);
+	plan_apply_work(floor, node);
 }
 
 /* --- waiting for a person --------------------------------------------- */
@@ -288,26 +278,26 @@ parked_why(const struct task *t)
 
 void
 plan_bind_parked(
-    struct plan_floor *floor, struct plan_assignment *a, struct task *t)
+    struct plan_floor *floor, struct plan_node *node, struct task *t)
 {
-	struct plan *plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
-	struct plan_node *node = plan_set_node_of(plan_floor_set(floor), a);
-	bool blocked = a->status == ASSIGNMENT_BLOCKED && !a->escalated;
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), node->goal_id);
+	bool blocked =
+	    node->work.status == ASSIGNMENT_BLOCKED && !node->work.escalated;
 	int attempts;
 
-	if (plan == NULL || node == NULL || !assignment_status_open(a->status))
+	if (!plan_node_is_assigned(node))
 		return;
 	if (t->step == TASK_PARKED && !blocked) {
 		const char *why = parked_why(t);
 		cleanup_free char *reason =
 		    xstrndup(why, text_cut(why, strlen(why), REASON_MAX));
 
-		a->escalated = false;
-		plan_assignment_move(a,
-		    &(struct plan_assignment_move){
+		node->work.escalated = false;
+		plan_node_move_work(node,
+		    &(struct plan_work_move){
 			.to = ASSIGNMENT_BLOCKED, .reason = reason },
 		    clock_wall_ms(), NULL);
-		plan_apply_assignment(floor, a);
+		plan_apply_work(floor, node);
 		plan_bind_move_node(floor, plan, node, NODE_BLOCKED, reason);
 		return;
 	}
@@ -320,10 +310,10 @@ plan_bind_parked(
 		persist_changed(floor->core);
 	}
 	attempts = node->attempts;
-	plan_assignment_move(a,
-	    &(struct plan_assignment_move){ .to = ASSIGNMENT_ACTIVE },
+	plan_node_move_work(node,
+	    &(struct plan_work_move){ .to = ASSIGNMENT_ACTIVE },
 	    clock_wall_ms(), NULL);
-	plan_apply_assignment(floor, a);
+	plan_apply_work(floor, node);
 	if (node->status == NODE_BLOCKED)
 		plan_node_move(node,
 		    &(struct plan_node_move){ .to = NODE_QUEUED },
@@ -350,7 +340,7 @@ failure_words(const struct task *t)
 static const char *
 result_words(const struct task *t)
 {
-	return t->run != NULL && t->run->children_landed ?
+	return t->attempt.children_landed ?
 	    "agents that it asked for have landed its work" :
 	    "its agent has reported that it is complete";
 }
@@ -386,7 +376,7 @@ read_evidence(const struct plan_floor *floor, const struct task *t,
 }
 
 void
-plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
+plan_bind_end(struct plan_floor *floor, struct plan_node *node,
     const struct task *t, char *const *files)
 {
 	/* A worker's word closes nothing: a commit on the branch does, or a
@@ -397,8 +387,7 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 		verification_has_result(t));
 	struct plan_evidence evidence = { 0 };
 	cleanup_said struct said said = { 0 };
-	struct reconcile_facts facts = { .assignment_id = a->id,
-		.accepted = good,
+	struct reconcile_facts facts = { .accepted = good,
 		.accepted_by = t->commit != NULL ? "landing" : "report",
 		.failed = !good,
 		.dropped = t->outcome == OUTCOME_ABORTED,
@@ -407,25 +396,24 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 	struct reconcile_result result;
 	cleanup_free char *words = NULL;
 
-	if (!good && task_run_is_child(t)) {
+	if (!good && task_is_child(t)) {
 		const char *why = t->reason;
 		struct plan *plan =
-		    plan_set_plan(plan_floor_set(floor), a->goal_id);
+		    plan_set_plan(plan_floor_set(floor), node->goal_id);
 		enum goal_status before = plan->goal->status;
 		struct plan_changes changes = { 0 };
 		const struct plan_edit edit = { .plan = plan,
 			.actor = "task",
 			.why = why,
-			.now_ms = now_after(a),
+			.now_ms = now_after(node),
 			.changes = &changes };
 
 		/* Whoever asked for it is told, and decides: the plan goes
 		 * on without it. */
-		if (plan_edit_cancel(&edit, a->node_id, NULL) == 0)
+		if (plan_edit_cancel(&edit, node->id, NULL) == 0)
 			plan_apply_edit(floor, plan, &changes, before);
 		plan_changes_release(&changes);
-		if (assignment_status_open(a->status))
-			plan_bind_release(floor, a, why);
+		plan_bind_release(floor, node, why);
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);
@@ -438,13 +426,12 @@ plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
 		said_of_task(t, &said);
 	facts.update = said.update;
 	facts.evidence = &evidence;
-	reconcile_now(
-	    plan_floor_set(floor), a, &facts, &config, now_after(a), &result);
+	reconcile_now(plan_floor_set(floor), node, &facts, &config,
+	    now_after(node), &result);
 	plan_apply(floor, &result);
 	reconcile_result_release(&result);
 	plan_evidence_release(&evidence);
-	if (assignment_status_open(a->status))
-		plan_bind_release(floor, a, "its task has ended");
+	plan_bind_release(floor, node, "its task has ended");
 }
 
 void
@@ -458,28 +445,27 @@ plan_bind_queue_again(struct plan_floor *floor, struct plan *plan,
 
 void
 plan_bind_release(
-    struct plan_floor *floor, struct plan_assignment *a, const char *why)
+    struct plan_floor *floor, struct plan_node *node, const char *why)
 {
-	struct plan_set *set = plan_floor_set(floor);
-	struct plan *plan = plan_set_plan(set, a->goal_id);
-	struct plan_node *node = plan_set_node_of(set, a);
-	const char *from = assignment_status_name(a->status);
+	const char *from = assignment_status_name(node->work.status);
 
-	if (plan_assignment_move(a,
-		&(struct plan_assignment_move){ .to = ASSIGNMENT_CANCELLED },
+	if (!plan_node_is_assigned(node) ||
+	    plan_node_move_work(node,
+		&(struct plan_work_move){ .to = ASSIGNMENT_CANCELLED },
 		clock_wall_ms(), NULL) < 0)
 		return;
-	plan_set_relink(set, a);
-	plan_apply_assignment(floor, a);
+	plan_apply_work(floor, node);
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_CANCELLED,
-		.goal = a->goal_id,
-		.node = a->node_id,
-		.assignment = a->id,
-		.task = a->task,
+		.goal = node->goal_id,
+		.node = node->id,
+		.assignment = node->work.id,
+		.task = node->work.task,
 		.from = from,
-		.to = assignment_status_name(a->status),
+		.to = assignment_status_name(node->work.status),
 		.reason = why });
-	if (node != NULL && node->status == NODE_IN_PROGRESS)
-		plan_bind_queue_again(floor, plan, node, why);
+	if (node->status == NODE_IN_PROGRESS)
+		plan_bind_queue_again(floor,
+		    plan_set_plan(plan_floor_set(floor), node->goal_id), node,
+		    why);
 }

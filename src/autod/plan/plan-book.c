@@ -14,7 +14,7 @@
 struct changed {
 	TAILQ_ENTRY(changed) entry;
 	enum book_kind kind;
-	char *goal_id, *id;
+	char *goal_id, *id; /* of the work on a node: the node's */
 	char *name; /* in by_name */
 	char *body; /* as in the set */
 };
@@ -87,20 +87,6 @@ read_node(struct draft *draft, struct json_object *json, struct err *err)
 }
 
 static int
-read_assignment(struct plan_set *set, struct json_object *json, struct err *err)
-{
-	struct plan_assignment *assignment;
-	int r = plan_assignment_from_json(json, "", &assignment, err);
-
-	if (r == 0) {
-		r = plan_set_add_assignment(set, assignment, err);
-		if (r < 0)
-			plan_assignment_free(assignment);
-	}
-	return r;
-}
-
-static int
 read_crystal(struct plan_set *set, struct json_object *json, struct err *err)
 {
 	struct plan_crystal *crystal =
@@ -165,7 +151,7 @@ read_record(
 		    read_node(draft, json, err) :
 		    err_set(err, -EBADMSG, "its goal is missing");
 	else if (r == 0 && record->kind == BOOK_ASSIGNMENT)
-		r = read_assignment(reading->set, json, err);
+		r = plan_set_read_work(reading->set, json, "", err);
 	else if (r == 0)
 		r = read_crystal(reading->set, json, err);
 	if (r < 0)
@@ -344,12 +330,19 @@ plan_book_changes(struct plan_floor *floor, const struct plan *plan,
 
 /* --- putting ----------------------------------------------------------- */
 
+static const struct plan_node *
+changed_node(const struct plan_set *set, const struct changed *changed)
+{
+	const struct plan *plan = plan_set_plan(set, changed->goal_id);
+
+	return plan == NULL ? NULL : plan_find(plan, changed->id);
+}
+
 static struct json_object *
 changed_json(const struct plan_set *set, const struct changed *changed)
 {
 	const struct plan *plan = plan_set_plan(set, changed->goal_id);
-	const struct plan_node *node;
-	const struct plan_assignment *assignment;
+	const struct plan_node *node = changed_node(set, changed);
 	const struct plan_crystal *crystal;
 
 	switch (changed->kind) {
@@ -358,12 +351,11 @@ changed_json(const struct plan_set *set, const struct changed *changed)
 		    NULL :
 		    schema_json(&plan_goal_schema, plan->goal);
 	case BOOK_NODE:
-		node = plan == NULL ? NULL : plan_find(plan, changed->id);
 		return node == NULL ? NULL : plan_node_to_json(node);
 	case BOOK_ASSIGNMENT:
-		assignment = plan_set_assignment(set, changed->id);
-		return assignment == NULL ? NULL :
-					    plan_assignment_to_json(assignment);
+		return node == NULL || node->work.id == NULL ?
+		    NULL :
+		    plan_work_json(node);
 	case BOOK_CRYSTAL:
 		crystal = plan_set_crystal(set, changed->id);
 		return crystal == NULL ?
@@ -401,15 +393,27 @@ put_goal(struct plan_book *book, const char *goal_id, struct err *err)
 		/* Nothing shorter is refused. */
 		if (changed->body != NULL &&
 		    strlen(changed->body) > BOOK_SUMMARY_MAX)
-			r = book_check_body(changed->kind, goal_id, changed->id,
+			r = book_check_body(changed->kind, goal_id,
+			    changed->kind == BOOK_ASSIGNMENT ?
+				json_string_or(json, "assignmentId", "") :
+				changed->id,
 			    changed->body, err);
 		if (r < 0)
 			return r;
 	}
-	TAILQ_FOREACH (changed, &book->changed, entry)
-		if (strcmp(changed->goal_id, goal_id) == 0 && r == 0)
-			r = book_put_body(file, changed->kind, goal_id,
-			    changed->id, changed->body, err);
+	TAILQ_FOREACH (changed, &book->changed, entry) {
+		const char *id = changed->id;
+
+		if (strcmp(changed->goal_id, goal_id) != 0 || r < 0)
+			continue;
+		/* The work on a node that is gone is gone with its row. */
+		if (changed->kind == BOOK_ASSIGNMENT && changed->body == NULL)
+			continue;
+		if (changed->kind == BOOK_ASSIGNMENT)
+			id = changed_node(&book->set, changed)->work.id;
+		r = book_put_body(
+		    file, changed->kind, goal_id, id, changed->body, err);
+	}
 	return r;
 }
 

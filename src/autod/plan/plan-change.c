@@ -18,11 +18,9 @@
 /* --- records ---------------------------------------------------------- */
 
 void
-plan_apply_assignment(
-    struct plan_floor *floor, const struct plan_assignment *assignment)
+plan_apply_work(struct plan_floor *floor, const struct plan_node *node)
 {
-	plan_book_record(
-	    floor, BOOK_ASSIGNMENT, assignment->goal_id, assignment->id);
+	plan_book_record(floor, BOOK_ASSIGNMENT, node->goal_id, node->id);
 }
 
 static void
@@ -31,8 +29,8 @@ store_records(struct plan_floor *floor, const struct reconcile_result *result)
 	for (size_t i = 0; i < result->plan_count; i++)
 		plan_book_changes(
 		    floor, result->plans[i]->plan, &result->plans[i]->changes);
-	for (size_t i = 0; i < result->assignment_count; i++)
-		plan_apply_assignment(floor, result->assignments[i]);
+	for (size_t i = 0; i < result->worked_count; i++)
+		plan_apply_work(floor, result->worked[i]);
 	for (size_t i = 0; i < result->crystal_count; i++)
 		plan_book_record(floor, BOOK_CRYSTAL,
 		    result->crystals[i]->goal_id, result->crystals[i]->id);

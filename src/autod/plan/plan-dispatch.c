@@ -51,22 +51,21 @@ order_free(struct order *order)
 /* --- results ---------------------------------------------------------- */
 
 void
-plan_dispatch_ended(struct plan_floor *floor,
-    struct plan_assignment *assignment, struct plan_dispatch *dispatch,
-    enum dispatch_result result, const char *reason)
+plan_dispatch_ended(struct plan_floor *floor, struct plan_node *node,
+    struct plan_dispatch *dispatch, enum dispatch_result result,
+    const char *reason)
 {
 	dispatch->result = result;
-	assignment->updated_ms = clock_wall_ms();
-	plan_book_record(
-	    floor, BOOK_ASSIGNMENT, assignment->goal_id, assignment->id);
+	node->work.updated_ms = clock_wall_ms();
+	plan_apply_work(floor, node);
 	/* That it was given to a person is no sign that one has seen it. */
 	if (dispatch->mode == DISPATCH_ESCALATE)
 		return;
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_DISPATCH_ENDED,
-		.goal = assignment->goal_id,
-		.node = assignment->node_id,
-		.assignment = assignment->id,
+		.goal = node->goal_id,
+		.node = node->id,
+		.assignment = node->work.id,
 		.dispatch = dispatch->id,
 		.action = dispatch->action,
 		.result = dispatch_result_words[result],
@@ -83,26 +82,26 @@ mark_of(const struct plan_dispatch *d)
 
 /* --- a person --------------------------------------------------------- */
 
-/* The event is the message: its row has a notice, which is told once for each
+/* The event is the message: its row has a notice, which is sent once for each
  * receipt. */
 static void
-escalate(struct plan_floor *floor, struct plan_assignment *a,
+escalate(struct plan_floor *floor, struct plan_node *node,
     struct plan_dispatch *d, const char *reason)
 {
 	cleanup_free char *receipt = mark_of(d);
 
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_ESCALATED,
-		.goal = a->goal_id,
-		.node = a->node_id,
-		.assignment = a->id,
+		.goal = node->goal_id,
+		.node = node->id,
+		.assignment = node->work.id,
 		.dispatch = d->id,
 		.receipt = receipt,
-		.worker = a->worker,
-		.task = a->task,
+		.worker = node->work.worker,
+		.task = node->work.task,
 		.action = d->action,
 		.reason = reason });
-	plan_dispatch_ended(floor, a, d, DISPATCH_ACCEPTED, NULL);
+	plan_dispatch_ended(floor, node, d, DISPATCH_ACCEPTED, NULL);
 }
 
 /* --- a worker --------------------------------------------------------- */
@@ -166,17 +165,16 @@ give(struct agent *agent, const char *text)
 
 /* What has ended gets no message, and what is held back gets it later. */
 static bool
-is_wanted(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
+is_wanted(struct plan_dispatcher *dispatcher, struct plan_node *node,
     struct plan_dispatch *d)
 {
 	const struct plan_set *set = plan_floor_set(dispatcher->floor);
-	const struct plan *plan = plan_set_plan(set, a->goal_id);
-	const struct plan_node *node = plan_set_node_of(set, a);
-	const char *why = plan_why_unwanted(plan, node, a);
+	const struct plan *plan = plan_set_plan(set, node->goal_id);
+	const char *why = plan_why_unwanted(plan, node, true);
 
 	if (why != NULL) {
 		plan_dispatch_ended(
-		    dispatcher->floor, a, d, DISPATCH_ERROR, why);
+		    dispatcher->floor, node, d, DISPATCH_ERROR, why);
 		return false;
 	}
 	if (!plan_node_held_back(plan, node))
@@ -188,12 +186,13 @@ is_wanted(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 /* The id of the dispatch is saved with the prompt: the next daemon knows by it
  * that the worker has it. */
 static void
-send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
+send(struct plan_dispatcher *dispatcher, struct plan_node *node,
     struct plan_dispatch *d, const char *text)
 {
 	struct plan_floor *floor = dispatcher->floor;
+	const char *worker = node->work.worker;
 	struct agent *agent =
-	    a->worker != NULL ? fleet_find(floor->fleet, a->worker) : NULL;
+	    worker != NULL ? fleet_find(floor->fleet, worker) : NULL;
 	cleanup_buf struct buf words = BUF_INIT;
 	const char *why;
 
@@ -201,10 +200,10 @@ send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 		if (agent->worker->session.step == PROMPT_NONE &&
 		    agent->worker->status != WORKER_STARTING)
 			plan_dispatch_ended(
-			    floor, a, d, DISPATCH_ACCEPTED, NULL);
+			    floor, node, d, DISPATCH_ACCEPTED, NULL);
 		return;
 	}
-	if (!is_wanted(dispatcher, a, d))
+	if (!is_wanted(dispatcher, node, d))
 		return;
 	if (agent != NULL && is_taken(agent)) {
 		dispatcher->waiting = true;
@@ -212,11 +211,11 @@ send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 	}
 	why = why_not(agent);
 	if (why != NULL || agent == NULL) {
-		plan_dispatch_ended(floor, a, d, DISPATCH_ERROR, why);
+		plan_dispatch_ended(floor, node, d, DISPATCH_ERROR, why);
 		return;
 	}
 	if (text == NULL) /* what the decision said */
-		reconcile_dispatch_text(plan_floor_set(floor), a, d, &words);
+		reconcile_dispatch_text(plan_floor_set(floor), node, d, &words);
 	free(agent->worker->dispatch);
 	agent->worker->dispatch = mark_of(d);
 	give(agent, text != NULL ? text : words.data);
@@ -227,15 +226,15 @@ send(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 
 /* text: NULL = as it must have been. */
 static void
-carry_out(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
+carry_out(struct plan_dispatcher *dispatcher, struct plan_node *node,
     struct plan_dispatch *d, const char *reason, const char *text)
 {
 	switch (d->mode) {
 	case DISPATCH_ESCALATE:
-		escalate(dispatcher->floor, a, d, reason);
+		escalate(dispatcher->floor, node, d, reason);
 		break;
 	case DISPATCH_SEND:
-		send(dispatcher, a, d, text);
+		send(dispatcher, node, d, text);
 		break;
 	case DISPATCH_SPAWN: /* plan-tasks offers it */
 	case DISPATCH_MODE_COUNT:
@@ -245,28 +244,29 @@ carry_out(struct plan_dispatcher *dispatcher, struct plan_assignment *a,
 
 /* --- another plan ----------------------------------------------------- */
 
-/* Nobody works on the node while it is divided: its worker's work is salvaged.
+/* The node has no worker while it is divided: its worker's work is salvaged.
  * Without an answer the next step of the ladder comes. */
 static void
 on_replanned(struct plan *next, const struct err *err, void *arg)
 {
 	struct order *order = arg;
 	struct plan_floor *floor = order->dispatcher->floor;
-	struct plan_assignment *a =
-	    plan_set_assignment(plan_floor_set(floor), order->assignment);
+	struct plan_node *node = plan_set_assigned(
+	    plan_floor_set(floor), order->goal, order->node, order->assignment);
 
-	if (a != NULL && (next == NULL || a->status != ASSIGNMENT_STALLED)) {
+	if (node != NULL &&
+	    (next == NULL || node->work.status != ASSIGNMENT_STALLED)) {
 		emit(floor->core,
 		    &(struct event){ .kind = EVENT_ACTION,
-			.goal = a->goal_id,
-			.node = a->node_id,
-			.assignment = a->id,
-			.worker = a->worker,
+			.goal = node->goal_id,
+			.node = node->id,
+			.assignment = node->work.id,
+			.worker = node->work.worker,
 			.action = "not divided",
 			.reason = next == NULL ? err->msg :
 						 "it makes progress again" });
-	} else if (a != NULL) {
-		plan_bind_release(floor, a, "its node is planned anew");
+	} else if (node != NULL) {
+		plan_bind_release(floor, node, "its node is planned anew");
 		planner_apply(
 		    floor->planner, next, order->node, order->reason, NULL);
 	}
@@ -294,7 +294,7 @@ block(struct plan_floor *floor, struct plan *plan, struct plan_node *node,
 		.reason = reason });
 }
 
-/* The node is in progress until then, and nobody has it. A person may have done
+/* The node is in progress until then, without a worker. A person may have done
  * something else with it meanwhile. */
 static void
 on_node_replanned(struct plan *next, const struct err *err, void *arg)
@@ -311,7 +311,7 @@ on_node_replanned(struct plan *next, const struct err *err, void *arg)
 	if (why != NULL)
 		plan_book_record(floor, BOOK_NODE, node->goal_id, node->id);
 	if (why != NULL && node->status == NODE_IN_PROGRESS &&
-	    node->assignment == NULL) {
+	    !plan_node_is_assigned(node)) {
 		if (next != NULL) {
 			plan_bind_move_node(floor, plan, node, NODE_QUEUED,
 			    "it is planned anew");
@@ -330,7 +330,7 @@ on_node_replanned(struct plan *next, const struct err *err, void *arg)
 
 /* False: the order is not needed any more. */
 static bool
-replan(struct order *order, const struct plan_assignment *a)
+replan(struct order *order, bool assigned)
 {
 	struct plan_dispatcher *dispatcher = order->dispatcher;
 	struct plan_floor *floor = dispatcher->floor;
@@ -344,7 +344,7 @@ replan(struct order *order, const struct plan_assignment *a)
 	    node == NULL)
 		return false;
 	if (node->replan_why == NULL)
-		return a != NULL &&
+		return assigned &&
 		    planner_replan(floor->planner, order->goal, order->node,
 			order->reason, on_replanned, order, NULL) == 0;
 	r = planner_replan(floor->planner, order->goal, order->node,
@@ -361,16 +361,16 @@ run_order(void *arg)
 {
 	struct order *order = arg;
 	struct plan_floor *floor = order->dispatcher->floor;
-	struct plan_assignment *a = order->assignment == NULL ?
-	    NULL :
-	    plan_set_assignment(plan_floor_set(floor), order->assignment);
-	struct plan_dispatch *d = a != NULL && order->dispatch != NULL ?
-	    plan_assignment_find(a, order->dispatch) :
+	struct plan_node *node = plan_set_assigned(
+	    plan_floor_set(floor), order->goal, order->node, order->assignment);
+	struct plan_dispatch *d = node != NULL && order->dispatch != NULL ?
+	    plan_node_find_dispatch(node, order->dispatch) :
 	    NULL;
 
 	if (d != NULL && d->result == DISPATCH_PENDING)
-		carry_out(order->dispatcher, a, d, order->reason, order->text);
-	if (!replan(order, a))
+		carry_out(
+		    order->dispatcher, node, d, order->reason, order->text);
+	if (!replan(order, node != NULL))
 		order_free(order);
 	plan_tasks_changed(floor->tasks);
 }
@@ -464,22 +464,21 @@ static void
 resume(struct plan_dispatcher *dispatcher)
 {
 	const struct plan_set *set = plan_floor_set(dispatcher->floor);
+	struct plan_cursor cursor = { 0 };
+	struct plan_node *node;
 
 	dispatcher->waiting = false;
 	for (size_t i = 0; i < set->plan_count; i++)
 		resume_replans(dispatcher, set->plans[i]);
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		struct plan_assignment *a = set->assignments[i];
-		struct plan_dispatch *d = plan_assignment_last(a);
-		const struct plan_node *node = plan_set_node_of(set, a);
-		const char *reason = a->blocked_reason;
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		struct plan_dispatch *d = plan_node_last_dispatch(node);
+		const char *reason = node->work.blocked_reason;
 
 		if (d == NULL || d->result != DISPATCH_PENDING ||
 		    is_ordered(dispatcher, d->id))
 			continue;
-		if (reason == NULL && node != NULL)
-			reason = node->blocked_reason;
-		carry_out(dispatcher, a, d, reason, NULL);
+		carry_out(dispatcher, node, d,
+		    reason != NULL ? reason : node->blocked_reason, NULL);
 	}
 }
 
@@ -489,17 +488,18 @@ on_submitted(struct plan_dispatcher *dispatcher, const char *name)
 	const struct plan_set *set = plan_floor_set(dispatcher->floor);
 	const struct worker *w =
 	    state_find(&dispatcher->floor->core->state, name);
+	struct plan_cursor cursor = { 0 };
+	struct plan_node *node;
 
 	if (w == NULL || w->dispatch == NULL)
 		return;
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		struct plan_assignment *a = set->assignments[i];
-		struct plan_dispatch *d = plan_assignment_last(a);
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		struct plan_dispatch *d = plan_node_last_dispatch(node);
 
 		if (d != NULL && d->result == DISPATCH_PENDING &&
 		    is_given(w, d))
-			plan_dispatch_ended(
-			    dispatcher->floor, a, d, DISPATCH_ACCEPTED, NULL);
+			plan_dispatch_ended(dispatcher->floor, node, d,
+			    DISPATCH_ACCEPTED, NULL);
 	}
 }
 

@@ -471,22 +471,19 @@ plan_floor_free(struct plan_floor *floor)
 
 /* --- landed ----------------------------------------------------------- */
 
-/* Is it open, with a worker and without a task? */
-static bool
-is_driven(const struct plan_assignment *a)
+/* The node that a person's worker has; NULL = none. */
+static struct plan_node *
+driven_by(const struct plan_set *set, const char *worker)
 {
-	return assignment_status_open(a->status) && a->task == NULL &&
-	    a->status != ASSIGNMENT_QUEUED && a->worker != NULL;
-}
+	struct plan_cursor cursor = { 0 };
+	struct plan_node *node;
 
-/* That of this worker; NULL = none. */
-static struct plan_assignment *
-assignment_of(const struct plan_set *set, const char *worker)
-{
-	for (size_t i = 0; i < set->assignment_count; i++)
-		if (is_driven(set->assignments[i]) &&
-		    strcmp(set->assignments[i]->worker, worker) == 0)
-			return set->assignments[i];
+	while ((node = plan_set_next(set, &cursor)) != NULL)
+		if (plan_node_is_assigned(node) &&
+		    node->work.status != ASSIGNMENT_QUEUED &&
+		    plan_node_driven(node) != NULL &&
+		    strcmp(node->work.worker, worker) == 0)
+			return node;
 	return NULL;
 }
 
@@ -496,7 +493,7 @@ finish(struct plan_floor *floor, const char *worker, const char *commit,
     bool had_it)
 {
 	struct plan_set *set = plan_floor_set(floor);
-	struct plan_assignment *a = assignment_of(set, worker);
+	struct plan_node *node = driven_by(set, worker);
 	struct plan_evidence evidence = { 0 };
 	struct reconcile_facts facts = {
 		.accepted = true, .accepted_by = "person", .evidence = &evidence
@@ -504,15 +501,14 @@ finish(struct plan_floor *floor, const char *worker, const char *commit,
 	struct reconcile_config config;
 	struct reconcile_result result;
 
-	if (a == NULL)
+	if (node == NULL)
 		return;
-	facts.assignment_id = a->id;
 	strv_add(&evidence.commits, commit);
 	if (had_it)
 		strv_add(&evidence.external_refs,
 		    "accepted by a person; the branch had it already");
 	reconcile_config_read(floor->core->settings, &config);
-	reconcile_now(set, a, &facts, &config, clock_wall_ms(), &result);
+	reconcile_now(set, node, &facts, &config, clock_wall_ms(), &result);
 	plan_apply(floor, &result);
 	reconcile_result_release(&result);
 	plan_evidence_release(&evidence);

@@ -39,7 +39,6 @@ struct json_object;
 struct landings;
 struct loop_call;
 struct plan;
-struct plan_assignment;
 struct plan_book;
 struct plan_calls;
 struct plan_changes;
@@ -184,14 +183,16 @@ int plan_bind_key(
 int plan_bind_find(const struct plan_set *set, const char *key,
     struct plan **ret_plan, struct plan_node **ret_node, struct err *err);
 
-/* Is this the task of this assignment: its id, and its node? */
-bool plan_bind_is_for(const struct task *task, const struct plan_assignment *a);
-/* The assignment of this task, open or ended; NULL = none. */
-struct plan_assignment *
+/* The node whose work, open or ended, this task is; NULL = none. */
+struct plan_node *
 plan_bind_of(const struct plan_floor *floor, const struct task *task);
 /* Is it to be given to a fresh worker, and has no task yet? */
 bool plan_bind_wants_worker(
-    const struct plan_set *set, const struct plan_assignment *a);
+    const struct plan_set *set, const struct plan_node *node);
+
+/* Was the node given to another after this task had begun? What becomes of the
+ * node is not its matter then, also when the other has ended. */
+bool plan_bind_was_taken(const struct task *task, const struct plan_node *node);
 
 /* Make the assignment of a task, or give the task to the one that wants a
  * worker. late: the task has begun, whatever the node's status. A node whose
@@ -200,22 +201,22 @@ bool plan_bind_wants_worker(
 int plan_bind(struct plan_floor *floor, const struct task *task, bool late,
     struct err *err);
 /* Who has the task now: worker and run (one per attempt). */
-void plan_bind_worker(struct plan_floor *floor, struct plan_assignment *a,
-    const struct task *task);
+void plan_bind_worker(
+    struct plan_floor *floor, struct plan_node *node, const struct task *task);
 /* The task waits for a person, and its node is blocked with it; or it goes on,
  * and its node too, whichever of the two the person named. */
 void plan_bind_parked(
-    struct plan_floor *floor, struct plan_assignment *a, struct task *task);
+    struct plan_floor *floor, struct plan_node *node, struct task *task);
 /* The task has its outcome: the assignment ends, and its node is done, planned
  * anew, or blocked and a person told. Done is what is on the branch, or has a
  * result without a commit: another task that ended without a change has
  * failed. files: what its commit changed, NULL
  * terminated; NULL = not known. */
-void plan_bind_end(struct plan_floor *floor, struct plan_assignment *a,
+void plan_bind_end(struct plan_floor *floor, struct plan_node *node,
     const struct task *task, char *const *files);
 /* Nobody has begun it: the node goes back to the queue, as it was. */
 void plan_bind_release(
-    struct plan_floor *floor, struct plan_assignment *a, const char *why);
+    struct plan_floor *floor, struct plan_node *node, const char *why);
 
 /* Change the status of a leaf, by the table of plan-status, and tell it. why:
  * may be NULL, except for NODE_BLOCKED. */
@@ -246,9 +247,9 @@ void plan_tasks_changed(struct plan_tasks *tasks);
 /* The book is closed. */
 void plan_tasks_closed(struct plan_tasks *tasks);
 
-/* The task of an assignment in the state; NULL = none. */
-struct task *plan_tasks_of(
-    const struct plan_floor *floor, const struct plan_assignment *assignment);
+/* The task of the work on the node, in the state; NULL = none. */
+struct task *
+plan_tasks_of(const struct plan_floor *floor, const struct plan_node *node);
 
 /* May auto workers have nodes (plan.enabled, plan.allow_agents)? */
 bool plan_tasks_allowed(const struct plan_floor *floor);
@@ -284,9 +285,8 @@ void plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
 void plan_apply_status(struct plan_floor *floor, const struct plan *plan,
     enum goal_status before, const char *actor, const char *reason);
 
-/* The record of an assignment, with its last dispatch. */
-void plan_apply_assignment(
-    struct plan_floor *floor, const struct plan_assignment *assignment);
+/* The work on the node, with its last dispatch. */
+void plan_apply_work(struct plan_floor *floor, const struct plan_node *node);
 
 #define PLAN_CHANGE_PERSON "person" /* the actor */
 

@@ -6,7 +6,7 @@
 
 #include <sys/queue.h>
 
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-floor.h"
 #include "planner-prompt.h"
 #include "reconcile.h"
@@ -93,18 +93,17 @@ void plan_dispatcher_begin(struct plan_dispatcher *dispatcher);
  * any more. */
 void plan_dispatcher_look(struct plan_dispatcher *dispatcher);
 
-/* Record the result of a dispatch of this assignment; reason may be NULL. */
-void plan_dispatch_ended(struct plan_floor *floor,
-    struct plan_assignment *assignment, struct plan_dispatch *dispatch,
-    enum dispatch_result result, const char *reason);
+/* Record the result of a dispatch of this node; reason may be NULL. */
+void plan_dispatch_ended(struct plan_floor *floor, struct plan_node *node,
+    struct plan_dispatch *dispatch, enum dispatch_result result,
+    const char *reason);
 
 /* --- the tick, plan-tick.c ------------------------------------------- */
 
 /*
  * The tick: compares the plans with what is known about their assignments,
  * keeps what follows from that (reconcile.h) and, when it is committed, carries
- * it out. Every plan.tick_every, soon after something
- * happened, and when somebody asks for it.
+ * it out. Every two minutes, soon after something happened, and on request.
  */
 
 /* The methods overseer.tick and overseer.wake. */
@@ -204,9 +203,9 @@ void planner_goal_count(struct plan_floor *floor, struct plan *plan, int by);
 
 /*
  * Asks the planner, a model, where rules are not enough: for the plan of a goal
- * that has none, for a change of a plan. Answers are
- * checked strictly; what cannot be used is never guessed at: a goal stays
- * without a plan, and a person is told what to type.
+ * that has none, for a change of a plan. Answers are checked strictly; what
+ * cannot be used is never guessed at: a goal stays without a plan, and a person
+ * learns what to type.
  *
  * That a goal waits for its plan, and how often that was tried, is in its
  * record, so that the next daemon goes on with it. The other questions are
@@ -260,7 +259,7 @@ bool planner_expects(const struct planner *planner);
 
 /* A person wants a plan made (again), or only a draft of one. 0: it will be,
  * see the events plan.generated, plan.drafted and plan.failed. API_E_UNKNOWN,
- * API_E_CLOSED; API_E_STARTED if somebody has worked on a node already. */
+ * API_E_CLOSED; API_E_STARTED if a node was worked on already. */
 int planner_ask(
     struct planner *planner, const char *goal_id, bool draft, struct err *err);
 

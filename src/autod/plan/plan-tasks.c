@@ -5,6 +5,7 @@
 #include <sys/queue.h>
 
 #include "agent-card.h"
+#include "attempt.h"
 #include "auto.h"
 #include "emit.h"
 #include "git.h"
@@ -18,7 +19,6 @@
 #include "plan-set.h"
 #include "plan-summary.h"
 #include "source.h"
-#include "task-run.h"
 #include "workspace.h"
 
 #define OFFERS_MAX 64 /* looked for at once, of each kind */
@@ -28,7 +28,6 @@
 struct look {
 	TAILQ_ENTRY(look) entry;
 	struct plan_tasks *tasks; /* NULL = nobody asks any more */
-	struct git_slot *slot; /* while git is asked */
 	bool known;
 	char *commit;
 	char **names;
@@ -50,7 +49,7 @@ struct plan_tasks {
 	struct offers *ready;
 	struct loop_call *forget_ready;
 	char *key, *title; /* of the last offer */
-	struct task_run *run; /* likewise */
+	struct task_launch launch; /* likewise */
 	struct buf text;
 };
 
@@ -75,25 +74,12 @@ on_names(const struct git_answer *answer, void *arg)
 		     name < end && strv_count(look->names) < PLAN_LIST_MAX;
 		     name += strlen(name) + 1)
 			strv_add(&look->names, name);
-	git_slot_end(look->slot);
 	if (look->tasks == NULL) {
 		look_free(look);
 		return;
 	}
 	look->known = true;
 	auto_plan_changed(look->tasks->floor->mode);
-}
-
-static void
-ask_files(struct git_slot *slot, void *arg)
-{
-	struct look *look = arg;
-	const char *const args[] = { "diff-tree", "-r", "-z", "--root",
-		"--no-commit-id", "--name-only", look->commit, "--", NULL };
-	struct git_command command = { .args = args };
-
-	look->slot = slot;
-	git_slot_run(slot, &command, on_names, look);
 }
 
 /* git is gone, and this floor before it. */
@@ -122,6 +108,9 @@ files_of(struct plan_tasks *tasks, const char *commit)
 	static char *none[] = { NULL };
 	const struct core *core = tasks->floor->core;
 	struct look *look = find_look(tasks, commit);
+	const char *const args[] = { "diff-tree", "-r", "-z", "--root",
+		"--no-commit-id", "--name-only", commit, "--", NULL };
+	struct git_command ask = { .args = args, .drop = drop_look };
 
 	if (look != NULL && look->known)
 		return look->names != NULL ? look->names : none;
@@ -131,8 +120,8 @@ files_of(struct plan_tasks *tasks, const char *commit)
 	look->tasks = tasks;
 	look->commit = xstrdup(commit);
 	TAILQ_INSERT_TAIL(&tasks->looks, look, entry);
-	git_slot(git_queue(core->git, core->workspace->root), ask_files,
-	    drop_look, look);
+	git_run(
+	    git_queue(core->git, core->workspace->root), &ask, on_names, look);
 	return NULL;
 }
 
@@ -148,14 +137,13 @@ let_go(struct plan_tasks *tasks, struct look *look)
 /* --- the state -------------------------------------------------------- */
 
 struct task *
-plan_tasks_of(
-    const struct plan_floor *floor, const struct plan_assignment *assignment)
+plan_tasks_of(const struct plan_floor *floor, const struct plan_node *node)
 {
-	struct task *t = assignment->task == NULL ?
+	struct task *t = node->work.task == NULL ?
 	    NULL :
-	    state_task(&floor->core->state, assignment->task);
+	    state_task(&floor->core->state, node->work.task);
 
-	return t != NULL && plan_bind_is_for(t, assignment) ? t : NULL;
+	return t != NULL && plan_bind_of(floor, t) == node ? t : NULL;
 }
 
 /* Nobody has begun it, or answered what it asked: nothing is lost with it. */
@@ -187,13 +175,11 @@ on_pass_end(void *arg)
 }
 
 static void
-add_ready(struct plan_tasks *tasks, const char *goal_id, const char *node_id,
-    const struct plan_node *node)
+add_ready(struct plan_tasks *tasks, const struct plan_node *node)
 {
 	const struct state *state = &tasks->floor->core->state;
-	struct offers *ready =
-	    &tasks->ready[node != NULL && node_run_is_spawned(node)];
-	char *key = xasprintf("%s/%s", goal_id, node_id);
+	struct offers *ready = &tasks->ready[plan_node_is_spawned(node)];
+	char *key = xasprintf("%s/%s", node->goal_id, node->id);
 
 	if (ready->count == OFFERS_MAX ||
 	    state_task_by_key(state, AUTO_PLAN_SOURCE, key) != NULL)
@@ -208,19 +194,18 @@ find_ready(struct plan_tasks *tasks)
 {
 	const struct plan_set *set = plan_floor_set(tasks->floor);
 	cleanup_free struct plan_ready *list = NULL;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	size_t count;
 
 	forget_ready(tasks);
 	tasks->ready = xcalloc(2, sizeof *tasks->ready);
-	for (size_t i = 0; i < set->assignment_count; i++)
-		if (plan_bind_wants_worker(set, set->assignments[i]))
-			add_ready(tasks, set->assignments[i]->goal_id,
-			    set->assignments[i]->node_id,
-			    plan_set_node_of(set, set->assignments[i]));
+	while ((node = plan_set_next(set, &cursor)) != NULL)
+		if (plan_bind_wants_worker(set, node))
+			add_ready(tasks, node);
 	count = plan_ready_list(set, &list);
 	for (size_t i = 0; i < count; i++)
-		add_ready(tasks, list[i].plan->goal->id, list[i].node->id,
-		    list[i].node);
+		add_ready(tasks, list[i].node);
 	loop_call_request(tasks->forget_ready);
 }
 
@@ -250,11 +235,8 @@ set_card(struct plan_tasks *tasks, const struct plan_node *node)
 		tasks->floor->core->settings, node->suggested_agent_id) :
 	    NULL;
 
-	if (card == NULL)
-		return;
-	if (tasks->run == NULL)
-		tasks->run = task_run_new();
-	xstrset(&tasks->run->agent, node->suggested_agent_id);
+	if (card != NULL)
+		xstrset(&tasks->launch.agent, node->suggested_agent_id);
 }
 
 static bool
@@ -270,19 +252,19 @@ offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 		return false;
 	xstrset(&tasks->key, key);
 	xstrset(&tasks->title, node->name);
-	task_run_free(tasks->run);
-	tasks->run = node_run(node);
+	schema_release(&task_launch_schema, &tasks->launch);
+	plan_node_launch(node, &tasks->launch);
 	set_card(tasks, node);
 	buf_clear(&tasks->text);
-	if (node->assignment != NULL && node->assignment->instruction != NULL)
-		buf_adds(&tasks->text, node->assignment->instruction);
+	if (plan_node_is_assigned(node) && node->work.instruction != NULL)
+		buf_adds(&tasks->text, node->work.instruction);
 	else
 		plan_prompt(plan, node, &tasks->text);
 	*ret = (struct source_offer){ .key = tasks->key,
 		.title = tasks->title,
 		.text = tasks->text.data,
 		.priority = plan_priority(plan, node),
-		.run = tasks->run,
+		.launch = &tasks->launch,
 		.contract = node->verification };
 	return true;
 }
@@ -358,7 +340,7 @@ on_take(void *arg, const struct task *t, struct err *err)
 {
 	struct plan_tasks *tasks = arg;
 	struct plan_floor *floor = tasks->floor;
-	struct plan_assignment *a;
+	struct plan_node *node;
 	struct plan *plan = NULL;
 	int r = find_plan(tasks, t, &plan, err);
 
@@ -366,15 +348,13 @@ on_take(void *arg, const struct task *t, struct err *err)
 		return err_set(err, -ESTALE, "its goal is gone");
 	if (plan == NULL)
 		return r;
-	a = plan_bind_of(floor, t);
-	if (a != NULL && assignment_status_open(a->status) &&
-	    plan->goal->status == GOAL_ACTIVE)
+	node = plan_bind_of(floor, t);
+	if (node == NULL)
+		return plan_bind(floor, t, false, err);
+	if (plan_node_is_assigned(node) && plan->goal->status == GOAL_ACTIVE)
 		return 0;
-	if (a != NULL && assignment_status_open(a->status))
-		plan_bind_release(floor, a, "its goal is not active");
-	if (a != NULL)
-		return err_set(err, -ESTALE, "it is not wanted any more");
-	return plan_bind(floor, t, false, err);
+	plan_bind_release(floor, node, "its goal is not active");
+	return err_set(err, -ESTALE, "it is not wanted any more");
 }
 
 /* A task that somebody has begun, and that waits for another attempt, of a goal
@@ -398,7 +378,7 @@ on_settle(void *arg, const struct task *t, struct err *err)
 {
 	struct plan_tasks *tasks = arg;
 	struct plan_floor *floor = tasks->floor;
-	struct plan_assignment *a;
+	struct plan_node *node;
 	char *const *files = NULL;
 	struct plan *plan = NULL;
 	int r =
@@ -409,14 +389,14 @@ on_settle(void *arg, const struct task *t, struct err *err)
 	/* Without its plan there is nobody to be told. */
 	if (r < 0)
 		return 0;
-	a = plan_bind_of(floor, t);
-	if (a == NULL) {
+	node = plan_bind_of(floor, t);
+	if (node == NULL) {
 		r = plan_bind(floor, t, true, err);
 		if (r < 0)
 			return r == -EINPROGRESS ? r : 0;
-		a = plan_bind_of(floor, t);
+		node = plan_bind_of(floor, t);
 	}
-	if (a == NULL || !assignment_status_open(a->status))
+	if (node == NULL || !plan_node_is_assigned(node))
 		return 0;
 	if (t->commit != NULL) {
 		files = files_of(tasks, t->commit);
@@ -424,7 +404,7 @@ on_settle(void *arg, const struct task *t, struct err *err)
 			return err_set(
 			    err, -EINPROGRESS, "its commit is being read");
 	}
-	plan_bind_end(floor, a, t, files);
+	plan_bind_end(floor, node, t, files);
 	if (t->commit != NULL) {
 		const char *commit = t->commit;
 		struct look *look = find_look(tasks, commit);
@@ -443,8 +423,7 @@ on_used_up(void *arg, const struct task *t)
 	struct plan *plan = NULL;
 
 	/* Whoever asked for a child decides about it. */
-	if (!is_enabled(tasks) || !intake_is_planned(t) ||
-	    task_run_is_child(t) ||
+	if (!is_enabled(tasks) || !intake_is_planned(t) || task_is_child(t) ||
 	    plan_bind_find(
 		plan_floor_set(tasks->floor), t->key, &plan, &node, NULL) < 0 ||
 	    !goal_status_open(plan->goal->status))
@@ -464,14 +443,14 @@ static bool
 on_asks(void *arg, const struct task *t)
 {
 	const struct plan_tasks *tasks = arg;
-	const struct plan_assignment *a;
+	const struct plan_node *node;
 
 	if (!is_enabled(tasks))
 		return false;
 	if (!intake_is_planned(t))
 		return t->attempts > 0;
-	a = plan_bind_of(tasks->floor, t);
-	return a != NULL && assignment_status_open(a->status);
+	node = plan_bind_of(tasks->floor, t);
+	return node != NULL && plan_node_is_assigned(node);
 }
 
 /* A node is done when its work is on the branch: before that only its parts
@@ -508,18 +487,17 @@ static const struct auto_policy policy = {
 /* --- what is not wanted any more -------------------------------------- */
 
 static void
-withdraw(struct plan_tasks *tasks, struct task *t, struct plan_assignment *a,
+withdraw(struct plan_tasks *tasks, struct task *t, struct plan_node *node,
     const char *why)
 {
 	struct plan_floor *floor = tasks->floor;
 
 	if (!is_unstarted(t)) {
-		outcome_drop(
-		    floor->mode, t, true, why, NULL); /* or next time */
+		outcome_drop(floor->mode, t, why, NULL); /* or next time */
 		return;
 	}
-	if (a != NULL && assignment_status_open(a->status))
-		plan_bind_release(floor, a, why);
+	if (node != NULL)
+		plan_bind_release(floor, node, why);
 	state_remove_task(&floor->core->state, t->id);
 	persist_changed(floor->core);
 }
@@ -529,26 +507,32 @@ align(struct plan_tasks *tasks, struct task *t)
 {
 	struct plan_floor *floor = tasks->floor;
 	struct plan *plan = NULL;
-	struct plan_node *node = NULL;
-	struct plan_assignment *a;
+	struct plan_node *node = NULL, *bound;
 	const char *why;
 
 	if (t->step == TASK_OFFERED || t->step == TASK_LANDED ||
 	    t->step == TASK_SETTLING)
 		return;
 	plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, NULL);
-	a = plan_bind_of(floor, t);
-	why = plan_why_unwanted(plan, node, a);
-	if (why == NULL && a != NULL)
-		plan_bind_parked(floor, a, t);
+	bound = plan_bind_of(floor, t);
+	why = plan_why_unwanted(plan, node, bound != NULL);
+	if (why == NULL && bound == NULL &&
+	    (plan_bind_was_taken(t, node) ||
+		(plan_node_is_assigned(node) &&
+		    !(is_unstarted(t) &&
+			plan_bind_wants_worker(plan_floor_set(floor), node)))))
+		why = "its node was given to another";
+	if (why == NULL && bound != NULL)
+		plan_bind_parked(floor, bound, t);
 	if (why != NULL)
-		withdraw(tasks, t, a, why);
+		withdraw(tasks, t, bound, why);
 	else if (is_unstarted(t) && plan_node_held_back(plan, node))
-		withdraw(tasks, t, a, "its goal is paused, or it is blocked");
-	else if (a == NULL)
+		withdraw(
+		    tasks, t, bound, "its goal is paused, or it is blocked");
+	else if (bound == NULL)
 		plan_bind(floor, t, true, NULL);
 	else
-		plan_bind_worker(floor, a, t);
+		plan_bind_worker(floor, bound, t);
 }
 
 void
@@ -573,7 +557,7 @@ on_event(const struct event *event, void *arg)
 {
 	struct plan_tasks *tasks = arg;
 	const struct plan_floor *floor = tasks->floor;
-	struct plan_assignment *a;
+	struct plan_node *node;
 	struct task *t;
 
 	if ((event->kind != EVENT_TASK_ASSIGNED &&
@@ -585,10 +569,10 @@ on_event(const struct event *event, void *arg)
 	t = state_task(&floor->core->state, event->task);
 	if (t == NULL)
 		return;
-	a = plan_bind_of(floor, t);
-	if (a != NULL) {
-		plan_bind_parked(tasks->floor, a, t);
-		plan_bind_worker(tasks->floor, a, t);
+	node = plan_bind_of(floor, t);
+	if (node != NULL) {
+		plan_bind_parked(tasks->floor, node, t);
+		plan_bind_worker(tasks->floor, node, t);
 	}
 }
 
@@ -597,21 +581,21 @@ on_event(const struct event *event, void *arg)
 void
 plan_tasks_begin(struct plan_tasks *tasks)
 {
+	struct plan_cursor cursor = { 0 };
 	struct plan_floor *floor;
 	const struct plan_set *set;
+	struct plan_node *worked;
 
 	tasks->begun = true;
 	/* Tasks and plans are committed together; only damage can part them,
 	 * or an upgrade. What has no task was not begun. */
 	floor = tasks->floor;
 	set = plan_floor_set(floor);
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		struct plan_assignment *a = set->assignments[i];
-
-		if (assignment_status_open(a->status) && a->task != NULL &&
-		    plan_tasks_of(floor, a) == NULL)
-			plan_bind_release(floor, a, "no task is known for it");
-	}
+	while ((worked = plan_set_next(set, &cursor)) != NULL)
+		if (worked->work.task != NULL &&
+		    plan_tasks_of(floor, worked) == NULL)
+			plan_bind_release(
+			    floor, worked, "no task is known for it");
 	for (size_t i = 0; i < set->plan_count; i++) {
 		struct plan *plan = set->plans[i];
 
@@ -620,7 +604,8 @@ plan_tasks_begin(struct plan_tasks *tasks)
 			cleanup_free char *key = NULL;
 
 			if (!goal_status_open(plan->goal->status) ||
-			    !plan_node_leaf(node) || node->assignment != NULL ||
+			    !plan_node_leaf(node) ||
+			    plan_node_is_assigned(node) ||
 			    node->status != NODE_IN_PROGRESS ||
 			    node->replan_why != NULL)
 				continue;
@@ -672,6 +657,6 @@ plan_tasks_free(struct plan_tasks *tasks)
 	buf_release(&tasks->text);
 	free(tasks->key);
 	free(tasks->title);
-	task_run_free(tasks->run);
+	schema_release(&task_launch_schema, &tasks->launch);
 	free(tasks);
 }

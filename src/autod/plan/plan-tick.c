@@ -98,7 +98,7 @@ is_busy(const struct plan_floor *floor, const struct agent *agent,
 }
 
 static void
-read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
+read_agent(struct plan_telemetry *telemetry, const struct plan_node *node,
     struct agent *agent, const struct task *t, struct reconcile_facts *facts,
     struct backing *backing)
 {
@@ -117,11 +117,11 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 	    w->status == WORKER_ERROR || w->status == WORKER_WAITING ||
 	    (w->status == WORKER_PAUSED && worker_holds(w) != 0);
 	facts->session_id = w->session.id;
-	facts->run_id = a->run_id;
+	facts->run_id = node->work.run_id;
 	session_life(agent->session, NULL, &life);
 	if (life.quiet_ms < now)
 		facts->activity_ms = now - life.quiet_ms;
-	facts->talk = life.tool_ms > now - a->last_dispatch_ms;
+	facts->talk = life.tool_ms > now - node->work.last_dispatch_ms;
 	/* by_auto: auto mode has its task, and parks it with what it asks or
 	 * what blocks it. */
 	m = strmap_get(&telemetry->by_worker, w->name);
@@ -134,8 +134,8 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 		return;
 	facts->reply_ms = m->reply_ms;
 	said_read(&(struct said_sources){ .text = m->words,
-		      .goal_id = a->goal_id,
-		      .node_id = a->node_id },
+		      .goal_id = node->goal_id,
+		      .node_id = node->id },
 	    said);
 	if (by_auto &&
 	    (said->what == SAID_BLOCKED || said->what == SAID_QUESTION))
@@ -149,9 +149,9 @@ read_agent(struct plan_telemetry *telemetry, const struct plan_assignment *a,
 }
 
 static bool
-was_sent(const struct plan_assignment *a)
+was_sent(const struct plan_node *node)
 {
-	const struct plan_dispatch *d = plan_assignment_last(a);
+	const struct plan_dispatch *d = plan_node_last_dispatch(node);
 
 	return d != NULL &&
 	    (d->result == DISPATCH_ACCEPTED || d->result == DISPATCH_OK);
@@ -159,12 +159,12 @@ was_sent(const struct plan_assignment *a)
 
 /* Is something about to be done about it? */
 static bool
-is_due(const struct plan_assignment *a, const struct reconcile_config *config,
+is_due(const struct plan_work *work, const struct reconcile_config *config,
     int64_t now)
 {
-	return reconcile_is_stale(a, config, now) &&
-	    now >= a->backoff_until_ms &&
-	    now - a->last_dispatch_ms >= config->min_resend_ms;
+	return reconcile_is_stale(work, config, now) &&
+	    now >= work->backoff_until_ms &&
+	    now - work->last_dispatch_ms >= config->min_resend_ms;
 }
 
 /* The others are due at the next tick. */
@@ -185,38 +185,39 @@ sample(struct plan_telemetry *telemetry, const struct worker *w,
 }
 
 static void
-read_one(struct plan_telemetry *telemetry, const struct plan_assignment *a,
+read_one(struct plan_telemetry *telemetry, const struct plan_node *node,
     const struct reconcile_config *config, int64_t now,
     struct reconcile_facts *facts, struct backing *backing)
 {
 	struct plan_floor *floor = telemetry->floor;
-	const struct task *t = plan_tasks_of(floor, a);
-	const char *name = t != NULL ? t->worker : a->worker;
+	const struct plan_work *work = &node->work;
+	const struct task *t = plan_tasks_of(floor, node);
+	const char *name = t != NULL ? t->worker : work->worker;
 	struct agent *agent =
 	    name != NULL ? fleet_find(floor->fleet, name) : NULL;
 
-	*facts = (struct reconcile_facts){ .assignment_id = a->id };
-	if (a->task != NULL && t == NULL) {
+	*facts = (struct reconcile_facts){ .assignment_id = work->id };
+	if (work->task != NULL && t == NULL) {
 		facts->busy = true; /* its outcome is being stored */
 		return;
 	}
 	if ((t != NULL && t->step != TASK_ASSIGNED) ||
-	    plan_bind_wants_worker(plan_floor_set(floor), a)) {
+	    plan_bind_wants_worker(plan_floor_set(floor), node)) {
 		facts->waiting = true;
 		return;
 	}
 	if (agent == NULL) {
-		facts->lost = a->worker != NULL || t != NULL;
+		facts->lost = work->worker != NULL || t != NULL;
 		return;
 	}
-	read_agent(telemetry, a, agent, t, facts, backing);
+	read_agent(telemetry, node, agent, t, facts, backing);
 	/* However long that takes, the next step comes after it. */
-	if (planner_is_replanning(floor->planner, a->goal_id, a->node_id))
+	if (planner_is_replanning(floor->planner, node->goal_id, node->id))
 		facts->busy = true;
-	if (t == NULL && agent->worker->status == WORKER_IDLE && was_sent(a))
+	if (t == NULL && agent->worker->status == WORKER_IDLE && was_sent(node))
 		facts->lost = true; /* it was reset, or given up */
 	if (!facts->in_turn && !facts->busy && !facts->waiting &&
-	    is_due(a, config, now))
+	    is_due(work, config, now))
 		sample(telemetry, agent->worker, facts, backing);
 }
 
@@ -240,21 +241,25 @@ plan_telemetry_read(struct plan_telemetry *telemetry,
     const struct reconcile_config *config, int64_t now_ms)
 {
 	const struct plan_set *set = plan_floor_set(telemetry->floor);
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
+	size_t count = 0;
 
 	forget(telemetry);
 	telemetry->samples = 0;
-	telemetry->facts =
-	    xcalloc(set->assignment_count + 1, sizeof *telemetry->facts);
-	telemetry->backings =
-	    xcalloc(set->assignment_count + 1, sizeof *telemetry->backings);
-	for (size_t i = 0; i < set->assignment_count; i++) {
+	while (plan_set_next(set, &cursor) != NULL)
+		count++;
+	telemetry->facts = xcalloc(count + 1, sizeof *telemetry->facts);
+	telemetry->backings = xcalloc(count + 1, sizeof *telemetry->backings);
+	cursor = (struct plan_cursor){ 0 };
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
 		size_t n = telemetry->count;
 
-		if (!assignment_status_open(set->assignments[i]->status))
+		if (!plan_node_is_assigned(node))
 			continue;
 		buf_init(&telemetry->backings[n].why);
-		read_one(telemetry, set->assignments[i], config, now_ms,
-		    &telemetry->facts[n], &telemetry->backings[n]);
+		read_one(telemetry, node, config, now_ms, &telemetry->facts[n],
+		    &telemetry->backings[n]);
 		telemetry->count++;
 	}
 	telemetry->out = (struct reconcile_telemetry){
@@ -283,7 +288,7 @@ plan_telemetry_free(struct plan_telemetry *telemetry)
 	free(telemetry);
 }
 
-#define WAKE_MS   1000 /* between two ticks that nobody asked for */
+#define WAKE_MS   1000 /* between two ticks without a request */
 #define NAMES_MAX 10 /* stalled assignments in an event */
 
 struct plan_tick {
@@ -292,7 +297,7 @@ struct plan_tick {
 	bool begun;
 	const char *woken; /* why; NULL = it is not */
 	int64_t last_ms; /* monotonic */
-	char *stalled; /* as last told */
+	char *stalled; /* as last reported */
 	struct loop_timer *timer, *wake;
 	struct loop_call *call;
 };
@@ -305,16 +310,16 @@ tell_stalled(struct plan_tick *tick)
 {
 	const struct plan_set *set = plan_floor_set(tick->floor);
 	cleanup_buf struct buf names = BUF_INIT;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 	int count = 0;
 
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		const struct plan_assignment *a = set->assignments[i];
-
-		if (a->status != ASSIGNMENT_STALLED)
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		if (node->work.status != ASSIGNMENT_STALLED)
 			continue;
 		if (count++ < NAMES_MAX)
 			buf_addf(&names, "%s%s (%s)", names.len > 0 ? ", " : "",
-			    a->id, a->node_id);
+			    node->work.id, node->id);
 	}
 	if (strcmp(names.data, tick->stalled != NULL ? tick->stalled : "") == 0)
 		return;

@@ -114,9 +114,9 @@ plan_view_list(const struct plan_set *set)
 
 /* What is sent to workers is long; work.show has it. */
 static struct json_object *
-short_assignment(const struct plan_assignment *assignment)
+short_assignment(const struct plan_node *node)
 {
-	struct json_object *json = plan_assignment_to_json(assignment);
+	struct json_object *json = plan_work_json(node);
 
 	json_object_object_del(json, "lastInstructionText");
 	json_object_object_del(json, "dispatchHistory");
@@ -131,9 +131,8 @@ plan_view_show(const struct plan *plan)
 
 	for (const struct plan_node *n = plan_next(plan, NULL); n != NULL;
 	     n = plan_next(plan, n))
-		if (n->assignment != NULL)
-			json_object_array_add(
-			    list, short_assignment(n->assignment));
+		if (plan_node_is_assigned(n))
+			json_object_array_add(list, short_assignment(n));
 	record = plan_to_json(plan);
 	json_object_object_del(record, "draft"); /* overseer.plan.draft */
 	json_set(json, "record", record);
@@ -179,15 +178,17 @@ set_assignments(struct json_object *json, const struct plan_set *set)
 	int64_t counts[ASSIGNMENT_STATUS_COUNT] = { 0 };
 	struct json_object *object = json_object_new_object();
 	struct json_object *stalled = json_object_new_array();
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		const struct plan_assignment *a = set->assignments[i];
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		enum assignment_status status = node->work.status;
 
-		counts[a->status]++;
-		if ((a->status == ASSIGNMENT_STALLED ||
-			a->status == ASSIGNMENT_BLOCKED) &&
+		counts[status]++;
+		if ((status == ASSIGNMENT_STALLED ||
+			status == ASSIGNMENT_BLOCKED) &&
 		    json_object_array_length(stalled) < STALLED_MAX)
-			json_object_array_add(stalled, short_assignment(a));
+			json_object_array_add(stalled, short_assignment(node));
 	}
 	for (int i = 0; i < ASSIGNMENT_STATUS_COUNT; i++)
 		if (assignment_status_open((enum assignment_status)i))
@@ -250,7 +251,7 @@ set_note(struct json_object *json, const struct plan *plan,
 static struct json_object *
 node_entry(const struct plan *plan, const struct plan_node *node)
 {
-	const struct plan_assignment *a = node->assignment;
+	bool assigned = plan_node_is_assigned(node);
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "goal", plan->goal->id);
@@ -260,8 +261,8 @@ node_entry(const struct plan *plan, const struct plan_node *node)
 	json_set_string(json, "status", node_status_name(node->status));
 	json_set_string(
 	    json, "priority", priority_name(plan_priority(plan, node)));
-	json_set_string(json, "worker", a != NULL ? a->worker : NULL);
-	json_set_string(json, "task", a != NULL ? a->task : NULL);
+	json_set_string(json, "worker", assigned ? node->work.worker : NULL);
+	json_set_string(json, "task", assigned ? node->work.task : NULL);
 	set_note(json, plan, node);
 	return json;
 }
@@ -298,9 +299,7 @@ plan_view_node(const struct plan *plan, const struct plan_node *node)
 	json_set(json, "record", plan_node_to_json(node));
 	json_set(json, "summary", summary_of(plan, node));
 	json_set(json, "assignment",
-	    node->assignment != NULL ?
-		plan_assignment_to_json(node->assignment) :
-		NULL);
+	    plan_node_is_assigned(node) ? plan_work_json(node) : NULL);
 	set_note(json, plan, node);
 	return json;
 }

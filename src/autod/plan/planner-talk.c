@@ -28,7 +28,7 @@ struct planner_run;
 
 static void planner_run_free(struct planner_run *run);
 
-#define SAID_MAX 200 /* bytes of its standard error that are told */
+#define SAID_MAX 200 /* bytes of its standard error in the report */
 #define COST_MAX 1000000 /* millionths of a dollar, of one answer */
 
 struct planner_run {

@@ -17,6 +17,7 @@
 #include "plan-set.h"
 #include "plan-text.h"
 #include "settings.h"
+#include "tuning.h"
 #include "workspace.h"
 
 /* --- what an answer does --------------------------------------------- */
@@ -551,11 +552,9 @@ on_planned(void *arg, const struct planner_outcome *outcome)
 {
 	struct planner_job *job = arg;
 	struct planner *planner = job->planner;
-	int64_t tick_ms =
-	    settings_duration(planner->core->settings, "plan.tick_every");
 	const struct backoff wait = {
-		.first_ms = tick_ms,
-		.max_ms = 15 * tick_ms,
+		.first_ms = tuning.plan_tick,
+		.max_ms = 15 * tuning.plan_tick,
 		.tries_max = TRIES - 1,
 	};
 	struct planner_outcome copy = *outcome;
@@ -856,7 +855,7 @@ planner_ask(
 		    goal_status_name(plan->goal->status));
 	for (size_t i = 0; i < plan->count; i++)
 		if (plan_node_started(plan->nodes[i]) ||
-		    plan->nodes[i]->assignment != NULL)
+		    plan_node_is_assigned(plan->nodes[i]))
 			return err_set(err, API_E_STARTED,
 			    "%s has been worked on; give the rest another "
 			    "plan: llmc goal plan %s --plan FILE",

@@ -318,34 +318,42 @@ add_answers(struct plan_floor *floor, struct json_object *asked,
     const struct why_event *events, size_t count)
 {
 	struct json_object *record = NULL;
-	struct plan_assignment *a = NULL;
+	const char *goal_id, *node_id;
 	struct why_answers answers;
 	const struct plan *plan;
 	const struct plan_node *node;
+	struct plan_node *shown;
 
-	if (!json_object_object_get_ex(asked, "record", &record) ||
-	    plan_assignment_from_json(record, "", &a, NULL) < 0)
+	if (!json_object_object_get_ex(asked, "record", &record))
 		return;
-	plan = plan_set_plan(plan_floor_set(floor), a->goal_id);
-	node = plan_set_node_of(plan_floor_set(floor), a);
-	json_set_string(asked, "assignment", a->id);
-	json_set_string(asked, "goal", a->goal_id);
+	goal_id = json_string_or(record, "goalId", "");
+	node_id = json_string_or(record, "workNodeId", "");
+	shown = plan_node_new(goal_id, NODE_TASK, node_id, "", 0);
+	if (plan_work_read(record, "", shown, NULL) < 0) {
+		plan_node_free(shown);
+		return;
+	}
+	plan = plan_set_plan(plan_floor_set(floor), goal_id);
+	node = plan != NULL ? plan_find(plan, node_id) : NULL;
+	json_set_string(asked, "assignment", shown->work.id);
+	json_set_string(asked, "goal", goal_id);
 	if (plan != NULL)
 		json_set_string(asked, "goal_title", plan->goal->title);
-	json_set_string(asked, "node", a->node_id);
-	if (a->worker != NULL)
-		json_set_string(asked, "worker", a->worker);
-	if (a->task != NULL)
-		json_set_string(asked, "task", a->task);
-	json_set_string(asked, "status", assignment_status_name(a->status));
-	why_answer(a, node != NULL ? node->crystal : NULL, events, count,
+	json_set_string(asked, "node", node_id);
+	if (shown->work.worker != NULL)
+		json_set_string(asked, "worker", shown->work.worker);
+	if (shown->work.task != NULL)
+		json_set_string(asked, "task", shown->work.task);
+	json_set_string(
+	    asked, "status", assignment_status_name(shown->work.status));
+	why_answer(shown, node != NULL ? node->crystal : NULL, events, count,
 	    clock_wall_ms(), &answers);
 	json_set_string(asked, "stalled", answers.stalled);
 	json_set_string(asked, "dispatch", answers.dispatch);
 	json_set_string(asked, "backoff", answers.backoff);
 	json_set_string(asked, "progress", answers.progress);
 	why_answers_release(&answers);
-	plan_assignment_free(a);
+	plan_node_free(shown);
 }
 
 static void
@@ -425,60 +433,44 @@ answer(struct plan_floor *floor, struct server_call *call,
 
 /* --- what is meant --------------------------------------------------- */
 
-/* Of several assignments of a worker, a task or a node: the open one, else the
- * newest. */
-static const struct plan_assignment *
-better(const struct plan_assignment *a, const struct plan_assignment *b)
-{
-	bool a_open, b_open;
-
-	if (a == NULL)
-		return b;
-	a_open = assignment_status_open(a->status);
-	b_open = assignment_status_open(b->status);
-	if (a_open != b_open)
-		return a_open ? a : b;
-	return b->created_ms >= a->created_ms ? b : a;
-}
-
 static bool
 is_same(const char *a, const char *b)
 {
 	return a != NULL && strcmp(a, b) == 0;
 }
 
-static const struct plan_assignment *
-find_assignment(const struct plan_set *set, const char *kind,
-    const char *subject, const struct plan_node *node)
+/* Of several nodes of a worker or a task: the one that it has, else the one
+ * that it had last. */
+static const struct plan_node *
+find_worked(const struct plan_set *set, bool is_worker, const char *subject)
 {
-	const struct plan_assignment *found = NULL;
+	const struct plan_node *found = NULL, *node;
+	struct plan_cursor cursor = { 0 };
 
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		const struct plan_assignment *a = set->assignments[i];
-		bool fits;
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		bool open = plan_node_is_assigned(node);
 
-		if (node != NULL)
-			fits = plan_set_node_of(set, a) == node;
-		else if (strcmp(kind, "worker") == 0)
-			fits = is_same(a->worker, subject);
-		else
-			fits = is_same(a->task, subject);
-		if (fits)
-			found = better(found, a);
+		if (!is_same(is_worker ? node->work.worker : node->work.task,
+			subject))
+			continue;
+		if (found == NULL ||
+		    (plan_node_is_assigned(found) == open ?
+			    node->work.created_ms >= found->work.created_ms :
+			    open))
+			found = node;
 	}
 	return found;
 }
 
 static struct json_object *
-asked_new(
-    const char *subject, const char *kind, const struct plan_assignment *a)
+asked_new(const char *subject, const char *kind, const struct plan_node *worked)
 {
 	struct json_object *asked = json_object_new_object();
 
 	json_set_string(asked, "subject", subject);
 	json_set_string(asked, "kind", kind);
-	if (a != NULL)
-		json_set(asked, "record", plan_assignment_to_json(a));
+	if (worked != NULL && worked->work.id != NULL)
+		json_set(asked, "record", plan_work_json(worked));
 	return asked;
 }
 
@@ -533,14 +525,20 @@ why_assignment(
 {
 	cleanup_json struct json_object *asked =
 	    asked_new(subject, "assignment", NULL);
+	cleanup_json struct json_object *rows = NULL;
 
 	if (!add_record(floor, call, asked, subject))
 		return;
-	if (!json_object_object_get_ex(asked, "record", NULL))
+	rows = events_of(
+	    floor, call, (struct book_filter){ .assignment_id = subject });
+	if (rows == NULL)
+		return;
+	/* Of one before the last of its node only the events are known. */
+	if (!json_object_object_get_ex(asked, "record", NULL) &&
+	    json_object_array_length(rows) == 0)
 		refuse_unknown(call, subject);
 	else
-		answer_with(floor, call, asked,
-		    (struct book_filter){ .assignment_id = subject });
+		answer(floor, call, asked, rows);
 }
 
 /* The assignment of a task whose goal has ended is in the book only; its
@@ -561,8 +559,8 @@ static void
 why_node(struct plan_floor *floor, struct server_call *call,
     const char *subject, const struct plan *plan, const struct plan_node *node)
 {
-	cleanup_json struct json_object *asked = asked_new(subject, "node",
-	    find_assignment(plan_floor_set(floor), "node", node->id, node));
+	cleanup_json struct json_object *asked =
+	    asked_new(subject, "node", node);
 	cleanup_free char *now =
 	    why_node_now(plan, node, floor->core->options->auto_mode);
 
@@ -726,8 +724,7 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	}
 	asked = asked_new(subject, is_worker ? "worker" : "task",
-	    find_assignment(plan_floor_set(floor),
-		is_worker ? "worker" : "task", subject, NULL));
+	    find_worked(plan_floor_set(floor), is_worker, subject));
 	if (is_worker) {
 		answer_with(floor, call, asked,
 		    (struct book_filter){ .worker = subject });

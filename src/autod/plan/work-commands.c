@@ -287,8 +287,7 @@ check_assign(struct plan_floor *floor, const struct plan_node *node,
 	reconcile_config_read(floor->core->settings, &config);
 	if (!reconcile_allows(&config, worker, worker))
 		return err_set(err, API_FAILED,
-		    "%s is driven by a person; to give it work, set "
-		    "plan.allow_cross_agent to true and add it to "
+		    "%s is driven by a person; to give it work, add it to "
 		    "plan.allow_agents with: llmc config set",
 		    worker);
 	if (!plan_node_leaf(node))
@@ -297,49 +296,41 @@ check_assign(struct plan_floor *floor, const struct plan_node *node,
 	if (!node_status_open(node->status))
 		return err_set(err, API_E_CLOSED, "%s is %s", node->id,
 		    node_status_name(node->status));
-	if (node->assignment != NULL)
+	if (plan_node_is_assigned(node))
 		return err_set(err, API_E_ASSIGNED, "%s has %s already (%s)",
-		    node->assignment->worker != NULL ?
-			node->assignment->worker :
-			"somebody",
-		    node->id, node->assignment->id);
+		    node->work.worker != NULL ? node->work.worker : "somebody",
+		    node->id, node->work.id);
 	return 0;
 }
 
 /* The tick sends it. */
 static void
-make_assignment(struct plan_change *change, const struct plan_node *node,
+make_assignment(struct plan_change *change, struct plan_node *node,
     const char *worker, const char *recovery)
 {
 	struct plan_floor *floor = change->floor;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *id = NULL;
 	char ulid[ID_ULID_SIZE];
-	struct plan_assignment *a;
 	unsigned policy;
 
 	id_ulid(change->edit.now_ms, ulid);
 	id = xasprintf("A_%s", ulid);
-	a = plan_assignment_new(
-	    id, node->goal_id, node->id, change->edit.now_ms);
-	xstrset(&a->worker, worker);
+	plan_node_assign(node, id, change->edit.now_ms);
+	xstrset(&node->work.worker, worker);
 	if (recovery != NULL &&
 	    word_find(recovery_policy_words, recovery, &policy))
-		a->recovery_policy = (enum recovery_policy)policy;
+		node->work.recovery_policy = (enum recovery_policy)policy;
 	plan_prompt(change->plan, node, &text);
-	plan_assignment_instruct(a, text.data);
-	if (plan_set_add_assignment(plan_floor_set(floor), a, NULL) < 0) {
-		plan_assignment_free(a);
-		return;
-	}
-	plan_book_record(floor, BOOK_ASSIGNMENT, a->goal_id, a->id);
+	plan_node_instruct(node, text.data);
+	plan_apply_work(floor, node);
 	emit(floor->core,
 	    &(struct event){ .kind = EVENT_ASSIGNMENT_QUEUED,
-		.goal = a->goal_id,
-		.node = a->node_id,
-		.assignment = a->id,
+		.goal = node->goal_id,
+		.node = node->id,
+		.assignment = id,
 		.worker = worker,
-		.to = assignment_status_name(a->status),
+		.to = assignment_status_name(node->work.status),
 		.reason = change->edit.why });
 }
 

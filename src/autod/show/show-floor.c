@@ -279,8 +279,8 @@ serve_view(struct show_web *web, struct http_exchange *exchange)
 /* --- everything else ------------------------------------------------- */
 
 /* Metrics that are sent when they are saved: a counter would go back if the
- * daemon were killed before. Not for long: who watches is told also if nothing
- * can be saved. */
+ * daemon were killed before. Not for long: they are sent also if nothing can be
+ * saved. */
 struct scrape {
 	LIST_ENTRY(scrape) entry;
 	struct show_web *web;
@@ -400,7 +400,7 @@ web_serve(
 	return 0;
 }
 
-/* With a new token: somebody else may have had the port, and been sent the
+/* With a new token: another process may have had the port, and been sent the
  * last one by a page that was still open. */
 static int
 web_open(struct show_web *web, unsigned port, struct err *err)
@@ -524,7 +524,7 @@ web_on_get(void *arg, struct server_call *call, struct json_object *params)
 	struct json_object *result = json_object_new_object();
 
 	(void)params;
-	/* Somebody wants it: do not wait for the next patrol. */
+	/* It is wanted now: do not wait for the next patrol. */
 	show_web_settle(web);
 	json_set_bool(result, "enabled",
 	    settings_bool(web->show->core->settings, "web.enabled"));

@@ -15,7 +15,7 @@
 #include "life.h"
 #include "settings.h"
 #include "workspace.h"
-#include "zone.h"
+#include "time-zone.h"
 
 #define DEADLINE_MS  (5 * 60 * 1000)
 #define KEEP_DAYS    31
@@ -318,7 +318,7 @@ plan_next(struct show_report *r, const char *at, int64_t now_ms)
 	if (strlen(at) == strlen("07:00")) {
 		when.hour = (at[0] - '0') * 10 + at[1] - '0';
 		when.minute = (at[3] - '0') * 10 + at[4] - '0';
-		r->next_ms = zone_next(&when, now_ms);
+		r->next_ms = time_zone_next(&when, now_ms);
 	}
 }
 
@@ -402,7 +402,7 @@ show_report_begin(struct show_report *r)
 }
 
 /* An overseer goes on with the run, unless it is complete or the overseer was
- * told to stop. */
+ * asked to stop. */
 static bool
 is_over(const struct core *core)
 {

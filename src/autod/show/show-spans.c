@@ -81,7 +81,7 @@ end(struct show_spans *s, struct work_span *span, int64_t now_ms)
 }
 
 /* Do tasks wait in the source although a worker is idle? It may be that nothing
- * may be spent any more. Saved, since a report may be made by somebody else. */
+ * may be spent any more. Saved, since another process may make a report. */
 static void
 look_at_source(struct show_spans *s)
 {
@@ -108,7 +108,7 @@ equal(const char *a, const char *b)
 }
 
 /* What the worker does now is another span, or the same. One that began before
- * its status ends here, too: whoever reads the state knows of no more of it
+ * its status ends here, too: the state says no more about it
  * (book_open_spans()). */
 static void
 look_at(struct show_spans *s, const struct worker *w, bool queue, int64_t now)

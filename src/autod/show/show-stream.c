@@ -6,6 +6,7 @@
 
 #include "account.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book-care.h"
 #include "book-history.h"
@@ -26,7 +27,6 @@
 #include "server.h"
 #include "settings.h"
 #include "source.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-floor.h"
 #include "team-request.h"
@@ -36,9 +36,10 @@
 #include "worker.h"
 #include "workspace.h"
 
-#define DAY_MS    (24 * 3600 * (int64_t)1000)
-#define AGAIN_MS  1000 /* until a little more is removed */
-#define TASKS_MAX 100000 /* that have ended, and 20 times as many events */
+#define HISTORY_DAYS 365
+#define DAY_MS       (24 * 3600 * (int64_t)1000)
+#define AGAIN_MS     1000 /* until a little more is removed */
+#define TASKS_MAX    100000 /* that have ended, and 20 times as many events */
 
 struct show_follower {
 	TAILQ_ENTRY(show_follower) entry;
@@ -54,18 +55,17 @@ TAILQ_HEAD(show_followers, show_follower);
 #define WATCHES_MAX 8
 #define ANSWER_ROOM 1024 /* of a line, for what is around an answer */
 
-/* What is kept for the next view is forgotten while nobody follows. */
+/* What is kept for the next view is forgotten without a follower. */
 struct show_stream {
 	struct show_floor *show;
 	struct show_followers followers;
-	struct json_object *view; /* as it was sent last; NULL = nobody
-				   * follows */
+	struct json_object *view; /* as it was sent last; NULL = no follower */
 	int64_t seq;
 	int64_t made_ms; /* when a view was made last, monotonic */
 	struct loop_timer *pause; /* until the next change is sent */
-	struct watch *watches[WATCHES_MAX]; /* of view_files_names, while
-					     * somebody follows */
-	struct watch *todo_watch; /* of what nobody has taken, likewise */
+	struct watch *watches[WATCHES_MAX]; /* of view_files_names, while there
+					     * is a follower */
+	struct watch *todo_watch; /* of free tasks, likewise */
 
 	struct view_files *files;
 	struct view_kept kept;
@@ -183,8 +183,7 @@ show_stream_patrol(struct show_stream *s)
 	int64_t now = clock_wall_ms();
 	const struct book_limits limits = {
 		.now_ms = now,
-		.keep_ms =
-		    now - settings_int(core->settings, "history.days") * DAY_MS,
+		.keep_ms = now - HISTORY_DAYS * DAY_MS,
 		.tasks = TASKS_MAX,
 		.bytes = BOOK_BYTES_MAX,
 	};
@@ -231,8 +230,7 @@ fill_landing(struct show_floor *show, struct json_object *view)
 		    rows, json_string_or(row, "id", "?"), json_object_get(row));
 	}
 	view_pick(view_of(view, "head"), list,
-	    (const char *const[]){
-		"red", "hold", "check", "push", "running", NULL });
+	    (const char *const[]){ "red", "hold", "check", "running", NULL });
 }
 
 /* --- goals ----------------------------------------------------------- */
@@ -313,7 +311,7 @@ model_of(const struct state *state, const struct worker *w)
 	return NULL;
 }
 
-/* NULL = nothing was found, or nobody watches. */
+/* NULL = nothing was found, or it is not watched. */
 static struct json_object *
 oversight_of(const struct show_floor *show, const struct worker *w)
 {
@@ -369,14 +367,15 @@ fill_head(struct show_floor *show, struct json_object *head)
 	json_set_int(head, "lag_ms", lag > 0 ? rounded(lag) : 0);
 }
 
+/* The head and what needs are made of are always filled. */
 struct json_object *
-show_snapshot(struct show_floor *show)
+show_snapshot(struct show_floor *show, struct json_object *sections)
 {
 	struct show_stream *s = show->stream;
 	struct json_object *view = view_new();
 
 	view_state_fill(
-	    &show->core->state, show->core->settings, &s->kept, view);
+	    &show->core->state, show->core->settings, &s->kept, sections, view);
 	for (size_t i = 0; i < show->fleet->count; i++) {
 		const struct agent *agent = show->fleet->agents[i];
 		struct json_object *row =
@@ -397,14 +396,20 @@ show_snapshot(struct show_floor *show)
 	}
 	fill_head(show, view_of(view, "head"));
 	view_files_fill(s->files, view);
-	fill_ended(s, view);
-	source_todo_fill(
-	    s->todo, show->core->settings, show->core->workspace, view);
-	fill_landing(show, view);
-	fill_goals(s, view);
+	if (view_wants(sections, "ended"))
+		fill_ended(s, view);
+	if (view_wants(sections, "todo"))
+		source_todo_fill(
+		    s->todo, show->core->settings, show->core->workspace, view);
+	if (view_wants(sections, "landing"))
+		fill_landing(show, view);
+	if (view_wants(sections, "goals"))
+		fill_goals(s, view);
 	fill_team(show, view);
-	fill_events(s, view);
+	if (view_wants(sections, VIEW_EVENTS))
+		fill_events(s, view);
 	view_needs(view);
+	view_keep(view, sections);
 	return view;
 }
 
@@ -440,7 +445,7 @@ on_due(void *arg)
 	if (TAILQ_EMPTY(&s->followers))
 		return;
 	s->made_ms = clock_mono_ms();
-	now = show_snapshot(s->show);
+	now = show_snapshot(s->show, NULL);
 	change = view_diff(s->view, now);
 	json_object_put(s->view);
 	s->view = now;
@@ -485,7 +490,7 @@ on_todo(void *arg)
 {
 	struct show_stream *s = arg;
 
-	source_todo_again(s->todo);
+	source_todo_refresh(s->todo);
 	on_file(s);
 }
 
@@ -525,7 +530,7 @@ show_stream_follow(struct show_stream *s, show_follow_fn *fn, void *arg)
 	if (TAILQ_EMPTY(&s->followers)) {
 		watch_files(s);
 		json_object_put(s->view);
-		s->view = show_snapshot(s->show);
+		s->view = show_snapshot(s->show, NULL);
 		s->seq++;
 	}
 	TAILQ_INSERT_TAIL(&s->followers, f, entry);
@@ -611,8 +616,8 @@ brief_body(struct json_object *body)
 }
 
 /* One that does not read is dropped by the server, and on_gone() follows. One
- * that cannot be told a change must not take what it has for the latest: its
- * call ends, and it may follow again. */
+ * that misses a change must not take what it has for the latest: its call ends,
+ * and it may follow again. */
 static int
 on_follow_body(const char *what, struct json_object *body, void *arg)
 {
@@ -644,34 +649,15 @@ on_follow(void *arg, struct server_call *call, struct json_object *params)
 	w->follower = show_stream_follow(show->stream, on_follow_body, w);
 }
 
-/* Made of what needs are made of, and not of the whole view. */
-static struct json_object *
-needs_alone(struct show_floor *show)
-{
-	const struct core *core = show->core;
-	cleanup_json struct json_object *view = view_new();
-	struct json_object *alone = json_object_new_object();
-
-	view_state_asks(&core->state, core->settings, view);
-	view_files_fill(show->stream->files, view);
-	fill_team(show, view);
-	view_needs(view);
-	json_set(alone, "needs", json_object_get(view_of(view, "needs")));
-	return alone;
-}
-
 static void
 on_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct show_floor *show = arg;
-	struct json_object *view, *brief;
+	struct json_object *view, *brief, *sections = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (json_bool_or(params, "needs", false)) {
-		server_reply(call, needs_alone(show));
-		return;
-	}
-	view = show_snapshot(show);
+	json_get_array(params, "", "sections", &sections, NULL);
+	view = show_snapshot(show, sections);
 	json_print(view, false, &text);
 	if (text.len > RPC_LINE_MAX - ANSWER_ROOM) {
 		brief = view_brief(view);

@@ -37,7 +37,7 @@ struct show_floor {
 	struct landings *landings;
 	struct auto_mode *mode;
 	struct plan_floor *plan;
-	struct oversight_floor *oversight; /* NULL = nobody watches */
+	struct oversight_floor *oversight; /* NULL = no oversight */
 	struct team_floor *team;
 	struct core_floor floor;
 	int64_t started_ms; /* wall clock */
@@ -65,19 +65,21 @@ void show_metrics_text(struct show_floor *show, struct buf *out);
 /*
  * A snapshot, then what changes: the first change soon, with what comes
  * together with it, and then at most every SHOW_PAUSE_MS. Nothing is computed
- * while nobody follows.
+ * without a follower.
  */
 #define SHOW_PAUSE_MS  50
 #define SHOW_ENDED_MAX 200 /* rows of tasks that have ended */
 
-/* The caller owns it. */
-struct json_object *show_snapshot(struct show_floor *show);
+/* Of all sections, or of those of a list of names (view_wants()). The caller
+ * owns it. */
+struct json_object *
+show_snapshot(struct show_floor *show, struct json_object *sections);
 
 struct show_stream *show_stream_new(struct show_floor *show);
-/* Those who follow are told that it is over. */
+/* Followers get the end. */
 void show_stream_free(struct show_stream *stream);
 
-/* While nobody follows, what was kept for the next view only takes memory. Also
+/* Without a follower, what was kept for the next view only takes memory. Also
  * removes from the book what is kept no longer. */
 void show_stream_patrol(struct show_stream *stream);
 
@@ -126,7 +128,8 @@ void show_spans_fill(
  *
  * The errand makes the report and runs the command. The daemon does not wait
  * for it: it goes on when the daemon ends, and the next one looks at its
- * result. If it failed, a person is told once. The files are in .llmc/reports.
+ * result. If it failed, a person is notified once. The files are in
+ * .llmc/reports.
  */
 struct show_report *show_report_new(struct show_floor *show);
 /* Commands that are still running go on. */

@@ -280,7 +280,7 @@ team_deliver_tool_ended(
 	return true;
 }
 
-/* Is it idle, and driven by hand? Nobody begins a turn while all are paused. */
+/* Is it idle, and driven by hand? No turn begins while all are paused. */
 static bool
 is_idle(const struct team_deliver *d, const struct agent *agent)
 {

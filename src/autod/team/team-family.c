@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book-history.h"
 #include "escalation.h"
@@ -15,7 +16,6 @@
 #include "plan-set.h"
 #include "plan-text.h"
 #include "settings.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "worker.h"
@@ -23,10 +23,10 @@
 /* --- those that were spawned ------------------------------------------ */
 
 static bool
-is_whole(const struct task_run *run)
+is_whole(const struct task_launch *launch)
 {
 	/* The parent of one that was handed over to the overseer is none. */
-	return run->parent_actor != NULL && run->actor != NULL;
+	return launch->parent_actor != NULL && launch->actor != NULL;
 }
 
 static char *
@@ -48,10 +48,10 @@ add_member(struct team_floor *floor, struct plan *plan, struct plan_node *node,
     struct team_members *members)
 {
 	struct task *task = task_of(floor, node);
-	const struct task_run *run =
-	    task != NULL && task->run != NULL ? task->run : node->spawn;
+	const struct task_launch *launch =
+	    task != NULL ? &task->launch : node->spawn;
 
-	if (!is_whole(run))
+	if (!is_whole(launch))
 		return;
 	if (members->count == members->room) {
 		members->room = members->room * 2 + 16;
@@ -60,7 +60,7 @@ add_member(struct team_floor *floor, struct plan *plan, struct plan_node *node,
 	}
 	members->list[members->count++] = (struct team_member){ .plan = plan,
 		.node = node,
-		.run = schema_clone(&task_run_schema, run),
+		.launch = schema_clone(&task_launch_schema, launch),
 		.task = task };
 }
 
@@ -92,13 +92,10 @@ team_members_add_filed(struct team_floor *floor, struct team_members *members)
 		key = key_of(member->node);
 		filed = book_find_task_key(
 		    floor->core->book, AUTO_PLAN_SOURCE, key);
-		if (filed != NULL && filed->run != NULL &&
-		    is_whole(filed->run)) {
-			task_run_free(member->run);
-			member->run =
-			    schema_clone(&task_run_schema, filed->run);
-			member->outcome = filed->outcome;
-			xstrset(&member->reason, filed->reason);
+		if (filed != NULL && is_whole(&filed->launch)) {
+			schema_copy(&task_launch_schema, &filed->launch,
+			    member->launch);
+			member->filed = take_ptr(&filed);
 		}
 		task_free(filed);
 	}
@@ -108,8 +105,8 @@ void
 team_members_release(struct team_members *members)
 {
 	for (size_t i = 0; i < members->count; i++) {
-		task_run_free(members->list[i].run);
-		free(members->list[i].reason);
+		schema_free(&task_launch_schema, members->list[i].launch);
+		task_free(members->list[i].filed);
 	}
 	free(members->list);
 	*members = (struct team_members){ 0 };
@@ -130,7 +127,7 @@ const struct team_member *
 team_members_find(const struct team_members *members, const char *actor)
 {
 	for (size_t i = 0; i < members->count; i++)
-		if (strcmp(members->list[i].run->actor, actor) == 0)
+		if (strcmp(members->list[i].launch->actor, actor) == 0)
 			return &members->list[i];
 	return NULL;
 }
@@ -141,9 +138,10 @@ team_member_is_below(const struct team_members *members,
 {
 	/* A chain is not longer than the list, whatever a file says. */
 	for (size_t i = 0; member != NULL && i <= members->count; i++) {
-		if (strcmp(member->run->parent_actor, actor) == 0)
+		if (strcmp(member->launch->parent_actor, actor) == 0)
 			return true;
-		member = team_members_find(members, member->run->parent_actor);
+		member =
+		    team_members_find(members, member->launch->parent_actor);
 	}
 	return false;
 }
@@ -167,16 +165,15 @@ fate_of(const struct team_floor *floor, const struct plan *plan,
 	bool waits = node->status == NODE_TODO || node->status == NODE_QUEUED;
 
 	if (task_of(floor, node) != NULL ||
-	    (node->assignment != NULL &&
-		!plan_bind_wants_worker(
-		    plan_floor_set(floor->plan), node->assignment)) ||
-	    (node->assignment == NULL && !waits && node->started_ms != 0))
+	    (plan_node_is_assigned(node) &&
+		!plan_bind_wants_worker(plan_floor_set(floor->plan), node)) ||
+	    (!plan_node_is_assigned(node) && !waits && node->started_ms != 0))
 		return FATE_BEGUN;
 	if (!plan_tasks_allowed(floor->plan))
 		buf_adds(why,
 		    "goals are off, or not for agents (plan.enabled, "
 		    "plan.allow_agents)");
-	else if (node->assignment != NULL)
+	else if (plan_node_is_assigned(node))
 		return FATE_BEGINS;
 	else if (!goal_status_open(plan->goal->status))
 		buf_addf(why, "goal %s is %s", plan->goal->id,
@@ -236,7 +233,7 @@ next_child(const struct team_floor *floor, const char *parent, size_t *plan,
 		while (*at < set->plans[*plan]->count) {
 			struct plan_node *node =
 			    set->plans[*plan]->nodes[(*at)++];
-			const char *of = node_run_parent(node);
+			const char *of = plan_node_asker(node);
 
 			if (of != NULL && strcmp(of, parent) == 0)
 				return node;
@@ -248,16 +245,16 @@ next_child(const struct team_floor *floor, const char *parent, size_t *plan,
 static bool
 has_spawned(const struct task *t)
 {
-	return t->run != NULL && t->run->has_spawned;
+	return t->attempt.has_spawned;
 }
 
 /* The name of an agent for people, after a comma: "label (id)". */
 static void
-add_name(struct buf *names, const struct task_run *run, const char *id)
+add_name(struct buf *names, const struct task_launch *launch, const char *id)
 {
-	const char *label = run->label;
+	const char *label = launch->label;
 	const char *colon =
-	    run->actor != NULL ? strrchr(run->actor, ':') : NULL;
+	    launch->actor != NULL ? strrchr(launch->actor, ':') : NULL;
 
 	if (label == NULL && colon != NULL)
 		label = colon + 1;
@@ -305,7 +302,7 @@ team_family_unbegun(void *arg, const struct task *task, size_t *ret_held)
 	return count_unbegun(arg, task, NULL, ret_held);
 }
 
-/* Told once. */
+/* A person is notified once. */
 static void
 tell_person(const struct team_floor *floor, const struct task *t,
     const struct plan_node *node, const char *key, const char *why)
@@ -347,16 +344,16 @@ team_family_look(struct team_floor *floor, struct task *t)
 
 		if (fate == FATE_HELP)
 			tell_person(floor, t, node, key, why.data);
-		if (plan_has(t->run->lost, key) == lost)
+		if (plan_has(t->attempt.lost, key) == lost)
 			continue;
 		if (lost) {
 			add_name(&name, node->spawn, node->id);
-			strv_add(&t->run->lost, key);
-			strv_take(&t->run->untold,
+			strv_add(&t->attempt.lost, key);
+			strv_take(&t->attempt.untold,
 			    xasprintf("%s has not begun, and will not: %s",
 				name.data, why.data));
 		} else {
-			strv_remove(t->run->lost, key);
+			strv_remove(t->attempt.lost, key);
 		}
 		persist_changed(floor->core);
 	}
@@ -376,28 +373,28 @@ is_good(const struct task *t)
 static struct json_object *
 result_of(const struct task *t)
 {
-	const struct task_run *run = t->run;
-	cleanup_free char *id = task_run_id(t), *actor = task_run_actor(t);
+	cleanup_free char *id = task_attempt_id(t), *actor = task_actor(t);
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "task_id", t->id);
 	json_set_string(json, "run_id", id);
 	json_set_string(json, "actor_id", actor);
-	json_set_string(json, "role", run->role);
-	json_set_string(json, "label", run->label);
+	json_set_string(json, "role", t->launch.role);
+	json_set_string(json, "label", t->launch.label);
 	json_set_string(json, "title", t->title);
 	json_set_string(json, "worker", t->worker);
 	json_set_string(json, "outcome", task_outcome_name(t->outcome));
 	json_set_string(
 	    json, "commit", t->commit != NULL ? t->commit : t->held_by);
 	json_set_string(json, "reason", is_good(t) ? NULL : t->reason);
-	if (run->verification != VERIFICATION_NONE)
+	if (t->attempt.verification != VERIFICATION_NONE)
 		json_set_string(json, "verification",
-		    verification_state_words[run->verification]);
-	if (run->verified != NULL)
-		json_set(json, "verified", json_object_get(run->verified));
-	if (run->report != NULL)
-		json_set(json, "report", json_object_get(run->report));
+		    verification_state_words[t->attempt.verification]);
+	if (t->attempt.verified != NULL)
+		json_set(
+		    json, "verified", json_object_get(t->attempt.verified));
+	if (t->attempt.report != NULL)
+		json_set(json, "report", json_object_get(t->attempt.report));
 	json_set_string(json, "last_words", t->last_words);
 	return json;
 }
@@ -414,8 +411,8 @@ post_result(
     struct team_floor *floor, const struct task *t, const struct task *parent)
 {
 	const struct worker *w = state_find(&floor->core->state, t->worker);
-	cleanup_free char *run = task_run_id(t), *goal = goal_of(t);
-	cleanup_free char *to = task_run_actor(parent);
+	cleanup_free char *run = task_attempt_id(t), *goal = goal_of(t);
+	cleanup_free char *to = task_actor(parent);
 	const char *session = w != NULL && w->work_of != NULL &&
 		strcmp(w->work_of, t->id) == 0 && w->session.id != NULL ?
 	    w->session.id :
@@ -445,13 +442,13 @@ post_result(
 	team_mail_post(floor, &draft, NULL, NULL);
 }
 
-/* Its parent, if that is to be told; NULL = nobody is. */
+/* Its parent, if that has to know; NULL = no. */
 static struct task *
 whom_to_tell(const struct team_floor *floor, const struct task *t)
 {
-	struct task *parent = state_task(&floor->core->state, t->run->parent);
+	struct task *parent = state_task(&floor->core->state, t->launch.parent);
 
-	return !t->run->announced && parent != NULL &&
+	return !t->attempt.announced && parent != NULL &&
 		parent->step != TASK_SETTLING ?
 	    parent :
 	    NULL;
@@ -471,18 +468,18 @@ tell_parent(struct team_floor *floor, struct task *t, bool by_mail)
 		/* One that gets no more mail learns from agent_status. */
 		post_result(floor, t, parent);
 	} else {
-		add_name(&text, t->run, t->id);
+		add_name(&text, &t->launch, t->id);
 		buf_addf(
 		    &text, " has ended: %s", task_outcome_name(t->outcome));
 		if (!is_good(t) && t->reason != NULL)
 			buf_addf(&text, ": %s", t->reason);
-		strv_add(&task_run_of(parent)->untold, text.data);
+		strv_add(&parent->attempt.untold, text.data);
 	}
-	if (task_run_has_landed(t)) {
-		task_run_of(parent)->rebase_due = true;
-		parent->run->children_landed = true;
+	if (task_has_landed(t)) {
+		parent->attempt.rebase_due = true;
+		parent->attempt.children_landed = true;
 	}
-	t->run->announced = true;
+	t->attempt.announced = true;
 	persist_changed(floor->core);
 	team_floor_changed(floor);
 }
@@ -492,11 +489,11 @@ team_family_rests(
     struct team_floor *floor, const struct task *t, const char *why)
 {
 	const struct task *parent = whom_to_tell(floor, t);
-	cleanup_free char *run = task_run_id(t);
+	cleanup_free char *run = task_attempt_id(t);
 	cleanup_free char *key = xasprintf("rests/%s", run);
 	cleanup_free char *goal = goal_of(t);
 	cleanup_free char *subject = xasprintf("agent.paused:%s", t->id);
-	cleanup_free char *to = parent != NULL ? task_run_actor(parent) : NULL;
+	cleanup_free char *to = parent != NULL ? task_actor(parent) : NULL;
 	cleanup_free char *body =
 	    xasprintf("%s does not go on before a person has looked at it: %s",
 		t->id, why);
@@ -517,7 +514,7 @@ team_family_rests(
 static bool
 is_child_of(const struct task *t, const char *parent)
 {
-	return task_run_is_child(t) && strcmp(t->run->parent, parent) == 0;
+	return task_is_child(t) && strcmp(t->launch.parent, parent) == 0;
 }
 
 size_t
@@ -532,12 +529,12 @@ team_family_open(
 		const struct task *t = state->tasks[i];
 
 		if (!is_child_of(t, task) ||
-		    (t->step == TASK_SETTLING && t->run->announced))
+		    (t->step == TASK_SETTLING && t->attempt.announced))
 			continue;
 		count++;
 		if (names == NULL)
 			continue;
-		add_name(names, t->run, t->id);
+		add_name(names, &t->launch, t->id);
 	}
 	return parent == NULL ?
 	    count :
@@ -546,35 +543,27 @@ team_family_open(
 
 /* --- the end of a parent ---------------------------------------------- */
 
-static bool
-hands_over(const struct team_floor *floor, const struct task *t)
-{
-	return is_good(t) ||
-	    strcmp(settings_string(floor->core->settings, "team.on_parent_end"),
-		"hand_over") == 0;
-}
-
 /* Its own parent, if that is still there; NULL = none. */
 static struct task *
 heir(const struct team_floor *floor, const struct task *t)
 {
-	struct task *above = task_run_is_child(t) ?
-	    state_task(&floor->core->state, t->run->parent) :
+	struct task *above = task_is_child(t) ?
+	    state_task(&floor->core->state, t->launch.parent) :
 	    NULL;
 
 	return above != NULL && above->step != TASK_SETTLING ? above : NULL;
 }
 
 static void
-give_to(struct task_run *run, struct task *heir)
+give_to(struct task_launch *launch, struct task *heir)
 {
 	cleanup_free char *actor =
-	    heir != NULL ? task_run_actor(heir) : xstrdup(ACTOR_OVERSEER);
+	    heir != NULL ? task_actor(heir) : xstrdup(ACTOR_OVERSEER);
 
-	xstrset(&run->parent, heir != NULL ? heir->id : NULL);
-	xstrset(&run->parent_actor, actor);
+	xstrset(&launch->parent, heir != NULL ? heir->id : NULL);
+	xstrset(&launch->parent_actor, actor);
 	if (heir != NULL)
-		task_run_of(heir)->has_spawned = true;
+		heir->attempt.has_spawned = true;
 }
 
 /* Is this node of a child to be ended with the parent? One that is on the
@@ -607,7 +596,7 @@ static bool
 end_node(const struct team_floor *floor, struct plan_change *change,
     struct plan_node *node, const struct task *t)
 {
-	if (!hands_over(floor, t) && !is_landing(floor, node))
+	if (!is_good(t) && !is_landing(floor, node))
 		return plan_edit_cancel(&change->edit, node->id, NULL) == 0;
 	if (plan_edit_begin(&change->edit, NULL) < 0)
 		return false;
@@ -644,7 +633,7 @@ end_nodes(struct team_floor *floor, const char *goal, const struct task *t,
 	plan_change_begin(&change, floor->plan, plan, why);
 	change.edit.actor = ACTOR_OVERSEER;
 	for (size_t i = 0; i < plan->count; i++) {
-		const char *of = node_run_parent(plan->nodes[i]);
+		const char *of = plan_node_asker(plan->nodes[i]);
 
 		if (of != NULL && strcmp(of, t->id) == 0 &&
 		    is_to_end(floor, plan->nodes[i]))
@@ -667,7 +656,7 @@ end_children(struct team_floor *floor, const struct task *t)
 	    xasprintf("%s, which spawned it, has ended: %s", t->id,
 		task_outcome_name(t->outcome));
 
-	/* Without their nodes nobody begins them again. */
+	/* Without their nodes they are not begun again. */
 	while ((node = next_to_end(floor, t->id, &plan, &at)) != NULL)
 		if (!plan_has(goals, node->goal_id))
 			strv_add(&goals, node->goal_id);
@@ -682,10 +671,9 @@ end_children(struct team_floor *floor, const struct task *t)
 		if (child == NULL || child->step == TASK_SETTLING ||
 		    !is_child_of(child, t->id))
 			continue;
-		if (hands_over(floor, t) ||
-		    outcome_drop(floor->mode, child, true, why, NULL) ==
-			-EINPROGRESS)
-			give_to(child->run, heir(floor, t));
+		if (is_good(t) ||
+		    outcome_drop(floor->mode, child, why, NULL) == -EINPROGRESS)
+			give_to(&child->launch, heir(floor, t));
 		persist_changed(floor->core);
 	}
 }
@@ -711,7 +699,7 @@ has_children(const struct team_floor *floor, const struct task *t)
 	    (has_spawned(t) && next_to_end(floor, t->id, &plan, &at) != NULL);
 }
 
-/* Tasks may leave the state here: nobody goes through them now. */
+/* Tasks may leave the state here: no loop over them is running. */
 void
 team_family_tend(void *arg)
 {
@@ -749,12 +737,12 @@ team_family_settle(void *arg, const struct task *task, struct err *err)
 	if (t == NULL)
 		return 0;
 	if (floor->plan->state == PLAN_OFF || floor->plan->state == PLAN_SAFE) {
-		if (task_run_is_child(t))
+		if (task_is_child(t))
 			tell_parent(floor, t, false);
 		return 0;
 	}
 	if (floor->plan->state != PLAN_OPEN)
-		return task_run_is_child(t) || has_spawned(t) ||
+		return task_is_child(t) || has_spawned(t) ||
 			has_child_task(floor, t->id) ?
 		    err_set(err, -EINPROGRESS, "plans are being imported") :
 		    0;
@@ -763,7 +751,7 @@ team_family_settle(void *arg, const struct task *task, struct err *err)
 		return err_set(err, -EINPROGRESS,
 		    "the agents that it spawned are being ended");
 	}
-	if (task_run_is_child(t))
+	if (task_is_child(t))
 		tell_parent(floor, t, true);
 	return 0;
 }

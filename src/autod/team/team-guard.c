@@ -4,6 +4,7 @@
 #include "agent-card.h"
 #include "agent.h"
 #include "api.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book.h"
 #include "event.h"
@@ -15,7 +16,6 @@
 #include "scope-path.h"
 #include "serve.h"
 #include "settings.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "tool-scope.h"
@@ -104,7 +104,7 @@ has_ended(const struct team_floor *floor, const struct reservation *r)
 	task = state_task(&floor->core->state, r->task);
 	if (task == NULL || task->step == TASK_SETTLING)
 		return true;
-	run = task_run_id(task);
+	run = task_attempt_id(task);
 	return r->run != NULL && strcmp(r->run, run) != 0;
 }
 
@@ -228,14 +228,14 @@ reserve(struct team_floor *floor, const struct agent *agent, const char *actor,
 	xstrset(&r->reason, json_string_or(params, "reason", NULL));
 	if (task != NULL) {
 		xstrset(&r->task, task->id);
-		r->run = task_run_id(task);
+		r->run = task_attempt_id(task);
 	}
 	r->created_ms = old != NULL ? old->created_ms : clock_wall_ms();
 	r->until_ms = clock_wall_ms() + (ttl > 0 ? ttl : RESERVATION_TTL_MS);
 	if (old != NULL && old->until_ms > r->until_ms)
 		r->until_ms = old->until_ms;
 	json = reservation_to_json(r);
-	safe = book_masked(json, 0); /* others read it */
+	safe = book_masked(json); /* others read it */
 	put(floor, safe, r->id);
 	add(floor->reserve, safe);
 	answer = to_answer(r, actor);
@@ -535,25 +535,26 @@ team_reserve_free(struct team_reserve *reserve)
 
 /* The tools of its task; NULL = it has none. */
 static void
-fill_tools(const struct agent *agent, const struct task_run *run,
+fill_tools(const struct agent *agent, const struct task_launch *launch,
     struct tool_scope *ret_tools)
 {
-	cleanup_agent_card struct agent_card *card = run == NULL ?
+	cleanup_agent_card struct agent_card *card = launch == NULL ?
 	    NULL :
-	    agent_card_for(agent->core->settings, run->agent, run->role);
+	    agent_card_for(agent->core->settings, launch->agent, launch->role);
 
 	*ret_tools = (struct tool_scope){ .all = true };
-	if (run != NULL && tool_scope_of_run(card, run, ret_tools, NULL) < 0)
+	if (launch != NULL &&
+	    tool_scope_of_run(card, launch, ret_tools, NULL) < 0)
 		log_debug("%s: its tools are not those of its card any more",
 		    agent->worker->name);
 }
 
-static const struct task_run *
-run_of(const struct agent *agent)
+static const struct task_launch *
+launch_of(const struct agent *agent)
 {
 	const struct task *task = agent != NULL ? auto_task(agent) : NULL;
 
-	return task != NULL ? task->run : NULL;
+	return task != NULL ? &task->launch : NULL;
 }
 
 /* Is one of llmc's tools of use to the session? Goals or teams may be off, and
@@ -590,11 +591,12 @@ void
 team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 {
 	struct team_floor *floor = arg;
-	const struct task_run *run = run_of(agent);
+	const struct task_launch *launch = launch_of(agent);
 
-	fill_tools(agent, run, &policy->tools);
-	if (run != NULL && run->scope_paths != NULL)
-		policy->scope_paths = strv_copy(strv_const(run->scope_paths));
+	fill_tools(agent, launch, &policy->tools);
+	if (launch != NULL && launch->scope_paths != NULL)
+		policy->scope_paths =
+		    strv_copy(strv_const(launch->scope_paths));
 	policy->llmc_scoped = true;
 	for (const struct api_method *m = api_methods; m->name != NULL; m++)
 		if ((m->flags & API_TOOL) &&
@@ -605,13 +607,13 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 
 /* Why it has its own tools only; NULL = it is as free as its rank. */
 static const char *
-confined_by(const struct agent *agent, const struct task_run *run,
+confined_by(const struct agent *agent, const struct task_launch *launch,
     const struct tool_scope *tools)
 {
 	if (worker_is_team(agent->worker->name) ||
-	    (run != NULL && (run->parent != NULL || run->depth > 0)))
+	    (launch != NULL && (launch->parent != NULL || launch->depth > 0)))
 		return "works for another agent";
-	if (run != NULL && run->scope_paths != NULL)
+	if (launch != NULL && launch->scope_paths != NULL)
 		return "has a task with a scope";
 	return tool_scope_is_limited(tools) ? "has a task with limited tools" :
 					      NULL;
@@ -623,7 +625,7 @@ team_guard_admits(void *arg, const char *worker,
 {
 	const struct team_floor *floor = arg;
 	const struct agent *agent = fleet_find(floor->fleet, worker);
-	const struct task_run *run = run_of(agent);
+	const struct task_launch *launch = launch_of(agent);
 	struct guard_policy policy = { 0 };
 	cleanup_buf struct buf why = BUF_INIT;
 	const char *limit;
@@ -631,14 +633,15 @@ team_guard_admits(void *arg, const char *worker,
 
 	if (agent == NULL || (method->flags & API_OWN))
 		return 0;
-	fill_tools(agent, run, &policy.tools);
+	fill_tools(agent, launch, &policy.tools);
 	if (method->flags & API_TOOL) {
 		cleanup_free char *tool = xasprintf(
 		    GUARD_LLMC_TOOLS "%s", strchr(method->name, '.') + 1);
 
 		if (guard_tool(&policy, tool, &why) != GUARD_PASS)
 			r = err_set(err, -EPERM, "%s", why.data);
-	} else if ((limit = confined_by(agent, run, &policy.tools)) != NULL) {
+	} else if ((limit = confined_by(agent, launch, &policy.tools)) !=
+	    NULL) {
 		r = err_set(err, -EPERM,
 		    "%s is refused: %s %s; use your tools, such as mail_send, "
 		    "request_orchestrator and agent_spawn",
@@ -656,9 +659,9 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 	struct plan *plan = NULL;
 	char **scope = NULL;
 
-	if (task != NULL && task->run != NULL) {
-		task->run->violations = 0;
-		xstrset(&task->run->scope_checked, NULL);
+	if (task != NULL) {
+		task->attempt.violations = 0;
+		xstrset(&task->attempt.scope_checked, NULL);
 	}
 	if (task == NULL || !intake_is_planned(task) ||
 	    floor->plan->state != PLAN_OPEN ||
@@ -669,8 +672,8 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 		scope = node->scope_paths;
 	if (scope == NULL)
 		return;
-	strv_clear(&task_run_of(task)->scope_paths);
-	task->run->scope_paths = strv_copy(strv_const(scope));
+	strv_clear(&task->launch.scope_paths);
+	task->launch.scope_paths = strv_copy(strv_const(scope));
 }
 
 void

@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent.h"
 #include "api.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book.h"
 #include "event.h"
@@ -14,7 +15,6 @@
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "word.h"
@@ -77,7 +77,7 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 	if (agent != NULL && auto_task(agent) == NULL &&
 	    auto_drives(floor->mode, agent)) {
 		err_set(err, API_E_NOT_FOUND,
-		    "%s has no task now, so nobody would read it", to);
+		    "%s has no task now, and would not read it", to);
 		return API_E_NOT_FOUND;
 	}
 	actor = agent != NULL ? team_mail_actor(agent) : xstrdup(to);
@@ -95,8 +95,8 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 static bool
 is_parent(const struct task *task, const char *actor)
 {
-	return task->run != NULL && task->run->parent_actor != NULL &&
-	    strcmp(task->run->parent_actor, actor) == 0;
+	return task->launch.parent_actor != NULL &&
+	    strcmp(task->launch.parent_actor, actor) == 0;
 }
 
 static bool
@@ -106,12 +106,12 @@ is_child(struct team_floor *floor, const struct task *task, const char *actor)
 
 	if (other == NULL)
 		return team_post_spawned(floor, actor, task->id);
-	return task_run_is_child(other) &&
-	    strcmp(other->run->parent, task->id) == 0;
+	return task_is_child(other) &&
+	    strcmp(other->launch.parent, task->id) == 0;
 }
 
 static bool
-may_reach(
+may_write_to(
     struct team_floor *floor, const struct agent *agent, const char *actor)
 {
 	const struct task *task = auto_task(agent);
@@ -131,13 +131,13 @@ recipient_of_agent(struct team_floor *floor, const struct agent *agent,
 	/* Without a parent, it works for a person. */
 	if (strcmp(to, "person") == 0 ||
 	    (strcmp(to, "parent") == 0 &&
-		(task == NULL || !task_run_is_child(task)))) {
+		(task == NULL || !task_is_child(task)))) {
 		set_recipient(floor, &who, ACTOR_PERSON);
 	} else if (strcmp(to, "parent") == 0) {
-		set_recipient(floor, &who, task->run->parent_actor);
+		set_recipient(floor, &who, task->launch.parent_actor);
 	} else {
 		code = find_recipient(floor, to, agent_names, &who, err);
-		if (code == 0 && !may_reach(floor, agent, who.actor)) {
+		if (code == 0 && !may_write_to(floor, agent, who.actor)) {
 			code = API_E_UNAUTHORIZED;
 			err_set(err, code,
 			    "you may write to your parent, to agents that work "
@@ -236,7 +236,7 @@ send_draft(struct team_floor *floor, struct server_call *call,
 		json_set_string(result, "to_worker", draft->to_worker);
 	if (team_post_find(floor, draft->to) == TEAM_ACTOR_ENDED)
 		json_set_string(result, "note",
-		    "it is recorded, but nobody will read it: its recipient "
+		    "it is recorded, but will not be read: its recipient "
 		    "has ended");
 	plan_call_answer(floor->plan, call,
 	    draft->goal != NULL ? draft->goal : TEAM_NO_GOAL, result);
@@ -301,7 +301,7 @@ on_person_send(void *arg, struct server_call *call, struct json_object *params)
 
 struct list {
 	bool unread, whole;
-	const char *reader; /* marks what is its own; NULL = nobody */
+	const char *reader; /* marks what is its own; NULL = none */
 	int64_t since_ms; /* older mail is that of a namesake */
 	const char *call; /* its id, if it can be repeated */
 };
@@ -411,7 +411,7 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 	struct team_floor *floor = arg;
 	const char *of = json_string_or(params, "of", NULL);
 	bool all = json_bool_or(params, "all", false);
-	/* Whoever looks through a list has not dealt with what is in it. */
+	/* To list mail is not to deal with it. */
 	const struct list list = { .unread =
 				       json_bool_or(params, "unread", false) };
 	cleanup_json struct json_object *rows = NULL;
@@ -439,7 +439,7 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 		    show_rows(floor, rows, &list, false));
 }
 
-/* A person has read what they were told of. */
+/* A person has read what the ask was about. */
 static void
 end_ask(const struct team_floor *floor, const char *id)
 {
@@ -476,7 +476,7 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 /* --- confirming ------------------------------------------------------------
  */
 
-/* Whoever it is not addressed to does not learn that it is there. */
+/* An agent learns only of mail that is addressed to it. */
 static void
 ack(struct team_floor *floor, struct server_call *call, const char *id,
     const struct list *list)
@@ -547,8 +547,7 @@ is_of_goal(const struct task *task, const char *goal_id)
 {
 	cleanup_free char *goal = goal_of(task);
 
-	return is_same(goal, goal_id) ||
-	    (task->run != NULL && is_same(task->run->goal, goal_id));
+	return is_same(goal, goal_id) || is_same(task->launch.goal, goal_id);
 }
 
 /* What it was not given yet. */
@@ -619,7 +618,7 @@ team_mail_plan_event(struct team_floor *floor, const struct event *event)
 		if (task->step != TASK_ASSIGNED ||
 		    !is_of_goal(task, event->goal))
 			continue;
-		actor = task_run_actor(task);
+		actor = task_actor(task);
 		if (!is_same(actor, floor->asking) &&
 		    !is_same(actor, event->actor) &&
 		    !is_same(task->worker, event->actor))

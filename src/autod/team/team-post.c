@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent.h"
 #include "api.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book.h"
 #include "escalation.h"
@@ -14,13 +15,12 @@
 #include "plan-set.h"
 #include "serve.h"
 #include "state.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 
 #define TASK_ACTOR   "actor:task:"
 #define WORKER_ACTOR "actor:worker:"
-#define SHOWN        1000 /* bytes of a body that people are told */
+#define SHOWN        1000 /* bytes of a body in a message to people */
 #define AGAIN_MS     ((int64_t)24 * 60 * 60 * 1000)
 
 TAILQ_HEAD(box_list, team_box);
@@ -37,7 +37,7 @@ team_mail_actor(const struct agent *agent)
 {
 	const struct task *task = auto_task(agent);
 
-	return task != NULL ? task_run_actor(task) :
+	return task != NULL ? task_actor(task) :
 			      xasprintf(WORKER_ACTOR "%s", agent->worker->name);
 }
 
@@ -50,15 +50,13 @@ team_post_task(struct team_floor *floor, const char *actor)
 		struct task *task =
 		    state_task(state, actor + strlen(TASK_ACTOR));
 
-		if (task != NULL &&
-		    (task->run == NULL || task->run->actor == NULL))
+		if (task != NULL && task->launch.actor == NULL)
 			return task;
 	}
 	for (size_t i = 0; i < state->task_count; i++) {
-		const struct task_run *run = state->tasks[i]->run;
+		const char *name = state->tasks[i]->launch.actor;
 
-		if (run != NULL && run->actor != NULL &&
-		    strcmp(run->actor, actor) == 0)
+		if (name != NULL && strcmp(name, actor) == 0)
 			return state->tasks[i];
 	}
 	return NULL;
@@ -90,7 +88,7 @@ team_post_since(const struct team_floor *floor, const struct agent *agent)
 
 	if (task == NULL)
 		return agent->worker->created_ms;
-	if (task->run == NULL || task->run->actor == NULL)
+	if (task->launch.actor == NULL)
 		return 0; /* ids of tasks are counted */
 	/* It could get mail before there was a task. */
 	if (floor->plan->state == PLAN_OPEN && intake_is_planned(task) &&
@@ -123,7 +121,7 @@ find_spawn(const struct team_floor *floor, const char *actor,
 		const struct plan *plan = set->plans[i];
 
 		for (size_t k = 0; k < plan->count; k++) {
-			const struct task_run *spawn = plan->nodes[k]->spawn;
+			const struct task_launch *spawn = plan->nodes[k]->spawn;
 
 			if (spawn != NULL && spawn->actor != NULL &&
 			    strcmp(spawn->actor, actor) == 0 &&
@@ -308,7 +306,7 @@ tell(struct team_floor *floor, const struct mail *mail, const char *worker,
 	    NOTICE_WORKER);
 }
 
-/* It is for a person, who is told once. */
+/* It is for a person, who is notified once. */
 static void
 tell_of(struct team_floor *floor, const struct mail *mail)
 {
@@ -461,7 +459,7 @@ static struct mail *
 masked(struct mail *mail)
 {
 	cleanup_json struct json_object *json = mail_to_json(mail);
-	cleanup_json struct json_object *safe = book_masked(json, 0);
+	cleanup_json struct json_object *safe = book_masked(json);
 	struct mail *copy = NULL;
 
 	if (mail_from_json(safe, "", &copy, NULL) < 0)
@@ -616,9 +614,9 @@ team_post_limit(
 	return 0;
 }
 
-/* --- mail that reaches nobody ----------------------------------------- */
+/* --- mail without a recipient ----------------------------------------- */
 
-/* Was it an order that somebody counts on? */
+/* Was it an order that needed a confirmation? */
 static bool
 is_missed(const struct mail *mail)
 {

@@ -27,7 +27,7 @@ struct plan;
 struct plan_node;
 struct server_call;
 struct settings;
-struct task_run;
+struct task_launch;
 
 /* There is new mail, or a result: sessions and workers that wait are looked at
  * at the end of this pass of the loop. */
@@ -60,8 +60,8 @@ void team_post_free(struct team_post *post);
 /* The book can be used: read what is open. It cannot be used any more. */
 void team_post_opened(struct team_floor *floor);
 void team_post_closed(struct team_post *post);
-/* What came for people in the last day is told again, for the last daemon may
- * have died before it was: people are told once of each piece. */
+/* Mail for people of the last day is sent again, for the last daemon may have
+ * died before it was: each piece reaches people once. */
 void team_post_tell_again(struct team_floor *floor);
 
 /* Everything is copied. */
@@ -156,7 +156,7 @@ bool team_floor_ends(
  */
 
 void team_mail_register(struct team_floor *floor);
-/* plan.updated: every agent of the goal that has not ended is told, but for the
+/* plan.updated: mail to every agent of the goal that has not ended, except the
  * one that made the change (also the one in floor->asking). What it was not
  * given yet of an earlier version is left out. */
 void team_mail_plan_event(struct team_floor *floor, const struct event *event);
@@ -167,7 +167,7 @@ void team_mail_plan_event(struct team_floor *floor, const struct event *event);
 /*
  * One that works gets it as added context after its next tool, or as the answer
  * to the end of its turn; one that is at rest gets it as a prompt; and it goes
- * in front of whatever else a session is told.
+ * in front of every other prompt.
  *
  * Mail counts as delivered when the prompt's receipt is back, or when the next
  * hook of the session comes after an answer. That is saved in the same pass. So
@@ -194,31 +194,27 @@ void team_deliver_progressed(void *floor, struct agent *agent);
  */
 
 /*
- * A task that was spawned has its outcome: its parent is told by mail, before
- * the state forgets the task. A task ends badly: those that it spawned are
- * cancelled, with their work salvaged, or handed to its own parent
- * (team.on_parent_end); one that ends well, in spite of them, hands them over.
- * Without a parent they go on as ordinary tasks. An attempt that fails changes
- * nothing: the next one has the same children. All of it is part of settling
- * the outcome, and is repeated until it is done.
+ * A task that was spawned has its outcome: its parent gets mail, before the
+ * state forgets the task. A task ends badly: those that it spawned are
+ * cancelled, with their work salvaged; one that ends well, in spite of them,
+ * hands them to its own parent. Without a parent they go on as ordinary tasks.
+ * An attempt that fails changes nothing: the next one has the same children.
+ * All of it is part of settling the outcome, and is repeated until it is done.
  *
  * An agent that was spawned and has not begun is a node of a plan without a
  * task. Its parent waits for those that will begin, also if something has to
- * happen first (they are held); a person is told of what only a person can
- * change. Those that will not begin are not waited for, and the parent is told
- * why: in untold of its struct task_run.
+ * happen first (they are held); a person is notified of what only a person can
+ * change. Those that will not begin are not waited for, and the parent learns
+ * why: in untold of its attempt.
  */
 
 /* One that was spawned, as the plans in memory and the state have it. */
 struct team_member {
 	struct plan *plan;
 	struct plan_node *node;
-	struct task_run *run; /* that of its task; of the node without one */
+	struct task_launch *launch; /* its task's; of the node without one */
 	struct task *task; /* NULL: none is in the state */
-	/* How it was filed (team_members_add_filed()); OUTCOME_NONE =
-	 * unknown. */
-	enum task_outcome outcome;
-	char *reason;
+	struct task *filed; /* by team_members_add_filed(); NULL = unknown */
 };
 
 /* In the order in which they were spawned, goal by goal. */
@@ -243,7 +239,7 @@ const struct team_member *
 team_members_find(const struct team_members *members, const char *actor);
 
 /* How many agents that this task has spawned have not ended, or have ended and
- * it was not told yet? Their names, with commas, are appended to names (may be
+ * it does not know yet? Their names, with commas, are appended to names (may be
  * NULL). */
 size_t team_family_open(
     const struct team_floor *floor, const char *task, struct buf *names);
@@ -252,7 +248,7 @@ void team_family_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out);
 /* Look for children that will not begin, or not before a person has helped. */
 void team_family_look(struct team_floor *floor, struct task *task);
-/* The task, which was spawned, does not go on by itself: its parent is told,
+/* The task, which was spawned, does not go on by itself: its parent gets mail,
  * once in an attempt. */
 void team_family_rests(
     struct team_floor *floor, const struct task *task, const char *why);
@@ -269,12 +265,11 @@ void team_spawn_register(struct team_floor *floor);
 
 /* Can agents spawn others at all? */
 bool team_fleet_is_on(const struct settings *settings);
-/* Where the agent of this run (NULL = of none) stands. */
-struct hierarchy_place
-team_fleet_place(const struct settings *settings, const struct task_run *run);
-/* May the agent of this run (NULL = of none) use this tool? */
+/* Where an agent that was launched so (NULL = in no way) stands. */
+struct hierarchy_place team_fleet_place(const struct task_launch *launch);
+/* May an agent that was launched so (NULL = in no way) use this tool? */
 bool team_fleet_has_tool(const struct settings *settings,
-    const struct task_run *run, const char *tool);
+    const struct task_launch *launch, const char *tool);
 /* Append to the prompt of a task how its agent spawns others, how deep it is,
  * and the table of agents (agent-card.h), if it may. */
 void team_fleet_task_text(
@@ -306,9 +301,9 @@ void team_tree_register(struct team_floor *floor);
  * A worker waits when its turn has ended and some of the agents that it has
  * spawned have not, or work of theirs has landed that its own is not based on.
  * As soon as work has landed, its own is rebased; a conflict is its own to
- * resolve. Then it is told what is there to be told, and goes on. When all have
- * ended and nothing is there to be told, it is told that. Runs whose time is
- * limited are ended here, too.
+ * resolve. Then it gets the news as a prompt, and goes on; without news, when
+ * all have ended, the prompt says so. Runs whose time is limited are ended
+ * here, too.
  */
 
 /* What `stop_words` of struct auto_team has for those that wait becomes their
@@ -333,13 +328,13 @@ void team_report_file_all(struct team_floor *floor);
 /* --- team-review.c: plans that do not fit ----------------------------------
  */
 
-/* A person gets mail, and is told once for each node: an agent says so itself
+/* A person gets mail and one notice for each node: an agent says so itself
  * (plan_review_needed), or it has tried again and again to change what is not
  * its own. */
 struct team_review *team_review_new(struct team_floor *floor);
 void team_review_free(struct team_review *review);
-/* A guard has stopped the agent: what hook_guard() says. Told once a second at
- * most, with how often it was stopped since then. */
+/* A guard has stopped the agent: what hook_guard() says. Reported once a second
+ * at most, with how often it was stopped since then. */
 void team_review_denied(
     void *floor, struct agent *agent, struct json_object *denied);
 /* The agent has changed files that are not its own: words name them. */

@@ -2,13 +2,13 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "escalation.h"
 #include "id.h"
 #include "moment.h"
 #include "person.h"
 #include "request.h"
 #include "settings.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "team-question.h"
@@ -24,30 +24,29 @@ team_question_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out)
 {
 	const struct settings *settings = floor->core->settings;
-	const struct task_run *run = task->run;
 
-	if (run == NULL || run->parent == NULL || run->parent_actor == NULL ||
+	if (task->launch.parent == NULL || task->launch.parent_actor == NULL ||
 	    !settings_bool(settings, "plan.enabled") ||
-	    !team_fleet_has_tool(settings, run, ASK))
+	    !team_fleet_has_tool(settings, &task->launch, ASK))
 		return;
 	buf_addf(out,
 	    "\n\nYou work for %s, which spawned you. It can answer what you "
 	    "cannot decide yourself: ask it with the tool "
 	    "request_orchestrator, which waits for the answer.",
-	    run->parent_actor);
+	    task->launch.parent_actor);
 }
 
 const char *
 team_question_answers(struct team_floor *floor, const struct task *task)
 {
 	const struct settings *settings = floor->core->settings;
-	const struct task_run *run = task != NULL ? task->run : NULL;
+	const struct task_launch *launch = task != NULL ? &task->launch : NULL;
 
 	if (!settings_bool(settings, "plan.enabled") ||
-	    !team_fleet_has_tool(settings, run, ASK))
+	    !team_fleet_has_tool(settings, launch, ASK))
 		return NULL;
-	return run != NULL && run->parent_actor != NULL &&
-		team_post_find(floor, run->parent_actor) == TEAM_ACTOR_OPEN ?
+	return launch != NULL && launch->parent_actor != NULL &&
+		team_post_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN ?
 	    "the agent that you work for" :
 	    "a person";
 }
@@ -72,7 +71,7 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 {
 	struct request *r = request_new();
 	struct json_object *options = NULL;
-	const struct task_run *run = task != NULL ? task->run : NULL;
+	const struct task_launch *launch = task != NULL ? &task->launch : NULL;
 
 	xstrset(&r->id, id);
 	r->child = team_mail_actor(agent);
@@ -80,12 +79,12 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 	r->session = (int64_t)agent->worker->session.generation;
 	if (task != NULL) {
 		xstrset(&r->task, task->id);
-		r->run = task_run_id(task);
+		r->run = task_attempt_id(task);
 	}
-	if (run != NULL && run->parent_actor != NULL &&
-	    team_post_find(floor, run->parent_actor) == TEAM_ACTOR_OPEN) {
-		xstrset(&r->parent, run->parent_actor);
-		xstrset(&r->parent_task, run->parent);
+	if (launch != NULL && launch->parent_actor != NULL &&
+	    team_post_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN) {
+		xstrset(&r->parent, launch->parent_actor);
+		xstrset(&r->parent_task, launch->parent);
 	} else {
 		xstrset(&r->parent, ACTOR_PERSON);
 	}

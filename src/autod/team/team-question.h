@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* How a question begins: agents learn whom they can ask; it is made of a call
- * of the tool; and who is asked is told: an agent by mail, a person also
+ * of the tool; and it is delivered: to an agent by mail, to a person also
  * through channels. */
 #ifndef TEAM_QUESTION_H
 #define TEAM_QUESTION_H
@@ -34,8 +34,8 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 /* If it is for a person, open its ask, unless it is. */
 void team_question_ask(struct team_floor *floor, const struct request *request);
 
-/* Tell whoever is asked; it is notified then. Less than 0 as team_mail_post()
- * says: nobody was told. */
+/* Deliver it to the one who is asked; it is notified then. Less than 0 as
+ * team_mail_post() says: it was not delivered. */
 int team_question_tell(
     struct team_floor *floor, struct request *request, struct err *err);
 
@@ -47,7 +47,7 @@ team_question_settle(struct team_floor *floor, const struct request *request);
  * frees it. */
 char *team_question_reason(const struct request *request, bool words);
 
-/* It was answered, and no call waits for that: whoever asked gets mail. As
+/* It was answered, and no call waits for that: the one who asked gets mail. As
  * team_mail_post(). And: the answer came by a call after all. */
 int team_question_answer_mail(
     struct team_floor *floor, const struct request *request);

@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "agent-report.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book-history.h"
 #include "emit.h"
@@ -13,14 +14,13 @@
 #include "persist.h"
 #include "serve.h"
 #include "server.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "turn-policy.h"
 
-/* The run that a call is about; NULL: the call was refused. */
-static struct task_run *
-run_of(struct team_floor *floor, struct server_call *call,
+/* The attempt that a call is about; NULL: the call was refused. */
+static struct task_attempt *
+attempt_of(struct team_floor *floor, struct server_call *call,
     struct json_object *params, struct agent **ret_agent,
     struct task **ret_task)
 {
@@ -34,7 +34,7 @@ run_of(struct team_floor *floor, struct server_call *call,
 		    "your last message");
 		return NULL;
 	}
-	return task_run_of(*ret_task);
+	return &(*ret_task)->attempt;
 }
 
 /* --- progress ---------------------------------------------------------- */
@@ -45,9 +45,9 @@ static void
 tell_progress(const struct team_floor *floor, const struct task *task,
     struct json_object *said)
 {
-	double percent = progress_report_percent(task->run->progress);
+	double percent = progress_report_percent(task->attempt.progress);
 	const char *phase = json_string_or(said, "phase", "");
-	cleanup_free char *run = task_run_id(task);
+	cleanup_free char *run = task_attempt_id(task);
 	cleanup_free char *text = isnan(percent) ?
 	    xstrdup(phase) :
 	    xasprintf("%s (%.0f%%)", phase, percent);
@@ -63,14 +63,15 @@ tell_progress(const struct team_floor *floor, const struct task *task,
 		.data = data.data });
 }
 
-/* Is the caller to come later, or not at all? Then it was told. */
+/* Is the caller to come later, or not at all? Then it has its answer. */
 static bool
-is_refused(const struct task_run *run, struct server_call *call, int64_t now)
+is_refused(
+    const struct task_attempt *attempt, struct server_call *call, int64_t now)
 {
 	int64_t wait = 0;
 
 	switch (progress_report_rate(
-	    run->progress_count, run->progress_ms, now, &wait)) {
+	    attempt->progress_count, attempt->progress_ms, now, &wait)) {
 	case PROGRESS_TOO_SOON:
 		serve_refuse(call, API_E_RATE,
 		    "one report in %d seconds is kept, and the next one in %d; "
@@ -90,13 +91,13 @@ is_refused(const struct task_run *run, struct server_call *call, int64_t now)
 }
 
 static void
-answer_progress(const struct task_run *run, struct server_call *call)
+answer_progress(const struct task_attempt *attempt, struct server_call *call)
 {
 	struct json_object *answer = json_object_new_object();
 
 	json_set_bool(answer, "accepted", true);
-	json_set_int(
-	    answer, "reportsLeft", PROGRESS_COUNT_MAX - run->progress_count);
+	json_set_int(answer, "reportsLeft",
+	    PROGRESS_COUNT_MAX - attempt->progress_count);
 	server_reply(call, answer);
 }
 
@@ -110,29 +111,30 @@ on_progress(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	struct agent *agent;
 	struct task *task;
-	struct task_run *run = run_of(floor, call, params, &agent, &task);
+	struct task_attempt *attempt =
+	    attempt_of(floor, call, params, &agent, &task);
 
-	if (run == NULL)
+	if (attempt == NULL)
 		return;
 	agent->worker->activity_ms = now;
 	/* The same call once more: its answer was lost with a daemon. */
-	if (id != NULL && run->progress_call != NULL &&
-	    strcmp(run->progress_call, id) == 0) {
-		answer_progress(run, call);
+	if (id != NULL && attempt->progress_call != NULL &&
+	    strcmp(attempt->progress_call, id) == 0) {
+		answer_progress(attempt, call);
 		return;
 	}
 	if (progress_report_from_args(params, &said, &err) < 0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 		return;
 	}
-	if (is_refused(run, call, now))
+	if (is_refused(attempt, call, now))
 		return;
-	json_object_put(run->progress);
-	run->progress = progress_report_latest(said, now);
-	run->progress_count++;
-	run->progress_ms = now;
-	xstrset(&run->progress_call, id);
-	answer_progress(run, call);
+	json_object_put(attempt->progress);
+	attempt->progress = progress_report_latest(said, now);
+	attempt->progress_count++;
+	attempt->progress_ms = now;
+	xstrset(&attempt->progress_call, id);
+	answer_progress(attempt, call);
 	persist_changed(floor->core);
 	tell_progress(floor, task, said);
 }
@@ -147,9 +149,10 @@ on_completion(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	struct agent *agent;
 	struct task *task;
-	struct task_run *run = run_of(floor, call, params, &agent, &task);
+	struct task_attempt *attempt =
+	    attempt_of(floor, call, params, &agent, &task);
 
-	if (run == NULL)
+	if (attempt == NULL)
 		return;
 	agent->worker->activity_ms = clock_wall_ms();
 	if (completion_report_from_args(params, &said, &err) < 0) {
@@ -171,33 +174,30 @@ void
 team_report_tool_used(void *arg, struct agent *agent, const char *tool)
 {
 	const struct team_floor *floor = arg;
-	struct task_run *run = task_run_of(auto_task(agent));
+	struct task_attempt *attempt = &auto_task(agent)->attempt;
 	const char *name = completion_report_tool(tool);
 
 	/* Only the call itself is a report: on_completion(). */
 	if (strcmp(name, COMPLETION_TOOL) == 0)
 		return;
-	if (run->last_tool != NULL && strcmp(run->last_tool, name) == 0)
+	if (attempt->last_tool != NULL && strcmp(attempt->last_tool, name) == 0)
 		return;
-	if (run->last_tool != NULL &&
-	    strcmp(run->last_tool, COMPLETION_TOOL) == 0)
+	if (attempt->last_tool != NULL &&
+	    strcmp(attempt->last_tool, COMPLETION_TOOL) == 0)
 		persist_changed(floor->core);
 	else
 		persist_note(floor->core);
-	xstrset(&run->last_tool, name);
+	xstrset(&attempt->last_tool, name);
 }
 
 void
 team_report_task_text(const struct task *task, struct buf *out)
 {
-	const struct task_run *run = task->run;
-
-	if (run == NULL)
-		return;
 	report_prompt(out,
-	    task_run_is_spawned(task) || run->report_only ||
-		json_bool_or(run->contract, "requireCompletionReport", false),
-	    run->progress_reporting);
+	    task_is_spawned(task) || task->launch.report_only ||
+		json_bool_or(
+		    task->launch.contract, "requireCompletionReport", false),
+	    task->launch.progress_reporting);
 }
 
 /* --- records of runs ---------------------------------------------------- */
@@ -219,18 +219,17 @@ void
 team_report_files(void *arg, struct task *task)
 {
 	const struct team_floor *floor = arg;
-	struct task_run *run = task->run;
 
-	if (run == NULL || run->ended == NULL)
+	if (task->attempt.ended == NULL)
 		return;
-	write_records(floor->core->book, run->ended);
-	json_object_put(take_ptr(&run->ended));
+	write_records(floor->core->book, task->attempt.ended);
+	json_object_put(take_ptr(&task->attempt.ended));
 	if (task->step == TASK_SETTLING) {
 		struct spent rest = perf_record_spent(task);
-		cleanup_free char *last = task_run_id(task);
+		cleanup_free char *last = task_attempt_id(task);
 
 		book_charge_attempt(floor->core->book, last, &rest);
-		task_run_spent(task);
+		task_attempt_spent(task);
 	}
 	persist_changed(floor->core);
 }

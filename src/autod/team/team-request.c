@@ -6,6 +6,7 @@
 
 #include "agent.h"
 #include "api.h"
+#include "attempt.h"
 #include "auto.h"
 #include "book.h"
 #include "emit.h"
@@ -17,12 +18,11 @@
 #include "request.h"
 #include "serve.h"
 #include "server.h"
-#include "settings.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "team-question.h"
 #include "team-request.h"
+#include "tuning.h"
 #include "worker.h"
 
 #define FREE_AGAIN_MS 5000
@@ -208,21 +208,18 @@ is_for_person(const struct request *r, const char *task)
 
 /* When the worker of a question to a person gets another task; 0 = never. */
 static int64_t
-free_ms(const struct team_requests *requests, const struct request *r)
+free_ms(const struct request *r)
 {
-	int64_t wait = settings_duration(
-	    requests->floor->core->settings, "people.answer_wait");
-
-	return wait > 0 && r->task != NULL && r->worker != NULL &&
+	return r->task != NULL && r->worker != NULL &&
 		strcmp(r->parent, ACTOR_PERSON) == 0 ?
-	    r->created_ms + wait :
+	    r->created_ms + tuning.answer_wait :
 	    0;
 }
 
 /* The person takes their time: the task waits for the answer without its
  * worker, which gets another one. The answer is in the next prompt of the task,
  * and is one for all that it asks: the calls end with the session. False: not
- * now, or it is nobody's but a person's. */
+ * now, or a person drives the worker. */
 static bool
 free_worker(struct team_requests *requests, const struct request *r)
 {
@@ -264,7 +261,7 @@ on_deadline(void *arg)
 	for (size_t i = 0; i < requests->registry.count;) {
 		struct request *r = requests->registry.list[i];
 
-		if (free_ms(requests, r) != 0 && free_ms(requests, r) <= now &&
+		if (free_ms(r) != 0 && free_ms(r) <= now &&
 		    free_worker(requests, r))
 			continue;
 		if (r->deadline_ms <= now)
@@ -282,7 +279,7 @@ set_timer(struct team_requests *requests)
 	int64_t now = clock_wall_ms(), ms;
 
 	for (size_t i = 0; i < requests->registry.count; i++) {
-		int64_t at = free_ms(requests, requests->registry.list[i]);
+		int64_t at = free_ms(requests->registry.list[i]);
 
 		if (at != 0 && at <= now) /* its worker is busy just now */
 			at = now + FREE_AGAIN_MS;
@@ -330,7 +327,7 @@ static bool
 is_over(const struct team_requests *requests, const char *task, const char *run)
 {
 	const struct task *t = state_task(&requests->floor->core->state, task);
-	cleanup_free char *now = t != NULL ? task_run_id(t) : NULL;
+	cleanup_free char *now = t != NULL ? task_attempt_id(t) : NULL;
 
 	return t == NULL || t->step == TASK_SETTLING ||
 	    (run != NULL && strcmp(run, now) != 0);
@@ -342,6 +339,24 @@ is_child_gone(const struct team_requests *requests, const struct request *r)
 	return r->task != NULL ? is_over(requests, r->task, r->run) :
 				 r->worker != NULL &&
 		fleet_find(requests->floor->fleet, r->worker) == NULL;
+}
+
+/* Its session ends before a person has answered. If the task waits for a
+ * person, the question is a part of that ask; the next session gets the
+ * answer. */
+static void
+keep_question(struct core *core, const struct request *r)
+{
+	const struct task *t =
+	    r->task != NULL ? state_task(&core->state, r->task) : NULL;
+	cleanup_free char *from = NULL, *to = NULL;
+
+	if (t == NULL || !task_asks(t) || !is_for_person(r, r->task))
+		return;
+	from = xasprintf(ASK_OF_AGENT "%s", r->id);
+	to = xasprintf("task/%s", t->id);
+	asks_look(core); /* its ask is there */
+	asks_move(core, from, to);
 }
 
 /* event: NULL = look at what there is. */
@@ -360,9 +375,10 @@ sweep(struct team_requests *requests, const struct event *event)
 		if (is_child_gone(requests, r) ||
 		    team_floor_ends(event, r->task, r->worker) ||
 		    (gone != NULL && r->worker != NULL &&
-			strcmp(r->worker, gone) == 0))
+			strcmp(r->worker, gone) == 0)) {
+			keep_question(requests->floor->core, r);
 			end(requests, r, REQUEST_CANCELLED);
-		else if (r->parent_task != NULL &&
+		} else if (r->parent_task != NULL &&
 		    (is_over(requests, r->parent_task, NULL) ||
 			(event != NULL && event->kind == EVENT_TASK_FINISHED &&
 			    team_floor_ends(event, r->parent_task, NULL))))
@@ -449,7 +465,7 @@ admit(struct team_requests *requests, const struct request *r, struct err *err)
 			      r->parent, recent.count, err);
 }
 
-/* Its session is another one by now: nobody waits for what an earlier one has
+/* Its session is another one by now: no call waits for what an earlier one has
  * asked. If that was the same, it is the same question. NULL = it was not. */
 static struct request *
 take_over(struct team_requests *requests, const struct request *r)
@@ -558,7 +574,7 @@ respond_again(struct team_requests *requests, struct server_call *call,
 	}
 }
 
-/* Tells them how it ended; by mail if nobody waits for that. */
+/* Answer the calls that wait for it; without one, send mail. */
 static void
 resolve(struct team_requests *requests, struct server_call *call,
     struct request *r, const char *actor, struct json_object *params)
@@ -576,7 +592,7 @@ resolve(struct team_requests *requests, struct server_call *call,
 		if (!is_awaited(requests, r->id) &&
 		    team_question_answer_mail(floor, r) == 0)
 			json_set_string(result, "message",
-			    "Whoever asked does not wait for it now, and gets "
+			    "The agent does not wait for it now, and gets "
 			    "the answer as mail.");
 		plan_call_answer(floor->plan, call, NULL, result);
 	}
@@ -596,8 +612,8 @@ respond(struct team_requests *requests, struct server_call *call,
 		respond_again(requests, call, ended, params);
 	else if (r == NULL)
 		serve_refuse(call, API_E_NOT_FOUND,
-		    "there is no question %.100s; its id is in the mail that "
-		    "told you of it",
+		    "there is no question %.100s; its id is in the mail with "
+		    "the question",
 		    id);
 	else if (strcmp(actor, ACTOR_PERSON) != 0 &&
 	    strcmp(actor, r->parent) != 0)
@@ -765,7 +781,7 @@ team_requests_free(struct team_requests *requests)
 {
 	if (requests == NULL)
 		return;
-	/* The book is closed: nobody waits any more. */
+	/* The book is closed: no call waits any more. */
 	request_registry_release(&requests->registry);
 	set_timer(requests);
 	free(requests);

@@ -3,7 +3,7 @@
 /*
  * Questions of agents to those that they work for: request_orchestrator, which
  * is answered when the question is, respond_orchestrator_request, and
- * request.answer for people. Questions of agents that nobody asked for go to a
+ * request.answer for people. Questions of agents that were not spawned go to a
  * person. All of them are in the book: a call that is made again after the
  * daemon was away finds its question, and an answer that was given meanwhile.
  */

@@ -5,17 +5,17 @@
 #include <sys/queue.h>
 
 #include "agent.h"
+#include "attempt.h"
 #include "auto.h"
 #include "emit.h"
 #include "guard.h"
 #include "intake.h"
 #include "persist.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-floor.h"
 #include "plan-goal.h"
 #include "plan-set.h"
 #include "serve.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "workspace.h"
@@ -38,21 +38,12 @@ place_release(struct place *place)
 }
 
 static struct place
-place_of(const struct team_floor *floor, const struct task *task)
+place_of(const struct task *task)
 {
 	struct place place = { 0 };
-	const struct plan_assignment *a = NULL;
 
-	if (task == NULL)
-		return place;
-	if (intake_is_planned(task))
+	if (task != NULL && intake_is_planned(task))
 		plan_bind_key(task->key, &place.goal, &place.node, NULL);
-	else if (floor->plan->state == PLAN_OPEN)
-		a = plan_bind_of(floor->plan, task);
-	if (a != NULL) {
-		xstrset(&place.goal, a->goal_id);
-		xstrset(&place.node, a->node_id);
-	}
 	return place;
 }
 
@@ -108,7 +99,7 @@ tell(const struct review *review, const struct plan *plan, const char *actor,
 		.data = data.data });
 }
 
-/* Mail to a person, who is told by the event. As team_mail_post(). */
+/* Mail to a person, who is notified by the event. As team_mail_post(). */
 static int
 send_review(
     const struct review *review, struct json_object *data, struct err *err)
@@ -160,7 +151,7 @@ on_review(void *arg, struct server_call *call, struct json_object *params)
 	key = xasprintf("review/%s", json_string_or(params, "call", reason));
 	review = (struct review){ .floor = floor,
 		.agent = agent,
-		.place = place_of(floor, task),
+		.place = place_of(task),
 		.key = key,
 		.code = "replan",
 		.reason = reason };
@@ -197,16 +188,16 @@ count_violation(struct team_floor *floor, struct agent *agent,
 
 	if (task == NULL)
 		return;
-	task_run_of(task)->violations++;
+	task->attempt.violations++;
 	persist_changed(floor->core);
-	if (task->run->violations == VIOLATIONS_MAX) {
-		cleanup_free char *run = task_run_id(task);
+	if (task->attempt.violations == VIOLATIONS_MAX) {
+		cleanup_free char *run = task_attempt_id(task);
 		cleanup_free char *key = xasprintf("guard/%s", run);
 		cleanup_json struct json_object *data =
 		    json_object_new_object();
 		struct review review = { .floor = floor,
 			.agent = agent,
-			.place = place_of(floor, task),
+			.place = place_of(task),
 			.key = key,
 			.code = "guard_violation",
 			.reason = words };
@@ -215,7 +206,7 @@ count_violation(struct team_floor *floor, struct agent *agent,
 		/* As often as it must be, once for a run. */
 		json_set_string(data, "reason", "guard_violation");
 		json_set_string(data, "guard", guard);
-		json_set_int(data, "violations", task->run->violations);
+		json_set_int(data, "violations", task->attempt.violations);
 		json_set_string(data, "last", words);
 		json_set_string(data, "plan_node_id", review.place.node);
 		json_set_string(data, "task", task->id);

@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent-card.h"
 #include "agent.h"
+#include "attempt.h"
 #include "emit.h"
 #include "id.h"
 #include "intake.h"
@@ -15,10 +16,10 @@
 #include "serve.h"
 #include "settings.h"
 #include "spawn-rules.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "tool-scope.h"
+#include "tuning.h"
 
 #define CHILDREN_MAX 5 /* of one agent at work */
 #define SPAWN        "mcp__llmc__agent_spawn"
@@ -47,27 +48,26 @@ team_fleet_is_on(const struct settings *settings)
 }
 
 struct hierarchy_place
-team_fleet_place(const struct settings *settings, const struct task_run *run)
+team_fleet_place(const struct task_launch *launch)
 {
 	/* One that was handed over keeps its place. */
-	if (run == NULL || run->depth == 0)
-		return hierarchy_root_worker(
-		    (int)settings_int(settings, "team.max_depth"));
-	return (struct hierarchy_place){ .depth = run->depth,
-		.max_depth = run->max_depth,
-		.local_max_depth = run->local_max_depth };
+	if (launch == NULL || launch->depth == 0)
+		return hierarchy_root_worker((int)tuning.team_depth);
+	return (struct hierarchy_place){ .depth = launch->depth,
+		.max_depth = launch->max_depth,
+		.local_max_depth = launch->local_max_depth };
 }
 
 bool
-team_fleet_has_tool(const struct settings *settings, const struct task_run *run,
-    const char *tool)
+team_fleet_has_tool(const struct settings *settings,
+    const struct task_launch *launch, const char *tool)
 {
-	cleanup_agent_card struct agent_card *card = run != NULL ?
-	    agent_card_for(settings, run->agent, run->role) :
+	cleanup_agent_card struct agent_card *card = launch != NULL ?
+	    agent_card_for(settings, launch->agent, launch->role) :
 	    NULL;
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 
-	return tool_scope_of_run(card, run, &scope, NULL) == 0 &&
+	return tool_scope_of_run(card, launch, &scope, NULL) == 0 &&
 	    tool_scope_permits(&scope, tool);
 }
 
@@ -76,13 +76,13 @@ team_fleet_task_text(
     const struct team_floor *floor, const struct task *task, struct buf *out)
 {
 	const struct settings *settings = floor->core->settings;
-	struct hierarchy_place place = team_fleet_place(settings, task->run);
+	struct hierarchy_place place = team_fleet_place(&task->launch);
 	cleanup_buf struct buf table = BUF_INIT;
 
 	if (!team_fleet_is_on(settings) ||
 	    settings_int(settings, "team.max_concurrent") == 0 ||
 	    hierarchy_may_spawn(&place) != HIERARCHY_ALLOW ||
-	    !team_fleet_has_tool(settings, task->run, SPAWN))
+	    !team_fleet_has_tool(settings, &task->launch, SPAWN))
 		return;
 	fleet_table_add(settings, &table);
 	buf_addf(out, spawn_text,
@@ -218,13 +218,13 @@ is_waiting(const struct asked *a, const struct team_member *member)
 }
 
 static void
-count_kin(struct asked *a, const struct team_member *member)
+count_relatives(struct asked *a, const struct team_member *member)
 {
-	strv_add(&a->actors, member->run->actor);
+	strv_add(&a->actors, member->launch->actor);
 	if (!team_member_is_open(member))
 		return;
-	if (member->run->parent != NULL &&
-	    strcmp(member->run->parent, a->task->id) == 0)
+	if (member->launch->parent != NULL &&
+	    strcmp(member->launch->parent, a->task->id) == 0)
 		a->facts.children++;
 	/* The caller will wait for those that it asks for. */
 	a->facts.at_work += member->task != a->task && !is_waiting(a, member);
@@ -236,41 +236,38 @@ know(struct asked *a)
 	const struct settings *settings = a->floor->core->settings;
 	const struct team_floor *floor;
 	const char *const *list = NULL;
-	const struct task_run *run;
+	const struct task_launch *launch = &a->task->launch;
 	cleanup_agent_card struct agent_card *card = NULL;
 
 	agent_cards_load(settings, &a->cards);
 	a->facts.cards = &a->cards;
 	team_members_load(a->floor, &a->members);
 	for (size_t i = 0; i < a->members.count; i++)
-		count_kin(a, &a->members.list[i]);
+		count_relatives(a, &a->members.list[i]);
 	floor = a->floor;
 	settings_list(floor->core->settings, "team.allowed_roles", &list);
 	a->roles = strv_copy(list);
-	a->facts.place = team_fleet_place(settings, a->task->run);
+	a->facts.place = team_fleet_place(&a->task->launch);
 	a->facts.max_concurrent =
 	    (size_t)settings_int(settings, "team.max_concurrent");
 	a->facts.max_children = CHILDREN_MAX;
 	a->facts.roles = a->roles;
 	a->facts.actors = a->actors;
-	run = a->task->run;
-	if (run == NULL)
-		return;
-	card = agent_card_for(a->floor->core->settings, run->agent, run->role);
+	card = agent_card_for(settings, launch->agent, launch->role);
 	/* A card that was changed since: it has no tools that are sure. */
-	if (tool_scope_of_run(card, run, &a->tools, NULL) < 0)
+	if (tool_scope_of_run(card, launch, &a->tools, NULL) < 0)
 		a->tools = (struct tool_scope){ 0 };
 	a->facts.tools = &a->tools;
-	a->facts.scope_paths = run->scope_paths;
+	a->facts.scope_paths = launch->scope_paths;
 }
 
 /* The open goal for the children of a task that is no node of a goal. */
 static struct plan *
 own_goal(const struct asked *a)
 {
-	const struct task_run *run = a->task->run;
-	struct plan *plan = run != NULL && run->goal != NULL ?
-	    plan_set_plan(plan_floor_set(a->floor->plan), run->goal) :
+	struct plan *plan = a->task->launch.goal != NULL ?
+	    plan_set_plan(
+		plan_floor_set(a->floor->plan), a->task->launch.goal) :
 	    NULL;
 
 	return plan != NULL && goal_status_open(plan->goal->status) ? plan :
@@ -378,26 +375,23 @@ static void
 fill_node(const struct asked *a, size_t i, struct plan_node *node)
 {
 	struct json_object *entry = json_object_array_get_idx(a->list, i);
-	struct task_run *run =
-	    spawn_run(&a->facts, &a->decision.agents[i], entry);
-	const struct task_run *own;
-	const char *worker;
+	struct task_launch *launch =
+	    spawn_launch(&a->facts, &a->decision.agents[i], entry);
+	const char *worker = a->agent->worker->name;
 
-	xstrset(&run->parent, a->task->id);
-	xstrset(&run->parent_actor, a->actor);
+	xstrset(&launch->parent, a->task->id);
+	xstrset(&launch->parent_actor, a->actor);
 	/* What its worker may not do, those below it may not either. */
-	own = a->task->run;
-	worker = a->agent->worker->name;
-	if (own != NULL)
-		strv_add_all(&run->confined_by, strv_const(own->confined_by));
-	if (!plan_has(run->confined_by, worker))
-		strv_add(&run->confined_by, worker);
-	node->verification = json_object_get(run->contract);
-	if (run->scope_paths != NULL)
-		plan_set_list(&node->scope_paths, run->scope_paths);
-	xstrset(&node->suggested_agent_id, run->agent);
-	task_run_free(node->spawn);
-	node->spawn = run;
+	strv_add_all(
+	    &launch->confined_by, strv_const(a->task->launch.confined_by));
+	if (!plan_has(launch->confined_by, worker))
+		strv_add(&launch->confined_by, worker);
+	node->verification = json_object_get(launch->contract);
+	if (launch->scope_paths != NULL)
+		plan_set_list(&node->scope_paths, launch->scope_paths);
+	xstrset(&node->suggested_agent_id, launch->agent);
+	schema_free(&task_launch_schema, node->spawn);
+	node->spawn = launch;
 }
 
 /* Add them to the plan. nodes: as many as were accepted. */
@@ -491,9 +485,9 @@ change_plan(struct asked *a, struct plan_node **nodes, struct err *err)
 			.actor = ACTOR_OVERSEER });
 		a->plan = plan;
 	}
-	task_run_of(a->task)->has_spawned = true;
+	a->task->attempt.has_spawned = true;
 	if (a->node == NULL)
-		xstrset(&task_run_of(a->task)->goal, plan->goal->id);
+		xstrset(&a->task->launch.goal, plan->goal->id);
 	persist_changed(floor->core);
 	a->floor->asking = a->actor;
 	plan_change_end(&change);
@@ -625,7 +619,7 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 	if (answered != NULL) {
 		answer_again(&a, call, answered);
 	} else if (may_ask(&a, call)) {
-		a.actor = task_run_actor(a.task);
+		a.actor = task_actor(a.task);
 		a.goal_id = a.plan != NULL ? xstrdup(a.plan->goal->id) :
 					     plan_book_next_goal(floor->plan);
 		a.list = json_object_object_get(params, "requested_subagents");

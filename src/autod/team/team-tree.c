@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto.h"
 #include "intake.h"
 #include "plan-floor.h"
@@ -10,9 +11,9 @@
 #include "serve.h"
 #include "settings.h"
 #include "spawn-rules.h"
-#include "task-run.h"
 #include "team-private.h"
 #include "team-request.h"
+#include "tuning.h"
 
 /* --- one agent ------------------------------------------------------- */
 
@@ -23,23 +24,30 @@ set(struct json_object *row, const char *key, const char *text)
 		json_set_string(row, key, text);
 }
 
-/* What its last report says of its end. */
+/* What its last report says of its end. task: NULL = it has not begun. */
 static void
-add_reports(struct json_object *row, const struct task_run *run)
+add_reports(struct json_object *row, const struct task *task, bool contract)
 {
+	static const struct task_attempt none;
+	const struct task_attempt *attempt =
+	    task != NULL ? &task->attempt : &none;
+	enum verification_state state = task == NULL && contract ?
+	    VERIFICATION_PENDING :
+	    attempt->verification;
 	struct json_object *completion;
 
-	if (run->verification != VERIFICATION_NONE)
-		json_set_string(row, "verification",
-		    verification_state_words[run->verification]);
-	if (run->progress != NULL)
-		json_set(row, "progress", json_object_get(run->progress));
-	if (run->report == NULL)
+	if (state != VERIFICATION_NONE)
+		json_set_string(
+		    row, "verification", verification_state_words[state]);
+	if (attempt->progress != NULL)
+		json_set(row, "progress", json_object_get(attempt->progress));
+	if (attempt->report == NULL)
 		return;
 	completion = json_object_new_object();
-	set(completion, "status", json_string_or(run->report, "status", NULL));
+	set(completion, "status",
+	    json_string_or(attempt->report, "status", NULL));
 	set(completion, "confidence",
-	    json_string_or(run->report, "confidence", NULL));
+	    json_string_or(attempt->report, "confidence", NULL));
 	json_set(row, "completion", completion);
 }
 
@@ -97,24 +105,25 @@ static struct json_object *
 spawned_row(
     struct team_floor *floor, const struct team_member *member, bool words)
 {
-	const struct task_run *run = member->run;
+	const struct task_launch *launch = member->launch;
+	const struct task *filed = member->filed;
 	struct json_object *row = json_object_new_object();
 	struct agent *agent = agent_of(floor, member->task);
 	struct run_facts facts = { .task = member->task,
-		.filed = member->outcome,
-		.filed_reason = member->reason,
+		.filed = filed != NULL ? filed->outcome : OUTCOME_NONE,
+		.filed_reason = filed != NULL ? filed->reason : NULL,
 		.worker = WORKER_STATUS_COUNT,
 		.node = member->node->status,
 		.node_reason = member->node->blocked_reason };
 
-	json_set_string(row, "actor_id", run->actor);
-	set(row, "parent_actor_id", run->parent_actor);
-	json_set_int(row, "depth", run->depth);
-	json_set_int(row, "max_depth", run->max_depth);
-	json_set_int(row, "local_max_depth", run->local_max_depth);
-	set(row, "role", run->role);
-	set(row, "label", run->label);
-	set(row, "agent", run->agent);
+	json_set_string(row, "actor_id", launch->actor);
+	set(row, "parent_actor_id", launch->parent_actor);
+	json_set_int(row, "depth", launch->depth);
+	json_set_int(row, "max_depth", launch->max_depth);
+	json_set_int(row, "local_max_depth", launch->local_max_depth);
+	set(row, "role", launch->role);
+	set(row, "label", launch->label);
+	set(row, "agent", launch->agent);
 	set(row, "title", member->node->name);
 	set(row, "goal", member->plan->goal->id);
 	set(row, "node", member->node->id);
@@ -122,8 +131,9 @@ spawned_row(
 	if (agent != NULL)
 		add_worker(row, agent);
 	know_worker(&facts, agent);
-	add_status(floor, run->actor, words, &facts, row);
-	add_reports(row, run);
+	add_status(floor, launch->actor, words, &facts, row);
+	add_reports(row, member->task != NULL ? member->task : filed,
+	    launch->contract != NULL);
 	return row;
 }
 
@@ -147,10 +157,10 @@ static struct json_object *
 root_row(struct team_floor *floor, struct agent *agent, const struct task *task)
 {
 	struct json_object *row = json_object_new_object();
-	int max = (int)settings_int(floor->core->settings, "team.max_depth");
-	const struct hierarchy_place place = hierarchy_root_worker(max);
+	const struct hierarchy_place place =
+	    hierarchy_root_worker((int)tuning.team_depth);
 	cleanup_free char *actor =
-	    task != NULL ? task_run_actor(task) : team_mail_actor(agent);
+	    task != NULL ? task_actor(task) : team_mail_actor(agent);
 	struct run_facts facts = { .task = task,
 		.worker = WORKER_STATUS_COUNT,
 		.node = NODE_STATUS_COUNT };
@@ -171,8 +181,8 @@ root_row(struct team_floor *floor, struct agent *agent, const struct task *task)
 		add_worker(row, agent);
 	know_worker(&facts, agent);
 	add_status(floor, actor, false, &facts, row);
-	if (task != NULL && task->run != NULL)
-		add_reports(row, task->run);
+	if (task != NULL)
+		add_reports(row, task, false);
 	return row;
 }
 
@@ -216,27 +226,27 @@ add_below(struct tree *tree, const char *actor)
 		const struct team_member *member = &tree->members.list[i];
 
 		if (tree->shown[i] ||
-		    strcmp(member->run->parent_actor, actor) != 0)
+		    strcmp(member->launch->parent_actor, actor) != 0)
 			continue;
 		tree->shown[i] = true;
 		if (member->node->ended_ms == 0 ||
 		    clock_wall_ms() - member->node->ended_ms < SHOWN_MS)
 			json_object_array_add(tree->rows,
 			    spawned_row(tree->floor, member, false));
-		add_below(tree, member->run->actor);
+		add_below(tree, member->launch->actor);
 	}
 }
 
 static bool
 is_spawned(const struct task *task)
 {
-	return task != NULL && task_run_is_spawned(task);
+	return task != NULL && task_is_spawned(task);
 }
 
 static void
 add_root(struct tree *tree, struct agent *agent, const struct task *task)
 {
-	cleanup_free char *actor = task != NULL ? task_run_actor(task) : NULL;
+	cleanup_free char *actor = task != NULL ? task_actor(task) : NULL;
 
 	json_object_array_add(tree->rows, root_row(tree->floor, agent, task));
 	if (actor != NULL)
@@ -246,10 +256,11 @@ add_root(struct tree *tree, struct agent *agent, const struct task *task)
 static bool
 has_children(const struct tree *tree, const struct task *task)
 {
-	cleanup_free char *actor = task_run_actor(task);
+	cleanup_free char *actor = task_actor(task);
 
 	for (size_t i = 0; i < tree->members.count; i++)
-		if (strcmp(tree->members.list[i].run->parent_actor, actor) == 0)
+		if (strcmp(tree->members.list[i].launch->parent_actor, actor) ==
+		    0)
 			return true;
 	return false;
 }
@@ -281,9 +292,9 @@ on_tree(void *arg, struct server_call *call, struct json_object *params)
 	for (size_t i = 0; i < tree.members.count; i++)
 		if (!tree.shown[i] &&
 		    team_members_find(&tree.members,
-			tree.members.list[i].run->parent_actor) == NULL)
+			tree.members.list[i].launch->parent_actor) == NULL)
 			add_below(
-			    &tree, tree.members.list[i].run->parent_actor);
+			    &tree, tree.members.list[i].launch->parent_actor);
 	serve_reply(floor->core, call, json_object_get(tree.rows));
 	release(&tree);
 }
@@ -291,11 +302,10 @@ on_tree(void *arg, struct server_call *call, struct json_object *params)
 /* --- agent_status ------------------------------------------------------ */
 
 static struct json_object *
-own_place(const struct team_floor *floor, const struct task *task)
+own_place(const struct task *task)
 {
-	struct hierarchy_place place =
-	    team_fleet_place(floor->core->settings, task->run);
-	cleanup_free char *actor = task_run_actor(task);
+	struct hierarchy_place place = team_fleet_place(&task->launch);
+	cleanup_free char *actor = task_actor(task);
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "actor_id", actor);
@@ -319,12 +329,12 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 	if (agent == NULL)
 		return;
 	load(&tree, floor);
-	actor = task != NULL ? task_run_actor(task) : xstrdup("");
+	actor = task != NULL ? task_actor(task) : xstrdup("");
 	for (size_t i = 0; i < tree.members.count; i++) {
 		const struct team_member *member = &tree.members.list[i];
 
 		if ((wanted == NULL ||
-			strcmp(member->run->actor, wanted) == 0) &&
+			strcmp(member->launch->actor, wanted) == 0) &&
 		    team_member_is_below(&tree.members, member, actor))
 			json_object_array_add(
 			    tree.rows, spawned_row(floor, member, true));
@@ -336,7 +346,7 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 		result = json_object_new_object();
 		json_set(result, "agents", json_object_get(tree.rows));
 		if (task != NULL)
-			json_set(result, "you", own_place(floor, task));
+			json_set(result, "you", own_place(task));
 		serve_reply(floor->core, call, result);
 	}
 	release(&tree);

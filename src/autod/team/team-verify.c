@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto.h"
 #include "child.h"
 #include "contract.h"
@@ -14,7 +15,6 @@
 #include "persist.h"
 #include "settings.h"
 #include "sibling.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 #include "turn-policy.h"
@@ -53,7 +53,7 @@ on_contract_facts(
 	operation_next(&v->op.op);
 }
 
-/* Nobody said which it is, or it is another one by now. */
+/* The commit is unknown, or it is another one by now. */
 static void
 contract_head(struct operation *op)
 {
@@ -69,20 +69,21 @@ contract_head(struct operation *op)
 
 /* --- the checks -------------------------------------------------------- */
 
-/* What llmc verify is told (verify-run.h). */
+/* The request of llmc verify (verify-run.h). */
 static void
 tell(const struct op_verify *v, const struct task *t, struct buf *out)
 {
 	const struct core *core = v->op.agent->core;
 	cleanup_json struct json_object *told = json_object_new_object();
-	cleanup_free char *id = task_run_id(t);
+	cleanup_free char *id = task_attempt_id(t);
 	cleanup_free char *name = xasprintf("artifacts/%s", id);
 	cleanup_free char *keep = workspace_path(core->workspace, name);
 
 	json_set_string(told, "root", core->workspace->root);
-	json_set(told, "contract", json_object_get(t->run->contract));
+	json_set(told, "contract", json_object_get(t->launch.contract));
 	json_set_string(told, "commit", v->head);
-	json_set_string(told, "base", t->run->base != NULL ? t->run->base : "");
+	json_set_string(
+	    told, "base", t->attempt.base != NULL ? t->attempt.base : "");
 	json_set_bool(told, "reported", verification_reported(t));
 	json_set_string(told, "keep", keep);
 	json_print(told, false, out);
@@ -145,8 +146,9 @@ contract_check(struct operation *op)
 		.grace_ms = GRACE_MS };
 	struct err err = { 0 };
 
-	if (t == NULL || t->run == NULL ||
-	    contract_read(t->run->contract, "contract", &contract, &err) < 0) {
+	if (t == NULL ||
+	    contract_read(t->launch.contract, "contract", &contract, &err) <
+		0) {
 		err_set(&err, -ECANCELED, "its task is gone");
 		operation_fail(op, &err);
 		return;
@@ -171,8 +173,7 @@ cancel_check(struct operation *op)
 		child_cancel(v->child);
 }
 
-/* --- the contract_end
- * ----------------------------------------------------------- */
+/* --- the end of the checks --------------------------------------------- */
 
 static void
 emit_result(const struct op_verify *v, const struct task *t)
@@ -279,14 +280,13 @@ scoped_task(const struct agent *agent)
 {
 	struct task *t = auto_task(agent);
 
-	return t != NULL && t->step == TASK_ASSIGNED && t->run != NULL &&
-		t->run->scope_paths != NULL ?
+	return t != NULL && t->step == TASK_ASSIGNED &&
+		t->launch.scope_paths != NULL ?
 	    t :
 	    NULL;
 }
 
-/* --- scope_steps -------------------------------------------------------------
- */
+/* --- the steps of the scope -------------------------------------------- */
 
 static void
 on_scope_facts(const struct git_facts *facts, const struct err *err, void *arg)
@@ -325,7 +325,7 @@ on_files(
 	if (!operation_arrived(&s->op.op, err))
 		return;
 	if (t != NULL)
-		guard_commits(t->run->scope_paths, files, count, &s->words);
+		guard_commits(t->launch.scope_paths, files, count, &s->words);
 	operation_next(&s->op.op);
 }
 
@@ -339,8 +339,7 @@ scope_files(struct operation *op)
 	    core_branch(core), on_files, operation_await(op));
 }
 
-/* --- the scope_end -----------------------------------------------------------
- */
+/* --- the end of the scope ---------------------------------------------- */
 
 static void
 send_back(struct op_scope *s, const struct task *t)
@@ -352,7 +351,7 @@ send_back(struct op_scope *s, const struct task *t)
 
 	team_review_violation(
 	    s->floor, agent, guard_kind_words[GUARD_SCOPE], words);
-	if (task_run_turns(t) >=
+	if (task_attempt_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
 		return;
@@ -387,7 +386,7 @@ scope_act(struct op_scope *s)
 			send_back(s, t);
 		return;
 	}
-	xstrset(&t->run->scope_checked, s->head);
+	xstrset(&t->attempt.scope_checked, s->head);
 	persist_changed(s->floor->core);
 	if (!verify_contract(s->floor, agent, s->head))
 		auto_verified(s->floor->mode, agent, s->head);
@@ -426,8 +425,8 @@ scope_is_due(const struct agent *agent, const struct task *t, const char *head)
 {
 	if (head == NULL)
 		return agent->worker->status != WORKER_NO_CHANGES;
-	return t->run->scope_checked == NULL ||
-	    strcmp(t->run->scope_checked, head) != 0;
+	return t->attempt.scope_checked == NULL ||
+	    strcmp(t->attempt.scope_checked, head) != 0;
 }
 
 /* A task without scope_paths costs nothing. */

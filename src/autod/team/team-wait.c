@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "agent.h"
+#include "attempt.h"
 #include "auto.h"
 #include "landing.h"
 #include "landing-record.h"
@@ -9,7 +10,6 @@
 #include "outcome.h"
 #include "persist.h"
 #include "plan-floor.h"
-#include "task-run.h"
 #include "task.h"
 #include "team-private.h"
 
@@ -26,13 +26,13 @@ static const char go_on_text[] =
 static bool
 is_rebase_due(const struct task *t)
 {
-	return t->run != NULL && t->run->rebase_due;
+	return t->attempt.rebase_due;
 }
 
 static bool
 has_news(const struct task *t)
 {
-	return t->run != NULL && strv_count(t->run->untold) > 0;
+	return strv_count(t->attempt.untold) > 0;
 }
 
 /* Is it not known just now who has not begun, and what mail there is? */
@@ -48,10 +48,10 @@ team_wait_waits(void *arg, struct agent *agent)
 	struct team_floor *floor = arg;
 	struct task *t = auto_task(agent);
 
-	if (t == NULL || t->run == NULL)
+	if (t == NULL)
 		return false;
 	if (is_busy(floor))
-		return t->run->has_spawned;
+		return t->attempt.has_spawned;
 	team_family_look(floor, t);
 	return is_rebase_due(t) || has_news(t) ||
 	    team_family_open(floor, t->id, NULL) > 0;
@@ -83,8 +83,8 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 	 * next patrol looks again. */
 	if (end == OP_REBASE_CANCELLED)
 		return;
-	if (t != NULL && t->run != NULL) {
-		t->run->rebase_due = false;
+	if (t != NULL) {
+		t->attempt.rebase_due = false;
 		persist_changed(floor->core);
 	}
 	team_floor_changed(floor);
@@ -92,7 +92,7 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 
 /* --- looking ---------------------------------------------------------- */
 
-/* It waits: is there anything that it is to be told, as its next prompt? */
+/* It waits: is there anything for its next prompt? */
 static void
 consider(struct team_floor *floor, struct agent *agent)
 {
@@ -123,7 +123,7 @@ consider(struct team_floor *floor, struct agent *agent)
 	}
 	if (has_news(t)) {
 		buf_adds(&text, "Of the agents that you spawned:\n");
-		for (char **news = t->run->untold; *news != NULL; news++)
+		for (char **news = t->attempt.untold; *news != NULL; news++)
 			buf_addf(&text, "- %s\n", *news);
 		buf_adds(&text, "\n");
 	}
@@ -134,9 +134,9 @@ consider(struct team_floor *floor, struct agent *agent)
 	}
 	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
 		return;
-	task_run_of(t)->by_mail = true;
+	t->attempt.by_mail = true;
 	agent_prompt(agent, text.data, false, WORKER_WORKING);
-	strv_clear(&t->run->untold);
+	strv_clear(&t->attempt.untold);
 	persist_changed(floor->core);
 }
 
@@ -145,7 +145,7 @@ consider(struct team_floor *floor, struct agent *agent)
 static bool
 has_limit(const struct task *t)
 {
-	return t->run != NULL && t->run->timeout_s > 0;
+	return t->launch.timeout_s > 0;
 }
 
 /* Is its worker paused, and not by a person? */
@@ -176,10 +176,10 @@ time_is_over(struct team_floor *floor, struct agent *agent, struct task *t)
 {
 	cleanup_free char *reason =
 	    xasprintf("timeout: the run took longer than its %d seconds",
-		t->run->timeout_s);
+		t->launch.timeout_s);
 
-	t->run->timed_out = true;
-	if (task_run_is_child(t))
+	t->attempt.timed_out = true;
+	if (task_is_child(t))
 		outcome_settle(floor->mode, t, OUTCOME_FAILED, reason);
 	if (agent != NULL)
 		outcome_attempt_failed(floor->mode, agent, reason);
@@ -192,11 +192,11 @@ check_time(struct team_floor *floor, struct agent *agent, struct task *t)
 {
 	int64_t left;
 
-	if (agent != NULL ? !is_limited(floor->core, agent, t) :
-			    t->step != TASK_PARKED || !task_run_is_child(t) ||
-		    !has_limit(t))
+	if (agent != NULL ?
+		!is_limited(floor->core, agent, t) :
+		t->step != TASK_PARKED || !task_is_child(t) || !has_limit(t))
 		return -1;
-	left = t->assigned_ms + t->run->timeout_s * INT64_C(1000) -
+	left = t->assigned_ms + t->launch.timeout_s * INT64_C(1000) -
 	    clock_wall_ms();
 	if (left > 0)
 		return left;
@@ -247,7 +247,7 @@ team_wait_look(struct team_floor *floor)
 
 	if (!floor->begun || !floor->mode->begun || floor->core->stopping)
 		return;
-	/* Nobody goes on while all are paused. */
+	/* No worker goes on while all are paused. */
 	for (size_t i = 0; state->paused == NULL && i < floor->fleet->count;
 	     i++) {
 		struct agent *agent = floor->fleet->agents[i];
@@ -256,7 +256,7 @@ team_wait_look(struct team_floor *floor)
 
 		if (is_waiting(agent))
 			consider(floor, agent);
-		else if (t != NULL && task_run_is_child(t) && is_paused(w) &&
+		else if (t != NULL && task_is_child(t) && is_paused(w) &&
 		    !agent_is_taken(agent))
 			team_family_rests(floor, t,
 			    w->reason != NULL ? w->reason : "it is paused");
@@ -264,7 +264,7 @@ team_wait_look(struct team_floor *floor)
 	for (size_t i = 0; i < state->task_count; i++) {
 		const struct task *t = state->tasks[i];
 
-		if (t->step == TASK_PARKED && task_run_is_child(t))
+		if (t->step == TASK_PARKED && task_is_child(t))
 			team_family_rests(floor, t,
 			    t->ask == ASK_QUESTION ? TASK_ASKS :
 				t->reason != NULL  ? t->reason :

@@ -3,7 +3,7 @@
 #include "base.h"
 #include "api-goal.h"
 #include "api-shape.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-goal.h"
 #include "plan-summary.h"
 #include "plan-load.h"
@@ -209,8 +209,8 @@ const struct schema api_goal_shown = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("record", OBJECT, NULL, .of = &plan_goal_schema),
 	    SCHEMA_IS("summary", OBJECT, NULL, .of = &plan_summary_schema),
-	    SCHEMA_IS("assignments", ROWS, "open ones",
-		.of = &plan_assignment_schema),
+	    SCHEMA_IS(
+		"assignments", ROWS, "open ones", .of = &plan_work_schema),
 	    SCHEMA_END,
 	},
 };
@@ -254,7 +254,7 @@ static const struct schema status = {
 	    SCHEMA_IS("stalled", ROWS,
 		"assignments that are stalled or blocked; the "
 		"first 100",
-		.of = &plan_assignment_schema),
+		.of = &plan_work_schema),
 	    SCHEMA_END,
 	},
 };

@@ -4,11 +4,11 @@
 #include "agent-report.h"
 #include "api-shape.h"
 #include "api-team.h"
+#include "attempt.h"
 #include "contract.h"
 #include "mail.h"
 #include "plan-text.h"
 #include "request.h"
-#include "task-run.h"
 #include "tool-scope.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
@@ -226,7 +226,7 @@ const struct schema api_mail_sent = {
 	    SCHEMA_IS("id", STRING, "of the mail"),
 	    SCHEMA_IS("to", STRING, "an actor id"),
 	    SCHEMA_MAY("to_worker", STRING, "its worker now"),
-	    SCHEMA_MAY("note", STRING, "why nobody will read it"),
+	    SCHEMA_MAY("note", STRING, "why it will not be read"),
 	    SCHEMA_END,
 	},
 };
@@ -379,7 +379,7 @@ static const struct schema tree_member = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("actor_id", STRING, NULL),
 	    SCHEMA_IS("parent_actor_id", STRING, "who spawned it"),
-	    SCHEMA_IS("depth", INT, "1 = nobody but the daemon did"),
+	    SCHEMA_IS("depth", INT, "1 = by the daemon itself"),
 	    SCHEMA_IS("max_depth", INT, "of the whole tree"),
 	    SCHEMA_IS("local_max_depth", INT, "of those below it"),
 	    SCHEMA_MAY("role", STRING, NULL),

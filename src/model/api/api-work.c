@@ -6,7 +6,6 @@
 #include "event.h"
 #include "landing-item.h"
 #include "landing-list.h"
-#include "plan-assignment.h"
 #include "plan-node.h"
 #include "plan-status.h"
 #include "plan-summary.h"
@@ -151,7 +150,7 @@ const struct schema api_landing_revert_params = API_OBJECT(
 #define LANDING_BEFORE \
 	SCHEMA_IS("already_incorporated", BOOL, "it had already landed")
 
-/* Of an item; what it does not have is added by whoever answers. */
+/* Of an item; what it does not have is added by the handler. */
 #define ITEM(key, member, ...) \
 	SCHEMA_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
 #define ITEM_HAS(key, member, words) \
@@ -376,7 +375,7 @@ const struct schema api_work_shown =
 	SCHEMA_IS("ready", BOOL, "it can be worked on now"),
 	SCHEMA_IS("summary", OBJECT, "of everything below it",
 	    .of = &plan_summary_schema),
-	SCHEMA_OR_NULL("assignment", OBJECT, "the open one",
-	    .of = &plan_assignment_schema));
+	SCHEMA_OR_NULL(
+	    "assignment", OBJECT, "the open one", .of = &plan_work_schema));
 
 const struct schema_field api_work_show_result = RESULT(api_work_shown);

@@ -27,6 +27,9 @@ static const struct schema api_task_add_params = API_OBJECT(
 	.choices = priority_words),
     SENDER);
 
+static const struct schema api_task_from_params = API_OBJECT(
+    SCHEMA_IS("issue", STRING, "its number, or the address of its page"));
+
 static const struct schema api_task_params = API_OBJECT(TASK, SENDER);
 
 static const struct schema api_task_abort_params =
@@ -52,6 +55,10 @@ static const struct schema api_task_added =
     API_OBJECT(SCHEMA_IS("task", STRING, "its name at its source"),
 	SCHEMA_IS("path", STRING, "path of its file"));
 static const struct schema_field api_task_add_result = RESULT(api_task_added);
+
+static const struct schema api_task_from =
+    API_OBJECT(SCHEMA_IS("task", STRING, "its number such as t17"));
+static const struct schema_field api_task_from_result = RESULT(api_task_from);
 
 #define RESULT_TASK SCHEMA_IS("task", STRING, "its number or its name")
 
@@ -143,7 +150,7 @@ static const struct schema stop_params =
 	    "is about to start"));
 
 static const struct schema view_params =
-    API_OBJECT(SCHEMA_MAY("needs", BOOL, "only the section \"needs\""));
+    API_OBJECT(SCHEMA_MAY("sections", LIST, "only these; else all of it"));
 
 static const struct schema refused_params = API_OBJECT(WORKER,
     SCHEMA_IS("host", STRING, "that sandbox_hosts does not have", .min = 1,
@@ -252,16 +259,6 @@ static const struct schema view = {
 };
 static const struct schema_field view_result = RESULT(view);
 
-static const struct schema state = {
-	SCHEMA_FIELDS{
-	    SCHEMA_END,
-	},
-	.open = true, /* its members: port/files/state.h */
-	.help = "workers, open tasks, landings, days and counters as they are "
-		"saved",
-};
-static const struct schema_field state_result = RESULT(state);
-
 static const struct schema web =
     API_OBJECT(SCHEMA_IS("enabled", BOOL, "by the settings"),
 	SCHEMA_MAY("port", INT, "on 127.0.0.1, if it is open"),
@@ -355,6 +352,9 @@ const struct api_method api_methods[] = {
 	{ "task.add", "add a task to the folder of tasks",
 	    API_ONESHOT | API_SENT, AGENTS, &api_task_add_params,
 	    &api_task_add_result, ERRORS{ API_FAILED, 0 } },
+	{ "task.from", "take an issue of the forge as a task", 0, API_PERSON,
+	    &api_task_from_params, &api_task_from_result,
+	    ERRORS{ API_BUSY, API_FAILED, 0 } },
 	{ "task.edit", "change the text of a task that waits or has failed",
 	    API_ONESHOT | API_SENT, AGENTS, &api_task_edit_params,
 	    &api_task_edit_result,
@@ -383,10 +383,8 @@ const struct api_method api_methods[] = {
 	    &nothing_result, ERRORS{ API_FAILED, 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
 	    API_PERSON, &stop_params, &stop_result, ERRORS{ 0 } },
-	{ "state.get", "the state, as it is saved", API_STOPPING | API_EARLY,
-	    REPAIRS, &no_params, &state_result, ERRORS{ 0 } },
-	{ "view.get", "everything that is shown, as it is now", 0, REPAIRS,
-	    &view_params, &view_result, ERRORS{ 0 } },
+	{ "view.get", "everything that is shown, as it is now", API_STOPPING,
+	    REPAIRS, &view_params, &view_result, ERRORS{ 0 } },
 	{ "view.follow",
 	    "the same and what changes of it: first \"snapshot\", then a "
 	    "\"change\" for each change",
@@ -511,9 +509,9 @@ caller_rank(const struct caller *caller)
 {
 	if (caller->unknown)
 		return API_READER;
-	if (caller->door != NULL)
+	if (caller->socket_of != NULL)
 		return caller->session == NULL ||
-			strcmp(caller->session, caller->door) == 0 ?
+			strcmp(caller->session, caller->socket_of) == 0 ?
 		    API_WORKER :
 		    API_READER;
 	if (caller->session == NULL)
@@ -528,10 +526,10 @@ static const char *
 own_name(const struct caller *caller, bool life)
 {
 	if (caller->unknown)
-		return life ? caller->door : NULL;
-	if (caller->door != NULL && caller_rank(caller) != API_WORKER)
+		return life ? caller->socket_of : NULL;
+	if (caller->socket_of != NULL && caller_rank(caller) != API_WORKER)
 		return NULL;
-	return caller->door != NULL ? caller->door : caller->session;
+	return caller->socket_of != NULL ? caller->socket_of : caller->session;
 }
 
 static int
@@ -549,7 +547,7 @@ refuse(const struct caller *caller, const char *method, struct err *err)
 		    "%s is refused: the process that called ended before it "
 		    "was known whose it is; let it wait for the answer",
 		    method);
-	if (caller->session == NULL && caller->door == NULL)
+	if (caller->session == NULL && caller->socket_of == NULL)
 		return err_set(err, -EPERM,
 		    "%s is refused: only the hooks of a worker's session call "
 		    "it",
@@ -557,7 +555,8 @@ refuse(const struct caller *caller, const char *method, struct err *err)
 	return err_set(err, -EPERM,
 	    "%s is refused: this is the session of %s, and agents may not do "
 	    "that; a person can, in a terminal outside of it",
-	    method, caller->session != NULL ? caller->session : caller->door);
+	    method,
+	    caller->session != NULL ? caller->session : caller->socket_of);
 }
 
 bool

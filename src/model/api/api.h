@@ -82,8 +82,8 @@ extern const struct schema api_resumed;
  */
 
 struct caller {
-	const char *door; /* the worker whose socket it is; NULL = the
-			   * people's */
+	const char *socket_of; /* the worker whose socket it is; NULL = the
+				* people's */
 	/* The session whose pane it descends from; NULL = none. */
 	const char *session;
 	bool unknown; /* that cannot be said: it has ended, or it is outside */
@@ -93,11 +93,11 @@ struct caller {
 /* API_PERSON, API_REPAIR, API_WORKER or API_READER. */
 unsigned caller_rank(const struct caller *caller);
 
-/* May nobody be refused? Then it does not matter who calls. */
+/* May every caller use it? */
 bool caller_is_anybody(const struct api_method *method);
 
-/* May it call the method? worker: whom the call is about, NULL = nobody; life:
- * it is only a sign of life (hook-event.h), which comes from a process that has
+/* May it call the method? worker: whom the call is about, NULL = none; life: it
+ * is only a sign of life (hook-event.h), which comes from a process that has
  * often ended. -EPERM: no, and err says why. */
 int caller_check(const struct caller *caller, const struct api_method *method,
     const char *worker, bool life, struct err *err);

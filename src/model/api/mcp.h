@@ -31,7 +31,7 @@ struct mcp_server {
 };
 
 enum mcp_kind {
-	MCP_NOTHING, /* a notification, or an answer that nobody asked for */
+	MCP_NOTHING, /* a notification, or an answer without a request */
 	MCP_ANSWER, /* `answer` is the line to send, with its newline */
 	MCP_CALL, /* the daemon is to answer */
 	MCP_CANCEL, /* the call with this id is not wanted any more */

@@ -11,7 +11,7 @@ const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
 	[ITEM_REVERT] = "revert",
 };
 
-const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
+static const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
 	[ITEM_QUEUED] = "queued",
 	[ITEM_LANDED] = "landed",
 	[ITEM_EJECTED] = "ejected",

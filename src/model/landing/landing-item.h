@@ -23,13 +23,12 @@ enum item_kind {
 enum item_step {
 	ITEM_QUEUED, /* waits, is checked, or is being landed */
 	ITEM_LANDED, /* on the branch; its worker is still to be cleaned */
-	ITEM_EJECTED, /* will not land; its worker is still to be told */
+	ITEM_EJECTED, /* will not land; its worker has not learned that yet */
 	ITEM_STEP_COUNT
 };
 
 /* For reading records (word.h), NULL terminated. */
 extern const char *const item_kind_words[ITEM_KIND_COUNT + 1];
-extern const char *const item_step_words[ITEM_STEP_COUNT + 1];
 
 struct landing_item {
 	char *id; /* "q17"; refs/llmc/queue/q17 holds its head */
@@ -58,7 +57,7 @@ struct landing_item {
 		       * branch is moving to it (journal) */
 	char *tree; /* of `commit`, QUEUED only */
 	int place; /* with `commit`: among the items of that move, from 1 */
-	char *words; /* EJECTED: what its worker is told; of a pick, the ref
+	char *words; /* EJECTED: the message for its worker; of a pick, the ref
 		      * that keeps it */
 	char *picked_head; /* of a pick: the worker's HEAD, */
 	int uncommitted; /* and how many files were not committed */

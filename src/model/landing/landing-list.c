@@ -259,7 +259,7 @@ static const struct schema_field fields[] = {
 	PART("check", SCHEMA_OBJECT, check_schema,
 	    "null: no check command is set"),
 	PART("push", SCHEMA_OBJECT, push_record_schema,
-	    "null: repo.push is not set, or nothing has landed since"),
+	    "null: repo.upstream is off, or there is nothing to say"),
 	PART("running", SCHEMA_ROWS, run_schema, "checks"),
 	PART("items", SCHEMA_ROWS, item_schema, "in the order of the queue"),
 };

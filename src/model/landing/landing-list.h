@@ -22,7 +22,7 @@ struct landing_list {
 	const char *branch;
 	const char *check; /* the check command, "" = none */
 	const char *hold; /* why the branch cannot be moved, NULL = unknown */
-	bool pushes; /* repo.push is set */
+	bool pushes; /* repo.upstream is not off */
 	bool resting; /* no daemon is running */
 	int64_t now_ms; /* wall clock */
 };
@@ -73,7 +73,7 @@ void landing_view_make(const struct landing_facts *facts,
     struct landing_view *ret_views);
 
 /* Will it take too long to keep its worker? It does while the branch is red:
- * somebody must fix it. What waits for a person or for another entry is not
+ * a person must fix it. What waits for a person or for another entry is not
  * known to. */
 bool landing_view_is_long(const struct landing_view *view);
 

@@ -345,7 +345,7 @@ landing_plan_make(const struct landing_facts *facts, int64_t now_ms,
 {
 	struct maker m = { .facts = facts, .now_ms = now_ms, .plan = ret_plan };
 	size_t entries = facts->entry_count;
-	const char *told;
+	const char *reported;
 
 	/* One for each entry that leaves, one for each run that is cancelled,
 	 * one for each check, and RED, BUILD or LAND. */
@@ -359,9 +359,9 @@ landing_plan_make(const struct landing_facts *facts, int64_t now_ms,
 	};
 	m.busy = facts->run_count < INT_MAX ? (int)facts->run_count : INT_MAX;
 	landing_chain_make(facts, ret_plan, &m.chain);
-	told = m.facts->red_told;
+	reported = m.facts->red_told;
 	if (m.plan->red &&
-	    (told == NULL || strcmp(told, m.facts->base_tree) != 0))
+	    (reported == NULL || strcmp(reported, m.facts->base_tree) != 0))
 		add_at(&m, LANDING_DO_RED, 0, 0);
 	sort_out(&m);
 	if (m.chain.complete)
@@ -540,7 +540,7 @@ path_to(const struct landing_facts *facts, const char *commit,
 	return count;
 }
 
-/* What has passed keeps its order, whoever came in the meantime: it lands at
+/* What has passed keeps its order, whatever came in the meantime: it lands at
  * once or, on hold, as soon as it can. */
 static void
 rank_passed(const struct landing_facts *facts, struct key *keys)

@@ -65,7 +65,7 @@ struct landing_run {
 	const char *tree;
 	const char *const *tasks; /* landing_plan_tasks() when it began */
 	int64_t started_ms;
-	bool cancelled; /* it was told to stop and still holds its slot */
+	bool cancelled; /* it was asked to stop and still holds its slot */
 };
 
 struct landing_facts {

@@ -9,7 +9,26 @@
 #include "landing-item.h"
 #include "landing-record.h"
 #include "schema.h"
+#include "settings.h"
 #include "task.h"
+
+enum upstream_mode
+upstream_mode_of(const struct settings *settings)
+{
+	const char *mode = settings_string(settings, "repo.upstream");
+
+	return strcmp(mode, "push") == 0 ? UPSTREAM_PUSH :
+	    strcmp(mode, "follow") == 0  ? UPSTREAM_FOLLOW :
+					   UPSTREAM_OFF;
+}
+
+void
+push_record_reached(struct push_record *push)
+{
+	push->tries = 0;
+	push->next_ms = push->away_ms = 0;
+	xstrset(&push->reason, NULL);
+}
 
 void
 push_record_done(
@@ -18,9 +37,9 @@ push_record_done(
 	xstrset(&push->pushed, pushed);
 	if (push->unpushed != NULL && strcmp(push->unpushed, commit) == 0)
 		xstrset(&push->unpushed, NULL);
-	push->tries = 0;
-	push->next_ms = 0;
-	xstrset(&push->reason, NULL);
+	push->rejected = 0;
+	push->held = false;
+	push_record_reached(push);
 }
 
 void
@@ -34,30 +53,136 @@ push_record_failed(struct push_record *push, const char *reason, int64_t now_ms)
 	xstrset(&push->reason, reason);
 }
 
-/* The clock may go back: never wait longer than the longest back-off. */
+/* The clock may go back: never wait longer than this. */
+static int64_t
+wait_for(int64_t due_ms, int64_t now_ms, int64_t longest_ms)
+{
+	int64_t ms = due_ms - now_ms;
+
+	if (ms > longest_ms)
+		return longest_ms;
+	return ms > 0 ? ms : 0;
+}
+
 int64_t
 push_record_wait_ms(const struct push_record *push, int64_t now_ms)
 {
-	int64_t ms = push->next_ms - now_ms;
-
-	if (push->unpushed == NULL)
+	if (push->unpushed == NULL && !push->held)
 		return -1;
-	if (ms > backoff_outage.max_ms)
-		return backoff_outage.max_ms;
-	return ms > 0 ? ms : 0;
+	return wait_for(push->next_ms, now_ms, backoff_outage.max_ms);
+}
+
+int64_t
+push_record_look_ms(const struct push_record *push, enum look_why why,
+    int64_t every_ms, int64_t now_ms)
+{
+	int64_t backs_off =
+	    wait_for(push->next_ms, now_ms, backoff_outage.max_ms);
+	int64_t age = now_ms - push->looked_ms, regular;
+	bool looked = push->looked_ms > 0 && age >= 0;
+
+	switch (why) {
+	case LOOK_REGULAR:
+		if (every_ms < LOOK_LEAST_MS)
+			every_ms = LOOK_LEAST_MS;
+		regular = !looked ? 0 : age < every_ms ? every_ms - age : 0;
+		return regular > backs_off ? regular : backs_off;
+	case LOOK_TASK:
+		return backs_off > 0 || (looked && age < LOOK_LEAST_MS) ? -1 :
+									  0;
+	case LOOK_LANDING:
+		break;
+	}
+	/* Origin that is away keeps nothing from landing. */
+	if (backs_off > 0 && !push->held)
+		return -1;
+	return looked && age < LOOK_LANDING_MS ? -1 : 0;
+}
+
+enum push_next
+push_record_answer(struct push_record *push, enum push_answer answer,
+    const char *words, int64_t now_ms)
+{
+	switch (answer) {
+	case PUSH_OK:
+		push->rejected = 0;
+		push->held = false;
+		push_record_reached(push);
+		return PUSH_THEN_LAND;
+	case PUSH_AWAY:
+		if (push->away_ms == 0)
+			push->away_ms = now_ms;
+		push_record_failed(push, words, now_ms);
+		return PUSH_THEN_LATER;
+	case PUSH_REJECTED:
+		if (++push->rejected < PUSH_REJECTED_MAX)
+			return PUSH_THEN_REBUILD;
+		break;
+	case PUSH_REFUSED:
+	case PUSH_ANSWER_COUNT:
+		break;
+	}
+	push->held = true;
+	push->away_ms = 0;
+	push_record_failed(push, words, now_ms);
+	return PUSH_THEN_HOLD;
 }
 
 bool
 push_record_has_failed(const struct push_record *push)
 {
-	return push->unpushed != NULL && push->tries > 0;
+	return (push->unpushed != NULL || push->held) && push->tries > 0;
+}
+
+bool
+push_record_let_go(struct push_record *push)
+{
+	if (!push->held)
+		return false;
+	push->held = false;
+	push->rejected = 0;
+	push_record_reached(push);
+	return true;
+}
+
+char *
+push_record_asks(
+    const struct push_record *push, enum upstream_mode mode, const char *branch)
+{
+	const char *reason =
+	    push->reason != NULL ? push->reason : "unknown reason";
+
+	if (mode == UPSTREAM_OFF)
+		return NULL;
+	if (push->ours != NULL && push->theirs != NULL)
+		return xasprintf("%s is at %.12s here and at %.12s at origin, "
+				 "and neither has all of the other; choose, in "
+				 "a checkout of %s: git rebase %.12s (your "
+				 "commits on top), git merge %.12s, or git "
+				 "reset --keep %.12s (without your commits)",
+		    branch, push->ours, push->theirs, branch, push->theirs,
+		    push->theirs, push->theirs);
+	if (mode != UPSTREAM_PUSH)
+		return NULL;
+	if (push->held)
+		return xasprintf("origin does not take what would land on %s: "
+				 "%s; it waits, and is tried again: llmc "
+				 "resume; if %s is protected there, land on "
+				 "another branch (llmc config set "
+				 "repo.default_branch BRANCH, then restart the "
+				 "daemon), or only here (llmc config set "
+				 "repo.upstream follow) and push it yourself",
+		    branch, reason, branch);
+	return push_record_has_failed(push) ?
+	    xasprintf("landed work could not be pushed: %s", reason) :
+	    NULL;
 }
 
 /* What is shown of it. */
 struct row {
 	const char *state, *commit, *reason;
 	int tries;
-	int64_t next_ms;
+	int64_t next_ms, away_ms;
 };
 
 #define PUSH(key, member, ...) \
@@ -65,14 +190,19 @@ struct row {
 
 static const struct schema_field push_fields[] = {
 	PUSH("state", state, .flags = SCHEMA_REQUIRED,
-	    .choices =
-		(const char *const[]){ "waiting", "failed", "done", NULL }),
-	PUSH("commit_sha", commit, .flags = SCHEMA_REQUIRED,
-	    .help = "that is to be pushed; when done, the last that was"),
+	    .choices = (const char *const[]){ "waiting", "failed", "held",
+		"away", "diverged", "done", NULL },
+	    .help = "held: origin does not take what would land; away: it "
+		    "does not answer, and nothing waits for it"),
+	PUSH("commit_sha", commit,
+	    .help = "that is to be pushed; when done, the last that was; null "
+		    "when there is none"),
 	PUSH("tries", tries, .help = "that failed"),
 	PUSH("reason", reason, .help = "why the last one failed"),
 	PUSH("next_unix", next_ms, .flags = SCHEMA_UNIX,
 	    .help = "when the next one is"),
+	PUSH("away_unix", away_ms, .flags = SCHEMA_UNIX,
+	    .help = "since when origin does not answer"),
 };
 
 const struct schema push_record_schema = SCHEMA_OF(struct row, push_fields);
@@ -82,16 +212,24 @@ push_record_json(const struct push_record *push)
 {
 	struct row row = { .state = "done", .commit = push->pushed };
 
-	if (push->unpushed == NULL && push->pushed == NULL)
+	if (push->unpushed == NULL && push->pushed == NULL && !push->held &&
+	    push->tries == 0 && push->ours == NULL)
 		return NULL;
 	if (push->unpushed != NULL)
 		row = (struct row){ .state = "waiting",
 			.commit = push->unpushed };
-	if (push_record_has_failed(push)) {
-		row.state = "failed";
+	if (push->tries > 0) {
+		row.state = push->held     ? "held" :
+		    push->unpushed != NULL ? "failed" :
+					     "away";
 		row.tries = push->tries;
 		row.reason = push->reason;
 		row.next_ms = push->next_ms;
+		row.away_ms = push->away_ms;
+	}
+	if (push->ours != NULL) {
+		row.state = "diverged";
+		row.commit = push->ours;
 	}
 	return schema_json(&push_record_schema, &row);
 }
@@ -233,6 +371,11 @@ static const struct schema_field fields[] = {
 	FIELD("push_tries", push.tries, .flags = SCHEMA_CLAMP),
 	FIELD("push_reason", push.reason),
 	FIELD("push_next_ms", push.next_ms, .flags = SCHEMA_CLAMP),
+	FIELD("push_away_ms", push.away_ms, .flags = SCHEMA_CLAMP),
+	FIELD("push_rejected", push.rejected, .flags = SCHEMA_CLAMP),
+	FIELD("push_held", push.held),
+	FIELD("diverged_ours", push.ours),
+	FIELD("diverged_theirs", push.theirs),
 	SCHEMA_PARTS(struct landing_record, "items", POINTERS, items, count,
 	    landing_item_schema),
 	SCHEMA_PARTS(struct landing_record, "own", SLOTS, own.list, own.count,

@@ -15,11 +15,20 @@ struct err;
 struct json_object;
 struct landing_item;
 struct schema;
+struct settings;
 struct task;
 
-/* What is to be pushed after a landing. */
+/* What is known of origin (repo.upstream), and what it has to be given. Pure:
+ * the time is an argument. */
 
-/* All zero: nothing has landed since pushes are wanted. */
+enum upstream_mode {
+	UPSTREAM_OFF,
+	UPSTREAM_FOLLOW, /* the branch follows origin */
+	UPSTREAM_PUSH, /* and what lands is pushed */
+};
+enum upstream_mode upstream_mode_of(const struct settings *settings);
+
+/* All zero: nothing is known, and nothing was pushed. */
 struct push_record {
 	char *
 	    unpushed; /* landed commit that the remote does not have, or NULL */
@@ -27,9 +36,14 @@ struct push_record {
 	int tries; /* that failed since then */
 	char *reason; /* of the last one */
 	int64_t next_ms; /* when to try again, wall clock; 0 = at once */
+	int64_t away_ms; /* since when it does not answer; 0 = it does */
+	int rejected; /* pushes in a row for which it had moved */
+	bool held; /* it does not take what would land, which waits */
+	char *ours, *theirs; /* commits of branch and origin that have diverged;
+			      * NULL = they have not */
+	int64_t looked_ms; /* at it, by this daemon; not saved */
 };
 
-/* A landing has moved the branch to this commit. */
 /* The branch was pushed for this commit, as it was then; a later one may have
  * landed meanwhile. */
 void push_record_done(
@@ -37,12 +51,54 @@ void push_record_done(
 /* A try failed: sets when the next one is. */
 void push_record_failed(
     struct push_record *push, const char *reason, int64_t now_ms);
+/* It answers. */
+void push_record_reached(struct push_record *push);
 /* How long to wait for the next try; -1 = there is nothing to push. */
 int64_t push_record_wait_ms(const struct push_record *push, int64_t now_ms);
 
+/* When to look at origin. */
+enum look_why {
+	LOOK_REGULAR, /* every repo.fetch_every */
+	LOOK_TASK, /* a task is about to begin */
+	LOOK_LANDING, /* work is about to land */
+};
+#define LOOK_LEAST_MS   (60 * 1000) /* between two, but for landings */
+#define LOOK_LANDING_MS (3 * 1000) /* a look is as good as new for one */
+
+/* How long to wait before it is looked at; -1 = that need not be for this. */
+int64_t push_record_look_ms(const struct push_record *push, enum look_why why,
+    int64_t every_ms, int64_t now_ms);
+
+/* What a push brought, and what follows. The branch itself moves after the
+ * push: what origin does not take does not land. */
+enum push_answer {
+	PUSH_OK,
+	PUSH_REJECTED, /* origin has moved */
+	PUSH_AWAY, /* no answer */
+	PUSH_REFUSED, /* a rule or a hook of origin */
+	PUSH_ANSWER_COUNT
+};
+enum push_next {
+	PUSH_THEN_LAND,
+	PUSH_THEN_LATER, /* land it, push it when origin answers */
+	PUSH_THEN_REBUILD, /* on what origin has now */
+	PUSH_THEN_HOLD, /* a person is asked, it is tried again later */
+};
+#define PUSH_REJECTED_MAX 5
+
+enum push_next push_record_answer(struct push_record *push,
+    enum push_answer answer, const char *words, int64_t now_ms);
+
 bool push_record_has_failed(const struct push_record *push);
 extern const struct schema push_record_schema;
-/* For people; NULL = nothing has landed yet. */
+/* What a person has to decide about origin, and what to type; NULL = nothing.
+ * The caller frees it. */
+char *push_record_asks(const struct push_record *push, enum upstream_mode mode,
+    const char *branch);
+/* Nothing is pushed any more: what origin does not take holds up nothing.
+ * False: it did not. */
+bool push_record_let_go(struct push_record *push);
+/* For people; NULL = nothing has landed yet, and origin answers. */
 struct json_object *push_record_json(const struct push_record *push);
 
 /*

@@ -568,9 +568,10 @@ behaviour_news(const struct behaviour *b, struct progress_policy *policy)
 
 	policy->old = (by_check || by_turn ? 1u << DETECTION_STUCK : 0) |
 	    (tested ? 0 : 1u << DETECTION_REGRESSION);
-	/* Who works test by test ends turns with a test that fails. */
-	policy->noted =
-	    !b->regression.coverage_fell && b->regression.failing <= RED_TURNS ?
+	/* Who works test by test ends turns with a test that fails, and tests
+	 * that fail cover less. */
+	policy->noted = b->regression.failing <= RED_TURNS &&
+		(b->regression.failing > 0 || !b->regression.coverage_fell) ?
 	    1u << DETECTION_REGRESSION :
 	    0;
 	policy->cause[DETECTION_STUCK] = stuck_cause(&b->checks, &b->stuck);

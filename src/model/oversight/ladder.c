@@ -383,7 +383,7 @@ fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
 	uint64_t who = behaviour_hash(worker, strlen(worker));
 	struct fleet_sighting *own = NULL;
 	size_t workers = 1;
-	bool told = false;
+	bool reported = false;
 
 	for (size_t i = 0; i < FLEET_PATTERN_KEPT; i++) {
 		struct fleet_sighting *s = &fleet->seen[i];
@@ -391,7 +391,7 @@ fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
 		if (s->worker == 0 || s->signature != signature ||
 		    now_ms - s->at_ms > FLEET_PATTERN_MS)
 			continue;
-		told = told || s->told;
+		reported = reported || s->reported;
 		if (s->worker == who)
 			own = s;
 		else
@@ -400,8 +400,8 @@ fleet_pattern_see(struct fleet_pattern *fleet, uint64_t signature,
 	if (own == NULL)
 		own = &fleet->seen[fleet->next++ % FLEET_PATTERN_KEPT];
 	*own = (struct fleet_sighting){ signature, who, now_ms,
-		told || workers >= FLEET_PATTERN_WORKERS };
-	return !told && workers >= FLEET_PATTERN_WORKERS ? workers : 0;
+		reported || workers >= FLEET_PATTERN_WORKERS };
+	return !reported && workers >= FLEET_PATTERN_WORKERS ? workers : 0;
 }
 
 /* --- failures alike ------------------------------------------------------ */

@@ -34,8 +34,8 @@ enum progress_step {
 	STEP_LOG, /* record it */
 	STEP_WARN, /* add a warning to the next prompt */
 	STEP_REDIRECT, /* have another approach taken */
-	STEP_RESTART, /* a fresh session that is told what was learned */
-	STEP_RETRY, /* a new attempt by another worker, told the same */
+	STEP_RESTART, /* a fresh session that starts with what was learned */
+	STEP_RETRY, /* the same in a new attempt by another worker */
 	STEP_PAUSE, /* park the task for a person; its worker is free */
 	STEP_COUNT
 };
@@ -51,8 +51,8 @@ struct progress_track {
 	bool delivered;
 	int waited; /* iterations with the finding since its delivery */
 	int clean; /* iterations without the finding */
-	bool silenced; /* it was paused for it: whoever lets it go on has seen
-			* it */
+	bool silenced; /* it was paused for it: the person who resumes it has
+			* seen it */
 };
 
 struct progress {
@@ -103,15 +103,15 @@ enum progress_telling {
 	TELLING_INTERRUPT
 };
 
-/* How a running turn is told of the highest that is due, for waited_ms: what it
- * reads after its next tool; if no tool ends, it is interrupted, for another
+/* How a running turn gets the highest step that is due, for waited_ms: as
+ * context after its next tool; if no tool ends, it is interrupted, for another
  * approach after a slice, for a warning after three. Further steps interrupt it
  * at once. */
 enum progress_telling
 progress_telling(enum progress_step due, int64_t waited_ms, int64_t slice_ms);
 
-/* Another approach was told as context, and there was a slice since then: is it
- * to be said again, with an interruption? */
+/* Another approach was given as context, and there was a slice since then: is
+ * it to be said again, with an interruption? */
 bool progress_tell_again(
     enum progress_step level, enum severity before, enum severity after);
 
@@ -212,7 +212,7 @@ enum progress_step silence_by_hand(
 struct fleet_sighting {
 	uint64_t signature, worker; /* 0 = none */
 	int64_t at_ms;
-	bool told; /* it was part of an event */
+	bool reported; /* it was part of an event */
 };
 
 struct fleet_pattern {
@@ -255,8 +255,8 @@ void alike_clear(struct alike *alike);
 
 /* --- progress text ------------------------------------------------------ */
 
-/* What a session and people are told of an intervention. Text of others in it
- * (errors, the objective) is cut, and shown without control characters. */
+/* The text about an intervention, for a session and for people. Foreign text in
+ * it (errors, the objective) is cut, and shown without control characters. */
 
 /* For the next prompt, in front of it. */
 void progress_warning(const struct detection *detection, struct buf *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A crystallization: what is known after some progress, so that somebody else
+ * A crystallization: what is known after some progress, so that another agent
  * can go on from there. Written at each accepted update, at landing and at
  * rollup. Pure. Everything is owned, NULL = not set.
  */

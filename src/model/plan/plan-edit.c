@@ -179,7 +179,7 @@ plan_edit_cancel(const struct plan_edit *edit, const char *id, struct err *err)
 	return 0;
 }
 
-/* What is blocked or done waits for somebody again. */
+/* A blocked or done node waits for a worker again. */
 static int
 queue_again(const struct plan_edit *edit, const char *id, enum node_status from,
     const char *what, struct err *err)
@@ -225,14 +225,14 @@ plan_edit_reopen(const struct plan_edit *edit, const char *id, struct err *err)
 
 /* --- checks ---------------------------------------------------------- */
 
-/* Nobody works on it, and it has not ended. */
+/* It has no worker, and has not ended. */
 static int
 check_idle(const struct plan_node *node, struct err *err)
 {
 	if (!node_status_open(node->status))
 		return err_set(err, API_E_CLOSED, "%s is %s", node->id,
 		    node_status_name(node->status));
-	if (node->assignment != NULL)
+	if (plan_node_is_assigned(node))
 		return err_set(err, API_E_ASSIGNED,
 		    "%s is assigned; cancel the assignment first", node->id);
 	if (node->status == NODE_IN_PROGRESS)

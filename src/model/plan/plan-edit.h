@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Changes of the status and the priority of nodes by somebody who is not at
- * work on them; plan-edit.h changes the tree. Pure.
+ * Changes of the status and the priority of nodes from outside the work on
+ * them; plan-edit.h changes the tree. Pure.
  *
  * Each change is all or nothing. If it succeeds, the changed nodes are in
  * edit->changes, everything is rolled up, the plan has one version more, and
@@ -84,7 +84,7 @@ int
 plan_edit_add(const struct plan_edit *edit, const char *parent_id, size_t place,
     const struct plan_spec *spec, struct plan_node **ret_node, struct err *err);
 
-/* Add nodes that whoever works on a node has asked for, in one revision: last
+/* Add nodes that the worker on a node has asked for, in one revision: last
  * below a parent (NULL: phases), which is that of the node. from_id: the node,
  * NULL = it is in another goal. ret_nodes has room for all of them. As
  * plan_edit_add(). */
@@ -92,7 +92,7 @@ int plan_edit_spawn(const struct plan_edit *edit, const char *parent_id,
     const char *from_id, const struct plan_spec *specs, size_t count,
     struct plan_node **ret_nodes, struct err *err);
 
-/* Split a node without children, on which nobody works. A phase or a task gets
+/* Split a node without children and without a worker. A phase or a task gets
  * the parts as children. A subtask is cancelled, and the parts come behind it:
  * they wait for what it waited for, and what waited for it waits for all of
  * them. */

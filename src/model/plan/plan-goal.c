@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "plan-goal.h"
 #include "plan-node.h"
-#include "task-run.h"
 #include "word.h"
 
 /* --- goals ----------------------------------------------------------- */

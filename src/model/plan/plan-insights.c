@@ -59,7 +59,7 @@ length_of(const struct graph *g, size_t from, size_t to)
 
 typedef void edge_fn(struct graph *g, size_t from, size_t to);
 
-/* A cancelled node keeps nobody waiting. */
+/* Nothing waits for a cancelled node. */
 static void
 each_edge(struct graph *g, edge_fn *fn)
 {
@@ -521,7 +521,7 @@ add_urgency(
 static bool
 is_untouched(const struct plan_node *node)
 {
-	return node->assignment == NULL &&
+	return !plan_node_is_assigned(node) &&
 	    (node->status == NODE_TODO || node->status == NODE_QUEUED);
 }
 
@@ -537,7 +537,7 @@ look_blocked(struct maker *m, const struct plan_insight *leaf)
 	    xasprintf("it is blocked: %s",
 		leaf->node->blocked_reason != NULL ?
 		    leaf->node->blocked_reason :
-		    "nobody said why"));
+		    "no reason is given"));
 	add_urgency(m, leaf, r);
 	r->command = xasprintf("llmc goal node unblock %s/%s --reason TEXT",
 	    m->plan->goal->id, leaf->node->id);

@@ -28,7 +28,7 @@ struct plan_node;
  * acyclic dependencies, and no more nodes than allowed? Pure.
  */
 
-#define PLAN_PROBLEMS_MAX 20 /* that are told */
+#define PLAN_PROBLEMS_MAX 20 /* that are reported */
 
 struct plan_limits {
 	int max_phases, max_tasks, max_subtasks; /* of one parent; 0 = any */
@@ -43,7 +43,7 @@ struct plan_limits {
 typedef void plan_problem(void *context, const struct plan_node *node,
     const char *member, const char *words);
 
-/* How many problems there are; the first PLAN_PROBLEMS_MAX are told, in the
+/* How many problems there are; the first PLAN_PROBLEMS_MAX are reported, in the
  * order of the plan. */
 size_t plan_check(const struct plan *plan, const struct plan_limits *limits,
     plan_problem *tell, void *context);

@@ -5,11 +5,11 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "attempt.h"
 #include "contract.h"
 #include "api-error.h"
 #include "plan-node.h"
 #include "remedy-mask.h"
-#include "task-run.h"
 
 /* --- nodes ----------------------------------------------------------- */
 
@@ -72,8 +72,9 @@ static const struct schema_field fields[] = {
 	FIELD("result", result, .words = node_result_words),
 	LIST("scopePaths", scope_paths),
 	FIELD("verification", verification, .of = &contract_schema),
-	SCHEMA_PART(struct plan_node, "spawn", POINTER, spawn, task_run_schema,
-	    .flags = SCHEMA_OMIT_UNSET, .help = "how an agent asked for it"),
+	SCHEMA_PART(struct plan_node, "spawn", POINTER, spawn,
+	    task_launch_schema, .flags = SCHEMA_OMIT_UNSET,
+	    .help = "how an agent asked for it"),
 	PLAN_MUST(
 	    struct plan_node, "status", status, .words = node_status_words),
 	FIELD("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
@@ -95,7 +96,8 @@ const struct schema plan_node_schema =
     SCHEMA_OF(struct plan_node, fields, .strict = true,
 	.blank = &(const struct plan_node){ .priority = PRIORITY_COUNT,
 	    .recovery_policy = RECOVERY_UNSET,
-	    .result = NODE_RESULT_UNSET });
+	    .result = NODE_RESULT_UNSET,
+	    .work = { .recovery_policy = RECOVERY_UNSET } });
 
 const char *
 node_kind_name(enum node_kind kind)
@@ -158,6 +160,7 @@ plan_node_free(struct plan_node *node)
 		return;
 	free(node->id);
 	free(node->children);
+	schema_release(&plan_work_schema, &node->work);
 	schema_free(&plan_node_schema, node);
 }
 
@@ -307,6 +310,308 @@ plan_node_from_json(struct json_object *json, const char *at,
 	}
 	*ret_node = node;
 	return 0;
+}
+
+/* --- the work -------------------------------------------------------- */
+
+const char *const dispatch_mode_words[] = {
+	[DISPATCH_SEND] = "sessions_send",
+	[DISPATCH_SPAWN] = "sessions_spawn",
+	[DISPATCH_ESCALATE] = "escalate",
+	[DISPATCH_MODE_COUNT] = NULL,
+};
+
+const char *const dispatch_result_words[] = {
+	[DISPATCH_ACCEPTED] = "accepted",
+	[DISPATCH_OK] = "ok",
+	[DISPATCH_TIMEOUT] = "timeout",
+	[DISPATCH_ERROR] = "error",
+	[DISPATCH_PENDING] = NULL,
+};
+
+#define MUST(key, member, ...) \
+	PLAN_MUST(struct plan_dispatch, key, member, ##__VA_ARGS__)
+#define MAY(key, member, ...) \
+	PLAN_MAY(struct plan_dispatch, key, member, ##__VA_ARGS__)
+
+static const struct schema_field dispatch_fields[] = {
+	MUST("dispatchId", id, .size = PLAN_ID_MAX),
+	PLAN_GONE("assignmentId"),
+	PLAN_GONE("goalId"),
+	PLAN_GONE("workNodeId"),
+	PLAN_MOMENT(struct plan_dispatch, "ts", ts_ms),
+	MUST("mode", mode, .words = dispatch_mode_words),
+	MAY("action", action, .size = PLAN_NAME_MAX),
+	PLAN_GONE("instructionHash"),
+	MAY("result", result, .words = dispatch_result_words),
+	PLAN_GONE("runId"),
+	MAY("notes", notes, .size = PLAN_LINE_MAX),
+	PLAN_GONE("target"),
+};
+
+static const struct schema plan_dispatch_schema =
+    SCHEMA_OF(struct plan_dispatch, dispatch_fields, .strict = true,
+	.blank = &(const struct plan_dispatch){ .result = DISPATCH_PENDING });
+
+#undef MUST
+#undef MAY
+#define MUST(key, member, ...) \
+	PLAN_MUST(struct plan_work, key, member, ##__VA_ARGS__)
+#define MAY(key, member, ...) \
+	PLAN_MAY(struct plan_work, key, member, ##__VA_ARGS__)
+#define WORK_MOMENT(key, member) PLAN_MOMENT(struct plan_work, key, member)
+#define MADE(key)                                              \
+	{                                                      \
+		.name = (key), .type = SCHEMA_STRING,          \
+		.flags = SCHEMA_OPTIONAL, .max = PLAN_NAME_MAX \
+	}
+
+static const struct schema_field work_fields[] = {
+	MUST("assignmentId", id, .size = PLAN_ID_MAX),
+	SCHEMA_IS("goalId", STRING, NULL, .max = PLAN_ID_MAX),
+	SCHEMA_IS("workNodeId", STRING, NULL, .max = PLAN_ID_MAX),
+	MADE("agentId"),
+	MAY("worker", worker, .size = PLAN_NAME_MAX),
+	MAY("task", task, .size = PLAN_NAME_MAX),
+	MADE("sessionKey"),
+	PLAN_GONE("deliveryContext"),
+	MUST("status", status, .words = assignment_status_words),
+	MAY("blockedReason", blocked_reason, .size = PLAN_TEXT_MAX),
+	PLAN_GONE("crystallizationId"),
+	MAY("lastInstructionText", instruction, .size = PLAN_INSTRUCTION_MAX),
+	PLAN_GONE("instructionHash"),
+	MAY("runId", run_id, .size = PLAN_NAME_MAX),
+	PLAN_GONE("spawnedByKey"),
+	WORK_MOMENT("createdAt", created_ms),
+	WORK_MOMENT("updatedAt", updated_ms),
+	WORK_MOMENT("lastDispatchAt", last_dispatch_ms),
+	WORK_MOMENT("lastObservedActivityAt", last_activity_ms),
+	WORK_MOMENT("expectedNextUpdateAt", expected_update_ms),
+	MAY("idleAfterMs", idle_after_ms),
+	MAY("retryCount", retry_count),
+	PLAN_GONE("lastRetryAt"),
+	WORK_MOMENT("backoffUntil", backoff_until_ms),
+	MAY("recoveryPolicy", recovery_policy, .words = recovery_policy_words),
+	MAY("followUp", follow_up),
+	MAY("escalated", escalated),
+	PLAN_GONE("endedAt"),
+	SCHEMA_PART(struct plan_work, "override", STRUCT, override,
+	    plan_override_schema, .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_PARTS(struct plan_work, "dispatchHistory", ROWS, dispatches,
+	    dispatch_count, plan_dispatch_schema, .flags = SCHEMA_OMIT_UNSET,
+	    .max = PLAN_DISPATCHES_MAX),
+};
+
+static int
+check_work(void *record, const char *at, struct err *err)
+{
+	const struct plan_work *work = record;
+
+	if (plan_id_valid(work->id))
+		return 0;
+	return err_set(err, -EINVAL, "%s%sassignmentId: not an id", at,
+	    *at == '\0' ? "" : ".");
+}
+
+const struct schema plan_work_schema = SCHEMA_OF(
+    struct plan_work, work_fields, .strict = true, .check = check_work);
+
+static void
+work_clear(struct plan_work *work)
+{
+	schema_release(&plan_work_schema, work);
+	*work = (struct plan_work){ .recovery_policy = RECOVERY_UNSET };
+}
+
+void
+plan_node_assign(struct plan_node *node, const char *id, int64_t now_ms)
+{
+	char *new = xstrdup(id);
+
+	work_clear(&node->work);
+	node->work.id = new;
+	node->work.created_ms = node->work.updated_ms = now_ms;
+}
+
+bool
+plan_node_is_assigned(const struct plan_node *node)
+{
+	return node->work.id != NULL &&
+	    assignment_status_open(node->work.status);
+}
+
+const char *
+plan_node_driven(const struct plan_node *node)
+{
+	return node->work.task == NULL ? node->work.worker : NULL;
+}
+
+char *
+plan_node_session(const struct plan_node *node)
+{
+	if (node->work.worker == NULL)
+		return NULL;
+	return xasprintf("%s%s", node->work.task != NULL ? "worker:" : "",
+	    node->work.worker);
+}
+
+void
+plan_node_instruct(struct plan_node *node, const char *text)
+{
+	char *new =
+	    xstrndup(text, text_cut(text, strlen(text), PLAN_INSTRUCTION_MAX));
+
+	free(node->work.instruction);
+	node->work.instruction = new;
+}
+
+struct plan_dispatch *
+plan_node_dispatch(struct plan_node *node, const char *id,
+    enum dispatch_mode mode, const char *action, int64_t now_ms)
+{
+	struct plan_work *work = &node->work;
+	struct plan_dispatch *all = work->dispatches, *dispatch;
+
+	if (work->dispatch_count == PLAN_DISPATCHES_MAX) {
+		/* The oldest one makes room. */
+		schema_release(&plan_dispatch_schema, &all[0]);
+		work->dispatch_count--;
+		memmove(&all[0], &all[1], work->dispatch_count * sizeof all[0]);
+	} else {
+		work->dispatches =
+		    xreallocarray(all, work->dispatch_count + 1, sizeof *all);
+	}
+	dispatch = &work->dispatches[work->dispatch_count++];
+	*dispatch = (struct plan_dispatch){
+		.mode = mode, .ts_ms = now_ms, .result = DISPATCH_PENDING
+	};
+	xstrset(&dispatch->id, id);
+	xstrset(&dispatch->action, action);
+	work->last_dispatch_ms = now_ms;
+	work->updated_ms = now_ms;
+	return dispatch;
+}
+
+struct plan_dispatch *
+plan_node_last_dispatch(const struct plan_node *node)
+{
+	const struct plan_work *work = &node->work;
+
+	return work->dispatch_count == 0 ?
+	    NULL :
+	    &work->dispatches[work->dispatch_count - 1];
+}
+
+struct plan_dispatch *
+plan_node_find_dispatch(const struct plan_node *node, const char *dispatch_id)
+{
+	const struct plan_work *work = &node->work;
+
+	for (size_t i = work->dispatch_count; i > 0; i--)
+		if (strcmp(work->dispatches[i - 1].id, dispatch_id) == 0)
+			return &work->dispatches[i - 1];
+	return NULL;
+}
+
+int
+plan_node_move_work(struct plan_node *node, const struct plan_work_move *move,
+    int64_t now_ms, struct err *err)
+{
+	struct plan_work *work = &node->work;
+	int r = assignment_status_check(work->id, work->status, move->to, err);
+
+	if (r < 0)
+		return r;
+	if (move->to == ASSIGNMENT_BLOCKED && plan_blank(move->reason))
+		return err_set(err, API_E_REASON,
+		    "%s: a blocked assignment needs a reason", work->id);
+	if (move->actor != NULL && plan_blank(move->override_reason))
+		return err_set(err, API_E_REASON,
+		    "%s: an override needs a reason", work->id);
+	if (move->to == ASSIGNMENT_DONE && move->actor == NULL &&
+	    plan_blank(move->crystal_id))
+		return err_set(err, API_E_EVIDENCE,
+		    "%s: done needs a crystallization with evidence, or an "
+		    "override with a reason",
+		    work->id);
+	if (move->actor != NULL)
+		plan_override_set(&work->override, move->actor,
+		    move->override_reason, now_ms, NULL);
+	plan_cut(&work->blocked_reason,
+	    move->to == ASSIGNMENT_BLOCKED ? move->reason : NULL,
+	    PLAN_TEXT_MAX);
+	work->status = move->to;
+	work->updated_ms = now_ms;
+	return 0;
+}
+
+struct json_object *
+plan_work_json(const struct plan_node *node)
+{
+	struct json_object *json = schema_json(&plan_work_schema, &node->work);
+	const char *driven = plan_node_driven(node);
+	cleanup_free char *session = plan_node_session(node);
+
+	json_set_string(json, "goalId", node->goal_id);
+	json_set_string(json, "workNodeId", node->id);
+	json_set_string(json, "agentId", driven != NULL ? driven : AGENT_MAIN);
+	if (session != NULL)
+		json_set_string(json, "sessionKey", session);
+	schema_order(&plan_work_schema, json);
+	return json;
+}
+
+int
+plan_work_read(struct json_object *json, const char *at, struct plan_node *node,
+    struct err *err)
+{
+	struct plan_work *work = &node->work;
+	const char *agent = json_string_or(json, "agentId", AGENT_MAIN);
+	int r;
+
+	work_clear(work);
+	r = schema_read(&plan_work_schema, json, at, work, err);
+	if (r < 0) {
+		work_clear(work);
+		return -EINVAL;
+	}
+	if (work->worker == NULL && work->task == NULL &&
+	    strcmp(agent, AGENT_MAIN) != 0)
+		work->worker = xstrdup(agent);
+	return 0;
+}
+
+/* --- the launch ------------------------------------------------------ */
+
+void
+plan_node_launch(const struct plan_node *node, struct task_launch *ret_launch)
+{
+	*ret_launch = (struct task_launch){ 0 };
+	if (node->spawn != NULL)
+		schema_copy(&task_launch_schema, node->spawn, ret_launch);
+	if (ret_launch->contract == NULL)
+		ret_launch->contract = json_object_get(node->verification);
+	if (ret_launch->scope_paths == NULL && node->scope_paths != NULL)
+		ret_launch->scope_paths =
+		    strv_copy(strv_const(node->scope_paths));
+	strv_clear(&ret_launch->required_tools);
+	if (node->required_tools != NULL)
+		ret_launch->required_tools =
+		    strv_copy(strv_const(node->required_tools));
+	ret_launch->report_only |= node->result == NODE_RESULT_REPORT;
+}
+
+const char *
+plan_node_asker(const struct plan_node *node)
+{
+	return node->spawn != NULL ? node->spawn->parent : NULL;
+}
+
+bool
+plan_node_is_spawned(const struct plan_node *node)
+{
+	return plan_node_asker(node) != NULL ||
+	    (node->spawn != NULL && node->spawn->depth > 0);
 }
 
 /* --- effort ---------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A node of a plan: a phase, a task or a subtask. Pure. All strings and lists
- * are owned, NULL = not set; times are wall clock milliseconds, 0 = never.
+ * A node of a plan: a phase, a task or a subtask, with the work on it. Pure.
+ * All strings and lists are owned, NULL = not set; times are wall clock
+ * milliseconds, 0 = never.
  *
  * The links to its parent and its children are kept by struct plan (plan.h).
  */
@@ -15,9 +16,8 @@
 
 struct err;
 struct json_object;
-struct plan_assignment;
 struct plan_crystal;
-struct task_run;
+struct task_launch;
 
 enum node_kind {
 	NODE_PHASE,
@@ -36,6 +36,70 @@ enum node_result {
 };
 
 extern const char *const node_result_words[NODE_RESULT_UNSET + 1];
+
+#define AGENT_MAIN "main" /* all auto workers */
+
+#define PLAN_DISPATCHES_MAX                         \
+	64 /* the newest; events are told of all of \
+	    * them */
+
+enum dispatch_mode {
+	DISPATCH_SEND, /* prompt a session that exists */
+	DISPATCH_SPAWN, /* a fresh worker */
+	DISPATCH_ESCALATE, /* a person */
+	DISPATCH_MODE_COUNT
+};
+
+enum dispatch_result {
+	DISPATCH_ACCEPTED, /* received */
+	DISPATCH_OK, /* received, and its turn ended well */
+	DISPATCH_TIMEOUT,
+	DISPATCH_ERROR,
+	DISPATCH_PENDING, /* stored, not yet carried out; not in the record */
+};
+
+extern const char *const dispatch_mode_words[DISPATCH_MODE_COUNT + 1];
+extern const char *const dispatch_result_words[DISPATCH_PENDING + 1];
+
+struct plan_dispatch {
+	char *id; /* "D_...": idempotency key and receipt */
+	int64_t ts_ms;
+	enum dispatch_mode mode;
+	char *action; /* "nudge", "resend", "assign", ...: the decision */
+	enum dispatch_result result;
+	char *notes;
+};
+
+/* The work on a node: who has it, and every message that was sent for it. Where
+ * it is shown it is an assignment (plan_work_json()). */
+struct plan_work {
+	char *id; /* "A_..."; NULL = the node never had a worker */
+	char *worker; /* its name; NULL = none has it yet */
+	char *task; /* the task of auto mode, "t17"; NULL: a person drives the
+		     * worker, if there is one */
+
+	/* Dispatch state */
+	enum assignment_status status;
+	char *blocked_reason;
+	struct plan_override override; /* done without evidence */
+	char *instruction; /* the last one, at most PLAN_INSTRUCTION_MAX */
+	struct plan_dispatch *dispatches; /* oldest first */
+	size_t dispatch_count;
+
+	char *run_id; /* one per attempt */
+
+	/* Liveness and recovery */
+	int64_t created_ms, updated_ms;
+	int64_t last_dispatch_ms;
+	int64_t last_activity_ms; /* observed */
+	int64_t expected_update_ms;
+	int64_t idle_after_ms; /* 0 = as configured */
+	int retry_count; /* messages without progress */
+	int64_t backoff_until_ms;
+	enum recovery_policy recovery_policy; /* RECOVERY_UNSET = its node's */
+	bool follow_up; /* it was asked for the update that a reply lacked */
+	bool escalated; /* a person was notified, and nothing moved since */
+};
 
 struct plan_node {
 	/* Identity */
@@ -67,7 +131,8 @@ struct plan_node {
 	enum node_result result;
 	char **scope_paths; /* that work on it may change; NULL = everything */
 	struct json_object *verification; /* its contract (contract_schema) */
-	struct task_run *spawn; /* how an agent asked for it; NULL = none did */
+	struct task_launch
+	    *spawn; /* how an agent asked for it; NULL = none did */
 
 	/* State */
 	enum node_status status; /* of a node with children: rolled up, unless
@@ -80,8 +145,10 @@ struct plan_node {
 	int replans; /* how often the planner was asked to plan it anew */
 	char *replan_why; /* it is being asked: why; NULL = it is not */
 	int64_t created_ms, updated_ms;
-	int64_t started_ms; /* the first time somebody worked on it */
+	int64_t started_ms; /* the first time that it was worked on */
 	int64_t ended_ms; /* done or cancelled */
+	struct plan_work work; /* now, or the last; a row of columns of its
+				* own */
 
 	/* Links, not part of the record. */
 	struct plan_node *parent; /* NULL = a phase */
@@ -89,7 +156,6 @@ struct plan_node {
 	size_t child_count, child_room;
 	size_t place; /* among its siblings */
 	size_t slot; /* in plan->nodes */
-	struct plan_assignment *assignment; /* the open one, NULL = none */
 	struct plan_crystal *crystal; /* the newest, NULL = none */
 	bool changed; /* is in a struct plan_changes */
 };
@@ -100,7 +166,7 @@ struct plan_node *plan_node_new(const char *goal_id, enum node_kind kind,
     const char *id, const char *name, int64_t now_ms);
 void plan_node_free(struct plan_node *node);
 
-/* Without the links. */
+/* Without the links and the work. */
 struct plan_node *plan_node_copy(const struct plan_node *node);
 
 /* Is this an id: 1 to PLAN_ID_MAX letters, digits, '.', '_' and '-', the first
@@ -115,11 +181,11 @@ plan_node_leaf(const struct plan_node *node)
 	return node->child_count == 0;
 }
 
-/* Did somebody work on it, ever? */
+/* Was it ever worked on? */
 bool plan_node_started(const struct plan_node *node);
 
-/* Change the status of one node, by the table of plan-status. The nodes
- * above are not told: the rollup in plan-ready.h does that. */
+/* Change the status of one node, by the table of plan-status. The nodes above
+ * stay: the rollup in plan-ready.h changes them. */
 struct plan_node_move {
 	enum node_status to;
 	const char *reason; /* blocked: why */
@@ -140,6 +206,61 @@ int plan_node_move(struct plan_node *node, const struct plan_node_move *move,
 struct json_object *plan_node_to_json(const struct plan_node *node);
 int plan_node_from_json(struct json_object *json, const char *at,
     struct plan_node **ret_node, struct err *err);
+
+/* --- the work -------------------------------------------------------- */
+
+/* Begin anew, with a new assignment: what was there is forgotten. */
+void plan_node_assign(struct plan_node *node, const char *id, int64_t now_ms);
+/* Does it have a worker, or is it to get one? */
+bool plan_node_is_assigned(const struct plan_node *node);
+
+/* The worker that a person drives; NULL = it is a worker of auto mode, or
+ * none. */
+const char *plan_node_driven(const struct plan_node *node);
+/* Where its worker is spoken to; the caller frees it. NULL = there is none. */
+char *plan_node_session(const struct plan_node *node);
+
+/* Remember what is sent: cut to its bound between characters. */
+void plan_node_instruct(struct plan_node *node, const char *text);
+
+/* Append to the history a dispatch that is pending; id and action are copied.
+ * Returns the entry, which the next call may move. */
+struct plan_dispatch *plan_node_dispatch(struct plan_node *node, const char *id,
+    enum dispatch_mode mode, const char *action, int64_t now_ms);
+/* NULL = none. */
+struct plan_dispatch *plan_node_last_dispatch(const struct plan_node *node);
+struct plan_dispatch *
+plan_node_find_dispatch(const struct plan_node *node, const char *dispatch_id);
+
+/* Change the status of the work by the table of plan-status. */
+struct plan_work_move {
+	enum assignment_status to;
+	const char *reason; /* blocked: why */
+	const char *crystal_id; /* done: its evidence */
+	const char *actor; /* an override: who, and why; instead of evidence */
+	const char *override_reason;
+};
+
+/* 0, or API_E_TRANSITION, API_E_EVIDENCE, API_E_REASON. */
+int plan_node_move_work(struct plan_node *node,
+    const struct plan_work_move *move, int64_t now_ms, struct err *err);
+
+/* As an assignment, and into the node from one; agentId and sessionKey are made
+ * of worker and task. Reading is strict, as that of a node. */
+extern const struct schema plan_work_schema;
+struct json_object *plan_work_json(const struct plan_node *node);
+int plan_work_read(struct json_object *json, const char *at,
+    struct plan_node *node, struct err *err);
+
+/* --- the launch ------------------------------------------------------ */
+
+/* How the agent of its task is launched; the caller releases it. */
+void
+plan_node_launch(const struct plan_node *node, struct task_launch *ret_launch);
+/* The task whose agent asked for the node; NULL = none did; borrowed. */
+const char *plan_node_asker(const struct plan_node *node);
+/* Did one, even if its parent is gone? */
+bool plan_node_is_spawned(const struct plan_node *node);
 
 /* --- effort ---------------------------------------------------------- */
 

@@ -169,7 +169,7 @@ add_contract(
 		node->id, node->name };
 	cleanup_buf struct buf text = BUF_INIT;
 
-	/* One that another agent spawned is told to report with a tool. */
+	/* One that another agent spawned reports with a tool. */
 	if (node->spawn != NULL)
 		return;
 	buf_addc(&text, '\n');

@@ -359,7 +359,7 @@ holds_back(const struct plan *plan, const struct plan_node *node)
 static bool
 is_waiting(const struct plan_node *node)
 {
-	return plan_node_leaf(node) && node->assignment == NULL &&
+	return plan_node_leaf(node) && !plan_node_is_assigned(node) &&
 	    (node->status == NODE_TODO || node->status == NODE_QUEUED);
 }
 
@@ -382,15 +382,15 @@ plan_node_ready(const struct plan *plan, const struct plan_node *node)
 }
 
 const char *
-plan_why_unwanted(const struct plan *plan, const struct plan_node *node,
-    const struct plan_assignment *a)
+plan_why_unwanted(
+    const struct plan *plan, const struct plan_node *node, bool assigned)
 {
 	if (plan == NULL || node == NULL ||
 	    !goal_status_open(plan->goal->status))
 		return "its goal has ended";
 	if (!node_status_open(node->status))
 		return "its node has ended";
-	if (a != NULL && !assignment_status_open(a->status))
+	if (assigned && !plan_node_is_assigned(node))
 		return "its assignment has ended";
 	return NULL;
 }

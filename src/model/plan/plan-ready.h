@@ -13,7 +13,6 @@
 
 struct err;
 struct plan;
-struct plan_assignment;
 struct plan_changes;
 struct plan_node;
 struct plan_set;
@@ -62,7 +61,7 @@ plan_deps_waits(const struct plan *plan, const struct plan_node *node);
  * that was completed by an override. A goal is completed when every phase is
  * done, cancelled ones aside, and active again when that no longer holds.
  * Cancelled and archived goals stay what they are. One for agents that another
- * agent asked for is cancelled when all of them are: nobody else adds to it.
+ * agent asked for is cancelled when all of them are: no other agent adds to it.
  */
 
 /* The whole plan, in O(n). */
@@ -81,10 +80,10 @@ struct plan_ready {
 
 bool plan_node_ready(const struct plan *plan, const struct plan_node *node);
 
-/* Why nobody is to work on it any more; NULL = it is wanted. plan, node: NULL =
- * gone; a: NULL = nobody has it. */
-const char *plan_why_unwanted(const struct plan *plan,
-    const struct plan_node *node, const struct plan_assignment *a);
+/* Why it is not to be worked on any more; NULL = it is wanted. plan, node: NULL
+ * = gone. assigned: for its worker, not for a new one. */
+const char *plan_why_unwanted(
+    const struct plan *plan, const struct plan_node *node, bool assigned);
 /* Nothing is begun on it for now, but later. */
 bool plan_node_held_back(const struct plan *plan, const struct plan_node *node);
 

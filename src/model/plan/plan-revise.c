@@ -34,7 +34,7 @@ plan_replan_kept(const struct plan *plan, struct strmap *kept)
 	for (size_t i = 0; i < plan->count; i++) {
 		struct plan_node *n = plan->nodes[i];
 
-		if (!plan_node_started(n) && n->assignment == NULL &&
+		if (!plan_node_started(n) && !plan_node_is_assigned(n) &&
 		    n->status != NODE_CANCELLED)
 			continue;
 		while (n != NULL && strmap_add(kept, n->id, n))
@@ -58,11 +58,12 @@ check_new_parent(const struct plan_node *node, struct err *err)
 		return err_set(err, API_E_CLOSED,
 		    "%s was cancelled and gets no children", node->id);
 	if (node->status == NODE_DONE || node->status == NODE_IN_PROGRESS ||
-	    node->assignment != NULL)
+	    plan_node_is_assigned(node))
 		return err_set(err, API_E_STARTED,
 		    "%s is %s and gets no children", node->id,
-		    node->assignment != NULL ? "assigned" :
-					       node_status_name(node->status));
+		    plan_node_is_assigned(node) ?
+			"assigned" :
+			node_status_name(node->status));
 	return 0;
 }
 

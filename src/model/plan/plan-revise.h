@@ -13,7 +13,7 @@
 #ifndef PLAN_REVISE_H
 #define PLAN_REVISE_H
 
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-edit.h"
 
 struct err;

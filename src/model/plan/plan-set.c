@@ -11,15 +11,11 @@ plan_set_release(struct plan_set *set)
 {
 	for (size_t i = 0; i < set->plan_count; i++)
 		plan_free(set->plans[i]);
-	for (size_t i = 0; i < set->assignment_count; i++)
-		plan_assignment_free(set->assignments[i]);
 	for (size_t i = 0; i < set->crystal_count; i++)
 		plan_crystal_free(set->crystals[i]);
 	free(set->plans);
-	free(set->assignments);
 	free(set->crystals);
 	strmap_release(&set->by_goal);
-	strmap_release(&set->by_assignment);
 	strmap_release(&set->by_crystal);
 	*set = (struct plan_set){ 0 };
 }
@@ -34,12 +30,6 @@ struct plan *
 plan_set_plan(const struct plan_set *set, const char *goal_id)
 {
 	return goal_id == NULL ? NULL : strmap_get(&set->by_goal, goal_id);
-}
-
-struct plan_assignment *
-plan_set_assignment(const struct plan_set *set, const char *id)
-{
-	return id == NULL ? NULL : strmap_get(&set->by_assignment, id);
 }
 
 struct plan_crystal *
@@ -57,10 +47,33 @@ find_node(const struct plan_set *set, const char *goal_id, const char *node_id)
 }
 
 struct plan_node *
-plan_set_node_of(
-    const struct plan_set *set, const struct plan_assignment *assignment)
+plan_set_assigned(const struct plan_set *set, const char *goal_id,
+    const char *node_id, const char *assignment_id)
 {
-	return find_node(set, assignment->goal_id, assignment->node_id);
+	struct plan_node *node =
+	    node_id == NULL ? NULL : find_node(set, goal_id, node_id);
+
+	return node != NULL && node->work.id != NULL && assignment_id != NULL &&
+		strcmp(node->work.id, assignment_id) == 0 ?
+	    node :
+	    NULL;
+}
+
+struct plan_node *
+plan_set_next(const struct plan_set *set, struct plan_cursor *cursor)
+{
+	for (; cursor->plan < set->plan_count; cursor->plan++) {
+		const struct plan *plan = set->plans[cursor->plan];
+
+		while (cursor->node < plan->count) {
+			struct plan_node *node = plan->nodes[cursor->node++];
+
+			if (node->work.id != NULL)
+				return node;
+		}
+		cursor->node = 0;
+	}
+	return NULL;
 }
 
 static int
@@ -84,28 +97,20 @@ plan_set_add(struct plan_set *set, struct plan *plan, struct err *err)
 }
 
 int
-plan_set_add_assignment(
-    struct plan_set *set, struct plan_assignment *assignment, struct err *err)
+plan_set_read_work(struct plan_set *set, struct json_object *json,
+    const char *at, struct err *err)
 {
-	struct plan_node *node = plan_set_node_of(set, assignment);
-	bool open = assignment_status_open(assignment->status);
+	const char *goal_id = NULL, *node_id = NULL;
+	struct plan_node *node;
 
-	if (plan_set_assignment(set, assignment->id) != NULL)
-		return in_use(assignment->id, err);
-	if (open && node != NULL && node->assignment != NULL)
-		return err_set(err, API_E_ASSIGNED,
-		    "%s is assigned already (%s)", node->id,
-		    node->assignment->id);
-	strmap_add(&set->by_assignment, assignment->id, assignment);
-	if (set->assignment_count == set->assignment_room) {
-		set->assignment_room = next_room(set->assignment_room);
-		set->assignments = xreallocarray(set->assignments,
-		    set->assignment_room, sizeof(struct plan_assignment *));
-	}
-	set->assignments[set->assignment_count++] = assignment;
-	if (open && node != NULL)
-		node->assignment = assignment;
-	return 0;
+	if (json_get_string(json, at, "goalId", &goal_id, err) < 0 ||
+	    json_get_string(json, at, "workNodeId", &node_id, err) < 0)
+		return -EINVAL;
+	node = find_node(set, goal_id, node_id);
+	if (node == NULL)
+		return err_set(
+		    err, -ENOENT, "goal %s has no node %s", goal_id, node_id);
+	return plan_work_read(json, at, node, err);
 }
 
 int
@@ -133,47 +138,18 @@ plan_set_add_crystal(
 void
 plan_set_copy(const struct plan_set *set, struct plan_set *ret_copy)
 {
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
+
 	*ret_copy = (struct plan_set){ 0 };
 	for (size_t i = 0; i < set->plan_count; i++)
 		plan_set_add(ret_copy, plan_copy(set->plans[i]), NULL);
-	for (size_t i = 0; i < set->assignment_count; i++)
-		plan_set_add_assignment(ret_copy,
-		    schema_clone(&plan_assignment_schema, set->assignments[i]),
-		    NULL);
+	while ((node = plan_set_next(set, &cursor)) != NULL)
+		schema_copy(&plan_work_schema, &node->work,
+		    &find_node(ret_copy, node->goal_id, node->id)->work);
 	for (size_t i = 0; i < set->crystal_count; i++)
 		plan_set_add_crystal(ret_copy,
 		    schema_clone(&plan_crystal_schema, set->crystals[i]), NULL);
-}
-
-void
-plan_set_relink(struct plan_set *set, struct plan_assignment *assignment)
-{
-	struct plan_node *node = plan_set_node_of(set, assignment);
-
-	if (node == NULL)
-		return;
-	if (assignment_status_open(assignment->status))
-		node->assignment = assignment;
-	else if (node->assignment == assignment)
-		node->assignment = NULL;
-}
-
-static void
-drop_assignments(struct plan_set *set, const char *goal_id)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < set->assignment_count; i++) {
-		struct plan_assignment *a = set->assignments[i];
-
-		if (strcmp(a->goal_id, goal_id) != 0) {
-			set->assignments[kept++] = a;
-			continue;
-		}
-		strmap_remove(&set->by_assignment, a->id);
-		plan_assignment_free(a);
-	}
-	set->assignment_count = kept;
 }
 
 static void
@@ -202,7 +178,6 @@ plan_set_drop(struct plan_set *set, const char *goal_id)
 
 	if (plan == NULL)
 		return false;
-	drop_assignments(set, plan->goal->id);
 	drop_crystals(set, plan->goal->id);
 	for (size_t i = 0; i < set->plan_count; i++)
 		if (set->plans[i] != plan)

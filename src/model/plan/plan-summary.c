@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-summary.h"
@@ -27,7 +27,7 @@ count(const struct plan *plan, const struct plan_node *node,
 			summary->replaced++;
 		if (plan_node_ready(plan, node))
 			summary->ready++;
-		if (node->assignment != NULL)
+		if (plan_node_is_assigned(node))
 			summary->assigned++;
 		return;
 	}
@@ -193,13 +193,14 @@ struct json_object *
 plan_digest(const struct plan_set *set, const char *reason)
 {
 	struct digest digest = { .off = set == NULL ? reason : NULL };
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node;
 
 	for (size_t i = 0; set != NULL && i < set->plan_count; i++)
 		if (goal_status_open(set->plans[i]->goal->status))
 			add_plan(&digest, set->plans[i]);
-	for (size_t i = 0; set != NULL && i < set->assignment_count; i++)
-		digest.stalled +=
-		    set->assignments[i]->status == ASSIGNMENT_STALLED;
+	while (set != NULL && (node = plan_set_next(set, &cursor)) != NULL)
+		digest.stalled += node->work.status == ASSIGNMENT_STALLED;
 	return schema_json(&plan_digest_shape, &digest);
 }
 
@@ -262,7 +263,7 @@ add_progress(const struct plan *plan, const struct plan_node *node,
 	add_part(out, start, words);
 }
 
-/* Why, if somebody said it. */
+/* Why, if there is a reason. */
 static void
 add_cancelled(const struct plan *plan, const struct plan_node *node,
     struct buf *out, size_t start)
@@ -282,26 +283,23 @@ void
 plan_tree_note(
     const struct plan *plan, const struct plan_node *node, struct buf *out)
 {
+	const struct plan_work *work = &node->work;
 	size_t start = out->len;
 
 	if (!plan_node_leaf(node))
 		add_progress(plan, node, out, start);
-	if (node->assignment != NULL) {
-		const struct plan_assignment *a = node->assignment;
-
-		add_part(
-		    out, start, a->worker != NULL ? a->worker : AGENT_MAIN);
-		if (a->task != NULL)
-			buf_addf(out, " (%s)", a->task);
-		buf_addf(out, ", %s", assignment_status_name(a->status));
-		if (a->blocked_reason != NULL)
-			buf_addf(out, ": %s", a->blocked_reason);
+	if (plan_node_is_assigned(node)) {
+		add_part(out, start,
+		    work->worker != NULL ? work->worker : AGENT_MAIN);
+		if (work->task != NULL)
+			buf_addf(out, " (%s)", work->task);
+		buf_addf(out, ", %s", assignment_status_name(work->status));
+		if (work->blocked_reason != NULL)
+			buf_addf(out, ": %s", work->blocked_reason);
 	}
 	if (node->blocked_reason != NULL &&
-	    (node->assignment == NULL ||
-		node->assignment->blocked_reason == NULL ||
-		strcmp(node->assignment->blocked_reason,
-		    node->blocked_reason) != 0))
+	    (!plan_node_is_assigned(node) || work->blocked_reason == NULL ||
+		strcmp(work->blocked_reason, node->blocked_reason) != 0))
 		add_part(out, start, node->blocked_reason);
 	if (node->status == NODE_CANCELLED && plan_node_leaf(node))
 		add_cancelled(plan, node, out, start);

@@ -30,24 +30,22 @@ static const char *const assignment_events[] = {
 /* --- moves ------------------------------------------------------------ */
 
 static bool
-move_assignment(struct reconcile_case *c,
-    const struct plan_assignment_move *move, const char *code,
-    const char *reason)
+move_work(struct reconcile_case *c, const struct plan_work_move *move,
+    const char *code, const char *reason)
 {
-	struct plan_assignment *a = c->assignment;
-	const char *from = assignment_status_name(a->status);
+	const struct plan_work *work = &c->node->work;
+	const char *from = assignment_status_name(work->status);
 
-	if (a->status == move->to ||
-	    plan_assignment_move(a, move, c->run->now_ms, NULL) < 0)
+	if (work->status == move->to ||
+	    plan_node_move_work(c->node, move, c->run->now_ms, NULL) < 0)
 		return false;
-	plan_set_relink(c->run->set, a);
 	reconcile_touch(c);
 	/* The dispatch itself tells that. */
-	if (a->status == ASSIGNMENT_DISPATCHED)
+	if (work->status == ASSIGNMENT_DISPATCHED)
 		return true;
-	reconcile_tell(c, assignment_events[a->status],
+	reconcile_tell(c, assignment_events[work->status],
 	    reconcile_data("from", from, "to",
-		assignment_status_name(a->status), "code", code, "reason",
+		assignment_status_name(work->status), "code", code, "reason",
 		reason, "crystallizationId", move->crystal_id, NULL));
 	return true;
 }
@@ -56,8 +54,8 @@ bool
 reconcile_move(struct reconcile_case *c, enum assignment_status to,
     const char *code, const char *reason)
 {
-	return move_assignment(c,
-	    &(struct plan_assignment_move){
+	return move_work(c,
+	    &(struct plan_work_move){
 		.to = to, .reason = to == ASSIGNMENT_BLOCKED ? reason : NULL },
 	    code, reason);
 }
@@ -65,8 +63,7 @@ reconcile_move(struct reconcile_case *c, enum assignment_status to,
 static bool
 move_node(struct reconcile_case *c, const struct plan_node_move *move)
 {
-	if (c->node == NULL || !plan_node_leaf(c->node) ||
-	    c->node->status == move->to ||
+	if (!plan_node_leaf(c->node) || c->node->status == move->to ||
 	    plan_node_move(c->node, move, c->run->now_ms, NULL) < 0)
 		return false;
 	plan_changed(reconcile_changes(c), c->node);
@@ -78,7 +75,7 @@ move_node(struct reconcile_case *c, const struct plan_node_move *move)
 static void
 reconcile_work_begin(struct reconcile_case *c)
 {
-	if (c->node == NULL || c->node->status == NODE_IN_PROGRESS)
+	if (c->node->status == NODE_IN_PROGRESS)
 		return;
 	if (c->node->status == NODE_TODO || c->node->status == NODE_BLOCKED)
 		reconcile_work_queue(c);
@@ -103,21 +100,21 @@ reconcile_work_queue(struct reconcile_case *c)
 static void
 reconcile_progress(struct reconcile_case *c, int64_t at_ms)
 {
-	struct plan_assignment *a = c->assignment;
+	struct plan_work *work = &c->node->work;
 	int64_t due = at_ms + reconcile_idle_ms(c);
-	bool anew =
-	    !c->facts->talk && (a->retry_count > 0 || a->backoff_until_ms > 0);
+	bool anew = !c->facts->talk &&
+	    (work->retry_count > 0 || work->backoff_until_ms > 0);
 
-	if (a->last_activity_ms >= at_ms && !anew &&
-	    a->expected_update_ms >= due)
+	if (work->last_activity_ms >= at_ms && !anew &&
+	    work->expected_update_ms >= due)
 		return;
-	if (at_ms > a->last_activity_ms)
-		a->last_activity_ms = at_ms;
-	if (due > a->expected_update_ms)
-		a->expected_update_ms = due;
+	if (at_ms > work->last_activity_ms)
+		work->last_activity_ms = at_ms;
+	if (due > work->expected_update_ms)
+		work->expected_update_ms = due;
 	if (anew) {
-		a->retry_count = 0;
-		a->backoff_until_ms = 0;
+		work->retry_count = 0;
+		work->backoff_until_ms = 0;
 	}
 	reconcile_touch(c);
 }
@@ -141,9 +138,9 @@ update_crystal_id(const struct reconcile_case *c)
 	cleanup_json struct json_object *json = NULL;
 
 	if (c->facts->message_id != NULL)
-		return crystal_id(c->assignment->id, c->facts->message_id);
+		return crystal_id(c->node->work.id, c->facts->message_id);
 	json = update_to_json(c->facts->update);
-	return crystal_id(c->assignment->id, json_object_to_json_string(json));
+	return crystal_id(c->node->work.id, json_object_to_json_string(json));
 }
 
 /* A view, which owns nothing. */
@@ -165,16 +162,16 @@ static struct plan_crystal *
 crystal_new(
     struct reconcile_case *c, const char *id, enum crystal_source source)
 {
-	const struct plan_assignment *a = c->assignment;
+	const struct plan_work *work = &c->node->work;
 	struct plan_crystal *crystal = plan_crystal_new(
-	    id, a->goal_id, a->node_id, source, c->run->now_ms);
+	    id, c->node->goal_id, c->node->id, source, c->run->now_ms);
 
-	xstrset(&crystal->assignment_id, a->id);
-	crystal->session_key = plan_assignment_session(a);
+	xstrset(&crystal->assignment_id, work->id);
+	crystal->session_key = plan_node_session(c->node);
 	xstrset(&crystal->session_id, c->facts->session_id);
 	xstrset(&crystal->message_id, c->facts->message_id);
 	xstrset(&crystal->run_id,
-	    c->facts->run_id != NULL ? c->facts->run_id : a->run_id);
+	    c->facts->run_id != NULL ? c->facts->run_id : work->run_id);
 	return crystal;
 }
 
@@ -204,29 +201,24 @@ reconcile_closed(struct reconcile_case *c)
 	const struct plan_node *node = c->node;
 	const char *code, *reason;
 
-	if (c->plan == NULL)
-		return false;
-	if (node != NULL && node_status_open(node->status) &&
+	if (node_status_open(node->status) &&
 	    goal_status_open(c->plan->goal->status))
 		return false;
 	if (c->run->telemetry->busy || c->facts->busy)
 		return true;
-	if (node != NULL && node->status == NODE_DONE) {
-		move_assignment(c,
-		    &(struct plan_assignment_move){ .to = ASSIGNMENT_DONE,
+	if (node->status == NODE_DONE) {
+		move_work(c,
+		    &(struct plan_work_move){ .to = ASSIGNMENT_DONE,
 			.actor = ACTOR,
 			.override_reason = "the node is done" },
 		    "node-done", "the node is done");
 		/* Never dispatched: there is nothing to be done with. */
-		if (!assignment_status_open(c->assignment->status))
+		if (!plan_node_is_assigned(node))
 			return true;
 	}
-	code = node == NULL                ? "node-gone" :
-	    node_status_open(node->status) ? "goal-ended" :
-					     "node-ended";
-	reason = node == NULL              ? "the node is no longer planned" :
-	    node_status_open(node->status) ? "the goal has ended" :
-					     "the node has ended";
+	code = node_status_open(node->status) ? "goal-ended" : "node-ended";
+	reason = node_status_open(node->status) ? "the goal has ended" :
+						  "the node has ended";
 	if (reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason))
 		reconcile_decide(c, RECONCILE_CANCEL,
 		    &(struct reconcile_words){
@@ -249,14 +241,14 @@ reconcile_accepted(struct reconcile_case *c)
 
 	if (!facts->accepted)
 		return false;
-	if (c->assignment->status == ASSIGNMENT_QUEUED)
+	if (c->node->work.status == ASSIGNMENT_QUEUED)
 		reconcile_move(c, ASSIGNMENT_DISPATCHED, "accepted", NULL);
 	id = facts->update != NULL ? update_crystal_id(c) :
-				     crystal_id(c->assignment->id, by);
+				     crystal_id(c->node->work.id, by);
 	/* The update may have been recorded when it came. */
 	if (facts->update != NULL &&
 	    plan_set_crystal(c->run->set, id) != NULL) {
-		cleanup_free char *again = crystal_id(c->assignment->id, by);
+		cleanup_free char *again = crystal_id(c->node->work.id, by);
 
 		xstrset(&id, again);
 		source = CRYSTAL_LANDING;
@@ -272,9 +264,8 @@ reconcile_accepted(struct reconcile_case *c)
 		strv_add(&crystal->evidence.external_refs, id);
 	schema_copy(&plan_evidence_schema, &crystal->evidence, &evidence);
 	reconcile_add_crystal(c->run, crystal);
-	move_assignment(c,
-	    &(struct plan_assignment_move){
-		.to = ASSIGNMENT_DONE, .crystal_id = id },
+	move_work(c,
+	    &(struct plan_work_move){ .to = ASSIGNMENT_DONE, .crystal_id = id },
 	    "accepted", by);
 	reconcile_work_begin(c);
 	move_node(c,
@@ -289,22 +280,23 @@ reconcile_failed(struct reconcile_case *c)
 	const struct reconcile_facts *facts = c->facts;
 	const char *code = facts->failed ? "failed" : "lost";
 	cleanup_free char *reason = NULL;
-	int attempts = c->node != NULL ? c->node->attempts : 1;
+	int attempts = c->node->attempts;
 
 	if (!facts->failed && !facts->lost)
 		return false;
-	/* What waits for a person, or was never sent, has nobody to lose. */
+	/* A node that waits for a person, or was never sent, has no worker that
+	 * could be lost. */
 	if (!facts->failed &&
-	    (c->assignment->status == ASSIGNMENT_BLOCKED ||
-		c->assignment->status == ASSIGNMENT_QUEUED))
+	    (c->node->work.status == ASSIGNMENT_BLOCKED ||
+		c->node->work.status == ASSIGNMENT_QUEUED))
 		return false;
 	if (!c->may_dispatch)
 		return true;
 	reason = facts->failed ?
 	    xstrdup(facts->failed_why != NULL ? facts->failed_why :
 						"every attempt failed") :
-	    xasprintf("nobody works on it any more (attempt %d)", attempts);
-	if (facts->failed && !facts->dropped && c->node != NULL &&
+	    xasprintf("its worker is gone (attempt %d)", attempts);
+	if (facts->failed && !facts->dropped &&
 	    plan_recovery_next(c->plan, c->node, true) == RECOVERY_REPLAN) {
 		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
 		c->node->replans++;
@@ -349,13 +341,13 @@ take_update(struct reconcile_case *c, const char *id)
 {
 	const struct update *update = c->facts->update;
 	struct plan_crystal *crystal = crystal_new(c, id, CRYSTAL_UPDATE);
-	struct plan_assignment *a = c->assignment;
+	struct plan_work *work = &c->node->work;
 	cleanup_buf struct buf reason = BUF_INIT;
 
 	crystal_from_update(crystal, update);
 	reconcile_add_crystal(c->run, crystal);
-	a->follow_up = false;
-	a->escalated = false;
+	work->follow_up = false;
+	work->escalated = false;
 	reconcile_progress(
 	    c, c->facts->reply_ms > 0 ? c->facts->reply_ms : c->run->now_ms);
 	reconcile_touch(c);
@@ -384,7 +376,7 @@ reconcile_updated(struct reconcile_case *c)
 	const struct update *update = c->facts->update;
 	cleanup_free char *id = NULL;
 
-	if (update == NULL || c->assignment->status == ASSIGNMENT_QUEUED ||
+	if (update == NULL || c->node->work.status == ASSIGNMENT_QUEUED ||
 	    (update->status == UPDATE_BLOCKED && !c->may_dispatch))
 		return false;
 	id = update_crystal_id(c);
@@ -395,12 +387,13 @@ bool
 reconcile_asked(struct reconcile_case *c)
 {
 	const struct reconcile_facts *facts = c->facts;
-	const struct plan_assignment *a = c->assignment;
+	const struct plan_work *work = &c->node->work;
 
 	/* A question from before the last message was answered by it. */
 	if (!facts->asked || !c->may_dispatch ||
-	    a->status == ASSIGNMENT_QUEUED || a->status == ASSIGNMENT_BLOCKED ||
-	    facts->reply_ms <= a->last_dispatch_ms)
+	    work->status == ASSIGNMENT_QUEUED ||
+	    work->status == ASSIGNMENT_BLOCKED ||
+	    facts->reply_ms <= work->last_dispatch_ms)
 		return false;
 	reconcile_escalate(c, "question",
 	    facts->question != NULL ? facts->question :
@@ -484,75 +477,79 @@ reconcile_work_finish(struct reconcile_run *run)
 /* --- liveness --------------------------------------------------------- */
 
 static int64_t
-idle_of(const struct plan_assignment *a, const struct reconcile_config *config)
+idle_of(const struct plan_work *work, const struct reconcile_config *config)
 {
-	return a->idle_after_ms > 0 ? a->idle_after_ms : config->idle_after_ms;
+	return work->idle_after_ms > 0 ? work->idle_after_ms :
+					 config->idle_after_ms;
 }
 
 int64_t
 reconcile_idle_ms(const struct reconcile_case *c)
 {
-	return idle_of(c->assignment, c->run->config);
+	return idle_of(&c->node->work, c->run->config);
 }
 
 static int64_t
-last_sign_ms(const struct plan_assignment *a)
+last_sign_ms(const struct plan_work *work)
 {
-	int64_t last = a->last_dispatch_ms > a->last_activity_ms ?
-	    a->last_dispatch_ms :
-	    a->last_activity_ms;
+	int64_t last = work->last_dispatch_ms > work->last_activity_ms ?
+	    work->last_dispatch_ms :
+	    work->last_activity_ms;
 
-	return last > 0 ? last : a->created_ms;
+	return last > 0 ? last : work->created_ms;
 }
 
 static bool
-is_overdue(const struct plan_assignment *a, int64_t now_ms)
+is_overdue(const struct plan_work *work, int64_t now_ms)
 {
-	return a->expected_update_ms > 0 && now_ms >= a->expected_update_ms;
+	return work->expected_update_ms > 0 &&
+	    now_ms >= work->expected_update_ms;
 }
 
 bool
-reconcile_is_stale(const struct plan_assignment *a,
+reconcile_is_stale(const struct plan_work *work,
     const struct reconcile_config *config, int64_t now_ms)
 {
-	if (a->status != ASSIGNMENT_DISPATCHED &&
-	    a->status != ASSIGNMENT_ACTIVE && a->status != ASSIGNMENT_STALLED)
+	if (work->status != ASSIGNMENT_DISPATCHED &&
+	    work->status != ASSIGNMENT_ACTIVE &&
+	    work->status != ASSIGNMENT_STALLED)
 		return false;
-	return a->status == ASSIGNMENT_STALLED || is_overdue(a, now_ms) ||
-	    now_ms - last_sign_ms(a) >= idle_of(a, config);
+	return work->status == ASSIGNMENT_STALLED || is_overdue(work, now_ms) ||
+	    now_ms - last_sign_ms(work) >= idle_of(work, config);
 }
 
 /* Its own, or that of its node, or of what is above it. */
 static enum recovery_policy
-policy_of(const struct plan_set *set, const struct plan_assignment *a)
+policy_of(const struct reconcile_case *c)
 {
-	const struct plan *plan = plan_set_plan(set, a->goal_id);
+	enum recovery_policy policy = c->node->work.recovery_policy;
 
-	if (a->recovery_policy != RECOVERY_UNSET || plan == NULL)
-		return a->recovery_policy;
-	return plan_recovery(plan, plan_set_node_of(set, a));
+	return policy != RECOVERY_UNSET ? policy :
+					  plan_recovery(c->plan, c->node);
 }
 
 bool
 reconcile_observe(struct reconcile_case *c)
 {
 	const struct reconcile_facts *facts = c->facts;
-	struct plan_assignment *a = c->assignment;
+	struct plan_work *work = &c->node->work;
 	int64_t now = c->run->now_ms;
 	int64_t seen = facts->in_turn ? now : facts->activity_ms;
-	bool new_turn = facts->in_turn || facts->turn_ms > a->last_dispatch_ms;
+	bool new_turn =
+	    facts->in_turn || facts->turn_ms > work->last_dispatch_ms;
 
 	if (seen > now)
 		seen = now;
 	if (!facts->in_turn &&
-	    (seen <= a->last_activity_ms || seen <= a->last_dispatch_ms))
+	    (seen <= work->last_activity_ms || seen <= work->last_dispatch_ms))
 		return false;
-	/* What waits for a person goes on when somebody gives it a turn. */
-	if (a->status == ASSIGNMENT_BLOCKED && !(a->escalated && new_turn))
+	/* A node that waits for a person goes on with its next turn. */
+	if (work->status == ASSIGNMENT_BLOCKED &&
+	    !(work->escalated && new_turn))
 		return facts->in_turn;
-	if (a->status == ASSIGNMENT_QUEUED)
+	if (work->status == ASSIGNMENT_QUEUED)
 		return facts->in_turn;
-	a->escalated = false;
+	work->escalated = false;
 	reconcile_progress(c, seen);
 	reconcile_move(c, ASSIGNMENT_ACTIVE,
 	    facts->in_turn ? "turn" : "activity",
@@ -569,7 +566,7 @@ assign(struct reconcile_case *c, const char *code, const char *reason)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (!c->may_dispatch ||
-	    c->run->now_ms < c->assignment->backoff_until_ms ||
+	    c->run->now_ms < c->node->work.backoff_until_ms ||
 	    !reconcile_move(c, ASSIGNMENT_DISPATCHED, code, reason))
 		return;
 	reconcile_instruction(c, &text);
@@ -595,10 +592,9 @@ go_on(struct reconcile_case *c)
 	static const char code[] = "unblocked";
 	static const char reason[] = "its node is not blocked any more";
 
-	if (c->node == NULL || c->node->status == NODE_BLOCKED ||
-	    !c->may_dispatch)
+	if (c->node->status == NODE_BLOCKED || !c->may_dispatch)
 		return;
-	c->assignment->escalated = false;
+	c->node->work.escalated = false;
 	if (c->facts->lost) {
 		reconcile_move(c, ASSIGNMENT_CANCELLED, code, reason);
 		return;
@@ -609,16 +605,16 @@ go_on(struct reconcile_case *c)
 
 /* --- the ladder ------------------------------------------------------- */
 
-/* Messages to this worker, or since a person was told. An update is an answer
- * in words, and begins nothing anew. */
+/* Messages to this worker, or since a person was notified. An update is an
+ * answer in words, and begins nothing anew. */
 static int
 count_messages(const struct reconcile_case *c)
 {
-	const struct plan_assignment *a = c->assignment;
+	const struct plan_work *work = &c->node->work;
 	int count = 0;
 
-	for (size_t i = a->dispatch_count; i > 0; i--) {
-		if (a->dispatches[i - 1].mode != DISPATCH_SEND)
+	for (size_t i = work->dispatch_count; i > 0; i--) {
+		if (work->dispatches[i - 1].mode != DISPATCH_SEND)
 			break;
 		count++;
 	}
@@ -629,13 +625,13 @@ count_messages(const struct reconcile_case *c)
 static bool
 resend_same(struct reconcile_case *c)
 {
-	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
+	const struct plan_dispatch *d = plan_node_last_dispatch(c->node);
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (d == NULL || d->result == DISPATCH_ACCEPTED ||
 	    d->result == DISPATCH_OK || d->notes != NULL)
 		return false;
-	reconcile_dispatch_text(c->run->set, c->assignment, d, &text);
+	reconcile_dispatch_text(c->run->set, c->node, d, &text);
 	reconcile_count_retry(c);
 	reconcile_send(c,
 	    &(struct reconcile_message){ .kind = RECONCILE_RESEND,
@@ -649,9 +645,8 @@ resend_same(struct reconcile_case *c)
 static void
 retry(struct reconcile_case *c, const char *code, const char *reason)
 {
-	bool again =
-	    policy_of(c->run->set, c->assignment) == RECOVERY_RESEND_LAST &&
-	    c->assignment->instruction != NULL;
+	bool again = policy_of(c) == RECOVERY_RESEND_LAST &&
+	    c->node->work.instruction != NULL;
 	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
 
@@ -688,33 +683,28 @@ successor_id(const char *id)
 static bool
 reassign(struct reconcile_case *c, const char *code, const char *reason)
 {
-	struct plan_assignment *old = c->assignment, *new;
-	cleanup_free char *id = successor_id(old->id);
+	struct plan_work *work = &c->node->work;
+	cleanup_free char *id = successor_id(work->id);
+	cleanup_free char *instruction = NULL;
 	struct reconcile_facts none = { .assignment_id = id };
 	struct reconcile_case next = *c;
 	cleanup_buf struct buf text = BUF_INIT;
+	int64_t idle = work->idle_after_ms;
 
 	if (strlen(id) > PLAN_ID_MAX ||
-	    plan_set_assignment(c->run->set, id) != NULL ||
 	    !reconcile_allows(c->run->config, NULL, NULL) ||
 	    !reconcile_move(c, ASSIGNMENT_CANCELLED, "reassigned", reason))
 		return false;
-	if (old->worker != NULL)
+	if (work->worker != NULL)
 		reconcile_decide(c, RECONCILE_CANCEL,
 		    &(struct reconcile_words){
 			.code = "reassigned", .reason = reason });
-	new =
-	    plan_assignment_new(id, old->goal_id, old->node_id, c->run->now_ms);
-	new->idle_after_ms = old->idle_after_ms;
-	new->recovery_policy = RECOVERY_ESCALATE;
-	next.assignment = new;
 	next.facts = &none;
-	if (old->instruction != NULL)
-		plan_assignment_instruct(new, old->instruction);
-	if (plan_set_add_assignment(c->run->set, new, NULL) < 0) {
-		plan_assignment_free(new);
-		return true;
-	}
+	instruction = take_ptr(&work->instruction);
+	plan_node_assign(c->node, id, c->run->now_ms);
+	work->idle_after_ms = idle;
+	work->recovery_policy = RECOVERY_ESCALATE;
+	work->instruction = take_ptr(&instruction);
 	reconcile_move(&next, ASSIGNMENT_DISPATCHED, code, reason);
 	reconcile_instruction(&next, &text);
 	reconcile_send(&next,
@@ -727,18 +717,19 @@ reassign(struct reconcile_case *c, const char *code, const char *reason)
 }
 
 /* Others try it, as its policy says: smaller nodes first, then another worker.
- * False: nobody can. */
+ * False: there is none. */
 static bool
 try_anew(struct reconcile_case *c, const char *code, const char *reason)
 {
-	struct plan_assignment *a = c->assignment;
-	int64_t wait = reconcile_backoff_ms(c->run->config, a->retry_count + 1);
+	struct plan_work *work = &c->node->work;
+	int64_t wait =
+	    reconcile_backoff_ms(c->run->config, work->retry_count + 1);
 	int64_t idle = reconcile_idle_ms(c);
-	enum recovery_policy policy = policy_of(c->run->set, a);
+	enum recovery_policy policy = policy_of(c);
 
-	if (policy == RECOVERY_REPLAN && c->node != NULL) {
-		a->recovery_policy = RECOVERY_REASSIGN;
-		a->backoff_until_ms =
+	if (policy == RECOVERY_REPLAN) {
+		work->recovery_policy = RECOVERY_REASSIGN;
+		work->backoff_until_ms =
 		    c->run->now_ms + (wait > idle ? wait : idle);
 		reconcile_touch(c);
 		reconcile_decide(c, RECONCILE_REPLAN,
@@ -756,11 +747,11 @@ act(struct reconcile_case *c, const char *code, const char *reason)
 {
 	const struct reconcile_config *config = c->run->config;
 	const struct reconcile_facts *facts = c->facts;
-	const struct plan_assignment *a = c->assignment;
+	const struct plan_work *work = &c->node->work;
 	int messages = count_messages(c), most = reconcile_messages_max(config);
-	bool vain = a->retry_count >= config->max_retries;
+	bool vain = work->retry_count >= config->max_retries;
 	enum progress_step step = silence_by_hand(
-	    facts->sample, vain || messages >= most, policy_of(c->run->set, a));
+	    facts->sample, vain || messages >= most, policy_of(c));
 	cleanup_free char *words = NULL;
 
 	if (step == STEP_WARN) {
@@ -777,7 +768,7 @@ act(struct reconcile_case *c, const char *code, const char *reason)
 	} else if (vain) {
 		code = "retries";
 		words = xasprintf(
-		    "%s; %d messages did not help", reason, a->retry_count);
+		    "%s; %d messages did not help", reason, work->retry_count);
 	} else {
 		code = "messages";
 		words = xasprintf(
@@ -791,15 +782,15 @@ act(struct reconcile_case *c, const char *code, const char *reason)
 static bool
 follow_up(struct reconcile_case *c)
 {
-	const struct plan_dispatch *d = plan_assignment_last(c->assignment);
+	const struct plan_dispatch *d = plan_node_last_dispatch(c->node);
 	struct nudge_facts facts = reconcile_text_facts(c);
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (c->facts->update != NULL || c->assignment->follow_up || d == NULL ||
+	if (c->facts->update != NULL || c->node->work.follow_up || d == NULL ||
 	    d->action == NULL || strcmp(d->action, "nudge") != 0 ||
 	    c->facts->reply_ms <= d->ts_ms)
 		return false;
-	c->assignment->follow_up = true;
+	c->node->work.follow_up = true;
 	nudge_text_follow_up(&facts, c->facts->update_fault, &text);
 	reconcile_send(c,
 	    &(struct reconcile_message){ .kind = RECONCILE_FOLLOW_UP,
@@ -813,25 +804,25 @@ follow_up(struct reconcile_case *c)
 void
 reconcile_recover(struct reconcile_case *c)
 {
-	struct plan_assignment *a = c->assignment;
+	struct plan_work *work = &c->node->work;
 	int64_t now = c->run->now_ms;
-	bool overdue = is_overdue(a, now);
+	bool overdue = is_overdue(work, now);
 	cleanup_buf struct buf reason = BUF_INIT;
 	const char *code = overdue ? "overdue" : "idle";
-	bool gates = c->may_dispatch && now >= a->backoff_until_ms &&
-	    (a->last_dispatch_ms == 0 ||
-		now - a->last_dispatch_ms >= c->run->config->min_resend_ms);
+	bool gates = c->may_dispatch && now >= work->backoff_until_ms &&
+	    (work->last_dispatch_ms == 0 ||
+		now - work->last_dispatch_ms >= c->run->config->min_resend_ms);
 
-	if (a->status == ASSIGNMENT_BLOCKED) {
+	if (work->status == ASSIGNMENT_BLOCKED) {
 		go_on(c);
 		return;
 	}
 	if (gates && follow_up(c))
 		return;
-	if (!reconcile_is_stale(a, c->run->config, now))
+	if (!reconcile_is_stale(work, c->run->config, now))
 		return;
 	buf_adds(&reason, "no sign of life for ");
-	text_add_duration(&reason, now - last_sign_ms(a));
+	text_add_duration(&reason, now - last_sign_ms(work));
 	reconcile_move(c, ASSIGNMENT_STALLED, code, reason.data);
 	if (gates)
 		act(c, code, reason.data);

@@ -12,13 +12,13 @@
 bool reconcile_move(struct reconcile_case *c, enum assignment_status to,
     const char *code, const char *reason);
 
-/* Somebody works on the node: in_progress, over the statuses before it. */
+/* The node is being worked on: in_progress, over the statuses before it. */
 /* The node is blocked, or goes back to the queue. */
 void reconcile_work_block(struct reconcile_case *c, const char *reason);
 
 /* Each returns true if the assignment needs nothing else in this tick: its goal
  * or its node has ended; its result was accepted; its update says that it is
- * blocked; its attempt failed or nobody works on it; its turn ended with a
+ * blocked; its attempt failed or its worker is lost; its turn ended with a
  * question. */
 bool reconcile_closed(struct reconcile_case *c);
 bool reconcile_accepted(struct reconcile_case *c);

@@ -7,6 +7,7 @@
 #include "reconcile-work.h"
 #include "reconcile.h"
 #include "settings.h"
+#include "tuning.h"
 
 #define DOUBLINGS_MAX 10
 #define MESSAGES_MAX  32 /* fewer than a record has dispatches */
@@ -15,19 +16,17 @@ void
 reconcile_config_read(
     const struct settings *settings, struct reconcile_config *ret_config)
 {
-	int64_t tick = settings_duration(settings, "plan.tick_every");
+	int64_t tick = tuning.plan_tick;
 
 	ret_config->enabled = settings_bool(settings, "plan.enabled");
 	ret_config->tick_every_ms = tick;
 	ret_config->idle_after_ms = tick * 15 / 2;
-	ret_config->max_retries =
-	    (int)settings_int(settings, "plan.max_retries");
+	ret_config->max_retries = (int)tuning.plan_retries;
 	ret_config->min_resend_ms = tick * 5 / 2;
 	ret_config->backoff_base_ms = tick;
 	ret_config->backoff_max_ms = tick * 15;
 	settings_list(settings, "plan.allow_agents", &ret_config->allow_agents);
-	ret_config->allow_cross_agent =
-	    settings_bool(settings, "plan.allow_cross_agent");
+	ret_config->allow_cross_agent = true;
 }
 
 int64_t
@@ -116,13 +115,14 @@ reconcile_touch(struct reconcile_case *c)
 {
 	struct reconcile_result *out = c->run->result;
 
-	c->assignment->updated_ms = c->run->now_ms;
-	if (!strmap_add(
-		&out->assignments_by_id, c->assignment->id, c->assignment))
+	c->node->work.updated_ms = c->run->now_ms;
+	/* Nodes have their turn one after the other. */
+	if (out->worked_count > 0 &&
+	    out->worked[out->worked_count - 1] == c->node)
 		return;
-	out->assignments = grow(out->assignments, out->assignment_count,
-	    sizeof(struct plan_assignment *));
-	out->assignments[out->assignment_count++] = c->assignment;
+	out->worked =
+	    grow(out->worked, out->worked_count, sizeof(struct plan_node *));
+	out->worked[out->worked_count++] = c->node;
 }
 
 struct plan_changes *
@@ -131,8 +131,6 @@ reconcile_changes(struct reconcile_case *c)
 	struct reconcile_result *out = c->run->result;
 	struct reconcile_plan *plan;
 
-	if (c->plan == NULL)
-		return NULL;
 	plan = strmap_get(&out->plans_by_goal, c->plan->goal->id);
 	if (plan != NULL)
 		return &plan->changes;
@@ -162,13 +160,13 @@ reconcile_tell(
     struct reconcile_case *c, const char *type, struct json_object *data)
 {
 	struct reconcile_event *event = add_event(c->run->result, type, data);
-	const struct plan_assignment *a = c->assignment;
+	const struct plan_node *node = c->node;
 
-	event->goal_id = copy(a->goal_id);
-	event->assignment_id = copy(a->id);
-	event->node_id = copy(a->node_id);
-	event->worker = copy(a->worker);
-	event->task = copy(a->task);
+	event->goal_id = copy(node->goal_id);
+	event->assignment_id = copy(node->work.id);
+	event->node_id = copy(node->id);
+	event->worker = copy(node->work.worker);
+	event->task = copy(node->work.task);
 }
 
 void
@@ -204,7 +202,7 @@ reconcile_decide(struct reconcile_case *c, enum reconcile_kind kind,
     const struct reconcile_words *words)
 {
 	struct reconcile_result *out = c->run->result;
-	const struct plan_assignment *a = c->assignment;
+	const struct plan_node *node = c->node;
 
 	out->decisions =
 	    grow(out->decisions, out->decision_count, sizeof *out->decisions);
@@ -212,10 +210,10 @@ reconcile_decide(struct reconcile_case *c, enum reconcile_kind kind,
 		.kind = kind,
 		.mode = words->mode,
 		.dispatch_id = copy(words->dispatch_id),
-		.assignment_id = copy(a->id),
-		.goal_id = copy(a->goal_id),
-		.node_id = copy(a->node_id),
-		.worker = copy(a->worker),
+		.assignment_id = copy(node->work.id),
+		.goal_id = copy(node->goal_id),
+		.node_id = copy(node->id),
+		.worker = copy(node->work.worker),
 		.code = words->code,
 		.reason = copy(words->reason),
 		.text = copy(words->text),
@@ -244,11 +242,10 @@ reconcile_result_release(struct reconcile_result *result)
 		plan_changes_release(&result->plans[i]->changes);
 		free(result->plans[i]);
 	}
-	free(result->assignments);
+	free(result->worked);
 	free(result->crystals);
 	free(result->plans);
 	strmap_release(&result->plans_by_goal);
-	strmap_release(&result->assignments_by_id);
 	for (size_t i = 0; i < result->decision_count; i++) {
 		struct reconcile_decision *d = &result->decisions[i];
 
@@ -283,44 +280,17 @@ reconcile_one(struct reconcile_case *c)
 	if (reconcile_closed(c) || reconcile_accepted(c))
 		return;
 	/* What was sent at this moment is newer than the telemetry. */
-	if (c->assignment->last_dispatch_ms >= c->run->now_ms ||
-	    !reconcile_allows(c->run->config,
-		plan_assignment_driven(c->assignment), c->assignment->worker))
+	if (c->node->work.last_dispatch_ms >= c->run->now_ms ||
+	    !reconcile_allows(c->run->config, plan_node_driven(c->node),
+		c->node->work.worker))
 		return;
 	if (reconcile_updated(c) || c->facts->waiting || reconcile_observe(c) ||
 	    reconcile_failed(c) || reconcile_asked(c))
 		return;
-	if (c->assignment->status == ASSIGNMENT_QUEUED)
+	if (c->node->work.status == ASSIGNMENT_QUEUED)
 		reconcile_assign(c);
 	else
 		reconcile_recover(c);
-}
-
-static struct reconcile_case
-case_of(struct reconcile_run *run, struct plan_assignment *assignment,
-    const struct reconcile_facts *facts)
-{
-	return (struct reconcile_case){
-		.run = run,
-		.assignment = assignment,
-		.plan = plan_set_plan(run->set, assignment->goal_id),
-		.node = plan_set_node_of(run->set, assignment),
-		.facts = facts,
-	};
-}
-
-static void
-run_assignment(struct reconcile_run *run, struct plan_assignment *assignment,
-    const struct reconcile_facts *facts)
-{
-	struct reconcile_facts none = { .assignment_id = assignment->id };
-	struct reconcile_case c =
-	    case_of(run, assignment, facts != NULL ? facts : &none);
-
-	c.may_dispatch = !run->telemetry->busy && !c.facts->busy &&
-	    (c.plan == NULL || c.plan->goal->status == GOAL_ACTIVE) &&
-	    run->result->decision_count + 2 <= RECONCILE_DECISIONS_MAX;
-	reconcile_one(&c);
 }
 
 void
@@ -330,8 +300,11 @@ reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
 {
 	struct reconcile_run run = { set, telemetry, config, now_ms,
 		ret_result };
+	cleanup_free const struct reconcile_facts **found = NULL;
+	struct plan_cursor cursor = { 0 };
 	struct strmap facts = { 0 };
-	size_t count = set->assignment_count;
+	struct plan_node *node;
+	size_t count = 0;
 
 	*ret_result = (struct reconcile_result){ 0 };
 	if (!config->enabled || config->tick_every_ms <= 0) {
@@ -343,17 +316,34 @@ reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
 	for (size_t i = 0; i < telemetry->count; i++)
 		strmap_add(&facts, telemetry->facts[i].assignment_id,
 		    (void *)(uintptr_t)&telemetry->facts[i]);
-	/* Assignments that are added meanwhile have their turn next time. */
-	for (size_t i = 0; i < count; i++)
-		if (assignment_status_open(set->assignments[i]->status))
-			run_assignment(&run, set->assignments[i],
-			    strmap_get(&facts, set->assignments[i]->id));
-	reconcile_work_finish(&run);
+	/* All are found first: a node that goes to another worker gets another
+	 * id. */
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		found =
+		    grow(found, count, sizeof(const struct reconcile_facts *));
+		found[count++] = strmap_get(&facts, node->work.id);
+	}
 	strmap_release(&facts);
+	cursor = (struct plan_cursor){ 0 };
+	for (size_t i = 0; i < count; i++) {
+		struct reconcile_facts none = { 0 };
+		struct reconcile_case c = { .run = &run,
+			.node = plan_set_next(set, &cursor),
+			.facts = found[i] != NULL ? found[i] : &none };
+
+		if (!plan_node_is_assigned(c.node))
+			continue;
+		c.plan = set->plans[cursor.plan];
+		c.may_dispatch = !telemetry->busy && !c.facts->busy &&
+		    c.plan->goal->status == GOAL_ACTIVE &&
+		    ret_result->decision_count + 2 <= RECONCILE_DECISIONS_MAX;
+		reconcile_one(&c);
+	}
+	reconcile_work_finish(&run);
 }
 
 void
-reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
+reconcile_now(struct plan_set *set, struct plan_node *node,
     const struct reconcile_facts *facts, const struct reconcile_config *config,
     int64_t now_ms, struct reconcile_result *ret_result)
 {
@@ -361,11 +351,14 @@ reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
 		.count = 1 };
 	struct reconcile_run run = { set, &telemetry, config, now_ms,
 		ret_result };
-	struct reconcile_case c = case_of(&run, assignment, facts);
+	struct reconcile_case c = { .run = &run,
+		.plan = plan_set_plan(set, node->goal_id),
+		.node = node,
+		.facts = facts,
+		.may_dispatch = true };
 
 	*ret_result = (struct reconcile_result){ 0 };
-	c.may_dispatch = true;
-	if (assignment_status_open(assignment->status))
+	if (plan_node_is_assigned(node))
 		reconcile_one(&c);
 	reconcile_work_finish(&run);
 }
@@ -375,11 +368,11 @@ reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
 
 /* "D_<assignment>-<number>": the same tick gives the same id. */
 static char *
-dispatch_id(const struct plan_assignment *a)
+dispatch_id(const struct plan_node *node)
 {
-	const struct plan_dispatch *last = plan_assignment_last(a);
-	const char *name = a->id, *dash;
-	int64_t number = (int64_t)a->dispatch_count;
+	const struct plan_dispatch *last = plan_node_last_dispatch(node);
+	const char *name = node->work.id, *dash;
+	int64_t number = (int64_t)node->work.dispatch_count;
 
 	if (strncmp(name, ASSIGNMENT_PREFIX, strlen(ASSIGNMENT_PREFIX)) == 0)
 		name += strlen(ASSIGNMENT_PREFIX);
@@ -390,30 +383,29 @@ dispatch_id(const struct plan_assignment *a)
 }
 
 static struct nudge_facts
-text_facts(const struct plan_set *set, const struct plan_assignment *a)
+text_facts(const struct plan_set *set, const struct plan_node *node)
 {
-	const struct plan *plan = plan_set_plan(set, a->goal_id);
-	const struct plan_node *node = plan_set_node_of(set, a);
+	const struct plan *plan = plan_set_plan(set, node->goal_id);
 
 	return (struct nudge_facts){
-		.goal_id = a->goal_id,
+		.goal_id = node->goal_id,
 		.goal_title = plan != NULL ? plan->goal->title : NULL,
-		.node_id = a->node_id,
-		.node_name = node != NULL ? node->name : NULL,
+		.node_id = node->id,
+		.node_name = node->name,
 	};
 }
 
 struct nudge_facts
 reconcile_text_facts(const struct reconcile_case *c)
 {
-	return text_facts(c->run->set, c->assignment);
+	return text_facts(c->run->set, c->node);
 }
 
 void
 reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 {
-	struct plan_assignment *a = c->assignment;
-	struct plan_dispatch *d = plan_assignment_last(a);
+	struct plan_work *work = &c->node->work;
+	struct plan_dispatch *d = plan_node_last_dispatch(c->node);
 	const char *action = reconcile_kind_words[m->kind];
 	int64_t now = c->run->now_ms;
 	struct json_object *data;
@@ -422,13 +414,13 @@ reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 		d->ts_ms = now;
 		d->result = DISPATCH_PENDING;
 		xstrset(&d->notes, "sent again: the delivery was uncertain");
-		a->last_dispatch_ms = now;
+		work->last_dispatch_ms = now;
 	} else {
-		cleanup_free char *id = dispatch_id(a);
+		cleanup_free char *id = dispatch_id(c->node);
 
-		d = plan_assignment_dispatch(a, id, m->mode, action, now);
+		d = plan_node_dispatch(c->node, id, m->mode, action, now);
 	}
-	a->expected_update_ms = now + reconcile_idle_ms(c);
+	work->expected_update_ms = now + reconcile_idle_ms(c);
 	reconcile_touch(c);
 	reconcile_decide(c, m->kind,
 	    &(struct reconcile_words){ .code = m->code,
@@ -443,9 +435,9 @@ reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 		json_set_string(data, "from", "queued");
 		json_set_string(data, "to", "dispatched");
 	}
-	json_set_int(data, "retryCount", a->retry_count);
-	if (a->backoff_until_ms > 0)
-		json_set_int(data, "backoffUntil", a->backoff_until_ms);
+	json_set_int(data, "retryCount", work->retry_count);
+	if (work->backoff_until_ms > 0)
+		json_set_int(data, "backoffUntil", work->backoff_until_ms);
 	reconcile_tell(c,
 	    m->kind == RECONCILE_ESCALATE ? "assignment.escalated" :
 					    "assignment.dispatched",
@@ -455,11 +447,11 @@ reconcile_send(struct reconcile_case *c, const struct reconcile_message *m)
 void
 reconcile_count_retry(struct reconcile_case *c)
 {
-	struct plan_assignment *a = c->assignment;
+	struct plan_work *work = &c->node->work;
 
-	a->retry_count++;
-	a->backoff_until_ms = c->run->now_ms +
-	    reconcile_backoff_ms(c->run->config, a->retry_count);
+	work->retry_count++;
+	work->backoff_until_ms = c->run->now_ms +
+	    reconcile_backoff_ms(c->run->config, work->retry_count);
 }
 
 void
@@ -467,16 +459,16 @@ reconcile_escalate(
     struct reconcile_case *c, const char *code, const char *words)
 {
 	struct nudge_facts facts = reconcile_text_facts(c);
-	struct plan_assignment *a = c->assignment;
+	struct plan_work *work = &c->node->work;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *reason =
 	    xstrndup(words, text_cut(words, strlen(words), REASON_MAX));
 
 	reconcile_move(c, ASSIGNMENT_BLOCKED, code, reason);
 	reconcile_work_block(c, reason);
-	a->escalated = true;
-	a->retry_count = 0;
-	a->backoff_until_ms = 0;
+	work->escalated = true;
+	work->retry_count = 0;
+	work->backoff_until_ms = 0;
 	nudge_text_escalation(&facts, reason, &text);
 	reconcile_send(c,
 	    &(struct reconcile_message){ .kind = RECONCILE_ESCALATE,
@@ -489,25 +481,24 @@ reconcile_escalate(
 enum dispatch_mode
 reconcile_mode(const struct reconcile_case *c)
 {
-	return c->assignment->worker != NULL && !c->facts->lost ?
-	    DISPATCH_SEND :
-	    DISPATCH_SPAWN;
+	return c->node->work.worker != NULL && !c->facts->lost ? DISPATCH_SEND :
+								 DISPATCH_SPAWN;
 }
 
 /* last: the dispatch before this one, NULL = none. */
 static void
-add_instruction(const struct plan_set *set, const struct plan_assignment *a,
+add_instruction(const struct plan_set *set, const struct plan_node *node,
     const struct plan_dispatch *last, struct buf *out)
 {
-	struct nudge_facts facts = text_facts(set, a);
+	struct nudge_facts facts = text_facts(set, node);
 
 	if (last != NULL && last->mode == DISPATCH_ESCALATE)
 		nudge_text_unblocked(
 		    plan_unblocked_why(
-			plan_set_plan(set, a->goal_id), a->node_id),
+			plan_set_plan(set, node->goal_id), node->id),
 		    out);
-	if (a->instruction != NULL)
-		buf_adds(out, a->instruction);
+	if (node->work.instruction != NULL)
+		buf_adds(out, node->work.instruction);
 	else
 		nudge_text_status(&facts, out);
 }
@@ -515,8 +506,8 @@ add_instruction(const struct plan_set *set, const struct plan_assignment *a,
 void
 reconcile_instruction(const struct reconcile_case *c, struct buf *out)
 {
-	add_instruction(c->run->set, c->assignment,
-	    plan_assignment_last(c->assignment), out);
+	add_instruction(
+	    c->run->set, c->node, plan_node_last_dispatch(c->node), out);
 }
 
 static bool
@@ -528,15 +519,15 @@ is_action(const struct plan_dispatch *dispatch, enum reconcile_kind kind)
 
 void
 reconcile_dispatch_text(const struct plan_set *set,
-    const struct plan_assignment *assignment,
-    const struct plan_dispatch *dispatch, struct buf *out)
+    const struct plan_node *node, const struct plan_dispatch *dispatch,
+    struct buf *out)
 {
-	struct nudge_facts facts = text_facts(set, assignment);
+	struct nudge_facts facts = text_facts(set, node);
 
 	if (dispatch->mode == DISPATCH_ESCALATE)
 		nudge_text_escalation(&facts,
-		    assignment->blocked_reason != NULL ?
-			assignment->blocked_reason :
+		    node->work.blocked_reason != NULL ?
+			node->work.blocked_reason :
 			"it is blocked",
 		    out);
 	else if (is_action(dispatch, RECONCILE_FOLLOW_UP))
@@ -544,7 +535,7 @@ reconcile_dispatch_text(const struct plan_set *set,
 	else if (is_action(dispatch, RECONCILE_NUDGE))
 		nudge_text_status(&facts, out);
 	else
-		add_instruction(set, assignment,
-		    dispatch != assignment->dispatches ? dispatch - 1 : NULL,
+		add_instruction(set, node,
+		    dispatch != node->work.dispatches ? dispatch - 1 : NULL,
 		    out);
 }

@@ -6,19 +6,19 @@
  *
  * Pure: the same set, telemetry, configuration and time give the same next
  * state, decisions and events. A second run at the same time, with the same
- * telemetry, decides nothing. Whoever calls it stores the changed records and
- * the events in one transaction, and then carries out the decisions; each has a
+ * telemetry, decides nothing. The caller stores the changed records and the
+ * events in one transaction, and then carries out the decisions; each has a
  * dispatch id, which is its idempotency key.
  *
- * A worker inside a turn that is silent belongs to auto mode (silence.h).
- * The tick acts between turns, and where nobody holds a node.
+ * A worker inside a turn that is silent belongs to auto mode (silence.h). The
+ * tick acts between turns, and on nodes without a worker.
  */
 #ifndef RECONCILE_H
 #define RECONCILE_H
 
 #include "limit.h"
 #include "nudge-text.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-set.h"
 #include "strmap.h"
 
@@ -56,8 +56,8 @@ reconcile_backoff_ms(const struct reconcile_config *config, int retries);
 bool reconcile_allows(const struct reconcile_config *config, const char *driven,
     const char *worker);
 
-/* How many messages an assignment gets before a person is told: work between
- * them begins the retries anew, but not for ever. */
+/* How many messages an assignment gets before a person is notified: work
+ * between them begins the retries anew, but not for ever. */
 int reconcile_messages_max(const struct reconcile_config *config);
 
 struct reconcile_run {
@@ -68,21 +68,20 @@ struct reconcile_run {
 	struct reconcile_result *result;
 };
 
-/* One assignment in it. */
+/* One assigned node in it. */
 struct reconcile_case {
 	struct reconcile_run *run;
-	struct plan_assignment *assignment;
-	struct plan *plan; /* NULL = it belongs to no plan */
-	struct plan_node *node; /* NULL the same */
+	struct plan *plan;
+	struct plan_node *node;
 	const struct reconcile_facts *facts; /* never NULL */
 	bool may_dispatch; /* nothing is busy, the goal is active, and there is
 			    * room for a decision */
 };
 
-/* The assignment's record was changed. */
+/* The work on the node was changed. */
 void reconcile_touch(struct reconcile_case *c);
 
-/* Where the changes of its plan are collected; NULL if it has none. */
+/* Where the changes of its plan are collected. */
 struct plan_changes *reconcile_changes(struct reconcile_case *c);
 
 /* An event about the assignment. Takes data (may be NULL). */
@@ -130,8 +129,8 @@ reconcile_add_crystal(struct reconcile_run *run, struct plan_crystal *crystal);
 
 /*
  * What is known about one assignment. These are states, not changes: the same
- * reply is told again until the next one. Times are wall clock milliseconds, 0
- * = never; strings are borrowed, NULL = unknown.
+ * reply is repeated until the next one. Times are wall clock milliseconds, 0 =
+ * never; strings are borrowed, NULL = unknown.
  */
 struct reconcile_facts {
 	const char *assignment_id;
@@ -142,10 +141,10 @@ struct reconcile_facts {
 	int64_t activity_ms; /* newest hook, or growth of the transcript */
 	bool talk; /* of that, all since the last message is an answer to it in
 		    * words: it is alive, but that is no progress */
-	bool lost; /* nobody works on it any more, or ever will */
+	bool lost; /* it has no worker any more, and gets none */
 	bool busy; /* an operation, a landing or a write is pending */
-	bool waiting; /* nobody has it, and that is as it should be: it waits
-		       * for a worker, or for its landing */
+	bool waiting; /* it has no worker, and that is right: it waits for one,
+		       * or for its landing */
 	enum stall_class sample; /* of a stale one (reconcile_is_stale()) */
 	const char *sample_why;
 
@@ -162,7 +161,7 @@ struct reconcile_facts {
 	const struct plan_evidence *evidence; /* NULL = that of the update */
 	const char *accepted_by; /* "landing", "person", "report" */
 	bool failed; /* its task has ended without a result */
-	bool dropped; /* because somebody wanted it: nothing else is tried */
+	bool dropped; /* on purpose: nothing else is tried */
 	const char *failed_why;
 };
 
@@ -206,21 +205,20 @@ enum reconcile_gate {
 	RECONCILE_BUSY, /* recorded, nothing decided */
 };
 
-/* Records are borrowed from the set, in the order in which they must be stored:
- * an assignment that ends comes before the one that replaces it. */
+/* Records are borrowed from the set. */
 struct reconcile_result {
 	enum reconcile_gate gate;
 	struct reconcile_decision *decisions;
 	size_t decision_count;
 	struct reconcile_event *events;
 	size_t event_count;
-	struct plan_assignment **assignments; /* changed or new, each once */
-	size_t assignment_count;
+	struct plan_node **worked; /* whose work was changed, each once */
+	size_t worked_count;
 	struct plan_crystal **crystals; /* new */
 	size_t crystal_count;
 	struct reconcile_plan **plans; /* changed */
 	size_t plan_count;
-	struct strmap plans_by_goal, assignments_by_id; /* of the above */
+	struct strmap plans_by_goal; /* of the above */
 };
 
 /* "disabled", "requests-in-flight"; NULL if it is open. */
@@ -232,23 +230,23 @@ reconcile(struct plan_set *set, const struct reconcile_telemetry *telemetry,
     const struct reconcile_config *config, int64_t now_ms,
     struct reconcile_result *ret_result);
 
-/* The same for one open assignment, whatever else there is, whether or not the
- * tick is enabled and its goal paused: one that is to be dispatched for the
- * first time, or whose attempt has ended. */
-void reconcile_now(struct plan_set *set, struct plan_assignment *assignment,
+/* The same for one node that is assigned, whatever else there is, whether or
+ * not the tick is enabled and its goal paused: one that is to be dispatched for
+ * the first time, or whose attempt has ended. */
+void reconcile_now(struct plan_set *set, struct plan_node *node,
     const struct reconcile_facts *facts, const struct reconcile_config *config,
     int64_t now_ms, struct reconcile_result *ret_result);
 void reconcile_result_release(struct reconcile_result *result);
 
-/* Append what a dispatch of the assignment says, from its records: for one that
- * was stored and, after a crash, is to be carried out. */
+/* Append what a dispatch of the node says, from its records: for one that was
+ * stored and, after a crash, is to be carried out. */
 void reconcile_dispatch_text(const struct plan_set *set,
-    const struct plan_assignment *assignment,
-    const struct plan_dispatch *dispatch, struct buf *out);
+    const struct plan_node *node, const struct plan_dispatch *dispatch,
+    struct buf *out);
 
-/* Would this assignment be stale at this time if nothing new is known about it?
+/* Would the work on it be stale at this time if nothing new is known about it?
  * The messages of those are worth reading (limit.h). */
-bool reconcile_is_stale(const struct plan_assignment *assignment,
+bool reconcile_is_stale(const struct plan_work *work,
     const struct reconcile_config *config, int64_t now_ms);
 
 struct reconcile_message {

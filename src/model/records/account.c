@@ -22,15 +22,6 @@ place_of(const struct daybook *book, int64_t day)
 	return i;
 }
 
-const struct daybook_day *
-daybook_find(const struct daybook *book, int64_t day)
-{
-	size_t i = place_of(book, day);
-
-	return i < book->count && book->days[i].day == day ? &book->days[i] :
-							     NULL;
-}
-
 struct daybook_day *
 daybook_day(struct daybook *book, int64_t day)
 {

@@ -208,8 +208,6 @@ void daybook_add(struct daybook *book, int64_t day, enum daybook_kind kind,
     const struct spent *change);
 /* What a day's tasks cost. */
 int64_t daybook_task_cost(const struct daybook_day *day);
-/* NULL = nothing was used then. */
-const struct daybook_day *daybook_find(const struct daybook *book, int64_t day);
 
 /* Put days that were read from a file into their order, each once. */
 void daybook_sort(struct daybook *book);

@@ -26,7 +26,7 @@ enum api_error {
 	API_E_LEVEL = -32027, /* phases hold tasks, tasks hold subtasks */
 	API_E_LIMIT = -32028, /* too many, or too long */
 	API_E_CLOSED = -32029, /* the goal or the node has ended */
-	API_E_ASSIGNED = -32030, /* somebody works on the node already */
+	API_E_ASSIGNED = -32030, /* a worker has the node already */
 	API_E_CHILDREN = -32031, /* its status follows from its children */
 	/* Delegation. */
 	API_E_UNAUTHORIZED = -32040, /* not for this actor */

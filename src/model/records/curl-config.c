@@ -8,6 +8,7 @@
 
 /* A week: more is nonsense, and days are what servers say at most. */
 #define RETRY_MAX_S ((int64_t)7 * 24 * 60 * 60)
+#define UNIX_MAX    ((int64_t)1 << 40)
 
 /* One line of the file. Inside quotes curl knows five escapes; any other
  * control character is dropped, since none belongs into a value. */
@@ -54,6 +55,8 @@ curl_config(const struct http_request *r, struct buf *out)
 		add_header(out, "Idempotency-Key", r->event_id);
 	if (r->authorization != NULL)
 		add_header(out, "Authorization", r->authorization);
+	if (r->known != NULL)
+		add_header(out, "If-None-Match", r->known);
 	if (r->body_file == NULL)
 		return;
 	add_header(out, "Content-Type", "application/json");
@@ -111,56 +114,87 @@ status_of(const char *line, size_t len)
 	    (line[at + 2] - '0');
 }
 
-/* Seconds; a date counts as not said. */
-static int64_t
-retry_of(const char *line, size_t len)
+/* The value of this header, without blanks around it; NULL = it is another
+ * one. */
+static const char *
+value_of(const char *line, size_t len, const char *name, size_t *ret_len)
 {
-	static const char name[] = "retry-after:";
-	size_t at = sizeof name - 1;
-	int64_t seconds = 0;
+	size_t at = strlen(name);
 
 	if (len <= at || strncasecmp(line, name, at) != 0)
-		return -1;
+		return NULL;
 	while (at < len && (line[at] == ' ' || line[at] == '\t'))
 		at++;
-	if (at == len)
+	*ret_len = len - at;
+	return line + at;
+}
+
+/* A number that is not above max; -1 = it is none. A date counts as none. */
+static int64_t
+number_of(const char *line, size_t len, const char *name, int64_t max)
+{
+	const char *value = value_of(line, len, name, &len);
+	int64_t number = 0;
+
+	if (value == NULL || len == 0)
 		return -1;
-	for (; at < len; at++) {
-		if (line[at] < '0' || line[at] > '9')
+	for (size_t i = 0; i < len; i++) {
+		if (value[i] < '0' || value[i] > '9')
 			return -1;
-		if (seconds < RETRY_MAX_S)
-			seconds = seconds * 10 + (line[at] - '0');
+		if (number < max)
+			number = number * 10 + (value[i] - '0');
 	}
-	return seconds < RETRY_MAX_S ? seconds : RETRY_MAX_S;
+	return number < max ? number : max;
+}
+
+/* What a line of the head says. */
+static void
+read_header(const char *line, size_t len, struct http_answer *answer,
+    int64_t *remaining)
+{
+	int64_t retry = number_of(line, len, "retry-after:", RETRY_MAX_S);
+	int64_t reset = number_of(line, len, "x-ratelimit-reset:", UNIX_MAX);
+	int64_t left = number_of(line, len, "x-ratelimit-remaining:", UNIX_MAX);
+	const char *tag = value_of(line, len, "etag:", &len);
+
+	if (retry >= 0)
+		answer->retry_after_s = retry;
+	if (reset >= 0)
+		answer->reset_unix = reset;
+	if (left >= 0)
+		*remaining = left;
+	if (tag != NULL && len < sizeof answer->tag)
+		snprintf(
+		    answer->tag, sizeof answer->tag, "%.*s", (int)len, tag);
 }
 
 int
 http_answer_parse(const char *bytes, size_t len, struct http_answer *ret_answer)
 {
+	struct http_answer answer;
 	size_t at = 0, next, n;
-	int status;
-	int64_t retry;
+	int64_t remaining;
 
 	do {
 		n = line_len(bytes + at, len - at, &next);
-		status = status_of(bytes + at, n);
-		if (status == 0)
+		remaining = -1;
+		answer =
+		    (struct http_answer){ .status = status_of(bytes + at, n),
+			    .retry_after_s = -1 };
+		if (answer.status == 0)
 			return -EBADMSG;
-		retry = -1;
 		do {
-			int64_t said;
-
 			at += next;
 			n = line_len(bytes + at, len - at, &next);
-			said = retry_of(bytes + at, n);
-			if (said >= 0)
-				retry = said;
+			read_header(bytes + at, n, &answer, &remaining);
 		} while (n > 0);
 		at += next;
-	} while (status >= 100 && status < 200 && at < len);
-	*ret_answer = (struct http_answer){ .status = status,
-		.retry_after_s = retry,
-		.body = bytes + at,
-		.body_len = len - at };
+	} while (answer.status >= 100 && answer.status < 200 && at < len);
+	/* While something is left of it, a limit says nothing. */
+	if (remaining != 0)
+		answer.reset_unix = 0;
+	answer.body = bytes + at;
+	answer.body_len = len - at;
+	*ret_answer = answer;
 	return 0;
 }

@@ -19,15 +19,22 @@ struct http_request {
 	const char *url;
 	const char *authorization; /* the value of the header; NULL = none */
 	const char *accept; /* NULL = application/json */
+	const char *known; /* the tag of the answer that is known; NULL =
+			    * none */
 	const char *event_id;
 	const char *body_file; /* JSON; NULL = none */
 };
 
 void curl_config(const struct http_request *request, struct buf *out);
 
+#define HTTP_TAG_SIZE 128
+
 struct http_answer {
 	int status;
 	int64_t retry_after_s; /* -1 = not said */
+	int64_t reset_unix; /* when a limit that is used up ends; 0 = not
+			     * said */
+	char tag[HTTP_TAG_SIZE]; /* of the answer; "" = none */
 	const char *body; /* in the bytes that were given */
 	size_t body_len;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What people are told of through channels, and how urgent it is. An
- * intervention in the work of a session has a level of its own; so has every
- * class of notices. Pure.
+ * A message to people through channels, and how urgent it is. An intervention
+ * in the work of a session has a level of its own; so has every class of
+ * notices. Pure.
  */
 #ifndef ESCALATION_H
 #define ESCALATION_H
@@ -14,8 +14,8 @@ struct notice;
 
 enum escalation_level {
 	ESCALATION_INFO, /* nothing is to be done */
-	ESCALATION_WARNING, /* somebody should have a look */
-	ESCALATION_CRITICAL, /* somebody must decide */
+	ESCALATION_WARNING, /* a person should have a look */
+	ESCALATION_CRITICAL, /* a person must decide */
 	ESCALATION_EMERGENCY, /* work has ended, or nothing goes on */
 	ESCALATION_LEVEL_COUNT
 };
@@ -26,7 +26,7 @@ extern const char *const escalation_level_words[ESCALATION_LEVEL_COUNT + 1];
 /* Strings are borrowed, NULL = not given. */
 struct escalation {
 	enum escalation_level level;
-	const char *event; /* told once; NULL = each time it is given */
+	const char *event; /* sent once; NULL = each time it is given */
 	bool asked; /* there is an ask of its own for it */
 	bool by_command; /* also by people.notify_command */
 	const char *class; /* of the notice; NULL = none */

@@ -48,11 +48,11 @@ enum event_kind {
 	EVENT_LAUNCHING, /* worker, session, resume */
 	EVENT_LAUNCH_RETRIED, /* worker, reason */
 	EVENT_LAUNCH_FAILED, /* worker, reason */
-	EVENT_LAUNCH_UNBLOCKED, /* worker: what EVENT_LOGIN_NEEDED told of is
+	EVENT_LAUNCH_UNBLOCKED, /* worker: the login of EVENT_LOGIN_NEEDED is
 				 * there */
 	EVENT_ADOPTED, /* worker */
 	EVENT_CLEARED, /* worker: what a lost session left is gone, or cannot be
-			* ended; not told of those that are at the start */
+			* ended; not for those found at the start */
 	EVENT_PROMPT_SUBMITTED, /* worker, receipt */
 	EVENT_PROMPT_NOT_TAKEN, /* worker, reason */
 	EVENT_AGENT_EXITED, /* worker, status, reason */
@@ -100,6 +100,17 @@ enum event_kind {
 	EVENT_CHECK_FLAKY, /* count: percent of the trees */
 	EVENT_PUSHED, /* branch, commit */
 	EVENT_PUSH_FAILED, /* branch, commit, reason; the first time */
+	EVENT_ISSUE_TAKEN, /* key: its number; task, title */
+	EVENT_ISSUE_LEFT, /* key, reason: it is not taken */
+	EVENT_ISSUE_CHANGED, /* key, task, reason: what is not as it was */
+	EVENT_ISSUE_LOST, /* key, task: another claim has replaced ours */
+	EVENT_ISSUE_TOLD, /* key, task, result: the issue says so now */
+	EVENT_ISSUE_NOT_TOLD, /* key, task, reason: that part is left out */
+	EVENT_FORGE_AWAY, /* reason; the first time */
+	EVENT_FORGE_REFUSES, /* reason; the first time */
+	EVENT_FORGE_BACK, /* text: the repository */
+	EVENT_FOLLOWED, /* branch, commit: that origin has */
+	EVENT_ORIGIN_AWAY, /* branch, reason; the first time */
 	EVENT_CLEANUP_FAILED, /* worker, branch, commit, reason */
 	/* Auto mode and its tasks. */
 	EVENT_AUTO_BEGINS, /* instance, concurrency, text: the source */
@@ -192,8 +203,7 @@ struct event_row {
 	const char *fields; /* log names, in order, separated by blanks */
 	const char *failure; /* failure-class.h; only of WARN and ERROR, but
 			      * for EVENT_FAILURE, which has its own */
-	enum notice_class notice; /* a person is told; the text with the reason
-				   * says why */
+	enum notice_class notice; /* for a person, with the reason */
 	bool by_hand; /* only of workers that people drive: auto mode raises
 		       * a failure for its own */
 };

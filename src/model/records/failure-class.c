@@ -43,7 +43,7 @@ const struct failure_class failure_classes[] = {
 	    "the source of the tasks cannot be read",
 	    "look at the folder of tasks: llmc doctor" },
 	{ "outage", FLEET, NOBODY,
-	    "the service did not answer for longer than auto.outage_limit",
+	    "the service did not answer for longer than 6 hours",
 	    "wait until the service is available again" },
 	{ "login", FLEET, PERSON, "Claude Code has lost its login or trust",
 	    "log in with: claude auth login, or type what the failure says" },

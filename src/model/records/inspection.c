@@ -97,7 +97,7 @@ inspection_sentence(const struct inspection *in, struct buf *out)
 	if (is_dirty(in)) {
 		buf_adds(out, before);
 		buf_adds(out, "there are uncommitted changes in ");
-		add_files(out, in->dirt, in->dirt_count);
+		add_files(out, in->uncommitted, in->uncommitted_count);
 	}
 	buf_adds(out, "; ");
 	if (is_elsewhere(in) && in->rebasing)

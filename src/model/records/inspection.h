@@ -29,8 +29,8 @@ struct inspection {
 	int commits;
 	const char *const *files;
 	size_t file_count;
-	const char *const *dirt;
-	size_t dirt_count;
+	const char *const *uncommitted;
+	size_t uncommitted_count;
 };
 
 /* Could it be a commit id: 7 to 64 hexadecimal digits, lower case? */

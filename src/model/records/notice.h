@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a person can be told of while llmc runs unattended. The user chooses
- * the classes with people.notify_on; rows of model/records/event.c name the class of
- * their event. Pure: port/people carries a notice to the user's command.
+ * Notices to a person while llmc runs unattended. The user chooses the classes
+ * with people.notify_on; rows of model/records/event.c name the class of their
+ * event. Pure: port/people carries a notice to the user's command.
  */
 #ifndef NOTICE_H
 #define NOTICE_H
@@ -11,7 +11,7 @@
 struct json_object;
 
 enum notice_class {
-	NOTICE_NONE, /* of an event that nobody is told of */
+	NOTICE_NONE, /* of an event without a notice */
 	NOTICE_FAILURE, /* the daemon or the overseer ended for a failure */
 	NOTICE_REPAIR, /* the overseer begins a repair */
 	NOTICE_LOGIN, /* sessions need a login, or trust in the folder */
@@ -40,7 +40,7 @@ const char *notice_name(enum notice_class class);
 /* Strings are borrowed, NULL = not given. */
 struct notice {
 	enum notice_class class;
-	const char *id; /* of one that is told once */
+	const char *id; /* of one that is sent once */
 	bool told; /* nothing is wanted, whatever the class is */
 	const char *what; /* a few words; NULL = those of the class */
 	const char *why; /* the details, and what to type */

@@ -37,7 +37,8 @@ void plan_set_list(char ***to, char *const *from);
 #define PLAN_MAY(owner, key, member, ...) \
 	SCHEMA_FIELD(                     \
 	    owner, key, member, .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
-/* What earlier versions kept, and nobody read: old records may have it. */
+/* Fields that earlier versions wrote: old records may have them, they are not
+ * used. */
 #define PLAN_GONE(key)                                    \
 	{                                                 \
 		.name = (key), .type = SCHEMA_ANY,        \
@@ -54,7 +55,7 @@ void plan_set_list(char ***to, char *const *from);
 
 /*
  * What shows that work was done: anchors, not the things themselves. And an
- * override: somebody said so instead. Pure. Everything is owned; NULL and
+ * override: a person said so instead. Pure. Everything is owned; NULL and
  * zeroes = nothing.
  */
 

@@ -65,7 +65,7 @@ char **proxy_rules_effective(const char *const *hosts, const char *base_url);
 /*
  * Where a name that a box asks for may lead. Pure.
  *
- * Whoever runs the domain of a rule "*.name" decides what the names below it
+ * The owner of the domain of a rule "*.name" decides what the names below it
  * mean, and could have one mean this machine, its network, or the metadata
  * service of a cloud. Such an address takes a rule with that very name.
  */

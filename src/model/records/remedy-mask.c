@@ -636,6 +636,18 @@ remedy_mask(const char *text, size_t len, struct buf *out)
 	mask_names((struct span){ half.data, half.len }, out);
 }
 
+char *
+remedy_mask_copy(const char *text, size_t max)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+
+	if (text == NULL)
+		return NULL;
+	remedy_mask(text, strlen(text), &out);
+	buf_truncate(&out, text_cut(out.data, out.len, max));
+	return buf_take(&out);
+}
+
 bool
 remedy_mask_name(const char *name)
 {

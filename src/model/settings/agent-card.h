@@ -72,8 +72,8 @@ extern const struct schema agent_card_schema;
 /* --- suggestions -------------------------------------------------------- */
 
 /*
- * Which agents fit a task, the best first, and why. Only a suggestion: whoever
- * asks for an agent names it.
+ * Which agents fit a task, the best first, and why. Only a suggestion: the
+ * caller who asks for an agent names it.
  *
  * A tag that was asked for counts most, then a tag whose words stand in the
  * task, then each word of the task in the description. Of agents that fit

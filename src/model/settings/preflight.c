@@ -175,9 +175,9 @@ judge_identity(const struct preflight_facts *f, struct buf *detail)
 static struct verdict
 judge_checkout(const struct preflight_facts *f, struct buf *detail)
 {
-	if (f->dirt == NULL || f->dirt[0] == '\0')
+	if (f->uncommitted == NULL || f->uncommitted[0] == '\0')
 		return GOOD;
-	buf_adds(detail, f->dirt);
+	buf_adds(detail, f->uncommitted);
 	return MEH("commit or stash the changes: git status");
 }
 
@@ -354,7 +354,7 @@ preflight_facts_release(struct preflight_facts *facts)
 	free(take_ptr(&facts->no_agent));
 	free(take_ptr(&facts->branch));
 	free(take_ptr(&facts->identity));
-	free(take_ptr(&facts->dirt));
+	free(take_ptr(&facts->uncommitted));
 	free(take_ptr(&facts->limits));
 	free(take_ptr(&facts->limits_place));
 	free(take_ptr(&facts->limits_why));

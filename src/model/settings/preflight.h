@@ -41,7 +41,7 @@ struct preflight_facts {
 	enum preflight_answer branch_exists;
 	char *identity; /* of the commits, as git gives it */
 	enum preflight_answer has_identity;
-	char *dirt; /* uncommitted in the checkout of the branch, "" = none */
+	char *uncommitted; /* in the checkout of the branch, "" = none */
 	int64_t disk_free; /* bytes, negative = not known */
 	bool knows_budget, has_budget;
 	const char *unpriced; /* a model in the settings without a price, while

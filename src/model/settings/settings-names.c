@@ -23,7 +23,7 @@ const struct setting settings_agent_keys[] = {
 	{ SETTINGS_AGENT "typical_latency", SETTING_STRING, "\"\"",
 	    .help = "How long the agent usually takes, such as 90s." },
 	{ SETTINGS_AGENT "notes", SETTING_STRING, "\"\"",
-	    .help = "What else whoever chooses the agent should know." },
+	    .help = "What else one should know to choose the agent." },
 	{ SETTINGS_AGENT "tools", SETTING_LIST, "[\"*\"]",
 	    .help = "Tools that the agent has; [\"*\"] is every tool. "
 		    "report_progress and report_completion of llmc need not "

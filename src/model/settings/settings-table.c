@@ -6,6 +6,7 @@
  * doc`), and a test checks that they match.
  */
 #include "base.h"
+#include "forge.h"
 #include "notice.h"
 #include "settings-table.h"
 #include "thresholds.h"
@@ -29,10 +30,10 @@ static const char *const post_accept_failures[] = { "shutdown", "continue",
 static const char *const log_failure_levels[] = { "warn", "error", "never",
 	NULL };
 
-static const char *const parent_ends[] = { "cancel", "hand_over", NULL };
-
 static const char *const permission_modes[] = { "bypassPermissions",
 	"acceptEdits", "dontAsk", "plan", "auto", "default", NULL };
+
+static const char *const upstreams[] = { "off", "follow", "push", NULL };
 
 const struct setting settings_table[] = {
 	{ "repo.default_branch", SETTING_STRING, NULL,
@@ -55,10 +56,17 @@ const struct setting settings_table[] = {
 		    "default branch make a landing wait: any (wait), or "
 		    "only changes to the same files (overlap).",
 	    .choices = dirty_checkouts },
-	{ "repo.push", SETTING_BOOL, "false",
-	    .help = "Push the default branch to origin after a landing. "
-		    "Landings do not wait for it; a push that fails is "
-		    "tried again, and llmc status shows it." },
+	{ "repo.upstream", SETTING_CHOICE, "\"off\"",
+	    .help = "What the default branch has to do with its branch at "
+		    "origin: nothing (off), it follows what others push "
+		    "(follow), or that, and what lands is pushed (push). llmc "
+		    "init sets follow where the branch has an upstream.",
+	    .choices = upstreams },
+	{ "repo.fetch_every", SETTING_DURATION, "\"5m\"",
+	    .help = "How often to look at origin if repo.upstream is not "
+		    "off; also before a task begins (at most once a minute) "
+		    "and before work lands.",
+	    .min = 1 * MINUTE, .max = 24 * HOUR },
 	{ "repo.run_hooks", SETTING_BOOL, "true",
 	    .help = "Run the hooks in the repository's own hooks folder "
 		    "when llmc runs git. core.hooksPath is not followed." },
@@ -123,9 +131,10 @@ const struct setting settings_table[] = {
 	{ "defaults.sandbox_write", SETTING_LIST, "[]",
 	    .help = "More paths that a sandboxed worker can change.",
 	    .form = FORM_PLACE },
-	{ "defaults.sandbox_env", SETTING_LIST, "[]",
-	    .help = "More environment variables that reach a sandboxed "
-		    "worker.",
+	{ "defaults.env", SETTING_LIST, "[]",
+	    .help = "Names of more environment variables that reach a "
+		    "worker and its checks, with and without a sandbox; "
+		    "llmc doctor shows which do not.",
 	    .form = FORM_VARIABLE },
 	{ "defaults.sandbox_hosts", SETTING_LIST, "[\"api.anthropic.com\"]",
 	    .help = "Hosts that a worker with sandbox strict can connect "
@@ -176,6 +185,11 @@ const struct setting settings_table[] = {
 	    .help = "Folder of plain text tasks (todo, doing, done, "
 		    "failed), if neither of the above is set.",
 	    .flags = SETTING_RESTART },
+	{ "auto.source", SETTING_CHOICE, "\"local\"",
+	    .help = "Where tasks come from: local (only as the three above "
+		    "say), or also the issues of github or gitea that have "
+		    "the label llmc (see FORGES and [forge]).",
+	    .choices = forge_dialect_words, .flags = SETTING_RESTART },
 	{ "auto.max_attempts", SETTING_INT, "3",
 	    .help = "How many times a task is tried before it is given up "
 		    "and reported.",
@@ -220,17 +234,15 @@ const struct setting settings_table[] = {
 		    "your own replaces it. Patterns as in git's pathspecs "
 		    "with (top,glob)." },
 	{ "auto.check_timeout", SETTING_DURATION, "\"30m\"",
-	    .help = "How long check_command may take.", .min = 100,
-	    .max = 24 * HOUR },
+	    .help = "How long check_command may take; post_accept_command "
+		    "may take twice as long.",
+	    .min = 100, .max = 24 * HOUR },
 	{ "auto.post_accept_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command to run in the root after each landing; "
 		    "the next landing waits for it. If any worker has a "
 		    "sandbox, it runs in the strictest of them, in a "
 		    "worktree of the landed commit.",
 	    .flags = SETTING_RUNS },
-	{ "auto.post_accept_timeout", SETTING_DURATION, "\"1h\"",
-	    .help = "How long post_accept_command may take.", .min = 100,
-	    .max = 24 * HOUR },
 	{ "auto.on_post_accept_failure", SETTING_CHOICE, "\"shutdown\"",
 	    .help = "What to do when post_accept_command fails: stop "
 		    "everything, continue, revert the commit, or add a task "
@@ -245,10 +257,6 @@ const struct setting settings_table[] = {
 	    .min = 100, .max = 24 * HOUR },
 	{ "auto.sandbox_required", SETTING_BOOL, "false",
 	    .help = "Start no worker whose sandbox is off." },
-	{ "auto.outage_limit", SETTING_DURATION, "\"6h\"",
-	    .help = "How long the service may be unavailable before a "
-		    "person is needed.",
-	    .min = 1 * SECOND, .max = 30 * 24 * HOUR },
 
 	{ "budget.task_tokens", SETTING_INT, "0",
 	    .help = "Tokens for one task; 0 = no limit. At the limit the "
@@ -281,22 +289,10 @@ const struct setting settings_table[] = {
 	    .help = "Work on goals: hand their ready nodes to auto workers, "
 		    "and look after those that make no progress.",
 	    .flags = SETTING_RESTART },
-	{ "plan.tick_every", SETTING_DURATION, "\"2m\"",
-	    .help = "How often the assignments of all goals are checked. "
-		    "One without any activity for seven and a half times as "
-		    "long is stalled.",
-	    .min = 100, .max = 24 * HOUR },
-	{ "plan.max_retries", SETTING_INT, "2",
-	    .help = "How many times a stalled assignment is asked for its "
-		    "status before its recovery policy applies, which is to "
-		    "tell a person.",
-	    .min = 0, .max = 100 },
 	{ "plan.allow_agents", SETTING_LIST, "[\"main\"]",
-	    .help = "Workers that may get work from goals: names, main for "
-		    "all auto workers, or * for every worker." },
-	{ "plan.allow_cross_agent", SETTING_BOOL, "false",
-	    .help = "Also send messages to the workers of allow_agents that "
-		    "a person drives." },
+	    .help = "Workers that may get work from goals: main for all auto "
+		    "workers, names of workers that a person drives, or * "
+		    "for every worker." },
 
 	{ "planner.command", SETTING_STRING, "\"\"",
 	    .help = "Shell command that gets a prompt on standard input and "
@@ -323,56 +319,24 @@ const struct setting settings_table[] = {
 	    .help = "Thresholds that differ from the profile, such as "
 		    "stuck.sameErrorCount=4.",
 	    .form = FORM_THRESHOLD },
-	{ "oversight.slice", SETTING_DURATION, "\"10m\"",
-	    .help = "A longer turn is looked at in parts: one ends after "
-		    "this time, or after oversight.slice_tools. The session "
-		    "is told of it after its next tool, or by an "
-		    "interruption if no tool ends within a slice, or within "
-		    "three for a warning.",
-	    .min = 100, .max = 24 * HOUR },
-	{ "oversight.slice_tools", SETTING_INT, "30",
-	    .help = "Tool calls after which a part of a long turn ends at "
-		    "the latest.",
-	    .min = 1, .max = 10000 },
 	{ "oversight.test_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command that tests the work at the end of a "
 		    "turn, in the worktree and within auto.check_timeout; "
 		    "empty means that the results of landing checks are "
 		    "used.",
 	    .flags = SETTING_RUNS },
-	{ "oversight.coverage_pattern", SETTING_STRING, "\"\"",
-	    .help = "Extended regular expression whose first group is the "
-		    "coverage in percent, in the output of the tests; empty "
-		    "means that coverage is not known.",
-	    .form = FORM_COVERAGE },
-	{ "oversight.expected_iterations", SETTING_INT, "0",
-	    .help = "How many turns, or parts of long ones, a task should "
-		    "need; 0 means that the effort of a plan's node says "
-		    "so: a number, or xs (3), s (6), m (12), l (24), xl "
-		    "(48).",
-	    .min = 0, .max = 1000000 },
 
 	{ "team.enabled", SETTING_BOOL, "true",
 	    .help = "Let agents spawn other agents for parts of their "
 		    "tasks, if plan.enabled is true." },
-	{ "team.max_depth", SETTING_INT, "3",
-	    .help = "How deep agents may spawn other agents: a worker is at "
-		    "depth 1, and those that it spawns at depth 2.",
-	    .min = 1, .max = 100 },
 	{ "team.max_concurrent", SETTING_INT, "10",
 	    .help = "How many agents that others spawned may be at work; "
 		    "those that wait for others do not count, and none of "
 		    "them counts in auto.concurrency.",
 	    .min = 0, .max = 1000 },
-
 	{ "team.allowed_roles", SETTING_LIST, "[]",
 	    .help = "The roles that they may have, such as coder and "
 		    "reviewer; empty means every role." },
-	{ "team.on_parent_end", SETTING_CHOICE, "\"cancel\"",
-	    .help = "What becomes of them when the agent that spawned them "
-		    "ends without its result: cancel (their work is kept), "
-		    "or hand_over (to the agent above it).",
-	    .choices = parent_ends },
 
 	{ "web.enabled", SETTING_BOOL, "false",
 	    .help = "Serve a live page on 127.0.0.1, for you alone: llmc "
@@ -394,9 +358,6 @@ const struct setting settings_table[] = {
 	    .help = "Shell command that starts the daemon; the options of "
 		    "llmc overseer are appended to it.",
 	    .flags = SETTING_RUNS },
-	{ "overseer.start_timeout", SETTING_DURATION, "\"1m\"",
-	    .help = "How long the daemon may take to become ready.",
-	    .min = 1 * SECOND, .max = HOUR },
 	{ "overseer.heartbeat_timeout", SETTING_DURATION, "\"30s\"",
 	    .help = "A heartbeat older than this means that the daemon "
 		    "hangs.",
@@ -406,10 +367,6 @@ const struct setting settings_table[] = {
 		    "this long none is started or finished and no worker "
 		    "shows a sign of life.",
 	    .min = 1 * SECOND, .max = 7 * 24 * HOUR },
-	{ "overseer.stop_grace", SETTING_DURATION, "\"30s\"",
-	    .help = "Time from SIGTERM to SIGKILL when the daemon is "
-		    "stopped.",
-	    .min = 100, .max = HOUR },
 	{ "overseer.log_failure_level", SETTING_CHOICE, "\"warn\"",
 	    .help = "Lines of this level and above in autod.log count as "
 		    "failures.",
@@ -428,21 +385,23 @@ const struct setting settings_table[] = {
 	    .help = "A failure sooner than this after a remediation is a "
 		    "failure spiral.",
 	    .min = 0, .max = 24 * HOUR },
-	{ "overseer.same_failure_max", SETTING_INT, "5",
-	    .help = "A person is needed when the same failure happens this "
-		    "many times in 24 hours; 0 = never.",
-	    .min = 0, .max = 1000 },
-	{ "overseer.remediations_per_day", SETTING_INT, "20",
-	    .help = "Remediations in 24 hours before a person is needed; 0 "
-		    "= no limit.",
-	    .min = 0, .max = 10000 },
 
-	{ "history.days", SETTING_INT, "365",
-	    .help = "How long ended tasks, runs, events, goals that have "
-		    "ended, and mail and questions that are not open are "
-		    "kept. If .llmc/llmc.db has more than 4 GB, the oldest "
-		    "go first, whatever this says.",
-	    .min = 1, .max = 36500 },
+	{ "forge.url", SETTING_STRING, "\"\"",
+	    .help = "Address of the API of the forge (auto.source), "
+		    "https://...; \"\" means that of the server that the "
+		    "remote origin is on.",
+	    .flags = SETTING_RESTART },
+	{ "forge.repo", SETTING_STRING, "\"\"",
+	    .help = "The repository there, OWNER/NAME; \"\" means as the "
+		    "remote origin says.",
+	    .flags = SETTING_RESTART },
+	{ "forge.token_file", SETTING_PATH, "\"\"",
+	    .help = "File with the token for the forge, which nobody else may "
+		    "read (mode 600); \"\" means that gh auth token is asked.",
+	    .flags = SETTING_RESTART },
+	{ "forge.trusted", SETTING_LIST, "[]",
+	    .help = "Logins whose issues and labels count even if the forge "
+		    "does not say that they may write to the repository." },
 
 	{ "people.notify_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command to run when a person should know "
@@ -455,12 +414,6 @@ const struct setting settings_table[] = {
 	    "\"settings\", \"state\", \"goal\"]",
 	    .help = "What to run notify_command for.",
 	    .choices = notice_names },
-	{ "people.answer_wait", SETTING_DURATION, "\"10m\"",
-	    .help = "How long a worker waits for your answer to its agent's "
-		    "question before it gets another task; with your "
-		    "answer, the task goes on in the same conversation. 0s "
-		    "means as long as the agent waits.",
-	    .max = 24 * HOUR },
 	{ "people.report_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command to run with the report of a run when it "
 		    "has ended (see NOTIFICATIONS).",

@@ -179,8 +179,8 @@ is_effort(const char *text)
 	return *text == '\0' || word_find(thinking_words, text, &ignored);
 }
 
-/* Rules such as Bash(git *) are none: what runs inside a tool cannot be told
- * from its name. */
+/* Rules such as Bash(git *) are none: a name does not say what runs inside a
+ * tool. */
 static bool
 is_tool(const char *text)
 {
@@ -210,9 +210,6 @@ static const struct {
 	[FORM_NAME] = { is_variable, "the name of an environment variable" },
 	[FORM_URL] = { is_url, "a URL that begins with https:// or http://" },
 	[FORM_REPO] = { is_repo, "a repository such as \"owner/name\"" },
-	[FORM_COVERAGE] = { coverage_pattern_valid,
-	    ("an extended regular expression with a group, such as "
-	     "\"total: ([0-9.]+)%\"") },
 	[FORM_THRESHOLD] = { is_threshold,
 	    ("thresholds such as [\"stuck.sameErrorCount=3\", "
 	     "\"regression.testPassToFail=false\"]") },

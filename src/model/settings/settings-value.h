@@ -42,7 +42,6 @@ enum setting_form {
 	FORM_NAME, /* the name of one environment variable */
 	FORM_URL, /* of http or https, in printable ASCII */
 	FORM_REPO, /* "owner/name" */
-	FORM_COVERAGE, /* see thresholds.h */
 	FORM_THRESHOLD, /* "stuck.sameErrorCount=3", see thresholds.h */
 	FORM_COST, /* a cost tier, any case, or "" */
 	FORM_EFFORT, /* how hard a model thinks, or "" */

@@ -159,12 +159,17 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 		name, NULL, NULL, NULL, .gone = (instead) \
 	}
 
-#define OF_TICK "it follows plan.tick_every"
+#define OF_TICK "assignments are checked every 2 minutes"
+#define SLICE   "a part of a long turn ends after 10 minutes or 30 tool calls"
 #define PLAN_SIZE                                                              \
 	"a plan has at most 5 phases, 7 tasks in each and 7 subtasks in each " \
 	"of those; say in the goal how small it should be"
+#define HISTORY "what has ended is kept for a year, at most 100000 tasks"
 #define TMUX_SIZE \
 	"a worker's screen has 40 rows of 120 columns, and 20000 lines above"
+#define RETRIES "a stalled assignment is asked for its status twice"
+#define SAME_FAILURE \
+	"a person is needed at the fifth failure of a kind in 24 hours"
 #define REPAIRS "the planner may correct its answer twice"
 
 static const struct settings_alias aliases[] = {
@@ -190,11 +195,19 @@ static const struct settings_alias aliases[] = {
 	    "set repo.setup_command to the path of contrib/serena-setup.sh"),
 	GONE(DEFAULTS "hang_timeout",
 	    "it is 30m; auto.worker_stall_timeout is for auto mode"),
-	GONE("history.tasks", "100000 ended tasks are kept; see history.days"),
+	GONE("history.tasks", HISTORY),
+	GONE("history.days", HISTORY),
+	GONE("people.answer_wait",
+	    "a worker waits for your answer for 10 minutes; then it gets "
+	    "another task, and the task waits without it"),
 	GONE("plan.idle_after", OF_TICK),
 	GONE("plan.min_resend_interval", OF_TICK),
 	GONE("plan.backoff_base", OF_TICK),
 	GONE("plan.backoff_max", OF_TICK),
+	GONE("overseer.tickEvery", OF_TICK),
+	GONE("overseer.maxRetries", RETRIES),
+	GONE("overseer.policy.allowCrossAgent",
+	    "a worker that plan.allow_agents names gets work"),
 	GONE("overseer.idleAfter", OF_TICK),
 	GONE("overseer.minResendInterval", OF_TICK),
 	GONE("overseer.backoff.base", OF_TICK),
@@ -219,17 +232,42 @@ static const struct settings_alias aliases[] = {
 	    "a worker is asked to resolve three conflicts of one task"),
 	GONE(DEFAULTS "self_review_prompt",
 	    "say in defaults.role_prompt how to review"),
-	GONE("overseer.same_failure_window", "it is 24h"),
+	GONE("overseer.same_failure_window", SAME_FAILURE),
+	GONE("overseer.same_failure_max", SAME_FAILURE),
+	GONE("overseer.remediations_per_day",
+	    "a person is needed after 20 remediations in 24 hours; see "
+	    "budget.day_cost"),
+	GONE("overseer.start_timeout", "the daemon has a minute to start"),
+	GONE("overseer.stop_grace", "the daemon has 30 seconds to end"),
+	GONE("auto.outage_limit",
+	    "the service may be unavailable for 6 hours before a person is "
+	    "needed"),
+	GONE("auto.post_accept_timeout", "it is twice auto.check_timeout"),
+	GONE("oversight.slice", SLICE),
+	GONE("oversight.slice_tools", SLICE),
+	GONE("oversight.coverage_pattern",
+	    "print a line that begins with total or coverage and ends with "
+	    "the percentage, such as \"total: 81.5%\""),
+	GONE("oversight.expected_iterations",
+	    "say in the plan how much effort a task needs"),
+	GONE("team.max_depth",
+	    "agents spawn others down to depth 3; see team.max_concurrent"),
+	GONE("team.on_parent_end",
+	    "the agents of a task that fails or is dropped are cancelled; "
+	    "their work is kept"),
+	GONE("plan.tick_every", OF_TICK),
+	GONE("plan.max_retries", RETRIES),
+	GONE("plan.allow_cross_agent",
+	    "a worker that plan.allow_agents names gets work"),
 	GONE("tmux.columns", TMUX_SIZE),
 	GONE("tmux.rows", TMUX_SIZE),
 	GONE("tmux.history_limit", TMUX_SIZE),
 
+	{ "repo.push", "repo.upstream", "push", "off", false, NULL },
+	SAME(DEFAULTS "sandbox_env", DEFAULTS "env"),
 	SAME("overseer.notify_command", "people.notify_command"),
 	SAME("overseer.enabled", "plan.enabled"),
-	SAME("overseer.tickEvery", "plan.tick_every"),
-	SAME("overseer.maxRetries", "plan.max_retries"),
 	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
-	SAME("overseer.policy.allowCrossAgent", "plan.allow_cross_agent"),
 	SAME("overseer.planner.model", "planner.model"),
 	SAME(SETTINGS_AGENT "costTier", SETTINGS_AGENT "cost_tier"),
 	SAME(SETTINGS_AGENT "typicalLatency", SETTINGS_AGENT "typical_latency"),
@@ -583,8 +621,8 @@ set_default(struct settings *settings, const struct setting *row,
 	}
 }
 
-/* A time that does not fit is made shorter (silence_limits()); a person who
- * chose it is told. */
+/* A time that does not fit is made shorter (silence_limits()), with a warning
+ * to the person who chose it. */
 static void
 check_stall(const struct settings *settings, struct settings_problems *problems)
 {

@@ -3,7 +3,7 @@
 #include "base.h"
 
 #include <math.h>
-#include <regex.h>
+#include <strings.h>
 
 #include "settings.h"
 #include "thresholds.h"
@@ -259,21 +259,14 @@ oversight_config_read(
 	*ret_config = (struct oversight_config){
 		.mode = (enum oversight_mode)mode,
 		.profile = (enum thresholds_profile)profile,
-		.slice_ms = settings_duration(settings, "oversight.slice"),
-		.slice_tools =
-		    (int)settings_int(settings, "oversight.slice_tools"),
-		.expected_iterations =
-		    settings_int(settings, "oversight.expected_iterations"),
 	};
-	if (ret_config->expected_iterations == 0)
-		ret_config->expected_iterations = -1;
 	thresholds_init(&ret_config->thresholds, ret_config->profile);
 	count = settings_list(settings, "oversight.thresholds", &list);
 	for (size_t i = 0; i < count; i++)
 		thresholds_set(&ret_config->thresholds, list[i], NULL);
 }
 
-/* --- coverage pattern --------------------------------------------------- */
+/* --- coverage ------------------------------------------------------------ */
 
 /* Strict decimal, whatever the locale: "81", "81.25". */
 static double
@@ -297,49 +290,41 @@ percent(const char *text, size_t len)
 	return digits > 0 && value <= 100 ? value : NAN;
 }
 
-bool
-coverage_pattern_valid(const char *pattern)
+/* Of one line; NAN = it says nothing of it. */
+static double
+line_coverage(const char *line, size_t len)
 {
-	regex_t regex;
-	bool has_group;
+	static const char *const words[] = { "total", "coverage" };
+	size_t from = strspn(line, " \t|#*>-"), end = len, digits;
+	bool named = false;
 
-	if (pattern[0] == '\0')
-		return true;
-	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE) != 0)
-		return false;
-	has_group = regex.re_nsub > 0;
-	regfree(&regex);
-	return has_group;
+	for (size_t i = 0; from < len && i < nitems(words); i++)
+		named = named ||
+		    strncasecmp(line + from, words[i], strlen(words[i])) == 0;
+	while (end > from && strchr(" \t\r|", line[end - 1]) != NULL)
+		end--;
+	if (!named || end <= from || line[--end] != '%')
+		return NAN;
+	for (digits = end; digits > from &&
+	     (line[digits - 1] == '.' ||
+		 (line[digits - 1] >= '0' && line[digits - 1] <= '9'));)
+		digits--;
+	return percent(line + digits, end - digits);
 }
 
 double
-coverage_pattern_find(const char *pattern, const char *output)
+coverage_find(const char *output)
 {
-	regmatch_t match[2];
-	regex_t regex;
 	double found = NAN;
-	int flags = 0;
 
-	if (pattern[0] == '\0' ||
-	    regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE) != 0)
-		return NAN;
-	while (regex.re_nsub > 0 &&
-	    regexec(&regex, output, 2, match, flags) == 0) {
-		double value = match[1].rm_so < 0 ?
-		    NAN :
-		    percent(output + match[1].rm_so,
-			(size_t)(match[1].rm_eo - match[1].rm_so));
+	while (*output != '\0') {
+		size_t len = strcspn(output, "\n");
+		double value = line_coverage(output, len);
 
 		if (!isnan(value))
 			found = value;
-		if (output[match[0].rm_eo] == '\0')
-			break;
-		/* A match of nothing must move on too. */
-		output += match[0].rm_eo > match[0].rm_so ? match[0].rm_eo :
-							    match[0].rm_eo + 1;
-		flags = output[-1] == '\n' ? 0 : REG_NOTBOL;
+		output += len + (output[len] == '\n');
 	}
-	regfree(&regex);
 	return found;
 }
 

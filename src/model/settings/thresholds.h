@@ -70,26 +70,15 @@ struct oversight_config {
 	enum oversight_mode mode;
 	enum thresholds_profile profile;
 	struct thresholds thresholds;
-	int64_t slice_ms;
-	int slice_tools;
-	int64_t expected_iterations; /* -1 = not known */
 };
 
 void oversight_config_read(
     const struct settings *settings, struct oversight_config *ret_config);
 
-/* --- coverage pattern --------------------------------------------------- */
-
-/* The coverage in what a test command printed: the first group of an extended
- * regular expression, at its last match. Pure. */
-
-/* Is it a regular expression with a group? "" is fine: coverage is not known.
- */
-bool coverage_pattern_valid(const char *pattern);
-
-/* In percent; NAN = not known: no pattern, no match, or no number from 0 to
- * 100. */
-double coverage_pattern_find(const char *pattern, const char *output);
+/* The coverage in percent that a test command printed: of its last line that
+ * begins with "total" or "coverage" and ends with a percentage. NAN = there is
+ * none from 0 to 100. */
+double coverage_find(const char *output);
 
 /* The longest wait for a step that surely ends before the overseer's timeout:
  * three quarters of it. */

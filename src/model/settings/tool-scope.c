@@ -2,11 +2,11 @@
 
 #include "base.h"
 #include "agent-card.h"
+#include "launch.h"
 #include "plan-text.h"
 #include "schema.h"
 #include "settings-value.h"
 #include "settings.h"
-#include "task-run.h"
 #include "tool-scope.h"
 #include "word.h"
 
@@ -190,12 +190,12 @@ tool_scope_make(const struct agent_card *card, const char *const *allow,
 
 /* Those that the card, which may have changed, still has. */
 static char **
-still_allowed(const struct agent_card *card, const struct task_run *run)
+still_allowed(const struct agent_card *card, const struct task_launch *launch)
 {
 	const char *const *own = strv_const(card != NULL ? card->tools : NULL);
 	char **left = NULL;
 
-	for (char **t = run->tools_allow; t != NULL && *t != NULL; t++)
+	for (char **t = launch->tools_allow; t != NULL && *t != NULL; t++)
 		if (card == NULL || card->all_tools || any_covers(own, *t) ||
 		    names(report_tools, *t))
 			strv_add(&left, *t);
@@ -203,17 +203,18 @@ still_allowed(const struct agent_card *card, const struct task_run *run)
 }
 
 int
-tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
-    struct tool_scope *ret_scope, struct err *err)
+tool_scope_of_run(const struct agent_card *card,
+    const struct task_launch *launch, struct tool_scope *ret_scope,
+    struct err *err)
 {
 	cleanup_strv char **allow = NULL;
 
-	if (run == NULL)
+	if (launch == NULL)
 		return tool_scope_make(card, NULL, NULL, ret_scope, err);
-	allow = still_allowed(card, run);
+	allow = still_allowed(card, launch);
 	return tool_scope_make(card,
-	    run->tools_scoped ? strv_const(allow) : NULL,
-	    strv_const(run->tools_deny), ret_scope, err);
+	    launch->tools_scoped ? strv_const(allow) : NULL,
+	    strv_const(launch->tools_deny), ret_scope, err);
 }
 
 bool
@@ -356,29 +357,29 @@ confine(const struct settings *settings, const char *worker,
 }
 
 void
-launch_choice_make(const struct settings *settings, const struct task_run *run,
-    struct launch_choice *ret_choice)
+launch_choice_make(const struct settings *settings,
+    const struct task_launch *launch, struct launch_choice *ret_choice)
 {
 	cleanup_agent_card struct agent_card *card = NULL;
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 
 	*ret_choice = (struct launch_choice){ 0 };
-	if (run == NULL)
+	if (launch == NULL)
 		return;
-	card = agent_card_for(settings, run->agent, run->role);
+	card = agent_card_for(settings, launch->agent, launch->role);
 	ret_choice->model =
-	    choose(run->model, card != NULL ? card->model : NULL);
-	ret_choice->thinking = choose(effort(run->thinking),
+	    choose(launch->model, card != NULL ? card->model : NULL);
+	ret_choice->thinking = choose(effort(launch->thinking),
 	    effort(card != NULL ? card->thinking : NULL));
-	for (char **w = run->confined_by; w != NULL && *w != NULL; w++)
+	for (char **w = launch->confined_by; w != NULL && *w != NULL; w++)
 		confine(settings, *w, ret_choice);
-	if (tool_scope_of_run(card, run, &scope, NULL) < 0) {
+	if (tool_scope_of_run(card, launch, &scope, NULL) < 0) {
 		ret_choice->tools = xstrdup("");
 		ret_choice->limited = true;
 		return;
 	}
 	ret_choice->limited =
-	    run->scope_paths != NULL || tool_scope_is_limited(&scope);
+	    launch->scope_paths != NULL || tool_scope_is_limited(&scope);
 	ret_choice->tools = tool_scope_tools(&scope);
 	for (char **t = scope.deny; t != NULL && *t != NULL; t++)
 		strv_add(&ret_choice->deny, *t);

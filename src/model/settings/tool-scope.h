@@ -7,8 +7,8 @@
  *
  * A tool is named exactly. Two names mean more than one tool: "Bash" stands for
  * every form of it, "Bash(...)", and "mcp__github" for every tool of that
- * server. Forms can be denied (Claude Code itself checks them), not allowed:
- * what runs inside a tool cannot be told from its name.
+ * server. Forms can be denied (Claude Code itself checks them), not allowed: a
+ * name does not say what runs inside a tool.
  */
 #ifndef TOOL_SCOPE_H
 #define TOOL_SCOPE_H
@@ -18,7 +18,7 @@ struct buf;
 struct err;
 struct json_object;
 struct settings;
-struct task_run;
+struct task_launch;
 
 #define TOOL_REPORT_PROGRESS   "mcp__llmc__report_progress"
 #define TOOL_REPORT_COMPLETION "mcp__llmc__report_completion"
@@ -39,11 +39,12 @@ void tool_scope_release(struct tool_scope *scope);
 int tool_scope_make(const struct agent_card *card, const char *const *allow,
     const char *const *deny, struct tool_scope *ret_scope, struct err *err);
 
-/* The same for a run, whose record has what it was spawned with; run may be
+/* The same for a task, whose launch has what it was spawned with, and may be
  * NULL. A tool that its card has lost since then is lost for it, too; a card
  * that has gone changes nothing. */
-int tool_scope_of_run(const struct agent_card *card, const struct task_run *run,
-    struct tool_scope *ret_scope, struct err *err);
+int tool_scope_of_run(const struct agent_card *card,
+    const struct task_launch *launch, struct tool_scope *ret_scope,
+    struct err *err);
 
 /* May the agent use the tool that has this name in a hook? */
 bool tool_scope_permits(const struct tool_scope *scope, const char *tool);
@@ -93,7 +94,7 @@ struct launch_choice {
  * fewer than the spawn allowed leaves it with none. What the workers above it
  * (confined_by) may not do, it may not do either. */
 void launch_choice_make(const struct settings *settings,
-    const struct task_run *run, struct launch_choice *ret_choice);
+    const struct task_launch *launch, struct launch_choice *ret_choice);
 void launch_choice_release(struct launch_choice *choice);
 #define cleanup_launch_choice __attribute__((cleanup(launch_choice_release)))
 

@@ -116,8 +116,9 @@ want_task(struct follow *f, const struct task *t)
 	};
 	cleanup_free char *key = xasprintf("task/%s", t->id);
 	const struct ask *old = find(f, key);
-	bool asks =
-	    old != NULL && t->ask == ASK_QUESTION && old->question != NULL;
+	enum ask_kind kind = t->ask != ASK_NONE ? t->ask : ASK_BLOCKED;
+	/* Its words are those of the question, too. */
+	bool asks = old != NULL && old->kind == kind && old->question != NULL;
 	bool planned = t->source != NULL && t->key != NULL &&
 	    strcmp(t->source, "plan") == 0 && strchr(t->key, '/') != NULL;
 	cleanup_free char *goal =
@@ -128,8 +129,7 @@ want_task(struct follow *f, const struct task *t)
 						  titles[t->ask]);
 
 	want(f,
-	    &(struct ask_draft){
-		.kind = t->ask != ASK_NONE ? t->ask : ASK_BLOCKED,
+	    &(struct ask_draft){ .kind = kind,
 		.level = ESCALATION_WARNING,
 		.key = key,
 		.title = titles[t->ask],

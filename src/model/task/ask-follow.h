@@ -27,9 +27,9 @@ struct ask_facts {
 	struct json_object *goals; /* their digest, may be NULL */
 };
 
-/* Compare the asks with the state: those that are still so learn what is new,
- * those that need nobody any more are ended (ask->changed for both), and what
- * nobody was asked yet is returned; the caller frees the list. */
+/* Compare the asks with the state: open ones are updated, settled ones are
+ * ended (ask->changed for both), and new ones are returned; the caller frees
+ * the list. */
 struct ask **ask_follow(const struct ask_facts *facts, size_t *ret_count);
 
 #endif

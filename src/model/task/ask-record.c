@@ -50,7 +50,7 @@ static const struct schema_field fields[] = {
 	FIELD("goal", goal, .size = NAME_SIZE),
 	FIELD("node", node, .size = NAME_SIZE),
 	FIELD("question", question, .size = NAME_SIZE,
-	    .help = "the id of the agent's question"),
+	    .help = "the id of the agent's question, or of all of them"),
 	FIELD("options", options, .max = OPTIONS_MAX, .size = OPTION_SIZE,
 	    .help = "that the answer can be chosen from"),
 	FIELD("stays", stays,
@@ -70,19 +70,6 @@ static const struct schema_field fields[] = {
 };
 
 const struct schema ask_schema = SCHEMA_OF(struct ask, fields);
-
-/* A copy without keys and passwords, in valid UTF-8, of at most max bytes. */
-static char *
-safe_copy(const char *text, size_t max)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	if (text == NULL)
-		return NULL;
-	remedy_mask(text, strlen(text), &out);
-	buf_truncate(&out, text_cut(out.data, out.len, max));
-	return buf_take(&out);
-}
 
 static bool
 is_same(const char *a, const char *b)
@@ -123,7 +110,8 @@ set_options(struct ask *ask, const char *const *options)
 		return false;
 	strv_clear(&ask->options);
 	for (size_t i = 0; i < count && i < OPTIONS_MAX; i++)
-		strv_take(&ask->options, safe_copy(options[i], OPTION_SIZE));
+		strv_take(
+		    &ask->options, remedy_mask_copy(options[i], OPTION_SIZE));
 	return true;
 }
 
@@ -136,8 +124,10 @@ ask_update(struct ask *ask, const struct ask_draft *draft)
 	ask->kind = draft->kind;
 	ask->level = draft->level;
 	ask->stays = draft->stays;
-	is_new |= replace(&ask->title, safe_copy(draft->title, ASK_TITLE_MAX));
-	is_new |= replace(&ask->words, safe_copy(draft->words, ASK_WORDS_MAX));
+	is_new |=
+	    replace(&ask->title, remedy_mask_copy(draft->title, ASK_TITLE_MAX));
+	is_new |=
+	    replace(&ask->words, remedy_mask_copy(draft->words, ASK_WORDS_MAX));
 	is_new |= set(&ask->command, draft->command);
 	is_new |= set(&ask->worker, draft->worker);
 	is_new |= set(&ask->task, draft->task);
@@ -193,6 +183,12 @@ ask_join(struct ask *ask, const struct ask *other)
 
 	replace(&ask->words, words);
 	strv_clear(&ask->options);
+	if (ask->question == NULL && other->question != NULL)
+		ask->question = xstrdup(other->question);
+	else if (other->question != NULL &&
+	    strlen(ask->question) + strlen(other->question) + 1 < NAME_SIZE)
+		replace(&ask->question,
+		    xasprintf("%s %s", ask->question, other->question));
 	ask->changed = true;
 }
 
@@ -277,9 +273,16 @@ int
 ask_named(const struct ask *ask, const char *typed)
 {
 	const char *const names[] = { ask->id, ask->task, ask->worker,
-		ask->question, ask->key };
+		ask->key };
+	size_t len = strlen(typed);
 	cleanup_free char *node = NULL;
 
+	for (const char *q = ask->question; q != NULL; q = strchr(q, ' ')) {
+		q += *q == ' ';
+		if (len > 0 && strcspn(q, " ") == len &&
+		    strncmp(q, typed, len) == 0)
+			return ASK_NAMED_BEST;
+	}
 	for (size_t i = 0; i < nitems(names); i++)
 		if (names[i] != NULL && strcmp(names[i], typed) == 0)
 			return ASK_NAMED_BEST;

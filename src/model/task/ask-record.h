@@ -2,8 +2,8 @@
 
 /*
  * An ask: something that only a person can decide, or should know. It is made
- * whether or not anybody can be told of it, and stays open until it is answered
- * (llmc answer), dismissed, or needs nobody any more. Pure.
+ * even if no channel is set up, and stays open until it is answered (llmc
+ * answer), dismissed, or settled. Pure.
  */
 #ifndef ASK_RECORD_H
 #define ASK_RECORD_H
@@ -34,7 +34,7 @@ enum ask_end {
 	ASK_OPEN,
 	ASK_ANSWERED,
 	ASK_DISMISSED, /* seen, and nothing was to be done */
-	ASK_RESOLVED, /* it needs nobody any more */
+	ASK_RESOLVED, /* it is settled without an answer */
 	ASK_END_COUNT
 };
 
@@ -64,7 +64,7 @@ struct ask {
 	char *words; /* why */
 	char *command; /* what to type, if an answer is not what helps */
 	char *worker, *task, *goal, *node;
-	char *question; /* of an agent: its id */
+	char *question; /* of an agent: its id; ids, if it has several */
 	char **options; /* that the answer can be chosen from */
 	bool stays; /* only a person ends it, or another try at its task */
 	int count; /* how often it has happened, or was said */
@@ -126,11 +126,10 @@ const char *ask_subject(const struct ask *ask);
 /* What to type, appended. */
 void ask_command(const struct ask *ask, struct buf *out);
 
-/* Is it said again, now that nobody has answered for so long? The gaps grow: an
- * hour, four, then a day each. */
+/* Is it time for a reminder? The gaps grow: an hour, four, then a day each. */
 bool ask_is_due(const struct ask *ask, int64_t now_ms);
 
-/* How well does what somebody types name it? 0 = not at all. Its id, task,
+/* How well does a typed name fit it? 0 = not at all. Its id, task,
  * worker or question is best, then its node, see task_named(). */
 #define ASK_NAMED_BEST 10
 int ask_named(const struct ask *ask, const char *typed);

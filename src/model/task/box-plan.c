@@ -9,8 +9,8 @@
 
 #define ALLOW_USER_NAMESPACES                                                \
 	"as root: sysctl -w user.max_user_namespaces=15000 (on Debian also " \
-	"kernel.unprivileged_userns_clone=1); in a container, ask whoever "  \
-	"runs it to allow user namespaces"
+	"kernel.unprivileged_userns_clone=1); in a container, ask its "      \
+	"administrator to allow user namespaces"
 
 /* All the parts must be in the text; the first row that matches counts. */
 static const struct row {
@@ -64,7 +64,7 @@ static const struct row {
 	{ "PR_SET_SECCOMP", NULL,
 	    { "this kernel or container has no filters of system calls",
 		"use a kernel with seccomp filters; in a container, ask "
-		"whoever runs it to allow seccomp" } },
+		"the administrator to allow seccomp" } },
 	{ "Unknown option", NULL,
 	    { "bubblewrap is too old", "install version 0.5 or later" } },
 	{ "Operation not permitted", NULL,
@@ -314,10 +314,10 @@ box_mode_of(const struct settings *settings, const char *worker)
 {
 	enum box_mode mode = own_mode(settings, worker);
 
-	/* Whoever wrote what it works on. */
+	/* The authors of what it works on. */
 	if (strcmp(worker, CALLER_REPAIR) == 0)
 		return box_mode_strictest(settings);
-	/* Whichever of them asked for its agent. */
+	/* Its agent may work for any of them. */
 	return worker_is_team(worker) ? strictest(settings, mode, false) : mode;
 }
 
@@ -444,8 +444,8 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 	below(m, show, f->tree_git, "config.worktree");
 }
 
-static bool
-is_within(const char *path, const char *folder)
+bool
+box_is_within(const char *path, const char *folder)
 {
 	size_t len = strlen(folder);
 
@@ -458,13 +458,13 @@ static const struct mount *
 mount_of(const struct mounts *m, const char *path)
 {
 	for (size_t i = m->count; i-- > 0;)
-		if (is_within(path, m->list[i].at))
+		if (box_is_within(path, m->list[i].at))
 			return &m->list[i];
 	return NULL;
 }
 
 /* A socket can be connected to in a read-only folder too. One in a place of the
- * machine belongs to somebody else, unless it is what was named. */
+ * machine belongs to another program, unless it is what was named. */
 static void
 mask_sockets(struct mounts *m, const char *const *sockets)
 {
@@ -539,8 +539,8 @@ has_mount(const struct mounts *m, const char *option, const char *at)
 	return has;
 }
 
-/* What is hidden cannot be written either, so that nobody takes it for the real
- * folder; unless something else was mounted there. */
+/* What is hidden cannot be written either, so that it is not mistaken for the
+ * real folder; unless something else was mounted there. */
 static void
 seal(char ***argv, const struct mounts *m, const char *path)
 {
@@ -658,31 +658,82 @@ box_plan(const struct box_facts *f)
 
 /* --- variables ------------------------------------------------------- */
 
+static bool
+is_listed(const char *variable, const char *const *list)
+{
+	size_t len = strcspn(variable, "=");
+
+	for (; list != NULL && *list != NULL; list++)
+		if (strlen(*list) == len && strncmp(variable, *list, len) == 0)
+			return true;
+	return false;
+}
+
+static bool
+begins_with_any(const char *variable, const char *const *prefixes)
+{
+	for (; *prefixes != NULL; prefixes++)
+		if (strncmp(variable, *prefixes, strlen(*prefixes)) == 0)
+			return true;
+	return false;
+}
+
+/* Of those that llmc and git use: the ones that hold a secret, or a command or
+ * a header that may contain one. */
+static bool
+may_be_secret(const char *variable)
+{
+	static const char *const prefixes[] = { "GIT_ASKPASS", "GIT_SSH_",
+		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_",
+		"GIT_CONFIG_PARAMETERS", NULL };
+	static const char *const words[] = { "TOKEN", "SECRET", "PASSW",
+		"CREDENTIAL", "_KEY" };
+	cleanup_free char *name = xstrndup(variable, strcspn(variable, "="));
+
+	for (size_t i = 0; i < nitems(words); i++)
+		if (strstr(name, words[i]) != NULL)
+			return true;
+	return begins_with_any(name, prefixes);
+}
+
 bool
-box_plan_allows(const char *variable, const char *const *sandbox_env)
+box_plan_allows(const char *variable, const char *const *more, bool boxed)
 {
 	static const char *const names[] = { "PATH", "HOME", "LANG", "LANGUAGE",
 		"TERM", "COLORTERM", "TZ", "USER", "LOGNAME", "SHELL", "TMPDIR",
 		"NO_COLOR", "IS_SANDBOX", "http_proxy", "https_proxy",
 		"no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY",
-		"NO_PROXY", "ALL_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE",
-		"SSL_CERT_DIR", "CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME",
-		"ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
-		NULL };
-	static const char *const prefixes[] = { "LC_", "CLAUDE_CODE_",
-		"ANTHROPIC_", "DISABLE_", "LLMC_", "GIT_", NULL };
-	size_t len = strcspn(variable, "=");
+		"NO_PROXY", "ALL_PROXY", "NODE_EXTRA_CA_CERTS",
+		"NODE_USE_SYSTEM_CA", "SSL_CERT_FILE", "SSL_CERT_DIR",
+		"CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "PIP_CERT",
+		"CARGO_HTTP_CAINFO", "AWS_CA_BUNDLE", "NIX_SSL_CERT_FILE",
+		/* Where the model is; its keys have to be named. */
+		"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
+		"CLOUD_ML_REGION", "GOOGLE_CLOUD_PROJECT", "CLAUDE_CONFIG_DIR",
+		"XDG_CONFIG_HOME", "API_TIMEOUT_MS", "BASH_DEFAULT_TIMEOUT_MS",
+		"BASH_MAX_TIMEOUT_MS", "BASH_MAX_OUTPUT_LENGTH", "MCP_TIMEOUT",
+		"MCP_TOOL_TIMEOUT", "MAX_THINKING_TOKENS",
+		"MAX_MCP_OUTPUT_TOKENS", "ASAN_OPTIONS", "LSAN_OPTIONS",
+		"TSAN_OPTIONS", "UBSAN_OPTIONS", NULL };
+	/* What the agent needs to work, and its own settings. */
+	static const char *const agents[] = { "LC_", "CLAUDE_CODE_",
+		"ANTHROPIC_", NULL };
+	static const char *const ours[] = { "DISABLE_", "LLMC_", "GIT_", NULL };
+	/* A box has its own, or none of what they lead to. The folders of
+	 * toolchains: without them a build fails, or another one is used. */
+	static const char *const outside[] = { "ANDROID_HOME",
+		"ANDROID_SDK_ROOT", "CARGO_HOME", "CONDA_PREFIX", "DOTNET_ROOT",
+		"GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT", "GRADLE_USER_HOME",
+		"JAVA_HOME", "NODE_OPTIONS", "NODE_PATH", "NVM_BIN", "NVM_DIR",
+		"PKG_CONFIG_PATH", "PNPM_HOME", "PYENV_ROOT", "PYTHONPATH",
+		"RBENV_ROOT", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "SDKMAN_DIR",
+		"VIRTUAL_ENV", "VOLTA_HOME", "XDG_CACHE_HOME",
+		"XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_DATA_HOME",
+		"XDG_RUNTIME_DIR", "XDG_STATE_HOME", "LD_LIBRARY_PATH",
+		"TMUX_TMPDIR", NULL };
 
-	for (size_t i = 0; prefixes[i] != NULL; i++)
-		if (strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	for (int own = 0; own < 2; own++) {
-		const char *const *list = own ? sandbox_env : names;
-
-		for (; list != NULL && *list != NULL; list++)
-			if (strlen(*list) == len &&
-			    strncmp(variable, *list, len) == 0)
-				return true;
-	}
-	return false;
+	return is_listed(variable, names) || is_listed(variable, more) ||
+	    begins_with_any(variable, agents) ||
+	    (begins_with_any(variable, ours) && !may_be_secret(variable)) ||
+	    (!boxed && is_listed(variable, outside));
 }

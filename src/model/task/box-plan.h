@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The box of a worker: what bubblewrap is told so that a program sees its own
- * worktree, what git needs and the machine's programs, and nothing else: its
- * root is an empty folder. Pure: facts in, an argument vector out. The facts
- * come from port/process/box.h, which also makes the folders that are mounted.
+ * The box of a worker: the arguments with which bubblewrap shows a program its
+ * own worktree, what git needs and the machine's programs, and nothing else:
+ * its root is an empty folder. Pure: facts in, an argument vector out. The
+ * facts come from port/process/box.h, which also makes the folders that are
+ * mounted.
  *
  * A mount hides what is below it, so the plan puts a folder before everything
  * inside it, wherever home, root, worktrees and temporary folders are. Of two
@@ -85,9 +86,9 @@ struct box_facts {
 	const char *tmux; /* the folder of tmux's sockets: hidden if it would be
 			   * seen; a box may have one of its own in /tmp */
 	const char *const *read, *const *write; /* sandbox_read, _write */
-	const char *const *sockets; /* that somebody on this machine listens at:
-				     * hidden in machine, programs, read and
-				     * write, unless one of these is it */
+	/* With a listener on this machine: hidden in machine, programs, read
+	 * and write, unless one of these is it. */
+	const char *const *sockets;
 	const char *const *unset; /* variables that must not get in */
 	const char *const *set; /* "NAME=VALUE": not for secrets, since
 				 * arguments are visible to all users */
@@ -98,9 +99,13 @@ struct box_facts {
  */
 char **box_plan(const struct box_facts *facts);
 
-/* May this variable ("NAME=VALUE" or a name) enter a box? A fixed list: what
- * programs need to run, the agent's own variables, and sandbox_env. */
-bool box_plan_allows(const char *variable, const char *const *sandbox_env);
+/* Is path this folder, or inside it? */
+bool box_is_within(const char *path, const char *folder);
+
+/* May this variable ("NAME=VALUE" or a name) reach an agent, or code that an
+ * agent wrote? A fixed list: what programs need to run, the agent's own
+ * variables, and `more` (defaults.env). A box has fewer. */
+bool box_plan_allows(const char *variable, const char *const *more, bool boxed);
 
 /*
  * How much of the machine a worker may use: from the settings to what is

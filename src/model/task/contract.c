@@ -5,9 +5,9 @@
 #include <strings.h>
 
 #include "api-shape.h"
+#include "attempt.h"
 #include "contract.h"
 #include "schema.h"
-#include "task-run.h"
 #include "task.h"
 #include "word.h"
 
@@ -295,69 +295,61 @@ check_result_reasons(struct json_object *result, struct buf *out)
 void
 verification_set(struct task *task, struct json_object *contract)
 {
-	struct task_run *run;
-
 	if (contract == NULL)
 		return;
-	run = task_run_of(task);
-	json_object_put(run->contract);
-	run->contract = json_object_get(contract);
-	run->verification = VERIFICATION_PENDING;
+	json_object_put(task->launch.contract);
+	task->launch.contract = json_object_get(contract);
+	task->attempt.verification = VERIFICATION_PENDING;
 }
 
-/* The result stays until there is another: a retry is told its reasons. */
+/* The result stays until there is another: the prompt of a retry has its
+ * reasons. */
 void
 verification_attempt(struct task *task)
 {
-	struct task_run *run = task->run;
-
-	if (run == NULL)
-		return;
-	run->verification =
-	    run->contract != NULL ? VERIFICATION_PENDING : VERIFICATION_NONE;
+	task->attempt.verification = task->launch.contract != NULL ?
+	    VERIFICATION_PENDING :
+	    VERIFICATION_NONE;
 }
 
 /* Is the last result about this attempt? */
 static bool
 is_own_result(const struct task *task)
 {
-	cleanup_free char *id = task_run_id(task);
+	cleanup_free char *id = task_attempt_id(task);
 
-	return task->run->verified != NULL &&
-	    strcmp(json_string_or(task->run->verified, "run", ""), id) == 0;
+	return task->attempt.verified != NULL &&
+	    strcmp(json_string_or(task->attempt.verified, "run", ""), id) == 0;
 }
 
 bool
 verification_is_due(const struct task *task, const char *commit)
 {
-	const struct task_run *run = task->run;
-
-	if (run == NULL || run->contract == NULL)
+	if (task->launch.contract == NULL)
 		return false;
-	return run->verification != VERIFICATION_PASSED ||
+	return task->attempt.verification != VERIFICATION_PASSED ||
 	    !is_own_result(task) ||
 	    (commit != NULL &&
-		strcmp(json_string_or(run->verified, "commit", ""), commit) !=
-		    0);
+		strcmp(json_string_or(task->attempt.verified, "commit", ""),
+		    commit) != 0);
 }
 
 void
 verification_begin(struct task *task)
 {
-	task_run_of(task)->verification = VERIFICATION_RUNNING;
+	task->attempt.verification = VERIFICATION_RUNNING;
 }
 
 bool
 verification_reported(const struct task *task)
 {
-	const struct task_run *run = task->run;
 	const char *tool =
-	    run != NULL && run->last_tool != NULL ? run->last_tool : "";
+	    task->attempt.last_tool != NULL ? task->attempt.last_tool : "";
 
 	return strcmp(tool, "report_completion") == 0 ||
 	    strcmp(tool, "mcp__llmc__report_completion") == 0 ||
-	    (run != NULL && is_own_result(task) &&
-		check_result_reported(run->verified));
+	    (is_own_result(task) &&
+		check_result_reported(task->attempt.verified));
 }
 
 static enum contract_failure
@@ -365,7 +357,7 @@ on_failure(const struct task *task)
 {
 	cleanup_contract struct contract contract = { 0 };
 
-	return contract_read(task->run->contract, "", &contract, NULL) < 0 ?
+	return contract_read(task->launch.contract, "", &contract, NULL) < 0 ?
 	    CONTRACT_FAIL :
 	    contract.on_failure;
 }
@@ -374,33 +366,32 @@ enum verification_next
 verification_end(
     struct task *task, struct json_object *result, const char *commit)
 {
-	struct task_run *run = task_run_of(task);
-	cleanup_free char *id = task_run_id(task);
+	cleanup_free char *id = task_attempt_id(task);
 
 	json_object_get(result);
-	json_object_put(run->verified);
-	run->verified = result;
+	json_object_put(task->attempt.verified);
+	task->attempt.verified = result;
 	json_set_string(result, "run", id);
 	json_set_string(result, "commit", commit);
 	if (check_result_passed(result)) {
-		run->verification = VERIFICATION_PASSED;
+		task->attempt.verification = VERIFICATION_PASSED;
 		return VERIFICATION_GO_ON;
 	}
-	run->verification = VERIFICATION_FAILED;
-	if (on_failure(task) != CONTRACT_RETRY_ONCE || run->retry_of != NULL)
+	task->attempt.verification = VERIFICATION_FAILED;
+	if (on_failure(task) != CONTRACT_RETRY_ONCE ||
+	    task->attempt.retry_of != NULL)
 		return VERIFICATION_GIVE_UP;
-	xstrset(&run->retry_of, id);
+	xstrset(&task->attempt.retry_of, id);
 	return VERIFICATION_RETRY;
 }
 
 bool
 verification_is_met(const struct task *task)
 {
-	const struct task_run *run = task->run;
-
-	return run != NULL && run->verification == VERIFICATION_PASSED &&
+	return task->attempt.verification == VERIFICATION_PASSED &&
 	    is_own_result(task) &&
-	    strcmp(json_string_or(run->verified, "status", ""), "passed") == 0;
+	    strcmp(json_string_or(task->attempt.verified, "status", ""),
+		"passed") == 0;
 }
 
 /* The agent that spawned it judges its report, whatever that says. Without one,
@@ -409,13 +400,13 @@ static bool
 has_reported(const struct task *task)
 {
 	const char *words = task->last_words;
-	bool child = task_run_is_child(task);
+	bool child = task_is_child(task);
 
-	if (task->run == NULL || (!child && !task->run->report_only))
+	if (!child && !task->launch.report_only)
 		return false;
-	if (task->run->report != NULL)
+	if (task->attempt.report != NULL)
 		return child ||
-		    strcmp(json_string_or(task->run->report, "status", ""),
+		    strcmp(json_string_or(task->attempt.report, "status", ""),
 			"complete") == 0;
 	return words != NULL && words[strspn(words, " \t\r\n")] != '\0';
 }
@@ -424,12 +415,12 @@ bool
 verification_gave_up(const struct task *task, struct buf *out)
 {
 	struct json_object *report =
-	    task_run_is_child(task) ? task->run->report : NULL;
+	    task_is_child(task) ? task->attempt.report : NULL;
 	const char *status = json_string_or(report, "status", "complete");
 	struct json_object *blockers = NULL;
 
 	if (strcmp(status, "complete") == 0 || verification_is_met(task) ||
-	    task->run->children_landed)
+	    task->attempt.children_landed)
 		return false;
 	buf_addf(out, "its agent reports that it has %s: %s",
 	    strcmp(status, "partial") == 0 ? "done a part, without a change" :
@@ -448,7 +439,7 @@ bool
 verification_has_result(const struct task *task)
 {
 	return verification_is_met(task) || has_reported(task) ||
-	    (task->run != NULL && task->run->children_landed);
+	    task->attempt.children_landed;
 }
 
 static void
@@ -457,7 +448,7 @@ add_reasons(const struct task *task, struct buf *out)
 	cleanup_buf struct buf reasons = BUF_INIT;
 	size_t cut;
 
-	check_result_reasons(task->run->verified, &reasons);
+	check_result_reasons(task->attempt.verified, &reasons);
 	cut = text_cut(reasons.data, reasons.len, REASONS_MAX);
 	buf_add(out, reasons.data, cut);
 	if (cut < reasons.len)
@@ -467,8 +458,7 @@ add_reasons(const struct task *task, struct buf *out)
 void
 verification_reason(const struct task *task, struct buf *out)
 {
-	const struct task_run *run = task->run;
-	const char *kept = json_string_or(run->verified, "kept", NULL);
+	const char *kept = json_string_or(task->attempt.verified, "kept", NULL);
 
 	buf_adds(out, "it does not meet its contract: ");
 	add_reasons(task, out);
@@ -479,10 +469,9 @@ verification_reason(const struct task *task, struct buf *out)
 bool
 verification_is_retry(const struct task *task)
 {
-	const struct task_run *run = task->run;
-
-	return run != NULL && run->retry_of != NULL && run->verified != NULL &&
-	    !check_result_passed(run->verified);
+	return task->attempt.retry_of != NULL &&
+	    task->attempt.verified != NULL &&
+	    !check_result_passed(task->attempt.verified);
 }
 
 void
@@ -505,14 +494,12 @@ verification_retry_text(const struct task *task, struct buf *out)
 bool
 verification_is_parents(const struct task *task)
 {
-	const struct task_run *run = task->run;
-
-	return run != NULL && run->parent != NULL &&
-	    run->verification == VERIFICATION_FAILED &&
+	return task->launch.parent != NULL &&
+	    task->attempt.verification == VERIFICATION_FAILED &&
 	    on_failure(task) != CONTRACT_ESCALATE;
 }
 
-const char *const contract_failure_words[CONTRACT_FAILURE_COUNT + 1] = {
+static const char *const contract_failure_words[CONTRACT_FAILURE_COUNT + 1] = {
 	[CONTRACT_RETRY_ONCE] = "retry_once",
 	[CONTRACT_ESCALATE] = "escalate",
 	[CONTRACT_FAIL] = "fail",
@@ -761,7 +748,7 @@ print_artifact(const struct contract_artifact *a, struct buf *out)
 }
 
 void
-contract_print(struct json_object *json, const char *indent, struct buf *out)
+contract_print(struct json_object *json, struct buf *out)
 {
 	static const char *const words[] = {
 		[CONTRACT_RETRY_ONCE] = "it is tried once more",
@@ -773,14 +760,13 @@ contract_print(struct json_object *json, const char *indent, struct buf *out)
 	if (contract_read(json, "", &c, NULL) < 0)
 		return;
 	for (size_t i = 0; i < c.count; i++) {
-		buf_adds(out, indent);
+		buf_adds(out, "  ");
 		print_artifact(&c.artifacts[i], out);
 		buf_addc(out, '\n');
 	}
 	if (c.report)
-		buf_addf(out, "%sa completion report as its last tool call\n",
-		    indent);
-	buf_addf(out, "%sotherwise: %s\n", indent, words[c.on_failure]);
+		buf_adds(out, "  a completion report as its last tool call\n");
+	buf_addf(out, "  otherwise: %s\n", words[c.on_failure]);
 }
 
 bool

@@ -21,15 +21,14 @@ struct task;
 /* What is done if a check fails. */
 enum contract_failure {
 	CONTRACT_RETRY_ONCE, /* one more attempt, then as CONTRACT_FAIL */
-	CONTRACT_ESCALATE, /* the task fails, and people are told */
-	CONTRACT_FAIL, /* the task fails, and whoever asked for it is told */
+	CONTRACT_ESCALATE, /* the task fails, and people are notified */
+	CONTRACT_FAIL, /* the task fails, and the one who asked for it hears of
+			* it */
 	CONTRACT_FAILURE_COUNT
 };
 
 /* Its JSON, wherever it stands. */
 extern const struct schema contract_schema;
-
-extern const char *const contract_failure_words[CONTRACT_FAILURE_COUNT + 1];
 
 struct contract_artifact {
 	char *path; /* relative to the top of the worktree */
@@ -71,10 +70,8 @@ const char *contract_path_fault(const char *path);
 /* The path without "." and empty parts, as git knows it; the caller frees. */
 char *contract_path_clean(const char *path);
 
-/* What is expected, a line for each part, for people: each begins with
- * indent. */
-void
-contract_print(struct json_object *json, const char *indent, struct buf *out);
+/* What is expected, an indented line for each part, for people. */
+void contract_print(struct json_object *json, struct buf *out);
 
 /* Are both the same, or both NULL? */
 bool contract_equal(struct json_object *a, struct json_object *b);
@@ -83,7 +80,7 @@ bool contract_equal(struct json_object *a, struct json_object *b);
 
 /*
  * The verification of a task's work against its contract: when it is due, and
- * what follows from its result. Its state is a part of the task (task-run.h).
+ * what follows from its result. Its state is a part of the task.
  * Pure.
  *
  *   none -> there is no contract
@@ -137,7 +134,7 @@ bool verification_is_retry(const struct task *task);
 void verification_retry_text(const struct task *task, struct buf *out);
 
 /* Has it failed its contract in a way that concerns only the agent that asked
- * for it, and nobody else? */
+ * for it? */
 bool verification_is_parents(const struct task *task);
 
 /* The checks of a contract, on what was found in a commit, and their result.

@@ -130,24 +130,11 @@ const struct schema message_schema =
 
 /* --- made of an escalation -------------------------------------------- */
 
-/* A copy without keys and passwords, in valid UTF-8, of at most max bytes. */
-static char *
-safe_copy(const char *text, size_t max)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	if (text == NULL)
-		return NULL;
-	remedy_mask(text, strlen(text), &out);
-	buf_truncate(&out, text_cut(out.data, out.len, max));
-	return buf_take(&out);
-}
-
 /* The same on one line. */
 static char *
 safe_line(const char *text, size_t max)
 {
-	char *line = safe_copy(text, max);
+	char *line = remedy_mask_copy(text, max);
 
 	for (char *c = line; c != NULL && *c != '\0'; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
@@ -189,7 +176,7 @@ set_text(struct message *record, const struct escalation *what)
 	json_object_put(record->detection);
 	record->title = safe_line(
 	    what->title != NULL ? what->title : "llmc", MESSAGE_TITLE_MAX);
-	record->text = safe_copy(what->text, MESSAGE_TEXT_MAX);
+	record->text = remedy_mask_copy(what->text, MESSAGE_TEXT_MAX);
 	record->detection = safe_detection(what->detection);
 	if (what->iteration > 0)
 		record->iteration = what->iteration;

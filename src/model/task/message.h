@@ -66,7 +66,7 @@ struct message {
 
 /* Make one: waits at every channel of the list that takes it, and for the
  * command if it is to be run, from not_before on. Keys and passwords are masked
- * in the texts. NULL = nobody gets it. The caller frees it. */
+ * in the texts. NULL = no channel takes it. The caller frees it. */
 struct message *message_new(const struct escalation *what,
     const struct channel_list *channels, const char *id, const char *timestamp,
     const char *root, const char *program, int64_t not_before_ms);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What a worker on a node of a plan is told: how to report, a request for its
+ * Texts for a worker on a node of a plan: how to report, a request for its
  * status, and the request that follows a reply without an update. Everything is
  * appended to the caller's buf.
  *
- * The same facts give the same text, so that its hash (plan-assignment.h) tells
- * whether it was sent before.
+ * The same facts give the same text.
  */
 #ifndef NUDGE_TEXT_H
 #define NUDGE_TEXT_H

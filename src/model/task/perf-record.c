@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "attempt.h"
 #include "perf-record.h"
 #include "schema.h"
-#include "task-run.h"
 
 const char *const perf_outcome_words[PERF_OUTCOME_COUNT + 1] = { "success",
 	"partial", "failure", "timeout", NULL };
@@ -92,8 +92,8 @@ perf_record_spent(const struct task *task)
 {
 	struct spent before = { 0 };
 
-	if (task->run->spent_before != NULL)
-		schema_read(&spent_schema, task->run->spent_before,
+	if (task->attempt.spent_before != NULL)
+		schema_read(&spent_schema, task->attempt.spent_before,
 		    "spent_before", &before, NULL);
 	return spent_beyond(&task->spent, &before);
 }
@@ -121,15 +121,14 @@ filled(const char *text)
 void
 perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 {
-	struct task_run *run = task->run;
 	cleanup_free char *id = NULL, *before = NULL, *goal = NULL;
 	struct perf_record record;
 	struct json_object *json;
 	struct spent spent;
 
-	if (run == NULL || run->started_ms == 0)
+	if (task->attempt.started_ms == 0)
 		return;
-	id = task_run_id(task);
+	id = task_attempt_id(task);
 	if (task->attempts > 1)
 		before = xasprintf("%s-%d", task->id, task->attempts - 1);
 	/* Of a task on a node, its key begins with the goal. */
@@ -139,26 +138,29 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 	spent = perf_record_spent(task);
 	record = (struct perf_record){
 		.run = id,
-		.agent = run->agent != NULL ? run->agent :
-		    run->role != NULL       ? run->role :
-					      PERF_AGENT_DEFAULT,
-		.task_type = filled(run->role),
-		.spawner = run->parent_actor != NULL ? run->parent_actor :
-						       ACTOR_OVERSEER,
+		.agent = task->launch.agent != NULL ? task->launch.agent :
+		    task->launch.role != NULL       ? task->launch.role :
+						      PERF_AGENT_DEFAULT,
+		.task_type = filled(task->launch.role),
+		.spawner = task->launch.parent_actor != NULL ?
+		    task->launch.parent_actor :
+		    ACTOR_OVERSEER,
 		.retry_of = before,
 		.worker = filled(task->worker),
 		.goal = filled(goal),
-		.started_ms = run->started_ms,
+		.started_ms = task->attempt.started_ms,
 		.ended_ms = now_ms,
-		.runtime_ms =
-		    now_ms > run->started_ms ? now_ms - run->started_ms : 0,
-		.report_status =
-		    filled(json_string_or(run->report, "status", NULL)),
-		.report_confidence =
-		    filled(json_string_or(run->report, "confidence", NULL)),
-		.verified = run->verification == VERIFICATION_PASSED ? 1 :
-		    run->verification == VERIFICATION_FAILED         ? 0 :
-								       -1,
+		.runtime_ms = now_ms > task->attempt.started_ms ?
+		    now_ms - task->attempt.started_ms :
+		    0,
+		.report_status = filled(
+		    json_string_or(task->attempt.report, "status", NULL)),
+		.report_confidence = filled(
+		    json_string_or(task->attempt.report, "confidence", NULL)),
+		.verified = task->attempt.verification == VERIFICATION_PASSED ?
+		    1 :
+		    task->attempt.verification == VERIFICATION_FAILED ? 0 :
+									-1,
 		.model = filled(perf_record_model(&spent.usage)),
 		.cost = spent_source(&spent) == COST_UNKNOWN ?
 		    NAN :
@@ -166,10 +168,10 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 		.tokens_in = -1,
 		.tokens_out = -1,
 	};
-	record.outcome = perf_record_outcome(outcome, run->timed_out,
-	    json_string_or(run->report, "status", NULL));
+	record.outcome = perf_record_outcome(outcome, task->attempt.timed_out,
+	    json_string_or(task->attempt.report, "status", NULL));
 	if (record.model == NULL)
-		record.model = filled(run->model);
+		record.model = filled(task->launch.model);
 	if (spent.usage.count > 0) {
 		/* As budgets count: what was read from the cache is not. */
 		record.tokens_out = 0;
@@ -180,16 +182,16 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 		    usage_budget_tokens(&spent.usage) - record.tokens_out;
 	}
 	json = schema_json(&schema, &record);
-	if (run->report != NULL &&
+	if (task->attempt.report != NULL &&
 	    json_object_object_get(json, "completionReport") == NULL)
 		json_set(json, "completionReport", json_object_new_object());
 	if (task->last_words != NULL)
 		json_set_string(json, PERF_LAST_WORDS, task->last_words);
-	if (run->ended == NULL)
-		run->ended = json_object_new_object();
-	json_set(run->ended, id, json);
-	run->started_ms = 0;
-	task_run_spent(task);
+	if (task->attempt.ended == NULL)
+		task->attempt.ended = json_object_new_object();
+	json_set(task->attempt.ended, id, json);
+	task->attempt.started_ms = 0;
+	task_attempt_spent(task);
 }
 
 const char *const perf_by_words[PERF_BY_COUNT + 1] = { "agent", "model",

@@ -55,7 +55,7 @@ int perf_record_read(
     struct json_object *json, struct perf_record *ret_record, struct err *err);
 
 /* The attempt that goes on, if one does, ends in this way: its record is made
- * and kept in task->run->ended until it is in its file. */
+ * and kept in task->attempt.ended until it is in its table. */
 void
 perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms);
 

@@ -21,7 +21,7 @@ enum goal_status {
 
 enum node_status {
 	NODE_TODO, /* not ready: something it depends on is not done */
-	NODE_QUEUED, /* ready, waits for somebody */
+	NODE_QUEUED, /* ready, waits for a worker */
 	NODE_IN_PROGRESS,
 	NODE_BLOCKED, /* waits for a person or something outside */
 	NODE_DONE, /* completed and accepted; a revert opens it again */

@@ -145,6 +145,21 @@ is_attribution(struct line line)
 	return is_footer(line) || is_link(line) || is_trailer(line);
 }
 
+/* "Llmc-Task: t17" and the like: only llmc itself writes them, below. */
+static bool
+is_ours(struct line line)
+{
+	skip_ornament(&line, "");
+	if (!skip_word(&line, "llmc-"))
+		return false;
+	while (line.len > 0 &&
+	    (isalnum((unsigned char)*line.text) || *line.text == '-'))
+		skip(&line, 1);
+	while (line.len > 0 && isspace((unsigned char)*line.text))
+		skip(&line, 1);
+	return line.len > 0 && *line.text == ':';
+}
+
 static bool
 is_empty(struct line line)
 {
@@ -164,7 +179,7 @@ add_message(const char *message, bool strip, struct buf *out)
 	for (; *message != '\0';
 	     message += line.len + (message[line.len] == '\n')) {
 		line = (struct line){ message, strcspn(message, "\n") };
-		if (strip && is_attribution(line))
+		if (is_ours(line) || (strip && is_attribution(line)))
 			continue;
 		if (is_empty(line)) {
 			if (!strip && out->len > start)
@@ -237,6 +252,40 @@ prompt_commit_message(
 		add_cut(&text, out);
 	else
 		buf_adds(out, UNTITLED);
+}
+
+/* Does the text end with a paragraph of trailers, which is not its first? */
+static bool
+ends_with_trailers(const struct buf *text)
+{
+	const char *at = strstr(text->data, "\n\n"), *next;
+
+	if (at == NULL)
+		return false;
+	while ((next = strstr(at + 2, "\n\n")) != NULL)
+		at = next;
+	for (at += 2; *at != '\0'; at += strcspn(at, "\n")) {
+		size_t key;
+
+		at += *at == '\n';
+		for (key = 0; isalnum((unsigned char)at[key]) || at[key] == '-';
+		     key++)
+			;
+		if (key == 0 || strncmp(at + key, ": ", 2) != 0)
+			return false;
+	}
+	return true;
+}
+
+void
+prompt_commit_trailers(const char *task, const char *goal, struct buf *message)
+{
+	if (task == NULL)
+		return;
+	buf_adds(message, ends_with_trailers(message) ? "\n" : "\n\n");
+	buf_addf(message, PROMPT_TASK_TRAILER ": %s", task);
+	if (goal != NULL)
+		buf_addf(message, "\nLlmc-Goal: %s", goal);
 }
 
 #define RECEIPT_HEAD    "[llmc "

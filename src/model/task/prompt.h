@@ -13,12 +13,19 @@ struct buf;
  * trimmed and has no final newline. Attribution is removed if requested
  * (Co-Authored-By: Claude, Generated with Claude Code, links to a session;
  * ignoring case, with or without emoji and link; people are kept, even if they
- * are named Claude), and repeated blank lines with it. Never empty; what is
+ * are named Claude), and repeated blank lines with it. Trailers of llmc's own
+ * (Llmc-Task) are always removed: no agent can write one. Never empty; what is
  * longer than PROMPT_COMMIT_MAX is cut, and the last line says so. */
 #define PROMPT_COMMIT_MAX (64 * 1024)
 
 void prompt_commit_message(
     const char *const *messages, size_t count, bool strip, struct buf *out);
+
+/* Append which task and goal it is for, as trailers; NULL = none. */
+#define PROMPT_TASK_TRAILER "Llmc-Task"
+
+void
+prompt_commit_trailers(const char *task, const char *goal, struct buf *message);
 
 #define PROMPT_MAX 1048576 /* bytes */
 

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "agent-report.h"
+#include "attempt.h"
 #include "said.h"
-#include "task-run.h"
 #include "task.h"
 #include "update.h"
 
@@ -388,7 +388,7 @@ read_block(const struct plain *plain, size_t at, size_t len, bool *above,
 		said_any = true;
 		question = asks_one && one == SAID_NOTHING && !offer;
 	}
-	/* A question that addresses nobody is a title if it is above a list. */
+	/* A question without "you" is a title if it is above a list. */
 	if (question && !*above)
 		said = SAID_QUESTION;
 	*above = list;
@@ -595,20 +595,19 @@ said_read(const struct said_sources *from, struct said *ret_said)
 void
 said_of_task(const struct task *task, struct said *ret_said)
 {
-	static const struct task_run none;
-	const struct task_run *run = task->run != NULL ? task->run : &none;
+	const struct task_attempt *attempt = &task->attempt;
 	const char *slash = strchr(task->key != NULL ? task->key : "", '/');
 	bool planned = task->source != NULL && slash != NULL &&
 	    strcmp(task->source, "plan") == 0;
 	cleanup_free char *goal =
 	    planned ? xstrndup(task->key, (size_t)(slash - task->key)) : NULL;
 	/* Another tool after it: it has gone on since. */
-	bool reported = run->report_by_tool && run->last_tool != NULL &&
-	    strcmp(run->last_tool, COMPLETION_TOOL) == 0;
+	bool reported = attempt->report_by_tool && attempt->last_tool != NULL &&
+	    strcmp(attempt->last_tool, COMPLETION_TOOL) == 0;
 
 	said_read(&(struct said_sources){ .text = task->last_words,
-		      .report = reported ? run->report : NULL,
-		      .progress = run->progress,
+		      .report = reported ? attempt->report : NULL,
+		      .progress = attempt->progress,
 		      .goal_id = goal,
 		      .node_id = planned ? slash + 1 : NULL },
 	    ret_said);

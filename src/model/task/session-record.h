@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * What is saved about an agent's session, whoever owns it, so that it can be
+ * What is saved about an agent's session, whatever its owner, so that it can be
  * taken over after a restart.
  */
 #ifndef SESSION_RECORD_H
@@ -139,8 +139,8 @@ void delivery_did(
 
 /* After DELIVERY_RESTART: may another session be started for the prompt, and
  * after which pause? False after DELIVERY_SESSIONS of them, in a row or not: a
- * person must look at it. The prompt stays parked, and whoever releases it
- * gives it as many sessions again. */
+ * person must look at it. The prompt stays parked; releasing it allows as many
+ * sessions again. */
 bool delivery_refused(struct session_record *record, int64_t *ret_pause_ms);
 
 /* SessionStart has arrived in the session's generation. After our /clear

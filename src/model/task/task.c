@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "contract.h"
 #include "excerpt.h"
 #include "perf-record.h"
 #include "schema.h"
-#include "task-run.h"
 #include "task.h"
 #include "word.h"
 
@@ -284,15 +284,11 @@ task_again(const char *id, const struct task *old, int64_t now_ms)
 	xstrset(&task->label, old->label);
 	xstrset(&task->landed_before, task_earlier_commit(old));
 	task->priority = old->priority;
-	if (old->run != NULL) {
-		struct task_run *run = task_run_of(task);
-
-		verification_set(task, old->run->contract);
-		run->report_only = old->run->report_only;
-		run->required_tools =
-		    strv_copy(strv_const(old->run->required_tools));
-		xstrset(&run->recovery, old->run->recovery);
-	}
+	verification_set(task, old->launch.contract);
+	task->launch.report_only = old->launch.report_only;
+	task->launch.required_tools =
+	    strv_copy(strv_const(old->launch.required_tools));
+	xstrset(&task->launch.recovery, old->launch.recovery);
 	task_note(task, "done again; it was", old->id, now_ms);
 	if (task->landed_before != NULL)
 		task_note(task, "did this before as commit",
@@ -397,15 +393,14 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 		task_forget_conversation(task);
 	xstrset(&task->worker, worker);
 	task->lines_known = false;
-	if (task->run != NULL)
-		task->run->waiting_ms = task->run->waited_ms = 0;
+	task->attempt.waiting_ms = task->attempt.waited_ms = 0;
 	if (task->from == NULL) {
 		task->attempts++;
 		task->turns_before += task->turns;
 		task->turns = 0;
 		task->nudges = 0;
 		verification_attempt(task);
-		task_run_begin(task, now_ms);
+		task_attempt_begin(task, now_ms);
 	}
 	task_note(task, "assigned", worker, now_ms);
 	return 0;
@@ -440,8 +435,7 @@ uncount(struct task *task)
 		return;
 	if (task->attempts > 0)
 		task->attempts--;
-	if (task->run != NULL)
-		task->run->started_ms = 0;
+	task->attempt.started_ms = 0;
 }
 
 int
@@ -596,7 +590,7 @@ void
 task_text(const struct task *task, struct buf *out)
 {
 	int failed = task->attempts - (task->step == TASK_ASSIGNED ? 1 : 0);
-	cleanup_buf struct buf known = BUF_INIT; /* a reason that is told */
+	cleanup_buf struct buf known = BUF_INIT; /* a reason to name */
 
 	if (verification_is_retry(task)) {
 		verification_retry_text(task, out);
@@ -900,6 +894,15 @@ static const struct schema_own history_own = {
 
 static const struct schema plain = SCHEMA_OF(struct task, fields);
 
+static const struct schema_field run_fields[] = {
+	SCHEMA_PART(struct task, "", STRUCT, launch, task_launch_schema,
+	    .flags = SCHEMA_FLAT),
+	SCHEMA_PART(struct task, "", STRUCT, attempt, task_attempt_schema,
+	    .flags = SCHEMA_FLAT),
+};
+
+static const struct schema run_schema = SCHEMA_OF(struct task, run_fields);
+
 static const struct schema_field all[] = {
 	SCHEMA_GROUP("", plain, .flags = SCHEMA_FLAT),
 	SCHEMA_PART(
@@ -910,8 +913,7 @@ static const struct schema_field all[] = {
 	    .is_member = true,
 	    .type = SCHEMA_ARRAY,
 	    .own = &history_own },
-	SCHEMA_PART(struct task, "run", POINTER, run, task_run_schema,
-	    .flags = SCHEMA_OMIT_UNSET),
+	SCHEMA_GROUP("run", run_schema, .flags = SCHEMA_OMIT_UNSET),
 };
 
 const struct schema task_schema = SCHEMA_OF(struct task, all);

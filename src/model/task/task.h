@@ -10,13 +10,13 @@
 #include "account.h"
 #include "ask-record.h"
 #include "box-plan.h"
+#include "launch.h"
 #include "priority.h"
 
 struct buf;
 struct err;
 struct json_object;
 struct schema;
-struct task_run;
 
 /* The steps of a task, with their names, and the table of which may follow
  * which. */
@@ -60,6 +60,59 @@ extern const char *const task_outcome_words[OUTCOME_COUNT + 1];
 #define TASK_HISTORY_MAX 40 /* entries; the first and last are kept */
 #define TASK_TITLE_MAX   100 /* bytes, cut between characters */
 
+enum verification_state {
+	VERIFICATION_NONE, /* there is no contract */
+	VERIFICATION_PENDING, /* it has not ended yet */
+	VERIFICATION_RUNNING, /* written before the checks begin */
+	VERIFICATION_PASSED,
+	VERIFICATION_FAILED,
+	VERIFICATION_STATE_COUNT
+};
+
+extern const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1];
+
+/* What the attempt at a task that goes on, or was the last, has done. */
+struct task_attempt {
+	char *base; /* the commit where it began; NULL = not known */
+	enum verification_state verification;
+	struct json_object *verified; /* the result */
+	char *retry_of; /* the attempt that failed: retry_once was used */
+
+	/* What it has reported. */
+	char *last_tool; /* that its own conversation used; those of llmc
+			  * without their prefix */
+	struct json_object *report; /* of its end: agent-report.h */
+	bool report_by_tool; /* and not from its last message */
+	struct json_object *progress; /* the latest: agent-report.h */
+	int progress_count;
+	int64_t progress_ms;
+	char *progress_call; /* the id of that call */
+
+	/* Its record is perf-record.h. */
+	int64_t started_ms; /* 0 = none goes on */
+	bool timed_out; /* it was ended because it took too long */
+	bool by_mail; /* the turn that goes on began with mail for it */
+	int mail_turns; /* ended ones that did */
+	int64_t waiting_ms; /* since when it waits for those that it has asked
+			     * for; 0 = it does not */
+	int64_t waited_ms; /* did so before, since it was assigned */
+	struct json_object *spent_before; /* by attempts that are recorded */
+	struct json_object *ended; /* records of attempts, by id, that are not
+				    * yet in their table */
+
+	char *scope_checked; /* the commit that is within scope_paths */
+	int violations; /* of its scope, and of what others had reserved */
+	bool announced; /* its parent knows how it ended */
+	bool has_spawned; /* agents, or was handed some */
+	char **lost; /* those of them that will not begin: keys of nodes */
+	char **untold; /* what its next prompt says of them: sentences */
+	bool rebase_due; /* work of its children landed since its own was
+			  * last rebased */
+	bool children_landed; /* in any attempt */
+};
+
+extern const struct schema task_attempt_schema;
+
 struct task {
 	char *id; /* "t17" */
 	char *source; /* "command", "files", "folder", "fix", "plan" */
@@ -83,8 +136,7 @@ struct task {
 		      * one; NULL = it was not */
 	int turns; /* finished in this attempt */
 	int turns_before; /* finished in earlier attempts */
-	int nudges; /* how often it was told to continue without asking, in this
-		     * attempt */
+	int nudges; /* how often it was sent on, in this attempt */
 	int fixes; /* for "fix": how many fixes led to this one */
 	int64_t created_ms, assigned_ms, finished_ms;
 	int64_t tokens, tokens_allowed; /* used in all attempts; granted by llmc
@@ -107,12 +159,13 @@ struct task {
 	int place; /* among the tasks of that move, in the order of commits */
 	char *landed_before; /* the commit of an earlier task with this text,
 			      * when a landed task is done again */
-	struct task_run *run; /* delegation (task-run.h); NULL = none of it */
+	struct task_launch launch;
+	struct task_attempt attempt;
 	char *abort_why; /* a person wants it ended as soon as its worker is
-			  * free: why, "" = not said; NULL = nobody does */
+			  * free: why, "" = not said; NULL = no */
 	char *abort_user; /* who; NULL = not known */
-	bool dropped; /* somebody wanted that it ends, or the planner replaces
-		       * it: nobody need look */
+	bool dropped; /* it was cancelled, or the planner replaces it: a person
+		       * need not look */
 	char *run_id; /* the run of auto mode that last worked on it */
 	char *conversation; /* in which its worker asked a person: that worker
 			     * goes on in it; NULL = none */
@@ -147,7 +200,7 @@ bool task_fits(const struct task *task, enum box_mode mode);
 int task_named(
     const char *id, const char *source, const char *key, const char *word);
 
-/* The commit that whoever does the task again should know; NULL = none. */
+/* The commit that the next worker of the task should know; NULL = none. */
 const char *task_earlier_commit(const struct task *old);
 
 /* Add to the history; detail may be NULL and is cut at 1 KiB. */
@@ -180,7 +233,7 @@ bool task_attempt_failed(
  * count. */
 int task_give_back(struct task *task, const char *why, int64_t now_ms);
 
-/* What others than a person are told of a question. */
+/* What the others see of a question to a person. */
 #define TASK_ASKS "it waits for an answer; see: llmc asks"
 
 /* It waits for a person, and why says what for: a parked task is an open ask of
@@ -192,8 +245,8 @@ int task_park(struct task *task, enum ask_kind kind, const char *from,
 /* Does it wait for a person, or is it being parked for that? */
 bool task_asks(const struct task *task);
 /* A person lets it continue, and grants the same budget again; one that was
- * parked because it failed has all its attempts again. advice: what whoever
- * does it next is told; NULL = nothing new. */
+ * parked because it failed has all its attempts again. advice: for its next
+ * worker; NULL = nothing new. */
 int task_unpark(struct task *task, const char *advice, int64_t now_ms);
 /* The same before it is parked (task->answered). */
 void task_answer(struct task *task, const char *advice);
@@ -202,7 +255,7 @@ void task_answer(struct task *task, const char *advice);
 int task_queue(struct task *task, int64_t now_ms);
 
 /* Its work left the queue without landing: it waits for a worker, who starts
- * from that commit and is told why. The attempt goes on. */
+ * from that commit and learns why. The attempt goes on. */
 int task_send_back(
     struct task *task, const char *from, const char *why, int64_t now_ms);
 
@@ -246,11 +299,10 @@ const char *hand_task_worker(const char *task);
 
 /* The record of a task. */
 
-/* The record of a task; it shares `history`. Like
- * worker_from_json(): the id is required, other members may be missing, a wrong
- * type or word is -EINVAL. A priority may be a number, as older versions wrote
- * it. A task that is
- * assigned to nobody, or settling without an outcome, waits. */
+/* The record of a task; it shares `history`. Like worker_from_json(): the id is
+ * required, other members may be missing, a wrong type or word is -EINVAL. A
+ * priority may be a number, as older versions wrote it. A task that is assigned
+ * without a worker, or settling without an outcome, waits. */
 extern const struct schema task_schema;
 struct json_object *task_to_json(const struct task *task);
 int task_from_json(struct json_object *json, const char *at,

@@ -20,7 +20,7 @@ static const struct {
 	const char *message; /* to the worker */
 	const char *reason; /* for a person, or of a failed attempt */
 	enum ask_kind ask; /* NONE: the attempt fails with its last turn */
-	int nudges; /* how often it is told to continue before that */
+	int nudges; /* how often it is sent on before that */
 	enum turn_action at_last; /* driven by hand, after it was sent back
 				   * often enough */
 	const char *to_person; /* the reason for that */
@@ -100,7 +100,7 @@ find_trouble(const struct turn_facts *facts)
 		return TROUBLE_BLOCKED;
 	if (facts->rebasing)
 		return TROUBLE_REBASE;
-	if (facts->dirt > 0)
+	if (facts->uncommitted > 0)
 		return TROUBLE_DIRT;
 	if (!facts->driven || facts->waits)
 		return TROUBLE_NONE;
@@ -139,8 +139,9 @@ add_message(
 		buf_addf(words, "%d file%s still in conflict. ",
 		    facts->conflicts, facts->conflicts == 1 ? " is" : "s are");
 	if (trouble == TROUBLE_DIRT)
-		buf_addf(words, "%d file%s changed or untracked. ", facts->dirt,
-		    facts->dirt == 1 ? " is" : "s are");
+		buf_addf(words, "%d file%s changed or untracked. ",
+		    facts->uncommitted,
+		    facts->uncommitted == 1 ? " is" : "s are");
 	add_words(facts, trouble, words);
 	/* An unanswered question would only be asked again. */
 	if (facts->driven && troubles[trouble].ask == ASK_NONE &&

@@ -3,7 +3,7 @@
 /*
  * The end of a turn: is the work finished, or is the worker sent back, and with
  * which message? One rule for workers driven by hand and by auto mode. In auto
- * mode nobody looks at the result, so what the agent says (said.h) counts: one
+ * mode the result is not reviewed, so what the agent says (said.h) counts: one
  * that is blocked, asks, refuses or has changed nothing has not finished.
  */
 #ifndef TURN_H
@@ -15,25 +15,26 @@
 struct buf;
 
 #define TURN_BLOCKED       "it is blocked" /* and what is missing follows */
-#define TURN_NUDGES_MAX    3 /* times told to continue without asking */
+#define TURN_NUDGES_MAX    3 /* times sent on without asking a person */
 #define TURN_SENT_BACK_MAX 2 /* times in one turn, driven by hand */
 
 struct turn_facts {
-	int dirt; /* files changed or untracked */
+	int uncommitted; /* files changed or untracked */
 	bool rebasing; /* a rebase is in progress */
 	int conflicts; /* unmerged files */
 	int ahead; /* commits ahead of the default branch */
 	bool resolving; /* the turn was to resolve a conflict: it needs no
 			 * commit of its own */
 	bool reviewing; /* it reviewed its own work: the same */
-	bool driven; /* by auto mode: nobody looks at the result */
+	bool driven; /* by auto mode: the result is not reviewed */
 
 	/* Only used if driven. */
 	bool commit_wanted; /* a task without a commit is not done */
 	bool result_wanted; /* without a commit it is not believed to be
 			     * done */
 	bool check_wanted; /* a check_command is set */
-	struct said *said; /* never NULL; whoever asks for the facts owns it */
+	struct said
+	    *said; /* never NULL; owned by the caller that gets the facts */
 	int turns, turns_max; /* turns so far, with this one; turns_max 0 = no
 			       * limit */
 	int nudges;
@@ -42,8 +43,8 @@ struct turn_facts {
 			  * instead of a person */
 	const char *answers; /* who answers its tool request_orchestrator, in
 			      * words; NULL = it cannot ask */
-	bool asks_person; /* a question is not answered by "nobody can": it is
-			   * a person's */
+	bool asks_person; /* a question goes to a person; else the agent has to
+			   * decide */
 
 	/* Only used if not driven. */
 	int sent_back; /* times in this turn */
@@ -70,10 +71,10 @@ enum turn_action {
  * or a refusal, a missing commit, the check.
  *
  * Driven: TURN_ASK at once if it is blocked, or asks and a person answers; else
- * after it was told to continue as often as helps (TURN_NUDGES_MAX at most).
- * Where it would be sent back for its worktree, it is TURN_FAIL if turns_max is
- * reached. By hand: a worker that was sent back often enough is paused if a
- * rebase is unfinished, and its changes are committed for it.
+ * after it was sent on as often as helps (TURN_NUDGES_MAX at most). Where it
+ * would be sent back for its worktree, it is TURN_FAIL if turns_max is reached.
+ * By hand: a worker that was sent back often enough is paused if a rebase is
+ * unfinished, and its changes are committed for it.
  *
  * words is appended to for BACK, NUDGE, PAUSE, ASK and FAIL; *ret_ask: what is
  * asked for with TURN_ASK.

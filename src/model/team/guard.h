@@ -68,7 +68,7 @@ enum guard_kind {
 /* "tools", "task_guard", "file_guard", "policy"; "" = passes. */
 extern const char *const guard_kind_words[GUARD_KIND_COUNT + 1];
 
-/* May it use the tool? why: what the agent is told. */
+/* May it use the tool? why: the answer to the agent. */
 enum guard_kind guard_tool(
     const struct guard_policy *policy, const char *tool, struct buf *why);
 

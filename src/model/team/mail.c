@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "attempt.h"
 #include "id.h"
 #include "mail.h"
 #include "schema.h"
-#include "task-run.h"
 
 #define MAIL_ACTOR_MAX 128
 
@@ -287,7 +287,7 @@ mail_check(const struct mail *mail, struct err *err)
 	return r;
 }
 
-/* The sender is a part of it: nobody can make the id of another's mail. */
+/* The sender is a part of it: an agent cannot make the id of another's mail. */
 char *
 mail_id(const char *from, const char *key)
 {
@@ -453,7 +453,7 @@ mail_text(struct mail *const *mails, size_t count, struct buf *out)
 {
 	cleanup_buf struct buf next = BUF_INIT;
 	size_t start = out->len, n;
-	bool answerable = false; /* nobody reads mail to the overseer */
+	bool answerable = false; /* the overseer reads no mail */
 
 	buf_adds(out,
 	    "You have mail. Lines that begin with \"| \" are what its sender "

@@ -7,8 +7,8 @@
  * clock milliseconds, 0 = never.
  *
  * Mail is open until it needs nothing more: it was given to its recipient, and
- * confirmed if it asks for that. Then it is done. Mail that can reach nobody
- * any more is closed.
+ * confirmed if it asks for that. Then it is done. Mail whose recipient is gone
+ * is closed.
  */
 #ifndef MAIL_H
 #define MAIL_H
@@ -97,7 +97,7 @@ struct mail {
 	int64_t delivered_ms; /* the last time */
 	int delivered; /* how often */
 	int64_t read_ms, acked_ms, closed_ms;
-	/* A person was told that it is not confirmed, or learns of it in
+	/* A person was notified that it is not confirmed, or learns of it in
 	 * another way. */
 	bool alerted;
 	char *read_call; /* id of the tool call that has shown it */
@@ -140,7 +140,7 @@ bool mail_is_due(
 bool mail_is_ignored(
     const struct mail *mail, const struct mail_pace *pace, int64_t now_ms);
 
-/* Is it news of the overseer about a plan? It wakes nobody who waits. */
+/* Is it news of the overseer about a plan? It does not wake a waiting agent. */
 bool mail_is_of_plan(const struct mail *mail);
 
 /* What is given first: below 0 if it is a. Mail of the overseer about plans,

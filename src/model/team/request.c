@@ -25,7 +25,7 @@ const char *const request_state_words[REQUEST_STATE_COUNT + 1] = {
 	SCHEMA_FIELD(struct request, key, member, .flags = SCHEMA_REQUIRED, \
 	    ##__VA_ARGS__)
 
-/* The actor of a record is whoever is asked. */
+/* The actor of a record is the one who is asked. */
 static const struct schema_field fields[] = {
 	MUST("id", id),
 	MUST("child", child),
@@ -172,7 +172,7 @@ request_resolve(struct request *request, const char *response,
 		    request->id);
 	case REQUEST_TIMEOUT:
 		return err_set(err, -ETIMEDOUT,
-		    "%s has timed out: whoever asked has gone on without an "
+		    "%s has timed out: the agent has gone on without an "
 		    "answer",
 		    request->id);
 	default:

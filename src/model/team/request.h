@@ -5,12 +5,12 @@
  * an agent may have, and how it ends. Pure; strings are owned, NULL = not set;
  * times are wall clock milliseconds, 0 = never.
  *
- *   pending    stored, nobody was told
- *   notified   the one who is asked was told
+ *   pending    stored, not delivered
+ *   notified   delivered to the one who is asked
  *   resolved   answered
- *   timeout    nobody answered in time
- *   cancelled  whoever asked is gone
- *   orphaned   whoever was asked is gone
+ *   timeout    not answered in time
+ *   cancelled  the one who asked is gone
+ *   orphaned   the one who was asked is gone
  */
 #ifndef REQUEST_H
 #define REQUEST_H
@@ -80,8 +80,8 @@ bool request_is_kept(const struct request *request, int64_t now_ms);
 const char *request_choice(
     const struct request *request, const char *words, struct err *err);
 
-/* The time that is waited for an answer; 0 = the default. A person is waited
- * for as long as possible, for nobody may be there. */
+/* How long to wait for an answer; 0 = the default. The maximum for a person,
+ * who may be away. */
 int64_t request_timeout(int64_t wanted_ms, bool person);
 
 /* Answer it. -EALREADY: it was answered; -ETIMEDOUT: too late (it is timed out

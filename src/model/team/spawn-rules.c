@@ -5,11 +5,11 @@
 #include <ctype.h>
 
 #include "agent-card.h"
+#include "attempt.h"
 #include "contract.h"
 #include "plan-text.h"
 #include "scope-path.h"
 #include "spawn-rules.h"
-#include "task-run.h"
 #include "tool-scope.h"
 
 /* --- places ---------------------------------------------------------- */
@@ -481,78 +481,76 @@ set(char **to, struct json_object *entry, const char *key)
 /* What the request and the card say, and what the caller does not have either.
  * All of it is kept: a card that is removed later gives nothing back. */
 static void
-set_tools(struct task_run *run, const struct spawn_facts *facts,
+set_tools(struct task_launch *launch, const struct spawn_facts *facts,
     struct json_object *entry)
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	const struct tool_scope *own = facts->tools;
 
-	run->tools_deny = list_of(entry, "toolsDeny");
-	run->tools_scoped =
+	launch->tools_deny = list_of(entry, "toolsDeny");
+	launch->tools_scoped =
 	    json_object_object_get_ex(entry, "toolsAllow", NULL);
-	if (run->tools_scoped)
-		run->tools_allow = list_of(entry, "toolsAllow");
+	if (launch->tools_scoped)
+		launch->tools_allow = list_of(entry, "toolsAllow");
 	if (spawn_scope(facts, entry, &scope, NULL) < 0)
 		return;
 	for (char **t = own != NULL ? own->deny : NULL; t != NULL && *t != NULL;
 	     t++)
-		if (!plan_has(run->tools_deny, *t))
-			strv_add(&run->tools_deny, *t);
-	if (run->tools_scoped || (scope.all && (own == NULL || own->all)))
+		if (!plan_has(launch->tools_deny, *t))
+			strv_add(&launch->tools_deny, *t);
+	if (launch->tools_scoped || (scope.all && (own == NULL || own->all)))
 		return;
-	run->tools_scoped = true;
+	launch->tools_scoped = true;
 	for (char **t = scope.all ? own->allow : scope.allow;
 	     t != NULL && *t != NULL; t++)
 		if (own == NULL || tool_scope_permits(own, *t))
-			strv_add(&run->tools_allow, *t);
+			strv_add(&launch->tools_allow, *t);
 }
 
 /* Has it a tool for changing files? What a shell can do is not asked. */
 static bool
-can_edit(const struct task_run *run)
+can_edit(const struct task_launch *launch)
 {
 	static const char *const tools[] = { "Edit", "Write", "MultiEdit",
 		"NotebookEdit" };
 
 	for (size_t i = 0; i < nitems(tools); i++)
-		if ((!run->tools_scoped ||
-			plan_has(run->tools_allow, tools[i])) &&
-		    !plan_has(run->tools_deny, tools[i]))
+		if ((!launch->tools_scoped ||
+			plan_has(launch->tools_allow, tools[i])) &&
+		    !plan_has(launch->tools_deny, tools[i]))
 			return true;
 	return false;
 }
 
-struct task_run *
-spawn_run(const struct spawn_facts *facts, const struct spawn_verdict *v,
+struct task_launch *
+spawn_launch(const struct spawn_facts *facts, const struct spawn_verdict *v,
     struct json_object *entry)
 {
-	struct task_run *run = task_run_new();
+	struct task_launch *launch = schema_new(&task_launch_schema);
 	struct json_object *contract = NULL;
 
-	xstrset(&run->actor, v->actor);
-	run->depth = v->place.depth;
-	run->max_depth = v->place.max_depth;
-	run->local_max_depth = v->place.local_max_depth;
-	set(&run->role, entry, "role");
-	set(&run->label, entry, "label");
-	set(&run->agent, entry, "agent");
-	set(&run->model, entry, "model");
-	set(&run->thinking, entry, "thinking");
-	run->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
-	set_tools(run, facts, entry);
-	run->report_only = !can_edit(run);
-	run->scope_paths = list_of(entry, "scope_paths");
-	if (strv_count(run->scope_paths) == 0) {
-		strv_clear(&run->scope_paths);
+	xstrset(&launch->actor, v->actor);
+	launch->depth = v->place.depth;
+	launch->max_depth = v->place.max_depth;
+	launch->local_max_depth = v->place.local_max_depth;
+	set(&launch->role, entry, "role");
+	set(&launch->label, entry, "label");
+	set(&launch->agent, entry, "agent");
+	set(&launch->model, entry, "model");
+	set(&launch->thinking, entry, "thinking");
+	launch->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
+	set_tools(launch, facts, entry);
+	launch->report_only = !can_edit(launch);
+	launch->scope_paths = list_of(entry, "scope_paths");
+	if (strv_count(launch->scope_paths) == 0) {
+		strv_clear(&launch->scope_paths);
 		if (facts->scope_paths != NULL)
-			run->scope_paths =
+			launch->scope_paths =
 			    strv_copy(strv_const(facts->scope_paths));
 	}
-	run->progress_reporting =
+	launch->progress_reporting =
 	    json_bool_or(entry, "progressReporting", false);
-	if (json_object_object_get_ex(entry, "verification", &contract)) {
-		run->contract = json_object_get(contract);
-		run->verification = VERIFICATION_PENDING;
-	}
-	return run;
+	if (json_object_object_get_ex(entry, "verification", &contract))
+		launch->contract = json_object_get(contract);
+	return launch;
 }

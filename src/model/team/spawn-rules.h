@@ -13,7 +13,7 @@
 struct agent_cards;
 struct err;
 struct json_object;
-struct task_run;
+struct task_launch;
 struct tool_scope;
 
 /* --- places ---------------------------------------------------------- */
@@ -59,7 +59,7 @@ int hierarchy_deepest(const struct hierarchy_place *place);
 struct hierarchy_place hierarchy_child(
     const struct hierarchy_place *parent, int requested, bool *ret_clamped);
 
-/* The place of an agent that nobody spawned: directly below the overseer. */
+/* The place of an agent that was not spawned: directly below the overseer. */
 struct hierarchy_place hierarchy_root_worker(int max_depth);
 
 /* What a request is judged by; everything is borrowed. */
@@ -98,8 +98,8 @@ void spawn_decide(const struct spawn_facts *facts,
 void spawn_decision_fail(struct spawn_decision *decision, const char *message);
 void spawn_decision_release(struct spawn_decision *decision);
 
-/* If anyone was denied: a code and a sentence for the whole request ("some
- * agents were denied"), and what the caller can do. NULL = nobody was. */
+/* If one was denied: a code and a sentence for the whole request ("some agents
+ * were denied"), and what the caller can do. NULL = none was. */
 const char *spawn_decision_reason(const struct spawn_decision *decision);
 const char *spawn_decision_message(const struct spawn_decision *decision);
 const char *spawn_decision_suggestion(const struct spawn_decision *decision);
@@ -116,7 +116,7 @@ struct json_object *spawn_denied_agents(
 /* The launch of one that was accepted, out of its entry of the request; what
  * restricts the caller restricts it too. The rest of the record (parent,
  * request) is the caller's to fill in. Owned by the caller. */
-struct task_run *spawn_run(const struct spawn_facts *facts,
+struct task_launch *spawn_launch(const struct spawn_facts *facts,
     const struct spawn_verdict *verdict, struct json_object *entry);
 
 #endif

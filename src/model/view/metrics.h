@@ -48,7 +48,7 @@ struct work_span {
 void work_span_release(struct work_span *span);
 
 /* What a worker's status is used for. hand: a person drives it; queue: tasks
- * wait for one that nobody drives; outage: the service is unavailable. */
+ * wait for a worker of auto mode; outage: the service is unavailable. */
 enum work_use
 work_use_of(const char *status, bool hand, bool queue, bool outage);
 
@@ -120,7 +120,7 @@ struct metrics {
 	const char *version;
 	int64_t workers[METRICS_MODES][WORKER_STATUS_COUNT];
 	int64_t tasks[TASK_STEP_COUNT];
-	int64_t limit_until_ms; /* wall clock; 0 = nobody waits for a limit */
+	int64_t limit_until_ms; /* wall clock; 0 = no limit */
 	/* Of today; limit 0 = none. Costs are in millionths of a dollar. */
 	int64_t day_cost, day_cost_limit;
 	int64_t day_tokens, day_tokens_limit;

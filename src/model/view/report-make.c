@@ -463,8 +463,8 @@ add_ended(struct making *m)
 	}
 }
 
-/* Begun in the period, or still in somebody's hands. An attempt that was taken
- * back (a parked task has none) has cost something, too. */
+/* Begun in the period, or still in work. An attempt that was taken back (a
+ * parked task has none) has cost something, too. */
 static void
 add_open(struct making *m)
 {

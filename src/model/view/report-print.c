@@ -70,15 +70,6 @@ add_period(struct json_object *report, struct buf *out)
 	buf_addc(out, ')');
 }
 
-static const char *
-landed_title(struct json_object *report)
-{
-	return json_int_or(json_object_object_get(report, "counts"),
-		   "no_changes", 0) > 0 ?
-	    "Landed, or needed no change" :
-	    "Landed";
-}
-
 /* "nothing waits to land; checks: 3 passed" */
 static void
 add_landing(struct json_object *report, struct buf *out)
@@ -239,216 +230,6 @@ static const struct view_column money_lines[] = {
 	    .usual = ZERO },
 	{ "not known", .add = add_unknown },
 };
-
-/* --- as text ---------------------------------------------------------- */
-
-struct printing {
-	struct json_object *report;
-	int width;
-	bool colours;
-	struct buf *out;
-};
-
-static void
-heading(const struct printing *p, const char *title)
-{
-	buf_addf(p->out, p->colours ? "\n\033[1m%s\033[0m\n" : "\n%s\n", title);
-}
-
-/* Nothing for an empty list. Returns the index of the first row to print: of a
- * long list, its last ones. */
-static size_t
-begin_list(const struct printing *p, const char *title, const char *list)
-{
-	size_t count = json_object_array_length(part(p->report, list));
-	int64_t all = count_all(p->report, list);
-	cleanup_free char *words = xasprintf("%s (%" PRId64 ")", title, all);
-
-	if (count > 0)
-		heading(p, words);
-	if (all > LINES_MAX)
-		buf_addf(p->out, "  %d of them; more: llmc report --json\n",
-		    LINES_MAX);
-	return count > LINES_MAX ? count - LINES_MAX : 0;
-}
-
-static void
-print_rows(const struct printing *p, const char *list, size_t first,
-    const struct view_column *columns, size_t count, bool bare)
-{
-	const struct view_table table = { .columns = columns,
-		.count = count,
-		.rows = part(p->report, list),
-		.first = first,
-		.most = LINES_MAX,
-		.indented = true,
-		.bare = bare };
-
-	if (json_object_array_length(table.rows) > 0)
-		view_table_print(&table,
-		    columns == event_columns ? 0 : p->width, p->colours,
-		    p->out);
-}
-
-static void
-add_words(const struct printing *p, const char *title, const char *words)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-
-	if (words == NULL || *words == '\0')
-		return;
-	text_add_visible(
-	    &line, words, text_cut(words, strlen(words), WORDS_MAX), false);
-	buf_addf(p->out, "      %s: %s%s\n", title, line.data,
-	    strlen(words) > WORDS_MAX ? "..." : "");
-}
-
-static void
-print_landed(const struct printing *p)
-{
-	struct json_object *list = part(p->report, "landed");
-	size_t first = begin_list(p, landed_title(p->report), "landed");
-
-	print_rows(
-	    p, "landed", first, landed_columns, nitems(landed_columns), false);
-	/* Where nothing was changed, what was said is the result. */
-	for (size_t i = first; i < json_object_array_length(list); i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-		cleanup_free char *title =
-		    xasprintf("%s said", json_string_or(row, "id", "?"));
-
-		if (json_string_or(row, "commit", NULL) == NULL)
-			add_words(
-			    p, title, json_string_or(row, "last_words", NULL));
-	}
-}
-
-static void
-print_not_landed(const struct printing *p)
-{
-	struct json_object *list = part(p->report, "not_landed");
-	size_t first = begin_list(p, "Not landed", "not_landed");
-
-	for (size_t i = first; i < json_object_array_length(list); i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-		int64_t attempts = json_int_or(row, "attempts", 0);
-
-		buf_adds(p->out, "  ");
-		add_visible(p->out, json_string_or(row, "id", "?"));
-		buf_addf(p->out, "  %s, ", json_string_or(row, "outcome", "?"));
-		view_cell_add(&cost_line, row, NULL, p->out);
-		buf_addf(p->out, ", %" PRId64 " attempt%s: ", attempts,
-		    attempts == 1 ? "" : "s");
-		add_visible(p->out, json_string_or(row, "title", ""));
-		buf_addc(p->out, '\n');
-		add_words(p, "why", json_string_or(row, "reason", NULL));
-		add_words(
-		    p, "it said", json_string_or(row, "last_words", NULL));
-	}
-}
-
-/* arg: all of it. */
-static void
-add_share(struct json_object *row, const void *arg, struct buf *out)
-{
-	const int64_t *all = arg;
-
-	buf_addf(out, "%.1f %%",
-	    100.0 * (double)json_int_or(row, "ms", 0) / (double)*all);
-}
-
-static const struct view_column time_columns[] = {
-	{ .key = "title" },
-	{ .key = "ms", .cell = VIEW_DURATION, .right = true },
-	{ .add_with = add_share, .right = true },
-};
-
-static void
-print_time(const struct printing *p)
-{
-	struct json_object *time = part(p->report, "time");
-	int64_t all = json_int_or(time, "worker_ms", 0);
-	int64_t workers = json_int_or(time, "workers", 0);
-	cleanup_json struct json_object *rows = json_object_new_array();
-	cleanup_free char *title = xasprintf(
-	    "Time of %" PRId64 " worker%s", workers, workers == 1 ? "" : "s");
-	const struct view_table table = { .columns = time_columns,
-		.count = nitems(time_columns),
-		.rows = rows,
-		.arg = &all,
-		.indented = true,
-		.bare = true };
-
-	if (all <= 0)
-		return;
-	heading(p, title);
-	for (int i = 0; i <= REPORT_USE_COUNT; i++) {
-		bool sum = i == REPORT_USE_COUNT;
-		int64_t ms = sum ?
-		    all :
-		    json_int_or(part(time, "rows"), report_use_words[i], 0);
-		struct json_object *row;
-
-		if (ms == 0)
-			continue;
-		row = json_object_new_object();
-		json_set_string(
-		    row, "title", sum ? "all" : report_use_titles[i]);
-		json_set_int(row, "ms", ms);
-		json_object_array_add(rows, row);
-	}
-	view_table_print(&table, p->width, p->colours, p->out);
-}
-
-void
-report_print(
-    struct json_object *report, int width, bool colours, struct buf *out)
-{
-	struct printing p = { report, width, colours, out };
-	struct json_object *money = part(report, "money");
-	size_t first;
-	struct json_object *list;
-
-	buf_adds(out, "Report of ");
-	add_period(report, out);
-	heading(&p, json_string_or(part(report, "verdict"), "words", ""));
-	if (json_object_array_length(part(report, "needs")) == 0)
-		buf_adds(out, "\nNothing needs you.\n");
-	begin_list(&p, "Needs you", "needs"); /* the most urgent ones */
-	print_rows(&p, "needs", 0, need_columns, nitems(need_columns), true);
-	print_landed(&p);
-	print_not_landed(&p);
-	first = begin_list(&p, "Not ended", "open");
-	print_rows(
-	    &p, "open", first, open_columns, nitems(open_columns), false);
-	if (json_int_or(money, "total_micros", 0) != 0 ||
-	    json_int_or(money, "unknown", 0) != 0) {
-		heading(&p, "Money");
-		view_facts(money_lines, nitems(money_lines), money, "  ", LABEL,
-		    colours, out);
-	}
-	print_time(&p);
-	buf_adds(out, "\nLanding: ");
-	add_landing(report, out);
-	buf_adds(out, ".\n");
-	first = begin_list(&p, "Failures and repairs of llmc", "repairs");
-	print_rows(
-	    &p, "repairs", first, event_columns, nitems(event_columns), true);
-	first = begin_list(&p, "Oversight", "oversight");
-	if (count_all(report, "oversight") > 0) {
-		buf_adds(out, "  ");
-		add_oversight(report, out);
-		buf_addc(out, '\n');
-	}
-	print_rows(
-	    &p, "oversight", first, event_columns, nitems(event_columns), true);
-	list = part(p.report, "notes");
-	if (json_object_array_length(list) > 0)
-		buf_addc(p.out, '\n');
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		buf_addf(p.out, "%s\n",
-		    json_object_get_string(json_object_array_get_idx(list, i)));
-}
 
 /* --- charts ----------------------------------------------------------- */
 
@@ -680,104 +461,322 @@ static const char style[] =
     "body{margin:0;max-width:none;font-size:11px}"
     "tr,figure{break-inside:avoid}}\n";
 
-/* --- as a page -------------------------------------------------------- */
+/* --- as text, or as a page -------------------------------------------- */
+
+struct drawing {
+	struct json_object *report;
+	bool html;
+	int width; /* of a text, and whether it has colours */
+	bool colours;
+	struct buf *out;
+};
 
 static void
-add_text(struct buf *out, struct json_object *row, const char *key)
+add_words(const struct drawing *d, const char *words)
 {
-	view_html_text(out, json_string_or(row, key, ""));
+	if (d->html)
+		view_html_text(d->out, words);
+	else
+		add_visible(d->out, words);
 }
 
-/* False: the list is empty, and nothing is said. */
-static bool
-html_begin(struct buf *out, struct json_object *report, const char *list,
-    const char *title)
+/* A part begins; a page needs its end. */
+static void
+begin(const struct drawing *d, const char *title)
 {
-	size_t count = json_object_array_length(part(report, list));
-	int64_t all = count_all(report, list);
+	buf_addf(d->out,
+	    d->html        ? "<section><h2>%s</h2>\n" :
+		d->colours ? "\n\033[1m%s\033[0m\n" :
+			     "\n%s\n",
+	    title);
+}
 
+static void
+end(const struct drawing *d)
+{
+	buf_adds(d->out, d->html ? "</section>\n" : "");
+}
+
+/* False: the list is empty, and nothing is said. *ret_first: of a long list, a
+ * text has the last ones. */
+static bool
+begin_list(const struct drawing *d, const char *title, const char *list,
+    size_t *ret_first)
+{
+	size_t count = json_object_array_length(part(d->report, list));
+	int64_t all = count_all(d->report, list);
+	cleanup_free char *words = xasprintf("%s (%" PRId64 ")", title, all);
+
+	*ret_first = !d->html && count > LINES_MAX ? count - LINES_MAX : 0;
 	if (count == 0)
 		return false;
-	buf_addf(out, "<section><h2>%s (%" PRId64 ")</h2>\n", title, all);
-	if (all > (int64_t)count)
-		buf_addf(out, "<p class=\"dim\">The last %zu:</p>\n", count);
-	return true;
-}
-
-static bool
-html_rows(struct buf *out, struct json_object *report, const char *list,
-    const char *title, const struct view_column *columns, size_t count)
-{
-	const struct view_table table = {
-		.columns = columns, .count = count, .rows = part(report, list)
-	};
-
-	if (!html_begin(out, report, list, title))
-		return false;
-	view_table_html(&table, out);
-	buf_adds(out, "</section>\n");
+	begin(d, words);
+	if (d->html && all > (int64_t)count)
+		buf_addf(d->out, "<p class=\"dim\">The last %zu:</p>\n", count);
+	else if (!d->html && all > LINES_MAX)
+		buf_addf(d->out, "  %d of them; more: llmc report --json\n",
+		    LINES_MAX);
 	return true;
 }
 
 static void
-html_words(struct buf *out, const char *title, const char *words)
+add_rows(const struct drawing *d, const char *list, size_t first,
+    const struct view_column *columns, size_t count)
 {
+	const struct view_table table = { .columns = columns,
+		.count = count,
+		.rows = part(d->report, list),
+		.first = first,
+		.most = d->html ? 0 : LINES_MAX,
+		.indented = true,
+		.bare = columns == need_columns || columns == event_columns };
+
+	if (d->html)
+		view_table_html(&table, d->out);
+	else
+		view_table_print(&table,
+		    columns == event_columns ? 0 : d->width, d->colours,
+		    d->out);
+}
+
+/* What was said about a row, below it. */
+static void
+add_said(const struct drawing *d, const char *title, const char *words)
+{
+	cleanup_buf struct buf line = BUF_INIT;
+
 	if (words == NULL || *words == '\0')
 		return;
-	buf_addf(
-	    out, "<div class=\"dim\">%s</div><div class=\"words\">", title);
-	view_html_text(out, words);
-	buf_adds(out, "</div>\n");
+	if (d->html) {
+		buf_addf(d->out,
+		    "<div class=\"dim\">%s</div><div class=\"words\">", title);
+		view_html_text(d->out, words);
+		buf_adds(d->out, "</div>\n");
+		return;
+	}
+	text_add_visible(
+	    &line, words, text_cut(words, strlen(words), WORDS_MAX), false);
+	buf_addf(d->out, "      %s: %s%s\n", title, line.data,
+	    strlen(words) > WORDS_MAX ? "..." : "");
 }
 
 static void
-html_not_landed(struct json_object *report, struct buf *out)
+draw_landed(const struct drawing *d)
 {
-	struct json_object *list = part(report, "not_landed");
+	struct json_object *list = part(d->report, "landed");
+	bool unchanged =
+	    json_int_or(part(d->report, "counts"), "no_changes", 0) > 0;
+	size_t first;
 
-	if (!html_begin(out, report, "not_landed", "Not landed"))
+	if (!begin_list(d, unchanged ? "Landed, or needed no change" : "Landed",
+		"landed", &first))
 		return;
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
+	add_rows(d, "landed", first, landed_columns, nitems(landed_columns));
+	/* Where nothing was changed, what was said is the result. */
+	for (size_t i = first; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		cleanup_free char *title =
+		    xasprintf("%s said", json_string_or(row, "id", "?"));
+
+		if (!d->html && json_string_or(row, "commit", NULL) == NULL)
+			add_said(
+			    d, title, json_string_or(row, "last_words", NULL));
+	}
+	end(d);
+}
+
+static void
+draw_not_landed(const struct drawing *d)
+{
+	struct json_object *list = part(d->report, "not_landed");
+	size_t first;
+
+	if (!begin_list(d, "Not landed", "not_landed", &first))
+		return;
+	for (size_t i = first; i < json_object_array_length(list); i++) {
 		struct json_object *row = json_object_array_get_idx(list, i);
 		int64_t attempts = json_int_or(row, "attempts", 0);
 
-		buf_adds(out, "<p><b>");
-		add_text(out, row, "id");
-		buf_adds(out, "</b> ");
-		add_text(out, row, "title");
-		buf_adds(out, " <span class=\"dim\">");
-		add_text(out, row, "outcome");
-		buf_addf(out, ", %" PRId64 " attempt%s, ", attempts,
+		buf_adds(d->out, d->html ? "<p><b>" : "  ");
+		add_words(d, json_string_or(row, "id", "?"));
+		buf_adds(d->out, d->html ? "</b> " : "  ");
+		add_words(d, json_string_or(row, "outcome", "?"));
+		buf_adds(d->out, ", ");
+		view_cell_add(&cost_line, row, NULL, d->out);
+		buf_addf(d->out, ", %" PRId64 " attempt%s: ", attempts,
 		    attempts == 1 ? "" : "s");
-		view_cell_add(&cost_line, row, NULL, out);
-		buf_adds(out, "</span></p>\n");
-		html_words(out, "Why", json_string_or(row, "reason", NULL));
-		html_words(
-		    out, "It said", json_string_or(row, "last_words", NULL));
+		add_words(d, json_string_or(row, "title", ""));
+		buf_adds(d->out, d->html ? "</p>\n" : "\n");
+		add_said(d, "why", json_string_or(row, "reason", NULL));
+		add_said(d, "it said", json_string_or(row, "last_words", NULL));
 	}
-	buf_adds(out, "</section>\n");
+	end(d);
 }
 
+/* arg: all of it. */
 static void
-html_time(struct json_object *report, struct buf *out)
+add_share(struct json_object *row, const void *arg, struct buf *out)
 {
-	struct json_object *time = part(report, "time");
+	const int64_t *all = arg;
+
+	buf_addf(out, "%.1f %%",
+	    100.0 * (double)json_int_or(row, "ms", 0) / (double)*all);
+}
+
+static const struct view_column time_columns[] = {
+	{ .key = "title" },
+	{ .key = "ms", .cell = VIEW_DURATION, .right = true },
+	{ .add_with = add_share, .right = true },
+};
+
+static void
+draw_time(const struct drawing *d)
+{
+	struct json_object *time = part(d->report, "time");
+	int64_t all = json_int_or(time, "worker_ms", 0);
 	int64_t workers = json_int_or(time, "workers", 0);
+	cleanup_json struct json_object *rows = json_object_new_array();
+	cleanup_buf struct buf title = BUF_INIT;
+	const struct view_table table = { .columns = time_columns,
+		.count = nitems(time_columns),
+		.rows = rows,
+		.arg = &all,
+		.indented = true,
+		.bare = true };
 
-	if (json_int_or(time, "worker_ms", 0) <= 0)
+	if (all <= 0)
 		return;
-	buf_addf(out, "<section><h2>Time of %" PRId64 " worker%s: ", workers,
+	buf_addf(&title, "Time of %" PRId64 " worker%s", workers,
 	    workers == 1 ? "" : "s");
-	add_short(out, json_int_or(time, "worker_ms", 0));
-	buf_adds(out, "</h2>\n");
-	chart_time(report, out);
-	buf_adds(out, "</section>\n");
+	if (d->html) {
+		buf_adds(&title, ": ");
+		add_short(&title, all);
+	}
+	begin(d, title.data);
+	for (int i = 0; i <= REPORT_USE_COUNT; i++) {
+		bool sum = i == REPORT_USE_COUNT;
+		int64_t ms = sum ?
+		    all :
+		    json_int_or(part(time, "rows"), report_use_words[i], 0);
+		struct json_object *row;
+
+		if (ms == 0)
+			continue;
+		row = json_object_new_object();
+		json_set_string(
+		    row, "title", sum ? "all" : report_use_titles[i]);
+		json_set_int(row, "ms", ms);
+		json_object_array_add(rows, row);
+	}
+	if (d->html)
+		chart_time(d->report, d->out);
+	else
+		view_table_print(&table, d->width, d->colours, d->out);
+	end(d);
 }
 
 static void
-html_top(struct json_object *report, struct buf *out)
+draw_list(const struct drawing *d, const char *title, const char *list,
+    const struct view_column *columns, size_t count)
 {
+	size_t first;
+
+	if (!begin_list(d, title, list, &first))
+		return;
+	/* The most urgent needs come first. */
+	add_rows(d, list, columns == need_columns ? 0 : first, columns, count);
+	end(d);
+}
+
+static void
+draw_oversight(const struct drawing *d)
+{
+	cleanup_buf struct buf title = BUF_INIT, counts = BUF_INIT;
+	size_t first;
+
+	add_oversight(d->report, &counts);
+	buf_adds(&title, "Oversight");
+	if (d->html)
+		buf_addf(&title, ": %s", counts.data);
+	if (!begin_list(d, title.data, "oversight", &first))
+		return;
+	if (!d->html)
+		buf_addf(d->out, "  %s\n", counts.data);
+	add_rows(d, "oversight", first, event_columns, nitems(event_columns));
+	end(d);
+}
+
+/* All but the first lines. */
+static void
+draw(const struct drawing *d)
+{
+	struct json_object *money = part(d->report, "money");
+	struct json_object *notes = part(d->report, "notes");
+	cleanup_buf struct buf landing = BUF_INIT;
+
+	if (json_object_array_length(part(d->report, "needs")) == 0)
+		buf_adds(d->out,
+		    d->html ? "<p>Nothing needs you.</p>\n" :
+			      "\nNothing needs you.\n");
+	draw_list(d, "Needs you", "needs", need_columns, nitems(need_columns));
+	if (d->html)
+		chart_tasks(d->report, d->out);
+	draw_landed(d);
+	draw_not_landed(d);
+	draw_list(d, "Not ended", "open", open_columns, nitems(open_columns));
+	if (d->html || json_int_or(money, "total_micros", 0) != 0 ||
+	    json_int_or(money, "unknown", 0) != 0) {
+		begin(d, "Money");
+		if (d->html) {
+			view_facts_html(
+			    money_lines, nitems(money_lines), money, d->out);
+			chart_days(d->report, d->out);
+		} else {
+			view_facts(money_lines, nitems(money_lines), money,
+			    "  ", LABEL, d->colours, d->out);
+		}
+		end(d);
+	}
+	draw_time(d);
+	add_landing(d->report, &landing);
+	buf_adds(
+	    d->out, d->html ? "<section><h2>Landing</h2><p>" : "\nLanding: ");
+	add_words(d, landing.data);
+	buf_adds(d->out, d->html ? ".</p></section>\n" : ".\n");
+	draw_list(d, "Failures and repairs of llmc", "repairs", event_columns,
+	    nitems(event_columns));
+	draw_oversight(d);
+	if (json_object_array_length(notes) > 0)
+		buf_adds(d->out, d->html ? "<footer class=\"dim\">\n" : "\n");
+	for (size_t i = 0; i < json_object_array_length(notes); i++) {
+		buf_adds(d->out, d->html ? "<p>" : "");
+		add_words(d,
+		    json_object_get_string(
+			json_object_array_get_idx(notes, i)));
+		buf_adds(d->out, d->html ? "</p>\n" : "\n");
+	}
+	if (d->html && json_object_array_length(notes) > 0)
+		buf_adds(d->out, "</footer>\n");
+}
+
+void
+report_print(
+    struct json_object *report, int width, bool colours, struct buf *out)
+{
+	const struct drawing d = { report, false, width, colours, out };
+
+	buf_adds(out, "Report of ");
+	add_period(report, out);
+	begin(&d, json_string_or(part(report, "verdict"), "words", ""));
+	draw(&d);
+}
+
+void
+report_html(struct json_object *report, struct buf *out)
+{
+	const struct drawing d = { .report = report, .html = true, .out = out };
 	struct json_object *verdict = part(report, "verdict");
+	const char *project = json_string_or(report, "project", NULL);
 	cleanup_buf struct buf period = BUF_INIT;
 
 	add_period(report, &period);
@@ -790,58 +789,14 @@ html_top(struct json_object *report, struct buf *out)
 	view_html_text(out, period.data);
 	buf_addf(out, "</title>\n<style>\n%s</style></head>\n<body><main><h1>",
 	    style);
-	add_text(out, report, "project");
-	if (json_string_or(report, "project", NULL) != NULL)
-		buf_adds(out, ": ");
-	buf_adds(out, "report of ");
+	view_html_text(out, project);
+	buf_adds(out, project != NULL ? ": report of " : "report of ");
 	view_html_text(out, period.data);
 	buf_adds(out, "</h1>\n<p class=\"verdict ");
-	add_text(out, verdict, "level");
+	view_html_text(out, json_string_or(verdict, "level", ""));
 	buf_adds(out, "\">");
-	add_text(out, verdict, "words");
+	view_html_text(out, json_string_or(verdict, "words", ""));
 	buf_adds(out, "</p>\n");
-}
-
-void
-report_html(struct json_object *report, struct buf *out)
-{
-	cleanup_buf struct buf landing = BUF_INIT, oversight = BUF_INIT;
-	struct json_object *list;
-
-	html_top(report, out);
-	if (!html_rows(out, report, "needs", "Needs you", need_columns,
-		nitems(need_columns)))
-		buf_adds(out, "<p>Nothing needs you.</p>\n");
-	chart_tasks(report, out);
-	html_rows(out, report, "landed", landed_title(report), landed_columns,
-	    nitems(landed_columns));
-	html_not_landed(report, out);
-	html_rows(out, report, "open", "Not ended", open_columns,
-	    nitems(open_columns));
-	buf_adds(out, "<section><h2>Money</h2>\n");
-	view_facts_html(
-	    money_lines, nitems(money_lines), part(report, "money"), out);
-	chart_days(report, out);
-	buf_adds(out, "</section>\n");
-	html_time(report, out);
-	add_landing(report, &landing);
-	buf_adds(out, "<section><h2>Landing</h2><p>");
-	view_html_text(out, landing.data);
-	buf_adds(out, ".</p></section>\n");
-	html_rows(out, report, "repairs", "Failures and repairs of llmc",
-	    event_columns, nitems(event_columns));
-	buf_adds(&oversight, "Oversight: ");
-	add_oversight(report, &oversight);
-	html_rows(out, report, "oversight", oversight.data, event_columns,
-	    nitems(event_columns));
-	list = part(report, "notes");
-	buf_adds(out, "<footer class=\"dim\">\n");
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		buf_adds(out, "<p>");
-		view_html_text(out,
-		    json_object_get_string(json_object_array_get_idx(list, i)));
-		buf_adds(out, "</p>\n");
-	}
-	buf_adds(out, "</footer>\n");
+	draw(&d);
 	buf_adds(out, "</main></body></html>\n");
 }

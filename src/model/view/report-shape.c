@@ -14,7 +14,7 @@ struct sums {
 	int64_t cost, estimated, unknown, landed;
 };
 
-/* A task that nobody began has cost nothing. */
+/* A task that was not begun has cost nothing. */
 static struct sums
 sum(struct json_object *list)
 {

@@ -431,7 +431,7 @@ add_landing_queue(const struct detail *d)
 {
 	struct top_ui ui;
 	struct top_rows rows;
-	bool told = false;
+	bool has_head = false;
 
 	top_ui_init(&ui);
 	ui.screen = TOP_TASKS;
@@ -443,9 +443,9 @@ add_landing_queue(const struct detail *d)
 
 		if (strcmp(at->section, "landing") != 0)
 			continue;
-		if (!told)
+		if (!has_head)
 			top_lines_head(d->lines, "LANDING QUEUE");
-		told = true;
+		has_head = true;
 		words =
 		    xasprintf("%s  %s", json_string_or(at->row, "state", "?"),
 			json_string_or(at->row, "title", ""));

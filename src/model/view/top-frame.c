@@ -90,7 +90,7 @@ struct making {
 	const struct top_ui *ui;
 	struct top_rows *rows;
 	size_t cap;
-	struct strmap needs; /* who needs somebody */
+	struct strmap needs; /* rows that need a person */
 };
 
 static bool
@@ -402,7 +402,7 @@ static const struct meaning meanings[] = {
 	    "the most urgent first; 4 shows all, Enter what to type" },
 	{ NULL, "COLUMNS AND MARKS" },
 	{ ">", "the chosen row" },
-	{ "!", "this row needs somebody" },
+	{ "!", "this row needs a person" },
 	{ "FOR", "how long it is so; since it ended" },
 	{ "TRY", "attempts at the task" },
 	{ "TURN", "turns of Claude Code; of a worker: in this attempt" },
@@ -424,14 +424,14 @@ static const struct meaning meanings[] = {
 	{ "error", "it cannot go on; WHAT says why" },
 	{ "offline", "it has no session" },
 	{ NULL, "STATE OF A TASK" },
-	{ "todo", "in its source; nobody has taken it" },
+	{ "todo", "in its source; no worker has taken it" },
 	{ "offered", "not yet taken from its source" },
 	{ "waiting", "for a worker" },
 	{ "assigned", "a worker has it" },
 	{ "queued", "its work waits in the landing queue" },
 	{ "parked",
 	    "over its budget, or stopped by oversight; R lets it go on" },
-	{ "settling", "ended; its source is being told" },
+	{ "settling", "ended; its source is being updated" },
 	{ "landed", "its work is on the branch" },
 	{ "no_changes", "ended without a change" },
 	{ "failed", "given up" },

@@ -94,22 +94,13 @@ local_day(const struct top_clock *clock, int64_t at_unix, int64_t *ret_second)
 void
 top_add_day(int64_t days, struct buf *out)
 {
-	int64_t era, day, year, shifted, month;
+	char stamp[CLOCK_STAMP_SIZE] = "-";
 
-	if (days < 0 || days > DAYS_MAX) {
-		buf_addc(out, '-');
-		return;
+	if (days >= 0 && days <= DAYS_MAX) {
+		clock_format_stamp(days * DAY * 1000, stamp);
+		stamp[strcspn(stamp, "T")] = '\0';
 	}
-	days += 719468; /* since 0000-03-01 */
-	era = days / 146097;
-	day = days - era * 146097;
-	year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-	day -= 365 * year + year / 4 - year / 100; /* since March */
-	shifted = (5 * day + 2) / 153;
-	month = shifted < 10 ? shifted + 3 : shifted - 9;
-	buf_addf(out, "%04" PRId64 "-%02" PRId64 "-%02" PRId64,
-	    400 * era + year + (month <= 2 ? 1 : 0), month,
-	    day - (153 * shifted + 2) / 5 + 1);
+	buf_adds(out, stamp);
 }
 
 static void

@@ -144,7 +144,8 @@ static const struct {
 	{ 'M', TOP_MESSAGE },
 };
 
-/* Whom an action on the row is about; NULL, and a notice: there is nobody. */
+/* The worker or task that an action on the row is about; NULL, and a notice:
+ * none. */
 static const char *
 target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
     enum top_do what)
@@ -315,7 +316,7 @@ list_key(struct top_ui *ui, struct json_object *view, uint32_t key)
 struct top_action
 top_key(struct top_ui *ui, struct json_object *view, uint32_t key)
 {
-	bool told = ui->notice != NULL;
+	bool had_notice = ui->notice != NULL;
 	struct top_action action;
 
 	if (key == TOP_KEY_NONE)
@@ -354,5 +355,5 @@ top_key(struct top_ui *ui, struct json_object *view, uint32_t key)
 	if (key == 'q' && ui->page == TOP_PAGE_NONE)
 		return (struct top_action){ TOP_QUIT, NULL, NULL };
 	action = list_key(ui, top_ui_view(ui, view), key);
-	return action.what == TOP_NOTHING && told ? redraw : action;
+	return action.what == TOP_NOTHING && had_notice ? redraw : action;
 }

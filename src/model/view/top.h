@@ -56,9 +56,9 @@ void grid_free(struct grid *grid);
 void grid_clear(struct grid *grid);
 
 /* Write text into at most max columns from a cell on; what is outside of the
- * grid is clipped. Control characters, invalid bytes and characters that nobody
- * sees are shown as text_add_visible() shows them; a wide character that would
- * be cut is left out. Returns how many columns were written. text may be NULL:
+ * grid is clipped. Control characters, invalid bytes and invisible characters
+ * are shown as text_add_visible() shows them; a wide character that would be
+ * cut is left out. Returns how many columns were written. text may be NULL:
  * nothing. */
 int grid_text(struct grid *grid, int row, int column, int max, const char *text,
     enum grid_style style);
@@ -226,7 +226,7 @@ struct top_ui {
 	int scroll; /* of the page, in lines */
 	struct buf filter; /* rows that contain it; empty = all */
 	bool typing; /* the filter */
-	bool problems; /* only rows that need somebody */
+	bool problems; /* only rows that need a person */
 	enum top_sort sort;
 
 	enum top_do asked; /* waits for y, or for a text; TOP_NOTHING = none */
@@ -270,7 +270,7 @@ struct top_row {
 	char *name; /* "section/key", unique */
 	const char *section, *key;
 	struct json_object *row;
-	bool needs; /* somebody */
+	bool needs; /* a person */
 };
 
 struct top_rows {

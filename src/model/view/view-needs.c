@@ -55,7 +55,7 @@ static const struct {
 	{ 1, "it ended with an error of its own", "llmc overseer" },
 };
 
-/* What only somebody without a daemon can see. */
+/* What is visible only without a daemon. */
 static void
 add_head(const struct making *m)
 {
@@ -72,7 +72,7 @@ add_head(const struct making *m)
 		    "llmc log failures");
 	if (json_bool_or(head, "daemon_gone", false))
 		add_need(m, 'a', "daemon", "autod",
-		    "it was killed, and nobody has started it again",
+		    "it was killed, and was not started again",
 		    json_bool_or(head, "auto", false) ? "llmc up --auto" :
 							"llmc up");
 	/* An overseer that has ended by itself leaves the daemon alone. A
@@ -154,8 +154,7 @@ view_needs(struct json_object *view)
 	}
 	if (mail > 0)
 		add_need(&m, 'k', "unread", "mail", count, "llmc mail inbox");
-	/* It matters only while there is something to tell of, and nobody is
-	 * there. */
+	/* It matters only while a person is needed and away. */
 	if (json_object_object_length(m.needs) > 0 &&
 	    json_bool_or(head, "auto", false) &&
 	    !json_bool_or(head, "channel", true))

@@ -76,9 +76,9 @@ void view_cell_add(const struct view_column *column, struct json_object *row,
  * landing; NULL = none. */
 const char *view_colour(const char *status);
 
-/* Append a text that came from anywhere to an element or a quoted attribute of
- * a page: marks of HTML are escaped, control characters and those that nobody
- * sees are shown as \x1b; newlines stay. NULL = nothing. */
+/* Append untrusted text to an element or a quoted attribute of a page: marks of
+ * HTML are escaped, control and invisible characters are shown as \x1b;
+ * newlines stay. NULL = nothing. */
 void view_html_text(struct buf *out, const char *text);
 
 #endif

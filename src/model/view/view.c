@@ -2,16 +2,16 @@
 
 #include "base.h"
 #include "ask-record.h"
+#include "attempt.h"
 #include "behaviour.h"
 #include "event.h"
 #include "metrics.h"
 #include "moment.h"
-#include "plan-assignment.h"
+#include "plan-node.h"
 #include "plan-summary.h"
 #include "plan.h"
 #include "priority.h"
 #include "schema.h"
-#include "task-run.h"
 #include "task.h"
 #include "view-private.h"
 #include "view.h"
@@ -65,6 +65,30 @@ view_complete(struct json_object *view)
 		complete(view, empty, s->name, json_type_object);
 	complete(view, empty, VIEW_EVENTS, json_type_array);
 	return view;
+}
+
+bool
+view_wants(struct json_object *sections, const char *section)
+{
+	size_t count =
+	    sections != NULL ? json_object_array_length(sections) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(json_object_get_string(
+			       json_object_array_get_idx(sections, i)),
+			section) == 0)
+			return true;
+	return sections == NULL;
+}
+
+void
+view_keep(struct json_object *view, struct json_object *sections)
+{
+	for (const struct view_section *s = view_sections; s->name != NULL; s++)
+		if (!view_wants(sections, s->name))
+			json_object_object_del(view, s->name);
+	if (!view_wants(sections, VIEW_EVENTS))
+		json_object_object_del(view, VIEW_EVENTS);
 }
 
 struct json_object *
@@ -369,7 +393,7 @@ view_mark_end(uint64_t mark)
 static const char *
 worker_of(const struct plan_node *node)
 {
-	return node->assignment != NULL ? node->assignment->worker : NULL;
+	return plan_node_is_assigned(node) ? node->work.worker : NULL;
 }
 
 static struct json_object *
@@ -515,7 +539,7 @@ set_spent(struct json_object *row, const struct task *task)
 	json_set(row, "tokens", tokens);
 }
 
-/* Null while nobody knows. */
+/* Null if unknown. */
 static void
 set_lines(struct json_object *row, const struct task *task)
 {
@@ -580,8 +604,12 @@ static const struct schema_field worker_fields[] = {
 	WORKER("name", name),
 	WORKER("since_unix", since_ms, .flags = SCHEMA_UNIX),
 	WORKER("branch", branch),
+	WORKER("worktree", worktree),
+	WORKER("clone", clone),
 	WORKER("task", task),
-	WORKER("reason", reason, .flags = SCHEMA_LINE, .max = VIEW_REASON_MAX),
+	WORKER("prompt", prompt, .flags = SCHEMA_LINE, .max = VIEW_TITLE_MAX),
+	WORKER("prompt_command", prompt_command),
+	WORKER("reason", reason, .flags = SCHEMA_LINE, .max = VIEW_REMARK_MAX),
 	WORKER("on_hold", on_hold),
 	WORKER("until_unix", until_ms, .flags = SCHEMA_UNIX),
 	WORKER("session", session.id),
@@ -593,14 +621,15 @@ static const struct schema_field worker_fields[] = {
 static const struct schema worker_schema =
     SCHEMA_OF(struct worker, worker_fields);
 
-#define RUN(key, member) SCHEMA_FIELD(struct task_run, key, member)
+#define RUN(key, member) SCHEMA_FIELD(struct task_launch, key, member)
 
 static const struct schema_field run_fields[] = {
 	RUN("parent", parent),
 	RUN("role", role),
 	RUN("depth", depth),
 };
-static const struct schema run_schema = SCHEMA_OF(struct task_run, run_fields);
+static const struct schema run_schema =
+    SCHEMA_OF(struct task_launch, run_fields);
 
 struct json_object *
 view_row_worker(const struct worker *w, const struct task *task)
@@ -612,13 +641,14 @@ view_row_worker(const struct worker *w, const struct task *task)
 
 	json_set_string(row, "mode", metrics_modes[metrics_mode_of(w->name)]);
 	json_set_string(row, "status", worker_shown_status(w));
-	/* Of its task, or what it was told. */
+	json_set_bool(row, "has_session", w->session.pane != NULL);
+	/* Of its task, or its prompt. */
 	title = task != NULL ? task->title : NULL;
 	view_row_line(
 	    row, "title", title != NULL ? title : w->prompt, VIEW_TITLE_MAX);
 	view_row_remark(w, &remark);
 	view_row_line(row, "remark", remark.len > 0 ? remark.data : NULL,
-	    VIEW_REASON_MAX);
+	    VIEW_REMARK_MAX);
 	json_set(row, "paused_for", worker_holds_to_json(worker_holds(w)));
 	/* What it waits for an answer to; null = nothing. */
 	if (w->asks_id != NULL) {
@@ -634,8 +664,8 @@ view_row_worker(const struct worker *w, const struct task *task)
 	json_set_int(row, "turns", task->turns);
 	set_spent(row, task);
 	set_lines(row, task);
-	if (task->run != NULL)
-		schema_add(&run_schema, task->run, row);
+	if (task_is_special(task))
+		schema_add(&run_schema, &task->launch, row);
 	return row;
 }
 
@@ -712,15 +742,13 @@ view_row_task_brief(const struct task *task)
 	json_set_int(row, "turns", task->turns_before + task->turns);
 	set_spent(row, task);
 	set_lines(row, task);
-	if (task->run != NULL) {
-		const struct task_run *run = task->run;
-
-		schema_add(&run_schema, run, row);
-		json_set_string(row, "label", run->label);
+	if (task_is_special(task)) {
+		schema_add(&run_schema, &task->launch, row);
+		json_set_string(row, "label", task->launch.label);
 		json_set_string(row, "verification",
-		    run->verification == VERIFICATION_NONE ?
+		    task->attempt.verification == VERIFICATION_NONE ?
 			NULL :
-			verification_state_words[run->verification]);
+			verification_state_words[task->attempt.verification]);
 	}
 	if (task->outcome != OUTCOME_NONE) {
 		int64_t wall = task->finished_ms - task->created_ms;
@@ -761,9 +789,9 @@ view_row_task(const struct task *task)
 		json_object_array_add(list, entry);
 	}
 	json_set(row, "history", list);
-	if (task->run != NULL) {
-		set_report(row, "completion", task->run->report);
-		set_report(row, "progress", task->run->progress);
+	if (task_is_special(task)) {
+		set_report(row, "completion", task->attempt.report);
+		set_report(row, "progress", task->attempt.progress);
 	}
 	return row;
 }
@@ -840,7 +868,7 @@ view_row_task_mark(const struct task *task)
 	size_t count;
 	struct json_object *last;
 
-	if (task->run != NULL)
+	if (task_is_special(task))
 		return 0;
 	for (size_t i = 0; i < nitems(texts); i++)
 		view_mark_text(&mark, texts[i], MARK_MAX);

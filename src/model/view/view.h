@@ -55,6 +55,11 @@ int view_apply(struct json_object *view, struct json_object *change);
  * rows. */
 struct json_object *view_brief(struct json_object *sections);
 
+/* Is the section in this list of names? NULL = all are. The second deletes the
+ * others. */
+bool view_wants(struct json_object *sections, const char *section);
+void view_keep(struct json_object *view, struct json_object *sections);
+
 /* A section, never NULL for a document of view_new(). */
 struct json_object *view_of(struct json_object *view, const char *section);
 /* Is the member of the row this word? */
@@ -79,6 +84,7 @@ view_row(struct json_object *view, const char *section, const char *key);
 #define VIEW_TITLE_MAX  200 /* bytes */
 #define VIEW_REASON_MAX 500
 #define VIEW_WORDS_MAX  1000
+#define VIEW_REMARK_MAX 8000 /* with a question and what to type */
 #define VIEW_HISTORY    6 /* entries of a task's history, the last ones */
 
 /* task: that it has in auto mode, NULL = none. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-node.h"
 #include "plan.h"
@@ -38,7 +37,7 @@ static const struct {
 	{ "plan.drafted", "a draft of another plan was made" },
 	{ "plan.created", "the plan was created" },
 	{ "plan.updated", "the plan was changed" },
-	{ "plan.review_needed", "somebody asked for a review of the plan" },
+	{ "plan.review_needed", "an agent asked for a review of the plan" },
 	{ "task_assigned", "a worker began the task" },
 	{ "task_completed", "its worker has ended its work" },
 	{ "task_retry", "it will be tried again" },
@@ -288,7 +287,7 @@ why_chain(const struct why_event *events, size_t count, int64_t now_ms,
 
 /* The newest event of a type about the assignment; NULL = none. */
 static const struct why_event *
-newest(const struct plan_assignment *a, const struct why_event *events,
+newest(const struct plan_work *work, const struct why_event *events,
     size_t count, const char *type)
 {
 	for (size_t i = count; i > 0; i--) {
@@ -296,31 +295,32 @@ newest(const struct plan_assignment *a, const struct why_event *events,
 
 		if (strcmp(e->type, type) == 0 &&
 		    (e->assignment_id == NULL ||
-			strcmp(e->assignment_id, a->id) == 0))
+			strcmp(e->assignment_id, work->id) == 0))
 			return e;
 	}
 	return NULL;
 }
 
 static char *
-answer_stalled(const struct plan_assignment *a, const struct why_event *events,
+answer_stalled(const struct plan_work *work, const struct why_event *events,
     size_t count, int64_t now_ms)
 {
 	const struct why_event *event =
-	    newest(a, events, count, "assignment.stalled");
+	    newest(work, events, count, "assignment.stalled");
 	cleanup_buf struct buf out = BUF_INIT;
 
-	if (a->status != ASSIGNMENT_STALLED &&
-	    a->status != ASSIGNMENT_BLOCKED) {
+	if (work->status != ASSIGNMENT_STALLED &&
+	    work->status != ASSIGNMENT_BLOCKED) {
 		buf_addf(
-		    &out, "no, it is %s", assignment_status_name(a->status));
+		    &out, "no, it is %s", assignment_status_name(work->status));
 		return buf_take(&out);
 	}
-	buf_addf(&out, "yes, it is %s", assignment_status_name(a->status));
-	if (a->status == ASSIGNMENT_BLOCKED && a->blocked_reason != NULL) {
+	buf_addf(&out, "yes, it is %s", assignment_status_name(work->status));
+	if (work->status == ASSIGNMENT_BLOCKED &&
+	    work->blocked_reason != NULL) {
 		buf_adds(&out, ": ");
-		add_words(&out, a->blocked_reason);
-		if (a->escalated)
+		add_words(&out, work->blocked_reason);
+		if (work->escalated)
 			buf_adds(&out, "; a person is needed");
 	} else if (event != NULL) {
 		buf_adds(&out, " since ");
@@ -331,9 +331,9 @@ answer_stalled(const struct plan_assignment *a, const struct why_event *events,
 }
 
 static char *
-answer_dispatch(const struct plan_assignment *a, int64_t now_ms)
+answer_dispatch(const struct plan_node *node, int64_t now_ms)
 {
-	const struct plan_dispatch *last = plan_assignment_last(a);
+	const struct plan_dispatch *last = plan_node_last_dispatch(node);
 	cleanup_buf struct buf out = BUF_INIT;
 
 	if (last == NULL)
@@ -350,18 +350,18 @@ answer_dispatch(const struct plan_assignment *a, int64_t now_ms)
 }
 
 static char *
-answer_backoff(const struct plan_assignment *a, int64_t now_ms)
+answer_backoff(const struct plan_work *work, int64_t now_ms)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
-	if (a->backoff_until_ms > now_ms) {
+	if (work->backoff_until_ms > now_ms) {
 		buf_adds(&out, "no more messages for ");
-		text_add_duration(&out, a->backoff_until_ms - now_ms);
+		text_add_duration(&out, work->backoff_until_ms - now_ms);
 	} else {
 		buf_adds(&out, "none");
 	}
-	buf_addf(&out, "; %d message%s without progress", a->retry_count,
-	    a->retry_count == 1 ? "" : "s");
+	buf_addf(&out, "; %d message%s without progress", work->retry_count,
+	    work->retry_count == 1 ? "" : "s");
 	return buf_take(&out);
 }
 
@@ -380,17 +380,17 @@ add_evidence(const struct plan_crystal *crystal, struct buf *out)
 }
 
 static char *
-answer_progress(const struct plan_assignment *a,
+answer_progress(const struct plan_work *work,
     const struct plan_crystal *crystal, const struct why_event *events,
     size_t count, int64_t now_ms)
 {
 	const struct why_event *event =
-	    newest(a, events, count, "assignment.active");
+	    newest(work, events, count, "assignment.active");
 	cleanup_buf struct buf out = BUF_INIT;
 
-	if (a->last_activity_ms > 0) {
+	if (work->last_activity_ms > 0) {
 		buf_adds(&out, "activity ");
-		add_ago(&out, a->last_activity_ms, now_ms);
+		add_ago(&out, work->last_activity_ms, now_ms);
 		if (event != NULL)
 			add_reason(event, &out);
 	}
@@ -496,7 +496,7 @@ find_blocked(const struct plan_node *node)
 	return node;
 }
 
-/* An open node that nobody works on: what must happen first. */
+/* An open node without a worker: what must happen first. */
 static void
 add_waiting(const struct plan *plan, const struct plan_node *node, bool is_auto,
     struct buf *out)
@@ -521,7 +521,7 @@ add_waiting(const struct plan *plan, const struct plan_node *node, bool is_auto,
 		    count - WAITS_MAX);
 	else if (count > 0)
 		buf_addf(out, ": waits for %s", names.data);
-	else if (node->assignment == NULL)
+	else if (!plan_node_is_assigned(node))
 		buf_adds(out,
 		    is_auto ?
 			": ready; waits for a free auto worker" :
@@ -553,16 +553,16 @@ why_node_now(
 }
 
 void
-why_answer(const struct plan_assignment *assignment,
-    const struct plan_crystal *crystal, const struct why_event *events,
-    size_t count, int64_t now_ms, struct why_answers *ret_answers)
+why_answer(const struct plan_node *node, const struct plan_crystal *crystal,
+    const struct why_event *events, size_t count, int64_t now_ms,
+    struct why_answers *ret_answers)
 {
 	ret_answers->stalled =
-	    answer_stalled(assignment, events, count, now_ms);
-	ret_answers->dispatch = answer_dispatch(assignment, now_ms);
-	ret_answers->backoff = answer_backoff(assignment, now_ms);
+	    answer_stalled(&node->work, events, count, now_ms);
+	ret_answers->dispatch = answer_dispatch(node, now_ms);
+	ret_answers->backoff = answer_backoff(&node->work, now_ms);
 	ret_answers->progress =
-	    answer_progress(assignment, crystal, events, count, now_ms);
+	    answer_progress(&node->work, crystal, events, count, now_ms);
 }
 
 void

@@ -11,7 +11,6 @@
 
 struct buf;
 struct json_object;
-struct plan_assignment;
 struct plan_crystal;
 struct plan_node;
 
@@ -50,8 +49,8 @@ struct why_answers {
 };
 
 /* Events are oldest first, and may be fewer than there are; crystal is the
- * newest of its node, NULL = none. */
-void why_answer(const struct plan_assignment *assignment,
+ * newest of the node, NULL = none. */
+void why_answer(const struct plan_node *node,
     const struct plan_crystal *crystal, const struct why_event *events,
     size_t count, int64_t now_ms, struct why_answers *ret_answers);
 void why_answers_release(struct why_answers *answers);

@@ -127,18 +127,36 @@
 	" AND json_extract(o.body, '$.implicit') IS NOT 1) AS n"              \
 	" WHERE goals.id = n.id;"
 
+/* The work on a node was a record of its own, and a node could have had several
+ * one after the other: the open one, or else the last, is kept. */
+#define WORK_COLUMNS                                             \
+	"ALTER TABLE nodes ADD COLUMN assignment_id TEXT;"       \
+	"ALTER TABLE nodes ADD COLUMN assignment TEXT;"          \
+	"CREATE INDEX nodes_assignment ON nodes (assignment_id)" \
+	" WHERE assignment_id IS NOT NULL;"
+#define FILL_WORK(from)                                             \
+	"UPDATE nodes SET (assignment_id, assignment) ="            \
+	" (SELECT a.id, a.body FROM " from " AS a"                  \
+	" WHERE a.goal_id = nodes.goal_id AND a.node_id = nodes.id" \
+	" ORDER BY a.status IN ('done', 'cancelled'), a.id DESC"    \
+	" LIMIT 1) WHERE assignment_id IS NULL;"
+
 const char *const book_scripts[] = { PLAN_TABLES TEAM_TABLES,
 	MORE_COLUMNS FILL_COLUMNS CLOSED_INDEX("mail") CLOSED_INDEX("requests")
 	    CLOSED_INDEX("reservations"),
 	/* An assignment has its dispatches, too. */
-	NUMBER_COLUMN FILL_NUMBERS "DROP TABLE IF EXISTS dispatches;" };
+	NUMBER_COLUMN FILL_NUMBERS "DROP TABLE IF EXISTS dispatches;",
+	WORK_COLUMNS
+	"CREATE INDEX assignments_node ON assignments (goal_id, node_id);" FILL_WORK(
+	    "assignments") "DROP TABLE assignments;" };
 const size_t book_version = nitems(book_scripts);
 const char book_fill_columns[] = FILL_COLUMNS FILL_NUMBERS;
+const char book_fill_work[] = FILL_WORK("other.assignments");
 
 const char *const book_kind_tables[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = "goals",
 	[BOOK_NODE] = "nodes",
-	[BOOK_ASSIGNMENT] = "assignments",
+	[BOOK_ASSIGNMENT] = "assignments", /* of a version before */
 	[BOOK_CRYSTAL] = "crystals",
 	[BOOK_MAIL] = "mail",
 	[BOOK_REQUEST] = "requests",
@@ -193,6 +211,12 @@ struct statements {
 	    .newest_of =                                                    \
 		SELECT(table, "r.goal_id") " WHERE r.actor_id = $2" NEWEST
 
+/* The work on nodes, in their rows. */
+#define WORK(join)                                        \
+	"SELECT r.goal_id, r.assignment_id, r.assignment" \
+	" FROM nodes AS r" join " WHERE r.assignment_id IS NOT NULL"
+#define WORK_ORDER " ORDER BY r.goal_id, r.assignment_id"
+
 static const struct statements statements[BOOK_KIND_COUNT] = {
 	[BOOK_GOAL] = {
 	    .put = "INSERT INTO goals (id, body, status, ended_ms, number)"
@@ -220,13 +244,18 @@ static const struct statements statements[BOOK_KIND_COUNT] = {
 		   " commit_sha = excluded.commit_sha",
 	},
 	[BOOK_ASSIGNMENT] = {
-	    PLAN("assignments"),
-	    .put = "INSERT INTO assignments"
-		   " (id, body, goal_id, status, node_id, agent_id)"
-		   " VALUES ($1, $2, $3, $4, $5, $6)"
-		   " ON CONFLICT (id) DO UPDATE SET body = excluded.body,"
-		   " goal_id = excluded.goal_id, status = excluded.status,"
-		   " node_id = excluded.node_id, agent_id = excluded.agent_id",
+	    .put = "UPDATE nodes SET assignment_id = $1, assignment = $2"
+		   " WHERE goal_id = $3 AND id = $4",
+	    .remove = "UPDATE nodes SET assignment_id = NULL,"
+		      " assignment = NULL"
+		      " WHERE goal_id = $1 AND assignment_id = $2",
+	    .all = WORK("") WORK_ORDER,
+	    .by_goal = WORK("") " AND r.goal_id = $1" WORK_ORDER,
+	    .by_id = WORK("") " AND r.assignment_id = $1" WORK_ORDER,
+	    .by_both = WORK("") " AND r.goal_id = $1"
+		" AND r.assignment_id = $2" WORK_ORDER,
+	    .open = WORK(" JOIN goals AS g ON g.id = r.goal_id")
+		" AND " IS_OPEN WORK_ORDER,
 	},
 	[BOOK_CRYSTAL] = {
 	    PLAN("crystals"),
@@ -239,11 +268,6 @@ static const struct statements statements[BOOK_KIND_COUNT] = {
 	[BOOK_REQUEST] = { TEAM("requests") },
 	[BOOK_RESERVATION] = { TEAM("reservations") },
 };
-
-static const char other_live[] =
-    "SELECT a.id FROM assignments AS a WHERE a.goal_id = $1"
-    " AND a.node_id = $2 AND a.status <> 'done'"
-    " AND a.status <> 'cancelled' AND a.id <> $3 LIMIT 1";
 
 const char book_sql_append[] =
     "INSERT INTO events (seq, ts_ms, latest_ms, type, goal_id,"
@@ -294,24 +318,20 @@ book_check_tables(struct book *book, struct err *err)
 
 /* --- records ------------------------------------------------------------ */
 
-/* The only constraint that good records can violate. If the book cannot be
- * read now, it is stored all the same. */
+/* If the book cannot be read now, it is stored all the same. */
 static int
-check_live(struct book *book, const struct book_body *body, struct err *err)
+check_node(struct book *book, const struct book_body *body, struct err *err)
 {
-	/* In the order of its columns: id, body, goal, status, node. */
+	/* In the order of its columns: id, body, goal, node. */
 	const struct book_value *v = body->values;
-	cleanup_free char *other = NULL;
+	int64_t one;
 
-	if (strcmp(v[3].text, "done") == 0 ||
-	    strcmp(v[3].text, "cancelled") == 0 ||
-	    book_get_text(book, other_live, BOOK_VALUES(v[2], v[4], v[0]),
-		&other, NULL) < 0)
+	if (book_get_int(book,
+		"SELECT 1 FROM nodes AS n WHERE n.goal_id = $1 AND n.id = $2",
+		BOOK_VALUES(v[2], v[3]), &one, NULL) != -ENOENT)
 		return 0;
-	return err_set(err, -EEXIST,
-	    "assignment %s: its node has a live assignment already, %s; end "
-	    "that one first",
-	    v[0].text, other);
+	return err_set(err, -ENOENT, "assignment %s: goal %s has no node %s",
+	    v[0].text, v[2].text, v[3].text);
 }
 
 int
@@ -339,17 +359,14 @@ book_put_body(struct book *book, enum book_kind kind, const char *goal_id,
 	r = book_body_init(&body, kind, goal_id, id, text, err);
 	if (r < 0)
 		return r;
-	/* The order matters of those that exclude each other. */
-	if (kind != BOOK_ASSIGNMENT)
-		row =
-		    xasprintf("%s %s %s", book_kind_tables[kind], goal_id, id);
+	row = xasprintf("%s %s %s", book_kind_tables[kind], goal_id, id);
 	if (text == NULL) {
 		book_queue(book, statements[kind].remove, row,
 		    BOOK_VALUES(BOOK_T(goal_id), BOOK_T(id)));
 		return 0;
 	}
 	if (kind == BOOK_ASSIGNMENT)
-		r = check_live(book, &body, err);
+		r = check_node(book, &body, err);
 	if (r == 0)
 		book_queue(
 		    book, statements[kind].put, row, body.values, body.count);

@@ -195,7 +195,15 @@ save_table(
 	    columns, name);
 	r = save_rows(s, sql, err);
 	free(take_ptr(&s->insert));
-	return r;
+	if (r < 0 || s->kind != BOOK_NODE ||
+	    strstr(ddl, "assignment_id") == NULL)
+		return r;
+	s->kind = BOOK_ASSIGNMENT;
+	return save_rows(s,
+	    "SELECT t.rowid, t.goal_id, t.assignment_id, t.assignment"
+	    " FROM nodes AS t NOT INDEXED WHERE t.rowid >= $1"
+	    " AND t.assignment_id IS NOT NULL ORDER BY t.rowid",
+	    err);
 }
 
 /* --- the header -------------------------------------------------------- */
@@ -351,7 +359,7 @@ recover(const char *path, const char *damaged, int64_t wall_ms,
 	if (r == 0)
 		r = book_files_place(built, ready, err);
 	if (r == 0 && strcmp(damaged, path) == 0)
-		r = book_files_aside(path, wall_ms, &got->aside, err);
+		r = book_files_set_aside(path, wall_ms, &got->aside, err);
 	if (r == 0)
 		r = book_files_place(ready, path, err);
 	if (r == 0 && strcmp(damaged, path) != 0)
@@ -404,7 +412,7 @@ int
 book_open_or_recover(const char *path, int64_t wall_ms, struct book **ret,
     struct book_recovered *ret_found, struct err *err)
 {
-	cleanup_free char *old = book_files_beside(path, BOOK_OLD_NAME);
+	cleanup_free char *old = book_files_old(path);
 	cleanup_free char *mark = xasprintf("%s" BOOK_DAMAGED, path);
 	struct book *book = NULL;
 	struct err own = { 0 };

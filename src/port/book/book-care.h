@@ -31,13 +31,13 @@ int book_open_or_recover(const char *path, int64_t wall_ms, struct book **ret,
     struct book_recovered *ret_found, struct err *err);
 void book_recovered_release(struct book_recovered *found);
 
-/* Somebody removed or replaced the file while it was open: write what was
+/* The file was removed or replaced while it was open: write what was
  * committed to its place again, and close it. What was put there is kept as
  * llmc.db.replaced. */
 int book_put_back(struct book *book, struct err *err);
 
-/* A copy of what was committed, as llmc.corrupt-<time>.db beside it, before
- * something in it is replaced that nobody can read. */
+/* Copy what was committed to llmc.corrupt-<time>.db beside it, before an
+ * unreadable part is replaced. */
 int
 book_keep(struct book *book, int64_t wall_ms, char **ret_kept, struct err *err);
 

@@ -7,7 +7,6 @@
 #include "book-care.h"
 #include "book-private.h"
 #include "mail.h"
-#include "plan-assignment.h"
 #include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
@@ -32,17 +31,6 @@ static const struct {
 	  " ON p.goal_id = n.goal_id AND p.id = n.parent_id"
 	  " WHERE n.parent_id IS NOT NULL AND p.id IS NULL",
 	    "node %s: its goal has no node %s, its parent" },
-	{ "SELECT a.id, a.goal_id FROM assignments AS a"
-	  " LEFT JOIN goals AS g ON g.id = a.goal_id WHERE g.id IS NULL",
-	    "assignment %s: there is no goal %s" },
-	{ "SELECT a.id, a.node_id FROM assignments AS a"
-	  " LEFT JOIN nodes AS n ON n.goal_id = a.goal_id"
-	  " AND n.id = a.node_id WHERE n.id IS NULL",
-	    "assignment %s: its goal has no node %s" },
-	{ "SELECT a.node_id, a.goal_id FROM assignments AS a"
-	  " WHERE a.status <> 'done' AND a.status <> 'cancelled'"
-	  " GROUP BY a.goal_id, a.node_id HAVING count(*) > 1",
-	    "node %s of goal %s has more than one live assignment" },
 	{ "SELECT c.id, c.goal_id FROM crystals AS c"
 	  " LEFT JOIN goals AS g ON g.id = c.goal_id WHERE g.id IS NULL",
 	    "crystallization %s: there is no goal %s" },
@@ -112,7 +100,6 @@ check_model(enum book_kind kind, struct json_object *body, const char *at,
 {
 	struct plan_goal *goal = NULL;
 	struct plan_node *node = NULL;
-	struct plan_assignment *assignment = NULL;
 	struct plan_crystal *crystal = NULL;
 	struct mail *mail = NULL;
 	int r = 0;
@@ -128,8 +115,9 @@ check_model(enum book_kind kind, struct json_object *body, const char *at,
 		plan_node_free(node);
 		break;
 	case BOOK_ASSIGNMENT:
-		r = plan_assignment_from_json(body, at, &assignment, err);
-		plan_assignment_free(assignment);
+		node = plan_node_new("", NODE_TASK, "", "", 0);
+		r = plan_work_read(body, at, node, err);
+		plan_node_free(node);
 		break;
 	case BOOK_CRYSTAL:
 		crystal = schema_make(&plan_crystal_schema, body, at, err);

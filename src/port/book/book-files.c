@@ -206,7 +206,7 @@ half_moved(const char *path)
 }
 
 char *
-book_files_aside_name(const char *path, int64_t wall_ms)
+book_files_set_aside_name(const char *path, int64_t wall_ms)
 {
 	cleanup_free char *folder = folder_of(path), *stem = NULL;
 	char stamp[CLOCK_STAMP_SIZE];
@@ -235,13 +235,13 @@ finish(const char *path, int64_t wall_ms, struct err *err)
 	int r;
 
 	if (to == NULL)
-		to = book_files_aside_name(path, wall_ms);
+		to = book_files_set_aside_name(path, wall_ms);
 	r = move_beside(path, to, err);
 	return r < 0 ? r : sync_folder(path, err);
 }
 
 int
-book_files_aside(
+book_files_set_aside(
     const char *path, int64_t wall_ms, char **ret_aside, struct err *err)
 {
 	cleanup_free char *to = NULL;
@@ -252,7 +252,7 @@ book_files_aside(
 		return r < 0 ? r :
 			       err_set(err, -ENOENT, "there is no %s", path);
 	}
-	to = book_files_aside_name(path, wall_ms);
+	to = book_files_set_aside_name(path, wall_ms);
 	r = move(path, to, err);
 	/* On the disk in this order too. */
 	if (r == 0)
@@ -333,9 +333,9 @@ book_files_sync(const char *path, struct err *err)
 }
 
 char *
-book_files_beside(const char *path, const char *name)
+book_files_old(const char *path)
 {
 	cleanup_free char *folder = folder_of(path);
 
-	return file_join(folder, name);
+	return file_join(folder, "store.db");
 }

@@ -3,8 +3,8 @@
 /*
  * The one gate to the tables of plans and events: what comes through here is
  * JSON of the right shape, within its bounds, with anything that looks like a
- * key or password masked (model/records/remedy-mask), printed in one way. Doing it
- * twice changes nothing.
+ * key or password masked (model/records/remedy-mask), printed in one way. Doing
+ * it twice changes nothing.
  */
 
 #include "base.h"
@@ -52,8 +52,7 @@ static const struct shape shapes[BOOK_KIND_COUNT] = {
 	    .max = BOOK_BODY_MAX },
 	[BOOK_ASSIGNMENT] = { .name = "assignment",
 	    .id_key = "assignmentId",
-	    .columns = { { .key = "status" }, { .key = "workNodeId" },
-		{ .key = "agentId", .optional = true } },
+	    .columns = { { .key = "workNodeId" } },
 	    .max = BOOK_BODY_MAX,
 	    .text_key = "lastInstructionText",
 	    .text_max = BOOK_INSTRUCTION_MAX },
@@ -173,9 +172,9 @@ masked_copy(const char *key, struct json_object *value, size_t max)
 }
 
 struct json_object *
-book_masked(struct json_object *value, size_t max)
+book_masked(struct json_object *value)
 {
-	return masked_copy(NULL, value, max);
+	return masked_copy(NULL, value, 0);
 }
 
 /* --- the check ----------------------------------------------------------- */
@@ -355,7 +354,7 @@ body_fill(struct book_body *body, enum book_kind kind, const char *goal_id,
 		r = parse_object(text, shape->max, at, &raw, err);
 	if (r < 0 || text == NULL)
 		return r;
-	body->json = masked_copy(NULL, raw, 0);
+	body->json = book_masked(raw);
 	r = check_body(kind, goal_id, id, body->json, at, err);
 	/* An export has no other place for it. */
 	if (kind > BOOK_NODE &&

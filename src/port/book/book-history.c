@@ -7,6 +7,7 @@
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
+#include "forge.h"
 #include "history-private.h"
 #include "jsonl.h"
 #include "message.h"
@@ -281,7 +282,7 @@ on_row(struct book_row *row, void *arg)
 	return true;
 }
 
-/* A book of an earlier version, which nobody may change now, has none. */
+/* A book of an earlier version, opened read-only, has none. */
 static int
 has_table(struct book *book, int64_t *ret_count, struct err *err)
 {
@@ -654,6 +655,20 @@ book_open_spans(struct book *book, const struct workspace *workspace,
 	}
 }
 
+/* --- issues that were taken ------------------------------------------------
+ */
+
+const struct book_table *
+book_issue_table(void)
+{
+	static const char *const keys[] = { "number", NULL };
+	static struct book_table table = { .name = "issue", .keys = keys };
+
+	table.fields = forge_row_schema.fields;
+	table.count = forge_row_schema.count;
+	return &table;
+}
+
 /* --- all tables ----------------------------------------------------------- */
 
 int
@@ -666,7 +681,9 @@ book_history_open(struct book *book, struct err *err)
 
 	for (size_t i = 0; r == 0 && i < nitems(tables); i++)
 		r = book_add_table(book, tables[i], err);
-	return r == 0 ? book_add_table(book, book_ask_table(), err) : r;
+	if (r == 0)
+		r = book_add_table(book, book_ask_table(), err);
+	return r == 0 ? book_add_table(book, book_issue_table(), err) : r;
 }
 
 /* --- files of a version before -------------------------------------------- */

@@ -196,4 +196,7 @@ void book_open_spans(struct book *book, const struct workspace *workspace,
     const struct state *state, bool alive, int64_t now_ms, book_span_fn *fn,
     void *arg);
 
+/* Issues of a forge that we work on: struct forge_row (forge.h). */
+const struct book_table *book_issue_table(void);
+
 #endif

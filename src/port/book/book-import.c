@@ -344,6 +344,8 @@ give_events(const struct reader *reader, const struct span *list)
 
 /* --- the document ------------------------------------------------------- */
 
+#define ASSIGNMENTS "assignments"
+
 static const struct part {
 	const char *key;
 	enum book_kind kind;
@@ -351,7 +353,7 @@ static const struct part {
 	    const char *id, const struct span *value);
 } parts[] = {
 	{ "goals", BOOK_GOAL, give_goal },
-	{ "assignments", BOOK_ASSIGNMENT, give_member },
+	{ ASSIGNMENTS, BOOK_ASSIGNMENT, give_member },
 	{ "crystallizations", BOOK_CRYSTAL, give_member },
 	{ "mail", BOOK_MAIL, give_member },
 	{ "requests", BOOK_REQUEST, give_member },
@@ -406,7 +408,7 @@ book_import_parse(
 	struct reader reader = { sink, err != NULL ? err : &none };
 	cleanup_buf struct buf key = BUF_INIT;
 	struct walk walk;
-	struct span value = { NULL, 0 };
+	struct span value = { NULL, 0 }, late = { NULL, 0 };
 	bool versioned = false;
 	int r;
 
@@ -414,9 +416,20 @@ book_import_parse(
 	while (r == 0 &&
 	    (r = walk_next(&walk, '{', &key, &value, reader.err)) == 1) {
 		versioned |= strcmp(key.data, "version") == 0;
-		r = give_any(&reader, key.data, &value);
+		r = 0;
+		/* Parts of nodes, which may stand after them: an object has no
+		 * order. */
+		if (strcmp(key.data, ASSIGNMENTS) == 0 && late.text == NULL)
+			late = value;
+		else
+			r = give_any(&reader, key.data, &value);
 		if (r < 0)
 			err_prefix(reader.err, "%s", key.data);
+	}
+	if (r == 0 && late.text != NULL) {
+		r = give_any(&reader, ASSIGNMENTS, &late);
+		if (r < 0)
+			err_prefix(reader.err, ASSIGNMENTS);
 	}
 	if (r == 0 && !versioned)
 		r = err_set(reader.err, -EINVAL, "version: missing");
@@ -438,14 +451,31 @@ count_row(struct import *import, struct err *err)
 	return book_settle(import->book, err);
 }
 
+/* A node has one assignment: the open one, or else the last. */
+static const char has_open[] =
+    "SELECT 1 FROM nodes AS n WHERE n.goal_id = $1"
+    " AND n.id = json_extract($2, '$.workNodeId')"
+    " AND json_extract($2, '$.status') IN ('done', 'cancelled')"
+    " AND json_extract(n.assignment, '$.status')"
+    " NOT IN ('done', 'cancelled')";
+
 static int
 take_record(const struct book_record *record, void *arg, struct err *err)
 {
 	struct import *import = arg;
-	int r = book_put_body(import->book, record->kind, record->goal_id,
-	    record->id, record->body, err);
+	int64_t one;
+	int r = 0;
 
+	if (record->kind != BOOK_ASSIGNMENT ||
+	    book_get_int(import->book, has_open,
+		BOOK_VALUES(BOOK_T(record->goal_id), BOOK_T(record->body)),
+		&one, NULL) < 0)
+		r = book_put_body(import->book, record->kind, record->goal_id,
+		    record->id, record->body, err);
 	import->records++;
+	/* Its node was taken out of the plan later. */
+	if (r == -ENOENT && record->kind == BOOK_ASSIGNMENT)
+		r = 0;
 	return r < 0 ? r : count_row(import, err);
 }
 
@@ -473,7 +503,6 @@ expect_empty(struct book *book, struct err *err)
 	int64_t found = 0;
 	int r = book_get_int(book,
 	    "SELECT 1 FROM goals UNION ALL SELECT 1 FROM nodes"
-	    " UNION ALL SELECT 1 FROM assignments"
 	    " UNION ALL SELECT 1 FROM crystals LIMIT 1",
 	    NULL, 0, &found, err);
 

@@ -28,7 +28,7 @@
 	"PRAGMA trusted_schema = OFF;"         \
 	"PRAGMA cell_size_check = ON;"
 
-/* For a file system that cannot be written: nobody changes the file either. */
+/* For a read-only file system: the file cannot change. */
 static char *
 immutable_uri(const char *path)
 {
@@ -231,12 +231,21 @@ static const char copy_events[] =
 int
 book_copy_attached(struct book *book, struct err *err)
 {
+	int64_t one;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < BOOK_KIND_COUNT; i++)
-		r = copy_table(book, book_kind_tables[i], err);
+		if (i != BOOK_ASSIGNMENT)
+			r = copy_table(book, book_kind_tables[i], err);
 	if (r == 0)
 		r = book_exec(book, book_fill_columns, err);
+	/* An earlier version had a table of them. */
+	if (r == 0 &&
+	    book_get_int(book,
+		"SELECT 1 FROM other.sqlite_schema AS s"
+		" WHERE s.name = 'assignments'",
+		NULL, 0, &one, NULL) == 0)
+		r = book_exec(book, book_fill_work, err);
 	if (r == 0)
 		r = book_read_last(book, err);
 	return r < 0 ?
@@ -250,7 +259,7 @@ book_copy_attached(struct book *book, struct err *err)
 static int
 take_old(struct book *book, const char *path, struct err *err)
 {
-	cleanup_free char *old = book_files_beside(path, BOOK_OLD_NAME);
+	cleanup_free char *old = book_files_old(path);
 	struct book *before = NULL;
 	int r = book_files_check(old, err);
 
@@ -278,7 +287,7 @@ take_old(struct book *book, const char *path, struct err *err)
 int
 book_retire_old(const char *path, char **ret_to, struct err *err)
 {
-	cleanup_free char *old = book_files_beside(path, BOOK_OLD_NAME);
+	cleanup_free char *old = book_files_old(path);
 
 	return strcmp(old, path) != 0 && file_exists(old) ?
 	    book_files_retire(old, ret_to, err) :

@@ -52,13 +52,13 @@ bool book_files_has_log(const char *path);
 
 /* Rename a damaged book to llmc.corrupt-<time>.db, with its other files. If a
  * crash comes in between, the next call, or the next book that is placed there,
- * moves the rest to the same name. Nobody may have it open. ret_aside (may be
- * NULL): the new path, owned by the caller. -ENOENT: there is nothing. */
-int book_files_aside(
+ * moves the rest to the same name. It must not be open anywhere. ret_aside (may
+ * be NULL): the new path, owned by the caller. -ENOENT: there is nothing. */
+int book_files_set_aside(
     const char *path, int64_t wall_ms, char **ret_aside, struct err *err);
 
 /* A name that nothing has: llmc.corrupt-<time>.db. */
-char *book_files_aside_name(const char *path, int64_t wall_ms);
+char *book_files_set_aside_name(const char *path, int64_t wall_ms);
 
 /* Give the closed database at fresh its name, durably. A log that was left at
  * path is moved aside first. */
@@ -74,11 +74,10 @@ void book_files_remove(const char *path);
 /* Write a file that was written without syncs to the disk. */
 int book_files_sync(const char *path, struct err *err);
 
-/* In the folder of path. */
-char *book_files_beside(const char *path, const char *name);
+/* The store of goals of earlier versions, which book_open() reads: beside it.
+ */
+char *book_files_old(const char *path);
 
-/* The store of goals of earlier versions, which book_open() reads. */
-#define BOOK_OLD_NAME "store.db"
 /* What a book was recovered into, complete; it lacks only its name. */
 #define BOOK_RECOVERED ".recovered"
 /* A page of the book was found damaged: the next start looks at all of them. */
@@ -97,6 +96,7 @@ int book_error(struct book *book, int code, struct err *err);
  * next. Never change one that was released: add another. */
 extern const char *const book_scripts[];
 extern const size_t book_version;
+extern const char book_fill_work[]; /* from an attached book */
 /* Columns that rows of an earlier version lack. */
 extern const char book_fill_columns[];
 

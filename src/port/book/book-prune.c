@@ -177,13 +177,10 @@ book_history_prune(struct book *book, const struct book_limits *limits)
 			CLOSED("requests", before),
 			CLOSED("reservations", before),
 			OF_GOAL("crystals", "", goal),
-			OF_GOAL("assignments", "", goal),
-			OF_GOAL("nodes",
-			    NO("assignments") NO("crystals") NO_CHILD, goal),
+			OF_GOAL("nodes", NO("crystals") NO_CHILD, goal),
 			KIND("goals", "", "id",
 			    "SELECT r.id FROM goals AS r WHERE r.id = $2" NO(
-				"crystals") NO("assignments")
-				NO("nodes") " LIMIT $1",
+				"crystals") NO("nodes") " LIMIT $1",
 			    goal),
 		};
 

@@ -279,7 +279,7 @@ value_of(const struct schema_field *field, const void *at, char **ret_own)
 	return BOOK_T(*ret_own);
 }
 
-/* How book_queue() is told of a row: the same for all that write it. */
+/* The key of a row for book_queue(): the same for every writer of the row. */
 static void
 name_row(const struct book_table *table, const struct book_value *keys,
     size_t count, struct buf *row)

@@ -8,8 +8,8 @@
  * the end of a pass: all of them or none. If that fails, the list stays and the
  * next commit tries it again, so who writes needs no second attempt: effects
  * that depend on it wait with persist_then(). A query sees what was written
- * before it, committed or not. What can never be stored (too long, no JSON, a
- * second live assignment of a node) is refused by the call that writes it.
+ * before it, committed or not. What can never be stored (too long, no JSON,
+ * the work on a node that is not there) is refused by the call that writes it.
  *
  * Three ways to write, for three kinds of things:
  *   book_put()       a C struct with a table of fields: one column each
@@ -70,7 +70,7 @@ int book_commit(struct book *book, struct err *err);
 bool book_is_clean(const struct book *book);
 
 /* Called whenever a clean book gets something to commit: persist.c asks for a
- * commit at the end of the pass. NULL = nobody. */
+ * commit at the end of the pass. NULL = no callback. */
 void book_on_dirty(struct book *book, void (*fn)(void *arg), void *arg);
 
 /* --- statements --------------------------------------------------------- */
@@ -200,10 +200,7 @@ const char *book_kind_name(enum book_kind kind); /* "goal" */
  *                                        missing)
  *   node        goalId (of its goal)     status, parentId and the last of
  *                                        evidence.commits (may be missing)
- *   assignment  assignmentId, goalId     status, workNodeId, agentId (may be
- *                                        missing)
- *   dispatch    dispatchId, goalId       assignmentId, ts (an integer; may be
- *                                        missing)
+ *   assignment  assignmentId, goalId     workNodeId: a part of that node's row
  *   crystal     crystallizationId,       workNodeId (may be missing)
  *               goalId
  *   mail, request, reservation
@@ -217,14 +214,14 @@ const char *book_kind_name(enum book_kind kind); /* "goal" */
  *
  * The body is checked, bounded, and what looks like a key or password in it is
  * masked here: callers need not mask anything, and read back what was stored.
- * Refused before anything is written: -EINVAL, -E2BIG, and -EEXIST for a second
- * live assignment of a node (status other than done and cancelled; end the old
- * one first).
+ * Refused before anything is written: -EINVAL, -E2BIG, and -ENOENT for an
+ * assignment of a node that is not there. A node has one, and another one takes
+ * its place.
  */
 int book_put_body(struct book *book, enum book_kind kind, const char *goal_id,
     const char *id, const char *body, struct err *err);
 
-/* Would it be refused? Without -EEXIST, and nothing is written: for who puts
+/* Would it be refused? Without -ENOENT, and nothing is written: for who puts
  * several records, or none of them. */
 int book_check_body(enum book_kind kind, const char *goal_id, const char *id,
     const char *body, struct err *err);
@@ -258,9 +255,9 @@ int book_find_nodes(struct book *book, const char *commit, book_record_fn *fn,
 int book_read_newest(struct book *book, enum book_kind kind, const char *actor,
     size_t limit, book_record_fn *fn, void *arg, struct err *err);
 
-/* A copy with what looks like a key or password masked in all strings and keys;
- * strings over max bytes are cut (0 = never). The caller owns it. */
-struct json_object *book_masked(struct json_object *value, size_t max);
+/* A copy with what looks like a key or password masked in all strings and keys.
+ * The caller owns it. */
+struct json_object *book_masked(struct json_object *value);
 
 /* --- events ------------------------------------------------------------- */
 
@@ -272,7 +269,7 @@ struct book_event {
 	const char *goal_id, *assignment_id, *node_id, *worker, *task;
 	const char *data; /* a JSON object */
 	/* An event with a key that is in the book already is not added again:
-	 * what is done twice after a crash is told once. "D_1/sent". */
+	 * what is done twice after a crash is recorded once. "D_1/sent". */
 	const char *key;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The tables of book-history.h, for whoever makes them. */
+/* The tables of book-history.h, for the code that makes them. */
 #ifndef HISTORY_PRIVATE_H
 #define HISTORY_PRIVATE_H
 

@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "account.h"
+#include "attempt.h"
 #include "book-history.h"
 #include "book-private.h"
 #include "landing-item.h"
@@ -9,7 +10,6 @@
 #include "state-book.h"
 #include "state.h"
 #include "strmap.h"
-#include "task-run.h"
 #include "task.h"
 #include "worker.h"
 
@@ -250,8 +250,8 @@ state_book_find(struct book *book, struct err *err)
 	return r == 0 && count == 0 ? -ENOENT : r;
 }
 
-int
-state_book_load(
+static int
+load(
     struct book *book, int64_t now_ms, struct state *ret_state, struct err *err)
 {
 	struct reading reading = { .document = new_document() };
@@ -291,6 +291,20 @@ state_book_load(
 	return 0;
 }
 
+int
+state_book_load(
+    struct book *book, int64_t now_ms, struct state *ret_state, struct err *err)
+{
+	/* A daemon may write between two tables. */
+	int r = book_exec(book, "SAVEPOINT state", err);
+
+	if (r < 0)
+		return r;
+	r = load(book, now_ms, ret_state, err);
+	book_exec(book, "RELEASE state", NULL);
+	return r;
+}
+
 /* --- writing ------------------------------------------------------------ */
 
 /* What was written last of one row. */
@@ -310,7 +324,7 @@ struct state_book {
 	size_t count;
 	unsigned pass;
 	bool quiet; /* only take note */
-	uint64_t seed; /* nobody can prepare two texts with the same hash */
+	uint64_t seed; /* random, so that collisions cannot be prepared */
 	struct buf bytes; /* of the row that is being written */
 };
 
@@ -499,16 +513,12 @@ add_spent(struct state_book *rows, const struct spent *spent)
 static void
 put_task(struct state_book *rows, const struct task *task)
 {
-	cleanup_json struct json_object *run = NULL;
-
 	add_record(rows, TASK, task);
 	add_spent(rows, &task->spent);
 	buf_add(&rows->bytes, &task->priority, sizeof task->priority);
 	json_print(task->history, false, &rows->bytes);
-	if (task->run != NULL) {
-		run = schema_json(&task_run_schema, task->run);
-		json_print(run, false, &rows->bytes);
-	}
+	schema_image(&task_launch_schema, &task->launch, &rows->bytes);
+	schema_image(&task_attempt_schema, &task->attempt, &rows->bytes);
 	if (!is_written(rows, TASK, task->id, 0))
 		put_row(rows, TASK, task_to_json(task));
 }

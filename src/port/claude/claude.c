@@ -10,7 +10,7 @@
 #include "kept.h"
 #include "mcp.h"
 #include "policy-file.h"
-#include "remains.h"
+#include "orphans.h"
 #include "run-dir.h"
 #include "settings.h"
 #include "tool-scope.h"
@@ -48,7 +48,7 @@ claude_print_argv(const struct claude_print *print)
 	strv_add(&argv, "-p");
 	claude_add_flag(&argv, "--output-format", "json");
 	claude_add_flag(&argv, "--json-schema", schema.data);
-	/* What is not allowed is refused, and nobody is asked. */
+	/* What is not allowed is refused without a question. */
 	claude_add_flag(&argv, "--permission-mode", "dontAsk");
 	claude_add_flag(&argv, "--tools", "Read,Grep,Glob");
 	strv_add(&argv, "--strict-mcp-config");
@@ -244,12 +244,12 @@ claude_home_trust(const char *file, const char *root, const char *api_key,
 
 /* Tools that are always disallowed: questions block even when permissions are
  * bypassed; plan mode and worktree tools leave the task; the others start
- * things that nobody would look at. */
+ * things that llmc does not watch. */
 static const char *const denied_tools[] = { "AskUserQuestion", "EnterPlanMode",
 	"ExitPlanMode", "EnterWorktree", "ExitWorktree", "ScheduleWakeup",
 	"CronCreate", "SendMessage", "ListAgents", NULL };
 
-/* Tools of our own, about which nobody is asked. */
+/* Tools of our own, allowed without a question. */
 static const char *const own_tools[] = { "mcp__llmc__*", NULL };
 
 /* The hooks we use, and how long Claude lets each run, in seconds. SessionEnd
@@ -578,9 +578,9 @@ static struct json_object *
 keeper_json(const struct claude_launch *launch, bool boxed)
 {
 	cleanup_free char *record =
-	    remains_record(launch->workspace, launch->worker);
+	    orphans_record(launch->workspace, launch->worker);
 	cleanup_free char *mark =
-	    remains_mark(launch->workspace, launch->worker);
+	    orphans_mark(launch->workspace, launch->worker);
 	struct json_object *keeper = json_object_new_object();
 
 	json_set_string(keeper, "record", record);
@@ -599,21 +599,24 @@ keeper_json(const struct claude_launch *launch, bool boxed)
 }
 
 /* The launcher file. It has the whole environment, not only our changes: the
- * tmux server has that of whoever started it, perhaps days ago. box: NULL, or
- * the box that the agent runs in. */
+ * tmux server has the environment it was started with, perhaps days ago. box:
+ * NULL, or the box that the agent runs in. */
 static int
 write_launcher(const struct claude_launch *launch, char **argv, char **ours,
     const struct box *box, char **ret_launcher, struct err *err)
 {
 	bool boxed = box != NULL && box->mode != BOX_OFF;
 	char **from = boxed ? box->env : environ;
+	const char *const *more = NULL;
 	cleanup_free char *launcher = session_path(launch, "launch.json");
 	cleanup_json struct json_object *file = json_object_new_object();
 	cleanup_strv char **env = NULL, **words = NULL;
 	int r;
 
+	worker_list(launch, "env", &more);
 	for (size_t i = 0; from[i] != NULL; i++)
-		if (!is_of_another_session(from[i]))
+		if (!is_of_another_session(from[i]) &&
+		    (boxed || box_plan_allows(from[i], more, false)))
 			strv_add(&env, from[i]);
 	strv_add_all(&env, strv_const(ours));
 	if (boxed)

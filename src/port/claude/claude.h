@@ -26,7 +26,7 @@ struct claude_print {
 /* For strv_free(). */
 char **claude_print_argv(const struct claude_print *print);
 
-/* Reasons why a dialog would open that nobody would answer. */
+/* Reasons why a dialog would open and wait for a person. */
 #define CLAUDE_NOT_ONBOARDED 1u /* first start: theme and login */
 #define CLAUDE_NOT_TRUSTED   2u /* this repository is not trusted */
 #define CLAUDE_KEY_UNKNOWN   4u /* ANTHROPIC_API_KEY: use it? */
@@ -70,7 +70,7 @@ struct claude_launch {
 			      * and signal the processes of its user */
 	bool tools; /* it gets those of llmc mcp */
 	bool guarded; /* its hooks ask its policy file: policy-file.h */
-	/* It repairs: nobody has looked at what landed before it, so settings,
+	/* It repairs: what landed before it was not reviewed, so settings,
 	 * hooks and servers of the repository are not loaded. In a box it has
 	 * these paths, too; NULL = none. */
 	bool repair;

@@ -138,7 +138,7 @@ message_text(struct json_object *content, struct buf *out)
 }
 
 static int64_t
-count_blocks(struct json_object *content, const char *type, const char *flag)
+count_blocks(struct json_object *content, const char *type)
 {
 	int64_t count = 0;
 
@@ -148,9 +148,7 @@ count_blocks(struct json_object *content, const char *type, const char *flag)
 		struct json_object *block =
 		    json_object_array_get_idx(content, i);
 
-		if (strcmp(json_string_or(block, "type", ""), type) == 0 &&
-		    (flag == NULL || json_bool_or(block, flag, false)))
-			count++;
+		count += strcmp(json_string_or(block, "type", ""), type) == 0;
 	}
 	return count;
 }
@@ -225,8 +223,7 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 	if (starts_with(text.data, INTERRUPTED))
 		totals->interrupted += !parser->in_side &&
 		    !json_bool_or(line, "isSidechain", false);
-	else if (text.len > 0 &&
-	    count_blocks(content, "tool_result", NULL) == 0 &&
+	else if (text.len > 0 && count_blocks(content, "tool_result") == 0 &&
 	    prompt_is_typed(line, text.data))
 		totals->prompts++;
 }
@@ -242,7 +239,7 @@ line_attachment(struct transcript_parser *parser, struct json_object *line)
 		parser->totals.prompts++;
 }
 
-/* Where this message's counts are kept; a new one is counted as a reply. */
+/* Where this message's counts are kept. */
 static struct message *
 message_of(struct transcript_parser *parser, const char *id)
 {
@@ -252,7 +249,6 @@ message_of(struct transcript_parser *parser, const char *id)
 	for (size_t i = 0; id != NULL && i < parser->count; i++)
 		if (parser->recent[i].key == key)
 			return &parser->recent[i];
-	parser->totals.replies++;
 	if (parser->count < RECENT) {
 		parser->recent = xreallocarray(
 		    parser->recent, parser->count + 1, sizeof *parser->recent);
@@ -294,7 +290,7 @@ static void
 count_tool_calls(struct transcript_parser *parser, struct json_object *content)
 {
 	struct usage calls = { .tool_calls =
-				   count_blocks(content, "tool_use", NULL) };
+				   count_blocks(content, "tool_use") };
 
 	usage_merge(&parser->totals.usage, &calls);
 	if (parser->in_side)

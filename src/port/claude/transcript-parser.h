@@ -15,7 +15,6 @@ struct transcript_parser;
 struct transcript_totals {
 	int64_t prompts; /* typed or pasted; without interruptions, commands and
 			  * messages of the program to itself */
-	int64_t replies; /* assistant messages, by id */
 	int64_t tools; /* that have ended */
 	int64_t tool_errors;
 	int64_t api_errors;

@@ -500,7 +500,7 @@ struct transcript {
 	struct tail *tail;
 	struct watch *way; /* above its directory, while that is missing */
 	struct subagents *side;
-	struct loop_call *told; /* calls fn once for many lines */
+	struct loop_call *notify; /* calls fn once for many lines */
 	uint64_t offset;
 };
 
@@ -519,7 +519,7 @@ transcript_line(const char *line, size_t len, bool cut, void *arg)
 		transcript_parser_skip(transcript->parser, offset);
 	else
 		transcript_parser_line(transcript->parser, line, len);
-	loop_call_request(transcript->told);
+	loop_call_request(transcript->notify);
 }
 
 static void
@@ -528,7 +528,7 @@ transcript_side_line(const char *line, size_t len, void *arg)
 	struct transcript *transcript = arg;
 
 	transcript_parser_side_line(transcript->parser, line, len);
-	loop_call_request(transcript->told);
+	loop_call_request(transcript->notify);
 }
 
 static void
@@ -596,7 +596,7 @@ transcript_new(struct loop *loop, const char *path, int64_t from_ms,
 	transcript->arg = arg;
 	transcript->parser = transcript_parser_new();
 	transcript_parser_since(transcript->parser, from_ms);
-	transcript->told = loop_call_new(loop, transcript_tell, transcript);
+	transcript->notify = loop_call_new(loop, transcript_tell, transcript);
 	transcript_open(transcript);
 	transcript->side =
 	    subagents_new(loop, path, transcript_side_line, transcript);
@@ -619,7 +619,7 @@ transcript_free(struct transcript *transcript)
 	subagents_free(transcript->side);
 	tail_free(transcript->tail);
 	watch_free(transcript->way);
-	loop_call_free(transcript->told);
+	loop_call_free(transcript->notify);
 	transcript_parser_free(transcript->parser);
 	free(transcript->path);
 	free(transcript);

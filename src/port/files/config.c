@@ -10,6 +10,7 @@
 #include "settings.h"
 #include "toml-edit.h"
 #include "toml.h"
+#include "tuning.h"
 #include "workspace.h"
 
 /* A lock that stays for longer was left by a git that died. */
@@ -87,7 +88,7 @@ on_answer(const struct child_result *result, void *arg)
 }
 
 static void
-on_again(void *arg)
+on_retry(void *arg)
 {
 	struct config_read *reader = arg;
 
@@ -105,7 +106,7 @@ ask(struct config_read *reader)
 
 	if (file_exists(lock) && reader->looks++ < LOCK_LOOKS)
 		reader->again =
-		    loop_after(reader->loop, LOCK_MS, on_again, reader);
+		    loop_after(reader->loop, LOCK_MS, on_retry, reader);
 	else if (git_ask_later(reader->loop, ws->root, root_mark_question,
 		     on_answer, reader, &reader->child, &err) < 0)
 		finish(reader, err.code, &err);
@@ -123,7 +124,7 @@ read_file(struct config_read *reader)
 	r = file_read(file, TOML_SIZE_MAX, &reader->text, &err);
 	if (r == 0 && reader->text.len == 0 && reader->empty++ < EMPTY_LOOKS) {
 		reader->again =
-		    loop_after(reader->loop, LOCK_MS, on_again, reader);
+		    loop_after(reader->loop, LOCK_MS, on_retry, reader);
 		return;
 	}
 	if (r == -ENOENT)
@@ -154,6 +155,18 @@ read_config(const char *file, struct buf *text, struct err *err)
 	return r == -ENOENT ? 0 : r;
 }
 
+/* What a test has replaced. */
+static void
+read_tuning(void)
+{
+	const char *file = getenv(TUNING_FILE);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (file != NULL && file_read(file, TOML_SIZE_MAX, &text, NULL) == 0 &&
+	    !tuning_read(text.data))
+		fatalx("%s: not a list of tunings", file);
+}
+
 struct settings *
 config_parse(const struct workspace *ws, const char *branch,
     const struct buf *text, struct settings_problems *ret_problems)
@@ -162,6 +175,7 @@ config_parse(const struct workspace *ws, const char *branch,
 		.home = getenv("HOME"),
 		.default_branch = branch };
 
+	read_tuning();
 	return settings_parse(text->data, text->len, &facts, ret_problems);
 }
 

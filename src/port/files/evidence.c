@@ -290,9 +290,9 @@ evidence_make_dir(const char *parent, const char *stamp, char **ret_dir)
 	return -EEXIST;
 }
 
-/* Without keys and passwords: an agent may read it, or a person send it to
- * somebody. Not synced: that would block the loop, and after a power cut there
- * is another failure to examine. */
+/* Without keys and passwords: an agent may read it, or a person may pass it on.
+ * Not synced: that would block the loop, and after a power cut there is another
+ * failure to examine. */
 static int
 evidence_write(const char *dir, const char *name, const char *text)
 {

@@ -119,8 +119,8 @@ is_tracked(const struct workspace *ws, struct err *err)
 	return r == 1 ? 0 : (r < 0 ? r : -EIO);
 }
 
-/* The mark, if it is this user's own file: nobody else can have made it, also
- * not by a link to another one. */
+/* The mark, if it is this user's own file and no link: another user cannot have
+ * made it. */
 static int
 read_mark(const struct workspace *ws, struct buf *out)
 {
@@ -188,7 +188,7 @@ root_mark_check(const struct workspace *ws, struct err *err)
 	cleanup_buf struct buf config = BUF_INIT;
 	int r;
 
-	/* What cannot be read is told by whoever needs it. */
+	/* A file that cannot be read is reported by its reader. */
 	read_config(ws, &config, NULL);
 	r = root_mark_judge(ws, &config, err);
 	if (r != -EAGAIN)

@@ -17,7 +17,7 @@ struct err;
 struct workspace;
 
 /* May these settings, the text of config.toml, be used? 0; -ENOENT if llmc is
- * not set up here; -EPERM if nobody accepted them; err says what to type.
+ * not set up here; -EPERM if they were not accepted; err says what to type.
  * -EAGAIN, without words: yes, unless they are not empty and git tracks the
  * file. */
 int root_mark_judge(const struct workspace *workspace, const struct buf *config,

@@ -57,7 +57,7 @@ outside_dir(const struct workspace *workspace, const char *name)
 }
 
 char *
-run_dir_door(const struct workspace *workspace, const char *name)
+run_dir_socket_dir(const struct workspace *workspace, const char *name)
 {
 	cleanup_free char *dir = run_dir_path(workspace, name);
 
@@ -67,7 +67,7 @@ run_dir_door(const struct workspace *workspace, const char *name)
 char *
 run_dir_socket(const struct workspace *workspace, const char *name)
 {
-	cleanup_free char *dir = run_dir_door(workspace, name);
+	cleanup_free char *dir = run_dir_socket_dir(workspace, name);
 
 	return file_join(dir, SOCKET);
 }
@@ -80,7 +80,7 @@ run_dir_socket_outside(const struct workspace *workspace, const char *name)
 	return file_join(dir, SOCKET);
 }
 
-/* The parent exists. What is there already is used only if nobody else can
+/* The parent exists. A folder that exists is used only if no other user can
  * change it. */
 static int
 make_private(const char *dir, struct err *err)
@@ -106,15 +106,15 @@ run_dir_make(
 	cleanup_free char *all = workspace_path(workspace, "run");
 	cleanup_free char *dir = run_dir_path(workspace, name);
 	cleanup_free char *spool = run_dir_spool(workspace, name);
-	cleanup_free char *door = run_dir_door(workspace, name);
+	cleanup_free char *socket_dir = run_dir_socket_dir(workspace, name);
 	int r = make_private(all, err);
 
 	if (r == 0)
 		r = make_private(dir, err);
 	if (r == 0)
 		r = make_private(spool, err);
-	if (r == 0 && strcmp(door, dir) != 0)
-		r = make_private(door, err);
+	if (r == 0 && strcmp(socket_dir, dir) != 0)
+		r = make_private(socket_dir, err);
 	return r;
 }
 

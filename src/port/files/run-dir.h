@@ -19,7 +19,7 @@ struct workspace;
 char *run_dir_path(const struct workspace *workspace, const char *name);
 char *run_dir_spool(const struct workspace *workspace, const char *name);
 /* The folder of its socket, usually run_dir_path(); and the socket in it. */
-char *run_dir_door(const struct workspace *workspace, const char *name);
+char *run_dir_socket_dir(const struct workspace *workspace, const char *name);
 char *run_dir_socket(const struct workspace *workspace, const char *name);
 /* The socket where nothing can be created in .llmc. */
 char *

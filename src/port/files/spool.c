@@ -12,14 +12,9 @@
 #define SUFFIX       ".json"
 #define PART_SUFFIX  ".part" /* being written */
 #define PART_LIFE_MS 60000 /* older: its writer has died */
-#define NAME_SIZE    (ID_ULID_SIZE + sizeof SUFFIX - 1)
+#define NAME_SIZE    SPOOL_NAME_SIZE
 #define READ_STEP    65536
 #define NEWEST_ID    "00000000000000000000000000" /* a ULID, too */
-
-struct names {
-	char (*at)[NAME_SIZE];
-	size_t count, cap;
-};
 
 static void
 close_dir(DIR **dir)
@@ -169,26 +164,28 @@ compare_names(const void *a, const void *b)
 /* The events, oldest first. What is beyond SPOOL_LOOK_MAX no writer of ours has
  * put there. */
 static void
-list_events(DIR *dir, struct names *names)
+list_events(DIR *dir, struct spool_rest *rest)
 {
 	const struct dirent *entry;
+	size_t cap = 0;
 
+	spool_rest_release(rest);
 	for (int i = 0; i < SPOOL_LOOK_MAX && (entry = readdir(dir)) != NULL;
 	     i++) {
 		if (ends_with(entry->d_name, PART_SUFFIX))
 			remove_if_stale(dirfd(dir), entry->d_name);
 		if (!is_event(entry->d_name))
 			continue;
-		if (names->count == names->cap) {
-			names->cap = names->cap == 0 ? 64 : names->cap * 2;
-			names->at = xreallocarray(
-			    names->at, names->cap, sizeof *names->at);
+		if (rest->count == cap) {
+			cap = cap == 0 ? 64 : cap * 2;
+			rest->names = xreallocarray(
+			    rest->names, cap, sizeof *rest->names);
 		}
-		strlcpy(names->at[names->count++], entry->d_name, NAME_SIZE);
+		strlcpy(rest->names[rest->count++], entry->d_name, NAME_SIZE);
 	}
-	if (names->count > 0)
-		qsort(
-		    names->at, names->count, sizeof *names->at, compare_names);
+	if (rest->count > 0)
+		qsort(rest->names, rest->count, sizeof *rest->names,
+		    compare_names);
 }
 
 /* --- what a worker may have put there --------------------------------- */
@@ -293,27 +290,56 @@ spool_remove(const char *dir, const char *id)
 }
 
 int
-spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
-    void *arg, struct err *err)
+spool_drain_rest(const char *dir, struct spool_rest *rest, int max,
+    spool_skip_fn *skip, spool_fn *fn, void *arg, struct err *err)
 {
 	cleanup_dir DIR *folder = open_dir(dir);
-	struct names names = { 0 };
-	cleanup_free char(*at)[NAME_SIZE] = NULL;
-	int r, count = 0;
+	bool listed = rest->next >= rest->count;
+	int r = 0, count = 0;
 
 	if (folder == NULL && errno == ENOENT)
 		return 0;
 	if (folder == NULL)
 		return err_errno(err, -errno, "%s", dir);
-	list_events(folder, &names);
-	at = names.at;
-	for (size_t i = 0; i < names.count && (max == 0 || count < max); i++) {
-		r = drain_one(dirfd(folder), at[i], skip, fn, arg, err);
-		if (r < 0) {
-			err_prefix(err, "%s", dir);
-			return r;
+	if (listed)
+		list_events(folder, rest);
+	else
+		r = drain_one(
+		    dirfd(folder), NEWEST_ID SUFFIX, skip, fn, arg, err);
+	while (r >= 0 && (max == 0 || count < max)) {
+		/* What came since the list was made. */
+		if (rest->next >= rest->count && !listed) {
+			list_events(folder, rest);
+			listed = true;
 		}
-		count += r;
+		if (rest->next >= rest->count)
+			break;
+		r = drain_one(
+		    dirfd(folder), rest->names[rest->next], skip, fn, arg, err);
+		if (r >= 0) {
+			count += r;
+			rest->next++;
+		}
 	}
-	return count;
+	if (r < 0)
+		err_prefix(err, "%s", dir);
+	return r < 0 ? r : count;
+}
+
+int
+spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
+    void *arg, struct err *err)
+{
+	struct spool_rest rest = { 0 };
+	int r = spool_drain_rest(dir, &rest, max, skip, fn, arg, err);
+
+	spool_rest_release(&rest);
+	return r;
+}
+
+void
+spool_rest_release(struct spool_rest *rest)
+{
+	free(rest->names);
+	*rest = (struct spool_rest){ 0 };
 }

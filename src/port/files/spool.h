@@ -5,14 +5,16 @@
  * directory, named by a ULID, so that the names sort by time. Any process may
  * write, one drains.
  *
- * A worker's spool is writable in its sandbox: whoever drains it follows no
- * link there, and does not look at more than a writer of ours leaves.
+ * A worker's spool is writable in its sandbox: the reader follows no link
+ * there, and reads no more than our own writers leave.
  *
  * Written completely or not at all, but not synced: a hook may take only a few
  * milliseconds, and after a power cut its session is gone too.
  */
 #ifndef SPOOL_H
 #define SPOOL_H
+
+#include "id.h"
 
 struct err;
 struct json_object;
@@ -52,6 +54,20 @@ typedef bool spool_skip_fn(const char *id, void *arg);
  * or a negative errno. A missing directory counts as empty. */
 int spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
     void *arg, struct err *err);
+
+/* The same in portions: the folder is listed for the first one, and again when
+ * all of that list is handled, so that many events are not listed as often.
+ * What spool_write_newest() writes meanwhile still comes next, and is not
+ * counted. */
+#define SPOOL_NAME_SIZE (ID_ULID_SIZE + sizeof ".json" - 1)
+struct spool_rest { /* begins as { 0 } */
+	char (*names)[SPOOL_NAME_SIZE];
+	size_t count, next;
+};
+
+int spool_drain_rest(const char *dir, struct spool_rest *rest, int max,
+    spool_skip_fn *skip, spool_fn *fn, void *arg, struct err *err);
+void spool_rest_release(struct spool_rest *rest);
 
 /* Remove the event with that id; it is no error if it is gone. */
 int spool_remove(const char *dir, const char *id);

@@ -44,8 +44,8 @@ struct view_files {
 
 /* --- repairs --------------------------------------------------------- */
 
-static struct json_object *
-repair_row(const struct spiral_event *event)
+struct json_object *
+view_repair_row(const struct spiral_event *event)
 {
 	struct json_object *row = json_object_new_object();
 
@@ -85,7 +85,7 @@ read_repairs(const struct workspace *workspace)
 	for (size_t i = first; i < history.count; i++) {
 		cleanup_free char *key = repair_key(&history, i);
 
-		json_set(rows, key, repair_row(&history.events[i]));
+		json_set(rows, key, view_repair_row(&history.events[i]));
 	}
 	history_release(&history);
 	return rows;
@@ -205,7 +205,7 @@ refresh(const struct view_files *files, struct kept *k, const char *name)
 	    k->changed.tv_nsec == st.st_mtim.tv_nsec)
 		return;
 	/* Its time is not now, so the next change of it gets another time. A
-	 * time far in the future is as good: somebody has turned the clock
+	 * time far in the future is as good: the clock was turned
 	 * back. */
 	age = clock_wall_ms() - clock_file_ms(&st.st_mtim);
 	k->known = age > FRESH_MS || age < -FRESH_MS;
@@ -296,8 +296,8 @@ row_of(struct view_kept *before, struct view_kept *after,
 }
 
 static void
-fill_tasks(
-    const struct state *state, struct view_kept *kept, struct json_object *view)
+fill_tasks(const struct state *state, struct view_kept *kept, bool wanted,
+    struct json_object *view)
 {
 	struct json_object *rows = view_of(view, "tasks");
 	struct json_object *head = view_of(view, "head");
@@ -306,6 +306,8 @@ fill_tasks(
 	struct view_kept after = { 0 };
 	int waiting = 0, parked = 0, more = 0;
 
+	if (!wanted)
+		kept = NULL;
 	if (kept != NULL)
 		after.rows = xreallocarray(
 		    NULL, state->task_count + 1, sizeof *after.rows);
@@ -321,7 +323,7 @@ fill_tasks(
 		if (place > (task->step == TASK_PARKED ? VIEW_PARKED_MAX :
 							 VIEW_TASKS_MAX))
 			more++;
-		else
+		else if (wanted)
 			json_set(rows, task->id,
 			    row_of(
 				kept, &after, task, place <= VIEW_TASKS_WHOLE));
@@ -349,6 +351,7 @@ day_row(const struct daybook_day *day)
 	json_set_int(row, "unpriced", day->spent.unpriced);
 	json_set_int(row, "tokens", usage_budget_tokens(&day->spent.usage));
 	json_set_int(row, "attempts", day->attempts);
+	json_set(row, "usage", usage_to_json(&day->spent.usage));
 	json_set_int(row, "tasks_micros", daybook_task_cost(day));
 	json_set_int(row, "hand_micros", day->cost_of[DAYBOOK_HAND]);
 	json_set_int(row, "planner_micros", day->cost_of[DAYBOOK_PLANNER]);
@@ -416,76 +419,83 @@ fill_head(const struct state *state, const struct settings *settings,
 	    head, "outage_since_unix", state->outage_since_unix * 1000);
 	view_row_moment(head, "dirty_retry_unix",
 	    state->source_repo_dirty_retry_after_unix * 1000);
+	json_set_int(
+	    head, "dirty_backoff_secs", state->source_repo_dirty_backoff_secs);
+	json_set_int(head, "dirty_tries", state->source_repo_dirty_retry_count);
+	view_row_moment(
+	    head, "assigned_unix", state->last_task_assignment_unix * 1000);
+	view_row_moment(
+	    head, "completed_unix", state->last_task_completion_unix * 1000);
+	json_set_bool(head, "auto_used", state->auto_workers != NULL);
+	json_set_string(head, "last_reviewed", state->last_reviewed);
+	json_set_int(head, "errors", (int64_t)state->errors);
+	json_set(head, "goals", json_object_get(state->goals));
 	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
 		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
 		    (int64_t)state->outcomes[i]);
 	json_set(head, "outcomes", outcomes);
 	json_set(head, "run_outcomes", run_outcomes(state));
 	json_set_bool(head, "channel", people_reaches(settings));
+	json_set(head, "push",
+	    upstream_mode_of(settings) != UPSTREAM_OFF ?
+		push_record_json(&state->landings.push) :
+		NULL);
 }
 
 /* --- without a daemon ------------------------------------------------ */
 
 void
 view_state_alone(const struct state *state, const struct settings *settings,
-    struct json_object *view)
+    const struct workspace *workspace, struct json_object *view)
 {
-	struct json_object *head = view_of(view, "head");
+	struct json_object *head = view_of(view, "head"), *goals = NULL;
+	const char *name = strrchr(workspace->root, '/');
 
-	if (state->goals != NULL) {
-		struct json_object *digest = state->goals;
-		struct json_object *goals = NULL;
+	json_set_string(
+	    head, "goals_off", json_string_or(state->goals, "off", NULL));
+	json_get_array(state->goals, "", "goals", &goals, NULL);
+	for (size_t i = 0; goals != NULL && i < json_object_array_length(goals);
+	     i++) {
+		struct json_object *from = json_object_array_get_idx(goals, i);
+		struct json_object *row = json_object_new_object();
+		const char *id = json_string_or(from, "goal", "?");
 
-		json_set_string(view_of(view, "head"), "goals_off",
-		    json_string_or(digest, "off", NULL));
-		json_get_array(digest, "", "goals", &goals, NULL);
-		for (size_t i = 0;
-		     goals != NULL && i < json_object_array_length(goals);
-		     i++) {
-			struct json_object *from =
-			    json_object_array_get_idx(goals, i);
-			struct json_object *row = json_object_new_object();
-			const char *id = json_string_or(from, "goal", "?");
-
-			json_set_string(row, "id", id);
-			view_pick(row, from,
-			    (const char *const[]){ "title", "status", "done",
-				"total", "ready", "blocked", NULL });
-			json_set(view_of(view, "goals"), id, row);
-		}
+		json_set_string(row, "id", id);
+		view_pick(row, from,
+		    (const char *const[]){ "title", "status", "done", "total",
+			"ready", "blocked", NULL });
+		json_set(view_of(view, "goals"), id, row);
 	}
 	json_set_bool(head, "red", state->landings.red_told != NULL);
-	if (settings_bool(settings, "repo.push"))
-		json_set(head, "push", push_record_json(&state->landings.push));
-}
-
-void
-view_state_asks(const struct state *state, const struct settings *settings,
-    struct json_object *view)
-{
-	fill_head(state, settings, view);
-	for (size_t i = 0; i < state->ask_count; i++)
-		json_set(view_of(view, "asks"), state->asks[i]->id,
-		    view_row_ask(state->asks[i]));
+	json_set_string(
+	    head, "branch", settings_string(settings, "repo.default_branch"));
+	json_set_string(head, "project",
+	    name != NULL && name[1] != '\0' ? name + 1 : workspace->root);
+	json_set_string(head, "root", workspace->root);
 }
 
 void
 view_state_fill(const struct state *state, const struct settings *settings,
-    struct view_kept *kept, struct json_object *view)
+    struct view_kept *kept, struct json_object *sections,
+    struct json_object *view)
 {
-	struct json_object *rows;
+	struct json_object *rows = view_of(view, "workers");
 
-	view_state_asks(state, settings, view);
-	rows = view_of(view, "workers");
-	for (size_t i = 0; i < state->count; i++) {
+	fill_head(state, settings, view);
+	for (size_t i = 0; i < state->ask_count; i++)
+		json_set(view_of(view, "asks"), state->asks[i]->id,
+		    view_row_ask(state->asks[i]));
+	for (size_t i = 0; view_wants(sections, "workers") && i < state->count;
+	     i++) {
 		const struct worker *w = state->workers[i];
 		const struct task *task =
 		    w->task != NULL ? state_task(state, w->task) : NULL;
 
 		json_set(rows, w->name, view_row_worker(w, task));
 	}
-	fill_tasks(state, kept, view);
-	fill_budget(state, settings, view);
+	fill_tasks(state, kept, view_wants(sections, "tasks"), view);
+	if (view_wants(sections, "budget"))
+		fill_budget(state, settings, view);
 }
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)

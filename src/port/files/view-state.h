@@ -9,6 +9,7 @@
 struct json_object;
 struct metrics;
 struct settings;
+struct spiral_event;
 struct state;
 struct view_files;
 struct workspace;
@@ -20,9 +21,9 @@ struct workspace;
 #define VIEW_TASKS_MAX   1000
 #define VIEW_PARKED_MAX  500
 
-/* Rows of tasks that were made before, for somebody who fills a view again and
- * again: those of tasks that have not changed are shared by the views, and must
- * not be changed. All zero: none are kept yet. */
+/* Rows of tasks that were made before, for a caller that fills a view
+ * repeatedly: those of tasks that have not changed are shared by the views, and
+ * must not be changed. All zero: none are kept yet. */
 struct view_kept {
 	struct view_kept_row {
 		uint64_t mark;
@@ -33,18 +34,17 @@ struct view_kept {
 
 void view_kept_clear(struct view_kept *kept);
 
-/* The part of head, and the asks: what needs are made of (view.h). */
-void view_state_asks(const struct state *state, const struct settings *settings,
+/* Fill them into a view of view_new(): the part of head, the asks and those
+ * others that are wanted (view_wants()). kept may be NULL. */
+void view_state_fill(const struct state *state, const struct settings *settings,
+    struct view_kept *kept, struct json_object *sections,
     struct json_object *view);
 
-/* Fill all of them into a view of view_new(). kept may be NULL. */
-void view_state_fill(const struct state *state, const struct settings *settings,
-    struct view_kept *kept, struct json_object *view);
-
-/* What a daemon knows better, for whoever has only the files: goals, the
- * landing branch, the push. */
-void view_state_alone(const struct state *state,
-    const struct settings *settings, struct json_object *view);
+/* What a daemon knows better, for a reader that has only the files: the goals
+ * and the landing branch. */
+void
+view_state_alone(const struct state *state, const struct settings *settings,
+    const struct workspace *workspace, struct json_object *view);
 
 /* The sections of the view that files give: repairs, the overseer, the failure
  * that stopped the daemon. Each file is read again only when it has changed. */
@@ -57,6 +57,9 @@ extern const char *const view_files_names[];
 /* Nothing is read before it is asked for. */
 struct view_files *view_files_new(const struct workspace *workspace);
 void view_files_free(struct view_files *files);
+
+/* A row of "repairs", owned by the caller. */
+struct json_object *view_repair_row(const struct spiral_event *event);
 
 /* Fill "repairs" and members of "head". */
 void view_files_fill(struct view_files *files, struct json_object *view);

@@ -7,7 +7,7 @@
 #include "web-files.h"
 #include "workspace.h"
 
-/* A file of ours that nobody else can read. */
+/* A file of ours that other users cannot read. */
 static int
 check_private(const char *path, struct err *err)
 {

@@ -19,7 +19,7 @@ struct workspace;
  * have read it. */
 int web_files_token(const struct workspace *workspace,
     char ret_token[WEB_TOKEN_CHARS + 1], struct err *err);
-/* One that nobody can guess. */
+/* A random one. */
 void web_files_new_token(char ret_token[WEB_TOKEN_CHARS + 1]);
 /* This is the token from now on. */
 int web_files_put_token(

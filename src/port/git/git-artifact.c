@@ -5,7 +5,7 @@
 #include "git-artifact.h"
 #include "git-private.h"
 
-/* The time is limited by whoever started this program. */
+/* The program that started this one limits the time. */
 #define DEADLINE_MS ((int64_t)3600 * 1000)
 #define LIST_MAX    ((size_t)4 * 1024 * 1024)
 

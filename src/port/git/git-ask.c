@@ -228,7 +228,7 @@ add_names(struct buf *out, const char *lines)
 }
 
 bool
-dirt_describe(const struct workspace *workspace,
+uncommitted_describe(const struct workspace *workspace,
     const struct settings *settings, struct buf *out)
 {
 	const char *branch = settings_string(settings, "repo.default_branch");

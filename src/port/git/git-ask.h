@@ -49,7 +49,7 @@ bool git_ask_branch_exists(const char *dir, const char *branch);
 /* Append a sentence that names the first files, and says what waits. False if
  * there is nothing to tell: the checkout is clean, the branch is not checked
  * out, or git does not answer. */
-bool dirt_describe(const struct workspace *workspace,
+bool uncommitted_describe(const struct workspace *workspace,
     const struct settings *settings, struct buf *out);
 
 #endif

@@ -57,7 +57,7 @@ place_run(struct git_op *op)
 	strlcpy(place->since, place->commit, GIT_ID_SIZE);
 }
 
-/* A helper that was killed has not told what lies there. */
+/* A helper that was killed has not reported what is there. */
 static void
 place_finish(struct git_op *op, const struct err *err)
 {
@@ -185,9 +185,9 @@ git_candidate_merges(const struct git_candidate *what)
 	    what->base_tree == NULL || strcmp(what->parent, what->base) != 0;
 }
 
-/* merge-tree finds the base of a merge by itself (naming it came with git
- * 2.40). Between a branch and a commit on top of the one to be undone, that is
- * the latter. Nobody sees this commit, so it has no author and no date. */
+/* merge-tree finds the base of a merge by itself (naming it came with
+ * git 2.40). Between a branch and a commit on top of the one to be undone, that
+ * is the latter. The commit is never shown: it has no author and no date. */
 static void
 make_undoing(struct build_op *build)
 {

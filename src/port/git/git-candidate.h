@@ -57,8 +57,8 @@ enum git_candidate_result {
 	 * landing it might revert what others did. Or it changes forbidden
 	 * ones. */
 	GIT_CANDIDATE_REFUSED,
-	/* The parent does not have the base: somebody has dropped commits that
-	 * the work is built on, and a merge would bring them back. */
+	/* The parent does not have the base: commits that the work is built on
+	 * were dropped, and a merge would bring them back. */
 	GIT_CANDIDATE_LOST
 };
 
@@ -115,7 +115,7 @@ struct git_merge_place {
 
 /* Make the worktree if it is not there. One that no longer belongs to this
  * repository, because that was moved or copied, is removed and made anew:
- * nothing in it is worth keeping, and nobody else may work there.
+ * nothing in it is worth keeping, and nothing else may work there.
  *
  * attributes: give it those of the commit (full id), too. That needs no git
  * process if it has those of the same commit already, one if they are not

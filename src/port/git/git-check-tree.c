@@ -295,8 +295,8 @@ prepare_release(struct git_op *op)
 	strv_free(prepare->pathspecs);
 }
 
-/* Broken by a check, it is somebody's to look at; half there or lost, it is
- * repaired. */
+/* A worktree that a check broke is kept for a person; one that is incomplete or
+ * lost is repaired. */
 static bool
 is_made(struct git *git, const char *dir)
 {
@@ -370,7 +370,7 @@ keep_run(struct git_op *op)
 	if (git_op_try(op, "ls-files", "--others", "-z", NULL) != 0)
 		return;
 	list = op->answer;
-	/* A folder is a repository, whose files nobody could compare. */
+	/* A folder is a repository, and its files cannot be compared. */
 	git_records_init(&records, list.out, list.out_len);
 	while ((path = git_records_next(&records)) != NULL)
 		if (path[0] == '\0' || path[strlen(path) - 1] == '/')

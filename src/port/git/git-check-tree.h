@@ -42,7 +42,7 @@ typedef void git_check_tree_fn(
 
 /* Put the worktree at dir at the commit, detached. It is made if it is not
  * there, and repaired as git_worktree_add() does it; locks that a killed git
- * left and a rebase that a check began are removed. So nobody else may work
+ * left and a rebase that a check began are removed. So nothing else may work
  * there. All files are there even if the user's checkout is sparse. No hook
  * runs. Submodules are never populated; those that are (by a check) are set to
  * the commit's, and it is an error if their clone does not have that.

@@ -295,8 +295,8 @@ is_older_than_boot(const struct stat *st)
 	    clock_wall_ms() - (info.uptime + 1) * 1000;
 }
 
-/* Nobody of before the last start of the machine lives, and what a landing of
- * then had written into its locks may be lost. */
+/* No process from before the last boot lives, and what a landing of that time
+ * wrote into its locks may be lost. */
 static bool
 is_of_before(const struct git_claim *claim, const char *path)
 {
@@ -442,7 +442,7 @@ hold_ended(const struct child_result *result, void *arg)
 	else if (!result->exited && out->len == 0)
 		child_result_describe(result, out);
 	else if (out->len == 0)
-		buf_adds(out, "it ended before it was told to");
+		buf_adds(out, "it ended too early");
 	loop_stop(hold->loop, 0);
 }
 
@@ -502,7 +502,7 @@ git_hold_pid(const struct git_hold *hold)
 	return hold->child != NULL ? child_pid(hold->child) : 0;
 }
 
-/* The end of its input lets it clean up; then it is told to. */
+/* The end of its input lets it clean up; the second time it is cancelled. */
 static void
 hold_too_late(void *arg)
 {

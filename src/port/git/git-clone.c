@@ -292,9 +292,9 @@ git_clone_op_keep(struct git_op *op, const char *ref, bool saved)
 #define MAKE_MS    (2 * 60 * 1000)
 #define FILES_MS   (20 * 60 * 1000)
 
-/* Nobody but us has seen the folder yet, so this needs no box. HEAD is on the
- * branch; the files come later. Of the user's settings only those that say who
- * commits and how files are written are taken over. */
+/* The folder is new and still private to us, so this needs no box. HEAD is on
+ * the branch; the files come later. Of the user's settings only those that say
+ * who commits and how files are written are taken over. */
 static const char make_script[] =
     "set -eu\n"
     "root=$1 dir=$2 branch=$3 id=$4 landing=$5 landing_id=$6 gitdir=$7 "
@@ -468,7 +468,7 @@ git_clone_make(const struct git_clone_spec *spec, struct err *err)
 	r = run_part(spec, &child, err);
 	if (r == 0 && spec->from == NULL)
 		r = write_files(spec, err);
-	/* What is unfinished is removed; nobody has worked in it. */
+	/* An unfinished clone is removed; it has no work in it. */
 	if (r < 0)
 		delete_folder(spec->dir, NULL);
 	return r;

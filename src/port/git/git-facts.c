@@ -81,6 +81,8 @@ git_status_next(struct git_records *records, struct git_status_entry *ret_entry)
 
 /* Read-only: facts, unmerged paths. */
 
+#define DEADLINE_MS 10000 /* to count lines */
+
 struct facts_op {
 	struct git_op op;
 	struct git_facts facts;
@@ -115,14 +117,98 @@ facts_count(struct git_facts *facts, const struct git_status_entry *entry)
 	}
 }
 
-static void
-facts_run(struct git_op *op)
+bool
+git_facts_clean(const struct git_facts *facts)
 {
-	struct facts_op *self = op->self;
-	struct git_facts *facts = &self->facts;
+	return facts->changed + facts->untracked + facts->conflicts == 0 &&
+	    !facts->rebasing;
+}
+
+/* The commits that HEAD has and the branch has not. */
+struct history {
+	bool linear; /* one after the other, each with one parent */
+	char base[GIT_ID_SIZE]; /* the first one's parent, if so */
+	char tree[GIT_ID_SIZE]; /* of the last one */
+	/* Differences and numbers of lines, if it is only one. */
+	const char *diff;
+	size_t diff_len;
+};
+
+/* ">id tree parents", and for each of its files a record and a path, and
+ * another record with its lines. */
+static int
+parse_history(const struct git_answer *answer, struct history *history)
+{
+	struct git_records records;
+	const char *record;
+	char last[GIT_ID_SIZE] = "", parent[GIT_ID_SIZE];
+	int count = 0;
+
+	git_records_init(&records, answer->out, answer->out_len);
+	while ((record = git_records_next(&records)) != NULL) {
+		if (record[0] == '\n' || record[0] == ':')
+			git_records_next(&records); /* the path */
+		if (record[0] != '>')
+			continue;
+		if (!git_records_word(
+			git_records_skip(record, 2), parent, sizeof parent))
+			parent[0] = '\0';
+		if (count++ == 0) {
+			memcpy(history->base, parent, sizeof parent);
+			history->linear = parent[0] != '\0';
+		} else {
+			history->linear &= strcmp(parent, last) == 0;
+		}
+		history->linear &= git_records_skip(record, 3) == NULL;
+		git_records_word(record + 1, last, sizeof last);
+		git_records_word(git_records_skip(record, 1), history->tree,
+		    sizeof history->tree);
+		history->diff = records.at;
+	}
+	if (count != 1 || history->diff >= records.end)
+		history->diff = "";
+	else
+		history->diff_len = (size_t)(records.end - history->diff);
+	if (history->diff[0] == '\n') {
+		history->diff++;
+		history->diff_len--;
+	}
+	return count;
+}
+
+/* history: NULL = only how many they are. */
+static int
+read_history(struct git_op *op, const char *head, struct history *history)
+{
+	const char *range = git_op_text(op, "%s..%s", op->onto_id, head);
+	int64_t ahead;
+
+	if (history != NULL) {
+		git_op_args(op, "log", "-z", "--reverse", "--topo-order",
+		    "--format=>%H %T %P", "--no-show-signature", "--no-color",
+		    "--raw", "--no-abbrev", "--numstat", "--no-renames",
+		    "--no-ext-diff", "--no-textconv",
+		    "--ignore-submodules=none", NULL);
+		git_op_not_base(op);
+		op->deadline_ms = DEADLINE_MS;
+		op->tolerant = true;
+		if (git_op_try(op, range, "--", NULL) == 0)
+			return parse_history(&op->answer, history);
+	}
+	git_op_args(op, "rev-list", "--count", NULL);
+	git_op_not_base(op);
+	git_op_must(op, range, NULL);
+	if (!text_parse_int(op->answer.out, 0, INT32_MAX, &ahead))
+		git_op_die(op, -EPROTO, "git rev-list --count answered \"%s\"",
+		    op->answer.out);
+	return (int)ahead;
+}
+
+static void
+read_facts(struct git_op *op, struct git_facts *facts, struct history *history)
+{
 	struct git_status_entry entry;
 	struct git_records records;
-	int64_t ahead;
 
 	git_op_need_gitdir(op);
 	git_follow_run(op);
@@ -143,16 +229,16 @@ facts_run(struct git_op *op)
 	if (op->err.code != 0)
 		git_op_die_of(op);
 	memcpy(facts->onto, op->onto_id, GIT_ID_SIZE);
-	if (facts->head[0] == '\0' || strcmp(facts->head, op->onto_id) == 0)
-		return;
-	git_op_args(op, "rev-list", "--count", NULL);
-	git_op_not_base(op);
-	git_op_must(
-	    op, git_op_text(op, "%s..%s", op->onto_id, facts->head), NULL);
-	if (!text_parse_int(op->answer.out, 0, INT32_MAX, &ahead))
-		git_op_die(op, -EPROTO, "git rev-list --count answered \"%s\"",
-		    op->answer.out);
-	facts->ahead = (int)ahead;
+	if (facts->head[0] != '\0' && strcmp(facts->head, op->onto_id) != 0)
+		facts->ahead = read_history(op, facts->head, history);
+}
+
+static void
+facts_run(struct git_op *op)
+{
+	struct facts_op *self = op->self;
+
+	read_facts(op, &self->facts, NULL);
 }
 
 static void
@@ -256,8 +342,8 @@ struct since_op {
 	git_since_fn *fn;
 };
 
-#define FILE_LETTER 'f'
-#define DIRT_LETTER 'd'
+#define FILE_LETTER        'f'
+#define UNCOMMITTED_LETTER 'd'
 
 static int
 compare(const void *a, const void *b)
@@ -326,23 +412,23 @@ since_run(struct git_op *op)
 		    (entry.kind == GIT_STATUS_UNTRACKED &&
 			entry.text[0] != '\0' &&
 			entry.text[strlen(entry.text) - 1] != '/'))
-			git_op_tell(op, DIRT_LETTER, entry.text);
+			git_op_tell(op, UNCOMMITTED_LETTER, entry.text);
 }
 
 static void
 since_finish(struct git_op *op, const struct err *err)
 {
 	struct since_op *since = op->self;
-	cleanup_git_list struct git_list files = { 0 }, dirt = { 0 };
+	cleanup_git_list struct git_list files = { 0 }, uncommitted = { 0 };
 
 	git_op_told(op, FILE_LETTER, &files);
-	git_op_told(op, DIRT_LETTER, &dirt);
+	git_op_told(op, UNCOMMITTED_LETTER, &uncommitted);
 	order(&files);
-	order(&dirt);
+	order(&uncommitted);
 	since->since.files = files.v;
 	since->since.file_count = files.count;
-	since->since.dirt = dirt.v;
-	since->since.dirt_count = dirt.count;
+	since->since.uncommitted = uncommitted.v;
+	since->since.uncommitted_count = uncommitted.count;
 	since->fn(err == NULL ? &since->since : NULL, err, op->arg);
 }
 
@@ -553,8 +639,7 @@ git_compare(struct git *git, const char *dir, const char *base,
 
 /* --- lines -------------------------------------------------------------- */
 
-#define DEADLINE_MS 10000
-#define LINES_MAX   (INT64_C(1) << 40) /* of one file */
+#define LINES_MAX (INT64_C(1) << 40) /* of one file */
 
 struct lines_op {
 	struct git_op op;
@@ -595,11 +680,20 @@ git_lines_sum(
 		int64_t added = 0, removed = 0;
 		const char *rest = take(record, &added);
 
+		if (record[0] == ':')
+			git_records_next(&records); /* its path */
 		if (rest == NULL || take(rest, &removed) == NULL)
 			continue;
 		*ret_added += added;
 		*ret_removed += removed;
 	}
+}
+
+static void
+count_lines(struct git_facts *facts, const char *out, size_t len)
+{
+	facts->lines_known = true;
+	git_lines_sum(out, len, &facts->lines_added, &facts->lines_removed);
 }
 
 static void
@@ -646,9 +740,11 @@ git_lines_read(struct git *git, const char *dir, const char *base,
 
 struct snapshot_op {
 	struct git_save save; /* first; only its index and list of files */
-	char *before;
-	bool dirty;
+	char *before; /* NULL = only the facts */
 	struct {
+		struct git_facts facts;
+		bool looked; /* these are known */
+		bool taken; /* and the rest, too: */
 		char tree[GIT_ID_SIZE];
 		bool compared;
 	} out;
@@ -678,22 +774,37 @@ stage(struct snapshot_op *s)
 	    sizeof s->out.tree);
 }
 
+/* facts: for its lines, NULL = they are not asked for. */
 static int
 diff(struct git_op *op, const char *from, const char *tree,
-    struct git_changes *changes)
+    struct git_changes *changes, struct git_facts *facts)
 {
-	int status = git_op_try(op, "diff-tree", "-r", "-z", "--no-renames",
-	    "--raw", "--no-abbrev", from, tree, NULL);
+	int status;
 
-	if (status == 0)
+	if (facts != NULL) {
+		git_op_args(op, "diff-tree", "--numstat", "--no-ext-diff",
+		    "--no-textconv", NULL);
+		op->deadline_ms = DEADLINE_MS;
+		op->tolerant = true;
+	} else {
+		git_op_arg(op, "diff-tree");
+	}
+	status = git_op_try(op, "-r", "-z", "--no-renames", "--raw",
+	    "--no-abbrev", from, tree, NULL);
+	if (status < 0)
+		return diff(op, from, tree, changes, NULL);
+	if (status == 0) {
 		git_changes_parse(changes, op->answer.out, op->answer.out_len);
+		if (facts != NULL)
+			count_lines(facts, op->answer.out, op->answer.out_len);
+	}
 	return status;
 }
 
 /* HEAD's tree, unless there is more than that, and where the work began; "" =
  * that is not known. */
 static const char *
-find_start(struct snapshot_op *s)
+find_start(struct snapshot_op *s, bool dirty)
 {
 	struct git_op *op = &s->save.op;
 	const char *tree = git_op_text(op, "%s^{tree}", op->head_id), *base;
@@ -705,7 +816,7 @@ find_start(struct snapshot_op *s)
 		 NULL) != 0 &&
 		git_op_try(op, "rev-parse", tree, NULL) != 0))
 		return "";
-	if (!s->dirty)
+	if (!dirty)
 		snprintf(s->out.tree, sizeof s->out.tree, "%.*s",
 		    (int)strcspn(op->answer.out, "\n"), op->answer.out);
 	base = strchr(op->answer.out, '^');
@@ -718,23 +829,39 @@ static void
 snapshot_run(struct git_op *op)
 {
 	struct snapshot_op *s = op->self;
+	struct git_facts *facts = &s->out.facts;
 	struct git_changes own = { 0 }, changes = { 0 };
 	const struct git_changes *since = &changes;
-	const char *base;
+	struct history history = { .diff = "" };
+	const char *base = history.base;
+	bool dirty;
 
-	git_op_need_gitdir(op);
-	git_op_need_onto(op);
-	base = find_start(s);
+	read_facts(op, facts, &history);
+	dirty = facts->changed + facts->untracked > 0;
+	s->out.looked = true;
+	if (history.linear && !dirty && history.diff_len > 0) {
+		git_changes_parse(&own, history.diff, history.diff_len);
+		count_lines(facts, history.diff, history.diff_len);
+	}
+	if (s->before == NULL)
+		return;
+	if (op->onto_id[0] == '\0')
+		git_op_need_onto(op);
+	if (!history.linear)
+		base = find_start(s, dirty);
+	else if (!dirty)
+		memcpy(s->out.tree, history.tree, GIT_ID_SIZE);
 	if (s->out.tree[0] == '\0')
 		stage(s);
-	if (base[0] != '\0' && diff(op, base, s->out.tree, &own) != 0)
+	if (base[0] != '\0' && own.count == 0 &&
+	    diff(op, base, s->out.tree, &own, dirty ? NULL : facts) != 0)
 		git_op_die_as(op);
 	if (s->before[0] == '\0' || strcmp(s->before, base) == 0) {
 		s->out.compared = base[0] != '\0';
 		since = &own;
 	} else {
 		s->out.compared =
-		    diff(op, s->before, s->out.tree, &changes) == 0;
+		    diff(op, s->before, s->out.tree, &changes, NULL) == 0;
 	}
 	for (size_t i = 0; i < since->count; i++) {
 		const struct git_change *c = &since->v[i];
@@ -744,6 +871,7 @@ snapshot_run(struct git_op *op)
 		    git_op_text(
 			op, "%s %s", c->status == 'D' ? "" : c->id, c->path));
 	}
+	s->out.taken = true;
 }
 
 static void
@@ -764,7 +892,7 @@ snapshot_finish(struct git_op *op, const struct err *err)
 	char *record;
 	size_t count = 0;
 
-	git_records_init(&records, op->told.data, op->told.len);
+	git_records_init(&records, op->report.data, op->report.len);
 	while (
 	    (record = (char *)(uintptr_t)git_records_next(&records)) != NULL) {
 		char *path = strchr(record, ' ');
@@ -777,17 +905,18 @@ snapshot_finish(struct git_op *op, const struct err *err)
 			.own = record[0] == OWN_LETTER,
 		};
 	}
-	s->fn(err != NULL ? NULL :
+	s->fn(s->out.looked ? &s->out.facts : NULL,
+	    !s->out.taken ? NULL :
 			    &(struct git_snapshot){ .tree = s->out.tree,
 				.compared = s->out.compared,
 				.changes = list,
 				.count = count },
-	    err, op->arg);
+	    s->out.looked ? NULL : err, op->arg);
 }
 
 void
 git_snapshot(struct git *git, const char *dir, const char *onto,
-    const char *before, bool dirty, git_snapshot_fn *fn, void *arg)
+    const char *before, git_snapshot_fn *fn, void *arg)
 {
 	struct snapshot_op *s = git_save_new(
 	    sizeof *s, git, dir, onto, NULL, false, snapshot_run, NULL, arg);
@@ -795,7 +924,6 @@ git_snapshot(struct git *git, const char *dir, const char *onto,
 
 	s->save.leave = true;
 	s->before = git_op_copy(op, before);
-	s->dirty = dirty;
 	s->fn = fn;
 	op->finish = snapshot_finish;
 	op->undo = snapshot_undo;

@@ -21,7 +21,13 @@ struct git_facts {
 	int untracked; /* not ignored */
 	bool rebasing; /* a rebase (or am) is in progress */
 	int conflicts; /* unmerged paths in the index */
+	/* Only with a snapshot, of a clean tree: what HEAD adds and removes
+	 * since it left the branch. */
+	bool lines_known;
+	int64_t lines_added, lines_removed;
 };
+
+bool git_facts_clean(const struct git_facts *facts); /* nor in a rebase */
 
 /* branch: NULL = compare with none: onto is "" and ahead 0. */
 typedef void
@@ -31,11 +37,11 @@ void git_facts_read(struct git *git, const char *dir, const char *branch,
     git_facts_fn *fn, void *arg);
 
 /* The commit of a branch; asked without a git process, at once. -ENOENT if
- * there is no such branch, another negative errno if that cannot be told. */
+ * there is no such branch, another negative errno if that cannot be read. */
 int git_facts_tip(struct git *git, const char *branch, char out[GIT_ID_SIZE]);
 
 /* Is the branch at that commit? Asked without a git process, at once; false
- * also if that cannot be told. */
+ * also if that cannot be read. */
 bool git_facts_is_at(struct git *git, const char *branch, const char *commit);
 
 /* Unmerged paths. */
@@ -51,12 +57,12 @@ void git_facts_forks(struct git *git, const char *dir, const char *onto,
 
 /* Paths are sorted, each once; valid until the callback returns. */
 struct git_since {
-	bool known; /* the commit exists; else there is only the dirt */
+	bool known; /* the commit exists; else only uncommitted is set */
 	int commits; /* that HEAD has, and neither the commit nor the branch */
 	const char *const *files; /* changed by them */
 	size_t file_count;
-	const char *const *dirt; /* with uncommitted changes, or untracked */
-	size_t dirt_count;
+	const char *const *uncommitted; /* or untracked */
+	size_t uncommitted_count;
 };
 typedef void
 git_since_fn(const struct git_since *since, const struct err *err, void *arg);
@@ -88,15 +94,17 @@ struct git_snapshot {
 	const struct git_snapshot_change *changes;
 	size_t count;
 };
-/* snapshot: NULL with an error. */
-typedef void git_snapshot_fn(
+/* facts: NULL with an error. snapshot: NULL if none was asked for, or it could
+ * not be made; the facts are there nevertheless. */
+typedef void git_snapshot_fn(const struct git_facts *facts,
     const struct git_snapshot *snapshot, const struct err *err, void *arg);
 
-/* onto: the landing branch. before: the tree to compare with, "" = where the
- * work began. dirty: something may be uncommitted; files that are ignored, too
- * big or cannot be read are left out. Changes neither the index nor files. */
+/* The facts too. onto: the landing branch. before: the tree to compare with, ""
+ * = where the work began, NULL = no snapshot. Files that are ignored, too big
+ * or cannot be read are left out. Changes neither the index nor files. A clean
+ * tree with one commit needs two git processes. */
 void git_snapshot(struct git *git, const char *dir, const char *onto,
-    const char *before, bool dirty, git_snapshot_fn *fn, void *arg);
+    const char *before, git_snapshot_fn *fn, void *arg);
 
 /* Compares files with what was saved of them. */
 
@@ -125,7 +133,7 @@ git_lines_fn(int64_t added, int64_t removed, const struct err *err, void *arg);
 void git_lines_read(struct git *git, const char *dir, const char *base,
     const char *commit, git_lines_fn *fn, void *arg);
 
-/* Add up what diff-tree --numstat -z printed. */
+/* Add up what diff-tree --numstat -z printed, with or without --raw. */
 void git_lines_sum(
     const char *out, size_t len, int64_t *ret_added, int64_t *ret_removed);
 

@@ -17,21 +17,20 @@ struct boundary {
 
 struct freeze_op {
 	struct git_op op;
-	char *branch, *ref, *expected;
-	bool seen_clean;
+	char *branch, *ref, *expected, *seen_clean;
 	struct git_rules rules;
 	/* Before each commit in the log; random, so that no path has it. */
 	char mark[MARK_SIZE];
 	struct boundary *boundaries;
 	size_t boundary_count;
-	char last_id[GIT_ID_SIZE]; /* a merge is told once for each parent */
+	char last_id[GIT_ID_SIZE]; /* a merge is listed once for each parent */
 	bool own_commits; /* there is one */
 	bool suspicious; /* and one of them touched one of the pathspecs */
 	struct git_frozen frozen;
 	git_freeze_fn *fn;
 };
 
-/* Of what is told; the author is four texts. */
+/* Kinds of records in the report; the author is four texts. */
 #define AUTHOR_LETTER    'a'
 #define MESSAGE_LETTER   'm'
 #define DIRTY_LETTER     'd'
@@ -53,11 +52,13 @@ is_as_seen(const struct freeze_op *freeze)
 	const char *common = op->common;
 	char head[GIT_ID_SIZE];
 
-	return freeze->seen_clean && freeze->expected != NULL &&
+	return freeze->seen_clean != NULL &&
+	    (freeze->expected == NULL ||
+		strcmp(freeze->expected, freeze->seen_clean) == 0) &&
 	    !git_op_rebasing(op) &&
 	    git_stand_is_on(op->git, op->dir, op->gitdir, freeze->branch) &&
 	    git_refs_head(op->gitdir, common, head) == 0 &&
-	    strcmp(head, freeze->expected) == 0 && is_as_followed(op, head);
+	    strcmp(head, freeze->seen_clean) == 0 && is_as_followed(op, head);
 }
 
 static void
@@ -96,7 +97,7 @@ look_at_tree(struct freeze_op *freeze)
 
 	if (is_as_seen(freeze)) {
 		strlcpy(
-		    frozen->commit, freeze->expected, sizeof frozen->commit);
+		    frozen->commit, freeze->seen_clean, sizeof frozen->commit);
 		strlcpy(frozen->branch, freeze->branch, sizeof frozen->branch);
 		return;
 	}
@@ -354,7 +355,7 @@ freeze_new(struct git *git, const char *dir, const struct git_freeze *what,
 	freeze->branch = git_op_copy(op, what->branch);
 	freeze->ref = git_op_copy(op, ref);
 	freeze->expected = git_op_copy(op, what->expected);
-	freeze->seen_clean = what->seen_clean;
+	freeze->seen_clean = git_op_copy(op, what->seen_clean);
 	git_rules_init(&freeze->rules, what->forbidden, what->protected_paths);
 	snprintf(freeze->mark, sizeof freeze->mark, "%08x%08x", arc4random(),
 	    arc4random());

@@ -18,9 +18,9 @@ struct git_freeze {
 	const char *ref; /* full name, "refs/llmc/queue/<task>"; NULL = only
 			  * look */
 	const char *expected; /* full id that HEAD must have, NULL = any */
-	/* The caller has just seen that nothing is uncommitted at `expected`:
-	 * only HEAD is read again, if it is still there. */
-	bool seen_clean;
+	/* The caller has just seen that nothing is uncommitted at this commit:
+	 * only HEAD is read again, if it is still there. NULL = not seen. */
+	const char *seen_clean;
 	/* Files and folders, relative to the top, that never land. Literal
 	 * names, in upper or lower case; NULL terminated; NULL = none. */
 	const char *const *forbidden;

@@ -780,7 +780,7 @@ git_move_read(struct git_move *move, bool *ret_changes)
 
 /* --- files that were cut off ------------------------------------------- */
 
-struct stump {
+struct partial {
 	struct loop *loop;
 	struct child *child;
 	int fd; /* the file */
@@ -791,69 +791,69 @@ struct stump {
 
 /* The next piece of the version. */
 static void
-stump_said(const char *bytes, size_t len, void *arg)
+partial_on_output(const char *bytes, size_t len, void *arg)
 {
-	struct stump *stump = arg;
+	struct partial *partial = arg;
 	char piece[4096];
 	ssize_t n;
 
-	while (len > 0 && !stump->differs && !stump->longer) {
-		n = pread(stump->fd, piece,
-		    len < sizeof piece ? len : sizeof piece, stump->at);
-		stump->longer = n == 0;
-		stump->differs =
+	while (len > 0 && !partial->differs && !partial->longer) {
+		n = pread(partial->fd, piece,
+		    len < sizeof piece ? len : sizeof piece, partial->at);
+		partial->longer = n == 0;
+		partial->differs =
 		    n == -1 || memcmp(piece, bytes, (size_t)n) != 0;
 		if (n <= 0)
 			break;
-		stump->at += n;
+		partial->at += n;
 		bytes += n;
 		len -= (size_t)n;
 	}
-	if (stump->differs || stump->longer)
-		child_cancel(stump->child);
+	if (partial->differs || partial->longer)
+		child_cancel(partial->child);
 }
 
 static void
-stump_ended(const struct child_result *result, void *arg)
+partial_on_end(const struct child_result *result, void *arg)
 {
-	struct stump *stump = arg;
+	struct partial *partial = arg;
 
-	(void)result; /* it may have been told to end */
-	loop_stop(stump->loop, 0);
+	(void)result; /* it may have been cancelled */
+	loop_stop(partial->loop, 0);
 }
 
 /* Compare the file with the blob, as git would write it there. What cannot be
- * compared is no stump. */
+ * compared is not partial. */
 static bool
-is_stump(
+is_partial(
     struct git_move *move, const char *file, const char *path, const char *id)
 {
 	struct git_op *op = &move->op;
 	const char *const args[] = { "cat-file", "--filters",
 		git_op_text(op, "--path=%s", path), id, NULL };
 	cleanup_strv char **argv = NULL, **env = NULL;
-	struct child_spec spec = { .said = stump_said,
+	struct child_spec spec = { .said = partial_on_output,
 		.deadline_ms = READ_DEADLINE_MS };
-	struct stump stump = { .loop = loop_new() };
+	struct partial partial = { .loop = loop_new() };
 
 	if (git_environment(op->git, move->tree, NULL, &env, &op->err) < 0)
 		git_op_die_of(op);
 	git_arguments(op->git, move->tree, args, &argv);
 	spec.argv = strv_const(argv);
 	spec.env = strv_const(env);
-	stump.fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	stump.differs = stump.fd == -1;
-	if (child_spawn(stump.loop, &spec, stump_ended, &stump, &stump.child,
-		&op->err) < 0)
+	partial.fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	partial.differs = partial.fd == -1;
+	if (child_spawn(partial.loop, &spec, partial_on_end, &partial,
+		&partial.child, &op->err) < 0)
 		git_op_die_of(op);
-	loop_run(stump.loop);
-	loop_free(stump.loop);
-	fd_close(stump.fd);
-	return stump.longer && !stump.differs;
+	loop_run(partial.loop);
+	loop_free(partial.loop);
+	fd_close(partial.fd);
+	return partial.longer && !partial.differs;
 }
 
 void
-git_move_remove_stumps(struct git_move *move)
+git_move_remove_partial_files(struct git_move *move)
 {
 	for (size_t i = 0; i < move->check.changes.count; i++) {
 		const struct git_change *change = &move->check.changes.v[i];
@@ -865,7 +865,7 @@ git_move_remove_stumps(struct git_move *move)
 
 			if (file != NULL &&
 			    strspn(ids[j], "0") != strlen(ids[j]) &&
-			    is_stump(move, file, change->path, ids[j]))
+			    is_partial(move, file, change->path, ids[j]))
 				unlink(file);
 			free(file);
 		}

@@ -9,12 +9,12 @@
 /*
  * Landing: the branch moves by compare-and-swap, and a tree that has it checked
  * out moves with it or not at all. The order, each step of which another git
- * that runs in the same tree at the same time must respect, or is told of:
+ * that runs in the same tree at the same time must respect, or is blocked by:
  *
  *   1 write down what is about to happen; objects on disk
- *   2 index.lock: nobody else writes the index; look at files and index
- *   3 update-ref up to "prepare": nobody else moves HEAD or the branch; is HEAD
- *     still on it?
+ *   2 index.lock: no other git writes the index; look at files and index
+ *   3 update-ref up to "prepare": no other git moves HEAD or the branch; is
+ *     HEAD still on it?
  *   4 files, with a copy of the index; the copy becomes the index
  *   5 "commit": the branch moves
  *   6 wait for gits that had read HEAD before; put back what such a one took to
@@ -44,7 +44,7 @@
  * changed and the landing is tried again. */
 #define FILES_MAX 64
 
-/* Of what is told. */
+/* Kinds of records in the report. */
 #define DETAIL_LETTER 'd'
 #define PLACE_LETTER  'p'
 
@@ -144,7 +144,7 @@ place(const struct git_move *move)
 
 /* A user was faster: the trees are looked at once more. */
 static bool
-land_again(struct git_move *move)
+land_retry(struct git_move *move)
 {
 	if (move->tries++ >= GIT_TRIES)
 		git_move_end(move, GIT_LAND_DIRTY, just_left, place(move));
@@ -333,7 +333,7 @@ settle_files(struct git_move *move)
 	}
 	git_move_changes(move);
 	if (git_move_look(move, claim->branch) == MOVE_STANDS_HERE) {
-		git_move_remove_stumps(move);
+		git_move_remove_partial_files(move);
 		rows = git_move_staged(move, &len);
 		git_move_copy_index(move);
 		git_land_check_forgive(&move->check);
@@ -432,7 +432,7 @@ forget_hold(struct git_move *move)
 	git_hold_free(take_ptr(&move->hold));
 }
 
-/* From here on nobody moves HEAD or the branch. */
+/* From here on no other git can move HEAD or the branch. */
 static bool
 hold(struct git_move *move)
 {
@@ -514,7 +514,7 @@ move_with_tree(struct git_move *move)
 		case MOVE_STANDS_HIGHER:
 			return false;
 		case MOVE_STANDS_ELSEWHERE:
-			return land_again(move);
+			return land_retry(move);
 		}
 		if (move->check.in_way_count > 0) {
 			struct buf detail = BUF_INIT;
@@ -536,7 +536,7 @@ move_with_tree(struct git_move *move)
 	if (git_claim_note_head(&move->claim, &op->err) < 0 ||
 	    !git_dirs_is_on(move->gitdir, move->branch)) {
 		memset(&op->err, 0, sizeof op->err);
-		return land_again(move);
+		return land_retry(move);
 	}
 	git_move_copy_index(move);
 	git_move_adopt(move);
@@ -560,7 +560,8 @@ move_with_tree(struct git_move *move)
 	return false;
 }
 
-/* Nobody has it checked out: nobody may check it out now. Returns as above. */
+/* The branch is not checked out, and must not be checked out now. Returns as
+ * above. */
 static bool
 move_alone(struct git_move *move)
 {
@@ -576,7 +577,7 @@ move_alone(struct git_move *move)
 				return false;
 		}
 		if (git_dirs_is_on(move->claim.gitdir, move->branch))
-			return land_again(move);
+			return land_retry(move);
 		git_move_config(move, true);
 		op->once = op->linger = op->tolerant = true;
 		op->stdin_fd = move->claim.fd;
@@ -594,15 +595,15 @@ move_alone(struct git_move *move)
 	git_claim_unlock(&move->claim, "HEAD.lock");
 	wait_for_quiet(move);
 	let_go(move);
-	/* Did somebody check the branch out just before it moved? Then it goes
-	 * back, and is moved once more together with their tree. */
+	/* Was the branch checked out just before it moved? Then it goes back,
+	 * and is moved once more together with that tree. */
 	if (git_dirs_trees(op->dir, &trees, &op->err) < 0 ||
 	    git_trees_on(&trees, move->branch, NULL) == NULL)
 		land_landed(move);
 	git_move_config(move, true);
 	git_op_must(op, "update-ref", "-m", LAND_REFLOG ", undone", ref,
 	    op->onto_id, move->id, NULL);
-	return land_again(move);
+	return land_retry(move);
 }
 
 static bool

@@ -94,7 +94,7 @@ op_free(void *arg)
 		free(text->text);
 		free(text);
 	}
-	buf_release(&op->told);
+	buf_release(&op->report);
 	op_clear_question(op);
 	buf_release(&op->input);
 	free(op->dir);
@@ -104,8 +104,8 @@ op_free(void *arg)
 	free(op->self);
 }
 
-/* Release the queues before the caller is told, who may ask for more or free
- * the git. */
+/* Release the queues before the callback, which may ask for more or free the
+ * git. */
 static void
 op_end(struct git_op *op)
 {
@@ -159,7 +159,7 @@ static void __attribute__((noreturn)) helper_end(struct git_op *op)
 		op->undo(op);
 	buf_add(&out, &op->err, sizeof op->err);
 	buf_add(&out, op->ret, op->ret_size);
-	buf_add(&out, op->told.data, op->told.len);
+	buf_add(&out, op->report.data, op->report.len);
 	_exit(file_write_all(STDOUT_FILENO, out.data, out.len) < 0);
 }
 
@@ -189,7 +189,7 @@ log_commands(const struct child_result *result)
 }
 
 static void
-help_again(void *arg)
+retry_helper(void *arg)
 {
 	struct git_op *op = arg;
 
@@ -211,8 +211,8 @@ helper_ended(const struct child_result *result, void *arg)
 	if (result->signal != 0 && !result->timed_out && !result->cancelled &&
 	    !op->repeated) {
 		op->repeated = true;
-		op->again =
-		    loop_after(git_loop(op->git), GIT_RETRY_MS, help_again, op);
+		op->again = loop_after(
+		    git_loop(op->git), GIT_RETRY_MS, retry_helper, op);
 		return;
 	}
 	buf_add(&out, result->out.head.data, result->out.head.len);
@@ -223,7 +223,7 @@ helper_ended(const struct child_result *result, void *arg)
 		if (op->ret_size > 0)
 			memcpy(
 			    op->ret, out.data + sizeof op->err, op->ret_size);
-		buf_add(&op->told, out.data + fixed, out.len - fixed);
+		buf_add(&op->report, out.data + fixed, out.len - fixed);
 	} else {
 		op->lost = true;
 		child_result_describe(result, &words);
@@ -263,7 +263,7 @@ git_op_new(size_t size, struct git *git, const char *dir, const char *onto,
 	op->run = run;
 	op->finish = finish;
 	buf_init(&op->input);
-	buf_init(&op->told);
+	buf_init(&op->report);
 	return op;
 }
 
@@ -310,8 +310,8 @@ git_op_copy(struct git_op *op, const char *text)
 void
 git_op_tell(struct git_op *op, char letter, const char *text)
 {
-	buf_addc(&op->told, letter);
-	buf_add(&op->told, text, strlen(text) + 1);
+	buf_addc(&op->report, letter);
+	buf_add(&op->report, text, strlen(text) + 1);
 }
 
 void
@@ -327,7 +327,7 @@ git_op_told(const struct git_op *op, char letter, struct git_list *ret_list)
 	struct git_records records;
 	const char *record;
 
-	git_records_init(&records, op->told.data, op->told.len);
+	git_records_init(&records, op->report.data, op->report.len);
 	while ((record = git_records_next(&records)) != NULL)
 		if (record[0] == letter)
 			git_list_add(ret_list, record + 1);

@@ -19,6 +19,7 @@ struct git_hold;
 struct git_op;
 struct git_op_text;
 struct git_save;
+struct git_slot;
 
 /* --- what git prints, and refs ----------------------------------------- */
 
@@ -104,6 +105,7 @@ struct git_trees {
 
 void git_trees_parse(struct git_trees *trees, const char *out, size_t len);
 void git_trees_release(struct git_trees *trees);
+#define cleanup_git_trees __attribute__((cleanup(git_trees_release)))
 
 /* The next one after `after` (NULL = the first) with the branch checked out;
  * without refs/heads/. */
@@ -157,9 +159,9 @@ void git_arguments(const struct git *git, const char *dir,
 int git_environment(const struct git *git, const char *dir,
     const char *const *more, char ***ret_env, struct err *err);
 
-/* Remove the lock file that git complained about if nobody holds it: it belongs
- * to a linked worktree (never to the user's main tree), it was not just
- * created, and no git is running in that worktree. True if it is gone. */
+/* Remove the lock file that git complained about if it is stale: it belongs to
+ * a linked worktree (never to the user's main tree), it was not just created,
+ * and no git is running in that worktree. True if it is gone. */
 bool git_lock_remove_dead(const char *dir, const char *complaint);
 
 /* Does a git run at the top of that tree? Most go there first. */
@@ -281,6 +283,14 @@ void git_stand_put(
 
 /* --- operations in a helper -------------------------------------------- */
 
+/* A slot: the queue is the caller's from `begin` until git_slot_end(). `drop`
+ * (may be NULL) is called instead of everything else when git_free() comes
+ * first: release arg there. */
+typedef void git_slot_fn(struct git_slot *slot, void *arg);
+void git_slot(
+    struct git_queue *queue, git_slot_fn *begin, git_drop_fn *drop, void *arg);
+void git_slot_end(struct git_slot *slot);
+
 /*
  * How operations on worktrees and branches (git.h) are written: as one
  * function in a helper process, in one slot of the worktree's queue.
@@ -322,7 +332,7 @@ struct git_op {
 	void (*undo)(struct git_op *op); /* in the helper, before it ends */
 	void *ret; /* what `run` leaves there, `finish` finds there */
 	size_t ret_size;
-	struct buf told; /* git_op_tell() */
+	struct buf report; /* git_op_tell() */
 	struct git_op_text *texts; /* git_op_text() */
 	const char *verb; /* of the last command */
 	struct git_answer answer; /* valid as long as the operation */
@@ -347,8 +357,7 @@ struct git_op {
  *
  * size is that of a struct that begins with a git_op; git_op_begin() starts it
  * once that is filled in. Texts live as long as the operation. Of all that
- * `run` changes, `finish` sees op->err, what `ret` points at, and what was
- * told.
+ * `run` changes, `finish` sees op->err, what `ret` points at, and the report.
  */
 void *git_op_new(size_t size, struct git *git, const char *dir,
     const char *onto, void (*run)(struct git_op *op),
@@ -579,7 +588,7 @@ struct git_save {
 	git_salvage_fn *fn;
 };
 
-/* As git_op_new(), of an operation that fn is told of as in git-worktree.h.
+/* As git_op_new(), of an operation whose result fn gets as in git-worktree.h.
  * what: NULL for one that uses only its lists of files. */
 void *git_save_new(size_t size, struct git *git, const char *dir,
     const char *onto, const struct git_salvage *what, bool moves,
@@ -596,10 +605,10 @@ void git_save_commits(struct git_save *save);
 /* --- a landing ---------------------------------------------------------- */
 
 /*
- * One landing at a time in a repository, and what it has in its hands written
- * down: <common>/llmc-landing, locked while any process of the landing lives
- * (its gits inherit the descriptor). What is written there when nobody holds
- * it belongs to a landing that was killed.
+ * One landing at a time in a repository, and a record of what it holds:
+ * <common>/llmc-landing, locked while any process of the landing lives (its
+ * gits inherit the descriptor). A record without the lock belongs to a landing
+ * that was killed.
  */
 
 struct git_claim {
@@ -639,7 +648,7 @@ int git_claim_note_head(struct git_claim *claim, struct err *err);
 int git_claim_note_files(struct git_claim *claim, struct err *err);
 
 /* Make `name` (index.lock, HEAD.lock) in claim->gitdir, marked as ours. -EEXIST
- * when somebody has it; that index.lock is held already is fine. */
+ * if another process holds it; an index.lock that we hold already is fine. */
 int git_claim_lock(struct git_claim *claim, const char *name, struct err *err);
 void git_claim_unlock(struct git_claim *claim, const char *name);
 
@@ -793,10 +802,10 @@ bool git_move_read(struct git_move *move, bool *ret_changes);
 /* The copy becomes the index. */
 void git_move_put_index(struct git_move *move);
 
-/* A file that a git was writing when it ended is the beginning of the one
- * version or of the other. Nobody wrote anything into it that is not in that:
- * it is removed, and a file that is missing is written again. */
-void git_move_remove_stumps(struct git_move *move);
+/* A file that a git was writing when it was killed is the beginning of the old
+ * or of the new version. It has no other content, so it is removed, and a file
+ * that is missing is written again. */
+void git_move_remove_partial_files(struct git_move *move);
 
 /* What the user has staged in the way of a settling is kept aside while the
  * files move, and put back then: rows of the index. */

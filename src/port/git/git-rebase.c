@@ -240,7 +240,7 @@ try_rebase(struct rebase_op *rebase, const char *onto, const char *upstream,
 }
 
 /* A lock on HEAD or a ref is found after the files of `onto` were written. Left
- * like that, they would look as if somebody had undone all work of the branch.
+ * like that, they would look as if all work of the branch had been undone.
  * Files that are in neither version stay. Then it is tried again. */
 static int
 begin_rebase(struct rebase_op *rebase, const char *upstream)
@@ -273,8 +273,8 @@ begin_rebase(struct rebase_op *rebase, const char *upstream)
 	}
 }
 
-/* Has the landing branch lost what the worker began with? Then that is not
- * rebased: somebody has dropped it. */
+/* Has the landing branch lost what the worker began with? Then that was
+ * dropped, and is not rebased. */
 static const char *
 find_upstream(struct git_op *op)
 {

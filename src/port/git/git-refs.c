@@ -98,7 +98,7 @@ git_refs_head(const char *gitdir, const char *common, char out[GIT_ID_SIZE])
 	return id_length(out) > 0 ? 0 : -ENOTSUP;
 }
 
-/* Somebody may remove the folder while it is empty. */
+/* Another git may remove the folder while it is empty. */
 static int
 open_lock(const char *lock)
 {
@@ -136,8 +136,8 @@ git_refs_write(const char *common, const char *ref, const char *id)
 	return -ENOTSUP;
 }
 
-/* Who packs refs has packed-refs.lock from before it reads them: whoever read
- * this one before it was removed still has the lock, or has packed it. */
+/* A git that packs refs takes packed-refs.lock before it reads them: one that
+ * read this ref before it was removed still has the lock, or has packed it. */
 int
 git_refs_drop(const char *common, const char *ref)
 {
@@ -315,7 +315,7 @@ follow_tree(struct git_op *op, const struct git_home *home)
 			return;
 	}
 	/* Everything that no branch has yet is read, and compared with its
-	 * name; contents that are not those of the name are only told. */
+	 * name; a mismatch is only reported. */
 	op->run_dir = git_root(op->git);
 	if (git_op_try(op, "rev-list", "--objects", "--verify-objects",
 		"--quiet", git_op_text(op, "%s^{commit}", op->followed),

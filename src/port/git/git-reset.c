@@ -161,7 +161,7 @@ check_trees(struct reset_op *reset)
 		}
 }
 
-/* Left by a git that was killed: nobody else will ever remove it. */
+/* Left by a git that was killed: nothing else would remove it. */
 static void
 remove_stale_lock(const struct git_op *op)
 {
@@ -173,7 +173,7 @@ remove_stale_lock(const struct git_op *op)
 		unlink(path);
 }
 
-/* Nobody will finish what a killed `worktree add` began, but this does. */
+/* A killed `worktree add` leaves this; nothing else would remove it. */
 static void
 remove_unfinished_mark(const struct git_op *op)
 {
@@ -197,14 +197,14 @@ end_work(struct git_op *op)
 	}
 	if (git_op_has(op, "sequencer"))
 		git_op_must(op, "cherry-pick", "--quit", NULL);
-	/* Before the checkout: a .gitattributes that nobody committed could
-	 * have it need a filter or an encoding that fails. What is left is
-	 * removed after it, or is told there. */
+	/* Before the checkout: an uncommitted .gitattributes could have it need
+	 * a filter or an encoding that fails. What is left is removed or
+	 * reported after it. */
 	git_op_try(op, "clean", "-d", "--force", "--quiet", NULL);
 }
 
-/* False: without --force it refuses to overwrite changes. Somebody worked there
- * since it was found clean. */
+/* False: without --force it refuses to overwrite changes, which were made since
+ * it was found clean. */
 static bool
 check_out(struct reset_op *reset)
 {
@@ -292,7 +292,7 @@ verify(struct reset_op *reset)
 	if ((!reset->elsewhere && strcmp(ids[0], op->onto_id) != 0) ||
 	    strcmp(ids[1], op->onto_id) != 0)
 		git_op_die(op, -EIO,
-		    "%s or branch %s was moved by somebody else in the "
+		    "%s or branch %s was moved by another process in the "
 		    "meantime",
 		    op->dir, reset->save.branch);
 }

@@ -227,7 +227,7 @@ check_files(const char *dir, const struct place *place,
 	return 0;
 }
 
-/* The tree of somebody else than the user, compared with the root's. */
+/* A tree other than the user's, compared with the root's. */
 static int
 check_linked(const char *dir, const struct place *place,
     const struct place *main_place, struct err *err)

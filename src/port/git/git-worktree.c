@@ -142,7 +142,7 @@ look(struct git_op *op, const char *branch, bool repaired, bool *ret_registered,
     bool *ret_unregister, const char **ret_stale)
 {
 	const struct git_tree *here, *other = NULL;
-	struct git_trees trees = { 0 };
+	cleanup_git_trees struct git_trees trees = { 0 };
 
 	git_op_trees(op, &trees);
 	here = git_trees_at(&trees, op->dir);
@@ -170,7 +170,7 @@ look(struct git_op *op, const char *branch, bool repaired, bool *ret_registered,
 		if (file_exists(other->path) || other->locked)
 			git_op_die(op, -EBUSY, "branch %s is checked out at %s",
 			    branch, other->path);
-		*ret_stale = other->path;
+		*ret_stale = git_op_text(op, "%s", other->path);
 	}
 	return true;
 }

@@ -19,7 +19,7 @@ void git_worktree_add(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg);
 
 /* Remove the lock files that a killed git left on the worktree's index, its
- * HEAD and its branch. For a worktree that nobody works in. */
+ * HEAD and its branch. For a worktree that is not in use. */
 void git_worktree_unlock(struct git *git, const char *dir, const char *branch,
     git_work_fn *fn, void *arg);
 
@@ -86,9 +86,9 @@ struct git_reset {
  * inside that is in the way of a file of the branch, are moved to
  * <worktree>.kept-<stamp>; the message of the saved commit names them.
  *
- * Where nothing is uncommitted, or `head` says so, nothing is forced: what
- * somebody changes at the same time is in the way, and is saved then. An
- * index.lock that a dead git left more than ten minutes ago is removed.
+ * Where nothing is uncommitted, or `head` says so, nothing is forced: a change
+ * made at the same time stops it, and is saved then. An index.lock that a dead
+ * git left more than ten minutes ago is removed.
  *
  * saved.clean is "" here; saved.base is the tip of keep.onto if that is `onto`,
  * and where a commit left it if find_base is set. */

@@ -15,7 +15,8 @@
  * the directory's own, change what its commands do, or have its messages
  * translated. */
 const char *const git_env[] = { "LC_ALL=C", "LANGUAGE", "GIT_TERMINAL_PROMPT=0",
-	"GIT_ASKPASS", "SSH_ASKPASS", "GIT_OPTIONAL_LOCKS=0",
+	"GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never",
+	"GIT_OPTIONAL_LOCKS=0",
 	"GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:", "GIT_MERGE_AUTOEDIT=no",
 	"GIT_ADVICE=0",
 	/* What is checked and shown is what the commits have: refs/replace and
@@ -197,7 +198,7 @@ git_start_prepare(const struct git *git, const char *dir,
 	return 0;
 }
 
-/* --- slots, each with one command at a time ----------------------------- */
+/* --- commands, and slots ------------------------------------------------ */
 
 #define GIT_DEADLINE_MS INT64_C(120000)
 #define GIT_TREE_FACTOR 5 /* more for what reads or writes a whole tree */
@@ -210,23 +211,6 @@ struct git_slot {
 	git_drop_fn *drop;
 	void *arg;
 	bool begun;
-
-	/* The command under way. */
-	char *dir;
-	char *name; /* its verb, for messages */
-	char **args; /* without "git -C dir" */
-	char **env; /* the command's own */
-	struct buf input;
-	bool has_input;
-	int stdin_fd;
-	int64_t deadline_ms;
-	bool once, linger;
-	git_fn *fn;
-	void *fn_arg;
-	int tries;
-	struct child *child;
-	struct loop_timer *timer; /* next try, or "it cannot run" */
-	struct err err;
 };
 
 TAILQ_HEAD(git_slots, git_slot);
@@ -252,54 +236,6 @@ struct git {
 	void *arg; /* of these */
 	struct git_queues queues;
 };
-
-/* Forget the command; a running child is killed, or lingers. */
-static void
-slot_clear(struct git_slot *slot)
-{
-	if (slot->child != NULL && slot->linger)
-		child_release(take_ptr(&slot->child));
-	else if (slot->child != NULL)
-		child_abandon(take_ptr(&slot->child));
-	loop_timer_free(take_ptr(&slot->timer));
-	free(take_ptr(&slot->dir));
-	free(take_ptr(&slot->name));
-	strv_clear(&slot->args);
-	strv_clear(&slot->env);
-	buf_release(&slot->input);
-	slot->fn = NULL;
-}
-
-static void
-slot_free(struct git_slot *slot)
-{
-	slot_clear(slot);
-	free(slot);
-}
-
-/* The caller may free everything in its callback: nothing is touched after
- * it. */
-static void
-slot_answer(struct git_slot *slot, struct git_answer *answer)
-{
-	git_fn *fn = slot->fn;
-	void *arg = slot->fn_arg;
-	struct err err = slot->err;
-
-	answer->err = err.code != 0 ? &err : NULL;
-	if (answer->err != NULL)
-		answer->status = -1;
-	slot_clear(slot);
-	fn(answer, arg);
-}
-
-static void
-slot_cannot_run(void *arg)
-{
-	struct git_answer answer = { .out = "", .complaint = "" };
-
-	slot_answer(arg, &answer);
-}
 
 /* git's message, which LC_ALL=C keeps from being translated, is the only way to
  * tell a held lock from other failures. */
@@ -375,90 +311,15 @@ add_output(struct buf *out, const struct child_result *result)
 	trim_newlines(out);
 }
 
-static void slot_start(struct git_slot *slot);
-
-static void
-slot_retry(void *arg)
-{
-	struct git_slot *slot = arg;
-
-	loop_timer_free(take_ptr(&slot->timer));
-	slot_start(slot);
-}
-
-/* Wait for a lock; in the end, remove one that nobody holds. */
+/* Wait for a lock; in the end, remove a stale one. */
 static bool
-tries_again(int *tries, bool once, const char *dir, const char *complaint)
+should_retry(int *tries, bool once, const char *dir, const char *complaint)
 {
 	if (once)
 		return false;
 	++*tries;
 	return *tries <= GIT_TRIES ||
 	    (*tries == GIT_TRIES + 1 && git_lock_remove_dead(dir, complaint));
-}
-
-static void
-slot_done(const struct child_result *result, void *arg)
-{
-	struct git_slot *slot = arg;
-	struct git_answer answer = { .status = result->status };
-	cleanup_buf struct buf out = BUF_INIT, complaint = BUF_INIT;
-
-	slot->child = NULL;
-	add_complaint(&complaint, &result->err);
-	if (judge(slot->name, slot->dir, result, &slot->err) == 0 &&
-	    result->status != 0) {
-		answer.locked = git_complaint_is_lock(complaint.data);
-		if (answer.locked &&
-		    tries_again(
-			&slot->tries, slot->once, slot->dir, complaint.data)) {
-			slot->timer = loop_after(slot->queue->git->loop,
-			    GIT_RETRY_MS, slot_retry, slot);
-			return;
-		}
-	}
-	add_output(&out, result);
-	answer.out = out.data;
-	answer.out_len = out.len;
-	answer.complaint = complaint.data;
-	slot_answer(slot, &answer);
-}
-
-static int
-slot_spawn(struct git_slot *slot)
-{
-	cleanup_strv char **argv = NULL, **env = NULL;
-	struct child_spec spec = {
-		.input = slot->has_input ? slot->input.data : NULL,
-		.input_len = slot->input.len,
-		.stdin_fd = slot->stdin_fd,
-		.output_max = (size_t)GIT_OUTPUT_MIB * 1024 * 1024,
-		.deadline_ms = slot->deadline_ms,
-	};
-	int r = git_start_prepare(slot->queue->git, slot->dir,
-	    strv_const(slot->args), strv_const(slot->env), &argv, &env,
-	    &slot->err);
-
-	if (r < 0)
-		return r;
-	spec.argv = strv_const(argv);
-	spec.env = strv_const(env);
-	return child_spawn(slot->queue->git->loop, &spec, slot_done, slot,
-	    &slot->child, &slot->err);
-}
-
-static void
-slot_start(struct git_slot *slot)
-{
-	int r = slot_spawn(slot);
-
-	if (r == 0)
-		return;
-	if (slot->err.code == 0)
-		err_errno(&slot->err, r, "git %s in %s", slot->name, slot->dir);
-	/* Answers come from the loop, never from inside the call that asks. */
-	slot->timer =
-	    loop_after(slot->queue->git->loop, 1, slot_cannot_run, slot);
 }
 
 const char *
@@ -480,40 +341,6 @@ default_deadline(const struct git *git, const char *verb)
 		if (strcmp(verb, slow[i]) == 0)
 			return GIT_TREE_FACTOR * git->deadline_ms;
 	return git->deadline_ms;
-}
-
-void
-git_slot_run(struct git_slot *slot, const struct git_command *command,
-    git_fn *fn, void *arg)
-{
-	const struct git *git = slot->queue->git;
-
-	slot_clear(slot);
-	slot->dir =
-	    xstrdup(command->dir != NULL ? command->dir : slot->queue->dir);
-	slot->name = xstrdup(git_verb(command->args));
-	strv_add_all(&slot->args, command->args);
-	strv_add_all(&slot->env, command->env);
-	slot->stdin_fd = command->stdin_fd;
-	slot->has_input = command->input != NULL;
-	if (slot->has_input)
-		buf_add(&slot->input, command->input,
-		    command->input_len > 0 ? command->input_len :
-					     strlen(command->input));
-	slot->deadline_ms = command->deadline_ms > 0 ?
-	    command->deadline_ms :
-	    default_deadline(git, slot->name);
-	slot->once = command->once;
-	slot->linger = command->linger;
-	slot->fn = fn;
-	slot->fn_arg = arg;
-	slot->tries = 0;
-	memset(&slot->err, 0, sizeof slot->err);
-	if (command->delay_ms > 0)
-		slot->timer =
-		    loop_after(git->loop, command->delay_ms, slot_retry, slot);
-	else
-		slot_start(slot);
 }
 
 /* One try: its exit status, -1 with err. */
@@ -573,7 +400,7 @@ git_wait(const struct git *git, const struct git_command *command,
 		status = wait_once(git, command, out, complaint, err);
 		locked = status > 0 && git_complaint_is_lock(complaint->data);
 		if (!locked ||
-		    !tries_again(
+		    !should_retry(
 			&tries, command->once, command->dir, complaint->data))
 			break;
 		git_pause(GIT_RETRY_MS);
@@ -608,7 +435,6 @@ git_slot(
 	slot->begin = begin;
 	slot->drop = drop;
 	slot->arg = arg;
-	buf_init(&slot->input);
 	TAILQ_INSERT_TAIL(&queue->slots, slot, entry);
 	loop_call_request(queue->next);
 }
@@ -619,80 +445,93 @@ git_slot_end(struct git_slot *slot)
 	struct git_queue *queue = slot->queue;
 
 	TAILQ_REMOVE(&queue->slots, slot, entry);
-	slot_free(slot);
+	free(slot);
 	loop_call_request(queue->next);
 }
 
-/* --- a slot of one command -------------------------------------------- */
+/* --- an operation of one command ---------------------------------------- */
 
-struct single {
-	struct git_slot *slot;
-	struct git_command command; /* of what is below */
-	char **args, **env;
-	struct buf input;
-	char *dir;
+struct command_op {
+	struct git_op op;
+	struct {
+		int status;
+		bool locked;
+		size_t len;
+	} out; /* output and complaints follow in the report */
 	git_fn *fn;
-	void *arg;
+	git_drop_fn *drop;
 };
 
 static void
-single_free(void *arg)
+command_run(struct git_op *op)
 {
-	struct single *single = arg;
+	struct command_op *self = op->self;
+	const struct git_answer *answer = &op->answer;
 
-	strv_free(single->args);
-	strv_free(single->env);
-	buf_release(&single->input);
-	free(single->dir);
-	free(single);
+	op->tolerant = true;
+	self->out.status = git_op_try(op, NULL);
+	self->out.locked = answer->locked;
+	self->out.len = answer->out_len;
+	buf_add(&op->report, answer->out, answer->out_len);
+	buf_addc(&op->report, '\0');
+	buf_adds(&op->report, answer->complaint);
+	if (answer->err != NULL)
+		op->err = *answer->err;
 }
 
 static void
-single_answered(const struct git_answer *answer, void *arg)
+command_finish(struct git_op *op, const struct err *err)
 {
-	struct single *single = arg;
-	git_fn *fn = single->fn;
-	void *fn_arg = single->arg;
+	struct command_op *self = op->self;
+	struct git_answer answer = {
+		.status = -1, .out = "", .complaint = "", .err = err
+	};
 
-	git_slot_end(single->slot);
-	single_free(single);
-	fn(answer, fn_arg);
+	if (op->report.len > self->out.len) {
+		answer.status = self->out.status;
+		answer.locked = self->out.locked;
+		answer.out = op->report.data;
+		answer.out_len = self->out.len;
+		answer.complaint = op->report.data + self->out.len + 1;
+	}
+	self->drop = NULL;
+	self->fn(&answer, op->arg);
 }
 
 static void
-single_begin(struct git_slot *slot, void *arg)
+command_release(struct git_op *op)
 {
-	struct single *single = arg;
+	const struct command_op *self = op->self;
 
-	single->slot = slot;
-	git_slot_run(slot, &single->command, single_answered, single);
+	if (self->drop != NULL)
+		self->drop(op->arg);
 }
 
 void
 git_run(struct git_queue *queue, const struct git_command *command, git_fn *fn,
     void *arg)
 {
-	struct single *single = xcalloc(1, sizeof *single);
+	struct command_op *self = git_op_new(sizeof *self, queue->git,
+	    queue->dir, NULL, command_run, command_finish);
+	struct git_op *op = &self->op;
 
-	single->args = strv_copy(command->args);
-	single->env = strv_copy(command->env);
-	buf_init(&single->input);
+	self->fn = fn;
+	self->drop = command->drop;
+	op->args = strv_copy(command->args);
+	op->env = strv_copy(command->env);
 	if (command->input != NULL)
-		buf_add(&single->input, command->input,
+		buf_add(&op->input, command->input,
 		    command->input_len > 0 ? command->input_len :
 					     strlen(command->input));
-	if (command->dir != NULL)
-		single->dir = xstrdup(command->dir);
-	single->fn = fn;
-	single->arg = arg;
-	single->command = *command;
-	single->command.args = strv_const(single->args);
-	single->command.env = strv_const(single->env);
-	if (command->input != NULL)
-		single->command.input = single->input.data;
-	single->command.input_len = single->input.len;
-	single->command.dir = single->dir;
-	git_slot(queue, single_begin, single_free, single);
+	op->run_dir = git_op_copy(op, command->dir);
+	op->deadline_ms = command->deadline_ms;
+	op->once = command->once;
+	op->delay_ms = command->delay_ms;
+	op->arg = arg;
+	op->release = command_release;
+	op->ret = &self->out;
+	op->ret_size = sizeof self->out;
+	git_op_begin(op, false);
 }
 
 /* --- queues ----------------------------------------------------------- */
@@ -798,7 +637,7 @@ git_free(struct git *git)
 			TAILQ_REMOVE(&queue->slots, slot, entry);
 			if (slot->drop != NULL)
 				slot->drop(slot->arg);
-			slot_free(slot);
+			free(slot);
 		}
 		loop_call_free(queue->next);
 		free(queue->dir);

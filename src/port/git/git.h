@@ -6,7 +6,7 @@
  * retried. Only the plumbing: the operations, such as a landing or a reset,
  * have headers of their own.
  *
- * Nobody watches these commands, so everything that could ask or interfere is
+ * These commands run unattended, so everything that could ask or interfere is
  * turned off: editors, signatures (commit.gpgSign would wait for a passphrase),
  * autostash, autosquash, background gc, fsmonitor. The rest of the user's
  * configuration applies.
@@ -25,7 +25,6 @@ struct buf;
 struct err;
 struct git;
 struct git_queue;
-struct git_slot;
 struct loop;
 
 /* Whose is the working tree at dir? false = not a worker's. The strings are
@@ -102,6 +101,7 @@ struct git_answer {
 	const struct err *err;
 };
 typedef void git_fn(const struct git_answer *answer, void *arg);
+typedef void git_drop_fn(void *arg);
 
 struct git_command {
 	const char *const *args; /* without "git -C dir"; NULL terminated */
@@ -115,30 +115,21 @@ struct git_command {
 		    * had done by then must be undone first */
 	bool linger; /* runs on if git_free() comes before its end */
 	int64_t delay_ms; /* before it runs */
+	/* Called instead of the answer's function when git_free() comes first:
+	 * release arg there. NULL = nothing is to be released. */
+	git_drop_fn *drop;
 };
 
 /* What the command is, for messages: "status" of "-c k=v status". */
 const char *git_verb(const char *const *args);
 
-/* Queue a command; copied. A command that failed because of a lock file is
- * tried again GIT_TRIES times, GIT_RETRY_MS apart, before it is answered; and
- * once more if a lock file of a worktree that nobody holds was removed. */
+/* Queue a command; copied. It runs in a helper. A command that failed because
+ * of a lock file is tried again GIT_TRIES times, GIT_RETRY_MS apart, before it
+ * is answered; and once more if a stale lock file of a worktree was removed. */
 #define GIT_TRIES    5
 #define GIT_RETRY_MS 500
 void git_run(struct git_queue *queue, const struct git_command *command,
     git_fn *fn, void *arg);
-
-/* A slot: the queue is the caller's from `begin` until git_slot_end(), for
- * commands that depend on each other's answers. One command at a time. `drop`
- * (may be NULL) is called instead of everything else when git_free() comes
- * first: release arg there. */
-typedef void git_slot_fn(struct git_slot *slot, void *arg);
-typedef void git_drop_fn(void *arg);
-void git_slot(
-    struct git_queue *queue, git_slot_fn *begin, git_drop_fn *drop, void *arg);
-void git_slot_run(struct git_slot *slot, const struct git_command *command,
-    git_fn *fn, void *arg);
-void git_slot_end(struct git_slot *slot);
 
 /* Run a command and wait for it: in a helper. out and complaint
  * are filled, and what ret_answer says is in them. */
@@ -185,8 +176,8 @@ typedef void git_list_fn(
     const char *const *list, size_t count, const struct err *err, void *arg);
 
 /*
- * A list of texts that belong to somebody else: paths and messages that point
- * into what git printed.
+ * A list of borrowed texts: paths and messages that point into what git
+ * printed.
  */
 
 struct git_list {

@@ -17,6 +17,7 @@
 #include "outside.h"
 #include "proxy-request.h"
 #include "proxy.h"
+#include "relay.h"
 
 #define REFUSALS_AGAIN_MS (60 * 60 * 1000)
 
@@ -30,32 +31,33 @@
 
 #define TELL_MS 500
 
-struct told {
+struct refusal {
 	struct proxy_target target;
 	int64_t at_ms; /* 0 = never */
 };
 
 struct refusals {
 	char *worker, *socket;
-	struct told list[REFUSALS_KEPT];
+	struct refusal list[REFUSALS_KEPT];
 	int64_t minute_ms; /* when the running minute began */
 	int in_minute;
 };
 
 /* The entry of this target, or the oldest one. */
-static struct told *
+static struct refusal *
 find(struct refusals *refusals, const struct proxy_target *target)
 {
-	struct told *oldest = &refusals->list[0];
+	struct refusal *oldest = &refusals->list[0];
 
 	for (size_t i = 0; i < REFUSALS_KEPT; i++) {
-		struct told *told = &refusals->list[i];
+		struct refusal *refusal = &refusals->list[i];
 
-		if (told->at_ms != 0 && told->target.port == target->port &&
-		    strcmp(told->target.host, target->host) == 0)
-			return told;
-		if (told->at_ms < oldest->at_ms)
-			oldest = told;
+		if (refusal->at_ms != 0 &&
+		    refusal->target.port == target->port &&
+		    strcmp(refusal->target.host, target->host) == 0)
+			return refusal;
+		if (refusal->at_ms < oldest->at_ms)
+			oldest = refusal;
 	}
 	oldest->at_ms = 0;
 	return oldest;
@@ -72,17 +74,17 @@ has_time(struct refusals *refusals, int64_t now)
 	return refusals->in_minute++ < REFUSALS_A_MINUTE;
 }
 
-/* May wait for a moment for a daemon that is busy; one that is not there is not
- * told. */
+/* May wait for a moment for a daemon that is busy; one that does not run
+ * learns nothing. */
 static void
 refusals_add(struct refusals *refusals, const struct proxy_target *target)
 {
 	int64_t now = clock_mono_ms() + 1; /* never 0 */
-	struct told *told = find(refusals, target);
+	struct refusal *refusal = find(refusals, target);
 	cleanup_json struct json_object *params = NULL;
 
 	if (refusals->socket[0] == '\0' ||
-	    (told->at_ms != 0 && now - told->at_ms < REFUSALS_AGAIN_MS) ||
+	    (refusal->at_ms != 0 && now - refusal->at_ms < REFUSALS_AGAIN_MS) ||
 	    !has_time(refusals, now))
 		return;
 	params = json_object_new_object();
@@ -94,8 +96,8 @@ refusals_add(struct refusals *refusals, const struct proxy_target *target)
 	if (client_call(refusals->socket, REFUSALS_METHOD, params, TELL_MS,
 		false, NULL, NULL, NULL) < 0)
 		return;
-	told->target = *target;
-	told->at_ms = now;
+	refusal->target = *target;
+	refusal->at_ms = now;
 }
 
 #define HOSTS_MAX (1024 * 1024)
@@ -162,6 +164,22 @@ on_refused(const struct proxy_target *target, void *arg)
 	refusals_add(serving->refusals, target);
 }
 
+/* The listening socket of the box; negative: none came. */
+static int
+receive_listener(int channel)
+{
+	struct pollfd p = { .fd = channel, .events = POLLIN };
+	char text[FD_CHANNEL_TEXT_SIZE];
+	int listener = -1, r;
+
+	do
+		r = poll(&p, 1, -1) == -1 && errno != EINTR ?
+		    -errno :
+		    fd_channel_receive(channel, text, &listener);
+	while (r == -EAGAIN);
+	return listener;
+}
+
 /* Ends with the process. */
 static int
 serve(const struct outside *outside, int channel)
@@ -174,7 +192,7 @@ serve(const struct outside *outside, int channel)
 	};
 	struct loop *loop = loop_new();
 	struct proxy *proxy;
-	int listener = inside_receive(channel);
+	int listener = receive_listener(channel);
 	const char *worker;
 	const char *socket;
 	struct refusals *refusals;
@@ -184,7 +202,7 @@ serve(const struct outside *outside, int channel)
 	proxy = proxy_new(loop, listener, &options, NULL);
 	if (proxy == NULL)
 		return 1;
-	/* socket is "" if nobody is to be told. */
+	/* socket "": refusals are not reported. */
 	worker = outside->worker;
 	socket = outside->socket;
 	refusals = xcalloc(1, sizeof *refusals);
@@ -271,61 +289,6 @@ outside_write_hosts(const char *file, const char *const *hosts, struct err *err)
 
 #define BACKLOG 128
 
-union control {
-	char bytes[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
-
-/* One descriptor through a socket, with one byte. */
-static int
-inside_send(int channel, int fd)
-{
-	union control control = { .bytes = { 0 } };
-	char byte = 'L';
-	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = { .msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes };
-	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(head), &fd, sizeof fd);
-	return sendmsg(channel, &message, MSG_NOSIGNAL) == 1 ? 0 : -errno;
-}
-
-int
-inside_receive(int channel)
-{
-	union control control = { .bytes = { 0 } };
-	char byte = '\0';
-	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = { .msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes };
-	const struct cmsghdr *head;
-	ssize_t n;
-	int fd;
-
-	do
-		n = recvmsg(channel, &message, MSG_CMSG_CLOEXEC);
-	while (n == -1 && errno == EINTR);
-	if (n == -1)
-		return -errno;
-	if (n == 0)
-		return -ECONNRESET;
-	head = CMSG_FIRSTHDR(&message);
-	if (head == NULL || head->cmsg_level != SOL_SOCKET ||
-	    head->cmsg_type != SCM_RIGHTS ||
-	    head->cmsg_len != CMSG_LEN(sizeof fd))
-		return -EBADMSG;
-	memcpy(&fd, CMSG_DATA(head), sizeof fd);
-	return fd;
-}
-
 static int
 listen_inside(unsigned port, struct err *err)
 {
@@ -350,7 +313,7 @@ hand_over(int channel, int fd, struct err *err)
 {
 	struct pollfd p = { .fd = channel, .events = POLLIN };
 	char byte;
-	int r = inside_send(channel, fd);
+	int r = fd_channel_send(channel, "L", fd);
 
 	if (r < 0)
 		return err_errno(err, r, "the sandbox's proxy is not there");

@@ -51,9 +51,4 @@ int outside_write_hosts(
  * Returns only on failure: negative errno. */
 int inside_exec(int channel, unsigned port, char *const *argv, struct err *err);
 
-/* One descriptor through a socket, with one byte: the descriptor
- * (close-on-exec), or negative errno: -ECONNRESET if the other side is gone,
- * -EBADMSG if none came. */
-int inside_receive(int channel);
-
 #endif

@@ -224,8 +224,8 @@ on_answer(const struct child_result *result, void *arg)
 	resolve_free(resolve);
 }
 
-/* host must be a valid name (model/records/proxy-request.h). NULL with err set if
- * nothing could be started; then there is no callback. */
+/* host must be a valid name (model/records/proxy-request.h). NULL with err set
+ * if nothing could be started; then there is no callback. */
 static struct resolve *
 resolve_new(struct loop *loop, const char *host, resolve_fn *fn, void *arg,
     struct err *err)
@@ -272,7 +272,7 @@ enum step {
 struct flow {
 	struct buf bytes;
 	bool ended; /* the reading side has no more */
-	bool shut; /* ... and the writing side was told */
+	bool shut; /* ... and the writing side was shut down */
 };
 
 struct proxy_conn {
@@ -673,7 +673,7 @@ flow_has_room(const struct flow *flow)
 	return !flow->ended && flow->bytes.len < PROXY_BUFFER;
 }
 
-/* Something is to be written, or its end to be told. */
+/* Bytes are to be written, or the end is to be passed on. */
 static bool
 flow_is_due(const struct flow *flow)
 {

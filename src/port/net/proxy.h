@@ -2,9 +2,9 @@
 
 /*
  * The proxy of a box: the only way out of it. Takes a socket that listens
- * inside the box, asks the rules (model/records/proxy-request.h) for each connection,
- * connects and relays, both ways, each at its own end. Speaks HTTP: CONNECT and
- * plain requests.
+ * inside the box, asks the rules (model/records/proxy-request.h) for each
+ * connection, connects and relays, both ways, each at its own end. Speaks HTTP:
+ * CONNECT and plain requests.
  *
  * Everything is bounded: connections (the one that was idle longest makes room
  * for a new one), bytes in between, and time at every step.

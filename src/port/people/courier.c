@@ -14,7 +14,7 @@
 	(60 * 60 * (int64_t)1000) /* between looks at what waits \
 				   */
 
-/* A failure that was told of a short time ago. */
+/* A failure that was reported a short time ago. */
 struct recent {
 	LIST_ENTRY(recent) link;
 	char *signature;
@@ -135,8 +135,8 @@ item_free(struct courier *c, struct item *item)
 	free(item);
 }
 
-/* A channel that is dead for long must not keep others from what is new: the
- * oldest that nobody sends just now is given up. */
+/* A channel that is down for long must not delay new messages to others: the
+ * oldest message that is not being sent is given up. */
 static void
 make_room(struct courier *c)
 {
@@ -230,7 +230,7 @@ recent_find(struct courier *c, const struct escalation *what, int64_t now)
 	return found;
 }
 
-/* False: nobody gets it. */
+/* False: no channel takes it. */
 static bool
 put(struct courier *c, const struct escalation *what, int64_t wait_ms,
     char ret_id[ID_ULID_SIZE])

@@ -3,8 +3,8 @@
 /*
  * Takes messages to people through the channels: at least once, each channel by
  * itself and one message at a time, again after a failure, not too many in a
- * minute (channel_rest_ms). It has those that wait in memory; whoever owns it
- * keeps them, with how far they are, and gives them to the next one.
+ * minute (channel_rest_ms). Waiting messages are in memory; the owner stores
+ * them with their progress, and gives them to the next courier.
  *
  * The first event of a failure is sent at once; those that follow it within
  * COURIER_PAUSE_MS become one message at its end.
@@ -55,9 +55,9 @@ void courier_leave(struct courier *courier, const char *id);
 /* Nothing if no channel takes it. */
 void courier_put(struct courier *courier, const struct escalation *what);
 
-/* An event that is told once, whichever process does it and whenever it dies.
- * False: it was before, or nobody gets it. Running the command, if it is to be
- * run, is the caller's business. */
+/* An event that is sent once, across processes and crashes. False: it was sent
+ * before, or no channel takes it. The caller runs the command, if one is to be
+ * run. */
 bool courier_put_once(struct courier *courier, const struct escalation *what,
     char ret_id[ID_ULID_SIZE]);
 /* The command of that message begins to run; it is run when that is saved. */

@@ -2,23 +2,17 @@
 
 #include "base.h"
 
-#include <sys/stat.h>
-
 #include "channel.h"
 #include "child.h"
 #include "curl-config.h"
+#include "curl.h"
 #include "deliver.h"
 #include "issue-dialog.h"
 #include "kept.h"
 #include "loop.h"
 #include "message.h"
 
-#define OUTPUT_MAX  4096
-#define TOKEN_MAX   4096
-#define CURL_MS     ((int64_t)(CURL_MAX_SECONDS + 5) * 1000)
-#define HEADERS_MAX (256 * 1024)
-/* The first half of what is kept is its beginning. */
-#define CURL_OUTPUT_MAX (2 * ((size_t)CURL_ANSWER_MAX + HEADERS_MAX))
+#define OUTPUT_MAX 4096
 
 struct delivery_try {
 	struct loop *loop;
@@ -27,27 +21,18 @@ struct delivery_try {
 	const struct message *record;
 	deliver_fn *done;
 	void *arg;
-	struct child *child; /* at most one of these two */
+	struct child *child; /* at most one of these three */
+	struct curl *curl;
 	struct loop_timer *soon; /* what ended before anything was started */
-	char *body_file; /* of a request; NULL = none */
 	enum delivery_state state; /* then */
 	struct err why;
 	struct issue_dialog dialog;
 };
 
 static void
-drop_body(struct delivery_try *try)
-{
-	if (try->body_file != NULL)
-		unlink(try->body_file);
-	free(take_ptr(&try->body_file));
-}
-
-static void
 try_free(struct delivery_try *try)
 {
 	loop_timer_free(try->soon);
-	drop_body(try);
 	free(try->dir);
 	free(try->root);
 	free(try);
@@ -194,65 +179,26 @@ deliver_token_path(const struct channel *channel, const char *root)
 	    NULL;
 }
 
-/* One line of printable characters. */
-static bool
-is_token(const char *text)
-{
-	if (*text == '\0')
-		return false;
-	for (; *text != '\0'; text++)
-		if (*text <= ' ' || *text > '~')
-			return false;
-	return true;
-}
-
-/* As ssh does it with keys: one of ours that others can read is none. */
-static int
-read_file(const char *path, struct buf *out, struct err *err)
-{
-	struct stat st;
-
-	if (stat(path, &st) == 0 && st.st_uid == geteuid() &&
-	    (st.st_mode & 077) != 0)
-		return err_set(err, -EPERM,
-		    "others can read or change %s (mode %03o), so it is not "
-		    "used; type: chmod 600 '%s'",
-		    path, (unsigned)(st.st_mode & 0777), path);
-	return file_read(path, TOKEN_MAX, out, err);
-}
-
 int
 deliver_token(const struct channel *channel, const char *root, struct buf *out,
     struct err *err)
 {
 	cleanup_free char *path = deliver_token_path(channel, root);
-	struct buf text = BUF_INIT;
 	const char *value;
-	int r = 0;
+	struct buf text = BUF_INIT;
+	int r;
 
-	if (path != NULL) {
-		r = read_file(path, &text, err);
-	} else if (channel->token_env[0] != '\0') {
-		value = getenv(channel->token_env);
-		if (value == NULL)
-			r = err_set(err, -ENOENT,
-			    "the environment variable %s is not set",
-			    channel->token_env);
-		else
-			buf_adds(&text, value);
-	} else {
+	if (path != NULL)
+		return curl_token(path, out, err);
+	if (channel->token_env[0] == '\0')
 		return 0;
-	}
-	while (text.len > 0 && strchr(" \t\r\n", text.data[text.len - 1]))
-		buf_truncate(&text, text.len - 1);
-	if (r == 0 && (strlen(text.data) != text.len || !is_token(text.data)))
-		r = err_set(err, -EINVAL,
-		    "%s does not hold a token: one line "
-		    "without blanks",
-		    path != NULL ? path : channel->token_env);
-	if (r == 0)
-		buf_add(out, text.data, text.len);
-	explicit_bzero(text.data, text.len);
+	value = getenv(channel->token_env);
+	if (value == NULL)
+		return err_set(err, -ENOENT,
+		    "the environment variable %s is not set",
+		    channel->token_env);
+	buf_adds(&text, value);
+	r = curl_token_take(&text, channel->token_env, out, err);
 	buf_release(&text);
 	return r;
 }
@@ -308,83 +254,18 @@ after_issue_step(struct delivery_try *try, const struct http_answer *answer)
 	}
 }
 
-/* curl's own words, on one line: they name the host, never the path. */
 static void
-describe(const struct child_result *result, struct err *err)
-{
-	cleanup_buf struct buf how = BUF_INIT, said = BUF_INIT;
-
-	if (result->start_error == -ENOENT) {
-		err_set(err, -ENOENT, "curl is not installed");
-		return;
-	}
-	child_result_describe(result, &how);
-	child_output_text(&result->err, &said);
-	while (said.len > 0 && said.data[said.len - 1] == '\n')
-		buf_truncate(&said, said.len - 1);
-	err_set(err, -EIO, "curl %s%s%.300s", how.data,
-	    said.len > 0 ? ": " : "", said.data);
-}
-
-static void
-on_curl(const struct child_result *result, void *arg)
+on_curl(const struct http_answer *answer, const struct err *err, void *arg)
 {
 	struct delivery_try *try = arg;
-	struct http_answer answer;
 
-	try->child = NULL;
-	drop_body(try);
-	if (!child_succeeded(result))
-		describe(result, &try->why);
-	else if (result->out.tail.len > 0)
-		err_set(&try->why, -E2BIG, "the server's answer is too long");
-	else if (http_answer_parse(
-		     result->out.head.data, result->out.head.len, &answer) < 0)
-		err_set(&try->why, -EBADMSG, "the server's answer is not HTTP");
-	else if (try->channel->type == CHANNEL_WEBHOOK) {
-		after_webhook(try, &answer);
-		return;
-	} else {
-		after_issue_step(try, &answer);
-		return;
-	}
-	failed(try, try->why.msg, -1);
-}
-
-/* Its options, the token among them, come on the standard input of curl, and
- * the body from a file that only we can read. Neither is ever logged. */
-static int
-run_curl(struct delivery_try *try, struct http_request *request,
-    const struct buf *body, struct err *err)
-{
-	static const char *const argv[] = { "curl", "-q", "--config", "-",
-		NULL };
-	const char *hide = try->channel->token_env;
-	const char *env[] = { hide, NULL };
-	struct buf config = BUF_INIT;
-	struct child_spec spec = { .argv = argv,
-		.env = hide[0] != '\0' ? env : NULL,
-		.deadline_ms = CURL_MS,
-		.output_max = CURL_OUTPUT_MAX };
-	int r = 0;
-
-	if (body->len > 0) {
-		try->body_file = xasprintf("%s/%s-%s.body", try->dir,
-		    try->record->id, try->channel->name);
-		unlink(try->body_file); /* its mode would be kept */
-		r = file_replace(
-		    try->body_file, body->data, body->len, 0600, err);
-	}
-	if (r < 0)
-		return r;
-	request->body_file = try->body_file;
-	curl_config(request, &config);
-	spec.input = config.data;
-	spec.input_len = config.len;
-	r = child_spawn(try->loop, &spec, on_curl, try, &try->child, err);
-	explicit_bzero(config.data, config.len);
-	buf_release(&config);
-	return r;
+	try->curl = NULL;
+	if (answer == NULL)
+		failed(try, err->msg, -1);
+	else if (try->channel->type == CHANNEL_WEBHOOK)
+		after_webhook(try, answer);
+	else
+		after_issue_step(try, answer);
 }
 
 /* Ask; the request has what is the same for all of them added. */
@@ -393,6 +274,8 @@ ask(struct delivery_try *try, const char *method, const struct buf *url,
     const struct buf *body)
 {
 	const struct channel *channel = try->channel;
+	cleanup_free char *file = xasprintf(
+	    "%s/%s-%s.body", try->dir, try->record->id, channel->name);
 	struct buf token = BUF_INIT, header = BUF_INIT;
 	struct http_request request = { .method = method,
 		.url = url->data,
@@ -404,7 +287,8 @@ ask(struct delivery_try *try, const char *method, const struct buf *url,
 		issue_dialog_authorization(channel, token.data, &header);
 		if (token.len > 0)
 			request.authorization = header.data;
-		r = run_curl(try, &request, body, &try->why);
+		r = curl_start(try->loop, &request, file, body,
+		    channel->token_env, on_curl, try, &try->curl, &try->why);
 	}
 	explicit_bzero(token.data, token.len);
 	explicit_bzero(header.data, header.len);
@@ -478,5 +362,6 @@ deliver_cancel(struct delivery_try *try)
 		child_release(try->child);
 	else if (try->child != NULL)
 		child_abandon(try->child);
+	curl_abandon(try->curl);
 	try_free(try);
 }

@@ -4,9 +4,9 @@
  * The messages of the overseer, in .llmc/overseer-messages.json: it has no
  * book, and tells people of a daemon that is dead. Only the overseer writes the
  * file. A daemon takes it over by renaming it, files the messages in the book
- * and removes it; whoever is killed in between leaves one of the two files, and
- * a message that is filed already is known by its id. What is taken is the
- * daemon's to send.
+ * and removes it; a crash in between leaves one of the two files, and a message
+ * that is filed already is known by its id. What is taken is the daemon's to
+ * send.
  */
 #ifndef MESSAGE_SPOOL_H
 #define MESSAGE_SPOOL_H

@@ -17,11 +17,11 @@
 #include "message-spool.h"
 
 #define OUTPUT_MAX 4096
-#define DESKTOP    "desktop" /* the channel that nobody described */
+#define DESKTOP    "desktop" /* the channel that exists without settings */
 
 struct slot {
 	struct people *people;
-	struct loop_timer *pause; /* NULL: the next notice is told at once */
+	struct loop_timer *pause; /* NULL: the next notice is sent at once */
 	struct json_object *waiting; /* until then; NULL = nothing */
 	char **ids; /* of the records of what waits */
 	char *command; /* of what waits */
@@ -161,7 +161,7 @@ run(void *arg)
 	}
 }
 
-/* It is told now, and never again: on disk before anybody can see it. */
+/* It is sent now, and never again: stored before it can be seen. */
 static void
 run_waiting(struct slot *slot)
 {
@@ -258,7 +258,7 @@ people_free(struct people *people)
 	return waited;
 }
 
-/* The command for this class; "" = nobody wants to know. */
+/* The command for this class; "" = none. */
 static const char *
 command_for(const struct settings *settings, enum notice_class class)
 {
@@ -365,7 +365,7 @@ tell(struct people *people, const struct settings *settings,
 	if (what->event == NULL)
 		courier_put(people->courier, what);
 	else if (!courier_put_once(people->courier, what, id))
-		return; /* it was told before, or nobody gets it */
+		return; /* it was sent before, or no channel takes it */
 	people_tell_command(people, settings, notice, id);
 }
 
@@ -399,7 +399,7 @@ people_escalate(struct people *people, const struct settings *settings,
 
 /* --- what an earlier process could not tell --------------------------- */
 
-/* One that it has begun with may have been told. */
+/* One that it has begun with may have been sent. */
 void
 people_take(struct people *people, const struct settings *settings,
     struct message *message)

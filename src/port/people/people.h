@@ -2,10 +2,10 @@
 
 /*
  * Tells people what happened: through the channels of the settings (courier.h),
- * and through people.notify_command. For the command, each class has
- * a minute of its own: the first notice is told at once, those that follow
- * within PEOPLE_PAUSE_MS become one message at its end. So a flood of events
- * starts as many processes in a minute as there are classes, at most.
+ * and through people.notify_command. For the command, each class has a minute
+ * of its own: the first notice is sent at once, those that follow within
+ * PEOPLE_PAUSE_MS become one message at its end. So a flood of events starts at
+ * most one process per class and minute.
  */
 #ifndef PEOPLE_H
 #define PEOPLE_H
@@ -44,8 +44,8 @@ void people_take(struct people *people, const struct settings *settings,
     struct message *message);
 
 /* To the channels that take its level; the command is run if the class is in
- * people.notify_on. A notice with an id is told once, by whichever process and
- * whenever that dies. Never blocks; what becomes of it is only logged. */
+ * people.notify_on. A notice with an id is sent once, across processes and
+ * crashes. Never blocks; the result is only logged. */
 void people_tell(struct people *people, const struct settings *settings,
     const struct notice *notice);
 /* By the command alone, which needs no file: for who cannot write one. id: of
@@ -53,7 +53,7 @@ void people_tell(struct people *people, const struct settings *settings,
 void people_tell_command(struct people *people, const struct settings *settings,
     const struct notice *notice, const char *id);
 
-/* The same with all that is known of it: an event with an id is told once.
+/* The same with all that is known of it: an event with an id is sent once.
  * class is that of the command; NOTICE_NONE: the channels only. */
 void people_escalate(struct people *people, const struct settings *settings,
     const struct escalation *what, enum notice_class class);

@@ -27,8 +27,8 @@ int box_net_begin(
     const char *bwrap, bool share, struct box_net *ret_net, struct err *err);
 /* Then, for a box without: the proxy. Writes the file of rules,
  * .llmc/box/NAME/hosts, which a proxy that runs already reads too; its folder
- * exists. llmc: that program, NULL = it was not found. tell: refusals are told
- * to the session's own socket. */
+ * exists. llmc: that program, NULL = it was not found. tell: refusals are
+ * reported to the session's own socket. */
 int box_net_prepare(const struct workspace *workspace, const char *name,
     const char *llmc, const char *const *hosts, bool tell, struct box_net *net,
     struct err *err);

@@ -33,16 +33,6 @@ box_paths_release(struct box_paths *paths)
 	free(take_ptr(&paths->links));
 }
 
-/* Is path this folder, or inside it? */
-static bool
-is_within(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	return strncmp(path, folder, len) == 0 &&
-	    (path[len] == '/' || path[len] == '\0' || folder[len - 1] == '/');
-}
-
 /* The length of the deepest of the folders around a path; 0 = none. */
 static size_t
 deepest(char *const *folders, const char *path)
@@ -50,7 +40,7 @@ deepest(char *const *folders, const char *path)
 	size_t most = 0;
 
 	for (; folders != NULL && *folders != NULL; folders++)
-		if (is_within(path, *folders) && strlen(*folders) > most)
+		if (box_is_within(path, *folders) && strlen(*folders) > most)
 			most = strlen(*folders);
 	return most;
 }
@@ -69,7 +59,7 @@ static bool
 holds_hidden(const struct box_paths *p, const char *path)
 {
 	for (char **h = p->hidden; h != NULL && *h != NULL; h++)
-		if (is_within(*h, path))
+		if (box_is_within(*h, path))
 			return true;
 	return false;
 }
@@ -279,7 +269,7 @@ box_paths_show_program(struct box_paths *p, const char *name)
 }
 
 /* What programs of a folder bin read, in the folders beside it. Never share of
- * somebody's home, where passwords are kept too. */
+ * a home directory, where passwords are kept too. */
 static void
 show_beside(struct box_paths *p, const char *bin, const char *home)
 {
@@ -288,7 +278,7 @@ show_beside(struct box_paths *p, const char *bin, const char *home)
 	cleanup_free char *upper = xstrdup(bin), *lower = xstrdup(bin);
 	const char *name = basename(lower), *prefix = dirname(upper);
 	size_t count =
-	    is_within(bin, home) ? nitems(beside) - 1 : nitems(beside);
+	    box_is_within(bin, home) ? nitems(beside) - 1 : nitems(beside);
 
 	if ((strcmp(name, "bin") != 0 && strcmp(name, "sbin") != 0) ||
 	    strcmp(prefix, home) == 0)
@@ -312,7 +302,7 @@ box_paths_show_search(struct box_paths *p, const char *home, const char *except)
 		cleanup_free char *real =
 		    dir[0] == '/' ? realpath(dir, NULL) : NULL;
 
-		if (real == NULL || is_within(real, except))
+		if (real == NULL || box_is_within(real, except))
 			continue;
 		box_paths_show(p, dir);
 		show_beside(p, real, home);
@@ -450,7 +440,7 @@ socket_path(char *line)
 	line[strcspn(line, "\n")] = '\0';
 	/* An abstract name may have one, too. */
 	return path != NULL && path > line && path[-1] == ' ' &&
-		!is_within(path, "/proc") ?
+		!box_is_within(path, "/proc") ?
 	    path :
 	    NULL;
 }

@@ -60,7 +60,7 @@ void box_paths_show_machine(struct box_paths *paths);
 void box_paths_finish(
     struct box_paths *paths, char *const *read, char *const *write);
 
-/* The sockets with a path that somebody listens at. For strv_free(). */
+/* The sockets with a path and a listener. For strv_free(). */
 char **box_paths_sockets(void);
 
 #endif

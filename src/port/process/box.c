@@ -18,7 +18,6 @@
 #include "workspace.h"
 
 #define LINE_MAX_BYTES 8192
-#define CONFIG_MAX     1000 /* settings in the environment */
 
 /* A file with one line, and no link in its place. */
 static int
@@ -204,19 +203,14 @@ add_setting(char ***set, int64_t *n, const char *key, const char *value)
 	++*n;
 }
 
-/* Adds to `set` what git has to know in a box, as variables "NAME=VALUE" that
- * go on after those GIT_CONFIG_KEY_ that our own environment has. git must not
- * collect garbage there: of the other worktrees it sees nothing, so what only
- * they use is garbage to it. linked: the tree is no clone. */
+/* Adds to `set` what git has to know in a box, as variables "NAME=VALUE". git
+ * must not collect garbage there: of the other worktrees it sees nothing, so
+ * what only they use is garbage to it. linked: the tree is no clone. */
 static void
 box_git_add_config(bool linked, char ***set)
 {
-	const char *count = getenv("GIT_CONFIG_COUNT");
-	int64_t n;
+	int64_t n = 0;
 
-	/* With any other value git does not run at all. */
-	if (count == NULL || !text_parse_int(count, 0, CONFIG_MAX, &n))
-		n = 0;
 	add_setting(set, &n, "gc.auto", "0");
 	add_setting(set, &n, "maintenance.auto", "false");
 	/* In a worktree the resolutions that git remembers are the
@@ -533,13 +527,13 @@ prepare_claude(struct making *m, struct err *err)
 	cleanup_free char *source = claude_box_source();
 	int r = claude_box_write(
 	    m->claude, m->tree, getenv("ANTHROPIC_API_KEY"), err);
-	char *door = run_dir_door(m->spec->workspace, m->name);
+	char *socket_dir = run_dir_socket_dir(m->spec->workspace, m->name);
 
 	/* The folder of the worker's socket, if that is not in .llmc. */
-	if (strcmp(door, m->run) != 0)
-		bind_to(m, door, door, false);
+	if (strcmp(socket_dir, m->run) != 0)
+		bind_to(m, socket_dir, socket_dir, false);
 	else
-		free(door);
+		free(socket_dir);
 	if (r < 0 || source == NULL)
 		return r;
 	r = bind_shared(m, source, err);
@@ -572,7 +566,7 @@ is_set(const struct making *m, const char *name, size_t len)
 static void
 choose_env(struct making *m, struct box *box)
 {
-	const char *const *more = worker_list(m, "sandbox_env");
+	const char *const *more = worker_list(m, "env");
 
 	/* tmux sets these for each pane. */
 	strv_add(&m->unset, "TMUX");
@@ -611,12 +605,31 @@ choose_env(struct making *m, struct box *box)
 
 		if (is_set(m, environ[i], len))
 			continue;
-		if (box_plan_allows(environ[i], more))
+		if (box_plan_allows(environ[i], more, true))
 			strv_add(&box->env, environ[i]);
 		else if (len > 0)
 			strv_take(&m->unset, xstrndup(environ[i], len));
 	}
 	strv_add_all(&box->env, strv_const(m->set));
+}
+
+void
+box_hide_env(const struct settings *settings, const char *worker, char ***edits)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+	const char *const *more = NULL;
+
+	if (worker != NULL)
+		settings_worker_path(settings, worker, "env", &path);
+	else
+		buf_adds(&path, "defaults.env");
+	if (settings != NULL)
+		settings_list(settings, path.data, &more);
+	for (size_t i = 0; environ[i] != NULL; i++)
+		if (environ[i][0] != '=' &&
+		    !box_plan_allows(environ[i], more, false))
+			strv_take(edits,
+			    xstrndup(environ[i], strcspn(environ[i], "=")));
 }
 
 /* --- all of it ------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The box of a worker, made: reads what model/task/box-plan.h needs to know, creates
- * the folders that are mounted, and returns the words that run a program inside
+ * The box of a worker, made: reads what model/task/box-plan.h needs to know,
+ * creates the folders that are mounted, and returns the words that run a
+ * program inside
  * (`[env -u NAME...] bwrap OPTION... --`, with the words of box-net.h before
  * it). Looks at files only, so a loop may call it.
  *
@@ -68,6 +69,12 @@ void box_refresh(const struct workspace *workspace,
 /* The text that runs a shell command behind a prefix (NULL = none); the caller
  * frees it. */
 char *box_shell(const char *const *prefix, const char *command);
+
+/* Adds the names of those of our own variables that must not reach code of an
+ * agent that has no box, as edits of child.h that remove them. worker NULL: of
+ * a check; settings NULL: defaults.env is not counted. */
+void box_hide_env(
+    const struct settings *settings, const char *worker, char ***edits);
 
 /* Where a worker's Claude Code keeps its files in a box:
  * .llmc/box/NAME/claude. The caller frees. */

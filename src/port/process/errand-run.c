@@ -201,7 +201,7 @@ begin(struct run *run, struct err *err)
 
 	if (r < 0)
 		return err_errno(err, r, "cannot write %s", run->pid_path);
-	/* Whoever started us need not be there any more. */
+	/* The parent process may be gone by now. */
 	dup2(run->null, STDOUT_FILENO);
 	dup2(run->null, STDERR_FILENO);
 	run->pid = fork();

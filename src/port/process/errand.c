@@ -85,7 +85,7 @@ errand_files_number(
 	return text_parse_int(text.data, 0, max, ret) ? 0 : -EINVAL;
 }
 
-/* Does somebody hold the lock? True also if it cannot be determined. */
+/* Is the lock held? True also if it cannot be determined. */
 static bool
 errand_files_held(const char *stem)
 {

@@ -152,7 +152,7 @@ become_keeper(struct json_object *json, struct err *err)
 		    "or into its libexec folder; install llmc again");
 	argv = keeper_argv(program, json);
 	set_environment(json_object_object_get(json, "env"));
-	/* By this the keeper itself is found too: remains.h. */
+	/* By this the keeper itself is found too: orphans.h. */
 	setenv("LLMC_KEEPER", mark, 1);
 	r = find_agent(agent);
 	if (r < 0)
@@ -170,7 +170,7 @@ launcher_exec(const char *file, struct err *err)
 	const char *cwd;
 	int r = json_load(file, LAUNCHER_MAX, &json, err);
 
-	/* The environment in it may have keys: nobody needs it any more. */
+	/* The environment in it may have keys, and is not needed any more. */
 	unlink(file);
 	if (r < 0)
 		return r;

@@ -9,7 +9,7 @@ struct err;
 
 /* Read argument vector and environment from the file that claude_prepare()
  * wrote, remove it, and exec. Its member "keeper" has "record" and "mark"
- * (remains.h), "boxed" (the agent's argument vector begins with bwrap and its
+ * (orphans.h), "boxed" (the agent's argument vector begins with bwrap and its
  * own pid namespace), "modes" (of the keeper, to try in this order) and
  * "cgroup" (a folder to put it into); all may be missing. Returns only on
  * failure: negative errno. */

@@ -55,11 +55,11 @@ process_facts_read(struct metrics_process *facts)
 	closedir(d);
 }
 
-#define NOBODY SIZE_MAX
+#define NOT_FOUND SIZE_MAX
 
 struct process {
 	pid_t pid, parent;
-	size_t up; /* index of the parent, NOBODY = not in the snapshot */
+	size_t up; /* index of the parent, NOT_FOUND = not in the snapshot */
 	uint64_t start_time;
 	uint64_t ticks;
 };
@@ -75,7 +75,7 @@ struct proctree {
 static bool
 parse_stat(const char *line, struct process *ret_process)
 {
-	struct process p = { .up = NOBODY };
+	struct process p = { .up = NOT_FOUND };
 	const char *end = strrchr(line, ')');
 	unsigned long long utime, stime, start;
 	long long cutime, cstime;
@@ -149,9 +149,9 @@ tree_find(const struct proctree *tree, pid_t pid)
 	const struct process *found;
 
 	if (tree->count == 0)
-		return NOBODY;
+		return NOT_FOUND;
 	found = bsearch(&key, tree->all, tree->count, sizeof key, compare_pids);
-	return found == NULL ? NOBODY : (size_t)(found - tree->all);
+	return found == NULL ? NOT_FOUND : (size_t)(found - tree->all);
 }
 
 int
@@ -191,11 +191,11 @@ proctree_free(struct proctree *tree)
 static size_t
 tree_root(const struct proctree *tree, const struct procref *root)
 {
-	size_t at = root->pid > 0 ? tree_find(tree, root->pid) : NOBODY;
+	size_t at = root->pid > 0 ? tree_find(tree, root->pid) : NOT_FOUND;
 
 	/* The pid may belong to another process by now. */
-	if (at != NOBODY && tree->all[at].start_time != root->start_time)
-		return NOBODY;
+	if (at != NOT_FOUND && tree->all[at].start_time != root->start_time)
+		return NOT_FOUND;
 	return at;
 }
 
@@ -207,7 +207,7 @@ tree_below(const struct proctree *tree, size_t at, size_t root)
 	for (size_t steps = 0; steps <= tree->count; steps++) {
 		if (at == root)
 			return true;
-		if (at == NOBODY)
+		if (at == NOT_FOUND)
 			return false;
 		at = tree->all[at].up;
 	}
@@ -220,7 +220,7 @@ proctree_cpu_ms(const struct proctree *tree, const struct procref *root)
 	size_t at = tree_root(tree, root);
 	uint64_t ticks = 0;
 
-	if (at == NOBODY)
+	if (at == NOT_FOUND)
 		return -ESRCH;
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree_below(tree, i, at))

@@ -155,7 +155,7 @@ static int
 step_command(struct setup *setup, struct err *err)
 {
 	cleanup_free char *whose = identity_command(setup->root);
-	/* It must find the worktree's repository, whoever started us. */
+	/* It must find the worktree's repository, whatever our environment. */
 	const char *const env[] = { "GIT_DIR", "GIT_WORK_TREE",
 		"GIT_INDEX_FILE", whose, NULL };
 	cleanup_free char *command =

@@ -158,7 +158,7 @@ read_git(const struct workspace *ws, const struct settings *settings,
     struct preflight_facts *f)
 {
 	const char *const args[] = { "var", "GIT_COMMITTER_IDENT", NULL };
-	cleanup_buf struct buf identity = BUF_INIT, dirt = BUF_INIT;
+	cleanup_buf struct buf identity = BUF_INIT, uncommitted = BUF_INIT;
 	const char *branch = settings_string(settings, "repo.default_branch");
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	int r = git_ask(ws->root, args, &identity, NULL);
@@ -178,8 +178,8 @@ read_git(const struct workspace *ws, const struct settings *settings,
 	    NULL, NULL);
 	if (r >= 0) /* a git that does not answer proves nothing */
 		f->branch_exists = answer(r == 0);
-	if (dirt_describe(ws, settings, &dirt))
-		f->dirt = buf_take(&dirt);
+	if (uncommitted_describe(ws, settings, &uncommitted))
+		f->uncommitted = buf_take(&uncommitted);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* The facts that model/settings/preflight.h judges before work without a person begins:
- * of Claude Code, git, the disk and the settings. */
+/* The facts that model/settings/preflight.h judges before work without a person
+ * begins: of Claude Code, git, the disk and the settings. */
 #ifndef START_FACTS_H
 #define START_FACTS_H
 

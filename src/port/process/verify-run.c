@@ -141,22 +141,22 @@ remove_older(const char *path, struct timespec age, void *arg)
 /* --- all of it --------------------------------------------------------- */
 
 static int
-read_told(struct json_object *told, struct verify *v, struct err *err)
+read_request(struct json_object *request, struct verify *v, struct err *err)
 {
 	struct json_object *contract = NULL;
-	int r = json_get_string(told, "", "root", &v->root, err);
+	int r = json_get_string(request, "", "root", &v->root, err);
 
 	if (r == 0)
-		r = json_get_string(told, "", "commit", &v->commit, err);
+		r = json_get_string(request, "", "commit", &v->commit, err);
 	if (r == 0)
-		r = json_get_string(told, "", "base", &v->base, err);
+		r = json_get_string(request, "", "base", &v->base, err);
 	if (r == 0)
-		r = json_get_object(told, "", "contract", &contract, err);
+		r = json_get_object(request, "", "contract", &contract, err);
 	if (r == 0)
 		r = contract_read(contract, "contract", &v->contract, err);
 	if (r < 0)
 		return -EINVAL;
-	v->keep = json_string_or(told, "keep", NULL);
+	v->keep = json_string_or(request, "keep", NULL);
 	if (v->keep != NULL && v->keep[0] != '/')
 		return err_set(err, -EINVAL, "keep: not an absolute path");
 	return 0;
@@ -225,14 +225,14 @@ release(struct verify *v)
 }
 
 int
-verify_run(
-    struct json_object *told, struct json_object **ret_result, struct err *err)
+verify_run(struct json_object *request, struct json_object **ret_result,
+    struct err *err)
 {
 	struct verify v = { .result = check_result_new() };
-	int r = read_told(told, &v, err);
+	int r = read_request(request, &v, err);
 
 	if (r == 0)
-		r = run(&v, json_bool_or(told, "reported", false), err);
+		r = run(&v, json_bool_or(request, "reported", false), err);
 	if (r == 0)
 		*ret_result = take_ptr(&v.result);
 	release(&v);

@@ -5,7 +5,7 @@
  * a program of its own, with a deadline, so that neither git nor a big file
  * holds the daemon up. Nothing that the contract says is executed.
  *
- * It is told, as a JSON object:
+ * Its request is a JSON object:
  *
  *   root      the user's working tree, whose repository has the commits
  *   contract  (contract.h)
@@ -25,7 +25,7 @@ struct json_object;
 
 /* *ret_result (contract.h) is the caller's; if files were kept, it has
  * the folder as "kept". Negative errno: nothing could be found out. */
-int verify_run(
-    struct json_object *told, struct json_object **ret_result, struct err *err);
+int verify_run(struct json_object *request, struct json_object **ret_result,
+    struct err *err);
 
 #endif

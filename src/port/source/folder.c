@@ -185,8 +185,8 @@ has_writer(const char *path)
 	cleanup_fd int fd =
 	    open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	/* Whoever opens it right now waits for us, and we would get SIGIO,
-	 * which ends a process; SIGURG is ignored. */
+	/* A process that opens it right now waits for us, and we would get
+	 * SIGIO, which ends a process; SIGURG is ignored. */
 	if (fd == -1 || fcntl(fd, F_SETSIG, SIGURG) == -1)
 		return false;
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) == -1)

@@ -459,8 +459,8 @@ files_close(struct source *source)
 
 /* --- asking ----------------------------------------------------------- */
 
-/* Those among which to choose. What is left out is not completed, so whoever
- * waits for it goes on waiting. False when a file may be half written. */
+/* The candidates. A task that is left out is not done, so those that depend on
+ * it go on waiting. False when a file may be half written. */
 static bool
 list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
 {
@@ -660,7 +660,7 @@ files_take(
 	cleanup_fd int fd = -1;
 	int r;
 
-	(void)worker; /* the fleet owns it, whichever worker has it now */
+	(void)worker; /* the fleet owns it, not one worker */
 	r = check_key(key, err);
 	if (r < 0)
 		return r;

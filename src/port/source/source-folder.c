@@ -768,7 +768,7 @@ folder_prioritize(struct source *source, const char *key,
 	    "there is no task %s in todo/, doing/ or failed/", key);
 }
 
-/* Under the lock, so that nobody takes it meanwhile. */
+/* Under the lock, so that it cannot be taken meanwhile. */
 static int
 folder_edit(struct source *source, const char *key, const char *before,
     const char *prompt, struct err *err)

@@ -26,7 +26,7 @@ struct source {
 	const struct source_kind *kind;
 	struct loop *loop;
 	char *where, *owner;
-	source_fn *fn; /* NULL = nobody is asking */
+	source_fn *fn; /* NULL = no request */
 	void *arg;
 	char **labels, **keys; /* of the question: strv */
 	struct loop_call *call; /* look now */
@@ -64,8 +64,7 @@ struct source_kind {
 	    const char *where, size_t limit, struct err *err);
 	char *(*text)(const char *where, const char *key, const char *status);
 	int64_t (*count_todo)(const char *where);
-	/* Where those are that nobody has taken, below the folder; NULL with
-	 * todo. */
+	/* Where free tasks are, below the folder; NULL with todo. */
 	const char *todo_part;
 	/* The first of them, in their order, as list() has them, and how many
 	 * there are. order: kept from one call to the next. */
@@ -122,7 +121,7 @@ extern const struct source_kind source_folder;
  * counts as a task, moves that overwrite nothing, and notes of who took what.
  *
  *   <where>/todo/      what waits
- *   <where>/doing/     what somebody works at; .<hash>.by tells who
+ *   <where>/doing/     what is being worked on; .<hash>.by names the owner
  *   <where>/done/      what landed
  *   <where>/failed/    what did not, with <name>.why
  *   <where>/trash/     what a person removed
@@ -175,8 +174,8 @@ enum folder_reading
 folder_read(const char *where, enum folder_place place, const char *name,
     struct task_head *head, struct buf *text, struct buf *words);
 
-/* False if somebody may still be writing the file: then what was read just
- * before may be only a part. */
+/* False if the file may still be being written: then what was read just before
+ * may be only a part. */
 bool
 folder_is_settled(const char *where, enum folder_place place, const char *name);
 

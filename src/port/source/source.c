@@ -738,7 +738,7 @@ source_todo_free(struct source_todo *todo)
 }
 
 void
-source_todo_again(struct source_todo *todo)
+source_todo_refresh(struct source_todo *todo)
 {
 	todo->settled = false;
 }

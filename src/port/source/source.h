@@ -13,8 +13,8 @@
  * the settings choose.
  *
  * A task is taken in two steps. source_ask() offers one; the owner saves it;
- * source_take() takes it, so that it is offered to nobody else. After a crash
- * in between the owner calls source_take() again. source_settle() says how it
+ * source_take() takes it, so that it is not offered again. After a crash in
+ * between the owner calls source_take() again. source_settle() says how it
  * ended. Taking or settling a second time has no effect.
  */
 #ifndef SOURCE_H
@@ -31,7 +31,7 @@ struct source;
 struct source_kind;
 struct source_todo;
 struct task_head;
-struct task_run;
+struct task_launch;
 struct workspace;
 
 enum source_type {
@@ -78,7 +78,7 @@ struct source_offer {
 	bool report; /* its result is a report, and no commit */
 	const char *recovery; /* as in taskfile.h */
 	const char *maker, *sandbox; /* as in struct task; NULL = a person's */
-	const struct task_run *run; /* for delegation; NULL = nothing */
+	const struct task_launch *launch; /* NULL = as usual */
 };
 
 enum source_answer {
@@ -126,7 +126,7 @@ void source_ask(struct source *source, const char *const *labels,
     const char *const *keys, source_fn *fn, void *arg);
 bool source_asking(const struct source *source);
 
-/* 0 = ours; -ESTALE = somebody else has it, or it is gone; another negative
+/* 0 = ours; -ESTALE = another owner has it, or it is gone; another negative
  * errno = try again later. worker is for people. */
 int source_take(struct source *source, const char *key, const char *worker,
     struct err *err);
@@ -137,7 +137,7 @@ int source_settle(struct source *source, const char *key,
     enum task_outcome outcome, const char *note, struct err *err);
 
 /* At the start: give back what we took and what is not among keys (NULL
- * terminated), because nobody works on it. Returns how many. */
+ * terminated): no worker has it. Returns how many. */
 int
 source_recover(struct source *source, const char *const *keys, struct err *err);
 
@@ -163,14 +163,14 @@ int source_add(struct source *source, const struct task_head *head,
 char *source_maker(struct source *source, const char *key);
 
 /* Have a task that failed, or is done, wait again. commit: what it landed as,
- * for whoever does it again; NULL = it did not land, or as an unknown one.
- * -ENOENT when there is no such task, -EBUSY for one that a worker has, and
- * -EALREADY for one that waits. */
+ * for its next worker; NULL = it did not land, or as an unknown one. -ENOENT
+ * when there is no such task, -EBUSY for one that a worker has, and -EALREADY
+ * for one that waits. */
 int source_retry(struct source *source, const char *key, const char *commit,
     struct err *err);
 
 /* Change how soon a task that waits, has failed, or is ours is wanted. -EBUSY
- * for one that somebody else has. */
+ * for one that another owner has. */
 int source_prioritize(struct source *source, const char *key,
     enum priority priority, struct err *err);
 
@@ -230,7 +230,7 @@ void source_todo_fill(struct source_todo *todo, const struct settings *settings,
     const struct workspace *workspace, struct json_object *view);
 
 /* One of them has changed: read them again. */
-void source_todo_again(struct source_todo *todo);
+void source_todo_refresh(struct source_todo *todo);
 
 /* The folder that they are in; the caller frees it. NULL = there is none. */
 char *source_todo_folder(

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "box.h"
 #include "child.h"
 #include "loop.h"
 #include "tmux-job.h"
@@ -12,7 +13,7 @@
 /* A server that is ending accepts new clients until the last moment and then
  * drops them. */
 #define RETRY_MS  20
-#define RETRY_MAX 25
+#define RETRY_MAX 100 /* a busy machine: 2 seconds */
 
 /* Messages of tmux on standard error, and what they mean. */
 static const struct {
@@ -174,7 +175,7 @@ reply_set(struct tmux_job *job, const struct child_result *result,
 }
 
 static void
-job_again(void *arg)
+job_retry(void *arg)
 {
 	struct tmux_job *job = arg;
 
@@ -194,7 +195,7 @@ job_child_done(const struct child_result *result, void *arg)
 	if (reply.err.code == -ECONNRESET && job->starts &&
 	    job->tries++ < RETRY_MAX) {
 		job->again =
-		    loop_after(job->queue->loop, RETRY_MS, job_again, job);
+		    loop_after(job->queue->loop, RETRY_MS, job_retry, job);
 		return;
 	}
 	/* Its sessions ended with it. */
@@ -210,10 +211,10 @@ tmux_job_run(struct tmux_job *job)
 	    job->cwd != NULL ? xasprintf("PWD=%s", job->cwd) : NULL;
 	/* If we were started inside the user's own tmux server, our children
 	 * must not use it. PWD makes tmux keep the path as given. */
-	const char *const env[] = { "TMUX", "TMUX_PANE", pwd, NULL };
+	const char *const own[] = { "TMUX", "TMUX_PANE", pwd, NULL };
+	cleanup_strv char **env = NULL;
 	struct child_spec spec = { .argv = strv_const(job->words),
 		.cwd = job->cwd,
-		.env = env,
 		.input = job->input.len > 0 ? job->input.data : NULL,
 		.input_len = job->input.len,
 		.output_max = OUTPUT_MAX,
@@ -221,6 +222,12 @@ tmux_job_run(struct tmux_job *job)
 		.grace_ms = GRACE_MS };
 	struct tmux_reply reply = { .err = job->refused, .out = "" };
 
+	/* Every pane can ask the server for the environment that it was
+	 * started with, and a session for that of the client that made it. */
+	if (job->starts)
+		box_hide_env(NULL, NULL, &env);
+	strv_add_all(&env, own);
+	spec.env = strv_const(env);
 	if (reply.err.code == 0)
 		child_spawn(job->queue->loop, &spec, job_child_done, job,
 		    &job->child, &reply.err);

@@ -31,7 +31,7 @@ struct tmux_job {
 	TAILQ_ENTRY(tmux_job) entry;
 	struct tmux_queue *queue;
 	char *session; /* NULL = none in particular */
-	bool kills; /* ends its session: done even when nobody waits for it */
+	bool kills; /* ends its session: done also without a caller */
 	bool starts; /* may start a server; tried again if the one that accepted
 		      * it was just ending */
 	char **words; /* argument vector */
@@ -44,7 +44,7 @@ struct tmux_job {
 	int tries;
 	tmux_job_fn *done;
 	void *arg; /* of `done`, freed with the job */
-	const void *who; /* who is told in the end: see tmux_forget() */
+	const void *who; /* whose callback it is: see tmux_forget() */
 };
 
 /* Takes ownership of arg, which is freed with free(3). session is copied. */

@@ -86,7 +86,7 @@ on_late(void *arg)
 #define PANE_LIVE "#{?pane_dead,0,#{==:#{session_name},%s}}"
 #define SAID_GONE "gone"
 
-/* Of a screen while nobody is attached. */
+/* Size of a screen without a client. */
 #define COLUMNS "120"
 #define ROWS    "40"
 
@@ -121,6 +121,7 @@ tmux_write_config(const struct tmux *tmux, struct err *err)
 	    "set -s escape-time 10\n"
 	    "set -g history-limit 20000\n"
 	    "set -g default-size " COLUMNS "x" ROWS "\n"
+	    "set -g update-environment ''\n"
 	    "set -g remain-on-exit on\n"
 	    "set -g allow-rename off\n"
 	    "set -g automatic-rename off\n"
@@ -244,7 +245,7 @@ job_for(struct tmux *tmux, const char *name, tmux_job_fn *done, void *arg,
 	return job;
 }
 
-/* Free the job before the caller is told, who may free everything. */
+/* Free the job before the callback, which may free everything. */
 static void
 end_done(struct tmux_job *job, const struct err *err)
 {
@@ -329,7 +330,7 @@ tmux_start(struct tmux *tmux, const struct tmux_session *session,
 	for (size_t i = 0; session->argv[i] != NULL; i++)
 		tmux_job_word(job, session->argv[i]);
 	/* In the same command, so that nothing can happen in between: a session
-	 * without its marks would belong to nobody. */
+	 * without its marks would have no owner. */
 	start_option(job, "-wt", "remain-on-exit", "on");
 	start_option(job, "-Ft", "@llmc_pane", "#{pane_id}");
 	start_option(job, "-t", "@llmc_role", session->role);
@@ -397,7 +398,7 @@ guarded_done(struct tmux_job *job, const struct tmux_reply *reply)
 	end_done(job, &err);
 }
 
-/* From tmux 3.7 on a paste is stripped of escapes unless told not to. */
+/* From tmux 3.7 on a paste is stripped of escapes by default. */
 static bool
 paste_is_literal(const char *answer)
 {
@@ -616,11 +617,17 @@ list_done(struct tmux_job *job, const struct tmux_reply *reply, void *arg)
 void
 tmux_list(struct tmux *tmux, tmux_list_fn *fn, void *arg)
 {
+	/* As list_split() reads it. */
+	static const char format[] =
+	    "#{pane_id}:#{pane_dead}:#{pane_pid}:"
+	    "#{&&:#{window_active},#{pane_active}}:#{@llmc_pane}:"
+	    "#{@llmc_generation}:#{@llmc_role}:#{@llmc_worker}:"
+	    "#{session_name}";
 	struct tmux_request *request;
 	struct tmux_job *job = job_for(tmux, NULL, list_done, arg, &request);
 
 	request->fn.list = fn;
-	tmux_job_words(job, "list-panes", "-a", "-F", tmux_list_format, NULL);
+	tmux_job_words(job, "list-panes", "-a", "-F", format, NULL);
 	tmux_queue_add(job);
 }
 
@@ -667,7 +674,7 @@ tmux_attach_words(const struct tmux_options *options, const char *name,
 }
 
 /* One line for each pane of each session. A session's name contains no ':' and
- * comes last; if somebody puts one into our options, they are not recognised.
+ * comes last; one in our options makes the line unreadable.
  */
 enum list_field {
 	LIST_PANE,
@@ -681,11 +688,6 @@ enum list_field {
 	LIST_NAME,
 	LIST_FIELDS
 };
-
-const char tmux_list_format[] =
-    "#{pane_id}:#{pane_dead}:#{pane_pid}:"
-    "#{&&:#{window_active},#{pane_active}}:#{@llmc_pane}:"
-    "#{@llmc_generation}:#{@llmc_role}:#{@llmc_worker}:#{session_name}";
 
 static void
 list_split(char *line, const char *fields[LIST_FIELDS])

@@ -145,9 +145,6 @@ char *tmux_socket_path(const char *socket);
 void tmux_attach_words(const struct tmux_options *options, const char *name,
     bool switch_client, const char *argv[8], char **ret_target);
 
-/* The format to ask for. */
-extern const char tmux_list_format[];
-
 /* Parse the answer in place: one entry per session, whose strings are inside
  * text. The caller frees the list, which may be NULL. */
 size_t tmux_list_parse(char *text, struct tmux_info **ret_list);

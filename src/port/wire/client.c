@@ -303,7 +303,7 @@ struct client_stream {
 	struct rpc_reader reader;
 	struct buf out; /* the request */
 	size_t sent; /* bytes of it */
-	const struct rpc_message *error; /* while on_end is told of it */
+	const struct rpc_message *error; /* during on_end */
 	int fd;
 	bool calling; /* a callback runs: freed when it returns */
 	bool ended; /* on_end was called, or the stream is to be freed */

@@ -18,11 +18,11 @@ char *client_socket_path(const struct workspace *workspace);
 
 /* Connect to a socket whose listener runs as our user: a descriptor
  * (close-on-exec). Waits up to ms for a listener that has too many callers; 0 =
- * not at all, and the descriptor does not block. -ENOENT or -ECONNREFUSED:
- * nobody listens. -EACCES: another user listens. -ETIMEDOUT. */
+ * not at all, and the descriptor does not block. -ENOENT or -ECONNREFUSED: no
+ * listener. -EACCES: another user listens. -ETIMEDOUT. */
 int client_dial(const char *socket, int64_t ms, struct err *err);
 
-/* -ENOENT or -ECONNREFUSED: nobody listens. -EACCES: another user listens.
+/* -ENOENT or -ECONNREFUSED: no listener. -EACCES: another user listens.
  * -ETIMEDOUT. -ECONNRESET: gone before it answered. -E2BIG: the request is too
  * long. -EBADMSG: the answer is not valid. -EPROTO with the server's message in
  * err when it answered with an error; *ret_code (may be NULL) is its code, and

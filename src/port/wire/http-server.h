@@ -2,8 +2,8 @@
 
 /*
  * A small HTTP server on 127.0.0.1, in the loop: one request a connection, GET
- * and HEAD. Whether a request is answered is for model/records/http-request.h; requests
- * that cannot be read are refused here.
+ * and HEAD. Whether a request is answered is for model/records/http-request.h;
+ * requests that cannot be read are refused here.
  *
  * Everything is bounded: connections (the oldest one that is not a stream makes
  * room for a new one), streams, the head of a request and its time, and what
@@ -71,7 +71,7 @@ void http_stream_end(struct http_exchange *exchange);
 
 /* Sockets that listen on 127.0.0.1, and on no other address. */
 
-/* A new one, for which nobody waits; port 0 = any free one. Negative errno,
+/* A new one, without waiting clients; port 0 = any free one. Negative errno,
  * with words that name the port: -EADDRINUSE. */
 int loopback_listen(unsigned port, struct err *err);
 

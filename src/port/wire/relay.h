@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Calls to the daemon that outlive it. A call that meets no daemon, or loses
- * it, or is told to try again (API_BUSY), waits and is sent again, until it is
- * answered or its time is over. The caller gives it an id of its own, by which
- * the daemon knows it when it comes a second time.
+ * Calls to the daemon that outlive it. A call that finds no daemon, or loses
+ * it, or gets API_BUSY, waits and is sent again, until it is answered or its
+ * time is over. The caller gives it an id of its own, by which the daemon knows
+ * it when it comes a second time.
  *
  * A call has a connection of its own: one that is dropped is seen by the daemon
  * as a client that has gone. Driven by the loop; nothing here blocks.

@@ -20,7 +20,7 @@ struct server_call {
 	struct server_conn *conn; /* NULL = the client has gone */
 	struct loop *loop;
 	struct json_object *id; /* NULL in a notification */
-	struct loop_call *gone; /* calls on_gone; NULL = nobody asked */
+	struct loop_call *gone; /* calls on_gone; NULL = not wanted */
 	void (*on_gone)(void *arg); /* NULL = it has been called */
 	void *gone_arg;
 };
@@ -708,7 +708,7 @@ server_listen(struct server *server, struct err *err)
 		return err_errno(err, -errno, "%s", server->path);
 	if (listen(server->fd, BACKLOG) == -1) {
 		r = -errno;
-		unlink(server->path); /* nobody would answer there */
+		unlink(server->path);
 		return err_errno(err, r, "cannot listen at %s", server->path);
 	}
 	server->dev = st.st_dev;
@@ -760,7 +760,7 @@ is_in_place(const struct server *server)
 }
 
 int
-server_listen_again(struct server *server, struct err *err)
+server_reopen(struct server *server, struct err *err)
 {
 	int old = server->fd, r;
 

@@ -26,23 +26,22 @@ struct server_call;
 typedef void server_fn(struct server_call *call, const char *method,
     struct json_object *params, void *arg);
 
-/* Listen. -EADDRINUSE: somebody listens at path. The file of a dead listener is
- * replaced; -EEXIST: it is not a socket. -ENAMETOOLONG: path is too long for a
- * socket (client_socket_path()). The file is touched when the server listens,
- * for those who watch it. The caller frees the server before the loop, and
- * holds a lock so that no two servers start at once. */
+/* Listen. -EADDRINUSE: another process listens at path. The file of a dead
+ * listener is replaced; -EEXIST: it is not a socket. -ENAMETOOLONG: path is too
+ * long for a socket (client_socket_path()). The file is touched when the server
+ * listens, for those who watch it. The caller frees the server before the loop,
+ * and holds a lock so that no two servers start at once. */
 int server_new(struct loop *loop, const char *path, server_fn *fn, void *arg,
     struct server **ret_server, struct err *err);
 
-/* Have at most that many connections at once; SERVER_CONNECTIONS_MAX unless
- * told. */
+/* Set the maximum of connections; default: SERVER_CONNECTIONS_MAX. */
 void server_limit(struct server *server, int connections);
 
 /* Is our socket still at its path? If its file is gone, listen there again;
  * connections stay. Returns 1 if it listens again, 0 if nothing was wrong;
- * negative errno if there is something else: nobody reaches us until it is
+ * negative errno if something else is there: clients cannot connect until it is
  * gone. */
-int server_listen_again(struct server *server, struct err *err);
+int server_reopen(struct server *server, struct err *err);
 
 /* Hangs up, and unlinks the file unless it belongs to another server by now.
  * Calls under way lose their client, but must still be answered, which ends
@@ -75,7 +74,7 @@ int server_notify(
 void server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg);
 
 /* Has the client gone? What server_on_gone() waits for. Means nothing for a
- * notification: nobody waits for its answer. */
+ * notification, which has no answer. */
 bool server_call_gone(const struct server_call *call);
 /* Not a notification: its answer is sent. */
 bool server_call_waits(const struct server_call *call);

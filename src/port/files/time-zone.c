@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#include "zone.h"
+#include "time-zone.h"
 
 #define ZONES "/usr/share/zoneinfo"
 #define DAY   86400
@@ -88,7 +88,7 @@ next_local(const struct zone_time *when, time_t now)
 }
 
 int64_t
-zone_next(const struct zone_time *when, int64_t now_ms)
+time_zone_next(const struct zone_time *when, int64_t now_ms)
 {
 	const char *old = getenv("TZ");
 	cleanup_free char *saved = old != NULL ? xstrdup(old) : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Times of day in named zones, resolved with the system's tzdata. */
-#ifndef ZONE_H
-#define ZONE_H
+#ifndef TIME_ZONE_H
+#define TIME_ZONE_H
 
 struct zone_time {
 	int month, day; /* from 1; 0 = any day */
@@ -14,6 +14,6 @@ struct zone_time {
  * time; the first of two where they are set back. A time that is skipped when
  * they are set forward counts from before the change (02:30 is then 03:30); a
  * day that no year has is a day from now. */
-int64_t zone_next(const struct zone_time *when, int64_t now_ms);
+int64_t time_zone_next(const struct zone_time *when, int64_t now_ms);
 
 #endif

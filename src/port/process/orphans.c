@@ -12,7 +12,7 @@
 #include "id.h"
 #include "loop.h"
 #include "procref.h"
-#include "remains.h"
+#include "orphans.h"
 #include "workspace.h"
 
 #define ENVIRON_MAX ((size_t)4 * 1024 * 1024)
@@ -30,7 +30,7 @@ struct mark_search {
 
 TAILQ_HEAD(searches, mark_search);
 
-/* Of one loop, while somebody asks. */
+/* Of one loop, while a search runs. */
 struct scan {
 	LIST_ENTRY(scan) entry;
 	struct loop *loop;
@@ -253,10 +253,10 @@ mark_search_free(struct mark_search *search)
 #define CGROUPS     "/sys/fs/cgroup/"
 #define OURS        "llmc" /* in the name of every group of ours */
 
-struct remains {
+struct orphans {
 	struct loop *loop;
 	struct loop_timer *timer;
-	remains_fn *fn;
+	orphans_fn *fn;
 	void *arg;
 	char *worker, *mark;
 	char *file; /* the record */
@@ -273,7 +273,7 @@ struct remains {
 };
 
 char *
-remains_record(const struct workspace *workspace, const char *worker)
+orphans_record(const struct workspace *workspace, const char *worker)
 {
 	cleanup_free char *name = xasprintf("sessions/%s/keeper.json", worker);
 
@@ -281,7 +281,7 @@ remains_record(const struct workspace *workspace, const char *worker)
 }
 
 char *
-remains_mark(const struct workspace *workspace, const char *worker)
+orphans_mark(const struct workspace *workspace, const char *worker)
 {
 	char hash[17];
 
@@ -290,9 +290,9 @@ remains_mark(const struct workspace *workspace, const char *worker)
 }
 
 char *
-remains_mode(const struct workspace *workspace, const char *worker)
+orphans_mode(const struct workspace *workspace, const char *worker)
 {
-	cleanup_free char *file = remains_record(workspace, worker);
+	cleanup_free char *file = orphans_record(workspace, worker);
 	cleanup_json struct json_object *json = NULL;
 	const char *mode;
 
@@ -303,9 +303,9 @@ remains_mode(const struct workspace *workspace, const char *worker)
 }
 
 int64_t
-remains_oom_kills(const struct workspace *workspace, const char *worker)
+orphans_oom_kills(const struct workspace *workspace, const char *worker)
 {
-	cleanup_free char *file = remains_record(workspace, worker);
+	cleanup_free char *file = orphans_record(workspace, worker);
 	cleanup_json struct json_object *json = NULL;
 
 	if (json_load(file, RECORD_MAX, &json, NULL) < 0)
@@ -314,9 +314,9 @@ remains_oom_kills(const struct workspace *workspace, const char *worker)
 }
 
 void
-remains_expect(const struct workspace *workspace, const char *worker)
+orphans_expect(const struct workspace *workspace, const char *worker)
 {
-	cleanup_free char *file = remains_record(workspace, worker);
+	cleanup_free char *file = orphans_record(workspace, worker);
 
 	unlink(file);
 }
@@ -328,7 +328,7 @@ remains_expect(const struct workspace *workspace, const char *worker)
  * One that is exiting has no environment any more; an init does not finish that
  * before its namespace is empty. */
 static void
-take(struct remains *r, struct procref *ref, int signo)
+take(struct orphans *r, struct procref *ref, int signo)
 {
 	int status;
 
@@ -345,7 +345,7 @@ take(struct remains *r, struct procref *ref, int signo)
 
 /* The inner process has had its time. */
 static void
-lose_patience(struct remains *r)
+lose_patience(struct orphans *r)
 {
 	if (r->patience_ms == 0 || clock_mono_ms() < r->patience_ms)
 		return;
@@ -365,7 +365,7 @@ is_above_us(pid_t pid)
 
 static void
 take_named(
-    struct remains *r, const char *pid, const char *start_time, int signo)
+    struct orphans *r, const char *pid, const char *start_time, int signo)
 {
 	struct json_object *json = r->json;
 	struct procref ref = PROCREF_INIT;
@@ -389,15 +389,15 @@ is_our_group(const char *path)
 }
 
 static void
-read_record(struct remains *r)
+read_record(struct orphans *r)
 {
 	bool namespace;
 
 	r->unknown = true;
 	if (json_load(r->file, RECORD_MAX, &r->json, NULL) < 0)
 		return;
-	/* Nothing was left: nobody makes anything any more, and another may
-	 * have a group of that name by now. */
+	/* Nothing was left: no process remains, and another task may have a
+	 * group of that name by now. */
 	if (json_bool_or(r->json, "ended", false)) {
 		r->unknown = false;
 		return;
@@ -419,10 +419,10 @@ read_record(struct remains *r)
 	r->unknown = !namespace;
 }
 
-/* So that nobody searches again. It need not reach the disk: a record that is
- * damaged is not believed. */
+/* So that the search is not repeated. It need not reach the disk: a damaged
+ * record is not believed. */
 static void
-write_ended(struct remains *r)
+write_ended(struct orphans *r)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_fd int fd = -1;
@@ -445,7 +445,7 @@ write_ended(struct remains *r)
 
 /* Is the group gone? */
 static bool
-end_group(const struct remains *r)
+end_group(const struct orphans *r)
 {
 	cleanup_free char *file = NULL;
 	cleanup_fd int fd = -1;
@@ -470,7 +470,7 @@ end_group(const struct remains *r)
 static void
 on_found(pid_t pid, void *arg)
 {
-	struct remains *r = arg;
+	struct orphans *r = arg;
 	struct procref ref = PROCREF_INIT;
 
 	if (is_above_us(pid) || procref_set(&ref, pid) < 0)
@@ -484,7 +484,7 @@ static void on_searched(void *arg);
 /* Is nothing left? What the record names is gone before the rest is searched
  * for: it cannot make anything any more. */
 static bool
-is_over(struct remains *r)
+is_over(struct orphans *r)
 {
 	size_t left = 0;
 
@@ -509,17 +509,17 @@ is_over(struct remains *r)
 }
 
 static void
-finish(struct remains *r, const struct err *err)
+finish(struct orphans *r, const struct err *err)
 {
-	remains_fn *fn = r->fn;
+	orphans_fn *fn = r->fn;
 	void *arg = r->arg;
 
-	remains_free(r);
+	orphans_free(r);
 	fn(err, arg);
 }
 
 static void
-give_up(struct remains *r)
+give_up(struct orphans *r)
 {
 	struct err err = { 0 };
 
@@ -543,7 +543,7 @@ give_up(struct remains *r)
 static void
 on_look(void *arg)
 {
-	struct remains *r = arg;
+	struct orphans *r = arg;
 
 	if (is_over(r))
 		finish(r, NULL);
@@ -557,7 +557,7 @@ on_look(void *arg)
 static void
 on_searched(void *arg)
 {
-	struct remains *r = arg;
+	struct orphans *r = arg;
 
 	r->search = NULL;
 	r->unknown = r->found;
@@ -568,23 +568,23 @@ on_searched(void *arg)
 		on_look(r);
 }
 
-struct remains *
-remains_end(struct loop *loop, const struct workspace *workspace,
-    const char *worker, remains_fn *fn, void *arg)
+struct orphans *
+orphans_end(struct loop *loop, const struct workspace *workspace,
+    const char *worker, orphans_fn *fn, void *arg)
 {
-	struct remains *r = xcalloc(1, sizeof *r);
+	struct orphans *r = xcalloc(1, sizeof *r);
 
 	r->loop = loop;
 	r->fn = fn;
 	r->arg = arg;
 	r->worker = xstrdup(worker);
-	r->mark = remains_mark(workspace, worker);
-	r->file = remains_record(workspace, worker);
+	r->mark = orphans_mark(workspace, worker);
+	r->file = orphans_record(workspace, worker);
 	r->deadline_ms = clock_mono_ms() + DEADLINE_MS;
 	r->patience_ms = clock_mono_ms() + PATIENCE_MS;
 	read_record(r);
 	if (is_over(r)) {
-		remains_free(r);
+		orphans_free(r);
 		return NULL;
 	}
 	r->timer = loop_after(loop, LOOK_MS, on_look, r);
@@ -592,7 +592,7 @@ remains_end(struct loop *loop, const struct workspace *workspace,
 }
 
 void
-remains_free(struct remains *r)
+orphans_free(struct orphans *r)
 {
 	if (r == NULL)
 		return;

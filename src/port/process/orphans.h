@@ -3,20 +3,20 @@
 /*
  * What a keeper (src/keeper/) may have left behind when it was killed: found by
  * its record, and where that is missing, damaged or does not say enough, by the
- * mark in the environment of what it started (remains.h). A keeper that
+ * mark in the environment of what it started (orphans.h). A keeper that
  * ends by itself says so in the record, and then nothing is searched for.
  * Signals go through pidfds. Only for a keeper whose program is to be over: one
  * that still runs is killed.
  */
-#ifndef REMAINS_H
-#define REMAINS_H
+#ifndef ORPHANS_H
+#define ORPHANS_H
 
 #include <sys/types.h>
 
 struct err;
 struct loop;
 struct mark_search;
-struct remains;
+struct orphans;
 struct workspace;
 
 #define MARK_SEARCH_SLICE 50 /* processes that are read in one pass */
@@ -35,35 +35,35 @@ bool mark_is_on(pid_t pid, const char *mark);
 
 /* Of a worker's session: the file of the record, and the mark, which is the
  * same for all its sessions. The caller frees them. */
-char *remains_record(const struct workspace *workspace, const char *worker);
-char *remains_mark(const struct workspace *workspace, const char *worker);
+char *orphans_record(const struct workspace *workspace, const char *worker);
+char *orphans_mark(const struct workspace *workspace, const char *worker);
 
 /* The mode that the record names, NULL if there is none; for the caller to
  * free. */
-char *remains_mode(const struct workspace *workspace, const char *worker);
+char *orphans_mode(const struct workspace *workspace, const char *worker);
 
 /* How often the kernel killed for memory in its last session, as the record
  * says; 0 also if that is not known. */
 int64_t
-remains_oom_kills(const struct workspace *workspace, const char *worker);
+orphans_oom_kills(const struct workspace *workspace, const char *worker);
 
 /* A session is about to begin: until its keeper has written the record, that
  * says nothing, not even that the last keeper has ended. */
-void remains_expect(const struct workspace *workspace, const char *worker);
+void orphans_expect(const struct workspace *workspace, const char *worker);
 
 /* err NULL: nothing is left. Otherwise its text names a process that does not
  * end and says what to do. */
-typedef void remains_fn(const struct err *err, void *arg);
+typedef void orphans_fn(const struct err *err, void *arg);
 
 /* SIGKILL to everything that is left of the worker's session. NULL: nothing is
  * left, and fn is not called. Otherwise fn is called once, from the loop, when
  * nothing is left any more or when that takes too long; the object is gone
  * then. */
-struct remains *
-remains_end(struct loop *loop, const struct workspace *workspace,
-    const char *worker, remains_fn *fn, void *arg);
+struct orphans *
+orphans_end(struct loop *loop, const struct workspace *workspace,
+    const char *worker, orphans_fn *fn, void *arg);
 
 /* fn is not called any more. NULL is allowed. */
-void remains_free(struct remains *remains);
+void orphans_free(struct orphans *remains);
 
 #endif

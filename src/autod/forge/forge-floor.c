@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "auto.h"
+#include "emit.h"
+#include "forge-floor.h"
+#include "forge-private.h"
+#include "life.h"
+#include "loop.h"
+#include "persist.h"
+#include "settings.h"
+#include "task.h"
+#include "word.h"
+#include "workspace.h"
+
+#define PATIENCE_MS ((int64_t)10 * 60 * 1000)
+
+/* Does a run that ends when nothing is left wait for us? Not for tasks, which
+ * it knows, and not for long if the forge is away: what is left to do there is
+ * done by the next daemon. */
+static bool
+expects(void *arg)
+{
+	const struct forge_floor *floor = arg;
+
+	if (floor->dialect == FORGE_NONE ||
+	    (floor->away &&
+		(floor->refused ||
+		    clock_mono_ms() - floor->away_ms > PATIENCE_MS)))
+		return false;
+	return rows_expect(floor) || !floor->listed ||
+	    floor->candidate.step != CANDIDATE_NONE ||
+	    floor->next < floor->list.count;
+}
+
+/* If that has changed, it is told. */
+static void
+tell_mode(struct forge_floor *floor)
+{
+	bool awaited = expects(floor);
+
+	if (floor->awaited && !awaited)
+		auto_plan_changed(floor->mode);
+	floor->awaited = awaited;
+}
+
+static void
+look_soon(void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	loop_timer_free(take_ptr(&floor->timer));
+	loop_call_request(floor->look);
+}
+
+/* --- one thing at a time ----------------------------------------------------
+ */
+
+void
+forge_send(struct forge_floor *floor, const struct forge_request *request,
+    forge_fn *fn)
+{
+	floor->busy = true;
+	tell_mode(floor);
+	forge_http_send(floor->http, request,
+	    request->what == FORGE_ASK_ISSUES ? floor->tag : NULL, fn, floor);
+}
+
+static void
+on_saved(void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	floor->busy = false;
+	loop_call_request(floor->look);
+}
+
+void
+forge_done(struct forge_floor *floor)
+{
+	persist_then(floor->core, floor, on_saved, floor);
+}
+
+/* Told once, until it answers again. */
+static void
+tell_away(struct forge_floor *floor, enum event_kind kind, const char *words)
+{
+	if (!floor->away) {
+		emit(floor->core,
+		    &(struct event){ .kind = kind, .reason = words });
+		floor->away_ms = clock_mono_ms();
+	}
+	floor->away = true;
+	floor->refused = kind == EVENT_FORGE_REFUSES;
+	tell_mode(floor);
+}
+
+static void
+rest(struct forge_floor *floor, int64_t ms)
+{
+	floor->rest_ms = clock_mono_ms() + ms;
+}
+
+bool
+forge_answered(struct forge_floor *floor, const struct forge_answer *answer)
+{
+	if (answer->verdict == FORGE_GOOD || answer->verdict == FORGE_SAME) {
+		if (floor->away)
+			EMIT(floor->core, EVENT_FORGE_BACK,
+			    .text = floor->place.repo);
+		floor->away = false;
+		return true;
+	}
+	tell_away(floor,
+	    answer->verdict == FORGE_AGAIN ? EVENT_FORGE_AWAY :
+					     EVENT_FORGE_REFUSES,
+	    answer->words);
+	rest(floor,
+	    answer->verdict == FORGE_AGAIN ? answer->wait_ms : FORGE_POLL_MS);
+	return false;
+}
+
+void
+forge_rest(struct forge_floor *floor, const char *words)
+{
+	tell_away(floor, EVENT_FORGE_AWAY, words);
+	rest(floor, forge_wait_ms(floor->git_tries++, -1, 0, clock_wall_ms()));
+	floor->git_rest_ms = floor->rest_ms;
+}
+
+/* --- where it is, and who we are there
+ * ----------------------------------------- */
+
+static void
+on_origin(const struct git_answer *answer, void *arg)
+{
+	struct forge_floor *floor = arg;
+	const struct settings *settings = floor->core->settings;
+	const char *token = settings_string(settings, "forge.token_file");
+	cleanup_free char *origin = xstrndup(
+	    answer->out, answer->status == 0 ? strcspn(answer->out, "\n") : 0);
+	cleanup_free char *file =
+	    workspace_path(floor->core->workspace, "forge.body");
+	cleanup_free char *token_file = token[0] == '\0' ?
+	    NULL :
+	    workspace_resolve(floor->core->workspace, token);
+	struct err err = { 0 };
+
+	if (answer->status != 0)
+		err_set(&err, -ENOENT,
+		    "issues are claimed at the remote origin, which this "
+		    "repository does not have");
+	else
+		forge_place_init(&floor->place, floor->dialect,
+		    settings_string(settings, "forge.url"),
+		    settings_string(settings, "forge.repo"), origin, &err);
+	if (err.code == 0 && token_file == NULL &&
+	    floor->dialect == FORGE_GITEA)
+		err_set(&err, -EINVAL, "forge.token_file is not set");
+	if (err.code < 0) {
+		/* The settings are read at the start. */
+		tell_away(floor, EVENT_FORGE_REFUSES, err.msg);
+		return;
+	}
+	floor->http =
+	    forge_http_new(floor->core->loop, &floor->place, token_file, file);
+	forge_done(floor);
+}
+
+static void
+on_user(const struct forge_answer *answer, void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	if (forge_answered(floor, answer)) {
+		xstrset(&floor->login, forge_login(answer->json));
+		if (floor->login == NULL)
+			forge_rest(
+			    floor, "the forge does not say whose its token is");
+	}
+	forge_done(floor);
+}
+
+/* --- the list
+ * ------------------------------------------------------------------ */
+
+static void
+on_issues(const struct forge_answer *answer, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct forge_issues issues = { 0 };
+	struct err err = { 0 };
+
+	if (!forge_answered(floor, answer)) {
+		forge_done(floor);
+		return;
+	}
+	floor->poll_ms = clock_mono_ms() + FORGE_POLL_MS;
+	if (answer->verdict == FORGE_GOOD &&
+	    forge_issues_read(answer->json, &issues, &err) < 0) {
+		forge_rest(floor, err.msg);
+	} else {
+		if (answer->verdict == FORGE_GOOD) {
+			forge_issues_release(&floor->list);
+			floor->list = issues;
+			xstrset(&floor->tag,
+			    answer->tag[0] == '\0' ? NULL : answer->tag);
+		}
+		floor->next = 0; /* somebody's claim may have ended */
+		floor->listed = true;
+		rows_compare(floor);
+	}
+	forge_done(floor);
+}
+
+/* --- what is next
+ * --------------------------------------------------------------- */
+
+static void
+look(void *arg)
+{
+	static const char *const args[] = { "remote", "get-url", "origin",
+		NULL };
+	struct forge_floor *floor = arg;
+	int64_t now = clock_mono_ms(), wait, due;
+
+	if (floor->dialect == FORGE_NONE || floor->core->stopping)
+		return;
+	rows_stop(floor);
+	if (floor->busy)
+		return;
+	if (floor->http == NULL) {
+		floor->busy = true;
+		git_run(git_queue(floor->git, git_root(floor->git)),
+		    &(struct git_command){ .args = args }, on_origin, floor);
+		return;
+	}
+	wait = floor->rest_ms - now;
+	if (wait > 0) {
+		/* Claims are at origin, and others count the minutes. */
+		if (floor->git_rest_ms <= now && rows_act(floor, true))
+			return;
+		due = rows_wait_ms(floor);
+		if (due < floor->git_rest_ms - now)
+			due = floor->git_rest_ms - now;
+		wait = due < wait ? due : wait;
+	} else {
+		if (floor->login == NULL) {
+			forge_send(floor,
+			    &(struct forge_request){ .what = FORGE_ASK_USER },
+			    on_user);
+			return;
+		}
+		if (rows_act(floor, false) || candidate_act(floor))
+			return;
+		if (floor->mode->begun && floor->poll_ms <= now) {
+			forge_send(floor,
+			    &(struct forge_request){ .what = FORGE_ASK_ISSUES },
+			    on_issues);
+			return;
+		}
+		wait = rows_wait_ms(floor);
+		due = floor->mode->begun ? floor->poll_ms - now : INT64_MAX;
+		wait = due < wait ? due : wait;
+		tell_mode(floor);
+	}
+	loop_timer_free(take_ptr(&floor->timer));
+	if (wait != INT64_MAX)
+		floor->timer =
+		    loop_after(floor->core->loop, wait, look_soon, floor);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	if (event->kind == EVENT_TASK_FINISHED && event->task != NULL) {
+		enum task_outcome outcome = OUTCOME_NONE;
+
+		task_outcome_parse(event->outcome, &outcome);
+		rows_ended(floor, event->task, event->commit,
+		    outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES,
+		    event->reason);
+	}
+	loop_call_request(floor->look);
+}
+
+/* --- the floor
+ * -------------------------------------------------------------------- */
+
+static void
+floor_begin(void *self)
+{
+	struct forge_floor *floor = self;
+	struct core *core = floor->core;
+	unsigned dialect = FORGE_NONE;
+
+	word_find(forge_dialect_words,
+	    settings_string(core->settings, "auto.source"), &dialect);
+	if (!core->options->oneshot)
+		floor->dialect = (enum forge_dialect)dialect;
+	floor->owner = xasprintf("llmc-%.8s", core->state.root_id);
+	rows_load(floor);
+	life_floor_begun(core);
+	loop_call_request(floor->look);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	struct forge_floor *floor = self;
+
+	(void)all;
+	loop_call_request(floor->look);
+}
+
+/* What is under way may be ended at any time: it is asked again. */
+static void
+floor_stop(void *self)
+{
+	struct forge_floor *floor = self;
+
+	loop_timer_free(take_ptr(&floor->timer));
+	forge_http_free(take_ptr(&floor->http));
+	git_free(take_ptr(&floor->git));
+	persist_forget(floor->core, floor);
+	candidate_release(floor);
+}
+
+struct forge_floor *
+forge_floor_new(struct auto_mode *mode)
+{
+	struct forge_floor *floor = xcalloc(1, sizeof *floor);
+	struct core *core = mode->core;
+
+	floor->core = core;
+	floor->mode = mode;
+	floor->floor = (struct core_floor){
+		.self = floor,
+		.begin = floor_begin,
+		.patrol = floor_patrol,
+		.stop = floor_stop,
+	};
+	floor->git = git_new(
+	    core->loop, &(struct git_options){ .root = core->workspace->root });
+	floor->look = loop_call_new(core->loop, look, floor);
+	core_add_floor(core, &floor->floor);
+	candidate_register(floor);
+	auto_set_feed(mode, expects, floor);
+	emit_subscribe(core, on_event, floor);
+	return floor;
+}
+
+void
+forge_floor_free(struct forge_floor *floor)
+{
+	if (floor == NULL)
+		return;
+	emit_unsubscribe(floor->core, on_event, floor);
+	auto_set_feed(floor->mode, NULL, NULL);
+	floor_stop(floor);
+	loop_call_free(floor->look);
+	forge_place_release(&floor->place);
+	forge_issues_release(&floor->list);
+	rows_free(floor);
+	for (size_t i = 0; i < floor->trust_count; i++)
+		free(floor->trusts[i].login);
+	free(floor->trusts);
+	free(floor->rivals);
+	strv_free(floor->left);
+	free(floor->lefts);
+	free(floor->owner);
+	free(floor->login);
+	free(floor->tag);
+	free(floor);
+}

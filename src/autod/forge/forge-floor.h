@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * Issues of a forge as tasks (auto.source): a floor above auto mode. It looks
+ * at the list of issues with our label, claims one when no other of them waits
+ * for a worker, adds it as a task, and tells the issue how the task ended.
+ *
+ *   forge-floor.c  what is next: one thing at a time; the list; settings
+ *   forge-take.c   whether an issue may be taken, and taking it
+ *   forge-claim.c  claims: refs at origin, moved by compare-and-swap
+ *   forge-row.c    issues that were taken, until everything is told
+ *
+ * A claim is at origin before the issue is recorded, the record and its task
+ * are one transaction, and each thing that is told may be told again: so it
+ * does not matter where a daemon is killed.
+ */
+#ifndef FORGE_FLOOR_H
+#define FORGE_FLOOR_H
+
+struct auto_mode;
+struct forge_floor;
+
+struct forge_floor *forge_floor_new(struct auto_mode *mode);
+/* Before the floors below. */
+void forge_floor_free(struct forge_floor *floor);
+
+#endif

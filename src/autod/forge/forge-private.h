@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the units of this folder share. */
+#ifndef FORGE_PRIVATE_H
+#define FORGE_PRIVATE_H
+
+#include "core.h"
+#include "forge-http.h"
+#include "git-upstream.h"
+
+struct auto_mode;
+struct forge_floor;
+struct loop_call;
+struct loop_timer;
+struct server_call;
+
+#define FORGE_SOURCE "issue" /* task->source */
+
+/* The issue that is looked at. */
+enum candidate_step {
+	CANDIDATE_NONE,
+	CANDIDATE_NAMED, /* by a person: what does it say? */
+	CANDIDATE_NEEDS, /* is what it needs closed? */
+	CANDIDATE_EVENTS, /* who has set the label? */
+	CANDIDATE_LABELLER, /* may that one write? */
+	CANDIDATE_AUTHOR, /* may its author write? */
+	CANDIDATE_CLAIM,
+	CANDIDATE_READ, /* is it still what it was, now that it is ours? */
+	CANDIDATE_DROP, /* it is not: give the claim up */
+};
+
+struct candidate {
+	enum candidate_step step;
+	struct forge_issue issue;
+	char *labeller; /* NULL = not known */
+	size_t need; /* of those that are looked at */
+	int page; /* of events */
+	char claim[GIT_ID_SIZE]; /* that origin has for us; "" = none */
+	bool hand; /* a person has named it */
+	struct server_call *call; /* of that person; NULL = none */
+};
+
+/* What we know about somebody's right to write. */
+struct trust {
+	char *login;
+	bool writes;
+	int64_t at_ms; /* monotonic */
+};
+
+/* An issue that is not taken because of who wants it. */
+struct left {
+	int64_t number;
+	char updated[FORGE_STAMP_MAX + 1]; /* when the forge says it changed */
+	int64_t at_ms; /* monotonic */
+};
+
+/* The claim of somebody else. */
+struct rival {
+	int64_t number;
+	char claim[GIT_ID_SIZE];
+	int64_t since_ms; /* we have seen this one, monotonic */
+};
+
+/* claim: what origin has for us then, "" = nothing. */
+typedef void claim_fn(struct forge_floor *floor,
+    enum git_upstream_result result, const char *claim, const char *words);
+
+struct forge_floor {
+	struct core *core;
+	struct auto_mode *mode;
+	struct core_floor floor;
+	enum forge_dialect dialect; /* FORGE_NONE = no forge */
+	struct forge_place place; /* api NULL = not known yet */
+	struct forge_http *http;
+	struct git *git; /* its own: nothing else waits for the network */
+	char *owner; /* who we are in a claim */
+	char *login; /* who we are there; NULL = not known yet */
+	struct loop_call *look;
+	struct loop_timer *timer; /* for the next look */
+	bool busy; /* something is under way */
+	bool away; /* and people know */
+	bool refused; /* ... until they change something */
+	int64_t away_ms; /* since then, monotonic */
+	bool listed; /* the list was read */
+	bool awaited; /* a run does not end before we are done */
+	int git_tries; /* in a row, that found nobody */
+	int64_t rest_ms; /* nothing before that, monotonic */
+	int64_t git_rest_ms; /* the same for origin */
+	int64_t poll_ms; /* the next list, monotonic */
+	char *tag; /* of the list; NULL = none */
+	struct forge_issues list;
+	size_t next; /* of the list, to be looked at */
+	char **left; /* what was told of issues that are not taken: strv */
+	struct left *lefts;
+	size_t left_count;
+	struct forge_row **rows;
+	size_t row_count;
+	struct forge_row *row; /* that something is done for */
+	enum forge_step row_step; /* its step when that began */
+	int64_t label; /* the id of FORGE_FAILED; 0 = not known */
+	int label_page; /* of labels, to be looked through; -1 = none has it */
+	struct candidate candidate;
+	struct trust *trusts;
+	size_t trust_count;
+	struct rival *rivals;
+	size_t rival_count;
+	/* forge-claim.c */
+	struct {
+		int64_t number, epoch;
+		char expected[GIT_ID_SIZE], commit[GIT_ID_SIZE];
+		claim_fn *fn;
+	} claim;
+	char tree[GIT_ID_SIZE]; /* the empty one; "" = not made yet */
+};
+
+/* --- forge-floor.c -------------------------------------------------------- */
+
+/* Ask; fn gets the floor. Something is under way until forge_done(). */
+void forge_send(struct forge_floor *floor, const struct forge_request *request,
+    forge_fn *fn);
+/* It is over: the next thing, once what was written is saved. */
+void forge_done(struct forge_floor *floor);
+/* Did an answer come? If not, or if it is to be asked again, everything rests
+ * for a while, and this is false. */
+bool
+forge_answered(struct forge_floor *floor, const struct forge_answer *answer);
+/* Origin does not answer. */
+void forge_rest(struct forge_floor *floor, const char *words);
+
+/* --- forge-claim.c ---------------------------------------------------------
+ */
+
+/* Claim it, if origin has what is expected ("" = nobody's claim). One at a
+ * time, while something is under way. */
+void claim_take(struct forge_floor *floor, int64_t number, int64_t epoch,
+    const char *expected, claim_fn *fn);
+/* Give it up; also if it is not ours any more. */
+void claim_drop(
+    struct forge_floor *floor, int64_t number, const char *claim, claim_fn *fn);
+/* What is expected of origin: the claim of somebody who has not renewed it for
+ * a long time, else "". NULL = somebody has it. */
+const char *claim_expects(const struct forge_floor *floor, int64_t number);
+/* Somebody has it: see who, and since when. */
+void claim_watch(struct forge_floor *floor, int64_t number, claim_fn *fn);
+
+/* --- forge-row.c ------------------------------------------------------------
+ */
+
+void rows_load(struct forge_floor *floor);
+void rows_free(struct forge_floor *floor);
+struct forge_row *rows_find(const struct forge_floor *floor, int64_t number);
+/* Record it; the floor owns it then. */
+void rows_add(struct forge_floor *floor, struct forge_row *row);
+void rows_remove(struct forge_floor *floor, struct forge_row *row);
+/* Do what is due for one of them; while the forge rests, only what origin is
+ * asked for. False: nothing is. */
+bool rows_act(struct forge_floor *floor, bool resting);
+/* Is anything left to be told, apart from work that is not at origin? */
+bool rows_expect(const struct forge_floor *floor);
+/* Until something is due; INT64_MAX = never. */
+int64_t rows_wait_ms(const struct forge_floor *floor);
+/* A task has ended. */
+void rows_ended(struct forge_floor *floor, const char *task, const char *commit,
+    bool good, const char *words);
+/* The list was read: tell a person of those that are not what they were. */
+void rows_compare(struct forge_floor *floor);
+/* Drop the tasks of those that somebody else has by now, and hold the tasks of
+ * those that have changed, as soon as that is possible. */
+void rows_stop(struct forge_floor *floor);
+
+/* --- forge-take.c -----------------------------------------------------------
+ */
+
+/* Go on with the one that is looked at, or with the next of the list. False:
+ * there is nothing to do. */
+bool candidate_act(struct forge_floor *floor);
+void candidate_release(struct forge_floor *floor);
+void candidate_register(struct forge_floor *floor);
+
+#endif

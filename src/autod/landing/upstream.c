@@ -1,0 +1,747 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "backoff.h"
+#include "core.h"
+#include "emit.h"
+#include "git-land.h"
+#include "git-upstream.h"
+#include "landing-item.h"
+#include "landing-private.h"
+#include "landing-record.h"
+#include "landing.h"
+#include "loop.h"
+#include "persist.h"
+#include "prompt.h"
+#include "settings.h"
+#include "workspace.h"
+
+#define STOP_MS     3000
+#define PATIENCE_MS (20 * 1000) /* for a push; then it lands all the same */
+
+_Static_assert((int)PUSH_OK == (int)GIT_UPSTREAM_OK &&
+	(int)PUSH_REJECTED == (int)GIT_UPSTREAM_REJECTED &&
+	(int)PUSH_AWAY == (int)GIT_UPSTREAM_AWAY &&
+	(int)PUSH_REFUSED == (int)GIT_UPSTREAM_REFUSED &&
+	(int)PUSH_ANSWER_COUNT == (int)GIT_UPSTREAM_RESULT_COUNT,
+    "the answers of a push");
+
+enum step {
+	STEP_IDLE,
+	STEP_LOOKS, /* at origin */
+	STEP_FOLLOWS, /* moves the branch to what origin has */
+	STEP_PUSHES,
+};
+
+struct upstream {
+	struct queue *queue;
+	struct core *core;
+	/* Its own, so that no other command waits for the remote, and neither
+	 * does the end of the daemon. */
+	struct git *git;
+	char *remote, *ref; /* of the branch; NULL = to be asked for */
+	enum upstream_mode asked; /* they are for this */
+	enum step step;
+	bool again; /* look once more when the step is done */
+	bool stopping;
+	struct loop_timer *timer; /* for the next look or try, or the end */
+	/* As of the last look. */
+	bool known;
+	enum git_upstream_stand stand;
+	char *theirs, *ours; /* commits; theirs "" = it has no such branch */
+	struct checkout_watch *checkout; /* waits: it cannot follow */
+	struct loop_timer *held; /* the same, for a lock of git */
+	char *reason; /* why it cannot */
+	bool task_waits; /* for the look that runs */
+	/* What is pushed: a landing, before the branch moves, or the branch. */
+	char *pushing;
+	char *covers; /* record->unpushed then */
+	upstream_push_fn *fn; /* NULL = nobody waits for it (any more) */
+	void *arg;
+	struct loop_timer *patience;
+	bool late; /* it is not waited for */
+};
+
+static void look(struct upstream *up);
+static void follow(struct upstream *up);
+static void push_now(struct upstream *up);
+
+static struct push_record *
+record_of(const struct upstream *up)
+{
+	return &up->core->state.landings.push;
+}
+
+static enum upstream_mode
+mode_of(const struct upstream *up)
+{
+	return upstream_mode_of(up->core->settings);
+}
+
+/* --- when ------------------------------------------------------------ */
+
+static void
+on_time(void *arg)
+{
+	struct upstream *up = arg;
+
+	loop_timer_free(take_ptr(&up->timer));
+	look(up);
+}
+
+static void
+arm(struct upstream *up)
+{
+	struct push_record *record = record_of(up);
+	int64_t now = clock_wall_ms(), ms, push;
+
+	if (mode_of(up) == UPSTREAM_OFF || up->stopping ||
+	    up->step != STEP_IDLE)
+		return;
+	ms = push_record_look_ms(record, LOOK_REGULAR,
+	    settings_duration(up->core->settings, "repo.fetch_every"), now);
+	push = push_record_wait_ms(record, now);
+	if (mode_of(up) == UPSTREAM_PUSH && push >= 0 && push < ms &&
+	    record->ours == NULL)
+		ms = push;
+	if (up->timer == NULL)
+		up->timer = loop_after(up->core->loop, ms, on_time, up);
+	else
+		loop_timer_restart(up->timer, ms);
+}
+
+/* What waited for origin is decided again. */
+static void
+rest(struct upstream *up)
+{
+	bool task = up->task_waits;
+
+	up->step = STEP_IDLE;
+	if (up->stopping)
+		return;
+	if (up->again) {
+		up->again = false;
+		look(up);
+		return;
+	}
+	if (up->fn != NULL) {
+		push_now(up);
+		return;
+	}
+	arm(up);
+	up->task_waits = false;
+	if (task && up->queue->landings->policy != NULL &&
+	    up->queue->landings->policy->fresh != NULL)
+		up->queue->landings->policy->fresh(
+		    up->queue->landings->policy_arg);
+	queue_look(up->queue);
+}
+
+/* --- how it stands with origin ---------------------------------------- */
+
+static void
+away(struct upstream *up, const char *words)
+{
+	struct push_record *record = record_of(up);
+
+	/* The remote may get another name or place. */
+	xstrset(&up->remote, NULL);
+	push_record_answer(record, PUSH_AWAY, words, clock_wall_ms());
+	if (record->tries == 1)
+		emit(up->core,
+		    &(struct event){ .kind = mode_of(up) == UPSTREAM_PUSH ?
+			    EVENT_PUSH_FAILED :
+			    EVENT_ORIGIN_AWAY,
+			.branch = core_branch(up->core),
+			.commit = record->unpushed,
+			.reason = words });
+	persist_changed(up->core);
+}
+
+static void
+note_divergence(struct upstream *up, const char *ours, const char *theirs)
+{
+	struct push_record *record = record_of(up);
+
+	if (ours == NULL ?
+		record->ours == NULL :
+		record->ours != NULL && strcmp(record->ours, ours) == 0 &&
+		    strcmp(record->theirs, theirs) == 0)
+		return;
+	xstrset(&record->ours, ours);
+	xstrset(&record->theirs, theirs);
+	persist_changed(up->core);
+}
+
+static void
+on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
+{
+	struct upstream *up = arg;
+	struct push_record *record = record_of(up);
+
+	record->looked_ms = clock_wall_ms();
+	if (fetched->result != GIT_UPSTREAM_OK) {
+		away(up, words);
+		rest(up);
+		return;
+	}
+	/* What it does not take it may still not take. */
+	if (record->tries > 0 && !record->held) {
+		push_record_reached(record);
+		persist_changed(up->core);
+	}
+	up->known = true;
+	up->stand = fetched->stand;
+	xstrset(&up->theirs, fetched->remote);
+	xstrset(&up->ours, fetched->branch);
+	note_divergence(up, up->stand == GIT_STAND_DIVERGED ? up->ours : NULL,
+	    up->stand == GIT_STAND_DIVERGED ? up->theirs : NULL);
+	switch (up->stand) {
+	case GIT_STAND_BEHIND:
+		up->step = STEP_IDLE;
+		follow(up);
+		return;
+	case GIT_STAND_SAME:
+		if (record->unpushed != NULL) {
+			push_record_done(record, record->unpushed, up->theirs);
+			persist_changed(up->core);
+		}
+		break;
+	case GIT_STAND_AHEAD:
+	case GIT_STAND_NONE:
+		/* What has landed while it was away. */
+		if (mode_of(up) == UPSTREAM_PUSH && record->unpushed != NULL &&
+		    up->fn == NULL && !up->stopping) {
+			up->step = STEP_IDLE;
+			xstrset(&up->pushing, up->ours);
+			push_now(up);
+			return;
+		}
+		break;
+	case GIT_STAND_DIVERGED:
+	case GIT_STAND_COUNT:
+		break;
+	}
+	rest(up);
+}
+
+static void
+fetch(struct upstream *up)
+{
+	cleanup_free char *keep =
+	    xasprintf("refs/llmc/upstream/%s", core_branch(up->core));
+
+	git_upstream_fetch(up->git,
+	    &(struct git_fetch_spec){ .remote = up->remote,
+		.ref = up->ref,
+		.keep = keep,
+		.branch = core_branch(up->core),
+		.known_remote = up->known ? up->theirs : NULL,
+		.known_branch = up->known ? up->ours : NULL,
+		.known_stand = up->stand },
+	    on_fetched, up);
+}
+
+/* "origin refs/heads/main"; a branch that has no upstream yet has that of its
+ * own name at origin. What lands is pushed to the branch of the same name only,
+ * as by git push: one that was made from origin/main must not push there. */
+static void
+on_names(const struct git_answer *answer, void *arg)
+{
+	struct upstream *up = arg;
+	const char *space = strchr(answer->out, ' ');
+	bool set = answer->status == 0 && space != NULL &&
+	    space != answer->out && space[1] != '\0' &&
+	    strncmp(answer->out, ". ", 2) != 0;
+	bool by_name = !set || up->asked == UPSTREAM_PUSH;
+
+	free(up->remote);
+	free(up->ref);
+	up->remote = set ?
+	    xstrndup(answer->out, (size_t)(space - answer->out)) :
+	    xstrdup("origin");
+	up->ref = by_name ? xasprintf("refs/heads/%s", core_branch(up->core)) :
+			    xstrndup(space + 1, strcspn(space + 1, "\n"));
+	fetch(up);
+}
+
+/* One look for all that want one. */
+static void
+look(struct upstream *up)
+{
+	static const char follows[] =
+	    "--format=%(upstream:remotename) %(upstream:remoteref)";
+	static const char pushes[] = "--format=%(push:remotename) by-name";
+	cleanup_free char *ref = NULL;
+	const char *args[] = { "for-each-ref", follows, NULL, NULL };
+	struct git_command ask = { .args = args };
+
+	if (mode_of(up) == UPSTREAM_OFF || up->stopping)
+		return;
+	if (up->step != STEP_IDLE) {
+		up->again |= up->step != STEP_LOOKS;
+		return;
+	}
+	up->step = STEP_LOOKS;
+	if (up->remote != NULL && up->asked == mode_of(up)) {
+		fetch(up);
+		return;
+	}
+	up->asked = mode_of(up);
+	up->known = false;
+	if (up->asked == UPSTREAM_PUSH)
+		args[1] = pushes;
+	ref = xasprintf("refs/heads/%s", core_branch(up->core));
+	args[2] = ref;
+	git_run(git_queue(up->git, git_root(up->git)), &ask, on_names, up);
+}
+
+/* --- the branch follows ------------------------------------------------ */
+
+static void
+on_follow_again(void *arg)
+{
+	struct upstream *up = arg;
+
+	loop_timer_free(take_ptr(&up->held));
+	follow(up);
+}
+
+/* Work that origin has, as its trailer says, has landed: an earlier answer was
+ * lost, with the journal. Who wrote it, and when, tells it from a task of the
+ * same number that somebody else's llmc has landed. */
+static void
+on_trailers(const struct git_answer *answer, void *arg)
+{
+	struct upstream *up = arg;
+	struct landing_record *record = &up->core->state.landings;
+	cleanup_free char *text = xstrdup(answer->out);
+	char *rest_of = text, *line;
+
+	while ((line = strsep(&rest_of, "\n")) != NULL) {
+		const char *commit = strsep(&line, "\t");
+		const char *date = strsep(&line, "\t");
+		const char *email = strsep(&line, "\t");
+
+		for (size_t i = record->count; line != NULL && i-- > 0;) {
+			struct landing_item *item = record->items[i];
+
+			if (item->kind != ITEM_WORK ||
+			    item->step != ITEM_QUEUED || item->commit != NULL ||
+			    item->task == NULL || item->author_date == NULL ||
+			    strcmp(item->task, line) != 0 ||
+			    strcmp(item->author_date, date) != 0 ||
+			    strcmp(item->author_email, email) != 0)
+				continue;
+			xstrset(&item->commit, commit);
+			settle_landed(up->queue->landings, item);
+		}
+	}
+	up->step = STEP_IDLE;
+	queue_base_changed(up->queue);
+	rest(up);
+}
+
+static void
+read_trailers(struct upstream *up, const char *from)
+{
+	static const char format[] =
+	    "--format=%H%x09%ad%x09%ae%x09%(trailers:key=" PROMPT_TASK_TRAILER
+	    ",valueonly,separator=%x2C)";
+	cleanup_free char *range = xasprintf("%s..%s", from, up->theirs);
+	const char *const args[] = { "log", "--no-show-signature", "--date=raw",
+		"--max-count=1000", format, range, "--", NULL };
+	struct git_command ask = { .args = args };
+
+	up->step = STEP_FOLLOWS;
+	git_run(git_queue(up->git, git_root(up->git)), &ask, on_trailers, up);
+}
+
+static void
+on_followed(enum git_land_result result, const char *detail,
+    const char *const *places, const struct err *err, void *arg)
+{
+	struct upstream *up = arg;
+	const char *branch = core_branch(up->core);
+
+	up->step = STEP_IDLE;
+	switch (result) {
+	case GIT_LANDED:
+		emit(up->core,
+		    &(struct event){ .kind = EVENT_FOLLOWED,
+			.branch = branch,
+			.commit = up->theirs });
+		emit(up->core,
+		    &(struct event){ .kind = EVENT_BRANCH_MOVED,
+			.branch = branch,
+			.from = up->ours,
+			.to = up->theirs });
+		up->stand = GIT_STAND_SAME;
+		xstrset(&up->reason, NULL);
+		checkout_watch_end(up->checkout);
+		if (landings_busy(up->queue->landings) && !up->stopping) {
+			cleanup_free char *from = take_ptr(&up->ours);
+
+			up->ours = xstrdup(up->theirs);
+			read_trailers(up, from);
+			return;
+		}
+		xstrset(&up->ours, up->theirs);
+		break;
+	case GIT_LAND_MOVED:
+		up->again = true;
+		break;
+	case GIT_LAND_DIRTY:
+		free(up->reason);
+		up->reason = xasprintf("your checkout of %s is in the way of "
+				       "what origin has: %s",
+		    branch, detail);
+		checkout_watch_wait(up->checkout, places);
+		break;
+	case GIT_LAND_HELD:
+	case GIT_LAND_FAILED:
+		xstrset(&up->reason, err != NULL ? err->msg : detail);
+		loop_timer_free(up->held);
+		up->held = loop_after(up->core->loop, backoff_outage.first_ms,
+		    on_follow_again, up);
+		break;
+	}
+	rest(up);
+}
+
+/* By the rules of a landing: its lock, compare-and-swap, and the checkout goes
+ * along or makes it wait. Not while a landing moves the branch. */
+static void
+follow(struct upstream *up)
+{
+	struct core *core = up->core;
+
+	if (up->step != STEP_IDLE || up->stopping ||
+	    mode_of(up) == UPSTREAM_OFF || !up->known ||
+	    up->stand != GIT_STAND_BEHIND)
+		return;
+	if (core->state.landings.to != NULL) {
+		rest(up);
+		return;
+	}
+	checkout_watch_looks(up->checkout);
+	up->step = STEP_FOLLOWS;
+	git_land(core->git, core_branch(core), up->ours, up->theirs,
+	    core_lands_when_dirty(core), on_followed, up);
+}
+
+void
+upstream_split(struct upstream *up)
+{
+	up->known = false;
+	record_of(up)->looked_ms = 0;
+	look(up);
+}
+
+void
+upstream_moved(struct upstream *up)
+{
+	if (mode_of(up) == UPSTREAM_OFF || up->stopping)
+		return;
+	/* Where it stands is known again after the next look. */
+	if (up->known && up->stand == GIT_STAND_BEHIND)
+		look(up);
+}
+
+/* --- what is pushed ---------------------------------------------------- */
+
+static void
+tell(struct upstream *up, enum push_next next)
+{
+	upstream_push_fn *fn = up->fn;
+
+	loop_timer_free(take_ptr(&up->patience));
+	up->fn = NULL;
+	if (fn != NULL)
+		fn(next, up->arg);
+}
+
+/* It lands without it; what became of the push is seen later. */
+static void
+on_patience(void *arg)
+{
+	struct upstream *up = arg;
+
+	up->late = true;
+	tell(up, PUSH_THEN_LATER);
+	queue_look(up->queue);
+}
+
+static void
+on_pushed(enum git_upstream_result result, const char *words, void *arg)
+{
+	struct upstream *up = arg;
+	struct push_record *record = record_of(up);
+	cleanup_free char *commit = take_ptr(&up->pushing);
+	cleanup_free char *covers = take_ptr(&up->covers);
+	bool first = up->fn != NULL;
+	enum push_next next = PUSH_THEN_LATER;
+
+	up->step = STEP_IDLE;
+	if (result == GIT_UPSTREAM_AWAY)
+		away(up, words);
+	else
+		next = push_record_answer(
+		    record, (enum push_answer)result, words, clock_wall_ms());
+	/* Where it stands now is only known after a look, but for a push that
+	 * succeeded. */
+	up->known = result == GIT_UPSTREAM_OK && !up->late;
+	switch (next) {
+	case PUSH_THEN_LAND:
+		xstrset(&up->theirs, commit);
+		up->stand = GIT_STAND_SAME;
+		push_record_done(
+		    record, covers != NULL ? covers : commit, commit);
+		emit(up->core,
+		    &(struct event){ .kind = EVENT_PUSHED,
+			.branch = core_branch(up->core),
+			.commit = commit });
+		break;
+	case PUSH_THEN_REBUILD:
+		record->looked_ms = 0;
+		up->again |= !first;
+		break;
+	case PUSH_THEN_HOLD:
+		if (record->tries == 1)
+			emit(up->core,
+			    &(struct event){ .kind = EVENT_PUSH_FAILED,
+				.branch = core_branch(up->core),
+				.commit = commit,
+				.reason = words });
+		break;
+	case PUSH_THEN_LATER:
+		break;
+	}
+	persist_changed(up->core);
+	tell(up, next);
+	rest(up);
+}
+
+static void
+push_now(struct upstream *up)
+{
+	if (up->fn != NULL &&
+	    (mode_of(up) != UPSTREAM_PUSH || record_of(up)->away_ms > 0 ||
+		(up->known && up->stand == GIT_STAND_DIVERGED))) {
+		xstrset(&up->pushing, NULL);
+		tell(up, PUSH_THEN_LATER);
+		rest(up);
+		return;
+	}
+	if (!up->known || up->remote == NULL || up->asked != UPSTREAM_PUSH) {
+		look(up);
+		return;
+	}
+	up->step = STEP_PUSHES;
+	up->late = false;
+	xstrset(&up->covers, record_of(up)->unpushed);
+	if (up->patience == NULL)
+		up->patience =
+		    loop_after(up->core->loop, PATIENCE_MS, on_patience, up);
+	git_upstream_push(up->git,
+	    &(struct git_push_spec){ .remote = up->remote,
+		.commit = up->pushing,
+		.ref = up->ref,
+		.expected = up->theirs,
+		.forward = true },
+	    on_pushed, up);
+}
+
+bool
+upstream_takes(const struct upstream *up)
+{
+	return mode_of(up) == UPSTREAM_PUSH && !up->stopping &&
+	    up->step != STEP_PUSHES && record_of(up)->away_ms == 0;
+}
+
+void
+upstream_push(
+    struct upstream *up, const char *commit, upstream_push_fn *fn, void *arg)
+{
+	xstrset(&up->pushing, commit);
+	up->fn = fn;
+	up->arg = arg;
+	loop_timer_free(up->patience);
+	up->patience = loop_after(up->core->loop, PATIENCE_MS, on_patience, up);
+	if (up->step == STEP_IDLE)
+		push_now(up);
+}
+
+void
+upstream_landed(struct upstream *up, const char *commit)
+{
+	struct push_record *record = record_of(up);
+
+	if (up->known) {
+		/* On top of what it was. */
+		xstrset(&up->ours, commit);
+		if (strcmp(up->theirs, commit) == 0)
+			up->stand = GIT_STAND_SAME;
+		else if (up->stand == GIT_STAND_SAME)
+			up->stand = GIT_STAND_AHEAD;
+	}
+	if (mode_of(up) != UPSTREAM_PUSH ||
+	    (up->known && up->stand == GIT_STAND_SAME))
+		return;
+	xstrset(&record->unpushed, commit);
+	if (push_record_wait_ms(record, clock_wall_ms()) == 0)
+		look(up);
+	else
+		arm(up);
+}
+
+/* --- for others -------------------------------------------------------- */
+
+bool
+upstream_may_land(struct upstream *up)
+{
+	struct push_record *record = record_of(up);
+	int64_t now = clock_wall_ms();
+
+	if (mode_of(up) == UPSTREAM_OFF)
+		return true;
+	if (up->step != STEP_IDLE && !(up->step == STEP_PUSHES && up->late))
+		return false;
+	if (up->known && up->stand == GIT_STAND_BEHIND) {
+		if (!checkout_watch_waits(up->checkout) && up->held == NULL)
+			follow(up);
+		return false;
+	}
+	if (record->held && mode_of(up) == UPSTREAM_PUSH &&
+	    push_record_wait_ms(record, now) > 0) {
+		arm(up);
+		return false;
+	}
+	if (up->step != STEP_IDLE ||
+	    push_record_look_ms(record, LOOK_LANDING, 0, now) < 0)
+		return true;
+	look(up);
+	return false;
+}
+
+bool
+upstream_fresh(struct upstream *up)
+{
+	if (mode_of(up) == UPSTREAM_OFF || up->stopping)
+		return true;
+	if (up->step == STEP_IDLE &&
+	    push_record_look_ms(record_of(up), LOOK_TASK, 0, clock_wall_ms()) <
+		0)
+		return true;
+	/* Nobody waits for a push, or for a checkout. */
+	if (up->step == STEP_PUSHES ||
+	    (up->step == STEP_IDLE && up->reason != NULL))
+		return true;
+	up->task_waits = true;
+	look(up);
+	return false;
+}
+
+const char *
+upstream_reason(const struct upstream *up)
+{
+	const struct push_record *record = record_of(up);
+
+	if (mode_of(up) == UPSTREAM_OFF)
+		return NULL;
+	if (up->reason != NULL)
+		return up->reason;
+	return record->held && mode_of(up) == UPSTREAM_PUSH ? record->reason :
+							      NULL;
+}
+
+bool
+upstream_retry(struct upstream *up)
+{
+	struct push_record *record = record_of(up);
+
+	if (mode_of(up) == UPSTREAM_OFF || up->stopping ||
+	    up->step != STEP_IDLE ||
+	    (record->tries == 0 && record->ours == NULL && up->reason == NULL))
+		return false;
+	record->next_ms = 0;
+	record->rejected = 0;
+	loop_timer_free(take_ptr(&up->held));
+	on_time(up);
+	return true;
+}
+
+void
+upstream_begin(struct upstream *up)
+{
+	if (mode_of(up) != UPSTREAM_PUSH && push_record_let_go(record_of(up))) {
+		persist_changed(up->core);
+		queue_look(up->queue);
+	}
+	arm(up);
+}
+
+static void
+give_up(void *arg)
+{
+	struct upstream *up = arg;
+
+	git_free(take_ptr(&up->git));
+	up->step = STEP_IDLE;
+}
+
+void
+upstream_stop(struct upstream *up)
+{
+	up->stopping = true;
+	loop_timer_free(take_ptr(&up->timer));
+	loop_timer_free(take_ptr(&up->patience));
+	loop_timer_free(take_ptr(&up->held));
+	checkout_watch_end(up->checkout);
+	up->fn = NULL; /* the next daemon finds the journal */
+	if (up->step == STEP_PUSHES)
+		up->timer = loop_after(up->core->loop, STOP_MS, give_up, up);
+}
+
+bool
+upstream_is_quiet(const struct upstream *up)
+{
+	return up->step != STEP_PUSHES && up->step != STEP_FOLLOWS;
+}
+
+struct upstream *
+upstream_new(struct queue *queue)
+{
+	struct upstream *up = xcalloc(1, sizeof *up);
+	struct core *core = queue->core;
+	struct git_options options = {
+		.root = core->workspace->root,
+		.run_hooks = git_runs_hooks(core->git),
+	};
+
+	up->queue = queue;
+	up->core = core;
+	up->git = git_new(core->loop, &options);
+	up->checkout = checkout_watch_new(core->loop, on_follow_again, up);
+	return up;
+}
+
+void
+upstream_free(struct upstream *up)
+{
+	if (up == NULL)
+		return;
+	git_free(up->git);
+	loop_timer_free(up->timer);
+	loop_timer_free(up->patience);
+	loop_timer_free(up->held);
+	checkout_watch_free(up->checkout);
+	free(up->remote);
+	free(up->ref);
+	free(up->theirs);
+	free(up->ours);
+	free(up->reason);
+	free(up->pushing);
+	free(up->covers);
+	free(up);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "box.h"
+#include "check-place.h"
+#include "loop.h"
+#include "settings.h"
+#include "setup.h"
+#include "workspace.h"
+
+struct check_place {
+	struct loop *loop;
+	struct git *git;
+	const struct workspace *workspace;
+	struct settings *const *settings;
+	bool keeps;
+	char *dir; /* the worktree */
+	char *stamp; /* of its setup */
+	/* What that made (git_check_tree_keep); and the same until the check
+	 * has passed. */
+	char *kept, *made;
+	char *aside;
+	struct box box;
+
+	/* While it is being made. */
+	struct git_check_tree what;
+	bool afresh;
+	bool renewed; /* moved aside once */
+	bool cancelled;
+	struct setup *setup; /* while it runs */
+	struct loop_timer *timer; /* tells that it was cancelled */
+	check_place_fn *fn;
+	void *arg;
+};
+
+static void
+tell(struct check_place *place, const struct err *err)
+{
+	place->fn(place->renewed ? place->aside : NULL, err, place->arg);
+}
+
+static void
+tell_cancelled(void *arg)
+{
+	struct check_place *place = arg;
+	struct err err;
+
+	loop_timer_free(take_ptr(&place->timer));
+	err_set(&err, -ECANCELED, "the check was cancelled");
+	tell(place, &err);
+}
+
+/* False: there is nothing to do. */
+static bool
+describe_setup(const struct check_place *place, struct setup_spec *ret_spec)
+{
+	const struct settings *settings = *place->settings;
+
+	*ret_spec = (struct setup_spec){
+		.root = place->workspace->root,
+		.worktree = place->dir,
+		.stamp = place->stamp,
+		.command = settings_string(settings, "repo.setup_command"),
+		.timeout_ms = settings_duration(settings, "repo.setup_timeout"),
+	};
+	settings_list(settings, "repo.copy_files", &ret_spec->copy_files);
+	return ret_spec->copy_files[0] != NULL || ret_spec->command[0] != '\0';
+}
+
+/* Without it the next check runs the setup again. */
+static void
+on_kept(const struct err *err, void *arg)
+{
+	struct check_place *place = arg;
+
+	(void)err;
+	if (place->cancelled)
+		tell_cancelled(place);
+	else
+		tell(place, NULL);
+}
+
+static void
+on_set_up(const struct err *err, void *arg)
+{
+	struct check_place *place = arg;
+
+	setup_free(take_ptr(&place->setup));
+	if (err == NULL && place->keeps)
+		git_check_tree_keep(
+		    place->git, place->dir, place->made, on_kept, place);
+	else
+		tell(place, err);
+}
+
+static void
+set_up(struct check_place *place, struct setup_spec *spec)
+{
+	cleanup_free char *folder = workspace_path(place->workspace, "setup");
+	struct err err = { 0 };
+
+	/* What it made before is gone. */
+	unlink(place->stamp);
+	unlink(place->kept);
+	if (file_mkdirs(folder, 0700, &err) < 0 ||
+	    check_place_box(place, &spec->box, &err) < 0)
+		tell(place, &err);
+	else
+		place->setup = setup_begin(place->loop, spec, on_set_up, place);
+}
+
+static void put(struct check_place *place);
+
+static void
+on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
+{
+	struct check_place *place = arg;
+	struct setup_spec spec;
+	struct err broken;
+
+	if (place->cancelled) {
+		tell_cancelled(place);
+	} else if (err == NULL) {
+		if (describe_setup(place, &spec) && !out->kept)
+			set_up(place, &spec);
+		else
+			tell(place, NULL);
+	} else if (place->renewed ||
+	    (err->code != -EUCLEAN && err->code != -EEXIST)) {
+		tell(place, err);
+	} else if (rename(place->dir, place->aside) == -1) {
+		err_errno(&broken, -errno, "%s; moving it to %s", err->msg,
+		    place->aside);
+		tell(place, &broken);
+	} else {
+		place->renewed = true;
+		put(place);
+	}
+}
+
+static void
+put(struct check_place *place)
+{
+	struct setup_spec setup;
+	bool keeps = describe_setup(place, &setup) && place->keeps &&
+	    !place->afresh && !setup_is_due(&setup);
+
+	unlink(place->made);
+	place->what.keep = keeps ? place->kept : NULL;
+	git_check_tree_prepare(
+	    place->git, place->dir, &place->what, on_placed, place);
+}
+
+void
+check_place_begin(struct check_place *place, const struct git_check_tree *what,
+    bool afresh, check_place_fn *fn, void *arg)
+{
+	place->what = *what;
+	place->afresh = afresh;
+	place->renewed = place->cancelled = false;
+	place->fn = fn;
+	place->arg = arg;
+	put(place);
+}
+
+/* Freeing a setup ends it, without a callback. */
+void
+check_place_cancel(struct check_place *place)
+{
+	place->cancelled = true;
+	if (place->setup == NULL)
+		return; /* git comes to its end */
+	setup_free(take_ptr(&place->setup));
+	place->timer = loop_after(place->loop, 1, tell_cancelled, place);
+}
+
+int
+check_place_box(
+    struct check_place *place, const char *const **ret_prefix, struct err *err)
+{
+	int r;
+
+	box_release(&place->box);
+	r = box_prepare(&(struct box_spec){ .kind = BOX_CHECK,
+			    .workspace = place->workspace,
+			    .settings = *place->settings,
+			    .tree = place->dir },
+	    &place->box, err);
+	if (r == 0)
+		*ret_prefix = place->box.prefix != NULL ?
+		    strv_const(place->box.prefix) :
+		    NULL;
+	return r;
+}
+
+void
+check_place_over(struct check_place *place, bool passed)
+{
+	if (!passed || rename(place->made, place->kept) == -1)
+		unlink(place->made);
+}
+
+const char *
+check_place_dir(const struct check_place *place)
+{
+	return place->dir;
+}
+
+struct check_place *
+check_place_new(const struct check_place_spec *spec)
+{
+	struct check_place *place = xcalloc(1, sizeof *place);
+	cleanup_free char *dir = xasprintf("checks/%s", spec->name);
+	cleanup_free char *stamp = xasprintf("setup/.check-%s", spec->name);
+
+	place->loop = spec->loop;
+	place->git = spec->git;
+	place->workspace = spec->workspace;
+	place->settings = spec->settings;
+	place->keeps = spec->keeps;
+	place->dir = workspace_path(spec->workspace, dir);
+	place->stamp = workspace_path(spec->workspace, stamp);
+	place->kept = xasprintf("%s.files", place->stamp);
+	place->made = xasprintf("%s.new", place->kept);
+	place->aside = xasprintf("%s.broken", place->dir);
+	return place;
+}
+
+void
+check_place_free(struct check_place *place)
+{
+	if (place == NULL)
+		return;
+	setup_free(place->setup);
+	loop_timer_free(place->timer);
+	box_release(&place->box);
+	free(place->dir);
+	free(place->stamp);
+	free(place->kept);
+	free(place->made);
+	free(place->aside);
+	free(place);
+}

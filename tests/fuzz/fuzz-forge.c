@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Any answer of a forge: what is read of it is bounded, and has nothing in it
+ * that nobody sees. */
+
+#include "fuzz.h"
+#include "forge.h"
+
+static void
+check_text(const char *text, size_t max)
+{
+	cleanup_buf struct buf again = BUF_INIT;
+
+	check(strlen(text) <= max);
+	check(text_utf8_valid(text, strlen(text)));
+	for (size_t i = 0, n; text[i] != '\0'; i += n) {
+		uint32_t codepoint = 0;
+
+		n = text_utf8_decode(text + i, strlen(text + i), &codepoint);
+		check(n > 0);
+		check(codepoint == '\n' || codepoint == '\t' ||
+		    !text_is_hidden(codepoint));
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct forge_issues issues = { 0 };
+	struct forge_issue issue;
+	cleanup_buf struct buf clean = BUF_INIT;
+	struct err err = { 0 };
+	bool more = false, set = false;
+
+	forge_clean((const char *)data, size, &clean);
+	check_text(clean.data, size);
+	if (json_parse((const char *)data, size, 1 << 20, &json, NULL) < 0)
+		return 0;
+	if (forge_issue_read(json, &issue, NULL) == 0) {
+		check_text(issue.title, FORGE_TITLE_MAX);
+		check_text(issue.text, FORGE_TEXT_MAX);
+		check(issue.number > 0);
+		forge_issue_release(&issue);
+	}
+	if (forge_issues_read(json, &issues, &err) == 0) {
+		check(issues.count <= FORGE_LIST_MAX);
+		forge_issues_release(&issues);
+	} else {
+		check(err.msg[0] != '\0');
+	}
+	for (int d = FORGE_GITHUB; d <= FORGE_GITEA; d++) {
+		cleanup_free char *who =
+		    forge_labeller(json, (enum forge_dialect)d, &more, &set);
+
+		check(who == NULL || set);
+		check(who == NULL || strlen(who) <= FORGE_LOGIN_MAX);
+	}
+	check(forge_label_find(json, FORGE_FAILED, &more) >= -1);
+	forge_may_write(json);
+	check(forge_comment_find(json, "me", "<!--", &more, NULL) >= 0);
+	return 0;
+}
