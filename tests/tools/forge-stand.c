@@ -12,17 +12,17 @@ forge_stand(const char *dialect)
 {
 	static char *program; /* a test may clear its environment */
 	cleanup_free char *out = NULL, *command = NULL;
-	cleanup_buf struct buf said = BUF_INIT;
 	cleanup_child_result struct child_result result;
+	char said[64] = "";
 	static int count;
+	FILE *from;
 
 	if (program == NULL && getenv("LLMC_STUB_FORGE") != NULL)
 		program = xstrdup(getenv("LLMC_STUB_FORGE"));
 	ck_assert_msg(program != NULL, "LLMC_STUB_FORGE is not set");
 	out = xasprintf("%s/forge-%d", unit_scratch(), ++count);
-	command = xasprintf("'%s' --dialect %s --with %d >'%s' 2>&1 &\n"
-			    "while kill -0 $! && ! grep -q PORT '%s'; do\n"
-			    "sleep 0.01; done",
+	ck_assert_int_eq(mkfifo(out, 0600), 0);
+	command = xasprintf("'%s' --dialect %s --with %d >'%s' 2>'%s.err' &",
 	    program, dialect, (int)getpid(), out, out);
 	child_result_init(&result);
 	ck_assert_int_eq(
@@ -31,11 +31,14 @@ forge_stand(const char *dialect)
 					  "sh", "-c", command, NULL } },
 		&result, NULL),
 	    0);
-	ck_assert_int_eq(file_read(out, 4096, &said, NULL), 0);
-	ck_assert_msg(
-	    strncmp(said.data, "PORT ", strlen("PORT ")) == 0, "%s", said.data);
+	from = fopen(out, "re");
+	ck_assert_ptr_nonnull(from);
+	ck_assert_msg(fgets(said, sizeof said, from) != NULL &&
+		strncmp(said, "PORT ", strlen("PORT ")) == 0,
+	    "%s did not start", program);
+	fclose(from);
 	snprintf(base_url, sizeof base_url, "http://127.0.0.1:%ld",
-	    strtol(said.data + strlen("PORT "), NULL, 10));
+	    strtol(said + strlen("PORT "), NULL, 10));
 	return base_url;
 }
 
