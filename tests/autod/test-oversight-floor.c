@@ -317,9 +317,9 @@ TEST_ROWS(a_person_aborts_a_task, 2)
 
 #define TESTS                                                         \
 	OVERSIGHT_ON "test_command = 'if test -e red.txt; then echo " \
-		     "total: 51%; exit 1; fi; echo total: 80%'\n"
+		     "total: 51%; exit; fi; echo total: 80%'\n"
 
-/* The tests pass in the first turn; in the second they fail, and cover less. */
+/* The tests pass in both turns, but in the second they cover less. */
 static struct agent *
 regress(void)
 {
@@ -331,8 +331,6 @@ regress(void)
 	    "\"testsPassing\":true");
 	oversight_world_sh("echo 1 >red.txt");
 	oversight_world_has(oversight_world_sent_back(2), "Regression");
-	oversight_world_has(oversight_world_recorded("iteration", NULL),
-	    "\"testsPassing\":false");
 	return agent;
 }
 

@@ -197,7 +197,8 @@ static bool
 has_theirs(void *arg)
 {
 	(void)arg;
-	return strcmp(floor_world_sh("git log -1 --format=%s"), "their x") == 0;
+	return strncmp(floor_world_sh("git log -1 --format=%s"), "their",
+		   strlen("their")) == 0;
 }
 
 static bool
@@ -345,6 +346,8 @@ TEST_ROWS(what_lands_is_not_pushed_to_another_branch, 2)
 	    "cd \"$B/other\" && git fetch -q && git checkout -q other "
 	    "&& git -c user.name=o -c user.email=o@x commit -q "
 	    "--allow-empty -m theirs && git push -q origin other");
+	if (_i == 1)
+		floor_world_wait(has_theirs, &landing_world);
 	land("adam", "b.txt");
 	landing_world_main(
 	    _i == 0 ? "by adam,first," : "by adam,theirs,first,");
