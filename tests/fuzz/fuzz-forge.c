@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Any answer of a forge: what is read of it is bounded, and has nothing in it
- * that nobody sees. */
+/* Any answer of a forge: what is read of it is bounded, and has no hidden
+ * characters in it. */
 
 #include "fuzz.h"
 #include "forge.h"
@@ -9,8 +9,6 @@
 static void
 check_text(const char *text, size_t max)
 {
-	cleanup_buf struct buf again = BUF_INIT;
-
 	check(strlen(text) <= max);
 	check(text_utf8_valid(text, strlen(text)));
 	for (size_t i = 0, n; text[i] != '\0'; i += n) {
