@@ -569,3 +569,13 @@ TEST(the_real_name_stands_over_another)
 			    "plan");
 	}
 }
+
+TEST(a_setting_with_another_name_is_named)
+{
+	cleanup_buf struct buf words = BUF_INIT;
+
+	settings_describe_unknown("repo.push", &words);
+	ck_assert_str_eq(words.data,
+	    "repo.push has another name now: repo.upstream; describe it with: "
+	    "llmc config doc repo.upstream");
+}

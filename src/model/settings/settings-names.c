@@ -152,9 +152,15 @@ settings_describe_unknown(const char *path, struct buf *out)
 {
 	const struct named *named = named_of(path);
 	const char *instead = settings_gone(path);
+	cleanup_free char *renamed = NULL;
 
 	if (instead != NULL)
 		buf_addf(out, "%s does nothing any more: %s", path, instead);
+	else if (settings_find_alias(path, &renamed))
+		buf_addf(out,
+		    "%s has another name now: %s; describe it with: llmc "
+		    "config doc %s",
+		    path, renamed, renamed);
 	else if (named != NULL && !name_ok(named, path))
 		buf_addf(out,
 		    "%.*s: not a valid name for %s; use up to 32 lower case "
