@@ -29,7 +29,7 @@ install: all
 # Speed, measured and printed. One of them: make bench BENCHES=bench-overseer
 BENCHES = bench bench-fleet bench-box bench-auto bench-landing bench-plan \
 	bench-tick bench-oversight bench-show bench-top bench-book bench-queue \
-	bench-overseer
+	bench-overseer bench-seed
 bench: all
 	@ninja -C $(BUILD) --quiet $(BENCHES:%=tests/bench/%) \
 		tests/bench/bench-mcp tests/tools/fake-claude tests/tools/beacon.so

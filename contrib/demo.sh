@@ -61,6 +61,7 @@ git log --oneline
 
 run init
 run config set defaults.agent_command "$agent"
+run config set auto.check_command none
 [ "$(id -u)" != 0 ] || run config set defaults.allow_root true
 if $real; then
 	echo "Claude Code must trust $repo: this adds one line to ~/.claude.json."

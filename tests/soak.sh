@@ -117,6 +117,12 @@ part "ends at each of 60 steps of an abort and of a pause" \
 part "ends at each of 40 steps of a contract that is not met" \
 	env CONTRACT_KILLS=40 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-contracts
+part "ends at each of 25 steps of a task that is parked" \
+	env WORDS_KILLS=25 meson test -C "$build" \
+	--print-errorlogs --timeout-multiplier 10 --logbase soak e2e-auto-words
+part "ends at each of 60 steps of two agents that begin" \
+	env SPAWN_KILLS=60 meson test -C "$build" --print-errorlogs \
+	--timeout-multiplier 10 --logbase soak e2e-team-delegate
 part "ends at each step of an upgrade" \
 	env UPGRADE_EVERY=1 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 4 --logbase soak e2e-upgrade
@@ -124,8 +130,12 @@ part "llmc top with 100 workers that run" \
 	env TOP_WORKERS=100 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak-top e2e-top
 part "50 landings beside a person who pushes" \
-	env ORIGIN_LANDINGS=50 meson test -C "$build" --print-errorlogs \
-	--timeout-multiplier 4 --logbase soak-origin e2e-origin
+	env ORIGIN_LANDINGS=50 ORIGIN_KILLS=52 meson test -C "$build" \
+	--print-errorlogs --timeout-multiplier 4 --logbase soak-origin \
+	e2e-origin
+part "ends at each of 96 steps of an issue" \
+	env FORGE_KILLS=96 meson test -C "$build" --print-errorlogs \
+	--timeout-multiplier 8 --logbase soak-forge e2e-forge-issues
 part "$landings landings beside a user in the same checkout" \
 	env RACE_LANDINGS="$landings" RACE_SEED="$(($(date +%s) % 100000 + 1))" \
 	meson test -C "$build" --print-errorlogs --verbose \

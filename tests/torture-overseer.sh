@@ -90,6 +90,7 @@ cd ready
 "$llmc" init >/dev/null
 "$llmc" config set defaults.agent_command "$build/tests/tools/fake-claude"
 "$llmc" config set defaults.allow_root true
+"$llmc" config set auto.check_command none
 "$llmc" config set overseer.daemon_command \
 	"./daemon.sh" >/dev/null
 "$llmc" config set overseer.remediation_prompt \

@@ -27,15 +27,6 @@ static struct {
 	size_t count;
 } known;
 
-/* child_reap() waits for this one. */
-static void
-reaper_know(pid_t pid)
-{
-	known.pids =
-	    xreallocarray(known.pids, known.count + 1, sizeof *known.pids);
-	known.pids[known.count++] = pid;
-}
-
 /* It has been reaped. */
 static void
 reaper_forget(pid_t pid)
@@ -638,6 +629,7 @@ child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
 	struct child_exec_pipes ends;
 	struct child *child;
 	int r;
+	pid_t pid;
 
 	if ((spec->argv != NULL) + (spec->shell != NULL) +
 		    (spec->call != NULL) !=
@@ -657,7 +649,11 @@ child_spawn(struct loop *loop, const struct child_spec *spec, child_fn *done,
 		return r;
 	child = child_new(loop, spec, done, arg);
 	child->pid = ends.pid;
-	reaper_know(child->pid);
+	/* child_reap() waits for this one. */
+	pid = child->pid;
+	known.pids =
+	    xreallocarray(known.pids, known.count + 1, sizeof *known.pids);
+	known.pids[known.count++] = pid;
 	child->pipes[STREAM_OUT].fd = ends.out;
 	child->pipes[STREAM_ERR].fd = ends.err;
 	child->input_fd = ends.in;

@@ -375,16 +375,6 @@ log_attach(struct loop *loop)
 	outlet_attach(&log_state.terminal, loop);
 }
 
-static void
-log_keep(const struct buf *line)
-{
-	if (log_state.held.len + line->len > LOG_HELD_MAX)
-		log_state.lost++;
-	else
-		buf_add(&log_state.held, line->data, line->len);
-	log_state.on_held(log_state.held_arg);
-}
-
 void
 log_hold(void (*fn)(void *arg), void *arg)
 {
@@ -487,10 +477,15 @@ log_pairs(enum log_level level, const char *message, const char *const *pairs)
 		text_add_json(&line, message, len);
 		log_add_fields(&line, pairs);
 		buf_adds(&line, "}\n");
-		if (log_state.on_held != NULL)
-			log_keep(&line);
-		else
+		if (log_state.on_held != NULL) {
+			if (log_state.held.len + line.len > LOG_HELD_MAX)
+				log_state.lost++;
+			else
+				buf_add(&log_state.held, line.data, line.len);
+			log_state.on_held(log_state.held_arg);
+		} else {
 			log_write_file(&line);
+		}
 	}
 	if (log_state.options.terminal)
 		log_terminal(level, now, message, len, pairs);

@@ -167,28 +167,6 @@ loop_event_base(struct loop *loop)
 	return loop->base;
 }
 
-static void
-loop_run_timers(struct loop *loop)
-{
-	int64_t now = clock_mono_ms();
-	struct loop_timer *timer;
-
-	while (
-	    !loop->stopped && loop->count > 0 && loop->heap[0]->due_ms <= now) {
-		timer = loop->heap[0];
-		heap_remove(loop, timer);
-		loop_note_lag(loop, now - timer->due_ms);
-		loop->active = true;
-		loop->firing = timer;
-		timer->fn(timer->arg);
-		if (loop->firing == timer && timer->period_ms > 0 &&
-		    timer->index == HEAP_NONE)
-			loop_timer_restart(timer, timer->period_ms);
-		loop->firing = NULL;
-		loop_note_lag(loop, clock_mono_ms() - now);
-	}
-}
-
 /* Run only the calls requested before the mark: one that requests itself again
  * runs in the next pass, after the descriptors. */
 static void
@@ -235,6 +213,9 @@ loop_run(struct loop *loop)
 	loop->stopped = false;
 	loop->status = 0;
 	while (!loop->stopped) {
+		int64_t now;
+		struct loop_timer *timer;
+
 		loop_arm(loop);
 		/* Once also if it does not wait: else a descriptor that stays
 		 * ready would keep the calls waiting. */
@@ -245,7 +226,21 @@ loop_run(struct loop *loop)
 		loop->passes++;
 		if (loop->stopped)
 			break;
-		loop_run_timers(loop);
+		now = clock_mono_ms();
+		while (!loop->stopped && loop->count > 0 &&
+		    loop->heap[0]->due_ms <= now) {
+			timer = loop->heap[0];
+			heap_remove(loop, timer);
+			loop_note_lag(loop, now - timer->due_ms);
+			loop->active = true;
+			loop->firing = timer;
+			timer->fn(timer->arg);
+			if (loop->firing == timer && timer->period_ms > 0 &&
+			    timer->index == HEAP_NONE)
+				loop_timer_restart(timer, timer->period_ms);
+			loop->firing = NULL;
+			loop_note_lag(loop, clock_mono_ms() - now);
+		}
 		loop_run_calls(loop);
 		if (left == 1 && loop->count == 0 &&
 		    TAILQ_EMPTY(&loop->calls) && !loop->active)

@@ -516,35 +516,6 @@ print_fields(const struct schema *of, struct json_object *properties,
 	}
 }
 
-static void
-print_members(const struct schema *of, struct json_object *schema)
-{
-	struct json_object *properties = made(json_object_new_object());
-	struct json_object *required = made(json_object_new_array());
-
-	print_fields(of, properties, required);
-	json_set(schema, "properties", properties);
-	if (json_object_array_length(required) > 0)
-		json_set(schema, "required", required);
-	else
-		json_object_put(required);
-	json_set_bool(schema, "additionalProperties", of->open);
-}
-
-static void
-print_choices(const struct schema *of, struct json_object *schema)
-{
-	struct json_object *list = made(json_object_new_array());
-
-	SCHEMA_FOREACH (f, of) {
-		struct json_object *choice = print_of(f);
-
-		json_set_string(choice, "title", f->name);
-		append(list, choice);
-	}
-	json_set(schema, "anyOf", list);
-}
-
 /* Fill an object that may already hold "$schema". */
 static void
 print_field(const struct schema_field *given, struct json_object *schema)
@@ -565,13 +536,31 @@ print_field(const struct schema_field *given, struct json_object *schema)
 	}
 	if (of == NULL)
 		return;
-	if (field.type == SCHEMA_OBJECT)
-		print_members(of, schema);
-	else if (field.type == SCHEMA_MAP)
+	if (field.type == SCHEMA_OBJECT) {
+		struct json_object *properties = made(json_object_new_object());
+		struct json_object *required = made(json_object_new_array());
+
+		print_fields(of, properties, required);
+		json_set(schema, "properties", properties);
+		if (json_object_array_length(required) > 0)
+			json_set(schema, "required", required);
+		else
+			json_object_put(required);
+		json_set_bool(schema, "additionalProperties", of->open);
+	} else if (field.type == SCHEMA_MAP) {
 		json_set(
 		    schema, "additionalProperties", print_of(&of->fields[0]));
-	else if (field.type == SCHEMA_ONE)
-		print_choices(of, schema);
+	} else if (field.type == SCHEMA_ONE) {
+		struct json_object *list = made(json_object_new_array());
+
+		SCHEMA_FOREACH (f, of) {
+			struct json_object *choice = print_of(f);
+
+			json_set_string(choice, "title", f->name);
+			append(list, choice);
+		}
+		json_set(schema, "anyOf", list);
+	}
 }
 
 static struct json_object *

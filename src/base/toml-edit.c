@@ -445,24 +445,6 @@ section_compare(const void *a, const void *b)
 	return (one->start > other->start) - (one->start < other->start);
 }
 
-/* A section begins with the comment lines directly above its header. `bound` is
- * the lower limit, which keeps the search out of strings. A comment at the top
- * of the document belongs to the whole document. */
-static size_t
-section_begin(const struct buf *doc, size_t header, size_t bound)
-{
-	size_t previous, begin = line_start(doc, header);
-
-	while (begin > bound) {
-		previous = line_start(doc, begin - 1);
-		if (doc->data[previous + strspn(doc->data + previous, " \t")] !=
-		    '#')
-			break;
-		begin = previous;
-	}
-	return begin == document_start(doc) ? line_start(doc, header) : begin;
-}
-
 static void
 sections_cut(struct sections *sections, size_t bound, struct buf *doc)
 {
@@ -473,7 +455,23 @@ sections_cut(struct sections *sections, size_t bound, struct buf *doc)
 		return;
 	qsort(list, sections->count, sizeof(*list), section_compare);
 	for (size_t i = 0; i < sections->count; i++) {
-		list[i].start = section_begin(doc, list[i].start, bound);
+		size_t header = list[i].start;
+		size_t previous, begin = line_start(doc, header);
+
+		/* A section begins with the comment lines directly above its
+		 * header. `bound` is the lower limit, which keeps the search
+		 * out of strings. A comment at the top of the document belongs
+		 * to the whole document. */
+		while (begin > bound) {
+			previous = line_start(doc, begin - 1);
+			if (doc->data[previous +
+				strspn(doc->data + previous, " \t")] != '#')
+				break;
+			begin = previous;
+		}
+		list[i].start = begin == document_start(doc) ?
+		    line_start(doc, header) :
+		    begin;
 		bound = list[i].tail;
 	}
 	for (size_t i = sections->count; i-- > 0;) {

@@ -44,22 +44,6 @@ toml_reader_expected(struct toml_reader *reader, const char *what)
 	    reader, "expected %s, found '%.*s'", what, (int)len, s);
 }
 
-/* Describe a byte that is not allowed in a TOML document. */
-static int
-reader_bad_byte(struct toml_reader *reader, unsigned char c)
-{
-	if (c >= 0x80)
-		return toml_reader_fail(
-		    reader, "the byte 0x%02x is not valid UTF-8", c);
-	if (c == '\r')
-		return toml_reader_fail(
-		    reader, "a carriage return without a line feed after it");
-	return toml_reader_fail(reader,
-	    "the control character 0x%02x is not allowed; in a string write "
-	    "\\u%04x",
-	    c, c);
-}
-
 int
 toml_reader_check(struct toml_reader *reader)
 {
@@ -77,8 +61,20 @@ toml_reader_check(struct toml_reader *reader)
 			step = text_utf8_len(s + i, len - i);
 		else if ((c < 0x20 && c != '\t' && !is_crlf) || c == 0x7f)
 			step = 0;
-		if (step == 0)
-			return reader_bad_byte(reader, c);
+		if (step == 0) {
+			/* Describe a byte that is not allowed in a TOML
+			 * document. */
+			if (c >= 0x80)
+				return toml_reader_fail(reader,
+				    "the byte 0x%02x is not valid UTF-8", c);
+			if (c == '\r')
+				return toml_reader_fail(reader,
+				    "a carriage return without a line feed after it");
+			return toml_reader_fail(reader,
+			    "the control character 0x%02x is not allowed; in a string write "
+			    "\\u%04x",
+			    c, c);
+		}
 	}
 	reader->line = 1;
 	return 0;

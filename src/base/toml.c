@@ -19,30 +19,6 @@ hex_value(char c)
 	return -1;
 }
 
-/* The digits after \u or \U. */
-static int
-string_codepoint(struct toml_reader *reader, int digits, struct buf *out)
-{
-	uint32_t codepoint = 0;
-	int value;
-
-	for (int i = 0; i < digits; i++) {
-		value = hex_value(toml_reader_peek(reader));
-		if (value < 0)
-			return toml_reader_expected(reader,
-			    digits == 4 ? "four hex digits after \\u" :
-					  "eight hex digits after \\U");
-		codepoint = codepoint << 4 | (uint32_t)value;
-		reader->at++;
-	}
-	if (codepoint > 0x10ffff ||
-	    (codepoint >= 0xd800 && codepoint <= 0xdfff))
-		return toml_reader_fail(reader, "there is no character U+%04X",
-		    (unsigned)codepoint);
-	text_add_codepoint(out, codepoint);
-	return 0;
-}
-
 /* A backslash at the end of a line: drop the white space up to the next text.
  * Only blanks may follow it on the line. */
 static bool
@@ -77,8 +53,29 @@ string_escape(struct toml_reader *reader, bool is_long, struct buf *out)
 		return 0;
 	}
 	if (c == 'u' || c == 'U') {
+		uint32_t codepoint = 0;
+		int value;
+		int digits;
+
 		reader->at++;
-		return string_codepoint(reader, c == 'u' ? 4 : 8, out);
+		/* The digits after \u or \U. */
+		digits = c == 'u' ? 4 : 8;
+		for (int i = 0; i < digits; i++) {
+			value = hex_value(toml_reader_peek(reader));
+			if (value < 0)
+				return toml_reader_expected(reader,
+				    digits == 4 ? "four hex digits after \\u" :
+						  "eight hex digits after \\U");
+			codepoint = codepoint << 4 | (uint32_t)value;
+			reader->at++;
+		}
+		if (codepoint > 0x10ffff ||
+		    (codepoint >= 0xd800 && codepoint <= 0xdfff))
+			return toml_reader_fail(reader,
+			    "there is no character U+%04X",
+			    (unsigned)codepoint);
+		text_add_codepoint(out, codepoint);
+		return 0;
 	}
 	if (is_long && string_skip_line_end(reader))
 		return 0;
@@ -312,22 +309,6 @@ key_cleanup(struct key *key)
 		free(key->part[i]);
 }
 
-/* json-c keys end at a NUL, so a NUL in a key is stored as the two bytes C0 80,
- * which never occur in valid text. */
-static char *
-key_encode(const struct buf *text)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	for (size_t i = 0; i < text->len; i++) {
-		if (text->data[i] == '\0')
-			buf_adds(&out, "\xc0\x80");
-		else
-			buf_addc(&out, text->data[i]);
-	}
-	return buf_take(&out);
-}
-
 static bool
 is_bare(char c)
 {
@@ -342,10 +323,20 @@ read_key_part(struct toml_reader *in, char **ret)
 	int r;
 
 	if (toml_reader_peek(in) == '"' || toml_reader_peek(in) == '\'') {
+		cleanup_buf struct buf out = BUF_INIT;
+
 		r = toml_string_read(in, true, &text);
 		if (r < 0)
 			return r;
-		*ret = key_encode(&text);
+		/* json-c keys end at a NUL, so a NUL in a key is stored as the
+		 * two bytes C0 80, which never occur in valid text. */
+		for (size_t i = 0; i < text.len; i++) {
+			if (text.data[i] == '\0')
+				buf_adds(&out, "\xc0\x80");
+			else
+				buf_addc(&out, text.data[i]);
+		}
+		*ret = buf_take(&out);
 		return 0;
 	}
 	for (; is_bare(toml_reader_peek(in)); in->at++)

@@ -14,6 +14,7 @@
 #include "client.h"
 #include "git-ask.h"
 #include "moment.h"
+#include "proposals.h"
 #include "schema.h"
 #include "settings.h"
 #include "source.h"
@@ -711,6 +712,31 @@ int ask_confirm(struct cli *cli, bool yes, const char *fmt, ...)
  * without a person to ask. */
 bool ask_again(struct cli *cli, const char *question);
 
+/* What to set in this project (proposals.h), for a new config file. */
+
+/* Look at the project as the branch has it; runs git. */
+void propose_look(const char *root, const char *branch, struct proposals *ret);
+/* Append them with their reasons, and what was left out. */
+void propose_print(const struct proposals *proposals, struct buf *out);
+/* [{key, value, reason, set}] */
+struct json_object *propose_json(const struct proposals *proposals, bool set);
+
+enum propose_answer {
+	PROPOSE_ACCEPTED,
+	PROPOSE_EDIT, /* accepted, and the person edits the file */
+	PROPOSE_NOTHING
+};
+/* Show them on the terminal until the person has chosen. */
+enum propose_answer propose_ask(struct proposals *proposals);
+/* Ask for one value until it is allowed; empty = none was typed. False: no line
+ * can be read. */
+bool propose_value(const char *path, const char *question, struct buf *typed);
+
+/* Append the lines of a section of the config file; as comments if they are not
+ * set. */
+void propose_write(const struct proposals *proposals, const char *section,
+    bool set, struct buf *out);
+
 /*
  * A line for a person who waits for a long command: what is done, how much of
  * it, and for how long by now, every second from the first on. Only if standard
@@ -758,6 +784,10 @@ int draft_again(struct cli *cli, struct draft *draft);
 /* A NUL byte would cut the text off: CLI_OK, or the failure is reported. what:
  * where the text comes from. The others call it. */
 int draft_check(struct cli *cli, const struct draft *draft, const char *what);
+
+/* Run the person's editor on a file; a failure is reported, with what has not
+ * been done because of it. */
+int draft_editor(struct cli *cli, const char *file, const char *not_done);
 
 /* The bytes of a file, or of standard input ("-"). */
 int draft_read(struct cli *cli, const char *path, struct draft *draft);
@@ -818,6 +848,20 @@ void status_section(struct cli *cli, const char *title);
 void status_overseer_show(
     struct cli *cli, const struct overseer_files *overseer, int64_t now_ms);
 extern const struct schema status_overseer_shape;
+
+struct status {
+	struct cli *cli;
+	struct json_object *view, *head, *workers;
+	struct settings *settings;
+	int64_t now; /* milliseconds */
+	bool overseen; /* an overseer runs */
+	bool plain; /* a daemon without auto mode runs */
+};
+
+/* Auto mode, where it was ever used; and what was used on each day. */
+void status_auto_show(struct status *status);
+void status_days_show(struct status *status);
+extern const struct schema status_auto_shape, status_day_shape;
 
 /* --- llmc doctor ------------------------------------------------------- */
 

@@ -472,19 +472,6 @@ usage_commands(
 	table_free(table);
 }
 
-/* The options that all commands have, on two lines. */
-static void
-usage_global(struct buf *out)
-{
-	buf_adds(out, "\nOptions for every command, see llmc help:\n ");
-	for (const struct cli_flag *f = cli_global_flags; f->name != NULL; f++)
-		if (strcmp(f->name, "version") != 0)
-			buf_addf(out, " --%s%s%s", f->name,
-			    f->value != NULL ? " " : "",
-			    f->value != NULL ? f->value : "");
-	buf_addc(out, '\n');
-}
-
 void
 cli_usage(const struct cli_command *command, struct buf *out)
 {
@@ -531,7 +518,14 @@ cli_usage(const struct cli_command *command, struct buf *out)
 		buf_adds(out, "\nOptions:\n");
 		usage_flags(command->flags, command->letters, out);
 	}
-	usage_global(out);
+	/* The options that all commands have, on two lines. */
+	buf_adds(out, "\nOptions for every command, see llmc help:\n ");
+	for (const struct cli_flag *f = cli_global_flags; f->name != NULL; f++)
+		if (strcmp(f->name, "version") != 0)
+			buf_addf(out, " --%s%s%s", f->name,
+			    f->value != NULL ? " " : "",
+			    f->value != NULL ? f->value : "");
+	buf_addc(out, '\n');
 }
 
 /* Does word name this flag? *ret_value: what follows "=", or NULL. */

@@ -65,19 +65,6 @@ agents_list(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* "a, b" as a list; the caller frees it. */
-static char **
-split(const char *text)
-{
-	cleanup_free char *copy = xstrdup(text != NULL ? text : "");
-	char **list = NULL, *rest = copy, *word;
-
-	while ((word = strsep(&rest, ",")) != NULL)
-		if (word[strspn(word, " ")] != '\0')
-			strv_add(&list, word);
-	return list;
-}
-
 static struct json_object *
 suggestion_json(const struct agent_suggestion *s)
 {
@@ -113,11 +100,17 @@ agents_suggest(struct cli *cli, const struct cli_args *args)
 	const char *tier = args->flags[FLAG_MAX_COST];
 	cleanup_agent_cards struct agent_cards cards = { 0 };
 	cleanup_agent_suggestions struct agent_suggestions all = { 0 };
-	cleanup_strv char **tags = split(args->flags[FLAG_TAGS]);
+	cleanup_strv char **tags = NULL;
 	cleanup_buf struct buf task = BUF_INIT;
 	unsigned cost = COST_TIER_UNKNOWN;
 	int status;
+	const char *text = args->flags[FLAG_TAGS];
+	cleanup_free char *copy = xstrdup(text != NULL ? text : "");
+	char *rest = copy, *word;
 
+	while ((word = strsep(&rest, ",")) != NULL)
+		if (word[strspn(word, " ")] != '\0')
+			strv_add(&tags, word);
 	if (tier != NULL && !word_find(cost_tier_words, tier, &cost))
 		return cli_misuse(cli, &cmd_agents,
 		    "--max-cost %s: use free, cheap, medium or expensive",

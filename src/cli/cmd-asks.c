@@ -194,7 +194,7 @@ struct answering {
 	const struct ask *ask;
 	bool yes, no;
 	const char *text; /* NULL = none */
-	bool told; /* the text is the answer, whatever it says */
+	bool is_text; /* the text is the answer, whatever it says */
 	char *said; /* the answer for the agent; NULL = as it was typed */
 };
 
@@ -260,20 +260,6 @@ answer_question(struct answering *a, const char *question)
 	xstrset(&a->said, json_string_or(result, "response", words_of(a)));
 	buf_addf(&a->cli->text, "%s is answered: %s\n", question, a->said);
 	return CLI_OK;
-}
-
-static int
-answer_failed(const struct answering *a)
-{
-	if (a->no)
-		return CLI_OK;
-	if (a->text != NULL)
-		return cli_fail(a->cli, "failed",
-		    "%s has ended: change what it says with llmc task edit %s, "
-		    "then: llmc answer %s --yes",
-		    a->ask->task, a->ask->task, a->ask->id);
-	return call(a, "task.retry", remote_params("task", a->ask->task, NULL),
-	    " is tried again.", a->ask->task);
 }
 
 static int
@@ -343,7 +329,7 @@ carry_out(struct answering *a)
 	if (strncmp(ask->key, ASK_OF_AGENT, strlen(ASK_OF_AGENT)) == 0)
 		return answer_question(a, ask->question);
 	if (t != NULL && task_asks(t) && ask->kind == ASK_QUESTION) {
-		struct answering told = *a;
+		struct answering resumed = *a;
 		cleanup_free char *text = NULL;
 		const char *said = words_of(a);
 		char *rest = NULL;
@@ -354,8 +340,8 @@ carry_out(struct answering *a)
 			said = ask->options[nr - 1];
 		text = xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
 		    ask->words, said);
-		told.text = text;
-		return resume(&told, ask->task);
+		resumed.text = text;
+		return resume(&resumed, ask->task);
 	}
 	if (t != NULL && task_asks(t))
 		return !a->no ?
@@ -371,8 +357,18 @@ carry_out(struct answering *a)
 
 		return answer_question(a, first);
 	}
-	if (ask->kind == ASK_FAILURE && ask->stays && ask->task != NULL)
-		return answer_failed(a);
+	if (ask->kind == ASK_FAILURE && ask->stays && ask->task != NULL) {
+		if (a->no)
+			return CLI_OK;
+		if (a->text != NULL)
+			return cli_fail(a->cli, "failed",
+			    "%s has ended: change what it says with llmc task edit %s, "
+			    "then: llmc answer %s --yes",
+			    a->ask->task, a->ask->task, a->ask->id);
+		return call(a, "task.retry",
+		    remote_params("task", a->ask->task, NULL),
+		    " is tried again.", a->ask->task);
+	}
 	if (w != NULL && ask->kind == ASK_REVIEW)
 		return answer_review(a, w);
 	if (ask->node != NULL && ask->command == NULL && !a->no)
@@ -382,6 +378,7 @@ carry_out(struct answering *a)
 	if (a->yes &&
 	    (strcmp(ask->key, "paused") == 0 ||
 		strcmp(ask->key, "alike") == 0 ||
+		strcmp(ask->key, "trial") == 0 ||
 		strcmp(ask->key, "push") == 0))
 		return resume(a, NULL);
 	return ask->stays ? CLI_OK :
@@ -467,7 +464,7 @@ answer(struct answering *a, const char *name)
 	else if (a->ask == NULL)
 		status = fail_unknown(cli, name);
 	else {
-		if (a->ask->kind != ASK_QUESTION && !a->told)
+		if (a->ask->kind != ASK_QUESTION && !a->is_text)
 			take_word(a);
 		status = carry_out(a);
 	}
@@ -485,7 +482,7 @@ int
 answer_with(struct cli *cli, const char *name, const char *text)
 {
 	return answer(
-	    &(struct answering){ .cli = cli, .text = text, .told = true },
+	    &(struct answering){ .cli = cli, .text = text, .is_text = true },
 	    name);
 }
 

@@ -119,13 +119,6 @@ add_list(struct cli *cli, const char *name)
 #define FILES ":" /* alone: the shell completes the name of a file */
 
 static void
-add_words(struct cli *cli, const char *const *words)
-{
-	for (; *words != NULL; words++)
-		buf_addf(&cli->text, "%s\n", *words);
-}
-
-static void
 add_methods(struct cli *cli)
 {
 	for (size_t i = 0; api_methods[i].name != NULL; i++)
@@ -190,12 +183,16 @@ add_value(struct cli *cli, const char *name, size_t len)
 
 		if (strlen(v->name) != len || strncmp(v->name, name, len) != 0)
 			continue;
-		if (v->list != NULL)
+		if (v->list != NULL) {
 			add_list(cli, v->list);
-		else if (v->words != NULL)
-			add_words(cli, v->words);
-		else
+		} else if (v->words != NULL) {
+			const char *const *words = v->words;
+
+			for (; *words != NULL; words++)
+				buf_addf(&cli->text, "%s\n", *words);
+		} else {
 			v->add(cli);
+		}
 	}
 }
 

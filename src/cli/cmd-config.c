@@ -63,26 +63,6 @@ add_allowed(const struct setting *row, struct buf *out)
 		"");
 }
 
-/* Comments: who copies them keeps these prices for ever. */
-static void
-add_prices(struct buf *out)
-{
-	buf_adds(out,
-	    "\n# What the built-in prices are, as of " PRICE_AS_OF
-	    ": US dollars for a million\n# tokens. A row of yours comes "
-	    "first; names may have wildcards.\n");
-	for (size_t i = 0; i < price_defaults_count; i++) {
-		const struct price *price = &price_defaults[i];
-
-		if (strpbrk(price->model, "*?") != NULL)
-			continue;
-		buf_addf(out, "# [prices.\"%s\"]\n", price->model);
-		for (int k = 0; k < USAGE_KINDS; k++)
-			buf_addf(out, "# %s = %.6g\n", usage_kind_words[k],
-			    (double)price->of[k] / 1e6);
-	}
-}
-
 /* The key alone: that of an agent has the name of its table before it. */
 static const char *
 key_of(const struct setting *row)
@@ -113,6 +93,15 @@ add_named(struct buf *out, const char *words, const struct setting *rows,
 			row->type == SETTING_CHOICE ? "\"desktop\"" :
 						      "\"...\"");
 	}
+}
+
+static void
+add_channels(struct buf *out)
+{
+	add_named(out,
+	    "# Channels to people, a table for each; see NOTIFICATIONS in "
+	    "llmc.conf(5).\n# [people.channels.NAME]\n",
+	    settings_channel_keys, settings_channel_key_count);
 }
 
 /* Its meaning, and the line that sets it. */
@@ -169,11 +158,23 @@ config_doc_toml(struct buf *out)
 	    "\n# Agents that can be spawned, a table for each; see Agents in "
 	    "llmc.conf(5).\n# [agents.NAME]\n",
 	    settings_agent_keys, settings_agent_key_count);
-	add_named(out,
-	    "\n# Channels to people, a table for each; see NOTIFICATIONS in "
-	    "llmc.conf(5).\n# [people.channels.NAME]\n",
-	    settings_channel_keys, settings_channel_key_count);
-	add_prices(out);
+	buf_addc(out, '\n');
+	add_channels(out);
+	/* Comments: who copies them keeps these prices for ever. */
+	buf_adds(out,
+	    "\n# What the built-in prices are, as of " PRICE_AS_OF
+	    ": US dollars for a million\n# tokens. A row of yours comes "
+	    "first; names may have wildcards.\n");
+	for (size_t i = 0; i < price_defaults_count; i++) {
+		const struct price *price = &price_defaults[i];
+
+		if (strpbrk(price->model, "*?") != NULL)
+			continue;
+		buf_addf(out, "# [prices.\"%s\"]\n", price->model);
+		for (int k = 0; k < USAGE_KINDS; k++)
+			buf_addf(out, "# %s = %.6g\n", usage_kind_words[k],
+			    (double)price->of[k] / 1e6);
+	}
 }
 
 /* Text as mdoc wants it: \ and " are escaped, a - before a word is one to type,
@@ -628,6 +629,10 @@ config_doc(struct cli *cli, const struct cli_args *args)
 	    key != NULL ? settings_find(key, NULL) : NULL;
 	struct json_object *list;
 
+	if (key != NULL && strcmp(key, SETTINGS_CHANNELS) == 0) {
+		add_channels(&cli->text);
+		return CLI_OK;
+	}
 	if (key != NULL && row == NULL)
 		return unknown_key(cli, key);
 	if (row != NULL && format == NULL)

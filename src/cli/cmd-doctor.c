@@ -38,51 +38,6 @@ shell_knows(struct doctor *d, const char *word)
 }
 
 static void
-check_command(struct doctor *d, const char *command)
-{
-	const char *start = command + strspn(command, " \t\n");
-	size_t len = strcspn(start, " \t\n;|&");
-	cleanup_free char *word = xstrndup(start, len);
-	cleanup_free char *detail = NULL;
-	bool plain = strpbrk(word, "=$`'\"\\(){}<>*?[~!#") == NULL;
-
-	if (plain && !shell_knows(d, word)) {
-		detail = xasprintf(
-		    "%s, in auto.task_pool_command, is not found", word);
-		doctor_note(d, VERDICT_FAIL, "tasks", detail,
-		    "set another: llmc config set auto.task_pool_command "
-		    "COMMAND");
-		return;
-	}
-	detail = xasprintf(
-	    "come from %s%s", source_type_origin(SOURCE_COMMAND), command);
-	doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
-}
-
-static void
-check_folder(struct doctor *d, const struct source_options *source)
-{
-	cleanup_free char *detail = NULL, *fix = NULL;
-	const char *where = source->where;
-
-	if (file_is_dir(where)) {
-		detail = xasprintf(
-		    "come from %s%s", source_type_origin(source->type), where);
-		doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
-	} else if (file_exists(where) ||
-	    (source_type_flags(source->type) & SOURCE_EDITABLE) == 0) {
-		detail = xasprintf("%s %s", where,
-		    file_exists(where) ? "is not a folder" : "does not exist");
-		fix = xasprintf("set another: llmc config set %s FOLDER",
-		    source_type_setting(source->type));
-		doctor_note(d, VERDICT_FAIL, "tasks", detail, fix);
-	} else {
-		doctor_note(d, VERDICT_OK, "tasks",
-		    "none yet; add one with: llmc task add TEXT", NULL);
-	}
-}
-
-static void
 doctor_auto_check(struct doctor *d)
 {
 	cleanup_source_choice struct source_choice choice = { .where = NULL };
@@ -90,17 +45,49 @@ doctor_auto_check(struct doctor *d)
 	if (d->settings == NULL)
 		return;
 	source_choice_init(&choice, d->settings, &d->cli->workspace, NULL);
-	if (choice.options.type == SOURCE_COMMAND)
-		check_command(d, choice.where);
-	else
-		check_folder(d, &choice.options);
-}
+	if (choice.options.type == SOURCE_COMMAND) {
+		const char *command = choice.where;
+		const char *start = command + strspn(command, " \t\n");
+		size_t len = strcspn(start, " \t\n;|&");
+		cleanup_free char *word = xstrndup(start, len);
+		cleanup_free char *detail = NULL;
+		bool plain = strpbrk(word, "=$`'\"\\(){}<>*?[~!#") == NULL;
 
-/* The first line of a text; the caller frees it. */
-static char *
-first_line(const char *words)
-{
-	return xstrndup(words, strcspn(words, "\n"));
+		if (plain && !shell_knows(d, word)) {
+			detail = xasprintf(
+			    "%s, in auto.task_pool_command, is not found",
+			    word);
+			doctor_note(d, VERDICT_FAIL, "tasks", detail,
+			    "set another: llmc config set auto.task_pool_command "
+			    "COMMAND");
+			return;
+		}
+		detail = xasprintf("come from %s%s",
+		    source_type_origin(SOURCE_COMMAND), command);
+		doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
+	} else {
+		const struct source_options *source = &choice.options;
+		cleanup_free char *detail = NULL, *fix = NULL;
+		const char *where = source->where;
+
+		if (file_is_dir(where)) {
+			detail = xasprintf("come from %s%s",
+			    source_type_origin(source->type), where);
+			doctor_note(d, VERDICT_OK, "tasks", detail, NULL);
+		} else if (file_exists(where) ||
+		    (source_type_flags(source->type) & SOURCE_EDITABLE) == 0) {
+			detail = xasprintf("%s %s", where,
+			    file_exists(where) ? "is not a folder" :
+						 "does not exist");
+			fix =
+			    xasprintf("set another: llmc config set %s FOLDER",
+				source_type_setting(source->type));
+			doctor_note(d, VERDICT_FAIL, "tasks", detail, fix);
+		} else {
+			doctor_note(d, VERDICT_OK, "tasks",
+			    "none yet; add one with: llmc task add TEXT", NULL);
+		}
+	}
 }
 
 static void
@@ -173,7 +160,7 @@ doctor_overseer_check(struct doctor *d)
 		return;
 	}
 	if (spiral_is_over(history.events, history.count, &words)) {
-		line = first_line(words.data);
+		line = xstrndup(words.data, strcspn(words.data, "\n"));
 		detail =
 		    xasprintf("the overseer will not start again: %s", line);
 		doctor_note(d, VERDICT_FAIL, "failures", detail,
@@ -285,7 +272,7 @@ doctor_channels_check(struct doctor *d)
 	if (!people_reaches(d->settings))
 		doctor_note(d, VERDICT_WARN, "channels",
 		    "no channel is set: you will find asks in llmc status",
-		    "describe one: llmc config doc people.notify_command");
+		    "describe one: llmc config doc people.channels");
 }
 
 #define PROGRAM_DEADLINE_MS 10000
@@ -426,23 +413,6 @@ check_program(struct doctor *d, const struct program *p)
 		doctor_note(d, VERDICT_FAIL, p->name, detail, p->fix);
 	} else {
 		doctor_note(d, VERDICT_OK, p->name, version.data, NULL);
-	}
-}
-
-static void
-check_siblings(struct doctor *d)
-{
-	static const char *const names[] = { "autod", "overseer" };
-
-	for (size_t i = 0; i < nitems(names); i++) {
-		cleanup_free char *path = sibling_find(names[i]);
-
-		if (path != NULL)
-			doctor_note(d, VERDICT_OK, names[i], path, NULL);
-		else
-			doctor_note(d, VERDICT_FAIL, names[i],
-			    "not found next to llmc or on PATH",
-			    "install all of llmc: make install");
 	}
 }
 
@@ -716,19 +686,6 @@ check_environment(struct doctor *d)
 }
 
 static void
-check_all(struct doctor *d)
-{
-	static void (*const checks[])(struct doctor *) = { check_config,
-		check_repository, check_start, check_used_branch, check_state,
-		check_permissions, check_exclude, check_origin,
-		doctor_forge_check, check_environment, doctor_auto_check,
-		doctor_overseer_check, doctor_channels_check };
-
-	for (size_t i = 0; i < nitems(checks); i++)
-		checks[i](d);
-}
-
-static void
 tell_verdict(struct doctor *d)
 {
 	struct cli *cli = d->cli;
@@ -828,6 +785,7 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 		.repairs = json_object_new_array() };
 	struct err err = { 0 };
 	int r, status = check_mode(cli, args);
+	static const char *const names[] = { "autod", "overseer" };
 
 	if (status == CLI_OK && args->flags[FLAG_SANDBOX] != NULL) {
 		doctor_release(&d);
@@ -843,13 +801,31 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	r = cli->root_option != NULL ?
 	    workspace_at(cli->root_option, &cli->workspace, &err) :
 	    workspace_find(".", &cli->workspace, &err);
-	if (r < 0)
+	if (r < 0) {
 		doctor_note(&d, VERDICT_FAIL, "repository", err.msg, NULL);
-	else
-		check_all(&d);
+	} else {
+		static void (*const checks[])(struct doctor *) = { check_config,
+			check_repository, check_start, check_used_branch,
+			check_state, check_permissions, check_exclude,
+			check_origin, doctor_forge_check, check_environment,
+			doctor_auto_check, doctor_overseer_check,
+			doctor_channels_check };
+
+		for (size_t i = 0; i < nitems(checks); i++)
+			checks[i](&d);
+	}
 	for (size_t i = 0; i < nitems(programs); i++)
 		check_program(&d, &programs[i]);
-	check_siblings(&d);
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = sibling_find(names[i]);
+
+		if (path != NULL)
+			doctor_note(&d, VERDICT_OK, names[i], path, NULL);
+		else
+			doctor_note(&d, VERDICT_FAIL, names[i],
+			    "not found next to llmc or on PATH",
+			    "install all of llmc: make install");
+	}
 	doctor_keeper_check(&d);
 	if (d.settings != NULL)
 		doctor_fleet_check(&d);

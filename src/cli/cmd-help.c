@@ -215,33 +215,31 @@ method_json(const struct api_method *m)
 }
 
 static int
-unknown_method(struct cli *cli, const char *word)
-{
-	cleanup_free const char **names = NULL;
-	const char *near;
-	size_t count = 0;
-
-	while (api_methods[count].name != NULL)
-		count++;
-	names = xcalloc(count + 1, sizeof *names);
-	for (size_t i = 0; i < count; i++)
-		names[i] = api_methods[i].name;
-	near = text_nearest(word, names);
-	if (near != NULL)
-		return cli_misuse(cli, &cmd_schema,
-		    "%s: no such method; did you mean \"%s\"?", word, near);
-	return cli_misuse(cli, &cmd_schema, "%s: no such method", word);
-}
-
-static int
 print_methods(struct cli *cli, const struct cli_args *args)
 {
 	const struct api_method *m;
 
 	if (args->count > 0) {
 		m = api_find(args->list[0]);
-		if (m == NULL)
-			return unknown_method(cli, args->list[0]);
+		if (m == NULL) {
+			const char *word = args->list[0];
+			cleanup_free const char **names = NULL;
+			const char *near;
+			size_t count = 0;
+
+			while (api_methods[count].name != NULL)
+				count++;
+			names = xcalloc(count + 1, sizeof *names);
+			for (size_t i = 0; i < count; i++)
+				names[i] = api_methods[i].name;
+			near = text_nearest(word, names);
+			if (near != NULL)
+				return cli_misuse(cli, &cmd_schema,
+				    "%s: no such method; did you mean \"%s\"?",
+				    word, near);
+			return cli_misuse(
+			    cli, &cmd_schema, "%s: no such method", word);
+		}
 		cli->result = method_json(m);
 		return CLI_OK;
 	}

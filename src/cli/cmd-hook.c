@@ -5,11 +5,15 @@
 #include <poll.h>
 
 #include "cli-private.h"
+#include "command-guard.h"
 #include "guard.h"
+#include "hook-event.h"
 #include "id.h"
+#include "orphans.h"
 #include "policy-file.h"
 #include "run-dir.h"
 #include "spool.h"
+#include "word.h"
 
 /* The tools that write a file, and the member of their input that names it. */
 static const struct {
@@ -62,6 +66,81 @@ judge_path(const struct guard_policy *policy, struct json_object *data,
 	return kind;
 }
 
+static int64_t
+parent_of(int64_t pid)
+{
+	cleanup_free char *path = xasprintf("/proc/%" PRId64 "/stat", pid);
+	cleanup_buf struct buf stat = BUF_INIT;
+	const char *name;
+	long long parent = 0;
+
+	if (file_read(path, 4096, &stat, NULL) < 0 ||
+	    (name = strrchr(stat.data, ')')) == NULL ||
+	    sscanf(name, ") %*c %lld", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+struct whose {
+	const char *mark; /* NULL = none */
+	const char *tree;
+};
+
+/* Does the process belong neither to the session nor to a process of it? What
+ * the session has started has its mark; a program may have written over it, but
+ * then one of its parents has it. */
+static bool
+is_foreign(int64_t pid, void *arg)
+{
+	const char *mark = ((const struct whose *)arg)->mark;
+	int64_t parent = parent_of(pid);
+
+	if (parent == 0)
+		return false; /* it is not there */
+	for (int depth = 0; pid > 1 && depth < 64; depth++) {
+		if (mark_is_on((pid_t)pid, mark))
+			return false;
+		pid = parent_of(pid);
+	}
+	return true;
+}
+
+static bool
+is_inside(const char *path, void *arg)
+{
+	cleanup_free char *file =
+	    tree_path(((const struct whose *)arg)->tree, NULL, path, false);
+
+	return file != NULL;
+}
+
+static enum guard_kind
+judge_command(const struct guard_policy *policy, const char *cwd,
+    const char *text, struct buf *why)
+{
+	struct whose whose = { getenv("LLMC_KEEPER"), policy->tree };
+	const char *const scratch[] = { "/tmp", "/var/tmp", getenv("TMPDIR"),
+		NULL };
+	cleanup_free char *real = cwd != NULL ? realpath(cwd, NULL) : NULL;
+	struct command_place place = { .tree = policy->tree,
+		.cwd = real,
+		.home = getenv("HOME"),
+		.own = getenv("LLMC_TMPDIR"),
+		.scratch = scratch,
+		.protected_paths = policy->protected_paths,
+		.is_foreign = whose.mark != NULL ? is_foreign : NULL,
+		/* The first process of a sandbox has it too. */
+		.alone = whose.mark != NULL && mark_is_on(1, whose.mark),
+		.is_inside = is_inside,
+		.arg = &whose };
+	unsigned rule;
+
+	for (char **r = policy->refuse_commands; r != NULL && *r != NULL; r++)
+		if (word_find(command_rule_words, *r, &rule))
+			place.rules |= 1U << rule;
+	return command_guard(text, &place, why) ? GUARD_PASS : GUARD_COMMAND;
+}
+
 static enum guard_kind
 judge(const struct guard_policy *policy, struct json_object *data,
     int64_t now_ms, const char **ret_path, struct buf *why)
@@ -80,6 +159,9 @@ judge(const struct guard_policy *policy, struct json_object *data,
 	}
 	kind = guard_tool(policy, tool, why);
 	json_object_object_get_ex(data, "tool_input", &input);
+	if (kind == GUARD_PASS && strcmp(tool, "Bash") == 0)
+		kind = judge_command(policy, json_string_or(data, "cwd", NULL),
+		    json_string_or(input, "command", ""), why);
 	for (size_t i = 0; kind == GUARD_PASS && i < nitems(writers); i++) {
 		if (strcmp(writers[i].tool, tool) != 0)
 			continue;
@@ -191,6 +273,7 @@ static const struct {
 	{ "PostToolUse", true, true, 0 },
 	{ "PostToolUseFailure", true, true, 0 },
 	{ "SubagentStop", true, false, 0 },
+	{ HOOK_EVENT_STATUS, true, false, 0 },
 	{ "Stop", false, false, STOP_MS },
 };
 
@@ -198,7 +281,8 @@ static const struct {
 static const char *const hook_members[] = { "session_id", "transcript_path",
 	"source", "reason", "prompt", "notification_type", "message",
 	"stop_hook_active", "last_assistant_message", "background_tasks",
-	"error", "trigger", "agent_id", "agent_type", "tool_name" };
+	"error", "trigger", "agent_id", "agent_type", "tool_name",
+	"rate_limits", "context_window" };
 
 /* Read everything, even if only a part is kept: a writer whose pipe is closed
  * gets an error, and may report it as an error of the hook. */
@@ -283,26 +367,6 @@ print_decision(struct cli *cli, struct json_object *result)
 	buf_addc(&cli->text, '\n');
 }
 
-/* A worker runs unattended: a question is refused here, also while no daemon is
- * running, and the agent learns why. */
-static void
-deny_permission(struct cli *cli)
-{
-	cleanup_json struct json_object *answer = json_object_new_object();
-	struct json_object *output = json_object_new_object();
-	struct json_object *decision = json_object_new_object();
-
-	json_set_string(decision, "behavior", "deny");
-	json_set_string(decision, "message",
-	    "This session is unattended: nobody can grant the permission. "
-	    "Continue without it, or say in your last message what you need.");
-	json_set_string(output, "hookEventName", "PermissionRequest");
-	json_set(output, "decision", decision);
-	json_set(answer, "hookSpecificOutput", output);
-	json_print(answer, false, &cli->text);
-	buf_addc(&cli->text, '\n');
-}
-
 /* NULL: the tool may be used, or it is another event. */
 static struct json_object *
 deny_tool(struct cli *cli, const struct cli_args *args, const char *event,
@@ -340,7 +404,22 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		return CLI_OK;
 	read_input(&input);
 	if (strcmp(event, "PermissionRequest") == 0) {
-		deny_permission(cli);
+		cleanup_json struct json_object *answer =
+		    json_object_new_object();
+		struct json_object *output = json_object_new_object();
+		struct json_object *decision = json_object_new_object();
+
+		/* A worker runs unattended: a question is refused here, also
+		 * while no daemon is running, and the agent learns why. */
+		json_set_string(decision, "behavior", "deny");
+		json_set_string(decision, "message",
+		    "This session is unattended: nobody can grant the permission. "
+		    "Continue without it, or say in your last message what you need.");
+		json_set_string(output, "hookEventName", "PermissionRequest");
+		json_set(output, "decision", decision);
+		json_set(answer, "hookSpecificOutput", output);
+		json_print(answer, false, &cli->text);
+		buf_addc(&cli->text, '\n');
 		return CLI_OK;
 	}
 	for (size_t i = 0; i < nitems(hook_events); i++) {

@@ -3,8 +3,9 @@
 /*
  * llmc init: make <root>/.llmc with a config file to start from, keep it and
  * the worktrees out of git through .git/info/exclude, and choose the branch
- * that work lands on. Nothing tracked is touched. A second run repairs what is
- * missing and changes nothing else.
+ * that work lands on. Nothing tracked is touched. For a new config file it
+ * looks at the project and proposes settings, which a person accepts. A second
+ * run repairs what is missing and changes nothing else.
  */
 #include "base.h"
 
@@ -20,13 +21,17 @@
 #define BRANCH_KEY  "repo.default_branch"
 
 enum {
-	FLAG_BRANCH
+	FLAG_BRANCH,
+	FLAG_YES
 };
 
 static const struct cli_flag init_flags[] = {
 	[FLAG_BRANCH] = { "branch", "NAME",
 	    "branch that work lands on, instead of that of origin/HEAD or the "
 	    "one that is checked out" },
+	[FLAG_YES] = { "yes", NULL,
+	    "set what is proposed, without a question; in a config file that "
+	    "is there, what it does not set yet" },
 	{ NULL, NULL, NULL },
 };
 
@@ -44,6 +49,10 @@ struct init {
 	bool existed, changed;
 	bool follows; /* repo.upstream was set to that */
 	bool foreign; /* the config file was not accepted so far */
+	struct proposals proposals;
+	bool yes; /* --yes */
+	bool set; /* the proposals are set; else they are comments */
+	bool edit; /* the person wants to edit the file */
 };
 
 /* Is there such a line already? */
@@ -153,13 +162,29 @@ has_upstream(const char *root, const char *branch)
 	    remote.data[0] != '\n' && strcmp(remote.data, ".") != 0;
 }
 
+/* On a terminal the person decides; elsewhere nothing is set without --yes. */
+static void
+choose_proposals(struct init *init)
+{
+	enum propose_answer answer;
+
+	init->set = init->yes;
+	if (init->yes || init->cli->json || !terminal_here())
+		return;
+	answer = propose_ask(&init->proposals);
+	init->set = answer != PROPOSE_NOTHING;
+	init->edit = answer == PROPOSE_EDIT;
+}
+
 /* Write a first config if there is none. One that cannot be examined is not
  * replaced. */
 static int
 make_config(struct init *init, const char *path, struct err *err)
 {
+	static const char *const sections[] = { "auto", "defaults", "budget" };
 	const struct setting *row = settings_find(BRANCH_KEY, NULL);
 	const char *branch = init->wanted != NULL ? init->wanted : init->found;
+	const char *root = init->cli->workspace.root;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct stat st;
 
@@ -167,17 +192,69 @@ make_config(struct init *init, const char *path, struct err *err)
 		return 0;
 	if (errno != ENOENT)
 		return err_errno(err, -errno, "cannot access %s", path);
+	if (branch == NULL) /* the file was there a moment ago */
+		return err_set(err, -ENOENT, "%s is gone", path);
+	propose_look(root, branch, &init->proposals);
+	choose_proposals(init);
 	buf_adds(&text, config_start);
-	if (branch != NULL) {
-		buf_adds(&text, "\n[repo]\ndefault_branch = ");
-		settings_value_text(row, branch, &text, NULL);
-		buf_addc(&text, '\n');
-		init->follows = has_upstream(init->cli->workspace.root, branch);
-		if (init->follows)
-			buf_adds(&text, "upstream = \"follow\"\n");
+	if (!init->set)
+		buf_adds(&text,
+		    "#\n# What llmc init proposed, and is not set, stands here "
+		    "as comments: llmc init --yes\n# sets it.\n");
+	buf_adds(&text, "\n[repo]\ndefault_branch = ");
+	settings_value_text(row, branch, &text, NULL);
+	buf_addc(&text, '\n');
+	init->follows = has_upstream(root, branch);
+	if (init->follows)
+		buf_adds(&text,
+		    "# The branch has an upstream.\nupstream = \"follow\"\n");
+	propose_write(&init->proposals, "repo", init->set, &text);
+	for (size_t i = 0; i < nitems(sections); i++) {
+		cleanup_buf struct buf lines = BUF_INIT;
+
+		propose_write(&init->proposals, sections[i], init->set, &lines);
+		if (lines.len > 0)
+			buf_addf(&text, "\n[%s]\n%s", sections[i], lines.data);
 	}
 	init->changed = true;
 	return file_replace(path, text.data, text.len, 0600, err);
+}
+
+/* A config file that was here: --yes sets what it does not set yet. */
+static int
+complete_config(struct init *init, struct err *err)
+{
+	const struct workspace *ws = &init->cli->workspace;
+	struct proposals *p = &init->proposals;
+	size_t kept = 0;
+	int r = 0;
+
+	propose_look(ws->root, settings_string(init->settings, BRANCH_KEY), p);
+	for (size_t i = 0; i < p->count; i++) {
+		cleanup_json struct json_object *value = NULL;
+		unsigned line = 0;
+
+		settings_value(init->settings, p->list[i].path, &value, &line);
+		if (strcmp(p->list[i].path, "budget.day_cost") == 0 &&
+		    settings_int(init->settings, "budget.day_tokens") > 0)
+			line = 1; /* something else limits a day */
+		if (line == 0) {
+			p->list[kept++] = p->list[i];
+			continue;
+		}
+		free(p->list[i].value);
+		free(p->list[i].reason);
+	}
+	p->count = kept;
+	init->set = init->yes;
+	for (size_t i = 0; init->set && r == 0 && i < p->count; i++)
+		r = config_propose(ws, p->list[i].path, p->list[i].value,
+		    p->list[i].reason, err);
+	if (!init->set || r < 0 || p->count == 0)
+		return r;
+	init->changed = true;
+	settings_free(take_ptr(&init->settings));
+	return config_load_strict(ws, &init->settings, err);
 }
 
 static int
@@ -186,6 +263,7 @@ make_files(struct init *init, struct err *err)
 	const struct workspace *ws = &init->cli->workspace;
 	cleanup_free char *config = workspace_path(ws, "config.toml");
 	cleanup_free char *logs = workspace_path(ws, "logs");
+	bool had_config = access(config, F_OK) == 0;
 	int r = 0;
 
 	if (!file_is_dir(logs)) {
@@ -194,8 +272,14 @@ make_files(struct init *init, struct err *err)
 	}
 	if (r == 0)
 		r = make_config(init, config, err);
+	if (r == 0 && init->edit &&
+	    draft_editor(init->cli, config, "the file is as proposed") !=
+		CLI_OK)
+		return -EPIPE; /* it is reported */
 	if (r == 0)
 		r = config_load_strict(ws, &init->settings, err);
+	if (r == 0 && had_config && !init->foreign)
+		r = complete_config(init, err);
 	if (r == 0)
 		r = add_excludes(ws,
 		    settings_string(init->settings, "repo.worktree_dir"),
@@ -343,6 +427,31 @@ tell_commands(const struct init *init)
 
 /* --- the command ----------------------------------------------------- */
 
+/* What a person has accepted on the terminal needs no second list. */
+static void
+tell_proposals(const struct init *init)
+{
+	struct cli *cli = init->cli;
+	const struct proposals *p = &init->proposals;
+
+	json_set(cli->result, "proposals", propose_json(p, init->set));
+	if (p->count == 0 || (init->set && !init->yes))
+		return;
+	if (init->existed && !init->set) {
+		buf_adds(
+		    &cli->text, "It could also set, with llmc init --yes:");
+		for (size_t i = 0; i < p->count; i++)
+			buf_addf(&cli->text, "%s %s", i > 0 ? "," : "",
+			    p->list[i].path);
+		buf_addc(&cli->text, '\n');
+		return;
+	}
+	buf_adds(&cli->text,
+	    init->set ? "Set, as this project is:\n" :
+			"Proposed, and not set (llmc init --yes sets it):\n");
+	propose_print(p, &cli->text);
+}
+
 static void
 tell(const struct init *init)
 {
@@ -367,6 +476,7 @@ tell(const struct init *init)
 	if (init->foreign)
 		tell_commands(init);
 	tell_branch(init);
+	tell_proposals(init);
 	if (!init->existed)
 		buf_adds(&cli->text, "Next: llmc doctor\n");
 }
@@ -380,6 +490,8 @@ set_up(struct init *init)
 	if (status != CLI_OK)
 		return status;
 	r = make_files(init, &err);
+	if (r < 0 && err.code == 0)
+		return CLI_FAILED;
 	if (r < 0)
 		return cli_fail_err(
 		    init->cli, r == -EINVAL ? "bad_config" : "io", &err);
@@ -398,6 +510,7 @@ init_run(struct cli *cli, const struct cli_args *args)
 	struct workspace *ws = &cli->workspace;
 	struct init init = { .cli = cli,
 		.wanted = args->flags[FLAG_BRANCH],
+		.yes = args->flags[FLAG_YES] != NULL,
 		.existed = workspace_initialised(ws),
 		.foreign = root_mark_check(ws, NULL) == -EPERM };
 	struct err err = { 0 };
@@ -418,20 +531,31 @@ init_run(struct cli *cli, const struct cli_args *args)
 		    ws->root);
 	r = set_up(&init);
 	settings_free(init.settings);
+	proposals_release(&init.proposals);
 	free(init.found);
 	return r;
 }
+
+static const struct schema init_proposal =
+    CLI_FIELDS(SCHEMA_IS("key", STRING, "of the setting"),
+	SCHEMA_IS("value", STRING, "as llmc config set takes it"),
+	SCHEMA_IS("reason", STRING, "what speaks for it"),
+	SCHEMA_IS("set", BOOL, "it is in the config file now"));
 
 static const struct schema init_shape =
     CLI_FIELDS(SCHEMA_IS("root", STRING, "top of the main working tree"),
 	SCHEMA_IS("created", BOOL, "it had not been set up before"),
 	SCHEMA_IS("changed", BOOL, "something was missing and has been added"),
-	SCHEMA_IS("landing_branch", STRING, "branch that work lands on"));
+	SCHEMA_IS("landing_branch", STRING, "branch that work lands on"),
+	SCHEMA_IS("proposals", ROWS,
+	    "settings that suit the project, and "
+	    "are not set or were set now",
+	    .of = &init_proposal));
 
 const struct cli_command cmd_init = {
 	.name = "init",
 	.group = CLI_START,
-	.usage = "[--branch NAME]",
+	.usage = "[--branch NAME] [--yes]",
 	.summary = "set up llmc in this git repository",
 	.help =
 	    "Creates the folder .llmc at the top of the repository, with an "
@@ -440,8 +564,13 @@ const struct cli_command cmd_init = {
 	    "restores what is missing. In a linked worktree, it\nsets up the "
 	    "main working tree.\n\nIt also chooses the branch that work lands "
 	    "on, once: the branch of origin/HEAD,\nelse the one that is "
-	    "checked out. What is checked out later does not matter.\n",
-	.example = "init --branch main",
+	    "checked out. What is checked out later does not matter.\n\nA "
+	    "new config file gets what suits the project, each with the "
+	    "reason: how it is\ntested (auto.check_command) and set up, "
+	    "what a worktree needs, a sandbox, a budget.\nOn a terminal it "
+	    "is shown first: Enter accepts it. Elsewhere it is set with\n"
+	    "--yes, and otherwise it is written as comments.\n",
+	.example = "init --yes",
 	.flags = init_flags,
 	.guarded = true,
 	.repairs = true,

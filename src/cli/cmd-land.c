@@ -5,6 +5,7 @@
 #include "base.h"
 #include "child.h"
 #include "cli-private.h"
+#include "test-guard.h"
 
 /* --- seen -------------------------------------------------------------- */
 
@@ -97,6 +98,13 @@ tell(struct cli *cli, struct json_object *result)
 		    "The work of %s [%.7s] is already on %s; the worker is "
 		    "free again.\n",
 		    worker, head, branch);
+		return;
+	}
+	if (json_bool_or(result, "proposed", false)) {
+		buf_addf(&cli->text,
+		    "The work of %s [%.7s] becomes a pull request for %s; %s "
+		    "is free again.\nFollow it with: llmc task list\n",
+		    worker, head, branch, worker);
 		return;
 	}
 	add_landed(cli, result);
@@ -589,6 +597,23 @@ changed_files(const struct review *r)
 	return cli_lines(text.data);
 }
 
+/* Whatever auto.test_guard says: a person wants to know. */
+static void
+read_tests(const struct review *r, struct buf *words)
+{
+	const char *args[16] = { "-c", "core.quotePath=false", "diff", "-U0",
+		"-M", "--no-color", "--no-ext-diff", "--no-textconv", r->range,
+		"--" };
+	cleanup_buf struct buf diff = BUF_INIT;
+
+	for (size_t i = 0, n = 10; test_guard_pathspecs[i] != NULL; i++)
+		args[n++] = test_guard_pathspecs[i];
+	if (r->commit != NULL &&
+	    git_ask(r->cli->workspace.root, args, &diff, NULL) == 0 &&
+	    diff.len > 0)
+		test_guard_read(diff.data, diff.len, words);
+}
+
 static void
 show_head(const struct review *r)
 {
@@ -674,10 +699,13 @@ show_conflict(const struct review *r)
 
 /* What comes below the diff. */
 static void
-show_end(const struct review *r, const char *status)
+show_end(const struct review *r, const char *status, const char *weakens)
 {
 	int64_t dirty = json_int_or(r->answer, "uncommitted_files", 0);
 
+	if (weakens != NULL)
+		buf_addf(
+		    &r->cli->text, "\nThis work weakens tests: %s.\n", weakens);
 	if (dirty > 0)
 		buf_addf(&r->cli->text,
 		    "\nUncommitted changes in %d file%s are not shown.\n",
@@ -695,8 +723,10 @@ review_show(const struct review *r)
 	struct cli *cli = r->cli;
 	const char *now = json_string_or(
 	    r->answer, "status", json_string_or(r->answer, "new_status", ""));
+	cleanup_buf struct buf weakens = BUF_INIT;
 	int status;
 
+	read_tests(r, &weakens);
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "worker", r->worker->name);
 	json_set_string(cli->result, "status", now);
@@ -707,6 +737,8 @@ review_show(const struct review *r)
 	json_set_int(cli->result, "uncommitted_files",
 	    json_int_or(r->answer, "uncommitted_files", 0));
 	json_set(cli->result, "changed_files", changed_files(r));
+	json_set_string(
+	    cli->result, "weakens", weakens.len > 0 ? weakens.data : NULL);
 	if (cli->json)
 		return CLI_OK;
 	if (r->commit == NULL) {
@@ -716,7 +748,7 @@ review_show(const struct review *r)
 	show_head(r);
 	status = show_diff(r);
 	if (status == CLI_OK)
-		show_end(r, now);
+		show_end(r, now, weakens.len > 0 ? weakens.data : NULL);
 	return status;
 }
 
@@ -784,7 +816,8 @@ static const struct schema review_shape =
 	    "commit_sha", STRING, "what is shown; null during a conflict"),
 	SCHEMA_IS(
 	    "uncommitted_files", INT, "files with changes that are not shown"),
-	SCHEMA_IS("changed_files", LIST, NULL));
+	SCHEMA_IS("changed_files", LIST, NULL),
+	SCHEMA_OR_NULL("weakens", STRING, "what it does to tests"));
 
 const struct cli_command cmd_review = {
 	.name = "review",

@@ -37,11 +37,27 @@ add_branch(struct cli *cli, struct json_object *list)
 {
 	const char *branch = json_string_or(list, "landing_branch", "");
 	const char *hold = json_string_or(list, "hold", NULL);
+	struct json_object *runs = NULL;
 
 	if (json_bool_or(list, "red", false)) {
 		cli_coloured(cli, "1;31", "red");
 		buf_addf(&cli->text, ": %s itself fails its check at %.7s\n",
 		    branch, json_string_or(list, "base_sha", ""));
+	}
+	json_get_array(list, "", "running", &runs, NULL);
+	for (size_t i = 0; runs != NULL && i < json_object_array_length(runs);
+	     i++) {
+		struct json_object *run = json_object_array_get_idx(runs, i);
+		struct json_object *covers = NULL;
+
+		json_get_array(run, "", "covers", &covers, NULL);
+		if (covers == NULL || json_object_array_length(covers) > 0)
+			continue;
+		buf_addf(
+		    &cli->text, "%s itself is being checked, for ", branch);
+		moment_add_age(&cli->text,
+		    clock_wall_ms() - json_int_or(run, "since_unix", 0) * 1000);
+		buf_adds(&cli->text, " by now\n");
 	}
 	if (hold != NULL) {
 		buf_addf(&cli->text, "%s cannot be moved: ", branch);
@@ -100,6 +116,14 @@ landing_text_push(struct cli *cli, struct json_object *push)
 		    sha);
 		return;
 	}
+	if (strcmp(state, "pushing") == 0) {
+		buf_addf(&cli->text, "Push: %.7s goes to origin, for ", sha);
+		moment_add_age(&cli->text,
+		    clock_wall_ms() -
+			json_int_or(push, "since_unix", 0) * 1000);
+		buf_adds(&cli->text, "; it lands when origin has it\n");
+		return;
+	}
 	if (strcmp(state, "diverged") == 0) {
 		cli_coloured(cli, "33", "diverged");
 		buf_addf(&cli->text,
@@ -113,7 +137,9 @@ landing_text_push(struct cli *cli, struct json_object *push)
 		buf_addf(&cli->text, ": origin does not have %.7s", sha);
 	} else if (strcmp(state, "held") == 0) {
 		cli_coloured(cli, "33", "not landed");
-		buf_adds(&cli->text, ": origin does not take it");
+		buf_adds(&cli->text,
+		    away > 0 ? ": origin does not say if it has taken it" :
+			       ": origin does not take it");
 	} else {
 		cli_coloured(cli, "33", "origin is away");
 	}
@@ -578,13 +604,6 @@ salvage_show(struct cli *cli, const struct cli_args *args)
 	}
 }
 
-/* "refs/llmc/salvage/adam/X" becomes the branch salvage/adam/X. */
-static char *
-branch_name(const char *ref)
-{
-	return xstrdup(ref + strlen("refs/llmc/"));
-}
-
 static int
 salvage_restore(struct cli *cli, const struct cli_args *args)
 {
@@ -595,9 +614,10 @@ salvage_restore(struct cli *cli, const struct cli_args *args)
 
 	if (status != CLI_OK)
 		return status;
+	/* "refs/llmc/salvage/adam/X" becomes the branch salvage/adam/X. */
 	name = args->flags[FLAG_BRANCH] != NULL ?
 	    xstrdup(args->flags[FLAG_BRANCH]) :
-	    branch_name(ref);
+	    xstrdup(ref + strlen("refs/llmc/"));
 	if (name[0] == '-')
 		return cli_fail(
 		    cli, "bad_value", "%s is not a valid branch name", name);
@@ -658,22 +678,6 @@ find_dropped(struct cli *cli, const struct cli_args *args, char ***refs)
 	return status;
 }
 
-/* What could not be saved in the repository lies beside the worktree. */
-static void
-name_files(struct cli *cli, const char *worktrees, const char *ref)
-{
-	const char *name = roster_salvage(ref), *slash = strrchr(name, '/');
-	cleanup_free char *dir = NULL;
-	bool checks = slash != NULL && strncmp(slash, "/checks-", 8) == 0;
-
-	if (slash != NULL)
-		dir = xasprintf("%s/%.*s.kept-%s", worktrees,
-		    (int)(slash - name), name, checks ? "checks" : slash + 1);
-	if (dir != NULL && file_is_dir(dir))
-		buf_addf(&cli->text,
-		    "Files that were moved aside remain in %s\n", dir);
-}
-
 /* The commit stays until git's gc, as that of a branch that is deleted. */
 static int
 drop_ref(struct cli *cli, const char *worktrees, const char *ref)
@@ -683,12 +687,26 @@ drop_ref(struct cli *cli, const char *worktrees, const char *ref)
 	const char *const args[] = { "update-ref", "--no-deref", "-d", ref, id,
 		NULL };
 	struct err err = { 0 };
+	const char *name;
+	const char *slash;
+	cleanup_free char *dir = NULL;
+	bool checks;
 
 	if (git_ask(cli->workspace.root, args, NULL, &err) != 0)
 		return cli_fail_err(cli, "git", &err);
 	buf_addf(
 	    &cli->text, "Dropped %s (was %.12s).\n", roster_salvage(ref), id);
-	name_files(cli, worktrees, ref);
+	/* What could not be saved in the repository lies beside the worktree.
+	 */
+	name = roster_salvage(ref);
+	slash = strrchr(name, '/');
+	checks = slash != NULL && strncmp(slash, "/checks-", 8) == 0;
+	if (slash != NULL)
+		dir = xasprintf("%s/%.*s.kept-%s", worktrees,
+		    (int)(slash - name), name, checks ? "checks" : slash + 1);
+	if (dir != NULL && file_is_dir(dir))
+		buf_addf(&cli->text,
+		    "Files that were moved aside remain in %s\n", dir);
 	json_object_array_add(cli->result, take_ptr(&json));
 	return CLI_OK;
 }

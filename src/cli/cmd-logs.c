@@ -47,22 +47,6 @@ log_view_read(const struct log_view *view, const char *line, size_t len)
 	return take_ptr(&record);
 }
 
-static void
-add_level(
-    const struct log_view *view, struct json_object *record, struct buf *out)
-{
-	static const char *const colours[LOG_LEVEL_COUNT] = { "90", "", "33",
-		"1;31" };
-	const char *name = json_string_or(record, "level", "");
-	enum log_level level;
-
-	if (view->colour && log_level_parse(name, &level) &&
-	    colours[level][0] != '\0')
-		buf_addf(out, " \033[%sm%-5s\033[0m ", colours[level], name);
-	else
-		buf_addf(out, " %-5s ", name);
-}
-
 static bool
 is_field(const char *key)
 {
@@ -98,12 +82,21 @@ log_view_print(
 	const char *message = json_string_or(record, "message", "");
 	const char *stamp = json_string_or(record, "timestamp", "");
 	int64_t at = 0;
+	static const char *const colours[LOG_LEVEL_COUNT] = { "90", "", "33",
+		"1;31" };
+	const char *name;
+	enum log_level level;
 
 	if (moment_parse(stamp, &at))
 		moment_add(out, at);
 	else
 		text_add_visible(out, stamp, strlen(stamp), false);
-	add_level(view, record, out);
+	name = json_string_or(record, "level", "");
+	if (view->colour && log_level_parse(name, &level) &&
+	    colours[level][0] != '\0')
+		buf_addf(out, " \033[%sm%-5s\033[0m ", colours[level], name);
+	else
+		buf_addf(out, " %-5s ", name);
 	text_add_visible(out, message, strlen(message), false);
 	add_fields(record, out);
 	buf_addc(out, '\n');
@@ -403,52 +396,12 @@ find_group(struct failures *f, const char *signature)
 	return &f->groups[f->count++];
 }
 
-static void
-add_event(struct failures *f, const struct spiral_event *event, size_t order)
-{
-	struct group *group;
-
-	if (!is_failure(event) && event->kind != SPIRAL_REMEDY &&
-	    event->kind != SPIRAL_GAVE_UP)
-		return;
-	group = find_group(f,
-	    event->signature != NULL ? event->signature :
-				       spiral_kind_name(event->kind));
-	group->order = order;
-	if (!is_failure(event)) {
-		group->acts = xreallocarray(
-		    group->acts, group->act_count + 1, sizeof *group->acts);
-		group->acts[group->act_count++] = *event;
-		return;
-	}
-	if (group->count++ == 0)
-		group->first_ms = event->at_ms;
-	group->last = event;
-}
-
 static int
 compare_groups(const void *a, const void *b)
 {
 	const struct group *left = a, *right = b;
 
 	return left->order < right->order ? -1 : left->order > right->order;
-}
-
-static void
-make_groups(struct failures *f, bool all)
-{
-	const struct history *h = &f->history;
-
-	for (size_t i = 0; i < h->count; i++) {
-		if (h->events[i].kind != SPIRAL_CLEAR)
-			continue;
-		f->clear = &h->events[i];
-		f->begin = all ? 0 : i + 1;
-	}
-	for (size_t i = f->begin; i < h->count; i++)
-		add_event(f, &h->events[i], i);
-	if (f->count > 1)
-		qsort(f->groups, f->count, sizeof *f->groups, compare_groups);
 }
 
 /* --- words ----------------------------------------------------------- */
@@ -458,36 +411,6 @@ static void
 add_words(struct cli *cli, const char *words)
 {
 	text_add_visible(&cli->text, words, strcspn(words, "\n"), false);
-}
-
-static void
-tell_act(struct cli *cli, const struct spiral_event *act)
-{
-	buf_adds(&cli->text, "  ");
-	moment_add(&cli->text, act->at_ms);
-	if (act->kind == SPIRAL_REMEDY) {
-		buf_adds(&cli->text, "  remediation ");
-		cli_coloured(cli,
-		    act->outcome != NULL &&
-			    strcmp(act->outcome, "completed") == 0 ?
-			"32" :
-			"33",
-		    act->outcome != NULL ? act->outcome : "ended");
-		buf_adds(&cli->text, " after ");
-		moment_add_age(&cli->text, act->took_ms);
-	} else {
-		buf_adds(&cli->text, "  the overseer gave up");
-	}
-	if (act->words != NULL) {
-		buf_adds(&cli->text, ": ");
-		add_words(cli, act->words);
-	}
-	buf_addc(&cli->text, '\n');
-	if (act->log != NULL) {
-		buf_adds(&cli->text, "                       ");
-		add_words(cli, act->log);
-		buf_addc(&cli->text, '\n');
-	}
 }
 
 static void
@@ -517,8 +440,35 @@ tell_group(struct cli *cli, const struct group *group)
 		buf_addf(&cli->text, "%s\n",
 		    last->kind == SPIRAL_STALL ? " (a stall: restarted)" : "");
 	}
-	for (size_t i = 0; i < group->act_count; i++)
-		tell_act(cli, &group->acts[i]);
+	for (size_t i = 0; i < group->act_count; i++) {
+		const struct spiral_event *act = &group->acts[i];
+
+		buf_adds(&cli->text, "  ");
+		moment_add(&cli->text, act->at_ms);
+		if (act->kind == SPIRAL_REMEDY) {
+			buf_adds(&cli->text, "  remediation ");
+			cli_coloured(cli,
+			    act->outcome != NULL &&
+				    strcmp(act->outcome, "completed") == 0 ?
+				"32" :
+				"33",
+			    act->outcome != NULL ? act->outcome : "ended");
+			buf_adds(&cli->text, " after ");
+			moment_add_age(&cli->text, act->took_ms);
+		} else {
+			buf_adds(&cli->text, "  the overseer gave up");
+		}
+		if (act->words != NULL) {
+			buf_adds(&cli->text, ": ");
+			add_words(cli, act->words);
+		}
+		buf_addc(&cli->text, '\n');
+		if (act->log != NULL) {
+			buf_adds(&cli->text, "                       ");
+			add_words(cli, act->log);
+			buf_addc(&cli->text, '\n');
+		}
+	}
 	buf_addc(&cli->text, '\n');
 }
 
@@ -598,26 +548,6 @@ group_json(const struct group *group)
 	return json;
 }
 
-static void
-make_json(struct failures *f, const char *over)
-{
-	struct json_object *groups = json_object_new_array();
-	struct json_object *events = json_object_new_array();
-	struct json_object *json = json_object_new_object();
-
-	for (size_t i = 0; i < f->count; i++)
-		json_object_array_add(groups, group_json(&f->groups[i]));
-	for (size_t i = f->begin; i < f->history.count; i++)
-		json_object_array_add(
-		    events, spiral_event_to_json(&f->history.events[i]));
-	json_set(json, "failures", groups);
-	json_set(json, "events", events);
-	json_set(json, "cleared",
-	    f->clear != NULL ? spiral_event_to_json(f->clear) : NULL);
-	json_set_string(json, "over", over);
-	f->cli->result = json;
-}
-
 static int
 failures_run(struct cli *cli, const struct cli_args *args)
 {
@@ -625,14 +555,62 @@ failures_run(struct cli *cli, const struct cli_args *args)
 	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 	const char *over;
+	const struct history *h;
+	bool all;
+	struct json_object *groups;
+	struct json_object *events;
+	struct json_object *json;
 
 	if (history_load(&cli->workspace, &f.history, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	over = spiral_is_over(f.history.events, f.history.count, &words) ?
 	    words.data :
 	    NULL;
-	make_groups(&f, args->flags[FLAG_ALL] != NULL);
-	make_json(&f, over);
+	all = args->flags[FLAG_ALL] != NULL;
+	h = &f.history;
+	for (size_t i = 0; i < h->count; i++) {
+		if (h->events[i].kind != SPIRAL_CLEAR)
+			continue;
+		f.clear = &h->events[i];
+		f.begin = all ? 0 : i + 1;
+	}
+	for (size_t i = f.begin; i < h->count; i++) {
+		const struct spiral_event *event = &h->events[i];
+		struct group *group;
+
+		if (!is_failure(event) && event->kind != SPIRAL_REMEDY &&
+		    event->kind != SPIRAL_GAVE_UP)
+			continue;
+		group = find_group(&f,
+		    event->signature != NULL ? event->signature :
+					       spiral_kind_name(event->kind));
+		group->order = i;
+		if (!is_failure(event)) {
+			group->acts = xreallocarray(group->acts,
+			    group->act_count + 1, sizeof *group->acts);
+			group->acts[group->act_count++] = *event;
+			continue;
+		}
+		if (group->count++ == 0)
+			group->first_ms = event->at_ms;
+		group->last = event;
+	}
+	if (f.count > 1)
+		qsort(f.groups, f.count, sizeof *f.groups, compare_groups);
+	groups = json_object_new_array();
+	events = json_object_new_array();
+	json = json_object_new_object();
+	for (size_t i = 0; i < f.count; i++)
+		json_object_array_add(groups, group_json(&f.groups[i]));
+	for (size_t i = f.begin; i < f.history.count; i++)
+		json_object_array_add(
+		    events, spiral_event_to_json(&f.history.events[i]));
+	json_set(json, "failures", groups);
+	json_set(json, "events", events);
+	json_set(json, "cleared",
+	    f.clear != NULL ? spiral_event_to_json(f.clear) : NULL);
+	json_set_string(json, "over", over);
+	f.cli->result = json;
 	for (size_t i = 0; i < f.count; i++)
 		tell_group(cli, &f.groups[i]);
 	tell_end(&f, over);

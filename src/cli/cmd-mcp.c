@@ -146,15 +146,6 @@ on_policy(void *arg)
 	say(speaker, &line);
 }
 
-static void
-watch_policy(struct speaker *speaker)
-{
-	if (speaker->policy_file != NULL)
-		watch_new(speaker->loop, speaker->policy_file, on_policy,
-		    speaker, &speaker->watch, NULL);
-	load_policy(speaker);
-}
-
 /* --- the use of a tool -------------------------------------------------- */
 
 static void
@@ -373,7 +364,10 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 	speaker.loop = loop_new();
 	speaker.relay = relay_new(speaker.loop, socket);
 	rpc_reader_init(&speaker.reader, 0);
-	watch_policy(&speaker);
+	if (speaker.policy_file != NULL)
+		watch_new(speaker.loop, speaker.policy_file, on_policy,
+		    &speaker, &speaker.watch, NULL);
+	load_policy(&speaker);
 	status = speak(&speaker);
 	watch_free(speaker.watch);
 	guard_policy_release(&speaker.policy);

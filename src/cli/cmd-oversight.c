@@ -63,18 +63,6 @@ check(struct cli *cli, const char *file)
 
 /* --- recorded iterations --------------------------------------------- */
 
-static struct json_object *
-iterations_of(struct json_object *turns)
-{
-	struct json_object *list = json_object_new_array(), *it = NULL;
-
-	for (size_t i = 0; i < json_object_array_length(turns); i++)
-		if (json_object_object_get_ex(
-			json_object_array_get_idx(turns, i), "iteration", &it))
-			json_object_array_add(list, json_object_get(it));
-	return list;
-}
-
 static int
 replay(struct cli *cli, const char *task)
 {
@@ -84,6 +72,8 @@ replay(struct cli *cli, const char *task)
 	struct json_object *params;
 	struct err err = { 0 };
 	int status = cli_load_settings(cli, &settings);
+	struct json_object *list;
+	struct json_object *it = NULL;
 
 	if (status != CLI_OK)
 		return status;
@@ -92,7 +82,12 @@ replay(struct cli *cli, const char *task)
 	params = remote_params("task", task, NULL);
 	if (remote_look(cli, "turns", params, &turns, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
-	history = iterations_of(turns);
+	list = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(turns); i++)
+		if (json_object_object_get_ex(
+			json_object_array_get_idx(turns, i), "iteration", &it))
+			json_object_array_add(list, json_object_get(it));
+	history = list;
 	if (json_object_array_length(history) == 0)
 		return cli_fail(cli, "unknown",
 		    "no iteration of %s is recorded; type: llmc task list",
@@ -473,38 +468,6 @@ static const struct view_column columns[] = {
 };
 
 static void
-add_act(struct cli *cli, struct json_object *record)
-{
-	struct json_object *act = member(record, "intervention");
-	struct json_object *outcome = member(record, "outcome");
-	struct json_object *what = act != NULL ? act : outcome;
-	const char *words = json_string_or(act, "message", "");
-
-	if (what == NULL)
-		return;
-	buf_addf(&cli->text,
-	    "after %d: %s for %s: ", (int)json_int_or(what, "iteration", 0),
-	    json_string_or(what, "level", ""),
-	    json_string_or(what, "type", ""));
-	if (act != NULL)
-		cli_visible(cli, words);
-	else
-		buf_adds(&cli->text, json_string_or(what, "outcome", ""));
-	buf_addc(&cli->text, '\n');
-}
-
-static void
-add_words(struct cli *cli, struct json_object *record, char **objective)
-{
-	struct json_object *iteration = member(record, "iteration");
-
-	if (iteration != NULL)
-		iteration_words(iteration, json_string_or(record, "worker", ""),
-		    objective, &cli->text);
-	add_act(cli, record);
-}
-
-static void
 show(struct cli *cli, const char *name)
 {
 	cleanup_json struct json_object *rows = json_object_new_array();
@@ -524,9 +487,36 @@ show(struct cli *cli, const char *name)
 			json_object_array_add(rows, json_object_get(record));
 	}
 	CLI_TABLE(cli, columns, rows, none);
-	for (size_t i = 0; i < count; i++)
-		add_words(
-		    cli, json_object_array_get_idx(cli->result, i), &objective);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *record =
+		    json_object_array_get_idx(cli->result, i);
+		struct json_object *iteration = member(record, "iteration");
+		struct json_object *act;
+		struct json_object *outcome;
+		struct json_object *what;
+		const char *words;
+
+		if (iteration != NULL)
+			iteration_words(iteration,
+			    json_string_or(record, "worker", ""), &objective,
+			    &cli->text);
+		act = member(record, "intervention");
+		outcome = member(record, "outcome");
+		what = act != NULL ? act : outcome;
+		words = json_string_or(act, "message", "");
+		if (what == NULL)
+			continue;
+		buf_addf(&cli->text, "after %d: %s for %s: ",
+		    (int)json_int_or(what, "iteration", 0),
+		    json_string_or(what, "level", ""),
+		    json_string_or(what, "type", ""));
+		if (act != NULL)
+			cli_visible(cli, words);
+		else
+			buf_adds(
+			    &cli->text, json_string_or(what, "outcome", ""));
+		buf_addc(&cli->text, '\n');
+	}
 }
 
 /* The task of the worker of that name, or the latest one by hand; else it is a

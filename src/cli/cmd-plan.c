@@ -388,24 +388,6 @@ static const struct cli_flag tick_flags[] = {
 };
 
 static void
-show_decision(struct cli *cli, struct json_object *decision)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-	const char *worker = json_string_or(decision, "worker", NULL);
-
-	buf_addf(&line, "%s  %s of %s (%s)",
-	    json_string_or(decision, "kind", ""),
-	    json_string_or(decision, "node", ""),
-	    json_string_or(decision, "goal", ""),
-	    json_string_or(decision, "assignment", ""));
-	if (worker != NULL)
-		buf_addf(&line, ", %s", worker);
-	buf_addf(&line, ": %s", json_string_or(decision, "reason", ""));
-	cli_visible(cli, line.data);
-	buf_addc(&cli->text, '\n');
-}
-
-static void
 show(struct cli *cli)
 {
 	struct json_object *list =
@@ -413,8 +395,23 @@ show(struct cli *cli)
 	const char *gate = json_string_or(cli->result, "gate", NULL);
 	size_t count = json_object_array_length(list);
 
-	for (size_t i = 0; i < count; i++)
-		show_decision(cli, json_object_array_get_idx(list, i));
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *decision =
+		    json_object_array_get_idx(list, i);
+		cleanup_buf struct buf line = BUF_INIT;
+		const char *worker = json_string_or(decision, "worker", NULL);
+
+		buf_addf(&line, "%s  %s of %s (%s)",
+		    json_string_or(decision, "kind", ""),
+		    json_string_or(decision, "node", ""),
+		    json_string_or(decision, "goal", ""),
+		    json_string_or(decision, "assignment", ""));
+		if (worker != NULL)
+			buf_addf(&line, ", %s", worker);
+		buf_addf(&line, ": %s", json_string_or(decision, "reason", ""));
+		cli_visible(cli, line.data);
+		buf_addc(&cli->text, '\n');
+	}
 	if (gate != NULL && strcmp(gate, "disabled") == 0)
 		buf_adds(&cli->text,
 		    "Nothing was decided: goals are off; turn them on with: "

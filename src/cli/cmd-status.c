@@ -2,57 +2,20 @@
 
 /* llmc status: a drawing of the view, with what only files tell. */
 #include "base.h"
-#include "account.h"
-#include "backoff.h"
 #include "cli-private.h"
+#include "moment.h"
 #include "config.h"
-#include "failure-class.h"
 #include "landing-record.h"
-#include "lock.h"
+#include "place.h"
 #include "plan-summary.h"
 #include "orphans.h"
-#include "task.h"
 #include "tmux.h"
 #include "view.h"
 #include "worker.h"
+#include "workplace.h"
 
-#define SHA_LEN      7
-#define NEEDS_MAX    20 /* lines */
-#define DOCUMENT_MAX ((size_t)256 * 1024)
-#define DAY_SECONDS  (24 * 3600)
-
-struct status {
-	struct cli *cli;
-	struct json_object *view, *head, *workers;
-	struct settings *settings;
-	int64_t now; /* milliseconds */
-	bool overseen; /* an overseer runs */
-	bool plain; /* a daemon without auto mode runs */
-};
-
-static const char *
-plural(int64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
-static void
-add_age(struct status *s, int64_t at_unix)
-{
-	moment_add_age(&s->cli->text, s->now - at_unix * 1000);
-}
-
-static struct json_object *
-load(struct cli *cli, const char *name)
-{
-	cleanup_free char *file = workspace_path(&cli->workspace, name);
-	cleanup_json struct json_object *json = NULL;
-
-	if (json_load(file, DOCUMENT_MAX, &json, NULL) < 0 ||
-	    !json_object_is_type(json, json_type_object))
-		return NULL;
-	return take_ptr(&json);
-}
+#define SHA_LEN   7
+#define NEEDS_MAX 20 /* lines */
 
 void
 status_section(struct cli *cli, const char *title)
@@ -110,7 +73,10 @@ show_daemon(struct status *s)
 	}
 	buf_addc(&cli->text, '\n');
 	if (branch != NULL && branch[0] != '\0')
-		buf_addf(&cli->text, "Work lands on %s.\n", branch);
+		buf_addf(&cli->text, "Work %s %s.\n",
+		    lands_by_pull(s->settings) ? "becomes pull requests for" :
+						 "lands on",
+		    branch);
 	else if (branch != NULL)
 		buf_adds(&cli->text,
 		    "Work lands nowhere: no branch is set; type: llmc config "
@@ -296,7 +262,8 @@ show_summary(struct status *s)
 		    "\nThere are no workers yet; add one with: llmc add "
 		    "NAME\n");
 	else
-		buf_addf(text, "\n%d worker%s", workers, plural(workers));
+		buf_addf(
+		    text, "\n%d worker%s", workers, workers == 1 ? "" : "s");
 	for (int i = 0; i < WORKER_STATUS_COUNT; i++) {
 		const char *name = worker_status_name((enum worker_status)i);
 		int count = 0;
@@ -325,427 +292,6 @@ show_summary(struct status *s)
 		buf_addc(text, '\n');
 	}
 }
-
-/* --- what was used --------------------------------------------------- */
-
-static bool
-is_used(struct json_object *day)
-{
-	struct json_object *usage = NULL, *models = NULL;
-
-	json_get_object(day, "", "usage", &usage, NULL);
-	json_get_object(usage, "", "models", &models, NULL);
-	return json_int_or(day, "cost_micros", 0) > 0 ||
-	    (models != NULL && json_object_object_length(models) > 0);
-}
-
-/* Of a row of the budget's days, NULL = nothing was used. A day without any use
- * costs nothing: that is known. */
-static struct json_object *
-day_json(struct json_object *row)
-{
-	cleanup_json struct json_object *none = NULL;
-	struct json_object *json = json_object_new_object();
-
-	if (row == NULL) {
-		row = none = json_object_new_object();
-		json_set(none, "usage", usage_to_json(&(struct usage){ 0 }));
-	}
-	json_set_int(json, "attempts", json_int_or(row, "attempts", 0));
-	spent_view_set(json, row);
-	if (!is_used(row)) {
-		json_set_int(json, "cost_usd", 0);
-		json_set_string(
-		    json, "cost_source", cost_source_words[COST_ESTIMATE]);
-	}
-	return json;
-}
-
-static struct json_object *
-today(const struct status *s)
-{
-	struct json_object *days =
-	    json_object_object_get(view_of(s->view, "budget"), "days");
-	size_t count = json_object_array_length(days);
-
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(days, i);
-
-		if (json_int_or(row, "day", -1) == s->now / 1000 / DAY_SECONDS)
-			return row;
-	}
-	return NULL;
-}
-
-static void
-show_day(struct status *s, struct json_object *json)
-{
-	buf_adds(&s->cli->text, "Today: ");
-	spent_view_add(&s->cli->text, json);
-	buf_addc(&s->cli->text, '\n');
-}
-
-static void
-show_days(struct status *s)
-{
-	struct json_object *days =
-	    json_object_object_get(view_of(s->view, "budget"), "days");
-	struct json_object *list = json_object_new_array();
-	struct json_object *day = today(s);
-
-	for (size_t i = 0; i < json_object_array_length(days); i++) {
-		struct json_object *row = json_object_array_get_idx(days, i);
-		struct json_object *json = day_json(row);
-
-		json_set_int(
-		    json, "day_unix", json_int_or(row, "day", 0) * DAY_SECONDS);
-		json_object_array_add(list, json);
-	}
-	json_set(s->cli->result, "days", list);
-	if (is_used(day) &&
-	    !json_object_object_get_ex(s->cli->result, "auto", NULL)) {
-		cleanup_json struct json_object *json = day_json(day);
-
-		buf_addc(&s->cli->text, '\n');
-		show_day(s, json);
-	}
-}
-
-static const struct schema_field day_fields[] = {
-	SCHEMA_FIELD(struct daybook_day, "attempts", attempts,
-	    .help = "at tasks, begun"),
-	SCHEMA_IS("tokens", INT, "without those read from the cache"),
-	SCHEMA_OR_NULL("cost_usd", NUMBER, "null: unknown"),
-	SCHEMA_IS("cost_source", STRING, NULL, .choices = cost_source_words),
-	SCHEMA_IS("usage", OBJECT, NULL, .of = &usage_schema),
-};
-
-static const struct schema day_shape =
-    SCHEMA_OF(struct daybook_day, day_fields);
-
-static const struct schema_field dated_fields[] = {
-	SCHEMA_IS("day_unix", INT, "when the day began (UTC)"),
-	SCHEMA_GROUP("", day_shape, .flags = SCHEMA_FLAT),
-};
-
-static const struct schema dated_shape =
-    SCHEMA_OF(struct daybook_day, dated_fields);
-
-/* --- auto mode ------------------------------------------------------- */
-
-static const struct schema heartbeat_shape = CLI_FIELDS(
-    SCHEMA_IS("timestamp_unix", INT, NULL), SCHEMA_IS("age_secs", INT, NULL),
-    SCHEMA_OR_NULL("phase", STRING, "what the daemon is doing"),
-    SCHEMA_OR_NULL("instance_id", STRING, NULL),
-    SCHEMA_IS("sequence", INT, NULL), SCHEMA_IS("lag_ms", INT, NULL),
-    SCHEMA_IS("rss_kb", INT, NULL));
-
-static const struct schema failure_shape = CLI_FIELDS(
-    SCHEMA_OR_NULL("class", STRING, "see autod(8)"),
-    SCHEMA_OR_NULL("scope", STRING, "daemon, fleet, worker, task or landing"),
-    SCHEMA_OR_NULL("worker", STRING, NULL),
-    SCHEMA_OR_NULL("task", STRING, NULL),
-    SCHEMA_OR_NULL("exit_status", INT, "of a command that failed"),
-    SCHEMA_OR_NULL("words", STRING, NULL), SCHEMA_OR_NULL("at_unix", INT, NULL),
-    SCHEMA_OR_NULL("instance_id", STRING, NULL));
-
-static void
-show_failure(struct status *s, struct json_object *json)
-{
-	static const char *const members[] = { "worker", "task" };
-	cleanup_json struct json_object *failure = load(s->cli, "failure.json");
-	const char *class = json_string_or(failure, "class", "unknown");
-	const char *words = json_string_or(failure, "words", NULL);
-	int64_t at = json_int_or(failure, "at_unix", 0);
-	struct buf *text = &s->cli->text;
-
-	json_set(json, "failure",
-	    failure == NULL ? NULL : cli_members(&failure_shape, failure));
-	if (failure == NULL)
-		return;
-	cli_coloured(s->cli, "1;31", "FAILED");
-	buf_adds(text, ": ");
-	cli_visible(s->cli, class);
-	for (size_t i = 0; i < nitems(members); i++) {
-		const char *value = json_string_or(failure, members[i], NULL);
-
-		if (value == NULL)
-			continue;
-		buf_addf(text, ", %s ", members[i]);
-		cli_visible(s->cli, value);
-	}
-	if (at > 0) {
-		buf_adds(text, ", ");
-		add_age(s, at);
-		buf_adds(text, " ago");
-	}
-	buf_addc(text, '\n');
-	if (words != NULL) {
-		cleanup_buf struct buf line = BUF_INIT;
-
-		text_add_visible(&line, words, strcspn(words, "\n"), false);
-		buf_adds(text, "  ");
-		cli_coloured(s->cli, "31", line.data);
-		buf_addc(text, '\n');
-	}
-	if (s->overseen)
-		buf_adds(text, "  -> the overseer is handling it\n");
-	else
-		buf_addf(text, "  -> %s, then: llmc up --auto\n",
-		    failure_class_find(class)->fix);
-}
-
-static void
-show_counts(struct status *s, struct json_object *json, int workers)
-{
-	struct json_object *steps = json_object_object_get(s->head, "steps");
-	struct json_object *ended = json_object_object_get(s->head, "outcomes");
-	int64_t completed = json_int_or(ended, "landed", 0) +
-	    json_int_or(ended, "no_changes", 0);
-	int64_t failed = json_int_or(ended, "failed", 0) +
-	    json_int_or(ended, "dead-letter", 0);
-	int64_t aborted = json_int_or(ended, "aborted", 0), at_work = 0, todo;
-	int64_t errors = json_int_or(s->head, "errors", 0);
-	int64_t parked = json_int_or(steps, "parked", 0);
-	int64_t waiting =
-	    json_int_or(steps, "offered", 0) + json_int_or(steps, "waiting", 0);
-	cleanup_source_choice struct source_choice choice;
-	struct buf *text = &s->cli->text;
-	struct json_object_iter it;
-
-	json_object_object_foreachC(steps, it)
-	{
-		at_work += json_object_get_int64(it.val);
-	}
-	at_work -= waiting + parked;
-	/* Tasks that are not taken; -1 = not known. */
-	source_choice_init(&choice, s->settings, &s->cli->workspace, NULL);
-	todo = source_count_todo(choice.options.type, choice.options.where);
-	json_set_bool(json, "active", json_bool_or(s->head, "auto", false));
-	json_set_bool(json, "overseer_active", s->overseen);
-	json_set_int(json, "workers", workers);
-	json_set_int(json, "tasks_completed", completed);
-	json_set_int(json, "errors", errors);
-	json_set(json, "outcomes", json_object_get(ended));
-	json_set_int(json, "tasks_in_work", at_work);
-	json_set_int(json, "tasks_waiting", waiting);
-	json_set_int(json, "tasks_failed", failed);
-	json_set_int(json, "tasks_parked", parked);
-	json_set(
-	    json, "tasks_todo", todo >= 0 ? json_object_new_int64(todo) : NULL);
-	buf_addf(text, "Auto Mode: %d worker%s, %" PRId64 " task%s completed",
-	    workers, plural(workers), completed, plural(completed));
-	if (failed + aborted > 0)
-		buf_addf(text, ", %" PRId64 " not", failed + aborted);
-	if (errors > 0)
-		buf_addf(text, ", %" PRId64 " error%s", errors, plural(errors));
-	buf_addf(text, "\nTasks: %" PRId64 " in progress, %" PRId64 " waiting",
-	    at_work, waiting);
-	if (parked > 0)
-		buf_addf(text, ", %" PRId64 " parked", parked);
-	if (todo >= 0)
-		buf_addf(text, ", %" PRId64 " in the folder", todo);
-	if (failed > 0)
-		buf_addf(text, ", %" PRId64 " failed", failed);
-	if (aborted > 0)
-		buf_addf(text, ", %" PRId64 " aborted", aborted);
-	buf_adds(text, "  (llmc task list)\n");
-}
-
-static void
-show_last(struct status *s, struct json_object *json)
-{
-	static const struct {
-		const char *key, *in_view, *words;
-	} moments[] = {
-		{ "last_task_assignment_unix", "assigned_unix",
-		    "last assigned" },
-		{ "last_task_completion_unix", "completed_unix",
-		    "last completed" },
-	};
-	const char *before = "Tasks were ";
-
-	for (size_t i = 0; i < nitems(moments); i++) {
-		struct json_object *at =
-		    json_object_object_get(s->head, moments[i].in_view);
-
-		json_set(json, moments[i].key, json_object_get(at));
-		if (at == NULL)
-			continue;
-		buf_addf(&s->cli->text, "%s%s ", before, moments[i].words);
-		add_age(s, json_object_get_int64(at));
-		buf_adds(&s->cli->text, " ago");
-		before = ", ";
-	}
-	if (before[0] == ',')
-		buf_addc(&s->cli->text, '\n');
-}
-
-static const struct schema dirty_shape = CLI_FIELDS(
-    SCHEMA_IS("retry_after_unix", INT, NULL),
-    SCHEMA_IS("backoff_secs", INT, NULL), SCHEMA_IS("retry_count", INT, NULL));
-
-static void
-show_dirty(struct status *s, struct json_object *json)
-{
-	int64_t at = json_int_or(s->head, "dirty_retry_unix", 0);
-	int64_t tries = json_int_or(s->head, "dirty_tries", 0);
-	struct json_object *dirty = NULL;
-
-	if (at != 0) {
-		dirty = json_object_new_object();
-		json_set_int(dirty, "retry_after_unix", at);
-		json_set_int(dirty, "backoff_secs",
-		    json_int_or(s->head, "dirty_backoff_secs", 0));
-		json_set_int(dirty, "retry_count", tries);
-	}
-	json_set(json, "source_repo_dirty", dirty);
-	if (at == 0)
-		return;
-	cli_coloured(s->cli, "33", "waiting");
-	buf_adds(&s->cli->text,
-	    ": your checkout has uncommitted changes; next try ");
-	if (at * 1000 > s->now) {
-		buf_adds(&s->cli->text, "in ");
-		moment_add_age(&s->cli->text, at * 1000 - s->now);
-	} else {
-		buf_adds(&s->cli->text, "now");
-	}
-	buf_addf(&s->cli->text,
-	    " (%" PRId64 " of %d); commit or stash them: git status\n", tries,
-	    backoff_dirty.tries_max);
-}
-
-/* Why nothing is assigned or landed, and when the first thing that waits
- * continues by itself. */
-static void
-show_waiting(struct status *s, struct json_object *json)
-{
-	const char *paused = json_string_or(s->head, "paused", NULL);
-	int64_t since = json_int_or(s->head, "outage_since_unix", 0);
-	int64_t next = json_int_or(s->head, "dirty_retry_unix", 0);
-	struct json_object_iter it;
-
-	json_set_string(json, "paused", paused);
-	if (paused != NULL) {
-		cli_coloured(s->cli, "1;35", "paused");
-		buf_adds(&s->cli->text, ": ");
-		cli_visible(s->cli, paused);
-		buf_adds(&s->cli->text, "; continue with: llmc resume\n");
-	}
-	show_dirty(s, json);
-	json_set(json, "outage_since_unix",
-	    since > 0 ? json_object_new_int64(since) : NULL);
-	if (since > 0) {
-		cli_coloured(s->cli, "33", "waiting");
-		buf_adds(
-		    &s->cli->text, ": the service has been unavailable for ");
-		add_age(s, since);
-		buf_addc(&s->cli->text, '\n');
-	}
-	json_object_object_foreachC(s->workers, it)
-	{
-		int64_t until = json_int_or(it.val, "until_unix", 0);
-
-		if (worker_is_auto(it.key) && until > 0 &&
-		    (next == 0 || until < next))
-			next = until;
-	}
-	json_set(json, "next_deadline_unix",
-	    next > 0 ? json_object_new_int64(next) : NULL);
-}
-
-static void
-show_heartbeat(struct status *s, struct json_object *json)
-{
-	cleanup_json struct json_object *beat = load(s->cli, "auto.heartbeat");
-	const char *phase = json_string_or(beat, "phase", NULL);
-	int64_t at = json_int_or(beat, "timestamp_unix", 0);
-	int64_t age = s->now / 1000 - at;
-	struct json_object *shown = NULL;
-
-	if (at != 0) {
-		shown = cli_members(&heartbeat_shape, beat);
-		json_set_int(shown, "age_secs", age > 0 ? age : 0);
-	}
-	json_set(json, "heartbeat", shown);
-	if (at == 0)
-		return;
-	buf_adds(&s->cli->text, "Heartbeat: ");
-	add_age(s, at);
-	buf_adds(&s->cli->text, " ago");
-	if (phase != NULL) {
-		buf_adds(&s->cli->text, ", ");
-		cli_visible(s->cli, phase);
-	}
-	buf_addc(&s->cli->text, '\n');
-}
-
-/* Nothing where auto mode was never used. */
-static void
-show_auto(struct status *s)
-{
-	struct json_object *json, *day;
-	size_t before = s->cli->text.len;
-	struct json_object_iter it;
-	int workers = 0;
-
-	json_object_object_foreachC(s->workers, it)
-	{
-		workers += worker_is_auto(it.key);
-	}
-	if (workers == 0 && !json_bool_or(s->head, "auto", false) &&
-	    !json_bool_or(s->head, "auto_used", false) &&
-	    json_object_object_get(s->head, "failure") == NULL)
-		return;
-	json = json_object_new_object();
-	status_section(s->cli, "AUTO MODE");
-	show_failure(s, json);
-	show_counts(s, json, workers);
-	day = day_json(today(s));
-	show_day(s, day);
-	json_set(json, "today", day);
-	show_last(s, json);
-	show_waiting(s, json);
-	show_heartbeat(s, json);
-	json_set(s->cli->result, "auto", json);
-	/* A daemon without it would look as if it had it. */
-	if (s->plain)
-		buf_truncate(&s->cli->text, before);
-}
-
-static const struct schema auto_shape = CLI_FIELDS(
-    SCHEMA_IS("active", BOOL,
-	"the daemon that is running, or ran last, is in auto "
-	"mode"),
-    SCHEMA_IS("overseer_active", BOOL, NULL), SCHEMA_IS("workers", INT, NULL),
-    SCHEMA_IS("tasks_completed", INT, "landed or no_changes, ever"),
-    SCHEMA_IS("errors", INT, "hard failures, ever"),
-    { .name = "outcomes",
-	.type = SCHEMA_MAP,
-	.of =
-	    &(const struct schema){
-		.fields = &(const struct schema_field){ .type = SCHEMA_INT },
-	    },
-	.help = "tasks by outcome" },
-    SCHEMA_IS("tasks_failed", INT, "failed or dead-letter, ever"),
-    SCHEMA_IS("tasks_in_work", INT, NULL),
-    SCHEMA_IS("tasks_waiting", INT, NULL),
-    SCHEMA_IS("tasks_parked", INT, "over their budget; llmc task retry"),
-    SCHEMA_OR_NULL("tasks_todo", INT,
-	"files in the folder of tasks, if that is the source"),
-    SCHEMA_IS("today", OBJECT, NULL, .of = &day_shape),
-    SCHEMA_OR_NULL("last_task_assignment_unix", INT, NULL),
-    SCHEMA_OR_NULL("last_task_completion_unix", INT, NULL),
-    SCHEMA_OR_NULL("paused", STRING, "why no task is assigned"),
-    SCHEMA_OR_NULL("source_repo_dirty", OBJECT,
-	"landings wait for a clean checkout", .of = &dirty_shape),
-    SCHEMA_OR_NULL("outage_since_unix", INT, NULL),
-    SCHEMA_OR_NULL(
-	"next_deadline_unix", INT, "when the first thing that waits continues"),
-    SCHEMA_OR_NULL("heartbeat", OBJECT, NULL, .of = &heartbeat_shape),
-    SCHEMA_OR_NULL(
-	"failure", OBJECT, "why the daemon stopped", .of = &failure_shape));
 
 /* --- goals ----------------------------------------------------------- */
 
@@ -809,6 +355,61 @@ show_goals(struct status *s)
 		    " assignment%s stalled; see: llmc goal node list\n",
 		    stalled, stalled == 1 ? " is" : "s are");
 }
+
+/* --- a place on this machine ----------------------------------------- */
+
+/* What one worker has for itself, and what of its session listens. */
+static void
+show_place(struct cli *cli, const struct settings *settings, const char *name,
+    int index)
+{
+	struct json_object *place = json_object_new_object();
+	struct json_object *list = workplace_listeners(&cli->workspace, name);
+	cleanup_free char *tmpdir = workplace_tmpdir(&cli->workspace, index);
+	int port = place_port(settings, index);
+	int busy = workplace_busy_port(settings, index);
+	struct buf *text = &cli->text;
+	bool own = false;
+
+	for (size_t i = 0; i < json_object_array_length(list); i++)
+		own = own ||
+		    json_int_or(
+			json_object_array_get_idx(list, i), "port", 0) == busy;
+
+	json_set_int(place, "index", index);
+	json_set_int(place, "port", port);
+	json_set_string(place, "tmpdir", tmpdir);
+	json_set(place, "listeners", list);
+	json_set(cli->result, "place", place);
+	status_section(cli, "PLACE");
+	buf_addf(text, "number %d, ports %d to %d, temporary files in %s\n",
+	    index, port, port + PLACE_PORTS - 1, tmpdir);
+	if (busy != 0 && !own)
+		buf_addf(text,
+		    "port %d is used by another program; other ports: llmc "
+		    "config set repo.port_base NUMBER\n",
+		    busy);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		cli_visible(cli, json_string_or(row, "program", "?"));
+		buf_addf(text, " (pid %d) listens on %d\n",
+		    (int)json_int_or(row, "pid", 0),
+		    (int)json_int_or(row, "port", 0));
+	}
+}
+
+static const struct schema listener_shape =
+    CLI_FIELDS(SCHEMA_IS("port", INT, NULL), SCHEMA_IS("pid", INT, NULL),
+	SCHEMA_IS("program", STRING, NULL));
+
+static const struct schema place_shape =
+    CLI_FIELDS(SCHEMA_IS("index", INT, "LLMC_INDEX"),
+	SCHEMA_IS("port", INT, "LLMC_PORT, the first of 20"),
+	SCHEMA_IS("tmpdir", STRING, "LLMC_TMPDIR"),
+	SCHEMA_IS("listeners", ROWS,
+	    "processes of its session that listen on TCP ports now",
+	    .of = &listener_shape));
 
 /* --- what needs a person --------------------------------------------- */
 
@@ -879,12 +480,25 @@ status_run(struct cli *cli, const struct cli_args *args)
 	struct status s = { .cli = cli, .now = clock_wall_ms() };
 	struct overseer_files overseer;
 	int status = load_settings(cli, &s.settings);
+	const char *name = args->count > 0 ? args->list[0] : NULL;
 	bool live;
 
-	(void)args;
 	if (status != CLI_OK)
 		return status;
 	status = view_source_once(cli, sections, &s.view, &live);
+	if (status == CLI_OK && name != NULL) {
+		struct json_object *row, *one = json_object_new_object();
+
+		if (json_object_object_get_ex(
+			view_of(s.view, "workers"), name, &row)) {
+			json_set(one, name, json_object_get(row));
+			json_set(s.view, "workers", one);
+		} else {
+			json_object_put(one);
+			status = cli_fail(cli, "no_such_worker",
+			    "there is no worker %s; see: llmc status", name);
+		}
+	}
 	if (status == CLI_OK) {
 		s.head = view_of(s.view, "head");
 		s.workers = view_of(s.view, "workers");
@@ -896,14 +510,21 @@ status_run(struct cli *cli, const struct cli_args *args)
 		overseer_files_release(&overseer);
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
-		show_auto(&s);
-		show_goals(&s);
-		show_days(&s);
-		show_push(&s);
+		if (name != NULL) {
+			show_place(cli, s.settings, name,
+			    (int)json_int_or(
+				json_object_object_get(s.workers, name),
+				"index", 0));
+		} else {
+			status_auto_show(&s);
+			show_goals(&s);
+			status_days_show(&s);
+			show_push(&s);
+		}
 		show_needs(&s);
 		show_summary(&s);
-		json_object_put(s.view);
 	}
+	json_object_put(s.view);
 	settings_free(s.settings);
 	return status;
 }
@@ -923,12 +544,14 @@ static const struct schema status_shape = CLI_FIELDS(
 	.of = &status_overseer_shape),
     SCHEMA_IS("workers", ROWS, NULL, .of = &worker_shape),
     SCHEMA_MAY("auto_workers", ROWS, NULL, .of = &worker_shape),
+    SCHEMA_MAY(
+	"place", OBJECT, "of the worker that was named", .of = &place_shape),
     SCHEMA_MAY("auto", OBJECT, "only where auto mode has been used",
-	.of = &auto_shape),
+	.of = &status_auto_shape),
     SCHEMA_MAY(
 	"goals", OBJECT, "only where goals are used", .of = &plan_digest_shape),
     SCHEMA_MAY("days", ROWS, "what all workers used, oldest day first",
-	.of = &dated_shape),
+	.of = &status_day_shape),
     SCHEMA_MAY("push", OBJECT, "only while something is wrong with origin",
 	.of = &push_record_schema),
     SCHEMA_IS("needs", ROWS, "what needs a person now, the most urgent first",
@@ -944,13 +567,15 @@ static const struct schema status_shape = CLI_FIELDS(
 const struct cli_command cmd_status = {
 	.name = "status",
 	.group = CLI_WATCH,
-	.usage = "",
+	.usage = "[WORKER]",
+	.max_args = 1,
 	.summary = "show the daemon, the overseer and the workers",
 	.help =
 	    "Prints one line per worker: name, status, branch, time in that "
 	    "status, commit,\nand the beginning of its task; below, what needs "
 	    "you and what to type. Only\nreads what was saved, so it is "
-	    "fast and works without a daemon.\n",
+	    "fast and works without a daemon.\nOf one WORKER it also shows the place: its "
+	    "number, its ports, and which programs\nof its session listen.\n",
 	.example = "status --json",
 	.needs = CLI_DAEMON_DOES,
 	.shape = CLI_SHAPE(OBJECT, status_shape),

@@ -11,14 +11,20 @@
 
 /* --- what is shown --------------------------------------------------- */
 
-/* A task that the source has, but that cannot be used. */
+/* A task that the source has, but that cannot be used; one that is a pull
+ * request. */
 static void
 add_status(struct json_object *entry, struct buf *out)
 {
-	buf_adds(out,
-	    json_string_or(entry, "problem", NULL) != NULL ?
-		"unusable" :
-		json_string_or(entry, "status", ""));
+	const char *status = json_string_or(entry, "status", "");
+	const char *pull = json_string_or(entry, "pull", NULL);
+
+	if (json_string_or(entry, "problem", NULL) != NULL)
+		buf_adds(out, "unusable");
+	else if (pull != NULL && strcmp(status, "queued") == 0)
+		buf_add(out, pull, strcspn(pull, ":"));
+	else
+		buf_adds(out, status);
 }
 
 static void
@@ -66,36 +72,11 @@ list_entry(struct json_object *entry)
 	return json;
 }
 
-static void
-task_view_list(struct cli *cli, const struct taskbook *book)
-{
-	struct json_object *source = json_object_new_object();
-	struct json_object *list = json_object_new_array();
-	size_t count = json_object_array_length(book->entries);
-	cleanup_free char *none =
-	    source_type_flags(book->type) & SOURCE_EDITABLE ?
-	    xstrdup("There are no tasks yet; add one with: llmc task add "
-		    "TEXT") :
-	    xasprintf("No task is in progress, and none has ended; tasks come "
-		      "from %s%s",
-		source_type_origin(book->type), book->where);
-
-	for (size_t i = 0; i < count; i++)
-		json_object_array_add(list,
-		    list_entry(json_object_array_get_idx(book->entries, i)));
-	CLI_TABLE(cli, list_columns, list, none);
-	json_set_string(source, "kind", source_type_name(book->type));
-	json_set_string(source, "where", book->where);
-	json_set_string(source, "problem", book->problem);
-	cli->result = json_object_new_object();
-	json_set(cli->result, "source", source);
-	json_set(cli->result, "tasks", list);
-}
-
 static const struct view_column head_lines[] = {
 	{ "status", .cell = VIEW_STATUS, .add = add_status },
 	{ "problem", .key = "problem" },
 	{ "reason", .key = "reason" },
+	{ "pull", .key = "pull_url" },
 	{ "origin", .key = "origin" },
 	{ "name", .key = "key" },
 	{ "priority", .add = add_priority, .usual = "normal" },
@@ -547,12 +528,34 @@ task_list(struct cli *cli, const struct cli_args *args)
 	struct taskbook book;
 	int status = taskbook_load(
 	    cli, args->flags[FLAG_ALL] != NULL ? 0 : ENDED_SHOWN, &book);
+	struct json_object *source;
+	struct json_object *list;
+	size_t count;
+	cleanup_free char *none = NULL;
 
 	if (status != CLI_OK)
 		return status;
 	if (book.problem != NULL)
 		cli_warn(cli, "%s", book.problem);
-	task_view_list(cli, &book);
+	source = json_object_new_object();
+	list = json_object_new_array();
+	count = json_object_array_length(book.entries);
+	none = source_type_flags(book.type) & SOURCE_EDITABLE ?
+	    xstrdup("There are no tasks yet; add one with: llmc task add "
+		    "TEXT") :
+	    xasprintf("No task is in progress, and none has ended; tasks come "
+		      "from %s%s",
+		source_type_origin(book.type), book.where);
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(list,
+		    list_entry(json_object_array_get_idx(book.entries, i)));
+	CLI_TABLE(cli, list_columns, list, none);
+	json_set_string(source, "kind", source_type_name(book.type));
+	json_set_string(source, "where", book.where);
+	json_set_string(source, "problem", book.problem);
+	cli->result = json_object_new_object();
+	json_set(cli->result, "source", source);
+	json_set(cli->result, "tasks", list);
 	taskbook_release(&book);
 	return CLI_OK;
 }

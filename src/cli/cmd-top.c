@@ -96,31 +96,6 @@ say_accepted(
 }
 
 static void
-say_done(const struct sent *sent, struct json_object *result, struct buf *out)
-{
-	const char *message = json_string_or(result, "message", NULL);
-
-	switch (sent->what) {
-	case TOP_ACCEPT:
-		say_accepted(sent, result, out);
-		break;
-	case TOP_REJECT:
-		buf_addf(
-		    out, "Rejected; %s is working on it again.", sent->target);
-		break;
-	case TOP_MESSAGE:
-		buf_addf(out, "Sent to %s.", sent->target);
-		break;
-	default:
-		if (message != NULL)
-			buf_adds(out, message);
-		else
-			buf_addf(out, "%s %s: done.", acts[sent->what].doing,
-			    sent->target);
-	}
-}
-
-static void
 on_notification(const char *method, struct json_object *params, void *arg)
 {
 	(void)method;
@@ -135,14 +110,34 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 	struct top *top = sent->top;
 	cleanup_buf struct buf words = BUF_INIT;
 
-	if (status == 0)
-		say_done(sent, result, &words);
-	else if (status == -EPROTO)
+	if (status == 0) {
+		const char *message = json_string_or(result, "message", NULL);
+
+		switch (sent->what) {
+		case TOP_ACCEPT:
+			say_accepted(sent, result, &words);
+			break;
+		case TOP_REJECT:
+			buf_addf(&words, "Rejected; %s is working on it again.",
+			    sent->target);
+			break;
+		case TOP_MESSAGE:
+			buf_addf(&words, "Sent to %s.", sent->target);
+			break;
+		default:
+			if (message != NULL)
+				buf_adds(&words, message);
+			else
+				buf_addf(&words, "%s %s: done.",
+				    acts[sent->what].doing, sent->target);
+		}
+	} else if (status == -EPROTO) {
 		buf_adds(&words, client_stream_error(sent->stream, NULL));
-	else
+	} else {
 		buf_addf(&words, "%s %s: %s", acts[sent->what].doing,
 		    sent->target,
 		    err != NULL ? err->msg : "the daemon has gone");
+	}
 	sent_free(sent);
 	for (size_t i = 0; i < words.len; i++)
 		if (words.data[i] == '\n')
@@ -341,30 +336,6 @@ run_outside(struct top *top, const char *const *argv)
 }
 
 static void
-attach(struct top *top, const char *llmc, const char *worker)
-{
-	const char *const argv[] = { llmc, "--root", top->cli->workspace.root,
-		"attach", worker, NULL };
-
-	run_outside(top, argv);
-}
-
-/* In the pager, at the end. */
-static void
-show_logs(struct top *top, const char *llmc, const char *worker)
-{
-	static const char script[] =
-	    "if [ -z \"${PAGER:-}\" ]; then PAGER=more; "
-	    "command -v less >/dev/null && PAGER='less -+F +G'; fi; "
-	    "\"$1\" --root \"$2\" log daemon --lines 1000 --worker \"$3\" 2>&1 | "
-	    "eval \"$PAGER\"";
-	const char *const argv[] = { "/bin/sh", "-c", script, "sh", llmc,
-		top->cli->workspace.root, worker, NULL };
-
-	run_outside(top, argv);
-}
-
-static void
 act(struct top *top, const struct top_action *action)
 {
 	cleanup_free char *llmc = NULL;
@@ -379,12 +350,28 @@ act(struct top *top, const struct top_action *action)
 	case TOP_ATTACH:
 	case TOP_LOGS:
 		llmc = sibling_find("llmc");
-		if (llmc == NULL)
+		if (llmc == NULL) {
 			say(top, "cannot find the program llmc");
-		else if (action->what == TOP_ATTACH)
-			attach(top, llmc, action->target);
-		else
-			show_logs(top, llmc, action->target);
+		} else if (action->what == TOP_ATTACH) {
+			const char *const argv[] = { llmc, "--root",
+				top->cli->workspace.root, "attach",
+				action->target, NULL };
+
+			run_outside(top, argv);
+		} else {
+			const char *worker = action->target;
+			static const char script[] =
+			    "if [ -z \"${PAGER:-}\" ]; then PAGER=more; "
+			    "command -v less >/dev/null && PAGER='less -+F +G'; fi; "
+			    "\"$1\" --root \"$2\" log daemon --lines 1000 --worker \"$3\" 2>&1 | "
+			    "eval \"$PAGER\"";
+			const char *const argv[] = { "/bin/sh", "-c", script,
+				"sh", llmc, top->cli->workspace.root, worker,
+				NULL };
+
+			/* In the pager, at the end. */
+			run_outside(top, argv);
+		}
 		return;
 	default:
 		send_action(top, action);

@@ -52,20 +52,6 @@ detach_start(struct cli *cli, char *const *argv, const char *log, int *ret_fd,
 	return r;
 }
 
-/* What it wrote there. */
-static void
-read_words(const char *log, off_t from, struct buf *out)
-{
-	cleanup_fd int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	char bytes[WORDS_MAX];
-	ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, from);
-
-	if (n > 0)
-		text_add_utf8(out, bytes, (size_t)n);
-	while (out->len > 0 && out->data[out->len - 1] == '\n')
-		buf_truncate(out, out->len - 1);
-}
-
 /* One line is part of the message; more follow it. */
 int
 detach_fail(struct cli *cli, const char *who, const char *log, off_t from)
@@ -73,8 +59,15 @@ detach_fail(struct cli *cli, const char *who, const char *log, off_t from)
 	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 	bool one;
+	cleanup_fd int fd = open(log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char bytes[WORDS_MAX];
+	ssize_t n = fd < 0 ? 0 : pread(fd, bytes, sizeof bytes, from);
 
-	read_words(log, from, &words);
+	/* What it wrote there. */
+	if (n > 0)
+		text_add_utf8(&words, bytes, (size_t)n);
+	while (words.len > 0 && words.data[words.len - 1] == '\n')
+		buf_truncate(&words, words.len - 1);
 	one = strchr(words.data, '\n') == NULL;
 	err_set(&err, -EIO, "%s did not start%s%s", who,
 	    words.len == 0 ? "; see: llmc log daemon" :
@@ -342,7 +335,7 @@ only_check(struct cli *cli)
 	struct err err = { 0 };
 	bool ok;
 
-	if (start_facts_check(&cli->workspace, &preflight, &err) < 0)
+	if (start_facts_check(&cli->workspace, true, &preflight, &err) < 0)
 		return cli_fail_err(cli, "io", &err);
 	ok = preflight.counts[PREFLIGHT_FAIL] == 0;
 	preflight_print(&preflight, &cli->text);
@@ -351,6 +344,48 @@ only_check(struct cli *cli)
 	cli->result = preflight_json(&preflight);
 	preflight_release(&preflight);
 	return ok ? CLI_OK : CLI_FAILED;
+}
+
+/* Nobody has chosen what checks the work: ask, where a person is. What is not
+ * answered is a failed check. */
+static void
+ask_for_check(struct cli *cli)
+{
+	static const char key[] = "auto.check_command";
+	struct settings *settings = NULL;
+	struct settings_problems problems;
+	struct proposals proposals;
+	const struct proposal *one;
+	cleanup_buf struct buf question = BUF_INIT, typed = BUF_INIT;
+	struct err err = { 0 };
+
+	if (cli->json || !terminal_here() ||
+	    config_load(&cli->workspace, &settings, &problems, NULL) < 0)
+		return;
+	if (!problems.fatal && !settings_decided(settings, key)) {
+		propose_look(cli->workspace.root,
+		    settings_string(settings, "repo.default_branch"),
+		    &proposals);
+		one = proposals_find(&proposals, key);
+		buf_adds(&question,
+		    "auto.check_command is not set: nothing tests the work "
+		    "before it lands.\n");
+		if (one != NULL)
+			buf_addf(&question,
+			    "Enter: %s (%s)\nCommand, or none: ", one->value,
+			    one->reason);
+		else
+			buf_adds(&question,
+			    "Command that tests the project, or none: ");
+		if (propose_value(key, question.data, &typed) &&
+		    (typed.len > 0 || one != NULL) &&
+		    config_change(&cli->workspace, key,
+			typed.len > 0 ? typed.data : one->value, &err) < 0)
+			cli_warn(cli, "%s", err.msg);
+		proposals_release(&proposals);
+	}
+	settings_problems_release(&problems);
+	settings_free(settings);
 }
 
 /* Refuse a start after which no work could be done. An overseer has checked
@@ -364,8 +399,10 @@ check_start(struct cli *cli)
 	struct preflight preflight;
 	int failed;
 
-	if (lock_is_held(overseer) == 1 ||
-	    start_facts_check(&cli->workspace, &preflight, NULL) < 0)
+	if (lock_is_held(overseer) == 1)
+		return CLI_OK;
+	ask_for_check(cli);
+	if (start_facts_check(&cli->workspace, true, &preflight, NULL) < 0)
 		return CLI_OK; /* the daemon says why */
 	failed = preflight.counts[PREFLIGHT_FAIL];
 	preflight_print(&preflight, &text);
@@ -509,19 +546,6 @@ static const struct cli_flag down_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The process to wait for. One that does not answer (it is ending already) is
- * known by its lock. */
-static void
-find_daemon(struct cli *cli, struct procref *ref)
-{
-	cleanup_json struct json_object *info = NULL;
-	struct err err = { 0 };
-	const char *code;
-
-	if (remote_try(cli, "daemon.info", NULL, INFO_MS, &info, &code, &err))
-		procref_set(ref, (pid_t)json_int_or(info, "pid", 0));
-}
-
 /* A daemon that was killed leaves its workers' sessions running. CLI_OK with
  * *ret_ended 0: there was nothing to end. */
 static int
@@ -553,8 +577,14 @@ stop_daemon(struct cli *cli, bool force)
 	struct procref daemon = PROCREF_INIT;
 	struct json_object *params = json_object_new_object();
 	int status;
+	cleanup_json struct json_object *info = NULL;
+	struct err err = { 0 };
+	const char *code;
 
-	find_daemon(cli, &daemon);
+	/* The process to wait for. One that does not answer (it is ending
+	 * already) is known by its lock. */
+	if (remote_try(cli, "daemon.info", NULL, INFO_MS, &info, &code, &err))
+		procref_set(&daemon, (pid_t)json_int_or(info, "pid", 0));
 	json_set_bool(params, "now", force);
 	status = remote_call(cli, "daemon.stop", params, 0, &result);
 	if (status == CLI_OK && !daemon_wait_gone(cli, &daemon, DOWN_MS))

@@ -255,24 +255,6 @@ work_priority(struct cli *cli, const struct cli_args *args)
 	return change(cli, "overseer.work.update", params);
 }
 
-/* What is refused without a reason is done with one. */
-static int
-fail_done(struct cli *cli, const char *code, struct err *err,
-    const struct cli_args *args)
-{
-	const char *goal = args->flags[FLAG_GOAL];
-	cleanup_free char *words = xstrdup(err->msg);
-
-	if (strcmp(code, "E_TRANSITION") == 0 ||
-	    strcmp(code, "E_EVIDENCE") == 0 || strcmp(code, "E_CHILDREN") == 0)
-		err_set(err, err->code,
-		    "%s; mark it done all the same with: llmc goal node done %s%s%s "
-		    "--reason TEXT",
-		    words, goal != NULL ? goal : "", goal != NULL ? "/" : "",
-		    args->list[1]);
-	return cli_fail_err(cli, code, err);
-}
-
 static int
 work_done(struct cli *cli, const struct cli_args *args)
 {
@@ -292,8 +274,22 @@ work_done(struct cli *cli, const struct cli_args *args)
 		json_object_put(evidence);
 	if (!remote_try(cli, "overseer.work.update", params, 0, &cli->result,
 		&code, &err)) {
+		const char *goal;
+		cleanup_free char *words = NULL;
+
 		json_object_put(take_ptr(&cli->result));
-		return fail_done(cli, code, &err, args);
+		/* What is refused without a reason is done with one. */
+		goal = args->flags[FLAG_GOAL];
+		words = xstrdup(err.msg);
+		if (strcmp(code, "E_TRANSITION") == 0 ||
+		    strcmp(code, "E_EVIDENCE") == 0 ||
+		    strcmp(code, "E_CHILDREN") == 0)
+			err_set(&err, err.code,
+			    "%s; mark it done all the same with: llmc goal node done %s%s%s "
+			    "--reason TEXT",
+			    words, goal != NULL ? goal : "",
+			    goal != NULL ? "/" : "", args->list[1]);
+		return cli_fail_err(cli, code, &err);
 	}
 	tell_change(cli);
 	return CLI_OK;

@@ -741,6 +741,9 @@ nuke_one(struct nuke *n, const char *name)
 		json_object_array_add(n->removed, json_object_new_string(name));
 		salvage = json_string_or(result, "salvage", "");
 		buf_addf(&n->cli->text, "Removed %s.\n", name);
+		if (json_string_or(result, "warning", NULL) != NULL)
+			cli_warn(n->cli, "%s: %s", name,
+			    json_string_or(result, "warning", ""));
 		if (salvage[0] == '\0')
 			return;
 		json_set_string(n->salvaged, name, salvage);

@@ -60,20 +60,6 @@ kernel_number(const char *file, long otherwise)
 	return strtol(text.data, NULL, 10);
 }
 
-static void
-check_user(struct doctor *d)
-{
-	cleanup_free char *detail = xasprintf("uid %u", (unsigned)geteuid());
-
-	if (geteuid() == 0)
-		doctor_note(d, VERDICT_OK, "user",
-		    "uid 0: a hole in the sandbox would be a hole in "
-		    "everything; an ordinary user is safer",
-		    NULL);
-	else
-		doctor_note(d, VERDICT_OK, "user", detail, NULL);
-}
-
 /* Without bwrap there is no sandbox to ask about. */
 static bool
 check_landlock(struct doctor *d)
@@ -149,6 +135,7 @@ doctor_kernel_check(struct doctor *d)
 {
 	bool scoped;
 	const struct box_fault *fault = NULL;
+	cleanup_free char *detail = NULL;
 
 	check_bubblewrap(d);
 	if (kernel_number("/proc/sys/user/max_user_namespaces", 1) == 0)
@@ -169,7 +156,14 @@ doctor_kernel_check(struct doctor *d)
 			"user namespaces are there, as far as AppArmor allows" :
 			"user namespaces are there",
 		    NULL);
-	check_user(d);
+	detail = xasprintf("uid %u", (unsigned)geteuid());
+	if (geteuid() == 0)
+		doctor_note(d, VERDICT_OK, "user",
+		    "uid 0: a hole in the sandbox would be a hole in "
+		    "everything; an ordinary user is safer",
+		    NULL);
+	else
+		doctor_note(d, VERDICT_OK, "user", detail, NULL);
 	scoped = check_landlock(d);
 	check_peers(d);
 	check_git(d);
@@ -307,25 +301,6 @@ box_works(struct trial *t)
 	return false;
 }
 
-/* A secret of the user must not be seen in there: the one thing that every box
- * is for. */
-static void
-check_hidden(struct trial *t)
-{
-	cleanup_free char *secret = file_join(t->dir, ".llmc/config.toml");
-	const char *const words[] = { "cat", secret, NULL };
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (succeeds(t, t->box.prefix, words, &text))
-		doctor_note(t->doctor, VERDICT_FAIL, "files",
-		    "a box shows files of llmc and of your checkout",
-		    "look at sandbox_read and sandbox_write: llmc config list; "
-		    "otherwise report this as a bug");
-	else
-		doctor_note(t->doctor, VERDICT_OK, "files",
-		    "a box hides the files of llmc and of your checkout", NULL);
-}
-
 /* Prints the programs of PATH that are links to what is not there: at most some
  * of them. */
 static const char unseen_script[] =
@@ -453,7 +428,22 @@ doctor_box_run(struct doctor *d, const char *mode)
 		doctor_note(d, VERDICT_FAIL, "box", err.msg,
 		    box_fault_find(err.msg)->fix);
 	} else if (box_works(&t)) {
-		check_hidden(&t);
+		cleanup_free char *secret =
+		    file_join(t.dir, ".llmc/config.toml");
+		const char *const words[] = { "cat", secret, NULL };
+		cleanup_buf struct buf text = BUF_INIT;
+
+		/* A secret of the user must not be seen in there: the one thing
+		 * that every box is for. */
+		if (succeeds(&t, t.box.prefix, words, &text))
+			doctor_note(t.doctor, VERDICT_FAIL, "files",
+			    "a box shows files of llmc and of your checkout",
+			    "look at sandbox_read and sandbox_write: llmc config list; "
+			    "otherwise report this as a bug");
+		else
+			doctor_note(t.doctor, VERDICT_OK, "files",
+			    "a box hides the files of llmc and of your checkout",
+			    NULL);
 		check_links(&t);
 		check_agent(&t);
 		add_limits(&t, scoped);

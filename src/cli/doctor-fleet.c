@@ -144,27 +144,6 @@ doctor_keeper_check(struct doctor *d)
 
 /* --- the daemon ------------------------------------------------------ */
 
-static void
-check_daemon(struct doctor *d)
-{
-	cleanup_free char *lock =
-	    workspace_path(&d->cli->workspace, "state.lock");
-
-	if (remote_alive(d->cli))
-		doctor_note(
-		    d, VERDICT_OK, "daemon", "running and responding", NULL);
-	else if (lock_is_held(lock) == 1)
-		doctor_note(d, VERDICT_FAIL, "daemon",
-		    "a daemon holds the lock but does not respond",
-		    "see llmc log daemon; stop it with llmc down, or kill it");
-	else if (d->have_state && d->state.daemon_running)
-		doctor_note(d, VERDICT_WARN, "daemon",
-		    "the last one did not shut down cleanly",
-		    "llmc up continues from its last written state");
-	else
-		doctor_note(d, VERDICT_OK, "daemon", "not running", NULL);
-}
-
 /* --- worktrees ------------------------------------------------------- */
 
 /* The name of the worker that would have a worktree at this path; NULL for
@@ -179,18 +158,6 @@ name_below(const char *dir, const char *path)
 	    strcmp(path + len + 1, OVERSEER_NAME) == 0)
 		return NULL;
 	return path + len + 1;
-}
-
-static void
-add_worktree(struct doctor_fleet_worktrees *w, const char *name,
-    const char *path, const char *branch)
-{
-	w->list = xreallocarray(w->list, w->count + 1, sizeof *w->list);
-	w->list[w->count++] = (struct doctor_fleet_worktree){
-		.name = xstrdup(name),
-		.path = xstrdup(path),
-		.branch = xstrdup(branch),
-	};
 }
 
 /* "worktree PATH", "HEAD ID", "branch refs/heads/X", a blank line. */
@@ -213,8 +180,16 @@ parse_worktrees(char *text, const char *dir, struct doctor_fleet_worktrees *w)
 			const char *name = name_below(dir, path);
 
 			/* That of repairs has no worker. */
-			if (name != NULL && strcmp(name, CALLER_REPAIR) != 0)
-				add_worktree(w, name, path, branch);
+			if (name != NULL && strcmp(name, CALLER_REPAIR) != 0) {
+				w->list = xreallocarray(
+				    w->list, w->count + 1, sizeof *w->list);
+				w->list[w->count++] =
+				    (struct doctor_fleet_worktree){
+					    .name = xstrdup(name),
+					    .path = xstrdup(path),
+					    .branch = xstrdup(branch),
+				    };
+			}
 			path = NULL;
 		}
 	}
@@ -288,19 +263,6 @@ check_worker(struct doctor *d, const struct worker *w)
 		return false;
 	}
 	return true;
-}
-
-static void
-check_workers(struct doctor *d)
-{
-	cleanup_free char *detail = NULL;
-	bool well = true;
-
-	for (size_t i = 0; i < d->state.count; i++)
-		well = check_worker(d, d->state.workers[i]) && well;
-	detail = xasprintf("%zu, each with its worktree", d->state.count);
-	if (well && d->state.count > 0)
-		doctor_note(d, VERDICT_OK, "workers", detail, NULL);
 }
 
 /* A sandbox that is set for single workers only; that of the defaults is one
@@ -477,12 +439,33 @@ check_needs(struct doctor *d)
 void
 doctor_fleet_check(struct doctor *d)
 {
-	check_daemon(d);
+	cleanup_free char *detail = NULL;
+	bool well = true;
+	cleanup_free char *lock =
+	    workspace_path(&d->cli->workspace, "state.lock");
+
+	if (remote_alive(d->cli))
+		doctor_note(
+		    d, VERDICT_OK, "daemon", "running and responding", NULL);
+	else if (lock_is_held(lock) == 1)
+		doctor_note(d, VERDICT_FAIL, "daemon",
+		    "a daemon holds the lock but does not respond",
+		    "see llmc log daemon; stop it with llmc down, or kill it");
+	else if (d->have_state && d->state.daemon_running)
+		doctor_note(d, VERDICT_WARN, "daemon",
+		    "the last one did not shut down cleanly",
+		    "llmc up continues from its last written state");
+	else
+		doctor_note(d, VERDICT_OK, "daemon", "not running", NULL);
 	if (d->settings != NULL)
 		check_own_sandbox(d);
 	if (!d->have_state || d->settings == NULL)
 		return;
-	check_workers(d);
+	for (size_t i = 0; i < d->state.count; i++)
+		well = check_worker(d, d->state.workers[i]) && well;
+	detail = xasprintf("%zu, each with its worktree", d->state.count);
+	if (well && d->state.count > 0)
+		doctor_note(d, VERDICT_OK, "workers", detail, NULL);
 	check_worktrees(d);
 	check_tmux_socket(d);
 	check_sessions(d);

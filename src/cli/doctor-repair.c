@@ -38,39 +38,6 @@ is_orphan(const struct state *state, const struct sessions_entry *session)
 	    state_find(state, session->worker) == NULL;
 }
 
-static void
-list_broken(
-    const struct state *state, const struct sessions *sessions, struct buf *out)
-{
-	for (size_t i = 0; i < state->count; i++)
-		if (is_broken(state->workers[i]))
-			buf_addf(out, "%s%s", out->len > 0 ? ", " : "",
-			    state->workers[i]->name);
-	for (size_t i = 0; i < sessions->count; i++)
-		if (is_orphan(state, &sessions->list[i]))
-			buf_addf(out, "%sthe session %s",
-			    out->len > 0 ? ", " : "", sessions->list[i].name);
-}
-
-static void
-reset_worker(struct doctor *d, const char *name)
-{
-	cleanup_json struct json_object *result = NULL;
-	struct err err = { 0 };
-	const char *code, *salvage;
-
-	if (!remote_try(d->cli, "worker.reset", remote_worker(name),
-		REMOTE_LONG_MS, &result, &code, &err)) {
-		cli_warn(d->cli, "%s: %s", name, err.msg);
-		return;
-	}
-	salvage = json_string_or(result, "salvage", "");
-	if (salvage[0] != '\0')
-		done(d, "%s: reset; its work is kept as %s", name, salvage);
-	else
-		done(d, "%s: reset", name);
-}
-
 static int
 repair_all(struct doctor *d, const struct settings *settings,
     const struct state *state, const struct sessions *sessions, bool yes)
@@ -78,7 +45,14 @@ repair_all(struct doctor *d, const struct settings *settings,
 	cleanup_buf struct buf list = BUF_INIT;
 	int status;
 
-	list_broken(state, sessions, &list);
+	for (size_t i = 0; i < state->count; i++)
+		if (is_broken(state->workers[i]))
+			buf_addf(&list, "%s%s", list.len > 0 ? ", " : "",
+			    state->workers[i]->name);
+	for (size_t i = 0; i < sessions->count; i++)
+		if (is_orphan(state, &sessions->list[i]))
+			buf_addf(&list, "%sthe session %s",
+			    list.len > 0 ? ", " : "", sessions->list[i].name);
 	if (list.len == 0)
 		return CLI_OK;
 	status = ask_confirm(d->cli, yes,
@@ -87,8 +61,25 @@ repair_all(struct doctor *d, const struct settings *settings,
 	if (status != CLI_OK)
 		return status;
 	for (size_t i = 0; i < state->count; i++)
-		if (is_broken(state->workers[i]))
-			reset_worker(d, state->workers[i]->name);
+		if (is_broken(state->workers[i])) {
+			const char *name = state->workers[i]->name;
+			cleanup_json struct json_object *result = NULL;
+			struct err err = { 0 };
+			const char *code, *salvage;
+
+			if (!remote_try(d->cli, "worker.reset",
+				remote_worker(name), REMOTE_LONG_MS, &result,
+				&code, &err)) {
+				cli_warn(d->cli, "%s: %s", name, err.msg);
+				continue;
+			}
+			salvage = json_string_or(result, "salvage", "");
+			if (salvage[0] != '\0')
+				done(d, "%s: reset; its work is kept as %s",
+				    name, salvage);
+			else
+				done(d, "%s: reset", name);
+		}
 	for (size_t i = 0; i < sessions->count; i++)
 		if (is_orphan(state, &sessions->list[i]) &&
 		    sessions_kill(d->cli, settings, sessions->list[i].name) ==
@@ -249,13 +240,20 @@ write_state(struct doctor *d, const struct settings *settings,
 	return status;
 }
 
-static int
-rebuild(struct doctor *d, bool yes)
+int
+doctor_repair_rebuild(struct doctor *d, bool yes)
 {
+	cleanup_free char *file =
+	    workspace_path(&d->cli->workspace, "state.lock");
 	struct doctor_fleet_worktrees trees = { 0 };
 	struct settings *settings = NULL;
-	int status = cli_load_settings(d->cli, &settings);
+	int status;
 
+	/* autod takes it for itself when it writes. */
+	if (lock_is_held(file) == 1)
+		return cli_fail(d->cli, "busy",
+		    "a daemon is running; stop it first with: llmc down");
+	status = cli_load_settings(d->cli, &settings);
 	if (status == CLI_OK)
 		status = doctor_fleet_worktrees_load(d->cli, settings, &trees);
 	if (status == CLI_OK)
@@ -268,17 +266,4 @@ rebuild(struct doctor *d, bool yes)
 	doctor_fleet_worktrees_release(&trees);
 	settings_free(settings);
 	return status;
-}
-
-int
-doctor_repair_rebuild(struct doctor *d, bool yes)
-{
-	cleanup_free char *file =
-	    workspace_path(&d->cli->workspace, "state.lock");
-
-	/* autod takes it for itself when it writes. */
-	if (lock_is_held(file) == 1)
-		return cli_fail(d->cli, "busy",
-		    "a daemon is running; stop it first with: llmc down");
-	return rebuild(d, yes);
 }

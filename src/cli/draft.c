@@ -84,8 +84,8 @@ chosen_editor(void)
 }
 
 /* Through the shell, as git does it: the variable may hold arguments. */
-static int
-run_editor(struct cli *cli, const char *file)
+int
+draft_editor(struct cli *cli, const char *file, const char *not_done)
 {
 	const char *chosen = chosen_editor();
 	const char *editor = chosen != NULL ? chosen : "vi";
@@ -99,8 +99,8 @@ run_editor(struct cli *cli, const char *file)
 		return cli_fail_err(cli, "failed", &err);
 	if (r > 0)
 		return cli_fail(cli, "failed",
-		    "the editor %s exited with status %d; nothing was sent",
-		    editor, r);
+		    "the editor %s exited with status %d; %s", editor, r,
+		    not_done);
 	return CLI_OK;
 }
 
@@ -130,7 +130,7 @@ static int
 edit_file(struct cli *cli, struct draft *draft, bool keep)
 {
 	struct err err = { 0 };
-	int status = run_editor(cli, draft->file);
+	int status = draft_editor(cli, draft->file, "nothing was sent");
 	struct buf *text;
 	size_t len;
 	const char *p;

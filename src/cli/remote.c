@@ -88,33 +88,6 @@ take_words(const struct child_result *result, struct err *err)
 	    err, -EIO, "%s", said[0] != '\0' ? said : "autod did not answer");
 }
 
-/* The answer of --oneshot: one line of JSON-RPC. */
-static bool
-read_answer(const struct api_method *method, const struct child_result *result,
-    struct json_object **ret_result, const char **ret_code, struct err *err)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-	struct rpc_message message;
-
-	child_output_text(&result->out, &line);
-	buf_truncate(&line, strcspn(line.data, "\n"));
-	if (line.len == 0 ||
-	    rpc_decode(line.data, line.len, &message, NULL, NULL, NULL) < 0) {
-		take_words(result, err);
-		return fail(ret_code, "failed");
-	}
-	*ret_code = NULL;
-	if (message.kind == RPC_ERROR) {
-		*ret_code = api_error_word(method, message.code);
-		*ret_result = json_object_get(message.data);
-		err_set(err, -EPROTO, "%s", message.message);
-	} else {
-		*ret_result = json_object_get(message.result);
-	}
-	rpc_message_release(&message);
-	return *ret_code == NULL;
-}
-
 /* Of a run of autod that is not a call: a line of JSON. */
 static int
 run_autod(struct cli *cli, const char *option, const char *name,
@@ -212,6 +185,8 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 		struct child_spec spec = { .argv = argv,
 			.output_max = ANSWER_MAX,
 			.deadline_ms = deadline_ms };
+		cleanup_buf struct buf line = BUF_INIT;
+		struct rpc_message message;
 
 		child_result_init(&result);
 		if (autod == NULL) {
@@ -223,7 +198,25 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 		spec.input_len = request.len;
 		if (child_run(&spec, &result, err) < 0)
 			return fail(ret_code, "failed");
-		return read_answer(m, &result, ret_result, ret_code, err);
+		/* The answer of --oneshot: one line of JSON-RPC. */
+		child_output_text(&result.out, &line);
+		buf_truncate(&line, strcspn(line.data, "\n"));
+		if (line.len == 0 ||
+		    rpc_decode(
+			line.data, line.len, &message, NULL, NULL, NULL) < 0) {
+			take_words(&result, err);
+			return fail(ret_code, "failed");
+		}
+		*ret_code = NULL;
+		if (message.kind == RPC_ERROR) {
+			*ret_code = api_error_word(m, message.code);
+			*ret_result = json_object_get(message.data);
+			err_set(err, -EPROTO, "%s", message.message);
+		} else {
+			*ret_result = json_object_get(message.result);
+		}
+		rpc_message_release(&message);
+		return *ret_code == NULL;
 	}
 	err_set(err, r,
 	    "no daemon is running for %s; start it with: llmc up %s",

@@ -16,7 +16,8 @@ static const int terminal_signals[] = { SIGINT, SIGQUIT, SIGPIPE };
 bool
 terminal_here(void)
 {
-	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) &&
+	    tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
 int

@@ -229,17 +229,6 @@ on_pidfd(int fd, unsigned what, void *arg)
 		daemon_process_is_gone(o);
 }
 
-/* Where it hangs, appended; for people. */
-static void
-add_place(const struct procref *ref, struct buf *out)
-{
-	cleanup_free char *file = xasprintf("/proc/%d/wchan", (int)ref->pid);
-	cleanup_buf struct buf place = BUF_INIT;
-
-	if (file_read(file, SMALL_MAX, &place, NULL) == 0 && place.len > 1)
-		buf_addf(out, ", in %s", place.data);
-}
-
 /* No other may be started while it is there. */
 static void
 on_kill_over(void *arg)
@@ -247,13 +236,18 @@ on_kill_over(void *arg)
 	struct overseer *o = arg;
 	struct daemon_process *d = &o->daemon;
 	cleanup_buf struct buf words = BUF_INIT;
+	cleanup_free char *file = NULL;
+	cleanup_buf struct buf place = BUF_INIT;
 
 	d->stuck = true;
 	buf_addf(&words,
 	    "The daemon (pid %d) does not end, even by SIGKILL: it "
 	    "hangs in the kernel (state %c",
 	    (int)d->ref.pid, procref_state(&d->ref));
-	add_place(&d->ref, &words);
+	/* Where it hangs, appended; for people. */
+	file = xasprintf("/proc/%d/wchan", (int)d->ref.pid);
+	if (file_read(file, SMALL_MAX, &place, NULL) == 0 && place.len > 1)
+		buf_addf(&words, ", in %s", place.data);
 	buf_adds(&words,
 	    "). Most often a disk or network file system does not answer.");
 	if (o->stopping) {
@@ -270,8 +264,7 @@ on_kill_over(void *arg)
 	    &(struct notice){ .class = NOTICE_FAILURE,
 		.what = "the daemon cannot be ended",
 		.why = words.data,
-		.signature = o->signature,
-		.failure = o->words });
+		.signature = o->signature });
 }
 
 static void
@@ -500,15 +493,6 @@ is_held(const struct overseer *o)
 	return lock_is_held(lock) == 1;
 }
 
-/* How long it runs by the wall clock, on ours; never in the future. */
-static int64_t
-mono_of(int64_t unix_s)
-{
-	int64_t age = clock_wall_ms() - unix_s * 1000, now = clock_mono_ms();
-
-	return age < 0 ? now : now - age;
-}
-
 /* Find the process again; false for one that is gone, or as good as that. */
 static bool
 find(struct procref *ref, struct json_object *json)
@@ -524,13 +508,18 @@ static void
 adopt(struct overseer *o, struct procref *ref, char *instance, int64_t unix_s)
 {
 	struct daemon_process *d = &o->daemon;
+	int64_t age;
+	int64_t now;
 
 	daemon_process_release(d);
 	*d = (struct daemon_process)DAEMON_PROCESS_INIT;
 	d->ref = *ref;
 	d->alive = d->adopted = true;
 	d->instance = instance;
-	d->started_ms = mono_of(unix_s);
+	/* How long it runs by the wall clock, on ours; never in the future. */
+	age = clock_wall_ms() - unix_s * 1000;
+	now = clock_mono_ms();
+	d->started_ms = age < 0 ? now : now - age;
 	*ref = (struct procref)PROCREF_INIT;
 	way_out.daemon = d->ref.pidfd;
 	/* Watch for its end; for one that is not our child. */

@@ -98,16 +98,6 @@ is_from_daemon(struct overseer *o, struct json_object *json)
 	return same && strcmp(instance, d->instance) == 0;
 }
 
-static void
-see_registration(struct overseer *o)
-{
-	cleanup_free char *file = overseer_path(o, "daemon.json");
-	cleanup_json struct json_object *json = NULL;
-
-	o->sight.identity = json_load(file, SMALL_MAX, &json, NULL) == 0 &&
-	    is_from_daemon(o, json);
-}
-
 /* Why it has ended, by its own declaration; NULL = it declared nothing. */
 static char *
 read_declaration(struct overseer *o)
@@ -307,6 +297,8 @@ observe_look(struct overseer *o)
 	cleanup_free char *declared = NULL;
 	struct health_facts facts;
 	enum health_verdict verdict;
+	cleanup_free char *file = NULL;
+	cleanup_json struct json_object *json = NULL;
 
 	if (o->state != STATE_STARTING && o->state != STATE_RUNNING)
 		return;
@@ -316,7 +308,9 @@ observe_look(struct overseer *o)
 		daemon_process_is_gone(o);
 		return;
 	}
-	see_registration(o);
+	file = overseer_path(o, "daemon.json");
+	o->sight.identity = json_load(file, SMALL_MAX, &json, NULL) == 0 &&
+	    is_from_daemon(o, json);
 	see_heartbeat(o);
 	o->sight.failure = (!o->daemon.alive || o->sight.complaint.len > 0) &&
 	    observe_failure(o);

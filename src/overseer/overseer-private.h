@@ -416,7 +416,7 @@ struct repair {
 	bool boxed;
 	bool placed; /* the worktree is there and at the branch */
 	bool landed;
-	bool aside; /* what was there is out of the way */
+	bool moved; /* what was there is out of the way */
 	char *folder; /* .llmc/remedy, where its agent writes: */
 	char *finding; /* what was wrong, and what it did */
 	char *request; /* or why a person is needed, which becomes: */

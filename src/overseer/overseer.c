@@ -219,10 +219,8 @@ void
 overseer_tell(struct overseer *o, const struct notice *notice)
 {
 	writer_finish(o);
-	if (writer_is_stuck(o))
-		people_tell_command(o->people, o->settings, notice, "");
-	else
-		people_tell(o->people, o->settings, notice);
+	people_tell(o->people, o->settings, notice,
+	    writer_is_stuck(o) ? PEOPLE_UNSAVED : PEOPLE_SAVED);
 }
 
 void
@@ -629,7 +627,8 @@ start_check(const struct overseer *o, struct err *err)
 	cleanup_free char *lock = overseer_path(o, "state.lock");
 	cleanup_buf struct buf text = BUF_INIT;
 	struct preflight preflight;
-	int failed, r = start_facts_check(&o->workspace, &preflight, err);
+	int failed,
+	    r = start_facts_check(&o->workspace, false, &preflight, err);
 
 	if (r < 0)
 		return r;
@@ -647,43 +646,6 @@ start_check(const struct overseer *o, struct err *err)
 	    failed, failed == 1 ? "" : "s");
 }
 
-static void
-print(const struct preflight *preflight, const struct err *err)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	preflight_print(preflight, &text);
-	if (err->code < 0)
-		buf_addf(&text, "fail  history: %s\n", err->msg);
-	buf_adds(&text,
-	    preflight->counts[PREFLIGHT_FAIL] == 0 && err->code == 0 ?
-		"The overseer can start.\n" :
-		"The overseer cannot start.\n");
-	fputs(text.data, stdout);
-}
-
-static void
-print_json(const struct preflight *preflight, const struct err *err)
-{
-	cleanup_json struct json_object *json = preflight_json(preflight);
-	cleanup_buf struct buf text = BUF_INIT;
-	struct json_object *checks, *check;
-
-	if (err->code < 0) {
-		check = json_object_new_object();
-		json_set_string(check, "name", "history");
-		json_set_string(
-		    check, "status", preflight_level_name(PREFLIGHT_FAIL));
-		json_set_string(check, "detail", err->msg);
-		json_set_string(check, "fix", NULL);
-		json_object_object_get_ex(json, "checks", &checks);
-		json_object_array_add(checks, check);
-		json_set_bool(json, "ok", false);
-	}
-	json_print(json, true, &text);
-	fputs(text.data, stdout);
-}
-
 /* For --check: print it all, with what an earlier run left for a person. The
  * exit status of a start. */
 static int
@@ -693,15 +655,42 @@ start_check_only(struct overseer *o)
 	struct err err = { 0 };
 	int status;
 
-	if (start_facts_check(&o->workspace, &preflight, &err) < 0) {
+	if (start_facts_check(&o->workspace, false, &preflight, &err) < 0) {
 		console_fail(o, err.msg);
 		return OVERSEER_ERROR;
 	}
 	overseer_check_history(o, &err);
-	if (o->options->json)
-		print_json(&preflight, &err);
-	else
-		print(&preflight, &err);
+	if (o->options->json) {
+		cleanup_json struct json_object *json =
+		    preflight_json(&preflight);
+		cleanup_buf struct buf text = BUF_INIT;
+		struct json_object *checks, *check;
+
+		if (err.code < 0) {
+			check = json_object_new_object();
+			json_set_string(check, "name", "history");
+			json_set_string(check, "status",
+			    preflight_level_name(PREFLIGHT_FAIL));
+			json_set_string(check, "detail", err.msg);
+			json_set_string(check, "fix", NULL);
+			json_object_object_get_ex(json, "checks", &checks);
+			json_object_array_add(checks, check);
+			json_set_bool(json, "ok", false);
+		}
+		json_print(json, true, &text);
+		fputs(text.data, stdout);
+	} else {
+		cleanup_buf struct buf text = BUF_INIT;
+
+		preflight_print(&preflight, &text);
+		if (err.code < 0)
+			buf_addf(&text, "fail  history: %s\n", err.msg);
+		buf_adds(&text,
+		    preflight.counts[PREFLIGHT_FAIL] == 0 && err.code == 0 ?
+			"The overseer can start.\n" :
+			"The overseer cannot start.\n");
+		fputs(text.data, stdout);
+	}
 	status = preflight.counts[PREFLIGHT_FAIL] > 0 ? OVERSEER_REFUSED :
 							overseer_exit_of(&err);
 	preflight_release(&preflight);

@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "moment.h"
 #include "overseer-private.h"
+#include "place.h"
 #include "prompt.h"
 #include "rpc.h"
 #include "run-dir.h"
@@ -75,15 +76,6 @@ agent_done(struct repair *r, const char *words)
 	xstrset(&r->words, words);
 	if (operation_arrived(&r->op, NULL))
 		operation_done(&r->op);
-}
-
-/* It has left commits in a worktree of its own. */
-static void
-agent_lands(struct repair *r)
-{
-	repair_agent_rest(r);
-	if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
 }
 
 static void
@@ -246,10 +238,14 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		return;
 	}
 	answer(call, NULL);
-	if (r->in_worktree)
-		agent_lands(r);
-	else
+	if (r->in_worktree) {
+		/* It has left commits in a worktree of its own. */
+		repair_agent_rest(r);
+		if (operation_arrived(&r->op, NULL))
+			operation_next(&r->op);
+	} else {
 		agent_done(r, "the agent finished");
+	}
 }
 
 /* It asks for a person: what it wrote is put where people look. */
@@ -448,6 +444,7 @@ launch(struct repair *r)
 	struct session_launch how = {
 		.settings = settings,
 		.cwd = r->desk,
+		.index = PLACE_OVERSEER,
 		.socket = a->socket,
 		.projects = projects,
 		.sandboxed = r->boxed,

@@ -10,6 +10,7 @@
 #include "kept.h"
 #include "overseer-private.h"
 #include "people.h"
+#include "place.h"
 #include "settings.h"
 
 #define NAMES_MAX 5 /* paths named in a sentence */
@@ -35,7 +36,8 @@ tell(const struct repair *r, const char *what, const char *why)
 	if (r->outcome == REPAIR_COMPLETED)
 		people_tell(o->people, o->settings,
 		    &(struct notice){
-			.class = NOTICE_CHECKOUT, .what = what, .why = why });
+			.class = NOTICE_CHECKOUT, .what = what, .why = why },
+		    PEOPLE_SAVED);
 }
 
 /* Rather a repair without a copy than a fleet that stays down. */
@@ -99,45 +101,41 @@ add_files(struct buf *words, const char *const *paths, size_t count,
 	buf_adds(words, count > NAMES_MAX ? ", ...; " : "; ");
 }
 
-/* In the user's checkout others write, too: editors, logs, databases. So a file
- * that has changed is only reported; one that was thrown away is a failure. */
-static void
-differs(struct repair *r, const struct git_compared *compared,
-    const struct err *err)
-{
-	cleanup_buf struct buf words = BUF_INIT;
-
-	if (compared != NULL && compared->lost_count > 0 &&
-	    r->outcome == REPAIR_COMPLETED)
-		r->outcome = REPAIR_FAILED;
-	else if (r->words != NULL)
-		buf_addf(&words, "%s; and ", r->words);
-	if (compared == NULL) {
-		buf_addf(&words,
-		    "it is not known whether files that were not committed "
-		    "have changed (%s); ",
-		    err->msg);
-	} else {
-		add_files(&words, compared->lost, compared->lost_count,
-		    "thrown away");
-		add_files(&words, compared->changed, compared->changed_count,
-		    "changed");
-	}
-	buf_addf(&words,
-	    "as they were, they are kept as %s (see: llmc landing salvage show %s)",
-	    r->keep.ref, r->keep.ref);
-	xstrset(&r->words, words.data);
-	tell(r, "uncommitted files have changed during a repair", words.data);
-}
-
 static void
 on_compared(
     const struct git_compared *compared, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
 
-	if (err != NULL || compared->lost_count + compared->changed_count > 0)
-		differs(r, compared, err);
+	if (err != NULL || compared->lost_count + compared->changed_count > 0) {
+		cleanup_buf struct buf words = BUF_INIT;
+
+		/* In the user's checkout others write, too: editors, logs,
+		 * databases. So a file that has changed is only reported; one
+		 * that was thrown away is a failure. */
+		if (compared != NULL && compared->lost_count > 0 &&
+		    r->outcome == REPAIR_COMPLETED)
+			r->outcome = REPAIR_FAILED;
+		else if (r->words != NULL)
+			buf_addf(&words, "%s; and ", r->words);
+		if (compared == NULL) {
+			buf_addf(&words,
+			    "it is not known whether files that were not committed "
+			    "have changed (%s); ",
+			    err->msg);
+		} else {
+			add_files(&words, compared->lost, compared->lost_count,
+			    "thrown away");
+			add_files(&words, compared->changed,
+			    compared->changed_count, "changed");
+		}
+		buf_addf(&words,
+		    "as they were, they are kept as %s (see: llmc landing salvage show %s)",
+		    r->keep.ref, r->keep.ref);
+		xstrset(&r->words, words.data);
+		tell(r, "uncommitted files have changed during a repair",
+		    words.data);
+	}
 	if (operation_arrived(&r->op, NULL))
 		operation_next(&r->op);
 }
@@ -214,7 +212,7 @@ repair_check_paths(struct operation *op)
 		worktrees[0] != '/' ? worktrees : NULL, NULL };
 	struct git_freeze what = { .forbidden = forbidden };
 
-	settings_list(settings, "auto.protected_paths", &what.protected_paths);
+	settings_list(settings, "repo.protected_paths", &what.protected_paths);
 	git_freeze_look(r->overseer->git, r->onto, r->fix, &what, on_looked,
 	    operation_await(op));
 }
@@ -251,31 +249,10 @@ repair_check_place(struct operation *op)
 		.git = o->git,
 		.workspace = &o->workspace,
 		.settings = &o->settings,
-		.name = "overseer" });
+		.name = "overseer",
+		.index = PLACE_SLOTS });
 	check_place_begin(
 	    r->check.place, &what, true, on_placed, operation_await(op));
-}
-
-/* The end of what it printed says why, mostly. */
-static void
-check_failed(struct repair *r, const struct child_result *result)
-{
-	cleanup_buf struct buf words = BUF_INIT, output = BUF_INIT;
-	const char *line;
-
-	buf_adds(&words, "auto.check_command ");
-	child_result_describe(result, &words);
-	child_output_text(&result->out, &output);
-	while (output.len > 0 && output.data[output.len - 1] == '\n')
-		buf_truncate(&output, output.len - 1);
-	line = strrchr(output.data, '\n');
-	line = line != NULL ? line + 1 : output.data;
-	if (line[0] != '\0') {
-		buf_adds(&words, ": ");
-		text_add_visible(
-		    &words, line, text_cut(line, strlen(line), 200), false);
-	}
-	cannot_land(r, words.data);
 }
 
 static void
@@ -286,10 +263,27 @@ on_checked(const struct child_result *result, void *arg)
 	r->check.child = NULL;
 	git_check_tree_tidy(
 	    r->overseer->git, check_place_dir(r->check.place), r->fix);
-	if (!child_succeeded(result) && !result->cancelled)
-		check_failed(r, result);
-	else if (operation_arrived(&r->op, NULL))
+	if (!child_succeeded(result) && !result->cancelled) {
+		cleanup_buf struct buf words = BUF_INIT, output = BUF_INIT;
+		const char *line;
+
+		/* The end of what it printed says why, mostly. */
+		buf_adds(&words, "auto.check_command ");
+		child_result_describe(result, &words);
+		child_output_text(&result->out, &output);
+		while (output.len > 0 && output.data[output.len - 1] == '\n')
+			buf_truncate(&output, output.len - 1);
+		line = strrchr(output.data, '\n');
+		line = line != NULL ? line + 1 : output.data;
+		if (line[0] != '\0') {
+			buf_adds(&words, ": ");
+			text_add_visible(&words, line,
+			    text_cut(line, strlen(line), 200), false);
+		}
+		cannot_land(r, words.data);
+	} else if (operation_arrived(&r->op, NULL)) {
 		operation_next(&r->op);
+	}
 }
 
 void
@@ -299,6 +293,7 @@ repair_check_run(struct operation *op)
 	const struct overseer *o = r->overseer;
 	cleanup_free char *whose = identity_command(o->workspace.root);
 	const char *const own[] = { "LLMC_CHECK_SLOT=0", whose, NULL };
+	const char *const *place = NULL;
 	cleanup_free char *command = NULL;
 	cleanup_strv char **argv = NULL, **env = NULL;
 	const char *const *box;
@@ -314,7 +309,7 @@ repair_check_run(struct operation *op)
 		return;
 	}
 	operation_await(op);
-	if (check_place_box(r->check.place, &box, &err) < 0) {
+	if (check_place_box(r->check.place, &box, &place, &err) < 0) {
 		cannot_land(r, err.msg);
 		return;
 	}
@@ -324,6 +319,7 @@ repair_check_run(struct operation *op)
 	spec.argv = strv_const(argv);
 	if (box == NULL)
 		box_hide_env(o->settings, NULL, &env);
+	strv_add_all(&env, place);
 	strv_add_all(&env, own);
 	spec.env = strv_const(env);
 	if (child_spawn(o->loop, &spec, on_checked, r, &r->check.child, &err) <

@@ -366,14 +366,14 @@ repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err)
 
 /* What lies there cannot be used: it is kept for a person to look at. */
 static bool
-move_aside(struct repair *r)
+keep_unusable(struct repair *r)
 {
-	cleanup_free char *aside = xasprintf("%s.kept-%s", r->cwd, r->stamp);
+	cleanup_free char *kept = xasprintf("%s.kept-%s", r->cwd, r->stamp);
 
-	if (r->aside || rename(r->cwd, aside) == -1)
+	if (r->moved || rename(r->cwd, kept) == -1)
 		return false;
-	r->aside = true;
-	log_info("%s cannot be used; it is %s now", r->cwd, aside);
+	r->moved = true;
+	log_info("%s cannot be used; it is %s now", r->cwd, kept);
 	return true;
 }
 
@@ -385,7 +385,7 @@ on_place(const struct err *err, void *arg)
 	struct repair *r = arg;
 	cleanup_free char *words = NULL;
 
-	if (err != NULL && !r->op.stopping && !r->aside && move_aside(r)) {
+	if (err != NULL && !r->op.stopping && !r->moved && keep_unusable(r)) {
 		if (operation_arrived(&r->op, NULL))
 			operation_go(&r->op, STEP_PLACE);
 		return;

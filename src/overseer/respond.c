@@ -296,31 +296,17 @@ respond_resume(struct overseer *o)
 /* --- after the end of the daemon ------------------------------------- */
 
 static void
-end_for_spiral(struct overseer *o, const struct spiral_decision *decision)
+start_after(struct overseer *o, int64_t ms)
 {
-	cleanup_free char *why = NULL;
-	const char *what = strcmp(decision->why, "day_budget") == 0 ?
-	    "The limit of remediations per day is reached." :
-	    strcmp(decision->why, "slow_spiral") == 0 ?
-	    "The same failure keeps happening." :
-	    "The daemon failed again soon after a remediation: a failure "
-	    "spiral.";
+	cleanup_buf struct buf until = BUF_INIT;
+	cleanup_buf struct buf pause = BUF_INIT;
 
-	writer_finish(o); /* the evidence gets its folder */
-	why = xasprintf(
-	    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc log failures\n"
-	    "Fix the cause, then: llmc overseer --clear \"what was done\" and "
-	    "llmc overseer",
-	    what, health_verdict_name(o->verdict), o->words,
-	    o->evidence.dir != NULL ? o->evidence.dir : "none");
-	ending_begin(o, OVERSEER_SPIRAL, why);
-}
-
-static void
-say_pause(struct overseer *o, int64_t ms)
-{
-	cleanup_buf struct buf until = BUF_INIT, pause = BUF_INIT;
-
+	overseer_set_state(o, STATE_WAITING);
+	loop_timer_free(take_ptr(&o->delay));
+	if (ms == 0) {
+		on_delay_over(o);
+		return;
+	}
 	o->until_ms = clock_wall_ms() + ms;
 	moment_add(&until, o->until_ms);
 	text_add_duration(&pause, ms);
@@ -328,18 +314,6 @@ say_pause(struct overseer *o, int64_t ms)
 	    "Waiting %s, until %s, before the daemon is started again: it "
 	    "keeps failing.",
 	    pause.data, until.data);
-}
-
-static void
-start_after(struct overseer *o, int64_t ms)
-{
-	overseer_set_state(o, STATE_WAITING);
-	loop_timer_free(take_ptr(&o->delay));
-	if (ms == 0) {
-		on_delay_over(o);
-		return;
-	}
-	say_pause(o, ms);
 	o->delay = loop_after(o->loop, ms, on_delay_over, o);
 }
 
@@ -458,7 +432,22 @@ decide(struct overseer *o, const struct err *err)
 		loop_timer_free(o->delay);
 		o->delay = loop_after(o->loop, DELAY_MS, on_disk_awaited, o);
 	} else if (decision.action == SPIRAL_END) {
-		end_for_spiral(o, &decision);
+		cleanup_free char *why = NULL;
+		const char *what = strcmp(decision.why, "day_budget") == 0 ?
+		    "The limit of remediations per day is reached." :
+		    strcmp(decision.why, "slow_spiral") == 0 ?
+		    "The same failure keeps happening." :
+		    "The daemon failed again soon after a remediation: a failure "
+		    "spiral.";
+
+		writer_finish(o); /* the evidence gets its folder */
+		why = xasprintf(
+		    "%s\nLast failure (%s): %s\nEvidence: %s\nHistory: llmc log failures\n"
+		    "Fix the cause, then: llmc overseer --clear \"what was done\" and "
+		    "llmc overseer",
+		    what, health_verdict_name(o->verdict), o->words,
+		    o->evidence.dir != NULL ? o->evidence.dir : "none");
+		ending_begin(o, OVERSEER_SPIRAL, why);
 	} else if (o->verdict == HEALTH_STALLED) {
 		int64_t delay_ms = decision.delay_ms;
 		struct resets *r = xcalloc(1, sizeof *r);
@@ -484,9 +473,8 @@ decide(struct overseer *o, const struct err *err)
 		start_after(o, decision.delay_ms);
 	} else {
 		overseer_tell(o,
-		    &(struct notice){ .class = NOTICE_REPAIR,
-			.why = o->words,
-			.failure = o->words });
+		    &(struct notice){
+			.class = NOTICE_REPAIR, .why = o->words });
 		repair_begin(o);
 	}
 }
@@ -545,8 +533,8 @@ follow_repair(struct overseer *o, const struct spiral_event *repair)
 		people_tell(o->people, o->settings,
 		    &(struct notice){ .class = NOTICE_REPAIR,
 			.what = "a repair ended without a fix",
-			.why = words,
-			.failure = o->words });
+			.why = words },
+		    PEOPLE_SAVED);
 		start_after(o, 0);
 		return;
 	}
@@ -703,6 +691,7 @@ void
 ending_begin(struct overseer *o, int status, const char *why)
 {
 	cleanup_free char *file = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
 
 	if (o->state == STATE_TERMINATED)
 		return;
@@ -723,15 +712,18 @@ ending_begin(struct overseer *o, int status, const char *why)
 	writer_finish(o); /* the report names the evidence */
 	if (why != NULL)
 		console_say(o, CONSOLE_RED, "%s", why);
+	if (why != NULL)
+		buf_addf(&text, "%s\nexit status: %d", why, status);
+	if (why != NULL && o->words != NULL)
+		buf_addf(&text, "\nfailure: %s", o->words);
+	if (why != NULL && o->evidence.dir != NULL)
+		buf_addf(&text, "\nevidence: %s", o->evidence.dir);
 	overseer_tell(o,
 	    &(struct notice){
 		.class = why != NULL ? NOTICE_FAILURE : NOTICE_END,
 		.what = "llmc overseer has stopped",
-		.why = why,
-		.signature = why != NULL ? o->signature : NULL,
-		.exit_status = status,
-		.failure = why != NULL ? o->words : NULL,
-		.evidence = why != NULL ? o->evidence.dir : NULL });
+		.why = why != NULL ? text.data : NULL,
+		.signature = why != NULL ? o->signature : NULL });
 	overseer_register(o);
 	writer_finish(o);
 	/* The workers are not watched from now on. Those of a daemon that lives

@@ -25,10 +25,9 @@ on_session_start(
 	const char *transcript = json_string_or(data, "transcript_path", NULL);
 	bool first = !s->reported;
 
-	(void)call;
 	s->compacting = false;
 	if (strcmp(source, "compact") == 0)
-		return false;
+		return s->events.compacted(s->arg, call);
 	s->reported = true;
 	record->open_tools = 0;
 	if (session_start_path_valid(record->projects, id, transcript)) {

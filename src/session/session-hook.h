@@ -20,8 +20,9 @@ bool session_hook(struct session *session, struct server_call *call,
  * NULL) lets the turn end. Owned by the caller. */
 struct json_object *session_hook_stop_answer(const char *reason);
 
-/* The result that answers the end of a tool, by the name of the event
- * ("PostToolUse"): the agent reads the text next. Owned by the caller. */
+/* The result that answers the end of a tool or of a compaction, by the name of
+ * the event ("PostToolUse"): the agent reads the text next. Owned by the
+ * caller. */
 struct json_object *
 session_hook_tool_answer(const char *event, const char *text);
 

@@ -135,6 +135,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 		.settings = launch->settings,
 		.worker = s->worker,
 		.cwd = launch->cwd,
+		.index = launch->index,
 		.generation = s->record->generation,
 		.session = s->record->id,
 		.sandboxed = launch->sandboxed,

@@ -49,6 +49,14 @@ no_judgement(void *arg, struct server_call *call, const char *last_words)
 		server_reply(call, NULL);
 }
 
+static bool
+no_answer(void *arg, struct server_call *call)
+{
+	(void)arg;
+	(void)call;
+	return false;
+}
+
 static void
 no_failure(void *arg, const char *error, const char *text)
 {
@@ -98,6 +106,7 @@ fill_events(struct session_events *events)
 	FILL(events, changed, nothing);
 	FILL(events, may_type, always);
 	FILL(events, ready, no_text);
+	FILL(events, compacted, no_answer);
 	FILL(events, submitted, no_text);
 	FILL(events, typed, no_text);
 	FILL(events, progressed, nothing);

@@ -85,6 +85,9 @@ struct session_events {
 	 * that was interrupted. The owner decides what to do about that, and
 	 * sets busy to false. */
 	void (*ready)(void *arg, const char *source);
+	/* A compaction has ended, in a turn or between two. True: the call is
+	 * answered later, with session_hook_tool_answer(); NULL: no caller. */
+	bool (*compacted)(void *arg, struct server_call *call);
 	/* The pending prompt was submitted; a turn is running. */
 	void (*submitted)(void *arg, const char *receipt);
 	/* A person typed this; a turn is running. */
@@ -120,6 +123,7 @@ struct session_events {
 struct session_launch {
 	const struct settings *settings;
 	const char *cwd;
+	int index; /* of its place: place.h */
 	const char *socket; /* where its hooks report */
 	const char *projects; /* where Claude Code keeps its transcripts; NULL =
 			       * not known, then any folder will do */

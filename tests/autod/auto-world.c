@@ -96,10 +96,13 @@ replace_programs(void)
 void
 auto_world_begin(const char *settings)
 {
-	cleanup_free char *text =
-	    xasprintf("[defaults]\nagent_command = \"agent\"\n"
-		      "[daemon]\npatrol_interval = \"1h\"\n[auto]\n%s",
-		settings != NULL ? settings : "");
+	const char *own = settings != NULL ? settings : "";
+	cleanup_free char *text = xasprintf(
+	    "[defaults]\nagent_command = \"agent\"\n"
+	    "[daemon]\npatrol_interval = \"1h\"\n[auto]\n%s%s",
+	    strstr(own, "check_command") != NULL ? "" :
+						   "check_command = \"none\"\n",
+	    own);
 
 	memset(&auto_world, 0, sizeof auto_world);
 	buf_init(&auto_world.told);

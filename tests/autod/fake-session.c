@@ -23,6 +23,7 @@ struct session {
 	size_t waiter_count;
 	struct transcript_parser *parser;
 	char *prompt;
+	bool cleared;
 	int prompts, interrupts, launches;
 };
 
@@ -131,6 +132,12 @@ const char *
 fake_session_prompt(const struct session *s)
 {
 	return s->prompt != NULL ? s->prompt : "";
+}
+
+bool
+fake_session_cleared(const struct session *s)
+{
+	return s->cleared;
 }
 
 int
@@ -242,6 +249,7 @@ on_typed(void *arg)
 		return;
 	xstrset(&s->prompt, s->record->pending);
 	s->prompts++;
+	s->cleared = s->record->pending_clear;
 	session_record_forget_pending(s->record);
 	s->record->busy = true;
 	s->events.submitted(s->arg, receipt);

@@ -35,6 +35,8 @@ void fake_session_leave_remains(int64_t ms);
 
 /* The last prompt that was submitted, "" = none. */
 const char *fake_session_prompt(const struct session *session);
+/* Did a new conversation begin with it? */
+bool fake_session_cleared(const struct session *session);
 /* How often: prompts submitted, interrupted, launched. */
 int fake_session_prompts(const struct session *session);
 int fake_session_interrupts(const struct session *session);

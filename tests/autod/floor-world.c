@@ -8,6 +8,7 @@
 #include "book.h"
 #include "repo.h"
 #include "state-book.h"
+#include "tuning.h"
 #include "worker-op.h"
 
 struct floor_world floor_world;
@@ -165,6 +166,8 @@ floor_world_begin(const char *settings)
 	write_file(config, text, 0600);
 	floor_world_accept();
 	make_programs();
+	/* Unless a test is about it, a check needs no trial. */
+	tuning.trial = tuning.admission = 0;
 	floor_world_open();
 	unit_at_end(floor_world_end);
 }

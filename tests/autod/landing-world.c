@@ -9,6 +9,7 @@ on_event(const struct event *event, void *arg)
 {
 	static const char *const words[] = {
 		[LANDING_END_LANDED] = "landed",
+		[LANDING_END_PROPOSED] = "proposed",
 		[LANDING_END_CONFLICT] = "conflict",
 		[LANDING_END_STUCK] = "stuck",
 		[LANDING_END_EJECTED] = "ejected",

@@ -193,7 +193,7 @@ TEST(what_wants_nothing_ends_when_it_is_over)
 	xstrset(&floor_world.core->state.landings.red_told, NULL);
 	state_add_task(&floor_world.core->state,
 	    task_new("t1", "command", "k", "T", "x", 1));
-	person_escalate(floor_world.core, &step, NOTICE_NONE);
+	person_escalate(floor_world.core, &step);
 	change();
 	ck_assert_str_eq(only()->key, step.event);
 	task_settle(state_task(&floor_world.core->state, "t1"), OUTCOME_LANDED,

@@ -14,7 +14,7 @@ is_for_person(void *arg)
 	return agent->worker->for_person && agent->op == NULL;
 }
 
-/* The work of t1 changes a protected path. */
+/* The work of t1 changes a protected path; the setting by its former name. */
 static struct agent *
 begin_guarded(const char *settings)
 {
@@ -75,6 +75,46 @@ TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 	ck_assert_ptr_null(floor_world_answer(call));
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
+}
+
+/* By its diff, or by the number of tests that ran; with ask it waits for a
+ * person, otherwise it lands and is pointed out. */
+TEST_ROWS(weakened_tests_are_pointed_out, 4)
+{
+	cleanup_free char *settings = xasprintf(
+	    "check_command = \"cat ran 2>/dev/null || echo 5 passed\"\n%s",
+	    _i % 2 == 0 ? "" : "test_guard = \"ask\"\n");
+	const char *words = _i < 2 ? "it removes 1 test (tests/a.py: test_a)" :
+				     "4 tests ran, where 5 ran before";
+	struct floor_call *call;
+	struct agent *agent;
+
+	auto_world_begin(settings);
+	floor_world_sh("mkdir tests && printf 'def test_a():\\n  pass\\n' "
+		       ">tests/a.py && git add tests && git commit -qm tests");
+	auto_world_task("a.md", "First\n");
+	auto_world_task("b.md", "Second\n");
+	auto_world_live();
+	agent = auto_world_turn(1);
+	auto_world_work("b.txt");
+	fake_session_turn_ends(agent->session, "Done.");
+	agent = auto_world_turn_on("t2");
+	floor_world_wt("auto-1",
+	    _i < 2 ? "echo >tests/a.py; git commit -qam less" :
+		     "echo 4 passed >ran; git add ran; git commit -qm less");
+	fake_session_turn_ends(agent->session, "Done.");
+	if (_i % 2 == 1) {
+		floor_world_wait(is_for_person, agent);
+		ck_assert_msg(strstr(agent->worker->reason, words) != NULL,
+		    "%s", agent->worker->reason);
+		floor_world_settle();
+		call = accept("");
+		ck_assert_ptr_null(floor_world_answer(call));
+	}
+	auto_world_wait_done();
+	auto_world_filed("t1 landed; t2 landed; ");
+	ck_assert_ptr_nonnull(strstr(
+	    floor_world_sh("grep -h tests_weakened .llmc/logs/*.log"), words));
 }
 
 TEST_ROWS(accepted_work_lands, 2)

@@ -3,6 +3,7 @@
 /* The end of a turn on a task: check_command at each of its steps, and turns
  * that end with an error. */
 #include "auto-world.h"
+#include "fleet-private.h"
 #include "landing-private.h"
 #include "operation.h"
 #include "state.h"
@@ -115,6 +116,62 @@ TEST_ROWS(what_fails_is_sent_back, 2)
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "words"));
 	assert_clean();
+	auto_world_work("pass");
+	fake_session_turn_ends(agent->session, "Done.");
+	wait_landed();
+}
+
+/* At a turn's end, if it would be sent back: a compaction would lose more. */
+TEST_ROWS(a_full_context_goes_on_in_another_conversation, 5)
+{
+	static const struct {
+		const char *settings;
+		const char *status;
+		const char *more; /* in its worktree */
+		const char *words;
+		bool fresh;
+	} rows[] = {
+		{ CHECK "[workers.auto-1]\nfresh_at = 80\n",
+		    "{\"context_window\":{\"used_percentage\":80}}", NULL,
+		    "The check of your work failed", true },
+		{ CHECK "[workers.auto-1]\nfresh_at = 80\n",
+		    "{\"context_window\":{\"used_percentage\":80}}",
+		    "touch c.txt", "changed or untracked", true },
+		{ CHECK "[workers.auto-1]\nfresh_at = 80\n",
+		    "{\"context_window\":{\"used_percentage\":79.9}}", NULL,
+		    "The check of your work failed", false },
+		/* The last word of the conversation before. */
+		{ CHECK "[workers.auto-1]\nfresh_at = 80\n",
+		    "{\"session_id\":\"x\",\"context_window\":"
+		    "{\"used_percentage\":99}}",
+		    NULL, "The check of your work failed", false },
+		{ CHECK, "{\"context_window\":{\"used_percentage\":99}}", NULL,
+		    "The check of your work failed", false },
+	};
+	struct agent *agent = begin_turn(rows[_i].settings);
+	cleanup_json struct json_object *status =
+	    json_tokener_parse(rows[_i].status);
+	const struct task *t = auto_world.core->state.tasks[0];
+	const char *prompt;
+
+	know_main();
+	agent_status(agent, status);
+	if (rows[_i].more != NULL)
+		floor_world_wt("auto-1", rows[_i].more);
+	fake_session_turn_ends(agent->session, "Half is done.");
+	auto_world_turn(2);
+	prompt = fake_session_prompt(agent->session);
+	ck_assert_msg(strstr(prompt, rows[_i].words) != NULL, "%s", prompt);
+	ck_assert_int_eq(fake_session_cleared(agent->session), rows[_i].fresh);
+	ck_assert_int_eq(
+	    strstr(prompt, "Do it") != NULL, rows[_i].fresh); /* its task */
+	ck_assert_int_eq(
+	    strstr(prompt, "| Half is done.") != NULL, rows[_i].fresh);
+	ck_assert_int_eq(
+	    strstr(prompt, "1 commit ahead of main") != NULL, rows[_i].fresh);
+	auto_world_told("sent_back t1; ");
+	ck_assert_int_eq(t->attempts, 1);
+	floor_world_wt("auto-1", "rm -f c.txt");
 	auto_world_work("pass");
 	fake_session_turn_ends(agent->session, "Done.");
 	wait_landed();

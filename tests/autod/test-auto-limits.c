@@ -38,6 +38,44 @@ resume(const char *worker)
 	return call;
 }
 
+/* No task begins in what is kept for a person; that is said once, and over
+ * without a command. What is not known, or was reported by a clock that went
+ * wrong, holds up nothing. */
+TEST_ROWS(a_reserve_is_kept, 4)
+{
+	static const struct {
+		int64_t used, resets_h, seen_h; /* hours from now */
+		bool held;
+	} rows[] = { { 800, 1, 0, true }, { 799, 1, 0, false },
+		{ 1000, -1, -2, false }, { 1000, 9000, 8999, false } };
+	const int64_t now = clock_wall_ms(), hour = 3600000;
+	struct state *state;
+
+	auto_world_begin("[budget]\nreserve = 20\n");
+	state = &auto_world.core->state;
+	state->windows[WINDOW_FIVE_HOUR] = (struct window){ rows[_i].used,
+		now + rows[_i].resets_h * hour, now + rows[_i].seen_h * hour };
+	xstrset(&state->held, "an old reason");
+	auto_world_task("a.md", "Do it\n");
+	auto_world_live();
+	if (rows[_i].held) {
+		auto_world_wait("waiting; ");
+		for (int i = 0; i < 3; i++)
+			auto_world_patrol();
+		auto_world_told("waiting; ");
+		ck_assert_str_eq(state->held,
+		    "80% of the 5 hour window are used, and budget.reserve "
+		    "keeps 20% for you");
+		ck_assert_int_eq(state->held_until_ms, now + hour);
+		state->windows[WINDOW_FIVE_HOUR].resets_ms = now;
+		auto_world_patrol();
+	}
+	auto_world_turn(1);
+	auto_world_told(rows[_i].held ? "fleet_resumed; task_assigned t1; " :
+					"task_assigned t1; ");
+	ck_assert_ptr_null(state->held);
+}
+
 /* It is parked with its work, and its worker does the next one. */
 TEST(a_task_is_parked_at_its_budget)
 {

@@ -169,6 +169,40 @@ TEST(a_correction_is_written_once)
 	ck_assert_int_eq(filed_task("t1").source, COST_REPORTED);
 }
 
+/* How often this process has the file open. */
+static int
+times_open(const char *path)
+{
+	char target[4096];
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		cleanup_free char *link = xasprintf("/proc/self/fd/%d", fd);
+		ssize_t n = readlink(link, target, sizeof target);
+
+		count += n == (ssize_t)strlen(path) &&
+		    memcmp(target, path, (size_t)n) == 0;
+	}
+	return count;
+}
+
+/* It was left, for example since its agent died, and then resumed. */
+TEST(a_conversation_that_goes_on_is_read_by_its_session_only)
+{
+	struct agent *agent = begin_turn(NULL);
+	const char *path = unit_path("on.jsonl");
+
+	append(path, USED("a", "1000"));
+	fake_session_reads(agent->session, path);
+	fake_session_leaves(agent->session);
+	floor_world_settle();
+	ck_assert_int_eq(times_open(path), 1);
+	append(path, USED("b", "500"));
+	fake_session_reads(agent->session, path); /* a fake, which closes it */
+	ck_assert_int_eq(times_open(path), 0);
+	ck_assert_int_eq(auto_world.core->state.today.cost, 6000);
+}
+
 TEST(a_new_daemon_reads_what_the_old_one_did_not)
 {
 	struct agent *agent = begin_turn(NULL);

@@ -57,7 +57,7 @@ TEST_ROWS(a_protected_path_by_a_rename, 2)
 {
 	struct agent *adam;
 
-	landing_world_begin("[auto]\nprotected_paths = [\"ci/**\"]\n");
+	landing_world_begin("protected_paths = [\"ci/**\"]\n");
 	floor_world_sh(
 	    "seq 1 20 >test.sh; git add test.sh; git commit -qm test");
 	adam = floor_world_add("adam", WORKER_NEEDS_REVIEW);

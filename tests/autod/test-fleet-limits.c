@@ -229,6 +229,26 @@ TEST(an_outage_is_one_workers)
 	ck_assert_int_eq(policy.errors, 0);
 }
 
+/* After a login in one session; one that a person has paused stays so. */
+TEST_ROWS(a_login_is_for_all, 2)
+{
+	struct agent *eve;
+
+	fleet_world_begin_working(NULL);
+	eve = fleet_world_add("eve");
+	fleet_world_wait_up(eve);
+	fail_turn(fleet_world.adam, "authentication_failed", "401");
+	turn_failure(eve, "authentication_failed", "401");
+	eve->worker->on_hold = _i == 1;
+	expect_status(fleet_world.adam, WORKER_PAUSED);
+	expect_status(eve, WORKER_PAUSED);
+	floor_world_answer(fleet_world_hook(
+	    fleet_world.adam, "UserPromptSubmit", "{\"prompt\":\"continue\"}"));
+	expect_status(eve, WORKER_PAUSED); /* that says nothing yet */
+	fleet_world_stop(fleet_world.adam);
+	expect_status(eve, _i == 1 ? WORKER_PAUSED : WORKER_IDLE);
+}
+
 /* What a person has to settle, and what nobody has a name for. */
 static const struct error_row {
 	const char *error, *text;

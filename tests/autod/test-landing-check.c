@@ -8,7 +8,7 @@
 #include "check-book.h"
 
 #define JUDGED                                    \
-	"[auto]\nprotected_paths = [\"judge\"]\n" \
+	"protected_paths = [\"judge\"]\n[auto]\n" \
 	"check_command = \"echo ran >>../../ran; sh ./judge\"\n"
 
 /* With the real llmc, which runs errands. */

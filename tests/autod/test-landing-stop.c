@@ -167,7 +167,7 @@ TEST_ROWS(the_next_daemon_lands_what_was_shown, nitems(shown_rows))
 	cleanup_free char *seen = NULL;
 	struct agent *adam;
 
-	landing_world_begin("[auto]\nprotected_paths = [\"b.txt\"]\n");
+	landing_world_begin("protected_paths = [\"b.txt\"]\n");
 	adam = landing_world_work("adam", "b.txt", "two");
 	seen = xasprintf(
 	    ",\"commit\":\"%s\"", floor_world_wt("adam", "git rev-parse HEAD"));

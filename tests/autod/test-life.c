@@ -169,7 +169,7 @@ static const char *
 command(void)
 {
 	return settings_string(
-	    floor_world.core->settings, "people.notify_command");
+	    floor_world.core->settings, "people.report_command");
 }
 
 static bool
@@ -182,13 +182,13 @@ has_no_command(void *arg)
 /* Or a person who saves a file with a typo is not told of it. */
 TEST(settings_that_are_just_being_written_are_waited_for)
 {
-	life_world_begin("[people]\nnotify_command = \"a\"\n");
+	life_world_begin("[people]\nreport_command = \"a\"\n");
 	ck_assert_int_eq(life_world_run(1000), LIFE_GOES_ON);
 	clock_virtual_end(); /* git is asked */
 	write_settings("");
 	ck_assert_int_eq(life_world_run(500), LIFE_GOES_ON);
 	ck_assert_str_eq(command(), "a");
-	write_settings("[people]\nnotify_command = \"b\"\n");
+	write_settings("[people]\nreport_command = \"b\"\n");
 	ck_assert_int_eq(life_world_run(1), LIFE_GOES_ON);
 	ck_assert_str_eq(command(), "b");
 	/* They may be empty. */

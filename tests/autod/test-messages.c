@@ -96,8 +96,7 @@ tell(void)
 		.title = "work is stuck",
 		.text = "why",
 		.signature = "s",
-		.task = "t1" },
-	    NOTICE_NONE);
+		.task = "t1" });
 }
 
 static const struct ask *

@@ -15,7 +15,6 @@
 	"[people.channels.all]\ntype = \"command\"\ncommand = "    \
 	"\"cat\"\nlevels = [\"info\", \"warning\", \"critical\", " \
 	"\"emergency\"]\n"
-#define COMMAND "[people]\nnotify_command = \"cat\"\n"
 
 static struct world {
 	struct oversight_floor *floor;
@@ -88,7 +87,7 @@ static const struct {
 	enum severity severity;
 	enum escalation_level want;
 	bool quiet; /* only to who asks for the level */
-	const char *class; /* of notify_command; NULL = not told */
+	const char *class;
 } rows[] = {
 	{ STEP_LOG, SEVERITY_LOW, ESCALATION_INFO, true, NULL },
 	{ STEP_WARN, SEVERITY_MEDIUM, ESCALATION_WARNING, true, NULL },
@@ -102,7 +101,7 @@ TEST_ROWS(an_intervention_is_told_with_its_level_and_its_evidence, nitems(rows))
 	struct message *record;
 	struct json_object *evidence = NULL;
 
-	begin(ALL DESK COMMAND);
+	begin(ALL DESK);
 	tell("t1", DETECTION_STUCK, rows[_i].severity, rows[_i].level,
 	    "no rule");
 	ck_assert_uint_eq(messages(), 1);
@@ -111,8 +110,6 @@ TEST_ROWS(an_intervention_is_told_with_its_level_and_its_evidence, nitems(rows))
 	ck_assert_ptr_nonnull(message_delivery(record, "all"));
 	ck_assert_int_eq(
 	    message_delivery(record, "desk") == NULL, rows[_i].quiet);
-	ck_assert_int_eq(message_delivery(record, MESSAGE_COMMAND) != NULL,
-	    rows[_i].class != NULL);
 	ck_assert_pstr_eq(record->class, rows[_i].class);
 	ck_assert_str_eq(record->text, "what to type");
 	ck_assert_str_eq(record->worker, "adam");

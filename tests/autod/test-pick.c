@@ -88,7 +88,7 @@ TEST_ROWS(does_not_weaken_its_judge, nitems(judge_rows))
 	const struct landing_record *record;
 	struct floor_call *call;
 
-	landing_world_begin("[auto]\nprotected_paths = [\"judge\"]\n");
+	landing_world_begin("protected_paths = [\"judge\"]\n");
 	make_worker("adam", "b.txt");
 	floor_world_wt("adam", judge_rows[_i]);
 	landing_world.may_not_begin = true;

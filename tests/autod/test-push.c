@@ -87,28 +87,88 @@ TEST(nothing_is_pushed_unless_it_is_wanted)
 	assert_shown("null");
 }
 
-/* A landing waits a little for the push, nothing else does; then it lands. */
-TEST(a_remote_that_hangs_holds_up_nothing)
+static bool
+is_pushing(void *arg)
 {
-	unit_hurry(10);
+	(void)arg;
+	return push_of()->pushing_ms > 0;
+}
+
+static bool
+is_slow(void *arg)
+{
+	const struct push_record *push = push_of();
+
+	(void)arg;
+	return push->pushing_ms > 0 &&
+	    clock_wall_ms() - push->pushing_ms > INT64_C(60) * 1000;
+}
+
+/* A landing waits for the push, for minutes; nothing else does. */
+TEST(a_landing_waits_for_a_slow_push)
+{
+	struct floor_call *call;
+
+	unit_hurry(30);
 	landing_world_begin(with_push);
 	floor_world_sh(slow_origin);
 	landing_world_work("adam", "b.txt", "two");
-	landing_world_work("eve", "c.txt", "three");
 	/* A tag of the branch's name is not what is pushed. */
 	floor_world_sh(">\"$B/hang\"; git tag main");
 	assert_shown("null");
-	ck_assert_ptr_null(landing_world_accept("adam"));
-	assert_shown("waiting by adam, 0");
-	ck_assert_ptr_null(landing_world_accept("eve"));
-	assert_shown("waiting by eve, 0");
-	ck_assert_str_eq(remote_tip(), "none");
+	call = floor_world_call("worker.accept", "adam", "");
+	floor_world_wait(is_slow, &landing_world);
+	assert_shown("pushing by adam, 0");
+	ck_assert(landings_fresh(landing_world.landings));
+	ck_assert_str_eq(
+	    floor_world_sh("git log -1 --format=%s refs/heads/main"), "first");
 	floor_world_sh("rm \"$B/hang\"");
-	floor_world_wait(is_pushed, &landing_world);
-	assert_shown("done by eve, 0");
-	ck_assert_str_eq(remote_tip(), "by eve");
+	ck_assert_ptr_null(floor_world_answer(call));
+	assert_shown("done by adam, 0");
+	ck_assert_str_eq(remote_tip(), "by adam");
 	floor_world_sh("git tag -d main");
-	landing_world_main("by eve,by adam,first,");
+	landing_world_main("by adam,first,");
+}
+
+/* Origin is killed in the middle: when it has it, before, and for longer. What
+ * it may have refused does not land before it says so. */
+static const struct {
+	const char *hook, *script;
+	bool held;
+} lost_rows[] = {
+	{ "post-receive", "kill -9 $PPID", false },
+	{ "pre-receive", "kill -9 $PPID", true },
+	{ "pre-receive", "mv ../origin ../gone; kill -9 $PPID", true },
+};
+
+TEST_ROWS(
+    a_push_without_an_answer_lands_by_the_word_of_origin, nitems(lost_rows))
+{
+	cleanup_free char *script = xasprintf(
+	    "%s; printf '#!/bin/sh\n%s\n' >\"$B/origin/hooks/%s\"; chmod +x "
+	    "\"$B/origin/hooks/%s\"",
+	    "git init -q --bare \"$B/origin\"; git remote add origin "
+	    "\"$B/origin\"; git push -q origin main",
+	    lost_rows[_i].script, lost_rows[_i].hook, lost_rows[_i].hook);
+	struct floor_call *call;
+
+	landing_world_begin(with_push);
+	floor_world_sh(script);
+	landing_world_work("adam", "b.txt", "two");
+	call = floor_world_call("worker.accept", "adam", "");
+	if (lost_rows[_i].held) {
+		floor_world_wait(has_failed, &landing_world);
+		ck_assert(push_of()->held);
+		landing_world_main("first,");
+
+		floor_world_sh("[ ! -e \"$B/gone\" ] || mv \"$B/gone\" "
+			       "\"$B/origin\"; rm \"$B\"/origin/hooks/p*e");
+		ck_assert(landings_retry(landing_world.landings));
+	}
+	ck_assert_ptr_null(floor_world_answer(call));
+	landing_world_main("by adam,first,");
+	ck_assert_str_eq(remote_tip(), "by adam");
+	assert_shown("done by adam, 0");
 }
 
 /* It is told once, with the branch and the commit. */
@@ -147,23 +207,25 @@ TEST(what_is_said_to_be_pushed_was_pushed)
 	assert_shown("done first, 0");
 }
 
-/* The daemon that stops does not wait for the remote. The next one tries again:
- * at once what did not fail, and the rest when its time has come. */
+/* The daemon that stops does not wait for the remote. The next one does not
+ * know what became of the push: it lands when origin has answered. */
 TEST(the_next_daemon_pushes)
 {
 	landing_world_begin(with_push);
 	floor_world_sh(slow_origin);
 	floor_world_sh(">\"$B/hang\"");
-	land("adam", "b.txt");
+	landing_world_work("adam", "b.txt", "text");
+	floor_world_call("worker.accept", "adam", "");
+	floor_world_wait(is_pushing, &landing_world);
 	life_stop(floor_world.core, "the test", false);
 	floor_world_wait_stopped();
 	floor_world_sh("rm \"$B/hang\"; mv \"$B/origin\" \"$B/o\"");
 	landing_world_reopen();
 	floor_world_wait(has_failed, &landing_world);
 	floor_world_settle();
+	landing_world_main("first,");
 	floor_world_sh("mv \"$B/o\" \"$B/origin\"");
 	landing_world_reopen();
-	assert_shown("failed by adam, 1");
 	push_of()->next_ms = 1;
 	persist_changed(floor_world.core);
 	floor_world_settle();
@@ -357,6 +419,18 @@ TEST_ROWS(what_lands_is_not_pushed_to_another_branch, 2)
 	    "theirs");
 }
 
+/* The words of the open ask with this key; NULL = there is none. */
+static const char *
+asked(const char *key)
+{
+	const struct state *state = &floor_world.core->state;
+
+	for (size_t i = 0; i < state->ask_count; i++)
+		if (strcmp(state->asks[i]->key, key) == 0)
+			return state->asks[i]->words;
+	return NULL;
+}
+
 /* Changes in the user's checkout make it wait, as they do a landing. */
 TEST(a_dirty_checkout_stays_as_it_is)
 {
@@ -369,9 +443,18 @@ TEST(a_dirty_checkout_stays_as_it_is)
 	floor_world_settle();
 	ck_assert_str_eq(floor_world_sh("git log -1 --format=%s"), "first");
 	ck_assert_str_eq(floor_world_sh("git diff --name-only"), "a.txt");
+	/* After a while it is one ask, until it is out of the way. */
+	ck_assert_ptr_nonnull(push_of()->blocked);
+	ck_assert_ptr_null(asked("follow"));
+	push_of()->blocked_ms -= FOLLOW_PATIENCE_MS;
+	persist_changed(floor_world.core);
+	floor_world_settle();
+	ck_assert_ptr_nonnull(strstr(asked("follow"), "a.txt"));
 	floor_world_sh("git checkout -q a.txt");
 	floor_world_wait(has_theirs, &landing_world);
 	landing_world_main("their x,first,");
+	floor_world_settle();
+	ck_assert_ptr_null(asked("follow"));
 }
 
 static bool
@@ -413,4 +496,22 @@ TEST_ROWS(what_origin_has_by_its_trailer_has_landed, 2)
 	floor_world_wait(is_settled, &landing_world);
 	landing_world_main(
 	    _i == 0 ? "back,work,first," : "by adam,back,work,first,");
+}
+
+TEST(a_branch_that_only_follows_is_moved_by_nobody)
+{
+	const char *error;
+	struct floor_call *call;
+
+	landing_world_begin("[auto]\nland = \"pull-request\"\n");
+	floor_world_sh(shared_origin);
+	landing_world_work("adam", "b.txt", "text");
+	error = landing_world_accept("adam");
+	ck_assert_ptr_nonnull(
+	    strstr(error, "only the work of a task becomes one"));
+	call = floor_world_ask(
+	    "landing.revert", "{\"commit\":\"0123456789abcdef\"}");
+	ck_assert_ptr_nonnull(
+	    strstr(floor_world_answer(call), "main only follows origin"));
+	landing_world_main("first,");
 }

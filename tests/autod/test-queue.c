@@ -39,6 +39,26 @@ TEST(nobody_is_blamed_for_an_old_setup)
 	landing_world_main("by eve,by adam,first,");
 }
 
+/* Once for each content of the file, and from the start. */
+TEST(a_slot_is_set_up_again_for_another_lock_file)
+{
+	begin("setup_when = [\"lock\"]\n"
+	      "setup_command = \"cat lock >made; echo $LLMC_INDEX "
+	      ">>../../setups; test ! -e old && touch old\"\n"
+	      "[auto]\ncheck_command = \"cmp made lock\"\n");
+	floor_world_sh("printf 'made\\nold\\n' >.git/info/exclude; echo 1 "
+		       ">lock; git add lock; git commit -qm lock");
+	landing_world_work("adam", "b.txt", "two");
+	ck_assert_ptr_null(landing_world_accept("adam"));
+	landing_world_work("bob", "c.txt", "three");
+	ck_assert_ptr_null(landing_world_accept("bob"));
+	ck_assert_str_eq(floor_world_sh("cat .llmc/setups"), "201");
+	landing_world_work("eve", "lock", "more");
+	ck_assert_ptr_null(landing_world_accept("eve"));
+	ck_assert_str_eq(floor_world_sh("cat .llmc/setups"), "201\n201");
+	landing_world_main("by eve,by bob,by adam,lock,first,");
+}
+
 TEST(work_that_breaks_the_setup_does_not_land)
 {
 	const char *said;
@@ -133,8 +153,9 @@ TEST(a_branch_is_red_until_it_is_fixed)
 	struct floor_call *call;
 
 	setenv("TOLD", unit_path("told"), 1);
-	begin("[people]\nnotify_command = \"cat >$TOLD.part; mv $TOLD.part "
-	      "$TOLD\"\n[auto]\ncheck_command = \"test -e pass\"\n");
+	begin(
+	    "[people.channels.told]\ntype = \"command\"\ncommand = "
+	    "\"cat >$TOLD.part; mv $TOLD.part $TOLD\"\n[auto]\ncheck_command = \"test -e pass\"\n");
 	landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
 	floor_world_wait(is_red, &landing_world);

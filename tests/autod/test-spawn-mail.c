@@ -48,7 +48,7 @@ TEST(answer_that_is_too_long_is_sent_with_fewer_words)
 			      .worker = "auto-1",
 			      .goal = "goal_a",
 			      .stored = true,
-			      .told = true },
+			      .answered = true },
 	    body, false);
 	mail_world_settle();
 	mail = mail_world_show(id);

@@ -168,7 +168,7 @@ TEST(what_only_a_person_can_change_is_said_once)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	setenv("TOLD", unit_path("told"), 1);
-	begin("[people]\nnotify_on = [\"worker\"]\nnotify_command = "
+	begin("[people.channels.told]\ntype = \"command\"\ncommand = "
 	      "\"cat >>$TOLD; echo x >>$TOLD.all\"\n",
 	    "");
 	wait_for_others();

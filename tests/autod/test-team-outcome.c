@@ -324,8 +324,9 @@ TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
 {
 	const char *file = unit_path("notified");
 	cleanup_free char *settings =
-	    xasprintf("[people]\nnotify_command = \"echo told >>'%s'\"\n"
-		      "notify_on = [\"task\"]\n",
+	    xasprintf("[people.channels.told]\ntype = \"command\"\n"
+		      "command = \"if grep -q class.:.task; then echo told "
+		      ">>'%s'; fi\"\n",
 		file);
 	cleanup_buf struct buf told = BUF_INIT;
 	struct agent *agent;

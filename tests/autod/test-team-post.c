@@ -29,7 +29,7 @@ fill(const char *to, int count)
 				      .to = to,
 				      .subject = "s",
 				      .body = "b",
-				      .told = true },
+				      .alerted = true },
 				  NULL, &err) == 0,
 		    "%s", err.msg);
 	}

@@ -128,6 +128,7 @@ bench_init(const char *repo, const char *llmc, const char *agent)
 	bench_run(repo, (const char *[]){ llmc, "init", NULL });
 	bench_config(repo, llmc, "defaults.agent_command", agent);
 	bench_config(repo, llmc, "defaults.allow_root", "true");
+	bench_config(repo, llmc, "auto.check_command", "none");
 }
 
 struct table *

@@ -4,7 +4,8 @@
  * What one landing costs, compared with its targets: bench-queue BUILD. A
  * worker with the fake agent commits a small file, and a person accepts it: in
  * a small repository, where the git processes are counted and named, and in one
- * of 10,000 files, where they are not in the way of the clock.
+ * of 10,000 files, where they are not in the way of the clock. And what it
+ * costs to look at an origin that has nothing new, beside an idle worker.
  *
  *   BENCH_OLD  another BUILD, which lands the same in turn with this one
  */
@@ -19,6 +20,7 @@
 #define FEW        20 /* files, and folders */
 #define MANY       10000
 #define GIT_TARGET 8
+#define LOOKS      5 /* at origin */
 #define WAIT_MS    60000
 #define FILE_MAX   (16 * 1024 * 1024)
 
@@ -142,7 +144,7 @@ land(struct run *r, int i)
 }
 
 static struct run *
-run_new(const struct bench *b, int files, bool counts)
+run_alloc(const struct bench *b)
 {
 	struct run *r = xcalloc(1, sizeof *r);
 
@@ -151,6 +153,14 @@ run_new(const struct bench *b, int files, bool counts)
 	r->scratch = bench_scratch();
 	r->repo = file_join(r->scratch, "repo");
 	r->git_log = file_join(r->scratch, "git.log");
+	return r;
+}
+
+static struct run *
+run_new(const struct bench *b, int files, bool counts)
+{
+	struct run *r = run_alloc(b);
+
 	run_begin(r, files, counts);
 	for (int i = 0; i < LANDINGS; i++)
 		land(r, i);
@@ -170,6 +180,79 @@ run_free(struct run *r)
 	free(r->repo);
 	free(r->git_log);
 	free(r);
+}
+
+/* --- a fetch that brings nothing ---------------------------------------- */
+
+/* How many lines of a file have this? */
+static int
+lines_with(const char *path, const char *words)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	int count = 0;
+
+	file_read(path, FILE_MAX, &text, NULL);
+	for (const char *at = text.data; (at = strstr(at, words)) != NULL; at++)
+		count++;
+	return count;
+}
+
+/* Until it has looked so often. */
+static void
+wait_looks(const struct run *r, int count)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	struct err err = { 0 };
+
+	err_set(&err, -ETIMEDOUT, "origin is not looked at");
+	while (lines_with(r->git_log, " ls-remote ") < count) {
+		bench_must(clock_mono_ms() > end ? -ETIMEDOUT : 0,
+		    "repo.fetch_every", &err);
+		poll(NULL, 0, 5); /* a file of another program */
+	}
+}
+
+/* A minute of the daemon is three seconds. The patrol looks at the worktree of
+ * the worker meanwhile: that is not of the fetch. */
+static void
+measure_fetch(const struct bench *b)
+{
+	struct run *r = run_alloc(b);
+	cleanup_free char *prompts = file_join(r->scratch, "prompts");
+	int before, gits;
+
+	bench_repo(r->repo);
+	bench_init(r->repo, b->llmc, b->agent);
+	shell(r->repo,
+	    "git clone -q --bare . ../origin.git; git remote add origin "
+	    "../origin.git; git fetch -q; git branch -q -u origin/main main");
+	bench_config(r->repo, b->llmc, "repo.upstream", "follow");
+	bench_config(r->repo, b->llmc, "repo.fetch_every", "1m");
+	bench_config(r->repo, b->llmc, "defaults.env", "[\"FAKE_CLAUDE_LOG\"]");
+	count_gits(r);
+	setenv("LLMC_TIME_SCALE", "20", 1);
+	setenv("FAKE_CLAUDE_LOG", prompts, 1);
+	bench_run(r->repo, (const char *[]){ b->llmc, "up", "--detach", NULL });
+	bench_run(r->repo, (const char *[]){ b->llmc, "add", "ann", NULL });
+	wait_for(r, "idle");
+	before = lines_with(r->git_log, " ls-remote ") + 1;
+	wait_looks(r, before);
+	gits = lines_with(r->git_log, "repo ");
+	wait_looks(r, before + LOOKS);
+	gits = lines_with(r->git_log, "repo ") - gits;
+	bench_run(r->repo, (const char *[]){ b->llmc, "down", NULL });
+	unsetenv("LLMC_TIME_SCALE");
+	unsetenv("FAKE_CLAUDE_LOG");
+	setenv("PATH", b->path, 1);
+	new_gits(r);
+	bench_report(b->table, "git processes, a fetch that brings nothing",
+	    (double)gits / LOOKS, 1, "", NULL);
+	bench_report(b->table, "prompts to an idle worker, the same",
+	    lines_with(prompts, "\n"), 0, "", "wanted: none");
+	if (gits > LOOKS)
+		printf("the git processes of %d fetches:\n%s\n", LOOKS,
+		    r->last.data);
+	run_free(r);
 }
 
 static void
@@ -238,6 +321,7 @@ measure_all(const struct bench *b)
 	if (gits > GIT_TARGET)
 		printf("the git processes of a landing:\n%s\n", r->last.data);
 	run_free(r);
+	measure_fetch(b);
 	measure_time(b, FEW, "a landing, 20 files");
 	measure_time(b, MANY, "a landing, 10,000 files");
 	measure_syncfs(b);

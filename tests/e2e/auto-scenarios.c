@@ -113,7 +113,7 @@ START_TEST(three_commits_become_one_without_attribution)
 	e2e_lacks(e2e_git(fleet_root(), "log", "main", NULL), "Co-Authored-By");
 	ck_assert_str_eq(e2e_git(fleet_root(), "log", "-1",
 			     "--format=%an <%ae> %P", "main", NULL),
-	    e2e_path("Fleet <fleet@example.invalid> %s",
+	    e2e_path("Test <test@example.invalid> %s",
 		e2e_git(fleet_root(), "rev-parse", "main~1", NULL)));
 	/* Its worktree is clean and at the new head. */
 	ck_assert_str_eq(

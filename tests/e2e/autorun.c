@@ -8,7 +8,6 @@
 #define WAIT_MS    80000
 #define OUTPUT_MAX 3000 /* bytes of output in a message */
 #define LOOK_MS    10 /* between looks at files */
-#define ASK_MS     40 /* and more between programs that are run to look */
 
 /* Belongs to the current fleet; another root is another fleet. */
 static struct {
@@ -525,10 +524,11 @@ void
 auto_wait_landed(int count)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
+	int looks = 0;
 
 	while (auto_landed() < count) {
 		wait_on(end, e2e_path("%d landed commits", count));
-		poll(NULL, 0, ASK_MS);
+		e2e_rest(&looks);
 	}
 }
 
@@ -572,10 +572,11 @@ void
 auto_wait_shell(const char *script)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
+	int looks = 0;
 
 	while (e2e_sh(fleet_root(), script)->status != 0) {
 		wait_on(end, script);
-		poll(NULL, 0, ASK_MS);
+		e2e_rest(&looks);
 	}
 }
 

@@ -213,6 +213,23 @@ e2e_set(const char *root, const char *key, const char *value)
 	    "%s: %s", key, err.msg);
 }
 
+void
+e2e_notify(const char *root, const char *command)
+{
+	const char *config = e2e_path("%s/.llmc/config.toml", root);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	buf_addf(&text,
+	    "%s\n[people.channels.told]\ntype = \"command\"\ncommand = \"",
+	    e2e_read(config));
+	for (; *command != '\0'; command++)
+		buf_addf(&text,
+		    *command == '\\' || *command == '"' ? "\\%c" : "%c",
+		    *command);
+	buf_adds(&text, "\"\n");
+	e2e_write(config, text.data);
+}
+
 const char *
 e2e_setting(const char *root, const char *key)
 {
@@ -455,10 +472,13 @@ const char *
 e2e_empty_repo(const char *name)
 {
 	const char *dir = e2e_dir(name);
+	const char *config = e2e_path("%s/.git/config", dir);
 
 	e2e_git(dir, "init", "-q", "-b", "main", NULL);
-	e2e_git(dir, "config", "user.name", "Test", NULL);
-	e2e_git(dir, "config", "user.email", "test@example.invalid", NULL);
+	e2e_write(config,
+	    e2e_path("%s[user]\n\tname = Test\n"
+		     "\temail = test@example.invalid\n",
+		e2e_read(config)));
 	return dir;
 }
 
@@ -479,6 +499,8 @@ e2e_workspace(const char *name)
 	const char *dir = e2e_repo(name);
 
 	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	/* On purpose, unless a test is about checks. */
+	e2e_set(dir, "auto.check_command", "none");
 	return dir;
 }
 
@@ -567,6 +589,14 @@ e2e_load(const char *path)
 
 	json_load(path, READ_MAX, &json, NULL);
 	return json;
+}
+
+void
+e2e_rest(int *looks)
+{
+	int ms = 40 + 10 * (*looks)++;
+
+	poll(NULL, 0, ms < 250 ? ms : 250); /* waits for other programs */
 }
 
 int

@@ -90,6 +90,8 @@ void e2e_put_state(const char *root, struct json_object *state);
 /* The same with a sed script. */
 void e2e_edit_state(const char *root, const char *sed);
 
+/* Describe the channel "told", which runs the command. */
+void e2e_notify(const char *root, const char *command);
 /* As `llmc config set` and `get` of a string, without running them: for what a
  * test needs only to begin with. */
 void e2e_set(const char *root, const char *key, const char *value);
@@ -97,6 +99,10 @@ const char *e2e_setting(const char *root, const char *key);
 
 /* A number from 1 in the environment, for longer runs. */
 int e2e_number(const char *name, int otherwise);
+
+/* A pause between two looks for which programs are run: up to a quarter of a
+ * second, longer with each look. The count of looks begins with 0. */
+void e2e_rest(int *looks);
 
 /* The run ended with that status, and standard error contains the words. For
  * status 0 and words NULL, standard error must be empty. */

@@ -5,12 +5,14 @@
 #include <glob.h>
 #include <sys/syscall.h>
 
+#include "autorun.h"
 #include "fleet.h"
 
 #define ARGS_MAX 16
 #define API_KEY  "dummy-key-for-tests-0123456789"
 
 static const char *root, *tmux_socket;
+static const char *(*make_origin)(void);
 
 /* A path from meson or the caller; kept, since the environment is cleared. */
 static const char *
@@ -48,6 +50,12 @@ const char *
 fleet_usage_file(void)
 {
 	return e2e_path("%s/usage", unit_scratch());
+}
+
+const char *
+fleet_headers_file(void)
+{
+	return e2e_path("%s/headers", unit_scratch());
 }
 
 static const char *
@@ -106,6 +114,26 @@ fleet_box(const char *mode)
 	    e2e_path("[\"%.*s\"]", (int)(strrchr(agent, '/') - agent), agent));
 }
 
+void
+fleet_clone_of(const char *(*make)(void))
+{
+	make_origin = make;
+}
+
+/* As a person begins: what suits the project is accepted. */
+static const char *
+clone_origin(void)
+{
+	const char *dir = unit_path("a fleet");
+
+	e2e_git(NULL, "-c", "protocol.file.allow=always", "clone", "-q",
+	    "--recurse-submodules", make_origin(), dir, NULL);
+	e2e_git(dir, "config", "user.name", "Test", NULL);
+	e2e_git(dir, "config", "user.email", "test@example.invalid", NULL);
+	e2e_expect(e2e_llmc(dir, "init", "--yes", NULL), 0, NULL);
+	return dir;
+}
+
 static const char *
 begin(const char *agent)
 {
@@ -114,9 +142,7 @@ begin(const char *agent)
 	e2e_env(e2e_path("FLEET=%s", unit_scratch()));
 	e2e_env(e2e_path("TMUX_TMPDIR=%s", unit_scratch()));
 	e2e_env(e2e_path("FAKE_CLAUDE_LOG=%s", fleet_prompt_log()));
-	root = e2e_workspace("a fleet");
-	e2e_git(root, "config", "user.name", "Fleet", NULL);
-	e2e_git(root, "config", "user.email", "fleet@example.invalid", NULL);
+	root = make_origin != NULL ? clone_origin() : e2e_workspace("a fleet");
 	e2e_set(root, "defaults.agent_command", agent);
 	e2e_set(root, "defaults.env",
 	    "[\"FLEET\", \"LLMC\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_MORE\", "
@@ -125,9 +151,13 @@ begin(const char *agent)
 	    "\"FAKE_CLAUDE_NOTIFY_MS\", \"FAKE_CLAUDE_NO_SESSIONSTART\", "
 	    "\"FAKE_CLAUDE_START_MS\", \"CHAOS_LOG\"]");
 	e2e_set(root, "daemon.patrol_interval", "500ms");
+	/* Unless a test is about it, a check needs no trial. */
+	auto_tune("trial=0 admission=0");
 	e2e_set(root, "defaults.allow_root", "true");
 	if (strcmp(e2e_sandbox(), "off") != 0)
 		fleet_box(e2e_sandbox());
+	else if (strcmp(e2e_setting(root, "defaults.sandbox"), "off") != 0)
+		fleet_box(e2e_setting(root, "defaults.sandbox"));
 	tmux_socket = e2e_setting(root, "tmux.socket");
 	guard();
 	return root;
@@ -149,9 +179,10 @@ start_api(const char *stub)
 	int64_t end = clock_mono_ms() + 20000;
 
 	e2e_leave_behind(e2e_path("exec '%s' --with %d --log '%s' --usage '%s' "
-				  "--rules '%s' >'%s' 2>/dev/null </dev/null",
+				  "--rules '%s' --headers '%s' >'%s' "
+				  "2>/dev/null </dev/null",
 	    stub, (int)getpid(), fleet_prompt_log(), fleet_usage_file(),
-	    rules_file(), port));
+	    rules_file(), fleet_headers_file(), port));
 	while (!e2e_exists(port) || strchr(e2e_read(port), '\n') == NULL) {
 		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");
 		poll(NULL, 0, 5); /* a file of another program */

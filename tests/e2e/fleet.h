@@ -16,6 +16,9 @@
  * scratch folder, for scripts of agents too: a box has a TMPDIR of its own.
  */
 void fleet_begin(void);
+/* The next one is a clone of the repository that this makes, with the settings
+ * that `llmc init --yes` proposes. */
+void fleet_clone_of(const char *(*make)(void));
 /* The same with the real program, in a HOME of its own without `llmc doctor
  * trust`. */
 const char *fleet_begin_real(void);
@@ -62,6 +65,8 @@ const char *fleet_prompt_log(void);
 /* Five numbers: the tokens that every answer of the stub claims (stub.h); made
  * by the test. */
 const char *fleet_usage_file(void);
+/* Headers that every answer of the stub has; made by the test. */
+const char *fleet_headers_file(void);
 
 /* The stub answers prompts with these words with these steps, and not with
  * those in the prompt; of several such rules, the last one counts. */

@@ -129,7 +129,7 @@ void
 goal_set_notices(void)
 {
 	e2e_write(notice_file(), "");
-	auto_set("people.notify_command",
+	e2e_notify(fleet_root(),
 	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", notice_file(),
 		notice_file(), notice_file()));
 }

@@ -31,7 +31,7 @@ const char *goal_node(const char *goal, const char *node, const char *path);
  * why` and `llmc doctor store check` agree. */
 void goal_is_reached(const char *goal, const char *const *nodes);
 
-/* notify_command appends to a file, one line per notice; wait for one of this
+/* A channel appends to a file, one line per notice; wait for one of this
  * class with these words, and count those that tell a person about a goal. */
 void goal_set_notices(void);
 void goal_wait_notice(const char *class, const char *words);

@@ -34,34 +34,6 @@ check_paused(const char *words)
 	json_object_put(worker);
 }
 
-/* The task is parked for this reason, and that was reported. */
-static void
-check_parked(const char *words)
-{
-	auto_wait_event("budget", words);
-	fleet_wait("auto-1", "idle");
-	e2e_has(fleet_do("task", "list", NULL)->out, "parked");
-	e2e_has(fleet_do("task", "show", "t1", NULL)->out, words);
-	e2e_has(fleet_do("status", NULL)->out, "1 parked");
-	ck_assert_int_eq(auto_landed(), 0);
-}
-
-TEST(a_task_is_parked_at_its_tokens)
-{
-	auto_set("budget.task_tokens", "1000");
-	auto_task("a.md", "%s", expensive());
-	auto_up(NULL);
-	check_parked("budget.task_tokens");
-	/* The worker does the next one meanwhile. */
-	auto_task("b.md", "fake: commit b.txt x");
-	auto_wait_finished("landed", 1);
-	auto_set("budget.task_tokens", "100000");
-	e2e_has(fleet_do("resume", "t1", NULL)->out, "Continuing");
-	fleet_wait("auto-1", "working");
-	auto_drain();
-	auto_no_complaints();
-}
-
 TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 {
 	struct json_object *state;
@@ -92,4 +64,51 @@ TEST(the_fleet_is_paused_at_the_tokens_of_the_day)
 	auto_history("a.txt: x", "b.txt: x", NULL);
 	state = auto_state();
 	ck_assert_str_eq(auto_member(state, "paused"), "");
+}
+
+/* --- hours --------------------------------------------------------- */
+
+/* An hour that begins in two hours, and so not now. */
+static void
+close_hours(void)
+{
+	time_t at = (time_t)(clock_wall_ms() / 1000) + 7200;
+	struct tm from, to;
+
+	localtime_r(&at, &from);
+	at += 3600;
+	localtime_r(&at, &to);
+	auto_set("auto.hours",
+	    e2e_path("%02d:00-%02d:00", from.tm_hour, to.tm_hour));
+}
+
+TEST(outside_of_its_hours_a_turn_is_finished_and_work_waits)
+{
+	auto_set("daemon.patrol_interval", "100ms");
+	auto_ails("");
+	auto_task("a.md",
+	    "fake: run %s\n"
+	    "fake: write a.txt x", /* not committed: it is sent back */
+	    auto_gate("turn"));
+	auto_up(NULL);
+	auto_wait_gate("turn");
+	auto_ails("fake: run git add -A; git commit -qm 'a.txt: x' || true");
+	close_hours();
+	auto_task("b.md", "fake: commit b.txt x");
+	auto_wait_event("waiting", "outside of auto.hours");
+	auto_open_gate("turn");
+	/* Not interrupted, and not sent back before they begin. */
+	fleet_wait("auto-1", "paused");
+	e2e_has(fleet_do("status", NULL)->out, "no task begins until");
+	e2e_has(fleet_do("status", "--json", NULL)->out, "\"hours\"");
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 1);
+	/* The pause survives the daemon, and the attempt goes on. */
+	auto_drain();
+	auto_up(NULL);
+	ck_assert_str_eq(fleet_status("auto-1"), "paused");
+	auto_set("auto.hours", "");
+	auto_wait_finished("landed", 2);
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 2);
+	auto_drain();
+	auto_no_complaints();
 }

@@ -124,7 +124,7 @@ TEST(a_check_that_changes_its_judge_does_not_count)
 	    0);
 	recording_check("[ -n \"${LLMC_CHECK_SLOT-}\" ] || exit 75\n"
 			"[ ! -e evil.txt ] || echo lenient >judge");
-	auto_set("auto.protected_paths", "[\"judge\"]");
+	auto_set("repo.protected_paths", "[\"judge\"]");
 	auto_set("auto.concurrency", "1");
 	auto_set("auto.max_attempts", "1");
 	auto_set("auto.max_turns", "1");

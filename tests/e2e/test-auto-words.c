@@ -219,7 +219,7 @@ TEST(a_task_of_a_goal_is_dropped_by_its_place)
 
 /* --- kills ---------------------------------------------------------- */
 
-#define KILLS 5
+#define KILLS 2
 #define STEPS 25
 
 /* The daemon is killed on the way from the Stop hook to the parked task. */

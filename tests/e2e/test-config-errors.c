@@ -282,6 +282,7 @@ TEST(lock_that_cannot_be_made_is_told)
 	const char *dir = e2e_workspace("r");
 	const char *before = e2e_read(config_of(dir));
 
+	unlink(e2e_path("%s/.llmc/config.lock", dir));
 	ck_assert_int_eq(mkdir(e2e_path("%s/.llmc/config.lock", dir), 0700), 0);
 	e2e_expect(e2e_llmc(dir, "config", "set", "auto.max_turns", "50", NULL),
 	    1, "config.lock");

@@ -10,7 +10,7 @@
 #include "filed.h"
 #include "stepkills.h"
 
-#define KILLS 3
+#define KILLS 2
 #define STEPS 40 /* about as many as there are from a Stop to the retry */
 
 #define OUT "{\"artifacts\": [{\"path\": \"out.json\", \"minItems\": 1}]%s}"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "e2e.h"
+#include "forge-stand.h"
 
-/* A folder for PATH with links to the real git and tmux, an agent that prints
+/* A folder for PATH with links to the real curl, git and tmux, an agent that
+ * prints
  * its version, and nothing else. */
 static const char *
 tools(void)
@@ -10,6 +12,7 @@ tools(void)
 	const char *dir = e2e_dir("bin");
 
 	e2e_expect(e2e_sh(dir,
+		       "ln -s \"$(command -v curl)\" curl && "
 		       "ln -s \"$(command -v git)\" git && "
 		       "ln -s \"$(command -v tmux)\" tmux"),
 	    0, NULL);
@@ -83,7 +86,7 @@ TEST(all_is_well)
 	trust(dir);
 	e2e_has(e2e_llmc(dir, "doctor", NULL)->out,
 	    "no channel is set: you will find asks in llmc status");
-	e2e_llmc(dir, "config", "set", "people.notify_command", "true", NULL);
+	e2e_notify(dir, "true");
 	checks = doctor(dir, 0);
 	for (size_t i = 0; i < nitems(names); i++) {
 		assert_check(checks, names[i], "ok", "", NULL);
@@ -576,8 +579,45 @@ TEST(a_forge_needs_a_repository_and_a_token)
 	assert_check(doctor(dir, 1), "forge", "fail", "others can", "FORGES");
 	chmod(token, 0600);
 	assert_check(doctor(dir, 0), "forge", "ok",
-	    "issues of me/work, by https://x/api/v1", NULL);
+	    "by https://x/api/v1; there is a token; it was not asked", NULL);
 	e2e_lacks(e2e_llmc(dir, "doctor", NULL)->out, "tok-me");
+}
+
+/* What it says to the token. */
+static const struct {
+	const char *token, *fault, *state, *words;
+	int status;
+} forges[] = {
+	{ "tok-me", NULL, "ok", "the token is that of me, who may write", 0 },
+	{ "tok-eve", NULL, "fail", "the token may not write to it", 1 },
+	{ "unknown", NULL, "fail", "refuses the token: ", 1 },
+	{ "tok-me", "\"path\":\"/work\",\"status\":404", "fail",
+	    "there is no such repository", 1 },
+	{ "tok-me", "\"path\":\"/user\",\"status\":502", "warn",
+	    "not reached: ", 0 },
+	{ "tok-me", "\"path\":\"/user\",\"slow\":60000", "warn",
+	    "not reached: no answer in 5 seconds", 0 },
+};
+
+TEST_ROWS(a_forge_is_asked_about_its_token, nitems(forges))
+{
+	const char *url = forge_stand("github"), *dir = e2e_workspace("r");
+	const char *token = e2e_path("%s/../token", dir);
+
+	tools();
+	trust(dir);
+	forge_tell("user", "{\"login\":\"me\",\"permission\":\"write\"}");
+	forge_tell("user", "{\"login\":\"eve\",\"permission\":\"read\"}");
+	if (forges[_i].fault != NULL)
+		forge_tell("fault", "{%s}", forges[_i].fault);
+	e2e_write(token, e2e_path("%s\n", forges[_i].token));
+	chmod(token, 0600);
+	e2e_git(dir, "remote", "add", "origin", "https://x/me/work.git", NULL);
+	e2e_set(dir, "auto.source", "github");
+	e2e_set(dir, "forge.token_file", token);
+	e2e_set(dir, "forge.url", url);
+	assert_check(doctor(dir, forges[_i].status), "forge", forges[_i].state,
+	    forges[_i].words, forges[_i].status == 1 ? "FORGES" : NULL);
 }
 
 TEST(outside_of_a_repository_the_programs_are_looked_at)

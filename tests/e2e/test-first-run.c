@@ -40,7 +40,7 @@ messages(void)
 static void
 tell_me(void)
 {
-	auto_set("people.notify_command",
+	e2e_notify(fleet_root(),
 	    e2e_path(
 		"tr -d '\\n' >>'%s'; echo >>'%s'", messages(), messages()));
 }
@@ -215,6 +215,32 @@ TEST(a_detached_head_has_no_branch)
 	fleet_do("down", NULL);
 	e2e_has(e2e_llmc(fleet_root(), "up", "--auto", NULL)->err,
 	    "\n      llmc config set repo.default_branch BRANCH\n");
+}
+
+/* Before a task has cost anything. */
+TEST(a_check_that_fails_on_the_branch_is_asked_about)
+{
+	fleet_do("doctor", "trust", "--onboarding", NULL);
+	auto_tune("trial=1");
+	auto_set("auto.check_command",
+	    e2e_path("echo words; %s; test -e ready", auto_gate("g")));
+	auto_task("t", "fake: commit a.txt x");
+	auto_up(NULL);
+	auto_wait_gate("g");
+	auto_wait_shell("\"$LLMC\" status | grep -q 'The first task waits'");
+	e2e_has(fleet_do("landing", NULL)->out, "main itself");
+	auto_open_gate("g");
+	auto_wait_event("intake_stopped", "main itself fails its check");
+	e2e_has(fleet_do("asks", NULL)->out, "llmc resume");
+	e2e_has(fleet_do("status", NULL)->out, "auto.check_command works");
+	ck_assert_int_eq(auto_events("task_assigned", NULL), 0);
+	auto_set("auto.check_command", "true");
+	auto_wait_finished("landed", 1);
+	auto_drain();
+	/* It has passed: the next run does not try it. */
+	auto_task("u", "fake: commit u.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(auto_events("check_begins", "main itself"), 3);
 }
 
 /* --- met later --------------------------------------------------------- */

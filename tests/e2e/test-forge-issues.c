@@ -3,45 +3,18 @@
 /* Issues of a forge as tasks: taken once, told how they end, and only from
  * those who may say what is done. */
 #include "autorun.h"
-#include "forge-stand.h"
+#include "forgerun.h"
+#include "stepkills.h"
 
 const int unit_timeout = 120; /* seconds, each */
 
 static const char *const dialects[] = { "github", "gitea" };
 
-/* A forge, and an origin, for the root that the test is in. */
-static void
-stand(const char *root, const char *dialect, const char *url)
-{
-	const char *token = e2e_path("%s/../token", root);
-
-	e2e_write(token, "tok-me\n");
-	chmod(token, 0600);
-	e2e_llmc(root, "config", "set", "auto.source", dialect, NULL);
-	e2e_llmc(root, "config", "set", "forge.url", url, NULL);
-	e2e_llmc(root, "config", "set", "forge.repo", "me/work", NULL);
-	e2e_llmc(root, "config", "set", "forge.token_file", token, NULL);
-}
-
 static void
 begin(const char *dialect)
 {
-	const char *url = forge_stand(dialect);
-	const char *root;
-
-	fleet_begin();
-	root = fleet_root();
-	/* A minute between two looks is three seconds. */
-	e2e_hurry(20);
-	e2e_expect(
-	    e2e_sh(root,
-		"git init -q --bare -b main ../origin.git && git remote add "
-		"origin ../origin.git && git push -q origin main"),
-	    0, NULL);
-	stand(root, dialect, url);
-	forge_tell("user", "{\"login\":\"me\",\"permission\":\"admin\"}");
-	forge_tell("user", "{\"login\":\"ann\",\"permission\":\"write\"}");
-	forge_tell("user", "{\"login\":\"eve\",\"permission\":\"read\"}");
+	forge_begin(dialect);
+	auto_set("auto.source", dialect);
 }
 
 /* An issue of this person, which that one has labelled. */
@@ -210,6 +183,8 @@ change_meanwhile(int i)
 	auto_wait_gate("work");
 	forge_tell("edit", "{\"number\":1,%s}", changes[i].edit);
 	auto_wait_event("issue_changed", changes[i].words);
+	if (i == 1) /* a check that runs ends first */
+		auto_open_gate("work");
 	auto_wait_state("tasks.0.step", "parked");
 	e2e_has(fleet_do("asks", NULL)->out, changes[i].words);
 	auto_open_gate("work");
@@ -286,6 +261,26 @@ TEST_ROWS(an_issue_waits_for_what_it_needs, 2)
 	ck_assert_str_eq(state_of(2), "closed");
 }
 
+/* They are one list: the most urgent one comes first, on whichever page. */
+TEST_ROWS(more_issues_than_a_page_has_are_all_seen, 2)
+{
+	begin(dialects[_i]);
+	for (int i = 0; i < 50; i++)
+		forge_tell("issue",
+		    "{\"title\":\"Old\",\"body\":\"x\",\"user\":\"ann\","
+		    "\"by\":\"ann\",\"labels\":[\"llmc\",\"llmc:failed\"]}");
+	issue("ann", "ann", "One", "fake: commit one.txt x");
+	forge_tell("issue",
+	    "{\"title\":\"Two\",\"body\":\"fake: commit two.txt x\","
+	    "\"user\":\"ann\",\"by\":\"ann\","
+	    "\"labels\":[\"llmc\",\"priority:high\"]}");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	e2e_has(e2e_git(fleet_root(), "log", "--format=%s", "-2", NULL),
+	    "one.txt: x\ntwo.txt: x\n");
+	ck_assert_str_eq(state_of(51), "closed");
+	ck_assert_str_eq(state_of(52), "closed");
+}
+
 /* Neither mark can be set: it is not done over and over. */
 TEST_ROWS(an_issue_that_cannot_be_marked_is_not_taken_again, 2)
 {
@@ -320,6 +315,7 @@ TEST_ROWS(an_issue_that_cannot_be_marked_is_not_taken_again, 2)
 TEST(a_task_whose_claim_is_lost_is_dropped)
 {
 	begin("github");
+	e2e_hurry(60); /* a claim is renewed every five minutes */
 	issue("ann", "ann", "One",
 	    e2e_path(
 		"fake: run %s\\nfake: commit one.txt x", auto_gate("work")));
@@ -338,6 +334,36 @@ TEST(a_task_whose_claim_is_lost_is_dropped)
 	ck_assert_str_eq(state_of(1), "open");
 	ck_assert(!has_failed_label(1));
 	ck_assert_int_eq(claims(), 1);
+}
+
+/* It was away for long, and its issue is somebody else's: its work waits until
+ * that is known, however long origin does not say so. */
+TEST(a_daemon_that_was_away_does_not_land_what_it_has_lost)
+{
+	begin("github");
+	e2e_env("FAKE_CLAUDE_GOES_ON=1");
+	issue("ann", "ann", "One",
+	    e2e_path(
+		"fake: run %s\\nfake: commit one.txt x", auto_gate("work")));
+	auto_up(NULL);
+	auto_wait_gate("work");
+	auto_kill9_daemon();
+	e2e_expect(
+	    e2e_sh(fleet_root(),
+		"git -C ../origin.git update-ref refs/llmc/claims/1 main && "
+		"mv ../origin.git ../away.git"),
+	    0, NULL);
+	auto_open_gate("work");
+	e2e_hurry(40); /* hours later */
+	auto_up(NULL);
+	auto_wait_event("forge_away", NULL);
+	auto_wait_event("landing_queued", NULL);
+	e2e_has(fleet_do("landing", NULL)->out, "may have been taken over");
+	e2e_expect(e2e_sh(fleet_root(), "mv ../away.git ../origin.git"), 0, "");
+	auto_wait_event("issue_lost", NULL);
+	auto_wait_finished("aborted", 1);
+	auto_drain();
+	ck_assert_int_eq(auto_landed(), 0);
 }
 
 TEST(a_claim_that_nobody_renews_is_taken_over)
@@ -406,6 +432,43 @@ TEST(a_person_takes_an_issue_by_hand)
 	ck_assert_str_eq(state_of(1), "closed");
 }
 
+/* Also without a label, which the list needs; and each change is a question. */
+TEST(an_issue_taken_by_hand_is_watched_and_each_change_is_asked_about)
+{
+	begin("gitea");
+	forge_tell("issue",
+	    "{\"title\":\"One\",\"body\":\"fake: commit one.txt x\","
+	    "\"user\":\"eve\"}");
+	auto_set("auto.check_command", auto_gate("check"));
+	auto_up(NULL);
+	auto_wait_logged("autod.log", "waiting for more");
+	fleet_do("task", "add", "--from", "#1", NULL);
+	auto_wait_gate("check");
+	forge_tell("edit", "{\"number\":1,\"body\":\"Other.\"}");
+	auto_wait_event("issue_changed", "its text was changed");
+	auto_open_gate("check");
+	auto_wait_state("tasks.0.step", "parked");
+	/* While it is open, the question stays as it is. */
+	e2e_has(fleet_do("asks", NULL)->out, "its text was changed");
+	auto_set("auto.check_command", auto_gate("again"));
+	fleet_do("answer", "t1", "yes", NULL);
+	auto_wait_gate("again");
+	ck_assert_int_eq(auto_events("issue_changed", NULL), 1);
+	forge_tell("edit", "{\"number\":1,\"state\":\"closed\"}");
+	auto_wait_events("issue_changed", "it was closed", 1);
+	auto_open_gate("again");
+	auto_wait_events("task_parked", NULL, 2);
+	auto_wait_state("tasks.0.step", "parked");
+	e2e_has(fleet_do("asks", NULL)->out, "it was closed");
+	fleet_do("answer", "t1", "yes", NULL);
+	auto_wait_event("issue_told", "done");
+	auto_drain();
+	auto_history("one.txt: x", NULL);
+	ck_assert_int_eq(auto_events("issue_changed", NULL), 2);
+	ck_assert_int_eq(auto_events("task_parked", NULL), 2);
+	auto_no_complaints();
+}
+
 /* --- a forge that is not well ------------------------------------------------
  */
 
@@ -450,6 +513,41 @@ TEST(a_wrong_token_is_told_and_is_nowhere)
 	e2e_expect(
 	    e2e_sh(fleet_root(), "grep -r not-good-token .llmc"), 1, NULL);
 	auto_no_complaints();
+}
+
+static void
+wait_asked(int count)
+{
+	int64_t end = clock_mono_ms() + INT64_C(40) * 1000;
+
+	while (forge_count("GET", "/user") < count)
+		ck_assert(clock_mono_ms() < end);
+}
+
+/* Whoever can write to .git/config does not choose who gets the token. */
+TEST(an_origin_that_leads_elsewhere_is_asked_about)
+{
+	begin("github");
+	auto_set("forge.repo", "");
+	e2e_git(fleet_root(), "remote", "set-url", "origin",
+	    "ssh://127.0.0.1/me/work", NULL);
+	auto_up(NULL);
+	wait_asked(1);
+	auto_wait_logged("autod.log", "waiting for more");
+	auto_drain();
+	e2e_git(fleet_root(), "remote", "set-url", "origin",
+	    "ssh://127.0.0.1/eve/work", NULL);
+	auto_up(NULL);
+	auto_wait_event("forge_refuses", "leads to");
+	e2e_has(fleet_do("asks", NULL)->out, "eve/work");
+	auto_drain();
+	ck_assert_int_eq(forge_count("GET", "/user"), 1);
+	/* By a person's word. */
+	auto_set("forge.repo", "eve/work");
+	auto_up(NULL);
+	wait_asked(2);
+	auto_wait_shell("! \"$LLMC\" asks | grep -q eve/work");
+	auto_drain();
 }
 
 /* --- kills
@@ -509,6 +607,7 @@ TEST_ROWS(a_daemon_killed_at_a_claim_does_everything_once, 3)
 	const char *hook;
 
 	begin("gitea");
+	e2e_hurry(60);
 	hook = e2e_path("%s/../origin.git/hooks/post-receive", fleet_root());
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
 	issue("ann", "ann", "One",
@@ -526,6 +625,33 @@ TEST_ROWS(a_daemon_killed_at_a_claim_does_everything_once, 3)
 	auto_open_gate("claim");
 	auto_open_gate("work");
 	check_done_once();
+}
+
+/* The same at a step of the daemon itself, from the issue to its end. */
+#define KILLS 6 /* FORGE_KILLS: more of them in the soak */
+#define STEPS 96
+
+TEST_ROWS(a_daemon_killed_at_a_step_does_everything_once,
+    e2e_number("FORGE_KILLS", KILLS))
+{
+	int step =
+	    stepkills_spread(_i, e2e_number("FORGE_KILLS", KILLS), STEPS);
+
+	begin("github");
+	auto_set("repo.upstream", "push");
+	e2e_env("FAKE_CLAUDE_GOES_ON=1");
+	stepkills_at(e2e_number("FORGE_STEP", step));
+	issue("ann", "ann", "One", "fake: commit one.txt x");
+	stepkills_arm();
+	auto_launch("--until-empty", NULL);
+	auto_wait_exit();
+	unlink(unit_path("arm"));
+	stepkills_at(0);
+	check_done_once();
+	e2e_expect(e2e_sh(fleet_root(),
+		       "[ \"$(git rev-parse main)\" = \"$(git -C "
+		       "../origin.git rev-parse main)\" ]"),
+	    0, NULL);
 }
 
 /* --- two daemons

@@ -127,6 +127,52 @@ TEST(writes_outside_of_the_scope_are_denied)
 	expect_passes(use("Bash", "command", "rm -r docs"));
 }
 
+/* Its own processes are those with its mark; a child of one of them may have
+ * lost it. */
+TEST(commands_that_a_worker_does_not_run_are_denied)
+{
+	pid_t ours, bare;
+	int ready[2];
+
+	guard_begin("guard commands",
+	    "\"refuse_commands\":[\"git-push\",\"rm-outside\","
+	    "\"kill-others\",\"protected-files\"],"
+	    "\"protected_paths\":[\"docs/**\"]");
+	expect_passes(use("Bash", "command", "git commit -m push && make"));
+	expect_passes(use("Bash", "command", "rm -rf ../build; sudo true"));
+	expect_denied(use("Bash", "command", "make && git push"), "git push");
+	expect_denied(use("Bash", "command", "rm -rf ../../other"), "outside");
+	expect_denied(
+	    use("Bash", "command", "echo x >../docs/a"), "docs/a is protected");
+	expect_denied(use("Write", "file_path", "../docs/a"), "is protected");
+	ck_assert_int_eq(pipe(ready), 0);
+	setenv("LLMC_KEEPER", "mine/adam", 1);
+	ours = fork();
+	if (ours == 0) {
+		char name[] = "sh", option[] = "-c",
+		     text[] = "env -i sleep 1000 & echo $!; wait";
+		char *const sh[] = { name, option, text, NULL };
+
+		dup2(ready[1], STDOUT_FILENO);
+		execvp("sh", sh);
+		_exit(127);
+	}
+	{
+		char number[32] = "";
+
+		ck_assert(read(ready[0], number, sizeof number - 1) > 0);
+		bare = (pid_t)strtol(number, NULL, 10);
+	}
+	expect_passes(
+	    use("Bash", "command", e2e_path("kill %d %d", ours, bare)));
+	setenv("LLMC_KEEPER", "mine/eve", 1);
+	expect_denied(use("Bash", "command", e2e_path("kill -9 %d", ours)),
+	    "not a process of your session");
+	unsetenv("LLMC_KEEPER");
+	kill(bare, SIGKILL);
+	waitpid(ours, NULL, 0);
+}
+
 TEST(neither_links_nor_dots_lead_out_of_the_scope)
 {
 	guard_begin("guard links", "\"scope_paths\":[\"src\"]");

@@ -497,3 +497,143 @@ TEST(runs_side_by_side_do_not_hurt)
 	run = e2e_sh(dir, "ls -A .llmc .git/info | grep tmp");
 	ck_assert_str_eq(run->out, "");
 }
+
+/* --- what suits the project ------------------------------------------------
+ */
+
+/* Projects as a clone has them. keys: lines of the config file. */
+static const struct project {
+	const char *files[4][2]; /* name and text */
+	const char *keys[4];
+} projects[] = {
+	{ { { "package.json",
+		"{\"scripts\":{\"test\":\"node --test\"},"
+		"\"devDependencies\":{\"x\":\"1\"}}" },
+	      { "package-lock.json", "{}" },
+	      { ".gitignore", "node_modules/\n" },
+	      { ".worktreeinclude", ".env\n" } },
+	    { "check_command = \"npm test\"", "setup_command = \"npm ci\"",
+		"copy_files = [\".env\"]", "day_cost = 50" } },
+	{ { { "pyproject.toml", "[tool.pytest.ini_options]\n" },
+	      { "uv.lock", "" } },
+	    { "check_command = \"uv run pytest\"",
+		"setup_command = \"uv sync\"",
+		"# pyproject.toml has [tool.pytest].", "day_cost = 50" } },
+	{ { { "meson.build", "project('x', 'c')\n" } },
+	    { "check_command = \"meson test -C build --print-errorlogs\"",
+		"setup_command = \"meson setup build\"",
+		"# There is meson.build.", "day_cost = 50" } },
+};
+
+static const char *
+clone(const struct project *project)
+{
+	const char *origin = e2e_empty_repo("origin");
+	const char *dir = e2e_path("%s/clone", unit_scratch());
+
+	for (size_t i = 0; i < nitems(project->files); i++)
+		if (project->files[i][0] != NULL)
+			e2e_write(
+			    e2e_path("%s/%s", origin, project->files[i][0]),
+			    project->files[i][1]);
+	e2e_git(origin, "add", "-A", NULL);
+	e2e_git(origin, "commit", "-q", "-m", "Start", NULL);
+	e2e_git(unit_scratch(), "clone", "-q", origin, dir, NULL);
+	return dir;
+}
+
+static const char *
+config_of(const char *dir)
+{
+	return e2e_read(e2e_path("%s/.llmc/config.toml", dir));
+}
+
+/* On a terminal of its own: what is typed, and what it shows. */
+static struct e2e_run *
+type(const char *dir, const char *typed, const char *command)
+{
+	if (e2e_sh(dir, "script -qec true /dev/null")->status != 0)
+		unit_skip("no script(1) that makes a terminal");
+	return e2e_sh(dir,
+	    e2e_path("printf '%s' | script -qec '\"$LLMC\" %s' /dev/null",
+		typed, command));
+}
+
+TEST_ROWS(enter_accepts_what_suits_the_project, nitems(projects))
+{
+	const struct project *project = &projects[_i];
+	const char *dir = clone(project), *before;
+	struct e2e_run *run = type(dir, "\\n", "init");
+
+	e2e_expect(run, 0, NULL);
+	e2e_has(run->out, "Enter accepts this");
+	before = config_of(dir);
+	for (size_t i = 0; i < nitems(project->keys); i++)
+		e2e_has(before, e2e_path("\n%s\n", project->keys[i]));
+	e2e_has(before, "\nupstream = \"follow\"\n");
+	e2e_expect(e2e_llmc(dir, "config", "list", NULL), 0, NULL);
+	/* The second time it asks nothing and changes nothing. */
+	e2e_lacks(type(dir, "", "init")->out, "Enter accepts");
+	ck_assert_str_eq(config_of(dir), before);
+}
+
+TEST(one_proposal_can_be_changed_and_another_left_out)
+{
+	const char *dir = clone(&projects[0]), *config;
+
+	e2e_expect(type(dir, "1\\nnpm run all\\n2\\n\\n\\n", "init"), 0, NULL);
+	config = config_of(dir);
+	e2e_has(config, "\ncheck_command = \"npm run all\"\n");
+	e2e_has(config, "\n# setup_command = \"npm ci\"\n");
+	e2e_has(config, "\nday_cost = 50\n");
+}
+
+TEST(without_a_terminal_nothing_is_set_but_by_yes)
+{
+	const char *dir = clone(&projects[0]);
+	struct json_object *json;
+
+	json = e2e_json(e2e_llmc(dir, "--json", "init", NULL), 0);
+	e2e_has(json_object_to_json_string(json), "\"npm test\"");
+	e2e_has(config_of(dir), "\n# check_command = \"npm test\"\n");
+	ck_assert_str_eq(e2e_setting(dir, "auto.check_command"), "");
+	e2e_has(e2e_llmc(dir, "init", NULL)->out,
+	    "with llmc init --yes: auto.check_command,");
+	e2e_set(dir, "repo.setup_command", "true");
+	e2e_expect(e2e_llmc(dir, "init", "--yes", NULL), 0, NULL);
+	ck_assert_str_eq(e2e_setting(dir, "auto.check_command"), "npm test");
+	ck_assert_str_eq(e2e_setting(dir, "repo.setup_command"), "true");
+	/* The comment has become the line. */
+	e2e_has(config_of(dir),
+	    "[auto]\n# package.json has a script \"test\".\n"
+	    "check_command = \"npm test\"\n\n");
+	/* A file that a person wrote gets the reason, too. */
+	e2e_sh(dir, "printf '[budget]\\nday_tokens = 5\\n' >.llmc/config.toml");
+	e2e_expect(e2e_llmc(dir, "init", "--yes", NULL), 0, NULL);
+	e2e_has(config_of(dir),
+	    "[auto]\n# package.json has a script \"test\".\n"
+	    "check_command = \"npm test\"\n");
+	e2e_lacks(config_of(dir), "day_cost");
+	json = e2e_json(e2e_llmc(dir, "--json", "init", "--yes", NULL), 0);
+	ck_assert(!json_bool_or(json, "changed", true));
+}
+
+/* Nothing starts while nobody has said what checks the work. */
+TEST(auto_mode_asks_for_a_check)
+{
+	const char *dir = clone(&projects[0]);
+	struct e2e_run *run;
+
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	e2e_set(dir, "defaults.agent_command", "no-such-agent");
+	run = e2e_llmc(dir, "up", "--auto", "--detach", NULL);
+	e2e_expect(run, 1, "not started");
+	e2e_has(run->err, "auto.check_command none");
+	e2e_expect(e2e_llmc(dir, "up", "--check", NULL), 1, NULL);
+	run = type(dir, "\\n", "up --auto --detach");
+	e2e_has(run->out, "Enter: npm test");
+	ck_assert_str_eq(e2e_setting(dir, "auto.check_command"), "npm test");
+	e2e_set(dir, "auto.check_command", "none");
+	e2e_lacks(
+	    e2e_llmc(dir, "up", "--check", NULL)->out, "auto.check_command");
+}

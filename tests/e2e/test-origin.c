@@ -3,10 +3,13 @@
 /* A team's repository: a bare one as origin, the root, and somebody else's
  * clone. Nothing is lost, forced or red, and both ends have the same. */
 #include "autorun.h"
+#include "stepkills.h"
 
 const int unit_timeout = 600; /* seconds, each */
 
 #define LANDINGS 8 /* ORIGIN_LANDINGS: 50 in the soak */
+#define KILLS    6 /* ORIGIN_KILLS: one for each step in the soak */
+#define STEPS    52 /* of a landing that is pushed, about */
 
 void
 unit_before(void)
@@ -187,6 +190,30 @@ TEST(a_task_begins_on_what_others_pushed)
 	    "their one");
 }
 
+/* The same for a task that a person gives. An origin that does not answer is
+ * not waited for. */
+TEST_ROWS(a_task_by_hand_begins_on_what_others_pushed, 2)
+{
+	auto_set("repo.upstream", "follow");
+	auto_set("repo.fetch_every", "24h");
+	auto_tune("look_least=0");
+	if (_i == 1)
+		e2e_hurry(10);
+	fleet_up();
+	fleet_add("adam");
+	others_push("one");
+	if (_i == 1)
+		e2e_expect(e2e_sh(fleet_root(),
+			       "git remote set-url origin ssh://x/y && git "
+			       "config core.sshCommand 'sleep 100 #'"),
+		    0, NULL);
+	fleet_start(
+	    "adam", "fake: run ls >seen; git add seen && git commit -q -m Saw");
+	fleet_wait("adam", "needs_review");
+	ck_assert_int_eq(
+	    e2e_sh(fleet_worktree("adam"), "grep their-one seen")->status, _i);
+}
+
 /* The daemon is killed in the middle of a push: before origin has it, and when
  * it has it and the answer is lost. */
 TEST_ROWS(killed_while_it_pushes, 2)
@@ -210,4 +237,30 @@ TEST_ROWS(killed_while_it_pushes, 2)
 		ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	}
 	expect_all(1 + _i, _i);
+}
+
+/* The daemon is killed right before one of its steps, from the end of the work
+ * to the end of the landing, while somebody else has pushed. */
+TEST_ROWS(killed_at_a_step_of_a_push, e2e_number("ORIGIN_KILLS", KILLS))
+{
+	int step =
+	    stepkills_spread(_i, e2e_number("ORIGIN_KILLS", KILLS), STEPS);
+
+	auto_set("repo.upstream", "push");
+	e2e_env("FAKE_CLAUDE_GOES_ON=1");
+	auto_task("a.md", "Work\nfake: run %s\nfake: commit work-1.txt x",
+	    auto_gate("work"));
+	stepkills_at(e2e_number("ORIGIN_STEP", step));
+	auto_launch("--until-empty", NULL);
+	auto_wait_gate("work");
+	others_push("one");
+	stepkills_arm();
+	auto_open_gate("work");
+	auto_wait_exit();
+	/* More steps than there were: it was not killed. */
+	unlink(unit_path("arm"));
+	stepkills_at(0);
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	ck_assert_int_eq(auto_finished("landed"), 1);
+	expect_all(1, 1);
 }

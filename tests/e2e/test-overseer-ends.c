@@ -289,12 +289,12 @@ TEST(detached_it_returns_when_it_oversees)
 TEST(a_person_is_told_why_a_repair_failed)
 {
 	struct json_object *told;
-	const char *file = e2e_path("%s/told.json", unit_scratch());
+	const char *file = e2e_path("%s/told.json", unit_scratch()), *why;
 
 	auto_pool("exit 7");
 	over_hurry(5);
 	auto_set("overseer.remediation_timeout", "10s");
-	auto_set("people.notify_command",
+	e2e_notify(fleet_root(),
 	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", file, file, file));
 	over_remedy(0, "fake: hang hard");
 	over_start();
@@ -305,11 +305,13 @@ TEST(a_person_is_told_why_a_repair_failed)
 	told = e2e_load(file); /* when it has ended, it has told */
 	ck_assert_str_eq(auto_member(told, "root"), fleet_root());
 	ck_assert_str_eq(
-	    auto_member(told, "what"), "llmc overseer has stopped");
-	ck_assert_str_eq(auto_member(told, "exit_status"), "5");
-	e2e_has(auto_member(told, "why"), "could not be repaired");
-	e2e_has(auto_member(told, "failure"), "status 7");
-	ck_assert(e2e_exists(auto_member(told, "evidence")));
+	    auto_member(told, "context.title"), "llmc overseer has stopped");
+	why = auto_member(told, "context.reason");
+	e2e_has(why, "could not be repaired");
+	e2e_has(why, "\nexit status: 5\nfailure: ");
+	e2e_has(why, "status 7");
+	e2e_has(why, "\nevidence: ");
+	ck_assert(e2e_exists(strstr(why, "\nevidence: ") + 11));
 	json_object_put(told);
 }
 

@@ -243,7 +243,8 @@ TEST(without_descriptors_it_tries_again)
 	over_stop();
 }
 
-TEST(a_busy_machine_is_no_hang)
+/* In `make check` the machine is busy anyway. */
+TEST_ROWS(a_busy_machine_is_no_hang, getenv("UNIT_WHOLE") != NULL)
 {
 	struct json_object *beat;
 	int64_t first, now;

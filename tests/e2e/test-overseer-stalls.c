@@ -158,8 +158,7 @@ freeze(void)
 
 	over_hurry(5);
 	auto_tune("daemon_stop=5000");
-	auto_set("people.notify_on", "[\"failure\"]");
-	auto_set("people.notify_command",
+	e2e_notify(fleet_root(),
 	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", told_file(),
 		told_file(), told_file()));
 	why = enclave_freezing_disk(fleet_root());

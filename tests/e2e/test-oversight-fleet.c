@@ -15,7 +15,7 @@ unit_before(void)
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("auto.concurrency", "3");
-	auto_set("people.notify_command", e2e_path("cat >>'%s'", told_file()));
+	e2e_notify(fleet_root(), e2e_path("cat >>'%s'", told_file()));
 	auto_ails("");
 }
 

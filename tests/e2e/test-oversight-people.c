@@ -24,7 +24,7 @@ unit_before(void)
 	config = e2e_path("%s/.llmc/config.toml", fleet_root());
 	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("auto.max_turns", "30");
-	auto_set("people.notify_command",
+	e2e_notify(fleet_root(),
 	    e2e_path(
 		"cat >'%s'.$$; cat '%s'.$$ >>'%s.command'", told, told, told));
 	auto_ails("");
@@ -68,7 +68,7 @@ told(const char *words)
 
 const int unit_timeout = 120; /* seconds, each */
 
-TEST(a_pause_is_told_once_with_its_evidence)
+TEST(a_pause_is_told_once_and_an_answer_lets_the_task_go_on)
 {
 	struct json_object *event, *context = NULL, *detection = NULL;
 
@@ -93,12 +93,6 @@ TEST(a_pause_is_told_once_with_its_evidence)
 	auto_up(NULL);
 	auto_wait_shell(PARKED);
 	told(PAUSE);
-	auto_no_complaints();
-}
-
-TEST(an_answer_lets_the_task_go_on)
-{
-	get_stuck();
 	e2e_has(fleet_do("asks", NULL)->out, "failure");
 	e2e_has(fleet_do("status", NULL)->out, "llmc answer a");
 	fleet_do("answer", "t1", "fake: commit good.txt x", NULL);

@@ -3,12 +3,13 @@
 /*
  * Every section of the live page in a real browser (browser.h), with the view
  * and the report of page-view.json instead of the daemon's: each text in it has
- * an image that would run a script. How the page and the daemon go together:
- * test-page.c. Skipped where there is no Chromium. With UNIT_SHOTS=FOLDER,
- * pictures are left there.
+ * an image that would run a script. And the report as a file (report.h). How
+ * the page and the daemon go together: test-page.c. Skipped where there is no
+ * Chromium. With UNIT_SHOTS=FOLDER, pictures are left there.
  */
 #include "autorun.h"
 #include "browser.h"
+#include "report.h"
 
 #define SECTION_WORDS_MAX 7
 
@@ -72,8 +73,8 @@ save(const char *name)
 }
 
 /* The page of a daemon, with the fixture as its answers. */
-void
-unit_before(void)
+static const char *
+begin(void)
 {
 	cleanup_json struct json_object *web = NULL;
 
@@ -82,7 +83,6 @@ unit_before(void)
 	fleet_up();
 	web = e2e_json(e2e_llmc(fleet_root(), "web", "--json", NULL), 0);
 	browser = browser_new();
-	browser_set_size(browser, 1100, 900);
 	browser_prepare(browser,
 	    e2e_path("window.fixture = JSON.parse(JSON.stringify(%s)"
 		     ".replaceAll('@IMAGE', `<img src=x "
@@ -100,7 +100,18 @@ unit_before(void)
 	    "return new Response(new ReadableStream({ start(c) {"
 	    "window.stream = c; tell('snapshot', { seq: 1, view: "
 	    "fixture.view }); } })); };");
-	browser_open(browser, json_string_or(web, "url", ""));
+	return e2e_path("%s", json_string_or(web, "url", ""));
+}
+
+/* As it is when it is opened, and with a report. */
+static void
+open_page(const char *url)
+{
+	browser_set_size(browser, 1100, 900);
+	browser_set_dark(browser, false);
+	browser_set_print(browser, false);
+	browser_open(browser, "about:blank");
+	browser_open(browser, url);
 	browser_wait(browser,
 	    "document.getElementById('state').textContent == 'live' && "
 	    "document.title.startsWith('(3) project@main')");
@@ -118,15 +129,7 @@ open_details(void)
 	      "setTimeout(r)))");
 }
 
-static void
-end(void)
-{
-	expect("document.images.length + String(window.hurt)", "0undefined");
-	ck_assert_str_eq(browser_console(browser), "");
-	browser_free(browser);
-}
-
-const int unit_timeout = 120; /* seconds, each */
+const int unit_timeout = 300; /* seconds: a browser starts once for all */
 
 void
 unit_begin(void)
@@ -135,7 +138,8 @@ unit_begin(void)
 		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
 }
 
-TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
+static void
+every_section_shows_what_it_is_for_and_words_of_others_are_words(void)
 {
 	open_details();
 	for (size_t i = 0; i < nitems(sections); i++) {
@@ -152,10 +156,10 @@ TEST(every_section_shows_what_it_is_for_and_words_of_others_are_words)
 	/* A few figures are not spread over the window. */
 	expect("document.querySelector('#budget table').offsetWidth < 600",
 	    "true");
-	end();
 }
 
-TEST(a_report_is_made_when_asked_for_and_not_all_the_time)
+static void
+a_report_is_made_when_asked_for_and_not_all_the_time(void)
 {
 	expect("reports", "1");
 	/* More has ended: not at once. */
@@ -167,10 +171,10 @@ TEST(a_report_is_made_when_asked_for_and_not_all_the_time)
 	expect("reports", "1");
 	value("document.querySelector('#report button').click()");
 	browser_wait(browser, "reports == 2");
-	end();
 }
 
-TEST(nothing_is_wider_than_a_narrow_window)
+static void
+nothing_is_wider_than_a_narrow_window(void)
 {
 	browser_set_size(browser, 320, 700);
 	browser_wait(browser, "innerWidth == 320");
@@ -181,11 +185,11 @@ TEST(nothing_is_wider_than_a_narrow_window)
 	    "[]");
 	expect("document.documentElement.scrollWidth", "320");
 	save("sections-narrow");
-	end();
 }
 
 /* By Tab alone, each with an outline. */
-TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
+static void
+the_keyboard_reaches_every_control_and_shows_where_it_is(void)
 {
 	int controls;
 
@@ -205,7 +209,19 @@ TEST(the_keyboard_reaches_every_control_and_shows_where_it_is)
 	    "[]");
 	expect("JSON.stringify(hidden.map(h => h.slice(0, 80)).slice(0, 5))",
 	    "[]");
-	end();
+	/* From the list of sections by Enter. */
+	for (size_t i = 0; i < nitems(sections); i++) {
+		value(e2e_path("document.querySelector('nav [href=\"#%s\"]')"
+			       ".focus()",
+		    sections[i].id));
+		browser_press(browser, "Enter");
+		browser_wait(browser,
+		    e2e_path(
+			"document.activeElement.id == '%s'", sections[i].id));
+		expect(e2e_path("document.querySelectorAll('#%s > h2').length",
+			   sections[i].id),
+		    "1");
+	}
 }
 
 /* WCAG 2, level AA: 4.5 for text. */
@@ -230,7 +246,8 @@ expect_contrast(void)
 	expect("ratio(document.body) > 10", "true");
 }
 
-TEST(text_can_be_read_in_light_and_in_dark)
+static void
+text_can_be_read_in_light_and_in_dark(void)
 {
 	static const char light[] = "light(back(document.body)) > 0.5";
 
@@ -242,10 +259,10 @@ TEST(text_can_be_read_in_light_and_in_dark)
 	browser_wait(browser, e2e_path("!(%s)", light));
 	expect_contrast();
 	save("sections-dark");
-	end();
 }
 
-TEST(on_paper_is_all_that_the_page_says)
+static void
+on_paper_is_all_that_the_page_says(void)
 {
 	browser_set_print(browser, true);
 	expect("[...document.querySelectorAll('nav, button, meter, input')]"
@@ -268,7 +285,6 @@ TEST(on_paper_is_all_that_the_page_says)
 	/* What is left out because of a filter is told. */
 	value("document.getElementById('filter').value = 't88'; 0");
 	expect("document.getElementById('filter').checkVisibility()", "true");
-	end();
 }
 
 /* Lines of what is read aloud that begin with the role; those without a name
@@ -289,7 +305,8 @@ named(const char *text, const char *role)
 	return count;
 }
 
-TEST(a_screen_reader_finds_its_way)
+static void
+a_screen_reader_finds_its_way(void)
 {
 	static const char *const once[] = { "\nbanner 0 ", "\nmain 0 ",
 		"\ncontentinfo 0 ", "\nsearch 0 ", "\nnavigation 0 Sections\n",
@@ -317,10 +334,10 @@ TEST(a_screen_reader_finds_its_way)
 	text = browser_read_aloud(browser);
 	ck_assert_int_ge(named(text, "table"), 10);
 	ck_assert_int_ge(named(text, "rowheader"), 20);
-	end();
 }
 
-TEST(what_is_read_aloud_by_itself_is_news)
+static void
+what_is_read_aloud_by_itself_is_news(void)
 {
 	value("window.said = []; document.querySelectorAll('[aria-live], "
 	      "[role=status]').forEach(e => new MutationObserver(l => "
@@ -344,10 +361,10 @@ TEST(what_is_read_aloud_by_itself_is_news)
 	      "who: 't5', what: 'failed', words: 'Look', command: 'llmc task "
 	      "show t5' } } } } })");
 	browser_wait(browser, "said.length > 0");
-	end();
 }
 
-TEST(a_command_is_copied_by_its_button)
+static void
+a_command_is_copied_by_its_button(void)
 {
 	browser_allow_clipboard(browser);
 	value("document.querySelector('#needs button').focus()");
@@ -362,10 +379,10 @@ TEST(a_command_is_copied_by_its_button)
 	value("navigator.clipboard.writeText = () => Promise.reject(); "
 	      "document.querySelector('#needs button').click()");
 	browser_wait(browser, "String(getSelection()) == 'llmc task show t88'");
-	end();
 }
 
-TEST(a_filter_leaves_what_matches_and_says_where_nothing_does)
+static void
+a_filter_leaves_what_matches_and_says_where_nothing_does(void)
 {
 	value("document.getElementById('filter').value = 'Leaf 3'; "
 	      "document.getElementById('filter').dispatchEvent(new "
@@ -377,5 +394,151 @@ TEST(a_filter_leaves_what_matches_and_says_where_nothing_does)
 	e2e_has(value("document.getElementById('goals').innerText"), "Leaf 3");
 	e2e_lacks(
 	    value("document.getElementById('goals').innerText"), "Small goal");
-	end();
+}
+
+TEST(every_section_is_as_it_should_be)
+{
+	static const struct {
+		const char *name;
+		void (*check)(void);
+	} rows[] = {
+#define ROW(name) { #name, name }
+		ROW(every_section_shows_what_it_is_for_and_words_of_others_are_words),
+		ROW(a_report_is_made_when_asked_for_and_not_all_the_time),
+		ROW(nothing_is_wider_than_a_narrow_window),
+		ROW(the_keyboard_reaches_every_control_and_shows_where_it_is),
+		ROW(text_can_be_read_in_light_and_in_dark),
+		ROW(on_paper_is_all_that_the_page_says),
+		ROW(a_screen_reader_finds_its_way),
+		ROW(what_is_read_aloud_by_itself_is_news),
+		ROW(a_command_is_copied_by_its_button),
+		ROW(a_filter_leaves_what_matches_and_says_where_nothing_does),
+#undef ROW
+	};
+	const char *url = begin();
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		printf("# %s\n", rows[i].name);
+		fflush(stdout);
+		open_page(url);
+		rows[i].check();
+		expect("document.images.length + String(window.hurt)",
+		    "0undefined");
+	}
+	ck_assert_str_eq(browser_console(browser), "");
+	browser_free(browser);
+}
+
+/* --- the report as a file --------------------------------------------- */
+
+/* With what stands for the texts of others. */
+static void
+add_expanded(struct buf *out, const char *text)
+{
+	static const char *const marks[][2] = {
+		{ "@IMAGE", "<img src=x onerror='window.hurt=1'>" },
+		{ "@LONG",
+		    "a-word-without-an-end-that-would-not-fit-into-a-narrow-"
+		    "window-or-into-one-that-is-twice-as-wide" },
+	};
+
+	while (*text != '\0') {
+		size_t i = 0;
+
+		while (i < nitems(marks) &&
+		    strncmp(text, marks[i][0], strlen(marks[i][0])) != 0)
+			i++;
+		if (i == nitems(marks)) {
+			buf_addc(out, *text++);
+			continue;
+		}
+		buf_adds(out, marks[i][1]);
+		text += strlen(marks[i][0]);
+	}
+}
+
+/* Words that are short are not broken. */
+static void
+expect_whole_words(void)
+{
+	expect("JSON.stringify([...document.querySelectorAll('th, td.s')]"
+	       ".filter(e => { const r = document.createRange(); "
+	       "r.selectNodeContents(e.querySelector('code') || e); return "
+	       "r.getClientRects().length > 1; }).map(e => e.textContent))",
+	    "[]");
+}
+
+static void
+open_report(void)
+{
+	const char *file = unit_path("report.html");
+	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
+	cleanup_json struct json_object *fixture = NULL;
+
+	add_expanded(&text, e2e_read(e2e_source("tests/e2e/page-view.json")));
+	fixture = json_tokener_parse(text.data);
+	ck_assert_ptr_nonnull(fixture);
+	report_html(json_object_object_get(fixture, "report"), &html);
+	e2e_write(file, html.data);
+	browser = browser_new();
+	browser_set_size(browser, 1100, 900);
+	browser_open(browser, e2e_path("file://%s", file));
+}
+
+TEST(a_report_has_its_charts_and_runs_nothing)
+{
+	static const char *const words[] = { "Needs you", "llmc task show t88",
+		"Landed (1)", "Not landed (1)", "Not ended (1)", "Money",
+		"Time of 4 workers", "Landing", "Oversight",
+		"<img src=x onerror=" };
+	static const char *const aloud[] = { "\nmain 0 ",
+		"\nheading 1 project: report of run r7",
+		"\nheading 2 Landed (1)\n", "\ncolumnheader 0 Title\n" };
+	static const char light[] = "getComputedStyle(document.body)"
+				    ".backgroundColor.match(/\\d+/)[0] > 128";
+	const char *text;
+
+	open_report();
+	text = value("document.body.innerText");
+	for (size_t i = 0; i < nitems(words); i++)
+		e2e_has(text, words[i]);
+	/* Tasks over time, cost by day, time by use: each with its words. */
+	expect("document.querySelectorAll('svg').length", "3");
+	expect("[...document.querySelectorAll('svg')].filter(s => "
+	       "s.getBoundingClientRect().height > 20 && "
+	       "s.querySelector('rect') && s.getAttribute('role') == 'img' && "
+	       "(s.querySelector('title') || s.getAttribute('aria-label')))"
+	       ".length",
+	    "3");
+	expect_whole_words();
+	save("report");
+	/* A screen reader finds its way. */
+	text = browser_read_aloud(browser);
+	for (size_t i = 0; i < nitems(aloud); i++)
+		e2e_has(text, aloud[i]);
+	e2e_lacks(text, "\nheading 3");
+	expect("document.querySelectorAll('th:not([scope])').length", "0");
+	/* In a narrow window, in the dark and on paper. */
+	browser_set_size(browser, 320, 700);
+	browser_wait(browser, "innerWidth == 320");
+	expect("document.documentElement.scrollWidth", "320");
+	expect_whole_words();
+	save("report-narrow");
+	browser_set_size(browser, 1100, 900);
+	expect(light, "true");
+	browser_set_dark(browser, true);
+	browser_wait(browser, e2e_path("!(%s)", light));
+	save("report-dark");
+	browser_set_print(browser, true);
+	browser_wait(browser, light);
+	ck_assert_int_ge(browser_sheets(browser), 1);
+	expect("document.images.length + String(window.hurt) + "
+	       "document.scripts.length",
+	    "0undefined0");
+	/* The file itself was read, and nothing else. */
+	text = browser_requests(browser);
+	e2e_has(text, "file:///");
+	e2e_lacks(strchr(text, '\n') + 1, "http");
+	ck_assert_str_eq(browser_console(browser), "");
+	browser_free(browser);
 }

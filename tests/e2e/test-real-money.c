@@ -120,6 +120,50 @@ START_TEST(workers_driven_by_hand_are_counted)
 }
 END_TEST
 
+/* A subscription: its service says in headers what is used of the windows, and
+ * Claude Code tells its status line. */
+static void
+begin_windows(void)
+{
+	begin();
+	e2e_env("ANTHROPIC_API_KEY");
+	e2e_env("CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-dummy-for-tests");
+}
+
+START_TEST(a_reserve_of_a_window_is_kept_until_its_reset)
+{
+	long long reset = clock_wall_ms() / 1000 + 25;
+
+	e2e_write(fleet_headers_file(),
+	    e2e_path("anthropic-ratelimit-unified-status: allowed\n"
+		     "anthropic-ratelimit-unified-5h-status: allowed\n"
+		     "anthropic-ratelimit-unified-5h-utilization: 0.85\n"
+		     "anthropic-ratelimit-unified-5h-reset: %lld\n"
+		     "anthropic-ratelimit-unified-7d-status: allowed\n"
+		     "anthropic-ratelimit-unified-7d-utilization: 0.13\n"
+		     "anthropic-ratelimit-unified-7d-reset: %lld\n",
+		reset, reset + 86400));
+	auto_set("budget.reserve", "20");
+	auto_task("a.md", "Task-A\nfake: run true\nfake: commit a.txt x");
+	auto_task("b.md", "Task-B\nfake: commit b.txt x");
+	auto_up(NULL);
+	auto_wait_event("waiting",
+	    "85% of the 5 hour window are used, and budget.reserve keeps 20%");
+	auto_wait_landed(1);
+	auto_wait_shell("\"$LLMC\" status | grep -q 'Window of 7 days: 13% "
+			"used, resets'");
+	auto_wait_shell("\"$LLMC\" status | grep -q 'no task begins until'");
+	ck_assert_int_eq(asked_for("Task-B").answers, 0);
+	/* By itself. */
+	unlink(fleet_headers_file());
+	auto_wait_landed(2);
+	ck_assert_int_ge(clock_wall_ms() / 1000, reset);
+	ck_assert_int_eq(auto_events("waiting", "budget.reserve"), 1);
+	auto_drain();
+	auto_no_complaints();
+}
+END_TEST
+
 Suite *
 unit_suite(void)
 {
@@ -133,5 +177,7 @@ unit_suite(void)
 	scenarios_add_test(
 	    s, begin, what_is_killed_in_the_middle_is_counted_once);
 	scenarios_add_test(s, begin, workers_driven_by_hand_are_counted);
+	scenarios_add_test(
+	    s, begin_windows, a_reserve_of_a_window_is_kept_until_its_reset);
 	return s;
 }

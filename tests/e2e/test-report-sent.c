@@ -15,7 +15,7 @@ unit_before(void)
 {
 	over_begin();
 	auto_set("daemon.patrol_interval", "100ms");
-	auto_set("people.notify_command",
+	e2e_notify(fleet_root(),
 	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", file_of("told"),
 		file_of("told"), file_of("told")));
 	e2e_write(file_of("sent"), "");

@@ -15,8 +15,7 @@ void
 unit_before(void)
 {
 	over_begin();
-	auto_set("people.notify_command",
-	    e2e_path("cat >>'%s/told'", unit_scratch()));
+	e2e_notify(fleet_root(), e2e_path("cat >>'%s/told'", unit_scratch()));
 	settings = xstrdup(e2e_read(in_root("config.toml")));
 	auto_task(
 	    "a.md", "A\nfake: write work.txt x\nfake: run %s", auto_gate("a"));

@@ -421,13 +421,13 @@ TEST_IN(begin_alone, what_runs_after_a_landing_is_in_a_sandbox)
 	    "A\nfake: run echo 'touch \"$HOME/../escaped\" "
 	    "\"$ROOT/escaped\" \"$ROOT/.git/hooks/escaped\"; "
 	    "cat \"$HOME/secret\"; cat made; echo built $LLMC_TASK' >build.sh; "
-	    "git add build.sh; git commit -qm build";
+	    "touch \"$LLMC_TMPDIR/y\" && git add build.sh; git commit -qm build";
 	static const char *const escaped[] = { "escaped", ".git/hooks/escaped",
 		"made" };
 
 	e2e_need_boxes("");
-	fleet_do(
-	    "config", "set", "repo.setup_command", "echo set-up >made", NULL);
+	fleet_do("config", "set", "repo.setup_command",
+	    "echo set-up >made && touch \"$LLMC_TMPDIR/x\"", NULL);
 	fleet_do("config", "set", "auto.post_accept_command",
 	    e2e_path("ROOT='%s' sh ./build.sh", fleet_root()), NULL);
 	auto_task("a.md", task);

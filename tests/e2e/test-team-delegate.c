@@ -133,7 +133,7 @@ TEST(four_children_of_a_parent_and_a_daemon_that_dies)
 
 /* --- kills ------------------------------------------------------------- */
 
-#define KILLS 4
+#define KILLS 2
 #define STEPS 60 /* about as many as there are until both have begun */
 
 /* SPAWN_KILLS: how many of the steps. Whichever it is, each agent is asked for

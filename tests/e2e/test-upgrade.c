@@ -8,7 +8,7 @@
  * book. What was interrupted is continued as after any crash.
  *
  *   UPGRADE_WRITES  of the writes of SQLite, kill at one of so many (25)
- *   UPGRADE_EVERY   of the steps that are left, kill at one of so many (3)
+ *   UPGRADE_EVERY   of the steps that are left, kill at one of so many (9)
  */
 #include <sqlite3.h>
 
@@ -318,7 +318,7 @@ kill_at(int n, bool is_write, const char *wanted)
 TEST(killed_anywhere_it_is_all_or_nothing)
 {
 	cleanup_free char *wanted = NULL, *steps = NULL;
-	int every = e2e_number("UPGRADE_EVERY", 3), n = 0, writes = 0;
+	int every = e2e_number("UPGRADE_EVERY", 9), n = 0, writes = 0;
 	int places = 0, kills = 0;
 
 	before_begin("ended");
@@ -357,6 +357,7 @@ TEST(what_was_interrupted_goes_on)
 	before_begin("killed");
 	fleet_do("config", "set", "defaults.env",
 	    "[\"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_GOES_ON\"]", NULL);
+	fleet_do("config", "set", "auto.check_command", "none", NULL);
 	e2e_env("FAKE_CLAUDE_GOES_ON=1");
 	e2e_write(e2e_path("%s/half.txt", fleet_worktree("auto-2")), "half\n");
 	e2e_write(e2e_path("%s/go", getenv("HOME")), "");

@@ -4,7 +4,8 @@
  * characters in it. */
 
 #include "fuzz.h"
-#include "forge.h"
+#include "pull.h"
+#include "schema.h"
 
 static void
 check_text(const char *text, size_t max)
@@ -19,6 +20,43 @@ check_text(const char *text, size_t max)
 		check(codepoint == '\n' || codepoint == '\t' ||
 		    !text_is_hidden(codepoint));
 	}
+}
+
+/* The same answer to every question of a look. */
+static void
+check_look(struct json_object *json, const char *bytes, size_t size,
+    enum forge_dialect dialect)
+{
+	struct pull_row *row =
+	    pull_row_new("t1", "x", "main", "k", "h1", "text");
+	struct forge_request request;
+	struct pull_look look;
+	struct pull pull = { 0 };
+	int requests = 0;
+
+	xstrset(&row->pushed, "h1");
+	row->number = 1;
+	pull_look_init(&look, dialect);
+	pull_look_begin(&look, row);
+	while (pull_look_request(&look, row, &request) &&
+	    pull_look_answer(
+		&look, row, "me", FORGE_GOOD, json, bytes, size, "", NULL) == 0)
+		check(++requests < 2000);
+	for (size_t i = 0; i < look.runs.job_count; i++) {
+		check_text(look.runs.jobs[i].name, FORGE_TITLE_MAX);
+		check_text(look.runs.jobs[i].log, PULL_LOG_MAX);
+	}
+	for (size_t i = 0; i < look.talk.count; i++)
+		check_text(look.talk.list[i].text, PULL_REMARK_MAX);
+	if (look.step == PULL_LOOK_STEP_COUNT)
+		pull_row_looked(row, &look, "me/work", "nonce", 1);
+	check(row->verdict != PULL_GREEN ||
+	    look.runs.count + look.statuses.count > 0);
+	if (pull_find(json, row, "me", &pull, NULL) == 0)
+		pull_release(&pull);
+	pull_graphql(json, NULL);
+	pull_look_release(&look);
+	schema_free(&pull_row_schema, row);
 }
 
 int
@@ -51,11 +89,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		cleanup_free char *who =
 		    forge_labeller(json, (enum forge_dialect)d, &more, &set);
 
+		check_look(
+		    json, (const char *)data, size, (enum forge_dialect)d);
 		check(who == NULL || set);
 		check(who == NULL || strlen(who) <= FORGE_LOGIN_MAX);
 	}
 	check(forge_label_find(json, FORGE_FAILED, &more) >= -1);
 	forge_may_write(json);
+	forge_repo_lacks(json, true, true, &clean);
 	check(forge_comment_find(json, "me", "<!--", &more, NULL) >= 0);
 	return 0;
 }

@@ -370,7 +370,8 @@ TEST(results_are_described)
 		    "\"head_sha\":\"01\",\"landing_branch\":\"main\","
 		    "\"commit_message\":null,\"status\":\"idle\","
 		    "\"needs_conflict_resolution\":false,"
-		    "\"already_incorporated\":true}",
+		    "\"already_incorporated\":true,"
+		    "\"proposed\":false}",
 		    NULL },
 		{ "worker.rebase",
 		    "{\"worker\":\"w\",\"commit_sha\":null,"

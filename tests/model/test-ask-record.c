@@ -148,6 +148,51 @@ followed(const struct ask_facts *facts)
 	return count == 1 ? added[0] : NULL;
 }
 
+/* However many workers it fails for, and until it works for all. */
+TEST(what_fails_for_all_workers_is_one_ask)
+{
+	static const struct {
+		enum worker_status status;
+		const char *reason, *key, *words;
+	} rows[] = {
+		{ WORKER_ERROR, WORKER_SETUP_FAILED " exited with status 1",
+		    "setup",
+		    "ann and 1 more: repo.setup_command exited with status 1" },
+		{ WORKER_PAUSED, "API Error: 401" WORKER_LOGIN_LOST, "login",
+		    "ann and 1 more: API Error: 401; log in with: claude auth "
+		    "login" },
+	};
+
+	for (size_t row = 0; row < nitems(rows); row++) {
+		struct worker *w[] = { worker_new("ann", NOW),
+			worker_new("bob", NOW) };
+		struct ask_facts facts = {
+			.now_ms = NOW, .workers = w, .worker_count = 2
+		};
+		struct ask *ask;
+
+		for (size_t i = 0; i < nitems(w); i++)
+			ck_assert_int_eq(
+			    worker_transition(w[i], rows[row].status,
+				rows[row].reason, NOW, NULL),
+			    0);
+		ask = followed(&facts);
+		ck_assert_str_eq(ask->key, rows[row].key);
+		ck_assert_str_eq(ask->words, rows[row].words);
+		facts.asks = &ask;
+		facts.ask_count = 1;
+		worker_transition(w[0], WORKER_OFFLINE, NULL, NOW, NULL);
+		ck_assert_ptr_null(followed(&facts));
+		ck_assert_int_eq(ask->how, ASK_OPEN);
+		worker_transition(w[1], WORKER_OFFLINE, NULL, NOW, NULL);
+		ck_assert_ptr_null(followed(&facts));
+		ck_assert_int_eq(ask->how, ASK_RESOLVED);
+		ask_free(ask);
+		for (size_t i = 0; i < nitems(w); i++)
+			schema_free(&worker_table, w[i]);
+	}
+}
+
 static const struct {
 	enum task_step step;
 	enum ask_kind ask;

@@ -319,3 +319,18 @@ TEST(what_a_person_broke_is_repaired_or_named)
 	ck_assert_int_eq(check_book_flake_percent(&again, "c"), 100);
 	schema_release(&check_book_schema, &again);
 }
+
+/* One failure may be a flake: it says nothing about the command yet. */
+TEST(a_command_has_judged_when_it_has_passed_or_blamed)
+{
+	ck_assert(!check_book_judged(&book, "c"));
+	note("t", CHECK_UNJUDGED);
+	note("t", CHECK_FAILED);
+	note("u", CHECK_FAILED);
+	ck_assert(!check_book_judged(&book, "c"));
+	note("t", CHECK_FAILED);
+	ck_assert(check_book_judged(&book, "c"));
+	ck_assert(!check_book_judged(&book, "d"));
+	check_book_note(&book, "t", "d", CHECK_PASSED, NOW, 1, 0);
+	ck_assert(check_book_judged(&book, "d"));
+}

@@ -87,6 +87,7 @@ static const struct {
 	const char *method, *github, *gitea, *body; /* gitea NULL = the same */
 } requests[] = {
 	{ { .what = FORGE_ASK_USER }, "GET", "https://x/user", NULL, "" },
+	{ { .what = FORGE_ASK_REPO }, "GET", REPO, NULL, "" },
 	{ { .what = FORGE_ASK_ISSUES }, "GET",
 	    REPO "/issues?state=open&labels=llmc&sort=created&direction=asc"
 		 "&per_page=50&page=1",
@@ -390,6 +391,14 @@ TEST(each_duty_follows_from_the_row)
 	ck_assert_int_eq(
 	    forge_row_duty(&row, NOW + FORGE_RENEW_MS), FORGE_RENEW);
 	ck_assert_int_eq(forge_row_duty(&row, NOW - 1), FORGE_RENEW);
+	ck_assert(forge_row_watch_ms(&row, NOW) == INT64_MAX);
+	row.hand = true;
+	ck_assert_int_eq(forge_row_duty(&row, NOW), FORGE_WATCH);
+	row.looked_ms = NOW;
+	ck_assert_int_eq(forge_row_duty(&row, NOW), FORGE_REST);
+	ck_assert_int_eq(forge_row_watch_ms(&row, NOW), FORGE_POLL_MS);
+	ck_assert_int_eq(
+	    forge_row_duty(&row, NOW + FORGE_POLL_MS), FORGE_WATCH);
 	row.step = FORGE_ENDED;
 	ck_assert_int_eq(forge_row_duty(&row, NOW), FORGE_TELL_COMMENT);
 	ck_assert(forge_row_wait_ms(&row, NOW) == INT64_MAX);

@@ -208,7 +208,8 @@ TEST(a_policy_is_written_as_it_is_read)
 	    "{\"version\":1,\"tree\":\"/t\",\"tools\":{\"all\":true,"
 	    "\"allow\":[],\"deny\":[\"Bash\"]},\"scope_paths\":[],\"reserved\":["
 	    "{\"path\":\"a\",\"owner\":\"eve\",\"until\":7}],"
-	    "\"llmc_tools\":[]}";
+	    "\"llmc_tools\":[],\"refuse_commands\":[\"sudo\"],"
+	    "\"protected_paths\":[\"x\"]}";
 	ended_by(guard_policy_release) struct guard_policy policy =
 	    policy_of(text);
 	cleanup_json struct json_object *json = guard_policy_to_json(&policy);

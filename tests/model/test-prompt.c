@@ -264,6 +264,51 @@ TEST(other_references_are_not)
 	assert_names("@", "/", NULL);
 }
 
+TEST(a_compacted_conversation_gets_its_task_within_bounds)
+{
+	const char *files[200];
+	char path[100];
+	struct prompt_reminder r = { .task = "Fix it.\nAcceptance: it works.",
+		.check_command = "make check" };
+	cleanup_buf struct buf plain = BUF_INIT, task = BUF_INIT,
+			       whole = BUF_INIT;
+
+	memset(path, 'p', 99);
+	path[99] = '\0';
+	for (size_t i = 0; i < nitems(files); i++)
+		files[i] = path;
+	prompt_compacted(&r, &plain);
+	ck_assert_ptr_nonnull(strstr(plain.data, r.task));
+	ck_assert_ptr_nonnull(strstr(plain.data, "command: make check\n"));
+	ck_assert_ptr_null(strstr(plain.data, "The worktree now"));
+	/* The worst case: everything is long. */
+	buf_adds(&task, "BEGIN");
+	while (task.len < 200000)
+		buf_adds(&task, "\xe2\x82\xac");
+	buf_adds(&task, "Acceptance: it works.");
+	r = (struct prompt_reminder){ .task = task.data,
+		.id = "t7",
+		.check_command = task.data,
+		.last_check = task.data,
+		.tree_known = true,
+		.branch = "llmc/adam",
+		.onto = "main",
+		.ahead = 1,
+		.files = files,
+		.file_count = nitems(files),
+		.uncommitted = 3 };
+	prompt_compacted(&r, &whole);
+	ck_assert_uint_le(whole.len, PROMPT_REMINDER_MAX);
+	ck_assert(text_utf8_valid(whole.data, whole.len));
+	ck_assert_ptr_nonnull(strstr(whole.data, "BEGIN"));
+	ck_assert_ptr_nonnull(strstr(whole.data, "Acceptance: it works."));
+	ck_assert_ptr_nonnull(strstr(whole.data, "llmc task show t7"));
+	ck_assert_ptr_nonnull(strstr(whole.data,
+	    "branch llmc/adam, 1 commit ahead of main, 200 files changed "
+	    "since the work began, 3 not committed.\n"));
+	ck_assert_ptr_nonnull(strstr(whole.data, "more: git status"));
+}
+
 TEST(random_texts_clean_to_a_fixed_point)
 {
 	static const char *const pieces[] = { "a", " ", "\n", "\t", "\r", "\\",

@@ -35,7 +35,8 @@ TEST(from_a_landing_to_the_remote)
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), 0);
 	assert_json(&push,
 	    "{\"state\":\"waiting\",\"commit_sha\":\"a\",\"tries\":0,"
-	    "\"reason\":null,\"next_unix\":null,\"away_unix\":null}");
+	    "\"reason\":null,\"next_unix\":null,\"away_unix\":null,"
+	    "\"since_unix\":null}");
 	xstrset(&push.unpushed, "b");
 	push_record_done(&push, "a", "a");
 	ck_assert_str_eq(push.unpushed, "b");
@@ -43,7 +44,8 @@ TEST(from_a_landing_to_the_remote)
 	ck_assert_int_eq(push_record_wait_ms(&push, NOW), -1);
 	assert_json(&push,
 	    "{\"state\":\"done\",\"commit_sha\":\"b\",\"tries\":0,"
-	    "\"reason\":null,\"next_unix\":null,\"away_unix\":null}");
+	    "\"reason\":null,\"next_unix\":null,\"away_unix\":null,"
+	    "\"since_unix\":null}");
 	release(&push);
 }
 
@@ -57,7 +59,8 @@ TEST(failures_are_further_and_further_apart)
 	ck_assert(push_record_has_failed(&push));
 	assert_json(&push,
 	    "{\"state\":\"failed\",\"commit_sha\":\"a\",\"tries\":1,"
-	    "\"reason\":\"no route\",\"next_unix\":1030,\"away_unix\":null}");
+	    "\"reason\":\"no route\",\"next_unix\":1030,\"away_unix\":null,"
+	    "\"since_unix\":null}");
 	for (int i = 0; i < 20; i++) {
 		int64_t ms = push_record_wait_ms(&push, NOW);
 
@@ -143,12 +146,10 @@ TEST(an_answer_says_what_becomes_of_the_landing)
 	ck_assert_int_gt(push_record_wait_ms(&push, NOW), 0);
 	words = push_record_asks(&push, UPSTREAM_PUSH, "main");
 	/* What it names can be typed. */
-	ck_assert_ptr_nonnull(strstr(words,
-	    "(llmc config set "
-	    "repo.default_branch BRANCH,"));
+	ck_assert_ptr_nonnull(
+	    strstr(words, "llmc config set auto.land pull-request"));
 	ck_assert_ptr_nonnull(
 	    strstr(words, "(llmc config set repo.upstream follow)"));
-	ck_assert_ptr_null(strstr(words, "auto.land"));
 	free(words);
 	/* Where nothing is pushed, nobody is asked about it. */
 	ck_assert_ptr_null(push_record_asks(&push, UPSTREAM_FOLLOW, "main"));
@@ -164,6 +165,17 @@ TEST(an_answer_says_what_becomes_of_the_landing)
 	    PUSH_THEN_HOLD);
 	push_record_done(&push, "a", "a");
 	ck_assert(!push.held);
+	/* Without an answer nothing lands; a person is asked if that stays. */
+	for (int i = 1; i <= 3; i++) {
+		ck_assert_int_eq(
+		    push_record_answer(&push, PUSH_UNKNOWN, "hung up", NOW + i),
+		    PUSH_THEN_HOLD);
+		ck_assert(push.held && push.away_ms == NOW + 1);
+		words = push_record_asks(&push, UPSTREAM_PUSH, "main");
+		ck_assert((words != NULL) == (i == 3));
+		free(words);
+	}
+	push_record_done(&push, "a", "a");
 	/* Since when it is away is since the first time. */
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(
@@ -172,10 +184,24 @@ TEST(an_answer_says_what_becomes_of_the_landing)
 	ck_assert_int_eq(push.away_ms, NOW);
 	assert_json(&push,
 	    "{\"state\":\"away\",\"commit_sha\":\"a\",\"tries\":3,"
-	    "\"reason\":\"no route\",\"next_unix\":1120,\"away_unix\":1000}");
+	    "\"reason\":\"no route\",\"next_unix\":1120,\"away_unix\":1000,"
+	    "\"since_unix\":null}");
 	push_record_reached(&push);
 	ck_assert_int_eq(push.away_ms, 0);
 	release(&push);
+}
+
+TEST(a_checkout_in_the_way_is_an_ask_after_a_while)
+{
+	char why[] = "x";
+	struct push_record push = { .blocked = why, .blocked_ms = NOW };
+	int64_t then = NOW + FOLLOW_PATIENCE_MS;
+
+	ck_assert_ptr_null(push_record_blocks(&push, UPSTREAM_PUSH, then - 1));
+	ck_assert_ptr_nonnull(push_record_blocks(&push, UPSTREAM_PUSH, then));
+	ck_assert_ptr_null(push_record_blocks(&push, UPSTREAM_OFF, then));
+	push.blocked = NULL;
+	ck_assert_ptr_null(push_record_blocks(&push, UPSTREAM_PUSH, then));
 }
 
 TEST(a_branch_that_has_diverged_has_three_ways_on)

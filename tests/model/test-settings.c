@@ -480,16 +480,6 @@ TEST(goals_have_the_names_of_their_design_too)
 	ck_assert_str_eq(settings_string(s, "planner.model"), "opus");
 }
 
-TEST(the_older_name_of_the_command_for_people_is_known)
-{
-	cleanup_settings_world struct settings_world p =
-	    settings_world_parse("[overseer]\nnotify_command = \"mail\"\n");
-
-	ck_assert_uint_eq(p.problems.count, 0);
-	ck_assert_str_eq(
-	    settings_string(p.settings, "people.notify_command"), "mail");
-}
-
 TEST(wrong_values_of_goals_are_refused_in_words)
 {
 	static const struct {
@@ -508,6 +498,9 @@ TEST(wrong_values_of_goals_are_refused_in_words)
 		{ "overseer.backoff.base = 0\n",
 		    "overseer.backoff.base does nothing any more: "
 		    "assignments are checked every 2 minutes" },
+		{ "people.notify_command = \"\"\n",
+		    "people.notify_command does nothing any more: describe "
+		    "the command as a channel: [people.channels.notify]" },
 		{ "overseer.backoff = 3\n",
 		    "overseer.backoff: expected a table" },
 		{ "overseer.backoff.bse = 3\n",

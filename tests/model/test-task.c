@@ -53,7 +53,7 @@ static const char *const wanted_table[TASK_STEP_COUNT] = {
 	[TASK_ASSIGNED] = /* */ ". W . Q L P S",
 	[TASK_QUEUED] = /*   */ ". W . . L . S",
 	[TASK_LANDED] = /*   */ ". W . . . . S",
-	[TASK_PARKED] = /*   */ ". W . . . . S",
+	[TASK_PARKED] = /*   */ ". W . Q . . S",
 	[TASK_SETTLING] = /* */ ". . . . . . .",
 };
 
@@ -89,7 +89,7 @@ TEST(a_task_of_an_agent_fits_a_sandbox_that_is_as_strict)
 	ck_assert(task_fits(task, BOX_WORKTREE));
 	ck_assert(task_fits(task, BOX_STRICT));
 	/* Done again, it is still that agent's. */
-	again = task_again("t2", task, NOW);
+	again = task_new_retry("t2", task, NOW);
 	ck_assert_str_eq(again->maker, "auto-1");
 	ck_assert(!task_fits(again, BOX_OFF));
 	task_set_maker(task, "auto-1", "stricter");

@@ -108,7 +108,7 @@ static const struct {
 	    "{" ASK("a1", "blocked", "checkout", "") "}}",
 	    SAID("a1", "checkout") "channel: no channel is set: "
 				   "you find this in llmc status only (llmc "
-				   "config doc people.notify_command)\n" },
+				   "config doc people.channels)\n" },
 	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
 	    "" },
 	{ "mail", "{\"team\": {\"mail_person\": 2, \"mail_open\": 5}}",

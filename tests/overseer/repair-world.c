@@ -55,13 +55,14 @@ respond_repaired(struct overseer *o, enum repair_outcome outcome,
 /* --- the world ------------------------------------------------------- */
 
 static struct settings *
-make_settings(bool worktree)
+make_settings(bool worktree, const char *text)
 {
 	struct settings_facts facts = { .root = w.repo->root,
 		.home = "/home/me",
 		.default_branch = "main" };
 	struct settings_problems problems;
-	struct settings *settings = settings_parse("", 0, &facts, &problems);
+	struct settings *settings =
+	    settings_parse(text, strlen(text), &facts, &problems);
 
 	settings_problems_release(&problems);
 	ck_assert_int_eq(
@@ -72,6 +73,19 @@ make_settings(bool worktree)
 			     "overseer.remediation_prompt", "mend it", NULL),
 	    0);
 	return settings;
+}
+
+void
+world_notify(const char *command)
+{
+	cleanup_free char *text =
+	    xasprintf("[people.channels.told]\ntype = \"command\"\n"
+		      "command = \"%s\"\n",
+		command);
+
+	settings_free(w.o.settings);
+	w.o.settings = make_settings(false, text);
+	people_settings(w.o.people, w.o.settings);
 }
 
 void
@@ -102,7 +116,7 @@ world_begin(bool worktree)
 	w.o.workspace.root = xstrdup(w.repo->root);
 	w.o.workspace.git_dir = file_join(w.repo->root, ".git");
 	w.o.workspace.dir = file_join(w.repo->root, ".llmc");
-	w.o.settings = make_settings(worktree);
+	w.o.settings = make_settings(worktree, "");
 	w.o.daemon = (struct daemon_process)DAEMON_PROCESS_INIT;
 	w.o.verdict = HEALTH_DIED;
 	w.o.words = xstrdup("the daemon died");

@@ -31,6 +31,8 @@ extern struct world {
 /* worktree: overseer.remediation_worktree. */
 void world_begin(bool worktree);
 void world_end(void);
+/* A channel of the settings, without a worktree for repairs. */
+void world_notify(const char *command);
 void world_set(const char *key, const char *value);
 
 /* Run the loop until the repair is in that step, or has ended. */

@@ -94,7 +94,7 @@ TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 	cleanup_buf struct buf told = BUF_INIT;
 
 	world_begin(false);
-	world_set("people.notify_command", command);
+	world_notify(command);
 	repo_sh(w.repo, mine);
 	work();
 	repo_sh(w.repo, "echo more >>a.txt; echo other >u.txt");
@@ -150,7 +150,7 @@ TEST(without_a_way_to_save_a_person_is_told)
 	cleanup_buf struct buf told = BUF_INIT;
 
 	world_begin(false);
-	world_set("people.notify_command", command);
+	world_notify(command);
 	repo_sh(w.repo, mine);
 	repo_sh(w.repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
 	work();

@@ -165,9 +165,9 @@ static const struct {
 	{ "auto.check_command", "echo why; echo not fixed; exit 1", "",
 	    REPAIR_NO_FIX, "exited with status 1: not fixed" },
 	{ "auto.check_command", "exit 75", "", REPAIR_NO_FIX, "status 75" },
-	{ "auto.protected_paths", "[\"fixed.*\"]", "", REPAIR_NO_FIX,
+	{ "repo.protected_paths", "[\"fixed.*\"]", "", REPAIR_NO_FIX,
 	    "protected paths, which a person must look at: fixed.txt" },
-	{ "auto.protected_paths", "[\"other\"]",
+	{ "repo.protected_paths", "[\"other\"]",
 	    "; mkdir .llmc; echo x >.llmc/x; git add -f .llmc; git commit -qm x",
 	    REPAIR_NO_FIX, "paths that never land: .llmc/x" },
 };

@@ -56,6 +56,8 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 		    &frozen->forbidden);
 		join(landing->protected_paths, sizeof landing->protected_paths,
 		    &frozen->protected_paths);
+		snprintf(landing->weakens, sizeof landing->weakens, "%s",
+		    frozen->weakens);
 	}
 	repo_answered(landing->repo, err);
 }

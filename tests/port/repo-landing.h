@@ -17,7 +17,7 @@ struct repo_landing {
 	struct git_frozen frozen; /* without its lists and texts */
 	char author[256]; /* name|email|date|committer date */
 	char messages[1024], dirty[1024], forbidden[1024],
-	    protected_paths[1024];
+	    protected_paths[1024], weakens[256];
 	struct git_candidate_answer built; /* without its list */
 	char paths[1024];
 	char overlaid[1024], modified[1024];

@@ -28,6 +28,7 @@ static const char *const exceptions[] = {
 	" ORDER BY r.goal_id, r.assignment_id",
 	/* Those that are worked on, when the daemon starts. */
 	"SELECT issue.* FROM issue ORDER BY issue.number",
+	"SELECT pull.* FROM pull",
 	/* llmc report oversight, in autod --look. */
 	"SELECT t.task, t.seq, t.body FROM turn t ORDER BY t.task, t.seq",
 };

@@ -78,12 +78,14 @@ static const struct {
 	    " [--allowedTools] [Read,Bash(git log:*)]" },
 	{ "disallowed_tools", "[\"WebFetch\", \"Task\"]",
 	    ",ListAgents,WebFetch,Task]" },
+	{ "refuse_commands", NULL, NULL }, /* in the policy */
 	{ "append_system_prompt", "\"Two\\nlines, \\\"quoted\\\" ü\"",
 	    " [--append-system-prompt] [Two\nlines, \"quoted\" ü]" },
 	{ "extra_args", "[\"--effort\", \"\", \"a b\"]",
 	    "] [--effort] [] [a b]" },
 	{ "isolate", "true", " [--setting-sources] [] [--strict-mcp-config]" },
 	{ "role_prompt", NULL, NULL },
+	{ "fresh_at", NULL, NULL },
 	{ "excluded_from_pool", NULL, NULL },
 	{ "self_review", NULL, NULL },
 	{ "start_timeout", NULL, NULL },
@@ -491,6 +493,60 @@ TEST(settings_preempt_what_asks_a_person)
 	ck_assert_str_eq(
 	    json_string_or(settings, "crossSessionInbound", ""), "refuse");
 	ck_assert(!json_bool_or(settings, "disableAllHooks", true));
+}
+
+/* The user's own is not lost: it gets the same, and what it prints counts. */
+TEST_ROWS(a_status_line_is_chained, 4)
+{
+	static const struct {
+		const char *config, *file, *text, *printed;
+	} rows[] = {
+		{ "", "home/settings.json",
+		    "{\"statusLine\":{\"type\":\"command\",\"padding\":2,"
+		    "\"command\":\"tr a-z A-Z # loud\"}}",
+		    "{\"IT'S %S\": 1}" },
+		{ "", "home/settings.json", "{\"statusLine\":[]}", "" },
+		{ "", "tree/.claude/settings.json",
+		    "{\"statusLine\":{\"command\":\"wc -c\"}}", "14\n" },
+		{ "[defaults]\nisolate = true\n", "home/settings.json",
+		    "{\"statusLine\":{\"command\":\"echo lost\"}}", "" },
+	};
+	cleanup_free char *home = file_join(unit_scratch(), "home");
+	cleanup_free char *tree = file_join(unit_scratch(), "tree/.claude");
+	cleanup_free char *file = file_join(unit_scratch(), rows[_i].file);
+	cleanup_free char *cwd = file_join(unit_scratch(), "tree");
+	cleanup_free char *script = NULL;
+	cleanup_json struct json_object *settings = NULL;
+	struct json_object *line;
+	cleanup_free char *out = file_join(home, "printed");
+	cleanup_buf struct buf printed = BUF_INIT;
+	pid_t child;
+
+	ck_assert_int_eq(file_mkdirs(home, 0700, NULL), 0);
+	ck_assert_int_eq(file_mkdirs(tree, 0700, NULL), 0);
+	ck_assert_int_eq(file_replace(file, rows[_i].text,
+			     strlen(rows[_i].text), 0600, NULL),
+	    0);
+	setenv("CLAUDE_CONFIG_DIR", home, 1);
+	claude_world_begin(rows[_i].config);
+	w.launch.cwd = cwd;
+	w.launch.llmc = "false";
+	settings = claude_settings(&w.launch);
+	line = json_object_object_get(settings, "statusLine");
+	ck_assert_int_eq(json_int_or(line, "padding", 0), _i == 0 ? 2 : 0);
+	script =
+	    xasprintf("printf %%s '{\"it'\\''s %%s\": 1}' | { %s\n} >printed",
+		json_string_or(line, "command", ""));
+	child = fork();
+	if (child == 0) {
+		if (chdir(home) == 0)
+			execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+	ck_assert_int_eq(file_read(out, 4096, &printed, NULL), 0);
+	ck_assert_str_eq(printed.data, rows[_i].printed);
+	unsetenv("CLAUDE_CONFIG_DIR");
 }
 
 /* --- files ----------------------------------------------------------- */

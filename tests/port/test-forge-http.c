@@ -4,6 +4,8 @@
 #include "forge-stand.h"
 #include "forge-http.h"
 #include "loop.h"
+#include "pull.h"
+#include "schema.h"
 
 #define PATIENCE_MS (60 * 1000)
 
@@ -20,7 +22,7 @@ struct scene {
 	int status;
 	int64_t wait_ms;
 	struct json_object *json;
-	char words[256], tag[128];
+	char words[256], tag[128], text[256];
 };
 
 static void
@@ -36,6 +38,8 @@ on_answer(const struct forge_answer *answer, void *arg)
 	s->json = json_object_get(answer->json);
 	strlcpy(s->words, answer->words, sizeof s->words);
 	strlcpy(s->tag, answer->tag, sizeof s->tag);
+	snprintf(s->text, sizeof s->text, "%.*s", (int)answer->text_len,
+	    answer->text != NULL ? answer->text : "");
 	loop_stop(s->loop, 0);
 }
 
@@ -160,6 +164,182 @@ TEST_ROWS(everything_that_is_asked_is_answered, 2)
 	ask(&s, &(struct forge_request){ .what = FORGE_ASK_ISSUE, .number = 9 },
 	    NULL);
 	ck_assert_int_eq(s.verdict, FORGE_GONE);
+	end(&s);
+}
+
+/* --- a pull request ------------------------------------------------------- */
+
+static void
+sh(const char *command)
+{
+	cleanup_child_result struct child_result result;
+
+	child_result_init(&result);
+	ck_assert_int_eq(child_run(&(struct child_spec){ .shell = command,
+				       .cwd = unit_scratch() },
+			     &result, NULL),
+	    0);
+	ck_assert_msg(child_succeeded(&result), "%s", command);
+}
+
+/* Everything that a look asks for, with the floor's own rule. */
+static void
+look(struct scene *s, struct pull_look *look, struct pull_row *row, int64_t now)
+{
+	struct forge_request request;
+
+	pull_look_begin(look, row);
+	while (pull_look_request(look, row, &request)) {
+		ask(s, &request, pull_look_tag(look));
+		ck_assert_int_ne(s->verdict, FORGE_AGAIN);
+		ck_assert_int_eq(
+		    pull_look_answer(look, row, "me", s->verdict, s->json,
+			s->text[0] != '\0' ? s->text : NULL, strlen(s->text),
+			s->tag, NULL),
+		    0);
+	}
+	pull_row_looked(row, look, "me/work", "NONCE", now);
+}
+
+/* From its branch to the merge, as a forge sees it. */
+TEST_ROWS(a_pull_request_goes_its_way, 2)
+{
+	struct scene s;
+	struct pull_look seen;
+	struct pull pull = { 0 };
+	struct pull_row *row;
+	cleanup_buf struct buf text = BUF_INIT, head = BUF_INIT;
+	int64_t now = clock_wall_ms();
+	bool github = _i == 0;
+
+	begin(&s, _i);
+	sh("git init -q --bare -b main o.git && git clone -q o.git c "
+	   "2>/dev/null && cd c && git config user.name x && git config "
+	   "user.email x@x && git commit -q --allow-empty -m base && "
+	   "git push -q origin HEAD:main && echo 1 >one && git add one && "
+	   "git commit -qm one && git push -q origin HEAD:llmc/t17-make-one && "
+	   "git rev-parse HEAD >../head");
+	ck_assert_int_eq(file_read(unit_path("head"), 100, &head, NULL), 0);
+	buf_truncate(&head, head.len - 1);
+	forge_tell("repo", "{\"path\":\"%s\"}", unit_path("o.git"));
+	forge_tell("ci",
+	    "{\"name\":\"unit\",\"needs\":\"two\",\"log\":\"two is missing\"}");
+	row = pull_row_new("t17", "Make one", "main", "k", head.data, "Text.");
+	xstrset(&row->pushed, head.data);
+	row->pushed_ms = now;
+	pull_look_init(&seen, s.place.dialect);
+	pull_row_text(row, &text);
+	ask(&s,
+	    &(struct forge_request){
+		.what = FORGE_ASK_PULLS, .head = row->branch, .base = "main" },
+	    NULL);
+	ck_assert_int_eq(s.verdict, github ? FORGE_GOOD : FORGE_GONE);
+	ask(&s,
+	    &(struct forge_request){ .what = FORGE_MAKE_PULL,
+		.title = github ? "Make one" : "WIP: Make one",
+		.text = text.data,
+		.head = row->branch,
+		.base = "main",
+		.draft = true },
+	    NULL);
+	ck_assert_int_eq(s.status, 201);
+	ask(&s,
+	    &(struct forge_request){
+		.what = FORGE_ASK_PULLS, .head = row->branch, .base = "main" },
+	    NULL);
+	ck_assert_int_eq(pull_find(s.json, row, "me", &pull, NULL), 0);
+	pull_row_made(row, &pull);
+	pull_release(&pull);
+	ck_assert(row->draft && row->number == 2);
+	ck_assert_str_eq(row->described, row->head);
+
+	/* Red: its log comes without a token. */
+	look(&s, &seen, row, now);
+	ck_assert_int_eq(row->verdict, PULL_RED);
+	ck_assert_int_eq(row->turn, PULL_TURN_CHECKS);
+	ck_assert_ptr_nonnull(strstr(row->turn_text, "two is missing"));
+	pull_row_sent(row);
+	forge_tell("review",
+	    "{\"number\":2,\"user\":\"ann\",\"state\":\"%s\",\"body\":\"no\","
+	    "\"comments\":[{\"path\":\"one\",\"line\":1,\"body\":\"why\"},"
+	    "{\"path\":\"one\",\"line\":2,\"body\":\"old\",\"over\":true}]}",
+	    github ? "CHANGES_REQUESTED" : "REQUEST_CHANGES");
+	forge_tell("say", "{\"number\":2,\"user\":\"eve\",\"body\":\"evil\"}");
+
+	/* Green, with remarks. */
+	sh("cd c && echo 2 >two && git add two && git commit -q --amend -m "
+	   "one && git push -qf origin HEAD:llmc/t17-make-one && git rev-parse "
+	   "HEAD >../head");
+	buf_truncate(&head, 0);
+	ck_assert_int_eq(file_read(unit_path("head"), 100, &head, NULL), 0);
+	buf_truncate(&head, head.len - 1);
+	pull_row_worked(row, head.data, "Text.", NULL);
+	xstrset(&row->pushed, head.data);
+	row->pushed_ms = now;
+	look(&s, &seen, row, now);
+	ck_assert_int_eq(row->verdict, PULL_GREEN);
+	ck_assert_int_eq(row->turn, PULL_TURN_REMARKS);
+	ck_assert_ptr_nonnull(strstr(row->turn_text, "why"));
+	ck_assert_ptr_null(strstr(row->turn_text, "old"));
+	ck_assert_ptr_null(strstr(row->turn_text, "evil"));
+	ck_assert(row->objected);
+	pull_row_sent(row);
+	pull_row_worked(row, head.data, "Text.", "Because.");
+	look(&s, &seen, row, now);
+	ck_assert_int_eq(row->turn, PULL_TURN_NONE);
+
+	ask(&s,
+	    &(struct forge_request){ .what = FORGE_READY_PULL,
+		.number = 2,
+		.node = row->node,
+		.title = "Make one" },
+	    NULL);
+	ck_assert_int_eq(s.verdict, FORGE_GOOD);
+	ask(&s,
+	    &(struct forge_request){ .what = FORGE_MERGE_PULL,
+		.number = 2,
+		.sha = "1111111111111111111111111111111111111111",
+		.title = "Make one",
+		.text = "Llmc-Task: t17" },
+	    NULL);
+	ck_assert_int_eq(s.status, 409);
+	if (github) {
+		forge_tell("rules", "{\"queue\":true}");
+		ask(&s,
+		    &(struct forge_request){ .what = FORGE_MERGE_PULL,
+			.number = 2,
+			.sha = row->head,
+			.title = "Make one",
+			.text = "" },
+		    NULL);
+		ck_assert_int_eq(s.status, 405);
+		ck_assert(pull_row_merging(row, false, s.status, s.json,
+		    s.place.dialect, s.words, now));
+		forge_tell("rules", "{}");
+		ask(&s,
+		    &(struct forge_request){ .what = FORGE_QUEUE_PULL,
+			.node = row->node,
+			.sha = row->head },
+		    NULL);
+		ck_assert(!pull_row_merging(row, true, s.status, s.json,
+		    s.place.dialect, s.words, now));
+		ck_assert_int_eq(row->merge_tries, 1);
+	}
+	ask(&s,
+	    &(struct forge_request){ .what = FORGE_MERGE_PULL,
+		.number = 2,
+		.sha = row->head,
+		.title = "Make one (#2)",
+		.text = "Llmc-Task: t17" },
+	    NULL);
+	ck_assert_int_eq(s.verdict, FORGE_GOOD);
+	look(&s, &seen, row, now);
+	ck_assert_int_eq(row->state, PULL_MERGED);
+	ck_assert_uint_eq(strlen(row->commit), 40);
+	sh("git -C o.git log -1 --format=%B main | grep -q 'Llmc-Task: t17' && "
+	   "git -C o.git cat-file -e main:two");
+	pull_look_release(&seen);
+	schema_free(&pull_row_schema, row);
 	end(&s);
 }
 

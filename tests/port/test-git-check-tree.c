@@ -428,6 +428,47 @@ TEST(submodules_follow_where_they_are_populated)
 	ck_assert_str_eq(repo_sh(repo, "ls \"$B/check/lib\""), "l1\nl2\nl3");
 }
 
+/* Without the remote, at each commit anew, and without what a check left. */
+TEST(submodules_of_the_users_checkout_are_there)
+{
+	cleanup_landing struct repo_landing *landing = without_tree();
+	struct repo *repo = landing->repo;
+	struct git_check_tree what = at_main;
+	struct git_options options = { 0 };
+
+	what.submodules = true;
+	/* No setting of git has a line break in its name. */
+	repo->root = options.root =
+	    repo_sh(repo, "mv \"$R\" \"$B/ma in\"; printf '%s/ma in' \"$B\"");
+	repo_reopen(repo, &options);
+	repo_sh(repo,
+	    "git init -q \"$B/lib\"; cd \"$B/lib\"; >l1; git add .; "
+	    "git commit -qm l1; >l2; git add .; git commit -qm l2; cd \"$R\"; "
+	    "git -c protocol.file.allow=always -c "
+	    "url.\"$B/lib\".insteadOf=https://example.invalid/lib submodule "
+	    "--quiet add https://example.invalid/lib lib 2>/dev/null; "
+	    "git commit -qm two; cd lib; "
+	    "git checkout -q HEAD~1; cd ..; git commit -qam one; "
+	    "mv \"$B/lib\" \"$B/gone\"");
+	for (int i = 0; i < 4; i++) {
+		what.commit = i % 2 == 0 ? "main" : "main~1";
+		check_out(landing, &what);
+		ck_assert_str_eq(repo_sh(repo,
+				     "cd \"$B/check\"; git status --short; ls "
+				     "lib; rm lib/l1; echo x >lib/l2; >lib/x"),
+		    i % 2 == 0 ? "l1" : "l1\nl2");
+	}
+	/* A commit that only a worker has: it is for the check to complain. */
+	repo_sh(repo,
+	    "git clone -q \"$R/lib\" \"$B/other\"; cd \"$B/other\"; git commit "
+	    "-q --allow-empty -m l3; git -C \"$R\" update-index --cacheinfo "
+	    "160000,$(git rev-parse HEAD),lib; git -C \"$R\" commit -qm three");
+	what.commit = "main";
+	check_out(landing, &what);
+	ck_assert_str_eq(
+	    repo_sh(repo, "cd \"$B/check\"; git status --short; ls lib"), "");
+}
+
 /* Killed after each of its commands, and asked again. */
 TEST(killed_anywhere_it_is_finished_by_the_next)
 {

@@ -374,6 +374,19 @@ TEST(protected_paths_are_told)
 	}
 }
 
+/* git prints more than is read of it. */
+TEST(tests_that_are_too_large_stop_nothing)
+{
+	cleanup_landing struct repo_landing *landing = with_work();
+
+	repo_wt(landing->repo,
+	    "mkdir tests; head -c 40000000 /dev/zero | tr '\\0' x | fold -w 999 >tests/data; git add .; git "
+	    "commit -qm data");
+	assert_frozen(landing, &(struct git_freeze){ .tests = true });
+	ck_assert_str_eq(
+	    landing->weakens, "it changes too much in tests to be looked at");
+}
+
 /* A submodule that .gitmodules has git ignore is a change all the same. */
 TEST(submodules_are_not_ignored)
 {

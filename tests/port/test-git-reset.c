@@ -334,7 +334,7 @@ TEST(nothing_is_moved_out_of_another_folder)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
 	cleanup_buf struct buf words = BUF_INIT;
-	struct git_aside aside = { .name = xstrdup("s1") };
+	struct git_kept kept = { .name = xstrdup("s1") };
 	struct err err = { 0 };
 
 	ck_assert_int_eq(repo_add(repo), 0);
@@ -342,13 +342,13 @@ TEST(nothing_is_moved_out_of_another_folder)
 	    "mkdir -p users/d \"$W/e\"; echo mine >users/d/big; "
 	    "ln -s \"$R/users\" \"$W/l\"; echo own >\"$W/e/big\"");
 	ck_assert_int_eq(
-	    git_aside_move(repo->dir, &aside, "l/d/big", &words, &err), 0);
+	    git_kept_move(repo->dir, &kept, "l/d/big", &words, &err), 0);
 	ck_assert_str_eq(words.data, "");
 	ck_assert_str_eq(repo_sh(repo, "cat users/d/big"), "mine");
 	ck_assert_int_eq(
-	    git_aside_move(repo->dir, &aside, "e/big", &words, &err), 0);
+	    git_kept_move(repo->dir, &kept, "e/big", &words, &err), 0);
 	ck_assert_str_eq(repo_sh(repo, "cat \"$W.kept-s1/e/big\""), "own");
-	free(aside.name);
+	free(kept.name);
 }
 
 TEST(a_repository_in_the_way_is_moved_aside)

@@ -5,7 +5,8 @@
 #include "repo.h"
 #include "git-upstream.h"
 
-static const char *const results[] = { "ok", "rejected", "away", "refused" };
+static const char *const results[] = { "ok", "rejected", "away", "refused",
+	"unknown" };
 static const char *const stands[] = { "same", "behind", "ahead", "diverged",
 	"none" };
 
@@ -122,6 +123,21 @@ TEST(a_look_says_where_the_branch_stands)
 	repo_sh(repo, "git -C ../origin.git update-ref -d refs/heads/main");
 	fetch(repo, "none");
 	ck_assert_str_eq(last.remote, "");
+}
+
+TEST(a_look_may_bring_nothing)
+{
+	cleanup_repo struct repo *repo = with_origin();
+	const char *theirs = repo_sh(repo, OTHERS);
+
+	repo_begin(repo);
+	git_upstream_fetch(repo->git,
+	    &(struct git_fetch_spec){
+		.remote = "origin", .ref = "refs/heads/main" },
+	    on_fetch, repo);
+	repo_wait(repo);
+	ck_assert_str_eq(last.remote, theirs);
+	ck_assert_str_ne(repo_sh(repo, "git rev-parse origin/main"), theirs);
 }
 
 /* As a mirror is set up: what is fetched would replace the branch. */
@@ -272,7 +288,7 @@ TEST(a_remote_that_hangs_has_a_deadline)
 	    "../origin.git/hooks/pre-receive");
 	repo_sh(repo, OURS);
 	spec.commit = repo_sh(repo, TIP);
-	push(repo, &spec, "away");
+	push(repo, &spec, "unknown");
 }
 
 /* A server that wants a password, an ssh that wants to ask, and an askpass that

@@ -184,3 +184,145 @@ TEST(test_failure_of_git_names_the_setting)
 	w->files[0] = "a.txt";
 	setup_world_fails(w, -ENOENT, "repo.copy_files: git ls-files: ");
 }
+
+/* How often the command has run. */
+static int
+runs(struct setup_world *w)
+{
+	return (int)strlen(repo_wt(w->repo, "tr -d '\\n' <runs"));
+}
+
+TEST(test_files_with_other_contents_make_it_due_again)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	static const char *const when[] = { "a.lock", "b.lock", NULL };
+	static const struct {
+		const char *change;
+		bool again;
+	} rows[] = {
+		{ "true", false }, { "touch a.lock", false },
+		{ "echo 2 >a.lock", true },
+		{ "cp a.lock x; mv x a.lock", false },
+		{ "echo 1 >b.lock", true }, { "rm b.lock", true },
+		{ "ln -s a.lock b.lock", false }, /* no file */
+	};
+	int count = 1;
+
+	repo_wt(w->repo, "echo 1 >a.lock");
+	w->spec.command = "echo x >>runs";
+	w->spec.when = when;
+	setup_world_ready(w);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		repo_wt(w->repo, rows[i].change);
+		if (setup_is_due(&w->spec))
+			setup_world_ready(w);
+		count += rows[i].again;
+		ck_assert_msg(runs(w) == count, "%s", rows[i].change);
+	}
+	/* One that fails, or is killed, has not been done, whatever the file
+	 * says afterwards. */
+	repo_wt(w->repo, "echo 3 >a.lock");
+	w->spec.command = "echo x >>runs; exit 1";
+	setup_world_fails(w, -ECHILD, "status 1");
+}
+
+/* Only a look, as after the tree of a check was put elsewhere. */
+TEST(test_a_look_tells_that_it_is_stale)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	static const char *const when[] = { "lock", NULL };
+
+	repo_wt(w->repo, "echo 1 >lock");
+	w->spec.command = "echo x >>runs; echo 2 >>lock";
+	w->spec.when = when;
+	setup_world_ready(w);
+	w->spec.look_only = true;
+	/* It has written the file itself: both contents are set up. */
+	setup_world_ready(w);
+	repo_wt(w->repo, "echo 1 >lock");
+	setup_world_ready(w);
+	repo_wt(w->repo, "echo 3 >lock");
+	ck_assert_int_eq(setup_world_run(w), -ESTALE);
+	ck_assert_int_eq(runs(w), 1);
+}
+
+TEST(test_output_is_in_the_log_and_variables_are_set)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	static const char *const env[] = { "LLMC_PORT=20020", NULL };
+	const char *log = unit_path("none");
+
+	w->spec.command = "echo port $LLMC_PORT; echo two >&2";
+	w->spec.env = env;
+	setup_world_ready(w);
+	log = repo_sh(w->repo, "cat ../ann.setup.log");
+	ck_assert_str_eq(log, "port 20020\ntwo");
+}
+
+TEST(test_folders_are_copied_before_the_command)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	static const char *const seed[] = { "deps", "a/b", "linked", NULL };
+
+	repo_sh(w->repo,
+	    "mkdir -p deps/bin a/b out && echo 1 >deps/one && chmod 555 "
+	    "deps/one && ln -s ../one deps/bin/one && ln -s /etc deps/etc && "
+	    "ln -s \"$R/deps/one\" deps/own && "
+	    "touch -d 2020-01-01 deps/one && echo 2 >a/b/two && ln -s out "
+	    "linked && mkfifo deps/pipe");
+	w->spec.command = "ls -R deps a >list; cat deps/one a/b/two >got";
+	w->spec.seed = seed;
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat got"), "1\n2");
+	ck_assert_str_eq(repo_wt(w->repo,
+			     "readlink deps/bin/one deps/etc; stat -c '%a %Y' "
+			     "deps/one; test -e linked || test -e deps/pipe || "
+			     "echo no"),
+	    "../one\n/etc\n555 1577836800\nno");
+	/* A link into the other tree would let it write there. */
+	ck_assert_str_eq(
+	    repo_wt(w->repo,
+		"test \"$(readlink deps/own)\" = \"$PWD/deps/one\"; echo $?"),
+	    "0");
+	/* A copy of its own: a tool that writes in place changes one only. */
+	repo_wt(w->repo, "chmod u+w deps/one && echo 9 >deps/one");
+	ck_assert_str_eq(repo_sh(w->repo, "cat deps/one"), "1");
+	/* What is there stays. */
+	unlink(w->stamp);
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat deps/one"), "9");
+	/* One that was killed in the middle is made again. */
+	unlink(w->stamp);
+	repo_sh(w->repo, "touch ../ann.setup.seed");
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat deps/one"), "1");
+}
+
+/* No folder of other lock files, and none of a tree that others wrote. */
+TEST(test_folders_come_from_a_tree_with_the_same_files)
+{
+	cleanup_world struct setup_world *w = setup_world_new();
+	static const char *const seed[] = { "deps", NULL };
+	static const char *const when[] = { "lock", NULL };
+
+	repo_sh(w->repo, "mkdir deps && echo root >deps/x && echo 2 >lock");
+	repo_wt(w->repo, "echo 1 >lock");
+	w->spec.command = "cat deps/x >got 2>/dev/null || echo none >got";
+	w->spec.seed = seed;
+	w->spec.when = when;
+	free(w->stamp);
+	w->stamp = file_join(w->repo->base, "ann");
+	w->spec.stamp = w->stamp;
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat got"), "none");
+	/* Another one was set up with the same. */
+	repo_sh(w->repo,
+	    "mkdir -p ../tree/deps && echo tree >../tree/deps/x && "
+	    "{ head -n 2 ../ann; realpath ../tree; } >../other && rm ../ann");
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat got"), "none");
+	w->spec.trusts_others = true;
+	unlink(w->stamp);
+	setup_world_ready(w);
+	ck_assert_str_eq(repo_wt(w->repo, "cat got"), "tree");
+}

@@ -31,6 +31,27 @@ TEST(workers_are_sorted_and_found)
 	}
 }
 
+/* Whatever the file says: no number twice, none without ports of its own. */
+TEST(each_worker_has_a_number_of_its_own)
+{
+	static const int before[] = { 3, 0, 3, 5000, 201, -7, 1 };
+	static const int after[] = { 3, 2, 4, 5, 6, 7, 1 };
+	ended_by(state_release) struct state state;
+
+	state_init(&state);
+	for (size_t i = 0; i < nitems(before); i++) {
+		struct worker *w =
+		    worker_new((char[]){ (char)('a' + i), '\0' }, NOW);
+
+		w->index = before[i];
+		state_add(&state, w);
+	}
+	ck_assert(state_give_indexes(&state));
+	for (size_t i = 0; i < nitems(after); i++)
+		ck_assert_int_eq(state.workers[i]->index, after[i]);
+	ck_assert(!state_give_indexes(&state));
+}
+
 TEST(unknown_members_are_kept)
 {
 	static const char text[] =

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
+#include "config.h"
+#include "settings.h"
 #include "workspace.h"
 
 static unsigned test_number;
@@ -289,4 +291,45 @@ TEST(paths_inside_the_root)
 	linked = workspace_inside(&ws, path("link"));
 	ck_assert_str_eq(linked, "in");
 	workspace_release(&ws);
+}
+
+/* Each command reads the settings, and git is slow. */
+TEST(git_is_asked_for_the_branch_only_where_none_is_set)
+{
+	static const struct {
+		const char *config, *branch;
+		bool asked;
+	} rows[] = {
+		{ "[repo]\ndefault_branch = \"mine\"\n", "mine", false },
+		{ "[repo]\n", "theirs", true },
+	};
+	cleanup_free char *old = xstrdup(getenv("PATH")), *new = NULL;
+	cleanup_free char *git = NULL;
+
+	begin();
+	make_git_dir("a/.git");
+	make_dir("a/.llmc");
+	make_dir("bin");
+	git = xasprintf("#!/bin/sh\n>'%s'\necho refs/remotes/origin/theirs\n",
+	    path("asked"));
+	make_file("bin/git", git);
+	ck_assert_int_eq(chmod(path("bin/git"), 0755), 0);
+	new = xasprintf("%s:%s", path("bin"), old);
+	setenv("PATH", new, 1);
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_workspace struct workspace ws = { 0 };
+		struct settings *settings = NULL;
+		struct err err = { 0 };
+
+		make_file("a/.llmc/config.toml", rows[i].config);
+		ck_assert_int_eq(workspace_at(path("a"), &ws, &err), 0);
+		ck_assert_msg(config_load_strict(&ws, &settings, &err) == 0,
+		    "%s", err.msg);
+		ck_assert_str_eq(
+		    settings_string(settings, "repo.default_branch"),
+		    rows[i].branch);
+		ck_assert(file_exists(path("asked")) == rows[i].asked);
+		settings_free(settings);
+	}
+	setenv("PATH", old, 1);
 }

@@ -4,7 +4,7 @@
  * A stub of the Messages API on 127.0.0.1, for the real Claude Code in tests:
  *
  *   stub-api [--port N] [--retry-after SECONDS] [--log FILE] [--with PID]
- *       [--usage FILE] [--rules FILE]
+ *       [--usage FILE] [--rules FILE] [--headers FILE]
  *
  * Prints "PORT n" when it listens (port 0, the default, uses a free one), and
  * exits with the process PID. The log has one line per request: the answer,
@@ -14,7 +14,9 @@
  * a retry or a resumed session gets the same answer again. While FILE exists,
  * every answer claims to have used the tokens that its five numbers say
  * (stub.h). The rules are an array in JSON (stub.h), read for each request, for
- * prompts that a test cannot write itself; a missing file has none.
+ * prompts that a test cannot write itself; a missing file has none. Every
+ * answer of a model has the headers in FILE ("name: value", one a line), read
+ * for each: what the service says of the usage windows of an account.
  */
 
 #include "base.h"
@@ -39,6 +41,7 @@ struct stub {
 	const char *log;
 	const char *usage;
 	const char *rules;
+	const char *headers;
 };
 
 /* An answer that is delayed. */
@@ -172,6 +175,25 @@ stub_read_usage(const struct stub *stub, int64_t usage[STUB_TOKENS])
 }
 
 static void
+stub_add_headers(const struct stub *stub, struct evhttp_request *request)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	char *rest, *line;
+
+	if (stub->headers == NULL ||
+	    file_read(stub->headers, BODY_MAX, &text, NULL) < 0)
+		return;
+	for (rest = text.data; (line = strsep(&rest, "\n")) != NULL;) {
+		char *value = strstr(line, ": ");
+
+		if (value == NULL)
+			continue;
+		*value = '\0';
+		stub_header(request, line, value + 2);
+	}
+}
+
+static void
 stub_reply_send(void *arg)
 {
 	struct stub_reply *reply = arg;
@@ -187,6 +209,7 @@ stub_reply_send(void *arg)
 		stub_reply_free(reply);
 		return;
 	}
+	stub_add_headers(reply->stub, reply->request);
 	message = stub_message(reply->body, action,
 	    stub_read_usage(reply->stub, usage) ? usage : NULL);
 	if (json_bool_or(reply->body, "stream", false))
@@ -354,6 +377,10 @@ stub_options(struct stub *stub, int argc, char **argv)
 			stub->rules = argv[i + 1];
 			continue;
 		}
+		if (strcmp(argv[i], "--headers") == 0) {
+			stub->headers = argv[i + 1];
+			continue;
+		}
 		while (n < nitems(numbers) &&
 		    strcmp(argv[i], numbers[n].flag) != 0)
 			n++;
@@ -377,7 +404,7 @@ main(int argc, char **argv)
 	if (stub_options(&stub, argc, argv) < 0) {
 		fputs("usage: stub-api [--port N] [--retry-after SECONDS] "
 		      "[--log FILE] [--with PID] [--usage FILE] "
-		      "[--rules FILE]\n",
+		      "[--rules FILE] [--headers FILE]\n",
 		    stderr);
 		return 2;
 	}

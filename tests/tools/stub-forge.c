@@ -7,7 +7,7 @@
  *
  * Prints "PORT n" when it listens (port 0, the default, uses a free one), and
  * exits with the process PID. There is one repository, whatever its name. The
- * token of LOGIN is "tok-LOGIN".
+ * token of LOGIN is "tok-LOGIN". Pull requests are in stub-forge-pulls.c.
  *
  * A test speaks to it below /control, with JSON:
  *
@@ -20,8 +20,18 @@
  *                        method and this in their path, after so many of them;
  *                        what happens: {status, retry_after, reset}, {garbage},
  *                        {slow: ms}, {lost}: it is done, and not answered
+ *   POST /control/repo   {path}: the bare repository that is behind it
+ *   POST /control/rules  {queue}: merges go through a queue
+ *   POST /control/ci     {name, needs, log, kind}: a check of every commit,
+ *                        green if it has the file `needs` ("" = always), else
+ *                        red with that log; kind "status": not a check run
+ *   POST /control/check  {sha, name, state, log, kind}: one check of a commit;
+ *                        state: running, success, failure, cancelled
+ *   POST /control/review {number, user, state, body, comments: [{path, line,
+ *                        body, over}]}; over: resolved, or outdated
+ *   POST /control/pull   {number, do}: a person merges, closes or drafts it
  *   GET  /control/log    every request: {method, path, login, body, status}
- *   GET  /control/state  {issues, comments, events}
+ *   GET  /control/state  {issues, comments, events, pulls}
  */
 
 #include "base.h"
@@ -34,41 +44,18 @@
 #include <sys/syscall.h>
 
 #include "loop.h"
+#include "stub-forge.h"
 
 #define BODY_MAX (4 * 1024 * 1024)
 #define PAGE_MAX 50
 
-struct forge {
-	struct loop *loop;
-	int64_t port, with;
-	bool gitea;
-	int64_t ids; /* the last one */
-	struct json_object *users, *issues, *comments, *events, *faults, *log;
-	struct json_object *labels; /* of the repository */
-};
-
-/* One request. */
-struct call {
-	struct forge *forge;
-	struct evhttp_request *request;
-	const char *method;
-	char *path; /* below the API */
-	struct evkeyvalq query;
-	struct json_object *body; /* NULL = none */
-	const char *login; /* "" = nobody */
-	struct json_object *answer; /* owned */
-	int status;
-	struct json_object *fault; /* NULL = none; owned */
-	struct loop_timer *timer;
-};
-
-static const char *
+const char *
 text_of(struct json_object *json, const char *key)
 {
 	return json_string_or(json, key, "");
 }
 
-static struct json_object *
+struct json_object *
 member(struct json_object *json, const char *key)
 {
 	struct json_object *value = NULL;
@@ -78,20 +65,20 @@ member(struct json_object *json, const char *key)
 	return value;
 }
 
-static size_t
+size_t
 length(struct json_object *list)
 {
 	return list == NULL ? 0 : json_object_array_length(list);
 }
 
-static struct json_object *
+struct json_object *
 at(struct json_object *list, size_t i)
 {
 	return json_object_array_get_idx(list, i);
 }
 
 /* The one of a list whose member is this number. */
-static struct json_object *
+struct json_object *
 numbered(struct json_object *list, const char *key, int64_t number)
 {
 	for (size_t i = 0; i < length(list); i++)
@@ -100,7 +87,7 @@ numbered(struct json_object *list, const char *key, int64_t number)
 	return NULL;
 }
 
-static struct json_object *
+struct json_object *
 user_json(const struct forge *forge, const char *login)
 {
 	struct json_object *user = json_object_new_object();
@@ -141,7 +128,7 @@ has_label(struct json_object *issue, const char *name)
 	return false;
 }
 
-static void
+void
 touch(struct forge *forge, struct json_object *issue)
 {
 	char stamp[CLOCK_STAMP_SIZE];
@@ -192,7 +179,7 @@ add_labels(struct forge *forge, struct json_object *issue,
 	touch(forge, issue);
 }
 
-static struct json_object *
+struct json_object *
 new_issue(struct forge *forge, struct json_object *body)
 {
 	struct json_object *issue = json_object_new_object();
@@ -232,7 +219,7 @@ new_comment(
 }
 
 /* Those of a list with this issue; page by page, as a new list. */
-static struct json_object *
+struct json_object *
 of_issue(const struct call *call, struct json_object *list, int64_t number)
 {
 	struct json_object *found = json_object_new_array();
@@ -258,13 +245,19 @@ open_issues(const struct call *call)
 	const struct forge *forge = call->forge;
 	struct json_object *found = json_object_new_array();
 	const char *label = evhttp_find_header(&call->query, "labels");
+	const char *page = evhttp_find_header(&call->query, "page");
+	size_t skip =
+	    page == NULL ? 0 : (size_t)(strtoll(page, NULL, 10) - 1) * PAGE_MAX;
 
 	for (size_t i = 0; i < length(forge->issues); i++) {
 		struct json_object *issue = at(forge->issues, i);
 
-		if (strcmp(text_of(issue, "state"), "open") == 0 &&
-		    (label == NULL || has_label(issue, label)) &&
-		    length(found) < PAGE_MAX)
+		if (strcmp(text_of(issue, "state"), "open") != 0 ||
+		    (label != NULL && !has_label(issue, label)))
+			continue;
+		if (skip > 0)
+			skip--;
+		else if (length(found) < PAGE_MAX)
 			json_object_array_add(found, json_object_get(issue));
 	}
 	return found;
@@ -272,14 +265,14 @@ open_issues(const struct call *call)
 
 /* --- what it answers -------------------------------------------------- */
 
-static void
+void
 answer(struct call *call, int status, struct json_object *json)
 {
 	call->status = status;
 	call->answer = json;
 }
 
-static void
+void
 refuse(struct call *call, int status, const char *words)
 {
 	struct json_object *json = json_object_new_object();
@@ -375,6 +368,20 @@ serve_permission(struct call *call, const char *login)
 	answer(call, 200, json);
 }
 
+static struct json_object *
+repo_json(struct call *call)
+{
+	struct json_object *json = json_object_new_object(),
+			   *rights = json_object_new_object();
+
+	json_set_bool(rights, "pull", true);
+	json_set_bool(rights, "push", may_write(call->forge, call->login));
+	json_set(json, "permissions", rights);
+	json_set_bool(json, "has_issues", true);
+	json_set_bool(json, "archived", false);
+	return json;
+}
+
 static void
 serve_comment(struct call *call, int64_t id)
 {
@@ -389,7 +396,7 @@ serve_comment(struct call *call, int64_t id)
 }
 
 /* The path without the beginning; NULL = it has another one. */
-static const char *
+const char *
 below(const char *path, const char *start)
 {
 	size_t len = strlen(start);
@@ -408,10 +415,14 @@ serve_repo(struct call *call, const char *path)
 	if (strcmp(call->method, "GET") != 0 &&
 	    !may_write(forge, call->login)) {
 		refuse(call, 403, "Must have write access");
+	} else if (path[0] == '\0') {
+		answer(call, 200, repo_json(call));
 	} else if (strcmp(path, "/issues") == 0) {
 		answer(call, 200, open_issues(call));
 	} else if (strcmp(path, "/labels") == 0) {
 		serve_labels(call);
+	} else if (serve_pulls(call, path)) {
+		;
 	} else if ((rest = below(path, "/issues/comments/")) != NULL) {
 		serve_comment(call, strtoll(rest, NULL, 10));
 	} else if ((rest = below(path, "/issues/")) != NULL) {
@@ -435,8 +446,12 @@ serve_api(struct call *call)
 {
 	const char *rest = below(call->path, "/repos/");
 
-	if (call->login[0] == '\0') {
+	if (below(call->path, "/blob/") != NULL) {
+		serve_blob(call);
+	} else if (call->login[0] == '\0') {
 		refuse(call, 401, "Bad credentials");
+	} else if (strcmp(call->path, "/graphql") == 0) {
+		serve_graphql(call);
 	} else if (strcmp(call->path, "/user") == 0) {
 		answer(call, 200, user_json(call->forge, call->login));
 	} else if (rest != NULL && strchr(rest, '/') != NULL) {
@@ -476,8 +491,11 @@ control(struct call *call, const char *what)
 
 	if (strcmp(what, "log") == 0) {
 		answer(call, 200, json_object_get(forge->log));
+	} else if (control_pulls(call, what)) {
+		;
 	} else if (strcmp(what, "state") == 0) {
 		answer(call, 200, json_object_new_object());
+		json_set(call->answer, "pulls", all_pulls(forge));
 		json_set(
 		    call->answer, "issues", json_object_get(forge->issues));
 		json_set(
@@ -542,6 +560,7 @@ call_free(struct call *call)
 	json_object_put(call->body);
 	json_object_put(call->answer);
 	json_object_put(call->fault);
+	free(call->text);
 	free(call);
 }
 
@@ -599,7 +618,9 @@ send_answer(void *arg)
 	    evhttp_request_get_connection(call->request), NULL, NULL);
 	if (json_bool_or(call->fault, "garbage", false))
 		buf_adds(&text, "<html>[{\"number\": \"");
-	else
+	else if (call->text != NULL)
+		buf_adds(&text, call->text);
+	else if (call->answer != NULL)
 		json_print(call->answer, false, &text);
 	header(call, "Content-Type", "application/json");
 	add_etag(call, &text);
@@ -769,7 +790,9 @@ main(int argc, char **argv)
 {
 	struct forge forge = { .ids = 100 };
 	struct json_object **const lists[] = { &forge.issues, &forge.comments,
-		&forge.events, &forge.faults, &forge.log, &forge.labels };
+		&forge.events, &forge.faults, &forge.log, &forge.labels,
+		&forge.pulls, &forge.checks, &forge.ci, &forge.reviews,
+		&forge.lines };
 	struct loop_signal *signals[2];
 	struct loop_watch *watch = NULL;
 	struct evhttp *http;
@@ -807,6 +830,8 @@ main(int argc, char **argv)
 	loop_signal_free(signals[1]);
 	loop_free(forge.loop);
 	json_object_put(forge.users);
+	json_object_put(forge.rules);
+	free(forge.repo);
 	for (size_t i = 0; i < nitems(lists); i++)
 		json_object_put(*lists[i]);
 	return status;

@@ -42,6 +42,46 @@ without_leak_search(void)
 #endif
 }
 
+void
+unit_int_eq(intmax_t x, intmax_t y, const char *x_text, const char *y_text,
+    const char *file, int line)
+{
+	if (x == y)
+		_mark_point(file, line);
+	else
+		_ck_assert_failed(file, line, "Assertion failed",
+		    "Assertion '%s == %s' failed: %s == %jd, %s == %jd", x_text,
+		    y_text, x_text, x, y_text, y);
+}
+
+void
+unit_uint_eq(uintmax_t x, uintmax_t y, const char *x_text, const char *y_text,
+    const char *file, int line)
+{
+	if (x == y)
+		_mark_point(file, line);
+	else
+		_ck_assert_failed(file, line, "Assertion failed",
+		    "Assertion '%s == %s' failed: %s == %ju, %s == %ju", x_text,
+		    y_text, x_text, x, y_text, y);
+}
+
+void
+unit_str_eq(const char *x, const char *y, const char *x_text,
+    const char *y_text, const char *file, int line)
+{
+	/* As check has it, no string is equal to NULL, not even NULL. */
+	if (x != NULL && y != NULL && strcmp(x, y) == 0) {
+		_mark_point(file, line);
+		return;
+	}
+	_ck_assert_failed(file, line, "Assertion failed",
+	    "Assertion '%s == %s' failed: %s == %s%s%s, %s == %s%s%s", x_text,
+	    y_text, x_text, x != NULL ? "\"" : "", x != NULL ? x : "(null)",
+	    x != NULL ? "\"" : "", y_text, y != NULL ? "\"" : "",
+	    y != NULL ? y : "(null)", y != NULL ? "\"" : "");
+}
+
 static char *scratch;
 static pid_t scratch_owner;
 

@@ -21,6 +21,21 @@
 #include "loop.h"
 #include "procref.h"
 
+/* The most frequent assertions as calls: check's own macros of them take up to
+ * a quarter of the time that a test takes to compile, on average 8 %. */
+#undef ck_assert_int_eq
+#undef ck_assert_uint_eq
+#undef ck_assert_str_eq
+#define ck_assert_int_eq(x, y)  unit_int_eq(x, y, #x, #y, __FILE__, __LINE__)
+#define ck_assert_uint_eq(x, y) unit_uint_eq(x, y, #x, #y, __FILE__, __LINE__)
+#define ck_assert_str_eq(x, y)  unit_str_eq(x, y, #x, #y, __FILE__, __LINE__)
+void unit_int_eq(intmax_t x, intmax_t y, const char *x_text, const char *y_text,
+    const char *file, int line);
+void unit_uint_eq(uintmax_t x, uintmax_t y, const char *x_text,
+    const char *y_text, const char *file, int line);
+void unit_str_eq(const char *x, const char *y, const char *x_text,
+    const char *y_text, const char *file, int line);
+
 /*
  * TEST(name) { ... } is a test; TEST_ROWS(name, count) one that is run for each
  * row: _i; TEST_IN(begin, name) one with its own begin() instead of

@@ -268,7 +268,7 @@ stop_red(struct auto_mode *mode, const char *words)
 
 /* Once for a tree: a fix that does not help leads to another tree. */
 void
-after_landing_red(void *arg, const char *tree, const char *words)
+after_landing_red(void *arg, const char *tree, const char *words, bool trial)
 {
 	struct auto_mode *mode = arg;
 	struct state *state = &mode->core->state;
@@ -280,6 +280,10 @@ after_landing_red(void *arg, const char *tree, const char *words)
 
 	if (!mode->active || state_task_by_key(state, "fix", tree) != NULL)
 		return;
+	if (trial) {
+		pause_for_trial(mode, words);
+		return;
+	}
 	if (strcmp(action, "stop") == 0) {
 		stop_red(mode, words);
 		return;
@@ -289,10 +293,11 @@ after_landing_red(void *arg, const char *tree, const char *words)
 
 		if (red_revert_begin(mode->landings, words))
 			return;
-		reason = xasprintf(
-		    "%s\nNothing is taken back: its newest commit was "
-		    "not landed by a task.",
-		    words);
+		reason = xasprintf("%s\nNothing is taken back: %s.", words,
+		    lands_by_pull(mode->core->settings) ?
+			"auto.land is pull-request, so it only follows "
+			"origin" :
+			"its newest commit was not landed by a task");
 		stop_red(mode, reason);
 		return;
 	}
@@ -342,6 +347,38 @@ after_landing_priority(void *arg, const char *task)
 	return (int)(t != NULL ? t->priority : PRIORITY_NORMAL);
 }
 
+bool
+after_landing_proposes(
+    void *arg, const struct landing_item *item, const char **ret_wait)
+{
+	const struct auto_mode *mode = arg;
+	const struct task *t = state_task(&mode->core->state, item->task);
+	bool proposes = t != NULL && mode->pulls != NULL &&
+	    mode->pulls->proposes(mode->pulls_arg, t, ret_wait);
+
+	if (*ret_wait == NULL && t != NULL && mode->feed_lost != NULL)
+		*ret_wait = mode->feed_lost(mode->feed_arg, t->id);
+	return proposes;
+}
+
+void
+after_landing_propose(void *arg, const struct landing_item *item)
+{
+	struct auto_mode *mode = arg;
+	struct task *t = state_task(&mode->core->state, item->task);
+	struct agent *agent =
+	    item->worker != NULL ? fleet_find(mode->fleet, item->worker) : NULL;
+
+	if (t->step == TASK_ASSIGNED)
+		task_queue(t, clock_wall_ms());
+	if (agent != NULL && auto_task(agent) == t)
+		xstrset(&agent->worker->task, NULL);
+	xstrset(&t->from, item->commit);
+	task_ref_keep(mode, t);
+	mode->pulls->propose(mode->pulls_arg, t, item);
+	persist_changed(mode->core);
+}
+
 /* --- after the landing ----------------------------------------------- */
 
 void
@@ -379,6 +416,8 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 			post_accept_due(mode);
 		return;
 	}
+	if (end->result == LANDING_END_PROPOSED)
+		scheduler_look(mode);
 	if (!mode->active)
 		return;
 	switch (end->result) {
@@ -391,6 +430,7 @@ after_landing_ended(struct auto_mode *mode, const struct landing_end *end)
 		failed(mode, end);
 		break;
 	case LANDING_END_LANDED:
+	case LANDING_END_PROPOSED:
 	case LANDING_END_CONFLICT:
 	case LANDING_END_EJECTED:
 	case LANDING_END_CANCELLED:

@@ -33,13 +33,17 @@ bool after_landing_frees(void *arg, struct agent *agent, const char *task);
 bool after_landing_keeps(void *arg, const char *task);
 void after_landing_blocked(void *arg, const char *class, const char *worker,
     const char *task, const char *reason);
-void after_landing_red(void *arg, const char *tree, const char *words);
+void
+after_landing_red(void *arg, const char *tree, const char *words, bool trial);
 /* A task has ended without success: if it was to fix a branch that still fails,
  * nothing can land, and that is a failure. */
 void after_landing_unfixed(struct auto_mode *mode, const struct task *t);
 void after_landing_not_reverted(
     void *arg, const struct landing_item *item, const char *words);
 int after_landing_priority(void *arg, const char *task);
+bool after_landing_proposes(
+    void *arg, const struct landing_item *item, const char **ret_wait);
+void after_landing_propose(void *arg, const struct landing_item *item);
 
 /* --- post-accept.c ------------------------------------------------------ */
 
@@ -107,6 +111,19 @@ void pause_at_budgets(struct auto_mode *mode, struct agent *agent);
 bool pause_at_task_budget(struct auto_mode *mode, struct agent *agent);
 /* Check the time budgets and the end of the day. */
 void pause_patrol(struct auto_mode *mode);
+/* check_command fails on the branch as it is, before any work: ask a person.
+ * words: with its output. */
+void pause_for_trial(struct auto_mode *mode, const char *words);
+/* The command, the branch or the daemon is another one: try again, if that is
+ * why no task is given out. */
+void pause_try_again(struct auto_mode *mode);
+
+/* May no other task begin for now (quota.h)? Said once, and in the state. */
+bool pause_holds(struct auto_mode *mode);
+/* Its turn has ended, and it would go on with these words. True: it is outside
+ * of auto.hours, and it gets them when they begin. */
+bool
+pause_at_hours(struct auto_mode *mode, struct agent *agent, const char *words);
 
 /* --- turn-policy.c, about stalls ------------------------------------------ */
 

@@ -14,6 +14,7 @@
 #include "emit.h"
 #include "fleet.h"
 #include "intake.h"
+#include "landing-item.h"
 #include "landing.h"
 #include "ledger.h"
 #include "life.h"
@@ -141,7 +142,7 @@ act_on_revert(struct auto_mode *mode, const struct task *old, const char *why)
 {
 	struct core *core = mode->core;
 	cleanup_free char *id = state_task_id(&core->state);
-	struct task *t = task_again(id, old, clock_wall_ms());
+	struct task *t = task_new_retry(id, old, clock_wall_ms());
 
 	xstrset(&t->worker, old->worker);
 	xstrset(&t->reason, why);
@@ -255,9 +256,19 @@ auto_set_policy(
 }
 
 void
-auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg), void *arg)
+auto_set_pulls(
+    struct auto_mode *mode, const struct auto_pulls *pulls, void *arg)
+{
+	mode->pulls = pulls;
+	mode->pulls_arg = arg;
+}
+
+void
+auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg),
+    const char *(*lost)(void *arg, const char *task), void *arg)
 {
 	mode->feed = expects;
+	mode->feed_lost = lost;
 	mode->feed_arg = arg;
 }
 
@@ -355,7 +366,7 @@ repair_worker(struct auto_mode *mode, struct agent *agent)
 		outcome_attempt_failed(mode, agent,
 		    w->reason != NULL ? w->reason : "worker in error");
 	} else if (w->status == WORKER_PAUSED && !w->over_budget &&
-	    !w->on_hold) {
+	    !w->off_hours && !w->on_hold) {
 		outcome_worker_lost(mode, agent, "its worker was paused");
 		outcome_clear_worker(agent);
 	}
@@ -433,6 +444,9 @@ on_event(const struct event *event, void *arg)
 		else if (event->reason != NULL || intake_is_planned(t))
 			act_on_revert(mode, t, event->reason);
 		task_free(filed);
+	} else if (event->kind == EVENT_SETTINGS_READ && mode->begun) {
+		pause_try_again(mode);
+		scheduler_look(mode);
 	} else if (event->kind == EVENT_TASK_ASSIGNED) {
 		ledger_assigned(mode->ledger, event);
 	} else if (event->kind == EVENT_WORKER_GONE) {
@@ -512,6 +526,12 @@ policy_denied(void *arg, struct agent *agent, struct json_object *denied)
 		mode->team->denied(mode->team_arg, agent, denied);
 }
 
+static bool
+policy_fresh(void *arg)
+{
+	return landings_fresh(((struct auto_mode *)arg)->landings);
+}
+
 static const struct fleet_policy fleet_policy = {
 	.drives = policy_drives,
 	.answers = policy_answers,
@@ -528,6 +548,7 @@ static const struct fleet_policy fleet_policy = {
 	.turn_error = turn_policy_error,
 	.silence = stalls_silence,
 	.limited = outage_limited,
+	.fresh = policy_fresh,
 	.freed = policy_freed,
 	.progressed = policy_progressed,
 	.tool_ended = turn_policy_tool_ended,
@@ -541,38 +562,40 @@ static const struct fleet_policy fleet_policy = {
 static bool
 policy_may_move(void *arg)
 {
-	const struct auto_mode *mode = arg;
-
-	return !post_accept_pending(mode);
+	return !post_accept_pending(arg);
 }
 
 static void
-policy_fresh(void *arg)
+policy_tried(void *arg)
 {
+	heartbeat_now(((struct auto_mode *)arg)->core->heartbeat);
 	scheduler_look(arg);
 }
 
 static const struct landing_policy landing_policy = {
 	.may_move = policy_may_move,
-	.fresh = policy_fresh,
 	.keeps = after_landing_keeps,
 	.ejected = after_landing_ejected,
 	.frees = after_landing_frees,
 	.blocked = after_landing_blocked,
 	.red = after_landing_red,
 	.not_reverted = after_landing_not_reverted,
+	.tried = policy_tried,
+	.proposes = after_landing_proposes,
+	.propose = after_landing_propose,
 	.priority = after_landing_priority,
 };
 
 /* --- workers and their tasks ----------------------------------------- */
 
-/* Has it neither a worker nor an item of the landing queue, as it should? */
+/* Has it neither a worker, nor an item of the landing queue or a pull request,
+ * as it should? */
 static bool
 is_lost(const struct auto_mode *mode, const struct task *t)
 {
 	if (t->step == TASK_ASSIGNED)
 		return !auto_is_held(mode, t);
-	return t->step == TASK_QUEUED &&
+	return t->step == TASK_QUEUED && t->pull == NULL &&
 	    landing_record_of_task(&mode->core->state.landings, t->id) == NULL;
 }
 
@@ -641,6 +664,7 @@ begin_active(struct auto_mode *mode)
 	intake_take(mode);
 	post_accept_due(mode);
 	after_landing_resume(mode);
+	pause_try_again(mode);
 	scheduler_look(mode);
 }
 
@@ -651,6 +675,9 @@ floor_begin(void *self)
 	struct core *core = mode->core;
 
 	core->state.auto_mode = mode->active;
+	/* Judged anew, or by nobody. */
+	free(take_ptr(&core->state.held));
+	core->state.held_until_ms = 0;
 	persist_changed(core);
 	outcome_settle_due(mode);
 	ledger_begin(mode->ledger);
@@ -733,6 +760,8 @@ floor_phase(const void *self)
 		return "post_accept";
 	if (landings_busy(mode->landings))
 		return "landing";
+	if (landings_trying(mode->landings))
+		return "trial";
 	if (mode->source != NULL && source_asking(mode->source))
 		return "asking";
 	if (mode->core->state.paused != NULL)
@@ -801,6 +830,7 @@ auto_free(struct auto_mode *mode)
 	fleet_set_policy(mode->fleet, NULL, NULL);
 	alike_clear(&mode->alike);
 	free(mode->hooks);
+	free(mode->tried);
 	ledger_free(mode->ledger);
 	source_free(mode->source);
 	loop_call_free(mode->look);

@@ -30,6 +30,7 @@
 
 #include "core.h"
 #include "ladder.h"
+#include "quota.h"
 
 struct agent;
 struct auto_mode;
@@ -40,6 +41,7 @@ struct fleet;
 struct git_snapshot;
 struct guard_policy;
 struct json_object;
+struct landing_item;
 struct landings;
 struct ledger;
 struct loop_call;
@@ -179,6 +181,16 @@ struct auto_team {
 	void (*task_text)(void *arg, const struct task *task, struct buf *out);
 };
 
+/* The floor that makes pull requests of work. */
+struct auto_pulls {
+	/* As in struct landing_policy; task is that of the item. */
+	bool (*proposes)(
+	    void *arg, const struct task *task, const char **ret_wait);
+	/* The task is queued, and its work kept as task->from. */
+	void (*propose)(
+	    void *arg, struct task *task, const struct landing_item *item);
+};
+
 struct auto_mode {
 	struct core *core;
 	struct fleet *fleet;
@@ -193,6 +205,11 @@ struct auto_mode {
 	bool until_empty; /* stop when no task is left */
 	bool exhausted_reported; /* EVENT_TASKS_EXHAUSTED was emitted */
 	struct alike alike;
+	enum quota_hold hold; /* pause.c: as it was judged last */
+	int64_t said_ms[QUOTA_HOLD_COUNT]; /* monotonic, when; 0 = never */
+	bool hold_said; /* and not that it is over */
+	char *tried; /* commit and command that failed the first check of all,
+		      * which is why the fleet is paused; NULL = not known */
 	char *hooks; /* what git runs here, "" = nothing; NULL = not known */
 	uint64_t done, failed; /* tasks of this run */
 	/* intake.c */
@@ -205,7 +222,10 @@ struct auto_mode {
 	void *watch_arg;
 	const struct auto_team *team; /* never NULL */
 	void *team_arg;
+	const struct auto_pulls *pulls; /* NULL = work lands */
+	void *pulls_arg;
 	bool (*feed)(void *arg); /* see auto_set_feed() */
+	const char *(*feed_lost)(void *arg, const char *task);
 	void *feed_arg;
 	struct ledger *ledger;
 	/* after-landing.c */
@@ -235,6 +255,10 @@ void auto_set_watch(
 void
 auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
 
+/* NULL = none. */
+void auto_set_pulls(
+    struct auto_mode *mode, const struct auto_pulls *pulls, void *arg);
+
 /* What is known about a task; all zero if it is unknown. */
 struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task);
@@ -242,9 +266,11 @@ auto_known(const struct auto_mode *mode, const struct task *task);
 /* A task that comes from no source, and waits for a worker. */
 void auto_add_task(struct auto_mode *mode, struct task *task);
 
-/* expects: will there be such tasks without anyone's doing? NULL = no. */
-void
-auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg), void *arg);
+/* expects: will there be such tasks without anyone's doing? lost: why the work
+ * of this one must not land now, since it may be somebody else's (borrowed);
+ * NULL = it may land. */
+void auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg),
+    const char *(*lost)(void *arg, const char *task), void *arg);
 
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);

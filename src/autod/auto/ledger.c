@@ -263,14 +263,31 @@ ledger_prompted(struct ledger *ledger, const struct agent *agent)
 		account_of(ledger, agent->worker);
 }
 
+static void
+unfollow(struct ledger *ledger, struct left *left)
+{
+	TAILQ_REMOVE(&ledger->left, left, entry);
+	transcript_free(left->transcript);
+	free(left);
+}
+
 void
 ledger_used(
     void *arg, struct agent *agent, const struct transcript_parser *parser)
 {
 	struct auto_mode *mode = arg;
+	const char *path = agent->worker->session.transcript;
+	struct left *left, *next;
 
-	if (agent->worker->session.transcript == NULL)
+	if (path == NULL)
 		return; /* it was reset, and its file is still read */
+	/* It was left and goes on: its session reads it now. */
+	for (left = TAILQ_FIRST(&mode->ledger->left); left != NULL;
+	     left = next) {
+		next = TAILQ_NEXT(left, entry);
+		if (strcmp(transcript_path(left->transcript), path) == 0)
+			unfollow(mode->ledger, left);
+	}
 	if (update(
 		mode->ledger, account_of(mode->ledger, agent->worker), parser))
 		pause_at_budgets(mode, agent);
@@ -313,14 +330,6 @@ follow(struct ledger *ledger, struct transcript *transcript)
 	left->grew_ms = clock_mono_ms();
 	transcript_hand_over(transcript, on_left_growth, left);
 	TAILQ_INSERT_TAIL(&ledger->left, left, entry);
-}
-
-static void
-unfollow(struct ledger *ledger, struct left *left)
-{
-	TAILQ_REMOVE(&ledger->left, left, entry);
-	transcript_free(left->transcript);
-	free(left);
 }
 
 /* Its file may have grown since it was read last, and Claude Code writes the

@@ -128,7 +128,9 @@ on_outcomes_written(void *arg)
 			continue;
 		}
 		book_file_task(core->book, t);
-		if (t->outcome == OUTCOME_ABORTED && t->from != NULL)
+		/* What nobody merges is not lost with its branch. */
+		if (t->from != NULL && t->outcome != OUTCOME_LANDED &&
+		    (t->outcome != OUTCOME_NO_CHANGES || t->pull != NULL))
 			task_ref_salvage(mode, t, t->from);
 		task_ref_drop(mode, t);
 		state_remove_task(&core->state, t->id);
@@ -174,7 +176,7 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 		person_tell(core,
 		    &(struct notice){ .class = NOTICE_TASK,
 			.id = event,
-			.told = t->dropped,
+			.informs = t->dropped,
 			.why = t->reason,
 			.worker = t->worker,
 			.task = t->id });
@@ -516,6 +518,8 @@ outcome_hold(struct auto_mode *mode, struct task *t, const char *reason)
 
 	if (r < 0)
 		return r;
+	if (t->step == TASK_QUEUED && item == NULL)
+		return -EALREADY; /* it is a pull request */
 	/* What it waits for is asked first; a check that runs ends first. */
 	if (t->step == TASK_PARKED || task_asks(t) ||
 	    (held != NULL && item == NULL &&
@@ -540,6 +544,59 @@ outcome_hold(struct auto_mode *mode, struct task *t, const char *reason)
 		outcome_clear_worker(held);
 	persist_changed(mode->core);
 	scheduler_look(mode);
+	return 0;
+}
+
+void
+outcome_pull_back(
+    struct auto_mode *mode, struct task *t, const char *words, const char *asks)
+{
+	int64_t now = clock_wall_ms();
+
+	if (task_send_back(t, t->from, words, now) < 0)
+		return;
+	t->turns_allowed = t->turns_before + t->turns;
+	EMIT(mode->core, EVENT_SENT_BACK, .worker = t->worker, .task = t->id,
+	    .reason = words);
+	if (asks != NULL && task_park(t, ASK_APPROVAL, NULL, asks, now) == 0)
+		EMIT(mode->core, EVENT_TASK_PARKED, .task = t->id,
+		    .worker = t->worker, .reason = asks);
+	persist_changed(mode->core);
+	scheduler_look(mode);
+}
+
+int
+outcome_pull_merged(
+    struct auto_mode *mode, struct task *t, const char *commit, bool whole)
+{
+	struct agent *held = holder(mode, t);
+	const struct landing_item *item =
+	    landing_record_of_task(&mode->core->state.landings, t->id);
+	/* Later work that no worker has. */
+	cleanup_free char *left = item != NULL && held == NULL ?
+	    xstrdup(item->head) :
+	    !whole && t->from != NULL ? xstrdup(t->from) :
+					NULL;
+
+	if ((held != NULL && agent_is_taken(held)) ||
+	    !landings_withdraw(mode->landings, t->id))
+		return -EBUSY;
+	if (left != NULL)
+		task_ref_salvage(mode, t, left);
+	if (held != NULL)
+		outcome_clear_worker(held);
+	EMIT(mode->core, EVENT_LANDED, .worker = t->worker, .task = t->id,
+	    .branch = core_branch(mode->core), .commit = commit, .to = commit,
+	    .count = 1);
+	xstrset(&t->reason, NULL);
+	t->pull_asks = false;
+	if (t->step == TASK_LANDED) {
+		post_accept_due(mode);
+	} else {
+		xstrset(&t->commit, commit);
+		outcome_settle(mode, t, OUTCOME_LANDED, NULL);
+	}
+	persist_changed(mode->core);
 	return 0;
 }
 

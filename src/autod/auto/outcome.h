@@ -34,6 +34,16 @@ int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
 /* A person is to say whether it goes on: it is parked with its work, also if
  * that is in the landing queue. The same errors. */
 int outcome_hold(struct auto_mode *mode, struct task *task, const char *reason);
+/* Its pull request needs something: it waits for a worker, who goes on from
+ * there (task->from) and reads words; or (asks) for a person, who says whether
+ * it does. */
+void outcome_pull_back(struct auto_mode *mode, struct task *task,
+    const char *words, const char *asks);
+/* Its pull request was merged, and the branch has it as this commit; what was
+ * done since then is salvaged. whole: all that was handed over is in it.
+ * -EBUSY: not now, its worker is busy. */
+int outcome_pull_merged(
+    struct auto_mode *mode, struct task *task, const char *commit, bool whole);
 /* Report and file all tasks that have an outcome, once that is saved. */
 void outcome_settle_due(struct auto_mode *mode);
 

@@ -12,21 +12,29 @@
 #include "auto-private.h"
 #include "auto.h"
 #include "emit.h"
+#include "excerpt.h"
 #include "fleet.h"
+#include "git-facts.h"
 #include "hold.h"
+#include "intake.h"
 #include "landing.h"
+#include "machine.h"
+#include "tuning.h"
 #include "op-park-task.h"
 #include "persist.h"
 #include "person.h"
 #include "serve.h"
 #include "settings.h"
 #include "task.h"
+#include "time-zone.h"
 #include "worker.h"
 #include "workspace.h"
 
 #define CONFIG_MAX (1 << 20)
 #define SETTING    "hookspath"
+#define MINUTE_MS  (60 * (int64_t)1000)
 #define DAY_MS     (24 * 3600 * (int64_t)1000)
+#define SAID_MS    (DAY_MS / 4) /* a reason to wait is not said again before */
 
 static int64_t
 today(void)
@@ -140,11 +148,11 @@ pause_for_alike(struct auto_mode *mode)
 
 /* Is that why no task is given out? */
 static bool
-is_for_alike(const struct auto_mode *mode)
+is_for(const struct auto_mode *mode, const char *ask)
 {
 	const struct state *state = &mode->core->state;
 
-	return state->paused != NULL && state_ask(state, ASKS_ALIKE) != NULL;
+	return state->paused != NULL && state_ask(state, ask) != NULL;
 }
 
 bool
@@ -157,7 +165,59 @@ pause_task_failed(
 		return false;
 	if (mode->core->state.paused == NULL)
 		pause_for_alike(mode);
-	return is_for_alike(mode);
+	return is_for(mode, ASKS_ALIKE);
+}
+
+/* --- the first check ---------------------------------------------------- */
+
+#define TRIAL_LINES 20 /* of its output, for a person */
+#define TRIAL_MAX   4000
+
+/* What is tried: the branch and the command as they are. The caller frees. */
+static char *
+subject_of_trial(const struct core *core)
+{
+	char tip[GIT_ID_SIZE] = "";
+
+	git_facts_tip(core->git, core_branch(core), tip);
+	return xasprintf("%s %s", tip,
+	    settings_string(core->settings, "auto.check_command"));
+}
+
+void
+pause_for_trial(struct auto_mode *mode, const char *words)
+{
+	struct core *core = mode->core;
+	const char *output = strchr(words, '\n');
+	size_t len = output != NULL ? (size_t)(output - words) : strlen(words);
+	cleanup_free char *why = NULL;
+	cleanup_buf struct buf plain = BUF_INIT, all = BUF_INIT;
+
+	if (core->state.paused != NULL)
+		return;
+	why = xasprintf(
+	    "no task is given out before auto.check_command works: %.*s; it is "
+	    "tried again when you change the command or the branch",
+	    (int)len, words);
+	buf_addf(&all, "%s; to go on anyway: llmc resume", why);
+	if (output != NULL) {
+		excerpt_plain(output, &plain);
+		buf_adds(&all, "\n");
+		excerpt_tail(
+		    plain.data, plain.len, TRIAL_LINES, TRIAL_MAX, &all);
+	}
+	free(mode->tried);
+	mode->tried = subject_of_trial(core);
+	xstrset(&core->state.paused, why);
+	asks_open(core,
+	    &(struct ask_draft){ .kind = ASK_FAILURE,
+		.level = ESCALATION_CRITICAL,
+		.key = ASKS_TRIAL,
+		.title = "the check fails before any work",
+		.words = all.data,
+		.command = "llmc resume" });
+	persist_changed(core);
+	EMIT(core, EVENT_INTAKE_STOPPED, .reason = why);
 }
 
 /* --- budgets --------------------------------------------------------- */
@@ -287,6 +347,127 @@ pause_at_budgets(struct auto_mode *mode, struct agent *agent)
 		pause_at_task_budget(mode, agent);
 }
 
+/* --- not now --------------------------------------------------------- */
+
+static struct hours
+hours_of(const struct auto_mode *mode)
+{
+	struct hours hours = { 0 };
+
+	hours_parse(
+	    settings_string(mode->core->settings, "auto.hours"), &hours);
+	return hours;
+}
+
+/* Who waits for a person, for others or for a limit uses nothing, and may wait
+ * for the very task that would be kept back. */
+static size_t
+count_running(const struct auto_mode *mode)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		const struct agent *agent = mode->fleet->agents[i];
+		const struct worker *w = agent->worker;
+
+		count += w->task != NULL && auto_drives(mode, agent) &&
+		    (worker_in_turn(w->status) || agent_is_taken(agent) ||
+			w->status == WORKER_STARTING ||
+			w->status == WORKER_OFFLINE);
+	}
+	return count;
+}
+
+static enum quota_hold
+judge_quota(
+    const struct auto_mode *mode, int64_t *ret_until_ms, struct buf *why)
+{
+	const struct core *core = mode->core;
+	const struct settings *s = core->settings;
+	const struct budget_day *day = &core->state.today;
+	struct quota_facts facts = {
+		.now_ms = clock_wall_ms(),
+		.zone = time_zone_offset,
+		.hours = hours_of(mode),
+		.reserve = (int)settings_int(s, "budget.reserve"),
+		.even = strcmp(settings_string(s, "budget.pace"), "even") == 0,
+		.windows = core->state.windows,
+		.day = { .tokens = settings_int(s, "budget.day_tokens"),
+		    .cost = settings_amount(s, "budget.day_cost") },
+		.day_begins_ms = today() * DAY_MS,
+		/* A busy machine is no news while nothing waits for it. */
+		.running = tuning.admission != 0 &&
+			intake_count(mode, TASK_WAITING) > 0 ?
+		    count_running(mode) :
+		    0,
+	};
+
+	if (facts.day.tokens > 0)
+		facts.day.tokens += day->tokens_allowed;
+	if (facts.day.cost > 0)
+		facts.day.cost += day->cost_allowed;
+	if (day->day == today())
+		facts.spent =
+		    (struct budget){ .tokens = day->tokens, .cost = day->cost };
+	if (facts.running > 0)
+		machine_read(core->workspace->root, &facts.machine);
+	return quota_judge(&facts, ret_until_ms, why);
+}
+
+bool
+pause_holds(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	struct state *state = &core->state;
+	cleanup_buf struct buf why = BUF_INIT;
+	int64_t until;
+	enum quota_hold before = mode->hold;
+
+	mode->hold = judge_quota(mode, &until, &why);
+	/* The figures in the words change all the time. */
+	if (mode->hold != before || (mode->hold == QUOTA_OPEN && state->held) ||
+	    llabs(until - state->held_until_ms) >= MINUTE_MS) {
+		xstrset(
+		    &state->held, mode->hold != QUOTA_OPEN ? why.data : NULL);
+		state->held_until_ms = until;
+		persist_changed(core);
+	}
+	if (mode->hold == before)
+		return mode->hold != QUOTA_OPEN;
+	/* An even pace, and a machine that is busy, stop and go all the time:
+	 * that is said once in a while. */
+	if (mode->hold != QUOTA_OPEN &&
+	    (mode->said_ms[mode->hold] == 0 ||
+		clock_mono_ms() - mode->said_ms[mode->hold] >= SAID_MS)) {
+		mode->said_ms[mode->hold] = clock_mono_ms();
+		mode->hold_said = true;
+		EMIT(core, EVENT_WAITING, .reason = why.data,
+		    .until_unix = until / 1000);
+	} else if (mode->hold == QUOTA_OPEN && mode->hold_said) {
+		mode->hold_said = false;
+		EMIT(core, EVENT_FLEET_RESUMED);
+	}
+	return mode->hold != QUOTA_OPEN;
+}
+
+bool
+pause_at_hours(struct auto_mode *mode, struct agent *agent, const char *words)
+{
+	struct worker *w = agent->worker;
+	struct hours hours = hours_of(mode);
+	enum worker_status status = w->status;
+
+	if (!is_at_work(mode, agent) ||
+	    hours_open(&hours, time_zone_offset, clock_wall_ms()) ||
+	    agent_move(agent, WORKER_PAUSED,
+		"its turn is over, and so are auto.hours; it goes on by "
+		"itself, or now with: llmc resume") < 0)
+		return false;
+	w->off_hours = true;
+	agent_prompt(agent, words, false, status);
+	return true;
+}
+
 /* --- continuing ------------------------------------------------------ */
 
 /* For these reasons; true: there was something to resume. */
@@ -310,6 +491,8 @@ resume_worker(struct agent *agent, unsigned may, const char *note,
 static void
 end_pause(struct auto_mode *mode)
 {
+	if (is_for(mode, ASKS_TRIAL)) /* from now on, auto.on_red applies */
+		landings_trial_over(mode->landings, false);
 	for (size_t i = 0; i < mode->fleet->count; i++)
 		mode->fleet->agents[i]->past_budget = false;
 	alike_clear(&mode->alike);
@@ -325,8 +508,8 @@ resume_if_over(struct auto_mode *mode)
 	cleanup_buf struct buf reason = BUF_INIT;
 	bool changed = pause_hooks_changed(mode);
 
-	if (mode->core->state.paused == NULL ||
-	    (is_for_alike(mode) && !changed) ||
+	if (mode->core->state.paused == NULL || is_for(mode, ASKS_TRIAL) ||
+	    (is_for(mode, ASKS_ALIKE) && !changed) ||
 	    is_day_over(mode->core, &reason))
 		return;
 	EMIT(mode->core, EVENT_FLEET_RESUMED);
@@ -342,13 +525,39 @@ resume_if_over(struct auto_mode *mode)
 }
 
 void
+pause_try_again(struct auto_mode *mode)
+{
+	cleanup_free char *subject = NULL;
+
+	if (!is_for(mode, ASKS_TRIAL))
+		return;
+	subject = subject_of_trial(mode->core);
+	if (mode->tried != NULL && strcmp(mode->tried, subject) == 0)
+		return;
+	landings_trial_over(mode->landings, true);
+	EMIT(mode->core, EVENT_FLEET_RESUMED);
+	end_pause(mode);
+	scheduler_look(mode);
+}
+
+void
 pause_patrol(struct auto_mode *mode)
 {
+	pause_try_again(mode);
 	for (size_t i = 0; i < mode->fleet->count; i++)
 		if (!agent_is_taken(mode->fleet->agents[i]))
 			pause_at_task_budget(mode, mode->fleet->agents[i]);
 	pause_at_day_budget(mode);
 	resume_if_over(mode);
+	for (size_t i = 0; i < mode->fleet->count; i++) {
+		struct agent *agent = mode->fleet->agents[i];
+		struct hours hours = hours_of(mode);
+		struct hold_change change;
+
+		if (agent->worker->off_hours && !agent_is_taken(agent) &&
+		    hours_open(&hours, time_zone_offset, clock_wall_ms()))
+			resume_worker(agent, WORKER_HOLD_HOURS, NULL, &change);
+	}
 }
 
 /* --- auto.resume ----------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "operation.h"
 #include "outcome.h"
 #include "persist.h"
+#include "place.h"
 #include "settings.h"
 #include "task.h"
 #include "workspace.h"
@@ -247,7 +248,8 @@ start(struct post_accept *post, char **env, struct err *err)
 {
 	const struct core *core = post->mode->core;
 	cleanup_free char *command = NULL;
-	const char *const *box = NULL;
+	const char *const *box = NULL, *const *place = NULL;
+	cleanup_strv char **all = NULL;
 	struct errand_spec spec = {
 		.dir = post->dir,
 		.name = post->name,
@@ -264,11 +266,16 @@ start(struct post_accept *post, char **env, struct err *err)
 		    core->loop, &spec, on_exited, post, &post->errand, err);
 	if (r != -ENOENT)
 		return r;
-	r = post->place == NULL ? 0 : check_place_box(post->place, &box, err);
+	r = post->place == NULL ?
+	    0 :
+	    check_place_box(post->place, &box, &place, err);
 	if (r < 0)
 		return r;
 	command = box_shell(box, command_of(core));
 	spec.command = command;
+	strv_add_all(&all, place);
+	strv_add_all(&all, strv_const(env));
+	spec.env = strv_const(all);
 	return errand_start(
 	    core->loop, &spec, on_exited, post, &post->errand, err);
 }
@@ -366,7 +373,8 @@ step_act(struct operation *op)
 		for (size_t i = 0; i < list.count; i++)
 			task_note(list.tasks[i], "post_accept_command failed",
 			    reason, clock_wall_ms());
-		if (strcmp(policy, "revert") == 0) {
+		if (strcmp(policy, "revert") == 0 &&
+		    !lands_by_pull(core->settings)) {
 			post->reverting = true;
 			operation_next(&post->op);
 			return;
@@ -600,7 +608,8 @@ begin_for(struct auto_mode *mode, struct task *t)
 				.git = core->git,
 				.workspace = core->workspace,
 				.settings = &core->settings,
-				.name = "accept" });
+				.name = "accept",
+				.index = PLACE_POST_ACCEPT });
 		buf_init(&post->reason);
 		buf_init(&post->output);
 		mode->post = post;

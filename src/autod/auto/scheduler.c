@@ -201,6 +201,14 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 	return resting + held > 0;
 }
 
+/* Is its pull request for a person to merge? */
+static bool
+waits_for_merge(const struct auto_mode *mode, const struct task *t)
+{
+	(void)mode;
+	return t->step == TASK_QUEUED && t->pull_asks;
+}
+
 static bool
 fits(const struct auto_mode *mode, const struct task *t, const char *worker)
 {
@@ -352,7 +360,7 @@ give(struct auto_mode *mode, struct agent *agent, bool team, enum claim claim)
 {
 	struct task *t = next_task(mode, team, agent->worker->name, claim);
 
-	if (t == NULL || !landings_fresh(mode->landings))
+	if (t == NULL)
 		return false;
 	assign(mode, agent, t);
 	return true;
@@ -466,6 +474,7 @@ end_of_tasks(struct auto_mode *mode)
 	size_t parked = intake_count(mode, TASK_PARKED);
 	size_t held = count_tasks(mode, is_held);
 	size_t in_vain = count_tasks(mode, waits_in_vain);
+	size_t merges = count_tasks(mode, waits_for_merge);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
@@ -480,6 +489,10 @@ end_of_tasks(struct auto_mode *mode)
 			    ", %zu waiting for agents that do not go on: llmc "
 			    "status",
 			    in_vain);
+		if (merges > 0)
+			buf_addf(&more,
+			    ", %zu whose pull request waits for you: llmc asks",
+			    merges);
 		if (!mode->until_empty)
 			buf_adds(&more, "; waiting for more");
 		EMIT(core, EVENT_TASKS_EXHAUSTED, .done = (int64_t)mode->done,
@@ -489,7 +502,7 @@ end_of_tasks(struct auto_mode *mode)
 	    !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || held > 0 ||
-	    parked > 0 || in_vain > 0 ||
+	    parked > 0 || in_vain > 0 || merges > 0 ||
 	    (mode->policy->is_lost != NULL &&
 		mode->policy->is_lost(mode->policy_arg)) ||
 	    needs_person(mode))
@@ -541,7 +554,8 @@ static size_t
 count_resting(const struct auto_mode *mode)
 {
 	return intake_count(mode, TASK_PARKED) + count_tasks(mode, is_held) +
-	    count_tasks(mode, waits_in_vain);
+	    count_tasks(mode, waits_in_vain) +
+	    count_tasks(mode, waits_for_merge);
 }
 
 /* Does nothing go on before a person has looked? */
@@ -562,9 +576,27 @@ look(void *arg)
 	const struct core *core = mode->core;
 	size_t left;
 	const struct state *state;
+	bool trying;
 
-	if (!mode->begun || core->stopping || core->state.paused != NULL)
+	if (mode->until_empty && mode->begun && !core->stopping &&
+	    core->state.paused != NULL && is_at_rest(mode) &&
+	    state_ask(&core->state, ASKS_TRIAL) != NULL) {
+		mode->core->exit_status = 1;
+		life_complete(mode->core,
+		    "auto.check_command fails on the branch as it is; see: "
+		    "llmc asks",
+		    false);
 		return;
+	}
+	if (!mode->begun || core->stopping || core->state.paused != NULL ||
+	    pause_holds(mode))
+		return;
+	trying = landings_trying(mode->landings);
+	if (!landings_tried(mode->landings)) {
+		if (!trying)
+			heartbeat_now(core->heartbeat);
+		return;
+	}
 	/* Those that no worker may have are for a person to decide. */
 	state = &mode->core->state;
 	for (size_t i = 0; i < state->task_count; i++) {

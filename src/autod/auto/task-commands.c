@@ -186,7 +186,7 @@ retry_filed(
 	struct task *t;
 
 	id = state_task_id(state);
-	t = task_again(id, old, now);
+	t = task_new_retry(id, old, now);
 	if (!intake_is_planned(t))
 		task_take(t, now);
 	task_note(t, "retried by a person", NULL, now);

@@ -27,6 +27,7 @@
 #include "task.h"
 #include "transcript.h"
 #include "turn-end.h"
+#include "test-guard.h"
 #include "turn-policy.h"
 #include "turn.h"
 #include "worker-op.h"
@@ -199,7 +200,8 @@ turn_policy_held(void *arg, struct agent *agent, const char *words)
 
 	return (mode->watch->held != NULL &&
 		   mode->watch->held(mode->watch_arg, agent, words)) ||
-	    pause_at_task_budget(mode, agent);
+	    pause_at_task_budget(mode, agent) ||
+	    pause_at_hours(mode, agent, words);
 }
 
 bool
@@ -300,8 +302,11 @@ turn_policy_error(void *arg, struct agent *agent, const char *text)
 		return true;
 	}
 	t->nudges++;
-	if (mode->watch->held != NULL &&
-	    mode->watch->held(mode->watch_arg, agent, error_nudge))
+	if ((mode->watch->held != NULL &&
+		mode->watch->held(mode->watch_arg, agent, error_nudge)) ||
+	    pause_at_hours(mode, agent, error_nudge))
+		return true;
+	if (agent_afresh(agent, error_nudge))
 		return true;
 	EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
 	    .task = t->id, .reason = text);
@@ -320,6 +325,7 @@ struct op_check {
 	char *command; /* as it was set when this began */
 	bool boxed; /* its worker is not trusted */
 	bool passed;
+	bool unset; /* its setup has failed, and it did not run */
 	bool unjudged; /* neither passed nor failed */
 	bool to_blame; /* it failed, and what it began with passes */
 	struct buf output;
@@ -383,6 +389,8 @@ on_exited(const struct child_result *result, void *arg)
 	/* What a worker in a sandbox left beside its work (files that git
 	 * ignores, its cache) does not decide what lands: a slot checks that
 	 * again. */
+	if (check->passed)
+		w->checked_tests = test_guard_count(output->data);
 	if (check->passed && !check->boxed) {
 		check_book_key(check->command, key);
 		xstrset(&w->checked, check->head);
@@ -393,10 +401,36 @@ on_exited(const struct child_result *result, void *arg)
 	if (!check->passed)
 		turn_check_words(
 		    check->command, how.data, output->data, &check->words);
+	free(check->op.agent->last_check);
+	check->op.agent->last_check = check->passed ?
+	    xasprintf("The last check passed, for commit %.12s.", check->head) :
+	    xstrdup(check->words.data);
 	if (op->stopping)
 		step_reset(op); /* cancelled: no step follows this one */
 	if (operation_arrived(op, NULL))
 		operation_next(op);
+}
+
+/* A setup that fails here fails for the sake of what was changed. */
+static void
+on_set_up(const struct err *err, void *arg)
+{
+	struct op_check *check = arg;
+
+	if (err != NULL && err->code == -ECHILD) {
+		check->unset = true;
+		turn_check_words(settings_string(check->mode->core->settings,
+				     "repo.setup_command"),
+		    err->msg, "", &check->words);
+		err = NULL;
+	}
+	operation_on_done(err, arg);
+}
+
+static void
+step_setup(struct operation *op)
+{
+	worker_op_setup(op, on_set_up);
 }
 
 static void
@@ -405,8 +439,11 @@ step_run(struct operation *op)
 	struct op_check *check = (struct op_check *)op;
 	struct err err = { 0 };
 
-	if (tree_command_spawn(check->op.agent, check->command, on_exited,
-		check, &check->child, &check->boxed, &err) < 0)
+	if (check->unset)
+		operation_next(op);
+	else if (tree_command_spawn(check->op.agent, check->command,
+		     "auto.check_timeout", on_exited, check, &check->child,
+		     &check->boxed, &err) < 0)
 		operation_fail(op, &err);
 	else
 		operation_await(op);
@@ -482,7 +519,8 @@ act(struct op_check *check)
 	} else if (task_attempt_turns(t) >=
 	    settings_int(mode->core->settings, "auto.max_turns")) {
 		outcome_attempt_failed(mode, agent, words);
-	} else if (!hold_turn_ended(agent, words)) {
+	} else if (!hold_turn_ended(agent, words) &&
+	    !agent_afresh(agent, words)) {
 		EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
 		    .task = t->id, .reason = words);
 		agent_prompt(agent, words, false, agent->worker->status);
@@ -508,6 +546,9 @@ end(struct operation *op, const struct err *err)
 }
 
 static const struct operation_step steps[] = {
+	{ .name = "setup",
+	    .run = step_setup,
+	    .cancel = worker_op_setup_cancel },
 	{ .name = "run", .run = step_run, .cancel = cancel_run },
 	{ .name = "reset", .run = step_reset, .firm = true },
 	{ .name = "blame", .run = step_blame, .firm = true },

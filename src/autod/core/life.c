@@ -350,6 +350,13 @@ heartbeat_saved(struct heartbeat *h)
 		beat(h);
 }
 
+void
+heartbeat_now(struct heartbeat *h)
+{
+	if (h != NULL)
+		beat(h);
+}
+
 int64_t
 heartbeat_last_unix(const struct heartbeat *h)
 {

@@ -68,6 +68,9 @@ void heartbeat_free(struct heartbeat *heartbeat);
  * beat. NULL = nothing. */
 void heartbeat_saved(struct heartbeat *heartbeat);
 
+/* The phase has changed to or from one that a person is told about. */
+void heartbeat_now(struct heartbeat *heartbeat);
+
 /* When the last one was written, as it says; 0 = none was, or NULL. */
 int64_t heartbeat_last_unix(const struct heartbeat *heartbeat);
 

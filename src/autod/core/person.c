@@ -105,6 +105,13 @@ asks_look(struct core *core)
 		.paused = state->paused,
 		.unpushed = why,
 		.red = state->landings.red_told != NULL,
+		.unchecked = core->options != NULL &&
+		    core->options->auto_mode && core->settings != NULL &&
+		    !settings_decided(core->settings, "auto.check_command"),
+		.behind = core->settings != NULL ?
+		    push_record_blocks(push, upstream_mode_of(core->settings),
+			clock_wall_ms()) :
+		    NULL,
 		.dirty = state->source_repo_dirty_retry_after_unix > 0,
 		.goals = state->goals },
 	    &count);
@@ -141,8 +148,8 @@ asks_remind(struct core *core)
 			.worker = ask->worker,
 			.task = ask->task,
 			.goal = ask->goal,
-			.node = ask->node },
-		    NOTICE_WORKER);
+			.node = ask->node,
+			.class = notice_name(NOTICE_WORKER) });
 	}
 }
 
@@ -252,13 +259,13 @@ open_notice(struct core *core, const struct notice *n)
 	key = n->task != NULL ? xasprintf("%s/%s", opens[i].about, n->task) :
 				xstrdup(opens[i].about);
 	/* A person need not look: what was asked about it is over. */
-	if (n->told && state_ask(&core->state, key) != NULL) {
+	if (n->informs && state_ask(&core->state, key) != NULL) {
 		asks_resolve(core, key);
 		return;
 	}
 	asks_open(core,
-	    &(struct ask_draft){ .kind = n->told ? ASK_TOLD : opens[i].kind,
-		.level = n->told ? ESCALATION_INFO : what.level,
+	    &(struct ask_draft){ .kind = n->informs ? ASK_TOLD : opens[i].kind,
+		.level = n->informs ? ESCALATION_INFO : what.level,
 		.key = key,
 		.title = what.title,
 		.words = what.text,
@@ -280,12 +287,11 @@ person_tell(struct core *core, const struct notice *notice)
 	open_notice(core, notice);
 	if (core->people != NULL && core->settings != NULL &&
 	    !(ends && lock_is_held(overseer) == 1))
-		people_tell(core->people, core->settings, notice);
+		people_tell(core->people, core->settings, notice, PEOPLE_SAVED);
 }
 
 void
-person_escalate(
-    struct core *core, const struct escalation *what, enum notice_class class)
+person_escalate(struct core *core, const struct escalation *what)
 {
 	if (what->event != NULL && !what->asked &&
 	    !book_knows_ask(core->book, what->event))
@@ -301,7 +307,7 @@ person_escalate(
 			.node = what->node,
 			.stays = true });
 	if (core->people != NULL && core->settings != NULL)
-		people_escalate(core->people, core->settings, what, class);
+		people_escalate(core->people, core->settings, what);
 }
 
 #define NODE "node/"
@@ -478,7 +484,7 @@ on_waiting(struct message *message, void *arg)
 {
 	const struct core *core = arg;
 
-	people_take(core->people, core->settings, message);
+	people_take(core->people, message);
 }
 
 /* Questions that agents asked are questions; the rest is for information. */
@@ -534,7 +540,7 @@ on_spooled(struct message *message, void *arg)
 	known->done = message_is_done(known);
 	book_put_message(core->book, known);
 	message_free(message);
-	people_take(core->people, core->settings, known);
+	people_take(core->people, known);
 }
 
 static void

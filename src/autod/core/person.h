@@ -23,14 +23,12 @@ struct escalation;
 void person_subscribe(struct core *core);
 
 /* For what is no event: tell it, and open an ask if nothing in the state stands
- * for it. Nothing is sent if the user did not choose the class
- * (people.notify_on). */
+ * for it. */
 void person_tell(struct core *core, const struct notice *notice);
 
 /* An intervention, with all that is known of it, to the channels that take its
- * level; and by the command as a notice of this class (NOTICE_NONE: not). */
-void person_escalate(
-    struct core *core, const struct escalation *what, enum notice_class class);
+ * level. */
+void person_escalate(struct core *core, const struct escalation *what);
 
 /*
  * The open asks, in the state and in the book. Most follow from the state (a

@@ -26,6 +26,7 @@
 #include "task.h"
 #include "tool-scope.h"
 #include "worker-op.h"
+#include "workplace.h"
 #include "workspace.h"
 
 #define HASH_LEN 8
@@ -203,11 +204,14 @@ static const struct operation_kind kind = {
 bool
 op_box(struct agent *agent)
 {
+	cleanup_free char *tmpdir =
+	    workplace_tmpdir(agent->core->workspace, agent->worker->index);
 	struct box_spec spec = { .kind = BOX_SESSION,
 		.workspace = agent->core->workspace,
 		.settings = agent->core->settings,
 		.worker = agent->worker->name,
 		.tree = agent->worker->worktree,
+		.tmpdir = tmpdir,
 		.trial = true };
 	struct box box = { 0 };
 	struct err refused = { 0 };
@@ -216,7 +220,8 @@ op_box(struct agent *agent)
 
 	if (box_mode_of(spec.settings, spec.worker) == BOX_OFF)
 		return false;
-	box_prepare(&spec, &box, &refused);
+	if (file_mkdirs(tmpdir, 0700, &refused) == 0)
+		box_prepare(&spec, &box, &refused);
 	words = words_of(&box);
 	if (refused.code == 0 && agent->box_proved != NULL &&
 	    strcmp(agent->box_proved, words) == 0) {
@@ -230,74 +235,199 @@ op_box(struct agent *agent)
 	return true;
 }
 
-static bool op_setup(struct agent *agent);
 static bool op_stand(struct agent *agent);
 
-struct op_setup {
-	struct worker_op op;
-	struct setup_spec spec; /* its strings are used until it has begun */
+/* --- its worktree is set up --------------------------------------------- */
+
+struct tree_setup {
+	char *stamp;
+	struct workplace place;
 	struct box box;
-	struct err refused; /* there is no box for its command */
-	struct setup *setup;
+	struct setup *setup; /* NULL = it is cancelled */
 	struct loop_timer *cancelled;
+	setup_fn *fn; /* NULL = the next step follows */
 };
 
 static void
-agent_launch_run(struct operation *op)
+describe_setup(
+    const struct agent *agent, const char *stamp, struct setup_spec *ret_spec)
 {
-	struct op_setup *s = (struct op_setup *)op;
+	const struct settings *settings = agent->core->settings;
 
-	if (s->refused.code != 0) {
-		operation_fail(op, &s->refused);
+	*ret_spec = (struct setup_spec){
+		.root = agent->core->workspace->root,
+		.worktree = agent->worker->worktree,
+		.stamp = stamp,
+		/* A sandbox keeps out what another worker wrote. */
+		.trusts_others = box_mode_strictest(settings) == BOX_OFF,
+		.command = settings_string(settings, "repo.setup_command"),
+		.timeout_ms = settings_duration(settings, "repo.setup_timeout"),
+	};
+	settings_list(settings, "repo.copy_files", &ret_spec->copy_files);
+	settings_list(settings, "repo.setup_when", &ret_spec->when);
+	settings_list(settings, "repo.seed_from", &ret_spec->seed);
+}
+
+static char *
+stamp_of(const struct agent *agent)
+{
+	cleanup_free char *name = xasprintf("setup/%s", agent->worker->name);
+
+	return workspace_path(agent->core->workspace, name);
+}
+
+static bool
+setup_failed(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return w->status == WORKER_ERROR && w->reason != NULL &&
+	    strncmp(w->reason, WORKER_SETUP_FAILED,
+		strlen(WORKER_SETUP_FAILED)) == 0;
+}
+
+void
+agent_setup_free(struct agent *agent)
+{
+	struct tree_setup *s = take_ptr(&agent->setup);
+
+	if (s == NULL)
+		return;
+	setup_free(s->setup);
+	workplace_release(&s->place);
+	box_release(&s->box);
+	loop_timer_free(s->cancelled);
+	free(s->stamp);
+	free(s);
+}
+
+void
+agent_setup_retry(struct agent *agent)
+{
+	if (setup_failed(agent) && !agent_is_taken(agent)) {
+		agent_move(agent, WORKER_OFFLINE, NULL);
+		agent_tick_later(agent, 1);
+	}
+}
+
+/* What has failed for one worker fails for all, mostly, and what works works:
+ * people are told once, and the others try again. */
+static void
+on_set_up(const struct err *err, void *arg)
+{
+	struct worker_op *op = arg;
+	struct agent *agent = op->agent;
+	struct fleet *fleet = agent->fleet;
+	setup_fn *fn = agent->setup->fn;
+	bool known = false;
+
+	agent_setup_free(agent);
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (fleet->agents[i] == agent)
+			continue;
+		known = known || setup_failed(fleet->agents[i]);
+		if (err == NULL)
+			agent_setup_retry(fleet->agents[i]);
+	}
+	if (err != NULL)
+		emit(agent->core,
+		    &(struct event){ .kind = known || fn != NULL ?
+			    EVENT_SETUP_FAILED_TOO :
+			    EVENT_SETUP_FAILED,
+			.worker = agent->worker->name,
+			.reason = err->msg });
+	if (fn != NULL)
+		fn(err, arg);
+	else
+		operation_on_done(err, arg);
+}
+
+void
+worker_op_setup(struct operation *op, setup_fn *fn)
+{
+	struct agent *agent = ((struct worker_op *)op)->agent;
+	const struct core *core = agent->core;
+	const struct worker *w = agent->worker;
+	cleanup_free char *dir = workspace_path(core->workspace, "setup");
+	struct tree_setup *s = xcalloc(1, sizeof *s);
+	struct setup_spec spec;
+	struct err err = { 0 };
+
+	s->stamp = stamp_of(agent);
+	s->fn = fn;
+	agent->setup = s;
+	describe_setup(agent, s->stamp, &spec);
+	if (!setup_is_due(&spec)) {
+		agent_setup_free(agent);
+		operation_next(op);
 		return;
 	}
-	s->setup = setup_begin(
-	    op->loop, &s->spec, operation_on_done, operation_await(op));
+	if (file_mkdirs(dir, 0700, &err) < 0 ||
+	    workplace_make(core->workspace, core->settings, w->name, w->index,
+		&s->place, &err) < 0 ||
+	    box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
+			    .workspace = core->workspace,
+			    .settings = core->settings,
+			    .worker = w->name,
+			    .tree = w->worktree,
+			    .tmpdir = s->place.tmpdir,
+			    .network = true },
+		&s->box, &err) < 0) {
+		err_prefix(&err, WORKER_SETUP_FAILED);
+		on_set_up(&err, operation_await(op));
+		return;
+	}
+	spec.box = strv_const(s->box.prefix);
+	spec.env = strv_const(s->place.env);
+	s->setup = setup_begin(op->loop, &spec, on_set_up, operation_await(op));
 }
 
 static void
-agent_launch_on_cancelled(void *arg)
+on_setup_cancelled(void *arg)
 {
-	struct op_setup *s = arg;
+	struct worker_op *op = arg;
 
-	loop_timer_free(take_ptr(&s->cancelled));
-	operation_arrived(&s->op.op, NULL);
+	agent_setup_free(op->agent);
+	operation_arrived(&op->op, NULL);
 }
 
 /* Freeing a setup ends it, without a callback. */
-static void
-agent_launch_cancel(struct operation *op)
+void
+worker_op_setup_cancel(struct operation *op)
 {
-	struct op_setup *s = (struct op_setup *)op;
+	struct tree_setup *s = ((struct worker_op *)op)->agent->setup;
 
 	setup_free(take_ptr(&s->setup));
-	s->cancelled = loop_after(op->loop, 1, agent_launch_on_cancelled, s);
+	s->cancelled = loop_after(op->loop, 1, on_setup_cancelled, op);
+}
+
+const char *
+agent_setup_progress(const struct agent *agent)
+{
+	return agent->setup != NULL && agent->setup->setup != NULL ?
+	    setup_progress(agent->setup->setup) :
+	    NULL;
+}
+
+static void
+setup_run(struct operation *op)
+{
+	worker_op_setup(op, NULL);
 }
 
 static void
 setup_end(struct operation *op, const struct err *err)
 {
-	struct op_setup *s = (struct op_setup *)op;
-	struct agent *agent = s->op.agent;
+	struct worker_op *s = (struct worker_op *)op;
 
-	worker_op_release(&s->op);
-	setup_free(s->setup);
-	box_release(&s->box);
-	loop_timer_free(s->cancelled);
-	if (err != NULL && err->code != -ECANCELED) {
-		agent_move(agent, WORKER_ERROR, err->msg);
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_SETUP_FAILED,
-			.worker = agent->worker->name,
-			.reason = err->msg });
-	}
+	worker_op_release(s);
+	if (err != NULL && err->code != -ECANCELED)
+		agent_move(s->agent, WORKER_ERROR, err->msg);
 	free(s);
 }
 
 static const struct operation_step setup_steps[] = {
-	{ .name = "run",
-	    .run = agent_launch_run,
-	    .cancel = agent_launch_cancel },
+	{ .name = "run", .run = setup_run, .cancel = worker_op_setup_cancel },
 };
 
 static const struct operation_kind setup_kind = {
@@ -311,36 +441,14 @@ static const struct operation_kind setup_kind = {
 static bool
 op_setup(struct agent *agent)
 {
-	const struct core *core = agent->core;
-	cleanup_free char *dir = workspace_path(core->workspace, "setup");
-	cleanup_free char *stamp = file_join(dir, agent->worker->name);
-	struct setup_spec spec = {
-		.root = core->workspace->root,
-		.worktree = agent->worker->worktree,
-		.stamp = stamp,
-		.command =
-		    settings_string(core->settings, "repo.setup_command"),
-		.timeout_ms =
-		    settings_duration(core->settings, "repo.setup_timeout"),
-	};
-	struct op_setup *s;
+	cleanup_free char *stamp = stamp_of(agent);
+	struct setup_spec spec;
 
-	settings_list(core->settings, "repo.copy_files", &spec.copy_files);
+	describe_setup(agent, stamp, &spec);
 	if (!setup_is_due(&spec))
 		return false;
-	if (file_mkdirs(dir, 0700, NULL) < 0)
-		log_debug("cannot create %s", dir);
-	s = xcalloc(1, sizeof *s);
-	box_prepare(&(struct box_spec){ .kind = BOX_COMMAND,
-			.workspace = core->workspace,
-			.settings = core->settings,
-			.worker = agent->worker->name,
-			.tree = agent->worker->worktree,
-			.network = true },
-	    &s->box, &s->refused);
-	spec.box = strv_const(s->box.prefix);
-	s->spec = spec;
-	worker_op_begin(&s->op, &setup_kind, agent, NULL);
+	worker_op_begin(
+	    xcalloc(1, sizeof(struct worker_op)), &setup_kind, agent, NULL);
 	return true;
 }
 
@@ -482,6 +590,7 @@ launch(struct agent *agent)
 	struct session_launch how = {
 		.settings = core->settings,
 		.cwd = w->worktree,
+		.index = w->index,
 		.socket = socket,
 		.projects = projects,
 		.sandboxed = true,
@@ -497,6 +606,7 @@ launch(struct agent *agent)
 	struct worker_limits *limits;
 	struct box_limits wanted;
 	struct cgroup_place place;
+	int busy;
 
 	choice_of(agent, &choice);
 	how.choice = &choice;
@@ -518,6 +628,13 @@ launch(struct agent *agent)
 	cgroup_place_release(&place);
 	how.cgroup = limits->cgroup;
 	how.scope = limits->scope;
+	busy = workplace_busy_port(core->settings, w->index);
+	if (busy != 0 && busy != agent->busy_port)
+		emit(core,
+		    &(struct event){ .kind = EVENT_PORT_BUSY,
+			.worker = w->name,
+			.count = busy });
+	agent->busy_port = busy;
 	agent->resuming = how.resume;
 	add_launch_settings(agent, &with);
 	xstrset(&agent->launched_with, with.data);

@@ -4,10 +4,18 @@
 #include "agent.h"
 #include "emit.h"
 #include "fleet-private.h"
+#include "hold.h"
+#include "loop.h"
 #include "persist.h"
+#include "prompt.h"
+#include "serve.h"
+#include "session-hook.h"
 #include "session-record.h"
+#include "settings.h"
+#include "task.h"
 #include "transcript.h"
 #include "turn-end.h"
+#include "worker-op.h"
 
 #define UNREPORTED_MAX 3 /* silent sessions before parking, in auto mode */
 
@@ -83,9 +91,260 @@ on_ready(void *arg, const char *source)
 	struct agent *agent = arg;
 
 	agent->start_failures = 0;
+	agent->compacted = false;
+	agent->context = 0;
 	if (agent->worker->status == WORKER_OFFLINE)
 		ready_after_offline(agent, strcmp(source, "resume") != 0);
 	agent_tick_later(agent, 1);
+}
+
+/* --- its status line --------------------------------------------------- */
+
+void
+agent_status(struct agent *agent, struct json_object *data)
+{
+	struct core *core = agent->core;
+	const char *id = agent->worker->session.id;
+	int used = context_read(json_object_object_get(data, "context_window"));
+
+	/* One of the conversation before may be late. */
+	if (used >= 0 && id != NULL &&
+	    strcmp(json_string_or(data, "session_id", id), id) == 0)
+		agent->context = used;
+	if (windows_read(json_object_object_get(data, "rate_limits"),
+		clock_wall_ms(), core->state.windows))
+		persist_changed(core);
+}
+
+/* --- after a compaction ----------------------------------------------- */
+
+#define REMINDER_MS 2000 /* for git; its hook waits a little longer */
+
+/* What the agent is told when its conversation has been compacted; git looks at
+ * the worktree first. When it is done, the worker may be gone. */
+struct reminder {
+	struct reminder *next;
+	struct fleet *fleet;
+	char *worker;
+	struct server_call *call; /* NULL = it was told */
+	struct loop_timer *timer;
+};
+
+/* why: the words for another conversation; NULL = it is the same. */
+static void
+reminder_text(const struct agent *agent, const struct git_facts *facts,
+    const struct git_snapshot *snapshot, const char *why, struct buf *out)
+{
+	const struct core *core = agent->core;
+	const struct worker *w = agent->worker;
+	const struct task *t =
+	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	size_t count = snapshot != NULL ? snapshot->count : 0;
+	cleanup_free const char **files = xcalloc(count + 1, sizeof *files);
+	cleanup_buf struct buf task = BUF_INIT;
+	struct prompt_reminder reminder = {
+		.id = w->task,
+		.check_command = w->task != NULL ?
+		    settings_string(core->settings, "auto.check_command") :
+		    NULL,
+		.last_check = agent->last_check,
+		.last_words = why != NULL && t != NULL ? t->last_words : NULL,
+		.why = why,
+		.tree_known = facts != NULL,
+		.branch = w->branch,
+		.onto = core_branch(core),
+		.files = files,
+	};
+
+	for (size_t i = 0; i < count; i++)
+		if (snapshot->changes[i].own)
+			files[reminder.file_count++] =
+			    snapshot->changes[i].path;
+	if (facts != NULL) {
+		reminder.ahead = facts->ahead;
+		reminder.uncommitted = facts->changed + facts->untracked;
+	}
+	agent_task_text(agent, &task);
+	reminder.task = task.data;
+	prompt_compacted(&reminder, out);
+}
+
+static void
+remind(struct reminder *r, const struct git_facts *facts,
+    const struct git_snapshot *snapshot)
+{
+	struct agent *agent = fleet_find(r->fleet, r->worker);
+	struct server_call *call = take_ptr(&r->call);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (call == NULL)
+		return;
+	if (agent != NULL && agent->worker->prompt != NULL &&
+	    !server_call_gone(call)) {
+		reminder_text(agent, facts, snapshot, NULL, &text);
+		agent->compacted = false;
+	}
+	serve_reply(r->fleet->core, call,
+	    text.len > 0 ? session_hook_tool_answer("SessionStart", text.data) :
+			   NULL);
+}
+
+static void
+reminder_free(struct reminder *r)
+{
+	struct reminder **at = &r->fleet->reminders;
+
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
+	loop_timer_free(r->timer);
+	free(r->worker);
+	free(r);
+}
+
+void
+agent_reminders_free(struct fleet *fleet)
+{
+	while (fleet->reminders != NULL)
+		reminder_free(fleet->reminders);
+}
+
+static void
+on_reminder_late(void *arg)
+{
+	remind(arg, NULL, NULL);
+}
+
+static void
+on_reminder_seen(const struct git_facts *facts,
+    const struct git_snapshot *snapshot, const struct err *err, void *arg)
+{
+	(void)err;
+	remind(arg, facts, snapshot);
+	reminder_free(arg);
+}
+
+/* Without a caller that waits, its next prompt begins with it. */
+static bool
+on_compacted(void *arg, struct server_call *call)
+{
+	struct agent *agent = arg;
+	struct core *core = agent->core;
+	struct reminder *r;
+
+	agent->compacted = agent->worker->prompt != NULL;
+	emit(core,
+	    &(struct event){ .kind = EVENT_COMPACTED,
+		.worker = agent->worker->name,
+		.task = agent->worker->task });
+	if (call == NULL || !agent->compacted || core->stopping)
+		return false;
+	r = xcalloc(1, sizeof *r);
+	r->fleet = agent->fleet;
+	r->worker = xstrdup(agent->worker->name);
+	r->call = call;
+	r->timer = loop_after(core->loop, REMINDER_MS, on_reminder_late, r);
+	r->next = agent->fleet->reminders;
+	agent->fleet->reminders = r;
+	git_snapshot(core->git, agent->worker->worktree, core_branch(core), "",
+	    on_reminder_seen, r);
+	return true;
+}
+
+void
+agent_add_reminder(struct agent *agent, struct buf *out)
+{
+	if (!agent->compacted)
+		return;
+	agent->compacted = false;
+	if (agent->worker->prompt != NULL)
+		reminder_text(agent, NULL, NULL, NULL, out);
+}
+
+/* --- instead of a compaction ------------------------------------------ */
+
+struct afresh {
+	struct worker_op op; /* first */
+	char *words;
+	struct buf text;
+};
+
+static void
+on_afresh_seen(const struct git_facts *facts,
+    const struct git_snapshot *snapshot, const struct err *err, void *arg)
+{
+	struct afresh *a = arg;
+
+	(void)err; /* it looks for itself */
+	if (!operation_arrived(&a->op.op, NULL))
+		return;
+	reminder_text(a->op.agent, facts, snapshot, a->words, &a->text);
+	operation_next(&a->op.op);
+}
+
+static void
+afresh_look(struct operation *op)
+{
+	struct afresh *a = (struct afresh *)op;
+	struct core *core = a->op.agent->core;
+
+	git_snapshot(core->git, a->op.agent->worker->worktree,
+	    core_branch(core), "", on_afresh_seen, operation_await(op));
+}
+
+/* If it was cancelled, the end of the turn is judged again. */
+static void
+afresh_end(struct operation *op, const struct err *err)
+{
+	struct afresh *a = (struct afresh *)op;
+	struct agent *agent = a->op.agent;
+	cleanup_buf struct buf whole = BUF_INIT;
+
+	worker_op_release(&a->op);
+	if (err == NULL && turn_end_counts(agent) &&
+	    !hold_turn_ended(agent, a->words)) {
+		fleet_preface(agent, a->text.data, &whole);
+		agent_prompt(agent, whole.data, true, agent->worker->status);
+	}
+	free(a->words);
+	buf_release(&a->text);
+	free(a);
+}
+
+static const struct operation_step afresh_steps[] = {
+	{ .name = "look", .run = afresh_look },
+};
+
+static const struct operation_kind afresh_kind = {
+	.name = "another conversation",
+	.steps = afresh_steps,
+	.count = nitems(afresh_steps),
+	.yields = true,
+	.end = afresh_end,
+};
+
+bool
+agent_afresh(struct agent *agent, const char *words)
+{
+	const struct worker *w = agent->worker;
+	int64_t limit = agent_number(agent, "fresh_at");
+	cleanup_free char *reason =
+	    xasprintf("%d%% of its context are used", agent->context);
+	struct afresh *a;
+
+	if (limit == 0 || agent->context < limit || w->task == NULL ||
+	    w->prompt == NULL || !fleet_drives(agent) ||
+	    session_phase(agent->session) != SESSION_UP)
+		return false;
+	EMIT(agent->core, EVENT_SENT_BACK, .worker = w->name, .task = w->task,
+	    .reason = words);
+	EMIT(agent->core, EVENT_AFRESH, .worker = w->name, .task = w->task,
+	    .reason = reason);
+	a = xcalloc(1, sizeof *a);
+	a->words = xstrdup(words);
+	buf_init(&a->text);
+	worker_op_begin(&a->op, &afresh_kind, agent, NULL);
+	return true;
 }
 
 /* --- prompts and turns ------------------------------------------------ */
@@ -349,6 +608,7 @@ const struct session_events agent_session_events = {
 	.changed = on_changed,
 	.may_type = may_type,
 	.ready = on_ready,
+	.compacted = on_compacted,
 	.submitted = on_submitted,
 	.typed = on_typed,
 	.progressed = on_progressed,

@@ -24,6 +24,7 @@
 #include "state.h"
 #include "task.h"
 #include "worker-op.h"
+#include "workplace.h"
 #include "workspace.h"
 
 static void turn_failure_over(struct agent *agent);
@@ -68,6 +69,7 @@ agent_free(struct agent *agent)
 	salvage_drop(agent->salvage);
 	if (agent->op != NULL)
 		operation_drop(&agent->op->op);
+	agent_setup_free(agent);
 	persist_forget(agent->core, agent);
 	session_free(agent->session);
 	loop_timer_free(agent->timer);
@@ -75,6 +77,7 @@ agent_free(struct agent *agent)
 	worker_limits_release(&agent->limits);
 	free(agent->launched_with);
 	free(agent->tool);
+	free(agent->last_check);
 	free(agent->box_proved);
 	free(agent->box_fault);
 	for (size_t i = 0; i < fleet->count; i++) {
@@ -116,6 +119,15 @@ agent_duration(const struct agent *agent, const char *key)
 
 	key_of(agent, key, &path);
 	return settings_duration(agent->core->settings, path.data);
+}
+
+int64_t
+agent_number(const struct agent *agent, const char *key)
+{
+	cleanup_buf struct buf path = BUF_INIT;
+
+	key_of(agent, key, &path);
+	return settings_int(agent->core->settings, path.data);
 }
 
 bool
@@ -205,8 +217,12 @@ agent_forget(struct agent *agent)
 	xstrset(&w->accepted_head, NULL);
 	xstrset(&w->checked, NULL);
 	xstrset(&w->checked_key, NULL);
+	w->checked_tests = 0;
 	xstrset(&w->task, NULL);
 	xstrset(&w->health, NULL);
+	xstrset(&agent->last_check, NULL);
+	agent->compacted = false;
+	agent->context = 0;
 	w->session.step = PROMPT_NONE;
 	w->session.busy = false;
 	w->accepted = w->approved = false;
@@ -600,13 +616,12 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 		return;
 	reason = xasprintf("%s%s%s%s",
 	    text[0] != '\0' ? text : "the turn failed without a message",
-	    class == LIMIT_AUTH ?
-		"; log in with: claude auth login, then: llmc message " :
-		"",
+	    class == LIMIT_AUTH ? WORKER_LOGIN_LOST ", then: llmc message " :
+				  "",
 	    class == LIMIT_AUTH ? agent->worker->name : "",
 	    class == LIMIT_AUTH ? " continue" : "");
 	agent_move(agent, WORKER_PAUSED, reason);
-	agent->login_lost = class == LIMIT_AUTH;
+	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
 	emit(agent->core,
 	    &(struct event){ .kind = class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED :
 							   EVENT_WORKER_PARKED,
@@ -643,10 +658,25 @@ agent_guard_write(struct agent *agent, struct err *err)
 	const struct fleet *fleet = agent->fleet;
 	const struct worker *w = agent->worker;
 	struct guard_policy policy = { .tools.all = true };
+	cleanup_buf struct buf key = BUF_INIT;
+	cleanup_json struct json_object *value = NULL;
+	const char *const *refused, *const *paths;
+	unsigned line = 0;
 	cleanup_free char *file = NULL;
 	int r;
 
 	policy.tree = w->worktree != NULL ? realpath(w->worktree, NULL) : NULL;
+	key_of(agent, "refuse_commands", &key);
+	settings_list(agent->core->settings, key.data, &refused);
+	policy.refuse_commands = strv_copy(refused);
+	/* What is protected by default is for a person to accept, not for
+	 * the agent to leave alone. */
+	settings_list(agent->core->settings, "repo.protected_paths", &paths);
+	if (strv_has(refused, "protected-files") &&
+	    settings_value(
+		agent->core->settings, "repo.protected_paths", &value, &line) &&
+	    line > 0)
+		policy.protected_paths = strv_copy(paths);
 	if (fleet->policy->guard != NULL)
 		fleet->policy->guard(fleet->policy_arg, agent, &policy);
 	r = policy_file_save(agent->core->workspace, w->name, &policy, err);
@@ -741,12 +771,14 @@ agent_message(struct agent *agent, const char *text)
 /* --- commands in its tree ----------------------------------------------- */
 
 int
-tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
-    void *arg, struct child **ret_child, bool *ret_boxed, struct err *err)
+tree_command_spawn(struct agent *agent, const char *command,
+    const char *timeout, child_fn *done, void *arg, struct child **ret_child,
+    bool *ret_boxed, struct err *err)
 {
 	const struct settings *settings = agent->core->settings;
 	const struct worker *w = agent->worker;
-	cleanup_free char *task = xasprintf("LLMC_TASK=%s", w->task);
+	cleanup_free char *task =
+	    xasprintf("LLMC_TASK=%s", w->task != NULL ? w->task : "");
 	cleanup_free char *whose =
 	    identity_command(agent->core->workspace->root);
 	const char *const own[] = { task, whose, NULL };
@@ -754,28 +786,37 @@ tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
 	cleanup_strv char **argv = NULL, **env = NULL;
 	struct child_spec spec = {
 		.cwd = w->worktree,
-		.deadline_ms =
-		    settings_duration(settings, "auto.check_timeout"),
+		.deadline_ms = settings_duration(settings, timeout),
 		.merge_stderr = true,
 	};
+	struct workplace place = { 0 };
 	struct box box = { 0 };
-	int r = box_prepare(
+	int r = workplace_make(
+	    agent->core->workspace, settings, w->name, w->index, &place, err);
+
+	if (r < 0)
+		return r;
+	r = box_prepare(
 	    &(struct box_spec){ .kind = BOX_COMMAND,
 		.workspace = agent->core->workspace,
 		.settings = settings,
 		.worker = w->name,
 		.tree = w->worktree,
 		.at_least = worker_tree_is_clone(w) ? BOX_WORKTREE : BOX_OFF,
+		.tmpdir = place.tmpdir,
 		.network = true },
 	    &box, err);
-
-	if (r < 0)
+	if (r < 0) {
+		workplace_release(&place);
 		return r;
+	}
 	shell = box_shell(strv_const(box.prefix), command);
 	*ret_boxed = box.prefix != NULL;
 	if (box.prefix == NULL)
 		box_hide_env(settings, w->name, &env);
+	strv_add_all(&env, strv_const(place.env));
 	strv_add_all(&env, own);
+	workplace_release(&place);
 	spec.env = strv_const(env);
 	argv = kept_shell(shell, 0);
 	spec.argv = strv_const(argv);

@@ -53,6 +53,7 @@ struct agent {
 	int missing; /* patrols in a row that found no session */
 	int start_failures; /* failed session starts in a row */
 	bool login_lost; /* paused because Claude Code is not logged in */
+	bool login_tried; /* that was so, and no turn has ended since */
 	bool past_budget; /* a person lets it work past the budget of the day */
 	bool resuming; /* its last launch resumed a conversation */
 	bool unguarded; /* its policy could not be written */
@@ -60,11 +61,18 @@ struct agent {
 	char *launched_with; /* settings of its last launch; NULL = not ours */
 	bool branch_taken; /* reported: its branch is checked out elsewhere */
 	bool no_clone; /* its worktree cannot become one */
+	int busy_port; /* of its own, that somebody else has; 0 = none */
+	struct tree_setup *setup; /* part of an operation; NULL = none */
 	char *box_proved; /* the words of its sandbox, tried with success */
 	char *box_fault; /* why its sandbox cannot be made; NULL = not known */
 	int64_t retry_ms; /* monotonic: do not launch before */
 	struct git_facts seen; /* of its worktree, at the end of a turn */
 	int64_t seen_ms; /* monotonic, when */
+	char *last_check; /* how the check of its work ended, for its agent;
+			   * NULL = not known; set by auto mode */
+	bool compacted; /* it has not been told its task again yet */
+	int context; /* percent of it that its conversation uses, as was
+		      * reported last; 0 = not known */
 	int64_t stall_ms; /* monotonic: the last attempt to end a stall, 0 =
 			   * none; used by auto mode */
 };
@@ -79,6 +87,9 @@ void agent_free(struct agent *agent);
  * socket and its spool. */
 void agent_remove(struct agent *agent);
 
+/* The last line that its setup has printed, "" = none yet; NULL = none runs. */
+const char *agent_setup_progress(const struct agent *agent);
+
 /* Change the status according to the table, save it, emit EVENT_WORKER_MOVED. A
  * forbidden change is a bug: it is logged, and the status stays. */
 int agent_move(struct agent *agent, enum worker_status to, const char *reason);
@@ -88,6 +99,11 @@ int agent_move(struct agent *agent, enum worker_status to, const char *reason);
 void agent_prompt(struct agent *agent, const char *text, bool clear,
     enum worker_status after);
 void agent_interrupt(struct agent *agent); /* presses Escape */
+
+/* A turn has ended, and these words would send it back. If its context is
+ * nearly full (defaults.fresh_at), true: it gets them in another conversation,
+ * with its task. No operation may be running on the worker. */
+bool agent_afresh(struct agent *agent, const char *words);
 
 /* End the session; a new one is launched when the worker needs it. */
 void agent_end_session(struct agent *agent);
@@ -136,6 +152,7 @@ void agent_tick_later(struct agent *agent, int64_t ms);
 
 /* This worker's effective values of [defaults] keys. */
 int64_t agent_duration(const struct agent *agent, const char *key);
+int64_t agent_number(const struct agent *agent, const char *key);
 bool agent_flag(const struct agent *agent, const char *key);
 
 /* error: the error word from Claude Code; text: the agent's message. */
@@ -165,14 +182,15 @@ int agent_guard_write(struct agent *agent, struct err *err);
 void agent_guard_refresh(struct agent *agent);
 
 /*
- * A shell command from the settings in the worktree of a worker, within
- * auto.check_timeout; in the worker's box if it has one. Its environment has
- * LLMC_TASK.
+ * A shell command from the settings in the worktree of a worker; in the
+ * worker's box if it has one. Its environment has LLMC_TASK and its place.
  */
 
-/* As child_spawn(); both outputs are one. ret_boxed: what the worker left
+/* As child_spawn(); both outputs are one. timeout: the key of a duration.
+ * ret_boxed: what the worker left
  * beside its work may have decided the result. */
-int tree_command_spawn(struct agent *agent, const char *command, child_fn *done,
-    void *arg, struct child **ret_child, bool *ret_boxed, struct err *err);
+int tree_command_spawn(struct agent *agent, const char *command,
+    const char *timeout, child_fn *done, void *arg, struct child **ret_child,
+    bool *ret_boxed, struct err *err);
 
 #endif

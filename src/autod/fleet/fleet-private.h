@@ -12,6 +12,7 @@ struct buf;
 struct err;
 struct fleet;
 struct hooks;
+struct json_object;
 struct patrol;
 struct start_queue;
 
@@ -23,6 +24,11 @@ struct start_queue;
 /* Its session has ended: append why, if the kernel killed for memory. */
 void worker_limits_ended(struct agent *agent, struct buf *out);
 void worker_limits_release(struct worker_limits *limits);
+
+/* A setup that is part of its operation: drop it; and one that has failed is
+ * tried again. */
+void agent_setup_free(struct agent *agent);
+void agent_setup_retry(struct agent *agent);
 
 /* Begin it if the worker has a sandbox that was not tried as it is now; false:
  * nothing to do. */
@@ -44,6 +50,16 @@ void agent_launch_failed(struct agent *agent, const struct err *err);
 /* The events of a worker's session, and how they change the worker. */
 
 extern const struct session_events agent_session_events; /* arg is an agent */
+
+/* What its agent shows in a status line. */
+void agent_status(struct agent *agent, struct json_object *data);
+
+/* Append its task and the state of its worktree, if its conversation was
+ * compacted and could not be told. */
+void agent_add_reminder(struct agent *agent, struct buf *out);
+
+/* The daemon ends: nobody is told any more what git finds. */
+void agent_reminders_free(struct fleet *fleet);
 
 /* Its session is gone, but its process lives and cannot be reached: that is a
  * crash, too. The process is ended. */

@@ -381,6 +381,7 @@ fleet_preface(struct agent *agent, const char *text, struct buf *out)
 {
 	const struct fleet *fleet = agent->fleet;
 
+	agent_add_reminder(agent, out);
 	if (fleet->policy->preface != NULL)
 		fleet->policy->preface(fleet->policy_arg, agent, out);
 	/* What was parked and not submitted may be part of the text. */
@@ -588,6 +589,9 @@ fleet_new(struct core *core)
 		.close = floor_close,
 	};
 	fleet->hooks = hooks_new(fleet);
+	/* An earlier version gave none. */
+	if (state_give_indexes(&core->state))
+		persist_changed(core);
 	for (size_t i = 0; i < core->state.count; i++)
 		agent_new(fleet, core->state.workers[i]);
 	fleet->block = launch_block_new(fleet);
@@ -616,6 +620,7 @@ fleet_free(struct fleet *fleet)
 	start_queue_free(fleet->starts);
 	waiters_free(fleet->waiters);
 	patrol_free(fleet->patrol);
+	agent_reminders_free(fleet);
 	hosts_free(fleet->hosts);
 	launch_block_free(fleet->block);
 	hooks_free(fleet->hooks);

@@ -78,6 +78,9 @@ struct fleet_policy {
 	/* A limit or an outage: it waits until then. */
 	void (*limited)(void *arg, struct agent *agent, bool outage,
 	    const char *text, int64_t until_ms);
+	/* May a task begin, with what others have pushed? False: that is looked
+	 * at, and op_start_fresh() follows. */
+	bool (*fresh)(void *arg);
 	/* An operation on a worker, or its session, has ended; another one may
 	 * have begun before the loop goes on. */
 	void (*freed)(void *arg);
@@ -105,6 +108,8 @@ struct fleet_policy {
 	    void *arg, struct agent *agent, struct transcript *transcript);
 };
 
+struct reminder;
+
 struct fleet {
 	struct core *core;
 	struct agent **agents; /* one for each worker in the state */
@@ -126,6 +131,7 @@ struct fleet {
 	struct launch_block *block;
 	const struct cgroup_world *cgroups; /* for tests; NULL = the real */
 	struct patrol *patrol;
+	struct reminder *reminders; /* git looks at their worktrees */
 	struct fleet_method *methods;
 	struct core_floor floor;
 };

@@ -18,6 +18,10 @@ static const char budget_text[] =
     "You were paused because a budget was used up; it has been raised. "
     "Continue the task from where it stopped.";
 
+static const char hours_text[] =
+    "You were paused because the working hours were over; they have begun "
+    "again. Continue the task from where it stopped.";
+
 struct hold {
 	struct fleet *fleet;
 	struct loop_call *settle;
@@ -110,7 +114,9 @@ on_event(const struct event *event, void *arg)
 static const char *
 text_for(const struct worker *w)
 {
-	return w->over_budget ? budget_text : continue_text;
+	return w->over_budget ? budget_text :
+	    w->off_hours      ? hours_text :
+				continue_text;
 }
 
 /* A person has something to say: in front of its next prompt. */
@@ -182,6 +188,7 @@ stay(struct agent *agent, unsigned left, const char *reason, const char *note)
 	if (note != NULL)
 		add_note(agent, text_for(w), note);
 	w->over_budget = (left & WORKER_HOLD_BUDGET) != 0;
+	w->off_hours = (left & WORKER_HOLD_HOURS) != 0;
 	if (reason != NULL)
 		agent_move(agent, WORKER_PAUSED, reason);
 }

@@ -204,6 +204,11 @@ take(struct hooks *hooks, struct server_call *call, struct json_object *params)
 		    "hook %s of %s is not for us", event.event, event.worker);
 		return false;
 	}
+	if (event.kind == HOOK_STATUS) {
+		if (event.generation == agent->worker->session.generation)
+			agent_status(agent, event.data);
+		return false;
+	}
 	if (event.generation == agent->worker->session.generation) {
 		const struct fleet *fleet;
 		const char *tool;

@@ -48,6 +48,28 @@ has_conversation(const struct task *task)
 	    task->transcript != NULL;
 }
 
+/* A task begins on what others have pushed; earlier work goes on where it
+ * was. */
+static void
+freshen(struct operation *op)
+{
+	struct agent *agent = ((struct worker_op *)op)->agent;
+	const struct fleet_policy *policy = agent->fleet->policy;
+	const struct task *task = task_of(agent);
+
+	if (policy->fresh == NULL || (task != NULL && task->from != NULL) ||
+	    policy->fresh(agent->fleet->policy_arg))
+		operation_next(op);
+	else
+		operation_await(op);
+}
+
+static void
+do_not_wait(struct operation *op)
+{
+	operation_on_over(op);
+}
+
 /* Another conversation needs another process. */
 static void
 leave(struct operation *op)
@@ -68,6 +90,19 @@ reset(struct operation *op)
 		.onto = start_point(start->agent),
 		.find_base = true },
 	    NULL);
+}
+
+/* What it starts with may need another setup. Without a session, its launch
+ * does that. */
+static void
+set_up(struct operation *op)
+{
+	const struct agent *agent = ((struct worker_op *)op)->agent;
+
+	if (session_phase(agent->session) != SESSION_NONE)
+		worker_op_setup(op, NULL);
+	else
+		operation_next(op);
 }
 
 static struct json_object *
@@ -126,8 +161,11 @@ end(struct operation *op, const struct err *err)
 static const struct operation_step steps[] = {
 	/* Save that this worker has this task before touching its worktree. */
 	{ .name = "write", .run = worker_op_write },
+	{ .name = "freshen", .run = freshen, .cancel = do_not_wait },
 	{ .name = "leave", .run = leave },
 	{ .name = "reset", .run = reset },
+	{ .name = "submodules", .run = worker_op_submodules },
+	{ .name = "setup", .run = set_up, .cancel = worker_op_setup_cancel },
 };
 
 static const struct operation_kind kind = {
@@ -136,6 +174,18 @@ static const struct operation_kind kind = {
 	.count = nitems(steps),
 	.end = end,
 };
+
+void
+op_start_fresh(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct worker_op *op = fleet->agents[i]->op;
+
+		if (op != NULL && op->op.kind == &kind && op->op.awaited > 0 &&
+		    steps[op->op.at].run == freshen)
+			operation_on_over(&op->op);
+	}
+}
 
 void
 op_start(struct agent *agent, struct server_call *call)

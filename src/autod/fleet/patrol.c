@@ -19,8 +19,9 @@
 
 /* How many patrols between checks of a worktree where nothing happened, and of
  * the sessions while all workers are idle. */
-#define LOOK_EVERY 10
-#define HANG_MS    ((int64_t)30 * 60 * 1000) /* see ladder.h */
+#define LOOK_EVERY     10
+#define SETUP_RETRY_MS (10 * 60 * 1000)
+#define HANG_MS        ((int64_t)30 * 60 * 1000) /* see ladder.h */
 
 /* A check of a worktree blocks nothing; when it is done, the worker may be gone
  * or busy. */
@@ -300,6 +301,12 @@ patrol_run(struct patrol *patrol, bool all)
 	check_lives(fleet);
 	launch_block_resume(fleet->block);
 	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+
+		/* What has failed may work by now. */
+		if (!fleet_drives(agent) &&
+		    clock_wall_ms() - agent->worker->since_ms >= SETUP_RETRY_MS)
+			agent_setup_retry(agent);
 		if (turn_end_is_due(fleet->agents[i]))
 			turn_end_begin(fleet->agents[i], NULL, NULL);
 		if (look_is_due(fleet, i, all))

@@ -60,20 +60,20 @@ salvage_tell(const struct agent *agent, const char *ref)
 
 /* A folder that is no longer a valid worktree is kept for people. */
 static int
-move_aside(const struct agent *agent)
+keep_broken(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
-	cleanup_free char *aside = NULL;
+	cleanup_free char *kept = NULL;
 	char stamp[CLOCK_STAMP_SIZE];
 
 	clock_format_compact(clock_wall_ms(), stamp);
-	aside = xasprintf("%s.broken-%s", w->worktree, stamp);
-	if (rename(w->worktree, aside) == -1)
+	kept = xasprintf("%s.broken-%s", w->worktree, stamp);
+	if (rename(w->worktree, kept) == -1)
 		return -errno;
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_WORKTREE_BROKEN,
 		.worker = w->name,
-		.path = aside });
+		.path = kept });
 	return 0;
 }
 
@@ -106,7 +106,7 @@ on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 
 	if (err != NULL && (anyway || is_broken(s->agent->worker, err)) &&
 	    s->op.at == STEP_SAVE && !s->op.stopping &&
-	    move_aside(s->agent) == 0)
+	    keep_broken(s->agent) == 0)
 		err = NULL;
 	if (saved != NULL && saved->base[0] != '\0' && !s->check) {
 		xstrset(&s->agent->worker->base, saved->base);

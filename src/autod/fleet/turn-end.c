@@ -183,8 +183,8 @@ test(struct operation *op)
 
 	if (command == NULL) {
 		operation_go(op, STEP_DECIDE);
-	} else if (tree_command_spawn(agent, command, on_tested, t, &t->child,
-		       &boxed, &err) < 0) {
+	} else if (tree_command_spawn(agent, command, "auto.check_timeout",
+		       on_tested, t, &t->child, &boxed, &err) < 0) {
 		log_debug("the tests do not run: %s", err.msg);
 		operation_go(op, STEP_DECIDE);
 	} else {
@@ -333,7 +333,8 @@ act(struct turn_end *t)
 		if (is_held(t))
 			break;
 		report_to_policy(t);
-		if (!hold_turn_ended(agent, t->reason.data))
+		if (!hold_turn_ended(agent, t->reason.data) &&
+		    !agent_afresh(agent, t->reason.data))
 			send_back(t);
 		break;
 	case TURN_COMMIT: /* has become FINISHED by now */
@@ -424,6 +425,20 @@ turn_end_is_due(const struct agent *agent)
 	    session_phase(agent->session) == SESSION_UP;
 }
 
+/* It is logged in again, and so are all: they share one account. */
+static void
+resume_others(struct agent *agent)
+{
+	const struct fleet *fleet = agent->fleet;
+	struct hold_change change;
+
+	agent->login_tried = false;
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->agents[i]->login_lost &&
+		    !agent_is_taken(fleet->agents[i]))
+			hold_resume(fleet->agents[i], 0, NULL, &change);
+}
+
 void
 turn_end_begin(
     struct agent *agent, struct server_call *call, const char *last_words)
@@ -436,6 +451,8 @@ turn_end_begin(
 		agent_move(agent, w->after, NULL);
 	w->session.busy = false;
 	persist_changed(agent->core);
+	if (agent->login_tried)
+		resume_others(agent);
 	/* It goes on with the prompt that is on its way to it. */
 	if (agent->op != NULL || !worker_in_turn(w->status) ||
 	    w->session.step != PROMPT_NONE) {

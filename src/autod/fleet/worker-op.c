@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "box-plan.h"
 #include "child.h"
 #include "emit.h"
 #include "git-facts.h"
@@ -14,6 +15,7 @@
 #include "session.h"
 #include "settings.h"
 #include "worker-op.h"
+#include "workplace.h"
 #include "workspace.h"
 
 /* Every command has its own deadline, up to a day in the settings; this one is
@@ -104,6 +106,36 @@ worker_op_salvage(
 	salvage_begin(op->agent, what, on_salvaged, op);
 }
 
+static void
+on_submodules(const struct err *err, void *arg)
+{
+	const struct worker_op *w = arg;
+
+	if (err != NULL && err->code != -ECANCELED) {
+		emit(w->agent->core,
+		    &(struct event){ .kind = EVENT_SUBMODULE_MISSING,
+			.worker = w->agent->worker->name,
+			.reason = err->msg });
+		err = NULL;
+	}
+	operation_on_done(err, arg);
+}
+
+void
+worker_op_submodules(struct operation *op)
+{
+	const struct agent *agent = ((struct worker_op *)op)->agent;
+	const struct worker *w = agent->worker;
+	cleanup_free char *file = file_join(w->worktree, ".gitmodules");
+
+	if (!file_exists(file) || worker_tree_is_clone(w) ||
+	    box_mode_of(agent->core->settings, w->name) != BOX_OFF)
+		operation_next(op);
+	else
+		git_submodules(agent->core->git, w->worktree, on_submodules,
+		    operation_await(op));
+}
+
 /* --- add ---------------------------------------------------------------- */
 
 static void
@@ -163,6 +195,7 @@ static const struct operation_step add_steps[] = {
 	 * worktree is created again. */
 	{ .name = "write", .run = worker_op_write },
 	{ .name = "worktree", .run = add_worktree },
+	{ .name = "submodules", .run = worker_op_submodules },
 };
 
 static const struct operation_kind add_kind = {
@@ -185,6 +218,7 @@ op_add(struct fleet *fleet, const char *name, struct server_call *call)
 	w->branch = xasprintf("%s%s",
 	    settings_string(core->settings, "repo.branch_prefix"), name);
 	state_add(&core->state, w);
+	state_give_indexes(&core->state);
 	worker_op_begin(add, &add_kind, agent_new(fleet, w), call);
 }
 
@@ -329,8 +363,59 @@ op_reset(struct agent *agent, struct server_call *call)
 
 struct nuke {
 	struct worker_op op; /* first */
-	struct child *rm; /* NULL = it does not run */
+	struct child *child; /* that runs now; NULL = none */
+	struct buf warning; /* teardown_command has failed */
 };
+
+/* It is removed all the same. */
+static void
+on_torn_down(const struct child_result *result, void *arg)
+{
+	struct nuke *n = arg;
+	struct agent *agent = n->op.agent;
+
+	n->child = NULL;
+	if (!child_succeeded(result) && !result->cancelled) {
+		buf_adds(&n->warning, "repo.teardown_command ");
+		child_result_describe(result, &n->warning);
+		emit(agent->core,
+		    &(struct event){ .kind = EVENT_TEARDOWN_FAILED,
+			.worker = agent->worker->name,
+			.reason = n->warning.data });
+	}
+	if (operation_arrived(&n->op.op, NULL))
+		operation_next(&n->op.op);
+}
+
+static void
+tear_down(struct operation *op)
+{
+	struct nuke *n = (struct nuke *)op;
+	struct agent *agent = n->op.agent;
+	const char *command =
+	    settings_string(agent->core->settings, "repo.teardown_command");
+	struct err err = { 0 };
+	bool boxed;
+
+	if (command[0] == '\0' || !file_is_dir(agent->worker->worktree)) {
+		operation_next(op);
+	} else if (tree_command_spawn(agent, command, "repo.setup_timeout",
+		       on_torn_down, n, &n->child, &boxed, &err) < 0) {
+		buf_addf(&n->warning, "repo.teardown_command: %s", err.msg);
+		operation_next(op);
+	} else {
+		operation_await(op);
+	}
+}
+
+static void
+cancel_tear_down(struct operation *op)
+{
+	struct nuke *n = (struct nuke *)op;
+
+	if (n->child != NULL)
+		child_cancel(n->child);
+}
 
 static void
 remove_worktree(struct operation *op)
@@ -345,13 +430,13 @@ on_box_removed(const struct child_result *result, void *arg)
 	struct nuke *n = arg;
 
 	(void)result; /* what is left does no harm */
-	n->rm = NULL;
+	n->child = NULL;
 	if (operation_arrived(&n->op.op, NULL))
 		operation_next(&n->op.op);
 }
 
-/* What its sandbox kept: Claude Code's folder, and a cache that may be too
- * large to be removed by ourselves. */
+/* Its temporary files, and what its sandbox kept: Claude Code's folder, and a
+ * cache that may be too large to be removed by ourselves. */
 static void
 remove_box(struct operation *op)
 {
@@ -359,21 +444,24 @@ remove_box(struct operation *op)
 	const struct agent *agent = n->op.agent;
 	cleanup_free char *name = xasprintf("box/%s", agent->worker->name);
 	cleanup_free char *dir = workspace_path(agent->core->workspace, name);
-	const char *const argv[] = { "rm", "-rf", "--", dir, NULL };
+	cleanup_free char *tmpdir =
+	    workplace_tmpdir(agent->core->workspace, agent->worker->index);
+	const char *const argv[] = { "rm", "-rf", "--", dir, tmpdir, NULL };
 	const struct child_spec spec = { .argv = argv,
 		.deadline_ms = BOX_DEADLINE_MS };
 
-	if (!file_exists(dir) ||
-	    child_spawn(
-		agent->core->loop, &spec, on_box_removed, n, &n->rm, NULL) < 0)
+	if ((!file_exists(dir) && !file_exists(tmpdir)) ||
+	    child_spawn(agent->core->loop, &spec, on_box_removed, n, &n->child,
+		NULL) < 0)
 		operation_next(op);
 	else
 		operation_await(op);
 }
 
 static void
-forget_worker(struct worker_op *n)
+forget_worker(struct nuke *nuke)
 {
+	struct worker_op *n = &nuke->op;
 	struct agent *agent = n->agent;
 	struct core *core = agent->core;
 	cleanup_free char *name = xstrdup(agent->worker->name);
@@ -381,6 +469,8 @@ forget_worker(struct worker_op *n)
 
 	json_set_string(result, "worker", name);
 	json_set_string(result, "salvage", n->salvage);
+	if (nuke->warning.len > 0)
+		json_set_string(result, "warning", nuke->warning.data);
 	agent_remove(agent);
 	emit(
 	    core, &(struct event){ .kind = EVENT_WORKER_GONE, .worker = name });
@@ -391,22 +481,25 @@ static void
 nuke_end(struct operation *op, const struct err *err)
 {
 	struct worker_op *n = (struct worker_op *)op;
+	struct nuke *nuke = (struct nuke *)op;
 
-	if (((struct nuke *)op)->rm != NULL)
-		child_release(((struct nuke *)op)->rm);
+	if (nuke->child != NULL)
+		child_release(nuke->child);
 	worker_op_release(n);
 	if (err != NULL && err->code != -ECANCELED)
 		agent_move(n->agent, WORKER_ERROR, err->msg);
 	if (err != NULL)
 		worker_op_answer(n, err, NULL);
 	else
-		forget_worker(n);
-	free(n);
+		forget_worker(nuke);
+	buf_release(&nuke->warning);
+	free(nuke);
 }
 
 /* A removal cannot be undone, so it is finished once begun. */
 static const struct operation_step nuke_steps[] = {
 	{ .name = "end-session", .run = worker_op_end_session },
+	{ .name = "teardown", .run = tear_down, .cancel = cancel_tear_down },
 	{ .name = "remove", .run = remove_worktree, .firm = true },
 	{ .name = "remove-box", .run = remove_box, .firm = true },
 };
@@ -423,6 +516,7 @@ op_nuke(struct agent *agent, struct server_call *call)
 {
 	struct nuke *n = xcalloc(1, sizeof *n);
 
+	buf_init(&n->warning);
 	emit(agent->core,
 	    &(struct event){ .kind = EVENT_WORKER_LOST,
 		.worker = agent->worker->name,

@@ -11,6 +11,7 @@
 #include "fleet.h"
 #include "git.h"
 #include "operation.h"
+#include "setup.h"
 
 struct agent;
 struct buf;
@@ -52,6 +53,16 @@ void worker_op_end_session(struct operation *op);
  * or remove it. fn gets the operation; NULL = the next step follows. */
 void worker_op_salvage(
     struct worker_op *op, const struct salvage_what *what, git_work_fn *fn);
+
+/* As a step: check out the submodules that the user's checkout has; those that
+ * cannot be had are reported. Not in a sandbox (git-worktree.h). */
+void worker_op_submodules(struct operation *op);
+
+/* As a step: set the worktree up, if that is due (setup.h). fn gets the
+ * operation; NULL = the next step follows, or the operation fails. Its cancel
+ * goes with it. */
+void worker_op_setup(struct operation *op, setup_fn *fn);
+void worker_op_setup_cancel(struct operation *op);
 
 /* Add a worker, with a worktree and a branch of its own. */
 

@@ -160,15 +160,14 @@ claim_expects(const struct forge_floor *floor, int64_t number)
 }
 
 static void
-on_seen(const struct git_answer *answer, void *arg)
+on_seen(const struct git_fetched *fetched, const char *words, void *arg)
 {
 	struct forge_floor *floor = arg;
 	int64_t number = floor->claim.number;
 	struct rival *rival = rival_of(floor, number);
-	char id[GIT_ID_SIZE] = "";
 
-	if (answer->status != 0) {
-		fail_here(floor, answer);
+	if (fetched->result != GIT_UPSTREAM_OK) {
+		finish(floor, fetched->result, "", words);
 		return;
 	}
 	if (rival == NULL) {
@@ -177,9 +176,8 @@ on_seen(const struct git_answer *answer, void *arg)
 		rival = &floor->rivals[floor->rival_count++];
 		*rival = (struct rival){ .number = number };
 	}
-	read_id(answer, id);
-	if (strcmp(rival->claim, id) != 0) {
-		strlcpy(rival->claim, id, sizeof rival->claim);
+	if (strcmp(rival->claim, fetched->remote) != 0) {
+		strlcpy(rival->claim, fetched->remote, sizeof rival->claim);
 		rival->since_ms = clock_mono_ms();
 	}
 	finish(floor, GIT_UPSTREAM_OK, "", "");
@@ -189,10 +187,10 @@ void
 claim_watch(struct forge_floor *floor, int64_t number, claim_fn *fn)
 {
 	cleanup_free char *ref = ref_of(number);
-	const char *const args[] = { "ls-remote", "origin", ref, NULL };
 
 	floor->claim.number = number;
 	floor->claim.fn = fn;
-	git_run(git_queue(floor->git, git_root(floor->git)),
-	    &(struct git_command){ .args = args }, on_seen, floor);
+	git_upstream_fetch(floor->git,
+	    &(struct git_fetch_spec){ .remote = "origin", .ref = ref }, on_seen,
+	    floor);
 }

@@ -5,15 +5,26 @@
 #include "emit.h"
 #include "forge-floor.h"
 #include "forge-private.h"
+#include "landing-record.h"
+#include "landing.h"
 #include "life.h"
 #include "loop.h"
 #include "persist.h"
+#include "person.h"
 #include "settings.h"
 #include "task.h"
-#include "word.h"
 #include "workspace.h"
 
 #define PATIENCE_MS ((int64_t)10 * 60 * 1000)
+
+/* Is there anything to do at a forge? */
+static bool
+is_wanted(const struct forge_floor *floor)
+{
+	return floor->takes || floor->pull_count > 0 ||
+	    (!floor->core->options->oneshot &&
+		lands_by_pull(floor->core->settings));
+}
 
 /* Does a run that ends when nothing is left wait for us? Not for tasks, which
  * it knows, and not for long if the forge is away: what is left to do there is
@@ -23,14 +34,37 @@ expects(void *arg)
 {
 	const struct forge_floor *floor = arg;
 
-	if (floor->dialect == FORGE_NONE ||
+	if (!is_wanted(floor) ||
 	    (floor->away &&
 		(floor->refused ||
 		    clock_mono_ms() - floor->away_ms > PATIENCE_MS)))
 		return false;
-	return rows_expect(floor) || !floor->listed ||
+	return rows_expect(floor) || pulls_expect(floor) ||
+	    (floor->takes && !floor->listed) ||
 	    floor->candidate.step != CANDIDATE_NONE ||
 	    floor->next < floor->list.count;
+}
+
+/* Why the work of this task must not land. Somebody who was asleep for long, or
+ * without an origin, may have lost its issue: the claim is renewed first, for
+ * which nothing else is to be done. */
+static const char *
+lost(void *arg, const char *task)
+{
+	struct forge_floor *floor = arg;
+	const struct forge_row *row = rows_unowned(floor, task);
+
+	if (row == NULL || !is_wanted(floor)) /* nobody renews it */
+		return NULL;
+	free(floor->late);
+	floor->late = row->lost ?
+	    xasprintf("its issue #%" PRId64 " was taken over by somebody else",
+		row->number) :
+	    xasprintf("its issue #%" PRId64 " may have been taken over by "
+		      "somebody else: it waits until origin says%s%s",
+		row->number, floor->unusable != NULL ? "; " : "",
+		floor->unusable != NULL ? floor->unusable : "");
+	return floor->late;
 }
 
 /* If that has changed, it is told. */
@@ -58,12 +92,11 @@ look_soon(void *arg)
 
 void
 forge_send(struct forge_floor *floor, const struct forge_request *request,
-    forge_fn *fn)
+    const char *known, forge_fn *fn)
 {
 	floor->busy = true;
 	tell_mode(floor);
-	forge_http_send(floor->http, request,
-	    request->what == FORGE_ASK_ISSUES ? floor->tag : NULL, fn, floor);
+	forge_http_send(floor->http, request, known, fn, floor);
 }
 
 static void
@@ -131,6 +164,43 @@ forge_rest(struct forge_floor *floor, const char *words)
 /* --- where it is, and who we are there
  * ----------------------------------------- */
 
+#define ASK_KEY "forge/place"
+
+/* The token goes to the server for which it was used first: whoever can write
+ * to .git/config, as agents can, must not choose another one. What a person has
+ * set counts. */
+static int
+check_place(struct forge_floor *floor, struct err *err)
+{
+	struct core *core = floor->core;
+	const char *url = settings_string(core->settings, "forge.url");
+	const char *repo = settings_string(core->settings, "forge.repo");
+	cleanup_free char *now =
+	    xasprintf("%s %s", floor->place.api, floor->place.repo);
+
+	if (core->state.forge != NULL && strcmp(core->state.forge, now) != 0 &&
+	    (url[0] == '\0' || repo[0] == '\0')) {
+		err_set(err, -EPERM,
+		    "the remote origin leads to %s, and the token was used "
+		    "for %s: nothing is asked there before you have set "
+		    "forge.url and forge.repo",
+		    now, core->state.forge);
+		asks_open(core,
+		    &(struct ask_draft){ .kind = ASK_TOLD,
+			.level = ESCALATION_CRITICAL,
+			.key = ASK_KEY,
+			.title = "origin leads to another forge",
+			.words = err->msg,
+			.command = "llmc config set forge.url URL",
+			.stays = true });
+		return err->code;
+	}
+	xstrset(&core->state.forge, now);
+	asks_resolve(core, ASK_KEY);
+	persist_changed(core);
+	return 0;
+}
+
 static void
 on_origin(const struct git_answer *answer, void *arg)
 {
@@ -146,10 +216,17 @@ on_origin(const struct git_answer *answer, void *arg)
 	    workspace_resolve(floor->core->workspace, token);
 	struct err err = { 0 };
 
+	floor->dialect =
+	    forge_dialect_of(settings_string(settings, "auto.source"),
+		settings_string(settings, "forge.kind"), origin);
 	if (answer->status != 0)
 		err_set(&err, -ENOENT,
-		    "issues are claimed at the remote origin, which this "
-		    "repository does not have");
+		    "issues are claimed, and pull requests made, at the remote "
+		    "origin, which this repository does not have");
+	else if (floor->dialect == FORGE_NONE)
+		err_set(&err, -EINVAL,
+		    "auto.land is pull-request, and it is not known what "
+		    "origin is: set forge.kind to github or gitea");
 	else
 		forge_place_init(&floor->place, floor->dialect,
 		    settings_string(settings, "forge.url"),
@@ -157,9 +234,14 @@ on_origin(const struct git_answer *answer, void *arg)
 	if (err.code == 0 && token_file == NULL &&
 	    floor->dialect == FORGE_GITEA)
 		err_set(&err, -EINVAL, "forge.token_file is not set");
+	if (err.code == 0)
+		check_place(floor, &err);
 	if (err.code < 0) {
 		/* The settings are read at the start. */
 		tell_away(floor, EVENT_FORGE_REFUSES, err.msg);
+		xstrset(&floor->unusable, err.msg);
+		floor->busy = false;
+		landings_kick(floor->mode->landings);
 		return;
 	}
 	floor->http =
@@ -184,6 +266,13 @@ on_user(const struct forge_answer *answer, void *arg)
 /* --- the list
  * ------------------------------------------------------------------ */
 
+static bool
+is_full(struct json_object *json)
+{
+	return json_object_is_type(json, json_type_array) &&
+	    json_object_array_length(json) >= FORGE_LIST_MAX;
+}
+
 static void
 on_issues(const struct forge_answer *answer, void *arg)
 {
@@ -198,14 +287,33 @@ on_issues(const struct forge_answer *answer, void *arg)
 	floor->poll_ms = clock_mono_ms() + FORGE_POLL_MS;
 	if (answer->verdict == FORGE_GOOD &&
 	    forge_issues_read(answer->json, &issues, &err) < 0) {
+		floor->page = 0;
 		forge_rest(floor, err.msg);
+	} else if (answer->verdict == FORGE_GOOD && is_full(answer->json) &&
+	    floor->page < FORGE_PAGES_MAX) {
+		/* The pages are one list, of which priority decides. */
+		if (floor->page == 0)
+			forge_issues_release(&floor->coming);
+		forge_issues_join(&floor->coming, &issues);
+		floor->page = floor->page == 0 ? 2 : floor->page + 1;
+		floor->poll_ms = 0;
 	} else {
 		if (answer->verdict == FORGE_GOOD) {
+			floor->whole = floor->page == 0;
+			if (floor->page > 0) {
+				forge_issues_join(&floor->coming, &issues);
+				issues = floor->coming;
+				floor->coming = (struct forge_issues){ 0 };
+			}
 			forge_issues_release(&floor->list);
 			floor->list = issues;
+			/* It is of one page. */
 			xstrset(&floor->tag,
-			    answer->tag[0] == '\0' ? NULL : answer->tag);
+			    answer->tag[0] == '\0' || !floor->whole ?
+				NULL :
+				answer->tag);
 		}
+		floor->page = 0;
 		floor->next = 0; /* somebody's claim may have ended */
 		floor->listed = true;
 		rows_compare(floor);
@@ -224,10 +332,10 @@ look(void *arg)
 	struct forge_floor *floor = arg;
 	int64_t now = clock_mono_ms(), wait, due;
 
-	if (floor->dialect == FORGE_NONE || floor->core->stopping)
+	if (!is_wanted(floor) || floor->core->stopping)
 		return;
 	rows_stop(floor);
-	if (floor->busy)
+	if (floor->busy || floor->unusable != NULL)
 		return;
 	if (floor->http == NULL) {
 		floor->busy = true;
@@ -240,7 +348,7 @@ look(void *arg)
 		/* Claims are at origin, and others count the minutes. */
 		if (floor->git_rest_ms <= now && rows_act(floor, true))
 			return;
-		due = rows_wait_ms(floor);
+		due = rows_wait_ms(floor, true);
 		if (due < floor->git_rest_ms - now)
 			due = floor->git_rest_ms - now;
 		wait = due < wait ? due : wait;
@@ -248,19 +356,26 @@ look(void *arg)
 		if (floor->login == NULL) {
 			forge_send(floor,
 			    &(struct forge_request){ .what = FORGE_ASK_USER },
-			    on_user);
+			    NULL, on_user);
 			return;
 		}
-		if (rows_act(floor, false) || candidate_act(floor))
+		if (rows_act(floor, false) || pulls_act(floor) ||
+		    candidate_act(floor))
 			return;
-		if (floor->mode->begun && floor->poll_ms <= now) {
+		if (floor->takes && floor->mode->begun &&
+		    floor->poll_ms <= now) {
 			forge_send(floor,
-			    &(struct forge_request){ .what = FORGE_ASK_ISSUES },
-			    on_issues);
+			    &(struct forge_request){
+				.what = FORGE_ASK_ISSUES, .page = floor->page },
+			    floor->tag, on_issues);
 			return;
 		}
-		wait = rows_wait_ms(floor);
-		due = floor->mode->begun ? floor->poll_ms - now : INT64_MAX;
+		wait = rows_wait_ms(floor, false);
+		due = pulls_wait_ms(floor);
+		wait = due < wait ? due : wait;
+		due = floor->takes && floor->mode->begun ?
+		    floor->poll_ms - now :
+		    INT64_MAX;
 		wait = due < wait ? due : wait;
 		tell_mode(floor);
 	}
@@ -283,6 +398,7 @@ on_event(const struct event *event, void *arg)
 		    outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES,
 		    event->reason);
 	}
+	pulls_event(floor, event);
 	loop_call_request(floor->look);
 }
 
@@ -294,14 +410,13 @@ floor_begin(void *self)
 {
 	struct forge_floor *floor = self;
 	struct core *core = floor->core;
-	unsigned dialect = FORGE_NONE;
 
-	word_find(forge_dialect_words,
-	    settings_string(core->settings, "auto.source"), &dialect);
-	if (!core->options->oneshot)
-		floor->dialect = (enum forge_dialect)dialect;
+	floor->takes = !core->options->oneshot &&
+	    strcmp(settings_string(core->settings, "auto.source"), "local") !=
+		0;
 	floor->owner = xasprintf("llmc-%.8s", core->state.root_id);
 	rows_load(floor);
+	pulls_load(floor);
 	life_floor_begun(core);
 	loop_call_request(floor->look);
 }
@@ -347,7 +462,7 @@ forge_floor_new(struct auto_mode *mode)
 	floor->look = loop_call_new(core->loop, look, floor);
 	core_add_floor(core, &floor->floor);
 	candidate_register(floor);
-	auto_set_feed(mode, expects, floor);
+	auto_set_feed(mode, expects, lost, floor);
 	emit_subscribe(core, on_event, floor);
 	return floor;
 }
@@ -358,12 +473,14 @@ forge_floor_free(struct forge_floor *floor)
 	if (floor == NULL)
 		return;
 	emit_unsubscribe(floor->core, on_event, floor);
-	auto_set_feed(floor->mode, NULL, NULL);
+	auto_set_feed(floor->mode, NULL, NULL, NULL);
 	floor_stop(floor);
 	loop_call_free(floor->look);
 	forge_place_release(&floor->place);
 	forge_issues_release(&floor->list);
+	forge_issues_release(&floor->coming);
 	rows_free(floor);
+	pulls_free(floor);
 	for (size_t i = 0; i < floor->trust_count; i++)
 		free(floor->trusts[i].login);
 	free(floor->trusts);
@@ -373,5 +490,6 @@ forge_floor_free(struct forge_floor *floor)
 	free(floor->owner);
 	free(floor->login);
 	free(floor->tag);
+	free(floor->late);
 	free(floor);
 }

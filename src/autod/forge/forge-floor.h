@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Issues of a forge as tasks (auto.source): a floor above auto mode. It looks
- * at the list of issues with our label, claims one when no other of them waits
- * for a worker, adds it as a task, and tells the issue how the task ended.
+ * What is done at a forge, a floor above auto mode. Issues as tasks
+ * (auto.source): it looks at the list of issues with our label, claims one when
+ * no other of them waits for a worker, adds it as a task, and tells the issue
+ * how the task ended. Pull requests of finished work (auto.land): pushed,
+ * opened, looked at until they are merged or closed.
  *
  *   forge-floor.c  what is next: one thing at a time; the list; settings
+ *   forge-pull.c   pull requests, and their tasks
+ *   forge-pull-ask.c  what the forge is asked for them
  *   forge-take.c   whether an issue may be taken, and taking it
  *   forge-claim.c  claims: refs at origin, moved by compare-and-swap
  *   forge-row.c    issues that were taken, until everything is told

@@ -7,11 +7,14 @@
 #include "core.h"
 #include "forge-http.h"
 #include "git-upstream.h"
+#include "pull.h"
 
 struct auto_mode;
+struct event;
 struct forge_floor;
 struct loop_call;
 struct loop_timer;
+struct pull_held;
 struct server_call;
 
 #define FORGE_SOURCE "issue" /* task->source */
@@ -61,6 +64,19 @@ struct rival {
 	int64_t since_ms; /* we have seen this one, monotonic */
 };
 
+/* A pull request, or what is to be one. */
+struct pull_held {
+	struct pull_row *row;
+	struct pull_look look;
+	bool looks; /* it is under way */
+	int64_t rest_ms; /* nothing before that, monotonic */
+	char *trouble; /* why not, for people; NULL = all is well */
+	int page; /* of comments or labels */
+	bool no_reply; /* the comment that is due is not there */
+	size_t label; /* of forge.labels, the next */
+	int64_t label_id; /* 0 = not known, -1 = there is none */
+};
+
 /* claim: what origin has for us then, "" = nothing. */
 typedef void claim_fn(struct forge_floor *floor,
     enum git_upstream_result result, const char *claim, const char *words);
@@ -69,7 +85,8 @@ struct forge_floor {
 	struct core *core;
 	struct auto_mode *mode;
 	struct core_floor floor;
-	enum forge_dialect dialect; /* FORGE_NONE = no forge */
+	bool takes; /* issues */
+	enum forge_dialect dialect; /* FORGE_NONE = not known yet */
 	struct forge_place place; /* api NULL = not known yet */
 	struct forge_http *http;
 	struct git *git; /* its own: nothing else waits for the network */
@@ -89,6 +106,9 @@ struct forge_floor {
 	int64_t poll_ms; /* the next list, monotonic */
 	char *tag; /* of the list; NULL = none */
 	struct forge_issues list;
+	bool whole; /* it was one page: what is not there is not offered */
+	int page; /* that is asked for next, if it is not the first; else 0 */
+	struct forge_issues coming; /* the pages before that */
 	size_t next; /* of the list, to be looked at */
 	char **left; /* what was told of issues that are not taken: strv */
 	struct left *lefts;
@@ -97,6 +117,13 @@ struct forge_floor {
 	size_t row_count;
 	struct forge_row *row; /* that something is done for */
 	enum forge_step row_step; /* its step when that began */
+	struct pull_held **pulls;
+	size_t pull_count;
+	struct pull_held *pull; /* that something is done for */
+	char *pushing; /* the commit that is on its way to its branch */
+	char *unusable; /* why there can be no pull request; NULL = there can */
+	char *full; /* the same for one more */
+	char *late; /* why the work of an issue must not land */
 	int64_t label; /* the id of FORGE_FAILED; 0 = not known */
 	int label_page; /* of labels, to be looked through; -1 = none has it */
 	struct candidate candidate;
@@ -115,9 +142,10 @@ struct forge_floor {
 
 /* --- forge-floor.c -------------------------------------------------------- */
 
-/* Ask; fn gets the floor. Something is under way until forge_done(). */
+/* Ask; fn gets the floor. Something is under way until forge_done(). known: the
+ * tag of the last answer, NULL = none. */
 void forge_send(struct forge_floor *floor, const struct forge_request *request,
-    forge_fn *fn);
+    const char *known, forge_fn *fn);
 /* It is over: the next thing, once what was written is saved. */
 void forge_done(struct forge_floor *floor);
 /* Did an answer come? If not, or if it is to be asked again, everything rests
@@ -157,8 +185,12 @@ void rows_remove(struct forge_floor *floor, struct forge_row *row);
 bool rows_act(struct forge_floor *floor, bool resting);
 /* Is anything left to be told, apart from work that is not at origin? */
 bool rows_expect(const struct forge_floor *floor);
-/* Until something is due; INT64_MAX = never. */
-int64_t rows_wait_ms(const struct forge_floor *floor);
+/* Until something is due; INT64_MAX = never. resting: as for rows_act(). */
+int64_t rows_wait_ms(const struct forge_floor *floor, bool resting);
+/* The issue of this task, if its claim is so old that somebody else may have
+ * it; NULL = that is not so. */
+const struct forge_row *
+rows_unowned(const struct forge_floor *floor, const char *task);
 /* A task has ended. */
 void rows_ended(struct forge_floor *floor, const char *task, const char *commit,
     bool good, const char *words);
@@ -168,9 +200,38 @@ void rows_compare(struct forge_floor *floor);
  * those that have changed, as soon as that is possible. */
 void rows_stop(struct forge_floor *floor);
 
+/* --- forge-pull.c -----------------------------------------------------------
+ */
+
+/* The rows, and what the floors below ask. */
+void pulls_load(struct forge_floor *floor);
+void pulls_free(struct forge_floor *floor);
+/* As rows_act(), rows_expect() and rows_wait_ms(). */
+bool pulls_act(struct forge_floor *floor);
+bool pulls_expect(const struct forge_floor *floor);
+int64_t pulls_wait_ms(const struct forge_floor *floor);
+void pulls_event(struct forge_floor *floor, const struct event *event);
+/* Something was done for it: what has changed is saved and told. */
+void pull_done(struct forge_floor *floor, struct pull_held *held);
+/* It cannot be done: tried again later. */
+void pull_trouble(struct pull_held *held, const char *what, const char *words);
+/* What nobody need read, NULL terminated; host is for one of them. */
+void pull_hidden(const struct forge_floor *floor, char host[HOST_NAME_MAX + 1],
+    const char *ret_hidden[4]);
+
+/* --- forge-pull-ask.c --------------------------------------------------------
+ */
+
+/* Do what is due for it, at the forge. */
+void pull_ask(
+    struct forge_floor *floor, struct pull_held *held, enum pull_duty duty);
+
 /* --- forge-take.c -----------------------------------------------------------
  */
 
+/* May this one write? 1, 0; -1 = it is to be asked; and what was answered. */
+int trust_of(const struct forge_floor *floor, const char *login);
+void trust_note(struct forge_floor *floor, const char *login, bool writes);
 /* Go on with the one that is looked at, or with the next of the list. False:
  * there is nothing to do. */
 bool candidate_act(struct forge_floor *floor);

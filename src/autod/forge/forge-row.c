@@ -8,6 +8,7 @@
 #include "emit.h"
 #include "forge-private.h"
 #include "landing-record.h"
+#include "landing.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
@@ -115,6 +116,22 @@ rows_ended(struct forge_floor *floor, const char *task, const char *commit,
 	}
 }
 
+const struct forge_row *
+rows_unowned(const struct forge_floor *floor, const char *task)
+{
+	for (size_t i = 0; i < floor->row_count; i++) {
+		const struct forge_row *row = floor->rows[i];
+
+		if (row->step == FORGE_WORKING && strcmp(row->task, task) == 0)
+			return row->lost ||
+				clock_wall_ms() - row->renewed_ms >=
+				    FORGE_CLAIM_MS - FORGE_RENEW_MS / 2 ?
+			    row :
+			    NULL;
+	}
+	return NULL;
+}
+
 /* --- an issue that is not what it was ------------------------------------- */
 
 static const struct forge_issue *
@@ -126,14 +143,22 @@ listed(const struct forge_floor *floor, int64_t number)
 	return NULL;
 }
 
+/* What it says now is what the person consents to: the next change is another
+ * question. issue: NULL = it is not known. */
 static void
-tell_changed(
-    struct forge_floor *floor, struct forge_row *row, const char *words)
+tell_changed(struct forge_floor *floor, struct forge_row *row,
+    const struct forge_issue *issue, const char *words)
 {
+	cleanup_buf struct buf text = BUF_INIT;
 	char key[24];
 
 	snprintf(key, sizeof key, "%" PRId64, row->number);
 	row->changed = true;
+	row->held = false;
+	if (issue != NULL) {
+		forge_issue_text(issue, &text);
+		xstrset(&row->text, text.data);
+	}
 	xstrset(&row->words, words);
 	save(floor, row);
 	EMIT(floor->core, EVENT_ISSUE_CHANGED, .key = key, .task = row->task,
@@ -199,31 +224,70 @@ rows_stop(struct forge_floor *floor)
 	}
 }
 
+/* words: how it differs from what was taken, or from what a person was asked
+ * about; NULL = it does not. A person who is asked is asked one thing. */
+static void
+compare(struct forge_floor *floor, struct forge_row *row,
+    const struct forge_issue *issue, const char *words)
+{
+	const struct task *task = state_task(&floor->core->state, row->task);
+
+	if (row->step != FORGE_WORKING || (row->changed && !row->held) ||
+	    (row->held && task != NULL && task->step == TASK_PARKED))
+		return;
+	if (words != NULL &&
+	    (!row->changed || strcmp(row->words, words) != 0 ||
+		(issue != NULL && forge_row_is_edited(row, issue)))) {
+		tell_changed(floor, row, issue, words);
+	} else if (words == NULL && row->changed) {
+		row->changed = row->held = false;
+		xstrset(&row->words, NULL);
+		save(floor, row);
+	}
+}
+
 void
 rows_compare(struct forge_floor *floor)
 {
-	bool whole = floor->list.count < FORGE_LIST_MAX;
+	bool whole = floor->whole;
 
 	for (size_t i = floor->row_count; i-- > 0;) {
 		struct forge_row *row = floor->rows[i];
 		const struct forge_issue *issue = listed(floor, row->number);
-		const char *words = NULL;
 
 		if (row->step == FORGE_KEPT &&
 		    (issue == NULL ? whole :
-				     forge_row_differs(row, issue) != NULL)) {
+				     forge_row_differs(row, issue) != NULL))
 			rows_remove(floor, row);
-			continue;
-		}
-		if (row->changed || row->step != FORGE_WORKING)
-			continue;
-		if (issue != NULL)
-			words = forge_row_differs(row, issue);
-		else if (whole && !row->hand)
-			words = "it was closed, or its label was removed";
-		if (words != NULL)
-			tell_changed(floor, row, words);
+		else if (row->hand)
+			continue; /* on_watched() */
+		else if (issue != NULL)
+			compare(
+			    floor, row, issue, forge_row_differs(row, issue));
+		else if (whole)
+			compare(floor, row, NULL,
+			    "it was closed, or its label was removed");
 	}
+}
+
+/* An issue that a person has named need not be in the list. */
+static void
+on_watched(const struct forge_answer *answer, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct forge_row *row = floor->row;
+	struct forge_issue issue;
+
+	row->looked_ms = clock_wall_ms();
+	if (answer->verdict == FORGE_GONE) {
+		compare(floor, row, NULL, "it is not there any more");
+	} else if (forge_answered(floor, answer) &&
+	    forge_issue_read(answer->json, &issue, NULL) == 0) {
+		issue.labelled = true;
+		compare(floor, row, &issue, forge_row_differs(row, &issue));
+		forge_issue_release(&issue);
+	}
+	forge_done(floor);
 }
 
 /* --- what is to be done -----------------------------------------------------
@@ -393,16 +457,16 @@ mark(struct forge_floor *floor, struct forge_request *request)
 	request->page = floor->label_page;
 	if (floor->row->good) {
 		request->what = FORGE_CLOSE;
-		forge_send(floor, request, on_marked);
+		forge_send(floor, request, NULL, on_marked);
 	} else if (!by_id || floor->label > 0) {
 		request->what = FORGE_ADD_LABEL;
-		forge_send(floor, request, on_marked);
+		forge_send(floor, request, NULL, on_marked);
 	} else if (floor->label_page >= 0) {
 		request->what = FORGE_ASK_LABELS;
-		forge_send(floor, request, on_labels);
+		forge_send(floor, request, NULL, on_labels);
 	} else {
 		request->what = FORGE_MAKE_LABEL;
-		forge_send(floor, request, on_label_made);
+		forge_send(floor, request, NULL, on_label_made);
 	}
 }
 
@@ -427,6 +491,7 @@ on_renewed(struct forge_floor *floor, enum git_upstream_result result,
 	} else {
 		forge_rest(floor, words);
 	}
+	landings_kick(floor->mode->landings);
 	forge_done(floor);
 }
 
@@ -483,18 +548,22 @@ act(struct forge_floor *floor, struct forge_row *row, enum forge_duty duty)
 	case FORGE_FIND_COMMENT:
 		request.what = FORGE_ASK_COMMENTS;
 		request.page = row->page;
-		forge_send(floor, &request, on_comments);
+		forge_send(floor, &request, NULL, on_comments);
 		return;
 	case FORGE_MAKE_COMMENT:
 		request.what = FORGE_ADD_COMMENT;
-		forge_send(floor, &request, on_comment);
+		forge_send(floor, &request, NULL, on_comment);
 		return;
 	case FORGE_TELL_COMMENT:
 		request.what = FORGE_EDIT_COMMENT;
-		forge_send(floor, &request, on_told);
+		forge_send(floor, &request, NULL, on_told);
 		return;
 	case FORGE_MARK:
 		mark(floor, &request);
+		return;
+	case FORGE_WATCH:
+		request.what = FORGE_ASK_ISSUE;
+		forge_send(floor, &request, NULL, on_watched);
 		return;
 	case FORGE_RENEW:
 		claim_take(
@@ -553,7 +622,7 @@ rows_expect(const struct forge_floor *floor)
 }
 
 int64_t
-rows_wait_ms(const struct forge_floor *floor)
+rows_wait_ms(const struct forge_floor *floor, bool resting)
 {
 	int64_t least = INT64_MAX, now = clock_wall_ms();
 
@@ -561,6 +630,8 @@ rows_wait_ms(const struct forge_floor *floor)
 		int64_t ms = forge_row_wait_ms(floor->rows[i], now);
 
 		least = ms < least ? ms : least;
+		ms = forge_row_watch_ms(floor->rows[i], now);
+		least = ms < least && !resting ? ms : least;
 	}
 	return least;
 }

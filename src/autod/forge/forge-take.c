@@ -21,9 +21,8 @@
 /* --- who may write ----------------------------------------------------------
  */
 
-/* 1, 0; -1 = it is to be asked. */
-static int
-is_trusted(const struct forge_floor *floor, const char *login)
+int
+trust_of(const struct forge_floor *floor, const char *login)
 {
 	const char *const *trusted;
 
@@ -38,8 +37,8 @@ is_trusted(const struct forge_floor *floor, const char *login)
 	return -1;
 }
 
-static void
-note_trust(struct forge_floor *floor, const char *login, bool writes)
+void
+trust_note(struct forge_floor *floor, const char *login, bool writes)
 {
 	struct trust *trust = NULL;
 
@@ -250,9 +249,9 @@ on_permission(const struct forge_answer *answer, void *arg)
 	struct forge_floor *floor = arg;
 
 	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED)
-		note_trust(floor, asked_about(&floor->candidate), false);
+		trust_note(floor, asked_about(&floor->candidate), false);
 	else if (forge_answered(floor, answer))
-		note_trust(floor, asked_about(&floor->candidate),
+		trust_note(floor, asked_about(&floor->candidate),
 		    forge_may_write(answer->json));
 	forge_done(floor);
 }
@@ -345,14 +344,14 @@ check_trust(struct forge_floor *floor)
 {
 	struct candidate *c = &floor->candidate;
 	const char *who = asked_about(c);
-	int trusted = is_trusted(floor, who);
+	int trusted = trust_of(floor, who);
 	cleanup_free char *why = NULL;
 
 	if (trusted < 0) {
 		forge_send(floor,
 		    &(struct forge_request){
 			.what = FORGE_ASK_PERMISSION, .login = who },
-		    on_permission);
+		    NULL, on_permission);
 		return;
 	}
 	if (trusted) {
@@ -381,11 +380,11 @@ act(struct forge_floor *floor)
 	case CANDIDATE_NEEDS:
 		request.what = FORGE_ASK_ISSUE;
 		request.number = c->issue.needs[c->need];
-		forge_send(floor, &request, on_needed);
+		forge_send(floor, &request, NULL, on_needed);
 		return;
 	case CANDIDATE_EVENTS:
 		request.what = FORGE_ASK_EVENTS;
-		forge_send(floor, &request, on_events);
+		forge_send(floor, &request, NULL, on_events);
 		return;
 	case CANDIDATE_LABELLER:
 	case CANDIDATE_AUTHOR:
@@ -402,7 +401,7 @@ act(struct forge_floor *floor)
 	case CANDIDATE_NAMED:
 	case CANDIDATE_READ:
 		request.what = FORGE_ASK_ISSUE;
-		forge_send(floor, &request, on_read);
+		forge_send(floor, &request, NULL, on_read);
 		return;
 	case CANDIDATE_DROP:
 	case CANDIDATE_NONE:
@@ -470,7 +469,7 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	int64_t number = 0;
 
-	if (floor->dialect == FORGE_NONE) {
+	if (!floor->takes) {
 		serve_refuse(call, API_FAILED,
 		    "issues can be taken once auto.source is set to github or "
 		    "gitea, and the daemon was started again");

@@ -15,6 +15,7 @@
 #include "landing-private.h"
 #include "loop.h"
 #include "operation.h"
+#include "place.h"
 #include "settings.h"
 #include "workspace.h"
 
@@ -242,11 +243,11 @@ start_errand(struct check_slot *slot, struct err *err)
 		.deadline_ms =
 		    settings_duration(core->settings, "auto.check_timeout"),
 	};
-	const char *const *box = NULL;
+	const char *const *box = NULL, *const *place = NULL;
 	int r = file_mkdirs(slot->run_dir, 0700, err);
 
 	if (r == 0 && !slot->adopting)
-		r = check_place_box(slot->place, &box, err);
+		r = check_place_box(slot->place, &box, &place, err);
 	if (r < 0)
 		return r;
 	/* What bubblewrap says on standard error is no result of the check. */
@@ -256,6 +257,8 @@ start_errand(struct check_slot *slot, struct err *err)
 	spec.command = command;
 	if (box == NULL)
 		box_hide_env(core->settings, NULL, &env);
+	if (place != NULL)
+		strv_add_all(&env, place);
 	strv_add_all(&env, own);
 	spec.env = strv_const(env);
 	{
@@ -481,7 +484,7 @@ check_slot_adopt(struct check_slot *slot)
 		strlcpy(slot->key, dash + 1, sizeof slot->key);
 		slot->adopting = true;
 		settings_list(
-		    slot->core->settings, "auto.protected_paths", &paths);
+		    slot->core->settings, "repo.protected_paths", &paths);
 		strv_clear(&slot->protected_paths);
 		strv_add_all(&slot->protected_paths, paths);
 		begin(slot, &adopted_kind);
@@ -532,6 +535,7 @@ check_slot_new(struct core *core, int number, check_slot_fn *fn, void *arg)
 		.workspace = core->workspace,
 		.settings = &core->settings,
 		.name = name,
+		.index = PLACE_SLOTS + number,
 		.keeps = true });
 	slot->dir = check_place_dir(slot->place);
 	slot->run_dir = workspace_path(core->workspace, run_dir);

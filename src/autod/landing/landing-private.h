@@ -123,6 +123,8 @@ struct queue {
 	bool base_asked;
 	int base_fails;
 	bool built; /* something was, since the last plan */
+	bool trial; /* landings_tried() waits for the first verdict of the
+		     * command */
 	struct queue_move *move; /* queue-move.c */
 	struct upstream *upstream;
 	size_t long_waits; /* workers that could be released, see settle.c */
@@ -135,6 +137,9 @@ void queue_free(struct queue *queue);
 
 /* After the floors below have begun: continue what an earlier daemon left. */
 void queue_begin(struct queue *queue);
+
+/* Is a check_command set that has judged nothing yet? */
+bool queue_trial_due(const struct queue *queue);
 
 /* Something has changed: decide again, later in this pass of the loop. */
 void queue_look(struct queue *queue);
@@ -359,7 +364,7 @@ void upstream_stop(struct upstream *up);
 bool upstream_is_quiet(const struct upstream *up);
 
 /* Is it known what others have pushed, as far as a task or a landing needs it?
- * False: it is looked at; the policy's `fresh` and queue_look() follow. */
+ * False: it is looked at; op_start_fresh() and queue_look() follow. */
 bool upstream_fresh(struct upstream *up);
 bool upstream_may_land(struct upstream *up);
 
@@ -375,6 +380,9 @@ void upstream_landed(struct upstream *up, const char *commit);
 void upstream_split(struct upstream *up);
 /* Whatever was moving the branch has ended. */
 void upstream_moved(struct upstream *up);
+
+/* Look at origin, however new the last look is. */
+void upstream_look(struct upstream *up);
 
 /* Why nothing can land because of it; NULL = it can. */
 const char *upstream_reason(const struct upstream *up);

@@ -172,6 +172,18 @@ landings_keeps(const struct landings *landings, const char *task)
 	    policy->keeps(landings->policy_arg, task);
 }
 
+bool
+landings_proposes(const struct landings *landings,
+    const struct landing_item *item, const char **ret_wait)
+{
+	const struct landing_policy *policy = landings->policy;
+
+	*ret_wait = NULL;
+	return item->kind == ITEM_WORK && item->task != NULL &&
+	    policy != NULL && policy->proposes != NULL &&
+	    policy->proposes(landings->policy_arg, item, ret_wait);
+}
+
 void
 landings_item_blocked(struct landings *landings,
     const struct landing_item *item, const char *class, const char *reason)
@@ -210,13 +222,24 @@ landings_red(struct landings *landings, const char *tree)
 	    core_branch(core), landings->queue->base_commit,
 	    settings_string(core->settings, "auto.check_command"), how.data,
 	    output.data);
-	emit(landings->core,
-	    &(struct event){ .kind = EVENT_BRANCH_RED,
-		.branch = core_branch(core),
-		.commit = landings->queue->base_commit,
-		.reason = words });
+	if (!landings->queue->trial)
+		emit(landings->core,
+		    &(struct event){ .kind = EVENT_BRANCH_RED,
+			.branch = core_branch(core),
+			.commit = landings->queue->base_commit,
+			.reason = words });
 	if (policy != NULL && policy->red != NULL)
-		policy->red(landings->policy_arg, tree, words);
+		policy->red(
+		    landings->policy_arg, tree, words, landings->queue->trial);
+}
+
+void
+landings_judged(struct landings *landings)
+{
+	const struct landing_policy *policy = landings->policy;
+
+	if (policy != NULL && policy->tried != NULL)
+		policy->tried(landings->policy_arg);
 }
 
 /* The event each time, the person once a day. */
@@ -304,6 +327,7 @@ landings_ended(struct landings *landings, const struct landing_end *end)
 	    end->agent != NULL ? end->agent->worker->name : NULL;
 
 	if (end->result != LANDING_END_LANDED &&
+	    end->result != LANDING_END_PROPOSED &&
 	    end->result != LANDING_END_CANCELLED)
 		emit(core,
 		    &(struct event){ .kind = EVENT_NOT_LANDED,
@@ -326,7 +350,17 @@ landing_begin(struct landings *landings, struct agent *agent,
     const char *commit, bool approved, struct server_call *call)
 {
 	struct worker *w = agent->worker;
+	struct err err = { 0 };
 
+	if (w->task == NULL && lands_by_pull(landings->core->settings)) {
+		err_set(&err, -EPERM,
+		    "auto.land is pull-request, and only the work of a task "
+		    "becomes one; push it yourself: git push origin "
+		    "%s:refs/heads/NAME",
+		    w->branch);
+		landings_fail(landings, call, w->name, w->commit, &err, NULL);
+		return;
+	}
 	w->accepted = true;
 	w->approved = approved;
 	xstrset(&w->accepted_head, commit);
@@ -453,10 +487,55 @@ landings_kick(struct landings *landings)
 	queue_look(landings->queue);
 }
 
+void
+landings_follow(struct landings *landings)
+{
+	upstream_look(landings->queue->upstream);
+}
+
 bool
 landings_fresh(struct landings *landings)
 {
 	return upstream_fresh(landings->queue->upstream);
+}
+
+bool
+landings_tried(struct landings *landings)
+{
+	struct queue *queue = landings->queue;
+
+	if (!queue_trial_due(queue)) {
+		if (queue->trial) /* there is no command any more */
+			queue_look(queue);
+		return true;
+	}
+	if (!queue->trial) {
+		queue->trial = true;
+		queue_look(queue);
+	}
+	return false;
+}
+
+bool
+landings_trying(const struct landings *landings)
+{
+	return landings->queue->trial;
+}
+
+void
+landings_trial_over(struct landings *landings, bool again)
+{
+	struct landing_record *record = &landings->core->state.landings;
+	struct check_book *book = &record->checks;
+
+	if (record->red_told == NULL)
+		return;
+	/* Of every command: it may be another one by now. */
+	for (size_t i = 0; again && i < book->command_count; i++)
+		check_book_forget(
+		    book, record->red_told, book->commands[i].command);
+	xstrset(&record->red_told, NULL);
+	persist_changed(landings->core);
 }
 
 bool

@@ -28,6 +28,7 @@ struct server_call;
 
 enum landing_result {
 	LANDING_END_LANDED, /* or there was nothing to land */
+	LANDING_END_PROPOSED, /* the policy has it, for a pull request */
 	LANDING_END_CONFLICT, /* sent back to resolve it */
 	LANDING_END_STUCK, /* too many conflicts */
 	LANDING_END_EJECTED, /* its check failed */
@@ -42,7 +43,7 @@ struct landing_end {
 	const char *task; /* NULL = by hand */
 	const char *commit; /* the worker's, NULL = unknown */
 	enum landing_result result;
-	const struct err *err; /* NULL = success */
+	const struct err *err; /* NULL = landed or proposed */
 };
 
 /* What happens to work whose check failed. */
@@ -70,14 +71,23 @@ struct landing_policy {
 	 * failure. */
 	void (*blocked)(void *arg, const char *class, const char *worker,
 	    const char *task, const char *reason);
-	/* The branch itself, this tree, fails its check. */
-	void (*red)(void *arg, const char *tree, const char *words);
+	/* The branch itself, this tree, fails its check. trial: that was the
+	 * first thing the command judged (landings_tried()). */
+	void (*red)(void *arg, const char *tree, const char *words, bool trial);
 	/* A revert that the policy wanted will not be: it conflicts, or fails
 	 * its check. The item is gone afterwards. */
 	void (*not_reverted)(
 	    void *arg, const struct landing_item *item, const char *words);
-	/* What a task waited for (landings_fresh()) is known. */
-	void (*fresh)(void *arg);
+	/* check_command has judged something (landings_tried()). */
+	void (*tried)(void *arg);
+	/* Does it become a pull request instead of landing? *ret_wait, which is
+	 * NULL: why it can do neither now (borrowed). */
+	bool (*proposes)(
+	    void *arg, const struct landing_item *item, const char **ret_wait);
+	/* It has passed as item->commit, on top of the branch. What is recorded
+	 * of it is saved with the end of the item; its task has no worker from
+	 * here on. */
+	void (*propose)(void *arg, const struct landing_item *item);
 	/* Enum priority of a task. */
 	int (*priority)(void *arg, const char *task);
 };
@@ -126,9 +136,21 @@ landings_prioritize(struct landings *landings, const char *task, int priority);
 /* The branch may be able to move now; a worker may be needed. */
 void landings_kick(struct landings *landings);
 
+/* Others have something new at origin: the branch is to follow. */
+void landings_follow(struct landings *landings);
+
 /* May a task begin, with what others have pushed? False: origin is being looked
- * at, and the policy gets a call. */
+ * at, and op_start_fresh() follows, soon even if origin does not answer. */
 bool landings_fresh(struct landings *landings);
+
+/* Has check_command judged anything yet, if it is set? False: it is tried on
+ * the branch as it is, the way the queue checks; the policy gets a call. */
+bool landings_tried(struct landings *landings);
+/* Is that under way? */
+bool landings_trying(const struct landings *landings);
+
+/* A person has seen that the branch failed that; again: it is tried again. */
+void landings_trial_over(struct landings *landings, bool again);
 
 /* Do not wait any longer for what is in the way of the branch, or for origin.
  * False: nothing waits. */
@@ -149,6 +171,8 @@ void landing_rebase(
 
 bool landings_may_move(const struct landings *landings);
 bool landings_keeps(const struct landings *landings, const char *task);
+bool landings_proposes(const struct landings *landings,
+    const struct landing_item *item, const char **ret_wait);
 
 /* Nothing can land, which the first item of the queue is named for; or this one
  * cannot. */
@@ -157,6 +181,7 @@ void landings_blocked(
 void landings_item_blocked(struct landings *landings,
     const struct landing_item *item, const char *class, const char *reason);
 void landings_red(struct landings *landings, const char *tree);
+void landings_judged(struct landings *landings);
 void landings_checked(
     struct landings *landings, const struct check_end *end, bool flaky);
 
@@ -236,7 +261,8 @@ bool revert_is_queued(const struct landings *landings, const char *commit);
  * cause is outside of the commits, and nothing is taken back.
  */
 
-/* why: the output of the check. False: the newest commit is not a task's. */
+/* why: the output of the check. False: the newest commit is not a task's, or
+ * only origin moves the branch. */
 bool red_revert_begin(struct landings *landings, const char *why);
 
 /* Answer the call. The tip of the branch is read first if it is unknown. */

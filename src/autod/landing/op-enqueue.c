@@ -3,6 +3,7 @@
 #include "base.h"
 #include "check-book.h"
 #include "core.h"
+#include "emit.h"
 #include "git-facts.h"
 #include "git-worktree.h"
 #include "landing-item.h"
@@ -14,7 +15,9 @@
 #include "serve.h"
 #include "settings.h"
 #include "task.h"
+#include "test-guard.h"
 #include "turn-end.h"
+#include "word.h"
 #include "worker-op.h"
 #include "worker.h"
 #include "workspace.h"
@@ -34,7 +37,7 @@ freeze_rules_paths(struct freeze_rules *rules, const struct core *core)
 	};
 	if (worktrees != NULL)
 		strlcpy(rules->worktrees, worktrees, sizeof rules->worktrees);
-	settings_list(core->settings, "auto.protected_paths",
+	settings_list(core->settings, "repo.protected_paths",
 	    &rules->what.protected_paths);
 }
 
@@ -164,16 +167,23 @@ refuse(struct op_enqueue *e, const struct git_frozen *frozen, unsigned refused)
 	operation_fail(&e->op.op, &err);
 }
 
-/* It was not reviewed, and it changes what only a person may change. */
+/* It was not reviewed, and it changes what only a person may change, or weakens
+ * tests. */
 static void
-refuse_guarded(struct op_enqueue *e, const struct git_frozen *frozen)
+refuse_guarded(
+    struct op_enqueue *e, const struct git_frozen *frozen, const char *weakens)
 {
 	const char *worker = e->op.agent->worker->name;
 	cleanup_buf struct buf words = BUF_INIT;
 	struct err err = { 0 };
 
-	buf_addf(&words, "%s changes protected paths", worker);
-	freeze_rules_add_paths(&words, &frozen->protected_paths);
+	if (frozen->protected_paths.count > 0) {
+		buf_addf(&words, "%s changes protected paths", worker);
+		freeze_rules_add_paths(&words, &frozen->protected_paths);
+	} else {
+		buf_addf(&words, "the work of %s weakens tests: %s", worker,
+		    weakens);
+	}
 	buf_addf(&words,
 	    "; look at it with: llmc review %s, then: llmc accept %s", worker,
 	    worker);
@@ -221,14 +231,54 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 		    frozen->base_tree, frozen->base_date);
 }
 
+/* Does it weaken tests, by its diff and by the number of those that ran? Said
+ * once for each commit. */
+static void
+look_at_tests(
+    struct op_enqueue *e, const struct git_frozen *frozen, struct buf *words)
+{
+	struct core *core = e->op.agent->core;
+	const struct worker *w = e->op.agent->worker;
+	struct task *task =
+	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	const struct check_command *known;
+	char key[CHECK_KEY_SIZE];
+
+	e->item->tests = w->checked_tests;
+	if (strcmp(settings_string(core->settings, "auto.test_guard"),
+		test_guard_words[TEST_GUARD_OFF]) == 0)
+		return;
+	buf_adds(words, frozen->weakens);
+	check_book_key(
+	    settings_string(core->settings, "auto.check_command"), key);
+	known = check_book_command(&core->state.landings.checks, key);
+	if (known != NULL && w->checked_tests > 0 &&
+	    w->checked_tests < known->tests)
+		buf_addf(words,
+		    "%s%" PRId64 " tests ran, where %" PRId64 " ran before",
+		    words->len > 0 ? "; " : "", w->checked_tests, known->tests);
+	if (words->len > 0)
+		emit(core,
+		    &(struct event){ .kind = EVENT_TESTS_WEAKENED,
+			.worker = w->name,
+			.task = w->task,
+			.reason = words->data });
+	if (task != NULL)
+		xstrset(&task->weakens, words->len > 0 ? words->data : NULL);
+}
+
 static void
 on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 {
 	struct op_enqueue *e = arg;
-	unsigned refused;
+	cleanup_buf struct buf weakens = BUF_INIT;
+	unsigned refused, guard = TEST_GUARD_OFF;
 
 	if (!operation_arrived(&e->op.op, err))
 		return;
+	word_find(test_guard_words,
+	    settings_string(e->op.agent->core->settings, "auto.test_guard"),
+	    &guard);
 	refused = frozen->refused;
 	/* They are not reviewed: they are part of the work. */
 	if (refused == GIT_FREEZE_DIRTY && e->commit == NULL && !e->tried) {
@@ -243,12 +293,13 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 		return;
 	}
 	fill(e, frozen);
-	if (frozen->protected_paths.count > 0) {
-		e->item->guarded = true;
-		if (!e->approved) {
-			refuse_guarded(e, frozen);
-			return;
-		}
+	look_at_tests(e, frozen, &weakens);
+	e->item->guarded = frozen->protected_paths.count > 0;
+	if (!e->approved &&
+	    (e->item->guarded ||
+		(weakens.len > 0 && guard == TEST_GUARD_ASK))) {
+		refuse_guarded(e, frozen, weakens.data);
+		return;
 	}
 	if (e->nothing || e->item->task == NULL)
 		operation_done(&e->op.op);
@@ -268,6 +319,9 @@ step_freeze(struct operation *op)
 
 	freeze_rules_init(&rules, core, w, e->commit);
 	rules.what.ref = ref;
+	rules.what.tests =
+	    strcmp(settings_string(core->settings, "auto.test_guard"),
+		test_guard_words[TEST_GUARD_OFF]) != 0;
 	/* By op_inspect(), for the person who waits; or at the end of the turn
 	 * that led here. What appears later is saved before the next task. */
 	if (e->op.call != NULL)

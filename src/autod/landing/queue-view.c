@@ -16,6 +16,7 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 {
 	const struct candidate *c = candidates_of(queue->candidates, item->id);
 	struct landing_entry *entry = &facts->entries[facts->plan.entry_count];
+	const char *wait = NULL;
 
 	facts->items[facts->plan.entry_count++] = item;
 	*entry = (struct landing_entry){
@@ -24,9 +25,13 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 		.seq = item->seq,
 		.landing = item->commit != NULL,
 	};
+	/* A pull request is built on the branch, and on nothing else. */
+	if (landings_proposes(queue->landings, item, &wait))
+		facts->plan.window = 1;
+	entry->held = wait != NULL;
 	if (c == NULL)
 		return;
-	entry->held = c->waits;
+	entry->held |= c->waits;
 	entry->build = c->build;
 	entry->parent = c->parent;
 	entry->commit = c->commit;
@@ -44,7 +49,7 @@ overlay_key(const struct queue *queue, char ret_key[CHECK_KEY_SIZE])
 	const char *const *paths;
 
 	ret_key[0] = '\0';
-	settings_list(core->settings, "auto.protected_paths", &paths);
+	settings_list(core->settings, "repo.protected_paths", &paths);
 	if (queue->base_tree == NULL || *paths == NULL)
 		return;
 	buf_adds(&text, queue->base_tree);
@@ -132,6 +137,7 @@ queue_facts_make(struct queue *queue, struct queue_facts *facts)
 	const struct landing_record *record = &queue->core->state.landings;
 
 	memset(facts, 0, sizeof *facts);
+	facts->plan.window = record->window;
 	facts->entries = xcalloc(record->count + 1, sizeof *facts->entries);
 	facts->items =
 	    xcalloc(record->count + 1, sizeof(struct landing_item *));
@@ -155,9 +161,9 @@ queue_facts_make(struct queue *queue, struct queue_facts *facts)
 		0 ?
 	    LANDING_EACH :
 	    LANDING_TIP;
-	facts->plan.window = record->window;
 	facts->plan.slots = queue->slot_count;
 	facts->plan.red_told = record->red_told;
+	facts->plan.trial = queue->trial;
 }
 
 void
@@ -201,7 +207,10 @@ view_json(struct queue *queue, const char *commit, const char *tree)
 		const struct candidate *c =
 		    candidates_of(queue->candidates, facts.items[i]->id);
 
-		troubles[i] = c != NULL && c->waits ? c->words : NULL;
+		landings_proposes(
+		    queue->landings, facts.items[i], &troubles[i]);
+		if (troubles[i] == NULL && c != NULL && c->waits)
+			troubles[i] = c->words;
 	}
 	for (size_t i = 0; i < facts.plan.run_count; i++)
 		slots[i] = (int)(facts.run_slots[i] - queue->slots) + 1;

@@ -12,6 +12,7 @@
 #include "loop.h"
 #include "persist.h"
 #include "settings.h"
+#include "tuning.h"
 #include "workspace.h"
 
 static void queue_wake(struct queue *queue, int64_t ms);
@@ -211,7 +212,7 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 		if (item->guarded) /* it must not change its own judge */
 			subject.base = queue->base_commit;
 	}
-	settings_list(queue->core->settings, "auto.protected_paths",
+	settings_list(queue->core->settings, "repo.protected_paths",
 	    &subject.protected_paths);
 	check_slot_start(slot->slot, &subject);
 	emit(queue->core,
@@ -277,6 +278,20 @@ do_land(struct queue *queue, const struct queue_facts *facts,
 	queue_move_begin(queue->move);
 }
 
+/* The branch stays where it is. */
+static void
+do_propose(struct queue *queue, const struct landing_link *link,
+    struct landing_item *item)
+{
+	const struct landings *landings = queue->landings;
+
+	xstrset(&item->commit, link->commit);
+	item->step = ITEM_PROPOSED;
+	landings->policy->propose(landings->policy_arg, item);
+	persist_changed(queue->core);
+	queue_look(queue);
+}
+
 static void
 do_eject(struct queue *queue, struct landing_item *item,
     const struct landing_action *action)
@@ -311,6 +326,9 @@ static void
 act(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
 {
+	struct landing_item *first = NULL;
+	const char *wait;
+
 	switch (action->act) {
 	case LANDING_DO_BUILD:
 		do_build(queue, facts, action);
@@ -324,7 +342,12 @@ act(struct queue *queue, const struct queue_facts *facts,
 		check_slot_cancel(facts->run_slots[action->run]->slot);
 		break;
 	case LANDING_DO_LAND:
-		if (upstream_may_land(queue->upstream))
+		if (!upstream_may_land(queue->upstream))
+			break;
+		first = facts->items[plan->links[0].entry];
+		if (landings_proposes(queue->landings, first, &wait))
+			do_propose(queue, &plan->links[0], first);
+		else
 			do_land(queue, facts, plan, action);
 		break;
 	case LANDING_DO_EJECT_CONFLICT:
@@ -412,7 +435,7 @@ look(void *arg)
 		queue_move_begin(queue->move);
 		return;
 	}
-	if (is_empty(queue)) {
+	if (is_empty(queue) && !queue->trial) {
 		if (record->to == NULL) {
 			/* Nothing waits: checks that run are of no use, and the
 			 * next item reads the branch again. */
@@ -452,6 +475,21 @@ look(void *arg)
 		landing_plan_release(&plan);
 		queue_facts_release(&facts);
 	}
+	if (queue->trial && !queue_trial_due(queue)) {
+		queue->trial = false;
+		landings_judged(queue->landings);
+		queue_look(queue);
+	}
+}
+
+bool
+queue_trial_due(const struct queue *queue)
+{
+	char key[CHECK_KEY_SIZE];
+
+	check_slot_key(queue->core, key);
+	return tuning.trial != 0 && key[0] != '\0' &&
+	    !check_book_judged(&record_of(queue)->checks, key);
 }
 
 void

@@ -174,6 +174,14 @@ revert_begin(
 		    call, API_UNKNOWN, "%s is not a commit id", commit);
 		return;
 	}
+	if (lands_by_pull(landings->core->settings)) {
+		serve_refuse(call, API_FAILED,
+		    "auto.land is pull-request: %s only follows origin; revert "
+		    "%.12s there, by a pull request (git revert on a branch of "
+		    "yours)",
+		    core_branch(landings->core), commit);
+		return;
+	}
 	r = xcalloc(1, sizeof *r);
 	r->landings = landings;
 	r->call = call;
@@ -199,6 +207,8 @@ red_revert_begin(struct landings *landings, const char *why)
 	char key[CHECK_KEY_SIZE];
 	size_t count;
 
+	if (lands_by_pull(core->settings))
+		return false;
 	check_slot_key(core, key);
 	count = red_run_length(own, tip, &record->checks, key);
 	if (count == 0)

@@ -3,6 +3,7 @@
 #include "base.h"
 #include "agent.h"
 #include "api-work.h"
+#include "check-book.h"
 #include "emit.h"
 #include "fleet.h"
 #include "git-freeze.h"
@@ -176,6 +177,7 @@ release_due(struct landings *landings, const struct landing_facts *facts,
 {
 	const struct landing_policy *policy = landings->policy;
 	cleanup_free struct landing_view *views = NULL;
+	const char *wait;
 	size_t left = 0;
 
 	if (policy == NULL || policy->frees == NULL)
@@ -185,7 +187,10 @@ release_due(struct landings *landings, const struct landing_facts *facts,
 	for (size_t i = 0; i < facts->entry_count; i++) {
 		struct agent *agent = release_agent_of(landings, items[i]);
 
-		if (agent == NULL || !landing_view_is_long(&views[i]))
+		if (agent == NULL)
+			continue;
+		landings_proposes(landings, items[i], &wait);
+		if (wait == NULL && !landing_view_is_long(&views[i]))
 			continue;
 		if (!policy->frees(
 			landings->policy_arg, agent, items[i]->task)) {
@@ -354,6 +359,7 @@ landed_answer(const struct landings *landings, const struct landing_item *item,
 		item->step == ITEM_LANDED ? item->commit :
 					    NULL);
 	json_set_string(answer, "status", status);
+	json_set_bool(answer, "proposed", item->step == ITEM_PROPOSED);
 	return answer;
 }
 
@@ -459,8 +465,14 @@ settle_landed(struct landings *landings, struct landing_item *item)
 {
 	const char *holder = holder_of(landings, item);
 	cleanup_free char *ref = holder != NULL ? xstrdup(holder) : NULL;
+	char key[CHECK_KEY_SIZE];
 
 	item->step = ITEM_LANDED;
+	check_book_key(
+	    settings_string(landings->core->settings, "auto.check_command"),
+	    key);
+	check_book_landed(
+	    &landings->core->state.landings.checks, key, item->tests);
 	if (item->incorporated)
 		xstrset(&item->commit, NULL);
 	if (item->kind != ITEM_REVERT)
@@ -486,7 +498,10 @@ finish_landed(
     struct landings *landings, struct landing_item *item, struct agent *agent)
 {
 	reply(landings, item);
-	end_item(landings, item, agent, LANDING_END_LANDED, NULL);
+	end_item(landings, item, agent,
+	    item->step == ITEM_LANDED ? LANDING_END_LANDED :
+					LANDING_END_PROPOSED,
+	    NULL);
 }
 
 static void
@@ -496,7 +511,8 @@ settle_on_cleaned(struct agent *agent, void *arg)
 	struct landing_item *item = landing_record_of(
 	    &landings->core->state.landings, agent->worker->name);
 
-	if (item != NULL && item->step == ITEM_LANDED)
+	if (item != NULL &&
+	    (item->step == ITEM_LANDED || item->step == ITEM_PROPOSED))
 		finish_landed(landings, item, agent);
 }
 
@@ -577,6 +593,7 @@ settle_withdraw(struct landings *landings, struct landing_item *item)
 	struct err err = { 0 };
 
 	if (item->freeing || item->step == ITEM_LANDED ||
+	    item->step == ITEM_PROPOSED ||
 	    (item->step == ITEM_QUEUED && item->commit != NULL))
 		return false;
 	err_set(&err, -ECANCELED, "its task was dropped");
@@ -759,10 +776,11 @@ settle_item(struct landings *landings, struct landing_item *item)
 		return;
 	if (agent != NULL && agent_is_taken(agent))
 		return; /* looked at again when that operation has ended */
-	if (item->step == ITEM_LANDED) {
+	if (item->step == ITEM_LANDED || item->step == ITEM_PROPOSED) {
 		if (agent != NULL)
 			op_clean(agent,
 			    &(struct op_clean_what){ .head = item->head,
+				.queued = item->step == ITEM_PROPOSED,
 				.same =
 				    queue_base_same(landings->queue, item) },
 			    settle_on_cleaned, landings);

@@ -11,18 +11,20 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"
+#include "op-start.h"
 #include "persist.h"
 #include "prompt.h"
 #include "settings.h"
 #include "workspace.h"
 
-#define STOP_MS     3000
-#define PATIENCE_MS (20 * 1000) /* for a push; then it lands all the same */
+#define STOP_MS  3000
+#define HASTE_MS (15 * 1000) /* that a task waits for origin, at most */
 
 _Static_assert((int)PUSH_OK == (int)GIT_UPSTREAM_OK &&
 	(int)PUSH_REJECTED == (int)GIT_UPSTREAM_REJECTED &&
 	(int)PUSH_AWAY == (int)GIT_UPSTREAM_AWAY &&
 	(int)PUSH_REFUSED == (int)GIT_UPSTREAM_REFUSED &&
+	(int)PUSH_UNKNOWN == (int)GIT_UPSTREAM_UNKNOWN &&
 	(int)PUSH_ANSWER_COUNT == (int)GIT_UPSTREAM_RESULT_COUNT,
     "the answers of a push");
 
@@ -43,7 +45,7 @@ struct upstream {
 	enum upstream_mode asked; /* they are for this */
 	enum step step;
 	bool again; /* look once more when the step is done */
-	bool stopping;
+	bool begun, stopping;
 	struct loop_timer *timer; /* for the next look or try, or the end */
 	/* As of the last look. */
 	bool known;
@@ -52,19 +54,20 @@ struct upstream {
 	struct checkout_watch *checkout; /* waits: it cannot follow */
 	struct loop_timer *held; /* the same, for a lock of git */
 	char *reason; /* why it cannot */
-	bool task_waits; /* for the look that runs */
-	/* What is pushed: a landing, before the branch moves, or the branch. */
-	char *pushing;
-	char *covers; /* record->unpushed then */
-	upstream_push_fn *fn; /* NULL = nobody waits for it (any more) */
+	struct loop_timer *asks; /* a person, if that stays */
+	struct loop_timer *haste; /* tasks wait for the look that runs; NULL =
+				   * none does */
+	bool slow; /* ... and none does any more */
+	char *covers; /* record->unpushed when the push that runs began */
+	/* What is to land when origin has it; NULL = nothing. */
+	char *landing;
+	upstream_push_fn *fn;
 	void *arg;
-	struct loop_timer *patience;
-	bool late; /* it is not waited for */
 };
 
 static void look(struct upstream *up);
 static void follow(struct upstream *up);
-static void push_now(struct upstream *up);
+static void push_now(struct upstream *up, const char *commit);
 
 static struct push_record *
 record_of(const struct upstream *up)
@@ -101,21 +104,33 @@ arm(struct upstream *up)
 	ms = push_record_look_ms(record, LOOK_REGULAR,
 	    settings_duration(up->core->settings, "repo.fetch_every"), now);
 	push = push_record_wait_ms(record, now);
-	if (mode_of(up) == UPSTREAM_PUSH && push >= 0 && push < ms &&
-	    record->ours == NULL)
-		ms = push;
+	/* What would land has its own look, when it can land. */
+	if (mode_of(up) == UPSTREAM_PUSH && push < ms && record->ours == NULL &&
+	    (push > 0 || record->unpushed != NULL))
+		ms = push > 0 ? push : 0;
 	if (up->timer == NULL)
 		up->timer = loop_after(up->core->loop, ms, on_time, up);
 	else
 		loop_timer_restart(up->timer, ms);
 }
 
+/* Tasks that wait for the look begin. */
+static void
+on_haste(void *arg)
+{
+	struct upstream *up = arg;
+
+	if (up->haste == NULL)
+		return;
+	loop_timer_free(take_ptr(&up->haste));
+	up->slow = true;
+	op_start_fresh(up->queue->landings->fleet);
+}
+
 /* What waited for origin is decided again. */
 static void
 rest(struct upstream *up)
 {
-	bool task = up->task_waits;
-
 	up->step = STEP_IDLE;
 	if (up->stopping)
 		return;
@@ -124,16 +139,13 @@ rest(struct upstream *up)
 		look(up);
 		return;
 	}
-	if (up->fn != NULL) {
-		push_now(up);
+	on_haste(up);
+	up->slow = false;
+	if (up->landing != NULL) {
+		push_now(up, up->landing);
 		return;
 	}
 	arm(up);
-	up->task_waits = false;
-	if (task && up->queue->landings->policy != NULL &&
-	    up->queue->landings->policy->fresh != NULL)
-		up->queue->landings->policy->fresh(
-		    up->queue->landings->policy_arg);
 	queue_look(up->queue);
 }
 
@@ -173,6 +185,51 @@ note_divergence(struct upstream *up, const char *ours, const char *theirs)
 	persist_changed(up->core);
 }
 
+/* A pull request would show what somebody has committed here and not pushed.
+ * NULL = it would not; else the caller frees it. */
+static char *
+lacks(const struct upstream *up)
+{
+	const char *branch = core_branch(up->core);
+
+	if (up->stand == GIT_STAND_SAME || up->stand == GIT_STAND_BEHIND)
+		return NULL;
+	return xasprintf("%s has commits that origin lacks, and pull requests "
+			 "would have them; push them: git push %s %s",
+	    branch, up->remote, branch);
+}
+
+/* The asks follow from what is saved. */
+static void
+on_blocked_long(void *arg)
+{
+	struct upstream *up = arg;
+
+	loop_timer_free(take_ptr(&up->asks));
+	persist_changed(up->core);
+}
+
+/* A checkout is in the way; NULL = it is not. */
+static void
+note_blocked(struct upstream *up, const char *reason)
+{
+	struct push_record *record = record_of(up);
+	int64_t now = clock_wall_ms();
+
+	if (reason == NULL && record->blocked == NULL)
+		return;
+	if (record->blocked == NULL || record->blocked_ms > now)
+		record->blocked_ms = now;
+	xstrset(&record->blocked, reason);
+	loop_timer_free(take_ptr(&up->asks));
+	if (reason != NULL && !up->stopping &&
+	    now - record->blocked_ms < FOLLOW_PATIENCE_MS)
+		up->asks = loop_after(up->core->loop,
+		    record->blocked_ms + FOLLOW_PATIENCE_MS - now,
+		    on_blocked_long, up);
+	persist_changed(up->core);
+}
+
 static void
 on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 {
@@ -196,25 +253,33 @@ on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 	xstrset(&up->ours, fetched->branch);
 	note_divergence(up, up->stand == GIT_STAND_DIVERGED ? up->ours : NULL,
 	    up->stand == GIT_STAND_DIVERGED ? up->theirs : NULL);
+	if (up->stand != GIT_STAND_BEHIND)
+		note_blocked(up, NULL);
+	if (!landings_busy(up->queue->landings) && push_record_let_go(record))
+		persist_changed(up->core);
+	if (record->unpushed != NULL &&
+	    (up->stand == GIT_STAND_BEHIND || up->stand == GIT_STAND_SAME)) {
+		push_record_done(record, record->unpushed, up->theirs);
+		persist_changed(up->core);
+	}
+	if (lands_by_pull(up->core->settings)) {
+		free(up->reason);
+		up->reason = lacks(up);
+	}
 	switch (up->stand) {
 	case GIT_STAND_BEHIND:
 		up->step = STEP_IDLE;
 		follow(up);
 		return;
 	case GIT_STAND_SAME:
-		if (record->unpushed != NULL) {
-			push_record_done(record, record->unpushed, up->theirs);
-			persist_changed(up->core);
-		}
 		break;
 	case GIT_STAND_AHEAD:
 	case GIT_STAND_NONE:
 		/* What has landed while it was away. */
 		if (mode_of(up) == UPSTREAM_PUSH && record->unpushed != NULL &&
-		    up->fn == NULL && !up->stopping) {
+		    up->landing == NULL && !up->stopping) {
 			up->step = STEP_IDLE;
-			xstrset(&up->pushing, up->ours);
-			push_now(up);
+			push_now(up, up->ours);
 			return;
 		}
 		break;
@@ -334,6 +399,7 @@ on_trailers(const struct git_answer *answer, void *arg)
 			    strcmp(item->author_email, email) != 0)
 				continue;
 			xstrset(&item->commit, commit);
+			push_record_let_go(&record->push);
 			settle_landed(up->queue->landings, item);
 		}
 	}
@@ -378,6 +444,7 @@ on_followed(enum git_land_result result, const char *detail,
 			.to = up->theirs });
 		up->stand = GIT_STAND_SAME;
 		xstrset(&up->reason, NULL);
+		note_blocked(up, NULL);
 		checkout_watch_end(up->checkout);
 		if (landings_busy(up->queue->landings) && !up->stopping) {
 			cleanup_free char *from = take_ptr(&up->ours);
@@ -396,6 +463,7 @@ on_followed(enum git_land_result result, const char *detail,
 		up->reason = xasprintf("your checkout of %s is in the way of "
 				       "what origin has: %s",
 		    branch, detail);
+		note_blocked(up, up->reason);
 		checkout_watch_wait(up->checkout, places);
 		break;
 	case GIT_LAND_HELD:
@@ -431,11 +499,17 @@ follow(struct upstream *up)
 }
 
 void
+upstream_look(struct upstream *up)
+{
+	record_of(up)->looked_ms = 0;
+	look(up);
+}
+
+void
 upstream_split(struct upstream *up)
 {
 	up->known = false;
-	record_of(up)->looked_ms = 0;
-	look(up);
+	upstream_look(up);
 }
 
 void
@@ -450,26 +524,14 @@ upstream_moved(struct upstream *up)
 
 /* --- what is pushed ---------------------------------------------------- */
 
+/* How it ends is for whoever waits for it, if that is this commit. */
 static void
-tell(struct upstream *up, enum push_next next)
+tell(struct upstream *up, const char *commit, enum push_next next)
 {
-	upstream_push_fn *fn = up->fn;
-
-	loop_timer_free(take_ptr(&up->patience));
-	up->fn = NULL;
-	if (fn != NULL)
-		fn(next, up->arg);
-}
-
-/* It lands without it; what became of the push is seen later. */
-static void
-on_patience(void *arg)
-{
-	struct upstream *up = arg;
-
-	up->late = true;
-	tell(up, PUSH_THEN_LATER);
-	queue_look(up->queue);
+	if (up->landing == NULL || strcmp(up->landing, commit) != 0)
+		return;
+	free(take_ptr(&up->landing));
+	up->fn(next, up->arg);
 }
 
 static void
@@ -477,12 +539,13 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 {
 	struct upstream *up = arg;
 	struct push_record *record = record_of(up);
-	cleanup_free char *commit = take_ptr(&up->pushing);
+	cleanup_free char *commit = take_ptr(&record->pushing);
 	cleanup_free char *covers = take_ptr(&up->covers);
-	bool first = up->fn != NULL;
+	bool lands = up->landing != NULL && strcmp(up->landing, commit) == 0;
 	enum push_next next = PUSH_THEN_LATER;
 
 	up->step = STEP_IDLE;
+	record->pushing_ms = 0;
 	if (result == GIT_UPSTREAM_AWAY)
 		away(up, words);
 	else
@@ -490,7 +553,7 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 		    record, (enum push_answer)result, words, clock_wall_ms());
 	/* Where it stands now is only known after a look, but for a push that
 	 * succeeded. */
-	up->known = result == GIT_UPSTREAM_OK && !up->late;
+	up->known = result == GIT_UPSTREAM_OK;
 	switch (next) {
 	case PUSH_THEN_LAND:
 		xstrset(&up->theirs, commit);
@@ -504,9 +567,10 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 		break;
 	case PUSH_THEN_REBUILD:
 		record->looked_ms = 0;
-		up->again |= !first;
+		up->again |= !lands;
 		break;
 	case PUSH_THEN_HOLD:
+		record->looked_ms = 0;
 		if (record->tries == 1)
 			emit(up->core,
 			    &(struct event){ .kind = EVENT_PUSH_FAILED,
@@ -518,18 +582,29 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 		break;
 	}
 	persist_changed(up->core);
-	tell(up, next);
+	tell(up, commit, next);
 	rest(up);
 }
 
+/* The landing, before the branch moves; or the branch. */
 static void
-push_now(struct upstream *up)
+push_now(struct upstream *up, const char *commit)
 {
-	if (up->fn != NULL &&
-	    (mode_of(up) != UPSTREAM_PUSH || record_of(up)->away_ms > 0 ||
+	struct push_record *record = record_of(up);
+	bool lands = commit == up->landing;
+
+	if (lands &&
+	    (mode_of(up) != UPSTREAM_PUSH ||
+		(record->away_ms > 0 && !record->held) ||
 		(up->known && up->stand == GIT_STAND_DIVERGED))) {
-		xstrset(&up->pushing, NULL);
-		tell(up, PUSH_THEN_LATER);
+		tell(up, commit, PUSH_THEN_LATER);
+		rest(up);
+		return;
+	}
+	/* It was sent before, and origin does not answer. */
+	if (lands && record->held &&
+	    push_record_wait_ms(record, clock_wall_ms()) > 0) {
+		tell(up, commit, PUSH_THEN_HOLD);
 		rest(up);
 		return;
 	}
@@ -538,14 +613,12 @@ push_now(struct upstream *up)
 		return;
 	}
 	up->step = STEP_PUSHES;
-	up->late = false;
-	xstrset(&up->covers, record_of(up)->unpushed);
-	if (up->patience == NULL)
-		up->patience =
-		    loop_after(up->core->loop, PATIENCE_MS, on_patience, up);
+	xstrset(&up->covers, record->unpushed);
+	xstrset(&record->pushing, commit);
+	record->pushing_ms = clock_wall_ms();
 	git_upstream_push(up->git,
 	    &(struct git_push_spec){ .remote = up->remote,
-		.commit = up->pushing,
+		.commit = commit,
 		.ref = up->ref,
 		.expected = up->theirs,
 		.forward = true },
@@ -555,21 +628,21 @@ push_now(struct upstream *up)
 bool
 upstream_takes(const struct upstream *up)
 {
+	const struct push_record *record = record_of(up);
+
 	return mode_of(up) == UPSTREAM_PUSH && !up->stopping &&
-	    up->step != STEP_PUSHES && record_of(up)->away_ms == 0;
+	    (record->away_ms == 0 || record->held);
 }
 
 void
 upstream_push(
     struct upstream *up, const char *commit, upstream_push_fn *fn, void *arg)
 {
-	xstrset(&up->pushing, commit);
+	xstrset(&up->landing, commit);
 	up->fn = fn;
 	up->arg = arg;
-	loop_timer_free(up->patience);
-	up->patience = loop_after(up->core->loop, PATIENCE_MS, on_patience, up);
 	if (up->step == STEP_IDLE)
-		push_now(up);
+		push_now(up, up->landing);
 }
 
 void
@@ -605,7 +678,7 @@ upstream_may_land(struct upstream *up)
 
 	if (mode_of(up) == UPSTREAM_OFF)
 		return true;
-	if (up->step != STEP_IDLE && !(up->step == STEP_PUSHES && up->late))
+	if (up->step != STEP_IDLE)
 		return false;
 	if (up->known && up->stand == GIT_STAND_BEHIND) {
 		if (!checkout_watch_waits(up->checkout) && up->held == NULL)
@@ -617,9 +690,8 @@ upstream_may_land(struct upstream *up)
 		arm(up);
 		return false;
 	}
-	if (up->step != STEP_IDLE ||
-	    push_record_look_ms(record, LOOK_LANDING, 0, now) < 0)
-		return true;
+	if (push_record_look_ms(record, LOOK_LANDING, 0, now) < 0)
+		return !lands_by_pull(up->core->settings) || up->reason == NULL;
 	look(up);
 	return false;
 }
@@ -633,11 +705,12 @@ upstream_fresh(struct upstream *up)
 	    push_record_look_ms(record_of(up), LOOK_TASK, 0, clock_wall_ms()) <
 		0)
 		return true;
-	/* Nobody waits for a push, or for a checkout. */
-	if (up->step == STEP_PUSHES ||
+	/* Nobody waits for a push, for a checkout, or for long. */
+	if (up->slow || up->step == STEP_PUSHES ||
 	    (up->step == STEP_IDLE && up->reason != NULL))
 		return true;
-	up->task_waits = true;
+	if (up->haste == NULL)
+		up->haste = loop_after(up->core->loop, HASTE_MS, on_haste, up);
 	look(up);
 	return false;
 }
@@ -674,6 +747,17 @@ upstream_retry(struct upstream *up)
 void
 upstream_begin(struct upstream *up)
 {
+	struct push_record *record = record_of(up);
+
+	/* The last daemon may have pushed what it was about to land: without
+	 * origin's word that does not land. */
+	if (!up->begun && mode_of(up) == UPSTREAM_PUSH &&
+	    up->core->state.landings.to != NULL && upstream_takes(up)) {
+		record->held = true;
+		record->away_ms = clock_wall_ms();
+		persist_changed(up->core);
+	}
+	up->begun = true;
 	if (mode_of(up) != UPSTREAM_PUSH && push_record_let_go(record_of(up))) {
 		persist_changed(up->core);
 		queue_look(up->queue);
@@ -695,10 +779,11 @@ upstream_stop(struct upstream *up)
 {
 	up->stopping = true;
 	loop_timer_free(take_ptr(&up->timer));
-	loop_timer_free(take_ptr(&up->patience));
 	loop_timer_free(take_ptr(&up->held));
+	loop_timer_free(take_ptr(&up->haste));
+	loop_timer_free(take_ptr(&up->asks));
 	checkout_watch_end(up->checkout);
-	up->fn = NULL; /* the next daemon finds the journal */
+	xstrset(&up->landing, NULL); /* the next daemon finds the journal */
 	if (up->step == STEP_PUSHES)
 		up->timer = loop_after(up->core->loop, STOP_MS, give_up, up);
 }
@@ -733,15 +818,17 @@ upstream_free(struct upstream *up)
 		return;
 	git_free(up->git);
 	loop_timer_free(up->timer);
-	loop_timer_free(up->patience);
 	loop_timer_free(up->held);
+	loop_timer_free(up->haste);
+	loop_timer_free(up->asks);
 	checkout_watch_free(up->checkout);
 	free(up->remote);
 	free(up->ref);
 	free(up->theirs);
 	free(up->ours);
 	free(up->reason);
-	free(up->pushing);
+	free(up->landing);
+	free(take_ptr(&record_of(up)->pushing));
 	free(up->covers);
 	free(up);
 }

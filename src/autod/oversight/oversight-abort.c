@@ -287,16 +287,6 @@ oversight_abort_settle(struct oversight_floor *floor)
 	}
 }
 
-/* By whatever names it, or that of a worker. */
-static struct task *
-find_task(const struct oversight_floor *floor, const char *name)
-{
-	const struct agent *agent = fleet_find(floor->fleet, name);
-
-	return agent != NULL ? auto_task(agent) :
-			       core_task_named(floor->core, name, NULL);
-}
-
 static void
 on_abort(void *arg, struct server_call *call, struct json_object *params)
 {
@@ -304,9 +294,13 @@ on_abort(void *arg, struct server_call *call, struct json_object *params)
 	const char *name = json_string_or(params, "task", "");
 	const char *why = json_string_or(params, "reason", NULL);
 	const char *user = json_string_or(params, "user", NULL);
-	struct task *t = find_task(floor, name);
+	struct task *t;
 	struct abort_wait *wait;
+	const struct agent *agent = fleet_find(floor->fleet, name);
 
+	/* By whatever names it, or that of a worker. */
+	t = agent != NULL ? auto_task(agent) :
+			    core_task_named(floor->core, name, NULL);
 	if (t == NULL) {
 		refuse_unknown(floor, call, name);
 		return;

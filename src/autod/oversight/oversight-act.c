@@ -74,9 +74,9 @@ oversight_tell(const struct oversight_floor *floor, const struct watched *w,
 	else
 		buf_adds(&signature, task);
 	what.signature = signature.data;
-	/* The command gets what it got before there were levels. */
-	person_escalate(floor->core, &what,
-	    level >= STEP_PAUSE ? NOTICE_TASK : NOTICE_NONE);
+	if (level >= STEP_PAUSE)
+		what.class = notice_name(NOTICE_TASK);
+	person_escalate(floor->core, &what);
 }
 
 /* --- several workers -------------------------------------------------- */
@@ -413,40 +413,6 @@ add_learned(const struct watched *w, const struct detection *d,
 	    d, last_words, words != NULL ? words : w->failure, out);
 }
 
-static void
-restart(struct oversight_floor *floor, struct watched *w, struct agent *agent,
-    const struct detection *d, const char *words)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	agent_task_text(agent, &text);
-	buf_adds(&text, "\n\n");
-	add_learned(w, d, auto_task(agent)->last_words, words, &text);
-	buf_adds(
-	    &text, "\nThe worktree has the work so far: keep what is right.\n");
-	give(floor, w, agent->worker->name, d, NULL, false);
-	if (agent->worker->session.busy)
-		agent_interrupt(agent);
-	agent_prompt(agent, text.data, true, agent->worker->status);
-}
-
-/* The watched task may be gone then. Its prompt has the last words. on: no
- * attempt is to follow, but what the plan says. */
-static void
-retry(struct oversight_floor *floor, struct watched *w, struct agent *agent,
-    const struct detection *d, const char *words, bool on)
-{
-	cleanup_buf struct buf reason = BUF_INIT;
-
-	add_learned(w, d, NULL, words, &reason);
-	tell_people(floor, w, agent->worker->name, d, NULL);
-	deliver(floor, w, agent->worker->name, d);
-	if (on)
-		outcome_hand_on(floor->mode, agent, reason.data);
-	else
-		outcome_attempt_stuck(floor->mode, agent, reason.data);
-}
-
 bool
 oversight_act_stop(struct oversight_floor *floor, struct watched *w,
     struct agent *agent, const char *words)
@@ -466,10 +432,31 @@ oversight_act_stop(struct oversight_floor *floor, struct watched *w,
 	on = step == STEP_PAUSE && type != DETECTION_RESOURCE_BURN &&
 	    outcome_is_handed_on(floor->mode, t);
 	if (step == STEP_RESTART) {
-		restart(floor, w, agent, &d, words);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		agent_task_text(agent, &text);
+		buf_adds(&text, "\n\n");
+		add_learned(w, &d, auto_task(agent)->last_words, words, &text);
+		buf_adds(&text,
+		    "\nThe worktree has the work so far: keep what is right.\n");
+		give(floor, w, agent->worker->name, &d, NULL, false);
+		if (agent->worker->session.busy)
+			agent_interrupt(agent);
+		agent_prompt(agent, text.data, true, agent->worker->status);
 	} else if (step == STEP_RETRY || on) {
+		cleanup_buf struct buf reason = BUF_INIT;
+
 		w->due[type] = STEP_RETRY;
-		retry(floor, w, agent, &d, words, on);
+		/* The watched task may be gone then. Its prompt has the last
+		 * words. on: no attempt is to follow, but what the plan says.
+		 */
+		add_learned(w, &d, NULL, words, &reason);
+		tell_people(floor, w, agent->worker->name, &d, NULL);
+		deliver(floor, w, agent->worker->name, &d);
+		if (on)
+			outcome_hand_on(floor->mode, agent, reason.data);
+		else
+			outcome_attempt_stuck(floor->mode, agent, reason.data);
 	} else {
 		park(floor, w, agent, &d);
 	}

@@ -120,29 +120,6 @@ oversight_results_ejected(
 		oversight_floor_judge(floor, w, agent);
 }
 
-/* What the task began with is not its work. */
-static void
-oversight_results_known(const struct oversight_floor *floor, struct watched *w)
-{
-	const char *command = setting(floor, "auto.check_command");
-	const struct check_result *result;
-	char key[CHECK_KEY_SIZE];
-
-	if (has_own_tests(floor) || command[0] == '\0' ||
-	    w->open->tree == NULL ||
-	    (strv_count(w->open->files) == 0 && w->touched.count == 0))
-		return;
-	check_book_key(command, key);
-	result = check_book_find(
-	    &floor->core->state.landings.checks, w->open->tree, key);
-	if (result == NULL)
-		return;
-	if (result->fails_row >= CHECK_BOOK_BLAME)
-		w->open->tests = 0;
-	else if (result->passes > 0 && result->fails_row == 0)
-		w->open->tests = 1;
-}
-
 /* --- watched tasks --------------------------------------------------- */
 
 static struct watched *
@@ -369,10 +346,28 @@ watch_seen(void *arg, struct agent *agent, const struct git_snapshot *snapshot,
 	oversight_floor_begin(floor, w, agent,
 	    &(struct iteration_facts){
 		.snapshot = snapshot, .last_words = last_words });
-	if (by_hand)
+	if (by_hand) {
 		oversight_floor_judge(floor, w, agent);
-	else
-		oversight_results_known(floor, w);
+	} else {
+		const char *command = setting(floor, "auto.check_command");
+		const struct check_result *result;
+		char key[CHECK_KEY_SIZE];
+
+		/* What the task began with is not its work. */
+		if (has_own_tests(floor) || command[0] == '\0' ||
+		    w->open->tree == NULL ||
+		    (strv_count(w->open->files) == 0 && w->touched.count == 0))
+			return;
+		check_book_key(command, key);
+		result = check_book_find(
+		    &floor->core->state.landings.checks, w->open->tree, key);
+		if (result == NULL)
+			return;
+		if (result->fails_row >= CHECK_BOOK_BLAME)
+			w->open->tests = 0;
+		else if (result->passes > 0 && result->fails_row == 0)
+			w->open->tests = 1;
+	}
 }
 
 static void

@@ -93,18 +93,6 @@ carry_to_json(const struct watched_carry *carry)
 
 /* --- what follows from an iteration ---------------------------------- */
 
-static void
-touch(struct watched *w, const char *path)
-{
-	char *name;
-
-	if (w->touched.count >= TOUCHED_MAX ||
-	    strmap_get(&w->touched, path) != NULL)
-		return;
-	name = xstrdup(path);
-	strmap_add(&w->touched, name, name);
-}
-
 bool
 watched_touched(const struct watched *w, const char *path)
 {
@@ -127,29 +115,11 @@ tell_outcome(struct watched *w, const struct watched_trial *t)
 	append(w, NULL, record);
 }
 
-/* After behaviour_add(). tell: it is not recorded yet. */
-static void
-judge_trials(struct watched *w, bool tell)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < w->trial_count; i++) {
-		struct watched_trial *t = &w->trials[i];
-
-		t->after[t->count++] =
-		    behaviour_severity(w->behaviour, t->type);
-		if (t->count < PROGRESS_PATIENCE)
-			w->trials[kept++] = *t;
-		else if (tell)
-			tell_outcome(w, t);
-	}
-	w->trial_count = kept;
-}
-
 static void
 take(struct watched *w, const struct iteration *iteration, bool tell)
 {
 	struct watched_carry *carry;
+	size_t kept = 0;
 
 	behaviour_add(w->behaviour, iteration);
 	carry = &w->carry;
@@ -172,9 +142,28 @@ take(struct watched *w, const struct iteration *iteration, bool tell)
 	xstrset(&w->objective, iteration->objective);
 	if (iteration->failure != NULL)
 		xstrset(&w->failure, iteration->failure);
-	for (size_t i = 0; i < strv_count(iteration->files); i++)
-		touch(w, iteration->files[i]);
-	judge_trials(w, tell);
+	for (size_t i = 0; i < strv_count(iteration->files); i++) {
+		const char *path = iteration->files[i];
+		char *name;
+
+		if (w->touched.count >= TOUCHED_MAX ||
+		    strmap_get(&w->touched, path) != NULL)
+			continue;
+		name = xstrdup(path);
+		strmap_add(&w->touched, name, name);
+	}
+	/* After behaviour_add(). tell: it is not recorded yet. */
+	for (size_t i = 0; i < w->trial_count; i++) {
+		struct watched_trial *t = &w->trials[i];
+
+		t->after[t->count++] =
+		    behaviour_severity(w->behaviour, t->type);
+		if (t->count < PROGRESS_PATIENCE)
+			w->trials[kept++] = *t;
+		else if (tell)
+			tell_outcome(w, t);
+	}
+	w->trial_count = kept;
 }
 
 static void

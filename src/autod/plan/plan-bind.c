@@ -130,29 +130,6 @@ check(const struct plan_floor *floor, const struct plan *plan,
 	return 0;
 }
 
-static void
-assign(struct plan_floor *floor, struct plan_node *node, const struct task *t)
-{
-	int64_t now = clock_wall_ms();
-	char ulid[ID_ULID_SIZE];
-	cleanup_free char *id = NULL;
-	const struct reconcile_facts none = { 0 };
-	struct reconcile_config config;
-	struct reconcile_result result;
-
-	id_ulid(now, ulid);
-	id = xasprintf("A_%s", ulid);
-	plan_node_assign(node, id, now);
-	xstrset(&node->work.task, t->id);
-	if (t->text != NULL)
-		plan_node_instruct(node, t->text);
-	reconcile_config_read(floor->core->settings, &config);
-	reconcile_now(plan_floor_set(floor), node, &none, &config,
-	    now_after(node), &result);
-	plan_apply(floor, &result);
-	reconcile_result_release(&result);
-}
-
 static bool
 is_begun(const struct task *t)
 {
@@ -174,6 +151,12 @@ plan_bind(
 	struct plan_node *node = NULL;
 	struct plan *plan = NULL;
 	int r;
+	int64_t now;
+	char ulid[ID_ULID_SIZE];
+	cleanup_free char *id = NULL;
+	const struct reconcile_facts none = { 0 };
+	struct reconcile_config config;
+	struct reconcile_result result;
 
 	if (plan_bind_find(plan_floor_set(floor), t->key, &plan, &node, err) <
 		0 ||
@@ -194,7 +177,18 @@ plan_bind(
 	r = check(floor, plan, node, late, err);
 	if (r < 0)
 		return r;
-	assign(floor, node, t);
+	now = clock_wall_ms();
+	id_ulid(now, ulid);
+	id = xasprintf("A_%s", ulid);
+	plan_node_assign(node, id, now);
+	xstrset(&node->work.task, t->id);
+	if (t->text != NULL)
+		plan_node_instruct(node, t->text);
+	reconcile_config_read(floor->core->settings, &config);
+	reconcile_now(plan_floor_set(floor), node, &none, &config,
+	    now_after(node), &result);
+	plan_apply(floor, &result);
+	reconcile_result_release(&result);
 	if (t->worker != NULL)
 		plan_bind_worker(floor, node, t);
 	return 0;
@@ -324,19 +318,6 @@ plan_bind_parked(
 
 /* --- ending ----------------------------------------------------------- */
 
-/* For the planner: why its task has failed, and what its agent said. */
-static char *
-failure_words(const struct task *t)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	buf_adds(&out, t->reason != NULL ? t->reason : "every attempt failed");
-	if (t->last_words != NULL && t->last_words[0] != '\0')
-		buf_addf(&out, "\nThe last message of its agent:\n%s",
-		    t->last_words);
-	return buf_take(&out);
-}
-
 static const char *
 result_words(const struct task *t)
 {
@@ -417,8 +398,18 @@ plan_bind_end(struct plan_floor *floor, struct plan_node *node,
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);
-	if (t->outcome == OUTCOME_FAILED || t->outcome == OUTCOME_DEAD_LETTER)
-		words = failure_words(t);
+	if (t->outcome == OUTCOME_FAILED || t->outcome == OUTCOME_DEAD_LETTER) {
+		cleanup_buf struct buf out = BUF_INIT;
+
+		/* For the planner: why its task has failed, and what its agent
+		 * said. */
+		buf_adds(&out,
+		    t->reason != NULL ? t->reason : "every attempt failed");
+		if (t->last_words != NULL && t->last_words[0] != '\0')
+			buf_addf(&out, "\nThe last message of its agent:\n%s",
+			    t->last_words);
+		words = buf_take(&out);
+	}
 	facts.failed_why = words;
 	if (good)
 		read_evidence(floor, t, files, &evidence);

@@ -278,18 +278,6 @@ plan_book_set(struct plan_book *book)
 
 /* --- what changed ------------------------------------------------------ */
 
-static void
-changed_free(struct plan_book *book, struct changed *changed)
-{
-	TAILQ_REMOVE(&book->changed, changed, entry);
-	strmap_remove(&book->by_name, changed->name);
-	free(changed->goal_id);
-	free(changed->id);
-	free(changed->name);
-	free(changed->body);
-	free(changed);
-}
-
 void
 plan_book_record(struct plan_floor *floor, enum book_kind kind,
     const char *goal_id, const char *id)
@@ -424,8 +412,15 @@ forget_goal(struct plan_book *book, const char *goal_id)
 
 	TAILQ_FOREACH_SAFE(changed, &book->changed, entry, next)
 	{
-		if (goal_id == NULL || strcmp(changed->goal_id, goal_id) == 0)
-			changed_free(book, changed);
+		if (goal_id == NULL || strcmp(changed->goal_id, goal_id) == 0) {
+			TAILQ_REMOVE(&book->changed, changed, entry);
+			strmap_remove(&book->by_name, changed->name);
+			free(changed->goal_id);
+			free(changed->id);
+			free(changed->name);
+			free(changed->body);
+			free(changed);
+		}
 	}
 }
 

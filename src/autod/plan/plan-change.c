@@ -23,19 +23,6 @@ plan_apply_work(struct plan_floor *floor, const struct plan_node *node)
 	plan_book_record(floor, BOOK_ASSIGNMENT, node->goal_id, node->id);
 }
 
-static void
-store_records(struct plan_floor *floor, const struct reconcile_result *result)
-{
-	for (size_t i = 0; i < result->plan_count; i++)
-		plan_book_changes(
-		    floor, result->plans[i]->plan, &result->plans[i]->changes);
-	for (size_t i = 0; i < result->worked_count; i++)
-		plan_apply_work(floor, result->worked[i]);
-	for (size_t i = 0; i < result->crystal_count; i++)
-		plan_book_record(floor, BOOK_CRYSTAL,
-		    result->crystals[i]->goal_id, result->crystals[i]->id);
-}
-
 /* --- events ----------------------------------------------------------- */
 
 static void
@@ -78,7 +65,14 @@ is_dispatch(const struct reconcile_event *e)
 void
 plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 {
-	store_records(floor, result);
+	for (size_t i = 0; i < result->plan_count; i++)
+		plan_book_changes(
+		    floor, result->plans[i]->plan, &result->plans[i]->changes);
+	for (size_t i = 0; i < result->worked_count; i++)
+		plan_apply_work(floor, result->worked[i]);
+	for (size_t i = 0; i < result->crystal_count; i++)
+		plan_book_record(floor, BOOK_CRYSTAL,
+		    result->crystals[i]->goal_id, result->crystals[i]->id);
 	for (size_t i = 0; i < result->event_count; i++)
 		if (!is_dispatch(&result->events[i]))
 			tell(floor, &result->events[i]);
@@ -457,19 +451,6 @@ matched(const struct matches *m)
 	return m->count == 1 ? m->first : NULL;
 }
 
-static void
-refuse_goal(struct server_call *call, const struct matches *m)
-{
-	if (m->count == 0)
-		serve_refuse(call, m->missing,
-		    "there is no goal %s; see: llmc goal list --all", m->word);
-	else
-		serve_refuse(call, m->missing,
-		    "%s can be several goals; type more of the id: %s%s",
-		    m->word, m->shown.data,
-		    m->count > SHOWN_MAX ? ", ..." : "");
-}
-
 /* Of an earlier version: a goal of each task of a pool. There may be very many
  * of them, and they are not listed. */
 static bool
@@ -570,10 +551,19 @@ find_goal(struct plan_floor *floor, struct server_call *call,
 			    json_string_or(goal, "title", ""));
 		}
 	}
-	if (matched(&m) == NULL)
-		refuse_goal(call, &m);
-	else
+	if (matched(&m) == NULL) {
+		if (m.count == 0)
+			serve_refuse(call, m.missing,
+			    "there is no goal %s; see: llmc goal list --all",
+			    m.word);
+		else
+			serve_refuse(call, m.missing,
+			    "%s can be several goals; type more of the id: %s%s",
+			    m.word, m.shown.data,
+			    m.count > SHOWN_MAX ? ", ..." : "");
+	} else {
 		plan = plan_book_plan(floor, matched(&m), &err);
+	}
 	if (matched(&m) != NULL && plan == NULL)
 		plan_call_refuse(call, &err);
 	buf_release(&m.shown);

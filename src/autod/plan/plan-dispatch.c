@@ -482,27 +482,6 @@ resume(struct plan_dispatcher *dispatcher)
 	}
 }
 
-static void
-on_submitted(struct plan_dispatcher *dispatcher, const char *name)
-{
-	const struct plan_set *set = plan_floor_set(dispatcher->floor);
-	const struct worker *w =
-	    state_find(&dispatcher->floor->core->state, name);
-	struct plan_cursor cursor = { 0 };
-	struct plan_node *node;
-
-	if (w == NULL || w->dispatch == NULL)
-		return;
-	while ((node = plan_set_next(set, &cursor)) != NULL) {
-		struct plan_dispatch *d = plan_node_last_dispatch(node);
-
-		if (d != NULL && d->result == DISPATCH_PENDING &&
-		    is_given(w, d))
-			plan_dispatch_ended(dispatcher->floor, node, d,
-			    DISPATCH_ACCEPTED, NULL);
-	}
-}
-
 void
 plan_dispatcher_look(struct plan_dispatcher *dispatcher)
 {
@@ -517,10 +496,27 @@ on_event(const struct event *event, void *arg)
 
 	if (!dispatcher->begun || event->worker == NULL)
 		return;
-	if (event->kind == EVENT_PROMPT_SUBMITTED)
-		on_submitted(dispatcher, event->worker);
-	else if (event->kind == EVENT_WORKER_MOVED)
+	if (event->kind == EVENT_PROMPT_SUBMITTED) {
+		const char *name = event->worker;
+		const struct plan_set *set = plan_floor_set(dispatcher->floor);
+		const struct worker *w =
+		    state_find(&dispatcher->floor->core->state, name);
+		struct plan_cursor cursor = { 0 };
+		struct plan_node *node;
+
+		if (w == NULL || w->dispatch == NULL)
+			return;
+		while ((node = plan_set_next(set, &cursor)) != NULL) {
+			struct plan_dispatch *d = plan_node_last_dispatch(node);
+
+			if (d != NULL && d->result == DISPATCH_PENDING &&
+			    is_given(w, d))
+				plan_dispatch_ended(dispatcher->floor, node, d,
+				    DISPATCH_ACCEPTED, NULL);
+		}
+	} else if (event->kind == EVENT_WORKER_MOVED) {
 		plan_dispatcher_look(dispatcher);
+	}
 }
 
 static void

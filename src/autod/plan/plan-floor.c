@@ -201,22 +201,6 @@ on_call(void *arg, struct server_call *call, struct json_object *params)
 	loop_call_request(jobs->begin);
 }
 
-/* Registers the methods. */
-static struct store_jobs *
-store_jobs_new(struct plan_floor *floor)
-{
-	struct store_jobs *jobs = xcalloc(1, sizeof *jobs);
-
-	jobs->floor = floor;
-	jobs->begin = loop_call_new(floor->core->loop, job_begin, jobs);
-	for (size_t i = 0; i < nitems(kinds); i++) {
-		jobs->slots[i] = (struct slot){ jobs, &kinds[i] };
-		serve_handle(
-		    floor->core, kinds[i].method, on_call, &jobs->slots[i]);
-	}
-	return jobs;
-}
-
 /* A job that runs is killed; it leaves the book as it was. */
 static void
 store_jobs_free(struct store_jobs *jobs)
@@ -422,6 +406,7 @@ struct plan_floor *
 plan_floor_new(struct auto_mode *mode)
 {
 	struct plan_floor *floor = xcalloc(1, sizeof *floor);
+	struct store_jobs *jobs;
 
 	floor->core = mode->core;
 	floor->fleet = mode->fleet;
@@ -446,7 +431,16 @@ plan_floor_new(struct auto_mode *mode)
 	plan_tick_register(floor);
 	plan_query_register(floor);
 	why_command_register(floor);
-	floor->jobs = store_jobs_new(floor);
+	/* Registers the methods. */
+	jobs = xcalloc(1, sizeof *jobs);
+	jobs->floor = floor;
+	jobs->begin = loop_call_new(floor->core->loop, job_begin, jobs);
+	for (size_t i = 0; i < nitems(kinds); i++) {
+		jobs->slots[i] = (struct slot){ jobs, &kinds[i] };
+		serve_handle(
+		    floor->core, kinds[i].method, on_call, &jobs->slots[i]);
+	}
+	floor->jobs = jobs;
 	open_plans(floor);
 	loop_call_request(floor->show);
 	return floor;

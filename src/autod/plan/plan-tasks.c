@@ -225,25 +225,12 @@ is_enabled(const struct plan_tasks *tasks)
 	    plan_tasks_allowed(tasks->floor);
 }
 
-/* The card that the plan names for the node, if there is one. */
-static void
-set_card(struct plan_tasks *tasks, const struct plan_node *node)
-{
-	cleanup_agent_card struct agent_card *card =
-	    node->spawn == NULL && node->suggested_agent_id != NULL ?
-	    agent_card_new(
-		tasks->floor->core->settings, node->suggested_agent_id) :
-	    NULL;
-
-	if (card != NULL)
-		xstrset(&tasks->launch.agent, node->suggested_agent_id);
-}
-
 static bool
 offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 {
 	struct plan *plan;
 	struct plan_node *node;
+	cleanup_agent_card struct agent_card *card = NULL;
 
 	if (state_task_by_key(
 		&tasks->floor->core->state, AUTO_PLAN_SOURCE, key) != NULL ||
@@ -254,7 +241,13 @@ offer_node(struct plan_tasks *tasks, const char *key, struct source_offer *ret)
 	xstrset(&tasks->title, node->name);
 	schema_release(&task_launch_schema, &tasks->launch);
 	plan_node_launch(node, &tasks->launch);
-	set_card(tasks, node);
+	/* The card that the plan names for the node, if there is one. */
+	card = node->spawn == NULL && node->suggested_agent_id != NULL ?
+	    agent_card_new(
+		tasks->floor->core->settings, node->suggested_agent_id) :
+	    NULL;
+	if (card != NULL)
+		xstrset(&tasks->launch.agent, node->suggested_agent_id);
 	buf_clear(&tasks->text);
 	if (plan_node_is_assigned(node) && node->work.instruction != NULL)
 		buf_adds(&tasks->text, node->work.instruction);

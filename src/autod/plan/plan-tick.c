@@ -304,33 +304,6 @@ struct plan_tick {
 
 /* --- telling ---------------------------------------------------------- */
 
-/* Once for each set of them. */
-static void
-tell_stalled(struct plan_tick *tick)
-{
-	const struct plan_set *set = plan_floor_set(tick->floor);
-	cleanup_buf struct buf names = BUF_INIT;
-	struct plan_cursor cursor = { 0 };
-	const struct plan_node *node;
-	int count = 0;
-
-	while ((node = plan_set_next(set, &cursor)) != NULL) {
-		if (node->work.status != ASSIGNMENT_STALLED)
-			continue;
-		if (count++ < NAMES_MAX)
-			buf_addf(&names, "%s%s (%s)", names.len > 0 ? ", " : "",
-			    node->work.id, node->id);
-	}
-	if (strcmp(names.data, tick->stalled != NULL ? tick->stalled : "") == 0)
-		return;
-	xstrset(&tick->stalled, names.data);
-	if (count > 0)
-		emit(tick->floor->core,
-		    &(struct event){ .kind = EVENT_STALLED,
-			.count = count,
-			.text = names.data });
-}
-
 static void
 tell_tick(struct plan_tick *tick, const struct reconcile_result *result,
     const char *reason, int64_t began)
@@ -357,6 +330,11 @@ run(struct plan_tick *tick, const char *reason,
 	struct plan_floor *floor = tick->floor;
 	int64_t began = clock_mono_ms(), now = clock_wall_ms();
 	struct reconcile_config config;
+	const struct plan_set *set;
+	cleanup_buf struct buf names = BUF_INIT;
+	struct plan_cursor cursor = { 0 };
+	const struct plan_node *node = NULL;
+	int count = 0;
 
 	tick->last_ms = began;
 	reconcile_config_read(floor->core->settings, &config);
@@ -377,7 +355,23 @@ run(struct plan_tick *tick, const char *reason,
 			.reason = d->reason });
 	}
 	plan_apply(floor, ret_result);
-	tell_stalled(tick);
+	/* Once for each set of them. */
+	set = plan_floor_set(tick->floor);
+	while ((node = plan_set_next(set, &cursor)) != NULL) {
+		if (node->work.status != ASSIGNMENT_STALLED)
+			continue;
+		if (count++ < NAMES_MAX)
+			buf_addf(&names, "%s%s (%s)", names.len > 0 ? ", " : "",
+			    node->work.id, node->id);
+	}
+	if (strcmp(names.data, tick->stalled != NULL ? tick->stalled : "") == 0)
+		return;
+	xstrset(&tick->stalled, names.data);
+	if (count > 0)
+		emit(tick->floor->core,
+		    &(struct event){ .kind = EVENT_STALLED,
+			.count = count,
+			.text = names.data });
 }
 
 static void

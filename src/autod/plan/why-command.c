@@ -357,19 +357,6 @@ add_answers(struct plan_floor *floor, struct json_object *asked,
 }
 
 static void
-add_now(struct json_object *asked, const struct why_event *events, size_t count)
-{
-	bool is_task = strcmp(json_string_or(asked, "kind", ""), "task") == 0;
-	cleanup_free char *now =
-	    why_now(json_string_or(asked, "task",
-			is_task ? json_string_or(asked, "subject", "") : NULL),
-		json_string_or(asked, "status", NULL), events, count);
-
-	if (now != NULL && !json_object_object_get_ex(asked, "now", NULL))
-		json_set_string(asked, "now", now);
-}
-
-static void
 add_parked(struct json_object *asked, const struct task *t)
 {
 	cleanup_free char *now =
@@ -416,10 +403,18 @@ answer(struct plan_floor *floor, struct server_call *call,
 	    xcalloc(count + 1, sizeof *events);
 	struct json_object *records = json_object_new_array();
 	const struct task *t;
+	bool is_task;
+	cleanup_free char *now = NULL;
 
 	fill_events(rows, events, records);
 	add_answers(floor, asked, events, count);
-	add_now(asked, events, count);
+	is_task = strcmp(json_string_or(asked, "kind", ""), "task") == 0;
+	now =
+	    why_now(json_string_or(asked, "task",
+			is_task ? json_string_or(asked, "subject", "") : NULL),
+		json_string_or(asked, "status", NULL), events, count);
+	if (now != NULL && !json_object_object_get_ex(asked, "now", NULL))
+		json_set_string(asked, "now", now);
 	t = state_task(&floor->core->state, json_string_or(asked, "task", ""));
 	if (!json_object_object_get_ex(asked, "record", NULL))
 		add_task(floor, asked);
@@ -517,28 +512,6 @@ add_record(struct plan_floor *floor, struct server_call *call,
 		json_set(asked, "record",
 		    json_object_get(json_object_array_get_idx(rows, 0)));
 	return rows != NULL;
-}
-
-static void
-why_assignment(
-    struct plan_floor *floor, struct server_call *call, const char *subject)
-{
-	cleanup_json struct json_object *asked =
-	    asked_new(subject, "assignment", NULL);
-	cleanup_json struct json_object *rows = NULL;
-
-	if (!add_record(floor, call, asked, subject))
-		return;
-	rows = events_of(
-	    floor, call, (struct book_filter){ .assignment_id = subject });
-	if (rows == NULL)
-		return;
-	/* Of one before the last of its node only the events are known. */
-	if (!json_object_object_get_ex(asked, "record", NULL) &&
-	    json_object_array_length(rows) == 0)
-		refuse_unknown(call, subject);
-	else
-		answer(floor, call, asked, rows);
 }
 
 /* The assignment of a task whose goal has ended is in the book only; its
@@ -711,7 +684,22 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 	if (!plan_call_begin(floor, call))
 		return;
 	if (strncmp(subject, "A_", 2) == 0) {
-		why_assignment(floor, call, subject);
+		cleanup_json struct json_object *rows = NULL;
+
+		asked = asked_new(subject, "assignment", NULL);
+		if (!add_record(floor, call, asked, subject))
+			return;
+		rows = events_of(floor, call,
+		    (struct book_filter){ .assignment_id = subject });
+		if (rows == NULL)
+			return;
+		/* Of one before the last of its node only the events are known.
+		 */
+		if (!json_object_object_get_ex(asked, "record", NULL) &&
+		    json_object_array_length(rows) == 0)
+			refuse_unknown(call, subject);
+		else
+			answer(floor, call, asked, rows);
 		return;
 	}
 	if (try_node(floor, call, subject))

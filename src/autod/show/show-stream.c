@@ -390,6 +390,14 @@ show_snapshot(struct show_floor *show, struct json_object *sections)
 		json_set_string(row, "tool", open ? agent->tool : NULL);
 		view_row_moment(row, "tool_since_unix",
 		    open && agent->tool != NULL ? agent->tool_ms : 0);
+		if (agent_setup_progress(agent) != NULL) {
+			cleanup_free char *words = xasprintf(
+			    "its worktree is being set up%s%s",
+			    *agent_setup_progress(agent) != '\0' ? ": " : "",
+			    agent_setup_progress(agent));
+
+			view_row_line(row, "remark", words, VIEW_REMARK_MAX);
+		}
 		json_set_string(row, "model", model_of(&agent->core->state, w));
 		json_set(row, "oversight", oversight_of(show, w));
 		show_spans_fill(show->spans, agent->worker->name, row);

@@ -294,29 +294,6 @@ is_idle(const struct team_deliver *d, const struct agent *agent)
 	    !worker_is_held(w);
 }
 
-static void
-look_at(struct team_deliver *d, struct agent *agent)
-{
-	const struct worker *w = agent->worker;
-
-	agent_tools_wait(agent, AGENT_WAIT_MAIL,
-	    worker_in_turn(w->status) && w->session.busy &&
-		has_due(d, agent, false));
-	if (is_idle(d, agent)) {
-		/* The mail is put in front of the prompt. */
-		if (!has_due(d, agent, true))
-			return;
-		if (agent->worker->status == WORKER_NO_CHANGES) {
-			agent_message(agent, idle_text);
-			return;
-		}
-		if (agent_move(agent, WORKER_STARTING, NULL) < 0)
-			return;
-		xstrset(&agent->worker->prompt, idle_text);
-		agent_prompt(agent, idle_text, false, WORKER_WORKING);
-	}
-}
-
 void
 team_deliver_look(struct team_floor *floor)
 {
@@ -345,8 +322,27 @@ team_deliver_look(struct team_floor *floor)
 	if (d->closing)
 		team_post_close(floor, &d->pace);
 	d->closing = false;
-	for (size_t i = 0; i < floor->fleet->count; i++)
-		look_at(d, floor->fleet->agents[i]);
+	for (size_t i = 0; i < floor->fleet->count; i++) {
+		struct agent *agent = floor->fleet->agents[i];
+		const struct worker *w = agent->worker;
+
+		agent_tools_wait(agent, AGENT_WAIT_MAIL,
+		    worker_in_turn(w->status) && w->session.busy &&
+			has_due(d, agent, false));
+		if (is_idle(d, agent)) {
+			/* The mail is put in front of the prompt. */
+			if (!has_due(d, agent, true))
+				continue;
+			if (agent->worker->status == WORKER_NO_CHANGES) {
+				agent_message(agent, idle_text);
+				continue;
+			}
+			if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+				continue;
+			xstrset(&agent->worker->prompt, idle_text);
+			agent_prompt(agent, idle_text, false, WORKER_WORKING);
+		}
+	}
 }
 
 void

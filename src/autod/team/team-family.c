@@ -323,8 +323,8 @@ tell_person(const struct team_floor *floor, const struct task *t,
 		.task = t->id,
 		.task_title = t->title,
 		.goal = node->goal_id,
-		.node = node->id },
-	    NOTICE_WORKER);
+		.node = node->id,
+		.class = notice_name(NOTICE_WORKER) });
 }
 
 void

@@ -128,25 +128,6 @@ team_reserve_sweep(struct team_floor *floor, const struct event *event)
 	}
 }
 
-/* Add what others than this agent have reserved. */
-static void
-fill_reserved(struct team_floor *floor, const struct agent *agent,
-    struct guard_policy *policy)
-{
-	cleanup_free char *actor = team_mail_actor(agent);
-	int64_t now = clock_wall_ms();
-
-	for (size_t i = 0; i < floor->reserve->count; i++) {
-		const struct reservation *r = floor->reserve->list[i];
-		cleanup_free char *owner = NULL;
-
-		if (!reservation_holds(r, now) || strcmp(r->actor, actor) == 0)
-			continue;
-		owner = reservation_owner(r);
-		guard_policy_reserve(policy, r->path, owner, r->until_ms);
-	}
-}
-
 /* --- the tools --------------------------------------------------------- */
 
 static struct json_object *
@@ -592,6 +573,8 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 {
 	struct team_floor *floor = arg;
 	const struct task_launch *launch = launch_of(agent);
+	cleanup_free char *actor = NULL;
+	int64_t now;
 
 	fill_tools(agent, launch, &policy->tools);
 	if (launch != NULL && launch->scope_paths != NULL)
@@ -602,7 +585,18 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 		if ((m->flags & API_TOOL) &&
 		    is_offered(floor, agent, strchr(m->name, '.') + 1))
 			strv_add(&policy->llmc_tools, strchr(m->name, '.') + 1);
-	fill_reserved(floor, agent, policy);
+	/* Add what others than this agent have reserved. */
+	actor = team_mail_actor(agent);
+	now = clock_wall_ms();
+	for (size_t i = 0; i < floor->reserve->count; i++) {
+		const struct reservation *r = floor->reserve->list[i];
+		cleanup_free char *owner = NULL;
+
+		if (!reservation_holds(r, now) || strcmp(r->actor, actor) == 0)
+			continue;
+		owner = reservation_owner(r);
+		guard_policy_reserve(policy, r->path, owner, r->until_ms);
+	}
 }
 
 /* Why it has its own tools only; NULL = it is as free as its rank. */

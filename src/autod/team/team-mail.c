@@ -322,20 +322,6 @@ is_listed(const struct list *list, const struct mail *mail)
 		strcmp(mail->read_call, list->call) == 0);
 }
 
-/* It was shown to whom it is addressed. Takes it. */
-static void
-mark_read(struct team_floor *floor, struct mail *mail, const struct list *list)
-{
-	if (mail->state != MAIL_OPEN || mail->read_ms != 0 ||
-	    persist_ready(floor->core, NULL) < 0) {
-		mail_free(mail);
-		return;
-	}
-	mail_read(mail, clock_wall_ms());
-	xstrset(&mail->read_call, list->call);
-	team_post_save(floor, mail);
-}
-
 /* The rows as they are shown, and marked. own: only what is the reader's,
  * another's is as if it were not there. */
 static struct json_object *
@@ -356,10 +342,19 @@ show_rows(struct team_floor *floor, struct json_object *rows,
 			continue;
 		}
 		json_object_array_add(shown, view(mail, list->whole));
-		if ((list->whole || !is_long(mail)) && is_own(list, mail))
-			mark_read(floor, mail, list);
-		else
+		if ((list->whole || !is_long(mail)) && is_own(list, mail)) {
+			/* It was shown to whom it is addressed. Takes it. */
+			if (mail->state != MAIL_OPEN || mail->read_ms != 0 ||
+			    persist_ready(floor->core, NULL) < 0) {
+				mail_free(mail);
+				continue;
+			}
+			mail_read(mail, clock_wall_ms());
+			xstrset(&mail->read_call, list->call);
+			team_post_save(floor, mail);
+		} else {
 			mail_free(mail);
+		}
 	}
 	return shown;
 }
@@ -550,21 +545,6 @@ is_of_goal(const struct task *task, const char *goal_id)
 	return is_same(goal, goal_id) || is_same(task->launch.goal, goal_id);
 }
 
-/* What it was not given yet. */
-static void
-settle_earlier(struct team_floor *floor, const char *actor, const char *subject)
-{
-	const struct team_box *box = team_post_box(floor, actor);
-	cleanup_strv char **ids = NULL;
-
-	for (size_t i = 0; box != NULL && i < box->count; i++)
-		if (mail_is_of_plan(box->mails[i]) &&
-		    strcmp(box->mails[i]->subject, subject) == 0)
-			strv_add(&ids, box->mails[i]->id);
-	for (char **id = ids; id != NULL && *id != NULL; id++)
-		team_mail_settle(floor, *id);
-}
-
 static void
 post_update(struct team_floor *floor, const struct event *event,
     struct json_object *meta, const char *actor)
@@ -580,8 +560,16 @@ post_update(struct team_floor *floor, const struct event *event,
 	    event->reason != NULL ? ": " : "",
 	    event->reason != NULL ? event->reason : "");
 	struct err err = { 0 };
+	const struct team_box *box = team_post_box(floor, actor);
+	cleanup_strv char **ids = NULL;
 
-	settle_earlier(floor, actor, subject);
+	/* What it was not given yet. */
+	for (size_t i = 0; box != NULL && i < box->count; i++)
+		if (mail_is_of_plan(box->mails[i]) &&
+		    strcmp(box->mails[i]->subject, subject) == 0)
+			strv_add(&ids, box->mails[i]->id);
+	for (char **id = ids; id != NULL && *id != NULL; id++)
+		team_mail_settle(floor, *id);
 	if (team_mail_post(floor,
 		&(struct mail_draft){ .key = key,
 		    .to = actor,

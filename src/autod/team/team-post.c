@@ -302,8 +302,8 @@ tell(struct team_floor *floor, const struct mail *mail, const char *worker,
 		.worker = worker,
 		.task = task != NULL ? task->id : NULL,
 		.task_title = task != NULL ? task->title : NULL,
-		.goal = mail->goal },
-	    NOTICE_WORKER);
+		.goal = mail->goal,
+		.class = notice_name(NOTICE_WORKER) });
 }
 
 /* It is for a person, who is notified once. */
@@ -326,21 +326,6 @@ tell_of(struct team_floor *floor, const struct mail *mail)
 
 	tell(floor, mail, mail->from_worker, levels[mail->kind], event, title,
 	    text);
-}
-
-/* It was given to its recipient again and again, and is not confirmed. */
-static void
-tell_ignored(struct team_floor *floor, const struct mail *mail)
-{
-	cleanup_free char *event = xasprintf("mail-ignored/%s", mail->id);
-	cleanup_free char *text = xasprintf(
-	    "%s was given mail %d times and does not confirm it (%s); read it "
-	    "with: llmc mail show %s",
-	    mail->to_worker != NULL ? mail->to_worker : mail->to,
-	    mail->delivered, mail->subject, mail->id);
-
-	tell(floor, mail, mail->to_worker, ESCALATION_WARNING, event,
-	    "mail is not confirmed", text);
 }
 
 /* --- records ---------------------------------------------------------- */
@@ -444,7 +429,7 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 		xstrset(&mail->body, draft->body);
 	mail->kind = draft->kind;
 	mail->ack_required = draft->ack_required;
-	mail->alerted = draft->told;
+	mail->alerted = draft->alerted;
 	xstrset(&mail->reply_to, draft->reply_to);
 	xstrset(&mail->goal, draft->goal);
 	if (draft->meta != NULL)
@@ -507,7 +492,7 @@ team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
 	if (!is_person(mail->to)) {
 		keep(floor->post, mail);
 	} else {
-		if (!draft->told)
+		if (!draft->alerted)
 			tell_of(floor, mail);
 		mail_free(mail);
 	}
@@ -671,13 +656,24 @@ alert_box(struct team_floor *floor, struct team_box *box,
 	for (size_t i = 0; i < box->count; i++) {
 		struct mail *mail = box->mails[i];
 		struct err err = { 0 };
+		cleanup_free char *event = NULL;
+		cleanup_free char *text = NULL;
 
 		if (!mail_is_ignored(mail, pace, clock_wall_ms()))
 			continue;
 		mail->alerted = true;
 		if (write_mail(floor, mail, &err) < 0)
 			log_debug("%s: %s", mail->id, err.msg);
-		tell_ignored(floor, mail);
+		/* It was given to its recipient again and again, and is not
+		 * confirmed. */
+		event = xasprintf("mail-ignored/%s", mail->id);
+		text = xasprintf(
+		    "%s was given mail %d times and does not confirm it (%s); read it "
+		    "with: llmc mail show %s",
+		    mail->to_worker != NULL ? mail->to_worker : mail->to,
+		    mail->delivered, mail->subject, mail->id);
+		tell(floor, mail, mail->to_worker, ESCALATION_WARNING, event,
+		    "mail is not confirmed", text);
 	}
 }
 

@@ -81,7 +81,7 @@ struct mail_draft {
 	const char *reply_to; /* id of mail; NULL = none */
 	const char *goal; /* id; NULL = none */
 	struct json_object *meta; /* about a plan (plan-goal.h); NULL = none */
-	bool told; /* a person learns of it in another way */
+	bool alerted; /* a person learns of it in another way */
 };
 
 /* Store it with the other changes of this pass, and deliver it then. 0, also if
@@ -283,7 +283,7 @@ struct spawn_letter {
 	const char *actor, *worker; /* who asks */
 	const char *goal; /* of the subject */
 	bool stored; /* there is such a goal: the mail belongs to it */
-	bool told; /* the agent learns the answer without its mail */
+	bool answered; /* the agent learns the answer without its mail */
 };
 /* Its words are cut if they are too long. */
 void spawn_mail_answer(

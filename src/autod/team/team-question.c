@@ -119,7 +119,7 @@ post(struct team_floor *floor, const struct request *r, bool person,
 		.body = text,
 		.kind = MAIL_INSTRUCTION,
 		.goal = r->goal,
-		.told = person,
+		.alerted = person,
 	};
 
 	return team_mail_post(floor, &draft, NULL, err);
@@ -163,8 +163,8 @@ tell_person(struct team_floor *floor, const struct request *r, const char *text)
 		.worker = r->worker,
 		.task = r->task,
 		.goal = r->goal,
-		.options = strv_const(r->options) },
-	    NOTICE_WORKER);
+		.options = strv_const(r->options),
+		.class = notice_name(NOTICE_WORKER) });
 }
 
 int

@@ -39,30 +39,6 @@ attempt_of(struct team_floor *floor, struct server_call *call,
 
 /* --- progress ---------------------------------------------------------- */
 
-/* The record of the run has the last one without its numbers, the event all of
- * each. */
-static void
-tell_progress(const struct team_floor *floor, const struct task *task,
-    struct json_object *said)
-{
-	double percent = progress_report_percent(task->attempt.progress);
-	const char *phase = json_string_or(said, "phase", "");
-	cleanup_free char *run = task_attempt_id(task);
-	cleanup_free char *text = isnan(percent) ?
-	    xstrdup(phase) :
-	    xasprintf("%s (%.0f%%)", phase, percent);
-	cleanup_buf struct buf data = BUF_INIT;
-
-	json_set_string(said, "runId", run);
-	json_print(said, false, &data);
-	emit(floor->core,
-	    &(struct event){ .kind = EVENT_PROGRESS,
-		.worker = task->worker,
-		.task = task->id,
-		.text = text,
-		.data = data.data });
-}
-
 /* Is the caller to come later, or not at all? Then it has its answer. */
 static bool
 is_refused(
@@ -113,6 +89,11 @@ on_progress(void *arg, struct server_call *call, struct json_object *params)
 	struct task *task;
 	struct task_attempt *attempt =
 	    attempt_of(floor, call, params, &agent, &task);
+	double percent;
+	const char *phase;
+	cleanup_free char *run = NULL;
+	cleanup_free char *text = NULL;
+	cleanup_buf struct buf data = BUF_INIT;
 
 	if (attempt == NULL)
 		return;
@@ -136,7 +117,21 @@ on_progress(void *arg, struct server_call *call, struct json_object *params)
 	xstrset(&attempt->progress_call, id);
 	answer_progress(attempt, call);
 	persist_changed(floor->core);
-	tell_progress(floor, task, said);
+	/* The record of the run has the last one without its numbers, the event
+	 * all of each. */
+	percent = progress_report_percent(task->attempt.progress);
+	phase = json_string_or(said, "phase", "");
+	run = task_attempt_id(task);
+	text = isnan(percent) ? xstrdup(phase) :
+				xasprintf("%s (%.0f%%)", phase, percent);
+	json_set_string(said, "runId", run);
+	json_print(said, false, &data);
+	emit(floor->core,
+	    &(struct event){ .kind = EVENT_PROGRESS,
+		.worker = task->worker,
+		.task = task->id,
+		.text = text,
+		.data = data.data });
 }
 
 /* --- the end ----------------------------------------------------------- */

@@ -574,32 +574,6 @@ respond_again(struct team_requests *requests, struct server_call *call,
 	}
 }
 
-/* Answer the calls that wait for it; without one, send mail. */
-static void
-resolve(struct team_requests *requests, struct server_call *call,
-    struct request *r, const char *actor, struct json_object *params)
-{
-	struct team_floor *floor = requests->floor;
-	struct json_object *result;
-	struct err err = { 0 };
-	int code = request_resolve(r, json_string_or(params, "response", ""),
-	    actor, json_string_or(params, "call", NULL), clock_wall_ms(), &err);
-
-	if (code < 0) {
-		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
-	} else {
-		result = request_to_answer(r);
-		if (!is_awaited(requests, r->id) &&
-		    team_question_answer_mail(floor, r) == 0)
-			json_set_string(result, "message",
-			    "The agent does not wait for it now, and gets "
-			    "the answer as mail.");
-		plan_call_answer(floor->plan, call, NULL, result);
-	}
-	finish(requests, r);
-	set_timer(requests);
-}
-
 /* actor: who answers; a person may answer everything. */
 static void
 respond(struct team_requests *requests, struct server_call *call,
@@ -608,19 +582,41 @@ respond(struct team_requests *requests, struct server_call *call,
 	struct request *r = request_registry_find(&requests->registry, id);
 	struct request *ended = r == NULL ? read_ended(requests, id) : NULL;
 
-	if (ended != NULL)
+	if (ended != NULL) {
 		respond_again(requests, call, ended, params);
-	else if (r == NULL)
+	} else if (r == NULL) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no question %.100s; its id is in the mail with "
 		    "the question",
 		    id);
-	else if (strcmp(actor, ACTOR_PERSON) != 0 &&
-	    strcmp(actor, r->parent) != 0)
+	} else if (strcmp(actor, ACTOR_PERSON) != 0 &&
+	    strcmp(actor, r->parent) != 0) {
 		serve_refuse(call, API_E_UNAUTHORIZED,
 		    "%s was not asked of you but of %s", id, r->parent);
-	else
-		resolve(requests, call, r, actor, params);
+	} else {
+		struct team_floor *floor = requests->floor;
+		struct json_object *result;
+		struct err err = { 0 };
+		int code =
+		    request_resolve(r, json_string_or(params, "response", ""),
+			actor, json_string_or(params, "call", NULL),
+			clock_wall_ms(), &err);
+
+		/* Answer the calls that wait for it; without one, send mail. */
+		if (code < 0) {
+			serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
+		} else {
+			result = request_to_answer(r);
+			if (!is_awaited(requests, r->id) &&
+			    team_question_answer_mail(floor, r) == 0)
+				json_set_string(result, "message",
+				    "The agent does not wait for it now, and gets "
+				    "the answer as mail.");
+			plan_call_answer(floor->plan, call, NULL, result);
+		}
+		finish(requests, r);
+		set_timer(requests);
+	}
 	request_free(ended);
 }
 

@@ -122,7 +122,7 @@ send_review(
 		.kind = MAIL_ALERT,
 		.goal = review->place.goal,
 		.meta = meta,
-		.told = true,
+		.alerted = true,
 	};
 	int r = team_mail_post(floor, &draft, NULL, err);
 

@@ -144,7 +144,7 @@ spawn_mail_answer(
 	}
 	if (r < 0)
 		log_debug("%s: %s", l->request, err.msg);
-	else if (l->told)
+	else if (l->answered)
 		team_mail_settle(l->floor, id);
 }
 
@@ -188,20 +188,6 @@ struct asked {
 	struct spawn_decision decision;
 };
 
-static void
-asked_release(struct asked *a)
-{
-	team_members_release(&a->members);
-	spawn_decision_release(&a->decision);
-	strv_free(a->actors);
-	strv_free(a->roles);
-	agent_cards_release(&a->cards);
-	tool_scope_release(&a->tools);
-	free(a->id);
-	free(a->actor);
-	free(a->goal_id);
-}
-
 /* --- what is known ---------------------------------------------------- */
 
 /* Does its agent wait for others itself? */
@@ -218,19 +204,6 @@ is_waiting(const struct asked *a, const struct team_member *member)
 }
 
 static void
-count_relatives(struct asked *a, const struct team_member *member)
-{
-	strv_add(&a->actors, member->launch->actor);
-	if (!team_member_is_open(member))
-		return;
-	if (member->launch->parent != NULL &&
-	    strcmp(member->launch->parent, a->task->id) == 0)
-		a->facts.children++;
-	/* The caller will wait for those that it asks for. */
-	a->facts.at_work += member->task != a->task && !is_waiting(a, member);
-}
-
-static void
 know(struct asked *a)
 {
 	const struct settings *settings = a->floor->core->settings;
@@ -242,8 +215,19 @@ know(struct asked *a)
 	agent_cards_load(settings, &a->cards);
 	a->facts.cards = &a->cards;
 	team_members_load(a->floor, &a->members);
-	for (size_t i = 0; i < a->members.count; i++)
-		count_relatives(a, &a->members.list[i]);
+	for (size_t i = 0; i < a->members.count; i++) {
+		const struct team_member *member = &a->members.list[i];
+
+		strv_add(&a->actors, member->launch->actor);
+		if (!team_member_is_open(member))
+			continue;
+		if (member->launch->parent != NULL &&
+		    strcmp(member->launch->parent, a->task->id) == 0)
+			a->facts.children++;
+		/* The caller will wait for those that it asks for. */
+		a->facts.at_work +=
+		    member->task != a->task && !is_waiting(a, member);
+	}
 	floor = a->floor;
 	settings_list(floor->core->settings, "team.allowed_roles", &list);
 	a->roles = strv_copy(list);
@@ -261,19 +245,6 @@ know(struct asked *a)
 	a->facts.scope_paths = launch->scope_paths;
 }
 
-/* The open goal for the children of a task that is no node of a goal. */
-static struct plan *
-own_goal(const struct asked *a)
-{
-	struct plan *plan = a->task->launch.goal != NULL ?
-	    plan_set_plan(
-		plan_floor_set(a->floor->plan), a->task->launch.goal) :
-	    NULL;
-
-	return plan != NULL && goal_status_open(plan->goal->status) ? plan :
-								      NULL;
-}
-
 /* Where its nodes are to be. */
 static int
 find_place(struct asked *a, struct err *err)
@@ -288,7 +259,16 @@ find_place(struct asked *a, struct err *err)
 			    "your task %s is in no plan any more", a->task->id);
 		a->node = node;
 	} else {
-		a->plan = own_goal(a);
+		struct plan *plan = a->task->launch.goal != NULL ?
+		    plan_set_plan(
+			plan_floor_set(a->floor->plan), a->task->launch.goal) :
+		    NULL;
+
+		/* The open goal for the children of a task that is no node of a
+		 * goal. */
+		a->plan = plan != NULL && goal_status_open(plan->goal->status) ?
+		    plan :
+		    NULL;
 	}
 	if (a->plan != NULL && a->plan->goal->status != GOAL_ACTIVE)
 		return err_set(err, API_FAILED,
@@ -565,7 +545,7 @@ answer(struct asked *a, struct server_call *call)
 		.worker = a->agent->worker->name,
 		.goal = a->goal_id,
 		.stored = a->plan != NULL || a->decision.accepted > 0,
-		.told = waits(a->params) };
+		.answered = waits(a->params) };
 	struct err err = { 0 };
 
 	/* Those that the plan does not take are denied after all. */
@@ -628,7 +608,15 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 		answer(&a, call);
 	}
 	mail_free(answered);
-	asked_release(&a);
+	team_members_release(&a.members);
+	spawn_decision_release(&a.decision);
+	strv_free(a.actors);
+	strv_free(a.roles);
+	agent_cards_release(&a.cards);
+	tool_scope_release(&a.tools);
+	free(a.id);
+	free(a.actor);
+	free(a.goal_id);
 }
 
 /* --- life -------------------------------------------------------------- */

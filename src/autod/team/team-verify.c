@@ -71,22 +71,22 @@ contract_head(struct operation *op)
 
 /* The request of llmc verify (verify-run.h). */
 static void
-tell(const struct op_verify *v, const struct task *t, struct buf *out)
+write_request(const struct op_verify *v, const struct task *t, struct buf *out)
 {
 	const struct core *core = v->op.agent->core;
-	cleanup_json struct json_object *told = json_object_new_object();
+	cleanup_json struct json_object *request = json_object_new_object();
 	cleanup_free char *id = task_attempt_id(t);
 	cleanup_free char *name = xasprintf("artifacts/%s", id);
 	cleanup_free char *keep = workspace_path(core->workspace, name);
 
-	json_set_string(told, "root", core->workspace->root);
-	json_set(told, "contract", json_object_get(t->launch.contract));
-	json_set_string(told, "commit", v->head);
+	json_set_string(request, "root", core->workspace->root);
+	json_set(request, "contract", json_object_get(t->launch.contract));
+	json_set_string(request, "commit", v->head);
 	json_set_string(
-	    told, "base", t->attempt.base != NULL ? t->attempt.base : "");
-	json_set_bool(told, "reported", verification_reported(t));
-	json_set_string(told, "keep", keep);
-	json_print(told, false, out);
+	    request, "base", t->attempt.base != NULL ? t->attempt.base : "");
+	json_set_bool(request, "reported", verification_reported(t));
+	json_set_string(request, "keep", keep);
+	json_print(request, false, out);
 }
 
 /* -EIO: there is no result, for no fault of the work. */
@@ -139,7 +139,7 @@ contract_check(struct operation *op)
 		NULL };
 	cleanup_strv char **argv = kept_argv(words, 0);
 	cleanup_contract struct contract contract = { 0 };
-	cleanup_buf struct buf told = BUF_INIT;
+	cleanup_buf struct buf request = BUF_INIT;
 	struct child_spec spec = { .argv = strv_const(argv),
 		.cwd = agent->core->workspace->root,
 		.output_max = RESULT_MAX,
@@ -153,9 +153,9 @@ contract_check(struct operation *op)
 		operation_fail(op, &err);
 		return;
 	}
-	tell(v, t, &told);
-	spec.input = told.data;
-	spec.input_len = told.len;
+	write_request(v, t, &request);
+	spec.input = request.data;
+	spec.input_len = request.len;
 	spec.deadline_ms = contract.timeout_ms;
 	if (child_spawn(
 		agent->core->loop, &spec, on_exited, v, &v->child, &err) < 0)
@@ -175,21 +175,6 @@ cancel_check(struct operation *op)
 
 /* --- the end of the checks --------------------------------------------- */
 
-static void
-emit_result(const struct op_verify *v, const struct task *t)
-{
-	cleanup_buf struct buf reason = BUF_INIT;
-
-	check_result_reasons(v->result, &reason);
-	emit(v->mode->core,
-	    &(struct event){ .kind = EVENT_VERIFIED,
-		.worker = v->op.agent->worker->name,
-		.task = t->id,
-		.result = json_string_or(v->result, "status", ""),
-		.commit = v->head[0] != '\0' ? v->head : NULL,
-		.reason = reason.len > 0 ? reason.data : NULL });
-}
-
 /* All that this changes is saved at once: a daemon that dies before has the
  * checks run again, and one that dies after it does not retry again. */
 static void
@@ -198,13 +183,21 @@ contract_act(struct op_verify *v)
 	struct agent *agent = v->op.agent;
 	struct task *t = auto_task(agent);
 	enum verification_next next;
+	cleanup_buf struct buf reason = BUF_INIT;
 
 	/* The task was taken away, or the next daemon will check it. */
 	if (t == NULL || t->step != TASK_ASSIGNED || v->mode->core->stopping)
 		return;
 	next = verification_end(t, v->result, v->head);
 	persist_changed(v->mode->core);
-	emit_result(v, t);
+	check_result_reasons(v->result, &reason);
+	emit(v->mode->core,
+	    &(struct event){ .kind = EVENT_VERIFIED,
+		.worker = v->op.agent->worker->name,
+		.task = t->id,
+		.result = json_string_or(v->result, "status", ""),
+		.commit = v->head[0] != '\0' ? v->head : NULL,
+		.reason = reason.len > 0 ? reason.data : NULL });
 	if (next == VERIFICATION_GO_ON)
 		auto_verified(v->mode, agent, v->head);
 	else

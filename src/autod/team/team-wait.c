@@ -169,28 +169,13 @@ is_limited(
 		status == WORKER_LIMITED || is_paused(agent->worker));
 }
 
-/* It is not tried again for a parent, which decides about that. agent: NULL =
- * no worker has it. */
-static void
-time_is_over(struct team_floor *floor, struct agent *agent, struct task *t)
-{
-	cleanup_free char *reason =
-	    xasprintf("timeout: the run took longer than its %d seconds",
-		t->launch.timeout_s);
-
-	t->attempt.timed_out = true;
-	if (task_is_child(t))
-		outcome_settle(floor->mode, t, OUTCOME_FAILED, reason);
-	if (agent != NULL)
-		outcome_attempt_failed(floor->mode, agent, reason);
-}
-
 /* The next look because of time, in ms; -1 = none. agent: NULL = no worker has
  * it, because it is over its budget. */
 static int64_t
 check_time(struct team_floor *floor, struct agent *agent, struct task *t)
 {
 	int64_t left;
+	cleanup_free char *reason = NULL;
 
 	if (agent != NULL ?
 		!is_limited(floor->core, agent, t) :
@@ -202,7 +187,15 @@ check_time(struct team_floor *floor, struct agent *agent, struct task *t)
 		return left;
 	if (agent != NULL && (agent_is_taken(agent) || agent->adopting))
 		return AGAIN_MS;
-	time_is_over(floor, agent, t);
+	/* It is not tried again for a parent, which decides about that. agent:
+	 * NULL = no worker has it. */
+	reason = xasprintf("timeout: the run took longer than its %d seconds",
+	    t->launch.timeout_s);
+	t->attempt.timed_out = true;
+	if (task_is_child(t))
+		outcome_settle(floor->mode, t, OUTCOME_FAILED, reason);
+	if (agent != NULL)
+		outcome_attempt_failed(floor->mode, agent, reason);
 	return -1;
 }
 

@@ -171,6 +171,8 @@ static const struct schema_field accepted_fields[] = {
 	    .help = "the worker resolves a conflict first"),
 	ITEM("already_incorporated", incorporated,
 	    .help = "it had already landed"),
+	SCHEMA_IS("proposed", BOOL,
+	    "it becomes a pull request (auto.land), and has not landed"),
 };
 
 const struct schema api_landing_accepted =

@@ -188,7 +188,8 @@ static const struct schema_field add_result = RESULT(api_added);
 	SCHEMA_IS("salvage", STRING, \
 	    "ref that keeps its work; empty when there was none")
 
-static const struct schema nuked = API_OBJECT(RESULT_WORKER, RESULT_SALVAGE);
+static const struct schema nuked = API_OBJECT(RESULT_WORKER, RESULT_SALVAGE,
+    SCHEMA_MAY("warning", STRING, "repo.teardown_command has failed"));
 static const struct schema_field nuke_result = RESULT(nuked);
 
 static const struct schema reset =

@@ -33,6 +33,7 @@ static const struct schema_field command_fields[] = {
 	COMMAND("trees", trees, .flags = SCHEMA_CLAMP),
 	COMMAND("flaky", flaky, .flags = SCHEMA_CLAMP),
 	COMMAND("took_ms", took_ms, .flags = SCHEMA_CLAMP),
+	COMMAND("tests", tests, .flags = SCHEMA_CLAMP),
 	COMMAND("last_ms", last_ms, .flags = SCHEMA_CLAMP),
 };
 static const struct schema command_schema =
@@ -212,6 +213,17 @@ learn(struct check_command *command, const struct check_result *result,
 }
 
 bool
+check_book_judged(const struct check_book *book, const char *command)
+{
+	for (size_t i = 0; i < book->count; i++)
+		if (strcmp(book->results[i].command, command) == 0 &&
+		    (book->results[i].passes > 0 ||
+			book->results[i].fails_row >= CHECK_BOOK_BLAME))
+			return true;
+	return false;
+}
+
+bool
 check_book_note(struct check_book *book, const char *tree, const char *command,
     enum check_verdict verdict, int64_t now_ms, int64_t took_ms,
     int64_t retry_ms)
@@ -286,6 +298,15 @@ check_book_trim(struct check_book *book, const char *const *keep)
 			return;
 		drop_result(book, oldest);
 	}
+}
+
+void
+check_book_landed(struct check_book *book, const char *command, int64_t tests)
+{
+	struct check_command *known = find_command(book, command);
+
+	if (known != NULL && tests > 0)
+		known->tests = tests;
 }
 
 bool

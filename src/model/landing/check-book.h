@@ -66,6 +66,7 @@ struct check_command {
 	int flaky; /* of them, both failed and passed */
 	int64_t took_ms; /* expected duration, 0 = unknown */
 	int64_t last_ms;
+	int64_t tests; /* that ran with what landed last, 0 = unknown */
 };
 
 /* All zero is an empty book. */
@@ -85,6 +86,10 @@ check_book_command(const struct check_book *book, const char *command);
 /* Have all these trees passed the command? False if there are none. */
 bool check_book_all_passed(const struct check_book *book,
     const char *const *trees, size_t count, const char *command);
+
+/* Has the command ever passed, or blamed a tree for its failures? Until then
+ * nobody knows whether it works here at all. */
+bool check_book_judged(const struct check_book *book, const char *command);
 
 /* Write down how a check ended. If it was not judged, it is not checked again
  * before retry_ms. A tree that passes after CHECK_BOOK_BLAME failures in a row
@@ -116,6 +121,10 @@ bool check_book_alarm(const struct check_book *book, const char *command);
 /* How long a check is expected to take, 0 = unknown. */
 int64_t
 check_book_expected_ms(const struct check_book *book, const char *command);
+
+/* So many tests ran with what has landed now; 0 = not known. */
+void
+check_book_landed(struct check_book *book, const char *command, int64_t tests);
 
 /* What cannot be true (a result twice, more than the limits) is left out when
  * it is read. */

@@ -14,6 +14,7 @@ const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
 static const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
 	[ITEM_QUEUED] = "queued",
 	[ITEM_LANDED] = "landed",
+	[ITEM_PROPOSED] = "proposed",
 	[ITEM_EJECTED] = "ejected",
 };
 
@@ -43,6 +44,7 @@ static const struct schema_field fields[] = {
 	FIELD("freeing", freeing),
 	FIELD("approved", approved),
 	FIELD("guarded", guarded),
+	FIELD("tests", tests),
 	FIELD("conflict", conflict),
 	FIELD("incorporated", incorporated),
 	FIELD("commit", commit),

@@ -23,6 +23,7 @@ enum item_kind {
 enum item_step {
 	ITEM_QUEUED, /* waits, is checked, or is being landed */
 	ITEM_LANDED, /* on the branch; its worker is still to be cleaned */
+	ITEM_PROPOSED, /* as a pull request; the same */
 	ITEM_EJECTED, /* will not land; its worker has not learned that yet */
 	ITEM_STEP_COUNT
 };
@@ -51,10 +52,11 @@ struct landing_item {
 	bool freeing; /* its worker is being reset for another task */
 	bool approved; /* by a person: protected paths may change */
 	bool guarded; /* it changes protected paths */
+	int64_t tests; /* that ran in its worker's check; 0 = not known */
 	bool conflict; /* ejected: with the branch; otherwise by a check */
 	bool incorporated; /* landing it changes nothing: the branch has it */
-	char *commit; /* LANDED: as that; EJECTED: its candidate; QUEUED: the
-		       * branch is moving to it (journal) */
+	char *commit; /* LANDED, PROPOSED: as that; EJECTED: its candidate;
+		       * QUEUED: the branch is moving to it (journal) */
 	char *tree; /* of `commit`, QUEUED only */
 	int place; /* with `commit`: among the items of that move, from 1 */
 	char *words; /* EJECTED: the message for its worker; of a pick, the ref

@@ -196,7 +196,7 @@ static const struct schema_field item_fields[] = {
 	ITEM("state", state, ALWAYS,
 	    .choices = (const char *const[]){ "queued", "built", "covered",
 		"green", "landing", "deferred", "suspect", "held", "red",
-		"landed", "ejected", NULL }),
+		"landed", "proposed", "ejected", NULL }),
 	ITEM("why", why, ALWAYS, .help = "why it waits, for people"),
 	ITEM("kind", kind, .words = item_kind_words),
 	ITEM("priority", priority, .words = priority_words),
@@ -279,12 +279,14 @@ struct making {
 static struct item_row
 row_of(const struct landing_item *item)
 {
-	bool landed = item->step == ITEM_LANDED;
+	bool ejected = item->step == ITEM_EJECTED;
 
 	return (struct item_row){ .id = item->id,
-		.state = landed ? "landed" : "ejected",
-		.why = landed ? "its worker is being reset" :
-				"its worker will be told",
+		.state = ejected                ? "ejected" :
+		    item->step == ITEM_PROPOSED ? "proposed" :
+						  "landed",
+		.why = ejected ? "its worker will be told" :
+				 "its worker is being reset",
 		.kind = item->kind,
 		.priority = item->priority,
 		.worker = item->worker,

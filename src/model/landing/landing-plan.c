@@ -276,7 +276,8 @@ is_useful(const struct maker *m, const char *tree)
 	if (m->facts->command == NULL)
 		return false;
 	if (strcmp(tree, m->facts->base_tree) == 0)
-		return m->plan->red || (m->hi == 1 && m->chain.count > 0);
+		return m->plan->red || m->facts->trial ||
+		    (m->hi == 1 && m->chain.count > 0);
 	for (int step = m->lo + 1; step < m->hi; step++)
 		if (strcmp(tree,
 			landing_chain_tree(
@@ -337,6 +338,9 @@ decide(struct maker *m)
 		check_steps(m);
 	else if (m->plan->red && m->lo == 0 && m->facts->entry_count > 0)
 		check_red_again(m);
+	else if (m->facts->trial && m->chain.count == 0 &&
+	    !check_book_judged(m->facts->book, m->facts->command))
+		start(m, 0);
 }
 
 void

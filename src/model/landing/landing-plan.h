@@ -83,6 +83,8 @@ struct landing_facts {
 	int window; /* links that a chain may have; 0 = the first time */
 	int slots; /* checks at a time; 0 = start none now */
 	const char *red_told; /* base tree that was reported as red, or NULL */
+	bool trial; /* somebody waits for the first verdict of the command: if
+		     * nothing else is checked, the base is */
 };
 
 enum landing_act {

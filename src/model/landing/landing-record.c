@@ -11,12 +11,24 @@
 #include "schema.h"
 #include "settings.h"
 #include "task.h"
+#include "tuning.h"
+
+#define UNKNOWN_TRIES 3 /* without an answer, until a person is asked */
+
+bool
+lands_by_pull(const struct settings *settings)
+{
+	return strcmp(settings_string(settings, "auto.land"), "pull-request") ==
+	    0;
+}
 
 enum upstream_mode
 upstream_mode_of(const struct settings *settings)
 {
 	const char *mode = settings_string(settings, "repo.upstream");
 
+	if (lands_by_pull(settings))
+		return UPSTREAM_FOLLOW;
 	return strcmp(mode, "push") == 0 ? UPSTREAM_PUSH :
 	    strcmp(mode, "follow") == 0  ? UPSTREAM_FOLLOW :
 					   UPSTREAM_OFF;
@@ -83,13 +95,14 @@ push_record_look_ms(const struct push_record *push, enum look_why why,
 
 	switch (why) {
 	case LOOK_REGULAR:
-		if (every_ms < LOOK_LEAST_MS)
-			every_ms = LOOK_LEAST_MS;
+		if (every_ms < tuning.look_least)
+			every_ms = tuning.look_least;
 		regular = !looked ? 0 : age < every_ms ? every_ms - age : 0;
 		return regular > backs_off ? regular : backs_off;
 	case LOOK_TASK:
-		return backs_off > 0 || (looked && age < LOOK_LEAST_MS) ? -1 :
-									  0;
+		return backs_off > 0 || (looked && age < tuning.look_least) ?
+		    -1 :
+		    0;
 	case LOOK_LANDING:
 		break;
 	}
@@ -119,8 +132,15 @@ push_record_answer(struct push_record *push, enum push_answer answer,
 			return PUSH_THEN_REBUILD;
 		break;
 	case PUSH_REFUSED:
-	case PUSH_ANSWER_COUNT:
 		break;
+	case PUSH_UNKNOWN:
+	case PUSH_ANSWER_COUNT:
+		/* It may be there, or be refused: origin must say so first. */
+		push->held = true;
+		if (push->away_ms == 0)
+			push->away_ms = now_ms;
+		push_record_failed(push, words, now_ms);
+		return PUSH_THEN_HOLD;
 	}
 	push->held = true;
 	push->away_ms = 0;
@@ -164,13 +184,20 @@ push_record_asks(
 		    push->theirs, push->theirs);
 	if (mode != UPSTREAM_PUSH)
 		return NULL;
+	if (push->held && push->away_ms > 0)
+		return push->tries < UNKNOWN_TRIES ?
+		    NULL :
+		    xasprintf("origin does not say whether it has taken what "
+			      "would land on %s: %s; it waits, and is tried "
+			      "again: llmc resume",
+			branch, reason);
 	if (push->held)
 		return xasprintf("origin does not take what would land on %s: "
 				 "%s; it waits, and is tried again: llmc "
-				 "resume; if %s is protected there, land on "
-				 "another branch (llmc config set "
-				 "repo.default_branch BRANCH, then restart the "
-				 "daemon), or only here (llmc config set "
+				 "resume; if %s is protected there, have pull "
+				 "requests opened (llmc config set auto.land "
+				 "pull-request, then restart the daemon), or "
+				 "land only here (llmc config set "
 				 "repo.upstream follow) and push it yourself",
 		    branch, reason, branch);
 	return push_record_has_failed(push) ?
@@ -178,11 +205,21 @@ push_record_asks(
 	    NULL;
 }
 
+const char *
+push_record_blocks(
+    const struct push_record *push, enum upstream_mode mode, int64_t now_ms)
+{
+	return mode != UPSTREAM_OFF &&
+		now_ms - push->blocked_ms >= FOLLOW_PATIENCE_MS ?
+	    push->blocked :
+	    NULL;
+}
+
 /* What is shown of it. */
 struct row {
 	const char *state, *commit, *reason;
 	int tries;
-	int64_t next_ms, away_ms;
+	int64_t next_ms, away_ms, since_ms;
 };
 
 #define PUSH(key, member, ...) \
@@ -190,10 +227,11 @@ struct row {
 
 static const struct schema_field push_fields[] = {
 	PUSH("state", state, .flags = SCHEMA_REQUIRED,
-	    .choices = (const char *const[]){ "waiting", "failed", "held",
-		"away", "diverged", "done", NULL },
-	    .help = "held: origin does not take what would land; away: it "
-		    "does not answer, and nothing waits for it"),
+	    .choices = (const char *const[]){ "waiting", "pushing", "failed",
+		"held", "away", "diverged", "done", NULL },
+	    .help = "held: origin does not take what would land, or (with "
+		    "away_unix) does not say whether it has; away: it does "
+		    "not answer, and nothing waits for it"),
 	PUSH("commit_sha", commit,
 	    .help = "that is to be pushed; when done, the last that was; null "
 		    "when there is none"),
@@ -203,6 +241,8 @@ static const struct schema_field push_fields[] = {
 	    .help = "when the next one is"),
 	PUSH("away_unix", away_ms, .flags = SCHEMA_UNIX,
 	    .help = "since when origin does not answer"),
+	PUSH("since_unix", since_ms, .flags = SCHEMA_UNIX,
+	    .help = "since when the push runs"),
 };
 
 const struct schema push_record_schema = SCHEMA_OF(struct row, push_fields);
@@ -213,7 +253,7 @@ push_record_json(const struct push_record *push)
 	struct row row = { .state = "done", .commit = push->pushed };
 
 	if (push->unpushed == NULL && push->pushed == NULL && !push->held &&
-	    push->tries == 0 && push->ours == NULL)
+	    push->tries == 0 && push->ours == NULL && push->pushing_ms == 0)
 		return NULL;
 	if (push->unpushed != NULL)
 		row = (struct row){ .state = "waiting",
@@ -227,6 +267,10 @@ push_record_json(const struct push_record *push)
 		row.next_ms = push->next_ms;
 		row.away_ms = push->away_ms;
 	}
+	if (push->pushing_ms > 0)
+		row = (struct row){ .state = "pushing",
+			.commit = push->pushing,
+			.since_ms = push->pushing_ms };
 	if (push->ours != NULL) {
 		row.state = "diverged";
 		row.commit = push->ours;
@@ -376,6 +420,8 @@ static const struct schema_field fields[] = {
 	FIELD("push_held", push.held),
 	FIELD("diverged_ours", push.ours),
 	FIELD("diverged_theirs", push.theirs),
+	FIELD("follow_blocked", push.blocked),
+	FIELD("follow_blocked_ms", push.blocked_ms, .flags = SCHEMA_CLAMP),
 	SCHEMA_PARTS(struct landing_record, "items", POINTERS, items, count,
 	    landing_item_schema),
 	SCHEMA_PARTS(struct landing_record, "own", SLOTS, own.list, own.count,

@@ -28,6 +28,10 @@ enum upstream_mode {
 };
 enum upstream_mode upstream_mode_of(const struct settings *settings);
 
+/* Does work become pull requests (auto.land)? Then the branch follows origin,
+ * whatever repo.upstream says, and nothing else moves it. */
+bool lands_by_pull(const struct settings *settings);
+
 /* All zero: nothing is known, and nothing was pushed. */
 struct push_record {
 	char *
@@ -38,10 +42,16 @@ struct push_record {
 	int64_t next_ms; /* when to try again, wall clock; 0 = at once */
 	int64_t away_ms; /* since when it does not answer; 0 = it does */
 	int rejected; /* pushes in a row for which it had moved */
-	bool held; /* it does not take what would land, which waits */
+	bool held; /* it does not take what would land, which waits; with
+		    * away_ms: it has not said whether it has taken it */
 	char *ours, *theirs; /* commits of branch and origin that have diverged;
 			      * NULL = they have not */
-	int64_t looked_ms; /* at it, by this daemon; not saved */
+	char *blocked; /* by a checkout: why it cannot follow; NULL = it can */
+	int64_t blocked_ms; /* since then, wall clock */
+	/* Not saved: */
+	int64_t looked_ms; /* at it, by this daemon */
+	int64_t pushing_ms; /* since when a push runs; 0 = none does */
+	char *pushing; /* what is pushed */
 };
 
 /* The branch was pushed for this commit, as it was then; a later one may have
@@ -62,7 +72,6 @@ enum look_why {
 	LOOK_TASK, /* a task is about to begin */
 	LOOK_LANDING, /* work is about to land */
 };
-#define LOOK_LEAST_MS   (60 * 1000) /* between two, but for landings */
 #define LOOK_LANDING_MS (3 * 1000) /* a look is as good as new for one */
 
 /* How long to wait before it is looked at; -1 = that need not be for this. */
@@ -76,6 +85,7 @@ enum push_answer {
 	PUSH_REJECTED, /* origin has moved */
 	PUSH_AWAY, /* no answer */
 	PUSH_REFUSED, /* a rule or a hook of origin */
+	PUSH_UNKNOWN, /* it began, and its answer was lost */
 	PUSH_ANSWER_COUNT
 };
 enum push_next {
@@ -95,6 +105,11 @@ extern const struct schema push_record_schema;
  * The caller frees it. */
 char *push_record_asks(const struct push_record *push, enum upstream_mode mode,
     const char *branch);
+#define FOLLOW_PATIENCE_MS (15 * 60 * 1000)
+/* A checkout has been in the way of what origin has for so long that a person
+ * is asked: why; NULL = it has not. */
+const char *push_record_blocks(
+    const struct push_record *push, enum upstream_mode mode, int64_t now_ms);
 /* Nothing is pushed any more: what origin does not take holds up nothing.
  * False: it did not. */
 bool push_record_let_go(struct push_record *push);

@@ -91,27 +91,23 @@ next_word(const char **text, char word[static WORD_MAX])
 	return len;
 }
 
-/* The slot of a word, or the free one where it belongs. */
-static size_t
-slot_of(const struct objective_words *words, uint64_t hash)
-{
-	size_t slot = hash % OBJECTIVE_WORDS_SLOTS;
-
-	while (words->hash[slot] != 0 && words->hash[slot] != hash)
-		slot = (slot + 1) % OBJECTIVE_WORDS_SLOTS;
-	return slot;
-}
-
 /* The slot of the next word of a text; false = no more. */
 static bool
 next_slot(const struct objective_words *words, const char **text,
     size_t *ret_slot, size_t *ret_len, uint64_t *ret_hash)
 {
 	char word[WORD_MAX];
+	size_t slot;
+	uint64_t hash;
 
 	*ret_len = next_word(text, word);
 	*ret_hash = behaviour_hash(word, stem(word, *ret_len));
-	*ret_slot = slot_of(words, *ret_hash);
+	/* The slot of a word, or the free one where it belongs. */
+	hash = *ret_hash;
+	slot = hash % OBJECTIVE_WORDS_SLOTS;
+	while (words->hash[slot] != 0 && words->hash[slot] != hash)
+		slot = (slot + 1) % OBJECTIVE_WORDS_SLOTS;
+	*ret_slot = slot;
 	return *ret_len > 0;
 }
 
@@ -128,28 +124,6 @@ put_all(struct objective_words *words, const char *const *list, size_t count,
 		next_slot(words, &text, &slot, &len, &hash);
 		words->hash[slot] = hash;
 		words->index[slot] = index;
-	}
-}
-
-static void
-objective_words_init(struct objective_words *words, const char *objective)
-{
-	size_t slot, len;
-	uint64_t hash;
-
-	memset(words, 0, sizeof *words);
-	put_all(words, commons, nitems(commons), IS_COMMON);
-	put_all(words, fillers, nitems(fillers), IS_FILLER);
-	while (words->count < OBJECTIVE_WORDS_MAX &&
-	    next_slot(words, &objective, &slot, &len, &hash)) {
-		bool common = words->index[slot] == IS_COMMON;
-
-		if (len < 2 || (words->hash[slot] != 0 && !common))
-			continue;
-		words->hash[slot] = hash;
-		words->index[slot] = (uint8_t)words->count;
-		words->all += common ? COMMON : 1;
-		words->common |= (uint64_t)common << words->count++;
 	}
 }
 
@@ -197,17 +171,6 @@ weigh(const struct objective_words *words, uint64_t said)
 			    (1 - WEIGHT_LEAST) * (1 - log2(turns / with));
 	}
 	return sum;
-}
-
-static void
-objective_words_count(struct objective_words *words, uint64_t said)
-{
-	words->turns++;
-	for (uint64_t rest = said; rest != 0; rest &= rest - 1)
-		words->said[__builtin_ctzll(rest)]++;
-	if (said != words->best &&
-	    weigh(words, said) >= weigh(words, words->best))
-		words->best = said;
 }
 
 /* What is said, by what is expected of a turn that can say `most`. */
@@ -664,37 +627,6 @@ error_of(const struct iteration *it, uint64_t error)
 	return "";
 }
 
-static void
-describe_error(const struct step_history *history,
-    const struct stuck_finding *finding, struct detection *detection)
-{
-	const struct iteration *source =
-	    step_history_at(history, finding->back)->source;
-
-	detection->message = xasprintf(
-	    "Stuck: Same error repeated %d times with minimal progress",
-	    finding->occurrences);
-	json_set_string(detection->evidence, "repeatedError",
-	    error_of(source, finding->error));
-}
-
-static void
-describe_check(const struct stuck_checks *checks,
-    const struct stuck_finding *finding, struct detection *detection)
-{
-	cleanup_buf struct buf line = BUF_INIT;
-
-	failure_first_line(checks->latest->failure, &line);
-	detection->message = finding->kind == STUCK_CHECK ?
-	    xasprintf(
-		"Stuck: The check failed %d times in the same way: %.200s",
-		finding->occurrences, line.data) :
-	    xasprintf("Stuck: The last %d failures of the check were there "
-		      "before, in turn; now: %.200s",
-		finding->occurrences, line.data);
-	json_set_string(detection->evidence, "repeatedError", line.data);
-}
-
 void
 detect_stuck_describe(const struct step_history *history,
     const struct stuck_checks *checks, const struct stuck_finding *finding,
@@ -704,14 +636,34 @@ detect_stuck_describe(const struct step_history *history,
 	size_t kept = step_history_kept(history, BLOCKERS_SHOWN);
 
 	detection->recommendations = recommendations;
-	if (finding->kind == STUCK_IDLE)
+	if (finding->kind == STUCK_IDLE) {
 		detection->message =
 		    xasprintf("Stuck: Nothing has changed in %d turns",
 			finding->occurrences);
-	else if (finding->kind != STUCK_ERROR)
-		describe_check(checks, finding, detection);
-	else
-		describe_error(history, finding, detection);
+	} else if (finding->kind != STUCK_ERROR) {
+		cleanup_buf struct buf line = BUF_INIT;
+
+		failure_first_line(checks->latest->failure, &line);
+		detection->message = finding->kind == STUCK_CHECK ?
+		    xasprintf(
+			"Stuck: The check failed %d times in the same way: %.200s",
+			finding->occurrences, line.data) :
+		    xasprintf(
+			"Stuck: The last %d failures of the check were there "
+			"before, in turn; now: %.200s",
+			finding->occurrences, line.data);
+		json_set_string(
+		    detection->evidence, "repeatedError", line.data);
+	} else {
+		const struct iteration *source =
+		    step_history_at(history, finding->back)->source;
+
+		detection->message = xasprintf(
+		    "Stuck: Same error repeated %d times with minimal progress",
+		    finding->occurrences);
+		json_set_string(detection->evidence, "repeatedError",
+		    error_of(source, finding->error));
+	}
 	json_set_int(detection->evidence, "occurrences", finding->occurrences);
 	json_set(detection->evidence, "avgProgressRate",
 	    isnan(finding->rate) ? NULL :
@@ -753,16 +705,38 @@ deviation_release(struct deviation *deviation)
 void
 deviation_learn(struct deviation *deviation, const struct iteration *it)
 {
+	size_t slot;
+	size_t len;
+	uint64_t hash;
+	const char *objective;
+
 	if (deviation->objective != NULL || it->objective == NULL ||
 	    it->objective[0] == '\0')
 		return;
 	deviation->objective = xstrdup(it->objective);
-	objective_words_init(&deviation->words, it->objective);
+	objective = it->objective;
+	memset(&deviation->words, 0, sizeof *&deviation->words);
+	put_all(&deviation->words, commons, nitems(commons), IS_COMMON);
+	put_all(&deviation->words, fillers, nitems(fillers), IS_FILLER);
+	while (deviation->words.count < OBJECTIVE_WORDS_MAX &&
+	    next_slot(&deviation->words, &objective, &slot, &len, &hash)) {
+		bool common = deviation->words.index[slot] == IS_COMMON;
+
+		if (len < 2 || (deviation->words.hash[slot] != 0 && !common))
+			continue;
+		deviation->words.hash[slot] = hash;
+		deviation->words.index[slot] = (uint8_t)deviation->words.count;
+		deviation->words.all += common ? COMMON : 1;
+		deviation->words.common |= (uint64_t)common
+		    << deviation->words.count++;
+	}
 }
 
 static void
 push(struct deviation *deviation, const struct behaviour_step *step)
 {
+	uint64_t said;
+
 	if (deviation->turn_count == DEVIATION_TURNS)
 		iteration_unref(
 		    deviation->turns[--deviation->turn_count].source);
@@ -772,7 +746,14 @@ push(struct deviation *deviation, const struct behaviour_step *step)
 		.said = step->said,
 		.source = iteration_ref(step->source) };
 	deviation->turn_count++;
-	objective_words_count(&deviation->words, step->said);
+	said = step->said;
+	deviation->words.turns++;
+	for (uint64_t rest = said; rest != 0; rest &= rest - 1)
+		deviation->words.said[__builtin_ctzll(rest)]++;
+	if (said != deviation->words.best &&
+	    weigh(&deviation->words, said) >=
+		weigh(&deviation->words, deviation->words.best))
+		deviation->words.best = said;
 }
 
 /* Are the latest turn and another one below the threshold? */
@@ -791,17 +772,6 @@ are_far(struct deviation *deviation, double threshold,
 			return false;
 	}
 	return below >= LEAST;
-}
-
-static bool
-has_drifted(struct deviation *deviation, const struct step_history *history,
-    const struct thresholds *t)
-{
-	double threshold = t->objective_similarity;
-
-	return are_far(deviation, threshold, objective_words_near) &&
-	    (!step_history_moves_on(history, t) ||
-		are_far(deviation, threshold, objective_words_plain));
 }
 
 /* Has a later step changed the file too? */
@@ -867,10 +837,15 @@ detect_deviation(struct deviation *deviation,
     const struct step_history *history, const struct thresholds *t)
 {
 	const struct behaviour_step *now = step_history_at(history, 0);
+	double threshold;
 
 	if (now->spoke)
 		push(deviation, now);
-	deviation->drifted = has_drifted(deviation, history, t);
+	threshold = t->objective_similarity;
+	deviation->drifted =
+	    are_far(deviation, threshold, objective_words_near) &&
+	    (!step_history_moves_on(history, t) ||
+		are_far(deviation, threshold, objective_words_plain));
 	deviation->crept = has_crept(deviation, history, t->scope_creep_ratio);
 	return deviation->drifted || deviation->crept ? SEVERITY_MEDIUM :
 							SEVERITY_NONE;

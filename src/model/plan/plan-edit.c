@@ -471,13 +471,14 @@ plan_edit_add(const struct plan_edit *edit, const char *parent_id, size_t place,
 
 /* --- split ----------------------------------------------------------- */
 
-/* What waited for the node waits for the others now. */
 static void
-hand_over(const struct plan_edit *edit, struct plan_node *node,
-    struct plan_node *const *to, size_t count)
+replace(const struct plan_edit *edit, struct plan_node *node,
+    struct plan_node *const *by, size_t count)
 {
+	const struct plan_node_move move = { .to = NODE_CANCELLED };
 	char **ids = strv_copy(strv_const(node->blocks));
 
+	/* What waited for the node waits for the others now. */
 	for (char **id = ids; id != NULL && *id != NULL; id++) {
 		struct plan_node *waits = plan_find(edit->plan, *id);
 
@@ -485,20 +486,11 @@ hand_over(const struct plan_edit *edit, struct plan_node *node,
 			continue;
 		plan_undepend(edit->changes, waits, node, edit->now_ms);
 		for (size_t i = 0; i < count; i++)
-			if (waits != to[i])
+			if (waits != by[i])
 				plan_depend(
-				    edit->changes, waits, to[i], edit->now_ms);
+				    edit->changes, waits, by[i], edit->now_ms);
 	}
 	strv_free(ids);
-}
-
-static void
-replace(const struct plan_edit *edit, struct plan_node *node,
-    struct plan_node *const *by, size_t count)
-{
-	const struct plan_node_move move = { .to = NODE_CANCELLED };
-
-	hand_over(edit, node, by, count);
 	plan_node_move(node, &move, edit->now_ms, NULL);
 	for (size_t i = 0; i < count; i++)
 		strv_add(&node->replaced_by, by[i]->id);

@@ -95,12 +95,13 @@ add_edge(struct graph *g, size_t from, size_t to)
 	g->to[g->order[from]++] = to;
 }
 
-/* Every vertex after all that it waits for; those of a cycle are left out. */
 static void
-sort(struct graph *g)
+measure(struct graph *g)
 {
 	cleanup_free size_t *waits = xcalloc(g->count + 1, sizeof *waits);
 
+	/* Every vertex after all that it waits for; those of a cycle are left
+	 * out. */
 	for (size_t e = 0; e < g->first[g->count]; e++)
 		waits[g->to[e]]++;
 	g->reached = 0;
@@ -114,12 +115,6 @@ sort(struct graph *g)
 			if (--waits[g->to[e]] == 0)
 				g->order[g->reached++] = g->to[e];
 	}
-}
-
-static void
-measure(struct graph *g)
-{
-	sort(g);
 	for (size_t i = 0; i < g->reached; i++) {
 		size_t v = g->order[i];
 
@@ -247,15 +242,25 @@ by_waiting(const void *a, const void *b)
 	return r != 0 ? r : x < y ? -1 : x > y;
 }
 
-/* Count for those that are likely to have many. */
 static void
-count_likely(struct plan_insights *all, const struct graph *g,
-    struct plan_insight **sorted)
+fill_lists(struct plan_insights *all, const struct graph *g)
 {
-	cleanup_free size_t *stack = xcalloc(g->count + 1, sizeof *stack);
-	cleanup_free unsigned *seen = xcalloc(g->count + 1, sizeof *seen);
+	cleanup_free struct plan_insight **sorted =
+	    xcalloc(all->open + 1, sizeof(struct plan_insight *));
+	cleanup_free size_t *stack = NULL;
+	cleanup_free unsigned *seen = NULL;
 	unsigned mark = 0;
 
+	for (size_t i = 0; i < all->open; i++) {
+		struct plan_insight *leaf = &all->leaves[i];
+
+		leaf->slack =
+		    all->length - leaf->start - leaf->effort - leaf->after;
+		sorted[i] = leaf;
+	}
+	/* Count for those that are likely to have many. */
+	stack = xcalloc(g->count + 1, sizeof *stack);
+	seen = xcalloc(g->count + 1, sizeof *seen);
 	for (int pass = 0; pass < 2; pass++) {
 		qsort(sorted, all->open, sizeof(struct plan_insight *),
 		    pass == 0 ? by_after : by_direct);
@@ -265,22 +270,6 @@ count_likely(struct plan_insights *all, const struct graph *g,
 				sorted[i]->waiting = count_waiting(
 				    g, sorted[i]->node, stack, seen, ++mark);
 	}
-}
-
-static void
-fill_lists(struct plan_insights *all, const struct graph *g)
-{
-	cleanup_free struct plan_insight **sorted =
-	    xcalloc(all->open + 1, sizeof(struct plan_insight *));
-
-	for (size_t i = 0; i < all->open; i++) {
-		struct plan_insight *leaf = &all->leaves[i];
-
-		leaf->slack =
-		    all->length - leaf->start - leaf->effort - leaf->after;
-		sorted[i] = leaf;
-	}
-	count_likely(all, g, sorted);
 	qsort(sorted, all->open, sizeof(struct plan_insight *), by_waiting);
 	for (size_t i = 0; i < all->open && sorted[i]->waiting > 0; i++) {
 		size_t index = (size_t)(sorted[i] - all->leaves);
@@ -631,25 +620,6 @@ look_siblings(struct maker *m, const struct plan_node *parent)
 
 /* --- all -------------------------------------------------------------- */
 
-static void
-find_easy(struct maker *m)
-{
-	m->easy = PRIORITY_COUNT;
-	for (size_t i = 0; i < m->all->open; i++) {
-		const struct plan_insight *leaf = &m->all->leaves[i];
-		enum priority priority;
-
-		if (!leaf->ready || leaf->slack == 0)
-			continue;
-		priority = plan_priority(m->plan, leaf->node);
-		if (m->easy_node == NULL ||
-		    priority_compare(priority, m->easy) < 0) {
-			m->easy = priority;
-			m->easy_node = leaf->node;
-		}
-	}
-}
-
 static int
 by_score(const void *a, const void *b)
 {
@@ -676,7 +646,20 @@ plan_recommend(const struct plan *plan, const struct plan_insights *insights,
 {
 	struct maker m = { .plan = plan, .all = insights };
 
-	find_easy(&m);
+	m.easy = PRIORITY_COUNT;
+	for (size_t i = 0; i < m.all->open; i++) {
+		const struct plan_insight *leaf = &m.all->leaves[i];
+		enum priority priority;
+
+		if (!leaf->ready || leaf->slack == 0)
+			continue;
+		priority = plan_priority(m.plan, leaf->node);
+		if (m.easy_node == NULL ||
+		    priority_compare(priority, m.easy) < 0) {
+			m.easy = priority;
+			m.easy_node = leaf->node;
+		}
+	}
 	for (size_t i = 0; i < insights->open; i++) {
 		if (insights->leaves[i].ready)
 			add_urgency(&m, &insights->leaves[i],

@@ -194,19 +194,6 @@ plan_draft_wish(struct plan_draft *draft, struct plan_node *node,
 /* In a map of names: more than one node has it. */
 static char several;
 
-static void
-collect_names(const struct plan *plan, struct strmap *names)
-{
-	for (size_t i = 0; i < plan->count; i++) {
-		struct plan_node *node = plan->nodes[i];
-
-		if (strmap_add(names, node->name, node))
-			continue;
-		strmap_remove(names, node->name);
-		strmap_add(names, node->name, &several);
-	}
-}
-
 static int
 fulfil(struct plan_draft *draft, const struct plan_wish *wish,
     const struct strmap *names)
@@ -236,8 +223,16 @@ fulfil_all(struct plan_draft *draft)
 {
 	struct strmap names = { 0 };
 	int e = 0;
+	const struct plan *plan = draft->plan;
 
-	collect_names(draft->plan, &names);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct plan_node *node = plan->nodes[i];
+
+		if (strmap_add(&names, node->name, node))
+			continue;
+		strmap_remove(&names, node->name);
+		strmap_add(&names, node->name, &several);
+	}
 	for (size_t i = 0; i < draft->wish_count && e == 0; i++)
 		e = fulfil(draft, &draft->wishes[i], &names);
 	strmap_release(&names);

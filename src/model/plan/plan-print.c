@@ -190,34 +190,30 @@ add_node(struct printer *p, const struct plan_node *node)
 	add_line(p, &first, indent, "Verification", contract.data);
 }
 
-static void
-add_goal(struct printer *p, const struct plan_goal *goal)
-{
-	cleanup_free char *title = one_line(goal->title);
-	bool first = true;
-
-	buf_addf(p->out, "# %s\n", title);
-	add_text(p, "", goal->problem_statement, true);
-	add_list(p, "", "Acceptance", goal->success_criteria);
-	add_list(p, "", "Constraints", goal->constraints);
-	if (goal->priority != PRIORITY_NORMAL)
-		add_line(
-		    p, &first, "", "Priority", priority_name(goal->priority));
-	if (goal->recovery_policy != RECOVERY_UNSET)
-		add_line(p, &first, "", "Recovery",
-		    recovery_policy_words[goal->recovery_policy]);
-}
-
 void
 plan_print(const struct plan *plan, bool notes, struct buf *out)
 {
 	struct printer p = { .out = out, .notes = notes };
+	cleanup_free char *title = NULL;
+	bool first = true;
+	const struct plan_goal *goal;
 
 	if (notes) {
 		plan_replan_kept(plan, &p.kept);
 		buf_adds(out, help);
 	}
-	add_goal(&p, plan->goal);
+	goal = plan->goal;
+	title = one_line(goal->title);
+	buf_addf(p.out, "# %s\n", title);
+	add_text(&p, "", goal->problem_statement, true);
+	add_list(&p, "", "Acceptance", goal->success_criteria);
+	add_list(&p, "", "Constraints", goal->constraints);
+	if (goal->priority != PRIORITY_NORMAL)
+		add_line(
+		    &p, &first, "", "Priority", priority_name(goal->priority));
+	if (goal->recovery_policy != RECOVERY_UNSET)
+		add_line(&p, &first, "", "Recovery",
+		    recovery_policy_words[goal->recovery_policy]);
 	for (const struct plan_node *n = plan_next(plan, NULL); n != NULL;
 	     n = plan_next(plan, n))
 		add_node(&p, n);

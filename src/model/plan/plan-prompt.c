@@ -75,23 +75,6 @@ cut(struct buf *text, size_t max)
 /* --- the parts --------------------------------------------------------- */
 
 static void
-add_objective(struct prompt *p, const struct plan *plan,
-    const struct plan_node *node, bool whole)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	buf_addf(&text, "%s\n", node->name);
-	add_text(&text, "\n", node->objective);
-	add_text(&text, "\nExpected outcome: ", node->expected_outcome);
-	add_text(&text, "\nIt is done when: ", node->definition_of_done);
-	if (!whole)
-		cut(&text, CUT_OBJECTIVE);
-	buf_addf(&text, "\nThis is %s %s of the goal \"%s\".\n",
-	    node_kind_name(node->kind), node->id, plan->goal->title);
-	take(p, RANK_MUST, &text);
-}
-
-static void
 add_criteria(struct prompt *p, const struct plan_node *node, bool whole)
 {
 	cleanup_buf struct buf text = BUF_INIT;
@@ -184,8 +167,17 @@ build(struct prompt *p, const struct plan *plan, const struct plan_node *node,
     bool whole)
 {
 	enum rank rank = RANK_NEAR;
+	cleanup_buf struct buf text = BUF_INIT;
 
-	add_objective(p, plan, node, whole);
+	buf_addf(&text, "%s\n", node->name);
+	add_text(&text, "\n", node->objective);
+	add_text(&text, "\nExpected outcome: ", node->expected_outcome);
+	add_text(&text, "\nIt is done when: ", node->definition_of_done);
+	if (!whole)
+		cut(&text, CUT_OBJECTIVE);
+	buf_addf(&text, "\nThis is %s %s of the goal \"%s\".\n",
+	    node_kind_name(node->kind), node->id, plan->goal->title);
+	take(p, RANK_MUST, &text);
 	add_criteria(p, node, whole);
 	add_context(p, plan, node);
 	/* The last part must have room. */

@@ -131,21 +131,6 @@ remove_below(struct replan *r, struct plan_node *parent)
 	}
 }
 
-/* "T1.1 (name, acceptance)": which members are not as they were. */
-static void
-note_changes(struct replan *r, struct json_object *before,
-    const struct plan_node *node, bool moved)
-{
-	cleanup_buf struct buf keys = BUF_INIT;
-
-	if (moved)
-		buf_adds(&keys, "place");
-	plan_load_changed(before, node, &keys);
-	if (keys.len > 0)
-		buf_addf(&r->changed, "%s%s (%s)",
-		    r->changed.len > 0 ? ", " : "", node->id, keys.data);
-}
-
 static void
 change_node(struct plan_node *node, const struct plan_node *to, int64_t now_ms)
 {
@@ -214,6 +199,7 @@ put_nodes(struct replan *r, struct err *err)
 			cleanup_json struct json_object *before =
 			    plan_load_words(node);
 			bool moved = node->parent != parent;
+			cleanup_buf struct buf keys = BUF_INIT;
 
 			change_node(node, n, r->now_ms);
 			if (moved) {
@@ -221,7 +207,15 @@ put_nodes(struct replan *r, struct err *err)
 				    r->plan, node, parent, r->plan->count);
 				xstrset(&node->parent_id, n->parent_id);
 			}
-			note_changes(r, before, node, moved);
+			/* "T1.1 (name, acceptance)": which members are not as
+			 * they were. */
+			if (moved)
+				buf_adds(&keys, "place");
+			plan_load_changed(before, node, &keys);
+			if (keys.len > 0)
+				buf_addf(&r->changed, "%s%s (%s)",
+				    r->changed.len > 0 ? ", " : "", node->id,
+				    keys.data);
 		}
 		if (e < 0)
 			return e;

@@ -110,17 +110,6 @@ find_place(const char *name, size_t len, const struct place *places)
 }
 
 static void
-add_value(const char *value, size_t max, struct buf *out)
-{
-	size_t len = strlen(value);
-	size_t part = text_cut(value, len, max);
-
-	text_add_utf8(out, value, part);
-	if (part < len)
-		buf_adds(out, "\n[cut here]");
-}
-
-static void
 fill(
     enum planner_template template, const struct place *places, struct buf *out)
 {
@@ -128,6 +117,11 @@ fill(
 	const struct place *place;
 
 	while ((open = strchr(text, '{')) != NULL) {
+		size_t len;
+		size_t part;
+		const char *value;
+		size_t max;
+
 		close = strchr(open, '}');
 		place = close != NULL ?
 		    find_place(open + 1, (size_t)(close - open - 1), places) :
@@ -138,10 +132,14 @@ fill(
 			continue;
 		}
 		buf_add(out, text, (size_t)(open - text));
-		add_value(place->value,
-		    strcmp(place->name, "plan") == 0 ? PLANNER_PLAN_MAX :
-						       PLANNER_VALUE_MAX,
-		    out);
+		max = strcmp(place->name, "plan") == 0 ? PLANNER_PLAN_MAX :
+							 PLANNER_VALUE_MAX;
+		value = place->value;
+		len = strlen(value);
+		part = text_cut(value, len, max);
+		text_add_utf8(out, value, part);
+		if (part < len)
+			buf_adds(out, "\n[cut here]");
 		text = close + 1;
 	}
 	buf_adds(out, text);

@@ -47,8 +47,10 @@ curl_config(const struct http_request *r, struct buf *out)
 	add_option(out, "proto", "=http,https");
 	buf_addf(out,
 	    "silent\nshow-error\ninclude\nsuppress-connect-headers\ngloboff\n"
-	    "max-time = %d\nconnect-timeout = %d\nmax-filesize = %d\n",
-	    CURL_MAX_SECONDS, CURL_CONNECT_SECONDS, CURL_ANSWER_MAX);
+	    "max-time = %d\nconnect-timeout = %d\n",
+	    CURL_MAX_SECONDS, CURL_CONNECT_SECONDS);
+	if (!r->tail)
+		buf_addf(out, "max-filesize = %d\n", CURL_ANSWER_MAX);
 	add_header(
 	    out, "Accept", r->accept != NULL ? r->accept : "application/json");
 	if (r->event_id != NULL)
@@ -155,7 +157,9 @@ read_header(const char *line, size_t len, struct http_answer *answer,
 	int64_t retry = number_of(line, len, "retry-after:", RETRY_MAX_S);
 	int64_t reset = number_of(line, len, "x-ratelimit-reset:", UNIX_MAX);
 	int64_t left = number_of(line, len, "x-ratelimit-remaining:", UNIX_MAX);
-	const char *tag = value_of(line, len, "etag:", &len);
+	size_t tag_len = 0, place_len = 0;
+	const char *tag = value_of(line, len, "etag:", &tag_len);
+	const char *place = value_of(line, len, "location:", &place_len);
 
 	if (retry >= 0)
 		answer->retry_after_s = retry;
@@ -163,9 +167,13 @@ read_header(const char *line, size_t len, struct http_answer *answer,
 		answer->reset_unix = reset;
 	if (left >= 0)
 		*remaining = left;
-	if (tag != NULL && len < sizeof answer->tag)
+	if (tag != NULL && tag_len < sizeof answer->tag)
 		snprintf(
-		    answer->tag, sizeof answer->tag, "%.*s", (int)len, tag);
+		    answer->tag, sizeof answer->tag, "%.*s", (int)tag_len, tag);
+	if (place != NULL) {
+		answer->location = place;
+		answer->location_len = place_len;
+	}
 }
 
 int

@@ -8,11 +8,16 @@
 #ifndef CURL_CONFIG_H
 #define CURL_CONFIG_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 struct buf;
 
 #define CURL_MAX_SECONDS     30
 #define CURL_CONNECT_SECONDS 10
 #define CURL_ANSWER_MAX      (4 * 1024 * 1024) /* bytes */
+#define CURL_TAIL_MAX        (64 * 1024)
 
 struct http_request {
 	const char *method;
@@ -23,6 +28,7 @@ struct http_request {
 			    * none */
 	const char *event_id;
 	const char *body_file; /* JSON; NULL = none */
+	bool tail; /* of a long answer its end will do: CURL_TAIL_MAX bytes */
 };
 
 void curl_config(const struct http_request *request, struct buf *out);
@@ -35,6 +41,9 @@ struct http_answer {
 	int64_t reset_unix; /* when a limit that is used up ends; 0 = not
 			     * said */
 	char tag[HTTP_TAG_SIZE]; /* of the answer; "" = none */
+	const char *location; /* where it is instead; in the bytes, NULL = not
+			       * said */
+	size_t location_len;
 	const char *body; /* in the bytes that were given */
 	size_t body_len;
 };

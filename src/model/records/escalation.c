@@ -83,7 +83,7 @@ escalation_of_notice(
 	buf_adds(out, notice_name(n->class));
 	if (n->signature != NULL) {
 		add_part(out, n->signature);
-	} else {
+	} else if (n->class != NOTICE_LOGIN) { /* that is all workers' */
 		add_part(out, n->worker);
 		add_part(out, n->task);
 		add_part(out, n->goal);

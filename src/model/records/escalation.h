@@ -28,7 +28,7 @@ struct escalation {
 	enum escalation_level level;
 	const char *event; /* sent once; NULL = each time it is given */
 	bool asked; /* there is an ask of its own for it */
-	bool by_command; /* also by people.notify_command */
+	bool unsaved; /* no file can be written: by commands alone */
 	const char *class; /* of the notice; NULL = none */
 	const char *title; /* a few words */
 	const char *text; /* why, and what to type */

@@ -28,6 +28,8 @@ enum event_kind {
 	EVENT_ATTEMPT_FAILED, /* worker, reason: at its task; it is reset */
 	EVENT_WORKER_GONE, /* worker: it no longer exists */
 	EVENT_WORKER_PARKED, /* worker, reason: it waits for a person */
+	EVENT_COMPACTED, /* worker, task */
+	EVENT_AFRESH, /* worker, task, reason: in another conversation */
 	EVENT_LOGIN_NEEDED, /* worker, reason: a login, or trust in a folder */
 	EVENT_MOVE_REFUSED, /* worker, reason: a bug in this program */
 	EVENT_WORK_FINISHED, /* worker: committed, needs_review */
@@ -39,6 +41,10 @@ enum event_kind {
 	EVENT_LOCKS_REMOVED, /* worker, reason */
 	EVENT_LIMITS_MISSING, /* worker, reason */
 	EVENT_SETUP_FAILED, /* worker, reason */
+	EVENT_SUBMODULE_MISSING, /* worker, reason */
+	EVENT_PORT_BUSY, /* worker, count: the port */
+	EVENT_TEARDOWN_FAILED, /* worker, reason */
+	EVENT_SETUP_FAILED_TOO, /* worker, reason: after that of another one */
 	EVENT_LEFTOVERS_STAY, /* worker, reason: they cannot be committed */
 	EVENT_HOST_REFUSED, /* worker, text: a host that sandbox_hosts lacks */
 	EVENT_TURN_ENDED, /* worker, task, text: its last message */
@@ -97,6 +103,7 @@ enum event_kind {
 	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
 	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */
 	EVENT_CHECKED, /* result, ref: the tree, reason, duration_ms */
+	EVENT_TESTS_WEAKENED, /* worker, task, reason: test-guard.h */
 	EVENT_CHECK_FLAKY, /* count: percent of the trees */
 	EVENT_PUSHED, /* branch, commit */
 	EVENT_PUSH_FAILED, /* branch, commit, reason; the first time */
@@ -106,6 +113,7 @@ enum event_kind {
 	EVENT_ISSUE_LOST, /* key, task: another claim has replaced ours */
 	EVENT_ISSUE_TOLD, /* key, task, result: the issue says so now */
 	EVENT_ISSUE_NOT_TOLD, /* key, task, reason: that part is left out */
+	EVENT_PULL, /* task, text: how it stands with its pull request */
 	EVENT_FORGE_AWAY, /* reason; the first time */
 	EVENT_FORGE_REFUSES, /* reason; the first time */
 	EVENT_FORGE_BACK, /* text: the repository */

@@ -73,9 +73,8 @@ is_repo(const char *repo)
 	return true;
 }
 
-/* Only its server may see the token: https, or this machine. */
-static bool
-is_private(const char *url)
+bool
+forge_is_private(const char *url)
 {
 	static const char here[] = "http://127.0.0.1";
 	size_t len = strlen(here);
@@ -83,6 +82,24 @@ is_private(const char *url)
 	return strncmp(url, "https://", 8) == 0 ||
 	    (strncmp(url, here, len) == 0 &&
 		(url[len] == ':' || url[len] == '/' || url[len] == '\0'));
+}
+
+enum forge_dialect
+forge_dialect_of(const char *source, const char *kind, const char *origin)
+{
+	static const char github[] = "github.com";
+	const char *at = strstr(origin, github);
+	unsigned dialect = FORGE_NONE;
+
+	word_find(forge_dialect_words, source, &dialect);
+	if (dialect == FORGE_NONE)
+		word_find(forge_dialect_words, kind, &dialect);
+	/* "git@github.com:me/work", "https://github.com/me/work" */
+	if (dialect == FORGE_NONE && at != NULL && at > origin &&
+	    strchr("/@", at[-1]) != NULL && at[strlen(github)] != '\0' &&
+	    strchr("/:", at[strlen(github)]) != NULL)
+		dialect = FORGE_GITHUB;
+	return (enum forge_dialect)dialect;
 }
 
 int
@@ -107,7 +124,8 @@ forge_place_init(struct forge_place *place, enum forge_dialect dialect,
 		    dialect == FORGE_GITHUB ? "/api/v3" : "");
 	while (api.len > 0 && api.data[api.len - 1] == '/')
 		buf_truncate(&api, api.len - 1);
-	if (!is_private(api.data) || strpbrk(api.data, " \"\\@?#") != NULL)
+	if (!forge_is_private(api.data) ||
+	    strpbrk(api.data, " \"\\@?#") != NULL)
 		return err_set(err, -EINVAL,
 		    "forge.url must begin with https://, and have neither a "
 		    "user nor a query");
@@ -179,13 +197,141 @@ add_page(
 	    FORGE_LIST_MAX, page > 1 ? page : 1);
 }
 
+/* A part of an address. */
+static void
+add_escaped(struct buf *url, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if ((*text >= 'a' && *text <= 'z') ||
+		    (*text >= 'A' && *text <= 'Z') ||
+		    (*text >= '0' && *text <= '9') ||
+		    strchr("-_.~", *text) != NULL)
+			buf_addc(url, *text);
+		else
+			buf_addf(url, "%%%02X", (unsigned char)*text);
+	}
+}
+
+/* What REST does not have. A GitHub of one's own has it beside /api/v3. */
+static const char *
+graphql(const struct forge_place *place, const struct forge_request *request,
+    struct buf *url, struct buf *body)
+{
+	bool queue = request->what == FORGE_QUEUE_PULL;
+	cleanup_json struct json_object *json = json_object_new_object();
+	struct json_object *names = json_object_new_object();
+	size_t len = strlen(place->api), v3 = strlen("/v3");
+
+	if (len > v3 && strcmp(place->api + len - v3, "/v3") == 0)
+		len -= v3;
+	buf_add(url, place->api, len);
+	buf_adds(url, "/graphql");
+	json_set_string(json, "query",
+	    queue ? "mutation($id: ID!, $sha: GitObjectID!) { "
+		    "enqueuePullRequest(input: {pullRequestId: $id, "
+		    "expectedHeadOid: $sha}) { clientMutationId } }" :
+		    "mutation($id: ID!) { "
+		    "markPullRequestReadyForReview(input: {pullRequestId: "
+		    "$id}) { clientMutationId } }");
+	json_set_string(names, "id", request->node);
+	if (queue)
+		json_set_string(names, "sha", request->sha);
+	json_set(json, "variables", names);
+	json_print(json, false, body);
+	return "POST";
+}
+
+/* Those of pull requests; json: the body, NULL = none. */
+static const char *
+pull_request(const struct forge_place *place,
+    const struct forge_request *request, struct buf *url,
+    struct json_object *json)
+{
+	bool github = place->dialect == FORGE_GITHUB;
+
+	switch (request->what) {
+	case FORGE_ASK_PULLS:
+		buf_adds(url, "/pulls");
+		if (github) {
+			buf_addf(url, "?state=all&head=%.*s:",
+			    (int)strcspn(place->repo, "/"), place->repo);
+			add_escaped(url, request->head);
+			add_page(place, '&', 1, url);
+		} else {
+			buf_addc(url, '/');
+			add_escaped(url, request->base);
+			buf_addc(url, '/');
+			add_escaped(url, request->head);
+		}
+		return "GET";
+	case FORGE_ASK_RUNS:
+	case FORGE_ASK_STATUSES:
+		buf_addf(url, "/commits/%s/%s", request->sha,
+		    request->what == FORGE_ASK_RUNS ? "check-runs" : "status");
+		add_page(place, '?', request->page, url);
+		return "GET";
+	case FORGE_ASK_LOG:
+		buf_addf(url, "/actions/jobs/%" PRId64 "/logs", request->id);
+		return "GET";
+	case FORGE_MAKE_PULL:
+		buf_adds(url, "/pulls");
+		json_set_string(json, "title", request->title);
+		json_set_string(json, "body", request->text);
+		json_set_string(json, "head", request->head);
+		json_set_string(json, "base", request->base);
+		if (github)
+			json_set_bool(json, "draft", request->draft);
+		return "POST";
+	default:
+		break;
+	}
+	buf_addf(url, "/pulls/%" PRId64, request->number);
+	switch (request->what) {
+	case FORGE_ASK_REVIEWS:
+		buf_adds(url, "/reviews");
+		add_page(place, '?', request->page, url);
+		return "GET";
+	case FORGE_ASK_LINES:
+		if (!github)
+			buf_addf(url, "/reviews/%" PRId64, request->id);
+		buf_adds(url, "/comments");
+		add_page(place, '?', request->page, url);
+		return "GET";
+	case FORGE_MERGE_PULL:
+		buf_adds(url, "/merge");
+		json_set_string(json, github ? "merge_method" : "Do", "squash");
+		json_set_string(
+		    json, github ? "sha" : "head_commit_id", request->sha);
+		json_set_string(json,
+		    github ? "commit_title" : "MergeTitleField",
+		    request->title);
+		json_set_string(json,
+		    github ? "commit_message" : "MergeMessageField",
+		    request->text);
+		return github ? "PUT" : "POST";
+	default: /* FORGE_ASK_PULL, FORGE_EDIT_PULL, FORGE_READY_PULL */
+		if (json == NULL)
+			return "GET";
+		if (request->title != NULL)
+			json_set_string(json, "title", request->title);
+		if (request->what == FORGE_EDIT_PULL)
+			json_set_string(json, "body", request->text);
+		return "PATCH";
+	}
+}
+
 const char *
 forge_request(const struct forge_place *place,
     const struct forge_request *request, struct buf *url, struct buf *body)
 {
 	cleanup_json struct json_object *json = NULL;
 	bool github = place->dialect == FORGE_GITHUB;
+	const char *method;
 
+	if (github &&
+	    (request->what == FORGE_READY_PULL ||
+		request->what == FORGE_QUEUE_PULL))
+		return graphql(place, request, url, body);
 	if (forge_ask_writes(request->what))
 		json = json_object_new_object();
 	buf_adds(url, place->api);
@@ -199,6 +345,8 @@ forge_request(const struct forge_place *place,
 		buf_addf(url, "/issues?state=open&labels=" FORGE_LABEL "%s",
 		    github ? "&sort=created&direction=asc" : "&type=issues");
 		add_page(place, '&', request->page, url);
+		break;
+	case FORGE_ASK_REPO:
 		break;
 	case FORGE_ASK_PERMISSION:
 		buf_addf(url, "/collaborators/%s/permission", request->login);
@@ -236,6 +384,22 @@ forge_request(const struct forge_place *place,
 		    request->id > 0 ? json_object_new_int64(request->id) :
 				      json_object_new_string(request->text));
 		break;
+	case FORGE_ASK_PULLS:
+	case FORGE_ASK_PULL:
+	case FORGE_ASK_RUNS:
+	case FORGE_ASK_STATUSES:
+	case FORGE_ASK_LOG:
+	case FORGE_ASK_REVIEWS:
+	case FORGE_ASK_LINES:
+	case FORGE_MAKE_PULL:
+	case FORGE_EDIT_PULL:
+	case FORGE_READY_PULL:
+	case FORGE_MERGE_PULL:
+	case FORGE_QUEUE_PULL:
+		method = pull_request(place, request, url, json);
+		if (json != NULL)
+			json_print(json, false, body);
+		return method;
 	case FORGE_CLOSE:
 	case FORGE_ASK_ISSUE:
 	case FORGE_ASK_USER:
@@ -344,14 +508,22 @@ is_login(const char *login)
 	return true;
 }
 
-static struct json_object *
-member(struct json_object *json, const char *key)
+struct json_object *
+forge_member(struct json_object *json, const char *key)
 {
 	struct json_object *value = NULL;
 
 	if (json_object_is_type(json, json_type_object))
 		json_object_object_get_ex(json, key, &value);
 	return value;
+}
+
+size_t
+forge_length(struct json_object *list)
+{
+	return json_object_is_type(list, json_type_array) ?
+	    json_object_array_length(list) :
+	    0;
 }
 
 const char *
@@ -362,8 +534,8 @@ forge_login(struct json_object *json)
 	return is_login(login) ? login : NULL;
 }
 
-static bool
-is_bot(struct json_object *user)
+bool
+forge_is_bot(struct json_object *user)
 {
 	const char *login = json_string_or(user, "login", "");
 	size_t len = strlen(login);
@@ -373,14 +545,6 @@ is_bot(struct json_object *user)
 }
 
 /* --- answers ------------------------------------------------------------ */
-
-static size_t
-list_length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
-}
 
 /* "priority:high", "priority/high", "priority: high"; "llmc:needs-12". */
 static void
@@ -410,14 +574,15 @@ forge_issue_read(
     struct json_object *json, struct forge_issue *ret_issue, struct err *err)
 {
 	struct forge_issue issue = { .priority = PRIORITY_NORMAL };
-	struct json_object *user = member(json, "user");
-	struct json_object *labels = member(json, "labels");
+	struct json_object *user = forge_member(json, "user");
+	struct json_object *labels = forge_member(json, "labels");
 	const char *text = json_string_or(json, "body", "");
 	cleanup_buf struct buf clean = BUF_INIT;
 
 	issue.number = json_int_or(json, "number", 0);
 	if (issue.number <= 0 || issue.number > INT32_MAX ||
-	    forge_login(user) == NULL || member(json, "pull_request") != NULL)
+	    forge_login(user) == NULL ||
+	    forge_member(json, "pull_request") != NULL)
 		return err_set(err, -EBADMSG,
 		    "the answer of the forge is not an issue; is forge.url "
 		    "that of its API?");
@@ -431,9 +596,9 @@ forge_issue_read(
 	issue.url = forge_line(json_string_or(json, "html_url", ""), 300);
 	issue.updated =
 	    forge_line(json_string_or(json, "updated_at", ""), FORGE_STAMP_MAX);
-	issue.bot = is_bot(user);
+	issue.bot = forge_is_bot(user);
 	issue.open = strcmp(json_string_or(json, "state", ""), "open") == 0;
-	for (size_t i = 0; i < list_length(labels); i++)
+	for (size_t i = 0; i < forge_length(labels); i++)
 		see_label(&issue,
 		    json_string_or(
 			json_object_array_get_idx(labels, i), "name", ""));
@@ -468,7 +633,7 @@ forge_issues_read(
     struct json_object *json, struct forge_issues *ret_issues, struct err *err)
 {
 	struct forge_issues issues = { 0 };
-	size_t count = list_length(json);
+	size_t count = forge_length(json);
 
 	if (!json_object_is_type(json, json_type_array))
 		return err_set(err, -EBADMSG,
@@ -484,6 +649,29 @@ forge_issues_read(
 	qsort(issues.list, issues.count, sizeof *issues.list, compare_issues);
 	*ret_issues = issues;
 	return 0;
+}
+
+void
+forge_issues_join(struct forge_issues *all, struct forge_issues *page)
+{
+	size_t before = all->count;
+
+	all->list = xreallocarray(
+	    all->list, before + page->count + 1, sizeof *all->list);
+	for (size_t i = 0; i < page->count; i++) {
+		bool known = false;
+
+		/* A page begins earlier when something was added. */
+		for (size_t k = 0; k < before; k++)
+			known |= all->list[k].number == page->list[i].number;
+		if (known)
+			forge_issue_release(&page->list[i]);
+		else
+			all->list[all->count++] = page->list[i];
+	}
+	free(page->list);
+	*page = (struct forge_issues){ 0 };
+	qsort(all->list, all->count, sizeof *all->list, compare_issues);
 }
 
 void
@@ -512,7 +700,7 @@ forge_issue_unfit(const struct forge_issue *issue)
 static int
 need_list(struct json_object *json, bool *ret_more, struct err *err)
 {
-	*ret_more = list_length(json) >= FORGE_LIST_MAX;
+	*ret_more = forge_length(json) >= FORGE_LIST_MAX;
 	return json_object_is_type(json, json_type_array) ?
 	    0 :
 	    err_set(err, -EBADMSG, "the answer of the forge is not a list");
@@ -528,14 +716,14 @@ forge_labeller(struct json_object *json, enum forge_dialect dialect,
 	*ret_set = false;
 	if (need_list(json, ret_more, NULL) < 0)
 		return NULL;
-	for (size_t i = 0; i < list_length(json); i++) {
+	for (size_t i = 0; i < forge_length(json); i++) {
 		struct json_object *event = json_object_array_get_idx(json, i);
 		const char *kind =
 		    json_string_or(event, github ? "event" : "type", "");
 
 		if (strcmp(kind, github ? "labeled" : "label") != 0 ||
-		    strcasecmp(
-			json_string_or(member(event, "label"), "name", ""),
+		    strcasecmp(json_string_or(
+				   forge_member(event, "label"), "name", ""),
 			FORGE_LABEL) != 0)
 			continue;
 		/* Gitea tells of its removal in the same way. */
@@ -543,9 +731,10 @@ forge_labeller(struct json_object *json, enum forge_dialect dialect,
 		    strcmp(json_string_or(event, "body", ""), "1") != 0)
 			continue;
 		*ret_set = true;
-		last = is_bot(member(event, github ? "actor" : "user")) ?
+		last = forge_is_bot(
+			   forge_member(event, github ? "actor" : "user")) ?
 		    NULL :
-		    forge_login(member(event, github ? "actor" : "user"));
+		    forge_login(forge_member(event, github ? "actor" : "user"));
 	}
 	return last == NULL ? NULL : xstrdup(last);
 }
@@ -555,7 +744,7 @@ forge_label_find(struct json_object *json, const char *name, bool *ret_more)
 {
 	if (need_list(json, ret_more, NULL) < 0)
 		return 0;
-	for (size_t i = 0; i < list_length(json); i++) {
+	for (size_t i = 0; i < forge_length(json); i++) {
 		struct json_object *one = json_object_array_get_idx(json, i);
 		int64_t id = forge_made_id(one);
 
@@ -575,16 +764,43 @@ forge_may_write(struct json_object *json)
 	return word_find(words, json_string_or(json, "permission", ""), &i);
 }
 
+void
+forge_repo_lacks(
+    struct json_object *json, bool issues, bool pulls, struct buf *out)
+{
+	struct json_object *rights = NULL;
+	const struct {
+		bool is_so;
+		const char *words;
+	} lacks[] = {
+		{ json_bool_or(json, "archived", false), "it is archived" },
+		{ json_object_object_get_ex(json, "permissions", &rights) &&
+			!json_bool_or(rights, "push", false),
+		    "the token may not write to it (branches, and issues or "
+		    "pull requests)" },
+		{ issues && !json_bool_or(json, "has_issues", true),
+		    "its issues are turned off" },
+		{ pulls && !json_bool_or(json, "has_pull_requests", true),
+		    "its pull requests are turned off" },
+	};
+
+	for (size_t i = 0; i < nitems(lacks); i++)
+		if (lacks[i].is_so)
+			buf_addf(out, "%s%s", out->len > 0 ? ", " : "",
+			    lacks[i].words);
+}
+
 int64_t
 forge_comment_find(struct json_object *json, const char *login,
     const char *marker, bool *ret_more, struct err *err)
 {
 	if (need_list(json, ret_more, err) < 0)
 		return 0;
-	for (size_t i = 0; i < list_length(json); i++) {
+	for (size_t i = 0; i < forge_length(json); i++) {
 		struct json_object *one = json_object_array_get_idx(json, i);
 
-		if (strcasecmp(json_string_or(member(one, "user"), "login", ""),
+		if (strcasecmp(
+			json_string_or(forge_member(one, "user"), "login", ""),
 			login) == 0 &&
 		    strncmp(json_string_or(one, "body", ""), marker,
 			strlen(marker)) == 0)
@@ -659,6 +875,32 @@ static const struct schema_field row_fields[] = {
 
 const struct schema forge_row_schema = SCHEMA_OF(struct forge_row, row_fields);
 
+/* How long a time that passes by this clock has still to go. One that was
+ * turned back must not stop what is due. */
+static int64_t
+left_ms(int64_t since_ms, int64_t ms, int64_t now_ms)
+{
+	return since_ms > now_ms || since_ms + ms <= now_ms ?
+	    0 :
+	    since_ms + ms - now_ms;
+}
+
+int64_t
+forge_row_wait_ms(const struct forge_row *row, int64_t now_ms)
+{
+	return row->lost || (row->step != FORGE_WORKING && !row->waits) ?
+	    INT64_MAX :
+	    left_ms(row->renewed_ms, FORGE_RENEW_MS, now_ms);
+}
+
+int64_t
+forge_row_watch_ms(const struct forge_row *row, int64_t now_ms)
+{
+	return row->lost || row->step != FORGE_WORKING || !row->hand ?
+	    INT64_MAX :
+	    left_ms(row->looked_ms, FORGE_POLL_MS, now_ms);
+}
+
 enum forge_duty
 forge_row_duty(const struct forge_row *row, int64_t now_ms)
 {
@@ -680,20 +922,7 @@ forge_row_duty(const struct forge_row *row, int64_t now_ms)
 		return FORGE_TELL_COMMENT;
 	if (row->step == FORGE_ENDED || row->step == FORGE_TOLD)
 		return FORGE_MARK;
-	return FORGE_REST;
-}
-
-/* A clock that was turned back must not stop renewals. */
-int64_t
-forge_row_wait_ms(const struct forge_row *row, int64_t now_ms)
-{
-	int64_t due = row->renewed_ms + FORGE_RENEW_MS;
-
-	if (row->lost || (row->step != FORGE_WORKING && !row->waits))
-		return INT64_MAX;
-	if (row->renewed_ms > now_ms || due <= now_ms)
-		return 0;
-	return due - now_ms;
+	return forge_row_watch_ms(row, now_ms) == 0 ? FORGE_WATCH : FORGE_REST;
 }
 
 void
@@ -738,17 +967,22 @@ forge_issue_text(const struct forge_issue *issue, struct buf *out)
 	buf_addf(out, "%s\n\n%s", issue->title, issue->text);
 }
 
-const char *
-forge_row_differs(const struct forge_row *row, const struct forge_issue *issue)
+bool
+forge_row_is_edited(
+    const struct forge_row *row, const struct forge_issue *issue)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
+	forge_issue_text(issue, &text);
+	return row->text == NULL || strcmp(row->text, text.data) != 0;
+}
+
+const char *
+forge_row_differs(const struct forge_row *row, const struct forge_issue *issue)
+{
 	if (!issue->open)
 		return "it was closed";
 	if (!issue->labelled)
 		return "the label " FORGE_LABEL " was removed";
-	forge_issue_text(issue, &text);
-	return row->text == NULL || strcmp(row->text, text.data) != 0 ?
-	    "its text was changed" :
-	    NULL;
+	return forge_row_is_edited(row, issue) ? "its text was changed" : NULL;
 }

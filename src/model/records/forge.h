@@ -28,6 +28,11 @@ enum forge_dialect {
 /* "local", "github", "gitea"; NULL terminated: auto.source. */
 extern const char *const forge_dialect_words[FORGE_DIALECT_COUNT + 1];
 
+/* As auto.source says, else forge.kind, else the URL of the remote origin if
+ * that is at github.com. FORGE_NONE: nobody says it. */
+enum forge_dialect
+forge_dialect_of(const char *source, const char *kind, const char *origin);
+
 #define FORGE_LABEL  "llmc" /* asks for an issue to be done */
 #define FORGE_FAILED "llmc:failed" /* it was tried in vain */
 #define FORGE_NEEDS  "llmc:needs-" /* a number: not before that is closed */
@@ -61,6 +66,8 @@ struct forge_place {
 int forge_place_init(struct forge_place *place, enum forge_dialect dialect,
     const char *url, const char *repo, const char *origin, struct err *err);
 void forge_place_release(struct forge_place *place);
+/* Can nobody on the way read what is sent there: https, or this machine? */
+bool forge_is_private(const char *url);
 /* The name of its server, as `gh` knows it; the caller frees it. */
 char *forge_place_host(const struct forge_place *place);
 
@@ -73,17 +80,31 @@ int forge_place_issue(const struct forge_place *place, const char *typed,
 
 enum forge_ask {
 	FORGE_ASK_USER, /* who we are */
-	FORGE_ASK_ISSUES, /* open ones with our label */
+	FORGE_ASK_REPO, /* what we may do with the repository */
+	FORGE_ASK_ISSUES, /* page: open ones with our label */
 	FORGE_ASK_ISSUE, /* number */
 	FORGE_ASK_EVENTS, /* number, page: who set labels */
 	FORGE_ASK_PERMISSION, /* login */
 	FORGE_ASK_COMMENTS, /* number, page */
 	FORGE_ASK_LABELS, /* page: those that the repository has */
+	FORGE_ASK_PULLS, /* head, base: pull requests of a branch, any state */
+	FORGE_ASK_PULL, /* number */
+	FORGE_ASK_RUNS, /* sha, page: check runs; GitHub only */
+	FORGE_ASK_STATUSES, /* sha, page */
+	FORGE_ASK_LOG, /* id of a job: text, not JSON; GitHub only */
+	FORGE_ASK_REVIEWS, /* number, page */
+	FORGE_ASK_LINES, /* number, page: comments on lines; Gitea: of the
+			  * review id */
 	FORGE_ADD_COMMENT, /* number, text */
 	FORGE_EDIT_COMMENT, /* id, text */
 	FORGE_MAKE_LABEL, /* text */
 	FORGE_ADD_LABEL, /* number; id, or 0 and text */
-	FORGE_CLOSE, /* number */
+	FORGE_CLOSE, /* number; of a pull request, too */
+	FORGE_MAKE_PULL, /* title, text, head, base, draft */
+	FORGE_EDIT_PULL, /* number, text; title, NULL = as it is */
+	FORGE_READY_PULL, /* GitHub: node; Gitea: number, title */
+	FORGE_MERGE_PULL, /* number, sha, title, text: squashed */
+	FORGE_QUEUE_PULL, /* node, sha: into the merge queue; GitHub only */
 	FORGE_ASK_COUNT
 };
 
@@ -92,6 +113,8 @@ struct forge_request {
 	int64_t number, id;
 	int page; /* from 1 */
 	const char *login, *text;
+	const char *title, *head, *base, *sha, *node;
+	bool draft;
 };
 
 bool forge_ask_writes(enum forge_ask what);
@@ -151,6 +174,8 @@ void forge_issue_release(struct forge_issue *issue);
 int forge_issues_read(
     struct json_object *json, struct forge_issues *ret_issues, struct err *err);
 void forge_issues_release(struct forge_issues *issues);
+/* Those of the next page, which is empty then, go to the others. */
+void forge_issues_join(struct forge_issues *all, struct forge_issues *page);
 
 /* May it be offered, apart from whom it comes from? NULL = yes; else why not,
  * "" = there is nothing to say about that. */
@@ -171,6 +196,14 @@ bool forge_may_write(struct json_object *json);
 
 /* The login of the user that the answer describes; NULL = it has none. */
 const char *forge_login(struct json_object *json);
+
+/* Of any answer: the member, NULL = it has none; how many entries a list has, 0
+ * = it is none. */
+struct json_object *forge_member(struct json_object *json, const char *key);
+size_t forge_length(struct json_object *list);
+
+/* Is this user a program? */
+bool forge_is_bot(struct json_object *user);
 
 /* A page of comments: the id of the one of `login` that begins with this
  * marker; 0 = it is not there. */
@@ -212,7 +245,8 @@ enum forge_step {
 struct forge_row {
 	int64_t number;
 	char *url, *title;
-	char *text; /* title and text as they were taken */
+	char *text; /* title and text as they were taken, or as they were when
+		     * a person was asked about a change */
 	char *task; /* "t17" */
 	char *claim; /* the commit that origin has for us */
 	int64_t epoch;
@@ -232,6 +266,7 @@ struct forge_row {
 	bool stale; /* the comment is of an earlier time */
 	int page; /* of comments that are looked through */
 	bool waits; /* its work has landed, and is not at origin yet */
+	int64_t looked_ms; /* at one that a person has named, wall clock */
 };
 
 extern const struct schema forge_row_schema;
@@ -246,12 +281,15 @@ enum forge_duty {
 	FORGE_RENEW,
 	FORGE_RELEASE,
 	FORGE_FORGET,
+	FORGE_WATCH, /* the list may not have it: has it changed? */
 };
 
 enum forge_duty forge_row_duty(const struct forge_row *row, int64_t now_ms);
 
 /* The same number of milliseconds later it is due again; INT64_MAX = never. */
 int64_t forge_row_wait_ms(const struct forge_row *row, int64_t now_ms);
+/* The same for the look at one that the list may not have. */
+int64_t forge_row_watch_ms(const struct forge_row *row, int64_t now_ms);
 
 /* The first line of its comment, and the whole. */
 void forge_row_marker(const struct forge_row *row, struct buf *out);
@@ -260,6 +298,14 @@ void forge_row_comment(const struct forge_row *row, struct buf *out);
 /* Is it not what was taken any more? NULL = it is; else words for a person. */
 const char *
 forge_row_differs(const struct forge_row *row, const struct forge_issue *issue);
+/* Is its text another one, whatever else? */
+bool forge_row_is_edited(
+    const struct forge_row *row, const struct forge_issue *issue);
+
+/* What the repository does not let us do; empty = it lets us do everything.
+ * issues, pulls: what it is used for. */
+void forge_repo_lacks(
+    struct json_object *json, bool issues, bool pulls, struct buf *out);
 
 /* What a row keeps of the text of an issue. */
 void forge_issue_text(const struct forge_issue *issue, struct buf *out);

@@ -35,6 +35,7 @@ static const struct {
 	{ "StopFailure", HOOK_STOP_FAILURE },
 	{ "PreCompact", HOOK_COMPACT },
 	{ HOOK_EVENT_TOOLS, HOOK_TOOLS },
+	{ HOOK_EVENT_STATUS, HOOK_STATUS },
 	{ "SubagentStop", HOOK_LIFE },
 };
 
@@ -53,7 +54,7 @@ hook_event_is_life(struct json_object *params)
 	enum hook_kind kind = kind_of(json_string_or(params, "event", ""));
 
 	return kind == HOOK_TOOL_BEGINS || kind == HOOK_TOOL_ENDS ||
-	    kind == HOOK_LIFE;
+	    kind == HOOK_STATUS || kind == HOOK_LIFE;
 }
 
 int

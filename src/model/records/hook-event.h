@@ -23,6 +23,7 @@ enum hook_kind {
 	HOOK_STOP_FAILURE,
 	HOOK_COMPACT, /* a compaction starts */
 	HOOK_TOOLS, /* from llmc mcp: the session has its tools */
+	HOOK_STATUS, /* what a status line would show: no sign of work */
 	HOOK_LIFE, /* only a sign of life */
 	HOOK_UNKNOWN,
 	HOOK_KIND_COUNT
@@ -34,6 +35,7 @@ bool hook_event_is_life(struct json_object *params);
 
 #define HOOK_EVENT_ID_MAX 64 /* bytes */
 #define HOOK_EVENT_TOOLS  "ToolsListed"
+#define HOOK_EVENT_STATUS "StatusLine"
 
 /* Valid as long as the object it was read from. */
 struct hook_event {

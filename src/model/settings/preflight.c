@@ -217,6 +217,21 @@ judge_limits(const struct preflight_facts *f, struct buf *detail)
 }
 
 static struct verdict
+judge_check(const struct preflight_facts *f, struct buf *detail)
+{
+	static const char fix[] =
+	    "llmc config set auto.check_command COMMAND; without a check, on "
+	    "purpose: llmc config set auto.check_command none";
+
+	if (f->checked != PREFLIGHT_NO)
+		return GOOD;
+	buf_adds(detail,
+	    "auto.check_command is not set: nothing would test the work "
+	    "before it lands");
+	return f->needs_check ? BAD(fix) : MEH(fix);
+}
+
+static struct verdict
 judge_budget(const struct preflight_facts *f, struct buf *detail)
 {
 	if (!f->knows_budget)
@@ -282,6 +297,7 @@ static const struct row {
 	{ "checkout", judge_checkout, false, true },
 	{ "disk", judge_disk, false, true },
 	{ "limits", judge_limits, false, true },
+	{ "check", judge_check, false, true },
 	{ "budget", judge_budget, false, true },
 };
 

@@ -43,6 +43,8 @@ struct preflight_facts {
 	enum preflight_answer has_identity;
 	char *uncommitted; /* in the checkout of the branch, "" = none */
 	int64_t disk_free; /* bytes, negative = not known */
+	enum preflight_answer checked; /* auto.check_command is chosen */
+	bool needs_check; /* a person starts this: it must be */
 	bool knows_budget, has_budget;
 	const char *unpriced; /* a model in the settings without a price, while
 			       * a budget is in dollars */

@@ -8,6 +8,7 @@
 #include "base.h"
 #include "forge.h"
 #include "notice.h"
+#include "place.h"
 #include "settings-table.h"
 #include "thresholds.h"
 
@@ -33,7 +34,17 @@ static const char *const log_failure_levels[] = { "warn", "error", "never",
 static const char *const permission_modes[] = { "bypassPermissions",
 	"acceptEdits", "dontAsk", "plan", "auto", "default", NULL };
 
+static const char *const test_guards[] = { "off", "note", "ask", NULL };
+
 static const char *const upstreams[] = { "off", "follow", "push", NULL };
+
+static const char *const lands[] = { "branch", "pull-request", NULL };
+
+static const char *const forge_kinds[] = { "origin", "github", "gitea", NULL };
+
+static const char *const merges[] = { "person", "when-green", NULL };
+
+static const char *const paces[] = { "off", "even", NULL };
 
 const struct setting settings_table[] = {
 	{ "repo.default_branch", SETTING_STRING, NULL,
@@ -70,16 +81,43 @@ const struct setting settings_table[] = {
 	{ "repo.run_hooks", SETTING_BOOL, "true",
 	    .help = "Run the hooks in the repository's own hooks folder "
 		    "when llmc runs git. core.hooksPath is not followed." },
+	{ "repo.protected_paths", SETTING_LIST,
+	    "[\"**/.claude\", \"**/.claude/**\", \"**/.mcp.json\", "
+	    "\"**/.husky\", \"**/.husky/**\", \"**/.githooks\", "
+	    "\"**/.githooks/**\", \"**/.gitattributes\"]",
+	    .help = "Paths that only a person may change: work that touches "
+		    "them waits for llmc accept, and is checked with these "
+		    "files as they are on the landing branch. The default "
+		    "is what makes agents and git run programs; a list of "
+		    "your own replaces it, and agents are refused to write "
+		    "what it names (defaults.refuse_commands). Patterns as in "
+		    "git's pathspecs with (top,glob)." },
 
 	{ "repo.copy_files", SETTING_LIST, "[]",
 	    .help = "Files, folders or patterns to copy from the root into "
 		    "each new worktree, because git does not track them." },
 	{ "repo.setup_command", SETTING_STRING, "\"\"",
-	    .help = "Shell command to run once in each new worktree.",
+	    .help = "Shell command to run once in each new worktree, and again "
+		    "when a file of setup_when changes.",
 	    .flags = SETTING_RUNS },
+	{ "repo.setup_when", SETTING_LIST, "[]",
+	    .help = "Files, such as lock files, with whose contents "
+		    "setup_command has to run again in a worktree." },
 	{ "repo.setup_timeout", SETTING_DURATION, "\"10m\"",
-	    .help = "How long setup_command may take.", .min = 1 * SECOND,
-	    .max = 24 * HOUR },
+	    .help = "How long setup_command, or teardown_command, may take.",
+	    .min = 1 * SECOND, .max = 24 * HOUR },
+	{ "repo.seed_from", SETTING_LIST, "[]",
+	    .help = "Folders that setup_command makes, such as node_modules, "
+		    "to copy into a new worktree before it runs." },
+	{ "repo.teardown_command", SETTING_STRING, "\"\"",
+	    .help = "Shell command to run in a worker's worktree before it is "
+		    "removed.",
+	    .flags = SETTING_RUNS },
+	{ "repo.port_base", SETTING_INT, "20000",
+	    .help = "Each worker has 20 ports of its own from LLMC_PORT, "
+		    "which is port_base + 20 times its number. Another "
+		    "repository on this machine needs another one.",
+	    .min = 1024, .max = PLACE_PORT_HIGHEST },
 
 	{ "defaults.agent_command", SETTING_STRING, "\"claude\"",
 	    .help = "Program that a worker runs: a name to find on PATH, or "
@@ -101,6 +139,16 @@ const struct setting settings_table[] = {
 	{ "defaults.disallowed_tools", SETTING_LIST, "[]",
 	    .help = "Tools that the agent may not use, in addition to those "
 		    "that ask a person." },
+	{ "defaults.refuse_commands", SETTING_LIST,
+	    "[\"git-push\", \"git-config\", \"rm-outside\", \"sudo\", "
+	    "\"kill-others\", \"protected-files\"]",
+	    .help = "What the agent's shell commands may not do, with and "
+		    "without a sandbox: push; change git's settings for the "
+		    "user or the machine; rm -r outside of the worktree and "
+		    "the folders for temporary files; sudo; end processes of "
+		    "others; write protected files. It reads the text of the "
+		    "command: a guard rail, not a wall.",
+	    .form = FORM_COMMAND_RULE },
 	{ "defaults.append_system_prompt", SETTING_STRING, "\"\"",
 	    .help = "Text added to the agent's system prompt." },
 	{ "defaults.extra_args", SETTING_LIST, "[]",
@@ -110,6 +158,14 @@ const struct setting settings_table[] = {
 		    "settings, hooks and MCP servers." },
 	{ "defaults.role_prompt", SETTING_STRING, "\"\"",
 	    .help = "Text to put before every task." },
+	{ "defaults.fresh_at", SETTING_INT, "0",
+	    .help = "When a turn ends, the work on a task of auto mode is "
+		    "not finished, and at least this percentage of the "
+		    "context window is used, it goes on in a new "
+		    "conversation, with the task, the last words and the "
+		    "state of the worktree, before Claude Code would compact "
+		    "it. 0 = never.",
+	    .min = 0, .max = 100 },
 	{ "defaults.excluded_from_pool", SETTING_BOOL, "false",
 	    .help = "llmc start chooses this worker only when it is named." },
 	{ "defaults.self_review", SETTING_BOOL, "false",
@@ -132,9 +188,11 @@ const struct setting settings_table[] = {
 	    .help = "More paths that a sandboxed worker can change.",
 	    .form = FORM_PLACE },
 	{ "defaults.env", SETTING_LIST, "[]",
-	    .help = "Names of more environment variables that reach a "
-		    "worker and its checks, with and without a sandbox; "
-		    "llmc doctor shows which do not.",
+	    .help = "More environment variables for a worker and its checks, "
+		    "with and without a sandbox: a name passes on what the "
+		    "daemon has (llmc doctor shows what does not reach them), "
+		    "NAME=VALUE sets it, with {index}, {port}, {worker} and "
+		    "{tmpdir} replaced.",
 	    .form = FORM_VARIABLE },
 	{ "defaults.sandbox_hosts", SETTING_LIST, "[\"api.anthropic.com\"]",
 	    .help = "Hosts that a worker with sandbox strict can connect "
@@ -190,6 +248,12 @@ const struct setting settings_table[] = {
 		    "say), or also the issues of github or gitea that have "
 		    "the label llmc (see FORGES and [forge]).",
 	    .choices = forge_dialect_words, .flags = SETTING_RESTART },
+	{ "auto.land", SETTING_CHOICE, "\"branch\"",
+	    .help = "Where finished work goes: on the default branch (branch), "
+		    "or into a pull request of its own at origin's forge "
+		    "(pull-request); then the default branch only follows "
+		    "origin (see FORGES and [forge]).",
+	    .choices = lands, .flags = SETTING_RESTART },
 	{ "auto.max_attempts", SETTING_INT, "3",
 	    .help = "How many times a task is tried before it is given up "
 		    "and reported.",
@@ -203,8 +267,12 @@ const struct setting settings_table[] = {
 	    .help = "A task is not done without a commit." },
 	{ "auto.check_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command that must succeed in the worktree before "
-		    "work lands; if it fails, the agent gets its output.",
-	    .flags = SETTING_RUNS },
+		    "work lands; if it fails, the agent gets its output. "
+		    "\"none\" means that nothing is checked, on purpose: "
+		    "llmc up --auto does not start while this is empty. "
+		    "Before the first task it must pass on the landing branch "
+		    "as it is.",
+	    .flags = SETTING_RUNS | SETTING_NONE },
 	{ "auto.check_slots", SETTING_INT, "1",
 	    .help = "Checks of the landing queue that may run at the same "
 		    "time, each in a worktree of its own; LLMC_CHECK_SLOT "
@@ -223,16 +291,13 @@ const struct setting settings_table[] = {
 		    "newest one was not landed by a task, revert is the "
 		    "same as stop.",
 	    .choices = red_actions },
-	{ "auto.protected_paths", SETTING_LIST,
-	    "[\"**/.claude\", \"**/.claude/**\", \"**/.mcp.json\", "
-	    "\"**/.husky\", \"**/.husky/**\", \"**/.githooks\", "
-	    "\"**/.githooks/**\", \"**/.gitattributes\"]",
-	    .help = "Paths that only a person may change: work that touches "
-		    "them waits for llmc accept, and is checked with these "
-		    "files as they are on the landing branch. The default "
-		    "is what makes agents and git run programs; a list of "
-		    "your own replaces it. Patterns as in git's pathspecs "
-		    "with (top,glob)." },
+	{ "auto.test_guard", SETTING_CHOICE, "\"note\"",
+	    .help = "What to do about work that removes or skips tests, or "
+		    "with which fewer tests run: nothing (off), point it out "
+		    "in the log, llmc review and llmc report (note), or have "
+		    "it wait for llmc accept (ask). It goes by the words of "
+		    "common test programs.",
+	    .choices = test_guards },
 	{ "auto.check_timeout", SETTING_DURATION, "\"30m\"",
 	    .help = "How long check_command may take; post_accept_command "
 		    "may take twice as long.",
@@ -255,6 +320,13 @@ const struct setting settings_table[] = {
 		    "times this long. Never longer than three quarters of "
 		    "overseer.stall_timeout.",
 	    .min = 100, .max = 24 * HOUR },
+	{ "auto.hours", SETTING_STRING, "\"\"",
+	    .help = "When auto mode works, in local time, such as "
+		    "\"22:00-07:00\" or \"12:00-13:00, 18:00-24:00\"; empty "
+		    "means always. At the end of these hours the turns in "
+		    "progress are finished; then the work waits and goes on "
+		    "by itself.",
+	    .form = FORM_HOURS },
 	{ "auto.sandbox_required", SETTING_BOOL, "false",
 	    .help = "Start no worker whose sandbox is off." },
 
@@ -284,6 +356,19 @@ const struct setting settings_table[] = {
 		    "in a day, estimated from [prices] while they work; 0 = "
 		    "no limit.",
 	    .min = 0, .max = 1000000000000 },
+
+	{ "budget.reserve", SETTING_INT, "0",
+	    .help = "Percent of the budget of a day, and of the usage "
+		    "windows of your Claude subscription (5 hours, 7 days), "
+		    "that are kept for you: no task begins when the rest is "
+		    "used. Tasks in progress go on. A window that Claude Code "
+		    "has not reported is not known, and holds up nothing.",
+	    .min = 0, .max = 95 },
+	{ "budget.pace", SETTING_CHOICE, "\"off\"",
+	    .help = "Spread these evenly over their time, and within "
+		    "auto.hours (even): a task waits while more is used than "
+		    "the time that has passed allows. Or not (off).",
+	    .choices = paces },
 
 	{ "plan.enabled", SETTING_BOOL, "true",
 	    .help = "Work on goals: hand their ready nodes to auto workers, "
@@ -403,17 +488,25 @@ const struct setting settings_table[] = {
 	    .help = "Logins whose issues and labels count even if the forge "
 		    "does not say that they may write to the repository." },
 
-	{ "people.notify_command", SETTING_STRING, "\"\"",
-	    .help = "Shell command to run when a person should know "
-		    "something, with or without an overseer; it gets the "
-		    "details as JSON on standard input (see NOTIFICATIONS).",
-	    .flags = SETTING_RUNS },
-	{ "people.notify_on", SETTING_LIST,
-	    "[\"failure\", \"login\", \"worker\", \"task\", "
-	    "\"budget\", \"branch\", \"check\", \"checkout\", \"push\", "
-	    "\"settings\", \"state\", \"goal\"]",
-	    .help = "What to run notify_command for.",
-	    .choices = notice_names },
+	{ "forge.kind", SETTING_CHOICE, "\"origin\"",
+	    .help = "What the forge is, for pull requests while auto.source "
+		    "is local: github, gitea, or github if the remote origin "
+		    "is at github.com (origin).",
+	    .choices = forge_kinds, .flags = SETTING_RESTART },
+	{ "forge.merge", SETTING_CHOICE, "\"person\"",
+	    .help = "Who merges a pull request of llmc: a person, or llmc "
+		    "when all its checks have passed and nobody wants a "
+		    "change (when-green).",
+	    .choices = merges },
+	{ "forge.pull_requests_open", SETTING_INT, "3",
+	    .help = "Pull requests of llmc that may be open at the same time; "
+		    "finished work beyond that waits in the landing queue.",
+	    .min = 1, .max = 100 },
+	{ "forge.draft", SETTING_BOOL, "false",
+	    .help = "Open pull requests as drafts." },
+	{ "forge.labels", SETTING_LIST, "[]",
+	    .help = "Labels for new pull requests." },
+
 	{ "people.report_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command to run with the report of a run when it "
 		    "has ended (see NOTIFICATIONS).",

@@ -19,6 +19,7 @@ enum setting_type {
 };
 
 #define SETTING_RUNS    2u /* its value is run as a program or command */
+#define SETTING_NONE    4u /* "none" is empty, on purpose */
 #define SETTING_RESTART 1u /* a change needs a restart of the daemon */
 
 struct setting {

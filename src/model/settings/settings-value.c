@@ -5,6 +5,9 @@
 #include <strings.h>
 
 #include "agent-card.h"
+#include "place.h"
+#include "command-guard.h"
+#include "quota.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "thresholds.h"
@@ -74,6 +77,15 @@ is_variable(const char *text)
 	while (is_letter(*text) || is_digit(*text) || *text == '_')
 		text++;
 	return *text == '\0';
+}
+
+/* A name, or a name and a value. */
+static bool
+is_assignment(const char *text)
+{
+	cleanup_free char *name = xstrndup(text, strcspn(text, "="));
+
+	return is_variable(name) && place_fits(text);
 }
 
 static bool
@@ -179,6 +191,14 @@ is_effort(const char *text)
 	return *text == '\0' || word_find(thinking_words, text, &ignored);
 }
 
+static bool
+is_hours(const char *text)
+{
+	struct hours hours;
+
+	return hours_parse(text, &hours);
+}
+
 /* Rules such as Bash(git *) are none: a name does not say what runs inside a
  * tool. */
 static bool
@@ -194,14 +214,22 @@ is_tool(const char *text)
 	return *text == '\0';
 }
 
+static bool
+is_command_rule(const char *text)
+{
+	return strv_has(command_rule_words, text);
+}
+
 static const struct {
 	bool (*fits)(const char *text);
 	const char *words;
 } forms[FORM_COUNT] = {
 	[FORM_ANY] = { NULL, NULL },
 	[FORM_SIZE] = { is_size, "a size such as \"4G\", or \"\" for none" },
-	[FORM_VARIABLE] = { is_variable,
-	    "names of environment variables, such as [\"EDITOR\"]" },
+	[FORM_VARIABLE] = { is_assignment,
+	    ("names of environment variables, such as [\"EDITOR\"], or names "
+	     "with values, such as [\"DB=app_{index}\"], in which {index}, "
+	     "{port}, {worker} and {tmpdir} are known, and {{ is a brace") },
 	[FORM_PLACE] = { is_place,
 	    "absolute paths or paths below ~, such as [\"~/.cargo\"]" },
 	[FORM_HOST] = { is_host,
@@ -221,6 +249,12 @@ static const struct {
 	     "for the agent's own default") },
 	[FORM_DAYTIME] = { is_daytime,
 	    "a time of day such as \"07:00\", or \"\" for none" },
+	[FORM_COMMAND_RULE] = { is_command_rule,
+	    ("some of git-push, git-config, rm-outside, sudo, kill-others and "
+	     "protected-files") },
+	[FORM_HOURS] = { is_hours,
+	    ("hours such as \"22:00-07:00\" or \"12:00-13:00, "
+	     "18:00-24:00\", or \"\" for always") },
 	[FORM_TOOL] = { is_tool,
 	    "names of tools, such as [\"Read\", \"Grep\"]" },
 };

@@ -36,7 +36,7 @@ struct json_object *value_json(const struct value *value);
 enum setting_form {
 	FORM_ANY,
 	FORM_SIZE, /* "" or a number of bytes with K, M, G or T */
-	FORM_VARIABLE, /* the name of an environment variable */
+	FORM_VARIABLE, /* the name of an environment variable, or NAME=VALUE */
 	FORM_PLACE, /* an absolute path, or one that begins with ~ */
 	FORM_HOST, /* "name", "name:port" or "*.name" */
 	FORM_NAME, /* the name of one environment variable */
@@ -47,6 +47,8 @@ enum setting_form {
 	FORM_EFFORT, /* how hard a model thinks, or "" */
 	FORM_TOOL, /* the whole name of a tool, or "*" */
 	FORM_DAYTIME, /* "07:00", or "" */
+	FORM_COMMAND_RULE, /* see command_rule_words */
+	FORM_HOURS, /* "22:00-07:00, 12:00-13:00", or "" */
 	FORM_COUNT
 };
 

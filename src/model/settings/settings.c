@@ -22,6 +22,7 @@ struct settings_alias {
 			       * whole number, of seconds */
 	bool same; /* the same value under another spelling */
 	const char *gone; /* nothing reads it any more: what to do instead */
+	bool works; /* but that take_notify() still does, in this version */
 };
 
 static void settings_problem_add(struct settings_problems *problems, bool fatal,
@@ -159,6 +160,12 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 		name, NULL, NULL, NULL, .gone = (instead) \
 	}
 
+/* It works for the last time. */
+#define LAST(name, instead)                                              \
+	{                                                                \
+		name, NULL, NULL, NULL, .gone = (instead), .works = true \
+	}
+
 #define OF_TICK "assignments are checked every 2 minutes"
 #define SLICE   "a part of a long turn ends after 10 minutes or 30 tool calls"
 #define PLAN_SIZE                                                              \
@@ -170,22 +177,27 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 #define RETRIES "a stalled assignment is asked for its status twice"
 #define SAME_FAILURE \
 	"a person is needed at the fifth failure of a kind in 24 hours"
+#define NOTIFY                                                              \
+	"describe the command as a channel: [people.channels.notify] with " \
+	"type = \"command\" and command = ..."
 #define REPAIRS "the planner may correct its answer twice"
 
 static const struct settings_alias aliases[] = {
 	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
-	    false, NULL },
+	    .same = false },
 	{ "daemon.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
-	    false, NULL },
+	    .same = false },
+	{ "auto.protected_paths", "repo.protected_paths", NULL, NULL,
+	    .same = true },
 	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
-	    "bypassPermissions", "default", false, NULL },
+	    "bypassPermissions", "default", .same = false },
 	{ "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout", NULL,
-	    NULL, false, NULL },
+	    NULL, .same = false },
 	{ "overseer.restart_cooldown_secs", "overseer.restart_cooldown", NULL,
-	    NULL, false, NULL },
+	    NULL, .same = false },
 	{ "overseer.stall_timeout_secs", "overseer.stall_timeout", NULL, NULL,
-	    false, NULL },
-	{ "oversight.enabled", "oversight.mode", "act", "off", false, NULL },
+	    .same = false },
+	{ "oversight.enabled", "oversight.mode", "act", "off", .same = false },
 	GONE("oversight.auto_escalate",
 	    "to be told of nothing, set oversight.mode to \"observe\""),
 	GONE("oversight.abort_on_regression",
@@ -255,6 +267,11 @@ static const struct settings_alias aliases[] = {
 	GONE("team.on_parent_end",
 	    "the agents of a task that fails or is dropped are cancelled; "
 	    "their work is kept"),
+	LAST("people.notify_command", NOTIFY),
+	LAST("overseer.notify_command", NOTIFY),
+	LAST("people.notify_on",
+	    "a channel gets the events of its levels; see llmc config doc "
+	    "people.channels"),
 	GONE("plan.tick_every", OF_TICK),
 	GONE("plan.max_retries", RETRIES),
 	GONE("plan.allow_cross_agent",
@@ -263,9 +280,8 @@ static const struct settings_alias aliases[] = {
 	GONE("tmux.rows", TMUX_SIZE),
 	GONE("tmux.history_limit", TMUX_SIZE),
 
-	{ "repo.push", "repo.upstream", "push", "off", false, NULL },
+	{ "repo.push", "repo.upstream", "push", "off", .same = false },
 	SAME(DEFAULTS "sandbox_env", DEFAULTS "env"),
-	SAME("overseer.notify_command", "people.notify_command"),
 	SAME("overseer.enabled", "plan.enabled"),
 	SAME("overseer.policy.allowAgents", "plan.allow_agents"),
 	SAME("overseer.planner.model", "planner.model"),
@@ -530,6 +546,8 @@ take_alias(struct settings *settings, const char *name,
 	const struct settings_alias *alias = settings_alias_find(name, &path);
 	cleanup_json struct json_object *value = NULL;
 
+	if (alias != NULL && alias->works)
+		return true;
 	if (alias != NULL && alias->gone != NULL) {
 		text = xasprintf(
 		    "%s does nothing any more: %s; " SETTINGS_REMOVE "%s", name,
@@ -591,6 +609,40 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 				strv_add(&settings->names[named], key);
 			walk(settings, path.data, json, problems);
 		}
+	}
+}
+
+/* What the version before had instead of command channels: a command, and the
+ * classes that it is run for. */
+static void
+take_notify(struct settings *settings, struct json_object *root,
+    struct settings_problems *problems)
+{
+	static const char *const keys[][2] = { { "people", "notify_command" },
+		{ "overseer", "notify_command" }, { "people", "notify_on" } };
+	struct json_object *found[nitems(keys)] = { NULL }, *table = NULL;
+	bool used, own = channel_find(&settings->channels, "notify") != NULL;
+
+	for (size_t i = 0; i < nitems(keys); i++)
+		if (json_object_object_get_ex(root, keys[i][0], &table) &&
+		    json_object_is_type(table, json_type_object))
+			json_object_object_get_ex(table, keys[i][1], &found[i]);
+	used = !own &&
+	    settings_channels_notify(found[0] != NULL ? found[0] : found[1],
+		found[2], &settings->channels);
+	for (size_t i = 0; i < nitems(keys); i++) {
+		cleanup_free char *path = NULL, *text = NULL, *name = NULL;
+		bool shadowed = i == 1 && found[0] != NULL;
+
+		if (found[i] == NULL)
+			continue;
+		name = xasprintf("%s.%s", keys[i][0], keys[i][1]);
+		text = xasprintf("%s %s: %s; " SETTINGS_REMOVE "%s", name,
+		    used && !shadowed ? "works in this version only" :
+					"does nothing any more",
+		    settings_alias_find(name, &path)->gone, name);
+		settings_problem_add(
+		    problems, false, toml_mark_of(found[i]).line, text);
 	}
 }
 
@@ -678,6 +730,8 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 		    ret_problems, true, line, without_line(err.msg));
 	else
 		walk(settings, "", root, ret_problems);
+	if (root != NULL)
+		take_notify(settings, root, ret_problems);
 	check_stall(settings, ret_problems);
 	return settings;
 }
@@ -754,7 +808,16 @@ settings_string(const struct settings *settings, const char *path)
 
 	if (value == NULL || value->row->type > SETTING_CHOICE)
 		fatalx("%s: no such setting of that type", path);
-	return value->string;
+	return (value->row->flags & SETTING_NONE) != 0 &&
+		strcmp(value->string, "none") == 0 ?
+	    "" :
+	    value->string;
+}
+
+bool
+settings_decided(const struct settings *settings, const char *path)
+{
+	return value_need(settings, path, SETTING_STRING)->string[0] != '\0';
 }
 
 bool

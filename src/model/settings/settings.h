@@ -68,6 +68,9 @@ void settings_free(struct settings *settings);
  * are valid as long as the settings. */
 const char *settings_string(const struct settings *settings, const char *path);
 bool settings_bool(const struct settings *settings, const char *path);
+/* Of a key that may be "none" (SETTING_NONE), which settings_string() gives as
+ * "": has a person chosen that, or something else? */
+bool settings_decided(const struct settings *settings, const char *path);
 int64_t settings_int(const struct settings *settings, const char *path);
 int64_t settings_duration(const struct settings *settings, const char *path);
 int64_t settings_amount(const struct settings *settings, const char *path);

@@ -7,13 +7,14 @@
 #define BLANKS " \n"
 #define HOUR   (60 * MINUTE)
 
-#define DEFAULTS                                                            \
-	{                                                                   \
-		.outage_limit = 6 * HOUR, .plan_tick = 2 * MINUTE,          \
-		.plan_retries = 2, .slice = 10 * MINUTE, .slice_tools = 30, \
-		.daemon_start = MINUTE, .daemon_stop = MINUTE / 2,          \
-		.same_failures = 5, .remediations = 20, .team_depth = 3,    \
-		.answer_wait = 10 * MINUTE,                                 \
+#define DEFAULTS                                                              \
+	{                                                                     \
+		.outage_limit = 6 * HOUR, .plan_tick = 2 * MINUTE,            \
+		.plan_retries = 2, .slice = 10 * MINUTE, .slice_tools = 30,   \
+		.daemon_start = MINUTE, .daemon_stop = MINUTE / 2,            \
+		.same_failures = 5, .remediations = 20, .team_depth = 3,      \
+		.answer_wait = 10 * MINUTE, .look_least = MINUTE, .trial = 1, \
+		.admission = 1,                                               \
 	}
 
 #define ROW(member)                                      \
@@ -36,7 +37,10 @@ static const struct {
 	ROW(same_failures),
 	ROW(remediations),
 	ROW(answer_wait),
+	ROW(trial),
+	ROW(admission),
 	ROW(team_depth),
+	ROW(look_least),
 };
 
 struct tuning tuning = DEFAULTS;

@@ -25,7 +25,12 @@ extern struct tuning {
 	int64_t same_failures; /* in 24 hours, until a person is needed ... */
 	int64_t remediations; /* ... and of all kinds together; 0 = no limit */
 	int64_t answer_wait; /* of a worker, for a person */
+	int64_t trial; /* check_command is tried before the first task; 0 =
+			* no */
+	int64_t admission; /* no session while the machine is short of
+			    * something (quota.h); 0 = that is not looked at */
 	int64_t team_depth; /* of agents that spawn agents; a worker's is 1 */
+	int64_t look_least; /* between two looks at origin, but for landings */
 } tuning;
 
 /* All of them as they are without tests, then those of the text (NULL =

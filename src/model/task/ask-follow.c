@@ -60,6 +60,8 @@ static const struct {
 	    NULL, NULL },
 	{ WORKER_PAUSED, WORKER_HOLD_BUDGET, false, ASK_BUDGET,
 	    ESCALATION_WARNING, "a budget is reached", NULL },
+	{ WORKER_PAUSED, WORKER_HOLD_HOURS, false, ASK_NONE, ESCALATION_INFO,
+	    NULL, NULL },
 	{ WORKER_PAUSED, 0, false, ASK_BLOCKED, ESCALATION_WARNING,
 	    "a worker waits for you", NULL },
 	{ WORKER_NEEDS_REVIEW, 0, true, ASK_REVIEW, ESCALATION_INFO,
@@ -67,6 +69,61 @@ static const struct {
 	{ WORKER_NO_CHANGES, 0, true, ASK_REVIEW, ESCALATION_INFO,
 	    "a worker has changed nothing", "llmc message " },
 };
+
+/* What fails for one worker fails for all of them: that is one ask. */
+static const struct {
+	enum worker_status status;
+	const char *words; /* in its reason */
+	enum ask_kind kind;
+	const char *key, *title, *command;
+} common[] = {
+	{ WORKER_ERROR, WORKER_SETUP_FAILED, ASK_FAILURE, "setup",
+	    "worktrees cannot be set up", "llmc log daemon" },
+	{ WORKER_PAUSED, WORKER_LOGIN_LOST, ASK_BLOCKED, "login",
+	    "Claude Code is not logged in", "llmc resume" },
+};
+
+/* Which of them it is; their number = none. */
+static size_t
+common_of(const struct worker *w)
+{
+	size_t i = 0;
+
+	while (i < nitems(common) &&
+	    (w->status != common[i].status || w->reason == NULL ||
+		strstr(w->reason, common[i].words) == NULL))
+		i++;
+	return i;
+}
+
+static void
+want_common(struct follow *f, size_t which)
+{
+	const struct ask_facts *facts = f->facts;
+	const struct worker *first = NULL;
+	cleanup_free char *words = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < facts->worker_count; i++) {
+		if (common_of(facts->workers[i]) != which)
+			continue;
+		if (first == NULL)
+			first = facts->workers[i];
+		count++;
+	}
+	if (first == NULL)
+		return;
+	words = count == 1 ? xasprintf("%s: %s", first->name, first->reason) :
+			     xasprintf("%s and %zu more: %s", first->name,
+				 count - 1, first->reason);
+	want(f,
+	    &(struct ask_draft){ .kind = common[which].kind,
+		.level = ESCALATION_CRITICAL,
+		.key = common[which].key,
+		.title = common[which].title,
+		.words = words,
+		.command = common[which].command });
+}
 
 static void
 want_worker(struct follow *f, const struct worker *w)
@@ -82,7 +139,8 @@ want_worker(struct follow *f, const struct worker *w)
 		    (worker_holds(w) & waits[i].holds) == 0) ||
 		(waits[i].by_hand && worker_is_auto(w->name))))
 		i++;
-	if (i == nitems(waits) || waits[i].kind == ASK_NONE)
+	if (i == nitems(waits) || waits[i].kind == ASK_NONE ||
+	    common_of(w) < nitems(common))
 		return;
 	if (waits[i].command != NULL)
 		command = xasprintf("%s%s", waits[i].command, w->name);
@@ -141,6 +199,27 @@ want_task(struct follow *f, const struct task *t)
 		.task = t->id });
 }
 
+/* Its pull request is for a person to merge: a need, and no alarm. */
+static void
+want_merge(struct follow *f, const struct task *t)
+{
+	cleanup_free char *key = xasprintf("pull/%s", t->id);
+	cleanup_free char *words = t->pull_url == NULL ?
+	    xstrdup(t->pull) :
+	    xasprintf("review it, and merge or close it: %s (%s)", t->pull_url,
+		t->pull);
+	cleanup_free char *command = xasprintf("llmc task show %s", t->id);
+
+	want(f,
+	    &(struct ask_draft){ .kind = ASK_REVIEW,
+		.level = ESCALATION_INFO,
+		.key = key,
+		.title = "a pull request waits for you",
+		.words = words,
+		.command = command,
+		.task = t->id });
+}
+
 static bool
 is_about(const struct ask *ask, const char *what)
 {
@@ -187,7 +266,7 @@ static void
 want_rest(struct follow *f)
 {
 	const struct ask_facts *facts = f->facts;
-	struct ask *alike = find(f, ASKS_ALIKE);
+	struct ask *alike = find(f, ASKS_ALIKE), *trial = find(f, ASKS_TRIAL);
 	struct json_object *goals = NULL;
 	const struct {
 		enum ask_kind kind;
@@ -197,15 +276,25 @@ want_rest(struct follow *f)
 	} rest[] = {
 		{ ASK_BLOCKED, ESCALATION_CRITICAL, ASKS_PAUSED,
 		    "no task is given out", "llmc resume",
-		    alike == NULL ? facts->paused : NULL },
+		    alike == NULL && trial == NULL ? facts->paused : NULL },
 		{ ASK_FAILURE, ESCALATION_CRITICAL, "branch",
 		    "the landing branch fails its check", "llmc landing",
-		    facts->red ? "the landing branch fails its own check" :
-				 NULL },
+		    facts->red && trial == NULL ?
+			"the landing branch fails its own check" :
+			NULL },
+		{ ASK_TOLD, ESCALATION_WARNING, "check", "nothing is checked",
+		    "llmc config set auto.check_command COMMAND",
+		    facts->unchecked ? "auto.check_command is not set: work "
+				       "lands without a test; without one on "
+				       "purpose: set it to none" :
+				       NULL },
 		{ ASK_BLOCKED, ESCALATION_WARNING, "checkout",
 		    "work cannot land", "git status",
 		    facts->dirty ? "uncommitted changes hold up the landings" :
 				   NULL },
+		{ ASK_BLOCKED, ESCALATION_WARNING, "follow",
+		    "the branch cannot follow origin", "git status",
+		    facts->behind },
 		{ ASK_FAILURE, ESCALATION_WARNING, "push", "a push failed",
 		    "llmc resume", facts->unpushed },
 		{ ASK_BLOCKED, ESCALATION_CRITICAL, "goals", "goals are off",
@@ -223,6 +312,8 @@ want_rest(struct follow *f)
 				.command = rest[i].command });
 	if (alike != NULL && facts->paused != NULL)
 		alike->wanted = true;
+	if (trial != NULL && facts->paused != NULL)
+		trial->wanted = true;
 	if (facts->goals != NULL)
 		json_get_array(facts->goals, "", "goals", &goals, NULL);
 	for (size_t i = 0; goals != NULL && i < json_object_array_length(goals);
@@ -270,9 +361,14 @@ ask_follow(const struct ask_facts *facts, size_t *ret_count)
 		facts->asks[i]->wanted = is_asked(facts, facts->asks[i]);
 	for (size_t i = 0; i < facts->worker_count; i++)
 		want_worker(&f, facts->workers[i]);
-	for (size_t i = 0; i < facts->task_count; i++)
+	for (size_t i = 0; i < nitems(common); i++)
+		want_common(&f, i);
+	for (size_t i = 0; i < facts->task_count; i++) {
 		if (task_asks(facts->tasks[i]))
 			want_task(&f, facts->tasks[i]);
+		if (facts->tasks[i]->pull_asks)
+			want_merge(&f, facts->tasks[i]);
+	}
 	want_rest(&f);
 	for (size_t i = 0; i < facts->ask_count; i++) {
 		struct ask *ask = facts->asks[i];

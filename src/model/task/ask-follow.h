@@ -23,6 +23,9 @@ struct ask_facts {
 	const char *paused; /* why no task is given out; NULL = they are */
 	const char *unpushed; /* why what has landed could not be pushed */
 	bool red; /* the landing branch fails its own check */
+	bool unchecked; /* auto mode runs, and nobody has chosen a check */
+	const char *behind; /* why the branch does not follow origin, for long;
+			     * NULL = it does */
 	bool dirty; /* the checkout has changes, and nothing can land */
 	struct json_object *goals; /* their digest, may be NULL */
 };

@@ -43,10 +43,12 @@ extern const char *const ask_end_words[ASK_END_COUNT + 1];
 #define ASK_SEEN "seen" /* by a person, in a terminal */
 
 /* Keys that others look for: no task is given out, because a person or a budget
- * wants that, or because several have failed alike; what an agent asks, which
- * ends with its request (the id follows). */
+ * wants that, because several have failed alike, or because the check fails on
+ * the branch as it is; what an agent asks, which ends with its request (the id
+ * follows). */
 #define ASKS_PAUSED  "paused"
 #define ASKS_ALIKE   "alike"
+#define ASKS_TRIAL   "trial"
 #define ASK_OF_AGENT "question/"
 
 #define ASK_WORDS_MAX ((size_t)16 * 1024)

@@ -664,7 +664,8 @@ is_listed(const char *variable, const char *const *list)
 	size_t len = strcspn(variable, "=");
 
 	for (; list != NULL && *list != NULL; list++)
-		if (strlen(*list) == len && strncmp(variable, *list, len) == 0)
+		if (strcspn(*list, "=") == len &&
+		    strncmp(variable, *list, len) == 0)
 			return true;
 	return false;
 }

@@ -71,8 +71,7 @@ static const struct schema_field fields[] = {
 	MESSAGE_FIELD("program", program, .size = 64, .help = "that tells it"),
 	MESSAGE_FIELD("root", root, .help = "the repository"),
 	MUST("level", level, .words = escalation_level_words),
-	MESSAGE_FIELD(
-	    "class", class, .size = 64, .help = "of people.notify_on"),
+	MESSAGE_FIELD("class", class, .size = 64, .help = "what it is about"),
 	MUST(
 	    "title", title, .size = MESSAGE_TITLE_MAX, .help = "what happened"),
 	MESSAGE_FIELD("text", text, .size = MESSAGE_TEXT_MAX,
@@ -113,8 +112,8 @@ check(void *given, const char *at, struct err *err)
 	for (size_t i = 0; i < record->delivery_count; i++) {
 		const struct delivery *d = &record->deliveries[i];
 
-		if ((!text_is_name(d->channel) &&
-			strcmp(d->channel, MESSAGE_COMMAND) != 0) ||
+		/* The version before had people.notify_command as one. */
+		if (strpbrk(d->channel, "/ ") != NULL ||
 		    message_delivery(record, d->channel) != d)
 			return err_set(err, -EINVAL,
 			    "channels[%zu].channel: not a name, or there "
@@ -204,11 +203,11 @@ message_new(const struct escalation *what, const struct channel_list *channels,
 	const char *const *option = what->options;
 
 	for (size_t i = 0; i < channels->count; i++)
-		if (channel_takes(&channels->rows[i], what))
+		if (channel_takes(&channels->rows[i], what) &&
+		    (!what->unsaved ||
+			channels->rows[i].type == CHANNEL_COMMAND))
 			add_delivery(record, channels->rows[i].name)->next_ms =
 			    not_before_ms;
-	if (what->by_command)
-		add_delivery(record, MESSAGE_COMMAND)->next_ms = not_before_ms;
 	if (record->delivery_count == 0) {
 		message_free(record);
 		return NULL;
@@ -238,7 +237,7 @@ message_new(const struct escalation *what, const struct channel_list *channels,
 }
 
 void
-message_again(struct message *record, const struct escalation *what)
+message_add(struct message *record, const struct escalation *what)
 {
 	const char *before =
 	    record->text != NULL ? record->text : record->title;
@@ -472,6 +471,7 @@ static const struct schema_field context_fields[] = {
 	MESSAGE_BODY_FIELD("detection", detection),
 	MADE("intervention", OBJECT),
 	MESSAGE_BODY_FIELD("class", class),
+	MESSAGE_BODY_FIELD("title", title),
 	MESSAGE_BODY_FIELD("worker", worker),
 	MESSAGE_BODY_FIELD("task", task),
 	MESSAGE_BODY_FIELD("goal", goal),

@@ -19,10 +19,6 @@ struct schema;
 #define MESSAGE_FILE_MAX   ((size_t)256 * 1024)
 #define DELIVERY_TRIES_MAX 20 /* about a day */
 
-/* The name of people.notify_command among the channels of a record; no channel
- * of the settings can have it. */
-#define MESSAGE_COMMAND "people.notify_command"
-
 enum delivery_state {
 	DELIVERY_WAITING,
 	DELIVERY_SENT,
@@ -64,8 +60,8 @@ struct message {
 	int64_t at_ms; /* when it was made */
 };
 
-/* Make one: waits at every channel of the list that takes it, and for the
- * command if it is to be run, from not_before on. Keys and passwords are masked
+/* Make one: waits at every channel of the list that takes it, from not_before
+ * on. Keys and passwords are masked
  * in the texts. NULL = no channel takes it. The caller frees it. */
 struct message *message_new(const struct escalation *what,
     const struct channel_list *channels, const char *id, const char *timestamp,
@@ -74,7 +70,7 @@ void message_free(struct message *record);
 
 /* The same happened again before any of it was sent: the newest text, the
  * number of them, and the first lines of those before. */
-void message_again(struct message *record, const struct escalation *what);
+void message_add(struct message *record, const struct escalation *what);
 
 extern const struct schema message_schema;
 

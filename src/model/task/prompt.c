@@ -441,6 +441,81 @@ prompt_task(const struct prompt_facts *facts, struct buf *out)
 	buf_adds(out, or_words(facts->task, ""));
 }
 
+#define REMINDER_TASK  5500 /* bytes of the task, */
+#define REMINDER_END   1500 /* these of its end: what it is judged by */
+#define REMINDER_CHECK 1000
+#define REMINDER_FILES 1200
+#define REMINDER_WORDS 4000
+
+void
+prompt_compacted(const struct prompt_reminder *r, struct buf *out)
+{
+	size_t len = strlen(r->task), start = len - REMINDER_END, before;
+
+	buf_adds(out,
+	    r->why != NULL ?
+		"The conversation in which you worked on this task was nearly "
+		"full, so this is a new one. Some of the work is done, and is "
+		"in your worktree: look at it first (git log, git status), and "
+		"continue from there. This is your task, as it was given to "
+		"you.\n\n" :
+		"This conversation was compacted. This is your task again, as "
+		"it was given to you; if the summary says something else, this "
+		"counts.\n\n");
+	if (r->why != NULL || len <= REMINDER_TASK) {
+		buf_adds(out, r->task);
+	} else {
+		while (((unsigned char)r->task[start] & 0xc0) == 0x80)
+			start++;
+		before = text_cut(r->task, len, REMINDER_TASK - REMINDER_END);
+		buf_add(out, r->task, before);
+		buf_addf(out, "\n[... %zu bytes are left out", start - before);
+		if (r->id != NULL)
+			buf_addf(out, ": llmc task show %s prints them", r->id);
+		buf_addf(out, " ...]\n%s", r->task + start);
+	}
+	buf_adds(out, "\n\n");
+	if (r->check_command != NULL && *r->check_command != '\0') {
+		len = strlen(r->check_command);
+		buf_adds(out, "Your work is checked with this command: ");
+		buf_add(out, r->check_command,
+		    text_cut(r->check_command, len, REMINDER_CHECK / 2));
+		buf_addc(out, '\n');
+	}
+	if (r->last_check != NULL) {
+		buf_add(out, r->last_check,
+		    text_cut(
+			r->last_check, strlen(r->last_check), REMINDER_CHECK));
+		buf_addc(out, '\n');
+	}
+	if (r->last_words != NULL) {
+		buf_adds(out, "Your last words in that conversation:\n");
+		text_add_quoted(out, r->last_words,
+		    text_cut(
+			r->last_words, strlen(r->last_words), REMINDER_WORDS));
+		buf_addc(out, '\n');
+	}
+	if (r->why != NULL)
+		buf_addf(out, "This was to be said to you next:\n%s\n", r->why);
+	if (!r->tree_known)
+		return;
+	buf_addf(out,
+	    "The worktree now: branch %s, %d commit%s ahead of %s, %zu "
+	    "file%s changed since the work began, %d not committed.\n",
+	    or_words(r->branch, "detached"), r->ahead, r->ahead == 1 ? "" : "s",
+	    or_words(r->onto, "the default branch"), r->file_count,
+	    r->file_count == 1 ? "" : "s", r->uncommitted);
+	before = out->len;
+	for (size_t i = 0; i < r->file_count; i++) {
+		if (out->len - before + strlen(r->files[i]) > REMINDER_FILES) {
+			buf_addf(out, "  and %zu more: git status\n",
+			    r->file_count - i);
+			break;
+		}
+		buf_addf(out, "  %s\n", r->files[i]);
+	}
+}
+
 void
 prompt_from_worker(const char *sender, const char *text, struct buf *out)
 {

@@ -68,6 +68,28 @@ struct prompt_facts {
 
 void prompt_task(const struct prompt_facts *facts, struct buf *out);
 
+/* After a compaction: the task again, and the state of its worktree. At most
+ * PROMPT_REMINDER_MAX bytes: Claude Code puts what is longer into a file. Or,
+ * with why, the first prompt of another conversation, with the whole task. */
+#define PROMPT_REMINDER_MAX 9000
+
+struct prompt_reminder {
+	const char *task; /* its whole prompt */
+	const char *id; /* of the task; NULL = by hand */
+	const char *check_command; /* NULL or "" = none */
+	const char *last_check; /* a sentence; NULL = none is known */
+	const char *last_words; /* of the conversation before; NULL = none */
+	const char *why; /* another one begins; NULL = it was compacted */
+	bool tree_known; /* what follows is: */
+	const char *branch, *onto;
+	int ahead; /* commits */
+	const char *const *files; /* changed since the work began */
+	size_t file_count;
+	int uncommitted; /* how many of them */
+};
+
+void prompt_compacted(const struct prompt_reminder *r, struct buf *out);
+
 /* What another worker wrote: who it was, and its lines quoted. */
 void prompt_from_worker(const char *sender, const char *text, struct buf *out);
 

@@ -67,6 +67,7 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 	},
 	[TASK_PARKED] = {
 		[TASK_WAITING] = true, /* a person lets it continue */
+		[TASK_QUEUED] = true, /* its pull request goes on */
 		[TASK_SETTLING] = true, /* a person dropped it */
 	},
 };
@@ -275,7 +276,7 @@ wait_after(struct task *task, enum task_step from, int64_t now_ms)
 }
 
 struct task *
-task_again(const char *id, const struct task *old, int64_t now_ms)
+task_new_retry(const char *id, const struct task *old, int64_t now_ms)
 {
 	struct task *task =
 	    task_new(id, old->source, old->key, old->title, old->text, now_ms);
@@ -393,6 +394,7 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 		task_forget_conversation(task);
 	xstrset(&task->worker, worker);
 	task->lines_known = false;
+	xstrset(&task->weakens, NULL);
 	task->attempt.waiting_ms = task->attempt.waited_ms = 0;
 	if (task->from == NULL) {
 		task->attempts++;
@@ -777,7 +779,11 @@ static const struct schema_field fields[] = {
 	FIELD("lines_known", lines_known),
 	FIELD("lines_added", lines_added),
 	FIELD("lines_removed", lines_removed),
+	FIELD("weakens", weakens),
 	FIELD("commit", commit),
+	FIELD("pull", pull, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("pull_url", pull_url, .flags = SCHEMA_OMIT_UNSET),
+	FIELD("pull_asks", pull_asks, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("move", move),
 	FIELD("place", place),
 	FIELD("held_by", held_by),

@@ -152,7 +152,12 @@ struct task {
 	bool kept; /* refs/llmc/task/<id> holds such a commit */
 	bool lines_known; /* of the work that it queued last: */
 	int64_t lines_added, lines_removed;
+	char *weakens; /* what it does to tests: test-guard.h; NULL = nothing */
 	char *commit; /* the commit it landed as */
+	char *pull; /* how it stands with its pull request, for people; NULL =
+		     * it has none */
+	char *pull_url; /* NULL = it has none yet */
+	bool pull_asks; /* a person is to merge it */
 	char *move; /* the commit that the branch moved to with it */
 	char *held_by; /* instead of both: the commit of the branch that had its
 			* work already */
@@ -186,7 +191,8 @@ struct task *task_new(const char *id, const char *source, const char *key,
 void task_free(struct task *task);
 /* A finished task that is done again under a new id: offered, with what it
  * landed as. */
-struct task *task_again(const char *id, const struct task *old, int64_t now_ms);
+struct task *
+task_new_retry(const char *id, const struct task *old, int64_t now_ms);
 
 /* Say who added it, as the head of its text or an earlier task has it. */
 void task_set_maker(struct task *task, const char *maker, const char *sandbox);

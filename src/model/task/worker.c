@@ -21,6 +21,7 @@ static const struct schema_field fields[] = {
 	FIELD("name", name),
 	FIELD("branch", branch),
 	FIELD("worktree", worktree),
+	FIELD("index", index),
 	FIELD("detached", detached),
 	FIELD("clone", clone),
 	FIELD("status", status, .words = worker_status_words),
@@ -35,6 +36,7 @@ static const struct schema_field fields[] = {
 	FIELD("dispatch", dispatch),
 	FIELD("stalls", stalls),
 	FIELD("over_budget", over_budget),
+	FIELD("off_hours", off_hours),
 	FIELD("health", health),
 	FIELD("blocked", blocked),
 	FIELD("asks_id", asks_id),
@@ -77,6 +79,7 @@ static const struct schema_field fields[] = {
 	FIELD("checked", checked),
 	FIELD("checked_key", checked_key),
 	FIELD("checked_ms", checked_ms),
+	FIELD("checked_tests", checked_tests),
 	FIELD("conflicts", conflicts),
 };
 
@@ -334,14 +337,15 @@ worker_in_turn(enum worker_status status)
 }
 
 const char *const worker_hold_words[WORKER_HOLDS + 1] = { "person", "budget",
-	"trust", NULL };
+	"trust", "hours", NULL };
 
 unsigned
 worker_holds(const struct worker *worker)
 {
 	return (worker->on_hold ? WORKER_HOLD_PERSON : 0) |
 	    (worker->over_budget ? WORKER_HOLD_BUDGET : 0) |
-	    (worker->blocked ? WORKER_HOLD_TRUST : 0);
+	    (worker->blocked ? WORKER_HOLD_TRUST : 0) |
+	    (worker->off_hours ? WORKER_HOLD_HOURS : 0);
 }
 
 void
@@ -448,7 +452,7 @@ arrive(struct worker *worker, enum worker_status from, const char *reason)
 		xstrset(&worker->prompt_command, NULL);
 		xstrset(&worker->task, NULL);
 		worker->stalls = 0;
-		worker->over_budget = false;
+		worker->over_budget = worker->off_hours = false;
 		xstrset(&worker->health, NULL);
 		worker->blocked = false;
 		xstrset(&worker->commit, NULL);
@@ -463,6 +467,7 @@ arrive(struct worker *worker, enum worker_status from, const char *reason)
 		worker->for_person = false;
 		xstrset(&worker->checked, NULL);
 		xstrset(&worker->checked_key, NULL);
+		worker->checked_tests = 0;
 		worker->conflicts = 0;
 	}
 	if (has_proved(worker, from)) {
@@ -503,7 +508,8 @@ worker_transition(struct worker *worker, enum worker_status to,
 	if (from == WORKER_LIMITED && to != WORKER_LIMITED)
 		worker->until_ms = 0;
 	if (from == WORKER_PAUSED && to != WORKER_PAUSED)
-		worker->over_budget = worker->blocked = false;
+		worker->over_budget = worker->blocked = worker->off_hours =
+		    false;
 	worker->status = to;
 	worker->activity_ms = now_ms;
 	if (to != from)

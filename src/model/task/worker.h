@@ -51,8 +51,9 @@ enum worker_hold {
 	WORKER_HOLD_PERSON = 1, /* llmc pause, llmc stop */
 	WORKER_HOLD_BUDGET = 2,
 	WORKER_HOLD_TRUST = 4, /* its agent cannot be launched yet */
+	WORKER_HOLD_HOURS = 8, /* it is outside of auto.hours */
 };
-#define WORKER_HOLDS 3
+#define WORKER_HOLDS 4
 
 extern const char *const worker_hold_words[WORKER_HOLDS + 1];
 
@@ -62,6 +63,8 @@ struct worker {
 	char *name;
 	char *branch;
 	char *worktree; /* absolute */
+	int index; /* of its place (place.h), as long as it exists; 0 = of an
+		    * older version */
 	bool detached; /* HEAD there is on no branch: its branch follows */
 	bool clone; /* it is, or is about to be, a repository of its own */
 	enum worker_status status;
@@ -79,6 +82,7 @@ struct worker {
 	char *dispatch; /* the last message of the tick that it was given */
 	int stalls; /* attempts to revive it since its last sign of life */
 	bool over_budget; /* paused for that; llmc resume continues */
+	bool off_hours; /* paused at the end of a turn, until auto.hours */
 	char *health; /* oversight's last word on its task; NULL = none */
 	bool blocked; /* paused: its agent cannot be launched yet */
 	char *asks_id; /* the question that it waits with; NULL = none */
@@ -117,8 +121,14 @@ struct worker {
 			* without a sandbox */
 	char *checked_key; /* of that command (check_book_key()) */
 	int64_t checked_ms; /* how long that took */
+	int64_t checked_tests; /* that ran in it; 0 = not known */
 	int conflicts; /* times it was sent back to resolve one */
 };
+
+/* How the reason of a worker begins whose setup has failed. */
+#define WORKER_SETUP_FAILED "repo.setup_command"
+/* In the reason of one that is paused because Claude Code lacks its login. */
+#define WORKER_LOGIN_LOST "; log in with: claude auth login"
 
 /* A new worker, offline; everything else is unset. */
 struct worker *worker_new(const char *name, int64_t now_ms);

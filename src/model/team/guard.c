@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "command-guard.h"
 #include "guard.h"
 #include "id.h"
 #include "schema.h"
@@ -18,6 +19,7 @@ const char *const guard_kind_words[GUARD_KIND_COUNT + 1] = {
 	[GUARD_TOOL] = "tools",
 	[GUARD_SCOPE] = "task_guard",
 	[GUARD_RESERVED] = "file_guard",
+	[GUARD_COMMAND] = "commands",
 	[GUARD_UNKNOWN] = "policy",
 };
 
@@ -30,6 +32,8 @@ guard_policy_release(struct guard_policy *policy)
 	tool_scope_release(&policy->tools);
 	strv_free(policy->scope_paths);
 	strv_free(policy->llmc_tools);
+	strv_free(policy->refuse_commands);
+	strv_free(policy->protected_paths);
 	for (size_t i = 0; i < policy->reserved_count; i++) {
 		free(policy->reserved[i].path);
 		free(policy->reserved[i].owner);
@@ -77,6 +81,10 @@ guard_policy_to_json(const struct guard_policy *policy)
 	json_set(json, "reserved", list);
 	if (policy->llmc_scoped)
 		json_set(json, "llmc_tools", strv_to_json(policy->llmc_tools));
+	json_set(
+	    json, "refuse_commands", strv_to_json(policy->refuse_commands));
+	json_set(
+	    json, "protected_paths", strv_to_json(policy->protected_paths));
 	return json;
 }
 
@@ -113,6 +121,8 @@ static const struct schema policy_shape = {
 	    SCHEMA_MAY("reserved", ARRAY, NULL, .of = &reserved_list,
 		.max = COUNT_MAX),
 	    MAY_LIST("llmc_tools"),
+	    MAY_LIST("refuse_commands"),
+	    MAY_LIST("protected_paths"),
 	    SCHEMA_END,
 	},
 	.open = true,
@@ -149,6 +159,8 @@ guard_policy_from_json(
 	xstrset(&p.tree, json_string_or(json, "tree", NULL));
 	read_list(json, "scope_paths", &p.scope_paths);
 	p.llmc_scoped = read_list(json, "llmc_tools", &p.llmc_tools);
+	read_list(json, "refuse_commands", &p.refuse_commands);
+	read_list(json, "protected_paths", &p.protected_paths);
 	if (json_object_object_get_ex(json, "reserved", &list) && list != NULL)
 		for (size_t i = 0; i < json_object_array_length(list); i++) {
 			struct json_object *one =
@@ -292,6 +304,11 @@ guard_write(const struct guard_policy *policy, const char *file, int64_t now_ms,
 		    "the task without it; if that is impossible, say so in "
 		    "your report.");
 		return GUARD_SCOPE;
+	}
+	if (file != NULL &&
+	    command_guard_protects(policy->protected_paths, file)) {
+		command_guard_refuse_write(file, why);
+		return GUARD_COMMAND;
 	}
 	for (size_t i = 0; file != NULL && i < policy->reserved_count; i++)
 		if (policy->reserved[i].until_ms > now_ms &&

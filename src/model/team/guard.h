@@ -8,6 +8,8 @@
  *   tools       which tools it has at all
  *   task_guard  it writes files only where its task has its scope
  *   file_guard  it does not write files that another agent has reserved
+ *   commands    what its shell does not run, and files that only a person
+ *               changes (command-guard.h)
  *
  * The format:
  *
@@ -16,7 +18,9 @@
  *     "scope_paths": [...], absent = everywhere,
  *     "reserved": [{ "path", "owner", "until" }, ...], those of others; until
  *       is wall clock milliseconds,
- *     "llmc_tools": [...] that llmc mcp offers, absent = all }
+ *     "llmc_tools": [...] that llmc mcp offers, absent = all,
+ *     "refuse_commands": [...] see command-guard.h,
+ *     "protected_paths": [...] that it does not write }
  */
 #ifndef GUARD_H
 #define GUARD_H
@@ -45,6 +49,7 @@ struct guard_policy {
 	size_t reserved_count;
 	bool llmc_scoped; /* llmc_tools counts, even if it is empty */
 	char **llmc_tools; /* without the prefix: "mail_send" */
+	char **refuse_commands, **protected_paths; /* NULL = none */
 };
 
 void guard_policy_release(struct guard_policy *policy);
@@ -61,11 +66,12 @@ enum guard_kind {
 	GUARD_TOOL, /* it does not have the tool */
 	GUARD_SCOPE, /* task_guard */
 	GUARD_RESERVED, /* file_guard */
+	GUARD_COMMAND, /* command-guard.h */
 	GUARD_UNKNOWN, /* the policy cannot be read */
 	GUARD_KIND_COUNT
 };
 
-/* "tools", "task_guard", "file_guard", "policy"; "" = passes. */
+/* "tools", "task_guard", "file_guard", "commands", "policy"; "" = passes. */
 extern const char *const guard_kind_words[GUARD_KIND_COUNT + 1];
 
 /* May it use the tool? why: the answer to the agent. */

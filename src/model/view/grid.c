@@ -345,21 +345,6 @@ move(struct drawing *d, int row, int column, bool ascii)
 }
 
 static void
-draw_cell(struct drawing *d, int row, int column)
-{
-	const struct grid_cell *cell = grid_cell_at(d->after, row, column);
-	bool ascii = cell->len == 1;
-
-	move(d, row, column, ascii);
-	set_style(d, (enum grid_style)cell->style);
-	buf_add(d->out, cell->text, cell->len);
-	d->column = column + cell->width;
-	/* In the last column, the cursor may be behind the edge. */
-	if (!ascii || d->column == d->after->columns)
-		d->unsure = true;
-}
-
-static void
 draw_row(struct drawing *d, int row)
 {
 	int columns = d->after->columns, end = columns, erased = 0;
@@ -370,8 +355,20 @@ draw_row(struct drawing *d, int row)
 		erased += changed(d, row, i) ? 1 : 0;
 	for (int i = 0; i < (erased >= ERASE_MIN ? end : columns); i++)
 		if (changed(d, row, i) &&
-		    grid_cell_at(d->after, row, i)->width > 0)
-			draw_cell(d, row, i);
+		    grid_cell_at(d->after, row, i)->width > 0) {
+			const struct grid_cell *cell =
+			    grid_cell_at(d->after, row, i);
+			bool ascii = cell->len == 1;
+
+			move(d, row, i, ascii);
+			set_style(d, (enum grid_style)cell->style);
+			buf_add(d->out, cell->text, cell->len);
+			d->column = i + cell->width;
+			/* In the last column, the cursor may be behind the
+			 * edge. */
+			if (!ascii || d->column == d->after->columns)
+				d->unsure = true;
+		}
 	if (erased < ERASE_MIN)
 		return;
 	move(d, row, end, true);

@@ -178,18 +178,6 @@ on_esc(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 }
 
 static void
-on_ss3(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
-{
-	if (byte >= '0' && byte <= ';')
-		return; /* modifiers */
-	begin(in, byte == ESC ? KEY_INPUT_ESC : KEY_INPUT_GROUND);
-	if (byte == 'M')
-		give(in, TOP_KEY_ENTER, fn, arg); /* of the keypad */
-	else if (byte != ESC)
-		give(in, key_of_letter((char)byte), fn, arg);
-}
-
-static void
 on_ground(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 {
 	if (byte == ESC) {
@@ -239,7 +227,13 @@ take(struct key_input *in, unsigned char byte, key_input_fn *fn, void *arg)
 		on_csi(in, byte, fn, arg);
 		break;
 	case KEY_INPUT_SS3:
-		on_ss3(in, byte, fn, arg);
+		if (byte >= '0' && byte <= ';')
+			return; /* modifiers */
+		begin(in, byte == ESC ? KEY_INPUT_ESC : KEY_INPUT_GROUND);
+		if (byte == 'M')
+			give(in, TOP_KEY_ENTER, fn, arg); /* of the keypad */
+		else if (byte != ESC)
+			give(in, key_of_letter((char)byte), fn, arg);
 		break;
 	case KEY_INPUT_SKIP:
 		if (--in->skip <= 0)

@@ -441,29 +441,6 @@ add_models(
 	}
 }
 
-static void
-add_spent(struct json_object *counters, struct buf *out)
-{
-	static const char *const types[] = { "input", "output", "cacheRead",
-		"cacheCreation", NULL };
-	static const char *const sources[] = { "estimate", "reported", NULL };
-	static const struct kinds tokens = { "llmc_tokens_total", "type", types,
-		false };
-	static const struct kinds cost = { "llmc_cost_usd_total", "source",
-		sources, true };
-	struct json_object *models = part(counters, "tokens");
-
-	begin(out, tokens.name, "counter", "Tokens that were used.");
-	if (models != NULL)
-		add_models(models, &tokens, out);
-	models = part(counters, "cost");
-	begin(out, cost.name, "counter",
-	    "Cost in US dollars, once it is final: reported by the agent at "
-	    "the end of a conversation, or estimated from prices.");
-	if (models != NULL)
-		add_models(models, &cost, out);
-}
-
 /* Several kinds may have one name. */
 static bool
 is_first(int kind)
@@ -483,6 +460,15 @@ add_counted(const struct metrics *m, struct buf *out)
 	const char *used = "llmc_worker_status_seconds_total";
 	struct json_object *tasks = part(m->counters, "tasks");
 	struct json_object *of = part(m->counters, "attempts_failed");
+	static const char *const types[] = { "input", "output", "cacheRead",
+		"cacheCreation", NULL };
+	static const char *const sources[] = { "estimate", "reported", NULL };
+	static const struct kinds tokens = { "llmc_tokens_total", "type", types,
+		false };
+	static const struct kinds cost = { "llmc_cost_usd_total", "source",
+		sources, true };
+	struct json_object *models;
+	struct json_object *counters;
 
 	begin(out, finished, "counter", "Tasks that ended.");
 	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++) {
@@ -501,7 +487,17 @@ add_counted(const struct metrics *m, struct buf *out)
 	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
 		add_durations_of(part(tasks, task_outcome_words[i]),
 		    task_outcome_words[i], out);
-	add_spent(m->counters, out);
+	counters = m->counters;
+	models = part(counters, "tokens");
+	begin(out, tokens.name, "counter", "Tokens that were used.");
+	if (models != NULL)
+		add_models(models, &tokens, out);
+	models = part(counters, "cost");
+	begin(out, cost.name, "counter",
+	    "Cost in US dollars, once it is final: reported by the agent at "
+	    "the end of a conversation, or estimated from prices.");
+	if (models != NULL)
+		add_models(models, &cost, out);
 	/* With this, the total is what all days have cost. */
 	begin(out, "llmc_cost_open_usd", "gauge",
 	    "Estimated cost in US dollars of conversations whose cost is not "

@@ -263,23 +263,6 @@ add_worker(struct summing *s, const char *name, struct json_object *list)
 		s->all[i] += s->rows[i];
 }
 
-static void
-sum_workers(struct summing *s, struct json_object *list)
-{
-	size_t count = s->in->count, next;
-
-	for (size_t i = 0; i < count; i++)
-		s->spans[i] = &s->in->spans[i];
-	qsort(s->spans, count, sizeof(struct work_span *), by_worker);
-	for (size_t i = 0; i < count; i = next) {
-		for (next = i + 1; next < count &&
-		     strcmp(s->spans[next]->worker, s->spans[i]->worker) == 0;)
-			next++;
-		sum_worker(s, s->spans + i, next - i);
-		add_worker(s, s->spans[i]->worker, list);
-	}
-}
-
 struct json_object *
 report_time(const struct report_time_in *in, struct json_object **ret_worked)
 {
@@ -288,6 +271,8 @@ report_time(const struct report_time_in *in, struct json_object **ret_worked)
 	struct json_object *list = json_object_new_array(), *rows;
 	struct json_object *titles = json_object_new_object();
 	int64_t sum;
+	size_t count;
+	size_t next;
 
 	for (int i = 0; i < REPORT_USE_COUNT; i++)
 		json_set_string(
@@ -297,7 +282,17 @@ report_time(const struct report_time_in *in, struct json_object **ret_worked)
 	s.up = xcalloc(in->count + 1, sizeof *s.up);
 	s.spans = xcalloc(in->count + 1, sizeof(struct work_span *));
 	find_up(&s);
-	sum_workers(&s, list);
+	count = s.in->count;
+	for (size_t i = 0; i < count; i++)
+		s.spans[i] = &s.in->spans[i];
+	qsort(s.spans, count, sizeof(struct work_span *), by_worker);
+	for (size_t i = 0; i < count; i = next) {
+		for (next = i + 1; next < count &&
+		     strcmp(s.spans[next]->worker, s.spans[i]->worker) == 0;)
+			next++;
+		sum_worker(&s, s.spans + i, next - i);
+		add_worker(&s, s.spans[i]->worker, list);
+	}
 	rows = rows_json(s.all, &sum);
 	json_set_int(json, "workers", (int64_t)json_object_array_length(list));
 	json_set_int(json, "worker_ms", sum);
@@ -418,7 +413,8 @@ task_row(const struct making *m, const char *id, struct json_object *from)
 	static const char *const members[] = { "id", "title", "outcome", "step",
 		"commit", "worker", "run_id", "attempts", "turns",
 		"finished_unix", "wall_ms", "cost_micros", "cost_source",
-		"lines_added", "lines_removed", "reason", "last_words", NULL };
+		"lines_added", "lines_removed", "weakens", "reason",
+		"last_words", NULL };
 	struct json_object *row = json_object_new_object();
 
 	view_pick(row, from, members);
@@ -435,32 +431,6 @@ is_open(const struct making *m, const char *id)
 	return row != NULL &&
 	    (json_string_or(row, "outcome", NULL) == NULL ||
 		!json_object_object_get_ex(m->in->ended, id, NULL));
-}
-
-static void
-add_ended(struct making *m)
-{
-	json_object_object_foreach(m->in->ended, id, from)
-	{
-		enum task_outcome outcome = OUTCOME_NONE;
-		struct json_object *row;
-
-		if (is_open(m, id) ||
-		    !in_period(m, json_int_or(from, "finished_ms", -1)) ||
-		    !task_outcome_parse(
-			json_string_or(from, "outcome", ""), &outcome) ||
-		    outcome == OUTCOME_NONE)
-			continue;
-		m->outcomes[outcome]++;
-		row = task_row(m, id, from);
-		json_set_int(
-		    row, "finished_ms", json_int_or(from, "finished_ms", 0));
-		json_object_array_add(
-		    outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES ?
-			m->landed :
-			m->not_landed,
-		    row);
-	}
 }
 
 /* Begun in the period, or still in work. An attempt that was taken back (a
@@ -514,8 +484,28 @@ static void
 set_tasks(struct making *m)
 {
 	struct json_object *counts;
+	json_object_object_foreach(m->in->ended, id, from)
 
-	add_ended(m);
+	{
+		enum task_outcome outcome = OUTCOME_NONE;
+		struct json_object *row;
+
+		if (is_open(m, id) ||
+		    !in_period(m, json_int_or(from, "finished_ms", -1)) ||
+		    !task_outcome_parse(
+			json_string_or(from, "outcome", ""), &outcome) ||
+		    outcome == OUTCOME_NONE)
+			continue;
+		m->outcomes[outcome]++;
+		row = task_row(m, id, from);
+		json_set_int(
+		    row, "finished_ms", json_int_or(from, "finished_ms", 0));
+		json_object_array_add(
+		    outcome == OUTCOME_LANDED || outcome == OUTCOME_NO_CHANGES ?
+			m->landed :
+			m->not_landed,
+		    row);
+	}
 	add_open(m);
 	json_object_array_sort(m->landed, by_end);
 	json_object_array_sort(m->not_landed, by_end);

@@ -149,6 +149,20 @@ add_lines(struct json_object *task, struct buf *out)
 		buf_addf(out, "+%" PRId64 " -%" PRId64, added, removed);
 }
 
+/* With what a person should look at. */
+static void
+add_title(struct json_object *task, struct buf *out)
+{
+	const char *weakens = json_string_or(task, "weakens", NULL);
+
+	add_visible(out, json_string_or(task, "title", ""));
+	if (weakens == NULL)
+		return;
+	buf_adds(out, " (weakens tests: ");
+	add_visible(out, weakens);
+	buf_addc(out, ')');
+}
+
 #define TASK_COLUMNS                                                 \
 	{ "Cost", .cell = VIEW_COST, .right = true },                \
 	    { "Wall", "wall_ms", VIEW_DURATION, .right = true },     \
@@ -156,7 +170,7 @@ add_lines(struct json_object *task, struct buf *out)
 	    { "Tries", "attempts", VIEW_INT, .right = true },        \
 	    { "Lines", .add = add_lines, .right = true },            \
 	{                                                            \
-		"Title", "title", .flexible = true                   \
+		"Title", .add = add_title, .flexible = true          \
 	}
 
 static const struct view_column landed_columns[] = {

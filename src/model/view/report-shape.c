@@ -235,30 +235,6 @@ judge_tasks(struct judging *j)
 		    j->done - j->landed);
 }
 
-static void
-add_money(struct judging *j)
-{
-	int64_t total = json_int_or(j->money, "total_micros", 0);
-	int64_t ended = json_int_or(j->money, "landed_micros", 0) +
-	    json_int_or(j->money, "not_landed_micros", 0);
-	int64_t unknown = json_int_or(j->money, "unknown", 0);
-
-	if (ended > 0) {
-		buf_adds(&j->words, ", for ");
-		budget_add_cost(&j->words, ended);
-	}
-	if (total > ended) {
-		buf_adds(&j->words, "; all that was spent is ");
-		budget_add_cost(&j->words, total);
-	}
-	if (json_int_or(j->money, "estimated_micros", 0) > 0)
-		buf_adds(&j->words, " (estimated)");
-	if (unknown > 0)
-		buf_addf(&j->words,
-		    "; the cost of %" PRId64 " task%s is not known", unknown,
-		    plural(unknown));
-}
-
 /* Time of workers that was lost, if it was a large part of it. */
 static void
 add_lost(struct judging *j, const char *row, int64_t percent, const char *words)
@@ -287,6 +263,9 @@ report_verdict(struct json_object *report, const char *failure)
 		.words = BUF_INIT,
 	};
 	size_t needs = json_object_array_length(part(report, "needs"));
+	int64_t total;
+	int64_t ended;
+	int64_t unknown;
 
 	j.landed = json_int_or(j.counts, "landed", 0);
 	j.done = j.landed + json_int_or(j.counts, "no_changes", 0);
@@ -295,7 +274,24 @@ report_verdict(struct json_object *report, const char *failure)
 	    json_int_or(j.counts, "dead_letter", 0);
 	j.open = json_int_or(j.counts, "open", 0);
 	judge_tasks(&j);
-	add_money(&j);
+	total = json_int_or(j.money, "total_micros", 0);
+	ended = json_int_or(j.money, "landed_micros", 0) +
+	    json_int_or(j.money, "not_landed_micros", 0);
+	unknown = json_int_or(j.money, "unknown", 0);
+	if (ended > 0) {
+		buf_adds(&j.words, ", for ");
+		budget_add_cost(&j.words, ended);
+	}
+	if (total > ended) {
+		buf_adds(&j.words, "; all that was spent is ");
+		budget_add_cost(&j.words, total);
+	}
+	if (json_int_or(j.money, "estimated_micros", 0) > 0)
+		buf_adds(&j.words, " (estimated)");
+	if (unknown > 0)
+		buf_addf(&j.words,
+		    "; the cost of %" PRId64 " task%s is not known", unknown,
+		    plural(unknown));
 	add_lost(&j, "daemon_down", 10, "the daemon was down for");
 	add_lost(&j, "limited", 25, "usage limits took");
 	add_lost(&j, "outage", 10, "the service was away for");
@@ -349,6 +345,7 @@ static const struct schema task = {
 		"cost_source", STRING, "unknown, estimate or reported"),
 	    SCHEMA_OR_NULL("lines_added", INT, "null: not known"),
 	    SCHEMA_OR_NULL("lines_removed", INT, NULL),
+	    SCHEMA_OR_NULL("weakens", STRING, "what it does to tests"),
 	    SCHEMA_OR_NULL("reason", STRING, "why it failed"),
 	    SCHEMA_OR_NULL("last_words", STRING, "of its agent"),
 	    SCHEMA_IS("worked_ms", INT, "what was worked on it in this period"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "quota.h"
 #include "strmap.h"
 #include "view-private.h"
 
@@ -279,6 +280,34 @@ add_limits(struct json_object *budget, struct top_lines *lines)
 	top_lines_field(lines, "limit", STYLE_PLAIN, text.data);
 }
 
+/* What the account has used of its windows, as sessions report it. */
+static void
+add_windows(struct json_object *budget, struct top_clock *clock,
+    struct top_lines *lines)
+{
+	struct json_object *windows = json_object_object_get(budget, "windows");
+
+	for (int i = 0; i < WINDOW_COUNT; i++) {
+		struct json_object *row = NULL, *used = NULL;
+		cleanup_buf struct buf text = BUF_INIT;
+		int64_t resets;
+
+		json_object_object_get_ex(windows, window_words[i], &row);
+		resets = json_int_or(row, "resets_unix", 0);
+		if (!json_object_object_get_ex(row, "used_percent", &used) ||
+		    resets * 1000 <= clock->now_ms) {
+			buf_adds(&text, "not known");
+		} else {
+			buf_addf(&text, "%.0f%% used, resets ",
+			    json_object_get_double(used));
+			top_add_moment(clock, resets, &text);
+		}
+		top_lines_field(lines,
+		    i == WINDOW_FIVE_HOUR ? "5 hours" : "7 days", STYLE_PLAIN,
+		    text.data);
+	}
+}
+
 /* The tasks that cost most. */
 static void
 add_tasks(struct json_object *view, struct top_lines *lines)
@@ -314,7 +343,8 @@ add_tasks(struct json_object *view, struct top_lines *lines)
 }
 
 static void
-top_cost_add(struct json_object *view, struct top_lines *lines)
+top_cost_add(
+    struct json_object *view, struct top_clock *clock, struct top_lines *lines)
 {
 	struct json_object *budget = view_of(view, "budget");
 	struct json_object *days;
@@ -322,6 +352,7 @@ top_cost_add(struct json_object *view, struct top_lines *lines)
 
 	top_lines_add(lines, 0, STYLE_TITLE, "COST");
 	add_limits(budget, lines);
+	add_windows(budget, clock, lines);
 	days = json_object_object_get(budget, "days");
 	count = json_object_is_type(days, json_type_array) ?
 	    json_object_array_length(days) :
@@ -482,7 +513,7 @@ add_page(struct frame *f, struct top_lines *lines)
 	if (ui->page == TOP_PAGE_HELP)
 		top_help_add(lines);
 	else if (ui->page == TOP_PAGE_COST)
-		top_cost_add(f->view, lines);
+		top_cost_add(f->view, &f->clock, lines);
 	else if (f->rows.count > 0)
 		top_detail_add(f->view,
 		    &f->rows.rows[top_rows_chosen(&f->rows, ui)], &f->clock,

@@ -300,6 +300,8 @@ add_daemon(
 		buf_adds(out, " stopping");
 	else if (json_string_or(head, "paused", NULL) != NULL)
 		buf_adds(out, " paused");
+	else if (json_string_or(head, "held", NULL) != NULL)
+		buf_adds(out, " waits");
 	if (h->grid->columns >= NARROW) {
 		struct json_object *overseer =
 		    json_object_object_get(head, "overseer");
@@ -353,31 +355,6 @@ add_live(const struct head *h, struct buf *out)
 	}
 	buf_addc(out, ']');
 	return STYLE_BAD;
-}
-
-static void
-draw_daemon(const struct head *h)
-{
-	struct json_object *head = view_of(h->view, "head");
-	cleanup_buf struct buf left = BUF_INIT, right = BUF_INIT;
-	int columns = h->grid->columns, end;
-	enum grid_style style;
-
-	style = add_live(h, &right);
-	end = columns - grid_text_width(right.data);
-	grid_text_right(h->grid, 0, 0, columns, right.data, style);
-	if (columns >= 40) {
-		buf_clear(&right);
-		top_add_now(h->clock, &right);
-		end -= 2 + (int)right.len;
-		grid_text(h->grid, 0, end, columns, right.data, STYLE_PLAIN);
-	}
-	if (columns >= 70)
-		buf_adds(&left, "llmc top  ");
-	buf_addf(&left, "%s@%s", json_string_or(head, "project", "?"),
-	    json_string_or(head, "branch", "?"));
-	add_daemon(h, head, end - 1, &left);
-	grid_text(h->grid, 0, 0, end - 1, left.data, STYLE_TITLE);
 }
 
 /* --- the budget ------------------------------------------------------ */
@@ -577,8 +554,26 @@ top_head_draw(struct json_object *view, const struct top_ui *ui,
 {
 	struct head h = { view, ui, facts, clock, grid };
 	int row = 1;
+	struct json_object *head = view_of(h.view, "head");
+	cleanup_buf struct buf left = BUF_INIT, right = BUF_INIT;
+	int columns = h.grid->columns, end;
+	enum grid_style style;
 
-	draw_daemon(&h);
+	style = add_live(&h, &right);
+	end = columns - grid_text_width(right.data);
+	grid_text_right(h.grid, 0, 0, columns, right.data, style);
+	if (columns >= 40) {
+		buf_clear(&right);
+		top_add_now(h.clock, &right);
+		end -= 2 + (int)right.len;
+		grid_text(h.grid, 0, end, columns, right.data, STYLE_PLAIN);
+	}
+	if (columns >= 70)
+		buf_adds(&left, "llmc top  ");
+	buf_addf(&left, "%s@%s", json_string_or(head, "project", "?"),
+	    json_string_or(head, "branch", "?"));
+	add_daemon(&h, head, end - 1, &left);
+	grid_text(h.grid, 0, 0, end - 1, left.data, STYLE_TITLE);
 	if (grid->rows >= 7)
 		draw_budget(&h, row++);
 	if (grid->rows >= 4)
@@ -607,29 +602,6 @@ draw_typed(
 	}
 	width += grid_text(grid, row, width, room, text, STYLE_PLAIN);
 	grid_text(grid, row, width, 1, "_", STYLE_BOLD);
-}
-
-static void
-draw_question(const struct top_ui *ui, struct grid *grid, int row)
-{
-	static const char *const verbs[] = {
-		[TOP_PAUSE] = "pause",
-		[TOP_RESUME] = "resume",
-		[TOP_ACCEPT] = "accept the work of",
-		[TOP_REJECT] = "reject the work of",
-		[TOP_MESSAGE] = "message to",
-	};
-	cleanup_free char *words = NULL;
-
-	if (top_asks_text(ui->asked)) {
-		words = xasprintf("%s %s (Enter: send, Esc: do not): ",
-		    verbs[ui->asked], ui->target);
-		draw_typed(grid, row, words, &ui->text);
-		return;
-	}
-	words = xasprintf(
-	    "%s %s? y: yes, any other key: no", verbs[ui->asked], ui->target);
-	grid_text(grid, row, 0, grid->columns, words, STYLE_BOLD);
 }
 
 static void
@@ -668,49 +640,56 @@ draw_screens(const struct top_ui *ui, struct grid *grid, int row)
 	    STYLE_PLAIN);
 }
 
-static void
-draw_page_foot(const struct top_ui *ui, struct grid *grid, int row)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-	int last = ui->scroll + ui->page_rows;
-
-	buf_adds(&text, " Esc back  ? help");
-	if (ui->page_lines > ui->page_rows)
-		buf_addf(&text, "  %d-%d of %d lines", ui->scroll + 1,
-		    last < ui->page_lines ? last : ui->page_lines,
-		    ui->page_lines);
-	grid_text(grid, row, 0, grid->columns, text.data, STYLE_PLAIN);
-}
-
-/* On as many lines as it needs, upwards from the last one: an answer that says
- * what to do is to be read whole. */
-static void
-draw_notice(const struct top_ui *ui, struct grid *grid, int row)
-{
-	struct top_clock never = { .next_ms = INT64_MAX };
-	struct top_lines lines;
-	int count;
-
-	top_lines_init(&lines, grid->columns, &never);
-	top_lines_add(&lines, 0, STYLE_BOLD, ui->notice);
-	count = (int)lines.count < row ? (int)lines.count : row;
-	for (int i = 0; i < count; i++)
-		grid_fill(grid, row - i, 0, grid->columns, ' ', STYLE_PLAIN);
-	top_lines_draw(&lines, 0, grid, row - count + 1, 0, count);
-	top_lines_release(&lines);
-}
-
 void
 top_foot_draw(const struct top_ui *ui, struct grid *grid, int row)
 {
-	if (ui->asked != TOP_NOTHING)
-		draw_question(ui, grid, row);
-	else if (ui->typing)
+	if (ui->asked != TOP_NOTHING) {
+		static const char *const verbs[] = {
+			[TOP_PAUSE] = "pause",
+			[TOP_RESUME] = "resume",
+			[TOP_ACCEPT] = "accept the work of",
+			[TOP_REJECT] = "reject the work of",
+			[TOP_MESSAGE] = "message to",
+		};
+		cleanup_free char *words = NULL;
+
+		if (top_asks_text(ui->asked)) {
+			words = xasprintf("%s %s (Enter: send, Esc: do not): ",
+			    verbs[ui->asked], ui->target);
+			draw_typed(grid, row, words, &ui->text);
+			return;
+		}
+		words = xasprintf("%s %s? y: yes, any other key: no",
+		    verbs[ui->asked], ui->target);
+		grid_text(grid, row, 0, grid->columns, words, STYLE_BOLD);
+	} else if (ui->typing) {
 		draw_typed(grid, row, "/", &ui->filter);
-	else if (ui->notice != NULL)
-		draw_notice(ui, grid, row);
-	else if (ui->page != TOP_PAGE_NONE)
-		draw_page_foot(ui, grid, row);
-	else
+	} else if (ui->notice != NULL) {
+		struct top_clock never = { .next_ms = INT64_MAX };
+		struct top_lines lines;
+		int count;
+
+		/* On as many lines as it needs, upwards from the last one: an
+		 * answer that says what to do is to be read whole. */
+		top_lines_init(&lines, grid->columns, &never);
+		top_lines_add(&lines, 0, STYLE_BOLD, ui->notice);
+		count = (int)lines.count < row ? (int)lines.count : row;
+		for (int i = 0; i < count; i++)
+			grid_fill(
+			    grid, row - i, 0, grid->columns, ' ', STYLE_PLAIN);
+		top_lines_draw(&lines, 0, grid, row - count + 1, 0, count);
+		top_lines_release(&lines);
+	} else if (ui->page != TOP_PAGE_NONE) {
+		cleanup_buf struct buf text = BUF_INIT;
+		int last = ui->scroll + ui->page_rows;
+
+		buf_adds(&text, " Esc back  ? help");
+		if (ui->page_lines > ui->page_rows)
+			buf_addf(&text, "  %d-%d of %d lines", ui->scroll + 1,
+			    last < ui->page_lines ? last : ui->page_lines,
+			    ui->page_lines);
+		grid_text(grid, row, 0, grid->columns, text.data, STYLE_PLAIN);
+	} else {
 		draw_screens(ui, grid, row);
+	}
 }

@@ -414,27 +414,6 @@ draw_headline(
 
 /* --- the list -------------------------------------------------------- */
 
-static void
-draw_none(const struct table *t, const struct top_rows *rows,
-    const struct top_ui *ui, int line)
-{
-	static const char *const words[TOP_SCREENS] = {
-		[TOP_WORKERS] = "no workers",
-		[TOP_TASKS] = "no tasks",
-		[TOP_EVENTS] = "nothing has happened yet",
-		[TOP_FAILURES] = "no failures",
-	};
-	cleanup_buf struct buf text = BUF_INIT;
-
-	buf_adds(&text, words[ui->screen]);
-	if (rows->hidden > 0 && ui->filter.len > 0)
-		buf_addf(&text, " with \"%s\"; Esc shows %zu", ui->filter.data,
-		    rows->hidden);
-	else if (rows->hidden > 0)
-		buf_addf(&text, " that need you; p shows %zu", rows->hidden);
-	draw_text(t, line, 1, t->region.columns, false, text.data, STYLE_DIM);
-}
-
 static int
 line_of(const struct top_rows *rows, const struct top_ui *ui, size_t row)
 {
@@ -488,8 +467,25 @@ top_list_draw(const struct top_rows *rows, struct top_ui *ui,
 		}
 	}
 	scroll(ui, line_of(rows, ui, chosen), top_list_lines(rows, ui), height);
-	if (rows->count == 0 && height > 0)
-		draw_none(&t, rows, ui, top);
+	if (rows->count == 0 && height > 0) {
+		static const char *const words[TOP_SCREENS] = {
+			[TOP_WORKERS] = "no workers",
+			[TOP_TASKS] = "no tasks",
+			[TOP_EVENTS] = "nothing has happened yet",
+			[TOP_FAILURES] = "no failures",
+		};
+		cleanup_buf struct buf text = BUF_INIT;
+
+		buf_adds(&text, words[ui->screen]);
+		if (rows->hidden > 0 && ui->filter.len > 0)
+			buf_addf(&text, " with \"%s\"; Esc shows %zu",
+			    ui->filter.data, rows->hidden);
+		else if (rows->hidden > 0)
+			buf_addf(
+			    &text, " that need you; p shows %zu", rows->hidden);
+		draw_text(
+		    &t, top, 1, t.region.columns, false, text.data, STYLE_DIM);
+	}
 	for (size_t i = 0; i < rows->count && line - ui->first < height; i++) {
 		int at;
 

@@ -224,16 +224,6 @@ copy_view(struct json_object *view)
 }
 
 static void
-freeze(struct top_ui *ui, struct json_object *view)
-{
-	bool frozen = ui->frozen != NULL;
-
-	json_object_put(ui->frozen);
-	ui->frozen = frozen ? NULL : copy_view(view);
-	ui->frozen_ms = 0;
-}
-
-static void
 show_screen(struct top_ui *ui, int screen)
 {
 	ui->screen = (enum top_screen)((screen + TOP_SCREENS) % TOP_SCREENS);
@@ -248,46 +238,46 @@ toggle_page(struct top_ui *ui, enum top_page page)
 	ui->scroll = 0;
 }
 
-/* From the outside to the inside: a page, the filter, problems. */
-static void
-go_back(struct top_ui *ui)
-{
-	if (ui->page != TOP_PAGE_NONE)
-		ui->page = TOP_PAGE_NONE;
-	else if (ui->filter.len > 0)
-		buf_clear(&ui->filter);
-	else
-		ui->problems = false;
-}
-
 /* False: the key has another meaning, or none. */
 static bool
 show_key(struct top_ui *ui, struct json_object *view, uint32_t key)
 {
-	if (key >= '1' && key < '1' + TOP_SCREENS)
+	if (key >= '1' && key < '1' + TOP_SCREENS) {
 		show_screen(ui, (int)(key - '1'));
-	else if (key == TOP_KEY_TAB)
+	} else if (key == TOP_KEY_TAB) {
 		show_screen(ui, (int)ui->screen + 1);
-	else if (key == TOP_KEY_BACKTAB)
+	} else if (key == TOP_KEY_BACKTAB) {
 		show_screen(ui, (int)ui->screen - 1);
-	else if (key == '?' || key == TOP_KEY_F1)
+	} else if (key == '?' || key == TOP_KEY_F1) {
 		toggle_page(ui, TOP_PAGE_HELP);
-	else if (key == '$')
+	} else if (key == '$') {
 		toggle_page(ui, TOP_PAGE_COST);
-	else if (key == TOP_KEY_ENTER)
+	} else if (key == TOP_KEY_ENTER) {
 		toggle_page(ui, TOP_PAGE_DETAIL);
-	else if (key == TOP_KEY_SPACE)
-		freeze(ui, view);
-	else if (key == '/')
+	} else if (key == TOP_KEY_SPACE) {
+		bool frozen = ui->frozen != NULL;
+
+		json_object_put(ui->frozen);
+		ui->frozen = frozen ? NULL : copy_view(view);
+		ui->frozen_ms = 0;
+	} else if (key == '/') {
 		ui->typing = true;
-	else if (key == 'p')
+	} else if (key == 'p') {
 		ui->problems = !ui->problems;
-	else if (key == 's')
+	} else if (key == 's') {
 		ui->sort = (enum top_sort)((ui->sort + 1) % TOP_SORTS);
-	else if (key == TOP_KEY_ESC || key == 'q')
-		go_back(ui);
-	else
+	} else if (key == TOP_KEY_ESC || key == 'q') {
+		/* From the outside to the inside: a page, the filter, problems.
+		 */
+		if (ui->page != TOP_PAGE_NONE)
+			ui->page = TOP_PAGE_NONE;
+		else if (ui->filter.len > 0)
+			buf_clear(&ui->filter);
+		else
+			ui->problems = false;
+	} else {
 		return false;
+	}
 	if (ui->typing)
 		ui->page = TOP_PAGE_NONE;
 	return true;

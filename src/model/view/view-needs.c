@@ -125,7 +125,8 @@ rank_of(struct json_object *row)
 		    (ranks[i].about == NULL ||
 			json_string_or(row, ranks[i].about, NULL) != NULL))
 			return ranks[i].rank;
-	return view_is(row, "key", "paused") || view_is(row, "key", "alike") ?
+	return view_is(row, "key", "paused") || view_is(row, "key", "alike") ||
+		view_is(row, "key", "trial") ?
 	    'b' :
 	    'c';
 }
@@ -160,7 +161,7 @@ view_needs(struct json_object *view)
 	    !json_bool_or(head, "channel", true))
 		add_need(&m, 'm', "channel", "channel",
 		    "no channel is set: you find this in llmc status only",
-		    "llmc config doc people.notify_command");
+		    "llmc config doc people.channels");
 	json_set(view, "needs", m.needs);
 }
 

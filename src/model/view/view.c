@@ -605,6 +605,7 @@ static const struct schema_field worker_fields[] = {
 	WORKER("since_unix", since_ms, .flags = SCHEMA_UNIX),
 	WORKER("branch", branch),
 	WORKER("worktree", worktree),
+	WORKER("index", index),
 	WORKER("clone", clone),
 	WORKER("task", task),
 	WORKER("prompt", prompt, .flags = SCHEMA_LINE, .max = VIEW_TITLE_MAX),
@@ -729,6 +730,8 @@ static const struct schema_field task_fields[] = {
 	TASK("created_unix", created_ms, .flags = SCHEMA_UNIX),
 	TASK("assigned_unix", assigned_ms, .flags = SCHEMA_UNIX),
 	LINE("reason", reason, VIEW_REASON_MAX),
+	LINE("pull", pull, VIEW_REASON_MAX),
+	TASK("pull_url", pull_url),
 	TASK("run_id", run_id),
 };
 static const struct schema task_brief_schema =
@@ -857,7 +860,8 @@ view_row_task_mark(const struct task *task)
 {
 	const char *const texts[] = { task->id, task->title, task->source,
 		task->key, task->label, task->worker, task->reason,
-		task->last_words, task->run_id, task->commit, task->held_by };
+		task->last_words, task->run_id, task->commit, task->held_by,
+		task->pull, task->pull_url };
 	const int64_t numbers[] = { task->priority, task->step, task->outcome,
 		task->attempts, task->turns, task->turns_before,
 		task->created_ms, task->assigned_ms, task->finished_ms,

@@ -349,22 +349,6 @@ answer_dispatch(const struct plan_node *node, int64_t now_ms)
 	return buf_take(&out);
 }
 
-static char *
-answer_backoff(const struct plan_work *work, int64_t now_ms)
-{
-	cleanup_buf struct buf out = BUF_INIT;
-
-	if (work->backoff_until_ms > now_ms) {
-		buf_adds(&out, "no more messages for ");
-		text_add_duration(&out, work->backoff_until_ms - now_ms);
-	} else {
-		buf_adds(&out, "none");
-	}
-	buf_addf(&out, "; %d message%s without progress", work->retry_count,
-	    work->retry_count == 1 ? "" : "s");
-	return buf_take(&out);
-}
-
 static void
 add_evidence(const struct plan_crystal *crystal, struct buf *out)
 {
@@ -557,10 +541,20 @@ why_answer(const struct plan_node *node, const struct plan_crystal *crystal,
     const struct why_event *events, size_t count, int64_t now_ms,
     struct why_answers *ret_answers)
 {
+	cleanup_buf struct buf out = BUF_INIT;
+
 	ret_answers->stalled =
 	    answer_stalled(&node->work, events, count, now_ms);
 	ret_answers->dispatch = answer_dispatch(node, now_ms);
-	ret_answers->backoff = answer_backoff(&node->work, now_ms);
+	if (node->work.backoff_until_ms > now_ms) {
+		buf_adds(&out, "no more messages for ");
+		text_add_duration(&out, node->work.backoff_until_ms - now_ms);
+	} else {
+		buf_adds(&out, "none");
+	}
+	buf_addf(&out, "; %d message%s without progress",
+	    node->work.retry_count, node->work.retry_count == 1 ? "" : "s");
+	ret_answers->backoff = buf_take(&out);
 	ret_answers->progress =
 	    answer_progress(&node->work, crystal, events, count, now_ms);
 }

@@ -28,12 +28,6 @@ struct salvage {
 	int columns;
 };
 
-static bool
-is_own_fault(int r)
-{
-	return r == -EINVAL || r == -E2BIG || r == -ENOENT || r == -EEXIST;
-}
-
 /* goal, id, body from the second column on. */
 static int
 save_record(struct salvage *s, struct book_row *row, struct err *err)
@@ -89,7 +83,7 @@ save_row(struct salvage *s, struct book_row *row, struct err *err)
 				   save_other(s, row, err);
 	if (r == 0)
 		s->got->rows++;
-	else if (is_own_fault(r))
+	else if (r == -EINVAL || r == -E2BIG || r == -ENOENT || r == -EEXIST)
 		s->got->refused++;
 	else
 		return r;

@@ -12,6 +12,7 @@
 #include "jsonl.h"
 #include "message.h"
 #include "metrics.h"
+#include "pull.h"
 #include "report.h"
 #include "schema.h"
 #include "state-upgrade.h"
@@ -655,7 +656,7 @@ book_open_spans(struct book *book, const struct workspace *workspace,
 	}
 }
 
-/* --- issues that were taken ------------------------------------------------
+/* --- issues that were taken, and pull requests -----------------------------
  */
 
 const struct book_table *
@@ -666,6 +667,17 @@ book_issue_table(void)
 
 	table.fields = forge_row_schema.fields;
 	table.count = forge_row_schema.count;
+	return &table;
+}
+
+const struct book_table *
+book_pull_table(void)
+{
+	static const char *const keys[] = { "task", NULL };
+	static struct book_table table = { .name = "pull", .keys = keys };
+
+	table.fields = pull_row_schema.fields;
+	table.count = pull_row_schema.count;
 	return &table;
 }
 
@@ -683,7 +695,9 @@ book_history_open(struct book *book, struct err *err)
 		r = book_add_table(book, tables[i], err);
 	if (r == 0)
 		r = book_add_table(book, book_ask_table(), err);
-	return r == 0 ? book_add_table(book, book_issue_table(), err) : r;
+	if (r == 0)
+		r = book_add_table(book, book_issue_table(), err);
+	return r == 0 ? book_add_table(book, book_pull_table(), err) : r;
 }
 
 /* --- files of a version before -------------------------------------------- */

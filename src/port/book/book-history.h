@@ -198,5 +198,7 @@ void book_open_spans(struct book *book, const struct workspace *workspace,
 
 /* Issues of a forge that we work on: struct forge_row (forge.h). */
 const struct book_table *book_issue_table(void);
+/* Pull requests that we have made: struct pull_row (pull.h). */
+const struct book_table *book_pull_table(void);
 
 #endif

@@ -45,25 +45,14 @@ immutable_uri(const char *path)
 }
 
 static int
-open_file(struct book *book, bool immutable)
-{
-	cleanup_free char *uri = immutable ? immutable_uri(book->path) : NULL;
-	int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-
-	return immutable ?
-	    sqlite3_open_v2(uri, &book->sqlite,
-		flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) :
-	    sqlite3_open_v2(
-		book->path, &book->sqlite, flags | SQLITE_OPEN_READWRITE, NULL);
-}
-
-static int
 connect_to(const char *path, bool immutable, struct book **ret, struct err *err)
 {
 	static const char *const suffixes[] = { "", "-wal", "-shm",
 		"-journal" };
 	struct book *book;
 	int rc;
+	cleanup_free char *uri = NULL;
+	int flags;
 
 	/* SQLite has no way to refuse links only below a folder. */
 	for (size_t i = 0; i < nitems(suffixes); i++) {
@@ -77,7 +66,13 @@ connect_to(const char *path, bool immutable, struct book **ret, struct err *err)
 	book = xcalloc(1, sizeof *book);
 	TAILQ_INIT(&book->writes);
 	book->path = xstrdup(path);
-	rc = open_file(book, immutable);
+	uri = immutable ? immutable_uri(book->path) : NULL;
+	flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+	rc = immutable ?
+	    sqlite3_open_v2(uri, &book->sqlite,
+		flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) :
+	    sqlite3_open_v2(
+		book->path, &book->sqlite, flags | SQLITE_OPEN_READWRITE, NULL);
 	if (rc != SQLITE_OK) {
 		rc = book_error(book, rc, err);
 		book_close(book);
@@ -350,19 +345,6 @@ book_create(const char *path, struct err *err)
 	return create(path, false, book_scripts, book_version, err);
 }
 
-/* There is no file: one that was recovered and lacks only its name, or a new
- * one with what the store of goals has. */
-static int
-begin(const char *path, const char *const *scripts, size_t version,
-    struct err *err)
-{
-	cleanup_free char *recovered = xasprintf("%s" BOOK_RECOVERED, path);
-
-	return file_exists(recovered) ?
-	    book_files_place(recovered, path, err) :
-	    create(path, true, scripts, version, err);
-}
-
 /* --- the tables --------------------------------------------------------- */
 
 static bool
@@ -444,8 +426,16 @@ book_open_at(const char *path, const char *const *scripts, size_t version,
 	struct book *book = NULL;
 	int r = book_files_check(path, err);
 
-	if (r == -ENOENT)
-		r = begin(path, scripts, version, err);
+	if (r == -ENOENT) {
+		cleanup_free char *recovered =
+		    xasprintf("%s" BOOK_RECOVERED, path);
+
+		/* There is no file: one that was recovered and lacks only its
+		 * name, or a new one with what the store of goals has. */
+		r = file_exists(recovered) ?
+		    book_files_place(recovered, path, err) :
+		    create(path, true, scripts, version, err);
+	}
 	if (r == 0)
 		r = connect_to(path, false, &book, err);
 	if (r < 0 || book == NULL)

@@ -51,21 +51,18 @@ is_key(const struct made *made, size_t field)
 	return false;
 }
 
-static void
-made_free(struct made *made)
-{
-	strv_free(made->columns);
-	free(made->put);
-	free(made->remove);
-	free(made);
-}
-
 void
 book_tables_release(struct book *book)
 {
 	for (size_t i = 0; i < book->tables.size; i++)
-		if (book->tables.slots[i].key != NULL)
-			made_free(book->tables.slots[i].value);
+		if (book->tables.slots[i].key != NULL) {
+			struct made *made = book->tables.slots[i].value;
+
+			strv_free(made->columns);
+			free(made->put);
+			free(made->remove);
+			free(made);
+		}
 	strmap_release(&book->tables);
 }
 
@@ -105,22 +102,11 @@ put_statement(const struct book_table *table, const struct made *made)
 	return buf_take(&sql);
 }
 
-static char *
-remove_statement(const struct book_table *table, const struct made *made)
-{
-	cleanup_buf struct buf sql = BUF_INIT;
-
-	buf_addf(&sql, "DELETE FROM \"%s\" WHERE ", table->name);
-	for (size_t i = 0; i < made->key_count; i++)
-		buf_addf(&sql, "%s\"%s\" = $%zu", i > 0 ? " AND " : "",
-		    made->columns[made->keys[i]], i + 1);
-	return buf_take(&sql);
-}
-
 static struct made *
 make(const struct book_table *table)
 {
 	struct made *made = xcalloc(1, sizeof *made);
+	cleanup_buf struct buf sql = BUF_INIT;
 
 	for (size_t i = 0; i < table->count; i++) {
 		cleanup_free char *name = column_name(table->fields[i].name);
@@ -138,7 +124,11 @@ make(const struct book_table *table)
 		made->keys[made->key_count++] = i;
 	}
 	made->put = put_statement(table, made);
-	made->remove = remove_statement(table, made);
+	buf_addf(&sql, "DELETE FROM \"%s\" WHERE ", table->name);
+	for (size_t i = 0; i < made->key_count; i++)
+		buf_addf(&sql, "%s\"%s\" = $%zu", i > 0 ? " AND " : "",
+		    made->columns[made->keys[i]], i + 1);
+	made->remove = buf_take(&sql);
 	return made;
 }
 
@@ -341,50 +331,37 @@ book_delete(struct book *book, const struct book_table *table,
 /* --- read --------------------------------------------------------------- */
 
 static int
-wrong(struct book *book, const struct book_table *table, const char *column,
-    struct err *err)
-{
-	return err_set(err, -EUCLEAN,
-	    "%s: %s.%s has a value that cannot be "
-	    "there",
-	    book->path, table->name, column);
-}
-
-static int
-read_number(const struct schema_field *field, int64_t value, void *at)
-{
-	if (value < 0 || (field->max > 0 && value > field->max)) {
-		if ((field->flags & SCHEMA_CLAMP) == 0)
-			return -EINVAL;
-		value = value < 0 ? 0 : field->max;
-	}
-	switch (field->type) {
-	case SCHEMA_BOOL:
-		*(bool *)at = value != 0;
-		return 0;
-	case SCHEMA_INT32:
-		if (value > INT_MAX)
-			return -EINVAL;
-		*(int *)at = (int)value;
-		return 0;
-	case SCHEMA_INT:
-		*(int64_t *)at = value;
-		return 0;
-	default:
-		*(uint64_t *)at = (uint64_t)value;
-		return 0;
-	}
-}
-
-static int
 read_field(const struct schema_field *field, struct book_row *row, int column,
     void *at)
 {
 	const char *text;
 	unsigned word = 0;
 
-	if (!is_text(field))
-		return read_number(field, book_int(row, column), at);
+	if (!is_text(field)) {
+		int64_t value = book_int(row, column);
+
+		if (value < 0 || (field->max > 0 && value > field->max)) {
+			if ((field->flags & SCHEMA_CLAMP) == 0)
+				return -EINVAL;
+			value = value < 0 ? 0 : field->max;
+		}
+		switch (field->type) {
+		case SCHEMA_BOOL:
+			*(bool *)at = value != 0;
+			return 0;
+		case SCHEMA_INT32:
+			if (value > INT_MAX)
+				return -EINVAL;
+			*(int *)at = (int)value;
+			return 0;
+		case SCHEMA_INT:
+			*(int64_t *)at = value;
+			return 0;
+		default:
+			*(uint64_t *)at = (uint64_t)value;
+			return 0;
+		}
+	}
 	text = book_text(row, column);
 	if (field->type == SCHEMA_STRING) {
 		xstrset(at, text);
@@ -448,7 +425,10 @@ book_read(struct book *book, const struct book_table *table,
 		if (!book_is_null(row, column) &&
 		    read_field(field, row, column,
 			(char *)ret_record + field->offset) < 0)
-			return wrong(book, table, made->columns[i], err);
+			return err_set(err, -EUCLEAN,
+			    "%s: %s.%s has a value that cannot be "
+			    "there",
+			    book->path, table->name, made->columns[i]);
 	}
 	return 0;
 }

@@ -23,6 +23,7 @@ struct ended_task {
 	enum cost_source cost_source;
 	bool lines_known;
 	int64_t lines_added, lines_removed;
+	char *weakens;
 	char *reason, *text, *last_words;
 	char *history, *body; /* JSON */
 };
@@ -53,6 +54,7 @@ static const struct schema_field fields[] = {
 	FIELD(lines_known),
 	FIELD(lines_added),
 	FIELD(lines_removed),
+	FIELD(weakens),
 	FIELD(reason),
 	FIELD(body),
 	FIELD(text),
@@ -124,6 +126,7 @@ book_file_task(struct book *book, const struct task *task)
 		.tokens = task->tokens,
 		.cost = task->spent.cost,
 		.cost_source = spent_source(&task->spent),
+		.weakens = task->weakens,
 		.lines_known = task->lines_known,
 		.lines_added = task->lines_added,
 		.lines_removed = task->lines_removed,
@@ -350,7 +353,8 @@ on_sum(struct book_row *from, void *arg)
 }
 
 /* Further columns: title, commit_sha, held_by, worker, run_id, turns,
- * created_ms, lines_known, lines_added, lines_removed, reason, last_words. */
+ * created_ms, lines_known, lines_added, lines_removed, reason, last_words,
+ * weakens. */
 static bool
 on_detailed(struct book_row *from, void *arg)
 {
@@ -374,14 +378,16 @@ on_detailed(struct book_row *from, void *arg)
 	    known ? json_object_new_int64(book_int(from, 15)) : NULL);
 	view_row_line(row, "reason", book_text(from, 16), VIEW_REASON_MAX);
 	view_row_text(row, "last_words", book_text(from, 17), VIEW_WORDS_MAX);
+	view_row_line(row, "weakens", book_text(from, 18), VIEW_REASON_MAX);
 	json_set(arg, book_text(from, 0), row);
 	return true;
 }
 
-#define DETAILS                                                           \
-	SUMS ", e.title, e.commit_sha, e.held_by, e.worker, e.run_id, "   \
-	     "e.turns, e.created_ms, e.lines_known, e.lines_added, "      \
-	     "e.lines_removed, e.reason, e.last_words FROM ended_task e " \
+#define DETAILS                                                         \
+	SUMS ", e.title, e.commit_sha, e.held_by, e.worker, e.run_id, " \
+	     "e.turns, e.created_ms, e.lines_known, e.lines_added, "    \
+	     "e.lines_removed, e.reason, e.last_words, e.weakens "      \
+	     "FROM ended_task e "                                       \
 	     "WHERE e.finished_ms >= $1 AND e.outcome "
 
 int

@@ -492,13 +492,6 @@ apply_one(struct book *book, struct book_write *write, struct err *err)
 	return r;
 }
 
-/* It would fail in every transaction, and nothing could be committed. */
-static bool
-is_own_fault(int r)
-{
-	return r == -EEXIST || r == -EINVAL || r == -E2BIG;
-}
-
 /* Put all that was written into the transaction, which is begun if there is
  * none. */
 static int
@@ -519,7 +512,10 @@ apply(struct book *book, struct err *err)
 		struct book_write *write = book->next;
 
 		r = apply_one(book, write, &own);
-		if (r < 0 && is_own_fault(r) && book_in_transaction(book)) {
+		/* It would fail in every transaction, and nothing could be
+		 * committed. */
+		if (r < 0 && (r == -EEXIST || r == -EINVAL || r == -E2BIG) &&
+		    book_in_transaction(book)) {
 			log_info("this cannot be stored and is dropped: %s "
 				 "(%s)",
 			    own.msg, write->sql);

@@ -167,27 +167,6 @@ read_column(struct book_row *row, int column, const struct schema_field *field,
 	}
 }
 
-/* Where its record belongs in the document of state.h. */
-static void
-place_row(enum part part, struct json_object *document, struct json_object *row)
-{
-	static const char *const lists[PART_COUNT] = { [TASK] = "tasks",
-		[ACCOUNT] = "accounts",
-		[DAY] = "days",
-		[LANDING] = "items" };
-
-	if (part == WORKER)
-		json_set(json_object_object_get(document, "workers"),
-		    json_string_or(row, "name", ""), json_object_get(row));
-	else if (part == HOST)
-		json_set(document, json_string_or(row, "key", ""),
-		    json_object_get(json_object_object_get(row, "value")));
-	else
-		json_object_array_add(
-		    json_object_object_get(document, lists[part]),
-		    json_object_get(row));
-}
-
 static bool
 on_row(struct book_row *row, void *arg)
 {
@@ -195,6 +174,12 @@ on_row(struct book_row *row, void *arg)
 	const struct book_table *table = &tables[reading->part];
 	cleanup_json struct json_object *json = json_object_new_object();
 	int r = 0;
+	static const char *const lists[PART_COUNT] = { [TASK] = "tasks",
+		[ACCOUNT] = "accounts",
+		[DAY] = "days",
+		[LANDING] = "items" };
+	enum part part;
+	struct json_object *document;
 
 	for (int i = 0; i < book_columns(row) && r == 0; i++) {
 		const char *name = sqlite3_column_name(row->statement, i);
@@ -209,7 +194,19 @@ on_row(struct book_row *row, void *arg)
 			return false;
 		}
 	}
-	place_row(reading->part, reading->document, json);
+	/* Where its record belongs in the document of state.h. */
+	document = reading->document;
+	part = reading->part;
+	if (part == WORKER)
+		json_set(json_object_object_get(document, "workers"),
+		    json_string_or(json, "name", ""), json_object_get(json));
+	else if (part == HOST)
+		json_set(document, json_string_or(json, "key", ""),
+		    json_object_get(json_object_object_get(json, "value")));
+	else
+		json_object_array_add(
+		    json_object_object_get(document, lists[part]),
+		    json_object_get(json));
 	return true;
 }
 
@@ -377,25 +374,6 @@ hash_word(uint64_t hash[2], uint64_t word)
 	hash[1] ^= hash[1] >> 29;
 }
 
-static void
-hash_bytes(const struct state_book *rows, uint64_t ret[2])
-{
-	const char *at = rows->bytes.data;
-	size_t left = rows->bytes.len;
-	uint64_t word;
-
-	ret[0] = rows->seed;
-	ret[1] = ~rows->seed ^ left;
-	for (; left >= sizeof word; left -= sizeof word) {
-		memcpy(&word, at, sizeof word);
-		hash_word(ret, word);
-		at += sizeof word;
-	}
-	word = 0;
-	memcpy(&word, at, left);
-	hash_word(ret, word);
-}
-
 /* Is rows->bytes what was written last of this row? It is what will be. */
 static bool
 is_written(
@@ -406,8 +384,20 @@ is_written(
 	struct image *image = strmap_get(&rows->images, key);
 	uint64_t hash[2];
 	bool same;
+	const char *at = rows->bytes.data;
+	size_t left = rows->bytes.len;
+	uint64_t word;
 
-	hash_bytes(rows, hash);
+	hash[0] = rows->seed;
+	hash[1] = ~rows->seed ^ left;
+	for (; left >= sizeof word; left -= sizeof word) {
+		memcpy(&word, at, sizeof word);
+		hash_word(hash, word);
+		at += sizeof word;
+	}
+	word = 0;
+	memcpy(&word, at, left);
+	hash_word(hash, word);
 	if (image == NULL) {
 		image = xcalloc(1, sizeof *image);
 		image->key = take_ptr(&key);
@@ -511,19 +501,6 @@ add_spent(struct state_book *rows, const struct spent *spent)
 }
 
 static void
-put_task(struct state_book *rows, const struct task *task)
-{
-	add_record(rows, TASK, task);
-	add_spent(rows, &task->spent);
-	buf_add(&rows->bytes, &task->priority, sizeof task->priority);
-	json_print(task->history, false, &rows->bytes);
-	schema_image(&task_launch_schema, &task->launch, &rows->bytes);
-	schema_image(&task_attempt_schema, &task->attempt, &rows->bytes);
-	if (!is_written(rows, TASK, task->id, 0))
-		put_row(rows, TASK, task_to_json(task));
-}
-
-static void
 put_account(struct state_book *rows, const struct account *account)
 {
 	add_record(rows, ACCOUNT, account);
@@ -568,8 +545,19 @@ walk(struct state_book *rows, const struct state *state, bool quiet)
 		if (!is_written(rows, WORKER, w->name, 0))
 			put_row(rows, WORKER, schema_json(&worker_table, w));
 	}
-	for (size_t i = 0; i < state->task_count; i++)
-		put_task(rows, state->tasks[i]);
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *task = state->tasks[i];
+
+		add_record(rows, TASK, task);
+		add_spent(rows, &task->spent);
+		buf_add(&rows->bytes, &task->priority, sizeof task->priority);
+		json_print(task->history, false, &rows->bytes);
+		schema_image(&task_launch_schema, &task->launch, &rows->bytes);
+		schema_image(
+		    &task_attempt_schema, &task->attempt, &rows->bytes);
+		if (!is_written(rows, TASK, task->id, 0))
+			put_row(rows, TASK, task_to_json(task));
+	}
 	for (size_t i = 0; i < state->landings.count; i++) {
 		const struct landing_item *item = state->landings.items[i];
 

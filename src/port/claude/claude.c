@@ -7,6 +7,7 @@
 
 #include "box.h"
 #include "claude.h"
+#include "hook-event.h"
 #include "kept.h"
 #include "mcp.h"
 #include "policy-file.h"
@@ -14,6 +15,7 @@
 #include "run-dir.h"
 #include "settings.h"
 #include "tool-scope.h"
+#include "workplace.h"
 #include "workspace.h"
 
 #define MILLION 1000000
@@ -354,25 +356,30 @@ keeps_memory(const struct claude_launch *launch)
  * not given. The files of the user, such as a helper for keys, it can write
  * in a box only. CLAUDE.md belongs to the project's settings; it is read again
  * as that of another folder (see claude_env()). */
-static void
-add_isolation(char ***argv, const struct claude_launch *launch)
+static const char *
+setting_sources(const struct claude_launch *launch)
 {
 	bool boxed = launch->sandboxed &&
 	    strcmp(worker_string(launch, "sandbox"), "off") != 0;
 	bool memory = keeps_memory(launch);
-	const char *sources;
 
 	if (worker_bool(launch, "isolate"))
-		sources = "";
-	else if (launch->repair || (memory && !boxed))
-		sources = "user";
-	else if (memory)
-		sources = "";
-	else
+		return "";
+	if (launch->repair || (memory && !boxed))
+		return "user";
+	return memory ? "" : NULL; /* all */
+}
+
+static void
+add_isolation(char ***argv, const struct claude_launch *launch)
+{
+	const char *sources = setting_sources(launch);
+
+	if (sources == NULL)
 		return;
 	claude_add_flag(argv, "--setting-sources", sources);
 	strv_add(argv, "--strict-mcp-config");
-	if (memory)
+	if (keeps_memory(launch))
 		claude_add_flag(argv, "--add-dir", launch->cwd);
 }
 
@@ -485,6 +492,64 @@ hook_json(const struct claude_launch *launch, const char *event, int timeout)
 	return entries;
 }
 
+#define STATUS_MAX (1024 * 1024)
+
+/* The status line that the session would have without us; NULL = none. */
+static struct json_object *
+own_status_line(const struct claude_launch *launch)
+{
+	const char *sources = setting_sources(launch);
+	cleanup_free char *user = claude_box_source();
+	const struct {
+		const char *dir, *name;
+	} files[] = { { launch->cwd, ".claude/settings.local.json" },
+		{ launch->cwd, ".claude/settings.json" },
+		{ user, "settings.json" } };
+
+	for (size_t i = 0; i < nitems(files); i++) {
+		cleanup_free char *file = NULL;
+		cleanup_json struct json_object *json = NULL;
+		struct json_object *line;
+
+		if (files[i].dir == NULL ||
+		    (sources != NULL &&
+			(*sources == '\0' || files[i].dir != user)))
+			continue;
+		file = file_join(files[i].dir, files[i].name);
+		if (json_load(file, STATUS_MAX, &json, NULL) == 0 &&
+		    json_object_object_get_ex(json, "statusLine", &line) &&
+		    json_string_or(line, "command", NULL) != NULL)
+			return json_object_get(line);
+	}
+	return NULL;
+}
+
+/* Who makes a status line is told how full the context and the usage windows of
+ * the account are. Ours prints nothing, and passes that on to the one that the
+ * session would have otherwise. Its command has no args: a shell reads it. */
+static struct json_object *
+status_line(const struct claude_launch *launch)
+{
+	struct json_object *line = own_status_line(launch);
+	const char *own = json_string_or(line, "command", NULL);
+	cleanup_buf struct buf command = BUF_INIT;
+
+	if (line == NULL)
+		line = json_object_new_object();
+	if (own != NULL)
+		buf_adds(&command, "llmc=$(cat); printf %s \"$llmc\" | ");
+	text_add_shell(&command, launch->llmc);
+	buf_addf(&command, " hook %s --worker %s --generation %llu --socket ",
+	    HOOK_EVENT_STATUS, launch->worker,
+	    (unsigned long long)launch->generation);
+	text_add_shell(&command, launch->socket);
+	if (own != NULL)
+		buf_addf(&command, "; printf %%s \"$llmc\" | (%s\n)", own);
+	json_set_string(line, "type", "command");
+	json_set_string(line, "command", command.data);
+	return line;
+}
+
 struct json_object *
 claude_settings(const struct claude_launch *launch)
 {
@@ -506,6 +571,7 @@ claude_settings(const struct claude_launch *launch)
 		    hook_json(launch, claude_hooks[i].event,
 			claude_hooks[i].timeout));
 	json_set(settings, "hooks", hooks);
+	json_set(settings, "statusLine", status_line(launch));
 	return settings;
 }
 
@@ -653,9 +719,16 @@ claude_prepare(
 		.trial = launch->repair,
 		.read = launch->read,
 		.write = launch->write };
+	struct workplace place = { 0 };
 	struct box box = { 0 };
 	int r = file_mkdirs(dir, 0700, err);
 
+	if (r == 0)
+		r = workplace_make(launch->workspace, launch->settings,
+		    launch->worker, launch->index, &place, err);
+	spec.tmpdir = place.tmpdir;
+	/* What llmc itself sets comes last, and counts. */
+	strv_add_all(&place.env, strv_const(ours));
 	if (r == 0)
 		r = json_save(settings, hooks, 0600, err);
 	if (r == 0 && launch->tools)
@@ -663,8 +736,10 @@ claude_prepare(
 	if (r == 0 && launch->sandboxed)
 		r = box_prepare(&spec, &box, err);
 	if (r == 0)
-		r = write_launcher(launch, argv, ours, &box, ret_launcher, err);
+		r = write_launcher(
+		    launch, argv, place.env, &box, ret_launcher, err);
 	box_release(&box);
+	workplace_release(&place);
 	return r;
 }
 

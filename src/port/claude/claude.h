@@ -56,6 +56,7 @@ struct claude_launch {
 	const struct settings *settings;
 	const char *worker; /* whose settings are used */
 	const char *cwd; /* its worktree */
+	int index; /* of its place: place.h */
 	uint64_t generation;
 	const char *session; /* a new id, or the one to resume */
 	bool sandboxed; /* in a box (box.h), if the settings say so */

@@ -198,8 +198,15 @@ int
 config_load(const struct workspace *ws, struct settings **ret_settings,
     struct settings_problems *ret_problems, struct err *err)
 {
-	cleanup_free char *branch = git_ask_default_branch(ws->root);
+	cleanup_free char *branch = NULL;
+	int r = config_load_with(ws, NULL, ret_settings, ret_problems, err);
 
+	if (r < 0 ||
+	    settings_string(*ret_settings, "repo.default_branch")[0] != '\0' ||
+	    (branch = git_ask_default_branch(ws->root)) == NULL)
+		return r;
+	settings_free(*ret_settings);
+	settings_problems_release(ret_problems);
 	return config_load_with(ws, branch, ret_settings, ret_problems, err);
 }
 
@@ -272,8 +279,60 @@ name_file(struct err *err, const char *file)
 struct edit {
 	const char *path;
 	const char *typed; /* NULL = remove the key */
+	const char *reason; /* a comment for a new key; NULL = none */
 	bool table; /* remove the table */
 };
+
+/* A line that begins like this, below that header; NULL = there is none. */
+static const char *
+find_line(const char *text, const char *header, const char *line)
+{
+	bool inside = false;
+
+	for (const char *at = text; at[0] != '\0';) {
+		if (inside && strncmp(at, line, strlen(line)) == 0)
+			return at;
+		if (at[0] == '[')
+			inside = strncmp(at, header, strlen(header)) == 0;
+		at += strcspn(at, "\n");
+		at += at[0] == '\n';
+	}
+	return NULL;
+}
+
+/* A new key with a comment. llmc init may have written the line as a comment,
+ * too, below its reason: then that becomes the line. */
+static int
+set_with_reason(struct buf *text, const char *const *parts, size_t count,
+    const char *value, const char *reason, struct err *err)
+{
+	cleanup_free char *header = xasprintf("[%s]", parts[0]);
+	cleanup_free char *comment =
+	    xasprintf("# %s = %s\n", parts[count - 1], value);
+	cleanup_buf struct buf made = BUF_INIT;
+	const char *line = find_line(text->data, header, comment);
+	bool proposed = line != NULL;
+	int r = proposed ? 0 : toml_edit_set(text, parts, count, value, err);
+
+	if (!proposed)
+		line = find_line(text->data, header, comment + 2);
+	if (r < 0 || line == NULL)
+		return r;
+	buf_add(&made, text->data, (size_t)(line - text->data));
+	if (!proposed) {
+		buf_adds(&made, "# ");
+		text_add_visible(&made, reason, strlen(reason), false);
+		buf_adds(&made, ".\n");
+	}
+	buf_adds(&made, line + (proposed ? 2 : 0));
+	/* It may have been a line of something else. */
+	r = toml_edit_set(&made, parts, count, value, err);
+	if (r < 0)
+		return r;
+	buf_clear(text);
+	buf_add(text, made.data, made.len);
+	return 0;
+}
 
 static int
 edit_text(const char *file, struct buf *text, const struct edit *edit,
@@ -296,7 +355,10 @@ edit_text(const char *file, struct buf *text, const struct edit *edit,
 			err_prefix(err, "%s", edit->path);
 			return r;
 		}
-		r = toml_edit_set(text, parts, count, value.data, err);
+		r = edit->reason != NULL ?
+		    set_with_reason(
+			text, parts, count, value.data, edit->reason, err) :
+		    toml_edit_set(text, parts, count, value.data, err);
 	} else {
 		r = toml_edit_unset(text, parts, count, err);
 	}
@@ -357,6 +419,15 @@ config_change(const struct workspace *ws, const char *path, const char *typed,
     struct err *err)
 {
 	struct edit edit = { .path = path, .typed = typed };
+
+	return change_file(ws, &edit, err);
+}
+
+int
+config_propose(const struct workspace *ws, const char *path, const char *typed,
+    const char *reason, struct err *err)
+{
+	struct edit edit = { .path = path, .typed = typed, .reason = reason };
 
 	return change_file(ws, &edit, err);
 }

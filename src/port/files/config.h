@@ -28,7 +28,8 @@ void config_read_begin(struct config_read *reader);
 
 /* Read <root>/.llmc/config.toml. A missing file means all defaults. Negative
  * errno only if the file cannot be read at all; errors inside it are in the
- * problems. The caller frees both. */
+ * problems. The caller frees both. git is asked for the default branch if none
+ * is set. */
 int
 config_load(const struct workspace *workspace, struct settings **ret_settings,
     struct settings_problems *ret_problems, struct err *err);
@@ -54,6 +55,10 @@ int config_load_strict(const struct workspace *workspace,
  * it is replaced, atomically, under a lock. */
 int config_change(const struct workspace *workspace, const char *path,
     const char *typed, struct err *err);
+
+/* Set a key that the file does not set, with the reason as a comment above. */
+int config_propose(const struct workspace *workspace, const char *path,
+    const char *typed, const char *reason, struct err *err);
 
 /* Remove a whole [table] ("workers.adam"). It is no error if there is none. */
 int config_remove_table(

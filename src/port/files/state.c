@@ -4,6 +4,7 @@
 #include "account.h"
 #include "ask-record.h"
 #include "id.h"
+#include "place.h"
 #include "schema.h"
 #include "state.h"
 #include "task.h"
@@ -20,6 +21,17 @@ static const struct schema_field today_fields[] = {
 	FIELD("cost_allowed", today.cost_allowed),
 };
 static const struct schema today_schema = SCHEMA_OF(struct state, today_fields);
+
+static const struct schema_field window_fields[] = {
+	FIELD("five_hour", windows[WINDOW_FIVE_HOUR].used),
+	FIELD("five_hour_resets_ms", windows[WINDOW_FIVE_HOUR].resets_ms),
+	FIELD("five_hour_seen_ms", windows[WINDOW_FIVE_HOUR].seen_ms),
+	FIELD("seven_day", windows[WINDOW_SEVEN_DAY].used),
+	FIELD("seven_day_resets_ms", windows[WINDOW_SEVEN_DAY].resets_ms),
+	FIELD("seven_day_seen_ms", windows[WINDOW_SEVEN_DAY].seen_ms),
+};
+static const struct schema windows_schema =
+    SCHEMA_OF(struct state, window_fields);
 
 static const struct schema_field outcome_fields[] = {
 	FIELD("landed", outcomes[OUTCOME_LANDED]),
@@ -59,6 +71,10 @@ static const struct schema_field member_fields[] = {
 	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("errors", errors),
 	FIELD("paused", paused),
+	FIELD("forge", forge),
+	FIELD("held", held),
+	FIELD("held_until_ms", held_until_ms, .flags = SCHEMA_ZERO_IS_NULL),
+	SCHEMA_GROUP("windows", windows_schema),
 	FIELD("outage_since_unix", outage_since_unix,
 	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("goals", goals),
@@ -279,6 +295,30 @@ state_add(struct state *state, struct worker *worker)
 	    (state->count - at) * sizeof(struct worker *));
 	state->workers[at] = worker;
 	state->count++;
+}
+
+bool
+state_give_indexes(struct state *state)
+{
+	cleanup_free int *taken = xcalloc(state->count + 1, sizeof *taken);
+	bool given = false;
+
+	for (size_t i = 0; i < state->count; i++) {
+		taken[i] = state->workers[i]->index;
+		if (taken[i] > PLACE_INDEX_MAX || place_is_slot(taken[i]))
+			taken[i] = 0;
+		for (size_t j = 0; j < i; j++)
+			if (taken[j] == taken[i])
+				taken[i] = 0;
+	}
+	for (size_t i = 0; i < state->count; i++) {
+		if (taken[i] > 0)
+			continue;
+		taken[i] = place_lowest(taken, state->count);
+		state->workers[i]->index = taken[i];
+		given = true;
+	}
+	return given;
 }
 
 void

@@ -8,6 +8,7 @@
 #include "account.h"
 #include "id.h"
 #include "landing-record.h"
+#include "quota.h"
 #include "task.h"
 
 struct err;
@@ -52,6 +53,11 @@ struct state {
 	size_t ask_count;
 	int64_t ask_ids; /* asks numbered so far */
 	char *paused; /* why no worker gets a task, or NULL */
+	char *forge; /* whom the token was used for, "API OWNER/NAME"; NULL =
+		      * nobody yet */
+	char *held; /* why no task begins for now (quota.h), or NULL */
+	int64_t held_until_ms; /* 0 = not known */
+	struct window windows[WINDOW_COUNT]; /* of the account */
 	int64_t outage_since_unix; /* the service is unavailable */
 	struct json_object *goals; /* plan-summary.h, owned; NULL = there are
 				    * none, or they are off */
@@ -66,6 +72,9 @@ void state_release(struct state *state);
 struct worker *state_find(const struct state *state, const char *name);
 /* Takes ownership. A second worker of the same name is a fatal error. */
 void state_add(struct state *state, struct worker *worker);
+/* Give each worker that has no number of its own the lowest that is free
+ * (place.h). False: all had one. */
+bool state_give_indexes(struct state *state);
 void state_remove(struct state *state, const char *name);
 
 /* Tasks: make the next id ("t18"), find one by id or by source and key (NULL =

@@ -109,3 +109,12 @@ time_zone_next(const struct zone_time *when, int64_t now_ms)
 	}
 	return (int64_t)at * 1000;
 }
+
+int64_t
+time_zone_offset(int64_t unix_s)
+{
+	time_t at = (time_t)unix_s;
+	struct tm local;
+
+	return localtime_r(&at, &local) != NULL ? local.tm_gmtoff : 0;
+}

@@ -16,4 +16,7 @@ struct zone_time {
  * day that no year has is a day from now. */
 int64_t time_zone_next(const struct zone_time *when, int64_t now_ms);
 
+/* How far local time is ahead of UTC at that moment, in seconds. */
+int64_t time_zone_offset(int64_t unix_s);
+
 #endif

@@ -372,6 +372,7 @@ fill_budget(const struct state *state, const struct settings *settings,
 {
 	struct json_object *budget = view_of(view, "budget");
 	struct json_object *days = json_object_new_array();
+	struct json_object *windows = json_object_new_object();
 
 	json_set_int(budget, "day", state->today.day);
 	json_set_int(budget, "tokens", state->today.tokens);
@@ -383,6 +384,23 @@ fill_budget(const struct state *state, const struct settings *settings,
 	for (size_t i = 0; i < state->days.count; i++)
 		json_object_array_add(days, day_row(&state->days.days[i]));
 	json_set(budget, "days", days);
+	/* A window that nobody has reported is not there; after its reset it is
+	 * not known any more, which who reads this can tell. */
+	for (int i = 0; i < WINDOW_COUNT; i++) {
+		const struct window *w = &state->windows[i];
+		struct json_object *row = json_object_new_object();
+
+		if (w->seen_ms == 0) {
+			json_object_put(row);
+			continue;
+		}
+		json_set(row, "used_percent",
+		    json_object_new_double((double)w->used / 10));
+		view_row_moment(row, "resets_unix", w->resets_ms);
+		view_row_moment(row, "seen_unix", w->seen_ms);
+		json_set(windows, window_words[i], row);
+	}
+	json_set(budget, "windows", windows);
 }
 
 /* --- the head -------------------------------------------------------- */
@@ -413,6 +431,8 @@ fill_head(const struct state *state, const struct settings *settings,
 
 	json_set_bool(head, "auto", state->auto_mode);
 	json_set_string(head, "paused", state->paused);
+	json_set_string(head, "held", state->held);
+	view_row_moment(head, "held_until_unix", state->held_until_ms);
 	json_set_string(head, "run_id", state->run_id);
 	view_row_moment(head, "run_unix", state->run_ms);
 	view_row_moment(

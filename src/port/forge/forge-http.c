@@ -22,6 +22,8 @@ struct forge_http {
 	const char *method;
 	struct buf url, body;
 	bool writes;
+	bool log; /* not JSON, and perhaps elsewhere */
+	bool elsewhere; /* asked there, without the token */
 	char *known;
 	struct buf token; /* cleared when it is over */
 	struct loop_timer *timer;
@@ -74,6 +76,35 @@ finish_failed(struct forge_http *http)
 }
 
 static void
+on_curl(const struct http_answer *answer, const struct err *err, void *arg);
+
+static void fail_soon(struct forge_http *http);
+
+/* Logs are elsewhere, which is followed once; that server gets no token. */
+static bool
+follow(struct forge_http *http, const struct http_answer *answer)
+{
+	cleanup_free char *url = NULL;
+
+	if (!http->log || http->elsewhere || answer->location == NULL ||
+	    answer->status < 300 || answer->status > 399)
+		return false;
+	url = xstrndup(answer->location, answer->location_len);
+	if (!forge_is_private(url))
+		return false;
+	http->elsewhere = true;
+	if (curl_start(http->loop,
+		&(struct http_request){ .method = "GET",
+		    .url = url,
+		    .accept = "*/*",
+		    .tail = true },
+		http->body_file, NULL, NULL, on_curl, http, &http->curl,
+		&http->why) < 0)
+		fail_soon(http);
+	return true;
+}
+
+static void
 on_curl(const struct http_answer *answer, const struct err *err, void *arg)
 {
 	struct forge_http *http = arg;
@@ -87,6 +118,8 @@ on_curl(const struct http_answer *answer, const struct err *err, void *arg)
 		finish_failed(http);
 		return;
 	}
+	if (follow(http, answer))
+		return;
 	json_parse(
 	    answer->body, answer->body_len, CURL_ANSWER_MAX, &json, NULL);
 	limited = answer->retry_after_s >= 0 || answer->reset_unix > 0;
@@ -94,7 +127,11 @@ on_curl(const struct http_answer *answer, const struct err *err, void *arg)
 	said.verdict = forge_judge(answer->status, limited);
 	said.tag = answer->tag;
 	said.json = json;
-	if (said.verdict == FORGE_GOOD && json == NULL) {
+	if (said.verdict == FORGE_GOOD && http->log) {
+		said.text = answer->body;
+		said.text_len = answer->body_len;
+	} else if (said.verdict == FORGE_GOOD && json == NULL &&
+	    (!http->writes || answer->body_len > 0)) {
 		said.verdict = FORGE_AGAIN;
 		err_set(&http->why, -EBADMSG,
 		    "the answer of the forge is not JSON; is forge.url that "
@@ -141,7 +178,8 @@ ask(struct forge_http *http)
 	struct http_request request = { .method = http->method,
 		.url = http->url.data,
 		.accept = github ? "application/vnd.github+json" : NULL,
-		.known = http->known };
+		.known = http->known,
+		.tail = http->log };
 
 	buf_addf(
 	    &header, "%s %s", github ? "Bearer" : "token", http->token.data);
@@ -217,6 +255,8 @@ forge_http_send(struct forge_http *http, const struct forge_request *request,
 	http->method =
 	    forge_request(http->place, request, &http->url, &http->body);
 	http->writes = forge_ask_writes(request->what);
+	http->log = request->what == FORGE_ASK_LOG;
+	http->elsewhere = false;
 	if (http->writes && http->write_ms != 0)
 		rest = http->write_ms + FORGE_WRITE_MS - clock_mono_ms();
 	http->timer = loop_after(http->loop, rest > 0 ? rest : 0, begin, http);

@@ -3,7 +3,8 @@
 /*
  * Requests to a forge: one at a time, writes at least a second apart. The token
  * is read for each of them, so that a new one is used at once; it is in no
- * argument, no environment and no log.
+ * argument, no environment and no log. The log of a job is elsewhere: that
+ * address is followed once, and its server does not get the token.
  */
 #ifndef FORGE_HTTP_H
 #define FORGE_HTTP_H
@@ -17,6 +18,8 @@ struct forge_answer {
 	enum forge_verdict verdict;
 	int status; /* 0 = there was no answer */
 	struct json_object *json; /* NULL = none; the caller's own */
+	const char *text; /* FORGE_ASK_LOG: its end, not JSON; else NULL */
+	size_t text_len;
 	const char *tag; /* of the answer, for the next request; "" = none */
 	int64_t wait_ms; /* FORGE_AGAIN: before the next request */
 	const char *words; /* what went wrong, for people */

@@ -22,7 +22,8 @@ struct prepare_op {
 	struct git_op op;
 	char *commit, *judge, *keep;
 	char **pathspecs;
-	bool make, fetch, keeps; /* keeps: `keep` is there, and is used */
+	bool make, fetch, populate;
+	bool keeps; /* keeps: `keep` is there, and is used */
 	struct git_list submodules; /* populated, at another commit */
 	struct git_checked_out out;
 	git_check_tree_fn *fn;
@@ -233,6 +234,22 @@ look(struct prepare_op *prepare, bool updated)
 	}
 }
 
+/* Nothing of an earlier check stays in them. */
+static void
+populate_submodules(struct prepare_op *prepare)
+{
+	struct git_op *op = &prepare->op;
+
+	if (!file_exists(git_op_text(op, "%s/.gitmodules", op->dir)))
+		return;
+	git_op_no_hooks(op);
+	op->tolerant = true;
+	git_op_try(op, "submodule", "--quiet", "foreach", "--recursive",
+	    "git clean -d -x --force --force --quiet", NULL);
+	git_worktree_op_submodules(op, true);
+	op->err = (struct err){ 0 };
+}
+
 static void
 update_submodules(struct prepare_op *prepare)
 {
@@ -264,6 +281,8 @@ prepare_run(struct git_op *op)
 		prepare->keeps = false;
 		write_files(prepare);
 	}
+	if (prepare->populate)
+		populate_submodules(prepare);
 	look(prepare, false);
 	if (prepare->submodules.count > 0) {
 		update_submodules(prepare);
@@ -319,6 +338,7 @@ git_check_tree_prepare(struct git *git, const char *dir,
 	prepare->keep = git_op_copy(op, what->keep);
 	prepare->pathspecs = pathspecs_of(what->protected_paths);
 	prepare->fetch = what->fetch;
+	prepare->populate = what->submodules;
 	prepare->make = !is_made(git, dir);
 	prepare->fn = fn;
 	op->release = prepare_release;

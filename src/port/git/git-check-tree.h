@@ -23,6 +23,9 @@ struct git_check_tree {
 	/* The file that git_check_tree_keep() wrote, NULL = nothing is kept. */
 	const char *keep;
 	bool fetch; /* commits of submodules may be fetched */
+	/* Those that the user's checkout has come from its clones, as by
+	 * git_submodules(); one that cannot be had is left out. */
+	bool submodules;
 };
 
 struct git_checked_out {
@@ -44,8 +47,8 @@ typedef void git_check_tree_fn(
  * there, and repaired as git_worktree_add() does it; locks that a killed git
  * left and a rebase that a check began are removed. So nothing else may work
  * there. All files are there even if the user's checkout is sparse. No hook
- * runs. Submodules are never populated; those that are (by a check) are set to
- * the commit's, and it is an error if their clone does not have that.
+ * runs. Other submodules are not populated; those that are (by a check) are set
+ * to the commit's, and it is an error if their clone does not have that.
  *
  * Success means that HEAD and index are those of the commit, apart from the
  * overlaid paths, and that nothing else lies there but what is kept. -EBUSY:

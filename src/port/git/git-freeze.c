@@ -5,9 +5,12 @@
 #include "git-facts.h"
 #include "git-freeze.h"
 #include "git-private.h"
+#include "test-guard.h"
 
 #define COMMIT_FORMAT "%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd%x00%B"
 #define MARK_SIZE     17
+#define TESTS_MS      20000 /* for the changes to tests */
+#define TESTS_BYTES   ((size_t)4 * 1024 * 1024)
 
 /* A commit of the landing branch that one of the worker's has as parent. */
 struct boundary {
@@ -26,6 +29,8 @@ struct freeze_op {
 	char last_id[GIT_ID_SIZE]; /* a merge is listed once for each parent */
 	bool own_commits; /* there is one */
 	bool suspicious; /* and one of them touched one of the pathspecs */
+	bool tests; /* look whether it weakens tests; later: if it changes any
+		     */
 	struct git_frozen frozen;
 	git_freeze_fn *fn;
 };
@@ -36,6 +41,7 @@ struct freeze_op {
 #define DIRTY_LETTER     'd'
 #define FORBIDDEN_LETTER 'f'
 #define PROTECTED_LETTER 'p'
+#define WEAKENS_LETTER   'w'
 
 /* Only a commit that the branch has followed to is known to be whole. */
 static bool
@@ -216,13 +222,13 @@ read_log(struct freeze_op *freeze, const char *onto)
 	struct git_op *op = &freeze->op;
 	struct git_records records;
 	const char *record;
-	bool own = false;
+	bool own = false, tests = false;
 
 	git_op_args(op, "log", "-z", "--boundary", "--reverse", "--topo-order",
 	    "--no-show-signature", "--no-color", "--date=raw",
 	    git_op_text(op, "--format=%s%s", freeze->mark, COMMIT_FORMAT),
 	    NULL);
-	if (freeze->rules.pathspecs != NULL)
+	if (freeze->rules.pathspecs != NULL || freeze->tests)
 		git_op_args(op, "--name-only", "-m", "--no-renames",
 		    "--ignore-submodules=none", "--full-history", "--sparse",
 		    NULL);
@@ -230,6 +236,8 @@ read_log(struct freeze_op *freeze, const char *onto)
 	git_op_args(op, git_op_text(op, "%s..%s", onto, freeze->frozen.commit),
 	    "--", NULL);
 	strv_add_all(&op->args, strv_const(freeze->rules.pathspecs));
+	if (freeze->tests)
+		strv_add_all(&op->args, test_guard_pathspecs);
 	if (git_op_try(op, NULL) != 0) {
 		if (strstr(op->answer.complaint, "bad revision") != NULL)
 			git_op_die(op, -ENOENT, "there is no branch %s in %s",
@@ -240,6 +248,8 @@ read_log(struct freeze_op *freeze, const char *onto)
 	while ((record = git_records_next(&records)) != NULL) {
 		if (strncmp(record, freeze->mark, MARK_SIZE - 1) != 0) {
 			freeze->suspicious |= own;
+			tests |= own &&
+			    test_guard_is_test(record + (*record == '\n'));
 			continue;
 		}
 		record += MARK_SIZE - 1;
@@ -250,6 +260,7 @@ read_log(struct freeze_op *freeze, const char *onto)
 	if (freeze->own_commits && freeze->frozen.tree[0] == '\0')
 		git_op_die(op, -EPROTO, "git log did not print commit %s",
 		    freeze->frozen.commit);
+	freeze->tests &= tests;
 }
 
 /* Which of the forbidden and protected paths differ in the end. */
@@ -260,7 +271,8 @@ sort_paths(struct freeze_op *freeze)
 	struct git_frozen *frozen = &freeze->frozen;
 	struct git_list forbidden = { 0 }, protected_paths = { 0 };
 
-	if (!freeze->suspicious || frozen->base[0] == '\0')
+	if (!freeze->suspicious || frozen->base[0] == '\0' ||
+	    freeze->rules.pathspecs == NULL)
 		return;
 	git_op_args(op, "diff-tree", "-r", "-z", "--name-only", "--no-renames",
 	    "--ignore-submodules=none", frozen->base, frozen->commit, "--",
@@ -273,6 +285,31 @@ sort_paths(struct freeze_op *freeze)
 		frozen->refused |= GIT_FREEZE_FORBIDDEN;
 	git_op_tell_all(op, FORBIDDEN_LETTER, &forbidden);
 	git_op_tell_all(op, PROTECTED_LETTER, &protected_paths);
+}
+
+/* Only people want to know: nothing fails without it. */
+static void
+look_at_tests(struct freeze_op *freeze)
+{
+	struct git_op *op = &freeze->op;
+	struct git_frozen *frozen = &freeze->frozen;
+	cleanup_buf struct buf words = BUF_INIT;
+
+	if (!freeze->tests || frozen->base[0] == '\0')
+		return;
+	git_op_args(op, "diff", "-U0", "-M", "--no-color", "--no-ext-diff",
+	    "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", frozen->base,
+	    frozen->commit, "--", NULL);
+	strv_add_all(&op->args, test_guard_pathspecs);
+	op->tolerant = true;
+	op->deadline_ms = TESTS_MS;
+	if (git_op_try(op, NULL) != 0 || op->answer.out_len > TESTS_BYTES)
+		buf_adds(
+		    &words, "it changes too much in tests to be looked at");
+	else
+		test_guard_read(op->answer.out, op->answer.out_len, &words);
+	if (words.len > 0)
+		git_op_tell(op, WEAKENS_LETTER, words.data);
 }
 
 static void
@@ -300,6 +337,7 @@ freeze_run(struct git_op *op)
 		take_base(freeze,
 		    git_op_must(op, "merge-base", frozen->commit, onto, NULL));
 	sort_paths(freeze);
+	look_at_tests(freeze);
 	if (freeze->ref == NULL || frozen->refused != 0 ||
 	    git_refs_write(op->common, freeze->ref, frozen->commit) == 0)
 		return;
@@ -317,17 +355,19 @@ freeze_finish(struct git_op *op, const struct err *err)
 	cleanup_git_list struct git_list messages = { 0 }, dirty = { 0 },
 					 forbidden = { 0 },
 					 protected_paths = { 0 },
-					 author = { 0 };
+					 weakens = { 0 }, author = { 0 };
 
 	git_op_told(op, MESSAGE_LETTER, &messages);
 	git_op_told(op, DIRTY_LETTER, &dirty);
 	git_op_told(op, FORBIDDEN_LETTER, &forbidden);
 	git_op_told(op, PROTECTED_LETTER, &protected_paths);
+	git_op_told(op, WEAKENS_LETTER, &weakens);
 	git_op_told(op, AUTHOR_LETTER, &author);
 	frozen->messages = messages;
 	frozen->dirty = dirty;
 	frozen->forbidden = forbidden;
 	frozen->protected_paths = protected_paths;
+	frozen->weakens = weakens.count > 0 ? weakens.v[0] : "";
 	frozen->author_name = author.count == 4 ? author.v[0] : "";
 	frozen->author_email = author.count == 4 ? author.v[1] : "";
 	frozen->author_date = author.count == 4 ? author.v[2] : "";
@@ -356,6 +396,7 @@ freeze_new(struct git *git, const char *dir, const struct git_freeze *what,
 	freeze->ref = git_op_copy(op, ref);
 	freeze->expected = git_op_copy(op, what->expected);
 	freeze->seen_clean = git_op_copy(op, what->seen_clean);
+	freeze->tests = what->tests;
 	git_rules_init(&freeze->rules, what->forbidden, what->protected_paths);
 	snprintf(freeze->mark, sizeof freeze->mark, "%08x%08x", arc4random(),
 	    arc4random());

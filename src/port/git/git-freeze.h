@@ -31,6 +31,8 @@ struct git_freeze {
 	 * the one at the top; with two stars and a slash in front it is each of
 	 * them. */
 	const char *const *protected_paths;
+	bool tests; /* look whether it weakens tests, which takes one more
+		     * process if it changes some */
 };
 
 /* Why it was not frozen. */
@@ -58,6 +60,8 @@ struct git_frozen {
 	struct git_list messages; /* of all commits, oldest first, without
 				   * their last newlines */
 	struct git_list dirty, forbidden, protected_paths; /* paths */
+	const char *weakens; /* what it does to tests: test-guard.h; "" =
+			      * nothing that was found, or was not looked for */
 };
 
 /* frozen is NULL with an error, and valid until the callback returns. */

@@ -462,6 +462,10 @@ void git_op_forget_rebase(const struct git_op *op);
  * op->onto. branch: NULL = detached, and without any files yet. */
 void git_worktree_op_add(struct git_op *op, const char *branch);
 
+/* git_submodules() in a helper; op->err has an error. force: changes in them
+ * are lost, and of one that cannot be had there is nothing. */
+void git_worktree_op_submodules(struct git_op *op, bool force);
+
 /*
  * The branch of a worker whose HEAD is detached is moved to
  * where HEAD is, once that is known to be a commit that is there with all it
@@ -523,14 +527,14 @@ void git_clone_op_keep(struct git_op *op, const char *ref, bool saved);
  * git_save.
  */
 
-struct git_aside {
+struct git_kept {
 	char *name;
 	bool replaces; /* what is there; else it stays, and "-2" or more is
 			* added to the name */
 };
 
 /* Move it, and add a line about it to `words`. */
-int git_aside_move(const char *dir, const struct git_aside *aside,
+int git_kept_move(const char *dir, const struct git_kept *kept,
     const char *path, struct buf *words, struct err *err);
 
 void git_stage_use_index(struct git_op *op);
@@ -561,7 +565,7 @@ void git_sync_run(struct git_op *op);
 struct git_save {
 	struct git_op op;
 	char *worker, *branch, *landed, *ref;
-	struct git_aside aside;
+	struct git_kept kept;
 	bool moves; /* the files go away afterwards: what git cannot save is
 		     * moved aside instead of refused */
 	bool leave; /* as in git_salvage */

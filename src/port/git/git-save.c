@@ -13,15 +13,15 @@
 #include "git-private.h"
 #include "remove-tree.h"
 
-#define BIG_BYTES   (INT64_C(256) * 1024 * 1024)
-#define MIB         (INT64_C(1024) * 1024)
-#define ASIDE_TRIES 100 /* names for one that was moved with the same stamp */
+#define BIG_BYTES  (INT64_C(256) * 1024 * 1024)
+#define MIB        (INT64_C(1024) * 1024)
+#define KEPT_TRIES 100 /* names for one that was moved with the same stamp */
 
 /* Why a file cannot be put into the repository, in words behind its name, and
  * its size; NULL = it can be. Hashing and compressing a big one would take
  * minutes. */
 static const char *
-git_aside_reason(const char *dir, const char *path, int64_t *ret_size)
+why_unsaved(const char *dir, const char *path, int64_t *ret_size)
 {
 	cleanup_free char *file = file_join(dir, path);
 	struct stat st;
@@ -60,11 +60,11 @@ make_folder(const char *place, struct err *err)
 
 /* A free name, with its folder. */
 static char *
-make_place(const char *dir, const struct git_aside *aside, const char *path,
+make_place(const char *dir, const struct git_kept *kept, const char *path,
     struct err *err)
 {
-	if (aside->replaces) {
-		const char *name = aside->name;
+	if (kept->replaces) {
+		const char *name = kept->name;
 		cleanup_free char *place = name_place(dir, name, 1, path);
 		cleanup_free char *all = xasprintf("%s.kept-%s", dir, name);
 		struct err in_the_way = { 0 };
@@ -80,9 +80,8 @@ make_place(const char *dir, const struct git_aside *aside, const char *path,
 		}
 		return take_ptr(&place);
 	}
-	for (int i = 1; i <= ASIDE_TRIES; i++) {
-		cleanup_free char *place =
-		    name_place(dir, aside->name, i, path);
+	for (int i = 1; i <= KEPT_TRIES; i++) {
+		cleanup_free char *place = name_place(dir, kept->name, i, path);
 
 		if (!file_exists(place))
 			return make_folder(place, err) < 0 ? NULL :
@@ -132,10 +131,10 @@ move(const char *dir, const char *path, const char *place, struct stat *ret_st)
 }
 
 int
-git_aside_move(const char *dir, const struct git_aside *aside, const char *path,
+git_kept_move(const char *dir, const struct git_kept *kept, const char *path,
     struct buf *words, struct err *err)
 {
-	cleanup_free char *place = make_place(dir, aside, path, err);
+	cleanup_free char *place = make_place(dir, kept, path, err);
 	struct stat st = { 0 };
 	int r;
 
@@ -190,8 +189,8 @@ is_in_the_way(const char *path, const char **line)
  * each folder above it? The commit of a submodule is no object of ours, so it
  * is not in the way. */
 static void
-git_aside_nested(struct git_op *op, char *const *nested,
-    const struct git_aside *aside, struct buf *words)
+keep_nested(struct git_op *op, char *const *nested, const struct git_kept *kept,
+    struct buf *words)
 {
 	const char *line;
 
@@ -208,7 +207,7 @@ git_aside_nested(struct git_op *op, char *const *nested,
 	    git_op_must(op, "cat-file", "--batch-check=%(objecttype)", NULL));
 	for (size_t i = 0; nested[i] != NULL; i++)
 		if (is_in_the_way(nested[i], &line) &&
-		    git_aside_move(op->dir, aside, nested[i], words, &op->err) <
+		    git_kept_move(op->dir, kept, nested[i], words, &op->err) <
 			0)
 			git_op_die_of(op);
 }
@@ -243,13 +242,13 @@ git_stage_check(struct git_save *save, const char *path)
 	struct git_op *op = &save->op;
 	cleanup_buf struct buf shown = BUF_INIT;
 	int64_t size;
-	const char *why = git_aside_reason(op->dir, path, &size);
+	const char *why = why_unsaved(op->dir, path, &size);
 
 	if (save->leave || why == NULL)
 		return;
 	if (save->moves) {
-		if (git_aside_move(op->dir, &save->aside, path, &save->moved,
-			&op->err) < 0)
+		if (git_kept_move(
+			op->dir, &save->kept, path, &save->moved, &op->err) < 0)
 			git_op_die_of(op);
 		return;
 	}
@@ -269,7 +268,7 @@ is_left(struct git_save *save, const char *path)
 
 	if (!save->leave)
 		return false;
-	why = git_aside_reason(save->op.dir, path, &size);
+	why = why_unsaved(save->op.dir, path, &size);
 	if (why == NULL && save->total + size > TOTAL_MAX)
 		why = "is more than can be saved at once";
 	if (why == NULL) {
@@ -771,7 +770,7 @@ git_save_run(struct git_save *save)
 			save->out.clean &= take_entry(save, &entry);
 	}
 	if (save->moves && save->nested != NULL)
-		git_aside_nested(op, save->nested, &save->aside, &save->moved);
+		keep_nested(op, save->nested, &save->kept, &save->moved);
 	/* Only commits can be lost, in the usual case: no index is needed to
 	 * save them. */
 	save->out.clean &= save->moved.len == 0 &&
@@ -840,9 +839,9 @@ git_save_new(size_t size, struct git *git, const char *dir, const char *onto,
 	save->worker = git_op_copy(op, what->worker);
 	save->branch = git_op_copy(op, what->branch);
 	save->landed = git_op_copy(op, what->onto);
-	save->aside.name =
+	save->kept.name =
 	    git_op_copy(op, what->aside != NULL ? what->aside : what->stamp);
-	save->aside.replaces = what->aside != NULL;
+	save->kept.replaces = what->aside != NULL;
 	save->ref = git_op_text(
 	    op, "refs/llmc/salvage/%s/%s", what->worker, what->stamp);
 	save->leave = what->leave;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <poll.h>
+
 #include "git-private.h"
 #include "git-upstream.h"
 
-#define ASK_MS      (INT64_C(2) * 60 * 1000) /* for an answer */
-#define TRANSFER_MS (INT64_C(10) * 60 * 1000) /* for commits to be sent */
-#define CONFIG_MAX  ((size_t)256 * 1024)
-#define WORDS_MAX   300
+#define WORKTREE_TRIES 10 /* while a worktree is being made */
+#define WORKTREE_MS    100 /* between two of them */
+#define ASK_MS         (INT64_C(2) * 60 * 1000) /* for an answer */
+#define TRANSFER_MS    (INT64_C(10) * 60 * 1000) /* for commits to be sent */
+#define CONFIG_MAX     ((size_t)256 * 1024)
+#define WORDS_MAX      300
 
 #define WORDS_LETTER 'w'
 
@@ -146,12 +151,22 @@ bring(struct git_op *op, const char *remote, const char *ref, const char *keep,
 		op, "--refmap=+refs/heads/*:refs/remotes/%s/*", remote) :
 	    "--refmap=";
 
-	say_nothing_asks(op);
-	op->deadline_ms = deadline_ms > 0 ? deadline_ms : TRANSFER_MS;
-	return git_op_try(op, "fetch", "--quiet", "--no-tags", "--no-prune",
-		   "--no-recurse-submodules", "--no-write-fetch-head", map,
-		   "--", remote, git_op_text(op, "+%s:%s", ref, keep),
-		   NULL) == 0;
+	for (int tries = 0; tries < WORKTREE_TRIES; tries++) {
+		say_nothing_asks(op);
+		op->deadline_ms = deadline_ms > 0 ? deadline_ms : TRANSFER_MS;
+		if (git_op_try(op, "fetch", "--quiet", "--no-tags",
+			"--no-prune", "--no-recurse-submodules",
+			"--no-write-fetch-head", map, "--", remote,
+			git_op_text(op, "+%s:%s", ref, keep), NULL) == 0)
+			return true;
+		/* git worktree add begins with a HEAD that names no commit, and
+		 * a fetch looks at the HEAD of each worktree. */
+		if (strstr(op->answer.complaint, "bad object worktrees/") ==
+		    NULL)
+			break;
+		poll(NULL, 0, WORKTREE_MS);
+	}
+	return false;
 }
 
 static void __attribute__((noreturn))
@@ -205,7 +220,7 @@ fetch_run(struct git_op *op)
 		if (f->stand != GIT_STAND_COUNT)
 			fetch_end(fetch, GIT_UPSTREAM_OK);
 	}
-	if (f->remote[0] == '\0')
+	if (f->remote[0] == '\0' || fetch->keep == NULL)
 		fetch_end(fetch, GIT_UPSTREAM_OK);
 	if (git_refs_read(op->common, fetch->keep, kept) < 0 ||
 	    strcmp(kept, f->remote) != 0) {
@@ -344,6 +359,26 @@ has_it(struct git_push *push)
 		NULL) == 0;
 }
 
+/* Has it ended before anything was sent? What cannot be told may have been. */
+static bool
+is_unsent(const struct git_op *op)
+{
+	static const char *const words[] = {
+		"Could not read from remote repository",
+		"upon initial contact",
+		"unable to access",
+		"does not appear to be a git repository",
+		"could not read Username",
+		"could not read Password",
+		"Authentication failed",
+	};
+
+	for (size_t i = 0; op->answer.err == NULL && i < nitems(words); i++)
+		if (strstr(op->answer.complaint, words[i]) != NULL)
+			return true;
+	return false;
+}
+
 static void
 push_run(struct git_op *op)
 {
@@ -377,10 +412,18 @@ push_run(struct git_op *op)
 		push_end(push, GIT_UPSTREAM_OK, "");
 	refusal = line_of_refusal(op);
 	words = complaint_words(op, refusal != NULL ? refusal : "");
-	/* 1 without such a line: the user's own pre-push hook. */
+	/* 1 without such a line: the user's own pre-push hook, or a
+	 * connection that broke. */
 	if (refusal != NULL ? strstr(refusal, "[remote failure]") != NULL :
-			      status != 1)
-		push_end(push, GIT_UPSTREAM_AWAY, words);
+			      status != 1 ||
+		    strstr(op->answer.complaint, "disconnect") != NULL ||
+		    strstr(op->answer.complaint, "hung up") != NULL) {
+		if (!push->forward || is_unsent(op))
+			push_end(push, GIT_UPSTREAM_AWAY, words);
+		push_end(push,
+		    has_it(push) ? GIT_UPSTREAM_OK : GIT_UPSTREAM_UNKNOWN,
+		    words);
+	}
 	if (refusal == NULL || !is_about_a_move(refusal))
 		push_end(push, GIT_UPSTREAM_REFUSED, words);
 	push_end(push, has_it(push) ? GIT_UPSTREAM_OK : GIT_UPSTREAM_REJECTED,
@@ -395,7 +438,9 @@ push_finish(struct git_op *op, const struct err *err)
 
 	git_op_told(op, WORDS_LETTER, &words);
 	if (err != NULL)
-		push->fn(GIT_UPSTREAM_AWAY, err->msg, op->arg);
+		push->fn(
+		    push->forward ? GIT_UPSTREAM_UNKNOWN : GIT_UPSTREAM_AWAY,
+		    err->msg, op->arg);
 	else
 		push->fn(push->result,
 		    push->result != GIT_UPSTREAM_OK && words.count > 0 ?

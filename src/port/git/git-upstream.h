@@ -17,6 +17,8 @@ enum git_upstream_result {
 	GIT_UPSTREAM_AWAY, /* no answer, or nobody whom it lets in; it may have
 			    * been done all the same */
 	GIT_UPSTREAM_REFUSED, /* a hook or a rule does not want it */
+	GIT_UPSTREAM_UNKNOWN, /* forward only: it began, and it is not known
+			       * how it ended, or may still end */
 	GIT_UPSTREAM_RESULT_COUNT
 };
 
@@ -49,7 +51,8 @@ enum git_upstream_stand {
 struct git_fetch_spec {
 	const char *remote;
 	const char *ref; /* "refs/heads/main", of the remote */
-	const char *keep; /* "refs/llmc/upstream/main": the fetched commit */
+	const char *keep; /* "refs/llmc/upstream/main": the fetched commit; NULL
+			   * = only ask where it is */
 	const char *branch; /* ours, to compare with; NULL = do not */
 	/* From the last answer, or NULL: if both are as then, so is `stand`,
 	 * and one git has run. */

@@ -8,6 +8,7 @@
 
 #include "git-clone.h"
 #include "git-private.h"
+#include "remove-tree.h"
 
 static const char heads[] = "refs/heads/";
 
@@ -532,6 +533,99 @@ add_submodules(char ***gitdirs, const char *gitdir)
 	cleanup_free char *modules = file_join(gitdir, "modules");
 
 	add_modules(gitdirs, modules);
+}
+
+/* --- submodules ------------------------------------------------------- */
+
+/* One of them, by the clones in `modules`: what their remotes are called leads
+ * there, and no other way is open. */
+static void
+update_submodule(struct git_op *op, const char *path, char *const *modules,
+    char *const *urls, bool force)
+{
+	git_op_no_hooks(op);
+	git_op_args(op, "-c", "protocol.allow=never", "-c",
+	    "protocol.file.allow=always", "-c",
+	    /* So that a commit that a remote has is known to be there. */
+	    "remote.origin.fetch=+refs/remotes/origin/*:refs/remotes/llmc/*",
+	    NULL);
+	for (size_t i = 0; modules[i] != NULL; i++)
+		git_op_args(op, "-c",
+		    git_op_text(op, "url.%s.insteadOf=%s", modules[i], urls[i]),
+		    NULL);
+	op->tolerant = true;
+	git_op_args(op, "--literal-pathspecs", "submodule", "--quiet", "update",
+	    "--init", "--recursive", "--checkout", NULL);
+	if (force)
+		git_op_arg(op, "--force");
+	if (git_op_try(op, "--", path, NULL) == 0)
+		return;
+	if (op->err.code == 0) {
+		struct err said = git_op_complaint(op);
+
+		err_set(&op->err, -ENODATA,
+		    "the submodule %.60s cannot be had from your checkout: %s",
+		    path, said.msg);
+	}
+	/* None is better than one of another commit. */
+	if (force && remove_tree_below(op->dir, path) == 0)
+		mkdir(git_op_text(op, "%s/%s", op->dir, path), 0777);
+}
+
+void
+git_worktree_op_submodules(struct git_op *op, bool force)
+{
+	cleanup_strv char **found = NULL, **modules = NULL, **urls = NULL;
+	struct git_records records;
+	const char *record;
+
+	git_op_need_gitdir(op);
+	add_submodules(&found, op->common);
+	for (size_t i = 0; found != NULL && found[i] != NULL; i++) {
+		/* What no setting of git can name is left out. */
+		if (strpbrk(found[i], "=\n") != NULL ||
+		    git_op_try(op, "config", "--file",
+			git_op_text(op, "%s/config", found[i]), "--get",
+			"remote.origin.url", NULL) != 0)
+			continue;
+		strv_add(&modules, found[i]);
+		strv_take(&urls,
+		    xstrndup(op->answer.out, strcspn(op->answer.out, "\n")));
+	}
+	if (modules == NULL ||
+	    git_op_try(op, "config", "-z", "--file",
+		git_op_text(op, "%s/.gitmodules", op->dir), "--get-regexp",
+		"^submodule\\..*\\.path$", NULL) != 0)
+		return;
+	/* "submodule.NAME.path\nPATH" each. */
+	git_records_init(&records, op->answer.out, op->answer.out_len);
+	while ((record = git_records_next(&records)) != NULL) {
+		const char *path = strchr(record, '\n');
+		static const char before[] = "submodule.", after[] = ".path";
+		cleanup_free char *name = NULL, *clone = NULL;
+
+		if (path == NULL)
+			continue;
+		name = xstrndup(record + strlen(before),
+		    (size_t)(path - record) - strlen(before) - strlen(after));
+		clone = xasprintf("%s/modules/%s", op->common, name);
+		if (strv_has(strv_const(modules), clone))
+			update_submodule(op, path + 1, modules, urls, force);
+	}
+}
+
+static void
+submodules_run(struct git_op *op)
+{
+	git_worktree_op_submodules(op, false);
+	if (op->err.code != 0)
+		git_op_die_of(op);
+}
+
+void
+git_submodules(struct git *git, const char *dir, git_work_fn *fn, void *arg)
+{
+	tree_begin(git, dir, NULL, NULL, submodules_run, false, fn, arg);
 }
 
 /* --- what would be lost ----------------------------------------------- */

@@ -18,6 +18,14 @@ struct err;
 void git_worktree_add(struct git *git, const char *dir, const char *branch,
     const char *onto, git_work_fn *fn, void *arg);
 
+/* Check out the submodules that the user's checkout has, and those in them,
+ * from its own clones: git asks no other machine. Those that are there already
+ * go to the commit that HEAD names. Nothing to do is success; an error has
+ * git's words about the first one that cannot be had, and the rest is done all
+ * the same. Not for a sandbox: git may link the objects of both. */
+void
+git_submodules(struct git *git, const char *dir, git_work_fn *fn, void *arg);
+
 /* Remove the lock files that a killed git left on the worktree's index, its
  * HEAD and its branch. For a worktree that is not in use. */
 void git_worktree_unlock(struct git *git, const char *dir, const char *branch,

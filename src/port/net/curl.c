@@ -18,6 +18,7 @@
 struct curl {
 	struct child *child;
 	char *body_file; /* NULL = none */
+	bool tail;
 	curl_fn *fn;
 	void *arg;
 };
@@ -64,11 +65,15 @@ on_exit_of_curl(const struct child_result *result, void *arg)
 
 	if (!child_succeeded(result))
 		describe(result, &err);
-	else if (result->out.tail.len > 0)
+	else if (result->out.tail.len > 0 && !curl->tail)
 		err_set(&err, -E2BIG, "the server's answer is too long");
 	else if (http_answer_parse(
 		     result->out.head.data, result->out.head.len, &answer) < 0)
 		err_set(&err, -EBADMSG, "the server's answer is not HTTP");
+	else if (result->out.tail.len > 0) {
+		answer.body = result->out.tail.data;
+		answer.body_len = result->out.tail.len;
+	}
 	drop_body(curl); /* the next request may use that name */
 	curl->fn(err.code == 0 ? &answer : NULL, &err, curl->arg);
 	curl_free(curl);
@@ -87,12 +92,14 @@ curl_start(struct loop *loop, const struct http_request *request,
 	struct child_spec spec = { .argv = argv,
 		.env = hide != NULL && hide[0] != '\0' ? env : NULL,
 		.deadline_ms = DEADLINE_MS,
-		.output_max = OUTPUT_MAX };
+		.output_max =
+		    request->tail ? (size_t)2 * CURL_TAIL_MAX : OUTPUT_MAX };
 	struct curl *curl = xcalloc(1, sizeof *curl);
 	int r = 0;
 
 	curl->fn = fn;
 	curl->arg = arg;
+	curl->tail = request->tail;
 	if (body != NULL && body->len > 0) {
 		curl->body_file = xstrdup(body_file);
 		unlink(body_file); /* its mode would be kept */

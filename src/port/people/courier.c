@@ -27,6 +27,8 @@ struct item {
 	TAILQ_ENTRY(item) link;
 	struct message *message;
 	int sendings;
+	bool unsaved;
+	bool at_once; /* a command need not wait until it is saved */
 };
 
 struct sending {
@@ -124,7 +126,8 @@ static void
 save(struct courier *c, struct item *item)
 {
 	item->message->done = message_is_done(item->message);
-	c->store.save(item->message, c->store.arg);
+	if (!item->unsaved)
+		c->store.save(item->message, c->store.arg);
 }
 
 static void
@@ -180,12 +183,6 @@ courier_take(struct courier *c, struct message *message)
 		add(c, message);
 }
 
-bool
-courier_has(const struct courier *c, const char *id)
-{
-	return find(c, id) != NULL;
-}
-
 void
 courier_leave(struct courier *c, const char *id)
 {
@@ -238,14 +235,19 @@ put(struct courier *c, const struct escalation *what, int64_t wait_ms,
 	int64_t now = clock_wall_ms();
 	char stamp[CLOCK_STAMP_SIZE];
 	struct message *message;
+	struct item *item;
 
 	id_ulid(now, ret_id);
 	clock_format_stamp(now, stamp);
 	message = message_new(what, &c->channels, ret_id, stamp, c->root,
 	    c->program, wait_ms > 0 ? now + wait_ms : 0);
-	if (message != NULL)
-		save(c, add(c, message));
-	return message != NULL;
+	if (message == NULL)
+		return false;
+	item = add(c, message);
+	item->unsaved = what->unsaved;
+	item->at_once = what->unsaved || what->event == NULL;
+	save(c, item);
+	return true;
 }
 
 static bool
@@ -257,14 +259,6 @@ is_begun(const struct message *message)
 	return false;
 }
 
-bool
-courier_put_once(
-    struct courier *c, const struct escalation *what, char ret_id[ID_ULID_SIZE])
-{
-	return !c->store.knows(what->event, c->store.arg) &&
-	    put(c, what, 0, ret_id);
-}
-
 void
 courier_put(struct courier *c, const struct escalation *what)
 {
@@ -273,8 +267,11 @@ courier_put(struct courier *c, const struct escalation *what)
 	struct item *held = r != NULL ? find(c, r->held) : NULL;
 	char id[ID_ULID_SIZE];
 
-	if (held != NULL && !is_begun(held->message)) {
-		message_again(held->message, what);
+	if (what->event != NULL) {
+		if (!c->store.knows(what->event, c->store.arg))
+			put(c, what, 0, id);
+	} else if (held != NULL && !is_begun(held->message)) {
+		message_add(held->message, what);
 		save(c, held);
 	} else if (!put(c, what, r != NULL ? r->until_ms - now : 0, id)) {
 		return;
@@ -293,45 +290,6 @@ courier_put(struct courier *c, const struct escalation *what)
 		r->until_ms = now + COURIER_PAUSE_MS;
 		LIST_INSERT_HEAD(&c->recents, r, link);
 	}
-}
-
-/* --- the command ------------------------------------------------------ */
-
-static struct delivery *
-command_of(const struct item *item)
-{
-	struct delivery *d = item != NULL ?
-	    message_delivery(item->message, MESSAGE_COMMAND) :
-	    NULL;
-
-	return d != NULL && d->state == DELIVERY_WAITING ? d : NULL;
-}
-
-void
-courier_begin_command(struct courier *c, const char *id)
-{
-	struct item *item = find(c, id);
-	struct delivery *d = command_of(item);
-
-	if (d == NULL)
-		return;
-	delivery_begin(d, clock_wall_ms());
-	save(c, item);
-}
-
-void
-courier_end_command(struct courier *c, const char *id,
-    enum delivery_state state, const char *reason)
-{
-	struct item *item = find(c, id);
-	struct delivery *d = command_of(item);
-
-	if (d == NULL)
-		return;
-	delivery_end(d, state, reason, NULL);
-	save(c, item);
-	if (item->message->done && item->sendings == 0)
-		item_free(c, item);
 }
 
 /* --- sending ---------------------------------------------------------- */
@@ -446,7 +404,11 @@ try_send(struct courier *c, struct item *item, struct delivery *d)
 	item->sendings++;
 	channel_copy(channel, &s->channel);
 	LIST_INSERT_HEAD(&c->sendings, s, link);
-	c->store.then(c, on_saved, s, c->store.arg);
+	/* A command needs no file, and tells of a disk that takes none. */
+	if (channel->type == CHANNEL_COMMAND && item->at_once)
+		on_saved(s);
+	else
+		c->store.then(c, on_saved, s, c->store.arg);
 }
 
 static void
@@ -462,8 +424,7 @@ on_look(void *arg)
 			struct delivery *d = &item->message->deliveries[i];
 			int64_t wait = delivery_wait_ms(d, clock_wall_ms());
 
-			if (d->state != DELIVERY_WAITING ||
-			    strcmp(d->channel, MESSAGE_COMMAND) == 0)
+			if (d->state != DELIVERY_WAITING)
 				continue;
 			if (wait > 0)
 				look_again_in(c, wait);

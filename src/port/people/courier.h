@@ -48,23 +48,12 @@ courier_channels(struct courier *courier, const struct channel_list *channels);
 
 /* One that was saved before, and is to be sent; takes it. */
 void courier_take(struct courier *courier, struct message *message);
-bool courier_has(const struct courier *courier, const char *id);
 /* Another process sends that one, if we do not just now. */
 void courier_leave(struct courier *courier, const char *id);
 
-/* Nothing if no channel takes it. */
+/* Nothing if no channel takes it. An event is sent once, across processes and
+ * crashes. */
 void courier_put(struct courier *courier, const struct escalation *what);
-
-/* An event that is sent once, across processes and crashes. False: it was sent
- * before, or no channel takes it. The caller runs the command, if one is to be
- * run. */
-bool courier_put_once(struct courier *courier, const struct escalation *what,
-    char ret_id[ID_ULID_SIZE]);
-/* The command of that message begins to run; it is run when that is saved. */
-void courier_begin_command(struct courier *courier, const char *id);
-/* What has become of it. */
-void courier_end_command(struct courier *courier, const char *id,
-    enum delivery_state state, const char *reason);
 
 /* The program ends: what waits for the end of a pause is sent now. */
 void courier_hurry(struct courier *courier);

@@ -212,19 +212,6 @@ retry_ms(const struct http_answer *answer)
 }
 
 static void
-after_webhook(struct delivery_try *try, const struct http_answer *answer)
-{
-	cleanup_free char *reason = NULL;
-
-	if (answer->status >= 200 && answer->status <= 299) {
-		sent(try, NULL);
-		return;
-	}
-	reason = xasprintf("the server answered %d", answer->status);
-	failed(try, reason, retry_ms(answer));
-}
-
-static void
 after_issue_step(struct delivery_try *try, const struct http_answer *answer)
 {
 	cleanup_json struct json_object *json = NULL;
@@ -260,12 +247,20 @@ on_curl(const struct http_answer *answer, const struct err *err, void *arg)
 	struct delivery_try *try = arg;
 
 	try->curl = NULL;
-	if (answer == NULL)
+	if (answer == NULL) {
 		failed(try, err->msg, -1);
-	else if (try->channel->type == CHANNEL_WEBHOOK)
-		after_webhook(try, answer);
-	else
+	} else if (try->channel->type == CHANNEL_WEBHOOK) {
+		cleanup_free char *reason = NULL;
+
+		if (answer->status >= 200 && answer->status <= 299) {
+			sent(try, NULL);
+			return;
+		}
+		reason = xasprintf("the server answered %d", answer->status);
+		failed(try, reason, retry_ms(answer));
+	} else {
 		after_issue_step(try, answer);
+	}
 }
 
 /* Ask; the request has what is the same for all of them added. */

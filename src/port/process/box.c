@@ -691,6 +691,8 @@ make(struct making *m, struct box *box, struct err *err)
 		return r;
 	m->bwrap = box_find_bwrap();
 	show_places(m);
+	if (m->spec->tmpdir != NULL)
+		bind_to(m, m->spec->tmpdir, xstrdup(m->spec->tmpdir), true);
 	choose_env(m, box);
 	ws = m->spec->workspace;
 	f = &m->facts;

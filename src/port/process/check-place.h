@@ -23,6 +23,7 @@ struct check_place_spec {
 	const struct workspace *workspace;
 	struct settings *const *settings; /* where those of now are */
 	const char *name;
+	int index; /* of its place: place.h */
 	bool keeps; /* what a setup made, for the next check as well */
 };
 
@@ -47,10 +48,10 @@ check_place_begin(struct check_place *place, const struct git_check_tree *what,
 /* End it: fn is called, from the loop. */
 void check_place_cancel(struct check_place *place);
 
-/* The words before those of a command there, NULL = there is no box; valid
- * until the next call. */
-int check_place_box(
-    struct check_place *place, const char *const **ret_prefix, struct err *err);
+/* The words before those of a command there, NULL = there is no box, and the
+ * variables of its place; valid until the next call. */
+int check_place_box(struct check_place *place, const char *const **ret_prefix,
+    const char *const **ret_env, struct err *err);
 
 /* The check is over. What the setup made is kept only if it has passed, so that
  * no work that fails leaves anything to others. */

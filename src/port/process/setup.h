@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Prepares a new worktree: copies files that git does not track from the root,
- * and runs a command in it. Done once for a worktree, and again if it was
- * created again or the settings changed, which a stamp (a file outside the
- * worktree) shows.
+ * Prepares a new worktree: copies folders and files that git does not track
+ * from the root, and runs a command in it. Done once for a worktree, and again
+ * if it was created again, the settings changed, or one of some files has other
+ * contents, which a stamp (a file outside the worktree) shows. It is written
+ * when all has succeeded, and removed when something begins.
  */
 #ifndef SETUP_H
 #define SETUP_H
@@ -20,6 +21,15 @@ struct setup_spec {
 	const char *const *copy_files; /* relative to root; a file, a folder
 					* or a pattern; NULL terminated */
 	const char *command; /* "" = none; sh -c in the worktree */
+	/* Files in the worktree with whose contents it is done again, and
+	 * folders to copy into it if they are not there (seed.h); NULL or NULL
+	 * terminated. */
+	const char *const *when, *const *seed;
+	/* Folders may come from other worktrees with stamps beside this one,
+	 * too, not only from the root: whoever wrote there is trusted here. */
+	bool trusts_others;
+	bool look_only; /* -ESTALE if it has to be done again for a file */
+	const char *const *env; /* of its place (workplace.h); NULL = none */
 	const char *const *box; /* words before the command's (box.h); NULL =
 				 * none */
 	int64_t timeout_ms;
@@ -29,7 +39,8 @@ struct setup_spec {
  * message has the end of its output. */
 typedef void setup_fn(const struct err *err, void *arg);
 
-/* Is there anything to do? Reads the stamp only. */
+/* Is there anything to do? Looks at the stamp and at the times of files only:
+ * if that is not sure, yes, and setup_begin() finds out. */
 bool setup_is_due(const struct setup_spec *spec);
 
 /* Do it; fn is called once, from the loop, unless the setup is freed before
@@ -39,5 +50,9 @@ bool setup_is_due(const struct setup_spec *spec);
 struct setup *setup_begin(
     struct loop *loop, const struct setup_spec *spec, setup_fn *fn, void *arg);
 void setup_free(struct setup *setup);
+
+/* What it does now, in words: the last line that the command has printed. All
+ * of its output is in the file <stamp>.log. Valid until it goes on. */
+const char *setup_progress(const struct setup *setup);
 
 #endif

@@ -249,6 +249,7 @@ start_facts_read(const struct workspace *ws, const struct settings *settings,
 	if (statvfs(ws->dir, &fs) == 0)
 		f->disk_free = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
 	read_limits(settings, f);
+	f->checked = answer(settings_decided(settings, "auto.check_command"));
 	f->knows_budget = true;
 	f->has_budget = has_budget(settings);
 	f->unpriced = unpriced_model(settings);
@@ -264,8 +265,8 @@ missing(const char *program)
 }
 
 int
-start_facts_check(const struct workspace *ws, struct preflight *ret_preflight,
-    struct err *err)
+start_facts_check(const struct workspace *ws, bool needs_check,
+    struct preflight *ret_preflight, struct err *err)
 {
 	cleanup_free char *config = workspace_path(ws, "config.toml");
 	struct settings *settings = NULL;
@@ -276,6 +277,7 @@ start_facts_check(const struct workspace *ws, struct preflight *ret_preflight,
 	if (r < 0)
 		return r;
 	start_facts_read(ws, settings, &problems, config, &facts);
+	facts.needs_check = needs_check;
 	facts.no_tmux = missing(settings_string(settings, "tmux.command"));
 	facts.no_agent =
 	    missing(worker_string(settings, WORKER, "agent_command"));

@@ -24,9 +24,10 @@ void start_facts_read(const struct workspace *workspace,
     const struct settings *settings, const struct settings_problems *problems,
     const char *config, struct preflight_facts *ret_facts);
 
-/* Read the settings and all facts, and judge them. Negative errno if there are
- * no settings to read. Released with preflight_release(). */
-int start_facts_check(const struct workspace *workspace,
+/* Read the settings and all facts, and judge them. needs_check: auto mode must
+ * not start before a person has chosen auto.check_command. Negative errno if
+ * there are no settings to read. Released with preflight_release(). */
+int start_facts_check(const struct workspace *workspace, bool needs_check,
     struct preflight *ret_preflight, struct err *err);
 
 #endif

@@ -499,6 +499,13 @@ clear_place(const struct sockaddr_un *address, struct err *err)
 
 	if (lstat(path, &st) == -1)
 		return errno == ENOENT ? 0 : err_errno(err, -errno, "%s", path);
+	/* A sandbox of another repository masks our socket with an empty file
+	 * (box-plan.c), and bubblewrap makes that if the socket has just gone.
+	 */
+	if (S_ISREG(st.st_mode) && st.st_size == 0)
+		return unlink(path) == 0 || errno == ENOENT ?
+		    0 :
+		    err_errno(err, -errno, "cannot remove %s", path);
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(
 		    err, -EEXIST, "%s exists and is not a socket", path);

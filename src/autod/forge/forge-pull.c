@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+
+#include <unistd.h>
+
+#include "auto.h"
+#include "book-history.h"
+#include "book.h"
+#include "buf.h"
+#include "emit.h"
+#include "forge-private.h"
+#include "git.h"
+#include "landing-item.h"
+#include "landing-record.h"
+#include "landing.h"
+#include "loop.h"
+#include "outcome.h"
+#include "persist.h"
+#include "pull.h"
+#include "schema.h"
+#include "settings.h"
+#include "task.h"
+#include "workspace.h"
+
+/* Before what was refused is tried again. */
+#define REFUSED_MS  ((int64_t)10 * 60 * 1000)
+#define REJECTED_MS ((int64_t)30 * 1000)
+#define BUSY_MS     ((int64_t)5 * 1000)
+
+static void
+save(struct forge_floor *floor, const struct pull_row *row)
+{
+	book_put(floor->core->book, book_pull_table(), row);
+}
+
+static struct pull_held *
+find(const struct forge_floor *floor, const char *task)
+{
+	for (size_t i = 0; task != NULL && i < floor->pull_count; i++)
+		if (strcmp(floor->pulls[i]->row->task, task) == 0)
+			return floor->pulls[i];
+	return NULL;
+}
+
+static struct task *
+task_of(const struct forge_floor *floor, const struct pull_row *row)
+{
+	return state_task(&floor->core->state, row->task);
+}
+
+static struct pull_held *
+hold(struct forge_floor *floor, struct pull_row *row)
+{
+	struct pull_held *held = xcalloc(1, sizeof *held);
+
+	held->row = row;
+	held->page = 1;
+	pull_look_init(&held->look, floor->dialect);
+	floor->pulls = xreallocarray(
+	    floor->pulls, floor->pull_count + 1, sizeof(struct pull_held *));
+	floor->pulls[floor->pull_count++] = held;
+	return held;
+}
+
+static void
+held_free(struct pull_held *held)
+{
+	schema_free(&pull_row_schema, held->row);
+	pull_look_release(&held->look);
+	free(held->trouble);
+	free(held);
+}
+
+static void
+forget(struct forge_floor *floor, struct pull_held *held)
+{
+	size_t i = 0;
+
+	while (floor->pulls[i] != held)
+		i++;
+	floor->pulls[i] = floor->pulls[--floor->pull_count];
+	book_delete(floor->core->book, book_pull_table(),
+	    (const struct book_value[]){ BOOK_T(held->row->task) });
+	held_free(held);
+	landings_kick(floor->mode->landings);
+}
+
+static bool
+is_open(const struct pull_row *row)
+{
+	return row->state == PULL_OPEN && !row->withdrawn && !row->ended;
+}
+
+/* The issue that a task is for; NULL = none. */
+static const struct forge_row *
+issue_of(const struct forge_floor *floor, const char *task)
+{
+	for (size_t i = 0; i < floor->row_count; i++)
+		if (strcmp(floor->rows[i]->task, task) == 0)
+			return floor->rows[i];
+	return NULL;
+}
+
+static struct pull_rules
+rules_of(const struct forge_floor *floor, const struct pull_row *row)
+{
+	const struct settings *settings = floor->core->settings;
+	const struct forge_row *issue = issue_of(floor, row->task);
+	const char *const *labels;
+
+	settings_list(settings, "forge.labels", &labels);
+	return (struct pull_rules){
+		.draft = settings_bool(settings, "forge.draft"),
+		/* An issue that has changed is for a person to look at. */
+		.merge = strcmp(settings_string(settings, "forge.merge"),
+			     "when-green") == 0 &&
+		    (issue == NULL || !issue->changed),
+		.labels = *labels != NULL,
+	};
+}
+
+/* --- what people see --------------------------------------------------------
+ */
+
+/* Is it for a person to merge? */
+static bool
+asks(const struct forge_floor *floor, const struct pull_row *row)
+{
+	struct pull_rules rules = rules_of(floor, row);
+
+	if (!is_open(row) || row->turn_sent || row->asked == PULL_WHY_ROUNDS)
+		return false;
+	return row->asked != PULL_WHY_NONE ||
+	    (!rules.merge && row->number != 0 && row->turn == PULL_TURN_NONE &&
+		row->checked != NULL && row->pushed != NULL &&
+		strcmp(row->checked, row->pushed) == 0 &&
+		(row->verdict == PULL_GREEN || row->verdict == PULL_NONE));
+}
+
+/* Told when it changes; its task says so, too. */
+static void
+tell(struct forge_floor *floor, const struct pull_held *held)
+{
+	const struct pull_row *row = held->row;
+	struct task *t = task_of(floor, row);
+	cleanup_buf struct buf words = BUF_INIT;
+	bool asking = asks(floor, row) || held->trouble != NULL;
+
+	if (t == NULL)
+		return;
+	if (held->trouble != NULL)
+		buf_adds(&words, held->trouble);
+	else if (row->asked != PULL_WHY_NONE && row->asked != PULL_WHY_ROUNDS)
+		pull_row_question(row, row->asked, &words);
+	else
+		pull_row_words(row, &words);
+	if (t->pull != NULL && strcmp(t->pull, words.data) == 0 &&
+	    t->pull_asks == asking)
+		return;
+	if (t->pull == NULL || strcmp(t->pull, words.data) != 0)
+		EMIT(
+		    floor->core, EVENT_PULL, .task = t->id, .text = words.data);
+	xstrset(&t->pull, words.data);
+	if (t->step == TASK_QUEUED)
+		xstrset(&t->reason, words.data);
+	xstrset(&t->pull_url, row->url);
+	t->pull_asks = asking;
+	persist_changed(floor->core);
+	auto_plan_changed(floor->mode); /* a run may end with it */
+}
+
+void
+pull_trouble(struct pull_held *held, const char *what, const char *words)
+{
+	free(held->trouble);
+	held->trouble = xasprintf("%s: %s", what, words);
+	held->rest_ms = clock_mono_ms() + REFUSED_MS;
+}
+
+/* What was done is saved, and everything goes on. */
+void
+pull_done(struct forge_floor *floor, struct pull_held *held)
+{
+	save(floor, held->row);
+	tell(floor, held);
+	forge_done(floor);
+}
+
+/* --- what the floors below ask and hand over --------------------------------
+ */
+
+static bool
+proposes(void *arg, const struct task *task, const char **ret_wait)
+{
+	struct forge_floor *floor = arg;
+	const struct settings *settings = floor->core->settings;
+	int64_t max = settings_int(settings, "forge.pull_requests_open");
+	int64_t open = 0;
+
+	if (find(floor, task->id) != NULL)
+		return true;
+	if (!lands_by_pull(settings))
+		return false;
+	for (size_t i = 0; i < floor->pull_count; i++)
+		open += is_open(floor->pulls[i]->row);
+	if (floor->unusable != NULL) {
+		*ret_wait = floor->unusable;
+	} else if (open >= max) {
+		free(floor->full);
+		floor->full = xasprintf("%" PRId64 " pull request%s open, and "
+					"forge.pull_requests_open is %" PRId64
+					": it waits until "
+					"one is merged or closed",
+		    open, open == 1 ? " is" : "s are", max);
+		*ret_wait = floor->full;
+	}
+	return true;
+}
+
+void
+pull_hidden(const struct forge_floor *floor, char host[HOST_NAME_MAX + 1],
+    const char *ret_hidden[4])
+{
+	size_t n = 0;
+
+	ret_hidden[n++] = floor->core->workspace->root;
+	if (getenv("HOME") != NULL)
+		ret_hidden[n++] = getenv("HOME");
+	if (gethostname(host, HOST_NAME_MAX) == 0) {
+		host[HOST_NAME_MAX] = '\0';
+		ret_hidden[n++] = host;
+	}
+	ret_hidden[n] = NULL;
+}
+
+static void
+body_of(
+    const struct forge_floor *floor, const struct task *task, struct buf *out)
+{
+	const char *check =
+	    settings_string(floor->core->settings, "auto.check_command");
+	const struct forge_row *issue = issue_of(floor, task->id);
+	char host[HOST_NAME_MAX + 1] = "";
+	const char *hidden[4];
+
+	pull_hidden(floor, host, hidden);
+	pull_body(
+	    &(struct pull_facts){
+		.summary = json_string_or(
+		    task->attempt.report, "summary", task->last_words),
+		.check = check[0] != '\0' ? check : NULL,
+		.issue = issue != NULL ? issue->number : 0,
+		.cost_usd =
+		    task->spent.cost > 0 ? (double)task->spent.cost / 1e6 : -1,
+		.hidden = hidden },
+	    out);
+}
+
+/* In the pass in which its work leaves the queue: both are saved, or none. */
+static void
+propose(void *arg, struct task *task, const struct landing_item *item)
+{
+	struct forge_floor *floor = arg;
+	struct pull_held *held = find(floor, task->id);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	body_of(floor, task, &text);
+	if (held != NULL) {
+		pull_row_worked(
+		    held->row, item->commit, text.data, task->last_words);
+		held->rest_ms = 0;
+		xstrset(&held->trouble, NULL);
+	} else {
+		held = hold(floor,
+		    pull_row_new(task->id, task->title,
+			core_branch(floor->core), floor->owner, item->commit,
+			text.data));
+	}
+	save(floor, held->row);
+	tell(floor, held);
+	loop_call_request(floor->look);
+}
+
+static const struct auto_pulls policy = {
+	.proposes = proposes,
+	.propose = propose,
+};
+
+/* --- duties: origin ---------------------------------------------------------
+ */
+
+/* Somebody else's commits are at its branch: what we have is salvaged. */
+static void
+branch_taken(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct task *t = task_of(floor, row);
+	cleanup_free char *asks_words = NULL;
+
+	if (row->pushed != NULL || t == NULL) {
+		row->others = true;
+		row->poll_ms = 0;
+		/* The forge may say that nobody has: not at once again. */
+		held->rest_ms = clock_mono_ms() + REJECTED_MS;
+		pull_done(floor, held);
+		return;
+	}
+	asks_words = xasprintf(
+	    "its branch %s is at origin already, with commits that are not of "
+	    "this task; rename or delete it there; yes: try again, no: drop it",
+	    row->branch);
+	outcome_pull_back(floor->mode, t, asks_words, asks_words);
+	xstrset(&t->pull, NULL);
+	t->pull_asks = false;
+	forget(floor, held);
+	forge_done(floor);
+}
+
+static void
+on_pushed(enum git_upstream_result result, const char *words, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct pull_held *held = floor->pull;
+	struct pull_row *row = held->row;
+
+	if (result != GIT_UPSTREAM_AWAY)
+		floor->git_tries = 0;
+	switch (result) {
+	case GIT_UPSTREAM_OK:
+		xstrset(&held->trouble, NULL);
+		xstrset(&row->pushed, floor->pushing);
+		row->pushed_ms = clock_wall_ms();
+		row->poll_ms = 0;
+		break;
+	case GIT_UPSTREAM_REJECTED:
+		branch_taken(floor, held);
+		return;
+	case GIT_UPSTREAM_REFUSED:
+		pull_trouble(held, "origin does not take its branch", words);
+		break;
+	case GIT_UPSTREAM_AWAY:
+	case GIT_UPSTREAM_UNKNOWN:
+	case GIT_UPSTREAM_RESULT_COUNT:
+		forge_rest(floor, words);
+		break;
+	}
+	pull_done(floor, held);
+}
+
+/* What somebody else has by now is theirs. */
+static void
+on_deleted(enum git_upstream_result result, const char *words, void *arg)
+{
+	struct forge_floor *floor = arg;
+
+	if (result == GIT_UPSTREAM_AWAY)
+		forge_rest(floor, words);
+	else
+		xstrset(&floor->pull->row->pushed, NULL);
+	pull_done(floor, floor->pull);
+}
+
+static void
+push(struct forge_floor *floor, const struct pull_row *row, bool delete)
+{
+	cleanup_free char *ref = xasprintf("refs/heads/%s", row->branch);
+
+	xstrset(&floor->pushing, delete ? NULL : row->head);
+	git_upstream_push(floor->git,
+	    &(struct git_push_spec){ .remote = "origin",
+		.commit = floor->pushing,
+		.ref = ref,
+		.expected = row->pushed != NULL ? row->pushed : "" },
+	    delete ? on_deleted : on_pushed, floor);
+}
+
+/* --- duties: how its task ends ----------------------------------------------
+ */
+
+static void
+land(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct task *t = task_of(floor, row);
+
+	row->ended = true; /* the task may end here and now */
+	if (t != NULL &&
+	    outcome_pull_merged(floor->mode, t,
+		row->commit != NULL ? row->commit : row->head,
+		!row->others) < 0) {
+		row->ended = false;
+		held->rest_ms = clock_mono_ms() + BUSY_MS;
+	}
+	pull_done(floor, held);
+}
+
+/* Has the branch what was merged? Those who need it begin there. */
+static void
+on_ancestor(const struct git_answer *answer, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct pull_held *held = floor->pull;
+
+	if (answer->status == 0) {
+		land(floor, held);
+		return;
+	}
+	held->rest_ms = clock_mono_ms() + FORGE_POLL_MS;
+	landings_follow(floor->mode->landings);
+	pull_done(floor, held);
+}
+
+static void
+merged(struct forge_floor *floor, struct pull_held *held)
+{
+	cleanup_free char *branch =
+	    xasprintf("refs/heads/%s", core_branch(floor->core));
+	const char *const args[] = { "merge-base", "--is-ancestor",
+		held->row->commit, branch, NULL };
+
+	if (held->row->commit == NULL ||
+	    upstream_mode_of(floor->core->settings) == UPSTREAM_OFF)
+		land(floor, held);
+	else
+		git_run(git_queue(floor->git, git_root(floor->git)),
+		    &(struct git_command){ .args = args }, on_ancestor, floor);
+}
+
+static void
+declined(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct task *t = task_of(floor, row);
+	cleanup_free char *reason =
+	    xasprintf("its pull request #%" PRId64 " was closed by a person",
+		row->number);
+	int r = 0;
+
+	row->ended = true;
+	if (t != NULL)
+		r = outcome_drop(floor->mode, t, reason, NULL);
+	if (r == -EBUSY || r == -EINPROGRESS) {
+		row->ended = false;
+		held->rest_ms = clock_mono_ms() + BUSY_MS;
+	}
+	pull_done(floor, held);
+}
+
+/* Its worker had its turns: a person says whether it gets more. */
+static void
+ask_person(struct forge_floor *floor, struct pull_held *held)
+{
+	struct pull_row *row = held->row;
+	struct pull_rules rules = rules_of(floor, row);
+	struct task *t = task_of(floor, row);
+	cleanup_buf struct buf words = BUF_INIT;
+
+	row->asked = pull_row_why(row, &rules);
+	if (row->asked == PULL_WHY_ROUNDS && t != NULL) {
+		pull_row_question(row, row->asked, &words);
+		buf_adds(&words, " Yes: let it try again, no: give it up.");
+		outcome_pull_back(floor->mode, t, row->turn_text, words.data);
+	}
+	pull_done(floor, held);
+}
+
+static void
+unask(struct forge_floor *floor, struct pull_held *held)
+{
+	struct task *t = task_of(floor, held->row);
+
+	if (held->row->asked == PULL_WHY_ROUNDS && t != NULL &&
+	    t->step == TASK_PARKED)
+		task_move(t, TASK_QUEUED, clock_wall_ms(), NULL);
+	held->row->asked = PULL_WHY_NONE;
+	persist_changed(floor->core);
+	pull_done(floor, held);
+}
+
+static void
+send_turn(struct forge_floor *floor, struct pull_held *held)
+{
+	struct task *t = task_of(floor, held->row);
+
+	pull_row_sent(held->row);
+	if (t != NULL)
+		outcome_pull_back(floor->mode, t, held->row->turn_text, NULL);
+	pull_done(floor, held);
+}
+
+/* --- what is next -----------------------------------------------------------
+ */
+
+static void
+act(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
+{
+	floor->pull = held;
+	floor->busy = true;
+	switch (duty) {
+	case PULL_PUSH:
+	case PULL_DELETE_BRANCH:
+		push(floor, held->row, duty == PULL_DELETE_BRANCH);
+		return;
+	case PULL_SEND_TURN:
+		send_turn(floor, held);
+		return;
+	case PULL_ASK_PERSON:
+		ask_person(floor, held);
+		return;
+	case PULL_UNASK:
+		unask(floor, held);
+		return;
+	case PULL_LANDED:
+		merged(floor, held);
+		return;
+	case PULL_DECLINED:
+		declined(floor, held);
+		return;
+	case PULL_FORGET:
+		forget(floor, held);
+		forge_done(floor);
+		return;
+	default:
+		pull_ask(floor, held, duty);
+		return;
+	}
+}
+
+/* Its task goes on in the queue or with a worker: nothing is sent to it, and
+ * nothing is asked, before that has ended. */
+static bool
+waits_for_task(const struct forge_floor *floor, const struct pull_held *held,
+    enum pull_duty duty)
+{
+	const struct task *t = task_of(floor, held->row);
+
+	return (duty == PULL_SEND_TURN || duty == PULL_ASK_PERSON) &&
+	    t != NULL &&
+	    (t->step != TASK_QUEUED ||
+		landing_record_of_task(&floor->core->state.landings, t->id) !=
+		    NULL);
+}
+
+bool
+pulls_act(struct forge_floor *floor)
+{
+	int64_t mono = clock_mono_ms();
+
+	for (size_t i = 0; i < floor->pull_count; i++) {
+		struct pull_held *held = floor->pulls[i];
+		struct pull_rules rules = rules_of(floor, held->row);
+		enum pull_duty duty =
+		    pull_row_duty(held->row, &rules, clock_wall_ms());
+
+		if (duty == PULL_WAIT || held->rest_ms > mono ||
+		    waits_for_task(floor, held, duty))
+			continue;
+		act(floor, held, duty);
+		return true;
+	}
+	return false;
+}
+
+bool
+pulls_expect(const struct forge_floor *floor)
+{
+	for (size_t i = 0; i < floor->pull_count; i++)
+		if (!is_open(floor->pulls[i]->row))
+			return true;
+	return false;
+}
+
+int64_t
+pulls_wait_ms(const struct forge_floor *floor)
+{
+	int64_t least = INT64_MAX, mono = clock_mono_ms();
+
+	for (size_t i = 0; i < floor->pull_count; i++) {
+		const struct pull_held *held = floor->pulls[i];
+		int64_t ms = pull_row_wait_ms(held->row, clock_wall_ms());
+
+		if (held->rest_ms > mono)
+			ms = held->rest_ms - mono;
+		least = ms < least ? ms : least;
+	}
+	return least;
+}
+
+void
+pulls_event(struct forge_floor *floor, const struct event *event)
+{
+	struct pull_held *held = find(floor, event->task);
+	struct task *t = held != NULL ? task_of(floor, held->row) : NULL;
+
+	if (event->kind == EVENT_BRANCH_MOVED)
+		for (size_t i = 0; i < floor->pull_count; i++)
+			if (floor->pulls[i]->row->state == PULL_MERGED)
+				floor->pulls[i]->rest_ms = 0;
+	if (held == NULL)
+		return;
+	if (event->kind == EVENT_TASK_FINISHED && !held->row->ended) {
+		held->row->withdrawn = true;
+		save(floor, held->row);
+	} else if (event->kind == EVENT_TASK_RESUMED &&
+	    held->row->asked == PULL_WHY_ROUNDS && t != NULL) {
+		pull_row_answered(held->row);
+		pull_row_sent(held->row);
+		xstrset(&t->reason, held->row->turn_text);
+		save(floor, held->row);
+		tell(floor, held);
+	}
+}
+
+static bool
+on_loaded(struct book_row *from, void *arg)
+{
+	struct forge_floor *floor = arg;
+	struct pull_row *row = schema_new(&pull_row_schema);
+
+	if (book_read(floor->core->book, book_pull_table(), from, row, NULL) <
+	    0)
+		schema_free(&pull_row_schema, row);
+	else
+		hold(floor, row);
+	return true;
+}
+
+void
+pulls_load(struct forge_floor *floor)
+{
+	book_query(floor->core->book, "SELECT pull.* FROM pull", NULL, 0,
+	    on_loaded, floor, NULL);
+	for (size_t i = 0; i < floor->pull_count; i++) {
+		struct pull_row *row = floor->pulls[i]->row;
+		const struct task *t = task_of(floor, row);
+
+		if ((t == NULL || t->step == TASK_SETTLING) && !row->ended &&
+		    !row->withdrawn) {
+			row->withdrawn = true;
+			save(floor, row);
+		}
+	}
+	auto_set_pulls(floor->mode, &policy, floor);
+}
+
+void
+pulls_free(struct forge_floor *floor)
+{
+	auto_set_pulls(floor->mode, NULL, NULL);
+	for (size_t i = 0; i < floor->pull_count; i++)
+		held_free(floor->pulls[i]);
+	free(floor->pulls);
+	free(floor->pushing);
+	free(floor->unusable);
+	free(floor->full);
+	floor->pulls = NULL;
+	floor->pull_count = 0;
+}
