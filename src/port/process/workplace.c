@@ -61,7 +61,7 @@ workplace_busy_port(const struct settings *settings, int index)
 			.sin_addr.s_addr = htonl(INADDR_ANY) };
 		int on = 1;
 
-		/* Connections that have ended are in nobody's way. */
+		/* Connections that have ended block no port. */
 		if (fd != -1 &&
 		    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ==
 			0 &&
