@@ -1,8 +1,8 @@
 # Two commands for people: make demo, make check. meson does the work.
 BUILD = build
 .DEFAULT_GOAL = all
-.PHONY: all deps lint-deps demo check install bench soak fuzz format lint docs \
-	shots clean
+.PHONY: all deps lint-deps demo fleet-demo check install dist deb static bench soak \
+	fuzz format lint docs shots clean
 
 # The programs only: the tests are built when they are run.
 all: deps
@@ -20,16 +20,34 @@ demo: all
 	@ninja -C $(BUILD) tests/tools/fake-claude
 	@contrib/demo.sh $(BUILD)
 
+# Three hosts on one queue; one is killed, one paused.
+fleet-demo: all
+	@ninja -C $(BUILD) tests/tools/fake-claude
+	@contrib/fleet/demo.sh $(BUILD)
+
 check: all
 	@tests/check.sh $(BUILD)
 
 install: all
 	meson install -C $(BUILD) --no-rebuild
 
+# What is committed, as an archive with its checksum: build/meson-dist.
+dist: all
+	meson dist -C $(BUILD) --no-tests --allow-dirty --formats gztar
+
+# A Debian package of that: build-deb.
+deb: dist
+	@contrib/deps.sh package
+	@contrib/deb.sh $(BUILD) build-deb
+
+# An archive with programs that need no library of the machine: build-static.
+static: all
+	@contrib/static.sh build-static
+
 # Speed, measured and printed. One of them: make bench BENCHES=bench-overseer
 BENCHES = bench bench-fleet bench-box bench-auto bench-landing bench-plan \
-	bench-tick bench-oversight bench-show bench-top bench-book bench-queue \
-	bench-overseer bench-seed
+	bench-tick bench-oversight bench-show bench-top bench-book bench-shared \
+	bench-queue bench-overseer bench-seed
 bench: all
 	@ninja -C $(BUILD) --quiet $(BENCHES:%=tests/bench/%) \
 		tests/bench/bench-mcp tests/tools/fake-claude tests/tools/beacon.so

@@ -3,6 +3,7 @@
 #
 #   contrib/deps.sh build    to build, test and run it
 #   contrib/deps.sh lint     also to check it as CI does
+#   contrib/deps.sh package  to build the Debian package (make deb)
 #   contrib/deps.sh list     print the packages of "build", and install nothing
 #
 # Looks for the programs and libraries first, and does nothing when all are there.
@@ -41,9 +42,25 @@ command git-lfs      git-lfs
 command npm          npm
 runtime asan         libclang-rt-dev
 '
+# To build the Debian package.
+package='
+command dpkg-buildpackage dpkg-dev
+command dh           debhelper
+command fakeroot     fakeroot
+command lintian      lintian
+module  libpq        libpq-dev
+'
 # Tests that need these are skipped where they cannot be had.
 browser='
 command chromium     chromium
+'
+# llmc is built without PostgreSQL where libpq cannot be had, and the tests with
+# a server are skipped where that cannot be had.
+libpq='
+module  libpq        libpq-dev
+'
+server='
+postgres initdb      postgresql
 '
 
 # The sanitizer and fuzzer runtimes of clang: do they link?
@@ -63,6 +80,7 @@ have() { # kind name
 	header) [ -e "/usr/include/$2" ] ;;
 	file) [ -e "$2" ] ;;
 	runtime) have_runtime ;;
+	postgres) "$(dirname "$0")/fleet/postgres.sh" find >/dev/null 2>&1 ;;
 	esac
 }
 
@@ -122,26 +140,34 @@ need() { # table
 }
 
 # As need(), but only a word where it cannot be installed.
-want() { # table
+want() { # table what
 	if ! (need "$1"); then
-		echo "deps.sh: going on without; the tests of the page are skipped"
+		echo "deps.sh: going on without; $2"
 	fi
 }
 
 case ${1:-build} in
 build)
 	need "$build"
+	want "$libpq" "a fleet needs sqlite:/FILE then, not PostgreSQL"
 	;;
 list)
 	echo "$build" | awk 'NF { print $3 }'
 	;;
+package)
+	need "$build"
+	need "$package"
+	;;
 lint)
 	need "$build"
 	need "$lint"
-	want "$browser"
+	want "$libpq" "the shared book is tested in SQLite only"
+	want "$server" "the tests with PostgreSQL are skipped"
+	want "$browser" "the tests of the page are skipped"
+	want "$package" "the tests of the package are skipped"
 	;;
 *)
-	echo "usage: contrib/deps.sh [build | lint]" >&2
+	echo "usage: contrib/deps.sh [build | lint | package | list]" >&2
 	exit 2
 	;;
 esac

@@ -3,7 +3,8 @@
 # The suite soak, which repeats what others show, is for tests/soak.sh.
 #
 # Tests with the real Claude Code run if it is available: LLMC_REAL_CLAUDE names
-# it, or `claude` is the version that the tests are written for.
+# it, or `claude` is the version that the tests are written for. Those with the
+# real Codex likewise, with LLMC_REAL_CODEX and `codex`.
 set -u
 
 build=${1:?build folder}
@@ -17,6 +18,12 @@ if real=$(tests/tools/real-claude.sh --here 2>/dev/null); then
 else
 	unset LLMC_REAL_CLAUDE
 	missing=$(tests/tools/real-claude.sh --here 2>&1)
+fi
+if real=$(tests/tools/real-codex.sh --here 2>/dev/null); then
+	LLMC_REAL_CODEX=$real
+	export LLMC_REAL_CODEX
+else
+	unset LLMC_REAL_CODEX
 fi
 # Most tests of whole programs spend their time waiting.
 MESON_TESTTHREADS=${MESON_TESTTHREADS:-$((3 * $(nproc)))}

@@ -15,7 +15,9 @@ failed=0
 # Every header, and its folder.
 headers=$(mktemp)
 trap 'rm -f "$headers"' EXIT
-find src -name '*.h' | sed 's|^\(.*\)/\([^/]*\)$|\2 \1/|' >"$headers"
+# Also those that are made: NAME.h.in.
+find src -name '*.h' -o -name '*.h.in' |
+	sed 's|^\(.*\)/\([^/]*\.h\)\(\.in\)*$|\2 \1/|' >"$headers"
 
 verdict() { # what, offending lines
 	n=$((n + 1))
@@ -65,11 +67,11 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..31
+echo 1..33
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 below=
-for folder in records settings task landing oversight plan team view api; do
+for folder in records settings task landing oversight plan team hosts view api; do
 	below="$below model/$folder"
 	# shellcheck disable=SC2086 # a list of folders
 	verdict "model/$folder includes only the folders before it" \
@@ -103,8 +105,8 @@ below="port model base"
 			autod/auto autod/landing autod/fleet autod/core $below)"
 	verdict "autod's view includes only the floors below it" \
 		"$(outside autod/show autod/show autod/team autod/oversight \
-			autod/plan autod/auto autod/landing autod/fleet \
-			autod/core $below)"
+			autod/plan autod/hosts autod/auto autod/landing \
+			autod/fleet autod/core $below)"
 	verdict "autod includes no other program" "$(outside autod autod $below)"
 	verdict "overseer includes no other program" \
 		"$(outside overseer overseer $below)"
@@ -118,14 +120,17 @@ verdict "processes are made, signalled and reaped in one place each" \
 		src/base/child.c src/base/child-exec.c src/base/procref.c \
 		src/overseer/writer.c \
 		src/port/process/errand-run.c src/port/process/launcher.c \
+		src/port/process/restart.c \
 		src/cli/terminal.c \
 		src/keeper/keeper-outer.c src/keeper/keeper-program.c \
 		src/port/net/outside.c)"
 verdict "the clock is read in one place" \
 	"$(uses '\b(clock_gettime|gettimeofday|time)\(' src/base/clock.c)"
-verdict "SQLite is used in port/book only, and threads nowhere" \
+verdict "SQLite is used in port/book and port/shared only, and threads nowhere" \
 	"$(grep -rnE '#include <(sqlite3|pthread)\.h>' src |
-		grep -v '^src/port/book/.*sqlite3' || true)"
+		grep -vE '^src/port/(book|shared)/.*sqlite3' || true)"
+verdict "libpq is used in port/shared only" \
+	"$(grep -rn '#include <libpq-fe' src | grep -v '^src/port/shared/' || true)"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
 # A folder may share one header: a private one, or one with its own name.

@@ -63,7 +63,7 @@ manuals() {
 	run cppcheck cppcheck --std=c11 --error-exitcode=1 --inline-suppr \
 		--enable=warning,portability --quiet -j 2 \
 		--suppressions-list=tests/cppcheck.supp \
-		-D_GNU_SOURCE '-D__typeof__(x)=void *' -DLLMC_VERSION='"x"' -DLLMC_LIBEXECDIR='"x"' \
+		-D_GNU_SOURCE '-D__typeof__(x)=void *' -DLLMC_VERSION='"x"' -DLLMC_COMMIT='"x"' -DLLMC_LIBEXECDIR='"x"' \
 		$units
 	run clang-tidy tidy
 	run layers tests/layers.sh

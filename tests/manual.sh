@@ -74,6 +74,19 @@ missing_tests() {
 	done
 }
 
+# Files that say another version than meson.build.
+versions() {
+	version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
+	for place in "debian/changelog:llmc ($version-" \
+		"contrib/packaging/PKGBUILD:pkgver=$version" \
+		"contrib/packaging/llmc.spec:        $version" \
+		"contrib/packaging/llmc.rb:/llmc-$version.tar.gz" \
+		"CHANGELOG.md:## $version"; do
+		grep -qF "${place#*:}" "${place%%:*}" ||
+			echo "${place%%:*} has no \"${place#*:}\""
+	done
+}
+
 # Places in the daemon that log WARN or ERROR without an event, whose row names
 # a class of failures.
 bare_complaints() {
@@ -97,7 +110,7 @@ unlisted_classes() {
 	done
 }
 
-echo 1..13
+echo 1..14
 
 sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
 	sed '1d;$d' >"$scratch/keys"
@@ -118,6 +131,7 @@ verdict "only events with a class of failures are logged as WARN or ERROR" \
 verdict "docs/failures.md has every class of failures that is raised" \
 	"$(unlisted_classes)"
 
+verdict "every file says the same version" "$(versions)"
 verdict "docs/supervision.md names tests that are there" "$(missing_tests)"
 
 verdict "llmc.1 describes every command" "$(commands | undescribed 'Cm ' "$page")"

@@ -11,6 +11,7 @@
 # ends a landing at each of its points, by a kill and by a power cut; kills the
 # daemon at each of the first SOAK_QUEUE_STEPS (600) steps of a batch, and of an
 # abort and a pause; resizes llmc top while 100 workers run;
+# runs SOAK_HOSTS_TASKS (1,000) tasks on three hosts of a fleet;
 # lands SOAK_LANDINGS (1,000) times beside a user in the same checkout;
 # runs each fuzz target for SOAK_FUZZ (300) seconds and the full chaos run with
 # SOAK_SEEDS (5) seeds; measures the cost of 1,000 tasks. Prints what it did.
@@ -25,6 +26,7 @@ seeds=${SOAK_SEEDS:-5}
 landings=${SOAK_LANDINGS:-1000}
 queue_steps=${SOAK_QUEUE_STEPS:-600}
 reconcile=${SOAK_RECONCILE:-400}
+hosts_tasks=${SOAK_HOSTS_TASKS:-1000}
 cd "$(dirname "$0")/.." || exit 1
 failed=0
 parts=0
@@ -77,6 +79,8 @@ part "every test $repeat times" \
 	meson test -C "$build" --repeat "$repeat" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak
 part "every test with the sanitizers" sanitized
+part "the package is built twice, the same byte for byte" \
+	tests/repro.sh "$build"
 part "the unit tests under valgrind" tests/valgrind.sh "$build"
 part "the checkers, without a limit" tests/lint.sh "$build"
 part "the rules of the tick with $reconcile seeds" \
@@ -133,6 +137,10 @@ part "50 landings beside a person who pushes" \
 	env ORIGIN_LANDINGS=50 ORIGIN_KILLS=52 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 4 --logbase soak-origin \
 	e2e-origin
+part "three hosts with $hosts_tasks tasks, on each engine" \
+	env HOSTS_TASKS="$hosts_tasks" CK_TIMEOUT_MULTIPLIER=8 meson test \
+	-C "$build" --print-errorlogs --timeout-multiplier 60 \
+	--logbase soak-hosts e2e-hosts
 part "ends at each of 96 steps of an issue" \
 	env FORGE_KILLS=96 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 8 --logbase soak-forge e2e-forge-issues

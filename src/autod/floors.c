@@ -7,6 +7,7 @@
 #include "fleet.h"
 #include "floors.h"
 #include "forge-floor.h"
+#include "hosts-floor.h"
 #include "landing.h"
 #include "oversight-floor.h"
 #include "plan-floor.h"
@@ -31,10 +32,12 @@ floors_build(struct floors *floors, struct loop *loop,
 		return err->code;
 	}
 	floors->forge = forge_floor_new(floors->auto_mode);
+	floors->hosts = hosts_floor_new(floors->auto_mode);
 	floors->plan = plan_floor_new(floors->auto_mode);
 	floors->oversight = oversight_floor_new(floors->auto_mode);
 	floors->team = team_floor_new(floors->plan);
-	floors->show = show_floor_new(floors->team, floors->oversight);
+	floors->show =
+	    show_floor_new(floors->team, floors->oversight, floors->hosts);
 	return 0;
 }
 
@@ -45,6 +48,7 @@ floors_free(struct floors *floors)
 	team_floor_free(floors->team);
 	oversight_floor_free(floors->oversight);
 	plan_floor_free(floors->plan);
+	hosts_floor_free(floors->hosts);
 	forge_floor_free(floors->forge);
 	auto_free(floors->auto_mode);
 	landings_free(floors->landings);

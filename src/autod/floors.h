@@ -11,6 +11,7 @@ struct core_options;
 struct err;
 struct show_floor;
 struct fleet;
+struct hosts_floor;
 struct landings;
 struct loop;
 struct oversight_floor;
@@ -24,6 +25,7 @@ struct floors {
 	struct landings *landings;
 	struct auto_mode *auto_mode;
 	struct forge_floor *forge;
+	struct hosts_floor *hosts; /* NULL = this host works alone */
 	struct plan_floor *plan;
 	struct oversight_floor *oversight;
 	struct team_floor *team;

@@ -24,6 +24,7 @@
 #include "state-book.h"
 #include "state-upgrade.h"
 #include "state.h"
+#include "version.h"
 #include "view-state.h"
 #include "view.h"
 #include "word.h"
@@ -40,22 +41,6 @@
 typedef struct json_object *
 look_fn(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err);
-
-static int
-print(struct json_object *json)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	json_print(json, true, &text);
-	return file_write_all(STDOUT_FILENO, text.data, text.len) < 0 ? 1 : 0;
-}
-
-static int
-fail(const struct err *err)
-{
-	fprintf(stderr, "autod: %s\n", err->msg);
-	return 1;
-}
 
 /* There is no state: was there one? Settings that are wrong must not hide
  * it. */
@@ -97,23 +82,6 @@ look_read_state(
 	return r;
 }
 
-static int
-look_state(const struct workspace *workspace, struct json_object **ret_result,
-    struct err *err)
-{
-	struct state state;
-	int r;
-
-	state_init(&state);
-	r = look_read_state(workspace, &state, err);
-	if (r == 0)
-		*ret_result = state_to_json(&state);
-	else if (r == -ENOENT)
-		*ret_result = json_object_new_object();
-	state_release(&state);
-	return r == -ENOENT ? 0 : r;
-}
-
 #define ASKS_MAX 500 /* that are listed */
 
 /* --- lists --------------------------------------------------------------- */
@@ -127,17 +95,11 @@ given(struct json_object *answer, int r)
 	return answer;
 }
 
-static void
-add(struct json_object *list, struct json_object *record)
-{
-	json_object_array_add(list, json_object_get(record));
-}
-
 static bool
 on_task(struct json_object *record, int64_t filed, void *arg)
 {
 	(void)filed;
-	add(arg, record);
+	json_object_array_add(arg, json_object_get(record));
 	return true;
 }
 
@@ -241,7 +203,7 @@ on_turn(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
 	(void)task;
 	(void)seq;
-	add(arg, record);
+	json_object_array_add(arg, json_object_get(record));
 	return true;
 }
 
@@ -261,7 +223,7 @@ look_turns(struct book *book, const struct workspace *workspace,
 static void
 on_attempt(struct json_object *record, void *arg)
 {
-	add(arg, record);
+	json_object_array_add(arg, json_object_get(record));
 }
 
 /* {"since_ms", "now_ms"}: records of attempts (perf-record.h), oldest first. */
@@ -693,17 +655,6 @@ read_repairs(const struct workspace *workspace, struct materials *files)
 	history_release(&history);
 }
 
-static void
-release(struct materials *files)
-{
-	json_object_put(files->ended);
-	json_object_put(files->repairs);
-	json_object_put(files->events);
-	for (size_t i = 0; i < files->span_count; i++)
-		work_span_release(&files->spans[i]);
-	free(files->spans);
-}
-
 /* alive: the daemon that wrote the state runs. */
 static int
 load(struct book *book, const struct workspace *workspace,
@@ -800,20 +751,6 @@ choose(struct book *book, struct json_object *params, struct report_run *run,
 	return true;
 }
 
-/* ... and ends. */
-static void
-close_period(
-    const struct report_run *run, bool active, struct report_inputs *in)
-{
-	in->to_ms = in->now_ms;
-	in->goes_on = true;
-	if (run->id == NULL)
-		return;
-	in->goes_on = run->next_ms == 0 && active;
-	in->to_ms = report_run_end(
-	    run, in->spans, in->span_count, in->goes_on, in->now_ms);
-}
-
 static struct json_object *
 make(struct book *book, const struct workspace *workspace,
     struct json_object *params, const struct report_run *run,
@@ -840,10 +777,22 @@ make(struct book *book, const struct workspace *workspace,
 		in->events = files.events;
 		in->spans = files.spans;
 		in->span_count = files.span_count;
-		close_period(run, json_bool_or(params, "active", false), in);
+		in->to_ms = in->now_ms;
+		in->goes_on = true;
+		if (run->id != NULL) {
+			in->goes_on = run->next_ms == 0 &&
+			    json_bool_or(params, "active", false);
+			in->to_ms = report_run_end(run, in->spans,
+			    in->span_count, in->goes_on, in->now_ms);
+		}
 		report = report_make(in);
 	}
-	release(&files);
+	json_object_put(files.ended);
+	json_object_put(files.repairs);
+	json_object_put(files.events);
+	for (size_t i = 0; i < files.span_count; i++)
+		work_span_release(&files.spans[i]);
+	free(files.spans);
 	state_release(&state);
 	return report;
 }
@@ -922,13 +871,26 @@ look_run(const struct workspace *workspace, const char *name)
 		{ "view", look_view },
 	};
 	cleanup_json struct json_object *result = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
 	struct err err = { 0 };
+	struct state state;
 	int r = err_set(&err, -EINVAL, "--look: there is no %s", name);
 
-	if (strcmp(name, "state") == 0)
-		r = look_state(workspace, &result, &err);
+	if (strcmp(name, "state") == 0) {
+		state_init(&state);
+		r = look_read_state(workspace, &state, &err);
+		result =
+		    r == 0 ? state_to_json(&state) : json_object_new_object();
+		state_release(&state);
+		r = r == -ENOENT ? 0 : r;
+	}
 	for (size_t i = 0; i < nitems(looks); i++)
 		if (strcmp(looks[i].name, name) == 0)
 			r = look_history(workspace, looks[i].fn, &result, &err);
-	return r < 0 ? fail(&err) : print(result);
+	if (r < 0) {
+		fprintf(stderr, "autod: %s\n", err.msg);
+		return 1;
+	}
+	json_print(result, true, &text);
+	return file_write_all(STDOUT_FILENO, text.data, text.len) < 0 ? 1 : 0;
 }

@@ -11,6 +11,7 @@
 #include "api.h"
 #include "core.h"
 #include "emit.h"
+#include "fleet-task.h"
 #include "floors.h"
 #include "identity.h"
 #include "life.h"
@@ -19,7 +20,9 @@
 #include "oneshot.h"
 #include "relay.h"
 #include "root-mark.h"
+#include "sibling.h"
 #include "store-task.h"
+#include "version.h"
 #include "workspace.h"
 
 #define LOG_SIZE (50 * 1024 * 1024)
@@ -33,6 +36,8 @@ static const char usage[] =
     "       autod [--root DIR] --store-task check|export|import|sql\n"
     "             [--file FILE] [--sql QUERY]\n"
     "       autod [--root DIR] --look WHAT\n"
+    "       autod [--root DIR] --fleet VERB [--owner URL] [--host HOST] "
+    "[--undo]\n"
     "       autod [--root DIR] --rebuild\n"
     "       autod --help | --version\n";
 
@@ -41,6 +46,7 @@ struct options {
 	struct core_options core;
 	struct store_task store; /* name NULL = none */
 	const char *look; /* look.h; NULL = nothing */
+	struct fleet_task fleet; /* verb NULL = none */
 	bool rebuild;
 };
 
@@ -60,6 +66,9 @@ take_option(int argc, char **argv, int i, struct options *options)
 		{ "--rebuild", &options->rebuild, NULL },
 		{ "--root", NULL, &options->root },
 		{ "--look", NULL, &options->look },
+		{ "--fleet", NULL, &options->fleet.verb },
+		{ "--host", NULL, &options->fleet.host },
+		{ "--undo", &options->fleet.undo, NULL },
 		{ "--store-task", NULL, &options->store.name },
 		{ "--file", NULL, &options->store.file },
 		{ "--sql", NULL, &options->store.sql },
@@ -157,6 +166,21 @@ check_starter(const struct workspace *workspace, bool repairs, struct err *err)
 	    0;
 }
 
+/* llmc restart. The channel to the overseer goes on. */
+static int
+become_next(
+    char **argv, const struct options *options, const struct restart *again)
+{
+	cleanup_free char *program = sibling_find("autod");
+	struct err err = { 0 };
+
+	fd_channel_hand_on(options->core.overseer);
+	err_errno(&err,
+	    program == NULL ? -ENOENT : restart_become(program, argv, again),
+	    "autod cannot be started again");
+	return fail(&err);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -164,12 +188,14 @@ main(int argc, char **argv)
 	cleanup_workspace struct workspace workspace = { 0 };
 	cleanup_free char *log = NULL;
 	struct floors floors = { 0 };
+	struct restart again = { 0 };
 	struct loop *loop;
 	struct err err = { 0 };
 	int r, status = parse(argc, argv, &options);
 
 	if (status >= 0)
 		return status;
+	restart_taken(&options.core.restart);
 	options.core.overseer = fd_channel_inherited();
 	/* Started from a console: what we start is not that session's. */
 	unsetenv("LLMC_KEEPER");
@@ -187,6 +213,10 @@ main(int argc, char **argv)
 		return fail(&err);
 	if (options.rebuild)
 		return store_rebuild(&workspace);
+	if (options.fleet.verb != NULL) {
+		options.fleet.owner = options.store.owner;
+		return fleet_task_run(&workspace, &options.fleet);
+	}
 	if (options.store.name != NULL)
 		return store_task_run(&workspace, &options.store);
 	log = workspace_path(&workspace, "logs/autod.log");
@@ -208,10 +238,12 @@ main(int argc, char **argv)
 	} else {
 		status = options.core.oneshot ? oneshot_run(floors.core) :
 						run_daemon(floors.core);
+		if (life_restarts(floors.core))
+			life_hand_on(floors.core, &again);
 		floors_free(&floors);
 	}
 	log_attach(NULL);
 	loop_free(loop);
 	log_close();
-	return status;
+	return again.count > 0 ? become_next(argv, &options, &again) : status;
 }

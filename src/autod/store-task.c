@@ -157,8 +157,8 @@ write_state(const struct workspace *workspace, const struct state *state,
 		r = state_book_new(book, &rows, err);
 	if (r == 0)
 		r = book_history_open(book, err);
-	if (r == 0 && found->aside == NULL)
-		r = keep_unreadable(book, &found->aside, err);
+	if (r == 0 && found->damaged == NULL)
+		r = keep_unreadable(book, &found->damaged, err);
 	if (r == 0) {
 		state_book_clear(rows);
 		state_book_put(rows, state);
@@ -200,7 +200,7 @@ store_rebuild(const struct workspace *workspace)
 	if (r < 0)
 		return fail(&err);
 	r = write_state(workspace, &state, &found, &err);
-	json_set_string(result, "aside", found.aside);
+	json_set_string(result, "damaged", found.damaged);
 	state_release(&state);
 	book_recovered_release(&found);
 	return r < 0 ? fail(&err) : print(result);

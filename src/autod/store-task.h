@@ -24,7 +24,7 @@ int store_task_run(
 
 /* For llmc doctor --rebuild: replace the state in the book by the document on
  * standard input; history and plans stay. A damaged book is put aside:
- * {"aside": path or null}. Takes the lock. */
+ * {"damaged": path or null}. Takes the lock. */
 int store_rebuild(const struct workspace *workspace);
 
 #endif

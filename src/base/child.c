@@ -554,6 +554,13 @@ child_abandon(struct child *child)
 }
 
 void
+child_reap_inherited(void)
+{
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+}
+
+void
 child_release(struct child *child)
 {
 	child_orphans_add(child->pid);

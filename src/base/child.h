@@ -104,6 +104,10 @@ void child_cancel(struct child *child);
 /* Kill it now and forget it: `done` will not be called. For shutdown. */
 void child_abandon(struct child *child);
 
+/* Another program ran in this process before us: reap what it left. Before the
+ * first child of our own. */
+void child_reap_inherited(void);
+
 /* Forget it but let it run: `done` will not be called and nothing ends it. It
  * is still reaped. */
 void child_release(struct child *child);

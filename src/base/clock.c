@@ -53,6 +53,14 @@ clock_mono_ms(void)
 }
 
 int64_t
+clock_boot_ms(void)
+{
+	if (clock_virtual.on)
+		return clock_virtual.mono_ms;
+	return clock_read_us(CLOCK_BOOTTIME) * clock_scale() / 1000;
+}
+
+int64_t
 clock_machine_ms(void)
 {
 	return clock_read_us(CLOCK_MONOTONIC) / 1000;

@@ -18,6 +18,7 @@ struct timespec;
 
 int64_t clock_mono_us(void); /* microseconds since an arbitrary fixed point */
 int64_t clock_mono_ms(void);
+int64_t clock_boot_ms(void); /* the same, and counts while the machine sleeps */
 int64_t clock_machine_ms(void); /* the same, but of the machine even where a
 				 * test has set another clock */
 int64_t clock_wall_ms(void); /* milliseconds since 1970, UTC */

@@ -18,6 +18,16 @@ lock_is_at(int fd, const char *path)
 	    (held.st_dev == there.st_dev && held.st_ino == there.st_ino);
 }
 
+int
+lock_inherit(int fd, const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) == -1)
+		return -errno;
+	return lock_is_at(fd, path) ? 0 : -ESTALE;
+}
+
 static int
 take(const char *path, struct err *err)
 {

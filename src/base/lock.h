@@ -18,6 +18,10 @@ struct err;
  * releases it. The file is created with mode 0600 and never removed. */
 int lock_try(const char *path, struct err *err);
 
+/* Does the descriptor, which another program in this process has opened, hold
+ * the lock at path, or take it now? Negative errno. */
+int lock_inherit(int fd, const char *path);
+
 /* Is the file at path still the one that the descriptor has locked? Also true
  * if that cannot be found out. */
 bool lock_is_at(int fd, const char *path);

@@ -53,6 +53,7 @@ struct cli {
 	const char *root_option; /* --root, else LLMC_ROOT, else NULL */
 	bool json;
 	bool verbose;
+	bool here; /* --here: of a fleet, only this host */
 	bool silent; /* the command must not print errors */
 	bool colour; /* on standard output */
 	int width; /* of standard output, 0 = not a terminal */
@@ -67,6 +68,9 @@ struct cli_flag {
 	const char *value; /* what its value is called, NULL = a switch */
 	const char *help;
 };
+
+/* Of the commands that show a whole fleet. */
+#define CLI_HERE_HELP "of a fleet, show only this host"
 
 #define CLI_FLAGS_MAX 16
 #define CLI_GIVEN_MAX 64
@@ -306,15 +310,15 @@ bool since_parse(const char *text, int64_t now_ms, int64_t *ret_ms);
 /* All of them: commands.c lists them. */
 extern const struct cli_command cmd_abort, cmd_accept, cmd_add, cmd_agents,
     cmd_answer, cmd_asks, cmd_attach, cmd_completion, cmd_config, cmd_console,
-    cmd_doctor, cmd_down, cmd_errand, cmd_channel, cmd_log, cmd_failures,
-    cmd_goal, cmd_help, cmd_hook, cmd_init, cmd_inside, cmd_iterations,
-    cmd_landing, cmd_logs, cmd_mail, cmd_mcp, cmd_message, cmd_metrics,
-    cmd_nuke, cmd_overseer, cmd_oversight, cmd_pane, cmd_pause, cmd_peek,
-    cmd_pick, cmd_plan, cmd_proxy, cmd_rebase, cmd_reject, cmd_report,
+    cmd_doctor, cmd_down, cmd_restart, cmd_errand, cmd_fleet, cmd_channel,
+    cmd_log, cmd_failures, cmd_goal, cmd_help, cmd_hook, cmd_init, cmd_inside,
+    cmd_iterations, cmd_landing, cmd_logs, cmd_mail, cmd_mcp, cmd_message,
+    cmd_metrics, cmd_nuke, cmd_overseer, cmd_oversight, cmd_pane, cmd_pause,
+    cmd_peek, cmd_pick, cmd_plan, cmd_proxy, cmd_rebase, cmd_reject, cmd_report,
     cmd_reset, cmd_resume, cmd_revert, cmd_review, cmd_salvage, cmd_schema,
     cmd_start, cmd_stats, cmd_status, cmd_stop, cmd_store, cmd_task, cmd_tick,
     cmd_top, cmd_tree, cmd_trust, cmd_up, cmd_verify, cmd_version, cmd_wait,
-    cmd_web, cmd_why, cmd_node;
+    cmd_web, cmd_why, cmd_node, cmd_stream;
 
 /* --- the daemon, and what it knows ------------------------------------- */
 
@@ -349,6 +353,12 @@ int remote_look(struct cli *cli, const char *name, struct json_object *params,
 /* Let autod write this document as the new state of the book. */
 int remote_rebuild(struct cli *cli, struct json_object *state,
     struct json_object **ret_result, struct err *err);
+
+/* Run a verb of llmc fleet, with more options of autod: into cli->result.
+ * CLI_OK, or the failure is reported. */
+int remote_fleet_try(struct cli *cli, const char *verb,
+    const char *const *words, struct json_object **ret_result, struct err *err);
+int remote_fleet(struct cli *cli, const char *verb, const char *const *words);
 
 /* Members and their values, ended by NULL; a member whose value is NULL is left
  * out. The second: {"worker": name}. */
@@ -463,9 +473,11 @@ struct taskbook {
 				      * the newest first */
 };
 
-/* Of the ended ones the last `limit`, 0 = all. CLI_OK and a book that the
+/* Of the ended ones the last `limit`, 0 = all, or those with this name, NULL =
+ * any. CLI_OK and a book that the
  * caller releases, or the failure is reported. */
-int taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book);
+int taskbook_load(
+    struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book);
 /* Of the ended ones those with this id or name, and all of each. */
 int
 taskbook_load_for(struct cli *cli, const char *name, struct taskbook *ret_book);
@@ -598,6 +610,9 @@ bool overseer_files_repairs(const struct overseer_files *overseer);
 /* End the running overseer, which has no daemon to be ended: it repairs one, or
  * waits. False if it is not known, or does not end in that time. */
 bool overseer_files_end(struct cli *cli, int64_t ms);
+
+/* Have it go on with its program on disk; false if it does not. */
+bool overseer_files_restart(struct cli *cli, int64_t ms);
 
 /* While an overseer is running, the failure is reported (`command` is what is
  * refused, `way` what can be done instead, NULL = nothing); otherwise CLI_OK.
@@ -845,6 +860,10 @@ void screen_enter(struct screen *screen);
 void status_section(struct cli *cli, const char *title);
 
 /* Its member of the JSON is "overseer". */
+/* llmc without a command, in a repository: where things stand, and the one
+ * command that is next. */
+int status_stand(struct cli *cli);
+
 void status_overseer_show(
     struct cli *cli, const struct overseer_files *overseer, int64_t now_ms);
 extern const struct schema status_overseer_shape;

@@ -229,17 +229,10 @@ cli_misuse(
 	return CLI_USAGE;
 }
 
-static bool
-daemon_runs(const struct cli *cli)
-{
-	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
-
-	return lock_is_held(lock) == 1;
-}
-
 int
 cli_find_workspace(struct cli *cli, unsigned needs)
 {
+	cleanup_free char *lock = NULL;
 	struct err err = { 0 };
 	int r;
 
@@ -251,8 +244,11 @@ cli_find_workspace(struct cli *cli, unsigned needs)
 		r = workspace_find(".", &cli->workspace, &err);
 	/* A daemon that runs has been through the check, and git is slow. */
 	if (r == 0 && (needs & CLI_DAEMON_DOES) &&
-	    workspace_initialised(&cli->workspace) && daemon_runs(cli))
-		return CLI_OK;
+	    workspace_initialised(&cli->workspace)) {
+		lock = workspace_path(&cli->workspace, "state.lock");
+		if (lock_is_held(lock) == 1)
+			return CLI_OK;
+	}
 	if (r < 0)
 		return cli_fail_err(cli,
 		    r == -ENOENT ? "no_repository" : "bad_repository", &err);
@@ -412,6 +408,8 @@ cli_members(const struct schema *shape, struct json_object *from)
 		if (json_object_is_type(from, json_type_object))
 			value = json_object_get(
 			    json_object_object_get(from, f->name));
+		if (value == NULL && (f->flags & SCHEMA_OPTIONAL))
+			continue;
 		if (value == NULL && !(f->flags & SCHEMA_NULLABLE))
 			value = f->type == SCHEMA_BOOL ?
 			    json_object_new_boolean(false) :
@@ -627,20 +625,6 @@ letter_matches(const char *word, char letter, const char **ret_value)
 	return true;
 }
 
-static bool
-give(struct cli *cli, const struct cli_command *command, int flag,
-    const char *value, struct cli_args *args)
-{
-	if (args->given_count == CLI_GIVEN_MAX) {
-		cli_misuse(cli, command, "there are more than %d options",
-		    CLI_GIVEN_MAX);
-		return false;
-	}
-	args->given[args->given_count].flag = flag;
-	args->given[args->given_count++].value = value;
-	return true;
-}
-
 /* A flag of the command itself at argv[i]: number of words used, or -CLI_USAGE.
  */
 static int
@@ -670,8 +654,12 @@ parse_own(struct cli *cli, const struct cli_command *command, int argc,
 			taken = 2;
 		}
 		args->flags[f] = value;
-		return give(cli, command, (int)f, value, args) ? taken :
-								 -CLI_USAGE;
+		if (args->given_count == CLI_GIVEN_MAX)
+			return -cli_misuse(cli, command,
+			    "there are more than %d options", CLI_GIVEN_MAX);
+		args->given[args->given_count].flag = (int)f;
+		args->given[args->given_count++].value = value;
+		return taken;
 	}
 	return -cli_unknown_flag(cli, command, argv[i]);
 }

@@ -10,17 +10,20 @@
 #include "cli-private.h"
 #include "message-spool.h"
 #include "message.h"
+#include "view.h"
 
 #define SEEN_MS 1000
 
 /* --- asks --------------------------------------------------------------- */
 
 enum {
-	FLAG_ALL
+	FLAG_ALL,
+	FLAG_HERE
 };
 
 static const struct cli_flag asks_flags[] = {
 	[FLAG_ALL] = { "all", NULL, "also what was answered, or is over" },
+	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
 	{ NULL, NULL, NULL },
 };
 
@@ -83,6 +86,38 @@ add_spooled(struct message *m, void *arg)
 	message_free(m);
 }
 
+/* Those of the other hosts of a fleet, of which less is known. */
+static void
+add_elsewhere(struct cli *cli)
+{
+	static const char *const sections[] = { "head", "asks", VIEW_HOSTS,
+		NULL };
+	cleanup_json struct json_object *view = NULL;
+	struct json_object_iter it;
+
+	if (!remote_alive(cli) || !view_source_ask(cli, sections, &view))
+		return;
+	json_object_object_foreachC(view_of(view, "asks"), it)
+	{
+		cleanup_json struct json_object *json =
+		    json_object_new_object();
+		struct ask *ask;
+
+		if (strchr(it.key, ':') == NULL)
+			continue;
+		view_add_rows(json, it.val);
+		json_set_string(json, "id", it.key);
+		json_set_int(json, "nr", 0);
+		json_set_int(json, "created_ms",
+		    json_int_or(it.val, "at_unix", 0) * 1000);
+		ask = schema_make(&ask_schema, json, "", NULL);
+		if (ask != NULL)
+			json_object_array_add(
+			    cli->result, schema_json(&ask_schema, ask));
+		ask_free(ask);
+	}
+}
+
 void
 asks_seen(struct cli *cli, struct json_object *ids)
 {
@@ -128,6 +163,8 @@ asks_run(struct cli *cli, const struct cli_args *args)
 			    schema_json(&ask_schema, state.asks[i]));
 		state_release(&state);
 	}
+	if (!all && args->flags[FLAG_HERE] == NULL)
+		add_elsewhere(cli);
 	message_spool_read(cli->workspace.root, add_spooled,
 	    &(struct spooled){ cli->result, all });
 	count = json_object_array_length(cli->result);
@@ -144,8 +181,9 @@ asks_run(struct cli *cli, const struct cli_args *args)
 
 		if (ask != NULL) {
 			add_row(table, ask);
-			json_object_array_add(
-			    seen, json_object_new_string(ask->id));
+			if (strchr(ask->id, ':') == NULL)
+				json_object_array_add(
+				    seen, json_object_new_string(ask->id));
 		}
 		ask_free(ask);
 	}
@@ -158,7 +196,7 @@ asks_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_asks = {
 	.name = "asks",
 	.group = CLI_ANSWER,
-	.usage = "[--all]",
+	.usage = "[--all] [--here]",
 	.summary = "show what needs you, and how to answer it",
 	.help =
 	    "Questions of agents, tasks and workers that wait for you, work "
@@ -503,6 +541,30 @@ answer_open(
 	return open;
 }
 
+/* HOST:ASK: the daemon there runs llmc answer. */
+static int
+answer_elsewhere(const struct answering *a, const char *name)
+{
+	cleanup_free char *host = xstrndup(name, strcspn(name, ":"));
+	cleanup_json struct json_object *result = NULL;
+	struct json_object *letter =
+	    remote_params("ask", strchr(name, ':') + 1, "text", a->text, NULL);
+	struct json_object *params =
+	    remote_params("host", host, "method", "answer", NULL);
+	int status;
+
+	json_set_bool(letter, "yes", a->yes);
+	json_set_bool(letter, "no", a->no);
+	json_set(params, "params", letter);
+	status = remote_call(a->cli, "fleet.letter", params, 0, &result);
+	if (status != CLI_OK)
+		return status;
+	cli_visible(a->cli, json_string_or(result, "result", "Answered."));
+	buf_addc(&a->cli->text, '\n');
+	a->cli->result = remote_params("ask", name, "status", "answered", NULL);
+	return CLI_OK;
+}
+
 static int
 answer_run(struct cli *cli, const struct cli_args *args)
 {
@@ -519,6 +581,8 @@ answer_run(struct cli *cli, const struct cli_args *args)
 	if (!a.yes && !a.no && a.text == NULL)
 		return cli_misuse(
 		    cli, &cmd_answer, "say what: TEXT, --yes or --no");
+	if (strchr(args->list[0], ':') != NULL)
+		return answer_elsewhere(&a, args->list[0]);
 	return answer(&a, args->list[0]);
 }
 

@@ -27,7 +27,7 @@ add_tasks(struct cli *cli)
 {
 	struct taskbook book;
 
-	if (taskbook_load(cli, TASKS_SHOWN, &book) != CLI_OK)
+	if (taskbook_load(cli, TASKS_SHOWN, NULL, &book) != CLI_OK)
 		return;
 	for (size_t i = 0; i < json_object_array_length(book.entries); i++) {
 		const char *name =

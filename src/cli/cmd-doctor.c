@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc doctor, doctor channel: what llmc depends on, checked. */
+/* llmc doctor: what llmc depends on, checked. */
 #include "base.h"
 
 #include <sys/stat.h>
 
+#include "agent-kind.h"
 #include "box.h"
 #include "channel.h"
 #include "child.h"
@@ -14,11 +15,10 @@
 #include "history.h"
 #include "id.h"
 #include "landing-record.h"
-#include "loop.h"
-#include "message.h"
 #include "people.h"
 #include "preflight.h"
 #include "root-mark.h"
+#include "restart.h"
 #include "sibling.h"
 #include "start-facts.h"
 #include "state-upgrade.h"
@@ -282,7 +282,8 @@ enum {
 	FLAG_REBUILD,
 	FLAG_YES,
 	FLAG_SANDBOX,
-	FLAG_MODE
+	FLAG_MODE,
+	FLAG_AGENTS
 };
 
 static const struct cli_flag doctor_flags[] = {
@@ -296,6 +297,8 @@ static const struct cli_flag doctor_flags[] = {
 	[FLAG_MODE] = { "mode", "MODE",
 	    "of --sandbox: worktree or strict; by default the one that is "
 	    "set" },
+	[FLAG_AGENTS] = { "agents", NULL,
+	    "list the kinds of agents instead, and what each cannot do" },
 	{ NULL, NULL, NULL },
 };
 
@@ -384,18 +387,75 @@ static const struct program {
 	    "install it, on Debian with: apt-get install git" },
 	{ "tmux", "tmux.command", "-V", 3, 2, VERDICT_FAIL,
 	    "install it, on Debian with: apt-get install tmux" },
-	{ "agent", "defaults.agent_command", "--version", 0, 0, VERDICT_WARN,
-	    "install Claude Code (npm install -g @anthropic-ai/claude-code), "
-	    "or set another program: llmc config set defaults.agent_command "
-	    "PROGRAM" },
 };
+
+/* What it says of its version, in one line; found: false = it cannot be run. */
+static bool
+agent_version(struct doctor *d, const struct agent_kind *kind,
+    const char **ret_program, struct buf *out)
+{
+	cleanup_free char *path = xasprintf("defaults.%s", kind->command);
+	cleanup_buf struct buf version = BUF_INIT;
+	int r;
+
+	*ret_program = d->settings != NULL ?
+	    settings_string(d->settings, path) :
+	    kind->name;
+	r = ask_version(*ret_program, "--version", &version);
+	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
+		buf_addf(out, "%s: %s", *ret_program, strerror(-r));
+	else if (r < 0)
+		buf_addf(out, "%s --version %s", *ret_program,
+		    version.len > 0 ? version.data : strerror(-r));
+	else
+		buf_adds(out, version.data);
+	return r == 0;
+}
+
+/* That of the workers. */
+static void
+check_agent(struct doctor *d)
+{
+	const struct agent_kind *kind = d->settings != NULL ?
+	    agent_kind_find(settings_string(d->settings, "defaults.agent")) :
+	    agent_kinds[0];
+	cleanup_buf struct buf detail = BUF_INIT;
+	const char *program;
+	bool found = agent_version(d, kind, &program, &detail);
+
+	doctor_note(d, found ? VERDICT_OK : VERDICT_WARN, "agent", detail.data,
+	    found ? NULL : kind->install);
+}
+
+/* Every kind: is it there, and what can it not do? */
+static void
+list_agents(struct doctor *d)
+{
+	for (size_t i = 0; agent_kinds[i] != NULL; i++) {
+		const struct agent_kind *kind = agent_kinds[i];
+		cleanup_buf struct buf detail = BUF_INIT;
+		const char *program;
+		bool found = agent_version(d, kind, &program, &detail);
+		const char *before = "; ";
+
+		for (const struct agent_lack *l = agent_lacks; l->words != NULL;
+		     l++) {
+			if (kind->can & l->can)
+				continue;
+			buf_addf(&detail, "%s%s", before, l->words);
+			before = ", ";
+		}
+		doctor_note(d, found ? VERDICT_OK : VERDICT_WARN, kind->name,
+		    detail.data, found ? NULL : kind->install);
+	}
+}
 
 static void
 check_program(struct doctor *d, const struct program *p)
 {
 	const char *program = p->setting != NULL && d->settings != NULL ?
 	    settings_string(d->settings, p->setting) :
-	    (strcmp(p->name, "agent") == 0 ? "claude" : p->name);
+	    p->name;
 	cleanup_buf struct buf version = BUF_INIT;
 	cleanup_free char *detail = NULL;
 	int r = ask_version(program, p->flag, &version);
@@ -413,6 +473,43 @@ check_program(struct doctor *d, const struct program *p)
 		doctor_note(d, VERDICT_FAIL, p->name, detail, p->fix);
 	} else {
 		doctor_note(d, VERDICT_OK, p->name, version.data, NULL);
+	}
+}
+
+/* Our own programs: the files, and whether those that run are the same. */
+static void
+check_own(struct doctor *d)
+{
+	static const char *const names[] = { "autod", "overseer" };
+	cleanup_json struct json_object *daemon = NULL;
+	struct overseer_files overseer = { 0 };
+	int64_t pids[nitems(names)] = { 0 };
+
+	if (d->cli->workspace.dir != NULL &&
+	    workspace_initialised(&d->cli->workspace)) {
+		daemon = roster_daemon(d->cli);
+		overseer_files_load(d->cli, &overseer);
+		pids[0] = json_int_or(daemon, "pid", 0);
+		pids[1] = overseer_files_pid(&overseer);
+		overseer_files_release(&overseer);
+	}
+	for (size_t i = 0; i < nitems(names); i++) {
+		cleanup_free char *path = sibling_find(names[i]), *old = NULL;
+
+		if (path == NULL) {
+			doctor_note(d, VERDICT_FAIL, names[i],
+			    "not found next to llmc or on PATH",
+			    "install all of llmc: make install");
+		} else if (pids[i] > 0 && restart_is_due((pid_t)pids[i])) {
+			old = xasprintf("%s was replaced, but pid %lld still "
+					"runs the program before",
+			    path, (long long)pids[i]);
+			doctor_note(d, VERDICT_WARN, names[i], old,
+			    "go on with the new one, under the running "
+			    "workers: llmc restart");
+		} else {
+			doctor_note(d, VERDICT_OK, names[i], path, NULL);
+		}
 	}
 }
 
@@ -785,11 +882,25 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 		.repairs = json_object_new_array() };
 	struct err err = { 0 };
 	int r, status = check_mode(cli, args);
-	static const char *const names[] = { "autod", "overseer" };
 
 	if (status == CLI_OK && args->flags[FLAG_SANDBOX] != NULL) {
 		doctor_release(&d);
 		return try_sandbox(cli, args);
+	}
+	if (status == CLI_OK && args->flags[FLAG_AGENTS] != NULL) {
+		struct settings_problems problems = { 0 };
+
+		if ((cli->root_option != NULL ?
+			    workspace_at(
+				cli->root_option, &cli->workspace, NULL) :
+			    workspace_find(".", &cli->workspace, NULL)) == 0 &&
+		    config_load(
+			&cli->workspace, &d.settings, &problems, NULL) == 0)
+			settings_problems_release(&problems);
+		list_agents(&d);
+		tell_verdict(&d);
+		doctor_release(&d);
+		return CLI_OK;
 	}
 	if (status == CLI_OK)
 		status = repair(cli, args, &d);
@@ -816,16 +927,8 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 	}
 	for (size_t i = 0; i < nitems(programs); i++)
 		check_program(&d, &programs[i]);
-	for (size_t i = 0; i < nitems(names); i++) {
-		cleanup_free char *path = sibling_find(names[i]);
-
-		if (path != NULL)
-			doctor_note(&d, VERDICT_OK, names[i], path, NULL);
-		else
-			doctor_note(&d, VERDICT_FAIL, names[i],
-			    "not found next to llmc or on PATH",
-			    "install all of llmc: make install");
-	}
+	check_agent(&d);
+	check_own(&d);
 	doctor_keeper_check(&d);
 	if (d.settings != NULL)
 		doctor_fleet_check(&d);
@@ -842,7 +945,8 @@ static const struct schema doctor_shape =
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
 	.group = CLI_START,
-	.usage = "[--repair] [--rebuild] [--yes] | --sandbox [--mode MODE]",
+	.usage = "[--repair] [--rebuild] [--yes] | --sandbox [--mode MODE] | "
+		 "--agents",
 	.summary = "check everything that llmc depends on",
 	.help =
 	    "Checks the programs that llmc runs and their versions, the "
@@ -852,113 +956,11 @@ const struct cli_command cmd_doctor = {
 	    "what is wrong. Changes nothing without --repair or --rebuild.\n"
 	    "The exit status is 1 when a check fails.\n"
 	    "\nWith --sandbox, says instead what this machine has for "
-	    "sandboxes, and tries one in\na scratch repository.\n",
+	    "sandboxes, and tries one in\na scratch repository. With --agents, says "
+	    "which kinds of agents are here, and\nwhat each cannot do.\n",
 	.example = "doctor --repair",
 	.flags = doctor_flags,
 	.needs = CLI_ANYWHERE,
 	.shape = CLI_SHAPE(OBJECT, doctor_shape),
 	.run = doctor_run,
-};
-
-/* --- a channel ----------------------------------------------------------- */
-
-struct attempt {
-	struct loop *loop;
-	enum delivery_state state;
-	char *reason, *ref;
-};
-
-static void
-on_delivered(const struct deliver_result *result, void *arg)
-{
-	struct attempt *attempt = arg;
-
-	attempt->state = result->state;
-	xstrset(&attempt->reason, result->reason);
-	xstrset(&attempt->ref, result->ref);
-	loop_stop(attempt->loop, 0);
-}
-
-static struct message *
-test_record(struct cli *cli, const struct channel *channel)
-{
-	struct channel always = *channel;
-	struct channel_list one = { &always, 1 };
-	struct escalation what = { .level = ESCALATION_INFO,
-		.class = "test",
-		.title = "a test of this channel",
-		.text = "llmc doctor channel was run. Nothing is wrong.",
-		.signature = "test" };
-	char id[ID_ULID_SIZE], stamp[CLOCK_STAMP_SIZE];
-
-	always.enabled = always.levels_given = true;
-	always.levels = 1u << ESCALATION_INFO;
-	id_ulid(clock_wall_ms(), id);
-	clock_format_stamp(clock_wall_ms(), stamp);
-	return message_new(
-	    &what, &one, id, stamp, cli->workspace.root, "llmc", 0);
-}
-
-static int
-try_channel(struct cli *cli, const struct channel *channel)
-{
-	struct message *record = test_record(cli, channel);
-	struct attempt attempt = { .loop = loop_new() };
-	int status = CLI_OK;
-
-	deliver_start(attempt.loop, cli->workspace.dir, cli->workspace.root,
-	    channel, record, on_delivered, &attempt);
-	loop_run(attempt.loop);
-	if (attempt.state != DELIVERY_SENT)
-		status =
-		    cli_fail(cli, "failed", "%s: not sent: %s", channel->name,
-			attempt.reason != NULL ? attempt.reason : "unknown");
-	if (status == CLI_OK) {
-		delivery_end(
-		    &record->deliveries[0], DELIVERY_SENT, NULL, attempt.ref);
-		cli->result = message_to_json(record);
-		buf_addf(&cli->text, "%s: sent%s%s.\n", channel->name,
-		    attempt.ref != NULL ? " as " : "",
-		    attempt.ref != NULL ? attempt.ref : "");
-	}
-	loop_free(attempt.loop);
-	message_free(record);
-	free(attempt.reason);
-	free(attempt.ref);
-	return status;
-}
-
-static int
-channel_run(struct cli *cli, const struct cli_args *args)
-{
-	struct settings *settings = NULL;
-	const struct channel *channel;
-	int status = cli_load_settings(cli, &settings);
-
-	if (status != CLI_OK)
-		return status;
-	channel = channel_find(settings_channels(settings), args->list[0]);
-	status = channel != NULL ?
-	    try_channel(cli, channel) :
-	    cli_fail(cli, "failed",
-		"there is no channel %s; describe it in .llmc/config.toml as "
-		"[people.channels.%s] (see llmc.conf(5))",
-		args->list[0], args->list[0]);
-	settings_free(settings);
-	return status;
-}
-
-const struct cli_command cmd_channel = {
-	.name = "doctor channel",
-	.usage = "CHANNEL",
-	.summary = "send a test through a channel",
-	.help = "Sends a message that nothing is wrong to whom "
-		"[people.channels.CHANNEL] of the\nsettings tells, whatever "
-		"its levels are, and says whether that worked.\n",
-	.example = "doctor channel phone",
-	.min_args = 1,
-	.max_args = 1,
-	.guarded = true,
-	.shape = CLI_SHAPE(OBJECT, message_schema),
-	.run = channel_run,
 };

@@ -3,6 +3,8 @@
 /* llmc help, version, schema: llmc about itself. */
 #include "base.h"
 #include "cli-private.h"
+#include "commit.h"
+#include "version.h"
 
 static struct json_object *
 option_json(const struct cli_command *command, size_t flag)
@@ -108,15 +110,21 @@ static int
 version_run(struct cli *cli, const struct cli_args *args)
 {
 	(void)args;
-	buf_adds(&cli->text, "llmc " LLMC_VERSION "\n");
+	buf_adds(&cli->text, "llmc " LLMC_VERSION);
+	if (LLMC_COMMIT[0] != '\0')
+		buf_adds(&cli->text, " (" LLMC_COMMIT ")");
+	buf_addc(&cli->text, '\n');
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "name", "llmc");
 	json_set_string(cli->result, "version", LLMC_VERSION);
+	json_set_string(
+	    cli->result, "commit", LLMC_COMMIT[0] != '\0' ? LLMC_COMMIT : NULL);
 	return CLI_OK;
 }
 
 static const struct schema version_shape = CLI_FIELDS(
-    SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("version", STRING, NULL));
+    SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("version", STRING, NULL),
+    SCHEMA_OR_NULL("commit", STRING, "that was built; null if not known"));
 
 const struct cli_command cmd_version = {
 	.name = "version",

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include "agent-kind.h"
 #include "cli-private.h"
 #include "command-guard.h"
 #include "guard.h"
@@ -14,6 +15,8 @@
 #include "run-dir.h"
 #include "spool.h"
 #include "word.h"
+
+#define PATCH "apply_patch" /* of Codex */
 
 /* The tools that write a file, and the member of their input that names it. */
 static const struct {
@@ -141,6 +144,37 @@ judge_command(const struct guard_policy *policy, const char *cwd,
 	return command_guard(text, &place, why) ? GUARD_PASS : GUARD_COMMAND;
 }
 
+/* Every file that a patch names: "*** Update File: PATH". */
+static enum guard_kind
+judge_patch(const struct guard_policy *policy, struct json_object *data,
+    const char *patch, int64_t now_ms, struct buf *why)
+{
+	static const char *const marks[] = { "*** Add File: ",
+		"*** Update File: ", "*** Delete File: ", "*** Move to: " };
+	cleanup_free char *copy = xstrdup(patch);
+	enum guard_kind kind = GUARD_PASS;
+	char *rest = copy, *line;
+	bool named = false;
+
+	while (kind == GUARD_PASS && (line = strsep(&rest, "\n")) != NULL) {
+		line += strspn(line, " \t");
+		for (size_t i = 0; i < nitems(marks); i++) {
+			if (strncmp(line, marks[i], strlen(marks[i])) != 0)
+				continue;
+			named = true;
+			kind = judge_path(
+			    policy, data, line + strlen(marks[i]), now_ms, why);
+		}
+	}
+	/* It is read in another way than we do. */
+	if (!named && is_restricted(policy)) {
+		buf_adds(
+		    why, "llmc cannot read which files this patch changes.");
+		return GUARD_UNKNOWN;
+	}
+	return kind;
+}
+
 static enum guard_kind
 judge(const struct guard_policy *policy, struct json_object *data,
     int64_t now_ms, const char **ret_path, struct buf *why)
@@ -157,11 +191,15 @@ judge(const struct guard_policy *policy, struct json_object *data,
 		    "too large, or damaged. Use it for less at a time.");
 		return GUARD_UNKNOWN;
 	}
-	kind = guard_tool(policy, tool, why);
+	kind =
+	    guard_tool(policy, strcmp(tool, PATCH) == 0 ? "Edit" : tool, why);
 	json_object_object_get_ex(data, "tool_input", &input);
 	if (kind == GUARD_PASS && strcmp(tool, "Bash") == 0)
 		kind = judge_command(policy, json_string_or(data, "cwd", NULL),
 		    json_string_or(input, "command", ""), why);
+	if (kind == GUARD_PASS && strcmp(tool, PATCH) == 0)
+		kind = judge_patch(policy, data,
+		    json_string_or(input, "patch", ""), now_ms, why);
 	for (size_t i = 0; kind == GUARD_PASS && i < nitems(writers); i++) {
 		if (strcmp(writers[i].tool, tool) != 0)
 			continue;
@@ -246,7 +284,8 @@ enum {
 	FLAG_GENERATION,
 	FLAG_SOCKET,
 	FLAG_SPOOL,
-	FLAG_POLICY
+	FLAG_POLICY,
+	FLAG_AGENT
 };
 
 static const struct cli_flag hook_flags[] = {
@@ -259,6 +298,8 @@ static const struct cli_flag hook_flags[] = {
 	    "folder where events wait for a daemon" },
 	[FLAG_POLICY] = { "policy", "FILE",
 	    "what the session may do with its tools" },
+	[FLAG_AGENT] = { "agent", "KIND",
+	    "kind of the agent, if it is not claude" },
 	{ NULL, NULL, NULL },
 };
 
@@ -397,6 +438,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 					*result = NULL, *denied = NULL;
 	int64_t answer_ms = ANSWER_MS;
 	bool life = false, tool = false, waits = true;
+	const struct agent_kind *kind;
 	int r, code = 0;
 
 	if (args->flags[FLAG_WORKER] == NULL || socket == NULL ||
@@ -422,6 +464,15 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		buf_addc(&cli->text, '\n');
 		return CLI_OK;
 	}
+	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
+	kind = agent_kind_find(args->flags[FLAG_AGENT] != NULL ?
+		args->flags[FLAG_AGENT] :
+		"claude");
+	if (kind != NULL && kind->event != NULL) {
+		event = kind->event(event, data);
+		if (event == NULL)
+			return CLI_OK;
+	}
 	for (size_t i = 0; i < nitems(hook_events); i++) {
 		if (strcmp(hook_events[i].event, event) != 0)
 			continue;
@@ -431,7 +482,6 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		if (hook_events[i].answer_ms > 0)
 			answer_ms = hook_events[i].answer_ms;
 	}
-	json_parse(input.data, input.len, INPUT_MAX, &data, NULL);
 	denied = deny_tool(cli, args, event, data);
 	if (denied != NULL)
 		answer_ms = DENIED_MS;
@@ -450,7 +500,7 @@ hook_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_hook = {
 	.name = "hook",
 	.usage = "EVENT --worker NAME --generation N --socket PATH "
-		 "[--spool DIR] [--policy FILE]",
+		 "[--spool DIR] [--policy FILE] [--agent KIND]",
 	.summary = "report an event from a session to the daemon (internal)",
 	.help =
 	    "Claude Code's hooks run this. It reads the event from standard "

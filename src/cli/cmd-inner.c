@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc pane, errand, verify, proxy, inside: what programs of ours run, never a
- * person. */
+/* llmc pane, stream, errand, verify, proxy, inside: what programs of ours run,
+ * never a person. */
 
 #include "base.h"
 #include "cli-private.h"
 #include "errand-run.h"
 #include "launcher.h"
 #include "outside.h"
+#include "stream.h"
 #include "verify-run.h"
 
 /* --- pane -------------------------------------------------------------- */
@@ -36,6 +37,39 @@ const struct cli_command cmd_pane = {
 	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
 	.run = pane_run,
+};
+
+/* --- stream ------------------------------------------------------------ */
+
+static int
+stream_main(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_strv char **argv = NULL;
+	struct err err = { 0 };
+	int r;
+
+	for (int i = 0; i < args->count; i++)
+		strv_add(&argv, args->list[i]);
+	r = isatty(STDIN_FILENO) ?
+	    stream_run(strv_const(argv), &err) :
+	    err_set(&err, -ENOTTY,
+		"what is typed to the agent comes from a terminal, and there "
+		"is none");
+	return r < 0 ? cli_fail_err(cli, "failed", &err) : r;
+}
+
+const struct cli_command cmd_stream = {
+	.name = "stream",
+	.usage = "-- PROGRAM [ARG ...]",
+	.summary = "be the terminal of an agent that has none (internal)",
+	.help = "A worker of the kind claude-headless runs this. It gives "
+		"PROGRAM what is pasted or\ntyped as lines of JSON, and prints "
+		"what PROGRAM says in words. Escape interrupts\nits turn.\n",
+	.min_args = 1,
+	.max_args = 65536,
+	.needs = CLI_ANYWHERE,
+	.shape = &(const struct schema_field){ .type = SCHEMA_ANY },
+	.run = stream_main,
 };
 
 /* --- errand ------------------------------------------------------------ */

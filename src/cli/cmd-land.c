@@ -164,7 +164,7 @@ const struct cli_command cmd_accept = {
 	    "commit, and the default branch moves\nto it. A checkout of that "
 	    "branch moves along, unless it has uncommitted\nchanges. A "
 	    "conflict goes back to the worker; the work lands when the conflict"
-	    "\nis resolved.\n",
+	    "\nis resolved. llmc pick lands work that is not finished.\n",
 	.example = "accept adam",
 	.flags = accept_flags,
 	.max_args = 1,
@@ -323,7 +323,6 @@ pick_run(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_pick = {
 	.name = "pick",
-	.group = CLI_LAND,
 	.usage = "WORKER [--commit COMMIT]",
 	.summary = "land a worker's current work, whatever its status",
 	.help =

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc mail: mail between agents and people, read, sent and confirmed. */
+/* llmc mail: mail between agents and people, read, sent and confirmed. llmc
+ * doctor channel: whether messages reach a person. */
 #include "base.h"
 #include "api-team.h"
 #include "attempt.h"
 #include "cli-private.h"
+#include "channel.h"
+#include "deliver.h"
+#include "id.h"
+#include "loop.h"
+#include "message.h"
 #include "mail.h"
 
 #define SUBJECT_BYTES 72 /* of the text, if there is no subject */
@@ -327,4 +333,107 @@ const struct cli_command cmd_mail = {
 	.guarded = true,
 	.shape = CLI_SHAPE(ONE, mail_forms),
 	.verbs = mail_verbs,
+};
+
+/* --- a channel ----------------------------------------------------------- */
+
+struct attempt {
+	struct loop *loop;
+	enum delivery_state state;
+	char *reason, *ref;
+};
+
+static void
+on_delivered(const struct deliver_result *result, void *arg)
+{
+	struct attempt *attempt = arg;
+
+	attempt->state = result->state;
+	xstrset(&attempt->reason, result->reason);
+	xstrset(&attempt->ref, result->ref);
+	loop_stop(attempt->loop, 0);
+}
+
+static struct message *
+test_record(struct cli *cli, const struct channel *channel)
+{
+	struct channel always = *channel;
+	struct channel_list one = { &always, 1 };
+	struct escalation what = { .level = ESCALATION_INFO,
+		.class = "test",
+		.title = "a test of this channel",
+		.text = "llmc doctor channel was run. Nothing is wrong.",
+		.signature = "test" };
+	char id[ID_ULID_SIZE], stamp[CLOCK_STAMP_SIZE];
+
+	always.enabled = always.levels_given = true;
+	always.levels = 1u << ESCALATION_INFO;
+	id_ulid(clock_wall_ms(), id);
+	clock_format_stamp(clock_wall_ms(), stamp);
+	return message_new(
+	    &what, &one, id, stamp, cli->workspace.root, "llmc", 0);
+}
+
+static int
+try_channel(struct cli *cli, const struct channel *channel)
+{
+	struct message *record = test_record(cli, channel);
+	struct attempt attempt = { .loop = loop_new() };
+	int status = CLI_OK;
+
+	deliver_start(attempt.loop, cli->workspace.dir, cli->workspace.root,
+	    channel, record, on_delivered, &attempt);
+	loop_run(attempt.loop);
+	if (attempt.state != DELIVERY_SENT)
+		status =
+		    cli_fail(cli, "failed", "%s: not sent: %s", channel->name,
+			attempt.reason != NULL ? attempt.reason : "unknown");
+	if (status == CLI_OK) {
+		delivery_end(
+		    &record->deliveries[0], DELIVERY_SENT, NULL, attempt.ref);
+		cli->result = message_to_json(record);
+		buf_addf(&cli->text, "%s: sent%s%s.\n", channel->name,
+		    attempt.ref != NULL ? " as " : "",
+		    attempt.ref != NULL ? attempt.ref : "");
+	}
+	loop_free(attempt.loop);
+	message_free(record);
+	free(attempt.reason);
+	free(attempt.ref);
+	return status;
+}
+
+static int
+channel_run(struct cli *cli, const struct cli_args *args)
+{
+	struct settings *settings = NULL;
+	const struct channel *channel;
+	int status = cli_load_settings(cli, &settings);
+
+	if (status != CLI_OK)
+		return status;
+	channel = channel_find(settings_channels(settings), args->list[0]);
+	status = channel != NULL ?
+	    try_channel(cli, channel) :
+	    cli_fail(cli, "failed",
+		"there is no channel %s; describe it in .llmc/config.toml as "
+		"[people.channels.%s] (see llmc.conf(5))",
+		args->list[0], args->list[0]);
+	settings_free(settings);
+	return status;
+}
+
+const struct cli_command cmd_channel = {
+	.name = "doctor channel",
+	.usage = "CHANNEL",
+	.summary = "send a test through a channel",
+	.help = "Sends a message that nothing is wrong to whom "
+		"[people.channels.CHANNEL] of the\nsettings tells, whatever "
+		"its levels are, and says whether that worked.\n",
+	.example = "doctor channel phone",
+	.min_args = 1,
+	.max_args = 1,
+	.guarded = true,
+	.shape = CLI_SHAPE(OBJECT, message_schema),
+	.run = channel_run,
 };

@@ -29,6 +29,7 @@
 #include "policy-file.h"
 #include "relay.h"
 #include "rpc.h"
+#include "version.h"
 #include "watch.h"
 
 #define READ_SIZE 16384
@@ -39,7 +40,8 @@ enum {
 	FLAG_SOCKET,
 	FLAG_WORKER,
 	FLAG_GENERATION,
-	FLAG_POLICY
+	FLAG_POLICY,
+	FLAG_READY
 };
 
 static const struct cli_flag mcp_flags[] = {
@@ -49,6 +51,8 @@ static const struct cli_flag mcp_flags[] = {
 	[FLAG_GENERATION] = { "generation", "N",
 	    "number of the session's launch" },
 	[FLAG_POLICY] = { "policy", "FILE", "which of the tools it offers" },
+	[FLAG_READY] = { "ready", NULL,
+	    "a session that asks for them can be prompted" },
 	{ NULL, NULL, NULL },
 };
 
@@ -73,6 +77,7 @@ struct speaker {
 	struct use_list uses;
 	const char *worker; /* NULL = not known */
 	bool listed; /* the client was given the list of tools */
+	bool ready; /* then it can be prompted */
 	const char *policy_file; /* NULL = none */
 	struct guard_policy policy;
 	struct watch *watch; /* of that file */
@@ -232,7 +237,8 @@ report_listed(struct speaker *speaker)
 		return;
 	id_ulid(clock_wall_ms(), id);
 	text_parse_int(speaker->server.session, 0, INT64_MAX, &generation);
-	json_set_string(params, "event", HOOK_EVENT_TOOLS);
+	json_set_string(params, "event",
+	    speaker->ready ? HOOK_EVENT_READY : HOOK_EVENT_TOOLS);
 	json_set_string(params, "worker", speaker->worker);
 	json_set_int(params, "generation", generation);
 	json_set_string(params, "id", id);
@@ -356,6 +362,7 @@ mcp_run(struct cli *cli, const struct cli_args *args)
 		.uses = LIST_HEAD_INITIALIZER(speaker.uses),
 		.worker = args->flags[FLAG_WORKER],
 		.policy_file = args->flags[FLAG_POLICY],
+		.ready = args->flags[FLAG_READY] != NULL,
 	};
 	int status;
 

@@ -78,6 +78,31 @@ overseer_files_end(struct cli *cli, int64_t ms)
 	return told && lock_is_held(lock) != 1;
 }
 
+bool
+overseer_files_restart(struct cli *cli, int64_t ms)
+{
+	struct procref ref = PROCREF_INIT;
+	struct overseer_files overseer;
+	int64_t end = clock_mono_ms() + ms, before;
+	bool told, done = false;
+
+	overseer_files_load(cli, &overseer);
+	before = json_int_or(overseer.json, "restarts", 0);
+	told = overseer.registered &&
+	    procref_from_json(&ref, overseer.json, NULL) == 0 &&
+	    procref_open(&ref) == 0 && procref_signal(&ref, SIGUSR2) == 0;
+	overseer_files_release(&overseer);
+	while (told && !done && procref_alive(&ref) && clock_mono_ms() < end) {
+		poll(NULL, 0, OVERSEER_FILES_LOOK_MS);
+		overseer_files_load(cli, &overseer);
+		done = overseer.registered &&
+		    json_int_or(overseer.json, "restarts", 0) > before;
+		overseer_files_release(&overseer);
+	}
+	procref_release(&ref);
+	return done;
+}
+
 int
 overseer_files_refuse(struct cli *cli, const char *command, const char *way)
 {

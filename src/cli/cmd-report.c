@@ -11,7 +11,8 @@
 enum {
 	FLAG_SINCE,
 	FLAG_RUN,
-	FLAG_HTML
+	FLAG_HTML,
+	FLAG_HERE
 };
 
 static const struct cli_flag report_flags[] = {
@@ -21,6 +22,7 @@ static const struct cli_flag report_flags[] = {
 	[FLAG_RUN] = { "run", "RUN", "of this run of auto mode, such as r17" },
 	[FLAG_HTML] = { "html", "FILE",
 	    "write it to FILE, as one page for a browser" },
+	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
 	{ NULL, NULL, NULL },
 };
 
@@ -110,6 +112,7 @@ report_run(struct cli *cli, const struct cli_args *args)
 		    "--since %s: expected " SINCE_EXPECTED
 		    ", not in the future",
 		    since);
+	cli->here = args->flags[FLAG_HERE] != NULL;
 	progress_begin(cli, "reading the records");
 	status = make(cli, run, from, now, &cli->result);
 	progress_end();
@@ -124,7 +127,7 @@ report_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_report = {
 	.name = "report",
 	.group = CLI_WATCH,
-	.usage = "[--since WHEN | --run RUN] [--html FILE]",
+	.usage = "[--since WHEN | --run RUN] [--html FILE] [--here]",
 	.summary = "show what a run brought: what needs you, landed, failed, "
 		   "cost",
 	.help =

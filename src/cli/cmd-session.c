@@ -4,6 +4,7 @@
 #include "base.h"
 #include "cli-private.h"
 #include "tmux.h"
+#include "view.h"
 
 /* --- attach ------------------------------------------------------------ */
 
@@ -48,12 +49,57 @@ attach_target(struct cli *cli, const struct settings *settings,
 	return status;
 }
 
+/* HOST:WORKER of a fleet: over ssh, to the llmc there. */
+static int
+attach_elsewhere(struct cli *cli, const char *target)
+{
+	static const char *const sections[] = { VIEW_HOSTS, NULL };
+	cleanup_free char *host = xstrndup(target, strcspn(target, ":"));
+	cleanup_json struct json_object *view = NULL;
+	cleanup_buf struct buf there = BUF_INIT, words = BUF_INIT;
+	struct json_object *row = NULL;
+	struct err err = { 0 };
+	const char *argv[] = { "ssh", "-t", NULL, NULL, NULL };
+
+	if (view_source_ask(cli, sections, &view))
+		row = view_row(view, VIEW_HOSTS, host);
+	argv[2] = json_string_or(row, "ssh", NULL);
+	if (argv[2] == NULL || argv[2][0] == '-')
+		return cli_fail(cli, "no_such_host",
+		    row == NULL ? "no host %s is known; see: llmc fleet hosts" :
+				  "how to reach %s is not known; on it, type: "
+				  "llmc config set fleet.ssh USER@MACHINE",
+		    host);
+	buf_adds(&there, "llmc --root ");
+	text_add_shell(&there, json_string_or(row, "root", "."));
+	buf_adds(&there, " attach ");
+	text_add_shell(&there, strchr(target, ':') + 1);
+	argv[3] = there.data;
+	for (size_t i = 0; argv[i] != NULL; i++) {
+		if (i > 0)
+			buf_addc(&words, ' ');
+		text_add_shell(&words, argv[i]);
+	}
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "session", target);
+	json_set_string(cli->result, "attach", words.data);
+	if (cli->json || !terminal_here() || !isatty(STDOUT_FILENO)) {
+		buf_addf(&cli->text, "%s\n", words.data);
+		return CLI_OK;
+	}
+	terminal_become(argv, &err);
+	return cli_fail_err(cli, "ssh", &err);
+}
+
 static int
 attach_run(struct cli *cli, const struct cli_args *args)
 {
 	struct settings *settings = NULL;
-	int status = cli_load_settings(cli, &settings);
+	int status;
 
+	if (strchr(args->list[0], ':') != NULL)
+		return attach_elsewhere(cli, args->list[0]);
+	status = cli_load_settings(cli, &settings);
 	if (status == CLI_OK)
 		status = attach_target(cli, settings, args->list[0],
 		    args->flags[FLAG_NESTED] != NULL);
@@ -77,7 +123,9 @@ const struct cli_command cmd_attach = {
 	    "on. Inside the same tmux server, the client\nswitches to the "
 	    "session; inside another one, you are asked whether to attach\n"
 	    "inside of it (--nested: yes). Detach from there with its prefix "
-	    "twice: Ctrl-b\nCtrl-b d.\n",
+	    "twice: Ctrl-b\nCtrl-b d.\nHOST:WORKER is a worker of another host "
+	    "of the fleet: ssh runs llmc attach there;\nwithout a terminal, "
+	    "the command is printed.\n",
 	.example = "attach adam",
 	.flags = attach_flags,
 	.min_args = 1,

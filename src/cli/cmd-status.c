@@ -2,6 +2,9 @@
 
 /* llmc status: a drawing of the view, with what only files tell. */
 #include "base.h"
+
+#include <dirent.h>
+
 #include "cli-private.h"
 #include "moment.h"
 #include "config.h"
@@ -83,11 +86,37 @@ show_daemon(struct status *s)
 		    "set repo.default_branch BRANCH\n");
 }
 
+/* --- the hosts of a fleet --------------------------------------------- */
+
+static void
+show_hosts(struct status *s)
+{
+	struct json_object *list = view_hosts_list(s->view);
+	const char *away = json_string_or(s->head, "fleet_away", NULL);
+
+	if (json_object_array_length(list) == 0) {
+		json_object_put(list);
+		return;
+	}
+	json_set(s->cli->result, "hosts", list);
+	status_section(s->cli, "HOSTS");
+	cli_table(
+	    s->cli, view_host_columns, VIEW_HOST_COLUMNS, list, NULL, NULL);
+	if (away == NULL)
+		return;
+	cli_coloured(s->cli, "1;31", "away");
+	buf_adds(&s->cli->text, ": ");
+	cli_visible(s->cli, away);
+	buf_adds(&s->cli->text,
+	    "; agents work on, and nothing is claimed or landed until it is "
+	    "back\n");
+}
+
 /* --- workers --------------------------------------------------------- */
 
 static const struct schema worker_shape = CLI_FIELDS(
-    SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("status", STRING, NULL),
-    SCHEMA_OR_NULL("branch", STRING, NULL),
+    SCHEMA_MAY("host", STRING, "of a fleet"), SCHEMA_IS("name", STRING, NULL),
+    SCHEMA_IS("status", STRING, NULL), SCHEMA_OR_NULL("branch", STRING, NULL),
     SCHEMA_OR_NULL("worktree_path", STRING, NULL),
     SCHEMA_IS("time_in_state_secs", INT, NULL),
     SCHEMA_OR_NULL("commit_sha", STRING, NULL),
@@ -126,6 +155,14 @@ static const struct {
 	{ "oversight", "health" },
 };
 
+static bool
+is_elsewhere(const struct status *s, struct json_object *row)
+{
+	const char *host = json_string_or(row, "host", NULL);
+
+	return host != NULL && !view_is(s->head, "host", host);
+}
+
 static struct json_object *
 worker_json(const struct status *s, struct json_object *row)
 {
@@ -141,9 +178,13 @@ worker_json(const struct status *s, struct json_object *row)
 		    json_object_get(
 			json_object_object_get(row, renamed[i].in_view)));
 	roster_excerpt(json_string_or(row, "prompt", NULL), &excerpt);
-	sessions_attach_words(s->settings, session, &attach);
-	if (json_bool_or(row, "has_session", false) &&
-	    s->cli->json) /* a file of each */
+	if (is_elsewhere(s, row))
+		buf_addf(&attach, "llmc attach %s:%s",
+		    json_string_or(row, "host", ""), name);
+	else
+		sessions_attach_words(s->settings, session, &attach);
+	if (json_bool_or(row, "has_session", false) && s->cli->json &&
+	    !is_elsewhere(s, row)) /* a file of each */
 		keeper = orphans_mode(&s->cli->workspace, name);
 	json_set_int(json, "time_in_state_secs", since > 0 ? since : 0);
 	json_set_string(
@@ -162,8 +203,12 @@ worker_json(const struct status *s, struct json_object *row)
 static struct json_object *
 row_of(struct json_object *worker, const struct status *s)
 {
-	return json_object_object_get(
-	    s->workers, json_string_or(worker, "name", ""));
+	const char *name = json_string_or(worker, "name", "");
+	cleanup_free char *key = is_elsewhere(s, worker) ?
+	    xasprintf("%s:%s", json_string_or(worker, "host", ""), name) :
+	    xstrdup(name);
+
+	return json_object_object_get(s->workers, key);
 }
 
 static void
@@ -202,6 +247,7 @@ add_status(struct json_object *worker, const void *arg, struct buf *out)
 }
 
 static const struct view_column worker_columns[] = {
+	{ .key = "host", .usual = "" },
 	{ .key = "name", .flexible = true },
 	{ .add_with = add_status, .cell = VIEW_STATUS },
 	{ .key = "branch", .flexible = true },
@@ -221,7 +267,8 @@ show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 
 	json_object_object_foreachC(s->workers, it)
 	{
-		if (worker_is_auto(it.key) == is_auto)
+		if (worker_is_auto(json_string_or(it.val, "name", it.key)) ==
+		    is_auto)
 			json_object_array_add(list, worker_json(s, it.val));
 	}
 	count = json_object_array_length(list);
@@ -236,6 +283,8 @@ show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 
 		if (remark == NULL)
 			continue;
+		if (is_elsewhere(s, row))
+			buf_addf(text, "%s:", json_string_or(row, "host", ""));
 		buf_addf(text, "%s: ", json_string_or(row, "name", ""));
 		text_add_words(text, remark, strlen(remark));
 		buf_addc(text, '\n');
@@ -271,7 +320,7 @@ show_summary(struct status *s)
 		json_object_object_foreachC(s->workers, it)
 		{
 			count += view_is(it.val, "status", name);
-			if (attached == NULL &&
+			if (attached == NULL && !is_elsewhere(s, it.val) &&
 			    json_bool_or(it.val, "has_session", false))
 				attached = it.key;
 		}
@@ -472,17 +521,27 @@ load_settings(struct cli *cli, struct settings **ret_settings)
 	return CLI_OK;
 }
 
+enum {
+	FLAG_HERE
+};
+
+static const struct cli_flag status_flags[] = {
+	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
+	{ NULL, NULL, NULL },
+};
+
 static int
 status_run(struct cli *cli, const struct cli_args *args)
 {
 	static const char *const sections[] = { "head", "workers", "budget",
-		"needs", NULL };
+		"needs", VIEW_HOSTS, NULL };
 	struct status s = { .cli = cli, .now = clock_wall_ms() };
 	struct overseer_files overseer;
 	int status = load_settings(cli, &s.settings);
 	const char *name = args->count > 0 ? args->list[0] : NULL;
 	bool live;
 
+	cli->here = args->flags[FLAG_HERE] != NULL;
 	if (status != CLI_OK)
 		return status;
 	status = view_source_once(cli, sections, &s.view, &live);
@@ -508,9 +567,12 @@ status_run(struct cli *cli, const struct cli_args *args)
 		show_daemon(&s);
 		status_overseer_show(cli, &overseer, s.now);
 		overseer_files_release(&overseer);
+		show_hosts(&s);
 		show_workers(&s, "WORKERS", "workers", false);
 		show_workers(&s, "AUTO WORKERS", "auto_workers", true);
-		if (name != NULL) {
+		if (name != NULL && strchr(name, ':') != NULL) {
+			/* Its place is on another machine. */
+		} else if (name != NULL) {
 			show_place(cli, s.settings, name,
 			    (int)json_int_or(
 				json_object_object_get(s.workers, name),
@@ -542,6 +604,8 @@ static const struct schema status_shape = CLI_FIELDS(
     SCHEMA_MAY("overseer", OBJECT,
 	"only where an overseer is running or has run",
 	.of = &status_overseer_shape),
+    SCHEMA_MAY(
+	"hosts", ROWS, "of a fleet, lost ones first", .of = &view_host_schema),
     SCHEMA_IS("workers", ROWS, NULL, .of = &worker_shape),
     SCHEMA_MAY("auto_workers", ROWS, NULL, .of = &worker_shape),
     SCHEMA_MAY(
@@ -567,7 +631,8 @@ static const struct schema status_shape = CLI_FIELDS(
 const struct cli_command cmd_status = {
 	.name = "status",
 	.group = CLI_WATCH,
-	.usage = "[WORKER]",
+	.usage = "[WORKER] [--here]",
+	.flags = status_flags,
 	.max_args = 1,
 	.summary = "show the daemon, the overseer and the workers",
 	.help =
@@ -581,3 +646,112 @@ const struct cli_command cmd_status = {
 	.shape = CLI_SHAPE(OBJECT, status_shape),
 	.run = status_run,
 };
+
+/* --- llmc without a command ------------------------------------------- */
+
+struct stand {
+	struct json_object *need; /* the most urgent, NULL = none */
+	bool daemon, is_auto, overseen;
+	bool tasks; /* some wait */
+	int workers, working, review;
+};
+
+/* The one thing to type next. */
+static const char *
+stand_next(const struct stand *s)
+{
+	if (s->need != NULL)
+		return json_string_or(s->need, "command", "llmc asks");
+	if (s->review > 0 && !s->is_auto)
+		return "llmc review";
+	if (!s->daemon)
+		return s->overseen ? "llmc status" :
+		    s->tasks       ? "llmc up --auto --detach" :
+				     "llmc task add \"What is to be done\"";
+	if (s->working > 0 || s->tasks)
+		return s->is_auto || s->working > 0 ? "llmc top" :
+						      "llmc up --auto --detach";
+	if (s->is_auto)
+		return "llmc task add \"What is to be done\"";
+	return s->workers > 0 ? "llmc start" : "llmc add adam";
+}
+
+static bool
+folder_has_tasks(const struct cli *cli)
+{
+	cleanup_free char *path = workspace_path(&cli->workspace, "tasks/todo");
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool found = false;
+
+	while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
+		found = entry->d_name[0] != '.';
+	if (dir != NULL)
+		closedir(dir);
+	return found;
+}
+
+static void
+stand_print(struct cli *cli, const struct stand *s)
+{
+	struct buf *text = &cli->text;
+
+	buf_addf(text, "%s: %s%s, %d worker%s", cli->workspace.root,
+	    !s->daemon     ? "no daemon runs" :
+		s->is_auto ? "auto mode runs" :
+			     "the daemon runs",
+	    s->overseen ? " under the overseer" : "", s->workers,
+	    s->workers == 1 ? "" : "s");
+	if (s->working > 0)
+		buf_addf(text, " (%d at work)", s->working);
+	buf_adds(text, s->tasks ? "; tasks wait" : "; no task waits");
+	if (s->need != NULL) {
+		buf_adds(text, "\nIt needs you: ");
+		cli_visible(cli, json_string_or(s->need, "words", ""));
+	}
+	buf_addf(text, "\nNext: %s\n", stand_next(s));
+}
+
+int
+status_stand(struct cli *cli)
+{
+	static const char *const sections[] = { "head", "workers", "budget",
+		"needs", NULL };
+	cleanup_json struct json_object *view = NULL, *daemon = NULL,
+					*needs = NULL;
+	struct overseer_files overseer;
+	struct json_object_iter it;
+	struct stand s = { 0 };
+	bool live;
+	int status;
+
+	if (!workspace_initialised(&cli->workspace)) {
+		buf_addf(&cli->text,
+		    "%s: llmc is not set up in this repository.\nNext: llmc "
+		    "init\n",
+		    cli->workspace.root);
+		return CLI_OK;
+	}
+	status = view_source_once(cli, sections, &view, &live);
+	if (status != CLI_OK)
+		return status;
+	daemon = roster_daemon(cli);
+	overseer_files_load(cli, &overseer);
+	s.overseen = overseer.active;
+	overseer_files_release(&overseer);
+	needs = view_needs_list(view);
+	if (json_object_array_length(needs) > 0)
+		s.need = json_object_array_get_idx(needs, 0);
+	s.daemon = daemon != NULL;
+	s.is_auto = json_bool_or(daemon, "auto", false);
+	s.tasks = json_int_or(view_of(view, "head"), "todo", 0) > 0 ||
+	    folder_has_tasks(cli);
+	json_object_object_foreachC(view_of(view, "workers"), it)
+	{
+		s.workers++;
+		s.working += view_is(it.val, "status", "working");
+		s.review += view_is(it.val, "status", "needs_review");
+	}
+	stand_print(cli, &s);
+	return CLI_OK;
+}

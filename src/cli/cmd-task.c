@@ -208,9 +208,11 @@ static const struct schema task_view_shape = CLI_FIELDS(
 enum {
 	FLAG_FILE,
 	FLAG_PRIORITY,
+	FLAG_AGENT,
 	FLAG_ALL,
 	FLAG_FROM,
-	FLAG_RELEASE
+	FLAG_RELEASE,
+	FLAG_WANTS
 };
 
 static const struct cli_flag task_flags[] = {
@@ -218,12 +220,17 @@ static const struct cli_flag task_flags[] = {
 	    "for add and edit: take the text from FILE (- is stdin)" },
 	[FLAG_PRIORITY] = { "priority", "PRIORITY",
 	    "for add: urgent, high, normal or low" },
+	[FLAG_AGENT] = { "agent", "AGENT",
+	    "for add: a kind of agents (llmc doctor --agents), or one of "
+	    "[agents]" },
 	[FLAG_ALL] = { "all", NULL,
 	    "for list: every task that has ended, not only the last 20" },
 	[FLAG_FROM] = { "from", "ISSUE",
 	    "for add: take an issue of the forge, by number or address" },
 	[FLAG_RELEASE] = { "release", "ID",
 	    "for reservations: let others change what ID reserves" },
+	[FLAG_WANTS] = { "wants", "WORD,...",
+	    "for add: what the host must have that runs it (llmc fleet hosts)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -259,7 +266,7 @@ task_add(struct cli *cli, const struct cli_args *args)
 
 	if (from != NULL &&
 	    (args->count > 1 || args->flags[FLAG_FILE] != NULL ||
-		priority != NULL))
+		priority != NULL || args->flags[FLAG_WANTS] != NULL))
 		return cli_misuse(cli, &cmd_task,
 		    "--from takes text and priority from the issue");
 	if (from != NULL)
@@ -269,8 +276,9 @@ task_add(struct cli *cli, const struct cli_args *args)
 		status = fill_draft(cli, args, &draft);
 	if (from == NULL && status == CLI_OK)
 		status = remote_call(cli, "task.add",
-		    remote_params(
-			"text", draft.text.data, "priority", priority, NULL),
+		    remote_params("text", draft.text.data, "priority", priority,
+			"agent", args->flags[FLAG_AGENT], "wants",
+			args->flags[FLAG_WANTS], NULL),
 		    0, &cli->result);
 	if (status == CLI_OK) {
 		const char *key = json_string_or(cli->result, "task", "");
@@ -287,7 +295,7 @@ unknown_task(struct cli *cli, const char *word)
 {
 	struct taskbook book;
 	const char *near;
-	int status = taskbook_load(cli, 0, &book);
+	int status = taskbook_load(cli, 0, NULL, &book);
 
 	if (status != CLI_OK)
 		return status;
@@ -527,7 +535,7 @@ task_list(struct cli *cli, const struct cli_args *args)
 {
 	struct taskbook book;
 	int status = taskbook_load(
-	    cli, args->flags[FLAG_ALL] != NULL ? 0 : ENDED_SHOWN, &book);
+	    cli, args->flags[FLAG_ALL] != NULL ? 0 : ENDED_SHOWN, NULL, &book);
 	struct json_object *source;
 	struct json_object *list;
 	size_t count;
@@ -603,7 +611,8 @@ task_show(struct cli *cli, const struct cli_args *args)
 
 static const struct verb task_verbs[] = {
 	{ "add", 0, 1000,
-	    1u << FLAG_FILE | 1u << FLAG_PRIORITY | 1u << FLAG_FROM,
+	    1u << FLAG_FILE | 1u << FLAG_PRIORITY | 1u << FLAG_AGENT |
+		1u << FLAG_FROM | 1u << FLAG_WANTS,
 	    "add [TEXT ...]", task_add },
 	{ "list", 0, 0, 1u << FLAG_ALL, "list [--all]", task_list },
 	{ "show", 1, 1, 0, "show ID", task_show },

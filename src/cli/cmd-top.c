@@ -514,10 +514,19 @@ print_once(struct cli *cli)
 	return CLI_OK;
 }
 
+enum {
+	FLAG_HERE
+};
+
+static const struct cli_flag top_flags[] = {
+	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
+	{ NULL, NULL, NULL },
+};
+
 static int
 top_run(struct cli *cli, const struct cli_args *args)
 {
-	(void)args;
+	cli->here = args->flags[FLAG_HERE] != NULL;
 	return !cli->json && screen_possible(getenv("TERM")) ? follow(cli) :
 							       print_once(cli);
 }
@@ -525,7 +534,8 @@ top_run(struct cli *cli, const struct cli_args *args)
 const struct cli_command cmd_top = {
 	.name = "top",
 	.group = CLI_WATCH,
-	.usage = "",
+	.usage = "[--here]",
+	.flags = top_flags,
 	.summary = "show everything that goes on, as it changes",
 	.help =
 	    "What needs you comes first, then workers, tasks, events and "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc up, down: the daemon. */
+/* llmc up, restart, down: the daemon. */
 #include "base.h"
 
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include "preflight.h"
 #include "procref.h"
 #include "relay.h"
+#include "restart.h"
 #include "root-mark.h"
 #include "sibling.h"
 #include "start-facts.h"
@@ -85,6 +86,7 @@ detach_fail(struct cli *cli, const char *who, const char *log, off_t from)
 
 struct daemon_wait {
 	struct loop *loop;
+	int64_t after; /* this restart; -1 = any answer */
 	const char *path; /* of the socket, or of the lock */
 	struct json_object *info;
 	int64_t until_ms;
@@ -105,11 +107,16 @@ on_socket(void *arg)
 {
 	struct daemon_wait *wait = arg;
 
-	if (!wait->over &&
+	cleanup_json struct json_object *info = NULL;
+
+	if (wait->over ||
 	    client_call(wait->path, "daemon.info", NULL,
-		wait->until_ms - clock_mono_ms(), true, &wait->info, NULL,
-		NULL) == 0)
-		wait_over(wait);
+		wait->until_ms - clock_mono_ms(), true, &info, NULL,
+		NULL) != 0 ||
+	    json_int_or(info, "restarts", 0) <= wait->after)
+		return;
+	wait->info = take_ptr(&info);
+	wait_over(wait);
 }
 
 static void
@@ -131,15 +138,17 @@ on_late(void *arg)
 }
 
 /* Wait until it answers: *ret_info is its daemon.info, owned by the caller.
- * `fd` is the writing end of a pipe whose reading end the daemon has. False if
- * that is closed, or after the timeout. */
+ * `fd` becomes readable when it has ended: a pidfd, or the writing end of a
+ * pipe whose reading end it has. False then, or after the timeout. after: this
+ * many restarts; -1 = any. */
 static bool
-daemon_wait_up(
-    struct cli *cli, int fd, int64_t ms, struct json_object **ret_info)
+daemon_wait_up(struct cli *cli, int fd, int64_t after, int64_t ms,
+    struct json_object **ret_info)
 {
 	cleanup_free char *socket = client_socket_path(&cli->workspace);
 	struct daemon_wait wait = { .loop = loop_new(),
 		.path = socket,
+		.after = after,
 		.until_ms = clock_mono_ms() + ms };
 	struct loop_timer *deadline = loop_after(wait.loop, ms, on_late, &wait);
 	struct loop_call *first = loop_call_new(wait.loop, on_socket, &wait);
@@ -203,6 +212,7 @@ daemon_wait_gone(struct cli *cli, const struct procref *daemon, int64_t ms)
 
 #define START_MS 60000 /* the first start may read a long history */
 #define INFO_MS  5000
+#define DOWN_MS  30000
 
 enum {
 	FLAG_AUTO,
@@ -303,7 +313,7 @@ up_detached(struct cli *cli, char *const *argv, bool is_auto)
 	if (file_make_private(log, &said, &err) < 0 ||
 	    detach_start(cli, argv, log, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
-	if (!daemon_wait_up(cli, fd, START_MS, &info))
+	if (!daemon_wait_up(cli, fd, -1, START_MS, &info))
 		return detach_fail(cli, "the daemon", log, said);
 	buf_addf(&cli->text, "The daemon is running (pid %lld).\n",
 	    (long long)json_int_or(info, "pid", 0));
@@ -532,9 +542,156 @@ const struct cli_command cmd_up = {
 	.run = up_run,
 };
 
-/* --- down ---------------------------------------------------------------- */
+/* --- restart ------------------------------------------------------------ */
 
-#define DOWN_MS 30000
+#define PROGRAM_MS 10000
+
+/* Before anything changes: does the program that is on disk run at all? */
+static int
+try_program(struct cli *cli, const char *name)
+{
+	cleanup_free char *program = sibling_find(name);
+	const char *const argv[] = { program, "--version", NULL };
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_buf struct buf words = BUF_INIT;
+	struct child_spec spec = { .argv = argv, .deadline_ms = PROGRAM_MS };
+	struct err err = { 0 };
+
+	if (program == NULL)
+		return cli_fail(cli, "not_installed",
+		    "cannot find %s next to llmc; nothing was changed", name);
+	child_result_init(&result);
+	if (child_run(&spec, &result, &err) < 0)
+		return cli_fail_err(cli, "failed", &err);
+	if (child_succeeded(&result))
+		return CLI_OK;
+	child_result_describe(&result, &words);
+	return cli_fail(cli, "failed",
+	    "%s --version %s; nothing was changed: install a %s that runs here",
+	    program, words.data, name);
+}
+
+/* One that has another program on disk goes on with that. *ret_pid is 0 if
+ * there was no need. */
+static int
+restart_overseer(struct cli *cli, int64_t *ret_pid)
+{
+	struct overseer_files files;
+	int64_t restarts, pid;
+	int status = CLI_OK;
+
+	overseer_files_load(cli, &files);
+	pid = overseer_files_pid(&files);
+	restarts = json_int_or(files.json, "restarts", -1);
+	if (overseer_files_repairs(&files))
+		status = cli_fail(cli, "overseen",
+		    "the overseer repairs the daemon, or waits to start it; "
+		    "see: llmc status, and try again when it runs");
+	overseer_files_release(&files);
+	*ret_pid = pid > 0 && restart_is_due((pid_t)pid) ? pid : 0;
+	if (status != CLI_OK || *ret_pid == 0)
+		return status;
+	if (restarts < 0)
+		return cli_fail(cli, "failed",
+		    "the overseer (pid %lld) is of a version that cannot be "
+		    "replaced while it runs: stop it with Ctrl-C or kill "
+		    "%lld, then: llmc overseer",
+		    (long long)pid, (long long)pid);
+	status = try_program(cli, "overseer");
+	if (status == CLI_OK && !overseer_files_restart(cli, DOWN_MS))
+		status = cli_fail(cli, "failed",
+		    "the overseer (pid %lld) was told to restart, but goes on "
+		    "as it is; see: llmc status",
+		    (long long)pid);
+	return status;
+}
+
+static int
+restart_run(struct cli *cli, const struct cli_args *args)
+{
+	cleanup_json struct json_object *info = NULL, *result = NULL;
+	struct json_object *params = json_object_new_object();
+	struct procref daemon = PROCREF_INIT;
+	int64_t overseer = 0, restarts, gap;
+	int status;
+
+	(void)args;
+	json_set_bool(params, "keep", true);
+	json_set_bool(params, "again", true);
+	status = remote_call(cli, "daemon.info", NULL, INFO_MS, &info);
+	restarts = json_int_or(info, "restarts", -1);
+	if (status == CLI_OK && restarts < 0)
+		status = cli_fail(cli, "failed",
+		    "the daemon (version %s) is of a version that cannot be "
+		    "replaced while it runs; type: llmc down, then llmc up%s",
+		    json_string_or(info, "version", "?"),
+		    json_bool_or(info, "auto", false) ? " --auto" : "");
+	if (status == CLI_OK)
+		status = try_program(cli, "autod");
+	if (status == CLI_OK)
+		status = restart_overseer(cli, &overseer);
+	if (status == CLI_OK)
+		procref_set(&daemon, (pid_t)json_int_or(info, "pid", 0));
+	gap = clock_mono_ms();
+	if (status == CLI_OK)
+		status = remote_call(
+		    cli, "daemon.stop", take_ptr(&params), 0, &result);
+	json_object_put(params);
+	json_object_put(take_ptr(&info));
+	if (status == CLI_OK &&
+	    !daemon_wait_up(cli, daemon.pidfd, restarts, START_MS, &info))
+		status = cli_fail(cli, "failed",
+		    "the daemon does not answer after its restart; see: llmc "
+		    "status, llmc log daemon");
+	procref_release(&daemon);
+	if (status != CLI_OK)
+		return status;
+	gap = clock_mono_ms() - gap;
+	if (overseer > 0)
+		buf_addf(&cli->text,
+		    "The overseer (pid %lld) goes on with the program on "
+		    "disk.\n",
+		    (long long)overseer);
+	buf_addf(&cli->text,
+	    "The daemon (pid %lld) goes on with the program on disk, version "
+	    "%s, after %lld ms. The sessions were not touched.\n",
+	    (long long)json_int_or(info, "pid", 0),
+	    json_string_or(info, "version", "?"), (long long)gap);
+	cli->result = take_ptr(&info);
+	json_set_int(cli->result, "took_ms", gap);
+	json_set_bool(cli->result, "overseer", overseer > 0);
+	return CLI_OK;
+}
+
+static const struct schema restart_shape =
+    CLI_FIELDS(SCHEMA_IS("version", STRING, NULL), SCHEMA_IS("pid", INT, NULL),
+	SCHEMA_IS("instance_id", STRING, "the same as before"),
+	SCHEMA_IS("lag_ms", INT, NULL), SCHEMA_IS("turns", INT, NULL),
+	SCHEMA_IS("workers", INT, NULL), SCHEMA_IS("auto", BOOL, NULL),
+	SCHEMA_IS("restarts", INT, "of this process"),
+	SCHEMA_IS("took_ms", INT, "until the daemon answered again"),
+	SCHEMA_IS("overseer", BOOL, "it was restarted too"));
+
+const struct cli_command cmd_restart = {
+	.name = "restart",
+	.group = CLI_RUN,
+	.usage = "",
+	.summary = "go on with the programs that are on disk now",
+	.help =
+	    "After an upgrade: the daemon saves its state and goes on with the "
+	    "program that is\non disk now, in the same process, with the same "
+	    "options. The workers' sessions\nare not touched; what they report "
+	    "meanwhile is kept. So does an overseer, if its\nprogram was "
+	    "replaced; it does not take this for a failure. llmc doctor says "
+	    "when a\nrestart is due.\n",
+	.example = "restart",
+	.method = "daemon.stop",
+	.needs = CLI_DAEMON_DOES,
+	.shape = CLI_SHAPE(OBJECT, restart_shape),
+	.run = restart_run,
+};
+
+/* --- down ---------------------------------------------------------------- */
 
 enum {
 	FLAG_FORCE

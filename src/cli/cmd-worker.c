@@ -162,7 +162,6 @@ static const struct schema add_shape = CLI_FIELDS(
 
 const struct cli_command cmd_add = {
 	.name = "add",
-	.group = CLI_WORKERS,
 	.usage = "NAME [--model MODEL] [--role-prompt TEXT] "
 		 "[--excluded-from-pool] [--self-review]",
 	.summary = "create a worker",
@@ -204,7 +203,13 @@ message_named(
 static int
 message_run(struct cli *cli, const struct cli_args *args)
 {
-	return roster_with(cli, args->list[0], message_named, args);
+	cleanup_free char *name = xstrdup(args->list[0]);
+	const struct worker elsewhere = { .name = name };
+
+	/* HOST:WORKER is known there. */
+	return strchr(name, ':') != NULL ?
+	    message_named(cli, &elsewhere, args) :
+	    roster_with(cli, name, message_named, args);
 }
 
 const struct cli_command cmd_message = {

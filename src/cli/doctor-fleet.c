@@ -14,6 +14,8 @@
 #include "tmux.h"
 #include "view.h"
 
+#define CLOCK_MAX_MS ((int64_t)60 * 1000) /* of two hosts, without a word */
+
 /* --- doctor-keeper ----------------------------------------------------- */
 
 #define NAME        "keeper"
@@ -436,6 +438,94 @@ check_needs(struct doctor *d)
 		doctor_note(d, VERDICT_OK, "needs you", "nothing", NULL);
 }
 
+/* Nothing is judged by it; but times of other hosts look odd. */
+static void
+check_clock(struct doctor *d)
+{
+	cleanup_json struct json_object *result = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+	struct err err = { 0 };
+	int64_t ms;
+
+	if (remote_fleet_try(d->cli, "check", NULL, &result, &err) < 0) {
+		doctor_note(d, VERDICT_FAIL, "shared book", err.msg,
+		    "see: llmc fleet check");
+		return;
+	}
+	ms = json_int_or(result, "clockMs", 0);
+	if (json_object_object_get(result, "clockMs") == NULL)
+		return; /* a file of this machine */
+	buf_adds(&words, "the clock of the shared book is ");
+	text_add_duration(&words, ms < 0 ? -ms : ms);
+	buf_addf(&words, " %s ours", ms < 0 ? "behind" : "ahead of");
+	if (ms < CLOCK_MAX_MS && ms > -CLOCK_MAX_MS)
+		doctor_note(d, VERDICT_OK, "clock", words.data, NULL);
+	else
+		doctor_note(d, VERDICT_WARN, "clock", words.data,
+		    "no lease goes by it, but times that are shown do: set the "
+		    "clock of this host or of the server");
+}
+
+/* What the daemon knows of the other hosts; `llmc fleet check` connects by
+ * itself. */
+static void
+check_hosts(struct doctor *d)
+{
+	static const char *const sections[] = { "head", VIEW_HOSTS, NULL };
+	const char *database = settings_string(d->settings, "fleet.database");
+	cleanup_json struct json_object *view = NULL, *list = NULL;
+	cleanup_buf struct buf up = BUF_INIT, lost = BUF_INIT, old = BUF_INIT;
+	cleanup_free char *away = NULL;
+	struct json_object *here;
+	const char *words;
+	size_t count;
+
+	if (database[0] == '\0')
+		return;
+	if (!view_source_ask(d->cli, sections, &view)) {
+		doctor_note(d, VERDICT_WARN, "fleet",
+		    "no daemon runs here: this host takes no tasks",
+		    "try the shared book with: llmc fleet check");
+		return;
+	}
+	words = json_string_or(view_of(view, "head"), "fleet_away", NULL);
+	if (words != NULL) {
+		away = xasprintf("the shared book is away: %s", words);
+		doctor_note(d, VERDICT_FAIL, "fleet", away,
+		    "see what is wrong with: llmc fleet check");
+		return;
+	}
+	list = view_hosts_list(view);
+	here = view_row(view, VIEW_HOSTS,
+	    json_string_or(view_of(view, "head"), "host", ""));
+	count = json_object_array_length(list);
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+		bool is_lost = view_is(row, "state", "lost");
+
+		buf_addf(is_lost ? &lost : &up, " %s",
+		    json_string_or(row, "host", "?"));
+		if (!is_lost &&
+		    !view_is(
+			row, "version", json_string_or(here, "version", "")))
+			buf_addf(&old, " %s (%s)",
+			    json_string_or(row, "host", "?"),
+			    json_string_or(row, "version", "?"));
+	}
+	buf_addf(&up, "; this is %s, which has:%s%s",
+	    json_string_or(here, "host", "?"),
+	    json_string_or(here, "can", NULL) != NULL ? " " : " nothing",
+	    json_string_or(here, "can", ""));
+	doctor_note(d, VERDICT_OK, "fleet", up.data + 1, NULL);
+	check_clock(d);
+	if (lost.len > 0)
+		doctor_note(d, VERDICT_WARN, "lost hosts", lost.data + 1,
+		    "start llmc there, or take it out: llmc fleet hosts");
+	if (old.len > 0)
+		doctor_note(d, VERDICT_WARN, "other versions", old.data + 1,
+		    "install the same version on all hosts");
+}
+
 void
 doctor_fleet_check(struct doctor *d)
 {
@@ -469,5 +559,6 @@ doctor_fleet_check(struct doctor *d)
 	check_worktrees(d);
 	check_tmux_socket(d);
 	check_sessions(d);
+	check_hosts(d);
 	check_needs(d);
 }

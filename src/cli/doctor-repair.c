@@ -216,7 +216,7 @@ write_state(struct doctor *d, const struct settings *settings,
 	cleanup_json struct json_object *json = NULL, *result = NULL;
 	struct state old, fresh;
 	struct err err = { 0 };
-	const char *aside;
+	const char *damaged;
 	int status;
 	bool have_old = read_old(d, &old, &status);
 
@@ -227,9 +227,9 @@ write_state(struct doctor *d, const struct settings *settings,
 			status = cli_fail_err(d->cli, "io", &err);
 	}
 	if (status == CLI_OK) {
-		aside = json_string_or(result, "aside", NULL);
-		if (aside != NULL)
-			done(d, "the damaged llmc.db is kept as %s", aside);
+		damaged = json_string_or(result, "damaged", NULL);
+		if (damaged != NULL)
+			done(d, "the damaged llmc.db is kept as %s", damaged);
 		done(d, "wrote a new state with %zu worker%s", fresh.count,
 		    fresh.count == 1 ? "" : "s");
 	}

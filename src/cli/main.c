@@ -177,8 +177,16 @@ run(struct cli *cli, int argc, char **argv)
 		return cmd_version.run(cli, &none);
 	if (help && i >= argc)
 		return cmd_help.run(cli, &none);
-	if (i >= argc)
-		return cli_misuse(cli, NULL, "a command is required");
+	if (i >= argc) {
+		/* In a repository: where things stand. */
+		if (cli->json ||
+		    (cli->root_option != NULL ?
+			    workspace_at(
+				cli->root_option, &cli->workspace, NULL) :
+			    workspace_find(".", &cli->workspace, NULL)) < 0)
+			return cli_misuse(cli, NULL, "a command is required");
+		return status_stand(cli);
+	}
 	argc -= i;
 	words = renew(cli, &argc, argv + i);
 	if (help) {

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <poll.h>
+
 #include "child.h"
 #include "cli-private.h"
+#include "lock.h"
 #include "rpc.h"
 #include "run-dir.h"
 #include "sibling.h"
 
-#define DEADLINE_MS  (60 * 1000)
-#define ANSWER_MAX   (4 * 1024 * 1024)
-#define DOCUMENT_MAX (64 * 1024 * 1024)
+#define DEADLINE_MS     (60 * 1000)
+#define RESTART_MS      2000 /* for a daemon that begins, or is restarted */
+#define RESTART_LOOK_MS 10
+#define ANSWER_MAX      (4 * 1024 * 1024)
+#define DOCUMENT_MAX    (64 * 1024 * 1024)
 #define NOT_FOUND                                                           \
 	"cannot find autod next to llmc or on PATH; install it with: make " \
 	"install"
@@ -88,23 +94,28 @@ take_words(const struct child_result *result, struct err *err)
 	    err, -EIO, "%s", said[0] != '\0' ? said : "autod did not answer");
 }
 
-/* Of a run of autod that is not a call: a line of JSON. */
+/* Of a run of autod that is not a call: a line of JSON. words are more options,
+ * NULL terminated. */
 static int
 run_autod(struct cli *cli, const char *option, const char *name,
-    const struct buf *input, struct json_object **ret_result, struct err *err)
+    const char *const *words, const struct buf *input,
+    struct json_object **ret_result, struct err *err)
 {
 	cleanup_free char *autod = sibling_find("autod");
-	const char *const argv[] = { autod, "--root", cli->workspace.root,
-		option, name, NULL };
+	cleanup_strv char **argv = NULL;
 	cleanup_child_result struct child_result result = { 0 };
 	cleanup_buf struct buf text = BUF_INIT;
-	struct child_spec spec = { .argv = argv,
-		.output_max = DOCUMENT_MAX,
+	struct child_spec spec = { .output_max = DOCUMENT_MAX,
 		.deadline_ms = DEADLINE_MS };
 	int r;
 
 	if (autod == NULL)
 		return err_set(err, -ENOENT, NOT_FOUND);
+	strv_add_all(&argv,
+	    (const char *const[]){
+		autod, "--root", cli->workspace.root, option, name, NULL });
+	strv_add_all(&argv, words);
+	spec.argv = strv_const(argv);
 	if (input != NULL) {
 		spec.input = input->data;
 		spec.input_len = input->len;
@@ -121,6 +132,22 @@ run_autod(struct cli *cli, const char *option, const char *name,
 }
 
 int
+remote_fleet_try(struct cli *cli, const char *verb, const char *const *words,
+    struct json_object **ret_result, struct err *err)
+{
+	return run_autod(cli, "--fleet", verb, words, NULL, ret_result, err);
+}
+
+int
+remote_fleet(struct cli *cli, const char *verb, const char *const *words)
+{
+	struct err err = { 0 };
+	int r = remote_fleet_try(cli, verb, words, &cli->result, &err);
+
+	return r < 0 ? cli_fail_err(cli, "fleet", &err) : CLI_OK;
+}
+
+int
 remote_look(struct cli *cli, const char *name, struct json_object *params,
     struct json_object **ret_result, struct err *err)
 {
@@ -129,7 +156,7 @@ remote_look(struct cli *cli, const char *name, struct json_object *params,
 	if (params != NULL)
 		json_print(params, false, &text);
 	json_object_put(params);
-	return run_autod(cli, "--look", name, &text, ret_result, err);
+	return run_autod(cli, "--look", name, NULL, &text, ret_result, err);
 }
 
 int
@@ -139,7 +166,7 @@ remote_rebuild(struct cli *cli, struct json_object *state,
 	cleanup_buf struct buf text = BUF_INIT;
 
 	json_print(state, false, &text);
-	return run_autod(cli, "--rebuild", NULL, &text, ret_result, err);
+	return run_autod(cli, "--rebuild", NULL, NULL, &text, ret_result, err);
 }
 
 /* Did the last daemon, which was killed, run auto mode? */
@@ -154,6 +181,29 @@ was_auto(const struct cli *cli)
 	    json_bool_or(json, "auto", false);
 }
 
+/* Of a worker of another host, HOST:WORKER: the daemon there does it. */
+static bool
+try_elsewhere(struct cli *cli, const char *method, struct json_object *params,
+    const char *worker, struct json_object **ret_result, const char **ret_code,
+    struct err *err)
+{
+	cleanup_free char *host = xstrndup(worker, strcspn(worker, ":"));
+	cleanup_free char *name = xstrdup(strchr(worker, ':') + 1);
+	cleanup_json struct json_object *result = NULL;
+	struct json_object *letter =
+	    remote_params("host", host, "method", method, NULL);
+	bool done;
+
+	json_set_string(params, "worker", name);
+	json_set(letter, "params", params);
+	done =
+	    remote_try(cli, "fleet.letter", letter, 0, &result, ret_code, err);
+	*ret_result = done ?
+	    json_object_get(json_object_object_get(result, "result")) :
+	    take_ptr(&result);
+	return done;
+}
+
 bool
 remote_try(struct cli *cli, const char *method, struct json_object *params,
     int64_t deadline_ms, struct json_object **ret_result, const char **ret_code,
@@ -162,13 +212,27 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 	const struct api_method *m = api_find(method);
 	cleanup_json struct json_object *owned = params;
 	cleanup_free char *socket = remote_socket(cli);
+	cleanup_free char *lock = workspace_path(&cli->workspace, "state.lock");
+	int64_t until = clock_mono_ms() + RESTART_MS;
+	const char *worker =
+	    params != NULL ? json_string_or(params, "worker", "") : "";
 	int code = 0, r;
 
 	*ret_result = NULL;
+	if (strchr(worker, ':') != NULL)
+		return try_elsewhere(cli, method, take_ptr(&owned), worker,
+		    ret_result, ret_code, err);
 	if (deadline_ms <= 0)
 		deadline_ms = DEADLINE_MS;
-	r = client_call(
-	    socket, method, owned, deadline_ms, true, ret_result, &code, err);
+	for (;;) {
+		r = client_call(socket, method, owned, deadline_ms, true,
+		    ret_result, &code, err);
+		/* Nobody listens: one that owns the state is about to. */
+		if ((r != -ENOENT && r != -ECONNREFUSED) ||
+		    clock_mono_ms() >= until || lock_is_held(lock) != 1)
+			break;
+		poll(NULL, 0, RESTART_LOOK_MS);
+	}
 	if (r == 0)
 		return true;
 	if (r == -EPROTO)

@@ -81,27 +81,6 @@ roster_find(struct cli *cli, const struct state *state, const char *name,
 	    "there is no worker %s; the workers are:%s", name, names.data);
 }
 
-static int
-reviewed(struct cli *cli, const struct state *state,
-    const struct worker **ret_worker)
-{
-	const struct worker *found = state->last_reviewed == NULL ?
-	    NULL :
-	    state_find(state, state->last_reviewed);
-
-	if (found == NULL)
-		return cli_fail(cli, "not_reviewed",
-		    "no work has been reviewed yet; name a worker, or first "
-		    "run: llmc review");
-	if (found->reviewed == NULL)
-		return cli_fail(cli, "not_reviewed",
-		    "%s was reviewed last, and you have not seen the work that "
-		    "it has now; name a worker, or first run: llmc review %s",
-		    found->name, found->name);
-	*ret_worker = found;
-	return CLI_OK;
-}
-
 int
 roster_with(struct cli *cli, const char *name,
     int (*fn)(struct cli *cli, const struct worker *worker,
@@ -114,8 +93,18 @@ roster_with(struct cli *cli, const char *name,
 
 	if (status != CLI_OK)
 		return status;
-	status = name != NULL ? roster_find(cli, &state, name, &worker) :
-				reviewed(cli, &state, &worker);
+	if (name != NULL)
+		status = roster_find(cli, &state, name, &worker);
+	else if (state.last_reviewed == NULL ||
+	    (worker = state_find(&state, state.last_reviewed)) == NULL)
+		status = cli_fail(cli, "not_reviewed",
+		    "no work has been reviewed yet; name a worker, or first "
+		    "run: llmc review");
+	else if (worker->reviewed == NULL)
+		status = cli_fail(cli, "not_reviewed",
+		    "%s was reviewed last, and you have not seen the work that "
+		    "it has now; name a worker, or first run: llmc review %s",
+		    worker->name, worker->name);
 	if (status == CLI_OK)
 		status = fn(cli, worker, args);
 	state_release(&state);

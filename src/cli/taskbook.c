@@ -15,7 +15,6 @@ struct filling {
 	struct taskbook *book;
 	struct json_object *tasks; /* records: open and ended ones */
 	struct json_object *seen; /* what is in the book, by its keys */
-	size_t limit;
 	int64_t now;
 };
 
@@ -158,7 +157,6 @@ entry_of_task(const struct task *task, bool ended, int64_t now)
 static struct json_object *
 entry_of_item(const struct taskbook *book, struct json_object *item)
 {
-	static const char *const unknown[] = { "commit_sha", "reason" };
 	struct json_object *json = json_object_new_object();
 
 	json_set_string(json, "id", NULL);
@@ -174,8 +172,8 @@ entry_of_item(const struct taskbook *book, struct json_object *item)
 	json_set_string(json, "worker", json_string_or(item, "owner", NULL));
 	json_set_int(json, "attempts", 0);
 	json_set(json, "age_secs", NULL);
-	for (size_t i = 0; i < nitems(unknown); i++)
-		json_set(json, unknown[i], NULL);
+	json_set(json, "commit_sha", NULL);
+	json_set(json, "reason", NULL);
 	json_set_string(json, "problem", json_string_or(item, "problem", NULL));
 	return json;
 }
@@ -252,40 +250,21 @@ add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
 	}
 }
 
-static void
-fill(struct filling *f)
-{
-	cleanup_json struct json_object *items = NULL;
-	struct taskbook *book = f->book;
-	struct err err = { 0 };
-	size_t ended;
-
-	items = source_list(book->type, book->where, f->limit, &err);
-	if (items == NULL) {
-		book->problem = xstrdup(err.msg);
-		items = json_object_new_array();
-	}
-	add_tasks(f, "open");
-	add_items(f, items, false, SIZE_MAX);
-	ended = add_tasks(f, "ended");
-	/* What ended before there were records, or by hand. */
-	add_items(f, items, true, f->limit == 0 ? SIZE_MAX : f->limit - ended);
-}
-
-static int
-load(struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book)
+int
+taskbook_load(
+    struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book)
 {
 	struct json_object *params;
-	cleanup_json struct json_object *tasks = NULL;
+	cleanup_json struct json_object *tasks = NULL, *items = NULL;
 	cleanup_json struct json_object *seen = json_object_new_object();
+	size_t ended;
 	struct taskbook book = { .entries = NULL };
 	struct source_choice choice;
 	struct settings *settings = NULL;
 	struct err err = { 0 };
-	struct filling f = { .book = &book,
-		.seen = seen,
-		.limit = limit,
-		.now = clock_wall_ms() };
+	struct filling f = {
+		.book = &book, .seen = seen, .now = clock_wall_ms()
+	};
 	int status = cli_load_settings(cli, &settings);
 
 	if (status != CLI_OK)
@@ -306,15 +285,18 @@ load(struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book)
 		return cli_fail_err(cli, "bad_state", &err);
 	}
 	f.tasks = tasks;
-	fill(&f);
+	items = source_list(book.type, book.where, limit, &err);
+	if (items == NULL) {
+		book.problem = xstrdup(err.msg);
+		items = json_object_new_array();
+	}
+	add_tasks(&f, "open");
+	add_items(&f, items, false, SIZE_MAX);
+	ended = add_tasks(&f, "ended");
+	/* What ended before there were records, or by hand. */
+	add_items(&f, items, true, limit == 0 ? SIZE_MAX : limit - ended);
 	*ret_book = book;
 	return CLI_OK;
-}
-
-int
-taskbook_load(struct cli *cli, size_t limit, struct taskbook *ret_book)
-{
-	return load(cli, limit, NULL, ret_book);
 }
 
 /* An ended task is asked for by its id, unless that is its name. */
@@ -322,19 +304,19 @@ static int
 load_named(struct cli *cli, const char *name, struct taskbook *ret_book)
 {
 	cleanup_free char *id = NULL;
-	int status = load(cli, 0, name, ret_book);
+	int status = taskbook_load(cli, 0, name, ret_book);
 
 	if (status != CLI_OK || taskbook_find(ret_book, name) != NULL)
 		return status;
 	taskbook_release(ret_book);
-	status = load(cli, 0, NULL, ret_book);
+	status = taskbook_load(cli, 0, NULL, ret_book);
 	if (status != CLI_OK)
 		return status;
 	xstrset(&id, json_string_or(taskbook_find(ret_book, name), "id", NULL));
 	if (id == NULL)
 		return status;
 	taskbook_release(ret_book);
-	return load(cli, 0, id, ret_book);
+	return taskbook_load(cli, 0, id, ret_book);
 }
 
 /* "g3/..." with the goal's id for "g3", if that is another one, as of a goal

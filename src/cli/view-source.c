@@ -57,6 +57,8 @@ view_source_ask(
 		NULL) != 0)
 		return false;
 	*ret_view = view_complete(view);
+	if (cli->here)
+		view_hosts_here(*ret_view);
 	return true;
 }
 
@@ -155,6 +157,8 @@ take(struct view_source *s, const char *method, struct json_object *params)
 		return true; /* of a later version */
 	}
 	s->seq = seq;
+	if (s->cli->here)
+		view_hosts_here(s->view);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 /* overseer: the supervisor. Parses its options; overseer.c does the work. */
 #include "base.h"
 #include "overseer-private.h"
+#include "version.h"
 
 static const char usage[] =
     "usage: overseer [--root DIR] [--concurrency N] [--task-pool-command CMD]\n"
@@ -49,7 +50,8 @@ take_option(int argc, char **argv, int i, struct overseer_options *options)
 int
 main(int argc, char **argv)
 {
-	struct overseer_options options = { .root = getenv("LLMC_ROOT") };
+	struct overseer_options options = { .root = getenv("LLMC_ROOT"),
+		.argv = argv };
 
 	/* Started from a console: what we start is not that session's. */
 	unsetenv("LLMC_KEEPER");

@@ -71,6 +71,17 @@ see_heartbeat(struct overseer *o)
 	o->beat = json_object_get(json);
 	sequence = (uint64_t)json_int_or(json, "sequence", 0);
 	at = json_int_or(json, "monotonic_ms", 0);
+	if (strcmp(json_string_or(json, "phase", ""), RESTART_PHASE) == 0) {
+		/* It has as much time as for a start, and then beats again. */
+		if (s->restarted_ms == 0) {
+			log_info("the daemon replaces its program");
+			s->restarted_ms = clock_mono_ms();
+		}
+		o->daemon.ready = false;
+		s->sequence = 0;
+		s->beat_ms = 0;
+		return;
+	}
 	if (sequence == s->sequence)
 		return;
 	s->sequence = sequence;
@@ -195,7 +206,8 @@ collect(struct overseer *o, struct health_facts *out)
 		.failure = s->failure,
 		.frozen = d->alive && procref_state(&d->ref) == 'T',
 		.complaint = s->complaint.len > 0 ? s->complaint.data : NULL,
-		.up_ms = now - d->started_ms,
+		.up_ms = now -
+		    (s->restarted_ms > 0 ? s->restarted_ms : d->started_ms),
 		.beat_ms = s->beat_ms > 0 ? now - s->beat_ms : INT64_MAX,
 		.assigned = s->assigned,
 		.moved_ms = moved > 0 ? now - moved : INT64_MAX,
@@ -230,6 +242,7 @@ become_ready(struct overseer *o)
 	    lock_is_held(lock) != 1)
 		return;
 	d->ready = true;
+	o->sight.restarted_ms = 0;
 	o->sight.moved_ms = clock_mono_ms();
 	console_say(o, CONSOLE_GREEN, "The daemon is running (pid %d).",
 	    (int)d->ref.pid);

@@ -33,6 +33,7 @@
 #include "operation.h"
 #include "procref.h"
 #include "relay.h"
+#include "restart.h"
 #include "session.h"
 #include "spiral.h"
 #include "workspace.h"
@@ -130,6 +131,8 @@ struct sight {
 	bool identity;
 	bool reread; /* the settings, since it seemed to stall */
 	bool doubted; /* identity or heartbeat, at the last look */
+	int64_t restarted_ms; /* monotonic, when it said that it replaces its
+			       * program; 0 = it did not, or has */
 	int64_t graced_ms; /* a starved verdict was put off then */
 	struct loop_timer *look;
 };
@@ -197,6 +200,7 @@ struct overseer_options {
 	const char *root;
 	const char *concurrency, *task_pool_command, *post_accept_command;
 	const char *clear; /* reason, NULL = run */
+	char *const *argv; /* as given */
 	bool check, json; /* only check whether it can start */
 };
 
@@ -221,6 +225,9 @@ struct overseer {
 	int64_t started_unix;
 	char *llmc; /* path of the command line program */
 	char *autod; /* of the daemon; NULL = only through llmc */
+	char *program; /* our own, as it is on disk; NULL = it is gone */
+	struct restart restart; /* from the program before; all 0 = none */
+	bool again; /* end, and let the program on disk take over */
 	char *branch; /* default branch by git, NULL = none */
 	struct history history;
 	struct daemon_process daemon;
@@ -254,7 +261,7 @@ struct overseer {
 	const char *evidence_saved; /* the stamp that the evidence is being
 				     * written with; NULL = none */
 	bool changed; /* what overseer.json tells */
-	struct loop_signal *signals[3];
+	struct loop_signal *signals[4];
 	bool stopping; /* a person wants us to end */
 	bool forced; /* at once */
 	bool over; /* nothing is left to do */

@@ -20,6 +20,7 @@
 #include "overseer-private.h"
 #include "people.h"
 #include "preflight.h"
+#include "restart.h"
 #include "root-mark.h"
 #include "settings.h"
 #include "sibling.h"
@@ -27,6 +28,7 @@
 #include "tail.h"
 #include "tmux.h"
 #include "toml.h"
+#include "version.h"
 
 static int start_check(const struct overseer *o, struct err *err);
 static int start_check_only(struct overseer *o);
@@ -190,6 +192,7 @@ overseer_write_registration(const struct overseer *o, struct err *err)
 			    events, json_object_new_string(o->events[i]));
 	json_set(json, "events", events);
 	json_set_string(json, "version", LLMC_VERSION);
+	json_set_int(json, "restarts", o->restart.count);
 	return json_save(file, json, 0600, err);
 }
 
@@ -239,6 +242,28 @@ on_reload_signal(int signo, void *arg)
 {
 	(void)signo;
 	overseer_reload(arg, NULL);
+}
+
+/* llmc restart. What is being repaired, or waited for, is not in any file that
+ * the next program could go on from. */
+static void
+on_restart_signal(int signo, void *arg)
+{
+	struct overseer *o = arg;
+
+	(void)signo;
+	if (o->stopping || o->over ||
+	    (o->state != STATE_STARTING && o->state != STATE_RUNNING) ||
+	    o->daemon.told_to_end || o->take_ms > 0 || o->program == NULL) {
+		console_say(o, CONSOLE_YELLOW,
+		    "llmc restart: not now; this overseer goes on as it is.");
+		return;
+	}
+	console_say(o, CONSOLE_PLAIN,
+	    "llmc restart: the overseer's program on disk takes over.");
+	o->again = true;
+	overseer_register(o);
+	loop_stop(o->loop, OVERSEER_ERROR);
 }
 
 static int
@@ -321,7 +346,10 @@ take_lock(struct overseer *o, struct err *err)
 	cleanup_free char *file = overseer_path(o, "overseer.lock");
 	cleanup_free char *registration = overseer_path(o, "overseer.json");
 
-	o->lock = lock_try(file, err);
+	if (o->restart.lock > 0 && lock_inherit(o->restart.lock, file) == 0)
+		o->lock = o->restart.lock;
+	else
+		o->lock = lock_try(file, err);
 	for (int i = 0; i < LOCK_TRIES && o->lock == -EAGAIN; i++) {
 		poll(NULL, 0, LOCK_MS);
 		o->lock = lock_try(file, err);
@@ -362,6 +390,7 @@ open_ports(struct overseer *o, struct err *err)
 	o->git = git_new(o->loop, &git);
 	o->llmc = sibling_find("llmc");
 	o->autod = sibling_find("autod");
+	o->program = sibling_find("overseer");
 	if (o->llmc == NULL)
 		return err_set(err, -ENOENT,
 		    "cannot find the program llmc next to overseer");
@@ -410,7 +439,10 @@ begin(struct overseer *o, struct err *err)
 	o->signals[0] = loop_signal_new(o->loop, SIGTERM, ending_on_signal, o);
 	o->signals[1] = loop_signal_new(o->loop, SIGINT, ending_on_signal, o);
 	o->signals[2] = loop_signal_new(o->loop, SIGHUP, on_reload_signal, o);
+	o->signals[3] = loop_signal_new(o->loop, SIGUSR2, on_restart_signal, o);
 	way_out_open();
+	if (o->restart.kept > 0)
+		kept_listener_drain(&o->listener, o->restart.kept);
 	if (period > 0)
 		o->watchdog = loop_every(o->loop, period, on_watchdog, o);
 	console_say(o, CONSOLE_PLAIN,
@@ -455,6 +487,7 @@ overseer_close(struct overseer *o)
 	fd_close(o->lock);
 	free(o->branch);
 	free(o->autod);
+	free(o->program);
 	free(o->llmc);
 	free(o->instance);
 	free(o->class);
@@ -575,6 +608,7 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_TRIM_THRESHOLD, LARGE);
 	procref_set_self(&o->self);
+	restart_taken(&o->restart);
 	r = find_root(o, &err);
 	if (r == 0 && options->check) {
 		o->exit_status = start_check_only(o);
@@ -605,9 +639,33 @@ overseer_open(struct overseer *o, const struct overseer_options *options)
 	return r;
 }
 
+/* llmc restart: the daemon stays a child of this process, whose next program
+ * finds it in overseer.json. */
+static void
+hand_on(struct overseer *o, struct restart *ret_restart, char **ret_program)
+{
+	int ends[2];
+
+	if (o->daemon.child != NULL)
+		child_release(take_ptr(&o->daemon.child));
+	*ret_program = take_ptr(&o->program);
+	*ret_restart = (struct restart){ .count = o->restart.count + 1,
+		.lock = restart_keep(o->lock) };
+	snprintf(ret_restart->instance, sizeof ret_restart->instance, "%s",
+	    o->instance);
+	if (fd_channel_pair(ends) < 0)
+		return;
+	kept_listener_give(&o->listener, ends[1]);
+	fd_close(ends[1]);
+	ret_restart->kept = restart_keep(ends[0]);
+	fd_close(ends[0]);
+}
+
 int
 overseer_run(const struct overseer_options *options)
 {
+	cleanup_free char *program = NULL;
+	struct restart again = { 0 };
 	struct overseer o;
 	int status, r = overseer_open(&o, options);
 
@@ -615,7 +673,13 @@ overseer_run(const struct overseer_options *options)
 		status = loop_run(o.loop);
 	else
 		status = o.exit_status;
+	if (o.again)
+		hand_on(&o, &again, &program);
 	overseer_close(&o);
+	if (program != NULL) {
+		r = restart_become(program, options->argv, &again);
+		fprintf(stderr, "overseer: %s: %s\n", program, strerror(-r));
+	}
 	return status;
 }
 

@@ -2,9 +2,9 @@
 
 #include "base.h"
 #include "account.h"
+#include "agent-kind.h"
 #include "api.h"
 #include "box.h"
-#include "claude.h"
 #include "git-facts.h"
 #include "history.h"
 #include "hook-event.h"
@@ -434,8 +434,8 @@ launch(struct repair *r)
 	const struct settings *settings = r->overseer->settings;
 	struct repair_agent *a = &r->agent;
 	const struct workspace *ws = &r->overseer->workspace;
-	cleanup_free char *box = r->boxed ? box_claude_dir(ws, NAME) : NULL;
-	cleanup_free char *projects = claude_home_projects(box);
+	cleanup_free char *projects = agent_transcripts(
+	    agent_kind_of(settings, NAME, NULL), ws, NAME, r->boxed);
 	cleanup_free char *logs = workspace_path(ws, "logs");
 	cleanup_free char *evidence = workspace_path(ws, "evidence");
 	cleanup_free char *config = workspace_path(ws, "config.toml");

@@ -220,12 +220,12 @@ repair_check_paths(struct operation *op)
 /* --- the check ------------------------------------------------------- */
 
 static void
-on_placed(const char *aside, const struct err *err, void *arg)
+on_placed(const char *broken, const struct err *err, void *arg)
 {
 	struct repair *r = arg;
 
-	if (aside != NULL)
-		log_info("the check's worktree was moved to %s", aside);
+	if (broken != NULL)
+		log_info("the check's worktree was moved to %s", broken);
 	if (err != NULL)
 		cannot_land(r, err->msg);
 	else if (operation_arrived(&r->op, NULL))

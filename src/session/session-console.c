@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "claude.h"
+#include "agent-kind.h"
 #include "session-console.h"
 #include "workspace.h"
 
@@ -9,7 +9,7 @@ int
 session_console_start(struct tmux *tmux, const struct session_console *console,
     tmux_started_fn *fn, void *arg, struct err *err)
 {
-	struct claude_launch launch = {
+	struct agent_launch launch = {
 		.workspace = console->workspace,
 		.settings = console->settings,
 		.worker = console->name,
@@ -25,7 +25,7 @@ session_console_start(struct tmux *tmux, const struct session_console *console,
 		.cwd = console->workspace->root,
 		.argv = argv,
 	};
-	int r = claude_prepare_console(&launch, &launcher, err);
+	int r = agent_prepare_console(&launch, &launcher, err);
 
 	if (r < 0)
 		return r;

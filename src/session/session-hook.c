@@ -15,21 +15,15 @@
 typedef bool
 hook_fn(struct session *s, struct server_call *call, struct json_object *data);
 
-static bool
-on_session_start(
-    struct session *s, struct server_call *call, struct json_object *data)
+/* The conversation that it has now. */
+static void
+take_conversation(
+    struct session *s, const char *source, struct json_object *data)
 {
 	struct session_record *record = s->record;
-	const char *source = json_string_or(data, "source", "startup");
 	const char *id = json_string_or(data, "session_id", NULL);
 	const char *transcript = json_string_or(data, "transcript_path", NULL);
-	bool first = !s->reported;
 
-	s->compacting = false;
-	if (strcmp(source, "compact") == 0)
-		return s->events.compacted(s->arg, call);
-	s->reported = true;
-	record->open_tools = 0;
 	if (session_start_path_valid(record->projects, id, transcript)) {
 		bool same;
 
@@ -51,6 +45,22 @@ on_session_start(
 		    record->projects != NULL ? record->projects : "/");
 	}
 	session_life_follow(s);
+}
+
+static bool
+on_session_start(
+    struct session *s, struct server_call *call, struct json_object *data)
+{
+	struct session_record *record = s->record;
+	const char *source = json_string_or(data, "source", "startup");
+	bool first = !s->reported;
+
+	s->compacting = false;
+	if (strcmp(source, "compact") == 0)
+		return s->events.compacted(s->arg, call);
+	s->reported = true;
+	record->open_tools = 0;
+	take_conversation(s, source, data);
 	delivery_session_started(
 	    record, strcmp(source, "clear") == 0, clock_wall_ms());
 	if (strcmp(source, "startup") == 0)
@@ -208,6 +218,51 @@ on_tools(struct session *s, struct server_call *call, struct json_object *data)
 	return false;
 }
 
+/* It asks for our tools when it starts, and again after /clear. Its
+ * conversation is named with its first prompt. */
+static bool
+on_ready(struct session *s, struct server_call *call, struct json_object *data)
+{
+	struct session_record *record = s->record;
+	bool first = !s->reported, cleared = record->step == PROMPT_CLEARING;
+
+	(void)call;
+	(void)data;
+	if (!first && !cleared)
+		return false;
+	s->reported = s->listed = true;
+	record->open_tools = 0;
+	delivery_session_started(record, cleared, clock_wall_ms());
+	if (first) {
+		if (record->transcript == NULL)
+			record->pending_clear = false;
+		session_life_follow(s);
+		session_deliver_afresh(s);
+	}
+	s->events.changed(s->arg);
+	session_tick_later(s, 1);
+	s->events.ready(s->arg,
+	    !first                         ? "clear" :
+		record->transcript != NULL ? "resume" :
+					     "startup");
+	return false;
+}
+
+static bool
+on_named(struct session *s, struct server_call *call, struct json_object *data)
+{
+	const char *transcript = json_string_or(data, "transcript_path", "");
+
+	(void)call;
+	/* One that was resumed is followed since the start. */
+	if (s->transcript != NULL && s->record->transcript != NULL &&
+	    strcmp(s->record->transcript, transcript) == 0)
+		return false;
+	take_conversation(s, json_string_or(data, "source", ""), data);
+	s->events.changed(s->arg);
+	return false;
+}
+
 static bool
 on_life(struct session *s, struct server_call *call, struct json_object *data)
 {
@@ -228,6 +283,8 @@ static hook_fn *const handlers[HOOK_KIND_COUNT] = {
 	[HOOK_STOP_FAILURE] = on_stop_failure,
 	[HOOK_COMPACT] = on_compact,
 	[HOOK_TOOLS] = on_tools,
+	[HOOK_READY] = on_ready,
+	[HOOK_NAMED] = on_named,
 	[HOOK_LIFE] = on_life,
 };
 

@@ -2,7 +2,7 @@
 
 /* Starts a session: launched, resumed or adopted. */
 #include "base.h"
-#include "claude.h"
+#include "agent-kind.h"
 #include "id.h"
 #include "loop.h"
 #include "orphans.h"
@@ -130,7 +130,7 @@ launch_now(void *arg)
 static void
 prepare(struct session *s, const struct session_launch *launch, bool resume)
 {
-	struct claude_launch files = {
+	struct agent_launch files = {
 		.workspace = s->host->workspace,
 		.settings = launch->settings,
 		.worker = s->worker,
@@ -156,7 +156,7 @@ prepare(struct session *s, const struct session_launch *launch, bool resume)
 	};
 
 	free(take_ptr(&s->launcher));
-	claude_prepare(&files, &s->launcher, &s->refused);
+	agent_prepare(&files, &s->launcher, &s->refused);
 }
 
 /* Reset what is known from an earlier session. */

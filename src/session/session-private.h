@@ -84,6 +84,7 @@ struct session {
 	int64_t cpu_total_ms;
 	int64_t interrupted; /* interruptions in the transcript so far; -1 = it
 			      * was not read yet */
+	int64_t failed; /* turns that have failed, likewise */
 	bool own_interrupt; /* the next one is ours; until the end of a turn */
 };
 

@@ -503,10 +503,28 @@ is_interrupted(struct session *s, const struct transcript_parser *parser)
 	    session_phase(s) == SESSION_UP;
 }
 
+/* Has a turn failed since the last look? Of an agent that has no hook for it.
+ */
+static bool
+has_failed(struct session *s, const struct transcript_parser *parser,
+    const char **ret_error, const char **ret_text)
+{
+	const struct transcript_totals *totals =
+	    transcript_parser_totals(parser);
+	/* At the first look, an old one counts if nothing came after it. */
+	bool more =
+	    s->failed >= 0 ? totals->failed > s->failed : totals->failing;
+
+	s->failed = totals->failed;
+	*ret_error = transcript_parser_failure(parser, ret_text);
+	return more && s->record->busy && session_phase(s) == SESSION_UP;
+}
+
 static void
 on_growth(const struct transcript_parser *parser, void *arg)
 {
 	struct session *s = arg;
+	const char *error, *text;
 
 	s->grew_ms = clock_mono_ms();
 	if (is_interrupted(s, parser)) {
@@ -514,6 +532,12 @@ on_growth(const struct transcript_parser *parser, void *arg)
 		s->record->open_tools = 0;
 		s->events.changed(s->arg);
 		s->events.interrupted(s->arg);
+	}
+	if (has_failed(s, parser, &error, &text)) {
+		s->record->busy = false;
+		s->record->open_tools = 0;
+		s->events.changed(s->arg);
+		s->events.turn_failed(s->arg, error, text);
 	}
 	s->events.grew(s->arg, parser);
 }
@@ -529,7 +553,7 @@ void
 session_life_follow(struct session *s)
 {
 	session_life_leave(s);
-	s->interrupted = -1;
+	s->interrupted = s->failed = -1;
 	s->own_interrupt = false;
 	if (s->record->transcript != NULL)
 		s->transcript = transcript_new(s->host->loop,

@@ -261,10 +261,13 @@ on_look(void *arg)
 {
 	struct look *look = arg;
 
-	if (look->fn(look->arg))
+	if (look->fn(look->arg)) {
 		loop_stop(look->loop, 0);
-	else if (look->call != NULL)
+	} else if (look->call != NULL) {
 		loop_call_request(look->call);
+		/* Leave the processor to what it waits for. */
+		poll(NULL, 0, 1);
+	}
 }
 
 static void

@@ -318,7 +318,7 @@ TEST(a_worker_has_few_connections)
 
 	begin(&h);
 	floor_world_add("adam", WORKER_WORKING);
-	ck_assert_int_eq(serve_open_door(floor_world.core, "adam", NULL), 0);
+	ck_assert_int_eq(serve_open_socket(floor_world.core, "adam", NULL), 0);
 	door = run_dir_socket(&floor_world.workspace, "adam");
 	ck_assert_int_eq(dropped_at(door), 1);
 	ck_assert_int_eq(dropped_at(floor_world.core->socket), 0);
@@ -348,7 +348,7 @@ TEST(a_tool_acts_for_the_socket_whatever_the_call_says)
 	floor_world_live();
 	floor_world_settle();
 	floor_world_add("adam", WORKER_WORKING);
-	ck_assert_int_eq(serve_open_door(floor_world.core, "adam", NULL), 0);
+	ck_assert_int_eq(serve_open_socket(floor_world.core, "adam", NULL), 0);
 	door = run_dir_socket(&floor_world.workspace, "adam");
 	for (size_t i = 0; i < nitems(said); i++)
 		ck_assert_ptr_null(floor_world_answer(

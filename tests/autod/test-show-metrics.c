@@ -24,7 +24,7 @@ static void
 begin(void)
 {
 	team_world_begin("[web]\nenabled = true\n");
-	show = show_floor_new(team_world.team, NULL);
+	show = show_floor_new(team_world.team, NULL, NULL);
 	auto_world_live();
 	floor_world_wait(is_open, NULL);
 	floor_world_settle();

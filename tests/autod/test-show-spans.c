@@ -41,7 +41,7 @@ static void
 begin(void)
 {
 	team_world_begin("concurrency = 1\n");
-	show = show_floor_new(team_world.team, NULL);
+	show = show_floor_new(team_world.team, NULL, NULL);
 	auto_world_live();
 	floor_world_wait(has_worker, NULL);
 	floor_world_settle();

@@ -39,7 +39,7 @@ static void
 begin(const char *settings)
 {
 	team_world_begin(settings);
-	show = show_floor_new(team_world.team, NULL);
+	show = show_floor_new(team_world.team, NULL, NULL);
 	auto_world_live();
 	floor_world_settle();
 	made = 0;

@@ -97,18 +97,20 @@ measure_command(struct bench *b, const char *mode)
 /* A line of sh that runs hooks of this worker, and writes the nanoseconds of
  * each round into a file. */
 static char *
-hook_line(const struct bench *b, const char *worker, const char *file)
+hook_line(const struct bench *b, const char *worker, const char *agent,
+    const char *file)
 {
 	return xasprintf("r=0; while [ $r -lt %d ]; do s=$(date +%%s%%N); n=0; "
 			 "while [ $n -lt %d ]; do echo '{\"session_id\":\"s\","
 			 "\"notification_type\":\"auth_success\"}' | '%s' hook "
 			 "Notification --worker %s --generation 1 "
 			 "--socket '%s/.llmc/run/%s/sock' "
-			 "--spool '%s/.llmc/run/%s/spool' || exit 1; "
+			 "--spool '%s/.llmc/run/%s/spool' --agent %s || exit "
+			 "1; "
 			 "n=$((n + 1)); done; echo $(($(date +%%s%%N) - s)); "
 			 "r=$((r + 1)); done >'%s'",
 	    ROUNDS, HOOKS, b->llmc, worker, b->repo, worker, b->repo, worker,
-	    file);
+	    agent, file);
 }
 
 static void
@@ -141,8 +143,7 @@ measure_hook(struct bench *b, const char *mode)
 	cleanup_free char *here = file_join(b->scratch, "rounds");
 	cleanup_free char *there =
 	    xasprintf("%s/.worktrees/%s/rounds", b->repo, name);
-	cleanup_free char *outside = hook_line(b, name, here);
-	cleanup_free char *inside = hook_line(b, name, there);
+	cleanup_free char *inside = hook_line(b, name, "claude", there);
 	cleanup_free char *prompt = xasprintf(
 	    "fake: run %s; git add rounds; git commit -qm rounds", inside);
 
@@ -151,9 +152,18 @@ measure_hook(struct bench *b, const char *mode)
 	    (const char *[]){
 		"wait", name, "--until", "idle", "--timeout", "60s", NULL });
 	if (strcmp(mode, "off") == 0) {
-		bench_run(b->repo,
-		    (const char *[]){ "/bin/sh", "-c", outside, NULL });
-		report_hooks(b, "no keeper", here);
+		static const char *const kinds[] = { "claude", "codex" };
+
+		for (size_t i = 0; i < nitems(kinds); i++) {
+			cleanup_free char *outside =
+			    hook_line(b, name, kinds[i], here);
+			cleanup_free char *what =
+			    xasprintf("no keeper, %s", kinds[i]);
+
+			bench_run(b->repo,
+			    (const char *[]){ "/bin/sh", "-c", outside, NULL });
+			report_hooks(b, what, here);
+		}
 	}
 	llmc(b,
 	    (const char *[]){

@@ -22,6 +22,7 @@
 #include "table.h"
 
 #define KILLS       40
+#define RESTARTS    20
 #define OTHER_KILLS 15
 #define AGE_MS      1500 /* of a child before it is killed: the throttles */
 #define WAIT_MS     60000
@@ -220,6 +221,36 @@ measure_kills(struct bench *b)
 	    served[KILLS / 2] / 1000, 60, "ms", serve);
 }
 
+/* llmc restart: from the command until the program on disk serves its
+ * workers. */
+static void
+measure_restarts(struct bench *b)
+{
+	double served[RESTARTS];
+	cleanup_free char *words = NULL;
+	int unused;
+
+	wait_running(b, 0);
+	for (int i = 0; i < RESTARTS; i++) {
+		const char *const argv[] = { b->llmc, "restart", NULL };
+		size_t at = beacon_end(b);
+		int64_t began, serves;
+
+		poll(NULL, 0, AGE_MS);
+		began = clock_mono_us();
+		bench_run(b->repo, argv);
+		serves = beacon_wait(b, "serve", "autod", 0, &at, &unused);
+		bench_must(
+		    serves < 0 ? -ETIMEDOUT : 0, "autod", &(struct err){ 0 });
+		served[i] = (double)(serves - began);
+	}
+	bench_sort(served, RESTARTS);
+	words = xasprintf("median; %.2f to %.2f ms", served[0] / 1000,
+	    served[RESTARTS - 1] / 1000);
+	bench_report(b->table, "llmc restart under 8 workers: until it serves",
+	    served[RESTARTS / 2] / 1000, 100, "ms", words);
+}
+
 static void
 measure_idle(struct bench *b)
 {
@@ -268,6 +299,7 @@ measure_ours(struct bench *b, const char *preload)
 
 	bench_config(b->repo, b->llmc, "auto.concurrency", "8");
 	b->overseer = start_beaconed(b, preload, script);
+	measure_restarts(b);
 	measure_kills(b);
 	end_process(b->overseer, SIGINT);
 	bench_config(b->repo, b->llmc, "auto.concurrency", "1");

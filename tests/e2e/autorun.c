@@ -345,7 +345,8 @@ count_lines(const char *file, const char *type, const char *words)
 		cleanup_free char *line = xstrndup(text, (size_t)(end - text));
 
 		count += (words == NULL || strstr(line, words) != NULL) &&
-		    (type == NULL || is_event(line, type));
+		    (type == NULL ||
+			(strstr(line, type) != NULL && is_event(line, type)));
 	}
 	return count;
 }

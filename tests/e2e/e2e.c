@@ -13,6 +13,7 @@
 #define DEADLINE_MS 90000
 #define READ_MAX    (1024 * 1024)
 #define ARGS_MAX    32
+#define LOOK_MS     50 /* between looks at the book */
 
 /* Everything that was returned: kept reachable for leak checkers. */
 static struct {
@@ -125,81 +126,6 @@ make_state_script(void)
 	e2e_script(script,
 	    e2e_path("#!/bin/sh\nexec '%s' --root . --look state\n", autod));
 	setenv("STATE", script, 1);
-}
-
-/* The files of the book, as far as they tell that it was changed. */
-struct stamp {
-	struct {
-		ino_t inode;
-		off_t size;
-		struct timespec written;
-	} files[2];
-};
-
-/* False if there is no book, or if it was written so recently that another
- * change may have the same time. */
-static bool
-stamp_book(const char *root, struct stamp *stamp)
-{
-	static const char *const names[] = { WORKSPACE_BOOK,
-		WORKSPACE_BOOK "-wal" };
-	struct timespec now;
-	bool settled = true;
-
-	memset(stamp, 0, sizeof *stamp);
-	clock_gettime(CLOCK_REALTIME, &now);
-	for (size_t i = 0; i < nitems(names); i++) {
-		struct stat st;
-
-		if (stat(e2e_path("%s/.llmc/%s", root, names[i]), &st) == -1) {
-			settled = settled && i > 0;
-			continue;
-		}
-		stamp->files[i].inode = st.st_ino;
-		stamp->files[i].size = st.st_size;
-		stamp->files[i].written = st.st_mtim;
-		settled = settled &&
-		    (now.tv_sec - st.st_mtim.tv_sec) * 1000 +
-			    (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000 >
-			100;
-	}
-	return settled;
-}
-
-struct json_object *
-e2e_look(const char *root, const char *what, const char *params)
-{
-	static struct {
-		char *command, *answer;
-		struct stamp stamp;
-	} last;
-	const char *command =
-	    e2e_path("echo '%s' | \"$AUTOD\" --root . --look %s", params, what);
-	const char *key = e2e_path("%s %s", root, command);
-	struct stamp stamp;
-	bool settled = stamp_book(root, &stamp);
-	struct e2e_run *run;
-
-	if (settled && last.command != NULL && strcmp(last.command, key) == 0 &&
-	    memcmp(&stamp, &last.stamp, sizeof stamp) == 0)
-		return json_tokener_parse(last.answer);
-	free(take_ptr(&last.command));
-	run = e2e_sh(root, command);
-	if (run->status != 0)
-		return NULL;
-	if (settled) {
-		free(last.answer);
-		last.answer = xstrdup(run->out);
-		last.command = xstrdup(key);
-		last.stamp = stamp;
-	}
-	return json_tokener_parse(run->out);
-}
-
-struct json_object *
-e2e_state(const char *root)
-{
-	return e2e_look(root, "state", "{}");
 }
 
 void
@@ -348,6 +274,98 @@ run(const struct child_spec *spec, const char *command)
 	run->err = output_text(&result.err);
 	run->command = command;
 	return run;
+}
+
+/* The files of the book, as far as they tell that it was changed. */
+struct stamp {
+	struct {
+		ino_t inode;
+		off_t size;
+		struct timespec written;
+	} files[2];
+};
+
+/* False if there is no book, or if it was written so recently that another
+ * change may have the same time. */
+static bool
+stamp_book(const char *root, struct stamp *stamp)
+{
+	static const char *const names[] = { WORKSPACE_BOOK,
+		WORKSPACE_BOOK "-wal" };
+	struct timespec now;
+	bool settled = true;
+
+	memset(stamp, 0, sizeof *stamp);
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (size_t i = 0; i < nitems(names); i++) {
+		struct stat st;
+
+		if (stat(e2e_path("%s/.llmc/%s", root, names[i]), &st) == -1) {
+			settled = settled && i > 0;
+			continue;
+		}
+		stamp->files[i].inode = st.st_ino;
+		stamp->files[i].size = st.st_size;
+		stamp->files[i].written = st.st_mtim;
+		settled = settled &&
+		    (now.tv_sec - st.st_mtim.tv_sec) * 1000 +
+			    (now.tv_nsec - st.st_mtim.tv_nsec) / 1000000 >
+			100;
+	}
+	return settled;
+}
+
+struct json_object *
+e2e_look(const char *root, const char *what, const char *params)
+{
+	static struct {
+		char *question, *answer; /* NULL = not to be used again */
+		int64_t at;
+		struct stamp stamp;
+	} last;
+	const char *question = e2e_path("%s %s %s", root, what, params);
+	bool same =
+	    last.question != NULL && strcmp(last.question, question) == 0;
+	int64_t wait = last.at + LOOK_MS - clock_mono_ms();
+	struct stamp stamp;
+	bool settled;
+	struct e2e_run *found;
+
+	/* Who asks again and again waits for something. */
+	if (same && wait > 0)
+		poll(NULL, 0, (int)wait);
+	settled = stamp_book(root, &stamp);
+	if (!settled || !same || last.answer == NULL ||
+	    memcmp(&stamp, &last.stamp, sizeof stamp) != 0) {
+		const char *const argv[] = { getenv("AUTOD"), "--root", ".",
+			"--look", what, NULL };
+
+		found = run(&(struct child_spec){ .argv = argv,
+				.cwd = root,
+				.env = e2e.edits,
+				.input = params,
+				.input_len = strlen(params),
+				.output_max = READ_MAX,
+				.deadline_ms = DEADLINE_MS },
+		    question);
+		free(last.question);
+		free(take_ptr(&last.answer));
+		last.question = xstrdup(question);
+		last.at = clock_mono_ms();
+		if (found->status != 0 || !settled)
+			return found->status != 0 ?
+			    NULL :
+			    json_tokener_parse(found->out);
+		last.answer = xstrdup(found->out);
+		last.stamp = stamp;
+	}
+	return json_tokener_parse(last.answer);
+}
+
+struct json_object *
+e2e_state(const char *root)
+{
+	return e2e_look(root, "state", "{}");
 }
 
 /* The command whose JSON is asked for, with the word after it, NULL if none

@@ -172,10 +172,10 @@ fleet_begin(void)
 }
 
 /* The stub of the API, with a log of what reached the model. */
-static void
+static const char *
 start_api(const char *stub)
 {
-	const char *port = e2e_path("%s/port", unit_scratch());
+	const char *port = e2e_path("%s/port", unit_scratch()), *url;
 	int64_t end = clock_mono_ms() + 20000;
 
 	e2e_leave_behind(e2e_path("exec '%s' --with %d --log '%s' --usage '%s' "
@@ -187,12 +187,14 @@ start_api(const char *stub)
 		ck_assert_msg(clock_mono_ms() < end, "no stub of the API");
 		poll(NULL, 0, 5); /* a file of another program */
 	}
-	e2e_env(e2e_path("ANTHROPIC_BASE_URL=http://127.0.0.1:%ld",
-	    strtol(e2e_read(port) + strlen("PORT "), NULL, 10)));
+	url = e2e_path("http://127.0.0.1:%ld",
+	    strtol(e2e_read(port) + strlen("PORT "), NULL, 10));
+	e2e_env(e2e_path("ANTHROPIC_BASE_URL=%s", url));
+	return url;
 }
 
 const char *
-fleet_begin_real(void)
+fleet_real_env(void)
 {
 	/* Only talk to the stub, and fail quickly. */
 	static const char *const edits[] = { "ANTHROPIC_API_KEY=" API_KEY,
@@ -209,7 +211,49 @@ fleet_begin_real(void)
 	start_api(stub);
 	for (size_t i = 0; edits[i] != NULL; i++)
 		e2e_env(edits[i]);
-	return begin(agent);
+	return agent;
+}
+
+const char *
+fleet_begin_real(void)
+{
+	return begin(fleet_real_env());
+}
+
+const char *
+fleet_real_codex(void)
+{
+	static const char *kept;
+
+	return given("LLMC_REAL_CODEX", &kept);
+}
+
+const char *
+fleet_begin_codex(void)
+{
+	static const char *stub, *fake;
+	const char *codex = fleet_real_codex(), *url;
+
+	needed("LLMC_STUB_API", &stub);
+	needed("LLMC_FAKE_CLAUDE", &fake);
+	e2e_llmc_path();
+	url = start_api(stub);
+	begin(fake);
+	e2e_set(root, "defaults.agent", "codex");
+	e2e_set(root, "defaults.codex_command", codex);
+	e2e_set(root, "defaults.start_timeout", "30s");
+	e2e_env("OPENAI_API_KEY=" API_KEY);
+	e2e_dir("home/.codex");
+	e2e_write(e2e_path("%s/home/.codex/config.toml", unit_scratch()),
+	    e2e_path("model_provider = \"stub\"\n"
+		     "[model_providers.stub]\n"
+		     "name = \"stub\"\nbase_url = \"%s/v1\"\n"
+		     "env_key = \"OPENAI_API_KEY\"\n"
+		     "wire_api = \"responses\"\n"
+		     "supports_websockets = false\n"
+		     "request_max_retries = 0\nstream_max_retries = 0\n",
+		url));
+	return url;
 }
 
 void

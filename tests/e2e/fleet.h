@@ -22,6 +22,12 @@ void fleet_clone_of(const char *(*make)(void));
 /* The same with the real program, in a HOME of its own without `llmc doctor
  * trust`. */
 const char *fleet_begin_real(void);
+/* The same with the real Codex for the kind codex, which is the default, and
+ * the fake agent for the kind claude. */
+const char *fleet_begin_codex(void); /* the address of the stub */
+const char *fleet_real_codex(void); /* LLMC_REAL_CODEX */
+/* Only what the real program needs to talk to a stub of its API; its path. */
+const char *fleet_real_env(void);
 /* The path of the real program (LLMC_REAL_CLAUDE), NULL if not available. */
 const char *fleet_real_agent(void);
 /* Workers have such a sandbox, in which they can write to the scratch folder.

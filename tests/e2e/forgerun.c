@@ -9,6 +9,8 @@ begin(const char *url, int hurry)
 	const char *root = fleet_root(), *token;
 
 	e2e_hurry(hurry);
+	/* As often as without hurry: each patrol starts programs. */
+	auto_set("daemon.patrol_interval", e2e_path("%dms", 500 * hurry));
 	e2e_expect(
 	    e2e_sh(root,
 		"git init -q --bare -b main ../origin.git && git remote add "

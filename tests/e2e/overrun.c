@@ -93,7 +93,7 @@ set_times(int times)
 		const char *key;
 		int ms;
 	} settings[] = {
-		{ "daemon.patrol_interval", 100 },
+		{ "daemon.patrol_interval", 300 },
 		{ "overseer.remediation_timeout", 60000 },
 	};
 

@@ -84,7 +84,6 @@ close_hours(void)
 
 TEST(outside_of_its_hours_a_turn_is_finished_and_work_waits)
 {
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 	auto_task("a.md",
 	    "fake: run %s\n"

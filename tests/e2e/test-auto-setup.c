@@ -13,7 +13,6 @@ unit_before(void)
 {
 	stub = getenv("LLMC_STUB_API"); /* the environment is cleared */
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 	e2e_write(e2e_path("%s/.gitignore", fleet_root()), "/.env\n/build\n");
 	e2e_git(fleet_root(), "add", ".gitignore", NULL);

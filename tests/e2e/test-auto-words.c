@@ -17,7 +17,6 @@ void
 unit_before(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 }
 

@@ -362,8 +362,8 @@ set_up(struct chaos *c, enum chaos_source source)
 
 	c->view.source = source;
 	c->view.workers = e2e_number("CHAOS_WORKERS", 4);
-	c->view.tasks = e2e_number("CHAOS_TASKS", 14);
-	c->steps = e2e_number("CHAOS_STEPS", 30);
+	c->view.tasks = e2e_number("CHAOS_TASKS", 9);
+	c->steps = e2e_number("CHAOS_STEPS", 18);
 	ck_assert_int_le(c->view.tasks, CHAOS_TASKS_MAX);
 	c->random = (uint64_t)seed;
 	c->log_path = e2e_path("%s/chaos-%d-%s.log", dir != NULL ? dir : ".",
@@ -461,8 +461,8 @@ add(Suite *suite, const char *name, const TTest *test)
 	TCase *tc = tcase_create(name);
 
 	tcase_set_timeout(tc,
-	    300 + 3.0 * (double)e2e_number("CHAOS_STEPS", 30) +
-		5.0 * (double)e2e_number("CHAOS_TASKS", 14));
+	    300 + 3.0 * (double)e2e_number("CHAOS_STEPS", 18) +
+		5.0 * (double)e2e_number("CHAOS_TASKS", 9));
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, test);
 	suite_add_tcase(suite, tc);

@@ -31,7 +31,7 @@ static const char *const free_values[] = {
 	"hook", /* the answer that Claude Code expects, or nothing */
 	"mcp", /* the messages of that protocol */
 	"verify", /* it talks to autod */
-	"pane", /* it becomes another program */
+	"pane", "stream", /* they become other programs, or show them */
 	"errand", "inside", "proxy", /* it prints nothing */
 };
 
@@ -138,6 +138,7 @@ static const struct {
 	{ "reset", { "adam", "--yes" } },
 	{ "landing salvage", { "list" } },
 	{ "start", { "--prompt", "x" } },
+	{ "stream", { "none" } },
 	{ "task", { "list" } },
 	{ "goal tick", { "--now" } },
 	{ "up", { "--check" } },

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "e2e.h"
 #include "json-schema.h"
+#include "version.h"
 
 /* The names of all commands, NULL terminated. */
 static const char *const *
@@ -211,10 +212,14 @@ TEST(version_is_told_two_ways)
 	struct json_object *json;
 
 	e2e_expect(run, 0, NULL);
-	ck_assert_str_eq(run->out, "llmc " LLMC_VERSION "\n");
+	e2e_has(run->out, "llmc " LLMC_VERSION);
 	ck_assert_str_eq(e2e_llmc(NULL, "version", NULL)->out, run->out);
 	json = e2e_json(e2e_llmc(NULL, "--version", "--json", NULL), 0);
 	ck_assert_str_eq(json_string_or(json, "version", ""), LLMC_VERSION);
+	/* Of the commit that was built, in a repository. */
+	if (e2e_exists(e2e_source(".git")))
+		e2e_has(run->out,
+		    e2e_path("(%s)", json_string_or(json, "commit", "?")));
 	e2e_expect(e2e_llmc(NULL, "doctor", "--version", NULL), 2,
 	    "--version must come before the command");
 }
@@ -265,6 +270,26 @@ TEST(unknown_words_name_the_nearest)
 		e2e_has(run->err, "usage: llmc ");
 		ck_assert_str_eq(run->out, "");
 		e2e_lacks(run->err, "\x1b");
+	}
+}
+
+TEST(without_a_command_it_says_what_is_next)
+{
+	const char *fresh = e2e_repo("fresh"), *root = e2e_workspace("set up");
+	static const char *const steps[][3] = {
+		{ "config get", "tmux.socket", "\nNext: llmc task add " },
+		{ "task add", "Count them.",
+		    "\nNext: llmc up --auto --detach\n" },
+	};
+
+	e2e_has(e2e_llmc(fresh, NULL)->out, "\nNext: llmc init\n");
+	for (size_t i = 0; i < nitems(steps); i++) {
+		struct e2e_run *run = e2e_sh(root,
+		    e2e_path("\"$LLMC\" %s '%s' >/dev/null && \"$LLMC\"",
+			steps[i][0], steps[i][1]));
+
+		e2e_expect(run, 0, NULL);
+		e2e_has(run->out, steps[i][2]);
 	}
 }
 
@@ -436,7 +461,7 @@ is_refused(const char *command)
 TEST(some_commands_are_refused_inside_a_session)
 {
 	static const char refused[] =
-	    "|init|doctor trust|up|down|overseer|asks|answer|doctor channel|mail|"
+	    "|init|doctor trust|up|restart|down|overseer|fleet|asks|answer|doctor channel|mail|"
 	    "goal|goal node|goal tick|doctor store|web|report metrics|top|"
 	    "why|pause|resume|stop|abort|nuke|accept|pick|landing revert|reset|"
 	    "attach console|";
@@ -466,7 +491,7 @@ TEST(own_name_does_not_matter)
 		e2e_env(e2e_path("LINK=%s", names[i]));
 		run = e2e_sh(dir, "\"$LINK\" version");
 		e2e_expect(run, 0, NULL);
-		ck_assert_str_eq(run->out, "llmc " LLMC_VERSION "\n");
+		e2e_has(run->out, "llmc " LLMC_VERSION);
 		run = e2e_sh(dir, "\"$LINK\" nothing");
 		e2e_expect(
 		    run, 2, "llmc: nothing: no such command\nusage: llmc ");

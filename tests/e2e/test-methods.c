@@ -241,6 +241,21 @@ must(const char *method, const char *params)
 	return result;
 }
 
+/* There is no fleet. */
+static void
+letters_are_refused(void)
+{
+	struct json_object *request = json_tokener_parse(
+	    "{\"host\":\"other\",\"method\":\"view.get\",\"params\":{}}");
+	struct json_object *result = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_ne(
+	    call(api_find("fleet.letter"), request, &result, &err), 0);
+	e2e_has(err.msg, "fleet");
+	json_object_put(request);
+}
+
 #define ADAM "{\"worker\":\"adam\"}"
 
 static void
@@ -515,6 +530,7 @@ TEST(answers_are_as_the_table_says)
 	must("view.get", "{}");
 	must("metrics.get", "{}");
 	must("web.get", "{}");
+	letters_are_refused();
 	must("daemon.info", "{}");
 	must("daemon.reload", "{}");
 	must("daemon.stop", "{}");

@@ -8,14 +8,13 @@
 const int unit_timeout = 600; /* seconds, each */
 
 #define LANDINGS 8 /* ORIGIN_LANDINGS: 50 in the soak */
-#define KILLS    6 /* ORIGIN_KILLS: one for each step in the soak */
+#define KILLS    3 /* ORIGIN_KILLS: one for each step in the soak */
 #define STEPS    52 /* of a landing that is pushed, about */
 
 void
 unit_before(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 	e2e_expect(
 	    e2e_sh(fleet_root(),

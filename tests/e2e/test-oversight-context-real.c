@@ -15,7 +15,6 @@ begin(void)
 {
 	fleet_begin_real();
 	fleet_do("doctor", "trust", "--onboarding", NULL);
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_tune("slice_tools=4");
 }
 

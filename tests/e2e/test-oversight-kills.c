@@ -76,7 +76,6 @@ static void
 begin(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("auto.max_turns", "30");
 	auto_ails("");
 }

@@ -22,7 +22,6 @@ unit_before(void)
 
 	fleet_begin();
 	config = e2e_path("%s/.llmc/config.toml", fleet_root());
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("auto.max_turns", "30");
 	e2e_notify(fleet_root(),
 	    e2e_path(

@@ -16,7 +16,6 @@ void
 unit_before(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("auto.max_turns", "30");
 	auto_ails("");
 }

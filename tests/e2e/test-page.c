@@ -33,7 +33,6 @@ static void
 begin(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("web.enabled", "true");
 	auto_ails("");
 }

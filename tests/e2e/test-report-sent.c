@@ -14,7 +14,6 @@ void
 unit_before(void)
 {
 	over_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	e2e_notify(fleet_root(),
 	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", file_of("told"),
 		file_of("told"), file_of("told")));

@@ -9,7 +9,6 @@ unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 }
 

@@ -114,7 +114,7 @@ TEST(the_age_is_that_of_the_salvage)
 static const char *
 undo_commands(void)
 {
-	const char *text = e2e_read(e2e_source("README.md"));
+	const char *text = e2e_read(e2e_source("docs/by-hand.md"));
 	const char *at = strstr(text, "\nTo undo it all");
 	const char *end;
 	cleanup_buf struct buf script = BUF_INIT;

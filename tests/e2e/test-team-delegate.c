@@ -146,7 +146,6 @@ TEST_ROWS(the_daemon_is_killed_while_agents_are_spawned,
 	const char *goal;
 
 	goal_enable();
-	auto_set("daemon.patrol_interval", "100ms");
 	goal = goal_of_one_task(e2e_path(
 	    "fake: commit p.txt p\nfake: run %s\n%s", auto_gate("spawn"),
 	    team_spawn(team_child("Make a.\nfake: commit a.txt x\n", "{}"),

@@ -15,7 +15,6 @@ unit_before(void)
 {
 	fleet_begin();
 	goal_enable();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 	auto_task("a.md",
 	    "Paint it.\n" ASK "fake: keep %s\nfake: commit a.txt a",

@@ -11,7 +11,6 @@ static void
 begin(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 	fleet_up();
 	fleet_add("adam");

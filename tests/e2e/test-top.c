@@ -18,7 +18,6 @@ static void
 begin(void)
 {
 	fleet_begin();
-	auto_set("daemon.patrol_interval", "100ms");
 	auto_ails("");
 }
 

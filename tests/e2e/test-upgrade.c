@@ -14,6 +14,7 @@
 
 #include "before.h"
 #include "stepkills.h"
+#include "version.h"
 
 #define BEFORE "before-" LLMC_VERSION
 

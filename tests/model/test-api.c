@@ -168,6 +168,7 @@ static const struct {
 	{ "task.drop", "prw " },
 	{ "task.abort", "p   " },
 	{ "auto.resume", "p   " },
+	{ "fleet.letter", "p   " },
 	{ "daemon.info", "prwR" },
 	{ "daemon.reload", "p   " },
 	{ "daemon.stop", "p   " },

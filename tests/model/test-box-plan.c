@@ -36,7 +36,7 @@ static const struct box_facts worktree = {
 	.session = "/home/u/my repo/.llmc/sessions/w",
 	.run = "/home/u/my repo/.llmc/run/w",
 	.spool = "/home/u/my repo/.llmc/run/w/spool",
-	.claude = "/home/u/my repo/.llmc/box/w/claude",
+	.agent = "/home/u/my repo/.llmc/box/w/claude",
 	.cache = "/home/u/my repo/.llmc/box/w/cache",
 };
 

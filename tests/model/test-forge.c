@@ -2,7 +2,7 @@
 
 /* A forge: addresses, requests, what answers say, and what follows. */
 #include "unit.h"
-#include "forge.h"
+#include "issue-row.h"
 #include "schema.h"
 
 #define NOW ((int64_t)1700000000000)

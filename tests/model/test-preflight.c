@@ -61,6 +61,8 @@ TEST(a_missing_program_is_a_reason_to_refuse)
 
 	facts.no_tmux = xstrdup("tmux");
 	facts.no_agent = xstrdup("claude");
+	facts.agent_key = "agent_command";
+	facts.agent_fix = "llmc config set defaults.agent_command PATH";
 	p = judge(&facts);
 	ck_assert_int_eq(p.counts[PREFLIGHT_FAIL], 2);
 	ck_assert_ptr_nonnull(strstr(find(&p, "tmux")->detail, "tmux.command"));

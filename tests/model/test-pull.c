@@ -204,14 +204,12 @@ static const struct {
 	.pushed = S("a"), .number = 3, .described = S("a"), .poll_ms = NOW + 1
 #define CHECKED OPEN, .checked = S("a"), .verdict_ms = NOW - MIN
 	{ "new", { 0 }, { 0 }, PULL_PUSH },
-	{ "too many", { 0 }, { .full = true }, PULL_WAIT },
-	{ "pushed", { .pushed = S("a") }, { .full = true }, PULL_FIND },
+	{ "pushed", { .pushed = S("a") }, { 0 }, PULL_FIND },
 	{ "not there", { .pushed = S("a"), .absent = true }, { 0 }, PULL_MAKE },
 	{ "made", { OPEN }, { .labels = true }, PULL_LABEL },
 	{ "after a lost answer", { .pushed = S("a"), .number = 3 }, { 0 },
 	    PULL_DESCRIBE },
-	{ "new work", { .pushed = S("b"), .number = 3 }, { .full = true },
-	    PULL_PUSH },
+	{ "new work", { .pushed = S("b"), .number = 3 }, { 0 }, PULL_PUSH },
 	{ "a remark was answered", { OPEN, .replies = 1 }, { 0 }, PULL_REPLY },
 	{ "nothing is due", { OPEN }, { 0 }, PULL_WAIT },
 	{ "a look is due",

@@ -11,11 +11,6 @@
 
 #define DONE "I've fixed the parser and committed it.\n\n"
 
-struct reply {
-	const char *words;
-	enum said_what said;
-};
-
 static enum said_what
 said_in(const char *text)
 {
@@ -25,141 +20,54 @@ said_in(const char *text)
 	return said.what;
 }
 
-/* Neither asks, refuses nor is blocked. */
-static bool
-is_plain(enum said_what said)
+TEST(plain_words_are_guessed_at)
 {
-	return said < SAID_BLOCKED;
-}
-
-static void
-assert_said(const struct reply *replies, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		enum said_what said = said_in(replies[i].words);
-
-		ck_assert_msg(said == replies[i].said ||
-			(is_plain(said) && replies[i].said == SAID_NOTHING),
-		    "%s instead of %s: %s", said_names[said],
-		    said_names[replies[i].said], replies[i].words);
-	}
-}
-
-TEST(statements_are_plain)
-{
-	static const struct reply replies[] = {
+	static const struct {
+		const char *words;
+		enum said_what said;
+	} replies[] = {
+		/* statements */
 		{ NULL, SAID_NOTHING },
 		{ "", SAID_NOTHING },
 		{ " \n\t\n", SAID_NOTHING },
 		{ "Done.", SAID_NOTHING },
 		{ "All 214 tests pass and the change is committed as 3f2a91c.",
 		    SAID_NOTHING },
-		{ "The bug is fixed. The cause was an off-by-one error in the "
-		  "ring buffer.",
+		{ "Summary:\n\n- Added `--dry-run`\n- Updated the manual",
 		    SAID_NOTHING },
-		{ "Summary:\n\n- Added `--dry-run`\n- Updated the manual\n- "
-		  "Extended the tests",
+		{ "What changed?\n\n- The index is rebuilt.\n- The cache is gone.\n",
 		    SAID_NOTHING },
-		{ "What changed?\n\n- The index is rebuilt.\n- The cache is "
-		  "gone.\n",
-		    SAID_NOTHING },
-		{ "## Why did it fail?\n\nThe lock was taken twice. I removed "
-		  "the second one.",
+		{ "## Why did it fail?\n\nThe lock was taken twice.",
 		    SAID_NOTHING },
 		{ "Why was it slow? The query had no index. I added one.",
 		    SAID_NOTHING },
-		{ "I looked at the whole module and everything is already in "
-		  "place, so no change was needed.",
-		    SAID_NOTHING },
-		{ "The link is https://example.org/search?q=1 and it works "
-		  "now.",
+		{ "The link is https://example.org/search?q=1 and it works now.",
 		    SAID_NOTHING },
 		{ "I replaced the `?` operator with a match. ✅", SAID_NOTHING },
-		{ "Finished! 🎉", SAID_NOTHING },
-		{ "To run it, please install libfoo first. The change is "
-		  "committed.",
-		    SAID_NOTHING },
 		{ "Please review the commit when you have time.",
 		    SAID_NOTHING },
-		{ "Once you run the migration, the table has the new column.",
-		    SAID_NOTHING },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-TEST(offers_of_more_after_finished_work_are_plain)
-{
-	static const struct reply replies[] = {
+		{ "I am blocked: the token is missing.", SAID_NOTHING },
+		/* offers, which hold no finished work up */
 		{ DONE "Let me know if you would like any changes.",
-		    SAID_NOTHING },
-		{ DONE "Would you like me to also add a benchmark?",
 		    SAID_NOTHING },
 		{ DONE "Would you like me to update the changelog?",
 		    SAID_NOTHING },
 		{ DONE "Do you want me to add more tests as well?",
 		    SAID_NOTHING },
-		{ DONE "Want me to tackle the other warnings too?",
-		    SAID_NOTHING },
 		{ DONE "Is there anything else I can help with?",
-		    SAID_NOTHING },
-		{ DONE "Anything else?", SAID_NOTHING },
-		{ DONE "Feel free to ask if something is unclear.",
 		    SAID_NOTHING },
 		{ DONE "If you'd like, I can also split the file.",
 		    SAID_NOTHING },
-		{ DONE "I’m happy to adjust the wording. Let me know if "
-		       "you’d like that.",
+		{ "I've renamed it everywhere. Should I also rename the file?",
 		    SAID_NOTHING },
-		{ "The tests pass. Let me know what you think!", SAID_NOTHING },
-		{ "Let me know if you have any questions.", SAID_NOTHING },
-		{ "I've renamed the function everywhere. Should I also rename "
-		  "the file?",
+		{ "I have read it. Would you like me to implement the fix?",
 		    SAID_NOTHING },
-		{ DONE "Would you like me to also implement the CLI flag?",
-		    SAID_NOTHING },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-TEST(offers_of_the_work_itself_are_questions)
-{
-	static const struct reply replies[] = {
 		{ "Would you like me to proceed?", SAID_QUESTION },
-		{ DONE "Would you like me to continue with the remaining "
-		       "files?",
+		{ DONE
+		    "Would you like me to continue with the remaining files?",
 		    SAID_QUESTION },
-		{ "I've completed my analysis. Would you like me to implement "
-		  "the fix?",
-		    SAID_QUESTION },
-		{ "There are two ways to do this. Do you want me to use a "
-		  "queue or a lock?",
-		    SAID_QUESTION },
-		{ DONE "Do you want me to keep the old name or drop it?",
-		    SAID_QUESTION },
-		{ "I have a plan. Let me know if you'd like me to go ahead.",
-		    SAID_QUESTION },
-		{ "If you want, I can make these changes.", SAID_QUESTION },
-		{ "Let me know if I should use tabs.", SAID_QUESTION },
-		{ "Would you like me to add the tests?", SAID_QUESTION },
-		{ "Nothing has been committed. Would you like me to write "
-		  "the parser?",
-		    SAID_QUESTION },
-		{ "Once that is done, the build is faster. Do you want me to "
-		  "try?",
-		    SAID_QUESTION },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-TEST(questions_are_found)
-{
-	static const struct reply replies[] = {
+		/* questions */
 		{ "Which database should I use?", SAID_QUESTION },
-		{ "Should I go ahead?", SAID_QUESTION },
-		{ "Should I proceed?", SAID_QUESTION },
 		{ DONE "Should I proceed?", SAID_QUESTION },
 		{ "**Should I proceed with option B?**", SAID_QUESTION },
 		{ "Proceed? (y/n)", SAID_QUESTION },
@@ -172,26 +80,16 @@ TEST(questions_are_found)
 		    SAID_QUESTION },
 		{ "Some questions:\n\n1. Which port?\n2. Which host?",
 		    SAID_QUESTION },
-		{ "What should the name be?\n\n- alpha\n- beta\n\nLet me know "
-		  "if you have any other idea.",
+		{ "What should the name be?\n\n- alpha\n\nLet me know if you have any other idea.",
 		    SAID_QUESTION },
-		{ "Please confirm.", SAID_QUESTION },
 		{ "Please confirm that I may delete the table.",
 		    SAID_QUESTION },
-		{ "I need more information about the format.", SAID_QUESTION },
-		{ "I'll wait for your decision.", SAID_QUESTION },
-		{ "I can do this in two ways. Let me know which one you "
-		  "prefer.",
+		{ "I can do this in two ways. Let me know which one you prefer.",
 		    SAID_QUESTION },
-		{ "Let me know how you'd like to proceed.", SAID_QUESTION },
-		{ "Could you share the log?", SAID_QUESTION },
-		{ "I have a few questions before I start.", SAID_QUESTION },
-		{ "Please provide the API key so that I can go on.",
-		    SAID_QUESTION },
+		{ "Let me know how you'd like it.", SAID_QUESTION },
 		{ "The plan is ready and waiting for your approval.",
 		    SAID_QUESTION },
-		{ "May I install a package?", SAID_QUESTION },
-		{ "Should the name be \"foo\"?", SAID_QUESTION },
+		{ "I need your key.", SAID_QUESTION },
 		{ "Should I call `rm -rf build`?", SAID_QUESTION },
 		{ "Shall I go on? 🙂", SAID_QUESTION },
 		{ "What do you mean by this?!", SAID_QUESTION },
@@ -199,16 +97,8 @@ TEST(questions_are_found)
 		    SAID_QUESTION },
 		{ "我应该使用哪个数据库？", SAID_QUESTION },
 		{ "هل أتابع؟", SAID_QUESTION },
-		{ "¿Qué base de datos debo usar?", SAID_QUESTION },
 		{ "Soll ich fortfahren?", SAID_QUESTION },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-TEST(questions_that_are_not_the_agents_own_are_none)
-{
-	static const struct reply replies[] = {
+		/* questions that are not its own */
 		{ "The dialog now says \"Do you want to continue?\"",
 		    SAID_NOTHING },
 		{ "The dialog now says “Are you sure?”", SAID_NOTHING },
@@ -223,104 +113,51 @@ TEST(questions_that_are_not_the_agents_own_are_none)
 		    SAID_NOTHING },
 		{ "Updated the [search page](https://example.org/?).",
 		    SAID_NOTHING },
-		{ "Should I use a queue? I asked myself that first.\n\nIt is "
-		  "a lock now, and the tests pass.",
+		{ "Should I use a queue? I asked myself.\n\nIt is a lock now.",
 		    SAID_NOTHING },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-TEST(refusals_are_found)
-{
-	static const struct reply replies[] = {
+		/* refusals of the work itself, and remarks */
 		{ "I can't help with that.", SAID_FAILED },
-		{ "I'm sorry, but I can’t assist with this request.",
-		    SAID_FAILED },
-		{ "I cannot help with creating malware.", SAID_FAILED },
 		{ "I'm unable to do this without network access.",
 		    SAID_FAILED },
-		{ "Unfortunately, I am not able to complete the task.",
-		    SAID_FAILED },
-		{ "I won't write code that does this.", SAID_FAILED },
-		{ "I won't be able to finish this here.", SAID_FAILED },
-		{ "I must decline.", SAID_FAILED },
-		{ "This task cannot be done with the tools at hand.",
-		    SAID_FAILED },
-		{ "I don't have access to the repository.", SAID_BLOCKED },
-		{ "I am blocked: the token is missing.", SAID_BLOCKED },
-		{ "I was unable to find the file that the task names.",
-		    SAID_FAILED },
-		{ "I added the first half. I'm unable to implement the other "
-		  "one, for the library lacks it.",
+		{ "I cannot complete this task.", SAID_FAILED },
+		{ "I added half of it. I’m unable to implement the rest.",
 		    SAID_FAILED },
 		{ "I can't help with that. Is there anything else I can do?",
 		    SAID_FAILED },
-		{ "I can't help with that.\n\nIf you have another task, feel "
-		  "free to ask.",
+		{ "I can't help with that.\n\nIf you have another task, let me know if I may.",
 		    SAID_FAILED },
-		{ "I stopped because I cannot safely do this.", SAID_FAILED },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-TEST(remarks_within_a_report_are_no_refusals)
-{
-	static const struct reply replies[] = {
-		{ "I removed the helper. I can't see any other usage of it.",
-		    SAID_NOTHING },
 		{ "I can't find any other caller of this function.",
 		    SAID_NOTHING },
-		{ "The fix is committed. I was unable to run the Windows "
-		  "tests here.",
+		{ "The fix is committed. I cannot run the Windows tests here.",
 		    SAID_NOTHING },
-		{ "I've updated the script. I don't have access to the server, "
-		  "so I tested it locally.",
+		{ "If I can't do it, the error is reported now.",
 		    SAID_NOTHING },
-		{ "Done. I won't touch the generated files, as you asked.",
+		{ "Users who can't do it now see why.", SAID_NOTHING },
+		{ "The words were `I can't help with that`. Fixed.",
 		    SAID_NOTHING },
-		{ "If I can't open the file, the error is reported now.",
+		{ "Wifi can't do that, so the wired link was taken.",
 		    SAID_NOTHING },
-		{ "I can't think of a simpler way. It is committed.",
-		    SAID_NOTHING },
-		{ "Users who can't log in now see why.", SAID_NOTHING },
-		{ "The error used to be `I can't help with that`. Fixed.",
-		    SAID_NOTHING },
-		{ "Wifi can't do that, so the wired link was implemented.",
-		    SAID_NOTHING },
-	};
-
-	assert_said(replies, nitems(replies));
-}
-
-/* A task without a commit is believed to need none only with a reason. */
-TEST(what_needs_no_change_says_so)
-{
-	static const struct {
-		const char *words;
-		bool explains;
-	} replies[] = {
-		{ NULL, false },
-		{ "", false },
-		{ "Done.", false },
-		{ "I leave it at that.", false },
-		{ "I have looked at everything in the folder.", false },
-		{ "Nothing to change.", false },
-		{ "No change is needed because the flag is there.", true },
+		/* a task without a commit needs none only with a reason */
+		{ "No change is needed because the flag is there.",
+		    SAID_NO_CHANGE },
 		{ "I looked at it. No changes are needed: main() has it.",
-		    true },
-		{ "Everything was fine already.", true },
-		{ "The option already exists, see the manual.", true },
-		{ "The test already fails, and I do not know why.", false },
-		{ "It is there already. Should I remove it?", false },
-		{ "I can't do this task, it is already late.", false },
+		    SAID_NO_CHANGE },
+		{ "It is fine as it is.", SAID_NO_CHANGE },
+		{ "The option already exists, see the manual.",
+		    SAID_NO_CHANGE },
+		{ "I leave it at that.", SAID_NOTHING },
+		{ "The test already fails, and I do not know why.",
+		    SAID_NOTHING },
+		{ "It is there already. Should I remove it?", SAID_QUESTION },
 	};
 
-	for (size_t i = 0; i < nitems(replies); i++)
-		ck_assert_msg((said_in(replies[i].words) == SAID_NO_CHANGE) ==
-			replies[i].explains,
-		    "%s", replies[i].words);
+	for (size_t i = 0; i < nitems(replies); i++) {
+		enum said_what said = said_in(replies[i].words);
+
+		ck_assert_msg(said == replies[i].said, "%s instead of %s: %s",
+		    said_names[said], said_names[replies[i].said],
+		    replies[i].words);
+	}
 }
 
 TEST(long_and_broken_words_are_read_to_the_end)

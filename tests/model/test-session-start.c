@@ -34,6 +34,11 @@ TEST(path_is_the_file_of_the_conversation)
 		{ "/home//a b/./.claude/projects", HOME "/p/" ID ".jsonl",
 		    true },
 		{ NULL, "/anywhere/" ID ".jsonl", true },
+		/* Of another kind of agent, in a folder for each day. */
+		{ HOME, HOME "/2026/11/18/rollout-2026-" ID ".jsonl", true },
+		{ HOME, HOME "/11/18/rollout-2026-" ID ".jsonl", false },
+		{ HOME, HOME "/2026/11/18/rollout-" OTHER ".jsonl", false },
+		{ HOME, HOME "/2026/11/18/" ID ".jsonl", false },
 		/* Another conversation, another file. */
 		{ HOME, HOME "/p/" OTHER ".jsonl", false },
 		{ HOME, HOME "/p/" ID ".json", false },

@@ -83,6 +83,25 @@ TEST(a_recovery_is_a_word_that_a_task_without_a_plan_can_have)
 	ck_assert_ptr_null(head.recovery);
 }
 
+TEST(what_a_task_wants_of_its_host_is_words)
+{
+	static const char text[] = "Wants: docker  gpu,memory:16\n\nDo it";
+	static const char *const others[] = { "Wants: a Big one\nDo it",
+		"Wants:\nDo it", "Wants: me, to; do this\nDo it" };
+	cleanup_buf struct buf again = BUF_INIT;
+	cleanup_strv char **words = NULL;
+	struct task_head head;
+
+	ck_assert_str_eq(task_head_read(text, &head), "Do it");
+	ck_assert_str_eq(head.wants, "docker gpu memory:16");
+	task_head_write(&head, "Do it", &again);
+	ck_assert_str_eq(again.data, "Wants: docker gpu memory:16\n\nDo it");
+	ck_assert(task_wants_read(head.wants, &words));
+	ck_assert_uint_eq(strv_count(words), 3);
+	for (size_t i = 0; i < nitems(others); i++)
+		ck_assert_ptr_eq(task_head_read(others[i], &head), others[i]);
+}
+
 TEST(a_contract_is_taken_or_refused)
 {
 	static const char *const good = "{\"artifacts\":[{\"path\":\"a\"}]}";

@@ -46,22 +46,23 @@ assert_noted(const struct task *task, size_t back, const char *wanted)
 }
 
 /* Columns in the order of the rows: offered, waiting, assigned, queued, landed,
- * parked, settling. */
+ * parked, elsewhere, settling. */
 static const char *const wanted_table[TASK_STEP_COUNT] = {
-	[TASK_OFFERED] = /*  */ ". W . . . . S",
-	[TASK_WAITING] = /*  */ ". . A . . P S",
-	[TASK_ASSIGNED] = /* */ ". W . Q L P S",
-	[TASK_QUEUED] = /*   */ ". W . . L . S",
-	[TASK_LANDED] = /*   */ ". W . . . . S",
-	[TASK_PARKED] = /*   */ ". W . Q . . S",
-	[TASK_SETTLING] = /* */ ". . . . . . .",
+	[TASK_OFFERED] = /*  */ ". W . . . . . S",
+	[TASK_WAITING] = /*  */ ". . A . . P E S",
+	[TASK_ASSIGNED] = /* */ ". W . Q L P . S",
+	[TASK_QUEUED] = /*   */ ". W . . L . . S",
+	[TASK_LANDED] = /*   */ ". W . . . . . S",
+	[TASK_PARKED] = /*   */ ". W . Q . . . S",
+	[TASK_ELSEWHERE] = /**/ ". W . . . P . S",
+	[TASK_SETTLING] = /* */ ". . . . . . . .",
 };
 
 TEST(table_is_the_one_that_was_agreed)
 {
-	static const char letters[] = "OWAQLPS";
+	static const char letters[] = "OWAQLPES";
 
-	printf("# %-11sO W A Q L P S\n", "from \\ to");
+	printf("# %-11sO W A Q L P E S\n", "from \\ to");
 	for (unsigned from = 0; from < TASK_STEP_COUNT; from++) {
 		cleanup_buf struct buf row = BUF_INIT;
 

@@ -173,10 +173,12 @@ on_pass(void *arg)
 {
 	struct look *look = arg;
 
-	if (look->fn(look->arg))
+	if (look->fn(look->arg)) {
 		loop_stop(w.o.loop, 0);
-	else
-		loop_call_request(look->call);
+		return;
+	}
+	loop_call_request(look->call);
+	poll(NULL, 0, 1); /* leave the processor to what it waits for */
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "box-world.h"
+#include "agent-kind.h"
 #include "repo.h"
 #include "settings.h"
 
@@ -39,9 +40,10 @@ fill(struct repo *repo, const char *config)
 	    "echo secret >\"$HOME/secret\"; echo state >.llmc/llmc.db\n");
 	ck_assert_msg(
 	    workspace_at(w.repo->root, &w.workspace, &err) == 0, "%s", err.msg);
-	w.spec = (struct box_spec){
-		.kind = BOX_SESSION, .workspace = &w.workspace, .worker = "ann"
-	};
+	w.spec = (struct box_spec){ .kind = BOX_SESSION,
+		.agent = &claude_kind,
+		.workspace = &w.workspace,
+		.worker = "ann" };
 	w.spec.tree = file_join(w.workspace.root, ".worktrees/ann");
 	box_world_settings(config);
 }

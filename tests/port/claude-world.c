@@ -23,7 +23,7 @@ claude_world_begin(const char *config)
 	ck_assert_msg(problems.count == 0, "%s",
 	    problems.count > 0 ? problems.list[0].text : "");
 	settings_problems_release(&problems);
-	w.launch = (struct claude_launch){
+	w.launch = (struct agent_launch){
 		.workspace = &w.workspace,
 		.settings = w.settings,
 		.worker = "ann",
@@ -50,6 +50,6 @@ claude_world_prepare(void)
 	char *launcher = NULL;
 
 	ck_assert_msg(
-	    claude_prepare(&w.launch, &launcher, &err) == 0, "%s", err.msg);
+	    agent_prepare(&w.launch, &launcher, &err) == 0, "%s", err.msg);
 	return launcher;
 }

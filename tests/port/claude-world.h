@@ -8,20 +8,21 @@
 #define CLAUDE_WORLD_H
 
 #include "unit.h"
+#include "agent-kind.h"
 #include "claude.h"
 #include "workspace.h"
 
 extern struct claude_world {
 	struct workspace workspace;
 	struct settings *settings;
-	struct claude_launch launch;
+	struct agent_launch launch;
 } w;
 
 /* The text must be a valid configuration. The root exists. */
 void claude_world_begin(const char *config);
 void claude_world_end(void);
 
-/* The launcher file of claude_prepare(), which must succeed; the caller frees
+/* The launcher file of agent_prepare(), which must succeed; the caller frees
  * it. */
 char *claude_world_prepare(void);
 

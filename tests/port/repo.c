@@ -512,7 +512,7 @@ keep_of(struct repo *repo)
 		.branch = "llmc/ann",
 		.onto = "main",
 		.stamp = repo->stamp,
-		.aside = repo->aside };
+		.keep_as = repo->keep_as };
 }
 
 int

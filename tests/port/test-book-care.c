@@ -3,6 +3,7 @@
 #include "book-world.h"
 #include "book-care.h"
 #include "book-private.h"
+#include "version.h"
 
 #define WHEN  INT64_C(1700000000000) /* 20231114T221320Z */
 #define ASIDE "a.corrupt-20231114T221320Z.db"
@@ -59,13 +60,13 @@ open_or_recover(const char *path, struct buf *out)
 	buf_clear(out);
 	if (r < 0)
 		buf_adds(out, err.msg);
-	else if (found.aside == NULL)
+	else if (found.damaged == NULL)
 		buf_addc(out, '-');
 	else
 		buf_addf(out, "%zu rows, %zu refused, %zu gaps", found.rows,
 		    found.refused, found.gaps);
-	if (r == 0 && found.aside != NULL) {
-		ck_assert(file_exists(found.aside));
+	if (r == 0 && found.damaged != NULL) {
+		ck_assert(file_exists(found.damaged));
 		ck_assert_ptr_nonnull(strstr(found.why, "damaged"));
 	}
 	if (r == 0)

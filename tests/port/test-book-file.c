@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include "book-private.h"
+#include "version.h"
 
 #define WHEN INT64_C(1700000000000) /* 20231114T221320Z */
 
@@ -545,16 +546,17 @@ TEST(damaged_book_moves_aside_with_its_log)
 	write_file(path, "broken", 6);
 	write_file(unit_path("llmc.db-wal"), "log", 3);
 	write_file(unit_path("llmc.db-shm"), "shm", 3);
-	ck_assert_int_eq(book_files_set_aside(path, WHEN, &aside, &err), 0);
+	ck_assert_int_eq(book_files_move_damaged(path, WHEN, &aside, &err), 0);
 	ck_assert_str_eq(aside, unit_path(ASIDE));
 	ck_assert(file_exists(aside));
 	ck_assert(file_exists(unit_path(ASIDE "-wal")));
 	ck_assert(file_exists(unit_path(ASIDE "-shm")));
 	ck_assert(!file_exists(path));
 	ck_assert(!file_exists(unit_path("llmc.db-wal")));
-	ck_assert_int_eq(book_files_set_aside(path, WHEN, NULL, &err), -ENOENT);
+	ck_assert_int_eq(
+	    book_files_move_damaged(path, WHEN, NULL, &err), -ENOENT);
 	write_file(path, "again", 5);
-	ck_assert_int_eq(book_files_set_aside(path, WHEN, &again, &err), 0);
+	ck_assert_int_eq(book_files_move_damaged(path, WHEN, &again, &err), 0);
 	ck_assert_str_ne(again, aside);
 	ck_assert(file_exists(again));
 }
@@ -587,7 +589,7 @@ TEST(log_of_another_file_is_never_applied)
 
 	leave_log(path);
 	ck_assert(file_exists(unit_path("llmc.db-wal")));
-	/* As a crash in the middle of book_files_set_aside() leaves it. */
+	/* As a crash in the middle of book_files_move_damaged() leaves it. */
 	ck_assert_int_eq(rename(path, unit_path(ASIDE)), 0);
 	book_world_open(&world, path);
 	ck_assert_msg(world.err.code == 0, "%s", world.err.msg);

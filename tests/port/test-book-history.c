@@ -13,6 +13,7 @@
 #include "schema.h"
 #include "state.h"
 #include "task.h"
+#include "version.h"
 #include "worker.h"
 #include "workspace.h"
 

@@ -296,8 +296,10 @@ check_folder(struct book *book, const char *path)
 		cleanup_free char *inner = file_join(path, entry->d_name);
 		size_t len = strlen(entry->d_name);
 
-		/* These are processes of their own. */
+		/* These are processes of their own; the tables of hosts are
+		 * there in a fleet only, and are read at its start. */
 		if (entry->d_name[0] == '.' ||
+		    strcmp(entry->d_name, "hosts") == 0 ||
 		    strncmp(entry->d_name, "look", 4) == 0 ||
 		    strncmp(entry->d_name, "store-task", 10) == 0)
 			continue;

@@ -3,6 +3,7 @@
 /* The strict box has no network but through the proxy; with the real
  * bubblewrap, git and llmc. */
 #include "proxy-world.h"
+#include "agent-kind.h"
 #include "box-net.h"
 #include "box.h"
 #include "repo.h"
@@ -61,6 +62,7 @@ begin(struct world *w)
 	ck_assert_uint_eq(problems.count, 0);
 	settings_problems_release(&problems);
 	w->spec = (struct box_spec){ .kind = BOX_SESSION,
+		.agent = &claude_kind,
 		.workspace = &w->workspace,
 		.settings = w->settings,
 		.worker = "ann",

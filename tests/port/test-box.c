@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include "box-world.h"
+#include "agent-kind.h"
 #include "remove-tree.h"
 #include "repo.h"
 
@@ -123,7 +124,7 @@ TEST(what_a_worker_needs_is_there)
 	works(
 	    "command -v tmux >/dev/null || exit 0; "
 	    "tmux -L own -f /dev/null new-session -d && tmux -L own kill-server");
-	claude = box_claude_dir(&w.workspace, "ann");
+	claude = box_agent_dir(&w.workspace, "ann", &claude_kind);
 	ck_assert(file_is_dir(claude));
 	spool = workspace_path(&w.workspace, "run/ann/spool/x");
 	ck_assert(file_exists(spool));

@@ -2,6 +2,7 @@
 
 /* What of the user's Claude Code gets into a box. */
 #include "unit.h"
+#include "agent-kind.h"
 #include "claude.h"
 
 static const char *folder;
@@ -29,8 +30,12 @@ write_box(const char *key)
 {
 	struct err err = { 0 };
 
+	if (key != NULL)
+		setenv("ANTHROPIC_API_KEY", key, 1);
+	else
+		unsetenv("ANTHROPIC_API_KEY");
 	ck_assert_msg(
-	    claude_box_write(folder, "/w/ann", key, &err) == 0, "%s", err.msg);
+	    claude_box_write(folder, "/w/ann", &err) == 0, "%s", err.msg);
 }
 
 static char *
@@ -99,7 +104,8 @@ TEST(links_in_the_folder_are_never_followed)
 		ck_assert_int_eq(symlink(unit_path("victim"), path), 0);
 	}
 	write_box(NULL);
-	ck_assert_int_eq(claude_box_login_place(folder, &login, &err), 0);
+	login = file_join(folder, ".credentials.json");
+	ck_assert_int_eq(agent_write_file(login, "", 0, &err), 0);
 	for (size_t i = 0; i < nitems(names); i++) {
 		cleanup_free char *path = file_join(folder, names[i]);
 		struct stat st;
@@ -124,6 +130,7 @@ TEST(folders_in_their_places_are_put_aside)
 	struct err err = { 0 };
 
 	begin();
+	login = file_join(folder, ".credentials.json");
 	/* Twice: what is put aside is in nobody's way. */
 	for (size_t i = 0; i < 2 * nitems(names); i++) {
 		cleanup_free char *path =
@@ -133,9 +140,7 @@ TEST(folders_in_their_places_are_put_aside)
 		unlink(path);
 		ck_assert_int_eq(file_mkdirs(below, 0700, NULL), 0);
 		write_box(NULL);
-		free(take_ptr(&login));
-		ck_assert_int_eq(
-		    claude_box_login_place(folder, &login, &err), 0);
+		ck_assert_int_eq(agent_write_file(login, "", 0, &err), 0);
 		ck_assert(!file_is_dir(path));
 	}
 }

@@ -288,7 +288,7 @@ TEST(big_files_of_checks_have_one_place)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
-	repo->aside = "checks";
+	repo->keep_as = "checks";
 	for (int i = 1; i <= 102; i += i == 2 ? 99 : 1) {
 		cleanup_free char *make = xasprintf(
 		    "mkdir d; truncate -s 60G d/big x; echo %d >>d/big", i);
@@ -315,7 +315,7 @@ TEST(no_link_in_the_one_place_is_followed)
 {
 	cleanup_repo struct repo *repo = with_tree();
 
-	repo->aside = "checks";
+	repo->keep_as = "checks";
 	repo_sh(repo,
 	    "mkdir -p users \"$W\".kept-checks; echo mine >users/big; "
 	    "ln -s \"$R/users\" \"$W\".kept-checks/d");

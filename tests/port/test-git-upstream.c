@@ -340,3 +340,42 @@ TEST(words_have_no_name_or_password_of_a_url)
 	    "%s", repo->msg);
 	ck_assert_ptr_null(strstr(repo->msg, "ghp_token"));
 }
+
+static void
+on_list(const char *const *list, size_t count, const struct err *err, void *arg)
+{
+	struct repo *repo = arg;
+
+	repo_answered(repo, err);
+	snprintf(repo->text, sizeof repo->text, "%zu %s", count,
+	    count > 0 ? list[0] : "");
+}
+
+/* What is pushed as a ref of our own is found again, and can be removed. */
+TEST(refs_of_origin_are_listed)
+{
+	cleanup_repo struct repo *repo = with_origin();
+	const char *tip = repo_sh(repo, TIP);
+	struct git_push_spec spec = { .remote = "origin",
+		.commit = tip,
+		.ref = "refs/llmc/queue/t1-ant/3",
+		.expected = "" };
+	cleanup_free char *want =
+	    xasprintf("1 refs/llmc/queue/t1-ant/3 %s", tip);
+
+	for (int i = 0; i < 2; i++) {
+		push(repo, &spec, "ok");
+		repo_begin(repo);
+		git_upstream_list(
+		    repo->git, "refs/llmc/queue/*", on_list, repo);
+		repo_wait(repo);
+		ck_assert_str_eq(repo->text, i == 0 ? want : "0 ");
+		spec.commit = NULL;
+		spec.expected = tip;
+	}
+	repo_sh(repo, "rm -r ../origin.git");
+	repo_begin(repo);
+	git_upstream_list(repo->git, "refs/llmc/queue/*", on_list, repo);
+	repo_wait(repo);
+	ck_assert_int_ne(repo->code, 0);
+}

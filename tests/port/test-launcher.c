@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What claude_prepare() writes and `llmc pane FILE` executes, with a script as
+/* What agent_prepare() writes and `llmc pane FILE` executes, with a script as
  * agent that prints how it was started. */
 
 #include "claude-world.h"

@@ -59,7 +59,7 @@ fill(struct state *state)
 	state->source_repo_dirty_retry_after_unix = 3;
 	state->source_repo_dirty_backoff_secs = 4;
 	state->source_repo_dirty_retry_count = 5;
-	state->today = (struct budget_day){ 6, 7, 8, 9, 10 };
+	state->today = (struct budget_day){ 6, 7, 8, 9, 10, 0, 0 };
 	for (int i = OUTCOME_NONE + 1; i < OUTCOME_COUNT; i++)
 		state->outcomes[i] = (uint64_t)(100 + i);
 	state->errors = 11;

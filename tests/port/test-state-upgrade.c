@@ -6,6 +6,7 @@
 #include "unit.h"
 #include "state-upgrade.h"
 #include "state.h"
+#include "version.h"
 #include "workspace.h"
 
 #define NOW INT64_C(1700000000000)

@@ -92,6 +92,8 @@ void
 fake_idle_start(struct fake *fake)
 {
 	fake_idle_stop(fake);
+	if (fake->options.headless)
+		return; /* it is not told */
 	fake->idle =
 	    loop_after(fake->loop, fake->options.idle_ms, fake_idle_due, fake);
 }
@@ -192,7 +194,8 @@ fake_check(struct fake *fake)
 	const char *sandbox = getenv("IS_SANDBOX");
 	const struct fake_options *options = &fake->options;
 
-	if (strcmp(options->mode, "bypassPermissions") == 0 && geteuid() == 0 &&
+	if (!options->codex &&
+	    strcmp(options->mode, "bypassPermissions") == 0 && geteuid() == 0 &&
 	    (sandbox == NULL || strcmp(sandbox, "1") != 0)) {
 		fputs("--dangerously-skip-permissions cannot be used with "
 		      "root/sudo privileges for security reasons\n",

@@ -64,6 +64,10 @@ fake_cleared(struct fake *fake, const struct fake_answer *answer, void *arg)
 	fake->cleared = true;
 	fake->context_tokens = 0;
 	fake_term_say(fake, "❯ ", "/clear");
+	if (fake->options.codex) {
+		fake_mcp_stop(fake);
+		fake_mcp_start(fake);
+	}
 	event = fake_event(fake, "SessionStart", 0);
 	json_set_string(event, "source", "clear");
 	fake->fired = fake_fire(fake, event, "clear", fake_command_over, NULL);

@@ -80,6 +80,7 @@ fake_option_take(struct fake_options *options, int argc, char **argv)
 	}
 	if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-v") == 0)
 		options->version = true;
+	options->headless |= strcmp(argv[0], "-p") == 0;
 	if (strcmp(argv[0], "--dangerously-skip-permissions") == 0)
 		options->mode = "bypassPermissions";
 	if (strcmp(argv[0], "--allowedTools") == 0 ||
@@ -126,4 +127,5 @@ fake_options_read(struct fake_options *options, int argc, char **argv)
 		}
 		i += fake_option_take(options, argc - i, argv + i);
 	}
+	fake_codex_options(options, argc, argv);
 }

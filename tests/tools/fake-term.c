@@ -103,6 +103,15 @@ fake_term_say(struct fake *fake, const char *mark, const char *text)
 {
 	cleanup_buf struct buf out = BUF_INIT, shown = BUF_INIT;
 
+	if (fake->options.headless) {
+		buf_adds(&out,
+		    "{\"type\":\"assistant\",\"message\":{\"content\":[{"
+		    "\"type\":\"text\",\"text\":");
+		text_add_json(&out, text, strlen(text));
+		buf_adds(&out, "}]}}\n");
+		fake_term_put(&out);
+		return;
+	}
 	text_add_visible(&shown, text, strlen(text), true);
 	fake_term_erase(fake, &out);
 	buf_adds(&out, mark);
@@ -390,6 +399,23 @@ fake_byte(struct fake *fake, char c)
 	}
 }
 
+/* A line of -p --input-format stream-json. */
+static void
+fake_line(struct fake *fake, const struct buf *line)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *message = NULL;
+
+	if (json_parse(line->data, line->len, line->len, &json, NULL) < 0) {
+		fake_quit(fake, 1);
+		return;
+	}
+	if (json_object_object_get_ex(json, "message", &message))
+		fake_submit(fake, json_string_or(message, "content", ""));
+	else if (fake->turn.active)
+		fake_interrupt(fake);
+}
+
 static void
 fake_term_read(int fd, unsigned what, void *arg)
 {
@@ -408,7 +434,14 @@ fake_term_read(int fd, unsigned what, void *arg)
 		return;
 	}
 	for (ssize_t i = 0; i < n && !fake->hung && !fake->ending; i++)
-		fake_byte(fake, bytes[i]);
+		if (!fake->options.headless) {
+			fake_byte(fake, bytes[i]);
+		} else if (bytes[i] != '\n') {
+			buf_addc(&fake->term.box, bytes[i]);
+		} else {
+			fake_line(fake, &fake->term.box);
+			buf_clear(&fake->term.box);
+		}
 	if (fake->ending || fake->hung)
 		return;
 	loop_timer_free(fake->term.escape);

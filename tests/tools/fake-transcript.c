@@ -14,6 +14,11 @@ fake_transcript_write(struct fake *fake, struct json_object *line)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
+	if (fake->options.codex) {
+		fake_codex_write(fake, line);
+		json_object_put(line);
+		return;
+	}
 	json_set_string(line, "sessionId", fake->session);
 	json_print(line, false, &text);
 	buf_addc(&text, '\n');

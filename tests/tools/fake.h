@@ -9,6 +9,7 @@
  *
  *   fake-claude.c      start and end of the process
  *   fake-options.c     arguments and environment
+ *   fake-codex.c       Codex instead: the arguments of that, and its files
  *   fake-hooks.c       hooks from settings files, their answers
  *   fake-mcp.c         MCP servers
  *   fake-memory.c      remembers a turn that was interrupted
@@ -71,8 +72,19 @@ struct fake_options {
 	bool no_start; /* FAKE_CLAUDE_NO_SESSIONSTART */
 	bool goes_on; /* FAKE_CLAUDE_GOES_ON */
 	const char *faults; /* FAKE_CLAUDE_FAULTS */
+	bool codex; /* it was started as Codex */
+	bool headless; /* -p: lines of JSON instead of a terminal */
 };
 void fake_options_read(struct fake_options *options, int argc, char **argv);
+
+/* ---- fake-codex.c */
+
+struct fake;
+/* Only if the arguments are those of Codex. */
+void fake_codex_options(struct fake_options *options, int argc, char **argv);
+char *fake_codex_path(const struct fake *fake); /* of its rollout */
+/* The line of a transcript, in its form. */
+void fake_codex_write(struct fake *fake, struct json_object *line);
 
 /* ---- fake-hooks.c */
 

@@ -2,9 +2,13 @@
 
 #include "forge-stand.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #define ANSWER_MAX (8 * 1024 * 1024)
 
 static char base_url[64];
+static uint16_t port;
 static struct json_object *answers; /* all that were given away */
 
 const char *
@@ -37,8 +41,8 @@ forge_stand(const char *dialect)
 		strncmp(said, "PORT ", strlen("PORT ")) == 0,
 	    "%s did not start", program);
 	fclose(from);
-	snprintf(base_url, sizeof base_url, "http://127.0.0.1:%ld",
-	    strtol(said + strlen("PORT "), NULL, 10));
+	port = (uint16_t)strtol(said + strlen("PORT "), NULL, 10);
+	snprintf(base_url, sizeof base_url, "http://127.0.0.1:%u", port);
 	return base_url;
 }
 
@@ -46,24 +50,31 @@ forge_stand(const char *dialect)
 static struct json_object *
 talk(const char *what, const char *body)
 {
-	cleanup_free char *url = xasprintf("%s/control/%s", base_url, what);
-	const char *const argv[] = { "curl", "-q", "-s", "-S", "--noproxy", "*",
-		url, body == NULL ? NULL : "--data-binary", "@-", NULL };
-	struct json_object *json = NULL;
-	cleanup_child_result struct child_result result;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(port) };
+	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *json = NULL;
+	char piece[8192], *content;
+	ssize_t n;
 
-	child_result_init(&result);
+	buf_addf(&text,
+	    "%s /control/%s HTTP/1.0\r\nContent-Length: %zu\r\n\r\n",
+	    body == NULL ? "GET" : "POST", what,
+	    body == NULL ? 0 : strlen(body));
+	buf_adds(&text, body == NULL ? "" : body);
 	ck_assert_int_eq(
-	    child_run(&(struct child_spec){ .argv = argv,
-			  .input = body,
-			  .input_len = body == NULL ? 0 : strlen(body),
-			  .output_max = ANSWER_MAX },
-		&result, NULL),
-	    0);
-	child_output_text(&result.out, &text);
-	ck_assert_msg(
-	    json_parse(text.data, text.len, ANSWER_MAX, &json, NULL) == 0,
+	    connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(file_write_all(fd, text.data, text.len), 0);
+	buf_clear(&text);
+	while ((n = read(fd, piece, sizeof piece)) > 0)
+		buf_add(&text, piece, (size_t)n);
+	content = strstr(text.data, "\r\n\r\n");
+	ck_assert_msg(content != NULL &&
+		json_parse(content + 4,
+		    text.len - (size_t)(content + 4 - text.data), ANSWER_MAX,
+		    &json, NULL) == 0,
 	    "%s: %s", what, text.data);
 	return json;
 }
@@ -110,4 +121,15 @@ forge_count(const char *method, const char *path)
 	}
 	json_object_put(log);
 	return count;
+}
+
+void
+forge_wait(const char *method, const char *path, int count)
+{
+	int64_t end = clock_mono_ms() + 60000;
+
+	while (forge_count(method, path) < count) {
+		ck_assert_msg(clock_mono_ms() < end, "no %s %s", method, path);
+		poll(NULL, 0, 10); /* for another program */
+	}
 }

@@ -23,5 +23,7 @@ struct json_object *forge_look(const char *what);
 
 /* How many requests had this method and this in their path? */
 int forge_count(const char *method, const char *path);
+/* Wait until there are so many. */
+void forge_wait(const char *method, const char *path, int count);
 
 #endif

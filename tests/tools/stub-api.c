@@ -31,6 +31,8 @@
 #include "script.h"
 #include "stub.h"
 
+#define CODEX_RESET_S 1200
+
 #define BODY_MAX (64 * 1024 * 1024)
 
 struct stub {
@@ -105,13 +107,19 @@ stub_send_json(
 
 static void
 stub_send_error(struct evhttp_request *request, int status, const char *words,
-    int64_t retry_after)
+    int64_t retry_after, bool codex)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
 	struct json_object *error = json_object_new_object();
 	char seconds[24];
 
-	json_set_string(error, "type", script_error(status)->type);
+	/* Codex has a word of its own for the limit of an account. */
+	json_set_string(error, "type",
+	    codex && status == 429 ? "usage_limit_reached" :
+				     script_error(status)->type);
+	if (codex)
+		json_set_int(
+		    error, "resets_at", clock_wall_ms() / 1000 + CODEX_RESET_S);
 	json_set_string(error, "message", words);
 	json_set_string(json, "type", "error");
 	json_set(json, "error", error);
@@ -124,12 +132,16 @@ stub_send_error(struct evhttp_request *request, int status, const char *words,
 }
 
 static void
-stub_send_stream(struct evhttp_request *request, struct json_object *message)
+stub_send_stream(
+    struct evhttp_request *request, struct json_object *message, bool codex)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct evbuffer *chunk = evbuffer_new();
 
-	stub_stream(message, &text);
+	if (codex)
+		stub_codex_stream(message, &text);
+	else
+		stub_stream(message, &text);
 	stub_header(request, "Content-Type", "text/event-stream");
 	stub_header(request, "Cache-Control", "no-cache");
 	evhttp_send_reply_start(request, 200, "OK");
@@ -205,7 +217,8 @@ stub_reply_send(void *arg)
 	    evhttp_request_get_connection(reply->request), NULL, NULL);
 	if (action->kind == SCRIPT_DO_FAIL) {
 		stub_send_error(reply->request, action->status,
-		    action->text.data, reply->stub->retry_after);
+		    action->text.data, reply->stub->retry_after,
+		    json_bool_or(reply->body, "codex", false));
 		stub_reply_free(reply);
 		return;
 	}
@@ -213,7 +226,8 @@ stub_reply_send(void *arg)
 	message = stub_message(reply->body, action,
 	    stub_read_usage(reply->stub, usage) ? usage : NULL);
 	if (json_bool_or(reply->body, "stream", false))
-		stub_send_stream(reply->request, message);
+		stub_send_stream(reply->request, message,
+		    json_bool_or(reply->body, "codex", false));
 	else
 		stub_send_json(reply->request, 200, message);
 	stub_reply_free(reply);
@@ -279,15 +293,18 @@ stub_request(struct evhttp_request *request, void *arg)
 	if (evhttp_request_get_command(request) != EVHTTP_REQ_POST) {
 		evhttp_send_reply(request, 200, "OK", NULL);
 	} else if (stub_read_body(request, &body) < 0) {
-		stub_send_error(request, 400, "the body is not JSON", 0);
+		stub_send_error(request, 400, "the body is not JSON", 0, false);
 	} else if (strcmp(path, "/v1/messages") == 0) {
 		stub_messages(stub, request, body);
+	} else if (strcmp(path, "/v1/responses") == 0) {
+		count = stub_codex_request(body);
+		stub_messages(stub, request, count);
 	} else if (strcmp(path, "/v1/messages/count_tokens") == 0) {
 		count = json_object_new_object();
 		json_set_int(count, "input_tokens", stub_tokens(body));
 		stub_send_json(request, 200, count);
 	} else {
-		stub_send_error(request, 404, "no such endpoint", 0);
+		stub_send_error(request, 404, "no such endpoint", 0, false);
 	}
 }
 

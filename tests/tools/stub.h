@@ -35,6 +35,11 @@ struct json_object *stub_prompts(struct json_object *request);
  * the list. */
 struct json_object *stub_servers(struct json_object *request);
 
+/* stub-codex.c: a request of Codex as one of the others, owned by the caller,
+ * with the member "codex"; and the stream that it reads. */
+struct json_object *stub_codex_request(struct json_object *body);
+void stub_codex_stream(struct json_object *message, struct buf *out);
+
 int64_t stub_tokens(struct json_object *json);
 
 #endif

@@ -264,6 +264,14 @@ auto_set_pulls(
 }
 
 void
+auto_set_hosts(
+    struct auto_mode *mode, const struct auto_hosts *hosts, void *arg)
+{
+	mode->hosts = hosts;
+	mode->hosts_arg = arg;
+}
+
+void
 auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg),
     const char *(*lost)(void *arg, const char *task), void *arg)
 {

@@ -191,6 +191,23 @@ struct auto_pulls {
 	    void *arg, struct task *task, const struct landing_item *item);
 };
 
+/* The floor that shares tasks with other hosts. */
+struct auto_hosts {
+	/* May the task, which waits, begin here? */
+	bool (*may_begin)(void *arg, const struct task *task);
+	/* Tasks may be assigned, and so many workers have nothing to do and no
+	 * task; 0 = none, or nothing begins now. */
+	void (*room)(void *arg, size_t workers);
+	/* So many more tasks than this host has workers for are taken from
+	 * their source, for the others. */
+	size_t (*ahead)(void *arg);
+	/* Will there be tasks of other hosts without anyone's doing? */
+	bool (*expects)(void *arg);
+	/* The run ends: tasks that did not begin may go back to their source.
+	 * False: this one may not, somebody has it. */
+	bool (*releases)(void *arg, const struct task *task);
+};
+
 struct auto_mode {
 	struct core *core;
 	struct fleet *fleet;
@@ -224,6 +241,8 @@ struct auto_mode {
 	void *team_arg;
 	const struct auto_pulls *pulls; /* NULL = work lands */
 	void *pulls_arg;
+	const struct auto_hosts *hosts; /* NULL = this host is alone */
+	void *hosts_arg;
 	bool (*feed)(void *arg); /* see auto_set_feed() */
 	const char *(*feed_lost)(void *arg, const char *task);
 	void *feed_arg;
@@ -259,6 +278,10 @@ auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
 void auto_set_pulls(
     struct auto_mode *mode, const struct auto_pulls *pulls, void *arg);
 
+/* NULL = none. */
+void auto_set_hosts(
+    struct auto_mode *mode, const struct auto_hosts *hosts, void *arg);
+
 /* What is known about a task; all zero if it is unknown. */
 struct auto_known
 auto_known(const struct auto_mode *mode, const struct task *task);
@@ -271,6 +294,10 @@ void auto_add_task(struct auto_mode *mode, struct task *task);
  * NULL = it may land. */
 void auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg),
     const char *(*lost)(void *arg, const char *task), void *arg);
+
+/* The other hosts of the fleet have spent this on that day (since 1970). */
+void auto_spent_elsewhere(
+    struct auto_mode *mode, int64_t day, int64_t tokens, int64_t cost);
 
 /* The floor above may have a task, or has recorded something. */
 void auto_plan_changed(struct auto_mode *mode);

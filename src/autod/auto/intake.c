@@ -10,6 +10,7 @@
 #include "life.h"
 #include "persist.h"
 #include "source.h"
+#include "taskfile.h"
 
 static void
 open_source(struct auto_mode *mode, struct err *err)
@@ -168,8 +169,14 @@ add_offer(struct auto_mode *mode, const char *source,
 	verification_set(t, offer->contract);
 	if (offer->report)
 		t->launch.report_only = true;
+	if (offer->agent != NULL)
+		xstrset(&t->launch.agent, offer->agent);
 	if (offer->recovery != NULL)
 		xstrset(&t->launch.recovery, offer->recovery);
+	if (offer->wants != NULL) {
+		strv_clear(&t->launch.wants);
+		task_wants_read(offer->wants, &t->launch.wants);
+	}
 	state_add_task(state, t);
 	mode->exhausted_reported = false;
 	persist_changed(mode->core);
@@ -327,7 +334,9 @@ intake_release(struct auto_mode *mode)
 		const struct task *t = state->tasks[i];
 
 		if ((t->step != TASK_WAITING && t->step != TASK_OFFERED) ||
-		    t->attempts > 0 || !intake_owns(mode, t))
+		    t->attempts > 0 || !intake_owns(mode, t) ||
+		    (mode->hosts != NULL &&
+			!mode->hosts->releases(mode->hosts_arg, t)))
 			continue;
 		if (source_settle(
 			mode->source, t->key, OUTCOME_NONE, NULL, NULL) == 0)

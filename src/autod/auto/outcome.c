@@ -547,6 +547,35 @@ outcome_hold(struct auto_mode *mode, struct task *t, const char *reason)
 	return 0;
 }
 
+int
+outcome_take_back(struct auto_mode *mode, struct task *t, const char *reason)
+{
+	struct agent *held = holder(mode, t);
+	const struct landing_item *item =
+	    landing_record_of_task(&mode->core->state.landings, t->id);
+	cleanup_free char *work =
+	    item != NULL && held == NULL ? xstrdup(item->head) : NULL;
+	int64_t now = clock_wall_ms();
+	int r = may_stop(mode, t, held, NULL);
+
+	if (r < 0)
+		return r;
+	if (!landings_withdraw(mode->landings, t->id))
+		return -EBUSY;
+	if (work != NULL)
+		task_ref_salvage(mode, t, work);
+	if (held != NULL)
+		outcome_clear_worker(held);
+	if (t->step == TASK_PARKED)
+		task_move(t, TASK_WAITING, now, NULL);
+	else
+		task_give_back(t, reason, now);
+	xstrset(&t->from, NULL);
+	persist_changed(mode->core);
+	scheduler_look(mode);
+	return 0;
+}
+
 void
 outcome_pull_back(
     struct auto_mode *mode, struct task *t, const char *words, const char *asks)

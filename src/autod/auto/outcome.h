@@ -34,6 +34,10 @@ int outcome_drop(struct auto_mode *mode, struct task *task, const char *reason,
 /* A person is to say whether it goes on: it is parked with its work, also if
  * that is in the landing queue. The same errors. */
 int outcome_hold(struct auto_mode *mode, struct task *task, const char *reason);
+/* Another host may have it: its worker is reset, which salvages its work, and
+ * it waits. The same errors. */
+int outcome_take_back(
+    struct auto_mode *mode, struct task *task, const char *reason);
 /* Its pull request needs something: it waits for a worker, who goes on from
  * there (task->from) and reads words; or (asks) for a person, who says whether
  * it does. */

@@ -257,7 +257,7 @@ is_day_over(const struct core *core, struct buf *reason)
 	};
 	struct budget granted = { .tokens = day->tokens_allowed,
 		.cost = day->cost_allowed };
-	struct budget spent = { .tokens = day->tokens, .cost = day->cost };
+	struct budget spent = budget_spent(day, today());
 
 	return day->day == today() &&
 	    budget_reached(&budget, &granted, &spent, "day", reason);
@@ -347,6 +347,23 @@ pause_at_budgets(struct auto_mode *mode, struct agent *agent)
 		pause_at_task_budget(mode, agent);
 }
 
+void
+auto_spent_elsewhere(
+    struct auto_mode *mode, int64_t day, int64_t tokens, int64_t cost)
+{
+	struct budget_day *own = &mode->core->state.today;
+
+	if (day != today() ||
+	    (own->day == day && own->tokens_others == tokens &&
+		own->cost_others == cost))
+		return;
+	budget_spend(own, day, 0, 0);
+	own->tokens_others = tokens;
+	own->cost_others = cost;
+	pause_at_budgets(mode, NULL);
+	scheduler_look(mode);
+}
+
 /* --- not now --------------------------------------------------------- */
 
 static struct hours
@@ -406,9 +423,7 @@ judge_quota(
 		facts.day.tokens += day->tokens_allowed;
 	if (facts.day.cost > 0)
 		facts.day.cost += day->cost_allowed;
-	if (day->day == today())
-		facts.spent =
-		    (struct budget){ .tokens = day->tokens, .cost = day->cost };
+	facts.spent = budget_spent(day, today());
 	if (facts.running > 0)
 		machine_read(core->workspace->root, &facts.machine);
 	return quota_judge(&facts, ret_until_ms, why);
@@ -697,8 +712,10 @@ on_resume(void *arg, struct server_call *call, struct json_object *params)
 	if (fleet) {
 		struct budget_day *day = &mode->core->state.today;
 
-		day->tokens_allowed = day->tokens;
-		day->cost_allowed = day->cost;
+		struct budget spent = budget_spent(day, day->day);
+
+		day->tokens_allowed = spent.tokens;
+		day->cost_allowed = spent.cost;
 		end_pause(mode);
 	}
 	landing = name == NULL && landings_retry(mode->landings);

@@ -115,12 +115,12 @@ cancel_write(struct operation *op)
 /* --- step place: a worktree for the box ------------------------------- */
 
 static void
-on_placed(const char *aside, const struct err *err, void *arg)
+on_placed(const char *broken, const struct err *err, void *arg)
 {
 	struct post_accept *post = arg;
 
-	if (aside != NULL)
-		EMIT(post->mode->core, EVENT_WORKTREE_BROKEN, .path = aside);
+	if (broken != NULL)
+		EMIT(post->mode->core, EVENT_WORKTREE_BROKEN, .path = broken);
 	operation_on_done(err, &post->op);
 }
 

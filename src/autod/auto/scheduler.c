@@ -159,6 +159,14 @@ is_held(const struct auto_mode *mode, const struct task *t)
 	    policy->holds(mode->policy_arg, t);
 }
 
+/* May it begin here? Where hosts share tasks, one that was claimed. */
+static bool
+may_begin(const struct auto_mode *mode, const struct task *t)
+{
+	return mode->hosts == NULL ||
+	    mode->hosts->may_begin(mode->hosts_arg, t);
+}
+
 static size_t
 count_tasks(const struct auto_mode *mode,
     bool (*is)(const struct auto_mode *mode, const struct task *t))
@@ -270,6 +278,7 @@ next_task(const struct auto_mode *mode, bool team, const char *worker,
 	for (size_t i = 0; i < state->task_count; i++)
 		if (claim_of(state->tasks[i], worker) == claim &&
 		    !is_held(mode, state->tasks[i]) &&
+		    may_begin(mode, state->tasks[i]) &&
 		    task_is_spawned(state->tasks[i]) == team &&
 		    fits(mode, state->tasks[i], worker) &&
 		    !is_for_another(mode, state->tasks[i], worker))
@@ -287,6 +296,7 @@ count_waiting(const struct auto_mode *mode, bool team)
 	for (size_t i = 0; i < state->task_count; i++)
 		count += state->tasks[i]->step == TASK_WAITING &&
 		    task_is_spawned(state->tasks[i]) == team &&
+		    may_begin(mode, state->tasks[i]) &&
 		    !is_held(mode, state->tasks[i]);
 	return count;
 }
@@ -569,12 +579,12 @@ is_stuck(const struct auto_mode *mode)
 	    state->task_count;
 }
 
-static void
-look(void *arg)
+/* Returns how many workers are left without a task. */
+static size_t
+look_at_all(struct auto_mode *mode)
 {
-	struct auto_mode *mode = arg;
 	const struct core *core = mode->core;
-	size_t left;
+	size_t left, unused, ahead;
 	const struct state *state;
 	bool trying;
 
@@ -586,23 +596,25 @@ look(void *arg)
 		    "auto.check_command fails on the branch as it is; see: "
 		    "llmc asks",
 		    false);
-		return;
+		return 0;
 	}
 	if (!mode->begun || core->stopping || core->state.paused != NULL ||
 	    pause_holds(mode))
-		return;
+		return 0;
 	trying = landings_trying(mode->landings);
 	if (!landings_tried(mode->landings)) {
 		if (!trying)
 			heartbeat_now(core->heartbeat);
-		return;
+		return 0;
 	}
 	/* Those that no worker may have are for a person to decide. */
 	state = &mode->core->state;
 	for (size_t i = 0; i < state->task_count; i++) {
 		struct task *t = state->tasks[i];
 		cleanup_free char *why =
-		    t->step == TASK_WAITING ? unfit_why(mode, t) : NULL;
+		    t->step == TASK_WAITING && may_begin(mode, t) ?
+		    unfit_why(mode, t) :
+		    NULL;
 
 		if (why == NULL ||
 		    task_park(t, ASK_APPROVAL, NULL, why, clock_wall_ms()) < 0)
@@ -611,17 +623,19 @@ look(void *arg)
 		EMIT(mode->core, EVENT_TASK_NOT_TAKEN, .task = t->id,
 		    .key = t->key, .reason = why);
 	}
-	left = give_out(mode) + landings_long_waits(mode->landings);
+	unused = give_out(mode);
+	left = unused + landings_long_waits(mode->landings);
 	give_to_team(mode);
-	intake_ask_plan(mode, INTAKE_PLAN, left);
+	ahead = mode->hosts != NULL ? mode->hosts->ahead(mode->hosts_arg) : 0;
+	intake_ask_plan(mode, INTAKE_PLAN, left + ahead);
 	intake_ask_plan(mode, INTAKE_TEAM, team_workers_room(mode));
 	if (scheduler_wants_worker(mode, false) ||
 	    scheduler_wants_worker(mode, true))
 		landings_kick(mode->landings); /* it may release one */
 	if (source_asking(mode->source))
-		return;
+		return unused;
 	if (mode->worth_asking &&
-	    left + count_tasks(mode, waits_for_box) >
+	    left + ahead + count_tasks(mode, waits_for_box) >
 		intake_unstarted(mode, INTAKE_POOL))
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
@@ -629,10 +643,22 @@ look(void *arg)
 	    mode->post == NULL &&
 	    (mode->policy->expects == NULL ||
 		!mode->policy->expects(mode->policy_arg)) &&
-	    (mode->feed == NULL || !mode->feed(mode->feed_arg)))
+	    (mode->feed == NULL || !mode->feed(mode->feed_arg)) &&
+	    (mode->hosts == NULL || !mode->hosts->expects(mode->hosts_arg)))
 		end_of_tasks(mode);
 	else if (mode->until_empty && is_stuck(mode) && mode->post == NULL)
 		end_of_workers(mode);
+	return unused;
+}
+
+static void
+look(void *arg)
+{
+	struct auto_mode *mode = arg;
+	size_t unused = look_at_all(mode);
+
+	if (mode->hosts != NULL)
+		mode->hosts->room(mode->hosts_arg, unused);
 }
 
 void

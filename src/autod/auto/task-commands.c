@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-card.h"
+#include "agent-kind.h"
 #include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
@@ -107,13 +109,38 @@ on_add(void *arg, struct server_call *call, struct json_object *params)
 	struct err err = { 0 };
 	struct task_head head;
 	const char *prompt;
-	const char *sender;
+	const char *sender, *wants = json_string_or(params, "wants", "");
+	cleanup_strv char **words = NULL;
 
 	if (source == NULL)
 		return;
 	prompt = task_head_read(json_string_or(params, "text", ""), &head);
 	priority_parse(json_string_or(params, "priority", ""), &head.priority);
+	if (json_string_or(params, "agent", NULL) != NULL)
+		strlcpy(head.agent, json_string_or(params, "agent", ""),
+		    sizeof head.agent);
+	if (head.agent[0] != '\0' && agent_kind_find(head.agent) == NULL) {
+		cleanup_agent_card struct agent_card *card =
+		    agent_card_new(mode->core->settings, head.agent);
+
+		if (card == NULL) {
+			serve_refuse(call, API_FAILED,
+			    "there is no agent %s: name a kind (llmc doctor "
+			    "--agents) or one of [agents] in the settings",
+			    head.agent);
+			return;
+		}
+	}
 	/* What it adds runs in a sandbox at least as strict as its own. */
+	if (strlen(wants) >= sizeof head.wants ||
+	    !task_wants_read(wants, &words)) {
+		serve_refuse(call, API_FAILED,
+		    "wants: words of lower case letters, digits and ._:+-, "
+		    "with commas between them");
+		return;
+	}
+	if (words != NULL)
+		strlcpy(head.wants, wants, sizeof head.wants);
 	sender = json_string_or(params, "sender", NULL);
 	strlcpy(head.maker, sender != NULL ? sender : "", sizeof head.maker);
 	if (sender != NULL)
@@ -215,6 +242,13 @@ add_again(struct source *source, const struct task *old, char **ret_key,
 	}
 	head.report = old->launch.report_only;
 	head.recovery = old->launch.recovery;
+	if (old->launch.agent != NULL)
+		strlcpy(head.agent, old->launch.agent, sizeof head.agent);
+	for (char **w = old->launch.wants; w != NULL && *w != NULL; w++) {
+		strlcat(head.wants, w != old->launch.wants ? " " : "",
+		    sizeof head.wants);
+		strlcat(head.wants, *w, sizeof head.wants);
+	}
 	if (old->launch.contract != NULL &&
 	    task_head_set_contract(&head, old->launch.contract, err) < 0)
 		return err->code;

@@ -443,8 +443,10 @@ static int
 take_lock(struct core *core, struct err *err)
 {
 	cleanup_free char *file = workspace_path(core->workspace, "state.lock");
-	int r = lock_try(file, err);
+	int kept = core->options->restart.lock, r;
 
+	r = kept > 0 && lock_inherit(kept, file) == 0 ? kept :
+							lock_try(file, err);
 	if (r == -EAGAIN)
 		return registration_describe_holder(core, err);
 	if (r < 0)
@@ -505,12 +507,13 @@ tell_damage(struct core *core, const struct book_recovered *found)
 {
 	cleanup_free char *reason = NULL;
 
-	if (found->aside == NULL)
+	if (found->damaged == NULL)
 		return;
 	reason = xasprintf("%s; it is kept as %s, and %zu row%s of it could be "
 			   "read (%zu gap%s)",
-	    found->why, found->aside, found->rows, found->rows == 1 ? "" : "s",
-	    found->gaps, found->gaps == 1 ? "" : "s");
+	    found->why, found->damaged, found->rows,
+	    found->rows == 1 ? "" : "s", found->gaps,
+	    found->gaps == 1 ? "" : "s");
 	EMIT(core, EVENT_STATE_RECOVERED, .reason = reason);
 }
 
@@ -605,7 +608,8 @@ allocate(struct loop *loop, const struct workspace *workspace,
 	core->lock = -1;
 	state_init(&core->state);
 	id_uuid(instance);
-	core->instance = xstrdup(instance);
+	core->instance = xstrdup(
+	    options->restart.count > 0 ? options->restart.instance : instance);
 	core->socket = client_socket_path(workspace);
 	core->llmc = sibling_find("llmc");
 	core->emitter = emitter_new();

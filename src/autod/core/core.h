@@ -12,6 +12,7 @@
 #ifndef CORE_H
 #define CORE_H
 
+#include "restart.h"
 #include "state.h"
 
 struct book;
@@ -44,6 +45,7 @@ struct core_options {
 	const char *task_pool_command;
 	const char *post_accept_command;
 	int overseer; /* the channel to it (relay.h), 0 = none */
+	struct restart restart; /* from the program before; all 0 = none */
 };
 
 /* Callbacks of a floor; each may be NULL. */
@@ -61,6 +63,9 @@ struct core_floor {
 	/* Make the last changes before the state is saved for the last time.
 	 * now: nothing was waited for. */
 	void (*close)(void *self, bool now);
+	/* The program is replaced (restart.h): put what the next one gets
+	 * into the channel. */
+	void (*hand_on)(void *self, int channel);
 	/* What the daemon is doing, as a word for the heartbeat; the highest
 	 * floor that returns one is used. */
 	const char *(*phase)(const void *self);
@@ -69,7 +74,7 @@ struct core_floor {
 	int64_t (*sign_ms)(const void *self);
 };
 
-#define CORE_FLOORS_MAX 8
+#define CORE_FLOORS_MAX 9
 
 struct core {
 	const struct core_options *options;

@@ -18,10 +18,13 @@
 #include "persist.h"
 #include "person.h"
 #include "procref.h"
+#include "relay.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
+#include "sibling.h"
 #include "task.h"
+#include "version.h"
 #include "worker.h"
 #include "workspace.h"
 
@@ -31,27 +34,6 @@ static const char *
 scope_of(const struct failure *f)
 {
 	return failure_scope_name(failure_class_find(f->class)->scope);
-}
-
-static void
-write_record(struct core *core, const struct failure *f)
-{
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "failure.json");
-	cleanup_json struct json_object *json = json_object_new_object();
-	struct err err = { 0 };
-
-	json_set_string(json, "class", f->class);
-	json_set_string(json, "scope", scope_of(f));
-	json_set_string(json, "worker", f->worker);
-	json_set_string(json, "task", f->task);
-	json_set(json, "exit_status",
-	    f->status >= 0 ? json_object_new_int(f->status) : NULL);
-	json_set_string(json, "words", f->reason);
-	json_set_int(json, "at_unix", clock_wall_ms() / 1000);
-	json_set_string(json, "instance_id", core->instance);
-	if (json_save(file, json, 0600, &err) < 0)
-		EMIT(core, EVENT_STATE_UNWRITTEN, .reason = err.msg);
 }
 
 /* Without its landing branch, git fails in many places. */
@@ -78,22 +60,29 @@ failure_raise(struct core *core, const struct failure *f)
 		f = &of_branch;
 	core->state.errors++;
 	persist_changed(core);
-	if (!core->evicted)
-		write_record(core, f);
+	if (!core->evicted) {
+		cleanup_free char *file =
+		    workspace_path(core->workspace, "failure.json");
+		cleanup_json struct json_object *json =
+		    json_object_new_object();
+		struct err err = { 0 };
+
+		json_set_string(json, "class", f->class);
+		json_set_string(json, "scope", scope_of(f));
+		json_set_string(json, "worker", f->worker);
+		json_set_string(json, "task", f->task);
+		json_set(json, "exit_status",
+		    f->status >= 0 ? json_object_new_int(f->status) : NULL);
+		json_set_string(json, "words", f->reason);
+		json_set_int(json, "at_unix", clock_wall_ms() / 1000);
+		json_set_string(json, "instance_id", core->instance);
+		if (json_save(file, json, 0600, &err) < 0)
+			EMIT(core, EVENT_STATE_UNWRITTEN, .reason = err.msg);
+	}
 	EMIT(core, EVENT_FAILURE, .class = f->class, .scope = scope_of(f),
 	    .worker = f->worker, .task = f->task, .reason = f->reason);
 	core->exit_status = core->evicted ? FAILURE_EXIT_ROOT_GONE : 1;
 	life_stop(core, "failure", false);
-}
-
-/* At the start of a run: remove what the last one left. */
-static void
-failure_clear(struct core *core)
-{
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "failure.json");
-
-	unlink(file);
 }
 
 /* --- the heartbeat ------------------------------------------------------ */
@@ -125,7 +114,7 @@ phase(const struct core *core)
 	const struct core_floor *floor;
 
 	if (core->stopping)
-		return "stopping";
+		return life_restarts(core) ? RESTART_PHASE : "stopping";
 	for (size_t i = core->floor_count; i-- > 0;) {
 		floor = core->floors[i];
 		if (floor->phase != NULL)
@@ -277,18 +266,6 @@ add_work(const struct core *core, struct json_object *json)
 
 /* --- the beat ------------------------------------------------------------ */
 
-/* File systems sync a file when it replaces another, which is most of the cost
- * of a beat and not needed here; so exchange the two. */
-static int
-put_in_place(const char *fresh, const char *file)
-{
-	if (renameat2(AT_FDCWD, fresh, AT_FDCWD, file, RENAME_EXCHANGE) == 0) {
-		unlink(fresh);
-		return 0;
-	}
-	return rename(fresh, file);
-}
-
 /* Not synced: after a crash of the machine there is no daemon anyway. */
 static void
 beat(void *arg)
@@ -324,7 +301,12 @@ beat(void *arg)
 	unlink(fresh); /* whatever it is: it is made anew */
 	fd = file_open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	r = fd < 0 ? fd : file_write_all(fd, text.data, text.len);
-	if (r == 0 && put_in_place(fresh, file) == -1)
+	/* File systems sync a file when it replaces another, which is most of
+	 * the cost of a beat and not needed here; so exchange the two. */
+	if (r == 0 &&
+	    renameat2(AT_FDCWD, fresh, AT_FDCWD, file, RENAME_EXCHANGE) == 0)
+		unlink(fresh);
+	else if (r == 0 && rename(fresh, file) == -1)
 		r = -errno;
 	if (r == 0)
 		h->last_unix = now_unix;
@@ -332,15 +314,6 @@ beat(void *arg)
 		log_info("%s cannot be written: %s", fresh,
 		    r == -EEXIST ? file_strerror(-EISDIR) : file_strerror(r));
 	h->failure = r;
-}
-
-/* We are awake: beat now instead of waking again soon for it, if beats have
- * become rare because little happens. */
-static void
-heartbeat_beat(struct heartbeat *h)
-{
-	if (h != NULL && h->quiet)
-		beat(h);
 }
 
 void
@@ -363,19 +336,6 @@ heartbeat_last_unix(const struct heartbeat *h)
 	return h != NULL ? h->last_unix : 0;
 }
 
-static struct heartbeat *
-heartbeat_new(struct core *core)
-{
-	struct heartbeat *h = xcalloc(1, sizeof *h);
-
-	h->core = core;
-	h->passes = loop_passes(core->loop);
-	h->beat_ms = clock_mono_ms();
-	beat(h);
-	h->timer = loop_after(core->loop, period_ms(core, false), beat, h);
-	return h;
-}
-
 void
 heartbeat_free(struct heartbeat *h)
 {
@@ -384,7 +344,9 @@ heartbeat_free(struct heartbeat *h)
 	if (h == NULL)
 		return;
 	file = workspace_path(h->core->workspace, "auto.heartbeat");
-	if (!h->core->evicted)
+	if (life_restarts(h->core))
+		beat(h); /* the overseer is told: this is not a death */
+	else if (!h->core->evicted)
 		unlink(file);
 	loop_timer_free(h->timer);
 	free(h);
@@ -415,16 +377,6 @@ registration_write(const struct core *core, struct err *err)
 	json_set_string(json, "landing_branch", core_branch(core));
 	json_set_bool(json, "auto", core->options->auto_mode);
 	return json_save(file, json, 0600, err);
-}
-
-static void
-registration_remove(const struct core *core)
-{
-	cleanup_free char *file =
-	    workspace_path(core->workspace, "daemon.json");
-
-	if (!core->evicted)
-		unlink(file);
 }
 
 /* ended.json: this daemon ends because its work is done, or because a person
@@ -462,9 +414,10 @@ registration_describe_holder(const struct core *core, struct err *err)
 	    who != NULL ? who : "", core->workspace->root);
 }
 
-#define QUIET_MS 20 /* interval of checks whether everything has ended */
-#define STOP_MS  15000 /* limit for everything to end */
-#define REST_MS  1000 /* after a call */
+#define QUIET_MS     20 /* interval of checks whether everything has ended */
+#define HAND_OVER_MS 2 /* the same, before another takes over */
+#define STOP_MS      15000 /* limit for everything to end */
+#define REST_MS      1000 /* after a call */
 
 struct life {
 	struct core *core;
@@ -474,6 +427,7 @@ struct life {
 	const char *complete; /* why the run is over, NULL = it is not */
 	uint64_t patrols;
 	bool keep; /* the sessions, for the next daemon */
+	bool again; /* this process is it, with the program on disk */
 	struct loop_timer *patrol, *deadline, *quiet, *rest;
 	struct loop_signal *signals[3];
 };
@@ -555,12 +509,17 @@ static void
 on_patrol(void *arg)
 {
 	struct life *life = arg;
+	struct heartbeat *h;
 
 	life->patrols++;
 	patrol(life->core, false);
 	messages_file(life->core);
 	asks_remind(life->core);
-	heartbeat_beat(life->core->heartbeat);
+	/* We are awake: beat now instead of waking again soon for it, if beats
+	 * have become rare because little happens. */
+	h = life->core->heartbeat;
+	if (h != NULL && h->quiet)
+		beat(h);
 	life_rest(life->core);
 }
 
@@ -636,6 +595,7 @@ life_begin(struct core *core, struct err *err)
 	struct life *life = core->life;
 	const char *missing = serve_missing(core);
 	int r;
+	cleanup_free char *file = NULL;
 
 	if (missing != NULL)
 		fatalx("no handler for %s", missing);
@@ -645,17 +605,28 @@ life_begin(struct core *core, struct err *err)
 		r = registration_write(core, err);
 	if (r < 0)
 		return r;
-	failure_clear(core);
+	/* At the start of a run: remove what the last one left. */
+	file = workspace_path(core->workspace, "failure.json");
+	unlink(file);
 	messages_begin(core);
-	if (core->options->auto_mode)
-		core->heartbeat = heartbeat_new(core);
+	if (core->options->auto_mode) {
+		struct heartbeat *h = xcalloc(1, sizeof *h);
+
+		h->core = core;
+		h->passes = loop_passes(core->loop);
+		h->beat_ms = clock_mono_ms();
+		beat(h);
+		h->timer =
+		    loop_after(core->loop, period_ms(core, false), beat, h);
+		core->heartbeat = h;
+	}
 	life->signals[0] =
 	    loop_signal_new(core->loop, SIGTERM, on_stop_signal, life);
 	life->signals[1] =
 	    loop_signal_new(core->loop, SIGINT, on_stop_signal, life);
 	life->signals[2] =
 	    loop_signal_new(core->loop, SIGHUP, on_reload_signal, life);
-	if (core->state.daemon_running)
+	if (core->state.daemon_running && core->options->restart.count == 0)
 		EMIT(core, EVENT_DAEMON_RESUMES);
 	core->state.daemon_running = true;
 	persist_changed(core);
@@ -720,9 +691,16 @@ finish(struct life *life, bool now)
 		EMIT(core, EVENT_STATE_UNWRITTEN, .reason = err.msg);
 		core->exit_status = 1;
 		life->complete = NULL;
+		life->again = false;
 	}
 	declare_end(life);
-	registration_remove(core);
+	if (!life->again) {
+		cleanup_free char *file =
+		    workspace_path(core->workspace, "daemon.json");
+
+		if (!core->evicted)
+			unlink(file);
+	}
 	heartbeat_free(take_ptr(&core->heartbeat));
 	loop_stop(core->loop, core->exit_status);
 }
@@ -790,7 +768,37 @@ hand_over(struct core *core, const char *reason)
 	core->stopping = true;
 	serve_release(core);
 	life->deadline = loop_after(core->loop, STOP_MS, on_deadline, life);
-	life->quiet = loop_every(core->loop, QUIET_MS, on_quiet_check, life);
+	life->quiet =
+	    loop_every(core->loop, HAND_OVER_MS, on_quiet_check, life);
+}
+
+bool
+life_restarts(const struct core *core)
+{
+	return core->life != NULL && core->life->again;
+}
+
+void
+life_hand_on(struct core *core, struct restart *ret_restart)
+{
+	const struct core_floor *floor;
+	int ends[2];
+
+	*ret_restart =
+	    (struct restart){ .count = core->options->restart.count + 1,
+		    .lock = restart_keep(core->lock) };
+	snprintf(ret_restart->instance, sizeof ret_restart->instance, "%s",
+	    core->instance);
+	if (fd_channel_pair(ends) < 0)
+		return;
+	for (size_t i = 0; i < core->floor_count; i++) {
+		floor = core->floors[i];
+		if (floor->hand_on != NULL)
+			floor->hand_on(floor->self, ends[1]);
+	}
+	fd_close(ends[1]);
+	ret_restart->kept = restart_keep(ends[0]);
+	fd_close(ends[0]);
 }
 
 void
@@ -831,6 +839,7 @@ on_info(void *arg, struct server_call *call, struct json_object *params)
 	json_set_int(result, "turns", (int64_t)loop_passes(core->loop));
 	json_set_int(result, "workers", (int64_t)core->state.count);
 	json_set_bool(result, "auto", core->options->auto_mode);
+	json_set_int(result, "restarts", core->options->restart.count);
 	server_reply(call, result);
 }
 
@@ -853,9 +862,26 @@ on_reload(void *arg, struct server_call *call, struct json_object *params)
 static void
 on_stop(void *arg, struct server_call *call, struct json_object *params)
 {
+	struct core *core = arg;
+	bool again = json_bool_or(params, "again", false);
+	cleanup_free char *program = again ? sibling_find("autod") : NULL;
+
+	if (again && core->stopping) {
+		serve_refuse(call, API_BUSY, "the daemon is stopping");
+		return;
+	}
+	if (again && program == NULL) {
+		serve_refuse(call, API_FAILED,
+		    "the program autod is not there any more; nothing has "
+		    "changed");
+		return;
+	}
 	server_reply(call, json_object_new_int64(getpid()));
 	if (json_bool_or(params, "keep", false)) {
-		hand_over(arg, "another daemon takes over");
+		core->life->again = again;
+		hand_over(core,
+		    again ? "llmc restart: the program on disk takes over" :
+			    "another daemon takes over");
 		return;
 	}
 	life_complete(

@@ -11,6 +11,7 @@ struct core;
 struct err;
 struct heartbeat;
 struct life;
+struct restart;
 
 /* The lock is taken: describe who holds it, and return -EAGAIN. A daemon is
  * registered, a single request is not. */
@@ -43,6 +44,12 @@ void life_complete(struct core *core, const char *reason, bool now);
 
 /* Was life_complete() called? */
 bool life_is_complete(const struct core *core);
+
+/* Has the loop ended because the program is to be replaced (llmc restart)? */
+bool life_restarts(const struct core *core);
+
+/* Then, before the floors are freed: what the next program gets. */
+void life_hand_on(struct core *core, struct restart *ret_restart);
 
 /* Does an overseer run now? */
 bool life_is_overseen(const struct core *core);

@@ -433,7 +433,7 @@ find_listener(struct serve *serve, const char *worker)
 }
 
 int
-serve_open_door(struct core *core, const char *worker, struct err *err)
+serve_open_socket(struct core *core, const char *worker, struct err *err)
 {
 	struct serve *serve = core->serve;
 	struct listener *listener;
@@ -452,7 +452,7 @@ serve_open_door(struct core *core, const char *worker, struct err *err)
 }
 
 void
-serve_close_door(struct core *core, const char *worker)
+serve_close_socket(struct core *core, const char *worker)
 {
 	struct serve *serve = core->serve;
 	struct listener **at = find_listener(serve, worker);
@@ -472,8 +472,8 @@ serve_listen(struct core *core, struct err *err)
 
 	/* A worker whose socket cannot be made is not launched. */
 	for (size_t i = 0; r == 0 && i < core->state.count; i++)
-		if (serve_open_door(core, core->state.workers[i]->name, &why) <
-		    0)
+		if (serve_open_socket(
+			core, core->state.workers[i]->name, &why) < 0)
 			log_debug("no socket: %s", why.msg);
 	return r;
 }

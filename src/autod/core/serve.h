@@ -30,8 +30,8 @@ int serve_listen(struct core *core, struct err *err);
 
 /* The socket of one worker (run-dir.h), if the daemon listens and it is not
  * open already. Only that worker's hooks and tools are served there. */
-int serve_open_door(struct core *core, const char *worker, struct err *err);
-void serve_close_door(struct core *core, const char *worker);
+int serve_open_socket(struct core *core, const char *worker, struct err *err);
+void serve_close_socket(struct core *core, const char *worker);
 
 /* Register the handler of a method; it must be in the table, and only once. */
 void

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-kind.h"
 #include "agent.h"
 #include "box-net.h"
 #include "box-plan.h"
 #include "box.h"
 #include "cgroup.h"
-#include "claude.h"
 #include "core.h"
 #include "emit.h"
 #include "fleet-private.h"
@@ -512,11 +512,12 @@ choice_of(const struct agent *agent, struct launch_choice *ret_choice)
 static void
 add_launch_settings(const struct agent *agent, struct buf *out)
 {
-	static const char *const keys[] = { "agent_command", "model",
-		"permission_mode", "allow_root", "allowed_tools",
-		"disallowed_tools", "append_system_prompt", "extra_args",
-		"isolate", "sandbox", "sandbox_read", "sandbox_write", "env",
-		"user_namespace", "memory_max", "tasks_max", "cpu_weight" };
+	static const char *const keys[] = { "agent", "agent_command",
+		"codex_command", "model", "permission_mode", "allow_root",
+		"allowed_tools", "disallowed_tools", "append_system_prompt",
+		"extra_args", "isolate", "sandbox", "sandbox_read",
+		"sandbox_write", "env", "user_namespace", "memory_max",
+		"tasks_max", "cpu_weight" };
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	const struct settings *settings = agent->core->settings;
 
@@ -549,6 +550,16 @@ agent_launch_is_stale(const struct agent *agent)
 
 /* --- launching --------------------------------------------------------- */
 
+static const struct agent_kind *
+kind_of(const struct agent *agent)
+{
+	cleanup_launch_choice struct launch_choice choice = { 0 };
+
+	choice_of(agent, &choice);
+	return agent_kind_of(
+	    agent->core->settings, agent->worker->name, &choice);
+}
+
 /* Is there a conversation that the agent will find? One that began inside a
  * sandbox is not seen outside of it, and the other way round. */
 static bool
@@ -556,27 +567,38 @@ can_resume(const struct agent *agent)
 {
 	const struct worker *w = agent->worker;
 	cleanup_free char *dir =
-	    box_claude_dir(agent->core->workspace, w->name);
-	size_t len = strlen(dir);
+	    box_agent_dir(agent->core->workspace, w->name, kind_of(agent));
+	cleanup_free char *projects = agent_projects(agent);
+	size_t len = strlen(dir),
+	       below = projects != NULL ? strlen(projects) : 0;
 	bool boxed = box_mode_of(agent->core->settings, w->name) != BOX_OFF;
 
 	if (w->session.id == NULL || w->session.transcript == NULL ||
 	    !file_exists(w->session.transcript))
+		return false;
+	/* It may be the one of another kind of agent. */
+	if (projects == NULL ||
+	    strncmp(w->session.transcript, projects, below) != 0)
 		return false;
 	return boxed ==
 	    (strncmp(w->session.transcript, dir, len) == 0 &&
 		w->session.transcript[len] == '/');
 }
 
+bool
+agent_queues(const struct agent *agent)
+{
+	return kind_of(agent)->can & AGENT_QUEUES;
+}
+
 char *
 agent_projects(const struct agent *agent)
 {
 	const struct core *core = agent->core;
-	cleanup_free char *dir = NULL;
+	const char *name = agent->worker->name;
 
-	if (box_mode_of(core->settings, agent->worker->name) != BOX_OFF)
-		dir = box_claude_dir(core->workspace, agent->worker->name);
-	return claude_home_projects(dir);
+	return agent_transcripts(kind_of(agent), core->workspace, name,
+	    box_mode_of(core->settings, name) != BOX_OFF);
 }
 
 /* Resume the conversation if there is one; otherwise start a new one. */
@@ -612,7 +634,7 @@ launch(struct agent *agent)
 	how.choice = &choice;
 	if (run_dir_make(core->workspace, w->name, &err) < 0 ||
 	    agent_guard_write(agent, &err) < 0 ||
-	    serve_open_door(core, w->name, &err) < 0) {
+	    serve_open_socket(core, w->name, &err) < 0) {
 		agent_launch_failed(agent, &err);
 		return;
 	}

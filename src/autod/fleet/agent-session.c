@@ -42,8 +42,11 @@ may_type(void *arg)
 {
 	const struct agent *agent = arg;
 
+	/* One that says nothing of a prompt until its turn has ended would
+	 * seem to refuse it. */
 	return agent->op == NULL && !agent->core->stopping &&
-	    !worker_is_held(agent->worker);
+	    !worker_is_held(agent->worker) &&
+	    (!agent->worker->session.busy || agent_queues(agent));
 }
 
 /* --- ready ------------------------------------------------------------ */

@@ -56,7 +56,7 @@ agent_new(struct fleet *fleet, struct worker *worker)
 	fleet->agents[fleet->count++] = agent;
 	hooks_add(fleet->hooks, worker->name);
 	/* A launch tries again, and reports it. */
-	if (serve_open_door(fleet->core, worker->name, &err) < 0)
+	if (serve_open_socket(fleet->core, worker->name, &err) < 0)
 		log_debug("%s", err.msg);
 	return agent;
 }
@@ -96,7 +96,7 @@ agent_remove(struct agent *agent)
 	cleanup_free char *name = xstrdup(agent->worker->name);
 
 	agent_free(agent);
-	serve_close_door(core, name);
+	serve_close_socket(core, name);
 	run_dir_remove(core->workspace, name);
 	state_remove(&core->state, name);
 	strv_remove(core->state.auto_workers, name);

@@ -41,6 +41,9 @@ void agent_launch(struct agent *agent);
 /* Where its agent keeps transcripts; the caller frees; NULL = not known. */
 char *agent_projects(const struct agent *agent);
 
+/* Does it confirm a prompt while it works? */
+bool agent_queues(const struct agent *agent);
+
 /* Have settings changed that its agent was started with? */
 bool agent_launch_is_stale(const struct agent *agent);
 

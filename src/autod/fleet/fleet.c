@@ -4,9 +4,9 @@
 
 #include <sys/queue.h>
 
+#include "agent-kind.h"
 #include "agent.h"
 #include "box.h"
-#include "claude.h"
 #include "emit.h"
 #include "fleet-private.h"
 #include "fleet.h"
@@ -684,7 +684,7 @@ hosts_free(struct hosts *hosts)
 
 struct launch_block {
 	struct fleet *fleet;
-	struct watch *watch; /* on Claude Code's file; NULL = not needed yet */
+	struct watch *watch; /* on the agent's file; NULL = not needed yet */
 };
 
 void
@@ -768,9 +768,12 @@ launch_block_free(struct launch_block *block)
 
 /* Its folder, the home directory, always exists. */
 static void
-watch_file(struct launch_block *block)
+watch_file(struct launch_block *block, const struct agent *agent)
 {
-	cleanup_free char *file = claude_home_file();
+	const struct agent_kind *kind =
+	    agent_kind_of(agent->core->settings, agent->worker->name, NULL);
+	cleanup_free char *file =
+	    kind->state_file != NULL ? kind->state_file() : NULL;
 
 	if (block->watch == NULL && file != NULL)
 		watch_new(block->fleet->core->loop, file, look, block,
@@ -785,7 +788,7 @@ launch_block_check(struct agent *agent)
 	launch_block_reason(agent, &reason);
 	if (reason.len == 0 || agent->worker->blocked)
 		return reason.len > 0;
-	watch_file(agent->fleet->block);
+	watch_file(agent->fleet->block, agent);
 	agent_move(agent, WORKER_PAUSED, reason.data);
 	agent->worker->blocked = true;
 	persist_changed(agent->core);
@@ -809,6 +812,6 @@ launch_block_resume(struct launch_block *block)
 
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->agents[i]->worker->blocked)
-			watch_file(block);
+			watch_file(block, fleet->agents[i]);
 	look(block);
 }

@@ -43,7 +43,7 @@ salvage_place(const struct agent *agent, bool check,
 		.branch = w->branch,
 		.onto = core_branch(agent->core),
 		.stamp = stamp,
-		.aside = check ? "checks" : NULL,
+		.keep_as = check ? "checks" : NULL,
 	};
 }
 

@@ -153,6 +153,52 @@ forge_answered(struct forge_floor *floor, const struct forge_answer *answer)
 	return false;
 }
 
+bool
+forge_refused(const struct forge_answer *answer)
+{
+	return answer->verdict == FORGE_GONE ||
+	    answer->verdict == FORGE_REFUSED;
+}
+
+bool
+forge_settled(struct forge_floor *floor, const struct forge_answer *answer)
+{
+	return forge_refused(answer) || forge_answered(floor, answer);
+}
+
+void
+forge_label_send(struct forge_floor *floor, struct forge_request *request,
+    const struct forge_label *label, const char *name, forge_fn *on_set,
+    forge_fn *on_listed, forge_fn *on_made)
+{
+	bool known = floor->dialect == FORGE_GITHUB || label->id > 0;
+
+	request->text = name;
+	request->id = label->id > 0 ? label->id : 0;
+	request->page = label->page + 1;
+	request->what = known ? FORGE_ADD_LABEL :
+	    label->id == 0    ? FORGE_ASK_LABELS :
+				FORGE_MAKE_LABEL;
+	forge_send(floor, request, NULL,
+	    known              ? on_set :
+		label->id == 0 ? on_listed :
+				 on_made);
+}
+
+void
+forge_label_listed(
+    struct forge_label *label, const char *name, struct json_object *json)
+{
+	bool more = false;
+
+	label->id = forge_label_find(json, name, &more);
+	label->page++;
+	if (label->id <= 0 && (!more || label->page >= FORGE_PAGES_MAX))
+		label->id = -1;
+	else if (label->id < 0)
+		label->id = 0;
+}
+
 void
 forge_rest(struct forge_floor *floor, const char *words)
 {

@@ -7,6 +7,7 @@
 #include "core.h"
 #include "forge-http.h"
 #include "git-upstream.h"
+#include "issue-row.h"
 #include "pull.h"
 
 struct auto_mode;
@@ -64,6 +65,11 @@ struct rival {
 	int64_t since_ms; /* we have seen this one, monotonic */
 };
 
+struct forge_label {
+	int64_t id; /* 0 = not known, -1 = there is none */
+	int page; /* of labels, the last that was looked through */
+};
+
 /* A pull request, or what is to be one. */
 struct pull_held {
 	struct pull_row *row;
@@ -71,10 +77,10 @@ struct pull_held {
 	bool looks; /* it is under way */
 	int64_t rest_ms; /* nothing before that, monotonic */
 	char *trouble; /* why not, for people; NULL = all is well */
-	int page; /* of comments or labels */
+	int page; /* of comments */
 	bool no_reply; /* the comment that is due is not there */
 	size_t label; /* of forge.labels, the next */
-	int64_t label_id; /* 0 = not known, -1 = there is none */
+	struct forge_label label_at; /* that one */
 };
 
 /* claim: what origin has for us then, "" = nothing. */
@@ -124,8 +130,7 @@ struct forge_floor {
 	char *unusable; /* why there can be no pull request; NULL = there can */
 	char *full; /* the same for one more */
 	char *late; /* why the work of an issue must not land */
-	int64_t label; /* the id of FORGE_FAILED; 0 = not known */
-	int label_page; /* of labels, to be looked through; -1 = none has it */
+	struct forge_label label; /* FORGE_FAILED */
 	struct candidate candidate;
 	struct trust *trusts;
 	size_t trust_count;
@@ -152,6 +157,21 @@ void forge_done(struct forge_floor *floor);
  * for a while, and this is false. */
 bool
 forge_answered(struct forge_floor *floor, const struct forge_answer *answer);
+/* It will not, whenever it is asked. */
+bool forge_refused(const struct forge_answer *answer);
+/* Done or refused: nothing waits for it. */
+bool
+forge_settled(struct forge_floor *floor, const struct forge_answer *answer);
+
+/* Set a label of an issue or a pull request: a Gitea wants the id of one that
+ * it has, which is looked for, and made. The callbacks are of the three
+ * requests in that order: it was set; a page of labels, for
+ * forge_label_listed(); the label was made. */
+void forge_label_send(struct forge_floor *floor, struct forge_request *request,
+    const struct forge_label *label, const char *name, forge_fn *on_set,
+    forge_fn *on_listed, forge_fn *on_made);
+void forge_label_listed(
+    struct forge_label *label, const char *name, struct json_object *json);
 /* Origin does not answer. */
 void forge_rest(struct forge_floor *floor, const char *words);
 

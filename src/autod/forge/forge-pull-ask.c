@@ -16,7 +16,7 @@ static bool
 is_good(struct forge_floor *floor, struct pull_held *held, const char *what,
     const struct forge_answer *answer)
 {
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED) {
+	if (forge_refused(answer)) {
 		pull_trouble(held, what, answer->words);
 		return false;
 	}
@@ -80,8 +80,7 @@ static void
 next_label(struct pull_held *held, const char *const *labels)
 {
 	held->label++;
-	held->label_id = 0;
-	held->page = 1;
+	held->label_at = (struct forge_label){ 0 };
 	if (labels[held->label] != NULL)
 		return;
 	held->label = 0;
@@ -97,8 +96,7 @@ on_labelled(const struct forge_answer *answer, void *arg)
 
 	settings_list(floor->core->settings, "forge.labels", &labels);
 	/* A label that cannot be set holds up nothing. */
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED ||
-	    forge_answered(floor, answer))
+	if (forge_settled(floor, answer))
 		next_label(held, labels);
 	pull_done(floor, held);
 }
@@ -109,19 +107,13 @@ on_labels(const struct forge_answer *answer, void *arg)
 	struct forge_floor *floor = arg;
 	struct pull_held *held = floor->pull;
 	const char *const *labels;
-	bool more = false;
 
 	settings_list(floor->core->settings, "forge.labels", &labels);
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED) {
+	if (forge_refused(answer))
 		next_label(held, labels);
-	} else if (forge_answered(floor, answer)) {
-		held->label_id =
-		    forge_label_find(answer->json, labels[held->label], &more);
-		if (held->label_id <= 0 && more && held->page < FORGE_PAGES_MAX)
-			held->page++;
-		else if (held->label_id <= 0)
-			held->label_id = -1;
-	}
+	else if (forge_answered(floor, answer))
+		forge_label_listed(
+		    &held->label_at, labels[held->label], answer->json);
 	pull_done(floor, held);
 }
 
@@ -133,36 +125,13 @@ on_label_made(const struct forge_answer *answer, void *arg)
 	const char *const *labels;
 
 	settings_list(floor->core->settings, "forge.labels", &labels);
-	held->label_id = 0; /* it may have been made all the same */
-	held->page = 1;
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED)
+	/* It may have been made all the same. */
+	held->label_at = (struct forge_label){ 0 };
+	if (forge_refused(answer))
 		next_label(held, labels);
 	else if (forge_answered(floor, answer))
-		held->label_id = forge_made_id(answer->json);
+		held->label_at.id = forge_made_id(answer->json);
 	pull_done(floor, held);
-}
-
-/* One after the other; a Gitea wants ids of labels that it has. */
-static void
-label(struct forge_floor *floor, struct pull_held *held,
-    struct forge_request *request)
-{
-	const char *const *labels;
-
-	settings_list(floor->core->settings, "forge.labels", &labels);
-	request->text = labels[held->label];
-	request->page = held->page;
-	request->id = held->label_id > 0 ? held->label_id : 0;
-	if (floor->dialect == FORGE_GITHUB || held->label_id > 0) {
-		request->what = FORGE_ADD_LABEL;
-		forge_send(floor, request, NULL, on_labelled);
-	} else if (held->label_id == 0) {
-		request->what = FORGE_ASK_LABELS;
-		forge_send(floor, request, NULL, on_labels);
-	} else {
-		request->what = FORGE_MAKE_LABEL;
-		forge_send(floor, request, NULL, on_label_made);
-	}
 }
 
 static void
@@ -172,8 +141,7 @@ on_described(const struct forge_answer *answer, void *arg)
 	struct pull_held *held = floor->pull;
 
 	/* Words that cannot be changed hold up nothing. */
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED ||
-	    forge_answered(floor, answer))
+	if (forge_settled(floor, answer))
 		xstrset(&held->row->described, held->row->head);
 	pull_done(floor, held);
 }
@@ -186,8 +154,7 @@ on_replied(const struct forge_answer *answer, void *arg)
 
 	held->no_reply = false;
 	held->page = 1;
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED ||
-	    forge_answered(floor, answer))
+	if (forge_settled(floor, answer))
 		held->row->replied = held->row->replies;
 	pull_done(floor, held);
 }
@@ -201,7 +168,7 @@ on_comments(const struct forge_answer *answer, void *arg)
 	bool more = false;
 
 	pull_reply_marker(held->row, &marker);
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED) {
+	if (forge_refused(answer)) {
 		held->no_reply = true;
 	} else if (forge_answered(floor, answer)) {
 		if (forge_comment_find(answer->json, floor->login, marker.data,
@@ -224,8 +191,7 @@ on_ready(const struct forge_answer *answer, void *arg)
 	    (floor->dialect != FORGE_GITHUB ||
 		pull_graphql(answer->json, NULL) == 0);
 
-	if (good || answer->verdict == FORGE_GONE ||
-	    answer->verdict == FORGE_REFUSED || forge_answered(floor, answer))
+	if (good || forge_settled(floor, answer))
 		pull_row_readied(held->row, good);
 	pull_done(floor, held);
 }
@@ -292,8 +258,7 @@ on_closed(const struct forge_answer *answer, void *arg)
 	struct forge_floor *floor = arg;
 	struct pull_held *held = floor->pull;
 
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED ||
-	    forge_answered(floor, answer))
+	if (forge_settled(floor, answer))
 		held->row->state = PULL_CLOSED;
 	pull_done(floor, held);
 }
@@ -309,8 +274,7 @@ on_permission(const struct forge_answer *answer, void *arg)
 	struct forge_floor *floor = arg;
 	struct pull_held *held = floor->pull;
 	struct forge_request request = { 0 };
-	bool gone =
-	    answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED;
+	bool gone = forge_refused(answer);
 
 	if (!pull_look_request(&held->look, held->row, &request) ||
 	    (!gone && !forge_answered(floor, answer))) {
@@ -329,9 +293,7 @@ on_looked(const struct forge_answer *answer, void *arg)
 	struct pull_held *held = floor->pull;
 	struct err err = { 0 };
 
-	if ((answer->verdict != FORGE_GONE &&
-		answer->verdict != FORGE_REFUSED &&
-		!forge_answered(floor, answer))) {
+	if (!forge_settled(floor, answer)) {
 		pull_done(floor, held);
 		return;
 	}
@@ -397,7 +359,7 @@ pull_ask(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
 	cleanup_buf struct buf title = BUF_INIT, text = BUF_INIT;
 	bool draft = settings_bool(floor->core->settings, "forge.draft");
 	char host[HOST_NAME_MAX + 1] = "";
-	const char *hidden[4];
+	const char *hidden[4], *const *labels;
 
 	pull_row_text(row, &text);
 	request.title = title.data;
@@ -415,7 +377,9 @@ pull_ask(struct forge_floor *floor, struct pull_held *held, enum pull_duty duty)
 		forge_send(floor, &request, NULL, on_made);
 		return;
 	case PULL_LABEL:
-		label(floor, held, &request);
+		settings_list(floor->core->settings, "forge.labels", &labels);
+		forge_label_send(floor, &request, &held->label_at,
+		    labels[held->label], on_labelled, on_labels, on_label_made);
 		return;
 	case PULL_DESCRIBE:
 		request.what = FORGE_EDIT_PULL;

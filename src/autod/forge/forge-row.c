@@ -293,13 +293,6 @@ on_watched(const struct forge_answer *answer, void *arg)
 /* --- what is to be done -----------------------------------------------------
  */
 
-static bool
-is_refused(const struct forge_answer *answer)
-{
-	return answer->verdict == FORGE_GONE ||
-	    answer->verdict == FORGE_REFUSED;
-}
-
 static void
 tell_refused(struct forge_floor *floor, const char *words)
 {
@@ -315,7 +308,7 @@ tell_refused(struct forge_floor *floor, const char *words)
 static bool
 is_told(struct forge_floor *floor, const struct forge_answer *answer)
 {
-	if (!is_refused(answer))
+	if (!forge_refused(answer))
 		return forge_answered(floor, answer);
 	tell_refused(floor, answer->words);
 	return true;
@@ -399,7 +392,7 @@ on_marked(const struct forge_answer *answer, void *arg)
 	struct forge_floor *floor = arg;
 	bool more = false;
 
-	if (is_refused(answer))
+	if (forge_refused(answer))
 		end_marking(floor, answer->words);
 	else if (!forge_answered(floor, answer))
 		;
@@ -412,24 +405,15 @@ on_marked(const struct forge_answer *answer, void *arg)
 	forge_done(floor);
 }
 
-/* Gitea wants the id of a label, which must be there. */
 static void
 on_labels(const struct forge_answer *answer, void *arg)
 {
 	struct forge_floor *floor = arg;
-	bool more = false;
 
-	if (is_refused(answer)) {
+	if (forge_refused(answer))
 		end_marking(floor, answer->words);
-	} else if (forge_answered(floor, answer)) {
-		floor->label =
-		    forge_label_find(answer->json, FORGE_FAILED, &more);
-		if (floor->label <= 0)
-			floor->label_page =
-			    more && floor->label_page < FORGE_PAGES_MAX ?
-			    floor->label_page + 1 :
-			    -1;
-	}
+	else if (forge_answered(floor, answer))
+		forge_label_listed(&floor->label, FORGE_FAILED, answer->json);
 	forge_done(floor);
 }
 
@@ -439,35 +423,24 @@ on_label_made(const struct forge_answer *answer, void *arg)
 	struct forge_floor *floor = arg;
 
 	/* It may have been made all the same. */
-	floor->label_page = 1;
-	if (is_refused(answer))
+	floor->label = (struct forge_label){ 0 };
+	if (forge_refused(answer))
 		end_marking(floor, answer->words);
 	else if (forge_answered(floor, answer))
-		floor->label = forge_made_id(answer->json);
+		floor->label.id = forge_made_id(answer->json);
 	forge_done(floor);
 }
 
 static void
 mark(struct forge_floor *floor, struct forge_request *request)
 {
-	bool by_id = floor->dialect == FORGE_GITEA;
-
-	request->text = FORGE_FAILED;
-	request->id = floor->label;
-	request->page = floor->label_page;
-	if (floor->row->good) {
-		request->what = FORGE_CLOSE;
-		forge_send(floor, request, NULL, on_marked);
-	} else if (!by_id || floor->label > 0) {
-		request->what = FORGE_ADD_LABEL;
-		forge_send(floor, request, NULL, on_marked);
-	} else if (floor->label_page >= 0) {
-		request->what = FORGE_ASK_LABELS;
-		forge_send(floor, request, NULL, on_labels);
-	} else {
-		request->what = FORGE_MAKE_LABEL;
-		forge_send(floor, request, NULL, on_label_made);
+	if (!floor->row->good) {
+		forge_label_send(floor, request, &floor->label, FORGE_FAILED,
+		    on_marked, on_labels, on_label_made);
+		return;
 	}
+	request->what = FORGE_CLOSE;
+	forge_send(floor, request, NULL, on_marked);
 }
 
 static void

@@ -248,7 +248,7 @@ on_permission(const struct forge_answer *answer, void *arg)
 {
 	struct forge_floor *floor = arg;
 
-	if (answer->verdict == FORGE_GONE || answer->verdict == FORGE_REFUSED)
+	if (forge_refused(answer))
 		trust_note(floor, asked_about(&floor->candidate), false);
 	else if (forge_answered(floor, answer))
 		trust_note(floor, asked_about(&floor->candidate),

@@ -149,12 +149,12 @@ check_slot_key(const struct core *core, char ret_key[CHECK_KEY_SIZE])
 
 /* A setup that fails here fails for the sake of what is checked. */
 static void
-on_placed(const char *aside, const struct err *err, void *arg)
+on_placed(const char *broken, const struct err *err, void *arg)
 {
 	struct check_slot *slot = arg;
 
-	if (aside != NULL)
-		EMIT(slot->core, EVENT_WORKTREE_BROKEN, .path = aside);
+	if (broken != NULL)
+		EMIT(slot->core, EVENT_WORKTREE_BROKEN, .path = broken);
 	if (err == NULL || err->code != -ECHILD) {
 		operation_on_done(err, arg);
 		return;

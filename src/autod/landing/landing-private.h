@@ -50,10 +50,7 @@ void freeze_rules_paths(struct freeze_rules *rules, const struct core *core);
 void op_enqueue(
     struct landings *landings, struct agent *agent, struct server_call *call);
 
-/* The ref that holds the frozen commit of an item; the caller frees. */
-char *op_enqueue_ref(const char *item);
-
-/* The same for what was built of it last, on top of others. */
+/* The ref of what was built of an item last, on top of others. */
 #define OP_ENQUEUE_BUILT ".built"
 
 char *op_enqueue_built_ref(const char *item);
@@ -103,7 +100,13 @@ struct queue_slot {
 	char **covers; /* ids of items; NULL = the base itself */
 	char **pinned; /* items that keep their order while it runs */
 	bool cancelled;
+	bool lent; /* it checks for another host, which is no run of ours */
+	char *tree; /* slot NULL: what another host checks for us */
+	int64_t since_ms;
 };
+
+/* What it checks for our queue; NULL = nothing. */
+const char *queue_slot_tree(const struct queue_slot *slot);
 
 struct queue {
 	struct landings *landings;
@@ -121,6 +124,11 @@ struct queue {
 	char *known_commit, *known_tree;
 	int64_t known_date;
 	bool base_asked;
+	/* Up to this commit the branch has no work of ITEM_SHARED items that
+	 * wait here; NULL = not known. */
+	char *read;
+	char *reading; /* the commit up to which it is read now */
+	bool unread; /* an item has come since that began */
 	int base_fails;
 	bool built; /* something was, since the last plan */
 	bool trial; /* landings_tried() waits for the first verdict of the
@@ -179,17 +187,6 @@ void check_output_read(const struct core *core, const char *tree,
 
 /* Remove the outputs whose tree has no failure in the book any more. */
 void check_output_trim(const struct core *core);
-
-/* How it ended; valid until the callback returns. */
-struct check_end {
-	const char *tree; /* its name in the book */
-	const char *key; /* of the command */
-	enum check_verdict verdict;
-	bool cancelled; /* by check_slot_cancel(): no verdict */
-	const char *how; /* "exited with status 1" */
-	const char *output; /* the end of it */
-	int64_t duration_ms;
-};
 
 /* The slot is free when this is called. */
 typedef void
@@ -412,6 +409,10 @@ op_return_fn(struct agent *agent, const struct err *err, void *arg);
 /* On the branch as item->commit: emits EVENT_LANDED in the pass of the loop
  * that saves it. */
 void settle_landed(struct landings *landings, struct landing_item *item);
+
+/* It will not land. Words for its worker, or NULL; they may be its own. */
+void settle_ejected(
+    struct landings *landings, struct landing_item *item, const char *words);
 
 /* It could not land for a reason outside of it. Work of auto mode stays in the
  * queue; a person gets the error, and decides again. The item may be gone. */

@@ -447,8 +447,8 @@ landings_checking(const struct landings *landings)
 {
 	const struct queue *queue = landings->queue;
 
-	for (int i = 0; i < queue->slot_count; i++)
-		if (check_slot_tree(queue->slots[i].slot) != NULL)
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
+		if (queue_slot_tree(&queue->slots[i]) != NULL)
 			return true;
 	return false;
 }
@@ -572,7 +572,7 @@ on_event(const struct event *event, void *arg)
 			release_done(landings, item);
 		else if (item->step == ITEM_QUEUED && item->commit == NULL)
 			settle_cancelled(landings, item, reason);
-		else
+		else /* too late: it may be on the branch already */
 			xstrset(&item->worker, NULL);
 		persist_changed(landings->core);
 	} else if (event->kind == EVENT_WORK_FINISHED) {
@@ -700,6 +700,14 @@ landings_set_policy(
 {
 	landings->policy = policy;
 	landings->policy_arg = arg;
+}
+
+void
+landings_set_hosts(
+    struct landings *landings, const struct landing_hosts *hosts, void *arg)
+{
+	landings->hosts = hosts;
+	landings->hosts_arg = arg;
 }
 
 static bool

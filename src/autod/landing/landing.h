@@ -15,10 +15,10 @@
 
 #include <sys/queue.h>
 
+#include "check-book.h"
 #include "fleet.h"
 
 struct agent;
-struct check_end;
 struct err;
 struct fleet;
 struct json_object;
@@ -92,6 +92,40 @@ struct landing_policy {
 	int (*priority)(void *arg, const char *task);
 };
 
+/* How a check ended; valid until the callback returns. */
+struct check_end {
+	const char *tree; /* its name in the book */
+	const char *key; /* of the command */
+	enum check_verdict verdict;
+	bool cancelled; /* by check_slot_cancel(): no verdict */
+	const char *how; /* "exited with status 1" */
+	const char *output; /* the end of it */
+	int64_t duration_ms;
+};
+
+/* The floor of the hosts that share one queue of tasks. Each of them freezes
+ * its work and submits it; one of them lands the work of all, in its own queue
+ * (ITEM_SHARED). */
+struct landing_hosts {
+	/* The attempt at this task that the hosts know, "FENCE/HOST/BOOT", and
+	 * the task's id among them; the caller frees both. NULL = they know
+	 * none: it lands by its own queue. */
+	char *(*attempt)(void *arg, const char *task, char **ret_id);
+	/* Is it this host that lands? The work of others waits otherwise. */
+	bool (*lands)(void *arg);
+	/* How many more checks could other hosts run now? Run one there;
+	 * landings_checked_elsewhere() says how it ended. It is not needed any
+	 * more. */
+	int (*check_room)(void *arg);
+	void (*check)(void *arg, const char *tree, const char *commit,
+	    const char *key, bool afresh);
+	void (*uncheck)(void *arg, const char *tree);
+	/* The check of landings_lend() has ended. */
+	void (*lent)(void *arg, const struct check_end *end);
+	/* An item was submitted, or one of other hosts has ended. */
+	void (*changed)(void *arg);
+};
+
 TAILQ_HEAD(landing_calls, landing_call);
 
 struct landings {
@@ -99,6 +133,8 @@ struct landings {
 	struct fleet *fleet;
 	const struct landing_policy *policy; /* NULL = none */
 	void *policy_arg;
+	const struct landing_hosts *hosts; /* NULL = work stays here */
+	void *hosts_arg;
 	struct queue *queue;
 	struct landing_calls calls; /* that wait for an item */
 	bool begun;
@@ -113,6 +149,30 @@ struct landings *landings_new(struct fleet *fleet);
 void landings_free(struct landings *landings);
 void landings_set_policy(
     struct landings *landings, const struct landing_policy *policy, void *arg);
+
+/* NULL = none. */
+void landings_set_hosts(
+    struct landings *landings, const struct landing_hosts *hosts, void *arg);
+
+/* Land an item of another host, which the state owns from now on: its commit is
+ * op_enqueue_ref(). If the branch has its attempt already, it has landed. */
+void landings_share(struct landings *landings, struct landing_item *item);
+/* It is not needed here any more: neither such an item, nor a submitted one. */
+void landings_unshare(struct landings *landings, struct landing_item *item);
+
+/* How a submitted item has ended elsewhere: as this commit ("" = the branch had
+ * all of it); or it comes back with these words. */
+void landings_landed_elsewhere(
+    struct landings *landings, struct landing_item *item, const char *commit);
+void landings_returned(struct landings *landings, struct landing_item *item,
+    bool conflict, const char *words);
+
+void landings_checked_elsewhere(
+    struct landings *landings, const struct check_end *end);
+/* Check a commit for another host, by our own check_command if its key is this
+ * one. False: no slot is free, or it is another command. */
+bool landings_lend(struct landings *landings, const char *tree,
+    const char *commit, const char *key, bool afresh);
 
 /* Is anything in the queue, or not settled yet? */
 bool landings_busy(const struct landings *landings);
@@ -162,6 +222,9 @@ bool landings_retry(struct landings *landings);
  * hold after a restart, too. */
 void landing_begin(struct landings *landings, struct agent *agent,
     const char *commit, bool approved, struct server_call *call);
+
+/* The ref that holds the frozen commit of an item; the caller frees. */
+char *op_enqueue_ref(const char *item);
 
 /* Only rebase the work on the branch. */
 void landing_rebase(

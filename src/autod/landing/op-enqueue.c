@@ -199,19 +199,29 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	const struct core *core = e->op.agent->core;
 	const struct worker *w = e->op.agent->worker;
 	struct landing_item *item = e->item;
+	const struct landing_hosts *hosts = e->landings->hosts;
 	const struct task *t =
 	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
 	bool planned = t != NULL && t->source != NULL && t->key != NULL &&
 	    strcmp(t->source, "plan") == 0 && strchr(t->key, '/') != NULL;
 	cleanup_free char *goal =
 	    planned ? xstrndup(t->key, strcspn(t->key, "/")) : NULL;
+	cleanup_free char *id = NULL;
 	cleanup_buf struct buf message = BUF_INIT;
 
 	prompt_commit_message(
 	    frozen->messages.v, frozen->messages.count, true, &message);
 	item->title = xstrndup(message.data,
 	    text_cut(message.data, strcspn(message.data, "\n"), TITLE_MAX));
-	prompt_commit_trailers(w->task, goal, &message);
+	if (w->task != NULL && hosts != NULL && !e->nothing)
+		item->attempt =
+		    hosts->attempt(e->landings->hosts_arg, w->task, &id);
+	prompt_commit_trailers(id != NULL ? id : w->task, goal, &message);
+	if (item->attempt != NULL) {
+		buf_addf(&message, "\n" PROMPT_ATTEMPT_TRAILER ": %s",
+		    item->attempt);
+		item->step = ITEM_SUBMITTED;
+	}
 	xstrset(&item->worker, w->name);
 	xstrset(&item->task, w->task);
 	xstrset(&item->head, frozen->commit);

@@ -370,7 +370,10 @@ note_own(struct landing_record *record)
 	for (int i = 1; (item = item_at(record, i)) != NULL; i++) {
 		next.commit = item->commit;
 		next.tree = item->tree;
-		next.task = item->kind == ITEM_WORK ? item->task : NULL;
+		next.task =
+		    item->kind == ITEM_WORK || item->kind == ITEM_SHARED ?
+		    item->task :
+		    NULL;
 		if (item->commit != NULL && next.parent_tree != NULL) {
 			red_run_add(&record->own, &next);
 			next.parent = item->commit;
@@ -408,6 +411,9 @@ landed(struct queue_move *move)
 	landings_moved(move->queue->landings, record->from, record->to);
 	each_item(move, item_landed, NULL);
 	note_own(record);
+	if (move->queue->read != NULL &&
+	    strcmp(move->queue->read, record->from) == 0)
+		xstrset(&move->queue->read, record->to);
 	if (!is_of_another(move)) /* that is not pushed */
 		upstream_landed(move->queue->upstream, record->to);
 	end_journal(move);

@@ -16,6 +16,7 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 {
 	const struct candidate *c = candidates_of(queue->candidates, item->id);
 	struct landing_entry *entry = &facts->entries[facts->plan.entry_count];
+	const struct landing_hosts *hosts = queue->landings->hosts;
 	const char *wait = NULL;
 
 	facts->items[facts->plan.entry_count++] = item;
@@ -28,7 +29,9 @@ add_entry(const struct queue *queue, struct queue_facts *facts,
 	/* A pull request is built on the branch, and on nothing else. */
 	if (landings_proposes(queue->landings, item, &wait))
 		facts->plan.window = 1;
-	entry->held = wait != NULL;
+	entry->held = wait != NULL ||
+	    (item->kind == ITEM_SHARED &&
+		(hosts == NULL || !hosts->lands(queue->landings->hosts_arg)));
 	if (c == NULL)
 		return;
 	entry->held |= c->waits;
@@ -69,7 +72,7 @@ is_overlaid(const struct queue_facts *facts, size_t entry, const char *base)
 	for (int depth = 0; depth <= LANDING_WINDOW_MAX; depth++) {
 		if (facts->items[entry]->guarded)
 			return true;
-		if (strcmp(entries[entry].parent, base) == 0)
+		if (base != NULL && strcmp(entries[entry].parent, base) == 0)
 			return false;
 		for (i = 0; i < facts->plan.entry_count; i++)
 			if (entries[i].build == LANDING_BUILT &&
@@ -112,11 +115,13 @@ add_runs(struct queue *queue, struct queue_facts *facts)
 {
 	static const char *const nobody[] = { NULL };
 
-	for (int i = 0; i < queue->slot_count; i++) {
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++) {
 		struct queue_slot *slot = &queue->slots[i];
-		const char *tree = check_slot_tree(slot->slot);
+		const char *tree = queue_slot_tree(slot);
 
-		if (tree == NULL)
+		/* There were more slots once, and they are ending. */
+		if (tree == NULL ||
+		    (i >= queue->slot_count && slot->slot != NULL))
 			continue;
 		facts->run_slots[facts->plan.run_count] = slot;
 		facts->runs[facts->plan.run_count++] = (struct landing_run){
@@ -124,10 +129,28 @@ add_runs(struct queue *queue, struct queue_facts *facts)
 			.tasks = slot->pinned != NULL ?
 			    (const char *const *)slot->pinned :
 			    nobody,
-			.started_ms = check_slot_since_ms(slot->slot),
+			.started_ms = slot->slot != NULL ?
+			    check_slot_since_ms(slot->slot) :
+			    slot->since_ms,
 			.cancelled = slot->cancelled,
 		};
 	}
+}
+
+/* How many checks of ours may run on other hosts, less what ours run for them.
+ */
+static int
+other_slots(const struct queue *queue)
+{
+	const struct landing_hosts *hosts = queue->landings->hosts;
+	int count =
+	    hosts != NULL ? hosts->check_room(queue->landings->hosts_arg) : 0;
+
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
+		count += (queue->slots[i].tree != NULL) - queue->slots[i].lent;
+	return queue->slot_count + count > LANDING_SLOTS_MAX ?
+	    LANDING_SLOTS_MAX - queue->slot_count :
+	    count;
 }
 
 void
@@ -161,7 +184,7 @@ queue_facts_make(struct queue *queue, struct queue_facts *facts)
 		0 ?
 	    LANDING_EACH :
 	    LANDING_TIP;
-	facts->plan.slots = queue->slot_count;
+	facts->plan.slots = queue->slot_count + other_slots(queue);
 	facts->plan.red_told = record->red_told;
 	facts->plan.trial = queue->trial;
 }

@@ -11,6 +11,7 @@
 #include "landing-record.h"
 #include "loop.h"
 #include "persist.h"
+#include "prompt.h"
 #include "settings.h"
 #include "tuning.h"
 #include "workspace.h"
@@ -168,6 +169,46 @@ free_slot(struct queue *queue)
 	return NULL;
 }
 
+/* One of another host. */
+static struct queue_slot *
+other_slot(struct queue *queue)
+{
+	const struct landings *landings = queue->landings;
+
+	if (landings->hosts == NULL ||
+	    landings->hosts->check_room(landings->hosts_arg) <= 0)
+		return NULL;
+	for (int i = queue->slot_count; i < LANDING_SLOTS_MAX; i++)
+		if (queue->slots[i].slot == NULL &&
+		    queue->slots[i].tree == NULL)
+			return &queue->slots[i];
+	return NULL;
+}
+
+const char *
+queue_slot_tree(const struct queue_slot *slot)
+{
+	return slot->slot == NULL ? slot->tree :
+	    slot->lent            ? NULL :
+				    check_slot_tree(slot->slot);
+}
+
+static void
+cancel_slot(struct queue *queue, struct queue_slot *slot)
+{
+	const struct landings *landings = queue->landings;
+
+	if (slot->slot != NULL) {
+		slot->cancelled = true;
+		check_slot_cancel(slot->slot);
+		return;
+	}
+	if (landings->hosts != NULL)
+		landings->hosts->uncheck(landings->hosts_arg, slot->tree);
+	xstrset(&slot->tree, NULL);
+	queue_look(queue);
+}
+
 static void
 pin(struct queue_slot *slot, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
@@ -185,6 +226,7 @@ static void
 do_check(struct queue *queue, const struct queue_facts *facts,
     const struct landing_plan *plan, const struct landing_action *action)
 {
+	const struct landings *landings = queue->landings;
 	struct queue_slot *slot = free_slot(queue);
 	const struct check_result *known = check_book_find(
 	    &record_of(queue)->checks, action->tree, facts->key);
@@ -198,23 +240,33 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 	    xasprintf("%s itself", core_branch(queue->core)) :
 	    xasprintf("%zu in the landing queue", action->upto);
 
-	if (slot == NULL)
-		return;
-	pin(slot, facts, plan, action);
-	strv_clear(&slot->covers);
-	slot->cancelled = false;
 	for (size_t i = 0; i < action->upto; i++) {
 		const struct landing_item *item =
 		    facts->items[plan->links[i].entry];
 
-		strv_add(&slot->covers, item->id);
 		subject.task = item->task;
 		if (item->guarded) /* it must not change its own judge */
 			subject.base = queue->base_commit;
 	}
 	settings_list(queue->core->settings, "repo.protected_paths",
 	    &subject.protected_paths);
-	check_slot_start(slot->slot, &subject);
+	if (slot == NULL && subject.base == NULL)
+		slot = other_slot(queue);
+	if (slot == NULL)
+		return;
+	pin(slot, facts, plan, action);
+	strv_clear(&slot->covers);
+	slot->cancelled = false;
+	for (size_t i = 0; i < action->upto; i++)
+		strv_add(&slot->covers, facts->items[plan->links[i].entry]->id);
+	if (slot->slot != NULL) {
+		check_slot_start(slot->slot, &subject);
+	} else {
+		xstrset(&slot->tree, action->tree);
+		slot->since_ms = clock_wall_ms();
+		landings->hosts->check(landings->hosts_arg, action->tree,
+		    action->commit, facts->key, subject.afresh);
+	}
 	emit(queue->core,
 	    &(struct event){ .kind = EVENT_CHECK_BEGINS,
 		.text = what,
@@ -309,9 +361,7 @@ do_eject(struct queue *queue, struct landing_item *item,
 		xstrset(&item->commit, c != NULL ? c->commit : NULL);
 		record->window = landing_plan_window_ejected(record->window);
 	}
-	item->step = ITEM_EJECTED;
-	persist_changed(queue->core);
-	queue_look(queue);
+	settle_ejected(queue->landings, item, item->words);
 }
 
 static void
@@ -338,8 +388,7 @@ act(struct queue *queue, const struct queue_facts *facts,
 		do_check(queue, facts, plan, action);
 		break;
 	case LANDING_DO_CANCEL:
-		facts->run_slots[action->run]->cancelled = true;
-		check_slot_cancel(facts->run_slots[action->run]->slot);
+		cancel_slot(queue, facts->run_slots[action->run]);
 		break;
 	case LANDING_DO_LAND:
 		if (!upstream_may_land(queue->upstream))
@@ -380,6 +429,99 @@ is_empty(const struct queue *queue)
 	return true;
 }
 
+/* --- work of other hosts ---------------------------------------------- */
+
+#define ATTEMPTS_MAX "--max-count=20000" /* commits that are looked at */
+
+static bool
+is_shared(const struct landing_item *item)
+{
+	return item->kind == ITEM_SHARED && item->step == ITEM_QUEUED &&
+	    item->commit == NULL;
+}
+
+/* A line for each commit: its id, and the task and the attempt that its
+ * trailers name. */
+static void
+on_attempts(const struct git_answer *answer, void *arg)
+{
+	struct queue *queue = arg;
+	const struct landing_record *record = record_of(queue);
+	cleanup_free char *text = xstrdup(answer->out);
+	cleanup_free char *upto = take_ptr(&queue->reading);
+	char *rest = text, *line;
+
+	if (answer->status != 0) {
+		queue_wake(queue, BASE_RETRY_MS);
+		return;
+	}
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		const char *commit = strsep(&line, "\t");
+		const char *task = strsep(&line, "\t");
+
+		for (size_t i = 0; line != NULL && i < record->count; i++) {
+			struct landing_item *item = record->items[i];
+
+			if (!is_shared(item) || strcmp(item->task, task) != 0 ||
+			    strcmp(item->attempt, line) != 0)
+				continue;
+			xstrset(&item->commit, commit);
+			settle_landed(queue->landings, item);
+		}
+	}
+	if (!queue->unread)
+		xstrset(&queue->read, upto);
+	queue_look(queue);
+}
+
+/* Is it known that the branch has none of the work that other hosts have
+ * submitted? A lander that was killed may have pushed it without a word, and
+ * what was pushed must not be built again. False: it is looked at. */
+static bool
+has_read_attempts(struct queue *queue)
+{
+	static const char format[] =
+	    "--format=%H%x09%(trailers:key=" PROMPT_TASK_TRAILER
+	    ",valueonly,separator=%x2C)%x09%(trailers:"
+	    "key=" PROMPT_ATTEMPT_TRAILER ",valueonly,separator=%x2C)";
+	const struct landing_record *record = record_of(queue);
+	const char *base =
+	    record->to != NULL ? record->from : queue->base_commit;
+	cleanup_free char *range = NULL;
+	const char *args[] = { "log", "--no-show-signature", ATTEMPTS_MAX,
+		format, NULL, "--", NULL };
+	struct git_command ask = { .args = args };
+	size_t i = 0;
+
+	while (i < record->count && !is_shared(record->items[i]))
+		i++;
+	if (i == record->count ||
+	    (queue->read != NULL && strcmp(queue->read, base) == 0))
+		return true;
+	if (queue->reading != NULL || record->to != NULL)
+		return false; /* looked at again when that has ended */
+	range = queue->read != NULL ? xasprintf("%s..%s", queue->read, base) :
+				      xstrdup(base);
+	args[4] = range;
+	queue->unread = false;
+	queue->reading = xstrdup(base);
+	git_run(git_queue(queue->core->git, queue->core->workspace->root), &ask,
+	    on_attempts, queue);
+	return false;
+}
+
+void
+landings_share(struct landings *landings, struct landing_item *item)
+{
+	struct queue *queue = landings->queue;
+
+	item->kind = ITEM_SHARED;
+	item->step = ITEM_QUEUED;
+	xstrset(&queue->read, NULL);
+	queue->unread = true;
+	queue_add(queue, item);
+}
+
 /* What git could not build in several tries: a person gets the error; for auto
  * mode it is a failure. */
 static void
@@ -396,7 +538,9 @@ refuse_broken(struct queue *queue)
 		if (item->step != ITEM_QUEUED || c == NULL || !c->broken)
 			continue;
 		err_set(&err, -EIO, "%s", c->words);
-		if (landings_keeps(queue->landings, item->task))
+		if (item->kind == ITEM_SHARED)
+			settle_ejected(queue->landings, item, c->words);
+		else if (landings_keeps(queue->landings, item->task))
 			landings_item_blocked(
 			    queue->landings, item, "git", err.msg);
 		else
@@ -439,17 +583,16 @@ look(void *arg)
 		if (record->to == NULL) {
 			/* Nothing waits: checks that run are of no use, and the
 			 * next item reads the branch again. */
-			for (int i = 0; i < queue->slot_count; i++)
-				if (check_slot_tree(queue->slots[i].slot) !=
-				    NULL)
-					check_slot_cancel(queue->slots[i].slot);
+			for (int i = 0; i < LANDING_SLOTS_MAX; i++)
+				if (queue_slot_tree(&queue->slots[i]) != NULL)
+					cancel_slot(queue, &queue->slots[i]);
 			xstrset(&queue->base_commit, NULL);
 			xstrset(&queue->base_tree, NULL);
 		}
 	} else if (queue->base_commit == NULL) {
 		if (record->to == NULL) /* else it is about to move */
 			queue_base_ask(queue);
-	} else {
+	} else if (has_read_attempts(queue)) {
 		struct landing_plan plan;
 		struct queue_facts facts;
 		int64_t now = clock_wall_ms();
@@ -545,9 +688,9 @@ give_up_judging(struct queue *queue, const struct check_end *end)
 }
 
 static void
-on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
+checked(
+    struct queue *queue, struct queue_slot *slot, const struct check_end *end)
 {
-	struct queue *queue = arg;
 	struct landing_record *record = record_of(queue);
 	int64_t now = clock_wall_ms();
 	bool flaky;
@@ -556,12 +699,9 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 		if (end->verdict == CHECK_UNJUDGED) {
 			/* What was to be checked may be gone: git gc ran
 			 * without our refs. The commits are built again. */
-			for (int i = 0; i < queue->slot_count; i++)
-				if (queue->slots[i].slot == slot)
-					for (char **id = queue->slots[i].covers;
-					     id != NULL && *id != NULL; id++)
-						candidates_forget(
-						    queue->candidates, *id);
+			for (char **id = slot->covers;
+			     id != NULL && *id != NULL; id++)
+				candidates_forget(queue->candidates, *id);
 		}
 		flaky = check_book_note(&record->checks, end->tree, end->key,
 		    end->verdict, now, end->duration_ms,
@@ -575,6 +715,65 @@ on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
 		persist_changed(queue->core);
 	}
 	queue_look(queue);
+}
+
+static void
+on_checked(struct check_slot *slot, const struct check_end *end, void *arg)
+{
+	struct queue *queue = arg;
+	const struct landings *landings = queue->landings;
+	struct queue_slot none = { .slot = slot }, *at = &none;
+
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
+		if (queue->slots[i].slot == slot)
+			at = &queue->slots[i];
+	if (!at->lent) {
+		checked(queue, at, end);
+		return;
+	}
+	at->lent = false;
+	if (landings->hosts != NULL)
+		landings->hosts->lent(landings->hosts_arg, end);
+	queue_look(queue);
+}
+
+void
+landings_checked_elsewhere(
+    struct landings *landings, const struct check_end *end)
+{
+	struct queue *queue = landings->queue;
+
+	for (int i = queue->slot_count; i < LANDING_SLOTS_MAX; i++) {
+		struct queue_slot *slot = &queue->slots[i];
+
+		if (slot->slot != NULL || slot->tree == NULL ||
+		    strcmp(slot->tree, end->tree) != 0)
+			continue;
+		xstrset(&slot->tree, NULL);
+		checked(queue, slot, end);
+		return;
+	}
+}
+
+bool
+landings_lend(struct landings *landings, const char *tree, const char *commit,
+    const char *key, bool afresh)
+{
+	struct queue *queue = landings->queue;
+	struct queue_slot *slot = free_slot(queue);
+	struct check_subject subject = {
+		.tree = tree, .commit = commit, .afresh = afresh
+	};
+	char own[CHECK_KEY_SIZE];
+
+	check_slot_key(queue->core, own);
+	if (slot == NULL || queue->stopping || strcmp(own, key) != 0)
+		return false;
+	settings_list(queue->core->settings, "repo.protected_paths",
+	    &subject.protected_paths);
+	slot->lent = true;
+	check_slot_start(slot->slot, &subject);
+	return true;
 }
 
 /* There were more slots once: end what still runs in them. */
@@ -635,6 +834,8 @@ queue_add(struct queue *queue, struct landing_item *item)
 		.commit = item->head,
 		.title = item->title });
 	persist_changed(queue->core);
+	if (item->step == ITEM_SUBMITTED)
+		queue->landings->hosts->changed(queue->landings->hosts_arg);
 	queue_look(queue);
 }
 
@@ -678,6 +879,7 @@ queue_free(struct queue *queue)
 		check_slot_free(queue->slots[i].slot);
 		strv_clear(&queue->slots[i].covers);
 		strv_clear(&queue->slots[i].pinned);
+		free(queue->slots[i].tree);
 	}
 	candidates_free(queue->candidates);
 	loop_call_free(queue->look);
@@ -686,6 +888,8 @@ queue_free(struct queue *queue)
 	free(queue->base_tree);
 	free(queue->known_commit);
 	free(queue->known_tree);
+	free(queue->read);
+	free(queue->reading);
 	free(queue);
 }
 

@@ -170,36 +170,38 @@ release_agent_of(
 	    NULL;
 }
 
+/* Its worker can do something else. How many could, if somebody needed them? */
+static size_t
+release(struct landings *landings, struct landing_item *item)
+{
+	const struct landing_policy *policy = landings->policy;
+	struct agent *agent = release_agent_of(landings, item);
+
+	if (agent == NULL || policy == NULL || policy->frees == NULL)
+		return 0;
+	if (!policy->frees(landings->policy_arg, agent, item->task))
+		return 1;
+	item->freeing = true;
+	persist_changed(landings->core);
+	queue_look(landings->queue);
+	return 0;
+}
+
 size_t
 release_due(struct landings *landings, const struct landing_facts *facts,
     const struct landing_plan *plan, struct landing_item *const *items,
     int64_t now_ms)
 {
-	const struct landing_policy *policy = landings->policy;
 	cleanup_free struct landing_view *views = NULL;
 	const char *wait;
 	size_t left = 0;
 
-	if (policy == NULL || policy->frees == NULL)
-		return 0;
 	views = xcalloc(facts->entry_count + 1, sizeof *views);
 	landing_view_make(facts, plan, now_ms, views);
 	for (size_t i = 0; i < facts->entry_count; i++) {
-		struct agent *agent = release_agent_of(landings, items[i]);
-
-		if (agent == NULL)
-			continue;
 		landings_proposes(landings, items[i], &wait);
-		if (wait == NULL && !landing_view_is_long(&views[i]))
-			continue;
-		if (!policy->frees(
-			landings->policy_arg, agent, items[i]->task)) {
-			left++;
-			continue;
-		}
-		items[i]->freeing = true;
-		persist_changed(landings->core);
-		queue_look(landings->queue);
+		if (wait != NULL || landing_view_is_long(&views[i]))
+			left += release(landings, items[i]);
 	}
 	return left;
 }
@@ -460,6 +462,13 @@ holder_of(const struct landings *landings, const struct landing_item *item)
 				      landings->queue->base_commit;
 }
 
+static void
+hosts_changed(const struct landings *landings)
+{
+	if (landings->hosts != NULL)
+		landings->hosts->changed(landings->hosts_arg);
+}
+
 void
 settle_landed(struct landings *landings, struct landing_item *item)
 {
@@ -475,7 +484,9 @@ settle_landed(struct landings *landings, struct landing_item *item)
 	    &landings->core->state.landings.checks, key, item->tests);
 	if (item->incorporated)
 		xstrset(&item->commit, NULL);
-	if (item->kind != ITEM_REVERT)
+	if (item->kind == ITEM_SHARED)
+		hosts_changed(landings); /* the host that did it says so */
+	else if (item->kind != ITEM_REVERT)
 		emit(landings->core,
 		    &(struct event){ .kind = EVENT_LANDED,
 			.worker = item->worker,
@@ -483,9 +494,11 @@ settle_landed(struct landings *landings, struct landing_item *item)
 			.branch = landings_moving(landings),
 			.commit = item->commit,
 			.ref = ref,
-			.to = item->commit != NULL ?
-			    landings->core->state.landings.to :
-			    NULL,
+			.to = item->commit == NULL ?
+			    NULL :
+			    item->attempt != NULL ?
+			    item->commit :
+			    landings->core->state.landings.to,
 			.count = item->place });
 	else
 		tell_reverted(landings, item);
@@ -516,7 +529,47 @@ settle_on_cleaned(struct agent *agent, void *arg)
 		finish_landed(landings, item, agent);
 }
 
+void
+landings_landed_elsewhere(
+    struct landings *landings, struct landing_item *item, const char *commit)
+{
+	item->incorporated = commit[0] == '\0';
+	item->place = 1;
+	xstrset(&item->commit, item->incorporated ? NULL : commit);
+	settle_landed(landings, item);
+}
+
 /* --- not landed ------------------------------------------------------ */
+
+void
+settle_ejected(
+    struct landings *landings, struct landing_item *item, const char *words)
+{
+	cleanup_free char *kept = words != NULL ? xstrdup(words) : NULL;
+
+	xstrset(&item->words, kept);
+	item->step = ITEM_EJECTED;
+	persist_changed(landings->core);
+	if (item->kind == ITEM_SHARED)
+		hosts_changed(landings);
+	queue_look(landings->queue);
+}
+
+void
+landings_returned(struct landings *landings, struct landing_item *item,
+    bool conflict, const char *words)
+{
+	item->conflict = conflict;
+	/* Its worktree is as it was: what was built is on another host. */
+	xstrset(&item->commit, conflict ? NULL : item->head);
+	settle_ejected(landings, item, words);
+}
+
+void
+landings_unshare(struct landings *landings, struct landing_item *item)
+{
+	forget(landings, item);
+}
 
 /* Answer the call that waits for it. */
 static void
@@ -566,7 +619,8 @@ settle_refused(
 {
 	struct err kept = *err;
 
-	if (item->why != NULL && err->code == -EBUSY)
+	if ((item->why != NULL && err->code == -EBUSY) ||
+	    item->kind == ITEM_SHARED)
 		return; /* no call waits for it */
 	if (!landings_keeps(landings, item->task)) {
 		give_back(landings, item, LANDING_END_FAILED, err);
@@ -594,6 +648,7 @@ settle_withdraw(struct landings *landings, struct landing_item *item)
 
 	if (item->freeing || item->step == ITEM_LANDED ||
 	    item->step == ITEM_PROPOSED ||
+	    (item->step == ITEM_SUBMITTED && landings->hosts != NULL) ||
 	    (item->step == ITEM_QUEUED && item->commit != NULL))
 		return false;
 	err_set(&err, -ECANCELED, "its task was dropped");
@@ -612,7 +667,12 @@ settle_check_words(
 	check_output_read(core, tree, &how, &output);
 	turn_check_words(settings_string(core->settings, "auto.check_command"),
 	    how.len > 0 ? how.data : "failed", output.data, &words);
-	if (item->kind == ITEM_WORK && item->task != NULL)
+	if (item->kind == ITEM_SHARED)
+		buf_addf(&words,
+		    "\nThis was your work on top of %s as it is now. Bring it "
+		    "there first: git rebase %s\n",
+		    core_branch(core), core_branch(core));
+	else if (item->kind == ITEM_WORK && item->task != NULL)
 		buf_addf(&words,
 		    "\nThis was your work on top of %s as it is now; your worktree is "
 		    "at exactly that. What landed since you began is in the log: git "
@@ -772,8 +832,12 @@ settle_item(struct landings *landings, struct landing_item *item)
 			    release_on_cleaned, landings);
 		return;
 	}
-	if (item->step == ITEM_QUEUED)
-		return;
+	if (item->step == ITEM_SUBMITTED &&
+	    clock_wall_ms() - item->queued_ms > LANDING_HOLD_MS)
+		release(landings, item);
+	if (item->step == ITEM_QUEUED || item->step == ITEM_SUBMITTED ||
+	    item->kind == ITEM_SHARED)
+		return; /* a SHARED one is the hosts' to settle */
 	if (agent != NULL && agent_is_taken(agent))
 		return; /* looked at again when that operation has ended */
 	if (item->step == ITEM_LANDED || item->step == ITEM_PROPOSED) {

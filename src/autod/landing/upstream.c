@@ -81,6 +81,14 @@ mode_of(const struct upstream *up)
 	return upstream_mode_of(up->core->settings);
 }
 
+/* Do other hosts land on the branch, too? Then nothing lands without origin's
+ * word. */
+static bool
+is_shared(const struct upstream *up)
+{
+	return up->queue->landings->hosts != NULL;
+}
+
 /* --- when ------------------------------------------------------------ */
 
 static void
@@ -158,7 +166,8 @@ away(struct upstream *up, const char *words)
 
 	/* The remote may get another name or place. */
 	xstrset(&up->remote, NULL);
-	push_record_answer(record, PUSH_AWAY, words, clock_wall_ms());
+	push_record_answer(record, is_shared(up) ? PUSH_UNKNOWN : PUSH_AWAY,
+	    words, clock_wall_ms());
 	if (record->tries == 1)
 		emit(up->core,
 		    &(struct event){ .kind = mode_of(up) == UPSTREAM_PUSH ?
@@ -531,7 +540,8 @@ tell(struct upstream *up, const char *commit, enum push_next next)
 	if (up->landing == NULL || strcmp(up->landing, commit) != 0)
 		return;
 	free(take_ptr(&up->landing));
-	up->fn(next, up->arg);
+	up->fn(next == PUSH_THEN_LATER && is_shared(up) ? PUSH_THEN_HOLD : next,
+	    up->arg);
 }
 
 static void
@@ -690,6 +700,8 @@ upstream_may_land(struct upstream *up)
 		arm(up);
 		return false;
 	}
+	if (is_shared(up) && up->known && up->stand == GIT_STAND_DIVERGED)
+		return false; /* a person is asked */
 	if (push_record_look_ms(record, LOOK_LANDING, 0, now) < 0)
 		return !lands_by_pull(up->core->settings) || up->reason == NULL;
 	look(up);

@@ -54,14 +54,6 @@ tell(struct plan_floor *floor, const struct reconcile_event *e)
 	emit(floor->core, &event);
 }
 
-/* Telling a person is the dispatch itself: not before it is stored. */
-static bool
-is_dispatch(const struct reconcile_event *e)
-{
-	return strcmp(e->type, event_row(EVENT_ASSIGNMENT_ESCALATED)->name) ==
-	    0;
-}
-
 void
 plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 {
@@ -73,8 +65,10 @@ plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 	for (size_t i = 0; i < result->crystal_count; i++)
 		plan_book_record(floor, BOOK_CRYSTAL,
 		    result->crystals[i]->goal_id, result->crystals[i]->id);
+	/* Telling a person is the dispatch itself: not before it is stored. */
 	for (size_t i = 0; i < result->event_count; i++)
-		if (!is_dispatch(&result->events[i]))
+		if (strcmp(result->events[i].type,
+			event_row(EVENT_ASSIGNMENT_ESCALATED)->name) != 0)
 			tell(floor, &result->events[i]);
 	for (size_t i = 0; i < result->decision_count; i++)
 		plan_dispatch_then(floor->dispatcher, &result->decisions[i]);

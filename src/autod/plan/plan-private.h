@@ -169,6 +169,11 @@ struct planner_talk *planner_talk_start(const struct planner_question *q);
 /* End it; done is not called. */
 void planner_talk_free(struct planner_talk *talk);
 
+/* Append what the repository looks like, for the planner. What cannot be read
+ * is left out. */
+void
+plan_survey(const char *root, const struct settings *settings, struct buf *out);
+
 /* --- what an answer does --------------------------------------------- */
 
 /* What the planner's answer does to a goal: its plan, where that came from, or

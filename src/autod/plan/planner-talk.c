@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <dirent.h>
+
+#include "agent-kind.h"
 #include "auto.h"
 #include "child.h"
-#include "claude.h"
 #include "identity.h"
 #include "kept.h"
 #include "ledger.h"
@@ -145,7 +148,7 @@ planner_argv(const struct core *core, struct json_object *schema)
 
 	if (command[0] != '\0')
 		return kept_shell(command, 0);
-	argv = claude_print_argv(&(struct claude_print){ .settings = s,
+	argv = agent_kinds[0]->print(&(struct agent_print){ .settings = s,
 	    .dir = core->workspace->root,
 	    .model = settings_string(s, "planner.model"),
 	    .max_cost = COST_MAX,
@@ -161,17 +164,13 @@ planner_run_start(struct core *core, const char *prompt,
 	struct planner_run *run = xcalloc(1, sizeof *run);
 	const char *root = core->workspace->root;
 	cleanup_free char *whose = identity_command(root);
-	/* CLAUDE.md belongs to the project's settings, which are not loaded:
-	 * it is read as that of another folder. */
-	const char *const env[] = { whose,
-		"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1", NULL };
+	cleanup_strv char **env = NULL;
 	int64_t timeout_ms =
 	    settings_duration(core->settings, "planner.timeout");
 	cleanup_strv char **argv = planner_argv(core, schema);
-	const struct child_spec spec = {
+	struct child_spec spec = {
 		.argv = strv_const(argv),
 		.cwd = root,
-		.env = env,
 		.input = prompt,
 		.input_len = strlen(prompt),
 		.said = on_said,
@@ -179,6 +178,9 @@ planner_run_start(struct core *core, const char *prompt,
 		.deadline_ms = timeout_ms,
 	};
 
+	strv_add(&env, whose);
+	strv_add_all(&env, agent_kinds[0]->print_env);
+	spec.env = strv_const(env);
 	run->timeout_ms = timeout_ms;
 	run->fn = fn;
 	run->arg = arg;
@@ -349,4 +351,149 @@ planner_talk_free(struct planner_talk *talk)
 	free(talk->answer);
 	free(talk->model);
 	free(talk);
+}
+
+/* --- what it is told of the repository ----------------------------------- */
+
+#define NAMES_MAX   80 /* of the top level */
+#define README_MAX  3000 /* bytes */
+#define DEPTH_MAX   4 /* folders in folders */
+#define ENTRIES_MAX 5000 /* that are looked at */
+#define KINDS_MAX   40 /* of files */
+#define KINDS_SHOWN 6
+#define KIND_LEN    8 /* of a name's ending */
+
+struct kind {
+	char ending[KIND_LEN + 1];
+	int count;
+};
+
+struct survey {
+	struct kind kinds[KINDS_MAX];
+	size_t count;
+	int entries; /* looked at so far */
+};
+
+static void
+count_file(struct survey *s, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	size_t i;
+
+	if (dot == NULL || dot == name || dot[1] == '\0' ||
+	    strlen(dot + 1) > KIND_LEN)
+		return;
+	for (i = 0; i < s->count; i++)
+		if (strcmp(s->kinds[i].ending, dot + 1) == 0)
+			break;
+	if (i == KINDS_MAX)
+		return;
+	if (i == s->count)
+		strlcpy(s->kinds[s->count++].ending, dot + 1, KIND_LEN + 1);
+	s->kinds[i].count++;
+}
+
+/* Folders of llmc and git begin with a dot; the others have what was built or
+ * comes from elsewhere. */
+static bool
+is_skipped(const char *name)
+{
+	static const char *const skipped[] = { "node_modules", "target",
+		"build", "dist", "vendor", "venv", "__pycache__", NULL };
+
+	if (name[0] == '.')
+		return true;
+	for (size_t i = 0; skipped[i] != NULL; i++)
+		if (strcmp(name, skipped[i]) == 0)
+			return true;
+	return false;
+}
+
+/* names: NULL = not wanted. */
+static void
+survey_look(struct survey *s, const char *path, int depth, char ***names)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+
+	while (dir != NULL && s->entries < ENTRIES_MAX &&
+	    (entry = readdir(dir)) != NULL) {
+		bool folder = entry->d_type == DT_DIR;
+		cleanup_free char *name = NULL;
+
+		if (is_skipped(entry->d_name))
+			continue;
+		s->entries++;
+		name = xasprintf("%s%s", entry->d_name, folder ? "/" : "");
+		if (names != NULL)
+			strv_add(names, name);
+		if (entry->d_type == DT_REG)
+			count_file(s, entry->d_name);
+		if (folder && depth < DEPTH_MAX) {
+			cleanup_free char *below =
+			    xasprintf("%s/%s", path, entry->d_name);
+
+			survey_look(s, below, depth + 1, NULL);
+		}
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int
+by_count(const void *a, const void *b)
+{
+	const struct kind *one = a, *other = b;
+
+	return one->count != other->count ? other->count - one->count :
+					    strcmp(one->ending, other->ending);
+}
+
+void
+plan_survey(const char *root, const struct settings *settings, struct buf *out)
+{
+	static const char *const commands[] = { "auto.check_command",
+		"oversight.test_command" };
+	struct survey s = { .count = 0 };
+	cleanup_strv char **names = NULL;
+	size_t count;
+
+	survey_look(&s, root, 0, &names);
+	count = strv_count(names);
+	if (names != NULL)
+		qsort(names, count, sizeof *names, by_name);
+	buf_adds(out, "Top level:");
+	for (size_t i = 0; names != NULL && i < count && i < NAMES_MAX; i++)
+		buf_addf(out, " %s", names[i]);
+	if (count > NAMES_MAX)
+		buf_addf(out, " and %zu more", count - NAMES_MAX);
+	qsort(s.kinds, s.count, sizeof s.kinds[0], by_count);
+	buf_adds(out, "\nFiles by kind:");
+	for (size_t i = 0; i < s.count && i < KINDS_SHOWN; i++)
+		buf_addf(out, "%s %d .%s", i > 0 ? "," : "", s.kinds[i].count,
+		    s.kinds[i].ending);
+	buf_addc(out, '\n');
+	for (size_t i = 0; i < nitems(commands); i++)
+		if (settings_string(settings, commands[i])[0] != '\0')
+			buf_addf(out, "Work on it is checked with: %s\n",
+			    settings_string(settings, commands[i]));
+	for (size_t i = 0; names != NULL && i < count; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", root, names[i]);
+		cleanup_buf struct buf text = BUF_INIT;
+
+		if (strncasecmp(names[i], "readme", 6) != 0 ||
+		    file_read(path, 1 << 20, &text, NULL) < 0)
+			continue;
+		buf_addf(out, "%s begins:\n", names[i]);
+		text_add_utf8(
+		    out, text.data, text_cut(text.data, text.len, README_MAX));
+		buf_addc(out, '\n');
+		return;
+	}
 }

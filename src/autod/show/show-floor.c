@@ -24,6 +24,7 @@
 #include "source.h"
 #include "task.h"
 #include "team-floor.h"
+#include "version.h"
 #include "view-state.h"
 #include "view.h"
 #include "web-files.h"
@@ -48,6 +49,7 @@ show_metrics_text(struct show_floor *show, struct buf *out)
 	struct metrics m = { .version = LLMC_VERSION, .live = true };
 	int64_t now = clock_wall_ms();
 
+	m.host = show_hosts_name(show->hosts);
 	metrics_state_fill(&core->state, core->settings, now, &m);
 	m.beat_s = heartbeat_last_unix(core->heartbeat);
 	show_spans_sum(
@@ -437,7 +439,10 @@ static void
 web_inherit(struct show_web *web, bool enabled, unsigned port)
 {
 	static const size_t skip = sizeof WEB_KEEP - 1;
-	int channel = web->show->core->options->overseer, r;
+	const struct core_options *options = web->show->core->options;
+	int channel = options->restart.kept != 0 ? options->restart.kept :
+						   options->overseer;
+	int r;
 	char text[FD_CHANNEL_TEXT_SIZE] = "";
 	cleanup_fd int fd = -1;
 	struct err err = { 0, "" };
@@ -456,6 +461,18 @@ web_inherit(struct show_web *web, bool enabled, unsigned port)
 		return;
 	web->untold = false;
 	web_say_open(web);
+}
+
+/* For the next program of this process. */
+static void
+web_hand_on(struct show_web *web, int channel)
+{
+	char text[FD_CHANNEL_TEXT_SIZE];
+
+	if (web->server == NULL)
+		return;
+	snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
+	fd_channel_send(channel, text, http_server_listener(web->server));
 }
 
 static void
@@ -631,6 +648,14 @@ floor_patrol(void *self, bool all)
 }
 
 static void
+floor_hand_on(void *self, int channel)
+{
+	struct show_floor *show = self;
+
+	web_hand_on(show->web, channel);
+}
+
+static void
 floor_close(void *self, bool now)
 {
 	struct show_floor *show = self;
@@ -641,7 +666,8 @@ floor_close(void *self, bool now)
 }
 
 struct show_floor *
-show_floor_new(struct team_floor *team, struct oversight_floor *oversight)
+show_floor_new(struct team_floor *team, struct oversight_floor *oversight,
+    struct hosts_floor *hosts)
 {
 	struct show_floor *show = xcalloc(1, sizeof *show);
 
@@ -656,12 +682,14 @@ show_floor_new(struct team_floor *team, struct oversight_floor *oversight)
 		.self = show,
 		.begin = floor_begin,
 		.patrol = floor_patrol,
+		.hand_on = floor_hand_on,
 		.close = floor_close,
 	};
 	show->started_ms = clock_wall_ms();
 	core_add_floor(show->core, &show->floor);
 	emit_subscribe(show->core, counters_on_event, show);
 	serve_handle(show->core, "metrics.get", metrics_on_get, show);
+	show->hosts = show_hosts_new(show, hosts);
 	show->spans = show_spans_new(show);
 	show->stream = show_stream_new(show);
 	show->web = show_web_new(show);
@@ -676,6 +704,7 @@ show_floor_free(struct show_floor *show)
 		return;
 	show_report_free(show->report);
 	show_web_free(show->web);
+	show_hosts_free(show->hosts);
 	show_stream_free(show->stream);
 	show_spans_free(show->spans);
 	emit_unsubscribe(show->core, counters_on_event, show);

@@ -30,6 +30,7 @@
 #include "task.h"
 #include "team-floor.h"
 #include "team-request.h"
+#include "version.h"
 #include "view-state.h"
 #include "view.h"
 #include "watch.h"
@@ -368,8 +369,8 @@ fill_head(struct show_floor *show, struct json_object *head)
 }
 
 /* The head and what needs are made of are always filled. */
-struct json_object *
-show_snapshot(struct show_floor *show, struct json_object *sections)
+static struct json_object *
+snapshot(struct show_floor *show, struct json_object *sections, bool fleet)
 {
 	struct show_stream *s = show->stream;
 	struct json_object *view = view_new();
@@ -416,9 +417,23 @@ show_snapshot(struct show_floor *show, struct json_object *sections)
 	fill_team(show, view);
 	if (view_wants(sections, VIEW_EVENTS))
 		fill_events(s, view);
+	if (fleet)
+		show_hosts_fill(show->hosts, view);
 	view_needs(view);
 	view_keep(view, sections);
 	return view;
+}
+
+struct json_object *
+show_snapshot(struct show_floor *show, struct json_object *sections)
+{
+	return snapshot(show, sections, true);
+}
+
+struct json_object *
+show_snapshot_here(struct show_floor *show)
+{
+	return snapshot(show, NULL, false);
 }
 
 /* --- sending --------------------------------------------------------- */
@@ -474,12 +489,25 @@ changed(void *arg)
 	struct show_stream *s = arg;
 	int64_t wait;
 
+	show_hosts_changed(s->show->hosts);
 	if (s->pause != NULL || TAILQ_EMPTY(&s->followers))
 		return;
 	wait = s->made_ms + SHOW_PAUSE_MS - clock_mono_ms();
 	if (wait < SHOW_SOON_MS)
 		wait = SHOW_SOON_MS;
 	s->pause = loop_after(s->show->core->loop, wait, on_due, s);
+}
+
+void
+show_stream_changed(struct show_stream *s)
+{
+	changed(s);
+}
+
+bool
+show_stream_is_followed(const struct show_stream *s)
+{
+	return !TAILQ_EMPTY(&s->followers);
 }
 
 /* --- what only files tell ---------------------------------------------- */
@@ -657,22 +685,45 @@ on_follow(void *arg, struct server_call *call, struct json_object *params)
 	w->follower = show_stream_follow(show->stream, on_follow_body, w);
 }
 
+/* A call of view.get. */
+struct getting {
+	struct show_floor *show;
+	struct server_call *call;
+	struct json_object *sections; /* NULL = all */
+};
+
 static void
-on_get(void *arg, struct server_call *call, struct json_object *params)
+on_known(void *arg)
 {
-	struct show_floor *show = arg;
-	struct json_object *view, *brief, *sections = NULL;
+	struct getting *g = arg;
+	struct json_object *view, *brief;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	json_get_array(params, "", "sections", &sections, NULL);
-	view = show_snapshot(show, sections);
+	view = show_snapshot(g->show, g->sections);
 	json_print(view, false, &text);
 	if (text.len > RPC_LINE_MAX - ANSWER_ROOM) {
 		brief = view_brief(view);
 		json_object_put(view);
 		view = brief;
 	}
-	server_reply(call, view);
+	server_reply(g->call, view);
+	json_object_put(g->sections);
+	free(g);
+}
+
+static void
+on_get(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct show_floor *show = arg;
+	struct getting *g = xcalloc(1, sizeof *g);
+
+	json_get_array(params, "", "sections", &g->sections, NULL);
+	json_object_get(g->sections);
+	g->show = show;
+	g->call = call;
+	if (!view_wants(g->sections, VIEW_HOSTS) ||
+	    !show_hosts_wait(show->hosts, on_known, g))
+		on_known(g);
 }
 
 struct show_stream *

@@ -8,6 +8,7 @@
  *                   view.follow, the page
  *   show-floor.c    what is counted for metrics; what is measured; the page on
  *                   127.0.0.1; the report for it
+ *   show-hosts.c    the other hosts of a fleet
  *   show-spans.c    how workers spend their time
  *   show-report.c   reports to people.report_command
  */
@@ -20,11 +21,13 @@
 struct auto_mode;
 struct buf;
 struct show_follower;
+struct show_hosts;
 struct show_report;
 struct show_spans;
 struct show_stream;
 struct show_web;
 struct fleet;
+struct hosts_floor;
 struct json_object;
 struct landings;
 struct oversight_floor;
@@ -41,15 +44,17 @@ struct show_floor {
 	struct team_floor *team;
 	struct core_floor floor;
 	int64_t started_ms; /* wall clock */
+	struct show_hosts *hosts;
 	struct show_spans *spans;
 	struct show_stream *stream;
 	struct show_web *web;
 	struct show_report *report;
 };
 
-/* Registers itself as a floor, and its methods. oversight may be NULL. */
-struct show_floor *
-show_floor_new(struct team_floor *team, struct oversight_floor *oversight);
+/* Registers itself as a floor, and its methods. oversight and hosts may be
+ * NULL. */
+struct show_floor *show_floor_new(struct team_floor *team,
+    struct oversight_floor *oversight, struct hosts_floor *hosts);
 
 /* Call before the floors below are freed. */
 void show_floor_free(struct show_floor *show);
@@ -75,6 +80,13 @@ void show_metrics_text(struct show_floor *show, struct buf *out);
 struct json_object *
 show_snapshot(struct show_floor *show, struct json_object *sections);
 
+/* The same of this host alone: what it posts. */
+struct json_object *show_snapshot_here(struct show_floor *show);
+
+/* Something that it shows has changed; does anybody follow? */
+void show_stream_changed(struct show_stream *stream);
+bool show_stream_is_followed(const struct show_stream *stream);
+
 struct show_stream *show_stream_new(struct show_floor *show);
 /* Followers get the end. */
 void show_stream_free(struct show_stream *stream);
@@ -94,6 +106,25 @@ show_follow_fn(const char *what, struct json_object *body, void *arg);
 struct show_follower *
 show_stream_follow(struct show_stream *stream, show_follow_fn *fn, void *arg);
 void show_stream_leave(struct show_follower *follower);
+
+/* --- the hosts of a fleet ----------------------------------------------- */
+
+/* Posts this host's part of the view (view_host_part()) to the shared book when
+ * it has changed, and reads those of the others while somebody looks. Without a
+ * fleet nothing is done, and the view is as it always was. */
+/* floor: NULL = no fleet. */
+struct show_hosts *
+show_hosts_new(struct show_floor *show, struct hosts_floor *floor);
+void show_hosts_free(struct show_hosts *hosts);
+
+const char *show_hosts_name(const struct show_hosts *hosts); /* or NULL */
+
+void show_hosts_changed(struct show_hosts *hosts);
+void show_hosts_fill(struct show_hosts *hosts, struct json_object *view);
+/* What is known is too old: fn is called when it is not any more, or soon in
+ * any case. False: it is fresh. */
+bool
+show_hosts_wait(struct show_hosts *hosts, void (*fn)(void *arg), void *arg);
 
 /* --- how the workers spend their time ----------------------------------- */
 

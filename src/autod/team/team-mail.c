@@ -93,13 +93,6 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 /* --- who may write to whom ---------------------------------------------- */
 
 static bool
-is_parent(const struct task *task, const char *actor)
-{
-	return task->launch.parent_actor != NULL &&
-	    strcmp(task->launch.parent_actor, actor) == 0;
-}
-
-static bool
 is_child(struct team_floor *floor, const struct task *task, const char *actor)
 {
 	const struct task *other = team_post_task(floor, actor);
@@ -117,7 +110,9 @@ may_write_to(
 	const struct task *task = auto_task(agent);
 
 	return task != NULL &&
-	    (is_parent(task, actor) || is_child(floor, task, actor));
+	    ((task->launch.parent_actor != NULL &&
+		 strcmp(task->launch.parent_actor, actor) == 0) ||
+		is_child(floor, task, actor));
 }
 
 static int

@@ -25,7 +25,20 @@ static const struct schema api_task_add_params = API_OBJECT(
     SCHEMA_IS("text", STRING, "the task"),
     SCHEMA_MAY("priority", STRING, "if absent, as the text says, else normal",
 	.choices = priority_words),
+    SCHEMA_MAY("agent", STRING, "a kind of agents, or one of [agents]"),
+    SCHEMA_MAY("wants", STRING,
+	"words for what its host must have, with commas between them"),
     SENDER);
+
+static const struct schema api_letter_params =
+    API_OBJECT(SCHEMA_IS("host", STRING, "its name in the fleet"),
+	SCHEMA_IS("method", STRING,
+	    "what is asked of its daemon; \"answer\": of an ask there"),
+	SCHEMA_MAY("params", OBJECT,
+	    "its parameters; of an answer: ask, text, yes, no"));
+static const struct schema letter_members =
+    API_OBJECT(SCHEMA_IS("result", ANY, "what it has answered"));
+static const struct schema_field api_letter_result = RESULT(letter_members);
 
 static const struct schema api_task_from_params = API_OBJECT(
     SCHEMA_IS("issue", STRING, "its number, or the address of its page"));
@@ -147,7 +160,9 @@ static const struct schema stop_params =
     API_OBJECT(SCHEMA_MAY("now", BOOL, "end the sessions at once"),
 	SCHEMA_MAY("keep", BOOL,
 	    "leave the sessions as they are to the next daemon, which "
-	    "is about to start"));
+	    "is about to start"),
+	SCHEMA_MAY("again", BOOL,
+	    "with keep: go on as the program that is on disk now"));
 
 static const struct schema view_params =
     API_OBJECT(SCHEMA_MAY("sections", LIST, "only these; else all of it"));
@@ -243,7 +258,8 @@ const struct schema api_info =
 	SCHEMA_IS("lag_ms", INT, "longest delay of its loop"),
 	SCHEMA_IS("turns", INT, "passes of its loop so far"),
 	SCHEMA_IS("workers", INT, "number of workers"),
-	SCHEMA_IS("auto", BOOL, "it is in auto mode"));
+	SCHEMA_IS("auto", BOOL, "it is in auto mode"),
+	SCHEMA_IS("restarts", INT, "with llmc restart, of this process"));
 static const struct schema_field info_result = RESULT(api_info);
 
 static const struct schema_field stop_result = {
@@ -378,12 +394,16 @@ const struct api_method api_methods[] = {
 	    "let what is paused continue: workers, and all of auto mode", 0,
 	    API_PERSON, &resume_params, &resume_result,
 	    ERRORS{ API_UNKNOWN, 0 } },
+	{ "fleet.letter", "ask the daemon of another host of the fleet", 0,
+	    API_PERSON, &api_letter_params, &api_letter_result,
+	    ERRORS{ API_FAILED, 0 } },
 	{ "daemon.info", "report who the daemon is and how it is doing", 0, ALL,
 	    &no_params, &info_result, ERRORS{ 0 } },
 	{ "daemon.reload", "read the settings again", 0, API_PERSON, &no_params,
 	    &nothing_result, ERRORS{ API_FAILED, 0 } },
 	{ "daemon.stop", "stop the daemon", API_STOPPING | API_EARLY,
-	    API_PERSON, &stop_params, &stop_result, ERRORS{ 0 } },
+	    API_PERSON, &stop_params, &stop_result,
+	    ERRORS{ API_BUSY, API_FAILED, 0 } },
 	{ "view.get", "everything that is shown, as it is now", API_STOPPING,
 	    REPAIRS, &view_params, &view_result, ERRORS{ 0 } },
 	{ "view.follow",

@@ -9,6 +9,7 @@ const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
 	[ITEM_WORK] = "work",
 	[ITEM_PICK] = "pick",
 	[ITEM_REVERT] = "revert",
+	[ITEM_SHARED] = "shared",
 };
 
 static const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
@@ -16,6 +17,7 @@ static const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
 	[ITEM_LANDED] = "landed",
 	[ITEM_PROPOSED] = "proposed",
 	[ITEM_EJECTED] = "ejected",
+	[ITEM_SUBMITTED] = "submitted",
 };
 
 #define FIELD(key, member, ...) \
@@ -29,6 +31,7 @@ static const struct schema_field fields[] = {
 	FIELD("seq", seq),
 	FIELD("worker", worker),
 	FIELD("task", task),
+	FIELD("attempt", attempt),
 	FIELD("title", title),
 	FIELD("head", head, .flags = SCHEMA_REQUIRED),
 	FIELD("base", base),

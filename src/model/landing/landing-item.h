@@ -17,6 +17,7 @@ enum item_kind {
 	ITEM_WORK, /* accepted, by a person or by auto mode */
 	ITEM_PICK, /* a copy of what a worker has; it carries on */
 	ITEM_REVERT, /* takes a landed commit back */
+	ITEM_SHARED, /* work that a host has submitted, and this one lands */
 	ITEM_KIND_COUNT
 };
 
@@ -25,6 +26,7 @@ enum item_step {
 	ITEM_LANDED, /* on the branch; its worker is still to be cleaned */
 	ITEM_PROPOSED, /* as a pull request; the same */
 	ITEM_EJECTED, /* will not land; its worker has not learned that yet */
+	ITEM_SUBMITTED, /* to the hosts' queue: one of them lands it for all */
 	ITEM_STEP_COUNT
 };
 
@@ -39,6 +41,8 @@ struct landing_item {
 	uint64_t seq; /* its place among those of the same priority */
 	char *worker; /* whose worktree has it; NULL = that worker was freed */
 	char *task; /* NULL = by hand */
+	char *attempt; /* SHARED, SUBMITTED: "FENCE/HOST/BOOT" of the host that
+			* did it, as its commit says */
 	char *title; /* for people */
 	char *head; /* the frozen commit; of a revert, the commit to undo */
 	char *base; /* the commit of the branch where the work started; of a

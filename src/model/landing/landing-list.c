@@ -196,7 +196,7 @@ static const struct schema_field item_fields[] = {
 	ITEM("state", state, ALWAYS,
 	    .choices = (const char *const[]){ "queued", "built", "covered",
 		"green", "landing", "deferred", "suspect", "held", "red",
-		"landed", "proposed", "ejected", NULL }),
+		"landed", "proposed", "ejected", "submitted", NULL }),
 	ITEM("why", why, ALWAYS, .help = "why it waits, for people"),
 	ITEM("kind", kind, .words = item_kind_words),
 	ITEM("priority", priority, .words = priority_words),
@@ -279,14 +279,22 @@ struct making {
 static struct item_row
 row_of(const struct landing_item *item)
 {
-	bool ejected = item->step == ITEM_EJECTED;
+	static const char *const states[ITEM_STEP_COUNT] = {
+		[ITEM_QUEUED] = "landed",
+		[ITEM_LANDED] = "landed",
+		[ITEM_PROPOSED] = "proposed",
+		[ITEM_EJECTED] = "ejected",
+		[ITEM_SUBMITTED] = "submitted",
+	};
+	const char *why = item->step == ITEM_SUBMITTED ?
+	    "waits for the host that lands the work of all: llmc fleet hosts" :
+	    item->kind == ITEM_SHARED  ? "the host that did it will be told" :
+	    item->step == ITEM_EJECTED ? "its worker will be told" :
+					 "its worker is being reset";
 
 	return (struct item_row){ .id = item->id,
-		.state = ejected                ? "ejected" :
-		    item->step == ITEM_PROPOSED ? "proposed" :
-						  "landed",
-		.why = ejected ? "its worker will be told" :
-				 "its worker is being reset",
+		.state = states[item->step],
+		.why = why,
 		.kind = item->kind,
 		.priority = item->priority,
 		.worker = item->worker,
@@ -374,84 +382,59 @@ entry_json(const struct making *m, size_t entry)
 	return schema_json(&item_schema, &row);
 }
 
-static struct json_object *
-items_json(const struct making *m)
+struct json_object *
+landing_list_json(const struct landing_list *list)
 {
-	const struct landing_record *record = m->list->record;
-	struct json_object *array = json_object_new_array();
+	const struct landing_facts *facts = list->facts;
+	const struct landing_record *record = list->record;
+	const char *base = facts->base_commit, *key = facts->command;
+	struct making m = { .list = list };
+	struct json_object *json = schema_json(&landing_list_schema, list);
+	struct json_object *check = NULL, *runs = json_object_new_array(),
+			   *items = json_object_new_array();
 
-	for (size_t i = 0; i < record->count; i++) {
-		struct item_row row = row_of(record->items[i]);
+	landing_plan_make(facts, list->now_ms, &m.plan);
+	m.views = xcalloc(facts->entry_count + 1, sizeof *m.views);
+	landing_view_make(facts, &m.plan, list->now_ms, m.views);
+	if (key != NULL) {
+		const struct check_command *known =
+		    check_book_command(facts->book, key);
+		int64_t took = check_book_expected_ms(facts->book, key);
+		struct check_row row = { .command = list->check,
+			.expected_ms = took > 0 ? took : -1,
+			.trees = known != NULL ? known->trees : 0,
+			.flaky = known != NULL ? known->flaky : 0,
+			.percent = check_book_flake_percent(facts->book, key),
+			.alarm = check_book_alarm(facts->book, key) };
 
-		if (record->items[i]->step != ITEM_QUEUED)
-			json_object_array_add(
-			    array, schema_json(&item_schema, &row));
+		check = schema_json(&check_schema, &row);
 	}
-	for (size_t i = 0; i < m->list->facts->entry_count; i++)
-		json_object_array_add(array, entry_json(m, m->plan.order[i]));
-	return array;
-}
-
-/* --- checks ---------------------------------------------------------- */
-
-static struct json_object *
-runs_json(const struct making *m)
-{
-	struct json_object *array = json_object_new_array();
-
-	for (size_t i = 0; i < m->list->facts->run_count; i++) {
-		const struct landing_run *r = &m->list->facts->runs[i];
-		struct run_row row = { .slot = m->list->slots[i],
+	for (size_t i = 0; i < facts->run_count; i++) {
+		const struct landing_run *r = &facts->runs[i];
+		struct run_row row = { .slot = list->slots[i],
 			.tree = r->tree,
 			.since_ms = r->started_ms,
 			.cancelled = r->cancelled,
 			.covers = (char **)(uintptr_t)r->tasks };
 
-		json_object_array_add(array, schema_json(&run_schema, &row));
+		json_object_array_add(runs, schema_json(&run_schema, &row));
 	}
-	return array;
-}
+	for (size_t i = 0; i < record->count; i++) {
+		struct item_row row = row_of(record->items[i]);
 
-/* NULL = no command is set. */
-static struct json_object *
-check_json(const struct making *m)
-{
-	const struct check_book *book = m->list->facts->book;
-	const char *key = m->list->facts->command;
-	const struct check_command *known;
-	struct check_row row;
-	int64_t took;
-
-	if (key == NULL)
-		return NULL;
-	known = check_book_command(book, key);
-	took = check_book_expected_ms(book, key);
-	row = (struct check_row){ .command = m->list->check,
-		.expected_ms = took > 0 ? took : -1,
-		.trees = known != NULL ? known->trees : 0,
-		.flaky = known != NULL ? known->flaky : 0,
-		.percent = check_book_flake_percent(book, key),
-		.alarm = check_book_alarm(book, key) };
-	return schema_json(&check_schema, &row);
-}
-
-struct json_object *
-landing_list_json(const struct landing_list *list)
-{
-	const char *base = list->facts->base_commit;
-	struct making m = { .list = list };
-	struct json_object *json = schema_json(&landing_list_schema, list);
-
-	landing_plan_make(list->facts, list->now_ms, &m.plan);
-	m.views = xcalloc(list->facts->entry_count + 1, sizeof *m.views);
-	landing_view_make(list->facts, &m.plan, list->now_ms, m.views);
+		if (record->items[i]->step != ITEM_QUEUED)
+			json_object_array_add(
+			    items, schema_json(&item_schema, &row));
+	}
+	for (size_t i = 0; i < facts->entry_count; i++)
+		json_object_array_add(items, entry_json(&m, m.plan.order[i]));
 	json_set_string(json, "base_sha", base[0] != '\0' ? base : NULL);
 	json_set_bool(json, "red", m.plan.red);
-	json_set(json, "check", check_json(&m));
+	json_set(json, "check", check);
 	json_set(json, "push",
-	    list->pushes ? push_record_json(&list->record->push) : NULL);
-	json_set(json, "running", runs_json(&m));
-	json_set(json, "items", items_json(&m));
+	    list->pushes ? push_record_json(&record->push) : NULL);
+	json_set(json, "running", runs);
+	json_set(json, "items", items);
 	schema_order(&landing_list_schema, json);
 	free(m.views);
 	landing_plan_release(&m.plan);

@@ -29,6 +29,9 @@ upstream_mode_of(const struct settings *settings)
 
 	if (lands_by_pull(settings))
 		return UPSTREAM_FOLLOW;
+	/* Hosts have the branch in common at origin, and nowhere else. */
+	if (*settings_string(settings, "fleet.database") != '\0')
+		return UPSTREAM_PUSH;
 	return strcmp(mode, "push") == 0 ? UPSTREAM_PUSH :
 	    strcmp(mode, "follow") == 0  ? UPSTREAM_FOLLOW :
 					   UPSTREAM_OFF;

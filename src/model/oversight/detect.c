@@ -494,30 +494,15 @@ stuck_checks_release(struct stuck_checks *checks)
 	    (struct stuck_checks){ .idle = checks->idle, .tree = checks->tree };
 }
 
-static struct failure_signature *
-find_seen(struct stuck_checks *checks, uint64_t hash)
-{
-	for (size_t i = 0; i < checks->seen_count; i++)
-		if (checks->seen[i].hash == hash)
-			return &checks->seen[i];
-	return NULL;
-}
-
-static void
-add_seen(struct stuck_checks *checks, const struct failure_signature *f)
-{
-	if (checks->seen_count == STUCK_SEEN)
-		memmove(&checks->seen[0], &checks->seen[1],
-		    --checks->seen_count * sizeof checks->seen[0]);
-	checks->seen[checks->seen_count++] = *f;
-}
-
 static void
 count_check(struct stuck_checks *checks, const struct behaviour_step *step)
 {
 	const struct failure_signature *f = &step->failure;
-	struct failure_signature *seen = find_seen(checks, f->hash);
+	struct failure_signature *seen = NULL;
 
+	for (size_t i = 0; seen == NULL && i < checks->seen_count; i++)
+		if (checks->seen[i].hash == f->hash)
+			seen = &checks->seen[i];
 	if (f->hash == 0) {
 		if (step->tests > 0)
 			stuck_checks_release(checks);
@@ -532,12 +517,16 @@ count_check(struct stuck_checks *checks, const struct behaviour_step *step)
 		checks->count = 1;
 		checks->known = 0;
 	}
-	if (seen == NULL)
-		add_seen(checks, f);
-	else if (f->lines < seen->lines)
-		seen->lines = f->lines;
-	if (seen != NULL && f->stated < seen->stated)
-		seen->stated = f->stated;
+	if (seen == NULL) {
+		if (checks->seen_count == STUCK_SEEN)
+			memmove(&checks->seen[0], &checks->seen[1],
+			    --checks->seen_count * sizeof checks->seen[0]);
+		checks->seen[checks->seen_count++] = *f;
+	} else {
+		seen->lines = f->lines < seen->lines ? f->lines : seen->lines;
+		if (f->stated < seen->stated)
+			seen->stated = f->stated;
+	}
 	checks->hash = f->hash;
 	iteration_unref(checks->latest);
 	checks->latest = iteration_ref(step->source);

@@ -791,6 +791,15 @@ budget_reached(const struct budget *budget, const struct budget *granted,
 	return reached;
 }
 
+struct budget
+budget_spent(const struct budget_day *day, int64_t today)
+{
+	if (day->day != today)
+		return (struct budget){ 0 };
+	return (struct budget){ .tokens = sum(day->tokens, day->tokens_others),
+		.cost = sum(day->cost, day->cost_others) };
+}
+
 void
 budget_spend(
     struct budget_day *day, int64_t today, int64_t tokens, int64_t cost)

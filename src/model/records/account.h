@@ -234,7 +234,12 @@ struct budget_day {
 	int64_t day; /* days since 1970 in local time, set by the caller */
 	int64_t tokens, cost;
 	int64_t tokens_allowed, cost_allowed; /* granted for this day */
+	int64_t tokens_others, cost_others; /* spent by the other hosts of a
+					     * fleet; not saved */
 };
+
+/* All that was spent on this day. */
+struct budget budget_spent(const struct budget_day *day, int64_t today);
 
 /* Add to it; a new day starts at zero. A cost below zero takes back what was
  * estimated too high. */

@@ -117,6 +117,13 @@ enum event_kind {
 	EVENT_FORGE_AWAY, /* reason; the first time */
 	EVENT_FORGE_REFUSES, /* reason; the first time */
 	EVENT_FORGE_BACK, /* text: the repository */
+	EVENT_HOST_UP, /* text: our name in the fleet */
+	EVENT_HOST_LOST, /* text: the host */
+	EVENT_HOSTS_AWAY, /* reason: of the database; the first time */
+	EVENT_HOSTS_REFUSED, /* the same, until a person does something */
+	EVENT_HOSTS_BACK, /* text: our name */
+	EVENT_TASK_CLAIMED, /* task, text: its owner */
+	EVENT_TASK_FENCED, /* task, reason: it is another host's */
 	EVENT_FOLLOWED, /* branch, commit: that origin has */
 	EVENT_ORIGIN_AWAY, /* branch, reason; the first time */
 	EVENT_CLEANUP_FAILED, /* worker, branch, commit, reason */

@@ -129,3 +129,94 @@ excerpt_add(const char *output, struct buf *out)
 		    text.len - tail.len);
 	excerpt_fence(tail.data, out);
 }
+
+/* Length of a Markdown mark at the start of a line (with the blank after it):
+ * heading, quotation, list item, checkbox. 0 = none: "#12" and "-v" are
+ * words. */
+static size_t
+mark_len(const char *s)
+{
+	static const char *const boxes[] = { "[ ] ", "[x] ", "[X] " };
+	size_t len = strspn(s, "0123456789");
+
+	for (size_t i = 0; i < nitems(boxes); i++)
+		if (strncmp(s, boxes[i], strlen(boxes[i])) == 0)
+			return strlen(boxes[i]);
+	if (len > 0 && (s[len] == '.' || s[len] == ')'))
+		len++;
+	else if (len == 0 && *s != '\0' && strchr("*-+>", *s) != NULL)
+		len = 1;
+	else if (len == 0)
+		len = strspn(s, "#");
+	else
+		return 0;
+	return len > 0 && (s[len] == ' ' || s[len] == '\t') ? len + 1 : 0;
+}
+
+static bool
+is_blank(char c)
+{
+	return (unsigned char)c <= ' ' || c == 0x7f;
+}
+
+/* The line without its marks, with each run of blanks and controls as one. */
+static void
+add_unmarked(const char *line, size_t len, struct buf *out)
+{
+	cleanup_free char *copy = xstrndup(line, len);
+	const char *s = copy;
+	size_t n, before = out->len;
+
+	for (;;) {
+		while (*s != '\0' && is_blank(*s))
+			s++;
+		if ((n = mark_len(s)) == 0)
+			break;
+		s += n;
+	}
+	for (; *s != '\0'; s++) {
+		if (*s == '`' || (s[0] == '*' && s[1] == '*')) {
+			s += *s == '*' ? 1 : 0;
+		} else if (!is_blank(*s)) {
+			buf_addc(out, *s);
+		} else if (out->len > before &&
+		    out->data[out->len - 1] != ' ') {
+			buf_addc(out, ' ');
+		}
+	}
+	while (out->len > before && out->data[out->len - 1] == ' ')
+		buf_truncate(out, out->len - 1);
+}
+
+/* Letters or digits of any language; a line of dashes has none. */
+static bool
+says_something(const char *s)
+{
+	for (; *s != '\0'; s++)
+		if ((*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z') ||
+		    (*s >= 'a' && *s <= 'z') || (unsigned char)*s >= 0x80)
+			return true;
+	return false;
+}
+
+char *
+excerpt_title(const char *text, size_t max)
+{
+	cleanup_buf struct buf line = BUF_INIT, title = BUF_INIT;
+	size_t len;
+
+	for (; text != NULL && *text != '\0'; text += len) {
+		len = strcspn(text, "\n");
+		buf_clear(&line);
+		if (strncmp(text, "```", 3) != 0)
+			add_unmarked(text, len, &line);
+		if (says_something(line.data)) {
+			text_add_utf8(&title, line.data, line.len);
+			buf_truncate(
+			    &title, text_cut(title.data, title.len, max));
+			return buf_take(&title);
+		}
+		len += text[len] == '\n' ? 1 : 0;
+	}
+	return NULL;
+}

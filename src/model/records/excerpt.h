@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Program output, formatted for a prompt. */
+/* Program output, formatted for a prompt; the title of a text. */
 #ifndef EXCERPT_H
 #define EXCERPT_H
 
@@ -26,5 +26,9 @@ void excerpt_plain(const char *text, struct buf *out);
 /* Append the text, which should not end with a newline, as a fenced block that
  * nothing in it can close. */
 void excerpt_fence(const char *text, struct buf *out);
+
+/* The first line of a text (may be NULL) that has any letters, without marks of
+ * Markdown and at most max bytes; owned by the caller. NULL = there is none. */
+char *excerpt_title(const char *text, size_t max);
 
 #endif

@@ -36,6 +36,8 @@ static const struct {
 	{ "PreCompact", HOOK_COMPACT },
 	{ HOOK_EVENT_TOOLS, HOOK_TOOLS },
 	{ HOOK_EVENT_STATUS, HOOK_STATUS },
+	{ HOOK_EVENT_READY, HOOK_READY },
+	{ HOOK_EVENT_NAMED, HOOK_NAMED },
 	{ "SubagentStop", HOOK_LIFE },
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What Claude Code reports through `llmc hook`: the parameters of the method
+/* What an agent reports through `llmc hook`: the parameters of the method
  * hook.event, and the format of the spool files. `llmc mcp` reports in the same
  * way that it was asked for its tools. */
 #ifndef HOOK_EVENT_H
@@ -23,6 +23,9 @@ enum hook_kind {
 	HOOK_STOP_FAILURE,
 	HOOK_COMPACT, /* a compaction starts */
 	HOOK_TOOLS, /* from llmc mcp: the session has its tools */
+	HOOK_READY, /* likewise, of an agent that does not say otherwise when
+		     * it can be prompted */
+	HOOK_NAMED, /* the id and the file of its conversation */
 	HOOK_STATUS, /* what a status line would show: no sign of work */
 	HOOK_LIFE, /* only a sign of life */
 	HOOK_UNKNOWN,
@@ -36,11 +39,14 @@ bool hook_event_is_life(struct json_object *params);
 #define HOOK_EVENT_ID_MAX 64 /* bytes */
 #define HOOK_EVENT_TOOLS  "ToolsListed"
 #define HOOK_EVENT_STATUS "StatusLine"
+#define HOOK_EVENT_READY  "AgentReady"
+#define HOOK_EVENT_NAMED  "ConversationNamed"
 
 /* Valid as long as the object it was read from. */
 struct hook_event {
 	enum hook_kind kind;
-	const char *event; /* the name that Claude Code uses: "Stop" */
+	const char *event; /* the name that Claude Code uses: "Stop"; other
+			    * kinds of agents are translated */
 	const char *worker; /* owner of the session */
 	uint64_t generation; /* of its launch */
 	const char *id; /* to detect duplicates */

@@ -26,6 +26,7 @@ static const struct schema_field launch_fields[] = {
 	FIELD("tools_deny", tools_deny),
 	FIELD("tools_scoped", tools_scoped),
 	FIELD("required_tools", required_tools),
+	FIELD("wants", wants),
 	FIELD("confined_by", confined_by),
 	FIELD("scope_paths", scope_paths),
 	FIELD("progress_reporting", progress_reporting),

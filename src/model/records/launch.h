@@ -29,6 +29,7 @@ struct task_launch {
 	char **tools_allow, **tools_deny;
 	bool tools_scoped; /* tools_allow counts, even if it is empty */
 	char **required_tools; /* it waits for a person if one is missing */
+	char **wants; /* words that its host must have (hosts-rules.h) */
 	char **confined_by; /* workers of the agents above it, whose settings
 			     * limit it too */
 	char **scope_paths; /* that it may write to; NULL = everywhere */

@@ -171,8 +171,6 @@ pull_row_duty(
 		return PULL_UNASK;
 	if (row->withdrawn || row->ended || row->state != PULL_OPEN)
 		return end_duty(row);
-	if (row->number == 0 && row->pushed == NULL && rules->full)
-		return PULL_WAIT;
 	if (!row->others && !is_same(row->head, row->pushed))
 		return PULL_PUSH;
 	if (row->number == 0)

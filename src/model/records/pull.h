@@ -112,7 +112,6 @@ struct pull_rules {
 	bool draft; /* make it as a draft, ready when its checks are green */
 	bool merge; /* merge it when they are green; else a person does */
 	bool labels; /* there are some to be set */
-	bool full; /* as many as may be are open: nothing new */
 };
 
 enum pull_duty {

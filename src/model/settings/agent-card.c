@@ -105,6 +105,7 @@ agent_card_new(const struct settings *settings, const char *name)
 	card = xcalloc(1, sizeof *card);
 	card->name = xstrdup(name);
 	card->description = xstrdup(value_of(settings, name, "description"));
+	card->kind = xstrdup(value_of(settings, name, "agent"));
 	card->model = xstrdup(value_of(settings, name, "model"));
 	card->thinking = xstrdup(value_of(settings, name, "thinking"));
 	card->notes = xstrdup(value_of(settings, name, "notes"));
@@ -127,6 +128,7 @@ agent_card_free(struct agent_card *card)
 	free(card->name);
 	free(card->description);
 	free(card->model);
+	free(card->kind);
 	free(card->thinking);
 	free(card->notes);
 	free(card->latency);
@@ -156,6 +158,7 @@ agent_card_for(
 static const struct schema_field fields[] = {
 	FIELD("name", name, .flags = SCHEMA_REQUIRED),
 	FIELD("description", description),
+	FIELD("agent", kind, .help = "null: that of the worker"),
 	FIELD("model", model, .help = "null: that of the worker"),
 	FIELD("thinking", thinking),
 	FIELD("tags", tags),
@@ -183,6 +186,7 @@ agent_card_to_json(const struct agent_card *card)
 
 	shown.description = unless_empty(card->description);
 	shown.model = unless_empty(card->model);
+	shown.kind = unless_empty(card->kind);
 	shown.thinking = unless_empty(card->thinking);
 	shown.latency = unless_empty(card->latency);
 	shown.notes = unless_empty(card->notes);

@@ -33,6 +33,7 @@ extern const char *const cost_tier_words[COST_TIER_UNKNOWN + 1];
 
 struct agent_card {
 	char *name;
+	char *kind; /* of the program: agent-kind.h */
 	char *description, *model, *thinking, *notes;
 	char *latency; /* lower case, without blanks around it */
 	char **tags; /* lower case, each once; may be NULL */

@@ -267,10 +267,9 @@ judge_agent(const struct preflight_facts *f, struct buf *detail)
 {
 	if (f->no_agent == NULL)
 		return GOOD;
-	buf_addf(
-	    detail, "%s (defaults.agent_command) is not on PATH", f->no_agent);
-	return BAD("install Claude Code, or: llmc config set "
-		   "defaults.agent_command PATH");
+	buf_addf(detail, "%s (defaults.%s) is not on PATH", f->no_agent,
+	    f->agent_key);
+	return BAD(f->agent_fix);
 }
 
 /* --- all of them ------------------------------------------------------ */

@@ -51,6 +51,8 @@ struct preflight_facts {
 	char *limits; /* memory_max and such that are set; NULL = none */
 	char *limits_place; /* what holds them; NULL = nothing */
 	char *limits_why; /* why not all of them can be held; NULL = all are */
+	const char *agent_key; /* of [defaults]: its program */
+	const char *agent_fix; /* how to get it */
 	char *no_tmux, *no_agent; /* the programs that are not there; NULL =
 				   * they are */
 };

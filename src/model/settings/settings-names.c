@@ -4,10 +4,17 @@
 #include "settings-names.h"
 #include "settings.h"
 
+const char *const agent_kind_or_none[] = { "", "claude", "claude-headless",
+	"codex", NULL };
+
 const struct setting settings_agent_keys[] = {
 	{ SETTINGS_AGENT "description", SETTING_STRING, "\"\"",
 	    .help = "What the agent is good at, in a sentence. Agents that "
 		    "may start others read it." },
+	{ SETTINGS_AGENT "agent", SETTING_CHOICE, "\"\"",
+	    .help = "Its kind; empty means the one of the worker that runs "
+		    "it (defaults.agent).",
+	    .choices = agent_kind_or_none },
 	{ SETTINGS_AGENT "model", SETTING_STRING, "\"\"",
 	    .help = "Model of the agent; empty means the one of the worker "
 		    "that runs it." },

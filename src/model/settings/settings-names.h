@@ -33,6 +33,10 @@ bool settings_find_alias(const char *path, char **ret_path);
  * can be asked for is good at, and how it is started. agent-card.h has them as
  * values. */
 
+/* The kinds of agents (agent-kind.h), NULL terminated; and "" before them. */
+extern const char *const agent_kind_or_none[];
+#define agent_kind_words (agent_kind_or_none + 1)
+
 /* What the paths of the rows begin with; not a name that a file can have. */
 #define SETTINGS_AGENT "agents.NAME."
 

@@ -9,6 +9,7 @@
 #include "forge.h"
 #include "notice.h"
 #include "place.h"
+#include "settings-names.h"
 #include "settings-table.h"
 #include "thresholds.h"
 
@@ -71,7 +72,8 @@ const struct setting settings_table[] = {
 	    .help = "What the default branch has to do with its branch at "
 		    "origin: nothing (off), it follows what others push "
 		    "(follow), or that, and what lands is pushed (push). llmc "
-		    "init sets follow where the branch has an upstream.",
+		    "init sets follow where the branch has an upstream. The "
+		    "hosts of a fleet (fleet.database) always push.",
 	    .choices = upstreams },
 	{ "repo.fetch_every", SETTING_DURATION, "\"5m\"",
 	    .help = "How often to look at origin if repo.upstream is not "
@@ -119,10 +121,18 @@ const struct setting settings_table[] = {
 		    "repository on this machine needs another one.",
 	    .min = 1024, .max = PLACE_PORT_HIGHEST },
 
+	{ "defaults.agent", SETTING_CHOICE, "\"claude\"",
+	    .help = "Kind of agent that a worker runs; llmc doctor --agents "
+		    "says what each can do. A card or a task may name "
+		    "another one. Repairs are done by claude.",
+	    .choices = agent_kind_words },
 	{ "defaults.agent_command", SETTING_STRING, "\"claude\"",
-	    .help = "Program that a worker runs: a name to find on PATH, or "
-		    "a path.",
+	    .help =
+		"Program of the kinds claude and claude-headless: a name to find on PATH, or "
+		"a path.",
 	    .flags = SETTING_RUNS },
+	{ "defaults.codex_command", SETTING_STRING, "\"codex\"",
+	    .help = "The same for the kind codex.", .flags = SETTING_RUNS },
 	{ "defaults.model", SETTING_STRING, "\"\"",
 	    .help = "Model for the agent; empty means the agent's own "
 		    "default." },
@@ -506,6 +516,32 @@ const struct setting settings_table[] = {
 	    .help = "Open pull requests as drafts." },
 	{ "forge.labels", SETTING_LIST, "[]",
 	    .help = "Labels for new pull requests." },
+
+	{ "fleet.database", SETTING_STRING, "\"\"",
+	    .help = "The shared book of several hosts that work on this "
+		    "repository: postgresql://SERVER/DATABASE, service=NAME, "
+		    "or sqlite:/FILE for clones on one machine; \"\" means "
+		    "that this host works alone (see FLEETS).",
+	    .flags = SETTING_RESTART },
+	{ "fleet.passfile", SETTING_PATH, "\"\"",
+	    .help = "File with the password for the server, in the format of "
+		    "PostgreSQL's .pgpass, which nobody else may read (mode "
+		    "600). \"\" means .llmc/fleet.pass, which llmc fleet join "
+		    "writes.",
+	    .flags = SETTING_RESTART },
+	{ "fleet.host", SETTING_STRING, "\"\"",
+	    .help = "Name of this host in the fleet; two clones on one machine "
+		    "need two names. \"\" means the name of the machine.",
+	    .flags = SETTING_RESTART },
+	{ "fleet.ssh", SETTING_STRING, "\"\"",
+	    .help = "How people reach this host by ssh, for llmc attach "
+		    "HOST:WORKER on another one: USER@MACHINE. \"\" means this "
+		    "user and the name of the machine.",
+	    .flags = SETTING_RESTART },
+	{ "fleet.capabilities", SETTING_LIST, "[]",
+	    .help = "Words for what this host has, beyond what llmc finds: a "
+		    "task that wants a word runs only on hosts with it.",
+	    .flags = SETTING_RESTART },
 
 	{ "people.report_command", SETTING_STRING, "\"\"",
 	    .help = "Shell command to run with the report of a run when it "

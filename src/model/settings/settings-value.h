@@ -6,6 +6,7 @@
 #define SETTINGS_VALUE_H
 
 struct json_object;
+struct price_list;
 struct setting;
 
 /* One effective value; the type of its row says which members are used. */
@@ -61,5 +62,11 @@ const char *settings_form_words(enum setting_form form);
 
 /* The bytes of a FORM_SIZE; 0 for "" and for what has not the form. */
 int64_t settings_form_bytes(const char *text);
+
+/* Called for everything that is wrong in [prices]; text names the key. */
+typedef void prices_problem_fn(void *arg, unsigned line, const char *text);
+/* Append the rows of [prices] that are complete and valid. */
+void settings_prices_read(struct json_object *table, struct price_list *list,
+    prices_problem_fn *problem, void *arg);
 
 #endif

@@ -6,6 +6,7 @@
 #include "plan-text.h"
 #include "schema.h"
 #include "settings-value.h"
+#include "settings-names.h"
 #include "settings.h"
 #include "tool-scope.h"
 #include "word.h"
@@ -356,6 +357,15 @@ confine(const struct settings *settings, const char *worker,
 			strv_add(&choice->deny, *denied);
 }
 
+static bool
+is_kind(const char *name)
+{
+	for (size_t i = 0; name != NULL && agent_kind_words[i] != NULL; i++)
+		if (strcmp(agent_kind_words[i], name) == 0)
+			return true;
+	return false;
+}
+
 void
 launch_choice_make(const struct settings *settings,
     const struct task_launch *launch, struct launch_choice *ret_choice)
@@ -367,6 +377,10 @@ launch_choice_make(const struct settings *settings,
 	if (launch == NULL)
 		return;
 	card = agent_card_for(settings, launch->agent, launch->role);
+	/* The name of a kind is that of an agent without a card. */
+	ret_choice->agent = choose(
+	    card == NULL && is_kind(launch->agent) ? launch->agent : NULL,
+	    card != NULL ? card->kind : NULL);
 	ret_choice->model =
 	    choose(launch->model, card != NULL ? card->model : NULL);
 	ret_choice->thinking = choose(effort(launch->thinking),
@@ -388,6 +402,7 @@ launch_choice_make(const struct settings *settings,
 void
 launch_choice_release(struct launch_choice *choice)
 {
+	free(choice->agent);
 	free(choice->model);
 	free(choice->thinking);
 	free(choice->tools);
@@ -406,6 +421,7 @@ add(const char *text, struct buf *out)
 void
 launch_choice_print(const struct launch_choice *choice, struct buf *out)
 {
+	add(choice->agent, out);
 	add(choice->model, out);
 	add(choice->thinking, out);
 	add(choice->tools, out);

@@ -80,6 +80,7 @@ extern const char *const thinking_words[];
 
 /* Everything is owned; NULL = as the settings of the worker say. */
 struct launch_choice {
+	char *agent; /* its kind: agent-kind.h */
 	char *model;
 	char *thinking; /* one of thinking_words but "minimal"; NULL also for a
 			 * word that is none of these */

@@ -14,7 +14,8 @@
 		.daemon_start = MINUTE, .daemon_stop = MINUTE / 2,            \
 		.same_failures = 5, .remediations = 20, .team_depth = 3,      \
 		.answer_wait = 10 * MINUTE, .look_least = MINUTE, .trial = 1, \
-		.admission = 1,                                               \
+		.admission = 1, .host_lease = 5 * MINUTE,                     \
+		.host_beat = MINUTE / 3, .host_poll = MINUTE / 2,             \
 	}
 
 #define ROW(member)                                      \
@@ -40,6 +41,9 @@ static const struct {
 	ROW(trial),
 	ROW(admission),
 	ROW(team_depth),
+	ROW(host_lease),
+	ROW(host_beat),
+	ROW(host_poll),
 	ROW(look_least),
 };
 

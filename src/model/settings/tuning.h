@@ -30,6 +30,9 @@ extern struct tuning {
 	int64_t admission; /* no session while the machine is short of
 			    * something (quota.h); 0 = that is not looked at */
 	int64_t team_depth; /* of agents that spawn agents; a worker's is 1 */
+	int64_t host_lease; /* of a host in a fleet */
+	int64_t host_beat; /* between two renewals of it ... */
+	int64_t host_poll; /* ... and two looks into the shared book */
 	int64_t look_least; /* between two looks at origin, but for landings */
 } tuning;
 

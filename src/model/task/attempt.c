@@ -248,6 +248,8 @@ run_status(const struct run_facts *f, const char **ret_reason)
 		return RUN_QUEUED;
 	case TASK_ASSIGNED:
 		return at_work(f, reason);
+	case TASK_ELSEWHERE:
+		return RUN_RUNNING;
 	case TASK_QUEUED:
 	case TASK_LANDED:
 		return RUN_LANDING;

@@ -505,7 +505,7 @@ mount_all(struct mounts *m, const struct box_facts *f)
 	show(m, f->session);
 	show(m, f->run);
 	open_up(m, f->spool);
-	open_up(m, f->claude);
+	open_up(m, f->agent);
 	if (f->cache != NULL && f->home != NULL) {
 		cleanup_free char *at = xasprintf("%s/.cache", f->home);
 

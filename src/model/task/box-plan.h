@@ -77,7 +77,7 @@ struct box_facts {
 	const char *session; /* .llmc/sessions/NAME: readable */
 	const char *run; /* .llmc/run/NAME: readable, the worker's socket */
 	const char *spool; /* below run: writable */
-	const char *claude; /* .llmc/box/NAME/claude: writable */
+	const char *agent; /* .llmc/box/NAME/claude: writable */
 	const char *cache; /* .llmc/box/NAME/cache: ~/.cache */
 
 	const struct box_bind *binds;

@@ -214,6 +214,11 @@ take_date(const char **s, struct limit_reset *reset)
 		if (!take_number(&p, 1, 31, &reset->day))
 			return;
 		reset->month = (int)i + 1;
+		while (isalpha((unsigned char)*p)) /* "9th, 2026" */
+			p++;
+		skip_fillers(&p);
+		if (strspn(p, DIGITS) == 4)
+			p += 4;
 		*s = p;
 		skip_fillers(s);
 		return;
@@ -312,7 +317,8 @@ parse_at(const char *s, struct limit_reset *ret_reset)
 bool
 limit_reset_parse(const char *text, struct limit_reset *ret_reset)
 {
-	static const char *const marks[] = { "reset", "limit reached|" };
+	static const char *const marks[] = { "reset", "limit reached|",
+		"try again at " };
 	const char *s;
 
 	for (size_t i = 0; i < nitems(marks); i++) {

@@ -22,7 +22,8 @@ void prompt_commit_message(
     const char *const *messages, size_t count, bool strip, struct buf *out);
 
 /* Append which task and goal it is for, as trailers; NULL = none. */
-#define PROMPT_TASK_TRAILER "Llmc-Task"
+#define PROMPT_TASK_TRAILER    "Llmc-Task"
+#define PROMPT_ATTEMPT_TRAILER "Llmc-Attempt"
 
 void
 prompt_commit_trailers(const char *task, const char *goal, struct buf *message);

@@ -29,65 +29,24 @@ const char *const said_names[SAID_COUNT + 1] = {
 #define THING     " x " /* replaces code and quotations */
 #define THING_MAX 1000 /* maximum bytes of one */
 
-#define NEGATED_WITHIN 24 /* bytes before a word that may negate it */
-
-/* Words that report finished work, unless one of the others is before them. */
-static const char *const reports[] = { "added", "changed", "committed",
-	"complete", "completed", "created", "done", "finished", "fixed",
-	"implemented", "moved", "pass", "passes", "removed", "renamed",
-	"replaced", "updated", "wrote", NULL };
-static const char *const negations[] = { "be", "before", "cannot", "didn't",
-	"if", "isn't", "no", "not", "nothing", "once", "until", "when", NULL };
-
-/* These ask for an answer, with or without a question mark. */
-static const char *const asks[] = { "before i continue", "before i proceed",
-	"before i start", "i need more", "i need you", "i need your",
-	"i'll wait", "let me know how", "let me know whether",
-	"let me know which", "please clarify", "please confirm",
-	"please provide", "please tell me", "waiting for your", "your approval",
-	"your decision", NULL };
-
-/* Offers are questions, unless they are of more than finished work. */
-static const char *const offers[] = { "anything else", "do you want me",
-	"feel free to", "happy to", "if you want", "if you'd like",
-	"let me know if", "let me know what you think", "should i also",
-	"want me to", "would you like", NULL };
-static const char *const of_the_same[] = { "continue", "go ahead", "i should",
-	"proceed", NULL };
-static const char *const perhaps_the_same[] = { "implement the", "or", NULL };
-static const char *const of_more[] = { "also", "another", "any", "anything",
-	"more", "other", NULL };
-
-/* A question with one of these needs an answer, wherever it appears. */
-static const char *const directed[] = { "i", "me", "my", "proceed", "should",
-	"we", "which", "you", "your", NULL };
-
-/* Ignored if the message also reports work. */
-static const char *const obstacles[] = { "blocked", "i don't have access",
-	"i do not have access", "i don't have permission",
-	"i do not have permission", NULL };
-
-static const char *const refusals[] = { "i must decline", "i refuse",
-	"this task cannot be", "this cannot be done", NULL };
-/* What follows decides: one of these verbs is a refusal even if the message
- * reports work. */
-static const char *const denials[] = { "i am not able to", "i am unable to",
-	"i can't", "i cannot", "i was unable to", "i won't", "i'm not able to",
-	"i'm unable to", NULL };
-static const char *const denied_work[] = { "assist", "complete", "continue",
-	"do", "finish", "fix", "help", "implement", "proceed", NULL };
-static const char *const denied_nothing[] = { "find any", "see any", "think",
+/* All phrases that count. Why these, and what they may do: see the header. */
+static const char *const asks[] = { "i need your", "let me know how",
+	"let me know which", "please confirm", "waiting for your", NULL };
+static const char *const addressed[] = { "i", "proceed", "should", "you",
 	NULL };
-
-/* These say that the task needs no change; of the second list, only where
- * nothing went wrong. */
-static const char *const no_change[] = { "no change is", "no change was",
-	"no changes are", "no changes were", "nothing needs to change",
-	"nothing to change", NULL };
-static const char *const as_it_is[] = { "already", "as it is", NULL };
-static const char *const wrongs[] = { "error", "fail", "failed", "failing",
-	"fails", "stuck", NULL };
-#define EXPLAINS_WORDS 4 /* fewer are no reason */
+/* An offer is a question only if it is one of the work itself. */
+static const char *const offers[] = { "also", "anything else", "let me know if",
+	"want me", "would you like", NULL };
+static const char *const of_the_work[] = { "continue", "proceed", NULL };
+/* Refusals, if one of these verbs follows. */
+static const char *const denials[] = { "i am unable to", "i can't", "i cannot",
+	"i'm unable to", NULL };
+static const char *const denied[] = { "complete", "continue", "do", "finish",
+	"help", "implement", NULL };
+/* The task needs no change; of the second kind, only where nothing fails. */
+static const char *const no_change[] = { "no change is", "no changes are",
+	NULL };
+static const char *const present[] = { "already", "as it is", NULL };
 
 static bool
 is_letter(char c)
@@ -121,15 +80,6 @@ has_any(const char *s, const char *const *phrases)
 {
 	for (; *phrases != NULL; phrases++)
 		if (find_phrase(s, *phrases) != NULL)
-			return true;
-	return false;
-}
-
-static bool
-begins_with_any(const char *s, const char *const *phrases)
-{
-	for (; *phrases != NULL; phrases++)
-		if (begins_with(s, *phrases))
 			return true;
 	return false;
 }
@@ -276,68 +226,31 @@ add_plain(const char *words, struct buf *out)
 
 /* --- plain words ------------------------------------------------------- */
 
-struct plain {
-	struct buf text; /* simplified */
-	size_t report; /* where it first reports finished work, or SIZE_MAX */
-};
-
-static bool
-is_negated(const char *text, const char *at)
-{
-	const char *from =
-	    at - text > NEGATED_WITHIN ? at - NEGATED_WITHIN : text;
-	cleanup_free char *before = NULL;
-
-	for (const char *s = from; s < at; s++)
-		if (strchr(".!?;\f\v", *s) != NULL)
-			from = s + 1;
-	/* Do not start in the middle of a word. */
-	while (from > text && from < at && is_letter(from[-1]))
-		from++;
-	before = xstrndup(from, (size_t)(at - from));
-	return has_any(before, negations);
-}
-
-static bool
-refuses(const char *s, bool reported)
-{
-	if (has_any(s, refusals))
-		return true;
-	for (size_t i = 0; denials[i] != NULL; i++) {
-		const char *at = find_phrase(s, denials[i]), *verb;
-
-		/* "If I can't find it, ..." */
-		if (at == NULL || find_phrase(s, "if") != NULL)
-			continue;
-		verb = at + strlen(denials[i]);
-		verb += strspn(verb, " ,");
-		if (!begins_with_any(verb, denied_nothing) &&
-		    (!reported || begins_with_any(verb, denied_work)))
-			return true;
-	}
-	return false;
-}
-
-/* at: offset of the sentence in the text. */
 static enum said_what
-read_sentence(const struct plain *plain, const char *s, size_t at,
-    bool question, bool *ret_offer)
+read_sentence(const char *s, bool question, bool *ret_offer)
 {
-	bool reported = plain->report != SIZE_MAX;
-
+	*ret_offer = false;
 	if (has_any(s, asks))
 		return SAID_QUESTION;
 	if (has_any(s, offers)) {
-		*ret_offer = !has_any(s, of_the_same) &&
-		    (has_any(s, of_more) ||
-			(plain->report < at && !has_any(s, perhaps_the_same)));
+		*ret_offer = !has_any(s, of_the_work);
 		return *ret_offer ? SAID_NOTHING : SAID_QUESTION;
 	}
 	if (question)
-		return has_any(s, directed) ? SAID_QUESTION : SAID_NOTHING;
-	if (!reported && has_any(s, obstacles))
-		return SAID_BLOCKED;
-	return refuses(s, reported) ? SAID_FAILED : SAID_NOTHING;
+		return has_any(s, addressed) ? SAID_QUESTION : SAID_NOTHING;
+	for (size_t i = 0; denials[i] != NULL; i++) {
+		const char *verb = find_phrase(s, denials[i]);
+
+		/* "If I can't do it, ..." */
+		if (verb == NULL || find_phrase(s, "if") != NULL)
+			continue;
+		verb += strlen(denials[i]);
+		verb += strspn(verb, " ,");
+		for (size_t k = 0; denied[k] != NULL; k++)
+			if (begins_with(verb, denied[k]))
+				return SAID_FAILED;
+	}
+	return SAID_NOTHING;
 }
 
 /* Length of the sentence at s, including punctuation, within len bytes. */
@@ -362,80 +275,50 @@ sentence_len(const char *s, size_t len, bool *ret_question)
 	return len;
 }
 
-/* The worst of the block of len bytes at `at`. *ret_more: the one above it has
- * to be read too. */
-static enum said_what
-read_block(const struct plain *plain, size_t at, size_t len, bool *above,
-    bool *ret_more)
-{
-	bool list = plain->text.data[at] == ITEM, question = false;
-	bool offers_only = true, said_any = false;
-	enum said_what said = SAID_NOTHING;
-	size_t n;
-
-	for (size_t end = at + len; at < end; at += n) {
-		cleanup_free char *s = NULL;
-		bool offer = false, asks_one;
-		enum said_what one;
-
-		n = sentence_len(plain->text.data + at, end - at, &asks_one);
-		s = xstrndup(plain->text.data + at, n);
-		if (!says_something(s))
-			continue;
-		one = read_sentence(plain, s, at, asks_one, &offer);
-		said = one > said ? one : said;
-		offers_only &= offer;
-		said_any = true;
-		question = asks_one && one == SAID_NOTHING && !offer;
-	}
-	/* A question without "you" is a title if it is above a list. */
-	if (question && !*above)
-		said = SAID_QUESTION;
-	*above = list;
-	*ret_more = list || (offers_only && said_any);
-	return said;
-}
-
-static int
-count_words(const char *s)
-{
-	int count = 0;
-
-	for (; *s != '\0'; s++)
-		count += is_letter(*s) && !is_letter(s[1]) && s[1] != '\'';
-	return count;
-}
-
-static bool
-explains(const char *plain)
-{
-	return count_words(plain) >= EXPLAINS_WORDS &&
-	    (has_any(plain, no_change) ||
-		(has_any(plain, as_it_is) && !has_any(plain, wrongs) &&
-		    !has_any(plain, denials)));
-}
-
 /* Backwards from the last block, over lists and offers, to the text that they
- * belong to. */
+ * belong to; the worst sentence of a block counts. */
 static enum said_what
-read_words(const struct plain *plain)
+read_words(const struct buf *plain)
 {
-	const char *text = plain->text.data;
+	const char *text = plain->data;
 	enum said_what said = SAID_NOTHING;
-	bool above = false, more = true;
-	size_t end, start;
+	bool above_list = false, more = true;
+	size_t end, start, n;
 
-	for (end = plain->text.len; end > 0 && more && said == SAID_NOTHING;
+	for (end = plain->len; end > 0 && more && said == SAID_NOTHING;
 	     end = start) {
+		bool question = false, offers_only = true, said_any = false;
+
 		for (start = --end; start > 0 && text[start - 1] != BLOCK;)
 			start--;
-		said = read_block(plain, start, end - start, &above, &more);
+		for (size_t at = start; at < end; at += n) {
+			cleanup_free char *s = NULL;
+			bool offer, asks_one;
+			enum said_what one;
+
+			n = sentence_len(text + at, end - at, &asks_one);
+			s = xstrndup(text + at, n);
+			if (!says_something(s))
+				continue;
+			one = read_sentence(s, asks_one, &offer);
+			said = one > said ? one : said;
+			offers_only &= offer;
+			said_any = true;
+			question = asks_one && one == SAID_NOTHING && !offer;
+		}
+		/* A question that addresses nobody is a title if it is above a
+		 * list. */
+		if (question && !above_list)
+			said = SAID_QUESTION;
+		above_list = text[start] == ITEM;
+		more = above_list || (offers_only && said_any);
 	}
-	if (said != SAID_NOTHING)
-		return said;
-	if (explains(text))
+	if (said == SAID_NOTHING &&
+	    (has_any(text, no_change) ||
+		(has_any(text, present) && strstr(text, "fail") == NULL &&
+		    strstr(text, "error") == NULL)))
 		return SAID_NO_CHANGE;
-	return plain->report != SIZE_MAX ? SAID_DONE : SAID_NOTHING;
+	return said;
 }
 
 /* --- all sources ------------------------------------------------------- */
@@ -551,7 +434,7 @@ read_report(struct json_object *report, bool by_tool, struct said *said)
 void
 said_read(const struct said_sources *from, struct said *ret_said)
 {
-	struct plain plain = { .text = BUF_INIT };
+	cleanup_buf struct buf plain = BUF_INIT;
 	struct said *said = ret_said;
 	enum said_what words = SAID_NOTHING;
 
@@ -559,23 +442,10 @@ said_read(const struct said_sources *from, struct said *ret_said)
 		.percent = progress_report_percent(from->progress),
 	};
 	if (from->text != NULL) {
-		size_t len = strlen(from->text);
-		const char *text;
-		size_t first = SIZE_MAX;
-
-		add_plain(from->text, &plain.text);
-		text = plain.text.data;
-		for (size_t i = 0; reports[i] != NULL; i++) {
-			const char *at = find_phrase(text, reports[i]);
-
-			while (at != NULL && is_negated(text, at))
-				at = find_phrase(at + 1, reports[i]);
-			if (at != NULL && (size_t)(at - text) < first)
-				first = (size_t)(at - text);
-		}
-		plain.report = first;
+		add_plain(from->text, &plain);
 		words = read_words(&plain);
-		said->report = completion_report_from_text(from->text, len);
+		said->report =
+		    completion_report_from_text(from->text, strlen(from->text));
 	}
 	if ((from->text == NULL || !read_update(from, said)) &&
 	    !read_report(from->report, true, said) &&
@@ -589,7 +459,6 @@ said_read(const struct said_sources *from, struct said *ret_said)
 		said->what = SAID_WORKING;
 	if (said->words == NULL && from->text != NULL)
 		said->words = last_paragraph(from->text);
-	buf_release(&plain.text);
 }
 
 void

@@ -9,9 +9,19 @@
  *   the plain words of the message
  *   report_progress, which says how far the work is
  *
- * The first that says something decides. Plain words are guessed at by a few
- * phrases: taking a finished worker for one that asks wastes a turn; the
- * opposite mistake would land half of the work. Pure.
+ * The first that says something decides. Plain words are the last resort, for
+ * an agent that reports nothing. They are guessed at by a dozen phrases, of
+ * which each is there for one of these:
+ *
+ *   a question that nobody will answer, or one of the work itself ("would you
+ *   like me to proceed"): it is told to decide; an offer of more is none
+ *   a refusal of the work itself ("I cannot complete ..."): it is told to look
+ *   for another way
+ *   "No change is needed because", which is what an agent without a commit is
+ *   asked to say, and "already" or "as it is" where nothing fails
+ *
+ * Everything else says nothing, and the facts of git decide. Words never end a
+ * task: the worst that a wrong guess costs is a turn, or a person's look. Pure.
  */
 #ifndef SAID_H
 #define SAID_H
@@ -25,7 +35,7 @@ enum said_what {
 	SAID_WORKING,
 	SAID_DONE,
 	SAID_NO_CHANGE, /* done, and nothing had to be changed */
-	SAID_BLOCKED, /* something is missing that it cannot get */
+	SAID_BLOCKED, /* it reports what is missing */
 	SAID_FAILED, /* it cannot or will not do it */
 	SAID_QUESTION,
 	SAID_COUNT

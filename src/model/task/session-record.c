@@ -31,6 +31,7 @@ crash_judge(struct worker *worker, bool driven, int64_t now_ms)
 }
 
 #define ENDING ".jsonl"
+#define DATED  "rollout-"
 
 bool
 session_start_id_valid(const char *id)
@@ -90,6 +91,9 @@ bool
 session_start_path_valid(const char *projects, const char *id, const char *path)
 {
 	const char *rest, *file;
+	size_t len, tail;
+	int folders = 0;
+	bool dated;
 
 	if (path == NULL || !session_start_id_valid(id) || !is_plain(path))
 		return false;
@@ -97,12 +101,17 @@ session_start_path_valid(const char *projects, const char *id, const char *path)
 	if (rest == NULL)
 		return false;
 	file = strrchr(path, '/') + 1;
-	if (strncmp(file, id, strlen(id)) != 0 ||
-	    strcmp(file + strlen(id), ENDING) != 0)
+	/* "rollout-TIME-ID.jsonl" is in a folder for each day. */
+	dated = strncmp(file, DATED, strlen(DATED)) == 0;
+	len = strlen(file);
+	tail = strlen(id) + strlen(ENDING);
+	if (len < tail || strncmp(file + len - tail, id, strlen(id)) != 0 ||
+	    strcmp(file + len - strlen(ENDING), ENDING) != 0 ||
+	    (!dated && len != tail))
 		return false;
-	/* Exactly one folder between them. */
-	return projects == NULL ||
-	    (strchr(rest, '/') != NULL && strchr(rest, '/') + 1 == file);
+	for (const char *p = rest; (p = strchr(p, '/')) != NULL; p++)
+		folders++;
+	return projects == NULL || folders == (dated ? 3 : 1);
 }
 
 const char *const prompt_step_words[] = {

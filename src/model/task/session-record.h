@@ -63,7 +63,8 @@ void session_record_forget_pending(struct session_record *record);
 bool session_start_id_valid(const char *id);
 
 /* Is this the file of that conversation: <projects>/<folder>/<id>.jsonl,
- * without
+ or
+ * <projects>/<year>/<month>/<day>/rollout-<time>-<id>.jsonl, without
  * "." and ".." in it? projects: absolute; NULL = not known, then any folder
  * will do. */
 bool session_start_path_valid(

@@ -34,6 +34,7 @@ const char *const task_step_words[] = {
 	[TASK_QUEUED] = "queued",
 	[TASK_LANDED] = "landed",
 	[TASK_PARKED] = "parked",
+	[TASK_ELSEWHERE] = "elsewhere",
 	[TASK_SETTLING] = "settling",
 	[TASK_STEP_COUNT] = NULL,
 };
@@ -47,6 +48,7 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 	[TASK_WAITING] = {
 		[TASK_ASSIGNED] = true,
 		[TASK_PARKED] = true, /* no worker may have it */
+		[TASK_ELSEWHERE] = true, /* another host has claimed it */
 		[TASK_SETTLING] = true, /* a person dropped it */
 	},
 	[TASK_ASSIGNED] = {
@@ -70,10 +72,15 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 		[TASK_QUEUED] = true, /* its pull request goes on */
 		[TASK_SETTLING] = true, /* a person dropped it */
 	},
+	[TASK_ELSEWHERE] = {
+		[TASK_WAITING] = true, /* that host gave it back, or is lost */
+		[TASK_PARKED] = true, /* lost too often */
+		[TASK_SETTLING] = true, /* it ended there, or was dropped */
+	},
 };
 
 /* A new step needs a name, a row, and a check of every other row. */
-_Static_assert(TASK_STEP_COUNT == 7, "task_moves knows 7 steps");
+_Static_assert(TASK_STEP_COUNT == 8, "task_moves knows 8 steps");
 _Static_assert(
     nitems(task_step_words) == TASK_STEP_COUNT + 1, "a word for every step");
 
@@ -119,98 +126,6 @@ task_outcome_parse(const char *name, enum task_outcome *ret_outcome)
 	return true;
 }
 
-/* Length of a Markdown mark at the start of a line (with the blank after it):
- * heading, quotation, list item, checkbox. 0 = none: "#12" and "-v" are
- * words. */
-static size_t
-mark_len(const char *s)
-{
-	static const char *const boxes[] = { "[ ] ", "[x] ", "[X] " };
-	size_t len = strspn(s, "0123456789");
-
-	for (size_t i = 0; i < nitems(boxes); i++)
-		if (strncmp(s, boxes[i], strlen(boxes[i])) == 0)
-			return strlen(boxes[i]);
-	if (len > 0 && (s[len] == '.' || s[len] == ')'))
-		len++;
-	else if (len == 0 && *s != '\0' && strchr("*-+>", *s) != NULL)
-		len = 1;
-	else if (len == 0)
-		len = strspn(s, "#");
-	else
-		return 0;
-	return len > 0 && (s[len] == ' ' || s[len] == '\t') ? len + 1 : 0;
-}
-
-static bool
-is_blank(char c)
-{
-	return (unsigned char)c <= ' ' || c == 0x7f;
-}
-
-/* The line without its marks, with each run of blanks and controls as one. */
-static void
-add_unmarked(const char *line, size_t len, struct buf *out)
-{
-	cleanup_free char *copy = xstrndup(line, len);
-	const char *s = copy;
-	size_t n, before = out->len;
-
-	for (;;) {
-		while (*s != '\0' && is_blank(*s))
-			s++;
-		if ((n = mark_len(s)) == 0)
-			break;
-		s += n;
-	}
-	for (; *s != '\0'; s++) {
-		if (*s == '`' || (s[0] == '*' && s[1] == '*')) {
-			s += *s == '*' ? 1 : 0;
-		} else if (!is_blank(*s)) {
-			buf_addc(out, *s);
-		} else if (out->len > before &&
-		    out->data[out->len - 1] != ' ') {
-			buf_addc(out, ' ');
-		}
-	}
-	while (out->len > before && out->data[out->len - 1] == ' ')
-		buf_truncate(out, out->len - 1);
-}
-
-/* Letters or digits of any language; a line of dashes has none. */
-static bool
-says_something(const char *s)
-{
-	for (; *s != '\0'; s++)
-		if ((*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z') ||
-		    (*s >= 'a' && *s <= 'z') || (unsigned char)*s >= 0x80)
-			return true;
-	return false;
-}
-
-/* The first line of text that has any text, or NULL. */
-static char *
-title_of(const char *text)
-{
-	cleanup_buf struct buf line = BUF_INIT, title = BUF_INIT;
-	size_t len;
-
-	for (; text != NULL && *text != '\0'; text += len) {
-		len = strcspn(text, "\n");
-		buf_clear(&line);
-		if (strncmp(text, "```", 3) != 0)
-			add_unmarked(text, len, &line);
-		if (says_something(line.data)) {
-			text_add_utf8(&title, line.data, line.len);
-			buf_truncate(&title,
-			    text_cut(title.data, title.len, TASK_TITLE_MAX));
-			return buf_take(&title);
-		}
-		len += text[len] == '\n' ? 1 : 0;
-	}
-	return NULL;
-}
-
 struct task *
 task_new(const char *id, const char *source, const char *key, const char *title,
     const char *text, int64_t now_ms)
@@ -221,9 +136,9 @@ task_new(const char *id, const char *source, const char *key, const char *title,
 	xstrset(&task->source, source);
 	xstrset(&task->key, key);
 	xstrset(&task->text, text);
-	task->title = title_of(title);
+	task->title = excerpt_title(title, TASK_TITLE_MAX);
 	if (task->title == NULL)
-		task->title = title_of(text);
+		task->title = excerpt_title(text, TASK_TITLE_MAX);
 	if (task->title == NULL)
 		task->title = xstrdup(id);
 	task->priority = PRIORITY_NORMAL;
@@ -289,6 +204,7 @@ task_new_retry(const char *id, const struct task *old, int64_t now_ms)
 	task->launch.report_only = old->launch.report_only;
 	task->launch.required_tools =
 	    strv_copy(strv_const(old->launch.required_tools));
+	task->launch.wants = strv_copy(strv_const(old->launch.wants));
 	xstrset(&task->launch.recovery, old->launch.recovery);
 	task_note(task, "done again; it was", old->id, now_ms);
 	if (task->landed_before != NULL)
@@ -510,6 +426,31 @@ task_unpark(struct task *task, const char *advice, int64_t now_ms)
 	if (advice != NULL)
 		xstrset(&task->advice, advice);
 	task_note(task, "resumed by a person", advice, now_ms);
+	return 0;
+}
+
+int
+task_elsewhere(struct task *task, const char *host, int64_t now_ms)
+{
+	bool moves = task->step != TASK_ELSEWHERE;
+	int r = moves ? task_move(task, TASK_ELSEWHERE, now_ms, NULL) : 0;
+
+	if (r < 0 ||
+	    (!moves && task->host != NULL && strcmp(task->host, host) == 0))
+		return r;
+	xstrset(&task->host, host);
+	task_note(task, "claimed by host", host, now_ms);
+	return 0;
+}
+
+int
+task_returned(struct task *task, const char *why, int64_t now_ms)
+{
+	int r = wait_after(task, TASK_ELSEWHERE, now_ms);
+
+	if (r < 0)
+		return r;
+	task_note(task, "back from another host", why, now_ms);
 	return 0;
 }
 
@@ -758,6 +699,7 @@ static const struct schema_field fields[] = {
 	FIELD("outcome", outcome, .words = task_outcome_words),
 	FIELD("ask", ask, .words = ask_kind_words, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("worker", worker),
+	FIELD("host", host, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("attempts", attempts),
 	FIELD("attempts_allowed", attempts_allowed, .flags = SCHEMA_OMIT_UNSET),
 	FIELD("avoid", avoid, .flags = SCHEMA_OMIT_UNSET),

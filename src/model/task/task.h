@@ -28,6 +28,7 @@ enum task_step {
 	TASK_QUEUED, /* its work waits in the landing queue; no worker has it */
 	TASK_LANDED, /* on the default branch; post_accept_command is due */
 	TASK_PARKED, /* over its budget: waits for a person; no worker has it */
+	TASK_ELSEWHERE, /* another host of the fleet has it */
 	TASK_SETTLING, /* has its outcome; its source must be updated */
 	TASK_STEP_COUNT
 };
@@ -129,6 +130,8 @@ struct task {
 	enum task_outcome outcome;
 	enum ask_kind ask; /* what it is parked for */
 	char *worker; /* has it, or had it last */
+	char *host; /* of the fleet, that has it or had it last; NULL = this
+		     * one */
 	int attempts; /* started */
 	int attempts_allowed; /* of those, the ones before a person let it go
 			       * on: they do not count any more */
@@ -256,6 +259,10 @@ bool task_asks(const struct task *task);
 int task_unpark(struct task *task, const char *advice, int64_t now_ms);
 /* The same before it is parked (task->answered). */
 void task_answer(struct task *task, const char *advice);
+
+/* Another host of the fleet has it, or has had it and it waits again. */
+int task_elsewhere(struct task *task, const char *host, int64_t now_ms);
+int task_returned(struct task *task, const char *why, int64_t now_ms);
 
 /* Its work is in the landing queue, and its worker gets another task. */
 int task_queue(struct task *task, int64_t now_ms);

@@ -19,6 +19,8 @@
 #define MAKER      "Added by:"
 #define RESULT     "Result:"
 #define RECOVERY   "Recovery:"
+#define AGENT      "Agent:"
+#define WANTS      "Wants:"
 
 /* The value of the line at text, if it begins with that key. */
 static char *
@@ -115,6 +117,68 @@ read_recovery(const char *text)
 	    NULL;
 }
 
+static bool
+read_agent(const char *text, struct task_head *head)
+{
+	cleanup_free char *value = value_of(text, AGENT);
+
+	if (value == NULL || !text_is_name(value) ||
+	    strlen(value) >= sizeof head->agent)
+		return false;
+	strlcpy(head->agent, value, sizeof head->agent);
+	return true;
+}
+
+bool
+task_want_is(const char *word)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t len = strlen(word);
+
+	return len > 0 && len <= TASK_WANT_MAX &&
+	    strchr(letters, word[0]) != NULL &&
+	    strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789._:+-") == len;
+}
+
+bool
+task_wants_read(const char *text, char ***ret_words)
+{
+	cleanup_strv char **words = NULL;
+
+	for (;;) {
+		cleanup_free char *word = NULL;
+
+		text += strspn(text, BLANKS ",");
+		if (*text == '\0')
+			break;
+		word = xstrndup(text, strcspn(text, BLANKS ","));
+		if (!task_want_is(word) || strv_count(words) == TASK_WANTS_MAX)
+			return false;
+		text += strlen(word);
+		if (!strv_has(strv_const(words), word))
+			strv_add(&words, word);
+	}
+	*ret_words = take_ptr(&words);
+	return true;
+}
+
+static bool
+read_wants(const char *text, char wants[TASK_HEAD_WANTS_SIZE])
+{
+	cleanup_free char *value = value_of(text, WANTS);
+	cleanup_strv char **words = NULL;
+
+	if (value == NULL || strlen(value) >= TASK_HEAD_WANTS_SIZE ||
+	    !task_wants_read(value, &words) || words == NULL)
+		return false;
+	wants[0] = '\0';
+	for (size_t i = 0; words[i] != NULL; i++) {
+		strlcat(wants, i > 0 ? " " : "", TASK_HEAD_WANTS_SIZE);
+		strlcat(wants, words[i], TASK_HEAD_WANTS_SIZE);
+	}
+	return true;
+}
+
 const char *
 task_head_read(const char *text, struct task_head *ret_head)
 {
@@ -134,11 +198,16 @@ task_head_read(const char *text, struct task_head *ret_head)
 			contract = true;
 		else if (!maker && read_maker(at, ret_head))
 			maker = true;
+		else if (ret_head->agent[0] == '\0' && read_agent(at, ret_head))
+			;
 		else if (!ret_head->report &&
 		    read_result(at, &ret_head->report))
 			;
 		else if (ret_head->recovery == NULL &&
 		    (ret_head->recovery = read_recovery(at)) != NULL)
+			;
+		else if (ret_head->wants[0] == '\0' &&
+		    read_wants(at, ret_head->wants))
 			;
 		else
 			break;
@@ -146,7 +215,8 @@ task_head_read(const char *text, struct task_head *ret_head)
 		at += *at == '\n' ? 1 : 0;
 	}
 	return priority || commit || contract || maker || ret_head->report ||
-		ret_head->recovery != NULL ?
+		ret_head->agent[0] != '\0' || ret_head->recovery != NULL ||
+		ret_head->wants[0] != '\0' ?
 	    at + strspn(at, BLANKS) :
 	    text;
 }
@@ -166,10 +236,14 @@ task_head_write(
 		buf_addf(out, LANDED " %s\n", head->commit);
 	if (head->contract[0] != '\0')
 		buf_addf(out, CONTRACT " %s\n", head->contract);
+	if (head->agent[0] != '\0')
+		buf_addf(out, AGENT " %s\n", head->agent);
 	if (head->report)
 		buf_adds(out, RESULT " report\n");
 	if (head->recovery != NULL)
 		buf_addf(out, RECOVERY " %s\n", head->recovery);
+	if (head->wants[0] != '\0')
+		buf_addf(out, WANTS " %s\n", head->wants);
 	if (head->maker[0] != '\0')
 		buf_addf(out, MAKER " %s (%s)\n", head->maker,
 		    box_mode_name(head->sandbox));

@@ -103,19 +103,24 @@ void taskfile_text(const struct taskfile *task, struct buf *out);
  *   Verification: {"artifacts": [{"path": "out.json", "json": true}]}
  *   Result: report
  *   Recovery: reassign
+ *   Wants: docker gpu
  *
  *   Make the parser faster.
  *
  * Case does not matter. A line with another word, or of another form, is part
  * of the prompt. A task whose result is a report changes no file: it is done
  * with what its agent says at the end. The recovery says what becomes of it
- * when all attempts have failed. The contract (contract.h) is on one line. Who
+ * when all attempts have failed. What it wants are words for what its host must
+ * have (hosts-rules.h). The contract (contract.h) is on one line. Who
  * added it is said of agents only, with the sandbox of that one. Pure.
  */
 
 #define TASK_HEAD_COMMIT_SIZE   65 /* the longest id of a commit */
 #define TASK_HEAD_CONTRACT_SIZE 8192
 #define TASK_HEAD_MAKER_SIZE    64 /* the longest name of a worker */
+#define TASK_HEAD_WANTS_SIZE    512
+#define TASK_WANT_MAX           64 /* bytes of a word */
+#define TASK_WANTS_MAX          16 /* words */
 
 struct task_head {
 	enum priority priority;
@@ -125,9 +130,19 @@ struct task_head {
 	char maker[TASK_HEAD_MAKER_SIZE]; /* the worker whose agent added it;
 					   * "" = a person did */
 	enum box_mode sandbox; /* of that worker then */
+	char agent[TASK_HEAD_MAKER_SIZE]; /* a card or a kind of agents; "" =
+					   * any */
 	bool report; /* its result is a report, and no commit */
 	const char *recovery; /* a word, static; NULL = not said */
+	char wants[TASK_HEAD_WANTS_SIZE]; /* words, a blank between them */
 };
+
+/* Is it a word for what a host has? Lower case letters, digits, and . _ : + -
+ * inside. */
+bool task_want_is(const char *word);
+/* The words of a text, with blanks or commas between them: a strv. False: one
+ * is none, or there are too many. */
+bool task_wants_read(const char *text, char ***ret_words);
 
 /* The head, and where the prompt begins; without a head that is text itself.
  * Blanks and a byte order mark before the head do not count. */

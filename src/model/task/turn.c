@@ -8,7 +8,7 @@ enum trouble {
 	TROUBLE_NONE,
 	TROUBLE_BLOCKED,
 	TROUBLE_REBASE,
-	TROUBLE_DIRT,
+	TROUBLE_UNCOMMITTED,
 	TROUBLE_QUESTION,
 	TROUBLE_REFUSAL,
 	TROUBLE_NO_COMMIT,
@@ -25,15 +25,7 @@ static const struct {
 				   * often enough */
 	const char *to_person; /* the reason for that */
 } troubles[] = {
-	[TROUBLE_BLOCKED] = { .ask = ASK_BLOCKED,
-	    .nudges = 1, /* only of plain words */
-	    .message =
-		"You said that you are blocked. Look for another way to do the "
-		"task. If there is none, end your turn with what is missing, "
-		"in this form:\n\n"
-		"```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
-		"\"blockers\": [\"what is missing\"]}}\n```\n",
-	    .reason = TURN_BLOCKED },
+	[TROUBLE_BLOCKED] = { .ask = ASK_BLOCKED, .reason = TURN_BLOCKED },
 	[TROUBLE_REBASE] = { .message =
 				 "The rebase is not finished. Resolve the conflicts, git add "
 				 "the files and run git rebase --continue, until git status "
@@ -42,10 +34,10 @@ static const struct {
 	    .at_last = TURN_PAUSE,
 	    .to_person = "the agent could not finish its rebase; resolve it "
 			 "in the worktree, or run: llmc reset" },
-	[TROUBLE_DIRT] = { .message =
-			       "Commit what belongs to the task (amend your commit if "
-			       "there is one) and remove or restore the rest, until git "
-			       "status shows a clean worktree.",
+	[TROUBLE_UNCOMMITTED] = { .message =
+				      "Commit what belongs to the task (amend your commit if "
+				      "there is one) and remove or restore the rest, until git "
+				      "status shows a clean worktree.",
 	    .reason = "it left changes that are not committed",
 	    .at_last = TURN_COMMIT,
 	    .to_person = "" },
@@ -77,7 +69,10 @@ static const struct {
 		"There is no commit on your branch. If the task is not done, "
 		"do what it asks for and commit it. If it needs no change, say "
 		"so in one sentence that begins with \"No change is needed "
-		"because\".",
+		"because\". If something is missing that you cannot get, end "
+		"your turn with it in this form:\n\n"
+		"```json\n{\"overseerUpdate\": {\"status\": \"blocked\", "
+		"\"blockers\": [\"what is missing\"]}}\n```\n",
 	    .reason = "it ended without a change" },
 };
 
@@ -101,7 +96,7 @@ find_trouble(const struct turn_facts *facts)
 	if (facts->rebasing)
 		return TROUBLE_REBASE;
 	if (facts->uncommitted > 0)
-		return TROUBLE_DIRT;
+		return TROUBLE_UNCOMMITTED;
 	if (!facts->driven || facts->waits)
 		return TROUBLE_NONE;
 	if (facts->said->what == SAID_QUESTION)
@@ -138,7 +133,7 @@ add_message(
 	if (trouble == TROUBLE_REBASE && facts->conflicts > 0)
 		buf_addf(words, "%d file%s still in conflict. ",
 		    facts->conflicts, facts->conflicts == 1 ? " is" : "s are");
-	if (trouble == TROUBLE_DIRT)
+	if (trouble == TROUBLE_UNCOMMITTED)
 		buf_addf(words, "%d file%s changed or untracked. ",
 		    facts->uncommitted,
 		    facts->uncommitted == 1 ? " is" : "s are");
@@ -181,10 +176,8 @@ turn_judge(
 		return troubles[trouble].at_last;
 	}
 	if (troubles[trouble].ask != ASK_NONE) {
-		bool at_once = trouble == TROUBLE_QUESTION ?
-		    facts->asks_person :
-		    trouble == TROUBLE_BLOCKED &&
-			facts->said->by != SAID_BY_WORDS;
+		bool at_once =
+		    trouble == TROUBLE_QUESTION && facts->asks_person;
 
 		/* What it said comes first: that is what a person can
 		 * answer. */

@@ -565,8 +565,30 @@ add_process(const struct metrics_process *p, struct buf *out)
 	}
 }
 
-void
-metrics_text(const struct metrics *m, struct buf *out)
+/* Give each series one more label. */
+static void
+add_host(const char *host, const char *text, struct buf *out)
+{
+	while (*text != '\0') {
+		size_t name = strcspn(text, "{ \n"), line = strcspn(text, "\n");
+		bool comment = *text == '#';
+
+		line += text[line] == '\n';
+		if (!comment) {
+			buf_add(out, text, name);
+			buf_addc(out, '{');
+			add_label(out, "host", host);
+			buf_addc(out, text[name] == '{' ? ',' : '}');
+			name += text[name] == '{';
+		}
+		buf_add(out, text + (comment ? 0 : name),
+		    line - (comment ? 0 : name));
+		text += line;
+	}
+}
+
+static void
+add_all(const struct metrics *m, struct buf *out)
 {
 	const char *reset = "llmc_limit_reset_timestamp_seconds";
 
@@ -614,4 +636,14 @@ metrics_text(const struct metrics *m, struct buf *out)
 	}
 	if (m->live)
 		add_process(&m->process, out);
+}
+
+void
+metrics_text(const struct metrics *m, struct buf *out)
+{
+	cleanup_buf struct buf plain = BUF_INIT;
+
+	add_all(m, m->host != NULL ? &plain : out);
+	if (m->host != NULL)
+		add_host(m->host, plain.data, out);
 }

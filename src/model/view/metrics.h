@@ -118,6 +118,7 @@ struct metrics_process {
 
 struct metrics {
 	const char *version;
+	const char *host; /* a label of all series; NULL = no fleet */
 	int64_t workers[METRICS_MODES][WORKER_STATUS_COUNT];
 	int64_t tasks[TASK_STEP_COUNT];
 	int64_t limit_until_ms; /* wall clock; 0 = no limit */

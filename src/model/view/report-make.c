@@ -747,6 +747,10 @@ report_make(const struct report_inputs *in)
 	set_head(&m);
 	json_set(m.report, "verdict", NULL); /* stands on top, known last */
 	json_set(m.report, "needs", view_needs_list(in->view));
+	/* Of a fleet; what is below was done by this host. */
+	if (view_of(in->view, VIEW_HOSTS) != NULL &&
+	    json_object_object_length(view_of(in->view, VIEW_HOSTS)) > 0)
+		json_set(m.report, "hosts", view_hosts_list(in->view));
 	set_tasks(&m);
 	json_set(m.report, "money",
 	    report_money(m.landed, m.not_landed, m.open,

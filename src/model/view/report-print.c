@@ -733,6 +733,9 @@ draw(const struct drawing *d)
 		    d->html ? "<p>Nothing needs you.</p>\n" :
 			      "\nNothing needs you.\n");
 	draw_list(d, "Needs you", "needs", need_columns, nitems(need_columns));
+	if (json_object_object_get(d->report, "hosts") != NULL)
+		draw_list(
+		    d, "Hosts", "hosts", view_host_columns, VIEW_HOST_COLUMNS);
 	if (d->html)
 		chart_tasks(d->report, d->out);
 	draw_landed(d);

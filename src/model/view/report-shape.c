@@ -475,6 +475,8 @@ static const struct schema shape_report = {
 	    SCHEMA_OR_NULL("made_unix", INT, NULL),
 	    SCHEMA_IS("period", OBJECT, NULL, .of = &report_period_schema),
 	    SCHEMA_IS("verdict", OBJECT, NULL, .of = &verdict),
+	    SCHEMA_MAY("hosts", ROWS, "of a fleet, lost ones first",
+		.of = &view_host_schema),
 	    SCHEMA_IS("needs", ROWS, "what needs a person now",
 		.of = &view_need_schema),
 	    SCHEMA_IS("counts", OBJECT, NULL, .of = &report_counts_schema),

@@ -480,6 +480,7 @@ add_worker_row(const struct detail *d, const struct top_row *at)
 		    d->clock, json_int_or(row, "tool_since_unix", 0), &runs);
 	}
 	top_lines_field(d->lines, "tool", STYLE_PLAIN, runs.data);
+	field(d, row, "host", "host");
 	field(d, row, "model", "model");
 	field(d, row, "branch", "branch");
 	field(d, row, "session", "session");
@@ -589,6 +590,26 @@ add_goal_row(const struct detail *d, const struct top_row *at)
 	top_goal_add(at->row, d->lines);
 }
 
+static void
+add_host_row(const struct detail *d, const struct top_row *at)
+{
+	cleanup_buf struct buf words = BUF_INIT, seen = BUF_INIT;
+	cleanup_buf struct buf lease = BUF_INIT;
+	const char *ssh = json_string_or(at->row, "ssh", NULL);
+
+	add_headline(d, at->key, json_string_or(at->row, "state", ""), 0);
+	view_host_words(at->row, &words);
+	top_lines_field(d->lines, "now", STYLE_PLAIN, words.data);
+	top_add_moment(d->clock, json_int_or(at->row, "seen_unix", 0), &seen);
+	top_lines_field(d->lines, "seen", STYLE_PLAIN, seen.data);
+	top_add_moment(d->clock, json_int_or(at->row, "lease_unix", 0), &lease);
+	top_lines_field(d->lines, "lease", STYLE_PLAIN, lease.data);
+	field(d, at->row, "version", "version");
+	field(d, at->row, "can", "can");
+	field(d, at->row, "root", "root");
+	top_lines_field(d->lines, "ssh", STYLE_BOLD, ssh);
+}
+
 void
 top_detail_add(struct json_object *view, const struct top_row *at,
     struct top_clock *clock, struct top_lines *lines)
@@ -597,6 +618,7 @@ top_detail_add(struct json_object *view, const struct top_row *at,
 		const char *section;
 		void (*add)(const struct detail *d, const struct top_row *at);
 	} kinds[] = {
+		{ VIEW_HOSTS, add_host_row },
 		{ "workers", add_worker_row },
 		{ "tasks", add_task_row },
 		{ "todo", add_todo_row },

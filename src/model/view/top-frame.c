@@ -35,6 +35,7 @@ has_failed(struct json_object *row)
 }
 
 static const struct part parts[] = {
+	{ TOP_WORKERS, VIEW_HOSTS, ORDER_RANK, NULL, NULL },
 	{ TOP_WORKERS, "workers", ORDER_NAME, "since_unix", NULL },
 	{ TOP_TASKS, "goals", ORDER_NAME, NULL, NULL },
 	{ TOP_TASKS, "landing", ORDER_POSITION, "queued_unix", NULL },
@@ -462,6 +463,7 @@ static const struct meaning meanings[] = {
 	{ "queued", "its work waits in the landing queue" },
 	{ "parked",
 	    "over its budget, or stopped by oversight; R lets it go on" },
+	{ "elsewhere", "another host of the fleet has it" },
 	{ "settling", "ended; its source is being updated" },
 	{ "landed", "its work is on the branch" },
 	{ "no_changes", "ended without a change" },

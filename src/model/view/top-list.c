@@ -42,8 +42,13 @@ static void
 add_key(struct top_clock *clock, const struct top_row *at, struct buf *out)
 {
 	(void)clock;
-	/* The name of a file is long, and says what the title says. */
-	buf_adds(out, is_of(at, "todo") ? "-" : at->key);
+	/* The name of a file is long, and says what the title says; a host has
+	 * a column of its own. */
+	if (is_of(at, "workers") && at->row != NULL &&
+	    json_string_or(at->row, "host", NULL) != NULL)
+		buf_adds(out, json_string_or(at->row, "name", at->key));
+	else if (!is_of(at, VIEW_HOSTS))
+		buf_adds(out, is_of(at, "todo") ? "-" : at->key);
 }
 
 /* The member that says how a row is doing. */
@@ -77,7 +82,7 @@ add_since(struct top_clock *clock, const struct top_row *at, struct buf *out)
 {
 	static const char *const members[] = { "finished_unix", "since_unix",
 		"queued_unix", "assigned_unix", "created_unix", "at_unix",
-		NULL };
+		"seen_unix", NULL };
 
 	for (const char *const *m = members; *m != NULL; m++)
 		if (json_int_or(at->row, *m, 0) > 0) {
@@ -130,6 +135,10 @@ add_what(struct top_clock *clock, const struct top_row *at, struct buf *out)
 		top_worker_words(clock, row, out);
 		return;
 	}
+	if (is_of(at, VIEW_HOSTS)) {
+		view_host_words(row, out);
+		return;
+	}
 	if (is_of(at, "goals"))
 		buf_addf(out, "%" PRId64 " of %" PRId64 " done  ",
 		    json_int_or(row, "done", 0), json_int_or(row, "total", 0));
@@ -157,10 +166,14 @@ struct column {
 	const char *key;
 };
 
-#define COLUMNS_MAX 8
+#define COLUMNS_MAX 9
+
+/* Left out where no row has one. */
+static const char HOST[] = "HOST";
 
 static const struct column columns[TOP_SCREENS][COLUMNS_MAX + 1] = {
 	[TOP_WORKERS] = {
+	    { HOST, 0, 1, false, 1, NULL, "host" },
 	    { "WORKER", 0, 1, false, 0, add_key, NULL },
 	    { "STATUS", 12, 1, false, 1, add_state, NULL },
 	    { "FOR", 3, 2, true, 2, add_since, NULL },
@@ -175,6 +188,7 @@ static const struct column columns[TOP_SCREENS][COLUMNS_MAX + 1] = {
 	    { "ID", 0, 1, false, 0, add_key, NULL },
 	    { "STATE", 12, 1, false, 1, add_state, NULL },
 	    { "FOR", 3, 2, true, 2, add_since, NULL },
+	    { HOST, 0, 1, false, 5, NULL, "host" },
 	    { "WORKER", 0, 1, false, 4, NULL, "worker" },
 	    { "TRY", 3, 1, true, 6, NULL, "attempts" },
 	    { "TURN", 4, 1, true, 7, NULL, "turns" },
@@ -231,7 +245,7 @@ static int
 longest(const struct column *c, const struct top_rows *rows)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	int most = (int)strlen(c->title);
+	int most = c->title == HOST ? 0 : (int)strlen(c->title);
 
 	for (size_t i = 0; i < rows->count; i++) {
 		int width;
@@ -241,6 +255,8 @@ longest(const struct column *c, const struct top_rows *rows)
 		width = grid_text_width(text.data);
 		most = width > most ? width : most;
 	}
+	if (c->title == HOST && most > 0 && most < (int)strlen(HOST))
+		most = (int)strlen(HOST);
 	return most < WIDTH_MAX ? most : WIDTH_MAX;
 }
 
@@ -315,19 +331,19 @@ draw_text(const struct table *t, int line, int column, int width, bool right,
 
 /* At the end of the line: the tool that runs; what a person would type. */
 static int
-draw_aside(const struct table *t, const struct top_row *at, int line,
-    int column, int width)
+draw_note(const struct table *t, const struct top_row *at, int line, int column,
+    int width)
 {
-	const char *aside = is_of(at, "workers") ?
+	const char *note = is_of(at, "workers") ?
 	    json_string_or(at->row, "tool", NULL) :
 	    is_of(at, "needs") ? json_string_or(at->row, "command", NULL) :
 				 NULL;
 	cleanup_free char *words = NULL;
 	int needed;
 
-	if (aside == NULL)
+	if (note == NULL)
 		return width;
-	words = xasprintf("[%s]", aside);
+	words = xasprintf("[%s]", note);
 	needed = grid_text_width(words);
 	if (needed + WHAT_LEAST > width)
 		return width;
@@ -355,7 +371,7 @@ draw_row(const struct table *t, const struct top_row *at, int line)
 		if (c->add == add_state)
 			style = top_word_style(text.data);
 		if (is_what(c))
-			width = draw_aside(t, at, line, column, width);
+			width = draw_note(t, at, line, column, width);
 		draw_text(t, line, column, width, c->right, text.data, style);
 		column += t->widths[i] + c->gap;
 	}
@@ -367,7 +383,8 @@ draw_row(const struct table *t, const struct top_row *at, int line)
 static bool
 begins(const struct top_rows *rows, const struct top_ui *ui, size_t i)
 {
-	return (ui->screen == TOP_TASKS || ui->screen == TOP_FAILURES) &&
+	return (ui->screen == TOP_TASKS || ui->screen == TOP_FAILURES ||
+		   is_of(&rows->rows[0], VIEW_HOSTS)) &&
 	    (i == 0 || !is_of(&rows->rows[i], rows->rows[i - 1].section));
 }
 
@@ -388,6 +405,8 @@ draw_headline(
 	static const struct {
 		const char *section, *words;
 	} names[] = {
+		{ VIEW_HOSTS, "hosts" },
+		{ "workers", "workers" },
 		{ "goals", "goals" },
 		{ "landing", "landing queue" },
 		{ "tasks", "tasks" },

@@ -14,10 +14,12 @@ struct making {
 /* Ranks from here on are no work that is not done: something to look at. */
 #define RANK_FYI 'i'
 
-/* command may be NULL. id: of an ask, "" = of none. */
+/* command may be NULL. id: of an ask, "" = of none. host: of an ask of a
+ * fleet, else NULL. */
 static void
 add_row(const struct making *m, char rank, const char *id, const char *level,
-    const char *what, const char *who, const char *words, const char *command)
+    const char *what, const char *who, const char *words, const char *command,
+    const char *host)
 {
 	struct json_object *row = json_object_new_object();
 	cleanup_free char *key = xasprintf("%c-%s%s", rank, who, id);
@@ -29,6 +31,8 @@ add_row(const struct making *m, char rank, const char *id, const char *level,
 	json_set_string(row, "command", command);
 	json_set_bool(row, "unfinished", rank < RANK_FYI);
 	json_set_string(row, "level", level);
+	if (host != NULL)
+		json_set_string(row, "host", host);
 	json_set(m->needs, key, row);
 }
 
@@ -37,7 +41,7 @@ add_need(const struct making *m, char rank, const char *what, const char *who,
     const char *words, const char *command)
 {
 	add_row(m, rank, "", rank < RANK_FYI ? "critical" : "info", what, who,
-	    words, command);
+	    words, command, NULL);
 }
 
 /* --- everything ------------------------------------------------------ */
@@ -138,6 +142,7 @@ view_needs(struct json_object *view)
 	struct json_object *head = view_of(view, "head");
 	int64_t mail = json_int_or(view_of(view, "team"), "mail_person", 0);
 	cleanup_free char *count = xasprintf("%" PRId64 " to you", mail);
+	cleanup_json struct json_object *hosts = view_hosts_list(view);
 	struct json_object_iter it;
 
 	add_head(&m);
@@ -151,7 +156,18 @@ view_needs(struct json_object *view)
 		    json_string_or(row, "kind", "told"),
 		    json_string_or(row, "who", "?"),
 		    json_string_or(row, "words", NULL),
-		    json_string_or(row, "command", NULL));
+		    json_string_or(row, "command", NULL),
+		    json_string_or(row, "host", NULL));
+	}
+	for (size_t i = 0; i < json_object_array_length(hosts); i++) {
+		struct json_object *row = json_object_array_get_idx(hosts, i);
+
+		if (view_is(row, "state", "lost"))
+			add_row(&m, RANK_FYI, "", "warning", "host",
+			    json_string_or(row, "host", "?"),
+			    "it is lost: other hosts take its tasks",
+			    "llmc fleet hosts",
+			    json_string_or(row, "host", "?"));
 	}
 	if (mail > 0)
 		add_need(&m, 'k', "unread", "mail", count, "llmc mail inbox");
@@ -215,6 +231,7 @@ const struct schema view_need_schema = {
 		"unfinished", BOOL, "work was not done, or waits for you"),
 	    SCHEMA_IS("level", STRING, "how urgent it is",
 		.choices = escalation_level_words),
+	    SCHEMA_MAY("host", STRING, "of a fleet"),
 	    SCHEMA_END,
 	},
 };

@@ -81,6 +81,9 @@ enum grid_style top_word_style(const char *word);
 void top_worker_words(
     struct top_clock *clock, struct json_object *row, struct buf *out);
 
+/* What a host does now, on one line. */
+void view_host_words(struct json_object *row, struct buf *out);
+
 /* --- all about one row ------------------------------------------------- */
 
 /* All that is known about one row of llmc top: a worker, a task, an entry of

@@ -81,4 +81,8 @@ const char *view_colour(const char *status);
  * newlines stay. NULL = nothing. */
 void view_html_text(struct buf *out, const char *text);
 
+/* Of the hosts of a fleet (view_hosts_list()). */
+#define VIEW_HOST_COLUMNS 10
+extern const struct view_column view_host_columns[VIEW_HOST_COLUMNS];
+
 #endif

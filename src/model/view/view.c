@@ -28,6 +28,7 @@ const struct view_section view_sections[] = {
 	{ "goals", true },
 	{ "asks", true },
 	{ "repairs", true },
+	{ VIEW_HOSTS, true },
 	{ "team", false },
 	{ "budget", false },
 	{ NULL, false },
@@ -44,26 +45,19 @@ view_new(void)
 	return view;
 }
 
-static void
-complete(struct json_object *view, struct json_object *empty, const char *name,
-    enum json_type type)
-{
-	if (!json_object_is_type(view_of(view, name), type))
-		json_set(view, name, json_object_get(view_of(empty, name)));
-}
-
 struct json_object *
 view_complete(struct json_object *view)
 {
-	cleanup_json struct json_object *empty = view_new();
-
 	if (!json_object_is_type(view, json_type_object)) {
 		json_object_put(view);
-		return json_object_get(empty);
+		return view_new();
 	}
 	for (const struct view_section *s = view_sections; s->name != NULL; s++)
-		complete(view, empty, s->name, json_type_object);
-	complete(view, empty, VIEW_EVENTS, json_type_array);
+		if (!json_object_is_type(
+			view_of(view, s->name), json_type_object))
+			json_set(view, s->name, json_object_new_object());
+	if (!json_object_is_type(view_of(view, VIEW_EVENTS), json_type_array))
+		json_set(view, VIEW_EVENTS, json_object_new_array());
 	return view;
 }
 
@@ -89,6 +83,10 @@ view_keep(struct json_object *view, struct json_object *sections)
 			json_object_object_del(view, s->name);
 	if (!view_wants(sections, VIEW_EVENTS))
 		json_object_object_del(view, VIEW_EVENTS);
+	/* Without a fleet there is nothing of it. */
+	if (view_of(view, VIEW_HOSTS) != NULL &&
+	    json_object_object_length(view_of(view, VIEW_HOSTS)) == 0)
+		json_object_object_del(view, VIEW_HOSTS);
 }
 
 struct json_object *
@@ -241,11 +239,15 @@ view_diff(struct json_object *before, struct json_object *after)
 	struct json_object *change = json_object_new_object();
 	struct json_object *set = json_object_new_object();
 	struct json_object *unset = json_object_new_object();
+	cleanup_json struct json_object *none = json_object_new_object();
 
 	for (const struct view_section *s = view_sections; s->name != NULL;
 	     s++) {
 		struct json_object *old = view_of(before, s->name);
 		struct json_object *now = view_of(after, s->name);
+
+		old = old != NULL ? old : none;
+		now = now != NULL ? now : none;
 
 		if (s->map) {
 			set_filled(set, s->name, new_rows(old, now));
@@ -687,29 +689,28 @@ view_row_oversight(
 /* --- a task ---------------------------------------------------------- */
 
 /* A report may be long: its plain members, with their texts cut. */
-static struct json_object *
-report_row(struct json_object *report)
-{
-	struct json_object *row = json_object_new_object();
-
-	json_object_object_foreach(report, key, value)
-	{
-		if (json_object_is_type(value, json_type_string))
-			view_row_text(row, key, json_object_get_string(value),
-			    VIEW_WORDS_MAX);
-		else if (!json_object_is_type(value, json_type_object) &&
-		    !json_object_is_type(value, json_type_array))
-			json_set(row, key, json_object_get(value));
-	}
-	return row;
-}
-
 static void
 set_report(struct json_object *row, const char *key, struct json_object *report)
 {
-	json_set(row, key,
-	    json_object_is_type(report, json_type_object) ? report_row(report) :
-							    NULL);
+	struct json_object *brief = NULL;
+	struct json_object_iter it;
+
+	if (json_object_is_type(report, json_type_object)) {
+		brief = json_object_new_object();
+		json_object_object_foreachC(report, it)
+		{
+			if (json_object_is_type(it.val, json_type_string))
+				view_row_text(brief, it.key,
+				    json_object_get_string(it.val),
+				    VIEW_WORDS_MAX);
+			else if (!json_object_is_type(
+				     it.val, json_type_object) &&
+			    !json_object_is_type(it.val, json_type_array))
+				json_set(
+				    brief, it.key, json_object_get(it.val));
+		}
+	}
+	json_set(row, key, brief);
 }
 
 #define TASK(key, member, ...) \
@@ -726,6 +727,7 @@ static const struct schema_field task_fields[] = {
 	TASK("priority", priority, .words = priority_words),
 	TASK("step", step, .words = task_step_words),
 	TASK("worker", worker),
+	TASK("host", host, .flags = SCHEMA_OMIT_UNSET),
 	TASK("attempts", attempts),
 	TASK("created_unix", created_ms, .flags = SCHEMA_UNIX),
 	TASK("assigned_unix", assigned_ms, .flags = SCHEMA_UNIX),

@@ -25,6 +25,7 @@ struct worker;
 
 #define VIEW_EVENTS     "events"
 #define VIEW_EVENTS_MAX 200
+#define VIEW_HOSTS      "hosts" /* left out while it is empty */
 
 struct view_section {
 	const char *name;
@@ -160,5 +161,34 @@ struct json_object *view_needs_list(struct json_object *view);
 bool view_needs_work(struct json_object *view);
 
 extern const struct schema view_need_schema;
+
+/* --- the hosts of a fleet ----------------------------------------------- */
+
+/* Each host posts its part of the view; any of them joins the parts, so that
+ * its view has the rows of all, each with a "host". The key of a row elsewhere
+ * is "HOST:key", which is what people type; a task has one id everywhere. */
+
+/* What is posted of a view: counts, and rows as long as there is room for them
+ * in so many bytes. The caller owns it. */
+struct json_object *view_host_part(struct json_object *view, size_t max);
+
+struct view_host {
+	const char *host, *state, *version, *ssh, *can; /* NULL = not known */
+	bool here;
+	int64_t slots;
+	int64_t seen_ms, lease_ms; /* by our wall clock; 0 = not known */
+	struct json_object *part; /* that it posted; NULL = none */
+};
+
+/* Add a host and, if it is up, its rows. Before view_needs(). */
+void view_hosts_add(struct json_object *view, const struct view_host *host);
+
+/* Leave only what a host without a fleet would show. */
+void view_hosts_here(struct json_object *view);
+
+/* The rows as a list, lost ones first; the caller owns it. */
+struct json_object *view_hosts_list(struct json_object *view);
+
+extern const struct schema view_host_schema;
 
 #endif

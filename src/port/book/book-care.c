@@ -353,11 +353,11 @@ recover(const char *path, const char *damaged, int64_t wall_ms,
 	if (r == 0)
 		r = book_files_place(built, ready, err);
 	if (r == 0 && strcmp(damaged, path) == 0)
-		r = book_files_set_aside(path, wall_ms, &got->aside, err);
+		r = book_files_move_damaged(path, wall_ms, &got->damaged, err);
 	if (r == 0)
 		r = book_files_place(ready, path, err);
 	if (r == 0 && strcmp(damaged, path) != 0)
-		r = book_retire_old(path, &got->aside, err);
+		r = book_retire_old(path, &got->damaged, err);
 	book_files_remove(copy);
 	book_files_remove(built);
 	return r;
@@ -435,7 +435,7 @@ book_open_or_recover(const char *path, int64_t wall_ms, struct book **ret,
 void
 book_recovered_release(struct book_recovered *found)
 {
-	free(take_ptr(&found->aside));
+	free(take_ptr(&found->damaged));
 }
 
 /* --- size ---------------------------------------------------------------- */

@@ -14,7 +14,8 @@ struct err;
 struct json_object;
 
 struct book_recovered {
-	char *aside; /* where the damaged file is now; owned. NULL: no damage */
+	char *
+	    damaged; /* where the damaged file is now; owned. NULL: no damage */
 	size_t rows; /* that were saved */
 	size_t refused; /* that could be read, but not be stored again */
 	size_t gaps; /* places that could not be read */

@@ -169,7 +169,7 @@ stem_of(const char *path, const char **ret_ending)
 }
 
 static bool
-is_aside(const char *name, const char *stem, const char *ending)
+is_damaged(const char *name, const char *stem, const char *ending)
 {
 	size_t len = strlen(name), tail = strlen(ending);
 
@@ -178,7 +178,7 @@ is_aside(const char *name, const char *stem, const char *ending)
 }
 
 static char *
-newest_aside(const char *path)
+newest_damaged(const char *path)
 {
 	cleanup_free char *folder = folder_of(path), *stem = NULL, *best = NULL;
 	const char *ending;
@@ -187,7 +187,7 @@ newest_aside(const char *path)
 
 	stem = stem_of(path, &ending);
 	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		if (is_aside(entry->d_name, stem, ending) &&
+		if (is_damaged(entry->d_name, stem, ending) &&
 		    (best == NULL || strcmp(entry->d_name, best) > 0))
 			xstrset(&best, entry->d_name);
 	}
@@ -200,13 +200,13 @@ newest_aside(const char *path)
 static char *
 half_moved(const char *path)
 {
-	cleanup_free char *newest = newest_aside(path);
+	cleanup_free char *newest = newest_damaged(path);
 
 	return newest != NULL && !has_beside(newest) ? take_ptr(&newest) : NULL;
 }
 
 char *
-book_files_set_aside_name(const char *path, int64_t wall_ms)
+book_files_damaged_name(const char *path, int64_t wall_ms)
 {
 	cleanup_free char *folder = folder_of(path), *stem = NULL;
 	char stamp[CLOCK_STAMP_SIZE];
@@ -235,14 +235,14 @@ finish(const char *path, int64_t wall_ms, struct err *err)
 	int r;
 
 	if (to == NULL)
-		to = book_files_set_aside_name(path, wall_ms);
+		to = book_files_damaged_name(path, wall_ms);
 	r = move_beside(path, to, err);
 	return r < 0 ? r : sync_folder(path, err);
 }
 
 int
-book_files_set_aside(
-    const char *path, int64_t wall_ms, char **ret_aside, struct err *err)
+book_files_move_damaged(
+    const char *path, int64_t wall_ms, char **ret_path, struct err *err)
 {
 	cleanup_free char *to = NULL;
 	int r;
@@ -252,7 +252,7 @@ book_files_set_aside(
 		return r < 0 ? r :
 			       err_set(err, -ENOENT, "there is no %s", path);
 	}
-	to = book_files_set_aside_name(path, wall_ms);
+	to = book_files_damaged_name(path, wall_ms);
 	r = move(path, to, err);
 	/* On the disk in this order too. */
 	if (r == 0)
@@ -261,8 +261,8 @@ book_files_set_aside(
 		r = move_beside(path, to, err);
 	if (r == 0)
 		r = sync_folder(path, err);
-	if (r == 0 && ret_aside != NULL)
-		*ret_aside = take_ptr(&to);
+	if (r == 0 && ret_path != NULL)
+		*ret_path = take_ptr(&to);
 	return r;
 }
 

@@ -7,7 +7,7 @@
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
-#include "forge.h"
+#include "issue-row.h"
 #include "history-private.h"
 #include "jsonl.h"
 #include "message.h"

@@ -52,13 +52,13 @@ bool book_files_has_log(const char *path);
 
 /* Rename a damaged book to llmc.corrupt-<time>.db, with its other files. If a
  * crash comes in between, the next call, or the next book that is placed there,
- * moves the rest to the same name. It must not be open anywhere. ret_aside (may
+ * moves the rest to the same name. It must not be open anywhere. ret_path (may
  * be NULL): the new path, owned by the caller. -ENOENT: there is nothing. */
-int book_files_set_aside(
-    const char *path, int64_t wall_ms, char **ret_aside, struct err *err);
+int book_files_move_damaged(
+    const char *path, int64_t wall_ms, char **ret_path, struct err *err);
 
 /* A name that nothing has: llmc.corrupt-<time>.db. */
-char *book_files_set_aside_name(const char *path, int64_t wall_ms);
+char *book_files_damaged_name(const char *path, int64_t wall_ms);
 
 /* Give the closed database at fresh its name, durably. A log that was left at
  * path is moved aside first. */

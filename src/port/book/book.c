@@ -639,7 +639,7 @@ copy(struct book *book, const char *to, struct err *err)
 int
 book_keep(struct book *book, int64_t wall_ms, char **ret_kept, struct err *err)
 {
-	cleanup_free char *to = book_files_set_aside_name(book->path, wall_ms);
+	cleanup_free char *to = book_files_damaged_name(book->path, wall_ms);
 	int r = copy(book, to, err);
 
 	if (r == 0)

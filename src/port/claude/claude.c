@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include "box.h"
+#include "agent-kind.h"
 #include "claude.h"
 #include "hook-event.h"
-#include "kept.h"
 #include "mcp.h"
-#include "policy-file.h"
-#include "orphans.h"
-#include "run-dir.h"
+#include "preflight.h"
 #include "settings.h"
 #include "tool-scope.h"
-#include "workplace.h"
 #include "workspace.h"
 
 #define MILLION 1000000
@@ -39,7 +31,7 @@ schema_text(struct json_object *schema, struct buf *out)
 }
 
 char **
-claude_print_argv(const struct claude_print *print)
+claude_print_argv(const struct agent_print *print)
 {
 	const struct settings *s = print->settings;
 	cleanup_buf struct buf schema = BUF_INIT;
@@ -275,66 +267,13 @@ static const struct {
 	{ "PreCompact", 5 },
 };
 
-static char *
-session_path(const struct claude_launch *launch, const char *name)
-{
-	cleanup_free char *relative =
-	    xasprintf("sessions/%s/%s", launch->worker, name);
-
-	return workspace_path(launch->workspace, relative);
-}
-
-/* The path of a worker's effective value of a [defaults] key. */
-static const char *
-worker_string(const struct claude_launch *launch, const char *key)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-
-	settings_worker_path(launch->settings, launch->worker, key, &path);
-	return settings_string(launch->settings, path.data);
-}
-
-static size_t
-worker_list(const struct claude_launch *launch, const char *key,
-    const char *const **ret_items)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-
-	settings_worker_path(launch->settings, launch->worker, key, &path);
-	return settings_list(launch->settings, path.data, ret_items);
-}
-
-static bool
-worker_bool(const struct claude_launch *launch, const char *key)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-
-	settings_worker_path(launch->settings, launch->worker, key, &path);
-	return settings_bool(launch->settings, path.data);
-}
-
-static const struct launch_choice *
-choice_of(const struct claude_launch *launch)
-{
-	static const struct launch_choice none;
-
-	return launch->choice != NULL ? launch->choice : &none;
-}
-
-static const char *
-mode_of(const struct claude_launch *launch)
-{
-	return launch_choice_mode(
-	    choice_of(launch), worker_string(launch, "permission_mode"));
-}
-
 static void
-add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
+add_tools(char ***argv, const struct agent_launch *launch, const char *flag,
     const char *key, const char *const *always, char *const *more)
 {
 	cleanup_buf struct buf joined = BUF_INIT;
 	const char *const *items;
-	size_t count = worker_list(launch, key, &items);
+	size_t count = agent_list(launch, key, &items);
 
 	for (; always != NULL && *always != NULL; always++)
 		buf_addf(&joined, "%s%s", joined.len > 0 ? "," : "", *always);
@@ -347,9 +286,9 @@ add_tools(char ***argv, const struct claude_launch *launch, const char *flag,
 }
 
 static bool
-keeps_memory(const struct claude_launch *launch)
+keeps_memory(const struct agent_launch *launch)
 {
-	return choice_of(launch)->limited && !worker_bool(launch, "isolate");
+	return agent_choice(launch)->limited && !agent_bool(launch, "isolate");
 }
 
 /* A hook or a server in a file that it can write would be a tool that it was
@@ -357,13 +296,13 @@ keeps_memory(const struct claude_launch *launch)
  * in a box only. CLAUDE.md belongs to the project's settings; it is read again
  * as that of another folder (see claude_env()). */
 static const char *
-setting_sources(const struct claude_launch *launch)
+setting_sources(const struct agent_launch *launch)
 {
 	bool boxed = launch->sandboxed &&
-	    strcmp(worker_string(launch, "sandbox"), "off") != 0;
+	    strcmp(agent_string(launch, "sandbox"), "off") != 0;
 	bool memory = keeps_memory(launch);
 
-	if (worker_bool(launch, "isolate"))
+	if (agent_bool(launch, "isolate"))
 		return "";
 	if (launch->repair || (memory && !boxed))
 		return "user";
@@ -371,7 +310,7 @@ setting_sources(const struct claude_launch *launch)
 }
 
 static void
-add_isolation(char ***argv, const struct claude_launch *launch)
+add_isolation(char ***argv, const struct agent_launch *launch)
 {
 	const char *sources = setting_sources(launch);
 
@@ -384,20 +323,18 @@ add_isolation(char ***argv, const struct claude_launch *launch)
 }
 
 char **
-claude_argv(const struct claude_launch *launch)
+claude_argv(const struct agent_launch *launch)
 {
-	cleanup_free char *settings = session_path(launch, "settings.json");
-	cleanup_free char *servers = session_path(launch, "mcp.json");
-	const char *mode = mode_of(launch);
-	const struct launch_choice *choice = choice_of(launch);
-	const char *model = choice->model != NULL ?
-	    choice->model :
-	    worker_string(launch, "model");
-	const char *extra = worker_string(launch, "append_system_prompt");
+	cleanup_free char *settings = agent_path(launch, "settings.json");
+	cleanup_free char *servers = agent_path(launch, "mcp.json");
+	const char *mode = agent_mode(launch);
+	const struct launch_choice *choice = agent_choice(launch);
+	const char *model = agent_model(launch);
+	const char *extra = agent_string(launch, "append_system_prompt");
 	char **argv = NULL;
 	const char *const *items;
 
-	strv_add(&argv, worker_string(launch, "agent_command"));
+	strv_add(&argv, agent_string(launch, "agent_command"));
 	claude_add_flag(&argv, launch->resume ? "--resume" : "--session-id",
 	    launch->session);
 	claude_add_flag(&argv, "--settings", settings);
@@ -417,27 +354,24 @@ claude_argv(const struct claude_launch *launch)
 	    launch->tools ? own_tools : NULL, NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
 	    denied_tools, choice->deny);
-	worker_list(launch, "extra_args", &items);
+	agent_list(launch, "extra_args", &items);
 	strv_add_all(&argv, items);
 	return argv;
 }
 
 char **
-claude_env(const struct claude_launch *launch)
+claude_env(const struct agent_launch *launch)
 {
 	char **env = NULL;
 
-	strv_take(&env, xasprintf("LLMC_ROOT=%s", launch->workspace->root));
-	strv_take(&env, xasprintf("LLMC_WORKER=%s", launch->worker));
-	strv_add(&env, "LLMC_AGENT=1");
 	/* Classic rendering: scrollback works, and bracketed paste is asked
 	 * for before SessionStart. */
 	strv_add(&env, "CLAUDE_CODE_NO_FLICKER=0");
 	if (launch->tools)
 		strv_take(&env,
 		    xasprintf("MCP_TOOL_TIMEOUT=%d", MCP_TOOL_TIMEOUT_MS));
-	if (choice_of(launch)->thinking != NULL &&
-	    strcmp(choice_of(launch)->thinking, "off") == 0)
+	if (agent_choice(launch)->thinking != NULL &&
+	    strcmp(agent_choice(launch)->thinking, "off") == 0)
 		strv_add(&env, "MAX_THINKING_TOKENS=0");
 	if (keeps_memory(launch))
 		strv_add(
@@ -446,8 +380,8 @@ claude_env(const struct claude_launch *launch)
 		strv_take(&env,
 		    xasprintf("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP=%d",
 			launch->max_turns + 1));
-	if (geteuid() == 0 && worker_bool(launch, "allow_root") &&
-	    strcmp(mode_of(launch), "bypassPermissions") == 0)
+	if (geteuid() == 0 && agent_bool(launch, "allow_root") &&
+	    strcmp(agent_mode(launch), "bypassPermissions") == 0)
 		strv_add(&env, "IS_SANDBOX=1");
 	return env;
 }
@@ -455,36 +389,22 @@ claude_env(const struct claude_launch *launch)
 /* {"hooks":[{"type":"command","command":...,"args":[...],"timeout":N}]}; with
  * args there is no shell in between, and nothing to quote. */
 static struct json_object *
-hook_json(const struct claude_launch *launch, const char *event, int timeout)
+hook_json(const struct agent_launch *launch, const char *event, int timeout)
 {
-	cleanup_free char *generation =
-	    xasprintf("%llu", (unsigned long long)launch->generation);
-	cleanup_free char *spool =
-	    run_dir_spool(launch->workspace, launch->worker);
-	cleanup_free char *policy =
-	    policy_file_path(launch->workspace, launch->worker);
-	const char *const args[] = { "hook", event, "--worker", launch->worker,
-		"--generation", generation, "--socket", launch->socket,
-		"--spool", spool };
 	struct json_object *hook = json_object_new_object();
 	struct json_object *list = json_object_new_array();
 	struct json_object *entry = json_object_new_object();
-	struct json_object *words = json_object_new_array();
 	struct json_object *entries = json_object_new_array();
+	cleanup_strv char **words = NULL;
 
+	agent_hook_words(launch, event, &words);
 	json_set_string(hook, "type", "command");
-	json_set_string(hook, "command", launch->llmc);
-	for (size_t i = 0; i < nitems(args); i++)
-		json_object_array_add(words, json_object_new_string(args[i]));
-	if (launch->guarded && strcmp(event, "PreToolUse") == 0) {
-		json_object_array_add(
-		    words, json_object_new_string("--policy"));
-		json_object_array_add(words, json_object_new_string(policy));
-		/* Otherwise a tool is used if its guard does not start, fails
-		 * or takes too long. */
+	json_set_string(hook, "command", words[0]);
+	json_set(hook, "args", strv_to_json(words + 1));
+	/* Otherwise a tool is used if its guard does not start, fails or takes
+	 * too long. */
+	if (launch->guarded && strcmp(event, "PreToolUse") == 0)
 		json_set_string(hook, "onFailure", "block");
-	}
-	json_set(hook, "args", words);
 	json_set_int(hook, "timeout", timeout);
 	json_object_array_add(list, hook);
 	json_set(entry, "hooks", list);
@@ -496,7 +416,7 @@ hook_json(const struct claude_launch *launch, const char *event, int timeout)
 
 /* The status line that the session would have without us; NULL = none. */
 static struct json_object *
-own_status_line(const struct claude_launch *launch)
+own_status_line(const struct agent_launch *launch)
 {
 	const char *sources = setting_sources(launch);
 	cleanup_free char *user = claude_box_source();
@@ -528,7 +448,7 @@ own_status_line(const struct claude_launch *launch)
  * the account are. Ours prints nothing, and passes that on to the one that the
  * session would have otherwise. Its command has no args: a shell reads it. */
 static struct json_object *
-status_line(const struct claude_launch *launch)
+status_line(const struct agent_launch *launch)
 {
 	struct json_object *line = own_status_line(launch);
 	const char *own = json_string_or(line, "command", NULL);
@@ -551,7 +471,7 @@ status_line(const struct claude_launch *launch)
 }
 
 struct json_object *
-claude_settings(const struct claude_launch *launch)
+claude_settings(const struct agent_launch *launch)
 {
 	struct json_object *settings = json_object_new_object();
 	struct json_object *hooks = json_object_new_object();
@@ -577,25 +497,17 @@ claude_settings(const struct claude_launch *launch)
 
 /* Likewise the file for --mcp-config: the server of llmc's tools. */
 static struct json_object *
-claude_mcp(const struct claude_launch *launch)
+claude_mcp(const struct agent_launch *launch)
 {
-	cleanup_free char *generation =
-	    xasprintf("%llu", (unsigned long long)launch->generation);
-	cleanup_free char *policy =
-	    policy_file_path(launch->workspace, launch->worker);
-	const char *const args[] = { "mcp", "--socket", launch->socket,
-		"--worker", launch->worker, "--generation", generation,
-		"--policy", policy };
 	struct json_object *file = json_object_new_object();
 	struct json_object *servers = json_object_new_object();
 	struct json_object *server = json_object_new_object();
-	struct json_object *words = json_object_new_array();
+	cleanup_strv char **words = NULL;
 
-	for (size_t i = 0; i < nitems(args) - (launch->guarded ? 0 : 2); i++)
-		json_object_array_add(words, json_object_new_string(args[i]));
+	agent_mcp_words(launch, &words);
 	json_set_string(server, "type", "stdio");
-	json_set_string(server, "command", launch->llmc);
-	json_set(server, "args", words);
+	json_set_string(server, "command", words[0]);
+	json_set(server, "args", strv_to_json(words + 1));
 	/* Otherwise the agent must search for its tools first. */
 	json_set_bool(server, "alwaysLoad", true);
 	json_set(servers, "llmc", server);
@@ -603,167 +515,58 @@ claude_mcp(const struct claude_launch *launch)
 	return file;
 }
 
-/* Variables by which a Claude Code session describes itself to its children: a
- * daemon that was started from one must not pass them on. */
-static bool
-is_of_another_session(const char *entry)
-{
-	static const char *const names[] = { "CLAUDECODE",
-		"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
-		"CLAUDE_ENV_FILE", "CLAUDE_PID", "CLAUDE_PROJECT_DIR" };
-
-	for (size_t i = 0; i < nitems(names); i++)
-		if (strncmp(entry, names[i], strlen(names[i])) == 0 &&
-		    entry[strlen(names[i])] == '=')
-			return true;
-	return false;
-}
-
-/* A box has an environment of its own, without what systemd-run must know. */
-static struct json_object *
-scope_json(const struct claude_launch *launch, bool boxed)
-{
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-	cleanup_strv char **words = NULL;
-
-	if (boxed && dir != NULL) {
-		strv_add(&words, "/usr/bin/env");
-		strv_take(&words, xasprintf("XDG_RUNTIME_DIR=%s", dir));
-	}
-	strv_add_all(&words, strv_const(launch->scope));
-	if (boxed && dir != NULL) {
-		strv_add(&words, "/usr/bin/env");
-		strv_add(&words, "-u");
-		strv_add(&words, "XDG_RUNTIME_DIR");
-	}
-	return strv_to_json(words);
-}
-
-/* Where the keeper says who it is, and the mark of what it starts. */
-static struct json_object *
-keeper_json(const struct claude_launch *launch, bool boxed)
-{
-	cleanup_free char *record =
-	    orphans_record(launch->workspace, launch->worker);
-	cleanup_free char *mark =
-	    orphans_mark(launch->workspace, launch->worker);
-	struct json_object *keeper = json_object_new_object();
-
-	json_set_string(keeper, "record", record);
-	json_set_string(keeper, "mark", mark);
-	if (boxed)
-		json_set_bool(keeper, "boxed", true);
-	else if (launch->sees_processes)
-		json_set_string(keeper, "modes", "cgroup,reaper");
-	else if (!worker_bool(launch, "user_namespace"))
-		json_set_string(keeper, "modes", kept_modes());
-	if (launch->cgroup != NULL)
-		json_set_string(keeper, "cgroup", launch->cgroup);
-	if (launch->scope != NULL)
-		json_set(keeper, "scope", scope_json(launch, boxed));
-	return keeper;
-}
-
-/* The launcher file. It has the whole environment, not only our changes: the
- * tmux server has the environment it was started with, perhaps days ago. box:
- * NULL, or the box that the agent runs in. */
 static int
-write_launcher(const struct claude_launch *launch, char **argv, char **ours,
-    const struct box *box, char **ret_launcher, struct err *err)
+claude_prepare(const struct agent_launch *launch, char ***argv, char ***env,
+    struct err *err)
 {
-	bool boxed = box != NULL && box->mode != BOX_OFF;
-	char **from = boxed ? box->env : environ;
-	const char *const *more = NULL;
-	cleanup_free char *launcher = session_path(launch, "launch.json");
-	cleanup_json struct json_object *file = json_object_new_object();
-	cleanup_strv char **env = NULL, **words = NULL;
-	int r;
-
-	worker_list(launch, "env", &more);
-	for (size_t i = 0; from[i] != NULL; i++)
-		if (!is_of_another_session(from[i]) &&
-		    (boxed || box_plan_allows(from[i], more, false)))
-			strv_add(&env, from[i]);
-	strv_add_all(&env, strv_const(ours));
-	if (boxed)
-		strv_add_all(&words, strv_const(box->prefix));
-	strv_add_all(&words, strv_const(argv));
-	json_set(file, "argv", strv_to_json(words));
-	json_set(file, "env", strv_to_json(env));
-	json_set_string(file, "cwd", launch->cwd);
-	json_set(file, "keeper", keeper_json(launch, boxed));
-	/* The mode of an older file would be kept. */
-	unlink(launcher);
-	r = json_save(launcher, file, 0600, err);
-	if (r == 0)
-		*ret_launcher = take_ptr(&launcher);
-	return r;
-}
-
-int
-claude_prepare(
-    const struct claude_launch *launch, char **ret_launcher, struct err *err)
-{
-	cleanup_free char *dir = session_path(launch, "");
-	cleanup_free char *settings = session_path(launch, "settings.json");
-	cleanup_free char *servers = session_path(launch, "mcp.json");
+	cleanup_free char *settings = agent_path(launch, "settings.json");
+	cleanup_free char *servers = agent_path(launch, "mcp.json");
 	cleanup_json struct json_object *hooks = claude_settings(launch);
 	cleanup_json struct json_object *tools = claude_mcp(launch);
-	cleanup_strv char **argv = claude_argv(launch);
-	cleanup_strv char **ours = claude_env(launch);
-	struct box_spec spec = { .kind = BOX_SESSION,
-		.workspace = launch->workspace,
-		.settings = launch->settings,
-		.worker = launch->worker,
-		.tree = launch->cwd,
-		.trial = launch->repair,
-		.read = launch->read,
-		.write = launch->write };
-	struct workplace place = { 0 };
-	struct box box = { 0 };
-	int r = file_mkdirs(dir, 0700, err);
+	cleanup_strv char **words = claude_argv(launch);
+	cleanup_strv char **set = claude_env(launch);
+	int r = json_save(settings, hooks, 0600, err);
 
-	if (r == 0)
-		r = workplace_make(launch->workspace, launch->settings,
-		    launch->worker, launch->index, &place, err);
-	spec.tmpdir = place.tmpdir;
-	/* What llmc itself sets comes last, and counts. */
-	strv_add_all(&place.env, strv_const(ours));
-	if (r == 0)
-		r = json_save(settings, hooks, 0600, err);
 	if (r == 0 && launch->tools)
 		r = json_save(servers, tools, 0600, err);
-	if (r == 0 && launch->sandboxed)
-		r = box_prepare(&spec, &box, err);
-	if (r == 0)
-		r = write_launcher(
-		    launch, argv, place.env, &box, ret_launcher, err);
-	box_release(&box);
-	workplace_release(&place);
+	strv_add_all(argv, strv_const(words));
+	strv_add_all(env, strv_const(set));
 	return r;
 }
 
-int
-claude_prepare_console(
-    const struct claude_launch *launch, char **ret_launcher, struct err *err)
+/* The same without a terminal: it talks JSON, and llmc stream is in between. */
+static int
+headless_prepare(const struct agent_launch *launch, char ***argv, char ***env,
+    struct err *err)
 {
-	cleanup_free char *dir = session_path(launch, "");
-	const char *model = worker_string(launch, "model");
-	cleanup_strv char **argv = NULL;
-	int r = file_mkdirs(dir, 0700, err);
+	const char *const before[] = { launch->llmc, "stream", "--", NULL };
+	static const char *const flags[] = { "-p", "--verbose",
+		"--output-format", "stream-json", "--input-format",
+		"stream-json", NULL };
+	cleanup_strv char **words = NULL;
+	int r = claude_prepare(launch, &words, env, err);
 
-	if (r < 0)
-		return r;
-	strv_add(&argv, worker_string(launch, "agent_command"));
+	strv_add_all(argv, before);
+	strv_add(argv, words[0]);
+	strv_add_all(argv, flags);
+	strv_add_all(argv, strv_const(words + 1));
+	return r;
+}
+
+static void
+claude_console(const struct agent_launch *launch, char ***argv)
+{
+	const char *model = agent_string(launch, "model");
+
+	strv_add(argv, agent_string(launch, "agent_command"));
 	if (model[0] != '\0')
-		claude_add_flag(&argv, "--model", model);
-	return write_launcher(launch, argv, NULL, NULL, ret_launcher, err);
+		claude_add_flag(argv, "--model", model);
 }
 
 #define COPY_MAX (4 * 1024 * 1024)
 #define HOME_MAX (64 * 1024 * 1024)
 
-const char *const claude_box_shared[] = { "agents", "commands", "skills",
+static const char *const claude_shared[] = { "agents", "commands", "skills",
 	"output-styles", "rules", NULL };
 
 char *
@@ -778,55 +581,13 @@ claude_box_source(void)
 	return file_join(home, ".claude");
 }
 
-/* A folder may be of any size, and is only put aside. */
-static int
-put_aside(const char *path)
-{
-	cleanup_free char *aside = xasprintf("%s.folder-XXXXXX", path);
-
-	if (mkdtemp(aside) == NULL || rename(path, aside) == -1)
-		return -errno;
-	log_debug("%s was a folder; it is %s now", path, aside);
-	return 0;
-}
-
-/* Remove what is at path, so that nothing is followed or written through. */
-static int
-clear_place(const char *path, struct err *err)
-{
-	int r = unlink(path) == -1 ? -errno : 0;
-
-	if (r == -EISDIR)
-		r = put_aside(path);
-	if (r == 0 || r == -ENOENT)
-		return 0;
-	return err_errno(
-	    err, r, "%s must be replaced; remove it by hand", path);
-}
-
-static int
-write_file(const char *path, const void *bytes, size_t len, struct err *err)
-{
-	cleanup_fd int fd = -1;
-	int r = clear_place(path, err);
-
-	if (r < 0)
-		return r;
-	fd = open(
-	    path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return err_errno(err, -errno, "cannot create %s", path);
-	r = file_write_all(fd, bytes, len);
-	return r < 0 ? err_errno(err, r, "cannot write %s", path) : 0;
-}
-
 static int
 write_json(const char *path, struct json_object *json, struct err *err)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
 	json_print(json, true, &text);
-	return write_file(path, text.data, text.len, err);
+	return agent_write_file(path, text.data, text.len, err);
 }
 
 static struct json_object *
@@ -896,16 +657,15 @@ copy_memory(const char *folder, const char *source, struct err *err)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (file_read(from, COPY_MAX, &text, NULL) < 0)
-		return clear_place(to, err);
-	return write_file(to, text.data, text.len, err);
+		return agent_clear_place(to, err);
+	return agent_write_file(to, text.data, text.len, err);
 }
 
 int
-claude_box_write(
-    const char *folder, const char *tree, const char *api_key, struct err *err)
+claude_box_write(const char *folder, const char *tree, struct err *err)
 {
 	cleanup_free char *source = claude_box_source();
-	int r = write_home(folder, tree, api_key, err);
+	int r = write_home(folder, tree, getenv("ANTHROPIC_API_KEY"), err);
 
 	if (r == 0 && source != NULL)
 		r = write_settings(folder, source, err);
@@ -914,32 +674,104 @@ claude_box_write(
 	return r;
 }
 
-int
-claude_box_login_place(const char *folder, char **ret_path, struct err *err)
-{
-	cleanup_free char *path = file_join(folder, ".credentials.json");
-	int r = write_file(path, "", 0, err);
+/* --- the first dialogs ---------------------------------------------------- */
 
-	if (r == 0)
-		*ret_path = take_ptr(&path);
-	return r;
+static enum preflight_answer
+answer(bool yes)
+{
+	return yes ? PREFLIGHT_YES : PREFLIGHT_NO;
 }
 
-int
-claude_box_folder_place(
-    const char *folder, const char *name, char **ret_path, struct err *err)
+/* Is there a login that a strict sandbox gets? A program that prints a key is
+ * one of the user's own settings. */
+static bool
+has_key(void)
 {
-	cleanup_free char *path = file_join(folder, name);
-	struct stat st;
-	int r;
+	static const char *const names[] = { "ANTHROPIC_API_KEY",
+		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN" };
+	cleanup_free char *source = claude_box_source();
+	cleanup_free char *file =
+	    source != NULL ? file_join(source, "settings.json") : NULL;
+	cleanup_json struct json_object *json = NULL;
 
-	if (lstat(path, &st) == -1 || !S_ISDIR(st.st_mode)) {
-		r = clear_place(path, err);
-		if (r < 0)
-			return r;
-		if (mkdir(path, 0700) == -1)
-			return err_errno(err, -errno, "cannot create %s", path);
+	for (size_t i = 0; i < nitems(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value != NULL && value[0] != '\0')
+			return true;
 	}
-	*ret_path = take_ptr(&path);
-	return 0;
+	return file != NULL && json_load(file, COPY_MAX, &json, NULL) == 0 &&
+	    json_string_or(json, "apiKeyHelper", NULL) != NULL;
 }
+
+static void
+claude_look(const struct workspace *ws, bool boxed, bool strict,
+    struct preflight_facts *facts)
+{
+	cleanup_free char *file = boxed ? NULL : claude_home_file();
+	struct err err = { 0 };
+	unsigned found;
+
+	facts->needs_key = strict && !has_key();
+	/* In a sandbox it has a file of its own, which llmc prepares. */
+	if (file == NULL)
+		return;
+	found = claude_home_check(
+	    file, ws->root, getenv("ANTHROPIC_API_KEY"), &err);
+	if (found & CLAUDE_FILE_BROKEN) {
+		facts->home_error = xstrdup(err.msg);
+		return;
+	}
+	facts->onboarded = answer(!(found & CLAUDE_NOT_ONBOARDED));
+	facts->trusted = answer(!(found & CLAUDE_NOT_TRUSTED));
+	facts->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
+}
+
+/* It opens no dialogs. */
+static void
+headless_look(const struct workspace *ws, bool boxed, bool strict,
+    struct preflight_facts *facts)
+{
+	(void)ws;
+	(void)boxed;
+	facts->needs_key = strict && !has_key();
+}
+
+/* CLAUDE.md belongs to the project's settings, which are not loaded: it is read
+ * as that of another folder. */
+static const char *const print_env[] = {
+	"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD=1", NULL
+};
+
+#define CLAUDE_CAN                                                            \
+	(AGENT_OWN_ID | AGENT_READY_HOOK | AGENT_STOP_BLOCKS | AGENT_ALLOWS | \
+	    AGENT_ERROR_HOOK | AGENT_SCOPES | AGENT_MODES | AGENT_ISOLATES |  \
+	    AGENT_ASKED)
+#define CLAUDE_KIND                                                            \
+	.command = "agent_command",                                            \
+	.install = "install Claude Code (npm install -g "                      \
+		   "@anthropic-ai/claude-code), or set another program: llmc " \
+		   "config set defaults.agent_command PROGRAM",                \
+	.console = claude_console, .print = claude_print_argv,                 \
+	.print_env = print_env, .transcripts = claude_home_projects,           \
+	.folder = "claude", .variable = "CLAUDE_CONFIG_DIR",                   \
+	.source = claude_box_source, .write = claude_box_write,                \
+	.shared = claude_shared, .login = ".credentials.json",                 \
+	.login_variable = "CLAUDE_CODE_OAUTH_TOKEN"
+
+const struct agent_kind claude_kind = {
+	CLAUDE_KIND,
+	.name = "claude",
+	.can = CLAUDE_CAN | AGENT_STATUS | AGENT_QUEUES,
+	.prepare = claude_prepare,
+	.state_file = claude_home_file,
+	.look = claude_look,
+};
+
+const struct agent_kind claude_headless_kind = {
+	CLAUDE_KIND,
+	.name = "claude-headless",
+	.can = CLAUDE_CAN,
+	.prepare = headless_prepare,
+	.look = headless_look,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "codex.h"
 #include "id.h"
 #include "tail.h"
 #include "transcript-parser.h"
@@ -33,6 +34,8 @@ struct transcript_parser {
 	char since[CLOCK_STAMP_SIZE]; /* older messages do not count */
 	bool in_side; /* this line is from a subagent's file */
 	char *errors[TRANSCRIPT_ERRORS]; /* by their number */
+	char *failure; /* the word for the last turn that failed */
+	char *model; /* for transcript_translate() */
 };
 
 struct transcript_parser *
@@ -52,6 +55,8 @@ transcript_parser_free(struct transcript_parser *parser)
 	buf_release(&parser->text);
 	for (size_t i = 0; i < TRANSCRIPT_ERRORS; i++)
 		free(parser->errors[i]);
+	free(parser->failure);
+	free(parser->model);
 	free(parser->recent);
 	free(parser);
 }
@@ -105,6 +110,17 @@ transcript_parser_error(const struct transcript_parser *parser, int64_t n)
 	return n < 0 || n >= count || n < count - TRANSCRIPT_ERRORS ?
 	    NULL :
 	    parser->errors[n % TRANSCRIPT_ERRORS];
+}
+
+const char *
+transcript_parser_failure(
+    const struct transcript_parser *parser, const char **ret_text)
+{
+	const char *text =
+	    transcript_parser_error(parser, count_errors(parser) - 1);
+
+	*ret_text = text != NULL ? text : "";
+	return parser->failure != NULL ? parser->failure : "";
 }
 
 static bool
@@ -226,6 +242,8 @@ line_user(struct transcript_parser *parser, struct json_object *line)
 	else if (text.len > 0 && count_blocks(content, "tool_result") == 0 &&
 	    prompt_is_typed(line, text.data))
 		totals->prompts++;
+	if (text.len > 0)
+		totals->failing = false;
 }
 
 /* A prompt that was typed while the agent worked has another kind of line. */
@@ -328,12 +346,21 @@ line_assistant(struct transcript_parser *parser, struct json_object *line)
 
 	message_text(content, &text);
 	if (is_api_error(line, message, text.data)) {
+		const char *failure = json_string_or(line, "turnFailed", NULL);
+
 		keep_error(parser, &text);
 		parser->totals.api_errors++;
+		if (failure != NULL) {
+			parser->totals.failed++;
+			parser->totals.failing = true;
+			xstrset(&parser->failure, failure);
+		}
 		return;
 	}
 	if (strcmp(json_string_or(message, "model", ""), "<synthetic>") == 0)
 		return;
+	if (content != NULL)
+		parser->totals.failing = false;
 	if (!is_history(parser, line)) {
 		struct message *counted =
 		    message_of(parser, json_string_or(message, "id", NULL));
@@ -441,6 +468,19 @@ line_parse(const char *line, size_t len)
 	return value;
 }
 
+struct json_object *
+transcript_translate(struct json_object *line, char **model)
+{
+	struct json_object *own;
+
+	/* No line of Claude Code has one. */
+	if (json_object_object_get(line, "payload") == NULL)
+		return line;
+	own = codex_line(line, model);
+	json_object_put(line);
+	return own;
+}
+
 void
 transcript_parser_line(
     struct transcript_parser *parser, const char *line, size_t len)
@@ -454,11 +494,12 @@ transcript_parser_line(
 	if (len == 0)
 		return;
 	value = line_parse(line, len);
-	type = json_string_or(value, "type", NULL);
-	if (type == NULL) {
+	if (json_string_or(value, "type", NULL) == NULL) {
 		parser->totals.skipped++;
 		return;
 	}
+	value = transcript_translate(value, &parser->model);
+	type = json_string_or(value, "type", "");
 	for (size_t i = 0; i < nitems(line_types); i++)
 		if (strcmp(type, line_types[i].type) == 0)
 			line_types[i].take(parser, value);

@@ -10,6 +10,7 @@
 
 #include "account.h"
 
+struct json_object;
 struct transcript_parser;
 
 struct transcript_totals {
@@ -19,6 +20,8 @@ struct transcript_totals {
 	int64_t tool_errors;
 	int64_t api_errors;
 	int64_t interrupted;
+	int64_t failed; /* turns; only of agents without a hook for it */
+	bool failing; /* the last turn, and nothing came after that */
 	struct usage usage; /* with its subagents */
 	struct usage_report report; /* the latest one */
 	int64_t skipped; /* invalid lines, or longer than 1 MiB; unknown kinds
@@ -48,6 +51,15 @@ const struct transcript_totals *
 transcript_parser_totals(const struct transcript_parser *parser);
 const char *transcript_parser_last_text(
     const struct transcript_parser *parser); /* "" = none */
+
+/* The word for the last turn that failed (limit.h), and its text. */
+const char *transcript_parser_failure(
+    const struct transcript_parser *parser, const char **ret_text);
+
+/* A line in the form of Claude Code's: of another agent, it is translated.
+ * Takes the line; NULL = it says nothing. model: of the lines before, owned. */
+struct json_object *
+transcript_translate(struct json_object *line, char **model);
 
 /* The n-th error of a tool or of the API, from 0 (there are tool_errors +
  * api_errors); NULL = it is not kept any more. Cut at 1 KiB. */

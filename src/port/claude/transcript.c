@@ -44,12 +44,20 @@ open_below(const char *path, int depth, int flags)
 {
 	cleanup_free char *base = xstrdup(path);
 	cleanup_fd int dir = -1;
+	const char *inside;
 	char *part, *slash;
 	int fd;
 
 	if (path[0] != '/')
 		return -EINVAL;
-	part = split(base, depth + (strstr(path, BOX) != NULL));
+	/* In a box, everything below the folder of its worker. */
+	inside = strstr(path, BOX);
+	if (inside != NULL) {
+		inside += strlen(BOX);
+		for (depth = 0; (inside = strchr(inside, '/')) != NULL; depth++)
+			inside++;
+	}
+	part = split(base, depth);
 	dir = open(
 	    base[0] != '\0' ? base : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	while (dir >= 0 && (slash = strchr(part, '/')) != NULL) {
@@ -323,7 +331,7 @@ add_part(struct buf *out, const char *who, struct json_object *part)
 }
 
 static void
-render_line(const char *line, size_t len, struct buf *out)
+render_line(const char *line, size_t len, char **model, struct buf *out)
 {
 	cleanup_json struct json_object *json = NULL;
 	struct json_object *message = NULL, *content = NULL;
@@ -333,6 +341,7 @@ render_line(const char *line, size_t len, struct buf *out)
 	if (json_parse(line, len, LINE_MAX_BYTES, &json, NULL) < 0 ||
 	    !json_object_is_type(json, json_type_object))
 		return;
+	json = transcript_translate(json, model);
 	who = json_string_or(json, "type", "");
 	if ((strcmp(who, "user") != 0 && strcmp(who, "assistant") != 0) ||
 	    !json_object_object_get_ex(json, "message", &message) ||
@@ -355,6 +364,7 @@ int
 transcript_text(const char *path, struct buf *out, struct err *err)
 {
 	cleanup_buf struct buf bytes = BUF_INIT;
+	cleanup_free char *model = NULL;
 	size_t at = 0, len;
 	int r = file_read(path, TRANSCRIPT_TEXT_MAX, &bytes, err);
 
@@ -365,7 +375,7 @@ transcript_text(const char *path, struct buf *out, struct err *err)
 
 		len = end != NULL ? (size_t)(end - (bytes.data + at)) :
 				    bytes.len - at;
-		render_line(bytes.data + at, len, out);
+		render_line(bytes.data + at, len, &model, out);
 		at += len + 1;
 	}
 	return 0;
@@ -468,6 +478,7 @@ enum stall_class
 transcript_tail_class(const char *path, struct buf *why)
 {
 	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *model = NULL;
 	struct tail tail = { 0 };
 	enum stall_class class;
 	char *rest, *line;
@@ -478,9 +489,11 @@ transcript_tail_class(const char *path, struct buf *why)
 	for (rest = text.data; (line = strsep(&rest, "\n")) != NULL;) {
 		cleanup_json struct json_object *json = NULL;
 
-		if (*line != '\0' &&
-		    json_parse(line, strlen(line), TAIL_SIZE, &json, NULL) == 0)
-			add_line(&tail, json);
+		if (*line == '\0' ||
+		    json_parse(line, strlen(line), TAIL_SIZE, &json, NULL) < 0)
+			continue;
+		json = transcript_translate(json, &model);
+		add_line(&tail, json);
 	}
 	class = stall_sample_classify(tail.messages, tail.count, why);
 	for (size_t i = 0; i < tail.count; i++)

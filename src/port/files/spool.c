@@ -208,7 +208,7 @@ broken_has_room(int broken)
 
 /* Move it to broken/ for a person to examine, as long as there are few. */
 static int
-put_aside(int dir, const char *name, struct err *err)
+keep_broken(int dir, const char *name, struct err *err)
 {
 	cleanup_fd int broken = -1;
 	int r;
@@ -272,7 +272,7 @@ drain_one(int dir, const char *name, spool_skip_fn *skip, spool_fn *fn,
 		return err_errno(err, r, "%s", name);
 	r = r < 0 ? -EINVAL : fn(id, event, arg);
 	if (r == -EINVAL)
-		r = put_aside(dir, name, err);
+		r = keep_broken(dir, name, err);
 	else if (r < 0)
 		err_errno(err, r, "%s", name);
 	else if (r == 0 && unlinkat(dir, name, 0) == -1 && errno != ENOENT)

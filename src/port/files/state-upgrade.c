@@ -7,6 +7,7 @@
 #include "root-mark.h"
 #include "state-upgrade.h"
 #include "state.h"
+#include "version.h"
 #include "workspace.h"
 
 static const char *const names[] = { "state.json", "state.json.bak",
@@ -82,7 +83,7 @@ state_upgrade_has_files(const struct workspace *workspace)
 /* A damaged book that was put aside by a daemon that was then killed is read by
  * the next one. */
 static bool
-has_aside(const struct workspace *workspace)
+has_damaged_book(const struct workspace *workspace)
 {
 	DIR *dir = opendir(workspace->dir);
 	const struct dirent *entry;
@@ -103,7 +104,8 @@ state_upgrade_is_lost(
 	cleanup_free char *book = workspace_path(workspace, WORKSPACE_BOOK);
 
 	return !file_exists(book) && !state_upgrade_has_files(workspace) &&
-	    !has_aside(workspace) && root_id_is_lost(workspace, worktrees, err);
+	    !has_damaged_book(workspace) &&
+	    root_id_is_lost(workspace, worktrees, err);
 }
 
 char *

@@ -343,7 +343,9 @@ state_task_id(struct state *state)
 	/* A file edited by hand may have a task ahead of its counter. */
 	do {
 		free(id);
-		id = xasprintf("t%" PRIu64, ++state->task_ids);
+		id = xasprintf("t%" PRIu64 "%s%s", ++state->task_ids,
+		    state->host != NULL ? "-" : "",
+		    state->host != NULL ? state->host : "");
 	} while (state_task(state, id) != NULL);
 	return id;
 }

@@ -53,6 +53,8 @@ struct state {
 	size_t ask_count;
 	int64_t ask_ids; /* asks numbered so far */
 	char *paused; /* why no worker gets a task, or NULL */
+	const char *host; /* in the fleet, a part of the ids of new tasks; NULL
+			   * = there is no fleet. Borrowed, not saved */
 	char *forge; /* whom the token was used for, "API OWNER/NAME"; NULL =
 		      * nobody yet */
 	char *held; /* why no task begins for now (quota.h), or NULL */
@@ -77,8 +79,8 @@ void state_add(struct state *state, struct worker *worker);
 bool state_give_indexes(struct state *state);
 void state_remove(struct state *state, const char *name);
 
-/* Tasks: make the next id ("t18"), find one by id or by source and key (NULL =
- * none), add one (takes ownership), remove and free one. */
+/* Tasks: make the next id ("t18", or "t18-HOST"), find one by id or by source
+ * and key (NULL = none), add one (takes ownership), remove and free one. */
 char *state_task_id(struct state *state);
 struct task *state_task(const struct state *state, const char *id);
 struct task *state_task_by_key(

@@ -4,81 +4,6 @@
 #include "git-facts.h"
 #include "git-private.h"
 
-static bool
-status_header(const char *record, struct git_status_entry *entry)
-{
-	static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
-
-	if (strncmp(record, oid, strlen(oid)) == 0) {
-		entry->kind = GIT_STATUS_HEAD;
-		entry->text = record + strlen(oid);
-		if (strcmp(entry->text, "(initial)") == 0)
-			entry->text = "";
-		return true;
-	}
-	if (strncmp(record, head, strlen(head)) == 0) {
-		entry->kind = GIT_STATUS_BRANCH;
-		entry->text = record + strlen(head);
-		if (strcmp(entry->text, "(detached)") == 0)
-			entry->text = "";
-		return true;
-	}
-	return false;
-}
-
-static bool
-status_changed(const char *record, struct git_status_entry *entry)
-{
-	entry->kind = GIT_STATUS_CHANGED;
-	entry->text = git_records_skip(record, 8);
-	entry->staged = entry->text != NULL && record[2] != '.';
-	entry->unstaged = entry->text != NULL && record[3] != '.';
-	entry->submodule =
-	    entry->text != NULL && git_records_skip(record, 2)[0] == 'S';
-	return entry->text != NULL &&
-	    git_records_word(git_records_skip(record, 6), entry->head_id,
-		sizeof entry->head_id) &&
-	    git_records_word(git_records_skip(record, 7), entry->index_id,
-		sizeof entry->index_id);
-}
-
-bool
-git_status_next(struct git_records *records, struct git_status_entry *ret_entry)
-{
-	const char *record;
-	bool good;
-
-	while ((record = git_records_next(records)) != NULL) {
-		struct git_status_entry entry = { 0 };
-
-		switch (record[0]) {
-		case '#':
-			good = status_header(record, &entry);
-			break;
-		case '1':
-			good = status_changed(record, &entry);
-			break;
-		case 'u':
-			entry.kind = GIT_STATUS_UNMERGED;
-			entry.text = git_records_skip(record, 10);
-			good = entry.text != NULL;
-			break;
-		case '?':
-			entry.kind = GIT_STATUS_UNTRACKED;
-			entry.text = git_records_skip(record, 1);
-			good = entry.text != NULL;
-			break;
-		default:
-			good = false;
-		}
-		if (good) {
-			*ret_entry = entry;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Read-only: facts, unmerged paths. */
 
 #define DEADLINE_MS 10000 /* to count lines */
@@ -524,26 +449,6 @@ add_entry(
 	return true;
 }
 
-/* ":<mode> <mode> <id> <id> <letter>", and the path as the next record. */
-static void
-take_file(struct compare_op *compare, const char *record, const char *path)
-{
-	cleanup_free char *file = file_join(compare->op.dir, path);
-	char was[8], mode[8];
-
-	if (!git_records_word(record + 1, was, sizeof was) ||
-	    !git_records_word(git_records_skip(record, 1), mode, sizeof mode) ||
-	    strcmp(mode, "160000") == 0)
-		return;
-	if (add_entry(
-		&compare->base_entries, was, git_records_skip(record, 2), path))
-		strv_add(&compare->based, path);
-	if (!add_entry(&compare->saved_entries, mode,
-		git_records_skip(record, 3), path) &&
-	    file_exists(file))
-		strv_add(&compare->differ, path);
-}
-
 /* Those of the entries that are different in the files. */
 static void
 list_different(
@@ -579,8 +484,26 @@ compare_run(struct git_op *op)
 	git_records_init(&records, op->answer.out, op->answer.out_len);
 	while ((record = git_records_next(&records)) != NULL &&
 	    (path = git_records_next(&records)) != NULL)
-		if (record[0] == ':')
-			take_file(compare, record, path);
+		if (record[0] == ':') {
+			cleanup_free char *file =
+			    file_join(compare->op.dir, path);
+			char was[8], mode[8];
+
+			/* ":<mode> <mode> <id> <id> <letter>", and the path as
+			 * the next record. */
+			if (!git_records_word(record + 1, was, sizeof was) ||
+			    !git_records_word(git_records_skip(record, 1), mode,
+				sizeof mode) ||
+			    strcmp(mode, "160000") == 0)
+				continue;
+			if (add_entry(&compare->base_entries, was,
+				git_records_skip(record, 2), path))
+				strv_add(&compare->based, path);
+			if (!add_entry(&compare->saved_entries, mode,
+				git_records_skip(record, 3), path) &&
+			    file_exists(file))
+				strv_add(&compare->differ, path);
+		}
 	list_different(op, &compare->saved_entries, &records);
 	while ((path = git_records_next(&records)) != NULL)
 		strv_add(&compare->differ, path);

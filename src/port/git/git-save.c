@@ -839,9 +839,9 @@ git_save_new(size_t size, struct git *git, const char *dir, const char *onto,
 	save->worker = git_op_copy(op, what->worker);
 	save->branch = git_op_copy(op, what->branch);
 	save->landed = git_op_copy(op, what->onto);
-	save->kept.name =
-	    git_op_copy(op, what->aside != NULL ? what->aside : what->stamp);
-	save->kept.replaces = what->aside != NULL;
+	save->kept.name = git_op_copy(
+	    op, what->keep_as != NULL ? what->keep_as : what->stamp);
+	save->kept.replaces = what->keep_as != NULL;
 	save->ref = git_op_text(
 	    op, "refs/llmc/salvage/%s/%s", what->worker, what->stamp);
 	save->leave = what->leave;

@@ -284,6 +284,42 @@ git_upstream_fetch(struct git *git, const struct git_fetch_spec *spec,
 	git_op_begin(op, false);
 }
 
+/* --- what it has -----------------------------------------------------------
+ */
+
+static void
+list_run(struct git_op *op)
+{
+	const struct git_op_list *list = op->self;
+	const char *line;
+
+	git_op_need_gitdir(op);
+	say_nothing_asks(op);
+	op->deadline_ms = ASK_MS;
+	if (git_op_try(op, "ls-remote", "--refs", "--", "origin", list->name,
+		NULL) != 0)
+		git_op_die_as(op);
+	for (line = op->answer.out; *line != '\0'; line += *line == '\n') {
+		size_t id = strcspn(line, "\t\n");
+		size_t ref =
+		    line[id] == '\t' ? strcspn(line + id + 1, "\n") : 0;
+
+		if (ref > 0)
+			git_op_tell(op, GIT_OP_LIST,
+			    git_op_text(op, "%.*s %.*s", (int)ref,
+				line + id + 1, (int)id, line));
+		line += id + (ref > 0 ? ref + 1 : 0);
+	}
+	git_op_die_of(op);
+}
+
+void
+git_upstream_list(
+    struct git *git, const char *pattern, git_list_fn *fn, void *arg)
+{
+	git_op_list(git, git_root(git), NULL, pattern, list_run, fn, arg);
+}
+
 /* --- what it is given ----------------------------------------------------- */
 
 struct git_push {

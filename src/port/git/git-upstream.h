@@ -73,4 +73,8 @@ git_fetch_fn(const struct git_fetched *fetched, const char *words, void *arg);
 void git_upstream_fetch(struct git *git, const struct git_fetch_spec *spec,
     git_fetch_fn *fn, void *arg);
 
+/* The refs of origin that match a pattern: "refs/x/y ID" each. */
+void git_upstream_list(
+    struct git *git, const char *pattern, git_list_fn *fn, void *arg);
+
 #endif

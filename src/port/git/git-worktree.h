@@ -58,7 +58,7 @@ struct git_salvage {
 	/* Files that are moved aside go to the place of this
 	 * name and replace what is there; NULL = to a new place, of the stamp.
 	 */
-	const char *aside;
+	const char *keep_as;
 	bool leave; /* nothing goes away: leave out files that are too big or
 		     * cannot be read, and what is more than 1 GiB together;
 		     * the message of the commit names them */

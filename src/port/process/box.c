@@ -7,10 +7,10 @@
 #include <libgen.h>
 #include <sys/stat.h>
 
+#include "agent-kind.h"
 #include "box-net.h"
 #include "box-paths.h"
 #include "box.h"
-#include "claude.h"
 #include "run-dir.h"
 #include "settings.h"
 #include "sibling.h"
@@ -236,7 +236,7 @@ struct making {
 	const char *name; /* of the folder in .llmc/box */
 	char *bwrap, *home, *tmux, *trees, *tree, *tree_git, *lfs, *llmc;
 	const char *objects;
-	char *session, *run, *spool, *claude, *cache, *login;
+	char *session, *run, *spool, *agent, *cache, *login;
 	char **temporary, **closed, **read, **write, **sockets, **unset, **set;
 	char **owned; /* strings of the binds */
 	struct box_bind *binds; /* the last one is empty; NULL = none */
@@ -249,7 +249,7 @@ making_release(struct making *m)
 {
 	char *const strings[] = { m->bwrap, m->home, m->tmux, m->trees, m->tree,
 		m->tree_git, m->lfs, m->llmc, m->session, m->run, m->spool,
-		m->claude, m->cache, m->login };
+		m->agent, m->cache, m->login };
 
 	for (size_t i = 0; i < nitems(strings); i++)
 		free(strings[i]);
@@ -395,7 +395,8 @@ make_folders(struct making *m, struct err *err)
 	r = make_folder(&m->cache, own_path(m, "box", "cache"), err);
 	if (r < 0 || m->spec->kind != BOX_SESSION)
 		return r;
-	r = make_folder(&m->claude, own_path(m, "box", "claude"), err);
+	r = make_folder(
+	    &m->agent, own_path(m, "box", m->spec->agent->folder), err);
 	if (r == 0)
 		r = make_folder(&m->session, own_path(m, "sessions", ""), err);
 	if (r == 0)
@@ -483,17 +484,22 @@ bind_to(struct making *m, const char *from, char *at, bool writable)
 static int
 bind_login(struct making *m, const char *source, struct err *err)
 {
-	cleanup_free char *file = file_join(source, ".credentials.json");
-	cleanup_free char *real = realpath(file, NULL);
-	char *at;
+	const struct agent_kind *kind = m->spec->agent;
+	cleanup_free char *file =
+	    kind->login != NULL ? file_join(source, kind->login) : NULL;
+	cleanup_free char *real = file != NULL ? realpath(file, NULL) : NULL;
+	cleanup_free char *at = NULL;
 	int r;
 
 	if (m->facts.mode == BOX_STRICT || real == NULL ||
-	    getenv("CLAUDE_CODE_OAUTH_TOKEN") != NULL)
+	    (kind->login_variable != NULL &&
+		getenv(kind->login_variable) != NULL))
 		return 0;
-	r = claude_box_login_place(m->claude, &at, err);
+	/* An empty file to mount it on, in place of whatever is there. */
+	at = file_join(m->agent, kind->login);
+	r = agent_write_file(at, "", 0, err);
 	if (r == 0)
-		bind_to(m, real, at, true);
+		bind_to(m, real, take_ptr(&at), true);
 	return r;
 }
 
@@ -502,31 +508,37 @@ bind_login(struct making *m, const char *source, struct err *err)
 static int
 bind_shared(struct making *m, const char *source, struct err *err)
 {
+	const char *const *shared = m->spec->agent->shared;
 	cleanup_free char *empty = own_path(m, "box", "empty");
 	int r = file_mkdirs(empty, 0700, err);
 
-	for (size_t i = 0; r == 0 && claude_box_shared[i] != NULL; i++) {
-		cleanup_free char *from =
-		    file_join(source, claude_box_shared[i]);
+	for (size_t i = 0; r == 0 && shared[i] != NULL; i++) {
+		cleanup_free char *from = file_join(source, shared[i]);
 		cleanup_free char *real = realpath(from, NULL);
-		char *at = NULL;
+		cleanup_free char *at = file_join(m->agent, shared[i]);
+		struct stat st;
 
-		r = claude_box_folder_place(
-		    m->claude, claude_box_shared[i], &at, err);
+		/* One that exists is kept. */
+		if (lstat(at, &st) == -1 || !S_ISDIR(st.st_mode)) {
+			r = agent_clear_place(at, err);
+			if (r == 0 && mkdir(at, 0700) == -1)
+				r = err_errno(
+				    err, -errno, "cannot create %s", at);
+		}
 		if (r == 0)
 			bind_to(m,
 			    real != NULL && file_is_dir(real) ? real : empty,
-			    at, false);
+			    take_ptr(&at), false);
 	}
 	return r;
 }
 
 static int
-prepare_claude(struct making *m, struct err *err)
+prepare_agent(struct making *m, struct err *err)
 {
-	cleanup_free char *source = claude_box_source();
-	int r = claude_box_write(
-	    m->claude, m->tree, getenv("ANTHROPIC_API_KEY"), err);
+	const struct agent_kind *kind = m->spec->agent;
+	cleanup_free char *source = kind->source();
+	int r = kind->write(m->agent, m->tree, err);
 	char *socket_dir = run_dir_socket_dir(m->spec->workspace, m->name);
 
 	/* The folder of the worker's socket, if that is not in .llmc. */
@@ -597,15 +609,16 @@ choose_env(struct making *m, struct box *box)
 			quoted.data));
 		buf_release(&quoted);
 	}
-	if (m->claude != NULL)
-		strv_take(
-		    &m->set, xasprintf("CLAUDE_CONFIG_DIR=%s", m->claude));
+	if (m->agent != NULL)
+		strv_take(&m->set,
+		    xasprintf("%s=%s", m->spec->agent->variable, m->agent));
 	for (size_t i = 0; environ[i] != NULL; i++) {
 		size_t len = strcspn(environ[i], "=");
 
 		if (is_set(m, environ[i], len))
 			continue;
-		if (box_plan_allows(environ[i], more, true))
+		if (box_plan_allows(environ[i], more, true) ||
+		    agent_owns(m->spec->agent, environ[i]))
 			strv_add(&box->env, environ[i]);
 		else if (len > 0)
 			strv_take(&m->unset, xstrndup(environ[i], len));
@@ -685,8 +698,8 @@ make(struct making *m, struct box *box, struct err *err)
 		r = find_git(m, err);
 	if (r == 0)
 		r = make_folders(m, err);
-	if (r == 0 && m->claude != NULL)
-		r = prepare_claude(m, err);
+	if (r == 0 && m->agent != NULL)
+		r = prepare_agent(m, err);
 	if (r < 0)
 		return r;
 	m->bwrap = box_find_bwrap();
@@ -719,7 +732,7 @@ make(struct making *m, struct box *box, struct err *err)
 	f->session = m->session;
 	f->run = m->run;
 	f->spool = m->spool;
-	f->claude = m->claude;
+	f->agent = m->agent;
 	f->cache = m->cache;
 	f->binds = m->binds;
 	f->programs = strv_const(m->paths.shown);
@@ -735,7 +748,7 @@ make(struct making *m, struct box *box, struct err *err)
 	plan = box_plan(&m->facts);
 	strv_add_all(&box->prefix, strv_const(m->net.before));
 	strv_add_all(&box->prefix, strv_const(plan));
-	box->claude = take_ptr(&m->claude);
+	box->agent = take_ptr(&m->agent);
 	return 0;
 }
 
@@ -745,10 +758,13 @@ box_prepare(const struct box_spec *spec, struct box *ret_box, struct err *err)
 	bool check = spec->kind == BOX_CHECK;
 	cleanup_free char *copy = xstrdup(spec->tree);
 	cleanup_free char *slot = xasprintf("check-%s", basename(copy));
-	struct making m = { .spec = spec, .name = check ? slot : spec->worker };
+	struct box_spec own = *spec;
+	struct making m = { .spec = &own, .name = check ? slot : spec->worker };
 	struct box box = { 0 };
 	int r;
 
+	if (own.kind == BOX_SESSION && own.agent == NULL)
+		own.agent = agent_kind_of(spec->settings, spec->worker, NULL);
 	box.mode = m.facts.mode = check ?
 	    box_mode_strictest(spec->settings) :
 	    box_mode_of(spec->settings, spec->worker);
@@ -772,7 +788,7 @@ box_release(struct box *box)
 {
 	strv_clear(&box->prefix);
 	strv_clear(&box->env);
-	free(take_ptr(&box->claude));
+	free(take_ptr(&box->agent));
 }
 
 void
@@ -807,9 +823,11 @@ box_shell(const char *const *prefix, const char *command)
 }
 
 char *
-box_claude_dir(const struct workspace *workspace, const char *worker)
+box_agent_dir(const struct workspace *workspace, const char *worker,
+    const struct agent_kind *kind)
 {
-	cleanup_free char *relative = xasprintf("box/%s/claude", worker);
+	cleanup_free char *relative =
+	    xasprintf("box/%s/%s", worker, kind->folder);
 
 	return workspace_path(workspace, relative);
 }

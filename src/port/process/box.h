@@ -15,12 +15,13 @@
 
 #include "box-plan.h"
 
+struct agent_kind;
 struct err;
 struct settings;
 struct workspace;
 
 enum box_kind {
-	BOX_SESSION, /* an agent: its socket, its own Claude Code folder */
+	BOX_SESSION, /* an agent: its socket, a folder for its own files */
 	BOX_COMMAND, /* git or a command in a worker's tree */
 	BOX_CHECK, /* a command in .llmc/checks/NUMBER; worker is not used */
 };
@@ -30,6 +31,8 @@ struct box_spec {
 	const struct workspace *workspace;
 	const struct settings *settings;
 	const char *worker; /* its name */
+	const struct agent_kind *agent; /* of a BOX_SESSION; NULL = as its
+					 * settings say */
 	const char *tree; /* its worktree or clone; exists */
 	bool network; /* a BOX_COMMAND that may need sandbox_hosts; a session
 		       * and a check always have them */
@@ -48,7 +51,7 @@ struct box {
 	char **prefix; /* words before those of the program */
 	char **env; /* our own environment without what may not get in, and
 		     * with what the box sets: "NAME=VALUE" */
-	char *claude; /* CLAUDE_CONFIG_DIR inside; only of a session */
+	char *agent; /* that folder; only of a session */
 };
 
 /* Settings decide the mode. 0 with mode BOX_OFF if there is no sandbox.
@@ -78,9 +81,10 @@ char *box_shell(const char *const *prefix, const char *command);
 void box_hide_env(
     const struct settings *settings, const char *worker, char ***edits);
 
-/* Where a worker's Claude Code keeps its files in a box:
- * .llmc/box/NAME/claude. The caller frees. */
-char *box_claude_dir(const struct workspace *workspace, const char *worker);
+/* Where a worker's agent keeps its files in a box: .llmc/box/NAME/claude. The
+ * caller frees. */
+char *box_agent_dir(const struct workspace *workspace, const char *worker,
+    const struct agent_kind *kind);
 
 /* Why no box can be made on this machine, in words, or 0: bwrap is missing,
  * user namespaces are turned off. Looks at files only. */

@@ -25,7 +25,7 @@ struct check_place {
 	/* What that made (git_check_tree_keep); and the same until the check
 	 * has passed. */
 	char *kept, *made;
-	char *aside;
+	char *broken;
 	int index;
 	struct box box;
 	struct workplace workplace;
@@ -45,7 +45,7 @@ struct check_place {
 static void
 tell(struct check_place *place, const struct err *err)
 {
-	place->fn(place->renewed ? place->aside : NULL, err, place->arg);
+	place->fn(place->renewed ? place->broken : NULL, err, place->arg);
 }
 
 static void
@@ -163,9 +163,9 @@ on_placed(const struct git_checked_out *out, const struct err *err, void *arg)
 	} else if (place->renewed ||
 	    (err->code != -EUCLEAN && err->code != -EEXIST)) {
 		tell(place, err);
-	} else if (rename(place->dir, place->aside) == -1) {
+	} else if (rename(place->dir, place->broken) == -1) {
 		err_errno(&broken, -errno, "%s; moving it to %s", err->msg,
-		    place->aside);
+		    place->broken);
 		tell(place, &broken);
 	} else {
 		place->renewed = true;
@@ -304,7 +304,7 @@ check_place_new(const struct check_place_spec *spec)
 	place->stamp = workspace_path(spec->workspace, stamp);
 	place->kept = xasprintf("%s.files", place->stamp);
 	place->made = xasprintf("%s.new", place->kept);
-	place->aside = xasprintf("%s.broken", place->dir);
+	place->broken = xasprintf("%s.broken", place->dir);
 	return place;
 }
 
@@ -323,6 +323,6 @@ check_place_free(struct check_place *place)
 	free(place->stamp);
 	free(place->kept);
 	free(place->made);
-	free(place->aside);
+	free(place->broken);
 	free(place);
 }

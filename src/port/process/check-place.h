@@ -32,12 +32,12 @@ struct check_place *check_place_new(const struct check_place_spec *spec);
 void check_place_free(struct check_place *place);
 const char *check_place_dir(const struct check_place *place);
 
-/* err NULL = ready; -ECHILD: the setup command has failed. aside: the worktree
+/* err NULL = ready; -ECHILD: the setup command has failed. broken: the worktree
  * had been replaced, by a check or from outside; what was there is kept at that
  * path, and the worktree was made anew; else NULL. One is kept: if that is
  * still there, it is an error. */
 typedef void
-check_place_fn(const char *aside, const struct err *err, void *arg);
+check_place_fn(const char *broken, const struct err *err, void *arg);
 
 /* what: valid until fn was called; its `keep` is not used. afresh: nothing is
  * kept. */

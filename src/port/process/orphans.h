@@ -64,6 +64,6 @@ orphans_end(struct loop *loop, const struct workspace *workspace,
     const char *worker, orphans_fn *fn, void *arg);
 
 /* fn is not called any more. NULL is allowed. */
-void orphans_free(struct orphans *remains);
+void orphans_free(struct orphans *orphans);
 
 #endif

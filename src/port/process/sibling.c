@@ -70,6 +70,13 @@ find_in_libexec(const char *dir, const char *name)
 	    xasprintf("%s/libexec/llmc/%s", dirname(up), name));
 }
 
+/* From there, llmc. */
+static char *
+find_in_bin(const char *dir, const char *name)
+{
+	return program_or_null(xasprintf("%s/../../bin/%s", dir, name));
+}
+
 char *
 sibling_find(const char *name)
 {
@@ -84,6 +91,8 @@ sibling_find(const char *name)
 			found = find_in_build(dir, name);
 		if (found == NULL)
 			found = find_in_libexec(dir, name);
+		if (found == NULL)
+			found = find_in_bin(dir, name);
 		if (found != NULL)
 			return found;
 	}

@@ -5,12 +5,12 @@
 #include <sys/statvfs.h>
 
 #include "account.h"
+#include "agent-kind.h"
 #include "box-net.h"
 #include "box-plan.h"
 #include "box.h"
 #include "cgroup.h"
 #include "child.h"
-#include "claude.h"
 #include "config.h"
 #include "git-ask.h"
 #include "preflight.h"
@@ -21,7 +21,6 @@
 
 #define AGENT_MS   15000 /* a start takes a second, or more under load */
 #define ANSWER_MAX 65536
-#define FILE_MAX   (4 * 1024 * 1024)
 #define WORKER     "auto-1" /* whose settings count before there is one */
 
 /* Is this the program Claude Code? Others have no dialogs and no login that we
@@ -60,28 +59,6 @@ answer(bool yes)
 	return yes ? PREFLIGHT_YES : PREFLIGHT_NO;
 }
 
-/* Is there a login that a strict sandbox gets? A program that prints a key is
- * one of the user's own settings. */
-static bool
-has_key(void)
-{
-	static const char *const names[] = { "ANTHROPIC_API_KEY",
-		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN" };
-	cleanup_free char *source = claude_box_source();
-	cleanup_free char *file =
-	    source != NULL ? file_join(source, "settings.json") : NULL;
-	cleanup_json struct json_object *json = NULL;
-
-	for (size_t i = 0; i < nitems(names); i++) {
-		const char *value = getenv(names[i]);
-
-		if (value != NULL && value[0] != '\0')
-			return true;
-	}
-	return file != NULL && json_load(file, FILE_MAX, &json, NULL) == 0 &&
-	    json_string_or(json, "apiKeyHelper", NULL) != NULL;
-}
-
 static void
 read_sandbox(const struct settings *settings, const char *worker,
     struct preflight_facts *f)
@@ -91,7 +68,6 @@ read_sandbox(const struct settings *settings, const char *worker,
 
 	f->sandbox = box_mode_name(mode);
 	f->sandbox_required = settings_bool(settings, "auto.sandbox_required");
-	f->needs_key = mode == BOX_STRICT && f->is_claude && !has_key();
 	if (mode != BOX_OFF && box_check(&err) < 0)
 		f->sandbox_error = xstrdup(err.msg);
 }
@@ -100,9 +76,14 @@ void
 start_facts_agent(const struct workspace *ws, const struct settings *settings,
     const char *worker, struct preflight_facts *ret_facts)
 {
+	const struct agent_kind *kind;
+	enum box_mode mode;
+
 	*ret_facts = (struct preflight_facts){
-		.is_claude = start_facts_is_claude(
-		    worker_string(settings, worker, "agent_command")),
+		.is_claude =
+		    agent_kind_of(settings, worker, NULL) == agent_kinds[0] &&
+		    start_facts_is_claude(
+			worker_string(settings, worker, "agent_command")),
 		.permission_mode =
 		    worker_string(settings, worker, "permission_mode"),
 		.allow_root = worker_bool(settings, worker, "allow_root"),
@@ -110,24 +91,10 @@ start_facts_agent(const struct workspace *ws, const struct settings *settings,
 		.disk_free = -1,
 	};
 	read_sandbox(settings, worker, ret_facts);
-	/* In a sandbox it has a file of its own, which llmc prepares. */
-	if (ret_facts->is_claude && box_mode_of(settings, worker) == BOX_OFF) {
-		const char *key = getenv("ANTHROPIC_API_KEY");
-		cleanup_free char *file = claude_home_file();
-		struct err err = { 0 };
-		unsigned found;
-
-		if (file == NULL)
-			return;
-		found = claude_home_check(file, ws->root, key, &err);
-		if (found & CLAUDE_FILE_BROKEN) {
-			ret_facts->home_error = xstrdup(err.msg);
-			return;
-		}
-		ret_facts->onboarded = answer(!(found & CLAUDE_NOT_ONBOARDED));
-		ret_facts->trusted = answer(!(found & CLAUDE_NOT_TRUSTED));
-		ret_facts->key_approved = answer(!(found & CLAUDE_KEY_UNKNOWN));
-	}
+	kind = agent_kind_of(settings, worker, NULL);
+	mode = box_mode_of(settings, worker);
+	if (ret_facts->is_claude && kind->look != NULL)
+		kind->look(ws, mode != BOX_OFF, mode == BOX_STRICT, ret_facts);
 }
 
 /* Older versions do not have this command: not known. */
@@ -271,6 +238,7 @@ start_facts_check(const struct workspace *ws, bool needs_check,
 	cleanup_free char *config = workspace_path(ws, "config.toml");
 	struct settings *settings = NULL;
 	struct settings_problems problems;
+	const struct agent_kind *kind;
 	struct preflight_facts facts;
 	int r = config_load(ws, &settings, &problems, err);
 
@@ -279,8 +247,11 @@ start_facts_check(const struct workspace *ws, bool needs_check,
 	start_facts_read(ws, settings, &problems, config, &facts);
 	facts.needs_check = needs_check;
 	facts.no_tmux = missing(settings_string(settings, "tmux.command"));
+	kind = agent_kind_of(settings, WORKER, NULL);
+	facts.agent_key = kind->command;
+	facts.agent_fix = kind->install;
 	facts.no_agent =
-	    missing(worker_string(settings, WORKER, "agent_command"));
+	    missing(worker_string(settings, WORKER, kind->command));
 	preflight_judge(&facts, ret_preflight);
 	preflight_facts_release(&facts);
 	settings_problems_release(&problems);

@@ -490,18 +490,6 @@ list_usable(struct files *files, struct taskfile **usable, size_t *ret_count)
 	return settled;
 }
 
-static void
-leave_out(struct taskfile **tasks, size_t *count, const struct taskfile *task)
-{
-	size_t at = 0;
-
-	while (tasks[at] != task)
-		at++;
-	(*count)--;
-	memmove(tasks + at, tasks + at + 1,
-	    (*count - at) * sizeof(struct taskfile *));
-}
-
 /* The next task and its text, or NULL. */
 static const struct taskfile *
 choose(struct files *files, struct taskfile **usable, size_t count,
@@ -512,6 +500,7 @@ choose(struct files *files, struct taskfile **usable, size_t count,
 
 	while ((task = taskfile_select(usable, count, labels)) != NULL) {
 		cleanup_buf struct buf raw = BUF_INIT;
+		size_t at = 0;
 
 		taskfile_text(task, &raw);
 		if (prompt_clean(raw.data, raw.len, text))
@@ -520,7 +509,11 @@ choose(struct files *files, struct taskfile **usable, size_t count,
 		    task->id,
 		    raw.len > PROMPT_MAX ? "is longer than 1 MiB" :
 					   "has no text");
-		leave_out(usable, &count, task);
+		while (usable[at] != task)
+			at++;
+		(*&count)--;
+		memmove(usable + at, usable + at + 1,
+		    (*&count - at) * sizeof(struct taskfile *));
 	}
 	return NULL;
 }

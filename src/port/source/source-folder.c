@@ -584,6 +584,9 @@ folder_ask(struct source *source)
 		offer.contract = contract;
 		offer.report = head.report;
 		offer.recovery = head.recovery;
+		if (head.agent[0] != '\0')
+			offer.agent = head.agent;
+		offer.wants = head.wants;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);

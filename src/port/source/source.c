@@ -516,6 +516,9 @@ answer_offer(struct command *command, const char *text)
 	offer.contract = contract;
 	offer.report = head.report;
 	offer.recovery = head.recovery;
+	if (head.agent[0] != '\0')
+		offer.agent = head.agent;
+	offer.wants = head.wants;
 	offer.priority = head.priority;
 	if (head.commit[0] != '\0')
 		offer.landed_before = head.commit;

@@ -77,6 +77,8 @@ struct source_offer {
 	struct json_object *contract; /* borrowed; NULL = none */
 	bool report; /* its result is a report, and no commit */
 	const char *recovery; /* as in taskfile.h */
+	const char *agent; /* likewise; NULL = any */
+	const char *wants; /* the same; NULL = nothing */
 	const char *maker, *sandbox; /* as in struct task; NULL = a person's */
 	const struct task_launch *launch; /* NULL = as usual */
 };

@@ -59,6 +59,17 @@ fd_channel_inherited(void)
 	return fd;
 }
 
+void
+fd_channel_hand_on(int channel)
+{
+	char number[16];
+
+	if (channel == 0 || fcntl(channel, F_SETFD, 0) == -1)
+		return;
+	snprintf(number, sizeof number, "%d", channel);
+	setenv(FD_CHANNEL_VARIABLE, number, 1);
+}
+
 int
 fd_channel_send(int channel, const char *text, int fd)
 {

@@ -55,6 +55,8 @@ int fd_channel_pair(int ret_ends[2]);
  * programs that we start do not get it. 0 = there is none. Call it before
  * anything is opened. */
 int fd_channel_inherited(void);
+/* The next program in this process gets it too; 0 = there is none. */
+void fd_channel_hand_on(int channel);
 
 /* fd -1 = none. -EAGAIN: the other end has not read earlier ones. */
 int fd_channel_send(int channel, const char *text, int fd);

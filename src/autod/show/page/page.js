@@ -16,7 +16,7 @@ const EVENTS_MAX = 200;
 const REPORT_MS = 60000; /* it is not asked for more often by itself */
 const RETRY_MS = [500, 1000, 2000, 4000, 8000];
 const MAPS = ["needs", "workers", "tasks", "todo", "ended", "landing", "goals",
-	"asks", "repairs"];
+	"asks", "repairs", "hosts"];
 
 const byId = (id) => document.getElementById(id);
 const now = () => Date.now() / 1000;
@@ -434,7 +434,16 @@ const ofWorker = (r) => [
 	["Commit", short(r.commit)],
 	["Spawned by", spawned(r)],
 	["Session", r.session],
-	["Look", { copy: `llmc attach ${r.name}` }],
+	["Look", { copy: `llmc attach ${r.host && r.host !== view.head.host ?
+		r.host + ":" : ""}${r.name}` }],
+];
+
+const ofHost = (r) => [
+	["Lease until", until(r.lease_unix)],
+	["Version", r.version],
+	["Can", r.can],
+	["Root", r.root],
+	["Reach it", r.ssh ? { copy: `ssh ${r.ssh}` } : ""],
 ];
 
 const ofTask = (r) => [
@@ -669,14 +678,36 @@ const SECTIONS = [{
 		],
 	})],
 }, {
+	id: "hosts", title: "Hosts", uses: ["hosts"],
+	count: () => view.hosts.size, hidden: () => view.hosts.size === 0,
+	blocks: [table({
+		section: "hosts", rows: () => [...view.hosts.values()].sort(
+			(a, b) => a.rank - b.rank || natural(a.host, b.host)),
+		key: (r) => r.host, detail: ofHost, none: "",
+		columns: [
+			["Host", "short", (r) => r.host + (r.here ? " (here)" : "")],
+			["State", "short", (r) => word(r.state)],
+			["Seen", "short num", (r) => age(r.seen_unix)],
+			["Busy", "short num", (r) => r.busy == null ? "" :
+				`${r.busy} of ${r.slots}`],
+			["Waiting", "short num", (r) => r.waiting],
+			["Asks", "short num", (r) => r.asks_open],
+			["Landed", "short num", (r) => r.landed],
+			["Failed", "short num", (r) => r.failed],
+			["What", "wide", (r) => r.state === "lost" ?
+				"other hosts take its tasks" : r.paused],
+		],
+	})],
+}, {
 	id: "workers", title: "Workers", uses: ["workers"],
 	count: () => view.workers.size,
 	blocks: [table({
 		section: "workers", rows: () => sorted("workers", "name"),
-		key: (r) => r.name, detail: ofWorker,
+		key: (r) => (r.host || "") + r.name, detail: ofWorker,
 		none: "There are no workers. Start some: llmc up --auto",
 		columns: [
-			["Worker", "short", (r) => r.name],
+			["Worker", "short", (r) => r.host ?
+				`${r.host}:${r.name}` : r.name],
 			["Status", "short", (r) => word(r.asks && r.asks.person &&
 				r.status === "waiting" ? "waiting for you" : r.status)],
 			["For", "short num", (r) => age(r.since_unix)],
@@ -834,11 +865,13 @@ const SECTIONS = [{
 
 for (const s of SECTIONS) {
 	s.heading = make("h2", { id: s.id + "-h" }, s.title);
-	byId("sections").append(make("li", null,
-		make("a", { href: "#" + s.id }, s.title)));
-	byId("main").append(make("section", { id: s.id, tabindex: "-1",
+	s.link = make("li", null, make("a", { href: "#" + s.id }, s.title));
+	byId("sections").append(s.link);
+	s.box = make("section", { id: s.id, tabindex: "-1",
 		"aria-labelledby": s.id + "-h" }, s.heading,
-	...s.blocks.flatMap((b) => b.elements)));
+	...s.blocks.flatMap((b) => b.elements));
+	byId("main").append(s.box);
+	s.link.hidden = s.box.hidden = !!s.hidden;
 }
 
 function drawHead() {
@@ -889,6 +922,8 @@ function draw() {
 	for (const s of SECTIONS) {
 		if (!s.uses.some((name) => changed.has(name)))
 			continue;
+		if (s.hidden)
+			s.link.hidden = s.box.hidden = s.hidden();
 		if (s.count)
 			write(s.heading, s.title, s.count() ? ` (${s.count()})` : "");
 		s.blocks.forEach((b) => drawBlock(b.draw));

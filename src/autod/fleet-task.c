@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "config.h"
+#include "fleet-task.h"
+#include "git-ask.h"
+#include "loop.h"
+#include "settings.h"
+#include "shared.h"
+#include "workspace.h"
+
+#define DEADLINE_MS (20 * 1000)
+
+/* What every verb needs. */
+struct place {
+	const char *database;
+	char *passfile;
+	struct buf host;
+	struct buf repository; /* the oldest of its first commits */
+	char *known; /* where that is kept */
+};
+
+static int
+find_place(const struct workspace *workspace, const struct settings *settings,
+    struct place *place, struct err *err)
+{
+	static const char *const args[] = { "rev-list", "--max-parents=0",
+		"HEAD", NULL };
+	const char *passfile = settings_string(settings, "fleet.passfile");
+	cleanup_buf struct buf roots = BUF_INIT;
+	const char *last;
+	int r;
+
+	place->database = settings_string(settings, "fleet.database");
+	if (*place->database == '\0')
+		return err_set(err, -EINVAL,
+		    "this repository has no fleet; type: llmc config set "
+		    "fleet.database postgresql://SERVER/DATABASE");
+	place->passfile = *passfile == '\0' ?
+	    workspace_path(workspace, "fleet.pass") :
+	    workspace_resolve(workspace, passfile);
+	place->known = workspace_path(workspace, SHARED_REPOSITORY_FILE);
+	shared_host_name(settings_string(settings, "fleet.host"), &place->host);
+	r = git_ask(workspace->root, args, &roots, err);
+	if (r != 0)
+		return r < 0 ? r : -EIO;
+	last = strrchr(roots.data, '\n');
+	buf_adds(&place->repository, last != NULL ? last + 1 : roots.data);
+	return 0;
+}
+
+/* --- as this host --------------------------------------------------------- */
+
+struct visit {
+	struct loop *loop;
+	struct shared *shared;
+	const struct fleet_task *task;
+	const struct place *place;
+	struct json_object *report;
+	struct err *err;
+	int r;
+};
+
+static void
+end(struct visit *visit, int r)
+{
+	visit->r = r;
+	loop_stop(visit->loop, 0);
+}
+
+static bool
+is_good(struct visit *visit, const struct shared_answer *answer)
+{
+	if (answer->verdict != SHARED_DONE)
+		end(visit, err_set(visit->err, -EIO, "%s", answer->words));
+	return answer->verdict == SHARED_DONE;
+}
+
+static struct json_object *
+words_of(const struct shared_rows *cans, const char *host)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < cans->count; i++)
+		if (strcmp(shared_text(cans, i, "host"), host) == 0)
+			json_object_array_add(list,
+			    json_object_new_string(
+				shared_text(cans, i, "word")));
+	return list;
+}
+
+static void
+on_hosts(const struct shared_answer *answer, void *arg)
+{
+	static const struct {
+		const char *column, *name;
+		bool is_text;
+	} fields[] = {
+		{ "host", "host", true },
+		{ "nr", "nr", false },
+		{ "state", "state", true },
+		{ "draining", "draining", false },
+		{ "lease_left", "leaseLeftMs", false },
+		{ "seen_ago", "seenAgoMs", false },
+		{ "version", "version", true },
+		{ "slots", "slots", false },
+		{ "check_slots", "checkSlots", false },
+		{ "claimed", "claimed", false },
+		{ "ready", "ready", false },
+	};
+	struct visit *visit = arg;
+	struct json_object *list = json_object_new_array();
+	const struct shared_rows *rows = answer->of;
+
+	json_set(visit->report, "hosts", list);
+	if (!is_good(visit, answer))
+		return;
+	for (size_t i = 0; i < rows->count; i++) {
+		struct json_object *host = json_object_new_object();
+
+		for (size_t j = 0; j < nitems(fields); j++)
+			if (shared_text(rows, i, fields[j].column) == NULL)
+				continue;
+			else if (fields[j].is_text)
+				json_set_string(host, fields[j].name,
+				    shared_text(rows, i, fields[j].column));
+			else
+				json_set_int(host, fields[j].name,
+				    shared_int(rows, i, fields[j].column));
+		json_set(host, "can",
+		    words_of(&answer->of[1], shared_text(rows, i, "host")));
+		json_object_array_add(list, host);
+	}
+	json_set_string(visit->report, "here", visit->place->host.data);
+	end(visit, 0);
+}
+
+static void
+on_drained(const struct shared_answer *answer, void *arg)
+{
+	struct visit *visit = arg;
+	const char *host = visit->task->host != NULL ? visit->task->host :
+						       visit->place->host.data;
+
+	if (!is_good(visit, answer))
+		return;
+	json_set_string(visit->report, "host", host);
+	json_set_bool(visit->report, "draining", !visit->task->undo);
+	end(visit,
+	    answer->of->count > 0 ?
+		0 :
+		err_set(visit->err, -ENOENT,
+		    "the fleet has no host %s; llmc fleet hosts lists them",
+		    host));
+}
+
+static void
+on_left(const struct shared_answer *answer, void *arg)
+{
+	struct visit *visit = arg;
+	const char *host = visit->place->host.data;
+
+	if (!is_good(visit, answer))
+		return;
+	json_set_string(visit->report, "host", host);
+	end(visit,
+	    answer->of->count > 0 ?
+		0 :
+		err_set(visit->err, -EBUSY,
+		    "%s still has tasks; type: llmc fleet drain %s, and leave "
+		    "when llmc fleet hosts shows none",
+		    host, host));
+}
+
+static void
+on_hosts_before_leave(const struct shared_answer *answer, void *arg)
+{
+	struct visit *visit = arg;
+	const struct shared_rows *rows = answer->of;
+
+	if (!is_good(visit, answer))
+		return;
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *boot = shared_text(rows, i, "boot");
+
+		if (strcmp(shared_text(rows, i, "host"),
+			visit->place->host.data) == 0 &&
+		    boot != NULL) {
+			shared_ask(visit->shared,
+			    &SHARED_CALL(SHARED_LEAVE, BOOK_T(boot)), 1,
+			    DEADLINE_MS, on_left, visit);
+			return;
+		}
+	}
+	end(visit,
+	    err_set(visit->err, -ENOENT, "%s has never been up in this fleet",
+		visit->place->host.data));
+}
+
+static void
+on_state(enum shared_state state, const char *words, void *arg)
+{
+	struct visit *visit = arg;
+	const struct shared_call hosts[] = { SHARED_CALL0(SHARED_HOSTS),
+		SHARED_CALL0(SHARED_HOST_CANS) };
+	const struct fleet_task *task = visit->task;
+	const char *verb = task->verb;
+
+	if (state != SHARED_UP) {
+		if (*words != '\0')
+			end(visit, err_set(visit->err, -EIO, "%s", words));
+	} else if (strcmp(verb, "hosts") == 0) {
+		shared_ask(
+		    visit->shared, hosts, 2, DEADLINE_MS, on_hosts, visit);
+	} else if (strcmp(verb, "leave") == 0) {
+		shared_ask(visit->shared, hosts, 1, DEADLINE_MS,
+		    on_hosts_before_leave, visit);
+	} else {
+		shared_ask(visit->shared,
+		    &SHARED_CALL(SHARED_DRAIN,
+			BOOK_T(task->host != NULL ? task->host :
+						    visit->place->host.data),
+			BOOK_I(task->undo ? 0 : 1)),
+		    1, DEADLINE_MS, on_drained, visit);
+	}
+}
+
+static int
+visit_book(const struct fleet_task *task, const struct place *place,
+    struct json_object *report, struct err *err)
+{
+	struct visit visit = { .loop = loop_new(),
+		.task = task,
+		.place = place,
+		.report = report,
+		.err = err };
+	const struct shared_options options = { .loop = visit.loop,
+		.database = place->database,
+		.passfile = place->passfile,
+		.host = place->host.data,
+		.repository = place->repository.data,
+		.state = on_state,
+		.arg = &visit };
+	int r = shared_new(&options, &visit.shared, err);
+
+	if (r == 0) {
+		loop_run(visit.loop);
+		r = visit.r;
+	}
+	shared_free(visit.shared);
+	loop_free(visit.loop);
+	return r;
+}
+
+/* --- all verbs ------------------------------------------------------------ */
+
+static int
+run(const struct fleet_task *task, const struct place *place,
+    struct json_object **ret, struct err *err)
+{
+	static const char *const owners[] = { "init", "migrate", "join",
+		"check", NULL };
+	static const char *const hosts[] = { "hosts", "drain", "leave", NULL };
+	const struct shared_owner_task owner = { .verb = task->verb,
+		.database = place->database,
+		.owner = task->owner,
+		.passfile = place->passfile,
+		.host = place->host.data,
+		.repository = place->repository.data };
+	int r;
+
+	if (strv_has(owners, task->verb)) {
+		r = shared_owner_run(&owner, ret, err);
+		if (r == 0)
+			json_set_string(*ret, "host", place->host.data);
+		if (r == 0 && strcmp(task->verb, "join") == 0)
+			r = file_replace(place->known, place->repository.data,
+			    place->repository.len, 0600, err);
+		return r;
+	}
+	if (!strv_has(hosts, task->verb))
+		return err_set(err, -EINVAL,
+		    "--fleet %s: expected init, migrate, join, check, hosts, "
+		    "drain or leave",
+		    task->verb);
+	*ret = json_object_new_object();
+	return visit_book(task, place, *ret, err);
+}
+
+int
+fleet_task_run(const struct workspace *workspace, const struct fleet_task *task)
+{
+	cleanup_json struct json_object *report = NULL;
+	cleanup_buf struct buf line = BUF_INIT;
+	struct place place = { .host = BUF_INIT, .repository = BUF_INIT };
+	struct settings *settings = NULL;
+	struct err err = { 0 };
+	int r = config_load_strict(workspace, &settings, &err);
+
+	if (r == 0)
+		r = find_place(workspace, settings, &place, &err);
+	if (r == 0)
+		r = run(task, &place, &report, &err);
+	if (r == 0) {
+		json_print(report, false, &line);
+		buf_addc(&line, '\n');
+		r = file_write_all(STDOUT_FILENO, line.data, line.len);
+	} else {
+		fprintf(stderr, "autod: %s\n", err.msg);
+	}
+	free(place.passfile);
+	free(place.known);
+	buf_release(&place.host);
+	buf_release(&place.repository);
+	settings_free(settings);
+	return r == 0 ? 0 : 1;
+}

@@ -1,0 +1,832 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+
+#include <pwd.h>
+
+#include "agent-card.h"
+#include "agent-kind.h"
+#include "attempt.h"
+#include "box-plan.h"
+#include "emit.h"
+#include "fleet.h"
+#include "hosts-floor.h"
+#include "hosts-private.h"
+#include "life.h"
+#include "loop.h"
+#include "persist.h"
+#include "person.h"
+#include "schema.h"
+#include "settings.h"
+#include "task.h"
+#include "version.h"
+#include "workspace.h"
+
+#define OVERLAP_MS ((int64_t)30 * 1000) /* transactions of others overlap */
+#define BARRED_MS  ((int64_t)60 * 1000)
+
+/* --- who this host is -------------------------------------------------------
+ */
+
+static const struct schema_field self_fields[] = {
+	SCHEMA_FIELD(struct hosts_self, "host", host),
+	SCHEMA_FIELD(struct hosts_self, "boot", boot),
+	SCHEMA_FIELD(struct hosts_self, "next", next),
+};
+static const struct schema self_schema =
+    SCHEMA_OF(struct hosts_self, self_fields);
+static const char *const self_keys[] = { "host", NULL };
+static const struct book_table self_table = {
+	.name = "host_self",
+	.fields = self_fields,
+	.count = nitems(self_fields),
+	.keys = self_keys,
+};
+
+static bool
+on_self(struct book_row *row, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	book_read(floor->core->book, &self_table, row, &floor->self, NULL);
+	return true;
+}
+
+/* A boot that the database may know already, of a daemon that was killed before
+ * it had written so, is told again. */
+static int
+load_self(struct hosts_floor *floor, struct err *err)
+{
+	struct book *book = floor->core->book;
+	int r = book_add_table(book, &self_table, err);
+
+	if (r == 0)
+		r = book_query(book,
+		    "SELECT host_self.* FROM host_self WHERE host_self.host = $1",
+		    BOOK_VALUES(BOOK_T(floor->host)), on_self, floor, err);
+	if (r < 0)
+		return r;
+	xstrset(&floor->self.host, floor->host);
+	return 0;
+}
+
+/* Another boot, on disk before it is told. */
+static void
+renew_boot(struct hosts_floor *floor)
+{
+	char boot[ID_UUID_SIZE];
+
+	id_uuid(boot);
+	xstrset(&floor->self.next, boot);
+	book_put(floor->core->book, &self_table, &floor->self);
+}
+
+/* --- one thing at a time ----------------------------------------------------
+ */
+
+void
+hosts_look(struct hosts_floor *floor)
+{
+	loop_call_request(floor->look);
+}
+
+static void
+look_soon(void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	loop_timer_free(take_ptr(&floor->timer));
+	hosts_look(floor);
+}
+
+void
+hosts_ask(struct hosts_floor *floor, const struct shared_call *calls,
+    size_t count, shared_fn *fn)
+{
+	floor->busy = true;
+	shared_ask(floor->shared, calls, count, HOSTS_ANSWER_MS, fn, floor);
+}
+
+static void
+on_saved(void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	floor->busy = false;
+	hosts_look(floor);
+}
+
+void
+hosts_done(struct hosts_floor *floor)
+{
+	persist_then(floor->core, floor, on_saved, floor);
+}
+
+/* Told once, until it answers again. */
+static void
+tell_away(struct hosts_floor *floor, enum event_kind kind, const char *words)
+{
+	xstrset(&floor->words, words);
+	if (!floor->away)
+		emit(floor->core,
+		    &(struct event){ .kind = kind, .reason = words });
+	floor->away = true;
+}
+
+bool
+hosts_answered(struct hosts_floor *floor, const struct shared_answer *answer)
+{
+	int64_t now = clock_boot_ms();
+
+	if (answer->verdict == SHARED_DONE) {
+		if (floor->away)
+			EMIT(
+			    floor->core, EVENT_HOSTS_BACK, .text = floor->host);
+		floor->away = false;
+		floor->tries = 0;
+		free(take_ptr(&floor->words));
+		return true;
+	}
+	floor->unsure = true;
+	tell_away(floor,
+	    answer->verdict == SHARED_AWAY ? EVENT_HOSTS_AWAY :
+					     EVENT_HOSTS_REFUSED,
+	    answer->words != NULL ? answer->words : "no answer");
+	floor->rest_ms = now +
+	    (answer->verdict == SHARED_AWAY ?
+		    hosts_away_ms(floor->tries++, arc4random()) :
+		    BARRED_MS);
+	return false;
+}
+
+bool
+hosts_sure(const struct hosts_floor *floor)
+{
+	return floor->up && !floor->unsure &&
+	    hosts_lease_sure(floor->asked_ms, clock_boot_ms());
+}
+
+/* --- the lease --------------------------------------------------------------
+ */
+
+static const char *const tools[] = { "ant", "bazel", "bun", "cargo", "clang",
+	"cmake", "composer", "deno", "docker", "dotnet", "flutter", "g++",
+	"gcc", "gh", "go", "gradle", "java", "make", "meson", "mvn", "mysql",
+	"ninja", "nix", "node", "npm", "php", "pnpm", "podman", "psql",
+	"python3", "ruby", "rustc", "sqlite3", "swift", "terraform", "uv",
+	"xcodebuild", "yarn", "zig", NULL };
+
+static void
+on_can(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	(void)answer; /* hello says it again */
+	floor->claim = true;
+	hosts_look(floor);
+}
+
+static bool
+is_on_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	while (path != NULL && *path != '\0') {
+		size_t len = strcspn(path, ":");
+		cleanup_free char *file =
+		    xasprintf("%.*s/%s", (int)len, path, name);
+
+		if (len > 0 && access(file, X_OK) == 0)
+			return true;
+		path += len + (path[len] == ':');
+	}
+	return false;
+}
+
+/* A program that nobody has thought of is found when a task wants it. */
+bool
+hosts_can(struct hosts_floor *floor, const char *word)
+{
+	const struct shared_call call =
+	    SHARED_CALL(SHARED_CAN_SET, BOOK_T(word));
+
+	if (strv_has(strv_const(floor->can), word))
+		return true;
+	if (strchr(word, ':') != NULL || !is_on_path(word))
+		return false;
+	strv_add(&floor->can, word);
+	shared_ask(floor->shared, &call, 1, HOSTS_ANSWER_MS, on_can, floor);
+	return true;
+}
+
+/* What this host has: found, and as the settings say. */
+static void
+find_words(struct hosts_floor *floor)
+{
+	const struct settings *settings = floor->core->settings;
+	const char *boxes[BOX_MODE_COUNT + 1] = { 0 };
+	enum box_mode mode = box_mode_of(settings, "auto-1");
+	cleanup_agent_cards struct agent_cards cards = { 0 };
+	cleanup_strv char **more = NULL, **agents = NULL;
+	const char *const *list;
+
+	/* Kinds of agents whose program is here, and the user's own cards. */
+	for (size_t i = 0; agent_kinds[i] != NULL; i++) {
+		cleanup_free char *key =
+		    xasprintf("defaults.%s", agent_kinds[i]->command);
+		const char *program = settings_string(settings, key);
+		cleanup_free char *word =
+		    xstrndup(program, strcspn(program, " "));
+
+		if (strchr(word, '/') != NULL ? access(word, X_OK) == 0 :
+						is_on_path(word))
+			strv_add(&agents, agent_kinds[i]->name);
+	}
+	agent_cards_load(settings, &cards);
+	for (size_t i = 0; i < cards.count; i++)
+		strv_add(&agents, cards.list[i]->name);
+
+	for (int i = 0; i <= (int)mode && i < BOX_MODE_COUNT; i++)
+		boxes[i] = box_mode_name((enum box_mode)i);
+	settings_list(settings, "fleet.capabilities", &list);
+	strv_add_all(&more, list);
+	for (size_t i = 0; tools[i] != NULL; i++)
+		if (is_on_path(tools[i]))
+			strv_add(&more, tools[i]);
+	strv_free(floor->can);
+	floor->can = hosts_words(&(struct hosts_facts){ .host = floor->host,
+	    .agents = agents,
+	    .boxes = boxes,
+	    .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+	    .more = strv_const(more) });
+}
+
+static void
+on_hello(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (!hosts_answered(floor, answer)) {
+		hosts_done(floor);
+		return;
+	}
+	if (answer->of[0].count == 0) {
+		cleanup_free char *words = xasprintf(
+		    "another daemon is the host %s, or it has not joined: give "
+		    "this one another name with llmc config set fleet.host "
+		    "NAME, or type: llmc fleet join",
+		    floor->host);
+
+		tell_away(floor, EVENT_HOSTS_REFUSED, words);
+		floor->rest_ms = clock_boot_ms() + BARRED_MS;
+		hosts_done(floor);
+		return;
+	}
+	strlcpy(floor->boot, floor->self.next, sizeof floor->boot);
+	xstrset(&floor->self.boot, floor->self.next);
+	xstrset(&floor->self.next, NULL);
+	book_put(floor->core->book, &self_table, &floor->self);
+	floor->up = true;
+	floor->unsure = true;
+	floor->asked_ms = floor->sent_ms;
+	floor->drains = shared_int(&answer->of[0], 0, "draining") != 0;
+	hosts_check_adopted(floor, &answer->of[2]);
+	EMIT(floor->core, EVENT_HOST_UP, .text = floor->host);
+	hosts_done(floor);
+}
+
+/* How people reach this host: as fleet.ssh says, else USER@MACHINE. */
+static char *
+ssh_of(const struct settings *settings)
+{
+	const char *set = settings_string(settings, "fleet.ssh");
+	const struct passwd *user = getpwuid(getuid());
+	char machine[256] = "";
+
+	if (set[0] != '\0')
+		return xstrdup(set);
+	gethostname(machine, sizeof machine - 1);
+	return xasprintf("%s%s%s", user != NULL ? user->pw_name : "",
+	    user != NULL ? "@" : "", machine);
+}
+
+static void
+say_hello(struct hosts_floor *floor)
+{
+	const struct settings *settings = floor->core->settings;
+	cleanup_free char *ssh = ssh_of(settings);
+	const char *old =
+	    floor->self.boot != NULL ? floor->self.boot : floor->self.next;
+	const char *boot = floor->self.next;
+	size_t words = strv_count(floor->can), n = 0;
+	struct shared_call calls[SHARED_CALLS_MAX];
+	struct book_value can[SHARED_CALLS_MAX];
+
+	calls[n++] = SHARED_CALL(SHARED_HELLO, BOOK_T(boot), BOOK_T(old),
+	    BOOK_I(HOSTS_LEASE_MS), BOOK_T(LLMC_VERSION),
+	    BOOK_I(floor->mode->workers),
+	    BOOK_I(settings_int(settings, "auto.check_slots")), BOOK_T(ssh));
+	calls[n++] = SHARED_CALL(SHARED_ADOPT, BOOK_T(boot), BOOK_T(old));
+	calls[n++] =
+	    SHARED_CALL(SHARED_ADOPT_CHECKS, BOOK_T(boot), BOOK_T(old));
+	calls[n++] = SHARED_CALL0(SHARED_CAN_CLEAR);
+	for (size_t i = 0; i < words && n < SHARED_CALLS_MAX; i++) {
+		can[i] = BOOK_T(floor->can[i]);
+		calls[n++] = (struct shared_call){ SHARED_CAN_SET, &can[i], 1 };
+	}
+	floor->sent_ms = clock_boot_ms();
+	hosts_ask(floor, calls, n, on_hello);
+}
+
+/* What is ours may begin again, and comes before what else could be claimed:
+ * how many workers are left then is told. */
+static void
+begin_again(struct hosts_floor *floor)
+{
+	floor->room = 0;
+	auto_plan_changed(floor->mode);
+}
+
+static void
+on_beat(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (hosts_answered(floor, answer)) {
+		if (answer->of[0].count > 0) {
+			if (!hosts_sure(floor))
+				begin_again(floor);
+			floor->asked_ms = floor->sent_ms;
+			floor->drains =
+			    shared_int(&answer->of[0], 0, "draining") != 0;
+		} else {
+			/* The others have given us up: come back as somebody
+			 * else, and see what is still ours. */
+			floor->up = false;
+			floor->unsure = true;
+			renew_boot(floor);
+		}
+	}
+	hosts_done(floor);
+}
+
+/* --- news -------------------------------------------------------------------
+ */
+
+/* Look for lost hosts more often than a lease lasts, and seldom enough for an
+ * idle host to cost nothing. */
+#define STEAL_MS (HOSTS_LEASE_MS * 2 / 5)
+
+static void
+on_poll(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	const struct shared_rows *changes, *counts;
+	int64_t open = 0;
+
+	if (!hosts_answered(floor, answer)) {
+		hosts_done(floor);
+		return;
+	}
+	changes = &answer->of[0];
+	shares_changed(floor, changes);
+	if (answer->calls > 1)
+		shares_held(floor, &answer->of[1]);
+	if (changes->count > 0)
+		floor->since_ms =
+		    shared_int(changes, changes->count - 1, "changed_at") -
+		    OVERLAP_MS;
+	if (answer->calls > 2) {
+		counts = &answer->of[2];
+		for (size_t i = 0; i < counts->count; i++) {
+			const char *state = shared_text(counts, i, "state");
+
+			if (strcmp(state, "queued") == 0 ||
+			    strcmp(state, "claimed") == 0 ||
+			    strcmp(state, "ready") == 0)
+				open += shared_int(counts, i, "count");
+		}
+		if (!floor->counted || (open == 0) != (floor->open == 0))
+			auto_plan_changed(floor->mode);
+		floor->open = open;
+		floor->counted = true;
+	}
+	if (!hosts_sure(floor))
+		begin_again(floor);
+	floor->unsure = false;
+	floor->claim = true;
+	hosts_done(floor);
+}
+
+/* What has changed, and what we hold. */
+static void
+poll(struct hosts_floor *floor)
+{
+	const struct shared_call calls[] = {
+		SHARED_CALL(SHARED_CHANGES, BOOK_I(floor->since_ms)),
+		SHARED_CALL(SHARED_HOLD, BOOK_T(floor->boot)),
+		SHARED_CALL0(SHARED_TASK_COUNTS),
+	};
+
+	floor->poll = false;
+	floor->letters = true;
+	floor->poll_ms = clock_boot_ms();
+	/* A host that holds nothing asks as little as it can. */
+	hosts_ask(floor, calls,
+	    floor->mode->until_empty                    ? 3 :
+		floor->unsure || floor->share_count > 0 ? 2 :
+							  1,
+	    on_poll);
+}
+
+static void
+on_steal(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (hosts_answered(floor, answer)) {
+		for (size_t i = 0; i < answer->of[0].count; i++)
+			EMIT(floor->core, EVENT_HOST_LOST,
+			    .text = shared_text(&answer->of[0], i, "host"));
+		floor->poll |= answer->of[1].count > 0;
+	}
+	hosts_done(floor);
+}
+
+static void
+steal(struct hosts_floor *floor)
+{
+	const struct shared_call calls[] = {
+		SHARED_CALL0(SHARED_STEAL_HOSTS),
+		SHARED_CALL0(SHARED_STEAL_TASKS),
+		SHARED_CALL0(SHARED_STEAL_CHECKS),
+		SHARED_CALL0(SHARED_ATTEMPTS_CLOSE),
+	};
+
+	floor->steal_ms = clock_boot_ms();
+	hosts_ask(floor, calls, nitems(calls), on_steal);
+}
+
+static void
+on_nobody(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (hosts_answered(floor, answer))
+		shares_nobody(floor, &answer->of[0]);
+	hosts_done(floor);
+}
+
+/* One whose label nobody uses comes first. */
+static void
+on_claim(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (!hosts_answered(floor, answer))
+		;
+	else if (shares_claimed(floor, &answer->of[0]))
+		floor->any = false;
+	else if (!floor->any)
+		floor->any = true;
+	else
+		floor->claim = floor->any = false;
+	hosts_done(floor);
+}
+
+static void
+claim(struct hosts_floor *floor, enum shared_statement which)
+{
+	const struct shared_call calls[] = {
+		SHARED_CALL(which, BOOK_T(floor->boot)),
+		SHARED_CALL(SHARED_ATTEMPTS_BEGIN, BOOK_T(floor->boot)),
+	};
+
+	hosts_ask(floor, calls, nitems(calls), on_claim);
+}
+
+/* --- what is next -----------------------------------------------------------
+ */
+
+static void
+look(void *arg)
+{
+	struct hosts_floor *floor = arg;
+	int64_t now = clock_boot_ms(), wait, due;
+
+	if (!floor->begun || floor->core->stopping)
+		return;
+	hosts_land_look(floor);
+	hosts_check_look(floor, NULL);
+	shares_compare(floor);
+	shares_stop(floor);
+	if (floor->busy)
+		return;
+	loop_timer_free(take_ptr(&floor->timer));
+	wait = floor->rest_ms - now;
+	if (wait <= 0 && shared_state(floor->shared) != SHARED_UP)
+		wait = HOSTS_POLL_MS; /* it says so when it is */
+	if (wait <= 0) {
+		if (!floor->up) {
+			say_hello(floor);
+			return;
+		}
+		if (hosts_beat_wait_ms(floor->asked_ms, now) == 0) {
+			const struct shared_call beat = SHARED_CALL(SHARED_BEAT,
+			    BOOK_T(floor->boot), BOOK_I(HOSTS_LEASE_MS));
+
+			floor->sent_ms = now;
+			hosts_ask(floor, &beat, 1, on_beat);
+			return;
+		}
+		if (floor->unsure || floor->poll ||
+		    now - floor->poll_ms >= HOSTS_POLL_MS) {
+			poll(floor);
+			return;
+		}
+		if (shares_adopt(floor) || shares_act(floor) ||
+		    letters_act(floor) || money_act(floor))
+			return;
+		if (now - floor->steal_ms >= STEAL_MS) {
+			steal(floor);
+			return;
+		}
+		if (now - floor->nobody_ms >= HOSTS_POLL_MS &&
+		    shares_want(floor)) {
+			floor->nobody_ms = now;
+			hosts_ask(floor, &SHARED_CALL0(SHARED_NOBODY_CAN), 1,
+			    on_nobody);
+			return;
+		}
+		if (floor->claim && floor->room > 0 && !floor->drains &&
+		    hosts_sure(floor)) {
+			claim(floor,
+			    floor->any ? SHARED_CLAIM_ANY : SHARED_CLAIM);
+			return;
+		}
+		wait = hosts_beat_wait_ms(floor->asked_ms, now);
+		due = floor->poll_ms + HOSTS_POLL_MS - now;
+		wait = due < wait ? due : wait;
+	}
+	floor->timer = loop_after(
+	    floor->core->loop, wait < 1 ? 1 : wait, look_soon, floor);
+}
+
+static void
+on_state(enum shared_state state, const char *words, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (state == SHARED_UP) {
+		floor->rest_ms = 0;
+		if (floor->land != NULL)
+			floor->land->rest_ms = 0;
+		floor->unsure = true;
+	} else if (words != NULL && *words != '\0') {
+		tell_away(floor,
+		    state == SHARED_BARRED ? EVENT_HOSTS_REFUSED :
+					     EVENT_HOSTS_AWAY,
+		    words);
+	}
+	hosts_look(floor);
+}
+
+static void
+on_notified(const char *word, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	bool all = strcmp(word, "all") == 0;
+
+	if (all || strcmp(word, "queue") == 0)
+		floor->claim = true;
+	if (all || strcmp(word, "letter") == 0)
+		floor->letters = true;
+	if (all || strcmp(word, "ready") == 0)
+		hosts_land_hint(floor);
+	hosts_check_look(floor, word);
+	if (all || strcmp(word, "change") == 0 || strcmp(word, "queue") == 0)
+		floor->poll = true;
+	hosts_look(floor);
+}
+
+static void
+on_event(const struct event *event, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (event->kind == EVENT_TASK_FINISHED && event->task != NULL)
+		shares_ended(floor, event);
+	if (event->task != NULL)
+		hosts_look(floor);
+}
+
+/* --- what auto mode asks ----------------------------------------------------
+ */
+
+/* An agent that another one waits for goes on whatever the database does: it is
+ * claimed as soon as that is possible. */
+static bool
+may_begin(void *arg, const struct task *task)
+{
+	const struct hosts_floor *floor = arg;
+	const struct share *share = share_of_task(floor, task->id);
+
+	if (share == NULL || share->step == SHARE_NEW)
+		return task_is_spawned(task);
+	return share->step == SHARE_HELD && share->from_ref == NULL &&
+	    (task_is_spawned(task) || hosts_sure(floor));
+}
+
+static void
+on_room(void *arg, size_t workers)
+{
+	struct hosts_floor *floor = arg;
+
+	/* One that goes on from other work begins when that is here. */
+	for (size_t i = 0; i < floor->share_count && workers > 0; i++)
+		workers -= floor->shares[i]->step == SHARE_HELD &&
+		    floor->shares[i]->from_ref != NULL;
+	if (workers > floor->room)
+		floor->claim = true;
+	floor->room = workers;
+	hosts_look(floor);
+}
+
+static size_t
+ahead(void *arg)
+{
+	const struct hosts_floor *floor = arg;
+
+	return floor->up && !floor->drains ? HOSTS_AHEAD_MAX : 0;
+}
+
+/* A run that ends when nothing is left ends when nobody has anything left. */
+static bool
+expects(void *arg)
+{
+	const struct hosts_floor *floor = arg;
+
+	return !floor->counted || floor->open > 0 || floor->share_count > 0;
+}
+
+static bool
+releases(void *arg, const struct task *task)
+{
+	return share_of_task(arg, task->id) == NULL;
+}
+
+static const struct auto_hosts hosts = {
+	.may_begin = may_begin,
+	.room = on_room,
+	.ahead = ahead,
+	.expects = expects,
+	.releases = releases,
+};
+
+/* --- the floor --------------------------------------------------------------
+ */
+
+static void
+floor_begin(void *self)
+{
+	struct hosts_floor *floor = self;
+	const struct settings *settings = floor->core->settings;
+	const char *passfile = settings_string(settings, "fleet.passfile");
+	cleanup_free char *file = *passfile == '\0' ?
+	    workspace_path(floor->core->workspace, "fleet.pass") :
+	    workspace_resolve(floor->core->workspace, passfile);
+	cleanup_free char *repository =
+	    shared_repository(floor->core->workspace);
+	struct shared_options options = {
+		.loop = floor->core->loop,
+		.database = settings_string(settings, "fleet.database"),
+		.passfile = file,
+		.repository = repository,
+		.host = floor->host,
+		.state = on_state,
+		.notified = on_notified,
+		.arg = floor,
+	};
+	struct err err = { 0 };
+
+	if (load_self(floor, &err) < 0 || shares_load(floor, &err) < 0 ||
+	    letters_load(floor, &err) < 0 ||
+	    shared_new(&options, &floor->shared, &err) < 0) {
+		RAISE(floor->core, "task_source", .reason = err.msg);
+		life_floor_begun(floor->core);
+		return;
+	}
+	find_words(floor);
+	if (floor->self.next == NULL)
+		renew_boot(floor);
+	floor->begun = true;
+	life_floor_begun(floor->core);
+	hosts_look(floor);
+}
+
+static void
+floor_patrol(void *self, bool all)
+{
+	(void)all;
+	hosts_look(self);
+}
+
+/* What is under way may be ended at any time: it is asked again. */
+static void
+floor_stop(void *self)
+{
+	struct hosts_floor *floor = self;
+
+	loop_timer_free(take_ptr(&floor->timer));
+	persist_forget(floor->core, floor);
+	letters_stop(floor);
+	floor->begun = false;
+	if (!hosts_land_stop(floor)) /* it gives up its lease first */
+		shared_free(take_ptr(&floor->shared));
+}
+
+static bool
+floor_is_quiet(const void *self)
+{
+	return !hosts_land_leaves(self);
+}
+
+struct hosts_floor *
+hosts_floor_new(struct auto_mode *mode)
+{
+	struct core *core = mode->core;
+	cleanup_buf struct buf name = BUF_INIT;
+	struct hosts_floor *floor;
+
+	if (*settings_string(core->settings, "fleet.database") == '\0' ||
+	    core->options->oneshot) {
+		letters_register(core, NULL);
+		return NULL;
+	}
+	shared_host_name(settings_string(core->settings, "fleet.host"), &name);
+	floor = xcalloc(1, sizeof *floor);
+	floor->core = core;
+	floor->mode = mode;
+	floor->host = xstrdup(name.data);
+	floor->floor = (struct core_floor){
+		.self = floor,
+		.begin = floor_begin,
+		.patrol = floor_patrol,
+		.stop = floor_stop,
+		.is_quiet = floor_is_quiet,
+	};
+	core->state.host = floor->host;
+	floor->land = hosts_land_new(floor);
+	floor->check = hosts_check_new(floor);
+	floor->look = loop_call_new(core->loop, look, floor);
+	core_add_floor(core, &floor->floor);
+	auto_set_hosts(mode, &hosts, floor);
+	letters_register(core, floor);
+	emit_subscribe(core, on_event, floor);
+	return floor;
+}
+
+void
+hosts_floor_free(struct hosts_floor *floor)
+{
+	if (floor == NULL)
+		return;
+	emit_unsubscribe(floor->core, on_event, floor);
+	auto_set_hosts(floor->mode, NULL, NULL);
+	floor->core->state.host = NULL;
+	hosts_land_free(take_ptr(&floor->land));
+	hosts_check_free(take_ptr(&floor->check));
+	floor_stop(floor);
+	loop_call_free(floor->look);
+	shares_free(floor);
+	schema_release(&self_schema, &floor->self);
+	strv_free(floor->can);
+	strv_free(floor->adopt);
+	free(floor->words);
+	free(floor->host);
+	free(floor);
+}
+
+struct shared *
+hosts_floor_shared(struct hosts_floor *floor)
+{
+	return floor == NULL ? NULL : floor->shared;
+}
+
+const char *
+hosts_floor_name(const struct hosts_floor *floor)
+{
+	return floor == NULL ? NULL : floor->host;
+}
+
+const char *
+hosts_floor_boot(const struct hosts_floor *floor)
+{
+	return floor == NULL || !floor->up ? NULL : floor->boot;
+}
+
+const char *
+hosts_floor_words(const struct hosts_floor *floor)
+{
+	return floor == NULL ? NULL : floor->words;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A host in a fleet: daemons on clones of one repository share their tasks
+ * through a database (fleet.database), a floor above auto mode. Without that
+ * setting there is no such floor, and nothing of this happens.
+ *
+ * Every task that waits is published, and begins only where it was claimed. Its
+ * owner, whose source gave it, has it at the step "elsewhere" meanwhile, and
+ * settles it when its runner says how it ended. model/hosts/hosts-rules.h has
+ * the rules.
+ *
+ *   hosts-floor.c   connection, lease, what is next: one thing at a time
+ *   hosts-letter.c  letters: what a person asks of another host
+ *   hosts-money.c   what all hosts have spent today
+ *   hosts-share.c   tasks: published, claimed, told how they ended, stopped
+ *
+ * What is to be told is a row of the own book first (struct share), so that it
+ * does not matter where a daemon is killed; every statement names task, fence,
+ * host and boot, so that it does not matter how often it is sent.
+ */
+#ifndef HOSTS_FLOOR_H
+#define HOSTS_FLOOR_H
+
+struct auto_mode;
+struct hosts_floor;
+struct shared;
+
+/* NULL: this host works alone. */
+struct hosts_floor *hosts_floor_new(struct auto_mode *mode);
+/* Before the floors below. NULL is ignored. */
+void hosts_floor_free(struct hosts_floor *floor);
+
+/* For the floors above; hosts may be NULL. Name and boot are valid as long as
+ * the floor is; NULL = there is none. Words: why the database is not there;
+ * NULL = it is. */
+struct shared *hosts_floor_shared(struct hosts_floor *floor);
+const char *hosts_floor_name(const struct hosts_floor *floor);
+const char *hosts_floor_boot(const struct hosts_floor *floor);
+const char *hosts_floor_words(const struct hosts_floor *floor);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * What the hosts of a fleet have spent today, and how full the windows of
+ * their accounts are: the budgets of a day and what is kept of a window are for
+ * all of them together.
+ */
+
+#include "base.h"
+#include "hosts-private.h"
+#include "json.h"
+#include "settings.h"
+
+#define CHANGED_MS ((int64_t)10 * 1000) /* what is new is told this often */
+#define READ_MS    ((int64_t)60 * 1000) /* a budget is looked at this often */
+#define SAME_MS    ((int64_t)5 * 60 * 1000) /* resets of one window differ */
+#define DAY_MS     ((int64_t)24 * 3600 * 1000)
+
+/* The same window, that another host has heard of; one that ends at another
+ * time is another account's. */
+static void
+read_window(struct hosts_floor *floor, const char *span, const char *body)
+{
+	struct window *windows = floor->core->state.windows;
+	cleanup_json struct json_object *json = NULL, *limits = NULL;
+	int64_t now = clock_wall_ms();
+
+	if (body == NULL ||
+	    json_parse(body, strlen(body), 4096, &json, NULL) < 0)
+		return;
+	for (int i = 0; i < WINDOW_COUNT; i++) {
+		int64_t resets = json_int_or(json, "resets_at", 0);
+
+		if (strcmp(span, window_words[i]) != 0 ||
+		    !window_is_known(&windows[i], now) || resets <= 0 ||
+		    resets > INT64_MAX / 1000 ||
+		    llabs(resets * 1000 - windows[i].resets_ms) > SAME_MS)
+			continue;
+		limits = json_object_new_object();
+		json_set(limits, span, take_ptr(&json));
+		windows_read(limits, now, windows);
+		return;
+	}
+}
+
+static void
+on_money(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	int64_t tokens = 0, cost = 0;
+
+	if (hosts_answered(floor, answer)) {
+		const struct shared_rows *sum = &answer->of[1];
+		const struct shared_rows *quota = &answer->of[2];
+
+		for (size_t i = 0; i < sum->count; i++) {
+			tokens += shared_int(sum, i, "others_tokens");
+			cost += shared_int(sum, i, "others_micros");
+		}
+		for (size_t i = 0; i < quota->count; i++)
+			read_window(floor, shared_text(quota, i, "span"),
+			    shared_text(quota, i, "body"));
+		floor->told = floor->telling;
+		auto_spent_elsewhere(
+		    floor->mode, floor->told.day, tokens, cost);
+	}
+	hosts_done(floor);
+}
+
+bool
+money_act(struct hosts_floor *floor)
+{
+	const struct state *state = &floor->core->state;
+	const struct settings *settings = floor->core->settings;
+	const struct window *windows = state->windows;
+	int64_t now = clock_boot_ms(), today = clock_wall_ms() / DAY_MS;
+	struct hosts_told is = { .day = today };
+	cleanup_free char *day = xasprintf("%" PRId64, today);
+	cleanup_free char *body[WINDOW_COUNT] = { 0 };
+	struct book_value put[WINDOW_COUNT][3];
+	struct shared_call calls[3 + WINDOW_COUNT];
+	struct book_value spend[4], sum[1];
+	bool limited = settings_int(settings, "budget.day_tokens") > 0 ||
+	    settings_amount(settings, "budget.day_cost") > 0 ||
+	    settings_int(settings, "budget.reserve") > 0;
+	size_t n = 3;
+
+	if (state->today.day == today) {
+		is.tokens = state->today.tokens;
+		is.cost = state->today.cost;
+	}
+	for (int i = 0; i < WINDOW_COUNT; i++)
+		if (window_is_known(&windows[i], clock_wall_ms()))
+			is.used[i] = windows[i].used;
+	if (now - floor->money_ms < CHANGED_MS ||
+	    (memcmp(&is, &floor->told, sizeof is) == 0 &&
+		(!limited || now - floor->money_ms < READ_MS)))
+		return false;
+	floor->money_ms = now;
+	floor->telling = is;
+	spend[0] = sum[0] = BOOK_T(day);
+	spend[1] = BOOK_T("");
+	spend[2] = BOOK_I(is.tokens);
+	spend[3] = BOOK_I(is.cost);
+	calls[0] = (struct shared_call){ SHARED_SPEND_PUT, spend, 4 };
+	calls[1] = (struct shared_call){ SHARED_SPEND_SUM, sum, 1 };
+	calls[2] = SHARED_CALL0(SHARED_QUOTA_READ);
+	for (int i = 0; i < WINDOW_COUNT; i++) {
+		if (!window_is_known(&windows[i], clock_wall_ms()))
+			continue;
+		/* Its end tells an account from another one. */
+		body[i] = xasprintf("{\"used_percentage\": %" PRId64 ".%" PRId64
+				    ", \"resets_at\": %" PRId64 "}",
+		    windows[i].used / 10, windows[i].used % 10,
+		    windows[i].resets_ms / 1000);
+		put[i][0] = BOOK_T(floor->host);
+		put[i][1] = BOOK_T(window_words[i]);
+		put[i][2] = BOOK_T(body[i]);
+		calls[n++] =
+		    (struct shared_call){ SHARED_QUOTA_PUT, put[i], 3 };
+	}
+	hosts_ask(floor, calls, n, on_money);
+	return true;
+}

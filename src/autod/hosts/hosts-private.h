@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: ISC */
+
+/* What the units of this folder share. */
+#ifndef HOSTS_PRIVATE_H
+#define HOSTS_PRIVATE_H
+
+#include "auto.h"
+#include "core.h"
+#include "hosts-rules.h"
+#include "id.h"
+#include "shared.h"
+
+struct event;
+struct git;
+struct check_end;
+struct hosts_check;
+struct hosts_post;
+struct hosts_land;
+struct landing_item;
+struct landings;
+struct loop_call;
+struct loop_timer;
+struct task;
+
+/* Who this host is, in its own book. */
+struct hosts_self {
+	char *host;
+	char *boot; /* that the database knows; NULL = none yet */
+	char *next; /* that it is about to be told; NULL = none */
+};
+
+/* What the others know of what this one has spent. */
+struct hosts_told {
+	int64_t day, tokens, cost;
+	int64_t used[WINDOW_COUNT]; /* of the account's windows */
+};
+
+struct hosts_floor {
+	struct core *core;
+	struct auto_mode *mode;
+	struct core_floor floor;
+	struct shared *shared;
+	struct hosts_self self;
+	char *host; /* our name */
+	char boot[ID_UUID_SIZE]; /* of this daemon; "" = not told yet */
+	struct loop_call *look;
+	struct loop_timer *timer;
+	bool begun;
+	bool up; /* the database knows this boot */
+	bool unsure; /* what we hold is asked before anything else */
+	bool busy; /* something is under way: see hosts_ask() */
+	bool drains;
+	bool counted; /* tasks of all hosts, below */
+	bool poll, claim, letters; /* now */
+	bool any; /* claim a task whatever its label */
+	char *words; /* why it is not there; NULL = it is */
+	bool away; /* and people know */
+	int tries; /* in a row that were not answered */
+	int64_t rest_ms; /* nothing before that; by clock_boot_ms(), as all */
+	int64_t asked_ms; /* the beat that was answered last was sent */
+	int64_t sent_ms; /* the one that is under way */
+	int64_t poll_ms, steal_ms; /* the last ones */
+	int64_t since_ms; /* of the changes that were read; their clock */
+	size_t room; /* workers without a task */
+	int64_t open; /* tasks of all hosts that have not ended */
+	int64_t nobody_ms; /* of the last look for tasks that no host can take
+			    */
+	char **can; /* our words */
+	struct hosts_told told, telling;
+	int64_t money_ms; /* of the last look at it */
+	struct hosts_post *post; /* hosts-letter.c */
+	struct hosts_land *land; /* hosts-land.c */
+	struct hosts_check *check; /* hosts-check.c */
+	struct share **shares;
+	size_t share_count;
+	struct share *share; /* that something is told of */
+	enum share_step share_step; /* its step when that began */
+	size_t claim_at; /* the answer that says whether it is claimed; 0 = none
+			  */
+	char **adopt; /* claims that we have and do not know of */
+};
+
+/* --- hosts-floor.c ---------------------------------------------------------
+ */
+
+/* Ask; nothing else is asked by the floor until hosts_done(). */
+void hosts_ask(struct hosts_floor *floor, const struct shared_call *calls,
+    size_t count, shared_fn *fn);
+/* Was it answered? If not, what we hold is asked before anything else. */
+bool
+hosts_answered(struct hosts_floor *floor, const struct shared_answer *answer);
+/* The next thing, once what was written is saved. */
+void hosts_done(struct hosts_floor *floor);
+/* Look what is next. */
+void hosts_look(struct hosts_floor *floor);
+/* Does this host have the word, or a program of that name? */
+bool hosts_can(struct hosts_floor *floor, const char *word);
+/* Is what we hold ours for certain? Nothing is submitted otherwise. */
+bool hosts_sure(const struct hosts_floor *floor);
+
+/* --- hosts-share.c ---------------------------------------------------------
+ */
+
+/* A task that is shared, by its id here or in the shared book; NULL = none. */
+struct share *share_of_task(const struct hosts_floor *floor, const char *task);
+struct share *share_of_id(const struct hosts_floor *floor, const char *id);
+void share_save(struct hosts_floor *floor, struct share *share);
+void share_remove(struct hosts_floor *floor, struct share *share);
+
+int shares_load(struct hosts_floor *floor, struct err *err);
+void shares_free(struct hosts_floor *floor);
+/* Tasks that are new, or dropped, or have another priority. */
+void shares_compare(struct hosts_floor *floor);
+/* Tell the database of one of them. False: there is nothing to tell. */
+bool shares_act(struct hosts_floor *floor);
+/* Stop what is not ours any more, as soon as that is possible. False: nothing
+ * is left to stop. */
+bool shares_stop(struct hosts_floor *floor);
+/* A task has ended. */
+void shares_ended(struct hosts_floor *floor, const struct event *event);
+/* The answers of SHARED_CLAIM, SHARED_HOLD (whole) and SHARED_CHANGES. claim
+ * is true if there was one. */
+bool shares_claimed(struct hosts_floor *floor, const struct shared_rows *rows);
+void shares_held(struct hosts_floor *floor, const struct shared_rows *rows);
+void shares_changed(struct hosts_floor *floor, const struct shared_rows *rows);
+/* Is one of them to be looked at because no host may be able to take it? */
+bool shares_want(const struct hosts_floor *floor);
+/* The answer of SHARED_NOBODY_CAN: those are asked about, the others not any
+ * more. */
+void shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows);
+/* Adopt a claim that we have and did not know of. False: there is none. */
+bool shares_adopt(struct hosts_floor *floor);
+
+/* --- hosts-letter.c --------------------------------------------------------
+ */
+
+int letters_load(struct hosts_floor *floor, struct err *err);
+/* Tell what came of a letter, or take the next one. False: nothing is due. */
+bool letters_act(struct hosts_floor *floor);
+/* floor NULL: this host works alone. */
+void letters_register(struct core *core, struct hosts_floor *floor);
+void letters_stop(struct hosts_floor *floor);
+
+/* --- hosts-money.c ---------------------------------------------------------
+ */
+
+/* Tell what was spent, and read what the others have. False: not due. */
+bool money_act(struct hosts_floor *floor);
+
+/* --- hosts-land.c and hosts-submit.c -----------------------------------------
+ */
+
+#define LAND_REMOTE "origin"
+#define LAND_REFS   "refs/llmc/queue/"
+#define LAND_PUSH_MS                                            \
+	((int64_t)5 * 60 * 1000) /* deadline of a push or fetch \
+				  */
+/* How the words of an ejected row begin if its work conflicts. */
+#define LAND_CONFLICT "It conflicts with what has landed"
+
+struct hosts_land {
+	struct hosts_floor *floor;
+	struct core *core;
+	struct landings *landings;
+	struct git *git; /* its own: no other command waits for origin */
+	struct loop_call *look;
+	struct loop_timer *timer;
+	bool busy; /* with a git, or an ask */
+	bool leaves; /* the daemon stops, and the lease is given up */
+	bool ready; /* look for submitted work now */
+	bool wants; /* there is some: ask for the lease */
+	int tries; /* in a row that failed */
+	int64_t rest_ms; /* nothing before that; clock_boot_ms(), as all */
+	struct landing_item *item; /* being pushed or fetched; if fetched, it is
+				    * not in the queue yet */
+	char *item_id; /* of one in the queue that something is told of */
+	char *head_ref; /* where that is at origin */
+	bool again; /* pushed a second time, over earlier work of the attempt */
+	/* The lander's lease. */
+	int64_t fence; /* 0 = it is not ours */
+	int64_t asked_ms; /* when it was asked for; sent_ms: is */
+	int64_t sent_ms, poll_ms;
+	int64_t sweep_ms; /* last look for old refs; 0 = none */
+	bool sweeps; /* something has landed since */
+	int64_t other_ms; /* when another host had it; 0 = not known */
+	char **old; /* refs of tasks that have ended, "REF ID" */
+	char **listed; /* all of them, while it is asked which have ended */
+};
+
+/* What was under way has ended; has failed, and is tried again. */
+void land_done(struct hosts_land *land);
+void land_failed(struct hosts_land *land, const char *words);
+void land_arm(struct hosts_land *land, int64_t ms);
+void land_ask(struct hosts_land *land, const struct shared_call *calls,
+    size_t count, shared_fn *fn);
+bool land_answered(struct hosts_land *land, const struct shared_answer *answer);
+/* The item that something was told of, if it is still there. */
+struct landing_item *land_told_item(struct hosts_land *land);
+
+/* The runner. Push and submit what waits for that, and fetch what it goes on
+ * from: false = nothing. Tell the landing floor how it ended, once the branch
+ * has followed. */
+bool land_submit(struct hosts_land *land);
+bool land_fetch(struct hosts_land *land);
+void land_settle(struct hosts_land *land);
+
+struct hosts_land *hosts_land_new(struct hosts_floor *floor);
+/* Before the connection is closed. NULL is ignored. */
+void hosts_land_free(struct hosts_land *land);
+/* The daemon stops: the lander's lease is given up. True: that is under way,
+ * and a moment later it is not any more. */
+bool hosts_land_stop(struct hosts_floor *floor);
+bool hosts_land_leaves(const struct hosts_floor *floor);
+/* Look what is next; and: something may have been submitted. */
+void hosts_land_look(struct hosts_floor *floor);
+void hosts_land_hint(struct hosts_floor *floor);
+/* What a row says about work that this host has submitted. False: it has not.
+ */
+bool hosts_land_news(struct hosts_floor *floor, struct share *share,
+    const struct shared_rows *rows, size_t n);
+/* The task is not this host's any more: what it has submitted is forgotten. */
+void hosts_land_lost(struct hosts_floor *floor, const char *task);
+
+/* Is it this host that lands? */
+bool hosts_land_has_lease(const struct hosts_floor *floor);
+
+/* --- hosts-check.c ----------------------------------------------------------
+ */
+
+struct hosts_check *hosts_check_new(struct hosts_floor *floor);
+void hosts_check_free(struct hosts_check *check); /* NULL is ignored */
+/* Look what is next; word: a hint, or NULL. */
+void hosts_check_look(struct hosts_floor *floor, const char *word);
+/* As in struct landing_hosts. */
+int hosts_check_room(const struct hosts_floor *floor);
+void hosts_check_post(struct hosts_floor *floor, const char *tree,
+    const char *commit, const char *key, bool afresh);
+void hosts_check_drop(struct hosts_floor *floor, const char *tree);
+void hosts_check_lent(struct hosts_floor *floor, const struct check_end *end);
+/* The answer of SHARED_ADOPT_CHECKS. */
+void
+hosts_check_adopted(struct hosts_floor *floor, const struct shared_rows *rows);
+
+#endif

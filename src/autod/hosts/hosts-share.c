@@ -1,0 +1,861 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "attempt.h"
+#include "book.h"
+#include "emit.h"
+#include "fleet.h"
+#include "hosts-private.h"
+#include "intake.h"
+#include "outcome.h"
+#include "persist.h"
+#include "person.h"
+#include "schema.h"
+#include "settings.h"
+#include "task.h"
+#include "taskfile.h"
+#include "word.h"
+
+#define BODY_MAX  ((size_t)512 * 1024) /* bytes of a task's JSON */
+#define WANTS_MAX (TASK_WANTS_MAX + 2)
+#define RETURN_MS ((int64_t)30 * 1000) /* before others may claim it again */
+
+/* --- rows -------------------------------------------------------------------
+ */
+
+static const char *const share_keys[] = { "id", NULL };
+
+static const struct book_table *
+share_table(void)
+{
+	static struct book_table table = { .name = "share",
+		.keys = share_keys };
+
+	table.fields = share_schema.fields;
+	table.count = share_schema.count;
+	return &table;
+}
+
+struct share *
+share_of_task(const struct hosts_floor *floor, const char *task)
+{
+	for (size_t i = 0; i < floor->share_count; i++)
+		if (strcmp(floor->shares[i]->task, task) == 0)
+			return floor->shares[i];
+	return NULL;
+}
+
+struct share *
+share_of_id(const struct hosts_floor *floor, const char *id)
+{
+	for (size_t i = 0; i < floor->share_count; i++)
+		if (strcmp(floor->shares[i]->id, id) == 0)
+			return floor->shares[i];
+	return NULL;
+}
+
+void
+share_save(struct hosts_floor *floor, struct share *share)
+{
+	book_put(floor->core->book, share_table(), share);
+}
+
+static struct share *
+keep(struct hosts_floor *floor, struct share *share)
+{
+	floor->shares = xreallocarray(
+	    floor->shares, floor->share_count + 1, sizeof(struct share *));
+	floor->shares[floor->share_count++] = share;
+	return share;
+}
+
+static struct share *
+share_add(struct hosts_floor *floor, const char *id, const char *task,
+    const char *owner, enum share_step step)
+{
+	struct share *share = schema_new(&share_schema);
+
+	*share = (struct share){ .id = xstrdup(id),
+		.task = xstrdup(task),
+		.owner = xstrdup(owner),
+		.step = step };
+	share_save(floor, share);
+	return keep(floor, share);
+}
+
+void
+share_remove(struct hosts_floor *floor, struct share *share)
+{
+	cleanup_free char *key = xasprintf("host/%s", share->id);
+	size_t i = 0;
+
+	if (share->asks)
+		asks_resolve(floor->core, key);
+
+	while (floor->shares[i] != share)
+		i++;
+	floor->share_count--;
+	memmove(floor->shares + i, floor->shares + i + 1,
+	    (floor->share_count - i) * sizeof(struct share *));
+	if (floor->share == share)
+		floor->share = NULL;
+	book_delete(floor->core->book, share_table(),
+	    (const struct book_value[]){ BOOK_T(share->id) });
+	schema_free(&share_schema, share);
+}
+
+static bool
+on_loaded(struct book_row *row, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	struct share *share = schema_new(&share_schema);
+
+	if (book_read(floor->core->book, share_table(), row, share, NULL) < 0 ||
+	    share->id == NULL || share->task == NULL || share->owner == NULL)
+		schema_free(&share_schema, share);
+	else
+		keep(floor, share);
+	return true;
+}
+
+int
+shares_load(struct hosts_floor *floor, struct err *err)
+{
+	int r = book_add_table(floor->core->book, share_table(), err);
+
+	return r < 0 ? r :
+		       book_query(floor->core->book,
+			   "SELECT share.* FROM share ORDER BY share.id", NULL,
+			   0, on_loaded, floor, err);
+}
+
+void
+shares_free(struct hosts_floor *floor)
+{
+	for (size_t i = 0; i < floor->share_count; i++)
+		schema_free(&share_schema, floor->shares[i]);
+	free(floor->shares);
+	floor->shares = NULL;
+	floor->share_count = 0;
+}
+
+static bool
+is_own(const struct hosts_floor *floor, const struct share *share)
+{
+	return strcmp(share->owner, floor->host) == 0;
+}
+
+static struct task *
+task_of(const struct hosts_floor *floor, const struct share *share)
+{
+	return state_task(&floor->core->state, share->task);
+}
+
+/* --- a task as JSON ---------------------------------------------------------
+ */
+
+/* What a runner needs, and what an owner needs to know of the end. */
+static const char *const body_keys[] = { "title", "text", "label", "priority",
+	"maker", "sandbox", "key", "fixes", "landed_before", "advice", "reason",
+	"last_words", "attempts", "attempts_allowed", "turns_before", "tokens",
+	"run", NULL };
+static const char *const result_keys[] = { "outcome", "reason", "last_words",
+	"worker", "attempts", "turns", "turns_before", "nudges", "assigned_ms",
+	"tokens", "lines_known", "lines_added", "lines_removed", "weakens",
+	"commit", "move", "held_by", "dropped", "run", NULL };
+
+static char *
+print_some(const struct task *t, const char *const *keys)
+{
+	cleanup_json struct json_object *all = task_to_json(t);
+	cleanup_json struct json_object *some = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *value;
+
+	for (; *keys != NULL; keys++)
+		if (json_object_object_get_ex(all, *keys, &value))
+			json_set(some, *keys, json_object_get(value));
+	json_print(some, false, &text);
+	return text.len > BODY_MAX ? NULL : buf_take(&text);
+}
+
+/* A task that somebody else has written: NULL if it cannot be read. */
+static struct task *
+parse(const char *id, const char *text)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct task *t = NULL;
+
+	if (text == NULL ||
+	    json_parse(text, strlen(text), BODY_MAX, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return NULL;
+	json_set_string(json, "id", id);
+	return task_from_json(json, "", &t, NULL) < 0 ? NULL : t;
+}
+
+/* --- what is told -----------------------------------------------------------
+ */
+
+/* Is it one that a paused goal holds back? */
+static bool
+is_held_back(const struct hosts_floor *floor, const struct task *t)
+{
+	const struct auto_policy *policy = floor->mode->policy;
+
+	return policy->holds != NULL && intake_is_planned(t) &&
+	    policy->holds(floor->mode->policy_arg, t);
+}
+
+void
+shares_compare(struct hosts_floor *floor)
+{
+	const struct state *state = &floor->core->state;
+
+	for (size_t i = 0; i < state->task_count; i++) {
+		const struct task *t = state->tasks[i];
+		cleanup_free char *id = NULL;
+
+		if ((t->step != TASK_WAITING && t->step != TASK_ASSIGNED &&
+			t->step != TASK_QUEUED) ||
+		    share_of_task(floor, t->id) != NULL)
+			continue;
+		id = share_id(floor->host, t->id);
+		if (share_of_id(floor, id) == NULL)
+			share_add(floor, id, t->id, floor->host, SHARE_NEW);
+	}
+	for (size_t i = floor->share_count; i-- > 0;) {
+		struct share *share = floor->shares[i];
+
+		const struct task *t = task_of(floor, share);
+
+		/* What has not begun is for a host that stays. */
+		if (floor->drains && share->step == SHARE_HELD && t != NULL &&
+		    t->step == TASK_WAITING && t->attempts == 0 &&
+		    !share_stays(t)) {
+			share->step = SHARE_BACK;
+			xstrset(&share->words, "its host is being drained");
+			share_save(floor, share);
+		}
+		/* Its task went while no daemon looked. */
+		if (t == NULL &&
+		    (share->step == SHARE_NEW || share->step == SHARE_OUT ||
+			share->step == SHARE_AWAY)) {
+			share->step = SHARE_DROP;
+			share_save(floor, share);
+		}
+	}
+}
+
+static void
+on_told(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	struct share *share = floor->share;
+	const struct shared_rows *claimed =
+	    floor->claim_at > 0 ? &answer->of[floor->claim_at] : NULL;
+	struct task *t;
+	bool done;
+
+	floor->share = NULL;
+	if (!hosts_answered(floor, answer) || share == NULL ||
+	    share->step != floor->share_step) {
+		hosts_done(floor);
+		return;
+	}
+	done = answer->of[0].count > 0;
+	t = task_of(floor, share);
+	switch (share->step) {
+	case SHARE_NEW:
+		share->step = SHARE_OUT;
+		if (!done) { /* an earlier daemon was killed after this */
+			floor->since_ms = 0;
+			floor->poll = true;
+		}
+		if (claimed != NULL && claimed->count > 0) {
+			share->step = SHARE_HELD;
+			share->fence = shared_int(claimed, 0, "fence");
+		}
+		share_save(floor, share);
+		floor->claim = true;
+		break;
+	case SHARE_OUT: /* its priority */
+		if (t != NULL)
+			share->prio = (int)t->priority;
+		share_save(floor, share);
+		break;
+	case SHARE_FINISH:
+		if (!done)
+			EMIT(floor->core, EVENT_TASK_FENCED,
+			    .task = share->task,
+			    .reason = "it has ended here, but another host "
+				      "has it by now");
+		share_remove(floor, share);
+		break;
+	case SHARE_BACK:
+		if (is_own(floor, share) && t != NULL) {
+			share->step = SHARE_OUT;
+			share_save(floor, share);
+			break;
+		}
+		if (t != NULL)
+			state_remove_task(&floor->core->state, share->task);
+		persist_changed(floor->core);
+		share_remove(floor, share);
+		break;
+	case SHARE_DROP:
+	default:
+		share_remove(floor, share);
+		break;
+	}
+	auto_plan_changed(floor->mode);
+	hosts_done(floor);
+}
+
+static void
+tell(struct hosts_floor *floor, struct share *share,
+    const struct shared_call *calls, size_t count)
+{
+	floor->share = share;
+	floor->share_step = share->step;
+	hosts_ask(floor, calls, count, on_told);
+}
+
+/* What stays here is claimed with it. */
+static void
+publish(struct hosts_floor *floor, struct share *share, const struct task *t)
+{
+	cleanup_free char *body = print_some(t, body_keys);
+	cleanup_strv char **wants = share_wants(t);
+	struct book_value want[WANTS_MAX][2];
+	struct shared_call calls[WANTS_MAX + 4] = {
+		SHARED_CALL(SHARED_PUBLISH, BOOK_T(share->id),
+		    BOOK_I(t->priority), BOOK_T(t->label),
+		    BOOK_T(core_branch(floor->core)), BOOK_T(t->title),
+		    BOOK_T(body != NULL ? body : "{}"), BOOK_I(0)),
+		SHARED_CALL(SHARED_WANTS_CLEAR, BOOK_T(share->id)),
+	};
+	const struct shared_call claim[] = {
+		SHARED_CALL(
+		    SHARED_CLAIM_ONE, BOOK_T(floor->boot), BOOK_T(share->id)),
+		SHARED_CALL(SHARED_ATTEMPTS_BEGIN, BOOK_T(floor->boot)),
+	};
+	size_t n = 2;
+
+	for (size_t i = 0; i < strv_count(wants) && i < WANTS_MAX; i++) {
+		want[i][0] = BOOK_T(share->id);
+		want[i][1] = BOOK_T(wants[i]);
+		calls[n++] =
+		    (struct shared_call){ SHARED_PUBLISH_WANT, want[i], 2 };
+	}
+	floor->claim_at = 0;
+	if (share_stays(t) || body == NULL) { /* too long for others */
+		floor->claim_at = n;
+		calls[n++] = claim[0];
+		calls[n++] = claim[1];
+	}
+	share->prio = (int)t->priority;
+	tell(floor, share, calls, n);
+}
+
+bool
+shares_act(struct hosts_floor *floor)
+{
+	for (size_t i = 0; i < floor->share_count; i++) {
+		struct share *share = floor->shares[i];
+		const struct task *t = task_of(floor, share);
+		const struct shared_call calls[] = {
+			[SHARE_NEW] =
+			    SHARED_CALL(SHARED_REQUEUE, BOOK_T(share->id)),
+			[SHARE_OUT] =
+			    SHARED_CALL(SHARED_REPRIORITISE, BOOK_T(share->id),
+				BOOK_I(t != NULL ? (int64_t)t->priority : 0)),
+			[SHARE_FINISH] = SHARED_CALL(SHARED_FINISH,
+			    BOOK_T(share->id), BOOK_I(share->fence),
+			    BOOK_T(floor->boot), BOOK_T(share->state),
+			    BOOK_T(share->result), BOOK_T(share->words)),
+			[SHARE_BACK] =
+			    SHARED_CALL(SHARED_GIVE_BACK, BOOK_T(share->id),
+				BOOK_I(share->fence), BOOK_T(floor->boot),
+				BOOK_I(RETURN_MS), BOOK_T(share->words)),
+			[SHARE_DROP] = SHARED_CALL(SHARED_DROP,
+			    BOOK_T(share->id), BOOK_T(share->words)),
+		};
+		const struct shared_call close[] = { calls[SHARE_FINISH],
+			SHARED_CALL0(SHARED_ATTEMPTS_CLOSE) };
+
+		switch (share->step) {
+		case SHARE_NEW:
+			if (t == NULL || t->step == TASK_PARKED ||
+			    t->step == TASK_SETTLING || is_held_back(floor, t))
+				continue;
+			if (share->state == NULL) {
+				publish(floor, share, t);
+				return true;
+			}
+			free(take_ptr(&share->state)); /* it was held */
+			floor->claim_at = 0;
+			break;
+		case SHARE_OUT:
+			if (t == NULL || (int)t->priority == share->prio)
+				continue;
+			break;
+		case SHARE_FINISH:
+			tell(floor, share, close, nitems(close));
+			return true;
+		case SHARE_BACK:
+		case SHARE_DROP:
+			break;
+		default:
+			continue;
+		}
+		tell(floor, share, &calls[share->step], 1);
+		return true;
+	}
+	return false;
+}
+
+/* In the pass in which the task ends, so that both are saved or none. */
+void
+shares_ended(struct hosts_floor *floor, const struct event *event)
+{
+	struct share *share = share_of_task(floor, event->task);
+	const struct task *t = state_task(&floor->core->state, event->task);
+
+	if (share == NULL || t == NULL)
+		return;
+	switch (share->step) {
+	case SHARE_HELD:
+		share->step = SHARE_FINISH;
+		xstrset(&share->state,
+		    t->outcome == OUTCOME_LANDED ||
+			    t->outcome == OUTCOME_NO_CHANGES ?
+			"done" :
+			"failed");
+		free(share->result);
+		share->result = print_some(t, result_keys);
+		xstrset(&share->words, t->reason);
+		break;
+	case SHARE_NEW:
+	case SHARE_READY: /* its row says so: that is how it is known here */
+		share_remove(floor, share);
+		return;
+	case SHARE_OUT:
+	case SHARE_AWAY:
+		share->step = SHARE_DROP;
+		xstrset(&share->words, t->reason);
+		break;
+	default:
+		return;
+	}
+	share_save(floor, share);
+	hosts_look(floor);
+}
+
+/* --- what is claimed --------------------------------------------------------
+ */
+
+/* A task of another host, or one of ours that our own book has lost. */
+static int
+add_task(struct hosts_floor *floor, const char *id, const char *owner,
+    const char *body)
+{
+	struct task *t = parse(id, body);
+	int64_t now = clock_wall_ms();
+
+	if (t == NULL || t->text == NULL) {
+		task_free(t);
+		return -EBADMSG;
+	}
+	xstrset(&t->source, HOSTS_SOURCE);
+	xstrset(&t->worker, NULL);
+	xstrset(&t->host, NULL);
+	xstrset(&t->from, NULL);
+	t->step = TASK_OFFERED;
+	t->outcome = OUTCOME_NONE;
+	t->created_ms = now;
+	task_take(t, now);
+	task_note(t, "claimed from host", owner, now);
+	auto_add_task(floor->mode, t);
+	return 0;
+}
+
+/* We have this claim. */
+static void
+begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
+{
+	const char *id = shared_text(rows, n, "task");
+	const char *owner = shared_text(rows, n, "owner");
+	const char *words = shared_text(rows, n, "words");
+	struct share *share = share_of_id(floor, id);
+	struct task *t = share != NULL ? task_of(floor, share) :
+					 state_task(&floor->core->state, id);
+	bool busy = share != NULL && share->step == SHARE_LOST;
+	int r = 0;
+
+	if (share == NULL)
+		share = share_add(floor, id, id, owner, SHARE_HELD);
+	if (t == NULL || t->step == TASK_ELSEWHERE || t->step == TASK_WAITING)
+		xstrset(&share->from_ref, shared_text(rows, n, "head_ref"));
+	share->fence = shared_int(rows, n, "fence");
+	xstrset(&share->host, NULL);
+	share->step = SHARE_HELD;
+	if (t == NULL)
+		r = add_task(
+		    floor, share->task, owner, shared_text(rows, n, "body"));
+	else if (t->step == TASK_ELSEWHERE)
+		task_returned(t, words, clock_wall_ms());
+	if (r < 0 || busy) {
+		share->step = SHARE_BACK;
+		xstrset(&share->words,
+		    busy ? "its last attempt here is being stopped" :
+			   "this version of llmc cannot read it");
+	} else {
+		EMIT(floor->core, EVENT_TASK_CLAIMED, .task = share->task,
+		    .text = owner);
+	}
+	share_save(floor, share);
+	persist_changed(floor->core);
+	auto_plan_changed(floor->mode);
+}
+
+bool
+shares_claimed(struct hosts_floor *floor, const struct shared_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		begin(floor, rows, i);
+		if (floor->room > 0)
+			floor->room--;
+	}
+	return rows->count > 0;
+}
+
+static void
+on_adopted(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (hosts_answered(floor, answer)) {
+		free(floor->adopt[0]);
+		memmove(floor->adopt, floor->adopt + 1,
+		    (strv_count(floor->adopt + 1) + 1) * sizeof(char *));
+		if (answer->of[0].count > 0 &&
+		    strcmp(shared_text(&answer->of[0], 0, "state"),
+			"claimed") == 0 &&
+		    shared_text(&answer->of[0], 0, "boot") != NULL &&
+		    strcmp(shared_text(&answer->of[0], 0, "boot"),
+			floor->boot) == 0)
+			begin(floor, &answer->of[0], 0);
+	}
+	hosts_done(floor);
+}
+
+bool
+shares_adopt(struct hosts_floor *floor)
+{
+	if (floor->adopt == NULL || floor->adopt[0] == NULL)
+		return false;
+	hosts_ask(floor,
+	    &SHARED_CALL(SHARED_TASK_READ, BOOK_T(floor->adopt[0])), 1,
+	    on_adopted);
+	return true;
+}
+
+/* --- news -------------------------------------------------------------------
+ */
+
+/* What became of it elsewhere: its owner settles it. */
+static void
+settle(struct hosts_floor *floor, struct share *share,
+    const struct shared_rows *rows, size_t n)
+{
+	struct task *t = task_of(floor, share);
+	struct task *end = parse(share->task, shared_text(rows, n, "result"));
+	const char *commit = shared_text(rows, n, "commit_id");
+	const char *words = shared_text(rows, n, "words");
+	const char *state = shared_text(rows, n, "state");
+	enum task_outcome outcome = commit != NULL      ? OUTCOME_LANDED :
+	    end != NULL && end->outcome != OUTCOME_NONE ? end->outcome :
+	    strcmp(state, "failed") == 0                ? OUTCOME_FAILED :
+							  OUTCOME_NO_CHANGES;
+
+	if (t == NULL || t->step == TASK_SETTLING ||
+	    !task_step_may(t->step, TASK_SETTLING)) {
+		task_free(end);
+		share_remove(floor, share);
+		return;
+	}
+	if (end != NULL) {
+		struct task_attempt attempt = t->attempt;
+
+		xstrset(&t->last_words, end->last_words);
+		xstrset(&t->worker, end->worker);
+		xstrset(&t->held_by, end->held_by);
+		xstrset(&t->weakens, end->weakens);
+		xstrset(&t->commit, end->commit);
+		t->attempts = end->attempts;
+		t->turns = end->turns;
+		t->turns_before = end->turns_before;
+		t->nudges = end->nudges;
+		t->tokens = end->tokens;
+		t->lines_known = end->lines_known;
+		t->lines_added = end->lines_added;
+		t->lines_removed = end->lines_removed;
+		t->dropped = end->dropped;
+		t->assigned_ms = end->assigned_ms;
+		t->attempt = end->attempt;
+		end->attempt = attempt;
+		t->attempt.started_ms = 0; /* it is recorded there */
+	}
+	if (commit != NULL)
+		xstrset(&t->commit, commit);
+	share_remove(floor, share);
+	outcome_settle(floor->mode, t, outcome,
+	    end != NULL && end->reason != NULL ? end->reason :
+		outcome == OUTCOME_LANDED      ? NULL :
+						 words);
+	task_free(end);
+	persist_changed(floor->core);
+}
+
+/* Hosts were lost with it: a person says whether it is tried again. */
+static void
+hold(struct hosts_floor *floor, struct share *share, struct task *t,
+    const char *words)
+{
+	cleanup_free char *why =
+	    xasprintf("%d hosts were lost while they had it%s%s",
+		HOSTS_LOST_MAX, words != NULL ? ", the last time: " : "",
+		words != NULL ? words : "");
+
+	if (t->step != TASK_PARKED &&
+	    task_park(t, ASK_FAILURE, NULL, why, clock_wall_ms()) == 0)
+		EMIT(floor->core, EVENT_TASK_PARKED, .task = t->id,
+		    .worker = t->worker, .reason = why);
+	share->step = SHARE_NEW; /* once it waits again */
+	xstrset(&share->state, "held");
+}
+
+static void
+apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
+{
+	struct share_row row = {
+		.id = shared_text(rows, n, "task"),
+		.owner = shared_text(rows, n, "owner"),
+		.host = shared_text(rows, n, "host"),
+		.boot = shared_text(rows, n, "boot"),
+		.fence = shared_int(rows, n, "fence"),
+		.lost = (int)shared_int(rows, n, "lost"),
+	};
+	const char *words = shared_text(rows, n, "words");
+	struct share *share = share_of_id(floor, row.id);
+	struct task *t = share != NULL ? task_of(floor, share) : NULL;
+	int64_t now = clock_wall_ms();
+	enum share_news verdict;
+	unsigned state = 0;
+
+	if (!word_find(row_state_words, shared_text(rows, n, "state"), &state))
+		return; /* of a later version */
+	row.state = (enum row_state)state;
+	if (share != NULL && hosts_land_news(floor, share, rows, n))
+		return;
+	verdict = share_judge(share, &row, floor->host, floor->boot);
+	if (verdict == SHARE_IS_OURS &&
+	    !strv_has(strv_const(floor->adopt), row.id))
+		strv_add(&floor->adopt, row.id);
+	if (share == NULL)
+		return;
+	switch (verdict) {
+	case SHARE_SAME:
+	case SHARE_IS_OURS:
+		return;
+	case SHARE_IS_OUT:
+		share->step = SHARE_OUT;
+		xstrset(&share->host, NULL);
+		if (t != NULL && t->step == TASK_ELSEWHERE)
+			task_returned(t, words, now);
+		break;
+	case SHARE_IS_AWAY:
+		if (t == NULL || task_elsewhere(t, row.host, now) < 0)
+			return;
+		share->step = SHARE_AWAY;
+		xstrset(&share->host, row.host);
+		break;
+	case SHARE_IS_LOST:
+		share->step = SHARE_LOST;
+		xstrset(&share->words, words);
+		xstrset(&share->host, row.host);
+		break;
+	case SHARE_HAS_ENDED:
+		settle(floor, share, rows, n);
+		return;
+	case SHARE_IS_HELD:
+		if (t == NULL)
+			return;
+		hold(floor, share, t, words);
+		break;
+	case SHARE_EJECTED:
+		share->step = SHARE_HELD;
+		xstrset(&share->words, words);
+		break;
+	}
+	share->fence = row.fence;
+	share_save(floor, share);
+	persist_changed(floor->core);
+}
+
+void
+shares_changed(struct hosts_floor *floor, const struct shared_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		apply(floor, rows, i);
+}
+
+/* What we thought was ours and is not in the list is lost. */
+void
+shares_held(struct hosts_floor *floor, const struct shared_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const char *id = shared_text(rows, i, "task");
+
+		if (share_of_id(floor, id) == NULL &&
+		    !strv_has(strv_const(floor->adopt), id))
+			strv_add(&floor->adopt, id);
+	}
+	for (size_t i = 0; i < floor->share_count; i++) {
+		struct share *share = floor->shares[i];
+		size_t n = 0;
+
+		if (share->step != SHARE_HELD)
+			continue;
+		while (n < rows->count &&
+		    (strcmp(shared_text(rows, n, "task"), share->id) != 0 ||
+			shared_int(rows, n, "fence") != share->fence))
+			n++;
+		if (n < rows->count)
+			continue;
+		share->step = SHARE_LOST;
+		share_save(floor, share);
+	}
+}
+
+/* --- what is not ours any more ----------------------------------------------
+ */
+
+bool
+shares_stop(struct hosts_floor *floor)
+{
+	bool left = false;
+
+	for (size_t i = floor->share_count; i-- > 0;) {
+		struct share *share = floor->shares[i];
+		struct task *t = task_of(floor, share);
+		cleanup_free char *why = NULL;
+		struct err err = { 0 };
+		int r;
+
+		if (share->step != SHARE_LOST)
+			continue;
+		hosts_land_lost(floor, share->task);
+		why = xasprintf("it is not this host's any more%s%s: its work "
+				"here is stopped and saved",
+		    share->words != NULL ? ": " : "",
+		    share->words != NULL ? share->words : "");
+		if (is_own(floor, share) && t != NULL) {
+			r = outcome_take_back(floor->mode, t, why);
+			if (r == -EBUSY) {
+				left = true;
+				continue;
+			}
+			EMIT(floor->core, EVENT_TASK_FENCED,
+			    .task = share->task, .reason = why);
+			/* Who has it is read. */
+			share->step = SHARE_OUT;
+			share_save(floor, share);
+			floor->since_ms = 0;
+			floor->poll = true;
+			continue;
+		}
+		r = t == NULL ? 0 : outcome_drop(floor->mode, t, why, &err);
+		if (r == -EBUSY || r == -EINPROGRESS) {
+			left = true;
+			continue;
+		}
+		EMIT(floor->core, EVENT_TASK_FENCED, .task = share->task,
+		    .reason = why);
+		share_remove(floor, share);
+	}
+	return left;
+}
+
+/* --- what no host can take ---------------------------------------------------
+ */
+
+bool
+shares_want(const struct hosts_floor *floor)
+{
+	for (size_t i = 0; i < floor->share_count; i++) {
+		const struct share *share = floor->shares[i];
+		const struct task *t = task_of(floor, share);
+		cleanup_strv char **wants = NULL;
+
+		if (share->asks)
+			return true;
+		if (share->step == SHARE_OUT && t != NULL)
+			wants = share_wants(t);
+		if (wants != NULL)
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_listed(const struct shared_rows *rows, const char *id)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (strcmp(shared_text(rows, i, "task"), id) == 0)
+			return true;
+	return false;
+}
+
+void
+shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows)
+{
+	for (size_t i = 0; i < floor->share_count; i++) {
+		struct share *share = floor->shares[i];
+		struct task *t = task_of(floor, share);
+		cleanup_free char *key = xasprintf("host/%s", share->id);
+		cleanup_buf struct buf words = BUF_INIT;
+		cleanup_strv char **wants = t != NULL ? share_wants(t) : NULL;
+		bool here = wants != NULL;
+
+		if (!is_listed(rows, share->id) || t == NULL) {
+			if (share->asks)
+				asks_resolve(floor->core, key);
+			share->asks = false;
+			continue;
+		}
+		buf_adds(&words, "no host that is up has all that it wants:");
+		for (size_t k = 0; wants != NULL && wants[k] != NULL; k++) {
+			here &= hosts_can(floor, wants[k]);
+			buf_addf(&words, " %s", wants[k]);
+		}
+		if (here || share->asks)
+			continue;
+		buf_adds(&words,
+		    "; start a host that has it, or add the word to "
+		    "fleet.capabilities of one that does");
+		share->asks = true;
+		share_save(floor, share);
+		asks_open(floor->core,
+		    &(struct ask_draft){ .kind = ASK_BLOCKED,
+			.level = ESCALATION_WARNING,
+			.key = key,
+			.title = "no host can take a task",
+			.words = words.data,
+			.command = "llmc fleet hosts",
+			.task = t->id,
+			.stays = true });
+	}
+	persist_changed(floor->core);
+}

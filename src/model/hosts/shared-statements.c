@@ -1,0 +1,872 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "id.h"
+#include "shared-statements.h"
+
+#define ROLE_MAX 63
+
+/* Of a host that is up with this boot; $1 is the boot. */
+#define UP_WITH(boot)                                         \
+	"exists(select 1 from host where host.host=me() and " \
+	"host.boot=" boot " and host.state='up'"
+#define UP(boot)     UP_WITH(boot) ")"
+#define TAKING(boot) UP_WITH(boot) " and host.draining=0)"
+
+/* --- claims ---------------------------------------------------------------
+ *
+ * "in (select ... limit 1 for update skip locked)" would claim many rows, and a
+ * LIMIT that is a parameter would scan them all.
+ */
+#define WAITS                                                             \
+	"task.state='queued' and task.not_before<=now_ms()"               \
+	" and not exists(select 1 from task_need join task as other on "  \
+	"other.task=task_need.need where task_need.task=task.task and "   \
+	"other.state not in ('landed','done'))"                           \
+	" and not exists(select 1 from task_want where "                  \
+	"task_want.task=task.task and not exists(select 1 from host_can " \
+	"where host_can.host=me() and host_can.word=task_want.word))"
+#define LABEL_FREE                                                      \
+	" and (task.label is null or not exists(select 1 from task as " \
+	"other where other.label=task.label and other.state='claimed'))"
+#define CLAIM(which)                                                                 \
+	"with pick as materialized (select task.task from task where " WAITS         \
+	    which " order by task.prio,task.seq limit 1 {lock}) "                    \
+	"update task set state='claimed',host=me(),boot=$1,"                         \
+	"fence=task.fence+1,attempts=task.attempts+1,changed_at=now_ms() "           \
+	"from pick where task.task=pick.task and " TAKING(                           \
+	    "$1") " returning task.task,task.fence,task.owner,task.prio,task.label," \
+		  "task.branch,task.title,task.body,task.head,task.head_ref,"        \
+		  "task.attempts,task.lost,task.words"
+#define CLAIM_GIVES                                                      \
+	"task text, fence bigint, owner text, prio bigint, label text, " \
+	"branch text, title text, body text, head text, head_ref text, " \
+	"attempts bigint, lost bigint, words text"
+
+/* An attempt: task $1, fence $2, boot $3. */
+#define MINE                                                           \
+	"where task.task=$1 and task.fence=$2 and task.host=me() and " \
+	"task.boot=$3 and task.state='claimed'"
+/* A lander: branch $3, fence $4, boot $5. */
+#define LANDER                                                     \
+	"exists(select 1 from lander where lander.branch=$3 and "  \
+	"lander.fence=$4 and lander.host=me() and lander.boot=$5 " \
+	"and lander.lease_until>=now_ms())"
+#define RETURNS_TASK \
+	" returning task.task,task.fence,task.owner,task.host,task.state"
+#define GIVES_TASK "task text, fence bigint, owner text, host text, state text"
+#define CHANGED    ",changed_at=now_ms()"
+
+#define PRUNE(table, key, condition)                                         \
+	"delete from " table " where " key " in (select " key " from " table \
+	" where " condition " limit 1000) returning " key
+
+const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
+	[SHARED_META] = { .name = "meta",
+	    "",
+	    NULL,
+	    "select meta.key,meta.value from meta where "
+	    "meta.key<>'clock' order by meta.key" },
+
+	/* --- this host ---------------------------------------------------- */
+	[SHARED_HELLO] = { .name = "hello",
+	    "boot text, old_boot text, lease bigint, version text, "
+	    "slots bigint, check_slots bigint, ssh text",
+	    "nr bigint, draining bigint, lease_until bigint",
+	    "update host set boot=$1,state='up',lease_until=now_ms()+$3,"
+	    "seen_at=now_ms(),version=$4,slots=$5,check_slots=$6,ssh=$7 "
+	    "where host.host=me() and (host.state in ('new','lost') or "
+	    "(host.state='up' and (host.boot=$1 or host.boot=$2 or "
+	    "host.lease_until<now_ms()))) "
+	    "returning host.nr,host.draining,host.lease_until",
+	    "hosts" },
+	[SHARED_ADOPT] = { .name = "adopt",
+	    "boot text, old_boot text",
+	    "task text, fence bigint",
+	    "update task set boot=$1" CHANGED
+	    " where task.host=me() and task.boot=$2 and "
+	    "task.state in ('claimed','ready') and " UP(
+		"$1") " returning task.task,task.fence" },
+	[SHARED_ADOPT_CHECKS] = { .name = "adopt_checks",
+	    "boot text, old_boot text",
+	    "id text, fence bigint",
+	    "update check_job set boot=$1 where check_job.host=me() and "
+	    "check_job.boot=$2 and check_job.state='running' and " UP(
+		"$1") " returning check_job.id,check_job.fence" },
+	[SHARED_HOLD] = { .name = "hold",
+	    "boot text",
+	    NULL,
+	    "select task.task,task.fence,task.state,task.owner,task.head,"
+	    "task.head_ref,task.words from task where task.host=me() and "
+	    "task.boot=$1 and task.state in ('claimed','ready') "
+	    "order by task.seq" },
+	[SHARED_BEAT] = { .name = "beat",
+	    "boot text, lease bigint",
+	    "lease_until bigint, draining bigint",
+	    "update host set lease_until=now_ms()+$2,seen_at=now_ms() "
+	    "where host.host=me() and host.boot=$1 and host.state='up' "
+	    "returning host.lease_until,host.draining" },
+	[SHARED_HOST_VIEW] = { .name = "host_view",
+	    "boot text, view text",
+	    "host text",
+	    "update host set view=$2,view_at=now_ms() where "
+	    "host.host=me() and host.boot=$1 returning host.host" },
+	[SHARED_CAN_CLEAR] = { .name = "can_clear",
+	    "",
+	    "word text",
+	    "delete from host_can where host_can.host=me() "
+	    "returning host_can.word" },
+	[SHARED_CAN_SET] = { .name = "can_set",
+	    "word text",
+	    "word text",
+	    "insert into host_can(host,word) values(me(),$1) "
+	    "on conflict do nothing returning host_can.word" },
+	[SHARED_LEAVE] = { .name = "leave",
+	    "boot text",
+	    "host text",
+	    "update host set state='gone',lease_until=0 where "
+	    "host.host=me() and host.boot=$1 and not exists(select 1 from "
+	    "task where task.host=me() and task.state='claimed') "
+	    "returning host.host",
+	    "hosts" },
+
+	/* --- all hosts ---------------------------------------------------- */
+	[SHARED_HOSTS] = { .name = "hosts",
+	    "",
+	    NULL,
+	    "select host.host,host.nr,host.boot,host.state,host.draining,"
+	    "host.lease_until-now_ms() as lease_left,"
+	    "now_ms()-host.seen_at as seen_ago,host.version,host.slots,"
+	    "host.check_slots,host.ssh,host.view,"
+	    "now_ms()-host.view_at as view_ago,"
+	    "(select count(*) from task where task.host=host.host and "
+	    "task.state='claimed') as claimed,"
+	    "(select count(*) from task where task.host=host.host and "
+	    "task.state='ready') as ready "
+	    "from host where host.state<>'gone' order by host.nr" },
+	[SHARED_HOST_CANS] = { .name = "host_cans",
+	    "",
+	    NULL,
+	    "select host_can.host,host_can.word from host_can "
+	    "order by host_can.host,host_can.word" },
+	[SHARED_DRAIN] = { .name = "drain",
+	    "host text, draining bigint",
+	    "host text",
+	    "update host set draining=$2 where host.host=$1 and "
+	    "host.state<>'gone' and $2 in (0,1) returning host.host",
+	    "hosts",
+	    "host" },
+	[SHARED_STEAL_HOSTS] = { .name = "steal_hosts",
+	    "",
+	    "host text, nr bigint",
+	    "update host set state='lost' where host.state='up' and "
+	    "host.lease_until<now_ms() returning host.host,host.nr",
+	    "hosts" },
+	[SHARED_STEAL_TASKS] = { .name = "steal_tasks",
+	    "",
+	    GIVES_TASK ", lost bigint",
+	    "update task set state=case when task.lost>=2 then 'held' else "
+	    "'queued' end,lost=task.lost+1,fence=task.fence+1,host=null,"
+	    "boot=null,not_before=0,words=coalesce(task.host,'a host')||"
+	    "' was lost'" CHANGED
+	    " where task.state='claimed' and not exists(select 1 from host "
+	    "where host.host=task.host and host.state='up' and "
+	    "host.boot=task.boot)" RETURNS_TASK ",task.lost",
+	    "queue" },
+	[SHARED_STEAL_CHECKS] = { .name = "steal_checks",
+	    "",
+	    "id text",
+	    "update check_job set state='queued',fence=check_job.fence+1,"
+	    "host=null,boot=null where check_job.state='running' and not "
+	    "exists(select 1 from host where host.host=check_job.host and "
+	    "host.state='up' and host.boot=check_job.boot) "
+	    "returning check_job.id",
+	    "check" },
+
+	/* --- tasks: owner, people ----------------------------------------- */
+	[SHARED_PUBLISH] = { .name = "publish",
+	    "task text, prio bigint, label text, branch text, title text, "
+	    "body text, delay bigint",
+	    "task text, state text",
+	    "insert into task(task,owner,seq,prio,state,fence,attempts,lost,"
+	    "not_before,label,branch,title,body,created_at,changed_at) "
+	    "values($1,me(),{next},$2,'queued',0,0,0,now_ms()+$7,$3,$4,$5,"
+	    "$6,now_ms(),now_ms()) on conflict(task) do update set "
+	    "prio=excluded.prio,label=excluded.label,branch=excluded.branch,"
+	    "title=excluded.title,body=excluded.body,"
+	    "not_before=excluded.not_before,changed_at=excluded.changed_at "
+	    "where task.owner=me() and task.state in ('queued','held') "
+	    "returning task.task,task.state",
+	    "queue" },
+	[SHARED_NEEDS_CLEAR] = { .name = "needs_clear",
+	    "task text",
+	    "need text",
+	    "delete from task_need where task_need.task=$1 and "
+	    "exists(select 1 from task where task.task=$1 and "
+	    "task.owner=me()) returning task_need.need" },
+	[SHARED_PUBLISH_NEED] = { .name = "publish_need",
+	    "task text, need text",
+	    "need text",
+	    "insert into task_need(task,need) select task.task,$2 from task "
+	    "where task.task=$1 and task.owner=me() on conflict do nothing "
+	    "returning task_need.need" },
+	[SHARED_WANTS_CLEAR] = { .name = "wants_clear",
+	    "task text",
+	    "word text",
+	    "delete from task_want where task_want.task=$1 and "
+	    "exists(select 1 from task where task.task=$1 and "
+	    "task.owner=me()) returning task_want.word" },
+	[SHARED_PUBLISH_WANT] = { .name = "publish_want",
+	    "task text, word text",
+	    "word text",
+	    "insert into task_want(task,word) select task.task,$2 from task "
+	    "where task.task=$1 and task.owner=me() on conflict do nothing "
+	    "returning task_want.word" },
+	[SHARED_REPRIORITISE] = { .name = "reprioritise",
+	    "task text, prio bigint",
+	    GIVES_TASK,
+	    "update task set prio=$2" CHANGED " where task.task=$1 and "
+	    "task.state in ('queued','held')" RETURNS_TASK,
+	    "queue" },
+	[SHARED_DROP] = { .name = "drop_task",
+	    "task text, words text",
+	    GIVES_TASK,
+	    "update task set state='dropped',words=$2,fence=task.fence+1" CHANGED
+	    " where task.task=$1 and task.state in "
+	    "('queued','claimed','ready','held')" RETURNS_TASK,
+	    "change" },
+	[SHARED_REQUEUE] = { .name = "requeue",
+	    "task text",
+	    GIVES_TASK,
+	    "update task set state='queued',host=null,boot=null,lost=0,"
+	    "fence=task.fence+1,not_before=0,result=null" CHANGED
+	    " where task.task=$1 and task.state in ('held','failed')" RETURNS_TASK,
+	    "queue" },
+
+	/* --- tasks: runner ------------------------------------------------ */
+	[SHARED_CLAIM] = { .name = "claim",
+	    "boot text",
+	    CLAIM_GIVES,
+	    CLAIM(LABEL_FREE) },
+	[SHARED_CLAIM_ANY] = { .name = "claim_any",
+	    "boot text",
+	    CLAIM_GIVES,
+	    CLAIM("") },
+	[SHARED_CLAIM_ONE] = { .name = "claim_one",
+	    "boot text, task text",
+	    CLAIM_GIVES,
+	    CLAIM(" and task.task=$2") },
+	[SHARED_ATTEMPTS_BEGIN] = { .name = "attempts_begin",
+	    "boot text",
+	    "task text, fence bigint",
+	    "insert into attempt(task,fence,host,boot,started_at) select "
+	    "task.task,task.fence,task.host,task.boot,now_ms() from task "
+	    "where task.host=me() and task.boot=$1 and "
+	    "task.state='claimed' on conflict do nothing "
+	    "returning attempt.task,attempt.fence" },
+	[SHARED_SUBMIT] = { .name = "submit",
+	    "task text, fence bigint, boot text, head text, head_ref text, "
+	    "item text",
+	    GIVES_TASK,
+	    "update task set state='ready',head=$4,head_ref=$5,item=$6" CHANGED
+	    " " MINE " and " UP("$3") RETURNS_TASK,
+	    "ready" },
+	[SHARED_FINISH] = { .name = "finish",
+	    "task text, fence bigint, boot text, state text, result text, "
+	    "words text",
+	    GIVES_TASK,
+	    "update task set state=$4,result=$5,words=$6" CHANGED " " MINE
+	    " and $4 in ('done','failed','dropped','held')" RETURNS_TASK,
+	    "change",
+	    "owner" },
+	[SHARED_GIVE_BACK] = { .name = "give_back",
+	    "task text, fence bigint, boot text, delay bigint, words text",
+	    GIVES_TASK,
+	    "update task set state='queued',host=null,boot=null,"
+	    "fence=task.fence+1,not_before=now_ms()+$4,words=$5" CHANGED
+	    " " MINE RETURNS_TASK,
+	    "queue" },
+	[SHARED_ATTEMPTS_CLOSE] = { .name = "attempts_close",
+	    "",
+	    "task text, fence bigint",
+	    "update attempt set ended_at=now_ms(),ending=coalesce((select "
+	    "task.state from task where task.task=attempt.task and "
+	    "task.fence=attempt.fence),'over') where attempt.ended_at is "
+	    "null and not exists(select 1 from task where "
+	    "task.task=attempt.task and task.fence=attempt.fence and "
+	    "task.state in ('claimed','ready')) "
+	    "returning attempt.task,attempt.fence" },
+
+	/* --- tasks, read -------------------------------------------------- */
+	[SHARED_CHANGES] = { .name = "changes",
+	    "since bigint",
+	    NULL,
+	    "select task.task,task.owner,task.host,task.boot,task.fence,"
+	    "task.state,task.words,task.result,task.commit_id,task.head,"
+	    "task.head_ref,task.lost,task.attempts,task.changed_at from "
+	    "task where (task.owner=me() or task.host=me()) and "
+	    "task.changed_at>=$1 order by task.changed_at,task.task "
+	    "limit 1000" },
+	[SHARED_TASK_READ] = { .name = "task_read",
+	    "task text",
+	    NULL,
+	    "select task.task,task.owner,task.seq,task.prio,task.state,"
+	    "task.host,task.boot,task.fence,task.attempts,task.lost,"
+	    "task.label,task.branch,task.title,task.body,task.head,"
+	    "task.head_ref,task.item,task.words,task.result,"
+	    "task.commit_id,task.created_at,task.changed_at from task "
+	    "where task.task=$1" },
+	[SHARED_TASKS] = { .name = "tasks",
+	    "",
+	    NULL,
+	    "select task.task,task.owner,task.prio,task.state,task.host,"
+	    "task.fence,task.attempts,task.lost,task.label,task.branch,"
+	    "task.title,task.words,now_ms()-task.changed_at as changed_ago "
+	    "from task where task.state in "
+	    "('queued','claimed','ready','held') "
+	    "order by task.prio,task.seq limit 1000" },
+	[SHARED_TASK_COUNTS] = { .name = "task_counts",
+	    "",
+	    NULL,
+	    "select task.state,count(*) as count from task group by "
+	    "task.state order by task.state" },
+	[SHARED_NOBODY_CAN] = { .name = "nobody_can",
+	    "",
+	    NULL,
+	    "select task.task,task.title from task where "
+	    "task.state='queued' and task.owner=me() and exists(select 1 "
+	    "from task_want where task_want.task=task.task) and not "
+	    "exists(select 1 from host where host.state='up' and "
+	    "host.draining=0 and not exists(select 1 from task_want where "
+	    "task_want.task=task.task and not exists(select 1 from "
+	    "host_can where host_can.host=host.host and "
+	    "host_can.word=task_want.word))) order by task.seq" },
+	[SHARED_TASK_WANTS] = { .name = "task_wants",
+	    "task text",
+	    NULL,
+	    "select task_want.word,(select count(*) from host_can join "
+	    "host on host.host=host_can.host where "
+	    "host_can.word=task_want.word and host.state='up') as hosts "
+	    "from task_want where task_want.task=$1 order by "
+	    "task_want.word" },
+	[SHARED_ATTEMPTS] = { .name = "attempts",
+	    "task text",
+	    NULL,
+	    "select attempt.fence,attempt.host,attempt.boot,"
+	    "attempt.started_at,attempt.ended_at,attempt.ending from "
+	    "attempt where attempt.task=$1 order by attempt.fence,"
+	    "attempt.started_at" },
+
+	/* --- landing ------------------------------------------------------ */
+	[SHARED_LANDER_TAKE] = { .name = "lander_take",
+	    "branch text, boot text, lease bigint",
+	    "branch text, fence bigint, tip text, lease_until bigint",
+	    "insert into lander(branch,fence,host,boot,lease_until) select "
+	    "$1,1,host.host,host.boot,now_ms()+$3 from host where "
+	    "host.host=me() and host.boot=$2 and host.state='up' and "
+	    "host.draining=0 on conflict(branch) do update set "
+	    "fence=lander.fence+1,host=excluded.host,boot=excluded.boot,"
+	    "lease_until=excluded.lease_until where "
+	    "lander.lease_until<now_ms() or lander.host=me() or not "
+	    "exists(select 1 from host where host.host=lander.host and "
+	    "host.boot=lander.boot and host.state='up') "
+	    "returning lander.branch,lander.fence,lander.tip,"
+	    "lander.lease_until" },
+	[SHARED_LANDER_RENEW] = { .name = "lander_renew",
+	    "branch text, fence bigint, boot text, lease bigint, tip text",
+	    "branch text, lease_until bigint",
+	    "update lander set lease_until=now_ms()+$4,"
+	    "tip=coalesce($5,lander.tip) where lander.branch=$1 and "
+	    "lander.fence=$2 and lander.host=me() and lander.boot=$3 and " UP(
+		"$3") " returning lander.branch,lander.lease_until" },
+	[SHARED_LANDER_LEAVE] = { .name = "lander_leave",
+	    "branch text, fence bigint, boot text",
+	    "branch text",
+	    "update lander set lease_until=0 where lander.branch=$1 and "
+	    "lander.fence=$2 and lander.host=me() and lander.boot=$3 "
+	    "returning lander.branch",
+	    "ready" },
+	[SHARED_LANDERS] = { .name = "landers",
+	    "",
+	    NULL,
+	    "select lander.branch,lander.fence,lander.host,lander.boot,"
+	    "lander.lease_until-now_ms() as lease_left,lander.tip from "
+	    "lander order by lander.branch" },
+	[SHARED_READY] = { .name = "ready",
+	    "branch text",
+	    NULL,
+	    "select task.task,task.fence,task.host,task.boot,task.owner,"
+	    "task.head,task.head_ref,task.title,task.label,task.prio,"
+	    "task.seq,task.item from task where task.state='ready' and "
+	    "task.branch=$1 order by task.prio,task.seq limit 1000" },
+	[SHARED_LAND] = { .name = "land",
+	    "task text, commit_id text, branch text, lander bigint, "
+	    "boot text",
+	    GIVES_TASK,
+	    "update task set state='landed',commit_id=$2" CHANGED
+	    " where task.task=$1 and task.state<>'landed' and " LANDER
+		RETURNS_TASK,
+	    "change" },
+	[SHARED_EJECT] = { .name = "eject",
+	    "task text, fence bigint, branch text, lander bigint, "
+	    "boot text, words text",
+	    GIVES_TASK,
+	    "update task set state=case when exists(select 1 from host where "
+	    "host.host=task.host and host.boot=task.boot and "
+	    "host.state='up') then 'claimed' else 'queued' end,"
+	    "fence=case when exists(select 1 from host where "
+	    "host.host=task.host and host.boot=task.boot and "
+	    "host.state='up') then task.fence else task.fence+1 end,"
+	    "words=$6" CHANGED
+	    " where task.task=$1 and task.fence=$2 and task.state='ready' "
+	    "and " LANDER RETURNS_TASK,
+	    "change" },
+
+	/* --- checks ------------------------------------------------------- */
+	[SHARED_CHECK_POST] = { .name = "check_post",
+	    "id text, branch text, commit_id text, command text",
+	    "id text",
+	    "insert into check_job(id,poster,branch,commit_id,command,state,"
+	    "fence,created_at,changed_at) values($1,me(),$2,$3,$4,'queued',"
+	    "0,now_ms(),now_ms()) on conflict do nothing "
+	    "returning check_job.id",
+	    "check" },
+	[SHARED_CHECK_TAKE] = { .name = "check_take",
+	    "boot text",
+	    "id text, fence bigint, poster text, branch text, "
+	    "commit_id text, command text",
+	    "with pick as materialized (select check_job.id from check_job "
+	    "where check_job.state='queued' and check_job.poster<>me() "
+	    "order by check_job.created_at,check_job.id limit 1 "
+	    "{lock_check}) update check_job set state='running',host=me(),"
+	    "boot=$1,fence=check_job.fence+1" CHANGED
+	    " from pick where check_job.id=pick.id and " TAKING(
+		"$1") " returning check_job.id,check_job.fence,check_job.poster,"
+		      "check_job.branch,check_job.commit_id,check_job.command" },
+	[SHARED_CHECK_DONE] = { .name = "check_done",
+	    "id text, fence bigint, boot text, result text, output text",
+	    "id text, poster text",
+	    "update check_job set state='done',result=$4,output=$5" CHANGED
+	    " where check_job.id=$1 and check_job.fence=$2 and "
+	    "check_job.boot=$3 and check_job.host=me() and "
+	    "check_job.state='running' "
+	    "returning check_job.id,check_job.poster",
+	    "checked",
+	    "poster" },
+	[SHARED_CHECK_DROP] = { .name = "check_drop",
+	    "id text",
+	    "id text, host text",
+	    "update check_job set state='dropped'" CHANGED
+	    " where check_job.id=$1 and check_job.poster=me() and "
+	    "check_job.state in ('queued','running') "
+	    "returning check_job.id,check_job.host",
+	    "check",
+	    "host" },
+	[SHARED_CHECK_READ] = { .name = "check_read",
+	    "",
+	    NULL,
+	    "select check_job.id,check_job.branch,check_job.commit_id,"
+	    "check_job.state,check_job.host,check_job.fence,"
+	    "check_job.result,check_job.output,"
+	    "now_ms()-check_job.changed_at as changed_ago from check_job "
+	    "where check_job.poster=me() order by check_job.created_at,"
+	    "check_job.id limit 1000" },
+
+	/* --- letters ------------------------------------------------------ */
+	[SHARED_LETTER_POST] = { .name = "letter_post",
+	    "id text, to_host text, method text, params text",
+	    "id text, to_host text",
+	    "insert into letter(id,from_host,to_host,method,params,state,"
+	    "created_at,changed_at) values($1,me(),$2,$3,$4,'open',now_ms(),"
+	    "now_ms()) on conflict do nothing "
+	    "returning letter.id,letter.to_host",
+	    "letter",
+	    "to_host" },
+	[SHARED_LETTER_TAKE] = { .name = "letter_take",
+	    "",
+	    NULL,
+	    "select letter.id,letter.from_host,letter.method,letter.params "
+	    "from letter where letter.to_host=me() and "
+	    "letter.state='open' order by letter.created_at,letter.id "
+	    "limit 1000" },
+	[SHARED_LETTER_DONE] = { .name = "letter_done",
+	    "id text, state text, result text",
+	    "id text, from_host text",
+	    "update letter set state=$2,result=$3" CHANGED
+	    " where letter.id=$1 and letter.to_host=me() and "
+	    "letter.state='open' and $2 in ('done','failed') "
+	    "returning letter.id,letter.from_host",
+	    "letter",
+	    "from_host" },
+	[SHARED_LETTERS_OF] = { .name = "letters_of",
+	    "since bigint",
+	    NULL,
+	    "select letter.id,letter.to_host,letter.method,letter.state,"
+	    "letter.result,letter.changed_at from letter where "
+	    "letter.from_host=me() and letter.changed_at>=$1 "
+	    "order by letter.changed_at,letter.id limit 1000" },
+
+	/* --- shown and shared --------------------------------------------- */
+	[SHARED_ASK_PUT] = { .name = "ask_put",
+	    "id text, body text",
+	    "id text",
+	    "insert into ask(host,id,body,changed_at) values(me(),$1,$2,"
+	    "now_ms()) on conflict(host,id) do update set "
+	    "body=excluded.body,changed_at=excluded.changed_at "
+	    "returning ask.id",
+	    "ask" },
+	[SHARED_ASK_CLOSE] = { .name = "ask_close",
+	    "id text",
+	    "id text",
+	    "delete from ask where ask.host=me() and ask.id=$1 "
+	    "returning ask.id",
+	    "ask" },
+	[SHARED_ASKS] = { .name = "asks",
+	    "",
+	    NULL,
+	    "select ask.host,ask.id,ask.body,"
+	    "now_ms()-ask.changed_at as changed_ago from ask "
+	    "order by ask.changed_at,ask.host,ask.id limit 1000" },
+	[SHARED_SPEND_PUT] = { .name = "spend_put",
+	    "day text, account text, tokens bigint, micros bigint",
+	    "day text",
+	    "insert into spend(host,day,account,tokens,micros) values(me(),"
+	    "$1,$2,$3,$4) on conflict(host,day,account) do update set "
+	    "tokens=excluded.tokens,micros=excluded.micros "
+	    "returning spend.day" },
+	[SHARED_SPEND_SUM] = { .name = "spend_sum",
+	    "day text",
+	    NULL,
+	    "select spend.account,sum(spend.tokens) as tokens,"
+	    "sum(spend.micros) as micros,"
+	    "sum(case when spend.host=me() then 0 else spend.tokens end) "
+	    "as others_tokens,"
+	    "sum(case when spend.host=me() then 0 else spend.micros end) "
+	    "as others_micros from spend where spend.day=$1 "
+	    "group by spend.account order by spend.account" },
+	[SHARED_QUOTA_PUT] = { .name = "quota_put",
+	    "account text, span text, body text",
+	    "account text",
+	    "insert into quota(account,span,host,body,changed_at) values($1,"
+	    "$2,me(),$3,now_ms()) on conflict(account,span) do update set "
+	    "host=excluded.host,body=excluded.body,"
+	    "changed_at=excluded.changed_at returning quota.account" },
+	[SHARED_QUOTA_READ] = { .name = "quota_read",
+	    "",
+	    NULL,
+	    "select quota.account,quota.span,quota.host,quota.body,"
+	    "now_ms()-quota.changed_at as changed_ago from quota "
+	    "order by quota.account,quota.span" },
+	[SHARED_RESERVE_PUT] = { .name = "reserve_put",
+	    "id text, body text",
+	    "id text",
+	    "insert into reservation(id,host,body,changed_at) values($1,"
+	    "me(),$2,now_ms()) on conflict(id) do update set "
+	    "body=excluded.body,changed_at=excluded.changed_at where "
+	    "reservation.host=me() returning reservation.id" },
+	[SHARED_RESERVE_DROP] = { .name = "reserve_drop",
+	    "id text",
+	    "id text",
+	    "delete from reservation where reservation.id=$1 and "
+	    "reservation.host=me() returning reservation.id" },
+	[SHARED_RESERVATIONS] = { .name = "reservations",
+	    "",
+	    NULL,
+	    "select reservation.id,reservation.host,reservation.body from "
+	    "reservation order by reservation.id limit 1000" },
+	[SHARED_GOAL_PUT] = { .name = "goal_put",
+	    "goal text, body text",
+	    "goal text",
+	    "insert into goal(host,goal,body,changed_at) values(me(),$1,$2,"
+	    "now_ms()) on conflict(host,goal) do update set "
+	    "body=excluded.body,changed_at=excluded.changed_at "
+	    "returning goal.goal" },
+	[SHARED_GOAL_DROP] = { .name = "goal_drop",
+	    "goal text",
+	    "goal text",
+	    "delete from goal where goal.host=me() and goal.goal=$1 "
+	    "returning goal.goal" },
+	[SHARED_GOALS] = { .name = "goals",
+	    "",
+	    NULL,
+	    "select goal.host,goal.goal,goal.body,"
+	    "now_ms()-goal.changed_at as changed_ago from goal "
+	    "order by goal.host,goal.goal limit 1000" },
+	[SHARED_EVENT_ADD] = { .name = "event_add",
+	    "key text, ts bigint, type text, task text, worker text, "
+	    "data text",
+	    "seq bigint",
+	    "insert into event(key,ts,at,host,type,task,worker,data) values("
+	    "$1,$2,now_ms(),me(),$3,$4,$5,$6) on conflict(key) do nothing "
+	    "returning event.seq" },
+	[SHARED_EVENTS] = { .name = "events",
+	    "after bigint",
+	    NULL,
+	    "select event.seq,event.key,event.ts,event.host,event.type,"
+	    "event.task,event.worker,event.data from event where "
+	    "event.seq>$1 order by event.seq limit 1000" },
+
+	/* --- prune -------------------------------------------------------- */
+	[SHARED_PRUNE_EVENTS] = { .name = "prune_events",
+	    "age bigint",
+	    "seq bigint",
+	    PRUNE("event", "event.seq", "event.at<now_ms()-$1") },
+	[SHARED_PRUNE_LETTERS] = { .name = "prune_letters",
+	    "age bigint",
+	    "id text",
+	    PRUNE("letter", "letter.id",
+		"letter.state<>'open' and letter.changed_at<now_ms()-$1") },
+	[SHARED_PRUNE_CHECKS] = { .name = "prune_checks",
+	    "age bigint",
+	    "id text",
+	    PRUNE("check_job", "check_job.id",
+		"check_job.state in ('done','dropped') and "
+		"check_job.changed_at<now_ms()-$1") },
+	[SHARED_PRUNE_TASKS] = { .name = "prune_tasks",
+	    "age bigint",
+	    "task text",
+	    PRUNE("task", "task.task",
+		"task.state in ('landed','done','failed','dropped') and "
+		"task.changed_at<now_ms()-$1 and not exists(select 1 from "
+		"task_need join task as other on "
+		"other.task=task_need.task where task_need.need=task.task "
+		"and other.state in ('queued','held','claimed','ready'))") },
+};
+
+const char shared_join_text[] =
+    "insert into host(host,nr,state) select $1,coalesce(max(host.nr),0)+1,"
+    "'new' from host where true on conflict(host) do update set state=case "
+    "when host.state='gone' then 'new' else host.state end,draining=case when "
+    "host.state='gone' then 0 else host.draining end returning host.nr";
+const char shared_meta_put_text[] =
+    "insert into meta(key,value) values($1,$2) on conflict(key) do update set "
+    "value=excluded.value";
+
+static const struct {
+	const char *name;
+	const char *of[2];
+} macros[] = {
+	{ "{lock}", { "", "for update of task skip locked" } },
+	{ "{lock_check}", { "", "for update of check_job skip locked" } },
+	{ "{next}",
+	    { "(select coalesce(max(task.seq),0)+1 from task)",
+		"nextval('task_seq')" } },
+	{ "{int}", { "integer", "bigint" } },
+	{ "{numbered}",
+	    { "integer primary key autoincrement",
+		"bigint generated always as identity primary key" } },
+	{ "{strict}", { " strict", "" } },
+};
+
+void
+shared_text_for(enum shared_engine engine, const char *text, struct buf *out)
+{
+	while (*text != '\0') {
+		size_t i = 0, plain = strcspn(text, "{");
+
+		buf_add(out, text, plain);
+		text += plain;
+		if (*text == '\0')
+			return;
+		while (i < nitems(macros) &&
+		    strncmp(text, macros[i].name, strlen(macros[i].name)) != 0)
+			i++;
+		if (i == nitems(macros))
+			fatalx("no such macro in a statement: %s", text);
+		buf_adds(out, macros[i].of[engine]);
+		text += strlen(macros[i].name);
+	}
+}
+
+size_t
+shared_takes(enum shared_statement id)
+{
+	const char *takes = shared_statements[id].takes;
+	size_t count = *takes != '\0';
+
+	for (; *takes != '\0'; takes++)
+		count += *takes == ',';
+	return count;
+}
+
+bool
+shared_takes_number(enum shared_statement id, size_t n)
+{
+	const char *at = shared_statements[id].takes;
+
+	while (n-- > 0)
+		at = strchr(at, ',') + 2;
+	at += strcspn(at, " ") + 1;
+	return *at == 'b';
+}
+
+/* --- tables ------------------------------------------------------------- */
+
+const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
+	"task", "task_need", "task_want", "attempt", "lander", "check_job",
+	"letter", "ask", "spend", "quota", "reservation", "goal", "event",
+	NULL };
+
+#define ALL(text)              \
+	{                      \
+		1, 1, -1, text \
+	}
+#define POSTGRES(text)                      \
+	{                                   \
+		1, 1, SHARED_POSTGRES, text \
+	}
+
+const struct shared_ddl shared_ddl_rows[] = {
+	ALL("create table meta(key text primary key, value text not "
+	    "null){strict}"),
+	ALL("create table host(host text primary key, nr {int} not null "
+	    "unique, boot text, state text not null, draining {int} not null "
+	    "default 0, lease_until {int} not null default 0, seen_at {int}, "
+	    "version text, slots {int}, check_slots {int}, ssh text, view "
+	    "text, view_at {int}){strict}"),
+	ALL("create table host_role(role text primary key, host text not "
+	    "null){strict}"),
+	ALL("create table host_can(host text not null, word text not null, "
+	    "primary key(host,word)){strict}"),
+	ALL("create table task(task text primary key, owner text not null, "
+	    "seq {int} not null, prio {int} not null, state text not null, "
+	    "host text, boot text, fence {int} not null, attempts {int} not "
+	    "null, lost {int} not null, not_before {int} not null, label "
+	    "text, branch text, title text, body text, head text, head_ref "
+	    "text, item text, words text, result text, commit_id text, "
+	    "created_at {int} not null, changed_at {int} not null){strict}"),
+	POSTGRES("create sequence task_seq"),
+	/* Claims go over the first, and stop at the first row that fits. */
+	ALL("create index task_queued on task(prio,seq) where "
+	    "state='queued'"),
+	ALL("create index task_held on task(host) where state in "
+	    "('claimed','ready')"),
+	ALL("create index task_label on task(label) where "
+	    "state='claimed'"),
+	ALL("create index task_ready on task(branch,prio,seq) where "
+	    "state='ready'"),
+	ALL("create index task_owner on task(owner,changed_at)"),
+	ALL("create index task_host on task(host,changed_at)"),
+	ALL("create index task_ended on task(changed_at) where state in "
+	    "('landed','done','failed','dropped')"),
+	ALL("create table task_need(task text not null references task(task) "
+	    "on delete cascade, need text not null, "
+	    "primary key(task,need)){strict}"),
+	ALL("create index task_needed on task_need(need)"),
+	ALL("create table task_want(task text not null references task(task) "
+	    "on delete cascade, word text not null, "
+	    "primary key(task,word)){strict}"),
+	ALL("create table attempt(task text not null references task(task) "
+	    "on delete cascade, fence {int} not null, host text not null, "
+	    "boot text not null, started_at {int} not null, ended_at {int}, "
+	    "ending text, primary key(task,fence,host,boot)){strict}"),
+	ALL("create index attempt_open on attempt(task) where ended_at is "
+	    "null"),
+	ALL("create table lander(branch text primary key, fence {int} not "
+	    "null, host text not null, boot text not null, lease_until {int} "
+	    "not null, tip text){strict}"),
+	ALL("create table check_job(id text primary key, poster text not "
+	    "null, branch text, commit_id text not null, command text, state "
+	    "text not null, host text, boot text, fence {int} not null, "
+	    "result text, output text, created_at {int} not null, changed_at "
+	    "{int} not null){strict}"),
+	ALL("create index check_open on check_job(created_at) where state in "
+	    "('queued','running')"),
+	ALL("create index check_poster on check_job(poster,created_at)"),
+	ALL("create table letter(id text primary key, from_host text not "
+	    "null, to_host text not null, method text not null, params text, "
+	    "state text not null, result text, created_at {int} not null, "
+	    "changed_at {int} not null){strict}"),
+	ALL("create index letter_open on letter(to_host,created_at) where "
+	    "state='open'"),
+	ALL("create index letter_sent on letter(from_host,changed_at)"),
+	ALL("create table ask(host text not null, id text not null, body "
+	    "text, changed_at {int} not null, primary key(host,id)){strict}"),
+	ALL("create table spend(host text not null, day text not null, "
+	    "account text not null, tokens {int} not null, micros {int} not "
+	    "null, primary key(host,day,account)){strict}"),
+	ALL("create index spend_day on spend(day)"),
+	ALL("create table quota(account text not null, span text not null, "
+	    "host text not null, body text, changed_at {int} not null, "
+	    "primary key(account,span)){strict}"),
+	ALL("create table reservation(id text primary key, host text not "
+	    "null, body text, changed_at {int} not null){strict}"),
+	ALL("create table goal(host text not null, goal text not null, body "
+	    "text, changed_at {int} not null, "
+	    "primary key(host,goal)){strict}"),
+	ALL("create table event(seq {numbered}, key text not null unique, ts "
+	    "{int} not null, at {int} not null, host text not null, type "
+	    "text not null, task text, worker text, data text){strict}"),
+	ALL("create index event_at on event(at)"),
+	/* A statement has one time. Tests have another now_ms(). */
+	POSTGRES("create function now_ms() returns bigint language sql stable "
+		 "as 'select (extract(epoch from statement_timestamp())*1000)"
+		 "::bigint'"),
+	POSTGRES("create function me() returns text language sql stable "
+		 "security definer set search_path=" SHARED_SCHEMA_SQL
+		 ",pg_temp as 'select host_role.host from host_role where "
+		 "host_role.role=session_user'"),
+	/* Another timeline is a standby that took over: what was committed last
+	 * may be missing. */
+	POSTGRES(
+	    "create function server_identity() returns text language "
+	    "plpgsql stable security definer set search_path=" SHARED_SCHEMA_SQL
+	    ",pg_temp as 'begin return (select "
+	    "system_identifier from pg_control_system())||''/''||"
+	    "substr(pg_walfile_name(pg_current_wal_lsn()),1,8); "
+	    "exception when others then return ''''; end'"),
+};
+const size_t shared_ddl_count = nitems(shared_ddl_rows);
+
+void
+shared_function(enum shared_statement id, int version, struct buf *out)
+{
+	const struct shared_row *row = &shared_statements[id];
+	size_t count = shared_takes(id);
+
+	buf_addf(out, "create or replace function " SHARED_SCHEMA_SQL ".%s_%d(",
+	    row->name, version);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "%s%s", i > 0 ? "," : "",
+		    shared_takes_number(id, i) ? "bigint" : "text");
+	buf_addf(out,
+	    ") returns table(%s) language plpgsql security definer "
+	    "set search_path=" SHARED_SCHEMA_SQL ",pg_temp as $llmc$\n"
+	    "#variable_conflict use_column\n"
+	    "begin return query ",
+	    row->gives);
+	shared_text_for(SHARED_POSTGRES, row->text, out);
+	buf_adds(out, "; end $llmc$");
+}
+
+void
+shared_call_text(enum shared_statement id, struct buf *out)
+{
+	const struct shared_row *row = &shared_statements[id];
+	size_t count = shared_takes(id);
+
+	if (row->gives == NULL) {
+		shared_text_for(SHARED_POSTGRES, row->text, out);
+		return;
+	}
+	buf_addf(out, "select * from " SHARED_SCHEMA_SQL ".%s_%d(", row->name,
+	    SHARED_SCHEMA);
+	for (size_t i = 0; i < count; i++)
+		buf_addf(out, "%s$%zu", i > 0 ? "," : "", i + 1);
+	buf_addc(out, ')');
+}
+
+void
+shared_role(const char *database, const char *host, struct buf *out)
+{
+	cleanup_free char *whole = xasprintf("llmc_%s_%s", database, host);
+	char hash[9];
+
+	if (strlen(whole) <= ROLE_MAX) {
+		buf_adds(out, whole);
+		return;
+	}
+	id_hash(whole, hash, 8);
+	buf_add(out, whole, text_cut(whole, strlen(whole), ROLE_MAX - 9));
+	buf_addf(out, "_%s", hash);
+}

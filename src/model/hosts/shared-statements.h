@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * The shared book: what the hosts of a fleet have in common, in PostgreSQL or
+ * in an SQLite file. This is all that is ever asked of it, once for both
+ * engines, and its tables. Pure: port/shared runs it.
+ *
+ * A host may read every table. It writes only by statements of this table,
+ * which on PostgreSQL become functions with the rights of the owner
+ * (shared_function()): what a statement does not do, a host cannot do. me() is
+ * the host of the connection and now_ms() the time of the database; a host says
+ * neither.
+ *
+ * Every statement that writes gives a row for each that it changed. No row
+ * means that it was not allowed: another fence, another boot, another state.
+ * All may be sent again after an unknown outcome.
+ *
+ * Text of a statement: $1, $2, ... are the values; every column has its table
+ * in front; times in milliseconds; flags 0 and 1; JSON as text. {lock}, {int}
+ * and others are replaced for the engine (shared_text_for()). Nothing that only
+ * one engine has: no arrays, LIKE, ->>, boolean results, two-argument max(),
+ * writing in a WITH.
+ */
+#ifndef SHARED_STATEMENTS_H
+#define SHARED_STATEMENTS_H
+
+struct buf;
+
+/* The version of the tables that this llmc reads and writes. A book with an
+ * older one needs `llmc fleet migrate`; one whose min_writer is above it
+ * refuses us. */
+#define SHARED_SCHEMA     1
+#define SHARED_CHANNEL    "llmc" /* of LISTEN */
+#define SHARED_SCHEMA_SQL "llmc" /* schema of the tables in PostgreSQL */
+
+#define SHARED_LOST_MAX 3 /* a task whose hosts were lost so often is held */
+#define SHARED_ROWS_MAX 1000 /* of a statement that lists without an end */
+
+enum shared_engine {
+	SHARED_SQLITE,
+	SHARED_POSTGRES
+};
+
+enum shared_statement {
+	/* The book itself. */
+	SHARED_META, /* keys and values: schema_version, min_writer, ... */
+
+	/* This host. hello: no row = not joined, or another daemon uses this
+	 * name; with adopt, adopt_checks in one transaction. beat: no row =
+	 * lost, or another boot. leave: no row = it still holds a task. */
+	SHARED_HELLO,
+	SHARED_ADOPT,
+	SHARED_ADOPT_CHECKS,
+	SHARED_HOLD, /* which tasks do I hold? */
+	SHARED_BEAT,
+	SHARED_HOST_VIEW,
+	SHARED_CAN_CLEAR,
+	SHARED_CAN_SET,
+	SHARED_LEAVE,
+
+	/* All hosts. The three of steal belong into one transaction, with
+	 * attempts_close. */
+	SHARED_HOSTS,
+	SHARED_HOST_CANS, /* all words of all hosts */
+	SHARED_DRAIN,
+	SHARED_STEAL_HOSTS,
+	SHARED_STEAL_TASKS,
+	SHARED_STEAL_CHECKS,
+
+	/* Tasks, by their owner, or for a person anywhere (reprioritise, drop,
+	 * requeue). publish again replaces what still waits. */
+	SHARED_PUBLISH,
+	SHARED_NEEDS_CLEAR,
+	SHARED_PUBLISH_NEED,
+	SHARED_WANTS_CLEAR,
+	SHARED_PUBLISH_WANT,
+	SHARED_REPRIORITISE,
+	SHARED_DROP,
+	SHARED_REQUEUE, /* held, failed: once more, and all is forgiven */
+
+	/* Tasks, by their runner. claim: one whose label is in use nowhere;
+	 * claim_any: whatever its label; claim_one: this one. attempts_begin
+	 * goes into the same transaction. */
+	SHARED_CLAIM,
+	SHARED_CLAIM_ANY,
+	SHARED_CLAIM_ONE,
+	SHARED_ATTEMPTS_BEGIN,
+	SHARED_SUBMIT,
+	SHARED_FINISH,
+	SHARED_GIVE_BACK,
+	SHARED_ATTEMPTS_CLOSE, /* all whose task has gone on without them */
+
+	/* Tasks, read. changes: those that I own or hold, changed at or after
+	 * $1; transactions overlap, so ask again for some time before the last
+	 * row. */
+	SHARED_CHANGES,
+	SHARED_TASK_READ,
+	SHARED_TASKS, /* all that have not ended, without their bodies */
+	SHARED_TASK_COUNTS,
+	SHARED_NOBODY_CAN, /* of mine: no host that is up has all it wants */
+	SHARED_TASK_WANTS,
+	SHARED_ATTEMPTS, /* of a task */
+
+	/* Landing. A lander is known by branch, fence, host and boot; land and
+	 * eject refuse all others. land: git has decided, so any task that has
+	 * not landed yet, whoever holds it. */
+	SHARED_LANDER_TAKE,
+	SHARED_LANDER_RENEW,
+	SHARED_LANDER_LEAVE,
+	SHARED_LANDERS,
+	SHARED_READY,
+	SHARED_LAND,
+	SHARED_EJECT,
+
+	/* Checks for a lander, by other hosts. */
+	SHARED_CHECK_POST,
+	SHARED_CHECK_TAKE,
+	SHARED_CHECK_DONE,
+	SHARED_CHECK_DROP,
+	SHARED_CHECK_READ, /* all that I have posted */
+
+	/* Letters: how one host asks another. */
+	SHARED_LETTER_POST,
+	SHARED_LETTER_TAKE, /* the open ones to me */
+	SHARED_LETTER_DONE,
+	SHARED_LETTERS_OF, /* mine, changed at or after $1 */
+
+	/* What a host shows to the others, or shares with them. */
+	SHARED_ASK_PUT,
+	SHARED_ASK_CLOSE,
+	SHARED_ASKS,
+	SHARED_SPEND_PUT,
+	SHARED_SPEND_SUM,
+	SHARED_QUOTA_PUT,
+	SHARED_QUOTA_READ,
+	SHARED_RESERVE_PUT,
+	SHARED_RESERVE_DROP,
+	SHARED_RESERVATIONS,
+	SHARED_GOAL_PUT,
+	SHARED_GOAL_DROP,
+	SHARED_GOALS,
+	SHARED_EVENT_ADD,
+	SHARED_EVENTS,
+
+	/* What ended longer ago than $1 ms; at most SHARED_ROWS_MAX rows. */
+	SHARED_PRUNE_EVENTS,
+	SHARED_PRUNE_LETTERS,
+	SHARED_PRUNE_CHECKS,
+	SHARED_PRUNE_TASKS,
+
+	SHARED_STATEMENT_COUNT
+};
+
+struct shared_row {
+	const char *name; /* "claim" */
+	const char *takes; /* the values: "boot text, lease bigint"; or "" */
+	const char *gives; /* the columns of a row, in the same form; NULL =
+			    * it only reads: no function is made of it */
+	const char *text;
+	/* Others are told this word when a row was changed; NULL = nobody. Only
+	 * the host in the column `tells_to` of a row, unless that is NULL. */
+	const char *tells, *tells_to;
+};
+
+extern const struct shared_row shared_statements[SHARED_STATEMENT_COUNT];
+
+/* How many values it takes, and whether value n (from 0) is a number. */
+size_t shared_takes(enum shared_statement id);
+bool shared_takes_number(enum shared_statement id, size_t n);
+
+/* Append a text of this file as the engine wants it. */
+void
+shared_text_for(enum shared_engine engine, const char *text, struct buf *out);
+
+/* --- tables ------------------------------------------------------------- */
+
+/* A step from one version of the tables to the next; many rows have the same
+ * version. */
+struct shared_ddl {
+	int version;
+	int min_writer; /* who is older may not write any more */
+	int engine; /* of this one only; -1 = both */
+	const char *text;
+};
+
+extern const struct shared_ddl shared_ddl_rows[];
+extern const size_t shared_ddl_count;
+
+/* The names of the tables, NULL terminated: what hosts may read. */
+extern const char *const shared_tables[];
+
+/* What only the owner does. join ($1 host) gives nr; meta_put ($1 key, $2
+ * value). */
+extern const char shared_join_text[];
+extern const char shared_meta_put_text[];
+
+/* Append the function of a statement that writes, for PostgreSQL: NAME_VERSION.
+ * A book that refuses old writers has no functions of their version. */
+void shared_function(enum shared_statement id, int version, struct buf *out);
+
+/* Append what a host sends to PostgreSQL for this statement. */
+void shared_call_text(enum shared_statement id, struct buf *out);
+
+/* Append the role of a host in PostgreSQL, if the address names none:
+ * llmc_DATABASE_HOST, in at most 63 bytes. */
+void shared_role(const char *database, const char *host, struct buf *out);
+
+#endif

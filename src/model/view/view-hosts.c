@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "base.h"
+#include "schema.h"
+#include "view-private.h"
+#include "view-table.h"
+#include "view.h"
+
+#define NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* What a host tells the others about itself, the most important first. A row
+ * of a task has one key wherever it is; the others get their host's name. */
+static const struct shown {
+	const char *section;
+	const char *const *members; /* NULL = all */
+	bool global;
+} shown[] = {
+	{ "workers",
+	    NAMES("name", "mode", "status", "since_unix", "until_unix", "task",
+		"title", "attempt", "turns", "tool", "tool_since_unix",
+		"remark", "reason", "branch", "commit", "reviewed",
+		"cost_micros", "cost_source", "asks", "has_session", "on_hold",
+		"paused_for", "health", "model", "role", "parent", "index"),
+	    false },
+	{ "asks", NULL, false },
+	{ "landing",
+	    NAMES("id", "state", "position", "worker", "task", "title", "why",
+		"queued_unix", "expected_unix", "head_sha"),
+	    false },
+	{ "goals",
+	    NAMES("id", "title", "status", "done", "total", "ready", "blocked"),
+	    false },
+	{ "tasks",
+	    NAMES("id", "title", "step", "worker", "attempts", "turns",
+		"priority", "label", "reason", "created_unix", "assigned_unix",
+		"cost_micros", "cost_source", "role", "parent", "goal"),
+	    true },
+};
+
+static int64_t
+count_busy(struct json_object *workers)
+{
+	int64_t count = 0;
+
+	json_object_object_foreach(workers, key, row)
+	{
+		(void)key;
+		count += json_string_or(row, "task", NULL) != NULL;
+	}
+	return count;
+}
+
+struct json_object *
+view_host_part(struct json_object *view, size_t max)
+{
+	struct json_object *part = json_object_new_object(), *list, *outcomes;
+	struct json_object *head = view_of(view, "head");
+	struct json_object *steps = json_object_object_get(head, "steps");
+	size_t used = 512, len;
+	int64_t left_out = 0;
+
+	json_set_string(part, "root", json_string_or(head, "root", NULL));
+	json_set_string(part, "paused", json_string_or(head, "paused", NULL));
+	outcomes = json_object_object_get(head, "outcomes");
+	json_set_int(part, "workers_all",
+	    json_object_object_length(view_of(view, "workers")));
+	json_set_int(part, "busy", count_busy(view_of(view, "workers")));
+	json_set_int(part, "waiting",
+	    json_int_or(steps, "waiting", 0) +
+		json_int_or(steps, "offered", 0));
+	json_set_int(part, "asks_open",
+	    json_object_object_length(view_of(view, "asks")));
+	json_set_int(part, "landed", json_int_or(outcomes, "landed", 0));
+	json_set_int(part, "failed",
+	    json_int_or(outcomes, "failed", 0) +
+		json_int_or(outcomes, "dead-letter", 0));
+	json_set_int(part, "cost_micros",
+	    json_int_or(view_of(view, "budget"), "cost_micros", 0));
+	for (size_t i = 0; i < nitems(shown); i++) {
+		struct json_object_iter it;
+
+		list = json_object_new_object();
+		json_set(part, shown[i].section, list);
+		json_object_object_foreachC(view_of(view, shown[i].section), it)
+		{
+			struct json_object *row = json_object_new_object();
+
+			if (shown[i].members != NULL)
+				view_pick(row, it.val, shown[i].members);
+			else
+				view_add_rows(row, it.val);
+			json_object_to_json_string_length(
+			    row, JSON_C_TO_STRING_PLAIN, &len);
+			used += len + strlen(it.key) + 4;
+			if (used <= max) {
+				json_set(list, it.key, row);
+				continue;
+			}
+			json_object_put(row);
+			left_out++;
+		}
+	}
+	json_set_int(part, "left_out", left_out);
+	return part;
+}
+
+static void
+mark_rows(struct json_object *view, const char *section, const char *host)
+{
+	json_object_object_foreach(view_of(view, section), key, row)
+	{
+		(void)key;
+		if (json_object_is_type(row, json_type_object))
+			json_set_string(row, "host", host);
+	}
+}
+
+/* What is typed about an ask of another host, here. */
+static void
+set_command(struct json_object *row, const char *host)
+{
+	static const char answer[] = "llmc answer ";
+	const char *command = json_string_or(row, "command", NULL);
+	cleanup_free char *words = NULL;
+
+	if (command == NULL)
+		return;
+	if (strncmp(command, answer, strlen(answer)) == 0)
+		words = xasprintf(
+		    "%s%s:%s", answer, host, command + strlen(answer));
+	else
+		words = xasprintf("on %s: %s", host, command);
+	view_row_line(row, "command", words, VIEW_REASON_MAX);
+}
+
+static void
+join_rows(struct json_object *view, const struct shown *s, const char *host,
+    struct json_object *rows)
+{
+	struct json_object *here = view_of(view, s->section);
+
+	json_object_object_foreach(rows, key, from)
+	{
+		cleanup_free char *name =
+		    s->global ? xstrdup(key) : xasprintf("%s:%s", host, key);
+		struct json_object *old = json_object_object_get(here, name);
+		struct json_object *row;
+
+		/* The host that works on a task knows most about it. */
+		if (!json_object_is_type(from, json_type_object) ||
+		    (old != NULL && !view_is(old, "step", "elsewhere")))
+			continue;
+		row = json_object_new_object();
+		view_add_rows(row, from);
+		json_set_string(row, "host", host);
+		if (strcmp(s->section, "asks") == 0)
+			set_command(row, host);
+		json_set(here, name, row);
+	}
+}
+
+void
+view_hosts_add(struct json_object *view, const struct view_host *h)
+{
+	static const char *const order[] = { "lost", "drain", "new", "up",
+		"gone", NULL };
+	struct json_object *row = json_object_new_object(), *rows;
+	bool up = strcmp(h->state, "up") == 0 || strcmp(h->state, "drain") == 0;
+	int rank = 0;
+
+	while (order[rank] != NULL && strcmp(order[rank], h->state) != 0)
+		rank++;
+
+	json_set_string(row, "host", h->host);
+	json_set_string(row, "state", h->state);
+	json_set_int(row, "rank", rank);
+	json_set_bool(row, "here", h->here);
+	view_row_moment(row, "seen_unix", h->seen_ms);
+	view_row_moment(row, "lease_unix", h->lease_ms);
+	json_set_string(row, "version", h->version);
+	json_set_string(row, "ssh", h->ssh);
+	view_row_line(row, "can", h->can, VIEW_WORDS_MAX);
+	json_set_int(row, "slots", h->slots);
+	view_pick(row, h->part,
+	    NAMES("root", "paused", "workers_all", "busy", "waiting",
+		"asks_open", "landed", "failed", "cost_micros", "left_out"));
+	json_set(view_of(view, VIEW_HOSTS), h->host, row);
+	for (size_t i = 0; i < nitems(shown); i++) {
+		if (h->here)
+			mark_rows(view, shown[i].section, h->host);
+		else if (up &&
+		    json_object_object_get_ex(
+			h->part, shown[i].section, &rows) &&
+		    json_object_is_type(rows, json_type_object))
+			join_rows(view, &shown[i], h->host, rows);
+	}
+	if (h->here)
+		json_set_string(view_of(view, "head"), "host", h->host);
+}
+
+void
+view_hosts_here(struct json_object *view)
+{
+	const char *host = json_string_or(view_of(view, "head"), "host", NULL);
+
+	for (const struct view_section *s = view_sections;
+	     host != NULL && s->name != NULL; s++) {
+		json_object_object_foreach(view_of(view, s->name), key, row)
+		{
+			bool others = s->map &&
+			    json_string_or(row, "host", NULL) != NULL &&
+			    !view_is(row, "host", host);
+
+			if (others || strcmp(s->name, VIEW_HOSTS) == 0)
+				json_object_object_del(
+				    view_of(view, s->name), key);
+		}
+	}
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	struct json_object *ra = *(struct json_object *const *)a;
+	struct json_object *rb = *(struct json_object *const *)b;
+	int64_t first = json_int_or(ra, "rank", 0);
+	int64_t second = json_int_or(rb, "rank", 0);
+
+	if (first != second)
+		return first < second ? -1 : 1;
+	return natural_compare(
+	    json_string_or(ra, "host", ""), json_string_or(rb, "host", ""));
+}
+
+struct json_object *
+view_hosts_list(struct json_object *view)
+{
+	struct json_object *list = json_object_new_array();
+	struct json_object *hosts = view_of(view, VIEW_HOSTS);
+	struct json_object **rows;
+	struct json_object_iter it;
+	size_t count = 0;
+
+	if (hosts == NULL) /* no fleet */
+		return list;
+	rows = xcalloc((size_t)json_object_object_length(hosts) + 1,
+	    sizeof(struct json_object *));
+	json_object_object_foreachC(hosts, it) rows[count++] = it.val;
+	qsort(rows, count, sizeof(struct json_object *), by_rank);
+	for (size_t i = 0; i < count; i++)
+		json_object_array_add(list, json_object_get(rows[i]));
+	free(rows);
+	return list;
+}
+
+const struct schema view_host_schema = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("host", STRING, NULL),
+	    SCHEMA_IS("state", STRING, "up, drain, lost, new or gone"),
+	    SCHEMA_IS("rank", INT, "those with the lowest come first"),
+	    SCHEMA_IS("here", BOOL, "the host that was asked"),
+	    SCHEMA_OR_NULL("seen_unix", INT, "when it last said that it lives",
+		.max = INT64_MAX),
+	    SCHEMA_OR_NULL("lease_unix", INT,
+		"its tasks are given to others after that", .max = INT64_MAX),
+	    SCHEMA_OR_NULL("version", STRING, NULL),
+	    SCHEMA_OR_NULL("ssh", STRING, "how people get there"),
+	    SCHEMA_OR_NULL("can", STRING, "its capabilities"),
+	    SCHEMA_IS("slots", INT, "tasks that it may have at once"),
+	    SCHEMA_OR_NULL("root", STRING, NULL),
+	    SCHEMA_OR_NULL("paused", STRING, "why it takes no tasks"),
+	    SCHEMA_OR_NULL("workers_all", INT, NULL),
+	    SCHEMA_OR_NULL("busy", INT, "workers that have a task"),
+	    SCHEMA_OR_NULL("waiting", INT, "tasks that wait there"),
+	    SCHEMA_OR_NULL("asks_open", INT, NULL),
+	    SCHEMA_OR_NULL("landed", INT, "tasks, ever"),
+	    SCHEMA_OR_NULL("failed", INT, "tasks, ever"),
+	    SCHEMA_OR_NULL("cost_micros", INT, "of today", .max = INT64_MAX),
+	    SCHEMA_OR_NULL("left_out", INT, "rows that were too many to show"),
+	    SCHEMA_END,
+	},
+};
+
+void
+view_host_words(struct json_object *row, struct buf *out)
+{
+	const char *paused = json_string_or(row, "paused", NULL);
+
+	if (view_is(row, "state", "lost")) {
+		buf_adds(out, "other hosts take its tasks");
+		return;
+	}
+	buf_addf(out,
+	    "%" PRId64 " of %" PRId64 " busy, %" PRId64 " waiting, %" PRId64
+	    " landed",
+	    json_int_or(row, "busy", 0), json_int_or(row, "slots", 0),
+	    json_int_or(row, "waiting", 0), json_int_or(row, "landed", 0));
+	if (paused != NULL)
+		buf_addf(out, "; paused: %s", paused);
+}
+
+/* --- as a table ------------------------------------------------------- */
+
+static void
+add_busy(struct json_object *row, struct buf *out)
+{
+	if (json_object_object_get(row, "busy") != NULL)
+		buf_addf(out, "%" PRId64 " of %" PRId64,
+		    json_int_or(row, "busy", 0), json_int_or(row, "slots", 0));
+}
+
+static void
+add_host(struct json_object *row, struct buf *out)
+{
+	buf_addf(out, "%s%s", json_string_or(row, "host", ""),
+	    json_bool_or(row, "here", false) ? " (here)" : "");
+}
+
+const struct view_column view_host_columns[VIEW_HOST_COLUMNS] = {
+	{ .title = "host", .add = add_host },
+	{ .title = "state", .key = "state", .cell = VIEW_STATUS },
+	{ .title = "seen", .key = "seen_unix", .cell = VIEW_UNIX },
+	{ .title = "busy", .add = add_busy, .right = true },
+	{ .title = "waiting",
+	    .key = "waiting",
+	    .cell = VIEW_INT,
+	    .right = true },
+	{ .title = "asks",
+	    .key = "asks_open",
+	    .cell = VIEW_COUNT,
+	    .right = true,
+	    .usual = "" },
+	{ .title = "landed", .key = "landed", .cell = VIEW_INT, .right = true },
+	{ .title = "failed",
+	    .key = "failed",
+	    .cell = VIEW_COUNT,
+	    .right = true,
+	    .usual = "" },
+	{ .title = "version", .key = "version" },
+	{ .title = "paused", .key = "paused", .flexible = true, .usual = "" },
+};

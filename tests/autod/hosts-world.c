@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: ISC */
+
+#include "hosts-world.h"
+
+#include <sqlite3.h>
+
+#include "hosts-private.h"
+#include "loop.h"
+#include "repo.h"
+
+struct hosts_world hosts_world;
+
+static void
+close_hosts(void)
+{
+	if (floor_world.repo == NULL)
+		return;
+	shared_free(take_ptr(&hosts_world.other));
+	hosts_floor_free(take_ptr(&hosts_world.floor));
+	auto_world_end();
+	free(take_ptr(&hosts_world.database));
+}
+
+static void
+owner_runs(const char *verb, const char *name)
+{
+	cleanup_json struct json_object *said = NULL;
+	struct err err = { 0 };
+
+	ck_assert_msg(
+	    shared_owner_run(&(struct shared_owner_task){ .verb = verb,
+				 .database = hosts_world.database,
+				 .host = name,
+				 .repository = "abc" },
+		&said, &err) == 0,
+	    "%s: %s", verb, err.msg);
+}
+
+/* --- what b says ------------------------------------------------------------
+ */
+
+struct asked {
+	bool answered;
+	char text[4096]; /* "cell,cell;" of the first call that gave rows */
+};
+
+static void
+on_answer(const struct shared_answer *answer, void *arg)
+{
+	struct asked *asked = arg;
+	struct buf text;
+
+	buf_init(&text);
+	asked->answered = true;
+	if (answer->verdict != SHARED_DONE)
+		buf_addf(&text, "not done: %s", answer->words);
+	else
+		for (size_t i = 0; i < answer->of[0].count; i++)
+			for (size_t k = 0; k < answer->of[0].width; k++) {
+				const char *cell =
+				    answer->of[0]
+					.cells[i * answer->of[0].width + k];
+
+				buf_addf(&text, "%s%c",
+				    cell != NULL ? cell : "-",
+				    k + 1 < answer->of[0].width ? ',' : ';');
+			}
+	strlcpy(asked->text, text.data, sizeof asked->text);
+	buf_release(&text);
+}
+
+static bool
+is_answered(void *arg)
+{
+	return ((struct asked *)arg)->answered;
+}
+
+/* Valid until the next one. */
+const char *
+hosts_world_says(const struct shared_call *calls, size_t count)
+{
+	static struct asked asked;
+
+	asked = (struct asked){ 0 };
+	shared_ask(hosts_world.other, calls, count, 10000, on_answer, &asked);
+	floor_world_wait(is_answered, &asked);
+	return asked.text;
+}
+
+static bool
+is_up(void *arg)
+{
+	(void)arg;
+	return shared_state(hosts_world.other) == SHARED_UP;
+}
+
+static void
+b_comes(void)
+{
+	struct err err = { 0 };
+
+	ck_assert_int_eq(shared_new(
+			     &(struct shared_options){
+				 .loop = floor_world.loop,
+				 .database = hosts_world.database,
+				 .host = "b",
+			     },
+			     &hosts_world.other, &err),
+	    0);
+	floor_world_wait(is_up, NULL);
+	ck_assert_str_ne(
+	    SAYS(SHARED_HELLO, BOOK_T(B_BOOT), BOOK_T(B_BOOT), BOOK_I(300000),
+		BOOK_T("1"), BOOK_I(1), BOOK_I(1), BOOK_T(NULL)),
+	    "");
+}
+
+/* What the book says of a task: "state host fence". */
+const char *
+hosts_world_row(const char *task)
+{
+	static char text[1024];
+	char cells[24][256] = { { 0 } };
+	const char *s = SAYS(SHARED_TASK_READ, BOOK_T(task));
+
+	for (size_t i = 0; i < nitems(cells) && *s != '\0'; i++) {
+		size_t len = strcspn(s, ",;");
+
+		if (i == 13 && *s == '{') /* the body has commas */
+			len = (size_t)(strstr(s, "},") - s) + 1;
+		snprintf(cells[i], sizeof cells[i], "%.*s", (int)len, s);
+		s += len + 1;
+	}
+	snprintf(text, sizeof text, "%s %s %s", cells[4], cells[5], cells[7]);
+	return text;
+}
+
+/* The host looks at once, not only when its time has come. */
+void
+hosts_world_polls(void)
+{
+	hosts_world.floor->poll = hosts_world.floor->claim = true;
+	hosts_look(hosts_world.floor);
+}
+
+void
+hosts_world_wait_row(const char *task, const char *want)
+{
+	for (int i = 0; i < 400 && strcmp(hosts_world_row(task), want) != 0;
+	     i++)
+		hosts_world_polls();
+	ck_assert_str_eq(hosts_world_row(task), want);
+}
+
+void
+hosts_world_sql(const char *text)
+{
+	sqlite3 *db = NULL;
+	char *words = NULL;
+
+	ck_assert_int_eq(
+	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
+	sqlite3_busy_timeout(db, 5000);
+	ck_assert_msg(
+	    sqlite3_exec(db, text, NULL, NULL, &words) == 0, "%s", words);
+	sqlite3_close(db);
+}
+
+/* --- the world --------------------------------------------------------------
+ */
+
+void
+hosts_world_begin(const char *more)
+{
+	cleanup_free char *settings = NULL;
+
+	hosts_world.database = xasprintf("sqlite:%s", unit_path("shared.db"));
+	owner_runs("init", NULL);
+	owner_runs("join", "a");
+	owner_runs("join", "b");
+	settings = xasprintf("%s[fleet]\ndatabase = \"%s\"\nhost = \"a\"\n",
+	    more != NULL ? more : "", hosts_world.database);
+	auto_world_begin(settings);
+	floor_world_sh("git init -q --bare \"$B/origin\"; git remote add "
+		       "origin \"$B/origin\"; git push -q origin main");
+	hosts_world.floor = hosts_floor_new(auto_world.mode);
+	unit_at_end(close_hosts);
+	b_comes();
+}
+
+static bool
+is_a_up(void *arg)
+{
+	return ((struct hosts_world *)arg)->floor->up;
+}
+
+void
+hosts_world_live(void)
+{
+	auto_world_live();
+	floor_world_wait(is_a_up, &hosts_world);
+}
+
+void
+hosts_world_reopen(void)
+{
+	hosts_floor_free(take_ptr(&hosts_world.floor));
+	buf_clear(&auto_world.told);
+	auto_world_reopen();
+	hosts_world.floor = hosts_floor_new(auto_world.mode);
+}
+
+struct step_look {
+	const char *task;
+	int step;
+};
+
+static bool
+is_at_step(void *arg)
+{
+	const struct step_look *look = arg;
+	const struct task *t = state_task(&auto_world.core->state, look->task);
+
+	return t != NULL ? (int)t->step == look->step : look->step < 0;
+}
+
+/* step -1: it is filed. */
+void
+hosts_world_wait_step(const char *task, int step)
+{
+	struct step_look look = { task, step };
+
+	floor_world_wait(is_at_step, &look);
+}
+
+/* auto-1 commits a change, and its turn ends. */
+void
+hosts_world_work_ends(struct agent *agent, const char *file)
+{
+	auto_world_work(file);
+	fake_session_turn_ends(agent->session, "Done.");
+}

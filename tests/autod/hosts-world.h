@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+
+/* A host of a fleet with an origin: the whole daemon is the host a, and b is
+ * one that only says what a host says. */
+#ifndef HOSTS_WORLD_H
+#define HOSTS_WORLD_H
+
+#include "auto-world.h"
+#include "hosts-floor.h"
+#include "shared.h"
+
+extern struct hosts_world {
+	struct hosts_floor *floor; /* of a */
+	struct shared *other; /* b */
+	char *database;
+} hosts_world;
+
+#define SAYS(...) hosts_world_says(&SHARED_CALL(__VA_ARGS__), 1)
+#define B_BOOT    "boot-of-b"
+
+/* more: as of auto_world_begin(). */
+void hosts_world_begin(const char *more);
+void hosts_world_live(void);
+/* The daemon is killed, and the next one is there. */
+void hosts_world_reopen(void);
+
+/* What b says, and the rows of the first call, "cell,cell;"; valid until the
+ * next one. */
+const char *hosts_world_says(const struct shared_call *calls, size_t count);
+/* What the book says of a task: "state host fence". */
+const char *hosts_world_row(const char *task);
+void hosts_world_wait_row(const char *task, const char *want);
+/* The host looks at once, not only when its time has come. */
+void hosts_world_polls(void);
+void hosts_world_sql(const char *text);
+/* step -1: it is filed. */
+void hosts_world_wait_step(const char *task, int step);
+/* auto-1 commits a change, and its turn ends. */
+void hosts_world_work_ends(struct agent *agent, const char *file);
+
+#endif

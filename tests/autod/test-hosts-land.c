@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Landing for all hosts: a submits, and lands what b has submitted. */
+
+#include "hosts-world.h"
+
+#include "hosts-private.h"
+#include "landing-item.h"
+#include "landing-record.h"
+#include "schema.h"
+
+static struct landing_record *
+record(void)
+{
+	return &floor_world.core->state.landings;
+}
+
+static void
+origin_has(const char *want)
+{
+	ck_assert_str_eq(
+	    floor_world_sh("git --git-dir=\"$B/origin\" log --format='%s "
+			   "%(trailers:key=Llmc-Task,valueonly,separator=%x2C)"
+			   ";' main | tr -d '\\n'"),
+	    want);
+}
+
+static const char *
+origin_refs(void)
+{
+	return floor_world_sh("git --git-dir=\"$B/origin\" for-each-ref "
+			      "--format='%(refname)' refs/llmc");
+}
+
+static bool
+is_over(void *arg)
+{
+	(void)arg;
+	return record()->count == 0;
+}
+
+static bool
+has_no_check(void *arg)
+{
+	(void)arg;
+	return strstr(origin_refs(), "check") == NULL;
+}
+
+static bool
+is_swept(void *arg)
+{
+	(void)arg;
+	return strstr(origin_refs(), "t1-a") == NULL;
+}
+
+/* b has done its task: pushed, but not submitted. */
+static void
+b_works(const char *task, const char *file)
+{
+	cleanup_free char *make = xasprintf(
+	    "test -d \"$B/b\" || git clone -qb main \"$B/origin\" \"$B/b\"; cd "
+	    "\"$B/b\"; git checkout -q --detach origin/main; echo b >%s; git "
+	    "add .; git -c user.name=b -c user.email=b@b commit -qm 'by b'; "
+	    "git push -qf origin HEAD:refs/llmc/queue/%s/1",
+	    file, task);
+
+	floor_world_sh(make);
+}
+
+static void
+b_has_task(const char *task)
+{
+	const struct shared_call calls[] = {
+		SHARED_CALL(SHARED_PUBLISH, BOOK_T(task), BOOK_I(1),
+		    BOOK_T(NULL), BOOK_T("main"), BOOK_T("t7"),
+		    BOOK_T("{\"title\":\"t7\",\"text\":\"Do\"}"), BOOK_I(0)),
+		SHARED_CALL(SHARED_CLAIM_ONE, BOOK_T(B_BOOT), BOOK_T(task)),
+	};
+
+	hosts_world_says(calls, nitems(calls));
+	ck_assert_str_eq(hosts_world_row(task), "claimed b 1");
+}
+
+static const char *
+b_head(const char *name)
+{
+	cleanup_free char *ask =
+	    xasprintf("git -C \"$B/b\" rev-parse '%s'", name);
+
+	return floor_world_sh(ask);
+}
+
+static void
+b_submits(const char *task, const char *attempt)
+{
+	struct landing_item *item = landing_item_new("q1");
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *ref = NULL;
+
+	xstrset(&item->task, "t7");
+	xstrset(&item->title, "by b");
+	xstrset(&item->attempt, attempt);
+	xstrset(&item->head, b_head("HEAD"));
+	xstrset(&item->base, b_head("HEAD~1"));
+	item->step = ITEM_SUBMITTED;
+	item->message =
+	    xasprintf("by b\n\nLlmc-Task: %s\nLlmc-Attempt: %s", task, attempt);
+	xstrset(&item->author_name, "b");
+	xstrset(&item->author_email, "b@b");
+	xstrset(&item->author_date, "1700000000 +0000");
+	xstrset(&item->committer_date, "1700000000 +0000");
+	json = schema_json(&landing_item_schema, item);
+	json_print(json, false, &text);
+	ref = xasprintf("refs/llmc/queue/%s/1", task);
+	ck_assert_ptr_nonnull(
+	    strstr(SAYS(SHARED_SUBMIT, BOOK_T(task), BOOK_I(1), BOOK_T(B_BOOT),
+		       BOOK_T(item->head), BOOK_T(ref), BOOK_T(text.data)),
+		",1,b,b,ready;"));
+	schema_free(&landing_item_schema, item);
+	hosts_land_hint(hosts_world.floor);
+}
+
+TEST(a_host_lands_its_own_work)
+{
+	hosts_world_begin(NULL);
+	auto_world_task("a.md", "Do it\n");
+	hosts_world_live();
+	auto_world_turn_on("t1-a");
+	hosts_world_work_ends(auto_world_agent(), "one");
+	hosts_world_wait_row("t1-a", "landed a 1");
+	hosts_world_wait_step("t1-a", -1);
+	auto_world_filed("t1-a landed; ");
+	auto_world_folder("done: a.md; ");
+	origin_has("add one t1-a;first ;");
+	floor_world_wait(is_over, &hosts_world);
+	/* What is not needed any more is removed: here, and by the next
+	 * lander. */
+	floor_world_wait(is_swept, &hosts_world);
+	floor_world_sh("git -C \"$B/origin\" update-ref "
+		       "refs/llmc/queue/t1-a/2 main");
+	hosts_world_reopen();
+	hosts_world_live();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	hosts_world_wait_row("t7-b", "landed b 1");
+	floor_world_wait(is_swept, &hosts_world);
+}
+
+static bool
+has_shared(void *arg)
+{
+	for (size_t i = 0; i < record()->count; i++)
+		if (record()->items[i]->kind == ITEM_SHARED &&
+		    (arg == NULL || record()->items[i]->step == ITEM_LANDED))
+			return true;
+	return false;
+}
+
+static bool
+is_moving(void *arg)
+{
+	(void)arg;
+	return record()->to != NULL;
+}
+
+/* The lander is killed before its push, around it, and before the others know:
+ * the next one goes on, and it lands once. */
+TEST_ROWS(a_lander_that_is_killed_lands_once, 4)
+{
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	if (_i == 1)
+		floor_world_wait_closely(has_shared, NULL);
+	else if (_i == 2)
+		floor_world_wait_closely(is_moving, &hosts_world);
+	else if (_i == 3)
+		floor_world_wait_closely(has_shared, &hosts_world);
+	if (_i > 0) {
+		hosts_world_reopen();
+		hosts_world_live();
+	}
+	hosts_world_wait_row("t7-b", "landed b 1");
+	origin_has("by b t7-b;first ;");
+	floor_world_wait(is_over, &hosts_world);
+}
+
+/* b was the lander: it has pushed its work, and was lost before the row said
+ * so. Somebody has changed the same file since. */
+TEST(what_a_lost_lander_has_pushed_is_found)
+{
+	hosts_world_begin(NULL);
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
+			     BOOK_T(B_BOOT), BOOK_I(300000)),
+	    "");
+	floor_world_sh(
+	    "cd \"$B/b\"; git -c user.name=b -c user.email=b@b commit -q "
+	    "--amend -m 'by b' -m 'Llmc-Task: t7-b\nLlmc-Attempt: 1/b/boot'; "
+	    "git push -q origin HEAD:main "
+	    "+HEAD:refs/llmc/queue/t7-b/1; echo c >b.txt; git -c user.name=b "
+	    "-c user.email=b@b commit -qam later; git push -q origin "
+	    "HEAD:main; git reset -q --hard HEAD~1");
+	hosts_world_live();
+	hosts_world_sql("update lander set lease_until=0");
+	b_submits("t7-b", "1/b/boot");
+	hosts_world_wait_row("t7-b", "landed b 1");
+	origin_has("later ;by b t7-b;first ;");
+}
+
+/* b lands; a is the runner. Its work conflicts, and lands the second time. */
+TEST_ROWS(a_runner_hears_how_its_work_ended, 3)
+{
+	const char *commit;
+	struct agent *agent;
+
+	hosts_world_begin(NULL);
+	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
+			     BOOK_T(B_BOOT), BOOK_I(300000)),
+	    "");
+	auto_world_task("a.md", "Do it\n");
+	hosts_world_live();
+	agent = auto_world_turn_on("t1-a");
+	hosts_world_work_ends(auto_world_agent(), "one");
+	hosts_world_wait_row("t1-a", "ready a 1");
+	ck_assert_int_eq(record()->items[0]->step, ITEM_SUBMITTED);
+	if (_i == 1) {
+		ck_assert_str_eq(SAYS(SHARED_EJECT, BOOK_T("t1-a"), BOOK_I(1),
+				     BOOK_T("main"), BOOK_I(1), BOOK_T(B_BOOT),
+				     BOOK_T("The check fails.")),
+		    "t1-a,1,a,a,claimed;");
+		hosts_world_polls();
+		agent = auto_world_turn(2);
+		ck_assert_ptr_nonnull(strstr(
+		    fake_session_prompt(agent->session), "The check fails."));
+		hosts_world_work_ends(agent, "two");
+		hosts_world_wait_row("t1-a", "ready a 1");
+	} else if (_i == 2) {
+		hosts_world_reopen();
+		hosts_world_live();
+	}
+	commit = floor_world_sh(
+	    "git clone -qb main \"$B/origin\" \"$B/b\"; cd \"$B/b\"; git "
+	    "fetch -q origin refs/llmc/queue/t1-a/1; git merge -q --ff-only "
+	    "FETCH_HEAD; git push -q origin HEAD:main; git rev-parse HEAD");
+	ck_assert_str_eq(SAYS(SHARED_LAND, BOOK_T("t1-a"), BOOK_T(commit),
+			     BOOK_T("main"), BOOK_I(1), BOOK_T(B_BOOT)),
+	    "t1-a,1,a,a,landed;");
+	hosts_world_polls();
+	hosts_world_wait_step("t1-a", -1);
+	auto_world_filed("t1-a landed; ");
+	auto_world_folder("done: a.md; ");
+	ck_assert_ptr_nonnull(strstr(auto_world_record("t1-a"), commit));
+	/* The branch has followed. */
+	ck_assert_str_eq(floor_world_sh("git rev-parse main"), commit);
+	ck_assert_uint_eq(hosts_world.floor->share_count, 0);
+}
+
+/* One check at a time, which ends when the file "wait" is gone. */
+static void
+begin_with_slow_check(void)
+{
+	cleanup_free char *settings = xasprintf(
+	    "check_slots = 1\ncheck_command = \"while test -e '%s'; do sleep "
+	    "0.1; done\"\n",
+	    unit_path("wait"));
+
+	ck_assert_int_eq(file_replace(unit_path("wait"), "", 0, 0600, NULL), 0);
+	hosts_world_begin(settings);
+	hosts_world_live();
+}
+
+/* Somebody else has the lease now: what is not landed is theirs. */
+TEST(a_host_without_the_lease_lands_nothing)
+{
+	begin_with_slow_check();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	floor_world_wait(has_shared, NULL);
+	hosts_world_sql("update lander set host='b', boot='" B_BOOT
+			"', fence=9, lease_until=lease_until+3600000");
+	hosts_land_hint(hosts_world.floor);
+	while (has_shared(NULL)) {
+		hosts_land_hint(hosts_world.floor);
+		hosts_world_row("t7-b");
+	}
+	ck_assert_int_eq(unlink(unit_path("wait")), 0);
+	ck_assert_str_eq(hosts_world_row("t7-b"), "ready b 1");
+	origin_has("first ;");
+}
+
+/* Words of a host that does not say what it may say. */
+TEST_ROWS(what_was_submitted_must_be_of_its_attempt, 2)
+{
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	if (_i == 1)
+		floor_world_sh("git --git-dir=\"$B/origin\" update-ref -d "
+			       "refs/llmc/queue/t7-b/1");
+	b_submits("t7-b", _i == 0 ? "1/a/boot" : "1/b/boot");
+	hosts_world_wait_row("t7-b", "claimed b 1");
+	origin_has("first ;");
+}
+
+/* b is lost after it has submitted: its work does not pass, and a goes on with
+ * it. */
+TEST(work_of_a_lost_host_goes_on_elsewhere)
+{
+	const struct task *t;
+
+	hosts_world_begin("check_command = \"test ! -e b.txt\"\n");
+	hosts_world_live();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	hosts_world_sql("update host set state='lost' where host='b'");
+	auto_world_turn_on("t7-b");
+	ck_assert_str_eq(hosts_world_row("t7-b"), "claimed a 3");
+	t = state_task(&auto_world.core->state, "t7-b");
+	ck_assert_ptr_nonnull(t);
+	ck_assert_str_eq(
+	    floor_world_wt("auto-1", "git log -1 --format=%s"), "by b");
+}
+
+/* A daemon that stops leaves the landing to others at once. */
+TEST(a_stopped_daemon_gives_up_the_lease)
+{
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	hosts_world_wait_row("t7-b", "landed b 1");
+	auto_world_stop();
+	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
+			     BOOK_T(B_BOOT), BOOK_I(300000)),
+	    "");
+}
+
+#define PASSED "{\"verdict\":\"passed\",\"how\":\"exited with status 0\"}"
+
+static char job[64];
+
+/* b has taken a check. */
+static bool
+b_has_job(void *arg)
+{
+	const char *row = SAYS(SHARED_CHECK_TAKE, BOOK_T(B_BOOT));
+
+	(void)arg;
+	snprintf(job, sizeof job, "%.*s", (int)strcspn(row, ","), row);
+	return job[0] != '\0';
+}
+
+/* The only slot of the lander is busy: b checks the rest. */
+TEST(another_host_checks_for_the_lander)
+{
+	begin_with_slow_check();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	b_has_task("t8-b");
+	b_works("t8-b", "c.txt");
+	b_submits("t8-b", "1/b/boot");
+	while (!b_has_job(NULL))
+		hosts_check_look(hosts_world.floor, NULL);
+	ck_assert_ptr_nonnull(strstr(origin_refs(), job));
+	ck_assert_str_ne(SAYS(SHARED_CHECK_DONE, BOOK_T(job), BOOK_I(1),
+			     BOOK_T(B_BOOT), BOOK_T(PASSED), BOOK_T("")),
+	    "");
+	hosts_check_look(hosts_world.floor, "checked");
+	hosts_world_wait_row("t7-b", "landed b 1");
+	ck_assert_int_eq(unlink(unit_path("wait")), 0);
+	hosts_world_wait_row("t8-b", "landed b 1");
+	floor_world_wait(has_no_check, &hosts_world);
+}
+
+/* b is the lander: a checks for it, by its own command only. */
+TEST_ROWS(a_host_checks_for_another, 3)
+{
+	static const char *const want[] = { "passed", "failed", "unjudged" };
+	char key[CHECK_KEY_SIZE];
+	const char *state = "";
+
+	hosts_world_begin("check_command = \"test -e b.txt\"\n");
+	check_book_key(_i < 2 ? "test -e b.txt" : "true", key);
+	b_works("t7-b", _i == 1 ? "other.txt" : "b.txt");
+	floor_world_sh("git -C \"$B/b\" push -q origin "
+		       "HEAD:refs/llmc/check/j1");
+	SAYS(SHARED_CHECK_POST, BOOK_T("j1"), BOOK_T("main"),
+	    BOOK_T(b_head("HEAD")), BOOK_T(key));
+	hosts_world_live();
+	while (strstr(state, ",done,a,") == NULL) {
+		hosts_check_look(hosts_world.floor, "check");
+		state = hosts_world_says(&SHARED_CALL0(SHARED_CHECK_READ), 1);
+	}
+	ck_assert_msg(strstr(state, want[_i]) != NULL, "%s", state);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: ISC */
+
+/*
+ * A fleet of hosts for tests: clones of one bare origin on this machine, each
+ * with its own home, root, tmux server and daemon, and the shared book between
+ * them; on PostgreSQL behind a bad network (tcp-proxy). The agent is the
+ * stand-in. Everything ends with the test, also if it is killed.
+ *
+ * Hosts are numbered from 0. Functions that wait fail the test after two
+ * minutes, with what the hosts say.
+ */
+#ifndef HOSTRUN_H
+#define HOSTRUN_H
+
+#include "e2e.h"
+
+#define HOSTS_MAX 3
+
+/* Which of the two the shared book is in; rows of TEST_ROWS. PostgreSQL is
+ * skipped where it is not installed. */
+enum hosts_engine {
+	HOSTS_SQLITE,
+	HOSTS_POSTGRES,
+	HOSTS_ENGINES
+};
+
+/* Make the origin, the book and so many hosts, which have joined. The check of
+ * the project is red unless each work-*.txt says "good". agent NULL: the
+ * stand-in. */
+void hosts_begin(enum hosts_engine engine, int count, const char *agent);
+void hosts_end(void);
+
+const char *hosts_name(int host);
+const char *hosts_root(int host);
+/* "K=V" for the programs of a host from now on. */
+void hosts_env(int host, const char *assignment);
+void hosts_set(int host, const char *key, const char *value); /* -1 = all */
+
+/* Run a shell script in its root. hosts_do: it must succeed. */
+struct e2e_run *hosts_sh(int host, const char *script);
+const char *hosts_do(int host, const char *script);
+
+/* Tasks in its folder: each writes work-N.txt, and runs the steps before. */
+void hosts_tasks(int host, int first, int count, const char *steps);
+
+void hosts_up(int host); /* with an overseer */
+void hosts_down(int host); /* in good order */
+void hosts_signal(int host, int signo); /* SIGSTOP, SIGCONT */
+void hosts_kill(int host); /* all of it, as if the power went */
+void hosts_network(const char *mode); /* of tcp-proxy; PostgreSQL only */
+void hosts_server_kill(void); /* and start it again */
+
+/* Wait until the script succeeds on that host. */
+void hosts_wait(int host, const char *what, const char *script);
+/* Wait until origin has so many landed tasks. */
+void hosts_wait_landed(int tasks);
+
+/* What must be true of every history: each of the tasks 0 to count - 1 has one
+ * commit on the branch; the branch was never set back; each commit of it is
+ * green; the trailers of a task have one attempt; what was submitted was
+ * accepted once, and fences rose. */
+void hosts_oracle(int tasks);
+/* All hosts are idle, and nothing is left behind. */
+void hosts_idle(void);
+
+#endif

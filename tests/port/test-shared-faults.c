@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: ISC */
+
+/* The connection to a shared book in PostgreSQL that is slow, wrong, away or
+ * does not let us in: nothing waits for it. */
+#include "shared-world.h"
+
+#include <dlfcn.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#define SPEED 20 /* of the clocks, so that deadlines are short */
+/* 100 ms of the machine: it is below 10, but a busy machine must not fail the
+ * test, and what waits for a server waits for seconds. */
+#define LAG (100 * SPEED)
+
+void
+unit_begin(void)
+{
+	unit_hurry(SPEED); /* before the clock is read */
+	shared_world_serve();
+}
+
+static void
+begin(struct shared_world *world)
+{
+	shared_world_begin(world, SHARED_POSTGRES);
+	shared_world_host(world, 0);
+	loop_lag_reset(world->loop);
+}
+
+static void
+has_words(const struct shared_world *world, const char *words)
+{
+	ck_assert_msg(strstr(shared_words(world->hosts[0]), words) != NULL,
+	    "%s", shared_words(world->hosts[0]));
+}
+
+/* The server process of host a. */
+static pid_t
+backend(struct shared_world *world)
+{
+	return (pid_t)strtol(
+	    shared_world_sql(world, NULL,
+		"select pid from pg_stat_activity where "
+		"application_name='llmc a' order by backend_start desc"),
+	    NULL, 10);
+}
+
+TEST(server_that_stands_still_delays_nothing_and_is_left)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	pid_t pid;
+
+	begin(&world);
+	pid = backend(&world);
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	ck_assert_str_eq(shared_world_ask(&world, 0, "asks", ""),
+	    "AWAY the server of the shared book does not answer");
+	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
+	shared_world_wait(&world, 0, SHARED_UP);
+	ck_assert_str_eq(shared_world_ask(&world, 0, "asks", ""), "");
+	kill(pid, SIGCONT);
+}
+
+TEST(server_that_is_killed_is_found_again)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	begin(&world);
+	kill(backend(&world), SIGKILL);
+	shared_world_wait(&world, 0, SHARED_CONNECTING);
+	ck_assert_int_eq(
+	    strncmp(shared_world_ask(&world, 0, "asks", ""), "AWAY", 4), 0);
+	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
+	shared_world_wait(&world, 0, SHARED_UP);
+	ck_assert_str_eq(shared_world_ask(&world, 0, "asks", ""), "");
+}
+
+/* Connections are taken by the kernel, and nobody says anything. */
+TEST(server_that_says_nothing_delays_nothing)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	cleanup_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	begin(&world);
+	ck_assert_int_eq(
+	    bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	free(world.database);
+	world.database = xasprintf(
+	    "postgresql://127.0.0.1:%d/llmc", ntohs(address.sin_port));
+	shared_free(world.hosts[0]);
+	shared_world_connect(&world, 0);
+	while (*shared_words(world.hosts[0]) == '\0')
+		loop_run(world.loop);
+	has_words(&world, "does not answer");
+	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
+}
+
+static bool hangs;
+
+/* In place of the C library's, in this program: a name server that is away. */
+int
+getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+    struct addrinfo **ret)
+{
+	int (*real)(const char *, const char *, const struct addrinfo *,
+	    struct addrinfo **);
+
+	while (hangs)
+		pause();
+	*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+	return real(name, service, hints, ret);
+}
+
+TEST(name_that_cannot_be_looked_up_delays_nothing)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	begin(&world);
+	shared_free(world.hosts[0]);
+	hangs = true;
+	shared_world_connect(&world, 0);
+	while (*shared_words(world.hosts[0]) == '\0')
+		loop_run(world.loop);
+	has_words(&world, "looked up in time");
+	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
+	hangs = false;
+	shared_world_wait(&world, 0, SHARED_UP);
+}
+
+static void
+count(const struct shared_answer *answer, void *arg)
+{
+	int *counts = arg;
+
+	counts[answer->verdict]++;
+}
+
+TEST(more_asks_than_may_wait_are_away_at_once)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	int counts[3] = { 0 };
+
+	begin(&world);
+	for (int i = 0; i < SHARED_ASKS_MAX + 10; i++)
+		shared_ask(world.hosts[0],
+		    &SHARED_CALL(SHARED_EVENTS, BOOK_I(0)), 1, 60000, count,
+		    counts);
+	ck_assert_int_eq(counts[SHARED_AWAY], 0); /* never from inside */
+	shared_world_ask(&world, 0, "asks", "");
+	while (counts[SHARED_DONE] < SHARED_ASKS_MAX)
+		shared_world_ask(&world, 0, "asks", "");
+	ck_assert_int_eq(counts[SHARED_AWAY], 10);
+}
+
+/* --- who may come in ------------------------------------------------------ */
+
+/* What the owner has done, what is said about it, and how it is undone. */
+static const struct {
+	const char *sql, *words, *undo;
+} barred[] = {
+	{ "update llmc.meta set value='2' where key='min_writer'",
+	    "install a newer llmc on this host",
+	    "update llmc.meta set value='1' where key='min_writer'" },
+	{ "update llmc.meta set value='0' where key='schema_version'",
+	    "llmc fleet migrate",
+	    "update llmc.meta set value='1' where key='schema_version'" },
+	{ "update llmc.meta set value='0123' where key='repository'",
+	    "belongs to another repository",
+	    "update llmc.meta set value='abc' where key='repository'" },
+	{ "update llmc.host_role set host='b'",
+	    "belongs to the host b, not to a; type: llmc fleet join",
+	    "update llmc.host_role set host='a'" },
+	{ "update llmc.host_role set role='b'", "belongs to no host",
+	    "update llmc.host_role set role='llmc_llmc_a'" },
+	{ "revoke llmc_llmc_hosts from llmc_llmc_a", "llmc fleet join",
+	    "grant llmc_llmc_hosts to llmc_llmc_a" },
+	{ "alter schema llmc rename to other", "llmc fleet init",
+	    "alter schema other rename to llmc" },
+	{ "alter role llmc_llmc_a nologin", "not permitted to log in",
+	    "alter role llmc_llmc_a login" },
+	{ "alter role llmc_llmc_a password 'other'",
+	    "password authentication failed", "" },
+	{ "", "chmod 600", "" },
+};
+
+TEST(host_that_may_not_come_in_is_told_why)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	cleanup_free char *pass = xasprintf("%s.a", unit_path("pass"));
+
+	begin(&world);
+	for (size_t i = 0; i < nitems(barred); i++) {
+		shared_free(world.hosts[0]);
+		shared_world_sql(&world, NULL, barred[i].sql);
+		if (*barred[i].sql == '\0')
+			chmod(pass, 0644);
+		shared_world_connect(&world, 0);
+		shared_world_wait(&world, 0, SHARED_BARRED);
+		has_words(&world, barred[i].words);
+		shared_world_sql(&world, NULL, barred[i].undo);
+	}
+}
+
+static const struct {
+	const char *database, *words;
+} wrong[] = {
+	{ "postgresql://a:secret@db/llmc", "has a password in it" },
+	{ "host=db dbname=llmc password=x", "has a password in it" },
+	{ "mysql://db/llmc", "expected postgresql://SERVER/DATABASE" },
+	{ "postgresql://db/llmc?colour=red", "colour" },
+	{ "sqlite:shared.db", "must begin with /" },
+};
+
+TEST_ROWS(wrong_address_is_refused_with_words, nitems(wrong))
+{
+	struct loop *loop = loop_new();
+	struct shared *shared = NULL;
+	struct err err = { 0 };
+
+	ck_assert_int_eq(shared_new(&(struct shared_options){ .loop = loop,
+					.database = wrong[_i].database,
+					.host = "a" },
+			     &shared, &err),
+	    -EINVAL);
+	ck_assert_msg(strstr(err.msg, wrong[_i].words) != NULL, "%s", err.msg);
+	ck_assert_ptr_null(strstr(err.msg, "secret"));
+	loop_free(loop);
+}

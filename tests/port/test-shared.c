@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: ISC */
+
+/* Every statement of the shared book, with the same rows in both engines. */
+#include "shared-world.h"
+
+void
+unit_begin(void)
+{
+	shared_world_serve();
+}
+
+/* Who asks what, and the rows that come back. Host 0 is a, 1 is b, ...; "+"
+ * moves the clock. */
+struct line {
+	int host;
+	const char *statement, *args, *rows;
+};
+
+static const struct line life[] = {
+	{ 0, "meta", "", "min_writer,1;repository,abc;schema_version,1" },
+	{ 0, "beat", "a1|300000", "" },
+	{ 0, "hello", "a1|-|300000|v1|2|1|me@a", "1,0,1300000" },
+	{ 0, "hello", "a2|-|300000|v1|2|1|-", "" },
+	{ 0, "hello", "a2|a1|300000|v1|2|1|-", "1,0,1300000" },
+	{ 1, "hello", "b1|-|300000|v1|4|0|-", "2,0,1300000" },
+	{ 2, "hello", "c1|-|600000|v1|1|1|-", "3,0,1600000" },
+	{ 2, "beat", "c1|600000", "1600000,0" },
+	{ 2, "beat", "c0|600000", "" },
+	{ 1, "can_set", "gpu", "gpu" },
+	{ 1, "can_set", "gpu", "" },
+	{ 1, "can_set", "docker", "docker" },
+	{ 1, "can_clear", "", "docker;gpu" },
+	{ 1, "can_set", "gpu", "gpu" },
+	{ 0, "host_cans", "", "b,gpu" },
+	{ 0, "publish", "t1-1|50|x|main|one|{}|0", "t1-1,queued" },
+	{ 0, "publish", "t1-2|40|x|main|two|{}|0", "t1-2,queued" },
+	{ 0, "publish", "t1-3|60|-|main|three|{}|5000", "t1-3,queued" },
+	{ 0, "publish", "t1-3|30|-|main|drei|{}|5000", "t1-3,queued" },
+	{ 1, "publish", "t1-3|1|-|main|forged|{}|0", "" },
+	{ 0, "publish_need", "t1-1|t1-2", "t1-2" },
+	{ 1, "publish_need", "t1-2|t1-1", "" },
+	{ 0, "publish_want", "t1-3|gpu", "gpu" },
+	{ 0, "publish_want", "t1-3|blue", "blue" },
+	{ 0, "wants_clear", "t1-3", "blue;gpu" },
+	{ 0, "publish_want", "t1-3|gpu", "gpu" },
+	{ 0, "publish_need", "t1-3|t9", "t9" },
+	{ 0, "needs_clear", "t1-3", "t9" },
+	{ 0, "nobody_can", "", "" },
+	{ 0, "task_wants", "t1-3", "gpu,1" },
+	{ 1, "drain", "b|1", "b" },
+	{ 0, "nobody_can", "", "t1-3,drei" },
+	{ 0, "drain", "b|0", "b" },
+	{ 0, "drain", "z|1", "" },
+	{ 0, "tasks", "",
+	    "t1-3,a,30,queued,-,0,0,0,-,main,drei,-,0;t1-2,a,40,queued,-,0,0,0,x,main,two,-,0;t1-1,a,50,queued,-,0,0,0,x,main,one,-,0" },
+	{ 0, "task_counts", "", "queued,3" },
+	{ 0, "claim", "a1", "" },
+	{ 0, "claim", "a2", "t1-2,1,a,40,x,main,two,{},-,-,1,0,-" },
+	{ 0, "attempts_begin", "a2", "t1-2,1" },
+	{ 0, "attempts_begin", "a2", "" },
+	{ 0, "claim_any", "a2", "" },
+	{ 1, "claim", "b1", "" },
+	{ 0, "+", "5000", "" },
+	{ 0, "claim", "a2", "" },
+	{ 2, "claim_one", "c1|t1-3", "" },
+	{ 1, "claim", "b1", "t1-3,1,a,30,-,main,drei,{},-,-,1,0,-" },
+	{ 1, "attempts_begin", "b1", "t1-3,1" },
+	{ 0, "hold", "a2", "t1-2,1,claimed,a,-,-,-" },
+	{ 1, "submit", "t1-2|1|a2|c0ffee|refs/llmc/queue/t1-2/1|{}", "" },
+	{ 0, "submit", "t1-2|2|a2|c0ffee|refs/llmc/queue/t1-2/2|{}", "" },
+	{ 0, "submit", "t1-2|1|a1|c0ffee|refs/llmc/queue/t1-2/1|{}", "" },
+	{ 0, "submit", "t1-2|1|a2|c0ffee|refs/llmc/queue/t1-2/1|{}",
+	    "t1-2,1,a,a,ready" },
+	{ 0, "submit", "t1-2|1|a2|c0ffee|refs/llmc/queue/t1-2/1|{}", "" },
+	{ 2, "lander_take", "main|c1|60000", "main,1,-,1065000" },
+	{ 1, "lander_take", "main|b1|60000", "" },
+	{ 2, "ready", "main",
+	    "t1-2,1,a,a2,a,c0ffee,refs/llmc/queue/t1-2/1,two,x,40,2,{}" },
+	{ 2, "lander_renew", "main|1|c1|60000|f00", "main,1065000" },
+	{ 1, "lander_renew", "main|1|b1|60000|f00", "" },
+	{ 1, "land", "t1-2|f00d|main|1|b1", "" },
+	{ 2, "eject", "t1-2|1|main|1|c1|red", "t1-2,1,a,a,claimed" },
+	{ 0, "hold", "a2",
+	    "t1-2,1,claimed,a,c0ffee,refs/llmc/queue/t1-2/1,red" },
+	{ 0, "submit", "t1-2|1|a2|c0ffe1|refs/llmc/queue/t1-2/1|{}",
+	    "t1-2,1,a,a,ready" },
+	{ 2, "land", "t1-2|f00d|main|2|c1", "" },
+	{ 2, "land", "t1-2|f00d|main|1|c1", "t1-2,1,a,a,landed" },
+	{ 2, "land", "t1-2|f00d|main|1|c1", "" },
+	{ 0, "attempts_close", "", "t1-2,1" },
+	{ 0, "attempts", "t1-2", "1,a,a2,1000000,1005000,landed" },
+	{ 0, "+", "61000", "" },
+	{ 1, "lander_take", "main|b1|60000", "main,2,f00,1126000" },
+	{ 1, "lander_leave", "main|2|b1", "main" },
+	{ 0, "landers", "", "main,2,b,b1,-1066000,f00" },
+	{ 1, "finish", "t1-3|1|b1|running|{}|no", "" },
+	{ 1, "finish", "t1-3|1|b1|done|{\"a\":1}|well", "t1-3,1,a,b,done" },
+	{ 0, "changes", "0",
+	    "t1-1,a,-,-,0,queued,-,-,-,-,-,0,0,1000000;t1-2,a,a,a2,1,landed,red,-,f00d,c0ffe1,refs/llmc/queue/t1-2/1,0,1,1005000;t1-3,a,b,b1,1,done,well,{\"a\":1},-,-,-,0,1,1066000" },
+	{ 0, "task_read", "t1-3",
+	    "t1-3,a,3,30,done,b,b1,1,1,0,-,main,drei,{},-,-,-,well,{\"a\":1},-,1000000,1066000" },
+	{ 0, "claim", "a2", "t1-1,1,a,50,x,main,one,{},-,-,1,0,-" },
+	{ 0, "reprioritise", "t1-1|5", "" },
+	{ 0, "give_back", "t1-1|1|a2|1000|not now", "t1-1,2,a,-,queued" },
+	{ 0, "reprioritise", "t1-1|5", "t1-1,2,a,-,queued" },
+	{ 0, "claim", "a2", "" },
+	{ 0, "+", "1000", "" },
+	{ 1, "claim", "b1", "t1-1,3,a,5,x,main,one,{},-,-,2,0,not now" },
+	{ 1, "attempts_begin", "b1", "t1-1,3" },
+	{ 0, "hosts", "",
+	    "a,1,a2,up,0,233000,67000,v1,2,1,-,-,-,0,0;b,2,b1,up,0,233000,67000,v1,4,0,-,-,-,1,0;c,3,c1,up,0,533000,67000,v1,1,1,-,-,-,0,0" },
+	{ 0, "+", "300000", "" },
+	{ 2, "beat", "c1|600000", "1967000,0" },
+	{ 2, "steal_hosts", "", "a,1;b,2" },
+	{ 2, "steal_tasks", "", "t1-1,4,a,-,queued,1" },
+	{ 2, "steal_checks", "", "" },
+	{ 2, "attempts_close", "", "t1-1,3;t1-3,1" },
+	{ 0, "beat", "a2|300000", "" },
+	{ 1, "finish", "t1-1|3|b1|done|-|-", "" },
+	{ 2, "claim", "c1", "t1-1,5,a,5,x,main,one,{},-,-,3,1,b was lost" },
+	{ 0, "hello", "a3|a2|300000|v1|2|1|-", "1,0,1667000" },
+	{ 0, "adopt", "a3|a2", "" },
+	{ 1, "hello", "b2|b1|300000|v1|2|1|-", "2,0,1667000" },
+	{ 2, "adopt", "c2|c1", "" },
+	{ 2, "hello", "c2|c1|600000|v1|2|1|-", "3,0,1967000" },
+	{ 2, "adopt", "c2|c1", "t1-1,5" },
+	{ 2, "adopt_checks", "c2|c1", "" },
+	{ 2, "hold", "c2", "t1-1,5,claimed,a,-,-,b was lost" },
+	{ 0, "+", "600001", "" },
+	{ 0, "hello", "a3|a3|3000000|v1|2|1|-", "1,0,4967001" },
+	{ 0, "steal_hosts", "", "b,2;c,3" },
+	{ 0, "steal_tasks", "", "t1-1,6,a,-,queued,2" },
+	{ 0, "claim_one", "a3|t1-1",
+	    "t1-1,7,a,5,x,main,one,{},-,-,4,2,c was lost" },
+	{ 0, "hello", "a4|-|300000|v1|2|1|-", "" },
+	{ 0, "+", "3000001", "" },
+	{ 0, "hello", "a4|-|300000|v1|2|1|-", "1,0,5267002" },
+	{ 0, "steal_tasks", "", "t1-1,8,a,-,held,3" },
+	{ 1, "requeue", "t1-2", "" },
+	{ 1, "requeue", "t1-1", "t1-1,9,a,-,queued" },
+	{ 1, "drop_task", "t1-1|not wanted", "t1-1,10,a,-,dropped" },
+	{ 0, "leave", "a4", "a" },
+	{ 1, "check_post", "k1|main|f00d|make", "k1" },
+	{ 0, "check_post", "k1|main|f00d|make", "" },
+	{ 1, "check_take", "b2", "" },
+	{ 0, "check_take", "a4", "" },
+	{ 0, "hello", "a4|-|300000|v1|2|1|-", "" },
+	{ 0, "letter_post", "l1|b|task.drop|{}", "l1,b" },
+	{ 0, "letter_post", "l1|b|task.drop|{}", "" },
+	{ 1, "letter_take", "", "l1,a,task.drop,{}" },
+	{ 0, "letter_done", "l1|done|{}", "" },
+	{ 1, "letter_done", "l1|lost|{}", "" },
+	{ 1, "letter_done", "l1|done|{\"ok\":1}", "l1,a" },
+	{ 0, "letters_of", "0", "l1,b,task.drop,done,{\"ok\":1},4967002" },
+	{ 1, "ask_put", "q1|{}", "q1" },
+	{ 1, "ask_put", "q1|{\"v\":2}", "q1" },
+	{ 0, "asks", "", "b,q1,{\"v\":2},0" },
+	{ 0, "ask_close", "q1", "" },
+	{ 1, "ask_close", "q1", "q1" },
+	{ 0, "spend_put", "2026-01-01|me|10|20", "2026-01-01" },
+	{ 1, "spend_put", "2026-01-01|me|1|2", "2026-01-01" },
+	{ 1, "spend_put", "2026-01-01|me|3|4", "2026-01-01" },
+	{ 0, "spend_sum", "2026-01-01", "me,13,24,3,4" },
+	{ 0, "quota_put", "me|5h|{}", "me" },
+	{ 1, "quota_put", "me|5h|{\"u\":1}", "me" },
+	{ 0, "quota_read", "", "me,5h,b,{\"u\":1},0" },
+	{ 0, "reserve_put", "r1|src/*", "r1" },
+	{ 1, "reserve_put", "r1|doc/*", "" },
+	{ 1, "reserve_drop", "r1", "" },
+	{ 0, "reservations", "", "r1,a,src/*" },
+	{ 0, "reserve_drop", "r1", "r1" },
+	{ 0, "goal_put", "g1|{}", "g1" },
+	{ 1, "goal_put", "g1|{}", "g1" },
+	{ 0, "goal_drop", "g1", "g1" },
+	{ 0, "goals", "", "b,g1,{},0" },
+	{ 0, "event_add", "e1|5|task.done|t1|w|{}", "1" },
+	{ 0, "event_add", "e1|5|task.done|t1|w|{}", "" },
+	{ 0, "event_add", "e2|6|task.done|t1|w|{}", "3" },
+	{ 1, "events", "1", "3,e2,6,a,task.done,t1,w,{}" },
+	{ 0, "+", "10", "" },
+	{ 0, "prune_events", "11", "" },
+	{ 0, "prune_events", "9", "1;3" },
+	{ 0, "prune_letters", "9", "l1" },
+	{ 0, "prune_tasks", "9", "t1-1;t1-2;t1-3" },
+	{ 0, "prune_checks", "9", "" },
+	{ 0, "task_counts", "", "" },
+	{ 0, "host_view", "a4|{}", "a" },
+};
+
+TEST_ROWS(statements_give_the_same_rows_in_both_engines, 2)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, (enum shared_engine)_i);
+	for (int i = 0; i < 3; i++)
+		shared_world_host(&world, i);
+	for (size_t i = 0; i < nitems(life); i++) {
+		const struct line *line = &life[i];
+
+		if (strcmp(line->statement, "+") == 0)
+			shared_world_advance(
+			    &world, strtoll(line->args, NULL, 10));
+		else
+			ck_assert_str_eq(shared_world_ask(&world, line->host,
+					     line->statement, line->args),
+			    line->rows);
+	}
+}
+
+/* The other hosts hear that something has changed, if it is for them. */
+TEST_ROWS(change_is_told_to_the_other_hosts, 2)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, (enum shared_engine)_i);
+	clock_virtual_end(); /* hints come from the kernel */
+	for (int i = 0; i < 2; i++)
+		shared_world_host(&world, i);
+	shared_world_ask(&world, 1, "letter_post", "l1|z|x|{}");
+	shared_world_ask(&world, 1, "letter_post", "l2|a|x|{}");
+	while (world.hints == 0)
+		shared_world_ask(&world, 0, "asks", "");
+	ck_assert_str_eq(world.hint, _i == SHARED_SQLITE ? "all" : "letter");
+}
+
+/* --- claims -----------------------------------------------------------------
+ */
+
+#define TASKS 200
+
+struct race {
+	struct shared_world *world;
+	int claimed[TASKS];
+	int running;
+};
+
+struct racer {
+	struct race *race;
+	int n;
+};
+
+static void
+on_claimed(const struct shared_answer *answer, void *arg)
+{
+	struct racer *racer = arg;
+	struct race *race = racer->race;
+
+	ck_assert_msg(answer->verdict == SHARED_DONE, "%s", answer->words);
+	if (answer->of->count == 0) {
+		if (--race->running == 0)
+			loop_stop(race->world->loop, 0);
+		return;
+	}
+	ck_assert_uint_eq(answer->of->count, 1);
+	ck_assert_int_eq(shared_int(answer->of, 0, "fence"), 1);
+	race->claimed[strtol(
+	    shared_text(answer->of, 0, "task") + 1, NULL, 10)]++;
+	shared_ask(race->world->hosts[racer->n],
+	    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1, 60000, on_claimed,
+	    racer);
+}
+
+/* On as many connections as there are hosts, all at once. */
+TEST_ROWS(task_is_claimed_once, 2)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	struct race race = { .world = &world };
+	struct racer racers[WORLD_HOSTS];
+
+	shared_world_begin(&world, (enum shared_engine)_i);
+	for (int i = 0; i < WORLD_HOSTS; i++) {
+		shared_world_host(&world, i);
+		shared_world_ask(&world, i, "hello", "boot|-|9000000|v|1|1|-");
+	}
+	for (int i = 0; i < TASKS; i++) {
+		cleanup_free char *text = xasprintf("t%d|1|-|main|x|{}|0", i);
+
+		shared_world_ask(&world, 0, "publish", text);
+	}
+	for (int i = 0; i < WORLD_HOSTS; i++) {
+		racers[i] = (struct racer){ &race, i };
+		race.running++;
+		shared_ask(world.hosts[i],
+		    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1, 60000,
+		    on_claimed, &racers[i]);
+	}
+	while (race.running > 0)
+		loop_run(world.loop);
+	for (int i = 0; i < TASKS; i++)
+		ck_assert_int_eq(race.claimed[i], 1);
+}
+
+/* A host that was away for longer than its lease, and then goes on as if
+ * nothing had happened. Returns whether its work was taken. */
+static bool
+late_submit(struct shared_world *world, const char *control)
+{
+	shared_world_ask(world, 0, "hello", "a1|-|1000|v|1|1|-");
+	shared_world_ask(world, 1, "hello", "b1|-|9000|v|1|1|-");
+	shared_world_ask(world, 0, "publish", "t1|1|-|main|x|{}|0");
+	ck_assert_str_ne(shared_world_ask(world, 0, "claim", "a1"), "");
+	shared_world_advance(world, 1001);
+	ck_assert_str_eq(shared_world_ask(world, 1, "steal_hosts", ""), "a,1");
+	ck_assert_str_eq(
+	    shared_world_ask(world, 1, "steal_tasks", ""), "t1,2,a,-,queued,1");
+	ck_assert_str_ne(shared_world_ask(world, 1, "claim", "b1"), "");
+	if (control != NULL)
+		return strcmp(shared_world_sql(world, NULL, control), "t1") ==
+		    0;
+	return *shared_world_ask(world, 0, "submit", "t1|1|a1|c|r|{}") != '\0';
+}
+
+TEST_ROWS(host_that_lost_its_task_cannot_submit_it, 2)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, (enum shared_engine)_i);
+	shared_world_host(&world, 0);
+	shared_world_host(&world, 1);
+	ck_assert(!late_submit(&world, NULL));
+	/* Back with its lease, under the same name: still not. */
+	shared_world_ask(&world, 0, "hello", "a1|a1|1000|v|1|1|-");
+	ck_assert_str_eq(
+	    shared_world_ask(&world, 0, "submit", "t1|1|a1|c|r|{}"), "");
+	ck_assert_str_eq(
+	    shared_world_ask(&world, 0, "submit", "t1|3|b1|c|r|{}"), "");
+	ck_assert_str_eq(
+	    shared_world_ask(&world, 1, "submit", "t1|3|b1|c|r|{}"),
+	    "t1,3,a,b,ready");
+}
+
+/* The control: with the state alone, and nothing that says whose it is, the
+ * work is taken. */
+TEST(without_the_fence_it_could)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_host(&world, 0);
+	shared_world_host(&world, 1);
+	ck_assert(late_submit(&world,
+	    "update llmc.task set state='ready' where task='t1' and "
+	    "state='claimed' returning task"));
+}
+
+/* A lease is judged by the clock of the database; by that of a host that is an
+ * hour ahead, a healthy host would be lost. */
+TEST(clock_of_a_host_does_not_matter)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_host(&world, 0);
+	shared_world_host(&world, 1);
+	shared_world_ask(&world, 0, "hello", "a1|-|300000|v|1|1|-");
+	ck_assert_str_eq(shared_world_ask(&world, 1, "steal_hosts", ""), "");
+	ck_assert_str_eq(
+	    shared_world_sql(&world, NULL,
+		"update llmc.host set state='lost' where state='up' and "
+		"lease_until<1000000+3600000 returning host"),
+	    "a");
+}
+
+/* Who shares a file of this machine judges by the time since it was started;
+ * that of day, which one of them has wrong, would steal. */
+TEST(time_of_day_does_not_matter_to_a_file)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, SHARED_SQLITE);
+	shared_world_host(&world, 0);
+	shared_world_ask(&world, 0, "hello", "a1|-|300000|v|1|1|-");
+	clock_virtual_begin(clock_boot_ms(), clock_wall_ms() + 3600000);
+	shared_world_host(&world, 1);
+	ck_assert_str_eq(shared_world_ask(&world, 1, "steal_hosts", ""), "");
+	clock_virtual_advance(300001);
+	ck_assert_str_ne(shared_world_ask(&world, 1, "steal_hosts", ""), "");
+}
+
+/* --- rights -----------------------------------------------------------------
+ */
+
+/* What host b tries, and the words of the server. */
+static const struct {
+	const char *sql, *words;
+} forbidden[] = {
+	{ "update llmc.task set owner='b'", "permission denied" },
+	{ "insert into llmc.meta values('x','y')", "permission denied" },
+	{ "delete from llmc.host", "permission denied" },
+	{ "truncate llmc.event", "permission denied" },
+	{ "drop table llmc.task", "must be owner" },
+	{ "drop function llmc.me()", "must be owner" },
+	{ "create table llmc.mine(x int)", "permission denied" },
+	{ "alter table llmc.task add column x int", "must be owner" },
+	{ "set role owner", "permission denied" },
+	{ "set session authorization llmc_llmc_a", "permission denied" },
+	{ "grant llmc_llmc_a to llmc_llmc_b", "must have admin option" },
+	{ "alter role llmc_llmc_b superuser", "must be superuser" },
+	{ "copy llmc.task to program 'true'", "must be superuser" },
+	{ "select nextval('llmc.task_seq')", "permission denied" },
+	{ "create or replace function llmc.me() returns text language sql as "
+	  "'select ''a'''",
+	    "permission denied" },
+	/* Its own tables do not come before those of the functions. */
+	{ "create temp table host_role(role text,host text);"
+	  "insert into host_role values(session_user,'a');select llmc.me()",
+	    "b" },
+	{ "create temp table task(task text);"
+	  "select count(*)::text from llmc.submit_1('t1',1,'a1','c','r','{}')",
+	    "0" },
+	{ "set session_replication_role=replica", "permission denied" },
+};
+
+TEST(host_can_do_nothing_but_what_the_statements_do)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_host(&world, 0);
+	shared_world_host(&world, 1);
+	shared_world_ask(&world, 0, "hello", "a1|-|9000|v|1|1|-");
+	shared_world_ask(&world, 0, "publish", "t1|1|-|main|x|{}|0");
+	shared_world_ask(&world, 0, "claim", "a1");
+	for (size_t i = 0; i < nitems(forbidden); i++)
+		ck_assert_msg(
+		    strstr(shared_world_sql(&world, "b", forbidden[i].sql),
+			forbidden[i].words) != NULL,
+		    "%s: %s", forbidden[i].sql,
+		    shared_world_sql(&world, "b", forbidden[i].sql));
+	ck_assert_str_eq(
+	    shared_world_ask(&world, 0, "submit", "t1|1|a1|c|r|{}"),
+	    "t1,1,a,a,ready");
+	/* Who is no host sees nothing. */
+	ck_assert_str_eq(shared_world_sql(&world, NULL,
+			     "revoke llmc_llmc_hosts from llmc_llmc_b"),
+	    "");
+	ck_assert_ptr_nonnull(
+	    strstr(shared_world_sql(&world, "b", "select * from llmc.task"),
+		"permission denied"));
+}
+
+/* --- other versions ---------------------------------------------------------
+ */
+
+/* The tables get a column while a host works; then one that it is too old
+ * for. */
+TEST_ROWS(tables_change_under_a_host_that_works, 2)
+{
+	ended_by(shared_world_end) struct shared_world world;
+	struct shared_ddl *steps = xcalloc(shared_ddl_count + 2, sizeof *steps);
+
+	shared_world_begin(&world, (enum shared_engine)_i);
+	memcpy(steps, shared_ddl_rows, shared_ddl_count * sizeof *steps);
+	steps[shared_ddl_count] = (struct shared_ddl){ 2, 1, -1,
+		"alter table task add column colour text" };
+	steps[shared_ddl_count + 1] = (struct shared_ddl){ 3, 3, -1,
+		"alter table task add column taste text" };
+	world.owner.steps = steps;
+	shared_world_host(&world, 0);
+	shared_world_ask(&world, 0, "hello", "a1|-|9000000|v|1|1|-");
+	shared_world_ask(&world, 0, "publish", "t1|1|-|main|x|{}|0");
+	world.owner.step_count = shared_ddl_count + 1;
+	shared_world_owner_runs(&world, "migrate", -1);
+	/* Whatever becomes of a claim meanwhile: what does it hold? */
+	do {
+		shared_world_ask(&world, 0, "claim", "a1");
+		shared_world_wait(&world, 0, SHARED_UP);
+	} while (strncmp(shared_world_ask(&world, 0, "hold", "a1"), "t1,1,",
+		     5) != 0);
+	world.owner.step_count = shared_ddl_count + 2;
+	shared_world_owner_runs(&world, "migrate", -1);
+	ck_assert_int_eq(
+	    strncmp(shared_world_ask(&world, 0, "submit", "t1|1|a1|c|r|{}"),
+		"AWAY", 4),
+	    0);
+	shared_world_wait(&world, 0, SHARED_BARRED);
+	ck_assert_ptr_nonnull(strstr(
+	    shared_words(world.hosts[0]), "install a newer llmc on this host"));
+	free(steps);
+}
