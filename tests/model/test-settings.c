@@ -334,6 +334,33 @@ TEST(times_that_contradict_each_other_are_told)
 	}
 }
 
+TEST(a_password_is_refused_in_the_address_of_a_fleet)
+{
+	static const struct {
+		const char *address;
+		bool refused;
+	} cases[] = {
+		{ "postgresql://db/x", false },
+		{ "postgresql://me@db:5432/x", false },
+		{ "postgresql://db:5432/x", false },
+		{ "service=team", false },
+		{ "sqlite:/a b/x.db", false },
+		{ "postgresql://me:secret@db/x", true },
+		{ "postgresql://db/x?password=secret", true },
+		{ "host=db password=secret", true },
+	};
+
+	for (size_t i = 0; i < nitems(cases); i++) {
+		cleanup_free char *text =
+		    xasprintf("[fleet]\ndatabase = \"%s\"\n", cases[i].address);
+		cleanup_settings_world struct settings_world p =
+		    settings_world_parse(text);
+
+		ck_assert_msg(p.problems.fatal == cases[i].refused, "%s",
+		    cases[i].address);
+	}
+}
+
 TEST(workers_stand_over_the_defaults)
 {
 	cleanup_settings_world struct settings_world p = settings_world_parse(

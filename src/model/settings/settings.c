@@ -568,6 +568,24 @@ check_stall(const struct settings *settings, struct settings_problems *problems)
 	settings_problem_add(problems, false, worker->line, text.data);
 }
 
+/* Others can read the settings, and what is said of them. */
+static void
+check_database(
+    const struct settings *settings, struct settings_problems *problems)
+{
+	const struct value *value = value_find(settings, "fleet.database");
+	const char *user = strstr(value->string, "://");
+	size_t len = user != NULL ? strcspn(user + 3, "@/?") : 0;
+
+	if (strstr(value->string, "password=") != NULL ||
+	    (user != NULL && user[3 + len] == '@' &&
+		memchr(user + 3, ':', len) != NULL))
+		settings_problem_add(problems, true, value->line,
+		    "fleet.database: the address has a password in it, which "
+		    "others can read: put it in a file with mode 600 "
+		    "(fleet.passfile), or use service=NAME");
+}
+
 /* The message without "line 3: ": a problem stores its line separately. */
 static const char *
 without_line(const char *msg)
@@ -604,6 +622,7 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 	if (root != NULL)
 		take_notify(settings, root, ret_problems);
 	check_stall(settings, ret_problems);
+	check_database(settings, ret_problems);
 	return settings;
 }
 
