@@ -98,9 +98,6 @@ struct agent_kind {
 	/* Our name for an event of its hooks; NULL = it is ignored. May change
 	 * data. The callback is NULL if both are the same. */
 	const char *(*event)(const char *event, struct json_object *data);
-	/* Its form of our answer to an event: a new object. NULL = the same. */
-	struct json_object *(*answer)(
-	    const char *event, struct json_object *answer);
 
 	/* The folder of all transcripts in dir, which is its own folder in a
 	 * box (NULL = the user's own). The caller frees; NULL if it is not
