@@ -234,7 +234,7 @@ on_ready(struct session *s, struct server_call *call, struct json_object *data)
 	record->open_tools = 0;
 	delivery_session_started(record, cleared, clock_wall_ms());
 	if (first) {
-		if (record->transcript == NULL)
+		if (!s->resumed)
 			record->pending_clear = false;
 		session_life_follow(s);
 		session_deliver_afresh(s);
@@ -242,9 +242,9 @@ on_ready(struct session *s, struct server_call *call, struct json_object *data)
 	s->events.changed(s->arg);
 	session_tick_later(s, 1);
 	s->events.ready(s->arg,
-	    !first                         ? "clear" :
-		record->transcript != NULL ? "resume" :
-					     "startup");
+	    !first         ? "clear" :
+		s->resumed ? "resume" :
+			     "startup");
 	return false;
 }
 

@@ -184,6 +184,7 @@ session_launch(struct session *s, const struct session_launch *launch)
 	begin(s, launch->start_timeout_ms);
 	session_unwatch(s);
 	s->reported = false;
+	s->resumed = resume;
 	if (!resume) {
 		id_uuid(id);
 		xstrset(&record->id, id);
@@ -208,6 +209,7 @@ session_adopt(struct session *s, pid_t pane_pid, int64_t start_timeout_ms)
 		return r;
 	begin(s, start_timeout_ms);
 	s->reported = s->record->ready;
+	s->resumed = s->record->transcript != NULL;
 	delivery_recovered(s->record, clock_wall_ms());
 	session_life_follow(s);
 	session_tick_later(s, 1);

@@ -47,6 +47,7 @@ struct session {
 	/* The process. */
 	bool running; /* launched or adopted, and not known to be gone */
 	bool reported; /* its SessionStart has arrived */
+	bool resumed; /* it was launched to go on with a conversation */
 	bool ending;
 	bool acting; /* a tmux command is running, or waits for the record to be
 		      * saved */

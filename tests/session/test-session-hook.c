@@ -106,6 +106,26 @@ TEST(files_elsewhere_are_not_its_conversation)
 	}
 }
 
+/* An agent that names its conversation and then asks for its tools, or the
+ * other way: a new one is not one that was resumed. */
+TEST(a_named_conversation_is_not_a_resumed_one)
+{
+	world_begin();
+	for (int resumed = 0; resumed < 2; resumed++) {
+		world_agent(false);
+		world_launch(resumed);
+		world_run(100);
+		xstrset(&w.record.projects, NULL); /* any folder */
+		world_hook(HOOK_EVENT_NAMED, "{" CONVERSATION("a") "}", NULL);
+		world_hook(HOOK_EVENT_READY, "{}", NULL);
+		world_expect(resumed ? "ready:resume" : "ready:startup");
+		ck_assert_str_eq(w.record.id, UUID("a"));
+		world_agent_exits();
+		world_run(100);
+		buf_clear(&w.told);
+	}
+}
+
 TEST(a_compaction_does_not_end_a_turn)
 {
 	world_begin();
