@@ -5,7 +5,7 @@
 #   cli, autod, overseer -> session -> port -> model -> base
 #   keeper -> nothing
 #   autod: main -> show -> team -> oversight -> plan -> auto -> landing -> fleet
-#     -> core
+#     -> core; forge and hosts -> auto
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -67,7 +67,7 @@ uses() { # pattern allowed-file...
 		done
 }
 
-echo 1..33
+echo 1..36
 verdict "base includes only base" "$(outside base base)"
 verdict "model includes only base" "$(outside model model base)"
 below=
@@ -94,6 +94,11 @@ below="port model base"
 	verdict "autod's auto mode includes only the floors below it" \
 		"$(outside autod/auto autod/auto autod/landing autod/fleet \
 			autod/core $below)"
+	for folder in forge hosts; do
+		verdict "autod's $folder includes only the floors below it" \
+			"$(outside "autod/$folder" "autod/$folder" autod/auto \
+				autod/landing autod/fleet autod/core $below)"
+	done
 	verdict "autod's goals include only the floors below them" \
 		"$(outside autod/plan autod/plan autod/auto autod/landing \
 			autod/fleet autod/core $below)"
@@ -131,14 +136,29 @@ verdict "SQLite is used in port/book and port/shared only, and threads nowhere" 
 		grep -vE '^src/port/(book|shared)/.*sqlite3' || true)"
 verdict "libpq is used in port/shared only" \
 	"$(grep -rn '#include <libpq-fe' src | grep -v '^src/port/shared/' || true)"
+unused=$(sed -n '/^enum shared_statement {/,/SHARED_STATEMENT_COUNT/s/^\t\(SHARED_[A-Z_]*\),.*/\1/p' \
+	src/model/hosts/shared-statements.h |
+	while IFS= read -r name; do
+		grep -rqw "$name" src/autod src/port || echo "$name"
+	done
+	sed -n '/^const char \*const shared_tables/,/;/p' \
+		src/model/hosts/shared-statements.c |
+		grep -o '"[a-z_]*"' | tr -d '"' |
+		while IFS= read -r name; do
+			tr -d '\n\t"' <src/model/hosts/shared-statements.c |
+				grep -qE "(from|join) +$name\b" || echo "$name"
+		done)
+verdict "what is asked of the shared book is asked, and its tables are read" \
+	"$unused"
 names=$(find src -name '*.h' -exec basename {} \; | sort | uniq -d)
 verdict "every header name exists once" "$names"
-# A folder may share one header: a private one, or one with its own name.
+# A folder may share one header: a private one, or one with its own name, such
+# as that of all kinds of agents.
 lonely=$(find src -name '*.c' ! -name main.c |
 	while IFS= read -r source; do
 		folder=$(basename "$(dirname "$source")")
 		[ -e "${source%.c}.h" ] ||
-			grep -qE "^#include \"([a-z]*-private|$folder)\.h\"" \
+			grep -qE "^#include \"([a-z]*-private|$folder(-kind)?)\.h\"" \
 				"$source" || echo "$source"
 	done)
 verdict "every source has a header of its own" "$lonely"

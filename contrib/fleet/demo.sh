@@ -35,6 +35,8 @@ signal() { # host signal
 }
 
 end() {
+	trap '' HUP INT QUIT PIPE TERM # to the end
+	exec >/dev/null 2>&1
 	for name in $hosts; do
 		[ -d "$scratch/$name/.llmc" ] || continue
 		signal "$name" CONT
@@ -49,7 +51,9 @@ end() {
 	cd /
 	rm -rf "$scratch"
 }
+# A shell that a signal ends does not run the EXIT trap by itself.
 trap end EXIT
+trap 'exit 1' HUP INT QUIT PIPE TERM
 
 say() {
 	printf '\n== %s\n' "$*"

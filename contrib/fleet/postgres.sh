@@ -6,6 +6,11 @@
 #   contrib/fleet/postgres.sh stop DIR           stop it; the data stays
 #   contrib/fleet/postgres.sh run DIR [PORT]     in the foreground, until the
 #                                                caller ends
+#   contrib/fleet/postgres.sh standby DIR PORT FROM FROM_PORT
+#                                                make a copy of the server in
+#                                                FROM that follows it
+#   contrib/fleet/postgres.sh cut DIR            it follows no longer
+#   contrib/fleet/postgres.sh promote DIR        it takes over
 #   contrib/fleet/postgres.sh find               print the folder of its programs
 #
 # It listens on 127.0.0.1 (PORT, or 54329) and on a socket in DIR, and has a
@@ -15,7 +20,7 @@
 set -eu
 
 usage() {
-	sed -n '5,9s/^# *//p' "$0" >&2
+	sed -n '5,14s/^# *//p' "$0" >&2
 	exit 2
 }
 
@@ -66,9 +71,7 @@ make_cluster() {
 			>"$dir/initdb.log" 2>&1)
 }
 
-case $verb in
-start)
-	make_cluster
+start() {
 	options="-p $port -c listen_addresses=127.0.0.1"
 	options="$options -c unix_socket_directories=$dir"
 	(cd / && $as "$bin/pg_ctl" -D "$dir/data" -w -s -l "$dir/data/log" \
@@ -78,6 +81,25 @@ start)
 	}
 	echo "owner:  postgresql://owner@/llmc?host=$dir&port=$port"
 	echo "hosts:  postgresql://127.0.0.1:$port/llmc"
+}
+
+case $verb in
+start)
+	make_cluster
+	start
+	;;
+standby)
+	[ $# -eq 5 ] || usage
+	(cd / && $as "$bin/pg_basebackup" -D "$dir/data" -h "$4" -p "$5" \
+		-U owner -R -X stream -c fast --no-sync)
+	start
+	;;
+cut)
+	echo "primary_conninfo = ''" >>"$dir/data/postgresql.auto.conf"
+	(cd / && $as "$bin/pg_ctl" -D "$dir/data" -s reload)
+	;;
+promote)
+	(cd / && $as "$bin/pg_ctl" -D "$dir/data" -s -w promote)
 	;;
 run)
 	make_cluster

@@ -26,8 +26,10 @@ find_place(const struct workspace *workspace, const struct settings *settings,
 {
 	static const char *const args[] = { "rev-list", "--max-parents=0",
 		"HEAD", NULL };
+	static const char *const shallow[] = { "rev-parse",
+		"--is-shallow-repository", NULL };
 	const char *passfile = settings_string(settings, "fleet.passfile");
-	cleanup_buf struct buf roots = BUF_INIT;
+	cleanup_buf struct buf roots = BUF_INIT, cut = BUF_INIT;
 	const char *last;
 	int r;
 
@@ -41,7 +43,14 @@ find_place(const struct workspace *workspace, const struct settings *settings,
 	    workspace_resolve(workspace, passfile);
 	place->known = workspace_path(workspace, SHARED_REPOSITORY_FILE);
 	shared_host_name(settings_string(settings, "fleet.host"), &place->host);
-	r = git_ask(workspace->root, args, &roots, err);
+	r = git_ask(workspace->root, shallow, &cut, err);
+	if (r == 0 && strcmp(cut.data, "true") == 0)
+		return err_set(err, -EINVAL,
+		    "this clone has only a part of the history, so nobody can "
+		    "say whether it is of the same repository; type: git fetch "
+		    "--unshallow");
+	if (r == 0)
+		r = git_ask(workspace->root, args, &roots, err);
 	if (r != 0)
 		return r < 0 ? r : -EIO;
 	last = strrchr(roots.data, '\n');

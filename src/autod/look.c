@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "account.h"
 #include "book-history.h"
 #include "book.h"
 #include "check-book.h"
 #include "config.h"
-#include "event.h"
 #include "show.h"
-#include "history.h"
-#include "jsonl.h"
 #include "lock.h"
+#include "look-private.h"
 #include "look.h"
 #include "metrics.h"
-#include "moment.h"
 #include "oversight-report.h"
-#include "plan-floor.h"
 #include "remove-tree.h"
-#include "report.h"
 #include "root-mark.h"
 #include "settings.h"
 #include "source.h"
@@ -32,15 +26,6 @@
 #include "workspace.h"
 
 #define PARAMS_MAX ((size_t)16 * 1024 * 1024) /* with a view in them */
-
-/*
- * What is asked of the book about what has ended: each takes its parameters as
- * an object and returns its answer, owned by the caller, or NULL with err.
- * These read only, in a process of their own, so they may take their time.
- */
-typedef struct json_object *
-look_fn(struct book *book, const struct workspace *workspace,
-    struct json_object *params, struct err *err);
 
 /* There is no state: was there one? Settings that are wrong must not hide
  * it. */
@@ -60,9 +45,7 @@ is_lost(const struct workspace *workspace, struct err *err)
 	return root_id_is_lost(workspace, worktrees, err);
 }
 
-/* Until a daemon has made the book, the state of the version before. -ENOENT:
- * there is none yet. -ENODATA with words: there was one (root-mark.h). */
-static int
+int
 look_read_state(
     const struct workspace *workspace, struct state *state, struct err *err)
 {
@@ -81,8 +64,6 @@ look_read_state(
 	book_close(book);
 	return r;
 }
-
-#define ASKS_MAX 500 /* that are listed */
 
 /* --- lists --------------------------------------------------------------- */
 
@@ -146,56 +127,16 @@ look_tasks(struct book *book, const struct workspace *workspace,
 	return given(both, r < 0 ? r : add_open(workspace, open, err));
 }
 
-struct goals {
-	struct book *book;
-	struct json_object *list;
-	struct err *err;
-	int r;
-};
-
-static bool
-on_node(const struct book_record *record, void *arg)
-{
-	struct json_object *node = NULL;
-
-	if (json_parse(record->body, strlen(record->body), BOOK_BODY_MAX, &node,
-		NULL) == 0)
-		json_object_array_add(arg, node);
-	return true;
-}
-
-/* One goal after the other: their nodes are not all in memory. */
-static bool
-on_goal(const struct book_record *record, void *arg)
-{
-	struct goals *goals = arg;
-	cleanup_json struct json_object *goal = NULL;
-	cleanup_json struct json_object *nodes = json_object_new_array();
-	struct json_object *entry;
-
-	if (json_parse(record->body, strlen(record->body), BOOK_GOAL_MAX, &goal,
-		NULL) < 0)
-		return true;
-	goals->r = book_read_bodies(goals->book, BOOK_NODE, record->goal_id,
-	    NULL, on_node, nodes, goals->err);
-	entry = goals->r == 0 ? plan_view_ended(goal, nodes) : NULL;
-	if (entry != NULL)
-		json_object_array_add(goals->list, entry);
-	return goals->r == 0;
-}
-
 /* {}: the goals that have ended, as overseer.goal.list has the others. */
 static struct json_object *
 look_goals(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
 {
-	struct goals goals = { book, json_object_new_array(), err, 0 };
-	int r =
-	    book_read_bodies(book, BOOK_GOAL, NULL, NULL, on_goal, &goals, err);
+	struct json_object *list = json_object_new_array();
 
 	(void)workspace;
 	(void)params;
-	return given(goals.list, r < 0 ? r : goals.r);
+	return given(list, look_read_goals(book, false, list, err));
 }
 
 static bool
@@ -363,7 +304,7 @@ look_asks(struct book *book, const struct workspace *workspace,
 {
 	(void)workspace;
 	(void)params;
-	return book_list_asks(book, ASKS_MAX, err);
+	return book_list_asks(book, LOOK_ASKS_MAX, err);
 }
 
 /* --- metrics ---------------------------------------------------------------
@@ -512,10 +453,7 @@ set_check(const struct state *state, const struct settings *settings,
 	json_set(head, "check", json);
 }
 
-/* {"alive", "sections"}: the view (view.h) as far as the book and the files
- * tell it. alive: a daemon runs, but does not answer. Without a book, which
- * only the ended tasks need. */
-static struct json_object *
+struct json_object *
 look_view(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
 {
@@ -573,259 +511,6 @@ look_view(struct book *book, const struct workspace *workspace,
 	return view;
 }
 
-/* --- the report --------------------------------------------------------- */
-
-/* Spans before the period tell which workers existed when it began. */
-#define DAY_MS    (24 * 3600 * (int64_t)1000)
-#define BEFORE_MS DAY_MS
-
-/* What a report is made of. */
-struct materials {
-	struct json_object *ended, *repairs, *events;
-	struct work_span *spans;
-	size_t span_count, span_room;
-};
-
-/* --- spans ----------------------------------------------------------- */
-
-static void
-on_span(const struct work_span *span, void *arg)
-{
-	struct materials *files = arg;
-
-	if (files->span_count == files->span_room) {
-		files->span_room =
-		    files->span_room == 0 ? 64 : files->span_room * 2;
-		files->spans = xreallocarray(
-		    files->spans, files->span_room, sizeof *files->spans);
-	}
-	files->spans[files->span_count++] = (struct work_span){
-		.worker = xstrdup(span->worker),
-		.use = span->use,
-		.task = span->task != NULL ? xstrdup(span->task) : NULL,
-		.attempt = span->attempt,
-		.from_ms = span->from_ms,
-		.to_ms = span->to_ms,
-	};
-}
-
-/* --- events ---------------------------------------------------------- */
-
-static bool
-on_event(struct json_object *record, void *arg)
-{
-	struct materials *files = arg;
-	struct json_object *event = NULL, *row;
-
-	json_get_object(record, "", "event", &event, NULL);
-	if (!view_is(event, "type", REPORT_EVENT_OVERSIGHT) &&
-	    !view_is(event, "type", REPORT_EVENT_CHECK))
-		return true;
-	row = view_row_event(record, 0);
-	if (row == NULL)
-		return true;
-	json_object_object_del(row, "n");
-	json_object_object_del(row, "level");
-	view_pick(row, event,
-	    (const char *const[]){ "result", "class", "action", NULL });
-	json_object_array_add(files->events, row);
-	return true;
-}
-
-/* --- repairs --------------------------------------------------------- */
-
-static void
-read_repairs(const struct workspace *workspace, struct materials *files)
-{
-	struct history history = { 0 };
-
-	if (history_load(workspace, &history, NULL) < 0)
-		return;
-	for (size_t i = 0; i < history.count; i++) {
-		const struct spiral_event *event = &history.events[i];
-		struct json_object *row = view_repair_row(event);
-
-		json_object_object_del(row, "at_unix");
-		json_set_int(row, "at_ms", event->at_ms);
-		json_set(row, "cost_micros",
-		    event->cost > 0 ? json_object_new_int64(event->cost) :
-				      NULL);
-		json_object_array_add(files->repairs, row);
-	}
-	history_release(&history);
-}
-
-/* alive: the daemon that wrote the state runs. */
-static int
-load(struct book *book, const struct workspace *workspace,
-    const struct state *state, bool alive, int64_t from_ms, int64_t now_ms,
-    struct materials *files, struct err *err)
-{
-	cleanup_free char *log = workspace_path(workspace, "logs/auto.log");
-	int r;
-
-	*files = (struct materials){
-		.ended = json_object_new_object(),
-		.repairs = json_object_new_array(),
-		.events = json_object_new_array(),
-	};
-	r = book_read_spans(book, from_ms - BEFORE_MS, on_span, files, err);
-	if (r == 0 && (alive || state->daemon_running))
-		book_open_spans(
-		    book, workspace, state, alive, now_ms, on_span, files);
-	if (r == 0)
-		r = book_report_tasks(
-		    book, from_ms, REPORT_ROWS_MAX, files->ended, err);
-	jsonl_since(log, from_ms, on_event, files, NULL);
-	read_repairs(workspace, files);
-	return r;
-}
-
-/* The row of a day, made if there is none. */
-static struct json_object *
-day_of(struct json_object *days, int64_t day)
-{
-	struct json_object *row;
-
-	for (size_t i = 0; i < json_object_array_length(days); i++) {
-		row = json_object_array_get_idx(days, i);
-		if (json_int_or(row, "day", -1) == day)
-			return row;
-	}
-	row = json_object_new_object();
-	json_set_int(row, "day", day);
-	json_set_string(row, "cost_source", cost_source_words[COST_REPORTED]);
-	json_set_int(row, "tasks_micros", 0);
-	json_set_int(row, "hand_micros", 0);
-	json_set_int(row, "planner_micros", 0);
-	json_object_array_add(days, row);
-	return row;
-}
-
-/* The overseer writes down what a repair cost, and the next daemon books it:
- * add what none has booked yet to the days of the view's budget. */
-static void
-book_repairs(const struct materials *files, const struct state *state,
-    struct json_object *budget)
-{
-	struct json_object *days = NULL;
-
-	if (json_get_array(budget, "", "days", &days, NULL) < 0)
-		return;
-	for (size_t i = 0; i < json_object_array_length(files->repairs); i++) {
-		struct json_object *repair =
-		    json_object_array_get_idx(files->repairs, i);
-		int64_t at = json_int_or(repair, "at_ms", 0);
-		int64_t cost = json_int_or(repair, "cost_micros", 0);
-		struct json_object *row;
-
-		if (at <= state->repairs_ms || cost <= 0)
-			continue;
-		row = day_of(days, at / DAY_MS);
-		json_set_int(row, "repairs_micros",
-		    json_int_or(row, "repairs_micros", 0) + cost);
-		json_set_int(row, "cost_micros",
-		    json_int_or(row, "cost_micros", 0) + cost);
-	}
-}
-
-/* The period begins. False: there is no such run. */
-static bool
-choose(struct book *book, struct json_object *params, struct report_run *run,
-    struct report_inputs *in)
-{
-	const char *wanted = json_string_or(params, "run", NULL);
-
-	if (json_int_or(params, "since_ms", -1) >= 0) {
-		in->from_ms = json_int_or(params, "since_ms", 0);
-		return true;
-	}
-	if (wanted != NULL)
-		run->wanted = xstrdup(wanted);
-	book_find_run(book, run, NULL);
-	if (wanted != NULL && !report_run_is_found(run))
-		return false;
-	in->run = run->id;
-	in->first_run = run->first;
-	in->from_ms = run->id != NULL ? run->from_ms : in->now_ms - DAY_MS;
-	return true;
-}
-
-static struct json_object *
-make(struct book *book, const struct workspace *workspace,
-    struct json_object *params, const struct report_run *run,
-    struct report_inputs *in, struct err *err)
-{
-	struct json_object *report = NULL;
-	bool live = json_object_object_get_ex(params, "view", NULL);
-	struct materials files;
-	struct state state;
-	int r;
-
-	state_init(&state);
-	r = look_read_state(workspace, &state, err);
-	if (r < 0 && r != -ENOENT)
-		return NULL;
-	r = load(book, workspace, &state, live, in->from_ms, in->now_ms, &files,
-	    err);
-	if (r == 0) {
-		if (!live)
-			book_repairs(
-			    &files, &state, view_of(in->view, "budget"));
-		in->ended = files.ended;
-		in->repairs = files.repairs;
-		in->events = files.events;
-		in->spans = files.spans;
-		in->span_count = files.span_count;
-		in->to_ms = in->now_ms;
-		in->goes_on = true;
-		if (run->id != NULL) {
-			in->goes_on = run->next_ms == 0 &&
-			    json_bool_or(params, "active", false);
-			in->to_ms = report_run_end(run, in->spans,
-			    in->span_count, in->goes_on, in->now_ms);
-		}
-		report = report_make(in);
-	}
-	json_object_put(files.ended);
-	json_object_put(files.repairs);
-	json_object_put(files.events);
-	for (size_t i = 0; i < files.span_count; i++)
-		work_span_release(&files.spans[i]);
-	free(files.spans);
-	state_release(&state);
-	return report;
-}
-
-/* {"view" | "alive", "active", "now_ms", "since_ms" | "run"}: the report
- * (report.h). view: of a daemon; active: the last run goes on.
- * {"unknown_run": the last one or null} if there is no such run. */
-static struct json_object *
-look_report(struct book *book, const struct workspace *workspace,
-    struct json_object *params, struct err *err)
-{
-	struct report_inputs in = { .now_ms =
-					json_int_or(params, "now_ms", 0) };
-	struct report_run run = { 0 };
-	struct json_object *view = NULL, *report;
-
-	if (json_object_object_get_ex(params, "view", &view))
-		in.view = view_complete(json_object_get(view));
-	else
-		in.view = look_view(NULL, workspace, params, err);
-	if (in.view == NULL)
-		return NULL;
-	if (choose(book, params, &run, &in)) {
-		report = make(book, workspace, params, &run, &in, err);
-	} else {
-		report = json_object_new_object();
-		json_set_string(report, "unknown_run", run.last);
-	}
-	report_run_release(&run);
-	json_object_put(in.view);
-	return report;
-}
-
 /* --- all of them -------------------------------------------------------- */
 
 static int
@@ -862,6 +547,7 @@ look_run(const struct workspace *workspace, const char *name)
 	} looks[] = {
 		{ "asks", look_asks },
 		{ "attempts", look_attempts },
+		{ "charts", look_charts },
 		{ "goals", look_goals },
 		{ "metrics", look_metrics },
 		{ "report", look_report },
@@ -891,6 +577,7 @@ look_run(const struct workspace *workspace, const char *name)
 		fprintf(stderr, "autod: %s\n", err.msg);
 		return 1;
 	}
-	json_print(result, true, &text);
+	/* People read the state; what is long is read by programs only. */
+	json_print(result, strcmp(name, "charts") != 0, &text);
 	return file_write_all(STDOUT_FILENO, text.data, text.len) < 0 ? 1 : 0;
 }

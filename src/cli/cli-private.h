@@ -56,6 +56,7 @@ struct cli {
 	bool here; /* --here: of a fleet, only this host */
 	bool silent; /* the command must not print errors */
 	bool colour; /* on standard output */
+	bool utf8; /* it may be used beside ASCII, by the locale */
 	int width; /* of standard output, 0 = not a terminal */
 	const char *old_name; /* what was typed, if it has a new name; NULL */
 	struct workspace workspace; /* when the command needs one */
@@ -314,11 +315,11 @@ extern const struct cli_command cmd_abort, cmd_accept, cmd_add, cmd_agents,
     cmd_log, cmd_failures, cmd_goal, cmd_help, cmd_hook, cmd_init, cmd_inside,
     cmd_iterations, cmd_landing, cmd_logs, cmd_mail, cmd_mcp, cmd_message,
     cmd_metrics, cmd_nuke, cmd_overseer, cmd_oversight, cmd_pane, cmd_pause,
-    cmd_peek, cmd_pick, cmd_plan, cmd_proxy, cmd_rebase, cmd_reject, cmd_report,
-    cmd_reset, cmd_resume, cmd_revert, cmd_review, cmd_salvage, cmd_schema,
-    cmd_start, cmd_stats, cmd_status, cmd_stop, cmd_store, cmd_task, cmd_tick,
-    cmd_top, cmd_tree, cmd_trust, cmd_up, cmd_verify, cmd_version, cmd_wait,
-    cmd_web, cmd_why, cmd_node, cmd_stream;
+    cmd_peek, cmd_pick, cmd_plan, cmd_proxy, cmd_rebase, cmd_reject, cmd_replay,
+    cmd_report, cmd_reset, cmd_resume, cmd_revert, cmd_review, cmd_salvage,
+    cmd_schema, cmd_start, cmd_stats, cmd_status, cmd_stop, cmd_store, cmd_task,
+    cmd_tick, cmd_top, cmd_tree, cmd_trust, cmd_up, cmd_verify, cmd_version,
+    cmd_wait, cmd_web, cmd_why, cmd_node, cmd_stream;
 
 /* --- the daemon, and what it knows ------------------------------------- */
 
@@ -515,6 +516,10 @@ void spent_view_add_models(
 /* The answers of overseer.goal.list and .show. -EINVAL, reported: the answer
  * cannot be read, because the daemon is of another version. */
 void goal_view_list(struct cli *cli, struct json_object *answer);
+/* The goals of the other hosts of a fleet, printed and as rows; NULL = none.
+ * The caller owns them. */
+extern const struct schema goal_elsewhere_shape;
+struct json_object *goal_view_elsewhere(struct cli *cli);
 /* "3/7", "no plan": of a summary of a goal. */
 void goal_view_add_done(struct json_object *summary, struct buf *out);
 /* The plan of the answer of overseer.goal.show, with its assignments; the set
@@ -774,11 +779,13 @@ void progress_end(void);
 struct draft {
 	struct buf text;
 	char *file; /* of the editor, NULL = none */
+	bool with_diff; /* it may be longer than a prompt, and begin with the
+			 * line that ends the text of draft_fill() */
 };
 
-#define DRAFT_INIT             \
-	{                      \
-		BUF_INIT, NULL \
+#define DRAFT_INIT                    \
+	{                             \
+		BUF_INIT, NULL, false \
 	}
 
 /* Fill the draft: `typed` as it is, "-" from standard input, NULL in the
@@ -901,6 +908,7 @@ struct doctor {
 	struct json_object *checks;
 	struct json_object *repairs; /* in words */
 	int counts[VERDICT_COUNT];
+	int width; /* of the names; 0 = that of the checks */
 };
 
 /* One line of the report. fix: what to do, NULL if nothing is wrong. */

@@ -374,6 +374,7 @@ carry_out(struct answering *a)
 		long nr = strtol(said, &rest, 10);
 
 		if (rest != said && *rest == '\0' && nr >= 1 &&
+		    !strv_has(strv_const(ask->options), said) &&
 		    (size_t)nr <= strv_count(ask->options))
 			said = ask->options[nr - 1];
 		text = xasprintf("You asked:\n\n%s\n\nThe answer is:\n\n%s",
@@ -602,7 +603,9 @@ const struct cli_command cmd_answer = {
 	    "leaves it\n"
 	    "review    --yes accepts the work that llmc review has shown, TEXT "
 	    "sends it back\n"
-	    "told      it is marked as seen\n",
+	    "told      it is marked as seen\n\n"
+	    "HOST:ASK (borg:a12) is asked by another host of the fleet, and "
+	    "answered there.\n",
 	.example = "answer a12 Use the second option",
 	.flags = answer_flags,
 	.min_args = 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-kind.h"
 #include "cli-private.h"
 #include "config.h"
 #include "lock.h"
@@ -521,6 +522,23 @@ value_before(struct cli *cli, const char *key)
 	return value;
 }
 
+/* Can the agent review at all, as things are? */
+static bool
+may_review(struct cli *cli, const char *name, struct err *err)
+{
+	struct settings_problems problems;
+	struct settings *settings = NULL;
+	bool scoped, may = true;
+
+	if (config_load(&cli->workspace, &settings, &problems, NULL) < 0)
+		return true;
+	if (!problems.fatal)
+		may = agent_reviews(settings, name, &scoped, err) == 0;
+	settings_problems_release(&problems);
+	settings_free(settings);
+	return may;
+}
+
 /* What the change means for a daemon that is running. */
 static void
 tell_restart(struct cli *cli, bool needs_restart)
@@ -573,6 +591,9 @@ change(struct cli *cli, const char *key, const char *typed)
 		row = settings_find(setting, NULL);
 		get[1] = setting;
 	}
+	if (typed != NULL && strcmp(get[1], "auto.review") == 0 &&
+	    !may_review(cli, typed, &err))
+		return cli_fail_err(cli, "bad_value", &err);
 	before = row != NULL ? value_before(cli, get[1]) : NULL;
 	r = config_change(&cli->workspace, key, typed, &err);
 	if (r == -ENOENT)

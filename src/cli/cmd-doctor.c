@@ -276,6 +276,7 @@ doctor_channels_check(struct doctor *d)
 }
 
 #define PROGRAM_DEADLINE_MS 10000
+#define NAME_WIDTH          11
 
 enum {
 	FLAG_REPAIR,
@@ -318,6 +319,7 @@ doctor_note(struct doctor *d, enum verdict verdict, const char *name,
 	struct json_object *check = json_object_new_object();
 	struct cli *cli = d->cli;
 	cleanup_free char *tag = xasprintf("%-5s", verdicts[verdict].name);
+	int width = d->width > 0 ? d->width : NAME_WIDTH;
 
 	d->counts[verdict]++;
 	json_set_string(check, "name", name);
@@ -326,11 +328,11 @@ doctor_note(struct doctor *d, enum verdict verdict, const char *name,
 	json_set_string(check, "fix", fix);
 	json_object_array_add(d->checks, check);
 	cli_coloured(cli, verdicts[verdict].colour, tag);
-	buf_addf(&cli->text, " %-11s ", name);
+	buf_addf(&cli->text, " %-*s ", width, name);
 	cli_visible(cli, detail);
 	buf_addc(&cli->text, '\n');
 	if (fix != NULL) {
-		buf_adds(&cli->text, "                  -> ");
+		buf_addf(&cli->text, "%*s-> ", width + 7, "");
 		cli_visible(cli, fix);
 		buf_addc(&cli->text, '\n');
 	}
@@ -431,6 +433,9 @@ check_agent(struct doctor *d)
 static void
 list_agents(struct doctor *d)
 {
+	for (size_t i = 0; agent_kinds[i] != NULL; i++)
+		if (d->width < (int)strlen(agent_kinds[i]->name))
+			d->width = (int)strlen(agent_kinds[i]->name);
 	for (size_t i = 0; agent_kinds[i] != NULL; i++) {
 		const struct agent_kind *kind = agent_kinds[i];
 		cleanup_buf struct buf detail = BUF_INIT;

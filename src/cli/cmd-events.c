@@ -73,6 +73,7 @@ event_filter_add_kinds(struct buf *out)
 	}
 }
 
+#define FLEET_MS  6000 /* for the other hosts' */
 #define ANSWER_MS 2000 /* for a daemon to say where its stream begins */
 #define LOOK_MS   2000 /* between attempts to find a daemon */
 #define GROWN_MS  500 /* the same, when the file has grown */
@@ -518,6 +519,41 @@ event_store_merge(
 	return last;
 }
 
+static int
+by_stamp(const void *a, const void *b)
+{
+	return strcmp(stamp_of(*(struct json_object *const *)a),
+	    stamp_of(*(struct json_object *const *)b));
+}
+
+/* Add what the other hosts of a fleet told all of them. */
+static void
+add_elsewhere(struct cli *cli, const struct event_filter *filter, size_t lines,
+    struct json_object **last)
+{
+	cleanup_json struct json_object *answer = NULL, *others = NULL;
+	struct json_object *events = NULL, *here = *last;
+	const char *code = NULL;
+	struct err err = { 0 };
+
+	if (!remote_alive(cli) ||
+	    !remote_try(cli, "fleet.events", json_object_new_object(), FLEET_MS,
+		&answer, &code, &err) ||
+	    !json_object_object_get_ex(answer, "events", &events))
+		return;
+	others = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(events); i++) {
+		struct json_object *record =
+		    json_object_array_get_idx(events, i);
+
+		if (event_filter_wants(record, filter))
+			json_object_array_add(others, json_object_get(record));
+	}
+	json_object_array_sort(others, by_stamp);
+	*last = event_store_merge(others, here, lines);
+	json_object_put(here);
+}
+
 #define LINES_DEFAULT 50
 #define LINES_MAX     1000000
 #define WIDTH_DEFAULT 300 /* columns where there is no terminal */
@@ -529,7 +565,8 @@ enum {
 	FLAG_TASK,
 	FLAG_KIND,
 	FLAG_GOAL,
-	FLAG_LONG
+	FLAG_LONG,
+	FLAG_HERE
 };
 
 static const struct cli_flag events_flags[] = {
@@ -543,6 +580,7 @@ static const struct cli_flag events_flags[] = {
 	[FLAG_GOAL] = { "goal", "GOAL", "only events of this goal" },
 	[FLAG_LONG] = { "long", NULL,
 	    "everything that an event says, such as the output of a check" },
+	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
 	{ NULL, NULL, NULL },
 };
 
@@ -675,6 +713,8 @@ events_run(struct cli *cli, const struct cli_args *args)
 		last = event_store_merge(stored, logged, (size_t)lines);
 		json_object_put(logged);
 	}
+	if (args->flags[FLAG_HERE] == NULL)
+		add_elsewhere(cli, &events.filter, (size_t)lines, &last);
 	for (size_t i = 0; i < json_object_array_length(last); i++)
 		event_words_add(json_object_array_get_idx(last, i), cli->colour,
 		    events.width, &cli->text);
@@ -692,14 +732,14 @@ const struct cli_command cmd_log = {
 	.name = "log",
 	.group = CLI_WATCH,
 	.usage = "[--follow] [--lines N] [--worker WORKER] [--task ID] "
-		 "[--kind KIND] [--goal GOAL] [--long]",
+		 "[--kind KIND] [--goal GOAL] [--long] [--here]",
 	.summary = "show the events of auto mode",
 	.help =
 	    "Prints one line per event, in local time, cut to the width of the "
 	    "terminal; --long\nprints all of it. Times in JSON are UTC. With "
 	    "--follow and --json, every event is\none line of JSON.\n\n"
 	    "--worker, --task and --kind can be given several times: what "
-	    "matches one of\neach is shown. A kind is what --json shows as "
+	    "matches one of\neach is shown. With a fleet, what concerns all hosts is shown of the others, too:\ntasks claimed, finished, parked or lost, hosts that came or were lost (not with\n--follow or --here). A kind is what --json shows as "
 	    "type, such as task_finished or\nfailure. With goals, events are kept in "
 	    "the book, too (a year).\n",
 	.example = "log --follow --worker adam",

@@ -360,7 +360,8 @@ enum {
 	FLAG_PRIORITY,
 	FLAG_FROM_SESSION,
 	FLAG_REASON,
-	FLAG_ALL
+	FLAG_ALL,
+	FLAG_HERE
 };
 
 #define BIT(flag) (1u << (flag))
@@ -377,7 +378,7 @@ static const struct cli_flag goal_flags[] = {
 	[FLAG_TITLE] = { "title", "TITLE",
 	    "for add and edit: what is to be reached, in one line" },
 	[FLAG_PLAN] = { "plan", "FILE",
-	    "for add and edit: its plan, as Markdown or JSON" },
+	    "for add and edit: its plan, as Markdown or JSON; see llmc(1)" },
 	[FLAG_EDIT] = { "edit", NULL,
 	    "for add: show the plan in an editor before it begins" },
 	[FLAG_DRY_RUN] = { "dry-run", NULL,
@@ -396,6 +397,7 @@ static const struct cli_flag goal_flags[] = {
 	    "for add: the worker in whose session it came up" },
 	[FLAG_REASON] = { "reason", "TEXT", "for changes: why; it is kept" },
 	[FLAG_ALL] = { "all", NULL, "for list: those that have ended, too" },
+	[FLAG_HERE] = { "here", NULL, "for list: " CLI_HERE_HELP },
 	{ NULL, NULL, NULL },
 };
 
@@ -549,8 +551,16 @@ goal_list(struct cli *cli, const struct cli_args *args)
 
 	if (status == CLI_OK && args->flags[FLAG_ALL] != NULL)
 		status = add_ended(cli);
-	if (status == CLI_OK)
+	if (status == CLI_OK) {
+		struct json_object *rows;
+
 		goal_view_list(cli, cli->result);
+		rows = args->flags[FLAG_HERE] == NULL ?
+		    goal_view_elsewhere(cli) :
+		    NULL;
+		if (rows != NULL)
+			json_set(cli->result, "elsewhere", rows);
+	}
 	return status;
 }
 
@@ -568,7 +578,8 @@ goal_show(struct cli *cli, const struct cli_args *args)
 static const struct verb goal_verbs[] = {
 	{ "add", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },
 	{ "create", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },
-	{ "list", 0, 0, BIT(FLAG_ALL), "list [--all]", goal_list },
+	{ "list", 0, 0, BIT(FLAG_ALL) | BIT(FLAG_HERE), "list [--all] [--here]",
+	    goal_list },
 	{ "show", 1, 1, 0, "show GOAL", goal_show },
 	{ "edit", 1, 1, DEFINITION | BIT(FLAG_PLAN) | BIT(FLAG_REASON),
 	    "edit GOAL", goal_edit },
@@ -579,8 +590,13 @@ static const struct verb goal_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
+static const struct schema goal_listed =
+    CLI_FIELDS(SCHEMA_IS("goals", ROWS, NULL, .of = &api_goal_entry),
+	SCHEMA_MAY("elsewhere", ROWS, "of the other hosts of a fleet",
+	    .of = &goal_elsewhere_shape));
+
 static const struct schema goal_forms =
-    CLI_FIELDS(SCHEMA_IS("list", OBJECT, NULL, .of = &api_goal_listed),
+    CLI_FIELDS(SCHEMA_IS("list", OBJECT, NULL, .of = &goal_listed),
 	SCHEMA_IS("show", OBJECT, NULL, .of = &api_goal_shown),
 	SCHEMA_IS("every change", OBJECT, NULL, .of = &api_goal_changed));
 
@@ -592,7 +608,7 @@ const struct cli_command cmd_goal = {
 	.summary = "show and change goals and their plans",
 	.help =
 	    "add      add a goal; without --plan, the planner makes its plan\n"
-	    "list     the goals that are active or paused; the default\n"
+	    "list     the active and paused goals, such as g2; the default\n"
 	    "show     a goal with its plan: progress, blockers, who works on "
 	    "what\n"
 	    "edit     change it and its plan in an editor, or what the options "
@@ -600,8 +616,7 @@ const struct cli_command cmd_goal = {
 	    "pause    begin nothing new; turns that run are finished; resume "
 	    "continues\n"
 	    "cancel   give it up; work in progress is salvaged; archive hides "
-	    "it\n\nGOAL is what list shows, such as g2. llmc(1) describes plan "
-	    "files.\n",
+	    "it\n",
 	.example = "goal add 'Support IPv6' --plan plan.md",
 	.flags = goal_flags,
 	.min_args = 0,

@@ -51,7 +51,7 @@ attach_target(struct cli *cli, const struct settings *settings,
 
 /* HOST:WORKER of a fleet: over ssh, to the llmc there. */
 static int
-attach_elsewhere(struct cli *cli, const char *target)
+go_elsewhere(struct cli *cli, const char *verb, const char *target)
 {
 	static const char *const sections[] = { VIEW_HOSTS, NULL };
 	cleanup_free char *host = xstrndup(target, strcspn(target, ":"));
@@ -72,7 +72,7 @@ attach_elsewhere(struct cli *cli, const char *target)
 		    host);
 	buf_adds(&there, "llmc --root ");
 	text_add_shell(&there, json_string_or(row, "root", "."));
-	buf_adds(&there, " attach ");
+	buf_addf(&there, " %s ", verb);
 	text_add_shell(&there, strchr(target, ':') + 1);
 	argv[3] = there.data;
 	for (size_t i = 0; argv[i] != NULL; i++) {
@@ -98,7 +98,7 @@ attach_run(struct cli *cli, const struct cli_args *args)
 	int status;
 
 	if (strchr(args->list[0], ':') != NULL)
-		return attach_elsewhere(cli, args->list[0]);
+		return go_elsewhere(cli, "attach", args->list[0]);
 	status = cli_load_settings(cli, &settings);
 	if (status == CLI_OK)
 		status = attach_target(cli, settings, args->list[0],
@@ -267,6 +267,12 @@ peek_run(struct cli *cli, const struct cli_args *args)
 		    "--lines takes a number from 1 to %d", LINES_MAX);
 	if (target != NULL && strcmp(target, OVERSEER_NAME) == 0)
 		return peek(cli, NULL, target, (int)lines);
+	if (target != NULL && strchr(target, ':') != NULL) {
+		cleanup_free char *verb =
+		    xasprintf("peek --lines %" PRId64, lines);
+
+		return go_elsewhere(cli, verb, target);
+	}
 	status = roster_load(cli, &state);
 	if (status != CLI_OK)
 		return status;
@@ -278,8 +284,11 @@ peek_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema peek_shape = CLI_FIELDS(
-    SCHEMA_IS("worker", STRING, "or overseer"), SCHEMA_IS("lines", LIST, NULL));
+static const struct schema peek_shape =
+    CLI_FIELDS(SCHEMA_MAY("worker", STRING, "or overseer"),
+	SCHEMA_MAY("lines", LIST, NULL),
+	SCHEMA_MAY("session", STRING, "HOST:WORKER"),
+	SCHEMA_MAY("attach", STRING, "command to type, for that"));
 
 const struct cli_command cmd_peek = {
 	.name = "peek",
@@ -287,7 +296,9 @@ const struct cli_command cmd_peek = {
 	.summary = "show the last lines of a worker's screen",
 	.help = "Without a name, shows the worker that was active last. Blank "
 		"lines are left out.\nThe name overseer means the overseer's "
-		"repair session.\n",
+		"repair session. HOST:WORKER is a worker of\nanother host of "
+		"the fleet: ssh runs llmc peek there; without a terminal, the\n"
+		"command is printed.\n",
 	.example = "peek adam --lines 40",
 	.flags = peek_flags,
 	.max_args = 1,

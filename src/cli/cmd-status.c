@@ -405,6 +405,19 @@ show_goals(struct status *s)
 		    stalled, stalled == 1 ? " is" : "s are");
 }
 
+static void
+show_goals_elsewhere(struct status *s)
+{
+	struct json_object *rows =
+	    json_object_object_get(s->view, VIEW_HOSTS) == NULL ||
+		s->cli->here ?
+	    NULL :
+	    goal_view_elsewhere(s->cli);
+
+	if (rows != NULL)
+		json_set(s->cli->result, "goals_elsewhere", rows);
+}
+
 /* --- a place on this machine ----------------------------------------- */
 
 /* What one worker has for itself, and what of its session listens. */
@@ -580,6 +593,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 		} else {
 			status_auto_show(&s);
 			show_goals(&s);
+			show_goals_elsewhere(&s);
 			status_days_show(&s);
 			show_push(&s);
 		}
@@ -614,6 +628,8 @@ static const struct schema status_shape = CLI_FIELDS(
 	.of = &status_auto_shape),
     SCHEMA_MAY(
 	"goals", OBJECT, "only where goals are used", .of = &plan_digest_shape),
+    SCHEMA_MAY("goals_elsewhere", ROWS, "of the other hosts of a fleet",
+	.of = &goal_elsewhere_shape),
     SCHEMA_MAY("days", ROWS, "what all workers used, oldest day first",
 	.of = &status_day_shape),
     SCHEMA_MAY("push", OBJECT, "only while something is wrong with origin",

@@ -28,6 +28,7 @@ LIST_HEAD(sent_list, sent);
 #define COLUMNS     80
 #define WAIT_MAX_MS 60000
 #define SNAPSHOT_MS 200 /* to wait for the daemon before the first frame */
+#define CHARTS_MS   30000 /* charts that are shown are made again after this */
 #define SIGNALLED   128 /* plus the signal: exit status of a shell */
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
@@ -42,6 +43,8 @@ struct top {
 	struct loop_call *draw;
 	struct loop_timer *timer; /* the next time that changes what is shown */
 	struct loop_signal *signals[nitems(ending)];
+	struct client_stream *charts; /* they are asked for; NULL = not now */
+	int64_t charts_ms; /* monotonic, when they were asked for; 0 = never */
 	char *commit; /* that is asked about */
 	int64_t lost_ms; /* the daemon, since then; 0 = never, or not */
 	bool was_live, ended;
@@ -221,14 +224,57 @@ commit_of(struct json_object *view, const char *worker)
 	    row, "reviewed", json_string_or(row, "commit", NULL));
 }
 
+/* --- charts ---------------------------------------------------------- */
+
+static void
+on_charts(
+    int status, struct json_object *result, const struct err *err, void *arg)
+{
+	struct top *top = arg;
+	const char *words = err != NULL ? err->msg : "the daemon has gone";
+
+	json_object_put(take_ptr(&top->ui.charts));
+	if (status == 0)
+		top->ui.charts = json_object_get(result);
+	else
+		xstrset(&top->ui.charts_missing,
+		    status == -EPROTO ? client_stream_error(top->charts, NULL) :
+					words);
+	client_stream_free(take_ptr(&top->charts));
+	loop_call_request(top->draw);
+}
+
+/* While they are shown, now and then. */
+static void
+ask_charts(struct top *top)
+{
+	static const struct client_stream_fns fns = { on_notification,
+		on_charts };
+	cleanup_free char *socket = remote_socket(top->cli);
+	cleanup_json struct json_object *params = json_object_new_object();
+	int64_t now = clock_mono_ms();
+
+	if (top->ui.page != TOP_PAGE_CHARTS || top->charts != NULL ||
+	    (top->charts_ms != 0 && now - top->charts_ms < CHARTS_MS))
+		return;
+	top->charts_ms = now;
+	if (client_stream_new(top->loop, socket, "charts.get", params, &fns,
+		top, &top->charts, NULL) < 0 &&
+	    top->ui.charts == NULL)
+		xstrset(&top->ui.charts_missing,
+		    "No daemon answers. Without one, type: llmc report "
+		    "--charts");
+}
+
 /* --- frames ---------------------------------------------------------- */
 
 static struct top_facts
-facts_now(bool live, int64_t lost_ms)
+facts_now(const struct cli *cli, bool live, int64_t lost_ms)
 {
-	struct top_facts facts = {
-		.live = live, .lost_ms = lost_ms, .now_ms = clock_wall_ms()
-	};
+	struct top_facts facts = { .live = live,
+		.lost_ms = lost_ms,
+		.now_ms = clock_wall_ms(),
+		.utf8 = cli->utf8 };
 	time_t now = (time_t)(facts.now_ms / 1000);
 	struct tm local;
 
@@ -262,12 +308,13 @@ on_draw(void *arg)
 {
 	struct top *top = arg;
 	struct top_facts facts =
-	    facts_now(view_source_live(top->source), top->lost_ms);
+	    facts_now(top->cli, view_source_live(top->source), top->lost_ms);
 	struct grid *frame;
 	int rows, columns;
 	int64_t now_ms;
 	int64_t wait;
 
+	ask_charts(top);
 	facts.beat_ms = last_beat_ms(top->cli);
 	screen_size(top->screen, &rows, &columns);
 	frame = grid_new(rows, columns);
@@ -467,6 +514,7 @@ follow(struct cli *cli)
 	/* Requests that were sent stay with the daemon. */
 	while ((sent = LIST_FIRST(&top.sent)) != NULL)
 		sent_free(sent);
+	client_stream_free(top.charts);
 	view_source_free(top.source);
 	loop_call_free(top.draw);
 	loop_free(top.loop);
@@ -502,7 +550,7 @@ print_once(struct cli *cli)
 		return status;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == -1)
 		size.ws_row = size.ws_col = 0;
-	facts = facts_now(live, 0);
+	facts = facts_now(cli, live, 0);
 	facts.beat_ms = last_beat_ms(cli);
 	frame = grid_new(size_from("LINES", size.ws_row, ROWS),
 	    size_from("COLUMNS", size.ws_col, COLUMNS));

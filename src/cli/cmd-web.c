@@ -3,18 +3,32 @@
 /* llmc web, report metrics: the page of the daemon, and what is measured.
  */
 #include "base.h"
+
+#include <limits.h>
+#include <pwd.h>
+
 #include "child.h"
 #include "cli-private.h"
+#include "roots.h"
+#include "table.h"
 #include "web-files.h"
 
 enum {
-	FLAG_OPEN
+	FLAG_OPEN,
+	FLAG_SHARE,
+	FLAG_ALL
 };
 
 static const struct cli_flag web_flags[] = {
 	[FLAG_OPEN] = { "open", NULL, "open it in your browser" },
+	[FLAG_SHARE] = { "share", NULL,
+	    "say how to reach it from another machine" },
+	[FLAG_ALL] = { "all", NULL, "list the pages of all your repositories" },
 	{ NULL, NULL, NULL },
 };
+
+#define ROOT_MS      2000 /* for the daemon of a root to answer */
+#define TAILSCALE_MS 3000
 
 static int
 check_enabled(struct cli *cli)
@@ -30,28 +44,58 @@ check_enabled(struct cli *cli)
 	return status;
 }
 
-/* A daemon that has not seen the settings yet reads them now. */
+/* What the daemon says; one that has not seen the settings yet reads them now.
+ * The caller owns it. */
 static int
-find_port(struct cli *cli, int64_t *ret_port)
+find_page(struct cli *cli, struct json_object **ret_answer)
 {
 	cleanup_json struct json_object *answer = NULL;
-	int status = remote_call(cli, "web.get", NULL, 0, &answer);
+	struct json_object *params = json_object_new_object();
+	int status;
 	const char *reason;
 
+	json_set_bool(params, "code", true);
+	status = remote_call(cli, "web.get", params, 0, &answer);
 	if (status == CLI_OK && !json_bool_or(answer, "enabled", false)) {
 		json_object_put(take_ptr(&answer));
 		status = remote_call(cli, "daemon.reload", NULL, 0, &answer);
 		json_object_put(take_ptr(&answer));
+		params = json_object_new_object();
+		json_set_bool(params, "code", true);
 		if (status == CLI_OK)
-			status = remote_call(cli, "web.get", NULL, 0, &answer);
+			status =
+			    remote_call(cli, "web.get", params, 0, &answer);
+		else
+			json_object_put(params);
 	}
 	if (status != CLI_OK)
 		return status;
-	*ret_port = json_int_or(answer, "port", 0);
 	reason = json_string_or(
 	    answer, "reason", "the page is not open; see: llmc log daemon");
-	return *ret_port != 0 ? CLI_OK :
-				cli_fail(cli, "web_closed", "%s", reason);
+	if (json_int_or(answer, "port", 0) == 0)
+		return cli_fail(cli, "web_closed", "%s", reason);
+	*ret_answer = take_ptr(&answer);
+	return CLI_OK;
+}
+
+/* The address on this machine; NULL = it does not listen there, or has no
+ * token. The caller frees it. */
+static char *
+local_url(const struct workspace *workspace, struct json_object *answer,
+    struct err *err)
+{
+	const char *listen = json_string_or(answer, "listen", WEB_LOOPBACK);
+	char token[WEB_TOKEN_CHARS + 1];
+
+	if (strcmp(listen, WEB_LOOPBACK) != 0 &&
+	    strcmp(listen, "0.0.0.0") != 0) {
+		err_set(err, -ENOTSUP, "the page listens on %s only", listen);
+		return NULL;
+	}
+	if (web_files_token(workspace, token, err) < 0)
+		return NULL;
+	return xasprintf("http://" WEB_LOOPBACK ":%u/#token=%s",
+	    (unsigned)json_int_or(answer, "port", 0), token);
 }
 
 static bool
@@ -96,50 +140,219 @@ open_browser(struct cli *cli, const char *url)
 	    cli_fail_err(cli, "cannot_open", &err);
 }
 
+/* The name of this machine in its tailnet, as https://...; NULL = tailscale is
+ * not here, or does not run. The caller frees it. */
+static char *
+tailscale_origin(void)
+{
+	const char *const argv[] = { "tailscale", "status", "--json", NULL };
+	const struct child_spec spec = { .argv = argv,
+		.deadline_ms = TAILSCALE_MS,
+		.output_max = (size_t)4 * 1024 * 1024 };
+	cleanup_child_result struct child_result result;
+	cleanup_json struct json_object *status = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *name;
+	char *origin;
+
+	child_result_init(&result);
+	if (!has_program("tailscale") || child_run(&spec, &result, NULL) < 0 ||
+	    !child_succeeded(&result))
+		return NULL;
+	child_output_text(&result.out, &text);
+	if (json_parse(text.data, text.len, text.len, &status, NULL) < 0)
+		return NULL;
+	name = json_string_or(
+	    json_object_object_get(status, "Self"), "DNSName", "");
+	origin = xasprintf("https://%.*s",
+	    (int)strlen(name) -
+		(*name != '\0' && name[strlen(name) - 1] == '.'),
+	    name);
+	if (!web_origin_valid(origin))
+		xstrset(&origin, NULL);
+	return origin;
+}
+
+/* How to reach it from elsewhere. */
+static void
+share(struct cli *cli, struct json_object *answer, const char *local)
+{
+	const struct passwd *user = getpwuid(getuid());
+	unsigned port = (unsigned)json_int_or(answer, "port", 0);
+	cleanup_free char *ssh = NULL, *tailscale = NULL;
+	char host[HOST_NAME_MAX + 1] = "";
+
+	gethostname(host, HOST_NAME_MAX);
+	ssh = xasprintf("ssh -N -L %u:" WEB_LOOPBACK ":%u %s@%s", port, port,
+	    user != NULL ? user->pw_name : "USER",
+	    *host != '\0' ? host : "HOST");
+	if (local != NULL) {
+		json_set_string(cli->result, "ssh", ssh);
+		buf_addf(&cli->text,
+		    "\nFrom another machine, over ssh: type there\n  %s\nand "
+		    "open the first address there.\n",
+		    ssh);
+	}
+	if (*json_string_or(answer, "origin", "") != '\0')
+		return;
+	tailscale = tailscale_origin();
+	if (tailscale != NULL)
+		buf_addf(&cli->text,
+		    "\nFrom your tailnet, with a login that lasts: type here\n"
+		    "  llmc config set web.port %u\n"
+		    "  llmc config set web.origin %s\n"
+		    "  tailscale serve --bg http://" WEB_LOOPBACK ":%u\n"
+		    "  llmc web\n",
+		    port, tailscale, port);
+	buf_addf(&cli->text,
+	    "\nThrough a reverse proxy of yours that speaks TLS: let it pass "
+	    "https://NAME on to\nhttp://" WEB_LOOPBACK ":%u with the Host as "
+	    "it is and without buffering, then type here\n"
+	    "  llmc config set web.port %u\n"
+	    "  llmc config set web.origin https://NAME\n"
+	    "  llmc web\n",
+	    port, port);
+}
+
+/* One row for each root: its page, or why there is none. */
+static int
+list_all(struct cli *cli)
+{
+	const struct table_column columns[] = { { .title = "REPOSITORY" },
+		{ .title = "PAGE" } };
+	struct table *table = table_new(columns, (int)nitems(columns));
+	cleanup_strv char **roots = roots_list();
+
+	cli->result = json_object_new_array();
+	for (char **root = roots; root != NULL && *root != NULL; root++) {
+		struct json_object *row = json_object_new_object();
+		cleanup_json struct json_object *answer = NULL;
+		cleanup_json struct json_object *params =
+		    json_object_new_object();
+		cleanup_free char *socket = NULL, *url = NULL;
+		struct err err = { 0, "" };
+
+		workspace_release(&cli->workspace);
+		cli->workspace = (struct workspace){ 0 };
+		if (workspace_at(*root, &cli->workspace, &err) < 0)
+			;
+		else if (cli_is_barred(cli, false))
+			err_set(&err, -EPERM, "not for agents");
+		else {
+			socket = client_socket_path(&cli->workspace);
+			if (client_call(socket, "web.get", params, ROOT_MS,
+				true, &answer, NULL, NULL) < 0)
+				err_set(&err, -ENOENT, "no daemon runs");
+			else if (!json_bool_or(answer, "enabled", false))
+				err_set(&err, -ENOENT,
+				    "off: llmc config set web.enabled true");
+			else if (json_int_or(answer, "port", 0) == 0)
+				err_set(&err, -ENOENT, "%s",
+				    json_string_or(
+					answer, "reason", "not open"));
+			else
+				url = local_url(&cli->workspace, answer, &err);
+		}
+		json_set_string(row, "root", *root);
+		json_set_bool(row, "daemon", answer != NULL);
+		json_set_string(row, "url", url);
+		json_set_string(row, "reason", url == NULL ? err.msg : NULL);
+		json_object_array_add(cli->result, row);
+		table_row(table,
+		    (const char *[]){ *root, url != NULL ? url : err.msg });
+	}
+	if (json_object_array_length(cli->result) == 0)
+		buf_adds(&cli->text,
+		    "No daemon of yours has run yet; start one: llmc up\n");
+	else
+		table_print(table, 0, cli->colour, &cli->text);
+	table_free(table);
+	return CLI_OK;
+}
+
 static int
 web_run(struct cli *cli, const struct cli_args *args)
 {
-	char token[WEB_TOKEN_CHARS + 1];
-	cleanup_free char *url = NULL;
+	cleanup_json struct json_object *answer = NULL;
+	cleanup_free char *local = NULL, *public = NULL;
 	struct err err = { 0, "" };
-	int64_t port = 0;
-	int status = check_enabled(cli);
+	const char *url, *code;
+	int status;
 
+	if (args->flags[FLAG_ALL] != NULL)
+		return list_all(cli);
+	status = cli_find_workspace(cli, 0);
+	if (status == CLI_OK && cli_is_barred(cli, false))
+		status = cli_fail(cli, "refused",
+		    "this is a worker's session, and the page is for people");
 	if (status == CLI_OK)
-		status = find_port(cli, &port);
+		status = check_enabled(cli);
+	if (status == CLI_OK)
+		status = find_page(cli, &answer);
 	if (status != CLI_OK)
 		return status;
-	if (web_files_token(&cli->workspace, token, &err) < 0)
+	local = local_url(&cli->workspace, answer, &err);
+	code = json_string_or(answer, "code", NULL);
+	if (code != NULL)
+	public = xasprintf(
+	    "%s/#code=%s", json_string_or(answer, "origin", ""), code);
+	if (local == NULL && public == NULL)
 		return cli_fail_err(cli, "no_token", &err);
-	url = xasprintf("http://127.0.0.1:%u/#token=%s", (unsigned)port, token);
+	url = local != NULL ? local : public;
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "url", url);
-	json_set_int(cli->result, "port", port);
-	buf_addf(&cli->text, "%s\n", url);
+	json_set_int(cli->result, "port", json_int_or(answer, "port", 0));
+	if (local != NULL)
+		buf_addf(&cli->text, "%s\n", local);
+	if (public != NULL) {
+		json_set_string(cli->result, "login", public);
+		buf_addf(&cli->text,
+		    "%s  (for one login, within ten minutes)\n", public);
+	}
+	if (args->flags[FLAG_SHARE] != NULL)
+		share(cli, answer, local);
 	return args->flags[FLAG_OPEN] != NULL ? open_browser(cli, url) : CLI_OK;
 }
 
 static const struct schema web_shape =
     CLI_FIELDS(SCHEMA_IS("url", STRING, "with the token, which is a secret"),
-	SCHEMA_IS("port", INT, NULL));
+	SCHEMA_IS("port", INT, NULL),
+	SCHEMA_MAY("login", STRING, "at web.origin, once"),
+	SCHEMA_MAY("ssh", STRING, "--share: for another machine"));
+static const struct schema root_shape = CLI_FIELDS(
+    SCHEMA_IS("root", STRING, NULL), SCHEMA_IS("daemon", BOOL, "it runs"),
+    SCHEMA_OR_NULL("url", STRING, "with the token, which is a secret"),
+    SCHEMA_OR_NULL("reason", STRING, "why there is no page"));
+static const struct schema web_shapes = {
+	SCHEMA_FIELDS{
+	    { .name = "without --all",
+		.type = SCHEMA_OBJECT,
+		.of = &web_shape },
+	    { .name = "--all", .type = SCHEMA_ROWS, .of = &root_shape },
+	    SCHEMA_END,
+	},
+};
 
 const struct cli_command cmd_web = {
 	.name = "web",
 	.group = CLI_WATCH,
-	.usage = "[--open]",
+	.usage = "[--open] [--share] | --all",
 	.summary = "print the address of the live page",
 	.help =
-	    "The page shows what llmc top shows, in a browser on this machine; "
-	    "nothing can be\nchanged there. It is off until you type: llmc "
-	    "config set web.enabled true. The\naddress contains a secret "
-	    "token: who has it can read everything that llmc shows.\n--open "
-	    "uses $BROWSER, or else xdg-open.\n",
+	    "The page shows what llmc top shows, in a browser on this machine. "
+	    "It is off until you\ntype: llmc config set web.enabled true. To "
+	    "answer and act there, too: llmc config set\nweb.mode work. The "
+	    "address contains a secret token: who has it can read everything\n"
+	    "that llmc shows, and in work mode change it. --open uses $BROWSER, "
+	    "or else xdg-open.\nWith web.origin set, a second address logs in "
+	    "at the page's address with TLS, once.\n",
 	.example = "web --open",
 	.flags = web_flags,
 	.max_args = 0,
 	.method = "web.get",
 	.guarded = true,
-	.shape = CLI_SHAPE(OBJECT, web_shape),
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(ONE, web_shapes),
 	.run = web_run,
 };
 

@@ -221,7 +221,8 @@ const struct cli_command cmd_message = {
 	    "The text is typed into the session unchanged, and the "
 	    "conversation continues. To\na worker that waits for review, it is "
 	    "a rejection. TEXT - reads standard input;\nwithout TEXT, an "
-	    "editor opens.\n",
+	    "editor opens. HOST:WORKER is one of another host of the "
+	    "fleet.\n",
 	.example = "message adam 'Update the manual, too'",
 	.min_args = 1,
 	.max_args = 2,
@@ -256,7 +257,8 @@ const struct cli_command cmd_pause = {
 	    "A worker that works finishes its turn first, and its finished "
 	    "work can land; to\nend its session at once, use llmc stop. The "
 	    "pause lasts until llmc resume, also\nacross restarts of the "
-	    "daemon. Without a name, every worker pauses.\n",
+	    "daemon. Without a name, every worker pauses. HOST:WORKER is one "
+	    "of another host of\nthe fleet.\n",
 	.example = "pause adam",
 	.max_args = 1,
 	.method = "worker.pause",
@@ -317,7 +319,8 @@ const struct cli_command cmd_resume = {
 	    "stopped, is\nparked and its worker does another one. Resuming "
 	    "grants the same amount once\nmore, and oversight does not stop "
 	    "that task for the same kind of finding again.\nWithout a name, "
-	    "everything that is paused or parked continues.\n",
+	    "everything that is paused or parked continues. HOST:WORKER is "
+	    "one of another host of\nthe fleet.\n",
 	.example = "resume adam",
 	.flags = resume_flags,
 	.max_args = 1,
@@ -359,7 +362,8 @@ const struct cli_command cmd_stop = {
 	    "the\nconversation stay: llmc resume starts a session that "
 	    "continues from there.\nUntil then the worker takes no new task. "
 	    "To stop everything, use llmc down; to\nlet a worker finish its "
-	    "turn first, llmc pause.\n",
+	    "turn first, llmc pause. HOST:WORKER is one of another host of "
+	    "the fleet.\n",
 	.example = "stop adam",
 	.min_args = 1,
 	.max_args = 1,

@@ -41,6 +41,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_pick,
 	&cmd_landing,
 	&cmd_peek,
+	&cmd_replay,
 	&cmd_wait,
 	&cmd_plan,
 	&cmd_node,

@@ -5,12 +5,11 @@
 #include <fcntl.h>
 
 #include "cli-private.h"
+#include "comment-file.h"
 #include "prompt.h"
 
 #define DRAFT_FILE_MAX (64 * 1024 * 1024) /* with a diff below the text */
 
-static const char draft_end_line[] =
-    "# ------------------------ >8 ------------------------\n";
 static const char draft_end_words[] =
     "# Everything below the line above is ignored.\n";
 
@@ -37,7 +36,7 @@ draft_check(struct cli *cli, const struct draft *draft, const char *what)
 
 /* Read everything, up to the limit. Negative errno. */
 static int
-read_all(int fd, struct buf *out)
+read_all(int fd, size_t max, struct buf *out)
 {
 	ssize_t n;
 
@@ -46,8 +45,7 @@ read_all(int fd, struct buf *out)
 		n = read(fd, out->data + out->len, 65536);
 		if (n > 0)
 			buf_grew(out, (size_t)n);
-	} while (
-	    (n > 0 || (n == -1 && errno == EINTR)) && out->len <= PROMPT_MAX);
+	} while ((n > 0 || (n == -1 && errno == EINTR)) && out->len <= max);
 	return n == -1 ? -errno : 0;
 }
 
@@ -57,13 +55,14 @@ draft_read(struct cli *cli, const char *path, struct draft *draft)
 	bool is_input = strcmp(path, "-") == 0;
 	const char *what = is_input ? "standard input" : path;
 	int fd = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	int r = fd == -1 ? -errno : read_all(fd, &draft->text);
+	size_t max = draft->with_diff ? DRAFT_FILE_MAX : PROMPT_MAX;
+	int r = fd == -1 ? -errno : read_all(fd, max, &draft->text);
 
 	if (!is_input)
 		fd_close(fd);
 	if (r < 0)
 		return cli_fail(cli, "io", "%s: %s", what, strerror(-r));
-	if (draft->text.len > PROMPT_MAX)
+	if (draft->text.len > max)
 		return too_long(cli, what);
 	r = draft_check(cli, draft, what);
 	if (r == CLI_OK && is_blank(draft->text.data))
@@ -119,7 +118,7 @@ make_file(struct cli *cli, const char *kind, const char *initial,
 	if (initial != NULL)
 		buf_adds(&text, initial);
 	else
-		buf_addf(&text, "\n%s%s", draft_end_line, draft_end_words);
+		buf_addf(&text, "\n%s\n%s", comment_file_end, draft_end_words);
 	if (below != NULL)
 		buf_adds(&text, below);
 	return file_replace(draft->file, text.data, text.len, 0600, err);
@@ -143,9 +142,9 @@ edit_file(struct cli *cli, struct draft *draft, bool keep)
 		return CLI_FAILED; /* and the file is kept */
 	/* Up to the line that ends the text, wherever the person left it. */
 	text = &draft->text;
-	len = strlen(draft_end_line);
-	p = text->data;
-	while (p != NULL && strncmp(p, draft_end_line, len) != 0) {
+	len = strlen(comment_file_end);
+	p = draft->with_diff ? NULL : text->data;
+	while (p != NULL && strncmp(p, comment_file_end, len) != 0) {
 		p = strchr(p, '\n');
 		if (p != NULL)
 			p++;
@@ -155,7 +154,8 @@ edit_file(struct cli *cli, struct draft *draft, bool keep)
 	if (status == CLI_OK && is_blank(draft->text.data))
 		status = cli_fail(
 		    cli, "empty", "the text is empty; nothing was sent");
-	if (status == CLI_OK && draft->text.len > PROMPT_MAX)
+	if (status == CLI_OK && !draft->with_diff &&
+	    draft->text.len > PROMPT_MAX)
 		return too_long(cli, "the text"); /* and the file is kept */
 	if (status != CLI_OK && !keep) {
 		unlink(draft->file);

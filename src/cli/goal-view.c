@@ -5,6 +5,7 @@
 #include "contract.h"
 #include "plan-set.h"
 #include "plan-summary.h"
+#include "view.h"
 
 static const char *
 node_colour(enum node_status status)
@@ -79,6 +80,52 @@ goal_view_list(struct cli *cli, struct json_object *answer)
 {
 	CLI_TABLE(cli, goal_columns, json_object_object_get(answer, "goals"),
 	    "There are no goals; create one with: llmc goal add TEXT");
+}
+
+const struct schema goal_elsewhere_shape = CLI_FIELDS(
+    SCHEMA_IS("goal", STRING, "HOST:ID"), SCHEMA_IS("host", STRING, NULL),
+    SCHEMA_IS("status", STRING, NULL), SCHEMA_IS("title", STRING, NULL),
+    SCHEMA_IS("done", INT, NULL), SCHEMA_IS("total", INT, NULL),
+    SCHEMA_IS("ready", INT, NULL), SCHEMA_IS("blocked", INT, NULL));
+
+static const struct view_column elsewhere_columns[] = {
+	{ "Goal", .key = "goal" },
+	{ "Status", .key = "status", .cell = VIEW_STATUS },
+	{ "Done", .add = goal_view_add_done, .right = true },
+	{ "Title", .key = "title", .flexible = true },
+};
+
+struct json_object *
+goal_view_elsewhere(struct cli *cli)
+{
+	static const char *const sections[] = { "head", "goals", VIEW_HOSTS,
+		NULL };
+	static const char *const members[] = { "title", "status", "done",
+		"total", "ready", "blocked", "host", NULL };
+	cleanup_json struct json_object *view = NULL;
+	struct json_object *rows = NULL;
+	struct json_object_iter it;
+
+	if (!remote_alive(cli) || !view_source_ask(cli, sections, &view))
+		return NULL;
+	json_object_object_foreachC(view_of(view, "goals"), it)
+	{
+		struct json_object *row;
+
+		if (strchr(it.key, ':') == NULL)
+			continue;
+		row = json_object_new_object();
+		view_pick(row, it.val, members);
+		json_set_string(row, "goal", it.key);
+		if (rows == NULL)
+			rows = json_object_new_array();
+		json_object_array_add(rows, row);
+	}
+	if (rows != NULL) {
+		buf_adds(&cli->text, "\nof other hosts\n");
+		CLI_TABLE(cli, elsewhere_columns, rows, NULL);
+	}
+	return rows;
 }
 
 static void

@@ -26,6 +26,20 @@ wants_colour(void)
 	    strcmp(term, "dumb") != 0;
 }
 
+static bool
+locale_is_utf8(void)
+{
+	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *value = NULL;
+
+	for (size_t i = 0;
+	     i < nitems(names) && (value == NULL || *value == '\0'); i++)
+		value = getenv(names[i]);
+	return value != NULL &&
+	    (strcasestr(value, "utf-8") != NULL ||
+		strcasestr(value, "utf8") != NULL);
+}
+
 static int
 terminal_width(void)
 {
@@ -258,6 +272,7 @@ main(int argc, char **argv)
 		cli.root_option = root;
 	cli.json = json_is_wanted(argc, argv);
 	cli.colour = wants_colour();
+	cli.utf8 = locale_is_utf8();
 	cli.width = terminal_width();
 	status = run(&cli, argc, argv);
 	status = print_result(&cli, status);

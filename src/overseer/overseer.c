@@ -74,7 +74,7 @@ take_message(struct kept_listener *kept, const char *text, int fd)
 		kept_listener_release(kept);
 	} else if (strncmp(text, WEB_KEEP, strlen(WEB_KEEP)) != 0 || fd < 0) {
 		ignore(kept, "it is not known");
-	} else if (loopback_check(fd, NULL, &err) < 0) {
+	} else if (http_listens(fd, NULL, NULL, &err) < 0) {
 		ignore(kept, err.msg);
 	} else {
 		kept_listener_release(kept);

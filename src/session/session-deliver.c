@@ -18,7 +18,8 @@ void
 session_prompt(
     struct session *s, const char *text, const char *receipt, bool clear)
 {
-	delivery_park(s->record, text, receipt, clear, clock_wall_ms());
+	delivery_park(
+	    s->record, text, receipt, clear && !s->blank, clock_wall_ms());
 	s->events.changed(s->arg);
 	session_tick_later(s, 1);
 }

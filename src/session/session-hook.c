@@ -99,7 +99,7 @@ on_prompt(struct session *s, struct server_call *call, struct json_object *data)
 	char receipt[PROMPT_RECEIPT_SIZE];
 
 	(void)call;
-	s->compacting = false;
+	s->compacting = s->blank = false;
 	/* Ignore its own notifications, and prompts with an old receipt. */
 	if (strncmp(prompt, NOTIFICATION, strlen(NOTIFICATION)) == 0 ||
 	    session_deliver_submitted(s, prompt) ||
@@ -232,6 +232,7 @@ on_ready(struct session *s, struct server_call *call, struct json_object *data)
 		return false;
 	s->reported = s->listed = true;
 	record->open_tools = 0;
+	s->blank = cleared || record->transcript == NULL;
 	delivery_session_started(record, cleared, clock_wall_ms());
 	if (first) {
 		if (!s->resumed)

@@ -71,6 +71,7 @@ struct session {
 	bool late; /* SESSION_UNREPORTED was reported */
 
 	/* Reported by hooks. */
+	bool blank; /* it is ready, and has no conversation yet */
 	bool listed; /* its tools are connected */
 	int64_t held_ms; /* monotonic: the first prompt waits until then; -1 =
 			  * it does not wait */

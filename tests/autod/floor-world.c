@@ -7,6 +7,7 @@
 
 #include "book.h"
 #include "repo.h"
+#include "rpc.h"
 #include "state-book.h"
 #include "tuning.h"
 #include "worker-op.h"
@@ -423,7 +424,7 @@ on_readable(int fd, unsigned what, void *arg)
 		return;
 	ck_assert_ptr_null(call->answer);
 	ck_assert_int_eq(json_parse(call->text.data, call->text.len,
-			     call->text.len, &call->answer, NULL),
+			     RPC_LINE_MAX, &call->answer, NULL),
 	    0);
 	loop_watch_free(take_ptr(&call->watch));
 }

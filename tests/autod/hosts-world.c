@@ -8,6 +8,8 @@
 #include "loop.h"
 #include "repo.h"
 
+#define WAIT_MS 20000 /* on a machine that has other work */
+
 struct hosts_world hosts_world;
 
 static void
@@ -145,10 +147,24 @@ hosts_world_polls(void)
 void
 hosts_world_wait_row(const char *task, const char *want)
 {
-	for (int i = 0; i < 400 && strcmp(hosts_world_row(task), want) != 0;
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	for (int i = 0; (i < 400 || clock_mono_ms() < end) &&
+	     strcmp(hosts_world_row(task), want) != 0;
 	     i++)
 		hosts_world_polls();
 	ck_assert_str_eq(hosts_world_row(task), want);
+}
+
+void
+hosts_world_wait_letter(const char *id, const char *want)
+{
+	for (int i = 0; i < 2000 &&
+	     strstr(SAYS(SHARED_LETTER_READ, BOOK_T(id)), want) == NULL;
+	     i++)
+		hosts_world_polls();
+	ck_assert_ptr_nonnull(
+	    strstr(SAYS(SHARED_LETTER_READ, BOOK_T(id)), want));
 }
 
 void

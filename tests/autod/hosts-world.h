@@ -33,6 +33,8 @@ void hosts_world_wait_row(const char *task, const char *want);
 /* The host looks at once, not only when its time has come. */
 void hosts_world_polls(void);
 void hosts_world_sql(const char *text);
+/* What b reads of its letter, until that is part of it. */
+void hosts_world_wait_letter(const char *id, const char *want);
 /* step -1: it is filed. */
 void hosts_world_wait_step(const char *task, int step);
 /* auto-1 commits a change, and its turn ends. */

@@ -115,10 +115,11 @@ b_submits(const char *task, const char *attempt)
 	ref = xasprintf("refs/llmc/queue/%s/1", task);
 	ck_assert_ptr_nonnull(
 	    strstr(SAYS(SHARED_SUBMIT, BOOK_T(task), BOOK_I(1), BOOK_T(B_BOOT),
-		       BOOK_T(item->head), BOOK_T(ref), BOOK_T(text.data)),
-		",1,b,b,ready;"));
+		       BOOK_T(item->head), BOOK_T(ref), BOOK_T(text.data),
+		       BOOK_T("{\"last_words\":\"Finished.\",\"tokens\":7}")),
+		",b,ready;"));
 	schema_free(&landing_item_schema, item);
-	hosts_land_hint(hosts_world.floor);
+	hosts_land_hint(hosts_world.floor, false);
 }
 
 TEST(a_host_lands_its_own_work)
@@ -137,8 +138,11 @@ TEST(a_host_lands_its_own_work)
 	/* What is not needed any more is removed: here, and by the next
 	 * lander. */
 	floor_world_wait(is_swept, &hosts_world);
-	floor_world_sh("git -C \"$B/origin\" update-ref "
-		       "refs/llmc/queue/t1-a/2 main");
+	floor_world_sh("cd \"$B/origin\"; for ref in queue/t1-a/2 "
+		       "check/t1-a check/k1; do git update-ref "
+		       "refs/llmc/$ref main; done");
+	SAYS(SHARED_CHECK_POST, BOOK_T("k1"), BOOK_T("main"), BOOK_T("x"),
+	    BOOK_T("x"));
 	hosts_world_reopen();
 	hosts_world_live();
 	b_has_task("t7-b");
@@ -146,6 +150,25 @@ TEST(a_host_lands_its_own_work)
 	b_submits("t7-b", "1/b/boot");
 	hosts_world_wait_row("t7-b", "landed b 1");
 	floor_world_wait(is_swept, &hosts_world);
+	ck_assert_ptr_nonnull(strstr(origin_refs(), "check/k1"));
+}
+
+TEST(the_owner_knows_how_work_went_that_another_host_did)
+{
+	hosts_world_begin(NULL);
+	auto_world_task("a.md", "Do it\n");
+	auto_world_task("b.md", "Do that\n");
+	hosts_world_live();
+	auto_world_turn_on("t1-a");
+	hosts_world_wait_row("t2-a", "queued - 0");
+	ck_assert_str_ne(
+	    SAYS(SHARED_CLAIM_ONE, BOOK_T(B_BOOT), BOOK_T("t2-a")), "");
+	b_works("t2-a", "b.txt");
+	b_submits("t2-a", "1/b/boot");
+	hosts_world_wait_row("t2-a", "landed b 1");
+	hosts_world_wait_step("t2-a", -1);
+	auto_world_filed("t2-a landed; ");
+	ck_assert_ptr_nonnull(strstr(auto_world_record("t2-a"), "Finished."));
 }
 
 static bool
@@ -189,28 +212,33 @@ TEST_ROWS(a_lander_that_is_killed_lands_once, 4)
 	floor_world_wait(is_over, &hosts_world);
 }
 
-/* b was the lander: it has pushed its work, and was lost before the row said
- * so. Somebody has changed the same file since. */
-TEST(what_a_lost_lander_has_pushed_is_found)
+/* b was the lander: it has pushed its work, as another commit than it was
+ * submitted, and was lost before the row said so. Somebody has changed the same
+ * file since. The control: without trailers it is not found, and conflicts. */
+TEST_ROWS(what_a_lost_lander_has_pushed_is_found, 2)
 {
+	cleanup_free char *push = xasprintf(
+	    "cd \"$B/b\"; git tag work; export GIT_AUTHOR_NAME=b "
+	    "GIT_AUTHOR_EMAIL=b@b GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@b "
+	    "; git commit -q --amend -m 'by b' %s; git push -q origin "
+	    "HEAD:main; echo c >b.txt; git commit -qam later; git push -q "
+	    "origin HEAD:main; git reset -q --hard work",
+	    _i == 0 ? "-m 'Llmc-Task: t7-b\nLlmc-Attempt: 1/b/boot'" :
+		      "-m 'of nobody'");
+
 	hosts_world_begin(NULL);
 	b_has_task("t7-b");
 	b_works("t7-b", "b.txt");
 	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
 			     BOOK_T(B_BOOT), BOOK_I(300000)),
 	    "");
-	floor_world_sh(
-	    "cd \"$B/b\"; git -c user.name=b -c user.email=b@b commit -q "
-	    "--amend -m 'by b' -m 'Llmc-Task: t7-b\nLlmc-Attempt: 1/b/boot'; "
-	    "git push -q origin HEAD:main "
-	    "+HEAD:refs/llmc/queue/t7-b/1; echo c >b.txt; git -c user.name=b "
-	    "-c user.email=b@b commit -qam later; git push -q origin "
-	    "HEAD:main; git reset -q --hard HEAD~1");
+	floor_world_sh(push);
 	hosts_world_live();
 	hosts_world_sql("update lander set lease_until=0");
 	b_submits("t7-b", "1/b/boot");
-	hosts_world_wait_row("t7-b", "landed b 1");
-	origin_has("later ;by b t7-b;first ;");
+	hosts_world_wait_row("t7-b", _i == 0 ? "landed b 1" : "claimed b 1");
+	origin_has(
+	    _i == 0 ? "later ;by b t7-b;first ;" : "later ;by b ;first ;");
 }
 
 /* b lands; a is the runner. Its work conflicts, and lands the second time. */
@@ -285,9 +313,9 @@ TEST(a_host_without_the_lease_lands_nothing)
 	floor_world_wait(has_shared, NULL);
 	hosts_world_sql("update lander set host='b', boot='" B_BOOT
 			"', fence=9, lease_until=lease_until+3600000");
-	hosts_land_hint(hosts_world.floor);
+	hosts_land_hint(hosts_world.floor, false);
 	while (has_shared(NULL)) {
-		hosts_land_hint(hosts_world.floor);
+		hosts_land_hint(hosts_world.floor, false);
 		hosts_world_row("t7-b");
 	}
 	ck_assert_int_eq(unlink(unit_path("wait")), 0);

@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include "emit.h"
+#include "guard.h"
 #include "hosts-private.h"
 #include "landing-item.h"
 #include "landing-record.h"
@@ -77,6 +79,67 @@ TEST(a_task_that_another_host_does_is_settled_by_its_owner)
 	ck_assert_ptr_nonnull(strstr(auto_world_record("t2-a"), "Finished."));
 }
 
+static bool
+holds(void *arg, const struct task *task)
+{
+	(void)task;
+	return *(const bool *)arg;
+}
+
+/* Its goal is paused after it was published. */
+TEST(a_task_of_a_paused_goal_is_not_claimed)
+{
+	static const struct auto_policy policy = { .holds = holds };
+	const struct shared_call claim =
+	    SHARED_CALL(SHARED_CLAIM_ONE, BOOK_T(B_BOOT), BOOK_T("t2-a"));
+	bool paused = true;
+	const struct share *share;
+
+	begin_with_two();
+	auto_set_policy(auto_world.mode, &policy, &paused);
+	xstrset(&state_task(&auto_world.core->state, "t2-a")->source,
+	    AUTO_PLAN_SOURCE);
+	share = share_of_task(hosts_world.floor, "t2-a");
+	for (int i = 0; i < 100 && !share->withheld; i++) {
+		hosts_world_polls();
+		hosts_world_row("t2-a");
+	}
+	ck_assert(share->withheld);
+	ck_assert_str_eq(hosts_world_says(&claim, 1), "");
+	paused = false;
+	for (int i = 0; i < 100 && share->withheld; i++) {
+		hosts_world_polls();
+		hosts_world_row("t2-a");
+	}
+	b_claims("t2-a");
+	auto_set_policy(auto_world.mode, NULL, NULL);
+}
+
+/* Its source hears of the end that all hosts know. */
+TEST(an_end_that_comes_too_late_is_none)
+{
+	hosts_world_begin(NULL);
+	auto_world_task("a.md", "Look at it\n");
+	hosts_world_live();
+	auto_world_turn_on("t1-a");
+	floor_world_settle();
+	hosts_world_sql("update task set host='b',boot='" B_BOOT
+			"',fence=2 where task='t1-a'");
+	fake_session_turn_ends(
+	    auto_world_agent()->session, "It is fine as it is.");
+	auto_world_wait("task_finished t1-a no_changes; ");
+	auto_world_wait("task_fenced t1-a; ");
+	hosts_world_wait_step("t1-a", TASK_ELSEWHERE);
+	auto_world_folder("doing: a.md; ");
+	ck_assert_str_ne(
+	    SAYS(SHARED_FINISH, BOOK_T("t1-a"), BOOK_I(2), BOOK_T(B_BOOT),
+		BOOK_T("done"), BOOK_T(LANDED), BOOK_T(NULL)),
+	    "");
+	hosts_world_polls();
+	hosts_world_wait_step("t1-a", -1);
+	auto_world_filed("t1-a landed; ");
+}
+
 /* b has this task for others. */
 static void
 b_publishes(const char *task)
@@ -119,6 +182,88 @@ TEST(the_next_daemon_adopts_what_its_host_holds)
 	ck_assert_ptr_null(strstr(auto_world.told.data, "task_fenced"));
 }
 
+/* What the server has lost, and what becomes of it: t1-a runs here. */
+static const struct {
+	const char *sql, *row;
+} lost[] = {
+	{ "update task set state='queued',host=null,boot=null,fence=0,"
+	  "changed_at=changed_at+1 where task='t1-a'",
+	    "claimed a 1" },
+	{ "delete from task; insert into meta values('doubt','1')",
+	    "claimed a 1" },
+	/* b has it by now, without having known. */
+	{ "update task set host='b',boot='" B_BOOT "',fence=1,"
+	  "changed_at=changed_at+1 where task='t1-a'",
+	    "claimed b 1" },
+};
+
+static void
+wait_trusted(void)
+{
+	hosts_world.floor->asked_ms = 0; /* the next beat is due */
+	hosts_world_polls();
+	auto_world_wait("fleet_doubt; ");
+	for (int i = 0;
+	     i < 400 && strstr(auto_world.told.data, "fleet_trusted") == NULL;
+	     i++) {
+		/* b is here, too. */
+		SAYS(SHARED_BEAT, BOOK_T(B_BOOT), BOOK_I(300000), BOOK_I(0));
+		hosts_world.floor->land->ready = true;
+		hosts_world_polls();
+	}
+	auto_world_wait("fleet_trusted; ");
+}
+
+TEST_ROWS(what_the_server_has_lost_is_restored_or_said, nitems(lost))
+{
+	begin_with_two();
+	auto_world_work("mine");
+	if (_i == 2) /* a knows of a later claim */
+		share_of_task(hosts_world.floor, "t1-a")->fence = 3;
+	hosts_world_sql(lost[_i].sql);
+	wait_trusted();
+	hosts_world_wait_row("t1-a", lost[_i].row);
+	if (_i == 2) {
+		auto_world_wait("task_fenced t1-a; ");
+		return;
+	}
+	hosts_world_wait_row("t2-a", "queued - 0");
+	ck_assert_ptr_null(strstr(auto_world.told.data, "task_fenced"));
+	fake_session_turn_ends(auto_world_agent()->session, "Done.");
+	hosts_world_wait_row("t1-a", "landed a 1");
+	hosts_world_wait_step("t1-a", -1);
+	auto_world_folder("doing: b.md; done: a.md; ");
+}
+
+/* t1-a has landed, and the server has lost that; t9-b as well, and with it the
+ * whole task, which b publishes again. */
+TEST(what_has_landed_is_found_on_the_branch)
+{
+	hosts_world_begin(NULL);
+	auto_world_task("a.md", "Do it\n");
+	hosts_world_live();
+	auto_world_turn_on("t1-a");
+	hosts_world_work_ends(auto_world_agent(), "one");
+	hosts_world_wait_row("t1-a", "landed a 1");
+	hosts_world_wait_step("t1-a", -1);
+	floor_world_sh(
+	    "git clone -qb main \"$B/origin\" \"$B/b\"; cd \"$B/b\"; git -c "
+	    "user.name=b -c user.email=b@b commit -q --allow-empty -m 'by b' "
+	    "-m 'Llmc-Task: t9-b\nLlmc-Attempt: 1/b/x'; git push -q");
+	hosts_world_sql("update task set state='claimed',commit_id=null;"
+			"update lander set tip=null;"
+			"insert into meta values('doubt','1')");
+	wait_trusted();
+	ck_assert_int_eq(strncmp(hosts_world_row("t1-a"), "landed a ", 9), 0);
+	ck_assert_str_eq(
+	    SAYS(SHARED_PUBLISH, BOOK_T("t9-b"), BOOK_I(1), BOOK_T(NULL),
+		BOOK_T("main"), BOOK_T("t9"), BOOK_T("{}"), BOOK_I(0)),
+	    "");
+	ck_assert_str_eq(hosts_world_row("t9-b"), "landed b 1");
+	floor_world_settle();
+	ck_assert_uint_eq(hosts_world.floor->share_count, 0);
+}
+
 /* The others have given host a up, and b has what it had. */
 TEST(what_another_host_has_by_now_is_stopped_and_said)
 {
@@ -153,7 +298,7 @@ TEST(a_task_with_which_three_hosts_were_lost_asks_a_person)
 	hosts_world_wait_step("t2-a", TASK_PARKED);
 	ck_assert_ptr_nonnull(
 	    strstr(state_task(&auto_world.core->state, "t2-a")->reason,
-		"3 hosts were lost"));
+		"3 hosts were lost while they had it; it was on: b"));
 	/* A person lets it go on. */
 	floor_world_answer(
 	    floor_world_ask("task.retry", "{\"task\":\"t2-a\"}"));
@@ -281,6 +426,29 @@ TEST(a_program_that_a_task_wants_is_found)
 	auto_world_turn_on("t1-a");
 }
 
+/* b was not there for a month; what lives, and what its owner may still read,
+ * stays. */
+TEST(what_is_old_goes_and_what_nobody_has_read_is_said)
+{
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	SAYS(SHARED_DRAIN, BOOK_T("a"), BOOK_I(1));
+	b_publishes("t7-b");
+	b_publishes("t8-b");
+	b_publishes("t9-b");
+	hosts_world_sql("update task set changed_at=1;"
+			"update task set state='done' where task='t8-b';"
+			"update task set state='done',changed_at=(select "
+			"seen_at-100000000 from host where host='a') where "
+			"task='t9-b'");
+	hosts_world.floor->prune_ms = 0;
+	hosts_world_polls();
+	auto_world_wait("fleet_forgot; ");
+	hosts_world_wait_row("t8-b", "  ");
+	ck_assert_str_eq(hosts_world_row("t7-b"), "queued - 0");
+	ck_assert_str_eq(hosts_world_row("t9-b"), "done - 0");
+}
+
 static bool
 is_paused(void *arg)
 {
@@ -291,27 +459,266 @@ is_paused(void *arg)
 
 TEST(the_budget_of_a_day_is_for_all_hosts)
 {
-	cleanup_free char *day = xasprintf(
-	    "%" PRId64, clock_wall_ms() / ((int64_t)24 * 3600 * 1000));
+	int64_t day = clock_wall_ms() / ((int64_t)24 * 3600 * 1000);
 
 	hosts_world_begin("[budget]\nday_tokens = 1000\n");
 	hosts_world_live();
 	SAYS(
-	    SHARED_SPEND_PUT, BOOK_T(day), BOOK_T(""), BOOK_I(2000), BOOK_I(0));
+	    SHARED_SPEND_PUT, BOOK_I(day), BOOK_T(""), BOOK_I(2000), BOOK_I(0));
 	floor_world_wait(is_paused, &hosts_world);
 	ck_assert_ptr_nonnull(
 	    strstr(auto_world.core->state.paused, "budget.day_tokens"));
 }
 
-/* What b reads of its letters, until that is part of it. */
+/* Until b reads this among the events of the others. */
 static void
-wait_letter(const char *want)
+wait_event(const char *want)
 {
-	for (int i = 0; i < 2000 &&
-	     strstr(SAYS(SHARED_LETTERS_OF, BOOK_I(0)), want) == NULL;
+	for (int i = 0; i < 20000 &&
+	     strstr(hosts_world_says(&SHARED_CALL0(SHARED_EVENTS), 1), want) ==
+		 NULL;
 	     i++)
 		hosts_world_polls();
-	ck_assert_ptr_nonnull(strstr(SAYS(SHARED_LETTERS_OF, BOOK_I(0)), want));
+	ck_assert_ptr_nonnull(
+	    strstr(hosts_world_says(&SHARED_CALL0(SHARED_EVENTS), 1), want));
+}
+
+TEST(hosts_tell_each_other_what_happens)
+{
+	struct floor_call *call;
+	const char *answer;
+
+	begin_with_two();
+	wait_event("\"task\":\"t1-a\"");
+	SAYS(SHARED_EVENT_ADD, BOOK_T("e1"),
+	    BOOK_T("{\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"level\":"
+		   "\"INFO\",\"event\":{\"type\":\"host_lost\",\"text\":"
+		   "\"c\"}}"));
+	SAYS(SHARED_EVENT_ADD, BOOK_T("e2"), BOOK_T("{\"forged\":1}"));
+	call = floor_world_ask("fleet.events", "{}");
+	ck_assert_ptr_null(floor_world_answer(call));
+	answer = json_object_to_json_string_ext(
+	    floor_call_result(call), JSON_C_TO_STRING_PLAIN);
+	ck_assert_ptr_nonnull(strstr(answer, "host_lost"));
+	ck_assert_ptr_nonnull(strstr(answer, "\"host\":\"b\""));
+	ck_assert_ptr_null(strstr(answer, "forged"));
+	ck_assert_ptr_null(strstr(answer, "task_claimed"));
+}
+
+/* What happens meanwhile waits, also for the next daemon; what is too much is
+ * counted. */
+#ifdef __has_feature
+#define SANITIZED __has_feature(address_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+
+TEST(events_wait_while_the_database_is_away)
+{
+	sqlite3 *db = NULL;
+	const char *missed;
+
+	if (SANITIZED)
+		unit_skip("with a sanitizer 20,000 looks are not enough for "
+			  "1,100 events");
+	begin_with_two();
+	floor_world_settle();
+	ck_assert_int_eq(
+	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
+	ck_assert_int_eq(
+	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	for (int i = 0; i < 1100; i++)
+		EMIT(auto_world.core, EVENT_TASK_FENCED, .task = "t9-c",
+		    .reason = "gone");
+	floor_world_settle();
+	sqlite3_exec(db, "rollback", NULL, NULL, NULL);
+	sqlite3_close(db);
+	wait_event("fleet_missed");
+	missed = strstr(
+	    hosts_world_says(&SHARED_CALL0(SHARED_EVENTS), 1), "\"count\":\"");
+	ck_assert_ptr_nonnull(missed);
+	missed += strlen("\"count\":\"");
+	ck_assert_int_ge(strtol(missed, NULL, 10), 100);
+	ck_assert_int_lt(strtol(missed, NULL, 10), 120);
+}
+
+/* --- what agents reserve ----------------------------------------------------
+ */
+
+struct asked_for {
+	bool done;
+	char taken[64]; /* whose it is; "" = ours */
+};
+
+static void
+on_reserved(void *arg, const struct reservation *taken)
+{
+	struct asked_for *asked = arg;
+
+	asked->done = true;
+	snprintf(asked->taken, sizeof asked->taken, "%s",
+	    taken != NULL ? taken->worker : "");
+}
+
+static bool
+is_reserved(void *arg)
+{
+	return ((struct asked_for *)arg)->done;
+}
+
+/* Who has the path, if an agent of a wants it? */
+static const char *
+a_reserves(const char *id, const char *path)
+{
+	static struct asked_for asked;
+	struct reservation r = { .id = xstrdup(id),
+		.actor = xstrdup("actor:task:t1-a"),
+		.worker = xstrdup("auto-1"),
+		.path = xstrdup(path),
+		.created_ms = 1,
+		.until_ms = clock_wall_ms() + 3600000 };
+	struct reservation *list[] = { &r };
+
+	asked = (struct asked_for){ 0 };
+	reserve_ask(hosts_world.floor, list, 1, on_reserved, &asked);
+	floor_world_wait(is_reserved, &asked);
+	free(r.id);
+	free(r.actor);
+	free(r.worker);
+	free(r.path);
+	return asked.taken;
+}
+
+static const char *
+b_reserves(const char *id, const char *path)
+{
+	cleanup_free char *body =
+	    xasprintf("{\"id\":\"%s\",\"actor\":\"actor:task:t1-b\",\"worker\":"
+		      "\"eve\",\"path\":\"%s\",\"ts\":1,\"until\":2,"
+		      "\"status\":\"open\"}",
+		id, path);
+
+	return SAYS(SHARED_RESERVE_PUT, BOOK_T(id), BOOK_T(path),
+	    BOOK_I(3600000), BOOK_T(body));
+}
+
+/* Until b reads that others have some, or none. */
+static void
+wait_reserved(bool some)
+{
+	bool has;
+	int i = 0;
+
+	do {
+		hosts_world_polls();
+		has = *hosts_world_says(
+			  &SHARED_CALL0(SHARED_RESERVATIONS), 1) != '\0';
+	} while (has != some && i++ < 20000);
+	ck_assert(has == some);
+}
+
+TEST(what_an_agent_reserves_is_reserved_on_all_hosts)
+{
+	sqlite3 *db = NULL;
+
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	ck_assert_str_eq(a_reserves("V_1", "src/base"), "");
+	ck_assert_str_eq(b_reserves("V_1", "src"), "");
+	ck_assert_str_eq(b_reserves("V_2", "src/bas"), "V_2;");
+	ck_assert_str_eq(a_reserves("V_3", "src/bas/x.c"), "b:eve");
+	ck_assert_ptr_nonnull(reserve_elsewhere(hosts_world.floor, 0));
+	reserve_release(hosts_world.floor, "V_1");
+	wait_reserved(false);
+	ck_assert_str_eq(b_reserves("V_1", "src"), "V_1;");
+	/* While the database is away, an agent goes on; it is told later. */
+	ck_assert_int_eq(
+	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
+	ck_assert_int_eq(
+	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	ck_assert_str_eq(a_reserves("V_4", "docs"), "");
+	sqlite3_exec(db, "rollback", NULL, NULL, NULL);
+	sqlite3_close(db);
+	wait_reserved(true);
+	ck_assert_str_eq(b_reserves("V_5", "docs/x"), "");
+	/* What a lost host had, others may have. */
+	hosts_world_sql("update host set state='lost' where host='b'");
+	ck_assert_str_eq(a_reserves("V_6", "src"), "");
+}
+
+static bool
+is_limited(void *arg)
+{
+	const struct agent *agent = auto_world_agent();
+
+	hosts_world.floor->quota = true;
+	hosts_world_polls();
+	return agent != NULL && agent->worker->status == WORKER_LIMITED &&
+	    arg == NULL;
+}
+
+/* By the account that both have a login for; b has said so a minute ago. */
+TEST_ROWS(an_account_that_is_limited_is_so_for_all_hosts, 2)
+{
+	static const char login[] =
+	    "{\"oauthAccount\": {\"accountUuid\": \"u-1\"}}";
+	cleanup_free char *file = file_join(unit_scratch(), ".claude.json");
+	const struct agent *agent;
+	cleanup_free char *account = NULL;
+	char hash[17];
+
+	hosts_world_begin(NULL);
+	ck_assert_int_eq(setenv("CLAUDE_CONFIG_DIR", unit_scratch(), 1), 0);
+	unsetenv("ANTHROPIC_API_KEY");
+	ck_assert_int_eq(
+	    file_replace(file, login, strlen(login), 0600, NULL), 0);
+	hosts_world_live();
+	while ((agent = auto_world_agent()) == NULL ||
+	    agent->worker->status != WORKER_IDLE)
+		floor_world_settle();
+	id_hash(_i == 0 ? "u-1" : "u-2", hash, 16);
+	account = xasprintf("claude:%s", hash);
+	SAYS(SHARED_QUOTA_LIMIT, BOOK_T(account),
+	    BOOK_T("{\"left_ms\":3600000,\"why\":\"full\"}"));
+	hosts_world_sql("update quota set changed_at=changed_at-60000");
+	if (_i == 1) {
+		for (int i = 0; i < 20; i++) {
+			ck_assert(!is_limited(NULL));
+			floor_world_settle();
+		}
+		return;
+	}
+	floor_world_wait(is_limited, NULL);
+	ck_assert_int_le(
+	    llabs(agent->worker->until_ms - clock_wall_ms() - 3540000), 5000);
+	ck_assert_ptr_nonnull(
+	    strstr(agent->worker->reason, "host b says of the same account"));
+}
+
+/* Its agent says so, and the others can read it, without any secret. */
+TEST(what_a_host_hears_of_its_account_is_told)
+{
+	cleanup_free char *file = file_join(unit_scratch(), ".claude.json");
+	static const char login[] =
+	    "{\"oauthAccount\": {\"accountUuid\": \"u-1\"}}";
+	struct agent *agent;
+	const char *rows = "";
+
+	begin_with_two();
+	ck_assert_int_eq(setenv("CLAUDE_CONFIG_DIR", unit_scratch(), 1), 0);
+	unsetenv("ANTHROPIC_API_KEY");
+	ck_assert_int_eq(
+	    file_replace(file, login, strlen(login), 0600, NULL), 0);
+	agent = auto_world_agent();
+	outage_limited(auto_world.mode, agent, false, "limit reached",
+	    clock_wall_ms() + 3600000);
+	for (int i = 0; i < 400 && strstr(rows, ",limit,a,") == NULL; i++) {
+		hosts_world_polls();
+		rows = hosts_world_says(&SHARED_CALL0(SHARED_QUOTA_READ), 1);
+	}
+	ck_assert_ptr_nonnull(strstr(rows, ",limit,a,{\"left_ms\":"));
+	ck_assert_ptr_nonnull(strstr(rows, "limit reached"));
+	ck_assert_ptr_null(strstr(rows, "u-1"));
 }
 
 TEST(a_letter_is_done_once_with_the_rights_of_a_person)
@@ -323,12 +730,12 @@ TEST(a_letter_is_done_once_with_the_rights_of_a_person)
 	SAYS(SHARED_LETTER_POST, BOOK_T("l1"), BOOK_T("a"),
 	    BOOK_T("task.priority"),
 	    BOOK_T("{\"task\":\"a.md\",\"priority\":\"low\"}"));
-	wait_letter("l1,a,task.priority,done,");
+	hosts_world_wait_letter("l1", "l1,a,task.priority,done,");
 	ck_assert_int_eq(
 	    auto_world.core->state.tasks[0]->priority, PRIORITY_LOW);
 	SAYS(SHARED_LETTER_POST, BOOK_T("l2"), BOOK_T("a"),
 	    BOOK_T("daemon.stop"), BOOK_T("{}"));
-	wait_letter("l2,a,daemon.stop,failed,");
+	hosts_world_wait_letter("l2", "l2,a,daemon.stop,failed,");
 }
 
 TEST(a_person_is_told_what_another_host_answers)

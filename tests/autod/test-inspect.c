@@ -2,7 +2,9 @@
 
 /* Review, accept, reject and pick act on a commit id. */
 #include "landing-world.h"
+#include "api-work.h"
 #include "rpc.h"
+#include "schema.h"
 #include "worker-op.h"
 
 static const char *
@@ -70,6 +72,98 @@ review(void)
 }
 
 /* --- review ----------------------------------------------------------- */
+
+/* "STATUS PATH +1 -0 too long" for each file, and the commit. */
+static const char *
+changes(const char *params, const char **ret_commit)
+{
+	static char words[1024];
+	struct floor_call *call = floor_world_ask("review.get", params);
+	const char *error = floor_world_answer(call);
+	struct json_object *result = floor_call_result(call), *list;
+	struct err err = { 0 };
+	size_t len = 0;
+
+	if (error != NULL) {
+		snprintf(words, sizeof words, "%s", error);
+		return words;
+	}
+	ck_assert_msg(
+	    schema_check(&api_review_get_result, result, "", &err) == 0, "%s",
+	    err.msg);
+	words[0] = '\0';
+	ck_assert_int_eq(json_get_array(result, "", "files", &list, NULL), 0);
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *f = json_object_array_get_idx(list, i);
+
+		len += (size_t)snprintf(words + len, sizeof words - len,
+		    "%s%s %s +%d -%d%s", i > 0 ? ", " : "",
+		    json_string_or(f, "status", ""),
+		    json_string_or(f, "path", ""),
+		    (int)json_int_or(f, "lines_added", -1),
+		    (int)json_int_or(f, "lines_deleted", -1),
+		    json_bool_or(f, "too_long", false) ? " too long" : "");
+	}
+	ck_assert_int_eq(
+	    json_get_array(result, "", "conflicts", &list, NULL), 0);
+	if (json_object_array_length(list) > 0)
+		len += (size_t)snprintf(
+		    words + len, sizeof words - len, ", conflict");
+	if (!json_bool_or(result, "finished", false))
+		snprintf(words + len, sizeof words - len, ", not finished");
+	if (ret_commit != NULL)
+		*ret_commit = json_string_or(result, "commit", "");
+	return words;
+}
+
+#define ADAM "{\"worker\":\"adam\"}"
+
+/* What is shown is what lands, without the branch's own news, and nothing is
+ * changed by looking. */
+TEST(a_change_is_shown_as_it_would_land)
+{
+	const struct agent *adam;
+	const char *seen = "", *before;
+
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	before = head();
+	landing_world_meanwhile("c.txt", "three");
+	ck_assert_str_eq(changes(ADAM, &seen), "added b.txt +1 -0");
+	ck_assert_str_eq(seen, before);
+	ck_assert_str_eq(head(), before);
+	ck_assert_ptr_null(adam->worker->reviewed);
+	/* What is not committed does not land. */
+	floor_world_wt("adam", "seq 1001 >long");
+	ck_assert_str_eq(changes(ADAM, NULL), "added b.txt +1 -0");
+	floor_world_wt("adam", "git add -A; git commit -qm more");
+	ck_assert_str_eq(changes(ADAM, NULL),
+	    "added b.txt +1 -0, added long +1001 -0 too long");
+	ck_assert_str_eq(
+	    changes("{\"worker\":\"adam\",\"file\":\"long\"}", NULL),
+	    "added long +1001 -0");
+	/* Another one by now. */
+	assert_changed(accept_seen(seen), "not exactly commit");
+	landing_world_meanwhile("b.txt", "theirs");
+	ck_assert_str_eq(changes(ADAM, NULL),
+	    "added b.txt +1 -0, added long +1001 -0 too long, conflict");
+}
+
+TEST(a_change_that_is_not_finished_is_shown_as_it_is_now)
+{
+	struct agent *adam;
+
+	landing_world_begin(NULL);
+	adam = landing_world_work("adam", "b.txt", "two");
+	adam->worker->status = WORKER_WORKING;
+	landing_world_meanwhile("c.txt", "three");
+	floor_world_wt("adam", "echo more >>b.txt; >new");
+	ck_assert_str_eq(changes(ADAM, NULL),
+	    "added b.txt +2 -0, added new +0 -0, not finished");
+	ck_assert_str_eq(changes("{}", NULL), "name a worker or a task");
+	ck_assert_str_eq(changes("{\"task\":\"t1\"}", NULL),
+	    "there is no task t1; see: llmc task list");
+}
 
 TEST(a_review_tells_the_commit_and_remembers_it)
 {

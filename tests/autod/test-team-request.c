@@ -596,6 +596,92 @@ TEST(reservations_survive_a_restart_and_end_with_the_run)
 	must("t2", "mail_reserve", "{\"paths\":[\"src\"]}");
 }
 
+/* What an agent of another host has: a folder, and what it gets meanwhile. */
+static struct elsewhere {
+	struct reservation *has[2];
+	int released;
+} elsewhere;
+
+static const struct reservation *
+has_elsewhere(void *arg, size_t n)
+{
+	return ((struct elsewhere *)arg)->has[n];
+}
+
+static void
+reserve_elsewhere(void *arg, struct reservation **list, size_t count,
+    auto_reserved_fn *done, void *done_arg)
+{
+	const struct elsewhere *e = arg;
+	bool late = count == 1 && strcmp(list[0]->path, "late") == 0;
+
+	done(done_arg, late ? e->has[0] : NULL);
+}
+
+static void
+release_elsewhere(void *arg, const char *id)
+{
+	(void)id;
+	((struct elsewhere *)arg)->released++;
+}
+
+static bool
+is_so(void *arg, const struct task *task)
+{
+	(void)arg;
+	(void)task;
+	return true;
+}
+
+static void
+has_room(void *arg, size_t workers)
+{
+	(void)arg;
+	(void)workers;
+}
+
+static size_t
+is_ahead(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+TEST(what_an_agent_of_another_host_has_reserved_is_reserved_here)
+{
+	static const struct auto_hosts hosts = { .may_begin = is_so,
+		.room = has_room,
+		.ahead = is_ahead,
+		.releases = is_so,
+		.settles = is_so,
+		.reserve = reserve_elsewhere,
+		.release = release_elsewhere,
+		.reserved = has_elsewhere };
+	struct reservation theirs = { .id = (char[]){ "V_1" },
+		.actor = (char[]){ "actor:task:t1-b" },
+		.worker = (char[]){ "b:auto-1" },
+		.path = (char[]){ "src" },
+		.until_ms = INT64_MAX };
+
+	begin();
+	elsewhere = (struct elsewhere){ .has = { &theirs } };
+	auto_set_hosts(w.team->mode, &hosts, &elsewhere);
+	auto_reserved_elsewhere(w.team->mode);
+	ck_assert_uint_eq(listed("t1"), 1);
+	ck_assert_uint_eq(kept_from("t1"), 1);
+	refused("t1", "mail_reserve", "{\"paths\":[\"src/a.c\"]}",
+	    API_E_CONFLICT, "b:auto-1");
+	/* The other one was quicker. */
+	refused("t1", "mail_reserve", "{\"paths\":[\"late\"]}", API_E_CONFLICT,
+	    "b:auto-1");
+	ck_assert_int_eq(elsewhere.released, 1);
+	must("t1", "mail_reserve", "{\"paths\":[\"doc\"]}");
+	ck_assert_uint_eq(listed("t1"), 2);
+	must("t1", "mail_release", "{\"paths\":[\"doc\"]}");
+	ck_assert_int_eq(elsewhere.released, 2);
+	auto_set_hosts(w.team->mode, NULL, NULL);
+}
+
 /* --- guards ------------------------------------------------------------ */
 
 static void

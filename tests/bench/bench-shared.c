@@ -4,14 +4,18 @@
  * How fast the shared book of a fleet is in PostgreSQL on this machine, and
  * what 100 hosts with 10 workers each cost the server, as a table:
  *
- *   bench-shared [SECONDS]
+ *   bench-shared BUILD [SECONDS]
  *
  * SECONDS is how long the 100 hosts are played (20). A server is started in a
- * scratch folder; without one on this machine nothing is measured.
+ * scratch folder; without one on this machine nothing is measured. What an idle
+ * host asks is counted in the log of the server, of a daemon whose time passes
+ * 20 times as fast.
  */
 #include "base.h"
 
 #include <dirent.h>
+#include <poll.h>
+#include <sys/resource.h>
 
 #include "bench.h"
 #include "child.h"
@@ -19,18 +23,22 @@
 #include "shared.h"
 #include "table.h"
 
-#define PORT       54987
-#define HOSTS      100
-#define WORKERS    10
-#define CLAIMERS   20 /* connections that claim as fast as they can */
-#define CLAIMS     1000 /* measured one by one */
-#define TASKS      20000
-#define IN_ASK     50 /* published together */
-#define CLAIM_MS   2 /* where a claim must stay below */
-#define TASK_S     (20 * 60) /* how long a worker is at a task */
-#define EVENTS     15 /* of a task */
-#define VIEW_BYTES 8192
-#define RACE_MS    5000
+#define PORT        54987
+#define HOSTS       100
+#define WORKERS     10
+#define CLAIMERS    20 /* connections that claim as fast as they can */
+#define CLAIMS      1000 /* measured one by one */
+#define TASKS       20000
+#define IN_ASK      50 /* published together */
+#define CLAIM_MS    2 /* where a claim must stay below */
+#define TASK_S      (20 * 60) /* how long a worker is at a task */
+#define EVENTS      15 /* of a task */
+#define VIEW_BYTES  8192
+#define RACE_MS     5000
+#define SPEED       20 /* of the idle host's time */
+#define IDLE_S      240 /* of that */
+#define IDLE_MAX_US ((int64_t)60 * 1000 * 1000) /* until it beats */
+#define IDLE_ASKS   0.1 /* statements a second beyond its beat, at most */
 
 struct bench {
 	struct loop *loop;
@@ -259,7 +267,8 @@ play_second(struct player *player, int second)
 
 	if ((second + n) % 20 == 0)
 		ask(b, n,
-		    &SHARED_CALL(SHARED_BEAT, BOOK_T("boot"), BOOK_I(300000)),
+		    &SHARED_CALL(
+			SHARED_BEAT, BOOK_T("boot"), BOOK_I(300000), BOOK_I(0)),
 		    1);
 	if ((second + n) % 30 == 0) {
 		const struct shared_call look[] = {
@@ -293,8 +302,6 @@ play_second(struct player *player, int second)
 
 			ask(b, n,
 			    &SHARED_CALL(SHARED_EVENT_ADD, BOOK_T(key),
-				BOOK_I(clock_wall_ms()), BOOK_T("task.turn"),
-				BOOK_T("t1"), BOOK_T("auto-1"),
 				BOOK_T("{\"words\":\"a line of them\"}")),
 			    1);
 		}
@@ -317,11 +324,21 @@ on_second(void *arg)
 			play_second(&players[i], play->second);
 }
 
+static double
+own_cpu(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_SELF, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	    (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
 static void
 measure_hosts(struct bench *b, int seconds)
 {
 	struct play play = { b, 0, seconds };
-	double cpu = server_cpu(b);
+	double cpu = server_cpu(b), own = own_cpu();
 	int64_t begin = clock_mono_us();
 	size_t before = b->asked;
 	struct loop_timer *timer = loop_every(b->loop, 1000, on_second, &play);
@@ -334,8 +351,84 @@ measure_hosts(struct bench *b, int seconds)
 	span = (double)(clock_mono_us() - begin) / 1e6;
 	bench_report(b->table, "server with 100 hosts x 10 workers",
 	    (server_cpu(b) - cpu) * 100 / span, 0, "% of a core", NULL);
+	bench_report(b->table, "one of those hosts, for its asks",
+	    (own_cpu() - own) * 100 / span / HOSTS, 0, "% of a core", NULL);
 	bench_report(b->table, "asks of those",
 	    (double)(b->asked - before) / span, 0, "/s", NULL);
+}
+
+/* --- an idle host -----------------------------------------------------------
+ */
+
+/* Statements of the host "idle" in the log of the server; *beats of them are
+ * its beats. */
+static double
+count_statements(const struct bench *b, double *beats)
+{
+	cleanup_free char *file = xasprintf("%s/data/log", b->dir);
+	cleanup_buf struct buf text = BUF_INIT;
+	double count = 0;
+
+	*beats = 0;
+	bench_must(file_read(file, (size_t)1 << 28, &text, NULL), file, NULL);
+	for (const char *at = text.data;
+	     (at = strstr(at, "llmc_llmc_idle:LOG:  execute ")) != NULL; at++) {
+		size_t len = strcspn(at, "\n");
+
+		count++;
+		*beats += memmem(at, len, ".beat_", 6) != NULL;
+	}
+	return count;
+}
+
+static void
+measure_idle(struct bench *b, const char *build)
+{
+	cleanup_free char *llmc = bench_built(build, "src/cli/llmc");
+	cleanup_free char *agent =
+	    bench_built(build, "tests/tools/fake-claude");
+	cleanup_free char *scratch = bench_scratch();
+	cleanup_free char *repo = file_join(scratch, "repo");
+	cleanup_free char *sql =
+	    xasprintf("\"$(%s find)/psql\" -qc \"alter role llmc_llmc_idle set "
+		      "log_statement='all'\" '%s'",
+		LLMC_SOURCE "/contrib/fleet/postgres.sh", b->owner);
+	struct err err = { 0 };
+	double before, after, beats, beats_before, cpu;
+	int64_t begin;
+
+	bench_repo(repo);
+	bench_init(repo, llmc, agent);
+	bench_config(repo, llmc, "fleet.host", "idle");
+	bench_config(repo, llmc, "fleet.database", b->database);
+	bench_run(repo,
+	    (const char *[]){
+		llmc, "fleet", "join", "--owner", b->owner, NULL });
+	bench_run(NULL, (const char *[]){ "/bin/sh", "-c", sql, NULL });
+	setenv("LLMC_TIME_SCALE", "20", 1);
+	bench_run(
+	    repo, (const char *[]){ llmc, "up", "--auto", "--detach", NULL });
+	begin = clock_mono_us();
+	do { /* it has come, and has looked at everything once */
+		poll(NULL, 0, 100);
+		before = count_statements(b, &beats_before);
+		bench_must(clock_mono_us() - begin < IDLE_MAX_US ? 0 : -ETIME,
+		    "the beats of an idle host", &err);
+	} while (beats_before < 3);
+	begin = clock_mono_us();
+	cpu = server_cpu(b);
+	poll(NULL, 0, IDLE_S * 1000 / SPEED);
+	after = count_statements(b, &beats);
+	bench_report(b->table, "idle host, statements beyond its beat",
+	    (after - before - (beats - beats_before)) * 1e6 /
+		((double)(clock_mono_us() - begin) * SPEED),
+	    IDLE_ASKS, "/s", NULL);
+	bench_report(b->table, "server with that host, 20 times as fast",
+	    (server_cpu(b) - cpu) * 1e8 / (double)(clock_mono_us() - begin), 0,
+	    "% of a core", NULL);
+	bench_run(repo, (const char *[]){ llmc, "down", NULL });
+	unsetenv("LLMC_TIME_SCALE");
+	bench_remove(scratch);
 }
 
 /* --- */
@@ -358,9 +451,14 @@ main(int argc, char **argv)
 	cleanup_json struct json_object *report = NULL;
 	cleanup_child_result struct child_result found;
 	struct err err = { 0 };
-	int seconds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
+	int seconds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
+	cleanup_free char *build = argc > 1 ? realpath(argv[1], NULL) : NULL;
 
 	child_result_init(&found);
+	if (build == NULL) {
+		fputs("usage: bench-shared BUILD [SECONDS]\n", stderr);
+		return 2;
+	}
 	if (child_run(
 		&(struct child_spec){ .argv = (const char *const[]){ LLMC_SOURCE
 					  "/contrib/fleet/postgres.sh",
@@ -371,7 +469,8 @@ main(int argc, char **argv)
 		return 0;
 	}
 	b.dir = xasprintf("/tmp/llmc-bench-pg-%d", (int)getpid());
-	setenv("LLMC_POSTGRES_OPTIONS", "-c max_connections=130", 1);
+	setenv("LLMC_POSTGRES_OPTIONS",
+	    "-c max_connections=130 -c log_line_prefix=%u:", 1);
 	server(b.dir, "start");
 	b.database = xasprintf("postgresql://127.0.0.1:%d/llmc", PORT);
 	b.owner =
@@ -384,6 +483,7 @@ main(int argc, char **argv)
 					.owner = b.owner },
 		       &report, &err),
 	    "init", &err);
+	measure_idle(&b, build); /* while there is nothing to do */
 	for (int i = 0; i < HOSTS; i++) {
 		connect_host(&b, i);
 		ask(&b, i,

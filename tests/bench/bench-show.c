@@ -7,9 +7,12 @@
  */
 #include "base.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 #include "bench.h"
+#include "book-history.h"
+#include "book.h"
 #include "child.h"
 #include "core.h"
 #include "emit.h"
@@ -38,6 +41,9 @@
 #define TARGET_METRICS_MS 5
 #define TARGET_FRAME_MS   16
 #define TARGET_PAGE_KB    60
+#define TARGET_CHARTS_MS  200
+#define CHARTS            9
+#define SPANS             120 /* of a worker in a day: a task in an hour or less */
 
 static struct loop *loop;
 static struct floors floors;
@@ -63,6 +69,17 @@ static double
 used_us(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Of the processor, by children that have ended. */
+static double
+children_us(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_CHILDREN, &used);
+	return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e6 +
+	    (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 /* median < 0: none. */
@@ -329,7 +346,7 @@ static void
 measure_frames(void)
 {
 	cleanup_json struct json_object *view =
-	    show_snapshot(floors.show, NULL);
+	    view_complete(show_snapshot(floors.show, NULL));
 	struct grid *before = grid_new(50, 160), *after = grid_new(50, 160);
 	struct top_facts facts = { .live = true };
 	struct top_ui ui;
@@ -352,6 +369,63 @@ measure_frames(void)
 	grid_free(before);
 	grid_free(after);
 	add_times("frame of llmc top, 160x50", TARGET_FRAME_MS, times);
+}
+
+/* What charts.get has a child do: of 100 workers in 24 hours. */
+static void
+measure_charts(const char *build, const char *repo)
+{
+	cleanup_free char *autod = xasprintf("%s/src/autod/autod", build);
+	const char *const argv[] = { autod, "--root", repo, "--look", "charts",
+		NULL };
+	int64_t now = clock_wall_ms(), step = (int64_t)24 * 3600000 / SPANS;
+	cleanup_json struct json_object *params = json_object_new_object();
+	cleanup_buf struct buf input = BUF_INIT;
+	double times[CHARTS];
+	struct err err = { 0 };
+
+	for (int i = 0; i < WORKERS * SPANS; i++) {
+		struct work_span span = {
+			.worker = xasprintf("auto-%d", i / SPANS + 1),
+			.use = (enum work_use)(i % WORK_USE_COUNT),
+			.task = xasprintf("t%d", i / 4),
+			.attempt = 1,
+			.from_ms = now - (SPANS - i % SPANS) * step,
+			.to_ms = now - (SPANS - i % SPANS - 1) * step,
+		};
+
+		book_file_span(floors.core->book, &span);
+		work_span_release(&span);
+	}
+	for (int i = 0; i < WORKERS * SPANS / 4; i++) {
+		struct task *task = make_task(i);
+
+		task->outcome = OUTCOME_LANDED;
+		task->finished_ms = now - i * 1000;
+		book_file_task(floors.core->book, task);
+		task_free(task);
+	}
+	bench_must(book_commit(floors.core->book, &err), "commit", &err);
+	json_set_int(params, "now_ms", now);
+	json_set_int(params, "since_ms", now - SPANS * step);
+	json_set(params, "view", show_snapshot(floors.show, NULL));
+	json_print(params, false, &input);
+	for (int i = 0; i < CHARTS; i++) {
+		const struct child_spec spec = { .argv = argv,
+			.input = input.data,
+			.input_len = input.len,
+			.output_max = (size_t)8 * 1024 * 1024 };
+		cleanup_child_result struct child_result result;
+		double start = children_us();
+
+		child_result_init(&result);
+		bench_must(child_run(&spec, &result, &err), "charts", &err);
+		bench_must(child_succeeded(&result) ? 0 : -EIO, "charts", &err);
+		times[i] = (children_us() - start) / 1000;
+	}
+	bench_sort(times, CHARTS);
+	add_row("charts of 100 workers in 24 hours, 12,000 spans",
+	    TARGET_CHARTS_MS, "ms", times[CHARTS / 2], times[CHARTS - 1]);
 }
 
 static void
@@ -393,6 +467,7 @@ main(int argc, char **argv)
 	measure_metrics();
 	measure_frames();
 	measure_page();
+	measure_charts(build, dir);
 	measure_wakes();
 	bench_print(table);
 	floors_free(&floors);

@@ -156,13 +156,35 @@ START_TEST(a_conflict_is_resolved_and_lands)
 }
 END_TEST
 
+/* A person answers; the answer is what the tool says. */
+START_TEST(a_question_is_answered)
+{
+	const char *kept = e2e_path("%s/answer", auto_gates());
+
+	auto_set("plan.enabled", "true");
+	auto_task("a.md",
+	    "Paint it.\nfake: tool request_orchestrator {\"message\":\"Which "
+	    "colour?\",\"options\":[\"red\",\"blue\"]}\n"
+	    "fake: keep %s\nfake: commit a.txt a",
+	    kept);
+	auto_up("--until-empty", NULL);
+	auto_wait_shell("\"$LLMC\" asks | grep -q 'llmc answer a1'");
+	fleet_do("answer", "a1", "2", NULL);
+	ck_assert_int_eq(auto_wait_exit(), 0);
+	e2e_has(e2e_read(kept), "blue");
+	auto_history("a.txt: a", NULL);
+	ck_assert_int_eq(fleet_prompts("Paint it."), 1);
+	auto_no_complaints();
+}
+END_TEST
+
 void
 auto_scenarios_add(Suite *suite, SFun begin)
 {
 	const TTest *const all[] = { a_task_goes_from_its_folder_to_a_commit,
 		two_workers_do_four_tasks_once_each,
 		three_commits_become_one_without_attribution,
-		a_conflict_is_resolved_and_lands };
+		a_conflict_is_resolved_and_lands, a_question_is_answered };
 
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(suite, begin, all[i]);

@@ -5,7 +5,7 @@
 #include "autorun.h"
 
 #define ARGS_MAX   16
-#define WAIT_MS    80000
+#define WAIT_MS    (80000 * fleet_patience)
 #define OUTPUT_MAX 3000 /* bytes of output in a message */
 #define LOOK_MS    10 /* between looks at files */
 

@@ -9,9 +9,9 @@
 #include "fleet.h"
 
 #define ARGS_MAX 16
-#define API_KEY  "dummy-key-for-tests-0123456789"
 
 static const char *root, *tmux_socket;
+int fleet_patience = 1;
 static const char *(*make_origin)(void);
 
 /* A path from meson or the caller; kept, since the environment is cleared. */
@@ -197,7 +197,7 @@ const char *
 fleet_real_env(void)
 {
 	/* Only talk to the stub, and fail quickly. */
-	static const char *const edits[] = { "ANTHROPIC_API_KEY=" API_KEY,
+	static const char *const edits[] = { "ANTHROPIC_API_KEY=" FLEET_API_KEY,
 		"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1",
 		"DISABLE_ERROR_REPORTING=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -221,38 +221,16 @@ fleet_begin_real(void)
 }
 
 const char *
-fleet_real_codex(void)
-{
-	static const char *kept;
-
-	return given("LLMC_REAL_CODEX", &kept);
-}
-
-const char *
-fleet_begin_codex(void)
+fleet_begin_stubbed(void)
 {
 	static const char *stub, *fake;
-	const char *codex = fleet_real_codex(), *url;
+	const char *url;
 
 	needed("LLMC_STUB_API", &stub);
 	needed("LLMC_FAKE_CLAUDE", &fake);
 	e2e_llmc_path();
 	url = start_api(stub);
 	begin(fake);
-	e2e_set(root, "defaults.agent", "codex");
-	e2e_set(root, "defaults.codex_command", codex);
-	e2e_set(root, "defaults.start_timeout", "30s");
-	e2e_env("OPENAI_API_KEY=" API_KEY);
-	e2e_dir("home/.codex");
-	e2e_write(e2e_path("%s/home/.codex/config.toml", unit_scratch()),
-	    e2e_path("model_provider = \"stub\"\n"
-		     "[model_providers.stub]\n"
-		     "name = \"stub\"\nbase_url = \"%s/v1\"\n"
-		     "env_key = \"OPENAI_API_KEY\"\n"
-		     "wire_api = \"responses\"\n"
-		     "supports_websockets = false\n"
-		     "request_max_retries = 0\nstream_max_retries = 0\n",
-		url));
 	return url;
 }
 
@@ -334,9 +312,13 @@ fleet_fails(const char *words, const char *command, ...)
 void
 fleet_wait(const char *worker, const char *status)
 {
-	struct e2e_run *run = e2e_llmc(
-	    root, "wait", worker, "--until", status, "--timeout", "30s", NULL);
+	struct e2e_run *run;
+	int waits = fleet_patience;
 
+	do
+		run = e2e_llmc(root, "wait", worker, "--until", status,
+		    "--timeout", "30s", NULL);
+	while (run->status != 0 && --waits > 0);
 	if (run->status != 0) {
 		struct e2e_run *log = e2e_sh(
 		    root, "tail -n 30 .llmc/logs/autod.log; \"$LLMC\" status");
@@ -548,7 +530,7 @@ has_spooled(void)
 void
 fleet_wait_spooled(void)
 {
-	int64_t end = clock_mono_ms() + 30000;
+	int64_t end = clock_mono_ms() + 30000 * fleet_patience;
 
 	while (!has_spooled()) {
 		ck_assert_msg(clock_mono_ms() < end, "nothing is spooled");
@@ -584,7 +566,7 @@ written_down(const char *worker, const char *words)
 void
 fleet_wait_written(const char *worker, const char *words)
 {
-	int64_t end = clock_mono_ms() + 30000;
+	int64_t end = clock_mono_ms() + 30000 * fleet_patience;
 
 	while (!written_down(worker, words)) {
 		ck_assert_msg(clock_mono_ms() < end,

@@ -22,10 +22,10 @@ void fleet_clone_of(const char *(*make)(void));
 /* The same with the real program, in a HOME of its own without `llmc doctor
  * trust`. */
 const char *fleet_begin_real(void);
-/* The same with the real Codex for the kind codex, which is the default, and
- * the fake agent for the kind claude. */
-const char *fleet_begin_codex(void); /* the address of the stub */
-const char *fleet_real_codex(void); /* LLMC_REAL_CODEX */
+/* The same with the fake agent, and a stub of the API for real ones of other
+ * kinds; its address. */
+const char *fleet_begin_stubbed(void);
+#define FLEET_API_KEY "dummy-key-for-tests-0123456789"
 /* Only what the real program needs to talk to a stub of its API; its path. */
 const char *fleet_real_env(void);
 /* The path of the real program (LLMC_REAL_CLAUDE), NULL if not available. */
@@ -33,6 +33,8 @@ const char *fleet_real_agent(void);
 /* Workers have such a sandbox, in which they can write to the scratch folder.
  */
 void fleet_box(const char *mode);
+/* All waits are so many times as long: for slow agents. */
+extern int fleet_patience;
 void fleet_up(void);
 void fleet_end(void);
 

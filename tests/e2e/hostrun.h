@@ -21,7 +21,8 @@
 enum hosts_engine {
 	HOSTS_SQLITE,
 	HOSTS_POSTGRES,
-	HOSTS_ENGINES
+	HOSTS_ENGINES,
+	HOSTS_PAIR /* PostgreSQL, and where its standby will be */
 };
 
 /* Make the origin, the book and so many hosts, which have joined. The check of
@@ -49,6 +50,14 @@ void hosts_signal(int host, int signo); /* SIGSTOP, SIGCONT */
 void hosts_kill(int host); /* all of it, as if the power went */
 void hosts_network(const char *mode); /* of tcp-proxy; PostgreSQL only */
 void hosts_server_kill(void); /* and start it again */
+/* llmc fleet migrate of an llmc that is so much newer; hosts older than
+ * min_writer may not write any more. */
+void hosts_migrate(int version, int min_writer);
+/* HOSTS_PAIR. A standby that has all that the server has; from here on it gets
+ * nothing; the server is killed, and the standby takes over. */
+void hosts_standby(void);
+void hosts_standby_cut(void);
+void hosts_failover(void);
 
 /* Wait until the script succeeds on that host. */
 void hosts_wait(int host, const char *what, const char *script);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "base.h"
+
+#include <ctype.h>
+
 #include "fleet.h"
 #include "scenarios.h"
 
@@ -219,7 +223,7 @@ static const struct failure {
 	const char *step;
 	const char *status;
 	const char *words; /* in the reason */
-	int64_t wait_ms; /* at least, and at most ten times that; 0 = forever */
+	int64_t wait_ms; /* at least, and at most 20 times that; 0 = forever */
 } failures[] = {
 	{ "limit You've hit your limit", "limited", "hit your limit",
 	    5 * MINUTE_MS },
@@ -240,7 +244,7 @@ check_failure(const struct failure *failure)
 		e2e_has(json_string_or(worker, "reason", ""), failure->words);
 	if (failure->wait_ms > 0) {
 		ck_assert_int_gt(wait, failure->wait_ms / 2);
-		ck_assert_int_lt(wait, failure->wait_ms * 10);
+		ck_assert_int_lt(wait, failure->wait_ms * 20);
 	}
 	json_object_put(worker);
 }
@@ -260,56 +264,35 @@ START_TEST(failures_of_the_api_are_told_apart)
 }
 END_TEST
 
-static struct {
-	int one_in; /* 0: all */
-	int seed;
-	int asked;
-} sample;
+const char *
+scenarios_need(const char *title, const char *name)
+{
+	cleanup_free char *variable = xasprintf("LLMC_REAL_%s", name);
+	const char *agent;
+
+	for (char *p = variable; *p != '\0'; p++)
+		*p = (char)toupper((unsigned char)*p);
+	agent = getenv(variable);
+	if (agent == NULL || !e2e_exists(agent))
+		unit_skip_all(
+		    e2e_path("the real %s is not here: "
+			     "%s=$(tests/tools/real-agent.sh %s FOLDER) has it",
+			title, variable, name));
+	return e2e_path("%s", agent);
+}
 
 void
 scenarios_real(void)
 {
-	const char *text = getenv("LLMC_REAL_SAMPLE");
-	const char *programs = getenv("LLMC_REAL_PROGRAMS");
-	cleanup_free char *word =
-	    xasprintf(" %s ", program_invocation_short_name);
-	char *end;
-
-	if (text != NULL) {
-		sample.one_in = (int)strtol(text, &end, 10);
-		sample.seed = *end == '/' ? (int)strtol(end + 1, NULL, 10) : 0;
-	}
-	if (fleet_real_agent() == NULL || !e2e_exists(fleet_real_agent()))
-		unit_skip_all("the real Claude Code is not here: "
-			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
-			      "FOLDER) has it");
-	if (programs != NULL && strstr(programs, word) == NULL)
-		unit_skip_all("not in this sample (LLMC_REAL_PROGRAMS)");
-	if (sample.one_in > 0)
-		printf("# a sample: the first test, and one in %d of the "
-		       "others, seed %d\n",
-		    sample.one_in, sample.seed);
-	fflush(stdout);
-}
-
-bool
-scenarios_sampled(void)
-{
-	int number = sample.asked++;
-
-	return number == 0 || sample.one_in == 0 ||
-	    (number + sample.seed) % sample.one_in == 0;
+	scenarios_need("Claude Code", "claude");
 }
 
 void
 scenarios_add_test(Suite *suite, SFun begin, const TTest *test)
 {
-	TCase *tc;
+	TCase *tc = tcase_create(test->name);
 
-	if (!scenarios_sampled())
-		return;
-	tc = tcase_create(test->name);
-	tcase_set_timeout(tc, TIMEOUT_S);
+	tcase_set_timeout(tc, TIMEOUT_S * fleet_patience);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, test);
 	suite_add_tcase(suite, tc);

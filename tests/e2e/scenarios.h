@@ -16,11 +16,10 @@ void scenarios_add(Suite *suite, SFun begin);
 void scenarios_add_test(Suite *suite, SFun begin, const TTest *test);
 
 /* For the tests of a suite that follow, the real Claude Code is needed: without
- * it the whole program is skipped. As it is slow, LLMC_REAL_SAMPLE=N[/SEED] has
- * only the first test of each program run, and one in N of the others. */
+ * it the whole program is skipped. */
 void scenarios_real(void);
-
-/* Is the next test in the sample? scenarios_add_test() asks by itself. */
-bool scenarios_sampled(void);
+/* The same for another one, with its name in tests/tools/real-agent.sh; the
+ * path of its program. */
+const char *scenarios_need(const char *title, const char *name);
 
 #endif

@@ -97,6 +97,8 @@ TEST(auto_mode_takes_over_from_a_plain_daemon)
 
 TEST(until_empty_ends_with_what_came_of_it)
 {
+	const char *said;
+
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	auto_set("auto.max_attempts", "1");
 	auto_task("good.md", "Good\nfake: commit good.txt x");
@@ -115,6 +117,12 @@ TEST(until_empty_ends_with_what_came_of_it)
 	ck_assert_ptr_null(auto_failure());
 	e2e_has(fleet_do("asks", NULL)->out, "commit");
 	e2e_has(fleet_do("asks", NULL)->out, "llmc answer a");
+	/* How it went can be told afterwards, without a daemon too. */
+	said = fleet_do("replay", "t1", NULL)->out;
+	e2e_has(said, "t1: Good\n");
+	e2e_has(said, "  asked   ");
+	e2e_has(said, "fake: commit good.txt x");
+	e2e_has(said, "landed");
 	auto_no_complaints();
 	auto_no_sessions();
 }

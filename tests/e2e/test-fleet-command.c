@@ -54,6 +54,8 @@ TEST(other_repository_is_refused)
 	root = first;
 	set("fleet.database", database);
 	e2e_expect(fleet("init", NULL), 0, NULL);
+	e2e_expect(e2e_sh(root, "git rev-parse HEAD >.git/shallow"), 0, NULL);
+	e2e_expect(fleet("join", NULL), 1, "type: git fetch --unshallow");
 	root = e2e_workspace("second");
 	e2e_expect(e2e_sh(root,
 		       "git -c user.name=x -c user.email=x@y commit -q "

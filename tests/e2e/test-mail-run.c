@@ -93,8 +93,9 @@ TEST(wrong_words_are_answered_with_the_right_ones)
 {
 	const char *dir = fleet_root();
 
-	fleet_fails("there is no eve: name a worker, or an actor id (see: llmc "
-		    "goal tree)",
+	fleet_fails(
+	    "there is no eve: name a worker, HOST:WORKER, or an actor id (see: llmc "
+	    "goal tree)",
 	    "mail", "send", "eve", "x", NULL);
 	e2e_json_error(e2e_llmc(dir, "--json", "mail", "show", "M_x", NULL), 1,
 	    "E_NOT_FOUND", "there is no mail M_x; see: llmc mail inbox --all");

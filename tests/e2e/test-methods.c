@@ -243,16 +243,14 @@ must(const char *method, const char *params)
 
 /* There is no fleet. */
 static void
-letters_are_refused(void)
+is_refused(const char *method, const char *params, const char *words)
 {
-	struct json_object *request = json_tokener_parse(
-	    "{\"host\":\"other\",\"method\":\"view.get\",\"params\":{}}");
+	struct json_object *request = json_tokener_parse(params);
 	struct json_object *result = NULL;
 	struct err err = { 0 };
 
-	ck_assert_int_ne(
-	    call(api_find("fleet.letter"), request, &result, &err), 0);
-	e2e_has(err.msg, "fleet");
+	ck_assert_int_ne(call(api_find(method), request, &result, &err), 0);
+	e2e_has(err.msg, words);
 	json_object_put(request);
 }
 
@@ -387,6 +385,9 @@ call_worker_methods(void)
 	must("worker.review", "{\"worker\":\"adam\",\"force\":true}");
 	start("fake: commit a.txt first");
 	must("worker.review", ADAM);
+	must("review.get", ADAM);
+	must("screen.get", ADAM);
+	must("replay.get", "{\"task\":\"adam\"}");
 	must("worker.rebase", ADAM);
 	with_text("worker.reject", "fake: commit b.txt second");
 	with_text("worker.message", "fake: commit c.txt third");
@@ -529,8 +530,14 @@ TEST(answers_are_as_the_table_says)
 	must("auto.resume", "{}");
 	must("view.get", "{}");
 	must("metrics.get", "{}");
+	must("charts.get", "{\"from_ms\":1,\"worker\":\"eve\"}");
 	must("web.get", "{}");
-	letters_are_refused();
+	is_refused("fleet.letter",
+	    "{\"host\":\"other\",\"method\":\"view.get\",\"params\":{}}",
+	    "fleet");
+	is_refused(
+	    "mail.deliver", "{\"from_host\":\"other\",\"mail\":{}}", "mail");
+	must("fleet.events", "{}");
 	must("daemon.info", "{}");
 	must("daemon.reload", "{}");
 	must("daemon.stop", "{}");

@@ -160,7 +160,7 @@ START_TEST(the_page_shows_work_as_it_goes_on_in_rows_that_stay)
 		browser_press(browser, "Tab");
 	e2e_has(browser_value(browser, "seen.join(' ')"),
 	    "#needs #needs #budget #workers #queue #goals #ended #events "
-	    "#failures #delegation #report filter SUMMARY SUMMARY");
+	    "#failures #delegation #report #/charts filter SUMMARY SUMMARY");
 	wait_text("queue", "the fence");
 	wait_text("events", "t1");
 	browser_value(browser,

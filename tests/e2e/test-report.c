@@ -22,10 +22,13 @@ part(struct json_object *json, const char *key)
 static struct json_object *
 report_of(const char *option, const char *value)
 {
-	struct json_object *report = e2e_json(
-	    e2e_llmc(fleet_root(), "report", "--json", option, value, NULL), 0);
+	struct json_object *report =
+	    e2e_json(e2e_llmc(fleet_root(), "report", "--charts", "--json",
+			 option, value, NULL),
+		0);
 	struct json_object *time = part(report, "time");
-	int64_t sum = 0, workers = 0;
+	struct json_object *classes = part(part(report, "charts"), "classes");
+	int64_t sum = 0, workers = 0, drawn = 0;
 
 	json_object_object_foreach(part(time, "rows"), use, ms)
 	{
@@ -43,6 +46,10 @@ report_of(const char *option, const char *value)
 		workers += own;
 	}
 	ck_assert_int_eq(sum, workers);
+	for (size_t i = 0; i < json_object_array_length(classes); i++)
+		drawn +=
+		    json_int_or(json_object_array_get_idx(classes, i), "ms", 0);
+	ck_assert_int_eq(sum, drawn);
 	return report;
 }
 

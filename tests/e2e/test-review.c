@@ -170,6 +170,55 @@ TEST(a_commit_may_be_named)
 	assert_waits();
 }
 
+/* With the file and the line of each comment; then what was asked for lands. */
+TEST(comments_on_lines_go_back_as_one_turn)
+{
+	const char *editor = e2e_path("%s/editor", unit_scratch());
+	const char *file = e2e_path("%s/comments", unit_scratch());
+	struct e2e_run *run;
+
+	e2e_env("EDITOR=true");
+	e2e_has(fleet_do("review", "adam", "--comment", NULL)->out,
+	    "You wrote nothing, so nothing was sent.");
+	assert_waits();
+	e2e_write(editor,
+	    "sed -i -e '1s/^/fake: commit a.txt better/' "
+	    "-e '/^+seen/a > say more\\n>\\n> please' \"$1\"\n");
+	e2e_env(e2e_path("EDITOR=sh '%s'", editor));
+	run = fleet_do("review", "adam", "--comment", NULL);
+	e2e_has(run->out, "with 1 comment; adam is working on it again");
+	fleet_wait_prompt("a.txt:1: say more\n  \n  please");
+	fleet_wait("adam", "needs_review");
+	e2e_write(file, "a.txt:1: why?\nb.txt:7: how?\noops\n");
+	fleet_fails("line 3 is neither a line of the diff nor a comment",
+	    "reject", "--worker", "adam", "--commit", head(), "--from", file,
+	    NULL);
+	assert_waits();
+	e2e_write(file, "a.txt:1: why?\n> fake: commit a.txt best\n");
+	fleet_fails("not what you reviewed", "reject", "--worker", "adam",
+	    "--from", file, NULL);
+	fleet_do("review", "adam", NULL);
+	e2e_has(
+	    fleet_do("reject", "--from", file, NULL)->out, "with 1 comment;");
+	fleet_wait("adam", "needs_review");
+	fleet_do("review", "adam", NULL);
+	fleet_do("accept", NULL);
+	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "best");
+}
+
+/* By hand, of its conversation; in auto mode with the events: test-auto.c. */
+TEST(a_replay_tells_what_was_asked_and_done)
+{
+	const char *said = fleet_do("replay", "adam", NULL)->out;
+	struct json_object *json;
+
+	e2e_has(said, "  asked   ");
+	e2e_has(said, "fake: commit a.txt seen");
+	json = e2e_json(json_run("replay", "adam"), 0);
+	ck_assert_int_gt(json_int_or(json, "total", 0), 0);
+	fleet_fails("there is no task t9", "replay", "t9", NULL);
+}
+
 TEST(a_pick_tells_what_it_took)
 {
 	struct e2e_run *run;

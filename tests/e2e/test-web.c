@@ -148,9 +148,10 @@ TEST(it_listens_on_127_0_0_1_only)
 
 TEST(the_files_of_the_page_are_open_and_data_needs_the_token)
 {
-	static const char *const open[] = { "/", "/page.css", "/page.js" };
-	static const char *const data[] = { "/view", "/metrics",
-		"/report.json" };
+	static const char *const open[] = { "/", "/page.css", "/page.js",
+		"/desk.js", "/review.js", "/charts.js", "/replay.js" };
+	static const char *const data[] = { "/view", "/metrics", "/report.json",
+		"/api/review" };
 	const char *wrong;
 
 	open_page();
@@ -165,11 +166,13 @@ TEST(the_files_of_the_page_are_open_and_data_needs_the_token)
 		expect(401, "-H 'Authorization: Bearer'", data[i]);
 		expect(401, e2e_path("-u 'x:%s'", token), data[i]);
 		expect(401, e2e_path("-b 'token=%s'", token), data[i]);
-		expect(404, "", e2e_path("%s?token=%s", data[i], token));
+		expect(strncmp(data[i], "/api/", 5) == 0 ? 401 : 404, "",
+		    e2e_path("%s?token=%s", data[i], token));
 		e2e_lacks(ask("", data[i]), "seq");
 	}
 	expect(404, bearer(), "/nothing");
 	expect(404, bearer(), "/web.token");
+	expect(404, bearer(), "/api/task.add");
 }
 
 TEST(a_foreign_host_is_refused_before_anything_else)
@@ -412,6 +415,104 @@ TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
 	fleet_do("config", "set", "web.port", "0", NULL);
 	find_page();
 	ck_assert(is_reachable());
+}
+
+/* 127.0.0.2 stands for what others can reach. */
+TEST(elsewhere_the_page_needs_tls_in_front_and_a_login)
+{
+	struct json_object *page;
+	const char *there, *cookie, *login, *answer;
+
+	fleet_up();
+	fleet_do("config", "set", "web.enabled", "true", NULL);
+	fleet_do("config", "set", "web.listen", "127.0.0.2", NULL);
+	fleet_fails("llmc config set web.origin", "web", NULL);
+	e2e_expect(e2e_llmc(fleet_root(), "config", "set", "web.origin",
+		       "http://llmc.example", NULL),
+	    1, NULL);
+	fleet_do("config", "set", "web.origin", "https://llmc.example", NULL);
+	page = e2e_json(fleet_do("--json", "web", NULL), 0);
+	port = (int)json_int_or(page, "port", 0);
+	login = json_string_or(page, "url", "");
+	ck_assert_str_eq(json_string_or(page, "login", ""), login);
+	e2e_has(login, "https://llmc.example/#code=");
+	token = e2e_read(e2e_path("%s/.llmc/web.token", fleet_root()));
+	token = e2e_path("%.64s", token);
+	there = e2e_path("--connect-to 127.0.0.1:%d:127.0.0.2:%d "
+			 "-H 'Host: llmc.example'",
+	    port, port);
+	expect(200, there, "/");
+	expect(401, there, "/metrics");
+	expect(401, e2e_path("%s %s", there, bearer()), "/metrics");
+	/* The code is good once, and from the page there only. */
+	login = e2e_path("-H 'Content-Type: application/json' "
+			 "-d '{\"code\":\"%s\"}'",
+	    strchr(login, '=') + 1);
+	expect(403,
+	    e2e_path("%s %s -H 'Origin: https://evil.example'", there, login),
+	    "/login");
+	login =
+	    e2e_path("%s %s -H 'Origin: https://llmc.example'", there, login);
+	answer = ask(login, "/login");
+	e2e_has(answer, "HTTP/1.1 200 ");
+	e2e_has(answer, "; Secure; HttpOnly; SameSite=Strict\r\n");
+	cookie = strstr(answer, "Set-Cookie: ");
+	ck_assert_ptr_nonnull(cookie);
+	cookie = e2e_path("%s -H 'Cookie: %.*s'", there,
+	    (int)strcspn(cookie + 12, ";"), cookie + 12);
+	expect(401, login, "/login");
+	e2e_has(ask(login, "/login"), "llmc web");
+	expect(200, cookie, "/metrics");
+	/* It outlives the daemon, and not the page. */
+	fleet_kill(fleet_daemon_pid());
+	fleet_up();
+	page = e2e_json(fleet_do("--json", "web", NULL), 0);
+	cookie = e2e_path("--connect-to 127.0.0.1:%d:127.0.0.2:%d %s",
+	    (int)json_int_or(page, "port", 0),
+	    (int)json_int_or(page, "port", 0), strstr(cookie, "-H"));
+	port = (int)json_int_or(page, "port", 0);
+	expect(200, cookie, "/metrics");
+	fleet_do("config", "set", "web.listen", "127.0.0.1", NULL);
+	find_page();
+	expect(401, strstr(cookie, "-H 'Cookie"), "/metrics");
+	expect(200, strstr(cookie, "-H"), "/metrics");
+	fleet_do("config", "set", "web.enabled", "false", NULL);
+	auto_wait_shell("[ ! -s .llmc/web.logins ]");
+	fleet_do("config", "set", "web.enabled", "true", NULL);
+	find_page();
+	expect(401, strstr(cookie, "-H"), "/metrics");
+}
+
+TEST(it_says_how_to_reach_it_from_elsewhere)
+{
+	struct json_object *all;
+	const char *out;
+
+	fleet_do("config", "set", "web.enabled", "true", NULL);
+	all = e2e_json(fleet_do("--json", "web", "--all", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(all), 0);
+	fleet_up();
+	find_page();
+	e2e_sh(unit_scratch(), "mkdir bin");
+	e2e_script(e2e_path("%s/bin/tailscale", unit_scratch()),
+	    "#!/bin/sh\necho '{\"Self\":{\"DNSName\":\"box.t.ts.net.\"}}'\n");
+	out = e2e_sh(fleet_root(),
+	    e2e_path("PATH='%s/bin':\"$PATH\" '%s' web --share", unit_scratch(),
+		e2e_llmc_path()))
+		  ->out;
+	e2e_has(out, e2e_path("ssh -N -L %d:127.0.0.1:%d ", port, port));
+	e2e_has(out, "llmc config set web.origin https://box.t.ts.net\n");
+	e2e_has(
+	    out, e2e_path("tailscale serve --bg http://127.0.0.1:%d\n", port));
+	e2e_has(out, "reverse proxy");
+	/* From anywhere. */
+	all = e2e_json(e2e_llmc("/", "--json", "web", "--all", NULL), 0);
+	ck_assert_uint_eq(json_object_array_length(all), 1);
+	ck_assert_str_eq(auto_member(all, "0.root"), fleet_root());
+	ck_assert_str_eq(auto_member(all, "0.url"),
+	    e2e_path("http://127.0.0.1:%d/#token=%s", port, token));
+	fleet_do("down", NULL);
+	e2e_has(e2e_llmc("/", "web", "--all", NULL)->out, "no daemon runs");
 }
 
 TEST(the_browser_is_not_told_the_token_in_its_words)

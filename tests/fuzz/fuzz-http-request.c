@@ -8,11 +8,38 @@
 
 #define TOKEN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
+/* What is taken of a query is text, and there is an end. */
+static void
+check_query(const char *query)
+{
+	cleanup_buf struct buf name = BUF_INIT, value = BUF_INIT;
+	const char *last = query;
+
+	while (web_query_next(&query, &name, &value) == 1) {
+		if (query <= last || name.len == 0 ||
+		    strlen(name.data) != name.len ||
+		    strlen(value.data) != value.len)
+			abort();
+		last = query;
+	}
+}
+
+static bool
+is_session(const char *session, void *arg)
+{
+	(void)arg;
+	return strcmp(session, TOKEN) == 0;
+}
+
 static void
 check_taken(const struct http_head *request)
 {
+	const struct web_rules rules = { .port = 8080,
+		.token = TOKEN,
+		.origin = "https://llmc.example",
+		.is_session = is_session };
 	enum web_path path;
-	int status = web_decide(request, 8080, TOKEN, &path);
+	int status = web_decide(request, &rules, &path);
 
 	if (request->target[0] != '/')
 		abort();
@@ -25,13 +52,24 @@ check_taken(const struct http_head *request)
 	if (status != 421 &&
 	    (request->host_count != 1 ||
 		(strcmp(request->host, "127.0.0.1:8080") != 0 &&
-		    strcmp(request->host, "localhost:8080") != 0)))
+		    strcmp(request->host, "localhost:8080") != 0 &&
+		    strcmp(request->host, "llmc.example") != 0)))
 		abort();
-	if (status == 200 && path >= WEB_VIEW &&
-	    strcmp(request->bearer, TOKEN) != 0)
+	if (status != 200)
+		return;
+	if (path >= WEB_VIEW && path != WEB_LOGIN &&
+	    strcmp(strcmp(request->host, "llmc.example") == 0 ?
+		    request->session :
+		    request->bearer,
+		TOKEN) != 0)
 		abort();
-	if (status == 200 && request->method == HTTP_OTHER)
+	if (request->method == HTTP_OTHER ||
+	    (request->method == HTTP_POST &&
+		((path != WEB_API && path != WEB_LOGIN) || request->foreign ||
+		    !request->json ||
+		    strstr(request->origin, request->host) == NULL)))
 		abort();
+	check_query(request->target);
 }
 
 int

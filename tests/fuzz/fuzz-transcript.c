@@ -6,6 +6,8 @@
  */
 
 #include "fuzz.h"
+#include "replay.h"
+#include "schema.h"
 #include "transcript.h"
 
 static void
@@ -60,11 +62,34 @@ check_line(struct transcript_parser *parser, const char *line, size_t len)
 	check_text(transcript_parser_last_text(parser));
 }
 
+/* Any line becomes entries as the schema says, or none. */
+static void
+check_replay(const char *line, size_t len, struct json_object *list)
+{
+	static const struct schema_field whole = { .type = SCHEMA_ROWS,
+		.of = &replay_entry_schema };
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *model = NULL;
+
+	if (json_parse(line, len, 1024 * 1024, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return;
+	json = transcript_translate(json, &model);
+	if (json == NULL)
+		return;
+	replay_add_line(list, json);
+	replay_add_event(list, json);
+	replay_add_note(list, json);
+	replay_sort(list);
+	must(schema_check(&whole, list, "", NULL) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct transcript_parser *parser = transcript_parser_new();
 	struct transcript_parser *side = transcript_parser_new();
+	cleanup_json struct json_object *list = json_object_new_array();
 	struct usage kept;
 	const char *at = (const char *)data, *end = at + size, *newline;
 
@@ -74,6 +99,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			newline = end;
 		transcript_parser_side_line(side, at, (size_t)(newline - at));
 		check_line(parser, at, (size_t)(newline - at));
+		check_replay(at, (size_t)(newline - at), list);
 		at = newline + 1;
 	}
 	/* What subagents used stays when the file is read again. */

@@ -158,7 +158,9 @@ TEST(what_fails_for_all_workers_is_one_ask)
 		{ WORKER_ERROR, WORKER_SETUP_FAILED " exited with status 1",
 		    "setup",
 		    "ann and 1 more: repo.setup_command exited with status 1" },
-		{ WORKER_PAUSED, "API Error: 401" WORKER_LOGIN_LOST, "login",
+		{ WORKER_PAUSED,
+		    "API Error: 401" WORKER_LOGIN_LOST "claude auth login",
+		    "login",
 		    "ann and 1 more: API Error: 401; log in with: claude auth "
 		    "login" },
 	};

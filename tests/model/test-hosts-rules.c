@@ -97,6 +97,66 @@ TEST_ROWS(a_row_means_what_was_agreed, nitems(rows))
 	    "%s", rows[_i].words);
 }
 
+/* The server may have lost commits; state ROW_STATE_COUNT: it has no row. */
+static const struct {
+	const char *words;
+	enum share_step step;
+	char owner[2];
+	enum row_state state;
+	const char *host, *boot;
+	int64_t fence;
+	enum share_repair repair;
+} repairs[] = {
+	/* Healthy ones. */
+	{ "waits", SHARE_OUT, "a", ROW_QUEUED, NULL, NULL, 5, SHARE_FITS },
+	{ "runs here", SHARE_HELD, "b", ROW_CLAIMED, ME, BOOT, 5, SHARE_FITS },
+	{ "at b", SHARE_AWAY, "a", ROW_CLAIMED, "b", "x", 5, SHARE_FITS },
+	{ "submitted", SHARE_READY, "a", ROW_READY, ME, BOOT, 5, SHARE_FITS },
+	{ "landed", SHARE_READY, "a", ROW_LANDED, NULL, NULL, 0, SHARE_FITS },
+	{ "not told yet", SHARE_NEW, "a", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_FITS },
+	{ "b has it by now", SHARE_HELD, "a", ROW_CLAIMED, "b", "x", 6,
+	    SHARE_FITS },
+	/* What was lost. */
+	{ "published", SHARE_OUT, "a", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_REPUBLISH },
+	{ "claimed elsewhere", SHARE_AWAY, "a", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_REPUBLISH },
+	{ "all of it", SHARE_READY, "a", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_REPUBLISH },
+	{ "b's, all of it", SHARE_HELD, "b", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_RESTORE },
+	{ "the claim", SHARE_HELD, "b", ROW_QUEUED, NULL, NULL, 4,
+	    SHARE_RESTORE },
+	{ "the claim of the end", SHARE_FINISH, "b", ROW_QUEUED, NULL, NULL, 4,
+	    SHARE_RESTORE },
+	{ "what was submitted", SHARE_READY, "b", ROW_CLAIMED, ME, BOOT, 5,
+	    SHARE_RESUBMIT },
+	{ "what is over", SHARE_FINISH, "a", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_FORGET },
+	{ "what is not wanted", SHARE_DROP, "a", ROW_STATE_COUNT, NULL, NULL, 0,
+	    SHARE_FORGET },
+};
+
+TEST_ROWS(what_a_server_has_lost_is_repaired, nitems(repairs))
+{
+	char id[] = "t1-a", owner[2];
+	struct share share = { .id = id, .fence = 5, .step = repairs[_i].step };
+	const struct share_row row = { .id = id,
+		.owner = repairs[_i].owner,
+		.host = repairs[_i].host,
+		.boot = repairs[_i].boot,
+		.state = repairs[_i].state,
+		.fence = repairs[_i].fence };
+
+	strlcpy(owner, repairs[_i].owner, sizeof owner);
+	share.owner = owner;
+	ck_assert_msg(
+	    share_compare(&share, row.state == ROW_STATE_COUNT ? NULL : &row,
+		ME, BOOT) == repairs[_i].repair,
+	    "%s", repairs[_i].words);
+}
+
 TEST(a_lease_is_ours_for_less_than_it_lasts)
 {
 	ck_assert(!hosts_lease_sure(0, 1000));

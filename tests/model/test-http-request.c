@@ -65,7 +65,8 @@ TEST(a_request_is_taken_with_what_matters_of_it)
 TEST(methods_are_told_apart_by_case)
 {
 	ck_assert_int_eq(take("HEAD / HTTP/1.0\r\n\r\n").method, HTTP_HEAD);
-	ck_assert_int_eq(take("POST / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
+	ck_assert_int_eq(take("POST / HTTP/1.1\r\n\r\n").method, HTTP_POST);
+	ck_assert_int_eq(take("PUT / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
 	ck_assert_int_eq(take("get / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
 	ck_assert_int_eq(take("GETX / HTTP/1.1\r\n\r\n").method, HTTP_OTHER);
 }
@@ -125,15 +126,50 @@ TEST(a_body_is_noticed)
 	ck_assert(take("GET / HTTP/1.1\r\nContent-Length: 005\r\n\r\n").body);
 	ck_assert(
 	    take("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").body);
+	ck_assert_uint_eq(
+	    take("POST / HTTP/1.1\r\nContent-Length: 0012\r\n\r\n").length, 12);
+	ck_assert_uint_gt(
+	    take(
+		"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n"
+		"\r\n")
+		.length,
+	    HTTP_BODY_MAX);
+}
+
+TEST(who_asks_is_said_once)
+{
+	static const char *const fields[] = { "Origin: http://x\r\n",
+		"Sec-Fetch-Site: none\r\n",
+		"Content-Type: application/json\r\n", "X-Llmc-Page: a\r\n",
+		"X-Llmc-Request: a\r\n", "Content-Length: 1\r\n" };
+	struct http_head request;
+
+	for (size_t i = 0; i < nitems(fields); i++) {
+		cleanup_free char *once =
+		    xasprintf("POST / HTTP/1.1\r\n%s\r\n", fields[i]);
+		cleanup_free char *twice = xasprintf(
+		    "POST / HTTP/1.1\r\n%s%s\r\n", fields[i], fields[i]);
+
+		take(once);
+		ck_assert_msg(
+		    parse(twice, strlen(twice), &request) == 400, "%s", twice);
+	}
+	request = take("POST / HTTP/1.1\r\norigin: http://x\r\n"
+		       "Cookie: a=1; __Host-llmc=abc;b=2\r\n"
+		       "Content-Type: Application/JSON; charset=utf-8\r\n"
+		       "Sec-Fetch-Site: same-site\r\n\r\n");
+	ck_assert_str_eq(request.origin, "http://x");
+	ck_assert_str_eq(request.session, "abc");
+	ck_assert(request.json && request.foreign);
 }
 
 TEST(what_is_too_long_for_a_field_is_cut_and_for_a_path_refused)
 {
-	cleanup_free char *text = xcalloc(1, 1000);
+	cleanup_free char *text = xcalloc(1, HTTP_TARGET_SIZE + 1);
 	cleanup_free char *head = NULL;
 	struct http_head request;
 
-	memset(text, 'a', 400);
+	memset(text, 'a', HTTP_TARGET_SIZE);
 	head = xasprintf("GET / HTTP/1.1\r\nHost: %s\r\n"
 			 "Authorization: Bearer %s\r\n\r\n",
 	    text, text);

@@ -64,6 +64,25 @@ TEST(a_webhook_gets_level_context_and_time)
 	json_object_put(r.detection);
 }
 
+TEST(ntfy_gets_its_topic_and_where_a_tap_leads)
+{
+	static char link[] = "https://llmc.example/#/ask/t-1";
+	cleanup_buf struct buf text = BUF_INIT, plain = BUF_INIT;
+	cleanup_json struct json_object *json = NULL;
+	struct message r = sample();
+
+	r.link = link;
+	message_ntfy(&r, "night", &text);
+	json = parsed(&text);
+	ck_assert_str_eq(json_string_or(json, "topic", ""), "night");
+	ck_assert_str_eq(json_string_or(json, "click", ""), link);
+	ck_assert_int_eq(json_int_or(json, "priority", 0), 4);
+	ck_assert_ptr_nonnull(
+	    strstr(json_string_or(json, "message", ""), "@everyone"));
+	message_webhook(&r, CHANNEL_SLACK, &plain);
+	ck_assert_ptr_nonnull(strstr(plain.data, "ask"));
+}
+
 TEST(slack_and_discord_mention_nobody)
 {
 	cleanup_buf struct buf slack = BUF_INIT, discord = BUF_INIT;

@@ -75,6 +75,8 @@ TEST(wrong_types_are_errors)
 				continue; /* choices_are_exact */
 			if (row->form != FORM_ANY)
 				continue; /* texts_have_the_form_... */
+			if (strcmp(row->path, "auto.review") == 0)
+				continue; /* names an agent */
 			if (values[v].fits & 1u << row->type)
 				assert_taken(row, values[v].value);
 			else

@@ -142,6 +142,9 @@ TEST(launch_and_attempt_are_kept_as_one_object)
 	    "\"untold\":[\"u\"],\"rebase_due\":true,"
 	    "\"children_landed\":true,\"timed_out\":true,\"by_mail\":true,"
 	    "\"mail_turns\":8,\"waiting_ms\":9,\"waited_ms\":10,"
+	    "\"read_only\":true,\"review\":\"findings\","
+	    "\"review_of\":\"c2\",\"review_said\":{\"findings\":[]},"
+	    "\"review_rounds\":1,\"review_tries\":2,\"review_why\":\"w\","
 	    "\"scope_checked\":\"c1\",\"violations\":11}";
 	cleanup_free char *text = xasprintf("{\"id\":\"t2\",\"run\":%s}", run);
 	cleanup_task struct task *task = load(text);

@@ -55,7 +55,7 @@ static const char *const wanted_table[TASK_STEP_COUNT] = {
 	[TASK_LANDED] = /*   */ ". W . . . . . S",
 	[TASK_PARKED] = /*   */ ". W . Q . . . S",
 	[TASK_ELSEWHERE] = /**/ ". W . . . P . S",
-	[TASK_SETTLING] = /* */ ". . . . . . . .",
+	[TASK_SETTLING] = /* */ ". . . . . . E .",
 };
 
 TEST(table_is_the_one_that_was_agreed)

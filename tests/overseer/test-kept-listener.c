@@ -43,9 +43,9 @@ static unsigned
 hand_over(const char *text)
 {
 	unsigned port = 0;
-	int fd = loopback_listen(0, NULL);
+	int fd = http_listen(NULL, 0, NULL);
 
-	ck_assert_int_eq(loopback_check(fd, &port, NULL), 0);
+	ck_assert_int_eq(http_listens(fd, NULL, &port, NULL), 0);
 	say(text, fd);
 	return port;
 }
@@ -54,7 +54,7 @@ hand_over(const char *text)
 static bool
 is_held(unsigned port)
 {
-	cleanup_fd int fd = loopback_listen(port, NULL);
+	cleanup_fd int fd = http_listen(NULL, port, NULL);
 
 	return fd < 0;
 }
@@ -78,7 +78,7 @@ TEST(a_listener_goes_from_one_daemon_to_the_next_with_its_text)
 		kept_listener_give(&kept, ends[0]);
 		ck_assert_int_eq(fd_channel_receive(ends[1], text, &fd), 1);
 		ck_assert_str_eq(text, WEB_KEEP "secret");
-		ck_assert_int_eq(loopback_check(fd, &found, NULL), 0);
+		ck_assert_int_eq(http_listens(fd, NULL, &found, NULL), 0);
 		ck_assert_uint_eq(found, port);
 		close(fd);
 		close(ends[0]);

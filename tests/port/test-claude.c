@@ -73,6 +73,7 @@ static const struct {
 	/* Of another kind: test-codex.c. */
 	{ "agent", NULL, NULL },
 	{ "codex_command", NULL, NULL },
+	{ "opencode_command", NULL, NULL },
 	{ "model", "\"opus\"", " [--model] [opus]" },
 	{ "permission_mode", "\"acceptEdits\"",
 	    " [--permission-mode] [acceptEdits]" },

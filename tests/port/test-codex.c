@@ -58,21 +58,26 @@ TEST(its_keys_reach_no_other_kind)
 TEST(what_it_cannot_do_is_refused_with_words)
 {
 	static const struct {
-		const char *config, *words;
+		const char *kind, *config, *words;
 	} rows[] = {
-		{ "permission_mode = \"plan\"", "permission_mode \"plan\"" },
-		{ "isolate = true", "isolate" },
-		{ "disallowed_tools = [\"Bash\"]", "disallowed_tools" },
+		{ "codex", "permission_mode = \"plan\"",
+		    "permission_mode \"plan\"" },
+		{ "codex", "isolate = true", "isolate" },
+		{ "codex", "disallowed_tools = [\"Bash\"]",
+		    "disallowed_tools" },
+		{ "opencode", "isolate = true", "isolate" },
+		{ "opencode", "sandbox = \"worktree\"", "sandbox" },
 	};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
 		cleanup_free char *launcher = NULL,
 				  *config = xasprintf(
-				      "[defaults]\nagent = \"codex\"\n%s\n",
-				      rows[i].config);
+				      "[defaults]\nagent = \"%s\"\n%s\n",
+				      rows[i].kind, rows[i].config);
 		struct err err = { 0 };
 
 		claude_world_begin(config);
+		w.launch.sandboxed = true;
 		ck_assert_int_eq(
 		    agent_prepare(&w.launch, &launcher, &err), -ENOTSUP);
 		ck_assert_msg(

@@ -15,13 +15,14 @@ TEST(it_listens_on_127_0_0_1_and_says_which_port_is_taken)
 	struct err err = { 0, "" };
 	struct sockaddr_in a;
 	socklen_t len = sizeof a;
-	cleanup_fd int fd = loopback_listen(0, &err);
+	cleanup_fd int fd = http_listen(NULL, 0, &err);
 	cleanup_free char *number = NULL;
 
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
 	ck_assert_uint_eq(a.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 	number = xasprintf("127.0.0.1:%u", ntohs(a.sin_port));
-	ck_assert_int_eq(loopback_listen(ntohs(a.sin_port), &err), -EADDRINUSE);
+	ck_assert_int_eq(
+	    http_listen(NULL, ntohs(a.sin_port), &err), -EADDRINUSE);
 	ck_assert_ptr_nonnull(strstr(err.msg, number));
 }
 
@@ -32,12 +33,14 @@ TEST(a_socket_that_does_not_listen_on_127_0_0_1_is_refused)
 	struct err err = { 0, "" };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	ck_assert_ptr_null(http_server_new(loop, fd, web_serve, loop, &err));
+	ck_assert_ptr_null(
+	    http_server_new(loop, fd, NULL, web_serve, loop, &err));
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	ck_assert_int_eq(
 	    bind(fd, (const struct sockaddr *)&any, sizeof any), 0);
 	ck_assert_int_eq(listen(fd, 1), 0);
-	ck_assert_ptr_null(http_server_new(loop, fd, web_serve, loop, &err));
+	ck_assert_ptr_null(
+	    http_server_new(loop, fd, NULL, web_serve, loop, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "127.0.0.1"));
 	loop_free(loop);
 }
@@ -68,6 +71,35 @@ TEST(a_head_may_come_in_pieces_and_half_closed)
 		ck_assert_int_eq(write(fd, text + i, 1), 1);
 	ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
 	web_expect_all(fd, "HTTP/1.1 200 OK\r\n", "\r\n\r\nhello");
+	web_end();
+}
+
+TEST(a_post_is_handed_out_with_its_whole_body_and_no_more)
+{
+	static const char text[] =
+	    "POST /echo HTTP/1.1\r\nContent-Length: 5\r\n"
+	    "\r\nab\ncd";
+	cleanup_fd int fd = -1, more = -1, none = -1, large = -1, open = -1;
+
+	web_begin();
+	fd = net_connect(web_port);
+	for (size_t i = 0; i < sizeof text - 1; i++)
+		ck_assert_int_eq(write(fd, text + i, 1), 1);
+	web_expect_all(fd, "HTTP/1.1 200 OK\r\n", "\r\n\r\nab\ncd");
+	more = net_connect(web_port);
+	net_say(more,
+	    "POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\nxyGET / HTTP/1.1\r\n\r\n");
+	web_expect_all(more, "HTTP/1.1 200 OK\r\n", "\r\n\r\nxy");
+	none = net_connect(web_port);
+	net_say(none, "POST /echo HTTP/1.1\r\n\r\n");
+	web_expect_all(none, "HTTP/1.1 200 OK\r\n", "\r\n\r\n");
+	large = net_connect(web_port);
+	net_say(large, "POST /echo HTTP/1.1\r\nContent-Length: 131073\r\n\r\n");
+	web_expect(large, "HTTP/1.1 413 ");
+	open = net_connect(web_port);
+	net_say(
+	    open, "POST /echo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+	web_expect(open, "HTTP/1.1 411 ");
 	web_end();
 }
 
@@ -121,7 +153,7 @@ TEST(a_client_that_still_sends_gets_its_refusal)
 	fd = net_connect(web_port);
 	net_say(fd, "POST /nothing HTTP/1.1\r\nContent-Length: 524288\r\n\r\n");
 	net_say(fd, body);
-	web_expect_all(fd, "HTTP/1.1 404 ", "nothing here.\n");
+	web_expect_all(fd, "HTTP/1.1 413 ", "use llmc.\n");
 	web_end();
 }
 
@@ -391,8 +423,8 @@ TEST(a_server_that_is_freed_tells_its_streams)
 {
 	struct loop *loop = loop_new();
 	struct err err = { 0, "" };
-	struct http_server *http =
-	    http_server_new(loop, loopback_listen(0, &err), keep, loop, &err);
+	struct http_server *http = http_server_new(
+	    loop, http_listen(NULL, 0, &err), NULL, keep, loop, &err);
 	struct http_exchange *exchange;
 	int fd;
 

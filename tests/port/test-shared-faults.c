@@ -4,10 +4,14 @@
  * does not let us in: nothing waits for it. */
 #include "shared-world.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "postgres-private.h"
 
 #define SPEED 20 /* of the clocks, so that deadlines are short */
 /* 100 ms of the machine: it is below 10, but a busy machine must not fail the
@@ -55,11 +59,11 @@ TEST(server_that_stands_still_delays_nothing_and_is_left)
 	begin(&world);
 	pid = backend(&world);
 	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
-	ck_assert_str_eq(shared_world_ask(&world, 0, "asks", ""),
+	ck_assert_str_eq(shared_world_ask(&world, 0, "host_cans", ""),
 	    "AWAY the server of the shared book does not answer");
 	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
 	shared_world_wait(&world, 0, SHARED_UP);
-	ck_assert_str_eq(shared_world_ask(&world, 0, "asks", ""), "");
+	ck_assert_str_eq(shared_world_ask(&world, 0, "host_cans", ""), "");
 	kill(pid, SIGCONT);
 }
 
@@ -71,10 +75,11 @@ TEST(server_that_is_killed_is_found_again)
 	kill(backend(&world), SIGKILL);
 	shared_world_wait(&world, 0, SHARED_CONNECTING);
 	ck_assert_int_eq(
-	    strncmp(shared_world_ask(&world, 0, "asks", ""), "AWAY", 4), 0);
+	    strncmp(shared_world_ask(&world, 0, "host_cans", ""), "AWAY", 4),
+	    0);
 	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
 	shared_world_wait(&world, 0, SHARED_UP);
-	ck_assert_str_eq(shared_world_ask(&world, 0, "asks", ""), "");
+	ck_assert_str_eq(shared_world_ask(&world, 0, "host_cans", ""), "");
 }
 
 /* Connections are taken by the kernel, and nobody says anything. */
@@ -100,11 +105,20 @@ TEST(server_that_says_nothing_delays_nothing)
 		loop_run(world.loop);
 	has_words(&world, "does not answer");
 	ck_assert_int_le(loop_lag_ms(world.loop), LAG);
+	/* With another one in the list, that one is found. */
+	free(world.database);
+	world.database =
+	    xasprintf("postgresql://127.0.0.1:%d,127.0.0.1:%d/llmc",
+		ntohs(address.sin_port), shared_world_port());
+	shared_free(world.hosts[0]);
+	shared_world_connect(&world, 0);
+	shared_world_wait(&world, 0, SHARED_UP);
 }
 
 static bool hangs;
 
-/* In place of the C library's, in this program: a name server that is away. */
+/* In place of the C library's, in this program: a name server that is away, and
+ * one that knows *.llmc.test here, and far.llmc.test on another machine. */
 int
 getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
     struct addrinfo **ret)
@@ -115,6 +129,9 @@ getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
 	while (hangs)
 		pause();
 	*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+	if (name != NULL && strstr(name, ".llmc.test") != NULL)
+		name = strcmp(name, "far.llmc.test") == 0 ? "192.0.2.1" :
+							    "127.0.0.1";
 	return real(name, service, hints, ret);
 }
 
@@ -149,13 +166,12 @@ TEST(more_asks_than_may_wait_are_away_at_once)
 
 	begin(&world);
 	for (int i = 0; i < SHARED_ASKS_MAX + 10; i++)
-		shared_ask(world.hosts[0],
-		    &SHARED_CALL(SHARED_EVENTS, BOOK_I(0)), 1, 60000, count,
-		    counts);
+		shared_ask(world.hosts[0], &SHARED_CALL0(SHARED_EVENTS), 1,
+		    60000, count, counts);
 	ck_assert_int_eq(counts[SHARED_AWAY], 0); /* never from inside */
-	shared_world_ask(&world, 0, "asks", "");
+	shared_world_ask(&world, 0, "host_cans", "");
 	while (counts[SHARED_DONE] < SHARED_ASKS_MAX)
-		shared_world_ask(&world, 0, "asks", "");
+		shared_world_ask(&world, 0, "host_cans", "");
 	ck_assert_int_eq(counts[SHARED_AWAY], 10);
 }
 
@@ -232,4 +248,134 @@ TEST_ROWS(wrong_address_is_refused_with_words, nitems(wrong))
 	ck_assert_msg(strstr(err.msg, wrong[_i].words) != NULL, "%s", err.msg);
 	ck_assert_ptr_null(strstr(err.msg, "secret"));
 	loop_free(loop);
+}
+
+/* --- TLS ------------------------------------------------------------------ */
+
+static const struct {
+	const char *words; /* "" = let in */
+	bool plain; /* the server speaks no TLS */
+	const char *host, *ca; /* NULL = as the service file says */
+} tls[] = {
+	{ "", false, "db", "ca" },
+	{ "does not match host name", false, "other", "ca" },
+	{ "certificate verify failed", false, "db", "other" },
+	{ "does not support SSL", true, "db", "ca" },
+	{ "", false, NULL, NULL },
+};
+
+/* Authorities of our own, and a certificate for db.llmc.test by the first. */
+static const char make_certificates[] =
+    "set -e; cd \"$1\"; command -v openssl >/dev/null || exit 77; new='-newkey "
+    "ec -pkeyopt ec_paramgen_curve:P-256 -nodes'; for ca in ca other; do "
+    "openssl req -x509 $new -keyout $ca.key -out $ca.crt -subj /CN=$ca -days "
+    "2; done; openssl req $new -keyout server.key -out server.csr -subj "
+    "/CN=db.llmc.test; echo subjectAltName=DNS:db.llmc.test >ext; openssl x509 "
+    "-req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out "
+    "server.crt -days 2 -extfile ext; chmod 600 server.key; cp server.crt "
+    "server.key \"$2/data\"; chown --reference=\"$2/data\" "
+    "\"$2/data/server.crt\" \"$2/data/server.key\"; printf "
+    "'[fleet]\\nhost=db.llmc.test\\nport=%s\\ndbname=llmc\\nsslmode=verify-full"
+    "\\nsslrootcert=%s/ca.crt\\npassfile=%s/own.pass\\n' \"$3\" \"$1\" \"$1\" "
+    ">service";
+
+static void
+set_tls(struct shared_world *world, bool on)
+{
+	ck_assert_str_eq(
+	    shared_world_sql(world, NULL,
+		on ? "alter system set ssl=on" : "alter system set ssl=off"),
+	    "");
+	ck_assert_str_eq(
+	    shared_world_sql(world, NULL, "select pg_reload_conf()"), "t");
+	/* The server reads it in its own time. */
+	while (strcmp(shared_world_sql(world, NULL, "show ssl"),
+		   on ? "on" : "off") != 0)
+		poll(NULL, 0, 5);
+}
+
+TEST_ROWS(certificate_of_the_server_must_be_for_its_name, nitems(tls))
+{
+	ended_by(shared_world_end) struct shared_world world;
+	cleanup_child_result struct child_result made;
+	cleanup_free char *pass = xasprintf("%s.a", unit_path("pass"));
+	struct err err = { 0 };
+	char port[8];
+
+	begin(&world);
+	snprintf(port, sizeof port, "%d", shared_world_port());
+	child_result_init(&made);
+	ck_assert_int_eq(child_run(
+			     &(struct child_spec){
+				 .argv = (const char *const[]){ "/bin/sh", "-c",
+				     make_certificates, "sh", unit_scratch(),
+				     shared_world_folder(), port, NULL } },
+			     &made, &err),
+	    0);
+	if (made.status == 77)
+		unit_skip("openssl is not installed");
+	ck_assert_msg(
+	    child_succeeded(&made), "%d %s", made.status, made.err.head.data);
+	setenv("PGSERVICEFILE", unit_path("service"), 1);
+	if (tls[_i].host == NULL)
+		ck_assert_int_eq(rename(pass, unit_path("own.pass")), 0);
+	set_tls(&world, !tls[_i].plain);
+	shared_free(world.hosts[0]);
+	free(world.database);
+	world.database = tls[_i].host == NULL ?
+	    xstrdup("service=fleet") :
+	    xasprintf("postgresql://%s.llmc.test:%d/llmc?sslmode=verify-full&"
+		      "sslrootcert=%s/%s.crt",
+		tls[_i].host, shared_world_port(), unit_scratch(), tls[_i].ca);
+	shared_world_connect(&world, 0);
+	shared_world_wait(
+	    &world, 0, *tls[_i].words == '\0' ? SHARED_UP : SHARED_BARRED);
+	if (*tls[_i].words != '\0')
+		has_words(&world, tls[_i].words);
+	else
+		ck_assert_str_eq(
+		    shared_world_sql(&world, NULL,
+			"select ssl::text from pg_stat_ssl join "
+			"pg_stat_activity using(pid) where "
+			"application_name='llmc a' order by backend_start "
+			"desc"),
+		    "true");
+	set_tls(&world, false);
+}
+
+/* What is not said is demanded of a server on another machine. */
+TEST(server_on_another_machine_must_prove_its_name)
+{
+	static const char *const rows[][2] = {
+		{ "postgresql://far.llmc.test/llmc", "verify-full" },
+		{ "postgresql://db.llmc.test,far.llmc.test/llmc",
+		    "verify-full" },
+		{ "postgresql://db.llmc.test/llmc", "prefer" },
+		{ "postgresql://far.llmc.test/llmc?sslmode=require",
+		    "require" },
+		{ "service=far", "verify-full" },
+	};
+	static const char service[] = "[far]\nhost=far.llmc.test\ndbname=x\n";
+
+	ck_assert_int_eq(file_replace(unit_path("service"), service,
+			     strlen(service), 0600, NULL),
+	    0);
+	setenv("PGSERVICEFILE", unit_path("service"), 1);
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		struct postgres_address address = { 0 };
+		struct err err = { 0 };
+
+		ck_assert_int_eq(
+		    postgres_address_read(rows[i][0], "a", &address, &err), 0);
+		ck_assert_str_eq(
+		    postgres_address_get(&address, "sslmode"), rows[i][1]);
+		ck_assert_str_eq(
+		    postgres_address_get(&address, "target_session_attrs"),
+		    "read-write");
+		ck_assert_int_eq(
+		    strncmp(postgres_address_get(&address, "user"), "llmc_", 5),
+		    0);
+		postgres_address_release(&address);
+	}
 }

@@ -115,7 +115,12 @@ web_serve(
 {
 	struct loop *loop = arg;
 
-	if (strcmp(request->target, "/") == 0)
+	if (strcmp(request->target, "/echo") == 0) {
+		struct web_content type = { .type = "text/plain" };
+		const char *body = http_body(exchange, &type.len);
+
+		http_reply(exchange, 200, &type, body);
+	} else if (strcmp(request->target, "/") == 0)
 		say_hello(exchange);
 	else if (strcmp(request->target, "/later") == 0)
 		loop_after(loop, 5, say_hello, exchange);
@@ -148,7 +153,7 @@ web_begin_with(rlim_t descriptors, bool hurry)
 {
 	struct rlimit limit = { descriptors, descriptors };
 	struct err err = { 0, "" };
-	int listener = loopback_listen(0, &err), ends[2];
+	int listener = http_listen(NULL, 0, &err), ends[2];
 	struct sockaddr_in a;
 	socklen_t len = sizeof a;
 
@@ -169,8 +174,8 @@ web_begin_with(rlim_t descriptors, bool hurry)
 		loop = loop_new();
 		if (descriptors > 0)
 			setrlimit(RLIMIT_NOFILE, &limit);
-		if (http_server_new(loop, listener, web_serve, loop, &err) ==
-		    NULL)
+		if (http_server_new(
+			loop, listener, NULL, web_serve, loop, &err) == NULL)
 			_exit(1);
 		_exit(loop_run(loop));
 	}

@@ -3,6 +3,7 @@
 /*
  * The HTTP server in a process of its own, and clients that wait (with those of
  * proxy-world.h). It serves by path: "/" and "/later" (from a timer) say hello,
+ * "/echo" says what was posted,
  * "/long" much more, "/ticks" is a stream of lines, "/flood" one that sends as
  * fast as it may, "/large" one whose first message is large, "/brief" one that
  * ends. What it finds out it writes to a pipe: "gone", "full", "hundred"

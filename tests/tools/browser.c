@@ -528,6 +528,30 @@ browser_save(struct browser *b, const char *path)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
+double
+browser_used_ms(struct browser *b)
+{
+	cleanup_json struct json_object *answer = NULL;
+	struct json_object *list = NULL;
+	double used = -1;
+
+	do_command(b, "Performance.enable", with("timeDomain", "threadTicks"));
+	answer = command(b, "Performance.getMetrics", NULL);
+	json_get_array(answer, "", "metrics", &list, NULL);
+	for (size_t i = 0; list != NULL && i < json_object_array_length(list);
+	     i++) {
+		struct json_object *row = json_object_array_get_idx(list, i);
+
+		if (strcmp(json_string_or(row, "name", ""), "TaskDuration") ==
+		    0)
+			used = 1000 *
+			    json_object_get_double(
+				json_object_object_get(row, "value"));
+	}
+	ck_assert(used >= 0);
+	return used;
+}
+
 int
 browser_sheets(struct browser *b)
 {

@@ -50,6 +50,9 @@ void browser_allow_clipboard(struct browser *browser);
  * level 0 = it has none, in an order that is not that of the page. */
 const char *browser_read_aloud(struct browser *browser);
 
+/* What the page has used of the processor, in milliseconds: to draw, too. */
+double browser_used_ms(struct browser *browser);
+
 /* Number of sheets of paper that it prints. */
 int browser_sheets(struct browser *browser);
 

@@ -194,7 +194,7 @@ fake_check(struct fake *fake)
 	const char *sandbox = getenv("IS_SANDBOX");
 	const struct fake_options *options = &fake->options;
 
-	if (!options->codex &&
+	if (!options->codex && !options->opencode &&
 	    strcmp(options->mode, "bypassPermissions") == 0 && geteuid() == 0 &&
 	    (sandbox == NULL || strcmp(sandbox, "1") != 0)) {
 		fputs("--dangerously-skip-permissions cannot be used with "

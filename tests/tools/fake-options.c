@@ -128,4 +128,5 @@ fake_options_read(struct fake_options *options, int argc, char **argv)
 		i += fake_option_take(options, argc - i, argv + i);
 	}
 	fake_codex_options(options, argc, argv);
+	fake_opencode_options(options, argc, argv);
 }

@@ -73,6 +73,7 @@ struct fake_options {
 	bool goes_on; /* FAKE_CLAUDE_GOES_ON */
 	const char *faults; /* FAKE_CLAUDE_FAULTS */
 	bool codex; /* it was started as Codex */
+	bool opencode; /* or as OpenCode */
 	bool headless; /* -p: lines of JSON instead of a terminal */
 };
 void fake_options_read(struct fake_options *options, int argc, char **argv);
@@ -85,6 +86,10 @@ void fake_codex_options(struct fake_options *options, int argc, char **argv);
 char *fake_codex_path(const struct fake *fake); /* of its rollout */
 /* The line of a transcript, in its form. */
 void fake_codex_write(struct fake *fake, struct json_object *line);
+
+/* ---- fake-opencode.c: only if the environment is that of OpenCode. */
+
+void fake_opencode_options(struct fake_options *options, int argc, char **argv);
 
 /* ---- fake-hooks.c */
 

@@ -340,21 +340,34 @@ stub_tool_block(struct json_object *content)
 	return block;
 }
 
+/* Each agent has names of its own for the tools of llmc. */
 static void
-stub_use(struct json_object *block, const struct script_use *use)
+stub_use(struct json_object *request, struct json_object *block,
+    const struct script_use *use)
 {
 	cleanup_free char *name = xasprintf("mcp__llmc__%s", use->name);
-	struct json_object *input = NULL;
+	cleanup_free char *other = xasprintf("llmc_%s", use->name);
+	struct json_object *input = NULL, *tools = NULL;
 
 	json_parse(
 	    use->input, strlen(use->input), strlen(use->input), &input, NULL);
 	json_set_string(block, "name", name);
+	json_get_array(request, "", "tools", &tools, NULL);
+	for (size_t i = 0; tools != NULL && i < json_object_array_length(tools);
+	     i++) {
+		const char *own = json_string_or(
+		    json_object_array_get_idx(tools, i), "name", "");
+		const char *end = strstr(own, other);
+
+		if (end != NULL && strcmp(end, other) == 0)
+			json_set_string(block, "name", own);
+	}
 	json_set(
 	    block, "input", input != NULL ? input : json_object_new_object());
 }
 
 static struct json_object *
-stub_content(const struct script_action *action)
+stub_content(struct json_object *request, const struct script_action *action)
 {
 	struct json_object *content = json_object_new_array(), *block;
 
@@ -367,7 +380,7 @@ stub_content(const struct script_action *action)
 	if (action->kind != SCRIPT_DO_TOOL)
 		return content;
 	for (size_t i = 0; i < action->use_count; i++)
-		stub_use(stub_tool_block(content), &action->uses[i]);
+		stub_use(request, stub_tool_block(content), &action->uses[i]);
 	if (action->use_count == 0)
 		stub_tool(action, stub_tool_block(content));
 	return content;
@@ -391,7 +404,7 @@ stub_message(struct json_object *request, const struct script_action *action,
 	    message, "model", json_string_or(request, "model", "stub"));
 	json_set_string(message, "stop_reason",
 	    action->kind == SCRIPT_DO_TOOL ? "tool_use" : "end_turn");
-	json_set(message, "content", stub_content(action));
+	json_set(message, "content", stub_content(request, action));
 	json_set_string(message, "stop_sequence", NULL);
 	json_set(message, "usage", stub_usage(usage != NULL ? usage : counted));
 	return message;

@@ -574,26 +574,16 @@ unit_suite(void)
 {
 	Suite *suite = suite_create(want_both() ? "agents-real" : "agents");
 	const char *only = getenv("LLMC_SCENARIO");
-	const char *sample = want_both() ? getenv("LLMC_REAL_SAMPLE") : NULL;
-	int one_in = 1, seed = 0;
 	TCase *tc;
 
-	/* As in tests/e2e/scenarios.c: the first, and one in so many. */
-	if (sample != NULL) {
-		one_in = (int)strtol(sample, NULL, 10);
-		seed = strchr(sample, '/') == NULL ?
-		    0 :
-		    (int)strtol(strchr(sample, '/') + 1, NULL, 10);
-	}
-
 	if (want_both() && getenv("LLMC_REAL_CLAUDE") == NULL)
-		unit_skip_all("the real Claude Code is not here: "
-			      "LLMC_REAL_CLAUDE=$(tests/tools/real-claude.sh "
-			      "FOLDER) has it");
+		unit_skip_all(
+		    "the real Claude Code is not here: "
+		    "LLMC_REAL_CLAUDE=$(tests/tools/real-agent.sh claude "
+		    "FOLDER) has it");
 	for (size_t i = 0; i < nitems(scenarios); i++) {
 		if (scenarios[i].args == NULL ||
-		    (only != NULL && strcmp(only, scenarios[i].name) != 0) ||
-		    (i > 0 && one_in > 1 && ((int)i + seed) % one_in != 0))
+		    (only != NULL && strcmp(only, scenarios[i].name) != 0))
 			continue;
 		tc = tcase_create(scenarios[i].name);
 		tcase_set_timeout(tc, 300);

@@ -15,6 +15,7 @@
 #include "outcome.h"
 #include "persist.h"
 #include "priority.h"
+#include "review.h"
 #include "settings.h"
 #include "turn-policy.h"
 
@@ -27,11 +28,12 @@ emit_completed(const struct agent *agent, const struct task *t)
 	    .task = t->id, .result = worker_status_name(agent->worker->status));
 }
 
-/* What was verified is what lands. NULL = nothing was. */
+/* What was verified or reviewed is what lands. NULL = nothing was. */
 static const char *
 verified_commit(const struct agent *agent, const struct task *t)
 {
-	return t->launch.contract != NULL || t->launch.scope_paths != NULL ?
+	return t->launch.contract != NULL || t->launch.scope_paths != NULL ||
+		work_review_approved(t, agent->worker->commit) ?
 	    agent->worker->commit :
 	    NULL;
 }
@@ -43,6 +45,10 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 
 	if (t == NULL || !mode->active || mode->core->stopping)
 		return;
+	if (review_is(t)) {
+		work_review_said(mode, agent);
+		return;
+	}
 	if (agent->worker->status == WORKER_NO_CHANGES) {
 		if (!turn_policy_verifies(mode, agent, NULL)) {
 			struct worker *w = agent->worker;
@@ -61,7 +67,8 @@ after_landing_begin(struct auto_mode *mode, struct agent *agent)
 		return;
 	if (mode->again != NULL && loop_timer_pending(mode->again))
 		return; /* waiting for another git process */
-	if (turn_policy_verifies(mode, agent, agent->worker->commit))
+	if (turn_policy_verifies(mode, agent, agent->worker->commit) ||
+	    work_review_holds(mode, agent))
 		return;
 	emit_completed(agent, t);
 	landing_begin(
@@ -142,7 +149,7 @@ refused(struct auto_mode *mode, const struct landing_end *end)
 	}
 }
 
-/* It has another commit than the one that was verified. */
+/* It has another commit than the one that was verified or reviewed. */
 static void
 verify_again(struct auto_mode *mode, const struct landing_end *end)
 {
@@ -152,9 +159,13 @@ verify_again(struct auto_mode *mode, const struct landing_end *end)
 		return;
 	if (t->attempt.verification == VERIFICATION_PASSED)
 		t->attempt.verification = VERIFICATION_PENDING;
-	else if (t->launch.scope_paths == NULL)
+	if ((t->launch.contract != NULL || t->launch.scope_paths != NULL) &&
+	    turn_policy_verifies(mode, end->agent, NULL))
 		return;
-	turn_policy_verifies(mode, end->agent, NULL);
+	if (t->attempt.review == REVIEW_APPROVED) {
+		xstrset(&end->agent->worker->commit, NULL);
+		after_landing_begin(mode, end->agent);
+	}
 }
 
 static void

@@ -12,6 +12,7 @@ struct event;
 struct landing_item;
 struct session_life;
 struct task;
+struct turn_facts;
 
 /* --- after-landing.c ---------------------------------------------------- */
 
@@ -44,6 +45,28 @@ int after_landing_priority(void *arg, const char *task);
 bool after_landing_proposes(
     void *arg, const struct landing_item *item, const char **ret_wait);
 void after_landing_propose(void *arg, const struct landing_item *item);
+
+/* --- work-review.c ------------------------------------------------------ */
+
+/*
+ * auto.review: finished work is reviewed by another agent before it lands
+ * (review.h). The reviewer has a task of its own, for a worker of a team beyond
+ * team.max_concurrent, so that it never waits for the worker that waits for it.
+ * Such a task is neither counted nor filed: what it costs is its author's, and
+ * so is what is known of it.
+ */
+
+/* The worker has finished: true = its work must not land now. */
+bool work_review_holds(struct auto_mode *mode, struct agent *agent);
+/* Was this commit of the task approved? */
+bool work_review_approved(const struct task *task, const char *commit);
+/* The turn of a reviewer has ended; its worktree does not matter. */
+void work_review_seen(struct agent *agent, struct turn_facts *facts);
+/* The reviewer has finished; its task has its outcome. */
+void work_review_said(struct auto_mode *mode, struct agent *agent);
+void work_review_over(struct auto_mode *mode, const struct task *review);
+/* End those that nobody waits for any more, and those that cannot go on. */
+void work_review_tend(struct auto_mode *mode);
 
 /* --- post-accept.c ------------------------------------------------------ */
 

@@ -23,6 +23,7 @@
 #include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
+#include "review.h"
 #include "person.h"
 #include "settings.h"
 #include "source.h"
@@ -272,6 +273,13 @@ auto_set_hosts(
 }
 
 void
+auto_reserved_elsewhere(struct auto_mode *mode)
+{
+	if (mode->team != NULL && mode->team->reserved != NULL)
+		mode->team->reserved(mode->team_arg);
+}
+
+void
 auto_set_feed(struct auto_mode *mode, bool (*expects)(void *arg),
     const char *(*lost)(void *arg, const char *task), void *arg)
 {
@@ -337,6 +345,10 @@ on_error_saved(void *arg)
 
 		if (w->status != WORKER_ERROR || !auto_drives(mode, agent))
 			continue;
+		if (auto_task(agent) != NULL && review_is(auto_task(agent))) {
+			scheduler_look(mode); /* another one reviews it */
+			continue;
+		}
 		reason = xasprintf("%s cannot continue: %s", w->name,
 		    w->reason != NULL ? w->reason : "no reason given");
 		RAISE(mode->core, "worker_error", .worker = w->name,
@@ -482,7 +494,8 @@ policy_progressed(void *arg, struct agent *agent)
 	/* Accepting a prompt is not enough. The stages of a stall go on until a
 	 * turn ends: an agent may run a tool and then hang as before. */
 	agent->stall_ms = 0;
-	if (mode->watch->progressed != NULL)
+	if (mode->watch->progressed != NULL &&
+	    (auto_task(agent) == NULL || !review_is(auto_task(agent))))
 		mode->watch->progressed(mode->watch_arg, agent);
 	if (mode->team->progressed != NULL)
 		mode->team->progressed(mode->team_arg, agent);
@@ -839,6 +852,8 @@ auto_free(struct auto_mode *mode)
 	alike_clear(&mode->alike);
 	free(mode->hooks);
 	free(mode->tried);
+	free(mode->limited_account);
+	free(mode->limited_why);
 	ledger_free(mode->ledger);
 	source_free(mode->source);
 	loop_call_free(mode->look);
@@ -856,9 +871,13 @@ outage_limited(void *arg, struct agent *agent, bool outage, const char *text,
 	struct state *state = &core->state;
 	int64_t now = clock_wall_ms() / 1000;
 
-	(void)until_ms;
-	if (!outage)
+	if (!outage) { /* other hosts may use the same account */
+		free(mode->limited_account);
+		mode->limited_account = agent_account(agent);
+		xstrset(&mode->limited_why, text);
+		mode->limited_ms = until_ms;
 		return;
+	}
 	if (state->outage_since_unix == 0) {
 		state->outage_since_unix = now;
 		persist_changed(core);

@@ -14,6 +14,7 @@
  *   intake.c         gets tasks from their source
  *   turn-policy.c    the end of a turn on a task; check_command; workers
  *                    without a sign of life
+ *   work-review.c    finished work is reviewed by another agent
  *   after-landing.c  when landings may begin, and what happens after them
  *   post-accept.c    post_accept_command
  *   outcome.c        how attempts and tasks end; keeps the work of tasks
@@ -43,6 +44,7 @@ struct guard_policy;
 struct json_object;
 struct landing_item;
 struct landings;
+struct reservation;
 struct ledger;
 struct loop_call;
 struct loop_timer;
@@ -176,9 +178,18 @@ struct auto_team {
 	void (*tool_used)(void *arg, struct agent *agent, const char *tool);
 	/* As in struct fleet_policy. */
 	void (*progressed)(void *arg, struct agent *agent);
+	/* What agents of other hosts have reserved has changed. */
+	void (*reserved)(void *arg);
 	/* The prompt of its task is made: append what the agent must know of
 	 * the team. */
 	void (*task_text)(void *arg, const struct task *task, struct buf *out);
+	/* This copy of the task goes to another host: what limits its agent
+	 * here becomes a part of it. */
+	void (*leaves)(void *arg, struct task *copy);
+	/* What came of mail for another host: its answer if it was done; else
+	 * why not, NULL = it was recalled. */
+	void (*sent)(void *arg, const char *id, bool done,
+	    struct json_object *answer, const char *why);
 };
 
 /* The floor that makes pull requests of work. */
@@ -190,6 +201,9 @@ struct auto_pulls {
 	void (*propose)(
 	    void *arg, struct task *task, const struct landing_item *item);
 };
+
+/* taken: what another host has, NULL = nothing; borrowed. */
+typedef void auto_reserved_fn(void *arg, const struct reservation *taken);
 
 /* The floor that shares tasks with other hosts. */
 struct auto_hosts {
@@ -206,6 +220,27 @@ struct auto_hosts {
 	/* The run ends: tasks that did not begin may go back to their source.
 	 * False: this one may not, somebody has it. */
 	bool (*releases)(void *arg, const struct task *task);
+	/* The host that gave this one the task; NULL = it is its own.
+	 * Borrowed. */
+	const char *(*owner)(void *arg, const struct task *task);
+	/* Give mail (the parameters of mail.deliver) to that host, as soon as
+	 * it is saved here; once, however often this is asked under one id.
+	 * The team is told what came of it, unless the daemon ends. */
+	void (*mail)(void *arg, const char *id, const char *host,
+	    struct json_object *params);
+	/* Take it back, if the other host has not done it yet. */
+	void (*recall)(void *arg, const char *id);
+	/* May its source know how it ended? False: not before the other hosts
+	 * know; outcome_settle_due() follows. */
+	bool (*settles)(void *arg, const struct task *task);
+	/* Has another host reserved a part of these for an agent? If not, or if
+	 * that cannot be known, they are reserved. The list is borrowed until
+	 * `done`, which is called once, perhaps at once. */
+	void (*reserve)(void *arg, struct reservation **list, size_t count,
+	    auto_reserved_fn *done, void *done_arg);
+	void (*release)(void *arg, const char *id);
+	/* The nth of the other hosts, NULL = there are no more. */
+	const struct reservation *(*reserved)(void *arg, size_t n);
 };
 
 struct auto_mode {
@@ -227,6 +262,9 @@ struct auto_mode {
 	bool hold_said; /* and not that it is over */
 	char *tried; /* commit and command that failed the first check of all,
 		      * which is why the fleet is paused; NULL = not known */
+	/* auto.c: until when an account is limited, as an agent said last. */
+	char *limited_account, *limited_why; /* NULL = not known */
+	int64_t limited_ms;
 	char *hooks; /* what git runs here, "" = nothing; NULL = not known */
 	uint64_t done, failed; /* tasks of this run */
 	/* intake.c */
@@ -277,6 +315,9 @@ auto_set_team(struct auto_mode *mode, const struct auto_team *team, void *arg);
 /* NULL = none. */
 void auto_set_pulls(
     struct auto_mode *mode, const struct auto_pulls *pulls, void *arg);
+
+/* What agents of other hosts have reserved has changed. */
+void auto_reserved_elsewhere(struct auto_mode *mode);
 
 /* NULL = none. */
 void auto_set_hosts(

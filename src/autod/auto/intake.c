@@ -60,7 +60,7 @@ intake_count(const struct auto_mode *mode, enum task_step step)
 enum intake_kind
 intake_kind_of(const struct task *task)
 {
-	if (task_is_spawned(task))
+	if (task_is_for_team(task))
 		return INTAKE_TEAM;
 	return intake_is_planned(task) ? INTAKE_PLAN : INTAKE_POOL;
 }

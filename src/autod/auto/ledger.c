@@ -16,6 +16,7 @@
 #include "loop.h"
 #include "metrics.h"
 #include "persist.h"
+#include "review.h"
 #include "settings.h"
 #include "state.h"
 #include "task.h"
@@ -245,11 +246,17 @@ account_of(struct ledger *ledger, const struct worker *w)
 	const struct session_record *s = &w->session;
 	struct account *account =
 	    state_auto_account(state, s->transcript, s->history_ms);
+	/* A review is paid for by the task that it is about. */
+	cleanup_free char *reviewed = NULL;
+	const char *commit = NULL;
+	const struct task *t;
 
 	if (account != NULL)
 		return account;
 	account = account_new(s->transcript, s->history_ms, w->name);
-	xstrset(&account->task, w->task);
+	t = w->task != NULL ? state_task(state, w->task) : NULL;
+	reviewed = t != NULL ? review_task(t, &commit) : NULL;
+	xstrset(&account->task, reviewed != NULL ? reviewed : w->task);
 	state_auto_add_account(state, account);
 	return account;
 }
@@ -259,8 +266,25 @@ account_of(struct ledger *ledger, const struct worker *w)
 void
 ledger_prompted(struct ledger *ledger, const struct agent *agent)
 {
-	if (agent->worker->session.transcript != NULL)
-		account_of(ledger, agent->worker);
+	const char *path = agent->worker->session.transcript;
+	struct task *task = agent->worker->task != NULL ?
+	    state_task(&agent->core->state, agent->worker->task) :
+	    NULL;
+	size_t count =
+	    task != NULL ? json_object_array_length(task->history) : 0;
+
+	if (path == NULL)
+		return;
+	account_of(ledger, agent->worker);
+	/* For who wants to know how it went: llmc replay. */
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(json_string_or(
+			       json_object_array_get_idx(task->history, i),
+			       "detail", ""),
+			path) == 0)
+			return;
+	if (task != NULL)
+		task_note(task, "conversation", path, clock_wall_ms());
 }
 
 static void

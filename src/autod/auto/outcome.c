@@ -19,6 +19,7 @@
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
+#include "review.h"
 #include "said.h"
 #include "settings.h"
 #include "worker-op.h"
@@ -113,12 +114,14 @@ on_outcomes_written(void *arg)
 	for (size_t i = core->state.task_count; i-- > 0;) {
 		struct task *t = core->state.tasks[i];
 
-		if (t->step != TASK_SETTLING)
+		if (t->step != TASK_SETTLING ||
+		    (mode->hosts != NULL &&
+			!mode->hosts->settles(mode->hosts_arg, t)))
 			continue;
 		r = intake_settle(mode, t, &err);
 		if (r == -EINPROGRESS)
 			continue;
-		if (r == 0 && mode->team->files != NULL)
+		if (r == 0 && mode->team->files != NULL && !review_is(t))
 			mode->team->files(mode->team_arg, t);
 		if (r < 0) {
 			/* The next patrol tries again; the work itself is
@@ -127,9 +130,11 @@ on_outcomes_written(void *arg)
 			    .reason = err.msg);
 			continue;
 		}
-		book_file_task(core->book, t);
+		if (!review_is(t))
+			book_file_task(core->book, t);
 		/* What nobody merges is not lost with its branch. */
 		if (t->from != NULL && t->outcome != OUTCOME_LANDED &&
+		    !review_is(t) &&
 		    (t->outcome != OUTCOME_NO_CHANGES || t->pull != NULL))
 			task_ref_salvage(mode, t, t->from);
 		task_ref_drop(mode, t);
@@ -157,6 +162,11 @@ outcome_settled(struct auto_mode *mode, const struct task *t)
 	bool good =
 	    t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
 
+	if (review_is(t)) {
+		work_review_over(mode, t);
+		outcome_settle_due(mode);
+		return;
+	}
 	core->state.outcomes[t->outcome]++;
 	core->state.last_task_completion_unix = clock_wall_ms() / 1000;
 	if (t->outcome == OUTCOME_LANDED)
@@ -314,7 +324,8 @@ max_attempts(const struct auto_mode *mode)
 static void
 fail(struct auto_mode *mode, struct task *t, const char *reason, int max)
 {
-	max += t->attempts_allowed;
+	/* Its author counts its reviewers. */
+	max = review_is(t) ? t->attempts : max + t->attempts_allowed;
 	if (t->attempts >= max && goes_on(mode, t, reason))
 		return;
 	if (!task_attempt_failed(t, reason, max, clock_wall_ms())) {
@@ -328,7 +339,7 @@ fail(struct auto_mode *mode, struct task *t, const char *reason, int max)
 void
 outcome_task_failed(struct auto_mode *mode, struct task *t, const char *reason)
 {
-	if (pause_task_failed(mode, t, reason))
+	if (!review_is(t) && pause_task_failed(mode, t, reason))
 		task_give_back(t, reason, clock_wall_ms());
 	else
 		fail(mode, t, reason, max_attempts(mode));
@@ -355,7 +366,8 @@ outcome_attempt_stuck(
 bool
 outcome_is_last(const struct auto_mode *mode, const struct task *t)
 {
-	return t->attempts - t->attempts_allowed >= max_attempts(mode) &&
+	return !review_is(t) &&
+	    t->attempts - t->attempts_allowed >= max_attempts(mode) &&
 	    !outcome_is_handed_on(mode, t);
 }
 

@@ -23,6 +23,7 @@
 #include "op-park-task.h"
 #include "persist.h"
 #include "person.h"
+#include "review.h"
 #include "serve.h"
 #include "settings.h"
 #include "task.h"
@@ -222,14 +223,25 @@ pause_for_trial(struct auto_mode *mode, const char *words)
 
 /* --- budgets --------------------------------------------------------- */
 
+/* Of this host, and of the one that has spawned its agent; 0 = none. */
+static int64_t
+least(int64_t here, int64_t there)
+{
+	return here == 0 || (there != 0 && there < here) ? there : here;
+}
+
 static bool
 is_task_over(const struct settings *s, const struct task *t, struct buf *reason)
 {
 	struct budget budget = {
-		.tokens = settings_int(s, "budget.task_tokens"),
-		.cost = settings_amount(s, "budget.task_cost"),
-		.time_ms = settings_duration(s, "budget.task_time"),
-		.turns = (int)settings_int(s, "budget.task_turns"),
+		.tokens = least(settings_int(s, "budget.task_tokens"),
+		    t->launch.budget_tokens),
+		.cost = least(settings_amount(s, "budget.task_cost"),
+		    t->launch.budget_cost),
+		.time_ms = least(settings_duration(s, "budget.task_time"),
+		    t->launch.budget_ms),
+		.turns = (int)least(settings_int(s, "budget.task_turns"),
+		    t->launch.budget_turns),
 	};
 	struct budget granted = {
 		.tokens = t->tokens_allowed,
@@ -296,7 +308,8 @@ pause_at_task_budget(struct auto_mode *mode, struct agent *agent)
 	const struct task *t = auto_task(agent);
 	cleanup_buf struct buf reason = BUF_INIT;
 
-	if (t == NULL || !is_at_work(mode, agent) ||
+	/* What a reviewer uses counts for the task that it reviews. */
+	if (t == NULL || review_is(t) || !is_at_work(mode, agent) ||
 	    !is_task_over(mode->core->settings, t, &reason))
 		return false;
 	buf_addf(&reason, "; continue with: llmc task retry %s", t->id);

@@ -16,6 +16,7 @@
 #include "op-start.h"
 #include "persist.h"
 #include "person.h"
+#include "review.h"
 #include "settings.h"
 #include "source.h"
 #include "tool-scope.h"
@@ -25,11 +26,19 @@
 
 #define IDLE_MS (60 * 1000) /* until one is removed */
 
+/* How many workers of a team may be at work: those for agents that others have
+ * asked for, and one for each review. */
 static size_t
 limit(const struct auto_mode *mode)
 {
-	return (size_t)settings_int(
-	    mode->core->settings, "team.max_concurrent");
+	const struct state *state = &mode->core->state;
+	size_t reviews = 0;
+
+	for (size_t i = 0; i < state->task_count; i++)
+		reviews += review_is(state->tasks[i]) &&
+		    state->tasks[i]->step != TASK_SETTLING;
+	return reviews +
+	    (size_t)settings_int(mode->core->settings, "team.max_concurrent");
 }
 
 /* Has it nothing to do, now or as soon as its session is ready? */
@@ -179,6 +188,27 @@ count_tasks(const struct auto_mode *mode,
 	return count;
 }
 
+/* Is its pull request for a person to merge? */
+static bool
+waits_for_merge(const struct auto_mode *mode, const struct task *t)
+{
+	(void)mode;
+	return t->step == TASK_QUEUED && t->pull_asks;
+}
+
+/* Has it finished, and may only a person accept it? */
+static bool
+waits_for_accept(const struct auto_mode *mode, const struct task *t)
+{
+	const struct agent *agent =
+	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+
+	return t->step == TASK_ASSIGNED && agent != NULL &&
+	    auto_task(agent) == t && agent->worker->for_person &&
+	    agent->worker->status == WORKER_NEEDS_REVIEW &&
+	    !agent_is_taken(agent);
+}
+
 /* Does it wait for agents that do not go on, or begin, by themselves? */
 static bool
 waits_in_vain(const struct auto_mode *mode, const struct task *t)
@@ -199,6 +229,8 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 		    strcmp(child->launch.parent, t->id) != 0)
 			continue;
 		if (child->step != TASK_PARKED && !is_held(mode, child) &&
+		    !waits_for_merge(mode, child) &&
+		    !waits_for_accept(mode, child) &&
 		    !waits_in_vain(mode, child))
 			return false;
 		resting++;
@@ -207,14 +239,6 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 	    mode->team->unbegun(mode->team_arg, t, &held) > held)
 		return false;
 	return resting + held > 0;
-}
-
-/* Is its pull request for a person to merge? */
-static bool
-waits_for_merge(const struct auto_mode *mode, const struct task *t)
-{
-	(void)mode;
-	return t->step == TASK_QUEUED && t->pull_asks;
 }
 
 static bool
@@ -233,7 +257,7 @@ is_for_another(
 	const struct state *state = &mode->core->state;
 
 	/* Workers of a team are not chosen from the pool. */
-	if (t->avoid == NULL || task_is_spawned(t) ||
+	if (t->avoid == NULL || task_is_for_team(t) ||
 	    strcmp(t->avoid, worker) != 0)
 		return false;
 	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
@@ -279,7 +303,7 @@ next_task(const struct auto_mode *mode, bool team, const char *worker,
 		if (claim_of(state->tasks[i], worker) == claim &&
 		    !is_held(mode, state->tasks[i]) &&
 		    may_begin(mode, state->tasks[i]) &&
-		    task_is_spawned(state->tasks[i]) == team &&
+		    task_is_for_team(state->tasks[i]) == team &&
 		    fits(mode, state->tasks[i], worker) &&
 		    !is_for_another(mode, state->tasks[i], worker))
 			list[count++] = state->tasks[i];
@@ -295,7 +319,7 @@ count_waiting(const struct auto_mode *mode, bool team)
 
 	for (size_t i = 0; i < state->task_count; i++)
 		count += state->tasks[i]->step == TASK_WAITING &&
-		    task_is_spawned(state->tasks[i]) == team &&
+		    task_is_for_team(state->tasks[i]) == team &&
 		    may_begin(mode, state->tasks[i]) &&
 		    !is_held(mode, state->tasks[i]);
 	return count;
@@ -353,7 +377,7 @@ unfit_why(const struct auto_mode *mode, const struct task *t)
 				 "defaults.disallowed_tools, then: llmc task "
 				 "retry %s",
 		    tool, t->id);
-	if (task_is_spawned(t) || workers[0] == NULL)
+	if (task_is_for_team(t) || workers[0] == NULL)
 		return NULL;
 	for (; *workers != NULL; workers++)
 		if (fits(mode, t, *workers))
@@ -485,6 +509,7 @@ end_of_tasks(struct auto_mode *mode)
 	size_t held = count_tasks(mode, is_held);
 	size_t in_vain = count_tasks(mode, waits_in_vain);
 	size_t merges = count_tasks(mode, waits_for_merge);
+	size_t accepts = count_tasks(mode, waits_for_accept);
 	cleanup_buf struct buf more = BUF_INIT;
 
 	if (!mode->exhausted_reported) {
@@ -503,6 +528,10 @@ end_of_tasks(struct auto_mode *mode)
 			buf_addf(&more,
 			    ", %zu whose pull request waits for you: llmc asks",
 			    merges);
+		if (accepts > 0)
+			buf_addf(&more,
+			    ", %zu whose work waits for you: llmc asks",
+			    accepts);
 		if (!mode->until_empty)
 			buf_adds(&more, "; waiting for more");
 		EMIT(core, EVENT_TASKS_EXHAUSTED, .done = (int64_t)mode->done,
@@ -512,7 +541,7 @@ end_of_tasks(struct auto_mode *mode)
 	    !is_at_rest(mode))
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || held > 0 ||
-	    parked > 0 || in_vain > 0 || merges > 0 ||
+	    parked > 0 || in_vain > 0 || merges > 0 || accepts > 0 ||
 	    (mode->policy->is_lost != NULL &&
 		mode->policy->is_lost(mode->policy_arg)) ||
 	    needs_person(mode))
@@ -565,7 +594,8 @@ count_resting(const struct auto_mode *mode)
 {
 	return intake_count(mode, TASK_PARKED) + count_tasks(mode, is_held) +
 	    count_tasks(mode, waits_in_vain) +
-	    count_tasks(mode, waits_for_merge);
+	    count_tasks(mode, waits_for_merge) +
+	    count_tasks(mode, waits_for_accept);
 }
 
 /* Does nothing go on before a person has looked? */
@@ -655,8 +685,11 @@ static void
 look(void *arg)
 {
 	struct auto_mode *mode = arg;
-	size_t unused = look_at_all(mode);
+	size_t unused;
 
+	if (mode->begun && !mode->core->stopping)
+		work_review_tend(mode);
+	unused = look_at_all(mode);
 	if (mode->hosts != NULL)
 		mode->hosts->room(mode->hosts_arg, unused);
 }

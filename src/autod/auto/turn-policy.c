@@ -22,6 +22,7 @@
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"
+#include "review.h"
 #include "salvage.h"
 #include "settings.h"
 #include "task.h"
@@ -108,10 +109,24 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	    mode->team->waits(mode->team_arg, agent);
 	facts->has_parent = task_is_child(t);
 	facts->answers = fleet_answers(agent);
+	if (review_is(t)) {
+		work_review_seen(agent, facts);
+		return true;
+	}
 	facts->asks_person = intake_is_planned(t) &&
 	    mode->policy->asks != NULL &&
 	    mode->policy->asks(mode->policy_arg, t);
 	return true;
+}
+
+/* Does oversight watch its work? A reviewer changes nothing, which is no lack
+ * of progress. */
+static bool
+is_watched(const struct agent *agent)
+{
+	const struct task *t = auto_task(agent);
+
+	return t == NULL || !review_is(t);
 }
 
 const char *
@@ -119,7 +134,7 @@ turn_policy_before(void *arg, struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	return mode->watch->before == NULL ?
+	return mode->watch->before == NULL || !is_watched(agent) ?
 	    NULL :
 	    mode->watch->before(mode->watch_arg, agent);
 }
@@ -139,7 +154,8 @@ turn_policy_test(void *arg, struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	return auto_task(agent) == NULL || mode->watch->test == NULL ?
+	return auto_task(agent) == NULL || !is_watched(agent) ||
+		mode->watch->test == NULL ?
 	    NULL :
 	    mode->watch->test(mode->watch_arg, agent);
 }
@@ -159,7 +175,8 @@ turn_policy_preface(void *arg, struct agent *agent, struct buf *out)
 {
 	const struct auto_mode *mode = arg;
 
-	if (auto_task(agent) != NULL && mode->watch->preface != NULL)
+	if (auto_task(agent) != NULL && is_watched(agent) &&
+	    mode->watch->preface != NULL)
 		mode->watch->preface(mode->watch_arg, agent, out);
 	if (mode->team->preface != NULL)
 		mode->team->preface(mode->team_arg, agent, out);
@@ -171,7 +188,7 @@ turn_policy_tool_ended(
 {
 	const struct auto_mode *mode = arg;
 
-	return (mode->watch->tool_ended != NULL &&
+	return (mode->watch->tool_ended != NULL && is_watched(agent) &&
 		   mode->watch->tool_ended(
 		       mode->watch_arg, agent, call, event)) ||
 	    (mode->team->tool_ended != NULL &&
@@ -198,7 +215,7 @@ turn_policy_held(void *arg, struct agent *agent, const char *words)
 {
 	struct auto_mode *mode = arg;
 
-	return (mode->watch->held != NULL &&
+	return (mode->watch->held != NULL && is_watched(agent) &&
 		   mode->watch->held(mode->watch_arg, agent, words)) ||
 	    pause_at_task_budget(mode, agent) ||
 	    pause_at_hours(mode, agent, words);
@@ -295,14 +312,14 @@ turn_policy_error(void *arg, struct agent *agent, const char *text)
 	if (agent_is_taken(agent))
 		return true; /* the running operation decides what comes next */
 	xstrset(&t->last_words, text);
-	if (mode->watch->failed != NULL)
+	if (mode->watch->failed != NULL && is_watched(agent))
 		mode->watch->failed(mode->watch_arg, agent, text);
 	if (t->nudges >= TURN_NUDGES_MAX) {
 		outcome_attempt_failed(mode, agent, text);
 		return true;
 	}
 	t->nudges++;
-	if ((mode->watch->held != NULL &&
+	if ((mode->watch->held != NULL && is_watched(agent) &&
 		mode->watch->held(mode->watch_arg, agent, error_nudge)) ||
 	    pause_at_hours(mode, agent, error_nudge))
 		return true;

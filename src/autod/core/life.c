@@ -219,6 +219,8 @@ is_expected(const struct state *state, const struct worker *w)
 	return task != NULL && task->step == TASK_ASSIGNED &&
 	    !worker_waits(w->status) && w->status != WORKER_WAITING &&
 	    !w->for_person &&
+	    !(w->status == WORKER_NEEDS_REVIEW &&
+		task->attempt.review == REVIEW_OPEN) &&
 	    (!lands || state->source_repo_dirty_retry_count == 0);
 }
 

@@ -201,6 +201,34 @@ on_seen(void *arg, struct server_call *call, struct json_object *params)
 	serve_reply(core, call, NULL);
 }
 
+#define ANSWER_MS        ((int64_t)25 * 1000)
+#define ANSWER_BYTES_MAX ((size_t)64 * 1024)
+
+int
+person_answer(struct core *core, struct json_object *params, child_fn *fn,
+    void *arg, struct child **ret_child, struct err *err)
+{
+	const char *argv[10] = { core->llmc, "--root", core->workspace->root,
+		"answer" };
+	const char *text = json_string_or(params, "text", NULL);
+	size_t n = 4;
+
+	if (json_bool_or(params, "yes", false))
+		argv[n++] = "--yes";
+	if (json_bool_or(params, "no", false))
+		argv[n++] = "--no";
+	argv[n++] = "--"; /* whatever they begin with */
+	argv[n++] = json_string_or(params, "ask", "");
+	if (text != NULL && *text != '\0')
+		argv[n++] = text;
+	return child_spawn(core->loop,
+	    &(struct child_spec){ .argv = argv,
+		.cwd = core->workspace->root,
+		.deadline_ms = ANSWER_MS,
+		.output_max = ANSWER_BYTES_MAX },
+	    fn, arg, ret_child, err);
+}
+
 void
 asks_register(struct core *core)
 {

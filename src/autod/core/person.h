@@ -13,11 +13,13 @@
 #define PERSON_H
 
 #include "ask-record.h"
+#include "child.h"
 #include "courier.h"
 #include "notice.h"
 
 struct core;
 struct escalation;
+struct json_object;
 
 /* Subscribe to the events of the core. */
 void person_subscribe(struct core *core);
@@ -52,6 +54,11 @@ void asks_resolve(struct core *core, const char *key);
 
 /* Compare those that follow from the state with it. */
 void asks_look(struct core *core);
+
+/* Answer an ask, as the members ask, text, yes and no say, by running llmc
+ * answer: what an answer does depends on what is asked, and llmc knows. */
+int person_answer(struct core *core, struct json_object *params, child_fn *fn,
+    void *arg, struct child **ret_child, struct err *err);
 
 /* ask.end, ask.seen, and reminders. */
 void asks_register(struct core *core);

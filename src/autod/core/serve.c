@@ -397,6 +397,35 @@ on_call(struct server_call *call, const char *name, struct json_object *params,
 }
 
 void
+serve_person(struct core *core, const char *name, struct json_object *params,
+    server_answer_fn *fn, void *arg)
+{
+	static const struct caller person = { 0 };
+	struct serve *serve = core->serve;
+	const struct handler *handler = find_handler(serve, name);
+	struct server_call *call = server_call_new(core->loop, fn, arg);
+	struct err err = { 0 };
+
+	life_rest_soon(core);
+	if (handler == NULL) {
+		serve_refuse(
+		    call, RPC_METHOD_NOT_FOUND, "%s: no such method", name);
+		return;
+	}
+	/* Who it is for is what a session says, and this is none. */
+	if (handler->method->flags & (API_TOOL | API_NAMED))
+		name_caller(NULL, "worker", params);
+	if (handler->method->flags & API_SENT)
+		name_caller(NULL, "sender", params);
+	if (caller_check(&person, handler->method, NULL, false, &err) < 0)
+		serve_refuse(call, API_REFUSED, "%s", err.msg);
+	else if (serve->holding && !(handler->method->flags & API_EARLY))
+		hold(serve, handler, NULL, call, params);
+	else if (is_served(core, handler->method, NULL, call, params))
+		handler->fn(handler->arg, call, params);
+}
+
+void
 serve_hold(struct core *core)
 {
 	core->serve->holding = true;

@@ -44,6 +44,12 @@ typedef int serve_gate_fn(void *arg, const char *worker,
 
 void serve_set_gate(struct core *core, serve_gate_fn *fn, void *arg);
 
+/* A call that a person makes by another way than the socket: the page. It is
+ * checked, held and handed out as at the people's socket. The answer, exactly
+ * one, goes to fn (server_call_new()). */
+void serve_person(struct core *core, const char *method,
+    struct json_object *params, server_answer_fn *fn, void *arg);
+
 /* A method of the table without a handler; NULL = none. */
 const char *serve_missing(const struct core *core);
 

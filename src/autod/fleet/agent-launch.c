@@ -513,11 +513,11 @@ static void
 add_launch_settings(const struct agent *agent, struct buf *out)
 {
 	static const char *const keys[] = { "agent", "agent_command",
-		"codex_command", "model", "permission_mode", "allow_root",
-		"allowed_tools", "disallowed_tools", "append_system_prompt",
-		"extra_args", "isolate", "sandbox", "sandbox_read",
-		"sandbox_write", "env", "user_namespace", "memory_max",
-		"tasks_max", "cpu_weight" };
+		"codex_command", "opencode_command", "model", "permission_mode",
+		"allow_root", "allowed_tools", "disallowed_tools",
+		"append_system_prompt", "extra_args", "isolate", "sandbox",
+		"sandbox_read", "sandbox_write", "env", "user_namespace",
+		"memory_max", "tasks_max", "cpu_weight" };
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	const struct settings *settings = agent->core->settings;
 
@@ -560,6 +560,14 @@ kind_of(const struct agent *agent)
 	    agent->core->settings, agent->worker->name, &choice);
 }
 
+char *
+agent_account(const struct agent *agent)
+{
+	const struct agent_kind *of = kind_of(agent);
+
+	return of->account != NULL ? of->account() : NULL;
+}
+
 /* Is there a conversation that the agent will find? One that began inside a
  * sandbox is not seen outside of it, and the other way round. */
 static bool
@@ -591,6 +599,22 @@ agent_queues(const struct agent *agent)
 	return kind_of(agent)->can & AGENT_QUEUES;
 }
 
+const char *
+agent_log_in(const struct agent *agent)
+{
+	return kind_of(agent)->log_in;
+}
+
+int64_t
+agent_start_timeout(const struct agent *agent)
+{
+	cleanup_launch_choice struct launch_choice choice = { 0 };
+
+	choice_of(agent, &choice);
+	return agent_start_ms(
+	    agent->core->settings, agent->worker->name, &choice);
+}
+
 char *
 agent_projects(const struct agent *agent)
 {
@@ -620,7 +644,7 @@ launch(struct agent *agent)
 		.resume = can_resume(agent),
 		.stop_blocks_max = STOP_BLOCKS +
 		    (int)settings_int(core->settings, "auto.max_turns"),
-		.start_timeout_ms = agent_duration(agent, "start_timeout"),
+		.start_timeout_ms = agent_start_timeout(agent),
 	};
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	cleanup_buf struct buf with = BUF_INIT;

@@ -113,15 +113,6 @@ key_of(const struct agent *agent, const char *key, struct buf *path)
 }
 
 int64_t
-agent_duration(const struct agent *agent, const char *key)
-{
-	cleanup_buf struct buf path = BUF_INIT;
-
-	key_of(agent, key, &path);
-	return settings_duration(agent->core->settings, path.data);
-}
-
-int64_t
 agent_number(const struct agent *agent, const char *key)
 {
 	cleanup_buf struct buf path = BUF_INIT;
@@ -577,19 +568,35 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 	if (fleet->policy->limited != NULL)
 		fleet->policy->limited(fleet->policy_arg, agent,
 		    class == LIMIT_OUTAGE, text, until);
-	if (class == LIMIT_USAGE) {
-		/* The limit applies to the whole account: workers that would
-		 * reach it next wait too. Those in a turn learn of it from
-		 * their agent. */
-		for (size_t i = 0; i < fleet->count; i++) {
-			enum worker_status status =
-			    fleet->agents[i]->worker->status;
+	if (class == LIMIT_USAGE)
+		fleet_limit(fleet, agent, NULL, text, until);
+}
 
-			if (status == WORKER_STARTING ||
-			    status == WORKER_LIMITED || status == WORKER_IDLE)
-				limit_worker(fleet->agents[i], text, until);
-		}
+/* The limit applies to the whole account: workers that would reach it next wait
+ * too. Those in a turn learn of it from their agent. */
+size_t
+fleet_limit(struct fleet *fleet, const struct agent *like, const char *account,
+    const char *text, int64_t until)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+		enum worker_status status = agent->worker->status;
+		cleanup_free char *own =
+		    account != NULL ? agent_account(agent) : NULL;
+
+		if ((status != WORKER_STARTING && status != WORKER_LIMITED &&
+			status != WORKER_IDLE) ||
+		    (like != NULL &&
+			strcmp(agent_log_in(agent), agent_log_in(like)) != 0) ||
+		    (account != NULL &&
+			(own == NULL || strcmp(own, account) != 0)))
+			continue;
+		limit_worker(agent, text, until);
+		count++;
 	}
+	return count;
 }
 
 void
@@ -614,12 +621,13 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 	if (class != LIMIT_AUTH && fleet->policy->turn_error != NULL &&
 	    fleet->policy->turn_error(fleet->policy_arg, agent, text))
 		return;
-	reason = xasprintf("%s%s%s%s",
-	    text[0] != '\0' ? text : "the turn failed without a message",
-	    class == LIMIT_AUTH ? WORKER_LOGIN_LOST ", then: llmc message " :
-				  "",
-	    class == LIMIT_AUTH ? agent->worker->name : "",
-	    class == LIMIT_AUTH ? " continue" : "");
+	if (text[0] == '\0')
+		text = "the turn failed without a message";
+	reason = class == LIMIT_AUTH ?
+	    xasprintf("%s" WORKER_LOGIN_LOST
+		      "%s, then: llmc message %s continue",
+		text, agent_log_in(agent), agent->worker->name) :
+	    xstrdup(text);
 	agent_move(agent, WORKER_PAUSED, reason);
 	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
 	emit(agent->core,

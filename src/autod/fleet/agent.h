@@ -151,7 +151,6 @@ bool agent_is_at_rest(const struct agent *agent);
 void agent_tick_later(struct agent *agent, int64_t ms);
 
 /* This worker's effective values of [defaults] keys. */
-int64_t agent_duration(const struct agent *agent, const char *key);
 int64_t agent_number(const struct agent *agent, const char *key);
 bool agent_flag(const struct agent *agent, const char *key);
 

@@ -41,6 +41,12 @@ void agent_launch(struct agent *agent);
 /* Where its agent keeps transcripts; the caller frees; NULL = not known. */
 char *agent_projects(const struct agent *agent);
 
+/* What a person types to log its agent in. */
+const char *agent_log_in(const struct agent *agent);
+
+/* How long its session may take to start. */
+int64_t agent_start_timeout(const struct agent *agent);
+
 /* Does it confirm a prompt while it works? */
 bool agent_queues(const struct agent *agent);
 

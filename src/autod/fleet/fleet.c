@@ -346,7 +346,7 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 		if (found != NULL && !found->dead &&
 		    found->generation == agent->worker->session.generation &&
 		    session_adopt(agent->session, found->pane_pid,
-			agent_duration(agent, "start_timeout")) == 0)
+			agent_start_timeout(agent)) == 0)
 			emit(agent->core,
 			    &(struct event){ .kind = EVENT_ADOPTED,
 				.worker = agent->worker->name });

@@ -149,6 +149,14 @@ void fleet_preface(struct agent *agent, const char *text, struct buf *out);
 /* Tell the policy that a worker may be free. */
 void fleet_freed(const struct fleet *fleet);
 
+/* Workers that would use this account next (NULL = any) wait until then, if one
+ * logs in to their kind of agent as to that of `like` (NULL = any); returns how
+ * many. Which account a worker uses, without any secret; the caller frees it,
+ * NULL = not known. */
+size_t fleet_limit(struct fleet *fleet, const struct agent *like,
+    const char *account, const char *text, int64_t until_ms);
+char *agent_account(const struct agent *agent);
+
 /* As in struct fleet_policy. */
 const char *fleet_answers(const struct agent *agent);
 

@@ -7,6 +7,7 @@
 #include "fleet-private.h"
 #include "hold.h"
 #include "prompt.h"
+#include "review.h"
 #include "rpc.h"
 #include "serve.h"
 
@@ -194,16 +195,33 @@ on_stop(void *arg, struct agent *agent, struct server_call *call,
 
 /* --- message, reject -------------------------------------------------- */
 
-/* What is to be said, and by whom if it is no person. */
+/* What is to be said, with comments on lines of the change, and by whom if it
+ * is no person. */
 static bool
 read_words(
     struct server_call *call, struct json_object *params, struct buf *out)
 {
 	const char *sender = json_string_or(params, "sender", NULL);
+	cleanup_json struct json_object *comments = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *list = NULL;
+	struct err err = { 0 };
 
-	if (!worker_commands_text(call, params, "text", &text))
+	json_object_object_get_ex(params, "comments", &list);
+	if (list != NULL &&
+	    comments_read(list, "comments", &comments, &err) < 0) {
+		serve_refuse(call, RPC_INVALID_PARAMS, "%s", err.msg);
 		return false;
+	}
+	/* The comments are enough. */
+	if ((comments == NULL || json_object_array_length(comments) == 0 ||
+		json_string_or(params, "text", NULL) != NULL) &&
+	    !worker_commands_text(call, params, "text", &text))
+		return false;
+	if (comments != NULL && json_object_array_length(comments) > 0) {
+		buf_adds(&text, text.len > 0 ? "\n\n" : "");
+		comments_text(comments, &text);
+	}
 	if (sender != NULL)
 		prompt_from_worker(sender, text.data, out);
 	else

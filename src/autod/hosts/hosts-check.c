@@ -17,7 +17,6 @@
 #include "word.h"
 #include "workspace.h"
 
-#define REFS       "refs/llmc/check/"
 #define READ_MS    ((int64_t)5 * 1000) /* while others check for us */
 #define TAKE_MS    ((int64_t)120 * 1000) /* without a hint */
 #define REST_MS    ((int64_t)5 * 1000) /* after something failed */
@@ -218,7 +217,7 @@ on_removed(enum git_upstream_result result, const char *words, void *arg)
 static void
 push(struct hosts_check *check, const struct job *job)
 {
-	cleanup_free char *ref = xasprintf(REFS "%s", job->id);
+	cleanup_free char *ref = xasprintf(LAND_CHECK_REFS "%s", job->id);
 	bool over = job->step == JOB_OVER;
 
 	check->busy = true;
@@ -287,6 +286,19 @@ on_read(const struct shared_answer *answer, void *arg)
 	if (!is_answered(check, answer))
 		return;
 	rows = &answer->of[0];
+	/* One that is not there any more is too old for the book. */
+	for (size_t i = 0; i < check->count; i++) {
+		struct job *job = check->jobs[i];
+		size_t n = 0;
+
+		while (n < rows->count &&
+		    strcmp(shared_text(rows, n, "id"), job->id) != 0)
+			n++;
+		if (job->step == JOB_POSTED && n == rows->count &&
+		    n < SHARED_ROWS_MAX)
+			job_ends(check, job, CHECK_UNJUDGED,
+			    "was forgotten by the other hosts", "", 0);
+	}
 	for (size_t n = 0; n < rows->count; n++) {
 		const char *id = shared_text(rows, n, "id");
 		const char *state = shared_text(rows, n, "state");
@@ -297,16 +309,13 @@ on_read(const struct shared_answer *answer, void *arg)
 		unsigned verdict = CHECK_UNJUDGED;
 
 		/* An earlier daemon waited for it. */
-		if (job == NULL &&
-		    (strcmp(state, "queued") == 0 ||
-			strcmp(state, "running") == 0)) {
+		if (job == NULL) {
 			job = job_new(check, id, "",
 			    shared_text(rows, n, "commit_id"), "", false);
 			job->unwanted = true;
 			continue;
 		}
-		if (job == NULL || job->step != JOB_POSTED ||
-		    strcmp(state, "done") != 0)
+		if (job->step != JOB_POSTED || strcmp(state, "done") != 0)
 			continue;
 		if (text != NULL)
 			json_parse(
@@ -352,21 +361,27 @@ hosts_check_room(const struct hosts_floor *floor)
 	    check->slots - (int)check->count;
 }
 
+bool
+hosts_check_has(const struct hosts_floor *floor, const char *id)
+{
+	const struct hosts_check *check = floor->check;
+
+	for (size_t i = 0; i < check->count; i++)
+		if (strncmp(check->jobs[i]->id, id,
+			strlen(check->jobs[i]->id)) == 0)
+			return true;
+	return false;
+}
+
 void
 hosts_check_post(struct hosts_floor *floor, const char *tree,
     const char *commit, const char *key, bool afresh)
 {
 	struct hosts_check *check = floor->check;
-	struct job *job = xcalloc(1, sizeof *job);
+	char id[ID_UUID_SIZE];
 
-	id_uuid(job->id);
-	job->tree = xstrdup(tree);
-	job->commit = xstrdup(commit);
-	job->command = xasprintf("%s%s", key, afresh ? " afresh" : "");
-	strlcpy(job->key, key, sizeof job->key);
-	check->jobs =
-	    xreallocarray(check->jobs, check->count + 1, sizeof(struct job *));
-	check->jobs[check->count++] = job;
+	id_uuid(id);
+	job_new(check, id, tree, commit, key, afresh);
 	look_soon(check);
 }
 
@@ -482,7 +497,7 @@ on_taken(const struct shared_answer *answer, void *arg)
 	check->lent_afresh = command != NULL && strchr(command, ' ') != NULL;
 	snprintf(check->lent_commit, sizeof check->lent_commit, "%s",
 	    commit != NULL ? commit : "");
-	ref = xasprintf(REFS "%s", check->lent);
+	ref = xasprintf(LAND_CHECK_REFS "%s", check->lent);
 	git_upstream_fetch(check->git,
 	    &(struct git_fetch_spec){ .remote = LAND_REMOTE,
 		.ref = ref,

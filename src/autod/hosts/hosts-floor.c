@@ -12,7 +12,9 @@
 #include "fleet.h"
 #include "hosts-floor.h"
 #include "hosts-private.h"
+#include "landing.h"
 #include "life.h"
+#include "outcome.h"
 #include "loop.h"
 #include "persist.h"
 #include "person.h"
@@ -24,6 +26,8 @@
 
 #define OVERLAP_MS ((int64_t)30 * 1000) /* transactions of others overlap */
 #define BARRED_MS  ((int64_t)60 * 1000)
+#define QUOTA_MS   ((int64_t)10 * 1000) /* a file does not say what is new */
+#define FOLLOW_MS  200 /* between two looks whether the branch has followed */
 
 /* --- who this host is -------------------------------------------------------
  */
@@ -32,6 +36,7 @@ static const struct schema_field self_fields[] = {
 	SCHEMA_FIELD(struct hosts_self, "host", host),
 	SCHEMA_FIELD(struct hosts_self, "boot", boot),
 	SCHEMA_FIELD(struct hosts_self, "next", next),
+	SCHEMA_FIELD(struct hosts_self, "identity", identity),
 };
 static const struct schema self_schema =
     SCHEMA_OF(struct hosts_self, self_fields);
@@ -78,6 +83,13 @@ renew_boot(struct hosts_floor *floor)
 
 	id_uuid(boot);
 	xstrset(&floor->self.next, boot);
+	book_put(floor->core->book, &self_table, &floor->self);
+}
+
+void
+hosts_know_server(struct hosts_floor *floor)
+{
+	xstrset(&floor->self.identity, shared_identity(floor->shared));
 	book_put(floor->core->book, &self_table, &floor->self);
 }
 
@@ -250,6 +262,9 @@ find_words(struct hosts_floor *floor)
 		boxes[i] = box_mode_name((enum box_mode)i);
 	settings_list(settings, "fleet.capabilities", &list);
 	strv_add_all(&more, list);
+	if (settings_bool(settings, "plan.enabled") &&
+	    settings_bool(settings, "team.enabled"))
+		strv_add(&more, HOSTS_TEAM);
 	for (size_t i = 0; tools[i] != NULL; i++)
 		if (is_on_path(tools[i]))
 			strv_add(&more, tools[i]);
@@ -270,7 +285,7 @@ on_hello(const struct shared_answer *answer, void *arg)
 		hosts_done(floor);
 		return;
 	}
-	if (answer->of[0].count == 0) {
+	if (answer->of[1].count == 0) {
 		cleanup_free char *words = xasprintf(
 		    "another daemon is the host %s, or it has not joined: give "
 		    "this one another name with llmc config set fleet.host "
@@ -288,9 +303,14 @@ on_hello(const struct shared_answer *answer, void *arg)
 	book_put(floor->core->book, &self_table, &floor->self);
 	floor->up = true;
 	floor->unsure = true;
+	floor->quota = true;
 	floor->asked_ms = floor->sent_ms;
-	floor->drains = shared_int(&answer->of[0], 0, "draining") != 0;
-	hosts_check_adopted(floor, &answer->of[2]);
+	floor->book_ms =
+	    shared_int(&answer->of[1], 0, "lease_until") - HOSTS_LEASE_MS;
+	floor->drains = shared_int(&answer->of[1], 0, "draining") != 0;
+	floor->seen = false;
+	trust_heard(floor, shared_int(&answer->of[1], 0, "doubt") != 0);
+	hosts_check_adopted(floor, &answer->of[3]);
 	EMIT(floor->core, EVENT_HOST_UP, .text = floor->host);
 	hosts_done(floor);
 }
@@ -322,6 +342,7 @@ say_hello(struct hosts_floor *floor)
 	struct shared_call calls[SHARED_CALLS_MAX];
 	struct book_value can[SHARED_CALLS_MAX];
 
+	calls[n++] = SHARED_CALL(SHARED_DOUBT, BOOK_I(floor->seen));
 	calls[n++] = SHARED_CALL(SHARED_HELLO, BOOK_T(boot), BOOK_T(old),
 	    BOOK_I(HOSTS_LEASE_MS), BOOK_T(LLMC_VERSION),
 	    BOOK_I(floor->mode->workers),
@@ -357,8 +378,13 @@ on_beat(const struct shared_answer *answer, void *arg)
 			if (!hosts_sure(floor))
 				begin_again(floor);
 			floor->asked_ms = floor->sent_ms;
+			floor->book_ms =
+			    shared_int(&answer->of[0], 0, "lease_until") -
+			    HOSTS_LEASE_MS;
 			floor->drains =
 			    shared_int(&answer->of[0], 0, "draining") != 0;
+			trust_heard(
+			    floor, shared_int(&answer->of[0], 0, "doubt") != 0);
 		} else {
 			/* The others have given us up: come back as somebody
 			 * else, and see what is still ours. */
@@ -392,20 +418,18 @@ on_poll(const struct shared_answer *answer, void *arg)
 	shares_changed(floor, changes);
 	if (answer->calls > 1)
 		shares_held(floor, &answer->of[1]);
-	if (changes->count > 0)
+	if (changes->count > 0 && !floor->follows)
 		floor->since_ms =
 		    shared_int(changes, changes->count - 1, "changed_at") -
-		    OVERLAP_MS;
+		    (changes->count < SHARED_ROWS_MAX ? OVERLAP_MS : 0);
+	if (changes->count < SHARED_ROWS_MAX)
+		floor->read_to = floor->polled_ms - OVERLAP_MS;
+	else
+		floor->poll = true;
 	if (answer->calls > 2) {
 		counts = &answer->of[2];
-		for (size_t i = 0; i < counts->count; i++) {
-			const char *state = shared_text(counts, i, "state");
-
-			if (strcmp(state, "queued") == 0 ||
-			    strcmp(state, "claimed") == 0 ||
-			    strcmp(state, "ready") == 0)
-				open += shared_int(counts, i, "count");
-		}
+		for (size_t i = 0; i < counts->count; i++)
+			open += shared_int(counts, i, "count");
 		if (!floor->counted || (open == 0) != (floor->open == 0))
 			auto_plan_changed(floor->mode);
 		floor->open = open;
@@ -429,14 +453,45 @@ poll(struct hosts_floor *floor)
 	};
 
 	floor->poll = false;
-	floor->letters = true;
-	floor->poll_ms = clock_boot_ms();
+	floor->compares |= floor->doubt;
+	letters_hint(floor);
+	floor->poll_ms = floor->whole_ms = clock_boot_ms();
+	floor->polled_ms = floor->book_ms;
 	/* A host that holds nothing asks as little as it can. */
 	hosts_ask(floor, calls,
 	    floor->mode->until_empty                    ? 3 :
 		floor->unsure || floor->share_count > 0 ? 2 :
 							  1,
 	    on_poll);
+}
+
+/* A host that holds nothing asks only whether there is anything to ask for; now
+ * and then it looks in any case, as transactions overlap. */
+#define WHOLE_MS (8 * HOSTS_POLL_MS)
+
+static void
+on_glance(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	if (hosts_answered(floor, answer)) {
+		const struct shared_rows *rows = &answer->of[0];
+
+		floor->poll |= shared_int(rows, 0, "changes") > 0;
+		floor->letters |= shared_int(rows, 0, "letters") > 0;
+		floor->claim |= shared_int(rows, 0, "queued") > 0;
+		if (shared_int(rows, 0, "stale") > 0)
+			floor->steal_ms = 0;
+	}
+	hosts_done(floor);
+}
+
+static bool
+glances(const struct hosts_floor *floor, int64_t now)
+{
+	return floor->share_count == 0 && !floor->mode->until_empty &&
+	    !floor->unsure && !floor->poll && !floor->doubt &&
+	    now - floor->whole_ms < WHOLE_MS;
 }
 
 static void
@@ -524,6 +579,10 @@ look(void *arg)
 		return;
 	loop_timer_free(take_ptr(&floor->timer));
 	wait = floor->rest_ms - now;
+	if (floor->follows && landings_fresh(floor->land->landings)) {
+		floor->follows = false;
+		floor->poll = true;
+	}
 	if (wait <= 0 && shared_state(floor->shared) != SHARED_UP)
 		wait = HOSTS_POLL_MS; /* it says so when it is */
 	if (wait <= 0) {
@@ -532,22 +591,37 @@ look(void *arg)
 			return;
 		}
 		if (hosts_beat_wait_ms(floor->asked_ms, now) == 0) {
-			const struct shared_call beat = SHARED_CALL(SHARED_BEAT,
-			    BOOK_T(floor->boot), BOOK_I(HOSTS_LEASE_MS));
+			const struct shared_call beat =
+			    SHARED_CALL(SHARED_BEAT, BOOK_T(floor->boot),
+				BOOK_I(HOSTS_LEASE_MS), BOOK_I(floor->read_to));
 
 			floor->sent_ms = now;
 			hosts_ask(floor, &beat, 1, on_beat);
 			return;
 		}
+		if (trust_compare(floor))
+			return;
 		if (floor->unsure || floor->poll ||
 		    now - floor->poll_ms >= HOSTS_POLL_MS) {
-			poll(floor);
+			if (!glances(floor, now)) {
+				poll(floor);
+				return;
+			}
+			floor->poll_ms = now;
+			hosts_ask(floor,
+			    &SHARED_CALL(SHARED_GLANCE,
+				BOOK_I(floor->since_ms + OVERLAP_MS)),
+			    1, on_glance);
 			return;
 		}
-		if (shares_adopt(floor) || shares_act(floor) ||
-		    letters_act(floor) || money_act(floor))
+		if (shares_adopt(floor) || asks_held(floor) ||
+		    kin_read(floor) || shares_act(floor) ||
+		    letters_act(floor) || money_act(floor) ||
+		    keep_send(floor) || reserve_act(floor))
 			return;
-		if (now - floor->steal_ms >= STEAL_MS) {
+		if (floor->steal_ms == 0 ||
+		    ((floor->share_count > 0 || floor->mode->until_empty) &&
+			now - floor->steal_ms >= STEAL_MS)) {
 			steal(floor);
 			return;
 		}
@@ -559,14 +633,21 @@ look(void *arg)
 			return;
 		}
 		if (floor->claim && floor->room > 0 && !floor->drains &&
-		    hosts_sure(floor)) {
+		    !floor->doubt && hosts_sure(floor)) {
 			claim(floor,
 			    floor->any ? SHARED_CLAIM_ANY : SHARED_CLAIM);
 			return;
 		}
-		wait = hosts_beat_wait_ms(floor->asked_ms, now);
+		if (keep_prune(floor))
+			return;
+		wait = kin_wait_ms(
+		    floor, now, hosts_beat_wait_ms(floor->asked_ms, now));
 		due = floor->poll_ms + HOSTS_POLL_MS - now;
 		wait = due < wait ? due : wait;
+		due = keep_wait_ms(floor, now);
+		wait = due < wait ? due : wait;
+		if (floor->follows && wait > FOLLOW_MS)
+			wait = FOLLOW_MS;
 	}
 	floor->timer = loop_after(
 	    floor->core->loop, wait < 1 ? 1 : wait, look_soon, floor);
@@ -582,6 +663,8 @@ on_state(enum shared_state state, const char *words, void *arg)
 		if (floor->land != NULL)
 			floor->land->rest_ms = 0;
 		floor->unsure = true;
+		reserve_hint(floor);
+		trust_connected(floor);
 	} else if (words != NULL && *words != '\0') {
 		tell_away(floor,
 		    state == SHARED_BARRED ? EVENT_HOSTS_REFUSED :
@@ -600,10 +683,21 @@ on_notified(const char *word, void *arg)
 	if (all || strcmp(word, "queue") == 0)
 		floor->claim = true;
 	if (all || strcmp(word, "letter") == 0)
-		floor->letters = true;
+		letters_hint(floor);
 	if (all || strcmp(word, "ready") == 0)
-		hosts_land_hint(floor);
+		hosts_land_hint(floor, false);
+	if (strcmp(word, "lander") == 0 || strcmp(word, "hosts") == 0)
+		hosts_land_hint(floor, true);
+	if (strcmp(word, "quota") == 0 ||
+	    (all && clock_boot_ms() - floor->money_ms >= QUOTA_MS))
+		floor->quota = true;
+	if (all || strcmp(word, "reserve") == 0)
+		reserve_hint(floor);
 	hosts_check_look(floor, word);
+	if (floor->doubt) {
+		floor->compares = true;
+		floor->land->ready = true;
+	}
 	if (all || strcmp(word, "change") == 0 || strcmp(word, "queue") == 0)
 		floor->poll = true;
 	hosts_look(floor);
@@ -614,6 +708,7 @@ on_event(const struct event *event, void *arg)
 {
 	struct hosts_floor *floor = arg;
 
+	keep_event(floor, event);
 	if (event->kind == EVENT_TASK_FINISHED && event->task != NULL)
 		shares_ended(floor, event);
 	if (event->task != NULL)
@@ -624,7 +719,8 @@ on_event(const struct event *event, void *arg)
  */
 
 /* An agent that another one waits for goes on whatever the database does: it is
- * claimed as soon as that is possible. */
+ * claimed as soon as that is possible. If this host is busy, the others may
+ * have it. */
 static bool
 may_begin(void *arg, const struct task *task)
 {
@@ -632,9 +728,14 @@ may_begin(void *arg, const struct task *task)
 	const struct share *share = share_of_task(floor, task->id);
 
 	if (share == NULL || share->step == SHARE_NEW)
-		return task_is_spawned(task);
+		/* Not while it is on its way to the others. */
+		return task_is_for_team(task) &&
+		    (share == NULL || floor->share != share ||
+			floor->claim_at > 0) &&
+		    (!hosts_sure(floor) || kin_at_home(floor, task));
 	return share->step == SHARE_HELD && share->from_ref == NULL &&
-	    (task_is_spawned(task) || hosts_sure(floor));
+	    ((task_is_for_team(task) && !share->kin) ||
+		(hosts_sure(floor) && !share->kin));
 }
 
 static void
@@ -666,7 +767,7 @@ expects(void *arg)
 {
 	const struct hosts_floor *floor = arg;
 
-	return !floor->counted || floor->open > 0 || floor->share_count > 0;
+	return !floor->counted || floor->open > 0 || shares_wait(floor);
 }
 
 static bool
@@ -675,12 +776,40 @@ releases(void *arg, const struct task *task)
 	return share_of_task(arg, task->id) == NULL;
 }
 
+static bool
+settles(void *arg, const struct task *task)
+{
+	const struct hosts_floor *floor = arg;
+	const struct share *share = share_of_task(floor, task->id);
+
+	return floor->loaded && (share == NULL || share->step != SHARE_FINISH);
+}
+
+/* Who has given it to this host. */
+static const char *
+owner(void *arg, const struct task *task)
+{
+	const struct hosts_floor *floor = arg;
+	const struct share *share = share_of_task(floor, task->id);
+
+	return share != NULL && strcmp(share->owner, floor->host) != 0 ?
+	    share->owner :
+	    NULL;
+}
+
 static const struct auto_hosts hosts = {
 	.may_begin = may_begin,
 	.room = on_room,
 	.ahead = ahead,
 	.expects = expects,
 	.releases = releases,
+	.owner = owner,
+	.mail = letters_mail,
+	.recall = letters_recall,
+	.settles = settles,
+	.reserve = reserve_ask,
+	.release = reserve_release,
+	.reserved = reserve_elsewhere,
 };
 
 /* --- the floor --------------------------------------------------------------
@@ -710,12 +839,14 @@ floor_begin(void *self)
 	struct err err = { 0 };
 
 	if (load_self(floor, &err) < 0 || shares_load(floor, &err) < 0 ||
-	    letters_load(floor, &err) < 0 ||
+	    letters_load(floor, &err) < 0 || keep_load(floor, &err) < 0 ||
 	    shared_new(&options, &floor->shared, &err) < 0) {
 		RAISE(floor->core, "task_source", .reason = err.msg);
 		life_floor_begun(floor->core);
 		return;
 	}
+	floor->loaded = true;
+	outcome_settle_due(floor->mode);
 	find_words(floor);
 	if (floor->self.next == NULL)
 		renew_boot(floor);
@@ -740,6 +871,10 @@ floor_stop(void *self)
 	loop_timer_free(take_ptr(&floor->timer));
 	persist_forget(floor->core, floor);
 	letters_stop(floor);
+	keep_stop(floor);
+	reserve_stop(floor);
+	if (floor->shared != NULL)
+		shared_forget(floor->shared, floor);
 	floor->begun = false;
 	if (!hosts_land_stop(floor)) /* it gives up its lease first */
 		shared_free(take_ptr(&floor->shared));
@@ -761,6 +896,7 @@ hosts_floor_new(struct auto_mode *mode)
 	if (*settings_string(core->settings, "fleet.database") == '\0' ||
 	    core->options->oneshot) {
 		letters_register(core, NULL);
+		keep_register(core, NULL);
 		return NULL;
 	}
 	shared_host_name(settings_string(core->settings, "fleet.host"), &name);
@@ -782,6 +918,8 @@ hosts_floor_new(struct auto_mode *mode)
 	core_add_floor(core, &floor->floor);
 	auto_set_hosts(mode, &hosts, floor);
 	letters_register(core, floor);
+	keep_register(core, floor);
+	reserve_new(floor);
 	emit_subscribe(core, on_event, floor);
 	return floor;
 }
@@ -799,9 +937,14 @@ hosts_floor_free(struct hosts_floor *floor)
 	floor_stop(floor);
 	loop_call_free(floor->look);
 	shares_free(floor);
+	keep_free(floor);
+	reserve_free(floor);
 	schema_release(&self_schema, &floor->self);
 	strv_free(floor->can);
 	strv_free(floor->adopt);
+	free(floor->post);
+	strv_free(floor->compared);
+	strv_free(floor->held);
 	free(floor->words);
 	free(floor->host);
 	free(floor);
@@ -828,5 +971,7 @@ hosts_floor_boot(const struct hosts_floor *floor)
 const char *
 hosts_floor_words(const struct hosts_floor *floor)
 {
-	return floor == NULL ? NULL : floor->words;
+	return floor == NULL                     ? NULL :
+	    floor->words == NULL && floor->doubt ? TRUST_WORDS :
+						   floor->words;
 }

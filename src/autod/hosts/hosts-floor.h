@@ -11,9 +11,14 @@
  * the rules.
  *
  *   hosts-floor.c   connection, lease, what is next: one thing at a time
+ *   hosts-ask.c     what a person is asked about tasks
+ *   hosts-keep.c    what the shared book keeps, and for how long
+ *   hosts-kin.c     agents that were spawned: at home, or elsewhere
  *   hosts-letter.c  letters: what a person asks of another host
  *   hosts-money.c   what all hosts have spent today
+ *   hosts-reserve.c files that agents of all hosts have reserved
  *   hosts-share.c   tasks: published, claimed, told how they ended, stopped
+ *   hosts-trust.c   a server that has lost its last commits
  *
  * What is to be told is a row of the own book first (struct share), so that it
  * does not matter where a daemon is killed; every statement names task, fence,

@@ -274,8 +274,8 @@ take_rows(struct hosts_land *land, const struct shared_rows *rows)
 
 /* Nothing of the others' is built here without the lease. What the branch may
  * be moving with stays, until origin has said how that ended. */
-static void
-lose_lease(struct hosts_land *land)
+void
+land_lose_lease(struct hosts_land *land)
 {
 	const struct landing_record *record = record_of(land);
 
@@ -301,8 +301,9 @@ on_rows(const struct shared_answer *answer, void *arg)
 	land->tries = 0;
 	if (answer->calls == 1) {
 		land->wants = rows->count > 0 && !land->floor->drains;
-	} else if (lease->count == 0) {
-		lose_lease(land);
+	} else if (lease->count == 0 || land->floor->doubt ||
+	    !land->floor->up) { /* another host's, or doubted since */
+		land_lose_lease(land);
 		land->wants = false;
 		land->other_ms = land->sent_ms;
 	} else {
@@ -362,6 +363,18 @@ on_told(const struct shared_answer *answer, void *arg)
 }
 
 static bool
+is_last(const struct hosts_land *land, const struct landing_item *item)
+{
+	const struct landing_record *record = record_of(land);
+	size_t left = 0;
+
+	for (size_t i = 0; i < record->count; i++)
+		left += record->items[i]->kind == ITEM_SHARED &&
+		    record->items[i] != item;
+	return left == 0 && record->to == NULL;
+}
+
+static bool
 tell_ended(struct hosts_land *land)
 {
 	const struct landing_record *record = record_of(land);
@@ -377,13 +390,19 @@ tell_ended(struct hosts_land *land)
 		return false;
 	xstrset(&land->item_id, item->id);
 	if (item->step == ITEM_LANDED) {
+		/* With the last one, all that the branch has is known. */
+		const char *tip = is_last(land, item) ? item->commit : NULL;
+
 		land_ask(land,
 		    (const struct shared_call[]){
 			SHARED_CALL(SHARED_LAND, BOOK_T(item->task),
 			    BOOK_T(item->commit), BOOK_T(branch),
 			    BOOK_I(land->fence), BOOK_T(boot)),
-			SHARED_CALL0(SHARED_ATTEMPTS_CLOSE) },
-		    2, on_told);
+			SHARED_CALL0(SHARED_ATTEMPTS_CLOSE),
+			SHARED_CALL(SHARED_LANDER_RENEW, BOOK_T(branch),
+			    BOOK_I(land->fence), BOOK_T(boot),
+			    BOOK_I(HOSTS_LEASE_MS), BOOK_T(tip)) },
+		    tip != NULL ? 3 : 2, on_told);
 		return true;
 	}
 	if (item->conflict)
@@ -402,7 +421,7 @@ tell_ended(struct hosts_land *land)
 	return true;
 }
 
-/* --- the lander: refs of tasks that have ended ------------------------------
+/* --- the lander: refs of tasks and checks that have ended -------------------
  */
 
 static void
@@ -436,6 +455,12 @@ drop_ref(struct hosts_land *land)
 	    on_dropped, land);
 }
 
+static bool
+is_below(const char *ref, const char *folder)
+{
+	return strncmp(ref, folder, strlen(folder)) == 0;
+}
+
 static void
 on_open(const struct shared_answer *answer, void *arg)
 {
@@ -445,16 +470,20 @@ on_open(const struct shared_answer *answer, void *arg)
 
 	if (!land_answered(land, answer))
 		return;
-	rows = &answer->of[0];
 	land->sweeps = false;
 	for (size_t i = 0; i < strv_count(listed); i++) {
-		const char *id = listed[i] + strlen(LAND_REFS);
+		bool queue = is_below(listed[i], LAND_REFS);
+		const char *id =
+		    listed[i] + strlen(queue ? LAND_REFS : LAND_CHECK_REFS);
 		size_t len = strcspn(id, "/ "), n = 0;
 
+		rows = &answer->of[queue ? 0 : 1];
 		while (n < rows->count) {
-			const char *task = shared_text(rows, n, "task");
+			const char *known =
+			    shared_text(rows, n, queue ? "task" : "id");
 
-			if (strlen(task) == len && strncmp(task, id, len) == 0)
+			if (strlen(known) == len &&
+			    strncmp(known, id, len) == 0)
 				break;
 			n++;
 		}
@@ -474,10 +503,16 @@ on_refs(const char *const *list, size_t count, const struct err *err, void *arg)
 
 	strv_clear(&land->listed);
 	for (size_t i = 0; err == NULL && i < count; i++)
-		if (strncmp(list[i], LAND_REFS, strlen(LAND_REFS)) == 0)
+		if (is_below(list[i], LAND_REFS) ||
+		    (is_below(list[i], LAND_CHECK_REFS) &&
+			!hosts_check_has(
+			    land->floor, list[i] + strlen(LAND_CHECK_REFS))))
 			strv_add(&land->listed, list[i]);
 	if (land->listed != NULL && land->listed[0] != NULL)
-		land_ask(land, &SHARED_CALL0(SHARED_TASKS), 1, on_open);
+		land_ask(land,
+		    (const struct shared_call[]){ SHARED_CALL0(SHARED_TASKS),
+			SHARED_CALL0(SHARED_CHECKS) },
+		    2, on_open);
 	else
 		land_done(land);
 }
@@ -503,7 +538,7 @@ on_left(const struct shared_answer *answer, void *arg)
 
 	if (!land_answered(land, answer))
 		return;
-	lose_lease(land);
+	land_lose_lease(land);
 	land_done(land);
 }
 
@@ -522,9 +557,13 @@ look(void *arg)
 	if (land->busy)
 		return;
 	if (land->fence != 0 && !hosts_lease_sure(land->asked_ms, now))
-		lose_lease(land);
+		land_lose_lease(land);
 	if (wait > 0 || !floor->up || shared_state(floor->shared) != SHARED_UP)
 		return; /* a timer runs, or the floor calls again */
+	if (floor->doubt) {
+		trust_land(land);
+		return;
+	}
 	if (land_fetch(land) || land_submit(land) ||
 	    (land->fence != 0 && tell_ended(land)))
 		return;
@@ -547,7 +586,7 @@ look(void *arg)
 	if (is_sweep_due(land, now)) {
 		land->sweep_ms = now;
 		land->busy = true;
-		git_upstream_list(land->git, LAND_REFS "*", on_refs, land);
+		git_upstream_list(land->git, "refs/llmc/*", on_refs, land);
 		return;
 	}
 	if (land->timer == NULL || !loop_timer_pending(land->timer))
@@ -594,10 +633,12 @@ hosts_land_look(struct hosts_floor *floor)
 }
 
 void
-hosts_land_hint(struct hosts_floor *floor)
+hosts_land_hint(struct hosts_floor *floor, bool left)
 {
 	struct hosts_land *land = floor->land;
 
+	if (left)
+		land->other_ms = 0;
 	/* Another one lands, and looks. */
 	if (land->fence != 0 || land->other_ms == 0 ||
 	    clock_boot_ms() - land->other_ms >= HOSTS_POLL_MS)
@@ -627,6 +668,7 @@ bool
 hosts_land_has_lease(const struct hosts_floor *floor)
 {
 	return floor->land != NULL && floor->land->fence != 0 &&
+	    !floor->doubt &&
 	    hosts_lease_sure(floor->land->asked_ms, clock_boot_ms());
 }
 
@@ -709,7 +751,10 @@ hosts_land_free(struct hosts_land *land)
 	schema_free(&landing_item_schema, land->item);
 	strv_free(land->old);
 	strv_free(land->listed);
+	strv_free(land->found);
 	free(land->item_id);
 	free(land->head_ref);
+	free(land->tip);
+	free(land->since);
 	free(land);
 }

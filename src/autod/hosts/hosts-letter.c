@@ -4,6 +4,10 @@
  * Letters: how one host asks another. The receiver does what a letter says
  * through its own socket, with the rights of a person, at most once: it is in
  * its book before it is begun, and until the sender can read what came of it.
+ *
+ * Mail for an agent of another host is a letter, too. Its id is the mail's, and
+ * both books know the mail by it: so it is posted and done again after anything
+ * that is not known, and is there once.
  */
 
 #include "base.h"
@@ -14,15 +18,18 @@
 #include "json.h"
 #include "loop.h"
 #include "persist.h"
+#include "person.h"
 #include "schema.h"
 #include "serve.h"
 #include "workspace.h"
 
-#define RUN_MS      ((int64_t)25 * 1000) /* what a letter may take here */
-#define WAIT_MS     ((int64_t)60 * 1000) /* for the other host */
-#define LOOK_MS     ((int64_t)1000)
-#define ANSWERS_MAX 64
-#define RESULT_MAX  ((size_t)64 * 1024)
+#define RUN_MS     ((int64_t)25 * 1000) /* what a letter may take here */
+#define WAIT_MS    ((int64_t)60 * 1000) /* for the other host */
+#define LOOK_MS    ((int64_t)1000)
+#define SENT_MAX   256
+#define READ_MAX   ((size_t)32) /* answers that are looked for at once */
+#define DELIVER    "mail.deliver"
+#define RESULT_MAX ((size_t)64 * 1024)
 
 /* --- letters to this host ---------------------------------------------------
  */
@@ -51,12 +58,16 @@ static const struct book_table letter_table = {
 	.keys = letter_keys,
 };
 
-/* A call of a person here, that waits for another host. */
+/* A letter of this host. */
 struct sent {
-	struct hosts_floor *floor;
-	struct server_call *call;
-	char id[ID_UUID_SIZE];
-	int64_t until_ms;
+	char *id, *host, *method, *params;
+	struct server_call *call; /* of a person who waits for the answer; NULL:
+				   * it is mail, and the team is told */
+	int64_t until_ms; /* for that call */
+	bool saved; /* mail: its record is */
+	bool posted; /* the database has it */
+	bool asked; /* and is asked what came of it */
+	bool recalled;
 };
 
 struct hosts_post {
@@ -64,10 +75,12 @@ struct hosts_post {
 	struct client_stream *stream;
 	struct child *child;
 	struct loop_timer *deadline;
-	struct sent *sent[ANSWERS_MAX];
+	bool again; /* it was begun by an earlier daemon, and may be again */
+	struct sent *sent[SENT_MAX];
 	size_t sent_count;
-	struct loop_timer *timer; /* to look for answers */
-	int64_t since_ms; /* of the answers; their clock */
+	char *asked; /* id of the one that the database is asked about */
+	bool answers; /* look for them now */
+	struct loop_timer *timer; /* to look for them, while a person waits */
 };
 
 static bool
@@ -93,13 +106,15 @@ letters_load(struct hosts_floor *floor, struct err *err)
 	int r = book_add_table(book, &letter_table, err);
 	struct letter *letter;
 
-	floor->post = xcalloc(1, sizeof *floor->post);
 	if (r == 0)
 		r = book_query(book,
 		    "SELECT host_letter.* FROM host_letter LIMIT 1", NULL, 0,
 		    on_loaded, floor, err);
 	letter = floor->post->letter;
 	if (r == 0 && letter != NULL && strcmp(letter->state, "begun") == 0) {
+		floor->post->again = strcmp(letter->method, DELIVER) == 0;
+		if (floor->post->again)
+			return 0;
 		xstrset(&letter->state, "failed");
 		xstrset(&letter->result,
 		    "the daemon was started again while it did this: look "
@@ -183,33 +198,6 @@ on_deadline(void *arg)
 	end_letter(arg, false, "no answer in time: look whether it was done");
 }
 
-/* What the answer to an ask does depends on what is asked: llmc knows. */
-static int
-answer_ask(
-    struct hosts_floor *floor, struct json_object *params, struct err *err)
-{
-	const struct core *core = floor->core;
-	const char *argv[10] = { core->llmc, "--root", core->workspace->root,
-		"answer", json_string_or(params, "ask", "") };
-	const char *text = json_string_or(params, "text", NULL);
-	size_t n = 5;
-
-	if (json_bool_or(params, "yes", false))
-		argv[n++] = "--yes";
-	if (json_bool_or(params, "no", false))
-		argv[n++] = "--no";
-	if (text != NULL && *text != '\0') {
-		argv[n++] = "--"; /* whatever it begins with */
-		argv[n++] = text;
-	}
-	return child_spawn(core->loop,
-	    &(struct child_spec){ .argv = argv,
-		.cwd = core->workspace->root,
-		.deadline_ms = RUN_MS,
-		.output_max = RESULT_MAX },
-	    on_answered, floor, &floor->post->child, err);
-}
-
 /* What a host may ask of another: what a person does with work. */
 static bool
 is_allowed(const char *method)
@@ -234,6 +222,7 @@ run_letter(void *arg)
 	struct err err = { 0 };
 	int r = 0;
 
+	post->again = false;
 	if (letter->params != NULL &&
 	    json_parse(letter->params, strlen(letter->params), RESULT_MAX,
 		&params, &err) < 0)
@@ -242,8 +231,11 @@ run_letter(void *arg)
 		r = err_set(&err, -EPERM, "%s is not done for other hosts",
 		    letter->method);
 	else if (strcmp(letter->method, "answer") == 0)
-		r = answer_ask(floor, params, &err);
-	else
+		r = person_answer(floor->core, params, on_answered, floor,
+		    &post->child, &err);
+	else if (strcmp(letter->method, DELIVER) == 0 && params != NULL)
+		json_set_string(params, "from_host", letter->from);
+	if (r == 0 && post->child == NULL)
 		r = client_stream_new(floor->core->loop, floor->core->socket,
 		    letter->method, params, &fns, floor, &post->stream, &err);
 	if (r < 0)
@@ -276,28 +268,6 @@ on_taken(const struct shared_answer *answer, void *arg)
 	hosts_done(floor);
 }
 
-bool
-letters_act(struct hosts_floor *floor)
-{
-	struct letter *letter = floor->post->letter;
-
-	if (letter != NULL) {
-		const struct shared_call done =
-		    SHARED_CALL(SHARED_LETTER_DONE, BOOK_T(letter->id),
-			BOOK_T(letter->state), BOOK_T(letter->result));
-
-		if (strcmp(letter->state, "begun") == 0)
-			return false;
-		hosts_ask(floor, &done, 1, on_told);
-		return true;
-	}
-	if (!floor->letters)
-		return false;
-	floor->letters = false;
-	hosts_ask(floor, &SHARED_CALL0(SHARED_LETTER_TAKE), 1, on_taken);
-	return true;
-}
-
 /* --- letters of this host ---------------------------------------------------
  */
 
@@ -306,148 +276,349 @@ end_sent(struct hosts_post *post, size_t n)
 {
 	struct sent *sent = post->sent[n];
 
-	if (sent->floor->shared != NULL)
-		shared_forget(sent->floor->shared, sent);
-	post->sent[n] = post->sent[--post->sent_count];
+	post->sent_count--;
+	memmove(post->sent + n, post->sent + n + 1,
+	    (post->sent_count - n) * sizeof(struct sent *));
+	free(sent->id);
+	free(sent->host);
+	free(sent->method);
+	free(sent->params);
 	free(sent);
 }
 
-static struct sent *
-find_sent(const struct hosts_post *post, const char *id, size_t *ret_n)
+/* The count = there is none. */
+static size_t
+find_sent(const struct hosts_post *post, const char *id)
 {
-	for (size_t i = 0; i < post->sent_count; i++)
-		if (strcmp(post->sent[i]->id, id) == 0) {
-			*ret_n = i;
-			return post->sent[i];
-		}
-	return NULL;
+	size_t n = 0;
+
+	while (n < post->sent_count && strcmp(post->sent[n]->id, id) != 0)
+		n++;
+	return n;
 }
 
-static void look_for_answers(void *arg);
-
-static void
-on_answers(const struct shared_answer *answer, void *arg)
+static struct sent *
+add_sent(struct hosts_post *post, const char *id, const char *host,
+    const char *method, struct json_object *params)
 {
-	struct hosts_floor *floor = arg;
+	struct sent *sent = xcalloc(1, sizeof *sent);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (params != NULL)
+		json_print(params, false, &text);
+	*sent = (struct sent){ .id = xstrdup(id),
+		.host = xstrdup(host),
+		.method = xstrdup(method) };
+	xstrset(&sent->params, text.len > 0 ? text.data : NULL);
+	post->sent[post->sent_count++] = sent;
+	return sent;
+}
+
+/* What came of it: result is its JSON, or words. Mail that was recalled is the
+ * team's again. */
+static void
+answer_sent(struct hosts_floor *floor, size_t n, bool done, const char *result)
+{
 	struct hosts_post *post = floor->post;
-	const struct shared_rows *rows = answer->of;
-	int64_t now = clock_boot_ms();
+	const struct auto_mode *mode = floor->mode;
+	struct sent *sent = post->sent[n];
+	struct server_call *call = take_ptr(&sent->call);
+	cleanup_free char *id = xstrdup(sent->id);
+	bool recalled = sent->recalled && !done;
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *answer;
 
-	for (size_t i = 0; answer->verdict == SHARED_DONE && i < rows->count;
-	     i++) {
-		const char *state = shared_text(rows, i, "state");
-		const char *text = shared_text(rows, i, "result");
-		cleanup_json struct json_object *json = NULL;
-		struct json_object *result;
-		struct sent *sent;
-		size_t n = 0;
-
-		sent = find_sent(post, shared_text(rows, i, "id"), &n);
-		post->since_ms = shared_int(rows, i, "changed_at");
-		if (sent == NULL || strcmp(state, "open") == 0)
-			continue;
-		if (strcmp(state, "done") != 0) {
-			serve_fail(floor->core, take_ptr(&sent->call),
-			    API_FAILED,
-			    text != NULL ? text : "the other host refused it");
-		} else {
-			result = json_object_new_object();
-			json_parse(text != NULL ? text : "",
-			    text != NULL ? strlen(text) : 0, RESULT_MAX, &json,
-			    NULL);
-			json_set(result, "result",
-			    json != NULL ? take_ptr(&json) :
-					   json_object_new_string(
-					       text != NULL ? text : ""));
-			serve_reply(floor->core, take_ptr(&sent->call), result);
-		}
-		end_sent(post, n);
+	end_sent(post, n);
+	if (done)
+		json_parse(result, strlen(result), RESULT_MAX, &json, NULL);
+	if (call == NULL) {
+		if (mode->team->sent != NULL)
+			mode->team->sent(mode->team_arg, id, done, json,
+			    recalled ? NULL : result);
+	} else if (!done) {
+		serve_fail(floor->core, call, API_FAILED, result);
+	} else {
+		answer = json_object_new_object();
+		json_set(answer, "result",
+		    json != NULL ? take_ptr(&json) :
+				   json_object_new_string(result));
+		serve_reply(floor->core, call, answer);
 	}
-	for (size_t i = post->sent_count; i-- > 0;) {
-		if (now < post->sent[i]->until_ms)
-			continue;
-		serve_fail(floor->core, take_ptr(&post->sent[i]->call),
-		    API_FAILED,
-		    "the other host has not answered yet; it does this as soon "
-		    "as it is up, look with: llmc status");
-		end_sent(post, i);
-	}
-	if (post->sent_count > 0 && post->timer == NULL)
-		post->timer = loop_after(
-		    floor->core->loop, LOOK_MS, look_for_answers, floor);
 }
 
 static void
 look_for_answers(void *arg)
 {
 	struct hosts_floor *floor = arg;
-	const struct shared_call call =
-	    SHARED_CALL(SHARED_LETTERS_OF, BOOK_I(floor->post->since_ms));
 
 	loop_timer_free(take_ptr(&floor->post->timer));
-	shared_ask(floor->shared, &call, 1, HOSTS_ANSWER_MS, on_answers, floor);
+	floor->post->answers = true;
+	hosts_look(floor);
 }
 
 static void
 on_posted(const struct shared_answer *answer, void *arg)
 {
-	struct sent *sent = arg;
-	struct hosts_floor *floor = sent->floor;
-	size_t n = 0;
+	struct hosts_floor *floor = arg;
+	struct hosts_post *post = floor->post;
+	size_t n = find_sent(post, post->asked);
+	bool answered = hosts_answered(floor, answer);
 
-	if (answer->verdict != SHARED_DONE) {
-		serve_fail(floor->core, take_ptr(&sent->call), API_FAILED,
-		    answer->words != NULL ?
-			answer->words :
-			"the database of the fleet is away");
-		find_sent(floor->post, sent->id, &n);
-		end_sent(floor->post, n);
-		return;
+	if (n == post->sent_count) {
+		; /* it is not wanted any more */
+	} else if (!answered && post->sent[n]->call != NULL) {
+		answer_sent(floor, n, false, floor->words);
+	} else if (answered && answer->of[0].count == 0) {
+		cleanup_free char *words =
+		    xasprintf("the fleet has no host %s; see: llmc fleet hosts",
+			post->sent[n]->host);
+
+		answer_sent(floor, n, false, words);
+	} else if (answered) {
+		post->sent[n]->posted = true;
+		if (post->sent[n]->call != NULL && post->timer == NULL)
+			post->timer = loop_after(floor->core->loop, LOOK_MS,
+			    look_for_answers, floor);
 	}
-	look_for_answers(floor);
+	hosts_done(floor);
+}
+
+/* One that the database does not have any more was done long ago: it is posted
+ * again, and what it says is known there. */
+static void
+on_answers(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	struct hosts_post *post = floor->post;
+	int64_t now = clock_boot_ms();
+	bool waits = false;
+
+	for (size_t i = 0; answer->verdict == SHARED_DONE && i < answer->calls;
+	     i++) {
+		const struct shared_rows *rows = &answer->of[i];
+		const char *state, *text;
+		size_t n;
+
+		if (rows->count == 0)
+			continue;
+		state = shared_text(rows, 0, "state");
+		text = shared_text(rows, 0, "result");
+		n = find_sent(post, shared_text(rows, 0, "id"));
+		if (n < post->sent_count)
+			post->sent[n]->asked = false;
+		if (n < post->sent_count && strcmp(state, "open") != 0)
+			answer_sent(floor, n, strcmp(state, "done") == 0,
+			    text != NULL ? text : "");
+		else if (n < post->sent_count &&
+		    shared_int(rows, 0, "there") == 0)
+			post->sent[n]->recalled = true;
+	}
+	hosts_answered(floor, answer);
+	for (size_t i = post->sent_count; i-- > 0;) {
+		struct sent *sent = post->sent[i];
+
+		if (sent->asked && answer->verdict == SHARED_DONE)
+			sent->posted = false;
+		sent->asked = false;
+		if (sent->call == NULL)
+			continue;
+		if (now >= sent->until_ms)
+			answer_sent(floor, i, false,
+			    "the other host has not answered yet; it does this "
+			    "as soon as it is up, look with: llmc status");
+		else
+			waits = true;
+	}
+	if (waits && post->timer == NULL)
+		post->timer = loop_after(
+		    floor->core->loop, LOOK_MS, look_for_answers, floor);
+	hosts_done(floor);
+}
+
+/* Recalled, or its host has left: it is over, unless it was done before. */
+static void
+on_dropped(const struct shared_answer *answer, void *arg)
+{
+	struct hosts_floor *floor = arg;
+	struct hosts_post *post = floor->post;
+	size_t n = find_sent(post, post->asked);
+	const struct shared_rows *rows = &answer->of[1];
+
+	if (hosts_answered(floor, answer) && n < post->sent_count) {
+		bool done = rows->count > 0 &&
+		    strcmp(shared_text(rows, 0, "state"), "done") == 0;
+		const char *text =
+		    rows->count > 0 ? shared_text(rows, 0, "result") : NULL;
+
+		if (rows->count > 0 && shared_int(rows, 0, "there") == 0)
+			post->sent[n]->recalled = false; /* nobody's fault */
+		answer_sent(floor, n, done, text != NULL ? text : "");
+	}
+	hosts_done(floor);
+}
+
+/* Post one, recall one, or look for answers. False: nothing is due. */
+static bool
+sent_act(struct hosts_floor *floor)
+{
+	struct hosts_post *post = floor->post;
+	struct book_value ids[READ_MAX];
+	struct shared_call calls[READ_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < post->sent_count; i++) {
+		struct sent *sent = post->sent[i];
+		cleanup_free char *words =
+		    xasprintf("host %s has left the fleet", sent->host);
+		const struct shared_call letter = SHARED_CALL(
+		    SHARED_LETTER_POST, BOOK_T(sent->id), BOOK_T(sent->host),
+		    BOOK_T(sent->method), BOOK_T(sent->params));
+		const struct shared_call drop[] = {
+			SHARED_CALL(SHARED_LETTER_DROP, BOOK_T(sent->id),
+			    BOOK_T(words)),
+			SHARED_CALL(SHARED_LETTER_READ, BOOK_T(sent->id)),
+		};
+
+		if (sent->saved && (!sent->posted || sent->recalled)) {
+			xstrset(&post->asked, sent->id);
+			if (sent->recalled)
+				hosts_ask(floor, drop, 2, on_dropped);
+			else
+				hosts_ask(floor, &letter, 1, on_posted);
+			return true;
+		}
+	}
+	if (!post->answers)
+		return false;
+	post->answers = false;
+	/* Those that were asked about last come last. */
+	for (size_t i = post->sent_count; i-- > 0 && count < READ_MAX;) {
+		struct sent *sent = post->sent[0];
+
+		memmove(post->sent, post->sent + 1,
+		    (post->sent_count - 1) * sizeof(struct sent *));
+		post->sent[post->sent_count - 1] = sent;
+		if (!sent->posted)
+			continue;
+		sent->asked = true;
+		ids[count] = BOOK_T(sent->id);
+		calls[count] =
+		    (struct shared_call){ SHARED_LETTER_READ, &ids[count], 1 };
+		count++;
+	}
+	if (count == 0)
+		return false;
+	hosts_ask(floor, calls, count, on_answers);
+	return true;
 }
 
 static void
 on_letter(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct hosts_floor *floor = arg;
-	struct json_object *of = json_object_object_get(params, "params");
-	cleanup_buf struct buf text = BUF_INIT;
-	struct hosts_post *post;
+	char id[ID_UUID_SIZE];
 	struct sent *sent;
-	struct shared_call post_call;
 
-	if (floor == NULL || floor->post == NULL) {
+	if (floor == NULL) {
 		serve_refuse(call, API_FAILED,
 		    "this host works alone: fleet.database is not set");
 		return;
 	}
-	post = floor->post;
-	if (!floor->up || post->sent_count == ANSWERS_MAX) {
+	if (!floor->up || floor->post->sent_count == SENT_MAX) {
 		serve_refuse(call, API_FAILED, "%s",
 		    floor->words != NULL ? floor->words :
+			!floor->up       ? "the database of the fleet is away" :
 					   "too many letters wait");
 		return;
 	}
-	if (of != NULL)
-		json_print(of, false, &text);
-	sent = xcalloc(1, sizeof *sent);
-	sent->floor = floor;
+	id_uuid(id);
+	sent = add_sent(floor->post, id, json_string_or(params, "host", ""),
+	    json_string_or(params, "method", ""),
+	    json_object_object_get(params, "params"));
 	sent->call = call;
+	sent->saved = true;
 	sent->until_ms = clock_boot_ms() + WAIT_MS;
-	id_uuid(sent->id);
-	post->sent[post->sent_count++] = sent;
-	post_call = SHARED_CALL(SHARED_LETTER_POST, BOOK_T(sent->id),
-	    BOOK_T(json_string_or(params, "host", "")),
-	    BOOK_T(json_string_or(params, "method", "")),
-	    BOOK_T(text.len > 0 ? text.data : NULL));
-	shared_ask(
-	    floor->shared, &post_call, 1, HOSTS_ANSWER_MS, on_posted, sent);
+	hosts_look(floor);
+}
+
+/* --- mail -------------------------------------------------------------------
+ */
+
+static void
+on_mail_saved(void *arg)
+{
+	struct hosts_floor *floor = arg;
+
+	for (size_t i = 0; i < floor->post->sent_count; i++)
+		floor->post->sent[i]->saved = true;
+	hosts_look(floor);
+}
+
+/* As in struct auto_hosts. */
+void
+letters_mail(
+    void *arg, const char *id, const char *host, struct json_object *params)
+{
+	struct hosts_floor *floor = arg;
+	struct hosts_post *post = floor->post;
+
+	if (find_sent(post, id) < post->sent_count ||
+	    post->sent_count == SENT_MAX)
+		return; /* is there; or is asked for again */
+	add_sent(post, id, host, DELIVER, params);
+	persist_then(floor->core, floor, on_mail_saved, floor);
+}
+
+void
+letters_recall(void *arg, const char *id)
+{
+	struct hosts_floor *floor = arg;
+	size_t n = find_sent(floor->post, id);
+
+	if (n < floor->post->sent_count)
+		floor->post->sent[n]->recalled = true;
+	hosts_look(floor);
+}
+
+/* --- all of them ------------------------------------------------------------
+ */
+
+void
+letters_hint(struct hosts_floor *floor)
+{
+	floor->letters = true;
+	floor->post->answers = floor->post->sent_count > 0;
+}
+
+bool
+letters_act(struct hosts_floor *floor)
+{
+	struct letter *letter = floor->post->letter;
+
+	if (letter != NULL && strcmp(letter->state, "begun") != 0) {
+		const struct shared_call done =
+		    SHARED_CALL(SHARED_LETTER_DONE, BOOK_T(letter->id),
+			BOOK_T(letter->state), BOOK_T(letter->result));
+
+		hosts_ask(floor, &done, 1, on_told);
+		return true;
+	}
+	if (floor->post->again)
+		run_letter(floor);
+	if (sent_act(floor))
+		return true;
+	if (!floor->letters || letter != NULL)
+		return false;
+	floor->letters = false;
+	hosts_ask(floor, &SHARED_CALL0(SHARED_LETTER_TAKE), 1, on_taken);
+	return true;
 }
 
 void
 letters_register(struct core *core, struct hosts_floor *floor)
 {
+	if (floor != NULL)
+		floor->post = xcalloc(1, sizeof *floor->post);
 	serve_handle(core, "fleet.letter", on_letter, floor);
 }
 
@@ -456,19 +627,18 @@ letters_stop(struct hosts_floor *floor)
 {
 	struct hosts_post *post = floor->post;
 
-	if (post == NULL)
-		return;
 	while (post->sent_count > 0) {
-		serve_fail(floor->core, post->sent[0]->call, API_FAILED,
-		    "the daemon stops; the letter is on its way");
+		if (post->sent[0]->call != NULL)
+			serve_fail(floor->core, post->sent[0]->call, API_FAILED,
+			    "the daemon stops; the letter is on its way");
 		end_sent(post, 0);
 	}
-	loop_timer_free(post->timer);
-	loop_timer_free(post->deadline);
+	loop_timer_free(take_ptr(&post->timer));
+	loop_timer_free(take_ptr(&post->deadline));
 	if (post->stream != NULL)
-		client_stream_free(post->stream);
+		client_stream_free(take_ptr(&post->stream));
 	if (post->child != NULL)
-		child_abandon(post->child);
-	schema_free(&letter_schema, post->letter);
-	free(take_ptr(&floor->post));
+		child_abandon(take_ptr(&post->child));
+	schema_free(&letter_schema, take_ptr(&post->letter));
+	free(take_ptr(&post->asked));
 }

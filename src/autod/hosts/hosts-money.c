@@ -7,14 +7,19 @@
  */
 
 #include "base.h"
+#include "emit.h"
+#include "fleet.h"
 #include "hosts-private.h"
 #include "json.h"
 #include "settings.h"
 
-#define CHANGED_MS ((int64_t)10 * 1000) /* what is new is told this often */
-#define READ_MS    ((int64_t)60 * 1000) /* a budget is looked at this often */
-#define SAME_MS    ((int64_t)5 * 60 * 1000) /* resets of one window differ */
-#define DAY_MS     ((int64_t)24 * 3600 * 1000)
+#define CHANGED_MS   ((int64_t)10 * 1000) /* what is new is told this often */
+#define READ_MS      ((int64_t)60 * 1000) /* a budget is looked at this often */
+#define SAME_MS      ((int64_t)5 * 60 * 1000) /* resets of one window differ */
+#define DAY_MS       ((int64_t)24 * 3600 * 1000)
+#define MINUTE_MS    ((int64_t)60 * 1000)
+#define LIMIT        "limit" /* the span of a row: an account is limited */
+#define LIMIT_MAX_MS (8 * DAY_MS)
 
 /* The same window, that another host has heard of; one that ends at another
  * time is another account's. */
@@ -43,6 +48,38 @@ read_window(struct hosts_floor *floor, const char *span, const char *body)
 	}
 }
 
+/* Another host has heard that an account is limited: workers here that use the
+ * same one wait as well. How long is left is counted by the database's clock.
+ */
+static void
+read_limit(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
+{
+	const char *body = shared_text(rows, n, "body");
+	const char *host = shared_text(rows, n, "host");
+	cleanup_json struct json_object *json = NULL;
+	cleanup_free char *words = NULL;
+	int64_t left, until;
+
+	if (strcmp(shared_text(rows, n, "span"), LIMIT) != 0 ||
+	    strcmp(host, floor->host) == 0 || body == NULL ||
+	    json_parse(body, strlen(body), 4096, &json, NULL) < 0)
+		return;
+	left = json_int_or(json, "left_ms", 0);
+	left = (left < LIMIT_MAX_MS ? left : LIMIT_MAX_MS) -
+	    shared_int(rows, n, "changed_ago");
+	until = clock_wall_ms() + left;
+	if (left <= 0 || until < floor->heard_ms + MINUTE_MS)
+		return;
+	words = xasprintf("host %s says of the same account: %.300s", host,
+	    json_string_or(json, "why", "it is limited"));
+	if (fleet_limit(floor->mode->fleet, NULL,
+		shared_text(rows, n, "account"), words, until) == 0)
+		return; /* who begins later hears it from its agent */
+	floor->heard_ms = until;
+	EMIT(floor->core, EVENT_WAITING, .reason = words,
+	    .until_unix = until / 1000);
+}
+
 static void
 on_money(const struct shared_answer *answer, void *arg)
 {
@@ -57,9 +94,11 @@ on_money(const struct shared_answer *answer, void *arg)
 			tokens += shared_int(sum, i, "others_tokens");
 			cost += shared_int(sum, i, "others_micros");
 		}
-		for (size_t i = 0; i < quota->count; i++)
+		for (size_t i = 0; i < quota->count; i++) {
 			read_window(floor, shared_text(quota, i, "span"),
 			    shared_text(quota, i, "body"));
+			read_limit(floor, quota, i);
+		}
 		floor->told = floor->telling;
 		auto_spent_elsewhere(
 		    floor->mode, floor->told.day, tokens, cost);
@@ -75,11 +114,14 @@ money_act(struct hosts_floor *floor)
 	const struct window *windows = state->windows;
 	int64_t now = clock_boot_ms(), today = clock_wall_ms() / DAY_MS;
 	struct hosts_told is = { .day = today };
-	cleanup_free char *day = xasprintf("%" PRId64, today);
 	cleanup_free char *body[WINDOW_COUNT] = { 0 };
 	struct book_value put[WINDOW_COUNT][3];
-	struct shared_call calls[3 + WINDOW_COUNT];
-	struct book_value spend[4], sum[1];
+	struct shared_call calls[4 + WINDOW_COUNT];
+	struct book_value spend[4], sum[1], limit[2];
+	const struct auto_mode *mode = floor->mode;
+	cleanup_json struct json_object *json = NULL;
+	cleanup_buf struct buf why = BUF_INIT;
+	int64_t left = mode->limited_ms - clock_wall_ms();
 	bool limited = settings_int(settings, "budget.day_tokens") > 0 ||
 	    settings_amount(settings, "budget.day_cost") > 0 ||
 	    settings_int(settings, "budget.reserve") > 0;
@@ -92,13 +134,17 @@ money_act(struct hosts_floor *floor)
 	for (int i = 0; i < WINDOW_COUNT; i++)
 		if (window_is_known(&windows[i], clock_wall_ms()))
 			is.used[i] = windows[i].used;
-	if (now - floor->money_ms < CHANGED_MS ||
-	    (memcmp(&is, &floor->told, sizeof is) == 0 &&
+	if (mode->limited_account != NULL && left > 0)
+		is.limited_ms = mode->limited_ms;
+	if ((now - floor->money_ms < CHANGED_MS && !floor->quota &&
+		is.limited_ms == floor->told.limited_ms) ||
+	    (!floor->quota && memcmp(&is, &floor->told, sizeof is) == 0 &&
 		(!limited || now - floor->money_ms < READ_MS)))
 		return false;
 	floor->money_ms = now;
+	floor->quota = false;
 	floor->telling = is;
-	spend[0] = sum[0] = BOOK_T(day);
+	spend[0] = sum[0] = BOOK_I(today);
 	spend[1] = BOOK_T("");
 	spend[2] = BOOK_I(is.tokens);
 	spend[3] = BOOK_I(is.cost);
@@ -118,6 +164,16 @@ money_act(struct hosts_floor *floor)
 		put[i][2] = BOOK_T(body[i]);
 		calls[n++] =
 		    (struct shared_call){ SHARED_QUOTA_PUT, put[i], 3 };
+	}
+	if (is.limited_ms != 0 && is.limited_ms != floor->told.limited_ms) {
+		json = json_object_new_object();
+		json_set_int(json, "left_ms", left);
+		json_set_string(json, "why", mode->limited_why);
+		json_print(json, false, &why);
+		limit[0] = BOOK_T(mode->limited_account);
+		limit[1] = BOOK_T(why.data);
+		calls[n++] =
+		    (struct shared_call){ SHARED_QUOTA_LIMIT, limit, 2 };
 	}
 	hosts_ask(floor, calls, n, on_money);
 	return true;

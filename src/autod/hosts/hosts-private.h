@@ -14,7 +14,9 @@ struct event;
 struct git;
 struct check_end;
 struct hosts_check;
+struct hosts_keep;
 struct hosts_post;
+struct hosts_reserve;
 struct hosts_land;
 struct landing_item;
 struct landings;
@@ -27,12 +29,14 @@ struct hosts_self {
 	char *host;
 	char *boot; /* that the database knows; NULL = none yet */
 	char *next; /* that it is about to be told; NULL = none */
+	char *identity; /* of the server that it was compared with last */
 };
 
 /* What the others know of what this one has spent. */
 struct hosts_told {
 	int64_t day, tokens, cost;
 	int64_t used[WINDOW_COUNT]; /* of the account's windows */
+	int64_t limited_ms; /* until when an account is limited; 0 = not */
 };
 
 struct hosts_floor {
@@ -46,12 +50,22 @@ struct hosts_floor {
 	struct loop_call *look;
 	struct loop_timer *timer;
 	bool begun;
+	bool loaded; /* shares */
 	bool up; /* the database knows this boot */
 	bool unsure; /* what we hold is asked before anything else */
 	bool busy; /* something is under way: see hosts_ask() */
 	bool drains;
 	bool counted; /* tasks of all hosts, below */
+	bool follows; /* the branch, before the parents of children that have
+		       * landed are told */
 	bool poll, claim, letters; /* now */
+	bool doubt; /* the server may have lost commits: nothing is claimed,
+		     * submitted or landed */
+	bool seen; /* and it is we who have seen that */
+	bool compares; /* what we know is compared with it now ... */
+	bool restored; /* ... and what can be restored was */
+	size_t compare_at; /* the next share */
+	char **compared; /* that it is asked about */
 	bool any; /* claim a task whatever its label */
 	char *words; /* why it is not there; NULL = it is */
 	bool away; /* and people know */
@@ -60,7 +74,13 @@ struct hosts_floor {
 	int64_t asked_ms; /* the beat that was answered last was sent */
 	int64_t sent_ms; /* the one that is under way */
 	int64_t poll_ms, steal_ms; /* the last ones */
-	int64_t since_ms; /* of the changes that were read; their clock */
+	int64_t whole_ms; /* the last poll that was no glance */
+	int64_t since_ms; /* of the changes that were read; the book's clock, as
+			   * the next three */
+	int64_t book_ms; /* its time at the last beat */
+	int64_t polled_ms; /* the same, before the last poll */
+	int64_t read_to; /* changes before that are in our own book */
+	int64_t prune_ms; /* of the last look for what is old; 0 = none */
 	size_t room; /* workers without a task */
 	int64_t open; /* tasks of all hosts that have not ended */
 	int64_t nobody_ms; /* of the last look for tasks that no host can take
@@ -68,6 +88,11 @@ struct hosts_floor {
 	char **can; /* our words */
 	struct hosts_told told, telling;
 	int64_t money_ms; /* of the last look at it */
+	bool quota; /* look at it now */
+	int64_t heard_ms; /* until when another host says an account is limited
+			   */
+	struct hosts_keep *keep; /* hosts-keep.c */
+	struct hosts_reserve *reserve; /* hosts-reserve.c */
 	struct hosts_post *post; /* hosts-letter.c */
 	struct hosts_land *land; /* hosts-land.c */
 	struct hosts_check *check; /* hosts-check.c */
@@ -77,7 +102,9 @@ struct hosts_floor {
 	enum share_step share_step; /* its step when that began */
 	size_t claim_at; /* the answer that says whether it is claimed; 0 = none
 			  */
+	bool withholds; /* it is told that this one is held back */
 	char **adopt; /* claims that we have and do not know of */
+	char **held; /* tasks that a person is to be asked about */
 };
 
 /* --- hosts-floor.c ---------------------------------------------------------
@@ -91,6 +118,8 @@ bool
 hosts_answered(struct hosts_floor *floor, const struct shared_answer *answer);
 /* The next thing, once what was written is saved. */
 void hosts_done(struct hosts_floor *floor);
+/* It was compared with the server of this connection. */
+void hosts_know_server(struct hosts_floor *floor);
 /* Look what is next. */
 void hosts_look(struct hosts_floor *floor);
 /* Does this host have the word, or a program of that name? */
@@ -106,6 +135,9 @@ struct share *share_of_task(const struct hosts_floor *floor, const char *task);
 struct share *share_of_id(const struct hosts_floor *floor, const char *id);
 void share_save(struct hosts_floor *floor, struct share *share);
 void share_remove(struct hosts_floor *floor, struct share *share);
+/* What its owner should know of how it went, as JSON; NULL = it is too long.
+ * The caller frees it. */
+char *share_result(const struct task *task);
 
 int shares_load(struct hosts_floor *floor, struct err *err);
 void shares_free(struct hosts_floor *floor);
@@ -118,25 +150,73 @@ bool shares_act(struct hosts_floor *floor);
 bool shares_stop(struct hosts_floor *floor);
 /* A task has ended. */
 void shares_ended(struct hosts_floor *floor, const struct event *event);
+/* The server has lost its row: it is published again, and what runs here is
+ * claimed as it was. */
+void share_again(struct hosts_floor *floor, struct share *share);
 /* The answers of SHARED_CLAIM, SHARED_HOLD (whole) and SHARED_CHANGES. claim
  * is true if there was one. */
 bool shares_claimed(struct hosts_floor *floor, const struct shared_rows *rows);
 void shares_held(struct hosts_floor *floor, const struct shared_rows *rows);
 void shares_changed(struct hosts_floor *floor, const struct shared_rows *rows);
+/* Is there one that goes on without a person? Paused goals do not. */
+bool shares_wait(const struct hosts_floor *floor);
+/* Adopt a claim that we have and did not know of. False: there is none. */
+bool shares_adopt(struct hosts_floor *floor);
+
+/* --- hosts-ask.c -----------------------------------------------------------
+ */
+
+/* Park one that hosts were lost with too often. False: there is none. */
+bool asks_held(struct hosts_floor *floor);
 /* Is one of them to be looked at because no host may be able to take it? */
 bool shares_want(const struct hosts_floor *floor);
 /* The answer of SHARED_NOBODY_CAN: those are asked about, the others not any
  * more. */
 void shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows);
-/* Adopt a claim that we have and did not know of. False: there is none. */
-bool shares_adopt(struct hosts_floor *floor);
+
+/* --- hosts-kin.c -----------------------------------------------------------
+ */
+
+/* Does the task, which an agent here has asked for, begin here at once? */
+bool kin_at_home(const struct hosts_floor *floor, const struct task *t);
+/* Until one of those that were for all hosts is to begin here, or wait ms. */
+int64_t kin_wait_ms(const struct hosts_floor *floor, int64_t now, int64_t wait);
+/* Read whom an earlier attempt on another host has asked for. False: nobody
+ * need be. */
+bool kin_read(struct hosts_floor *floor);
+
+/* --- hosts-trust.c ----------------------------------------------------------
+ */
+
+#define TRUST_WORDS                                                     \
+	"its server is another one than before, or an older copy, and " \
+	"may have lost what was written last: nothing is claimed or "   \
+	"landed until it was compared with the branch, which waits up " \
+	"to 5 minutes for hosts that have not come back"
+
+/* The database says whether it may have lost commits. */
+void trust_heard(struct hosts_floor *floor, bool doubt);
+/* This host has seen that it has: it knows a later state of a task. */
+void trust_lost(struct hosts_floor *floor);
+/* Connected: is it the server that we know? */
+void trust_connected(struct hosts_floor *floor);
+/* Compare what we know with it. False: that is not due. */
+bool trust_compare(struct hosts_floor *floor);
+/* The lander compares it with the branch, and ends the doubt. */
+void trust_land(struct hosts_land *land);
 
 /* --- hosts-letter.c --------------------------------------------------------
  */
 
 int letters_load(struct hosts_floor *floor, struct err *err);
-/* Tell what came of a letter, or take the next one. False: nothing is due. */
+/* There may be some, or answers. */
+void letters_hint(struct hosts_floor *floor);
+/* Tell what came of a letter, post, read or take one. False: nothing is due. */
 bool letters_act(struct hosts_floor *floor);
+/* As in struct auto_hosts. */
+void letters_mail(
+    void *floor, const char *id, const char *host, struct json_object *params);
+void letters_recall(void *floor, const char *id);
 /* floor NULL: this host works alone. */
 void letters_register(struct core *core, struct hosts_floor *floor);
 void letters_stop(struct hosts_floor *floor);
@@ -147,11 +227,45 @@ void letters_stop(struct hosts_floor *floor);
 /* Tell what was spent, and read what the others have. False: not due. */
 bool money_act(struct hosts_floor *floor);
 
+/* --- hosts-keep.c ----------------------------------------------------------
+ */
+
+/* floor NULL: this host works alone. */
+void keep_register(struct core *core, struct hosts_floor *floor);
+int keep_load(struct hosts_floor *floor, struct err *err);
+void keep_stop(struct hosts_floor *floor);
+void keep_free(struct hosts_floor *floor);
+/* Is it one that the others should know of? */
+void keep_event(struct hosts_floor *floor, const struct event *event);
+/* Tell the shared book of some of them. False: nothing is due, and how long it
+ * is until then. */
+bool keep_send(struct hosts_floor *floor);
+int64_t keep_wait_ms(const struct hosts_floor *floor, int64_t now_ms);
+/* Remove what is old from the shared book. False: not due. */
+bool keep_prune(struct hosts_floor *floor);
+
+/* --- hosts-reserve.c -------------------------------------------------------
+ */
+
+void reserve_new(struct hosts_floor *floor);
+void reserve_stop(struct hosts_floor *floor);
+void reserve_free(struct hosts_floor *floor);
+/* As in struct auto_hosts. */
+void reserve_ask(void *arg, struct reservation **list, size_t count,
+    auto_reserved_fn *done, void *done_arg);
+void reserve_release(void *arg, const char *id);
+const struct reservation *reserve_elsewhere(void *arg, size_t n);
+/* Tell the shared book, or read what others have. False: nothing is due. */
+bool reserve_act(struct hosts_floor *floor);
+/* Others have reserved or released something. */
+void reserve_hint(struct hosts_floor *floor);
+
 /* --- hosts-land.c and hosts-submit.c -----------------------------------------
  */
 
-#define LAND_REMOTE "origin"
-#define LAND_REFS   "refs/llmc/queue/"
+#define LAND_REMOTE     "origin"
+#define LAND_REFS       "refs/llmc/queue/"
+#define LAND_CHECK_REFS "refs/llmc/check/"
 #define LAND_PUSH_MS                                            \
 	((int64_t)5 * 60 * 1000) /* deadline of a push or fetch \
 				  */
@@ -185,6 +299,11 @@ struct hosts_land {
 	int64_t other_ms; /* when another host had it; 0 = not known */
 	char **old; /* refs of tasks that have ended, "REF ID" */
 	char **listed; /* all of them, while it is asked which have ended */
+	/* A server that has lost commits: the branch up to here was known, and
+	 * what it has beyond that, "TASK COMMIT"; doubted since then. */
+	char *tip, *since;
+	char **found;
+	size_t found_count; /* that the server did not know */
 };
 
 /* What was under way has ended; has failed, and is tried again. */
@@ -194,6 +313,7 @@ void land_arm(struct hosts_land *land, int64_t ms);
 void land_ask(struct hosts_land *land, const struct shared_call *calls,
     size_t count, shared_fn *fn);
 bool land_answered(struct hosts_land *land, const struct shared_answer *answer);
+void land_lose_lease(struct hosts_land *land);
 /* The item that something was told of, if it is still there. */
 struct landing_item *land_told_item(struct hosts_land *land);
 
@@ -211,9 +331,10 @@ void hosts_land_free(struct hosts_land *land);
  * and a moment later it is not any more. */
 bool hosts_land_stop(struct hosts_floor *floor);
 bool hosts_land_leaves(const struct hosts_floor *floor);
-/* Look what is next; and: something may have been submitted. */
+/* Look what is next; and: something may have been submitted, or (left) the
+ * host that landed has gone. */
 void hosts_land_look(struct hosts_floor *floor);
-void hosts_land_hint(struct hosts_floor *floor);
+void hosts_land_hint(struct hosts_floor *floor, bool left);
 /* What a row says about work that this host has submitted. False: it has not.
  */
 bool hosts_land_news(struct hosts_floor *floor, struct share *share,
@@ -233,6 +354,8 @@ void hosts_check_free(struct hosts_check *check); /* NULL is ignored */
 void hosts_check_look(struct hosts_floor *floor, const char *word);
 /* As in struct landing_hosts. */
 int hosts_check_room(const struct hosts_floor *floor);
+/* Is the check, whose id this begins with, one of ours? */
+bool hosts_check_has(const struct hosts_floor *floor, const char *id);
 void hosts_check_post(struct hosts_floor *floor, const char *tree,
     const char *commit, const char *key, bool afresh);
 void hosts_check_drop(struct hosts_floor *floor, const char *tree);

@@ -7,8 +7,10 @@
 #include "fleet.h"
 #include "hosts-private.h"
 #include "intake.h"
+#include "landing.h"
 #include "outcome.h"
 #include "persist.h"
+#include "review.h"
 #include "person.h"
 #include "schema.h"
 #include "settings.h"
@@ -17,8 +19,10 @@
 #include "word.h"
 
 #define BODY_MAX  ((size_t)512 * 1024) /* bytes of a task's JSON */
-#define WANTS_MAX (TASK_WANTS_MAX + 2)
+#define WANTS_MAX (TASK_WANTS_MAX + 3)
 #define RETURN_MS ((int64_t)30 * 1000) /* before others may claim it again */
+#define WITHHELD_MS \
+	((int64_t)10 * 365 * 24 * 3600 * 1000) /* its goal is paused */
 
 /* --- rows -------------------------------------------------------------------
  */
@@ -179,6 +183,12 @@ print_some(const struct task *t, const char *const *keys)
 	return text.len > BODY_MAX ? NULL : buf_take(&text);
 }
 
+char *
+share_result(const struct task *task)
+{
+	return print_some(task, result_keys);
+}
+
 /* A task that somebody else has written: NULL if it cannot be read. */
 static struct task *
 parse(const char *id, const char *text)
@@ -207,6 +217,21 @@ is_held_back(const struct hosts_floor *floor, const struct task *t)
 	    policy->holds(floor->mode->policy_arg, t);
 }
 
+bool
+shares_wait(const struct hosts_floor *floor)
+{
+	for (size_t i = 0; i < floor->share_count; i++) {
+		const struct share *share = floor->shares[i];
+		const struct task *t = task_of(floor, share);
+
+		if (t == NULL ||
+		    (share->step != SHARE_NEW && share->step != SHARE_OUT) ||
+		    !is_held_back(floor, t))
+			return true;
+	}
+	return false;
+}
+
 void
 shares_compare(struct hosts_floor *floor)
 {
@@ -218,7 +243,7 @@ shares_compare(struct hosts_floor *floor)
 
 		if ((t->step != TASK_WAITING && t->step != TASK_ASSIGNED &&
 			t->step != TASK_QUEUED) ||
-		    share_of_task(floor, t->id) != NULL)
+		    share_of_task(floor, t->id) != NULL || review_is(t))
 			continue;
 		id = share_id(floor->host, t->id);
 		if (share_of_id(floor, id) == NULL)
@@ -247,6 +272,52 @@ shares_compare(struct hosts_floor *floor)
 	}
 }
 
+/* Did an earlier one of our requests, which was not answered, do it? */
+static bool
+was_finished(const struct hosts_floor *floor, const struct share *share,
+    const struct shared_rows *row)
+{
+	const char *host = row->count > 0 ? shared_text(row, 0, "host") : NULL;
+
+	return host != NULL && strcmp(host, floor->host) == 0 &&
+	    shared_int(row, 0, "fence") == share->fence &&
+	    strcmp(shared_text(row, 0, "state"), share->state) == 0;
+}
+
+/* It has ended here, but it was not ours any more: its row says what became of
+ * it. */
+static void
+fenced(struct hosts_floor *floor, struct share *share, struct task *t,
+    const struct shared_rows *row)
+{
+	const char *host = row->count > 0 ? shared_text(row, 0, "host") : NULL;
+
+	EMIT(floor->core, EVENT_TASK_FENCED, .task = share->task,
+	    .reason = "it has ended here, but another host has it by now");
+	if (is_own(floor, share) && t != NULL &&
+	    t->outcome == OUTCOME_ABORTED) { /* a person does not want it */
+		share->step = SHARE_DROP;
+		share_save(floor, share);
+		return;
+	}
+	if (!is_own(floor, share) || t == NULL || row->count == 0 ||
+	    strcmp(shared_text(row, 0, "state"), "dropped") == 0 ||
+	    task_elsewhere(t, host != NULL ? host : "none", clock_wall_ms()) <
+		0) {
+		share_remove(floor, share);
+		return;
+	}
+	floor->core->state.outcomes[t->outcome]--;
+	t->outcome = OUTCOME_NONE;
+	share->step = SHARE_AWAY;
+	share->fence = shared_int(row, 0, "fence");
+	xstrset(&share->state, NULL);
+	share_save(floor, share);
+	persist_changed(floor->core);
+	floor->since_ms = 0;
+	floor->poll = true;
+}
+
 static void
 on_told(const struct shared_answer *answer, void *arg)
 {
@@ -260,6 +331,7 @@ on_told(const struct shared_answer *answer, void *arg)
 	floor->share = NULL;
 	if (!hosts_answered(floor, answer) || share == NULL ||
 	    share->step != floor->share_step) {
+		auto_plan_changed(floor->mode); /* it may begin here */
 		hosts_done(floor);
 		return;
 	}
@@ -268,6 +340,7 @@ on_told(const struct shared_answer *answer, void *arg)
 	switch (share->step) {
 	case SHARE_NEW:
 		share->step = SHARE_OUT;
+		share->out_ms = clock_boot_ms();
 		if (!done) { /* an earlier daemon was killed after this */
 			floor->since_ms = 0;
 			floor->poll = true;
@@ -279,18 +352,25 @@ on_told(const struct shared_answer *answer, void *arg)
 		share_save(floor, share);
 		floor->claim = true;
 		break;
-	case SHARE_OUT: /* its priority */
+	case SHARE_OUT: /* its priority, that its goal is paused, or that
+			 * nobody else wants it */
 		if (t != NULL)
 			share->prio = (int)t->priority;
+		if (claimed != NULL && claimed->count > 0) {
+			share->step = SHARE_HELD;
+			share->fence = shared_int(claimed, 0, "fence");
+		}
+		share->out_ms = clock_boot_ms();
+		share->withheld = floor->withholds;
 		share_save(floor, share);
+		floor->poll |= !done; /* a host has it by now */
 		break;
 	case SHARE_FINISH:
-		if (!done)
-			EMIT(floor->core, EVENT_TASK_FENCED,
-			    .task = share->task,
-			    .reason = "it has ended here, but another host "
-				      "has it by now");
-		share_remove(floor, share);
+		if (!done && !was_finished(floor, share, &answer->of[2]))
+			fenced(floor, share, t, &answer->of[2]);
+		else
+			share_remove(floor, share);
+		outcome_settle_due(floor->mode);
 		break;
 	case SHARE_BACK:
 		if (is_own(floor, share) && t != NULL) {
@@ -321,26 +401,51 @@ tell(struct hosts_floor *floor, struct share *share,
 	hosts_ask(floor, calls, count, on_told);
 }
 
+/* The task as another host is to have it, and what it wants of that. */
+static char *
+body_of(const struct hosts_floor *floor, const struct task *t, char ***wants)
+{
+	struct task *copy = schema_clone(&task_schema, t);
+	const struct auto_mode *mode = floor->mode;
+	char *body;
+
+	if (mode->team->leaves != NULL)
+		mode->team->leaves(mode->team_arg, copy);
+	body = print_some(copy, body_keys);
+	*wants = share_wants(copy);
+	task_free(copy);
+	return body;
+}
+
 /* What stays here is claimed with it. */
 static void
-publish(struct hosts_floor *floor, struct share *share, const struct task *t)
+publish(struct hosts_floor *floor, struct share *share, const struct task *t,
+    bool withheld)
 {
-	cleanup_free char *body = print_some(t, body_keys);
-	cleanup_strv char **wants = share_wants(t);
+	cleanup_strv char **wants = NULL;
+	cleanup_free char *body = body_of(floor, t, &wants);
+	cleanup_free char *parent =
+	    task_is_child(t) ? share_id(floor->host, t->launch.parent) : NULL;
 	struct book_value want[WANTS_MAX][2];
-	struct shared_call calls[WANTS_MAX + 4] = {
+	struct shared_call calls[WANTS_MAX + 5] = {
 		SHARED_CALL(SHARED_PUBLISH, BOOK_T(share->id),
 		    BOOK_I(t->priority), BOOK_T(t->label),
 		    BOOK_T(core_branch(floor->core)), BOOK_T(t->title),
-		    BOOK_T(body != NULL ? body : "{}"), BOOK_I(0)),
+		    BOOK_T(body != NULL ? body : "{}"),
+		    BOOK_I(withheld ? WITHHELD_MS : 0)),
 		SHARED_CALL(SHARED_WANTS_CLEAR, BOOK_T(share->id)),
+		SHARED_CALL(
+		    SHARED_PUBLISH_PARENT, BOOK_T(share->id), BOOK_T(parent)),
 	};
 	const struct shared_call claim[] = {
-		SHARED_CALL(
-		    SHARED_CLAIM_ONE, BOOK_T(floor->boot), BOOK_T(share->id)),
+		share->fence > 0 ? /* the server has lost that */
+		    SHARED_CALL(SHARED_RESTORE, BOOK_T(share->id),
+			BOOK_I(share->fence), BOOK_T(floor->boot)) :
+		    SHARED_CALL(SHARED_CLAIM_ONE, BOOK_T(floor->boot),
+			BOOK_T(share->id)),
 		SHARED_CALL(SHARED_ATTEMPTS_BEGIN, BOOK_T(floor->boot)),
 	};
-	size_t n = 2;
+	size_t n = 3;
 
 	for (size_t i = 0; i < strv_count(wants) && i < WANTS_MAX; i++) {
 		want[i][0] = BOOK_T(share->id);
@@ -349,7 +454,10 @@ publish(struct hosts_floor *floor, struct share *share, const struct task *t)
 		    (struct shared_call){ SHARED_PUBLISH_WANT, want[i], 2 };
 	}
 	floor->claim_at = 0;
-	if (share_stays(t) || body == NULL) { /* too long for others */
+	floor->withholds = withheld;
+	if (share->step == SHARE_NEW &&
+	    (share_stays(t) || kin_at_home(floor, t) ||
+		body == NULL)) { /* too long for others */
 		floor->claim_at = n;
 		calls[n++] = claim[0];
 		calls[n++] = claim[1];
@@ -382,7 +490,13 @@ shares_act(struct hosts_floor *floor)
 			    BOOK_T(share->id), BOOK_T(share->words)),
 		};
 		const struct shared_call close[] = { calls[SHARE_FINISH],
-			SHARED_CALL0(SHARED_ATTEMPTS_CLOSE) };
+			SHARED_CALL0(SHARED_ATTEMPTS_CLOSE),
+			SHARED_CALL(SHARED_TASK_READ, BOOK_T(share->id)) };
+		const struct shared_call home[] = { calls[SHARE_OUT],
+			SHARED_CALL(SHARED_CLAIM_ONE, BOOK_T(floor->boot),
+			    BOOK_T(share->id)),
+			SHARED_CALL(
+			    SHARED_ATTEMPTS_BEGIN, BOOK_T(floor->boot)) };
 
 		switch (share->step) {
 		case SHARE_NEW:
@@ -390,15 +504,30 @@ shares_act(struct hosts_floor *floor)
 			    t->step == TASK_SETTLING || is_held_back(floor, t))
 				continue;
 			if (share->state == NULL) {
-				publish(floor, share, t);
+				publish(floor, share, t, false);
 				return true;
 			}
 			free(take_ptr(&share->state)); /* it was held */
 			floor->claim_at = 0;
 			break;
 		case SHARE_OUT:
+			if (t != NULL &&
+			    is_held_back(floor, t) != share->withheld) {
+				publish(floor, share, t, !share->withheld);
+				return true;
+			}
+			floor->withholds = share->withheld;
+			if (t != NULL && t->step == TASK_WAITING &&
+			    task_is_for_team(t) && hosts_sure(floor) &&
+			    !floor->doubt && !share->withheld &&
+			    clock_boot_ms() - share->out_ms >= HOSTS_HOME_MS) {
+				floor->claim_at = 1;
+				tell(floor, share, home, nitems(home));
+				return true;
+			}
 			if (t == NULL || (int)t->priority == share->prio)
 				continue;
+			floor->claim_at = 0;
 			break;
 		case SHARE_FINISH:
 			tell(floor, share, close, nitems(close));
@@ -413,6 +542,22 @@ shares_act(struct hosts_floor *floor)
 		return true;
 	}
 	return false;
+}
+
+void
+share_again(struct hosts_floor *floor, struct share *share)
+{
+	struct task *t = task_of(floor, share);
+
+	if (share->step == SHARE_OUT || share->step == SHARE_AWAY)
+		share->fence = 0;
+	if (t != NULL && t->step == TASK_ELSEWHERE)
+		task_returned(t, "the server has lost it", clock_wall_ms());
+	share->step = SHARE_NEW;
+	xstrset(&share->state, NULL);
+	xstrset(&share->host, NULL);
+	share_save(floor, share);
+	persist_changed(floor->core);
 }
 
 /* In the pass in which the task ends, so that both are saved or none. */
@@ -433,7 +578,7 @@ shares_ended(struct hosts_floor *floor, const struct event *event)
 			"done" :
 			"failed");
 		free(share->result);
-		share->result = print_some(t, result_keys);
+		share->result = share_result(t);
 		xstrset(&share->words, t->reason);
 		break;
 	case SHARE_NEW:
@@ -498,6 +643,7 @@ begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	if (t == NULL || t->step == TASK_ELSEWHERE || t->step == TASK_WAITING)
 		xstrset(&share->from_ref, shared_text(rows, n, "head_ref"));
 	share->fence = shared_int(rows, n, "fence");
+	share->kin = share->fence > 1;
 	xstrset(&share->host, NULL);
 	share->step = SHARE_HELD;
 	if (t == NULL)
@@ -553,7 +699,7 @@ on_adopted(const struct shared_answer *answer, void *arg)
 bool
 shares_adopt(struct hosts_floor *floor)
 {
-	if (floor->adopt == NULL || floor->adopt[0] == NULL)
+	if (floor->doubt || floor->adopt == NULL || floor->adopt[0] == NULL)
 		return false;
 	hosts_ask(floor,
 	    &SHARED_CALL(SHARED_TASK_READ, BOOK_T(floor->adopt[0])), 1,
@@ -618,24 +764,6 @@ settle(struct hosts_floor *floor, struct share *share,
 	persist_changed(floor->core);
 }
 
-/* Hosts were lost with it: a person says whether it is tried again. */
-static void
-hold(struct hosts_floor *floor, struct share *share, struct task *t,
-    const char *words)
-{
-	cleanup_free char *why =
-	    xasprintf("%d hosts were lost while they had it%s%s",
-		HOSTS_LOST_MAX, words != NULL ? ", the last time: " : "",
-		words != NULL ? words : "");
-
-	if (t->step != TASK_PARKED &&
-	    task_park(t, ASK_FAILURE, NULL, why, clock_wall_ms()) == 0)
-		EMIT(floor->core, EVENT_TASK_PARKED, .task = t->id,
-		    .worker = t->worker, .reason = why);
-	share->step = SHARE_NEW; /* once it waits again */
-	xstrset(&share->state, "held");
-}
-
 static void
 apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 {
@@ -657,6 +785,12 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	if (!word_find(row_state_words, shared_text(rows, n, "state"), &state))
 		return; /* of a later version */
 	row.state = (enum row_state)state;
+	if (share != NULL && row.fence < share->fence &&
+	    row.state < ROW_LANDED &&
+	    (share->step == SHARE_HELD || share->step == SHARE_READY)) {
+		trust_lost(floor);
+		return;
+	}
 	if (share != NULL && hosts_land_news(floor, share, rows, n))
 		return;
 	verdict = share_judge(share, &row, floor->host, floor->boot);
@@ -671,6 +805,7 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 		return;
 	case SHARE_IS_OUT:
 		share->step = SHARE_OUT;
+		share->withheld = false;
 		xstrset(&share->host, NULL);
 		if (t != NULL && t->step == TASK_ELSEWHERE)
 			task_returned(t, words, now);
@@ -687,13 +822,23 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 		xstrset(&share->host, row.host);
 		break;
 	case SHARE_HAS_ENDED:
+		/* Its parent is rebased onto it. */
+		if (t != NULL && task_is_child(t) &&
+		    shared_text(rows, n, "commit_id") != NULL) {
+			if (!share->follows)
+				landings_follow(floor->land->landings);
+			share->follows = true;
+			if (!landings_fresh(floor->land->landings)) {
+				floor->follows = true;
+				return;
+			}
+		}
 		settle(floor, share, rows, n);
 		return;
 	case SHARE_IS_HELD:
-		if (t == NULL)
-			return;
-		hold(floor, share, t, words);
-		break;
+		if (!strv_has(strv_const(floor->held), row.id))
+			strv_add(&floor->held, row.id);
+		return;
 	case SHARE_EJECTED:
 		share->step = SHARE_HELD;
 		xstrset(&share->words, words);
@@ -732,7 +877,7 @@ shares_held(struct hosts_floor *floor, const struct shared_rows *rows)
 		    (strcmp(shared_text(rows, n, "task"), share->id) != 0 ||
 			shared_int(rows, n, "fence") != share->fence))
 			n++;
-		if (n < rows->count)
+		if (n < rows->count || floor->doubt || floor->seen)
 			continue;
 		share->step = SHARE_LOST;
 		share_save(floor, share);
@@ -776,6 +921,10 @@ shares_stop(struct hosts_floor *floor)
 			floor->poll = true;
 			continue;
 		}
+		/* Those that it has spawned go on. */
+		if (t != NULL && t->host == NULL)
+			xstrset(&t->host,
+			    share->host != NULL ? share->host : share->owner);
 		r = t == NULL ? 0 : outcome_drop(floor->mode, t, why, &err);
 		if (r == -EBUSY || r == -EINPROGRESS) {
 			left = true;
@@ -786,76 +935,4 @@ shares_stop(struct hosts_floor *floor)
 		share_remove(floor, share);
 	}
 	return left;
-}
-
-/* --- what no host can take ---------------------------------------------------
- */
-
-bool
-shares_want(const struct hosts_floor *floor)
-{
-	for (size_t i = 0; i < floor->share_count; i++) {
-		const struct share *share = floor->shares[i];
-		const struct task *t = task_of(floor, share);
-		cleanup_strv char **wants = NULL;
-
-		if (share->asks)
-			return true;
-		if (share->step == SHARE_OUT && t != NULL)
-			wants = share_wants(t);
-		if (wants != NULL)
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_listed(const struct shared_rows *rows, const char *id)
-{
-	for (size_t i = 0; i < rows->count; i++)
-		if (strcmp(shared_text(rows, i, "task"), id) == 0)
-			return true;
-	return false;
-}
-
-void
-shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows)
-{
-	for (size_t i = 0; i < floor->share_count; i++) {
-		struct share *share = floor->shares[i];
-		struct task *t = task_of(floor, share);
-		cleanup_free char *key = xasprintf("host/%s", share->id);
-		cleanup_buf struct buf words = BUF_INIT;
-		cleanup_strv char **wants = t != NULL ? share_wants(t) : NULL;
-		bool here = wants != NULL;
-
-		if (!is_listed(rows, share->id) || t == NULL) {
-			if (share->asks)
-				asks_resolve(floor->core, key);
-			share->asks = false;
-			continue;
-		}
-		buf_adds(&words, "no host that is up has all that it wants:");
-		for (size_t k = 0; wants != NULL && wants[k] != NULL; k++) {
-			here &= hosts_can(floor, wants[k]);
-			buf_addf(&words, " %s", wants[k]);
-		}
-		if (here || share->asks)
-			continue;
-		buf_adds(&words,
-		    "; start a host that has it, or add the word to "
-		    "fleet.capabilities of one that does");
-		share->asks = true;
-		share_save(floor, share);
-		asks_open(floor->core,
-		    &(struct ask_draft){ .kind = ASK_BLOCKED,
-			.level = ESCALATION_WARNING,
-			.key = key,
-			.title = "no host can take a task",
-			.words = words.data,
-			.command = "llmc fleet hosts",
-			.task = t->id,
-			.stays = true });
-	}
-	persist_changed(floor->core);
 }

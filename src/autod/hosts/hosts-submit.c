@@ -74,6 +74,9 @@ submit(struct hosts_land *land, const struct landing_item *item,
 	cleanup_json struct json_object *json =
 	    schema_json(&landing_item_schema, item);
 	cleanup_buf struct buf text = BUF_INIT;
+	const struct task *t = state_task(&land->core->state, share->task);
+	/* Once it has landed, nobody asks how it went. */
+	cleanup_free char *result = t != NULL ? share_result(t) : NULL;
 
 	json_print(json, false, &text);
 	land_ask(land,
@@ -81,7 +84,7 @@ submit(struct hosts_land *land, const struct landing_item *item,
 		SHARED_CALL(SHARED_SUBMIT, BOOK_T(share->id),
 		    BOOK_I(share->fence), BOOK_T(land->floor->boot),
 		    BOOK_T(item->head), BOOK_T(land->head_ref),
-		    BOOK_T(text.data)),
+		    BOOK_T(text.data), BOOK_T(result)),
 		SHARED_CALL(SHARED_TASK_READ, BOOK_T(share->id)) },
 	    2, on_submitted);
 }
@@ -179,13 +182,16 @@ hosts_land_news(struct hosts_floor *floor, struct share *share,
 	const struct landing_item *item =
 	    landing_record_of_task(record_of(land), share->task);
 
-	if (share->step != SHARE_READY || item == NULL ||
-	    item->step != ITEM_SUBMITTED ||
+	/* It may have landed before the server lost that it was submitted. */
+	if ((share->step != SHARE_READY &&
+		!(landed && share->step == SHARE_HELD)) ||
+	    item == NULL || item->step != ITEM_SUBMITTED ||
 	    shared_int(rows, n, "fence") != share->fence ||
 	    (!landed && strcmp(state, "claimed") != 0))
 		return false;
 	if (share->state != NULL)
 		return true; /* known */
+	share->step = SHARE_READY;
 	xstrset(&share->state, landed ? "landed" : "ejected");
 	xstrset(
 	    &share->commit, landed ? shared_text(rows, n, "commit_id") : NULL);

@@ -58,6 +58,10 @@ char *op_enqueue_built_ref(const char *item);
 /* Remove both. */
 void op_enqueue_drop_ref(struct core *core, const char *item);
 
+/* review.get; the calls that wait are refused. */
+void review_get_register(struct landings *landings);
+void review_get_release(struct landings *landings);
+
 /*
  * Pick, for emergencies: land what a worker has, in any status, without
  * touching its worktree or its status. Everything is saved as a commit first,

@@ -672,6 +672,7 @@ landings_new(struct fleet *fleet)
 	core_add_floor(landings->core, &landings->floor);
 	emit_subscribe(landings->core, on_event, landings);
 	landing_commands_register(landings, fleet);
+	review_get_register(landings);
 	return landings;
 }
 
@@ -685,6 +686,7 @@ landings_free(struct landings *landings)
 	fleet = landings->fleet;
 	emit_unsubscribe(landings->core, on_event, landings);
 	release_calls(landings);
+	review_get_release(landings);
 	/* Git is freed next and will not answer any more. */
 	for (size_t i = 0; i < fleet->count; i++)
 		if (fleet->agents[i]->op != NULL)

@@ -127,6 +127,7 @@ struct landing_hosts {
 };
 
 TAILQ_HEAD(landing_calls, landing_call);
+TAILQ_HEAD(landing_reviews, review_get);
 
 struct landings {
 	struct core *core;
@@ -137,6 +138,8 @@ struct landings {
 	void *hosts_arg;
 	struct queue *queue;
 	struct landing_calls calls; /* that wait for an item */
+	struct landing_reviews reviews; /* that git is asked about */
+	int review_count;
 	bool begun;
 	int64_t flaky_told_ms; /* a person, monotonic; 0 = not yet */
 	struct core_floor floor;

@@ -317,6 +317,21 @@ on_frozen(const struct git_frozen *frozen, const struct err *err, void *arg)
 		operation_go(&e->op.op, STEP_LINES);
 }
 
+/* Has another agent approved the commit that must be HEAD? */
+static bool
+is_reviewed(const struct op_enqueue *e)
+{
+	const struct agent *agent = e->op.agent;
+	const char *id = agent->worker->task;
+	const struct task *t =
+	    id != NULL ? state_task(&agent->core->state, id) : NULL;
+
+	return t != NULL && e->commit != NULL &&
+	    t->attempt.review == REVIEW_APPROVED &&
+	    t->attempt.review_of != NULL &&
+	    strcmp(t->attempt.review_of, e->commit) == 0;
+}
+
 static void
 step_freeze(struct operation *op)
 {
@@ -332,9 +347,10 @@ step_freeze(struct operation *op)
 	rules.what.tests =
 	    strcmp(settings_string(core->settings, "auto.test_guard"),
 		test_guard_words[TEST_GUARD_OFF]) != 0;
-	/* By op_inspect(), for the person who waits; or at the end of the turn
-	 * that led here. What appears later is saved before the next task. */
-	if (e->op.call != NULL)
+	/* By op_inspect(), for the person who waits; before a review; or at the
+	 * end of the turn that led here. What appears later is saved before
+	 * the next task. */
+	if (e->op.call != NULL || is_reviewed(e))
 		rules.what.seen_clean = e->commit;
 	else if (git_facts_clean(&agent->seen) && agent->seen_ms > 0 &&
 	    clock_mono_ms() - agent->seen_ms < SEEN_MS)

@@ -4,12 +4,7 @@
 #ifndef PAGE_ASSETS_H
 #define PAGE_ASSETS_H
 
-enum page_asset_name {
-	PAGE_INDEX, /* in this order in meson.build */
-	PAGE_STYLE,
-	PAGE_SCRIPT,
-	PAGE_ASSET_COUNT
-};
+#include "http-request.h"
 
 struct page_asset {
 	const unsigned char *plain;
@@ -18,6 +13,8 @@ struct page_asset {
 	size_t gzip_len;
 };
 
+/* In the order of enum web_path, and of meson.build. */
+#define PAGE_ASSET_COUNT (WEB_REPLAY + 1)
 extern const struct page_asset page_assets[PAGE_ASSET_COUNT];
 
 #endif

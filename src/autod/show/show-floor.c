@@ -18,6 +18,7 @@
 #include "persist.h"
 #include "proctree.h"
 #include "relay.h"
+#include "roots.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
@@ -178,6 +179,7 @@ struct visitor {
 	struct show_web *web;
 	struct http_exchange *exchange;
 	struct show_follower *follower;
+	char page[WEB_TOKEN_CHARS + 1]; /* that its POSTs name */
 };
 
 LIST_HEAD(visitors, visitor);
@@ -190,10 +192,12 @@ struct show_web {
 	struct scrapes scrapes;
 	struct loop_timer *beat; /* while there are visitors */
 	struct show_report_page report;
+	char *address; /* that the server listens on */
 	char token[WEB_TOKEN_CHARS + 1];
 	char *reason; /* why it cannot be opened; NULL = nothing is wrong */
 	bool asked; /* the overseer, for the listener of an earlier daemon */
 	bool untold; /* the overseer does not know what it shall keep */
+	bool works; /* the pages that are open know that they can work */
 };
 
 /* --- the view, as a stream ------------------------------------------- */
@@ -262,6 +266,7 @@ serve_view(struct show_web *web, struct http_exchange *exchange)
 	const struct web_content content = { .type = web_path_type(WEB_VIEW),
 		.endless = true };
 	struct visitor *visitor = xcalloc(1, sizeof *visitor);
+	cleanup_buf struct buf text = BUF_INIT;
 
 	visitor->web = web;
 	visitor->exchange = exchange;
@@ -274,6 +279,12 @@ serve_view(struct show_web *web, struct http_exchange *exchange)
 		web->beat = loop_every(
 		    web->show->core->loop, SHOW_WEB_BEAT_MS, on_beat, web);
 	send_beat(visitor);
+	web_files_new_token(visitor->page);
+	web->works = show_desk_works(web->show->desk);
+	buf_addf(&text,
+	    "event: desk\ndata: {\"mode\":\"%s\",\"page\":\"%s\"}\n\n",
+	    web->works ? "work" : "view", visitor->page);
+	http_stream_send(exchange, text.data, text.len);
 	visitor->follower =
 	    show_stream_follow(web->show->stream, on_body, visitor);
 }
@@ -325,10 +336,9 @@ serve_metrics(struct show_web *web, struct http_exchange *exchange)
 }
 
 static void
-serve_asset(struct http_exchange *exchange, enum web_path path,
-    enum page_asset_name name, bool gzip)
+serve_asset(struct http_exchange *exchange, enum web_path path, bool gzip)
 {
-	const struct page_asset *asset = &page_assets[name];
+	const struct page_asset *asset = &page_assets[path];
 	const struct web_content content = { .type = web_path_type(path),
 		.len = gzip ? asset->gzip_len : asset->plain_len,
 		.gzip = gzip };
@@ -337,31 +347,58 @@ serve_asset(struct http_exchange *exchange, enum web_path path,
 	    (const char *)(gzip ? asset->gzip : asset->plain));
 }
 
+/* A change comes from a page that follows the view: no other knows its name,
+ * not even one with the token or the cookie. */
+static void
+serve_change(struct show_web *web, struct http_exchange *exchange,
+    const struct http_head *request)
+{
+	static const char words[] =
+	    "this page has lost the daemon meanwhile: try it again\n";
+	const struct web_content content = {
+		.type = "text/plain; charset=utf-8", .len = sizeof words - 1
+	};
+	const struct visitor *visitor;
+
+	LIST_FOREACH (visitor, &web->visitors, entry)
+		if (web_token_equal(request->page, visitor->page)) {
+			show_desk_change(web->show->desk, exchange, request);
+			return;
+		}
+	http_reply(exchange, 403, &content, words);
+}
+
 static void
 on_request(
     struct http_exchange *exchange, const struct http_head *request, void *arg)
 {
-	static const enum page_asset_name assets[] = {
-		[WEB_INDEX] = PAGE_INDEX,
-		[WEB_STYLE] = PAGE_STYLE,
-		[WEB_SCRIPT] = PAGE_SCRIPT,
-	};
 	const struct web_content nothing = { 0 };
 	struct show_web *web = arg;
 	enum web_path path = WEB_PATH_COUNT;
-	int status = web_decide(
-	    request, http_server_port(web->server), web->token, &path);
+	const struct web_rules rules = { .port = http_server_port(web->server),
+		.token = web->token,
+		.origin =
+		    settings_string(web->show->core->settings, "web.origin"),
+		.is_session = show_desk_knows,
+		.arg = web->show->desk };
+	int status = web_decide(request, &rules, &path);
 
 	if (status != 200)
 		http_refuse(exchange, status);
-	else if (path <= WEB_SCRIPT)
-		serve_asset(exchange, path, assets[path], request->gzip);
+	else if (path < PAGE_ASSET_COUNT)
+		serve_asset(exchange, path, request->gzip);
 	else if (path == WEB_ICON)
 		http_reply(exchange, 204, &nothing, "");
 	else if (path == WEB_VIEW)
 		serve_view(web, exchange);
 	else if (path == WEB_METRICS)
 		serve_metrics(web, exchange);
+	else if (path == WEB_LOGIN)
+		show_desk_login(web->show->desk, exchange);
+	else if (path == WEB_API && request->method == HTTP_POST)
+		serve_change(web, exchange, request);
+	else if (path == WEB_API)
+		show_desk_read(web->show, exchange, request);
 	else
 		show_report_page_serve(&web->report, exchange);
 }
@@ -381,8 +418,8 @@ web_close(struct show_web *web)
 
 /* Takes the listener. A token lives as long as its listener. */
 static int
-web_serve(
-    struct show_web *web, int listener, const char *token, struct err *err)
+web_serve(struct show_web *web, int listener, const char *address,
+    const char *token, struct err *err)
 {
 	struct core *core = web->show->core;
 	struct http_server *server;
@@ -392,24 +429,42 @@ web_serve(
 		fd_close(listener);
 		return r;
 	}
-	server = http_server_new(core->loop, listener, on_request, web, err);
+	server = http_server_new(
+	    core->loop, listener, address, on_request, web, err);
 	if (server == NULL)
 		return err->code;
 	web_close(web);
 	web->server = server;
+	xstrset(&web->address, address);
 	web->untold = true;
 	memcpy(web->token, token, WEB_TOKEN_CHARS);
 	return 0;
 }
 
+static bool
+is_loopback(const char *address)
+{
+	return strcmp(address, WEB_LOOPBACK) == 0;
+}
+
 /* With a new token: another process may have had the port, and been sent the
  * last one by a page that was still open. */
 static int
-web_open(struct show_web *web, unsigned port, struct err *err)
+web_open(
+    struct show_web *web, const char *address, unsigned port, struct err *err)
 {
 	char token[WEB_TOKEN_CHARS + 1];
-	int fd = loopback_listen(port, err);
+	int fd;
 
+	if (!is_loopback(address) &&
+	    *settings_string(web->show->core->settings, "web.origin") == '\0')
+		return err_set(err, -EPERM,
+		    "the page is not opened on %s (web.listen), where others "
+		    "could read along: let a program of yours speak TLS for "
+		    "it, and say where with llmc config set web.origin "
+		    "https://...; or: llmc config set web.listen 127.0.0.1",
+		    address);
+	fd = http_listen(address, port, err);
 	if (fd == -EADDRINUSE || fd == -EACCES)
 		return err_set(err, fd,
 		    "the page cannot use port %u (web.port): it is %s; choose "
@@ -420,17 +475,18 @@ web_open(struct show_web *web, unsigned port, struct err *err)
 	if (fd < 0)
 		return fd;
 	web_files_new_token(token);
-	return web_serve(web, fd, token, err);
+	return web_serve(web, fd, address, token, err);
 }
 
 static void
 web_say_open(struct show_web *web)
 {
-	cleanup_free char *number = xasprintf("%u", show_web_port(web));
+	cleanup_free char *where =
+	    xasprintf("%s:%u", web->address, show_web_port(web));
 
 	xstrset(&web->reason, NULL);
 	emit(web->show->core,
-	    &(struct event){ .kind = EVENT_WEB_OPEN, .text = number });
+	    &(struct event){ .kind = EVENT_WEB_OPEN, .text = where });
 }
 
 /* Go on with the listener of the daemon before us, once, if it is the one that
@@ -455,9 +511,9 @@ web_inherit(struct show_web *web, bool enabled, unsigned port)
 	web->untold = r == 1 || r == -EBADMSG;
 	if (r != 1 || !enabled || strncmp(text, WEB_KEEP, skip) != 0 ||
 	    !web_token_valid(text + skip) ||
-	    loopback_check(fd, &found, NULL) < 0 ||
+	    http_listens(fd, WEB_LOOPBACK, &found, NULL) < 0 ||
 	    (port != 0 && port != found) ||
-	    web_serve(web, take_fd(&fd), text + skip, &err) < 0)
+	    web_serve(web, take_fd(&fd), WEB_LOOPBACK, text + skip, &err) < 0)
 		return;
 	web->untold = false;
 	web_say_open(web);
@@ -469,18 +525,18 @@ web_hand_on(struct show_web *web, int channel)
 {
 	char text[FD_CHANNEL_TEXT_SIZE];
 
-	if (web->server == NULL)
+	if (web->server == NULL || !is_loopback(web->address))
 		return;
 	snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
 	fd_channel_send(channel, text, http_server_listener(web->server));
 }
 
 static void
-web_try(struct show_web *web, unsigned port)
+web_try(struct show_web *web, const char *address, unsigned port)
 {
 	struct err err = { 0, "" };
 
-	if (web_open(web, port, &err) == 0) {
+	if (web_open(web, address, port, &err) == 0) {
 		web_say_open(web);
 		return;
 	}
@@ -500,26 +556,35 @@ show_web_settle(struct show_web *web)
 	const struct settings *settings = web->show->core->settings;
 	bool enabled = settings_bool(settings, "web.enabled");
 	unsigned port = (unsigned)settings_int(settings, "web.port");
+	const char *address = settings_string(settings, "web.listen");
+	const char *origin = settings_string(settings, "web.origin");
+	struct visitor *visitor;
 	int channel;
 	char text[FD_CHANNEL_TEXT_SIZE] = WEB_DROP;
 	int fd = -1;
 
 	if (web->show->core->options->oneshot)
 		return;
-	web_inherit(web, enabled, port);
+	web_inherit(web, enabled && is_loopback(address), port);
 	if (!enabled) {
 		web_close(web);
 		xstrset(&web->reason, NULL);
-	} else if (web->server == NULL ||
+		show_desk_forget(web->show->desk);
+	} else if (web->server == NULL || strcmp(address, web->address) != 0 ||
+	    (!is_loopback(address) && *origin == '\0') ||
 	    (port != 0 && port != http_server_port(web->server))) {
-		web_try(web, port);
+		web_try(web, address, port);
 	}
+	/* They come back at once, and learn what they may do now. */
+	if (web->works != show_desk_works(web->show->desk))
+		while ((visitor = LIST_FIRST(&web->visitors)) != NULL)
+			visitor_end(visitor);
 	/* The overseer keeps the listener, and its token, for the next
-	 * daemon. */
+	 * daemon; not one that others can reach. */
 	channel = web->show->core->options->overseer;
 	if (!web->untold || channel == 0)
 		return;
-	if (web->server != NULL) {
+	if (web->server != NULL && is_loopback(web->address)) {
 		snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
 		fd = http_server_listener(web->server);
 	}
@@ -538,13 +603,24 @@ static void
 web_on_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct show_web *web = arg;
+	const struct settings *settings = web->show->core->settings;
 	struct json_object *result = json_object_new_object();
+	const char *origin = settings_string(settings, "web.origin");
+	char code[WEB_TOKEN_CHARS + 1];
 
-	(void)params;
 	/* It is wanted now: do not wait for the next patrol. */
 	show_web_settle(web);
-	json_set_bool(result, "enabled",
-	    settings_bool(web->show->core->settings, "web.enabled"));
+	json_set_bool(
+	    result, "enabled", settings_bool(settings, "web.enabled"));
+	json_set_string(
+	    result, "listen", settings_string(settings, "web.listen"));
+	json_set_string(result, "origin", origin);
+	json_set_string(result, "mode", settings_string(settings, "web.mode"));
+	if (json_bool_or(params, "code", false) && *origin != '\0' &&
+	    web->server != NULL) {
+		show_desk_code(web->show->desk, code);
+		json_set_string(result, "code", code);
+	}
 	if (web->server != NULL)
 		json_set_int(result, "port", show_web_port(web));
 	if (web->reason != NULL)
@@ -584,6 +660,7 @@ show_web_free(struct show_web *web)
 		on_saved(LIST_FIRST(&web->scrapes));
 	show_report_page_release(&web->report);
 	web_close(web);
+	free(web->address);
 	free(web->reason);
 	free(web);
 }
@@ -628,7 +705,11 @@ static void
 floor_begin(void *self)
 {
 	struct show_floor *show = self;
+	struct err err = { 0 };
 
+	if (!show->core->options->oneshot &&
+	    roots_note(show->core->workspace->root, &err) < 0)
+		log_debug("llmc web --all does not list this: %s", err.msg);
 	show_spans_begin(show->spans);
 	show_web_settle(show->web);
 	show_report_begin(show->report);
@@ -692,8 +773,11 @@ show_floor_new(struct team_floor *team, struct oversight_floor *oversight,
 	show->hosts = show_hosts_new(show, hosts);
 	show->spans = show_spans_new(show);
 	show->stream = show_stream_new(show);
+	show->desk = show_desk_new(show);
 	show->web = show_web_new(show);
 	show->report = show_report_new(show);
+	show->replay = show_replay_new(show);
+	show->charts = show_charts_new(show);
 	return show;
 }
 
@@ -702,8 +786,11 @@ show_floor_free(struct show_floor *show)
 {
 	if (show == NULL)
 		return;
+	show_replay_free(show->replay);
+	show_charts_free(show->charts);
 	show_report_free(show->report);
 	show_web_free(show->web);
+	show_desk_free(show->desk);
 	show_hosts_free(show->hosts);
 	show_stream_free(show->stream);
 	show_spans_free(show->spans);

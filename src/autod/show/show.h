@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * The top floor: what people see. It changes nothing; it makes the view
- * (view.h) of what the floors below know, and gives it to those who look.
+ * The top floor: what people see. It makes the view (view.h) of what the floors
+ * below know, and gives it to those who look. What they change goes through the
+ * methods of those floors.
  *
  *   show-stream.c   the view and its changes for those who follow it: view.get,
  *                   view.follow, the page
  *   show-floor.c    what is counted for metrics; what is measured; the page on
  *                   127.0.0.1; the report for it
+ *   show-desk.c     what the page asks for beside the view, and what a person
+ *                   does there: by the same methods that llmc calls
  *   show-hosts.c    the other hosts of a fleet
  *   show-spans.c    how workers spend their time
  *   show-report.c   reports to people.report_command
+ *   show-charts.c   charts.get
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -20,6 +24,8 @@
 
 struct auto_mode;
 struct buf;
+struct show_charts;
+struct show_desk;
 struct show_follower;
 struct show_hosts;
 struct show_report;
@@ -28,6 +34,8 @@ struct show_stream;
 struct show_web;
 struct fleet;
 struct hosts_floor;
+struct http_exchange;
+struct http_head;
 struct json_object;
 struct landings;
 struct oversight_floor;
@@ -47,8 +55,11 @@ struct show_floor {
 	struct show_hosts *hosts;
 	struct show_spans *spans;
 	struct show_stream *stream;
+	struct show_desk *desk;
 	struct show_web *web;
 	struct show_report *report;
+	struct show_replay *replay;
+	struct show_charts *charts;
 };
 
 /* Registers itself as a floor, and its methods. oversight and hosts may be
@@ -61,6 +72,28 @@ void show_floor_free(struct show_floor *show);
 
 /* The port that the page listens on; 0 = it is not open. */
 unsigned show_web_port(const struct show_web *web);
+
+/* A GET of WEB_API_PREFIX NAME; it is answered now or later. */
+void show_desk_read(struct show_floor *show, struct http_exchange *exchange,
+    const struct http_head *request);
+
+/* A POST of WEB_API_PREFIX METHOD, of a page that is open: what a person does
+ * there, with the rights of one. Each is done once: see struct click. */
+void show_desk_change(struct show_desk *desk, struct http_exchange *exchange,
+    const struct http_head *request);
+bool show_desk_works(const struct show_desk *desk); /* web.mode is work */
+
+/* Logins at web.origin: a code, which is for one login within ten minutes, is
+ * exchanged for the session that a cookie has. They are kept in a file over
+ * restarts, until the page is turned off. */
+void show_desk_code(struct show_desk *desk, char *ret_code);
+void show_desk_login(struct show_desk *desk, struct http_exchange *exchange);
+bool show_desk_knows(const char *session, void *desk);
+void show_desk_forget(struct show_desk *desk);
+
+struct show_desk *show_desk_new(struct show_floor *show);
+/* After the server of the page. */
+void show_desk_free(struct show_desk *desk);
 
 /* Appended. Made from memory: nothing is asked or waited for. */
 void show_metrics_text(struct show_floor *show, struct buf *out);
@@ -149,6 +182,13 @@ show_spans_sum(const struct show_spans *spans, int64_t now_ms, int64_t *uses);
 void show_spans_fill(
     struct show_spans *spans, const char *worker, struct json_object *row);
 
+/* --- charts ------------------------------------------------------------- */
+
+/* charts.get: the data of the pictures (charts.h), made by a child that reads
+ * the book. */
+struct show_charts *show_charts_new(struct show_floor *show);
+void show_charts_free(struct show_charts *charts);
+
 /* --- reports ------------------------------------------------------------ */
 
 /*
@@ -162,6 +202,9 @@ void show_spans_fill(
  * result. If it failed, a person is notified once. The files are in
  * .llmc/reports.
  */
+struct show_replay *show_replay_new(struct show_floor *show);
+void show_replay_free(struct show_replay *replay);
+
 struct show_report *show_report_new(struct show_floor *show);
 /* Commands that are still running go on. */
 void show_report_free(struct show_report *report);

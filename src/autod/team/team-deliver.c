@@ -178,7 +178,7 @@ find_due(struct team_deliver *d, const struct agent *agent, bool again)
 	for (size_t i = 0; i < box->count; i++) {
 		struct mail *mail = box->mails[i];
 
-		if (mail->created_ms >= since_ms &&
+		if (mail->created_ms >= since_ms && mail->to_host == NULL &&
 		    (again ? mail_is_due(mail, &d->pace, now_ms) :
 			     mail_is_new(mail)) &&
 		    !is_on_its_way(d, agent->worker, mail->id))

@@ -369,6 +369,15 @@ is_good(const struct task *t)
 	return t->outcome == OUTCOME_LANDED || t->outcome == OUTCOME_NO_CHANGES;
 }
 
+/* Do those that it has spawned go on without it? It ended well; or another host
+ * has it by now, and tries again. */
+static bool
+leaves_children(const struct task *t)
+{
+	return is_good(t) ||
+	    (strcmp(t->source, HOSTS_SOURCE) == 0 && t->host != NULL);
+}
+
 /* What its parent gets to know. */
 static struct json_object *
 result_of(const struct task *t)
@@ -410,7 +419,9 @@ static void
 post_result(
     struct team_floor *floor, const struct task *t, const struct task *parent)
 {
-	const struct worker *w = state_find(&floor->core->state, t->worker);
+	const struct worker *w = t->worker != NULL ?
+	    state_find(&floor->core->state, t->worker) :
+	    NULL;
 	cleanup_free char *run = task_attempt_id(t), *goal = goal_of(t);
 	cleanup_free char *to = task_actor(parent);
 	const char *session = w != NULL && w->work_of != NULL &&
@@ -448,6 +459,9 @@ whom_to_tell(const struct team_floor *floor, const struct task *t)
 {
 	struct task *parent = state_task(&floor->core->state, t->launch.parent);
 
+	/* The host that has spawned it tells. */
+	if (!task_is_for_team(t))
+		return NULL;
 	return !t->attempt.announced && parent != NULL &&
 		parent->step != TASK_SETTLING ?
 	    parent :
@@ -493,12 +507,14 @@ team_family_rests(
 	cleanup_free char *key = xasprintf("rests/%s", run);
 	cleanup_free char *goal = goal_of(t);
 	cleanup_free char *subject = xasprintf("agent.paused:%s", t->id);
-	cleanup_free char *to = parent != NULL ? task_actor(parent) : NULL;
+	cleanup_free char *to = parent != NULL ? task_actor(parent) :
+	    task_is_for_team(t)                ? NULL :
+						 xstrdup(t->launch.parent_actor);
 	cleanup_free char *body =
 	    xasprintf("%s does not go on before a person has looked at it: %s",
 		t->id, why);
 
-	if (parent != NULL)
+	if (to != NULL)
 		team_mail_post(floor,
 		    &(struct mail_draft){ .key = key,
 			.to = to,
@@ -514,7 +530,8 @@ team_family_rests(
 static bool
 is_child_of(const struct task *t, const char *parent)
 {
-	return task_is_child(t) && strcmp(t->launch.parent, parent) == 0;
+	return task_is_child(t) && task_is_for_team(t) &&
+	    strcmp(t->launch.parent, parent) == 0;
 }
 
 size_t
@@ -596,7 +613,7 @@ static bool
 end_node(const struct team_floor *floor, struct plan_change *change,
     struct plan_node *node, const struct task *t)
 {
-	if (!is_good(t) && !is_landing(floor, node))
+	if (!leaves_children(t) && !is_landing(floor, node))
 		return plan_edit_cancel(&change->edit, node->id, NULL) == 0;
 	if (plan_edit_begin(&change->edit, NULL) < 0)
 		return false;
@@ -671,7 +688,7 @@ end_children(struct team_floor *floor, const struct task *t)
 		if (child == NULL || child->step == TASK_SETTLING ||
 		    !is_child_of(child, t->id))
 			continue;
-		if (is_good(t) ||
+		if (leaves_children(t) ||
 		    outcome_drop(floor->mode, child, why, NULL) == -EINPROGRESS)
 			give_to(&child->launch, heir(floor, t));
 		persist_changed(floor->core);
@@ -774,6 +791,15 @@ team_family_task_text(
 			    node->spawn->label != NULL ? node->spawn->label :
 							 node->id,
 			    node->id);
+	if (strv_count(task->attempt.elsewhere) > 0) {
+		buf_adds(out,
+		    "\n\nAn earlier attempt at this task, on another host that "
+		    "was lost, has asked for other agents. They go on without "
+		    "you, and what they change lands on the branch by itself. "
+		    "Do not ask for the same again:\n");
+		for (char **kin = task->attempt.elsewhere; *kin != NULL; kin++)
+			buf_addf(out, "- %s\n", *kin);
+	}
 	if (open.len + done.len == 0)
 		return;
 	buf_adds(out,

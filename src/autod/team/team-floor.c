@@ -50,6 +50,8 @@ floor_patrol(void *self, bool all)
 static void
 on_look(void *arg)
 {
+	team_hosts_look(arg);
+	team_requests_look(((struct team_floor *)arg)->requests);
 	team_deliver_look(arg);
 	team_wait_look(arg);
 }
@@ -119,6 +121,7 @@ policy_asks(void *arg, const struct agent *agent)
 
 static const struct auto_team team_policy = {
 	.guard = team_guard_fill,
+	.reserved = team_guard_elsewhere,
 	.files = team_report_files,
 	.denied = team_review_denied,
 	.asks = policy_asks,
@@ -133,6 +136,8 @@ static const struct auto_team team_policy = {
 	.waits = team_wait_waits,
 	.unbegun = team_family_unbegun,
 	.settle = team_family_settle,
+	.leaves = team_guard_leaves,
+	.sent = team_hosts_sent,
 };
 
 /* --- the book -------------------------------------------------------- */
@@ -156,6 +161,7 @@ on_closed(void *arg)
 	struct team_floor *floor = arg;
 
 	floor->open = false;
+	team_hosts_stop(floor);
 	team_requests_closed(floor->requests);
 	team_reserve_closed(floor->reserve);
 	team_post_closed(floor->post);

@@ -5,6 +5,7 @@
  * for other agents; the daemon answers as actor:system:overseer.
  *
  *   team-post.c      mail becomes a record; who an actor is; how much is sent
+ *   team-hosts.c     mail for agents of other hosts
  *   team-mail.c      mail_send, mail_inbox, mail_ack, and mail.* for people
  *   team-deliver.c   mail into sessions
  *   team-family.c    agents, those that they spawned, and how both end
@@ -32,6 +33,7 @@ struct fleet;
 struct loop_call;
 struct loop_timer;
 struct plan_floor;
+struct team_awaits;
 struct team_deliver;
 struct team_post;
 struct team_requests;
@@ -47,6 +49,7 @@ struct team_floor {
 	bool begun; /* the floors below have begun */
 	struct core_floor floor;
 	struct team_post *post;
+	struct team_awaits *awaits; /* team-hosts.c; NULL = none */
 	struct team_deliver *deliver;
 	struct team_reserve *reserve;
 	struct team_requests *requests;

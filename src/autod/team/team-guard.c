@@ -23,10 +23,21 @@
 /* --- reservations ---------------------------------------------------- */
 
 /* In the order of their making. */
+/* A call that waits for the other hosts of a fleet. */
+struct reserving {
+	struct team_floor *floor; /* NULL = it has gone */
+	struct server_call *call;
+	struct reservation **list;
+	size_t count;
+	TAILQ_ENTRY(reserving) entry;
+};
+TAILQ_HEAD(reservings, reserving);
+
 struct team_reserve {
 	struct reservation *
 	    *list; /* those that are open, as the book has them */
 	size_t count;
+	struct reservings waiting;
 };
 
 /* --- records ----------------------------------------------------------- */
@@ -71,13 +82,26 @@ find(const struct team_reserve *reserve, const char *id)
 	return NULL;
 }
 
+/* The nth of the other hosts of a fleet; NULL = there are no more. */
+static const struct reservation *
+elsewhere(const struct team_floor *floor, size_t n)
+{
+	const struct auto_hosts *hosts = floor->mode->hosts;
+
+	return hosts != NULL ? hosts->reserved(floor->mode->hosts_arg, n) :
+			       NULL;
+}
+
 static void
 end(struct team_floor *floor, struct reservation *r)
 {
+	const struct auto_hosts *hosts = floor->mode->hosts;
 	cleanup_json struct json_object *json = NULL;
 	struct team_reserve *reserve;
 	size_t kept = 0;
 
+	if (hosts != NULL)
+		hosts->release(floor->mode->hosts_arg, r->id);
 	r->ended = true;
 	json = reservation_to_json(r);
 	put(floor, json, r->id);
@@ -176,13 +200,19 @@ static bool
 is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
     char **paths)
 {
+	size_t count = floor->reserve->count;
 	int64_t now = clock_wall_ms();
 
-	for (size_t i = 0; i < floor->reserve->count; i++) {
-		const struct reservation *r = floor->reserve->list[i];
+	for (size_t i = 0; i < count || elsewhere(floor, i - count) != NULL;
+	     i++) {
+		bool here = i < count;
+		const struct reservation *r = here ?
+		    floor->reserve->list[i] :
+		    elsewhere(floor, i - count);
 
 		for (size_t p = 0; paths[p] != NULL; p++)
-			if (reservation_blocks(r, actor, paths[p], now)) {
+			if (reservation_blocks(
+				r, here ? actor : "", paths[p], now)) {
 				refuse_conflict(call, r, paths[p], now);
 				return true;
 			}
@@ -191,14 +221,12 @@ is_taken(struct team_floor *floor, struct server_call *call, const char *actor,
 }
 
 /* A new one, or the old one for longer. */
-static struct json_object *
-reserve(struct team_floor *floor, const struct agent *agent, const char *actor,
+static struct reservation *
+make(struct team_floor *floor, const struct agent *agent, const char *actor,
     const char *path, struct json_object *params)
 {
 	const struct task *task = auto_task(agent);
 	struct reservation *r = reservation_new(), *old;
-	cleanup_json struct json_object *json = NULL, *safe = NULL;
-	struct json_object *answer;
 	int64_t ttl = json_int_or(params, "ttl_seconds", 0) * 1000;
 
 	r->id = reservation_id(actor, path);
@@ -215,13 +243,76 @@ reserve(struct team_floor *floor, const struct agent *agent, const char *actor,
 	r->until_ms = clock_wall_ms() + (ttl > 0 ? ttl : RESERVATION_TTL_MS);
 	if (old != NULL && old->until_ms > r->until_ms)
 		r->until_ms = old->until_ms;
-	json = reservation_to_json(r);
-	safe = book_masked(json); /* others read it */
-	put(floor, safe, r->id);
-	add(floor->reserve, safe);
-	answer = to_answer(r, actor);
-	reservation_free(r);
-	return answer;
+	return r;
+}
+
+static void
+reserving_free(struct reserving *this)
+{
+	for (size_t i = 0; i < this->count; i++)
+		reservation_free(this->list[i]);
+	free(this->list);
+	free(this);
+}
+
+/* Another agent of this host may have been quicker. */
+static const struct reservation *
+find_quicker(const struct team_reserve *reserve, const struct reserving *this)
+{
+	for (size_t i = 0; i < reserve->count; i++)
+		for (size_t n = 0; n < this->count; n++)
+			if (reservation_blocks(reserve->list[i],
+				this->list[n]->actor, this->list[n]->path,
+				clock_wall_ms()))
+				return reserve->list[i];
+	return NULL;
+}
+
+static void
+on_reserved(void *arg, const struct reservation *taken)
+{
+	struct reserving *this = arg;
+	struct team_floor *floor = this->floor;
+	const struct auto_hosts *hosts;
+	struct json_object *list, *result;
+	size_t at = 0;
+
+	if (floor == NULL) {
+		reserving_free(this);
+		return;
+	}
+	TAILQ_REMOVE(&floor->reserve->waiting, this, entry);
+	hosts = floor->mode->hosts;
+	list = json_object_new_array();
+	result = json_object_new_object();
+	json_set(result, "reserved", list);
+	if (taken == NULL)
+		taken = find_quicker(floor->reserve, this);
+	for (size_t i = 0; i < this->count; i++) {
+		struct reservation *r = this->list[i];
+		cleanup_json struct json_object *json = reservation_to_json(r);
+		cleanup_json struct json_object *safe = book_masked(json);
+
+		if (taken != NULL) {
+			at = scope_path_meets(taken->path, r->path) ? i : at;
+			if (hosts != NULL &&
+			    find(floor->reserve, r->id) == NULL)
+				hosts->release(floor->mode->hosts_arg, r->id);
+			continue;
+		}
+		put(floor, safe, r->id); /* others read it */
+		add(floor->reserve, safe);
+		json_object_array_add(list, to_answer(r, r->actor));
+	}
+	if (taken != NULL) {
+		refuse_conflict(
+		    this->call, taken, this->list[at]->path, clock_wall_ms());
+		json_object_put(result);
+	} else {
+		team_guard_changed(floor);
+		plan_call_answer(floor->plan, this->call, NULL, result);
+	}
+	reserving_free(this);
 }
 
 /* How many the agent has. */
@@ -240,9 +331,11 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct team_floor *floor = arg;
 	struct agent *agent = team_floor_speaker(floor, call, params, NULL);
-	struct json_object *given = NULL, *list, *result;
+	const struct auto_hosts *hosts = floor->mode->hosts;
+	struct json_object *given = NULL;
 	cleanup_strv char **paths = NULL;
 	cleanup_free char *actor = NULL;
+	struct reserving *this;
 	struct err err = { 0 };
 
 	if (agent == NULL || !plan_call_begin_change(floor->plan, call))
@@ -264,14 +357,19 @@ on_reserve(void *arg, struct server_call *call, struct json_object *params)
 		    RESERVATION_MAX);
 		return;
 	}
-	result = json_object_new_object();
-	list = json_object_new_array();
-	for (size_t i = 0; paths[i] != NULL; i++)
-		json_object_array_add(
-		    list, reserve(floor, agent, actor, paths[i], params));
-	json_set(result, "reserved", list);
-	team_guard_changed(floor);
-	plan_call_answer(floor->plan, call, NULL, result);
+	this = xcalloc(1, sizeof *this);
+	*this = (struct reserving){ .floor = floor,
+		.call = call,
+		.list = xcalloc(strv_count(paths) + 1, sizeof(void *)) };
+	for (; paths[this->count] != NULL; this->count++)
+		this->list[this->count] =
+		    make(floor, agent, actor, paths[this->count], params);
+	TAILQ_INSERT_TAIL(&floor->reserve->waiting, this, entry);
+	if (hosts != NULL)
+		hosts->reserve(floor->mode->hosts_arg, this->list, this->count,
+		    on_reserved, this);
+	else
+		on_reserved(this, NULL);
 }
 
 /* Is it one of them, or below one? */
@@ -370,6 +468,10 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 		if (is_in_force(floor, r))
 			json_object_array_add(list, to_answer(r, actor));
 	}
+	for (size_t n = 0; elsewhere(floor, n) != NULL; n++)
+		if (reservation_holds(elsewhere(floor, n), clock_wall_ms()))
+			json_object_array_add(
+			    list, to_answer(elsewhere(floor, n), ""));
 	result = json_object_new_object();
 	json_set(result, "reservations", list);
 	serve_reply(floor->core, call, result);
@@ -409,6 +511,10 @@ on_person_list(void *arg, struct server_call *call, struct json_object *params)
 		if (is_in_force(floor, floor->reserve->list[i]))
 			json_object_array_add(
 			    rows, row_of(floor->reserve->list[i]));
+	for (size_t n = 0; elsewhere(floor, n) != NULL; n++)
+		if (reservation_holds(elsewhere(floor, n), clock_wall_ms()))
+			json_object_array_add(
+			    rows, row_of(elsewhere(floor, n)));
 	serve_reply(floor->core, call, rows);
 }
 
@@ -425,6 +531,13 @@ on_person_release(
 	if (!plan_call_begin_change(floor->plan, call))
 		return;
 	r = find(floor->reserve, id);
+	for (size_t n = 0; r == NULL && elsewhere(floor, n) != NULL; n++)
+		if (strcmp(elsewhere(floor, n)->id, id) == 0) {
+			serve_refuse(call, API_E_NOT_FOUND,
+			    "%s is of the agent %s: type this on its host", id,
+			    elsewhere(floor, n)->worker);
+			return;
+		}
 	if (r == NULL || !is_in_force(floor, r)) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no reservation %s; list them with: llmc task "
@@ -493,6 +606,9 @@ team_reserve_count(const struct team_floor *floor)
 struct team_reserve *
 team_reserve_new(struct team_floor *floor)
 {
+	struct team_reserve *reserve = xcalloc(1, sizeof *reserve);
+
+	TAILQ_INIT(&reserve->waiting);
 	serve_handle(floor->core, "team.mail_reserve", on_reserve, floor);
 	serve_handle(floor->core, "team.mail_release", on_release, floor);
 	serve_handle(
@@ -500,14 +616,18 @@ team_reserve_new(struct team_floor *floor)
 	serve_handle(floor->core, "reservation.list", on_person_list, floor);
 	serve_handle(
 	    floor->core, "reservation.release", on_person_release, floor);
-	return xcalloc(1, sizeof(struct team_reserve));
+	return reserve;
 }
 
 void
 team_reserve_free(struct team_reserve *reserve)
 {
+	struct reserving *this;
+
 	if (reserve == NULL)
 		return;
+	TAILQ_FOREACH (this, &reserve->waiting, entry)
+		this->floor = NULL; /* who asked has gone */
 	team_reserve_closed(reserve);
 	free(reserve);
 }
@@ -597,6 +717,20 @@ team_guard_fill(void *arg, struct agent *agent, struct guard_policy *policy)
 		owner = reservation_owner(r);
 		guard_policy_reserve(policy, r->path, owner, r->until_ms);
 	}
+	for (size_t n = 0; elsewhere(floor, n) != NULL; n++) {
+		const struct reservation *r = elsewhere(floor, n);
+		cleanup_free char *owner = reservation_owner(r);
+
+		if (reservation_holds(r, now))
+			guard_policy_reserve(
+			    policy, r->path, owner, r->until_ms);
+	}
+}
+
+void
+team_guard_elsewhere(void *arg)
+{
+	team_guard_changed(arg);
 }
 
 /* Why it has its own tools only; NULL = it is as free as its rank. */
@@ -645,20 +779,15 @@ team_guard_admits(void *arg, const char *worker,
 	return r;
 }
 
-void
-team_guard_assigned(struct team_floor *floor, const struct event *event)
+/* Where it may write, as its plan says now. */
+static void
+set_scope(struct team_floor *floor, struct task *task)
 {
-	struct task *task = state_task(&floor->core->state, event->task);
 	struct plan_node *node = NULL;
 	struct plan *plan = NULL;
 	char **scope = NULL;
 
-	if (task != NULL) {
-		task->attempt.violations = 0;
-		xstrset(&task->attempt.scope_checked, NULL);
-	}
-	if (task == NULL || !intake_is_planned(task) ||
-	    floor->plan->state != PLAN_OPEN ||
+	if (!intake_is_planned(task) || floor->plan->state != PLAN_OPEN ||
 	    plan_bind_find(
 		plan_floor_set(floor->plan), task->key, &plan, &node, NULL) < 0)
 		return;
@@ -668,6 +797,35 @@ team_guard_assigned(struct team_floor *floor, const struct event *event)
 		return;
 	strv_clear(&task->launch.scope_paths);
 	task->launch.scope_paths = strv_copy(strv_const(scope));
+}
+
+void
+team_guard_assigned(struct team_floor *floor, const struct event *event)
+{
+	struct task *task = state_task(&floor->core->state, event->task);
+
+	if (task == NULL)
+		return;
+	task->attempt.violations = 0;
+	xstrset(&task->attempt.scope_checked, NULL);
+	set_scope(floor, task);
+}
+
+/* A worker of a team here is in the strictest sandbox of all. */
+void
+team_guard_leaves(void *arg, struct task *copy)
+{
+	struct team_floor *floor = arg;
+	const struct settings *settings = floor->core->settings;
+	enum box_mode mode;
+
+	set_scope(floor, copy);
+	if (!task_is_for_team(copy))
+		return;
+	launch_travels(settings, &copy->launch);
+	mode = box_mode_of(settings, "team-1");
+	if (copy->sandbox == NULL || task_fits(copy, mode))
+		xstrset(&copy->sandbox, box_mode_name(mode));
 }
 
 void

@@ -28,10 +28,12 @@
 
 /* An actor id, a worker's name, "parent" or "person". An agent may write to its
  * parent, to its children and to a person, who is also the parent of those
- * without one; a person to every agent that has not ended. */
+ * without one; a person to every agent that has not ended. "HOST:NAME" is one
+ * of another host, which knows who that is and who may write to it. */
 struct recipient {
-	char *actor; /* id */
+	char *actor; /* id, or HOST:NAME */
 	char *worker; /* that has it now; NULL = none */
+	char *host; /* of the fleet; NULL = this one */
 };
 
 static void
@@ -39,6 +41,7 @@ recipient_release(struct recipient *who)
 {
 	free(take_ptr(&who->actor));
 	free(take_ptr(&who->worker));
+	free(take_ptr(&who->host));
 }
 
 static char *
@@ -53,7 +56,7 @@ goal_of(const struct task *task)
 static const char agent_names[] =
     "an actor id, a worker, \"parent\" or \"person\"";
 static const char person_names[] =
-    "a worker, or an actor id (see: llmc goal tree)";
+    "a worker, HOST:WORKER, or an actor id (see: llmc goal tree)";
 
 static void
 set_recipient(
@@ -63,6 +66,8 @@ set_recipient(
 
 	xstrset(&who->actor, actor);
 	xstrset(&who->worker, agent != NULL ? agent->worker->name : NULL);
+	free(who->host);
+	who->host = team_hosts_route(floor, actor);
 }
 
 /* Resolve a name, for any caller. */
@@ -70,9 +75,13 @@ static int
 find_recipient(struct team_floor *floor, const char *to, const char *names,
     struct recipient *who, struct err *err)
 {
+	const char *me = floor->core->state.host;
+	size_t len = me != NULL ? strlen(me) : 0;
 	const struct agent *agent;
 	cleanup_free char *actor = NULL;
 
+	if (len > 0 && strncmp(to, me, len) == 0 && to[len] == ':')
+		to += len + 1;
 	agent = fleet_find(floor->fleet, to);
 	if (agent != NULL && auto_task(agent) == NULL &&
 	    auto_drives(floor->mode, agent)) {
@@ -92,6 +101,7 @@ find_recipient(struct team_floor *floor, const char *to, const char *names,
 
 /* --- who may write to whom ---------------------------------------------- */
 
+/* May the agent that is this actor write to that one? */
 static bool
 is_child(struct team_floor *floor, const struct task *task, const char *actor)
 {
@@ -132,7 +142,8 @@ recipient_of_agent(struct team_floor *floor, const struct agent *agent,
 		set_recipient(floor, &who, task->launch.parent_actor);
 	} else {
 		code = find_recipient(floor, to, agent_names, &who, err);
-		if (code == 0 && !may_write_to(floor, agent, who.actor)) {
+		if (code == 0 && strncmp(who.actor, "actor:", 6) == 0 &&
+		    !may_write_to(floor, agent, who.actor)) {
 			code = API_E_UNAUTHORIZED;
 			err_set(err, code,
 			    "you may write to your parent, to agents that work "
@@ -224,12 +235,21 @@ send_draft(struct team_floor *floor, struct server_call *call,
 		plan_call_refuse(call, &err);
 		return;
 	}
+	if (draft->to_host != NULL && strcmp(draft->from, ACTOR_PERSON) == 0) {
+		team_hosts_await(floor, call, posted);
+		return;
+	}
 	result = json_object_new_object();
 	json_set_string(result, "id", posted);
 	json_set_string(result, "to", draft->to);
 	if (draft->to_worker != NULL)
 		json_set_string(result, "to_worker", draft->to_worker);
-	if (team_post_find(floor, draft->to) == TEAM_ACTOR_ENDED)
+	if (draft->to_host != NULL) {
+		json_set_string(result, "to_host", draft->to_host);
+		json_set_string(result, "note",
+		    "it waits until that host takes it; you get mail if it "
+		    "cannot be delivered");
+	} else if (team_post_find(floor, draft->to) == TEAM_ACTOR_ENDED)
 		json_set_string(result, "note",
 		    "it is recorded, but will not be read: its recipient "
 		    "has ended");
@@ -264,6 +284,7 @@ on_agent_send(void *arg, struct server_call *call, struct json_object *params)
 	draft.from_worker = agent->worker->name;
 	draft.to = who.actor;
 	draft.to_worker = who.worker;
+	draft.to_host = who.host;
 	draft.goal = goal;
 	send_draft(floor, call, params, &draft);
 	recipient_release(&who);
@@ -288,7 +309,120 @@ on_person_send(void *arg, struct server_call *call, struct json_object *params)
 	}
 	draft.to = who.actor;
 	draft.to_worker = who.worker;
+	draft.to_host = who.host;
 	send_draft(floor, call, params, &draft);
+	recipient_release(&who);
+}
+
+/* --- from other hosts ----------------------------------------------------- */
+
+/* May this sender, who is on another host, write to that agent of this one?
+ * Its parent and its children may, as those here. */
+static bool
+is_family(struct team_floor *floor, const char *from, const char *to)
+{
+	const struct state *state = &floor->core->state;
+	const struct task *task = team_post_task(floor, to);
+
+	if (strcmp(from, ACTOR_PERSON) == 0 ||
+	    strcmp(from, ACTOR_OVERSEER) == 0 || strcmp(to, ACTOR_PERSON) == 0)
+		return true;
+	if (task == NULL)
+		return false;
+	if (task->launch.parent_actor != NULL &&
+	    strcmp(task->launch.parent_actor, from) == 0)
+		return true;
+	for (size_t i = 0; i < state->task_count; i++) {
+		cleanup_free char *actor = task_actor(state->tasks[i]);
+
+		if (strcmp(actor, from) == 0)
+			return task_is_child(state->tasks[i]) &&
+			    strcmp(state->tasks[i]->launch.parent, task->id) ==
+			    0;
+	}
+	return false;
+}
+
+/* To whom here: the parent of one that was handed over is another one. */
+static int
+find_here(struct team_floor *floor, const struct mail *mail,
+    struct recipient *who, struct err *err)
+{
+	const struct task *child = team_post_task(floor, mail->from);
+	const char *to = mail->to;
+	int code;
+
+	if (strcmp(to, ACTOR_PERSON) == 0) {
+		xstrset(&who->actor, to);
+		return 0;
+	}
+	if (child != NULL && task_is_child(child) &&
+	    strncmp(to, "actor:", 6) == 0 && team_post_task(floor, to) == NULL)
+		to = child->launch.parent_actor;
+	code = find_recipient(floor, to, person_names, who, err);
+	if (code == 0 && team_post_find(floor, who->actor) == TEAM_ACTOR_ENDED)
+		code = err_set(err, API_E_NOT_FOUND, "%s has ended", to);
+	if (code == 0 && !is_family(floor, mail->from, who->actor))
+		code = err_set(err, API_E_NOT_FOUND,
+		    "%s is not the parent of %s, nor works for it: agents "
+		    "write to those only",
+		    to, mail->from);
+	return code;
+}
+
+/* However often it is delivered, it is there once. */
+static void
+on_deliver(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct team_floor *floor = arg;
+	const char *host = json_string_or(params, "from_host", "");
+	struct recipient who = { 0 };
+	struct json_object *result;
+	struct mail *mail = NULL, *known;
+	struct err err = { 0 };
+	int code = 0;
+
+	if (!plan_call_begin_change(floor->plan, call))
+		return;
+	if (mail_from_json(json_object_object_get(params, "mail"), "mail",
+		&mail, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+		return;
+	}
+	known = team_post_read(floor, mail->id);
+	result = json_object_new_object();
+	json_set_string(result, "id", mail->id);
+	if (known != NULL) {
+		json_set_string(result, "to", known->to);
+		json_set_string(result, "to_worker", known->to_worker);
+		mail_free(mail);
+	} else if ((code = find_here(floor, mail, &who, &err)) != 0 ||
+	    (code = team_post_limit(floor, mail->from, who.actor, &err)) != 0) {
+		mail_free(mail);
+	} else {
+		json_set_string(result, "to", who.actor);
+		json_set_string(result, "to_worker", who.worker);
+		if (mail->from_host == NULL)
+			xstrset(&mail->from_host, host);
+		xstrset(&mail->to, who.actor);
+		xstrset(&mail->to_worker, who.worker);
+		xstrset(&mail->to_host, NULL); /* looked up, if it goes on */
+		xstrset(&mail->read_call, NULL);
+		mail->created_ms = clock_wall_ms();
+		mail->delivered_ms = mail->read_ms = mail->acked_ms = 0;
+		mail->delivered = 0;
+		mail->state = MAIL_OPEN;
+		mail->alerted = false;
+		if (team_post_put(floor, mail, &err) < 0)
+			code = API_FAILED;
+	}
+	if (code != 0) {
+		json_object_put(result);
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+	} else {
+		plan_call_answer(floor->plan, call, TEAM_NO_GOAL, result);
+	}
+	mail_free(known);
 	recipient_release(&who);
 }
 
@@ -620,6 +754,7 @@ team_mail_register(struct team_floor *floor)
 		{ "team.mail_inbox", on_agent_inbox },
 		{ "team.mail_ack", on_agent_ack },
 		{ "mail.send", on_person_send },
+		{ "mail.deliver", on_deliver },
 		{ "mail.inbox", on_person_inbox },
 		{ "mail.show", on_show },
 		{ "mail.ack", on_person_ack },

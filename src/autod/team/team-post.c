@@ -142,15 +142,22 @@ team_post_spawned(
 	return find_spawn(floor, actor, parent, false);
 }
 
-/* Ids of tasks are counted. */
+/* Ids of tasks are counted; in a fleet the host follows. */
 static bool
 was_task(const struct team_floor *floor, const char *actor)
 {
+	const struct state *state = &floor->core->state;
+	const char *id = actor + strlen(TASK_ACTOR);
+	cleanup_free char *digits = NULL;
 	int64_t number;
 
-	return strncmp(actor, TASK_ACTOR "t", strlen(TASK_ACTOR "t")) == 0 &&
-	    text_parse_int(actor + strlen(TASK_ACTOR "t"), 1,
-		(int64_t)floor->core->state.task_ids, &number);
+	if (strncmp(actor, TASK_ACTOR "t", strlen(TASK_ACTOR "t")) != 0)
+		return false;
+	digits = xstrndup(id + 1, strcspn(id + 1, "-"));
+	id += 1 + strlen(digits);
+	return (*id == '\0' ||
+		   (state->host != NULL && strcmp(id + 1, state->host) == 0)) &&
+	    text_parse_int(digits, 1, (int64_t)state->task_ids, &number);
 }
 
 static bool
@@ -162,6 +169,10 @@ is_person(const char *actor)
 enum team_actor
 team_post_find(struct team_floor *floor, const char *actor)
 {
+	cleanup_free char *host = team_hosts_route(floor, actor);
+
+	if (host != NULL)
+		return TEAM_ACTOR_OPEN; /* the other host knows */
 	if (is_person(actor))
 		return TEAM_ACTOR_PERSON;
 	if (team_post_task(floor, actor) != NULL ||
@@ -223,6 +234,13 @@ find_box(struct team_post *post, const char *actor)
 		if (strcmp(box->actor, actor) == 0)
 			return box;
 	return NULL;
+}
+
+const struct team_box *
+team_post_next(const struct team_floor *floor, const struct team_box *box)
+{
+	return box == NULL ? TAILQ_FIRST(&floor->post->boxes) :
+			     TAILQ_NEXT(box, entry);
 }
 
 const struct team_box *
@@ -402,7 +420,8 @@ team_post_save(struct team_floor *floor, struct mail *mail)
 	if (write_mail(floor, mail, &err) < 0)
 		log_debug("%s: %s", mail->id, err.msg);
 	drop(floor->post, mail);
-	if (mail->state == MAIL_OPEN && !is_person(mail->to))
+	if (mail->state == MAIL_OPEN &&
+	    (!is_person(mail->to) || mail->to_host != NULL))
 		keep(floor->post, mail);
 	else
 		mail_free(mail);
@@ -422,6 +441,7 @@ from_draft(struct team_floor *floor, const struct mail_draft *draft)
 	xstrset(&mail->from_worker, draft->from_worker);
 	xstrset(&mail->to, draft->to);
 	xstrset(&mail->to_worker, worker);
+	xstrset(&mail->to_host, draft->to_host);
 	xstrset(&mail->subject, draft->subject);
 	if (draft->data != NULL)
 		mail_set_data(mail, draft->data);
@@ -469,35 +489,43 @@ check(const struct team_floor *floor, const struct mail *mail, struct err *err)
 }
 
 int
-team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
-    char **ret_id, struct err *err)
+team_post_put(struct team_floor *floor, struct mail *mail, struct err *err)
 {
-	struct mail *mail;
 	int r = is_ready(floor, err);
 
-	if (r < 0)
-		return r;
-	mail = masked(from_draft(floor, draft));
-	r = check(floor, mail, err);
+	mail = masked(mail);
+	if (r == 0)
+		r = check(floor, mail, err);
 	if (r == 0)
 		r = write_mail(floor, mail, err);
-	if ((r == 0 || r == -EALREADY) && ret_id != NULL)
-		*ret_id = xstrdup(mail->id);
 	if (r < 0) {
 		mail_free(mail);
 		return r == -EALREADY ? 0 : r;
 	}
 	mail_rate_add(
 	    &floor->post->rate, mail->from, mail->created_ms, mail->created_ms);
-	if (!is_person(mail->to)) {
+	if (!is_person(mail->to) || mail->to_host != NULL) {
 		keep(floor->post, mail);
 	} else {
-		if (!draft->alerted)
+		if (!mail->alerted)
 			tell_of(floor, mail);
 		mail_free(mail);
 	}
 	team_floor_changed(floor);
 	return 0;
+}
+
+int
+team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
+    char **ret_id, struct err *err)
+{
+	struct mail *mail = from_draft(floor, draft);
+	cleanup_free char *id = xstrdup(mail->id);
+	int r = team_post_put(floor, mail, err);
+
+	if (r == 0 && ret_id != NULL)
+		*ret_id = take_ptr(&id);
+	return r;
 }
 
 void
@@ -609,19 +637,21 @@ is_missed(const struct mail *mail)
 	    mail->acked_ms == 0 && strcmp(mail->from, ACTOR_OVERSEER) != 0;
 }
 
-static void
-tell_sender(struct team_floor *floor, const struct mail *mail)
+void
+team_post_undelivered(
+    struct team_floor *floor, const struct mail *mail, const char *why)
 {
 	cleanup_free char *key = xasprintf("undelivered/%s", mail->id);
 	cleanup_free char *subject = xasprintf("mail.undelivered:%s", mail->id);
 	cleanup_free char *body =
-	    xasprintf("%s has ended and did not confirm your mail %s (%.200s).",
-		mail->to, mail->id, mail->subject);
+	    xasprintf("Your mail %s (%.200s) was not delivered: %.500s",
+		mail->id, mail->subject, why);
 	struct err err = { 0 };
 
 	if (team_mail_post(floor,
 		&(struct mail_draft){ .key = key,
 		    .to = mail->from,
+		    .to_host = mail->from_host,
 		    .subject = subject,
 		    .body = body,
 		    .kind = MAIL_INFO,
@@ -642,9 +672,14 @@ close_box(struct team_floor *floor, struct team_box *box)
 
 		mail_close(mail, clock_wall_ms());
 		if (is_missed(mail) &&
-		    (team_post_find(floor, mail->from) == TEAM_ACTOR_OPEN ||
-			strcmp(mail->from, ACTOR_PERSON) == 0))
-			tell_sender(floor, mail);
+		    (mail->from_host != NULL ||
+			team_post_find(floor, mail->from) == TEAM_ACTOR_OPEN ||
+			strcmp(mail->from, ACTOR_PERSON) == 0)) {
+			cleanup_free char *why = xasprintf(
+			    "%s has ended, and did not confirm it", mail->to);
+
+			team_post_undelivered(floor, mail, why);
+		}
 		team_post_save(floor, mail);
 	}
 }
@@ -689,8 +724,8 @@ team_post_close(struct team_floor *floor, const struct mail_pace *pace)
 		enum team_actor who = team_post_find(floor, *actor);
 
 		box = find_box(floor->post, *actor);
-		if (box == NULL)
-			continue;
+		if (box == NULL || box->mails[0]->to_host != NULL)
+			continue; /* another host answers for it */
 		if (who == TEAM_ACTOR_ENDED || who == TEAM_ACTOR_UNKNOWN)
 			close_box(floor, box);
 		else if (who == TEAM_ACTOR_OPEN)

@@ -73,6 +73,7 @@ struct mail_draft {
 	const char *from_worker; /* NULL = none */
 	const char *to; /* actor id */
 	const char *to_worker; /* NULL: looked up */
+	const char *to_host; /* of the fleet; NULL: looked up */
 	const char *subject;
 	const char *body; /* a text; or */
 	struct json_object *data; /* an object, borrowed */
@@ -89,6 +90,8 @@ struct mail_draft {
  * ret_id (may be NULL) is owned by the caller. */
 int team_mail_post(struct team_floor *floor, const struct mail_draft *draft,
     char **ret_id, struct err *err);
+/* The same with mail that is whole, which it takes. */
+int team_post_put(struct team_floor *floor, struct mail *mail, struct err *err);
 /* Open mail with this id, if there is any, needs nothing more: it was acted on,
  * or its recipient knows what it says. */
 void team_mail_settle(struct team_floor *floor, const char *id);
@@ -100,6 +103,9 @@ struct team_box {
 	struct mail **mails;
 	size_t count; /* never 0 */
 };
+/* One after the other, NULL = the first. */
+const struct team_box *
+team_post_next(const struct team_floor *floor, const struct team_box *box);
 /* NULL = it has none. Valid until mail is saved or posted. */
 const struct team_box *
 team_post_box(const struct team_floor *floor, const char *actor);
@@ -116,6 +122,9 @@ int team_post_limit(struct team_floor *floor, const char *from, const char *to,
  * instructions that were to be confirmed; tell people of mail that is not
  * confirmed. */
 void team_post_close(struct team_floor *floor, const struct mail_pace *pace);
+/* It did not reach its recipient: its sender gets mail that says so. */
+void team_post_undelivered(
+    struct team_floor *floor, const struct mail *mail, const char *why);
 
 /* Who an agent is, for mail and for all records: its task's actor, or
  * "actor:worker:<name>" without a task; the caller frees it. */
@@ -151,6 +160,30 @@ team_floor_speaker(struct team_floor *floor, struct server_call *call,
  * task and worker may be NULL. */
 bool team_floor_ends(
     const struct event *event, const char *task, const char *worker);
+
+/* --- team-hosts.c: mail for agents of other hosts --------------------------
+ */
+
+/*
+ * It is open here, with the host as to_host, until that host has it. Whoever
+ * has it may send it on: the owner of a task knows which host works on it.
+ */
+
+/* The host of this actor: that has its task, or gave us the task of one of its
+ * children, or that "HOST:NAME" names; NULL = this one, or it is not known. The
+ * caller frees it. */
+char *team_hosts_route(struct team_floor *floor, const char *actor);
+/* Send what is for other hosts, and take back what is for another one by
+ * now. */
+void team_hosts_look(struct team_floor *floor);
+/* As in struct auto_team. */
+void team_hosts_sent(void *floor, const char *id, bool done,
+    struct json_object *answer, const char *why);
+/* A person waits for a while to hear what came of the mail. */
+void team_hosts_await(
+    struct team_floor *floor, struct server_call *call, const char *id);
+/* Nobody does any more. */
+void team_hosts_stop(struct team_floor *floor);
 
 /* --- team-mail.c: the methods for mail, and mail about plans ---------------
  */
@@ -373,11 +406,15 @@ void team_reserve_sweep(struct team_floor *floor, const struct event *event);
 /* The policies of the workers follow their tasks, and what is reserved. */
 void
 team_guard_fill(void *floor, struct agent *agent, struct guard_policy *policy);
+/* Agents of other hosts have reserved something. */
+void team_guard_elsewhere(void *floor);
 /* As serve_gate_fn. A session has those of llmc's tools that its task leaves
  * it, whatever its own processes offer. Who was spawned, or has a scope or
  * limited tools, starts, changes and tells nothing beside them. */
 int team_guard_admits(void *floor, const char *worker,
     const struct api_method *method, struct err *err);
+/* As in struct auto_team. */
+void team_guard_leaves(void *floor, struct task *copy);
 /* A worker gets a task: where the task may write, as its plan says now. */
 void team_guard_assigned(struct team_floor *floor, const struct event *event);
 /* Write all policies; try again where that failed. */

@@ -5,6 +5,7 @@
 #include "attempt.h"
 #include "escalation.h"
 #include "id.h"
+#include "mail.h"
 #include "moment.h"
 #include "person.h"
 #include "request.h"
@@ -15,6 +16,7 @@
 
 #define TOLD_MAX   200 /* bytes of it in a line */
 #define ASK        "mcp__llmc__request_orchestrator"
+#define ANSWER     "answer:"
 #define HASH_LEN   16
 #define MAIL_PART  60000 /* bytes of the question that the mail has */
 #define ASKED_PART 2000 /* the same of the mail with its answer */
@@ -83,8 +85,12 @@ team_question_make(struct team_floor *floor, const struct agent *agent,
 	}
 	if (launch != NULL && launch->parent_actor != NULL &&
 	    team_post_find(floor, launch->parent_actor) == TEAM_ACTOR_OPEN) {
+		cleanup_free char *host =
+		    team_hosts_route(floor, launch->parent_actor);
+
 		xstrset(&r->parent, launch->parent_actor);
-		xstrset(&r->parent_task, launch->parent);
+		/* Another host knows whether that has ended. */
+		xstrset(&r->parent_task, host == NULL ? launch->parent : NULL);
 	} else {
 		xstrset(&r->parent, ACTOR_PERSON);
 	}
@@ -202,6 +208,46 @@ team_question_tell(struct team_floor *floor, struct request *r, struct err *err)
 	return 0;
 }
 
+int
+team_question_forward(struct team_floor *floor, const struct mail *asked,
+    const char *actor, const char *response, struct err *err)
+{
+	const char *id = asked->subject + strlen("request:");
+	cleanup_free char *key = xasprintf("answer/%s", id);
+	cleanup_free char *subject = xasprintf(ANSWER "%s", id);
+
+	return team_mail_post(floor,
+	    &(struct mail_draft){ .key = key,
+		.from = actor,
+		.to = asked->from,
+		.to_host = asked->from_host,
+		.subject = subject,
+		.body = response,
+		.kind = MAIL_INSTRUCTION,
+		.reply_to = asked->id },
+	    NULL, err);
+}
+
+bool
+team_question_is_answer(const struct mail *mail, const struct request *r)
+{
+	return strncmp(mail->subject, ANSWER, strlen(ANSWER)) == 0 &&
+	    strcmp(mail->subject + strlen(ANSWER), r->id) == 0 &&
+	    strcmp(mail->from, r->parent) == 0;
+}
+
+bool
+team_question_is_lost(struct team_floor *floor, const struct request *r)
+{
+	cleanup_free char *key = mail_key(r);
+	cleanup_free char *id = mail_id(r->child, key);
+	struct mail *mail = team_post_read(floor, id);
+	bool lost = mail != NULL && mail->state == MAIL_CLOSED;
+
+	mail_free(mail);
+	return lost;
+}
+
 void
 team_question_settle(struct team_floor *floor, const struct request *r)
 {
@@ -235,7 +281,7 @@ answer_key(const struct request *r)
 int
 team_question_answer_mail(struct team_floor *floor, const struct request *r)
 {
-	cleanup_free char *subject = xasprintf("answer:%s", r->id);
+	cleanup_free char *subject = xasprintf(ANSWER "%s", r->id);
 	cleanup_free char *key = answer_key(r);
 	cleanup_buf struct buf text = BUF_INIT;
 

@@ -12,6 +12,7 @@ struct err;
 struct json_object;
 struct request;
 struct task;
+struct mail;
 struct team_floor;
 
 /* Append to the prompt of a task for whom it is, and how to ask that one; if
@@ -38,6 +39,17 @@ void team_question_ask(struct team_floor *floor, const struct request *request);
  * team_mail_post() says: it was not delivered. */
 int team_question_tell(
     struct team_floor *floor, struct request *request, struct err *err);
+
+/* Its agent is on another host: the answer of this actor goes there as mail. As
+ * team_mail_post(). */
+int team_question_forward(struct team_floor *floor, const struct mail *asked,
+    const char *actor, const char *response, struct err *err);
+/* Is it the answer to a question, from the one who was asked? And could the
+ * question not be delivered to that one, who is on another host? */
+bool
+team_question_is_answer(const struct mail *mail, const struct request *request);
+bool
+team_question_is_lost(struct team_floor *floor, const struct request *request);
 
 /* If it has ended, its mail needs nothing more. */
 void

@@ -11,6 +11,7 @@
 #include "book.h"
 #include "emit.h"
 #include "loop.h"
+#include "mail.h"
 #include "op-park-task.h"
 #include "persist.h"
 #include "person.h"
@@ -390,6 +391,41 @@ sweep(struct team_requests *requests, const struct event *event)
 }
 
 void
+team_requests_look(struct team_requests *requests)
+{
+	struct team_floor *floor = requests->floor;
+
+	if (!floor->open)
+		return;
+	for (size_t i = 0; i < requests->registry.count;) {
+		struct request *r = requests->registry.list[i];
+		const struct team_box *box = team_post_box(floor, r->child);
+		const struct mail *answer = NULL;
+		cleanup_free char *id = NULL;
+
+		for (size_t k = 0; box != NULL && k < box->count; k++)
+			if (team_question_is_answer(box->mails[k], r))
+				answer = box->mails[k];
+		if (answer != NULL &&
+		    request_resolve(r, answer->body, r->parent, NULL,
+			clock_wall_ms(), NULL) == 0) {
+			id = xstrdup(answer->id);
+			/* Without a call that waits it stays mail. */
+			if (is_awaited(requests, r->id))
+				team_mail_settle(floor, id);
+			finish(requests, r);
+		} else if (r->parent_task == NULL &&
+		    strcmp(r->parent, ACTOR_PERSON) != 0 &&
+		    team_question_is_lost(floor, r)) {
+			end(requests, r, REQUEST_ORPHANED);
+		} else {
+			i++;
+		}
+	}
+	set_timer(requests);
+}
+
+void
 team_requests_sweep(struct team_requests *requests)
 {
 	sweep(requests, NULL);
@@ -574,6 +610,72 @@ respond_again(struct team_requests *requests, struct server_call *call,
 	}
 }
 
+/* The question of an agent of another host, as mail to this actor; NULL = there
+ * is none. The caller frees it. */
+struct asked {
+	const char *subject;
+	struct mail *mail;
+};
+
+static bool
+on_asked(struct book_row *row, void *arg)
+{
+	struct asked *asked = arg;
+	const char *body = book_text(row, 0);
+	cleanup_json struct json_object *json = NULL;
+	struct mail *mail = NULL;
+
+	if (json_parse(body, strlen(body), BOOK_BODY_MAX, &json, NULL) < 0 ||
+	    mail_from_json(json, "", &mail, NULL) < 0)
+		return true;
+	if (mail->from_host != NULL &&
+	    strcmp(mail->subject, asked->subject) == 0)
+		asked->mail = mail;
+	else
+		mail_free(mail);
+	return asked->mail == NULL;
+}
+
+static struct mail *
+asked_elsewhere(
+    const struct team_requests *requests, const char *actor, const char *id)
+{
+	cleanup_free char *subject = xasprintf("request:%s", id);
+	struct asked asked = { .subject = subject };
+
+	book_query(requests->floor->core->book,
+	    "SELECT r.body FROM mail AS r WHERE r.actor_id = $1"
+	    " ORDER BY r.ts_ms DESC LIMIT 1000",
+	    BOOK_VALUES(BOOK_T(actor)), on_asked, &asked, NULL);
+	return asked.mail;
+}
+
+static void
+respond_elsewhere(struct team_requests *requests, struct server_call *call,
+    const struct mail *asked, const char *actor, const char *id,
+    struct json_object *params)
+{
+	struct team_floor *floor = requests->floor;
+	const char *response = json_string_or(params, "response", "");
+	struct json_object *result;
+	struct err err = { 0 };
+
+	if (team_question_forward(floor, asked, actor, response, &err) < 0) {
+		serve_refuse(call, API_E_CONFLICT, "%s", err.msg);
+		return;
+	}
+	team_mail_settle(floor, asked->id);
+	result = json_object_new_object();
+	json_set_string(result, "requestId", id);
+	json_set_string(
+	    result, "status", request_state_words[REQUEST_RESOLVED]);
+	json_set_string(result, "response", response);
+	json_set_string(result, "responder", actor);
+	json_set_string(result, "message",
+	    "The agent is on another host, which gets the answer.");
+	plan_call_answer(floor->plan, call, NULL, result);
+}
+
 /* actor: who answers; a person may answer everything. */
 static void
 respond(struct team_requests *requests, struct server_call *call,
@@ -581,8 +683,14 @@ respond(struct team_requests *requests, struct server_call *call,
 {
 	struct request *r = request_registry_find(&requests->registry, id);
 	struct request *ended = r == NULL ? read_ended(requests, id) : NULL;
+	struct mail *asked = r == NULL && ended == NULL ?
+	    asked_elsewhere(requests, actor, id) :
+	    NULL;
 
-	if (ended != NULL) {
+	if (asked != NULL) {
+		respond_elsewhere(requests, call, asked, actor, id, params);
+		mail_free(asked);
+	} else if (ended != NULL) {
 		respond_again(requests, call, ended, params);
 	} else if (r == NULL) {
 		serve_refuse(call, API_E_NOT_FOUND,

@@ -28,6 +28,9 @@ void team_requests_sweep(struct team_requests *requests);
 void
 team_requests_event(struct team_requests *requests, const struct event *event);
 
+/* Answers of those who are on another host. */
+void team_requests_look(struct team_requests *requests);
+
 /* Does one of its tools wait for an answer? */
 bool
 team_requests_asks(struct team_requests *requests, const struct agent *agent);

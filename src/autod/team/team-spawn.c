@@ -366,6 +366,11 @@ fill_node(const struct asked *a, size_t i, struct plan_node *node)
 	    &launch->confined_by, strv_const(a->task->launch.confined_by));
 	if (!plan_has(launch->confined_by, worker))
 		strv_add(&launch->confined_by, worker);
+	xstrset(&launch->permission_mode, a->task->launch.permission_mode);
+	launch->budget_tokens = a->task->launch.budget_tokens;
+	launch->budget_cost = a->task->launch.budget_cost;
+	launch->budget_ms = a->task->launch.budget_ms;
+	launch->budget_turns = a->task->launch.budget_turns;
 	node->verification = json_object_get(launch->contract);
 	if (launch->scope_paths != NULL)
 		plan_set_list(&node->scope_paths, launch->scope_paths);

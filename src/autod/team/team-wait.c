@@ -10,6 +10,7 @@
 #include "outcome.h"
 #include "persist.h"
 #include "plan-floor.h"
+#include "review.h"
 #include "task.h"
 #include "team-private.h"
 
@@ -155,18 +156,23 @@ is_paused(const struct worker *w)
 	return w->status == WORKER_PAUSED && !w->on_hold;
 }
 
-/* Has it a time limit, and has it not finished its work? */
+/* Has it a time limit, and has it not finished its work? Not a reviewer that
+ * waits for a usage limit, a budget or an hour. */
 static bool
 is_limited(
     const struct core *core, const struct agent *agent, const struct task *t)
 {
-	enum worker_status status = agent->worker->status;
+	const struct worker *w = agent->worker;
+	enum worker_status status = w->status;
 
+	if (t != NULL && review_is(t) &&
+	    (status == WORKER_LIMITED || w->over_budget || w->off_hours))
+		return false;
 	return t != NULL && has_limit(t) && t->step == TASK_ASSIGNED &&
 	    landing_record_of_task(&core->state.landings, t->id) == NULL &&
 	    (worker_in_turn(status) || status == WORKER_STARTING ||
 		status == WORKER_OFFLINE || status == WORKER_WAITING ||
-		status == WORKER_LIMITED || is_paused(agent->worker));
+		status == WORKER_LIMITED || is_paused(w));
 }
 
 /* The next look because of time, in ms; -1 = none. agent: NULL = no worker has
@@ -174,15 +180,17 @@ is_limited(
 static int64_t
 check_time(struct team_floor *floor, struct agent *agent, struct task *t)
 {
-	int64_t left;
+	int64_t left, since;
 	cleanup_free char *reason = NULL;
 
 	if (agent != NULL ?
 		!is_limited(floor->core, agent, t) :
 		t->step != TASK_PARKED || !task_is_child(t) || !has_limit(t))
 		return -1;
-	left = t->assigned_ms + t->launch.timeout_s * INT64_C(1000) -
-	    clock_wall_ms();
+	/* What a reviewer waited for does not count. */
+	since = agent != NULL && review_is(t) ? agent->worker->since_ms :
+						t->assigned_ms;
+	left = since + t->launch.timeout_s * INT64_C(1000) - clock_wall_ms();
 	if (left > 0)
 		return left;
 	if (agent != NULL && (agent_is_taken(agent) || agent->adopting))

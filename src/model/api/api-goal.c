@@ -180,7 +180,7 @@ const struct schema api_plan_drafted = {
 
 const struct schema_field api_plan_draft_result = RESULT(api_plan_drafted);
 
-static const struct schema entry = {
+const struct schema api_goal_entry = {
 	SCHEMA_FIELDS{
 	    RESULT_GOAL,
 	    SCHEMA_IS("number", INT, "17: g17 names it"),
@@ -196,9 +196,9 @@ static const struct schema entry = {
 	},
 };
 
-const struct schema api_goal_listed = {
+static const struct schema api_goal_listed = {
 	SCHEMA_FIELDS{
-	    SCHEMA_IS("goals", ROWS, NULL, .of = &entry),
+	    SCHEMA_IS("goals", ROWS, NULL, .of = &api_goal_entry),
 	    SCHEMA_END,
 	},
 };

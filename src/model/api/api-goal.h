@@ -25,7 +25,7 @@ extern const struct schema_field api_plan_draft_result;
 
 /* What they point to; llmc prints the same. */
 extern const struct schema api_goal_changed;
-extern const struct schema api_goal_listed;
+extern const struct schema api_goal_entry; /* of a list */
 extern const struct schema api_goal_shown;
 extern const struct schema api_plan_drafted;
 

@@ -108,6 +108,10 @@
 	    { "mail.send", "send mail to an agent", API_ONESHOT, API_PERSON,              \
 		    &api_mail_send_params, &api_mail_sent_result,                         \
 		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
+	    { "mail.deliver", "take mail for an agent from another host", 0,              \
+		    API_PERSON, &api_mail_deliver_params,                                 \
+		    &api_mail_sent_result,                                                \
+		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \
 	    { "mail.inbox", "list mail", API_ONESHOT, API_PERSON,                         \
 		    &api_mail_inbox_params, &api_mail_list_result,                        \
 		    ERRORS{ API_E_NOT_FOUND, API_FAILED, 0 } },                           \

@@ -7,6 +7,7 @@
 #include "attempt.h"
 #include "contract.h"
 #include "mail.h"
+#include "review.h"
 #include "plan-text.h"
 #include "request.h"
 #include "tool-scope.h"
@@ -75,6 +76,16 @@ static const struct schema artifact = {
 	},
 };
 
+static const struct schema finding = {
+	SCHEMA_FIELDS{
+	    MAY_TEXT("file", COMMENT_FILE_MAX,
+		"relative to the top of the worktree"),
+	    MAY_INT("line", 0, 10000000, "where it is"),
+	    TEXT("text", COMMENT_TEXT_MAX, "what is wrong"),
+	    SCHEMA_END,
+	},
+};
+
 const struct schema api_team_completion_params = {
 	SCHEMA_FIELDS{
 	    SELF,
@@ -90,6 +101,9 @@ const struct schema api_team_completion_params = {
 		.flags = SCHEMA_OPTIONAL | SCHEMA_WANTED,
 		.help = "what was accomplished" },
 	    MAY_LINES("warnings", "what the reader should know"),
+	    MAY_SAY("verdict", review_verdict_words, "of a review only"),
+	    MAY_LIST("findings", finding, COMPLETION_ENTRIES_MAX,
+		"of a review only: what must be changed"),
 	    SCHEMA_END,
 	},
 };
@@ -196,8 +210,17 @@ const struct schema api_team_ack_params = {
 
 const struct schema api_mail_send_params = {
 	SCHEMA_FIELDS{
-	    TEXT("to", 128, "an actor id, or a worker's name"),
+	    TEXT("to", 128,
+		"an actor id, or a worker's name; HOST:NAME in a fleet"),
 	    MAIL_FIELDS,
+	    SCHEMA_END,
+	},
+};
+
+const struct schema api_mail_deliver_params = {
+	SCHEMA_FIELDS{
+	    TEXT("from_host", 128, "the host that has sent it"),
+	    SCHEMA_IS("mail", OBJECT, "its record"),
 	    SCHEMA_END,
 	},
 };
@@ -226,6 +249,7 @@ const struct schema api_mail_sent = {
 	    SCHEMA_IS("id", STRING, "of the mail"),
 	    SCHEMA_IS("to", STRING, "an actor id"),
 	    SCHEMA_MAY("to_worker", STRING, "its worker now"),
+	    SCHEMA_MAY("to_host", STRING, "the host that it was sent to"),
 	    SCHEMA_MAY("note", STRING, "why it will not be read"),
 	    SCHEMA_END,
 	},

@@ -27,6 +27,7 @@ extern const struct schema_field api_team_answer;
 
 /* For people. */
 extern const struct schema api_mail_send_params;
+extern const struct schema api_mail_deliver_params;
 extern const struct schema api_mail_inbox_params;
 extern const struct schema api_mail_params;
 extern const struct schema api_reservation_params;

@@ -3,12 +3,15 @@
 #include "base.h"
 #include "api-shape.h"
 #include "api-work.h"
+#include "diff.h"
 #include "event.h"
 #include "landing-item.h"
 #include "landing-list.h"
 #include "plan-node.h"
 #include "plan-status.h"
 #include "plan-summary.h"
+#include "replay.h"
+#include "review.h"
 #include "priority.h"
 
 #define COUNT(member, words) SCHEMA_MAY(member, INT, words)
@@ -122,8 +125,19 @@ const struct schema api_landing_accept_params = API_OBJECT(WORKER,
 const struct schema api_landing_review_params = API_OBJECT(WORKER,
     SCHEMA_MAY("force", BOOL, "review the work whatever the worker's status"));
 
-const struct schema api_landing_reject_params = API_OBJECT(
-    WORKER, SCHEMA_IS("text", STRING, "what the agent is told"), SENDER, SEEN);
+static const struct schema comment = API_OBJECT(
+    SCHEMA_MAY("file", STRING, "if absent, it is about all of the work"),
+    SCHEMA_MAY("line", INT, "if absent, it is about all of the file", .min = 1,
+	.max = INT32_MAX),
+    MAY_WORD("side", ((const char *const[]){ "old", "new", NULL }),
+	"old: the line is one that was removed"),
+    SCHEMA_IS("text", STRING, NULL));
+
+const struct schema api_landing_reject_params = API_OBJECT(WORKER,
+    SCHEMA_MAY("text", STRING,
+	"what the agent is told; may be absent if there are comments"),
+    MAY_LIST("comments", comment, COMMENTS_MAX, "on lines of the change"),
+    SENDER, SEEN);
 
 const struct schema api_landing_pick_params = API_OBJECT(WORKER, SEEN);
 
@@ -213,6 +227,59 @@ static const struct schema reviewed = API_OBJECT(RESULT_WORKER,
     SCHEMA_MAY("new_status", STRING, "the same"));
 
 const struct schema_field api_landing_review_result = RESULT(reviewed);
+
+const struct schema api_review_get_params = API_OBJECT(
+    SCHEMA_MAY("worker", STRING, "whose change"),
+    SCHEMA_MAY("task", STRING, "instead: of its worker, or what it landed as"),
+    SCHEMA_MAY("file", STRING, "only this one, and all of it"),
+    SCHEMA_MAY("context", INT, "lines around a change; if absent, 3", .min = 0,
+	.max = 1000));
+
+static const struct schema review_got =
+    API_OBJECT(SCHEMA_OR_NULL("worker", STRING, "null: the task has landed"),
+	SCHEMA_OR_NULL("task", STRING, NULL), SCHEMA_IS("title", STRING, NULL),
+	SCHEMA_IS("status", STRING, "of the worker, or landed"),
+	SCHEMA_IS("finished", BOOL,
+	    "it is shown as it would land, without what is not committed; else "
+	    "everything, as it is now"),
+	SCHEMA_OR_NULL("branch", STRING, "of the worker"), LANDING_BRANCH,
+	SCHEMA_IS("commit", STRING,
+	    "what worker.accept and worker.reject take for this"),
+	SCHEMA_IS("base", STRING, "the commit that it is compared with"),
+	SCHEMA_IS("message", STRING, "of the commit"),
+	SCHEMA_IS("uncommitted_files", INT, NULL),
+	SCHEMA_IS("conflicts", LIST,
+	    "files that conflict with the landing branch; then it is compared "
+	    "with where it began"),
+	SCHEMA_MAY("weakens", STRING, "what it does to tests"),
+	SCHEMA_IS("files", ROWS, NULL, .of = &diff_file_schema),
+	SCHEMA_IS("more_files", INT, "that are not listed"));
+
+const struct schema_field api_review_get_result = RESULT(review_got);
+
+const struct schema api_screen_get_params = API_OBJECT(WORKER);
+
+static const struct schema screen = API_OBJECT(RESULT_WORKER,
+    SCHEMA_IS("status", STRING, NULL), SCHEMA_OR_NULL("task", STRING, NULL),
+    SCHEMA_IS("text", STRING, "what is on it, line by line"));
+
+const struct schema_field api_screen_get_result = RESULT(screen);
+
+const struct schema api_replay_get_params =
+    API_OBJECT(SCHEMA_IS("task", STRING, "such as t17, or a worker"),
+	SCHEMA_MAY("from", INT, "the number of the first entry, from 0",
+	    .min = 0, .max = INT32_MAX));
+
+static const struct schema replayed =
+    API_OBJECT(SCHEMA_OR_NULL("task", STRING, "null: a worker's task by hand"),
+	SCHEMA_OR_NULL("title", STRING, NULL),
+	SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
+	SCHEMA_IS("from", INT, NULL),
+	SCHEMA_IS("total", INT, "entries that there are"),
+	SCHEMA_IS("entries", ROWS, NULL, .of = &replay_entry_schema),
+	SCHEMA_IS("gone", LIST, "conversations that are not there any more"));
+
+const struct schema_field api_replay_get_result = RESULT(replayed);
 
 static const struct schema rejected = API_OBJECT(RESULT_WORKER,
     SCHEMA_IS("message_sent", BOOL, NULL), RESULT_BEFORE, RESULT_AFTER,

@@ -9,6 +9,7 @@
 #include "api-work.h"
 #include "api.h"
 #include "ask-record.h"
+#include "charts.h"
 #include "event.h"
 #include "hook-event.h"
 #include "priority.h"
@@ -167,6 +168,11 @@ static const struct schema stop_params =
 static const struct schema view_params =
     API_OBJECT(SCHEMA_MAY("sections", LIST, "only these; else all of it"));
 
+static const struct schema charts_params = API_OBJECT(
+    SCHEMA_MAY("from_ms", INT, "else from the beginning of the run", .min = 0),
+    SCHEMA_MAY("to_ms", INT, "with from_ms; else until now", .min = 0),
+    SCHEMA_MAY("worker", STRING, "only its time"));
+
 static const struct schema refused_params = API_OBJECT(WORKER,
     SCHEMA_IS("host", STRING, "that sandbox_hosts does not have", .min = 1,
 	.max = 253),
@@ -276,9 +282,16 @@ static const struct schema view = {
 };
 static const struct schema_field view_result = RESULT(view);
 
+static const struct schema web_params =
+    API_OBJECT(SCHEMA_MAY("code", BOOL, "make one for a login at web.origin"));
+
 static const struct schema web =
     API_OBJECT(SCHEMA_IS("enabled", BOOL, "by the settings"),
-	SCHEMA_MAY("port", INT, "on 127.0.0.1, if it is open"),
+	SCHEMA_IS("listen", STRING, "web.listen"),
+	SCHEMA_IS("origin", STRING, "web.origin"),
+	SCHEMA_IS("mode", STRING, "web.mode"),
+	SCHEMA_MAY("port", INT, "where it listens, if it is open"),
+	SCHEMA_MAY("code", STRING, "for one login, within ten minutes"),
 	SCHEMA_MAY("reason", STRING, "why it cannot be opened"));
 static const struct schema_field web_result = RESULT(web);
 
@@ -353,6 +366,17 @@ const struct api_method api_methods[] = {
 	    "to it",
 	    0, AGENTS, &api_landing_review_params, &api_landing_review_result,
 	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	{ "review.get",
+	    "show what a worker has changed, as it would land, or what a task "
+	    "landed as",
+	    0, REPAIRS, &api_review_get_params, &api_review_get_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_STATUS, API_FAILED, 0 } },
+	{ "screen.get", "show what is on a worker's screen", 0, REPAIRS,
+	    &api_screen_get_params, &api_screen_get_result,
+	    ERRORS{ API_UNKNOWN, API_STATUS, 0 } },
+	{ "replay.get", "show how the work on a task went", 0, REPAIRS,
+	    &api_replay_get_params, &api_replay_get_result,
+	    ERRORS{ API_UNKNOWN, API_BUSY, API_FAILED, 0 } },
 	{ "worker.pick", "land a worker's current work, whatever its status",
 	    API_ONESHOT, API_PERSON, &api_landing_pick_params,
 	    &api_landing_pick_result,
@@ -397,6 +421,8 @@ const struct api_method api_methods[] = {
 	{ "fleet.letter", "ask the daemon of another host of the fleet", 0,
 	    API_PERSON, &api_letter_params, &api_letter_result,
 	    ERRORS{ API_FAILED, 0 } },
+	{ "fleet.events", "what happened on the other hosts of the fleet", 0,
+	    API_PERSON, &no_params, &api_events_result, ERRORS{ 0 } },
 	{ "daemon.info", "report who the daemon is and how it is doing", 0, ALL,
 	    &no_params, &info_result, ERRORS{ 0 } },
 	{ "daemon.reload", "read the settings again", 0, API_PERSON, &no_params,
@@ -412,8 +438,11 @@ const struct api_method api_methods[] = {
 	    API_STREAM, REPAIRS, &no_params, &view_message, ERRORS{ 0 } },
 	{ "metrics.get", "what is measured, as text for Prometheus", 0, REPAIRS,
 	    &no_params, &metrics_result, ERRORS{ 0 } },
-	{ "web.get", "whether the page on 127.0.0.1 is open, and where", 0,
-	    API_PERSON, &no_params, &web_result, ERRORS{ 0 } },
+	{ "charts.get", "what the pictures of a period are drawn from", 0,
+	    REPAIRS, &charts_params, &charts_shape,
+	    ERRORS{ API_BUSY, API_FAILED, 0 } },
+	{ "web.get", "whether the page is open, and where", 0, API_PERSON,
+	    &web_params, &web_result, ERRORS{ 0 } },
 	{ "events.follow",
 	    "report what happens from now on: first \"following\" with the "
 	    "offset in logs/auto.log, then an \"event\" for each record",

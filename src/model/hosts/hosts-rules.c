@@ -87,6 +87,7 @@ static const struct schema_field share_fields[] = {
 	FIELD("from_ref", from_ref),
 	FIELD("words", words),
 	FIELD("asks", asks),
+	FIELD("withheld", withheld),
 };
 const struct schema share_schema = SCHEMA_OF(struct share, share_fields);
 
@@ -178,6 +179,43 @@ share_judge(const struct share *share, const struct share_row *row,
 	return SHARE_SAME;
 }
 
+enum share_repair
+share_compare(const struct share *share, const struct share_row *row,
+    const char *me, const char *boot)
+{
+	bool own = is_same(share->owner, me);
+
+	switch (share->step) {
+	case SHARE_OUT:
+	case SHARE_AWAY:
+		return row == NULL ? SHARE_REPUBLISH : SHARE_FITS;
+	case SHARE_HELD:
+	case SHARE_READY:
+	case SHARE_BACK:
+	case SHARE_FINISH:
+		if (row == NULL)
+			return share->step == SHARE_FINISH && own ?
+			    SHARE_FORGET :
+			    own ? SHARE_REPUBLISH :
+				  SHARE_RESTORE;
+		if (row->fence < share->fence && row->state < ROW_LANDED)
+			return SHARE_RESTORE;
+		return share->step == SHARE_READY &&
+			row->state == ROW_CLAIMED &&
+			row->fence == share->fence && is_same(row->host, me) &&
+			is_same(row->boot, boot) ?
+		    SHARE_RESUBMIT :
+		    SHARE_FITS;
+	case SHARE_DROP:
+		return row == NULL ? SHARE_FORGET : SHARE_FITS;
+	case SHARE_NEW:
+	case SHARE_LOST:
+	case SHARE_STEP_COUNT:
+		break;
+	}
+	return SHARE_FITS;
+}
+
 /* --- what a host has, and what a task wants --------------------------------
  */
 
@@ -230,12 +268,15 @@ share_wants(const struct task *task)
 		add(&list, "sandbox:", task->sandbox);
 	if (task->launch.agent != NULL)
 		add(&list, "agent:", task->launch.agent);
+	if (task_is_spawned(task)) /* its tools: goals are on */
+		add(&list, "", HOSTS_TEAM);
 	return list;
 }
 
 bool
 share_stays(const struct task *task)
 {
-	return task->step != TASK_WAITING || task_is_spawned(task) ||
-	    task->conversation != NULL || task->from != NULL;
+	return task->step != TASK_WAITING || task->conversation != NULL ||
+	    task->from != NULL ||
+	    (task_is_spawned(task) && task->attempt.has_spawned);
 }

@@ -22,7 +22,6 @@
 struct schema;
 struct task;
 
-#define HOSTS_SOURCE    "host" /* task->source of a task of another host */
 #define HOSTS_LEASE_MS  tuning.host_lease
 #define HOSTS_BEAT_MS   tuning.host_beat
 #define HOSTS_POLL_MS   tuning.host_poll /* notifications are hints */
@@ -30,6 +29,9 @@ struct task;
 #define HOSTS_LOST_MAX                                        \
 	3 /* hosts that were lost with it: then a person asks \
 	   */
+#define HOSTS_HOME_MS                                            \
+	((int64_t)5000) /* then a child that no other host wants \
+			 * begins at home */
 #define HOSTS_AHEAD_MAX 64 /* tasks taken from a source for other hosts */
 
 /* --- leases --------------------------------------------------------------- */
@@ -97,6 +99,11 @@ struct share {
 			 * not here yet; NULL = none */
 	char *words; /* why it came back, or is given back */
 	bool asks; /* no host can take it, and a person is asked */
+	bool withheld; /* out, but its goal is paused: nobody may claim it */
+	/* In memory only. */
+	int64_t out_ms; /* since when it is there, clock_boot_ms() */
+	bool kin; /* agents that an earlier attempt has asked for are read */
+	bool follows; /* its commit is fetched, before its parent is told */
 };
 extern const struct schema share_schema;
 
@@ -118,6 +125,18 @@ enum share_news {
 enum share_news share_judge(const struct share *share,
     const struct share_row *row, const char *me, const char *boot);
 
+/* A server that has lost commits: what this host knows is compared with what
+ * it has (row NULL: nothing). */
+enum share_repair {
+	SHARE_FITS,
+	SHARE_REPUBLISH, /* ours, and it is gone */
+	SHARE_RESTORE, /* our claim of it is gone */
+	SHARE_RESUBMIT, /* it was not submitted */
+	SHARE_FORGET, /* there is nothing left to tell */
+};
+enum share_repair share_compare(const struct share *share,
+    const struct share_row *row, const char *me, const char *boot);
+
 /* --- what a host has, and what a task wants --------------------------------
  */
 
@@ -131,6 +150,7 @@ struct hosts_facts {
 	int64_t memory; /* bytes */
 	const char *const *more; /* fleet.capabilities, and tools */
 };
+#define HOSTS_TEAM "team" /* word of a host where agents may spawn others */
 /* All words of this host: those, "host:NAME", "agent:NAME", "sandbox:MODE",
  * "memory:GB" for powers of two; NULL terminated, sorted, each once (strv). */
 char **hosts_words(const struct hosts_facts *facts);
@@ -140,7 +160,8 @@ char **hosts_words(const struct hosts_facts *facts);
 char **share_wants(const struct task *task);
 
 /* Does it stay with the host that it is on? What it goes on from is there: its
- * parent, its conversation, its work. It is claimed when it is published. */
+ * conversation, its work, those that it has spawned. It is claimed when it is
+ * published. */
 bool share_stays(const struct task *task);
 
 #endif

@@ -13,31 +13,33 @@
 #define UP(boot)     UP_WITH(boot) ")"
 #define TAKING(boot) UP_WITH(boot) " and host.draining=0)"
 
+/* May the server have lost commits? Then nothing is claimed. */
+#define DOUBTS  "(select count(*) from meta where meta.key='doubt') as doubt"
+#define TRUSTED " and not exists(select 1 from meta where meta.key='doubt')"
+
 /* --- claims ---------------------------------------------------------------
  *
  * "in (select ... limit 1 for update skip locked)" would claim many rows, and a
  * LIMIT that is a parameter would scan them all.
  */
-#define WAITS                                                             \
-	"task.state='queued' and task.not_before<=now_ms()"               \
-	" and not exists(select 1 from task_need join task as other on "  \
-	"other.task=task_need.need where task_need.task=task.task and "   \
-	"other.state not in ('landed','done'))"                           \
-	" and not exists(select 1 from task_want where "                  \
+#define WAITS "task.state='queued' and task.not_before<=now_ms()"
+/* This host has what the task wants. */
+#define HAS                                                               \
+	"not exists(select 1 from task_want where "                       \
 	"task_want.task=task.task and not exists(select 1 from host_can " \
 	"where host_can.host=me() and host_can.word=task_want.word))"
 #define LABEL_FREE                                                      \
 	" and (task.label is null or not exists(select 1 from task as " \
 	"other where other.label=task.label and other.state='claimed'))"
-#define CLAIM(which)                                                                 \
-	"with pick as materialized (select task.task from task where " WAITS         \
-	    which " order by task.prio,task.seq limit 1 {lock}) "                    \
-	"update task set state='claimed',host=me(),boot=$1,"                         \
-	"fence=task.fence+1,attempts=task.attempts+1,changed_at=now_ms() "           \
-	"from pick where task.task=pick.task and " TAKING(                           \
-	    "$1") " returning task.task,task.fence,task.owner,task.prio,task.label," \
-		  "task.branch,task.title,task.body,task.head,task.head_ref,"        \
-		  "task.attempts,task.lost,task.words"
+#define CLAIM(which, taking)                                                 \
+	"with pick as materialized (select task.task from task where " WAITS \
+	    which " order by task.prio,task.seq limit 1 {lock}) "            \
+	"update task set state='claimed',host=me(),boot=$1,"                 \
+	"fence=task.fence+1,attempts=task.attempts+1,changed_at=now_ms() "   \
+	"from pick where task.task=pick.task and " taking                    \
+	" returning task.task,task.fence,task.owner,task.prio,task.label,"   \
+	"task.branch,task.title,task.body,task.head,task.head_ref,"          \
+	"task.attempts,task.lost,task.words"
 #define CLAIM_GIVES                                                      \
 	"task text, fence bigint, owner text, prio bigint, label text, " \
 	"branch text, title text, body text, head text, head_ref text, " \
@@ -57,6 +59,11 @@
 #define GIVES_TASK "task text, fence bigint, owner text, host text, state text"
 #define CHANGED    ",changed_at=now_ms()"
 
+/* Does a host that has a part in the task not know yet how it ended? */
+#define UNREAD                                                      \
+	"exists(select 1 from host where (host.host=task.owner or " \
+	"host.host=task.host) and host.state<>'gone' and "          \
+	"host.read_to<=task.changed_at)"
 #define PRUNE(table, key, condition)                                         \
 	"delete from " table " where " key " in (select " key " from " table \
 	" where " condition " limit 1000) returning " key
@@ -66,19 +73,81 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "",
 	    NULL,
 	    "select meta.key,meta.value from meta where "
-	    "meta.key<>'clock' order by meta.key" },
+	    "meta.key not in ('clock','identity') order by meta.key" },
+
+	/* --- a server that has lost commits --------------------------------
+	 */
+	[SHARED_DOUBT] = { .name = "doubt",
+	    "seen bigint",
+	    "key text",
+	    "insert into meta(key,value) select 'doubt',cast(now_ms() as text) "
+	    "from meta where meta.key='identity' and ($1=1 or "
+	    "meta.value<>{identity}) on conflict(key) do nothing "
+	    "returning meta.key",
+	    "hosts" },
+	[SHARED_DOUBTED] = { .name = "doubted",
+	    "",
+	    NULL,
+	    "select meta.value as since,"
+	    "now_ms()-cast(meta.value as {int}) as age,"
+	    "(select count(*) from host where host.state<>'gone' and "
+	    "coalesce(host.seen_at,0)<cast(meta.value as {int})) as missing "
+	    "from meta where meta.key='doubt'" },
+	[SHARED_OPEN] = { .name = "open_tasks",
+	    "",
+	    NULL,
+	    "select task.task,task.owner,task.host,task.boot,task.fence,"
+	    "task.state from task where (task.owner=me() or "
+	    "task.host=me()) and task.state in "
+	    "('queued','claimed','ready','held') order by task.task" },
+	[SHARED_RESTORE] = { .name = "restore",
+	    "task text, fence bigint, boot text",
+	    GIVES_TASK,
+	    "update task set state='claimed',host=me(),boot=$3,fence=$2,"
+	    "attempts=task.attempts+1" CHANGED " where task.task=$1 and "
+	    "task.state='queued' and task.fence<$2 and " UP("$3")
+		RETURNS_TASK },
+	[SHARED_FOUND] = { .name = "found",
+	    "task text, commit_id text, branch text, lander bigint, "
+	    "boot text, owner text, host text, host_boot text, "
+	    "fence bigint",
+	    GIVES_TASK,
+	    "insert into task(task,owner,seq,prio,state,fence,attempts,lost,"
+	    "not_before,branch,commit_id,host,boot,created_at,changed_at) "
+	    "select $1,$6,{next},0,'landed',$9,1,0,0,$3,$2,$7,$8,now_ms(),"
+	    "now_ms() where " LANDER
+	    " on conflict(task) do update set state='landed',"
+	    "commit_id=excluded.commit_id,host=excluded.host,"
+	    "boot=excluded.boot,fence=excluded.fence,"
+	    "changed_at=excluded.changed_at where task.state<>'landed'" RETURNS_TASK,
+	    "change" },
+	[SHARED_TRUST] = { .name = "trust",
+	    "since text, lease bigint, branch text, lander bigint, boot text",
+	    "key text",
+	    "delete from meta where meta.key='doubt' and meta.value=$1 and "
+	    "(now_ms()-cast(meta.value as {int})>=$2 or not exists(select 1 "
+	    "from host where host.state<>'gone' and "
+	    "coalesce(host.seen_at,0)<cast(meta.value as {int}))) and " LANDER
+	    " returning meta.key",
+	    "hosts" },
+	[SHARED_TRUST_SERVER] = { .name = "trust_server",
+	    "",
+	    "key text",
+	    "update meta set value={identity} where meta.key='identity' and "
+	    "not exists(select 1 from meta as other where "
+	    "other.key='doubt') returning meta.key" },
 
 	/* --- this host ---------------------------------------------------- */
 	[SHARED_HELLO] = { .name = "hello",
 	    "boot text, old_boot text, lease bigint, version text, "
 	    "slots bigint, check_slots bigint, ssh text",
-	    "nr bigint, draining bigint, lease_until bigint",
+	    "nr bigint, draining bigint, lease_until bigint, doubt bigint",
 	    "update host set boot=$1,state='up',lease_until=now_ms()+$3,"
 	    "seen_at=now_ms(),version=$4,slots=$5,check_slots=$6,ssh=$7 "
 	    "where host.host=me() and (host.state in ('new','lost') or "
 	    "(host.state='up' and (host.boot=$1 or host.boot=$2 or "
 	    "host.lease_until<now_ms()))) "
-	    "returning host.nr,host.draining,host.lease_until",
+	    "returning host.nr,host.draining,host.lease_until," DOUBTS,
 	    "hosts" },
 	[SHARED_ADOPT] = { .name = "adopt",
 	    "boot text, old_boot text",
@@ -101,11 +170,12 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task.boot=$1 and task.state in ('claimed','ready') "
 	    "order by task.seq" },
 	[SHARED_BEAT] = { .name = "beat",
-	    "boot text, lease bigint",
-	    "lease_until bigint, draining bigint",
-	    "update host set lease_until=now_ms()+$2,seen_at=now_ms() "
+	    "boot text, lease bigint, read_to bigint",
+	    "lease_until bigint, draining bigint, doubt bigint",
+	    "update host set lease_until=now_ms()+$2,seen_at=now_ms(),"
+	    "read_to=case when $3>host.read_to then $3 else host.read_to end "
 	    "where host.host=me() and host.boot=$1 and host.state='up' "
-	    "returning host.lease_until,host.draining" },
+	    "returning host.lease_until,host.draining," DOUBTS },
 	[SHARED_HOST_VIEW] = { .name = "host_view",
 	    "boot text, view text",
 	    "host text",
@@ -198,18 +268,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "where task.owner=me() and task.state in ('queued','held') "
 	    "returning task.task,task.state",
 	    "queue" },
-	[SHARED_NEEDS_CLEAR] = { .name = "needs_clear",
-	    "task text",
-	    "need text",
-	    "delete from task_need where task_need.task=$1 and "
-	    "exists(select 1 from task where task.task=$1 and "
-	    "task.owner=me()) returning task_need.need" },
-	[SHARED_PUBLISH_NEED] = { .name = "publish_need",
-	    "task text, need text",
-	    "need text",
-	    "insert into task_need(task,need) select task.task,$2 from task "
-	    "where task.task=$1 and task.owner=me() on conflict do nothing "
-	    "returning task_need.need" },
 	[SHARED_WANTS_CLEAR] = { .name = "wants_clear",
 	    "task text",
 	    "word text",
@@ -222,6 +280,11 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "insert into task_want(task,word) select task.task,$2 from task "
 	    "where task.task=$1 and task.owner=me() on conflict do nothing "
 	    "returning task_want.word" },
+	[SHARED_PUBLISH_PARENT] = { .name = "publish_parent",
+	    "task text, parent text",
+	    "task text",
+	    "update task set parent=$2 where task.task=$1 and "
+	    "task.owner=me() returning task.task" },
 	[SHARED_REPRIORITISE] = { .name = "reprioritise",
 	    "task text, prio bigint",
 	    GIVES_TASK,
@@ -247,15 +310,18 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_CLAIM] = { .name = "claim",
 	    "boot text",
 	    CLAIM_GIVES,
-	    CLAIM(LABEL_FREE) },
+	    CLAIM(" and " HAS LABEL_FREE TRUSTED, TAKING("$1")) },
 	[SHARED_CLAIM_ANY] = { .name = "claim_any",
 	    "boot text",
 	    CLAIM_GIVES,
-	    CLAIM("") },
+	    CLAIM(" and " HAS TRUSTED, TAKING("$1")) },
+	/* Its own, which another one waits for, also while it is drained, and
+	 * whatever it wants. */
 	[SHARED_CLAIM_ONE] = { .name = "claim_one",
 	    "boot text, task text",
 	    CLAIM_GIVES,
-	    CLAIM(" and task.task=$2") },
+	    CLAIM(" and task.task=$2 and (task.owner=me() or " HAS ")",
+		UP_WITH("$1") " and (host.draining=0 or task.owner=me()))") },
 	[SHARED_ATTEMPTS_BEGIN] = { .name = "attempts_begin",
 	    "boot text",
 	    "task text, fence bigint",
@@ -266,10 +332,10 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "returning attempt.task,attempt.fence" },
 	[SHARED_SUBMIT] = { .name = "submit",
 	    "task text, fence bigint, boot text, head text, head_ref text, "
-	    "item text",
+	    "item text, result text",
 	    GIVES_TASK,
-	    "update task set state='ready',head=$4,head_ref=$5,item=$6" CHANGED
-	    " " MINE " and " UP("$3") RETURNS_TASK,
+	    "update task set state='ready',head=$4,head_ref=$5,item=$6,"
+	    "result=$7" CHANGED " " MINE " and " UP("$3") RETURNS_TASK,
 	    "ready" },
 	[SHARED_FINISH] = { .name = "finish",
 	    "task text, fence bigint, boot text, state text, result text, "
@@ -307,6 +373,21 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task where (task.owner=me() or task.host=me()) and "
 	    "task.changed_at>=$1 order by task.changed_at,task.task "
 	    "limit 1000" },
+	[SHARED_GLANCE] = { .name = "glance",
+	    "since bigint",
+	    NULL,
+	    "select (select count(*) from task where (task.owner=me() or "
+	    "task.host=me()) and task.changed_at>$1) as changes,"
+	    "(select count(*) from letter where letter.to_host=me() and "
+	    "letter.state='open') as letters,"
+	    "(select count(*) from (select 1 as one from task where "
+	    "task.state='queued' and task.not_before<=now_ms() limit 1) as "
+	    "queue) as queued,"
+	    "(select count(*) from host where host.state='up' and "
+	    "host.lease_until<now_ms())+(select count(*) from task where "
+	    "task.state='claimed' and not exists(select 1 from host where "
+	    "host.host=task.host and host.state='up' and "
+	    "host.boot=task.boot)) as stale" },
 	[SHARED_TASK_READ] = { .name = "task_read",
 	    "task text",
 	    NULL,
@@ -316,6 +397,14 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task.head_ref,task.item,task.words,task.result,"
 	    "task.commit_id,task.created_at,task.changed_at from task "
 	    "where task.task=$1" },
+	/* Those that an attempt on another host has asked for. */
+	[SHARED_CHILDREN] = { .name = "children",
+	    "parent text",
+	    NULL,
+	    "select task.task,task.title,task.state,task.owner,task.host,"
+	    "task.commit_id from task where task.parent=$1 and "
+	    "task.owner<>me() and task.state<>'dropped' order by task.seq "
+	    "limit 50" },
 	[SHARED_TASKS] = { .name = "tasks",
 	    "",
 	    NULL,
@@ -328,8 +417,10 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	[SHARED_TASK_COUNTS] = { .name = "task_counts",
 	    "",
 	    NULL,
-	    "select task.state,count(*) as count from task group by "
-	    "task.state order by task.state" },
+	    "select task.state,count(*) as count from task where task.state "
+	    "in ('claimed','ready') or (task.state='queued' and "
+	    "task.not_before<now_ms()+3600000) group by task.state "
+	    "order by task.state" },
 	[SHARED_NOBODY_CAN] = { .name = "nobody_can",
 	    "",
 	    NULL,
@@ -341,14 +432,6 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task_want.task=task.task and not exists(select 1 from "
 	    "host_can where host_can.host=host.host and "
 	    "host_can.word=task_want.word))) order by task.seq" },
-	[SHARED_TASK_WANTS] = { .name = "task_wants",
-	    "task text",
-	    NULL,
-	    "select task_want.word,(select count(*) from host_can join "
-	    "host on host.host=host_can.host where "
-	    "host_can.word=task_want.word and host.state='up') as hosts "
-	    "from task_want where task_want.task=$1 order by "
-	    "task_want.word" },
 	[SHARED_ATTEMPTS] = { .name = "attempts",
 	    "task text",
 	    NULL,
@@ -385,13 +468,7 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "update lander set lease_until=0 where lander.branch=$1 and "
 	    "lander.fence=$2 and lander.host=me() and lander.boot=$3 "
 	    "returning lander.branch",
-	    "ready" },
-	[SHARED_LANDERS] = { .name = "landers",
-	    "",
-	    NULL,
-	    "select lander.branch,lander.fence,lander.host,lander.boot,"
-	    "lander.lease_until-now_ms() as lease_left,lander.tip from "
-	    "lander order by lander.branch" },
+	    "lander" },
 	[SHARED_READY] = { .name = "ready",
 	    "branch text",
 	    NULL,
@@ -436,7 +513,9 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "id text, fence bigint, poster text, branch text, "
 	    "commit_id text, command text",
 	    "with pick as materialized (select check_job.id from check_job "
-	    "where check_job.state='queued' and check_job.poster<>me() "
+	    "where check_job.state='queued' and check_job.poster<>me() and "
+	    "exists(select 1 from host where host.host=check_job.poster and "
+	    "host.state='up') "
 	    "order by check_job.created_at,check_job.id limit 1 "
 	    "{lock_check}) update check_job set state='running',host=me(),"
 	    "boot=$1,fence=check_job.fence+1" CHANGED
@@ -455,13 +534,9 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "poster" },
 	[SHARED_CHECK_DROP] = { .name = "check_drop",
 	    "id text",
-	    "id text, host text",
-	    "update check_job set state='dropped'" CHANGED
-	    " where check_job.id=$1 and check_job.poster=me() and "
-	    "check_job.state in ('queued','running') "
-	    "returning check_job.id,check_job.host",
-	    "check",
-	    "host" },
+	    "id text",
+	    "delete from check_job where check_job.id=$1 and "
+	    "check_job.poster=me() returning check_job.id" },
 	[SHARED_CHECK_READ] = { .name = "check_read",
 	    "",
 	    NULL,
@@ -472,13 +547,23 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "where check_job.poster=me() order by check_job.created_at,"
 	    "check_job.id limit 1000" },
 
+	[SHARED_CHECKS] = { .name = "checks",
+	    "",
+	    NULL,
+	    "select check_job.id from check_job join host on "
+	    "host.host=check_job.poster where host.state='up' "
+	    "order by check_job.id limit 1000" },
+
 	/* --- letters ------------------------------------------------------ */
+	/* No row: there is no such host. */
 	[SHARED_LETTER_POST] = { .name = "letter_post",
 	    "id text, to_host text, method text, params text",
 	    "id text, to_host text",
 	    "insert into letter(id,from_host,to_host,method,params,state,"
-	    "created_at,changed_at) values($1,me(),$2,$3,$4,'open',now_ms(),"
-	    "now_ms()) on conflict do nothing "
+	    "created_at,changed_at) select $1,me(),host.host,$3,$4,'open',"
+	    "now_ms(),now_ms() from host where host.host=$2 and "
+	    "host.state<>'gone' on conflict(id) do update set "
+	    "state=letter.state where letter.from_host=me() "
 	    "returning letter.id,letter.to_host",
 	    "letter",
 	    "to_host" },
@@ -498,44 +583,30 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "returning letter.id,letter.from_host",
 	    "letter",
 	    "from_host" },
-	[SHARED_LETTERS_OF] = { .name = "letters_of",
-	    "since bigint",
+	[SHARED_LETTER_READ] = { .name = "letter_read",
+	    "id text",
 	    NULL,
 	    "select letter.id,letter.to_host,letter.method,letter.state,"
-	    "letter.result,letter.changed_at from letter where "
-	    "letter.from_host=me() and letter.changed_at>=$1 "
-	    "order by letter.changed_at,letter.id limit 1000" },
+	    "letter.result,(select count(*) from host where "
+	    "host.host=letter.to_host and host.state<>'gone') as there from "
+	    "letter where letter.id=$1 and letter.from_host=me()" },
+	[SHARED_LETTER_DROP] = { .name = "letter_drop",
+	    "id text, words text",
+	    "id text",
+	    "update letter set state='failed',result=$2" CHANGED
+	    " where letter.id=$1 and letter.from_host=me() and "
+	    "letter.state='open' returning letter.id" },
 
 	/* --- shown and shared --------------------------------------------- */
-	[SHARED_ASK_PUT] = { .name = "ask_put",
-	    "id text, body text",
-	    "id text",
-	    "insert into ask(host,id,body,changed_at) values(me(),$1,$2,"
-	    "now_ms()) on conflict(host,id) do update set "
-	    "body=excluded.body,changed_at=excluded.changed_at "
-	    "returning ask.id",
-	    "ask" },
-	[SHARED_ASK_CLOSE] = { .name = "ask_close",
-	    "id text",
-	    "id text",
-	    "delete from ask where ask.host=me() and ask.id=$1 "
-	    "returning ask.id",
-	    "ask" },
-	[SHARED_ASKS] = { .name = "asks",
-	    "",
-	    NULL,
-	    "select ask.host,ask.id,ask.body,"
-	    "now_ms()-ask.changed_at as changed_ago from ask "
-	    "order by ask.changed_at,ask.host,ask.id limit 1000" },
 	[SHARED_SPEND_PUT] = { .name = "spend_put",
-	    "day text, account text, tokens bigint, micros bigint",
-	    "day text",
+	    "day bigint, account text, tokens bigint, micros bigint",
+	    "day bigint",
 	    "insert into spend(host,day,account,tokens,micros) values(me(),"
 	    "$1,$2,$3,$4) on conflict(host,day,account) do update set "
 	    "tokens=excluded.tokens,micros=excluded.micros "
 	    "returning spend.day" },
 	[SHARED_SPEND_SUM] = { .name = "spend_sum",
-	    "day text",
+	    "day bigint",
 	    NULL,
 	    "select spend.account,sum(spend.tokens) as tokens,"
 	    "sum(spend.micros) as micros,"
@@ -551,86 +622,102 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "$2,me(),$3,now_ms()) on conflict(account,span) do update set "
 	    "host=excluded.host,body=excluded.body,"
 	    "changed_at=excluded.changed_at returning quota.account" },
+	/* An account is limited: the others hear of it at once. */
+	[SHARED_QUOTA_LIMIT] = { .name = "quota_limit",
+	    "account text, body text",
+	    "account text",
+	    "insert into quota(account,span,host,body,changed_at) values($1,"
+	    "'limit',me(),$2,now_ms()) on conflict(account,span) do update "
+	    "set host=excluded.host,body=excluded.body,"
+	    "changed_at=excluded.changed_at returning quota.account",
+	    "quota" },
 	[SHARED_QUOTA_READ] = { .name = "quota_read",
 	    "",
 	    NULL,
 	    "select quota.account,quota.span,quota.host,quota.body,"
 	    "now_ms()-quota.changed_at as changed_ago from quota "
 	    "order by quota.account,quota.span" },
+	[SHARED_RESERVE_BEGIN] = { .name = "reserve_begin",
+	    "",
+	    "value text",
+	    "update meta set value=meta.value where "
+	    "meta.key='schema_version' returning meta.value" },
 	[SHARED_RESERVE_PUT] = { .name = "reserve_put",
-	    "id text, body text",
+	    "id text, path text, ttl bigint, body text",
 	    "id text",
-	    "insert into reservation(id,host,body,changed_at) values($1,"
-	    "me(),$2,now_ms()) on conflict(id) do update set "
-	    "body=excluded.body,changed_at=excluded.changed_at where "
-	    "reservation.host=me() returning reservation.id" },
+	    "insert into reservation(host,id,path,until_at,body) select "
+	    "host.host,$1,$2,now_ms()+$3,$4 from host where host.host=me() "
+	    "and not exists(select 1 from reservation as other join host as "
+	    "holder on holder.host=other.host where other.host<>me() and "
+	    "holder.state='up' and other.until_at>now_ms() and "
+	    "(other.path='' or $2='' or other.path=$2 or "
+	    "substr($2,1,length(other.path)+1)=other.path||'/' or "
+	    "substr(other.path,1,length($2)+1)=$2||'/')) "
+	    "on conflict(host,id) do update set "
+	    "until_at=excluded.until_at,body=excluded.body "
+	    "returning reservation.id",
+	    "reserve" },
 	[SHARED_RESERVE_DROP] = { .name = "reserve_drop",
 	    "id text",
 	    "id text",
-	    "delete from reservation where reservation.id=$1 and "
-	    "reservation.host=me() returning reservation.id" },
+	    "delete from reservation where reservation.host=me() and "
+	    "reservation.id=$1 returning reservation.id",
+	    "reserve" },
 	[SHARED_RESERVATIONS] = { .name = "reservations",
 	    "",
 	    NULL,
-	    "select reservation.id,reservation.host,reservation.body from "
-	    "reservation order by reservation.id limit 1000" },
-	[SHARED_GOAL_PUT] = { .name = "goal_put",
-	    "goal text, body text",
-	    "goal text",
-	    "insert into goal(host,goal,body,changed_at) values(me(),$1,$2,"
-	    "now_ms()) on conflict(host,goal) do update set "
-	    "body=excluded.body,changed_at=excluded.changed_at "
-	    "returning goal.goal" },
-	[SHARED_GOAL_DROP] = { .name = "goal_drop",
-	    "goal text",
-	    "goal text",
-	    "delete from goal where goal.host=me() and goal.goal=$1 "
-	    "returning goal.goal" },
-	[SHARED_GOALS] = { .name = "goals",
+	    "select reservation.host,reservation.id,reservation.path,"
+	    "reservation.body,"
+	    "reservation.until_at-now_ms() as left_ms from reservation join "
+	    "host on host.host=reservation.host where "
+	    "reservation.host<>me() and host.state='up' and "
+	    "reservation.until_at>now_ms() order by reservation.host,"
+	    "reservation.id limit 1000" },
+	[SHARED_EVENT_ADD] = { .name = "event_add",
+	    "key text, record text",
+	    "seq bigint",
+	    "insert into event(key,at,host,record) values($1,now_ms(),me(),"
+	    "$2) on conflict(key) do nothing returning event.seq" },
+	[SHARED_EVENTS] = { .name = "events",
 	    "",
 	    NULL,
-	    "select goal.host,goal.goal,goal.body,"
-	    "now_ms()-goal.changed_at as changed_ago from goal "
-	    "order by goal.host,goal.goal limit 1000" },
-	[SHARED_EVENT_ADD] = { .name = "event_add",
-	    "key text, ts bigint, type text, task text, worker text, "
-	    "data text",
-	    "seq bigint",
-	    "insert into event(key,ts,at,host,type,task,worker,data) values("
-	    "$1,$2,now_ms(),me(),$3,$4,$5,$6) on conflict(key) do nothing "
-	    "returning event.seq" },
-	[SHARED_EVENTS] = { .name = "events",
-	    "after bigint",
-	    NULL,
-	    "select event.seq,event.key,event.ts,event.host,event.type,"
-	    "event.task,event.worker,event.data from event where "
-	    "event.seq>$1 order by event.seq limit 1000" },
+	    "select event.host,event.record from event where "
+	    "event.host<>me() order by event.seq desc limit 500" },
 
 	/* --- prune -------------------------------------------------------- */
-	[SHARED_PRUNE_EVENTS] = { .name = "prune_events",
-	    "age bigint",
-	    "seq bigint",
-	    PRUNE("event", "event.seq", "event.at<now_ms()-$1") },
+	[SHARED_PRUNE_TASKS] = { .name = "prune_tasks",
+	    "age bigint, age_unread bigint",
+	    "task text, owner text, unread bigint",
+	    PRUNE("task", "task.task",
+		"task.state in ('landed','done','failed','dropped') and "
+		"task.changed_at<now_ms()-$1 and (task.changed_at<"
+		"now_ms()-$2 or not " UNREAD
+		")") ",task.owner,cast(case when " UNREAD
+		     " then 1 else 0 end as bigint) as unread" },
 	[SHARED_PRUNE_LETTERS] = { .name = "prune_letters",
-	    "age bigint",
+	    "age bigint, age_open bigint",
 	    "id text",
 	    PRUNE("letter", "letter.id",
-		"letter.state<>'open' and letter.changed_at<now_ms()-$1") },
+		"letter.changed_at<now_ms()-$1 and (letter.state<>'open' or "
+		"letter.changed_at<now_ms()-$2)") },
 	[SHARED_PRUNE_CHECKS] = { .name = "prune_checks",
 	    "age bigint",
 	    "id text",
 	    PRUNE("check_job", "check_job.id",
-		"check_job.state in ('done','dropped') and "
 		"check_job.changed_at<now_ms()-$1") },
-	[SHARED_PRUNE_TASKS] = { .name = "prune_tasks",
+	[SHARED_PRUNE_EVENTS] = { .name = "prune_events",
 	    "age bigint",
-	    "task text",
-	    PRUNE("task", "task.task",
-		"task.state in ('landed','done','failed','dropped') and "
-		"task.changed_at<now_ms()-$1 and not exists(select 1 from "
-		"task_need join task as other on "
-		"other.task=task_need.task where task_need.need=task.task "
-		"and other.state in ('queued','held','claimed','ready'))") },
+	    "seq bigint",
+	    PRUNE("event", "event.seq", "event.at<now_ms()-$1") },
+	[SHARED_PRUNE_RESERVED] = { .name = "prune_reserved",
+	    "",
+	    "id text",
+	    "delete from reservation where reservation.until_at<now_ms() "
+	    "returning reservation.id" },
+	[SHARED_PRUNE_SPEND] = { .name = "prune_spend",
+	    "before bigint",
+	    "day bigint",
+	    "delete from spend where spend.day<$1 returning spend.day" },
 };
 
 const char shared_join_text[] =
@@ -656,6 +743,7 @@ static const struct {
 	    { "integer primary key autoincrement",
 		"bigint generated always as identity primary key" } },
 	{ "{strict}", { " strict", "" } },
+	{ "{identity}", { "'file'", "server_identity()" } },
 };
 
 void
@@ -703,9 +791,8 @@ shared_takes_number(enum shared_statement id, size_t n)
 /* --- tables ------------------------------------------------------------- */
 
 const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
-	"task", "task_need", "task_want", "attempt", "lander", "check_job",
-	"letter", "ask", "spend", "quota", "reservation", "goal", "event",
-	NULL };
+	"task", "task_want", "attempt", "lander", "check_job", "letter",
+	"spend", "quota", "reservation", "event", NULL };
 
 #define ALL(text)              \
 	{                      \
@@ -722,6 +809,7 @@ const struct shared_ddl shared_ddl_rows[] = {
 	ALL("create table host(host text primary key, nr {int} not null "
 	    "unique, boot text, state text not null, draining {int} not null "
 	    "default 0, lease_until {int} not null default 0, seen_at {int}, "
+	    "read_to {int} not null default 0, "
 	    "version text, slots {int}, check_slots {int}, ssh text, view "
 	    "text, view_at {int}){strict}"),
 	ALL("create table host_role(role text primary key, host text not "
@@ -734,7 +822,7 @@ const struct shared_ddl shared_ddl_rows[] = {
 	    "null, lost {int} not null, not_before {int} not null, label "
 	    "text, branch text, title text, body text, head text, head_ref "
 	    "text, item text, words text, result text, commit_id text, "
-	    "created_at {int} not null, changed_at {int} not null){strict}"),
+	    "parent text, created_at {int} not null, changed_at {int} not null){strict}"),
 	POSTGRES("create sequence task_seq"),
 	/* Claims go over the first, and stop at the first row that fits. */
 	ALL("create index task_queued on task(prio,seq) where "
@@ -745,14 +833,12 @@ const struct shared_ddl shared_ddl_rows[] = {
 	    "state='claimed'"),
 	ALL("create index task_ready on task(branch,prio,seq) where "
 	    "state='ready'"),
+	ALL("create index task_parent on task(parent) where parent is not "
+	    "null"),
 	ALL("create index task_owner on task(owner,changed_at)"),
 	ALL("create index task_host on task(host,changed_at)"),
 	ALL("create index task_ended on task(changed_at) where state in "
 	    "('landed','done','failed','dropped')"),
-	ALL("create table task_need(task text not null references task(task) "
-	    "on delete cascade, need text not null, "
-	    "primary key(task,need)){strict}"),
-	ALL("create index task_needed on task_need(need)"),
 	ALL("create table task_want(task text not null references task(task) "
 	    "on delete cascade, word text not null, "
 	    "primary key(task,word)){strict}"),
@@ -773,30 +859,27 @@ const struct shared_ddl shared_ddl_rows[] = {
 	ALL("create index check_open on check_job(created_at) where state in "
 	    "('queued','running')"),
 	ALL("create index check_poster on check_job(poster,created_at)"),
+	ALL("create index check_old on check_job(changed_at)"),
 	ALL("create table letter(id text primary key, from_host text not "
 	    "null, to_host text not null, method text not null, params text, "
 	    "state text not null, result text, created_at {int} not null, "
 	    "changed_at {int} not null){strict}"),
 	ALL("create index letter_open on letter(to_host,created_at) where "
 	    "state='open'"),
-	ALL("create index letter_sent on letter(from_host,changed_at)"),
-	ALL("create table ask(host text not null, id text not null, body "
-	    "text, changed_at {int} not null, primary key(host,id)){strict}"),
-	ALL("create table spend(host text not null, day text not null, "
+	ALL("create index letter_old on letter(changed_at)"),
+	ALL("create table spend(host text not null, day {int} not null, "
 	    "account text not null, tokens {int} not null, micros {int} not "
 	    "null, primary key(host,day,account)){strict}"),
 	ALL("create index spend_day on spend(day)"),
 	ALL("create table quota(account text not null, span text not null, "
 	    "host text not null, body text, changed_at {int} not null, "
 	    "primary key(account,span)){strict}"),
-	ALL("create table reservation(id text primary key, host text not "
-	    "null, body text, changed_at {int} not null){strict}"),
-	ALL("create table goal(host text not null, goal text not null, body "
-	    "text, changed_at {int} not null, "
-	    "primary key(host,goal)){strict}"),
-	ALL("create table event(seq {numbered}, key text not null unique, ts "
-	    "{int} not null, at {int} not null, host text not null, type "
-	    "text not null, task text, worker text, data text){strict}"),
+	ALL("create table reservation(host text not null, id text not null, "
+	    "path text not null, until_at {int} not null, body text not "
+	    "null, primary key(host,id)){strict}"),
+	ALL("create table event(seq {numbered}, key text not null unique, at "
+	    "{int} not null, host text not null, record text not "
+	    "null){strict}"),
 	ALL("create index event_at on event(at)"),
 	/* A statement has one time. Tests have another now_ms(). */
 	POSTGRES("create function now_ms() returns bigint language sql stable "
@@ -815,6 +898,7 @@ const struct shared_ddl shared_ddl_rows[] = {
 	    "system_identifier from pg_control_system())||''/''||"
 	    "substr(pg_walfile_name(pg_current_wal_lsn()),1,8); "
 	    "exception when others then return ''''; end'"),
+	ALL("insert into meta(key,value) values('identity',{identity})"),
 };
 const size_t shared_ddl_count = nitems(shared_ddl_rows);
 

@@ -45,9 +45,25 @@ enum shared_statement {
 	/* The book itself. */
 	SHARED_META, /* keys and values: schema_version, min_writer, ... */
 
+	/* A server that has lost its last commits: another one, an older copy,
+	 * or $1=1: a host has seen that. doubt, before hello: nothing is
+	 * claimed from then on. doubted: no row = no doubt; missing: hosts that
+	 * have not been here since. Each host says what it knows (open_tasks:
+	 * all of mine that have not ended; restore: a claim that was lost). The
+	 * lander says what the branch has (found), and ends it, once no host is
+	 * missing or a lease is over: trust, with trust_server. */
+	SHARED_DOUBT,
+	SHARED_DOUBTED,
+	SHARED_OPEN,
+	SHARED_RESTORE,
+	SHARED_FOUND,
+	SHARED_TRUST,
+	SHARED_TRUST_SERVER,
+
 	/* This host. hello: no row = not joined, or another daemon uses this
 	 * name; with adopt, adopt_checks in one transaction. beat: no row =
-	 * lost, or another boot. leave: no row = it still holds a task. */
+	 * lost, or another boot; it has read all changes up to read_to, and
+	 * has them in its own book. leave: no row = it still holds a task. */
 	SHARED_HELLO,
 	SHARED_ADOPT,
 	SHARED_ADOPT_CHECKS,
@@ -70,10 +86,9 @@ enum shared_statement {
 	/* Tasks, by their owner, or for a person anywhere (reprioritise, drop,
 	 * requeue). publish again replaces what still waits. */
 	SHARED_PUBLISH,
-	SHARED_NEEDS_CLEAR,
-	SHARED_PUBLISH_NEED,
 	SHARED_WANTS_CLEAR,
 	SHARED_PUBLISH_WANT,
+	SHARED_PUBLISH_PARENT,
 	SHARED_REPRIORITISE,
 	SHARED_DROP,
 	SHARED_REQUEUE, /* held, failed: once more, and all is forgiven */
@@ -94,11 +109,12 @@ enum shared_statement {
 	 * $1; transactions overlap, so ask again for some time before the last
 	 * row. */
 	SHARED_CHANGES,
+	SHARED_GLANCE, /* how many changed after $1, and what else waits */
 	SHARED_TASK_READ,
+	SHARED_CHILDREN,
 	SHARED_TASKS, /* all that have not ended, without their bodies */
-	SHARED_TASK_COUNTS,
+	SHARED_TASK_COUNTS, /* of those that some host works on, or may soon */
 	SHARED_NOBODY_CAN, /* of mine: no host that is up has all it wants */
-	SHARED_TASK_WANTS,
 	SHARED_ATTEMPTS, /* of a task */
 
 	/* Landing. A lander is known by branch, fence, host and boot; land and
@@ -107,7 +123,6 @@ enum shared_statement {
 	SHARED_LANDER_TAKE,
 	SHARED_LANDER_RENEW,
 	SHARED_LANDER_LEAVE,
-	SHARED_LANDERS,
 	SHARED_READY,
 	SHARED_LAND,
 	SHARED_EJECT,
@@ -118,35 +133,39 @@ enum shared_statement {
 	SHARED_CHECK_DONE,
 	SHARED_CHECK_DROP,
 	SHARED_CHECK_READ, /* all that I have posted */
+	SHARED_CHECKS, /* of all hosts that are up */
 
 	/* Letters: how one host asks another. */
 	SHARED_LETTER_POST,
 	SHARED_LETTER_TAKE, /* the open ones to me */
 	SHARED_LETTER_DONE,
-	SHARED_LETTERS_OF, /* mine, changed at or after $1 */
+	SHARED_LETTER_READ, /* of mine */
+	SHARED_LETTER_DROP, /* of mine, and not done yet */
 
 	/* What a host shows to the others, or shares with them. */
-	SHARED_ASK_PUT,
-	SHARED_ASK_CLOSE,
-	SHARED_ASKS,
 	SHARED_SPEND_PUT,
 	SHARED_SPEND_SUM,
 	SHARED_QUOTA_PUT,
+	SHARED_QUOTA_LIMIT,
 	SHARED_QUOTA_READ,
+	/* reserve_begin: nobody else reserves until this transaction ends.
+	 * reserve_put: no row = another host that is up has a part of it. */
+	SHARED_RESERVE_BEGIN,
 	SHARED_RESERVE_PUT,
 	SHARED_RESERVE_DROP,
-	SHARED_RESERVATIONS,
-	SHARED_GOAL_PUT,
-	SHARED_GOAL_DROP,
-	SHARED_GOALS,
+	SHARED_RESERVATIONS, /* of the others */
 	SHARED_EVENT_ADD,
-	SHARED_EVENTS,
+	SHARED_EVENTS, /* of the others, the newest first */
 
-	/* What ended longer ago than $1 ms; at most SHARED_ROWS_MAX rows. */
-	SHARED_PRUNE_EVENTS,
+	/* What ended longer ago than $1 ms, at most SHARED_ROWS_MAX rows each.
+	 * A task whose owner or runner has not read how it ended stays until $2
+	 * ms; so does a letter that was not taken. */
+	SHARED_PRUNE_TASKS,
 	SHARED_PRUNE_LETTERS,
 	SHARED_PRUNE_CHECKS,
-	SHARED_PRUNE_TASKS,
+	SHARED_PRUNE_EVENTS,
+	SHARED_PRUNE_RESERVED,
+	SHARED_PRUNE_SPEND, /* of the days before $1 */
 
 	SHARED_STATEMENT_COUNT
 };

@@ -38,6 +38,7 @@ struct escalation {
 	int64_t iteration; /* 0 = none */
 	const char *intervention; /* "pause"; NULL = none was made */
 	const char *const *options; /* that the person can choose from */
+	const char *link; /* where it can be answered; NULL = no page */
 	struct json_object *detection; /* type, severity, message, evidence,
 					* recommendations */
 };

@@ -18,8 +18,9 @@ enum event_kind {
 	EVENT_STATE_LACKS_WORKERS, /* count */
 	EVENT_STATE_UNWRITTEN, /* reason */
 	EVENT_SOCKET_GONE, /* path, reason: what follows */
-	EVENT_WEB_OPEN, /* text: the port */
+	EVENT_WEB_OPEN, /* text: address and port */
 	EVENT_WEB_FAILED, /* reason */
+	EVENT_WEB_DONE, /* text: what a person did at the page */
 	EVENT_REPORT_FAILED, /* text: of what, reason, receipt */
 	EVENT_FAILURE, /* class, scope, worker, task, reason */
 	/* A worker. */
@@ -122,6 +123,10 @@ enum event_kind {
 	EVENT_HOSTS_AWAY, /* reason: of the database; the first time */
 	EVENT_HOSTS_REFUSED, /* the same, until a person does something */
 	EVENT_HOSTS_BACK, /* text: our name */
+	EVENT_HOSTS_DOUBT, /* reason: its server may have lost commits */
+	EVENT_HOSTS_TRUSTED, /* text: what was done about that */
+	EVENT_HOSTS_FORGOT, /* text: a host, count: of its tasks */
+	EVENT_HOSTS_MISSED, /* count: events */
 	EVENT_TASK_CLAIMED, /* task, text: its owner */
 	EVENT_TASK_FENCED, /* task, reason: it is another host's */
 	EVENT_FOLLOWED, /* branch, commit: that origin has */
@@ -133,6 +138,8 @@ enum event_kind {
 	EVENT_TASK_ASSIGNED, /* worker, task, title, attempt */
 	EVENT_TASK_COMPLETED, /* worker, task, result */
 	EVENT_VERIFIED, /* worker, task, result, commit, reason */
+	EVENT_REVIEWED, /* worker, task, result, commit, reason: by another
+			 * agent */
 	EVENT_TASK_RETRY, /* worker, task, reason, attempt */
 	EVENT_PROGRESS, /* worker, task, text: how far it is, as it says */
 	EVENT_REPORTED, /* worker, task, status, text: how its work ended, as it

@@ -73,6 +73,7 @@ static const struct schema record_schema = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("timestamp", STRING, "UTC"),
 	    SCHEMA_IS("level", STRING, NULL),
+	    SCHEMA_MAY("host", STRING, "that it happened on, if not here"),
 	    SCHEMA_IS("event", OBJECT, NULL, .of = &schema),
 	    SCHEMA_END,
 	},
@@ -394,6 +395,8 @@ event_words_add(
 
 	if (json_get_object(record, "", "event", &event, NULL) < 0)
 		return false;
+	if (json_string_or(record, "host", NULL) != NULL)
+		buf_addf(&words, "%s: ", json_string_or(record, "host", ""));
 	describe(event, width == 0, &words);
 	row = event_row_named(json_string_or(event, "type", "?"));
 	sgr = row != NULL ? row->colour : NULL;

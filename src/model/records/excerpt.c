@@ -220,3 +220,28 @@ excerpt_title(const char *text, size_t max)
 	}
 	return NULL;
 }
+
+char *
+excerpt_clean(const char *text, size_t len, size_t max, bool lines)
+{
+	cleanup_buf struct buf valid = BUF_INIT, out = BUF_INIT;
+	size_t end, start;
+
+	text_add_utf8(&valid, text, text_cut(text, len, max * 4));
+	for (size_t i = 0; i < valid.len; i++) {
+		unsigned char c = (unsigned char)valid.data[i];
+
+		if ((c >= ' ' && c != 0x7f) || (lines && c == '\n') ||
+		    (lines && c == '\t'))
+			buf_addc(&out, (char)c);
+		else if (c == '\n' || c == '\t')
+			buf_addc(&out, ' ');
+	}
+	start = strspn(out.data, " \t\r\n\v\f");
+	buf_consume(&out, start < out.len ? start : out.len);
+	end = text_cut(out.data, out.len, max);
+	while (end > 0 && strchr(" \t\r\n\v\f", out.data[end - 1]) != NULL)
+		end--;
+	buf_truncate(&out, end);
+	return buf_take(&out);
+}

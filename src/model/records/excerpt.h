@@ -4,6 +4,9 @@
 #ifndef EXCERPT_H
 #define EXCERPT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct buf;
 
 #define EXCERPT_MAX ((size_t)8 * 1024) /* bytes */
@@ -30,5 +33,10 @@ void excerpt_fence(const char *text, struct buf *out);
 /* The first line of a text (may be NULL) that has any letters, without marks of
  * Markdown and at most max bytes; owned by the caller. NULL = there is none. */
 char *excerpt_title(const char *text, size_t max);
+
+/* The text without blanks around it and without control characters, valid
+ * UTF-8, at most max bytes; lines: newlines and tabs stay. The caller frees
+ * it. */
+char *excerpt_clean(const char *text, size_t len, size_t max, bool lines);
 
 #endif

@@ -11,11 +11,17 @@ static const struct {
 	[WEB_INDEX] = { "/", "text/html; charset=utf-8", true },
 	[WEB_STYLE] = { "/page.css", "text/css; charset=utf-8", true },
 	[WEB_SCRIPT] = { "/page.js", "text/javascript; charset=utf-8", true },
+	[WEB_DESK] = { "/desk.js", "text/javascript; charset=utf-8", true },
+	[WEB_REVIEW] = { "/review.js", "text/javascript; charset=utf-8", true },
+	[WEB_CHARTS] = { "/charts.js", "text/javascript; charset=utf-8", true },
+	[WEB_REPLAY] = { "/replay.js", "text/javascript; charset=utf-8", true },
 	[WEB_ICON] = { "/favicon.ico", NULL, true },
 	[WEB_VIEW] = { "/view", "text/event-stream", false },
 	[WEB_METRICS] = { "/metrics",
 	    "text/plain; version=0.0.4; charset=utf-8", false },
 	[WEB_REPORT] = { "/report.json", "application/json", false },
+	[WEB_API] = { WEB_API_PREFIX, "application/json", false },
+	[WEB_LOGIN] = { "/login", "application/json", true },
 };
 
 /* Of every answer. There is no field that would let another origin in. */
@@ -41,10 +47,19 @@ static const struct {
 	{ 400, "Bad Request", NULL, "This is not a request that is served.\n" },
 	{ 401, "Unauthorized", "WWW-Authenticate: Bearer",
 	    "This needs the token: open the address that llmc web prints.\n" },
+	{ 403, "Forbidden", NULL,
+	    "This comes from another page than the one that llmc serves.\n" },
 	{ 404, "Not Found", NULL, "There is nothing here.\n" },
 	{ 405, "Method Not Allowed", "Allow: GET, HEAD",
-	    "Only GET and HEAD are served; to change something, use llmc.\n" },
+	    "Only GET and HEAD are served here; to change something, use "
+	    "llmc.\n" },
 	{ 408, "Request Timeout", NULL, "The request came too slowly.\n" },
+	{ 409, "Conflict", NULL, "This is not possible now.\n" },
+	{ 411, "Length Required", NULL,
+	    "The length of the body must be said.\n" },
+	{ 413, "Content Too Large", NULL,
+	    "This is too long for the page: use llmc.\n" },
+	{ 415, "Unsupported Media Type", NULL, "The body must be JSON.\n" },
 	{ 414, "URI Too Long", NULL, "The path is too long.\n" },
 	{ 421, "Misdirected Request", NULL,
 	    "This is not the host that was asked for: open the address that "
@@ -115,27 +130,126 @@ web_token_equal(const char *given, const char *token)
 	return differs == 0;
 }
 
+#define HTTPS "https://"
+
+bool
+web_origin_valid(const char *origin)
+{
+	static const char marks[] = "abcdefghijklmnopqrstuvwxyz0123456789.-:[]";
+	size_t skip = sizeof HTTPS - 1, len = strlen(origin);
+
+	return len > skip && len < HTTP_HOST_SIZE &&
+	    strncmp(origin, HTTPS, skip) == 0 &&
+	    strspn(origin + skip, marks) == len - skip;
+}
+
+/* Of a browser: Origin is sent with every POST. */
+static bool
+is_our_page(const struct http_head *request, const char *public)
+{
+	cleanup_free char *origin = public != NULL ?
+	    xstrdup(public) :
+	    xasprintf("http://%s", request->host);
+
+	return strcmp(request->origin, origin) == 0;
+}
+
 int
-web_decide(const struct http_head *request, unsigned port, const char *token,
+web_decide(const struct http_head *request, const struct web_rules *rules,
     enum web_path *ret_path)
 {
+	/* The address with TLS; NULL = ours. */
+	const char *public = NULL;
 	size_t i;
 
-	if (!web_host_allowed(request, port))
-		return 421;
+	if (!web_host_allowed(request, rules->port)) {
+		if (!web_origin_valid(rules->origin) ||
+		    request->host_count != 1 ||
+		    strcmp(request->host, rules->origin + sizeof HTTPS - 1) !=
+			0)
+			return 421;
+		public = rules->origin;
+	}
 	if (request->method == HTTP_OTHER)
 		return 405;
-	if (request->body)
+	if (request->method != HTTP_POST && request->body)
 		return 400;
 	for (i = 0; i < nitems(paths); i++)
 		if (strcmp(request->target, paths[i].path) == 0)
 			break;
-	if (i == nitems(paths))
+	if (strncmp(request->target, WEB_API_PREFIX,
+		sizeof WEB_API_PREFIX - 1) == 0)
+		i = WEB_API;
+	if (request->method == HTTP_POST && i != WEB_API && i != WEB_LOGIN)
+		return 405;
+	if (request->method != HTTP_POST && i == WEB_LOGIN)
 		return 404;
-	if (!paths[i].open && !web_token_equal(request->bearer, token))
+	if (i == nitems(paths) || (i == WEB_LOGIN && public == NULL))
+		return 404;
+	if (!paths[i].open &&
+	    (public == NULL ? !web_token_equal(request->bearer, rules->token) :
+			      !rules->is_session(request->session, rules->arg)))
 		return 401;
+	if (!paths[i].open && request->foreign)
+		return 403;
+	if (request->method == HTTP_POST) {
+		if (request->foreign || !is_our_page(request, public))
+			return 403;
+		if (!request->json)
+			return 415;
+	}
 	*ret_path = (enum web_path)i;
 	return 200;
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Until one of the ends, or the end of the query. */
+static int
+decode(const char **query, const char *ends, struct buf *out)
+{
+	const char *p = *query;
+
+	buf_clear(out);
+	for (; *p != '\0' && strchr(ends, *p) == NULL; p++) {
+		int high, low;
+
+		if (*p != '%') {
+			buf_addc(out, *p == '+' ? ' ' : *p);
+			continue;
+		}
+		high = hex_digit(p[1]);
+		low = high >= 0 ? hex_digit(p[2]) : -1;
+		if (low < 0 || (high == 0 && low == 0))
+			return -EINVAL;
+		buf_addc(out, (char)(high << 4 | low));
+		p += 2;
+	}
+	*query = p;
+	return text_utf8_valid(out->data, out->len) ? 0 : -EINVAL;
+}
+
+int
+web_query_next(const char **query, struct buf *ret_name, struct buf *ret_value)
+{
+	if (**query == '\0')
+		return 0;
+	if (decode(query, "=&", ret_name) < 0 || ret_name->len == 0 ||
+	    **query != '=')
+		return -EINVAL;
+	++*query;
+	if (decode(query, "&", ret_value) < 0)
+		return -EINVAL;
+	if (**query == '&' && *++*query == '\0')
+		return -EINVAL;
+	return 1;
 }
 
 const char *
@@ -168,6 +282,11 @@ web_add_head(struct buf *out, int status, const struct web_content *content)
 		if (!content->endless)
 			buf_addf(out, "Content-Length: %zu\r\n", content->len);
 	}
+	if (content->session != NULL)
+		buf_addf(out,
+		    "Set-Cookie: " WEB_COOKIE "=%s; Path=/; Max-Age=%d; "
+		    "Secure; HttpOnly; SameSite=Strict\r\n",
+		    content->session, WEB_SESSION_S);
 	buf_adds(out, "\r\n");
 }
 
@@ -274,6 +393,7 @@ read_request_line(struct http_head *request, struct part line)
 		return 414;
 	request->method = part_is(method, "GET") ? HTTP_GET :
 	    part_is(method, "HEAD")              ? HTTP_HEAD :
+	    part_is(method, "POST")              ? HTTP_POST :
 						   HTTP_OTHER;
 	part_copy(target, request->target, sizeof request->target);
 	return read_version(line);
@@ -297,9 +417,6 @@ read_authorization(struct http_reader *reader, struct part value)
 	struct http_head *request = &reader->request;
 	struct part scheme;
 
-	if (reader->authorized)
-		return 400;
-	reader->authorized = true;
 	if (part_cut(&value, ' ', &scheme) &&
 	    part_is_any_case(scheme, "Bearer"))
 		part_copy(value, request->bearer, sizeof request->bearer);
@@ -342,17 +459,18 @@ read_encodings(struct http_reader *reader, struct part value)
 static int
 read_length(struct http_reader *reader, struct part value)
 {
-	bool some = false;
+	struct http_head *request = &reader->request;
 
-	if (reader->sized || value.len == 0)
+	if (value.len == 0)
 		return 400;
-	reader->sized = true;
 	for (size_t i = 0; i < value.len; i++) {
 		if (value.at[i] < '0' || value.at[i] > '9')
 			return 400;
-		some = some || value.at[i] != '0';
+		if (request->length <= HTTP_BODY_MAX)
+			request->length =
+			    request->length * 10 + (size_t)(value.at[i] - '0');
 	}
-	reader->request.body = reader->request.body || some;
+	request->body = request->body || request->length > 0;
 	return 0;
 }
 
@@ -361,18 +479,85 @@ read_transfer(struct http_reader *reader, struct part value)
 {
 	(void)value;
 	reader->request.body = true;
+	reader->request.chunked = true;
+	return 0;
+}
+
+static int
+read_origin(struct http_reader *reader, struct part value)
+{
+	part_copy(value, reader->request.origin, sizeof reader->request.origin);
+	return 0;
+}
+
+static int
+read_site(struct http_reader *reader, struct part value)
+{
+	reader->request.foreign =
+	    !part_is(value, "same-origin") && !part_is(value, "none");
+	return 0;
+}
+
+static int
+read_type(struct http_reader *reader, struct part value)
+{
+	struct part type = value;
+
+	part_cut(&value, ';', &type);
+	reader->request.json =
+	    part_is_any_case(part_trim(type), "application/json");
+	return 0;
+}
+
+static int
+read_page(struct http_reader *reader, struct part value)
+{
+	part_copy(value, reader->request.page, sizeof reader->request.page);
+	return 0;
+}
+
+static int
+read_click(struct http_reader *reader, struct part value)
+{
+	part_copy(value, reader->request.click, sizeof reader->request.click);
+	return 0;
+}
+
+/* Others may have set cookies for this name, too. */
+static int
+read_cookies(struct http_reader *reader, struct part value)
+{
+	struct part item, name;
+	bool more = true;
+
+	while (more) {
+		more = part_cut(&value, ';', &item);
+		if (!more)
+			item = value;
+		item = part_trim(item);
+		if (part_cut(&item, '=', &name) && part_is(name, WEB_COOKIE))
+			part_copy(item, reader->request.session,
+			    sizeof reader->request.session);
+	}
 	return 0;
 }
 
 static const struct {
 	const char *name;
 	int (*read)(struct http_reader *reader, struct part value);
+	bool many; /* it may be there more than once */
 } fields[] = {
-	{ "Host", read_host },
-	{ "Authorization", read_authorization },
-	{ "Accept-Encoding", read_encodings },
-	{ "Content-Length", read_length },
-	{ "Transfer-Encoding", read_transfer },
+	{ "Host", read_host, true }, /* counted */
+	{ "Authorization", read_authorization, false },
+	{ "Accept-Encoding", read_encodings, true },
+	{ "Content-Length", read_length, false },
+	{ "Transfer-Encoding", read_transfer, true },
+	{ "Origin", read_origin, false },
+	{ "Sec-Fetch-Site", read_site, false },
+	{ "Content-Type", read_type, false },
+	{ "X-Llmc-Page", read_page, false },
+	{ "X-Llmc-Request", read_click, false },
+	{ "Cookie", read_cookies, true },
 };
 
 /* A folded line begins with a blank, so its name is none. */
@@ -384,8 +569,12 @@ read_field(struct http_reader *reader, struct part line)
 	if (!part_cut(&line, ':', &name) || !is_token(name))
 		return 400;
 	for (size_t i = 0; i < nitems(fields); i++)
-		if (part_is_any_case(name, fields[i].name))
+		if (part_is_any_case(name, fields[i].name)) {
+			if (!fields[i].many && (reader->seen & 1u << i) != 0)
+				return 400;
+			reader->seen |= 1u << i;
 			return fields[i].read(reader, part_trim(line));
+		}
 	return 0;
 }
 

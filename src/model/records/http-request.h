@@ -12,16 +12,19 @@
 #define HTTP_REQUEST_H
 
 #define HTTP_HEAD_MAX 8192 /* bytes, with the empty line at its end */
+#define HTTP_BODY_MAX ((size_t)128 * 1024)
 
 /* With the NUL. A longer target is refused; a longer host or token is cut,
  * which makes it equal to none of ours. */
-#define HTTP_TARGET_SIZE 256
+#define HTTP_TARGET_SIZE 2048
 #define HTTP_HOST_SIZE   64
 #define HTTP_BEARER_SIZE 128
+#define HTTP_ORIGIN_SIZE 128
 
 enum http_method {
 	HTTP_GET,
 	HTTP_HEAD,
+	HTTP_POST,
 	HTTP_OTHER,
 };
 
@@ -31,8 +34,16 @@ struct http_head {
 	unsigned host_count;
 	char host[HTTP_HOST_SIZE]; /* of the first Host */
 	char bearer[HTTP_BEARER_SIZE]; /* token of Authorization, "" = none */
+	char session[HTTP_BEARER_SIZE]; /* of the Cookie WEB_COOKIE */
+	char origin[HTTP_ORIGIN_SIZE];
+	char page[HTTP_BEARER_SIZE]; /* X-Llmc-Page: of the page that asks */
+	char click[HTTP_BEARER_SIZE]; /* X-Llmc-Request: one for each click */
+	bool foreign; /* Sec-Fetch-Site says that another site asks */
+	bool json; /* so is the body, as Content-Type says */
 	bool gzip; /* an answer may be compressed */
 	bool body; /* something follows the head */
+	bool chunked; /* of a length that is not said */
+	size_t length; /* of the body; above HTTP_BODY_MAX it may be less */
 };
 
 struct http_reader {
@@ -42,7 +53,7 @@ struct http_reader {
 	int status; /* http_reader_feed(), once it is not 0 */
 	bool begun; /* the request line was read */
 	bool cr; /* the last byte was CR */
-	bool authorized, sized; /* Authorization, Content-Length were there */
+	unsigned seen; /* fields that may be there once */
 };
 
 void http_reader_init(struct http_reader *reader);
@@ -60,9 +71,14 @@ int http_reader_feed(struct http_reader *reader, const char *bytes, size_t len);
  * foreign name leads to 127.0.0.1) and against other users of the machine:
  *
  *   the Host must be ours, whatever is asked for;
- *   only GET and HEAD are answered, and change nothing;
+ *   GET and HEAD change nothing; a POST is answered below WEB_API_PREFIX
+ *     only, if its Origin is ours and its body is JSON;
  *   every path with data needs the token, in Authorization and nowhere else;
- *   no answer sets a cookie or lets another origin read it.
+ *   no answer lets another origin read it.
+ *
+ * With web.origin, the page has a second address, where something else speaks
+ * TLS for it. There the token is not taken, but the cookie of a login: a code
+ * that llmc web makes for one use is exchanged for it.
  */
 
 #define WEB_TOKEN_BYTES 32
@@ -73,14 +89,25 @@ int http_reader_feed(struct http_reader *reader, const char *bytes, size_t len);
 #define WEB_KEEP "web.keep "
 #define WEB_DROP "web.drop"
 
+#define WEB_LOOPBACK   "127.0.0.1"
+#define WEB_API_PREFIX "/api/"
+#define WEB_COOKIE     "__Host-llmc"
+#define WEB_SESSION_S  (30 * 24 * 3600) /* how long a login lasts */
+
 enum web_path {
 	WEB_INDEX,
 	WEB_STYLE,
 	WEB_SCRIPT,
+	WEB_DESK,
+	WEB_REVIEW,
+	WEB_CHARTS,
+	WEB_REPLAY, /* until here: the files of the page, in this order */
 	WEB_ICON, /* browsers ask for it by themselves; there is none */
 	WEB_VIEW,
 	WEB_METRICS,
 	WEB_REPORT,
+	WEB_API, /* what is behind WEB_API_PREFIX, with ?NAME=VALUE&... */
+	WEB_LOGIN, /* with a code for a cookie, at web.origin */
 	WEB_PATH_COUNT
 };
 
@@ -90,12 +117,27 @@ struct web_content {
 	size_t len;
 	bool gzip; /* the body is compressed */
 	bool endless; /* a stream; len is not said */
+	const char *session; /* set it as the cookie; NULL = none */
+};
+
+/* What a request is compared with. */
+struct web_rules {
+	unsigned port;
+	const char *token;
+	const char *origin; /* "https://example.org"; "" = none */
+	/* Is this the session of a login? */
+	bool (*is_session)(const char *session, void *arg);
+	void *arg;
 };
 
 /* 200: *ret_path is set. Otherwise the status to refuse it with: 421 (not our
- * Host), 405, 400 (a GET with a body), 404, 401 (no token, or a wrong one). */
-int web_decide(const struct http_head *request, unsigned port,
-    const char *token, enum web_path *ret_path);
+ * Host), 405, 400 (a GET with a body), 404, 401 (no token, or a wrong one), 403
+ * (from another origin), 415 (no JSON). */
+int web_decide(const struct http_head *request, const struct web_rules *rules,
+    enum web_path *ret_path);
+
+/* Is it an https origin without a path, such as https://example.org? */
+bool web_origin_valid(const char *origin);
 
 /* The Host is 127.0.0.1:PORT or localhost:PORT, and there is one; without the
  * port if that is 80. */
@@ -105,6 +147,11 @@ bool web_host_allowed(const struct http_head *request, unsigned port);
 bool web_token_valid(const char *token);
 /* In a time that does not depend on what is different. */
 bool web_token_equal(const char *given, const char *token);
+
+/* The next NAME=VALUE of a query, decoded; *query moves behind it. 1: there is
+ * one; 0: none is left; -EINVAL: it is none, or it is not UTF-8 text. */
+int
+web_query_next(const char **query, struct buf *ret_name, struct buf *ret_value);
 
 /* The type of what is at a path; NULL = nothing is. */
 const char *web_path_type(enum web_path path);

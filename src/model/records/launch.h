@@ -32,7 +32,14 @@ struct task_launch {
 	char **wants; /* words that its host must have (hosts-rules.h) */
 	char **confined_by; /* workers of the agents above it, whose settings
 			     * limit it too */
+	/* As the host has it that spawned it, where that is another one: no
+	 * more than this. NULL, 0 = as here. */
+	char *permission_mode;
+	int64_t budget_tokens, budget_cost, budget_ms;
+	int budget_turns;
 	char **scope_paths; /* that it may write to; NULL = everywhere */
+	bool read_only; /* it changes nothing: its worktree is read-only in a
+			 * box */
 	bool progress_reporting; /* its prompt asks for it */
 	bool report_only; /* its result is what it says at the end, and no
 			   * commit: that was asked for, or it has no tool

@@ -57,7 +57,8 @@ const struct setting settings_channel_keys[] = {
 	    .choices = channel_format_words,
 	    .fallback = "\"json\"",
 	    .help = "What a webhook sends: all that is known, or a text for "
-		    "Slack or Discord." },
+		    "Slack or Discord, or for the topic of ntfy at the end of "
+		    "the url; with web.origin, its notice opens the ask." },
 	[KEY_REPO] = { .path = "repo",
 	    .type = SETTING_STRING,
 	    .form = FORM_REPO,
@@ -325,6 +326,7 @@ const char *const channel_format_words[CHANNEL_FORMAT_COUNT + 1] = {
 	[CHANNEL_JSON] = "json",
 	[CHANNEL_SLACK] = "slack",
 	[CHANNEL_DISCORD] = "discord",
+	[CHANNEL_NTFY] = "ntfy",
 };
 
 unsigned

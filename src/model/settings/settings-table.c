@@ -45,6 +45,8 @@ static const char *const forge_kinds[] = { "origin", "github", "gitea", NULL };
 
 static const char *const merges[] = { "person", "when-green", NULL };
 
+static const char *const web_modes[] = { "view", "work", NULL };
+
 static const char *const paces[] = { "off", "even", NULL };
 
 const struct setting settings_table[] = {
@@ -133,6 +135,8 @@ const struct setting settings_table[] = {
 	    .flags = SETTING_RUNS },
 	{ "defaults.codex_command", SETTING_STRING, "\"codex\"",
 	    .help = "The same for the kind codex.", .flags = SETTING_RUNS },
+	{ "defaults.opencode_command", SETTING_STRING, "\"opencode\"",
+	    .help = "The same for the kind opencode.", .flags = SETTING_RUNS },
 	{ "defaults.model", SETTING_STRING, "\"\"",
 	    .help = "Model for the agent; empty means the agent's own "
 		    "default." },
@@ -183,7 +187,8 @@ const struct setting settings_table[] = {
 		    "does." },
 	{ "defaults.start_timeout", SETTING_DURATION, "\"15s\"",
 	    .help = "How long an agent may take to report that its session "
-		    "has started.",
+		    "has started. The kind opencode has at least two "
+		    "minutes.",
 	    .min = 100, .max = HOUR },
 
 	{ "defaults.sandbox", SETTING_CHOICE, "\"off\"",
@@ -308,6 +313,14 @@ const struct setting settings_table[] = {
 		    "it wait for llmc accept (ask). It goes by the words of "
 		    "common test programs.",
 	    .choices = test_guards },
+	{ "auto.review", SETTING_STRING, "\"\"",
+	    .help = "Another agent reviews finished work before it lands: a "
+		    "kind of agent (defaults.agent) or a card (agents.NAME); "
+		    "empty means none. It is to read only (codex is held to "
+		    "it by a sandbox only, opencode by nothing), and "
+		    "approves the commit or lists findings. Those go back to "
+		    "the author, twice at most; then the work waits for llmc "
+		    "accept. What it costs is part of the task." },
 	{ "auto.check_timeout", SETTING_DURATION, "\"30m\"",
 	    .help = "How long check_command may take; post_accept_command "
 		    "may take twice as long.",
@@ -435,8 +448,25 @@ const struct setting settings_table[] = {
 
 	{ "web.enabled", SETTING_BOOL, "false",
 	    .help = "Serve a live page on 127.0.0.1, for you alone: llmc "
-		    "web prints its address with a secret token. "
-		    "Nothing can be changed there." },
+		    "web prints its address with a secret token." },
+	{ "web.mode", SETTING_CHOICE, "\"view\"", .choices = web_modes,
+	    .help = "view: the page only shows. work: who has its address may "
+		    "also do there what you do with llmc: answer, pause, "
+		    "retry, drop and add tasks and goals, accept, send back, "
+		    "revert. An agent without a sandbox can read the token "
+		    "and do the same." },
+	{ "web.origin", SETTING_STRING, "\"\"",
+	    .help = "A second address of that page, such as "
+		    "https://llmc.example.org, where a program of yours "
+		    "(tailscale serve, a reverse proxy) speaks TLS for it. "
+		    "Who comes there logs in once, with an address that llmc "
+		    "web prints, and keeps a cookie.",
+	    .form = FORM_ORIGIN },
+	{ "web.listen", SETTING_STRING, "\"127.0.0.1\"",
+	    .help = "IPv4 address that the page listens on. One that is not "
+		    "127.0.0.1 needs web.origin, since only what speaks TLS "
+		    "may be reached from elsewhere.",
+	    .form = FORM_ADDRESS },
 	{ "web.port", SETTING_INT, "0",
 	    .help = "Port of that page. 0 means a free one, which only the "
 		    "overseer keeps over restarts of the daemon. A port "

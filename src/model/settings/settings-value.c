@@ -8,6 +8,7 @@
 #include "agent-card.h"
 #include "place.h"
 #include "command-guard.h"
+#include "http-request.h"
 #include "quota.h"
 #include "settings-value.h"
 #include "settings.h"
@@ -221,6 +222,29 @@ is_command_rule(const char *text)
 	return strv_has(command_rule_words, text);
 }
 
+static bool
+is_origin(const char *text)
+{
+	return *text == '\0' || web_origin_valid(text);
+}
+
+/* Four numbers of up to 255. */
+static bool
+is_address(const char *text)
+{
+	for (int i = 0; i < 4; i++) {
+		int n = 0, digits = 0;
+
+		if (i > 0 && *text++ != '.')
+			return false;
+		for (; *text >= '0' && *text <= '9' && digits < 4; digits++)
+			n = n * 10 + *text++ - '0';
+		if (digits == 0 || n > 255)
+			return false;
+	}
+	return *text == '\0';
+}
+
 static const struct {
 	bool (*fits)(const char *text);
 	const char *words;
@@ -256,6 +280,11 @@ static const struct {
 	[FORM_HOURS] = { is_hours,
 	    ("hours such as \"22:00-07:00\" or \"12:00-13:00, "
 	     "18:00-24:00\", or \"\" for always") },
+	[FORM_ORIGIN] = { is_origin,
+	    ("an address without a path, such as "
+	     "\"https://llmc.example.org\", or \"\" for none") },
+	[FORM_ADDRESS] = { is_address,
+	    "an IPv4 address such as \"127.0.0.1\" or \"0.0.0.0\"" },
 	[FORM_TOOL] = { is_tool,
 	    "names of tools, such as [\"Read\", \"Grep\"]" },
 };

@@ -50,6 +50,8 @@ enum setting_form {
 	FORM_DAYTIME, /* "07:00", or "" */
 	FORM_COMMAND_RULE, /* see command_rule_words */
 	FORM_HOURS, /* "22:00-07:00, 12:00-13:00", or "" */
+	FORM_ORIGIN, /* of https, see web_origin_valid(), or "" */
+	FORM_ADDRESS, /* "127.0.0.1" */
 	FORM_COUNT
 };
 

@@ -586,6 +586,27 @@ check_database(
 		    "(fleet.passfile), or use service=NAME");
 }
 
+static void
+check_review(
+    const struct settings *settings, struct settings_problems *problems)
+{
+	const struct value *value = value_find(settings, "auto.review");
+	const char *const *cards = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	settings_agents(settings, &cards);
+	if (value->string[0] == '\0' ||
+	    strv_has(agent_kind_words, value->string) ||
+	    strv_has(cards, value->string))
+		return;
+	buf_addf(&text, "auto.review: there is no agent \"%s\": name a kind (",
+	    value->string);
+	for (size_t i = 0; agent_kind_words[i] != NULL; i++)
+		buf_addf(&text, "%s%s", i > 0 ? ", " : "", agent_kind_words[i]);
+	buf_adds(&text, ") or a card ([agents.NAME])");
+	settings_problem_add(problems, true, value->line, text.data);
+}
+
 /* The message without "line 3: ": a problem stores its line separately. */
 static const char *
 without_line(const char *msg)
@@ -623,6 +644,7 @@ settings_parse(const char *text, size_t len, const struct settings_facts *facts,
 		take_notify(settings, root, ret_problems);
 	check_stall(settings, ret_problems);
 	check_database(settings, ret_problems);
+	check_review(settings, ret_problems);
 	return settings;
 }
 

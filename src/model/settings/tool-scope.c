@@ -385,6 +385,8 @@ launch_choice_make(const struct settings *settings,
 	    choose(launch->model, card != NULL ? card->model : NULL);
 	ret_choice->thinking = choose(effort(launch->thinking),
 	    effort(card != NULL ? card->thinking : NULL));
+	xstrset(&ret_choice->permission_mode, launch->permission_mode);
+	ret_choice->read_only = launch->read_only;
 	for (char **w = launch->confined_by; w != NULL && *w != NULL; w++)
 		confine(settings, *w, ret_choice);
 	if (tool_scope_of_run(card, launch, &scope, NULL) < 0) {
@@ -397,6 +399,46 @@ launch_choice_make(const struct settings *settings,
 	ret_choice->tools = tool_scope_tools(&scope);
 	for (char **t = scope.deny; t != NULL && *t != NULL; t++)
 		strv_add(&ret_choice->deny, *t);
+}
+
+/* The lesser one; 0 = there is none. */
+static int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+void
+launch_travels(const struct settings *settings, struct task_launch *launch)
+{
+	cleanup_launch_choice struct launch_choice choice = { 0 };
+	cleanup_agent_card struct agent_card *card =
+	    agent_card_for(settings, launch->agent, launch->role);
+	cleanup_tool_scope struct tool_scope scope = { 0 };
+
+	launch_choice_make(settings, launch, &choice);
+	if (launch->model == NULL)
+		xstrset(&launch->model, choice.model);
+	if (launch->thinking == NULL)
+		xstrset(&launch->thinking, choice.thinking);
+	xstrset(&launch->permission_mode, choice.permission_mode);
+	/* A card that was changed leaves it no tools: nowhere. */
+	if (tool_scope_of_run(card, launch, &scope, NULL) < 0 || !scope.all) {
+		launch->tools_scoped = true;
+		strv_free(launch->tools_allow);
+		launch->tools_allow = take_ptr(&scope.allow);
+	}
+	strv_free(launch->tools_deny);
+	launch->tools_deny = take_ptr(&choice.deny);
+	strv_clear(&launch->confined_by);
+	launch->budget_tokens = lesser(launch->budget_tokens,
+	    settings_int(settings, "budget.task_tokens"));
+	launch->budget_cost = lesser(
+	    launch->budget_cost, settings_amount(settings, "budget.task_cost"));
+	launch->budget_ms = lesser(
+	    launch->budget_ms, settings_duration(settings, "budget.task_time"));
+	launch->budget_turns = (int)lesser(
+	    launch->budget_turns, settings_int(settings, "budget.task_turns"));
 }
 
 void
@@ -427,6 +469,7 @@ launch_choice_print(const struct launch_choice *choice, struct buf *out)
 	add(choice->tools, out);
 	add(choice->permission_mode, out);
 	add(choice->limited ? "limited" : NULL, out);
+	add(choice->read_only ? "read-only" : NULL, out);
 	for (char **t = choice->deny; t != NULL && *t != NULL; t++)
 		add(*t, out);
 }

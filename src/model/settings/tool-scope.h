@@ -87,6 +87,7 @@ struct launch_choice {
 	char *tools; /* the value of --tools: no other built-in ones */
 	char **deny; /* tools that it does not have besides */
 	char *permission_mode; /* it has none that permits more */
+	bool read_only; /* its worktree, in a box */
 	bool limited; /* in its tools or files: what it can write must not
 		       * become its settings */
 };
@@ -96,6 +97,10 @@ struct launch_choice {
  * (confined_by) may not do, it may not do either. */
 void launch_choice_make(const struct settings *settings,
     const struct task_launch *launch, struct launch_choice *ret_choice);
+/* It is launched on another host: what limits it by the settings of this one
+ * becomes a part of it. */
+void
+launch_travels(const struct settings *settings, struct task_launch *launch);
 void launch_choice_release(struct launch_choice *choice);
 #define cleanup_launch_choice __attribute__((cleanup(launch_choice_release)))
 

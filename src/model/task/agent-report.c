@@ -6,6 +6,8 @@
 #include <strings.h>
 
 #include "agent-report.h"
+#include "excerpt.h"
+#include "review.h"
 
 struct report_line {
 	const char *text;
@@ -16,6 +18,7 @@ struct report_lines {
 	char *copy;
 	struct report_line *at;
 	size_t count;
+	bool reviews; /* one of them is a verdict */
 };
 
 #define cleanup_report_lines __attribute__((cleanup(report_lines_release)))
@@ -31,33 +34,6 @@ static bool
 report_is_blank(const char *line)
 {
 	return line[strspn(line, BLANKS)] == '\0';
-}
-
-/* Without blanks around it and without control characters, valid UTF-8, cut
- * between characters; lines: newlines and tabs stay. The caller frees it. */
-static char *
-report_text(const char *text, size_t len, size_t max, bool lines)
-{
-	cleanup_buf struct buf valid = BUF_INIT, out = BUF_INIT;
-	size_t end, start;
-
-	text_add_utf8(&valid, text, text_cut(text, len, max * 4));
-	for (size_t i = 0; i < valid.len; i++) {
-		unsigned char c = (unsigned char)valid.data[i];
-
-		if ((c >= ' ' && c != 0x7f) || (lines && c == '\n') ||
-		    (lines && c == '\t'))
-			buf_addc(&out, (char)c);
-		else if (c == '\n' || c == '\t')
-			buf_addc(&out, ' ');
-	}
-	start = strspn(out.data, BLANKS);
-	buf_consume(&out, start < out.len ? start : out.len);
-	end = text_cut(out.data, out.len, max);
-	while (end > 0 && strchr(BLANKS, out.data[end - 1]) != NULL)
-		end--;
-	buf_truncate(&out, end);
-	return buf_take(&out);
 }
 
 /* The word that is equal but for its case; NULL = none of them. */
@@ -148,20 +124,23 @@ static const char *const completion_confidence_words[] = { "high", "medium",
 enum field {
 	FIELD_STATUS,
 	FIELD_CONFIDENCE,
+	FIELD_VERDICT,
 	FIELD_SUMMARY,
 	FIELD_ARTIFACTS,
 	FIELD_BLOCKERS,
 	FIELD_WARNINGS,
+	FIELD_FINDINGS,
 	FIELD_COUNT
 };
 
 static const char *const field_names[FIELD_COUNT] = { "status", "confidence",
-	"summary", "artifacts", "blockers", "warnings" };
+	"verdict", "summary", "artifacts", "blockers", "warnings", "findings" };
 
 static const char *const *
 words_of(enum field field)
 {
 	return field == FIELD_STATUS ? completion_status_words :
+	    field == FIELD_VERDICT   ? review_verdict_words :
 				       completion_confidence_words;
 }
 
@@ -195,7 +174,7 @@ static void
 add_text(struct json_object *list, const char *text, size_t *room)
 {
 	cleanup_free char *clean =
-	    report_text(text, strlen(text), COMPLETION_ENTRY_MAX, false);
+	    excerpt_clean(text, strlen(text), COMPLETION_ENTRY_MAX, false);
 
 	if (*clean != '\0')
 		add_entry(
@@ -207,8 +186,8 @@ add_artifact(struct json_object *list, const char *path,
     const char *description, size_t *room)
 {
 	cleanup_free char *where =
-	    report_text(path, strlen(path), COMPLETION_ENTRY_MAX, false);
-	cleanup_free char *what = report_text(
+	    excerpt_clean(path, strlen(path), COMPLETION_ENTRY_MAX, false);
+	cleanup_free char *what = excerpt_clean(
 	    description, strlen(description), COMPLETION_ENTRY_MAX, false);
 	struct json_object *entry;
 
@@ -219,6 +198,22 @@ add_artifact(struct json_object *list, const char *path,
 	if (*what != '\0')
 		json_set_string(entry, "description", what);
 	add_entry(list, entry, strlen(where) + strlen(what), room);
+}
+
+/* NULL and words that say that there is none are left out. Takes it. */
+static void
+add_finding(struct json_object *list, struct json_object *finding, size_t *room)
+{
+	static const char *const none[] = { "none", "none.", "nothing",
+		"nothing.", "n/a", "-", "[]", "no findings", "no findings.",
+		NULL };
+	const char *file = json_string_or(finding, "file", "");
+	const char *text = json_string_or(finding, "text", "");
+
+	if (*text == '\0' || (*file == '\0' && report_word(none, text) != NULL))
+		json_object_put(finding);
+	else
+		add_entry(list, finding, strlen(file) + strlen(text), room);
 }
 
 /* Keeps a list that has entries. */
@@ -240,7 +235,23 @@ add_arg(struct json_object *list, enum field field, struct json_object *value,
     size_t index, size_t *room, struct err *err)
 {
 	bool artifact = field == FIELD_ARTIFACTS;
+	cleanup_free char *at = xasprintf("%s[%zu]", field_names[field], index);
+	struct json_object *finding = NULL;
+	int r;
 
+	if (field == FIELD_FINDINGS &&
+	    json_object_is_type(value, json_type_object)) {
+		r = comment_read(value, at, &finding, err);
+		if (r == 0)
+			add_finding(list, finding, room);
+		return r;
+	}
+	if (field == FIELD_FINDINGS &&
+	    json_object_is_type(value, json_type_string)) {
+		add_finding(list,
+		    comment_from_line(json_object_get_string(value)), room);
+		return 0;
+	}
 	if (artifact && json_object_is_type(value, json_type_object))
 		add_artifact(list, json_string_or(value, "path", ""),
 		    json_string_or(value, "description", ""), room);
@@ -249,8 +260,7 @@ add_arg(struct json_object *list, enum field field, struct json_object *value,
 	else if (json_object_is_type(value, json_type_string))
 		add_text(list, json_object_get_string(value), room);
 	else
-		return err_set(err, -EINVAL, "%s[%zu]: expected %s, found %s",
-		    field_names[field], index,
+		return err_set(err, -EINVAL, "%s: expected %s, found %s", at,
 		    artifact ? "an object with a path" : "a string",
 		    json_type_words(value));
 	return 0;
@@ -301,14 +311,17 @@ take_word(struct json_object *args, enum field field,
 		return 0;
 	if (r < 0)
 		return r;
-	clean = report_text(text, strlen(text), COMPLETION_ENTRY_MAX, false);
+	clean = excerpt_clean(text, strlen(text), COMPLETION_ENTRY_MAX, false);
 	if (*clean == '\0')
 		return 0;
 	word = report_word(words_of(field), clean);
 	if (word == NULL)
-		return err_set(err, -EINVAL, "%s: expected %s, %s or %s",
-		    field_names[field], words_of(field)[0], words_of(field)[1],
-		    words_of(field)[2]);
+		return field == FIELD_VERDICT ?
+		    err_set(err, -EINVAL, "verdict: expected %s or %s",
+			REVIEW_SAYS_APPROVE, REVIEW_SAYS_FINDINGS) :
+		    err_set(err, -EINVAL, "%s: expected %s, %s or %s",
+			field_names[field], words_of(field)[0],
+			words_of(field)[1], words_of(field)[2]);
 	json_set_string(report, field_names[field], word);
 	return 0;
 }
@@ -331,12 +344,13 @@ completion_report_from_args(
 		    "summary: %zu bytes, and %d are kept; write the rest to a "
 		    "file and name that in artifacts",
 		    strlen(text), COMPLETION_SUMMARY_MAX);
-	summary = report_text(text, strlen(text), COMPLETION_SUMMARY_MAX, true);
+	summary =
+	    excerpt_clean(text, strlen(text), COMPLETION_SUMMARY_MAX, true);
 	if (*summary == '\0')
 		return err_set(err, -EINVAL,
 		    "summary required: say in a few sentences what was "
 		    "accomplished");
-	for (enum field f = FIELD_STATUS; f <= FIELD_CONFIDENCE; f++)
+	for (enum field f = FIELD_STATUS; f <= FIELD_VERDICT; f++)
 		if ((r = take_word(args, f, report, err)) < 0)
 			return r;
 	json_set_string(report, "summary", summary);
@@ -350,9 +364,9 @@ completion_report_from_args(
 /* --- a message -------------------------------------------------------- */
 
 /* The field whose name a line begins with, and its value; FIELD_COUNT =
- * none. */
+ * none. Others have findings, too: those of a review have a verdict. */
 static enum field
-field_of(const struct report_line *line, const char **ret_value)
+field_of(const struct report_line *line, bool reviews, const char **ret_value)
 {
 	static const char marks[] = "#*_ \t";
 	const char *s = line->text + strspn(line->text, marks);
@@ -365,7 +379,8 @@ field_of(const struct report_line *line, const char **ret_value)
 	    (*end != ':' && *end != '='))
 		return FIELD_COUNT;
 	for (enum field f = FIELD_STATUS; f < FIELD_COUNT; f++)
-		if (strlen(field_names[f]) == len &&
+		if ((reviews || (f != FIELD_VERDICT && f != FIELD_FINDINGS)) &&
+		    strlen(field_names[f]) == len &&
 		    strncasecmp(field_names[f], s, len) == 0) {
 			end++;
 			*ret_value = end + strspn(end, "*_ \t");
@@ -378,7 +393,7 @@ static bool
 set_word(struct json_object *report, enum field field, const char *value)
 {
 	cleanup_free char *clean =
-	    report_text(value, strlen(value), COMPLETION_ENTRY_MAX, false);
+	    excerpt_clean(value, strlen(value), COMPLETION_ENTRY_MAX, false);
 	size_t len = strlen(clean);
 	const char *word;
 
@@ -404,14 +419,14 @@ set_summary(struct json_object *report, const struct report_lines *lines,
 		const struct report_line *line = &lines->at[i];
 
 		if (line->fenced || report_is_blank(line->text) ||
-		    field_of(line, &ignored) != FIELD_COUNT)
+		    field_of(line, lines->reviews, &ignored) != FIELD_COUNT)
 			break;
 		item = report_item(line->text);
 		if (all.len > 0)
 			buf_addc(&all, '\n');
 		buf_adds(&all, item != NULL ? item : line->text);
 	}
-	clean = report_text(all.data, all.len, COMPLETION_SUMMARY_MAX, true);
+	clean = excerpt_clean(all.data, all.len, COMPLETION_SUMMARY_MAX, true);
 	if (*clean == '\0')
 		return false;
 	json_set_string(report, "summary", clean);
@@ -446,6 +461,8 @@ add_item(
 {
 	if (field == FIELD_ARTIFACTS)
 		add_artifact_item(list, item, room);
+	else if (field == FIELD_FINDINGS)
+		add_finding(list, comment_from_line(item), room);
 	else
 		add_text(list, item, room);
 }
@@ -492,14 +509,19 @@ completion_report_from_text(const char *text, size_t len)
 	while (copy != NULL)
 		lines.at[lines.count++].text = strsep(&copy, "\n");
 	mark_fenced(&lines);
+	for (size_t i = lines.count; i-- > 0 && !lines.reviews;)
+		lines.reviews =
+		    field_of(&lines.at[i], true, &value) == FIELD_VERDICT &&
+		    set_word(report, FIELD_VERDICT, value);
+	known[FIELD_VERDICT] = lines.reviews;
 	for (size_t i = lines.count; i-- > 0;) {
-		enum field f = field_of(&lines.at[i], &value);
+		enum field f = field_of(&lines.at[i], lines.reviews, &value);
 
 		if (f == FIELD_COUNT || known[f])
 			continue;
 		if (f == FIELD_SUMMARY)
 			known[f] = set_summary(report, &lines, i, value);
-		else if (f <= FIELD_CONFIDENCE)
+		else if (f <= FIELD_VERDICT)
 			known[f] = set_word(report, f, value);
 		else
 			known[f] =
@@ -521,7 +543,7 @@ take_level(
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	clean = report_text(text, strlen(text), PROGRESS_NAME_MAX, false);
+	clean = excerpt_clean(text, strlen(text), PROGRESS_NAME_MAX, false);
 	word = *clean == '\0' ? progress_level_words[0] :
 				report_word(progress_level_words, clean);
 	if (word == NULL)
@@ -555,13 +577,13 @@ keep_metric(struct json_object *kept, const char *key,
     struct json_object *value, struct err *err)
 {
 	cleanup_free char *name =
-	    report_text(key, strlen(key), PROGRESS_NAME_MAX, false);
+	    excerpt_clean(key, strlen(key), PROGRESS_NAME_MAX, false);
 	cleanup_free char *text = NULL;
 
 	if (json_object_object_length(kept) >= PROGRESS_METRICS_MAX)
 		return 0;
 	if (json_object_is_type(value, json_type_string)) {
-		text = report_text(json_object_get_string(value),
+		text = excerpt_clean(json_object_get_string(value),
 		    (size_t)json_object_get_string_len(value),
 		    PROGRESS_VALUE_MAX, false);
 		json_set_string(kept, name, text);
@@ -607,7 +629,7 @@ progress_report_from_args(
 
 	if (r < 0 && r != -ENOENT)
 		return r;
-	phase = report_text(text, strlen(text), PROGRESS_PHASE_MAX, false);
+	phase = excerpt_clean(text, strlen(text), PROGRESS_PHASE_MAX, false);
 	if (*phase == '\0')
 		return err_set(err, -EINVAL,
 		    "phase required: say which phase or step you are in");

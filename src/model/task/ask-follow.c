@@ -46,7 +46,8 @@ want(struct follow *f, const struct ask_draft *draft)
 static const struct {
 	enum worker_status status;
 	unsigned holds; /* 0 = any */
-	bool by_hand; /* only of a worker that auto mode does not drive */
+	bool by_hand; /* only of a worker that auto mode does not drive, or
+		       * whose work only a person may accept */
 	enum ask_kind kind;
 	enum escalation_level level;
 	const char *title;
@@ -80,7 +81,7 @@ static const struct {
 	{ WORKER_ERROR, WORKER_SETUP_FAILED, ASK_FAILURE, "setup",
 	    "worktrees cannot be set up", "llmc log daemon" },
 	{ WORKER_PAUSED, WORKER_LOGIN_LOST, ASK_BLOCKED, "login",
-	    "Claude Code is not logged in", "llmc resume" },
+	    "the agent is not logged in", "llmc resume" },
 };
 
 /* Which of them it is; their number = none. */
@@ -137,7 +138,8 @@ want_worker(struct follow *f, const struct worker *w)
 	    (w->status != waits[i].status ||
 		(waits[i].holds != 0 &&
 		    (worker_holds(w) & waits[i].holds) == 0) ||
-		(waits[i].by_hand && worker_is_auto(w->name))))
+		(waits[i].by_hand && worker_is_auto(w->name) &&
+		    !w->for_person)))
 		i++;
 	if (i == nitems(waits) || waits[i].kind == ASK_NONE ||
 	    common_of(w) < nitems(common))

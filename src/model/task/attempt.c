@@ -16,6 +16,14 @@ const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1] = {
 	[VERIFICATION_FAILED] = "failed",
 };
 
+const char *const review_state_words[REVIEW_STATE_COUNT + 1] = {
+	[REVIEW_NONE] = "none",
+	[REVIEW_OPEN] = "open",
+	[REVIEW_APPROVED] = "approved",
+	[REVIEW_FINDINGS] = "findings",
+	[REVIEW_FAILED] = "failed",
+};
+
 #define FIELD(key, member, ...)                        \
 	SCHEMA_FIELD(struct task_attempt, key, member, \
 	    .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
@@ -37,6 +45,7 @@ static const struct schema_field attempt_fields[] = {
 	FIELD("ended", ended),
 	FIELD("announced", announced),
 	FIELD("has_spawned", has_spawned),
+	FIELD("elsewhere", elsewhere),
 	FIELD("lost", lost),
 	FIELD("untold", untold),
 	FIELD("rebase_due", rebase_due),
@@ -46,6 +55,12 @@ static const struct schema_field attempt_fields[] = {
 	FIELD("mail_turns", mail_turns),
 	FIELD("waiting_ms", waiting_ms),
 	FIELD("waited_ms", waited_ms),
+	FIELD("review", review, .words = review_state_words),
+	FIELD("review_of", review_of),
+	FIELD("review_said", review_said),
+	FIELD("review_rounds", review_rounds),
+	FIELD("review_tries", review_tries),
+	FIELD("review_why", review_why),
 	FIELD("scope_checked", scope_checked),
 	FIELD("violations", violations),
 };
@@ -57,6 +72,13 @@ bool
 task_is_spawned(const struct task *task)
 {
 	return task->launch.parent != NULL || task->launch.depth > 0;
+}
+
+bool
+task_is_for_team(const struct task *task)
+{
+	return task_is_spawned(task) &&
+	    (task->source == NULL || strcmp(task->source, HOSTS_SOURCE) != 0);
 }
 
 bool
@@ -205,7 +227,9 @@ at_work(const struct run_facts *f, const char **reason)
 		*reason = f->worker_reason;
 		return RUN_BLOCKED;
 	}
-	if (f->task->attempt.verification == VERIFICATION_RUNNING)
+	if (f->task->attempt.verification == VERIFICATION_RUNNING ||
+	    (f->worker == WORKER_NEEDS_REVIEW &&
+		f->task->attempt.review == REVIEW_OPEN))
 		return RUN_VERIFYING;
 	if (f->worker == WORKER_WAITING)
 		return RUN_WAITING;

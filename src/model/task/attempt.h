@@ -26,6 +26,9 @@ struct json_object;
 
 /* Was it asked for by the agent of another task, which may have ended? */
 bool task_is_spawned(const struct task *task);
+/* Is it for the workers of a team? One that was spawned on another host is for
+ * any. */
+bool task_is_for_team(const struct task *task);
 /* And is that, or the one above it, still there? */
 bool task_is_child(const struct task *task);
 /* Has work of this task, or of those that it has asked for, landed? */
@@ -63,7 +66,7 @@ bool task_is_special(const struct task *task);
  *   running    it works
  *   waiting    it waits for agents that it asked for
  *   blocked    it waits for an answer, a person or a limit; why is known
- *   verifying  its contract is being checked
+ *   verifying  its contract is being checked, or another agent reviews it
  *   landing    its work is on its way to the branch
  *   done, failed, cancelled
  *   idle       it has no task

@@ -428,6 +428,11 @@ mount_worktree_git(struct mounts *m, const struct box_facts *f)
 	show(m, f->git_dir);
 	below(m, hide, f->git_dir, "worktrees");
 	hide(m, f->objects);
+	if (f->read_only) {
+		below(m, show, f->tree, ".git");
+		show(m, f->tree_git);
+		return;
+	}
 	if (f->objects == NULL) {
 		below(m, open_up, f->git_dir, "objects");
 		below(m, show, f->git_dir, "objects/info");
@@ -497,7 +502,7 @@ mount_all(struct mounts *m, const struct box_facts *f)
 	hide(m, f->root);
 	hide(m, f->state);
 	each(m, show_shared, f->programs);
-	open_up(m, f->tree);
+	(f->read_only ? show : open_up)(m, f->tree);
 	if (f->tree_git != NULL)
 		mount_worktree_git(m, f);
 	else if (f->git_dir != NULL)

@@ -89,6 +89,8 @@ static const struct schema_field fields[] = {
 	    "intervention", intervention, .size = 64, .help = "that was made"),
 	MESSAGE_FIELD("options", options, .max = OPTIONS_MAX,
 	    .size = REASON_MAX, .help = "that the answer can be chosen from"),
+	MESSAGE_FIELD("link", link, .size = MESSAGE_TITLE_MAX,
+	    .help = "where it can be answered"),
 	MESSAGE_FIELD("detection", detection, .help = "what was found"),
 	MESSAGE_FIELD("count", count, .min = 1, .help = "of events in it"),
 	MESSAGE_FIELD("earlier", earlier, .max = MESSAGE_EARLIER_MAX,
@@ -232,6 +234,7 @@ message_new(const struct escalation *what, const struct channel_list *channels,
 	for (int i = 0; option != NULL && option[i] != NULL && i < OPTIONS_MAX;
 	     i++)
 		strv_take(&record->options, safe_line(option[i], REASON_MAX));
+	record->link = safe_line(what->link, MESSAGE_TITLE_MAX);
 	set_text(record, what);
 	return record;
 }
@@ -386,6 +389,7 @@ message_end(
 			    &record->deliveries[i], state, reason, NULL);
 }
 
+#define NTFY_MAX    3000 /* bytes; its server takes 4096 */
 #define DISCORD_MAX 1900 /* bytes; Discord takes 2000 characters */
 #define SLACK_MAX   3000
 #define DESKTOP_MAX 600
@@ -450,6 +454,8 @@ add_plain(const struct message *r, struct buf *out)
 		buf_addf(out, "%s\n", r->text);
 	if (r->count > 1)
 		buf_addf(out, "%d times\n", r->count);
+	if (r->link != NULL)
+		buf_addf(out, "%s\n", r->link);
 }
 
 /* --- webhooks --------------------------------------------------------- */
@@ -478,6 +484,7 @@ static const struct schema_field context_fields[] = {
 	MESSAGE_BODY_FIELD("node", node),
 	MESSAGE_BODY_FIELD("signature", signature),
 	MESSAGE_BODY_FIELD("options", options),
+	MESSAGE_BODY_FIELD("link", link),
 	MESSAGE_BODY_FIELD("count", count),
 };
 
@@ -557,6 +564,28 @@ add_discord(const struct message *r, struct buf *out)
 	json_set_string(json, "content", plain.data);
 	json_set(mentions, "parse", json_object_new_array());
 	json_set(json, "allowed_mentions", mentions);
+	json_print(json, false, out);
+}
+
+void
+message_ntfy(const struct message *r, const char *topic, struct buf *out)
+{
+	cleanup_json struct json_object *json = json_object_new_object();
+	cleanup_buf struct buf heading = BUF_INIT, plain = BUF_INIT;
+	const char *reason = reason_of(r);
+
+	buf_adds(&heading, "llmc ");
+	add_level(r, &heading);
+	buf_addf(&heading, ": %s", r->title);
+	buf_add(&plain, reason, text_cut(reason, strlen(reason), NTFY_MAX));
+	buf_addc(&plain, '\n');
+	add_place(r, &plain);
+	json_set_string(json, "topic", topic);
+	json_set_string(json, "title", heading.data);
+	json_set_string(json, "message", plain.data);
+	json_set_int(json, "priority", 2 + (int)r->level);
+	if (r->link != NULL)
+		json_set_string(json, "click", r->link);
 	json_print(json, false, out);
 }
 
@@ -830,6 +859,10 @@ message_desktop(
 	if (place.len > 0) {
 		buf_addc(text, '\n');
 		add_escaped(place.data, place.len, text);
+	}
+	if (record->link != NULL) {
+		buf_addc(text, '\n');
+		add_escaped(record->link, strlen(record->link), text);
 	}
 }
 

@@ -51,6 +51,7 @@ struct message {
 	int64_t iteration;
 	char *intervention;
 	char **options;
+	char *link; /* to the page */
 	struct json_object *detection;
 	int count; /* of events with the same signature in it */
 	char **earlier; /* the first lines of those before */
@@ -114,6 +115,10 @@ void message_end(
 /* JSON for a webhook in the format; with CHANNEL_JSON, what a command gets. */
 void message_webhook(
     const struct message *record, enum channel_format format, struct buf *out);
+
+/* The same for ntfy, whose topic is a part of the body. */
+void
+message_ntfy(const struct message *record, const char *topic, struct buf *out);
 
 /* An issue: one line; its text with the evidence, ended by the marker; what
  * is said in an issue that exists. */

@@ -30,12 +30,19 @@ crash_judge(struct worker *worker, bool driven, int64_t now_ms)
 	return verdict;
 }
 
-#define ENDING ".jsonl"
-#define DATED  "rollout-"
+#define ENDING   ".jsonl"
+#define DATED    "rollout-"
+#define OPENCODE "ses_" /* its ids begin so */
 
 bool
 session_start_id_valid(const char *id)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+	if (id != NULL && strncmp(id, OPENCODE, strlen(OPENCODE)) == 0)
+		return strspn(id + strlen(OPENCODE), letters) == 26 &&
+		    strlen(id) == strlen(OPENCODE) + 26;
 	return id != NULL && id_uuid_valid(id);
 }
 

@@ -72,6 +72,9 @@ static const bool task_moves[TASK_STEP_COUNT][TASK_STEP_COUNT] = {
 		[TASK_QUEUED] = true, /* its pull request goes on */
 		[TASK_SETTLING] = true, /* a person dropped it */
 	},
+	[TASK_SETTLING] = {
+		[TASK_ELSEWHERE] = true, /* it ended too late to be ours */
+	},
 	[TASK_ELSEWHERE] = {
 		[TASK_WAITING] = true, /* that host gave it back, or is lost */
 		[TASK_PARKED] = true, /* lost too often */

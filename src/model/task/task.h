@@ -18,6 +18,10 @@ struct err;
 struct json_object;
 struct schema;
 
+#define HOSTS_SOURCE                                            \
+	"host" /* source of a task of another host of the fleet \
+		*/
+
 /* The steps of a task, with their names, and the table of which may follow
  * which. */
 
@@ -72,6 +76,18 @@ enum verification_state {
 
 extern const char *const verification_state_words[VERIFICATION_STATE_COUNT + 1];
 
+/* How the review of its work by another agent stands: review.h. */
+enum review_state {
+	REVIEW_NONE,
+	REVIEW_OPEN, /* written before the reviewer begins */
+	REVIEW_APPROVED,
+	REVIEW_FINDINGS,
+	REVIEW_FAILED, /* it ended without a verdict */
+	REVIEW_STATE_COUNT
+};
+
+extern const char *const review_state_words[REVIEW_STATE_COUNT + 1];
+
 /* What the attempt at a task that goes on, or was the last, has done. */
 struct task_attempt {
 	char *base; /* the commit where it began; NULL = not known */
@@ -101,10 +117,19 @@ struct task_attempt {
 	struct json_object *ended; /* records of attempts, by id, that are not
 				    * yet in their table */
 
+	enum review_state review;
+	char *review_of; /* the commit that is, or was last, reviewed */
+	struct json_object *review_said; /* {"findings": comments} */
+	int review_rounds; /* times that findings were sent back */
+	int review_tries; /* reviewers of that commit without a verdict */
+	char *review_why; /* the last one has none */
+
 	char *scope_checked; /* the commit that is within scope_paths */
 	int violations; /* of its scope, and of what others had reserved */
 	bool announced; /* its parent knows how it ended */
 	bool has_spawned; /* agents, or was handed some */
+	char **elsewhere; /* sentences for its prompt: agents that an attempt on
+			   * another host has asked for */
 	char **lost; /* those of them that will not begin: keys of nodes */
 	char **untold; /* what its next prompt says of them: sentences */
 	bool rebase_due; /* work of its children landed since its own was
@@ -116,7 +141,8 @@ extern const struct schema task_attempt_schema;
 
 struct task {
 	char *id; /* "t17" */
-	char *source; /* "command", "files", "folder", "fix", "plan" */
+	char *source; /* "command", "files", "folder", "fix", "plan",
+		       * "review" (review.h) */
 	char *key; /* the source's name for it */
 	char *title; /* first line, for people */
 	char *text; /* the prompt for the worker */

@@ -127,8 +127,9 @@ struct worker {
 
 /* How the reason of a worker begins whose setup has failed. */
 #define WORKER_SETUP_FAILED "repo.setup_command"
-/* In the reason of one that is paused because Claude Code lacks its login. */
-#define WORKER_LOGIN_LOST "; log in with: claude auth login"
+/* In the reason of one that is paused because its agent lacks its login; a
+ * command of the agent follows. */
+#define WORKER_LOGIN_LOST "; log in with: "
 
 /* A new worker, offline; everything else is unset. */
 struct worker *worker_new(const char *name, int64_t now_ms);

@@ -173,6 +173,9 @@ static const struct schema_field fields[] = {
 	MUST("sender", from, .help = "an actor id"),
 	FIELD("sender_worker", from_worker, .help = "its worker then"),
 	FIELD("to_worker", to_worker, .help = "its worker then"),
+	FIELD("sender_host", from_host, .help = "of the fleet; else this one"),
+	FIELD("to_host", to_host, .help = "the same of its recipient"),
+	FIELD("hops", hops, .help = "how often it went to another host"),
 	MUST("subject", subject),
 	SCHEMA_FIELD(struct mail, "kind", kind, .words = mail_kind_words),
 	SCHEMA_FIELD(struct mail, "ack_required", ack_required,
@@ -399,6 +402,14 @@ mail_acked(struct mail *mail, int64_t now_ms)
 		mail->acked_ms = now_ms;
 	mail_read(mail, now_ms);
 	settle(mail);
+}
+
+void
+mail_given_away(struct mail *mail, int64_t now_ms)
+{
+	mail->delivered++;
+	mail->delivered_ms = now_ms;
+	mail->state = MAIL_DONE;
 }
 
 void

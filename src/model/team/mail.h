@@ -84,6 +84,9 @@ struct mail {
 	char *id; /* M_... */
 	char *from, *to; /* actor ids */
 	char *from_worker, *to_worker; /* their workers then; NULL = none */
+	/* Of the fleet; NULL = this one. */
+	char *from_host, *to_host;
+	int hops; /* how often it was sent to another one */
 	char *subject;
 	char *body; /* text, or the JSON text of data */
 	struct json_object *data; /* a body that is an object; NULL = a text */
@@ -129,6 +132,9 @@ int mail_check(const struct mail *mail, struct err *err);
 /* The id of the mail that this sender sends under this key: the same, always.
  * The caller frees it. */
 char *mail_id(const char *from, const char *key);
+
+/* Another host has it now, and gives it to its recipient. */
+void mail_given_away(struct mail *mail, int64_t now_ms);
 
 /* Is it to be given to its recipient now? What was not given yet is; what asks
  * to be confirmed is, at the end of a turn, again and again for a while. */

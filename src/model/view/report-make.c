@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "charts.h"
 #include "metrics.h"
 #include "report.h"
 #include "schema.h"
@@ -56,6 +57,7 @@ struct summing {
 	struct stretch *up; /* when the daemon ran, in order */
 	size_t up_count;
 	struct json_object *worked;
+	const char *worker; /* that is summed up */
 	int64_t all[REPORT_USE_COUNT];
 	int64_t rows[REPORT_USE_COUNT]; /* of one worker */
 	struct stretch *gaps; /* of one worker, in order */
@@ -103,20 +105,47 @@ find_up(struct summing *s)
 	s->up_count = count;
 }
 
-/* How much of it the daemon did not run. */
-static int64_t
-down_in(const struct summing *s, struct stretch gap)
+/* So much of the worker's time was used for that. span: NULL = of none. */
+static void
+count(struct summing *s, enum report_use use, const struct work_span *span,
+    struct stretch part)
 {
-	int64_t down = gap.to_ms - gap.from_ms;
+	struct report_parts *parts = s->in->parts;
 
-	for (size_t i = 0; i < s->up_count; i++) {
-		int64_t from = larger(gap.from_ms, s->up[i].from_ms);
-		int64_t to = smaller(gap.to_ms, s->up[i].to_ms);
-
-		if (to > from)
-			down -= to - from;
+	s->rows[use] += part.to_ms - part.from_ms;
+	if (parts == NULL)
+		return;
+	if (parts->count == parts->room) {
+		parts->room = parts->room == 0 ? 256 : parts->room * 2;
+		parts->list = xreallocarray(
+		    parts->list, parts->room, sizeof *parts->list);
 	}
-	return down;
+	parts->list[parts->count++] = (struct report_part){
+		.worker = s->worker,
+		.task = span != NULL ? span->task : NULL,
+		.use = use,
+		.works = span != NULL &&
+		    (span->use == WORK_WORKING || span->use == WORK_CONFLICT),
+		.from_ms = part.from_ms,
+		.to_ms = part.to_ms,
+	};
+}
+
+/* Where the daemon did not run in the gap. */
+static void
+count_down(struct summing *s, struct stretch gap)
+{
+	for (size_t i = 0; i < s->up_count && gap.from_ms < gap.to_ms; i++) {
+		if (s->up[i].to_ms <= gap.from_ms)
+			continue;
+		if (s->up[i].from_ms > gap.from_ms)
+			count(s, REPORT_DOWN, NULL,
+			    (struct stretch){ gap.from_ms,
+				smaller(s->up[i].from_ms, gap.to_ms) });
+		gap.from_ms = s->up[i].to_ms;
+	}
+	if (gap.from_ms < gap.to_ms)
+		count(s, REPORT_DOWN, NULL, gap);
 }
 
 /* --- one worker ------------------------------------------------------ */
@@ -152,7 +181,7 @@ give(struct summing *s, const struct work_span *span, struct stretch part)
 
 	if (ms <= 0)
 		return;
-	s->rows[use_of(s->in, span)] += ms;
+	count(s, use_of(s->in, span), span, part);
 	if (span->task != NULL &&
 	    (span->use == WORK_WORKING || span->use == WORK_CONFLICT))
 		json_set_int(s->worked, span->task,
@@ -196,6 +225,7 @@ sum_worker(struct summing *s, const struct work_span **spans, size_t count)
 
 	memset(s->rows, 0, sizeof s->rows);
 	s->gap_count = 0;
+	s->worker = spans[0]->worker;
 	for (size_t i = 0; i < count; i++)
 		first = smaller(first, spans[i]->from_ms);
 	cursor = larger(first, in->from_ms);
@@ -214,7 +244,7 @@ sum_worker(struct summing *s, const struct work_span **spans, size_t count)
 	    json_object_object_get_ex(in->workers, spans[0]->worker, NULL))
 		add_gap(s, cursor, in->to_ms);
 	for (size_t i = 0; i < s->gap_count; i++)
-		s->rows[REPORT_DOWN] += down_in(s, s->gaps[i]);
+		count_down(s, s->gaps[i]);
 }
 
 /* --- all of them ----------------------------------------------------- */
@@ -727,6 +757,7 @@ report_make(const struct report_inputs *in)
 		.not_landed = json_object_new_array(),
 		.open = json_object_new_array(),
 	};
+	struct report_parts parts = { 0 };
 	struct report_time_in time_in = {
 		.spans = in->spans,
 		.count = in->span_count,
@@ -735,6 +766,7 @@ report_make(const struct report_inputs *in)
 		.ended = in->ended,
 		.open = view_of(in->view, "tasks"),
 		.workers = view_of(in->view, "workers"),
+		.parts = in->charts ? &parts : NULL,
 	};
 	struct json_object *time = report_time(&time_in, &m.worked);
 	struct json_object *json;
@@ -780,6 +812,9 @@ report_make(const struct report_inputs *in)
 	json_set(m.report, "oversight_counts", counts);
 	set_notes(&m);
 	report_verdict(m.report, failure_of(&m));
+	if (in->charts)
+		json_set(m.report, "charts", charts_make(in, m.report, &parts));
+	free(parts.list);
 	cut_lists(m.report);
 	json_object_put(m.worked);
 	return m.report;

@@ -777,14 +777,22 @@ draw(const struct drawing *d)
 }
 
 void
+report_print_head(struct json_object *report, bool colours, struct buf *out)
+{
+	const struct drawing d = { report, false, 0, colours, out };
+
+	buf_adds(out, "Report of ");
+	add_period(report, out);
+	begin(&d, json_string_or(part(report, "verdict"), "words", ""));
+}
+
+void
 report_print(
     struct json_object *report, int width, bool colours, struct buf *out)
 {
 	const struct drawing d = { report, false, width, colours, out };
 
-	buf_adds(out, "Report of ");
-	add_period(report, out);
-	begin(&d, json_string_or(part(report, "verdict"), "words", ""));
+	report_print_head(report, colours, out);
 	draw(&d);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "account.h"
+#include "charts.h"
 #include "report.h"
 #include "view-private.h"
 #include "view.h"
@@ -495,6 +496,7 @@ static const struct schema shape_report = {
 		"oversight_counts", OBJECT, NULL, .of = &oversight_counts),
 	    SCHEMA_IS("notes", LIST, "what is estimated or not known"),
 	    SCHEMA_IS("left_off", OBJECT, NULL, .of = &left_off),
+	    SCHEMA_MAY("charts", OBJECT, "with --charts", .of = &charts_schema),
 	    SCHEMA_END,
 	},
 };

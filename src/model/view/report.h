@@ -39,6 +39,20 @@ enum report_use {
 extern const char *const report_use_words[REPORT_USE_COUNT + 1];
 extern const char *const report_use_titles[REPORT_USE_COUNT]; /* for people */
 
+/* A stretch of a worker's time that the rows are sums of. Strings are of the
+ * spans. */
+struct report_part {
+	const char *worker, *task; /* task: NULL = none */
+	enum report_use use;
+	bool works; /* on the task: its cost is of such parts */
+	int64_t from_ms, to_ms;
+};
+
+struct report_parts {
+	struct report_part *list; /* owned by the caller */
+	size_t count, room;
+};
+
 struct report_time_in {
 	const struct work_span *spans; /* of the period and around it */
 	size_t count;
@@ -46,6 +60,8 @@ struct report_time_in {
 	struct json_object *ended; /* rows of tasks by id: outcome, attempts */
 	struct json_object *open; /* of those without an outcome */
 	struct json_object *workers; /* that exist now, by name */
+	/* Gets all parts, worker by worker; NULL = they are not wanted. */
+	struct report_parts *parts;
 };
 
 /* {"workers": n, "worker_ms": n, "wall_ms": n, "rows": {use: ms},
@@ -102,6 +118,10 @@ struct report_inputs {
 	const char *first_run; /* that it went on from; NULL = the same */
 	bool goes_on; /* the period is not over */
 	int64_t from_ms, to_ms, now_ms;
+	bool charts; /* with the member "charts" (charts.h), made of these: */
+	struct json_object *asks; /* list of records; NULL = none */
+	struct json_object *goals; /* list of charts_goal(); NULL = none */
+	const char *worker; /* only its time; NULL = of all */
 };
 
 #define REPORT_ROWS_MAX 500
@@ -119,7 +139,10 @@ extern const struct schema report_period_schema;
 
 /* For people, in local time: as text, or as one page for a browser. */
 
-/* Appended. width and colours as for table_print(). */
+/* Appended: of what it is, and its verdict; then all the rest, too. width and
+ * colours as for table_print(). */
+void
+report_print_head(struct json_object *report, bool colours, struct buf *out);
 void report_print(
     struct json_object *report, int width, bool colours, struct buf *out);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "charts.h"
 #include "quota.h"
 #include "strmap.h"
 #include "view-private.h"
@@ -405,6 +406,7 @@ static const struct meaning meanings[] = {
 	{ "s", "sort by name, age, cost" },
 	{ "Space", "freeze what is shown; again: go on" },
 	{ "$", "what it costs" },
+	{ "c", "charts of the run: time, tasks, money, queue, goals" },
 	{ "a", "attach to the worker's terminal" },
 	{ "l", "logs of the worker" },
 	{ "? F1", "this help" },
@@ -503,9 +505,28 @@ struct frame {
 	struct top_clock clock;
 	struct grid *grid;
 	struct top_rows rows;
+	bool utf8;
 };
 
 /* --- pages ----------------------------------------------------------- */
+
+static void
+add_charts(const struct frame *f, struct top_lines *lines)
+{
+	const struct top_ui *ui = f->ui;
+	const struct charts_look look = { .width = lines->width,
+		.utf8 = f->utf8 };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (ui->charts == NULL) {
+		top_lines_add(lines, 0, STYLE_DIM,
+		    ui->charts_missing != NULL ? ui->charts_missing :
+						 "reading the records ...");
+		return;
+	}
+	charts_print(ui->charts, &look, &text);
+	top_lines_add(lines, 0, STYLE_PLAIN, text.data + 1);
+}
 
 static void
 add_page(struct frame *f, struct top_lines *lines)
@@ -516,6 +537,8 @@ add_page(struct frame *f, struct top_lines *lines)
 		top_help_add(lines);
 	else if (ui->page == TOP_PAGE_COST)
 		top_cost_add(f->view, &f->clock, lines);
+	else if (ui->page == TOP_PAGE_CHARTS)
+		add_charts(f, lines);
 	else if (f->rows.count > 0)
 		top_detail_add(f->view,
 		    &f->rows.rows[top_rows_chosen(&f->rows, ui)], &f->clock,
@@ -627,9 +650,10 @@ void
 top_frame(struct json_object *view, struct top_ui *ui,
     const struct top_facts *facts, struct grid *grid)
 {
-	struct frame f = {
-		.view = top_ui_view(ui, view), .ui = ui, .grid = grid
-	};
+	struct frame f = { .view = top_ui_view(ui, view),
+		.ui = ui,
+		.grid = grid,
+		.utf8 = facts->utf8 };
 	struct top_region body = { 0, 0, grid->rows, grid->columns };
 
 	if (ui->frozen != NULL && ui->frozen_ms == 0)

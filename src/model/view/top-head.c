@@ -261,6 +261,7 @@ top_add_cost_words(struct json_object *row, struct buf *out)
 #define HANGS_MS    30000 /* without a heartbeat, which comes every 16 s */
 #define BAR_COLUMNS 10
 #define ROOMY       100 /* columns for less important words */
+#define ALL_KEYS    132 /* for all keys on the last line */
 #define NARROW      60 /* columns below which only a few words fit */
 #define NEEDS_TALL  30 /* rows of a screen that has a line for each need, */
 #define NEEDS_LINES 5 /* up to so many */
@@ -632,10 +633,10 @@ draw_screens(const struct top_ui *ui, struct grid *grid, int row)
 		grid, row, column + 1, grid->columns, more.data, STYLE_WARN);
 	grid_text(grid, row, column, grid->columns,
 	    narrow ? "Tab ? q" :
-		grid->columns < ROOMY ?
+		grid->columns < ALL_KEYS ?
 		     "/filter p problems Enter a attach ? q" :
 		     "/filter p problems s sort Enter a "
-		     "attach l logs $ cost Space freeze "
+		     "attach l logs $ cost c charts Space freeze "
 		     "P R A X M act ? q",
 	    STYLE_PLAIN);
 }

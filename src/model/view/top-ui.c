@@ -27,6 +27,8 @@ top_ui_release(struct top_ui *ui)
 	free(ui->target);
 	free(ui->notice);
 	json_object_put(ui->frozen);
+	json_object_put(ui->charts);
+	free(ui->charts_missing);
 	top_ui_init(ui);
 }
 
@@ -252,6 +254,8 @@ show_key(struct top_ui *ui, struct json_object *view, uint32_t key)
 		toggle_page(ui, TOP_PAGE_HELP);
 	} else if (key == '$') {
 		toggle_page(ui, TOP_PAGE_COST);
+	} else if (key == 'c') {
+		toggle_page(ui, TOP_PAGE_CHARTS);
 	} else if (key == TOP_KEY_ENTER) {
 		toggle_page(ui, TOP_PAGE_DETAIL);
 	} else if (key == TOP_KEY_SPACE) {

@@ -186,6 +186,7 @@ enum top_page {
 	TOP_PAGE_NONE,
 	TOP_PAGE_DETAIL, /* of the chosen row */
 	TOP_PAGE_COST,
+	TOP_PAGE_CHARTS,
 	TOP_PAGE_HELP,
 };
 
@@ -236,6 +237,9 @@ struct top_ui {
 
 	struct json_object *frozen; /* the view that is kept, NULL = none */
 	int64_t frozen_ms; /* the time then; 0 = at the next frame */
+
+	struct json_object *charts; /* owned (charts.h); NULL = not known */
+	char *charts_missing; /* owned: why; NULL = they are asked for */
 
 	int list_rows, page_rows, page_lines; /* of the last frame */
 	/* The wall clock time at which the last frame will look different
@@ -294,6 +298,7 @@ struct top_facts {
 	int64_t beat_ms; /* when it last wrote its heartbeat; 0 = unknown */
 	int64_t now_ms; /* wall clock */
 	int utc_offset_s; /* of the local time */
+	bool utf8; /* the terminal shows more than ASCII */
 };
 
 /* Fill the grid, of any size. The ui's positions are brought into what there is

@@ -14,15 +14,16 @@ struct making {
 /* Ranks from here on are no work that is not done: something to look at. */
 #define RANK_FYI 'i'
 
-/* command may be NULL. id: of an ask, "" = of none. host: of an ask of a
- * fleet, else NULL. */
+/* command may be NULL. ask: its id, NULL = of none. host: of an ask of a fleet,
+ * else NULL. */
 static void
-add_row(const struct making *m, char rank, const char *id, const char *level,
+add_row(const struct making *m, char rank, const char *ask, const char *level,
     const char *what, const char *who, const char *words, const char *command,
     const char *host)
 {
 	struct json_object *row = json_object_new_object();
-	cleanup_free char *key = xasprintf("%c-%s%s", rank, who, id);
+	cleanup_free char *key = xasprintf("%c-%s%s%s", rank, who,
+	    ask != NULL ? "-" : "", ask != NULL ? ask : "");
 
 	json_set_string(row, "what", what);
 	json_set_string(row, "who", who);
@@ -31,6 +32,8 @@ add_row(const struct making *m, char rank, const char *id, const char *level,
 	json_set_string(row, "command", command);
 	json_set_bool(row, "unfinished", rank < RANK_FYI);
 	json_set_string(row, "level", level);
+	if (ask != NULL)
+		json_set_string(row, "ask", ask);
 	if (host != NULL)
 		json_set_string(row, "host", host);
 	json_set(m->needs, key, row);
@@ -40,7 +43,7 @@ static void
 add_need(const struct making *m, char rank, const char *what, const char *who,
     const char *words, const char *command)
 {
-	add_row(m, rank, "", rank < RANK_FYI ? "critical" : "info", what, who,
+	add_row(m, rank, NULL, rank < RANK_FYI ? "critical" : "info", what, who,
 	    words, command, NULL);
 }
 
@@ -148,10 +151,9 @@ view_needs(struct json_object *view)
 	add_head(&m);
 	json_object_object_foreachC(view_of(view, "asks"), it)
 	{
-		cleanup_free char *of = xasprintf("-%s", it.key);
 		struct json_object *row = it.val;
 
-		add_row(&m, rank_of(row), of,
+		add_row(&m, rank_of(row), it.key,
 		    json_string_or(row, "level", "warning"),
 		    json_string_or(row, "kind", "told"),
 		    json_string_or(row, "who", "?"),
@@ -163,7 +165,7 @@ view_needs(struct json_object *view)
 		struct json_object *row = json_object_array_get_idx(hosts, i);
 
 		if (view_is(row, "state", "lost"))
-			add_row(&m, RANK_FYI, "", "warning", "host",
+			add_row(&m, RANK_FYI, NULL, "warning", "host",
 			    json_string_or(row, "host", "?"),
 			    "it is lost: other hosts take its tasks",
 			    "llmc fleet hosts",
@@ -231,6 +233,7 @@ const struct schema view_need_schema = {
 		"unfinished", BOOL, "work was not done, or waits for you"),
 	    SCHEMA_IS("level", STRING, "how urgent it is",
 		.choices = escalation_level_words),
+	    SCHEMA_MAY("ask", STRING, "its id, for llmc answer"),
 	    SCHEMA_MAY("host", STRING, "of a fleet"),
 	    SCHEMA_END,
 	},

@@ -8,6 +8,7 @@
 #include "api.h"
 #include "box.h"
 #include "kept.h"
+#include "launch.h"
 #include "orphans.h"
 #include "policy-file.h"
 #include "run-dir.h"
@@ -17,7 +18,7 @@
 #include "workspace.h"
 
 const struct agent_kind *const agent_kinds[] = { &claude_kind,
-	&claude_headless_kind, &codex_kind, NULL };
+	&claude_headless_kind, &codex_kind, &opencode_kind, NULL };
 
 const struct agent_kind *
 agent_kind_find(const char *name)
@@ -42,6 +43,18 @@ agent_kind_of(const struct settings *settings, const char *worker,
 		choice->agent :
 		settings_string(settings, path.data));
 	return kind != NULL ? kind : agent_kinds[0];
+}
+
+int64_t
+agent_start_ms(const struct settings *settings, const char *worker,
+    const struct launch_choice *choice)
+{
+	int64_t least = agent_kind_of(settings, worker, choice)->start_ms, set;
+	cleanup_buf struct buf path = BUF_INIT;
+
+	settings_worker_path(settings, worker, "start_timeout", &path);
+	set = settings_duration(settings, path.data);
+	return set > least ? set : least;
 }
 
 bool
@@ -275,10 +288,13 @@ const struct agent_lack agent_lacks[] = {
 	{ AGENT_ERROR_HOOK,
 	    "limits and failed turns are read from its transcript" },
 	{ AGENT_SCOPES,
-	    "no disallowed_tools, tools of an agent or paths of a task" },
+	    "no disallowed_tools, tools of an agent or paths of a task; as a "
+	    "reviewer (auto.review) it has all its tools" },
 	{ AGENT_MODES, "no permission_mode but bypassPermissions" },
 	{ AGENT_ISOLATES, "no isolate, no repairs" },
 	{ AGENT_ASKED, "it makes no plans (planner.command)" },
+	{ AGENT_BOXED, "no sandbox" },
+	{ AGENT_THINKS, "no thinking of an agent or a task" },
 	{ 0, NULL },
 };
 
@@ -311,7 +327,41 @@ refuse(const struct agent_kind *kind, const struct agent_launch *launch,
 		    "(disallowed_tools, tools of an agent, paths of a task): "
 		    "use the kind claude for this",
 		    kind->name);
+	if (!(kind->can & AGENT_BOXED) && launch->sandboxed &&
+	    box_mode_of(launch->settings, launch->worker) != BOX_OFF)
+		return err_set(err, -ENOTSUP,
+		    "%s cannot run in a sandbox (defaults.sandbox): use "
+		    "another kind for this",
+		    kind->name);
+	if (!(kind->can & AGENT_THINKS) && choice->thinking != NULL)
+		return err_set(err, -ENOTSUP,
+		    "%s cannot be told how long to think (\"%s\"): use "
+		    "another kind for this",
+		    kind->name, choice->thinking);
 	return 0;
+}
+
+int
+agent_reviews(const struct settings *settings, const char *name,
+    bool *ret_scoped, struct err *err)
+{
+	static const char worker[] = "team-1";
+	cleanup_free char *agent = xstrdup(name);
+	const struct task_launch task = { .agent = agent };
+	cleanup_launch_choice struct launch_choice choice = { 0 };
+	const struct agent_launch launch = { .settings = settings,
+		.worker = worker,
+		.choice = &choice,
+		.sandboxed = true };
+	const struct agent_kind *kind;
+	int r;
+
+	launch_choice_make(settings, &task, &choice);
+	kind = agent_kind_of(settings, worker, &choice);
+	r = refuse(kind, &launch, err);
+	if (r == 0)
+		*ret_scoped = (kind->can & AGENT_SCOPES) != 0;
+	return r;
 }
 
 int
@@ -328,6 +378,7 @@ agent_prepare(
 		.worker = launch->worker,
 		.agent = kind,
 		.tree = launch->cwd,
+		.read_only = agent_choice(launch)->read_only,
 		.trial = launch->repair,
 		.read = launch->read,
 		.write = launch->write };

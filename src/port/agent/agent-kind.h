@@ -39,6 +39,8 @@ struct workspace;
 	      * and of the repository */
 #define AGENT_ASKED  512u /* it answers without a session: print */
 #define AGENT_QUEUES 1024u /* a prompt in its turn is confirmed at once */
+#define AGENT_BOXED  2048u /* it runs in a box (box.h) */
+#define AGENT_THINKS 4096u /* how long it thinks can be chosen */
 
 struct agent_launch {
 	const struct workspace *workspace;
@@ -82,7 +84,10 @@ struct agent_kind {
 	const char *name; /* as in the settings */
 	const char *command; /* key of the setting with its program */
 	const char *install; /* what to do if that is not there */
+	const char *log_in; /* what a person types for that */
 	unsigned can; /* AGENT_* */
+	int64_t start_ms; /* that it may take to start, whatever less
+			   * defaults.start_timeout says */
 
 	/* Write what it reads at its start below agent_path(), and append its
 	 * words and what its environment has besides ours ("K=V"). */
@@ -123,13 +128,17 @@ struct agent_kind {
 	const char *login_variable; /* that replaces it */
 	char *(*state_file)(void); /* that changes when a person has answered
 				    * its dialogs; NULL = none */
+	/* Which account it uses here, without any secret: the same on every
+	 * machine. The caller frees it; NULL = not known, or it has none. */
+	char *(*account)(void);
 	/* What its files say, for preflight.h; runs nothing. NULL = nothing is
 	 * known. */
 	void (*look)(const struct workspace *workspace, bool boxed, bool strict,
 	    struct preflight_facts *facts);
 };
 
-extern const struct agent_kind claude_kind, claude_headless_kind, codex_kind;
+extern const struct agent_kind claude_kind, claude_headless_kind, codex_kind,
+    opencode_kind;
 
 /* All of them, NULL terminated; the first one is the default. */
 extern const struct agent_kind *const agent_kinds[];
@@ -142,6 +151,11 @@ const struct agent_kind *agent_kind_find(const char *name);
 const struct agent_kind *agent_kind_of(const struct settings *settings,
     const char *worker, const struct launch_choice *choice);
 
+/* How long its session may take to start: start_timeout, or more if the kind is
+ * slow. */
+int64_t agent_start_ms(const struct settings *settings, const char *worker,
+    const struct launch_choice *choice);
+
 /* The folder of all transcripts of its sessions; the caller frees; NULL if it
  * is not known. */
 char *agent_transcripts(const struct agent_kind *kind,
@@ -153,6 +167,12 @@ extern const struct agent_lack {
 	unsigned can;
 	const char *words;
 } agent_lacks[];
+
+/* Can the kind or card of this name review work (auto.review), with these
+ * settings? -ENOTSUP, with words, if not. *ret_scoped: its tools can be limited
+ * to those that read. */
+int agent_reviews(const struct settings *settings, const char *name,
+    bool *ret_scoped, struct err *err);
 
 /* Write its files and the launcher file (0600) under .llmc/sessions/<worker>/
  * and return the path of the launcher file, owned by the caller: `llmc pane

@@ -230,7 +230,9 @@ const struct agent_kind codex_kind = {
 	.command = "codex_command",
 	.install = "install Codex (npm install -g @openai/codex), or: llmc "
 		   "config set defaults.codex_command PATH",
-	.can = AGENT_STOP_BLOCKS | AGENT_ALLOWS | AGENT_QUEUES,
+	.log_in = "codex login",
+	.can = AGENT_STOP_BLOCKS | AGENT_ALLOWS | AGENT_QUEUES | AGENT_BOXED |
+	    AGENT_THINKS,
 	.prepare = codex_prepare,
 	.console = codex_console,
 	.event = codex_event,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "id.h"
 #include "agent-kind.h"
 #include "claude.h"
 #include "hook-event.h"
@@ -635,6 +636,27 @@ write_home(
 	return r < 0 ? r : claude_home_trust(file, tree, api_key, true, err);
 }
 
+/* The id of a login; a key has none. */
+static char *
+claude_account(void)
+{
+	cleanup_free char *file = claude_home_file();
+	const char *key = getenv("ANTHROPIC_API_KEY");
+	cleanup_json struct json_object *user =
+	    file != NULL ? load_object(file, HOME_MAX) : NULL;
+	struct json_object *login = NULL;
+	const char *id = NULL;
+	char hash[17];
+
+	if (user != NULL && json_object_is_type(user, json_type_object) &&
+	    json_object_object_get_ex(user, "oauthAccount", &login))
+		id = json_string_or(login, "accountUuid", NULL);
+	if (id == NULL || *id == '\0' || (key != NULL && *key != '\0'))
+		return NULL;
+	id_hash(id, hash, 16);
+	return xasprintf("claude:%s", hash);
+}
+
 /* --- settings.json, CLAUDE.md ---------------------------------------- */
 
 static int
@@ -746,17 +768,18 @@ static const char *const print_env[] = {
 #define CLAUDE_CAN                                                            \
 	(AGENT_OWN_ID | AGENT_READY_HOOK | AGENT_STOP_BLOCKS | AGENT_ALLOWS | \
 	    AGENT_ERROR_HOOK | AGENT_SCOPES | AGENT_MODES | AGENT_ISOLATES |  \
-	    AGENT_ASKED)
+	    AGENT_ASKED | AGENT_BOXED | AGENT_THINKS)
 #define CLAUDE_KIND                                                            \
 	.command = "agent_command",                                            \
 	.install = "install Claude Code (npm install -g "                      \
 		   "@anthropic-ai/claude-code), or set another program: llmc " \
 		   "config set defaults.agent_command PROGRAM",                \
-	.console = claude_console, .print = claude_print_argv,                 \
-	.print_env = print_env, .transcripts = claude_home_projects,           \
-	.folder = "claude", .variable = "CLAUDE_CONFIG_DIR",                   \
-	.source = claude_box_source, .write = claude_box_write,                \
-	.shared = claude_shared, .login = ".credentials.json",                 \
+	.log_in = "claude auth login", .console = claude_console,              \
+	.print = claude_print_argv, .print_env = print_env,                    \
+	.transcripts = claude_home_projects, .folder = "claude",               \
+	.variable = "CLAUDE_CONFIG_DIR", .source = claude_box_source,          \
+	.write = claude_box_write, .shared = claude_shared,                    \
+	.login = ".credentials.json", .account = claude_account,               \
 	.login_variable = "CLAUDE_CODE_OAUTH_TOKEN"
 
 const struct agent_kind claude_kind = {

@@ -7,6 +7,8 @@
 #include "web-files.h"
 #include "workspace.h"
 
+#define LOGINS_BYTES_MAX 4096
+
 /* A file of ours that other users cannot read. */
 static int
 check_private(const char *path, struct err *err)
@@ -81,6 +83,47 @@ web_files_put_token(
 	memcpy(text, token, WEB_TOKEN_CHARS);
 	text[WEB_TOKEN_CHARS] = '\n';
 	return write_private(path, text, sizeof text, err);
+}
+
+size_t
+web_files_logins(
+    const struct workspace *workspace, struct web_login *ret_logins)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_LOGINS);
+	cleanup_buf struct buf text = BUF_INIT;
+	size_t count = 0;
+	char *line, *rest;
+
+	if (check_private(path, NULL) < 0 ||
+	    file_read(path, LOGINS_BYTES_MAX, &text, NULL) < 0)
+		return 0;
+	rest = text.data;
+	while (count < WEB_LOGINS_MAX && (line = strsep(&rest, "\n")) != NULL) {
+		struct web_login *login = &ret_logins[count];
+		char *until = line;
+		const char *problem = NULL;
+		const char *session = strsep(&until, " ");
+
+		if (!web_token_valid(session) || until == NULL)
+			continue;
+		login->until_unix = strtonum(until, 0, INT64_MAX, &problem);
+		memcpy(login->session, session, WEB_TOKEN_CHARS + 1);
+		count += problem == NULL;
+	}
+	return count;
+}
+
+int
+web_files_put_logins(const struct workspace *workspace,
+    const struct web_login *logins, size_t count, struct err *err)
+{
+	cleanup_free char *path = workspace_path(workspace, WEB_FILES_LOGINS);
+	cleanup_buf struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < count; i++)
+		buf_addf(&text, "%s %" PRId64 "\n", logins[i].session,
+		    logins[i].until_unix);
+	return write_private(path, text.data, text.len, err);
 }
 
 int

@@ -298,8 +298,14 @@ start_webhook(struct delivery_try *try)
 {
 	cleanup_buf struct buf url = BUF_INIT, body = BUF_INIT;
 
+	const char *topic = strrchr(try->channel->url, '/');
+
 	buf_adds(&url, try->channel->url);
-	message_webhook(try->record, try->channel->format, &body);
+	if (try->channel->format == CHANNEL_NTFY && topic != NULL) {
+		buf_truncate(&url, (size_t)(topic - try->channel->url));
+		message_ntfy(try->record, topic + 1, &body);
+	} else
+		message_webhook(try->record, try->channel->format, &body);
 	ask(try, "POST", &url, &body);
 }
 

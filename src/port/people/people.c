@@ -164,8 +164,20 @@ void
 people_escalate(struct people *people, const struct settings *settings,
     const struct escalation *what)
 {
+	const char *origin = settings_string(settings, "web.origin");
+	const char *about = what->task != NULL ? what->task :
+	    what->worker != NULL               ? what->worker :
+						 what->node;
+	struct escalation linked = *what;
+	cleanup_free char *link = NULL;
+
+	/* Elsewhere the page cannot be opened by a link alone. */
+	if (settings_bool(settings, "web.enabled") && *origin != '\0')
+		link = about != NULL ? xasprintf("%s/#/ask/%s", origin, about) :
+				       xasprintf("%s/#needs", origin);
+	linked.link = link;
 	people_settings(people, settings);
-	courier_put(people->courier, what);
+	courier_put(people->courier, &linked);
 }
 
 void

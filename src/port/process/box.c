@@ -722,6 +722,7 @@ make(struct making *m, struct box *box, struct err *err)
 	f->state = ws->dir;
 	f->trees = m->trees;
 	f->tree = m->tree;
+	f->read_only = m->spec->read_only;
 	f->git_dir = ws->git_dir;
 	f->tree_git = m->tree_git;
 	if (f->mode == BOX_WORKTREE)

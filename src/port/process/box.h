@@ -34,6 +34,7 @@ struct box_spec {
 	const struct agent_kind *agent; /* of a BOX_SESSION; NULL = as its
 					 * settings say */
 	const char *tree; /* its worktree or clone; exists */
+	bool read_only; /* that, for a session */
 	bool network; /* a BOX_COMMAND that may need sandbox_hosts; a session
 		       * and a check always have them */
 	enum box_mode at_least; /* of a clone, whatever the settings say now */

@@ -81,6 +81,28 @@ postgres_address_set(
 }
 
 void
+postgres_address_rotate(struct postgres_address *address, size_t by)
+{
+	static const char *const lists[] = { "host", "hostaddr", "port" };
+
+	for (size_t i = 0; i < nitems(lists); i++) {
+		const char *list = postgres_address_get(address, lists[i]);
+		cleanup_free char *turned = NULL;
+		size_t count = 1;
+		const char *at = list;
+
+		for (const char *c = list; c != NULL && *c != '\0'; c++)
+			count += *c == ',';
+		for (size_t n = by % count; n > 0; n--)
+			at = strchr(at, ',') + 1;
+		if (at == list)
+			continue;
+		turned = xasprintf("%s,%.*s", at, (int)(at - list - 1), list);
+		postgres_address_set(address, lists[i], turned);
+	}
+}
+
+void
 postgres_address_write(const struct postgres_address *address, struct buf *out)
 {
 	for (size_t i = 0; i < address->count; i++) {
@@ -112,7 +134,9 @@ postgres_address_parse(
 /* --- reading ------------------------------------------------------------ */
 
 /* libpq reads the service file only on the way to a connection, which is closed
- * before it has begun; with an address it looks no name up. */
+ * before it has begun; with an address it looks no name up. What is as libpq
+ * has it without the file is left out: it has a value for every word, and ours
+ * are stricter. */
 static int
 read_service(const char *service, struct postgres_address *to, struct err *err)
 {
@@ -120,15 +144,24 @@ read_service(const char *service, struct postgres_address *to, struct err *err)
 	const char *const values[] = { service, "127.0.0.1", NULL };
 	PGconn *conn = PQconnectStartParams(words, values, 0);
 	PQconninfoOption *options = PQconninfo(conn), *option;
+	PQconninfoOption *defaults = PQconndefaults(), *other;
 	int r = 0;
 
 	for (option = options; option != NULL && option->keyword != NULL;
-	     option++)
+	     option++) {
+		for (other = defaults; other != NULL && other->keyword != NULL;
+		     other++)
+			if (strcmp(other->keyword, option->keyword) == 0)
+				break;
 		if (option->val != NULL && *option->val != '\0' &&
+		    (other == NULL || other->val == NULL ||
+			strcmp(other->val, option->val) != 0) &&
 		    strcmp(option->keyword, "hostaddr") != 0 &&
 		    strcmp(option->keyword, "service") != 0 &&
 		    to->count + 16 < nitems(to->words))
 			postgres_address_set(to, option->keyword, option->val);
+	}
+	PQconninfoFree(defaults);
 	if (postgres_address_get(to, "dbname") == NULL) {
 		cleanup_buf struct buf line = BUF_INIT;
 

@@ -33,6 +33,10 @@ const char *postgres_address_get(
 void postgres_address_set(
     struct postgres_address *address, const char *word, const char *value);
 
+/* Begin with another of its servers: the first one may be one that lets nobody
+ * know that it is not there. */
+void postgres_address_rotate(struct postgres_address *address, size_t by);
+
 /* Between processes: "word=value" with NULs after them. */
 void
 postgres_address_write(const struct postgres_address *address, struct buf *out);

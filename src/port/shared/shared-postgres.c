@@ -48,6 +48,7 @@ struct postgres_book {
 	size_t unit_count;
 	size_t opened; /* results of UNIT_OPEN that have come */
 	size_t flood;
+	size_t turn; /* the server that is tried first */
 	struct loop_call *end; /* do what `ending` says */
 	enum {
 		END_NONE,
@@ -304,6 +305,7 @@ on_looked_up(const struct child_result *result, void *arg)
 	    " -c idle_in_transaction_session_timeout=30000"
 	    " -c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5"
 	    " -c tcp_keepalives_count=3 -c tcp_user_timeout=20000");
+	postgres_address_rotate(&address, book->turn++);
 	if (book->base.passfile != NULL && file_exists(book->base.passfile))
 		postgres_address_set(&address, "passfile", book->base.passfile);
 	book->conn = PQconnectStartParams((const char *const *)address.words,
@@ -597,21 +599,16 @@ on_socket(int fd, unsigned what, void *arg)
 /* --- life --------------------------------------------------------------- */
 
 static void
-free_book(struct shared *shared)
+end(struct shared *shared)
 {
-	struct postgres_book *book = (struct postgres_book *)shared;
-
-	drop(shared);
-	loop_call_free(book->end);
-	shared_release(shared);
-	free(book);
+	loop_call_free(((struct postgres_book *)shared)->end);
 }
 
 static const struct shared_engine_ops ops = {
 	.begin = begin,
 	.send = send_waits,
 	.drop = drop,
-	.free = free_book,
+	.end = end,
 	.hint = hint,
 };
 

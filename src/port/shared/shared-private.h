@@ -41,7 +41,8 @@ struct shared_engine_ops {
 	void (*begin)(struct shared *shared); /* connect */
 	void (*send)(struct shared *shared); /* there are new waits */
 	void (*drop)(struct shared *shared); /* close what is open */
-	void (*free)(struct shared *shared);
+	void (*end)(struct shared *shared); /* after that: free what else it has
+					     */
 	/* A hint for others: word, and a host or NULL. */
 	void (*hint)(struct shared *shared, const char *word, const char *host);
 };
@@ -83,7 +84,6 @@ bool shared_is_sqlite(const char *database);
 /* For the engines. */
 void shared_init(struct shared *shared, const struct shared_engine_ops *ops,
     const struct shared_options *options);
-void shared_release(struct shared *shared);
 /* words may be NULL. */
 void shared_set_state(
     struct shared *shared, enum shared_state state, const char *words);

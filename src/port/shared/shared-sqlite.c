@@ -371,22 +371,19 @@ hint(struct shared *shared, const char *word, const char *host)
 }
 
 static void
-free_book(struct shared *shared)
+end(struct shared *shared)
 {
 	struct sqlite_book *book = (struct sqlite_book *)shared;
 
-	drop(shared);
 	loop_call_free(book->run);
 	free(book->hint_path);
-	shared_release(shared);
-	free(book);
 }
 
 static const struct shared_engine_ops ops = {
 	.begin = begin,
 	.send = send_waits,
 	.drop = drop,
-	.free = free_book,
+	.end = end,
 	.hint = hint,
 };
 

@@ -77,28 +77,6 @@ wait_free(struct shared_wait *wait)
 	free(wait);
 }
 
-void
-shared_release(struct shared *shared)
-{
-	struct shared_waits *lists[] = { &shared->waits, &shared->done };
-	struct shared_wait *wait;
-
-	for (size_t i = 0; i < nitems(lists); i++)
-		while ((wait = TAILQ_FIRST(lists[i])) != NULL) {
-			TAILQ_REMOVE(lists[i], wait, entry);
-			wait_free(wait);
-		}
-	loop_timer_free(shared->deadline);
-	loop_timer_free(shared->retry);
-	loop_timer_free(shared->hint_pause);
-	loop_call_free(shared->tell);
-	strv_free(shared->hints);
-	free(shared->database);
-	free(shared->passfile);
-	free(shared->host);
-	free(shared->repository);
-}
-
 int
 shared_new(
     const struct shared_options *options, struct shared **ret, struct err *err)
@@ -115,8 +93,30 @@ shared_new(
 void
 shared_free(struct shared *shared)
 {
-	if (shared != NULL)
-		shared->ops->free(shared);
+	struct shared_wait *wait;
+	struct shared_waits *lists[2];
+
+	if (shared == NULL)
+		return;
+	shared->ops->drop(shared);
+	shared->ops->end(shared);
+	lists[0] = &shared->waits;
+	lists[1] = &shared->done;
+	for (size_t i = 0; i < nitems(lists); i++)
+		while ((wait = TAILQ_FIRST(lists[i])) != NULL) {
+			TAILQ_REMOVE(lists[i], wait, entry);
+			wait_free(wait);
+		}
+	loop_timer_free(shared->deadline);
+	loop_timer_free(shared->retry);
+	loop_timer_free(shared->hint_pause);
+	loop_call_free(shared->tell);
+	strv_free(shared->hints);
+	free(shared->database);
+	free(shared->passfile);
+	free(shared->host);
+	free(shared->repository);
+	free(shared);
 }
 
 int64_t

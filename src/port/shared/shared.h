@@ -76,7 +76,7 @@ struct shared_call {
 	size_t count;
 };
 
-/* SHARED_CALL(SHARED_BEAT, BOOK_T(boot), BOOK_I(300000)) */
+/* SHARED_CALL(SHARED_BEAT, BOOK_T(boot), BOOK_I(300000), BOOK_I(0)) */
 #define SHARED_CALL(statement, ...) \
 	((struct shared_call){ (statement), BOOK_VALUES(__VA_ARGS__) })
 #define SHARED_CALL0(statement) ((struct shared_call){ (statement), NULL, 0 })

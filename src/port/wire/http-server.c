@@ -14,15 +14,20 @@
 
 #define BACKLOG 64
 
+#define LOOPBACK "127.0.0.1"
+
 int
-loopback_listen(unsigned port, struct err *err)
+http_listen(const char *name, unsigned port, struct err *err)
 {
-	const struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port) };
 	cleanup_fd int fd = -1;
 	int on = 1;
 
+	if (name == NULL)
+		name = LOOPBACK;
+	if (inet_pton(AF_INET, name, &address.sin_addr) != 1)
+		return err_set(err, -EINVAL, "%s is no IPv4 address", name);
 	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd == -1)
 		return err_errno(err, -errno, "cannot make a socket");
@@ -31,14 +36,15 @@ loopback_listen(unsigned port, struct err *err)
 	if (bind(fd, (const struct sockaddr *)&address, sizeof address) == -1 ||
 	    listen(fd, BACKLOG) == -1)
 		return err_errno(
-		    err, -errno, "cannot listen on 127.0.0.1:%u", port);
+		    err, -errno, "cannot listen on %s:%u", name, port);
 	return take_fd(&fd);
 }
 
 int
-loopback_check(int fd, unsigned *ret_port, struct err *err)
+http_listens(int fd, const char *name, unsigned *ret_port, struct err *err)
 {
 	struct sockaddr_in address = { 0 };
+	struct in_addr wanted = { htonl(INADDR_LOOPBACK) };
 	int listens = 0, type = 0;
 	socklen_t len = sizeof(int), size = sizeof address;
 
@@ -47,15 +53,18 @@ loopback_check(int fd, unsigned *ret_port, struct err *err)
 	    getsockname(fd, (struct sockaddr *)&address, &size) == -1)
 		return err_errno(err, -errno, "the socket of the page");
 	if (!listens || type != SOCK_STREAM || address.sin_family != AF_INET ||
-	    address.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
+	    (name != NULL && inet_pton(AF_INET, name, &wanted) != 1) ||
+	    address.sin_addr.s_addr != wanted.s_addr)
 		return err_set(err, -EINVAL,
-		    "the socket of the page does not listen on 127.0.0.1");
+		    "the socket of the page does not listen on %s",
+		    name != NULL ? name : LOOPBACK);
 	if (ret_port != NULL)
 		*ret_port = ntohs(address.sin_port);
 	return 0;
 }
 
 #define HTTP_HEAD_MS 5000
+#define HTTP_BODY_MS 15000
 
 #define HTTP_WRITE_MS 10000 /* to take at least a part of an answer */
 
@@ -162,9 +171,9 @@ server_on_readable(int listener, unsigned what, void *arg)
 
 /* One that was inherited may have any flags. */
 static int
-check_listener(int fd, unsigned *ret_port, struct err *err)
+check_listener(int fd, const char *address, unsigned *ret_port, struct err *err)
 {
-	int r = loopback_check(fd, ret_port, err), flags;
+	int r = http_listens(fd, address, ret_port, err), flags;
 
 	if (r < 0)
 		return r;
@@ -175,8 +184,8 @@ check_listener(int fd, unsigned *ret_port, struct err *err)
 }
 
 struct http_server *
-http_server_new(struct loop *loop, int listener, http_server_fn *fn, void *arg,
-    struct err *err)
+http_server_new(struct loop *loop, int listener, const char *address,
+    http_server_fn *fn, void *arg, struct err *err)
 {
 	struct http_server *server = xcalloc(1, sizeof *server);
 
@@ -185,7 +194,7 @@ http_server_new(struct loop *loop, int listener, http_server_fn *fn, void *arg,
 	server->shared.fn = fn;
 	server->shared.arg = arg;
 	TAILQ_INIT(&server->shared.conns);
-	if (check_listener(listener, &server->port, err) < 0) {
+	if (check_listener(listener, address, &server->port, err) < 0) {
 		http_server_free(server);
 		return NULL;
 	}
@@ -227,6 +236,7 @@ http_server_listener(const struct http_server *server)
 
 enum step {
 	STEP_HEAD, /* of the request, read */
+	STEP_BODY, /* likewise */
 	STEP_HANDED, /* the owner answers it, or streams */
 	STEP_ANSWER, /* sent */
 	STEP_LINGER, /* until the client has read it: closing before it has
@@ -244,6 +254,7 @@ struct http_conn {
 	struct loop_call *settle;
 	int64_t since_ms; /* of the step, or of the last progress in it */
 	struct http_reader reader;
+	struct buf body;
 	struct buf out;
 	size_t sent; /* bytes of out */
 	size_t first; /* bytes of what was sent when nothing waited */
@@ -306,6 +317,7 @@ http_conn_free(struct http_conn *conn)
 	loop_timer_free(conn->timer);
 	loop_call_free(conn->settle);
 	http_reader_release(&conn->reader);
+	buf_release(&conn->body);
 	buf_release(&conn->out);
 	fd_close(conn->fd);
 	free(conn);
@@ -403,10 +415,33 @@ conn_hand_out(struct http_conn *conn)
 }
 
 static void
+conn_read_body(struct http_conn *conn, const char *bytes, size_t len)
+{
+	size_t left = conn->reader.request.length - conn->body.len;
+
+	buf_add(&conn->body, bytes, len < left ? len : left);
+	if (len >= left)
+		conn_hand_out(conn);
+}
+
+static void
 conn_read_head(struct http_conn *conn, const char *bytes, size_t len)
 {
+	const struct http_head *request = &conn->reader.request;
+	size_t before = conn->reader.taken, taken;
 	int status = http_reader_feed(&conn->reader, bytes, len);
 
+	if (status == 200 && request->method == HTTP_POST) {
+		status = request->chunked           ? 411 :
+		    request->length > HTTP_BODY_MAX ? 413 :
+						      200;
+		if (status == 200) {
+			taken = conn->reader.taken - before;
+			conn_enter(conn, STEP_BODY);
+			conn_read_body(conn, bytes + taken, len - taken);
+			return;
+		}
+	}
 	if (status == 200)
 		conn_hand_out(conn);
 	else if (status != 0)
@@ -419,7 +454,8 @@ static void
 conn_on_end(struct http_conn *conn)
 {
 	conn->ended = true;
-	if (conn->step == STEP_HEAD || conn->step == STEP_LINGER ||
+	if (conn->step == STEP_HEAD || conn->step == STEP_BODY ||
+	    conn->step == STEP_LINGER ||
 	    (conn->exchange != NULL && conn->exchange->streams))
 		conn_enter(conn, STEP_END);
 	loop_call_request(conn->settle);
@@ -442,6 +478,8 @@ conn_on_readable(int fd, unsigned what, void *arg)
 		conn_on_end(conn);
 	else if (conn->step == STEP_HEAD)
 		conn_read_head(conn, bytes, (size_t)n);
+	else if (conn->step == STEP_BODY)
+		conn_read_body(conn, bytes, (size_t)n);
 	else {
 		conn->ignored += (size_t)n;
 		if (conn->ignored > HTTP_IGNORED_MAX)
@@ -469,6 +507,8 @@ conn_limit(const struct http_conn *conn)
 	switch (conn->step) {
 	case STEP_HEAD:
 		return HTTP_HEAD_MS;
+	case STEP_BODY:
+		return HTTP_BODY_MS;
 	case STEP_ANSWER:
 		return HTTP_WRITE_MS;
 	case STEP_LINGER:
@@ -489,7 +529,8 @@ conn_on_time(void *arg)
 
 	if (limit == 0 || clock_mono_ms() - conn->since_ms < limit)
 		loop_call_request(conn->settle);
-	else if (conn->step == STEP_HEAD && conn->reader.taken > 0)
+	else if (conn->reader.taken > 0 &&
+	    (conn->step == STEP_HEAD || conn->step == STEP_BODY))
 		conn_refuse(conn, 408, false);
 	else
 		conn_enter(conn, STEP_END);
@@ -563,6 +604,7 @@ http_conn_new(struct http_shared *shared, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	conn->shared = shared;
 	conn->fd = fd;
+	buf_init(&conn->body);
 	buf_init(&conn->out);
 	http_reader_init(&conn->reader);
 	TAILQ_INSERT_TAIL(&shared->conns, conn, entry);
@@ -586,6 +628,13 @@ exchange_end(struct http_exchange *exchange)
 	loop_call_free(exchange->gone);
 	free(exchange);
 	return conn;
+}
+
+const char *
+http_body(const struct http_exchange *exchange, size_t *ret_len)
+{
+	*ret_len = exchange->conn->body.len;
+	return exchange->conn->body.data;
 }
 
 void

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A small HTTP server on 127.0.0.1, in the loop: one request a connection, GET
- * and HEAD. Whether a request is answered is for model/records/http-request.h;
- * requests that cannot be read are refused here.
+ * A small HTTP server in the loop: one request a connection; the
+ * body of a POST is read before it is handed out. Whether a request is answered
+ * is for model/records/http-request.h; requests that cannot be read are refused
+ * here.
  *
  * Everything is bounded: connections (the oldest one that is not a stream makes
  * room for a new one), streams, the head of a request and its time, and what
@@ -33,13 +34,16 @@ typedef void http_server_fn(
     struct http_exchange *exchange, const struct http_head *request, void *arg);
 
 /* The server owns the listening descriptor from now on, also on failure. NULL
- * with err set if it is not one of 127.0.0.1. */
+ * with err set if it does not listen on the address (NULL = 127.0.0.1). */
 struct http_server *http_server_new(struct loop *loop, int listener,
-    http_server_fn *fn, void *arg, struct err *err);
+    const char *address, http_server_fn *fn, void *arg, struct err *err);
 
 /* Closes all connections. Exchanges that are not ended yet lose their client,
  * and must be ended before the loop is freed. */
 void http_server_free(struct http_server *server);
+
+/* The body of the request, len bytes and a NUL; while it is handed out. */
+const char *http_body(const struct http_exchange *exchange, size_t *ret_len);
 
 /* Where it listens; it keeps the descriptor. */
 unsigned http_server_port(const struct http_server *server);
@@ -69,14 +73,16 @@ http_stream_send(struct http_exchange *exchange, const char *bytes, size_t len);
 /* Ends the exchange; what was sent still reaches the client. */
 void http_stream_end(struct http_exchange *exchange);
 
-/* Sockets that listen on 127.0.0.1, and on no other address. */
+/* Sockets that listen on an IPv4 address (NULL = 127.0.0.1), and on no other.
+ */
 
 /* A new one, without waiting clients; port 0 = any free one. Negative errno,
  * with words that name the port: -EADDRINUSE. */
-int loopback_listen(unsigned port, struct err *err);
+int http_listen(const char *address, unsigned port, struct err *err);
 
 /* Is it one? A descriptor from somewhere else may be anything: -EINVAL, or what
  * the kernel says. ret_port may be NULL. */
-int loopback_check(int fd, unsigned *ret_port, struct err *err);
+int
+http_listens(int fd, const char *address, unsigned *ret_port, struct err *err);
 
 #endif

@@ -23,6 +23,8 @@ struct server_call {
 	struct loop_call *gone; /* calls on_gone; NULL = not wanted */
 	void (*on_gone)(void *arg); /* NULL = it has been called */
 	void *gone_arg;
+	server_answer_fn *answer; /* of one without a connection */
+	void *answer_arg;
 };
 LIST_HEAD(server_calls, server_call);
 
@@ -806,11 +808,37 @@ server_free(struct server *server)
 	free(server);
 }
 
+struct server_call *
+server_call_new(struct loop *loop, server_answer_fn *fn, void *arg)
+{
+	struct server_call *call = xcalloc(1, sizeof *call);
+
+	call->loop = loop;
+	call->answer = fn;
+	call->answer_arg = arg;
+	return call;
+}
+
+/* Ends a call without a connection; takes ownership of result. */
+static void
+call_answer(struct server_call *call, struct json_object *result, int code,
+    const char *message)
+{
+	call->answer(result, code, message, call->answer_arg);
+	json_object_put(result);
+	loop_call_free(call->gone);
+	free(call);
+}
+
 void
 server_reply(struct server_call *call, struct json_object *result)
 {
 	cleanup_buf struct buf line = BUF_INIT;
 
+	if (call->answer != NULL) {
+		call_answer(call, result, 0, NULL);
+		return;
+	}
 	rpc_encode_result(&line, call->id, result);
 	json_object_put(result);
 	server_conn_answer(call, &line);
@@ -822,6 +850,10 @@ server_fail(struct server_call *call, int code, const char *message,
 {
 	cleanup_buf struct buf line = BUF_INIT;
 
+	if (call->answer != NULL) {
+		call_answer(call, data, code, message);
+		return;
+	}
 	rpc_encode_error(&line, call->id, code, message, data);
 	json_object_put(data);
 	server_conn_answer(call, &line);
@@ -876,13 +908,14 @@ server_on_gone(struct server_call *call, void (*fn)(void *arg), void *arg)
 bool
 server_call_gone(const struct server_call *call)
 {
-	return call->conn == NULL || server_conn_gone(call->conn);
+	return call->answer == NULL &&
+	    (call->conn == NULL || server_conn_gone(call->conn));
 }
 
 bool
 server_call_waits(const struct server_call *call)
 {
-	return call->conn != NULL && call->id != NULL;
+	return call->answer != NULL || (call->conn != NULL && call->id != NULL);
 }
 
 void

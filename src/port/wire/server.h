@@ -55,6 +55,15 @@ void server_reply(struct server_call *call, struct json_object *result);
 void server_fail(struct server_call *call, int code, const char *message,
     struct json_object *data);
 
+/* A call that came by another way than the socket, such as the page: it is
+ * handed to a handler like the others, and its answer to fn, which owns nothing
+ * of it. message: NULL = it succeeded with result (NULL = null); otherwise
+ * result is the data of the error. It has no peer, and never goes away. */
+typedef void server_answer_fn(
+    struct json_object *result, int code, const char *message, void *arg);
+struct server_call *
+server_call_new(struct loop *loop, server_answer_fn *fn, void *arg);
+
 /*
  * Streams: a call that is not answered yet can send notifications to its
  * client, any number of them. It counts as under way, so the connection is not

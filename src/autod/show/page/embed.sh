@@ -1,5 +1,5 @@
 #!/bin/sh
-# Print the files of the page as C, plain and compressed: embed.sh HTML CSS JS.
+# Print the files of the page as C, plain and compressed: embed.sh FILE...
 set -eu
 
 bytes() {
@@ -7,6 +7,7 @@ bytes() {
 }
 
 echo '/* Made by page/embed.sh. */'
+echo '#include "base.h"'
 echo '#include "page-assets.h"'
 for file in "$@"; do
 	name=$(basename "$file" | tr -c 'a-z\n' '_')

@@ -8,8 +8,10 @@
  * few kinds of elements that NODES makes. Rows keep their elements, and only
  * what differs is written, so that the focus, a selection and what was opened
  * stay. Texts of others are only ever set as text.
+ *
+ * What the other scripts share with it is the object `desk`, at its end.
  */
-(() => {
+const desk = (() => {
 const PAGE_ROWS = 200;
 const FIRST_ROWS = 30; /* the others come after the first picture */
 const EVENTS_MAX = 200;
@@ -180,6 +182,7 @@ const NODES = {
 	code: (p) => make("code", null, p.code),
 	copy: (p) => make("span", { class: "copy" },
 		make("code", null, p.copy), " ", copier(p.copy)),
+	href: (p) => make("a", { href: p.href, class: "go" }, p.label),
 	box: (p) => make("div", null, ...given(p.box).map(node)),
 	meter: (p) => make("meter", { "aria-label": p.meter, value: p.value,
 		max: p.max, high: p.max * 0.9 }),
@@ -421,7 +424,22 @@ const spawned = (r) => joined([r.parent, r.role && `as ${r.role}`], " ");
 const spent = (r) => [["Cost", money(r)], ["Tokens", tokens(r.tokens)],
 	["Lines", lines(r)]];
 
+/* Links of other scripts to what they show about a row: desk.link(). */
+const links = {};
+const linksOf = (kind, row) => (links[kind] || [])
+	.map(([label, href]) => ({ label, href: href(row) }))
+	.filter((l) => l.href);
+const linked = (kind, row) => ["See", joined(linksOf(kind, row), " ")];
+
+/* What other scripts let a person do with a row: desk.offer(). */
+const offers = {};
+const offered = (kind, row) => ["Do", shared.mode === "work" &&
+	(!row.host || row.host === view.head.host) ?
+	(offers[kind] || []).flatMap((of) => of(row)) : ""];
+
 const ofWorker = (r) => [
+	linked("worker", r),
+	offered("worker", r),
 	["Title", r.title],
 	["Branch", r.branch],
 	["Tool", joined([r.tool, age(r.tool_since_unix)], ", for ")],
@@ -447,6 +465,8 @@ const ofHost = (r) => [
 ];
 
 const ofTask = (r) => [
+	linked("task", r),
+	offered("task", r),
 	["Source", joined([r.source, r.key], ": ")],
 	["Label", r.label],
 	["Priority", r.priority],
@@ -483,11 +503,20 @@ const COLUMN = {
 
 /* --- items of lists ---------------------------------------------------- */
 
+/* The buttons, where they do what the command does. */
+function answered(need) {
+	const [, parts] = need.ask ? offered("ask", { id: need.ask,
+		...view.asks.get(need.ask), host: null }) : [];
+
+	return [parts && /^llmc answer /.test(need.command) || !need.command ?
+		"" : { copy: need.command }, parts ? { box: parts } : ""];
+}
+
 const needs = () => [...view.needs].filter(([, need]) => matches(need))
 	.sort((a, b) => natural(a[0], b[0])).map(([key, need]) => ({ key, parts: [
 		{ box: [{ c: "bad", s: `${need.who}: ${need.what}` },
 			need.words !== need.what ? why(need.words) : ""] },
-		need.command ? { copy: need.command } : ""] }));
+		...answered(need)] }));
 
 function limits() {
 	const b = view.budget;
@@ -529,6 +558,7 @@ function goals() {
 	return sorted("goals", "id").filter(matches).map((g) => ({
 		key: g.id,
 		parts: [g.title || g.id, " - ", word(g.status),
+			...offered("goal", g).slice(1),
 			`, ${g.done} of ${g.total} done`,
 			g.ready ? `, ${g.ready} ready` : "",
 			g.blocked ? `, ${g.blocked} blocked` : ""],
@@ -657,7 +687,7 @@ const reportTable = (member, caption, columns, detail) => table({
 /* --- sections --------------------------------------------------------- */
 
 const SECTIONS = [{
-	id: "needs", title: "Needs you", uses: ["needs"],
+	id: "needs", title: "Needs you", uses: ["needs", "asks"],
 	count: () => view.needs.size,
 	blocks: [list({ class: "needs", "aria-live": "polite" }, needs,
 		"Nothing needs you.")],
@@ -745,6 +775,8 @@ const SECTIONS = [{
 		`${view.head.tasks_more} more wait: llmc task list` : ""),
 	table({
 		caption: "Not taken yet", key: (r) => r.key, none: "",
+		detail: (r) => [offered("todo", r),
+			["Look", { copy: `llmc task show ${r.key}` }]],
 		rows: () => [...view.todo.values()].sort((a, b) =>
 			a.rank - b.rank || natural(a.key, b.key)),
 		columns: [
@@ -818,7 +850,8 @@ const SECTIONS = [{
 	}), table({
 		caption: "Open asks", none: "Nothing is asked of you.",
 		rows: () => sorted("asks", "at_unix", -1), key: (r) => r.id,
-		detail: (r) => [["Words", r.words],
+		detail: (r) => [offered("ask", { ...r, host: null }),
+			["Words", r.words],
 			["Options", (r.options || []).join(", ")],
 			["Type", r.command]],
 		columns: [
@@ -905,6 +938,7 @@ function drawHead() {
 /* --- drawing ---------------------------------------------------------- */
 
 const changed = new Set();
+const watchers = new Set(); /* of the screens that are open */
 let frame = 0;
 
 function drawBlock(draw) {
@@ -929,6 +963,7 @@ function draw() {
 		s.blocks.forEach((b) => drawBlock(b.draw));
 	}
 	changed.clear();
+	watchers.forEach(drawBlock);
 }
 
 /* A page that nobody sees is not drawn, but its title is. */
@@ -1058,6 +1093,11 @@ function message(text) {
 		return;
 	const body = JSON.parse(data);
 
+	if (name === "desk") {
+		Object.assign(shared, body);
+		document.body.dataset.mode = shared.mode;
+		return;
+	}
 	if (name === "snapshot") {
 		reset(body.view);
 		byId("main").hidden = false;
@@ -1091,8 +1131,9 @@ async function read(response) {
 }
 
 /* The token goes nowhere else. */
-const ask = (path, signal) => fetch(path, { cache: "no-store", signal,
-	headers: { Authorization: `Bearer ${token}` } });
+const ask = (path, signal, { headers, ...more } = {}) => fetch(path, {
+	cache: "no-store", signal, ...more,
+	headers: { Authorization: `Bearer ${token}`, ...headers } });
 
 async function follow() {
 	const mine = new AbortController();
@@ -1106,7 +1147,8 @@ async function follow() {
 		const response = await ask("view", mine.signal);
 
 		if (response.status === 401) {
-			refused("The token of this page is not the one of the " +
+			refused(token === "-" ? "You are not logged in here." :
+				"The token of this page is not the one of the " +
 				"daemon, which may have been started again.");
 			return;
 		}
@@ -1124,8 +1166,81 @@ async function follow() {
 		lost("The daemon does not answer.");
 }
 
+/* --- screens ---------------------------------------------------------- */
+
+/* Views of other scripts, in place of the sections: #/NAME/ARGUMENT. */
+const screens = new Map();
+let left = null; /* what to call when the open one closes */
+
+function closeScreen() {
+	const fn = left;
+
+	left = null;
+	if (fn)
+		fn();
+}
+
+/* What the address names. The token comes before anything is asked for. */
+function route() {
+	const found = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash);
+	const draw = found && screens.get(found[1]);
+	const screen = byId("screen");
+	let arg = "";
+
+	if (!token)
+		return;
+	closeScreen();
+	screen.hidden = !draw;
+	document.body.classList.toggle("on-screen", !!draw);
+	if (!draw) {
+		screen.replaceChildren();
+		if (/^#[a-z]+$/.test(location.hash) && byId(location.hash.slice(1)))
+			byId(location.hash.slice(1)).scrollIntoView();
+		return;
+	}
+	try {
+		arg = decodeURIComponent(found[2] || "");
+	} catch (e) { /* it is shown as it is */
+		arg = found[2];
+	}
+	screen.replaceChildren(make("p", null,
+		make("a", { href: "#", class: "go" }, "Back to the list")));
+	const box = make("div");
+
+	screen.append(box);
+	left = draw(box, arg) || null;
+	screen.focus({ preventScroll: true });
+	scrollTo(0, 0);
+}
+
+/* The words of a refusal, or of a daemon that does not answer. */
+async function get(path, options) {
+	const response = await ask(path, null, options).catch(() => {
+		throw new Error("The daemon does not answer.");
+	});
+
+	if (!response.ok)
+		throw new Error((await response.text()).trim());
+	return response.json();
+}
+
 /* The token comes behind the #, which is not sent to anybody; it leaves the
  * address at once and lives as long as this tab. */
+async function login() {
+	const found = /^#code=([0-9a-f]+)$/.exec(location.hash);
+
+	if (!found)
+		return;
+	history.replaceState(null, "", location.pathname);
+	try {
+		await get("login", { method: "POST",
+			headers: { "Content-Type": "application/json" },
+			body: JSON.stringify({ code: found[1] }) });
+	} catch (e) { /* an earlier login may still count */
+		shared.say(e.message, true);
+	}
+}
+
 function takeToken() {
 	const found = /^#token=([0-9a-f]+)$/.exec(location.hash);
 
@@ -1133,11 +1248,13 @@ function takeToken() {
 		sessionStorage.setItem("token", found[1]);
 		history.replaceState(null, "", location.pathname);
 	}
-	if (!found && token)
+	if (!found && token && !location.hash.startsWith("#code="))
 		return;
-	token = sessionStorage.getItem("token");
+	/* Where something speaks TLS for it, a cookie takes its place. */
+	token = location.protocol === "https:" ? "-" :
+		sessionStorage.getItem("token");
 	if (token)
-		follow();
+		login().then(follow);
 	else
 		refused("This page needs its token.");
 }
@@ -1162,7 +1279,14 @@ function seen() {
 }
 
 document.addEventListener("visibilitychange", seen);
-addEventListener("hashchange", takeToken);
+addEventListener("hashchange", () => {
+	takeToken();
+	route();
+});
+document.addEventListener("DOMContentLoaded", () => {
+	takeToken();
+	route();
+});
 byId("filter").addEventListener("input", (e) => {
 	filter = e.target.value.trim().toLowerCase();
 	drawSoon(Object.keys(view));
@@ -1170,5 +1294,38 @@ byId("filter").addEventListener("input", (e) => {
 for (const name of MAPS)
 	view[name] = new Map();
 seen();
-takeToken();
+
+/*
+ * For the other scripts, which are loaded after this one.
+ *
+ *   make, write, keep, table, list, terms, tree: as above
+ *   get(path), get(path, options of fetch): JSON; fails with the words
+ *   screen(name, draw): what #/NAME/ARGUMENT shows: draw(element, argument)
+ *     draws it, and may return what to call when it closes
+ *   menu(label, href, mode): a link to a screen beside those to the sections,
+ *     in work mode only if mode is "work"
+ *   link(kind, label, row => href): a link in the details of the rows of a
+ *     kind ("worker", "task"); "" = not in this row
+ *   offer(kind, row => parts): what can be done with the rows of a kind
+ *     ("worker", "task", "todo", "goal", "ask") in work mode
+ *   watch(fn): call it when the view has changed; returns what ends that
+ *   mode: "view", or "work" where the page may change things (desk.js)
+ */
+const shared = { byId, make, write, keep, table, list, terms, tree, line, word, joined,
+	given, view, age, moment, until, took, duration, clock, dollars, count,
+	get, mode: "view", NODES, drawSoon, links: linksOf,
+	screen: (name, draw) => screens.set(name, draw),
+	menu: (label, href, mode) => byId("screens").append(make("li",
+		mode ? { class: mode } : null, make("a", { href }, label))),
+	link: (kind, label, href) =>
+		(links[kind] = links[kind] || []).push([label, href]),
+	offers: (kind, row) => offered(kind, row).slice(1),
+	offer: (kind, of) => (offers[kind] = offers[kind] || []).push(of),
+	watch: (fn) => {
+		watchers.add(fn);
+		return () => watchers.delete(fn);
+	},
+};
+
+return shared;
 })();
