@@ -692,7 +692,7 @@ static const struct schema pairs = {
 };
 static const struct schema line_schema = {
 	SCHEMA_FIELDS{
-	    SCHEMA_IS("k", STRING, "what became of it; \\: a note of git's",
+	    SCHEMA_IS("k", STRING, "what became of it; \\: a note by git",
 		.choices = kinds),
 	    SCHEMA_MAY(
 		"o", INT, "its number before", .min = 1, .max = INT64_MAX),

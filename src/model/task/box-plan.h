@@ -64,7 +64,7 @@ struct box_facts {
 	const char *state; /* root/.llmc; hidden */
 	const char *trees; /* the folder of all worktrees; hidden */
 	const char *tree; /* this one: writable, and where it starts */
-	bool read_only; /* it is not writable, and nothing of git's is */
+	bool read_only; /* neither it nor anything of git can be written */
 	const char *git_dir; /* the repository's; objects is below it */
 	const char *tree_git; /* git_dir/worktrees/NAME of a linked worktree;
 			       * NULL for a clone with its own */
