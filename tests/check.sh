@@ -20,7 +20,7 @@ else
 	unset LLMC_REAL_CLAUDE
 	missing=$(tests/tools/real-agent.sh claude --here 2>&1)
 fi
-for kind in codex opencode; do
+for kind in codex opencode gemini; do
 	variable=LLMC_REAL_$(echo "$kind" | tr '[:lower:]' '[:upper:]')
 	if real=$(tests/tools/real-agent.sh "$kind" --here 2>/dev/null); then
 		export "$variable=$real"

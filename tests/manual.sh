@@ -74,17 +74,59 @@ missing_tests() {
 	done
 }
 
-# Files that say another version than meson.build.
+# Files that say another version than meson.build, and a tag that does.
 versions() {
 	version=$(sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
 	for place in "debian/changelog:llmc ($version-" \
 		"contrib/packaging/PKGBUILD:pkgver=$version" \
 		"contrib/packaging/llmc.spec:        $version" \
+		"contrib/packaging/llmc.spec:developers - $version-" \
 		"contrib/packaging/llmc.rb:/llmc-$version.tar.gz" \
+		"CONTRIBUTING.md:v$version -m 'llmc $version'" \
 		"CHANGELOG.md:## $version"; do
 		grep -qF "${place#*:}" "${place%%:*}" ||
 			echo "${place%%:*} has no \"${place#*:}\""
 	done
+	sed -n 's/^## \([0-9].*\)/\1/p; s/^llmc (\(.*\)-[0-9]*) .*/\1/p' \
+		CHANGELOG.md debian/changelog | sort -Vr | head -n 1 |
+		grep -vxF "$version" | sed 's/$/ is newer than meson.build/'
+	grep -noE '(llmc|version) [0-9]+\.[0-9]+\.[0-9]+' man/*.[0-9] |
+		grep -v " $version\$"
+	git tag --points-at HEAD 'v[0-9]*' 2>/dev/null | grep -vxF "v$version" |
+		sed 's/^/the tag is /'
+}
+
+# Installed files that the RPM does not list, what it lists for nothing, and
+# files of the packages that are not there.
+packaged() {
+	meson introspect "$build" --installed | tr ',' '\n' |
+		sed -n 's/.*": "\(.*\)".*/\1/p' >"$scratch/installed"
+	prefix=$(sed -n 's|/bin/llmc$||p' "$scratch/installed")
+	sed -n '/^%files/,/^%changelog/p' contrib/packaging/llmc.spec |
+		sed -n "s|^%{_\(.*\)}|\1|p" |
+		sed "s|^bindir|$prefix/bin|; s|^libexecdir|$prefix/libexec|
+			s|^mandir|$prefix/share/man|; s|^datadir|$prefix/share|
+			s|^prefix|$prefix|; s|/\$|/*|" >"$scratch/listed"
+	while read -r file; do
+		while read -r pattern; do
+			# shellcheck disable=SC2254 # it is a pattern
+			case $file in $pattern)
+				echo "$pattern" >>"$scratch/used"
+				continue 2
+				;;
+			esac
+		done <"$scratch/listed"
+		echo "llmc.spec does not list $file"
+	done <"$scratch/installed"
+	grep -vxFf "$scratch/used" "$scratch/listed" |
+		sed 's/^/llmc.spec lists what is not installed: /'
+	for file in $(sed -n 's/^%license //p; s/^%doc //p' \
+		contrib/packaging/llmc.spec) $(cat debian/llmc.docs) LICENSE; do
+		[ -e "$file" ] || echo "no $file"
+	done
+	! command -v bash >/dev/null || bash -n contrib/packaging/PKGBUILD 2>&1
+	! command -v ruby >/dev/null ||
+		ruby -wc contrib/packaging/llmc.rb 2>&1 | grep -vx 'Syntax OK'
 }
 
 # Places in the daemon that log WARN or ERROR without an event, whose row names
@@ -110,7 +152,7 @@ unlisted_classes() {
 	done
 }
 
-echo 1..14
+echo 1..15
 
 sed -n '/^\.\\" BEGIN KEYS/,/^\.\\" END KEYS/p' man/llmc.conf.5 |
 	sed '1d;$d' >"$scratch/keys"
@@ -131,7 +173,8 @@ verdict "only events with a class of failures are logged as WARN or ERROR" \
 verdict "docs/failures.md has every class of failures that is raised" \
 	"$(unlisted_classes)"
 
-verdict "every file says the same version" "$(versions)"
+verdict "every file says the same version" "$(versions || true)"
+verdict "the packages list what is installed" "$(packaged || true)"
 verdict "docs/supervision.md names tests that are there" "$(missing_tests)"
 
 verdict "llmc.1 describes every command" "$(commands | undescribed 'Cm ' "$page")"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Is the Debian package, built twice, the same byte for byte? The second time in
-# another folder, time zone, language and umask. tests/repro.sh BUILD. Prints TAP.
+# another folder, time zone, language and umask. tests/repro.sh BUILD [FOLDER]: with
+# a folder, that has what contrib/deb.sh built first. Prints TAP.
 # (dpkg leaves the path in the debug symbols if there is a space in it.)
 set -eu
 
@@ -13,18 +14,22 @@ command -v dh >/dev/null 2>&1 || {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
-meson dist -C "$build" --no-tests --allow-dirty --formats gztar >/dev/null 2>&1
+one=${2:-$scratch/one}
 unset CC CCACHE_DIR
 export CCACHE_DISABLE=1
-contrib/deb.sh "$build" "$scratch/one" >/dev/null
+[ -n "${2:-}" ] || {
+	meson dist -C "$build" --no-tests --allow-dirty --formats gztar \
+		>/dev/null 2>&1
+	contrib/deb.sh "$build" "$one" >/dev/null
+}
 (
 	umask 027
 	TZ=Asia/Tokyo LC_ALL=C.UTF-8 LANG=C.UTF-8 \
 		contrib/deb.sh "$build" "$scratch/another" >/dev/null
 )
 echo 1..1
-for deb in "$scratch/one"/*.deb; do
-	if ! cmp "$deb" "$scratch/another/$(basename "$deb")"; then
+for deb in "$one"/*.deb; do
+	if ! cmp "$deb" "$scratch/another/${deb##*/}"; then
 		echo "not ok 1 - the package is the same when it is built again"
 		exit 1
 	fi

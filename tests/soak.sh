@@ -81,6 +81,7 @@ part "every test $repeat times" \
 part "every test with the sanitizers" sanitized
 part "the package is built twice, the same byte for byte" \
 	tests/repro.sh "$build"
+part "the other packages are built" tests/packages.sh "$build"
 part "the unit tests under valgrind" tests/valgrind.sh "$build"
 part "the checkers, without a limit" tests/lint.sh "$build"
 part "the rules of the tick with $reconcile seeds" \
@@ -140,7 +141,7 @@ part "50 landings beside a person who pushes" \
 part "three hosts with $hosts_tasks tasks, on each engine" \
 	env HOSTS_TASKS="$hosts_tasks" CK_TIMEOUT_MULTIPLIER=8 meson test \
 	-C "$build" --print-errorlogs --timeout-multiplier 60 \
-	--logbase soak-hosts e2e-hosts
+	--logbase soak-hosts e2e-hosts e2e-hosts-2 e2e-hosts-3
 part "ends at each of 96 steps of an issue" \
 	env FORGE_KILLS=96 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 8 --logbase soak-forge e2e-forge-issues

@@ -66,8 +66,11 @@ for manager in user system; do
 		"$(grep -nE '^(Private|Protect|Root|DynamicUser|JoinsNamespaceOf)' \
 			"$unit" || true)"
 	verdict "the built $manager unit names the program" \
-		"$(grep -qE '^ExecStart=/[^@]*/llmc overseer$' \
-			"$build/contrib/systemd/$manager/llmc-overseer@.service" ||
-			echo 'no ExecStart with a path')"
+		"$(for line in 'Start=/[^@]*/llmc overseer' \
+			'Reload=/[^@]*/llmc restart'; do
+			grep -qE "^Exec$line\$" \
+				"$build/contrib/systemd/$manager/llmc-overseer@.service" ||
+				echo "no Exec$line"
+		done)"
 done
 exit "$failed"

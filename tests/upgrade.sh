@@ -117,7 +117,7 @@ cd "$repo"
 	task two.txt
 	"$llmc" overseer --concurrency 2 --detach
 } >"$scratch/began" 2>&1 || sed 's/^/# /' "$scratch/began"
-within 30 sh -c "[ \$('$llmc' --json status | grep -c '\"working\"') = 2 ]" || :
+within 30 sh -c "[ \$('$llmc' --json status | grep -c '\"status\": *\"working\"') = 2 ]" || :
 processes=$(running | sort)
 ok "a fleet runs" silent
 ok "it is upgraded under the fleet" package -i "$deb"

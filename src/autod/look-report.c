@@ -51,6 +51,41 @@ on_span(const struct work_span *span, void *arg)
 	};
 }
 
+/* What goes on, as the daemon that made the view says: its state need not be
+ * read for that. False: it does not say so. */
+static bool
+take_open(struct json_object *view, int64_t now_ms, struct materials *files)
+{
+	struct json_object *workers = view_of(view, "workers");
+	struct json_object *tasks = view_of(view, "tasks");
+	struct json_object_iter it;
+	bool said = json_object_object_length(workers) == 0;
+
+	json_object_object_foreachC(workers, it)
+	{
+		const char *use = json_string_or(it.val, "time_use", "");
+		const char *task = json_string_or(it.val, "task", NULL);
+		struct work_span span = {
+			.worker = it.key,
+			.task = (char *)(uintptr_t)task,
+			.attempt = (int)json_int_or(task != NULL ?
+				json_object_object_get(tasks, task) :
+				NULL,
+			    "attempts", 0),
+			.from_ms = json_int_or(it.val, "time_from_ms", now_ms),
+			.to_ms = now_ms,
+		};
+
+		said |= json_object_object_get_ex(it.val, "time_use", NULL);
+		while (span.use < WORK_USE_COUNT &&
+		    strcmp(work_use_words[span.use], use) != 0)
+			span.use++;
+		if (span.use < WORK_USE_COUNT && span.from_ms < now_ms)
+			on_span(&span, files);
+	}
+	return said;
+}
+
 /* --- events ---------------------------------------------------------- */
 
 static bool
@@ -99,11 +134,12 @@ read_repairs(const struct workspace *workspace, struct materials *files)
 	history_release(&history);
 }
 
-/* alive: the daemon that wrote the state runs. */
+/* live: the view of a daemon that runs, or NULL. state: is filled in where the
+ * view does not say enough. */
 static int
 load(struct book *book, const struct workspace *workspace,
-    const struct state *state, bool alive, int64_t from_ms, int64_t now_ms,
-    struct materials *files, struct err *err)
+    struct json_object *live, int64_t from_ms, int64_t now_ms,
+    struct state *state, struct materials *files, struct err *err)
 {
 	cleanup_free char *log = workspace_path(workspace, "logs/auto.log");
 	int r;
@@ -114,9 +150,13 @@ load(struct book *book, const struct workspace *workspace,
 		.events = json_object_new_array(),
 	};
 	r = book_read_spans(book, from_ms - BEFORE_MS, on_span, files, err);
-	if (r == 0 && (alive || state->daemon_running))
-		book_open_spans(
-		    book, workspace, state, alive, now_ms, on_span, files);
+	if (r == 0 && (live == NULL || !take_open(live, now_ms, files))) {
+		r = look_read_state(workspace, state, err);
+		r = r == -ENOENT ? 0 : r;
+		if (r == 0 && (live != NULL || state->daemon_running))
+			book_open_spans(book, workspace, state, live != NULL,
+			    now_ms, on_span, files);
+	}
 	if (r == 0)
 		r = book_report_tasks(
 		    book, from_ms, REPORT_ROWS_MAX, files->ended, err);
@@ -284,11 +324,8 @@ make(struct book *book, const struct workspace *workspace,
 	int r;
 
 	state_init(&state);
-	r = look_read_state(workspace, &state, err);
-	if (r < 0 && r != -ENOENT)
-		return NULL;
-	r = load(book, workspace, &state, live, in->from_ms, in->now_ms, &files,
-	    err);
+	r = load(book, workspace, live ? in->view : NULL, in->from_ms,
+	    in->now_ms, &state, &files, err);
 	if (r == 0) {
 		if (!live)
 			book_repairs(

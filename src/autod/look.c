@@ -194,12 +194,10 @@ struct counter {
 static void
 count_check(struct counter *c, struct json_object *check)
 {
-	struct json_object *list = json_object_object_get(check, "detections");
+	struct json_object *list = json_member(check, "detections");
 	enum severity now[DETECTION_TYPES] = { SEVERITY_NONE };
 	enum severity regression;
-	size_t count = json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
+	size_t count = json_length(list);
 
 	c->tally->iterations++;
 	for (size_t i = 0; i < count; i++) {
@@ -246,16 +244,15 @@ static bool
 on_counted(const char *task, int64_t seq, struct json_object *record, void *arg)
 {
 	struct counter *c = arg;
-	struct json_object *act =
-	    json_object_object_get(record, "intervention");
-	struct json_object *outcome = json_object_object_get(record, "outcome");
+	struct json_object *act = json_member(record, "intervention");
+	struct json_object *outcome = json_member(record, "outcome");
 	unsigned level, type, how;
 
 	(void)seq;
-	if (c->task == NULL || strcmp(c->task, task) != 0)
+	if (!text_is(c->task, task))
 		begin_task(c, task);
-	if (json_object_object_get(record, "iteration") != NULL)
-		count_check(c, json_object_object_get(record, "check"));
+	if (json_member(record, "iteration") != NULL)
+		count_check(c, json_member(record, "check"));
 	if (act != NULL &&
 	    word_get(act, "", "level", progress_step_words, &level, NULL) ==
 		0) {

@@ -341,6 +341,20 @@ json_bool_or(struct json_object *object, const char *key, bool fallback)
 	return fallback;
 }
 
+struct json_object *
+json_member(struct json_object *object, const char *key)
+{
+	return json_object_object_get(object, key);
+}
+
+size_t
+json_length(struct json_object *array)
+{
+	return json_object_is_type(array, json_type_array) ?
+	    json_object_array_length(array) :
+	    0;
+}
+
 void
 json_set(struct json_object *object, const char *key, struct json_object *value)
 {

@@ -82,6 +82,11 @@ int64_t
 json_int_or(struct json_object *object, const char *key, int64_t fallback);
 bool json_bool_or(struct json_object *object, const char *key, bool fallback);
 
+/* NULL: it has no such member, or is no object. */
+struct json_object *json_member(struct json_object *object, const char *key);
+/* How many it has; 0 if it is no array. */
+size_t json_length(struct json_object *array);
+
 /* Add a member. Strings are copied, NULL adds null, invalid UTF-8 is replaced
  * by U+FFFD. json_set takes ownership of `value`. */
 void json_set(

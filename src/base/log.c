@@ -563,7 +563,7 @@ log_die(bool words, const char *fmt, va_list ap)
 	size_t len;
 
 	vsnprintf(text, sizeof text, fmt, ap);
-	if (strncmp(text, "out of memory", strlen("out of memory")) == 0)
+	if (text_begins(text, "out of memory"))
 		status = LOG_EXIT_MEMORY;
 	len = strlen(text);
 	if (words)

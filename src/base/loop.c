@@ -376,6 +376,7 @@ struct loop_signal *
 loop_signal_new(struct loop *loop, int signo, loop_signal_fn *fn, void *arg)
 {
 	struct loop_signal *sig = xcalloc(1, sizeof *sig);
+	sigset_t set;
 
 	sig->loop = loop;
 	sig->fn = fn;
@@ -383,6 +384,9 @@ loop_signal_new(struct loop *loop, int signo, loop_signal_fn *fn, void *arg)
 	sig->event = evsignal_new(loop->base, signo, loop_signal_event, sig);
 	if (sig->event == NULL || event_add(sig->event, NULL) == -1)
 		fatal("cannot handle signal %d", signo);
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	return sig;
 }
 

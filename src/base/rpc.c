@@ -21,9 +21,8 @@ rpc_is_id(struct json_object *value)
 static int
 rpc_decode_id(struct rpc_message *m, struct err *err)
 {
-	struct json_object *id = NULL;
+	struct json_object *id = json_member(m->root, "id");
 
-	json_object_object_get_ex(m->root, "id", &id);
 	if (id != NULL && !rpc_is_id(id))
 		return err_set(err, -EINVAL,
 		    "id: expected a string or an integer, found %s",

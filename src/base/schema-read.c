@@ -179,7 +179,7 @@ read_json(struct json_object *json, const char *at,
 	else if (field->type == SCHEMA_OBJECT || field->type == SCHEMA_MAP)
 		r = json_get_object(json, at, field->name, &value, err);
 	else
-		value = json_object_object_get(json, field->name);
+		value = json_member(json, field->name);
 	if (r < 0)
 		return r;
 	json_object_put(*member);
@@ -200,8 +200,7 @@ read_field(struct json_object *json, const char *at,
 
 	if (field->own != NULL) {
 		void *member = m.at;
-		struct json_object *value =
-		    json_object_object_get(json, field->name);
+		struct json_object *value = json_member(json, field->name);
 		cleanup_buf struct buf path = BUF_INIT;
 
 		if (field->own->from_json == NULL)
@@ -276,7 +275,7 @@ read_members(const struct schema *schema, struct json_object *json,
 			r = read_members(f->of, json, at, strict,
 			    schema_member_of(f, record).at, &words);
 		else if ((f->flags & SCHEMA_REQUIRED) == 0 &&
-		    json_object_object_get(json, f->name) == NULL)
+		    json_member(json, f->name) == NULL)
 			r = 0;
 		else
 			r = read_field(json, at, f, strict, record, &words);

@@ -88,6 +88,12 @@ strv_has(const char *const *list, const char *s)
 	return false;
 }
 
+int
+strv_order(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 const char *const *
 strv_const(char *const *list)
 {

@@ -34,6 +34,9 @@ size_t strv_count(char *const *list);
 /* Is one of them equal to s? The list may be NULL. */
 bool strv_has(const char *const *list, const char *s);
 
+/* For qsort() of a list. */
+int strv_order(const void *a, const void *b);
+
 /* A view for functions that take constant strings; never NULL. */
 const char *const *strv_const(char *const *list);
 

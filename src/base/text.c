@@ -4,10 +4,42 @@
 
 #include <ctype.h>
 
-static bool
-is_digit(char c)
+bool
+text_is(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+bool
+text_same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+bool
+text_begins(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+bool
+text_ends(const char *s, const char *with)
+{
+	size_t len = strlen(s), end = strlen(with);
+
+	return len >= end && strcmp(s + len - end, with) == 0;
+}
+
+bool
+text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+bool
+text_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* Of any length; both are passed over. */
@@ -36,7 +68,7 @@ natural_compare(const char *a, const char *b)
 	int order;
 
 	while (*a != '\0' && *b != '\0') {
-		if (is_digit(*a) && is_digit(*b)) {
+		if (text_is_digit(*a) && text_is_digit(*b)) {
 			order = compare_numbers(&a, &b);
 			if (order != 0)
 				return order;

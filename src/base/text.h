@@ -14,6 +14,15 @@
 
 struct buf;
 
+/* Are both there, and equal? text_same(): or both NULL? */
+bool text_is(const char *a, const char *b);
+bool text_same(const char *a, const char *b);
+bool text_begins(const char *s, const char *with);
+bool text_ends(const char *s, const char *with);
+/* Of ASCII, in every locale. */
+bool text_is_digit(char c);
+bool text_is_letter(char c);
+
 /* Length in bytes of the valid UTF-8 sequence at s, 0 if it is invalid or
  * incomplete. No overlong forms, no surrogates, nothing above U+10FFFF. */
 size_t text_utf8_len(const char *s, size_t len);

@@ -143,7 +143,7 @@ place_find(struct json_object *root, const struct path *path,
 static size_t
 document_start(const struct buf *doc)
 {
-	return strncmp(doc->data, BOM, strlen(BOM)) == 0 ? strlen(BOM) : 0;
+	return text_begins(doc->data, BOM) ? strlen(BOM) : 0;
 }
 
 static size_t

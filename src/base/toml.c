@@ -199,7 +199,7 @@ note_of(struct json_object *value)
 {
 	void *userdata = json_object_get_userdata(value);
 
-	if (userdata == NULL || strcmp(userdata, NOTE_MAGIC) != 0)
+	if (!text_is(userdata, NOTE_MAGIC))
 		return NULL;
 	return userdata;
 }

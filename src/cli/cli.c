@@ -278,7 +278,7 @@ cli_load_settings(struct cli *cli, struct settings **ret_settings)
 static bool
 may_repair(const char *session)
 {
-	return session != NULL && strcmp(session, OVERSEER_NAME) == 0;
+	return text_is(session, OVERSEER_NAME);
 }
 
 bool
@@ -406,8 +406,7 @@ cli_members(const struct schema *shape, struct json_object *from)
 		struct json_object *value = NULL;
 
 		if (json_object_is_type(from, json_type_object))
-			value = json_object_get(
-			    json_object_object_get(from, f->name));
+			value = json_object_get(json_member(from, f->name));
 		if (value == NULL && (f->flags & SCHEMA_OPTIONAL))
 			continue;
 		if (value == NULL && !(f->flags & SCHEMA_NULLABLE))
@@ -532,7 +531,7 @@ flag_matches(const char *word, const char *name, const char **ret_value)
 {
 	size_t len = strlen(name);
 
-	if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, len) != 0)
+	if (!text_begins(word, "--") || strncmp(word + 2, name, len) != 0)
 		return false;
 	word += 2 + len;
 	if (*word != '\0' && *word != '=')
@@ -605,7 +604,7 @@ cli_unknown_flag(
 	near = text_nearest(name, names);
 	/* --plan-file, which is --plan now. */
 	for (size_t i = 0; near == NULL && i < count; i++)
-		if (strncmp(name, names[i], strlen(names[i])) == 0 &&
+		if (text_begins(name, names[i]) &&
 		    name[strlen(names[i])] == '-')
 			near = names[i];
 	if (near != NULL)
@@ -670,8 +669,7 @@ has_version(const struct cli_command *command, const char *arg)
 {
 	static const char name[] = "--version";
 
-	if (strncmp(arg, name, strlen(name)) != 0 ||
-	    strchr("=", arg[strlen(name)]) == NULL)
+	if (!text_begins(arg, name) || strchr("=", arg[strlen(name)]) == NULL)
 		return false;
 	for (const struct cli_flag *f = command->flags;
 	     f != NULL && f->name != NULL; f++)

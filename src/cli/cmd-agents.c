@@ -81,7 +81,7 @@ suggestion_json(const struct agent_suggestion *s)
 static void
 add_why(struct json_object *row, struct buf *out)
 {
-	struct json_object *list = json_object_object_get(row, "reasons");
+	struct json_object *list = json_member(row, "reasons");
 
 	for (size_t i = 0; i < json_object_array_length(list); i++)
 		buf_addf(out, "%s%s", i > 0 ? "; " : "",
@@ -343,15 +343,14 @@ static void
 add_success(struct json_object *row, struct buf *out)
 {
 	add_percent(out,
-	    json_int_or(json_object_object_get(row, "outcomes"), "success", 0),
+	    json_int_or(json_member(row, "outcomes"), "success", 0),
 	    json_int_or(row, "runs", 0));
 }
 
 static void
 add_verified(struct json_object *row, struct buf *out)
 {
-	struct json_object *checks =
-	    json_object_object_get(row, "verification");
+	struct json_object *checks = json_member(row, "verification");
 	int64_t passed = json_int_or(checks, "passed", 0);
 
 	add_percent(out, passed, passed + json_int_or(checks, "failed", 0));

@@ -336,8 +336,7 @@ answer_node(const struct answering *a, const struct worker *w)
 	struct err err = { 0 };
 
 	if (w != NULL && a->text != NULL &&
-	    (a->ask->task == NULL ||
-		(w->task != NULL && strcmp(w->task, a->ask->task) == 0)) &&
+	    (a->ask->task == NULL || text_is(w->task, a->ask->task)) &&
 	    remote_try(a->cli, "worker.message",
 		remote_params("worker", w->name, "text", a->text, NULL), 0,
 		&result, &code, &err)) {
@@ -364,7 +363,7 @@ carry_out(struct answering *a)
 
 	if (ask->kind == ASK_TOLD)
 		return CLI_OK;
-	if (strncmp(ask->key, ASK_OF_AGENT, strlen(ASK_OF_AGENT)) == 0)
+	if (text_begins(ask->key, ASK_OF_AGENT))
 		return answer_question(a, ask->question);
 	if (t != NULL && task_asks(t) && ask->kind == ASK_QUESTION) {
 		struct answering resumed = *a;
@@ -496,7 +495,7 @@ answer(struct answering *a, const char *name)
 		return status;
 	a->ask = state_ask_named(&a->state, name);
 	w = state_find(&a->state, name);
-	if (a->ask == NULL && strncmp(name, "R_", 2) == 0)
+	if (a->ask == NULL && text_begins(name, "R_"))
 		status = answer_question(a, name);
 	else if (a->ask == NULL && w != NULL && worker_is_held(w) && !a->no)
 		status = resume(a, name);

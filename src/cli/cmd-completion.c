@@ -276,15 +276,14 @@ add_arguments(
 		at += strlen(form);
 		add_value(cli, at, strcspn(at, "]"));
 	}
-	if (strncmp(first, "COMMAND]", 8) == 0 && verb == NULL)
+	if (text_begins(first, "COMMAND]") && verb == NULL)
 		add_commands(cli);
-	else if (strncmp(first, "COMMAND]", 8) == 0 && named != NULL &&
+	else if (text_begins(first, "COMMAND]") && named != NULL &&
 	    strcmp(before, verb) == 0)
 		add_parts(cli, named);
-	else if (strncmp(first, "NAME ...", 8) == 0)
+	else if (text_begins(first, "NAME ..."))
 		add_list(cli, "workers");
-	else if (strncmp(first, "WORKER", 6) == 0 ||
-	    strncmp(first, "TARGET", 6) == 0)
+	else if (text_begins(first, "WORKER") || text_begins(first, "TARGET"))
 		add_list(cli, "workers");
 }
 
@@ -293,7 +292,7 @@ static const struct cli_flag *
 valued(const struct cli_flag *flags, const char *word)
 {
 	for (; flags != NULL && flags->name != NULL; flags++)
-		if (flags->value != NULL && strncmp(word, "--", 2) == 0 &&
+		if (flags->value != NULL && text_begins(word, "--") &&
 		    strcmp(word + 2, flags->name) == 0)
 			return flags;
 	return NULL;

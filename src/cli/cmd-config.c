@@ -4,6 +4,7 @@
 #include "agent-kind.h"
 #include "cli-private.h"
 #include "config.h"
+#include "http-request.h"
 #include "lock.h"
 #include "account.h"
 #include "settings-names.h"
@@ -522,9 +523,10 @@ value_before(struct cli *cli, const char *key)
 	return value;
 }
 
-/* Can the agent review at all, as things are? */
+/* Does the value go with the others? Can the agent review at all, and may the
+ * page listen there? typed: NULL = its default. */
 static bool
-may_review(struct cli *cli, const char *name, struct err *err)
+may_change(struct cli *cli, const char *key, const char *typed, struct err *err)
 {
 	struct settings_problems problems;
 	struct settings *settings = NULL;
@@ -532,8 +534,16 @@ may_review(struct cli *cli, const char *name, struct err *err)
 
 	if (config_load(&cli->workspace, &settings, &problems, NULL) < 0)
 		return true;
-	if (!problems.fatal)
-		may = agent_reviews(settings, name, &scoped, err) == 0;
+	if (problems.fatal)
+		may = true; /* it may be what makes the file right */
+	else if (strcmp(key, "auto.review") == 0 && typed != NULL)
+		may = agent_reviews(settings, typed, &scoped, err) == 0;
+	else if (strcmp(key, "web.listen") == 0 && typed != NULL)
+		may = web_may_listen(typed,
+			  settings_string(settings, "web.origin"), err) == 0;
+	else if (strcmp(key, "web.origin") == 0)
+		may = web_may_listen(settings_string(settings, "web.listen"),
+			  typed != NULL ? typed : "", err) == 0;
 	settings_problems_release(&problems);
 	settings_free(settings);
 	return may;
@@ -573,6 +583,7 @@ change(struct cli *cli, const char *key, const char *typed)
 	struct cli_args after = { .count = 2, .list = get };
 	cleanup_json struct json_object *before = NULL;
 	cleanup_free char *setting = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
 	const struct setting *row = settings_find(key, NULL);
 	struct err err = { 0 };
 	int r, status = cli_find_workspace(cli, CLI_NEEDS_INIT);
@@ -591,8 +602,9 @@ change(struct cli *cli, const char *key, const char *typed)
 		row = settings_find(setting, NULL);
 		get[1] = setting;
 	}
-	if (typed != NULL && strcmp(get[1], "auto.review") == 0 &&
-	    !may_review(cli, typed, &err))
+	if ((typed == NULL ||
+		settings_value_text(row, typed, &text, NULL) == 0) &&
+	    !may_change(cli, get[1], typed, &err))
 		return cli_fail_err(cli, "bad_value", &err);
 	before = row != NULL ? value_before(cli, get[1]) : NULL;
 	r = config_change(&cli->workspace, key, typed, &err);

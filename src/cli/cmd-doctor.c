@@ -751,9 +751,9 @@ static bool
 is_of_cloud(const char *name)
 {
 	return (getenv("CLAUDE_CODE_USE_BEDROCK") != NULL &&
-		   strncmp(name, "AWS_", 4) == 0) ||
+		   text_begins(name, "AWS_")) ||
 	    (getenv("CLAUDE_CODE_USE_VERTEX") != NULL &&
-		strncmp(name, "GOOGLE_", 7) == 0);
+		text_begins(name, "GOOGLE_"));
 }
 
 /* Names only, of what agents would have if they got all that a daemon has that

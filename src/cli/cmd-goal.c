@@ -207,8 +207,7 @@ wait_draft(struct cli *cli, const char *goal, struct buf *out)
 		    remote_params("goal", goal, NULL), 0, &answer);
 	if (status != CLI_OK)
 		return status;
-	if (plan_from_json(
-		json_object_object_get(answer, "record"), "", &plan, &err) < 0)
+	if (plan_from_json(json_member(answer, "record"), "", &plan, &err) < 0)
 		return cli_fail(cli, "failed",
 		    "there is no draft of goal %s: %s", goal, err.msg);
 	plan_print(plan, false, out);

@@ -400,18 +400,24 @@ is_last_tool(struct json_object *data)
 
 /* The only thing that is ever printed: a decision of the daemon. */
 static void
-print_decision(struct cli *cli, struct json_object *result)
+print_decision(struct cli *cli, const struct agent_kind *kind,
+    const char *event, struct json_object *result)
 {
+	cleanup_json struct json_object *own = NULL;
+
 	if (!json_object_is_type(result, json_type_object))
 		return;
-	json_print(result, false, &cli->text);
+	own = kind != NULL && kind->answer != NULL ?
+	    kind->answer(event, result) :
+	    json_object_get(result);
+	json_print(own, false, &cli->text);
 	buf_addc(&cli->text, '\n');
 }
 
 /* NULL: the tool may be used, or it is another event. */
 static struct json_object *
-deny_tool(struct cli *cli, const struct cli_args *args, const char *event,
-    struct json_object *data)
+deny_tool(struct cli *cli, const struct cli_args *args,
+    const struct agent_kind *kind, const char *event, struct json_object *data)
 {
 	const char *policy = args->flags[FLAG_POLICY];
 	cleanup_json struct json_object *answer = NULL;
@@ -422,7 +428,7 @@ deny_tool(struct cli *cli, const struct cli_args *args, const char *event,
 	denied = hook_guard(policy, data, clock_wall_ms());
 	if (denied != NULL) {
 		answer = hook_guard_answer(denied);
-		print_decision(cli, answer);
+		print_decision(cli, kind, event, answer);
 	}
 	return denied;
 }
@@ -482,14 +488,14 @@ hook_run(struct cli *cli, const struct cli_args *args)
 		if (hook_events[i].answer_ms > 0)
 			answer_ms = hook_events[i].answer_ms;
 	}
-	denied = deny_tool(cli, args, event, data);
+	denied = deny_tool(cli, args, kind, event, data);
 	if (denied != NULL)
 		answer_ms = DENIED_MS;
 	params = event_params(event, args, data, denied);
 	r = client_call(socket, "hook.event", params, answer_ms, waits, &result,
 	    &code, NULL);
 	if (r == 0)
-		print_decision(cli, result);
+		print_decision(cli, kind, event, result);
 	else if (!life && spool != NULL && (r != -EPROTO || code == API_BUSY))
 		spool_write(spool, clock_wall_ms(), params, NULL);
 	else if (tool && spool != NULL && r != -EPROTO && is_last_tool(data))
@@ -503,9 +509,9 @@ const struct cli_command cmd_hook = {
 		 "[--spool DIR] [--policy FILE] [--agent KIND]",
 	.summary = "report an event from a session to the daemon (internal)",
 	.help =
-	    "Claude Code's hooks run this. It reads the event from standard "
+	    "The hooks of an agent run this. It reads the event from standard "
 	    "input, always\nexits with status 0, and prints nothing unless the "
-	    "daemon has an answer for\nClaude Code. When no daemon listens, "
+	    "daemon has an answer for\nthe agent. When no daemon listens, "
 	    "the event waits in DIR for the next one.\nBefore a tool is "
 	    "used it reads FILE, and refuses tools and files that the\n"
 	    "session may not use.\n",

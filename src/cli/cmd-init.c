@@ -85,7 +85,7 @@ add_pattern(struct buf *out, const char *path)
 		len = strcspn(path, "/");
 		if (len == 0 || (len == 1 && path[0] == '.'))
 			continue;
-		if (len == 2 && strncmp(path, "..", 2) == 0)
+		if (len == 2 && text_begins(path, ".."))
 			return false;
 		buf_addc(out, '/');
 		for (size_t i = 0; i < len; i++) {

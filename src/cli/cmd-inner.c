@@ -41,17 +41,40 @@ const struct cli_command cmd_pane = {
 
 /* --- stream ------------------------------------------------------------ */
 
+enum {
+	FLAG_HOOK,
+	FLAG_RESUME
+};
+
+static const struct cli_flag stream_flags[] = {
+	[FLAG_HOOK] = { "hook", "JSON",
+	    "PROGRAM runs once for each prompt; this reports for it" },
+	[FLAG_RESUME] = { "resume", "ID", "the conversation to go on with" },
+	{ NULL, NULL, NULL },
+};
+
 static int
 stream_main(struct cli *cli, const struct cli_args *args)
 {
-	cleanup_strv char **argv = NULL;
+	const char *hook = args->flags[FLAG_HOOK];
+	cleanup_json struct json_object *words = NULL;
+	cleanup_strv char **argv = NULL, **report = NULL;
+	struct stream_spec spec = { .resume = args->flags[FLAG_RESUME] };
 	struct err err = { 0 };
-	int r;
+	int r = 0;
 
 	for (int i = 0; i < args->count; i++)
 		strv_add(&argv, args->list[i]);
+	spec.argv = strv_const(argv);
+	if (hook != NULL) {
+		r = json_parse(hook, strlen(hook), strlen(hook), &words, &err);
+		if (r < 0)
+			return cli_fail_err(cli, "failed", &err);
+		report = strv_from_json(words);
+		spec.hook = strv_const(report);
+	}
 	r = isatty(STDIN_FILENO) ?
-	    stream_run(strv_const(argv), &err) :
+	    stream_run(&spec, &err) :
 	    err_set(&err, -ENOTTY,
 		"what is typed to the agent comes from a terminal, and there "
 		"is none");
@@ -60,11 +83,14 @@ stream_main(struct cli *cli, const struct cli_args *args)
 
 const struct cli_command cmd_stream = {
 	.name = "stream",
-	.usage = "-- PROGRAM [ARG ...]",
+	.usage = "[--hook JSON] [--resume ID] -- PROGRAM [ARG ...]",
 	.summary = "be the terminal of an agent that has none (internal)",
-	.help = "A worker of the kind claude-headless runs this. It gives "
-		"PROGRAM what is pasted or\ntyped as lines of JSON, and prints "
-		"what PROGRAM says in words. Escape interrupts\nits turn.\n",
+	.help = "A worker of the kind claude-headless or gemini runs this. It "
+		"gives PROGRAM what is\npasted or typed as lines of JSON, or "
+		"with --hook starts it once for each prompt,\nwith the prompt "
+		"as its standard input. What PROGRAM says is printed in "
+		"words.\nEscape interrupts its turn.\n",
+	.flags = stream_flags,
 	.min_args = 1,
 	.max_args = 65536,
 	.needs = CLI_ANYWHERE,

@@ -69,7 +69,7 @@ add_branch(struct cli *cli, struct json_object *list)
 static void
 add_check(struct cli *cli, struct json_object *list)
 {
-	struct json_object *check = json_object_object_get(list, "check");
+	struct json_object *check = json_member(list, "check");
 	const char *command = json_string_or(check, "command", "");
 	int64_t took = json_int_or(check, "expected_ms", 0);
 	int64_t trees = json_int_or(check, "trees", 0);
@@ -165,12 +165,12 @@ landing_text_push(struct cli *cli, struct json_object *push)
 static void
 landing_text_add(struct cli *cli, struct json_object *list)
 {
-	struct json_object *push = json_object_object_get(list, "push");
+	struct json_object *push = json_member(list, "push");
 	const char *branch = json_string_or(list, "landing_branch", "");
 	cleanup_free char *none = xasprintf("Nothing waits to land%s%s.",
 	    branch[0] != '\0' ? " on " : "", branch);
 
-	CLI_TABLE(cli, columns, json_object_object_get(list, "items"), none);
+	CLI_TABLE(cli, columns, json_member(list, "items"), none);
 	add_branch(cli, list);
 	add_check(cli, list);
 	if (push != NULL)
@@ -291,7 +291,7 @@ look(void *arg)
 	}
 	/* A copy without the members that change although nothing happens. */
 	json_object_deep_copy(list, &copy, NULL);
-	items = json_object_object_get(copy, "items");
+	items = json_member(copy, "items");
 	for (size_t i = 0; i < json_object_array_length(items); i++)
 		json_object_object_del(
 		    json_object_array_get_idx(items, i), "expected_ms");
@@ -700,7 +700,7 @@ drop_ref(struct cli *cli, const char *worktrees, const char *ref)
 	 */
 	name = roster_salvage(ref);
 	slash = strrchr(name, '/');
-	checks = slash != NULL && strncmp(slash, "/checks-", 8) == 0;
+	checks = slash != NULL && text_begins(slash, "/checks-");
 	if (slash != NULL)
 		dir = xasprintf("%s/%.*s.kept-%s", worktrees,
 		    (int)(slash - name), name, checks ? "checks" : slash + 1);

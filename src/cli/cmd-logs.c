@@ -448,10 +448,7 @@ tell_group(struct cli *cli, const struct group *group)
 		if (act->kind == SPIRAL_REMEDY) {
 			buf_adds(&cli->text, "  remediation ");
 			cli_coloured(cli,
-			    act->outcome != NULL &&
-				    strcmp(act->outcome, "completed") == 0 ?
-				"32" :
-				"33",
+			    text_is(act->outcome, "completed") ? "32" : "33",
 			    act->outcome != NULL ? act->outcome : "ended");
 			buf_adds(&cli->text, " after ");
 			moment_add_age(&cli->text, act->took_ms);

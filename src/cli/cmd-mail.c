@@ -174,7 +174,7 @@ mail_show(struct cli *cli, const struct cli_args *args)
 	mail = cli->result;
 	subject = json_string_or(mail, "subject", "");
 	reply = json_string_or(mail, "reply_to", NULL);
-	if (strncmp(subject, REQUEST, strlen(REQUEST)) == 0) {
+	if (text_begins(subject, REQUEST)) {
 		struct json_object *seen = json_object_new_array();
 
 		json_object_array_add(

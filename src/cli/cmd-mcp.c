@@ -392,7 +392,7 @@ const struct cli_command cmd_mcp = {
 		 "[--policy FILE]",
 	.summary = "offer llmc's tools to a session (internal)",
 	.help =
-	    "Claude Code starts this in each session of a worker, as an MCP "
+	    "The agent starts this in each session of a worker, as an MCP "
 	    "server with the\nname llmc. It reads requests from standard input "
 	    "and answers on standard output\nuntil its input ends. What a tool "
 	    "does is asked of the daemon at PATH; while no\ndaemon listens "

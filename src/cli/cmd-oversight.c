@@ -108,7 +108,7 @@ report(struct cli *cli)
 	if (remote_look(cli, "tally", json_object_new_object(), &answer, &err) <
 	    0)
 		return cli_fail_err(cli, "io", &err);
-	cli->result = json_object_get(json_object_object_get(answer, "report"));
+	cli->result = json_object_get(json_member(answer, "report"));
 	buf_adds(&cli->text, json_string_or(answer, "text", ""));
 	return CLI_OK;
 }
@@ -366,56 +366,40 @@ add_record(struct json_object *record, struct json_object *list)
 
 /* --- for people ------------------------------------------------------ */
 
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(object, json_type_object))
-		json_object_object_get_ex(object, key, &value);
-	return value;
-}
-
-static size_t
-length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
-}
-
 /* One error is only the failureClass. */
 static size_t
 error_count(struct json_object *analysis)
 {
-	struct json_object *list = member(analysis, "errors");
+	struct json_object *list = json_member(analysis, "errors");
 
-	return list == NULL ? member(analysis, "failureClass") != NULL :
-			      length(list);
+	return list == NULL ? json_member(analysis, "failureClass") != NULL :
+			      json_length(list);
 }
 
 static void
 add_errors(struct json_object *record, struct buf *out)
 {
-	struct json_object *it = member(record, "iteration");
+	struct json_object *it = json_member(record, "iteration");
 
-	buf_addf(out, "%zu", error_count(member(it, "analysis")));
+	buf_addf(out, "%zu", error_count(json_member(it, "analysis")));
 }
 
 static void
 add_file_count(struct json_object *record, struct buf *out)
 {
 	struct json_object *analysis =
-	    member(member(record, "iteration"), "analysis");
+	    json_member(json_member(record, "iteration"), "analysis");
 
-	buf_addf(out, "%zu", length(member(analysis, "artifactsModified")));
+	buf_addf(out, "%zu",
+	    json_length(json_member(analysis, "artifactsModified")));
 }
 
 static void
 add_tests_word(struct json_object *record, struct buf *out)
 {
-	struct json_object *tests = member(
-	    member(member(record, "iteration"), "analysis"), "testsPassing");
+	struct json_object *tests = json_member(
+	    json_member(json_member(record, "iteration"), "analysis"),
+	    "testsPassing");
 
 	if (tests != NULL)
 		buf_adds(out, json_object_get_boolean(tests) ? "pass" : "fail");
@@ -424,7 +408,8 @@ add_tests_word(struct json_object *record, struct buf *out)
 static void
 add_cost(struct json_object *record, struct buf *out)
 {
-	struct json_object *cost = member(member(record, "iteration"), "cost");
+	struct json_object *cost =
+	    json_member(json_member(record, "iteration"), "cost");
 
 	if (cost != NULL)
 		buf_addf(out, "$%.2f", json_object_get_double(cost));
@@ -435,9 +420,9 @@ static void
 add_detections(struct json_object *record, struct buf *out)
 {
 	struct json_object *list =
-	    member(member(record, "check"), "detections");
+	    json_member(json_member(record, "check"), "detections");
 
-	for (size_t i = 0; i < length(list); i++) {
+	for (size_t i = 0; i < json_length(list); i++) {
 		struct json_object *d = json_object_array_get_idx(list, i);
 
 		buf_addf(out, "%s%s %s", i > 0 ? ", " : "",
@@ -449,7 +434,8 @@ add_detections(struct json_object *record, struct buf *out)
 static void
 add_time(struct json_object *record, struct buf *out)
 {
-	int64_t ms = json_int_or(member(record, "iteration"), "durationMs", -1);
+	int64_t ms =
+	    json_int_or(json_member(record, "iteration"), "durationMs", -1);
 
 	if (ms >= 0)
 		text_add_duration(out, ms);
@@ -483,14 +469,15 @@ show(struct cli *cli, const char *name)
 		struct json_object *record =
 		    json_object_array_get_idx(cli->result, i);
 
-		if (member(record, "iteration") != NULL)
+		if (json_member(record, "iteration") != NULL)
 			json_object_array_add(rows, json_object_get(record));
 	}
 	CLI_TABLE(cli, columns, rows, none);
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *record =
 		    json_object_array_get_idx(cli->result, i);
-		struct json_object *iteration = member(record, "iteration");
+		struct json_object *iteration =
+		    json_member(record, "iteration");
 		struct json_object *act;
 		struct json_object *outcome;
 		struct json_object *what;
@@ -500,8 +487,8 @@ show(struct cli *cli, const char *name)
 			iteration_words(iteration,
 			    json_string_or(record, "worker", ""), &objective,
 			    &cli->text);
-		act = member(record, "intervention");
-		outcome = member(record, "outcome");
+		act = json_member(record, "intervention");
+		outcome = json_member(record, "outcome");
 		what = act != NULL ? act : outcome;
 		words = json_string_or(act, "message", "");
 		if (what == NULL)

@@ -25,7 +25,7 @@ plan_send(struct cli *cli, const char *method, struct json_object *params,
 	if (file != NULL)
 		json_set_string(params, "plan", draft.text.data);
 	if (!remote_try(cli, method, params, 0, &cli->result, &code, &err)) {
-		if (file != NULL && strncmp(err.msg, "the plan: ", 10) == 0) {
+		if (file != NULL && text_begins(err.msg, "the plan: ")) {
 			cleanup_free char *words = xstrdup(err.msg + 10);
 
 			err_set(&err, err.code, "%s: %s", file, words);
@@ -117,8 +117,8 @@ show_draft(struct cli *cli)
 	struct plan *plan = NULL;
 	struct err err = { 0 };
 
-	if (plan_from_json(json_object_object_get(cli->result, "record"), "",
-		&plan, &err) < 0)
+	if (plan_from_json(
+		json_member(cli->result, "record"), "", &plan, &err) < 0)
 		return cli_fail(cli, "failed",
 		    "the daemon is of another version of llmc (%s); restart "
 		    "it",
@@ -257,7 +257,7 @@ print_insights(struct cli *cli, const struct plan_insights *all)
 	    all->open, all->ready, all->blocked, all->effort, all->length);
 	for (size_t i = 0; i < nitems(lists); i++) {
 		struct json_object *rows =
-		    json_object_object_get(cli->result, lists[i].key);
+		    json_member(cli->result, lists[i].key);
 
 		if (json_object_array_length(rows) > 0)
 			buf_addf(&cli->text, "\n%s\n", lists[i].title);
@@ -390,8 +390,7 @@ static const struct cli_flag tick_flags[] = {
 static void
 show(struct cli *cli)
 {
-	struct json_object *list =
-	    json_object_object_get(cli->result, "decisions");
+	struct json_object *list = json_member(cli->result, "decisions");
 	const char *gate = json_string_or(cli->result, "gate", NULL);
 	size_t count = json_object_array_length(list);
 
@@ -412,7 +411,7 @@ show(struct cli *cli)
 		cli_visible(cli, line.data);
 		buf_addc(&cli->text, '\n');
 	}
-	if (gate != NULL && strcmp(gate, "disabled") == 0)
+	if (text_is(gate, "disabled"))
 		buf_adds(&cli->text,
 		    "Nothing was decided: goals are off; turn them on with: "
 		    "llmc config set plan.enabled true\n");

@@ -126,10 +126,9 @@ print_entries(const struct replaying *r)
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *e = json_object_array_get_idx(r->list, i);
 		const char *kind = json_string_or(e, "kind", "");
-		struct json_object *at = NULL;
+		struct json_object *at = json_member(e, "at");
 		cleanup_buf struct buf when = BUF_INIT;
 
-		json_object_object_get_ex(e, "at", &at);
 		if (at != NULL)
 			moment_add(&when,
 			    (int64_t)(json_object_get_double(at) * 1000));

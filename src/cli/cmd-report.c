@@ -123,8 +123,8 @@ report_run(struct cli *cli, const struct cli_args *args)
 		    cli, &cmd_report, "--since and --run: give one of them");
 	if (charts && html != NULL)
 		return cli_misuse(cli, &cmd_report,
-		    "--charts and --html: give one of them; the page has charts "
-		    "of its own");
+		    "--charts and --html: give one of them; the page has the "
+		    "same charts");
 	if (since != NULL &&
 	    (!since_parse(since, now, &from) || from > now || from < 0))
 		return cli_misuse(cli, &cmd_report,
@@ -133,7 +133,8 @@ report_run(struct cli *cli, const struct cli_args *args)
 		    since);
 	cli->here = args->flags[FLAG_HERE] != NULL;
 	progress_begin(cli, "reading the records");
-	status = make(cli, run, from, now, charts, &cli->result);
+	status =
+	    make(cli, run, from, now, charts || html != NULL, &cli->result);
 	progress_end();
 	if (status != CLI_OK)
 		return status;

@@ -5,6 +5,7 @@
 #include "child.h"
 #include "cli-private.h"
 #include "comment-file.h"
+#include "review.h"
 #include "test-guard.h"
 
 /* --- reject ------------------------------------------------------------ */
@@ -54,6 +55,34 @@ add_form(struct cli *cli, const struct worker *worker, const char *commit,
 	return CLI_OK;
 }
 
+/* The lines that a list names, as the commit has them: the worker may have
+ * others before them by then. */
+static void
+add_code(struct cli *cli, const char *commit, struct json_object *list)
+{
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		struct json_object *one = json_object_array_get_idx(list, i);
+		int64_t line = json_int_or(one, "line", 0);
+		cleanup_free char *name =
+		    xasprintf("%s:%s", commit, json_string_or(one, "file", ""));
+		const char *const args[] = { "cat-file", "blob", name, NULL };
+		cleanup_buf struct buf text = BUF_INIT, code = BUF_INIT;
+		const char *s;
+
+		if (line == 0 || i >= COMMENTS_MAX ||
+		    json_object_object_get_ex(one, "code", NULL) ||
+		    git_ask(cli->workspace.root, args, &text, NULL) != 0)
+			continue;
+		for (s = text.data; s != NULL && line > 1; line--)
+			s = (s = strchr(s, '\n')) != NULL ? s + 1 : NULL;
+		if (s == NULL)
+			continue;
+		text_add_utf8(
+		    &code, s, text_cut(s, strcspn(s, "\n"), COMMENT_CODE_MAX));
+		json_set_string(one, "code", code.data);
+	}
+}
+
 /* Send back what the draft says: as a text, or with comments in a diff.
  * ret_count: how many. */
 static int
@@ -84,8 +113,10 @@ send_back(struct cli *cli, const struct worker *worker, const char *commit,
 	}
 	if (text.len > 0)
 		json_set_string(params, "text", text.data);
-	if (*ret_count > 0)
+	if (*ret_count > 0) {
+		add_code(cli, commit, list);
 		json_set(params, "comments", json_object_get(list));
+	}
 	return remote_call(cli, "worker.reject", params, 0, &cli->result);
 }
 
@@ -165,8 +196,8 @@ const struct cli_command cmd_reject = {
 	    "an editor opens with the diff:\nabove it you write what is wrong "
 	    "with the work as a whole, and below a line of it,\non lines that "
 	    "begin with >, what is wrong with that line. All of it becomes one\n"
-	    "message to the worker, with the file and the line of each "
-	    "comment. --from sends\na file that was written like this before, "
+	    "message to the worker, with the file, the line and its text for "
+	    "each comment.\n--from sends a file that was written like this before, "
 	    "or a list of lines PATH:LINE: TEXT. A\nline that is neither part "
 	    "of the diff nor a comment is an error, and nothing is\nsent. If "
 	    "the worker has another commit than the one you reviewed, nothing "

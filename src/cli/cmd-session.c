@@ -265,7 +265,7 @@ peek_run(struct cli *cli, const struct cli_args *args)
 	    !text_parse_int(args->flags[FLAG_LINES], 1, LINES_MAX, &lines))
 		return cli_misuse(cli, &cmd_peek,
 		    "--lines takes a number from 1 to %d", LINES_MAX);
-	if (target != NULL && strcmp(target, OVERSEER_NAME) == 0)
+	if (text_is(target, OVERSEER_NAME))
 		return peek(cli, NULL, target, (int)lines);
 	if (target != NULL && strchr(target, ':') != NULL) {
 		cleanup_free char *verb =
@@ -340,7 +340,7 @@ console_open(struct cli *cli, const struct settings *settings,
 		return cli_fail(cli, "failed",
 		    "there are too many consoles; remove one with: llmc nuke "
 		    "NAME");
-	if (!text_is_name(name) || strncmp(name, "console", 7) != 0)
+	if (!text_is_name(name) || !text_begins(name, "console"))
 		return cli_fail(cli, "bad_value",
 		    "%s is not a valid name for a console; use \"console\" "
 		    "followed by lower case letters, digits, - and _",

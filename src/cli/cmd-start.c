@@ -147,7 +147,7 @@ is_candidate(const struct cli_args *args, const struct worker *w)
 	if (name != NULL)
 		return strcmp(w->name, name) == 0;
 	return !worker_is_auto(w->name) &&
-	    (prefix == NULL || strncmp(w->name, prefix, strlen(prefix)) == 0);
+	    (prefix == NULL || text_begins(w->name, prefix));
 }
 
 /* The daemon waits for a worker whose session is starting; tell the person who

@@ -8,6 +8,8 @@
 #include "cli-private.h"
 #include "moment.h"
 #include "config.h"
+#include "git-ask.h"
+#include "http-request.h"
 #include "landing-record.h"
 #include "place.h"
 #include "plan-summary.h"
@@ -530,6 +532,10 @@ load_settings(struct cli *cli, struct settings **ret_settings)
 		return cli_fail_err(cli, "io", &err);
 	if (problems.fatal)
 		cli_warn(cli, "config.toml has errors; see: llmc doctor");
+	else if (settings_bool(*ret_settings, "web.enabled") &&
+	    web_may_listen(settings_string(*ret_settings, "web.listen"),
+		settings_string(*ret_settings, "web.origin"), &err) < 0)
+		cli_warn(cli, "%s", err.msg);
 	settings_problems_release(&problems);
 	return CLI_OK;
 }
@@ -670,20 +676,45 @@ struct stand {
 	bool daemon, is_auto, overseen;
 	bool tasks; /* some wait */
 	int workers, working, review;
+	int by_hand; /* workers that take no tasks by themselves */
 };
+
+/* Does a command line of llmc ask the daemon? */
+static bool
+asks_daemon(const char *line)
+{
+	cleanup_free char *copy = xstrdup(line);
+	const char *words[2] = { "", "" };
+	const struct cli_command *command;
+	char *at = copy, *word;
+	int count = -1, used; /* the first word is llmc */
+
+	for (; count < 2 && (word = strsep(&at, " ")) != NULL; count++)
+		if (count >= 0)
+			words[count] = word;
+	command = count > 0 ? cli_find_words(words, count, &used) : NULL;
+	return command != NULL && command->method != NULL;
+}
 
 /* The one thing to type next. */
 static const char *
 stand_next(const struct stand *s)
 {
-	if (s->need != NULL)
-		return json_string_or(s->need, "command", "llmc asks");
+	const char *answer = s->need == NULL ?
+	    NULL :
+	    json_string_or(s->need, "command", "llmc asks");
+
+	if (answer != NULL && (s->daemon || !asks_daemon(answer)))
+		return answer;
+	if (!s->daemon && s->overseen)
+		return "llmc status";
+	if (!s->daemon && (s->tasks || (s->need != NULL && s->by_hand == 0)))
+		return "llmc up --auto --detach";
+	if (!s->daemon)
+		return s->by_hand > 0 ? "llmc up --detach" :
+					"llmc task add \"What is to be done\"";
 	if (s->review > 0 && !s->is_auto)
 		return "llmc review";
-	if (!s->daemon)
-		return s->overseen ? "llmc status" :
-		    s->tasks       ? "llmc up --auto --detach" :
-				     "llmc task add \"What is to be done\"";
 	if (s->working > 0 || s->tasks)
 		return s->is_auto || s->working > 0 ? "llmc top" :
 						      "llmc up --auto --detach";
@@ -733,6 +764,9 @@ status_stand(struct cli *cli)
 {
 	static const char *const sections[] = { "head", "workers", "budget",
 		"needs", NULL };
+	static const char *const at_work[] = { "starting", "working",
+		"reviewing", "rejected", "rebasing", "accepting", "limited",
+		"waiting" };
 	cleanup_json struct json_object *view = NULL, *daemon = NULL,
 					*needs = NULL;
 	struct overseer_files overseer;
@@ -743,9 +777,11 @@ status_stand(struct cli *cli)
 
 	if (!workspace_initialised(&cli->workspace)) {
 		buf_addf(&cli->text,
-		    "%s: llmc is not set up in this repository.\nNext: llmc "
-		    "init\n",
-		    cli->workspace.root);
+		    "%s: llmc is not set up in this repository.\nNext: %s\n",
+		    cli->workspace.root,
+		    git_ask_has_commit(cli->workspace.root, NULL) == 0 ?
+			"git commit --allow-empty -m Start" :
+			"llmc init");
 		return CLI_OK;
 	}
 	status = view_source_once(cli, sections, &view, &live);
@@ -764,9 +800,14 @@ status_stand(struct cli *cli)
 	    folder_has_tasks(cli);
 	json_object_object_foreachC(view_of(view, "workers"), it)
 	{
+		const char *status_name = json_string_or(it.val, "status", "");
+
 		s.workers++;
-		s.working += view_is(it.val, "status", "working");
-		s.review += view_is(it.val, "status", "needs_review");
+		for (size_t i = 0; i < nitems(at_work); i++)
+			s.working += strcmp(status_name, at_work[i]) == 0;
+		s.review += strcmp(status_name, "needs_review") == 0;
+		s.by_hand +=
+		    !worker_is_auto(json_string_or(it.val, "name", it.key));
 	}
 	stand_print(cli, &s);
 	return CLI_OK;

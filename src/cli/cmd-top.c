@@ -99,14 +99,6 @@ say_accepted(
 }
 
 static void
-on_notification(const char *method, struct json_object *params, void *arg)
-{
-	(void)method;
-	(void)params;
-	(void)arg;
-}
-
-static void
 on_end(int status, struct json_object *result, const struct err *err, void *arg)
 {
 	struct sent *sent = arg;
@@ -179,7 +171,7 @@ is_refused(struct top *top, enum top_do what)
 static void
 send_action(struct top *top, const struct top_action *action)
 {
-	static const struct client_stream_fns fns = { on_notification, on_end };
+	static const struct client_stream_fns fns = { NULL, on_end };
 	cleanup_free char *socket = remote_socket(top->cli);
 	cleanup_json struct json_object *params =
 	    params_of(action, top->commit);
@@ -248,8 +240,7 @@ on_charts(
 static void
 ask_charts(struct top *top)
 {
-	static const struct client_stream_fns fns = { on_notification,
-		on_charts };
+	static const struct client_stream_fns fns = { NULL, on_charts };
 	cleanup_free char *socket = remote_socket(top->cli);
 	cleanup_json struct json_object *params = json_object_new_object();
 	int64_t now = clock_mono_ms();

@@ -162,8 +162,7 @@ tailscale_origin(void)
 	child_output_text(&result.out, &text);
 	if (json_parse(text.data, text.len, text.len, &status, NULL) < 0)
 		return NULL;
-	name = json_string_or(
-	    json_object_object_get(status, "Self"), "DNSName", "");
+	name = json_string_or(json_member(status, "Self"), "DNSName", "");
 	origin = xasprintf("https://%.*s",
 	    (int)strlen(name) -
 		(*name != '\0' && name[strlen(name) - 1] == '.'),

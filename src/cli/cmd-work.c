@@ -165,7 +165,7 @@ work_add(struct cli *cli, const struct cli_args *args)
 	}
 	/* A goal as the parent: a phase. */
 	if (strchr(parent, '/') == NULL &&
-	    (strncmp(parent, "goal_", 5) == 0 ||
+	    (text_begins(parent, "goal_") ||
 		(parent[0] == 'g' && isdigit((unsigned char)parent[1])))) {
 		json_set_string(params, "goal", parent);
 		flag_text(params, "reason", args, FLAG_REASON);

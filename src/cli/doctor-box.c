@@ -113,14 +113,14 @@ check_git(struct doctor *d)
 		return;
 	git_ask(d->cli->workspace.root, worktree, &text, NULL);
 	doctor_note(d, VERDICT_OK, "git config",
-	    strncmp(text.data, "true", 4) == 0 ?
+	    text_begins(text.data, "true") ?
 		"extensions.worktreeConfig is on: a sandbox protects "
 		"config.worktree" :
 		"extensions.worktreeConfig is off",
 	    NULL);
 	buf_clear(&text);
 	git_ask(d->cli->workspace.root, storage, &text, NULL);
-	if (strncmp(text.data, "reftable", 8) == 0)
+	if (text_begins(text.data, "reftable"))
 		doctor_note(d, VERDICT_WARN, "refs",
 		    "this repository uses reftable, with which a sandbox has "
 		    "not been tested",

@@ -2,7 +2,6 @@
 
 /* llmc doctor: the keeper that agents get, and what is running. */
 #include "base.h"
-#include "api.h"
 #include "box-net.h"
 #include "box-plan.h"
 #include "box.h"
@@ -171,10 +170,10 @@ parse_worktrees(char *text, const char *dir, struct doctor_fleet_worktrees *w)
 	char *rest = text, *line;
 
 	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (strncmp(line, "worktree ", 9) == 0) {
+		if (text_begins(line, "worktree ")) {
 			path = line + 9;
 			branch = "";
-		} else if (strncmp(line, heads, strlen(heads)) == 0) {
+		} else if (text_begins(line, heads)) {
 			branch = line + strlen(heads);
 		}
 		/* The blank line after the last one is cut off. */
@@ -453,7 +452,7 @@ check_clock(struct doctor *d)
 		return;
 	}
 	ms = json_int_or(result, "clockMs", 0);
-	if (json_object_object_get(result, "clockMs") == NULL)
+	if (json_member(result, "clockMs") == NULL)
 		return; /* a file of this machine */
 	buf_adds(&words, "the clock of the shared book is ");
 	text_add_duration(&words, ms < 0 ? -ms : ms);

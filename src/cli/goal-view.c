@@ -34,7 +34,7 @@ goal_view_add_done(struct json_object *summary, struct buf *out)
 static void
 add_done(struct json_object *entry, struct buf *out)
 {
-	struct json_object *summary = json_object_object_get(entry, "summary");
+	struct json_object *summary = json_member(entry, "summary");
 
 	if (summary != NULL)
 		goal_view_add_done(summary, out);
@@ -48,8 +48,7 @@ add_status(struct json_object *entry, struct buf *out)
 	if (strcmp(status, goal_status_words[GOAL_COMPLETED]) == 0)
 		status = plan_summary_word(GOAL_COMPLETED,
 		    (size_t)json_int_or(
-			json_object_object_get(entry, "summary"), "dropped",
-			0));
+			json_member(entry, "summary"), "dropped", 0));
 	buf_adds(out, status);
 }
 
@@ -78,7 +77,7 @@ static const struct view_column goal_columns[] = {
 void
 goal_view_list(struct cli *cli, struct json_object *answer)
 {
-	CLI_TABLE(cli, goal_columns, json_object_object_get(answer, "goals"),
+	CLI_TABLE(cli, goal_columns, json_member(answer, "goals"),
 	    "There are no goals; create one with: llmc goal add TEXT");
 }
 
@@ -179,11 +178,10 @@ int
 goal_view_read(struct cli *cli, struct json_object *answer,
     struct plan_set *set, struct plan **ret_plan)
 {
-	struct json_object *list =
-	    json_object_object_get(answer, "assignments");
+	struct json_object *list = json_member(answer, "assignments");
 	struct err err = { 0 };
 	int r = plan_from_json(
-	    json_object_object_get(answer, "record"), "record", ret_plan, &err);
+	    json_member(answer, "record"), "record", ret_plan, &err);
 
 	if (r == 0) {
 		r = plan_set_add(set, *ret_plan, &err);
@@ -227,14 +225,14 @@ static const struct view_column node_columns[] = {
 void
 goal_view_nodes(struct cli *cli, struct json_object *answer)
 {
-	CLI_TABLE(cli, node_columns, json_object_object_get(answer, "nodes"),
+	CLI_TABLE(cli, node_columns, json_member(answer, "nodes"),
 	    "Nothing is to be done; see the goals with: llmc goal list");
 }
 
 static void
 add_kind(struct json_object *answer, struct buf *out)
 {
-	struct json_object *record = json_object_object_get(answer, "record");
+	struct json_object *record = json_member(answer, "record");
 
 	buf_adds(out,
 	    json_string_or(record, "phaseId", NULL) != NULL    ? "phase" :
@@ -267,8 +265,8 @@ goal_view_node(struct cli *cli, struct json_object *answer)
 	struct plan_node *node = NULL;
 	const struct plan_node *n;
 
-	if (plan_node_from_json(json_object_object_get(answer, "record"),
-		"record", &node, NULL) < 0)
+	if (plan_node_from_json(
+		json_member(answer, "record"), "record", &node, NULL) < 0)
 		return;
 	n = node;
 	cli_visible(cli, n->id);

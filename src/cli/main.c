@@ -177,6 +177,7 @@ run(struct cli *cli, int argc, char **argv)
 	bool help = false, version = false;
 	struct cli_args none = { 0 };
 	cleanup_free char **words = NULL;
+	struct err err = { 0 };
 	int i = 1, taken;
 
 	while (i < argc && argv[i][0] == '-') {
@@ -196,9 +197,11 @@ run(struct cli *cli, int argc, char **argv)
 		if (cli->json ||
 		    (cli->root_option != NULL ?
 			    workspace_at(
-				cli->root_option, &cli->workspace, NULL) :
-			    workspace_find(".", &cli->workspace, NULL)) < 0)
-			return cli_misuse(cli, NULL, "a command is required");
+				cli->root_option, &cli->workspace, &err) :
+			    workspace_find(".", &cli->workspace, &err)) < 0)
+			return cli_misuse(cli, NULL,
+			    "a command is required%s%s",
+			    err.msg[0] != '\0' ? "; " : "", err.msg);
 		return status_stand(cli);
 	}
 	argc -= i;

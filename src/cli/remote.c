@@ -88,7 +88,7 @@ take_words(const struct child_result *result, struct err *err)
 	child_output_text(&result->err, &words);
 	buf_truncate(&words, strcspn(words.data, "\n"));
 	said = words.data;
-	if (strncmp(said, name, strlen(name)) == 0)
+	if (text_begins(said, name))
 		said += strlen(name);
 	return err_set(
 	    err, -EIO, "%s", said[0] != '\0' ? said : "autod did not answer");
@@ -198,9 +198,8 @@ try_elsewhere(struct cli *cli, const char *method, struct json_object *params,
 	json_set(letter, "params", params);
 	done =
 	    remote_try(cli, "fleet.letter", letter, 0, &result, ret_code, err);
-	*ret_result = done ?
-	    json_object_get(json_object_object_get(result, "result")) :
-	    take_ptr(&result);
+	*ret_result = done ? json_object_get(json_member(result, "result")) :
+			     take_ptr(&result);
 	return done;
 }
 

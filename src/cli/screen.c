@@ -60,7 +60,7 @@ screen_possible(const char *term)
 enum grid_colours
 screen_colours(bool wanted, const char *term, const char *colorterm)
 {
-	if (!wanted || term == NULL || strncmp(term, "vt", 2) == 0)
+	if (!wanted || term == NULL || text_begins(term, "vt"))
 		return GRID_COLOURS_NONE;
 	if (colorterm != NULL &&
 	    (strcmp(colorterm, "truecolor") == 0 ||

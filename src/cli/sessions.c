@@ -28,7 +28,7 @@ sessions_refuse_inside(struct cli *cli, const char *what, const char *command)
 	cleanup_free char *own = orphans_mark(&cli->workspace, "");
 	const char *mark = getenv("LLMC_KEEPER");
 
-	if (mark == NULL || strncmp(mark, own, strlen(own)) != 0)
+	if (mark == NULL || !text_begins(mark, own))
 		return CLI_OK;
 	return cli_fail(cli, "refused",
 	    "%s would end with this console, %s, and the work of all workers "

@@ -8,7 +8,6 @@
 #include "failure-class.h"
 #include "moment.h"
 #include "quota.h"
-#include "task.h"
 #include "view.h"
 #include "worker.h"
 
@@ -86,7 +85,7 @@ static struct json_object *
 today(const struct status *s)
 {
 	struct json_object *days =
-	    json_object_object_get(view_of(s->view, "budget"), "days");
+	    json_member(view_of(s->view, "budget"), "days");
 	size_t count = json_object_array_length(days);
 
 	for (size_t i = 0; i < count; i++) {
@@ -112,7 +111,7 @@ static void
 show_windows(struct status *s, struct json_object *json)
 {
 	struct json_object *windows =
-	    json_object_object_get(view_of(s->view, "budget"), "windows");
+	    json_member(view_of(s->view, "budget"), "windows");
 	struct json_object *known = json_object_new_object();
 
 	for (int i = 0; i < WINDOW_COUNT; i++) {
@@ -146,7 +145,7 @@ void
 status_days_show(struct status *s)
 {
 	struct json_object *days =
-	    json_object_object_get(view_of(s->view, "budget"), "days");
+	    json_member(view_of(s->view, "budget"), "days");
 	struct json_object *list = json_object_new_array();
 	struct json_object *day = today(s);
 
@@ -265,8 +264,8 @@ show_failure(struct status *s, struct json_object *json)
 static void
 show_counts(struct status *s, struct json_object *json, int workers)
 {
-	struct json_object *steps = json_object_object_get(s->head, "steps");
-	struct json_object *ended = json_object_object_get(s->head, "outcomes");
+	struct json_object *steps = json_member(s->head, "steps");
+	struct json_object *ended = json_member(s->head, "outcomes");
 	int64_t completed = json_int_or(ended, "landed", 0) +
 	    json_int_or(ended, "no_changes", 0);
 	int64_t failed = json_int_or(ended, "failed", 0) +
@@ -334,7 +333,7 @@ show_last(struct status *s, struct json_object *json)
 
 	for (size_t i = 0; i < nitems(moments); i++) {
 		struct json_object *at =
-		    json_object_object_get(s->head, moments[i].in_view);
+		    json_member(s->head, moments[i].in_view);
 
 		json_set(json, moments[i].key, json_object_get(at));
 		if (at == NULL)
@@ -461,7 +460,7 @@ show_heartbeat(struct status *s, struct json_object *json)
 		cli_visible(s->cli, phase);
 	}
 	buf_addc(&s->cli->text, '\n');
-	if (phase != NULL && strcmp(phase, "trial") == 0)
+	if (text_is(phase, "trial"))
 		buf_adds(&s->cli->text,
 		    "The first task waits until auto.check_command has passed "
 		    "on the branch as it is:\nsee llmc landing, and llmc "
@@ -483,7 +482,7 @@ status_auto_show(struct status *s)
 	}
 	if (workers == 0 && !json_bool_or(s->head, "auto", false) &&
 	    !json_bool_or(s->head, "auto_used", false) &&
-	    json_object_object_get(s->head, "failure") == NULL)
+	    json_member(s->head, "failure") == NULL)
 		return;
 	json = json_object_new_object();
 	status_section(s->cli, "AUTO MODE");

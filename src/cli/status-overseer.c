@@ -149,7 +149,7 @@ static const struct schema daemon_shape =
 static void
 show_daemon(struct overseer_status *o)
 {
-	struct json_object *daemon = json_object_object_get(o->file, "daemon");
+	struct json_object *daemon = json_member(o->file, "daemon");
 	struct json_object *json;
 	int64_t pid = json_int_or(daemon, "pid", 0), up;
 
@@ -190,11 +190,9 @@ show_failure(struct overseer_status *o)
 static void
 show_events(struct overseer_status *o)
 {
-	struct json_object *events = json_object_object_get(o->file, "events");
+	struct json_object *events = json_member(o->file, "events");
 	struct json_object *list = json_object_new_array();
-	size_t count = json_object_is_type(events, json_type_array) ?
-	    json_object_array_length(events) :
-	    0;
+	size_t count = json_length(events);
 
 	for (size_t i = count > EVENTS_SHOWN ? count - EVENTS_SHOWN : 0;
 	     i < count; i++) {

@@ -167,8 +167,8 @@ entry_of_item(const struct taskbook *book, struct json_object *item)
 	json_set_string(json, "outcome", NULL);
 	json_set_string(json, "title", json_string_or(item, "title", ""));
 	json_set_string(json, "label", json_string_or(item, "label", NULL));
-	json_set(json, "priority",
-	    json_object_get(json_object_object_get(item, "priority")));
+	json_set(
+	    json, "priority", json_object_get(json_member(item, "priority")));
 	json_set_string(json, "worker", json_string_or(item, "owner", NULL));
 	json_set_int(json, "attempts", 0);
 	json_set(json, "age_secs", NULL);
@@ -207,7 +207,7 @@ add_entry(struct filling *f, struct json_object *entry)
 static size_t
 add_tasks(struct filling *f, const char *which)
 {
-	struct json_object *list = json_object_object_get(f->tasks, which);
+	struct json_object *list = json_member(f->tasks, which);
 	bool ended = strcmp(which, "ended") == 0;
 	size_t count = 0;
 
@@ -334,8 +334,7 @@ full_word(struct cli *cli, const char *word)
 	    !remote_try(cli, "overseer.goal.show",
 		remote_params("goal", goal, NULL), 0, &answer, &code, &err))
 		return NULL;
-	id = json_string_or(
-	    json_object_object_get(answer, "record"), "goalId", goal);
+	id = json_string_or(json_member(answer, "record"), "goalId", goal);
 	return strcmp(id, goal) == 0 ? NULL : xasprintf("%s%s", id, word + len);
 }
 
@@ -454,8 +453,7 @@ spent_view_set(struct json_object *json, struct json_object *row)
 	json_set_string(json, "cost_source",
 	    json_string_or(
 		row, "cost_source", cost_source_words[COST_UNKNOWN]));
-	json_set(json, "usage",
-	    json_object_get(json_object_object_get(row, "usage")));
+	json_set(json, "usage", json_object_get(json_member(row, "usage")));
 }
 
 static struct json_object *

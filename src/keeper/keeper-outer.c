@@ -454,6 +454,15 @@ keeper_inner_say(int number)
 		return; /* the keeper is gone */
 }
 
+void
+keeper_inner_hold(void)
+{
+	char byte;
+
+	if (read(go_read, &byte, 1) != 1)
+		_exit(KEEPER_FAILED); /* the keeper is gone */
+}
+
 static bool
 keeper_inner_hear(int *ret_number)
 {
@@ -699,6 +708,7 @@ run(const struct keeper *keeper)
 		return wait_for_end(keeper);
 	if (keeper_inner_hear(&said))
 		keeper_command_resend();
+	keeper_inner_go(keeper); /* from now on it gets them itself */
 	status = wait_for_end(keeper);
 	return keeper_inner_hear(&said) ? said : status;
 }

@@ -113,6 +113,11 @@ void keeper_cgroup_remove(const struct keeper *keeper);
  * there, then how it ended, as waitpid(2) says. False: it is gone. */
 void keeper_inner_say(int number);
 
+/* In the program of a command, in its group and before it takes signals: wait
+ * until the keeper has resent what came too early. One that comes now is
+ * pending for both, and must not arrive twice. */
+void keeper_inner_hold(void);
+
 /* The exit status: that of the program (128 + n: ended by signal n), or
  * KEEPER_FAILED. */
 int keeper_outer_run(struct keeper *keeper);

@@ -645,10 +645,12 @@ keeper_program_run(const struct keeper *keeper)
 	if (program == 0) {
 		int r = 0, error;
 
-		if (keeper->command)
+		if (keeper->command) {
 			keeper_command_join(keeper, 0);
-		else
+			keeper_inner_hold();
+		} else {
 			setpgid(0, 0);
+		}
 		if (keeper->terminal)
 			keeper_terminal_take();
 		/* bwrap is in the foreground with the agent, and its end would

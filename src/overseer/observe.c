@@ -63,9 +63,8 @@ see_heartbeat(struct overseer *o)
 	int64_t at;
 
 	if (json_load(file, SMALL_MAX, &json, NULL) < 0 ||
-	    o->daemon.instance == NULL ||
-	    strcmp(json_string_or(json, "instance_id", ""),
-		o->daemon.instance) != 0)
+	    !text_is(
+		o->daemon.instance, json_string_or(json, "instance_id", "")))
 		return;
 	json_object_put(o->beat);
 	o->beat = json_object_get(json);

@@ -72,7 +72,7 @@ take_message(struct kept_listener *kept, const char *text, int fd)
 
 	if (strcmp(text, WEB_DROP) == 0 && fd < 0) {
 		kept_listener_release(kept);
-	} else if (strncmp(text, WEB_KEEP, strlen(WEB_KEEP)) != 0 || fd < 0) {
+	} else if (!text_begins(text, WEB_KEEP) || fd < 0) {
 		ignore(kept, "it is not known");
 	} else if (http_listens(fd, NULL, NULL, &err) < 0) {
 		ignore(kept, err.msg);
@@ -646,6 +646,7 @@ hand_on(struct overseer *o, struct restart *ret_restart, char **ret_program)
 {
 	int ends[2];
 
+	restart_hold_signals();
 	if (o->daemon.child != NULL)
 		child_release(take_ptr(&o->daemon.child));
 	*ret_program = take_ptr(&o->program);

@@ -4,7 +4,6 @@
 #include "account.h"
 #include "agent-kind.h"
 #include "api.h"
-#include "box.h"
 #include "git-facts.h"
 #include "history.h"
 #include "hook-event.h"

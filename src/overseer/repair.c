@@ -9,7 +9,6 @@
 #include "box.h"
 #include "git-facts.h"
 #include "git-land.h"
-#include "git-private.h"
 #include "git-worktree.h"
 #include "git.h"
 #include "overseer-private.h"
@@ -28,8 +27,8 @@ add_history(const struct overseer *o, struct buf *out)
 	for (size_t i = 0; i < o->history.count; i++) {
 		const struct spiral_event *e = &o->history.events[i];
 
-		if (e->kind != SPIRAL_REMEDY || e->signature == NULL ||
-		    strcmp(e->signature, o->signature) != 0)
+		if (e->kind != SPIRAL_REMEDY ||
+		    !text_is(e->signature, o->signature))
 			continue;
 		clock_format_stamp(e->at_ms, stamp);
 		buf_addf(out, "%s: %s (%s)%s%s\n", stamp,

@@ -197,9 +197,8 @@ note_failure(struct overseer *o, enum health_verdict verdict, const char *words)
 static bool
 is_own_beat(const struct overseer *o, struct json_object *beat)
 {
-	return o->daemon.instance != NULL &&
-	    strcmp(json_string_or(beat, "instance_id", ""),
-		o->daemon.instance) == 0;
+	return text_is(
+	    o->daemon.instance, json_string_or(beat, "instance_id", ""));
 }
 
 /* What the next daemon would replace; respond_read_evidence() does the rest. */

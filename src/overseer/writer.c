@@ -263,25 +263,27 @@ take_outcome(struct overseer *o, bool ok)
 	w->again = false;
 }
 
-/* True: the writer has ended. */
+/* True: the writer has ended. Asked in this order: it says that it is done
+ * before it exits. */
 static bool
 look(struct overseer *o)
 {
 	struct writer *w = o->writer;
 	siginfo_t info = { 0 };
 	uint64_t count;
+	bool gone;
 
 	if (w->pid == 0)
 		return true;
-	if (read(w->done, &count, sizeof count) == sizeof count) {
+	gone = waitid(P_PID, (id_t)w->pid, &info,
+		   WEXITED | WNOHANG | WNOWAIT) == -1 ||
+	    info.si_pid != 0;
+	if (read(w->done, &count, sizeof count) == sizeof count)
 		take_outcome(o, true);
-		return true;
-	}
-	if (waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
-		0 &&
-	    info.si_pid == 0)
+	else if (gone)
+		take_outcome(o, false);
+	else
 		return false;
-	take_outcome(o, false);
 	return true;
 }
 

@@ -190,12 +190,21 @@ static bool
 on_stop_failure(
     struct session *s, struct server_call *call, struct json_object *data)
 {
+	const char *error = json_string_or(data, "error", "");
+	bool interrupted = strcmp(error, HOOK_ERROR_INTERRUPTED) == 0;
+	bool ours = interrupted && (s->own_interrupt || !s->record->busy);
+
 	(void)call;
 	s->record->open_tools = 0;
 	s->record->busy = false;
 	s->events.changed(s->arg);
-	s->events.turn_failed(s->arg, json_string_or(data, "error", ""),
-	    json_string_or(data, "last_assistant_message", ""));
+	if (interrupted)
+		s->own_interrupt = false;
+	if (interrupted && !ours)
+		s->events.interrupted(s->arg);
+	else if (!interrupted)
+		s->events.turn_failed(s->arg, error,
+		    json_string_or(data, "last_assistant_message", ""));
 	return false;
 }
 

@@ -129,6 +129,12 @@ auto_world_end(void)
 	buf_release(&auto_world.told);
 }
 
+struct task *
+auto_world_of(const char *id)
+{
+	return state_task(&auto_world.core->state, id);
+}
+
 void
 auto_world_reopen(void)
 {

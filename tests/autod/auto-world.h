@@ -30,6 +30,7 @@ extern struct auto_world {
 void auto_world_begin(const char *settings);
 void auto_world_live(void);
 void auto_world_end(void);
+struct task *auto_world_of(const char *id);
 /* This daemon dies at once and another one is created, which runs when the test
  * says so. */
 void auto_world_reopen(void);

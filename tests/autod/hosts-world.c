@@ -110,9 +110,9 @@ b_comes(void)
 			     &hosts_world.other, &err),
 	    0);
 	floor_world_wait(is_up, NULL);
-	ck_assert_str_ne(
-	    SAYS(SHARED_HELLO, BOOK_T(B_BOOT), BOOK_T(B_BOOT), BOOK_I(300000),
-		BOOK_T("1"), BOOK_I(1), BOOK_I(1), BOOK_T(NULL)),
+	ck_assert_str_ne(SAYS(SHARED_HELLO, BOOK_T(B_BOOT), BOOK_T(B_BOOT),
+			     BOOK_I(300000), BOOK_T("1"), BOOK_I(1), BOOK_I(1),
+			     BOOK_T(NULL), BOOK_T("main")),
 	    "");
 }
 

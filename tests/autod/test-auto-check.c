@@ -8,7 +8,6 @@
 #include "operation.h"
 #include "state.h"
 #include "turn-end.h"
-#include "worker-op.h"
 
 /* Leaves a file; the work passes once "pass" is in the worktree. */
 #define CHECK                                                               \

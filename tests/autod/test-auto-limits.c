@@ -10,7 +10,6 @@
 #include "auto-private.h"
 #include "auto-world.h"
 #include "backoff.h"
-#include "serve.h"
 
 #define MINUTE_MS (60 * 1000)
 

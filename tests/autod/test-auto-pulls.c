@@ -62,14 +62,22 @@ work(int n, const char *file)
 }
 
 static void
-begin(void)
+begin_with(const char *more)
 {
+	cleanup_free char *settings = xasprintf(
+	    "check_command = \"test ! -e bad\"\nmax_attempts = 1\n%s", more);
+
 	memset(&above, 0, sizeof above);
-	auto_world_begin(
-	    "check_command = \"test ! -e bad\"\nmax_attempts = 1\n");
+	auto_world_begin(settings);
 	auto_world_task("a.md", "First\n");
 	auto_set_pulls(auto_world.mode, &pulls, NULL);
 	auto_world_live();
+}
+
+static void
+begin(void)
+{
+	begin_with("");
 }
 
 /* Its files, and its number of commits, on top of main. */
@@ -105,6 +113,35 @@ TEST(work_is_handed_over_and_its_worker_is_free)
 	    0);
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
+}
+
+/* With auto.review, only what was approved; and again what a person on the
+ * forge has asked for. */
+TEST(work_is_reviewed_before_it_is_handed_over)
+{
+	static const char approves[] = "verdict: approve\n";
+	struct agent *reviewer;
+	int n = 1;
+
+	begin_with("review = \"codex\"\n");
+	auto_world_turn(1);
+	auto_world_work("one.txt");
+	fake_session_turn_ends(auto_world_agent()->session, "Done.");
+	reviewer = auto_world_turn_on("t2");
+	ck_assert_int_eq(above.proposed, 0);
+	fake_session_turn_ends(reviewer->session, approves);
+	floor_world_wait(is_proposed, &n);
+	assert_proposed("one.txt 1");
+	outcome_pull_back(
+	    auto_world.mode, task_of("t1"), "Please add a test.", NULL);
+	auto_world_turn(2);
+	auto_world_work("two.txt");
+	fake_session_turn_ends(auto_world_agent()->session, "Done.");
+	reviewer = auto_world_turn_on("t3");
+	ck_assert_int_eq(above.proposed, n++);
+	fake_session_turn_ends(reviewer->session, approves);
+	floor_world_wait(is_proposed, &n);
+	assert_proposed("one.txt two.txt 1");
 }
 
 TEST(one_that_is_too_many_waits_without_its_worker)

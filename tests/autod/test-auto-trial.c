@@ -5,7 +5,6 @@
 
 #include "ask-record.h"
 #include "emit.h"
-#include "landing-record.h"
 #include "landing.h"
 #include "settings.h"
 #include "state.h"

@@ -378,8 +378,8 @@ TEST(what_the_file_has_is_told)
 	json_object_put(record);
 	/* An event without a record in the file is not sent either. */
 	hears(&f, "the end");
-	floor_world_end();
 	follower_release(&f);
+	floor_world_end();
 }
 
 /* A folder where the file should be. */
@@ -402,8 +402,8 @@ TEST(a_file_that_cannot_be_written_harms_nobody)
 	hears(&f, "1");
 	hears(&f, "2");
 	expect(&bench, "z:1 z:2 ");
-	floor_world_end();
 	follower_release(&f);
+	floor_world_end();
 	buf_release(&bench.trace);
 }
 
@@ -432,9 +432,9 @@ TEST(a_slow_follower_is_dropped)
 	ck_assert_ptr_null(strstr(slow.text.data, "still here"));
 	tell(floor_world.core, "and on");
 	hears(&f, "and on");
-	floor_world_end();
 	follower_release(&slow);
 	follower_release(&f);
+	floor_world_end();
 }
 
 /* An event that is too long for a line is skipped; no follower is dropped for
@@ -453,8 +453,8 @@ TEST(an_event_too_long_for_a_line)
 	tell(floor_world.core, large);
 	tell(floor_world.core, "short");
 	hears(&f, "short");
-	floor_world_end();
 	follower_release(&f);
+	floor_world_end();
 }
 
 TEST(followers_go_and_come)
@@ -475,6 +475,6 @@ TEST(followers_go_and_come)
 	floor_world_close();
 	floor_world_wait(is_over, &second);
 	ck_assert_ptr_nonnull(strstr(second.text.data, "\"result\":null"));
-	floor_world_end();
 	follower_release(&second);
+	floor_world_end();
 }

@@ -118,6 +118,26 @@ TEST(a_limit_is_the_accounts)
 	end();
 }
 
+/* Of the agent that one logs in to in the same way: another kind has another
+ * account. */
+TEST(a_limit_is_that_of_the_kind)
+{
+	struct agent *eve, *cain;
+
+	fleet_world_begin_working(
+	    "[workers.eve]\nagent = \"codex\"\n"
+	    "[workers.cain]\nagent = \"claude-headless\"\n");
+	eve = fleet_world_add("eve");
+	cain = fleet_world_add("cain");
+	fleet_world_wait_up(eve);
+	fleet_world_wait_up(cain);
+	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
+	hit_limit(fleet_world.adam);
+	expect_status(eve, WORKER_IDLE);
+	expect_status(cain, WORKER_LIMITED);
+	end();
+}
+
 TEST(a_limit_that_names_no_time)
 {
 	begin();

@@ -3,9 +3,6 @@
 /* The methods overseer.goal.*, on a real store: what they change is stored when
  * they answer, and told. */
 #include "base.h"
-#include "agent.h"
-#include "api.h"
-#include "auto.h"
 #include "fleet.h"
 #include "plan-floor.h"
 #include "plan-revise.h"

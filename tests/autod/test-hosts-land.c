@@ -373,6 +373,34 @@ TEST(a_stopped_daemon_gives_up_the_lease)
 	    "");
 }
 
+static bool
+is_left_to_others(void *arg)
+{
+	(void)arg;
+	hosts_world.floor->asked_ms = 0;
+	hosts_world_polls();
+	return !hosts_land_has_lease(hosts_world.floor);
+}
+
+TEST(a_host_that_drains_or_doubts_leaves_the_landing_to_others)
+{
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+	hosts_world_wait_row("t7-b", "landed b 1");
+	hosts_world.floor->doubt = true;
+	ck_assert(!hosts_land_has_lease(hosts_world.floor));
+	hosts_world.floor->doubt = false;
+	ck_assert(hosts_land_has_lease(hosts_world.floor));
+	SAYS(SHARED_DRAIN, BOOK_T("a"), BOOK_I(1));
+	floor_world_wait(is_left_to_others, NULL);
+	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
+			     BOOK_T(B_BOOT), BOOK_I(300000)),
+	    "");
+}
+
 #define PASSED "{\"verdict\":\"passed\",\"how\":\"exited with status 0\"}"
 
 static char job[64];

@@ -4,7 +4,6 @@
 
 #include "hosts-world.h"
 
-#include "hosts-private.h"
 #include "outcome.h"
 #include "plan-floor.h"
 #include "run-dir.h"
@@ -367,14 +366,10 @@ TEST(a_question_of_a_child_elsewhere_is_answered_by_its_parent)
 	ck_assert_ptr_nonnull(strstr(letter_to_b(), "blue"));
 }
 
-/* t7-b, that the agent of t1-b has asked for, is done here. */
-static struct agent *
-run_child(void)
+/* t7-b was spawned by t1-b. */
+static void
+b_spawns(void)
 {
-	hosts_world_begin("[plan]\nenabled = true\n");
-	open_family();
-	unit_at_end(close_family);
-	live();
 	ck_assert_str_ne(
 	    SAYS(SHARED_PUBLISH, BOOK_T("t7-b"), BOOK_I(1), BOOK_T(NULL),
 		BOOK_T("main"), BOOK_T("c"),
@@ -385,6 +380,17 @@ run_child(void)
 		       "\"local_max_depth\":2,\"tools_deny\":[\"WebFetch\"]}}"),
 		BOOK_I(0)),
 	    "");
+}
+
+/* t7-b, that the agent of t1-b has asked for, is done here. */
+static struct agent *
+run_child(void)
+{
+	hosts_world_begin("[plan]\nenabled = true\n");
+	open_family();
+	unit_at_end(close_family);
+	live();
+	b_spawns();
 	hosts_world_polls();
 	return auto_world_turn_on("t7-b");
 }
@@ -456,4 +462,48 @@ TEST(the_next_attempt_knows_whom_a_lost_host_has_asked_for)
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(auto_world_turn_on("t6-b")->session),
 		"t7-b (Make c, of host b): queued"));
+}
+
+/* c, which had t1-b and has asked for t7-b, is lost; b works on that, and ends
+ * it, or gives it back. */
+TEST_ROWS(the_next_attempt_owns_whom_a_lost_host_has_asked_for, 2)
+{
+	const struct shared_call claim =
+	    SHARED_CALL(SHARED_CLAIM_ONE, BOOK_T(B_BOOT), BOOK_T("t7-b"));
+
+	hosts_world_begin("[plan]\nenabled = true\n");
+	open_family();
+	unit_at_end(close_family);
+	b_spawns();
+	SAYS(SHARED_PUBLISH_PARENT, BOOK_T("t7-b"), BOOK_T("t1-b"));
+	ck_assert_str_ne(hosts_world_says(&claim, 1), "");
+	SAYS(SHARED_PUBLISH, BOOK_T("t1-b"), BOOK_I(1), BOOK_T(NULL),
+	    BOOK_T("main"), BOOK_T("x"),
+	    BOOK_T("{\"title\":\"x\",\"text\":\"Make x.\"}"), BOOK_I(0));
+	hosts_world_sql("update task set fence=2 where task='t1-b';"
+			"update task set owner='c' where task='t7-b'");
+	live();
+	ck_assert_ptr_nonnull(
+	    strstr(fake_session_prompt(auto_world_turn_on("t1-b")->session),
+		"These work for you, and you get their results: coder-1 "
+		"(t7-b)"));
+	hosts_world_wait_step("t7-b", TASK_ELSEWHERE);
+	ck_assert_int_eq(
+	    strncmp(SAYS(SHARED_TASK_READ, BOOK_T("t7-b")), "t7-b,a,", 7), 0);
+	if (_i == 0)
+		SAYS(SHARED_FINISH, BOOK_T("t7-b"), BOOK_I(1), BOOK_T(B_BOOT),
+		    BOOK_T("done"),
+		    BOOK_T("{\"outcome\":\"no_changes\",\"attempts\":1,"
+			   "\"last_words\":\"Found it.\"}"),
+		    BOOK_T(NULL));
+	else
+		SAYS(SHARED_GIVE_BACK, BOOK_T("t7-b"), BOOK_I(1),
+		    BOOK_T(B_BOOT), BOOK_I(0), BOOK_T("not now"));
+	hosts_world_polls();
+	if (_i == 1)
+		fake_session_turn_ends(
+		    auto_world_turn_on("t7-b")->session, "Found it.");
+	hosts_world_wait_step("t7-b", -1);
+	ck_assert_int_eq(
+	    count_mail(state_task(&auto_world.core->state, "t1-b")->worker), 1);
 }

@@ -142,6 +142,13 @@ TEST(a_change_is_shown_as_it_would_land)
 	ck_assert_str_eq(
 	    changes("{\"worker\":\"adam\",\"file\":\"long\"}", NULL),
 	    "added long +1001 -0");
+	/* Nobody can hide lines from a person. */
+	floor_world_wt("adam",
+	    "echo '* -diff' >.gitattributes; git add -A; git commit -qm more");
+	ck_assert_str_eq(changes(ADAM, NULL),
+	    "added .gitattributes +1 -0, added b.txt +1 -0, added long +1001 "
+	    "-0 too long");
+	floor_world_wt("adam", "git reset -q --hard HEAD^");
 	/* Another one by now. */
 	assert_changed(accept_seen(seen), "not exactly commit");
 	landing_world_meanwhile("b.txt", "theirs");

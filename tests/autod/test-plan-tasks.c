@@ -3,7 +3,6 @@
 /* Ready nodes of goals are tasks for auto workers, and their outcomes come
  * back, whenever the daemon is killed. */
 #include "unit.h"
-#include "attempt.h"
 #include "hold.h"
 #include "plan-floor.h"
 #include "plan-world.h"

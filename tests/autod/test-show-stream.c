@@ -734,3 +734,16 @@ TEST(events_from_before_somebody_looked_are_shown)
 	leave(&r);
 	end();
 }
+
+TEST(screens_are_read_for_some_at_once_and_the_others_are_told)
+{
+	static const char who[] = "{\"worker\":\"auto-1\"}";
+	struct floor_call *last = NULL;
+
+	begin(NULL);
+	for (int i = 0; i < 17; i++)
+		last = floor_world_ask("screen.get", who);
+	ck_assert_str_eq(floor_world_answer(last),
+	    "16 others look at screens just now; try again in a moment");
+	end();
+}

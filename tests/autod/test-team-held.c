@@ -13,12 +13,6 @@ worker(const char *name)
 	return state_find(&auto_world.core->state, name);
 }
 
-static struct task *
-task(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 static void
 has(const char *text, const char *part)
 {
@@ -138,7 +132,7 @@ TEST_ROWS(those_that_will_not_begin_are_not_waited_for, nitems(losses))
 		family_world_die();
 	}
 	told(losses[_i].why);
-	ck_assert_ptr_null(task("t1")->attempt.untold);
+	ck_assert_ptr_null(auto_world_of("t1")->attempt.untold);
 }
 
 /* In a turn, too: it waits for what it must know. */
@@ -243,7 +237,7 @@ TEST(the_time_of_one_that_is_parked_runs_out_too)
 	struct task *filed;
 
 	begin_asking(", \"timeout_s\": 3000");
-	task("t2")->assigned_ms -= 3000000;
+	auto_world_of("t2")->assigned_ms -= 3000000;
 	settle();
 	told("timeout: ");
 	family_world_wait_filed("t2");
@@ -274,7 +268,7 @@ TEST(nobody_goes_on_while_all_are_paused)
 static bool
 is_settling(void *arg)
 {
-	const struct task *t = task("t2");
+	const struct task *t = auto_world_of("t2");
 
 	(void)arg;
 	return t != NULL && t->step == TASK_SETTLING;
@@ -311,8 +305,9 @@ TEST(without_a_store_a_result_is_told_all_the_same)
 TEST(one_that_has_landed_is_done_however_its_parent_ends)
 {
 	begin_landed();
-	ck_assert_int_eq(
-	    outcome_drop(auto_world.mode, task("t1"), "not wanted", NULL), 0);
+	ck_assert_int_eq(outcome_drop(auto_world.mode, auto_world_of("t1"),
+			     "not wanted", NULL),
+	    0);
 	family_world_wait_filed("t2");
 	family_world_wait_filed("t1");
 	plan_world_is("g", "active; T1.1 blocked; S1 done; ");

@@ -9,12 +9,6 @@
 
 #define CODER "{\"role\":\"coder\",\"task\":\"Write it.\"}"
 
-static struct task *
-task(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 /* This worker asks for an agent; why it does not get it, NULL = it does. */
 static const char *
 asks(const char *worker, const char *agent)
@@ -38,7 +32,8 @@ end_well(const char *id)
 {
 	struct agent *agent = family_world_turn(id);
 
-	outcome_settle(auto_world.mode, task(id), OUTCOME_NO_CHANGES, NULL);
+	outcome_settle(
+	    auto_world.mode, auto_world_of(id), OUTCOME_NO_CHANGES, NULL);
 	outcome_clear_worker(agent);
 	family_world_wait_filed(id);
 }
@@ -53,7 +48,7 @@ begin(const char *more)
 	family_world_turn("t2");
 	ck_assert_pstr_eq(asks("team-1", CODER), NULL);
 	family_world_turn("t3");
-	ck_assert_str_eq(task("t3")->worker, "team-2");
+	ck_assert_str_eq(auto_world_of("t3")->worker, "team-2");
 }
 
 /* --- confinement ------------------------------------------------------- */
@@ -64,7 +59,7 @@ is_confined(const char *id, bool by_team)
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 
 	launch_choice_make(
-	    auto_world.core->settings, &task(id)->launch, &choice);
+	    auto_world.core->settings, &auto_world_of(id)->launch, &choice);
 	ck_assert_str_eq(launch_choice_mode(&choice, "acceptEdits"), "dontAsk");
 	ck_assert_str_eq(launch_choice_mode(&choice, "plan"), "plan");
 	ck_assert(plan_has(choice.deny, "WebFetch"));
@@ -96,7 +91,7 @@ TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 	begin("[team]\nmax_concurrent = 3\n");
 	end_well("t2");
 	end_well("t1");
-	ck_assert_ptr_null(task("t3")->launch.parent);
+	ck_assert_ptr_null(auto_world_of("t3")->launch.parent);
 	ck_assert_str_eq(
 	    asks("team-2", CODER), "all_requests_exceed_depth_limit");
 	rows = plan_world_must("team.tree", "{}");
@@ -108,7 +103,7 @@ TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 	ck_assert_str_eq(
 	    json_string_or(row, "parent_actor_id", ""), ACTOR_OVERSEER);
 	/* Another attempt is for the workers of teams too. */
-	ck_assert(task_is_spawned(task("t3")));
+	ck_assert(task_is_spawned(auto_world_of("t3")));
 	plan_world_goal("h", 1);
 	agent = family_world_turn("t4");
 	ck_assert_str_eq(agent->worker->name, "auto-1");

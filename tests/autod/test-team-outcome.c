@@ -7,19 +7,12 @@
 #include <check.h>
 
 #include "agent.h"
-#include "attempt.h"
 #include "auto-private.h"
 #include "outcome.h"
 #include "run-dir.h"
 #include "family-world.h"
 
 #define HOUR_MS (INT64_C(3600) * 1000)
-
-static struct task *
-task(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
 
 static void
 has(const char *text, const char *part)
@@ -56,7 +49,7 @@ static struct json_object *
 tool(const char *id, const char *name, const char *params)
 {
 	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, task(id)->worker);
+	    run_dir_socket(&floor_world.workspace, auto_world_of(id)->worker);
 	struct floor_call *call = floor_world_ask_at(socket, name, params);
 
 	ck_assert_ptr_null(floor_world_answer(call));
@@ -176,7 +169,7 @@ TEST(a_new_attempt_knows_the_agents_that_it_has)
 	    strstr(fake_session_prompt(agent->session), "earlier attempt"));
 	outcome_attempt_failed(auto_world.mode, agent, "no sign of life");
 	agent = family_world_turn("t1");
-	ck_assert_int_eq(task("t1")->attempts, 2);
+	ck_assert_int_eq(auto_world_of("t1")->attempts, 2);
 	prompt = fake_session_prompt(agent->session);
 	has(prompt, "These work for you, and you get their results: S2 (t3).");
 	has(prompt, "what they changed has landed: S1 (S1).");
@@ -190,8 +183,8 @@ TEST(time_spent_waiting_is_not_charged)
 
 	begin("[budget]\ntask_time = \"1h\"\n", "");
 	wait_for_others();
-	task("t1")->assigned_ms -= 2 * HOUR_MS;
-	task("t1")->attempt.waiting_ms -= 2 * HOUR_MS;
+	auto_world_of("t1")->assigned_ms -= 2 * HOUR_MS;
+	auto_world_of("t1")->attempt.waiting_ms -= 2 * HOUR_MS;
 	family_world_die();
 	turn_ends("t2", "b.txt");
 	agent = family_world_turn("t1");
@@ -199,10 +192,10 @@ TEST(time_spent_waiting_is_not_charged)
 	ck_assert_str_eq(agent->worker->task, "t1");
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	/* Work is. */
-	task("t1")->assigned_ms -= 2 * HOUR_MS;
+	auto_world_of("t1")->assigned_ms -= 2 * HOUR_MS;
 	auto_world_patrol();
 	family_world_wait("auto-1", WORKER_IDLE);
-	ck_assert_int_eq(task("t1")->step, TASK_PARKED);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_PARKED);
 }
 
 TEST(turns_that_began_with_mail_are_not_charged)

@@ -7,7 +7,6 @@
 #include "person.h"
 #include "policy-file.h"
 #include "records.h"
-#include "settings.h"
 #include "team-private.h"
 #include "team-request.h"
 #include "tune.h"
@@ -19,17 +18,11 @@ static struct world {
 	struct team_floor *team;
 } w;
 
-static struct task *
-task(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 /* Whose worker is it? */
 static const char *
 worker(const char *id)
 {
-	return task(id)->worker;
+	return auto_world_of(id)->worker;
 }
 
 static void
@@ -51,8 +44,8 @@ begin(void)
 	auto_world_turn_on("t1");
 	auto_world_turn_on("t2");
 	plan_world_settle();
-	xstrset(&task("t2")->launch.parent, "t1");
-	xstrset(&task("t2")->launch.parent_actor, PARENT);
+	xstrset(&auto_world_of("t2")->launch.parent, "t1");
+	xstrset(&auto_world_of("t2")->launch.parent_actor, PARENT);
 	unit_at_end(end);
 }
 
@@ -434,7 +427,7 @@ TEST(a_task_that_waits_for_a_person_has_one_ask)
 	ck_assert_uint_eq(open_asks(), 2);
 	tune("answer_wait=1000");
 	team_requests_sweep(w.team->requests);
-	floor_world_wait(is_parked, task("t1"));
+	floor_world_wait(is_parked, auto_world_of("t1"));
 	floor_world_settle();
 	ck_assert_uint_eq(open_asks(), 1);
 	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
@@ -463,8 +456,8 @@ TEST(a_question_of_a_task_that_is_parked_is_not_lost)
 	begin();
 	core = auto_world.core;
 	ask("t1", "c1", &first);
-	task("t1")->ask = ASK_BUDGET;
-	xstrset(&task("t1")->reason, "its budget is used up");
+	auto_world_of("t1")->ask = ASK_BUDGET;
+	xstrset(&auto_world_of("t1")->reason, "its budget is used up");
 	team_requests_event(w.team->requests,
 	    &(struct event){ .kind = EVENT_TASK_PARKED, .task = "t1" });
 	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
@@ -764,9 +757,9 @@ TEST(a_policy_follows_the_task)
 	begin();
 	path = policy_file_path(&floor_world.workspace, worker("t2"));
 	agent = fleet_find(w.team->fleet, worker("t2"));
-	task("t2")->launch.tools_scoped = true;
-	strv_add(&task("t2")->launch.tools_allow, "Read");
-	strv_add(&task("t2")->launch.scope_paths, "src");
+	auto_world_of("t2")->launch.tools_scoped = true;
+	strv_add(&auto_world_of("t2")->launch.tools_allow, "Read");
+	strv_add(&auto_world_of("t2")->launch.scope_paths, "src");
 	ck_assert_int_eq(agent_guard_write(agent, NULL), 0);
 	ck_assert_int_eq(policy_file_load(path, &policy, NULL), 0);
 	ck_assert(!tool_scope_permits(&policy.tools, "Bash"));

@@ -61,12 +61,6 @@ begin_on_task(const char *more)
 	plan_world_settle();
 }
 
-static struct task *
-task(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 static bool
 is_begun(void *arg)
 {
@@ -239,7 +233,7 @@ TEST(an_agent_at_the_limit_of_depth_is_denied_whatever_it_says)
 	struct task_launch *run;
 
 	begin_on_node(NULL);
-	run = &task("t1")->launch;
+	run = &auto_world_of("t1")->launch;
 	run->parent = xstrdup("t0");
 	run->actor = xstrdup("actor:team:x:y-1");
 	run->depth = run->max_depth = run->local_max_depth = 3;
@@ -375,7 +369,7 @@ TEST(the_agents_of_a_pool_task_get_a_goal_of_their_own)
 	begin_on_task(NULL);
 	must("agent_spawn", ASK("c1", CODER));
 	must("agent_spawn", ASK("c2", REVIEWER));
-	goal = task("t1")->launch.goal;
+	goal = auto_world_of("t1")->launch.goal;
 	ck_assert_ptr_nonnull(goal);
 	is_taken(goal, "active; T1.1 in_progress; T1.2 in_progress; ");
 	ck_assert_str_eq(
@@ -390,10 +384,10 @@ TEST(that_goal_is_found_again_by_the_next_daemon)
 
 	begin_on_task(NULL);
 	must("agent_spawn", ASK("c1", CODER));
-	goal = xstrdup(task("t1")->launch.goal);
+	goal = xstrdup(auto_world_of("t1")->launch.goal);
 	die();
 	must("agent_spawn", ASK("c2", REVIEWER));
-	ck_assert_str_eq(task("t1")->launch.goal, goal);
+	ck_assert_str_eq(auto_world_of("t1")->launch.goal, goal);
 	is_taken(goal, "active; T1.1 in_progress; T1.2 in_progress; ");
 }
 
@@ -418,7 +412,7 @@ TEST(that_goal_ends_with_the_agents)
 
 	begin_on_task(NULL);
 	must("agent_spawn", ASK("c1", CODER));
-	goal = task("t1")->launch.goal;
+	goal = auto_world_of("t1")->launch.goal;
 	agent = auto_world_turn_on("t2");
 	ck_assert_str_eq(agent->worker->name, "team-1");
 	floor_world_wt(
@@ -429,9 +423,11 @@ TEST(that_goal_ends_with_the_agents)
 	plan_world_is(goal, "completed; T1.1 done; ");
 	/* The next ones get another. */
 	must("agent_spawn", ASK("c2", CODER));
-	ck_assert_str_ne(task("t1")->launch.goal, ending.plan->goal->id);
-	ending = (struct ending){ plan_world_plan(task("t1")->launch.goal),
-		GOAL_CANCELLED };
+	ck_assert_str_ne(
+	    auto_world_of("t1")->launch.goal, ending.plan->goal->id);
+	ending =
+	    (struct ending){ plan_world_plan(auto_world_of("t1")->launch.goal),
+		    GOAL_CANCELLED };
 	auto_world_turn_on("t3");
 	plan_world_must("task.drop", "{\"task\":\"t3\"}");
 	floor_world_wait(has_ended, &ending);
@@ -444,7 +440,7 @@ TEST(nobody_can_ask_while_it_makes_no_sense)
 	struct task *t;
 
 	begin_on_node(NULL);
-	t = task("t1");
+	t = auto_world_of("t1");
 	t->abort_why = xstrdup("");
 	refused(
 	    "agent_spawn", ASK("c1", CODER), API_FAILED, "is being aborted");

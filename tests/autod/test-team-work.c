@@ -4,6 +4,7 @@
  * wait for them, whatever happens meanwhile. */
 #include "family-world.h"
 #include "outcome.h"
+#include "team-private.h"
 
 static const struct worker *
 worker(const char *name)
@@ -274,6 +275,37 @@ TEST(one_that_ends_well_hands_them_to_its_parent)
 	family_world_turn_ends(family_world_turn("t3"), "c.txt");
 	family_world_wait_filed("t3");
 	auto_world_filed("t2 no_changes; t1 no_changes; t3 landed; ");
+}
+
+/* A reviewer of a goal's task has an hour, in which limits of the service do
+ * not count. */
+TEST_ROWS(a_reviewer_that_takes_too_long_is_replaced, 2)
+{
+	struct agent *reviewer;
+
+	family_world_begin("review = \"codex\"\n");
+	family_world_turn_ends(family_world_turn("t1"), "a.txt");
+	reviewer = family_world_turn("t2");
+	if (_i == 1)
+		agent_move(reviewer, WORKER_LIMITED, "it is limited");
+	reviewer->worker->until_ms = clock_wall_ms() + 1000000;
+	/* When it was given the task does not count. */
+	task("t2")->assigned_ms -= 7200000;
+	team_floor_changed(family_world.floor);
+	floor_world_settle();
+	ck_assert_int_eq(task("t2")->step, TASK_ASSIGNED);
+	reviewer->worker->since_ms -= 3600001;
+	team_floor_changed(family_world.floor);
+	if (_i == 1) {
+		floor_world_settle();
+		ck_assert_int_eq(task("t2")->step, TASK_ASSIGNED);
+		return;
+	}
+	reviewer = family_world_turn("t3");
+	ck_assert_int_eq(task("t1")->attempt.review_tries, 1);
+	fake_session_turn_ends(reviewer->session, "verdict: approve\n");
+	family_world_wait_filed("t1");
+	plan_world_is("g", "completed; T1.1 done; ");
 }
 
 TEST(a_run_that_takes_too_long_has_failed)

@@ -8,6 +8,8 @@
  * command of the daemon without a keeper and with one.
  */
 #include "base.h"
+
+#include "agent-kind.h"
 #include "bench.h"
 #include "table.h"
 
@@ -152,13 +154,12 @@ measure_hook(struct bench *b, const char *mode)
 	    (const char *[]){
 		"wait", name, "--until", "idle", "--timeout", "60s", NULL });
 	if (strcmp(mode, "off") == 0) {
-		static const char *const kinds[] = { "claude", "codex" };
-
-		for (size_t i = 0; i < nitems(kinds); i++) {
+		for (size_t i = 0; agent_kinds[i] != NULL; i++) {
+			const char *kind = agent_kinds[i]->name;
 			cleanup_free char *outside =
-			    hook_line(b, name, kinds[i], here);
+			    hook_line(b, name, kind, here);
 			cleanup_free char *what =
-			    xasprintf("no keeper, %s", kinds[i]);
+			    xasprintf("no keeper, %s", kind);
 
 			bench_run(b->repo,
 			    (const char *[]){ "/bin/sh", "-c", outside, NULL });

@@ -483,6 +483,9 @@ fleet_begin(struct fleet *f, const char *build)
 	setenv("FAKE_CLAUDE_LOG", f->prompts, 1);
 	bench_repo(f->repo);
 	bench_init(f->repo, f->llmc, agent);
+	bench_run(f->repo,
+	    (const char *[]){ f->llmc, "config", "set", "defaults.env",
+		"[\"FAKE_CLAUDE_LOG\"]", NULL });
 	write_history(f);
 	start = clock_mono_us();
 	start_daemon(f);

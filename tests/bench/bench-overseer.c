@@ -233,10 +233,11 @@ measure_restarts(struct bench *b)
 	wait_running(b, 0);
 	for (int i = 0; i < RESTARTS; i++) {
 		const char *const argv[] = { b->llmc, "restart", NULL };
-		size_t at = beacon_end(b);
 		int64_t began, serves;
+		size_t at;
 
 		poll(NULL, 0, AGE_MS);
+		at = beacon_end(b);
 		began = clock_mono_us();
 		bench_run(b->repo, argv);
 		serves = beacon_wait(b, "serve", "autod", 0, &at, &unused);

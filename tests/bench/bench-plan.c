@@ -15,7 +15,6 @@
 #include "plan-ready.h"
 #include "plan-revise.h"
 #include "plan-set.h"
-#include "table.h"
 
 #define RUNS  10
 #define NODES 10000

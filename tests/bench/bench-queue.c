@@ -14,7 +14,6 @@
 #include <poll.h>
 
 #include "bench.h"
-#include "table.h"
 
 #define LANDINGS   20
 #define FEW        20 /* files, and folders */

@@ -8,7 +8,6 @@
 #include "bench.h"
 
 #include "seed.h"
-#include "table.h"
 
 /* In the scratch folder: the cache of 500 packages with 100 files each. */
 static const char make_cache[] =

@@ -163,7 +163,9 @@ measure_claims(struct bench *b)
 	for (size_t i = 0; i < CLAIMS; i++) {
 		int64_t begin = clock_mono_us();
 
-		ask(b, 0, &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1);
+		ask(b, 0,
+		    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot"), BOOK_T("main")),
+		    1);
 		wait_all(b);
 		b->times[i] = (double)(clock_mono_us() - begin);
 	}
@@ -194,8 +196,8 @@ on_claimed(const struct shared_answer *answer, void *arg)
 	}
 	b->asked++;
 	shared_ask(b->hosts[player->n],
-	    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1, 60000, on_claimed,
-	    player);
+	    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot"), BOOK_T("main")), 1,
+	    60000, on_claimed, player);
 }
 
 static void
@@ -208,8 +210,8 @@ measure_race(struct bench *b)
 	for (int i = 0; i < CLAIMERS; i++) {
 		b->asked++;
 		shared_ask(b->hosts[i],
-		    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1, 60000,
-		    on_claimed, &players[i]);
+		    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot"), BOOK_T("main")),
+		    1, 60000, on_claimed, &players[i]);
 	}
 	wait_all(b);
 	bench_report(b->table, "claims on 20 connections",
@@ -267,8 +269,8 @@ play_second(struct player *player, int second)
 
 	if ((second + n) % 20 == 0)
 		ask(b, n,
-		    &SHARED_CALL(
-			SHARED_BEAT, BOOK_T("boot"), BOOK_I(300000), BOOK_I(0)),
+		    &SHARED_CALL(SHARED_BEAT, BOOK_T("boot"), BOOK_I(300000),
+			BOOK_I(0), BOOK_T("main")),
 		    1);
 	if ((second + n) % 30 == 0) {
 		const struct shared_call look[] = {
@@ -289,7 +291,8 @@ play_second(struct player *player, int second)
 		    1);
 	if ((second + n) % (TASK_S / WORKERS) == 0) {
 		const struct shared_call begin[] = {
-			SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")),
+			SHARED_CALL(
+			    SHARED_CLAIM, BOOK_T("boot"), BOOK_T("main")),
 			SHARED_CALL(SHARED_ATTEMPTS_BEGIN, BOOK_T("boot")),
 		};
 
@@ -489,7 +492,7 @@ main(int argc, char **argv)
 		ask(&b, i,
 		    &SHARED_CALL(SHARED_HELLO, BOOK_T("boot"), BOOK_T(NULL),
 			BOOK_I(3600000), BOOK_T("v"), BOOK_I(WORKERS),
-			BOOK_I(1), BOOK_T(NULL)),
+			BOOK_I(1), BOOK_T(NULL), BOOK_T("main")),
 		    1);
 	}
 	wait_all(&b);

@@ -261,8 +261,9 @@ pass_time(int64_t ms)
 	loop_timer_free(timer);
 }
 
-#define EVENTS 20
-#define TURNS  9
+#define EVENTS  20
+#define TURNS   9
+#define IDLE_MS 5000
 
 static void
 measure_events(void)
@@ -311,6 +312,25 @@ count_wakes(void)
 	/* A timer of somebody else falls into a few of them. */
 	bench_sort(times, TURNS);
 	return times[TURNS / 2];
+}
+
+/* What a page adds that is open while nothing happens, beyond its beat. */
+static void
+measure_idle_page(void)
+{
+	uint64_t before = loop_passes(loop), without;
+	struct show_follower *f;
+
+	pass_time(IDLE_MS);
+	without = loop_passes(loop) - before;
+	f = show_stream_follow(floors.show->stream, on_body, NULL);
+	pass_time((int64_t)4 * SHOW_PAUSE_MS);
+	before = loop_passes(loop);
+	pass_time(IDLE_MS);
+	before = loop_passes(loop) - before;
+	show_stream_leave(f);
+	add_row("wake-ups of autod by an idle page in 5 s", TARGET_WAKES,
+	    "more", -1, before > without ? (double)(before - without) : 0);
 }
 
 /* What the floor adds while nobody looks: ends it. */
@@ -380,6 +400,8 @@ measure_charts(const char *build, const char *repo)
 		NULL };
 	int64_t now = clock_wall_ms(), step = (int64_t)24 * 3600000 / SPANS;
 	cleanup_json struct json_object *params = json_object_new_object();
+	struct json_object *view = show_snapshot(floors.show, NULL);
+	struct json_object_iter it;
 	cleanup_buf struct buf input = BUF_INIT;
 	double times[CHARTS];
 	struct err err = { 0 };
@@ -408,7 +430,10 @@ measure_charts(const char *build, const char *repo)
 	bench_must(book_commit(floors.core->book, &err), "commit", &err);
 	json_set_int(params, "now_ms", now);
 	json_set_int(params, "since_ms", now - SPANS * step);
-	json_set(params, "view", show_snapshot(floors.show, NULL));
+	json_set(params, "view", view);
+	/* These workers have no agents, whose time the view would have. */
+	json_object_object_foreachC(json_object_object_get(view, "workers"), it)
+	    show_spans_fill(floors.show->spans, it.key, it.val);
 	json_print(params, false, &input);
 	for (int i = 0; i < CHARTS; i++) {
 		const struct child_spec spec = { .argv = argv,
@@ -468,6 +493,7 @@ main(int argc, char **argv)
 	measure_frames();
 	measure_page();
 	measure_charts(build, dir);
+	measure_idle_page();
 	measure_wakes();
 	bench_print(table);
 	floors_free(&floors);

@@ -12,7 +12,6 @@
 
 #include "bench.h"
 #include "reconcile-world.h"
-#include "table.h"
 
 #define RUNS      20
 #define GOALS     10

@@ -19,7 +19,6 @@
 
 #include "bench.h"
 #include "client.h"
-#include "table.h"
 #include "workspace.h"
 
 #define WORKERS   100

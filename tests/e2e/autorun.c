@@ -16,18 +16,6 @@ static struct {
 	int commits; /* on main when the first run began */
 } run;
 
-static const char *
-in_root(const char *name)
-{
-	return e2e_path("%s/.llmc/%s", fleet_root(), name);
-}
-
-static const char *
-in_scratch(const char *name)
-{
-	return e2e_path("%s/%s", unit_scratch(), name);
-}
-
 static void
 know_fleet(void)
 {
@@ -67,7 +55,7 @@ wait_on(int64_t end, const char *what)
 void
 auto_task(const char *name, const char *fmt, ...)
 {
-	const char *folder = in_root("tasks/todo");
+	const char *folder = fleet_file("tasks/todo");
 	const char *aside = e2e_path("%s/.%s.new", folder, name);
 	cleanup_free char *text = NULL;
 	va_list ap;
@@ -89,7 +77,7 @@ auto_set(const char *key, const char *value)
 void
 auto_tune(const char *tuning)
 {
-	const char *file = in_scratch("tuning");
+	const char *file = e2e_scratch("tuning");
 
 	e2e_write(e2e_path("%s.new", file),
 	    e2e_path("%s %s", access(file, F_OK) == 0 ? e2e_read(file) : "",
@@ -101,7 +89,7 @@ auto_tune(const char *tuning)
 void
 auto_pool(const char *script)
 {
-	const char *file = in_scratch("pool.sh");
+	const char *file = e2e_scratch("pool.sh");
 
 	e2e_script(file,
 	    e2e_path("#!/bin/sh\nPOOL='%s'\n%s\n", e2e_dir("pool"), script));
@@ -111,7 +99,7 @@ auto_pool(const char *script)
 void
 auto_ails(const char *steps)
 {
-	const char *file = in_scratch("ails");
+	const char *file = e2e_scratch("ails");
 
 	e2e_env(e2e_path("FAKE_CLAUDE_MORE=%s", file));
 	e2e_write(e2e_path("%s.new", file), steps);
@@ -171,18 +159,18 @@ launch(const char *const *args)
 		buf_addc(&command, ' ');
 		text_add_shell(&command, args[i]);
 	}
-	remove(in_scratch("auto.pid"));
-	remove(in_scratch("auto.status"));
+	remove(e2e_scratch("auto.pid"));
+	remove(e2e_scratch("auto.status"));
 	/* Not in the background of a shell, which would ignore SIGINT. */
-	e2e_script(in_scratch("auto.sh"),
+	e2e_script(e2e_scratch("auto.sh"),
 	    e2e_path("#!/bin/sh\necho $$ >'%s.new'\nmv '%s.new' '%s'\nexec %s",
-		in_scratch("auto.pid"), in_scratch("auto.pid"),
-		in_scratch("auto.pid"), command.data));
+		e2e_scratch("auto.pid"), e2e_scratch("auto.pid"),
+		e2e_scratch("auto.pid"), command.data));
 	spec.shell = e2e_path("exec </dev/null >>'%s' 2>&1\n'%s'\n"
 			      "echo $? >'%s.new'\nmv '%s.new' '%s'",
-	    in_scratch("auto.out"), in_scratch("auto.sh"),
-	    in_scratch("auto.status"), in_scratch("auto.status"),
-	    in_scratch("auto.status"));
+	    e2e_scratch("auto.out"), e2e_scratch("auto.sh"),
+	    e2e_scratch("auto.status"), e2e_scratch("auto.status"),
+	    e2e_scratch("auto.status"));
 	ck_assert_msg(child_run(&spec, &result, &err) == 0, "%s", err.msg);
 }
 
@@ -213,7 +201,7 @@ auto_launch(const char *arg, ...)
 static const char *
 instance_in(const char *name)
 {
-	struct json_object *json = e2e_load(in_root(name));
+	struct json_object *json = e2e_load(fleet_file(name));
 	const char *id =
 	    e2e_path("%s", json_string_or(json, "instance_id", ""));
 
@@ -262,7 +250,7 @@ auto_run(const char *arg, ...)
 bool
 auto_has_ended(void)
 {
-	return e2e_exists(in_scratch("auto.status"));
+	return e2e_exists(e2e_scratch("auto.status"));
 }
 
 void
@@ -270,13 +258,13 @@ auto_signal(int signo)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (!e2e_exists(in_scratch("auto.pid")))
+	while (!e2e_exists(e2e_scratch("auto.pid")))
 		wait_on(end, "the program to begin");
 	ck_assert_msg(
 	    !auto_has_ended(), "it has ended: %s", e2e_shown(auto_output()));
 	ck_assert_int_eq(
-	    kill(
-		(int)strtol(e2e_read(in_scratch("auto.pid")), NULL, 10), signo),
+	    kill((int)strtol(e2e_read(e2e_scratch("auto.pid")), NULL, 10),
+		signo),
 	    0);
 }
 
@@ -288,7 +276,7 @@ auto_wait_exit(void)
 
 	while (!auto_has_ended())
 		wait_on(end, "the end of the run");
-	status = (int)strtol(e2e_read(in_scratch("auto.status")), NULL, 10);
+	status = (int)strtol(e2e_read(e2e_scratch("auto.status")), NULL, 10);
 	ck_assert_msg(status != 128 + SIGSEGV && status != 128 + SIGABRT,
 	    "it crashed: %s", e2e_shown(auto_output()));
 	return status;
@@ -315,7 +303,7 @@ auto_kill9_daemon(void)
 const char *
 auto_output(void)
 {
-	const char *file = in_scratch("auto.out");
+	const char *file = e2e_scratch("auto.out");
 
 	return e2e_exists(file) ? last_of(e2e_read(file)) : "";
 }
@@ -354,7 +342,7 @@ count_lines(const char *file, const char *type, const char *words)
 int
 auto_events(const char *type, const char *words)
 {
-	return count_lines(in_root("logs/auto.log"), type, words);
+	return count_lines(fleet_file("logs/auto.log"), type, words);
 }
 
 void
@@ -377,7 +365,7 @@ auto_wait_event(const char *type, const char *words)
 int
 auto_logged(const char *log, const char *words)
 {
-	return count_lines(in_root(e2e_path("logs/%s", log)), NULL, words);
+	return count_lines(fleet_file(e2e_path("logs/%s", log)), NULL, words);
 }
 
 void
@@ -412,13 +400,13 @@ auto_state(void)
 struct json_object *
 auto_failure(void)
 {
-	return e2e_load(in_root("failure.json"));
+	return e2e_load(fleet_file("failure.json"));
 }
 
 struct json_object *
 auto_heartbeat(void)
 {
-	return e2e_load(in_root("auto.heartbeat"));
+	return e2e_load(fleet_file("auto.heartbeat"));
 }
 
 void
@@ -508,7 +496,7 @@ auto_folder(const char *name)
 {
 	return e2e_sh(fleet_root(),
 	    e2e_path("ls '%s' 2>/dev/null || true",
-		in_root(e2e_path("tasks/%s", name))))
+		fleet_file(e2e_path("tasks/%s", name))))
 	    ->out;
 }
 

@@ -561,6 +561,12 @@ e2e_path(const char *fmt, ...)
 }
 
 const char *
+e2e_scratch(const char *name)
+{
+	return e2e_path("%s/%s", unit_scratch(), name);
+}
+
+const char *
 e2e_read(const char *path)
 {
 	struct buf text = BUF_INIT;

@@ -70,6 +70,7 @@ void e2e_guard(const char *root, const char *script);
 /* "dir/name", formatted as by printf. */
 const char *
 e2e_path(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+const char *e2e_scratch(const char *name); /* in the scratch directory */
 const char *e2e_read(const char *path);
 void e2e_write(const char *path, const char *text);
 void e2e_script(const char *path, const char *text); /* made executable */

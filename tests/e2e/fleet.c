@@ -265,6 +265,12 @@ fleet_root(void)
 }
 
 const char *
+fleet_file(const char *name)
+{
+	return e2e_path("%s/.llmc/%s", fleet_root(), name);
+}
+
+const char *
 fleet_worktree(const char *worker)
 {
 	return e2e_path("%s/.worktrees/%s", root, worker);
@@ -354,6 +360,16 @@ fleet_worker(const char *worker)
 	json_object_get(record);
 	json_object_put(state);
 	return record;
+}
+
+const char *
+fleet_conversation(const char *worker)
+{
+	struct json_object *record = fleet_worker(worker);
+	const char *text = e2e_read(json_string_or(record, "transcript", ""));
+
+	json_object_put(record);
+	return text;
 }
 
 const char *

@@ -40,6 +40,7 @@ void fleet_end(void);
 
 const char *fleet_root(void);
 const char *fleet_worktree(const char *worker);
+const char *fleet_file(const char *name); /* in .llmc */
 
 /* Run llmc with these arguments in the root; it must succeed. */
 struct e2e_run *fleet_do(const char *command, ...) __attribute__((sentinel));
@@ -57,6 +58,8 @@ void fleet_wait(const char *worker, const char *status);
 /* The worker's record in the state. */
 struct json_object *fleet_worker(const char *worker);
 const char *fleet_status(const char *worker);
+/* Its transcript so far. */
+const char *fleet_conversation(const char *worker);
 
 /* Wait until the agent got a prompt with these words; fails after 30 s. */
 void fleet_wait_prompt(const char *words);

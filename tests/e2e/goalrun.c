@@ -119,26 +119,20 @@ goal_is_reached(const char *goal, const char *const *nodes)
 
 /* --- notices ----------------------------------------------------------- */
 
-static const char *
-notice_file(void)
-{
-	return e2e_path("%s/told", unit_scratch());
-}
-
 void
 goal_set_notices(void)
 {
-	e2e_write(notice_file(), "");
+	e2e_write(e2e_scratch("told"), "");
 	e2e_notify(fleet_root(),
-	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", notice_file(),
-		notice_file(), notice_file()));
+	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", e2e_scratch("told"),
+		e2e_scratch("told"), e2e_scratch("told")));
 }
 
 void
 goal_wait_notice(const char *class, const char *words)
 {
 	auto_wait_shell(e2e_path("grep '\"class\":\"%s\"' '%s' | grep -qF '%s'",
-	    class, notice_file(), words));
+	    class, e2e_scratch("told"), words));
 }
 
 int
@@ -146,7 +140,7 @@ goal_notices(void)
 {
 	return (int)strtol(
 	    e2e_sh(fleet_root(),
-		e2e_path("grep -c 'needs a person:' '%s'", notice_file()))
+		e2e_path("grep -c 'needs a person:' '%s'", e2e_scratch("told")))
 		->out,
 	    NULL, 10);
 }

@@ -22,7 +22,8 @@ enum hosts_engine {
 	HOSTS_SQLITE,
 	HOSTS_POSTGRES,
 	HOSTS_ENGINES,
-	HOSTS_PAIR /* PostgreSQL, and where its standby will be */
+	HOSTS_PAIR, /* PostgreSQL, and where its standby will be */
+	HOSTS_ANY /* PostgreSQL, or SQLite where it is not installed */
 };
 
 /* Make the origin, the book and so many hosts, which have joined. The check of

@@ -19,18 +19,6 @@
 static int seen; /* pid of the last daemon */
 
 static const char *
-in_root(const char *name)
-{
-	return e2e_path("%s/.llmc/%s", fleet_root(), name);
-}
-
-static const char *
-in_scratch(const char *name)
-{
-	return e2e_path("%s/%s", unit_scratch(), name);
-}
-
-static const char *
 last_of(const char *text)
 {
 	size_t len = strlen(text);
@@ -80,8 +68,8 @@ guard(void)
 		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
 		     "'%s')\n[ -z \"$pid\" ] || kill -KILL \"$pid\"\n"
 		     "TMUX_TMPDIR='%s' tmux -L %s kill-server",
-		in_scratch("over.pid"), in_scratch("over.pid"),
-		in_root("daemon.json"), unit_scratch(),
+		e2e_scratch("over.pid"), e2e_scratch("over.pid"),
+		fleet_file("daemon.json"), unit_scratch(),
 		e2e_setting(fleet_root(), "tmux.socket"))));
 }
 
@@ -148,7 +136,7 @@ over_end(void)
 {
 	if (fleet_root() == NULL)
 		return;
-	if (e2e_exists(in_scratch("over.pid")) && !over_has_ended() &&
+	if (e2e_exists(e2e_scratch("over.pid")) && !over_has_ended() &&
 	    over_alive(over_pid()))
 		fleet_kill(over_pid());
 	fleet_end();
@@ -157,16 +145,16 @@ over_end(void)
 void
 over_culprit(const char *script)
 {
-	e2e_script(in_scratch("culprit.sh"), e2e_path("%s\n", script));
+	e2e_script(e2e_scratch("culprit.sh"), e2e_path("%s\n", script));
 	auto_ails(e2e_path("fake: run case $PWD in */.worktrees/auto-*) "
 			   "[ ! -e '%s' ] || . '%s' ;; esac",
-	    in_scratch("culprit.sh"), in_scratch("culprit.sh")));
+	    e2e_scratch("culprit.sh"), e2e_scratch("culprit.sh")));
 }
 
 const char *
 over_remove_culprit(void)
 {
-	return e2e_path("fake: run rm '%s'", in_scratch("culprit.sh"));
+	return e2e_path("fake: run rm '%s'", e2e_scratch("culprit.sh"));
 }
 
 void
@@ -194,26 +182,26 @@ over_remedy(int off, const char *fmt, ...)
 static void
 launch(const char *args, const char *output)
 {
-	const char *pid = in_scratch("over.pid");
-	const char *status = in_scratch("over.status");
+	const char *pid = e2e_scratch("over.pid");
+	const char *status = e2e_scratch("over.status");
 
 	remove(pid);
 	remove(status);
-	remove(in_scratch("over.out"));
+	remove(e2e_scratch("over.out"));
 	/* Not in the background of a shell, which would ignore SIGINT. */
-	e2e_script(in_scratch("over.sh"),
+	e2e_script(e2e_scratch("over.sh"),
 	    e2e_path("#!/bin/sh\ncd '%s'\necho $$ >'%s.new'\n"
 		     "mv '%s.new' '%s'\nexec '%s' overseer%s\n",
 		fleet_root(), pid, pid, pid, e2e_llmc_path(), args));
 	over_leave_behind(e2e_path("exec </dev/null >'%s' 2>&1\n'%s'\n"
 				   "echo $? >'%s.new'\nmv '%s.new' '%s'",
-	    output, in_scratch("over.sh"), status, status, status));
+	    output, e2e_scratch("over.sh"), status, status, status));
 }
 
 void
 over_start(void)
 {
-	launch("", in_scratch("over.out"));
+	launch("", e2e_scratch("over.out"));
 }
 
 void
@@ -234,14 +222,14 @@ over_run(const char *arg, ...)
 		text_add_shell(&args, arg);
 	}
 	va_end(ap);
-	launch(args.data, in_scratch("over.out"));
+	launch(args.data, e2e_scratch("over.out"));
 	return over_wait_exit();
 }
 
 bool
 over_has_ended(void)
 {
-	return e2e_exists(in_scratch("over.status"));
+	return e2e_exists(e2e_scratch("over.status"));
 }
 
 int
@@ -249,9 +237,9 @@ over_pid(void)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (!e2e_exists(in_scratch("over.pid")))
+	while (!e2e_exists(e2e_scratch("over.pid")))
 		wait_on(end, "the overseer to begin");
-	return (int)strtol(e2e_read(in_scratch("over.pid")), NULL, 10);
+	return (int)strtol(e2e_read(e2e_scratch("over.pid")), NULL, 10);
 }
 
 void
@@ -270,7 +258,7 @@ over_wait_exit(void)
 
 	while (!over_has_ended())
 		wait_on(end, "the end of the overseer");
-	status = (int)strtol(e2e_read(in_scratch("over.status")), NULL, 10);
+	status = (int)strtol(e2e_read(e2e_scratch("over.status")), NULL, 10);
 	ck_assert_msg(status != 128 + SIGSEGV && status != 128 + SIGABRT,
 	    "it crashed: %s", e2e_shown(last_of(over_output())));
 	return status;
@@ -286,7 +274,7 @@ over_kill9(void)
 const char *
 over_output(void)
 {
-	const char *file = in_scratch("over.out");
+	const char *file = e2e_scratch("over.out");
 
 	return e2e_exists(file) ? e2e_read(file) : "";
 }
@@ -326,7 +314,7 @@ over_wait_says(const char *words)
 const char *
 over_member(const char *path)
 {
-	struct json_object *json = e2e_load(in_root("overseer.json"));
+	struct json_object *json = e2e_load(fleet_file("overseer.json"));
 	const char *text = auto_member(json, path);
 
 	json_object_put(json);
@@ -336,7 +324,7 @@ over_member(const char *path)
 const char *
 over_instance(void)
 {
-	struct json_object *json = e2e_load(in_root("daemon.json"));
+	struct json_object *json = e2e_load(fleet_file("daemon.json"));
 	const char *text = auto_member(json, "instance_id");
 
 	json_object_put(json);
@@ -421,7 +409,7 @@ over_complain(int daemon)
 				    "\"message\":\"" OVER_COMPLAINT "\"}\n",
 	    daemon);
 
-	ck_assert_int_eq(file_append(in_root("logs/autod.log"), line,
+	ck_assert_int_eq(file_append(fleet_file("logs/autod.log"), line,
 			     strlen(line), 0600, false, NULL),
 	    0);
 }
@@ -441,7 +429,7 @@ over_kill_twice(void)
 int
 over_remembered(const char *kind, const char *words)
 {
-	const char *file = in_root("failures.jsonl"), *text, *end;
+	const char *file = fleet_file("failures.jsonl"), *text, *end;
 	int count = 0;
 
 	text = e2e_exists(file) ? e2e_read(file) : "";
@@ -495,7 +483,7 @@ over_ends(int status, const char *words)
 	    e2e_shown(last_of(over_output())));
 	if (words != NULL)
 		e2e_has(over_output(), words);
-	ck_assert_int_ne(lock_is_held(in_root("state.lock")), 1);
+	ck_assert_int_ne(lock_is_held(fleet_file("state.lock")), 1);
 	ck_assert(!over_alive(seen));
 	e2e_lacks(live_sessions(), "llmc-overseer");
 }
@@ -536,6 +524,14 @@ over_stop(void)
 	over_ends(OVER_STOPPED, "Stopped.");
 	ck_assert_str_eq(live_sessions(), "");
 	ck_assert_str_eq(over_member("state"), "Terminated");
+}
+
+void
+over_finish(void)
+{
+	auto_wait_finished("landed", 1);
+	over_stop();
+	auto_history("work.txt: x", NULL);
 }
 
 /* --- suites ----------------------------------------------------------- */

@@ -95,6 +95,8 @@ bool over_recovers(int off, const char *failure, int before);
 void over_undisturbed(int daemon);
 /* Ctrl-C: status 0, and nothing is left running. */
 void over_stop(void);
+/* When work.txt has landed: stop it, and expect nothing else. */
+void over_finish(void);
 /* It exits by itself with that status and words, and no daemon and no repairing
  * session is left. */
 void over_ends(int status, const char *words);

@@ -101,6 +101,6 @@ END_TEST
 void
 queue_scenarios_add(Suite *suite, SFun begin)
 {
-	scenarios_add_test(suite, begin,
+	scenarios_add_ours(suite, begin,
 	    a_pair_that_fails_together_is_repaired_before_it_lands);
 }

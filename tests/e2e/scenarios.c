@@ -157,6 +157,8 @@ static const char second_time[] =
     "tail --pid=$CLAUDE_PID -f /dev/null; }\n"
     "fake: commit second.txt x";
 
+bool scenarios_kept_elsewhere;
+
 /* Kill the agent in its turn, while no daemon notices, and change the file of
  * its conversation. */
 static void
@@ -165,6 +167,10 @@ interrupt(const char *damage)
 	struct json_object *worker;
 	const char *file;
 
+	if (scenarios_kept_elsewhere)
+		unit_skip("its conversations are in a database of its own, and "
+			  "its shell has no CLAUDE_PID, for which the first "
+			  "turn waits");
 	fleet_add("adam");
 	fleet_start("adam", second_time);
 	fleet_wait("adam", "working");
@@ -290,12 +296,30 @@ scenarios_real(void)
 void
 scenarios_add_test(Suite *suite, SFun begin, const TTest *test)
 {
-	TCase *tc = tcase_create(test->name);
+	TCase *tc;
 
+	if (!unit_is_mine())
+		return;
+	tc = tcase_create(test->name);
 	tcase_set_timeout(tc, TIMEOUT_S * fleet_patience);
 	tcase_add_checked_fixture(tc, begin, fleet_end);
 	tcase_add_test(tc, test);
 	suite_add_tcase(suite, tc);
+}
+
+static bool without_ours;
+
+void
+scenarios_of_agent(void)
+{
+	without_ours = getenv("UNIT_WHOLE") == NULL;
+}
+
+void
+scenarios_add_ours(Suite *suite, SFun begin, const TTest *test)
+{
+	if (!without_ours)
+		scenarios_add_test(suite, begin, test);
 }
 
 /* No hook tells of it, only the transcript. */
@@ -322,18 +346,19 @@ END_TEST
 void
 scenarios_add(Suite *suite, SFun begin)
 {
-	const TTest *const all[] = {
-		a_task_lands_as_one_commit_without_attribution,
-		every_prompt_arrives_whole,
+	const TTest *const all[] = { every_prompt_arrives_whole,
 		a_message_is_text_whatever_it_begins_with,
-		leftovers_are_sent_back_then_committed, a_killed_agent_goes_on,
+		a_killed_agent_goes_on,
 		a_lost_conversation_is_given_the_task_again,
 		a_conversation_that_cannot_be_resumed_begins_anew,
 		a_killed_daemon_adopts_what_runs,
 		escape_in_its_session_pauses_a_worker,
-		failures_of_the_api_are_told_apart
-	};
+		failures_of_the_api_are_told_apart };
 
+	scenarios_add_ours(
+	    suite, begin, a_task_lands_as_one_commit_without_attribution);
+	scenarios_add_ours(
+	    suite, begin, leftovers_are_sent_back_then_committed);
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(suite, begin, all[i]);
 }

@@ -15,6 +15,16 @@ void scenarios_add(Suite *suite, SFun begin);
 /* Add a test with such a fixture, and fleet_end() after it. */
 void scenarios_add_test(Suite *suite, SFun begin, const TTest *test);
 
+/* The same for a rule about commits and landings, which no agent changes: with
+ * another agent than the usual stand-in only the soak runs it (UNIT_WHOLE), if
+ * the suite begins with scenarios_of_agent(). */
+void scenarios_add_ours(Suite *suite, SFun begin, const TTest *test);
+void scenarios_of_agent(void);
+
+/* The agent has its conversations elsewhere than in the file that llmc reads.
+ */
+extern bool scenarios_kept_elsewhere;
+
 /* For the tests of a suite that follow, the real Claude Code is needed: without
  * it the whole program is skipped. */
 void scenarios_real(void);

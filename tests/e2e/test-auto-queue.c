@@ -4,7 +4,6 @@
  * never at a commit that fails check_command. */
 #include "autorun.h"
 #include "queue-scenarios.h"
-#include "scenarios.h"
 
 static const char *
 in_main(const char *file)

@@ -3,7 +3,6 @@
 /* A run of auto mode: how it starts, continues after failures, and ends. */
 #include "auto-scenarios.h"
 #include "autorun.h"
-#include "scenarios.h"
 
 void
 unit_before(void)

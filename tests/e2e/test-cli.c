@@ -251,7 +251,7 @@ TEST(unknown_words_name_the_nearest)
 		{ { "--json=1", "init" }, "did you mean --json?" },
 		{ { "" }, ": no such command" },
 		{ { "-" }, "-: no such option" },
-		{ { NULL }, "a command is required" },
+		{ { NULL }, "a command is required; this folder is not" },
 		{ { "init", "extra" }, "extra: unexpected argument" },
 		{ { "version", "x" }, "x: unexpected argument" },
 		{ { "doctor", "schma" }, "did you mean \"schema\"?" },
@@ -282,6 +282,9 @@ TEST(without_a_command_it_says_what_is_next)
 		    "\nNext: llmc up --auto --detach\n" },
 	};
 
+	e2e_expect(e2e_sh(e2e_dir("empty"), "git init -q"), 0, NULL);
+	e2e_has(e2e_llmc(e2e_path("%s/empty", unit_scratch()), NULL)->out,
+	    "\nNext: git commit ");
 	e2e_has(e2e_llmc(fresh, NULL)->out, "\nNext: llmc init\n");
 	for (size_t i = 0; i < nitems(steps); i++) {
 		struct e2e_run *run = e2e_sh(root,

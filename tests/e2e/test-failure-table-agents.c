@@ -5,14 +5,6 @@
 
 #define TASK "A\nfake: commit work.txt x"
 
-static void
-finish(void)
-{
-	auto_wait_finished("landed", 1);
-	over_stop();
-	auto_history("work.txt: x", NULL);
-}
-
 START_TEST(an_agent_that_is_killed_once_goes_on)
 {
 	int daemon, agent;
@@ -26,7 +18,7 @@ START_TEST(an_agent_that_is_killed_once_goes_on)
 	auto_wait_finished("landed", 1);
 	ck_assert_int_ne(fleet_agent_pid("auto-1"), agent);
 	over_undisturbed(daemon);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -37,7 +29,7 @@ START_TEST(an_agent_that_keeps_crashing_is_repaired)
 	over_remedy(_i, "%s", over_remove_culprit());
 	over_start();
 	if (over_recovers(_i, "3 times in a row", 0))
-		finish();
+		over_finish();
 	else
 		ck_assert_int_eq(auto_landed(), 0);
 }
@@ -66,7 +58,7 @@ START_TEST(an_agent_that_nothing_wakes_is_repaired)
 		ck_assert_int_ge(
 		    auto_events("stall", "\"action\":\"restart\""), 1);
 		over_remembers("stall", NULL, 0);
-		finish();
+		over_finish();
 	} else {
 		ck_assert_int_eq(auto_landed(), 0);
 	}
@@ -87,7 +79,7 @@ START_TEST(a_long_turn_with_signs_of_life_is_no_stall)
 	auto_wait_finished("landed", 1);
 	over_undisturbed(daemon);
 	ck_assert_int_eq(auto_events("stall", NULL), 0);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -101,7 +93,7 @@ START_TEST(a_worker_in_error_is_repaired)
 	over_remedy(_i, "fake: run touch '%s'", tool);
 	over_start();
 	if (over_recovers(_i, "no tool", 0)) {
-		finish();
+		over_finish();
 	} else {
 		ck_assert_int_eq(auto_landed(), 0);
 		ck_assert_str_eq(fleet_status("auto-1"), "error");

@@ -8,20 +8,6 @@
 #define WAIT_MS 60000
 #define BEAT_MS 200
 
-static void
-finish(void)
-{
-	auto_wait_finished("landed", 1);
-	over_stop();
-	auto_history("work.txt: x", NULL);
-}
-
-static const char *
-in_root(const char *name)
-{
-	return e2e_path("%s/.llmc/%s", fleet_root(), name);
-}
-
 START_TEST(a_killed_tmux_server_is_started_again)
 {
 	struct e2e_run *run;
@@ -39,7 +25,7 @@ START_TEST(a_killed_tmux_server_is_started_again)
 	auto_open_gate("a");
 	auto_wait_finished("landed", 1);
 	over_undisturbed(daemon);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -53,7 +39,7 @@ START_TEST(a_missing_program_is_repaired)
 	over_remedy(_i, "fake: run ln -s '%s' '%s'", e2e_llmc_path(), program);
 	over_start();
 	if (over_recovers(_i, "start_failed", 0))
-		finish();
+		over_finish();
 	else
 		ck_assert_int_eq(auto_landed(), 0);
 }
@@ -70,16 +56,16 @@ START_TEST(a_repair_that_gives_up_needs_a_person)
 	over_ends(OVER_MANUAL, "The pool is not mine.");
 	over_remembers("remedy", "\"gave up\"", 1);
 	ck_assert_int_ge(
-	    fleet_prompts(in_root("remedy/manual_intervention_needed_")), 1);
+	    fleet_prompts(fleet_file("remedy/manual_intervention_needed_")), 1);
 	ck_assert_int_eq(over_run(NULL), OVER_MANUAL);
 	e2e_has(over_output(), "manual_intervention_needed_1.txt");
-	remove(in_root("manual_intervention_needed_1.txt"));
+	remove(fleet_file("manual_intervention_needed_1.txt"));
 	auto_pool(
 	    "[ -e \"$POOL/o\" ] || { touch \"$POOL/o\"; echo 'fake: commit "
 	    "work.txt x'; }");
 	over_start();
 	over_daemon(0);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -87,7 +73,7 @@ END_TEST
 static void
 beat_until_stalled(void)
 {
-	const char *file = in_root("auto.heartbeat");
+	const char *file = fleet_file("auto.heartbeat");
 	int64_t begun = clock_mono_ms(), now = begun;
 	char text[256];
 
@@ -118,9 +104,9 @@ START_TEST(a_stall_resets_the_worker)
 	over_start();
 	daemon = over_daemon(0);
 	fleet_wait("auto-1", "working");
-	ck_assert_int_eq(mkdir(in_root("auto.heartbeat.new"), 0700), 0);
+	ck_assert_int_eq(mkdir(fleet_file("auto.heartbeat.new"), 0700), 0);
 	beat_until_stalled();
-	rmdir(in_root("auto.heartbeat.new"));
+	rmdir(fleet_file("auto.heartbeat.new"));
 	auto_ails("");
 	ck_assert_int_ne(over_daemon(daemon), daemon);
 	auto_wait_finished("landed", 1);
@@ -130,7 +116,7 @@ START_TEST(a_stall_resets_the_worker)
 	auto_salvaged("auto-1", "work.txt");
 	ck_assert_int_eq(auto_events("task_assigned", "\"attempt\":\"2\""), 1);
 	ck_assert_int_eq(fleet_prompts("there is no progress"), 1);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -150,7 +136,7 @@ reuse(void)
 	auto_task("a.md", TASK);
 	over_start();
 	ck_assert_int_ne(over_daemon(0), daemon);
-	finish();
+	over_finish();
 	ck_assert(over_alive(daemon));
 	over_end();
 }

@@ -5,14 +5,6 @@
 #include "enclave.h"
 #include "overrun.h"
 
-static void
-finish(void)
-{
-	auto_wait_finished("landed", 1);
-	over_stop();
-	auto_history("work.txt: x", NULL);
-}
-
 /* The repair cannot write its own files either: a person is needed, and
  * told. */
 START_TEST(a_full_disk_needs_a_person)
@@ -38,7 +30,7 @@ START_TEST(a_full_disk_needs_a_person)
 	ck_assert_int_eq(remove(filler), 0);
 	over_start();
 	ck_assert_int_ne(over_daemon(0), daemon);
-	finish();
+	over_finish();
 	enclave_release_disk(fleet_root());
 }
 END_TEST
@@ -64,7 +56,7 @@ START_TEST(a_daemon_that_keeps_being_killed_needs_a_person)
 	auto_task("a.md", "A\nfake: commit work.txt x");
 	over_start();
 	over_daemon(daemon);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -93,7 +85,7 @@ START_TEST(a_usage_limit_is_waited_for)
 	auto_wait_finished("landed", 1);
 	ck_assert_int_ge(clock_wall_ms() / 1000, until);
 	over_undisturbed(daemon);
-	finish();
+	over_finish();
 }
 END_TEST
 

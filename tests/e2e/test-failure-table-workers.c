@@ -3,14 +3,6 @@
 /* The failure table, rows 9 to 12: sessions, worktrees, and bad work. */
 #include "overrun.h"
 
-static void
-finish(void)
-{
-	auto_wait_finished("landed", 1);
-	over_stop();
-	auto_history("work.txt: x", NULL);
-}
-
 static const char *
 tmux_kill(void)
 {
@@ -34,7 +26,7 @@ START_TEST(a_session_that_is_killed_once_is_made_again)
 	auto_wait_finished("landed", 1);
 	ck_assert_int_ne(fleet_agent_pid("auto-1"), agent);
 	over_undisturbed(daemon);
-	finish();
+	over_finish();
 }
 END_TEST
 
@@ -71,7 +63,7 @@ START_TEST(a_session_that_keeps_being_killed_is_repaired)
 	over_remedy(_i, "fake: run rm '%s'", killer);
 	over_start();
 	if (over_recovers(_i, "3 times in a row", 0))
-		finish();
+		over_finish();
 	else
 		ck_assert_int_eq(auto_landed(), 0);
 	/* It was that, three times or more for each failure, and nothing
@@ -97,7 +89,7 @@ START_TEST(a_corrupt_worktree_is_repaired)
 	over_start();
 	if (over_recovers(_i, "is not a worktree: its .git does not name", 0)) {
 		over_remembers("failure", "worker_error", 1);
-		finish();
+		over_finish();
 		auto_salvaged("auto-1", "work.txt");
 	} else {
 		ck_assert_int_eq(auto_landed(), 0);

@@ -6,6 +6,7 @@
  * its API. LLMC_TEST_KIND says which: codex, codex-real. With the real one, the
  * kind claude is the fake agent.
  */
+#include "asked.h"
 #include "auto-scenarios.h"
 #include "autorun.h"
 #include "scenarios.h"
@@ -91,6 +92,49 @@ begin_opencode(void)
 		url));
 }
 
+/* What the user has set is not there, but what the repository has is. */
+static void
+box_opencode(void)
+{
+	const char *program =
+	    e2e_setting(fleet_root(), "defaults.opencode_command");
+
+	if (url == NULL)
+		return;
+	e2e_set(fleet_root(), "defaults.sandbox_read",
+	    e2e_path("[\"%.*s\"]",
+		(int)(strstr(program, "/bin/opencode") - program), program));
+	e2e_sh(fleet_root(),
+	    e2e_path("cp '%s/home/.config/opencode/opencode.json' . && git add "
+		     "opencode.json && git commit -qm settings",
+		unit_scratch()));
+}
+
+static void
+begin_gemini(void)
+{
+	url = fleet_begin_stubbed();
+	e2e_set(fleet_root(), "defaults.model", "gemini-2.5-pro");
+	e2e_env("GEMINI_API_KEY=" FLEET_API_KEY);
+	e2e_env(e2e_path("GOOGLE_GEMINI_BASE_URL=%s", url));
+	e2e_dir("home/.gemini");
+	e2e_write(e2e_path("%s/home/.gemini/settings.json", unit_scratch()),
+	    "{\"general\":{\"maxAttempts\":1}}");
+}
+
+/* Its program is a link to one of many files. */
+static void
+box_gemini(void)
+{
+	const char *program =
+	    e2e_setting(fleet_root(), "defaults.gemini_command");
+
+	if (url != NULL)
+		e2e_set(fleet_root(), "defaults.sandbox_read",
+		    e2e_path("[\"%.*s\"]",
+			(int)(strstr(program, "/.bin/") - program), program));
+}
+
 static const struct kind {
 	const char *name; /* as in the settings */
 	const char *command; /* the setting with its program */
@@ -99,6 +143,8 @@ static const struct kind {
 	bool queues; /* a message reaches it in its turn */
 	void (*box)(void); /* what it needs more in a sandbox */
 	bool boxed; /* it runs in one */
+	bool streamed; /* it has no terminal: llmc stream */
+	bool database; /* its conversations are in one, if it is real */
 	const char *title, *real; /* the real one, and its name in
 				   * tests/tools/real-agent.sh */
 	void (*begin)(void);
@@ -109,6 +155,7 @@ static const struct kind {
 	    .files = "home/.claude/projects/*",
 	    .modes = true,
 	    .boxed = true,
+	    .streamed = true,
 	    .title = "Claude Code",
 	    .real = "claude",
 	    .begin = begin_headless },
@@ -124,10 +171,23 @@ static const struct kind {
 	{ .name = "opencode",
 	    .command = "defaults.opencode_command",
 	    .files = "home/.local/share/llmc/projects/*",
+	    .boxed = true,
+	    .box = box_opencode,
+	    .database = true,
 	    .title = "OpenCode",
 	    .real = "opencode",
 	    .begin = begin_opencode,
 	    .patience = 4 },
+	{ .name = "gemini",
+	    .command = "defaults.gemini_command",
+	    .files = "*/.llmc/box/*/gemini/.gemini/tmp/*/chats",
+	    .boxed = true,
+	    .streamed = true,
+	    .box = box_gemini,
+	    .title = "Gemini CLI",
+	    .real = "gemini",
+	    .begin = begin_gemini,
+	    .patience = 2 },
 }, *kind;
 
 static const char *program; /* of the real one; NULL = the fake one */
@@ -244,6 +304,24 @@ START_TEST(a_message_waits_for_the_end_of_a_long_turn)
 }
 END_TEST
 
+/* All that the API was asked for, once each. */
+START_TEST(what_its_subagents_use_is_counted)
+{
+	e2e_write(fleet_usage_file(), "1000 200 0 0 0\n");
+	auto_task(
+	    "a.md", "Task-A\nfake: agent Greet the user\nfake: commit a.txt x");
+	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
+	auto_history("a.txt: x", NULL);
+	ck_assert_int_ge(fleet_prompts("Greet the user"), 1);
+	ck_assert_str_eq(
+	    e2e_path(
+		"%d\n", (int)json_int_or(asked_task("t1"), "tokens", 0) / 1200),
+	    e2e_sh(unit_scratch(),
+		e2e_path("grep -c '\"status\":200' '%s'", fleet_prompt_log()))
+		->out);
+}
+END_TEST
+
 /* Also with the user's login. */
 START_TEST(a_sandbox_holds_it)
 {
@@ -326,9 +404,11 @@ unit_suite(void)
 		unit_skip_all("LLMC_TEST_KIND names no kind of agent");
 	if (real != NULL)
 		program = scenarios_need(kind->title, kind->real);
+	scenarios_kept_elsewhere = real != NULL && kind->database;
 	if (real != NULL && kind->patience > 0)
 		fleet_patience = kind->patience;
 	s = suite_create(name);
+	scenarios_of_agent();
 	scenarios_add_test(
 	    s, begin_auto, three_tasks_in_a_row_are_three_conversations);
 	scenarios_add_test(s, begin_auto, tasks_name_their_kinds);
@@ -342,8 +422,11 @@ unit_suite(void)
 		scenarios_add_test(s, begin, what_it_cannot_do_is_refused);
 	if (program == NULL)
 		scenarios_add_test(s, begin_auto, the_kinds_are_listed);
-	if (strcmp(kind->name, "claude-headless") == 0)
+	if (kind->streamed)
 		scenarios_add_test(s, begin, its_stream_is_shown_in_words);
+	if (program != NULL && strcmp(kind->name, "opencode") == 0)
+		scenarios_add_test(
+		    s, begin_auto, what_its_subagents_use_is_counted);
 	scenarios_add(s, begin);
 	auto_scenarios_add(s, begin_auto);
 	return s;

@@ -35,21 +35,12 @@ begin_boxed(void)
 	fleet_up();
 }
 
-static const char *
-conversation(const char *worker)
-{
-	struct json_object *record = fleet_worker(worker);
-	const char *text = e2e_read(json_string_or(record, "transcript", ""));
-
-	json_object_put(record);
-	return text;
-}
-
 /* The conversation is too long for a message. */
 static void
 lacks(const char *worker, const char *words)
 {
-	const char *text = conversation(worker), *at = strstr(text, words);
+	const char *text = fleet_conversation(worker),
+		   *at = strstr(text, words);
 
 	ck_assert_msg(at == NULL, "%s: %.300s", worker,
 	    at == NULL ? "" : e2e_shown(at - text > 200 ? at - 200 : text));
@@ -62,7 +53,7 @@ work_twice(void)
 	fleet_add("adam");
 	fleet_start("adam", WORK("first", "a.txt"));
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), "\"name\":\"" INBOX "\"");
+	e2e_has(fleet_conversation("adam"), "\"name\":\"" INBOX "\"");
 	lacks("adam", ABSENT);
 	lacks("adam", "MCP error");
 	/* Its schema was there, not to be searched for. */
@@ -71,7 +62,7 @@ work_twice(void)
 	fleet_wait("adam", "idle");
 	fleet_start("adam", WORK("second", "b.txt"));
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), "\"id\":\"second\"");
+	e2e_has(fleet_conversation("adam"), "\"id\":\"second\"");
 	lacks("adam", ABSENT);
 	lacks("adam", "MCP error");
 }
@@ -149,7 +140,7 @@ START_TEST(nobody_is_asked_whether_it_may)
 		fleet_add(name);
 		fleet_start(name, "fake: tool mail_inbox {\"id\":\"asked\"}");
 		fleet_wait(name, "no_changes");
-		e2e_has(conversation(name), "\"id\":\"asked\"");
+		e2e_has(fleet_conversation(name), "\"id\":\"asked\"");
 		lacks(name, "unattended");
 		lacks(name, "Permission to use");
 		lacks(name, ABSENT);

@@ -16,17 +16,6 @@ unit_before(void)
 	fleet_up();
 }
 
-/* The conversation of a worker so far. */
-static const char *
-conversation(const char *worker)
-{
-	struct json_object *record = fleet_worker(worker);
-	const char *text = e2e_read(json_string_or(record, "transcript", ""));
-
-	json_object_put(record);
-	return text;
-}
-
 const int unit_timeout = 120; /* seconds, each */
 
 TEST(a_session_has_the_tools)
@@ -36,13 +25,13 @@ TEST(a_session_has_the_tools)
 	    "fake: tool mail_inbox\n"
 	    "fake: commit a.txt a");
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), "mcp__llmc__mail_inbox");
-	e2e_lacks(conversation("adam"), ABSENT);
+	e2e_has(fleet_conversation("adam"), "mcp__llmc__mail_inbox");
+	e2e_lacks(fleet_conversation("adam"), ABSENT);
 	/* And not others. */
 	fleet_do("reset", "adam", "--yes", NULL);
 	fleet_start("adam", "fake: tool strange\nfake: commit b.txt b");
 	fleet_wait("adam", "needs_review");
-	e2e_has(conversation("adam"), ABSENT);
+	e2e_has(fleet_conversation("adam"), ABSENT);
 }
 
 /* The worker's own, as its session was told. */
@@ -189,7 +178,7 @@ TEST(the_server_lives_as_long_as_its_session)
 	    "fake: tool mail_inbox\n"
 	    "fake: commit a.txt a");
 	fleet_wait("adam", "needs_review");
-	e2e_lacks(conversation("adam"), ABSENT);
+	e2e_lacks(fleet_conversation("adam"), ABSENT);
 	ck_assert_int_eq(servers(&second), 1);
 	ck_assert_int_eq(first, second);
 	/* The agent is killed, and comes back. */
@@ -238,9 +227,10 @@ TEST(a_call_outlives_the_daemon_and_is_answered_once)
 	fleet_kill(daemon);
 	fleet_up();
 	fleet_wait("adam", "needs_review");
-	e2e_lacks(conversation("adam"), ABSENT);
+	e2e_lacks(fleet_conversation("adam"), ABSENT);
 	ck_assert_int_eq(
-	    occurrences(conversation("adam"), "\"type\":\"tool_result\""), 4);
+	    occurrences(fleet_conversation("adam"), "\"type\":\"tool_result\""),
+	    4);
 	ck_assert_int_eq(servers(&daemon), 1);
 	ck_assert_int_eq(server, daemon);
 }

@@ -7,12 +7,6 @@
  */
 #include "overrun.h"
 
-static const char *
-in_root(const char *name)
-{
-	return e2e_path("%s/.llmc/%s", fleet_root(), name);
-}
-
 /* The tmux server has ended, with all that it kept. */
 static void
 no_server(void)
@@ -268,7 +262,7 @@ TEST(detached_it_returns_when_it_oversees)
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "The overseer is running");
 	e2e_has(run->out, "Running");
-	json = e2e_load(in_root("overseer.json"));
+	json = e2e_load(fleet_file("overseer.json"));
 	pid = (int)json_int_or(json, "pid", 0);
 	json_object_put(json);
 	ck_assert(over_alive(pid));
@@ -318,7 +312,7 @@ TEST(a_person_is_told_why_a_repair_failed)
 /* The daemon is dead by then. */
 TEST(a_channel_gets_the_end_of_the_overseer)
 {
-	const char *config = in_root("config.toml");
+	const char *config = fleet_file("config.toml");
 	const char *file = e2e_path("%s/event", unit_scratch());
 	struct json_object *event;
 
@@ -450,7 +444,7 @@ static void
 complain(int pid, int64_t wall_ms, const char *words)
 {
 	char stamp[CLOCK_STAMP_SIZE];
-	FILE *log = fopen(in_root("logs/autod.log"), "ae");
+	FILE *log = fopen(fleet_file("logs/autod.log"), "ae");
 
 	ck_assert_ptr_nonnull(log);
 	clock_format_stamp(wall_ms, stamp);
@@ -483,7 +477,7 @@ TEST(a_complaint_made_while_nobody_watched_is_found)
 
 TEST(what_a_killed_writer_left_is_removed)
 {
-	e2e_write(in_root(".overseer.json.a1B2c3.tmp"), "{");
+	e2e_write(fleet_file(".overseer.json.a1B2c3.tmp"), "{");
 	over_start();
 	over_daemon(0);
 	over_stop();

@@ -4,20 +4,14 @@
  * keeps running and nothing is repaired. */
 #include "overrun.h"
 
-static const char *
-told_file(void)
-{
-	return e2e_path("%s/told", unit_scratch());
-}
-
 /* Notices are appended to a file, one per line. */
 void
 unit_before(void)
 {
 	over_begin();
 	e2e_notify(fleet_root(),
-	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", told_file(),
-		told_file(), told_file()));
+	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", e2e_scratch("told"),
+		e2e_scratch("told"), e2e_scratch("told")));
 }
 
 /* Also what no person has to do anything about. */
@@ -36,7 +30,7 @@ static void
 wait_told(const char *class, const char *words)
 {
 	auto_wait_shell(e2e_path("grep '\"class\":\"%s\"' '%s' | grep -qF '%s'",
-	    class, told_file(), words));
+	    class, e2e_scratch("told"), words));
 }
 
 /* A task lands as if nothing had happened. */
@@ -104,7 +98,7 @@ TEST(a_failure_without_an_overseer)
 	ck_assert_int_eq(auto_run(NULL), 1);
 	wait_told("failure", "exit status 7");
 	wait_told("failure", "\"program\":\"autod\"");
-	e2e_lacks(e2e_read(told_file()), "\"class\":\"end\"");
+	e2e_lacks(e2e_read(e2e_scratch("told")), "\"class\":\"end\"");
 }
 
 TEST(a_task_that_fails_and_the_end_of_the_run)

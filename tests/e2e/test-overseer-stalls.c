@@ -129,20 +129,14 @@ TEST(a_stopped_terminal_does_not_stop_the_daemon)
 
 /* --- a disk that hangs -------------------------------------------------- */
 
-static const char *
-told_file(void)
-{
-	return e2e_path("%s/told", unit_scratch());
-}
-
 /* Wait until it is there, and says so. */
 static void
 wait_told(const char *words)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (!e2e_exists(told_file()) ||
-	    strstr(e2e_read(told_file()), words) == NULL) {
+	while (!e2e_exists(e2e_scratch("told")) ||
+	    strstr(e2e_read(e2e_scratch("told")), words) == NULL) {
 		ck_assert_msg(clock_mono_ms() < end, "nobody was told %s; %s",
 		    words, e2e_shown(over_output()));
 		poll(NULL, 0, 10); /* another program writes it */
@@ -159,8 +153,8 @@ freeze(void)
 	over_hurry(5);
 	auto_tune("daemon_stop=5000");
 	e2e_notify(fleet_root(),
-	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", told_file(),
-		told_file(), told_file()));
+	    e2e_path("cat >'%s.new'; mv '%s.new' '%s'", e2e_scratch("told"),
+		e2e_scratch("told"), e2e_scratch("told")));
 	why = enclave_freezing_disk(fleet_root());
 	if (why != NULL)
 		unit_skip(why);

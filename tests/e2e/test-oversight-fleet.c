@@ -3,19 +3,13 @@
 /* Workers with the same error at the same time: one event, told once. */
 #include "autorun.h"
 
-static const char *
-told_file(void)
-{
-	return e2e_path("%s/told", unit_scratch());
-}
-
 void
 unit_before(void)
 {
 	fleet_begin();
 	auto_set("daemon.patrol_interval", "100ms");
 	auto_set("auto.concurrency", "3");
-	e2e_notify(fleet_root(), e2e_path("cat >>'%s'", told_file()));
+	e2e_notify(fleet_root(), e2e_path("cat >>'%s'", e2e_scratch("told")));
 	auto_ails("");
 }
 
@@ -41,12 +35,12 @@ TEST(three_workers_with_the_same_error_are_told_of_once)
 	auto_wait_event("oversight", "3 workers have the same error");
 	ck_assert_int_eq(auto_events("oversight", "\"fleet\""), 1);
 	auto_wait_shell(
-	    e2e_path("grep -q 'several workers' '%s'", told_file()));
+	    e2e_path("grep -q 'several workers' '%s'", e2e_scratch("told")));
 	auto_drain();
 	auto_no_complaints();
 	ck_assert_str_eq(
 	    e2e_sh(fleet_root(),
-		e2e_path("grep -c 'several workers' '%s'", told_file()))
+		e2e_path("grep -c 'several workers' '%s'", e2e_scratch("told")))
 		->out,
 	    "1\n");
 }

@@ -8,17 +8,11 @@
 #define CHECK  "test ! -e b.txt || test -e good.txt || { echo '%s'; exit 1; }"
 #define PARKED "\"$LLMC\" task list | grep -q '^t1 .*parked'"
 
-static const char *
-told_file(void)
-{
-	return e2e_path("%s/told", unit_scratch());
-}
-
 /* Everything goes through a channel; and the command gets its classes. */
 void
 unit_before(void)
 {
-	const char *config, *told = told_file();
+	const char *config, *told = e2e_scratch("told");
 
 	fleet_begin();
 	config = e2e_path("%s/.llmc/config.toml", fleet_root());
@@ -46,7 +40,8 @@ get_stuck(void)
 static void
 wait_told(const char *words)
 {
-	auto_wait_shell(e2e_path("grep -qF '%s' '%s'", words, told_file()));
+	auto_wait_shell(
+	    e2e_path("grep -qF '%s' '%s'", words, e2e_scratch("told")));
 }
 
 /* The only message with these words. */
@@ -56,8 +51,8 @@ told(const char *words)
 	struct e2e_run *run;
 
 	wait_told(words);
-	run = e2e_sh(
-	    fleet_root(), e2e_path("grep -F '%s' '%s'", words, told_file()));
+	run = e2e_sh(fleet_root(),
+	    e2e_path("grep -F '%s' '%s'", words, e2e_scratch("told")));
 	ck_assert_msg(strchr(run->out, '\n') == run->out + strlen(run->out) - 1,
 	    "several: %s", e2e_shown(run->out));
 	return e2e_json(run, 0);
@@ -86,7 +81,7 @@ TEST(a_pause_is_told_once_and_an_answer_lets_the_task_go_on)
 	ck_assert_str_eq(json_string_or(event, "level", ""), "warning");
 	auto_wait_shell(
 	    e2e_path("grep -c '\"class\":\"task\"' '%s.command' | grep -qx 1",
-		told_file()));
+		e2e_scratch("told")));
 	/* Whenever the daemon dies. */
 	auto_kill9_daemon();
 	auto_up(NULL);

@@ -11,32 +11,6 @@
 #define DRAWN_MS 200
 #define DRAWS    5
 
-static struct browser *browser;
-
-static const char *
-value(const char *expression)
-{
-	return browser_value(browser, expression);
-}
-
-static void
-expect(const char *expression, const char *wanted)
-{
-	const char *found = value(expression);
-
-	ck_assert_msg(strcmp(found, wanted) == 0, "%s is %s, expected %s",
-	    expression, e2e_shown(found), wanted);
-}
-
-static void
-save(const char *name)
-{
-	const char *folder = getenv("UNIT_SHOTS");
-
-	if (folder != NULL)
-		browser_save(browser, e2e_path("%s/%s.png", folder, name));
-}
-
 const int unit_timeout = 300; /* seconds: a browser starts once for all */
 
 void
@@ -49,11 +23,11 @@ unit_begin(void)
 static void
 open_charts(int workers)
 {
-	value(e2e_path(
+	page_value(e2e_path(
 	    "sessionStorage.fake = '%d'; location.hash = '#'; 0", workers));
-	browser_wait(browser, "!document.querySelector('.chart')");
-	value("location.hash = '#/charts'; 0");
-	browser_wait(browser, "!!document.querySelector('.chart-goal text')");
+	page_wait("!document.querySelector('.chart')");
+	page_value("location.hash = '#/charts'; 0");
+	page_wait("!!document.querySelector('.chart-goal text')");
 }
 
 /* What the sums say is what the data say. */
@@ -67,19 +41,23 @@ words_are_the_sums_of_the_data(void)
 		"The cost of 1 task is not known", "At most 4 workers",
 		"3 others cost $1.50", "takes 18 of 30 estimated turns",
 		"<img src=x onerror=" };
-	const char *text = value("document.getElementById('screen').innerText");
+	const char *text =
+	    page_value("document.getElementById('screen').innerText");
 
 	for (size_t i = 0; i < nitems(words); i++)
 		e2e_has(text, words[i]);
 	e2e_has(text,
-	    value("(d => d.landed.reduce((a, b) => a + b) + ' with a result, ' "
-		  "+ d.not_landed.reduce((a, b) => a + b) + ' without')("
-		  "night(100))"));
+	    page_value(
+		"(d => d.landed.reduce((a, b) => a + b) + ' with a result, ' "
+		"+ d.not_landed.reduce((a, b) => a + b) + ' without')("
+		"night(100))"));
 	/* In the table, the time of a worker adds up to the day. */
-	value("document.querySelector('.chart-time details').open = true; 0");
-	browser_wait(browser,
+	page_value(
+	    "document.querySelector('.chart-time details').open = true; 0");
+	page_wait(
 	    "document.querySelectorAll('.chart-time tbody tr').length == 100");
-	e2e_has(value("document.querySelector('.chart-time tbody').innerText"),
+	e2e_has(
+	    page_value("document.querySelector('.chart-time tbody').innerText"),
 	    "auto-100");
 }
 
@@ -89,36 +67,37 @@ the_timeline_is_zoomed_and_moved(void)
 {
 	static const char shown[] = "document.querySelector('.chart-time svg "
 				    ".axis').textContent";
-	cleanup_free char *all = xstrdup(value(shown));
+	cleanup_free char *all = xstrdup(page_value(shown));
 	cleanup_free char *zoomed = NULL;
 
-	value("document.querySelector('.chart-time svg').focus(); 0");
+	page_value("document.querySelector('.chart-time svg').focus(); 0");
 	browser_press(browser, "+");
 	browser_press(browser, "+");
-	browser_wait(browser, e2e_path("%s != '%s'", shown, all));
-	zoomed = xstrdup(value(shown));
+	page_wait(e2e_path("%s != '%s'", shown, all));
+	zoomed = xstrdup(page_value(shown));
 	browser_press(browser, "ArrowRight");
-	browser_wait(browser, e2e_path("%s != '%s'", shown, zoomed));
+	page_wait(e2e_path("%s != '%s'", shown, zoomed));
 	/* The bars below show the same hours. */
-	expect(e2e_path("document.querySelector('.chart-money .axis')"
-			".textContent == %s",
-		   shown),
+	page_expect(e2e_path("document.querySelector('.chart-money .axis')"
+			     ".textContent == %s",
+			shown),
 	    "true");
 	browser_press(browser, "Home");
-	browser_wait(browser, e2e_path("%s == '%s'", shown, all));
-	value("[...document.querySelectorAll('.tools button')].find(b => "
-	      "b.textContent == 'Zoom in').click(); 0");
-	browser_wait(browser, e2e_path("%s != '%s'", shown, all));
+	page_wait(e2e_path("%s == '%s'", shown, all));
+	page_value("[...document.querySelectorAll('.tools button')].find(b => "
+		   "b.textContent == 'Zoom in').click(); 0");
+	page_wait(e2e_path("%s != '%s'", shown, all));
 	/* Two fingers: what is under them stays there. */
-	value("(svg => { const box = svg.getBoundingClientRect(); const f = "
-	      "(type, id, x) => svg.dispatchEvent(new PointerEvent(type, { "
-	      "pointerId: id, clientX: box.left + x, clientY: box.top + 20, "
-	      "button: 0 })); svg.setPointerCapture = () => {}; "
-	      "f('pointerdown', 1, 300); f('pointerdown', 2, 400); "
-	      "f('pointermove', 2, 700); f('pointerup', 1, 300); "
-	      "f('pointerup', 2, 700); })(document.querySelector("
-	      "'.chart-time svg')); 0");
-	browser_wait(browser,
+	page_value(
+	    "(svg => { const box = svg.getBoundingClientRect(); const f = "
+	    "(type, id, x) => svg.dispatchEvent(new PointerEvent(type, { "
+	    "pointerId: id, clientX: box.left + x, clientY: box.top + 20, "
+	    "button: 0 })); svg.setPointerCapture = () => {}; "
+	    "f('pointerdown', 1, 300); f('pointerdown', 2, 400); "
+	    "f('pointermove', 2, 700); f('pointerup', 1, 300); "
+	    "f('pointerup', 2, 700); })(document.querySelector("
+	    "'.chart-time svg')); 0");
+	page_wait(
 	    e2e_path("%s != '%s' && %s != '%s'", shown, all, shown, zoomed));
 	browser_press(browser, "Home");
 }
@@ -132,25 +111,25 @@ nothing_is_wider_than_the_window(void)
 		for (int dark = 0; dark < 2; dark++) {
 			browser_set_dark(browser, dark == 1);
 			browser_set_size(browser, widths[i], 1000);
-			browser_wait(
-			    browser, e2e_path("innerWidth == %d", widths[i]));
-			browser_wait(browser,
-			    "document.querySelector('.chart-time svg')"
-			    ".viewBox.baseVal.width <= innerWidth");
-			expect("JSON.stringify([...document.querySelectorAll("
-			       "'#screen, #screen *')].filter(e => "
-			       "e.checkVisibility() && !e.closest('.defs, "
-			       "thead') && e.getBoundingClientRect().right > "
-			       "innerWidth + 1).map(e => e.outerHTML.slice(0, "
-			       "90)).slice(0, 5))",
+			page_wait(e2e_path("innerWidth == %d", widths[i]));
+			page_wait("document.querySelector('.chart-time svg')"
+				  ".viewBox.baseVal.width <= innerWidth");
+			page_expect(
+			    "JSON.stringify([...document.querySelectorAll("
+			    "'#screen, #screen *')].filter(e => "
+			    "e.checkVisibility() && !e.closest('.defs, "
+			    "thead') && e.getBoundingClientRect().right > "
+			    "innerWidth + 1).map(e => e.outerHTML.slice(0, "
+			    "90)).slice(0, 5))",
 			    "[]");
-			expect("document.documentElement.scrollWidth <= "
-			       "innerWidth",
+			page_expect("document.documentElement.scrollWidth <= "
+				    "innerWidth",
 			    "true");
-			expect("[...document.querySelectorAll('.tools button')]"
-			       ".every(b => b.offsetHeight >= 44)",
+			page_expect(
+			    "[...document.querySelectorAll('.tools button')]"
+			    ".every(b => b.offsetHeight >= 44)",
 			    "true");
-			save(e2e_path("charts-%d-%s", widths[i],
+			page_save(e2e_path("charts-%d-%s", widths[i],
 			    dark == 1 ? "dark" : "light"));
 		}
 	browser_set_dark(browser, false);
@@ -164,14 +143,13 @@ colours_can_be_told_apart(void)
 {
 	for (int dark = 0; dark < 2; dark++) {
 		browser_set_dark(browser, dark == 1);
-		browser_wait(browser,
-		    e2e_path("matchMedia('(prefers-color-scheme: dark)')"
-			     ".matches == %s",
-			dark == 1 ? "true" : "false"));
+		page_wait(e2e_path("matchMedia('(prefers-color-scheme: dark)')"
+				   ".matches == %s",
+		    dark == 1 ? "true" : "false"));
 		printf("# %s: %s\n", dark == 1 ? "dark" : "light",
-		    value("colours()"));
-		expect("colours().contrast >= 3", "true");
-		expect("colours().distance >= 15", "true");
+		    page_value("colours()"));
+		page_expect("colours().contrast >= 3", "true");
+		page_expect("colours().distance >= 15", "true");
 	}
 	browser_set_dark(browser, false);
 }
@@ -186,8 +164,9 @@ it_is_read_aloud_and_printed(void)
 	e2e_has(
 	    text, "\nDisclosureTriangle 0 Cost of tasks, per hour as a table");
 	browser_set_print(browser, true);
-	expect("document.querySelector('.chart-time svg').checkVisibility() && "
-	       "!document.querySelector('.tools button').checkVisibility()",
+	page_expect(
+	    "document.querySelector('.chart-time svg').checkVisibility() && "
+	    "!document.querySelector('.tools button').checkVisibility()",
 	    "true");
 	browser_set_print(browser, false);
 }
@@ -195,10 +174,10 @@ it_is_read_aloud_and_printed(void)
 static void
 a_day_of_100_workers_is_drawn_soon(void)
 {
-	const char *best = value("draws(2)"); /* as a page that was used */
+	const char *best = page_value("draws(2)"); /* as a page that was used */
 	double from = browser_used_ms(browser), used;
 
-	best = value(e2e_path("draws(%d)", DRAWS));
+	best = page_value(e2e_path("draws(%d)", DRAWS));
 	used = (browser_used_ms(browser) - from) / DRAWS;
 	printf("# 100 workers x 24 h: %.0f ms of the processor, in %s ms\n",
 	    used, best);
@@ -232,22 +211,20 @@ TEST(charts_are_as_they_should_be)
 	    browser, e2e_read(e2e_source("tests/e2e/page-charts.js")));
 	browser_set_size(browser, 1100, 900);
 	browser_open(browser, json_string_or(web, "url", ""));
-	browser_wait(
-	    browser, "document.getElementById('state').textContent == 'live'");
+	page_wait("document.getElementById('state').textContent == 'live'");
 	/* The daemon's own. */
-	value("document.querySelector('nav [href=\"#/charts\"]').click(); 0");
-	browser_wait(browser,
+	page_value(
+	    "document.querySelector('nav [href=\"#/charts\"]').click(); 0");
+	page_wait(
 	    "document.getElementById('screen').innerText.includes('as of ')");
-	e2e_has(value("document.getElementById('screen').innerText"),
+	e2e_has(page_value("document.getElementById('screen').innerText"),
 	    "0 with a result, 0 without");
 	for (size_t i = 0; i < nitems(rows); i++) {
 		printf("# %s\n", rows[i].name);
 		fflush(stdout);
 		open_charts(100);
 		rows[i].check();
-		expect("document.images.length + String(window.hurt)",
-		    "0undefined");
+		page_expect_unhurt();
 	}
-	ck_assert_str_eq(browser_console(browser), "");
 	browser_free(browser);
 }

@@ -12,8 +12,6 @@
 
 static int port;
 static const char *url, *token, *page;
-static struct browser *browser;
-
 void
 unit_before(void)
 {
@@ -133,8 +131,15 @@ TEST(a_change_is_made_once_by_an_open_page_of_ours_and_nobody_else)
 			      "-H 'Sec-Fetch-Site: cross-site'" },
 			    403 },
 			{ { bearer, origin, json, name,
+			      "-H 'Sec-Fetch-Site: same-site'" },
+			    403 },
+			{ { bearer, "-H 'Origin: null'", json, name, "" },
+			    403 },
+			{ { bearer, origin, json, name,
 			      "-H 'Host: evil.example'" },
 			    421 },
+			{ { bearer, origin, json, name, "-H 'X-Llmc-Page: x'" },
+			    400 },
 			{ { bearer, origin, json, "", "" }, 403 },
 			{ { bearer, origin, json,
 			      e2e_path("-H 'X-Llmc-Page: %s'", token), "" },
@@ -193,24 +198,6 @@ TEST(a_change_is_made_once_by_an_open_page_of_ours_and_nobody_else)
 /* --- in a browser ----------------------------------------------------- */
 
 static void
-save(const char *name)
-{
-	const char *folder = getenv("UNIT_SHOTS");
-
-	if (folder != NULL)
-		browser_save(browser, e2e_path("%s/%s.png", folder, name));
-}
-
-static void
-wait_text(const char *id, const char *words)
-{
-	browser_wait(browser,
-	    e2e_path(
-		"document.getElementById('%s').textContent.includes(\"%s\")",
-		id, words));
-}
-
-static void
 open_page(void)
 {
 	if (browser_program() == NULL)
@@ -219,7 +206,7 @@ open_page(void)
 	browser = browser_new();
 	browser_set_size(browser, 360, 740);
 	browser_open(browser, url);
-	wait_text("state", "live");
+	page_wait_text("state", "live");
 }
 
 /* A question of an agent, with options. */
@@ -241,7 +228,7 @@ ask(void)
 static void
 expect_buttons(const char *within)
 {
-	const char *small = browser_value(browser,
+	const char *small = page_value(
 	    e2e_path("[...document.querySelectorAll('%s button')].filter(b => {"
 		     "const r = b.getBoundingClientRect();"
 		     "return r.width && (r.height < 40 || r.width < 40 || "
@@ -255,70 +242,96 @@ TEST(a_question_is_answered_with_two_taps_at_the_phone)
 {
 	ask();
 	open_page();
-	wait_text("needs", "Which <img");
-	browser_wait(browser,
+	page_wait_text("needs", "Which <img");
+	page_wait(
 	    "document.querySelectorAll('#needs .act button').length == 3");
 	expect_buttons("#needs .act");
-	save("desk-needs");
+	page_save("desk-needs");
 	e2e_has(browser_read_aloud(browser), "button 0 Answer a1: red\n");
-	browser_value(
-	    browser, "document.querySelector('#needs .act button').click()");
-	wait_text("outcome", "is answered: red");
-	browser_wait(browser,
-	    "!document.getElementById('needs').textContent.includes("
-	    "'colour')");
-	save("desk-answered");
+	/* A message to a person has a link: a tap on it, and one on the answer.
+	 */
+	browser_open(browser, "about:blank");
+	browser_open(browser, e2e_path("http://127.0.0.1:%d/#/ask/a1", port));
+	page_wait(
+	    "document.querySelectorAll('#screen .act button').length == 3");
+	page_wait_text("screen", "Which <img");
+	expect_buttons("#screen .act");
+	page_expect("[...document.querySelectorAll('#screen .act button')]"
+		    ".every(b => b.getBoundingClientRect().bottom <= 740) && "
+		    "document.documentElement.scrollWidth == 360",
+	    "true");
+	page_save("desk-ask");
+	page_value("document.querySelector('#screen .act button').click()");
+	page_wait_text("outcome", "is answered: red");
+	page_wait_text("screen", "a1 is not open: it was answered");
+	page_value("location.hash = '#'");
+	page_wait("!document.getElementById('needs').textContent.includes("
+		  "'colour')");
+	page_save("desk-answered");
 	auto_wait_finished("landed", 1);
 	e2e_has(team_read("answer"), "red");
-	ck_assert_str_eq(browser_value(browser,
-			     "document.images.length + String(window.hurt)"),
-	    "0undefined");
-	ck_assert_str_eq(browser_console(browser), "");
+	page_expect_unhurt();
 	e2e_has(fleet_do("log", NULL)->out, "by the page: answer a1");
 	/* It landed, and is taken back: asked once more, then done. */
-	browser_value(
-	    browser, "document.querySelector('#ended summary').click()");
-	browser_wait(browser, "!!document.querySelector('#ended .act button')");
-	browser_value(
-	    browser, "document.querySelector('#ended .act button').click()");
-	ck_assert_str_eq(
-	    browser_value(browser, "document.activeElement.textContent"),
-	    "Cancel");
-	save("desk-revert");
-	browser_value(
-	    browser, "document.querySelector('#ended .act .bad').click()");
+	page_value("document.querySelector('#ended summary').click()");
+	page_wait("!!document.querySelector('#ended .act button')");
+	page_value("document.querySelector('#ended .act button').click()");
+	page_expect("document.activeElement.textContent", "Cancel");
+	page_save("desk-revert");
+	page_value("document.querySelector('#ended .act .bad').click()");
 	auto_wait_shell("git log --oneline | grep -q -i revert");
 	browser_free(browser);
 }
 
-TEST(of_two_who_answer_one_wins_and_the_other_is_told)
+/* Three pages ask for the same at once: one wins, and the others are told. */
+static const char *
+race(const char *method, const char *body)
 {
-	ask();
-	open_page();
-	browser_wait(browser,
-	    "document.querySelectorAll('#needs .act button').length == 3");
-	follow();
-	/* Both at once, then one who is late: one is done. */
 	e2e_sh(unit_scratch(),
 	    e2e_path("for i in 1 2 3; do curl -s --noproxy '*' --max-time 30 "
-		     "-w '%%{http_code}\\n' -o said.$i %s -d "
-		     "'{\"ask\":\"a1\",\"text\":\"red\"}' "
-		     "http://127.0.0.1:%d/api/answer >code.$i & done; wait",
+		     "-w '%%{http_code}\\n' -o said.$i %s -d '%s' "
+		     "http://127.0.0.1:%d/api/%s >code.$i & done; wait",
 		e2e_path("-H 'Authorization: Bearer %s' "
 			 "-H 'Origin: http://127.0.0.1:%d' "
 			 "-H 'Content-Type: application/json' "
 			 "-H 'X-Llmc-Page: %s' "
 			 "-H \"X-Llmc-Request: 0123456789abcde$i\"",
 		    token, port, page),
-		port));
+		body, port, method));
 	ck_assert_str_eq(e2e_sh(unit_scratch(), "cat code.? | sort")->out,
 	    "200\n409\n409\n");
-	e2e_has(e2e_sh(unit_scratch(), "cat said.?")->out,
+	return e2e_sh(unit_scratch(), "cat said.?")->out;
+}
+
+TEST(of_those_who_answer_one_wins_and_the_others_are_told)
+{
+	ask();
+	follow();
+	e2e_has(race("answer", "{\"ask\":\"a1\",\"text\":\"red\"}"),
 	    "a1 is being answered by somebody else");
 	e2e_has(post("answer", own("f123456789abcdef"),
 		    "{\"ask\":\"a1\",\"text\":\"blue\"}"),
 	    "a1 is not open any more (answered: red)");
-	browser_free(browser);
+}
+
+TEST(of_those_who_accept_one_wins_and_the_others_are_told)
+{
+	const char *head;
+
+	auto_set("web.mode", "work");
+	fleet_up();
+	fleet_add("adam");
+	fleet_start("adam", "fake: commit a.txt first");
+	fleet_wait("adam", "needs_review");
+	head = e2e_git(fleet_worktree("adam"), "rev-parse", "HEAD", NULL);
+	follow();
+	e2e_has(
+	    race("worker.accept",
+		e2e_path("{\"worker\":\"adam\",\"commit\":\"%.40s\"}", head)),
+	    "adam");
+	ck_assert_str_eq(e2e_git(fleet_root(), "log", "--format=%s", "-1", "--",
+			     "a.txt", NULL),
+	    e2e_git(fleet_root(), "log", "--format=%s", "-1", NULL));
 }
 
 TEST(tasks_and_goals_are_added_and_changed_at_the_phone)
@@ -326,55 +339,47 @@ TEST(tasks_and_goals_are_added_and_changed_at_the_phone)
 	auto_set("web.mode", "work");
 	fleet_up();
 	open_page();
-	browser_value(browser, "location.hash = '#/add'");
-	browser_wait(
-	    browser, "document.querySelectorAll('#screen form').length == 2");
+	page_value("location.hash = '#/add'");
+	page_wait("document.querySelectorAll('#screen form').length == 2");
 	expect_buttons("#screen");
 	/* By keys alone. */
-	browser_value(browser,
-	    "document.querySelector('#screen textarea').focus(); "
-	    "document.execCommand('insertText', false, '" IMAGE
-	    " by the phone')");
+	page_value("document.querySelector('#screen textarea').focus(); "
+		   "document.execCommand('insertText', false, '" IMAGE
+		   " by the phone')");
 	browser_press(browser, "Tab");
 	browser_press(browser, "Enter");
-	wait_text("outcome", "done");
-	save("desk-add");
+	page_wait_text("outcome", "done");
+	page_save("desk-add");
 	auto_wait_shell("grep -rq 'by the phone' .llmc/tasks/todo");
-	browser_value(browser,
+	page_value(
 	    "document.querySelector('#screen input').value = 'A goal " IMAGE
 	    "'; document.querySelectorAll('#screen form')[1].requestSubmit()");
 	auto_wait_shell("\"$LLMC\" goal list | grep -q 'A goal'");
 	/* The list is behind the button that goes back. */
-	browser_value(browser, "history.back()");
-	browser_wait(browser, "document.getElementById('screen').hidden");
-	wait_text("queue", "by the phone");
-	wait_text("goals", "A goal <img");
-	browser_value(
-	    browser, "document.querySelector('#queue summary').click()");
-	browser_wait(browser,
+	page_value("history.back()");
+	page_wait("document.getElementById('screen').hidden");
+	page_wait_text("queue", "by the phone");
+	page_wait_text("goals", "A goal <img");
+	page_value("document.querySelector('#queue summary').click()");
+	page_wait(
 	    "document.querySelectorAll('#queue .act button').length == 2");
 	expect_buttons("#queue .act");
-	browser_value(browser,
-	    "const s = document.querySelector('#queue select'); "
-	    "s.value = 'urgent'; s.form.requestSubmit()");
-	wait_text("queue", "urgent");
+	page_value("const s = document.querySelector('#queue select'); "
+		   "s.value = 'urgent'; s.form.requestSubmit()");
+	page_wait_text("queue", "urgent");
 	for (int dark = 0; dark < 2; dark++) {
 		static const int widths[] = { 360, 800, 1400 };
 
 		browser_set_dark(browser, dark == 1);
 		for (size_t i = 0; i < nitems(widths); i++) {
 			browser_set_size(browser, widths[i], 900);
-			browser_wait(browser,
-			    e2e_path("innerWidth == %d && document."
-				     "documentElement.scrollWidth == %d",
-				widths[i], widths[i]));
-			save(e2e_path(
+			page_wait(e2e_path("innerWidth == %d && document."
+					   "documentElement.scrollWidth == %d",
+			    widths[i], widths[i]));
+			page_save(e2e_path(
 			    "desk-%d%s", widths[i], dark == 1 ? "-dark" : ""));
 		}
 	}
-	ck_assert_str_eq(browser_value(browser,
-			     "document.images.length + String(window.hurt)"),
-	    "0undefined");
-	ck_assert_str_eq(browser_console(browser), "");
+	page_expect_unhurt();
 	browser_free(browser);
 }

@@ -26,7 +26,6 @@ static const char watch_paint[] =
     "l.getEntries().at(-1).startTime - window.first; })"
     ".observe({ type: 'largest-contentful-paint' });";
 
-static struct browser *browser;
 static const char *url;
 
 static void
@@ -67,42 +66,14 @@ open_page(void)
 	browser_set_size(browser, 1100, 900);
 	browser_prepare(browser, watch_paint);
 	browser_open(browser, url);
-	browser_wait(browser,
-	    "document.getElementById('state').textContent == 'live' && "
-	    "document.title != 'llmc'");
+	page_wait("document.getElementById('state').textContent == 'live' && "
+		  "document.title != 'llmc'");
 }
 
 static void
 close_page(void)
 {
 	browser_free(browser);
-}
-
-static void
-save(const char *name)
-{
-	const char *folder = getenv("UNIT_SHOTS");
-
-	if (folder != NULL)
-		browser_save(browser, e2e_path("%s/%s.png", folder, name));
-}
-
-static void
-expect(const char *expression, const char *value)
-{
-	const char *found = browser_value(browser, expression);
-
-	ck_assert_msg(strcmp(found, value) == 0, "%s is %s, expected %s",
-	    expression, e2e_shown(found), value);
-}
-
-static void
-wait_text(const char *id, const char *words)
-{
-	browser_wait(browser,
-	    e2e_path(
-		"document.getElementById('%s').textContent.includes(\"%s\")",
-		id, words));
 }
 
 static void
@@ -121,7 +92,7 @@ open_at_work(void)
 	auto_up("--concurrency", "1", NULL);
 	auto_wait_gate("work");
 	open_page();
-	wait_text("workers", "working");
+	page_wait_text("workers", "working");
 }
 
 static void
@@ -142,44 +113,42 @@ START_TEST(the_page_shows_work_as_it_goes_on_in_rows_that_stay)
 {
 	open_at_work();
 	/* Words of others are words, and nobody else is asked. */
-	wait_text("workers", "<img src=x onerror=");
-	expect("document.images.length + String(window.hurt)", "0undefined");
-	expect("document.querySelectorAll('[style], [onerror]').length", "0");
+	page_wait_text("workers", "<img src=x onerror=");
+	page_expect_unhurt();
+	page_expect(
+	    "document.querySelectorAll('[style], [onerror]').length", "0");
 	/* The token is in this tab and nowhere else. */
-	expect("location.href", page_origin());
-	expect("document.cookie + localStorage.length", "0");
+	page_expect("location.href", page_origin());
+	page_expect("document.cookie + localStorage.length", "0");
 	browser_open(browser, page_origin());
-	wait_text("state", "live");
+	page_wait_text("state", "live");
 	expect_own_requests();
 	/* By Tab alone. */
-	browser_value(browser,
-	    "window.seen = []; addEventListener('focusin', e => "
-	    "seen.push(e.target.getAttribute('href') || e.target.id || "
-	    "e.target.tagName)); 0");
+	page_value("window.seen = []; addEventListener('focusin', e => "
+		   "seen.push(e.target.getAttribute('href') || e.target.id || "
+		   "e.target.tagName)); 0");
 	for (int i = 0; i < 15; i++)
 		browser_press(browser, "Tab");
-	e2e_has(browser_value(browser, "seen.join(' ')"),
+	e2e_has(page_value("seen.join(' ')"),
 	    "#needs #needs #budget #workers #queue #goals #ended #events "
 	    "#failures #delegation #report #/charts filter SUMMARY SUMMARY");
-	wait_text("queue", "the fence");
-	wait_text("events", "t1");
-	browser_value(browser,
-	    "window.row = document.querySelector('#workers tbody tr');"
-	    "window.sum = row.querySelector('summary');"
-	    "sum.focus(); sum.click(); 0");
-	browser_wait(browser, "row.querySelector('dl').children.length > 4");
+	page_wait_text("queue", "the fence");
+	page_wait_text("events", "t1");
+	page_value("window.row = document.querySelector('#workers tbody tr');"
+		   "window.sum = row.querySelector('summary');"
+		   "sum.focus(); sum.click(); 0");
+	page_wait("row.querySelector('dl').children.length > 4");
 	auto_open_gate("work");
-	wait_text("ended", "landed");
-	wait_text("workers", "idle");
-	wait_text("queue", "No task is in work.");
-	browser_value(
-	    browser, "document.querySelector('#report button').click()");
-	wait_text("report", "Run r1");
-	wait_text("report", "For each that landed");
-	expect("row.isConnected && row.querySelector('details').open && "
-	       "document.activeElement === sum",
+	page_wait_text("ended", "landed");
+	page_wait_text("workers", "idle");
+	page_wait_text("queue", "No task is in work.");
+	page_value("document.querySelector('#report button').click()");
+	page_wait_text("report", "Run r1");
+	page_wait_text("report", "For each that landed");
+	page_expect("row.isConnected && row.querySelector('details').open && "
+		    "document.activeElement === sum",
 	    "true");
-	save("work");
+	page_save("work");
 	ck_assert_str_eq(browser_console(browser), "");
 	close_page();
 }
@@ -197,23 +166,23 @@ START_TEST(the_page_says_lost_and_comes_back_after_a_restart)
 	daemon = over_daemon(0);
 	auto_wait_gate("work");
 	open_page();
-	wait_text("workers", "working");
+	page_wait_text("workers", "working");
 	ck_assert_int_eq(kill(over_pid(), SIGSTOP), 0);
 	fleet_kill(daemon);
-	wait_text("state", "lost");
-	wait_text("help", "llmc status");
+	page_wait_text("state", "lost");
+	page_wait_text("help", "llmc status");
 	/* What was last known stays. */
-	wait_text("workers", "working");
-	save("lost");
+	page_wait_text("workers", "working");
+	page_save("lost");
 	ck_assert_int_eq(kill(over_pid(), SIGCONT), 0);
 	over_daemon(daemon);
-	wait_text("state", "live");
-	expect("document.getElementById('help').hidden", "true");
+	page_wait_text("state", "live");
+	page_expect("document.getElementById('help').hidden", "true");
 	auto_open_gate("work");
-	wait_text("ended", "landed");
+	page_wait_text("ended", "landed");
 	/* A page that is loaded again has its token. */
 	browser_open(browser, page_origin());
-	wait_text("state", "live");
+	page_wait_text("state", "live");
 	close_page();
 	over_stop();
 }
@@ -225,17 +194,17 @@ START_TEST(after_a_restart_alone_the_page_says_what_to_type)
 	fleet_up();
 	open_page();
 	fleet_kill(fleet_daemon_pid());
-	wait_text("state", "lost");
-	wait_text("help", "llmc web");
+	page_wait_text("state", "lost");
+	page_wait_text("help", "llmc web");
 	/* The same port, by chance or by the setting; not the same token. */
 	auto_set("web.port",
 	    e2e_path("%d", (int)strtol(strrchr(url, ':') + 1, NULL, 10)));
 	fleet_up();
-	wait_text("state", "refused");
-	wait_text("help", "llmc web");
-	browser_value(browser,
+	page_wait_text("state", "refused");
+	page_wait_text("help", "llmc web");
+	page_value(
 	    e2e_path("location.hash = '%s'", strchr(page_url(), '#') + 1));
-	wait_text("state", "live");
+	page_wait_text("state", "live");
 	close_page();
 }
 END_TEST
@@ -249,13 +218,13 @@ START_TEST(the_page_says_that_a_daemon_hangs_and_comes_back_when_it_goes_on)
 	open_page();
 	daemon = fleet_daemon_pid();
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
-	wait_text("state", "lost");
-	wait_text("help", "said nothing");
-	wait_text("help", "llmc status");
-	expect("document.getElementById('main').hidden", "false");
+	page_wait_text("state", "lost");
+	page_wait_text("help", "said nothing");
+	page_wait_text("help", "llmc status");
+	page_expect("document.getElementById('main').hidden", "false");
 	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
-	wait_text("state", "live");
-	expect("document.getElementById('help').hidden", "true");
+	page_wait_text("state", "live");
+	page_expect("document.getElementById('help').hidden", "true");
 	close_page();
 }
 END_TEST
@@ -266,25 +235,24 @@ START_TEST(without_the_right_token_the_page_says_what_to_type)
 	url = page_url();
 	browser = browser_new();
 	browser_open(browser, page_origin());
-	wait_text("state", "refused");
-	wait_text("help", "This page needs its token.");
-	wait_text("help", "llmc web");
-	browser_value(browser, "location.hash = 'token=0123456789abcdef'");
-	wait_text("help", "The token of this page is not the one");
-	wait_text("help", "llmc web");
-	expect("document.getElementById('main').hidden", "true");
-	browser_value(
-	    browser, e2e_path("location.hash = '%s'", strchr(url, '#') + 1));
-	wait_text("state", "live");
-	expect("document.getElementById('main').hidden", "false");
+	page_wait_text("state", "refused");
+	page_wait_text("help", "This page needs its token.");
+	page_wait_text("help", "llmc web");
+	page_value("location.hash = 'token=0123456789abcdef'");
+	page_wait_text("help", "The token of this page is not the one");
+	page_wait_text("help", "llmc web");
+	page_expect("document.getElementById('main').hidden", "true");
+	page_value(e2e_path("location.hash = '%s'", strchr(url, '#') + 1));
+	page_wait_text("state", "live");
+	page_expect("document.getElementById('main').hidden", "false");
 	/* A foreign name that leads here gets nothing. */
 	browser_open(browser,
 	    e2e_path("http://" BROWSER_FOREIGN_HOST "%s",
 		strrchr(page_origin(), ':')));
 	ck_assert_int_eq(browser_status(browser), 421);
-	e2e_has(browser_value(browser, "document.body.innerText"), "llmc web");
-	expect("fetch('view', {headers: {Authorization: 'Bearer ' + "
-	       "'0'.repeat(64)}}).then(r => r.status)",
+	e2e_has(page_value("document.body.innerText"), "llmc web");
+	page_expect("fetch('view', {headers: {Authorization: 'Bearer ' + "
+		    "'0'.repeat(64)}}).then(r => r.status)",
 	    "421");
 	close_page();
 }
@@ -332,7 +300,7 @@ expect_small(void)
 	long bytes = strtol(run->out, NULL, 10);
 
 	printf("# %d tasks: %ld bytes, painted within %s ms\n", MANY, bytes,
-	    browser_value(browser, "Math.ceil(painted)"));
+	    page_value("Math.ceil(painted)"));
 	ck_assert_msg(bytes > 10000 && bytes <= PAGE_MAX, "%ld bytes: %s",
 	    bytes, e2e_shown(run->err));
 }
@@ -341,14 +309,15 @@ static void
 expect_narrow(void)
 {
 	browser_set_size(browser, 320, 700);
-	browser_wait(browser, "innerWidth == 320");
-	browser_value(browser,
+	page_wait("innerWidth == 320");
+	page_value(
 	    "document.querySelectorAll('details').forEach((d, i) => { d.open = "
 	    "i < 30; }); new Promise(r => setTimeout(r))");
-	expect("Array.from(document.querySelectorAll('main *')).filter(e => "
-	       "e.getBoundingClientRect().right > 321).length",
+	page_expect(
+	    "Array.from(document.querySelectorAll('main *')).filter(e => "
+	    "e.getBoundingClientRect().right > 321).length",
 	    "0");
-	expect("document.documentElement.scrollWidth", "320");
+	page_expect("document.documentElement.scrollWidth", "320");
 }
 
 static void
@@ -357,10 +326,10 @@ expect_dark(void)
 	static const char light[] = "getComputedStyle(document.documentElement)"
 				    ".backgroundColor.match(/\\d+/)[0] > 128";
 
-	expect(light, "true");
+	page_expect(light, "true");
 	browser_set_dark(browser, true);
-	browser_wait(browser, e2e_path("!(%s)", light));
-	save("narrow-dark");
+	page_wait(e2e_path("!(%s)", light));
+	page_save("narrow-dark");
 	browser_set_dark(browser, false);
 }
 
@@ -374,29 +343,28 @@ START_TEST(many_tasks_are_a_small_and_quick_page)
 	add_many();
 	auto_up("--concurrency", "1", NULL);
 	open_page();
-	wait_text("queue-h", e2e_path("(%d)", MANY));
-	browser_wait(browser,
+	page_wait_text("queue-h", e2e_path("(%d)", MANY));
+	page_wait(
 	    "document.querySelectorAll('#queue tbody')[0].rows.length == 200");
-	browser_wait(browser,
-	    e2e_path(
-		"[...document.querySelectorAll('#queue button')].filter(b => "
-		"!b.hidden).forEach(b => b.click()), document."
-		"querySelectorAll('#queue tbody')[0].rows.length == %d",
-		MANY));
+	page_wait(e2e_path(
+	    "[...document.querySelectorAll('#queue button')].filter(b => "
+	    "!b.hidden).forEach(b => b.click()), document."
+	    "querySelectorAll('#queue tbody')[0].rows.length == %d",
+	    MANY));
 	/* In the order of their numbers. */
-	expect(e2e_path("document.querySelectorAll('#queue tbody')[0].rows[%d]"
-			".cells[0].textContent",
-		   MANY - 1),
+	page_expect(
+	    e2e_path("document.querySelectorAll('#queue tbody')[0].rows[%d]"
+		     ".cells[0].textContent",
+		MANY - 1),
 	    e2e_path("t%d", MANY));
-	save("many");
+	page_save("many");
 	expect_small();
 	expect_narrow();
 	expect_dark();
-	browser_value(browser,
-	    "document.getElementById('filter').value = 'number 77 of'; "
-	    "document.getElementById('filter').dispatchEvent(new "
-	    "Event('input'))");
-	browser_wait(browser,
+	page_value("document.getElementById('filter').value = 'number 77 of'; "
+		   "document.getElementById('filter').dispatchEvent(new "
+		   "Event('input'))");
+	page_wait(
 	    "document.querySelectorAll('#queue tbody')[0].rows.length == 1");
 	ck_assert_str_eq(browser_console(browser), "");
 	close_page();

@@ -130,6 +130,7 @@ unit_suite(void)
 	Suite *s;
 
 	scenarios_real();
+	scenarios_of_agent();
 	s = suite_create("real");
 	scenarios_add(s, begin);
 	auto_scenarios_add(s, begin_auto);

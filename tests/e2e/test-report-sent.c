@@ -4,20 +4,14 @@
  * daemon; and what a person is told if it fails. */
 #include "overrun.h"
 
-static const char *
-file_of(const char *name)
-{
-	return e2e_path("%s/%s", unit_scratch(), name);
-}
-
 void
 unit_before(void)
 {
 	over_begin();
 	e2e_notify(fleet_root(),
-	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", file_of("told"),
-		file_of("told"), file_of("told")));
-	e2e_write(file_of("sent"), "");
+	    e2e_path("cat >'%s'.$$; cat '%s'.$$ >>'%s'", e2e_scratch("told"),
+		e2e_scratch("told"), e2e_scratch("told")));
+	e2e_write(e2e_scratch("sent"), "");
 }
 
 /* A line of "sent" for each report: whose it is; then the command. */
@@ -25,20 +19,21 @@ static void
 send_with(const char *command)
 {
 	auto_set("people.report_command",
-	    e2e_path("grep -o '\"run\": [^,]*' >>'%s'; %s", file_of("sent"),
+	    e2e_path("grep -o '\"run\": [^,]*' >>'%s'; %s", e2e_scratch("sent"),
 		command));
 }
 
 static void
 wait_sent(const char *run)
 {
-	auto_wait_shell(e2e_path("grep -q '%s' '%s'", run, file_of("sent")));
+	auto_wait_shell(
+	    e2e_path("grep -q '%s' '%s'", run, e2e_scratch("sent")));
 }
 
 static void
 expect_sent(const char *lines)
 {
-	ck_assert_str_eq(e2e_read(file_of("sent")), lines);
+	ck_assert_str_eq(e2e_read(e2e_scratch("sent")), lines);
 }
 
 /* A person was told this, once. */
@@ -47,10 +42,10 @@ expect_told_once(const char *words)
 {
 	auto_wait_shell(
 	    e2e_path("grep '\"class\":\"settings\"' '%s' | grep -qF '%s'",
-		file_of("told"), words));
+		e2e_scratch("told"), words));
 	ck_assert_str_eq(
 	    e2e_sh(NULL,
-		e2e_path("grep -c 'report_command' '%s'", file_of("told")))
+		e2e_path("grep -c 'report_command' '%s'", e2e_scratch("told")))
 		->out,
 	    "1\n");
 }
@@ -112,7 +107,7 @@ TEST(a_day_is_reported_once_if_the_daemon_is_killed_meanwhile)
 TEST(a_command_goes_on_when_its_daemon_has_ended_with_the_run)
 {
 	send_with(e2e_path(
-	    "%s; echo after >>'%s'", auto_gate("mail"), file_of("sent")));
+	    "%s; echo after >>'%s'", auto_gate("mail"), e2e_scratch("sent")));
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	auto_wait_gate("mail");
 	auto_open_gate("mail");
@@ -122,7 +117,7 @@ TEST(a_command_goes_on_when_its_daemon_has_ended_with_the_run)
 	auto_wait_shell("! ls .llmc/reports/sending/*.json");
 	auto_drain();
 	expect_sent("\"run\": \"r1\"\nafter\n");
-	ck_assert(!e2e_exists(file_of("told")));
+	ck_assert(!e2e_exists(e2e_scratch("told")));
 }
 
 /* --- what fails ------------------------------------------------------ */

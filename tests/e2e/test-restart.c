@@ -163,6 +163,8 @@ TEST_ROWS(whatever_is_killed_there_is_one_daemon, 3)
 	cleanup_free char *kill = NULL, *script = NULL;
 
 	auto_set("overseer.remediate", "false");
+	auto_set("overseer.restart_cooldown", "0s");
+	auto_tune("same_failures=0"); /* kills of the daemon are some */
 	over_start();
 	over_daemon(0);
 	for (int i = 0; i < count; i++) {

@@ -187,7 +187,8 @@ TEST(comments_on_lines_go_back_as_one_turn)
 	e2e_env(e2e_path("EDITOR=sh '%s'", editor));
 	run = fleet_do("review", "adam", "--comment", NULL);
 	e2e_has(run->out, "with 1 comment; adam is working on it again");
-	fleet_wait_prompt("a.txt:1: say more\n  \n  please");
+	fleet_wait_prompt(
+	    "a.txt:1: say more\n  \n  please\n  The line: seen\n");
 	fleet_wait("adam", "needs_review");
 	e2e_write(file, "a.txt:1: why?\nb.txt:7: how?\noops\n");
 	fleet_fails("line 3 is neither a line of the diff nor a comment",
@@ -200,6 +201,7 @@ TEST(comments_on_lines_go_back_as_one_turn)
 	fleet_do("review", "adam", NULL);
 	e2e_has(
 	    fleet_do("reject", "--from", file, NULL)->out, "with 1 comment;");
+	fleet_wait_prompt("- a.txt:1: why?\n  The line: better\n");
 	fleet_wait("adam", "needs_review");
 	fleet_do("review", "adam", NULL);
 	fleet_do("accept", NULL);

@@ -5,18 +5,12 @@
 
 static char *settings; /* of the world, for another .llmc */
 
-static const char *
-in_root(const char *name)
-{
-	return e2e_path("%s/.llmc/%s", fleet_root(), name);
-}
-
 void
 unit_before(void)
 {
 	over_begin();
 	e2e_notify(fleet_root(), e2e_path("cat >>'%s/told'", unit_scratch()));
-	settings = xstrdup(e2e_read(in_root("config.toml")));
+	settings = xstrdup(e2e_read(fleet_file("config.toml")));
 	auto_task(
 	    "a.md", "A\nfake: write work.txt x\nfake: run %s", auto_gate("a"));
 }
@@ -40,7 +34,7 @@ set_up_again(void)
 {
 	remove_folder();
 	fleet_do("init", NULL);
-	e2e_write(in_root("config.toml"), settings);
+	e2e_write(fleet_file("config.toml"), settings);
 	fleet_do("doctor", "--rebuild", "--yes", NULL);
 }
 
@@ -123,15 +117,15 @@ TEST(a_removed_socket_is_made_again)
 	over_start();
 	daemon = over_daemon(0);
 	auto_wait_gate("a");
-	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
+	ck_assert_int_eq(remove(fleet_file("autod.sock")), 0);
 	auto_wait_logged("autod.log", "it listens again");
 	fleet_do("add", "adam", NULL);
 	auto_open_gate("a");
 	/* Something in its place is left alone until it is gone. */
-	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
-	e2e_write(in_root("autod.sock"), "text");
+	ck_assert_int_eq(remove(fleet_file("autod.sock")), 0);
+	e2e_write(fleet_file("autod.sock"), "text");
 	auto_wait_logged("autod.log", "is not a socket");
-	ck_assert_int_eq(remove(in_root("autod.sock")), 0);
+	ck_assert_int_eq(remove(fleet_file("autod.sock")), 0);
 	auto_wait_shell("[ -S .llmc/autod.sock ]");
 	fleet_do("add", "eve", NULL);
 	over_undisturbed(daemon);

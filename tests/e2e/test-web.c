@@ -421,11 +421,17 @@ TEST(a_port_that_is_taken_is_named_and_everything_else_goes_on)
 TEST(elsewhere_the_page_needs_tls_in_front_and_a_login)
 {
 	struct json_object *page;
-	const char *there, *cookie, *login, *answer;
+	const char *there, *cookie, *login, *answer, *over;
 
 	fleet_up();
 	fleet_do("config", "set", "web.enabled", "true", NULL);
-	fleet_do("config", "set", "web.listen", "127.0.0.2", NULL);
+	fleet_fails("llmc config set web.origin", "config", "set", "web.listen",
+	    "127.0.0.2", NULL);
+	/* Of a file that has it, the daemon and llmc say the same. */
+	e2e_sh(fleet_root(),
+	    "sed -i '/^\\[web\\]/a listen = \"127.0.0.2\"' "
+	    ".llmc/config.toml");
+	e2e_has(fleet_do("status", NULL)->err, "llmc config set web.origin");
 	fleet_fails("llmc config set web.origin", "web", NULL);
 	e2e_expect(e2e_llmc(fleet_root(), "config", "set", "web.origin",
 		       "http://llmc.example", NULL),
@@ -463,8 +469,12 @@ TEST(elsewhere_the_page_needs_tls_in_front_and_a_login)
 	expect(401, login, "/login");
 	e2e_has(ask(login, "/login"), "llmc web");
 	expect(200, cookie, "/metrics");
-	/* It outlives the daemon, and not the page. */
+	/* It outlives the daemon, and not the page. One that is over ends. */
 	fleet_kill(fleet_daemon_pid());
+	over = e2e_sh(fleet_root(),
+	    "set -- $(tr 0-9a-f 1-9a-f0 <.llmc/web.logins); "
+	    "echo \"$1 1\" >>.llmc/web.logins; printf %s $1")
+		   ->out;
 	fleet_up();
 	page = e2e_json(fleet_do("--json", "web", NULL), 0);
 	cookie = e2e_path("--connect-to 127.0.0.1:%d:127.0.0.2:%d %s",
@@ -472,8 +482,20 @@ TEST(elsewhere_the_page_needs_tls_in_front_and_a_login)
 	    (int)json_int_or(page, "port", 0), strstr(cookie, "-H"));
 	port = (int)json_int_or(page, "port", 0);
 	expect(200, cookie, "/metrics");
+	expect(401,
+	    e2e_path("%.*s%s'", (int)(strrchr(cookie, '=') + 1 - cookie),
+		cookie, over),
+	    "/metrics");
+	fleet_fails("web.listen", "config", "unset", "web.origin", NULL);
+	/* The same port of another address: our own listener is in the way. */
 	fleet_do("config", "set", "web.listen", "127.0.0.1", NULL);
 	find_page();
+	fleet_do("config", "set", "web.port", e2e_path("%d", port), NULL);
+	fleet_do("config", "set", "web.listen", "0.0.0.0", NULL);
+	auto_wait_shell("\"$LLMC\" web");
+	fleet_do("config", "set", "web.listen", "127.0.0.1", NULL);
+	auto_wait_shell("\"$LLMC\" web");
+	e2e_lacks(fleet_do("log", "daemon", NULL)->out, "another program");
 	expect(401, strstr(cookie, "-H 'Cookie"), "/metrics");
 	expect(200, strstr(cookie, "-H"), "/metrics");
 	fleet_do("config", "set", "web.enabled", "false", NULL);

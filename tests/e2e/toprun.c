@@ -8,12 +8,6 @@
 #define LOOK_MS 10 /* a screen of another program */
 
 static const char *
-in_scratch(const char *name)
-{
-	return e2e_path("%s/%s", unit_scratch(), name);
-}
-
-static const char *
 shell(const char *script)
 {
 	const struct e2e_run *run = e2e_sh(fleet_root(), script);
@@ -44,7 +38,7 @@ top_end(void)
 void
 top_type(const char *before)
 {
-	e2e_script(in_scratch("top"),
+	e2e_script(e2e_scratch("top"),
 	    "#!/bin/sh\necho $$ >\"$FLEET/top.new\"\n"
 	    "mv \"$FLEET/top.new\" \"$FLEET/top.pid\"\nexec \"$LLMC\" top\n");
 	shell("rm -f \"$FLEET/top.pid\"");
@@ -55,7 +49,7 @@ top_type(const char *before)
 int
 top_pid(void)
 {
-	return (int)strtol(e2e_read(in_scratch("top.pid")), NULL, 10);
+	return (int)strtol(e2e_read(e2e_scratch("top.pid")), NULL, 10);
 }
 
 void

@@ -153,16 +153,26 @@ TEST(what_fails_for_all_workers_is_one_ask)
 {
 	static const struct {
 		enum worker_status status;
-		const char *reason, *key, *words;
+		const char *reasons[2], *key, *words;
 	} rows[] = {
-		{ WORKER_ERROR, WORKER_SETUP_FAILED " exited with status 1",
+		{ WORKER_ERROR,
+		    { WORKER_SETUP_FAILED " exited with status 1",
+			WORKER_SETUP_FAILED " exited with status 1" },
 		    "setup",
 		    "ann and 1 more: repo.setup_command exited with status 1" },
 		{ WORKER_PAUSED,
-		    "API Error: 401" WORKER_LOGIN_LOST "claude auth login",
+		    { "401" WORKER_LOGIN_LOST "claude auth login, then: ann",
+			"401" WORKER_LOGIN_LOST "claude auth login, then: b" },
 		    "login",
-		    "ann and 1 more: API Error: 401; log in with: claude auth "
-		    "login" },
+		    "ann and 1 more: 401; log in with: claude auth login, "
+		    "then: ann" },
+		/* Each kind has its own. */
+		{ WORKER_PAUSED,
+		    { "401" WORKER_LOGIN_LOST "claude auth login",
+			"402" WORKER_LOGIN_LOST "codex login" },
+		    "login",
+		    "ann and 1 more: 401; log in with: claude auth login; bob: "
+		    "402; log in with: codex login" },
 	};
 
 	for (size_t row = 0; row < nitems(rows); row++) {
@@ -176,7 +186,7 @@ TEST(what_fails_for_all_workers_is_one_ask)
 		for (size_t i = 0; i < nitems(w); i++)
 			ck_assert_int_eq(
 			    worker_transition(w[i], rows[row].status,
-				rows[row].reason, NOW, NULL),
+				rows[row].reasons[i], NOW, NULL),
 			    0);
 		ask = followed(&facts);
 		ck_assert_str_eq(ask->key, rows[row].key);

@@ -21,9 +21,9 @@ TEST(comments_are_read_from_a_diff)
 		{ "why\n\n" END "# how\n" DIFF1 DIFF2, "why", "" },
 		{ "> whole\n> thing\n" DIFF1 DIFF2, "whole\nthing", "" },
 		{ DIFF1 "> why?\n" DIFF2 "> blank\n>  line\n", "",
-		    "a.c:11:old:why? a.c:12:blank\n line" },
+		    "a.c:11:old:why?=gone a.c:12:blank\n line" },
 		{ DIFF1 "+new\n> better:\n>\n>  x\n# not this\n\n", "",
-		    "a.c:11:better:\n\n x" },
+		    "a.c:11:better:\n\n x=new" },
 		{ "diff --git a/b.png b/b.png\nBinary files a/b.png and "
 		  "b/b.png differ\n> too big\n",
 		    "", "b.png:0:too big" },
@@ -36,7 +36,7 @@ TEST(comments_are_read_from_a_diff)
 		{ "w\n" END DIFF1 DIFF2 "+more\n", NULL, "line 12 is neither" },
 		/* where the comment belongs cannot be told any more */
 		{ DIFF1 "> x\n", NULL, "line 5: lines of this part" },
-		{ DIFF1 "@@ -20 +20 @@\n-x\n+y\n> z\n", "", "a.c:20:z" },
+		{ DIFF1 "@@ -20 +20 @@\n-x\n+y\n> z\n", "", "a.c:20:z=y" },
 		{ "a.c:0: x\n", NULL, "line 1 is neither" },
 		{ "x\ry\n", NULL, "line 1 is neither" },
 	};
@@ -60,12 +60,14 @@ TEST(comments_are_read_from_a_diff)
 			struct json_object *c =
 			    json_object_array_get_idx(list, j);
 			const char *side = json_string_or(c, "side", NULL);
+			const char *code = json_string_or(c, "code", NULL);
 
-			buf_addf(&out, "%s%s:%d:%s%s%s", j > 0 ? " " : "",
+			buf_addf(&out, "%s%s:%d:%s%s%s%s%s", j > 0 ? " " : "",
 			    json_string_or(c, "file", ""),
 			    (int)json_int_or(c, "line", 0),
 			    side != NULL ? side : "", side != NULL ? ":" : "",
-			    json_string_or(c, "text", ""));
+			    json_string_or(c, "text", ""),
+			    code != NULL ? "=" : "", code != NULL ? code : "");
 		}
 		ck_assert_str_eq(text.data, rows[i].text);
 		ck_assert_str_eq(out.data, rows[i].list);

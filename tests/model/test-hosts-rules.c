@@ -70,10 +70,16 @@ static const struct {
 	    SHARE_IS_LOST },
 	{ "dropped", SHARE_HELD, "b", ROW_DROPPED, ME, BOOT, 6, SHARE_IS_LOST },
 	{ "held", SHARE_HELD, "b", ROW_HELD, NULL, NULL, 6, SHARE_IS_LOST },
+	{ "b's has landed, own", SHARE_HELD, "a", ROW_LANDED, "b", "x", 7,
+	    SHARE_IS_LOST },
+	{ "an earlier one has landed", SHARE_READY, "a", ROW_LANDED, "b", "x",
+	    3, SHARE_IS_LOST },
 	/* Its work comes back. */
 	{ "ejected", SHARE_READY, "a", ROW_CLAIMED, ME, BOOT, 5,
 	    SHARE_EJECTED },
 	{ "landed", SHARE_READY, "b", ROW_LANDED, ME, BOOT, 5,
+	    SHARE_HAS_ENDED },
+	{ "landed, our last boot", SHARE_HELD, "a", ROW_LANDED, ME, "old", 5,
 	    SHARE_HAS_ENDED },
 };
 
@@ -204,5 +210,23 @@ TEST(words_of_a_host_and_of_a_task)
 		ck_assert(strv_has(strv_const(words), wants[i]));
 	ck_assert_str_eq(old, "t17-a");
 	ck_assert_str_eq(same, "t17-b");
+	task_free(t);
+}
+
+/* Another host would have neither its conversation nor its commits. */
+TEST(what_has_begun_here_stays_here)
+{
+	struct task *t = task_new("t1", "files", "k", "T", "text", 1);
+
+	t->step = TASK_WAITING;
+	ck_assert(!share_stays(t));
+	xstrset(&t->conversation, "c");
+	ck_assert(share_stays(t));
+	xstrset(&t->conversation, NULL);
+	xstrset(&t->from, "f");
+	ck_assert(share_stays(t));
+	xstrset(&t->from, NULL);
+	t->step = TASK_ASSIGNED;
+	ck_assert(share_stays(t));
 	task_free(t);
 }

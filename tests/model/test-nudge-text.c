@@ -2,7 +2,6 @@
 
 #include "unit.h"
 #include "nudge-text.h"
-#include "plan-node.h"
 #include "update.h"
 
 static const struct nudge_facts facts = {

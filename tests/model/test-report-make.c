@@ -55,6 +55,7 @@ scene_report(void)
 		.spans = scene.spans,
 		.span_count = scene.span_count,
 		.run = "r1",
+		.charts = true,
 		.goes_on = scene.goes_on,
 		.from_ms = FROM,
 		.to_ms = FROM + 8 * HOUR,
@@ -534,7 +535,8 @@ static const char golden[] =
     "Costs marked est. are tokens times the prices of the settings; Claude "
     "Code reports its own figure when a session ends.\n"
     "A cost of ? is not known and not in the sums: a model without a price, "
-    "or an agent that recorded no tokens.\n"
+    "an agent that recorded no tokens, or another host of a fleet: its own "
+    "report has it.\n"
     "A task counts with all that it cost, in the report of the period in "
     "which it ended.\n";
 
@@ -600,7 +602,7 @@ TEST(the_page_escapes_every_text)
 TEST(the_page_needs_nothing_from_elsewhere)
 {
 	static const char *const parts[] = { "http:", "https:", "//",
-		"src=", "href", "url(", "@import", "<script", "onload",
+		"src=", "href", "url(h", "@import", "<script", "onload",
 		"javascript:" };
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf html = BUF_INIT;
@@ -613,7 +615,7 @@ TEST(the_page_needs_nothing_from_elsewhere)
 	ck_assert_ptr_nonnull(strstr(html.data, "default-src 'none'"));
 	ck_assert_ptr_nonnull(strstr(html.data, "prefers-color-scheme:dark"));
 	ck_assert_ptr_nonnull(strstr(html.data, "@media print"));
-	ck_assert_ptr_nonnull(strstr(html.data, "Tasks that ended, over time"));
+	ck_assert_ptr_nonnull(strstr(html.data, "Tasks that ended, per "));
 	ck_assert_ptr_nonnull(strstr(html.data, "Cost per day"));
 	ck_assert_ptr_nonnull(strstr(html.data, "What the workers"));
 	ck_assert_ptr_nonnull(strstr(html.data, "llmc task show t2"));

@@ -51,7 +51,8 @@ TEST(a_line_names_file_and_line_or_neither)
 TEST(comments_become_the_words_of_a_turn)
 {
 	cleanup_json struct json_object *said = parse(
-	    "[{\"file\":\"a.c\",\"line\":3,\"text\":\" one\\ntwo\\u0007 \"},"
+	    "[{\"file\":\"a.c\",\"line\":3,\"text\":\" one\\ntwo\\u0007 \","
+	    "\"code\":\"\\tif (a)\\u001b\\n\"},"
 	    "{\"file\":\"b.c\",\"line\":9,\"side\":\"old\",\"text\":\"why?\"},"
 	    "{\"file\":\"c.c\",\"text\":\"all of it\"},{\"text\":\"slow\"}]");
 	cleanup_json struct json_object *list = NULL;
@@ -60,9 +61,12 @@ TEST(comments_become_the_words_of_a_turn)
 
 	ck_assert_msg(
 	    comments_read(said, "comments", &list, &err) == 0, "%s", err.msg);
-	comments_text(list, &out);
+	comments_text(list, "0123456789abcdef", &out);
 	ck_assert_str_eq(out.data,
-	    "- a.c:3: one\n  two\n- b.c:9 (before your change): why?\n"
+	    "Comments on commit 0123456789ab, with the line numbers of what "
+	    "would land. If other work has landed meanwhile, yours differ: "
+	    "find a line by its text.\n"
+	    "- a.c:3: one\n  two\n  The line: if (a)\n- b.c:9 (before your change): why?\n"
 	    "- c.c: all of it\n- slow\n");
 }
 

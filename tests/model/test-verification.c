@@ -3,7 +3,6 @@
 /* When work is verified, and what follows from the result. */
 
 #include "unit.h"
-#include "attempt.h"
 #include "contract.h"
 #include "task.h"
 

@@ -2,7 +2,6 @@
 
 #include "unit.h"
 #include "metrics.h"
-#include "view-table.h"
 #include "view.h"
 
 /* What one host's daemon shows, without a fleet. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "attempt.h"
 #include "behaviour.h"
 #include "schema.h"
 #include "task.h"

@@ -394,3 +394,12 @@ world_agent_ready(void)
 	free(world_answer(world_hook("UserPromptSubmit", submit)));
 	ck_assert(a->record.busy);
 }
+
+void
+world_work(void)
+{
+	world_agent();
+	repair_begin(&w.o);
+	world_until_step("work");
+	world_agent_ready();
+}

@@ -52,6 +52,8 @@ void world_until_told(enum repair_outcome outcome, const char *words);
 /* The agent is launched, reports its start and accepts its prompt. */
 void world_agent(void);
 void world_agent_ready(void);
+/* Run until the agent is working. */
+void world_work(void);
 void world_agent_exits(void);
 
 /* Send a hook of the agent, data as JSON text. Returns the descriptor on which

@@ -14,15 +14,6 @@ static const char mine[] =
     "echo later >>s.txt; echo u >u.txt; git config user.name u; git config "
     "user.email u@e.org";
 
-static void
-work(void)
-{
-	world_agent();
-	repair_begin(&w.o);
-	world_until_step("work");
-	world_agent_ready();
-}
-
 /* The number of files is the same, or smaller, in each of these. */
 TEST(a_repair_that_throws_work_away_has_failed)
 {
@@ -49,7 +40,7 @@ TEST(a_repair_that_throws_work_away_has_failed)
 		repo_sh(w.repo, mine);
 		restored = xstrdup(repo_sh(
 		    w.repo, "git status --porcelain; cat a.txt s.txt u.txt"));
-		work();
+		world_work();
 		/* Nothing was touched. */
 		ck_assert_str_eq(repo_sh(w.repo,
 				     "git status --porcelain; "
@@ -77,7 +68,7 @@ TEST(a_repair_that_leaves_it_alone_is_completed)
 {
 	world_begin(false);
 	repo_sh(w.repo, mine);
-	work();
+	world_work();
 	repo_sh(w.repo,
 	    "echo fix >fix.txt; git add fix.txt; "
 	    "git commit -q -m fix fix.txt; touch a.txt u.txt");
@@ -96,7 +87,7 @@ TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 	world_begin(false);
 	world_notify(command);
 	repo_sh(w.repo, mine);
-	work();
+	world_work();
 	repo_sh(w.repo, "echo more >>a.txt; echo other >u.txt");
 	world_finds();
 	free(world_stops());
@@ -119,7 +110,7 @@ TEST(a_file_that_somebody_wrote_is_told_and_no_failure)
 TEST(nothing_uncommitted_is_no_ref)
 {
 	world_begin(false);
-	work();
+	world_work();
 	world_finds();
 	free(world_stops());
 	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
@@ -131,7 +122,7 @@ TEST(one_that_gives_up_is_compared_too)
 {
 	world_begin(false);
 	repo_sh(w.repo, mine);
-	work();
+	world_work();
 	repo_sh(w.repo,
 	    "rm u.txt; echo help >.llmc/manual_intervention_needed_x.txt");
 	free(world_stops());
@@ -153,7 +144,7 @@ TEST(without_a_way_to_save_a_person_is_told)
 	world_notify(command);
 	repo_sh(w.repo, mine);
 	repo_sh(w.repo, "mkdir -p .git/refs/llmc; >.git/refs/llmc/salvage");
-	work();
+	world_work();
 	world_finds();
 	free(world_stops());
 	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
@@ -168,7 +159,7 @@ TEST(a_big_file_is_left_out)
 {
 	world_begin(false);
 	repo_sh(w.repo, "truncate -s 60G big; echo u >u.txt");
-	work();
+	world_work();
 	world_finds();
 	free(world_stops());
 	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
@@ -181,7 +172,7 @@ TEST(a_big_file_is_left_out)
 TEST(the_worktree_of_repairs_is_saved_before_the_next)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo,
 	    "cd .worktrees/overseer; echo fixed >fixed.txt; git add fixed.txt; "
 	    "git commit -qm fix; echo half >half.txt; cd ../..; "

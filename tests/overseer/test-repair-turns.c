@@ -4,19 +4,10 @@
  * up. */
 #include "repair-world.h"
 
-static void
-work(void)
-{
-	world_agent();
-	repair_begin(&w.o);
-	world_until_step("work");
-	world_agent_ready();
-}
-
 TEST(a_login_that_is_missing_fails_it)
 {
 	world_begin(false);
-	work();
+	world_work();
 	free(world_answer(world_hook("StopFailure",
 	    "{\"error\":\"authentication_failed\","
 	    "\"last_assistant_message\":\"Please run /login\"}")));
@@ -27,7 +18,7 @@ TEST(a_login_that_is_missing_fails_it)
 TEST(an_outage_is_waited_for_a_few_times)
 {
 	world_begin(false);
-	work();
+	world_work();
 	for (int i = 0; i < 4; i++) {
 		free(world_answer(world_hook("StopFailure",
 		    "{\"error\":\"overloaded\","
@@ -50,7 +41,7 @@ TEST(a_usage_limit_is_waited_for_until_it_is_over)
 	int64_t before, wait;
 
 	world_begin(false);
-	work();
+	world_work();
 	for (int i = 0; i < 6; i++) {
 		before = loop_timer_remaining(
 		    w.o.repair->op.deadline, clock_mono_ms());
@@ -74,7 +65,7 @@ TEST(a_session_that_dies_is_started_again_twice)
 	uint64_t generation = 0;
 
 	world_begin(false);
-	work();
+	world_work();
 	for (int i = 0; i < 2; i++) {
 		ck_assert_uint_gt(
 		    w.o.repair->agent.record.generation, generation);
@@ -132,7 +123,7 @@ TEST(a_worker_cannot_end_it)
 	pid_t pid;
 
 	world_begin(false);
-	work();
+	world_work();
 	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
 	ck_assert_int_eq(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
 	pid = forger(go[0], out[1]);

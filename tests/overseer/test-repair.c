@@ -3,16 +3,6 @@
 #include "repair-world.h"
 #include "history.h"
 
-/* Run until the agent is working. */
-static void
-work(void)
-{
-	world_agent();
-	repair_begin(&w.o);
-	world_until_step("work");
-	world_agent_ready();
-}
-
 /* The agent commits in its worktree. */
 static const char fix[] = "cd .worktrees/overseer && echo fixed >fixed.txt && "
 			  "git add fixed.txt && git commit -qm fix";
@@ -38,7 +28,7 @@ TEST(a_turn_that_ends_cleanly_completes_it)
 	cleanup_free char *answer = NULL;
 
 	world_begin(false);
-	work();
+	world_work();
 	ck_assert_int_eq(w.o.state, STATE_REMEDIATING);
 	ck_assert_int_eq(w.o.attempt, 1);
 	world_finds();
@@ -54,7 +44,7 @@ TEST(one_that_leaves_changes_is_asked_to_tidy_up)
 
 	world_begin(false);
 	repo_sh(w.repo, "echo mine >of-the-user.txt"); /* was there before */
-	work();
+	world_work();
 	repo_sh(w.repo, "echo x >left.txt");
 	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
@@ -71,7 +61,7 @@ TEST(one_that_does_not_tidy_up_needs_a_person)
 	cleanup_free char *manual = NULL;
 
 	world_begin(false);
-	work();
+	world_work();
 	repo_sh(w.repo, "echo x >left.txt; echo y >too.txt");
 	free(world_stops());
 	free(world_stops());
@@ -84,7 +74,7 @@ TEST(one_that_does_not_tidy_up_needs_a_person)
 TEST(one_that_asks_for_a_person_gives_up)
 {
 	world_begin(false);
-	work();
+	world_work();
 	repo_sh(w.repo, "echo help >.llmc/manual_intervention_needed_x.txt");
 	free(world_stops());
 	world_until_told(
@@ -94,7 +84,7 @@ TEST(one_that_asks_for_a_person_gives_up)
 TEST(an_end_that_nobody_waits_for_is_judged_too)
 {
 	world_begin(false);
-	work();
+	world_work();
 	repo_sh(w.repo, "echo x >left.txt");
 	free(world_answer(world_hook(
 	    "Notification", "{\"notification_type\":\"idle_prompt\"}")));
@@ -107,7 +97,7 @@ TEST(a_second_stop_is_not_judged_beside_the_first)
 	int a, b;
 
 	world_begin(false);
-	work();
+	world_work();
 	world_finds();
 	a = world_hook("Stop", "{}");
 	b = world_hook("Stop", "{}");
@@ -126,7 +116,7 @@ TEST(other_methods_are_refused)
 	int fd;
 
 	world_begin(false);
-	work();
+	world_work();
 	fd = world_hook("SubagentStop", "{}");
 	free(world_answer(dup(fd)));
 	ck_assert_int_eq(write(fd, line, strlen(line)), (ssize_t)strlen(line));
@@ -139,7 +129,7 @@ TEST(other_methods_are_refused)
 TEST(a_fix_lands_as_one_commit)
 {
 	world_begin(true);
-	work();
+	world_work();
 	ck_assert_str_eq(w.o.repair->cwd, w.session);
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo,
@@ -178,7 +168,7 @@ TEST_ROWS(a_fix_is_checked_before_it_lands, nitems(rules))
 
 	world_begin(true);
 	world_set(rules[_i].key, rules[_i].value);
-	work();
+	world_work();
 	repo_sh(w.repo, text);
 	free(world_stops());
 	world_until_over();
@@ -200,7 +190,7 @@ TEST_ROWS(a_fix_is_checked_before_it_lands, nitems(rules))
 TEST(a_fix_that_somebody_made_needs_no_landing)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo,
 	    "echo fixed >fixed.txt && git add fixed.txt && "
@@ -213,7 +203,7 @@ TEST(a_fix_that_somebody_made_needs_no_landing)
 TEST(a_fix_that_conflicts_is_kept)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo,
 	    "echo other >fixed.txt && git add fixed.txt && "
@@ -235,7 +225,7 @@ TEST(a_fix_that_conflicts_is_kept)
 TEST(a_checkout_in_the_way_keeps_the_fix)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo, "echo dirty >>a.txt");
 	free(world_stops());
@@ -250,7 +240,7 @@ TEST(what_is_in_the_way_is_moved_aside)
 	repo_sh(w.repo,
 	    "mkdir -p .worktrees/overseer && "
 	    "echo x >.worktrees/overseer/in-the-way");
-	work();
+	world_work();
 	ck_assert_str_eq(w.o.repair->cwd, w.session);
 	ck_assert_str_eq(
 	    repo_sh(w.repo, "cat .worktrees/overseer.kept-*/in-the-way"), "x");
@@ -264,7 +254,7 @@ TEST(without_a_worktree_it_works_in_its_folder)
 {
 	world_begin(true);
 	repo_sh(w.repo, "rmdir .worktrees 2>/dev/null; echo x >.worktrees");
-	work();
+	world_work();
 	ck_assert_str_eq(w.o.repair->desk, w.o.repair->folder);
 	world_finds();
 	free(world_stops());
@@ -278,7 +268,7 @@ TEST(one_that_changed_nothing_is_asked_and_not_completed)
 	cleanup_free char *first = NULL, *second = NULL;
 
 	world_begin(true);
-	work();
+	world_work();
 	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
 	ck_assert_ptr_nonnull(strstr(first, "/.llmc/remedy/finding.txt"));
@@ -295,7 +285,7 @@ TEST(a_finding_of_an_earlier_repair_does_not_count)
 	world_begin(true);
 	repo_sh(w.repo, "mkdir -p .llmc/remedy");
 	world_finds();
-	work();
+	world_work();
 	first = world_stops();
 	ck_assert_ptr_nonnull(strstr(first, "\"decision\":\"block\""));
 }
@@ -304,7 +294,7 @@ TEST(a_finding_of_an_earlier_repair_does_not_count)
 TEST(a_link_is_no_finding)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, "ln -s /etc/passwd .llmc/remedy/finding.txt");
 	free(world_stops());
 	free(world_stops());
@@ -317,7 +307,7 @@ TEST(what_is_not_committed_is_saved_and_the_fix_lands)
 	cleanup_free char *first = NULL;
 
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, fix);
 	repo_sh(w.repo, "echo half >.worktrees/overseer/half.txt");
 	first = world_stops();
@@ -335,7 +325,7 @@ TEST(what_is_not_committed_is_saved_and_the_fix_lands)
 TEST(a_record_that_cannot_be_written_is_said)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, "rm -r .llmc/logs; echo x >.llmc/logs");
 	world_finds();
 	free(world_stops());
@@ -352,7 +342,7 @@ TEST(it_asks_for_a_person_in_its_folder)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	world_begin(true);
-	work();
+	world_work();
 	ck_assert_int_eq(
 	    file_replace(w.o.repair->request, "buy a disk\n", 11, 0600, NULL),
 	    0);
@@ -368,7 +358,7 @@ TEST(it_asks_for_a_person_in_its_folder)
 TEST(an_agent_that_ends_during_the_landing_is_not_started_again)
 {
 	world_begin(true);
-	work();
+	world_work();
 	repo_sh(w.repo, fix);
 	free(world_stops());
 	world_until_step("rebase");
@@ -477,7 +467,7 @@ TEST(it_must_not_take_too_long)
 TEST(an_agent_that_takes_too_long_is_interrupted_first)
 {
 	world_begin(false);
-	work();
+	world_work();
 	loop_timer_restart(w.o.repair->op.deadline, 1);
 	world_until_tmux("keys Escape");
 	ck_assert(loop_timer_pending(w.o.repair->agent.wait));
@@ -493,7 +483,7 @@ TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
 	int fd;
 
 	world_begin(false);
-	work();
+	world_work();
 	fd = world_hook("Stop", "{}");
 	world_until_looking();
 	repair_stop(&w.o, false);
@@ -505,7 +495,7 @@ TEST(a_stop_that_is_being_judged_is_answered_all_the_same)
 TEST(a_stop_while_the_session_is_started_again_starts_none)
 {
 	world_begin(false);
-	work();
+	world_work();
 	world_agent_exits();
 	w.tmux->held = true;
 	world_until_tmux("kill");

@@ -2,6 +2,7 @@
 
 #include "repo.h"
 
+#include <ftw.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -247,24 +248,65 @@ repo_new_empty(void)
 	return repo;
 }
 
-/* The first repository of a program is kept, and copied for the others. */
+static const char *first_from = "", *first_to;
+
+static int
+copy_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	cleanup_free char *to =
+	    xasprintf("%s%s", first_to, path + strlen(first_from));
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_fd int fd = -1;
+
+	(void)ftw;
+	if (type == FTW_D)
+		return mkdir(to, 0755) == -1 && errno != EEXIST;
+	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st->st_mode);
+	return file_read(path, 1 << 20, &text, NULL) < 0 ||
+	    file_write_all(fd, text.data, text.len) < 0;
+}
+
+#define FIRST                                                                 \
+	"git init -q -b main . && rm .git/hooks/* && echo one >a.txt && git " \
+	"add a.txt && git commit -qm first"
+
+/* One is made for all tests of the program, by the process that starts them
+ * (unit_once), and copied: to make one takes git three processes. */
 static void
 make_first(struct repo *repo)
 {
-	static char *kept;
-
-	if (kept != NULL) {
-		setenv("FIRST", kept, 1);
-		repo_sh(repo,
-		    "cp -a \"$FIRST/.git\" \"$FIRST/a.txt\" . && "
-		    "git update-index -q --refresh");
+	if (getenv("GIT_DEFAULT_HASH") != NULL) { /* not like the others */
+		repo_sh(repo, FIRST);
 		return;
 	}
-	repo_sh(repo,
-	    "git init -q -b main .; echo one >a.txt; git add a.txt; "
-	    "git commit -qm first; mkdir \"$B/first\"; "
-	    "cp -a .git a.txt \"$B/first\"");
-	kept = file_join(repo->base, "first");
+	if (!file_is_dir(first_from)) /* without a process of its own */
+		unit_once();
+	first_to = repo->root;
+	ck_assert_int_eq(nftw(first_from, copy_one, 16, FTW_PHYS), 0);
+	repo_sh(repo, "exec git update-index -q --refresh");
+}
+
+/* Not in a test: nothing can be asserted, and nothing of ours may be asked for
+ * the time, whose scale (unit_hurry) is read once in a process. */
+void
+unit_once(void)
+{
+	int status = 1;
+	pid_t pid;
+
+	first_from = unit_path("first");
+	set_environment(unit_scratch());
+	setenv("GIT_TEST_FSYNC", "0", 1);
+	pid = file_mkdirs(first_from, 0755, NULL) == 0 ? fork() : -1;
+	if (pid == 0) {
+		if (chdir(first_from) == 0)
+			execl("/bin/sh", "sh", "-c", FIRST, NULL);
+		_exit(127);
+	}
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
+		return;
+	fputs("no first repository\n", stderr);
+	exit(99);
 }
 
 struct repo *

@@ -74,6 +74,7 @@ static const struct {
 	{ "agent", NULL, NULL },
 	{ "codex_command", NULL, NULL },
 	{ "opencode_command", NULL, NULL },
+	{ "gemini_command", NULL, NULL },
 	{ "model", "\"opus\"", " [--model] [opus]" },
 	{ "permission_mode", "\"acceptEdits\"",
 	    " [--permission-mode] [acceptEdits]" },

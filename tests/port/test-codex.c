@@ -2,11 +2,9 @@
 
 /* Codex: how it is launched, what is refused, and what its rollout says. */
 #include "claude-world.h"
-#include "codex.h"
+#include "hook-event.h"
 #include "limit.h"
 #include "settings-names.h"
-#include "settings.h"
-#include "tool-scope.h"
 #include "transcript-parser.h"
 
 TEST(every_kind_has_its_name_in_the_settings)
@@ -66,7 +64,6 @@ TEST(what_it_cannot_do_is_refused_with_words)
 		{ "codex", "disallowed_tools = [\"Bash\"]",
 		    "disallowed_tools" },
 		{ "opencode", "isolate = true", "isolate" },
-		{ "opencode", "sandbox = \"worktree\"", "sandbox" },
 	};
 
 	for (size_t i = 0; i < nitems(rows); i++) {
@@ -82,6 +79,22 @@ TEST(what_it_cannot_do_is_refused_with_words)
 		    agent_prepare(&w.launch, &launcher, &err), -ENOTSUP);
 		ck_assert_msg(
 		    strstr(err.msg, rows[i].words) != NULL, "%s", err.msg);
+	}
+}
+
+/* A conversation that begins has only a name: it may not be ready. */
+TEST(the_start_of_a_conversation_is_its_name)
+{
+	static const char *const sources[] = { "startup", "resume", "compact" };
+
+	for (size_t i = 0; i < nitems(sources); i++) {
+		cleanup_json struct json_object *data =
+		    json_object_new_object();
+
+		json_set_string(data, "source", sources[i]);
+		ck_assert_str_eq(
+		    agent_kind_find("codex")->event("SessionStart", data),
+		    i < 2 ? HOOK_EVENT_NAMED : "SessionStart");
 	}
 }
 

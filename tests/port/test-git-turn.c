@@ -11,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "git-private.h"
 #include "git-worktree.h"
 
 #define STEPS_MAX 200

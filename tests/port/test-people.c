@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "channel.h"
-#include "courier.h"
-#include "id.h"
-#include "message-spool.h"
-#include "message.h"
 #include "people.h"
 #include "settings.h"
 

@@ -11,21 +11,23 @@ unit_begin(void)
 
 /* Who asks what, and the rows that come back. Host 0 is a, 1 is b, ...; "+"
  * moves the clock. */
+#define BAD "\xef\xbf\xbd" /* U+FFFD */
+
 struct line {
 	int host;
 	const char *statement, *args, *rows;
 };
 
 static const struct line life[] = {
-	{ 0, "meta", "", "min_writer,1;repository,abc;schema_version,1" },
-	{ 0, "beat", "a1|300000|0", "" },
-	{ 0, "hello", "a1|-|300000|v1|2|1|me@a", "1,0,1300000,0" },
-	{ 0, "hello", "a2|-|300000|v1|2|1|-", "" },
-	{ 0, "hello", "a2|a1|300000|v1|2|1|-", "1,0,1300000,0" },
-	{ 1, "hello", "b1|-|300000|v1|4|0|-", "2,0,1300000,0" },
-	{ 2, "hello", "c1|-|600000|v1|1|1|-", "3,0,1600000,0" },
-	{ 2, "beat", "c1|600000|0", "1600000,0,0" },
-	{ 2, "beat", "c0|600000|0", "" },
+	{ 0, "meta", "", "min_writer,2;repository,abc;schema_version,2" },
+	{ 0, "beat", "a1|300000|0|main", "" },
+	{ 0, "hello", "a1|-|300000|v1|2|1|me@a|main", "1,0,1300000,0" },
+	{ 0, "hello", "a2|-|300000|v1|2|1|-|main", "" },
+	{ 0, "hello", "a2|a1|300000|v1|2|1|-|main", "1,0,1300000,0" },
+	{ 1, "hello", "b1|-|300000|v1|4|0|-|main", "2,0,1300000,0" },
+	{ 2, "hello", "c1|-|600000|v1|1|1|-|main", "3,0,1600000,0" },
+	{ 2, "beat", "c1|600000|0|main", "1600000,0,0" },
+	{ 2, "beat", "c0|600000|0|main", "" },
 	{ 1, "can_set", "gpu", "gpu" },
 	{ 1, "can_set", "gpu", "" },
 	{ 1, "can_set", "docker", "docker" },
@@ -52,16 +54,16 @@ static const struct line life[] = {
 	{ 0, "glance", "999999", "3,0,1,0" },
 	{ 0, "glance", "1000000", "0,0,1,0" },
 	{ 2, "glance", "0", "0,0,1,0" },
-	{ 0, "claim", "a1", "" },
-	{ 0, "claim", "a2", "t1-2,1,a,40,x,main,two,{},-,-,1,0,-" },
+	{ 0, "claim", "a1|main", "" },
+	{ 0, "claim", "a2|main", "t1-2,1,a,40,x,main,two,{},-,-,1,0,-" },
 	{ 0, "attempts_begin", "a2", "t1-2,1" },
 	{ 0, "attempts_begin", "a2", "" },
-	{ 0, "claim_any", "a2", "" },
-	{ 1, "claim", "b1", "" },
+	{ 0, "claim_any", "a2|main", "" },
+	{ 1, "claim", "b1|main", "" },
 	{ 0, "+", "5000", "" },
-	{ 0, "claim", "a2", "" },
+	{ 0, "claim", "a2|main", "" },
 	{ 2, "claim_one", "c1|t1-3", "" },
-	{ 1, "claim", "b1", "t1-3,1,a,30,-,main,drei,{},-,-,1,0,-" },
+	{ 1, "claim", "b1|main", "t1-3,1,a,30,-,main,drei,{},-,-,1,0,-" },
 	{ 1, "attempts_begin", "b1", "t1-3,1" },
 	{ 0, "hold", "a2", "t1-2,1,claimed,a,-,-,-" },
 	{ 1, "submit", "t1-2|1|a2|c0ffee|refs/llmc/queue/t1-2/1|{}|-", "" },
@@ -96,42 +98,47 @@ static const struct line life[] = {
 	    "t1-1,a,-,-,0,queued,-,-,-,-,-,0,0,1000000;t1-2,a,a,a2,1,landed,red,-,f00d,c0ffe1,refs/llmc/queue/t1-2/1,0,1,1005000;t1-3,a,b,b1,1,done,well,{\"a\":1},-,-,-,0,1,1066000" },
 	{ 0, "task_read", "t1-3",
 	    "t1-3,a,3,30,done,b,b1,1,1,0,-,main,drei,{},-,-,-,well,{\"a\":1},-,1000000,1066000" },
-	{ 0, "claim", "a2", "t1-1,1,a,50,x,main,one,{},-,-,1,0,-" },
+	{ 0, "claim", "a2|main", "t1-1,1,a,50,x,main,one,{},-,-,1,0,-" },
 	{ 0, "reprioritise", "t1-1|5", "" },
 	{ 0, "give_back", "t1-1|1|a2|1000|not now", "t1-1,2,a,-,queued" },
 	{ 0, "reprioritise", "t1-1|5", "t1-1,2,a,-,queued" },
-	{ 0, "claim", "a2", "" },
+	{ 0, "claim", "a2|main", "" },
 	{ 0, "+", "1000", "" },
-	{ 1, "claim", "b1", "t1-1,3,a,5,x,main,one,{},-,-,2,0,not now" },
+	{ 1, "claim", "b1|main", "t1-1,3,a,5,x,main,one,{},-,-,2,0,not now" },
 	{ 1, "attempts_begin", "b1", "t1-1,3" },
 	{ 0, "hosts", "",
 	    "a,1,a2,up,0,233000,67000,v1,2,1,-,-,-,0,0;b,2,b1,up,0,233000,67000,v1,4,0,-,-,-,1,0;c,3,c1,up,0,533000,67000,v1,1,1,-,-,-,0,0" },
 	{ 0, "+", "300000", "" },
-	{ 2, "beat", "c1|600000|0", "1967000,0,0" },
+	{ 2, "beat", "c1|600000|0|main", "1967000,0,0" },
 	{ 2, "steal_hosts", "", "a,1;b,2" },
 	{ 2, "steal_tasks", "", "t1-1,4,a,-,queued,1" },
 	{ 2, "steal_checks", "", "" },
 	{ 2, "attempts_close", "", "t1-1,3;t1-3,1" },
-	{ 0, "beat", "a2|300000|0", "" },
+	{ 0, "beat", "a2|300000|0|main", "" },
 	{ 1, "finish", "t1-1|3|b1|done|-|-", "" },
-	{ 2, "claim", "c1", "t1-1,5,a,5,x,main,one,{},-,-,3,1,b was lost" },
-	{ 0, "hello", "a3|a2|300000|v1|2|1|-", "1,0,1667000,0" },
+	{ 2, "claim", "c1|main",
+	    "t1-1,5,a,5,x,main,one,{},-,-,3,1,b was lost" },
+	{ 2, "attempts_begin", "c1", "t1-1,5" },
+	{ 0, "hello", "a3|a2|300000|v1|2|1|-|main", "1,0,1667000,0" },
 	{ 0, "adopt", "a3|a2", "" },
-	{ 1, "hello", "b2|b1|300000|v1|2|1|-", "2,0,1667000,0" },
+	{ 1, "hello", "b2|b1|300000|v1|2|1|-|main", "2,0,1667000,0" },
 	{ 2, "adopt", "c2|c1", "" },
-	{ 2, "hello", "c2|c1|600000|v1|2|1|-", "3,0,1967000,0" },
+	{ 2, "hello", "c2|c1|600000|v1|2|1|-|main", "3,0,1967000,0" },
 	{ 2, "adopt", "c2|c1", "t1-1,5" },
 	{ 2, "adopt_checks", "c2|c1", "" },
+	{ 2, "attempts_begin", "c2", "" },
+	{ 2, "attempts", "t1-1",
+	    "3,b,b1,1067000,1367000,over;5,c,c1,1367000,-,-" },
 	{ 2, "hold", "c2", "t1-1,5,claimed,a,-,-,b was lost" },
 	{ 0, "+", "600001", "" },
-	{ 0, "hello", "a3|a3|3000000|v1|2|1|-", "1,0,4967001,0" },
+	{ 0, "hello", "a3|a3|3000000|v1|2|1|-|main", "1,0,4967001,0" },
 	{ 0, "steal_hosts", "", "b,2;c,3" },
 	{ 0, "steal_tasks", "", "t1-1,6,a,-,queued,2" },
 	{ 0, "claim_one", "a3|t1-1",
 	    "t1-1,7,a,5,x,main,one,{},-,-,4,2,c was lost" },
-	{ 0, "hello", "a4|-|300000|v1|2|1|-", "" },
+	{ 0, "hello", "a4|-|300000|v1|2|1|-|main", "" },
 	{ 0, "+", "3000001", "" },
-	{ 0, "hello", "a4|-|300000|v1|2|1|-", "1,0,5267002,0" },
+	{ 0, "hello", "a4|-|300000|v1|2|1|-|main", "1,0,5267002,0" },
 	{ 0, "steal_tasks", "", "t1-1,8,a,-,held,3" },
 	{ 1, "requeue", "t1-2", "" },
 	{ 1, "requeue", "t1-1", "t1-1,9,a,-,queued" },
@@ -142,7 +149,7 @@ static const struct line life[] = {
 	{ 1, "check_take", "b2", "" },
 	{ 0, "check_take", "a4", "" },
 	{ 0, "checks", "", "" },
-	{ 0, "hello", "a4|-|300000|v1|2|1|-", "" },
+	{ 0, "hello", "a4|-|300000|v1|2|1|-|main", "" },
 	{ 0, "letter_post", "l1|b|task.drop|{}", "l1,b" },
 	{ 0, "letter_post", "l1|b|task.drop|{}", "l1,b" },
 	{ 1, "letter_post", "l1|a|task.drop|{}", "" },
@@ -158,6 +165,11 @@ static const struct line life[] = {
 	{ 1, "letter_drop", "l2|not its own", "" },
 	{ 0, "letter_drop", "l2|recalled", "l2" },
 	{ 1, "letter_take", "", "" },
+	/* Text that is no UTF-8: a byte, half of a pair, a torn letter. */
+	{ 0, "letter_post", "l3|b|x|\xff\xed\xa0\x80\xc3", "l3,b" },
+	{ 1, "letter_take", "", "l3,a,x," BAD BAD BAD BAD BAD },
+	{ 1, "letter_done", "l3|done|\xfe", "l3,a" },
+	{ 0, "letter_read", "l3", "l3,b,x,done," BAD ",1" },
 	{ 0, "spend_put", "20000|me|10|20", "20000" },
 	{ 1, "spend_put", "20000|me|1|2", "20000" },
 	{ 1, "spend_put", "20000|me|3|4", "20000" },
@@ -166,7 +178,7 @@ static const struct line life[] = {
 	{ 1, "quota_put", "me|5h|{\"u\":1}", "me" },
 	{ 0, "quota_limit", "me|{}", "me" },
 	{ 0, "quota_read", "", "me,5h,b,{\"u\":1},0;me,limit,a,{},0" },
-	{ 1, "reserve_begin", "", "1" },
+	{ 1, "reserve_begin", "", "2" },
 	{ 1, "reserve_put", "r1|src/a|1000|{}", "r1" },
 	{ 1, "reserve_put", "r1|src/a|2000|{}", "r1" },
 	{ 1, "reservations", "", "" },
@@ -181,25 +193,25 @@ static const struct line life[] = {
 /* What is old goes; what lives, and what its owner (a) or its runner (b) has
  * not read, stays: c has read nothing, and is lost. */
 static const struct line old[] = {
-	{ 0, "hello", "a1|-|900000|v|1|1|-", "1,0,1900000,0" },
-	{ 1, "hello", "b1|-|900000|v|1|1|-", "2,0,1900000,0" },
-	{ 2, "hello", "c1|-|900000|v|1|1|-", "3,0,1900000,0" },
+	{ 0, "hello", "a1|-|900000|v|1|1|-|main", "1,0,1900000,0" },
+	{ 1, "hello", "b1|-|900000|v|1|1|-|main", "2,0,1900000,0" },
+	{ 2, "hello", "c1|-|900000|v|1|1|-|main", "3,0,1900000,0" },
 	{ 0, "publish", "done|1|-|main|x|{}|0", "done,queued" },
-	{ 0, "claim", "a1", "done,1,a,1,-,main,x,{},-,-,1,0,-" },
+	{ 0, "claim", "a1|main", "done,1,a,1,-,main,x,{},-,-,1,0,-" },
 	{ 0, "finish", "done|1|a1|done|{}|-", "done,1,a,a,done" },
 	{ 0, "publish", "ran|1|-|main|x|{}|0", "ran,queued" },
-	{ 1, "claim", "b1", "ran,1,a,1,-,main,x,{},-,-,1,0,-" },
+	{ 1, "claim", "b1|main", "ran,1,a,1,-,main,x,{},-,-,1,0,-" },
 	{ 1, "finish", "ran|1|b1|failed|{}|-", "ran,1,a,b,failed" },
 	{ 2, "publish", "lost|1|-|main|x|{}|0", "lost,queued" },
 	{ 2, "drop_task", "lost|-", "lost,1,c,-,dropped" },
 	{ 0, "publish", "held|1|-|main|x|{}|0", "held,queued" },
-	{ 0, "claim", "a1", "held,1,a,1,-,main,x,{},-,-,1,0,-" },
+	{ 0, "claim", "a1|main", "held,1,a,1,-,main,x,{},-,-,1,0,-" },
 	{ 0, "finish", "held|1|a1|held|{}|-", "held,1,a,a,held" },
 	{ 0, "publish", "out|1|-|main|x|{}|0", "out,queued" },
 	{ 0, "publish", "mine|0|-|main|x|{}|0", "mine,queued" },
-	{ 0, "claim", "a1", "mine,1,a,0,-,main,x,{},-,-,1,0,-" },
+	{ 0, "claim", "a1|main", "mine,1,a,0,-,main,x,{},-,-,1,0,-" },
 	{ 0, "publish", "ready|0|-|main|x|{}|0", "ready,queued" },
-	{ 0, "claim", "a1", "ready,1,a,0,-,main,x,{},-,-,1,0,-" },
+	{ 0, "claim", "a1|main", "ready,1,a,0,-,main,x,{},-,-,1,0,-" },
 	{ 0, "submit", "ready|1|a1|c|r|{}|-", "ready,1,a,a,ready" },
 	{ 0, "letter_post", "l1|b|x|{}", "l1,b" },
 	{ 1, "letter_done", "l1|done|{}", "l1,a" },
@@ -223,13 +235,13 @@ static const struct line old[] = {
 	{ 0, "+", "100", "" },
 	{ 1, "reservations", "", "a,r2,src/b,{},50" },
 	{ 0, "prune_reserved", "", "r1" },
-	{ 0, "beat", "a1|900000|1000001", "1900100,0,0" },
+	{ 0, "beat", "a1|900000|1000001|main", "1900100,0,0" },
 	{ 0, "prune_tasks", "101|999", "" },
 	{ 0, "prune_tasks", "99|999", "done,a,0" },
-	{ 1, "beat", "b1|900000|1000000", "1900100,0,0" },
+	{ 1, "beat", "b1|900000|1000000|main", "1900100,0,0" },
 	{ 0, "prune_tasks", "99|999", "" },
-	{ 1, "beat", "b1|900000|1000001", "1900100,0,0" },
-	{ 1, "beat", "b1|900000|5", "1900100,0,0" },
+	{ 1, "beat", "b1|900000|1000001|main", "1900100,0,0" },
+	{ 1, "beat", "b1|900000|5|main", "1900100,0,0" },
 	{ 0, "prune_tasks", "99|999", "ran,a,0" },
 	{ 0, "prune_tasks", "99|99", "lost,c,1" },
 	{ 0, "prune_tasks", "0|0", "" },
@@ -244,9 +256,9 @@ static const struct line old[] = {
 	{ 0, "task_counts", "", "claimed,1;queued,1;ready,1" },
 	{ 0, "publish", "own|0|-|main|x|{}|0", "own,queued" },
 	{ 0, "publish_want", "own|moon", "moon" },
-	{ 1, "claim", "b1", "out,1,a,1,-,main,x,{},-,-,1,0,-" },
-	{ 0, "claim", "a1", "" },
-	{ 0, "claim_any", "a1", "" },
+	{ 1, "claim", "b1|main", "out,1,a,1,-,main,x,{},-,-,1,0,-" },
+	{ 0, "claim", "a1|main", "" },
+	{ 0, "claim_any", "a1|main", "" },
 	{ 1, "claim_one", "b1|own", "" },
 	{ 0, "claim_one", "a1|own", "own,1,a,0,-,main,x,{},-,-,1,0,-" },
 };
@@ -254,21 +266,21 @@ static const struct line old[] = {
 /* The server has lost commits: t1 was claimed by a with fence 3, t2 has landed,
  * t4 is not here at all and has landed. */
 static const struct line lost[] = {
-	{ 0, "hello", "a1|-|300000|v|1|1|-", "1,0,1300000,0" },
-	{ 1, "hello", "b1|-|300000|v|1|1|-", "2,0,1300000,0" },
+	{ 0, "hello", "a1|-|300000|v|1|1|-|main", "1,0,1300000,0" },
+	{ 1, "hello", "b1|-|300000|v|1|1|-|main", "2,0,1300000,0" },
 	{ 0, "publish", "t1|1|-|main|x|{}|0", "t1,queued" },
 	{ 0, "publish", "t2|2|-|main|x|{}|0", "t2,queued" },
 	{ 1, "publish", "t3|3|-|main|x|{}|0", "t3,queued" },
-	{ 0, "doubt", "0", "" },
-	{ 0, "doubted", "", "" },
+	{ 0, "doubt", "0|main", "" },
+	{ 0, "doubted", "main", "" },
 	{ 0, "+", "1000", "" },
-	{ 0, "doubt", "1", "doubt" },
-	{ 1, "doubt", "1", "" },
-	{ 1, "beat", "b1|300000|0", "1301000,0,1" },
-	{ 1, "claim", "b1", "" },
-	{ 1, "claim_any", "b1", "" },
-	{ 0, "doubted", "", "1001000,0,2" }, /* a, and c that is new */
-	{ 0, "hello", "a1|a1|300000|v|1|1|-", "1,0,1301000,1" },
+	{ 0, "doubt", "1|main", "doubt" },
+	{ 1, "doubt", "1|main", "" },
+	{ 1, "beat", "b1|300000|0|main", "1301000,0,1" },
+	{ 1, "claim", "b1|main", "" },
+	{ 1, "claim_any", "b1|main", "" },
+	{ 0, "doubted", "main", "1001000,0,2" }, /* a, and c that is new */
+	{ 0, "hello", "a1|a1|300000|v|1|1|-|main", "1,0,1301000,1" },
 	{ 0, "open_tasks", "", "t1,a,-,-,0,queued;t2,a,-,-,0,queued" },
 	{ 0, "restore", "t1|3|a0", "" },
 	{ 0, "restore", "t1|0|a1", "" },
@@ -281,16 +293,32 @@ static const struct line lost[] = {
 	{ 0, "found", "t4|c4|main|1|a1|b|a|a1|1", "t4,1,b,a,landed" },
 	{ 1, "publish", "t4|1|-|main|x|{}|0", "" },
 	{ 0, "trust", "1001000|300000|main|1|a1", "" }, /* c is missing */
-	{ 0, "trust_server", "", "" },
-	{ 2, "hello", "c1|-|300000|v|1|1|-", "3,0,1301000,1" },
+	{ 2, "hello", "c1|-|300000|v|1|1|-|main", "3,0,1301000,1" },
 	{ 0, "trust", "7|300000|main|1|a1", "" },
 	{ 1, "trust", "1001000|300000|main|1|b1", "" },
-	{ 0, "trust", "1001000|300000|main|1|a1", "doubt" },
-	{ 0, "trust_server", "", "identity" },
-	{ 1, "claim", "b1", "t3,1,b,3,-,main,x,{},-,-,1,0,-" },
-	{ 0, "doubt", "1", "doubt" },
+	{ 0, "trust", "1001000|300000|main|1|a1", "trust main" },
+	{ 0, "trust", "1001000|300000|main|1|a1", "" },
+	/* Another branch was not compared. */
+	{ 1, "publish", "t5|1|-|dev|x|{}|0", "t5,queued" },
+	{ 1, "claim", "b1|dev", "" },
+	{ 1, "doubted", "dev", "1001000,0,0" },
+	{ 1, "doubted", "main", "" },
+	{ 1, "claim", "b1|main", "t3,1,b,3,-,main,x,{},-,-,1,0,-" },
+	{ 1, "lander_take", "dev|b1|300000", "dev,1,-,1301000" },
+	{ 1, "trust", "1001000|300000|dev|1|b1", "trust dev" },
+	{ 1, "claim", "b1|main", "" },
+	{ 1, "claim", "b1|dev", "t5,1,b,1,-,dev,x,{},-,-,1,0,-" },
+	{ 0, "+", "1", "" },
+	{ 0, "doubt", "1|main", "doubt" },
 	{ 0, "+", "299999", "" },
-	{ 0, "trust", "1001000|299999|main|1|a1", "doubt" },
+	{ 0, "trust", "1001001|299999|main|1|a1", "trust main" },
+	/* Who drains lands nothing, but ends a doubt. */
+	{ 0, "drain", "a|1", "a" },
+	{ 0, "lander_take", "main|a1|300000", "" },
+	{ 0, "doubt", "1|main", "doubt" },
+	{ 0, "lander_take", "main|a1|300000", "main,2,-,1601000" },
+	{ 0, "trust", "1301000|0|main|2|a1", "trust main" },
+	{ 0, "lander_take", "main|a1|300000", "" },
 };
 
 /* And in PostgreSQL by itself: the identity of the server is another one. */
@@ -300,12 +328,39 @@ TEST(another_server_is_doubted)
 
 	shared_world_begin(&world, SHARED_POSTGRES);
 	shared_world_host(&world, 0);
-	ck_assert_str_eq(shared_world_ask(&world, 0, "doubt", "0"), "");
+	ck_assert_str_eq(shared_world_ask(&world, 0, "doubt", "0|main"), "");
 	ck_assert_str_eq(
 	    shared_world_sql(&world, NULL,
 		"update llmc.meta set value='1/00000001' where key='identity'"),
 	    "");
-	ck_assert_str_eq(shared_world_ask(&world, 0, "doubt", "0"), "doubt");
+	ck_assert_str_eq(
+	    shared_world_ask(&world, 0, "doubt", "0|main"), "doubt");
+	ck_assert_str_eq(
+	    shared_world_ask(&world, 0, "know_server", ""), "identity");
+	ck_assert_str_eq(shared_world_ask(&world, 0, "doubt", "0|main"), "");
+}
+
+/* A book of version 1, where an attempt that was adopted had two rows. */
+TEST(older_book_has_one_row_for_an_attempt_after_its_upgrade)
+{
+	ended_by(shared_world_end) struct shared_world world;
+
+	shared_world_begin(&world, SHARED_POSTGRES);
+	shared_world_host(&world, 0);
+	shared_world_ask(&world, 0, "publish", "t1|1|-|main|x|{}|0");
+	ck_assert_str_eq(
+	    shared_world_sql(&world, NULL,
+		"drop index llmc.attempt_once; insert into llmc.attempt "
+		"values('t1',1,'a','a1',5),('t1',1,'a','a2',6),"
+		"('t1',2,'a','a2',7); update llmc.meta set value='1' where "
+		"key='schema_version'"),
+	    "");
+	shared_world_owner_runs(&world, "migrate", -1);
+	ck_assert_str_eq(
+	    shared_world_sql(&world, NULL,
+		"select string_agg(fence||boot,' ' order by fence) from "
+		"llmc.attempt"),
+	    "1a1 2a2");
 }
 
 TEST_ROWS(statements_give_the_same_rows_in_both_engines, 6)
@@ -386,8 +441,8 @@ on_claimed(const struct shared_answer *answer, void *arg)
 	race->claimed[strtol(
 	    shared_text(answer->of, 0, "task") + 1, NULL, 10)]++;
 	shared_ask(race->world->hosts[racer->n],
-	    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1, 60000, on_claimed,
-	    racer);
+	    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot"), BOOK_T("main")), 1,
+	    60000, on_claimed, racer);
 }
 
 /* On as many connections as there are hosts, all at once. */
@@ -400,7 +455,8 @@ TEST_ROWS(task_is_claimed_once, 2)
 	shared_world_begin(&world, (enum shared_engine)_i);
 	for (int i = 0; i < WORLD_HOSTS; i++) {
 		shared_world_host(&world, i);
-		shared_world_ask(&world, i, "hello", "boot|-|9000000|v|1|1|-");
+		shared_world_ask(
+		    &world, i, "hello", "boot|-|9000000|v|1|1|-|main");
 	}
 	for (int i = 0; i < TASKS; i++) {
 		cleanup_free char *text = xasprintf("t%d|1|-|main|x|{}|0", i);
@@ -411,8 +467,8 @@ TEST_ROWS(task_is_claimed_once, 2)
 		racers[i] = (struct racer){ &race, i };
 		race.running++;
 		shared_ask(world.hosts[i],
-		    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot")), 1, 60000,
-		    on_claimed, &racers[i]);
+		    &SHARED_CALL(SHARED_CLAIM, BOOK_T("boot"), BOOK_T("main")),
+		    1, 60000, on_claimed, &racers[i]);
 	}
 	while (race.running > 0)
 		loop_run(world.loop);
@@ -428,18 +484,18 @@ late_submit(struct shared_world *world)
 {
 	shared_world_host(world, 0);
 	shared_world_host(world, 1);
-	shared_world_ask(world, 0, "hello", "a1|-|1000|v|1|1|-");
-	shared_world_ask(world, 1, "hello", "b1|-|9000|v|1|1|-");
+	shared_world_ask(world, 0, "hello", "a1|-|1000|v|1|1|-|main");
+	shared_world_ask(world, 1, "hello", "b1|-|9000|v|1|1|-|main");
 	shared_world_ask(world, 0, "publish", "t1|1|-|main|x|{}|0");
-	ck_assert_str_ne(shared_world_ask(world, 0, "claim", "a1"), "");
+	ck_assert_str_ne(shared_world_ask(world, 0, "claim", "a1|main"), "");
 	shared_world_advance(world, 1001);
 	ck_assert_str_eq(shared_world_ask(world, 1, "steal_hosts", ""), "a,1");
 	ck_assert_str_eq(
 	    shared_world_ask(world, 1, "steal_tasks", ""), "t1,2,a,-,queued,1");
-	ck_assert_str_ne(shared_world_ask(world, 1, "claim", "b1"), "");
+	ck_assert_str_ne(shared_world_ask(world, 1, "claim", "b1|main"), "");
 	ck_assert_str_eq(
 	    shared_world_ask(world, 0, "submit", "t1|1|a1|c|r|{}|-"), "");
-	shared_world_ask(world, 0, "hello", "a1|a1|1000|v|1|1|-");
+	shared_world_ask(world, 0, "hello", "a1|a1|1000|v|1|1|-|main");
 	return *shared_world_ask(world, 0, "submit", "t1|1|a1|c|r|{}|-") !=
 	    '\0';
 }
@@ -485,7 +541,7 @@ TEST_ROWS(clock_of_a_host_does_not_matter, 2)
 	shared_world_begin(&world, SHARED_POSTGRES);
 	shared_world_host(&world, 0);
 	shared_world_host(&world, 1);
-	shared_world_ask(&world, 0, "hello", "a1|-|300000|v|1|1|-");
+	shared_world_ask(&world, 0, "hello", "a1|-|300000|v|1|1|-|main");
 	if (_i == 1)
 		ck_assert_str_eq(
 		    shared_world_sql(&world, NULL,
@@ -506,7 +562,7 @@ TEST(time_of_day_does_not_matter_to_a_file)
 
 	shared_world_begin(&world, SHARED_SQLITE);
 	shared_world_host(&world, 0);
-	shared_world_ask(&world, 0, "hello", "a1|-|300000|v|1|1|-");
+	shared_world_ask(&world, 0, "hello", "a1|-|300000|v|1|1|-|main");
 	clock_virtual_begin(clock_boot_ms(), clock_wall_ms() + 3600000);
 	shared_world_host(&world, 1);
 	ck_assert_str_eq(shared_world_ask(&world, 1, "steal_hosts", ""), "");
@@ -543,7 +599,7 @@ static const struct {
 	  "insert into host_role values(session_user,'a');select llmc.me()",
 	    "b" },
 	{ "create temp table task(task text);"
-	  "select count(*)::text from llmc.submit_1('t1',1,'a1','c','r','{}','')",
+	  "select count(*)::text from llmc.submit_2('t1',1,'a1','c','r','{}','')",
 	    "0" },
 	{ "set session_replication_role=replica", "permission denied" },
 };
@@ -555,9 +611,9 @@ TEST(host_can_do_nothing_but_what_the_statements_do)
 	shared_world_begin(&world, SHARED_POSTGRES);
 	shared_world_host(&world, 0);
 	shared_world_host(&world, 1);
-	shared_world_ask(&world, 0, "hello", "a1|-|9000|v|1|1|-");
+	shared_world_ask(&world, 0, "hello", "a1|-|9000|v|1|1|-|main");
 	shared_world_ask(&world, 0, "publish", "t1|1|-|main|x|{}|0");
-	shared_world_ask(&world, 0, "claim", "a1");
+	shared_world_ask(&world, 0, "claim", "a1|main");
 	for (size_t i = 0; i < nitems(forbidden); i++)
 		ck_assert_msg(
 		    strstr(shared_world_sql(&world, "b", forbidden[i].sql),
@@ -588,19 +644,19 @@ TEST_ROWS(tables_change_under_a_host_that_works, 2)
 
 	shared_world_begin(&world, (enum shared_engine)_i);
 	memcpy(steps, shared_ddl_rows, shared_ddl_count * sizeof *steps);
-	steps[shared_ddl_count] = (struct shared_ddl){ 2, 1, -1,
+	steps[shared_ddl_count] = (struct shared_ddl){ 3, 2, -1,
 		"alter table task add column colour text" };
-	steps[shared_ddl_count + 1] = (struct shared_ddl){ 3, 3, -1,
+	steps[shared_ddl_count + 1] = (struct shared_ddl){ 4, 4, -1,
 		"alter table task add column taste text" };
 	world.owner.steps = steps;
 	shared_world_host(&world, 0);
-	shared_world_ask(&world, 0, "hello", "a1|-|9000000|v|1|1|-");
+	shared_world_ask(&world, 0, "hello", "a1|-|9000000|v|1|1|-|main");
 	shared_world_ask(&world, 0, "publish", "t1|1|-|main|x|{}|0");
 	world.owner.step_count = shared_ddl_count + 1;
 	shared_world_owner_runs(&world, "migrate", -1);
 	/* Whatever becomes of a claim meanwhile: what does it hold? */
 	do {
-		shared_world_ask(&world, 0, "claim", "a1");
+		shared_world_ask(&world, 0, "claim", "a1|main");
 		shared_world_wait(&world, 0, SHARED_UP);
 	} while (strncmp(shared_world_ask(&world, 0, "hold", "a1"), "t1,1,",
 		     5) != 0);
@@ -622,10 +678,11 @@ TEST_ROWS(tables_change_under_a_host_that_works, 2)
 	    "key='min_writer'");
 	shared_world_sql(&world, NULL,
 	    "update llmc.task set state='queued' where task='t1'");
-	ck_assert_ptr_nonnull(strstr(
-	    shared_world_sql(&world, "a", "select * from llmc.claim_1('a1')"),
-	    "does not exist"));
-	ck_assert_str_eq(
-	    shared_world_sql(&world, "a", "select * from llmc.claim_3('a1')"),
+	ck_assert_ptr_nonnull(
+	    strstr(shared_world_sql(
+		       &world, "a", "select * from llmc.claim_2('a1','main')"),
+		"does not exist"));
+	ck_assert_str_eq(shared_world_sql(&world, "a",
+			     "select * from llmc.claim_4('a1','main')"),
 	    "t1");
 }

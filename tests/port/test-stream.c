@@ -24,6 +24,18 @@ TEST(what_it_says_is_shown_in_words)
 		    "--- the turn failed: 429\n" },
 		{ "{\"type\":\"result\",\"num_turns\":2}",
 		    "--- the turn ended\n" },
+		{ "{\"type\":\"message\",\"role\":\"assistant\",\"content\":"
+		  "\"a piece\",\"delta\":true}",
+		    "a piece" },
+		{ "{\"type\":\"message\",\"role\":\"user\",\"content\":\"x\"}",
+		    "" },
+		{ "{\"type\":\"tool_use\",\"tool_name\":\"T\","
+		  "\"parameters\":{\"command\":\"ls\"}}",
+		    "* T ls\n" },
+		{ "{\"type\":\"tool_result\",\"output\":\"o\"}", "  = o\n" },
+		{ "{\"type\":\"error\",\"message\":\"m\"}", "--- m\n" },
+		{ "{\"type\":\"result\",\"error\":{\"message\":\"quota\"}}",
+		    "--- the turn failed: quota\n" },
 		{ "{\"type\":\"conversation_reset\"}",
 		    "--- a new conversation\n" },
 		{ "{\"type\":\"system\",\"subtype\":\"init\"}", "" },

@@ -202,8 +202,11 @@ command(struct browser *b, const char *method, struct json_object *params)
 	send_bytes(b, text, strlen(text) + 1);
 	while (answer == NULL)
 		answer = next_message(b, end, method);
-	ck_assert_msg(json_object_object_get(answer, "error") == NULL,
-	    "%s: %.*s", method, SHOWN_MAX, json_object_to_json_string(answer));
+	/* Where the page is left meanwhile, the value is null. */
+	text = json_object_to_json_string(answer);
+	ck_assert_msg(json_object_object_get(answer, "error") == NULL ||
+		strstr(text, "navigated or closed") != NULL,
+	    "%s: %.*s", method, SHOWN_MAX, text);
 	return json_object_get(json_object_object_get(answer, "result"));
 }
 
@@ -571,4 +574,58 @@ browser_sheets(struct browser *b)
 		at += strlen(mark);
 	}
 	return sheets;
+}
+
+/* --- of a test that has one ---------------------------------------------- */
+
+struct browser *browser;
+
+const char *
+page_value(const char *expression)
+{
+	return browser_value(browser, expression);
+}
+
+void
+page_expect(const char *expression, const char *wanted)
+{
+	const char *found = page_value(expression);
+
+	ck_assert_msg(strcmp(found, wanted) == 0, "%s is %.*s, expected %s",
+	    expression, SHOWN_MAX, found, wanted);
+}
+
+void
+page_wait(const char *expression)
+{
+	browser_wait(browser, expression);
+}
+
+void
+page_wait_text(const char *id, const char *words)
+{
+	cleanup_free char *expression = xasprintf(
+	    "document.getElementById('%s').textContent.includes(\"%s\")", id,
+	    words);
+
+	page_wait(expression);
+}
+
+void
+page_expect_unhurt(void)
+{
+	page_expect(
+	    "document.images.length + String(window.hurt)", "0undefined");
+	ck_assert_str_eq(browser_console(browser), "");
+}
+
+void
+page_save(const char *name)
+{
+	const char *folder = getenv("UNIT_SHOTS");
+	cleanup_free char *path =
+	    xasprintf("%s/%s.png", folder != NULL ? folder : "", name);
+
+	if (folder != NULL)
+		browser_save(browser, path);
 }

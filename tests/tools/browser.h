@@ -35,7 +35,7 @@ void browser_prepare(struct browser *browser, const char *script);
 void browser_open(struct browser *browser, const char *url);
 
 /* The value of an expression of JavaScript, promises included, as text: strings
- * as they are, everything else as JSON. */
+ * as they are, everything else as JSON; "null" if it leaves the page. */
 const char *browser_value(struct browser *browser, const char *expression);
 /* Wait until its value is "true". */
 void browser_wait(struct browser *browser, const char *expression);
@@ -65,5 +65,20 @@ int browser_status(struct browser *browser);
 
 /* Save what is seen as a PNG. */
 void browser_save(struct browser *browser, const char *path);
+
+/* --- of a test that has one ---------------------------------------------- */
+
+extern struct browser *browser; /* that one; the test opens and frees it */
+
+const char *page_value(const char *expression);
+void page_expect(const char *expression, const char *wanted);
+void page_wait(const char *expression);
+/* Until the element with that id has these words. */
+void page_wait_text(const char *id, const char *words);
+/* Nothing that others wrote was run (an image that sets window.hurt), and the
+ * console is empty. */
+void page_expect_unhurt(void);
+/* With UNIT_SHOTS=FOLDER, save it as FOLDER/NAME.png. */
+void page_save(const char *name);
 
 #endif

@@ -152,6 +152,8 @@ fake_start(void *arg)
 		json_set_string(event, "model", fake->options.model);
 	}
 	fake_status(fake, "idle", NULL);
+	if (fake->options.gemini)
+		fake_gemini_say("init", "session_id", fake->session);
 	fake->fired = fake_fire(fake, event, source, fake_started, NULL);
 }
 
@@ -185,7 +187,8 @@ fake_can_resume(struct fake *fake)
 	return fake_find_transcript(fake) &&
 	    file_read(fake->transcript_file, TRANSCRIPT_MAX, &text, NULL) ==
 	    0 &&
-	    strstr(text.data, "\"role\":\"user\"") != NULL;
+	    (strstr(text.data, "\"role\":\"user\"") != NULL ||
+		strstr(text.data, "\"type\":\"user\"") != NULL);
 }
 
 static bool
@@ -194,7 +197,7 @@ fake_check(struct fake *fake)
 	const char *sandbox = getenv("IS_SANDBOX");
 	const struct fake_options *options = &fake->options;
 
-	if (!options->codex && !options->opencode &&
+	if (!options->codex && !options->opencode && !options->gemini &&
 	    strcmp(options->mode, "bypassPermissions") == 0 && geteuid() == 0 &&
 	    (sandbox == NULL || strcmp(sandbox, "1") != 0)) {
 		fputs("--dangerously-skip-permissions cannot be used with "

@@ -289,7 +289,8 @@ fake_answer_add(struct fake_answer *answer, const struct child_result *result)
 		return;
 	if (!json_bool_or(json, "continue", true))
 		return;
-	if (strcmp(json_string_or(json, "decision", ""), "block") == 0) {
+	if (strcmp(json_string_or(json, "decision", ""), "block") == 0 ||
+	    strcmp(json_string_or(json, "decision", ""), "deny") == 0) {
 		answer->block = true;
 		fake_answer_reason(answer, json, "reason");
 	}

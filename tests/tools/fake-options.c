@@ -129,4 +129,5 @@ fake_options_read(struct fake_options *options, int argc, char **argv)
 	}
 	fake_codex_options(options, argc, argv);
 	fake_opencode_options(options, argc, argv);
+	fake_gemini_options(options, argc, argv);
 }

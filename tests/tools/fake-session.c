@@ -24,9 +24,9 @@ fake_session_paths(struct fake *fake)
 
 	free(fake->transcript);
 	free(fake->transcript_file);
-	fake->transcript = fake->options.codex ?
-	    fake_codex_path(fake) :
-	    xasprintf("%s/%s.jsonl", dir, fake->session);
+	fake->transcript = fake->options.codex ? fake_codex_path(fake) :
+	    fake->options.gemini               ? fake_gemini_path(fake) :
+				   xasprintf("%s/%s.jsonl", dir, fake->session);
 	fake->transcript_file = xstrdup(fake->transcript);
 }
 

@@ -103,6 +103,10 @@ fake_term_say(struct fake *fake, const char *mark, const char *text)
 {
 	cleanup_buf struct buf out = BUF_INIT, shown = BUF_INIT;
 
+	if (fake->options.gemini) {
+		fake_gemini_say("message", "content", text);
+		return;
+	}
 	if (fake->options.headless) {
 		buf_adds(&out,
 		    "{\"type\":\"assistant\",\"message\":{\"content\":[{"
@@ -430,13 +434,16 @@ fake_term_read(int fd, unsigned what, void *arg)
 	if (n <= 0) { /* the terminal is gone */
 		loop_watch_free(fake->term.watch);
 		fake->term.watch = NULL;
-		fake_end(fake, "other", 129);
+		if (fake->options.gemini && n == 0)
+			fake_submit(fake, fake->term.box.data);
+		else
+			fake_end(fake, "other", 129);
 		return;
 	}
 	for (ssize_t i = 0; i < n && !fake->hung && !fake->ending; i++)
 		if (!fake->options.headless) {
 			fake_byte(fake, bytes[i]);
-		} else if (bytes[i] != '\n') {
+		} else if (bytes[i] != '\n' || fake->options.gemini) {
 			buf_addc(&fake->term.box, bytes[i]);
 		} else {
 			fake_line(fake, &fake->term.box);

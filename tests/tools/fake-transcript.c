@@ -14,8 +14,9 @@ fake_transcript_write(struct fake *fake, struct json_object *line)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (fake->options.codex) {
-		fake_codex_write(fake, line);
+	if (fake->options.codex || fake->options.gemini) {
+		(fake->options.codex ? fake_codex_write : fake_gemini_write)(
+		    fake, line);
 		json_object_put(line);
 		return;
 	}

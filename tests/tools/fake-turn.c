@@ -101,7 +101,9 @@ fake_turn_stop(struct fake *fake)
 	    fake_event(fake, "Stop", FAKE_WITH_MODE | FAKE_WITH_EFFORT);
 
 	json_set_bool(event, "stop_hook_active", fake->turn.blocks > 0);
-	json_set_string(event, "last_assistant_message", fake->turn.last.data);
+	json_set_string(event,
+	    fake->options.gemini ? "prompt_response" : "last_assistant_message",
+	    fake->turn.last.data);
 	json_set(event, "background_tasks", fake_tool_tasks(fake));
 	json_set(event, "session_crons", json_object_new_array());
 	fake->turn.fired =
@@ -177,6 +179,11 @@ fake_turn_fail(struct fake *fake)
 
 	fake_error_text(fake, action->status, action->text.data, &text);
 	fake_transcript_error(fake, error, text.data);
+	if (fake->options.gemini) { /* it has no hook for that */
+		fake_gemini_say("result", "error", text.data);
+		fake_end(fake, "other", 1);
+		return;
+	}
 	fake_term_say(fake, "● ", text.data);
 	event = fake_event(fake, "StopFailure", FAKE_WITH_EFFORT);
 	json_set_string(event, "error", error->word);
@@ -376,6 +383,8 @@ fake_next(struct fake *fake)
 		fake_status(
 		    fake, TAILQ_EMPTY(&fake->tasks) ? "idle" : "shell", NULL);
 		fake_term_draw(fake);
+		if (fake->options.gemini && fake->term.watch == NULL)
+			fake_end(fake, "exit", 0);
 		return;
 	}
 	if (prompt->fired != NULL)

@@ -74,6 +74,7 @@ struct fake_options {
 	const char *faults; /* FAKE_CLAUDE_FAULTS */
 	bool codex; /* it was started as Codex */
 	bool opencode; /* or as OpenCode */
+	bool gemini; /* or as Gemini CLI: headless, with one prompt */
 	bool headless; /* -p: lines of JSON instead of a terminal */
 };
 void fake_options_read(struct fake_options *options, int argc, char **argv);
@@ -90,6 +91,14 @@ void fake_codex_write(struct fake *fake, struct json_object *line);
 /* ---- fake-opencode.c: only if the environment is that of OpenCode. */
 
 void fake_opencode_options(struct fake_options *options, int argc, char **argv);
+
+/* ---- fake-gemini.c: only if the arguments are those of Gemini CLI. */
+
+void fake_gemini_options(struct fake_options *options, int argc, char **argv);
+char *fake_gemini_path(const struct fake *fake); /* of its chat file */
+/* The line of a transcript, in its form. */
+void fake_gemini_write(struct fake *fake, struct json_object *line);
+void fake_gemini_say(const char *type, const char *key, const char *value);
 
 /* ---- fake-hooks.c */
 

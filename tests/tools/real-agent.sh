@@ -12,7 +12,7 @@
 # none.
 set -eu
 
-usage='usage: real-agent.sh claude|codex|opencode FOLDER | --here'
+usage='usage: real-agent.sh claude|codex|opencode|gemini FOLDER | --here'
 kind=${1:?$usage}
 folder=${2:?$usage}
 
@@ -43,6 +43,11 @@ codex)
 opencode)
 	version=1.18.18 package=opencode-ai
 	place=opencode-linux-$arch/bin/opencode
+	;;
+gemini)
+	version=0.61.0 package=@google/gemini-cli
+	place=.bin/gemini
+	command -v node >/dev/null 2>&1 || without "node is not installed"
 	;;
 *)
 	echo "$usage" >&2

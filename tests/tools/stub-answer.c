@@ -277,11 +277,27 @@ stub_usage(const int64_t tokens[STUB_TOKENS])
 	return usage;
 }
 
+/* OpenCode has another tool for subagents. */
+static bool
+stub_has_task(struct json_object *request)
+{
+	struct json_object *tools = NULL;
+
+	json_get_array(request, "", "tools", &tools, NULL);
+	for (size_t i = 0; tools != NULL && i < json_object_array_length(tools);
+	     i++)
+		if (strcmp(json_string_or(
+			       json_object_array_get_idx(tools, i), "name", ""),
+			"task") == 0)
+			return true;
+	return false;
+}
+
 static const char *
-stub_tool_name(const struct script_action *action)
+stub_tool_name(struct json_object *request, const struct script_action *action)
 {
 	if (action->agent)
-		return "Agent";
+		return stub_has_task(request) ? "task" : "Agent";
 	if (action->structured)
 		return STRUCTURED;
 	return action->file ? "Write" : "Bash";
@@ -300,7 +316,8 @@ stub_structured(const struct script_action *action)
 
 /* A command for the shell, a task for a subagent, a file, or an answer. */
 static void
-stub_tool(const struct script_action *action, struct json_object *block)
+stub_tool(struct json_object *request, const struct script_action *action,
+    struct json_object *block)
 {
 	struct json_object *input = action->structured ?
 	    stub_structured(action) :
@@ -310,7 +327,8 @@ stub_tool(const struct script_action *action, struct json_object *block)
 		/* the input as it is */
 	} else if (action->agent) {
 		json_set_string(input, "prompt", action->text.data);
-		json_set_string(input, "subagent_type", "general-purpose");
+		json_set_string(input, "subagent_type",
+		    stub_has_task(request) ? "general" : "general-purpose");
 		json_set_string(input, "model", "haiku");
 	} else if (action->file) {
 		json_set_string(input, "file_path", action->text.data);
@@ -322,7 +340,7 @@ stub_tool(const struct script_action *action, struct json_object *block)
 		json_set_string(input, "description", "scripted by the test");
 	if (action->background)
 		json_set_bool(input, "run_in_background", true);
-	json_set_string(block, "name", stub_tool_name(action));
+	json_set_string(block, "name", stub_tool_name(request, action));
 	json_set(block, "input", input);
 }
 
@@ -382,7 +400,7 @@ stub_content(struct json_object *request, const struct script_action *action)
 	for (size_t i = 0; i < action->use_count; i++)
 		stub_use(request, stub_tool_block(content), &action->uses[i]);
 	if (action->use_count == 0)
-		stub_tool(action, stub_tool_block(content));
+		stub_tool(request, action, stub_tool_block(content));
 	return content;
 }
 

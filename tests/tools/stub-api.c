@@ -107,8 +107,9 @@ stub_send_json(
 
 static void
 stub_send_error(struct evhttp_request *request, int status, const char *words,
-    int64_t retry_after, bool codex)
+    int64_t retry_after, struct json_object *asked)
 {
+	bool codex = json_bool_or(asked, "codex", false);
 	cleanup_json struct json_object *json = json_object_new_object();
 	struct json_object *error = json_object_new_object();
 	char seconds[24];
@@ -123,7 +124,9 @@ stub_send_error(struct evhttp_request *request, int status, const char *words,
 	json_set_string(error, "message", words);
 	json_set_string(json, "type", "error");
 	json_set(json, "error", error);
-	if (status == 429) {
+	if (json_bool_or(asked, "gemini", false))
+		stub_gemini_error(error, status);
+	else if (status == 429) {
 		snprintf(
 		    seconds, sizeof(seconds), "%lld", (long long)retry_after);
 		stub_header(request, "retry-after", seconds);
@@ -132,15 +135,19 @@ stub_send_error(struct evhttp_request *request, int status, const char *words,
 }
 
 static void
-stub_send_stream(
-    struct evhttp_request *request, struct json_object *message, bool codex)
+stub_send_stream(struct evhttp_request *request, struct json_object *message,
+    bool codex, bool gemini)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 	struct evbuffer *chunk = evbuffer_new();
 
-	if (codex)
+	if (codex) {
 		stub_codex_stream(message, &text);
-	else
+	} else if (gemini) {
+		buf_adds(&text, "data: ");
+		json_print(message, false, &text);
+		buf_adds(&text, "\r\n\r\n");
+	} else
 		stub_stream(message, &text);
 	stub_header(request, "Content-Type", "text/event-stream");
 	stub_header(request, "Cache-Control", "no-cache");
@@ -211,23 +218,29 @@ stub_reply_send(void *arg)
 	struct stub_reply *reply = arg;
 	const struct script_action *action = &reply->action;
 	cleanup_json struct json_object *message = NULL;
+	bool gemini = json_bool_or(reply->body, "gemini", false);
 	int64_t usage[STUB_TOKENS];
 
 	evhttp_connection_set_closecb(
 	    evhttp_request_get_connection(reply->request), NULL, NULL);
 	if (action->kind == SCRIPT_DO_FAIL) {
 		stub_send_error(reply->request, action->status,
-		    action->text.data, reply->stub->retry_after,
-		    json_bool_or(reply->body, "codex", false));
+		    action->text.data, reply->stub->retry_after, reply->body);
 		stub_reply_free(reply);
 		return;
 	}
 	stub_add_headers(reply->stub, reply->request);
 	message = stub_message(reply->body, action,
 	    stub_read_usage(reply->stub, usage) ? usage : NULL);
+	if (gemini) {
+		struct json_object *own = stub_gemini_answer(message);
+
+		json_object_put(message);
+		message = own;
+	}
 	if (json_bool_or(reply->body, "stream", false))
 		stub_send_stream(reply->request, message,
-		    json_bool_or(reply->body, "codex", false));
+		    json_bool_or(reply->body, "codex", false), gemini);
 	else
 		stub_send_json(reply->request, 200, message);
 	stub_reply_free(reply);
@@ -293,18 +306,21 @@ stub_request(struct evhttp_request *request, void *arg)
 	if (evhttp_request_get_command(request) != EVHTTP_REQ_POST) {
 		evhttp_send_reply(request, 200, "OK", NULL);
 	} else if (stub_read_body(request, &body) < 0) {
-		stub_send_error(request, 400, "the body is not JSON", 0, false);
+		stub_send_error(request, 400, "the body is not JSON", 0, NULL);
 	} else if (strcmp(path, "/v1/messages") == 0) {
 		stub_messages(stub, request, body);
 	} else if (strcmp(path, "/v1/responses") == 0) {
 		count = stub_codex_request(body);
+		stub_messages(stub, request, count);
+	} else if (strstr(path, "enerateContent") != NULL) {
+		count = stub_gemini_request(path, body);
 		stub_messages(stub, request, count);
 	} else if (strcmp(path, "/v1/messages/count_tokens") == 0) {
 		count = json_object_new_object();
 		json_set_int(count, "input_tokens", stub_tokens(body));
 		stub_send_json(request, 200, count);
 	} else {
-		stub_send_error(request, 404, "no such endpoint", 0, false);
+		stub_send_error(request, 404, "no such endpoint", 0, NULL);
 	}
 }
 

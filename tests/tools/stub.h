@@ -40,6 +40,12 @@ struct json_object *stub_servers(struct json_object *request);
 struct json_object *stub_codex_request(struct json_object *body);
 void stub_codex_stream(struct json_object *message, struct buf *out);
 
+/* stub-gemini.c: likewise for Gemini, with the member "gemini". */
+struct json_object *
+stub_gemini_request(const char *path, struct json_object *body);
+struct json_object *stub_gemini_answer(struct json_object *message);
+void stub_gemini_error(struct json_object *error, int status);
+
 int64_t stub_tokens(struct json_object *json);
 
 #endif

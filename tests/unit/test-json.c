@@ -586,3 +586,23 @@ TEST(paths_are_joined)
 	ck_assert_ptr_null(strchr(out.data, '\x1b'));
 	ck_assert_ptr_null(strchr(out.data, '\n'));
 }
+
+/* Outside bytes may have any type anywhere. */
+TEST(members_and_lengths_of_any_value)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct json_object *list;
+
+	ck_assert_int_eq(json_parse("{\"a\":[1,2],\"b\":\"x\",\"c\":null}", 28,
+			     100, &json, NULL),
+	    0);
+	list = json_member(json, "a");
+	ck_assert_uint_eq(json_length(list), 2);
+	ck_assert_ptr_null(json_member(list, "a"));
+	ck_assert_ptr_null(json_member(json_member(json, "b"), "a"));
+	ck_assert_ptr_null(json_member(json, "c"));
+	ck_assert_ptr_null(json_member(NULL, "a"));
+	ck_assert_uint_eq(json_length(json), 0);
+	ck_assert_uint_eq(json_length(json_member(json, "b")), 0);
+	ck_assert_uint_eq(json_length(NULL), 0);
+}

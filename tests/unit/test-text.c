@@ -562,3 +562,40 @@ TEST(names_are_safe_everywhere)
 	for (size_t i = 0; i < nitems(bad); i++)
 		ck_assert_msg(!text_is_name(bad[i]), "'%s'", bad[i]);
 }
+
+/* Equal; the same, where both may be missing; the beginning; the end. */
+TEST(texts_are_compared)
+{
+	static const struct {
+		const char *a, *b;
+		bool is, same, begins, ends;
+	} rows[] = {
+		{ "ab", "ab", true, true, true, true },
+		{ "ab", "a", false, false, true, false },
+		{ "ab", "b", false, false, false, true },
+		{ "a", "ab", false, false, false, false },
+		{ "ab", "", false, false, true, true },
+		{ "", "", true, true, true, true },
+		{ NULL, "a", false, false, false, false },
+		{ "a", NULL, false, false, false, false },
+		{ NULL, NULL, false, true, false, false },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		const char *a = rows[i].a, *b = rows[i].b;
+
+		ck_assert_msg(text_is(a, b) == rows[i].is, "row %zu", i);
+		ck_assert_msg(text_same(a, b) == rows[i].same, "row %zu", i);
+		if (a == NULL || b == NULL)
+			continue;
+		ck_assert_msg(
+		    text_begins(a, b) == rows[i].begins, "row %zu", i);
+		ck_assert_msg(text_ends(a, b) == rows[i].ends, "row %zu", i);
+	}
+	for (int c = 0; c < 256; c++) {
+		ck_assert(text_is_digit((char)c) ==
+		    (c != 0 && strchr("0123456789", c) != NULL));
+		ck_assert(text_is_letter((char)c) ==
+		    ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')));
+	}
+}

@@ -342,6 +342,18 @@ compare_lines(const void *a, const void *b)
 	return files != 0 ? files : x->test->line - y->test->line;
 }
 
+bool
+unit_is_mine(void)
+{
+	static int next;
+	const char *part = getenv("UNIT_PART");
+	int nr = 0, of = 1;
+
+	if (part != NULL)
+		need(sscanf(part, "%d/%d", &nr, &of) == 2, "UNIT_PART");
+	return next++ % of == nr;
+}
+
 static Suite *
 make_suite(void)
 {
@@ -357,7 +369,7 @@ make_suite(void)
 		TCase *tc;
 
 		/* Without a process of its own it would end all. */
-		if (test->status != 0 && !forks)
+		if ((test->status != 0 && !forks) || !unit_is_mine())
 			continue;
 		tc = tcase_create(test->test->name);
 		tcase_set_timeout(
@@ -382,6 +394,8 @@ run_tests(void)
 	    srunner_create(unit_suite != NULL ? unit_suite() : make_suite());
 	int failed;
 
+	if (unit_once != NULL)
+		unit_once();
 	srunner_set_tap(runner, "-");
 	srunner_run_all(runner, CK_SILENT);
 	failed = count_failed(runner);

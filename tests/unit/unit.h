@@ -72,6 +72,8 @@ extern const int unit_timeout __attribute__((weak));
 void unit_begin(void) __attribute__((weak));
 void unit_before(void) __attribute__((weak));
 void unit_after(void) __attribute__((weak));
+/* What a library of tests makes once for all of them (repo.c). */
+void unit_once(void) __attribute__((weak));
 
 /* Called by what sets something up: end() is called when the running test has
  * ended, unless it has failed. The last one first; twice is once. */
@@ -84,6 +86,10 @@ void unit_at_end(void (*end)(void));
  * only those that come on top. */
 Suite *unit_suite(void) __attribute__((weak));
 void unit_more(Suite *suite) __attribute__((weak));
+
+/* Is the next test one of this process? UNIT_PART=1/3: the second of every
+ * three; meson runs a program that takes long in parts, at the same time. */
+bool unit_is_mine(void);
 
 /* Add one test case `name` with these functions, NULL terminated. */
 void unit_case(Suite *suite, const char *name, const TTest *const *tests);

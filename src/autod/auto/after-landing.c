@@ -324,8 +324,8 @@ after_landing_unfixed(struct auto_mode *mode, const struct task *t)
 	const char *red = mode->core->state.landings.red_told;
 	cleanup_free char *words = NULL;
 
-	if (!mode->active || strcmp(t->source, "fix") != 0 || red == NULL ||
-	    strcmp(t->key, red) != 0)
+	if (!mode->active || strcmp(t->source, "fix") != 0 ||
+	    !text_is(red, t->key))
 		return;
 	words = xasprintf("%s fails auto.check_command by itself, and the task "
 			  "that was to fix it has failed: %s",

@@ -14,7 +14,6 @@
 #include "emit.h"
 #include "fleet.h"
 #include "intake.h"
-#include "landing-item.h"
 #include "landing.h"
 #include "ledger.h"
 #include "life.h"
@@ -84,8 +83,7 @@ find_ours(const struct auto_mode *mode, const char *commit)
 	const struct state *state = &mode->core->state;
 
 	for (size_t i = 0; i < state->task_count; i++)
-		if (state->tasks[i]->commit != NULL &&
-		    strcmp(state->tasks[i]->commit, commit) == 0)
+		if (text_is(state->tasks[i]->commit, commit))
 			return state->tasks[i];
 	return NULL;
 }
@@ -186,8 +184,7 @@ auto_run_begin(struct auto_mode *mode)
 	struct state *state = &core->state;
 	cleanup_free char *key = run_key(core);
 
-	if (state->run_id == NULL || state->run_key == NULL ||
-	    strcmp(state->run_key, key) != 0) {
+	if (state->run_id == NULL || !text_is(state->run_key, key)) {
 		state->run_ids++;
 		xstrset(&state->run_key, key);
 		free(state->run_id);
@@ -238,7 +235,7 @@ auto_is_held(const struct auto_mode *mode, const struct task *task)
 	for (size_t i = 0; i < state->count; i++) {
 		const char *held = state->workers[i]->task;
 
-		if (held != NULL && strcmp(held, task->id) == 0)
+		if (text_is(held, task->id))
 			return true;
 	}
 	return false;
@@ -694,6 +691,7 @@ floor_begin(void *self)
 {
 	struct auto_mode *mode = self;
 	struct core *core = mode->core;
+	const struct state *state;
 
 	core->state.auto_mode = mode->active;
 	/* Judged anew, or by nobody. */
@@ -702,7 +700,11 @@ floor_begin(void *self)
 	persist_changed(core);
 	outcome_settle_due(mode);
 	ledger_begin(mode->ledger);
-	task_ref_keep_all(mode);
+	/* Of all tasks: an earlier daemon may have died before git did it. */
+	state = &mode->core->state;
+	for (size_t i = 0; i < state->task_count; i++)
+		if (state->tasks[i]->from != NULL)
+			task_ref_keep(mode, state->tasks[i]);
 	if (mode->active)
 		begin_active(mode);
 	life_floor_begun(core);

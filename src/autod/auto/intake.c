@@ -201,9 +201,7 @@ report_quarantined(struct auto_mode *mode)
 
 	for (size_t i = 0; list[i] != NULL; i++)
 		buf_addf(&reason, "%s%s", i > 0 ? "; " : "", list[i]);
-	if (reason.len == 0 ||
-	    (mode->quarantined != NULL &&
-		strcmp(mode->quarantined, reason.data) == 0))
+	if (reason.len == 0 || text_is(mode->quarantined, reason.data))
 		return;
 	xstrset(&mode->quarantined, reason.data);
 	EMIT(mode->core, EVENT_QUARANTINE, .reason = reason.data);

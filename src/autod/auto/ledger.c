@@ -378,8 +378,7 @@ current_worker(const struct state *state, const struct account *account)
 	for (size_t i = 0; i < state->count; i++) {
 		const struct session_record *s = &state->workers[i]->session;
 
-		if (s->transcript != NULL &&
-		    strcmp(s->transcript, account->transcript) == 0)
+		if (text_is(s->transcript, account->transcript))
 			return state->workers[i];
 	}
 	return NULL;

@@ -64,16 +64,6 @@ task_ref_keep(struct auto_mode *mode, struct task *task)
 	keep(mode, ref, task->from);
 }
 
-void
-task_ref_keep_all(struct auto_mode *mode)
-{
-	const struct state *state = &mode->core->state;
-
-	for (size_t i = 0; i < state->task_count; i++)
-		if (state->tasks[i]->from != NULL)
-			task_ref_keep(mode, state->tasks[i]);
-}
-
 /* The task has ended. */
 static void
 task_ref_drop(struct auto_mode *mode, struct task *task)

@@ -560,7 +560,7 @@ pause_try_again(struct auto_mode *mode)
 	if (!is_for(mode, ASKS_TRIAL))
 		return;
 	subject = subject_of_trial(mode->core);
-	if (mode->tried != NULL && strcmp(mode->tried, subject) == 0)
+	if (text_is(mode->tried, subject))
 		return;
 	landings_trial_over(mode->landings, true);
 	EMIT(mode->core, EVENT_FLEET_RESUMED);

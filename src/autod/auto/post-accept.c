@@ -12,7 +12,6 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "life.h"
-#include "loop.h"
 #include "operation.h"
 #include "outcome.h"
 #include "persist.h"
@@ -456,8 +455,8 @@ void
 post_accept_reverted(struct auto_mode *mode, struct task *t)
 {
 	struct post_accept *post = mode->post;
-	bool ours = post != NULL && post->reverting && t->move != NULL &&
-	    strcmp(t->move, post->move) == 0;
+	bool ours =
+	    post != NULL && post->reverting && text_is(t->move, post->move);
 
 	xstrset(&t->commit, NULL);
 	persist_changed(mode->core);

@@ -130,6 +130,11 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	task_assign(t, w->name, clock_wall_ms());
+	/* It does not go on with what an earlier reviewer has said. */
+	if (review_is(t)) {
+		task_attempt_begin(t, clock_wall_ms());
+		t->turns = t->nudges = 0;
+	}
 	auto_run_stamp(mode, t);
 	task_text(t, &text);
 	if (mode->team->task_text != NULL)

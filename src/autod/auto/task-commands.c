@@ -3,7 +3,6 @@
 #include "base.h"
 #include "agent-card.h"
 #include "agent-kind.h"
-#include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
 #include "book-history.h"
@@ -75,7 +74,7 @@ may_change(struct server_call *call, struct json_object *params,
 {
 	const char *sender = json_string_or(params, "sender", NULL);
 
-	if (sender == NULL || (maker != NULL && strcmp(sender, maker) == 0))
+	if (sender == NULL || text_is(maker, sender))
 		return true;
 	serve_refuse(call, API_REFUSED,
 	    "%s was not added by %s, and agents change only tasks that they "

@@ -6,15 +6,18 @@
 #include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
+#include "box-plan.h"
 #include "emit.h"
 #include "fleet.h"
 #include "git-facts.h"
 #include "git.h"
+#include "hold.h"
 #include "outcome.h"
 #include "persist.h"
 #include "prompt.h"
 #include "review.h"
 #include "settings.h"
+#include "turn-policy.h"
 #include "worker-op.h"
 
 static const char *
@@ -100,6 +103,19 @@ step_diff(struct operation *op)
 	    operation_await(op));
 }
 
+/* Why no worker of a team may look at work of this task, and what to set; NULL
+ * = one may. The caller frees it. */
+static char *
+unfit_why(const struct auto_mode *mode, const struct task *of)
+{
+	if (task_fits(of, box_mode_of(mode->core->settings, "team-1")))
+		return NULL;
+	return xasprintf("the task is for a worker in sandbox %s, and a "
+			 "reviewer would not have one so strict: llmc config "
+			 "set defaults.sandbox %s",
+	    of->sandbox, of->sandbox);
+}
+
 /* All of it is saved at once: a daemon that dies before begins again, and one
  * that dies after it finds the task of the reviewer. */
 static void
@@ -119,12 +135,16 @@ begin(struct op_review *r, struct task *t)
 	if (r->why == NULL &&
 	    agent_reviews(mode->core->settings, who, &scoped, &err) < 0)
 		r->why = xstrdup(err.msg);
+	if (r->why == NULL)
+		r->why = unfit_why(mode, t);
 	if (r->why != NULL || r->diff.len == 0) {
 		cleanup_json struct json_object *nothing =
 		    json_object_new_object();
 
 		json_set_string(nothing, "verdict", REVIEW_SAYS_APPROVE);
 		review_end(t, r->head, r->why == NULL ? nothing : NULL, r->why);
+		task_note(t, "was not reviewed",
+		    r->why != NULL ? r->why : "its change is empty", now);
 		after_landing_begin(mode, r->op.agent);
 		return;
 	}
@@ -188,9 +208,12 @@ send_back(struct auto_mode *mode, struct agent *agent, struct task *t)
 	review_findings(t, &findings);
 	prompt_rejection(findings.data, &words);
 	review_sent_back(t);
+	agent_move(agent, WORKER_REJECTED, NULL);
+	if (turn_policy_held(mode, agent, words.data) ||
+	    hold_turn_ended(agent, words.data))
+		return;
 	EMIT(mode->core, EVENT_SENT_BACK, .worker = agent->worker->name,
 	    .task = t->id, .reason = findings.data);
-	agent_move(agent, WORKER_REJECTED, NULL);
 	agent_prompt(agent, words.data, false, WORKER_REJECTED);
 }
 
@@ -256,10 +279,10 @@ work_review_seen(struct agent *agent, struct turn_facts *facts)
 {
 	struct task *t = auto_task(agent);
 
-	/* Whatever it left in its worktree, its turn is over. */
-	if (facts->uncommitted > 0 || facts->rebasing || t->from == NULL ||
-	    strcmp(agent->seen.head, t->from) != 0)
-		t->attempt.violations++;
+	/* Whatever it left in its worktree, its turn is over. What a guard has
+	 * kept it from does not count. */
+	t->attempt.violations = facts->uncommitted > 0 || facts->rebasing ||
+	    t->from == NULL || strcmp(agent->seen.head, t->from) != 0;
 	facts->uncommitted = facts->conflicts = facts->ahead = 0;
 	facts->rebasing = facts->resolving = false;
 	facts->commit_wanted = facts->result_wanted = false;
@@ -288,47 +311,6 @@ work_review_said(struct auto_mode *mode, struct agent *agent)
 	scheduler_look(mode);
 }
 
-void
-work_review_over(struct auto_mode *mode, const struct task *t)
-{
-	struct core *core = mode->core;
-	const char *commit = NULL;
-	cleanup_free char *id = review_task(t, &commit);
-	struct task *of = id != NULL ? state_task(&core->state, id) : NULL;
-	struct agent *author = of != NULL && of->worker != NULL ?
-	    fleet_find(mode->fleet, of->worker) :
-	    NULL;
-	bool changed = t->attempt.violations > 0;
-	cleanup_buf struct buf words = BUF_INIT;
-
-	persist_changed(core);
-	if (author != NULL && auto_task(author) == of &&
-	    author->worker->status == WORKER_NEEDS_REVIEW)
-		xstrset(&author->worker->reason, NULL);
-	if (of == NULL ||
-	    !review_end(of, commit,
-		t->outcome == OUTCOME_NO_CHANGES ? t->attempt.report : NULL,
-		t->reason))
-		return;
-	if (of->attempt.review == REVIEW_FINDINGS)
-		review_findings(of, &words);
-	else if (of->attempt.review == REVIEW_FAILED)
-		buf_adds(&words,
-		    t->reason != NULL ? t->reason : "it gave no verdict");
-	if (changed)
-		buf_addf(&words,
-		    "%sit changed files, which are not used and were put "
-		    "aside",
-		    words.len > 0 ? "; " : "");
-	task_note(of, "was reviewed", review_state_words[of->attempt.review],
-	    clock_wall_ms());
-	EMIT(core, EVENT_REVIEWED, .worker = t->worker, .task = of->id,
-	    .commit = commit, .result = review_state_words[of->attempt.review],
-	    .reason = words.len > 0 ? words.data : NULL);
-	if (author != NULL && auto_task(author) == of)
-		after_landing_begin(mode, author);
-}
-
 /* Does its author still wait for it? */
 static bool
 is_wanted(const struct auto_mode *mode, const struct task *review)
@@ -354,6 +336,52 @@ is_wanted(const struct auto_mode *mode, const struct task *review)
 }
 
 void
+work_review_over(struct auto_mode *mode, const struct task *t)
+{
+	struct core *core = mode->core;
+	const char *commit = NULL;
+	cleanup_free char *id = review_task(t, &commit);
+	struct task *of = id != NULL ? state_task(&core->state, id) : NULL;
+	struct agent *author = of != NULL && of->worker != NULL ?
+	    fleet_find(mode->fleet, of->worker) :
+	    NULL;
+	bool changed = t->attempt.violations > 0;
+	bool waited = is_wanted(mode, t);
+	cleanup_buf struct buf words = BUF_INIT;
+
+	persist_changed(core);
+	if (author != NULL && auto_task(author) == of &&
+	    author->worker->status == WORKER_NEEDS_REVIEW)
+		xstrset(&author->worker->reason, NULL);
+	/* One that was dropped because its author works again says nothing of
+	 * the reviewer. */
+	if (of != NULL && (waited || !t->dropped) &&
+	    review_end(of, commit,
+		t->outcome == OUTCOME_NO_CHANGES ? t->attempt.report : NULL,
+		t->reason)) {
+		if (of->attempt.review == REVIEW_FINDINGS)
+			review_findings(of, &words);
+		else if (of->attempt.review == REVIEW_FAILED)
+			buf_adds(&words,
+			    t->reason != NULL ? t->reason :
+						"it gave no verdict");
+		if (changed)
+			buf_addf(&words,
+			    "%sit changed files, which are not used and were "
+			    "put aside",
+			    words.len > 0 ? "; " : "");
+		task_note(of, "was reviewed",
+		    review_state_words[of->attempt.review], clock_wall_ms());
+		EMIT(core, EVENT_REVIEWED, .worker = t->worker, .task = of->id,
+		    .commit = commit,
+		    .result = review_state_words[of->attempt.review],
+		    .reason = words.len > 0 ? words.data : NULL);
+	}
+	if (author != NULL && auto_task(author) == of)
+		after_landing_begin(mode, author);
+}
+
+void
 work_review_tend(struct auto_mode *mode)
 {
 	const struct state *state = &mode->core->state;
@@ -363,12 +391,16 @@ work_review_tend(struct auto_mode *mode)
 		struct agent *agent = t != NULL && t->worker != NULL ?
 		    fleet_find(mode->fleet, t->worker) :
 		    NULL;
+		cleanup_free char *why = NULL;
 
 		if (t == NULL || !review_is(t) || t->step == TASK_SETTLING)
 			continue;
 		if (!is_wanted(mode, t))
 			outcome_drop(
 			    mode, t, "nobody waits for this review", NULL);
+		else if (t->step == TASK_WAITING &&
+		    (why = unfit_why(mode, t)) != NULL)
+			outcome_settle(mode, t, OUTCOME_FAILED, why);
 		else if (agent != NULL && auto_task(agent) == t &&
 		    agent->worker->status == WORKER_ERROR &&
 		    !agent_is_taken(agent))

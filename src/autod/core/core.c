@@ -191,7 +191,7 @@ find(const struct core *core, const char *dir)
 	for (size_t i = 0; i < core->state.count; i++) {
 		const struct worker *w = core->state.workers[i];
 
-		if (w->worktree != NULL && strcmp(w->worktree, dir) == 0)
+		if (text_is(w->worktree, dir))
 			return w;
 	}
 	return NULL;

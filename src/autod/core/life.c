@@ -786,6 +786,7 @@ life_hand_on(struct core *core, struct restart *ret_restart)
 	const struct core_floor *floor;
 	int ends[2];
 
+	restart_hold_signals();
 	*ret_restart =
 	    (struct restart){ .count = core->options->restart.count + 1,
 		    .lock = restart_keep(core->lock) };

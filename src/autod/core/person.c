@@ -6,7 +6,6 @@
 
 #include "ask-follow.h"
 #include "book-history.h"
-#include "book.h"
 #include "core.h"
 #include "emit.h"
 #include "landing-record.h"
@@ -187,7 +186,7 @@ static void
 on_seen(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct core *core = arg;
-	struct json_object *names = json_object_object_get(params, "asks");
+	struct json_object *names = json_member(params, "asks");
 
 	for (size_t i = 0; i < json_object_array_length(names); i++) {
 		struct ask *ask = state_ask_named(&core->state,
@@ -247,7 +246,7 @@ is_auto(const struct core *core, const char *worker)
 	if (core->state.auto_mode && worker != NULL && worker_is_team(worker))
 		return true;
 	for (; core->state.auto_mode && name != NULL && *name != NULL; name++)
-		if (worker != NULL && strcmp(*name, worker) == 0)
+		if (text_is(worker, *name))
 			return true;
 	return false;
 }
@@ -437,12 +436,6 @@ person_subscribe(struct core *core)
 
 /* --- messages in the book ------------------------------------------------- */
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a != NULL && b != NULL && strcmp(a, b) == 0;
-}
-
 static void
 save_message(const struct message *message, void *arg)
 {
@@ -457,13 +450,13 @@ save_message(const struct message *message, void *arg)
 		struct ask *ask = core->state.asks[i];
 
 		if (ask->created_ms <= message->at_ms &&
-		    (is_same(ask->key, message->event) ||
-			is_same(ask->task, message->task) ||
+		    (text_is(ask->key, message->event) ||
+			text_is(ask->task, message->task) ||
 			(ask->task == NULL &&
-			    is_same(ask->worker, message->worker)) ||
+			    text_is(ask->worker, message->worker)) ||
 			(ask->node != NULL &&
-			    is_same(ask->node, message->node) &&
-			    is_same(ask->goal, message->goal))) &&
+			    text_is(ask->node, message->node) &&
+			    text_is(ask->goal, message->goal))) &&
 		    ask_told(ask, by, clock_wall_ms()))
 			book_put_ask(core->book, ask);
 	}

@@ -513,11 +513,11 @@ static void
 add_launch_settings(const struct agent *agent, struct buf *out)
 {
 	static const char *const keys[] = { "agent", "agent_command",
-		"codex_command", "opencode_command", "model", "permission_mode",
-		"allow_root", "allowed_tools", "disallowed_tools",
-		"append_system_prompt", "extra_args", "isolate", "sandbox",
-		"sandbox_read", "sandbox_write", "env", "user_namespace",
-		"memory_max", "tasks_max", "cpu_weight" };
+		"codex_command", "opencode_command", "gemini_command", "model",
+		"permission_mode", "allow_root", "allowed_tools",
+		"disallowed_tools", "append_system_prompt", "extra_args",
+		"isolate", "sandbox", "sandbox_read", "sandbox_write", "env",
+		"user_namespace", "memory_max", "tasks_max", "cpu_weight" };
 	cleanup_launch_choice struct launch_choice choice = { 0 };
 	const struct settings *settings = agent->core->settings;
 
@@ -579,7 +579,8 @@ can_resume(const struct agent *agent)
 	cleanup_free char *projects = agent_projects(agent);
 	size_t len = strlen(dir),
 	       below = projects != NULL ? strlen(projects) : 0;
-	bool boxed = box_mode_of(agent->core->settings, w->name) != BOX_OFF;
+	bool boxed = kind_of(agent)->homed ||
+	    box_mode_of(agent->core->settings, w->name) != BOX_OFF;
 
 	if (w->session.id == NULL || w->session.transcript == NULL ||
 	    !file_exists(w->session.transcript))

@@ -108,14 +108,13 @@ agent_status(struct agent *agent, struct json_object *data)
 {
 	struct core *core = agent->core;
 	const char *id = agent->worker->session.id;
-	int used = context_read(json_object_object_get(data, "context_window"));
+	int used = context_read(json_member(data, "context_window"));
 
 	/* One of the conversation before may be late. */
-	if (used >= 0 && id != NULL &&
-	    strcmp(json_string_or(data, "session_id", id), id) == 0)
+	if (used >= 0 && text_is(id, json_string_or(data, "session_id", id)))
 		agent->context = used;
-	if (windows_read(json_object_object_get(data, "rate_limits"),
-		clock_wall_ms(), core->state.windows))
+	if (windows_read(json_member(data, "rate_limits"), clock_wall_ms(),
+		core->state.windows))
 		persist_changed(core);
 }
 

@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "agent.h"
-#include "attempt.h"
 #include "box.h"
 #include "core.h"
 #include "emit.h"
@@ -590,8 +589,7 @@ fleet_limit(struct fleet *fleet, const struct agent *like, const char *account,
 			status != WORKER_IDLE) ||
 		    (like != NULL &&
 			strcmp(agent_log_in(agent), agent_log_in(like)) != 0) ||
-		    (account != NULL &&
-			(own == NULL || strcmp(own, account) != 0)))
+		    (account != NULL && !text_is(own, account)))
 			continue;
 		limit_worker(agent, text, until);
 		count++;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "attempt.h"
 #include "fleet-private.h"
 #include "git-facts.h"
 #include "op-start.h"

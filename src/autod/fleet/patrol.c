@@ -152,7 +152,7 @@ judge_worktree(struct agent *agent, const struct git_facts *facts)
 	const struct worker *w = agent->worker;
 	bool clean = facts->ahead == 0 && facts->changed == 0 &&
 	    facts->untracked == 0 && !facts->rebasing;
-	bool is_own = w->commit != NULL && strcmp(w->commit, facts->head) == 0;
+	bool is_own = text_is(w->commit, facts->head);
 
 	if (w->status == WORKER_NEEDS_REVIEW && clean) {
 		emit(agent->core,

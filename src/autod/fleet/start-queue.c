@@ -83,7 +83,7 @@ choose(
 
 		if (agent != NULL && test(agent) &&
 		    is_as_strict(agent, params) &&
-		    strncmp(agent->worker->name, prefix, strlen(prefix)) == 0 &&
+		    text_begins(agent->worker->name, prefix) &&
 		    !agent_flag(agent, "excluded_from_pool"))
 			return agent;
 	}
@@ -127,7 +127,7 @@ refuse_none_free(
 	for (size_t i = 0; i < state->count; i++) {
 		const struct worker *w = state->workers[i];
 
-		if (strncmp(w->name, prefix, strlen(prefix)) != 0)
+		if (!text_begins(w->name, prefix))
 			continue;
 		buf_adds(&reason, count++ > 0 ? ", " : "");
 		add_why_not(fleet_find(fleet, w->name), &reason);

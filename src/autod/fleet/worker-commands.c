@@ -220,7 +220,8 @@ read_words(
 		return false;
 	if (comments != NULL && json_object_array_length(comments) > 0) {
 		buf_adds(&text, text.len > 0 ? "\n\n" : "");
-		comments_text(comments, &text);
+		comments_text(
+		    comments, json_string_or(params, "commit", NULL), &text);
 	}
 	if (sender != NULL)
 		prompt_from_worker(sender, text.data, out);

@@ -548,8 +548,7 @@ inspection_of(const struct inspect *inspect)
 		.worktree = w->worktree,
 		.seen = inspect->seen,
 		.reviewed = w->reviewed != NULL &&
-		    strncmp(
-			w->reviewed, inspect->seen, strlen(inspect->seen)) == 0,
+		    text_begins(w->reviewed, inspect->seen),
 		.branch = inspect->flags & OP_INSPECT_BRANCH ? w->branch : NULL,
 		.clean = inspect->flags & OP_INSPECT_CLEAN,
 		.head = facts->head,

@@ -399,6 +399,9 @@ look(void *arg)
 			due = floor->git_rest_ms - now;
 		wait = due < wait ? due : wait;
 	} else {
+		int64_t least = INT64_MAX;
+		int64_t mono;
+
 		if (floor->login == NULL) {
 			forge_send(floor,
 			    &(struct forge_request){ .what = FORGE_ASK_USER },
@@ -417,7 +420,17 @@ look(void *arg)
 			return;
 		}
 		wait = rows_wait_ms(floor, false);
-		due = pulls_wait_ms(floor);
+		mono = clock_mono_ms();
+		for (size_t i = 0; i < floor->pull_count; i++) {
+			const struct pull_held *held = floor->pulls[i];
+			int64_t ms =
+			    pull_row_wait_ms(held->row, clock_wall_ms());
+
+			if (held->rest_ms > mono)
+				ms = held->rest_ms - mono;
+			least = ms < least ? ms : least;
+		}
+		due = least;
 		wait = due < wait ? due : wait;
 		due = floor->takes && floor->mode->begun ?
 		    floor->poll_ms - now :

@@ -229,7 +229,6 @@ void pulls_free(struct forge_floor *floor);
 /* As rows_act(), rows_expect() and rows_wait_ms(). */
 bool pulls_act(struct forge_floor *floor);
 bool pulls_expect(const struct forge_floor *floor);
-int64_t pulls_wait_ms(const struct forge_floor *floor);
 void pulls_event(struct forge_floor *floor, const struct event *event);
 /* Something was done for it: what has changed is saved and told. */
 void pull_done(struct forge_floor *floor, struct pull_held *held);

@@ -133,8 +133,7 @@ asks(const struct forge_floor *floor, const struct pull_row *row)
 		return false;
 	return row->asked != PULL_WHY_NONE ||
 	    (!rules.merge && row->number != 0 && row->turn == PULL_TURN_NONE &&
-		row->checked != NULL && row->pushed != NULL &&
-		strcmp(row->checked, row->pushed) == 0 &&
+		text_is(row->checked, row->pushed) &&
 		(row->verdict == PULL_GREEN || row->verdict == PULL_NONE));
 }
 
@@ -155,10 +154,9 @@ tell(struct forge_floor *floor, const struct pull_held *held)
 		pull_row_question(row, row->asked, &words);
 	else
 		pull_row_words(row, &words);
-	if (t->pull != NULL && strcmp(t->pull, words.data) == 0 &&
-	    t->pull_asks == asking)
+	if (text_is(t->pull, words.data) && t->pull_asks == asking)
 		return;
-	if (t->pull == NULL || strcmp(t->pull, words.data) != 0)
+	if (!text_is(t->pull, words.data))
 		EMIT(
 		    floor->core, EVENT_PULL, .task = t->id, .text = words.data);
 	xstrset(&t->pull, words.data);
@@ -569,22 +567,6 @@ pulls_expect(const struct forge_floor *floor)
 		if (!is_open(floor->pulls[i]->row))
 			return true;
 	return false;
-}
-
-int64_t
-pulls_wait_ms(const struct forge_floor *floor)
-{
-	int64_t least = INT64_MAX, mono = clock_mono_ms();
-
-	for (size_t i = 0; i < floor->pull_count; i++) {
-		const struct pull_held *held = floor->pulls[i];
-		int64_t ms = pull_row_wait_ms(held->row, clock_wall_ms());
-
-		if (held->rest_ms > mono)
-			ms = held->rest_ms - mono;
-		least = ms < least ? ms : least;
-	}
-	return least;
 }
 
 void

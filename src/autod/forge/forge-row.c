@@ -10,7 +10,6 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "outcome.h"
-#include "persist.h"
 #include "person.h"
 #include "schema.h"
 #include "task.h"

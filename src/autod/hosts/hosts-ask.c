@@ -1,19 +1,115 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What a person is asked about tasks of this host: hosts were lost with one, or
- * none can take it. */
+/* What this host has for tasks, and what a person is asked about its own: hosts
+ * were lost with one, or none can take it. */
 
 #include "base.h"
+#include "agent-card.h"
+#include "agent-kind.h"
+#include "box-plan.h"
 #include "emit.h"
 #include "hosts-private.h"
 #include "persist.h"
 #include "person.h"
+#include "settings.h"
 #include "task.h"
 
-static struct task *
-task_of(const struct hosts_floor *floor, const struct share *share)
+/* --- what this host has ------------------------------------------------------
+ */
+
+static const char *const tools[] = { "ant", "bazel", "bun", "cargo", "clang",
+	"cmake", "composer", "deno", "docker", "dotnet", "flutter", "g++",
+	"gcc", "gh", "go", "gradle", "java", "make", "meson", "mvn", "mysql",
+	"ninja", "nix", "node", "npm", "php", "pnpm", "podman", "psql",
+	"python3", "ruby", "rustc", "sqlite3", "swift", "terraform", "uv",
+	"xcodebuild", "yarn", "zig", NULL };
+
+static void
+on_can(const struct shared_answer *answer, void *arg)
 {
-	return state_task(&floor->core->state, share->task);
+	struct hosts_floor *floor = arg;
+
+	(void)answer; /* hello says it again */
+	floor->claim = true;
+	hosts_look(floor);
+}
+
+static bool
+is_on_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	while (path != NULL && *path != '\0') {
+		size_t len = strcspn(path, ":");
+		cleanup_free char *file =
+		    xasprintf("%.*s/%s", (int)len, path, name);
+
+		if (len > 0 && access(file, X_OK) == 0)
+			return true;
+		path += len + (path[len] == ':');
+	}
+	return false;
+}
+
+/* A program that nobody has thought of is found when a task wants it. */
+static bool
+hosts_can(struct hosts_floor *floor, const char *word)
+{
+	const struct shared_call call =
+	    SHARED_CALL(SHARED_CAN_SET, BOOK_T(word));
+
+	if (strv_has(strv_const(floor->can), word))
+		return true;
+	if (strchr(word, ':') != NULL || !is_on_path(word))
+		return false;
+	strv_add(&floor->can, word);
+	shared_ask(floor->shared, &call, 1, HOSTS_ANSWER_MS, on_can, floor);
+	return true;
+}
+
+/* What this host has: found, and as the settings say. */
+void
+hosts_find_words(struct hosts_floor *floor)
+{
+	const struct settings *settings = floor->core->settings;
+	const char *boxes[BOX_MODE_COUNT + 1] = { 0 };
+	enum box_mode mode = box_mode_of(settings, "auto-1");
+	cleanup_agent_cards struct agent_cards cards = { 0 };
+	cleanup_strv char **more = NULL, **agents = NULL;
+	const char *const *list;
+
+	/* Kinds of agents whose program is here, and the user's own cards. */
+	for (size_t i = 0; agent_kinds[i] != NULL; i++) {
+		cleanup_free char *key =
+		    xasprintf("defaults.%s", agent_kinds[i]->command);
+		const char *program = settings_string(settings, key);
+		cleanup_free char *word =
+		    xstrndup(program, strcspn(program, " "));
+
+		if (strchr(word, '/') != NULL ? access(word, X_OK) == 0 :
+						is_on_path(word))
+			strv_add(&agents, agent_kinds[i]->name);
+	}
+	agent_cards_load(settings, &cards);
+	for (size_t i = 0; i < cards.count; i++)
+		strv_add(&agents, cards.list[i]->name);
+
+	for (int i = 0; i <= (int)mode && i < BOX_MODE_COUNT; i++)
+		boxes[i] = box_mode_name((enum box_mode)i);
+	settings_list(settings, "fleet.capabilities", &list);
+	strv_add_all(&more, list);
+	if (settings_bool(settings, "plan.enabled") &&
+	    settings_bool(settings, "team.enabled"))
+		strv_add(&more, HOSTS_TEAM);
+	for (size_t i = 0; tools[i] != NULL; i++)
+		if (is_on_path(tools[i]))
+			strv_add(&more, tools[i]);
+	strv_free(floor->can);
+	floor->can = hosts_words(&(struct hosts_facts){ .host = floor->host,
+	    .agents = agents,
+	    .boxes = boxes,
+	    .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+	    .more = strv_const(more) });
 }
 
 /* --- hosts were lost with it -------------------------------------------------
@@ -38,7 +134,7 @@ on_held(const struct shared_answer *answer, void *arg)
 	row = &answer->of[0];
 	attempts = &answer->of[1];
 	share = share_of_id(floor, id);
-	t = share != NULL ? task_of(floor, share) : NULL;
+	t = share != NULL ? share_task(floor, share) : NULL;
 	if (t != NULL && row->count > 0 &&
 	    strcmp(shared_text(row, 0, "state"), "held") == 0) {
 		for (size_t i = 0; i < attempts->count; i++)
@@ -77,12 +173,12 @@ asks_held(struct hosts_floor *floor)
 /* --- what no host can take ---------------------------------------------------
  */
 
-bool
+static bool
 shares_want(const struct hosts_floor *floor)
 {
 	for (size_t i = 0; i < floor->share_count; i++) {
 		const struct share *share = floor->shares[i];
-		const struct task *t = task_of(floor, share);
+		const struct task *t = share_task(floor, share);
 		cleanup_strv char **wants = NULL;
 
 		if (share->asks)
@@ -104,12 +200,20 @@ is_listed(const struct shared_rows *rows, const char *id)
 	return false;
 }
 
-void
-shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows)
+/* Those are asked about, the others not any more. */
+static void
+on_nobody(const struct shared_answer *answer, void *arg)
 {
+	struct hosts_floor *floor = arg;
+	const struct shared_rows *rows = &answer->of[0];
+
+	if (!hosts_answered(floor, answer)) {
+		hosts_done(floor);
+		return;
+	}
 	for (size_t i = 0; i < floor->share_count; i++) {
 		struct share *share = floor->shares[i];
-		struct task *t = task_of(floor, share);
+		struct task *t = share_task(floor, share);
 		cleanup_free char *key = xasprintf("host/%s", share->id);
 		cleanup_buf struct buf words = BUF_INIT;
 		cleanup_strv char **wants = t != NULL ? share_wants(t) : NULL;
@@ -144,4 +248,17 @@ shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows)
 			.stays = true });
 	}
 	persist_changed(floor->core);
+	hosts_done(floor);
+}
+
+bool
+asks_nobody(struct hosts_floor *floor)
+{
+	int64_t now = clock_boot_ms();
+
+	if (now - floor->nobody_ms < HOSTS_POLL_MS || !shares_want(floor))
+		return false;
+	floor->nobody_ms = now;
+	hosts_ask(floor, &SHARED_CALL0(SHARED_NOBODY_CAN), 1, on_nobody);
+	return true;
 }

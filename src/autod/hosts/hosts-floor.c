@@ -4,10 +4,7 @@
 
 #include <pwd.h>
 
-#include "agent-card.h"
-#include "agent-kind.h"
 #include "attempt.h"
-#include "box-plan.h"
 #include "emit.h"
 #include "fleet.h"
 #include "hosts-floor.h"
@@ -17,7 +14,6 @@
 #include "outcome.h"
 #include "loop.h"
 #include "persist.h"
-#include "person.h"
 #include "schema.h"
 #include "settings.h"
 #include "task.h"
@@ -181,111 +177,17 @@ hosts_sure(const struct hosts_floor *floor)
 /* --- the lease --------------------------------------------------------------
  */
 
-static const char *const tools[] = { "ant", "bazel", "bun", "cargo", "clang",
-	"cmake", "composer", "deno", "docker", "dotnet", "flutter", "g++",
-	"gcc", "gh", "go", "gradle", "java", "make", "meson", "mvn", "mysql",
-	"ninja", "nix", "node", "npm", "php", "pnpm", "podman", "psql",
-	"python3", "ruby", "rustc", "sqlite3", "swift", "terraform", "uv",
-	"xcodebuild", "yarn", "zig", NULL };
-
-static void
-on_can(const struct shared_answer *answer, void *arg)
-{
-	struct hosts_floor *floor = arg;
-
-	(void)answer; /* hello says it again */
-	floor->claim = true;
-	hosts_look(floor);
-}
-
-static bool
-is_on_path(const char *name)
-{
-	const char *path = getenv("PATH");
-
-	while (path != NULL && *path != '\0') {
-		size_t len = strcspn(path, ":");
-		cleanup_free char *file =
-		    xasprintf("%.*s/%s", (int)len, path, name);
-
-		if (len > 0 && access(file, X_OK) == 0)
-			return true;
-		path += len + (path[len] == ':');
-	}
-	return false;
-}
-
-/* A program that nobody has thought of is found when a task wants it. */
-bool
-hosts_can(struct hosts_floor *floor, const char *word)
-{
-	const struct shared_call call =
-	    SHARED_CALL(SHARED_CAN_SET, BOOK_T(word));
-
-	if (strv_has(strv_const(floor->can), word))
-		return true;
-	if (strchr(word, ':') != NULL || !is_on_path(word))
-		return false;
-	strv_add(&floor->can, word);
-	shared_ask(floor->shared, &call, 1, HOSTS_ANSWER_MS, on_can, floor);
-	return true;
-}
-
-/* What this host has: found, and as the settings say. */
-static void
-find_words(struct hosts_floor *floor)
-{
-	const struct settings *settings = floor->core->settings;
-	const char *boxes[BOX_MODE_COUNT + 1] = { 0 };
-	enum box_mode mode = box_mode_of(settings, "auto-1");
-	cleanup_agent_cards struct agent_cards cards = { 0 };
-	cleanup_strv char **more = NULL, **agents = NULL;
-	const char *const *list;
-
-	/* Kinds of agents whose program is here, and the user's own cards. */
-	for (size_t i = 0; agent_kinds[i] != NULL; i++) {
-		cleanup_free char *key =
-		    xasprintf("defaults.%s", agent_kinds[i]->command);
-		const char *program = settings_string(settings, key);
-		cleanup_free char *word =
-		    xstrndup(program, strcspn(program, " "));
-
-		if (strchr(word, '/') != NULL ? access(word, X_OK) == 0 :
-						is_on_path(word))
-			strv_add(&agents, agent_kinds[i]->name);
-	}
-	agent_cards_load(settings, &cards);
-	for (size_t i = 0; i < cards.count; i++)
-		strv_add(&agents, cards.list[i]->name);
-
-	for (int i = 0; i <= (int)mode && i < BOX_MODE_COUNT; i++)
-		boxes[i] = box_mode_name((enum box_mode)i);
-	settings_list(settings, "fleet.capabilities", &list);
-	strv_add_all(&more, list);
-	if (settings_bool(settings, "plan.enabled") &&
-	    settings_bool(settings, "team.enabled"))
-		strv_add(&more, HOSTS_TEAM);
-	for (size_t i = 0; tools[i] != NULL; i++)
-		if (is_on_path(tools[i]))
-			strv_add(&more, tools[i]);
-	strv_free(floor->can);
-	floor->can = hosts_words(&(struct hosts_facts){ .host = floor->host,
-	    .agents = agents,
-	    .boxes = boxes,
-	    .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
-	    .more = strv_const(more) });
-}
-
 static void
 on_hello(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_floor *floor = arg;
+	const struct shared_rows *hello = &answer->of[2];
 
 	if (!hosts_answered(floor, answer)) {
 		hosts_done(floor);
 		return;
 	}
-	if (answer->of[1].count == 0) {
+	if (hello->count == 0) {
 		cleanup_free char *words = xasprintf(
 		    "another daemon is the host %s, or it has not joined: give "
 		    "this one another name with llmc config set fleet.host "
@@ -305,12 +207,11 @@ on_hello(const struct shared_answer *answer, void *arg)
 	floor->unsure = true;
 	floor->quota = true;
 	floor->asked_ms = floor->sent_ms;
-	floor->book_ms =
-	    shared_int(&answer->of[1], 0, "lease_until") - HOSTS_LEASE_MS;
-	floor->drains = shared_int(&answer->of[1], 0, "draining") != 0;
+	floor->book_ms = shared_int(hello, 0, "lease_until") - HOSTS_LEASE_MS;
+	floor->drains = shared_int(hello, 0, "draining") != 0;
 	floor->seen = false;
-	trust_heard(floor, shared_int(&answer->of[1], 0, "doubt") != 0);
-	hosts_check_adopted(floor, &answer->of[3]);
+	trust_heard(floor, shared_int(hello, 0, "doubt") != 0);
+	hosts_check_adopted(floor, &answer->of[4]);
 	EMIT(floor->core, EVENT_HOST_UP, .text = floor->host);
 	hosts_done(floor);
 }
@@ -338,15 +239,19 @@ say_hello(struct hosts_floor *floor)
 	const char *old =
 	    floor->self.boot != NULL ? floor->self.boot : floor->self.next;
 	const char *boot = floor->self.next;
+	const char *branch = core_branch(floor->core);
 	size_t words = strv_count(floor->can), n = 0;
 	struct shared_call calls[SHARED_CALLS_MAX];
 	struct book_value can[SHARED_CALLS_MAX];
 
-	calls[n++] = SHARED_CALL(SHARED_DOUBT, BOOK_I(floor->seen));
+	calls[n++] =
+	    SHARED_CALL(SHARED_DOUBT, BOOK_I(floor->seen), BOOK_T(branch));
+	calls[n++] = SHARED_CALL0(SHARED_KNOW_SERVER);
 	calls[n++] = SHARED_CALL(SHARED_HELLO, BOOK_T(boot), BOOK_T(old),
 	    BOOK_I(HOSTS_LEASE_MS), BOOK_T(LLMC_VERSION),
 	    BOOK_I(floor->mode->workers),
-	    BOOK_I(settings_int(settings, "auto.check_slots")), BOOK_T(ssh));
+	    BOOK_I(settings_int(settings, "auto.check_slots")), BOOK_T(ssh),
+	    BOOK_T(branch));
 	calls[n++] = SHARED_CALL(SHARED_ADOPT, BOOK_T(boot), BOOK_T(old));
 	calls[n++] =
 	    SHARED_CALL(SHARED_ADOPT_CHECKS, BOOK_T(boot), BOOK_T(old));
@@ -415,10 +320,11 @@ on_poll(const struct shared_answer *answer, void *arg)
 		return;
 	}
 	changes = &answer->of[0];
-	shares_changed(floor, changes);
+	for (size_t i = 0; i < changes->count; i++)
+		share_news(floor, changes, i);
 	if (answer->calls > 1)
 		shares_held(floor, &answer->of[1]);
-	if (changes->count > 0 && !floor->follows)
+	if (changes->count > 0)
 		floor->since_ms =
 		    shared_int(changes, changes->count - 1, "changed_at") -
 		    (changes->count < SHARED_ROWS_MAX ? OVERLAP_MS : 0);
@@ -426,6 +332,8 @@ on_poll(const struct shared_answer *answer, void *arg)
 		floor->read_to = floor->polled_ms - OVERLAP_MS;
 	else
 		floor->poll = true;
+	if (floor->follow_ms != 0 && floor->read_to > floor->follow_ms)
+		floor->read_to = floor->follow_ms;
 	if (answer->calls > 2) {
 		counts = &answer->of[2];
 		for (size_t i = 0; i < counts->count; i++)
@@ -440,29 +348,6 @@ on_poll(const struct shared_answer *answer, void *arg)
 	floor->unsure = false;
 	floor->claim = true;
 	hosts_done(floor);
-}
-
-/* What has changed, and what we hold. */
-static void
-poll(struct hosts_floor *floor)
-{
-	const struct shared_call calls[] = {
-		SHARED_CALL(SHARED_CHANGES, BOOK_I(floor->since_ms)),
-		SHARED_CALL(SHARED_HOLD, BOOK_T(floor->boot)),
-		SHARED_CALL0(SHARED_TASK_COUNTS),
-	};
-
-	floor->poll = false;
-	floor->compares |= floor->doubt;
-	letters_hint(floor);
-	floor->poll_ms = floor->whole_ms = clock_boot_ms();
-	floor->polled_ms = floor->book_ms;
-	/* A host that holds nothing asks as little as it can. */
-	hosts_ask(floor, calls,
-	    floor->mode->until_empty                    ? 3 :
-		floor->unsure || floor->share_count > 0 ? 2 :
-							  1,
-	    on_poll);
 }
 
 /* A host that holds nothing asks only whether there is anything to ask for; now
@@ -486,12 +371,42 @@ on_glance(const struct shared_answer *answer, void *arg)
 	hosts_done(floor);
 }
 
+/* What has changed, and what we hold. */
 static bool
-glances(const struct hosts_floor *floor, int64_t now)
+poll(struct hosts_floor *floor)
 {
-	return floor->share_count == 0 && !floor->mode->until_empty &&
-	    !floor->unsure && !floor->poll && !floor->doubt &&
-	    now - floor->whole_ms < WHOLE_MS;
+	const struct shared_call calls[] = {
+		SHARED_CALL(SHARED_CHANGES, BOOK_I(floor->since_ms)),
+		SHARED_CALL(SHARED_HOLD, BOOK_T(floor->boot)),
+		SHARED_CALL0(SHARED_TASK_COUNTS),
+	};
+	int64_t now = clock_boot_ms();
+	bool all = floor->mode->until_empty;
+
+	if (!floor->unsure && !floor->poll &&
+	    now - floor->poll_ms < HOSTS_POLL_MS)
+		return false;
+	floor->poll_ms = now;
+	if (floor->share_count == 0 && !all && !floor->unsure && !floor->poll &&
+	    !floor->doubt && now - floor->whole_ms < WHOLE_MS) {
+		hosts_ask(floor,
+		    &SHARED_CALL(
+			SHARED_GLANCE, BOOK_I(floor->since_ms + OVERLAP_MS)),
+		    1, on_glance);
+		return true;
+	}
+	floor->poll = false;
+	floor->compares |= floor->doubt;
+	letters_hint(floor);
+	floor->whole_ms = now;
+	floor->polled_ms = floor->book_ms;
+	/* A host that holds nothing asks as little as it can. */
+	hosts_ask(floor, calls,
+	    all                                         ? 3 :
+		floor->unsure || floor->share_count > 0 ? 2 :
+							  1,
+	    on_poll);
+	return true;
 }
 
 static void
@@ -508,7 +423,7 @@ on_steal(const struct shared_answer *answer, void *arg)
 	hosts_done(floor);
 }
 
-static void
+static bool
 steal(struct hosts_floor *floor)
 {
 	const struct shared_call calls[] = {
@@ -517,19 +432,15 @@ steal(struct hosts_floor *floor)
 		SHARED_CALL0(SHARED_STEAL_CHECKS),
 		SHARED_CALL0(SHARED_ATTEMPTS_CLOSE),
 	};
+	int64_t now = clock_boot_ms();
 
-	floor->steal_ms = clock_boot_ms();
+	if (floor->steal_ms != 0 &&
+	    ((floor->share_count == 0 && !floor->mode->until_empty) ||
+		now - floor->steal_ms < STEAL_MS))
+		return false;
+	floor->steal_ms = now;
 	hosts_ask(floor, calls, nitems(calls), on_steal);
-}
-
-static void
-on_nobody(const struct shared_answer *answer, void *arg)
-{
-	struct hosts_floor *floor = arg;
-
-	if (hosts_answered(floor, answer))
-		shares_nobody(floor, &answer->of[0]);
-	hosts_done(floor);
+	return true;
 }
 
 /* One whose label nobody uses comes first. */
@@ -538,30 +449,74 @@ on_claim(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_floor *floor = arg;
 
-	if (!hosts_answered(floor, answer))
-		;
-	else if (shares_claimed(floor, &answer->of[0]))
-		floor->any = false;
-	else if (!floor->any)
-		floor->any = true;
-	else
-		floor->claim = floor->any = false;
+	if (hosts_answered(floor, answer)) {
+		bool claimed = answer->of[0].count > 0;
+
+		if (claimed)
+			share_begin(floor, &answer->of[0], 0);
+		if (claimed && floor->room > 0)
+			floor->room--;
+		floor->claim = claimed || !floor->any;
+		floor->any = !claimed && !floor->any;
+	}
 	hosts_done(floor);
 }
 
-static void
-claim(struct hosts_floor *floor, enum shared_statement which)
+static bool
+claim(struct hosts_floor *floor)
 {
 	const struct shared_call calls[] = {
-		SHARED_CALL(which, BOOK_T(floor->boot)),
+		SHARED_CALL(floor->any ? SHARED_CLAIM_ANY : SHARED_CLAIM,
+		    BOOK_T(floor->boot), BOOK_T(core_branch(floor->core))),
 		SHARED_CALL(SHARED_ATTEMPTS_BEGIN, BOOK_T(floor->boot)),
 	};
 
+	if (!floor->claim || floor->room == 0 || floor->drains ||
+	    floor->doubt || !hosts_sure(floor))
+		return false;
 	hosts_ask(floor, calls, nitems(calls), on_claim);
+	return true;
 }
 
 /* --- what is next -----------------------------------------------------------
  */
+
+/* In turn: hints may come faster than the book answers, and none of these may
+ * keep the others from their turn. */
+static bool (*const acts[])(struct hosts_floor *) = { poll, shares_adopt,
+	asks_held, kin_read, shares_act, letters_act, money_act, keep_send,
+	reserve_act, steal, asks_nobody, claim, keep_prune };
+
+/* False: nothing is left to ask. */
+static bool
+act(struct hosts_floor *floor)
+{
+	if (!floor->up) {
+		say_hello(floor);
+		return true;
+	}
+	if (hosts_beat_wait_ms(floor->asked_ms, clock_boot_ms()) == 0) {
+		const struct shared_call beat = SHARED_CALL(SHARED_BEAT,
+		    BOOK_T(floor->boot), BOOK_I(HOSTS_LEASE_MS),
+		    BOOK_I(floor->read_to), BOOK_T(core_branch(floor->core)));
+
+		floor->sent_ms = clock_boot_ms();
+		hosts_ask(floor, &beat, 1, on_beat);
+		return true;
+	}
+	if (trust_compare(floor) || (floor->unsure && poll(floor)))
+		return true;
+	for (size_t i = 0; i < nitems(acts); i++) {
+		size_t n = (floor->turn + i) % nitems(acts);
+
+		if (acts[n](floor)) {
+			floor->turn = n + 1;
+			return true;
+		}
+	}
+	floor->turn = 0;
+	return false;
+}
 
 static void
 look(void *arg)
@@ -578,75 +533,28 @@ look(void *arg)
 	if (floor->busy)
 		return;
 	loop_timer_free(take_ptr(&floor->timer));
-	wait = floor->rest_ms - now;
-	if (floor->follows && landings_fresh(floor->land->landings)) {
-		floor->follows = false;
+	if (floor->follow_ms != 0 && landings_fresh(floor->land->landings)) {
+		if (floor->since_ms > floor->follow_ms)
+			floor->since_ms = floor->follow_ms;
+		floor->follow_ms = 0;
 		floor->poll = true;
 	}
+	wait = floor->rest_ms - now;
 	if (wait <= 0 && shared_state(floor->shared) != SHARED_UP)
 		wait = HOSTS_POLL_MS; /* it says so when it is */
 	if (wait <= 0) {
-		if (!floor->up) {
-			say_hello(floor);
+		if (act(floor))
 			return;
+		wait = hosts_beat_wait_ms(floor->asked_ms, now);
+		for (size_t i = 0; i < floor->share_count; i++) {
+			due = kin_due_ms(floor, floor->shares[i]);
+			wait = due < wait ? due : wait;
 		}
-		if (hosts_beat_wait_ms(floor->asked_ms, now) == 0) {
-			const struct shared_call beat =
-			    SHARED_CALL(SHARED_BEAT, BOOK_T(floor->boot),
-				BOOK_I(HOSTS_LEASE_MS), BOOK_I(floor->read_to));
-
-			floor->sent_ms = now;
-			hosts_ask(floor, &beat, 1, on_beat);
-			return;
-		}
-		if (trust_compare(floor))
-			return;
-		if (floor->unsure || floor->poll ||
-		    now - floor->poll_ms >= HOSTS_POLL_MS) {
-			if (!glances(floor, now)) {
-				poll(floor);
-				return;
-			}
-			floor->poll_ms = now;
-			hosts_ask(floor,
-			    &SHARED_CALL(SHARED_GLANCE,
-				BOOK_I(floor->since_ms + OVERLAP_MS)),
-			    1, on_glance);
-			return;
-		}
-		if (shares_adopt(floor) || asks_held(floor) ||
-		    kin_read(floor) || shares_act(floor) ||
-		    letters_act(floor) || money_act(floor) ||
-		    keep_send(floor) || reserve_act(floor))
-			return;
-		if (floor->steal_ms == 0 ||
-		    ((floor->share_count > 0 || floor->mode->until_empty) &&
-			now - floor->steal_ms >= STEAL_MS)) {
-			steal(floor);
-			return;
-		}
-		if (now - floor->nobody_ms >= HOSTS_POLL_MS &&
-		    shares_want(floor)) {
-			floor->nobody_ms = now;
-			hosts_ask(floor, &SHARED_CALL0(SHARED_NOBODY_CAN), 1,
-			    on_nobody);
-			return;
-		}
-		if (floor->claim && floor->room > 0 && !floor->drains &&
-		    !floor->doubt && hosts_sure(floor)) {
-			claim(floor,
-			    floor->any ? SHARED_CLAIM_ANY : SHARED_CLAIM);
-			return;
-		}
-		if (keep_prune(floor))
-			return;
-		wait = kin_wait_ms(
-		    floor, now, hosts_beat_wait_ms(floor->asked_ms, now));
 		due = floor->poll_ms + HOSTS_POLL_MS - now;
 		wait = due < wait ? due : wait;
 		due = keep_wait_ms(floor, now);
 		wait = due < wait ? due : wait;
-		if (floor->follows && wait > FOLLOW_MS)
+		if (floor->follow_ms != 0 && wait > FOLLOW_MS)
 			wait = FOLLOW_MS;
 	}
 	floor->timer = loop_after(
@@ -846,8 +754,9 @@ floor_begin(void *self)
 		return;
 	}
 	floor->loaded = true;
+	kin_check(floor, NULL);
 	outcome_settle_due(floor->mode);
-	find_words(floor);
+	hosts_find_words(floor);
 	if (floor->self.next == NULL)
 		renew_boot(floor);
 	floor->begun = true;
@@ -939,6 +848,7 @@ hosts_floor_free(struct hosts_floor *floor)
 	shares_free(floor);
 	keep_free(floor);
 	reserve_free(floor);
+	money_free(floor);
 	schema_release(&self_schema, &floor->self);
 	strv_free(floor->can);
 	strv_free(floor->adopt);

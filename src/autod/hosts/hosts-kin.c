@@ -8,13 +8,8 @@
 #include "hosts-private.h"
 #include "persist.h"
 #include "task.h"
+#include "word.h"
 #include "worker.h"
-
-static struct task *
-task_of(const struct hosts_floor *floor, const struct share *share)
-{
-	return state_task(&floor->core->state, share->task);
-}
 
 /* One that was spawned here begins here while this host is not busy: that is
  * where its parent is. */
@@ -32,56 +27,91 @@ kin_at_home(const struct hosts_floor *floor, const struct task *t)
 }
 
 int64_t
-kin_wait_ms(const struct hosts_floor *floor, int64_t now, int64_t wait)
+kin_due_ms(const struct hosts_floor *floor, const struct share *share)
 {
-	for (size_t i = 0; i < floor->share_count; i++) {
-		const struct share *share = floor->shares[i];
-		const struct task *t = task_of(floor, share);
-		int64_t due = share->out_ms + HOSTS_HOME_MS - now;
+	const struct task *t =
+	    share->step == SHARE_OUT ? share_task(floor, share) : NULL;
 
-		/* As shares_act() claims it. */
-		if (share->step == SHARE_OUT && t != NULL &&
-		    t->step == TASK_WAITING && task_is_for_team(t) &&
-		    !share->withheld && !floor->doubt && hosts_sure(floor) &&
-		    due < wait)
-			wait = due;
-	}
-	return wait;
+	return t != NULL && t->step == TASK_WAITING && task_is_for_team(t) &&
+		!share->withheld && !floor->doubt && hosts_sure(floor) ?
+	    share->out_ms + HOSTS_HOME_MS - clock_boot_ms() :
+	    INT64_MAX;
 }
 
 /* --- agents that an earlier attempt has asked for ----------------------------
  */
+
+/* The row is ours now: its result is for this attempt, and it ends with it. One
+ * that another host works on stays there. */
+static void
+take_over(struct hosts_floor *floor, struct task *parent,
+    const struct shared_rows *rows, size_t n)
+{
+	const char *id = shared_text(rows, n, "task");
+	struct share *share = share_of_id(floor, id);
+	struct task *t = share != NULL ? share_task(floor, share) :
+					 share_add_task(floor, id, floor->host,
+					     shared_text(rows, n, "body"));
+	cleanup_free char *actor = task_actor(parent);
+
+	if (t == NULL)
+		return;
+	if (share == NULL) {
+		share = share_add(floor, id, id, floor->host, SHARE_OUT);
+		share->out_ms = clock_boot_ms();
+		share->prio = (int)t->priority;
+		share->fence = shared_int(rows, n, "fence");
+	}
+	xstrset(&share->owner, floor->host);
+	share_save(floor, share);
+	xstrset(&t->source, HOSTS_CHILD_SOURCE);
+	xstrset(&t->launch.parent, parent->id);
+	xstrset(&t->launch.parent_actor, actor);
+	parent->attempt.has_spawned = true;
+	floor->since_ms = 0; /* who has it is read */
+	floor->poll = true;
+}
 
 static void
 on_kin(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_floor *floor = arg;
 	struct share *share = floor->share;
-	struct task *t = share != NULL ? task_of(floor, share) : NULL;
+	struct task *t = share != NULL ? share_task(floor, share) : NULL;
+	const struct shared_rows *rows;
 
 	floor->share = NULL;
-	if (hosts_answered(floor, answer) && share != NULL) {
-		const struct shared_rows *rows = &answer->of[0];
-
-		share->kin = false;
-		if (t != NULL)
-			strv_clear(&t->attempt.elsewhere);
-		for (size_t i = 0; t != NULL && i < rows->count; i++) {
-			const char *title = shared_text(rows, i, "title");
-			const char *host = shared_text(rows, i, "host");
-
-			strv_take(&t->attempt.elsewhere,
-			    xasprintf("%s (%s, of host %s): %s%s%s",
-				shared_text(rows, i, "task"),
-				title != NULL ? title : "",
-				shared_text(rows, i, "owner"),
-				shared_text(rows, i, "state"),
-				host != NULL ? " on host " : "",
-				host != NULL ? host : ""));
-		}
-		persist_changed(floor->core);
-		auto_plan_changed(floor->mode);
+	if (!hosts_answered(floor, answer) || share == NULL) {
+		hosts_done(floor);
+		return;
 	}
+	share->kin = false;
+	rows = &answer->of[1];
+	if (t != NULL)
+		strv_clear(&t->attempt.elsewhere);
+	for (size_t i = 0; t != NULL && i < rows->count; i++) {
+		const char *title = shared_text(rows, i, "title");
+		const char *host = shared_text(rows, i, "host");
+		const char *owner = shared_text(rows, i, "owner");
+		unsigned state = ROW_STATE_COUNT;
+
+		word_find(
+		    row_state_words, shared_text(rows, i, "state"), &state);
+		if (strcmp(owner, floor->host) == 0) {
+			if (state < ROW_LANDED || state == ROW_HELD)
+				take_over(floor, t, rows, i);
+			continue;
+		}
+		strv_take(&t->attempt.elsewhere,
+		    xasprintf("%s (%s, of host %s): %s%s%s",
+			shared_text(rows, i, "task"),
+			title != NULL ? title : "", owner,
+			shared_text(rows, i, "state"),
+			host != NULL ? " on host " : "",
+			host != NULL ? host : ""));
+	}
+	persist_changed(floor->core);
+	auto_plan_changed(floor->mode);
 	hosts_done(floor);
 }
 
@@ -95,9 +125,27 @@ kin_read(struct hosts_floor *floor)
 			continue;
 		floor->share = share;
 		hosts_ask(floor,
-		    &SHARED_CALL(SHARED_CHILDREN, BOOK_T(share->id)), 1,
-		    on_kin);
+		    (const struct shared_call[]){
+			SHARED_CALL(SHARED_INHERIT, BOOK_T(share->id),
+			    BOOK_T(floor->boot)),
+			SHARED_CALL(SHARED_CHILDREN, BOOK_T(share->id)) },
+		    2, on_kin);
 		return true;
 	}
 	return false;
+}
+
+void
+kin_check(struct hosts_floor *floor, const char *parent)
+{
+	for (size_t i = 0; i < floor->share_count; i++) {
+		const struct share *share = floor->shares[i];
+		const struct task *t = share_task(floor, share);
+
+		if (strcmp(share->owner, floor->host) == 0 && t != NULL &&
+		    task_is_child(t) &&
+		    (parent == NULL || strcmp(t->launch.parent, parent) == 0) &&
+		    !strv_has(strv_const(floor->adopt), share->id))
+			strv_add(&floor->adopt, share->id);
+	}
 }

@@ -660,8 +660,11 @@ attempt(void *arg, const char *task, char **ret_id)
 	    lands_by_pull(land->core->settings))
 		return NULL;
 	*ret_id = xstrdup(share->id);
+	/* Before the first hello, the boot that it will tell. */
 	return xasprintf("%" PRId64 "/%s/%s", share->fence, land->floor->host,
-	    land->floor->boot);
+	    *land->floor->boot == '\0' && land->floor->self.next != NULL ?
+		land->floor->self.next :
+		land->floor->boot);
 }
 
 bool

@@ -48,6 +48,30 @@ read_window(struct hosts_floor *floor, const char *span, const char *body)
 	}
 }
 
+/* What is known of the account; added if it was not. */
+static struct hosts_heard *
+heard_of(struct hosts_floor *floor, const char *account)
+{
+	struct hosts_heard *heard = floor->heard;
+
+	for (size_t i = 0; i < floor->heard_count; i++)
+		if (strcmp(heard[i].account, account) == 0)
+			return &heard[i];
+	floor->heard = heard =
+	    xreallocarray(heard, floor->heard_count + 1, sizeof *floor->heard);
+	heard[floor->heard_count] =
+	    (struct hosts_heard){ .account = xstrdup(account) };
+	return &heard[floor->heard_count++];
+}
+
+void
+money_free(struct hosts_floor *floor)
+{
+	for (size_t i = 0; i < floor->heard_count; i++)
+		free(floor->heard[i].account);
+	free(floor->heard);
+}
+
 /* Another host has heard that an account is limited: workers here that use the
  * same one wait as well. How long is left is counted by the database's clock.
  */
@@ -58,6 +82,7 @@ read_limit(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	const char *host = shared_text(rows, n, "host");
 	cleanup_json struct json_object *json = NULL;
 	cleanup_free char *words = NULL;
+	struct hosts_heard *heard;
 	int64_t left, until;
 
 	if (strcmp(shared_text(rows, n, "span"), LIMIT) != 0 ||
@@ -68,14 +93,17 @@ read_limit(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	left = (left < LIMIT_MAX_MS ? left : LIMIT_MAX_MS) -
 	    shared_int(rows, n, "changed_ago");
 	until = clock_wall_ms() + left;
-	if (left <= 0 || until < floor->heard_ms + MINUTE_MS)
+	if (left <= 0)
+		return;
+	heard = heard_of(floor, shared_text(rows, n, "account"));
+	if (until < heard->until_ms + MINUTE_MS)
 		return;
 	words = xasprintf("host %s says of the same account: %.300s", host,
 	    json_string_or(json, "why", "it is limited"));
-	if (fleet_limit(floor->mode->fleet, NULL,
-		shared_text(rows, n, "account"), words, until) == 0)
+	if (fleet_limit(
+		floor->mode->fleet, NULL, heard->account, words, until) == 0)
 		return; /* who begins later hears it from its agent */
-	floor->heard_ms = until;
+	heard->until_ms = until;
 	EMIT(floor->core, EVENT_WAITING, .reason = words,
 	    .until_unix = until / 1000);
 }

@@ -39,6 +39,12 @@ struct hosts_told {
 	int64_t limited_ms; /* until when an account is limited; 0 = not */
 };
 
+/* What other hosts have said of an account. */
+struct hosts_heard {
+	char *account;
+	int64_t until_ms; /* it is limited */
+};
+
 struct hosts_floor {
 	struct core *core;
 	struct auto_mode *mode;
@@ -56,16 +62,14 @@ struct hosts_floor {
 	bool busy; /* something is under way: see hosts_ask() */
 	bool drains;
 	bool counted; /* tasks of all hosts, below */
-	bool follows; /* the branch, before the parents of children that have
-		       * landed are told */
 	bool poll, claim, letters; /* now */
 	bool doubt; /* the server may have lost commits: nothing is claimed,
 		     * submitted or landed */
 	bool seen; /* and it is we who have seen that */
 	bool compares; /* what we know is compared with it now ... */
-	bool restored; /* ... and what can be restored was */
-	size_t compare_at; /* the next share */
-	char **compared; /* that it is asked about */
+	bool repairs; /* ... something of that was restored ... */
+	bool restored; /* ... and is compared again */
+	char **compared; /* shares that it is asked about */
 	bool any; /* claim a task whatever its label */
 	char *words; /* why it is not there; NULL = it is */
 	bool away; /* and people know */
@@ -75,8 +79,11 @@ struct hosts_floor {
 	int64_t sent_ms; /* the one that is under way */
 	int64_t poll_ms, steal_ms; /* the last ones */
 	int64_t whole_ms; /* the last poll that was no glance */
+	size_t turn; /* what is looked at next, see act() */
 	int64_t since_ms; /* of the changes that were read; the book's clock, as
-			   * the next three */
+			   * the next four */
+	int64_t follow_ms; /* of the oldest child that has landed, whose parent
+			    * is told once the branch here has it; 0 = none */
 	int64_t book_ms; /* its time at the last beat */
 	int64_t polled_ms; /* the same, before the last poll */
 	int64_t read_to; /* changes before that are in our own book */
@@ -89,8 +96,8 @@ struct hosts_floor {
 	struct hosts_told told, telling;
 	int64_t money_ms; /* of the last look at it */
 	bool quota; /* look at it now */
-	int64_t heard_ms; /* until when another host says an account is limited
-			   */
+	struct hosts_heard *heard; /* that accounts are limited */
+	size_t heard_count;
 	struct hosts_keep *keep; /* hosts-keep.c */
 	struct hosts_reserve *reserve; /* hosts-reserve.c */
 	struct hosts_post *post; /* hosts-letter.c */
@@ -122,8 +129,6 @@ void hosts_done(struct hosts_floor *floor);
 void hosts_know_server(struct hosts_floor *floor);
 /* Look what is next. */
 void hosts_look(struct hosts_floor *floor);
-/* Does this host have the word, or a program of that name? */
-bool hosts_can(struct hosts_floor *floor, const char *word);
 /* Is what we hold ours for certain? Nothing is submitted otherwise. */
 bool hosts_sure(const struct hosts_floor *floor);
 
@@ -135,10 +140,15 @@ struct share *share_of_task(const struct hosts_floor *floor, const char *task);
 struct share *share_of_id(const struct hosts_floor *floor, const char *id);
 void share_save(struct hosts_floor *floor, struct share *share);
 void share_remove(struct hosts_floor *floor, struct share *share);
-/* What its owner should know of how it went, as JSON; NULL = it is too long.
- * The caller frees it. */
-char *share_result(const struct task *task);
-
+/* The task here; NULL = none. */
+struct task *
+share_task(const struct hosts_floor *floor, const struct share *share);
+/* Add a task of another host, or one of ours that our own book has lost. NULL:
+ * it cannot be read. */
+struct task *share_add_task(struct hosts_floor *floor, const char *id,
+    const char *owner, const char *body);
+struct share *share_add(struct hosts_floor *floor, const char *id,
+    const char *task, const char *owner, enum share_step step);
 int shares_load(struct hosts_floor *floor, struct err *err);
 void shares_free(struct hosts_floor *floor);
 /* Tasks that are new, or dropped, or have another priority. */
@@ -150,14 +160,13 @@ bool shares_act(struct hosts_floor *floor);
 bool shares_stop(struct hosts_floor *floor);
 /* A task has ended. */
 void shares_ended(struct hosts_floor *floor, const struct event *event);
-/* The server has lost its row: it is published again, and what runs here is
- * claimed as it was. */
-void share_again(struct hosts_floor *floor, struct share *share);
-/* The answers of SHARED_CLAIM, SHARED_HOLD (whole) and SHARED_CHANGES. claim
- * is true if there was one. */
-bool shares_claimed(struct hosts_floor *floor, const struct shared_rows *rows);
+/* Row n is a claim that we have; says what has become of a task; (all rows of
+ * SHARED_HOLD) is what we hold. */
+void share_begin(
+    struct hosts_floor *floor, const struct shared_rows *rows, size_t n);
+void
+share_news(struct hosts_floor *floor, const struct shared_rows *rows, size_t n);
 void shares_held(struct hosts_floor *floor, const struct shared_rows *rows);
-void shares_changed(struct hosts_floor *floor, const struct shared_rows *rows);
 /* Is there one that goes on without a person? Paused goals do not. */
 bool shares_wait(const struct hosts_floor *floor);
 /* Adopt a claim that we have and did not know of. False: there is none. */
@@ -168,22 +177,25 @@ bool shares_adopt(struct hosts_floor *floor);
 
 /* Park one that hosts were lost with too often. False: there is none. */
 bool asks_held(struct hosts_floor *floor);
-/* Is one of them to be looked at because no host may be able to take it? */
-bool shares_want(const struct hosts_floor *floor);
-/* The answer of SHARED_NOBODY_CAN: those are asked about, the others not any
- * more. */
-void shares_nobody(struct hosts_floor *floor, const struct shared_rows *rows);
+/* Ask a person about those that no host can take. False: not due. */
+bool asks_nobody(struct hosts_floor *floor);
+/* Find what this host has. */
+void hosts_find_words(struct hosts_floor *floor);
 
 /* --- hosts-kin.c -----------------------------------------------------------
  */
 
 /* Does the task, which an agent here has asked for, begin here at once? */
 bool kin_at_home(const struct hosts_floor *floor, const struct task *t);
-/* Until one of those that were for all hosts is to begin here, or wait ms. */
-int64_t kin_wait_ms(const struct hosts_floor *floor, int64_t now, int64_t wait);
-/* Read whom an earlier attempt on another host has asked for. False: nobody
- * need be. */
+/* Until this one, which was for all hosts, is to begin here; INT64_MAX: it is
+ * not. */
+int64_t kin_due_ms(const struct hosts_floor *floor, const struct share *share);
+/* Take over whom an earlier attempt on a host that was lost has asked for, and
+ * read what became of the others. False: nobody need be. */
 bool kin_read(struct hosts_floor *floor);
+/* Another host has this task (NULL: any) by now: are those that it has asked
+ * for here still ours? They are read. */
+void kin_check(struct hosts_floor *floor, const char *parent);
 
 /* --- hosts-trust.c ----------------------------------------------------------
  */
@@ -226,6 +238,7 @@ void letters_stop(struct hosts_floor *floor);
 
 /* Tell what was spent, and read what the others have. False: not due. */
 bool money_act(struct hosts_floor *floor);
+void money_free(struct hosts_floor *floor);
 
 /* --- hosts-keep.c ----------------------------------------------------------
  */

@@ -18,7 +18,6 @@
 #include "taskfile.h"
 #include "word.h"
 
-#define BODY_MAX  ((size_t)512 * 1024) /* bytes of a task's JSON */
 #define WANTS_MAX (TASK_WANTS_MAX + 3)
 #define RETURN_MS ((int64_t)30 * 1000) /* before others may claim it again */
 #define WITHHELD_MS \
@@ -73,7 +72,7 @@ keep(struct hosts_floor *floor, struct share *share)
 	return share;
 }
 
-static struct share *
+struct share *
 share_add(struct hosts_floor *floor, const char *id, const char *task,
     const char *owner, enum share_step step)
 {
@@ -149,59 +148,10 @@ is_own(const struct hosts_floor *floor, const struct share *share)
 	return strcmp(share->owner, floor->host) == 0;
 }
 
-static struct task *
-task_of(const struct hosts_floor *floor, const struct share *share)
+struct task *
+share_task(const struct hosts_floor *floor, const struct share *share)
 {
 	return state_task(&floor->core->state, share->task);
-}
-
-/* --- a task as JSON ---------------------------------------------------------
- */
-
-/* What a runner needs, and what an owner needs to know of the end. */
-static const char *const body_keys[] = { "title", "text", "label", "priority",
-	"maker", "sandbox", "key", "fixes", "landed_before", "advice", "reason",
-	"last_words", "attempts", "attempts_allowed", "turns_before", "tokens",
-	"run", NULL };
-static const char *const result_keys[] = { "outcome", "reason", "last_words",
-	"worker", "attempts", "turns", "turns_before", "nudges", "assigned_ms",
-	"tokens", "lines_known", "lines_added", "lines_removed", "weakens",
-	"commit", "move", "held_by", "dropped", "run", NULL };
-
-static char *
-print_some(const struct task *t, const char *const *keys)
-{
-	cleanup_json struct json_object *all = task_to_json(t);
-	cleanup_json struct json_object *some = json_object_new_object();
-	cleanup_buf struct buf text = BUF_INIT;
-	struct json_object *value;
-
-	for (; *keys != NULL; keys++)
-		if (json_object_object_get_ex(all, *keys, &value))
-			json_set(some, *keys, json_object_get(value));
-	json_print(some, false, &text);
-	return text.len > BODY_MAX ? NULL : buf_take(&text);
-}
-
-char *
-share_result(const struct task *task)
-{
-	return print_some(task, result_keys);
-}
-
-/* A task that somebody else has written: NULL if it cannot be read. */
-static struct task *
-parse(const char *id, const char *text)
-{
-	cleanup_json struct json_object *json = NULL;
-	struct task *t = NULL;
-
-	if (text == NULL ||
-	    json_parse(text, strlen(text), BODY_MAX, &json, NULL) < 0 ||
-	    !json_object_is_type(json, json_type_object))
-		return NULL;
-	json_set_string(json, "id", id);
-	return task_from_json(json, "", &t, NULL) < 0 ? NULL : t;
 }
 
 /* --- what is told -----------------------------------------------------------
@@ -222,7 +172,7 @@ shares_wait(const struct hosts_floor *floor)
 {
 	for (size_t i = 0; i < floor->share_count; i++) {
 		const struct share *share = floor->shares[i];
-		const struct task *t = task_of(floor, share);
+		const struct task *t = share_task(floor, share);
 
 		if (t == NULL ||
 		    (share->step != SHARE_NEW && share->step != SHARE_OUT) ||
@@ -252,7 +202,7 @@ shares_compare(struct hosts_floor *floor)
 	for (size_t i = floor->share_count; i-- > 0;) {
 		struct share *share = floor->shares[i];
 
-		const struct task *t = task_of(floor, share);
+		const struct task *t = share_task(floor, share);
 
 		/* What has not begun is for a host that stays. */
 		if (floor->drains && share->step == SHARE_HELD && t != NULL &&
@@ -336,7 +286,7 @@ on_told(const struct shared_answer *answer, void *arg)
 		return;
 	}
 	done = answer->of[0].count > 0;
-	t = task_of(floor, share);
+	t = share_task(floor, share);
 	switch (share->step) {
 	case SHARE_NEW:
 		share->step = SHARE_OUT;
@@ -411,7 +361,7 @@ body_of(const struct hosts_floor *floor, const struct task *t, char ***wants)
 
 	if (mode->team->leaves != NULL)
 		mode->team->leaves(mode->team_arg, copy);
-	body = print_some(copy, body_keys);
+	body = share_body(copy);
 	*wants = share_wants(copy);
 	task_free(copy);
 	return body;
@@ -471,7 +421,7 @@ shares_act(struct hosts_floor *floor)
 {
 	for (size_t i = 0; i < floor->share_count; i++) {
 		struct share *share = floor->shares[i];
-		const struct task *t = task_of(floor, share);
+		const struct task *t = share_task(floor, share);
 		const struct shared_call calls[] = {
 			[SHARE_NEW] =
 			    SHARED_CALL(SHARED_REQUEUE, BOOK_T(share->id)),
@@ -517,10 +467,7 @@ shares_act(struct hosts_floor *floor)
 				return true;
 			}
 			floor->withholds = share->withheld;
-			if (t != NULL && t->step == TASK_WAITING &&
-			    task_is_for_team(t) && hosts_sure(floor) &&
-			    !floor->doubt && !share->withheld &&
-			    clock_boot_ms() - share->out_ms >= HOSTS_HOME_MS) {
+			if (kin_due_ms(floor, share) <= 0) {
 				floor->claim_at = 1;
 				tell(floor, share, home, nitems(home));
 				return true;
@@ -542,22 +489,6 @@ shares_act(struct hosts_floor *floor)
 		return true;
 	}
 	return false;
-}
-
-void
-share_again(struct hosts_floor *floor, struct share *share)
-{
-	struct task *t = task_of(floor, share);
-
-	if (share->step == SHARE_OUT || share->step == SHARE_AWAY)
-		share->fence = 0;
-	if (t != NULL && t->step == TASK_ELSEWHERE)
-		task_returned(t, "the server has lost it", clock_wall_ms());
-	share->step = SHARE_NEW;
-	xstrset(&share->state, NULL);
-	xstrset(&share->host, NULL);
-	share_save(floor, share);
-	persist_changed(floor->core);
 }
 
 /* In the pass in which the task ends, so that both are saved or none. */
@@ -600,17 +531,16 @@ shares_ended(struct hosts_floor *floor, const struct event *event)
 /* --- what is claimed --------------------------------------------------------
  */
 
-/* A task of another host, or one of ours that our own book has lost. */
-static int
-add_task(struct hosts_floor *floor, const char *id, const char *owner,
+struct task *
+share_add_task(struct hosts_floor *floor, const char *id, const char *owner,
     const char *body)
 {
-	struct task *t = parse(id, body);
+	struct task *t = share_read(id, body);
 	int64_t now = clock_wall_ms();
 
 	if (t == NULL || t->text == NULL) {
 		task_free(t);
-		return -EBADMSG;
+		return NULL;
 	}
 	xstrset(&t->source, HOSTS_SOURCE);
 	xstrset(&t->worker, NULL);
@@ -622,21 +552,20 @@ add_task(struct hosts_floor *floor, const char *id, const char *owner,
 	task_take(t, now);
 	task_note(t, "claimed from host", owner, now);
 	auto_add_task(floor->mode, t);
-	return 0;
+	return t;
 }
 
-/* We have this claim. */
-static void
-begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
+void
+share_begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 {
 	const char *id = shared_text(rows, n, "task");
 	const char *owner = shared_text(rows, n, "owner");
 	const char *words = shared_text(rows, n, "words");
 	struct share *share = share_of_id(floor, id);
-	struct task *t = share != NULL ? task_of(floor, share) :
+	struct task *t = share != NULL ? share_task(floor, share) :
 					 state_task(&floor->core->state, id);
 	bool busy = share != NULL && share->step == SHARE_LOST;
-	int r = 0;
+	bool unread = false;
 
 	if (share == NULL)
 		share = share_add(floor, id, id, owner, SHARE_HELD);
@@ -647,11 +576,11 @@ begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	xstrset(&share->host, NULL);
 	share->step = SHARE_HELD;
 	if (t == NULL)
-		r = add_task(
-		    floor, share->task, owner, shared_text(rows, n, "body"));
+		unread = share_add_task(floor, share->task, owner,
+			     shared_text(rows, n, "body")) == NULL;
 	else if (t->step == TASK_ELSEWHERE)
 		task_returned(t, words, clock_wall_ms());
-	if (r < 0 || busy) {
+	if (unread || busy) {
 		share->step = SHARE_BACK;
 		xstrset(&share->words,
 		    busy ? "its last attempt here is being stopped" :
@@ -665,15 +594,25 @@ begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	auto_plan_changed(floor->mode);
 }
 
-bool
-shares_claimed(struct hosts_floor *floor, const struct shared_rows *rows)
+/* The host that has its parent now has taken it over. */
+static void
+share_owner(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 {
-	for (size_t i = 0; i < rows->count; i++) {
-		begin(floor, rows, i);
-		if (floor->room > 0)
-			floor->room--;
+	const char *owner = shared_text(rows, n, "owner");
+	struct share *share = share_of_id(floor, shared_text(rows, n, "task"));
+	struct task *t = share != NULL ? share_task(floor, share) : NULL;
+
+	if (share == NULL || strcmp(share->owner, owner) == 0)
+		return;
+	if (is_own(floor, share)) {
+		if (t != NULL) /* by the new owner */
+			t->attempt.announced = true;
+		share->step = SHARE_LOST;
+		xstrset(&share->words,
+		    "another host has its parent, and has taken it over");
 	}
-	return rows->count > 0;
+	xstrset(&share->owner, owner);
+	share_save(floor, share);
 }
 
 static void
@@ -682,16 +621,18 @@ on_adopted(const struct shared_answer *answer, void *arg)
 	struct hosts_floor *floor = arg;
 
 	if (hosts_answered(floor, answer)) {
+		const struct shared_rows *row = &answer->of[0];
+		const char *boot =
+		    row->count > 0 ? shared_text(row, 0, "boot") : NULL;
+
 		free(floor->adopt[0]);
 		memmove(floor->adopt, floor->adopt + 1,
 		    (strv_count(floor->adopt + 1) + 1) * sizeof(char *));
-		if (answer->of[0].count > 0 &&
-		    strcmp(shared_text(&answer->of[0], 0, "state"),
-			"claimed") == 0 &&
-		    shared_text(&answer->of[0], 0, "boot") != NULL &&
-		    strcmp(shared_text(&answer->of[0], 0, "boot"),
-			floor->boot) == 0)
-			begin(floor, &answer->of[0], 0);
+		if (row->count > 0)
+			share_owner(floor, row, 0);
+		if (boot != NULL && strcmp(boot, floor->boot) == 0 &&
+		    strcmp(shared_text(row, 0, "state"), "claimed") == 0)
+			share_begin(floor, row, 0);
 	}
 	hosts_done(floor);
 }
@@ -715,11 +656,14 @@ static void
 settle(struct hosts_floor *floor, struct share *share,
     const struct shared_rows *rows, size_t n)
 {
-	struct task *t = task_of(floor, share);
-	struct task *end = parse(share->task, shared_text(rows, n, "result"));
+	struct task *t = share_task(floor, share);
+	struct task *end =
+	    share_read(share->task, shared_text(rows, n, "result"));
 	const char *commit = shared_text(rows, n, "commit_id");
 	const char *words = shared_text(rows, n, "words");
 	const char *state = shared_text(rows, n, "state");
+	const char *host = shared_text(rows, n, "host");
+	bool here = host == NULL || strcmp(host, floor->host) == 0;
 	enum task_outcome outcome = commit != NULL      ? OUTCOME_LANDED :
 	    end != NULL && end->outcome != OUTCOME_NONE ? end->outcome :
 	    strcmp(state, "failed") == 0                ? OUTCOME_FAILED :
@@ -735,7 +679,10 @@ settle(struct hosts_floor *floor, struct share *share,
 		struct task_attempt attempt = t->attempt;
 
 		xstrset(&t->last_words, end->last_words);
-		xstrset(&t->worker, end->worker);
+		free(t->worker);
+		t->worker = end->worker == NULL || here ?
+		    take_ptr(&end->worker) :
+		    xasprintf("%s:%s", host, end->worker);
 		xstrset(&t->held_by, end->held_by);
 		xstrset(&t->weakens, end->weakens);
 		xstrset(&t->commit, end->commit);
@@ -755,6 +702,7 @@ settle(struct hosts_floor *floor, struct share *share,
 	}
 	if (commit != NULL)
 		xstrset(&t->commit, commit);
+	floor->core->state.elsewhere += outcome == OUTCOME_LANDED && !here;
 	share_remove(floor, share);
 	outcome_settle(floor->mode, t, outcome,
 	    end != NULL && end->reason != NULL ? end->reason :
@@ -764,8 +712,8 @@ settle(struct hosts_floor *floor, struct share *share,
 	persist_changed(floor->core);
 }
 
-static void
-apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
+void
+share_news(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 {
 	struct share_row row = {
 		.id = shared_text(rows, n, "task"),
@@ -777,7 +725,7 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	};
 	const char *words = shared_text(rows, n, "words");
 	struct share *share = share_of_id(floor, row.id);
-	struct task *t = share != NULL ? task_of(floor, share) : NULL;
+	struct task *t = share != NULL ? share_task(floor, share) : NULL;
 	int64_t now = clock_wall_ms();
 	enum share_news verdict;
 	unsigned state = 0;
@@ -785,6 +733,7 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	if (!word_find(row_state_words, shared_text(rows, n, "state"), &state))
 		return; /* of a later version */
 	row.state = (enum row_state)state;
+	share_owner(floor, rows, n);
 	if (share != NULL && row.fence < share->fence &&
 	    row.state < ROW_LANDED &&
 	    (share->step == SHARE_HELD || share->step == SHARE_READY)) {
@@ -829,7 +778,11 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 				landings_follow(floor->land->landings);
 			share->follows = true;
 			if (!landings_fresh(floor->land->landings)) {
-				floor->follows = true;
+				int64_t at = shared_int(rows, n, "changed_at");
+
+				if (floor->follow_ms == 0 ||
+				    at < floor->follow_ms)
+					floor->follow_ms = at;
 				return;
 			}
 		}
@@ -847,13 +800,6 @@ apply(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	share->fence = row.fence;
 	share_save(floor, share);
 	persist_changed(floor->core);
-}
-
-void
-shares_changed(struct hosts_floor *floor, const struct shared_rows *rows)
-{
-	for (size_t i = 0; i < rows->count; i++)
-		apply(floor, rows, i);
 }
 
 /* What we thought was ours and is not in the list is lost. */
@@ -894,7 +840,7 @@ shares_stop(struct hosts_floor *floor)
 
 	for (size_t i = floor->share_count; i-- > 0;) {
 		struct share *share = floor->shares[i];
-		struct task *t = task_of(floor, share);
+		struct task *t = share_task(floor, share);
 		cleanup_free char *why = NULL;
 		struct err err = { 0 };
 		int r;
@@ -902,6 +848,7 @@ shares_stop(struct hosts_floor *floor)
 		if (share->step != SHARE_LOST)
 			continue;
 		hosts_land_lost(floor, share->task);
+		kin_check(floor, share->task);
 		why = xasprintf("it is not this host's any more%s%s: its work "
 				"here is stopped and saved",
 		    share->words != NULL ? ": " : "",

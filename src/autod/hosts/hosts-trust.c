@@ -14,6 +14,10 @@
  * An old lander may still push while its lease runs; so the branch is read, and
  * the doubt ends, when every host has said hello, or after the time of a lease.
  * A host that comes later to a server it does not know compares its book then.
+ *
+ * The doubt is one for the server, and ends for each branch by itself, as that
+ * is what was compared: its hosts go on, while those of a branch whose lander
+ * has not looked yet wait. What a host owns or holds is for its own branch.
  */
 
 #include "base.h"
@@ -45,6 +49,15 @@ say_hello_again(struct hosts_floor *floor)
 	hosts_look(floor);
 }
 
+/* From the first share on. */
+static void
+compare_all(struct hosts_floor *floor)
+{
+	floor->repairs = false;
+	for (size_t i = 0; i < floor->share_count; i++)
+		floor->shares[i]->compared = false;
+}
+
 /* words: what was found, if it is over. */
 static void
 set_doubt(struct hosts_floor *floor, bool doubt, const char *words)
@@ -57,7 +70,7 @@ set_doubt(struct hosts_floor *floor, bool doubt, const char *words)
 	    strcmp(floor->self.identity, identity) != 0) {
 		floor->compares = true;
 		floor->restored = false;
-		floor->compare_at = 0;
+		compare_all(floor);
 	}
 	if (doubt == floor->doubt)
 		return;
@@ -125,12 +138,40 @@ static void
 on_repaired(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_floor *floor = arg;
+	bool more = false;
 
-	if (hosts_answered(floor, answer)) {
+	if (!hosts_answered(floor, answer)) {
+		compare_all(floor);
+		hosts_done(floor);
+		return;
+	}
+	for (size_t i = 0; i < answer->calls; i++)
+		more |= answer->of[i].count > 0;
+	for (size_t i = 0; i < floor->share_count; i++)
+		more |= !floor->shares[i]->compared;
+	if (!more) { /* what is left cannot be repaired */
 		floor->restored = true;
-		floor->compare_at = 0;
+		compare_all(floor);
 	}
 	hosts_done(floor);
+}
+
+/* Its row is gone: it is published again, and what runs here is claimed as it
+ * was. */
+static void
+publish_again(struct hosts_floor *floor, struct share *share)
+{
+	struct task *t = share_task(floor, share);
+
+	if (share->step == SHARE_OUT || share->step == SHARE_AWAY)
+		share->fence = 0;
+	if (t != NULL && t->step == TASK_ELSEWHERE)
+		task_returned(t, "the server has lost it", clock_wall_ms());
+	share->step = SHARE_NEW;
+	xstrset(&share->state, NULL);
+	xstrset(&share->host, NULL);
+	share_save(floor, share);
+	persist_changed(floor->core);
 }
 
 /* What this host does about a share, given the answer about its row. True: a
@@ -156,7 +197,7 @@ repair(struct hosts_floor *floor, struct share *share,
 	case SHARE_FITS:
 		break;
 	case SHARE_REPUBLISH:
-		share_again(floor, share);
+		publish_again(floor, share);
 		break;
 	case SHARE_RESTORE:
 		if (!floor->restored) {
@@ -234,6 +275,7 @@ on_compared(const struct shared_answer *answer, void *arg)
 	struct shared_call calls[SHARED_CALLS_MAX];
 	struct book_value values[SHARED_CALLS_MAX][6];
 	char *texts[SHARED_CALLS_MAX] = { NULL };
+	bool left = false;
 	size_t n = 0;
 
 	if (!hosts_answered(floor, answer)) {
@@ -248,8 +290,10 @@ on_compared(const struct shared_answer *answer, void *arg)
 	for (size_t i = 2; i < answer->calls && asked[i - 2] != NULL; i++) {
 		struct share *share = share_of_id(floor, asked[i - 2]);
 
-		if (share != NULL &&
-		    repair(floor, share, &answer->of[i], &calls[n], values[n]))
+		if (share == NULL)
+			continue;
+		share->compared = true;
+		if (repair(floor, share, &answer->of[i], &calls[n], values[n]))
 			n++;
 	}
 	for (size_t i = 0; !floor->restored && i < answer->of[1].count &&
@@ -258,8 +302,8 @@ on_compared(const struct shared_answer *answer, void *arg)
 		if (repair_ended(floor, &answer->of[1], i, &calls[n], values[n],
 			&texts[n]))
 			n++;
-	floor->compare_at += answer->calls - 2;
 	if (n > 0) {
+		floor->repairs = true;
 		calls[n++] =
 		    SHARED_CALL(SHARED_ATTEMPTS_BEGIN, BOOK_T(floor->boot));
 		hosts_ask(floor, calls, n, on_repaired);
@@ -267,9 +311,14 @@ on_compared(const struct shared_answer *answer, void *arg)
 			free(texts[i]);
 		return;
 	}
-	if (floor->compare_at >= floor->share_count) {
+	for (size_t i = 0; i < floor->share_count; i++)
+		left |= !floor->shares[i]->compared;
+	if (!left && floor->repairs && !floor->restored) {
+		floor->restored = true; /* as far as that was possible */
+		compare_all(floor);
+	} else if (!left) {
 		floor->compares = floor->restored = false;
-		floor->compare_at = 0;
+		compare_all(floor);
 		floor->since_ms = 0;
 		floor->poll = true;
 		floor->told = (struct hosts_told){ 0 };
@@ -284,7 +333,8 @@ bool
 trust_compare(struct hosts_floor *floor)
 {
 	struct shared_call calls[SHARED_CALLS_MAX] = {
-		SHARED_CALL0(SHARED_DOUBTED), SHARED_CALL0(SHARED_OPEN)
+		SHARED_CALL(SHARED_DOUBTED, BOOK_T(core_branch(floor->core))),
+		SHARED_CALL0(SHARED_OPEN)
 	};
 	struct book_value ids[READ_MAX];
 	size_t n = 0;
@@ -292,12 +342,14 @@ trust_compare(struct hosts_floor *floor)
 	if (!floor->compares)
 		return false;
 	strv_clear(&floor->compared);
-	for (size_t i = floor->compare_at;
-	     i < floor->share_count && n < READ_MAX; i++, n++) {
+	for (size_t i = 0; i < floor->share_count && n < READ_MAX; i++) {
+		if (floor->shares[i]->compared)
+			continue;
 		strv_add(&floor->compared, floor->shares[i]->id);
 		ids[n] = BOOK_T(floor->shares[i]->id);
 		calls[n + 2] =
 		    (struct shared_call){ SHARED_TASK_READ, &ids[n], 1 };
+		n++;
 	}
 	hosts_ask(floor, calls, n + 2, on_compared);
 	return true;
@@ -320,7 +372,7 @@ on_found(const struct shared_answer *answer, void *arg)
 		return;
 	}
 	left = strv_count(land->found);
-	if (told > left) { /* the last two end it */
+	if (told > left) { /* the last one ends it */
 		told = left;
 		trusted = answer->of[told].count > 0;
 	}
@@ -360,7 +412,7 @@ tell_found(struct hosts_land *land)
 	    BOOK_I(land->fence), BOOK_T(boot));
 	cleanup_strv char **words = NULL; /* of them */
 
-	for (; n < count && n + 2 < SHARED_CALLS_MAX; n++) {
+	for (; n < count && n + 1 < SHARED_CALLS_MAX; n++) {
 		/* "TASK COMMIT FENCE/HOST/BOOT" */
 		char *rest = xstrdup(land->found[n]);
 		char *task, *commit, *fence, *host;
@@ -381,10 +433,8 @@ tell_found(struct hosts_land *land)
 		values[n][8] = BOOK_I(strtoll(fence, NULL, 10));
 		calls[n] = (struct shared_call){ SHARED_FOUND, values[n], 9 };
 	}
-	if (n == count) {
+	if (n == count)
 		calls[n++] = trust;
-		calls[n++] = SHARED_CALL0(SHARED_TRUST_SERVER);
-	}
 	land_ask(land, calls, n, on_found);
 }
 
@@ -563,6 +613,6 @@ trust_land(struct hosts_land *land)
 		    SHARED_CALL(SHARED_LANDER_RENEW, BOOK_T(branch),
 			BOOK_I(land->fence), BOOK_T(boot),
 			BOOK_I(HOSTS_LEASE_MS), BOOK_T(NULL)),
-		SHARED_CALL0(SHARED_DOUBTED) },
+		SHARED_CALL(SHARED_DOUBTED, BOOK_T(branch)) },
 	    2, on_doubted);
 }

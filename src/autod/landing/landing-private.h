@@ -160,12 +160,6 @@ void queue_look(struct queue *queue);
  * the queue now. */
 void queue_trim_book(struct queue *queue);
 
-/* Leave the running checks to the next daemon, end everything else. */
-void queue_stop(struct queue *queue);
-
-/* Does nothing run that must not be interrupted? */
-bool queue_is_quiet(const struct queue *queue);
-
 /* The item is gone after this. */
 void queue_remove(struct queue *queue, struct landing_item *item);
 

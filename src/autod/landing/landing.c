@@ -296,16 +296,6 @@ landings_moving(const struct landings *landings)
 }
 
 void
-landings_moved(struct landings *landings, const char *from, const char *to)
-{
-	emit(landings->core,
-	    &(struct event){ .kind = EVENT_BRANCH_MOVED,
-		.branch = landings_moving(landings),
-		.from = from,
-		.to = to });
-}
-
-void
 landings_fail(struct landings *landings, struct server_call *call,
     const char *worker, const char *head, const struct err *err,
     const char *output)
@@ -640,8 +630,15 @@ static void
 floor_stop(void *self)
 {
 	struct landings *landings = self;
+	struct queue *queue = landings->queue;
 
-	queue_stop(landings->queue);
+	/* Leave the running checks to the next daemon, end everything else. */
+	queue->stopping = true;
+	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
+		if (queue->slots[i].slot != NULL)
+			check_slot_stop(queue->slots[i].slot);
+	queue_move_stop(queue->move);
+	upstream_stop(queue->upstream);
 	release_calls(landings);
 }
 
@@ -650,7 +647,9 @@ floor_is_quiet(const void *self)
 {
 	const struct landings *landings = self;
 
-	return queue_is_quiet(landings->queue);
+	/* Does nothing run that must not be interrupted? */
+	return !queue_move_busy(landings->queue->move) &&
+	    upstream_is_quiet(landings->queue->upstream);
 }
 
 struct landings *

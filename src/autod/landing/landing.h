@@ -253,8 +253,6 @@ void landings_checked(
 
 /* The branch of the move that is under way, else the landing branch. */
 const char *landings_moving(const struct landings *landings);
-void
-landings_moved(struct landings *landings, const char *from, const char *to);
 
 /* Remember the call that waits for this item, and take it to answer it (NULL =
  * none). */

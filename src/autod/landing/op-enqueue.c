@@ -328,8 +328,7 @@ is_reviewed(const struct op_enqueue *e)
 
 	return t != NULL && e->commit != NULL &&
 	    t->attempt.review == REVIEW_APPROVED &&
-	    t->attempt.review_of != NULL &&
-	    strcmp(t->attempt.review_of, e->commit) == 0;
+	    text_is(t->attempt.review_of, e->commit);
 }
 
 static void

@@ -7,7 +7,6 @@
 #include "persist.h"
 #include "prompt.h"
 #include "salvage.h"
-#include "settings.h"
 #include "turn-end.h"
 #include "worker-op.h"
 #include "workspace.h"

@@ -391,6 +391,7 @@ landed(struct queue_move *move)
 	struct landing_record *record = record_of(move);
 	size_t tasks = 0;
 	struct state *state;
+	struct landings *landings;
 
 	for (size_t i = 0; i < record->count; i++)
 		if (record->items[i]->step == ITEM_QUEUED &&
@@ -408,11 +409,15 @@ landed(struct queue_move *move)
 	persist_note(move->core);
 	move->lock_tries = 0;
 	xstrset(&move->failed, NULL);
-	landings_moved(move->queue->landings, record->from, record->to);
+	landings = move->queue->landings;
+	emit(landings->core,
+	    &(struct event){ .kind = EVENT_BRANCH_MOVED,
+		.branch = landings_moving(landings),
+		.from = record->from,
+		.to = record->to });
 	each_item(move, item_landed, NULL);
 	note_own(record);
-	if (move->queue->read != NULL &&
-	    strcmp(move->queue->read, record->from) == 0)
+	if (text_is(move->queue->read, record->from))
 		xstrset(&move->queue->read, record->to);
 	if (!is_of_another(move)) /* that is not pushed */
 		upstream_landed(move->queue->upstream, record->to);
@@ -493,7 +498,7 @@ static void
 failed(struct queue_move *move, const struct err *err)
 {
 	const char *to = record_of(move)->to;
-	bool first = move->failed == NULL || strcmp(move->failed, to) != 0;
+	bool first = !text_is(move->failed, to);
 
 	xstrset(&move->failed, to);
 	each_item(move, forget_built, NULL);

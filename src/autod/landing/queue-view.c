@@ -72,7 +72,7 @@ is_overlaid(const struct queue_facts *facts, size_t entry, const char *base)
 	for (int depth = 0; depth <= LANDING_WINDOW_MAX; depth++) {
 		if (facts->items[entry]->guarded)
 			return true;
-		if (base != NULL && strcmp(entries[entry].parent, base) == 0)
+		if (text_is(base, entries[entry].parent))
 			return false;
 		for (i = 0; i < facts->plan.entry_count; i++)
 			if (entries[i].build == LANDING_BUILT &&

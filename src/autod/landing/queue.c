@@ -35,8 +35,7 @@ queue_base_know(
 const char *
 queue_base_same(const struct queue *queue, const struct landing_item *item)
 {
-	return queue->known_tree != NULL && item->head_tree != NULL &&
-		strcmp(queue->known_tree, item->head_tree) == 0 ?
+	return text_is(queue->known_tree, item->head_tree) ?
 	    queue->known_commit :
 	    NULL;
 }
@@ -284,8 +283,7 @@ date_of(const struct queue *queue, const struct queue_facts *facts,
 		const struct candidate *c =
 		    candidates_of(queue->candidates, facts->items[i]->id);
 
-		if (c != NULL && c->commit != NULL &&
-		    strcmp(c->commit, commit) == 0)
+		if (c != NULL && text_is(c->commit, commit))
 			return c->date;
 	}
 	return 0;
@@ -495,8 +493,7 @@ has_read_attempts(struct queue *queue)
 
 	while (i < record->count && !is_shared(record->items[i]))
 		i++;
-	if (i == record->count ||
-	    (queue->read != NULL && strcmp(queue->read, base) == 0))
+	if (i == record->count || text_is(queue->read, base))
 		return true;
 	if (queue->reading != NULL || record->to != NULL)
 		return false; /* looked at again when that has ended */
@@ -746,8 +743,7 @@ landings_checked_elsewhere(
 	for (int i = queue->slot_count; i < LANDING_SLOTS_MAX; i++) {
 		struct queue_slot *slot = &queue->slots[i];
 
-		if (slot->slot != NULL || slot->tree == NULL ||
-		    strcmp(slot->tree, end->tree) != 0)
+		if (slot->slot != NULL || !text_is(slot->tree, end->tree))
 			continue;
 		xstrset(&slot->tree, NULL);
 		checked(queue, slot, end);
@@ -802,24 +798,6 @@ queue_begin(struct queue *queue)
 	end_others(queue);
 	upstream_begin(queue->upstream);
 	queue_look(queue);
-}
-
-void
-queue_stop(struct queue *queue)
-{
-	queue->stopping = true;
-	for (int i = 0; i < LANDING_SLOTS_MAX; i++)
-		if (queue->slots[i].slot != NULL)
-			check_slot_stop(queue->slots[i].slot);
-	queue_move_stop(queue->move);
-	upstream_stop(queue->upstream);
-}
-
-bool
-queue_is_quiet(const struct queue *queue)
-{
-	return !queue_move_busy(queue->move) &&
-	    upstream_is_quiet(queue->upstream);
 }
 
 void

@@ -435,26 +435,20 @@ tell_reverted(struct landings *landings, const struct landing_item *item)
 		    landings, item, own->list[own->count - 1 - i].commit);
 }
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a != NULL && b != NULL && strcmp(a, b) == 0;
-}
-
 /* Of work that changes nothing: the commit of the branch that has it. NULL for
  * a task without any change of its own: its worker's word is no work. */
 static const char *
 holder_of(const struct landings *landings, const struct landing_item *item)
 {
 	const struct agent *agent = settle_agent_of(landings, item);
-	bool merged = is_same(item->head, item->base);
+	bool merged = text_is(item->head, item->base);
 
 	if (!item->incorporated)
 		return NULL;
 	if (item->task != NULL &&
 	    (merged ? agent == NULL ||
-			!is_same(item->head, agent->worker->commit) :
-		      is_same(item->head_tree, item->base_tree)))
+			!text_is(item->head, agent->worker->commit) :
+		      text_is(item->head_tree, item->base_tree)))
 		return NULL;
 	if (merged)
 		return item->head;

@@ -184,9 +184,8 @@ note_divergence(struct upstream *up, const char *ours, const char *theirs)
 {
 	struct push_record *record = record_of(up);
 
-	if (ours == NULL ?
-		record->ours == NULL :
-		record->ours != NULL && strcmp(record->ours, ours) == 0 &&
+	if (ours == NULL ? record->ours == NULL :
+			   text_is(record->ours, ours) &&
 		    strcmp(record->theirs, theirs) == 0)
 		return;
 	xstrset(&record->ours, ours);
@@ -326,7 +325,7 @@ on_names(const struct git_answer *answer, void *arg)
 	const char *space = strchr(answer->out, ' ');
 	bool set = answer->status == 0 && space != NULL &&
 	    space != answer->out && space[1] != '\0' &&
-	    strncmp(answer->out, ". ", 2) != 0;
+	    !text_begins(answer->out, ". ");
 	bool by_name = !set || up->asked == UPSTREAM_PUSH;
 
 	free(up->remote);
@@ -537,7 +536,7 @@ upstream_moved(struct upstream *up)
 static void
 tell(struct upstream *up, const char *commit, enum push_next next)
 {
-	if (up->landing == NULL || strcmp(up->landing, commit) != 0)
+	if (!text_is(up->landing, commit))
 		return;
 	free(take_ptr(&up->landing));
 	up->fn(next == PUSH_THEN_LATER && is_shared(up) ? PUSH_THEN_HOLD : next,
@@ -551,7 +550,7 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 	struct push_record *record = record_of(up);
 	cleanup_free char *commit = take_ptr(&record->pushing);
 	cleanup_free char *covers = take_ptr(&up->covers);
-	bool lands = up->landing != NULL && strcmp(up->landing, commit) == 0;
+	bool lands = text_is(up->landing, commit);
 	enum push_next next = PUSH_THEN_LATER;
 
 	up->step = STEP_IDLE;

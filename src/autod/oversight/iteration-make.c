@@ -182,10 +182,10 @@ is_of_service(const char *text)
 {
 	static const char *const openings[] = { "You've ", "Claude " };
 
-	if (strncmp(text, "API Error", strlen("API Error")) == 0)
+	if (text_begins(text, "API Error"))
 		return true;
 	for (size_t i = 0; i < nitems(openings); i++)
-		if (strncmp(text, openings[i], strlen(openings[i])) == 0)
+		if (text_begins(text, openings[i]))
 			return limit_classify(NULL, text) != LIMIT_NONE;
 	return false;
 }
@@ -321,8 +321,7 @@ iteration_is_counted(const struct watched_mark *mark, const struct agent *agent)
 	const char *path = agent->worker->session.transcript;
 	int64_t tokens[ITERATION_TOKEN_KINDS] = { 0 };
 
-	if (spent == NULL || path == NULL || mark->transcript == NULL ||
-	    strcmp(path, mark->transcript) != 0 ||
+	if (spent == NULL || !text_is(path, mark->transcript) ||
 	    mark->tokens[ITERATION_OUTPUT] == 0)
 		return false;
 	count_tokens(spent, tokens);
@@ -342,8 +341,7 @@ iteration_catch_up(struct watched *w, const struct agent *agent)
 	const struct transcript_parser *parser =
 	    session_transcript(agent->session);
 
-	if (parser != NULL && path != NULL && w->mark.transcript != NULL &&
-	    strcmp(path, w->mark.transcript) == 0 &&
+	if (parser != NULL && text_is(path, w->mark.transcript) &&
 	    count_errors(parser) > w->mark.errors)
 		add_errors(w, w->open, agent, parser);
 	if (spent != NULL)
@@ -356,9 +354,7 @@ begin_counting(struct watched_mark *mark, const struct agent *agent)
 {
 	const char *path = agent->worker->session.transcript;
 
-	if (auto_task(agent) != NULL ||
-	    (path != NULL && mark->transcript != NULL &&
-		strcmp(path, mark->transcript) == 0))
+	if (auto_task(agent) != NULL || text_is(path, mark->transcript))
 		return;
 	mark->cost = 0;
 	memset(mark->tokens, 0, sizeof mark->tokens);

@@ -5,7 +5,6 @@
 #include <dirent.h>
 
 #include "agent.h"
-#include "api.h"
 #include "auto.h"
 #include "book-history.h"
 #include "jsonl.h"

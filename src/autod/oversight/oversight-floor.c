@@ -478,8 +478,7 @@ ended(struct oversight_floor *floor, const struct event *event)
 {
 	struct watched *w = find(floor, event->task);
 	const struct task *t = state_task(&floor->core->state, event->task);
-	bool landed =
-	    event->outcome != NULL && strcmp(event->outcome, "landed") == 0;
+	bool landed = text_is(event->outcome, "landed");
 	struct progress_policy policy = { .by_hand = true };
 
 	if (landed && t != NULL)

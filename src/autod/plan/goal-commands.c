@@ -303,33 +303,17 @@ move(struct plan_floor *floor, struct server_call *call,
 	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
 }
 
-static void
-pause_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	move(floor, call, params, plan, GOAL_PAUSED);
-}
+#define MOVES(name, status)                                                  \
+	static void name(struct plan_floor *floor, struct server_call *call, \
+	    struct json_object *params, struct plan *plan)                   \
+	{                                                                    \
+		move(floor, call, params, plan, status);                     \
+	}
 
-static void
-resume_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	move(floor, call, params, plan, GOAL_ACTIVE);
-}
-
-static void
-cancel_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	move(floor, call, params, plan, GOAL_CANCELLED);
-}
-
-static void
-archive_goal(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
-{
-	move(floor, call, params, plan, GOAL_ARCHIVED);
-}
+MOVES(pause_goal, GOAL_PAUSED)
+MOVES(resume_goal, GOAL_ACTIVE)
+MOVES(cancel_goal, GOAL_CANCELLED)
+MOVES(archive_goal, GOAL_ARCHIVED)
 
 /* --- looking --------------------------------------------------------- */
 

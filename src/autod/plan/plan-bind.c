@@ -60,8 +60,7 @@ plan_bind_of(const struct plan_floor *floor, const struct task *task)
 	if (!intake_is_planned(task) ||
 	    plan_bind_find(
 		plan_floor_set(floor), task->key, &plan, &node, NULL) < 0 ||
-	    node == NULL || node->work.task == NULL ||
-	    strcmp(node->work.task, task->id) != 0)
+	    node == NULL || !text_is(node->work.task, task->id))
 		return NULL;
 	return node;
 }
@@ -141,7 +140,7 @@ plan_bind_was_taken(const struct task *t, const struct plan_node *node)
 {
 	return is_begun(t) && node->work.id != NULL &&
 	    node->work.created_ms > t->created_ms &&
-	    (node->work.task == NULL || strcmp(node->work.task, t->id) != 0);
+	    !text_is(node->work.task, t->id);
 }
 
 int
@@ -207,8 +206,7 @@ plan_bind_worker(
 	    !plan_node_is_assigned(node))
 		return;
 	run = task_attempt_id(t);
-	if (work->worker != NULL && strcmp(work->worker, t->worker) == 0 &&
-	    work->run_id != NULL && strcmp(work->run_id, run) == 0)
+	if (text_is(work->worker, t->worker) && text_is(work->run_id, run))
 		return;
 	reconcile_config_read(floor->core->settings, &config);
 	if (t->attempts > 1) {
@@ -265,9 +263,8 @@ parked_why(const struct task *t)
 		return TASK_ASKS;
 	if (t->reason == NULL)
 		return "it waits for a person";
-	return strncmp(t->reason, said, strlen(said)) == 0 ?
-	    t->reason + strlen(said) :
-	    t->reason;
+	return text_begins(t->reason, said) ? t->reason + strlen(said) :
+					      t->reason;
 }
 
 void

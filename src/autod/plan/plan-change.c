@@ -76,7 +76,7 @@ plan_apply(struct plan_floor *floor, const struct reconcile_result *result)
 
 /* --- edits ------------------------------------------------------------ */
 
-void
+static void
 plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
     const struct plan_revision *r)
 {
@@ -100,7 +100,8 @@ plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
 		.data = data.data });
 }
 
-void
+/* If it is not the one before. */
+static void
 plan_apply_status(struct plan_floor *floor, const struct plan *plan,
     enum goal_status before, const char *actor, const char *reason)
 {
@@ -293,8 +294,7 @@ refuse(struct plan_calls *calls, const char *goal_id, const char *words)
 
 	TAILQ_FOREACH_SAFE(w, &calls->waiting, entry, next)
 	{
-		if (goal_id != NULL &&
-		    (w->goal_id == NULL || strcmp(w->goal_id, goal_id) != 0))
+		if (goal_id != NULL && !text_is(w->goal_id, goal_id))
 			continue;
 		persist_forget(calls->floor->core, w);
 		serve_refuse(w->call, API_FAILED, "%s", words);

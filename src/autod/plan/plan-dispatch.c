@@ -121,7 +121,7 @@ is_given(const struct worker *w, const struct plan_dispatch *d)
 {
 	cleanup_free char *mark = mark_of(d);
 
-	return w->dispatch != NULL && strcmp(w->dispatch, mark) == 0;
+	return text_is(w->dispatch, mark);
 }
 
 /* NULL = it may get a message. */
@@ -454,8 +454,7 @@ is_ordered(const struct plan_dispatcher *dispatcher, const char *dispatch)
 	const struct order *order;
 
 	TAILQ_FOREACH (order, &dispatcher->orders, entry)
-		if (order->dispatch != NULL &&
-		    strcmp(order->dispatch, dispatch) == 0)
+		if (text_is(order->dispatch, dispatch))
 			return true;
 	return false;
 }

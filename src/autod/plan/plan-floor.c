@@ -88,7 +88,7 @@ read_report(const struct child_result *result, struct err *err)
 	child_output_text(&result->err, &text);
 	buf_truncate(&text, strcspn(text.data, "\n"));
 	words = text.data;
-	if (strncmp(words, "autod: ", strlen("autod: ")) == 0)
+	if (text_begins(words, "autod: "))
 		words += strlen("autod: ");
 	if (!result->exited || words[0] == '\0') {
 		buf_clear(&text);

@@ -278,13 +278,6 @@ plan_apply(struct plan_floor *floor, const struct reconcile_result *result);
 void plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
     const struct plan_changes *changes, enum goal_status before);
 
-/* For that, and plan-change: only tell of the revision, and of the status of
- * the goal if it is not the one before. */
-void plan_apply_revision(struct plan_floor *floor, const struct plan_goal *goal,
-    const struct plan_revision *revision);
-void plan_apply_status(struct plan_floor *floor, const struct plan *plan,
-    enum goal_status before, const char *actor, const char *reason);
-
 /* The work on the node, with its last dispatch. */
 void plan_apply_work(struct plan_floor *floor, const struct plan_node *node);
 
@@ -391,9 +384,6 @@ plan_view_node(const struct plan *plan, const struct plan_node *node);
 
 void plan_query_register(struct plan_floor *floor);
 
-/* {seq, ts, type, goal, assignment, node, worker, task, data}. */
-struct json_object *plan_query_events(struct plan_floor *floor,
-    struct server_call *call, const struct book_filter *filter);
 /* The bodies of records of this kind, goal and id (each NULL = any). */
 struct json_object *
 plan_query_records(struct plan_floor *floor, struct server_call *call,
@@ -404,8 +394,5 @@ plan_query_records(struct plan_floor *floor, struct server_call *call,
 struct json_object *
 plan_query_newest(struct plan_floor *floor, struct server_call *call,
     enum book_kind kind, const char *actor, size_t limit);
-
-/* A row of an event as a record of logs/auto.log, owned by the caller. */
-struct json_object *plan_query_log_record(struct json_object *row);
 
 #endif

@@ -441,12 +441,6 @@ survey_look(struct survey *s, const char *path, int depth, char ***names)
 }
 
 static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int
 by_count(const void *a, const void *b)
 {
 	const struct kind *one = a, *other = b;
@@ -467,7 +461,7 @@ plan_survey(const char *root, const struct settings *settings, struct buf *out)
 	survey_look(&s, root, 0, &names);
 	count = strv_count(names);
 	if (names != NULL)
-		qsort(names, count, sizeof *names, by_name);
+		qsort(names, count, sizeof *names, strv_order);
 	buf_adds(out, "Top level:");
 	for (size_t i = 0; names != NULL && i < count && i < NAMES_MAX; i++)
 		buf_addf(out, " %s", names[i]);

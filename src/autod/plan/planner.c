@@ -23,7 +23,8 @@
 
 #define MILLION 1000000.0
 
-struct plan_limits
+/* The settings of [planner]. */
+static struct plan_limits
 planner_goal_limits(void)
 {
 	return (struct plan_limits){
@@ -86,7 +87,8 @@ sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
 	goal->planner_inputs = json;
 }
 
-void
+/* Note in the new plan where it came from. */
+static void
 planner_goal_sign(struct plan *next, enum planner_template template,
     const char *prompt, const struct planner_outcome *outcome,
     const struct settings *settings)
@@ -102,7 +104,9 @@ store_goal(struct plan_floor *floor, const struct plan *plan)
 	plan_book_record(floor, BOOK_GOAL, plan->goal->id, plan->goal->id);
 }
 
-int
+/* Make it the plan of its goal, as plan_replan_node(). text: how it was made,
+ * NULL: it is a change. */
+static int
 planner_goal_apply(struct plan_floor *floor, const struct plan *next,
     const char *node_id, const char *text, const char *why, struct err *err)
 {
@@ -128,7 +132,9 @@ planner_goal_apply(struct plan_floor *floor, const struct plan *next,
 	return 0;
 }
 
-int
+/* Keep it as the draft of its goal, as plan_kept_set(). text: how it was
+ * made. */
+static int
 planner_goal_draft(struct plan_floor *floor, struct plan *plan,
     const struct plan *next, const char *text, struct err *err)
 {
@@ -154,7 +160,8 @@ planner_goal_draft(struct plan_floor *floor, struct plan *plan,
 	return 0;
 }
 
-void
+/* The planner gave up. */
+static void
 planner_goal_fail(struct plan_floor *floor, struct plan *plan,
     const char *prompt, const struct planner_outcome *outcome)
 {
@@ -177,7 +184,8 @@ planner_goal_fail(struct plan_floor *floor, struct plan *plan,
 		.reason = reason });
 }
 
-void
+/* One attempt more, or (-1) one that does not count. */
+static void
 planner_goal_count(struct plan_floor *floor, struct plan *plan, int by)
 {
 	plan->goal->plan_attempts += by;

@@ -65,7 +65,8 @@ rows_or_refuse(struct server_call *call, struct json_object *rows, int r,
 	return NULL;
 }
 
-struct json_object *
+/* {seq, ts, type, goal, assignment, node, worker, task, data}. */
+static struct json_object *
 plan_query_events(struct plan_floor *floor, struct server_call *call,
     const struct book_filter *filter)
 {
@@ -103,7 +104,8 @@ plan_query_newest(struct plan_floor *floor, struct server_call *call,
 
 /* --- events for people ----------------------------------------------- */
 
-struct json_object *
+/* A row of an event as a record of logs/auto.log, owned by the caller. */
+static struct json_object *
 plan_query_log_record(struct json_object *row)
 {
 	static const char *const names[][2] = { { "worker", "worker_name" },
@@ -279,9 +281,8 @@ fill_events(
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *row =
 		    json_object_array_get_idx(rows, count - 1 - i);
-		struct json_object *data = NULL;
+		struct json_object *data = json_member(row, "data");
 
-		json_object_object_get_ex(row, "data", &data);
 		events[i] = (struct why_event){
 			.ts_ms = json_int_or(row, "ts", 0),
 			.type = json_string_or(row, "type", ""),
@@ -381,7 +382,7 @@ add_task(const struct plan_floor *floor, struct json_object *asked)
 		const struct task *t = state->tasks[i];
 		const char *name = is_task ? t->id : t->worker;
 
-		if (name == NULL || strcmp(name, subject) != 0)
+		if (!text_is(name, subject))
 			continue;
 		if (!is_task)
 			json_set_string(asked, "task", t->id);
@@ -428,12 +429,6 @@ answer(struct plan_floor *floor, struct server_call *call,
 
 /* --- what is meant --------------------------------------------------- */
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a != NULL && strcmp(a, b) == 0;
-}
-
 /* Of several nodes of a worker or a task: the one that it has, else the one
  * that it had last. */
 static const struct plan_node *
@@ -445,7 +440,7 @@ find_worked(const struct plan_set *set, bool is_worker, const char *subject)
 	while ((node = plan_set_next(set, &cursor)) != NULL) {
 		bool open = plan_node_is_assigned(node);
 
-		if (!is_same(is_worker ? node->work.worker : node->work.task,
+		if (!text_is(is_worker ? node->work.worker : node->work.task,
 			subject))
 			continue;
 		if (found == NULL ||
@@ -683,7 +678,7 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 
 	if (!plan_call_begin(floor, call))
 		return;
-	if (strncmp(subject, "A_", 2) == 0) {
+	if (text_begins(subject, "A_")) {
 		cleanup_json struct json_object *rows = NULL;
 
 		asked = asked_new(subject, "assignment", NULL);

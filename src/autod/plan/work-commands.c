@@ -172,21 +172,14 @@ place_of(struct json_object *params)
 	return place > 0 ? (size_t)place - 1 : PLAN_LAST;
 }
 
-static char **
-list_of(struct json_object *params, const char *key)
-{
-	struct json_object *list = NULL;
-
-	json_object_object_get_ex(params, key, &list);
-	return strv_from_json(list);
-}
-
 static void
 add(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
-	cleanup_strv char **acceptance = list_of(params, "acceptance");
-	cleanup_strv char **depends = list_of(params, "depends_on");
+	cleanup_strv char **acceptance =
+	    strv_from_json(json_member(params, "acceptance"));
+	cleanup_strv char **depends =
+	    strv_from_json(json_member(params, "depends_on"));
 	const char *word = json_string_or(params, "priority", NULL);
 	enum priority priority = PRIORITY_NORMAL;
 	const struct plan_spec spec = {
@@ -216,7 +209,8 @@ split(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
 	const char *id = json_string_or(params, "node", "");
-	cleanup_strv char **names = list_of(params, "names");
+	cleanup_strv char **names =
+	    strv_from_json(json_member(params, "names"));
 	size_t count = strv_count(names);
 	cleanup_free struct plan_spec *parts =
 	    xcalloc(count + 1, sizeof *parts);
@@ -236,7 +230,7 @@ static void
 merge(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
-	cleanup_strv char **ids = list_of(params, "nodes");
+	cleanup_strv char **ids = strv_from_json(json_member(params, "nodes"));
 	struct plan_change change;
 	struct err err = { 0 };
 	int r;

@@ -171,7 +171,9 @@ show_report_page_release(struct show_report_page *page)
 	answer_all(page);
 }
 
-#define SAVE_MS 2000
+#define SAVE_MS  2000
+#define MOVE_MS  5000 /* for our own port to become free */
+#define AGAIN_MS 100
 
 /* A page that follows the view. */
 struct visitor {
@@ -195,6 +197,8 @@ struct show_web {
 	char *address; /* that the server listens on */
 	char token[WEB_TOKEN_CHARS + 1];
 	char *reason; /* why it cannot be opened; NULL = nothing is wrong */
+	struct loop_timer *again; /* its port is not free yet */
+	int64_t moved_ms; /* monotonic: since when; 0 = it does not move */
 	bool asked; /* the overseer, for the listener of an earlier daemon */
 	bool untold; /* the overseer does not know what it shall keep */
 	bool works; /* the pages that are open know that they can work */
@@ -453,18 +457,13 @@ static int
 web_open(
     struct show_web *web, const char *address, unsigned port, struct err *err)
 {
+	const struct settings *settings = web->show->core->settings;
 	char token[WEB_TOKEN_CHARS + 1];
-	int fd;
+	int fd = web_may_listen(
+	    address, settings_string(settings, "web.origin"), err);
 
-	if (!is_loopback(address) &&
-	    *settings_string(web->show->core->settings, "web.origin") == '\0')
-		return err_set(err, -EPERM,
-		    "the page is not opened on %s (web.listen), where others "
-		    "could read along: let a program of yours speak TLS for "
-		    "it, and say where with llmc config set web.origin "
-		    "https://...; or: llmc config set web.listen 127.0.0.1",
-		    address);
-	fd = http_listen(address, port, err);
+	if (fd == 0)
+		fd = http_listen(address, port, err);
 	if (fd == -EADDRINUSE || fd == -EACCES)
 		return err_set(err, fd,
 		    "the page cannot use port %u (web.port): it is %s; choose "
@@ -531,17 +530,67 @@ web_hand_on(struct show_web *web, int channel)
 	fd_channel_send(channel, text, http_server_listener(web->server));
 }
 
+/* The overseer keeps the listener, and its token, for the next daemon; not one
+ * that others can reach. */
+static void
+web_tell(struct show_web *web)
+{
+	int channel = web->show->core->options->overseer;
+	char text[FD_CHANNEL_TEXT_SIZE] = WEB_DROP;
+	int fd = -1;
+
+	if (!web->untold || channel == 0)
+		return;
+	if (web->server != NULL && is_loopback(web->address)) {
+		snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
+		fd = http_server_listener(web->server);
+	}
+	web->untold = fd_channel_send(channel, text, fd) == -EAGAIN;
+}
+
+static void show_web_settle(struct show_web *web);
+
+static void
+on_again(void *arg)
+{
+	struct show_web *web = arg;
+
+	loop_timer_free(take_ptr(&web->again));
+	show_web_settle(web);
+}
+
 static void
 web_try(struct show_web *web, const char *address, unsigned port)
 {
 	struct err err = { 0, "" };
+	int r;
 
-	if (web_open(web, address, port, &err) == 0) {
+	/* On the same port of another address, our own old listener is in the
+	 * way, and so is the overseer's copy of it until it has been told. */
+	if (port != 0 && port == show_web_port(web)) {
+		web_close(web);
+		web_tell(web);
+		web->moved_ms = clock_mono_ms();
+	}
+	r = web_open(web, address, port, &err);
+	loop_timer_free(take_ptr(&web->again));
+	if (r == 0) {
+		web->moved_ms = 0;
 		web_say_open(web);
 		return;
 	}
 	/* The old address is not what the settings say. */
 	web_close(web);
+	if (r == -EADDRINUSE && web->moved_ms != 0 &&
+	    clock_mono_ms() - web->moved_ms < MOVE_MS) {
+		web->again =
+		    loop_after(web->show->core->loop, AGAIN_MS, on_again, web);
+		free(web->reason);
+		web->reason =
+		    xasprintf("the page moves to %s:%u; try again in a moment",
+			address, port);
+		return;
+	}
 	if (web->reason != NULL && strcmp(web->reason, err.msg) == 0)
 		return;
 	xstrset(&web->reason, err.msg);
@@ -559,9 +608,6 @@ show_web_settle(struct show_web *web)
 	const char *address = settings_string(settings, "web.listen");
 	const char *origin = settings_string(settings, "web.origin");
 	struct visitor *visitor;
-	int channel;
-	char text[FD_CHANNEL_TEXT_SIZE] = WEB_DROP;
-	int fd = -1;
 
 	if (web->show->core->options->oneshot)
 		return;
@@ -571,7 +617,7 @@ show_web_settle(struct show_web *web)
 		xstrset(&web->reason, NULL);
 		show_desk_forget(web->show->desk);
 	} else if (web->server == NULL || strcmp(address, web->address) != 0 ||
-	    (!is_loopback(address) && *origin == '\0') ||
+	    web_may_listen(address, origin, NULL) < 0 ||
 	    (port != 0 && port != http_server_port(web->server))) {
 		web_try(web, address, port);
 	}
@@ -579,16 +625,7 @@ show_web_settle(struct show_web *web)
 	if (web->works != show_desk_works(web->show->desk))
 		while ((visitor = LIST_FIRST(&web->visitors)) != NULL)
 			visitor_end(visitor);
-	/* The overseer keeps the listener, and its token, for the next
-	 * daemon; not one that others can reach. */
-	channel = web->show->core->options->overseer;
-	if (!web->untold || channel == 0)
-		return;
-	if (web->server != NULL && is_loopback(web->address)) {
-		snprintf(text, sizeof text, WEB_KEEP "%s", web->token);
-		fd = http_server_listener(web->server);
-	}
-	web->untold = fd_channel_send(channel, text, fd) == -EAGAIN;
+	web_tell(web);
 }
 
 unsigned
@@ -660,6 +697,7 @@ show_web_free(struct show_web *web)
 		on_saved(LIST_FIRST(&web->scrapes));
 	show_report_page_release(&web->report);
 	web_close(web);
+	loop_timer_free(web->again);
 	free(web->address);
 	free(web->reason);
 	free(web);

@@ -21,6 +21,7 @@
 #include "workspace.h"
 
 #define AT_ONCE_MAX 4
+#define SCREENS_MAX 16
 #define DEADLINE_MS 30000
 
 struct replay_call {
@@ -41,6 +42,7 @@ struct show_replay {
 	struct core *core;
 	struct fleet *fleet;
 	LIST_HEAD(screen_calls, screen_call) screens;
+	int screen_count;
 	struct replay_call calls[AT_ONCE_MAX]; /* call NULL = free */
 };
 
@@ -115,6 +117,7 @@ static void
 screen_free(struct screen_call *c)
 {
 	LIST_REMOVE(c, entry);
+	c->replay->screen_count--;
 	free(c->worker);
 	free(c);
 }
@@ -161,11 +164,18 @@ on_screen_get(void *arg, struct server_call *call, struct json_object *params)
 		    name, worker_status_name(agent->worker->status));
 		return;
 	}
+	if (replay->screen_count >= SCREENS_MAX) {
+		serve_refuse(call, API_BUSY,
+		    "%d others look at screens just now; try again in a moment",
+		    SCREENS_MAX);
+		return;
+	}
 	c = xcalloc(1, sizeof *c);
 	c->replay = replay;
 	c->call = call;
 	c->worker = xstrdup(name);
 	LIST_INSERT_HEAD(&replay->screens, c, entry);
+	replay->screen_count++;
 	tmux_capture(
 	    replay->core->tmux, session_name(agent->session), 0, on_screen, c);
 }

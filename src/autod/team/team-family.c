@@ -235,7 +235,7 @@ next_child(const struct team_floor *floor, const char *parent, size_t *plan,
 			    set->plans[*plan]->nodes[(*at)++];
 			const char *of = plan_node_asker(node);
 
-			if (of != NULL && strcmp(of, parent) == 0)
+			if (text_is(of, parent))
 				return node;
 		}
 	return NULL;
@@ -424,8 +424,8 @@ post_result(
 	    NULL;
 	cleanup_free char *run = task_attempt_id(t), *goal = goal_of(t);
 	cleanup_free char *to = task_actor(parent);
-	const char *session = w != NULL && w->work_of != NULL &&
-		strcmp(w->work_of, t->id) == 0 && w->session.id != NULL ?
+	const char *session =
+	    w != NULL && text_is(w->work_of, t->id) && w->session.id != NULL ?
 	    w->session.id :
 	    run;
 	cleanup_free char *subject = xasprintf("agent.completed:%s", session);
@@ -652,8 +652,7 @@ end_nodes(struct team_floor *floor, const char *goal, const struct task *t,
 	for (size_t i = 0; i < plan->count; i++) {
 		const char *of = plan_node_asker(plan->nodes[i]);
 
-		if (of != NULL && strcmp(of, t->id) == 0 &&
-		    is_to_end(floor, plan->nodes[i]))
+		if (text_is(of, t->id) && is_to_end(floor, plan->nodes[i]))
 			any |= end_node(floor, &change, plan->nodes[i], t);
 	}
 	if (any)
@@ -793,8 +792,8 @@ team_family_task_text(
 			    node->id);
 	if (strv_count(task->attempt.elsewhere) > 0) {
 		buf_adds(out,
-		    "\n\nAn earlier attempt at this task, on another host that "
-		    "was lost, has asked for other agents. They go on without "
+		    "\n\nAn earlier attempt at this task, on another host, has "
+		    "asked for other agents. They have ended, or go on without "
 		    "you, and what they change lands on the branch by itself. "
 		    "Do not ask for the same again:\n");
 		for (char **kin = task->attempt.elsewhere; *kin != NULL; kin++)

@@ -43,7 +43,9 @@ floor_patrol(void *self, bool all)
 
 	(void)all;
 	team_deliver_patrol(floor);
-	team_guard_patrol(floor);
+	for (size_t i = 0; i < floor->fleet->count; i++)
+		if (floor->fleet->agents[i]->unguarded)
+			agent_guard_refresh(floor->fleet->agents[i]);
 	team_report_file_all(floor);
 }
 

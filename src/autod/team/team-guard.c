@@ -836,11 +836,3 @@ team_guard_refresh(void *arg)
 	for (size_t i = 0; i < floor->fleet->count; i++)
 		agent_guard_refresh(floor->fleet->agents[i]);
 }
-
-void
-team_guard_patrol(const struct team_floor *floor)
-{
-	for (size_t i = 0; i < floor->fleet->count; i++)
-		if (floor->fleet->agents[i]->unguarded)
-			agent_guard_refresh(floor->fleet->agents[i]);
-}

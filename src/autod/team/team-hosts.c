@@ -25,7 +25,7 @@ static bool
 is_addressed(const char *actor)
 {
 	return strcmp(actor, ACTOR_PERSON) == 0 ||
-	    strncmp(actor, "actor:", strlen("actor:")) != 0;
+	    !text_begins(actor, "actor:");
 }
 
 static bool
@@ -58,16 +58,14 @@ team_hosts_route(struct team_floor *floor, const char *actor)
 	for (size_t i = 0; i < state->task_count; i++) {
 		const char *parent = state->tasks[i]->launch.parent_actor;
 
-		if (parent == NULL || strcmp(parent, actor) != 0)
+		if (!text_is(parent, actor))
 			continue;
 		owner = mode->hosts->owner(mode->hosts_arg, state->tasks[i]);
 		if (owner != NULL)
 			return xstrdup(owner);
 	}
 	/* The owner of a task is a part of its id. */
-	owner = strncmp(actor, TASK_ACTOR, strlen(TASK_ACTOR)) == 0 ?
-	    strchr(actor, '-') :
-	    NULL;
+	owner = text_begins(actor, TASK_ACTOR) ? strchr(actor, '-') : NULL;
 	return owner != NULL && owner[1] != '\0' &&
 		strcmp(owner + 1, state->host) != 0 ?
 	    xstrdup(owner + 1) :

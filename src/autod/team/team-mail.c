@@ -120,8 +120,7 @@ may_write_to(
 	const struct task *task = auto_task(agent);
 
 	return task != NULL &&
-	    ((task->launch.parent_actor != NULL &&
-		 strcmp(task->launch.parent_actor, actor) == 0) ||
+	    (text_is(task->launch.parent_actor, actor) ||
 		is_child(floor, task, actor));
 }
 
@@ -142,7 +141,7 @@ recipient_of_agent(struct team_floor *floor, const struct agent *agent,
 		set_recipient(floor, &who, task->launch.parent_actor);
 	} else {
 		code = find_recipient(floor, to, agent_names, &who, err);
-		if (code == 0 && strncmp(who.actor, "actor:", 6) == 0 &&
+		if (code == 0 && text_begins(who.actor, "actor:") &&
 		    !may_write_to(floor, agent, who.actor)) {
 			code = API_E_UNAUTHORIZED;
 			err_set(err, code,
@@ -329,8 +328,7 @@ is_family(struct team_floor *floor, const char *from, const char *to)
 		return true;
 	if (task == NULL)
 		return false;
-	if (task->launch.parent_actor != NULL &&
-	    strcmp(task->launch.parent_actor, from) == 0)
+	if (text_is(task->launch.parent_actor, from))
 		return true;
 	for (size_t i = 0; i < state->task_count; i++) {
 		cleanup_free char *actor = task_actor(state->tasks[i]);
@@ -357,7 +355,7 @@ find_here(struct team_floor *floor, const struct mail *mail,
 		return 0;
 	}
 	if (child != NULL && task_is_child(child) &&
-	    strncmp(to, "actor:", 6) == 0 && team_post_task(floor, to) == NULL)
+	    text_begins(to, "actor:") && team_post_task(floor, to) == NULL)
 		to = child->launch.parent_actor;
 	code = find_recipient(floor, to, person_names, who, err);
 	if (code == 0 && team_post_find(floor, who->actor) == TEAM_ACTOR_ENDED)
@@ -384,8 +382,8 @@ on_deliver(void *arg, struct server_call *call, struct json_object *params)
 
 	if (!plan_call_begin_change(floor->plan, call))
 		return;
-	if (mail_from_json(json_object_object_get(params, "mail"), "mail",
-		&mail, &err) < 0) {
+	if (mail_from_json(json_member(params, "mail"), "mail", &mail, &err) <
+	    0) {
 		serve_refuse(call, API_FAILED, "%s", err.msg);
 		return;
 	}
@@ -438,8 +436,8 @@ struct list {
 static bool
 is_own(const struct list *list, const struct mail *mail)
 {
-	return mail->created_ms >= list->since_ms && list->reader != NULL &&
-	    strcmp(mail->to, list->reader) == 0;
+	return mail->created_ms >= list->since_ms &&
+	    text_is(list->reader, mail->to);
 }
 
 /* An answer that did not arrive is given again. */
@@ -447,8 +445,7 @@ static bool
 is_listed(const struct list *list, const struct mail *mail)
 {
 	return !list->unread || mail->state == MAIL_OPEN ||
-	    (list->call != NULL && mail->read_call != NULL &&
-		strcmp(mail->read_call, list->call) == 0);
+	    text_is(list->call, mail->read_call);
 }
 
 /* The rows as they are shown, and marked. own: only what is the reader's,
@@ -659,19 +656,13 @@ on_person_ack(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- plans that were changed ------------------------------------------ */
 
-static bool
-is_same(const char *one, const char *other)
-{
-	return one != NULL && other != NULL && strcmp(one, other) == 0;
-}
-
 /* Does it work for the goal, or do others do so for it? */
 static bool
 is_of_goal(const struct task *task, const char *goal_id)
 {
 	cleanup_free char *goal = goal_of(task);
 
-	return is_same(goal, goal_id) || is_same(task->launch.goal, goal_id);
+	return text_is(goal, goal_id) || text_is(task->launch.goal, goal_id);
 }
 
 static void
@@ -736,9 +727,9 @@ team_mail_plan_event(struct team_floor *floor, const struct event *event)
 		    !is_of_goal(task, event->goal))
 			continue;
 		actor = task_actor(task);
-		if (!is_same(actor, floor->asking) &&
-		    !is_same(actor, event->actor) &&
-		    !is_same(task->worker, event->actor))
+		if (!text_is(actor, floor->asking) &&
+		    !text_is(actor, event->actor) &&
+		    !text_is(task->worker, event->actor))
 			post_update(floor, event, meta, actor);
 	}
 }

@@ -46,7 +46,7 @@ team_post_task(struct team_floor *floor, const char *actor)
 {
 	const struct state *state = &floor->core->state;
 
-	if (strncmp(actor, TASK_ACTOR, strlen(TASK_ACTOR)) == 0) {
+	if (text_begins(actor, TASK_ACTOR)) {
 		struct task *task =
 		    state_task(state, actor + strlen(TASK_ACTOR));
 
@@ -56,7 +56,7 @@ team_post_task(struct team_floor *floor, const char *actor)
 	for (size_t i = 0; i < state->task_count; i++) {
 		const char *name = state->tasks[i]->launch.actor;
 
-		if (name != NULL && strcmp(name, actor) == 0)
+		if (text_is(name, actor))
 			return state->tasks[i];
 	}
 	return NULL;
@@ -68,7 +68,7 @@ team_mail_agent(struct team_floor *floor, const char *actor)
 	const struct task *task;
 	struct agent *agent;
 
-	if (strncmp(actor, WORKER_ACTOR, strlen(WORKER_ACTOR)) == 0) {
+	if (text_begins(actor, WORKER_ACTOR)) {
 		agent = fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR));
 		return agent != NULL && auto_task(agent) == NULL ? agent : NULL;
 	}
@@ -123,12 +123,9 @@ find_spawn(const struct team_floor *floor, const char *actor,
 		for (size_t k = 0; k < plan->count; k++) {
 			const struct task_launch *spawn = plan->nodes[k]->spawn;
 
-			if (spawn != NULL && spawn->actor != NULL &&
-			    strcmp(spawn->actor, actor) == 0 &&
+			if (spawn != NULL && text_is(spawn->actor, actor) &&
 			    (!open || is_open(plan, plan->nodes[k])) &&
-			    (parent == NULL ||
-				(spawn->parent != NULL &&
-				    strcmp(spawn->parent, parent) == 0)))
+			    (parent == NULL || text_is(spawn->parent, parent)))
 				return true;
 		}
 	}
@@ -151,12 +148,11 @@ was_task(const struct team_floor *floor, const char *actor)
 	cleanup_free char *digits = NULL;
 	int64_t number;
 
-	if (strncmp(actor, TASK_ACTOR "t", strlen(TASK_ACTOR "t")) != 0)
+	if (!text_begins(actor, TASK_ACTOR "t"))
 		return false;
 	digits = xstrndup(id + 1, strcspn(id + 1, "-"));
 	id += 1 + strlen(digits);
-	return (*id == '\0' ||
-		   (state->host != NULL && strcmp(id + 1, state->host) == 0)) &&
+	return (*id == '\0' || text_is(state->host, id + 1)) &&
 	    text_parse_int(digits, 1, (int64_t)state->task_ids, &number);
 }
 
@@ -178,7 +174,7 @@ team_post_find(struct team_floor *floor, const char *actor)
 	if (team_post_task(floor, actor) != NULL ||
 	    team_mail_agent(floor, actor) != NULL)
 		return TEAM_ACTOR_OPEN;
-	if (strncmp(actor, WORKER_ACTOR, strlen(WORKER_ACTOR)) == 0 &&
+	if (text_begins(actor, WORKER_ACTOR) &&
 	    fleet_find(floor->fleet, actor + strlen(WORKER_ACTOR)) != NULL)
 		return TEAM_ACTOR_OPEN; /* after the task that it has now */
 	if (find_spawn(floor, actor, NULL, true))
@@ -212,12 +208,10 @@ team_floor_ends(const struct event *event, const char *task, const char *worker)
 	case EVENT_TASK_FINISHED:
 	case EVENT_TASK_RETRY:
 	case EVENT_TASK_PARKED:
-		return task != NULL && event->task != NULL &&
-		    strcmp(task, event->task) == 0;
+		return text_is(task, event->task);
 	case EVENT_WORKER_LOST:
 	case EVENT_WORKER_GONE:
-		return worker != NULL && event->worker != NULL &&
-		    strcmp(worker, event->worker) == 0;
+		return text_is(worker, event->worker);
 	default:
 		return false;
 	}

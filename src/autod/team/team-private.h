@@ -419,6 +419,5 @@ void team_guard_leaves(void *floor, struct task *copy);
 void team_guard_assigned(struct team_floor *floor, const struct event *event);
 /* Write all policies; try again where that failed. */
 void team_guard_refresh(void *floor);
-void team_guard_patrol(const struct team_floor *floor);
 
 #endif

@@ -231,7 +231,7 @@ team_question_forward(struct team_floor *floor, const struct mail *asked,
 bool
 team_question_is_answer(const struct mail *mail, const struct request *r)
 {
-	return strncmp(mail->subject, ANSWER, strlen(ANSWER)) == 0 &&
+	return text_begins(mail->subject, ANSWER) &&
 	    strcmp(mail->subject + strlen(ANSWER), r->id) == 0 &&
 	    strcmp(mail->from, r->parent) == 0;
 }

@@ -99,8 +99,7 @@ on_progress(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	agent->worker->activity_ms = now;
 	/* The same call once more: its answer was lost with a daemon. */
-	if (id != NULL && attempt->progress_call != NULL &&
-	    strcmp(attempt->progress_call, id) == 0) {
+	if (text_is(id, attempt->progress_call)) {
 		answer_progress(attempt, call);
 		return;
 	}
@@ -175,10 +174,9 @@ team_report_tool_used(void *arg, struct agent *agent, const char *tool)
 	/* Only the call itself is a report: on_completion(). */
 	if (strcmp(name, COMPLETION_TOOL) == 0)
 		return;
-	if (attempt->last_tool != NULL && strcmp(attempt->last_tool, name) == 0)
+	if (text_is(attempt->last_tool, name))
 		return;
-	if (attempt->last_tool != NULL &&
-	    strcmp(attempt->last_tool, COMPLETION_TOOL) == 0)
+	if (text_is(attempt->last_tool, COMPLETION_TOOL))
 		persist_changed(floor->core);
 	else
 		persist_note(floor->core);

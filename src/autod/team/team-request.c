@@ -57,16 +57,10 @@ question_of(const struct team_requests *requests, const struct worker *w)
 	for (size_t i = 0; i < requests->registry.count; i++) {
 		const struct request *r = requests->registry.list[i];
 
-		if (r->worker != NULL && strcmp(r->worker, w->name) == 0)
+		if (text_is(r->worker, w->name))
 			return r;
 	}
 	return NULL;
-}
-
-static bool
-is_same(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
 /* Everybody who looks at the state sees who waits with what. */
@@ -80,7 +74,7 @@ show(struct team_requests *requests)
 		const struct request *r = question_of(requests, w);
 		cleanup_buf struct buf line = BUF_INIT;
 
-		if (is_same(w->asks_id, r != NULL ? r->id : NULL))
+		if (text_same(w->asks_id, r != NULL ? r->id : NULL))
 			continue;
 		if (r != NULL)
 			text_add_line(&line, r->message,
@@ -204,7 +198,7 @@ end(struct team_requests *requests, struct request *r, enum request_state state)
 static bool
 is_for_person(const struct request *r, const char *task)
 {
-	return is_same(r->task, task) && strcmp(r->parent, ACTOR_PERSON) == 0;
+	return text_same(r->task, task) && strcmp(r->parent, ACTOR_PERSON) == 0;
 }
 
 /* When the worker of a question to a person gets another task; 0 = never. */
@@ -375,8 +369,7 @@ sweep(struct team_requests *requests, const struct event *event)
 
 		if (is_child_gone(requests, r) ||
 		    team_floor_ends(event, r->task, r->worker) ||
-		    (gone != NULL && r->worker != NULL &&
-			strcmp(r->worker, gone) == 0)) {
+		    text_is(gone, r->worker)) {
 			keep_question(requests->floor->core, r);
 			end(requests, r, REQUEST_CANCELLED);
 		} else if (r->parent_task != NULL &&
@@ -518,7 +511,7 @@ take_over(struct team_requests *requests, const struct request *r)
 		struct request *old = requests->registry.list[i];
 
 		if (old->session != 0 && old->session != r->session &&
-		    old->worker != NULL && strcmp(old->worker, r->worker) == 0)
+		    text_is(old->worker, r->worker))
 			end(requests, old, REQUEST_CANCELLED);
 		else
 			i++;
@@ -600,8 +593,7 @@ respond_again(struct team_requests *requests, struct server_call *call,
 	if (!request_is_kept(r, clock_wall_ms())) {
 		serve_refuse(call, API_E_NOT_FOUND,
 		    "there is no such question any more");
-	} else if (id != NULL && r->respond_call != NULL &&
-	    strcmp(id, r->respond_call) == 0) {
+	} else if (text_is(id, r->respond_call)) {
 		plan_call_answer(
 		    requests->floor->plan, call, NULL, request_to_answer(r));
 	} else {
@@ -841,7 +833,7 @@ team_requests_opened(struct team_requests *requests)
 	for (size_t i = core->state.ask_count; i-- > 0;) {
 		const char *key = core->state.asks[i]->key;
 
-		if (strncmp(key, ASK_OF_AGENT, strlen(ASK_OF_AGENT)) == 0 &&
+		if (text_begins(key, ASK_OF_AGENT) &&
 		    request_registry_find(&requests->registry,
 			key + strlen(ASK_OF_AGENT)) == NULL)
 			asks_resolve(core, key);

@@ -11,7 +11,6 @@
 #include "guard.h"
 #include "intake.h"
 #include "persist.h"
-#include "plan-node.h"
 #include "plan-floor.h"
 #include "plan-goal.h"
 #include "plan-set.h"

@@ -199,8 +199,8 @@ is_waiting(const struct asked *a, const struct team_member *member)
 	    state_find(&a->floor->core->state, member->task->worker) :
 	    NULL;
 
-	return w != NULL && w->status == WORKER_WAITING && w->task != NULL &&
-	    strcmp(w->task, member->task->id) == 0;
+	return w != NULL && w->status == WORKER_WAITING &&
+	    text_is(w->task, member->task->id);
 }
 
 static void
@@ -221,8 +221,7 @@ know(struct asked *a)
 		strv_add(&a->actors, member->launch->actor);
 		if (!team_member_is_open(member))
 			continue;
-		if (member->launch->parent != NULL &&
-		    strcmp(member->launch->parent, a->task->id) == 0)
+		if (text_is(member->launch->parent, a->task->id))
 			a->facts.children++;
 		/* The caller will wait for those that it asks for. */
 		a->facts.at_work +=
@@ -607,7 +606,7 @@ on_spawn(void *arg, struct server_call *call, struct json_object *params)
 		a.actor = task_actor(a.task);
 		a.goal_id = a.plan != NULL ? xstrdup(a.plan->goal->id) :
 					     plan_book_next_goal(floor->plan);
-		a.list = json_object_object_get(params, "requested_subagents");
+		a.list = json_member(params, "requested_subagents");
 		know(&a);
 		spawn_decide(&a.facts, a.list, &a.decision);
 		answer(&a, call);

@@ -9,7 +9,6 @@
 #include "plan-node.h"
 #include "plan.h"
 #include "serve.h"
-#include "settings.h"
 #include "spawn-rules.h"
 #include "team-private.h"
 #include "team-request.h"
@@ -86,10 +85,8 @@ agent_of(const struct team_floor *floor, const struct task *task)
 	    fleet_find(floor->fleet, task->worker) :
 	    NULL;
 
-	return agent != NULL && agent->worker->task != NULL &&
-		strcmp(agent->worker->task, task->id) == 0 ?
-	    agent :
-	    NULL;
+	return agent != NULL && text_is(agent->worker->task, task->id) ? agent :
+									 NULL;
 }
 
 static void

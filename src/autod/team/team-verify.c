@@ -418,8 +418,7 @@ scope_is_due(const struct agent *agent, const struct task *t, const char *head)
 {
 	if (head == NULL)
 		return agent->worker->status != WORKER_NO_CHANGES;
-	return t->attempt.scope_checked == NULL ||
-	    strcmp(t->attempt.scope_checked, head) != 0;
+	return !text_is(t->attempt.scope_checked, head);
 }
 
 /* A task without scope_paths costs nothing. */

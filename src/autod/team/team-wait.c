@@ -112,8 +112,7 @@ consider(struct team_floor *floor, struct agent *agent)
 	team_family_look(floor, t);
 	count = team_family_open(floor, t->id, &names);
 	reason = xasprintf("waits for %s", names.data);
-	if (count > 0 &&
-	    (w->reason == NULL || strcmp(w->reason, reason) != 0)) {
+	if (count > 0 && !text_is(w->reason, reason)) {
 		xstrset(&w->reason, reason);
 		persist_changed(floor->core);
 	}

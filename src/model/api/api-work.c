@@ -131,6 +131,7 @@ static const struct schema comment = API_OBJECT(
 	.max = INT32_MAX),
     MAY_WORD("side", ((const char *const[]){ "old", "new", NULL }),
 	"old: the line is one that was removed"),
+    SCHEMA_MAY("code", STRING, "the line itself, to find it by"),
     SCHEMA_IS("text", STRING, NULL));
 
 const struct schema api_landing_reject_params = API_OBJECT(WORKER,

@@ -197,7 +197,7 @@ static const struct schema_field hook_result = {
 	.type = SCHEMA_OBJECT,
 	.flags = SCHEMA_NULLABLE,
 	.of = &decision,
-	.help = "passed on to Claude Code unchanged; null: nothing to say",
+	.help = "passed on to the agent unchanged; null: nothing to say",
 };
 
 static const struct schema api_added =

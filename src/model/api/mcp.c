@@ -140,7 +140,7 @@ mcp_refusal(
 	cleanup_buf struct buf text = BUF_INIT;
 	const char *word = api_error_word(&api_methods[0], code);
 
-	if (strncmp(word, "E_", 2) == 0)
+	if (text_begins(word, "E_"))
 		buf_addf(&text, "%s: ", word);
 	buf_adds(&text, message);
 	add_content(out, id, text.data, true);
@@ -299,9 +299,8 @@ on_call(const struct mcp_server *server, struct json_object *id,
 {
 	const char *name = json_string_or(params, "name", NULL);
 	const struct api_method *method = name != NULL ? find_tool(name) : NULL;
-	struct json_object *given = NULL;
+	struct json_object *given = json_member(params, "arguments");
 
-	json_object_object_get_ex(params, "arguments", &given);
 	if (name == NULL) {
 		answer_error(ask, id, RPC_INVALID_PARAMS,
 		    "params.name: expected the name of a tool");

@@ -3,9 +3,12 @@
 #include "base.h"
 #include "attempt.h"
 #include "hosts-rules.h"
+#include "json.h"
 #include "schema.h"
 #include "task.h"
 #include "taskfile.h"
+
+#define BODY_MAX ((size_t)512 * 1024) /* bytes of a task's JSON */
 
 /* --- leases --------------------------------------------------------------- */
 
@@ -159,7 +162,9 @@ share_judge(const struct share *share, const struct share_row *row,
 	case ROW_ENDED:
 	case ROW_FAILED:
 		/* Its runner knows how it ended, unless somebody else ended
-		 * it. */
+		 * it: then what is here stops first. */
+		if (holds && row->fence != share->fence)
+			return SHARE_IS_LOST;
 		if (own && share != NULL)
 			return SHARE_HAS_ENDED;
 		if (holds)
@@ -214,6 +219,60 @@ share_compare(const struct share *share, const struct share_row *row,
 		break;
 	}
 	return SHARE_FITS;
+}
+
+/* --- a task as JSON ---------------------------------------------------------
+ */
+
+/* What a runner needs, and what an owner needs to know of the end. */
+static const char *const body_keys[] = { "title", "text", "label", "priority",
+	"maker", "sandbox", "key", "fixes", "landed_before", "advice", "reason",
+	"last_words", "attempts", "attempts_allowed", "turns_before", "tokens",
+	"run", NULL };
+static const char *const result_keys[] = { "outcome", "reason", "last_words",
+	"worker", "attempts", "turns", "turns_before", "nudges", "assigned_ms",
+	"tokens", "lines_known", "lines_added", "lines_removed", "weakens",
+	"commit", "move", "held_by", "dropped", "run", NULL };
+
+static char *
+print_some(const struct task *t, const char *const *keys)
+{
+	cleanup_json struct json_object *all = task_to_json(t);
+	cleanup_json struct json_object *some = json_object_new_object();
+	cleanup_buf struct buf text = BUF_INIT;
+	struct json_object *value;
+
+	for (; *keys != NULL; keys++)
+		if (json_object_object_get_ex(all, *keys, &value))
+			json_set(some, *keys, json_object_get(value));
+	json_print(some, false, &text);
+	return text.len > BODY_MAX ? NULL : buf_take(&text);
+}
+
+char *
+share_body(const struct task *task)
+{
+	return print_some(task, body_keys);
+}
+
+char *
+share_result(const struct task *task)
+{
+	return print_some(task, result_keys);
+}
+
+struct task *
+share_read(const char *id, const char *text)
+{
+	cleanup_json struct json_object *json = NULL;
+	struct task *t = NULL;
+
+	if (text == NULL ||
+	    json_parse(text, strlen(text), BODY_MAX, &json, NULL) < 0 ||
+	    !json_object_is_type(json, json_type_object))
+		return NULL;
+	json_set_string(json, "id", id);
+	return task_from_json(json, "", &t, NULL) < 0 ? NULL : t;
 }
 
 /* --- what a host has, and what a task wants --------------------------------

@@ -102,6 +102,7 @@ struct share {
 	bool withheld; /* out, but its goal is paused: nobody may claim it */
 	/* In memory only. */
 	int64_t out_ms; /* since when it is there, clock_boot_ms() */
+	bool compared; /* with a server that may have lost commits */
 	bool kin; /* agents that an earlier attempt has asked for are read */
 	bool follows; /* its commit is fetched, before its parent is told */
 };
@@ -136,6 +137,13 @@ enum share_repair {
 };
 enum share_repair share_compare(const struct share *share,
     const struct share_row *row, const char *me, const char *boot);
+
+/* A task as JSON: what a runner needs, and what its owner should know of how it
+ * went. NULL = it is too long. The caller frees it. */
+char *share_body(const struct task *task);
+char *share_result(const struct task *task);
+/* What somebody else has written; NULL = it cannot be read. */
+struct task *share_read(const char *id, const char *text);
 
 /* --- what a host has, and what a task wants --------------------------------
  */

@@ -13,9 +13,24 @@
 #define UP(boot)     UP_WITH(boot) ")"
 #define TAKING(boot) UP_WITH(boot) " and host.draining=0)"
 
-/* May the server have lost commits? Then nothing is claimed. */
-#define DOUBTS  "(select count(*) from meta where meta.key='doubt') as doubt"
-#define TRUSTED " and not exists(select 1 from meta where meta.key='doubt')"
+/* Does a host that is up with that boot have the row of this table? */
+#define HELD(table)                                                     \
+	"exists(select 1 from host where host.host=" table ".host and " \
+	"host.boot=" table ".boot and host.state='up')"
+
+/* May the server have lost commits that the branch has? Then nothing is claimed
+ * for it. */
+#define DOUBTED(branch)                                                   \
+	"exists(select 1 from meta as doubt where doubt.key='doubt' and " \
+	"not exists(select 1 from meta as trust where "                   \
+	"trust.key='trust '||" branch " and trust.value=doubt.value))"
+#define DOUBTS(branch)             \
+	"cast(case when " DOUBTED( \
+	    branch) " then 1 else 0 end as bigint) as doubt"
+/* Hosts that have not been here since it is doubted. */
+#define MISSING                                                    \
+	"(select count(*) from host where host.state<>'gone' and " \
+	"coalesce(host.seen_at,0)<cast(doubt.value as {int}))"
 
 /* --- claims ---------------------------------------------------------------
  *
@@ -31,6 +46,8 @@
 #define LABEL_FREE                                                      \
 	" and (task.label is null or not exists(select 1 from task as " \
 	"other where other.label=task.label and other.state='claimed'))"
+/* It is for the branch of this host ($2), which is not doubted. */
+#define FOR_US " and task.branch=$2 and " HAS " and not " DOUBTED("$2")
 #define CLAIM(which, taking)                                                 \
 	"with pick as materialized (select task.task from task where " WAITS \
 	    which " order by task.prio,task.seq limit 1 {lock}) "            \
@@ -68,46 +85,51 @@
 	"delete from " table " where " key " in (select " key " from " table \
 	" where " condition " limit 1000) returning " key
 
+/* Name, values, columns of a row, text; what others are told, and which column
+ * says whom: shared-statements.h. */
+#define WRITES(...)                 \
+	{                           \
+		.name = __VA_ARGS__ \
+	}
+#define READS(name_, takes, text)                  \
+	{                                          \
+		.name = (name_), takes, NULL, text \
+	}
+
 const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
-	[SHARED_META] = { .name = "meta",
-	    "",
-	    NULL,
+	[SHARED_META] = READS("meta", "",
 	    "select meta.key,meta.value from meta where "
-	    "meta.key not in ('clock','identity') order by meta.key" },
+	    "meta.key not in ('clock','identity') order by meta.key"),
 
 	/* --- a server that has lost commits --------------------------------
 	 */
-	[SHARED_DOUBT] = { .name = "doubt",
-	    "seen bigint",
-	    "key text",
+	[SHARED_DOUBT] = WRITES("doubt", "seen bigint, branch text", "key text",
 	    "insert into meta(key,value) select 'doubt',cast(now_ms() as text) "
-	    "from meta where meta.key='identity' and ($1=1 or "
-	    "meta.value<>{identity}) on conflict(key) do nothing "
-	    "returning meta.key",
-	    "hosts" },
-	[SHARED_DOUBTED] = { .name = "doubted",
-	    "",
-	    NULL,
-	    "select meta.value as since,"
-	    "now_ms()-cast(meta.value as {int}) as age,"
-	    "(select count(*) from host where host.state<>'gone' and "
-	    "coalesce(host.seen_at,0)<cast(meta.value as {int})) as missing "
-	    "from meta where meta.key='doubt'" },
-	[SHARED_OPEN] = { .name = "open_tasks",
-	    "",
-	    NULL,
+	    "from meta where meta.key='identity' and "
+	    "(meta.value<>{identity} or ($1=1 and not " DOUBTED(
+		"$2") ")) "
+		      "on conflict(key) do update set value=excluded.value "
+		      "returning meta.key",
+	    "hosts"),
+	[SHARED_KNOW_SERVER] = WRITES("know_server", "", "key text",
+	    "update meta set value={identity} where meta.key='identity' and "
+	    "meta.value<>{identity} returning meta.key"),
+	[SHARED_DOUBTED] = READS("doubted", "branch text",
+	    "select doubt.value as since,"
+	    "now_ms()-cast(doubt.value as {int}) as age," MISSING
+	    " as missing from meta as doubt where doubt.key='doubt' and " DOUBTED(
+		"$1")),
+	[SHARED_OPEN] = READS("open_tasks", "",
 	    "select task.task,task.owner,task.host,task.boot,task.fence,"
 	    "task.state from task where (task.owner=me() or "
 	    "task.host=me()) and task.state in "
-	    "('queued','claimed','ready','held') order by task.task" },
-	[SHARED_RESTORE] = { .name = "restore",
-	    "task text, fence bigint, boot text",
-	    GIVES_TASK,
+	    "('queued','claimed','ready','held') order by task.task"),
+	[SHARED_RESTORE] = WRITES("restore",
+	    "task text, fence bigint, boot text", GIVES_TASK,
 	    "update task set state='claimed',host=me(),boot=$3,fence=$2,"
 	    "attempts=task.attempts+1" CHANGED " where task.task=$1 and "
-	    "task.state='queued' and task.fence<$2 and " UP("$3")
-		RETURNS_TASK },
-	[SHARED_FOUND] = { .name = "found",
+	    "task.state='queued' and task.fence<$2 and " UP("$3") RETURNS_TASK),
+	[SHARED_FOUND] = WRITES("found",
 	    "task text, commit_id text, branch text, lander bigint, "
 	    "boot text, owner text, host text, host_boot text, "
 	    "fence bigint",
@@ -120,90 +142,72 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "commit_id=excluded.commit_id,host=excluded.host,"
 	    "boot=excluded.boot,fence=excluded.fence,"
 	    "changed_at=excluded.changed_at where task.state<>'landed'" RETURNS_TASK,
-	    "change" },
-	[SHARED_TRUST] = { .name = "trust",
+	    "change"),
+	[SHARED_TRUST] = WRITES("trust",
 	    "since text, lease bigint, branch text, lander bigint, boot text",
 	    "key text",
-	    "delete from meta where meta.key='doubt' and meta.value=$1 and "
-	    "(now_ms()-cast(meta.value as {int})>=$2 or not exists(select 1 "
-	    "from host where host.state<>'gone' and "
-	    "coalesce(host.seen_at,0)<cast(meta.value as {int}))) and " LANDER
-	    " returning meta.key",
-	    "hosts" },
-	[SHARED_TRUST_SERVER] = { .name = "trust_server",
-	    "",
-	    "key text",
-	    "update meta set value={identity} where meta.key='identity' and "
-	    "not exists(select 1 from meta as other where "
-	    "other.key='doubt') returning meta.key" },
+	    "insert into meta(key,value) select 'trust '||$3,doubt.value from "
+	    "meta as doubt where doubt.key='doubt' and doubt.value=$1 and "
+	    "(now_ms()-cast(doubt.value as {int})>=$2 or " MISSING
+	    "=0) and " LANDER
+	    " on conflict(key) do update set value=excluded.value "
+	    "where meta.value<>excluded.value returning meta.key",
+	    "hosts"),
 
 	/* --- this host ---------------------------------------------------- */
-	[SHARED_HELLO] = { .name = "hello",
+	[SHARED_HELLO] = WRITES("hello",
 	    "boot text, old_boot text, lease bigint, version text, "
-	    "slots bigint, check_slots bigint, ssh text",
+	    "slots bigint, check_slots bigint, ssh text, branch text",
 	    "nr bigint, draining bigint, lease_until bigint, doubt bigint",
 	    "update host set boot=$1,state='up',lease_until=now_ms()+$3,"
 	    "seen_at=now_ms(),version=$4,slots=$5,check_slots=$6,ssh=$7 "
 	    "where host.host=me() and (host.state in ('new','lost') or "
 	    "(host.state='up' and (host.boot=$1 or host.boot=$2 or "
 	    "host.lease_until<now_ms()))) "
-	    "returning host.nr,host.draining,host.lease_until," DOUBTS,
-	    "hosts" },
-	[SHARED_ADOPT] = { .name = "adopt",
-	    "boot text, old_boot text",
+	    "returning host.nr,host.draining,host.lease_until," DOUBTS("$8"),
+	    "hosts"),
+	[SHARED_ADOPT] = WRITES("adopt", "boot text, old_boot text",
 	    "task text, fence bigint",
 	    "update task set boot=$1" CHANGED
 	    " where task.host=me() and task.boot=$2 and "
 	    "task.state in ('claimed','ready') and " UP(
-		"$1") " returning task.task,task.fence" },
-	[SHARED_ADOPT_CHECKS] = { .name = "adopt_checks",
-	    "boot text, old_boot text",
-	    "id text, fence bigint",
+		"$1") " returning task.task,task.fence"),
+	[SHARED_ADOPT_CHECKS] = WRITES("adopt_checks",
+	    "boot text, old_boot text", "id text, fence bigint",
 	    "update check_job set boot=$1 where check_job.host=me() and "
 	    "check_job.boot=$2 and check_job.state='running' and " UP(
-		"$1") " returning check_job.id,check_job.fence" },
-	[SHARED_HOLD] = { .name = "hold",
-	    "boot text",
-	    NULL,
+		"$1") " returning check_job.id,check_job.fence"),
+	[SHARED_HOLD] = READS("hold", "boot text",
 	    "select task.task,task.fence,task.state,task.owner,task.head,"
 	    "task.head_ref,task.words from task where task.host=me() and "
 	    "task.boot=$1 and task.state in ('claimed','ready') "
-	    "order by task.seq" },
-	[SHARED_BEAT] = { .name = "beat",
-	    "boot text, lease bigint, read_to bigint",
+	    "order by task.seq"),
+	[SHARED_BEAT] = WRITES("beat",
+	    "boot text, lease bigint, read_to bigint, branch text",
 	    "lease_until bigint, draining bigint, doubt bigint",
 	    "update host set lease_until=now_ms()+$2,seen_at=now_ms(),"
 	    "read_to=case when $3>host.read_to then $3 else host.read_to end "
 	    "where host.host=me() and host.boot=$1 and host.state='up' "
-	    "returning host.lease_until,host.draining," DOUBTS },
-	[SHARED_HOST_VIEW] = { .name = "host_view",
-	    "boot text, view text",
-	    "host text",
-	    "update host set view=$2,view_at=now_ms() where "
-	    "host.host=me() and host.boot=$1 returning host.host" },
-	[SHARED_CAN_CLEAR] = { .name = "can_clear",
-	    "",
-	    "word text",
+	    "returning host.lease_until,host.draining," DOUBTS("$4")),
+	[SHARED_HOST_VIEW] =
+	    WRITES("host_view", "boot text, view text", "host text",
+		"update host set view=$2,view_at=now_ms() where "
+		"host.host=me() and host.boot=$1 returning host.host"),
+	[SHARED_CAN_CLEAR] = WRITES("can_clear", "", "word text",
 	    "delete from host_can where host_can.host=me() "
-	    "returning host_can.word" },
-	[SHARED_CAN_SET] = { .name = "can_set",
-	    "word text",
-	    "word text",
+	    "returning host_can.word"),
+	[SHARED_CAN_SET] = WRITES("can_set", "word text", "word text",
 	    "insert into host_can(host,word) values(me(),$1) "
-	    "on conflict do nothing returning host_can.word" },
-	[SHARED_LEAVE] = { .name = "leave",
-	    "boot text",
-	    "host text",
+	    "on conflict do nothing returning host_can.word"),
+	[SHARED_LEAVE] = WRITES("leave", "boot text", "host text",
 	    "update host set state='gone',lease_until=0 where "
 	    "host.host=me() and host.boot=$1 and not exists(select 1 from "
 	    "task where task.host=me() and task.state='claimed') "
 	    "returning host.host",
-	    "hosts" },
+	    "hosts"),
 
 	/* --- all hosts ---------------------------------------------------- */
-	[SHARED_HOSTS] = { .name = "hosts",
-	    "",
-	    NULL,
+	[SHARED_HOSTS] = READS("hosts", "",
 	    "select host.host,host.nr,host.boot,host.state,host.draining,"
 	    "host.lease_until-now_ms() as lease_left,"
 	    "now_ms()-host.seen_at as seen_ago,host.version,host.slots,"
@@ -213,48 +217,35 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "task.state='claimed') as claimed,"
 	    "(select count(*) from task where task.host=host.host and "
 	    "task.state='ready') as ready "
-	    "from host where host.state<>'gone' order by host.nr" },
-	[SHARED_HOST_CANS] = { .name = "host_cans",
-	    "",
-	    NULL,
+	    "from host where host.state<>'gone' order by host.nr"),
+	[SHARED_HOST_CANS] = READS("host_cans", "",
 	    "select host_can.host,host_can.word from host_can "
-	    "order by host_can.host,host_can.word" },
-	[SHARED_DRAIN] = { .name = "drain",
-	    "host text, draining bigint",
-	    "host text",
-	    "update host set draining=$2 where host.host=$1 and "
-	    "host.state<>'gone' and $2 in (0,1) returning host.host",
-	    "hosts",
-	    "host" },
-	[SHARED_STEAL_HOSTS] = { .name = "steal_hosts",
-	    "",
-	    "host text, nr bigint",
+	    "order by host_can.host,host_can.word"),
+	[SHARED_DRAIN] =
+	    WRITES("drain", "host text, draining bigint", "host text",
+		"update host set draining=$2 where host.host=$1 and "
+		"host.state<>'gone' and $2 in (0,1) returning host.host",
+		"hosts", "host"),
+	[SHARED_STEAL_HOSTS] = WRITES("steal_hosts", "", "host text, nr bigint",
 	    "update host set state='lost' where host.state='up' and "
 	    "host.lease_until<now_ms() returning host.host,host.nr",
-	    "hosts" },
-	[SHARED_STEAL_TASKS] = { .name = "steal_tasks",
-	    "",
+	    "hosts"),
+	[SHARED_STEAL_TASKS] = WRITES("steal_tasks", "",
 	    GIVES_TASK ", lost bigint",
 	    "update task set state=case when task.lost>=2 then 'held' else "
 	    "'queued' end,lost=task.lost+1,fence=task.fence+1,host=null,"
 	    "boot=null,not_before=0,words=coalesce(task.host,'a host')||"
-	    "' was lost'" CHANGED
-	    " where task.state='claimed' and not exists(select 1 from host "
-	    "where host.host=task.host and host.state='up' and "
-	    "host.boot=task.boot)" RETURNS_TASK ",task.lost",
-	    "queue" },
-	[SHARED_STEAL_CHECKS] = { .name = "steal_checks",
-	    "",
-	    "id text",
+	    "' was lost'" CHANGED " where task.state='claimed' and not " HELD(
+		"task") RETURNS_TASK ",task.lost",
+	    "queue"),
+	[SHARED_STEAL_CHECKS] = WRITES("steal_checks", "", "id text",
 	    "update check_job set state='queued',fence=check_job.fence+1,"
-	    "host=null,boot=null where check_job.state='running' and not "
-	    "exists(select 1 from host where host.host=check_job.host and "
-	    "host.state='up' and host.boot=check_job.boot) "
-	    "returning check_job.id",
-	    "check" },
+	    "host=null,boot=null where check_job.state='running' and not " HELD(
+		"check_job") " returning check_job.id",
+	    "check"),
 
 	/* --- tasks: owner, people ----------------------------------------- */
-	[SHARED_PUBLISH] = { .name = "publish",
+	[SHARED_PUBLISH] = WRITES("publish",
 	    "task text, prio bigint, label text, branch text, title text, "
 	    "body text, delay bigint",
 	    "task text, state text",
@@ -267,115 +258,104 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "not_before=excluded.not_before,changed_at=excluded.changed_at "
 	    "where task.owner=me() and task.state in ('queued','held') "
 	    "returning task.task,task.state",
-	    "queue" },
-	[SHARED_WANTS_CLEAR] = { .name = "wants_clear",
-	    "task text",
-	    "word text",
+	    "queue"),
+	[SHARED_WANTS_CLEAR] = WRITES("wants_clear", "task text", "word text",
 	    "delete from task_want where task_want.task=$1 and "
 	    "exists(select 1 from task where task.task=$1 and "
-	    "task.owner=me()) returning task_want.word" },
-	[SHARED_PUBLISH_WANT] = { .name = "publish_want",
-	    "task text, word text",
+	    "task.owner=me()) returning task_want.word"),
+	[SHARED_PUBLISH_WANT] = WRITES("publish_want", "task text, word text",
 	    "word text",
 	    "insert into task_want(task,word) select task.task,$2 from task "
 	    "where task.task=$1 and task.owner=me() on conflict do nothing "
-	    "returning task_want.word" },
-	[SHARED_PUBLISH_PARENT] = { .name = "publish_parent",
-	    "task text, parent text",
-	    "task text",
-	    "update task set parent=$2 where task.task=$1 and "
-	    "task.owner=me() returning task.task" },
-	[SHARED_REPRIORITISE] = { .name = "reprioritise",
-	    "task text, prio bigint",
-	    GIVES_TASK,
-	    "update task set prio=$2" CHANGED " where task.task=$1 and "
-	    "task.state in ('queued','held')" RETURNS_TASK,
-	    "queue" },
-	[SHARED_DROP] = { .name = "drop_task",
-	    "task text, words text",
-	    GIVES_TASK,
+	    "returning task_want.word"),
+	[SHARED_PUBLISH_PARENT] =
+	    WRITES("publish_parent", "task text, parent text", "task text",
+		"update task set parent=$2 where task.task=$1 and "
+		"task.owner=me() returning task.task"),
+	[SHARED_REPRIORITISE] =
+	    WRITES("reprioritise", "task text, prio bigint", GIVES_TASK,
+		"update task set prio=$2" CHANGED " where task.task=$1 and "
+		"task.state in ('queued','held')" RETURNS_TASK,
+		"queue"),
+	[SHARED_DROP] = WRITES("drop_task", "task text, words text", GIVES_TASK,
 	    "update task set state='dropped',words=$2,fence=task.fence+1" CHANGED
 	    " where task.task=$1 and task.state in "
 	    "('queued','claimed','ready','held')" RETURNS_TASK,
-	    "change" },
-	[SHARED_REQUEUE] = { .name = "requeue",
+	    "change"),
+	[SHARED_INHERIT] = WRITES("inherit", "parent text, boot text",
 	    "task text",
-	    GIVES_TASK,
+	    "update task set owner=me()" CHANGED " where task.parent=$1 and "
+	    "task.state in ('queued','claimed','ready','held') and "
+	    "task.owner<>me() and not exists(select 1 from host where "
+	    "host.host=task.owner and host.state='up') and exists(select 1 "
+	    "from task as parent where parent.task=$1 and "
+	    "parent.host=me() and parent.boot=$2 and parent.state='claimed') "
+	    "returning task.task",
+	    "change"),
+	[SHARED_REQUEUE] = WRITES("requeue", "task text", GIVES_TASK,
 	    "update task set state='queued',host=null,boot=null,lost=0,"
 	    "fence=task.fence+1,not_before=0,result=null" CHANGED
 	    " where task.task=$1 and task.state in ('held','failed')" RETURNS_TASK,
-	    "queue" },
+	    "queue"),
 
 	/* --- tasks: runner ------------------------------------------------ */
-	[SHARED_CLAIM] = { .name = "claim",
-	    "boot text",
-	    CLAIM_GIVES,
-	    CLAIM(" and " HAS LABEL_FREE TRUSTED, TAKING("$1")) },
-	[SHARED_CLAIM_ANY] = { .name = "claim_any",
-	    "boot text",
-	    CLAIM_GIVES,
-	    CLAIM(" and " HAS TRUSTED, TAKING("$1")) },
+	[SHARED_CLAIM] = WRITES("claim", "boot text, branch text", CLAIM_GIVES,
+	    CLAIM(FOR_US LABEL_FREE, TAKING("$1"))),
+	[SHARED_CLAIM_ANY] = WRITES("claim_any", "boot text, branch text",
+	    CLAIM_GIVES, CLAIM(FOR_US, TAKING("$1"))),
 	/* Its own, which another one waits for, also while it is drained, and
 	 * whatever it wants. */
-	[SHARED_CLAIM_ONE] = { .name = "claim_one",
-	    "boot text, task text",
+	[SHARED_CLAIM_ONE] = WRITES("claim_one", "boot text, task text",
 	    CLAIM_GIVES,
 	    CLAIM(" and task.task=$2 and (task.owner=me() or " HAS ")",
-		UP_WITH("$1") " and (host.draining=0 or task.owner=me()))") },
-	[SHARED_ATTEMPTS_BEGIN] = { .name = "attempts_begin",
-	    "boot text",
-	    "task text, fence bigint",
-	    "insert into attempt(task,fence,host,boot,started_at) select "
-	    "task.task,task.fence,task.host,task.boot,now_ms() from task "
-	    "where task.host=me() and task.boot=$1 and "
-	    "task.state='claimed' on conflict do nothing "
-	    "returning attempt.task,attempt.fence" },
-	[SHARED_SUBMIT] = { .name = "submit",
+		UP_WITH("$1") " and (host.draining=0 or task.owner=me()))")),
+	[SHARED_ATTEMPTS_BEGIN] =
+	    WRITES("attempts_begin", "boot text", "task text, fence bigint",
+		"insert into attempt(task,fence,host,boot,started_at) select "
+		"task.task,task.fence,task.host,task.boot,now_ms() from task "
+		"where task.host=me() and task.boot=$1 and "
+		"task.state='claimed' on conflict do nothing "
+		"returning attempt.task,attempt.fence"),
+	[SHARED_SUBMIT] = WRITES("submit",
 	    "task text, fence bigint, boot text, head text, head_ref text, "
 	    "item text, result text",
 	    GIVES_TASK,
 	    "update task set state='ready',head=$4,head_ref=$5,item=$6,"
 	    "result=$7" CHANGED " " MINE " and " UP("$3") RETURNS_TASK,
-	    "ready" },
-	[SHARED_FINISH] = { .name = "finish",
+	    "ready"),
+	[SHARED_FINISH] = WRITES("finish",
 	    "task text, fence bigint, boot text, state text, result text, "
 	    "words text",
 	    GIVES_TASK,
 	    "update task set state=$4,result=$5,words=$6" CHANGED " " MINE
 	    " and $4 in ('done','failed','dropped','held')" RETURNS_TASK,
-	    "change",
-	    "owner" },
-	[SHARED_GIVE_BACK] = { .name = "give_back",
+	    "change", "owner"),
+	[SHARED_GIVE_BACK] = WRITES("give_back",
 	    "task text, fence bigint, boot text, delay bigint, words text",
 	    GIVES_TASK,
 	    "update task set state='queued',host=null,boot=null,"
 	    "fence=task.fence+1,not_before=now_ms()+$4,words=$5" CHANGED
 	    " " MINE RETURNS_TASK,
-	    "queue" },
-	[SHARED_ATTEMPTS_CLOSE] = { .name = "attempts_close",
-	    "",
-	    "task text, fence bigint",
-	    "update attempt set ended_at=now_ms(),ending=coalesce((select "
-	    "task.state from task where task.task=attempt.task and "
-	    "task.fence=attempt.fence),'over') where attempt.ended_at is "
-	    "null and not exists(select 1 from task where "
-	    "task.task=attempt.task and task.fence=attempt.fence and "
-	    "task.state in ('claimed','ready')) "
-	    "returning attempt.task,attempt.fence" },
+	    "queue"),
+	[SHARED_ATTEMPTS_CLOSE] =
+	    WRITES("attempts_close", "", "task text, fence bigint",
+		"update attempt set ended_at=now_ms(),ending=coalesce((select "
+		"task.state from task where task.task=attempt.task and "
+		"task.fence=attempt.fence),'over') where attempt.ended_at is "
+		"null and not exists(select 1 from task where "
+		"task.task=attempt.task and task.fence=attempt.fence and "
+		"task.state in ('claimed','ready')) "
+		"returning attempt.task,attempt.fence"),
 
 	/* --- tasks, read -------------------------------------------------- */
-	[SHARED_CHANGES] = { .name = "changes",
-	    "since bigint",
-	    NULL,
+	[SHARED_CHANGES] = READS("changes", "since bigint",
 	    "select task.task,task.owner,task.host,task.boot,task.fence,"
 	    "task.state,task.words,task.result,task.commit_id,task.head,"
 	    "task.head_ref,task.lost,task.attempts,task.changed_at from "
 	    "task where (task.owner=me() or task.host=me()) and "
 	    "task.changed_at>=$1 order by task.changed_at,task.task "
-	    "limit 1000" },
-	[SHARED_GLANCE] = { .name = "glance",
-	    "since bigint",
-	    NULL,
+	    "limit 1000"),
+	[SHARED_GLANCE] = READS("glance", "since bigint",
 	    "select (select count(*) from task where (task.owner=me() or "
 	    "task.host=me()) and task.changed_at>$1) as changes,"
 	    "(select count(*) from letter where letter.to_host=me() and "
@@ -385,45 +365,32 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "queue) as queued,"
 	    "(select count(*) from host where host.state='up' and "
 	    "host.lease_until<now_ms())+(select count(*) from task where "
-	    "task.state='claimed' and not exists(select 1 from host where "
-	    "host.host=task.host and host.state='up' and "
-	    "host.boot=task.boot)) as stale" },
-	[SHARED_TASK_READ] = { .name = "task_read",
-	    "task text",
-	    NULL,
+	    "task.state='claimed' and not " HELD("task") ") as stale"),
+	[SHARED_TASK_READ] = READS("task_read", "task text",
 	    "select task.task,task.owner,task.seq,task.prio,task.state,"
 	    "task.host,task.boot,task.fence,task.attempts,task.lost,"
 	    "task.label,task.branch,task.title,task.body,task.head,"
 	    "task.head_ref,task.item,task.words,task.result,"
 	    "task.commit_id,task.created_at,task.changed_at from task "
-	    "where task.task=$1" },
-	/* Those that an attempt on another host has asked for. */
-	[SHARED_CHILDREN] = { .name = "children",
-	    "parent text",
-	    NULL,
+	    "where task.task=$1"),
+	[SHARED_CHILDREN] = READS("children", "parent text",
 	    "select task.task,task.title,task.state,task.owner,task.host,"
-	    "task.commit_id from task where task.parent=$1 and "
-	    "task.owner<>me() and task.state<>'dropped' order by task.seq "
-	    "limit 50" },
-	[SHARED_TASKS] = { .name = "tasks",
-	    "",
-	    NULL,
+	    "task.fence,task.body,task.commit_id from task where "
+	    "task.parent=$1 and task.state<>'dropped' order by task.seq "
+	    "limit 50"),
+	[SHARED_TASKS] = READS("tasks", "",
 	    "select task.task,task.owner,task.prio,task.state,task.host,"
 	    "task.fence,task.attempts,task.lost,task.label,task.branch,"
 	    "task.title,task.words,now_ms()-task.changed_at as changed_ago "
 	    "from task where task.state in "
 	    "('queued','claimed','ready','held') "
-	    "order by task.prio,task.seq limit 1000" },
-	[SHARED_TASK_COUNTS] = { .name = "task_counts",
-	    "",
-	    NULL,
+	    "order by task.prio,task.seq limit 1000"),
+	[SHARED_TASK_COUNTS] = READS("task_counts", "",
 	    "select task.state,count(*) as count from task where task.state "
 	    "in ('claimed','ready') or (task.state='queued' and "
 	    "task.not_before<now_ms()+3600000) group by task.state "
-	    "order by task.state" },
-	[SHARED_NOBODY_CAN] = { .name = "nobody_can",
-	    "",
-	    NULL,
+	    "order by task.state"),
+	[SHARED_NOBODY_CAN] = READS("nobody_can", "",
 	    "select task.task,task.title from task where "
 	    "task.state='queued' and task.owner=me() and exists(select 1 "
 	    "from task_want where task_want.task=task.task) and not "
@@ -431,85 +398,71 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "host.draining=0 and not exists(select 1 from task_want where "
 	    "task_want.task=task.task and not exists(select 1 from "
 	    "host_can where host_can.host=host.host and "
-	    "host_can.word=task_want.word))) order by task.seq" },
-	[SHARED_ATTEMPTS] = { .name = "attempts",
-	    "task text",
-	    NULL,
+	    "host_can.word=task_want.word))) order by task.seq"),
+	[SHARED_ATTEMPTS] = READS("attempts", "task text",
 	    "select attempt.fence,attempt.host,attempt.boot,"
 	    "attempt.started_at,attempt.ended_at,attempt.ending from "
 	    "attempt where attempt.task=$1 order by attempt.fence,"
-	    "attempt.started_at" },
+	    "attempt.started_at"),
 
 	/* --- landing ------------------------------------------------------ */
-	[SHARED_LANDER_TAKE] = { .name = "lander_take",
+	[SHARED_LANDER_TAKE] = WRITES("lander_take",
 	    "branch text, boot text, lease bigint",
 	    "branch text, fence bigint, tip text, lease_until bigint",
 	    "insert into lander(branch,fence,host,boot,lease_until) select "
 	    "$1,1,host.host,host.boot,now_ms()+$3 from host where "
-	    "host.host=me() and host.boot=$2 and host.state='up' and "
-	    "host.draining=0 on conflict(branch) do update set "
-	    "fence=lander.fence+1,host=excluded.host,boot=excluded.boot,"
-	    "lease_until=excluded.lease_until where "
-	    "lander.lease_until<now_ms() or lander.host=me() or not "
-	    "exists(select 1 from host where host.host=lander.host and "
-	    "host.boot=lander.boot and host.state='up') "
-	    "returning lander.branch,lander.fence,lander.tip,"
-	    "lander.lease_until" },
-	[SHARED_LANDER_RENEW] = { .name = "lander_renew",
+	    "host.host=me() and host.boot=$2 and host.state='up' and (host.draining=0 or " DOUBTED(
+		"$1") ") on conflict(branch) do update set "
+		      "fence=lander.fence+1,host=excluded.host,boot=excluded.boot,"
+		      "lease_until=excluded.lease_until where "
+		      "lander.lease_until<now_ms() or lander.host=me() or not " HELD(
+			  "lander") " returning lander.branch,lander.fence,lander.tip,"
+				    "lander.lease_until"),
+	[SHARED_LANDER_RENEW] = WRITES("lander_renew",
 	    "branch text, fence bigint, boot text, lease bigint, tip text",
 	    "branch text, lease_until bigint",
 	    "update lander set lease_until=now_ms()+$4,"
 	    "tip=coalesce($5,lander.tip) where lander.branch=$1 and "
 	    "lander.fence=$2 and lander.host=me() and lander.boot=$3 and " UP(
-		"$3") " returning lander.branch,lander.lease_until" },
-	[SHARED_LANDER_LEAVE] = { .name = "lander_leave",
-	    "branch text, fence bigint, boot text",
-	    "branch text",
+		"$3") " returning lander.branch,lander.lease_until"),
+	[SHARED_LANDER_LEAVE] = WRITES("lander_leave",
+	    "branch text, fence bigint, boot text", "branch text",
 	    "update lander set lease_until=0 where lander.branch=$1 and "
 	    "lander.fence=$2 and lander.host=me() and lander.boot=$3 "
 	    "returning lander.branch",
-	    "lander" },
-	[SHARED_READY] = { .name = "ready",
-	    "branch text",
-	    NULL,
+	    "lander"),
+	[SHARED_READY] = READS("ready", "branch text",
 	    "select task.task,task.fence,task.host,task.boot,task.owner,"
 	    "task.head,task.head_ref,task.title,task.label,task.prio,"
 	    "task.seq,task.item from task where task.state='ready' and "
-	    "task.branch=$1 order by task.prio,task.seq limit 1000" },
-	[SHARED_LAND] = { .name = "land",
+	    "task.branch=$1 order by task.prio,task.seq limit 1000"),
+	[SHARED_LAND] = WRITES("land",
 	    "task text, commit_id text, branch text, lander bigint, "
 	    "boot text",
 	    GIVES_TASK,
 	    "update task set state='landed',commit_id=$2" CHANGED
 	    " where task.task=$1 and task.state<>'landed' and " LANDER
 		RETURNS_TASK,
-	    "change" },
-	[SHARED_EJECT] = { .name = "eject",
+	    "change"),
+	[SHARED_EJECT] = WRITES("eject",
 	    "task text, fence bigint, branch text, lander bigint, "
 	    "boot text, words text",
 	    GIVES_TASK,
-	    "update task set state=case when exists(select 1 from host where "
-	    "host.host=task.host and host.boot=task.boot and "
-	    "host.state='up') then 'claimed' else 'queued' end,"
-	    "fence=case when exists(select 1 from host where "
-	    "host.host=task.host and host.boot=task.boot and "
-	    "host.state='up') then task.fence else task.fence+1 end,"
-	    "words=$6" CHANGED
-	    " where task.task=$1 and task.fence=$2 and task.state='ready' "
-	    "and " LANDER RETURNS_TASK,
-	    "change" },
+	    "update task set state=case when " HELD("task") " then 'claimed' else 'queued' end,fence=case when " HELD(
+		"task") " then task.fence else task.fence+1 end,words=$6" CHANGED
+			" where task.task=$1 and task.fence=$2 and task.state='ready' "
+			"and " LANDER RETURNS_TASK,
+	    "change"),
 
 	/* --- checks ------------------------------------------------------- */
-	[SHARED_CHECK_POST] = { .name = "check_post",
-	    "id text, branch text, commit_id text, command text",
-	    "id text",
+	[SHARED_CHECK_POST] = WRITES("check_post",
+	    "id text, branch text, commit_id text, command text", "id text",
 	    "insert into check_job(id,poster,branch,commit_id,command,state,"
 	    "fence,created_at,changed_at) values($1,me(),$2,$3,$4,'queued',"
 	    "0,now_ms(),now_ms()) on conflict do nothing "
 	    "returning check_job.id",
-	    "check" },
-	[SHARED_CHECK_TAKE] = { .name = "check_take",
-	    "boot text",
+	    "check"),
+	[SHARED_CHECK_TAKE] = WRITES("check_take", "boot text",
 	    "id text, fence bigint, poster text, branch text, "
 	    "commit_id text, command text",
 	    "with pick as materialized (select check_job.id from check_job "
@@ -521,8 +474,8 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "boot=$1,fence=check_job.fence+1" CHANGED
 	    " from pick where check_job.id=pick.id and " TAKING(
 		"$1") " returning check_job.id,check_job.fence,check_job.poster,"
-		      "check_job.branch,check_job.commit_id,check_job.command" },
-	[SHARED_CHECK_DONE] = { .name = "check_done",
+		      "check_job.branch,check_job.commit_id,check_job.command"),
+	[SHARED_CHECK_DONE] = WRITES("check_done",
 	    "id text, fence bigint, boot text, result text, output text",
 	    "id text, poster text",
 	    "update check_job set state='done',result=$4,output=$5" CHANGED
@@ -530,33 +483,26 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "check_job.boot=$3 and check_job.host=me() and "
 	    "check_job.state='running' "
 	    "returning check_job.id,check_job.poster",
-	    "checked",
-	    "poster" },
-	[SHARED_CHECK_DROP] = { .name = "check_drop",
-	    "id text",
-	    "id text",
+	    "checked", "poster"),
+	[SHARED_CHECK_DROP] = WRITES("check_drop", "id text", "id text",
 	    "delete from check_job where check_job.id=$1 and "
-	    "check_job.poster=me() returning check_job.id" },
-	[SHARED_CHECK_READ] = { .name = "check_read",
-	    "",
-	    NULL,
+	    "check_job.poster=me() returning check_job.id"),
+	[SHARED_CHECK_READ] = READS("check_read", "",
 	    "select check_job.id,check_job.branch,check_job.commit_id,"
 	    "check_job.state,check_job.host,check_job.fence,"
 	    "check_job.result,check_job.output,"
 	    "now_ms()-check_job.changed_at as changed_ago from check_job "
 	    "where check_job.poster=me() order by check_job.created_at,"
-	    "check_job.id limit 1000" },
+	    "check_job.id limit 1000"),
 
-	[SHARED_CHECKS] = { .name = "checks",
-	    "",
-	    NULL,
+	[SHARED_CHECKS] = READS("checks", "",
 	    "select check_job.id from check_job join host on "
 	    "host.host=check_job.poster where host.state='up' "
-	    "order by check_job.id limit 1000" },
+	    "order by check_job.id limit 1000"),
 
 	/* --- letters ------------------------------------------------------ */
 	/* No row: there is no such host. */
-	[SHARED_LETTER_POST] = { .name = "letter_post",
+	[SHARED_LETTER_POST] = WRITES("letter_post",
 	    "id text, to_host text, method text, params text",
 	    "id text, to_host text",
 	    "insert into letter(id,from_host,to_host,method,params,state,"
@@ -565,86 +511,69 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "host.state<>'gone' on conflict(id) do update set "
 	    "state=letter.state where letter.from_host=me() "
 	    "returning letter.id,letter.to_host",
-	    "letter",
-	    "to_host" },
-	[SHARED_LETTER_TAKE] = { .name = "letter_take",
-	    "",
-	    NULL,
+	    "letter", "to_host"),
+	[SHARED_LETTER_TAKE] = READS("letter_take", "",
 	    "select letter.id,letter.from_host,letter.method,letter.params "
 	    "from letter where letter.to_host=me() and "
 	    "letter.state='open' order by letter.created_at,letter.id "
-	    "limit 1000" },
-	[SHARED_LETTER_DONE] = { .name = "letter_done",
-	    "id text, state text, result text",
-	    "id text, from_host text",
+	    "limit 1000"),
+	[SHARED_LETTER_DONE] = WRITES("letter_done",
+	    "id text, state text, result text", "id text, from_host text",
 	    "update letter set state=$2,result=$3" CHANGED
 	    " where letter.id=$1 and letter.to_host=me() and "
 	    "letter.state='open' and $2 in ('done','failed') "
 	    "returning letter.id,letter.from_host",
-	    "letter",
-	    "from_host" },
-	[SHARED_LETTER_READ] = { .name = "letter_read",
-	    "id text",
-	    NULL,
+	    "letter", "from_host"),
+	[SHARED_LETTER_READ] = READS("letter_read", "id text",
 	    "select letter.id,letter.to_host,letter.method,letter.state,"
 	    "letter.result,(select count(*) from host where "
 	    "host.host=letter.to_host and host.state<>'gone') as there from "
-	    "letter where letter.id=$1 and letter.from_host=me()" },
-	[SHARED_LETTER_DROP] = { .name = "letter_drop",
-	    "id text, words text",
-	    "id text",
-	    "update letter set state='failed',result=$2" CHANGED
-	    " where letter.id=$1 and letter.from_host=me() and "
-	    "letter.state='open' returning letter.id" },
+	    "letter where letter.id=$1 and letter.from_host=me()"),
+	[SHARED_LETTER_DROP] =
+	    WRITES("letter_drop", "id text, words text", "id text",
+		"update letter set state='failed',result=$2" CHANGED
+		" where letter.id=$1 and letter.from_host=me() and "
+		"letter.state='open' returning letter.id"),
 
 	/* --- shown and shared --------------------------------------------- */
-	[SHARED_SPEND_PUT] = { .name = "spend_put",
+	[SHARED_SPEND_PUT] = WRITES("spend_put",
 	    "day bigint, account text, tokens bigint, micros bigint",
 	    "day bigint",
 	    "insert into spend(host,day,account,tokens,micros) values(me(),"
 	    "$1,$2,$3,$4) on conflict(host,day,account) do update set "
 	    "tokens=excluded.tokens,micros=excluded.micros "
-	    "returning spend.day" },
-	[SHARED_SPEND_SUM] = { .name = "spend_sum",
-	    "day bigint",
-	    NULL,
+	    "returning spend.day"),
+	[SHARED_SPEND_SUM] = READS("spend_sum", "day bigint",
 	    "select spend.account,sum(spend.tokens) as tokens,"
 	    "sum(spend.micros) as micros,"
 	    "sum(case when spend.host=me() then 0 else spend.tokens end) "
 	    "as others_tokens,"
 	    "sum(case when spend.host=me() then 0 else spend.micros end) "
 	    "as others_micros from spend where spend.day=$1 "
-	    "group by spend.account order by spend.account" },
-	[SHARED_QUOTA_PUT] = { .name = "quota_put",
-	    "account text, span text, body text",
-	    "account text",
+	    "group by spend.account order by spend.account"),
+	[SHARED_QUOTA_PUT] = WRITES("quota_put",
+	    "account text, span text, body text", "account text",
 	    "insert into quota(account,span,host,body,changed_at) values($1,"
 	    "$2,me(),$3,now_ms()) on conflict(account,span) do update set "
 	    "host=excluded.host,body=excluded.body,"
-	    "changed_at=excluded.changed_at returning quota.account" },
+	    "changed_at=excluded.changed_at returning quota.account"),
 	/* An account is limited: the others hear of it at once. */
-	[SHARED_QUOTA_LIMIT] = { .name = "quota_limit",
-	    "account text, body text",
+	[SHARED_QUOTA_LIMIT] = WRITES("quota_limit", "account text, body text",
 	    "account text",
 	    "insert into quota(account,span,host,body,changed_at) values($1,"
 	    "'limit',me(),$2,now_ms()) on conflict(account,span) do update "
 	    "set host=excluded.host,body=excluded.body,"
 	    "changed_at=excluded.changed_at returning quota.account",
-	    "quota" },
-	[SHARED_QUOTA_READ] = { .name = "quota_read",
-	    "",
-	    NULL,
+	    "quota"),
+	[SHARED_QUOTA_READ] = READS("quota_read", "",
 	    "select quota.account,quota.span,quota.host,quota.body,"
 	    "now_ms()-quota.changed_at as changed_ago from quota "
-	    "order by quota.account,quota.span" },
-	[SHARED_RESERVE_BEGIN] = { .name = "reserve_begin",
-	    "",
-	    "value text",
+	    "order by quota.account,quota.span"),
+	[SHARED_RESERVE_BEGIN] = WRITES("reserve_begin", "", "value text",
 	    "update meta set value=meta.value where "
-	    "meta.key='schema_version' returning meta.value" },
-	[SHARED_RESERVE_PUT] = { .name = "reserve_put",
-	    "id text, path text, ttl bigint, body text",
-	    "id text",
+	    "meta.key='schema_version' returning meta.value"),
+	[SHARED_RESERVE_PUT] = WRITES("reserve_put",
+	    "id text, path text, ttl bigint, body text", "id text",
 	    "insert into reservation(host,id,path,until_at,body) select "
 	    "host.host,$1,$2,now_ms()+$3,$4 from host where host.host=me() "
 	    "and not exists(select 1 from reservation as other join host as "
@@ -656,68 +585,53 @@ const struct shared_row shared_statements[SHARED_STATEMENT_COUNT] = {
 	    "on conflict(host,id) do update set "
 	    "until_at=excluded.until_at,body=excluded.body "
 	    "returning reservation.id",
-	    "reserve" },
-	[SHARED_RESERVE_DROP] = { .name = "reserve_drop",
-	    "id text",
-	    "id text",
+	    "reserve"),
+	[SHARED_RESERVE_DROP] = WRITES("reserve_drop", "id text", "id text",
 	    "delete from reservation where reservation.host=me() and "
 	    "reservation.id=$1 returning reservation.id",
-	    "reserve" },
-	[SHARED_RESERVATIONS] = { .name = "reservations",
-	    "",
-	    NULL,
+	    "reserve"),
+	[SHARED_RESERVATIONS] = READS("reservations", "",
 	    "select reservation.host,reservation.id,reservation.path,"
 	    "reservation.body,"
 	    "reservation.until_at-now_ms() as left_ms from reservation join "
 	    "host on host.host=reservation.host where "
 	    "reservation.host<>me() and host.state='up' and "
 	    "reservation.until_at>now_ms() order by reservation.host,"
-	    "reservation.id limit 1000" },
-	[SHARED_EVENT_ADD] = { .name = "event_add",
-	    "key text, record text",
-	    "seq bigint",
-	    "insert into event(key,at,host,record) values($1,now_ms(),me(),"
-	    "$2) on conflict(key) do nothing returning event.seq" },
-	[SHARED_EVENTS] = { .name = "events",
-	    "",
-	    NULL,
+	    "reservation.id limit 1000"),
+	[SHARED_EVENT_ADD] =
+	    WRITES("event_add", "key text, record text", "seq bigint",
+		"insert into event(key,at,host,record) values($1,now_ms(),me(),"
+		"$2) on conflict(key) do nothing returning event.seq"),
+	[SHARED_EVENTS] = READS("events", "",
 	    "select event.host,event.record from event where "
-	    "event.host<>me() order by event.seq desc limit 500" },
+	    "event.host<>me() order by event.seq desc limit 500"),
 
 	/* --- prune -------------------------------------------------------- */
-	[SHARED_PRUNE_TASKS] = { .name = "prune_tasks",
-	    "age bigint, age_unread bigint",
-	    "task text, owner text, unread bigint",
-	    PRUNE("task", "task.task",
-		"task.state in ('landed','done','failed','dropped') and "
-		"task.changed_at<now_ms()-$1 and (task.changed_at<"
-		"now_ms()-$2 or not " UNREAD
-		")") ",task.owner,cast(case when " UNREAD
-		     " then 1 else 0 end as bigint) as unread" },
-	[SHARED_PRUNE_LETTERS] = { .name = "prune_letters",
-	    "age bigint, age_open bigint",
-	    "id text",
+	[SHARED_PRUNE_TASKS] =
+	    WRITES("prune_tasks", "age bigint, age_unread bigint",
+		"task text, owner text, unread bigint",
+		PRUNE("task", "task.task",
+		    "task.state in ('landed','done','failed','dropped') and "
+		    "task.changed_at<now_ms()-$1 and (task.changed_at<"
+		    "now_ms()-$2 or not " UNREAD
+		    ")") ",task.owner,cast(case when " UNREAD
+			 " then 1 else 0 end as bigint) as unread"),
+	[SHARED_PRUNE_LETTERS] = WRITES("prune_letters",
+	    "age bigint, age_open bigint", "id text",
 	    PRUNE("letter", "letter.id",
 		"letter.changed_at<now_ms()-$1 and (letter.state<>'open' or "
-		"letter.changed_at<now_ms()-$2)") },
-	[SHARED_PRUNE_CHECKS] = { .name = "prune_checks",
-	    "age bigint",
-	    "id text",
+		"letter.changed_at<now_ms()-$2)")),
+	[SHARED_PRUNE_CHECKS] = WRITES("prune_checks", "age bigint", "id text",
 	    PRUNE("check_job", "check_job.id",
-		"check_job.changed_at<now_ms()-$1") },
-	[SHARED_PRUNE_EVENTS] = { .name = "prune_events",
-	    "age bigint",
-	    "seq bigint",
-	    PRUNE("event", "event.seq", "event.at<now_ms()-$1") },
-	[SHARED_PRUNE_RESERVED] = { .name = "prune_reserved",
-	    "",
-	    "id text",
+		"check_job.changed_at<now_ms()-$1")),
+	[SHARED_PRUNE_EVENTS] = WRITES("prune_events", "age bigint",
+	    "seq bigint", PRUNE("event", "event.seq", "event.at<now_ms()-$1")),
+	[SHARED_PRUNE_RESERVED] = WRITES("prune_reserved", "", "id text",
 	    "delete from reservation where reservation.until_at<now_ms() "
-	    "returning reservation.id" },
-	[SHARED_PRUNE_SPEND] = { .name = "prune_spend",
-	    "before bigint",
-	    "day bigint",
-	    "delete from spend where spend.day<$1 returning spend.day" },
+	    "returning reservation.id"),
+	[SHARED_PRUNE_SPEND] =
+	    WRITES("prune_spend", "before bigint", "day bigint",
+		"delete from spend where spend.day<$1 returning spend.day"),
 };
 
 const char shared_join_text[] =
@@ -801,6 +715,10 @@ const char *const shared_tables[] = { "meta", "host", "host_role", "host_can",
 #define POSTGRES(text)                      \
 	{                                   \
 		1, 1, SHARED_POSTGRES, text \
+	}
+#define SINCE_2(text)          \
+	{                      \
+		2, 2, -1, text \
 	}
 
 const struct shared_ddl shared_ddl_rows[] = {
@@ -899,6 +817,15 @@ const struct shared_ddl shared_ddl_rows[] = {
 	    "substr(pg_walfile_name(pg_current_wal_lsn()),1,8); "
 	    "exception when others then return ''''; end'"),
 	ALL("insert into meta(key,value) values('identity',{identity})"),
+	/* An attempt that a later daemon of its host has adopted stays one.
+	 * What was doubted before is compared once more, branch by branch. */
+	SINCE_2("delete from attempt where exists(select 1 from attempt as "
+		"other where other.task=attempt.task and "
+		"other.fence=attempt.fence and "
+		"(other.started_at<attempt.started_at or "
+		"(other.started_at=attempt.started_at and "
+		"other.boot<attempt.boot)))"),
+	SINCE_2("create unique index attempt_once on attempt(task,fence)"),
 };
 const size_t shared_ddl_count = nitems(shared_ddl_rows);
 

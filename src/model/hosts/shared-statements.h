@@ -29,7 +29,7 @@ struct buf;
 /* The version of the tables that this llmc reads and writes. A book with an
  * older one needs `llmc fleet migrate`; one whose min_writer is above it
  * refuses us. */
-#define SHARED_SCHEMA     1
+#define SHARED_SCHEMA     2
 #define SHARED_CHANNEL    "llmc" /* of LISTEN */
 #define SHARED_SCHEMA_SQL "llmc" /* schema of the tables in PostgreSQL */
 
@@ -46,19 +46,20 @@ enum shared_statement {
 	SHARED_META, /* keys and values: schema_version, min_writer, ... */
 
 	/* A server that has lost its last commits: another one, an older copy,
-	 * or $1=1: a host has seen that. doubt, before hello: nothing is
-	 * claimed from then on. doubted: no row = no doubt; missing: hosts that
-	 * have not been here since. Each host says what it knows (open_tasks:
-	 * all of mine that have not ended; restore: a claim that was lost). The
-	 * lander says what the branch has (found), and ends it, once no host is
-	 * missing or a lease is over: trust, with trust_server. */
+	 * or $1=1: a host has seen that. doubt, with know_server, before hello:
+	 * nothing is claimed from then on. doubted: no row = the branch is not;
+	 * missing: hosts that have not been here since. Each host says what it
+	 * knows (open_tasks: all of mine that have not ended; restore: a claim
+	 * that was lost). The lander of a branch says what that has (found),
+	 * and ends the doubt for it, once no host is missing or a lease is
+	 * over: trust. */
 	SHARED_DOUBT,
+	SHARED_KNOW_SERVER,
 	SHARED_DOUBTED,
 	SHARED_OPEN,
 	SHARED_RESTORE,
 	SHARED_FOUND,
 	SHARED_TRUST,
-	SHARED_TRUST_SERVER,
 
 	/* This host. hello: no row = not joined, or another daemon uses this
 	 * name; with adopt, adopt_checks in one transaction. beat: no row =
@@ -91,11 +92,14 @@ enum shared_statement {
 	SHARED_PUBLISH_PARENT,
 	SHARED_REPRIORITISE,
 	SHARED_DROP,
+	SHARED_INHERIT, /* children of a task that I hold, whose owner is lost
+			 */
 	SHARED_REQUEUE, /* held, failed: once more, and all is forgiven */
 
-	/* Tasks, by their runner. claim: one whose label is in use nowhere;
-	 * claim_any: whatever its label; claim_one: this one. attempts_begin
-	 * goes into the same transaction. */
+	/* Tasks, by their runner, for its branch. claim: one whose label is in
+	 * use nowhere; claim_any: whatever its label; claim_one: this one.
+	 * attempts_begin goes into the same transaction: a row for each task
+	 * and fence, with the boot that began it. */
 	SHARED_CLAIM,
 	SHARED_CLAIM_ANY,
 	SHARED_CLAIM_ONE,
@@ -111,7 +115,7 @@ enum shared_statement {
 	SHARED_CHANGES,
 	SHARED_GLANCE, /* how many changed after $1, and what else waits */
 	SHARED_TASK_READ,
-	SHARED_CHILDREN,
+	SHARED_CHILDREN, /* of a task */
 	SHARED_TASKS, /* all that have not ended, without their bodies */
 	SHARED_TASK_COUNTS, /* of those that some host works on, or may soon */
 	SHARED_NOBODY_CAN, /* of mine: no host that is up has all it wants */

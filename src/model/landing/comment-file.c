@@ -22,6 +22,7 @@ struct reading {
 	struct json_object *list;
 	struct buf *text; /* about the whole */
 	struct buf comment;
+	struct buf code; /* the last line of the diff */
 	int64_t line; /* of the file that is read */
 	int64_t hunk; /* where the hunk begins; 0 = there is none */
 	bool hunk_has; /* a comment */
@@ -29,7 +30,7 @@ struct reading {
 
 static void
 add(struct reading *r, const char *file, size_t file_len, int64_t line,
-    bool old, const char *text)
+    bool old, const char *code, const char *text)
 {
 	struct json_object *json = json_object_new_object();
 	cleanup_buf struct buf path = BUF_INIT;
@@ -40,6 +41,8 @@ add(struct reading *r, const char *file, size_t file_len, int64_t line,
 		json_set_int(json, "line", line);
 	if (old)
 		json_set_string(json, "side", "old");
+	if (line > 0 && *code != '\0')
+		json_set_string(json, "code", code);
 	json_set_string(json, "text", text);
 	json_object_array_add(r->list, json);
 }
@@ -61,7 +64,7 @@ end_comment(struct reading *r)
 			    r->comment.data);
 		else
 			add(r, d->path.data, d->path.len, line, old,
-			    r->comment.data);
+			    r->code.data, r->comment.data);
 		r->hunk_has = true;
 	}
 	buf_clear(&r->comment);
@@ -89,7 +92,7 @@ take_listed(struct reading *r, const char *line, size_t len)
 			cleanup_free char *text =
 			    xstrndup(line + end, len - end);
 
-			add(r, line, i, number, false, text);
+			add(r, line, i, number, false, "", text);
 			return true;
 		}
 	}
@@ -147,6 +150,10 @@ take_line(struct reading *r, const char *line, size_t len, struct err *err)
 	if (event == DIFF_NOTE) { /* about the line above it */
 		r->diff.old = old;
 		r->diff.new = new;
+	} else {
+		buf_clear(&r->code);
+		if (event >= DIFF_SAME && len > 1)
+			text_add_utf8(&r->code, line + 1, len - 1);
 	}
 	if (event != DIFF_OTHER || take_listed(r, line, len))
 		return 0;
@@ -161,7 +168,9 @@ int
 comment_file_read(const char *bytes, size_t len, struct buf *text,
     struct json_object **ret_list, struct err *err)
 {
-	struct reading r = { .text = text, .comment = BUF_INIT };
+	struct reading r = {
+		.text = text, .comment = BUF_INIT, .code = BUF_INIT
+	};
 	cleanup_buf struct buf whole = BUF_INIT;
 	const char *end, *cut = NULL;
 	int e = 0;
@@ -208,6 +217,7 @@ comment_file_read(const char *bytes, size_t len, struct buf *text,
 	}
 	diff_reader_release(&r.diff);
 	buf_release(&r.comment);
+	buf_release(&r.code);
 	if (e < 0)
 		json_object_put(r.list);
 	else

@@ -22,10 +22,11 @@ extern const char comment_file_end[];
 extern const char comment_file_help[];
 
 /* text: what is said about the whole is appended. ret_list: an array of
- * {file, line, side, text}, as worker.reject takes it; the caller owns it. A
- * comment below the first lines of a file is about the file and has no line.
- * side is "old" for a line that is removed. -EINVAL with the number of the line
- * in the message. */
+ * {file, line, side, code, text}, as worker.reject takes it; the caller owns
+ * it. A comment below the first lines of a file is about the file and has no
+ * line. side is "old" for a line that is removed; code is the line itself,
+ * which a list does not have. -EINVAL with the number of the line in the
+ * message. */
 int comment_file_read(const char *bytes, size_t len, struct buf *text,
     struct json_object **ret_list, struct err *err);
 

@@ -364,8 +364,7 @@ landing_plan_make(const struct landing_facts *facts, int64_t now_ms,
 	m.busy = facts->run_count < INT_MAX ? (int)facts->run_count : INT_MAX;
 	landing_chain_make(facts, ret_plan, &m.chain);
 	reported = m.facts->red_told;
-	if (m.plan->red &&
-	    (reported == NULL || strcmp(reported, m.facts->base_tree) != 0))
+	if (m.plan->red && !text_is(reported, m.facts->base_tree))
 		add_at(&m, LANDING_DO_RED, 0, 0);
 	sort_out(&m);
 	if (m.chain.complete)
@@ -666,8 +665,7 @@ static bool
 is_known(const struct landing_entry *entry, const char *parent)
 {
 	return entry->build != LANDING_UNBUILT &&
-	    entry->build != LANDING_BUILDING && entry->parent != NULL &&
-	    strcmp(entry->parent, parent) == 0;
+	    entry->build != LANDING_BUILDING && text_is(entry->parent, parent);
 }
 
 static void

@@ -50,7 +50,7 @@ push_record_done(
     struct push_record *push, const char *commit, const char *pushed)
 {
 	xstrset(&push->pushed, pushed);
-	if (push->unpushed != NULL && strcmp(push->unpushed, commit) == 0)
+	if (text_is(push->unpushed, commit))
 		xstrset(&push->unpushed, NULL);
 	push->rejected = 0;
 	push->held = false;
@@ -297,8 +297,8 @@ landed_tasks_find(struct task *const *tasks, size_t count, const char *move,
 	ret_list->tasks = xcalloc(count + 1, sizeof(struct task *));
 	ret_list->count = 0;
 	for (size_t i = 0; i < count; i++)
-		if (tasks[i]->step == TASK_LANDED && tasks[i]->move != NULL &&
-		    strcmp(tasks[i]->move, move) == 0)
+		if (tasks[i]->step == TASK_LANDED &&
+		    text_is(tasks[i]->move, move))
 			ret_list->tasks[ret_list->count++] = tasks[i];
 	qsort(ret_list->tasks, ret_list->count, sizeof(struct task *), compare);
 }
@@ -515,8 +515,7 @@ landing_record_of(const struct landing_record *record, const char *worker)
 	for (size_t i = 0; i < record->count; i++) {
 		struct landing_item *item = record->items[i];
 
-		if (item->kind == ITEM_WORK && item->worker != NULL &&
-		    strcmp(item->worker, worker) == 0)
+		if (item->kind == ITEM_WORK && text_is(item->worker, worker))
 			return item;
 	}
 	return NULL;
@@ -528,8 +527,7 @@ landing_record_of_task(const struct landing_record *record, const char *task)
 	for (size_t i = 0; i < record->count; i++) {
 		struct landing_item *item = record->items[i];
 
-		if (item->kind == ITEM_WORK && item->task != NULL &&
-		    strcmp(item->task, task) == 0)
+		if (item->kind == ITEM_WORK && text_is(item->task, task))
 			return item;
 	}
 	return NULL;

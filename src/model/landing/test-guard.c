@@ -57,7 +57,7 @@ test_guard_is_test(const char *path)
 		path = slash + 1;
 	}
 	for (size_t i = 0; begins[i] != NULL; i++)
-		if (strncmp(path, begins[i], strlen(begins[i])) == 0)
+		if (text_begins(path, begins[i]))
 			return true;
 	slash = strrchr(path, '.');
 	len = slash != NULL ? (size_t)(slash - path) : strlen(path);
@@ -109,8 +109,8 @@ add_name(const char *line, struct buf *out)
 		name = open + 1;
 		end = name + strcspn(name, "'\"`");
 	} else if (open != NULL &&
-	    (strncmp(line, "TEST", 4) == 0 || strncmp(line, "START_", 6) == 0 ||
-		strncmp(line, "BOOST_", 6) == 0)) {
+	    (text_begins(line, "TEST") || text_begins(line, "START_") ||
+		text_begins(line, "BOOST_"))) {
 		name = open + 1;
 		end = name + strcspn(name, ")");
 	} else if (open != NULL) {
@@ -174,7 +174,7 @@ test_guard_read(const char *diff, size_t len, struct buf *out)
 		diff += used + (end != NULL);
 		len -= used + (end != NULL);
 		side = line.len > 0 ? line.data[0] : '\0';
-		if (strncmp(line.data, "diff ", 5) == 0) {
+		if (text_begins(line.data, "diff ")) {
 			hunk = test = false;
 		} else if (side == '@') {
 			hunk = true;
@@ -182,8 +182,8 @@ test_guard_read(const char *diff, size_t len, struct buf *out)
 		    line.len > 6) {
 			/* "--- a/x", "+++ b/x"; the other is /dev/null */
 			text = line.data + 4;
-			if (strncmp(text, "a/", 2) == 0 ||
-			    strncmp(text, "b/", 2) == 0) {
+			if (text_begins(text, "a/") ||
+			    text_begins(text, "b/")) {
 				xstrset(&path, text + 2);
 				test |= test_guard_is_test(path);
 			}
@@ -273,7 +273,7 @@ test_guard_count(const char *output)
 			}
 			length = strspn(digits, "0123456789");
 			if (length == 0 || length > 9 ||
-			    strncmp(digits + length, after, strlen(after)) != 0)
+			    !text_begins(digits + length, after))
 				continue;
 			found = (counts[i].sums && by == i ? found : 0) +
 			    strtoll(digits, NULL, 10);

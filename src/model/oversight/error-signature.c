@@ -35,15 +35,10 @@ put_word(struct sink *sink, const char *word)
 }
 
 static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
 is_hex(char c)
 {
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	return text_is_digit(c) || (c >= 'a' && c <= 'f') ||
+	    (c >= 'A' && c <= 'F');
 }
 
 static bool
@@ -56,7 +51,7 @@ is_letter(char c)
 static bool
 is_word(char c)
 {
-	return is_letter(c) || is_digit(c);
+	return is_letter(c) || text_is_digit(c);
 }
 
 static bool
@@ -85,15 +80,15 @@ static size_t
 skip_position(const struct scan *scan, size_t i)
 {
 	while (at(scan, i) == ':' &&
-	    (is_digit(at(scan, i + 1)) || at(scan, i + 1) == '/')) {
+	    (text_is_digit(at(scan, i + 1)) || at(scan, i + 1) == '/')) {
 		i++;
 		while (is_token(at(scan, i)))
 			i++;
 	}
-	if (at(scan, i) == '(' && is_digit(at(scan, i + 1))) {
+	if (at(scan, i) == '(' && text_is_digit(at(scan, i + 1))) {
 		size_t end = i + 1;
 
-		while (is_digit(at(scan, end)) || at(scan, end) == ',')
+		while (text_is_digit(at(scan, end)) || at(scan, end) == ',')
 			end++;
 		if (at(scan, end) == ')')
 			i = end + 1;
@@ -188,7 +183,7 @@ hash_end(const struct scan *scan, const char **ret_word)
 	for (end = i; is_hex(at(scan, end)) ||
 	     (at(scan, end) == '-' && is_hex(at(scan, end + 1)));
 	     end++) {
-		digits += is_digit(scan->s[end]);
+		digits += text_is_digit(scan->s[end]);
 		groups += scan->s[end] == '-';
 	}
 	if (is_word(at(scan, end)) || digits == 0 || digits == end - i)
@@ -229,10 +224,10 @@ number_end(const struct scan *scan)
 	for (;;) {
 		char c = at(scan, i);
 
-		if (is_digit(c))
+		if (text_is_digit(c))
 			i++;
 		else if (c != '\0' && strchr(".:,-+T", c) != NULL &&
-		    is_digit(at(scan, i + 1)))
+		    text_is_digit(at(scan, i + 1)))
 			i++;
 		else if (c == 'Z' && !is_word(at(scan, i + 1)))
 			i++;
@@ -274,7 +269,7 @@ take_word(struct scan *scan, struct sink *sink)
 
 	if (end == 0 && (end = path_end(scan)) != 0)
 		word = "<path>";
-	if (end == 0 && is_digit(scan->s[scan->i])) {
+	if (end == 0 && text_is_digit(scan->s[scan->i])) {
 		end = number_end(scan);
 		word = "<n>";
 	}
@@ -354,7 +349,7 @@ says_nothing(const char *text, size_t len)
 		const char *next = skip_word(s, end, words[i]);
 
 		if (next != NULL && (next == end || !is_word(*next))) {
-			exits = exits || strncmp(words[i], "exit", 4) == 0;
+			exits = exits || text_begins(words[i], "exit");
 			s = next;
 			i = 0;
 		} else {
@@ -424,7 +419,7 @@ number_at(const char *s, size_t len, size_t i)
 {
 	int64_t n = 0;
 
-	for (; i < len && is_digit(s[i]) && n < 1000000; i++)
+	for (; i < len && text_is_digit(s[i]) && n < 1000000; i++)
 		n = n * 10 + (s[i] - '0');
 	return n;
 }
@@ -438,8 +433,8 @@ number_beside(const char *s, size_t len, size_t word)
 	for (int words = 0; words < 2 && i > 0; words++) {
 		while (i > 0 && s[i - 1] == ' ')
 			i--;
-		if (i > 0 && i < word && is_digit(s[i - 1])) {
-			while (i > 0 && is_digit(s[i - 1]))
+		if (i > 0 && i < word && text_is_digit(s[i - 1])) {
+			while (i > 0 && text_is_digit(s[i - 1]))
 				i--;
 			return number_at(s, len, i);
 		}

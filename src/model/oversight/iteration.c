@@ -270,7 +270,7 @@ read_errors(struct reader *r, struct iteration *it)
 	if (class != NULL && class[0] != '\0')
 		iteration_add_error(it, class);
 	for (char **e = errors; e != NULL && *e != NULL; e++)
-		if (class == NULL || strcmp(*e, class) != 0)
+		if (!text_is(class, *e))
 			iteration_add_error(it, *e);
 }
 
@@ -485,7 +485,7 @@ iteration_to_json(const struct iteration *it)
 	struct json_object *json = schema_json(&iteration_schema, it);
 	struct json_object *blobs;
 
-	set_analysis(it, json_object_object_get(json, "analysis"));
+	set_analysis(it, json_member(json, "analysis"));
 	blobs = it->blob_count > 0 ? json_object_new_object() : NULL;
 	for (size_t i = 0; i < it->blob_count; i++)
 		json_set_string(blobs, it->blobs[i].path,

@@ -241,7 +241,7 @@ plan_meta_plan_id(const struct plan_goal *goal, char out[ID_ULID_SIZE])
 	int64_t ms = goal->created_ms > 0 ? goal->created_ms : 0;
 	char hash[17];
 
-	if (strncmp(goal->id, PREFIX, strlen(PREFIX)) == 0 &&
+	if (text_begins(goal->id, PREFIX) &&
 	    id_ulid_valid(goal->id + strlen(PREFIX))) {
 		memcpy(out, goal->id + strlen(PREFIX), ID_ULID_SIZE);
 		return;

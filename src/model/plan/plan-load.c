@@ -186,8 +186,8 @@ plan_load_changed(
 	for (size_t i = 0; i < nitems(node_fields); i++) {
 		const char *key = node_fields[i].name;
 
-		if (!json_object_equal(json_object_object_get(before, key),
-			json_object_object_get(after, key)))
+		if (!json_object_equal(
+			json_member(before, key), json_member(after, key)))
 			buf_addf(out, "%s%s", out->len > 0 ? ", " : "", key);
 	}
 }

@@ -605,7 +605,7 @@ read_bullet(struct reader *r, int indent, const char *line, const char *text)
 	e = end_prose(r);
 	if (e < 0)
 		return e;
-	if (strncmp(text, "[ ] ", 4) == 0)
+	if (text_begins(text, "[ ] "))
 		text += 4;
 	r->subtask = NULL;
 	r->subtask_indent = indent;
@@ -675,13 +675,13 @@ is_bullet(const char *text)
 static bool
 is_fence(const char *text)
 {
-	return strncmp(text, "```", 3) == 0 || strncmp(text, "~~~", 3) == 0;
+	return text_begins(text, "```") || text_begins(text, "~~~");
 }
 
 static bool
 is_comment(const char *text)
 {
-	return strncmp(text, "<!--", 4) == 0;
+	return text_begins(text, "<!--");
 }
 
 bool

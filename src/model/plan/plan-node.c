@@ -262,7 +262,7 @@ get_id(struct json_object *json, const char *at, struct plan_node *node,
 	int r;
 
 	for (unsigned i = 0; i < NODE_KIND_COUNT; i++) {
-		if (json_object_object_get(json, id_keys[i]) == NULL)
+		if (json_member(json, id_keys[i]) == NULL)
 			continue;
 		json_path_key(&path, at, id_keys[i]);
 		if (node->id != NULL)

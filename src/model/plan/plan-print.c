@@ -61,8 +61,7 @@ next_fence(char fence, const char *line)
 {
 	line += strspn(line, " \t");
 	if (fence == '\0')
-		return strncmp(line, "```", 3) == 0 ||
-			strncmp(line, "~~~", 3) == 0 ?
+		return text_begins(line, "```") || text_begins(line, "~~~") ?
 		    *line :
 		    '\0';
 	return strspn(line, (const char[]){ fence, '\0' }) >= 3 ? '\0' : fence;
@@ -163,8 +162,7 @@ add_node(struct printer *p, const struct plan_node *node)
 	plan_draft_print(node->id, name, &head);
 	/* A box to tick is no part of a name. */
 	buf_addf(p->out, "%s%s%s\n", marks[node->kind],
-	    subtask && strncmp(head.data, "[ ] ", 4) == 0 ? "[ ] " : "",
-	    head.data);
+	    subtask && text_begins(head.data, "[ ] ") ? "[ ] " : "", head.data);
 	if (p->notes && strmap_get(&p->kept, node->id) != NULL)
 		buf_addf(p->out, "%s<!-- %s: it stays as it is -->\n", indent,
 		    node_status_name(node->status));

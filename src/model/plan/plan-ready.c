@@ -260,7 +260,7 @@ derive(const struct tally *tally, size_t count)
 static bool
 same(const char *a, const char *b)
 {
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+	return a == b || text_is(a, b);
 }
 
 static void

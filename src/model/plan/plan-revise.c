@@ -22,6 +22,7 @@ struct replan {
 	struct strmap kept; /* ids of the nodes that stay as they are */
 	struct strmap parents; /* ids of those that had children */
 	struct plan_changes *changes; /* NULL: only to see */
+	bool trial; /* on a copy: no words are needed */
 	int64_t now_ms;
 	struct buf added, changed, removed; /* words for the revision */
 };
@@ -197,7 +198,7 @@ put_nodes(struct replan *r, struct err *err)
 			e = add_new(r, n, &node, err);
 		} else {
 			cleanup_json struct json_object *before =
-			    plan_load_words(node);
+			    r->trial ? NULL : plan_load_words(node);
 			bool moved = node->parent != parent;
 			cleanup_buf struct buf keys = BUF_INIT;
 
@@ -211,7 +212,8 @@ put_nodes(struct replan *r, struct err *err)
 			 * they were. */
 			if (moved)
 				buf_adds(&keys, "place");
-			plan_load_changed(before, node, &keys);
+			if (!r->trial)
+				plan_load_changed(before, node, &keys);
 			if (keys.len > 0)
 				buf_addf(&r->changed, "%s%s (%s)",
 				    r->changed.len > 0 ? ", " : "", node->id,
@@ -304,6 +306,7 @@ plan_replan_node(const struct plan_edit *edit, const struct plan *next,
 	struct replan r = { .plan = edit->plan,
 		.next = next,
 		.now_ms = edit->now_ms,
+		.trial = true,
 		.added = BUF_INIT,
 		.changed = BUF_INIT,
 		.removed = BUF_INIT };
@@ -327,6 +330,7 @@ plan_replan_node(const struct plan_edit *edit, const struct plan *next,
 
 		r.plan = edit->plan;
 		r.changes = edit->changes;
+		r.trial = false;
 		buf_clear(&r.added);
 		buf_clear(&r.changed);
 		buf_clear(&r.removed);
@@ -370,12 +374,6 @@ struct revise {
 /* --- what is different ------------------------------------------------ */
 
 static bool
-same_text(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-static bool
 same_list(char *const *a, char *const *b)
 {
 	if (strv_count(a) != strv_count(b))
@@ -390,13 +388,13 @@ same_list(char *const *a, char *const *b)
 static const char *
 kept_difference(const struct plan_node *a, const struct plan_node *b)
 {
-	if (!same_text(a->parent_id, b->parent_id))
+	if (!text_same(a->parent_id, b->parent_id))
 		return "parent";
-	if (!same_text(a->name, b->name))
+	if (!text_same(a->name, b->name))
 		return "name";
-	if (!same_text(a->objective, b->objective))
+	if (!text_same(a->objective, b->objective))
 		return "text";
-	if (!same_text(a->expected_outcome, b->expected_outcome))
+	if (!text_same(a->expected_outcome, b->expected_outcome))
 		return "outcome";
 	if (!same_list(a->acceptance, b->acceptance))
 		return "acceptance";
@@ -458,7 +456,7 @@ check(const struct revise *r, struct err *err)
 	     n != NULL && e == 0; n = plan_next(r->next, n)) {
 		const struct plan_node *old = plan_find(r->plan, n->id);
 
-		if (old == NULL || !same_text(old->parent_id, n->parent_id))
+		if (old == NULL || !text_same(old->parent_id, n->parent_id))
 			e = plan_edit_check_parent(
 			    plan_find(r->plan, n->parent_id), err);
 	}
@@ -471,7 +469,7 @@ static void
 set_text(struct revise *r, const char *word, char **to, const char *base,
     const char *next)
 {
-	if (same_text(base, next))
+	if (text_same(base, next))
 		return;
 	xstrset(to, next);
 	buf_addf(&r->goal, "%s%s", r->goal.len > 0 ? ", " : "", word);
@@ -553,11 +551,11 @@ revise_node(struct revise *r, struct plan_node *node,
 
 	if (!any)
 		return;
-	if (!same_text(base->name, next->name))
+	if (!text_same(base->name, next->name))
 		xstrset(&node->name, next->name);
-	if (!same_text(base->objective, next->objective))
+	if (!text_same(base->objective, next->objective))
 		xstrset(&node->objective, next->objective);
-	if (!same_text(base->expected_outcome, next->expected_outcome))
+	if (!text_same(base->expected_outcome, next->expected_outcome))
 		xstrset(&node->expected_outcome, next->expected_outcome);
 	if (!same_list(base->acceptance, next->acceptance))
 		plan_set_list(&node->acceptance, next->acceptance);
@@ -717,7 +715,7 @@ plan_revise(const struct plan_edit *edit, const char *text, const char *before,
 				continue;
 			}
 			revise_node(&r, node, plan_find(r.base, n->id), n);
-			if (!same_text(node->parent_id, n->parent_id))
+			if (!text_same(node->parent_id, n->parent_id))
 				plan_put(r.plan, node,
 				    plan_find(r.plan, n->parent_id),
 				    r.plan->count, r.edit->changes);

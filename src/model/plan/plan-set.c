@@ -53,10 +53,8 @@ plan_set_assigned(const struct plan_set *set, const char *goal_id,
 	struct plan_node *node =
 	    node_id == NULL ? NULL : find_node(set, goal_id, node_id);
 
-	return node != NULL && node->work.id != NULL && assignment_id != NULL &&
-		strcmp(node->work.id, assignment_id) == 0 ?
-	    node :
-	    NULL;
+	return node != NULL && text_is(node->work.id, assignment_id) ? node :
+								       NULL;
 }
 
 struct plan_node *

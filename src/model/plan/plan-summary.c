@@ -298,8 +298,8 @@ plan_tree_note(
 			buf_addf(out, ": %s", work->blocked_reason);
 	}
 	if (node->blocked_reason != NULL &&
-	    (!plan_node_is_assigned(node) || work->blocked_reason == NULL ||
-		strcmp(work->blocked_reason, node->blocked_reason) != 0))
+	    (!plan_node_is_assigned(node) ||
+		!text_is(work->blocked_reason, node->blocked_reason)))
 		add_part(out, start, node->blocked_reason);
 	if (node->status == NODE_CANCELLED && plan_node_leaf(node))
 		add_cancelled(plan, node, out, start);

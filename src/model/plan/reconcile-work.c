@@ -787,8 +787,7 @@ follow_up(struct reconcile_case *c)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (c->facts->update != NULL || c->node->work.follow_up || d == NULL ||
-	    d->action == NULL || strcmp(d->action, "nudge") != 0 ||
-	    c->facts->reply_ms <= d->ts_ms)
+	    !text_is(d->action, "nudge") || c->facts->reply_ms <= d->ts_ms)
 		return false;
 	c->node->work.follow_up = true;
 	nudge_text_follow_up(&facts, c->facts->update_fault, &text);

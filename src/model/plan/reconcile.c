@@ -374,7 +374,7 @@ dispatch_id(const struct plan_node *node)
 	const char *name = node->work.id, *dash;
 	int64_t number = (int64_t)node->work.dispatch_count;
 
-	if (strncmp(name, ASSIGNMENT_PREFIX, strlen(ASSIGNMENT_PREFIX)) == 0)
+	if (text_begins(name, ASSIGNMENT_PREFIX))
 		name += strlen(ASSIGNMENT_PREFIX);
 	dash = last != NULL ? strrchr(last->id, '-') : NULL;
 	if (dash != NULL)
@@ -513,8 +513,7 @@ reconcile_instruction(const struct reconcile_case *c, struct buf *out)
 static bool
 is_action(const struct plan_dispatch *dispatch, enum reconcile_kind kind)
 {
-	return dispatch->action != NULL &&
-	    strcmp(dispatch->action, reconcile_kind_words[kind]) == 0;
+	return text_is(dispatch->action, reconcile_kind_words[kind]);
 }
 
 void

@@ -93,7 +93,7 @@ scan_dollar(struct scan *scan, struct buf *word)
 		return;
 	}
 	/* So do agents find their worktree, and there is no other to find. */
-	if (strncmp(name, top, strlen(top)) == 0 && scan->cwd != NULL &&
+	if (text_begins(name, top) && scan->cwd != NULL &&
 	    below(scan->cwd, scan->place->tree) != NULL) {
 		scan->p += strlen(top);
 		buf_adds(word, scan->place->tree);
@@ -121,9 +121,9 @@ scan_dollar(struct scan *scan, struct buf *word)
 	name += braced;
 	len = strspn(name,
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
-	if (len == 4 && strncmp(name, "HOME", 4) == 0)
+	if (len == 4 && text_begins(name, "HOME"))
 		value = scan->home;
-	else if (len == 3 && strncmp(name, "PWD", 3) == 0)
+	else if (len == 3 && text_begins(name, "PWD"))
 		value = scan->cwd;
 	if (braced) {
 		int open = 1;
@@ -236,9 +236,9 @@ static void
 scan_redirection(struct scan *scan)
 {
 	cleanup_buf struct buf word = BUF_INIT;
-	bool writes = *scan->p == '>' || strncmp(scan->p, "&>", 2) == 0 ||
-	    strncmp(scan->p, "<>", 2) == 0;
-	bool heredoc = strncmp(scan->p, "<<", 2) == 0 && scan->p[2] != '<';
+	bool writes = *scan->p == '>' || text_begins(scan->p, "&>") ||
+	    text_begins(scan->p, "<>");
+	bool heredoc = text_begins(scan->p, "<<") && scan->p[2] != '<';
 
 	if (scan->p[1] == '(') { /* <(command): a word */
 		scan->p++;
@@ -303,8 +303,7 @@ scan_list(struct scan *scan, char until)
 			scan->p += 2;
 		} else if (c == '#') {
 			scan->p += strcspn(scan->p, "\n");
-		} else if (c == '<' || c == '>' ||
-		    strncmp(scan->p, "&>", 2) == 0) {
+		} else if (c == '<' || c == '>' || text_begins(scan->p, "&>")) {
 			scan_redirection(scan);
 		} else if (c == ')' && shells == 0 && until == ')') {
 			scan->p++;
@@ -358,7 +357,7 @@ resolve(const struct scan *scan, const char *word)
 	while (*word != '\0') {
 		size_t len = strcspn(word, "/");
 
-		if (len == 2 && strncmp(word, "..", 2) == 0) {
+		if (len == 2 && text_begins(word, "..")) {
 			const char *slash = path.len > 0 ?
 			    memrchr(path.data, '/', path.len) :
 			    NULL;
@@ -382,8 +381,7 @@ command_guard_protects(char *const *protected_paths, const char *file)
 {
 	for (char *const *p = protected_paths; p != NULL && *p != NULL; p++)
 		if (scope_path_covers(*p, file) ||
-		    (strncmp(*p, "**/", 3) == 0 &&
-			scope_path_covers(*p + 3, file)))
+		    (text_begins(*p, "**/") && scope_path_covers(*p + 3, file)))
 			return true;
 	return false;
 }
@@ -578,7 +576,7 @@ judge_git(struct scan *scan, char *const *words)
 			(strcmp(*w, "get") == 0 || strcmp(*w, "list") == 0));
 		if (**w != '-')
 			operands++;
-		else if (strncmp(*w, "--unset", 7) == 0 ||
+		else if (text_begins(*w, "--unset") ||
 		    is_option(*w, "e", "edit"))
 			operands = 2;
 	}
@@ -623,8 +621,7 @@ is_assignment(const char *word)
 	size_t len = strspn(word,
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
 
-	return len > 0 &&
-	    (word[len] == '=' || strncmp(word + len, "+=", 2) == 0);
+	return len > 0 && (word[len] == '=' || text_begins(word + len, "+="));
 }
 
 static const char *
@@ -639,9 +636,9 @@ base_name(const char *word)
 static bool
 is_new_home(const char *word)
 {
-	return strncmp(word, "HOME=", 5) == 0 ||
-	    strncmp(word, "XDG_CONFIG_HOME=", 16) == 0 ||
-	    strncmp(word, "GIT_CONFIG_", 11) == 0;
+	return text_begins(word, "HOME=") ||
+	    text_begins(word, "XDG_CONFIG_HOME=") ||
+	    text_begins(word, "GIT_CONFIG_");
 }
 
 /* The command behind assignments, reserved words and wrappers. */
@@ -718,7 +715,7 @@ judge_writes(struct scan *scan, const char *name, char *const *words)
 			continue;
 		for (char *const *w = words; *w != NULL && !writes; w++)
 			writes = is_option(*w, writers[i].needs, "in-place") ||
-			    strncmp(*w, "--in-place=", 11) == 0;
+			    text_begins(*w, "--in-place=");
 		for (char *const *w = words; *w != NULL && writes; w++)
 			if (**w != '-' && (!writers[i].last || w[1] == NULL))
 				judge_write(scan, *w);

@@ -105,7 +105,7 @@ status_of(const char *line, size_t len)
 	const char *space = memchr(line, ' ', len);
 	size_t at = space != NULL ? (size_t)(space - line) + 1 : len;
 
-	if (len < 5 || strncmp(line, "HTTP/", 5) != 0 || len < at + 3)
+	if (len < 5 || !text_begins(line, "HTTP/") || len < at + 3)
 		return 0;
 	for (size_t i = at; i < at + 3; i++)
 		if (line[i] < '0' || line[i] > '9')

@@ -51,8 +51,7 @@ escalation_of_intervention(const char *intervention, const char *severity,
 	for (size_t i = 0; i < nitems(interventions); i++) {
 		if (strcmp(interventions[i].intervention, intervention) != 0 ||
 		    (interventions[i].severity != NULL &&
-			(severity == NULL ||
-			    strcmp(interventions[i].severity, severity) != 0)))
+			!text_is(severity, interventions[i].severity)))
 			continue;
 		*ret_level = interventions[i].level;
 		return true;

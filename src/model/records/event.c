@@ -116,8 +116,7 @@ const struct event_row *
 event_row_named(const char *name)
 {
 	for (size_t i = 0; i < EVENT_KIND_COUNT; i++)
-		if (event_table[i].name != NULL &&
-		    strcmp(event_table[i].name, name) == 0)
+		if (text_is(event_table[i].name, name))
 			return &event_table[i];
 	return NULL;
 }
@@ -256,10 +255,10 @@ add_member(struct json_object *event, const char *spec, size_t len, bool lines,
 
 	if (way != NULL)
 		*way++ = '\0';
-	text = json_object_get_string(json_object_object_get(event, name));
+	text = json_object_get_string(json_member(event, name));
 	if (text == NULL || text[0] == '\0')
 		return false;
-	if (way != NULL && strcmp(way, "sha") == 0) {
+	if (text_is(way, "sha")) {
 		text_add_visible(out, text, strnlen(text, SHA_LEN), false);
 	} else if (way == NULL ||
 	    !text_parse_int(text, 0, INT64_MAX / 1000, &number)) {

@@ -140,7 +140,7 @@ mark_len(const char *s)
 	size_t len = strspn(s, "0123456789");
 
 	for (size_t i = 0; i < nitems(boxes); i++)
-		if (strncmp(s, boxes[i], strlen(boxes[i])) == 0)
+		if (text_begins(s, boxes[i]))
 			return strlen(boxes[i]);
 	if (len > 0 && (s[len] == '.' || s[len] == ')'))
 		len++;
@@ -208,7 +208,7 @@ excerpt_title(const char *text, size_t max)
 	for (; text != NULL && *text != '\0'; text += len) {
 		len = strcspn(text, "\n");
 		buf_clear(&line);
-		if (strncmp(text, "```", 3) != 0)
+		if (!text_begins(text, "```"))
 			add_unmarked(text, len, &line);
 		if (says_something(line.data)) {
 			text_add_utf8(&title, line.data, line.len);

@@ -45,8 +45,9 @@ const struct failure_class failure_classes[] = {
 	{ "outage", FLEET, NOBODY,
 	    "the service did not answer for longer than 6 hours",
 	    "wait until the service is available again" },
-	{ "login", FLEET, PERSON, "Claude Code has lost its login or trust",
-	    "log in with: claude auth login, or type what the failure says" },
+	{ "login", FLEET, PERSON, "an agent has lost its login or trust",
+	    "type what the failure says; each kind of agent has a login of its "
+	    "own" },
 	{ "worker_error", WORKER, REPAIR,
 	    "a worker of auto mode cannot continue", "see why: llmc status" },
 	{ "worktree", WORKER, REPAIR, "a worktree cannot be made",

@@ -30,7 +30,7 @@ split_remote(const char *remote, char **ret_host, char **ret_path)
 		host = remote;
 		if (path == NULL)
 			return false;
-	} else if (host != NULL && strncmp(remote, "file:", 5) != 0) {
+	} else if (host != NULL && !text_begins(remote, "file:")) {
 		host += 3;
 		path = host + strcspn(host, "/");
 		if (*path == '\0')
@@ -41,13 +41,13 @@ split_remote(const char *remote, char **ret_host, char **ret_path)
 	at = memrchr(host, '@', (size_t)(path - host));
 	host = at != NULL ? at + 1 : host;
 	*ret_host = xstrndup(host,
-	    strncmp(remote, "ssh:", 4) == 0 ? strcspn(host, ":/") :
-					      (size_t)(path - host));
+	    text_begins(remote, "ssh:") ? strcspn(host, ":/") :
+					  (size_t)(path - host));
 	path++;
 	len = strlen(path);
 	while (len > 0 && path[len - 1] == '/')
 		len--;
-	if (len > 4 && strncmp(path + len - 4, ".git", 4) == 0)
+	if (len > 4 && text_begins(path + len - 4, ".git"))
 		len -= 4;
 	*ret_path = xstrndup(path, len);
 	return true;
@@ -77,7 +77,7 @@ forge_is_private(const char *url)
 	static const char here[] = "http://127.0.0.1";
 	size_t len = strlen(here);
 
-	return strncmp(url, "https://", 8) == 0 ||
+	return text_begins(url, "https://") ||
 	    (strncmp(url, here, len) == 0 &&
 		(url[len] == ':' || url[len] == '/' || url[len] == '\0'));
 }
@@ -378,7 +378,7 @@ forge_request(const struct forge_place *place,
 	case FORGE_ADD_LABEL:
 		buf_addf(url, "/issues/%" PRId64 "/labels", request->number);
 		json_set(json, "labels", json_object_new_array());
-		json_object_array_add(json_object_object_get(json, "labels"),
+		json_object_array_add(json_member(json, "labels"),
 		    request->id > 0 ? json_object_new_int64(request->id) :
 				      json_object_new_string(request->text));
 		break;
@@ -506,24 +506,6 @@ is_login(const char *login)
 	return true;
 }
 
-struct json_object *
-forge_member(struct json_object *json, const char *key)
-{
-	struct json_object *value = NULL;
-
-	if (json_object_is_type(json, json_type_object))
-		json_object_object_get_ex(json, key, &value);
-	return value;
-}
-
-size_t
-forge_length(struct json_object *list)
-{
-	return json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
-}
-
 const char *
 forge_login(struct json_object *json)
 {
@@ -572,15 +554,15 @@ forge_issue_read(
     struct json_object *json, struct forge_issue *ret_issue, struct err *err)
 {
 	struct forge_issue issue = { .priority = PRIORITY_NORMAL };
-	struct json_object *user = forge_member(json, "user");
-	struct json_object *labels = forge_member(json, "labels");
+	struct json_object *user = json_member(json, "user");
+	struct json_object *labels = json_member(json, "labels");
 	const char *text = json_string_or(json, "body", "");
 	cleanup_buf struct buf clean = BUF_INIT;
 
 	issue.number = json_int_or(json, "number", 0);
 	if (issue.number <= 0 || issue.number > INT32_MAX ||
 	    forge_login(user) == NULL ||
-	    forge_member(json, "pull_request") != NULL)
+	    json_member(json, "pull_request") != NULL)
 		return err_set(err, -EBADMSG,
 		    "the answer of the forge is not an issue; is forge.url "
 		    "that of its API?");
@@ -596,7 +578,7 @@ forge_issue_read(
 	    forge_line(json_string_or(json, "updated_at", ""), FORGE_STAMP_MAX);
 	issue.bot = forge_is_bot(user);
 	issue.open = strcmp(json_string_or(json, "state", ""), "open") == 0;
-	for (size_t i = 0; i < forge_length(labels); i++)
+	for (size_t i = 0; i < json_length(labels); i++)
 		see_label(&issue,
 		    json_string_or(
 			json_object_array_get_idx(labels, i), "name", ""));
@@ -631,7 +613,7 @@ forge_issues_read(
     struct json_object *json, struct forge_issues *ret_issues, struct err *err)
 {
 	struct forge_issues issues = { 0 };
-	size_t count = forge_length(json);
+	size_t count = json_length(json);
 
 	if (!json_object_is_type(json, json_type_array))
 		return err_set(err, -EBADMSG,
@@ -698,7 +680,7 @@ forge_issue_unfit(const struct forge_issue *issue)
 static int
 need_list(struct json_object *json, bool *ret_more, struct err *err)
 {
-	*ret_more = forge_length(json) >= FORGE_LIST_MAX;
+	*ret_more = json_length(json) >= FORGE_LIST_MAX;
 	return json_object_is_type(json, json_type_array) ?
 	    0 :
 	    err_set(err, -EBADMSG, "the answer of the forge is not a list");
@@ -714,14 +696,14 @@ forge_labeller(struct json_object *json, enum forge_dialect dialect,
 	*ret_set = false;
 	if (need_list(json, ret_more, NULL) < 0)
 		return NULL;
-	for (size_t i = 0; i < forge_length(json); i++) {
+	for (size_t i = 0; i < json_length(json); i++) {
 		struct json_object *event = json_object_array_get_idx(json, i);
 		const char *kind =
 		    json_string_or(event, github ? "event" : "type", "");
 
 		if (strcmp(kind, github ? "labeled" : "label") != 0 ||
-		    strcasecmp(json_string_or(
-				   forge_member(event, "label"), "name", ""),
+		    strcasecmp(
+			json_string_or(json_member(event, "label"), "name", ""),
 			FORGE_LABEL) != 0)
 			continue;
 		/* Gitea tells of its removal in the same way. */
@@ -730,9 +712,9 @@ forge_labeller(struct json_object *json, enum forge_dialect dialect,
 			continue;
 		*ret_set = true;
 		last = forge_is_bot(
-			   forge_member(event, github ? "actor" : "user")) ?
+			   json_member(event, github ? "actor" : "user")) ?
 		    NULL :
-		    forge_login(forge_member(event, github ? "actor" : "user"));
+		    forge_login(json_member(event, github ? "actor" : "user"));
 	}
 	return last == NULL ? NULL : xstrdup(last);
 }
@@ -742,7 +724,7 @@ forge_label_find(struct json_object *json, const char *name, bool *ret_more)
 {
 	if (need_list(json, ret_more, NULL) < 0)
 		return 0;
-	for (size_t i = 0; i < forge_length(json); i++) {
+	for (size_t i = 0; i < json_length(json); i++) {
 		struct json_object *one = json_object_array_get_idx(json, i);
 		int64_t id = forge_made_id(one);
 
@@ -794,14 +776,13 @@ forge_comment_find(struct json_object *json, const char *login,
 {
 	if (need_list(json, ret_more, err) < 0)
 		return 0;
-	for (size_t i = 0; i < forge_length(json); i++) {
+	for (size_t i = 0; i < json_length(json); i++) {
 		struct json_object *one = json_object_array_get_idx(json, i);
 
 		if (strcasecmp(
-			json_string_or(forge_member(one, "user"), "login", ""),
+			json_string_or(json_member(one, "user"), "login", ""),
 			login) == 0 &&
-		    strncmp(json_string_or(one, "body", ""), marker,
-			strlen(marker)) == 0)
+		    text_begins(json_string_or(one, "body", ""), marker))
 			return forge_made_id(one);
 	}
 	return 0;

@@ -197,11 +197,6 @@ bool forge_may_write(struct json_object *json);
 /* The login of the user that the answer describes; NULL = it has none. */
 const char *forge_login(struct json_object *json);
 
-/* Of any answer: the member, NULL = it has none; how many entries a list has, 0
- * = it is none. */
-struct json_object *forge_member(struct json_object *json, const char *key);
-size_t forge_length(struct json_object *list);
-
 /* Is this user a program? */
 bool forge_is_bot(struct json_object *user);
 

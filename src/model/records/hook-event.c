@@ -74,7 +74,7 @@ hook_event_read(
 		.worker = json_string_or(params, "worker", ""),
 		.generation = (uint64_t)json_int_or(params, "generation", 0),
 		.id = json_string_or(params, "id", ""),
-		.data = json_object_object_get(params, "data"),
+		.data = json_member(params, "data"),
 	};
 	ret_event->kind = kind_of(ret_event->event);
 	return 0;

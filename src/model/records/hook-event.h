@@ -42,6 +42,10 @@ bool hook_event_is_life(struct json_object *params);
 #define HOOK_EVENT_READY  "AgentReady"
 #define HOOK_EVENT_NAMED  "ConversationNamed"
 
+/* The error of a StopFailure: a person pressed Escape. Claude Code says that
+ * only in its transcript. */
+#define HOOK_ERROR_INTERRUPTED "interrupted"
+
 /* Valid as long as the object it was read from. */
 struct hook_event {
 	enum hook_kind kind;

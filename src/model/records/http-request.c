@@ -51,8 +51,7 @@ static const struct {
 	    "This comes from another page than the one that llmc serves.\n" },
 	{ 404, "Not Found", NULL, "There is nothing here.\n" },
 	{ 405, "Method Not Allowed", "Allow: GET, HEAD",
-	    "Only GET and HEAD are served here; to change something, use "
-	    "llmc.\n" },
+	    "Only GET and HEAD are served here, and POST below /api/.\n" },
 	{ 408, "Request Timeout", NULL, "The request came too slowly.\n" },
 	{ 409, "Conflict", NULL, "This is not possible now.\n" },
 	{ 411, "Length Required", NULL,
@@ -141,6 +140,19 @@ web_origin_valid(const char *origin)
 	return len > skip && len < HTTP_HOST_SIZE &&
 	    strncmp(origin, HTTPS, skip) == 0 &&
 	    strspn(origin + skip, marks) == len - skip;
+}
+
+int
+web_may_listen(const char *address, const char *origin, struct err *err)
+{
+	if (strcmp(address, WEB_LOOPBACK) == 0 || *origin != '\0')
+		return 0;
+	return err_set(err, -EPERM,
+	    "the page is not opened on %s (web.listen), where others could "
+	    "read along: let a program of yours speak TLS for it, and say "
+	    "where with llmc config set web.origin https://...; or: llmc "
+	    "config set web.listen " WEB_LOOPBACK,
+	    address);
 }
 
 /* Of a browser: Origin is sent with every POST. */

@@ -11,6 +11,8 @@
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
 
+struct err;
+
 #define HTTP_HEAD_MAX 8192 /* bytes, with the empty line at its end */
 #define HTTP_BODY_MAX ((size_t)128 * 1024)
 
@@ -135,6 +137,10 @@ struct web_rules {
  * (from another origin), 415 (no JSON). */
 int web_decide(const struct http_head *request, const struct web_rules *rules,
     enum web_path *ret_path);
+
+/* May the page listen on that address, with this web.origin? -EPERM: others
+ * could read along; the message says what to type. */
+int web_may_listen(const char *address, const char *origin, struct err *err);
 
 /* Is it an https origin without a path, such as https://example.org? */
 bool web_origin_valid(const char *origin);

@@ -14,7 +14,7 @@ inspection_is_id(const char *text)
 static bool
 is_moved(const struct inspection *in)
 {
-	return strncmp(in->head, in->seen, strlen(in->seen)) != 0;
+	return !text_begins(in->head, in->seen);
 }
 
 static bool

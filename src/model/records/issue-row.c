@@ -133,7 +133,7 @@ forge_row_is_edited(
 	cleanup_buf struct buf text = BUF_INIT;
 
 	forge_issue_text(issue, &text);
-	return row->text == NULL || strcmp(row->text, text.data) != 0;
+	return !text_is(row->text, text.data);
 }
 
 const char *

@@ -106,18 +106,6 @@ struct piece {
 	size_t len;
 };
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static char
 lower(char c)
 {
@@ -152,7 +140,7 @@ looks_numeric(const char *name)
 	const char *dot = strrchr(name, '.');
 	const char *last = dot != NULL ? dot + 1 : name;
 
-	return is_digit(*last);
+	return text_is_digit(*last);
 }
 
 static bool
@@ -167,7 +155,8 @@ valid_name(const char *name)
 			label = 0;
 			continue;
 		}
-		if (!is_letter(*p) && !is_digit(*p) && *p != '_' && *p != '-')
+		if (!text_is_letter(*p) && !text_is_digit(*p) && *p != '_' &&
+		    *p != '-')
 			return false;
 		if ((*p == '-' && label == 0) || ++label > LABEL_MAX)
 			return false;
@@ -214,7 +203,7 @@ take_port(struct piece piece, unsigned *ret_port)
 	if (piece.len == 0 || piece.len > 5 || piece.at[0] == '0')
 		return false;
 	for (size_t i = 0; i < piece.len; i++) {
-		if (!is_digit(piece.at[i]))
+		if (!text_is_digit(piece.at[i]))
 			return false;
 		port = port * 10 + (unsigned)(piece.at[i] - '0');
 	}
@@ -289,7 +278,8 @@ static bool
 is_token(struct piece piece)
 {
 	for (size_t i = 0; i < piece.len; i++)
-		if (!is_letter(piece.at[i]) && !is_digit(piece.at[i]) &&
+		if (!text_is_letter(piece.at[i]) &&
+		    !text_is_digit(piece.at[i]) &&
 		    (piece.at[i] == '\0' ||
 			strchr("!#$%&'*+-.^_`|~", piece.at[i]) == NULL))
 			return false;
@@ -446,7 +436,7 @@ take_rule(const char *text, struct rule *ret)
 {
 	struct piece piece = { text, strlen(text) };
 
-	ret->below = strncmp(text, "*.", 2) == 0;
+	ret->below = text_begins(text, "*.");
 	if (ret->below) {
 		piece.at += 2;
 		piece.len -= 2;

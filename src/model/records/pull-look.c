@@ -14,8 +14,8 @@
 int
 pull_read(struct json_object *json, struct pull *ret_pull, struct err *err)
 {
-	struct json_object *head = forge_member(json, "head");
-	const char *login = forge_login(forge_member(json, "user"));
+	struct json_object *head = json_member(json, "head");
+	const char *login = forge_login(json_member(json, "user"));
 	const char *state = json_string_or(json, "state", "");
 	const char *text = json_string_or(json, "body", "");
 	int64_t number = json_int_or(json, "number", 0);
@@ -66,9 +66,9 @@ pull_release(struct pull *pull)
 static bool
 has_branch(struct json_object *json, const struct pull_row *row)
 {
-	return strcmp(json_string_or(forge_member(json, "head"), "ref", ""),
+	return strcmp(json_string_or(json_member(json, "head"), "ref", ""),
 		   row->branch) == 0 &&
-	    strcmp(json_string_or(forge_member(json, "base"), "ref", ""),
+	    strcmp(json_string_or(json_member(json, "base"), "ref", ""),
 		row->base) == 0;
 }
 
@@ -77,7 +77,7 @@ pull_find(struct json_object *json, const struct pull_row *row,
     const char *login, struct pull *ret_pull, struct err *err)
 {
 	bool one = json_object_is_type(json, json_type_object), found = false;
-	size_t count = one ? 1 : forge_length(json);
+	size_t count = one ? 1 : json_length(json);
 	cleanup_buf struct buf marker = BUF_INIT;
 	int r = -ENOENT;
 
@@ -119,12 +119,12 @@ pull_find(struct json_object *json, const struct pull_row *row,
 int
 pull_graphql(struct json_object *json, struct err *err)
 {
-	struct json_object *errors = forge_member(json, "errors");
+	struct json_object *errors = json_member(json, "errors");
 	cleanup_free char *words = NULL;
 
-	if (forge_length(errors) == 0 && forge_member(json, "data") != NULL)
+	if (json_length(errors) == 0 && json_member(json, "data") != NULL)
 		return 0;
-	words = forge_line(json_string_or(forge_length(errors) > 0 ?
+	words = forge_line(json_string_or(json_length(errors) > 0 ?
 				   json_object_array_get_idx(errors, 0) :
 				   NULL,
 			       "message", "the forge does not say why"),
@@ -240,7 +240,7 @@ see_run(struct pull_checks *checks, struct json_object *run)
 	static const char *const stuck[] = { "cancelled", "action_required",
 		"stale", NULL };
 	const char *conclusion = json_string_or(run, "conclusion", "");
-	struct json_object *output = forge_member(run, "output");
+	struct json_object *output = json_member(run, "output");
 	cleanup_buf struct buf said = BUF_INIT;
 	unsigned i;
 
@@ -256,7 +256,7 @@ see_run(struct pull_checks *checks, struct json_object *run)
 		    json_string_or(output, "text", ""));
 		/* Of those it has a log, with the same id. */
 		add_job(checks,
-		    strcmp(json_string_or(forge_member(run, "app"), "slug", ""),
+		    strcmp(json_string_or(json_member(run, "app"), "slug", ""),
 			"github-actions") == 0 ?
 			forge_made_id(run) :
 			0,
@@ -289,9 +289,9 @@ int
 pull_checks_read(struct json_object *json, struct pull_checks *checks,
     bool *ret_more, struct err *err)
 {
-	struct json_object *runs = forge_member(json, "check_runs");
-	struct json_object *statuses = forge_member(json, "statuses");
-	size_t count = forge_length(runs != NULL ? runs : statuses);
+	struct json_object *runs = json_member(json, "check_runs");
+	struct json_object *statuses = json_member(json, "statuses");
+	size_t count = json_length(runs != NULL ? runs : statuses);
 
 	*ret_more = count >= FORGE_LIST_MAX;
 	/* A Gitea without any has null. */
@@ -320,7 +320,7 @@ remark_release(struct pull_remark *remark)
 	free(remark->text);
 }
 
-void
+static void
 pull_remarks_release(struct pull_remarks *remarks)
 {
 	for (size_t i = 0; i < remarks->count; i++)
@@ -342,7 +342,7 @@ is_over(struct json_object *json)
 {
 	struct json_object *position = NULL;
 
-	if (forge_member(json, "resolver") != NULL)
+	if (json_member(json, "resolver") != NULL)
 		return true; /* Gitea */
 	return json_object_object_get_ex(json, "position", &position) &&
 	    position == NULL &&
@@ -365,7 +365,7 @@ see_remark(struct json_object *json, enum pull_source source,
 	static const char *const asks[] = { "CHANGES_REQUESTED",
 		"REQUEST_CHANGES", NULL };
 	static const char *const words[] = { "COMMENTED", "COMMENT", NULL };
-	struct json_object *user = forge_member(json, "user");
+	struct json_object *user = json_member(json, "user");
 	const char *login = forge_login(user);
 	const char *text = json_string_or(json, "body", "");
 	const char *state = json_string_or(json, "state", "");
@@ -378,8 +378,7 @@ see_remark(struct json_object *json, enum pull_source source,
 
 	if (remark.id == 0 || login == NULL || forge_is_bot(user) ||
 	    (source == PULL_LINE && is_over(json)) ||
-	    (strcasecmp(login, self) == 0 &&
-		strncmp(text, "<!-- llmc ", strlen("<!-- llmc ")) == 0))
+	    (strcasecmp(login, self) == 0 && text_begins(text, "<!-- llmc ")))
 		return;
 	remark.fresh = remark.id > seen_of(row, source);
 	if (source == PULL_REVIEW) {
@@ -408,12 +407,16 @@ see_remark(struct json_object *json, enum pull_source source,
 	remarks->list[remarks->count++] = remark;
 }
 
-int
+/* A page of them, added: what is new for the row, or objects; of people, and
+ * neither resolved nor outdated as far as the forge says so. Words of `login`
+ * with a marker are our own; without one they are those of the person whose
+ * token we use. */
+static int
 pull_remarks_read(struct json_object *json, enum pull_source source,
     const struct pull_row *row, const char *login, struct pull_remarks *remarks,
     bool *ret_more, struct err *err)
 {
-	size_t count = forge_length(json);
+	size_t count = json_length(json);
 
 	*ret_more = count >= FORGE_LIST_MAX;
 	if (!json_object_is_type(json, json_type_array))
@@ -477,7 +480,7 @@ pull_look_begin(struct pull_look *look, const struct pull_row *row)
 	look->page = 1;
 	look->at = 0;
 	look->review_count = 0;
-	if (look->sha == NULL || strcmp(look->sha, row->pushed) != 0) {
+	if (!text_is(look->sha, row->pushed)) {
 		/* An answer about another commit may have the same tag. */
 		pull_checks_release(&look->runs);
 		pull_checks_release(&look->statuses);
@@ -607,13 +610,13 @@ static void
 note_reviews(struct pull_look *look, struct json_object *json,
     const struct pull_row *row)
 {
-	for (size_t i = 0; i < forge_length(json); i++) {
+	for (size_t i = 0; i < json_length(json); i++) {
 		struct json_object *one = json_object_array_get_idx(json, i);
 		int64_t id = forge_made_id(one);
 
 		if (id <= row->seen_review ||
 		    json_int_or(one, "comments_count", 0) == 0 ||
-		    forge_is_bot(forge_member(one, "user")) ||
+		    forge_is_bot(json_member(one, "user")) ||
 		    look->review_count == PULL_REMARKS_MAX)
 			continue;
 		look->review_ids = xreallocarray(look->review_ids,

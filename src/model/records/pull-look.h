@@ -103,15 +103,6 @@ struct pull_remarks {
 	size_t count;
 };
 
-void pull_remarks_release(struct pull_remarks *remarks);
-/* A page of them, added: what is new for the row, or objects; of people, and
- * neither resolved nor outdated as far as the forge says so. Words of `login`
- * with a marker are our own; without one they are those of the person whose
- * token we use. */
-int pull_remarks_read(struct json_object *json, enum pull_source source,
-    const struct pull_row *row, const char *login, struct pull_remarks *remarks,
-    bool *ret_more, struct err *err);
-
 /* Did GraphQL do it? Else words for a person, cleaned, in err. */
 int pull_graphql(struct json_object *json, struct err *err);
 

@@ -85,17 +85,11 @@ pull_row_new(const char *task, const char *title, const char *base,
 	return row;
 }
 
-static bool
-is_same(const char *one, const char *two)
-{
-	return one != NULL && two != NULL && strcmp(one, two) == 0;
-}
-
 /* Has its verdict been so for a while? */
 static bool
 is_settled(const struct pull_row *row, int64_t now_ms)
 {
-	return is_same(row->checked, row->pushed) &&
+	return text_is(row->checked, row->pushed) &&
 	    now_ms - row->verdict_ms >= PULL_SETTLE_MS;
 }
 
@@ -125,7 +119,7 @@ pull_row_why(const struct pull_row *row, const struct pull_rules *rules)
 		return PULL_WHY_OTHERS;
 	if (is_exhausted(row))
 		return PULL_WHY_ROUNDS;
-	if (!is_same(row->checked, row->pushed) || row->turn != PULL_TURN_NONE)
+	if (!text_is(row->checked, row->pushed) || row->turn != PULL_TURN_NONE)
 		return PULL_WHY_NONE;
 	if (row->verdict == PULL_STUCK)
 		return PULL_WHY_STUCK;
@@ -171,13 +165,13 @@ pull_row_duty(
 		return PULL_UNASK;
 	if (row->withdrawn || row->ended || row->state != PULL_OPEN)
 		return end_duty(row);
-	if (!row->others && !is_same(row->head, row->pushed))
+	if (!row->others && !text_is(row->head, row->pushed))
 		return PULL_PUSH;
 	if (row->number == 0)
 		return row->absent ? PULL_MAKE : PULL_FIND;
 	if (rules->labels && !row->labelled)
 		return PULL_LABEL;
-	if (!is_same(row->described, row->head))
+	if (!text_is(row->described, row->head))
 		return PULL_DESCRIBE;
 	if (row->replied < row->replies)
 		return PULL_REPLY;
@@ -188,7 +182,7 @@ pull_row_duty(
 	if (row->turn != PULL_TURN_NONE)
 		return row->turn_sent || is_exhausted(row) ? PULL_WAIT :
 							     PULL_SEND_TURN;
-	if (row->others || !is_same(row->checked, row->pushed))
+	if (row->others || !text_is(row->checked, row->pushed))
 		return PULL_WAIT;
 	if (row->draft && !row->readied &&
 	    (is_green(row, now_ms) || row->verdict == PULL_NONE))
@@ -215,7 +209,7 @@ note_state(struct pull_row *row, const struct pull *pull)
 	row->state = pull->state;
 	/* What was merged need not be what is here by now. */
 	if (row->state == PULL_MERGED)
-		row->others = !is_same(pull->head, row->head);
+		row->others = !text_is(pull->head, row->head);
 }
 
 void
@@ -319,7 +313,7 @@ judge(const struct pull_row *row, const struct pull_look *look, int64_t now_ms)
 {
 	size_t count = look->runs.count + look->statuses.count;
 	size_t running = look->runs.running + look->statuses.running;
-	bool late = is_same(row->checked, look->sha) &&
+	bool late = text_is(row->checked, look->sha) &&
 	    now_ms - row->verdict_ms >= PULL_RED_MS;
 
 	if (count == 0)
@@ -445,7 +439,7 @@ note_verdict(struct pull_row *row, const struct pull_look *look, int64_t now_ms)
 {
 	enum pull_verdict verdict = judge(row, look, now_ms);
 
-	if (verdict != row->verdict || !is_same(row->checked, look->sha))
+	if (verdict != row->verdict || !text_is(row->checked, look->sha))
 		row->verdict_ms = now_ms;
 	row->verdict = verdict;
 	xstrset(&row->checked, look->sha);
@@ -472,7 +466,7 @@ pull_row_looked(struct pull_row *row, const struct pull_look *look,
 	if (row->state != PULL_OPEN)
 		return;
 	/* Something new was pushed while it was asked about. */
-	if (!is_same(look->sha, row->pushed)) {
+	if (!text_is(look->sha, row->pushed)) {
 		row->poll_ms = 0;
 		return;
 	}
@@ -489,7 +483,7 @@ pull_row_looked(struct pull_row *row, const struct pull_look *look,
 		(row->turn == PULL_TURN_CONFLICT && !conflict)))
 		row->turn = PULL_TURN_NONE;
 	if (row->turn == PULL_TURN_NONE && !row->others &&
-	    is_same(row->head, row->pushed)) {
+	    text_is(row->head, row->pushed)) {
 		make_turn(row, look, conflict, repo, nonce);
 		row->objected = false;
 		see(&look->talk, &row->seen_talk, &row->objected);
@@ -548,7 +542,7 @@ publish(const char *text, size_t max, const char *const *hidden)
 
 		for (size_t i = 0; hidden != NULL && hidden[i] != NULL; i++)
 			if (strlen(hidden[i]) > len &&
-			    strncmp(s, hidden[i], strlen(hidden[i])) == 0)
+			    text_begins(s, hidden[i]))
 				len = strlen(hidden[i]);
 		if (len > 1)
 			buf_adds(&out, "...");
@@ -647,7 +641,7 @@ pull_reply(
     const struct pull_row *row, const char *const *hidden, struct buf *out)
 {
 	pull_reply_marker(row, out);
-	if (is_same(row->checked, row->head))
+	if (text_is(row->checked, row->head))
 		buf_adds(out, "\nNothing was changed.\n");
 	else
 		buf_addf(out, "\nThis was answered with %s.\n", row->head);
@@ -687,7 +681,7 @@ pull_row_words(const struct pull_row *row, struct buf *out)
 		buf_adds(out, "somebody else has pushed to its branch");
 	else if (row->turn_sent)
 		buf_adds(out, "its worker has a turn for it");
-	else if (!is_same(row->head, row->pushed))
+	else if (!text_is(row->head, row->pushed))
 		buf_adds(out, "new work is to be pushed");
 	else if (row->queued)
 		buf_adds(out, "it is in the merge queue");

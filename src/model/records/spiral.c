@@ -199,16 +199,10 @@ health_read_line(const char *line, const char *level, int64_t pid,
 }
 
 static bool
-is_digit(char c)
-{
-	return isdigit((unsigned char)c) != 0;
-}
-
-static bool
 has_digit(const char *s, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (is_digit(s[i]))
+		if (text_is_digit(s[i]))
 			return true;
 	return false;
 }
@@ -220,7 +214,7 @@ is_number(const char *s, size_t len)
 {
 	bool hex = true;
 
-	if (is_digit(s[0]))
+	if (text_is_digit(s[0]))
 		return true;
 	if (len < SHORT_HASH_MIN || !has_digit(s, len))
 		return false;
@@ -238,9 +232,9 @@ static void
 add_word(const char *s, size_t len, struct buf *out)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (!is_digit(s[i]))
+		if (!text_is_digit(s[i]))
 			buf_addc(out, (char)tolower((unsigned char)s[i]));
-		else if (i == 0 || !is_digit(s[i - 1]))
+		else if (i == 0 || !text_is_digit(s[i - 1]))
 			buf_adds(out, NUMBER_MARK);
 	}
 }
@@ -434,8 +428,7 @@ remember(struct memory *memory, const struct spiral_event *event,
 	if (is_failure(event))
 		memory->row++;
 	if (event->kind == SPIRAL_REMEDY &&
-	    (event->outcome == NULL ||
-		strcmp(event->outcome, OUTCOME_UNFINISHED) != 0))
+	    !text_is(event->outcome, OUTCOME_UNFINISHED))
 		memory->tried = true;
 }
 
@@ -452,8 +445,7 @@ count_same(const struct spiral_event *history, size_t count,
 		return same;
 	for (size_t i = 0; i + 1 < count; i++) {
 		if (history[i].kind == last->kind &&
-		    history[i].signature != NULL &&
-		    strcmp(history[i].signature, last->signature) == 0 &&
+		    text_is(history[i].signature, last->signature) &&
 		    is_within(history[i].at_ms, rules->same_window_ms, now_ms))
 			same++;
 	}
@@ -534,7 +526,9 @@ spiral_decide(const struct spiral_event *history, size_t count,
 	if (failed)
 		decision.action = SPIRAL_REPAIR;
 	/* The first restart is immediate. */
-	times = memory.row > decision.same ? memory.row : decision.same;
+	times = memory.row;
+	if (rules->same_max > 0 && decision.same > times)
+		times = decision.same;
 	wait = times > 1 ? rules->delay_ms : 0;
 	while (--times > 1 && wait > 0 && wait < rules->delay_max_ms)
 		wait = wait > INT64_MAX / 2 ? INT64_MAX : wait * 2;

@@ -185,15 +185,14 @@ update_from_json(struct json_object *json, const char *at,
 	update->next = take_text(json, "next");
 	if (word_find(statuses, json_string_or(json, "status", ""), &status))
 		update->status = (enum update_status)(status + 1);
-	inner = json_object_object_get(json, "evidence");
+	inner = json_member(json, "evidence");
 	for (size_t i = 0; i < nitems(lists); i++) {
 		struct json_object *from = lists[i].evidence ? inner : json;
 
-		*list_of(update, &lists[i]) = strv_from_json(from != NULL ?
-			json_object_object_get(from, lists[i].key) :
-			NULL);
+		*list_of(update, &lists[i]) = strv_from_json(
+		    from != NULL ? json_member(from, lists[i].key) : NULL);
 	}
-	take_decisions(update, json_object_object_get(json, "decisions"));
+	take_decisions(update, json_member(json, "decisions"));
 	if (is_empty(update))
 		return err_set(err, -EINVAL,
 		    "%s: it says nothing; give at least a status and a "
@@ -331,8 +330,8 @@ update_find(
 	r = schema_check(&root_field, root, "", err);
 	if (r < 0)
 		return r;
-	return update_from_json(json_object_object_get(root, UPDATE_KEY),
-	    UPDATE_KEY, ret_update, err);
+	return update_from_json(
+	    json_member(root, UPDATE_KEY), UPDATE_KEY, ret_update, err);
 }
 
 struct json_object *
@@ -385,7 +384,7 @@ bind_id(char **id, const char *wanted, const char *key, struct err *err)
 {
 	if (*id == NULL)
 		*id = wanted != NULL ? xstrdup(wanted) : NULL;
-	else if (wanted == NULL || strcmp(*id, wanted) != 0)
+	else if (!text_is(wanted, *id))
 		return err_set(err, -EINVAL,
 		    UPDATE_KEY ".%s: \"%s\" is not what this session works "
 			       "on; write \"%s\", or leave it out",

@@ -50,15 +50,6 @@ plain(const char *text)
 	return copy;
 }
 
-static bool
-has(char *const *list, const char *word)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, word) == 0)
-			return true;
-	return false;
-}
-
 static char **
 tags_of(const char *const *items)
 {
@@ -67,7 +58,8 @@ tags_of(const char *const *items)
 	for (; *items != NULL; items++) {
 		cleanup_free char *tag = plain(*items);
 
-		if (strlen(tag) >= AGENT_TERM_MIN && !has(tags, tag))
+		if (strlen(tag) >= AGENT_TERM_MIN &&
+		    !strv_has(strv_const(tags), tag))
 			strv_add(&tags, tag);
 	}
 	return tags;
@@ -114,13 +106,13 @@ agent_card_new(const struct settings *settings, const char *name)
 	card->cost = cost_of(value_of(settings, name, "cost_tier"));
 	tools = list_of(settings, name, "tools");
 	card->tools = strv_copy(tools);
-	card->all_tools = has(card->tools, "*");
+	card->all_tools = strv_has(strv_const(card->tools), "*");
 	if (card->all_tools)
 		strv_clear(&card->tools);
 	return card;
 }
 
-void
+static void
 agent_card_free(struct agent_card *card)
 {
 	if (card == NULL)
@@ -252,12 +244,6 @@ add_words(struct buf *out, const char *text)
 	}
 }
 
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool
 was_asked(const struct agent_hint *hint, const char *words)
 {
@@ -288,7 +274,7 @@ match_tags(
 		strv_add(&s->tags, *t);
 	}
 	if (s->tags != NULL)
-		qsort(s->tags, strv_count(s->tags), sizeof(char *), by_text);
+		qsort(s->tags, strv_count(s->tags), sizeof(char *), strv_order);
 }
 
 /* Every word of the description that is in the task too, once. */

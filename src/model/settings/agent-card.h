@@ -45,7 +45,6 @@ struct agent_card {
 /* The card with this name; NULL if there is none. The caller frees it. */
 struct agent_card *
 agent_card_new(const struct settings *settings, const char *name);
-void agent_card_free(struct agent_card *card);
 void agent_card_cleanup(struct agent_card **card);
 #define cleanup_agent_card __attribute__((cleanup(agent_card_cleanup)))
 

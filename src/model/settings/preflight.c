@@ -85,8 +85,7 @@ judge_key(const struct preflight_facts *f, struct buf *detail)
 static bool
 mode_is(const struct preflight_facts *f, const char *mode)
 {
-	return f->permission_mode != NULL &&
-	    strcmp(f->permission_mode, mode) == 0;
+	return text_is(f->permission_mode, mode);
 }
 
 static struct verdict

@@ -311,7 +311,7 @@ set_up_venv(struct look *l, const char *runner, char **ret_prefix)
 		buf_addf(&command, " -r %s", more);
 	if (required == NULL && more == NULL)
 		buf_adds(&command, " -e .");
-	if (runner != NULL && strcmp(runner, "pytest") == 0 &&
+	if (text_is(runner, "pytest") &&
 	    !contains(l, "requirements.txt", "pytest") &&
 	    !contains(l, "requirements-dev.txt", "pytest"))
 		buf_adds(&command, " pytest");

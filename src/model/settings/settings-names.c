@@ -5,7 +5,7 @@
 #include "settings.h"
 
 const char *const agent_kind_or_none[] = { "", "claude", "claude-headless",
-	"codex", "opencode", NULL };
+	"codex", "opencode", "gemini", NULL };
 
 const struct setting settings_agent_keys[] = {
 	{ SETTINGS_AGENT "description", SETTING_STRING, "\"\"",

@@ -137,6 +137,8 @@ const struct setting settings_table[] = {
 	    .help = "The same for the kind codex.", .flags = SETTING_RUNS },
 	{ "defaults.opencode_command", SETTING_STRING, "\"opencode\"",
 	    .help = "The same for the kind opencode.", .flags = SETTING_RUNS },
+	{ "defaults.gemini_command", SETTING_STRING, "\"gemini\"",
+	    .help = "The same for the kind gemini.", .flags = SETTING_RUNS },
 	{ "defaults.model", SETTING_STRING, "\"\"",
 	    .help = "Model for the agent; empty means the agent's own "
 		    "default." },
@@ -188,7 +190,7 @@ const struct setting settings_table[] = {
 	{ "defaults.start_timeout", SETTING_DURATION, "\"15s\"",
 	    .help = "How long an agent may take to report that its session "
 		    "has started. The kind opencode has at least two "
-		    "minutes.",
+		    "minutes, gemini one.",
 	    .min = 100, .max = HOUR },
 
 	{ "defaults.sandbox", SETTING_CHOICE, "\"off\"",
@@ -316,8 +318,8 @@ const struct setting settings_table[] = {
 	{ "auto.review", SETTING_STRING, "\"\"",
 	    .help = "Another agent reviews finished work before it lands: a "
 		    "kind of agent (defaults.agent) or a card (agents.NAME); "
-		    "empty means none. It is to read only (codex is held to "
-		    "it by a sandbox only, opencode by nothing), and "
+		    "empty means none. It is to read only (codex, opencode "
+		    "and gemini are held to it by a sandbox only), and "
 		    "approves the commit or lists findings. Those go back to "
 		    "the author, twice at most; then the work waits for llmc "
 		    "accept. What it costs is part of the task." },

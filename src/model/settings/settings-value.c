@@ -20,18 +20,6 @@
 
 #define PORT_MAX 65535
 
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* 0 if it is not one, else the bytes; a size of 0 would stop everything. */
 int64_t
 settings_form_bytes(const char *text)
@@ -40,9 +28,9 @@ settings_form_bytes(const char *text)
 	int64_t bytes = 0;
 	const char *unit;
 
-	if (!is_digit(*text))
+	if (!text_is_digit(*text))
 		return 0;
-	for (; is_digit(*text); text++) {
+	for (; text_is_digit(*text); text++) {
 		bytes = bytes * 10 + (*text - '0');
 		if (bytes > INT64_C(1) << 50)
 			return 0;
@@ -65,18 +53,19 @@ static bool
 is_daytime(const char *text)
 {
 	return *text == '\0' ||
-	    (strlen(text) == strlen("07:00") && is_digit(text[0]) &&
-		is_digit(text[1]) && text[2] == ':' && is_digit(text[3]) &&
-		is_digit(text[4]) && text[3] < '6' &&
+	    (strlen(text) == strlen("07:00") && text_is_digit(text[0]) &&
+		text_is_digit(text[1]) && text[2] == ':' &&
+		text_is_digit(text[3]) && text_is_digit(text[4]) &&
+		text[3] < '6' &&
 		(text[0] < '2' || (text[0] == '2' && text[1] < '4')));
 }
 
 static bool
 is_variable(const char *text)
 {
-	if (!is_letter(*text) && *text != '_')
+	if (!text_is_letter(*text) && *text != '_')
 		return false;
-	while (is_letter(*text) || is_digit(*text) || *text == '_')
+	while (text_is_letter(*text) || text_is_digit(*text) || *text == '_')
 		text++;
 	return *text == '\0';
 }
@@ -103,9 +92,9 @@ is_port(const char *text)
 {
 	int port = 0;
 
-	if (!is_digit(*text) || *text == '0')
+	if (!text_is_digit(*text) || *text == '0')
 		return false;
-	for (; is_digit(*text); text++) {
+	for (; text_is_digit(*text); text++) {
 		port = port * 10 + (*text - '0');
 		if (port > PORT_MAX)
 			return false;
@@ -120,7 +109,7 @@ is_host(const char *text)
 
 	if (text[0] == '*' && text[1] == '.')
 		text += 2;
-	for (; is_letter(*text) || is_digit(*text) || *text == '-' ||
+	for (; text_is_letter(*text) || text_is_digit(*text) || *text == '-' ||
 	     *text == '_' || *text == '.';
 	     text++) {
 		if (*text == '.' && before == '.')
@@ -136,9 +125,9 @@ is_host(const char *text)
 static bool
 is_url(const char *text)
 {
-	size_t begin = strncmp(text, "https://", 8) == 0 ? 8 :
-	    strncmp(text, "http://", 7) == 0             ? 7 :
-							   0;
+	size_t begin = text_begins(text, "https://") ? 8 :
+	    text_begins(text, "http://")             ? 7 :
+						       0;
 
 	if (begin == 0 || text[begin] == '\0' || text[begin] == '/')
 		return false;
@@ -161,7 +150,8 @@ is_repo(const char *text)
 		if (*text == '.' && before == '/')
 			return false;
 		if (*text != '/' && *text != '.' && *text != '-' &&
-		    *text != '_' && !is_letter(*text) && !is_digit(*text))
+		    *text != '_' && !text_is_letter(*text) &&
+		    !text_is_digit(*text))
 			return false;
 		before = *text;
 	}
@@ -208,10 +198,10 @@ is_tool(const char *text)
 {
 	if (strcmp(text, "*") == 0)
 		return true;
-	if (!is_letter(*text) && *text != '_')
+	if (!text_is_letter(*text) && *text != '_')
 		return false; /* no option of a command line */
-	while (
-	    is_letter(*text) || is_digit(*text) || *text == '_' || *text == '-')
+	while (text_is_letter(*text) || text_is_digit(*text) || *text == '_' ||
+	    *text == '-')
 		text++;
 	return *text == '\0';
 }

@@ -10,7 +10,6 @@
 #include "thresholds.h"
 #include "toml-edit.h"
 #include "toml.h"
-#include "word.h"
 
 struct settings_alias {
 	const char *name; /* "overseer.stall_timeout_secs" */
@@ -273,7 +272,7 @@ settings_alias_value(
 	    json_object_get_boolean(json) ? alias->yes : alias->no);
 	if (toml_parse(text, strlen(text), &root, NULL, NULL) < 0)
 		return NULL;
-	return json_object_get(json_object_object_get(root, "x"));
+	return json_object_get(json_member(root, "x"));
 }
 
 struct settings {
@@ -529,8 +528,7 @@ set_default(struct settings *settings, const struct setting *row,
 	if (row->fallback != NULL) {
 		text = xasprintf("x = %s\n", row->fallback);
 		if (toml_parse(text, strlen(text), &root, NULL, NULL) < 0 ||
-		    !value_set(value, json_object_object_get(root, "x"),
-			settings->home))
+		    !value_set(value, json_member(root, "x"), settings->home))
 			fatalx("%s: the table's default is wrong", row->path);
 		value->line = 0;
 	} else if (strcmp(row->path, "tmux.socket") == 0) {
@@ -613,7 +611,7 @@ without_line(const char *msg)
 {
 	const char *end;
 
-	if (strncmp(msg, "line ", 5) != 0)
+	if (!text_begins(msg, "line "))
 		return msg;
 	end = strstr(msg, ": ");
 	return end != NULL ? end + 2 : msg;
@@ -682,8 +680,7 @@ settings_override(struct settings *settings, const char *path,
 		return err_set(err, -EINVAL, "%s: %s", path, why.msg);
 	buf_addc(&text, '\n');
 	if (toml_parse(text.data, text.len, &root, NULL, NULL) < 0 ||
-	    !value_set(
-		value, json_object_object_get(root, "x"), settings->home))
+	    !value_set(value, json_member(root, "x"), settings->home))
 		fatalx("%s: a checked value is refused", path);
 	value->line = 0; /* not from a file */
 	return 0;

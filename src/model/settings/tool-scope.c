@@ -42,9 +42,9 @@ covers(const char *rule, const char *tool)
 	if (tool[len] == '\0' || tool[len] == '(')
 		return true;
 	/* "mcp__github" is a server: there is no other "__" in it. */
-	return strncmp(rule, MCP, strlen(MCP)) == 0 &&
+	return text_begins(rule, MCP) &&
 	    strstr(rule + strlen(MCP), "__") == NULL &&
-	    strncmp(tool + len, "__", 2) == 0;
+	    text_begins(tool + len, "__");
 }
 
 static bool
@@ -52,15 +52,6 @@ any_covers(const char *const *rules, const char *tool)
 {
 	for (; *rules != NULL; rules++)
 		if (covers(*rules, tool))
-			return true;
-	return false;
-}
-
-static bool
-names(const char *const *list, const char *word)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(*list, word) == 0)
 			return true;
 	return false;
 }
@@ -138,7 +129,7 @@ intersect(const struct agent_card *card, const char *const *allow,
 	}
 	for (; *allow != NULL; allow++) {
 		if (!all && !any_covers(own, *allow) &&
-		    !names(report_tools, *allow))
+		    !strv_has(report_tools, *allow))
 			return widens(card, *allow, err);
 		strv_add(&scope->allow, *allow);
 	}
@@ -152,7 +143,7 @@ subtract(struct tool_scope *scope)
 
 	for (char **t = scope->allow; t != NULL && *t != NULL; t++)
 		if (!any_covers(strv_const(scope->deny), *t) &&
-		    !names(strv_const(left), *t))
+		    !strv_has(strv_const(left), *t))
 			strv_add(&left, *t);
 	for (const char *const *t = report_tools; !scope->all && *t != NULL;
 	     t++)
@@ -172,7 +163,7 @@ tool_scope_make(const struct agent_card *card, const char *const *allow,
 
 	*ret_scope = (struct tool_scope){ 0 };
 	/* To allow everything is to say nothing. */
-	if (allow != NULL && names(allow, "*")) {
+	if (allow != NULL && strv_has(allow, "*")) {
 		if (card != NULL && !card->all_tools)
 			return widens(card, "*", err);
 		allow = NULL;
@@ -198,7 +189,7 @@ still_allowed(const struct agent_card *card, const struct task_launch *launch)
 
 	for (char **t = launch->tools_allow; t != NULL && *t != NULL; t++)
 		if (card == NULL || card->all_tools || any_covers(own, *t) ||
-		    names(report_tools, *t))
+		    strv_has(report_tools, *t))
 			strv_add(&left, *t);
 	return left;
 }
@@ -237,8 +228,7 @@ tool_scope_lacks(const struct tool_scope *scope, const char *tool)
 
 	return any_covers(strv_const(scope->deny), tool) ||
 	    (!tool_scope_permits(scope, tool) &&
-		(any_covers(known, tool) ||
-		    strncmp(tool, MCP, strlen(MCP)) == 0));
+		(any_covers(known, tool) || text_begins(tool, MCP)));
 }
 
 bool
@@ -255,7 +245,7 @@ tool_scope_tools(const struct tool_scope *scope)
 	if (scope->all)
 		return NULL;
 	for (char **t = scope->allow; t != NULL && *t != NULL; t++)
-		if (strncmp(*t, MCP, strlen(MCP)) != 0)
+		if (!text_begins(*t, MCP))
 			buf_addf(
 			    &joined, "%s%s", joined.len > 0 ? "," : "", *t);
 	return xstrdup(joined.len > 0 ? joined.data : "");

@@ -97,12 +97,24 @@ common_of(const struct worker *w)
 	return i;
 }
 
+/* Each kind of agent has a login of its own: is it another one? */
+static bool
+is_other_login(const struct worker *a, const struct worker *b)
+{
+	const char *of = strstr(a->reason, WORKER_LOGIN_LOST);
+	const char *than = strstr(b->reason, WORKER_LOGIN_LOST);
+	size_t len = of != NULL ? strcspn(of, ",") : 0;
+
+	return of != NULL && than != NULL &&
+	    (strcspn(than, ",") != len || strncmp(of, than, len) != 0);
+}
+
 static void
 want_common(struct follow *f, size_t which)
 {
 	const struct ask_facts *facts = f->facts;
-	const struct worker *first = NULL;
-	cleanup_free char *words = NULL;
+	const struct worker *first = NULL, *other = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
 	size_t count = 0;
 
 	for (size_t i = 0; i < facts->worker_count; i++) {
@@ -110,19 +122,24 @@ want_common(struct follow *f, size_t which)
 			continue;
 		if (first == NULL)
 			first = facts->workers[i];
+		else if (is_other_login(facts->workers[i], first))
+			other = facts->workers[i];
 		count++;
 	}
 	if (first == NULL)
 		return;
-	words = count == 1 ? xasprintf("%s: %s", first->name, first->reason) :
-			     xasprintf("%s and %zu more: %s", first->name,
-				 count - 1, first->reason);
+	buf_adds(&words, first->name);
+	if (count > 1)
+		buf_addf(&words, " and %zu more", count - 1);
+	buf_addf(&words, ": %s", first->reason);
+	if (other != NULL)
+		buf_addf(&words, "; %s: %s", other->name, other->reason);
 	want(f,
 	    &(struct ask_draft){ .kind = common[which].kind,
 		.level = ESCALATION_CRITICAL,
 		.key = common[which].key,
 		.title = common[which].title,
-		.words = words,
+		.words = words.data,
 		.command = common[which].command });
 }
 
@@ -225,7 +242,7 @@ want_merge(struct follow *f, const struct task *t)
 static bool
 is_about(const struct ask *ask, const char *what)
 {
-	return strncmp(ask->key, what, strlen(what)) == 0;
+	return text_begins(ask->key, what);
 }
 
 /* Nodes of the goal that have no ask of their own, and whose task is not

@@ -71,17 +71,11 @@ static const struct schema_field fields[] = {
 
 const struct schema ask_schema = SCHEMA_OF(struct ask, fields);
 
-static bool
-is_same(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* Takes the new one. */
 static bool
 replace(char **member, char *text)
 {
-	bool other = !is_same(*member, text);
+	bool other = !text_same(*member, text);
 
 	free(*member);
 	*member = text;
@@ -91,7 +85,7 @@ replace(char **member, char *text)
 static bool
 set(char **member, const char *text)
 {
-	if (is_same(*member, text))
+	if (text_same(*member, text))
 		return false;
 	xstrset(member, text);
 	return true;
@@ -225,8 +219,8 @@ ask_told(struct ask *ask, const char *by, int64_t now_ms)
 const char *
 ask_subject(const struct ask *ask)
 {
-	bool waits = ask->kind == ASK_QUESTION ||
-	    strncmp(ask->key, "worker/", strlen("worker/")) == 0;
+	bool waits =
+	    ask->kind == ASK_QUESTION || text_begins(ask->key, "worker/");
 	const char *const subjects[] = { waits ? ask->worker : NULL, ask->task,
 		ask->worker, ask->goal };
 
@@ -284,7 +278,7 @@ ask_named(const struct ask *ask, const char *typed)
 			return ASK_NAMED_BEST;
 	}
 	for (size_t i = 0; i < nitems(names); i++)
-		if (names[i] != NULL && strcmp(names[i], typed) == 0)
+		if (text_is(names[i], typed))
 			return ASK_NAMED_BEST;
 	if (ask->goal == NULL || ask->node == NULL)
 		return 0;

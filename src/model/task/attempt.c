@@ -77,8 +77,7 @@ task_is_spawned(const struct task *task)
 bool
 task_is_for_team(const struct task *task)
 {
-	return task_is_spawned(task) &&
-	    (task->source == NULL || strcmp(task->source, HOSTS_SOURCE) != 0);
+	return task_is_spawned(task) && !text_is(task->source, HOSTS_SOURCE);
 }
 
 bool

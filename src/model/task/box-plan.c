@@ -567,7 +567,7 @@ is_writable(const struct box_facts *f, const char *path)
 	for (const char *const *t = f->temporary; t != NULL && *t != NULL; t++)
 		if (strcmp(*t, path) == 0)
 			return true;
-	return f->home != NULL && strcmp(f->home, path) == 0;
+	return text_is(f->home, path);
 }
 
 /* The root itself too, but not temporary folders, and not home, where programs

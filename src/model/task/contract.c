@@ -606,15 +606,15 @@ static const struct schema_field whole = {
 static void
 read_artifact(struct json_object *json, struct contract_artifact *a)
 {
-	struct json_object *keys = json_object_object_get(json, "requiredKeys");
+	struct json_object *keys = json_member(json, "requiredKeys");
 
 	a->path = xstrdup(json_string_or(json, "path", ""));
 	a->min_items = json_int_or(json, "minItems", 0);
 	a->min_bytes = json_int_or(json, "minBytes", 0);
 	if (keys != NULL && json_object_array_length(keys) > 0)
 		a->required_keys = strv_from_json(keys);
-	a->array = json_object_object_get(json, "minItems") != NULL ||
-	    a->required_keys != NULL;
+	a->array =
+	    json_member(json, "minItems") != NULL || a->required_keys != NULL;
 	a->json = a->array || json_bool_or(json, "json", false);
 }
 
@@ -629,7 +629,7 @@ contract_read(struct json_object *json, const char *at,
 
 	if (r < 0)
 		return r;
-	list = json_object_object_get(json, "artifacts");
+	list = json_member(json, "artifacts");
 	c.count = list != NULL ? json_object_array_length(list) : 0;
 	c.artifacts = xcalloc(c.count + 1, sizeof *c.artifacts);
 	for (size_t i = 0; i < c.count; i++)

@@ -505,7 +505,7 @@ static void
 add_json(const struct message *r, struct buf *out)
 {
 	cleanup_json struct json_object *json = schema_json(&body_schema, r);
-	struct json_object *context = json_object_object_get(json, "context");
+	struct json_object *context = json_member(json, "context");
 	struct json_object *made = NULL;
 
 	json_set_string(
@@ -689,9 +689,7 @@ add_detection(struct json_object *detection, struct buf *out)
 	}
 	if (json_object_object_get_ex(detection, "recommendations", &value)) {
 		struct json_object *list = value;
-		size_t count = json_object_is_type(list, json_type_array) ?
-		    json_object_array_length(list) :
-		    0;
+		size_t count = json_length(list);
 		cleanup_buf struct buf text = BUF_INIT;
 
 		for (size_t i = 0; i < count; i++) {
@@ -713,7 +711,7 @@ add_actions(const struct message *r, struct buf *out)
 {
 	const char *subject = r->task != NULL ? r->task : r->worker;
 
-	if (r->class != NULL && strcmp(r->class, "test") == 0)
+	if (text_is(r->class, "test"))
 		return; /* llmc doctor channel: it is kept nowhere */
 	buf_adds(out,
 	    "\n### Actions required\n\n- [ ] Look at what happened: `llmc status`, "

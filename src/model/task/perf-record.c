@@ -66,8 +66,7 @@ perf_record_read(
 		return -EINVAL;
 	if (record.started_ms < 0)
 		record.started_ms = record.ended_ms;
-	record.reported =
-	    json_object_object_get(json, "completionReport") != NULL;
+	record.reported = json_member(json, "completionReport") != NULL;
 	*ret_record = record;
 	return 0;
 }
@@ -183,7 +182,7 @@ perf_record_end(struct task *task, enum task_outcome outcome, int64_t now_ms)
 	}
 	json = schema_json(&schema, &record);
 	if (task->attempt.report != NULL &&
-	    json_object_object_get(json, "completionReport") == NULL)
+	    json_member(json, "completionReport") == NULL)
 		json_set(json, "completionReport", json_object_new_object());
 	if (task->last_words != NULL)
 		json_set_string(json, PERF_LAST_WORDS, task->last_words);

@@ -201,9 +201,8 @@ add_message(const char *message, bool strip, struct buf *out)
 static bool
 is_fixup(const char *message)
 {
-	return strncmp(message, "fixup! ", 7) == 0 ||
-	    strncmp(message, "squash! ", 8) == 0 ||
-	    strncmp(message, "amend! ", 7) == 0;
+	return text_begins(message, "fixup! ") ||
+	    text_begins(message, "squash! ") || text_begins(message, "amend! ");
 }
 
 static bool
@@ -271,7 +270,7 @@ ends_with_trailers(const struct buf *text)
 		for (key = 0; isalnum((unsigned char)at[key]) || at[key] == '-';
 		     key++)
 			;
-		if (key == 0 || strncmp(at + key, ": ", 2) != 0)
+		if (key == 0 || !text_begins(at + key, ": "))
 			return false;
 	}
 	return true;
@@ -348,7 +347,7 @@ prompt_receipt(const char *submitted, char out[PROMPT_RECEIPT_SIZE])
 	const char *receipt = submitted + strlen(RECEIPT_HEAD);
 	size_t len = 0;
 
-	if (strncmp(submitted, RECEIPT_HEAD, strlen(RECEIPT_HEAD)) != 0)
+	if (!text_begins(submitted, RECEIPT_HEAD))
 		return false;
 	while (isalnum((unsigned char)receipt[len]) || receipt[len] == '-')
 		len++;

@@ -31,8 +31,8 @@ int
 comment_read(struct json_object *entry, const char *at,
     struct json_object **ret_comment, struct err *err)
 {
-	const char *file = "", *text = "", *side = NULL;
-	cleanup_free char *where = NULL, *words = NULL;
+	const char *file = "", *text = "", *side = NULL, *code = "";
+	cleanup_free char *where = NULL, *words = NULL, *shown = NULL;
 	int64_t line = 0;
 	int r;
 
@@ -46,6 +46,8 @@ comment_read(struct json_object *entry, const char *at,
 		r != -ENOENT) ||
 	    ((r = json_get_string(entry, at, "side", &side, err)) < 0 &&
 		r != -ENOENT) ||
+	    ((r = json_get_string(entry, at, "code", &code, err)) < 0 &&
+		r != -ENOENT) ||
 	    json_get_string(entry, at, "text", &text, err) < 0)
 		return -EINVAL;
 	if (side != NULL && !strv_has(side_words, side))
@@ -53,6 +55,7 @@ comment_read(struct json_object *entry, const char *at,
 		    err, -EINVAL, "%s.side: expected old or new", at);
 	where = excerpt_clean(file, strlen(file), COMMENT_FILE_MAX, false);
 	words = excerpt_clean(text, strlen(text), COMMENT_TEXT_MAX, true);
+	shown = excerpt_clean(code, strlen(code), COMMENT_CODE_MAX, false);
 	if (*words == '\0')
 		return err_set(err, -EINVAL, "%s.text: it is empty", at);
 	if (strlen(text) > COMMENT_TEXT_MAX)
@@ -62,6 +65,8 @@ comment_read(struct json_object *entry, const char *at,
 	*ret_comment = comment_new(where, line, words);
 	if (side != NULL)
 		json_set_string(*ret_comment, "side", side);
+	if (*shown != '\0')
+		json_set_string(*ret_comment, "code", shown);
 	return 0;
 }
 
@@ -90,6 +95,7 @@ comments_read(struct json_object *list, const char *at,
 			return r;
 		json_object_array_add(kept, comment);
 		bytes += strlen(json_string_or(comment, "file", "")) +
+		    strlen(json_string_or(comment, "code", "")) +
 		    strlen(json_string_or(comment, "text", ""));
 		if (bytes > COMMENTS_ALL_MAX)
 			return err_set(err, -E2BIG,
@@ -155,13 +161,20 @@ comment_from_line(const char *line)
 }
 
 void
-comments_text(struct json_object *list, struct buf *out)
+comments_text(struct json_object *list, const char *commit, struct buf *out)
 {
 	size_t count = list != NULL ? json_object_array_length(list) : 0;
 
+	if (count > 0 && commit != NULL)
+		buf_addf(out,
+		    "Comments on commit %.12s, with the line numbers of what "
+		    "would land. If other work has landed meanwhile, yours "
+		    "differ: find a line by its text.\n",
+		    commit);
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *one = json_object_array_get_idx(list, i);
 		const char *file = json_string_or(one, "file", NULL);
+		const char *code = json_string_or(one, "code", NULL);
 		int64_t line = json_int_or(one, "line", 0);
 
 		buf_adds(out, "- ");
@@ -179,6 +192,8 @@ comments_text(struct json_object *list, struct buf *out)
 			if (*s == '\n')
 				buf_adds(out, "  ");
 		}
+		if (file != NULL && line > 0 && code != NULL)
+			buf_addf(out, "\n  The line: %s", code);
 		buf_addc(out, '\n');
 	}
 }
@@ -307,7 +322,7 @@ review_findings(const struct task *task, struct buf *out)
 	struct json_object *list = NULL;
 
 	json_object_object_get_ex(task->attempt.review_said, "findings", &list);
-	comments_text(list, out);
+	comments_text(list, NULL, out);
 }
 
 void
@@ -432,7 +447,7 @@ review_task_new(const char *id, const struct task *of, const char *commit,
 	task = task_new(id, REVIEW_SOURCE, key, title, text.data, now_ms);
 	task->priority = PRIORITY_URGENT; /* finished work waits for it */
 	xstrset(&task->from, commit);
-	xstrset(&task->base, of->base);
+	xstrset(&task->base, commit); /* which has nothing of its own */
 	xstrset(&task->sandbox, of->sandbox);
 	launch = &task->launch;
 	/* A worker of a team, which spawns nobody. */

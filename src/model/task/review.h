@@ -25,11 +25,13 @@ struct json_object;
 #define COMMENTS_MAX     100
 #define COMMENT_FILE_MAX 1024 /* bytes */
 #define COMMENT_TEXT_MAX 4096
+#define COMMENT_CODE_MAX 200
 
 /* A comment, or a list of them, {"file", "line", "text"}: file may be missing
  * (it is about all of the work), and line (about all of the file); "side"
- * ("old", "new") is kept. -EINVAL with what is wrong, -E2BIG. The caller owns
- * *ret_list. */
+ * ("old", "new") is kept, and "code", the line itself, by which it is found
+ * where its number is another one; what is too long of it is cut. -EINVAL with
+ * what is wrong, -E2BIG. The caller owns *ret_list. */
 int comment_read(struct json_object *entry, const char *at,
     struct json_object **ret_comment, struct err *err);
 int comments_read(struct json_object *list, const char *at,
@@ -37,8 +39,10 @@ int comments_read(struct json_object *list, const char *at,
 /* One of them, from "FILE:LINE: TEXT", "FILE: TEXT" or "TEXT"; NULL: it is
  * empty. What is too long is cut. The caller owns it. */
 struct json_object *comment_from_line(const char *line);
-/* Append the words of the turn that they are sent back with: one item each. */
-void comments_text(struct json_object *list, struct buf *out);
+/* Append the words of the turn that they are sent back with: one item each.
+ * commit: that they are about, or NULL. */
+void
+comments_text(struct json_object *list, const char *commit, struct buf *out);
 
 /* --- the verdict of an agent ------------------------------------------- */
 

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "agent-report.h"
-#include "attempt.h"
 #include "said.h"
 #include "task.h"
 #include "update.h"
@@ -212,8 +211,7 @@ add_plain(const char *words, struct buf *out)
 		len = strcspn(words, "\n");
 		line = xstrndup(words, len);
 		text = line + strspn(line, " \t");
-		if (strncmp(text, "```", 3) == 0 ||
-		    strncmp(text, "~~~", 3) == 0) {
+		if (text_begins(text, "```") || text_begins(text, "~~~")) {
 			code = !code;
 			end_block(out);
 		} else if (!code) {
@@ -412,8 +410,7 @@ static bool
 read_report(struct json_object *report, bool by_tool, struct said *said)
 {
 	const char *status = json_string_or(report, "status", "");
-	struct json_object *blockers =
-	    json_object_object_get(report, "blockers");
+	struct json_object *blockers = json_member(report, "blockers");
 
 	if (report == NULL || (!by_tool && *status == '\0'))
 		return false;
@@ -471,8 +468,8 @@ said_of_task(const struct task *task, struct said *ret_said)
 	cleanup_free char *goal =
 	    planned ? xstrndup(task->key, (size_t)(slash - task->key)) : NULL;
 	/* Another tool after it: it has gone on since. */
-	bool reported = attempt->report_by_tool && attempt->last_tool != NULL &&
-	    strcmp(attempt->last_tool, COMPLETION_TOOL) == 0;
+	bool reported = attempt->report_by_tool &&
+	    text_is(attempt->last_tool, COMPLETION_TOOL);
 
 	said_read(&(struct said_sources){ .text = task->last_words,
 		      .report = reported ? attempt->report : NULL,

@@ -33,6 +33,8 @@ crash_judge(struct worker *worker, bool driven, int64_t now_ms)
 #define ENDING   ".jsonl"
 #define DATED    "rollout-"
 #define OPENCODE "ses_" /* its ids begin so */
+#define CHAT     "session-"
+#define CHAT_ID  8 /* bytes of the id */
 
 bool
 session_start_id_valid(const char *id)
@@ -98,9 +100,9 @@ bool
 session_start_path_valid(const char *projects, const char *id, const char *path)
 {
 	const char *rest, *file;
-	size_t len, tail;
+	size_t len, tail, named;
 	int folders = 0;
-	bool dated;
+	bool dated, chat;
 
 	if (path == NULL || !session_start_id_valid(id) || !is_plain(path))
 		return false;
@@ -110,15 +112,18 @@ session_start_path_valid(const char *projects, const char *id, const char *path)
 	file = strrchr(path, '/') + 1;
 	/* "rollout-TIME-ID.jsonl" is in a folder for each day. */
 	dated = strncmp(file, DATED, strlen(DATED)) == 0;
+	/* "PROJECT/chats/session-TIME-BEGINNING OF ID.jsonl" */
+	chat = strncmp(file, CHAT, strlen(CHAT)) == 0;
 	len = strlen(file);
-	tail = strlen(id) + strlen(ENDING);
-	if (len < tail || strncmp(file + len - tail, id, strlen(id)) != 0 ||
+	named = chat ? CHAT_ID : strlen(id);
+	tail = named + strlen(ENDING);
+	if (len < tail || strncmp(file + len - tail, id, named) != 0 ||
 	    strcmp(file + len - strlen(ENDING), ENDING) != 0 ||
-	    (!dated && len != tail))
+	    (!dated && !chat && len != tail))
 		return false;
 	for (const char *p = rest; (p = strchr(p, '/')) != NULL; p++)
 		folders++;
-	return projects == NULL || folders == (dated ? 3 : 1);
+	return projects == NULL || folders == (dated ? 3 : chat ? 2 : 1);
 }
 
 const char *const prompt_step_words[] = {

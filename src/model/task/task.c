@@ -224,11 +224,11 @@ task_named(
 	const char *part = strchr(word, '/');
 	size_t len = part != NULL ? (size_t)(part - word) : 0;
 
-	if (id != NULL && strcmp(id, word) == 0)
+	if (text_is(id, word))
 		return 5;
-	if (key != NULL && strcmp(key, word) == 0)
+	if (text_is(key, word))
 		return 4;
-	if (source == NULL || strcmp(source, "plan") != 0 || node == NULL ||
+	if (!text_is(source, "plan") || node == NULL ||
 	    (part != NULL &&
 		(len == 0 || len > (size_t)(node - key) ||
 		    strncmp(key, word, len) != 0)))
@@ -309,7 +309,7 @@ task_assign(struct task *task, const char *worker, int64_t now_ms)
 
 	if (r < 0)
 		return r;
-	if (task->worker == NULL || strcmp(task->worker, worker) != 0)
+	if (!text_is(task->worker, worker))
 		task_forget_conversation(task);
 	xstrset(&task->worker, worker);
 	task->lines_known = false;
@@ -438,8 +438,7 @@ task_elsewhere(struct task *task, const char *host, int64_t now_ms)
 	bool moves = task->step != TASK_ELSEWHERE;
 	int r = moves ? task_move(task, TASK_ELSEWHERE, now_ms, NULL) : 0;
 
-	if (r < 0 ||
-	    (!moves && task->host != NULL && strcmp(task->host, host) == 0))
+	if (r < 0 || (!moves && text_is(task->host, host)))
 		return r;
 	xstrset(&task->host, host);
 	task_note(task, "claimed by host", host, now_ms);
@@ -589,8 +588,7 @@ label_in_use(const char *label, struct task *const *tasks, size_t count)
 	for (size_t i = 0; i < count; i++)
 		if ((tasks[i]->step == TASK_ASSIGNED ||
 			tasks[i]->step == TASK_QUEUED) &&
-		    tasks[i]->label != NULL &&
-		    strcmp(tasks[i]->label, label) == 0)
+		    text_is(tasks[i]->label, label))
 			return true;
 	return false;
 }

@@ -18,9 +18,10 @@ struct err;
 struct json_object;
 struct schema;
 
-#define HOSTS_SOURCE                                            \
-	"host" /* source of a task of another host of the fleet \
-		*/
+/* Source of a task of another host of the fleet; of one that an agent has asked
+ * for whose task this host has taken over. */
+#define HOSTS_SOURCE       "host"
+#define HOSTS_CHILD_SOURCE "host_child"
 
 /* The steps of a task, with their names, and the table of which may follow
  * which. */

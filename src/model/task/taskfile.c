@@ -186,7 +186,7 @@ task_head_read(const char *text, struct task_head *ret_head)
 	bool priority = false, commit = false, contract = false, maker = false;
 
 	*ret_head = (struct task_head){ .priority = PRIORITY_NORMAL };
-	if (strncmp(at, BOM, strlen(BOM)) == 0)
+	if (text_begins(at, BOM))
 		at += strlen(BOM);
 	at += strspn(at, BLANKS);
 	for (;;) {
@@ -399,8 +399,7 @@ parse_optional(
 static enum priority
 parse_priority(struct json_object *metadata)
 {
-	struct json_object *value =
-	    json_object_object_get(metadata, "priority");
+	struct json_object *value = json_member(metadata, "priority");
 	enum priority priority = PRIORITY_NORMAL;
 
 	if (json_object_is_type(value, json_type_int))
@@ -412,8 +411,7 @@ parse_priority(struct json_object *metadata)
 static int
 parse_metadata(struct taskfile *task, struct err *err)
 {
-	struct json_object *metadata =
-	    json_object_object_get(task->json, "metadata");
+	struct json_object *metadata = json_member(task->json, "metadata");
 	struct json_object *contract;
 
 	task->priority = PRIORITY_NORMAL;
@@ -423,7 +421,7 @@ parse_metadata(struct taskfile *task, struct err *err)
 	parse_optional(metadata, "label", &task->label, NULL);
 	parse_optional(metadata, FAILED_KEY, &task->failed, NULL);
 	parse_optional(metadata, LANDED_KEY, &task->landed, NULL);
-	contract = json_object_object_get(metadata, "verification");
+	contract = json_member(metadata, "verification");
 	if (!json_object_is_type(contract, json_type_object))
 		return 0;
 	task->contract = contract;
@@ -658,8 +656,7 @@ is_label_used(const char *label, struct taskfile *const *all, size_t count,
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (all[i]->status == TASKFILE_IN_PROGRESS &&
-		    all[i]->owner != NULL && all[i]->label != NULL &&
-		    strcmp(all[i]->label, label) == 0)
+		    all[i]->owner != NULL && text_is(all[i]->label, label))
 			return true;
 	}
 	return false;
@@ -713,7 +710,7 @@ taskfile_select(
 static struct json_object *
 writable_metadata(struct json_object *json)
 {
-	struct json_object *metadata = json_object_object_get(json, "metadata");
+	struct json_object *metadata = json_member(json, "metadata");
 
 	if (!json_object_is_type(metadata, json_type_object)) {
 		metadata = json_object_new_object();
@@ -725,7 +722,7 @@ writable_metadata(struct json_object *json)
 static void
 write_failed(struct json_object *json, const char *failed)
 {
-	struct json_object *metadata = json_object_object_get(json, "metadata");
+	struct json_object *metadata = json_member(json, "metadata");
 
 	if (failed != NULL)
 		json_set_string(writable_metadata(json), FAILED_KEY,

@@ -518,7 +518,7 @@ worker_transition(struct worker *worker, enum worker_status to,
 	return 0;
 }
 
-enum worker_status
+static enum worker_status
 worker_shown(const struct worker *worker)
 {
 	return worker->asks_id != NULL && worker_in_turn(worker->status) ?
@@ -557,12 +557,11 @@ worker_add_advice(const struct worker *worker, struct buf *out)
 bool
 worker_is_auto(const char *name)
 {
-	return strncmp(name, "auto-", strlen("auto-")) == 0 ||
-	    worker_is_team(name);
+	return text_begins(name, "auto-") || worker_is_team(name);
 }
 
 bool
 worker_is_team(const char *name)
 {
-	return strncmp(name, "team-", strlen("team-")) == 0;
+	return text_begins(name, "team-");
 }

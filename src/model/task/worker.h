@@ -200,7 +200,6 @@ void worker_add_advice(const struct worker *worker, struct buf *out);
 
 /* Its status as a person sees it: one that waits for an answer in the middle of
  * a turn is waiting. And the word for it. */
-enum worker_status worker_shown(const struct worker *worker);
 const char *worker_shown_status(const struct worker *worker);
 #define WORKER_WAITS_FOR_YOU "waiting for you"
 /* The same in words for people: who it waits for. */

@@ -152,8 +152,8 @@ guard_policy_from_json(
 
 	*ret_policy = p;
 	if (r == 0)
-		r = tool_scope_from_json(json_object_object_get(json, "tools"),
-		    "policy.tools", &p.tools, err);
+		r = tool_scope_from_json(
+		    json_member(json, "tools"), "policy.tools", &p.tools, err);
 	if (r < 0)
 		return r;
 	xstrset(&p.tree, json_string_or(json, "tree", NULL));

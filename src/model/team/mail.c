@@ -341,7 +341,7 @@ bool
 mail_is_of_plan(const struct mail *mail)
 {
 	return strcmp(mail->from, ACTOR_OVERSEER) == 0 &&
-	    strncmp(mail->subject, "plan.", strlen("plan.")) == 0;
+	    text_begins(mail->subject, "plan.");
 }
 
 static int

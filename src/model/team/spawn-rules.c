@@ -112,9 +112,9 @@ group_of(struct json_object *entry)
 
 	if (s == NULL || *s == '\0')
 		return json_string_or(entry, "role", "");
-	if (strncmp(s, "actor:", 6) == 0)
+	if (text_begins(s, "actor:"))
 		s += 6;
-	if (strncmp(s, "team:", 5) == 0)
+	if (text_begins(s, "team:"))
 		s += 5;
 	return s;
 }
@@ -139,15 +139,6 @@ card_of(const struct spawn_facts *facts, struct json_object *entry)
 		/* The one that is named, or else that of the role. */
 		return card_named(facts->cards, agent != NULL ? agent : role);
 	}
-}
-
-static char **
-list_of(struct json_object *entry, const char *key)
-{
-	struct json_object *list = NULL;
-
-	json_object_object_get_ex(entry, key, &list);
-	return strv_from_json(list);
 }
 
 static void
@@ -175,7 +166,8 @@ static void
 check_form(struct json_object *entry, struct spawn_verdict *v)
 {
 	const char *task = json_string_or(entry, "task", "");
-	cleanup_strv char **paths = list_of(entry, "scope_paths");
+	cleanup_strv char **paths =
+	    strv_from_json(json_member(entry, "scope_paths"));
 	struct err err = { 0 };
 
 	if (!is_word(json_string_or(entry, "role", "")))
@@ -191,8 +183,8 @@ check_form(struct json_object *entry, struct spawn_verdict *v)
 	else if (task[strspn(task, " \t\r\n")] == '\0')
 		deny(v, "malformed", xstrdup("task: say what it is to do"));
 	else if (json_object_object_get_ex(entry, "verification", NULL) &&
-	    contract_validate(json_object_object_get(entry, "verification"),
-		"verification", &err) < 0)
+	    contract_validate(
+		json_member(entry, "verification"), "verification", &err) < 0)
 		deny(v, "malformed", xstrdup(err.msg));
 	else if (outside_of(paths) != NULL)
 		deny(v, "malformed",
@@ -207,8 +199,10 @@ static int
 spawn_scope(const struct spawn_facts *facts, struct json_object *entry,
     struct tool_scope *ret_scope, struct err *err)
 {
-	cleanup_strv char **allow = list_of(entry, "toolsAllow");
-	cleanup_strv char **deny = list_of(entry, "toolsDeny");
+	cleanup_strv char **allow =
+	    strv_from_json(json_member(entry, "toolsAllow"));
+	cleanup_strv char **deny =
+	    strv_from_json(json_member(entry, "toolsDeny"));
 
 	return tool_scope_make(card_of(facts, entry),
 	    json_object_object_get_ex(entry, "toolsAllow", NULL) ?
@@ -223,7 +217,8 @@ check_tools(
     const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 };
-	cleanup_strv char **allow = list_of(entry, "toolsAllow");
+	cleanup_strv char **allow =
+	    strv_from_json(json_member(entry, "toolsAllow"));
 	struct err err = { 0 };
 
 	if (spawn_scope(j->facts, entry, &scope, &err) < 0) {
@@ -244,7 +239,8 @@ static void
 check_scope(
     const struct judge *j, struct json_object *entry, struct spawn_verdict *v)
 {
-	cleanup_strv char **paths = list_of(entry, "scope_paths");
+	cleanup_strv char **paths =
+	    strv_from_json(json_member(entry, "scope_paths"));
 
 	if (j->facts->scope_paths == NULL)
 		return;
@@ -438,7 +434,7 @@ spawn_decision_suggestion(const struct spawn_decision *d)
 	if (is_depth(reason))
 		return "Complete the task yourself, or call plan_review_needed "
 		       "to have the plan revised.";
-	if (reason != NULL && strcmp(reason, "resource_exhausted") == 0)
+	if (text_is(reason, "resource_exhausted"))
 		return "Do the work yourself, or ask again when one of the "
 		       "agents has ended.";
 	return "Correct what the messages name and ask again for those agents, "
@@ -487,11 +483,12 @@ set_tools(struct task_launch *launch, const struct spawn_facts *facts,
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	const struct tool_scope *own = facts->tools;
 
-	launch->tools_deny = list_of(entry, "toolsDeny");
+	launch->tools_deny = strv_from_json(json_member(entry, "toolsDeny"));
 	launch->tools_scoped =
 	    json_object_object_get_ex(entry, "toolsAllow", NULL);
 	if (launch->tools_scoped)
-		launch->tools_allow = list_of(entry, "toolsAllow");
+		launch->tools_allow =
+		    strv_from_json(json_member(entry, "toolsAllow"));
 	if (spawn_scope(facts, entry, &scope, NULL) < 0)
 		return;
 	for (char **t = own != NULL ? own->deny : NULL; t != NULL && *t != NULL;
@@ -541,7 +538,7 @@ spawn_launch(const struct spawn_facts *facts, const struct spawn_verdict *v,
 	launch->timeout_s = (int)json_int_or(entry, "runTimeoutSeconds", 0);
 	set_tools(launch, facts, entry);
 	launch->report_only = !can_edit(launch);
-	launch->scope_paths = list_of(entry, "scope_paths");
+	launch->scope_paths = strv_from_json(json_member(entry, "scope_paths"));
 	if (strv_count(launch->scope_paths) == 0) {
 		strv_clear(&launch->scope_paths);
 		if (facts->scope_paths != NULL)

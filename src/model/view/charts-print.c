@@ -4,13 +4,14 @@
 #include "account.h"
 #include "charts.h"
 #include "moment.h"
-#include "view.h"
+#include "view-private.h"
 
 #define WIDTH_MAX   100 /* wider pictures say no more */
 #define WIDTH_MIN   40
 #define LABEL_MAX   12
 #define HEIGHT      4 /* lines of a chart over time */
 #define TICK        8 /* columns of a label of the axis, at least */
+#define TICKS_MAX   64
 #define DAY_MIN     (24 * 60)
 #define EIGHTHS     8
 #define OUTCOME_MAX 11
@@ -33,17 +34,11 @@ static const struct glyph class_glyphs[CHART_CLASS_COUNT] = {
 	[CHART_DOWN] = { "_", "_", "90" },
 };
 
-static const struct {
-	struct glyph glyph;
-	const char *title;
-} mark_glyphs[CHART_MARK_COUNT] = {
-	[CHART_ASK] = { { "?", "?", "1;33" }, "a person was asked" },
-	[CHART_RETRY] = { { "!", "!", "1;31" },
-	    "an attempt failed, and the task is tried again" },
-	[CHART_FAILED] = { { "X", "X", "1;31" },
-	    "a task ended without a result" },
-	[CHART_FAILURE] = { { "%", "%", "1;31" },
-	    "llmc itself failed, or was repaired" },
+static const struct glyph mark_glyphs[CHART_MARK_COUNT] = {
+	[CHART_ASK] = { "?", "?", "1;33" },
+	[CHART_RETRY] = { "!", "!", "1;31" },
+	[CHART_FAILED] = { "X", "X", "1;31" },
+	[CHART_FAILURE] = { "%", "%", "1;31" },
 };
 
 static const struct glyph good = { "\u2588", "#", "32" };
@@ -58,12 +53,6 @@ struct drawing {
 	int label, columns; /* of the label, and beside it */
 	int64_t from_ms, wall_ms;
 };
-
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	return json_object_object_get(object, key);
-}
 
 static int64_t
 number(struct json_object *list, size_t i)
@@ -173,38 +162,57 @@ add_clock(struct buf *out, int64_t at_ms, bool day)
 		buf_add(out, words.data + (day ? 5 : 11), 5);
 }
 
-/* The axis of the time: round moments of the day, in local time. */
-static void
-add_axis(const struct drawing *d)
+size_t
+charts_ticks(int64_t from_ms, int64_t wall_ms, int room,
+    struct charts_tick *ret_ticks, size_t max)
 {
 	static const int64_t steps[] = { 1, 2, 5, 10, 15, 30, 60, 120, 180, 240,
 		360, 720, DAY_MIN, 2 * DAY_MIN, 7 * DAY_MIN, 30 * DAY_MIN };
 	cleanup_buf struct buf clock = BUF_INIT;
 	int64_t minute, step = 0;
-	int column = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < nitems(steps); i++) {
 		step = steps[i];
-		if (d->wall_ms / (step * 60000) * TICK < d->columns)
+		if (wall_ms / (step * 60000) < room)
 			break;
 	}
-	add_clock(&clock, d->from_ms, false);
+	add_clock(&clock, from_ms, false);
 	minute = clock.len == 5 ?
 	    ((clock.data[0] - '0') * 10 + clock.data[1] - '0') * 60 +
 		(clock.data[3] - '0') * 10 + clock.data[4] - '0' :
 	    0;
 	/* The first round moment of the period. */
 	minute = (minute + step - 1) / step * step - minute;
-	buf_addf(d->out, "%*s", d->label, "");
-	for (int64_t at = minute * 60000 - d->from_ms % 60000; at < d->wall_ms;
-	     at += step * 60000) {
-		int to = (int)(at * d->columns / (d->wall_ms + 1));
-
-		if (at < 0 || to < column || to + 5 > d->columns)
+	for (int64_t at = minute * 60000 - from_ms % 60000;
+	     at < wall_ms && count < max; at += step * 60000) {
+		if (at < 0)
 			continue;
-		buf_addf(d->out, "%*s", to - column, "");
-		add_clock(d->out, d->from_ms + at, step >= DAY_MIN);
-		buf_addc(d->out, ' ');
+		buf_clear(&clock);
+		add_clock(&clock, from_ms + at, step >= DAY_MIN);
+		ret_ticks[count].at = at;
+		strlcpy(ret_ticks[count++].words, clock.data,
+		    sizeof ret_ticks->words);
+	}
+	return count;
+}
+
+/* The axis of the time. */
+static void
+add_axis(const struct drawing *d)
+{
+	struct charts_tick ticks[TICKS_MAX];
+	size_t count = charts_ticks(d->from_ms, d->wall_ms,
+	    (d->columns + TICK - 1) / TICK, ticks, TICKS_MAX);
+	int column = 0;
+
+	buf_addf(d->out, "%*s", d->label, "");
+	for (size_t i = 0; i < count; i++) {
+		int to = (int)(ticks[i].at * d->columns / (d->wall_ms + 1));
+
+		if (to < column || to + 5 > d->columns)
+			continue;
+		buf_addf(d->out, "%*s%s ", to - column, "", ticks[i].words);
 		column = to + 6;
 	}
 	end_line(d);
@@ -274,18 +282,16 @@ spread(const struct drawing *d, struct json_object *list, double *columns)
 	return most;
 }
 
-/* "per hour", "per 5m" */
-static const char *
-step_words(const struct drawing *d, struct buf *out)
+void
+charts_add_step(struct json_object *charts, struct buf *out)
 {
-	int64_t step = json_int_or(d->charts, "step_ms", 0);
+	int64_t step = json_int_or(charts, "step_ms", 0);
 
 	buf_adds(out, "per ");
 	if (step == 3600000)
 		buf_adds(out, "hour");
 	else
 		text_add_duration(out, step);
-	return out->data;
 }
 
 /* --- the time of the workers ----------------------------------------- */
@@ -295,8 +301,8 @@ static void
 draw_worker(const struct drawing *d, struct json_object *row)
 {
 	const char *name = json_string_or(row, "worker", "?");
-	struct json_object *spans = member(row, "spans");
-	struct json_object *marks = member(d->charts, "marks");
+	struct json_object *spans = view_of(row, "spans");
+	struct json_object *marks = view_of(d->charts, "marks");
 	int64_t(*sums)[CHART_CLASS_COUNT] =
 	    xcalloc((size_t)d->columns, sizeof *sums);
 	cleanup_free const struct glyph **cells =
@@ -334,7 +340,7 @@ draw_worker(const struct drawing *d, struct json_object *row)
 			continue;
 		for (int k = 0; k < CHART_MARK_COUNT; k++)
 			if (view_is(mark, "kind", chart_mark_words[k]))
-				cells[c] = &mark_glyphs[k].glyph;
+				cells[c] = &mark_glyphs[k];
 	}
 	add_padded(d, name, d->label - 1);
 	buf_addc(d->out, ' ');
@@ -345,9 +351,9 @@ draw_worker(const struct drawing *d, struct json_object *row)
 static void
 draw_time(const struct drawing *d)
 {
-	struct json_object *workers = member(d->charts, "workers");
-	struct json_object *legend = member(d->charts, "classes");
-	struct json_object *marks = member(d->charts, "marks");
+	struct json_object *workers = view_of(d->charts, "workers");
+	struct json_object *legend = view_of(d->charts, "classes");
+	struct json_object *marks = view_of(d->charts, "marks");
 	size_t count = json_object_array_length(workers), shown = count;
 	int64_t more = json_int_or(d->charts, "workers_more", 0), all = 0;
 	int64_t left_off = json_int_or(d->charts, "marks_more", 0);
@@ -393,9 +399,9 @@ draw_time(const struct drawing *d)
 		for (size_t i = 0; i < json_object_array_length(marks); i++)
 			n += view_is(json_object_array_get_idx(marks, i),
 			    "kind", chart_mark_words[k]);
-		words = xasprintf("%s: %d", mark_glyphs[k].title, n);
+		words = xasprintf("%s: %d", chart_mark_titles[k], n);
 		if (n > 0)
-			add_word(d, &mark_glyphs[k].glyph, words, &column);
+			add_word(d, &mark_glyphs[k], words, &column);
 	}
 	if (left_off > 0) {
 		cleanup_free char *words = xasprintf(
@@ -411,11 +417,11 @@ draw_time(const struct drawing *d)
 static void
 draw_landed(const struct drawing *d)
 {
-	struct json_object *with = member(d->charts, "landed");
-	struct json_object *without = member(d->charts, "not_landed");
+	struct json_object *with = view_of(d->charts, "landed");
+	struct json_object *without = view_of(d->charts, "not_landed");
 	cleanup_free double *lower = xcalloc((size_t)d->columns, sizeof *lower);
 	cleanup_free double *upper = xcalloc((size_t)d->columns, sizeof *upper);
-	cleanup_buf struct buf title = BUF_INIT, step = BUF_INIT;
+	cleanup_buf struct buf title = BUF_INIT;
 	int64_t landed = 0, failed = 0, most = 0;
 	char amount[24];
 
@@ -426,10 +432,10 @@ draw_landed(const struct drawing *d)
 		failed += number(without, i);
 		most = sum > most ? sum : most;
 	}
-	buf_addf(&title,
-	    "Tasks that ended, %s: %" PRId64 " with a result, %" PRId64
-	    " without",
-	    step_words(d, &step), landed, failed);
+	buf_adds(&title, "Tasks that ended, ");
+	charts_add_step(d->charts, &title);
+	buf_addf(&title, ": %" PRId64 " with a result, %" PRId64 " without",
+	    landed, failed);
 	add_title(d, title.data);
 	if (most == 0)
 		return;
@@ -449,19 +455,21 @@ draw_landed(const struct drawing *d)
 static void
 draw_money(const struct drawing *d)
 {
-	struct json_object *sums = member(d->charts, "money");
-	struct json_object *tasks = member(sums, "tasks");
+	struct json_object *sums = view_of(d->charts, "money");
+	struct json_object *tasks = view_of(sums, "tasks");
 	cleanup_free double *columns =
 	    xcalloc((size_t)d->columns, sizeof *columns);
-	cleanup_buf struct buf words = BUF_INIT, step = BUF_INIT;
+	cleanup_buf struct buf words = BUF_INIT;
 	int64_t all = json_int_or(sums, "tasks_micros", 0);
 	int64_t limit = json_int_or(sums, "day_cost_micros", 0);
 	int64_t earlier = json_int_or(sums, "earlier_micros", 0);
 	int64_t unknown = json_int_or(sums, "unknown", 0);
-	double most = spread(d, member(sums, "steps"), columns);
+	double most = spread(d, view_of(sums, "steps"), columns);
 	int column = 0;
 
-	buf_addf(&words, "Cost of tasks, %s: ", step_words(d, &step));
+	buf_adds(&words, "Cost of tasks, ");
+	charts_add_step(d->charts, &words);
+	buf_adds(&words, ": ");
 	budget_add_cost(&words, all);
 	if (json_int_or(sums, "estimated_micros", 0) > 0)
 		buf_adds(&words, " (estimated)");
@@ -486,7 +494,7 @@ draw_money(const struct drawing *d)
 		    unknown, unknown == 1 ? "" : "s");
 		add_word(d, NULL, words.data, &column);
 	}
-	if (member(sums, "today_micros") != NULL && limit > 0) {
+	if (view_of(sums, "today_micros") != NULL && limit > 0) {
 		buf_clear(&words);
 		buf_adds(&words, "Today: ");
 		budget_add_cost(&words, json_int_or(sums, "today_micros", 0));
@@ -537,7 +545,7 @@ draw_money(const struct drawing *d)
 static void
 draw_queue(const struct drawing *d)
 {
-	struct json_object *list = member(d->charts, "queue");
+	struct json_object *list = view_of(d->charts, "queue");
 	cleanup_free double *columns =
 	    xcalloc((size_t)d->columns, sizeof *columns);
 	int64_t most = json_int_or(d->charts, "queue_most", 0);
@@ -574,7 +582,7 @@ draw_queue(const struct drawing *d)
 static void
 draw_goal(const struct drawing *d, struct json_object *goal)
 {
-	struct json_object *nodes = member(goal, "nodes");
+	struct json_object *nodes = view_of(goal, "nodes");
 	size_t count = json_object_array_length(nodes), shown = count;
 	cleanup_buf struct buf title = BUF_INIT;
 	int64_t more = json_int_or(goal, "nodes_more", 0);
@@ -632,8 +640,8 @@ void
 charts_print(
     struct json_object *charts, const struct charts_look *look, struct buf *out)
 {
-	struct json_object *workers = member(charts, "workers");
-	struct json_object *goals = member(charts, "goals");
+	struct json_object *workers = view_of(charts, "workers");
+	struct json_object *goals = view_of(charts, "goals");
 	int width = look->width > WIDTH_MAX ? WIDTH_MAX :
 	    look->width < WIDTH_MIN         ? WIDTH_MIN :
 					      look->width;

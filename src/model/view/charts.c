@@ -50,6 +50,13 @@ static const enum chart_class classes[REPORT_USE_COUNT] = {
 const char *const chart_mark_words[CHART_MARK_COUNT + 1] = { "ask", "retry",
 	"failed", "failure", NULL };
 
+const char *const chart_mark_titles[CHART_MARK_COUNT] = {
+	[CHART_ASK] = "a person was asked",
+	[CHART_RETRY] = "an attempt failed, and the task is tried again",
+	[CHART_FAILED] = "a task ended without a result",
+	[CHART_FAILURE] = "llmc itself failed, or was repaired",
+};
+
 struct making {
 	const struct report_inputs *in;
 	struct json_object *report, *charts;
@@ -58,12 +65,6 @@ struct making {
 	int64_t wall_ms, step_ms;
 	size_t steps;
 };
-
-static struct json_object *
-member(struct json_object *object, const char *key)
-{
-	return json_object_object_get(object, key);
-}
 
 static struct json_object *
 numbers(const int64_t *list, size_t count)
@@ -193,7 +194,7 @@ worker_row(struct making *m, const struct report_part *parts, size_t count,
 static void
 set_workers(struct making *m)
 {
-	struct json_object *rows = member(member(m->report, "time"), "rows");
+	struct json_object *rows = view_of(view_of(m->report, "time"), "rows");
 	struct json_object *legend = json_object_new_array();
 	struct json_object *list = json_object_new_array();
 	const char *wanted = m->in->worker;
@@ -273,8 +274,8 @@ static void
 set_marks(struct making *m)
 {
 	struct json_object *list = json_object_new_array();
-	struct json_object *failed = member(m->report, "not_landed");
-	struct json_object *repairs = member(m->report, "repairs");
+	struct json_object *failed = view_of(m->report, "not_landed");
+	struct json_object *repairs = view_of(m->report, "repairs");
 	size_t excess;
 
 	for (size_t i = 0;
@@ -418,7 +419,7 @@ static void
 set_money(struct making *m)
 {
 	static const char *const lists[] = { "landed", "not_landed", "open" };
-	struct json_object *sums = member(m->report, "money");
+	struct json_object *sums = view_of(m->report, "money");
 	struct json_object *money = json_object_new_object();
 	struct json_object *budget = view_of(m->in->view, "budget");
 	int64_t *steps = xcalloc(m->steps, sizeof *steps);
@@ -428,11 +429,11 @@ set_money(struct making *m)
 	size_t count = 0;
 
 	for (size_t i = 0; i < nitems(lists); i++)
-		count += json_object_array_length(member(m->report, lists[i]));
+		count += json_object_array_length(view_of(m->report, lists[i]));
 	costs = xcalloc(count + 1, sizeof *costs);
 	count = 0;
 	for (size_t i = 0; i < nitems(lists); i++) {
-		struct json_object *list = member(m->report, lists[i]);
+		struct json_object *list = view_of(m->report, lists[i]);
 
 		for (size_t j = 0; j < json_object_array_length(list); j++) {
 			struct json_object *row =
@@ -493,7 +494,7 @@ set_money(struct making *m)
 	view_pick(
 	    money, budget, (const char *const[]){ "day_cost_micros", NULL });
 	json_set(money, "today_micros",
-	    json_object_get(member(budget, "cost_micros")));
+	    json_object_get(view_of(budget, "cost_micros")));
 	json_set(m->charts, "money", money);
 	strmap_release(&map);
 	free(costs);
@@ -656,9 +657,9 @@ charts_make(const struct report_inputs *in, struct json_object *report,
 	set_workers(&m);
 	set_marks(&m);
 	json_set_int(m.charts, "step_ms", m.step_ms);
-	json_set(m.charts, "landed", bars(&m, member(report, "landed")));
+	json_set(m.charts, "landed", bars(&m, view_of(report, "landed")));
 	json_set(
-	    m.charts, "not_landed", bars(&m, member(report, "not_landed")));
+	    m.charts, "not_landed", bars(&m, view_of(report, "not_landed")));
 	set_money(&m);
 	set_queue(&m);
 	json_set(m.charts, "goals",

@@ -47,6 +47,7 @@ enum chart_mark {
 
 extern const char *const chart_class_words[CHART_CLASS_COUNT + 1];
 extern const char *const chart_mark_words[CHART_MARK_COUNT + 1];
+extern const char *const chart_mark_titles[CHART_MARK_COUNT];
 
 #define CHARTS_WORKERS_MAX 300 /* rows of the timeline */
 #define CHARTS_SPANS_MAX   24000 /* of all workers together */
@@ -82,5 +83,11 @@ struct charts_look {
 
 void charts_print(struct json_object *charts, const struct charts_look *look,
     struct buf *out);
+
+/* As pictures (SVG) in a page that runs no script, appended; in local time, and
+ * without those that have nothing to show. Its style is charts_style, with the
+ * colours --ink, --dim, --line and --paper of that page. */
+void charts_html(struct json_object *charts, struct buf *out);
+extern const char charts_style[];
 
 #endif

@@ -138,7 +138,7 @@ counters_reason(const char *reason)
 static struct json_object *
 made_part(struct json_object *json, const char *name)
 {
-	struct json_object *object = json_object_object_get(json, name);
+	struct json_object *object = json_member(json, name);
 
 	if (!json_object_is_type(object, json_type_object)) {
 		object = json_object_new_object();
@@ -446,8 +446,7 @@ static bool
 is_first(int kind)
 {
 	for (int i = 0; i < kind; i++)
-		if (event_table[i].name != NULL &&
-		    strcmp(event_table[i].name, event_table[kind].name) == 0)
+		if (text_is(event_table[i].name, event_table[kind].name))
 			return false;
 	return true;
 }

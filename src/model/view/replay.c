@@ -41,8 +41,8 @@ add(struct json_object *list, int64_t at_ms, const char *kind,
 		buf_adds(&words, text + strspn(text, " \t\r\n"));
 	len = words.len;
 	/* Commands of the program, such as /clear, are not what was asked. */
-	if (len == 0 || strncmp(words.data, "<command-", 9) == 0 ||
-	    strncmp(words.data, "<local-command-", 15) == 0)
+	if (len == 0 || text_begins(words.data, "<command-") ||
+	    text_begins(words.data, "<local-command-"))
 		return;
 	while (len > 0 && strchr(" \t\r\n", words.data[len - 1]) != NULL)
 		len--;
@@ -67,11 +67,10 @@ add_tool(struct json_object *list, int64_t at_ms, struct json_object *part)
 	static const char *const keys[] = { "command", "file_path", "path",
 		"notebook_path", "pattern", "query", "url", "description",
 		"prompt", "message", "subject", "cmd" };
-	struct json_object *input = NULL;
+	struct json_object *input = json_member(part, "input");
 	cleanup_buf struct buf name = BUF_INIT;
 	const char *said = NULL;
 
-	json_object_object_get_ex(part, "input", &input);
 	for (size_t i = 0; i < nitems(keys) && said == NULL; i++)
 		said = json_string_or(input, keys[i], NULL);
 	buf_addf(&name, "%.80s%s", json_string_or(part, "name", "?"),

@@ -548,43 +548,6 @@ set_tasks(struct making *m)
 	json_set(m->report, "open", m->open);
 }
 
-/* --- tasks over time ------------------------------------------------- */
-
-#define STEPS_MAX 48
-
-/* The bars of a chart: at most STEPS_MAX of a usual length. */
-static int64_t
-step_of(int64_t wall_ms)
-{
-	static const int64_t minutes[] = { 1, 5, 15, 30, 60, 180, 360, 720,
-		1440 };
-	size_t i = 0;
-
-	while (i + 1 < nitems(minutes) &&
-	    wall_ms / (minutes[i] * 60000) >= STEPS_MAX)
-		i++;
-	return minutes[i] * 60000;
-}
-
-static struct json_object *
-bars(const struct making *m, struct json_object *tasks, int64_t step)
-{
-	int64_t wall = m->in->to_ms - m->in->from_ms;
-	size_t count = (size_t)((wall > 0 ? wall : 0) / step) + 1;
-	cleanup_free int64_t *sums = xcalloc(count, sizeof *sums);
-	struct json_object *list = json_object_new_array();
-
-	for (size_t i = 0; i < json_object_array_length(tasks); i++) {
-		int64_t at = json_int_or(
-		    json_object_array_get_idx(tasks, i), "finished_ms", 0);
-
-		sums[(at - m->in->from_ms) / step]++;
-	}
-	for (size_t i = 0; i < count; i++)
-		json_object_array_add(list, json_object_new_int64(sums[i]));
-	return list;
-}
-
 /* --- landing, repairs, oversight ------------------------------------- */
 
 static void
@@ -661,7 +624,8 @@ set_notes(struct making *m)
 	if (json_int_or(money, "unknown", 0) > 0)
 		add_note(notes,
 		    "A cost of ? is not known and not in the sums: a model "
-		    "without a price, or an agent that recorded no tokens.");
+		    "without a price, an agent that recorded no tokens, or "
+		    "another host of a fleet: its own report has it.");
 	if (json_object_array_length(m->landed) +
 		json_object_array_length(m->not_landed) >
 	    0)
@@ -769,8 +733,6 @@ report_make(const struct report_inputs *in)
 		.parts = in->charts ? &parts : NULL,
 	};
 	struct json_object *time = report_time(&time_in, &m.worked);
-	struct json_object *json;
-	int64_t step;
 	struct json_object *list;
 	struct json_object *counts;
 	size_t count;
@@ -788,12 +750,6 @@ report_make(const struct report_inputs *in)
 	    report_money(m.landed, m.not_landed, m.open,
 		view_of(in->view, "budget"), in->from_ms, in->to_ms));
 	json_set(m.report, "time", time);
-	json = json_object_new_object();
-	step = step_of(m.in->to_ms - m.in->from_ms);
-	json_set_int(json, "step_ms", step);
-	json_set(json, "landed", bars(&m, m.landed, step));
-	json_set(json, "not_landed", bars(&m, m.not_landed, step));
-	json_set(m.report, "series", json);
 	set_landing(&m);
 	json_set(m.report, "repairs", chosen(&m, in->repairs, NULL));
 	/* What oversight found, and where it did something about it. */

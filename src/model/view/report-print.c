@@ -2,28 +2,24 @@
 
 #include "base.h"
 #include "account.h"
+#include "charts.h"
 #include "moment.h"
 #include "report.h"
 #include "view-private.h"
 #include "view-table.h"
+#include "view.h"
 
 #define SHA_LEN   9
 #define WORDS_MAX 300 /* bytes of last words */
 #define LINES_MAX 100 /* of each list as text; the JSON has more */
 #define LABEL     28 /* width of the words before an amount */
 
-static struct json_object *
-part(struct json_object *object, const char *key)
-{
-	return json_object_object_get(object, key);
-}
-
 /* How many there are of a list, with those that are left off. */
 static int64_t
 count_all(struct json_object *report, const char *list)
 {
-	return (int64_t)json_object_array_length(part(report, list)) +
-	    json_int_or(part(report, "left_off"), list, 0);
+	return (int64_t)json_object_array_length(view_of(report, list)) +
+	    json_int_or(view_of(report, "left_off"), list, 0);
 }
 
 static void
@@ -75,7 +71,7 @@ static void
 add_landing(struct json_object *report, struct buf *out)
 {
 	struct json_object *landing = json_object_object_get(report, "landing");
-	struct json_object *check = part(landing, "check");
+	struct json_object *check = view_of(landing, "check");
 	int64_t queue = json_int_or(landing, "queue", 0);
 	int64_t trees = json_int_or(check, "trees", 0);
 	const char *before = "; checks: ";
@@ -86,7 +82,7 @@ add_landing(struct json_object *report, struct buf *out)
 	else
 		buf_addf(out, "%" PRId64 " wait%s to land", queue,
 		    queue == 1 ? "s" : "");
-	json_object_object_foreachC(part(landing, "checks"), it)
+	json_object_object_foreachC(view_of(landing, "checks"), it)
 	{
 		buf_addf(out, "%s%" PRId64 " ", before,
 		    json_object_get_int64(it.val));
@@ -254,7 +250,6 @@ static const struct view_column money_lines[] = {
 #define LINE   22.0 /* of the rows of time */
 #define LEFT   230.0
 #define RIGHT  110.0
-#define MINUTE 16 /* "2026-01-31 09:15" */
 #define DAY    10
 
 static void
@@ -307,50 +302,7 @@ add_moment(
 	chart_add_words(out, anchor, x, HEIGHT + BASE - 5, words.data);
 }
 
-static int64_t
-bar_of(struct json_object *list, size_t i)
-{
-	return json_object_get_int64(json_object_array_get_idx(list, i));
-}
-
 /* Each appends a chart, or nothing where there is nothing to show. */
-static void
-chart_tasks(struct json_object *report, struct buf *out)
-{
-	struct json_object *series = json_object_object_get(report, "series");
-	struct json_object *period = json_object_object_get(report, "period");
-	struct json_object *good = json_object_object_get(series, "landed");
-	struct json_object *bad = json_object_object_get(series, "not_landed");
-	size_t count = json_object_array_length(good);
-	double width = WIDTH / (double)(count > 0 ? count : 1), unit;
-	int64_t most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (bar_of(good, i) + bar_of(bad, i) > most)
-			most = bar_of(good, i) + bar_of(bad, i);
-	if (most == 0)
-		return;
-	unit = (HEIGHT - BASE) / (double)most;
-	chart_begin(out,
-	    "Tasks that ended, over time: landed, and on top of them "
-	    "those that did not land (dashed)",
-	    HEIGHT + BASE);
-	for (size_t i = 0; i < count; i++) {
-		double x = width * (double)i, gap = width * 0.1;
-		double first = unit * (double)bar_of(good, i);
-		double second = unit * (double)bar_of(bad, i);
-
-		add_bar(out, "good", x + gap, HEIGHT - first, width - 2 * gap,
-		    first);
-		add_bar(out, "bad", x + gap, HEIGHT - first - second,
-		    width - 2 * gap, second);
-	}
-	buf_addf(out, "<text x=\"0\" y=\"12\">%" PRId64 "</text>\n", most);
-	add_moment(out, "start", 0, json_int_or(period, "from_ms", 0), MINUTE);
-	add_moment(out, "end", WIDTH, json_int_or(period, "to_ms", 0), MINUTE);
-	chart_end(out);
-}
-
 static void
 chart_days(struct json_object *report, struct buf *out)
 {
@@ -452,7 +404,8 @@ static const char style[] =
     ".verdict.good{border-color:var(--good)}"
     ".verdict.bad{border-color:var(--bad)}"
     ".verdict.mixed{border-color:var(--money)}\n"
-    ".dim,figcaption{color:var(--dim)}figure{margin:1.5em 0}"
+    ".dim,figcaption{color:var(--dim)}figure{margin:1.5em 0;"
+    "overflow-x:auto}"
     "figcaption{font-size:.9em;margin-bottom:.4em}\n"
     ".wide{overflow-x:auto}table{border-collapse:collapse;width:100%}\n"
     "th,td{text-align:left;vertical-align:top;padding:.25em .8em .25em 0;"
@@ -464,7 +417,7 @@ static const char style[] =
     "code,.words{font-family:ui-monospace,monospace;font-size:.92em}\n"
     ".words{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2em 0}"
     "td{overflow-wrap:anywhere}\n"
-    "svg{width:100%;max-width:46em;height:auto;display:block}"
+    "svg{width:100%;min-width:36em;max-width:48em;height:auto;display:block}"
     "svg text{fill:var(--dim);font-size:12px;font-family:system-ui,"
     "sans-serif}\n"
     ".good{fill:var(--good)}.money{fill:var(--money)}.rest{fill:var(--rest)}"
@@ -473,7 +426,7 @@ static const char style[] =
     "@media print{:root{--ink:#000;--dim:#444;--paper:#fff;--line:#bbb;"
     "--good:#1a7f4b;--bad:#b3261e;--money:#2563a8;--rest:#8a94a1}"
     "body{margin:0;max-width:none;font-size:11px}"
-    "tr,figure{break-inside:avoid}}\n";
+    "tr,figure{break-inside:avoid}svg{min-width:0}}\n";
 
 /* --- as text, or as a page -------------------------------------------- */
 
@@ -517,7 +470,7 @@ static bool
 begin_list(const struct drawing *d, const char *title, const char *list,
     size_t *ret_first)
 {
-	size_t count = json_object_array_length(part(d->report, list));
+	size_t count = json_object_array_length(view_of(d->report, list));
 	int64_t all = count_all(d->report, list);
 	cleanup_free char *words = xasprintf("%s (%" PRId64 ")", title, all);
 
@@ -539,7 +492,7 @@ add_rows(const struct drawing *d, const char *list, size_t first,
 {
 	const struct view_table table = { .columns = columns,
 		.count = count,
-		.rows = part(d->report, list),
+		.rows = view_of(d->report, list),
 		.first = first,
 		.most = d->html ? 0 : LINES_MAX,
 		.indented = true,
@@ -577,9 +530,9 @@ add_said(const struct drawing *d, const char *title, const char *words)
 static void
 draw_landed(const struct drawing *d)
 {
-	struct json_object *list = part(d->report, "landed");
+	struct json_object *list = view_of(d->report, "landed");
 	bool unchanged =
-	    json_int_or(part(d->report, "counts"), "no_changes", 0) > 0;
+	    json_int_or(view_of(d->report, "counts"), "no_changes", 0) > 0;
 	size_t first;
 
 	if (!begin_list(d, unchanged ? "Landed, or needed no change" : "Landed",
@@ -602,7 +555,7 @@ draw_landed(const struct drawing *d)
 static void
 draw_not_landed(const struct drawing *d)
 {
-	struct json_object *list = part(d->report, "not_landed");
+	struct json_object *list = view_of(d->report, "not_landed");
 	size_t first;
 
 	if (!begin_list(d, "Not landed", "not_landed", &first))
@@ -646,7 +599,7 @@ static const struct view_column time_columns[] = {
 static void
 draw_time(const struct drawing *d)
 {
-	struct json_object *time = part(d->report, "time");
+	struct json_object *time = view_of(d->report, "time");
 	int64_t all = json_int_or(time, "worker_ms", 0);
 	int64_t workers = json_int_or(time, "workers", 0);
 	cleanup_json struct json_object *rows = json_object_new_array();
@@ -671,7 +624,7 @@ draw_time(const struct drawing *d)
 		bool sum = i == REPORT_USE_COUNT;
 		int64_t ms = sum ?
 		    all :
-		    json_int_or(part(time, "rows"), report_use_words[i], 0);
+		    json_int_or(view_of(time, "rows"), report_use_words[i], 0);
 		struct json_object *row;
 
 		if (ms == 0)
@@ -724,11 +677,12 @@ draw_oversight(const struct drawing *d)
 static void
 draw(const struct drawing *d)
 {
-	struct json_object *money = part(d->report, "money");
-	struct json_object *notes = part(d->report, "notes");
+	struct json_object *charts = view_of(d->report, "charts");
+	struct json_object *money = view_of(d->report, "money");
+	struct json_object *notes = view_of(d->report, "notes");
 	cleanup_buf struct buf landing = BUF_INIT;
 
-	if (json_object_array_length(part(d->report, "needs")) == 0)
+	if (json_object_array_length(view_of(d->report, "needs")) == 0)
 		buf_adds(d->out,
 		    d->html ? "<p>Nothing needs you.</p>\n" :
 			      "\nNothing needs you.\n");
@@ -736,8 +690,11 @@ draw(const struct drawing *d)
 	if (json_object_object_get(d->report, "hosts") != NULL)
 		draw_list(
 		    d, "Hosts", "hosts", view_host_columns, VIEW_HOST_COLUMNS);
-	if (d->html)
-		chart_tasks(d->report, d->out);
+	if (d->html && charts != NULL) {
+		begin(d, "Charts");
+		charts_html(charts, d->out);
+		end(d);
+	}
 	draw_landed(d);
 	draw_not_landed(d);
 	draw_list(d, "Not ended", "open", open_columns, nitems(open_columns));
@@ -783,7 +740,7 @@ report_print_head(struct json_object *report, bool colours, struct buf *out)
 
 	buf_adds(out, "Report of ");
 	add_period(report, out);
-	begin(&d, json_string_or(part(report, "verdict"), "words", ""));
+	begin(&d, json_string_or(view_of(report, "verdict"), "words", ""));
 }
 
 void
@@ -800,7 +757,7 @@ void
 report_html(struct json_object *report, struct buf *out)
 {
 	const struct drawing d = { .report = report, .html = true, .out = out };
-	struct json_object *verdict = part(report, "verdict");
+	struct json_object *verdict = view_of(report, "verdict");
 	const char *project = json_string_or(report, "project", NULL);
 	cleanup_buf struct buf period = BUF_INIT;
 
@@ -812,8 +769,9 @@ report_html(struct json_object *report, struct buf *out)
 	    "<meta name=\"viewport\" content=\"width=device-width, "
 	    "initial-scale=1\">\n<title>llmc report: ");
 	view_html_text(out, period.data);
-	buf_addf(out, "</title>\n<style>\n%s</style></head>\n<body><main><h1>",
-	    style);
+	buf_addf(out,
+	    "</title>\n<style>\n%s%s</style></head>\n<body><main><h1>", style,
+	    charts_style);
 	view_html_text(out, project);
 	buf_adds(out, project != NULL ? ": report of " : "report of ");
 	view_html_text(out, period.data);

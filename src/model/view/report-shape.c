@@ -181,12 +181,6 @@ struct judging {
 	struct buf words;
 };
 
-static struct json_object *
-part(struct json_object *object, const char *key)
-{
-	return json_object_object_get(object, key);
-}
-
 static const char *
 plural(int64_t count)
 {
@@ -199,7 +193,7 @@ judge_tasks(struct judging *j)
 {
 	int64_t all = j->done + j->not_landed;
 	bool goes_on =
-	    json_bool_or(part(j->report, "period"), "goes_on", false);
+	    json_bool_or(view_of(j->report, "period"), "goes_on", false);
 
 	if (all == 0 && j->open > 0) {
 		j->level = NOTHING;
@@ -254,16 +248,16 @@ void
 report_verdict(struct json_object *report, const char *failure)
 {
 	struct json_object *json = json_object_new_object();
-	struct json_object *time = part(report, "time");
+	struct json_object *time = view_of(report, "time");
 	struct judging j = {
 		.report = report,
-		.counts = part(report, "counts"),
-		.money = part(report, "money"),
-		.rows = part(time, "rows"),
+		.counts = view_of(report, "counts"),
+		.money = view_of(report, "money"),
+		.rows = view_of(time, "rows"),
 		.worker_ms = json_int_or(time, "worker_ms", 0),
 		.words = BUF_INIT,
 	};
-	size_t needs = json_object_array_length(part(report, "needs"));
+	size_t needs = json_object_array_length(view_of(report, "needs"));
 	int64_t total;
 	int64_t ended;
 	int64_t unknown;
@@ -389,16 +383,6 @@ static const struct schema bars = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_INT },
 };
 
-static const struct schema series = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("step_ms", INT, "length of one element"),
-	    SCHEMA_IS("landed", ARRAY,
-		"tasks, from the beginning of the period", .of = &bars),
-	    SCHEMA_IS("not_landed", ARRAY, NULL, .of = &bars),
-	    SCHEMA_END,
-	},
-};
-
 static const struct schema check = {
 	SCHEMA_FIELDS{
 	    SCHEMA_IS("command", STRING, NULL),
@@ -487,7 +471,6 @@ static const struct schema shape_report = {
 	    SCHEMA_IS("open", ROWS, NULL, .of = &task),
 	    SCHEMA_IS("money", OBJECT, NULL, .of = &report_money_schema),
 	    SCHEMA_IS("time", OBJECT, NULL, .of = &time_shape),
-	    SCHEMA_IS("series", OBJECT, NULL, .of = &series),
 	    SCHEMA_IS("landing", OBJECT, NULL, .of = &landing),
 	    SCHEMA_IS("repairs", ROWS, "failures of llmc, and repairs",
 		.of = &repair),
@@ -496,7 +479,8 @@ static const struct schema shape_report = {
 		"oversight_counts", OBJECT, NULL, .of = &oversight_counts),
 	    SCHEMA_IS("notes", LIST, "what is estimated or not known"),
 	    SCHEMA_IS("left_off", OBJECT, NULL, .of = &left_off),
-	    SCHEMA_MAY("charts", OBJECT, "with --charts", .of = &charts_schema),
+	    SCHEMA_MAY("charts", OBJECT, "with --charts or --html",
+		.of = &charts_schema),
 	    SCHEMA_END,
 	},
 };

@@ -184,7 +184,7 @@ add_node(struct json_object *node, int depth, struct top_lines *lines)
 static void
 top_goal_add(struct json_object *row, struct top_lines *lines)
 {
-	struct json_object *nodes = json_object_object_get(row, "nodes");
+	struct json_object *nodes = json_member(row, "nodes");
 	cleanup_free char *sums =
 	    xasprintf("%" PRId64 " of %" PRId64 " done, %" PRId64
 		      " ready, %" PRId64 " blocked",
@@ -279,7 +279,7 @@ add_command(const struct detail *d, const char *who)
 static void
 add_spent(const struct detail *d, struct json_object *row)
 {
-	struct json_object *tokens = json_object_object_get(row, "tokens");
+	struct json_object *tokens = json_member(row, "tokens");
 	bool counted = json_object_is_type(tokens, json_type_object);
 	static const struct {
 		const char *member, *words;
@@ -338,10 +338,8 @@ add_task(const struct detail *d, struct json_object *row)
 	top_lines_field(d->lines, "reason", STYLE_WARN,
 	    json_string_or(row, "reason", NULL));
 	/* What happened to a task, the last of it: sent back, and why. */
-	list = json_object_object_get(row, "history");
-	count = json_object_is_type(list, json_type_array) ?
-	    json_object_array_length(list) :
-	    0;
+	list = json_member(row, "history");
+	count = json_length(list);
 	if (count > 0)
 		top_lines_head(d->lines, "HISTORY");
 	for (size_t i = 0; i < count; i++) {
@@ -400,7 +398,7 @@ static const char *const use_titles[WORK_USE_COUNT] = {
 static void
 add_times(const struct detail *d, struct json_object *row)
 {
-	struct json_object *times = json_object_object_get(row, "times");
+	struct json_object *times = json_member(row, "times");
 	const char *now = json_string_or(row, "time_use", "");
 	int64_t started =
 	    json_int_or(view_of(d->view, "head"), "started_unix", 0);

@@ -304,8 +304,7 @@ add_daemon(
 	else if (json_string_or(head, "held", NULL) != NULL)
 		buf_adds(out, " waits");
 	if (h->grid->columns >= NARROW) {
-		struct json_object *overseer =
-		    json_object_object_get(head, "overseer");
+		struct json_object *overseer = json_member(head, "overseer");
 
 		if (!json_bool_or(head, "overseen", false))
 			buf_adds(out, "  no overseer");
@@ -393,10 +392,8 @@ add_bar(struct json_object *budget, struct buf *out)
 static void
 add_money(struct json_object *budget, bool narrow, struct buf *out)
 {
-	struct json_object *days = json_object_object_get(budget, "days");
-	size_t count = json_object_is_type(days, json_type_array) ?
-	    json_object_array_length(days) :
-	    0;
+	struct json_object *days = json_member(budget, "days");
+	size_t count = json_length(days);
 	struct json_object *day =
 	    count > 0 ? json_object_array_get_idx(days, count - 1) : NULL;
 	int64_t limit = json_int_or(budget, "day_cost_micros", 0);
@@ -443,8 +440,7 @@ count_rows(struct json_object *rows, const char *member, const char *word)
 		const char *value = json_string_or(row, member, NULL);
 
 		(void)key;
-		if (word == NULL ? value == NULL :
-				   value != NULL && strcmp(value, word) == 0)
+		if (word == NULL ? value == NULL : text_is(value, word))
 			count++;
 	}
 	return count;

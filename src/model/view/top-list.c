@@ -17,7 +17,8 @@ is_of(const struct top_row *at, const char *section)
 	return strcmp(at->section, section) == 0;
 }
 
-void
+/* What is said about a worker: its task, or why it does not work on it. */
+static void
 top_worker_words(
     struct top_clock *clock, struct json_object *row, struct buf *out)
 {

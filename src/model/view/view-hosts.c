@@ -70,7 +70,9 @@ view_host_part(struct json_object *view, size_t max)
 		json_int_or(steps, "offered", 0));
 	json_set_int(part, "asks_open",
 	    json_object_object_length(view_of(view, "asks")));
-	json_set_int(part, "landed", json_int_or(outcomes, "landed", 0));
+	json_set_int(part, "landed",
+	    json_int_or(outcomes, "landed", 0) -
+		json_int_or(head, "landed_elsewhere", 0));
 	json_set_int(part, "failed",
 	    json_int_or(outcomes, "failed", 0) +
 		json_int_or(outcomes, "dead-letter", 0));
@@ -125,7 +127,7 @@ set_command(struct json_object *row, const char *host)
 
 	if (command == NULL)
 		return;
-	if (strncmp(command, answer, strlen(answer)) == 0)
+	if (text_begins(command, answer))
 		words = xasprintf(
 		    "%s%s:%s", answer, host, command + strlen(answer));
 	else
@@ -273,7 +275,7 @@ const struct schema view_host_schema = {
 	    SCHEMA_OR_NULL("busy", INT, "workers that have a task"),
 	    SCHEMA_OR_NULL("waiting", INT, "tasks that wait there"),
 	    SCHEMA_OR_NULL("asks_open", INT, NULL),
-	    SCHEMA_OR_NULL("landed", INT, "tasks, ever"),
+	    SCHEMA_OR_NULL("landed", INT, "tasks that it did, ever"),
 	    SCHEMA_OR_NULL("failed", INT, "tasks, ever"),
 	    SCHEMA_OR_NULL("cost_micros", INT, "of today", .max = INT64_MAX),
 	    SCHEMA_OR_NULL("left_out", INT, "rows that were too many to show"),
@@ -304,7 +306,8 @@ view_host_words(struct json_object *row, struct buf *out)
 static void
 add_busy(struct json_object *row, struct buf *out)
 {
-	if (json_object_object_get(row, "busy") != NULL)
+	if (json_object_object_get(row, "busy") != NULL &&
+	    !view_is(row, "state", "lost"))
 		buf_addf(out, "%" PRId64 " of %" PRId64,
 		    json_int_or(row, "busy", 0), json_int_or(row, "slots", 0));
 }

@@ -67,7 +67,7 @@ static void
 add_head(const struct making *m)
 {
 	struct json_object *head = view_of(m->view, "head");
-	struct json_object *failure = json_object_object_get(head, "failure");
+	struct json_object *failure = json_member(head, "failure");
 	struct json_object *o;
 	int64_t status;
 	size_t i = 0;
@@ -84,7 +84,7 @@ add_head(const struct making *m)
 							"llmc up");
 	/* An overseer that has ended by itself leaves the daemon alone. A
 	 * run that was begun later, without one, is not its business. */
-	o = json_object_object_get(head, "overseer");
+	o = json_member(head, "overseer");
 	status = json_int_or(o, "exit_status", 1);
 	if (o == NULL || json_bool_or(head, "overseer_alive", true) ||
 	    json_int_or(head, "run_unix", 0) >
@@ -217,8 +217,8 @@ view_needs_list(struct json_object *view)
 	}
 	qsort(keys, count, sizeof(char *), by_key);
 	for (size_t i = 0; i < count; i++)
-		json_object_array_add(list,
-		    json_object_get(json_object_object_get(needs, keys[i])));
+		json_object_array_add(
+		    list, json_object_get(json_member(needs, keys[i])));
 	free(keys);
 	return list;
 }

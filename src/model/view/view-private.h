@@ -8,6 +8,20 @@
 #include "top.h"
 #include "view.h"
 
+/* --- charts ------------------------------------------------------------- */
+
+/* Round moments of local time in a period, at most about `room`. */
+struct charts_tick {
+	int64_t at; /* milliseconds after its beginning */
+	char words[8]; /* "09:15" or "01-31" */
+};
+
+size_t charts_ticks(int64_t from_ms, int64_t wall_ms, int room,
+    struct charts_tick *ret_ticks, size_t max);
+
+/* "per hour", "per 5m" */
+void charts_add_step(struct json_object *charts, struct buf *out);
+
 /* --- the first lines of llmc top, and the last one --------------------- */
 
 struct top_clock {
@@ -76,10 +90,6 @@ void top_list_draw(const struct top_rows *rows, struct top_ui *ui,
 
 /* How a status, a step, an outcome or a level is drawn. */
 enum grid_style top_word_style(const char *word);
-
-/* What is said about a worker: its task, or why it does not work on it. */
-void top_worker_words(
-    struct top_clock *clock, struct json_object *row, struct buf *out);
 
 /* What a host does now, on one line. */
 void view_host_words(struct json_object *row, struct buf *out);

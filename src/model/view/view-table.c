@@ -106,7 +106,7 @@ owner_of(struct json_object *row, const char **key)
 
 		if (!json_object_is_type(row, json_type_object))
 			return NULL;
-		row = json_object_object_get(row, name);
+		row = json_member(row, name);
 		*key = dot + 1;
 	}
 	return row;
@@ -187,9 +187,9 @@ view_cell_add(const struct view_column *column, struct json_object *row,
 			    column->cell == VIEW_UNIX ? number * 1000 : number);
 		break;
 	case VIEW_MICROS:
-		if (number < 0 || json_object_object_get(owner, key) == NULL)
+		if (number < 0 || json_member(owner, key) == NULL)
 			buf_addc(out, '-');
-		if (json_object_object_get(owner, key) != NULL)
+		if (json_member(owner, key) != NULL)
 			budget_add_cost(out, number < 0 ? -number : number);
 		break;
 	case VIEW_COST:
@@ -201,8 +201,7 @@ static const char *
 colour_of(
     const struct view_column *column, struct json_object *row, const char *cell)
 {
-	if (column->bold != NULL &&
-	    json_object_object_get(row, column->bold) != NULL)
+	if (column->bold != NULL && json_member(row, column->bold) != NULL)
 		return "1";
 	return column->cell == VIEW_STATUS ? view_colour(cell) : column->colour;
 }
@@ -376,8 +375,7 @@ view_table_html(const struct view_table *t, struct buf *out)
 static bool
 has_value(const struct view_column *line, const struct buf *cell)
 {
-	return cell->len > 0 &&
-	    (line->usual == NULL || strcmp(cell->data, line->usual) != 0);
+	return cell->len > 0 && !text_is(line->usual, cell->data);
 }
 
 void

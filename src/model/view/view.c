@@ -92,13 +92,13 @@ view_keep(struct json_object *view, struct json_object *sections)
 struct json_object *
 view_of(struct json_object *view, const char *section)
 {
-	return json_object_object_get(view, section);
+	return json_member(view, section);
 }
 
 struct json_object *
 view_row(struct json_object *view, const char *section, const char *key)
 {
-	return json_object_object_get(view_of(view, section), key);
+	return json_member(view_of(view, section), key);
 }
 
 bool
@@ -122,7 +122,7 @@ view_pick(struct json_object *row, struct json_object *from,
 {
 	for (; *members != NULL; members++)
 		json_set(row, *members,
-		    json_object_get(json_object_object_get(from, *members)));
+		    json_object_get(json_member(from, *members)));
 }
 
 /* --- for where it would be too long ---------------------------------- */
@@ -328,10 +328,9 @@ apply_unset(struct json_object *view, struct json_object *unset)
 int
 view_apply(struct json_object *view, struct json_object *change)
 {
-	struct json_object *set = json_object_object_get(change, "set");
-	struct json_object *unset = json_object_object_get(change, "unset");
-	struct json_object *events =
-	    json_object_object_get(change, VIEW_EVENTS);
+	struct json_object *set = json_member(change, "set");
+	struct json_object *unset = json_member(change, "unset");
+	struct json_object *events = json_member(change, VIEW_EVENTS);
 	int r = 0;
 
 	if ((set != NULL && !json_object_is_type(set, json_type_object)) ||
@@ -591,7 +590,7 @@ const char *
 view_row_status(struct json_object *row)
 {
 	const char *status = json_string_or(row, "status", "-");
-	struct json_object *asks = json_object_object_get(row, "asks");
+	struct json_object *asks = json_member(row, "asks");
 
 	return json_bool_or(asks, "person", false) &&
 		strcmp(status, worker_status_name(WORKER_WAITING)) == 0 ?

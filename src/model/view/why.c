@@ -170,7 +170,7 @@ add_dispatch_end(const struct why_event *event, struct buf *out)
 	unsigned result = DISPATCH_PENDING;
 
 	/* Whether a person has got it stands with the ask. */
-	if (action != NULL && strcmp(action, "escalate") == 0) {
+	if (text_is(action, "escalate")) {
 		buf_adds(out, "it is in llmc asks");
 		return;
 	}
@@ -214,7 +214,7 @@ why_sentence(const struct why_event *event, struct buf *out)
 			buf_addc(out, ' ');
 			add_words(out, status);
 		}
-	} else if (strncmp(event->type, "work.", strlen("work.")) == 0) {
+	} else if (text_begins(event->type, "work.")) {
 		/* "work.in_progress" -> "S1.1 is in progress" */
 		add_words(
 		    out, event->node_id != NULL ? event->node_id : "a node");
@@ -403,7 +403,7 @@ why_now(const char *task, const char *status, const struct why_event *events,
 		const struct why_event *e = &events[i];
 		cleanup_buf struct buf out = BUF_INIT;
 
-		if (e->task == NULL || strcmp(e->task, task) != 0)
+		if (!text_is(e->task, task))
 			continue;
 		if (done && strcmp(e->type, WHY_LANDED) == 0 &&
 		    data_string(e, "commit_sha") != NULL) {

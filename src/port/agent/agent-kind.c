@@ -18,7 +18,8 @@
 #include "workspace.h"
 
 const struct agent_kind *const agent_kinds[] = { &claude_kind,
-	&claude_headless_kind, &codex_kind, &opencode_kind, NULL };
+	&claude_headless_kind, &codex_kind, &opencode_kind, &gemini_kind,
+	NULL };
 
 const struct agent_kind *
 agent_kind_find(const char *name)
@@ -72,8 +73,9 @@ char *
 agent_transcripts(const struct agent_kind *kind,
     const struct workspace *workspace, const char *worker, bool boxed)
 {
-	cleanup_free char *dir =
-	    boxed ? box_agent_dir(workspace, worker, kind) : NULL;
+	cleanup_free char *dir = boxed || kind->homed ?
+	    box_agent_dir(workspace, worker, kind) :
+	    NULL;
 
 	return kind->transcripts(dir);
 }

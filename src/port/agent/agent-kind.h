@@ -103,6 +103,9 @@ struct agent_kind {
 	/* Our name for an event of its hooks; NULL = it is ignored. May change
 	 * data. The callback is NULL if both are the same. */
 	const char *(*event)(const char *event, struct json_object *data);
+	/* Our answer to it, in its form, owned by the caller. NULL: ours is. */
+	struct json_object *(*answer)(
+	    const char *event, struct json_object *answer);
 
 	/* The folder of all transcripts in dir, which is its own folder in a
 	 * box (NULL = the user's own). The caller frees; NULL if it is not
@@ -111,6 +114,7 @@ struct agent_kind {
 
 	/* Its files. */
 	const char *folder; /* of its own in .llmc/box/NAME */
+	bool homed; /* it has that folder also without a box */
 	const char *variable; /* that says where it is */
 	const char *const *variables; /* what those begin with that reach only
 				       * this kind, NULL terminated; NULL =
@@ -138,7 +142,7 @@ struct agent_kind {
 };
 
 extern const struct agent_kind claude_kind, claude_headless_kind, codex_kind,
-    opencode_kind;
+    opencode_kind, gemini_kind;
 
 /* All of them, NULL terminated; the first one is the default. */
 extern const struct agent_kind *const agent_kinds[];

@@ -10,11 +10,13 @@
 #include "base.h"
 
 #include "agent-kind.h"
+#include "box-plan.h"
 #include "hook-event.h"
 #include "mcp.h"
 #include "workspace.h"
 
 #define SHARE "/.local/share"
+#define OWN   "opencode" /* its folder in those of XDG */
 
 /* Runs a hook after those before it; its answer, or {}. */
 static const char common[] =
@@ -59,8 +61,9 @@ static const char server[] =
     "  process.env.HOME + '/.local/share') + '/llmc/projects/' + worker\n"
     "const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug',\n"
     "  'Sep', 'Oct', 'Nov', 'Dec']\n"
-    "const children = new Set(), sent = new Set(), written = new Set()\n"
-    "const texts = new Map()\n"
+    /* Subagents have conversations of their own, below the one that counts. */
+    "const children = new Map(), texts = new Map()\n"
+    "const sent = new Set(), written = new Set()\n"
     "let named = '', error = null, words = '', busy = false\n"
     "const pathOf = (id) => folder + '/' + id + '.jsonl'\n"
     "const about = (id, more) =>\n"
@@ -125,17 +128,24 @@ static const char server[] =
     "    tool_use_id: part.callID, is_error: status === 'error',\n"
     "    content: String(part.state.output ?? part.state.error ?? '') })\n"
     "}\n"
+    "const used = (info, id, more) => {\n"
+    "  if (info.role !== 'assistant' || !info.time.completed ||\n"
+    "      written.has(info.id)) return\n"
+    "  written.add(info.id)\n"
+    "  line(id, 'assistant', { id: info.id, model: info.modelID,\n"
+    "    content: [], usage: { input_tokens: info.tokens.input,\n"
+    "      output_tokens: info.tokens.output + info.tokens.reasoning,\n"
+    "      cache_read_input_tokens: info.tokens.cache.read,\n"
+    "      cache_creation_input_tokens: info.tokens.cache.write } }, more)\n"
+    "}\n"
     "const onMessage = (info) => {\n"
     "  if (info.role !== 'assistant') return\n"
     "  texts.set(info.id, info.modelID)\n"
     "  error = error ?? info.error ?? null\n"
-    "  if (!info.time.completed || written.has(info.id)) return\n"
-    "  written.add(info.id)\n"
-    "  line(info.sessionID, 'assistant', { id: info.id, model: info.modelID,\n"
-    "    content: [], usage: { input_tokens: info.tokens.input,\n"
-    "      output_tokens: info.tokens.output + info.tokens.reasoning,\n"
-    "      cache_read_input_tokens: info.tokens.cache.read,\n"
-    "      cache_creation_input_tokens: info.tokens.cache.write } })\n"
+    "  used(info, info.sessionID)\n"
+    "}\n"
+    "const adopt = (id, parent) => {\n"
+    "  if (parent) children.set(id, children.get(parent) ?? parent)\n"
     "}\n"
     /* A wait of its own that is long, or not the first one, is ours. */
     "const onRetry = async (client, id, status) => {\n"
@@ -155,9 +165,13 @@ static const char server[] =
     "    const p = event.properties\n"
     "    const id = p?.sessionID ?? p?.part?.sessionID ??\n"
     "      p?.info?.sessionID ?? p?.info?.id\n"
-    "    if (event.type === 'session.created' && p.info.parentID)\n"
-    "      children.add(p.info.id)\n"
-    "    if (children.has(id)) return\n"
+    "    if (event.type === 'session.created')\n"
+    "      adopt(p.info.id, p.info.parentID)\n"
+    "    if (children.has(id)) {\n"
+    "      if (event.type === 'message.updated')\n"
+    "        used(p.info, children.get(id), { isSidechain: true })\n"
+    "      return\n"
+    "    }\n"
     "    if (event.type === 'message.part.updated') onPart(p.part)\n"
     "    if (event.type === 'message.updated') onMessage(p.info)\n"
     "    if (event.type === 'session.error') \n"
@@ -167,6 +181,11 @@ static const char server[] =
     "    if (event.type === 'session.idle') await ended(client, id)\n"
     "  },\n"
     "  'chat.message': async ({ sessionID: id }, { parts }) => {\n"
+    /* One of an earlier process goes on. */
+    "    if (id !== named && !children.has(id)) try {\n"
+    "      const known = await client.session.get({ path: { id } })\n"
+    "      adopt(id, known.data?.parentID)\n"
+    "    } catch (e) {}\n"
     "    if (children.has(id)) return\n"
     "    const prompt = parts.filter((p) => p.type === 'text' && !p.synthetic)\n"
     "      .map((p) => p.text).join('\\n')\n"
@@ -281,6 +300,35 @@ config_json(const struct agent_launch *launch, const char *plugin)
 	return config;
 }
 
+/* A box has no settings of the user. It can read these and not change them, and
+ * sees nothing that it would have to write or install first. */
+static int
+write_settings(const struct agent_launch *launch, char ***env, struct err *err)
+{
+	static const char *const files[][2] = {
+		{ "opencode.json",
+		    "{\"$schema\":\"https://opencode.ai/config.json\"}\n" },
+		{ ".gitignore", "*\n" },
+		{ "package-lock.json",
+		    "{\"packages\":{\"\":{\"dependencies\":"
+		    "{\"@opencode-ai/plugin\":\"*\"}}}}\n" },
+	};
+	cleanup_free char *config = agent_path(launch, "config");
+	cleanup_free char *modules =
+	    agent_path(launch, "config/" OWN "/node_modules");
+	int r = file_mkdirs(modules, 0700, err);
+
+	for (size_t i = 0; r == 0 && i < nitems(files); i++) {
+		cleanup_free char *path =
+		    xasprintf("%s/" OWN "/%s", config, files[i][0]);
+
+		r = agent_write_file(
+		    path, files[i][1], strlen(files[i][1]), err);
+	}
+	strv_take(env, xasprintf("XDG_CONFIG_HOME=%s", config));
+	return r;
+}
+
 static int
 opencode_prepare(const struct agent_launch *launch, char ***argv, char ***env,
     struct err *err)
@@ -305,6 +353,9 @@ opencode_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	r = agent_write_file(tui, text.data, text.len, err);
 	if (r == 0)
 		r = agent_write_file(added, extra, strlen(extra), err);
+	if (r == 0 && launch->sandboxed &&
+	    box_mode_of(launch->settings, launch->worker) != BOX_OFF)
+		r = write_settings(launch, env, err);
 	if (r < 0)
 		return r;
 	config = config_json(launch, in_server);
@@ -362,14 +413,21 @@ opencode_transcripts(const char *dir)
 	return file_join(own, "llmc/projects");
 }
 
-/* A box is prepared to try it, before its session is refused. */
+/* Its conversations stay there, and its login is shown in it. */
 static int
 opencode_write(const char *folder, const char *tree, struct err *err)
 {
-	(void)folder;
+	cleanup_free char *own = file_join(folder, OWN);
+	struct stat st;
+	int r = 0;
+
 	(void)tree;
-	(void)err;
-	return 0;
+	if (lstat(own, &st) == -1 || !S_ISDIR(st.st_mode)) {
+		r = agent_clear_place(own, err);
+		if (r == 0 && mkdir(own, 0700) == -1)
+			r = err_errno(err, -errno, "cannot create %s", own);
+	}
+	return r;
 }
 
 static const char *const opencode_variables[] = { "OPENCODE_", NULL };
@@ -382,7 +440,7 @@ const struct agent_kind opencode_kind = {
 		   "config set defaults.opencode_command PATH",
 	.log_in = "opencode auth login",
 	.can = AGENT_READY_HOOK | AGENT_STOP_BLOCKS | AGENT_ALLOWS |
-	    AGENT_ERROR_HOOK,
+	    AGENT_ERROR_HOOK | AGENT_BOXED,
 	.start_ms = 120000, /* its first start installs packages */
 	.prepare = opencode_prepare,
 	.console = opencode_console,
@@ -393,4 +451,5 @@ const struct agent_kind opencode_kind = {
 	.source = opencode_source,
 	.write = opencode_write,
 	.shared = opencode_shared,
+	.login = OWN "/auth.json",
 };

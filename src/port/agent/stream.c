@@ -7,6 +7,8 @@
 #include <termios.h>
 
 #include "child.h"
+#include "gemini.h"
+#include "hook-event.h"
 #include "loop.h"
 #include "stream.h"
 
@@ -16,6 +18,8 @@
 #define SHOWN_MAX      200 /* bytes of the input or the result of a tool */
 #define ESCAPE_MS      50 /* the rest of a sequence comes at once */
 #define FOREVER_MS     (INT64_C(10) * 365 * 24 * 3600 * 1000)
+#define REPORT_MS      30000 /* for llmc hook */
+#define CLEAR          "/clear"
 
 #define KEY_ESCAPE    0x1b
 #define KEY_CTRL_C    0x03
@@ -26,7 +30,8 @@
 
 struct stream {
 	struct loop *loop;
-	struct child *child;
+	const struct stream_spec *spec;
+	struct child *child; /* NULL: it does not run now */
 	struct loop_watch *terminal, *writable;
 	struct loop_signal *signals[2];
 	struct loop_timer *escape;
@@ -36,10 +41,24 @@ struct stream {
 	struct buf unsent; /* lines for it */
 	struct buf line; /* of it */
 	bool skipping; /* inside a line that is too long */
+	bool open; /* what was shown last is not a whole line */
 	struct stream_keys keys;
 	int64_t interrupts;
 	int start_error;
+
+	/* Of an agent that runs once for each prompt. */
+	char **prompts; /* that wait for the end of its turn */
+	char *prompt; /* of the turn that begins; NULL = none */
+	char *session; /* its conversation; NULL = a new one */
+	char *failure; /* why its turn failed, or the last words that were no
+			* JSON; NULL = none */
+	struct child *report; /* llmc hook is running */
+	bool checked; /* its program runs */
+	bool interrupted, ending;
 };
+
+static void start_turn(struct stream *s);
+static void next_turn(struct stream *s);
 
 /* --- what it says ----------------------------------------------------------
  */
@@ -68,7 +87,12 @@ add_tool(struct buf *out, struct json_object *block)
 		"pattern", "url", "query", "description" };
 	struct json_object *input = json_object_object_get(block, "input");
 	cleanup_buf struct buf whole = BUF_INIT;
-	const char *words = NULL;
+	const char *words = NULL, *name;
+
+	if (input == NULL)
+		input = json_object_object_get(block, "parameters");
+	name = json_string_or(
+	    block, "name", json_string_or(block, "tool_name", "a tool"));
 
 	for (size_t i = 0; i < nitems(keys) && words == NULL; i++)
 		words = json_string_or(input, keys[i], NULL);
@@ -77,10 +101,21 @@ add_tool(struct buf *out, struct json_object *block)
 		words = whole.data;
 	}
 	buf_adds(out, "* ");
-	text_add_words(out, json_string_or(block, "name", "a tool"),
-	    strlen(json_string_or(block, "name", "a tool")));
+	text_add_words(out, name, strlen(name));
 	buf_addc(out, ' ');
 	add_cut(out, words != NULL ? words : "");
+}
+
+/* The same from a kind that has a line for each. */
+static void
+add_result(struct buf *out, struct json_object *line)
+{
+	struct json_object *error = json_object_object_get(line, "error");
+
+	buf_adds(out, "  = ");
+	add_cut(out,
+	    json_string_or(
+		error, "message", json_string_or(line, "output", "")));
 }
 
 static void
@@ -111,8 +146,23 @@ stream_words(struct json_object *line, struct buf *out)
 {
 	const char *type = json_string_or(line, "type", "");
 	const char *sub = json_string_or(line, "subtype", "");
+	struct json_object *error = json_object_object_get(line, "error");
 
-	if (strcmp(type, "assistant") == 0 || strcmp(type, "user") == 0) {
+	if (strcmp(type, "message") == 0 &&
+	    strcmp(json_string_or(line, "role", ""), "assistant") == 0) {
+		const char *text = json_string_or(line, "content", "");
+
+		/* A piece of it. */
+		text_add_visible(out, text, strlen(text), true);
+	} else if (strcmp(type, "tool_use") == 0) {
+		add_tool(out, line);
+	} else if (strcmp(type, "tool_result") == 0) {
+		add_result(out, line);
+	} else if (strcmp(type, "error") == 0) {
+		buf_adds(out, "--- ");
+		add_cut(out, json_string_or(line, "message", ""));
+	} else if (strcmp(type, "assistant") == 0 ||
+	    strcmp(type, "user") == 0) {
 		struct json_object *message =
 		    json_object_object_get(line, "message");
 
@@ -122,9 +172,11 @@ stream_words(struct json_object *line, struct buf *out)
 	} else if (strcmp(type, "conversation_reset") == 0) {
 		buf_adds(out, "--- a new conversation\n");
 	} else if (strcmp(type, "result") == 0) {
-		if (json_bool_or(line, "is_error", false)) {
+		if (json_bool_or(line, "is_error", false) || error != NULL) {
 			buf_adds(out, "--- the turn failed: ");
-			add_cut(out, json_string_or(line, "result", sub));
+			add_cut(out,
+			    json_string_or(error, "message",
+				json_string_or(line, "result", sub)));
 		} else if (json_int_or(line, "num_turns", 1) > 0) {
 			buf_adds(out, "--- the turn ended\n");
 		}
@@ -136,21 +188,44 @@ stream_words(struct json_object *line, struct buf *out)
 	}
 }
 
+/* A closed terminal is noticed when reading. */
+static void
+show(struct stream *s, const struct buf *words, bool piece)
+{
+	if (words->len == 0)
+		return;
+	if (s->open && !piece)
+		file_write_all(STDOUT_FILENO, "\n", 1);
+	file_write_all(STDOUT_FILENO, words->data, words->len);
+	s->open = words->data[words->len - 1] != '\n';
+}
+
 /* What is no JSON is an error message, for a person as it is. */
 static void
-show_line(struct stream *s)
+take_line(struct stream *s)
 {
 	cleanup_json struct json_object *json = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
+	struct json_object *error = NULL;
+	const char *type;
 
 	if (json_parse(s->line.data, s->line.len, LINE_MAX_BYTES, &json, NULL) <
 		0 ||
-	    !json_object_is_type(json, json_type_object))
+	    !json_object_is_type(json, json_type_object)) {
 		add_text(&out, s->line.data);
-	else
+		xstrset(&s->failure, s->line.data);
+	} else {
 		stream_words(json, &out);
-	/* A closed terminal is noticed when reading. */
-	file_write_all(STDOUT_FILENO, out.data, out.len);
+		type = json_string_or(json, "type", "");
+		if (strcmp(type, "init") == 0)
+			xstrset(&s->session,
+			    json_string_or(json, "session_id", NULL));
+		if (strcmp(type, "result") == 0 &&
+		    json_object_object_get_ex(json, "error", &error))
+			xstrset(&s->failure,
+			    json_string_or(error, "message", "unknown"));
+	}
+	show(s, &out, json_bool_or(json, "delta", false));
 }
 
 static void
@@ -169,7 +244,7 @@ on_said(const char *bytes, size_t len, void *arg)
 		if (end == NULL)
 			return;
 		if (!s->skipping && s->line.len > 0)
-			show_line(s);
+			take_line(s);
 		buf_clear(&s->line);
 		s->skipping = false;
 		bytes += part + 1;
@@ -237,9 +312,14 @@ submit(struct stream *s)
 	json_set(line, "message", message);
 	buf_adds(&shown, "\r> ");
 	add_text(&shown, s->keys.box.data);
+	show(s, &shown, false);
+	if (s->spec->hook != NULL) {
+		strv_add(&s->prompts, s->keys.box.data);
+		next_turn(s);
+	} else {
+		tell(s, line);
+	}
 	buf_clear(&s->keys.box);
-	file_write_all(STDOUT_FILENO, shown.data, shown.len);
-	tell(s, line);
 }
 
 static void
@@ -249,6 +329,12 @@ interrupt(struct stream *s)
 	struct json_object *request = json_object_new_object();
 	cleanup_free char *id = xasprintf("llmc-%" PRId64, ++s->interrupts);
 
+	if (s->spec->hook != NULL) {
+		s->interrupted = s->checked && s->child != NULL;
+		if (s->interrupted)
+			child_cancel(s->child);
+		return;
+	}
 	json_set_string(request, "subtype", "interrupt");
 	json_set_string(line, "type", "control_request");
 	json_set_string(line, "request_id", id);
@@ -322,6 +408,16 @@ stream_key(struct stream_keys *keys, char c)
 }
 
 static void
+end(struct stream *s)
+{
+	s->ending = true;
+	if (s->child != NULL)
+		child_cancel(s->child);
+	else
+		loop_stop(s->loop, 128 + SIGTERM);
+}
+
+static void
 on_alone(void *arg)
 {
 	struct stream *s = arg;
@@ -344,7 +440,7 @@ on_terminal(int fd, unsigned what, void *arg)
 		return;
 	if (n <= 0) { /* the terminal is gone */
 		loop_watch_free(take_ptr(&s->terminal));
-		child_cancel(s->child);
+		end(s);
 		return;
 	}
 	for (ssize_t i = 0; i < n; i++) {
@@ -368,23 +464,125 @@ on_terminal(int fd, unsigned what, void *arg)
 static void
 on_signal(int signo, void *arg)
 {
-	struct stream *s = arg;
-
 	(void)signo;
-	child_cancel(s->child);
+	end(arg);
 }
 
+static void
+on_reported(const struct child_result *result, void *arg)
+{
+	struct stream *s = arg;
+
+	(void)result; /* it keeps in the spool what it cannot deliver */
+	s->report = NULL;
+	if (s->prompt != NULL)
+		start_turn(s);
+	else
+		next_turn(s);
+}
+
+/* No turn begins before this is delivered. */
+static void
+report(struct stream *s, const char *event, const char *member,
+    const char *word, const char *text)
+{
+	cleanup_json struct json_object *data = json_object_new_object();
+	cleanup_buf struct buf input = BUF_INIT;
+	cleanup_strv char **argv = strv_copy(s->spec->hook);
+	struct child_spec spec = { .deadline_ms = REPORT_MS };
+
+	if (member != NULL)
+		json_set_string(data, member, word);
+	if (text != NULL)
+		json_set_string(data, "last_assistant_message", text);
+	json_print(data, false, &input);
+	xstrset(&argv[2], event); /* llmc hook EVENT */
+	spec.argv = strv_const(argv);
+	spec.input = input.data;
+	spec.input_len = input.len;
+	if (child_spawn(s->loop, &spec, on_reported, s, &s->report, NULL) < 0)
+		loop_stop(s->loop, 1);
+}
+
+/* It runs all the time, is killed or cannot be started: then we end, too. */
 static void
 on_ended(const struct child_result *result, void *arg)
 {
 	struct stream *s = arg;
+	cleanup_buf struct buf how = BUF_INIT;
+	bool interrupted = s->interrupted;
 
 	s->child = NULL;
+	s->interrupted = false;
 	s->start_error = result->start_error;
 	if (s->line.len > 0)
-		show_line(s);
-	loop_stop(
-	    s->loop, result->exited ? result->status : 128 + result->signal);
+		take_line(s);
+	buf_clear(&s->line);
+	if (s->spec->hook == NULL || s->ending || s->start_error != 0 ||
+	    (!result->exited && !interrupted) ||
+	    (!s->checked && result->status != 0)) {
+		loop_stop(s->loop,
+		    result->exited ? result->status : 128 + result->signal);
+		return;
+	}
+	if (!s->checked) {
+		s->checked = true;
+		report(s, HOOK_EVENT_READY, NULL, NULL, NULL);
+		return;
+	}
+	child_result_describe(result, &how);
+	if (interrupted)
+		report(s, "StopFailure", "error", HOOK_ERROR_INTERRUPTED, NULL);
+	else if (result->status != 0)
+		report(s, "StopFailure", "error", "",
+		    s->failure != NULL ? s->failure : how.data);
+	else /* it has reported the end of its turn, unless that was lost */
+		report(s, "Notification", "notification_type", "idle_prompt",
+		    NULL);
+}
+
+static void
+start_turn(struct stream *s)
+{
+	cleanup_strv char **argv = strv_copy(s->spec->argv);
+	cleanup_free char *prompt = take_ptr(&s->prompt);
+	struct child_spec spec = { .input = prompt,
+		.input_len = strlen(prompt),
+		.merge_stderr = true,
+		.said = on_said,
+		.deadline_ms = FOREVER_MS };
+
+	xstrset(&s->failure, NULL);
+	if (s->session != NULL) {
+		strv_add(&argv, "--resume");
+		strv_add(&argv, s->session);
+	}
+	spec.argv = strv_const(argv);
+	if (child_spawn(s->loop, &spec, on_ended, s, &s->child, NULL) < 0)
+		loop_stop(s->loop, 1);
+}
+
+/* A prompt is reported before its process is started, which may take long to
+ * report anything: how that ends is reported in any case. */
+static void
+next_turn(struct stream *s)
+{
+	static const char new[] = "--- a new conversation\n";
+
+	if (s->child != NULL || s->report != NULL ||
+	    strv_count(s->prompts) == 0)
+		return;
+	s->prompt = s->prompts[0];
+	memmove(s->prompts, s->prompts + 1,
+	    strv_count(s->prompts) * sizeof *s->prompts);
+	if (strcmp(s->prompt, CLEAR) != 0) {
+		report(s, "UserPromptSubmit", "prompt", s->prompt, NULL);
+		return;
+	}
+	xstrset(&s->prompt, NULL);
+	xstrset(&s->session, NULL);
+	file_write_all(STDOUT_FILENO, new, sizeof new - 1);
+	report(s, HOOK_EVENT_READY, NULL, NULL, NULL);
 }
 
 /* Keys come as they are pressed; newlines are printed as they always are. */
@@ -407,20 +605,25 @@ open_terminal(struct stream *s)
 }
 
 int
-stream_run(const char *const *argv, struct err *err)
+stream_run(const struct stream_spec *how, struct err *err)
 {
 	static const char bye[] = "\033[?2004l";
-	struct stream s = { .input = -1,
+	struct stream s = { .spec = how,
+		.input = -1,
 		.unsent = BUF_INIT,
 		.line = BUF_INIT,
 		.keys = { .box = BUF_INIT, .sequence = BUF_INIT } };
+	const char *const version[] = { how->argv[0], "--version", NULL };
 	cleanup_fd int reads = -1, writes = -1;
-	struct child_spec spec = { .argv = argv,
+	struct child_spec spec = { .argv = how->argv,
 		.merge_stderr = true,
 		.said = on_said,
 		.deadline_ms = FOREVER_MS };
 	int fds[2], r;
 
+	if (how->resume != NULL && !gemini_can_resume(how->resume))
+		return err_set(
+		    err, -ENOENT, "no conversation %s to resume", how->resume);
 	if (pipe2(fds, O_CLOEXEC) == -1)
 		return err_errno(err, -errno, "cannot make a pipe");
 	reads = fds[0];
@@ -429,21 +632,26 @@ stream_run(const char *const *argv, struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	spec.stdin_fd = reads;
 	s.loop = loop_new();
+	if (how->hook != NULL)
+		spec.argv = version;
 	r = child_spawn(s.loop, &spec, on_ended, &s, &s.child, err);
 	if (r == 0) {
 		close(take_fd(&reads));
 		s.signals[0] = loop_signal_new(s.loop, SIGTERM, on_signal, &s);
 		s.signals[1] = loop_signal_new(s.loop, SIGHUP, on_signal, &s);
 		open_terminal(&s);
+		xstrset(&s.session, how->resume);
 		r = loop_run(s.loop);
 	}
 	if (s.start_error != 0)
-		r = err_errno(
-		    err, s.start_error, "cannot run the agent %s", argv[0]);
+		r = err_errno(err, s.start_error, "cannot run the agent %s",
+		    how->argv[0]);
 	if (s.raw) {
 		file_write_all(STDOUT_FILENO, bye, sizeof bye - 1);
 		tcsetattr(STDIN_FILENO, TCSANOW, &s.saved);
 	}
+	if (s.report != NULL)
+		child_release(s.report);
 	loop_watch_free(s.terminal);
 	loop_watch_free(s.writable);
 	loop_timer_free(s.escape);
@@ -454,5 +662,9 @@ stream_run(const char *const *argv, struct err *err)
 	buf_release(&s.line);
 	buf_release(&s.keys.box);
 	buf_release(&s.keys.sequence);
+	strv_free(s.prompts);
+	free(s.prompt);
+	free(s.session);
+	free(s.failure);
 	return r;
 }

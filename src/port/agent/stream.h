@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * `llmc stream`: the terminal of an agent that has none. The agent reads and
- * writes lines of JSON (claude -p with stream-json); what is pasted or typed
- * here, up to Enter, is a prompt for it, Escape interrupts its turn, and what
- * it says is printed in words. So a worker without a terminal of its own is
- * prompted, watched and ended like every other one.
+ * `llmc stream`: the terminal of an agent that has none. The agent writes lines
+ * of JSON; what is pasted or typed here, up to Enter, is a prompt for it,
+ * Escape interrupts its turn, and what it says is printed in words. So a worker
+ * without a terminal of its own is prompted, watched and ended like every other
+ * one.
+ *
+ * An agent that runs all the time reads its prompts as lines of JSON (claude -p
+ * with stream-json). One that runs once for each prompt (gemini) gets it as its
+ * standard input, and this program reports in its place that it can be prompted
+ * and that a turn failed.
  */
 #ifndef STREAM_H
 #define STREAM_H
@@ -18,8 +23,17 @@
 struct err;
 struct json_object;
 
+struct stream_spec {
+	const char *const *argv;
+	/* It runs once for each prompt: the words of `llmc hook EVENT`; NULL =
+	 * it runs all the time. */
+	const char *const *hook;
+	const char
+	    *resume; /* then: the conversation it goes on with, or NULL */
+};
+
 /* Run it until it ends: its exit status, or negative errno. */
-int stream_run(const char *const *argv, struct err *err);
+int stream_run(const struct stream_spec *spec, struct err *err);
 
 /* --- its parts, which read what others wrote ------------------------------ */
 

@@ -563,7 +563,7 @@ struct event_reader {
 static bool
 is_wanted(const char *want, const char *found)
 {
-	return want == NULL || (found != NULL && strcmp(found, want) == 0);
+	return want == NULL || text_is(found, want);
 }
 
 static bool

@@ -143,7 +143,7 @@ make_other(struct salvage *s, const char *name, const char *ddl)
 	cleanup_free char *probe = xasprintf("SELECT * FROM \"%s\"", name);
 	sqlite3_stmt *statement = NULL;
 
-	if (strncmp(ddl, "CREATE TABLE ", strlen("CREATE TABLE ")) != 0 ||
+	if (!text_begins(ddl, "CREATE TABLE ") ||
 	    book_settle(s->to, NULL) < 0 || book_exec(s->to, ddl, NULL) < 0 ||
 	    book_prepare(s->to, probe, &statement, NULL) < 0)
 		return -EUCLEAN;
@@ -308,7 +308,7 @@ salvage(const char *damaged, const char *built, struct book_recovered *got,
 				const char *name = book_text(&row, 0);
 
 				if (name == NULL || strchr(name, '"') != NULL ||
-				    strncmp(name, "sqlite_", 7) == 0)
+				    text_begins(name, "sqlite_"))
 					continue;
 				strv_add(&names, name);
 				strv_add(&ddl, book_text(&row, 1));

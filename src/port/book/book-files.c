@@ -173,7 +173,7 @@ is_damaged(const char *name, const char *stem, const char *ending)
 {
 	size_t len = strlen(name), tail = strlen(ending);
 
-	return strncmp(name, stem, strlen(stem)) == 0 && len > tail &&
+	return text_begins(name, stem) && len > tail &&
 	    strcmp(name + len - tail, ending) == 0;
 }
 

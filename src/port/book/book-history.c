@@ -378,10 +378,9 @@ void
 book_put_turn(struct book *book, const char *task, int64_t seq,
     struct json_object *record)
 {
-	struct json_object *it = json_object_object_get(record, "iteration");
-	struct json_object *act =
-	    json_object_object_get(record, "intervention");
-	struct json_object *outcome = json_object_object_get(record, "outcome");
+	struct json_object *it = json_member(record, "iteration");
+	struct json_object *act = json_member(record, "intervention");
+	struct json_object *outcome = json_member(record, "outcome");
 	cleanup_buf struct buf body = BUF_INIT;
 	struct turn row = {
 		.task = task,
@@ -390,11 +389,11 @@ book_put_turn(struct book *book, const char *task, int64_t seq,
 		.worker = json_string_or(record, "worker", NULL),
 		.number = positive(it, "number"),
 		.status = json_string_or(
-		    json_object_object_get(record, "check"), "status", NULL),
+		    json_member(record, "check"), "status", NULL),
 		.duration_ms = positive(it, "durationMs"),
-		.cost = (int64_t)(json_object_get_double(
-				      json_object_object_get(it, "cost")) *
-		    1e6),
+		.cost =
+		    (int64_t)(json_object_get_double(json_member(it, "cost")) *
+			1e6),
 		.level =
 		    json_string_or(act != NULL ? act : outcome, "level", NULL),
 		.outcome = json_string_or(outcome, "outcome", NULL),

@@ -220,7 +220,7 @@ parameter(sqlite3_stmt *statement, int n)
 	const char *found = sqlite3_bind_parameter_name(statement, n);
 
 	snprintf(name, sizeof name, "$%d", n);
-	if (found != NULL && strcmp(found, name) == 0)
+	if (text_is(found, name))
 		return n;
 	return sqlite3_bind_parameter_index(statement, name);
 }
@@ -547,7 +547,7 @@ shorten(struct book *book)
 		struct book_write *first = write->row != NULL ?
 		    strmap_remove(&puts, write->row) :
 		    NULL;
-		bool is_put = strncmp(write->sql, "DELETE", 6) != 0;
+		bool is_put = !text_begins(write->sql, "DELETE");
 
 		next = TAILQ_NEXT(write, entry);
 		if (first != NULL && is_put) {

@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "account.h"
-#include "attempt.h"
 #include "book-history.h"
 #include "book-private.h"
 #include "landing-item.h"
@@ -198,15 +197,14 @@ on_row(struct book_row *row, void *arg)
 	document = reading->document;
 	part = reading->part;
 	if (part == WORKER)
-		json_set(json_object_object_get(document, "workers"),
+		json_set(json_member(document, "workers"),
 		    json_string_or(json, "name", ""), json_object_get(json));
 	else if (part == HOST)
 		json_set(document, json_string_or(json, "key", ""),
-		    json_object_get(json_object_object_get(json, "value")));
+		    json_object_get(json_member(json, "value")));
 	else
 		json_object_array_add(
-		    json_object_object_get(document, lists[part]),
-		    json_object_get(json));
+		    json_member(document, lists[part]), json_object_get(json));
 	return true;
 }
 
@@ -271,10 +269,10 @@ load(
 	}
 	if (r < 0)
 		return r;
-	landings = json_object_object_get(document, "landings");
+	landings = json_member(document, "landings");
 	if (landings != NULL)
 		json_set(landings, "items",
-		    json_object_get(json_object_object_get(document, "items")));
+		    json_object_get(json_member(document, "items")));
 	json_object_object_del(document, "items");
 	if (state_from_json(document, now_ms, &state, &why) < 0)
 		return no_state(book, why.msg, err);

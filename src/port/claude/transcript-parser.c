@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "codex.h"
+#include "gemini.h"
 #include "id.h"
 #include "tail.h"
 #include "transcript-parser.h"
@@ -474,9 +475,12 @@ transcript_translate(struct json_object *line, char **model)
 	struct json_object *own;
 
 	/* No line of Claude Code has one. */
-	if (json_object_object_get(line, "payload") == NULL)
+	if (json_object_object_get(line, "payload") != NULL)
+		own = codex_line(line, model);
+	else if (gemini_is_line(line))
+		own = gemini_line(line);
+	else
 		return line;
-	own = codex_line(line, model);
 	json_object_put(line);
 	return own;
 }
@@ -494,7 +498,8 @@ transcript_parser_line(
 	if (len == 0)
 		return;
 	value = line_parse(line, len);
-	if (json_string_or(value, "type", NULL) == NULL) {
+	if (json_string_or(value, "type", NULL) == NULL &&
+	    !gemini_is_line(value)) {
 		parser->totals.skipped++;
 		return;
 	}

@@ -307,8 +307,7 @@ add_part(struct buf *out, const char *who, struct json_object *part)
 			json_print(input, true, &text);
 		transcript_text_add_block(out, title.data, text.data);
 	} else if (strcmp(type, "tool_result") == 0) {
-		struct json_object *content =
-		    json_object_object_get(part, "content");
+		struct json_object *content = json_member(part, "content");
 		cleanup_buf struct buf all = BUF_INIT;
 		size_t count;
 

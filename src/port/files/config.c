@@ -269,7 +269,7 @@ name_file(struct err *err, const char *file)
 		return;
 	msg = xstrdup(err->msg);
 	digits = strspn(msg + strcspn(msg, "0123456789"), "0123456789");
-	if (strncmp(msg, "line ", 5) == 0 && msg[5 + digits] == ':')
+	if (text_begins(msg, "line ") && msg[5 + digits] == ':')
 		err_set(err, err->code, "%s:%s", file, msg + 5);
 	else
 		err_prefix(err, "%s", file);
@@ -290,10 +290,10 @@ find_line(const char *text, const char *header, const char *line)
 	bool inside = false;
 
 	for (const char *at = text; at[0] != '\0';) {
-		if (inside && strncmp(at, line, strlen(line)) == 0)
+		if (inside && text_begins(at, line))
 			return at;
 		if (at[0] == '[')
-			inside = strncmp(at, header, strlen(header)) == 0;
+			inside = text_begins(at, header);
 		at += strcspn(at, "\n");
 		at += at[0] == '\n';
 	}

@@ -80,7 +80,7 @@ normalise(const char *entry)
 		len = strcspn(entry, "/");
 		if (len == 0 || (len == 1 && *entry == '.'))
 			continue;
-		if (len == 2 && strncmp(entry, "..", 2) == 0)
+		if (len == 2 && text_begins(entry, ".."))
 			return NULL;
 		if (out.len > 0)
 			buf_addc(&out, '/');
@@ -499,18 +499,12 @@ copy_answered(const struct git_answer *answer, void *arg)
 	loop_call_request(copy->call);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static bool
 is_tracked(const struct copy *copy, const char *path)
 {
 	return copy->tracked.count > 0 &&
 	    bsearch(&path, copy->tracked.paths, copy->tracked.count,
-		sizeof path, compare) != NULL;
+		sizeof path, strv_order) != NULL;
 }
 
 static int
@@ -642,7 +636,7 @@ copy_turn(void *arg)
 		copy->asked = SIZE_MAX;
 		if (copy->tracked.count > 0)
 			qsort(copy->tracked.paths, copy->tracked.count,
-			    sizeof *copy->tracked.paths, compare);
+			    sizeof *copy->tracked.paths, strv_order);
 	}
 	if (r == 0 && copy->todo.count > 0) {
 		r = copy_step(copy, &err);

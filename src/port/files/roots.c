@@ -42,12 +42,6 @@ roots_note(const char *root, struct err *err)
 	return r < 0 ? r : file_replace(path, line, strlen(line), 0600, err);
 }
 
-static int
-by_path(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 char **
 roots_list(void)
 {
@@ -76,6 +70,6 @@ roots_list(void)
 	if (files != NULL)
 		closedir(files);
 	if (list != NULL)
-		qsort(list, strv_count(list), sizeof *list, by_path);
+		qsort(list, strv_count(list), sizeof *list, strv_order);
 	return list;
 }

@@ -88,8 +88,8 @@ seed_link(struct seed *seed, int from_dir, int to_dir, const char *name)
 		return failed(seed, name);
 	text[len] = '\0';
 	/* What leads into the other tree leads into this one. */
-	inside = strncmp(text, seed->from, strlen(seed->from)) == 0 &&
-	    text[strlen(seed->from)] == '/';
+	inside =
+	    text_begins(text, seed->from) && text[strlen(seed->from)] == '/';
 	target = xasprintf("%s%s", inside ? seed->to : "",
 	    text + (inside ? strlen(seed->from) : 0));
 	if (symlinkat(target, to_dir, name) == -1)

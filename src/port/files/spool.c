@@ -38,19 +38,11 @@ open_dir(const char *path)
 }
 
 static bool
-ends_with(const char *name, const char *suffix)
-{
-	size_t a = strlen(name), b = strlen(suffix);
-
-	return a >= b && strcmp(name + a - b, suffix) == 0;
-}
-
-static bool
 is_event(const char *name)
 {
 	char id[ID_ULID_SIZE];
 
-	if (strlen(name) != NAME_SIZE - 1 || !ends_with(name, SUFFIX))
+	if (strlen(name) != NAME_SIZE - 1 || !text_ends(name, SUFFIX))
 		return false;
 	strlcpy(id, name, sizeof id);
 	return id_ulid_valid(id);
@@ -172,7 +164,7 @@ list_events(DIR *dir, struct spool_rest *rest)
 	spool_rest_release(rest);
 	for (int i = 0; i < SPOOL_LOOK_MAX && (entry = readdir(dir)) != NULL;
 	     i++) {
-		if (ends_with(entry->d_name, PART_SUFFIX))
+		if (text_ends(entry->d_name, PART_SUFFIX))
 			remove_if_stale(dirfd(dir), entry->d_name);
 		if (!is_event(entry->d_name))
 			continue;

@@ -90,8 +90,8 @@ has_damaged_book(const struct workspace *workspace)
 	bool found = false;
 
 	while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
-		found = strncmp(entry->d_name, "llmc.corrupt-", 13) == 0 ||
-		    strncmp(entry->d_name, "llmc.db.", 8) == 0;
+		found = text_begins(entry->d_name, "llmc.corrupt-") ||
+		    text_begins(entry->d_name, "llmc.db.");
 	if (dir != NULL)
 		closedir(dir);
 	return found;

@@ -69,6 +69,7 @@ static const struct schema_field member_fields[] = {
 	    .flags = SCHEMA_ZERO_IS_NULL),
 	FIELD("source_repo_dirty_retry_count", source_repo_dirty_retry_count,
 	    .flags = SCHEMA_ZERO_IS_NULL),
+	FIELD("landed_elsewhere", elsewhere),
 	FIELD("errors", errors),
 	FIELD("paused", paused),
 	FIELD("forge", forge),
@@ -672,9 +673,8 @@ state_from_json(struct json_object *json, int64_t now_ms,
 		    json_object_object_get(workers, w->name);
 		struct account *account;
 
-		if (s->transcript == NULL ||
-		    strcmp(json_string_or(record, "usage_transcript", ""),
-			s->transcript) != 0 ||
+		if (!text_is(s->transcript,
+			json_string_or(record, "usage_transcript", "")) ||
 		    state_auto_account(&state, s->transcript, s->history_ms) !=
 			NULL)
 			continue;

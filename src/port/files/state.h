@@ -48,6 +48,7 @@ struct state {
 	struct account **accounts; /* owned; of conversations, oldest first */
 	size_t account_count;
 	uint64_t outcomes[OUTCOME_COUNT]; /* tasks that ended so, ever */
+	uint64_t elsewhere; /* of those that landed, by other hosts */
 	uint64_t errors; /* hard failures, ever */
 	struct ask **asks; /* owned; the open ones, oldest first */
 	size_t ask_count;

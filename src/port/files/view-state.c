@@ -454,6 +454,7 @@ fill_head(const struct state *state, const struct settings *settings,
 		json_set_int(outcomes, task_outcome_name((enum task_outcome)i),
 		    (int64_t)state->outcomes[i]);
 	json_set(head, "outcomes", outcomes);
+	json_set_int(head, "landed_elsewhere", (int64_t)state->elsewhere);
 	json_set(head, "run_outcomes", run_outcomes(state));
 	json_set_bool(head, "channel", people_reaches(settings));
 	json_set(head, "push",

@@ -67,7 +67,7 @@ follow_gitfile(
 
 	if (r < 0)
 		return r;
-	if (strncmp(line.data, tag, strlen(tag)) != 0)
+	if (!text_begins(line.data, tag))
 		return err_set(err, -EINVAL,
 		    "%s: expected a line that begins with \"%s\"", gitfile,
 		    tag);
@@ -153,7 +153,7 @@ workspace_find(
 		return err_set(err, -ENOENT,
 		    "%s is not inside a git repository; change to one, or "
 		    "create one with: git init",
-		    start);
+		    strcmp(start, ".") == 0 ? "this folder" : start);
 	ws.dir = file_join(ws.root, ".llmc");
 	*ret_workspace = ws;
 	return 0;
@@ -169,7 +169,7 @@ workspace_at(const char *root, struct workspace *ret_workspace, struct err *err)
 	if (r < 0)
 		return r;
 	real = realpath(root, NULL);
-	if (!ws.in_worktree && (real == NULL || strcmp(real, ws.root) != 0))
+	if (!ws.in_worktree && !text_is(real, ws.root))
 		return err_set(err, -EINVAL,
 		    "%s is not the top of a git repository; %s is", root,
 		    ws.root);
@@ -217,7 +217,7 @@ add_part(struct buf *out, const char *part, size_t len)
 
 	if (len == 0 || (len == 1 && part[0] == '.'))
 		return;
-	if (len != 2 || strncmp(part, "..", 2) != 0) {
+	if (len != 2 || !text_begins(part, "..")) {
 		buf_addc(out, '/');
 		buf_add(out, part, len);
 		return;

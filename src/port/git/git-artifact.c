@@ -113,10 +113,9 @@ read_entry(
 	a->size = 0;
 	if (entry == NULL || a->path[0] == '\0')
 		return;
-	if (strncmp(entry, "100644 ", 7) == 0 ||
-	    strncmp(entry, "100755 ", 7) == 0)
+	if (text_begins(entry, "100644 ") || text_begins(entry, "100755 "))
 		a->kind = ARTIFACT_FILE;
-	else if (strncmp(entry, "120000 ", 7) == 0)
+	else if (text_begins(entry, "120000 "))
 		a->kind = ARTIFACT_LINK;
 	else
 		a->kind = ARTIFACT_OTHER;

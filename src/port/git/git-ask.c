@@ -132,8 +132,7 @@ ask_branch(const char *dir, const char *ref, const char *prefix)
 	cleanup_buf struct buf name = BUF_INIT;
 
 	if (git_ask(dir, args, &name, NULL) != 0 ||
-	    strncmp(name.data, prefix, strlen(prefix)) != 0 ||
-	    name.len == strlen(prefix))
+	    !text_begins(name.data, prefix) || name.len == strlen(prefix))
 		return NULL;
 	return xstrdup(name.data + strlen(prefix));
 }

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "git-check-tree.h"
-#include "git-facts.h"
 #include "git-private.h"
 #include "remove-tree.h"
 

@@ -81,6 +81,7 @@ diff_run(struct git_op *op)
 	json_set_string(answer, "message", text.data);
 	op->deadline_ms = DEADLINE_MS;
 	op->tolerant = true;
+	git_op_no_attributes(op);
 	if (git_op_try(op, "-c", "core.quotePath=false", "diff", "-M",
 		"--no-color", "--no-ext-diff", "--no-textconv",
 		"--src-prefix=a/", "--dst-prefix=b/", "--submodule=short",

@@ -270,12 +270,6 @@ struct since_op {
 #define FILE_LETTER        'f'
 #define UNCOMMITTED_LETTER 'd'
 
-static int
-compare(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Sort them, and leave each in once. */
 static void
 order(struct git_list *paths)
@@ -284,7 +278,7 @@ order(struct git_list *paths)
 
 	if (paths->count == 0)
 		return;
-	qsort(paths->v, paths->count, sizeof *paths->v, compare);
+	qsort(paths->v, paths->count, sizeof *paths->v, strv_order);
 	for (size_t i = 1; i < paths->count; i++)
 		if (strcmp(paths->v[kept], paths->v[i]) != 0)
 			paths->v[++kept] = paths->v[i];

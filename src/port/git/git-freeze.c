@@ -297,6 +297,7 @@ look_at_tests(struct freeze_op *freeze)
 
 	if (!freeze->tests || frozen->base[0] == '\0')
 		return;
+	git_op_no_attributes(op);
 	git_op_args(op, "diff", "-U0", "-M", "--no-color", "--no-ext-diff",
 	    "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", frozen->base,
 	    frozen->commit, "--", NULL);

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "child.h"
-#include "git-facts.h"
 #include "git-private.h"
 #include "loop.h"
 
@@ -213,12 +212,6 @@ judge_added(struct git_land_check *check, const struct git_change *change)
 		judge_folder(check, change->path);
 }
 
-static int
-compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Judge the answer of status (git_status_next) of the checkout, without
  * untracked files; check->changes is filled. */
 static void
@@ -248,7 +241,7 @@ git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 	}
 	/* Files that are in the index are judged by the index only. */
 	if (count > 0)
-		qsort(known, count, sizeof *known, compare_paths);
+		qsort(known, count, sizeof *known, strv_order);
 	for (size_t i = 0; i < check->changes.count; i++) {
 		const struct git_change *change = &check->changes.v[i];
 
@@ -259,7 +252,7 @@ git_land_check_status(struct git_land_check *check, const char *out, size_t len)
 		if (change->status != 'A' ||
 		    (count > 0 &&
 			bsearch(&change->path, known, count, sizeof *known,
-			    compare_paths) != NULL))
+			    strv_order) != NULL))
 			continue;
 		judge_added(check, change);
 	}
@@ -407,7 +400,7 @@ git_land_check_rebases(const char *tree, const char *branch)
 	cleanup_free char *taken =
 	    gitdir != NULL ? git_op_rebased_branch(gitdir) : NULL;
 
-	return taken != NULL && strcmp(taken, ref) == 0;
+	return text_is(taken, ref);
 }
 
 /* --- where the branch is checked out ----------------------------------- */
@@ -627,7 +620,7 @@ git_move_look(struct git_move *move, const char *branch)
 	    "--untracked-files=no", "--ignore-submodules=dirty", "--no-renames",
 	    "--no-ahead-behind", NULL);
 	git_land_check_status(check, op->answer.out, op->answer.out_len);
-	if (check->branch == NULL || strcmp(check->branch, branch) != 0)
+	if (!text_is(check->branch, branch))
 		return MOVE_STANDS_ELSEWHERE;
 	if (strcmp(check->head, move->head_id) != 0)
 		return MOVE_STANDS_HIGHER;

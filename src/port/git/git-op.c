@@ -24,6 +24,13 @@ git_op_no_hooks(struct git_op *op)
 }
 
 void
+git_op_no_attributes(struct git_op *op)
+{
+	git_op_env(op, "GIT_DIR=%s", op->gitdir);
+	git_op_args(op, "-C", op->gitdir, NULL);
+}
+
+void
 git_op_args(struct git_op *op, ...)
 {
 	const char *arg;

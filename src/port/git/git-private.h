@@ -429,6 +429,10 @@ void git_op_arg(struct git_op *op, const char *arg);
 /* The first arguments of a command that must run no hook: a relative
  * core.hooksPath names files of the worktree. */
 void git_op_no_hooks(struct git_op *op);
+/* The same for one that compares commits and must not read .gitattributes,
+ * where a worker can say that its lines are not to be shown: git looks for it
+ * where it runs. After git_op_need_gitdir(). */
+void git_op_no_attributes(struct git_op *op);
 void git_op_env(struct git_op *op, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -7,7 +7,6 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "git-clone.h"
 #include "git-private.h"
 
 #define FRESH_MS 2000
@@ -70,7 +69,7 @@ is_git_in(const char *pid, const char *dir, bool below, const uid_t *owner)
 	ssize_t n;
 
 	if (file_read(comm, 64, &name, NULL) < 0 ||
-	    strncmp(name.data, "git", 3) != 0)
+	    !text_begins(name.data, "git"))
 		return false;
 	n = readlink(cwd, where, sizeof where - 1);
 	if (n < 0)

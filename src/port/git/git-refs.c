@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include "git-clone.h"
 #include "git-private.h"
 
 #define REF_MAX    4096
@@ -38,8 +37,8 @@ is_ordinary(const char *common, const char *ref)
 {
 	cleanup_free char *tables = file_join(common, "reftable");
 
-	return (strncmp(ref, "refs/heads/", 11) == 0 ||
-		   strncmp(ref, "refs/llmc/", 10) == 0) &&
+	return (text_begins(ref, "refs/heads/") ||
+		   text_begins(ref, "refs/llmc/")) &&
 	    strstr(ref, "..") == NULL && strchr(ref, '\n') == NULL &&
 	    !file_exists(tables);
 }
@@ -172,7 +171,7 @@ git_refs_unlock(const char *common, const char *folder)
 	while ((entry = readdir(stream)) != NULL) {
 		const char *dot = strrchr(entry->d_name, '.');
 
-		if (dot != NULL && strcmp(dot, ".lock") == 0)
+		if (text_is(dot, ".lock"))
 			unlinkat(dirfd(stream), entry->d_name, 0);
 	}
 	closedir(stream);

@@ -181,7 +181,7 @@ remove_unfinished_mark(const struct git_op *op)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (file_read(path, 64, &text, NULL) == 0 &&
-	    strncmp(text.data, "initializing", 12) == 0)
+	    text_begins(text.data, "initializing"))
 		unlink(path);
 }
 
@@ -210,8 +210,7 @@ check_out(struct reset_op *reset)
 {
 	struct git_op *op = &reset->save.op;
 
-	if (reset->gentle && reset->same != NULL &&
-	    strcmp(reset->same, op->onto_id) == 0) {
+	if (reset->gentle && text_is(reset->same, op->onto_id)) {
 		git_op_args(op, "update-ref", "-m", "llmc: reset", NULL);
 		if (is_detached(op))
 			git_op_args(op, "--no-deref", "HEAD", NULL);

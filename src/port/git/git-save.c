@@ -635,15 +635,19 @@ save_files(struct git_save *save)
 
 /* --- commits ----------------------------------------------------------- */
 
-/* Is it the landing branch, or where the worktree goes? */
+/* Is it the landing branch, where the worktree goes, or where the worker's own
+ * work begins? */
 static bool
 is_kept_anyway(const struct git_save *save, const char *id)
 {
 	const char *common = save->op.common;
 	cleanup_free char *ref = xasprintf("refs/heads/%s", save->landed);
 	char landed[GIT_ID_SIZE];
+	struct git_home home;
 
 	return id[0] == '\0' || strcmp(id, save->op.onto_id) == 0 ||
+	    (git_home(save->op.git, save->op.dir, &home) && home.base != NULL &&
+		strcmp(id, home.base) == 0) ||
 	    (git_refs_read(common, ref, landed) == 0 &&
 		strcmp(id, landed) == 0);
 }

@@ -61,7 +61,7 @@ read_pointer(int fd, const char *name, const char *prefix, const char *base)
 	while (len > 0 && text[len - 1] == '\n')
 		len--;
 	text[len] = '\0';
-	if (strncmp(text, prefix, strlen(prefix)) != 0 || len == strlen(prefix))
+	if (!text_begins(text, prefix) || len == strlen(prefix))
 		return NULL;
 	if (text[strlen(prefix)] == '/')
 		return xstrdup(text + strlen(prefix));
@@ -365,7 +365,7 @@ read_line(const char *dir, const char *name, const char *prefix)
 	cleanup_buf struct buf text = BUF_INIT;
 
 	if (file_read(path, SMALL_MAX, &text, NULL) < 0 ||
-	    strncmp(text.data, prefix, strlen(prefix)) != 0)
+	    !text_begins(text.data, prefix))
 		return NULL;
 	while (text.len > 0 && text.data[text.len - 1] == '\n')
 		buf_truncate(&text, text.len - 1);
@@ -409,7 +409,7 @@ read_symref(const char *dir, const char *name)
 
 	if (n > 0) {
 		target[n] = '\0';
-		if (strncmp(target, refs, strlen(refs)) == 0)
+		if (text_begins(target, refs))
 			return xstrdup(target);
 	}
 	return read_line(dir, name, "ref: ");
@@ -450,7 +450,7 @@ git_dirs_is_on(const char *gitdir, const char *branch)
 	cleanup_free char *head = git_dirs_head(gitdir);
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 
-	return head != NULL && strcmp(head, ref) == 0;
+	return text_is(head, ref);
 }
 
 void
@@ -702,15 +702,6 @@ git_stand_name(const struct git *git, const char *dir, const char *gitdir,
 
 /* --- the guard --------------------------------------------------------- */
 
-static bool
-has_arg(const char *const *args, const char *arg)
-{
-	for (; *args != NULL; args++)
-		if (strcmp(*args, arg) == 0)
-			return true;
-	return false;
-}
-
 /* To quit leaves HEAD where it is. */
 static bool
 writes_branch(const char *const *args)
@@ -721,7 +712,7 @@ writes_branch(const char *const *args)
 
 	for (size_t i = 0; i < nitems(verbs); i++)
 		if (strcmp(verb, verbs[i]) == 0)
-			return !has_arg(args, "--quit");
+			return !strv_has(args, "--quit");
 	return false;
 }
 
@@ -828,8 +819,7 @@ set_run(struct git_op *op)
 			return;
 	}
 	head = git_dirs_head(op->gitdir);
-	if (set->detached ? head == NULL :
-			    head != NULL && strcmp(head, ref) == 0)
+	if (set->detached ? head == NULL : text_is(head, ref))
 		return;
 	if (!set->detached && head != NULL)
 		git_op_die(op, -EUCLEAN,

@@ -84,8 +84,7 @@ complaint_words(struct git_op *op, const char *before)
 	if (before[0] != '\0' && said[0] != '\0')
 		buf_adds(&words, ": ");
 	for (const char *p = said, *end; *p != '\0'; p++)
-		if (strncmp(p, "//", 2) == 0 &&
-		    (end = after_userinfo(p)) != NULL) {
+		if (text_begins(p, "//") && (end = after_userinfo(p)) != NULL) {
 			buf_adds(&words, "//...@");
 			p = end;
 		} else if (*p != '\n' && *p != '\r' && *p != '\t')
@@ -128,7 +127,7 @@ ask_remote(struct git_op *op, const char *remote, const char *ref,
 
 		if (id < len && id < GIT_ID_SIZE &&
 		    len - id - 1 == strlen(ref) &&
-		    strncmp(line + id + 1, ref, strlen(ref)) == 0) {
+		    text_begins(line + id + 1, ref)) {
 			memcpy(ret_id, line, id);
 			ret_id[id] = '\0';
 		}
@@ -387,7 +386,7 @@ has_it(struct git_push *push)
 		return push->commit == NULL && id[0] == '\0';
 	if (strcmp(id, push->commit) == 0)
 		return true;
-	if (!push->forward || strncmp(push->ref, "refs/heads/", 11) != 0)
+	if (!push->forward || !text_begins(push->ref, "refs/heads/"))
 		return false;
 	keep = git_op_text(op, "refs/llmc/upstream/%s", push->ref + 11);
 	return bring(op, push->remote, push->ref, keep, push->deadline_ms) &&

@@ -6,7 +6,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "git-clone.h"
 #include "git-private.h"
 #include "remove-tree.h"
 
@@ -22,7 +21,7 @@ git_trees_parse(struct git_trees *trees, const char *out, size_t len)
 	git_trees_release(trees);
 	git_records_init(&records, out, len);
 	while ((record = git_records_next(&records)) != NULL) {
-		if (strncmp(record, worktree, strlen(worktree)) == 0) {
+		if (text_begins(record, worktree)) {
 			trees->v = xreallocarray(
 			    trees->v, trees->count + 1, sizeof *trees->v);
 			trees->v[trees->count++] = (struct git_tree){
@@ -32,12 +31,11 @@ git_trees_parse(struct git_trees *trees, const char *out, size_t len)
 			struct git_tree *tree = &trees->v[trees->count - 1];
 			static const char branch[] = "branch ";
 
-			if (strncmp(record, branch, strlen(branch)) == 0 &&
-			    tree->branch == NULL)
+			if (text_begins(record, branch) && tree->branch == NULL)
 				tree->branch = xstrdup(record + strlen(branch));
 			else if (strcmp(record, "locked") == 0)
 				tree->locked = true;
-			else if (strncmp(record, "locked ", 7) == 0) {
+			else if (text_begins(record, "locked ")) {
 				tree->locked = true;
 				tree->unfinished =
 				    strcmp(record + 7, "initializing") == 0;
@@ -104,7 +102,7 @@ git_trees_on(const struct git_trees *trees, const char *branch,
 	for (; i < trees->count; i++) {
 		const char *ref = trees->v[i].branch;
 
-		if (ref != NULL && strncmp(ref, heads, strlen(heads)) == 0 &&
+		if (ref != NULL && text_begins(ref, heads) &&
 		    strcmp(ref + strlen(heads), branch) == 0)
 			return &trees->v[i];
 	}
@@ -495,8 +493,7 @@ add_inside(struct git_op *op, char ***gitdirs)
 		len = strcspn(line, "\n");
 		/* A name in quotes is not decoded: it will not be found, and
 		 * so it is kept. */
-		if (len > strlen(skip) &&
-		    strncmp(line, skip, strlen(skip)) == 0)
+		if (len > strlen(skip) && text_begins(line, skip))
 			add_folder(gitdirs, op->dir, line + strlen(skip),
 			    len - strlen(skip));
 	}

@@ -326,7 +326,7 @@ const char *
 git_verb(const char *const *args)
 {
 	while (args[0] != NULL && args[0][0] == '-' && args[1] != NULL)
-		args += strcmp(args[0], "-c") == 0 ? 2 : 1;
+		args += strcasecmp(args[0], "-c") == 0 ? 2 : 1;
 	return args[0] != NULL ? args[0] : "";
 }
 

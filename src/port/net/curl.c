@@ -7,7 +7,6 @@
 #include "child.h"
 #include "curl-config.h"
 #include "curl.h"
-#include "loop.h"
 
 #define DEADLINE_MS ((int64_t)(CURL_MAX_SECONDS + 5) * 1000)
 #define HEADERS_MAX (256 * 1024)

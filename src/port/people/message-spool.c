@@ -48,15 +48,6 @@ id_of(struct json_object *message)
 	return json_string_or(message, "id", "");
 }
 
-static bool
-has(char *const *list, const char *id)
-{
-	for (; list != NULL && *list != NULL; list++)
-		if (strcmp(*list, id) == 0)
-			return true;
-	return false;
-}
-
 /* NULL = there is none, or it is none: then it is put aside. */
 static struct json_object *
 load(const char *root, const char *name)
@@ -186,8 +177,8 @@ write_list(struct message_spool *s)
 			struct json_object *one =
 			    json_object_array_get_idx(s->list, i);
 
-			if (has(s->written, id_of(one)) &&
-			    !has(s->changed, id_of(one)))
+			if (strv_has(strv_const(s->written), id_of(one)) &&
+			    !strv_has(strv_const(s->changed), id_of(one)))
 				json_object_array_del_idx(s->list, i, 1);
 		}
 		for (char **id = s->written;
@@ -298,7 +289,7 @@ save(const struct message *message, void *arg)
 		json_object_array_put_idx(s->list, i - 1, json);
 	else
 		json_object_array_add(s->list, json);
-	if (!has(s->changed, message->id))
+	if (!strv_has(strv_const(s->changed), message->id))
 		strv_add(&s->changed, message->id);
 	if (s->again == NULL)
 		loop_call_request(s->write);

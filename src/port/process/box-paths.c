@@ -101,7 +101,7 @@ box_paths_follow(struct box_paths *p, const char *path)
 		cleanup_free char *more = NULL;
 		ssize_t got;
 
-		if (len == 0 || (len == 2 && strncmp(name, "..", 2) == 0))
+		if (len == 0 || (len == 2 && text_begins(name, "..")))
 			return;
 		buf_addf(&here, "/%.*s", (int)len, name);
 		got = readlink(here.data, text, sizeof text - 1);
@@ -228,7 +228,7 @@ interpreter_of(const char *file)
 	if (fgets(line, sizeof line, stream) == NULL)
 		line[0] = '\0';
 	fclose(stream);
-	if (strncmp(line, "#!", 2) != 0)
+	if (!text_begins(line, "#!"))
 		return NULL;
 	rest[strcspn(rest, "\r\n")] = '\0';
 	rest += strspn(rest, " \t");

@@ -57,8 +57,7 @@ resolve(const char *folder, const char *line)
 
 	if (line[0] == '/')
 		return xstrdup(line);
-	while (strncmp(line, "..", 2) == 0 &&
-	    (line[2] == '/' || line[2] == '\0')) {
+	while (text_begins(line, "..") && (line[2] == '/' || line[2] == '\0')) {
 		while (len > 0 && folder[--len] != '/')
 			continue;
 		line += line[2] == '/' ? 3 : 2;
@@ -75,10 +74,10 @@ own_folder(const char *git_dir, const char *tree, const char *line)
 	cleanup_free char *path = NULL;
 	const char *name;
 
-	if (strncmp(line, "gitdir: ", strlen("gitdir: ")) != 0)
+	if (!text_begins(line, "gitdir: "))
 		return NULL;
 	path = resolve(tree, line + strlen("gitdir: "));
-	if (strncmp(path, worktrees, strlen(worktrees)) != 0)
+	if (!text_begins(path, worktrees))
 		return NULL;
 	name = path + strlen(worktrees);
 	if (name[0] == '\0' || strchr(name, '/') != NULL ||
@@ -188,7 +187,7 @@ box_git_is_partial(const char *git_dir)
 	while (stream != NULL && !found && (entry = readdir(stream)) != NULL) {
 		const char *dot = strrchr(entry->d_name, '.');
 
-		found = dot != NULL && strcmp(dot, ".promisor") == 0;
+		found = text_is(dot, ".promisor");
 	}
 	if (stream != NULL)
 		closedir(stream);
@@ -851,9 +850,9 @@ box_prefix(const struct workspace *workspace, const struct settings *settings,
 	int r;
 
 	*ret_prefix = NULL;
-	if (above != NULL && real != NULL && strcmp(above, real) == 0)
+	if (text_is(above, real))
 		spec.kind = BOX_COMMAND;
-	else if (above != NULL && strcmp(above, checks) == 0)
+	else if (text_is(above, checks))
 		spec.kind = BOX_CHECK;
 	else
 		return 0;

@@ -52,12 +52,12 @@ find_own(const struct cgroup_world *world)
 		&text, NULL) < 0)
 		return NULL;
 	line = text.data;
-	while (line != NULL && strncmp(line, "0::/", 4) != 0) {
+	while (line != NULL && !text_begins(line, "0::/")) {
 		line = strchr(line, '\n');
 		if (line != NULL)
 			line++;
 	}
-	if (line == NULL || strncmp(line, "0::/..", 6) == 0)
+	if (line == NULL || text_begins(line, "0::/.."))
 		return NULL;
 	line += 3;
 	len = strcspn(line, "\n");

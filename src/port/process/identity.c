@@ -345,11 +345,11 @@ find_agent(const char *proc, const struct workspace *workspace, pid_t pid)
 		return NULL;
 	/* A command that the daemon runs on a worker's files. */
 	root = ancestry_variable(&environment, COMMAND);
-	if (root != NULL && strcmp(root, workspace->root) == 0)
+	if (text_is(root, workspace->root))
 		return xstrdup("a setup or check command");
 	root = ancestry_variable(&environment, "LLMC_ROOT");
 	if (ancestry_variable(&environment, "LLMC_AGENT") == NULL ||
-	    root == NULL || strcmp(root, workspace->root) != 0)
+	    !text_is(root, workspace->root))
 		return NULL;
 	name = ancestry_variable(&environment, "LLMC_WORKER");
 	return xstrdup(name != NULL ? name : "an agent");

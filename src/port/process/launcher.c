@@ -76,9 +76,9 @@ add_option(char ***argv, struct json_object *keeper, const char *name,
 static char **
 keeper_argv(const char *program, struct json_object *json)
 {
-	struct json_object *keeper = json_object_object_get(json, "keeper");
-	struct json_object *words = json_object_object_get(json, "argv");
-	char **argv = strv_from_json(json_object_object_get(keeper, "scope"));
+	struct json_object *keeper = json_member(json, "keeper");
+	struct json_object *words = json_member(json, "argv");
+	char **argv = strv_from_json(json_member(keeper, "scope"));
 
 	strv_add(&argv, program);
 	strv_add(&argv, "--terminal");
@@ -139,9 +139,9 @@ static int
 become_keeper(struct json_object *json, struct err *err)
 {
 	const char *mark =
-	    json_string_or(json_object_object_get(json, "keeper"), "mark", "");
+	    json_string_or(json_member(json, "keeper"), "mark", "");
 	const char *agent = json_object_get_string(
-	    json_object_array_get_idx(json_object_object_get(json, "argv"), 0));
+	    json_object_array_get_idx(json_member(json, "argv"), 0));
 	cleanup_free char *program = sibling_find("keeper");
 	cleanup_strv char **argv = NULL;
 	int r;
@@ -151,7 +151,7 @@ become_keeper(struct json_object *json, struct err *err)
 		    "the program keeper is not there: it belongs beside llmc "
 		    "or into its libexec folder; install llmc again");
 	argv = keeper_argv(program, json);
-	set_environment(json_object_object_get(json, "env"));
+	set_environment(json_member(json, "env"));
 	/* By this the keeper itself is found too: orphans.h. */
 	setenv("LLMC_KEEPER", mark, 1);
 	r = find_agent(agent);

@@ -384,8 +384,8 @@ is_our_group(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
-	return strncmp(path, CGROUPS, strlen(CGROUPS)) == 0 &&
-	    strstr(path, "..") == NULL && strstr(name, OURS) != NULL;
+	return text_begins(path, CGROUPS) && strstr(path, "..") == NULL &&
+	    strstr(name, OURS) != NULL;
 }
 
 static void

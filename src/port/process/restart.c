@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 #include "child.h"
 #include "restart.h"
@@ -47,6 +48,18 @@ restart_become(
 	setenv(VARIABLE, value, 1);
 	execv(program, argv);
 	return -errno;
+}
+
+void
+restart_hold_signals(void)
+{
+	static const int handled[] = { SIGHUP, SIGINT, SIGTERM, SIGUSR2 };
+	sigset_t wait;
+
+	sigemptyset(&wait);
+	for (size_t i = 0; i < nitems(handled); i++)
+		sigaddset(&wait, handled[i]);
+	sigprocmask(SIG_BLOCK, &wait, NULL);
 }
 
 int

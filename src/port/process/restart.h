@@ -29,6 +29,11 @@ struct restart {
  * none. Reaps the children that it left. Before the first child is started. */
 void restart_taken(struct restart *ret_restart);
 
+/* Before the end of this program's loop: signals wait until the next one
+ * handles them (loop_signal_new). They would kill the process, and leave what
+ * it is responsible for to nobody. */
+void restart_hold_signals(void);
+
 /* Become the program, with the words of this one. Returns only on failure:
  * negative errno. The descriptors must survive: restart_keep(). */
 int restart_become(

@@ -174,10 +174,9 @@ setup_is_due(const struct setup_spec *spec)
 	if (stamp_read(spec->stamp, &stamp)) {
 		mark = make_mark(spec);
 		hash_times(spec->worktree, spec->when, times);
-		due = mark == NULL || strcmp(mark, stamp.mark) != 0 ||
+		due = !text_is(mark, stamp.mark) ||
 		    (spec->when != NULL && spec->when[0] != NULL &&
-			(stamp.times == NULL ||
-			    strcmp(times, stamp.times) != 0));
+			!text_is(stamp.times, times));
 	}
 	buf_release(&stamp.text);
 	return due;
@@ -553,8 +552,7 @@ setup_begin(
 	/* Now: a worktree that is created again meanwhile is due again. */
 	setup->mark = make_mark(spec);
 	if (stamp_read(spec->stamp, &stamp) && stamp.tree != NULL &&
-	    strv_count(setup->when) > 0 && setup->mark != NULL &&
-	    strcmp(stamp.mark, setup->mark) == 0)
+	    strv_count(setup->when) > 0 && text_is(setup->mark, stamp.mark))
 		for (int i = 0; i < 2; i++)
 			snprintf(setup->old[i], HASH_SIZE, "%s", stamp.hash[i]);
 	buf_release(&stamp.text);

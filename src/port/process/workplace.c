@@ -8,7 +8,6 @@
 
 #include "orphans.h"
 #include "place.h"
-#include "settings.h"
 #include "workplace.h"
 #include "workspace.h"
 

@@ -4,10 +4,50 @@
 #include "postgres-private.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <netdb.h>
 #include <sys/stat.h>
 
 #define ADDRESSES_MAX 16
+
+struct libpq libpq;
+
+static int
+load(struct err *err)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} functions[] = {
+#define X(name) { "PQ" #name, offsetof(struct libpq, name) },
+		LIBPQ_FUNCTIONS(X)
+#undef X
+	};
+	static void *library;
+
+	if (library != NULL)
+		return 0;
+	library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+	if (library == NULL)
+		return err_set(err, -EINVAL,
+		    "fleet.database: PostgreSQL needs libpq, which is not "
+		    "here (%s); install libpq5 (apt) or libpq (dnf), or use "
+		    "sqlite:/FILE",
+		    dlerror());
+	for (size_t i = 0; i < nitems(functions); i++) {
+		void *found = dlsym(library, functions[i].name);
+
+		if (found == NULL) {
+			dlclose(take_ptr(&library));
+			return err_set(err, -EINVAL,
+			    "fleet.database: libpq has no %s; llmc needs the "
+			    "one of PostgreSQL 14 or newer",
+			    functions[i].name);
+		}
+		memcpy((char *)&libpq + functions[i].at, &found, sizeof(found));
+	}
+	return 0;
+}
 
 int
 postgres_address_check(const char *database, struct err *err)
@@ -15,7 +55,7 @@ postgres_address_check(const char *database, struct err *err)
 	static const char *const secrets[] = { "password", "sslpassword" };
 	PQconninfoOption *options, *option;
 	char *words = NULL;
-	int r = 0;
+	int r;
 
 	if (strncmp(database, "postgresql://", 13) != 0 &&
 	    strncmp(database, "postgres://", 11) != 0 &&
@@ -25,12 +65,15 @@ postgres_address_check(const char *database, struct err *err)
 		    "postgresql://SERVER/DATABASE, service=NAME or "
 		    "sqlite:/FILE",
 		    database);
-	options = PQconninfoParse(database, &words);
+	r = load(err);
+	if (r < 0)
+		return r;
+	options = libpq.conninfoParse(database, &words);
 	if (options == NULL) {
 		cleanup_buf struct buf line = BUF_INIT;
 
 		postgres_words(words != NULL ? words : "", &line);
-		PQfreemem(words);
+		libpq.freemem(words);
 		return err_set(err, -EINVAL, "fleet.database: %s", line.data);
 	}
 	for (option = options; option->keyword != NULL; option++)
@@ -42,7 +85,7 @@ postgres_address_check(const char *database, struct err *err)
 				    "password in it, which others can read; "
 				    "put it in a file with mode 600 "
 				    "(fleet.passfile), or use service=NAME");
-	PQconninfoFree(options);
+	libpq.conninfoFree(options);
 	return r;
 }
 
@@ -142,9 +185,9 @@ read_service(const char *service, struct postgres_address *to, struct err *err)
 {
 	const char *const words[] = { "service", "hostaddr", NULL };
 	const char *const values[] = { service, "127.0.0.1", NULL };
-	PGconn *conn = PQconnectStartParams(words, values, 0);
-	PQconninfoOption *options = PQconninfo(conn), *option;
-	PQconninfoOption *defaults = PQconndefaults(), *other;
+	PGconn *conn = libpq.connectStartParams(words, values, 0);
+	PQconninfoOption *options = libpq.conninfo(conn), *option;
+	PQconninfoOption *defaults = libpq.conndefaults(), *other;
 	int r = 0;
 
 	for (option = options; option != NULL && option->keyword != NULL;
@@ -161,15 +204,15 @@ read_service(const char *service, struct postgres_address *to, struct err *err)
 		    to->count + 16 < nitems(to->words))
 			postgres_address_set(to, option->keyword, option->val);
 	}
-	PQconninfoFree(defaults);
+	libpq.conninfoFree(defaults);
 	if (postgres_address_get(to, "dbname") == NULL) {
 		cleanup_buf struct buf line = BUF_INIT;
 
-		postgres_words(PQerrorMessage(conn), &line);
+		postgres_words(libpq.errorMessage(conn), &line);
 		r = err_set(err, -EINVAL, "service=%s: %s", service, line.data);
 	}
-	PQconninfoFree(options);
-	PQfinish(conn);
+	libpq.conninfoFree(options);
+	libpq.finish(conn);
 	return r;
 }
 
@@ -273,7 +316,7 @@ postgres_address_read(const char *database, const char *host,
 
 	if (r < 0)
 		return r;
-	options = PQconninfoParse(database, NULL);
+	options = libpq.conninfoParse(database, NULL);
 	for (option = options; option->keyword != NULL; option++)
 		if (strcmp(option->keyword, "service") == 0)
 			service = option->val;
@@ -284,7 +327,7 @@ postgres_address_read(const char *database, const char *host,
 		    address.count + 12 < nitems(address.words))
 			postgres_address_set(
 			    &address, option->keyword, option->val);
-	PQconninfoFree(options);
+	libpq.conninfoFree(options);
 	if (r == 0 && postgres_address_get(&address, "dbname") == NULL)
 		r = err_set(err, -EINVAL,
 		    "fleet.database: %s: the name of the database is missing",
@@ -351,17 +394,18 @@ postgres_words(const char *message, struct buf *out)
 void
 postgres_rows(const PGresult *result, struct shared_rows *ret)
 {
-	size_t count = (size_t)PQntuples(result);
-	size_t width = (size_t)PQnfields(result);
+	size_t count = (size_t)libpq.ntuples(result);
+	size_t width = (size_t)libpq.nfields(result);
 
 	*ret = (struct shared_rows){ .count = count,
 		.width = width,
 		.names = xcalloc(width + 1, sizeof *ret->names),
 		.cells = xcalloc(count * width + 1, sizeof *ret->cells) };
 	for (size_t i = 0; i < width; i++)
-		ret->names[i] = xstrdup(PQfname(result, (int)i));
+		ret->names[i] = xstrdup(libpq.fname(result, (int)i));
 	for (size_t i = 0; i < count * width; i++)
-		if (!PQgetisnull(result, (int)(i / width), (int)(i % width)))
-			ret->cells[i] = xstrdup(PQgetvalue(
+		if (!libpq.getisnull(
+			result, (int)(i / width), (int)(i % width)))
+			ret->cells[i] = xstrdup(libpq.getvalue(
 			    result, (int)(i / width), (int)(i % width)));
 }

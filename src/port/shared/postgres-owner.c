@@ -24,22 +24,23 @@ static int
 run(struct owner *owner, const char *text, const char *const *values, int count,
     struct shared_rows *rows)
 {
-	PGresult *result =
-	    PQexecParams(owner->conn, text, count, NULL, values, NULL, NULL, 0);
-	ExecStatusType status = PQresultStatus(result);
+	PGresult *result = libpq.execParams(
+	    owner->conn, text, count, NULL, values, NULL, NULL, 0);
+	ExecStatusType status = libpq.resultStatus(result);
 	cleanup_buf struct buf words = BUF_INIT;
-	const char *said = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *said =
+	    libpq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 	int r = 0;
 
 	if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
 		if (rows != NULL)
 			postgres_rows(result, rows);
 	} else {
-		postgres_words(PQerrorMessage(owner->conn), &words);
+		postgres_words(libpq.errorMessage(owner->conn), &words);
 		r = err_set(
 		    owner->err, -EIO, "%s", said != NULL ? said : words.data);
 	}
-	PQclear(result);
+	libpq.clear(result);
 	return r;
 }
 
@@ -201,17 +202,17 @@ set_password(struct owner *owner, const char *role, const char *quoted)
 	arc4random_buf(bytes, sizeof bytes);
 	for (size_t i = 0; i < sizeof bytes; i++)
 		snprintf(password + 2 * i, 3, "%02x", bytes[i]);
-	hash =
-	    PQencryptPasswordConn(owner->conn, password, role, "scram-sha-256");
+	hash = libpq.encryptPasswordConn(
+	    owner->conn, password, role, "scram-sha-256");
 	literal = hash != NULL ?
-	    PQescapeLiteral(owner->conn, hash, strlen(hash)) :
+	    libpq.escapeLiteral(owner->conn, hash, strlen(hash)) :
 	    NULL;
-	PQfreemem(hash);
+	libpq.freemem(hash);
 	if (literal == NULL)
 		return err_set(
-		    owner->err, -EIO, "%s", PQerrorMessage(owner->conn));
+		    owner->err, -EIO, "%s", libpq.errorMessage(owner->conn));
 	r = run_format(owner, "alter role %s password %s", quoted, literal);
-	PQfreemem(literal);
+	libpq.freemem(literal);
 	if (r < 0)
 		return r;
 	buf_adds(&line, "*:*:*:");
@@ -241,8 +242,8 @@ join(struct owner *owner)
 		return r;
 	role = postgres_address_get(&address, "user");
 	if (role == NULL)
-		role = PQuser(owner->conn);
-	quoted = PQescapeIdentifier(owner->conn, role, strlen(role));
+		role = libpq.user(owner->conn);
+	quoted = libpq.escapeIdentifier(owner->conn, role, strlen(role));
 	values[0] = role;
 	values[1] = task->host;
 	r = run(
@@ -270,7 +271,7 @@ join(struct owner *owner)
 	    !file_exists(task->passfile))
 		r = set_password(owner, role, quoted);
 	json_set_string(owner->report, "role", role);
-	PQfreemem(quoted);
+	libpq.freemem(quoted);
 	postgres_address_release(&address);
 	return r;
 }
@@ -299,10 +300,10 @@ check(struct owner *owner)
 		r = err_set(owner->err, -EPERM,
 		    "the role %s belongs to %s, not to %s; type: llmc fleet "
 		    "join",
-		    PQuser(owner->conn), me != NULL ? me : "no host", host);
+		    libpq.user(owner->conn), me != NULL ? me : "no host", host);
 	if (r == 0) {
 		json_set_string(owner->report, "host", me);
-		json_set_string(owner->report, "role", PQuser(owner->conn));
+		json_set_string(owner->report, "role", libpq.user(owner->conn));
 		json_set_string(
 		    owner->report, "server", shared_text(&rows, 0, "version"));
 		json_set_string(owner->report, "identity",
@@ -311,7 +312,8 @@ check(struct owner *owner)
 		    owner->report, "connections", shared_int(&rows, 0, "used"));
 		json_set_int(owner->report, "connectionsMax",
 		    shared_int(&rows, 0, "most"));
-		json_set_bool(owner->report, "tls", PQsslInUse(owner->conn));
+		json_set_bool(
+		    owner->report, "tls", libpq.sslInUse(owner->conn));
 		json_set_int(owner->report, "clockMs",
 		    shared_int(&rows, 0, "now") - clock_wall_ms());
 	}
@@ -348,12 +350,12 @@ connect_to(struct owner *owner, const char *where, bool as_host)
 	}
 	if (r == 0) {
 		owner->conn =
-		    PQconnectdbParams((const char *const *)address.words,
+		    libpq.connectdbParams((const char *const *)address.words,
 			(const char *const *)address.values, 0);
-		if (PQstatus(owner->conn) != CONNECTION_OK) {
+		if (libpq.status(owner->conn) != CONNECTION_OK) {
 			cleanup_buf struct buf words = BUF_INIT;
 
-			postgres_words(PQerrorMessage(owner->conn), &words);
+			postgres_words(libpq.errorMessage(owner->conn), &words);
 			r = err_set(owner->err, -EIO, "%s; %s", words.data,
 			    as_host ? "to let this host in, type: llmc fleet "
 				      "join" :
@@ -421,20 +423,20 @@ shared_postgres_owner(const struct shared_owner_task *task,
 
 	if (r == 0) {
 		cleanup_free char *group =
-		    xasprintf("llmc_%s_hosts", PQdb(owner.conn));
+		    xasprintf("llmc_%s_hosts", libpq.db(owner.conn));
 
-		PQsetNoticeProcessor(owner.conn, quiet, NULL);
+		libpq.setNoticeProcessor(owner.conn, quiet, NULL);
 		group[strnlen(group, 63)] = '\0';
 		owner.group_name = group;
 		owner.group =
-		    PQescapeIdentifier(owner.conn, group, strlen(group));
+		    libpq.escapeIdentifier(owner.conn, group, strlen(group));
 		r = run(&owner, "begin", NULL, 0, NULL);
 		if (r == 0)
 			r = act(&owner);
 		if (r == 0)
 			r = run(&owner, "commit", NULL, 0, NULL);
-		PQfreemem(owner.group);
+		libpq.freemem(owner.group);
 	}
-	PQfinish(owner.conn);
+	libpq.finish(owner.conn);
 	return r;
 }

@@ -8,6 +8,33 @@
 
 #include "shared-private.h"
 
+/*
+ * What is used of libpq. It is loaded when a fleet in PostgreSQL is first
+ * named: with it come two dozen libraries, which a daemon of one host does not
+ * pay for and a machine without a fleet need not have.
+ */
+/* clang-format off */
+#define LIBPQ_FUNCTIONS(X) \
+	X(backendPID) X(clear) X(conndefaults) X(connectPoll) \
+	X(connectStartParams) X(connectdbParams) X(connectionNeedsPassword) \
+	X(conninfo) X(conninfoFree) X(conninfoParse) X(consumeInput) X(db) \
+	X(encryptPasswordConn) X(enterPipelineMode) X(errorMessage) \
+	X(escapeIdentifier) X(escapeLiteral) X(execParams) X(finish) \
+	X(flush) X(fname) X(freemem) X(getResult) X(getisnull) X(getvalue) \
+	X(isBusy) X(nfields) X(notifies) X(ntuples) X(pipelineSync) \
+	X(resultErrorField) X(resultStatus) X(sendQueryParams) \
+	X(setNoticeProcessor) X(setnonblocking) X(socket) X(sslInUse) \
+	X(status) X(user)
+/* clang-format on */
+
+struct libpq {
+/* A name that is declared. NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define X(name) __typeof__(PQ##name) *name;
+	LIBPQ_FUNCTIONS(X)
+#undef X
+};
+extern struct libpq libpq;
+
 #define POSTGRES_CONNECT_MS (15 * 1000) /* with the look-up of the name */
 
 /*
@@ -20,7 +47,8 @@ struct postgres_address {
 	size_t count;
 };
 
-/* Is it one, and without a password? No file is read and no name looked up. */
+/* Is it one, and without a password? Loads libpq; no other file is read and no
+ * name looked up. Before any use of libpq. */
 int postgres_address_check(const char *database, struct err *err);
 
 /* host NULL: the user is the one of the address, or of this process; otherwise,

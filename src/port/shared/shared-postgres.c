@@ -78,9 +78,9 @@ drop(struct shared *shared)
 	}
 	if (book->conn != NULL) {
 		/* A server that does not read must not hold up the farewell. */
-		if (PQsocket(book->conn) >= 0)
-			shutdown(PQsocket(book->conn), SHUT_RDWR);
-		PQfinish(take_ptr(&book->conn));
+		if (libpq.socket(book->conn) >= 0)
+			shutdown(libpq.socket(book->conn), SHUT_RDWR);
+		libpq.finish(take_ptr(&book->conn));
 	}
 	book->is_open = false;
 	book->ending = END_NONE;
@@ -100,10 +100,14 @@ on_end(void *arg)
 		shared_went(&book->base, err.msg);
 }
 
-/* After this pass: nothing is freed under the feet of a caller. */
+/* After this pass: nothing is freed under the feet of a caller. But libpq may
+ * have closed its socket, and what is opened until then, such as the pipe of a
+ * child, gets its number: as long as that is watched, the loop would not notice
+ * that it is another one. */
 static void
 fail(struct postgres_book *book, bool barred, const char *words)
 {
+	loop_watch_free(take_ptr(&book->watch));
 	if (book->ending != END_NONE)
 		return;
 	book->ending = barred ? END_BARRED : END_AWAY;
@@ -116,7 +120,7 @@ fail_with_libpq(struct postgres_book *book)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
-	postgres_words(PQerrorMessage(book->conn), &words);
+	postgres_words(libpq.errorMessage(book->conn), &words);
 	fail(book, false,
 	    words.len > 0 ? words.data : "the server closed the connection");
 }
@@ -138,7 +142,7 @@ on_late(void *arg)
 static void
 watch(struct postgres_book *book, unsigned what)
 {
-	int fd = PQsocket(book->conn);
+	int fd = libpq.socket(book->conn);
 
 	if (book->watch != NULL && fd == book->watched_fd &&
 	    what == book->watched)
@@ -156,7 +160,7 @@ watch(struct postgres_book *book, unsigned what)
 static void
 flush(struct postgres_book *book)
 {
-	int rc = PQflush(book->conn);
+	int rc = libpq.flush(book->conn);
 
 	if (rc < 0)
 		fail_with_libpq(book);
@@ -170,7 +174,7 @@ add_unit(struct postgres_book *book, enum unit_kind kind, int sent)
 {
 	struct unit *unit;
 
-	if (sent == 0 || PQpipelineSync(book->conn) == 0) {
+	if (sent == 0 || libpq.pipelineSync(book->conn) == 0) {
 		fail_with_libpq(book);
 		return NULL;
 	}
@@ -185,7 +189,7 @@ add_unit(struct postgres_book *book, enum unit_kind kind, int sent)
 static int
 query(struct postgres_book *book, const char *text)
 {
-	return PQsendQueryParams(
+	return libpq.sendQueryParams(
 	    book->conn, text, 0, NULL, NULL, NULL, NULL, 0);
 }
 
@@ -202,8 +206,8 @@ open_pipeline(struct postgres_book *book)
 {
 	int sent;
 
-	if (PQsetnonblocking(book->conn, 1) != 0 ||
-	    PQenterPipelineMode(book->conn) != 1) {
+	if (libpq.setnonblocking(book->conn, 1) != 0 ||
+	    libpq.enterPipelineMode(book->conn) != 1) {
 		fail_with_libpq(book);
 		return;
 	}
@@ -224,7 +228,7 @@ is_refusal(const PGconn *conn, const char *words)
 		"recovery", "not yet accepting", "too many",
 		"remaining connection slots", "read-only", "terminating" };
 
-	if (PQconnectionNeedsPassword(conn))
+	if (libpq.connectionNeedsPassword(conn))
 		return true;
 	for (size_t i = 0; i < nitems(passing); i++)
 		if (strstr(words, passing[i]) != NULL)
@@ -239,7 +243,9 @@ poll_connection(struct postgres_book *book)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
-	switch (PQconnectPoll(book->conn)) {
+	/* It may go on with another server, and another socket. */
+	loop_watch_free(take_ptr(&book->watch));
+	switch (libpq.connectPoll(book->conn)) {
 	case PGRES_POLLING_OK:
 		open_pipeline(book);
 		break;
@@ -250,9 +256,8 @@ poll_connection(struct postgres_book *book)
 		watch(book, LOOP_WRITE);
 		break;
 	default:
-		loop_watch_free(take_ptr(&book->watch));
-		postgres_words(PQerrorMessage(book->conn), &words);
-		if (PQconnectionNeedsPassword(book->conn))
+		postgres_words(libpq.errorMessage(book->conn), &words);
+		if (libpq.connectionNeedsPassword(book->conn))
 			buf_adds(&words, "; type: llmc fleet join");
 		fail(book, is_refusal(book->conn, words.data), words.data);
 	}
@@ -308,15 +313,16 @@ on_looked_up(const struct child_result *result, void *arg)
 	postgres_address_rotate(&address, book->turn++);
 	if (book->base.passfile != NULL && file_exists(book->base.passfile))
 		postgres_address_set(&address, "passfile", book->base.passfile);
-	book->conn = PQconnectStartParams((const char *const *)address.words,
-	    (const char *const *)address.values, 0);
+	book->conn =
+	    libpq.connectStartParams((const char *const *)address.words,
+		(const char *const *)address.values, 0);
 	postgres_address_release(&address);
 	if (book->conn == NULL)
 		fail(book, false, "out of memory");
-	else if (PQstatus(book->conn) == CONNECTION_BAD)
+	else if (libpq.status(book->conn) == CONNECTION_BAD)
 		fail_with_libpq(book);
 	else {
-		PQsetNoticeProcessor(book->conn, quiet, NULL);
+		libpq.setNoticeProcessor(book->conn, quiet, NULL);
 		watch(book, LOOP_WRITE);
 	}
 }
@@ -367,7 +373,7 @@ send_call(struct postgres_book *book, const struct shared_wait *wait, size_t n)
 			values[i] = value->text;
 		}
 	}
-	return PQsendQueryParams(
+	return libpq.sendQueryParams(
 	    book->conn, text.data, (int)count, types, values, NULL, NULL, 0);
 }
 
@@ -409,7 +415,7 @@ hint(struct shared *shared, const char *word, const char *host)
 	    book->unit_count > SHARED_ASKS_MAX)
 		return;
 	add_unit(book, UNIT_HINT,
-	    PQsendQueryParams(book->conn,
+	    libpq.sendQueryParams(book->conn,
 		"select set_config('synchronous_commit','off',true),"
 		"pg_notify('" SHARED_CHANNEL "',$1)",
 		1, types, values, NULL, NULL, 0));
@@ -452,8 +458,9 @@ opened(struct postgres_book *book, const PGresult *result)
 static void
 take_error(struct unit *unit, const PGresult *result)
 {
-	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-	const char *words = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *state = libpq.resultErrorField(result, PG_DIAG_SQLSTATE);
+	const char *words =
+	    libpq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 	cleanup_buf struct buf line = BUF_INIT;
 
 	if (unit->err.code != 0)
@@ -518,7 +525,7 @@ take_result(struct postgres_book *book, PGresult *result)
 	struct shared_wait *wait = unit->wait;
 
 	book->flood = 0;
-	switch (PQresultStatus(result)) {
+	switch (libpq.resultStatus(result)) {
 	case PGRES_PIPELINE_SYNC:
 		TAILQ_REMOVE(&book->units, unit, entry);
 		book->unit_count--;
@@ -542,7 +549,7 @@ take_hints(struct postgres_book *book)
 {
 	PGnotify *notify;
 
-	while ((notify = PQnotifies(book->conn)) != NULL) {
+	while ((notify = libpq.notifies(book->conn)) != NULL) {
 		char *host = strchr(notify->extra, ' ');
 
 		if (host != NULL)
@@ -550,9 +557,9 @@ take_hints(struct postgres_book *book)
 		if (strcmp(notify->extra, "schema") == 0)
 			fail(book, false,
 			    "the tables of the shared book have changed");
-		else if (notify->be_pid != PQbackendPID(book->conn))
+		else if (notify->be_pid != libpq.backendPID(book->conn))
 			shared_hinted(&book->base, notify->extra, host);
-		PQfreemem(notify);
+		libpq.freemem(notify);
 	}
 }
 
@@ -572,7 +579,7 @@ on_socket(int fd, unsigned what, void *arg)
 	if (what & LOOP_READ) {
 		if (ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0)
 			book->flood += (size_t)waiting;
-		if (PQconsumeInput(book->conn) == 0) {
+		if (libpq.consumeInput(book->conn) == 0) {
 			fail_with_libpq(book);
 			return;
 		}
@@ -583,12 +590,12 @@ on_socket(int fd, unsigned what, void *arg)
 	}
 	/* Between the results of two statements there is a NULL. */
 	while (book->ending == END_NONE && !TAILQ_EMPTY(&book->units) &&
-	    !PQisBusy(book->conn) && nothing < 2) {
-		result = PQgetResult(book->conn);
+	    !libpq.isBusy(book->conn) && nothing < 2) {
+		result = libpq.getResult(book->conn);
 		nothing = result == NULL ? nothing + 1 : 0;
 		if (result != NULL)
 			take_result(book, result);
-		PQclear(result);
+		libpq.clear(result);
 	}
 	if (book->ending == END_NONE)
 		take_hints(book);

@@ -283,7 +283,8 @@ on_deadline(void *arg)
 	watch_deadline(shared);
 }
 
-/* Whether it can be asked; copies it. */
+/* Whether it can be asked; copies it. This is where text enters the shared
+ * book: what is no UTF-8 (a name, the output of a command) is replaced. */
 static const char *
 take_calls(
     struct shared_wait *wait, const struct shared_call *calls, size_t count)
@@ -305,19 +306,20 @@ take_calls(
 		    xcalloc(call->count + 1, sizeof *call->values);
 		for (size_t j = 0; j < call->count; j++) {
 			struct book_value *to = &wait->calls[i].values[j];
-			size_t len;
+			cleanup_buf struct buf text = BUF_INIT;
 
 			*to = call->values[j];
 			wait->calls[i].count = j + 1;
 			if (to->text == NULL)
 				continue;
-			len = strlen(to->text);
+			/* PostgreSQL would refuse it again and again. */
+			text_add_utf8(&text, to->text, strlen(to->text));
 			to->text = NULL;
-			if (len > SHARED_CELL_MAX)
+			if (text.len > SHARED_CELL_MAX)
 				return "a value is too long for the shared "
 				       "book";
-			wait->bytes += len;
-			to->text = xstrdup(call->values[j].text);
+			wait->bytes += text.len;
+			to->text = buf_take(&text);
 		}
 	}
 	return NULL;

@@ -69,14 +69,6 @@ folder_make(const char *where, struct err *err)
 
 /* --- names ------------------------------------------------------------ */
 
-static bool
-ends_with(const char *name, const char *suffix)
-{
-	size_t a = strlen(name), b = strlen(suffix);
-
-	return a >= b && strcmp(name + a - b, suffix) == 0;
-}
-
 bool
 folder_is_task(const char *name)
 {
@@ -86,7 +78,7 @@ folder_is_task(const char *name)
 	if (*name == '\0' || *name == '.' || strchr(name, '/') != NULL)
 		return false;
 	for (size_t i = 0; i < nitems(suffixes); i++) {
-		if (ends_with(name, suffixes[i]))
+		if (text_ends(name, suffixes[i]))
 			return false;
 	}
 	return true;
@@ -459,7 +451,7 @@ folder_notes_sweep(const char *where, const char *owner)
 		cleanup_free char *path = NULL;
 
 		if (entry->d_name[0] != '.' ||
-		    !ends_with(entry->d_name, NOTE_SUFFIX))
+		    !text_ends(entry->d_name, NOTE_SUFFIX))
 			continue;
 		path = file_join(folder, entry->d_name);
 		if (is_stale_note(where, path, owner))

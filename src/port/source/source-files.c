@@ -588,7 +588,7 @@ files_lock(const char *where, struct err *err)
 static bool
 is_ours(const struct source *source, const struct taskfile *task)
 {
-	return task->owner != NULL && strcmp(task->owner, source->owner) == 0;
+	return text_is(task->owner, source->owner);
 }
 
 static int

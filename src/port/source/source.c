@@ -769,8 +769,8 @@ static bool
 is_known(
     const struct source_todo *todo, const char *folder, const struct stat *st)
 {
-	return todo->settled && todo->folder != NULL &&
-	    strcmp(todo->folder, folder) == 0 && folder_is_same(&todo->st, st);
+	return todo->settled && text_is(todo->folder, folder) &&
+	    folder_is_same(&todo->st, st);
 }
 
 static void
@@ -812,7 +812,7 @@ source_todo_fill(struct source_todo *todo, const struct settings *settings,
 	if (stat(folder, &st) == -1)
 		st = (struct stat){ 0 };
 	if (!is_known(todo, folder, &st)) {
-		if (todo->folder == NULL || strcmp(todo->folder, folder) != 0)
+		if (!text_is(todo->folder, folder))
 			folder_order_release(&todo->order);
 		xstrset(&todo->folder, folder);
 		todo->st = st;

@@ -19,8 +19,7 @@ queue_ready(struct tmux_queue *queue)
 			continue;
 		TAILQ_FOREACH (earlier, &queue->jobs, entry)
 			if (earlier == job ||
-			    (job->session != NULL && earlier->session != NULL &&
-				strcmp(job->session, earlier->session) == 0))
+			    text_is(job->session, earlier->session))
 				break;
 		if (earlier == job)
 			return job;

@@ -407,7 +407,9 @@ stream_message(struct client_stream *stream, const struct rpc_message *m)
 	struct err err = { 0, "" };
 
 	if (m->kind == RPC_NOTIFICATION) {
-		stream->fns->on_notification(m->method, m->params, stream->arg);
+		if (stream->fns->on_notification != NULL)
+			stream->fns->on_notification(
+			    m->method, m->params, stream->arg);
 	} else if (m->kind == RPC_RESULT && ours) {
 		stream_end(stream, 0, m->result, &err);
 	} else if (m->kind == RPC_ERROR && (ours || m->id == NULL)) {

@@ -37,7 +37,8 @@ int client_call(const char *socket, const char *method,
 
 /* Both are called from the loop and may free the stream. */
 struct client_stream_fns {
-	/* params may be NULL, and lives until this returns. */
+	/* params may be NULL, and lives until this returns. NULL = they are
+	 * ignored. */
 	void (*on_notification)(
 	    const char *method, struct json_object *params, void *arg);
 	/* Called once, as the last. 0: the request was answered with result,

@@ -258,14 +258,6 @@ call_pause(struct relay_call *call)
 /* --- with the daemon -------------------------------------------------- */
 
 static void
-on_notification(const char *method, struct json_object *params, void *arg)
-{
-	(void)method;
-	(void)params;
-	(void)arg;
-}
-
-static void
 on_end(int status, struct json_object *result, const struct err *err, void *arg)
 {
 	struct relay_call *call = arg;
@@ -290,7 +282,7 @@ on_end(int status, struct json_object *result, const struct err *err, void *arg)
 	loop_call_request(call->relay->pump);
 }
 
-static const struct client_stream_fns stream_fns = { on_notification, on_end };
+static const struct client_stream_fns stream_fns = { NULL, on_end };
 
 static void
 call_send(struct relay_call *call)

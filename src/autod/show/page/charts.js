@@ -204,11 +204,12 @@ function drawTime(s, image) {
 	const source = s.detail && s.detail.from <= w.from &&
 		s.detail.to >= w.to ? s.detail : data;
 	const labels = svg("g", { class: row < 14 ? "small" : "" });
+	const room = Math.floor((w.left - 6) / (row < 14 ? 5.8 : 6.8));
 
 	data.workers.forEach((worker, i) => labels.append(words(w.left - 6,
 		i * row + row / 2 + (row < 14 ? 3 : 4), "end",
-		w.left < 70 && worker.worker.length > 8 ?
-			worker.worker.slice(0, 7) + "\u2026" : worker.worker)));
+		worker.worker.length > room ?
+			worker.worker.slice(0, room - 1) + "\u2026" : worker.worker)));
 	image.setAttribute("viewBox", `0 -6 ${w.right + 8} ${height + 26}`);
 	image.replaceChildren(w.ticks(height), labels,
 		...timePaths(source, w, row), markGroup(data, w, row));

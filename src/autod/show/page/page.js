@@ -558,10 +558,10 @@ function goals() {
 	return sorted("goals", "id").filter(matches).map((g) => ({
 		key: g.id,
 		parts: [g.title || g.id, " - ", word(g.status),
-			...offered("goal", g).slice(1),
 			`, ${g.done} of ${g.total} done`,
 			g.ready ? `, ${g.ready} ready` : "",
-			g.blocked ? `, ${g.blocked} blocked` : ""],
+			g.blocked ? `, ${g.blocked} blocked` : "", " ",
+			...offered("goal", g).slice(1)],
 		kids: nest(g.nodes || [], part),
 	}));
 }

@@ -37,7 +37,8 @@ desk.screen("replay", (element, arg) => {
 				return;
 			if (next === 0)
 				element.replaceChildren(
-					make("h2", null, `How ${d.task || arg} went`),
+					make("h2", null, d.task ? `How ${d.task} went` :
+						`What ${arg} was asked and did`),
 					make("p", null, [d.title, d.outcome]
 						.filter(Boolean).join(": ")),
 					...gone(d), list, more);

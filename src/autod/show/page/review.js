@@ -67,7 +67,7 @@ class Comments {
 		return this.list.find((c) => c.file === file && c.line === line &&
 			c.side === side);
 	}
-	put(file, side, line, text) {
+	put(file, side, line, code, text) {
 		const found = this.find(file, side, line);
 
 		if (!text.trim())
@@ -75,7 +75,8 @@ class Comments {
 		else if (found)
 			found.text = text;
 		else
-			this.list.push({ file, side, line, text });
+			this.list.push({ file, side, line, text,
+				code: code.slice(0, 200) });
 		this.save();
 	}
 	say(text) {
@@ -117,7 +118,7 @@ function openComment(row, file, line, comments, focus) {
 
 	area.value = found ? found.text : "";
 	area.addEventListener("input", () =>
-		comments.put(file.path, side, at, area.value));
+		comments.put(file.path, side, at, line.s, area.value));
 	area.addEventListener("keydown", (e) => {
 		if (e.key === "Escape") {
 			if (!area.value.trim())
@@ -126,7 +127,7 @@ function openComment(row, file, line, comments, focus) {
 		}
 	});
 	gone.addEventListener("click", () => {
-		comments.put(file.path, side, at, "");
+		comments.put(file.path, side, at, line.s, "");
 		box.remove();
 		row.focus();
 	});
@@ -239,8 +240,9 @@ class Lines {
 
 /* --- files --------------------------------------------------------------- */
 
-const counts = (f) => [make("span", { class: "good" }, `+${f.lines_added}`),
-	" ", make("span", { class: "bad" }, `−${f.lines_deleted}`)];
+const counts = (f) => [f.lines_added ?
+	make("span", { class: "good" }, `+${f.lines_added}`) : "", " ",
+f.lines_deleted ? make("span", { class: "bad" }, `−${f.lines_deleted}`) : ""];
 
 function fileWords(f) {
 	return [STATUS[f.status] || "", f.old_path ? `was ${f.old_path}` : "",
@@ -292,8 +294,7 @@ function drawFile(file, query, lines, d) {
 		}
 	} else {
 		box.append(make("p", { class: "soft" }, file.binary ?
-			"Binary, or .gitattributes says so: no lines are shown. " +
-			"To see them: git diff --text" :
+			"Binary: no lines are shown." :
 			"No line of it has changed."));
 	}
 	return card;
