@@ -175,7 +175,7 @@ TEST(a_change_that_is_not_finished_is_shown_as_it_is_now)
 TEST(a_review_tells_the_commit_and_remembers_it)
 {
 	const struct agent *adam;
-	const char *before;
+	const char *before, *seen;
 
 	landing_world_begin(NULL);
 	adam = landing_world_work("adam", "b.txt", "two");
@@ -185,7 +185,8 @@ TEST(a_review_tells_the_commit_and_remembers_it)
 	ck_assert_str_eq(adam->worker->reviewed, before);
 	/* After the rebase, not before it. */
 	landing_world_meanwhile("c.txt", "three");
-	ck_assert_str_eq(review(), head());
+	seen = review();
+	ck_assert_str_eq(seen, head());
 	ck_assert_str_ne(head(), before);
 	ck_assert_str_eq(adam->worker->reviewed, head());
 }

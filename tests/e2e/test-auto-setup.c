@@ -221,7 +221,10 @@ TEST(workers_have_places_of_their_own)
 		auto_task(e2e_path("%d.md", i),
 		    "fake: run echo $LLMC_WORKER $LLMC_INDEX $LLMC_PORT $DB "
 		    ">>\"$FLEET/all\"; (setsid '%s' --port "
-		    "$LLMC_PORT &) >/dev/null 2>&1; touch \"$FLEET/at-$LLMC_INDEX\"; n=0; while [ $(ls "
+		    "$LLMC_PORT &) >/dev/null 2>&1; n=0; until curl -s "
+		    "127.0.0.1:$LLMC_PORT >/dev/null || [ $n -ge 600 ]; do "
+		    "n=$((n + 1)); sleep 0.05; done; "
+		    "touch \"$FLEET/at-$LLMC_INDEX\"; n=0; while [ $(ls "
 		    "\"$FLEET\"/at-* | wc -l) -lt 3 ] && [ $n -lt 600 ]; do "
 		    "n=$((n + 1)); sleep 0.05; done\nfake: commit %d.txt x",
 		    stub, i);

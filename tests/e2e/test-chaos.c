@@ -439,6 +439,9 @@ START_TEST(an_agent_killed_before_it_had_its_task_gets_it)
 	auto_wait_finished("landed", 1);
 	auto_wait_state("workers.auto-1.status", "idle");
 	e2e_sh(fleet_root(), e2e_path("touch -d '1 hour' '%s'", lock));
+	/* So that there is something to prepare, which the lock holds up. */
+	e2e_sh(fleet_root(),
+	    "echo new >moved.txt && git add moved.txt && git commit -qm Moved");
 	auto_task("second.md", "fake: commit second.txt second");
 	auto_wait_state("workers.auto-1.status", "starting");
 	fleet_kill(fleet_agent_pid("auto-1"));
