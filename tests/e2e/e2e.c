@@ -30,6 +30,21 @@ static struct {
 	bool ready;
 } e2e;
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+/* Asked by LeakSanitizer at the end of every process. Tests fork, kill and are
+ * killed in many ways, and leave memory on purpose; the programs that they run
+ * are searched. */
+const char *__lsan_default_options(void);
+
+const char *
+__lsan_default_options(void)
+{
+	return "detect_leaks=0";
+}
+#endif
+#endif
+
 static void *
 keep(void *p)
 {

@@ -257,11 +257,11 @@ add_words(struct buf *text, int n, uint64_t *seed)
 
 	if (dice(seed, 4) == 0)
 		buf_addf(text, ",'learnings':'%s'", hollow[dice(seed, 4)]);
-	else if (dice(seed, 3) > 0)
-		buf_addf(text,
-		    ",'learnings':'Wrote part %d of the %s code, and "
-		    "checked the %s'",
-		    n, topics[dice(seed, 4)], topics[dice(seed, 4)]);
+	else if (dice(seed, 3) > 0) {
+		buf_addf(text, ",'learnings':'Wrote part %d of the %s code", n,
+		    topics[dice(seed, 4)]);
+		buf_addf(text, ", and checked the %s'", topics[dice(seed, 4)]);
+	}
 }
 
 static void

@@ -106,10 +106,12 @@ TEST(first_failure_after_a_clear_is_always_repaired)
 		for (unsigned i = dice_below(&dice, 60); i > 0; i--)
 			live(&dice, history);
 		happen(history, SPIRAL_CLEAR, 0, NULL);
-		while (dice_coin(&dice))
-			happen(history,
-			    dice_coin(&dice) ? SPIRAL_STOP : SPIRAL_STALL,
+		while (dice_coin(&dice)) {
+			bool stops = dice_coin(&dice);
+
+			happen(history, stops ? SPIRAL_STOP : SPIRAL_STALL,
 			    dice_below(&dice, 2) * SOUND, NULL);
+		}
 		happen(history, SPIRAL_FAILURE, 0, "a");
 		assert_decision(history, SPIRAL_REPAIR, NULL);
 	}

@@ -189,12 +189,13 @@ TEST(what_is_written_is_read_again)
 
 	for (int n = 0; n < 2000; n++) {
 		cleanup_buf struct buf prompt = BUF_INIT;
+		enum priority priority;
 
 		for (unsigned i = dice_below(dice, 5); i > 0; i--)
 			buf_adds(
 			    &prompt, lines[dice_below(dice, nitems(lines))]);
-		assert_written((enum priority)dice_below(dice, PRIORITY_COUNT),
-		    dice_coin(dice) ? "" : "3f2a91c",
+		priority = (enum priority)dice_below(dice, PRIORITY_COUNT);
+		assert_written(priority, dice_coin(dice) ? "" : "3f2a91c",
 		    prompt.data + strspn(prompt.data, "\n"), NULL);
 	}
 }

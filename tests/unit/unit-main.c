@@ -82,8 +82,11 @@ unit_str_eq(const char *x, const char *y, const char *x_text,
 	    y != NULL ? y : "(null)", y != NULL ? "\"" : "");
 }
 
-static char *scratch;
-static pid_t scratch_owner;
+static struct scratch {
+	pid_t owner;
+	char *path;
+	struct scratch *inherited; /* of the parent, whose paths are in use */
+} * scratch;
 
 static int
 unit_remove_one(
@@ -109,11 +112,15 @@ unit_unlock_one(
 static void
 unit_remove_scratch(void)
 {
-	if (scratch == NULL || scratch_owner != getpid())
+	struct scratch *mine = scratch;
+
+	if (mine == NULL || mine->owner != getpid())
 		return;
-	nftw(scratch, unit_unlock_one, 16, FTW_PHYS);
-	nftw(scratch, unit_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-	free(take_ptr(&scratch));
+	nftw(mine->path, unit_unlock_one, 16, FTW_PHYS);
+	nftw(mine->path, unit_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	scratch = mine->inherited;
+	free(mine->path);
+	free(mine);
 }
 
 /* Memory, if there is enough of it: on a disk, most tests spend most of their
@@ -137,17 +144,22 @@ scratch_parent(void)
 const char *
 unit_scratch(void)
 {
+	struct scratch *mine;
+
 	/* check forks for each test: every process gets its own directory. */
-	if (scratch != NULL && scratch_owner == getpid())
-		return scratch;
-	scratch = xasprintf("%s/llmc-unit-XXXXXX", scratch_parent());
-	scratch_owner = getpid();
-	if (mkdtemp(scratch) == NULL) {
-		perror(scratch);
+	if (scratch != NULL && scratch->owner == getpid())
+		return scratch->path;
+	mine = xcalloc(1, sizeof *mine);
+	mine->owner = getpid();
+	mine->path = xasprintf("%s/llmc-unit-XXXXXX", scratch_parent());
+	mine->inherited = scratch;
+	scratch = mine;
+	if (mkdtemp(mine->path) == NULL) {
+		perror(mine->path);
 		exit(99);
 	}
 	atexit(unit_remove_scratch);
-	return scratch;
+	return mine->path;
 }
 
 const char *
