@@ -2,248 +2,126 @@
 
 #include "spiral-history.h"
 
-TEST(first_failure_is_repaired_however_soon)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-}
-
-TEST(failure_soon_after_a_repair_is_a_spiral)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	repair(history, "completed");
-	happen(history, SPIRAL_FAILURE, rules.cooldown_ms - 1, "b");
-	assert_decision(history, SPIRAL_END, "spiral");
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-}
-
-TEST(run_as_long_as_the_cooldown_begins_anew)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	repair(history, "completed");
-	happen(history, SPIRAL_FAILURE, rules.cooldown_ms, "b");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "completed");
-	happen(history, SPIRAL_STOP, SOUND, NULL);
-	happen(history, SPIRAL_FAILURE, 0, "c");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-}
-
-TEST(short_run_that_a_person_stopped_does_not)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	repair(history, "completed");
-	happen(history, SPIRAL_STOP, SHORT, NULL);
-	happen(history, SPIRAL_FAILURE, SHORT, "b");
-	assert_decision(history, SPIRAL_END, "spiral");
-}
-
-TEST(start_by_a_person_begins_anew)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	repair(history, "failed");
-	happen(history, SPIRAL_START, 0, NULL);
-	happen(history, SPIRAL_FAILURE, 0, "b");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-	repair(history, "completed");
-	happen(history, SPIRAL_FAILURE, SHORT, "c");
-	assert_decision(history, SPIRAL_END, "spiral");
-}
-
-TEST(stall_restarts_and_is_no_attempt)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_STALL, SHORT, NULL);
-	assert_decision(history, SPIRAL_RESTART, NULL);
-	happen(history, SPIRAL_FAILURE, 5 * SECOND, "a");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "completed");
-	happen(history, SPIRAL_STALL, SHORT, NULL);
-	assert_decision(history, SPIRAL_RESTART, NULL);
-	happen(history, SPIRAL_FAILURE, SHORT, "b");
-	assert_decision(history, SPIRAL_END, "spiral");
-}
-
-TEST(interrupted_repair_is_no_attempt)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	repair(history, "interrupted");
-	assert_decision(history, SPIRAL_REPAIR, NULL); /* again */
-	ck_assert_int_eq(decide(history).same, 1);
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "timed out");
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	assert_decision(history, SPIRAL_END, "spiral");
-}
-
-/* --- restart first ----------------------------------------------------- */
-
+/* A story, word by word: KIND@RUN/SIGNATURE happens after the daemon has run
+ * for so long, "remediate/OUTCOME" is a repair, and "later@" and "back@" move
+ * the clock. "=WORD" is what is decided then, "delay@" when it starts again,
+ * and "same@" how many failures are alike. */
 static void
-crash(struct history *history, int64_t run_ms, const char *signature)
+tell(struct history *history, const char *story)
 {
-	happen(history, SPIRAL_FAILURE, run_ms, signature)->abrupt = true;
+	static const char *const kinds[] = { [SPIRAL_START] = "start",
+		[SPIRAL_STOP] = "stopped",
+		[SPIRAL_FAILURE] = "fail",
+		[SPIRAL_STALL] = "stall",
+		[SPIRAL_CLEAR] = "clear" };
+	cleanup_free char *copy = xstrdup(story);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, " ")) != NULL) {
+		char *about = word, *number;
+		struct spiral_decision decision = decide(history);
+		int64_t ms = 0;
+		size_t kind = 0;
+
+		strsep(&about, "/");
+		number = word;
+		strsep(&number, "@");
+		ck_assert_msg(
+		    number == NULL || text_parse_duration(number, &ms), "%s",
+		    story);
+		while (kind < nitems(kinds) && !text_is(kinds[kind], word))
+			kind++;
+		if (kind < nitems(kinds))
+			happen(history, (enum spiral_kind)kind, ms, about);
+		else if (strcmp(word, "crash") == 0)
+			happen(history, SPIRAL_FAILURE, ms, about)->abrupt =
+			    true;
+		else if (strcmp(word, "remediate") == 0)
+			repair(history, about != NULL ? about : "completed");
+		else if (strcmp(word, "later") == 0)
+			history->now_ms += ms;
+		else if (strcmp(word, "back") == 0)
+			history->now_ms -= ms;
+		else if (strcmp(word, "delay") == 0)
+			ck_assert_msg(decision.delay_ms == ms, "%s: %" PRId64,
+			    story, decision.delay_ms);
+		else if (strcmp(word, "same") == 0)
+			ck_assert_msg(decision.same * SECOND == ms, "%s: %d",
+			    story, decision.same);
+		else
+			ck_assert_msg(*word == '=' &&
+				strcmp(word + 1,
+				    decision.action == SPIRAL_REPAIR ?
+					"remediate" :
+					decision.action == SPIRAL_RESTART ?
+					"restart" :
+					decision.why) == 0,
+			    "%s: not %s", story, word);
+	}
 }
 
-TEST(abrupt_failure_is_restarted_at_once_and_the_second_repaired)
-{
-	cleanup_history struct history *history = history_new();
+#define FOUR(words) words " " words " " words " " words
+#define ABRUPT      "10m" /* SPIRAL_ABRUPT_MS */
 
-	crash(history, SHORT, "a");
-	assert_decision(history, SPIRAL_RESTART, NULL);
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-	/* Whatever the second one looks like. */
-	crash(history, SPIRAL_ABRUPT_MS - 1, "b");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "completed");
-	crash(history, SHORT, "a");
-	assert_decision(history, SPIRAL_END, "spiral");
-}
-
-TEST(abrupt_failure_is_an_accident_again_after_a_while)
-{
-	cleanup_history struct history *history = history_new();
-
-	crash(history, SHORT, "a");
-	crash(history, SPIRAL_ABRUPT_MS, "a");
-	assert_decision(history, SPIRAL_RESTART, NULL);
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-}
-
-/* The decision does not change while a repair of it runs, or is interrupted. */
-TEST(abrupt_failure_is_judged_by_when_it_happened)
-{
-	cleanup_history struct history *history = history_new();
-
-	crash(history, SHORT, "a");
-	crash(history, SHORT, "a");
-	history->now_ms += 2 * SPIRAL_ABRUPT_MS;
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "interrupted");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-}
-
-TEST(other_failure_soon_after_an_abrupt_one_is_repaired)
-{
-	cleanup_history struct history *history = history_new();
-
-	crash(history, SHORT, "a");
-	happen(history, SPIRAL_FAILURE, SHORT, "b");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "completed");
+static const char *const stories[] = {
+	"=restart",
+	"fail@0/a clear =restart",
+	/* The first one is repaired, however soon. */
+	"fail@0/a =remediate",
+	"fail@0/a remediate fail@59999ms/b =spiral delay@0",
+	/* A run as long as the cooldown begins anew, */
+	"fail@0/a remediate fail@60/b =remediate remediate stopped@120 "
+	"fail@0/c =remediate",
+	/* a short one that a person has stopped does not. */
+	"fail@0/a remediate stopped@10 fail@10/b =spiral",
+	"fail@0/a remediate/failed start fail@0/b =remediate delay@0 "
+	"remediate fail@10/c =spiral",
+	FOUR(
+	    "fail@10/a remediate") " fail@10/a =spiral clear fail@10/a =remediate same@1 delay@0",
+	/* A restart after a stall is no attempt, nor is a repair that was
+	 * interrupted. */
+	"stall@10 =restart fail@5/a =remediate remediate stall@10 =restart "
+	"fail@10/b =spiral",
+	"fail@0/a remediate/interrupted =remediate same@1 fail@0/a =remediate "
+	"remediate/failed fail@0/a =spiral",
+	/* An abrupt end: restarted at once, and whatever the second one looks
+	 * like, it is repaired. */
+	"crash@10/a =restart delay@0 crash@599999ms/b =remediate remediate "
+	"crash@10/a =spiral",
+	"crash@10/a crash@" ABRUPT "/a =restart delay@0",
+	/* It counts when it happened, not while a repair of it runs. */
+	"crash@10/a crash@10/a later@20m =remediate remediate/interrupted "
+	"=remediate",
 	/* That was neither a repair of a crash nor its cause. */
-	crash(history, SPIRAL_ABRUPT_MS, "a");
-	assert_decision(history, SPIRAL_RESTART, NULL);
-}
+	"crash@10/a fail@10/b =remediate remediate crash@" ABRUPT "/a =restart",
+	"crash@1h/a =restart crash@1h/a =restart crash@1h/a =restart "
+	"crash@1h/a =remediate remediate crash@1h/a =slow_spiral",
+	"crash@10/a clear crash@10/a =restart",
+	/* The same again and again. */
+	"fail@120/a same@1 =remediate remediate fail@120/a same@2 =remediate "
+	"remediate fail@120/a same@3 =remediate remediate fail@120/a same@4 "
+	"=remediate remediate fail@120/b same@1 =remediate remediate "
+	"fail@120/a =slow_spiral same@5",
+	FOUR("fail@120/a remediate") " fail@24h/a same@1 =remediate",
+	/* The clock was set back: nothing is forgotten. */
+	FOUR("fail@120/a remediate") " back@1000h fail@120/a =slow_spiral",
+	/* The signature of a stall does not count as that of a failure; what
+	 * has none is never the same. */
+	FOUR(
+	    "stall@1h/s =restart") " fail@120/s =remediate stall@1h/s =slow_spiral",
+	FOUR("stall@10 =restart same@1") " " FOUR("stall@10 =restart same@1"),
+	/* Pauses double up to their bound. */
+	"stall@10 delay@0 stall@10 delay@2 stall@10 delay@4 stall@10 delay@8 "
+	"stall@10 delay@16 stall@10 delay@32 stall@10 delay@60 stall@10 "
+	"delay@60 stall@120 delay@0",
+	"fail@120/a remediate fail@120/a delay@2 remediate fail@120/b delay@0",
+};
 
-TEST(abrupt_failures_are_repaired_before_they_are_a_slow_spiral)
+TEST_ROWS(a_story_is_decided_at_each_step, nitems(stories))
 {
 	cleanup_history struct history *history = history_new();
 
-	for (int i = 1; i < rules.same_max - 1; i++) {
-		crash(history, HOUR, "a");
-		assert_decision(history, SPIRAL_RESTART, NULL);
-	}
-	crash(history, HOUR, "a");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "completed");
-	crash(history, HOUR, "a");
-	assert_decision(history, SPIRAL_END, "slow_spiral");
-}
-
-TEST(abrupt_failure_before_a_clear_does_not_count)
-{
-	cleanup_history struct history *history = history_new();
-
-	crash(history, SHORT, "a");
-	happen(history, SPIRAL_CLEAR, 0, NULL);
-	crash(history, SHORT, "a");
-	assert_decision(history, SPIRAL_RESTART, NULL);
-}
-
-TEST(same_failure_again_and_again_is_a_slow_spiral)
-{
-	cleanup_history struct history *history = history_new();
-
-	for (int i = 1; i < rules.same_max; i++) {
-		happen(history, SPIRAL_FAILURE, SOUND, "a");
-		ck_assert_int_eq(decide(history).same, i);
-		assert_decision(history, SPIRAL_REPAIR, NULL);
-		repair(history, "completed");
-	}
-	happen(history, SPIRAL_FAILURE, SOUND, "b");
-	ck_assert_int_eq(decide(history).same, 1);
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	repair(history, "completed");
-	happen(history, SPIRAL_FAILURE, SOUND, "a");
-	assert_decision(history, SPIRAL_END, "slow_spiral");
-	ck_assert_int_eq(decide(history).same, rules.same_max);
-}
-
-TEST(failure_out_of_the_window_is_forgotten)
-{
-	cleanup_history struct history *history = history_new();
-
-	for (int i = 1; i < rules.same_max; i++) {
-		happen(history, SPIRAL_FAILURE, SOUND, "a");
-		repair(history, "completed");
-	}
-	happen(history, SPIRAL_FAILURE, rules.same_window_ms, "a");
-	ck_assert_int_eq(decide(history).same, 1);
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-}
-
-TEST(clock_that_was_set_back_forgets_nothing)
-{
-	cleanup_history struct history *history = history_new();
-
-	for (int i = 1; i < rules.same_max; i++) {
-		happen(history, SPIRAL_FAILURE, SOUND, "a");
-		repair(history, "completed");
-	}
-	history->now_ms -= 1000 * HOUR;
-	happen(history, SPIRAL_FAILURE, SOUND, "a");
-	assert_decision(history, SPIRAL_END, "slow_spiral");
-}
-
-TEST(stall_again_and_again_needs_a_person_too)
-{
-	cleanup_history struct history *history = history_new();
-
-	for (int i = 1; i < rules.same_max; i++) {
-		happen(history, SPIRAL_STALL, HOUR, "s");
-		assert_decision(history, SPIRAL_RESTART, NULL);
-	}
-	/* Its signature does not count as a failure. */
-	happen(history, SPIRAL_FAILURE, SOUND, "s");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	happen(history, SPIRAL_STALL, HOUR, "s");
-	assert_decision(history, SPIRAL_END, "slow_spiral");
-}
-
-TEST(what_has_no_signature_is_never_the_same)
-{
-	cleanup_history struct history *history = history_new();
-
-	for (int i = 0; i < 2 * rules.same_max; i++) {
-		happen(history, SPIRAL_STALL, SHORT, NULL);
-		assert_decision(history, SPIRAL_RESTART, NULL);
-		ck_assert_int_eq(decide(history).same, 1);
-	}
+	tell(history, stories[_i]);
 }
 
 TEST(day_has_a_bound_of_repairs)
@@ -309,49 +187,6 @@ TEST(strictest_bound_still_repairs_the_first)
 	    SPIRAL_END);
 }
 
-TEST(clear_begins_anew)
-{
-	cleanup_history struct history *history = history_new();
-
-	for (int i = 0; i < rules.same_max; i++) {
-		happen(history, SPIRAL_FAILURE, SHORT, "a");
-		repair(history, "completed");
-	}
-	happen(history, SPIRAL_FAILURE, SHORT, "a");
-	assert_decision(history, SPIRAL_END, "spiral");
-	happen(history, SPIRAL_CLEAR, 0, NULL);
-	happen(history, SPIRAL_FAILURE, SHORT, "a");
-	assert_decision(history, SPIRAL_REPAIR, NULL);
-	ck_assert_int_eq(decide(history).same, 1);
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-}
-
-TEST(pauses_double_up_to_their_bound)
-{
-	static const int64_t wanted[] = { 0, 2, 4, 8, 16, 32, 60, 60, 60 };
-	cleanup_history struct history *history = history_new();
-
-	for (size_t i = 0; i < nitems(wanted); i++) {
-		happen(history, SPIRAL_STALL, SHORT, NULL);
-		ck_assert_int_eq(decide(history).delay_ms, wanted[i] * SECOND);
-	}
-	happen(history, SPIRAL_STALL, SOUND, NULL);
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-}
-
-TEST(pauses_grow_in_a_slow_spiral_too)
-{
-	cleanup_history struct history *history = history_new();
-
-	happen(history, SPIRAL_FAILURE, SOUND, "a");
-	repair(history, "completed");
-	happen(history, SPIRAL_FAILURE, SOUND, "a");
-	ck_assert_int_eq(decide(history).delay_ms, 2 * SECOND);
-	repair(history, "completed");
-	happen(history, SPIRAL_FAILURE, SOUND, "b");
-	ck_assert_int_eq(decide(history).delay_ms, 0);
-}
-
 TEST(pause_never_overflows)
 {
 	cleanup_history struct history *history = history_new();
@@ -395,16 +230,6 @@ TEST(history_is_over_until_it_is_cleared)
 	buf_clear(&words);
 	ck_assert(spiral_is_over(history->events, history->count, &words));
 	ck_assert_str_eq(words.data, "gave up");
-}
-
-TEST(nothing_to_decide_about_restarts)
-{
-	cleanup_history struct history *history = history_new();
-
-	assert_decision(history, SPIRAL_RESTART, NULL);
-	happen(history, SPIRAL_FAILURE, 0, "a");
-	happen(history, SPIRAL_CLEAR, 0, NULL);
-	assert_decision(history, SPIRAL_RESTART, NULL);
 }
 
 TEST(event_comes_back_as_it_was)
@@ -498,29 +323,6 @@ TEST(unknown_members_and_nulls_are_ignored)
 	ck_assert_ptr_null(event.words);
 }
 
-/* "fail@10", "remediate", ... of the vectors. */
-static void
-happen_word(struct history *history, const char *word)
-{
-	const char *at = strchr(word, '@');
-	int64_t run = 0;
-
-	if (at != NULL) {
-		ck_assert(text_parse_int(at + 1, 0, 1 << 20, &run));
-		run *= SECOND;
-	}
-	if (strcmp(word, "remediate") == 0)
-		repair(history, "completed");
-	else if (strcmp(word, "stall") == 0)
-		happen(history, SPIRAL_STALL, run, NULL);
-	else if (strncmp(word, "stopped", 7) == 0)
-		happen(history, SPIRAL_STOP, run, NULL);
-	else if (strncmp(word, "fail", 4) == 0)
-		happen(history, SPIRAL_FAILURE, run, "a");
-	else
-		ck_abort_msg("what is \"%s\"?", word);
-}
-
 TEST_ROWS(spirals_are_those_of_the_original, unit_vectors() != NULL)
 {
 	cleanup_json struct json_object *file = NULL;
@@ -540,7 +342,7 @@ TEST_ROWS(spirals_are_those_of_the_original, unit_vectors() != NULL)
 		ck_assert_int_eq(
 		    json_get_array(row, "", "events", &events, NULL), 0);
 		for (size_t n = 0; n < json_object_array_length(events); n++)
-			happen_word(history,
+			tell(history,
 			    json_object_get_string(
 				json_object_array_get_idx(events, n)));
 		given.cooldown_ms = json_int_or(row, "cooldown", -1) * SECOND;
