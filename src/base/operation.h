@@ -63,6 +63,13 @@ struct operation_kind {
 	void (*end)(struct operation *op, const struct err *err);
 };
 
+#define OPERATION_KIND(kind, word, list, on_end, ...)               \
+	static const struct operation_kind kind = { .name = (word), \
+		.steps = (list),                                    \
+		.count = nitems(list),                              \
+		.end = (on_end),                                    \
+		##__VA_ARGS__ }
+
 /* Read-only for callers. */
 struct operation {
 	const struct operation_kind *kind;

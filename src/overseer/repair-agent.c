@@ -240,8 +240,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 	if (r->in_worktree) {
 		/* It has left commits in a worktree of its own. */
 		repair_agent_rest(r);
-		if (operation_arrived(&r->op, NULL))
-			operation_next(&r->op);
+		operation_on_over(&r->op);
 	} else {
 		agent_done(r, "the agent finished");
 	}

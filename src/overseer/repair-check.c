@@ -61,8 +61,7 @@ on_saved(const struct git_salvaged *saved, const struct err *err, void *arg)
 	} else if (saved->ref[0] != '\0' && r->head[0] != '\0') {
 		xstrset(&r->keep.ref, saved->ref);
 	}
-	if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	operation_on_over(&r->op);
 }
 
 /* A repository that is too broken for that is a reason to repair it, not one to
@@ -136,8 +135,7 @@ on_compared(
 		tell(r, "uncommitted files have changed during a repair",
 		    words.data);
 	}
-	if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	operation_on_over(&r->op);
 }
 
 void
@@ -198,8 +196,8 @@ on_looked(const struct git_frozen *frozen, const struct err *err, void *arg)
 	else if (frozen->protected_paths.count > 0)
 		refuse_paths(r, "protected paths, which a person must look at",
 		    &frozen->protected_paths);
-	else if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	else
+		operation_on_over(&r->op);
 }
 
 void
@@ -228,8 +226,8 @@ on_placed(const char *broken, const struct err *err, void *arg)
 		log_info("the check's worktree was moved to %s", broken);
 	if (err != NULL)
 		cannot_land(r, err->msg);
-	else if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	else
+		operation_on_over(&r->op);
 }
 
 /* Not one of the daemon's: a check that it began may still run there. */

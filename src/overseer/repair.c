@@ -98,8 +98,8 @@ on_cleaned(const struct git_salvaged *saved, const struct err *err, void *arg)
 	note_saved(r, saved);
 	if (err != NULL)
 		repair_failed(r, REPAIR_NO_FIX, err->msg);
-	else if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	else
+		operation_on_over(&r->op);
 }
 
 /* What is not committed is saved, then discarded. */
@@ -130,8 +130,8 @@ on_rebased(bool conflict, const struct err *err, void *arg)
 		repair_failed(r, REPAIR_NO_FIX,
 		    err != NULL ? err->msg :
 				  "the fix conflicts with the default branch");
-	else if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	else
+		operation_on_over(&r->op);
 }
 
 static void
@@ -191,8 +191,7 @@ on_landed(enum git_land_result result, const char *detail,
 	}
 	r->landed = true;
 	xstrset(&r->words, "the fix has landed");
-	if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	operation_on_over(&r->op);
 }
 
 static void
@@ -462,8 +461,7 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 		r->uncommitted = facts->changed + facts->untracked;
 		memcpy(r->head, facts->head, sizeof r->head);
 	}
-	if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	operation_on_over(&r->op);
 }
 
 static void
@@ -510,8 +508,7 @@ on_diff(const struct git_answer *answer, void *arg)
 
 	if (answer->status == 0)
 		buf_add(&r->diff, answer->out, answer->out_len);
-	if (operation_arrived(&r->op, NULL))
-		operation_next(&r->op);
+	operation_on_over(&r->op);
 }
 
 /* What has changed since the repair began, committed or not. */
@@ -582,12 +579,7 @@ static const struct operation_step closing_steps[] = {
 	{ .name = "tidy", .run = step_tidy, .firm = true },
 };
 
-static const struct operation_kind closing = {
-	.name = "closing of the repair",
-	.steps = closing_steps,
-	.count = nitems(closing_steps),
-	.end = closing_ended,
-};
+OPERATION_KIND(closing, "closing of the repair", closing_steps, closing_ended);
 
 /* --- the repair ------------------------------------------------------ */
 
@@ -641,12 +633,7 @@ static const struct operation_step repair_steps[] = {
 	[STEP_PUBLISH] = { .name = "land", .run = step_publish, .firm = true },
 };
 
-static const struct operation_kind repair_kind = {
-	.name = "repair",
-	.steps = repair_steps,
-	.count = nitems(repair_steps),
-	.end = repair_ended,
-};
+OPERATION_KIND(repair_kind, "repair", repair_steps, repair_ended);
 
 void
 repair_begin(struct overseer *o)

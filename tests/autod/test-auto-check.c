@@ -7,7 +7,6 @@
 #include "landing-private.h"
 #include "operation.h"
 #include "state.h"
-#include "turn-end.h"
 
 /* Leaves a file; the work passes once "pass" is in the worktree. */
 #define CHECK                                                               \

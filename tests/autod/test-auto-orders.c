@@ -8,7 +8,6 @@
 #include "git.h"
 #include "operation.h"
 #include "state.h"
-#include "turn-end.h"
 #include "worker-op.h"
 
 enum fact {

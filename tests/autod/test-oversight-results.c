@@ -7,7 +7,6 @@
 #include "operation.h"
 #include "oversight-floor.h"
 #include "state.h"
-#include "turn-end.h"
 #include "worker-op.h"
 
 #define PASSED "\"testsPassing\":true"

@@ -3,7 +3,7 @@
 /* Ready nodes of goals are tasks for auto workers, and their outcomes come
  * back, whenever the daemon is killed. */
 #include "unit.h"
-#include "hold.h"
+#include "worker-op.h"
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "task.h"

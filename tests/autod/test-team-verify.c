@@ -7,7 +7,6 @@
 #include "plan.h"
 #include "state.h"
 #include "team-private.h"
-#include "turn-end.h"
 #include "worker-op.h"
 #include "tune.h"
 

@@ -24,8 +24,8 @@
 static void
 emit_completed(const struct agent *agent, const struct task *t)
 {
-	EMIT(agent->core, EVENT_TASK_COMPLETED, .worker = agent->worker->name,
-	    .task = t->id, .result = worker_status_name(agent->worker->status));
+	AGENT_EMIT(agent, EVENT_TASK_COMPLETED, .task = t->id,
+	    .result = worker_status_name(agent->worker->status));
 }
 
 /* What was verified or reviewed is what lands. NULL = nothing was. */
@@ -198,8 +198,8 @@ after_landing_ejected(void *arg, struct agent *agent, const char *task,
 	struct auto_mode *mode = arg;
 	struct task *t = state_task(&mode->core->state, task);
 
-	if (t != NULL && !conflict && mode->watch->ejected != NULL)
-		mode->watch->ejected(mode->watch_arg, t, agent, words);
+	if (t != NULL && !conflict)
+		POLICY_TELL(mode, watch, ejected, t, agent, words);
 	if (t != NULL && t->step == TASK_QUEUED) {
 		struct core *core = mode->core;
 
@@ -377,8 +377,7 @@ after_landing_propose(void *arg, const struct landing_item *item)
 {
 	struct auto_mode *mode = arg;
 	struct task *t = state_task(&mode->core->state, item->task);
-	struct agent *agent =
-	    item->worker != NULL ? fleet_find(mode->fleet, item->worker) : NULL;
+	struct agent *agent = fleet_find(mode->fleet, item->worker);
 
 	if (t->step == TASK_ASSIGNED)
 		task_queue(t, clock_wall_ms());

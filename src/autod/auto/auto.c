@@ -222,9 +222,7 @@ auto_drives(const struct auto_mode *mode, const struct agent *agent)
 struct task *
 auto_task(const struct agent *agent)
 {
-	return agent->worker->task == NULL ?
-	    NULL :
-	    state_task(&agent->core->state, agent->worker->task);
+	return state_task(&agent->core->state, agent->worker->task);
 }
 
 bool
@@ -272,8 +270,8 @@ auto_set_hosts(
 void
 auto_reserved_elsewhere(struct auto_mode *mode)
 {
-	if (mode->team != NULL && mode->team->reserved != NULL)
-		mode->team->reserved(mode->team_arg);
+	if (mode->team != NULL)
+		POLICY_TELL(mode, team, reserved);
 }
 
 void
@@ -309,8 +307,8 @@ auto_known(const struct auto_mode *mode, const struct task *task)
 {
 	struct auto_known known = { .percent = NAN };
 
-	if (task != NULL && mode->policy->known != NULL)
-		mode->policy->known(mode->policy_arg, task, &known);
+	if (task != NULL)
+		POLICY_TELL(mode, policy, known, task, &known);
 	if (task != NULL && isnan(known.percent))
 		known.percent = progress_report_percent(task->attempt.progress);
 	return known;
@@ -491,11 +489,9 @@ policy_progressed(void *arg, struct agent *agent)
 	/* Accepting a prompt is not enough. The stages of a stall go on until a
 	 * turn ends: an agent may run a tool and then hang as before. */
 	agent->stall_ms = 0;
-	if (mode->watch->progressed != NULL &&
-	    (auto_task(agent) == NULL || !review_is(auto_task(agent))))
-		mode->watch->progressed(mode->watch_arg, agent);
-	if (mode->team->progressed != NULL)
-		mode->team->progressed(mode->team_arg, agent);
+	if (auto_task(agent) == NULL || !review_is(auto_task(agent)))
+		POLICY_TELL(mode, watch, progressed, agent);
+	POLICY_TELL(mode, team, progressed, agent);
 }
 
 static const char *
@@ -503,9 +499,7 @@ policy_answers(void *arg, const struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	return mode->team->answers == NULL ?
-	    NULL :
-	    mode->team->answers(mode->team_arg, auto_task(agent));
+	return POLICY_ASK(mode, team, answers, auto_task(agent));
 }
 
 static void
@@ -513,8 +507,7 @@ policy_freed(void *arg)
 {
 	const struct auto_mode *mode = arg;
 
-	if (mode->watch->freed != NULL)
-		mode->watch->freed(mode->watch_arg);
+	POLICY_TELL(mode, watch, freed);
 }
 
 static void
@@ -522,8 +515,8 @@ policy_tool_used(void *arg, struct agent *agent, const char *tool)
 {
 	const struct auto_mode *mode = arg;
 
-	if (mode->team->tool_used != NULL && auto_task(agent) != NULL)
-		mode->team->tool_used(mode->team_arg, agent, tool);
+	if (auto_task(agent) != NULL)
+		POLICY_TELL(mode, team, tool_used, agent, tool);
 }
 
 static void
@@ -531,8 +524,7 @@ policy_guard(void *arg, struct agent *agent, struct guard_policy *policy)
 {
 	const struct auto_mode *mode = arg;
 
-	if (mode->team->guard != NULL)
-		mode->team->guard(mode->team_arg, agent, policy);
+	POLICY_TELL(mode, team, guard, agent, policy);
 }
 
 static void
@@ -540,8 +532,7 @@ policy_denied(void *arg, struct agent *agent, struct json_object *denied)
 {
 	const struct auto_mode *mode = arg;
 
-	if (mode->team->denied != NULL)
-		mode->team->denied(mode->team_arg, agent, denied);
+	POLICY_TELL(mode, team, denied, agent, denied);
 }
 
 static bool

@@ -275,12 +275,10 @@ intake_ask_plan(struct auto_mode *mode, enum intake_kind kind, size_t wanted)
 int
 intake_settle(struct auto_mode *mode, const struct task *task, struct err *err)
 {
-	int r = mode->team->settle == NULL ?
-	    0 :
-	    mode->team->settle(mode->team_arg, task, err);
+	int r = POLICY_ASK(mode, team, settle, task, err);
 
-	if (r == 0 && mode->policy->settle != NULL)
-		r = mode->policy->settle(mode->policy_arg, task, err);
+	if (r == 0)
+		r = POLICY_ASK(mode, policy, settle, task, err);
 	if (r < 0 || intake_is_planned(task))
 		return r;
 	if (intake_source(mode, err) == NULL)

@@ -181,8 +181,7 @@ ledger_book(
 	if (worker_is_auto(account->worker) && account->day == today())
 		budget_spend(&state->today, account->day, tokens, change->cost);
 	core = ledger->mode->core;
-	t = account->task != NULL ? state_task(&core->state, account->task) :
-				    NULL;
+	t = state_task(&core->state, account->task);
 	if (t != NULL) {
 		t->tokens += tokens;
 		spent_add(&t->spent, change);
@@ -254,7 +253,7 @@ account_of(struct ledger *ledger, const struct worker *w)
 	if (account != NULL)
 		return account;
 	account = account_new(s->transcript, s->history_ms, w->name);
-	t = w->task != NULL ? state_task(state, w->task) : NULL;
+	t = state_task(state, w->task);
 	reviewed = t != NULL ? review_task(t, &commit) : NULL;
 	xstrset(&account->task, reviewed != NULL ? reviewed : w->task);
 	state_auto_add_account(state, account);
@@ -267,9 +266,8 @@ void
 ledger_prompted(struct ledger *ledger, const struct agent *agent)
 {
 	const char *path = agent->worker->session.transcript;
-	struct task *task = agent->worker->task != NULL ?
-	    state_task(&agent->core->state, agent->worker->task) :
-	    NULL;
+	struct task *task =
+	    state_task(&agent->core->state, agent->worker->task);
 	size_t count =
 	    task != NULL ? json_object_array_length(task->history) : 0;
 
@@ -321,8 +319,7 @@ void
 ledger_assigned(struct ledger *ledger, const struct event *event)
 {
 	struct state *state = &ledger->mode->core->state;
-	const struct task *t =
-	    event->task != NULL ? state_task(state, event->task) : NULL;
+	const struct task *t = state_task(state, event->task);
 
 	if (t != NULL && t->from == NULL)
 		daybook_day(&state->days, today())->attempts++;

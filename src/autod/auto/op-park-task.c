@@ -10,7 +10,6 @@
 #include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
-#include "turn-end.h"
 #include "worker-op.h"
 
 struct park_task {
@@ -113,18 +112,14 @@ end(struct operation *op, const struct err *err)
 		if (parked && p->ask == ASK_QUESTION)
 			xstrset(&t->last_words, NULL);
 		if (parked)
-			emit(p->mode->core,
-			    &(struct event){ .kind = EVENT_TASK_PARKED,
-				.task = t->id,
-				.worker = t->worker,
-				.reason = p->ask == ASK_QUESTION ? NULL :
-								   p->reason });
+			EMIT(p->mode->core, EVENT_TASK_PARKED, .task = t->id,
+			    .worker = t->worker,
+			    .reason =
+				p->ask == ASK_QUESTION ? NULL : p->reason);
 		/* Meanwhile, the person has answered. */
 		if (parked && t->answered &&
 		    task_unpark(t, NULL, clock_wall_ms()) == 0)
-			emit(p->mode->core,
-			    &(struct event){
-				.kind = EVENT_TASK_RESUMED, .task = t->id });
+			EMIT(p->mode->core, EVENT_TASK_RESUMED, .task = t->id);
 		persist_changed(p->mode->core);
 		outcome_clear_worker(agent);
 		scheduler_look(p->mode);
@@ -140,12 +135,7 @@ static const struct operation_step steps[] = {
 	{ .name = "facts", .run = facts },
 };
 
-static const struct operation_kind kind = {
-	.name = "park task",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "park task", steps, end);
 
 void
 op_park_task_again(struct auto_mode *mode, struct agent *agent)

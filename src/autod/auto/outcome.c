@@ -111,8 +111,8 @@ on_outcomes_written(void *arg)
 		r = intake_settle(mode, t, &err);
 		if (r == -EINPROGRESS)
 			continue;
-		if (r == 0 && mode->team->files != NULL && !review_is(t))
-			mode->team->files(mode->team_arg, t);
+		if (r == 0 && !review_is(t))
+			POLICY_TELL(mode, team, files, t);
 		if (r < 0) {
 			/* The next patrol tries again; the work itself is
 			 * safe. */
@@ -219,9 +219,7 @@ static enum auto_next
 next_of(const struct auto_mode *mode, const struct task *t)
 {
 	if (intake_is_planned(t))
-		return mode->policy->used_up == NULL ?
-		    AUTO_END :
-		    mode->policy->used_up(mode->policy_arg, t);
+		return POLICY_ASK(mode, policy, used_up, t);
 	if (t->launch.recovery == NULL ||
 	    strcmp(t->launch.recovery, "retry") == 0)
 		return AUTO_END;
@@ -473,8 +471,7 @@ may_stop(const struct auto_mode *mode, const struct task *t,
 static struct agent *
 holder(const struct auto_mode *mode, const struct task *t)
 {
-	struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	struct agent *agent = fleet_find(mode->fleet, t->worker);
 
 	return t->step == TASK_ASSIGNED && agent != NULL &&
 		auto_task(agent) == t ?

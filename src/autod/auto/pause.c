@@ -15,7 +15,7 @@
 #include "excerpt.h"
 #include "fleet.h"
 #include "git-facts.h"
-#include "hold.h"
+#include "worker-op.h"
 #include "intake.h"
 #include "landing.h"
 #include "machine.h"

@@ -219,8 +219,7 @@ on_exited(const struct errand_result *result, void *arg)
 		git_check_tree_tidy(post->mode->core->git,
 		    check_place_dir(post->place), post->move);
 	errand_free(take_ptr(&post->errand));
-	if (operation_arrived(&post->op, NULL))
-		operation_next(&post->op);
+	operation_on_over(&post->op);
 }
 
 static void
@@ -558,12 +557,7 @@ static const struct operation_step steps[] = {
 	{ .name = "tidy", .run = step_tidy, .firm = true },
 };
 
-static const struct operation_kind kind = {
-	.name = "post_accept",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "post_accept", steps, end);
 
 /* Has no worker any of the tasks of this move? */
 static bool

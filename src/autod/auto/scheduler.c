@@ -13,7 +13,6 @@
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
-#include "op-start.h"
 #include "persist.h"
 #include "person.h"
 #include "review.h"
@@ -137,8 +136,7 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 	}
 	auto_run_stamp(mode, t);
 	task_text(t, &text);
-	if (mode->team->task_text != NULL)
-		mode->team->task_text(mode->team_arg, t, &text);
+	POLICY_TELL(mode, team, task_text, t, &text);
 	xstrset(&w->prompt, text.data);
 	xstrset(&w->prompt_command, t->source);
 	xstrset(&w->task, t->id);
@@ -160,17 +158,15 @@ assign(struct auto_mode *mode, struct agent *agent, struct task *t)
 static bool
 is_held(const struct auto_mode *mode, const struct task *t)
 {
-	const struct auto_policy *policy = mode->policy;
-	const struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	const struct agent *agent = fleet_find(mode->fleet, t->worker);
 	bool rests = t->step == TASK_WAITING ||
 	    (t->step == TASK_ASSIGNED && agent != NULL &&
 		(agent->worker->status == WORKER_PAUSED ||
 		    agent->worker->status == WORKER_WAITING) &&
 		!agent_is_taken(agent));
 
-	return rests && policy->holds != NULL && intake_is_planned(t) &&
-	    policy->holds(mode->policy_arg, t);
+	return rests && intake_is_planned(t) &&
+	    POLICY_ASK(mode, policy, holds, t);
 }
 
 /* May it begin here? Where hosts share tasks, one that was claimed. */
@@ -205,8 +201,7 @@ waits_for_merge(const struct auto_mode *mode, const struct task *t)
 static bool
 waits_for_accept(const struct auto_mode *mode, const struct task *t)
 {
-	const struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	const struct agent *agent = fleet_find(mode->fleet, t->worker);
 
 	return t->step == TASK_ASSIGNED && agent != NULL &&
 	    auto_task(agent) == t && agent->worker->for_person &&
@@ -219,8 +214,7 @@ static bool
 waits_in_vain(const struct auto_mode *mode, const struct task *t)
 {
 	const struct state *state = &mode->core->state;
-	const struct agent *agent =
-	    t->worker != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
+	const struct agent *agent = fleet_find(mode->fleet, t->worker);
 	size_t resting = 0, held = 0;
 
 	if (t->step != TASK_ASSIGNED || agent == NULL ||
@@ -240,8 +234,7 @@ waits_in_vain(const struct auto_mode *mode, const struct task *t)
 			return false;
 		resting++;
 	}
-	if (mode->team->unbegun != NULL &&
-	    mode->team->unbegun(mode->team_arg, t, &held) > held)
+	if (POLICY_ASK(mode, team, unbegun, t, &held) > held)
 		return false;
 	return resting + held > 0;
 }
@@ -547,9 +540,7 @@ end_of_tasks(struct auto_mode *mode)
 		return;
 	if (mode->failed > 0 || mode->quarantined != NULL || held > 0 ||
 	    parked > 0 || in_vain > 0 || merges > 0 || accepts > 0 ||
-	    (mode->policy->is_lost != NULL &&
-		mode->policy->is_lost(mode->policy_arg)) ||
-	    needs_person(mode))
+	    POLICY_ASK(mode, policy, is_lost) || needs_person(mode))
 		core->exit_status = 1;
 	life_complete(core,
 	    held > 0 ? "no task is left, except those of paused goals" :
@@ -583,9 +574,8 @@ do_all_wait_in_vain(const struct auto_mode *mode)
 	for (size_t i = 0; state->auto_workers[i] != NULL; i++) {
 		const struct worker *w =
 		    state_find(state, state->auto_workers[i]);
-		const struct task *t = w != NULL && w->task != NULL ?
-		    state_task(state, w->task) :
-		    NULL;
+		const struct task *t =
+		    w != NULL ? state_task(state, w->task) : NULL;
 
 		if (w != NULL && (t == NULL || !waits_in_vain(mode, t)))
 			return false;
@@ -675,9 +665,7 @@ look_at_all(struct auto_mode *mode)
 		intake_ask(mode);
 	else if (!mode->worth_asking &&
 	    core->state.task_count == count_resting(mode) &&
-	    mode->post == NULL &&
-	    (mode->policy->expects == NULL ||
-		!mode->policy->expects(mode->policy_arg)) &&
+	    mode->post == NULL && !POLICY_ASK(mode, policy, expects) &&
 	    (mode->feed == NULL || !mode->feed(mode->feed_arg)) &&
 	    (mode->hosts == NULL || !mode->hosts->expects(mode->hosts_arg)))
 		end_of_tasks(mode);

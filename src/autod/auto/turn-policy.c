@@ -12,7 +12,6 @@
 #include "emit.h"
 #include "fleet.h"
 #include "git-facts.h"
-#include "hold.h"
 #include "intake.h"
 #include "jsonl.h"
 #include "ladder.h"
@@ -23,11 +22,9 @@
 #include "persist.h"
 #include "person.h"
 #include "review.h"
-#include "salvage.h"
 #include "settings.h"
 #include "task.h"
 #include "transcript.h"
-#include "turn-end.h"
 #include "test-guard.h"
 #include "turn-policy.h"
 #include "turn.h"
@@ -105,17 +102,15 @@ turn_policy_facts(void *arg, struct agent *agent, const char *last_words,
 	facts->turns = task_attempt_turns(t);
 	facts->turns_max = (int)settings_int(settings, "auto.max_turns");
 	facts->nudges = t->nudges;
-	facts->waits = mode->team->waits != NULL &&
-	    mode->team->waits(mode->team_arg, agent);
+	facts->waits = POLICY_ASK(mode, team, waits, agent);
 	facts->has_parent = task_is_child(t);
 	facts->answers = fleet_answers(agent);
 	if (review_is(t)) {
 		work_review_seen(agent, facts);
 		return true;
 	}
-	facts->asks_person = intake_is_planned(t) &&
-	    mode->policy->asks != NULL &&
-	    mode->policy->asks(mode->policy_arg, t);
+	facts->asks_person =
+	    intake_is_planned(t) && POLICY_ASK(mode, policy, asks, t);
 	return true;
 }
 
@@ -134,9 +129,8 @@ turn_policy_before(void *arg, struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	return mode->watch->before == NULL || !is_watched(agent) ?
-	    NULL :
-	    mode->watch->before(mode->watch_arg, agent);
+	return is_watched(agent) ? POLICY_ASK(mode, watch, before, agent) :
+				   NULL;
 }
 
 void
@@ -145,8 +139,7 @@ turn_policy_seen(void *arg, struct agent *agent,
 {
 	const struct auto_mode *mode = arg;
 
-	if (mode->watch->seen != NULL)
-		mode->watch->seen(mode->watch_arg, agent, snapshot, last_words);
+	POLICY_TELL(mode, watch, seen, agent, snapshot, last_words);
 }
 
 const char *
@@ -154,10 +147,9 @@ turn_policy_test(void *arg, struct agent *agent)
 {
 	const struct auto_mode *mode = arg;
 
-	return auto_task(agent) == NULL || !is_watched(agent) ||
-		mode->watch->test == NULL ?
+	return auto_task(agent) == NULL || !is_watched(agent) ?
 	    NULL :
-	    mode->watch->test(mode->watch_arg, agent);
+	    POLICY_ASK(mode, watch, test, agent);
 }
 
 void
@@ -166,8 +158,8 @@ turn_policy_tested(
 {
 	const struct auto_mode *mode = arg;
 
-	if (auto_task(agent) != NULL && mode->watch->tested != NULL)
-		mode->watch->tested(mode->watch_arg, agent, result);
+	if (auto_task(agent) != NULL)
+		POLICY_TELL(mode, watch, tested, agent, result);
 }
 
 void
@@ -175,11 +167,9 @@ turn_policy_preface(void *arg, struct agent *agent, struct buf *out)
 {
 	const struct auto_mode *mode = arg;
 
-	if (auto_task(agent) != NULL && is_watched(agent) &&
-	    mode->watch->preface != NULL)
-		mode->watch->preface(mode->watch_arg, agent, out);
-	if (mode->team->preface != NULL)
-		mode->team->preface(mode->team_arg, agent, out);
+	if (auto_task(agent) != NULL && is_watched(agent))
+		POLICY_TELL(mode, watch, preface, agent, out);
+	POLICY_TELL(mode, team, preface, agent, out);
 }
 
 bool
@@ -188,11 +178,9 @@ turn_policy_tool_ended(
 {
 	const struct auto_mode *mode = arg;
 
-	return (mode->watch->tool_ended != NULL && is_watched(agent) &&
-		   mode->watch->tool_ended(
-		       mode->watch_arg, agent, call, event)) ||
-	    (mode->team->tool_ended != NULL &&
-		mode->team->tool_ended(mode->team_arg, agent, call, event));
+	return (is_watched(agent) &&
+		   POLICY_ASK(mode, watch, tool_ended, agent, call, event)) ||
+	    POLICY_ASK(mode, team, tool_ended, agent, call, event);
 }
 
 bool
@@ -201,8 +189,7 @@ turn_policy_words(void *arg, struct agent *agent, struct buf *out)
 	const struct auto_mode *mode = arg;
 	struct task *t = auto_task(agent);
 
-	if (mode->team->stop_words == NULL ||
-	    !mode->team->stop_words(mode->team_arg, agent, out))
+	if (!POLICY_ASK(mode, team, stop_words, agent, out))
 		return false;
 	if (t != NULL)
 		t->attempt.by_mail = true;
@@ -215,8 +202,8 @@ turn_policy_held(void *arg, struct agent *agent, const char *words)
 {
 	struct auto_mode *mode = arg;
 
-	return (mode->watch->held != NULL && is_watched(agent) &&
-		   mode->watch->held(mode->watch_arg, agent, words)) ||
+	return (is_watched(agent) &&
+		   POLICY_ASK(mode, watch, held, agent, words)) ||
 	    pause_at_task_budget(mode, agent) ||
 	    pause_at_hours(mode, agent, words);
 }
@@ -225,8 +212,7 @@ bool
 turn_policy_verifies(
     struct auto_mode *mode, struct agent *agent, const char *head)
 {
-	return mode->team->verify != NULL &&
-	    mode->team->verify(mode->team_arg, agent, head);
+	return POLICY_ASK(mode, team, verify, agent, head);
 }
 
 static void
@@ -312,15 +298,15 @@ turn_policy_error(void *arg, struct agent *agent, const char *text)
 	if (agent_is_taken(agent))
 		return true; /* the running operation decides what comes next */
 	xstrset(&t->last_words, text);
-	if (mode->watch->failed != NULL && is_watched(agent))
-		mode->watch->failed(mode->watch_arg, agent, text);
+	if (is_watched(agent))
+		POLICY_TELL(mode, watch, failed, agent, text);
 	if (t->nudges >= TURN_NUDGES_MAX) {
 		outcome_attempt_failed(mode, agent, text);
 		return true;
 	}
 	t->nudges++;
-	if ((mode->watch->held != NULL && is_watched(agent) &&
-		mode->watch->held(mode->watch_arg, agent, error_nudge)) ||
+	if ((is_watched(agent) &&
+		POLICY_ASK(mode, watch, held, agent, error_nudge)) ||
 	    pause_at_hours(mode, agent, error_nudge))
 		return true;
 	if (agent_afresh(agent, error_nudge))
@@ -424,8 +410,7 @@ on_exited(const struct child_result *result, void *arg)
 	    xstrdup(check->words.data);
 	if (op->stopping)
 		step_reset(op); /* cancelled: no step follows this one */
-	if (operation_arrived(op, NULL))
-		operation_next(op);
+	operation_on_over(op);
 }
 
 /* A setup that fails here fails for the sake of what was changed. */
@@ -491,8 +476,7 @@ on_forks(
 	    (err == NULL &&
 		check_book_all_passed(
 		    &core->state.landings.checks, trees, count, key));
-	if (operation_arrived(&check->op.op, NULL))
-		operation_next(&check->op.op);
+	operation_on_over(&check->op.op);
 }
 
 static void
@@ -525,10 +509,9 @@ act(struct op_check *check)
 	 * that began meanwhile was cut off: its end is checked again. */
 	if (t == NULL || mode->core->stopping || !turn_end_counts(agent))
 		return;
-	if (!check->unjudged && (check->passed || check->to_blame) &&
-	    mode->watch->checked != NULL)
-		mode->watch->checked(
-		    mode->watch_arg, agent, check->passed, check->output.data);
+	if (!check->unjudged && (check->passed || check->to_blame))
+		POLICY_TELL(mode, watch, checked, agent, check->passed,
+		    check->output.data);
 	if (!check->to_blame) {
 		agent_finish(agent, check->head);
 	} else if (turn_policy_held(mode, agent, words)) {
@@ -571,13 +554,7 @@ static const struct operation_step steps[] = {
 	{ .name = "blame", .run = step_blame, .firm = true },
 };
 
-static const struct operation_kind kind = {
-	.name = "check",
-	.steps = steps,
-	.count = nitems(steps),
-	.yields = true,
-	.end = end,
-};
+OPERATION_KIND(kind, "check", steps, end, .yields = true);
 
 /* head: the worker's HEAD; its worktree is clean. No operation may be running
  * on the worker. */
@@ -637,8 +614,7 @@ stalls_act(struct auto_mode *mode, struct agent *agent, enum progress_step step)
 static bool
 asks(const struct auto_mode *mode, const struct agent *agent)
 {
-	return mode->team->asks != NULL &&
-	    mode->team->asks(mode->team_arg, agent);
+	return POLICY_ASK(mode, team, asks, agent);
 }
 
 bool

@@ -11,7 +11,6 @@
 #include "fleet.h"
 #include "git-facts.h"
 #include "git.h"
-#include "hold.h"
 #include "outcome.h"
 #include "persist.h"
 #include "prompt.h"
@@ -190,13 +189,7 @@ static const struct operation_step steps[] = {
 	{ .name = "diff", .run = step_diff },
 };
 
-static const struct operation_kind kind = {
-	.name = "review",
-	.steps = steps,
-	.count = nitems(steps),
-	.yields = true,
-	.end = end,
-};
+OPERATION_KIND(kind, "review", steps, end, .yields = true);
 
 /* --- finished work ------------------------------------------------------ */
 
@@ -317,11 +310,9 @@ is_wanted(const struct auto_mode *mode, const struct task *review)
 {
 	const char *commit = NULL;
 	cleanup_free char *id = review_task(review, &commit);
-	const struct task *of =
-	    id != NULL ? state_task(&mode->core->state, id) : NULL;
-	const struct agent *author = of != NULL && of->worker != NULL ?
-	    fleet_find(mode->fleet, of->worker) :
-	    NULL;
+	const struct task *of = state_task(&mode->core->state, id);
+	const struct agent *author =
+	    of != NULL ? fleet_find(mode->fleet, of->worker) : NULL;
 	const struct worker *w;
 
 	if (of == NULL || author == NULL || auto_task(author) != of ||
@@ -341,10 +332,9 @@ work_review_over(struct auto_mode *mode, const struct task *t)
 	struct core *core = mode->core;
 	const char *commit = NULL;
 	cleanup_free char *id = review_task(t, &commit);
-	struct task *of = id != NULL ? state_task(&core->state, id) : NULL;
-	struct agent *author = of != NULL && of->worker != NULL ?
-	    fleet_find(mode->fleet, of->worker) :
-	    NULL;
+	struct task *of = state_task(&core->state, id);
+	struct agent *author =
+	    of != NULL ? fleet_find(mode->fleet, of->worker) : NULL;
 	bool changed = t->attempt.violations > 0;
 	bool waited = is_wanted(mode, t);
 	cleanup_buf struct buf words = BUF_INIT;
@@ -388,9 +378,8 @@ work_review_tend(struct auto_mode *mode)
 
 	for (size_t i = state->task_count; i-- > 0;) {
 		struct task *t = i < state->task_count ? state->tasks[i] : NULL;
-		struct agent *agent = t != NULL && t->worker != NULL ?
-		    fleet_find(mode->fleet, t->worker) :
-		    NULL;
+		struct agent *agent =
+		    t != NULL ? fleet_find(mode->fleet, t->worker) : NULL;
 		cleanup_free char *why = NULL;
 
 		if (t == NULL || !review_is(t) || t->step == TASK_SETTLING)

@@ -76,6 +76,18 @@ struct core_floor {
 
 #define CORE_FLOORS_MAX 9
 
+/* A question, or news, to a floor above: `who` is a policy, "who"_arg its
+ * argument. A member that is NULL answers 0, and hears nothing. */
+#define POLICY_ASK(of, who, question, ...) \
+	((of)->who->question == NULL ?     \
+		0 :                        \
+		(of)->who->question((of)->who##_arg, ##__VA_ARGS__))
+#define POLICY_TELL(of, who, what, ...)                                  \
+	do                                                               \
+		if ((of)->who->what != NULL)                             \
+			(of)->who->what((of)->who##_arg, ##__VA_ARGS__); \
+	while (0)
+
 struct core {
 	const struct core_options *options;
 	struct loop *loop;

@@ -19,7 +19,6 @@
 #include "persist.h"
 #include "orphans.h"
 #include "run-dir.h"
-#include "salvage.h"
 #include "serve.h"
 #include "settings.h"
 #include "setup.h"
@@ -59,10 +58,7 @@ tell(struct agent *agent, const char *why)
 	if (limits->reported != NULL && strcmp(limits->reported, why) == 0)
 		return;
 	xstrset(&limits->reported, why);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_LIMITS_MISSING,
-		.worker = agent->worker->name,
-		.reason = why });
+	AGENT_EMIT(agent, EVENT_LIMITS_MISSING, .reason = why);
 }
 
 static void
@@ -180,7 +176,7 @@ end(struct operation *op, const struct err *err)
 		free(agent->box_proved);
 		agent->box_proved = words_of(&b->box);
 		xstrset(&agent->box_fault, NULL);
-		launch_block_look(agent->fleet->block);
+		launch_block_look(agent->fleet);
 	} else if (err->code != -ECANCELED) {
 		xstrset(&agent->box_proved, NULL);
 		xstrset(&agent->box_fault, err->msg);
@@ -194,12 +190,7 @@ static const struct operation_step steps[] = {
 	{ .name = "try", .run = box_run, .cancel = box_cancel },
 };
 
-static const struct operation_kind kind = {
-	.name = "box",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "box", steps, end);
 
 bool
 op_box(struct agent *agent)
@@ -330,12 +321,10 @@ on_set_up(const struct err *err, void *arg)
 			agent_setup_retry(fleet->agents[i]);
 	}
 	if (err != NULL)
-		emit(agent->core,
-		    &(struct event){ .kind = known || fn != NULL ?
-			    EVENT_SETUP_FAILED_TOO :
-			    EVENT_SETUP_FAILED,
-			.worker = agent->worker->name,
-			.reason = err->msg });
+		AGENT_EMIT(agent,
+		    known || fn != NULL ? EVENT_SETUP_FAILED_TOO :
+					  EVENT_SETUP_FAILED,
+		    .reason = err->msg);
 	if (fn != NULL)
 		fn(err, arg);
 	else
@@ -430,12 +419,7 @@ static const struct operation_step setup_steps[] = {
 	{ .name = "run", .run = setup_run, .cancel = worker_op_setup_cancel },
 };
 
-static const struct operation_kind setup_kind = {
-	.name = "setup",
-	.steps = setup_steps,
-	.count = nitems(setup_steps),
-	.end = setup_end,
-};
+OPERATION_KIND(setup_kind, "setup", setup_steps, setup_end);
 
 /* Begin it if it is due; false: the worktree is ready. */
 static bool
@@ -478,19 +462,15 @@ agent_launch_failed(struct agent *agent, const struct err *err)
 	agent->retry_ms =
 	    clock_mono_ms() + RETRY_MS * (int64_t)agent->start_failures;
 	if (agent->start_failures < FAILURES_MAX) {
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_LAUNCH_RETRIED,
-			.worker = name,
-			.reason = err->msg });
+		EMIT(agent->core, EVENT_LAUNCH_RETRIED, .worker = name,
+		    .reason = err->msg);
 		agent_tick_later(agent, RETRY_MS);
 		return;
 	}
 	agent->start_failures = 0;
 	agent_move(agent, WORKER_ERROR, err->msg);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_LAUNCH_FAILED,
-		.worker = name,
-		.reason = err->msg });
+	EMIT(agent->core, EVENT_LAUNCH_FAILED, .worker = name,
+	    .reason = err->msg);
 }
 
 /* --- settings ---------------------------------------------------------- */
@@ -500,9 +480,7 @@ static void
 choice_of(const struct agent *agent, struct launch_choice *ret_choice)
 {
 	const struct core *core = agent->core;
-	const struct task *task = agent->worker->task != NULL ?
-	    state_task(&core->state, agent->worker->task) :
-	    NULL;
+	const struct task *task = state_task(&core->state, agent->worker->task);
 
 	launch_choice_make(
 	    core->settings, task != NULL ? &task->launch : NULL, ret_choice);
@@ -677,20 +655,14 @@ launch(struct agent *agent)
 	how.scope = limits->scope;
 	busy = workplace_busy_port(core->settings, w->index);
 	if (busy != 0 && busy != agent->busy_port)
-		emit(core,
-		    &(struct event){ .kind = EVENT_PORT_BUSY,
-			.worker = w->name,
-			.count = busy });
+		EMIT(core, EVENT_PORT_BUSY, .worker = w->name, .count = busy);
 	agent->busy_port = busy;
 	agent->resuming = how.resume;
 	add_launch_settings(agent, &with);
 	xstrset(&agent->launched_with, with.data);
 	session_launch(agent->session, &how);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_LAUNCHING,
-		.worker = w->name,
-		.session = w->session.id,
-		.resume = how.resume ? "yes" : "no" });
+	AGENT_EMIT(agent, EVENT_LAUNCHING, .session = w->session.id,
+	    .resume = how.resume ? "yes" : "no");
 }
 
 void
@@ -815,12 +787,7 @@ static const struct operation_step stand_steps[] = {
 	{ .name = "turn", .run = turn_to_clone },
 };
 
-static const struct operation_kind stand_kind = {
-	.name = "stand",
-	.steps = stand_steps,
-	.count = nitems(stand_steps),
-	.end = stand_end,
-};
+OPERATION_KIND(stand_kind, "stand", stand_steps, stand_end);
 
 /* Begin it if it stands in the other way; false: nothing to do. */
 static bool

@@ -4,7 +4,6 @@
 #include "agent.h"
 #include "emit.h"
 #include "fleet-private.h"
-#include "hold.h"
 #include "loop.h"
 #include "persist.h"
 #include "prompt.h"
@@ -14,7 +13,6 @@
 #include "settings.h"
 #include "task.h"
 #include "transcript.h"
-#include "turn-end.h"
 #include "worker-op.h"
 
 #define UNREPORTED_MAX 3 /* silent sessions before parking, in auto mode */
@@ -122,16 +120,6 @@ agent_status(struct agent *agent, struct json_object *data)
 
 #define REMINDER_MS 2000 /* for git; its hook waits a little longer */
 
-/* What the agent is told when its conversation has been compacted; git looks at
- * the worktree first. When it is done, the worker may be gone. */
-struct reminder {
-	struct reminder *next;
-	struct fleet *fleet;
-	char *worker;
-	struct server_call *call; /* NULL = it was told */
-	struct loop_timer *timer;
-};
-
 /* why: the words for another conversation; NULL = it is the same. */
 static void
 reminder_text(const struct agent *agent, const struct git_facts *facts,
@@ -139,8 +127,7 @@ reminder_text(const struct agent *agent, const struct git_facts *facts,
 {
 	const struct core *core = agent->core;
 	const struct worker *w = agent->worker;
-	const struct task *t =
-	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	const struct task *t = state_task(&core->state, w->task);
 	size_t count = snapshot != NULL ? snapshot->count : 0;
 	cleanup_free const char **files = xcalloc(count + 1, sizeof *files);
 	cleanup_buf struct buf task = BUF_INIT;
@@ -171,8 +158,10 @@ reminder_text(const struct agent *agent, const struct git_facts *facts,
 	prompt_compacted(&reminder, out);
 }
 
+/* What the agent is told when its conversation has been compacted; git looks at
+ * the worktree first. */
 static void
-remind(struct reminder *r, const struct git_facts *facts,
+remind(struct look *r, const struct git_facts *facts,
     const struct git_snapshot *snapshot)
 {
 	struct agent *agent = fleet_find(r->fleet, r->worker);
@@ -192,26 +181,6 @@ remind(struct reminder *r, const struct git_facts *facts,
 }
 
 static void
-reminder_free(struct reminder *r)
-{
-	struct reminder **at = &r->fleet->reminders;
-
-	while (*at != r)
-		at = &(*at)->next;
-	*at = r->next;
-	loop_timer_free(r->timer);
-	free(r->worker);
-	free(r);
-}
-
-void
-agent_reminders_free(struct fleet *fleet)
-{
-	while (fleet->reminders != NULL)
-		reminder_free(fleet->reminders);
-}
-
-static void
 on_reminder_late(void *arg)
 {
 	remind(arg, NULL, NULL);
@@ -223,7 +192,7 @@ on_reminder_seen(const struct git_facts *facts,
 {
 	(void)err;
 	remind(arg, facts, snapshot);
-	reminder_free(arg);
+	look_free(arg);
 }
 
 /* Without a caller that waits, its next prompt begins with it. */
@@ -232,22 +201,16 @@ on_compacted(void *arg, struct server_call *call)
 {
 	struct agent *agent = arg;
 	struct core *core = agent->core;
-	struct reminder *r;
+	struct look *r;
 
 	agent->compacted = agent->worker->prompt != NULL;
-	emit(core,
-	    &(struct event){ .kind = EVENT_COMPACTED,
-		.worker = agent->worker->name,
-		.task = agent->worker->task });
+	EMIT(core, EVENT_COMPACTED, .worker = agent->worker->name,
+	    .task = agent->worker->task);
 	if (call == NULL || !agent->compacted || core->stopping)
 		return false;
-	r = xcalloc(1, sizeof *r);
-	r->fleet = agent->fleet;
-	r->worker = xstrdup(agent->worker->name);
+	r = look_new(agent);
 	r->call = call;
 	r->timer = loop_after(core->loop, REMINDER_MS, on_reminder_late, r);
-	r->next = agent->fleet->reminders;
-	agent->fleet->reminders = r;
 	git_snapshot(core->git, agent->worker->worktree, core_branch(core), "",
 	    on_reminder_seen, r);
 	return true;
@@ -317,13 +280,8 @@ static const struct operation_step afresh_steps[] = {
 	{ .name = "look", .run = afresh_look },
 };
 
-static const struct operation_kind afresh_kind = {
-	.name = "another conversation",
-	.steps = afresh_steps,
-	.count = nitems(afresh_steps),
-	.yields = true,
-	.end = afresh_end,
-};
+OPERATION_KIND(afresh_kind, "another conversation", afresh_steps, afresh_end,
+    .yields = true);
 
 bool
 agent_afresh(struct agent *agent, const char *words)
@@ -357,10 +315,7 @@ on_submitted(void *arg, const char *receipt)
 	struct agent *agent = arg;
 	struct worker *w = agent->worker;
 
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_PROMPT_SUBMITTED,
-		.worker = w->name,
-		.receipt = receipt });
+	AGENT_EMIT(agent, EVENT_PROMPT_SUBMITTED, .receipt = receipt);
 	if (w->status == WORKER_STARTING)
 		agent_move(agent, w->after, NULL);
 	w->after = WORKER_WORKING;
@@ -390,10 +345,8 @@ static void
 on_progressed(void *arg)
 {
 	struct agent *agent = arg;
-	const struct fleet *fleet = agent->fleet;
 
-	if (fleet->policy->progressed != NULL)
-		fleet->policy->progressed(fleet->policy_arg, agent);
+	POLICY_TELL(agent->fleet, policy, progressed, agent);
 }
 
 static void
@@ -425,10 +378,7 @@ on_interrupted(void *arg)
 	agent_move(agent, WORKER_PAUSED, reason);
 	/* It stays so until a person does. */
 	if (driven)
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_WORKER_PARKED,
-			.worker = w->name,
-			.reason = reason });
+		AGENT_EMIT(agent, EVENT_WORKER_PARKED, .reason = reason);
 }
 
 static void
@@ -441,22 +391,18 @@ static void
 on_grew(void *arg, const struct transcript_parser *parser)
 {
 	struct agent *agent = arg;
-	const struct fleet *fleet = agent->fleet;
 
-	if (fleet->policy->used != NULL)
-		fleet->policy->used(fleet->policy_arg, agent, parser);
+	POLICY_TELL(agent->fleet, policy, used, agent, parser);
 }
 
 static void
 on_left(void *arg, struct transcript *transcript)
 {
 	struct agent *agent = arg;
-	const struct fleet *fleet = agent->fleet;
 
-	if (fleet->policy->left != NULL)
-		fleet->policy->left(fleet->policy_arg, agent, transcript);
-	else
+	if (agent->fleet->policy->left == NULL)
 		transcript_free(transcript);
+	POLICY_TELL(agent->fleet, policy, left, agent, transcript);
 }
 
 /* --- its end ---------------------------------------------------------- */
@@ -471,10 +417,7 @@ give_up(struct agent *agent, const char *why)
 	    w->crashes, *why != '\0' ? ": " : "", why, w->name, w->name);
 
 	agent_move(agent, WORKER_ERROR, reason);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_AGENT_CRASHES,
-		.worker = w->name,
-		.reason = reason });
+	AGENT_EMIT(agent, EVENT_AGENT_CRASHES, .reason = reason);
 }
 
 /* Limits, outages and a user's own exit do not count as crashes; others do, and
@@ -490,11 +433,8 @@ crashed(struct agent *agent, enum event_kind kind, const char *why)
 	if (!verdict.counts)
 		return;
 	agent->retry_ms = clock_mono_ms() + verdict.pause_ms;
-	emit(agent->core,
-	    &(struct event){ .kind = kind,
-		.worker = w->name,
-		.status = worker_status_name(w->status),
-		.reason = reason });
+	AGENT_EMIT(agent, kind, .status = worker_status_name(w->status),
+	    .reason = reason);
 	if (agent->op != NULL && worker_is_quiet(w)) {
 		/* Its turn is over, and what follows needs no session: the
 		 * operation decides, and the next launch comes after it. */
@@ -541,9 +481,7 @@ on_unreported(struct agent *agent)
 	if (fleet_drives(agent) && ++agent->start_failures < UNREPORTED_MAX) {
 		/* No person is watching, and a hook may have been lost: try
 		 * again. */
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_START_UNREPORTED,
-			.worker = agent->worker->name });
+		AGENT_EMIT(agent, EVENT_START_UNREPORTED);
 		agent_end_session(agent);
 	} else {
 		agent_park(agent,
@@ -560,10 +498,7 @@ on_undelivered(struct agent *agent, const struct err *err)
 	cleanup_free char *reason = NULL;
 	int64_t pause = 0;
 
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_PROMPT_NOT_TAKEN,
-		.worker = w->name,
-		.reason = err->msg });
+	AGENT_EMIT(agent, EVENT_PROMPT_NOT_TAKEN, .reason = err->msg);
 	persist_changed(agent->core);
 	if (delivery_refused(&w->session, &pause)) {
 		agent->retry_ms = clock_mono_ms() + pause;

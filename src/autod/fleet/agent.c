@@ -15,7 +15,6 @@
 #include "policy-file.h"
 #include "prompt.h"
 #include "run-dir.h"
-#include "salvage.h"
 #include "serve.h"
 #include "session-limit.h"
 #include "session.h"
@@ -173,21 +172,14 @@ agent_move(struct agent *agent, enum worker_status to, const char *reason)
 		return 0;
 	r = worker_transition(w, to, reason, clock_wall_ms(), &err);
 	if (r < 0) {
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_MOVE_REFUSED,
-			.worker = w->name,
-			.reason = err.msg });
+		AGENT_EMIT(agent, EVENT_MOVE_REFUSED, .reason = err.msg);
 		return r;
 	}
 	agent->stirred = true;
 	agent->login_lost = false;
 	persist_changed(agent->core);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WORKER_MOVED,
-		.worker = w->name,
-		.from = worker_status_name(from),
-		.to = worker_status_name(to),
-		.reason = reason });
+	AGENT_EMIT(agent, EVENT_WORKER_MOVED, .from = worker_status_name(from),
+	    .to = worker_status_name(to), .reason = reason);
 	return 0;
 }
 
@@ -227,8 +219,7 @@ agent_task_text(const struct agent *agent, struct buf *out)
 {
 	const struct core *core = agent->core;
 	const struct worker *w = agent->worker;
-	const struct task *task =
-	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	const struct task *task = state_task(&core->state, w->task);
 	struct prompt_facts facts = {
 		.worktree = w->worktree,
 		.root = core->workspace->root,
@@ -343,9 +334,7 @@ agent_finish(struct agent *agent, const char *head)
 		return;
 	xstrset(&w->commit, head);
 	if (w->accepted || !w->self_review || w->self_reviewed) {
-		emit(agent->core,
-		    &(struct event){
-			.kind = EVENT_WORK_FINISHED, .worker = w->name });
+		AGENT_EMIT(agent, EVENT_WORK_FINISHED);
 		return;
 	}
 	w->self_reviewed = true;
@@ -360,10 +349,7 @@ agent_resume_failed(struct agent *agent)
 
 	if (w->crashes + agent->start_failures < RESUMES_MAX)
 		return;
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_RESUME_IMPOSSIBLE,
-		.worker = w->name,
-		.session = w->session.id });
+	AGENT_EMIT(agent, EVENT_RESUME_IMPOSSIBLE, .session = w->session.id);
 	xstrset(&w->session.transcript, NULL);
 }
 
@@ -393,7 +379,7 @@ tick(struct agent *agent)
 	if (agent->core->options->oneshot || agent->core->stopping ||
 	    agent_is_taken(agent))
 		return;
-	start_queue_look(agent->fleet->starts);
+	calls_look(agent->fleet);
 	if (w->status == WORKER_LIMITED) {
 		wait = w->until_ms - clock_wall_ms();
 		if (wait > 0) {
@@ -486,10 +472,7 @@ pause_worker(struct operation *op)
 	struct agent *agent = p->op.agent;
 
 	agent_move(agent, p->status, p->reason);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WORKER_PARKED,
-		.worker = agent->worker->name,
-		.reason = p->reason });
+	AGENT_EMIT(agent, EVENT_WORKER_PARKED, .reason = p->reason);
 	session_end(agent->session, operation_on_over, operation_await(op));
 }
 
@@ -509,12 +492,7 @@ static const struct operation_step steps[] = {
 	{ .name = "pause", .run = pause_worker },
 };
 
-static const struct operation_kind kind = {
-	.name = "park",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "park", steps, end);
 
 /* status: paused, or error. */
 static void
@@ -553,20 +531,16 @@ limit(struct agent *agent, enum limit_class class, const char *text)
 
 	agent->worker->limit_tries++; /* its own, not those of the others */
 	limit_worker(agent, text, until);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WAITING,
-		.worker = agent->worker->name,
-		.reason = text,
-		.until_unix = until / 1000 });
+	AGENT_EMIT(
+	    agent, EVENT_WAITING, .reason = text, .until_unix = until / 1000);
 	person_tell(agent->core,
 	    &(struct notice){
 		.class = class == LIMIT_OUTAGE ? NOTICE_OUTAGE : NOTICE_LIMIT,
 		.why = text,
 		.worker = agent->worker->name,
 		.task = agent->worker->task });
-	if (fleet->policy->limited != NULL)
-		fleet->policy->limited(fleet->policy_arg, agent,
-		    class == LIMIT_OUTAGE, text, until);
+	POLICY_TELL(
+	    fleet, policy, limited, agent, class == LIMIT_OUTAGE, text, until);
 	if (class == LIMIT_USAGE)
 		fleet_limit(fleet, agent, NULL, text, until);
 }
@@ -600,24 +574,19 @@ fleet_limit(struct fleet *fleet, const struct agent *like, const char *account,
 void
 turn_failure(struct agent *agent, const char *error, const char *text)
 {
-	const struct fleet *fleet = agent->fleet;
 	enum limit_class class = limit_classify(error, text);
 	cleanup_free char *reason = NULL;
 
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_TURN_FAILED,
-		.worker = agent->worker->name,
-		.error = error,
-		.class = limit_class_name(class),
-		.text = text });
+	AGENT_EMIT(agent, EVENT_TURN_FAILED, .error = error,
+	    .class = limit_class_name(class), .text = text);
 	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
 		limit(agent, class, text);
 		return;
 	}
 	agent->worker->session.busy = false;
 	persist_changed(agent->core);
-	if (class != LIMIT_AUTH && fleet->policy->turn_error != NULL &&
-	    fleet->policy->turn_error(fleet->policy_arg, agent, text))
+	if (class != LIMIT_AUTH &&
+	    POLICY_ASK(agent->fleet, policy, turn_error, agent, text))
 		return;
 	if (text[0] == '\0')
 		text = "the turn failed without a message";
@@ -628,11 +597,9 @@ turn_failure(struct agent *agent, const char *error, const char *text)
 	    xstrdup(text);
 	agent_move(agent, WORKER_PAUSED, reason);
 	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
-	emit(agent->core,
-	    &(struct event){ .kind = class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED :
-							   EVENT_WORKER_PARKED,
-		.worker = agent->worker->name,
-		.reason = reason });
+	AGENT_EMIT(agent,
+	    class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED : EVENT_WORKER_PARKED,
+	    .reason = reason);
 }
 
 /* The limit is over: the worker continues where it was. */
@@ -642,8 +609,7 @@ turn_failure_over(struct agent *agent)
 	struct worker *w = agent->worker;
 	enum worker_status before = w->before;
 
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_LIMIT_OVER, .worker = w->name });
+	AGENT_EMIT(agent, EVENT_LIMIT_OVER);
 	w->until_ms = 0;
 	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
 	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {
@@ -661,7 +627,6 @@ turn_failure_over(struct agent *agent)
 int
 agent_guard_write(struct agent *agent, struct err *err)
 {
-	const struct fleet *fleet = agent->fleet;
 	const struct worker *w = agent->worker;
 	struct guard_policy policy = { .tools.all = true };
 	cleanup_buf struct buf key = BUF_INIT;
@@ -683,8 +648,7 @@ agent_guard_write(struct agent *agent, struct err *err)
 		agent->core->settings, "repo.protected_paths", &value, &line) &&
 	    line > 0)
 		policy.protected_paths = strv_copy(paths);
-	if (fleet->policy->guard != NULL)
-		fleet->policy->guard(fleet->policy_arg, agent, &policy);
+	POLICY_TELL(agent->fleet, policy, guard, agent, &policy);
 	r = policy_file_save(agent->core->workspace, w->name, &policy, err);
 	guard_policy_release(&policy);
 	if (r < 0) {
@@ -709,12 +673,9 @@ agent_guard_refresh(struct agent *agent)
 		    err.msg);
 
 		/* It is denied everything meanwhile: a person should know. */
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_GUARD_DENIED,
-			.worker = agent->worker->name,
-			.task = agent->worker->task,
-			.class = guard_kind_words[GUARD_UNKNOWN],
-			.reason = reason });
+		AGENT_EMIT(agent, EVENT_GUARD_DENIED,
+		    .task = agent->worker->task,
+		    .class = guard_kind_words[GUARD_UNKNOWN], .reason = reason);
 	}
 }
 

@@ -77,6 +77,11 @@ struct agent {
 			   * none; used by auto mode */
 };
 
+/* EMIT() about this worker; the file includes emit.h. */
+#define AGENT_EMIT(agent, what, ...)                               \
+	EMIT((agent)->core, what, .worker = (agent)->worker->name, \
+	    ##__VA_ARGS__)
+
 /* Adds it to the fleet; the worker must be in the state already. */
 struct agent *agent_new(struct fleet *fleet, struct worker *worker);
 

@@ -13,8 +13,6 @@ struct err;
 struct fleet;
 struct hooks;
 struct json_object;
-struct patrol;
-struct start_queue;
 
 /*
  * Launching a worker's session: wait for a slot, set up the worktree, check
@@ -67,9 +65,6 @@ void agent_status(struct agent *agent, struct json_object *data);
  * compacted and could not be told. */
 void agent_add_reminder(struct agent *agent, struct buf *out);
 
-/* The daemon ends: nobody is told any more what git finds. */
-void agent_reminders_free(struct fleet *fleet);
-
 /* Its session is gone, but its process lives and cannot be reached: that is a
  * crash, too. The process is ended. */
 void agent_session_gone(struct agent *agent);
@@ -108,12 +103,21 @@ void hooks_drain_then(struct hooks *hooks, void (*fn)(void *arg), void *arg);
  * main work; this finds what they missed.
  */
 
-struct patrol *patrol_new(struct fleet *fleet);
-/* Together with git: no answer of git may come after this. */
-void patrol_free(struct patrol *patrol);
-
 /* all: check everything, not only what is due. */
-void patrol_run(struct patrol *patrol, bool all);
+void patrol_run(struct fleet *fleet, bool all);
+
+/* Git looks at a worktree; its worker may be gone when it answers. */
+struct look {
+	LIST_ENTRY(look) entry;
+	struct fleet *fleet;
+	char *worker;
+	struct server_call *call; /* that waits for it, NULL = none */
+	struct loop_timer *timer; /* for no longer than this */
+};
+
+struct look *look_new(struct agent *agent);
+/* With those of the fleet git goes: no answer may come after that. */
+void look_free(struct look *look);
 
 /*
  * worker.start: gives a task to a free worker of the pool, or to the one that
@@ -124,14 +128,16 @@ void patrol_run(struct patrol *patrol, bool all);
  * gets nothing started.
  */
 
-/* Registers the method. */
-struct start_queue *start_queue_new(struct fleet *fleet);
-void start_queue_free(struct start_queue *queue);
+/* Registers worker.start, and worker.wait, which waits for a status. */
+void calls_register(struct fleet *fleet);
 
 /* A worker may be ready by now. */
-void start_queue_look(struct start_queue *queue);
+void calls_look(struct fleet *fleet);
+
+/* It has reached a status, or (NULL) is gone. */
+void calls_moved(struct fleet *fleet, const char *worker, const char *status);
 
 /* Refuse the calls that wait. */
-void start_queue_stop(struct start_queue *queue);
+void calls_stop(struct fleet *fleet);
 
 #endif

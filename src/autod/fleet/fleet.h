@@ -7,6 +7,8 @@
 #ifndef FLEET_H
 #define FLEET_H
 
+#include <sys/queue.h>
+
 #include "core.h"
 #include "session.h"
 #include "turn.h"
@@ -18,14 +20,10 @@ struct child_result;
 struct fleet_method;
 struct git_snapshot;
 struct guard_policy;
-struct hold;
 struct hooks;
-struct hosts;
-struct launch_block;
+struct loop_call;
 struct loop_timer;
-struct patrol;
-struct start_queue;
-struct waiters;
+struct watch;
 
 /* Questions that the fleet asks; every member may be NULL, which means "no" or
  * nothing to do. */
@@ -108,7 +106,8 @@ struct fleet_policy {
 	    void *arg, struct agent *agent, struct transcript *transcript);
 };
 
-struct reminder;
+LIST_HEAD(looks, look);
+TAILQ_HEAD(waiting_calls, waiting_call);
 
 struct fleet {
 	struct core *core;
@@ -123,15 +122,14 @@ struct fleet {
 	const struct fleet_policy *policy; /* never NULL */
 	void *policy_arg;
 	struct session_host host;
-	struct hold *hold;
-	struct start_queue *starts;
-	struct waiters *waiters;
+	struct loop_call *settle; /* workers on hold have become idle */
+	struct waiting_calls calls; /* for a worker, or for a status */
+	struct loop_call *look; /* a worker may be ready for one of them */
 	struct hooks *hooks;
-	struct hosts *hosts;
-	struct launch_block *block;
+	struct watch *launch_watch; /* on the agent's file; NULL = not needed
+				     * yet */
 	const struct cgroup_world *cgroups; /* for tests; NULL = the real */
-	struct patrol *patrol;
-	struct reminder *reminders; /* git looks at their worktrees */
+	struct looks looks; /* git looks at their worktrees */
 	struct fleet_method *methods;
 	struct core_floor floor;
 };
@@ -141,6 +139,7 @@ struct fleet *fleet_new(struct core *core);
 void fleet_free(struct fleet *fleet);
 void fleet_set_policy(
     struct fleet *fleet, const struct fleet_policy *policy, void *arg);
+/* NULL = there is none of this name (NULL: none has it). */
 struct agent *fleet_find(const struct fleet *fleet, const char *name);
 
 /* Put what the policy wants it to read first in front of a message. */
@@ -182,11 +181,11 @@ bool launch_block_check(struct agent *agent);
 void launch_block_reason(const struct agent *agent, struct buf *out);
 
 /* Let those go on whose reason is gone. */
-void launch_block_look(struct launch_block *block);
+void launch_block_look(void *fleet);
 
 /* Let those go on that can, unless a person holds them, and watch for the
  * others: those that the last daemon has left, and in each patrol, because a
  * file may change unnoticed (it is behind a symbolic link, for example). */
-void launch_block_resume(struct launch_block *block);
+void launch_block_resume(struct fleet *fleet);
 
 #endif

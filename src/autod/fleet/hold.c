@@ -4,7 +4,7 @@
 #include "agent.h"
 #include "emit.h"
 #include "fleet.h"
-#include "hold.h"
+#include "worker-op.h"
 #include "loop.h"
 #include "persist.h"
 #include "serve.h"
@@ -21,11 +21,6 @@ static const char budget_text[] =
 static const char hours_text[] =
     "You were paused because the working hours were over; they have begun "
     "again. Continue the task from where it stopped.";
-
-struct hold {
-	struct fleet *fleet;
-	struct loop_call *settle;
-};
 
 /* --- pausing ---------------------------------------------------------- */
 
@@ -82,31 +77,16 @@ hold_turn_ended(struct agent *agent, const char *text)
 static void
 settle(void *arg)
 {
-	const struct hold *hold = arg;
+	const struct fleet *fleet = arg;
 
-	for (size_t i = 0; i < hold->fleet->count; i++) {
-		struct agent *agent = hold->fleet->agents[i];
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
 		enum worker_status status = agent->worker->status;
 
 		if (agent->worker->on_hold &&
 		    (status == WORKER_IDLE || status == WORKER_WAITING))
 			pause_worker(agent, "paused");
 	}
-}
-
-static void
-on_event(const struct event *event, void *arg)
-{
-	const struct hold *hold = arg;
-	struct agent *agent = NULL;
-
-	/* With its folder its policy is gone, too. */
-	if (event->kind == EVENT_SOCKET_GONE && event->worker != NULL)
-		agent = fleet_find(hold->fleet, event->worker);
-	if (agent != NULL)
-		agent_guard_refresh(agent);
-	if (event->kind == EVENT_WORKER_MOVED)
-		loop_call_request(hold->settle);
 }
 
 /* --- continuing ------------------------------------------------------- */
@@ -223,14 +203,14 @@ hold_resume(struct agent *agent, unsigned may, const char *note,
 static void
 on_pause(void *arg, struct server_call *call, struct json_object *params)
 {
-	const struct hold *hold = arg;
-	const struct state *state = &hold->fleet->core->state;
+	struct fleet *fleet = arg;
+	const struct state *state = &fleet->core->state;
 	const char *name = json_string_or(params, "worker", NULL);
 	struct json_object *result, *list;
 	cleanup_buf struct buf text = BUF_INIT;
 
-	if (name != NULL && fleet_find(hold->fleet, name) == NULL) {
-		fleet_refuse_unknown(hold->fleet, call, name);
+	if (name != NULL && fleet_find(fleet, name) == NULL) {
+		fleet_refuse_unknown(fleet, call, name);
 		return;
 	}
 	list = json_object_new_array();
@@ -241,7 +221,7 @@ on_pause(void *arg, struct server_call *call, struct json_object *params)
 
 		if (name != NULL && strcmp(name, w->name) != 0)
 			continue;
-		hold_begin(fleet_find(hold->fleet, w->name), false);
+		hold_begin(fleet_find(fleet, w->name), false);
 		json_object_array_add(list, json_object_new_string(w->name));
 		others = worker_holds(w) & ~(unsigned)WORKER_HOLD_PERSON;
 		what = "takes no new task";
@@ -260,27 +240,12 @@ on_pause(void *arg, struct server_call *call, struct json_object *params)
 	json_set(result, "paused", list);
 	json_set_string(result, "message",
 	    text.len > 0 ? text.data : "There are no workers.");
-	serve_reply(hold->fleet->core, call, result);
-}
-
-struct hold *
-hold_new(struct fleet *fleet)
-{
-	struct hold *hold = xcalloc(1, sizeof *hold);
-
-	hold->fleet = fleet;
-	hold->settle = loop_call_new(fleet->core->loop, settle, hold);
-	emit_subscribe(fleet->core, on_event, hold);
-	serve_handle(fleet->core, "worker.pause", on_pause, hold);
-	return hold;
+	serve_reply(fleet->core, call, result);
 }
 
 void
-hold_free(struct hold *hold)
+hold_register(struct fleet *fleet)
 {
-	if (hold == NULL)
-		return;
-	emit_unsubscribe(hold->fleet->core, on_event, hold);
-	loop_call_free(hold->settle);
-	free(hold);
+	fleet->settle = loop_call_new(fleet->core->loop, settle, fleet);
+	serve_handle(fleet->core, "worker.pause", on_pause, fleet);
 }

@@ -20,11 +20,6 @@
 #include "watch.h"
 #include "workspace.h"
 
-struct inbox;
-
-typedef void
-inbox_fn(const struct inbox *inbox, struct json_object *event, void *arg);
-
 /* In one pass of the loop. */
 #define DRAIN_MAX 256
 #define DRAIN_US  10000
@@ -32,104 +27,9 @@ inbox_fn(const struct inbox *inbox, struct json_object *event, void *arg);
 /* An event that was processed. Its file is removed when the changes are
  * saved. */
 struct taken {
-	struct inbox *inbox;
+	struct box *box;
 	char id[ID_ULID_SIZE];
 };
-
-struct inbox {
-	struct core *core;
-	char *dir;
-	char *worker;
-	inbox_fn *fn;
-	void *arg;
-	struct watch *watch;
-	void *taken; /* a tree of them: tsearch(3) */
-	struct spool_rest rest; /* that waits for the next pass */
-	int64_t until_us; /* of this pass */
-};
-
-static int
-compare_taken(const void *a, const void *b)
-{
-	const struct taken *one = a, *other = b;
-
-	return strcmp(one->id, other->id);
-}
-
-static bool
-is_taken(const char *id, void *arg)
-{
-	struct inbox *inbox = arg;
-	struct taken key;
-
-	strlcpy(key.id, id, sizeof key.id);
-	return tfind(&key, &inbox->taken, compare_taken) != NULL;
-}
-
-static void
-on_written(void *arg)
-{
-	struct taken *taken = arg;
-
-	if (spool_remove(taken->inbox->dir, taken->id) < 0)
-		log_debug("spool: %s stays", taken->id);
-	tdelete(taken, &taken->inbox->taken, compare_taken);
-	free(taken);
-}
-
-static int
-inbox_on_spooled(const char *id, struct json_object *event, void *arg)
-{
-	struct inbox *inbox = arg;
-	int64_t now = clock_mono_us();
-	struct taken *taken;
-
-	if (inbox->until_us == 0)
-		inbox->until_us = now + DRAIN_US;
-	else if (now > inbox->until_us)
-		return -EAGAIN;
-	inbox->fn(inbox, event, inbox->arg);
-	taken = xcalloc(1, sizeof *taken);
-	taken->inbox = inbox;
-	strlcpy(taken->id, id, sizeof taken->id);
-	if (tsearch(taken, &inbox->taken, compare_taken) == NULL)
-		fatalx("out of memory: an event of the spool");
-	persist_then(inbox->core, inbox, on_written, taken);
-	return SPOOL_KEEP;
-}
-
-/* At least one event, however long it takes to list the folder. */
-static bool
-inbox_drain(struct inbox *inbox)
-{
-	struct err err = { 0 };
-	int r;
-
-	inbox->until_us = 0;
-	r = spool_drain_rest(inbox->dir, &inbox->rest, DRAIN_MAX, is_taken,
-	    inbox_on_spooled, inbox, &err);
-	if (r == DRAIN_MAX || r == -EAGAIN)
-		return true;
-	if (r < 0)
-		log_debug("spool: %s", err.msg);
-	spool_rest_release(&inbox->rest);
-	return false;
-}
-
-/* Call changed(arg) when something may have arrived. */
-static void
-inbox_watch(struct inbox *inbox, void (*changed)(void *arg), void *arg)
-{
-	if (watch_new(inbox->core->loop, inbox->dir, changed, arg,
-		&inbox->watch, NULL) < 0)
-		log_debug("%s is not watched", inbox->dir);
-}
-
-static const char *
-inbox_worker(const struct inbox *inbox)
-{
-	return inbox->worker;
-}
 
 /* A call that arrived while older events are still in the spool. */
 struct held {
@@ -140,10 +40,16 @@ struct held {
 
 TAILQ_HEAD(held_calls, held);
 
+/* A spool. */
 struct box {
 	TAILQ_ENTRY(box) entry;
 	struct hooks *hooks;
-	struct inbox *inbox;
+	char *dir;
+	char *worker; /* NULL = the common one */
+	struct watch *watch;
+	void *taken; /* a tree of them: tsearch(3) */
+	struct spool_rest rest; /* that waits for the next pass */
+	int64_t until_us; /* of this pass */
 	bool full; /* a part of it waits for the next pass */
 	struct held_calls held; /* of its worker */
 };
@@ -167,26 +73,23 @@ static bool
 answers_tool(struct agent *agent, struct server_call *call,
     const struct hook_event *event)
 {
-	const struct fleet *fleet = agent->fleet;
 
 	return call != NULL && event->kind == HOOK_TOOL_ENDS &&
 	    event->generation == agent->worker->session.generation &&
 	    json_string_or(event->data, "agent_id", NULL) == NULL &&
-	    server_call_waits(call) && fleet->policy->tool_ended != NULL &&
-	    fleet->policy->tool_ended(
-		fleet->policy_arg, agent, call, event->event);
+	    server_call_waits(call) &&
+	    POLICY_ASK(
+		agent->fleet, policy, tool_ended, agent, call, event->event);
 }
 
 static void
 note_denied(struct agent *agent, const struct hook_event *event)
 {
-	const struct fleet *fleet = agent->fleet;
 	struct json_object *denied = NULL;
 
 	if (event->kind == HOOK_TOOL_BEGINS &&
-	    json_get_object(event->data, "", "denied", &denied, NULL) == 0 &&
-	    fleet->policy->denied != NULL)
-		fleet->policy->denied(fleet->policy_arg, agent, denied);
+	    json_get_object(event->data, "", "denied", &denied, NULL) == 0)
+		POLICY_TELL(agent->fleet, policy, denied, agent, denied);
 }
 
 /* True if the call will be answered later. */
@@ -243,34 +146,92 @@ answer(
 		serve_reply(hooks->core, call, NULL);
 }
 
+/* --- the spools ------------------------------------------------------- */
+
 /* May an event that lies in this spool count for that worker? Everybody can
  * write to the common one. */
 static bool
-counts(const struct hooks *hooks, const struct inbox *inbox, const char *worker)
+counts(const struct box *box, const char *worker)
 {
-	const struct agent *agent = fleet_find(hooks->fleet, worker);
+	const struct agent *agent = fleet_find(box->hooks->fleet, worker);
 
-	if (inbox_worker(inbox) != NULL)
-		return strcmp(inbox_worker(inbox), worker) == 0;
+	if (box->worker != NULL)
+		return strcmp(box->worker, worker) == 0;
 	return agent == NULL || !agent->worker->session.own_spool;
 }
 
-static void
-hooks_on_spooled(
-    const struct inbox *inbox, struct json_object *event, void *arg)
+static int
+compare_taken(const void *a, const void *b)
 {
-	struct hooks *hooks = arg;
-	const char *worker = json_string_or(event, "worker", "");
+	const struct taken *one = a, *other = b;
 
-	if (counts(hooks, inbox, worker))
-		take(hooks, NULL, event);
-	else
-		log_debug("a hook of %s in the spool of %s is ignored", worker,
-		    inbox_worker(inbox) != NULL ? inbox_worker(inbox) :
-						  "all workers");
+	return strcmp(one->id, other->id);
 }
 
-/* --- the spools ------------------------------------------------------- */
+static bool
+is_taken(const char *id, void *arg)
+{
+	struct box *box = arg;
+	struct taken key;
+
+	strlcpy(key.id, id, sizeof key.id);
+	return tfind(&key, &box->taken, compare_taken) != NULL;
+}
+
+static void
+on_written(void *arg)
+{
+	struct taken *taken = arg;
+
+	if (spool_remove(taken->box->dir, taken->id) < 0)
+		log_debug("spool: %s stays", taken->id);
+	tdelete(taken, &taken->box->taken, compare_taken);
+	free(taken);
+}
+
+static int
+on_spooled(const char *id, struct json_object *event, void *arg)
+{
+	struct box *box = arg;
+	const char *worker = json_string_or(event, "worker", "");
+	int64_t now = clock_mono_us();
+	struct taken *taken;
+
+	if (box->until_us == 0)
+		box->until_us = now + DRAIN_US;
+	else if (now > box->until_us)
+		return -EAGAIN;
+	if (counts(box, worker))
+		take(box->hooks, NULL, event);
+	else
+		log_debug("a hook of %s in the spool of %s is ignored", worker,
+		    box->worker != NULL ? box->worker : "all workers");
+	taken = xcalloc(1, sizeof *taken);
+	taken->box = box;
+	strlcpy(taken->id, id, sizeof taken->id);
+	if (tsearch(taken, &box->taken, compare_taken) == NULL)
+		fatalx("out of memory: an event of the spool");
+	persist_then(box->hooks->core, box, on_written, taken);
+	return SPOOL_KEEP;
+}
+
+/* At least one event, however long it takes to list the folder. */
+static bool
+drain(struct box *box)
+{
+	struct err err = { 0 };
+	int r;
+
+	box->until_us = 0;
+	r = spool_drain_rest(
+	    box->dir, &box->rest, DRAIN_MAX, is_taken, on_spooled, box, &err);
+	if (r == DRAIN_MAX || r == -EAGAIN)
+		return true;
+	if (r < 0)
+		log_debug("spool: %s", err.msg);
+	spool_rest_release(&box->rest);
+	return false;
+}
 
 static struct box *
 find_box(struct hooks *hooks, const char *worker)
@@ -278,8 +239,7 @@ find_box(struct hooks *hooks, const char *worker)
 	struct box *box;
 
 	TAILQ_FOREACH (box, &hooks->boxes, entry)
-		if (inbox_worker(box->inbox) != NULL &&
-		    strcmp(inbox_worker(box->inbox), worker) == 0)
+		if (text_is(box->worker, worker))
 			return box;
 	return NULL;
 }
@@ -308,9 +268,7 @@ answer_held(struct box *box)
 static bool
 is_closed(const struct box *box)
 {
-	const char *worker = inbox_worker(box->inbox);
-	const struct agent *agent =
-	    worker != NULL ? fleet_find(box->hooks->fleet, worker) : NULL;
+	const struct agent *agent = fleet_find(box->hooks->fleet, box->worker);
 
 	return agent != NULL && agent->clearing;
 }
@@ -318,8 +276,7 @@ is_closed(const struct box *box)
 static void
 drain_box(struct box *box)
 {
-	box->full =
-	    box->hooks->open && !is_closed(box) && inbox_drain(box->inbox);
+	box->full = box->hooks->open && !is_closed(box) && drain(box);
 	if (box->full)
 		loop_call_request(box->hooks->more);
 }
@@ -414,25 +371,15 @@ static void
 add_box(struct hooks *hooks, const char *worker, const char *dir)
 {
 	struct box *box = xcalloc(1, sizeof *box);
-	struct core *core;
-	inbox_fn *fn;
-	struct inbox *inbox;
 
 	box->hooks = hooks;
 	TAILQ_INIT(&box->held);
-	/* dir is copied; worker: NULL = the common one. fn gets each event
-	 * once. */
-	core = hooks->core;
-	fn = hooks_on_spooled;
-	inbox = xcalloc(1, sizeof *inbox);
-	inbox->core = core;
-	inbox->dir = xstrdup(dir);
-	inbox->worker = worker != NULL ? xstrdup(worker) : NULL;
-	inbox->fn = fn;
-	inbox->arg = hooks;
-	box->inbox = inbox;
-	if (!hooks->core->options->oneshot)
-		inbox_watch(box->inbox, on_spool_changed, box);
+	box->dir = xstrdup(dir);
+	xstrset(&box->worker, worker);
+	if (!hooks->core->options->oneshot &&
+	    watch_new(hooks->core->loop, dir, on_spool_changed, box,
+		&box->watch, NULL) < 0)
+		log_debug("%s is not watched", dir);
 	TAILQ_INSERT_TAIL(&hooks->boxes, box, entry);
 }
 
@@ -440,21 +387,18 @@ static void
 box_free(struct hooks *hooks, struct box *box)
 {
 	struct held *held;
-	struct inbox *inbox;
 
 	TAILQ_REMOVE(&hooks->boxes, box, entry);
 	while ((held = TAILQ_FIRST(&box->held)) != NULL) {
 		serve_refuse(held->call, API_BUSY, "the daemon is stopping");
 		held_free(box, held);
 	}
-	inbox = box->inbox;
-	persist_forget(inbox->core, inbox);
-	watch_free(inbox->watch);
-	tdestroy(inbox->taken, free);
-	spool_rest_release(&inbox->rest);
-	free(inbox->dir);
-	free(inbox->worker);
-	free(inbox);
+	persist_forget(hooks->core, box);
+	watch_free(box->watch);
+	tdestroy(box->taken, free);
+	spool_rest_release(&box->rest);
+	free(box->dir);
+	free(box->worker);
 	free(box);
 }
 

@@ -3,17 +3,13 @@
 #include "base.h"
 #include "fleet-private.h"
 #include "git-facts.h"
-#include "op-start.h"
 #include "persist.h"
-#include "salvage.h"
 #include "worker-op.h"
 
 static struct task *
 task_of(const struct agent *agent)
 {
-	return agent->worker->task != NULL ?
-	    state_task(&agent->core->state, agent->worker->task) :
-	    NULL;
+	return state_task(&agent->core->state, agent->worker->task);
 }
 
 /* The landing branch, or earlier work on the task that did not land. */
@@ -167,12 +163,7 @@ static const struct operation_step steps[] = {
 	{ .name = "setup", .run = set_up, .cancel = worker_op_setup_cancel },
 };
 
-static const struct operation_kind kind = {
-	.name = "start",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "start", steps, end);
 
 void
 op_start_fresh(struct fleet *fleet)

@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <sys/queue.h>
-
 #include "agent.h"
 #include "emit.h"
 #include "fleet-private.h"
@@ -11,10 +9,10 @@
 #include "git-facts.h"
 #include "ladder.h"
 #include "life.h"
+#include "loop.h"
 #include "persist.h"
 #include "proctree.h"
 #include "tmux.h"
-#include "turn-end.h"
 #include "worker-op.h"
 
 /* How many patrols between checks of a worktree where nothing happened, and of
@@ -25,44 +23,24 @@
 
 /* A check of a worktree blocks nothing; when it is done, the worker may be gone
  * or busy. */
-struct look {
-	LIST_ENTRY(look) entry;
-	struct patrol *patrol;
-	char *worker;
-};
-LIST_HEAD(looks, look);
-
-struct patrol {
-	struct fleet *fleet;
-	struct looks looks; /* git works on them */
-};
-
-static void
-look_free(struct look *look)
+struct look *
+look_new(struct agent *agent)
 {
-	LIST_REMOVE(look, entry);
-	free(look->worker);
-	free(look);
-}
+	struct look *look = xcalloc(1, sizeof *look);
 
-struct patrol *
-patrol_new(struct fleet *fleet)
-{
-	struct patrol *patrol = xcalloc(1, sizeof *patrol);
-
-	patrol->fleet = fleet;
-	LIST_INIT(&patrol->looks);
-	return patrol;
+	look->fleet = agent->fleet;
+	look->worker = xstrdup(agent->worker->name);
+	LIST_INSERT_HEAD(&agent->fleet->looks, look, entry);
+	return look;
 }
 
 void
-patrol_free(struct patrol *patrol)
+look_free(struct look *look)
 {
-	struct look *look;
-
-	while ((look = LIST_FIRST(&patrol->looks)) != NULL)
-		look_free(look);
-	free(patrol);
+	LIST_REMOVE(look, entry);
+	loop_timer_free(look->timer);
+	free(look->worker);
+	free(look);
 }
 
 /* --- sessions --------------------------------------------------------- */
@@ -93,9 +71,8 @@ end_orphans(struct fleet *fleet, const struct tmux_info *list, size_t count)
 		if (strcmp(list[i].role, "worker") != 0 ||
 		    fleet_find(fleet, list[i].worker) != NULL)
 			continue;
-		emit(fleet->core,
-		    &(struct event){ .kind = EVENT_SESSION_ORPHAN,
-			.session = list[i].name });
+		EMIT(
+		    fleet->core, EVENT_SESSION_ORPHAN, .session = list[i].name);
 		tmux_kill(
 		    fleet->core->tmux, list[i].name, on_orphan_killed, fleet);
 	}
@@ -155,15 +132,11 @@ judge_worktree(struct agent *agent, const struct git_facts *facts)
 	bool is_own = text_is(w->commit, facts->head);
 
 	if (w->status == WORKER_NEEDS_REVIEW && clean) {
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_WORK_LANDED_ELSEWHERE,
-			.worker = w->name,
-			.commit = is_own ? w->commit : NULL });
+		AGENT_EMIT(agent, EVENT_WORK_LANDED_ELSEWHERE,
+		    .commit = is_own ? w->commit : NULL);
 		agent_move(agent, WORKER_IDLE, NULL);
 	} else if (w->status == WORKER_IDLE && !clean) {
-		emit(agent->core,
-		    &(struct event){
-			.kind = EVENT_WORK_FOUND, .worker = w->name });
+		AGENT_EMIT(agent, EVENT_WORK_FOUND);
 		op_reset(agent, NULL);
 	}
 }
@@ -172,7 +145,7 @@ static void
 on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct look *look = arg;
-	struct agent *agent = fleet_find(look->patrol->fleet, look->worker);
+	struct agent *agent = fleet_find(look->fleet, look->worker);
 
 	if (err != NULL)
 		log_debug("patrol: %s: %s", look->worker, err->msg);
@@ -183,30 +156,23 @@ on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 }
 
 static void
-look_at_worktree(struct patrol *patrol, struct agent *agent)
+look_at_worktree(struct agent *agent)
 {
 	struct core *core = agent->core;
 	const struct worker *w = agent->worker;
-	struct look *look;
 
 	if (!agent_is_at_rest(agent))
 		return;
 	agent->stirred = false;
 	if (!file_is_dir(w->worktree)) {
-		emit(core,
-		    &(struct event){
-			.kind = EVENT_WORKTREE_GONE, .worker = w->name });
+		EMIT(core, EVENT_WORKTREE_GONE, .worker = w->name);
 		op_reset(agent, NULL);
 		return;
 	}
 	if (w->status != WORKER_IDLE && w->status != WORKER_NEEDS_REVIEW)
 		return;
-	look = xcalloc(1, sizeof *look);
-	look->patrol = patrol;
-	look->worker = xstrdup(w->name);
-	LIST_INSERT_HEAD(&patrol->looks, look, entry);
-	git_facts_read(
-	    core->git, w->worktree, core_branch(core), on_facts, look);
+	git_facts_read(core->git, w->worktree, core_branch(core), on_facts,
+	    look_new(agent));
 }
 
 /* --- signs of life ---------------------------------------------------- */
@@ -221,21 +187,17 @@ expects_life(const struct agent *agent)
 static void
 check_life(struct agent *agent, const struct proctree *tree)
 {
-	const struct fleet *fleet = agent->fleet;
 	struct silence_limits limits = silence_limits(HANG_MS, 0);
 	struct session_life life;
 
 	session_life(agent->session, tree, &life);
-	if (fleet->policy->silence != NULL &&
-	    fleet->policy->silence(fleet->policy_arg, agent, &life))
+	if (POLICY_ASK(agent->fleet, policy, silence, agent, &life))
 		return;
 	if (!life.process ||
 	    !silence_is_long(life.quiet_ms, life.tool_open, &limits) ||
 	    !silence_is_long(life.cpu_ms, life.tool_open, &limits))
 		return;
-	emit(agent->core,
-	    &(struct event){
-		.kind = EVENT_AGENT_HUNG, .worker = agent->worker->name });
+	AGENT_EMIT(agent, EVENT_AGENT_HUNG);
 	agent_restart(agent);
 }
 
@@ -290,16 +252,14 @@ list_is_due(const struct fleet *fleet, bool all)
 }
 
 void
-patrol_run(struct patrol *patrol, bool all)
+patrol_run(struct fleet *fleet, bool all)
 {
-	struct fleet *fleet = patrol->fleet;
-
 	hooks_drain(fleet->hooks);
 	persist_check_book(fleet->core);
 	if (list_is_due(fleet, all))
 		tmux_list(fleet->core->tmux, on_sessions, fleet);
 	check_lives(fleet);
-	launch_block_resume(fleet->block);
+	launch_block_resume(fleet);
 	for (size_t i = 0; i < fleet->count; i++) {
 		struct agent *agent = fleet->agents[i];
 
@@ -310,6 +270,6 @@ patrol_run(struct patrol *patrol, bool all)
 		if (turn_end_is_due(fleet->agents[i]))
 			turn_end_begin(fleet->agents[i], NULL, NULL);
 		if (look_is_due(fleet, i, all))
-			look_at_worktree(patrol, fleet->agents[i]);
+			look_at_worktree(fleet->agents[i]);
 	}
 }

@@ -7,7 +7,7 @@
 #include "git-worktree.h"
 #include "operation.h"
 #include "persist.h"
-#include "salvage.h"
+#include "fleet-private.h"
 
 enum {
 	STEP_SAVE,
@@ -51,11 +51,8 @@ void
 salvage_tell(const struct agent *agent, const char *ref)
 {
 	if (ref[0] != '\0')
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_WORK_SALVAGED,
-			.worker = agent->worker->name,
-			.task = agent->worker->work_of,
-			.ref = ref });
+		AGENT_EMIT(agent, EVENT_WORK_SALVAGED,
+		    .task = agent->worker->work_of, .ref = ref);
 }
 
 /* A folder that is no longer a valid worktree is kept for people. */
@@ -70,10 +67,7 @@ keep_broken(const struct agent *agent)
 	kept = xasprintf("%s.broken-%s", w->worktree, stamp);
 	if (rename(w->worktree, kept) == -1)
 		return -errno;
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WORKTREE_BROKEN,
-		.worker = w->name,
-		.path = kept });
+	AGENT_EMIT(agent, EVENT_WORKTREE_BROKEN, .path = kept);
 	return 0;
 }
 
@@ -200,12 +194,7 @@ static const struct operation_step steps[] = {
 	[STEP_SAVE_AGAIN] = { .name = "save-again", .run = save },
 };
 
-static const struct operation_kind kind = {
-	.name = "salvage",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "salvage", steps, end);
 
 void
 salvage_begin(struct agent *agent, const struct salvage_what *what,

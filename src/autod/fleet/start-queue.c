@@ -2,34 +2,24 @@
 
 #include "base.h"
 
-#include <sys/queue.h>
-
 #include "agent.h"
 #include "box-plan.h"
 #include "emit.h"
 #include "fleet-private.h"
 #include "loop.h"
-#include "op-start.h"
 #include "serve.h"
 #include "server.h"
 #include "settings.h"
 #include "worker-op.h"
 
-/* A call that waits for a worker. */
-struct start_wait {
-	TAILQ_ENTRY(start_wait) entry;
-	struct start_queue *queue;
+/* One that waits: worker.start for its worker, worker.wait for a status. */
+struct waiting_call {
+	TAILQ_ENTRY(waiting_call) entry;
+	struct fleet *fleet;
+	bool starts;
 	struct server_call *call;
 	struct json_object *params;
 	struct loop_timer *timer;
-};
-
-TAILQ_HEAD(start_wait_list, start_wait);
-
-struct start_queue {
-	struct fleet *fleet;
-	struct start_wait_list list;
-	struct loop_call *look;
 };
 
 /* --- whom to give it to ----------------------------------------------- */
@@ -144,8 +134,7 @@ static void
 refuse(const struct fleet *fleet, struct server_call *call, const char *name,
     const char *prefix)
 {
-	const struct agent *agent =
-	    name != NULL ? fleet_find(fleet, name) : NULL;
+	const struct agent *agent = fleet_find(fleet, name);
 
 	if (name == NULL)
 		refuse_none_free(fleet, call, prefix);
@@ -214,12 +203,26 @@ settle(
 /* --- calls that wait -------------------------------------------------- */
 
 static void
-wait_free(struct start_wait *wait)
+wait_free(struct waiting_call *wait)
 {
-	TAILQ_REMOVE(&wait->queue->list, wait, entry);
+	TAILQ_REMOVE(&wait->fleet->calls, wait, entry);
 	loop_timer_free(wait->timer);
 	json_object_put(wait->params);
 	free(wait);
+}
+
+static struct waiting_call *
+wait_new(struct fleet *fleet, struct server_call *call,
+    struct json_object *params, int64_t ms, void (*on_timeout)(void *arg))
+{
+	struct waiting_call *wait = xcalloc(1, sizeof *wait);
+
+	wait->fleet = fleet;
+	wait->call = call;
+	wait->params = json_object_get(params);
+	wait->timer = loop_after(fleet->core->loop, ms, on_timeout, wait);
+	TAILQ_INSERT_TAIL(&fleet->calls, wait, entry);
+	return wait;
 }
 
 /* As long as a worker may take: its setup, and its session. */
@@ -233,13 +236,13 @@ wait_ms(const struct fleet *fleet)
 }
 
 static void
-on_timeout(void *arg)
+on_start_timeout(void *arg)
 {
-	struct start_wait *wait = arg;
+	struct waiting_call *wait = arg;
 	const char *name = json_string_or(wait->params, "worker", NULL);
 	cleanup_buf struct buf took = BUF_INIT;
 
-	text_add_duration(&took, wait_ms(wait->queue->fleet));
+	text_add_duration(&took, wait_ms(wait->fleet));
 	serve_refuse(wait->call, API_STATUS,
 	    "%s did not become ready within %s; see: llmc status",
 	    name != NULL ? name : "the worker", took.data);
@@ -249,87 +252,133 @@ on_timeout(void *arg)
 static void
 on_start(void *arg, struct server_call *call, struct json_object *params)
 {
-	struct start_queue *queue = arg;
-	struct fleet *fleet = queue->fleet;
-	struct start_wait *wait;
+	struct fleet *fleet = arg;
 	cleanup_buf struct buf text = BUF_INIT;
 
 	/* Do not wait for a worker with a text that will be refused. */
-	if (!worker_commands_text(call, params, "prompt", &text) ||
-	    settle(fleet, call, params))
-		return;
-	wait = xcalloc(1, sizeof *wait);
-	wait->queue = queue;
-	wait->call = call;
-	wait->params = json_object_get(params);
-	wait->timer =
-	    loop_after(fleet->core->loop, wait_ms(fleet), on_timeout, wait);
-	TAILQ_INSERT_TAIL(&queue->list, wait, entry);
+	if (worker_commands_text(call, params, "prompt", &text) &&
+	    !settle(fleet, call, params))
+		wait_new(fleet, call, params, wait_ms(fleet), on_start_timeout)
+		    ->starts = true;
 }
 
 static void
 look(void *arg)
 {
-	struct start_queue *queue = arg;
-	struct start_wait *wait, *next;
+	struct fleet *fleet = arg;
+	struct waiting_call *wait, *next;
 
-	for (wait = TAILQ_FIRST(&queue->list); wait != NULL; wait = next) {
+	for (wait = TAILQ_FIRST(&fleet->calls); wait != NULL; wait = next) {
 		next = TAILQ_NEXT(wait, entry);
+		if (!wait->starts)
+			continue;
 		/* A task must not begin after its caller has given up. */
 		if (server_call_gone(wait->call))
 			serve_refuse(wait->call, API_FAILED, "gone");
-		else if (!settle(queue->fleet, wait->call, wait->params))
+		else if (!settle(fleet, wait->call, wait->params))
 			continue;
 		wait_free(wait);
 	}
 }
 
 void
-start_queue_look(struct start_queue *queue)
+calls_look(struct fleet *fleet)
 {
-	if (!TAILQ_EMPTY(&queue->list))
-		loop_call_request(queue->look);
+	if (!TAILQ_EMPTY(&fleet->calls))
+		loop_call_request(fleet->look);
+}
+
+/* --- worker.wait ------------------------------------------------------- */
+
+static void
+answer(struct waiting_call *wait, const char *status, bool reached)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(
+	    result, "worker", json_string_or(wait->params, "worker", ""));
+	json_set_string(result, "status", status);
+	json_set_bool(result, "reached", reached);
+	serve_reply(wait->fleet->core, wait->call, result);
+	wait_free(wait);
+}
+
+static bool
+wants(const struct waiting_call *wait, const char *status)
+{
+	cleanup_free char *copy =
+	    xstrdup(json_string_or(wait->params, "until", ""));
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ",")) != NULL)
+		if (strcmp(word, status) == 0)
+			return true;
+	return false;
 }
 
 static void
-on_event(const struct event *event, void *arg)
+on_wait_timeout(void *arg)
 {
-	if (event->kind == EVENT_WORKER_MOVED ||
-	    event->kind == EVENT_WORKER_GONE)
-		start_queue_look(arg);
+	struct waiting_call *wait = arg;
+	const struct worker *w = state_find(&wait->fleet->core->state,
+	    json_string_or(wait->params, "worker", ""));
+
+	answer(wait, w != NULL ? worker_status_name(w->status) : "gone", false);
 }
 
 void
-start_queue_stop(struct start_queue *queue)
+calls_moved(struct fleet *fleet, const char *worker, const char *status)
 {
-	struct start_wait *wait;
+	struct waiting_call *wait, *next;
 
-	while ((wait = TAILQ_FIRST(&queue->list)) != NULL) {
+	for (wait = TAILQ_FIRST(&fleet->calls); wait != NULL; wait = next) {
+		next = TAILQ_NEXT(wait, entry);
+		if (wait->starts ||
+		    strcmp(json_string_or(wait->params, "worker", ""),
+			worker) != 0)
+			continue;
+		if (status == NULL)
+			answer(wait, "gone", false);
+		else if (wants(wait, status))
+			answer(wait, status, true);
+	}
+	calls_look(fleet);
+}
+
+static void
+on_wait(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct fleet *fleet = arg;
+	const char *name = json_string_or(params, "worker", "");
+	const struct worker *w = state_find(&fleet->core->state, name);
+	struct waiting_call *wait;
+
+	if (w == NULL) {
+		fleet_refuse_unknown(fleet, call, name);
+		return;
+	}
+	wait = wait_new(fleet, call, params,
+	    json_int_or(params, "timeout_ms", 0), on_wait_timeout);
+	if (wants(wait, worker_status_name(w->status)))
+		answer(wait, worker_status_name(w->status), true);
+}
+
+void
+calls_stop(struct fleet *fleet)
+{
+	struct waiting_call *wait;
+
+	while ((wait = TAILQ_FIRST(&fleet->calls)) != NULL) {
 		serve_refuse(wait->call, API_FAILED, "the daemon is stopping");
 		wait_free(wait);
 	}
 }
 
-struct start_queue *
-start_queue_new(struct fleet *fleet)
-{
-	struct start_queue *queue = xcalloc(1, sizeof *queue);
-
-	queue->fleet = fleet;
-	TAILQ_INIT(&queue->list);
-	queue->look = loop_call_new(fleet->core->loop, look, queue);
-	emit_subscribe(fleet->core, on_event, queue);
-	serve_handle(fleet->core, "worker.start", on_start, queue);
-	return queue;
-}
-
 void
-start_queue_free(struct start_queue *queue)
+calls_register(struct fleet *fleet)
 {
-	if (queue == NULL)
-		return;
-	start_queue_stop(queue);
-	emit_unsubscribe(queue->fleet->core, on_event, queue);
-	loop_call_free(queue->look);
-	free(queue);
+	TAILQ_INIT(&fleet->calls);
+	fleet->look = loop_call_new(fleet->core->loop, look, fleet);
+	serve_handle(fleet->core, "worker.wait", on_wait, fleet);
+	serve_handle(fleet->core, "worker.start", on_start, fleet);
 }

@@ -5,13 +5,10 @@
 #include "emit.h"
 #include "git-facts.h"
 #include "git-worktree.h"
-#include "hold.h"
 #include "persist.h"
-#include "salvage.h"
 #include "serve.h"
 #include "session-hook.h"
-#include "turn-end.h"
-#include "worker-op.h"
+#include "fleet-private.h"
 
 const char turn_end_leftover_message[] = "Work left uncommitted";
 
@@ -53,11 +50,8 @@ look_at_branch(struct agent *agent)
 	    0)
 		return;
 	if (path != NULL && !agent->branch_taken)
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_BRANCH_TAKEN,
-			.worker = w->name,
-			.branch = w->branch,
-			.reason = path });
+		AGENT_EMIT(agent, EVENT_BRANCH_TAKEN, .branch = w->branch,
+		    .reason = path);
 	agent->branch_taken = path != NULL;
 }
 
@@ -67,7 +61,6 @@ on_looked(const struct git_facts *facts, const struct git_snapshot *snapshot,
 {
 	struct turn_end *t = arg;
 	struct agent *agent = t->op.agent;
-	const struct fleet *fleet = agent->fleet;
 
 	if (!operation_arrived(&t->op.op, err))
 		return;
@@ -78,9 +71,8 @@ on_looked(const struct git_facts *facts, const struct git_snapshot *snapshot,
 		operation_go(&t->op.op, STEP_DECIDE);
 		return;
 	}
-	if (fleet->policy->turn_seen != NULL)
-		fleet->policy->turn_seen(
-		    fleet->policy_arg, agent, snapshot, t->last_words);
+	POLICY_TELL(
+	    agent->fleet, policy, turn_seen, agent, snapshot, t->last_words);
 	operation_next(&t->op.op);
 }
 
@@ -89,10 +81,8 @@ look(struct operation *op)
 {
 	struct turn_end *t = (struct turn_end *)op;
 	struct core *core = t->op.agent->core;
-	const struct fleet *fleet = t->op.agent->fleet;
-	const char *before = fleet->policy->turn_before == NULL ?
-	    NULL :
-	    fleet->policy->turn_before(fleet->policy_arg, t->op.agent);
+	const char *before =
+	    POLICY_ASK(t->op.agent->fleet, policy, turn_before, t->op.agent);
 
 	t->compares = before != NULL;
 	git_snapshot(core->git, t->op.agent->worker->worktree,
@@ -105,7 +95,6 @@ decide(struct operation *op)
 	struct turn_end *t = (struct turn_end *)op;
 	struct agent *agent = t->op.agent;
 	const struct git_facts *git = &t->facts;
-	const struct fleet *fleet = agent->fleet;
 	enum worker_status status = agent->worker->status;
 	struct turn_facts facts = {
 		.uncommitted = git->changed + git->untracked,
@@ -119,9 +108,8 @@ decide(struct operation *op)
 	};
 
 	memcpy(t->head, git->head, sizeof t->head);
-	t->has_task = fleet->policy->turn_facts != NULL &&
-	    fleet->policy->turn_facts(
-		fleet->policy_arg, agent, t->last_words, &facts);
+	t->has_task = POLICY_ASK(
+	    agent->fleet, policy, turn_facts, agent, t->last_words, &facts);
 	t->action = turn_judge(&facts, &t->reason, &t->ask);
 	/* Commit leftovers before answering the Stop: if we die in between, the
 	 * hook keeps its event for the next daemon. */
@@ -163,8 +151,7 @@ on_tested(const struct child_result *result, void *arg)
 	else
 		fleet->policy->turn_tested(
 		    fleet->policy_arg, t->op.agent, result);
-	if (operation_arrived(op, NULL))
-		operation_next(op);
+	operation_on_over(op);
 }
 
 /* The turn is over for the session: tests may take longer than a hook. */
@@ -211,12 +198,8 @@ on_committed(const struct err *err, void *arg)
 	struct agent *agent = t->op.agent;
 
 	if (err != NULL)
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_LEFTOVERS_STAY,
-			.worker = agent->worker->name,
-			.reason = err->msg });
-	if (operation_arrived(&t->op.op, err))
-		operation_next(&t->op.op);
+		AGENT_EMIT(agent, EVENT_LEFTOVERS_STAY, .reason = err->msg);
+	operation_on_done(err, &t->op.op);
 }
 
 static void
@@ -264,12 +247,8 @@ send_back(struct turn_end *t)
 	int sent_back = agent->sent_back;
 	cleanup_buf struct buf words = BUF_INIT;
 
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_SENT_BACK,
-		.worker = agent->worker->name,
-		.task = agent->worker->task,
-		.reason =
-		    t->from_policy ? "there is mail for it" : t->reason.data });
+	AGENT_EMIT(agent, EVENT_SENT_BACK, .task = agent->worker->task,
+	    .reason = t->from_policy ? "there is mail for it" : t->reason.data);
 	if (t->op.call == NULL || session_phase(agent->session) != SESSION_UP) {
 		agent_prompt(
 		    agent, t->reason.data, false, agent->worker->status);
@@ -286,21 +265,19 @@ send_back(struct turn_end *t)
 static void
 report_to_policy(struct turn_end *t)
 {
-	const struct fleet *fleet = t->op.agent->fleet;
 
-	if (t->has_task && fleet->policy->turn_judged != NULL)
-		fleet->policy->turn_judged(fleet->policy_arg, t->op.agent,
-		    t->action, t->head, t->reason.data);
+	if (t->has_task)
+		POLICY_TELL(t->op.agent->fleet, policy, turn_judged,
+		    t->op.agent, t->action, t->head, t->reason.data);
 }
 
 static bool
 is_held(const struct turn_end *t)
 {
-	const struct fleet *fleet = t->op.agent->fleet;
 
-	return t->has_task && fleet->policy->turn_held != NULL &&
-	    fleet->policy->turn_held(
-		fleet->policy_arg, t->op.agent, t->reason.data);
+	return t->has_task &&
+	    POLICY_ASK(t->op.agent->fleet, policy, turn_held, t->op.agent,
+		t->reason.data);
 }
 
 /* What it must read comes before what follows the turn. */
@@ -308,14 +285,12 @@ static void
 ask_words(struct turn_end *t)
 {
 	struct agent *agent = t->op.agent;
-	const struct fleet *fleet = agent->fleet;
 
 	if (t->action != TURN_FINISHED && t->action != TURN_NO_CHANGES &&
 	    t->action != TURN_CHECK)
 		return;
 	buf_clear(&t->reason);
-	if (fleet->policy->turn_words == NULL ||
-	    !fleet->policy->turn_words(fleet->policy_arg, agent, &t->reason))
+	if (!POLICY_ASK(agent->fleet, policy, turn_words, agent, &t->reason))
 		return;
 	t->action = TURN_BACK;
 	t->from_policy = true;
@@ -378,10 +353,8 @@ end(struct operation *op, const struct err *err)
 	} else if (err->code != -ECANCELED) {
 		agent_move(agent, WORKER_ERROR, err->msg);
 		if (op->at != STEP_COMMIT)
-			emit(agent->core,
-			    &(struct event){ .kind = EVENT_TURN_END_FAILED,
-				.worker = agent->worker->name,
-				.reason = err->msg });
+			AGENT_EMIT(
+			    agent, EVENT_TURN_END_FAILED, .reason = err->msg);
 	}
 	serve_reply(agent->core, t->op.call, NULL);
 	free(t->last_words);
@@ -399,13 +372,7 @@ static const struct operation_step steps[] = {
 	[STEP_FACTS_AGAIN] = { .name = "facts-again", .run = facts_again },
 };
 
-static const struct operation_kind kind = {
-	.name = "end of turn",
-	.steps = steps,
-	.count = nitems(steps),
-	.yields = true,
-	.end = end,
-};
+OPERATION_KIND(kind, "end of turn", steps, end, .yields = true);
 
 bool
 turn_end_counts(const struct agent *agent)
@@ -459,11 +426,8 @@ turn_end_begin(
 		serve_reply(agent->core, call, NULL);
 		return;
 	}
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_TURN_ENDED,
-		.worker = w->name,
-		.task = w->task,
-		.text = last_words });
+	AGENT_EMIT(
+	    agent, EVENT_TURN_ENDED, .task = w->task, .text = last_words);
 	t = xcalloc(1, sizeof *t);
 	t->reason = (struct buf)BUF_INIT;
 	xstrset(&t->last_words, last_words);

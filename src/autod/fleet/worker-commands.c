@@ -5,7 +5,6 @@
 #include "core.h"
 #include "emit.h"
 #include "fleet-private.h"
-#include "hold.h"
 #include "prompt.h"
 #include "review.h"
 #include "rpc.h"
@@ -53,12 +52,7 @@ static const struct operation_step steps[] = {
 	{ .name = "end-session", .run = worker_op_end_session },
 };
 
-static const struct operation_kind kind = {
-	.name = "stop",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "stop", steps, end);
 
 bool
 worker_commands_text(struct server_call *call, struct json_object *params,
@@ -173,10 +167,7 @@ on_reset(void *arg, struct agent *agent, struct server_call *call,
 
 	(void)arg;
 	if (failed != NULL)
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_ATTEMPT_FAILED,
-			.worker = agent->worker->name,
-			.reason = failed });
+		AGENT_EMIT(agent, EVENT_ATTEMPT_FAILED, .reason = failed);
 	op_reset(agent, call);
 }
 

@@ -10,7 +10,6 @@
 #include "life.h"
 #include "persist.h"
 #include "rpc.h"
-#include "salvage.h"
 #include "serve.h"
 #include "session.h"
 #include "settings.h"
@@ -55,10 +54,8 @@ worker_op_answer(
 	else if (op->call != NULL)
 		serve_fail(core, op->call, API_FAILED, err->msg);
 	else if (err->code != -ECANCELED)
-		emit(core,
-		    &(struct event){ .kind = EVENT_GIT_FAILED,
-			.worker = op->agent->worker->name,
-			.reason = err->msg });
+		EMIT(core, EVENT_GIT_FAILED, .worker = op->agent->worker->name,
+		    .reason = err->msg);
 }
 
 void
@@ -112,10 +109,8 @@ on_submodules(const struct err *err, void *arg)
 	const struct worker_op *w = arg;
 
 	if (err != NULL && err->code != -ECANCELED) {
-		emit(w->agent->core,
-		    &(struct event){ .kind = EVENT_SUBMODULE_MISSING,
-			.worker = w->agent->worker->name,
-			.reason = err->msg });
+		AGENT_EMIT(
+		    w->agent, EVENT_SUBMODULE_MISSING, .reason = err->msg);
 		err = NULL;
 	}
 	operation_on_done(err, arg);
@@ -198,12 +193,7 @@ static const struct operation_step add_steps[] = {
 	{ .name = "submodules", .run = worker_op_submodules },
 };
 
-static const struct operation_kind add_kind = {
-	.name = "add",
-	.steps = add_steps,
-	.count = nitems(add_steps),
-	.end = add_end,
-};
+OPERATION_KIND(add_kind, "add", add_steps, add_end);
 
 void
 op_add(struct fleet *fleet, const char *name, struct server_call *call)
@@ -263,10 +253,7 @@ on_reset(const struct err *err, void *arg)
 	}
 	if (!operation_arrived(&r->op.op, NULL))
 		return;
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_LOCKS_REMOVED,
-		.worker = agent->worker->name,
-		.reason = err->msg });
+	AGENT_EMIT(agent, EVENT_LOCKS_REMOVED, .reason = err->msg);
 	operation_next(&r->op.op);
 }
 
@@ -337,12 +324,7 @@ static const struct operation_step reset_steps[] = {
 	[STEP_RESET_AGAIN] = { .name = "reset-again", .run = reset_again },
 };
 
-static const struct operation_kind reset_kind = {
-	.name = "reset",
-	.steps = reset_steps,
-	.count = nitems(reset_steps),
-	.end = reset_end,
-};
+OPERATION_KIND(reset_kind, "reset", reset_steps, reset_end);
 
 void
 op_reset(struct agent *agent, struct server_call *call)
@@ -350,10 +332,7 @@ op_reset(struct agent *agent, struct server_call *call)
 	struct reset *r = xcalloc(1, sizeof *r);
 
 	r->before = agent->worker->status;
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WORKER_LOST,
-		.worker = agent->worker->name,
-		.reason = "its worker was reset" });
+	AGENT_EMIT(agent, EVENT_WORKER_LOST, .reason = "its worker was reset");
 	worker_op_begin(&r->op, &reset_kind, agent, call);
 }
 
@@ -378,13 +357,10 @@ on_torn_down(const struct child_result *result, void *arg)
 	if (!child_succeeded(result) && !result->cancelled) {
 		buf_adds(&n->warning, "repo.teardown_command ");
 		child_result_describe(result, &n->warning);
-		emit(agent->core,
-		    &(struct event){ .kind = EVENT_TEARDOWN_FAILED,
-			.worker = agent->worker->name,
-			.reason = n->warning.data });
+		AGENT_EMIT(
+		    agent, EVENT_TEARDOWN_FAILED, .reason = n->warning.data);
 	}
-	if (operation_arrived(&n->op.op, NULL))
-		operation_next(&n->op.op);
+	operation_on_over(&n->op.op);
 }
 
 static void
@@ -431,8 +407,7 @@ on_box_removed(const struct child_result *result, void *arg)
 
 	(void)result; /* what is left does no harm */
 	n->child = NULL;
-	if (operation_arrived(&n->op.op, NULL))
-		operation_next(&n->op.op);
+	operation_on_over(&n->op.op);
 }
 
 /* Its temporary files, and what its sandbox kept: Claude Code's folder, and a
@@ -472,8 +447,7 @@ forget_worker(struct nuke *nuke)
 	if (nuke->warning.len > 0)
 		json_set_string(result, "warning", nuke->warning.data);
 	agent_remove(agent);
-	emit(
-	    core, &(struct event){ .kind = EVENT_WORKER_GONE, .worker = name });
+	EMIT(core, EVENT_WORKER_GONE, .worker = name);
 	serve_reply(core, n->call, result);
 }
 
@@ -504,12 +478,7 @@ static const struct operation_step nuke_steps[] = {
 	{ .name = "remove-box", .run = remove_box, .firm = true },
 };
 
-static const struct operation_kind nuke_kind = {
-	.name = "nuke",
-	.steps = nuke_steps,
-	.count = nitems(nuke_steps),
-	.end = nuke_end,
-};
+OPERATION_KIND(nuke_kind, "nuke", nuke_steps, nuke_end);
 
 void
 op_nuke(struct agent *agent, struct server_call *call)
@@ -517,10 +486,8 @@ op_nuke(struct agent *agent, struct server_call *call)
 	struct nuke *n = xcalloc(1, sizeof *n);
 
 	buf_init(&n->warning);
-	emit(agent->core,
-	    &(struct event){ .kind = EVENT_WORKER_LOST,
-		.worker = agent->worker->name,
-		.reason = "its worker was removed" });
+	AGENT_EMIT(
+	    agent, EVENT_WORKER_LOST, .reason = "its worker was removed");
 	worker_op_begin(&n->op, &nuke_kind, agent, call);
 }
 
@@ -641,12 +608,7 @@ static const struct operation_step inspect_steps[] = {
 	{ .name = "compare", .run = step_since },
 };
 
-static const struct operation_kind inspect_kind = {
-	.name = "inspection",
-	.steps = inspect_steps,
-	.count = nitems(inspect_steps),
-	.end = inspect_end,
-};
+OPERATION_KIND(inspect_kind, "inspection", inspect_steps, inspect_end);
 
 void
 op_inspect(struct agent *agent, struct server_call *call,

@@ -9,6 +9,7 @@
 
 #include "agent.h"
 #include "fleet.h"
+#include "git-worktree.h"
 #include "git.h"
 #include "operation.h"
 #include "setup.h"
@@ -17,6 +18,7 @@ struct agent;
 struct buf;
 struct fleet;
 struct json_object;
+struct salvage;
 struct salvage_what;
 struct server_call;
 struct worker;
@@ -124,5 +126,111 @@ void worker_commands_wrong_status(
 /* Two prompts at once would be merged in the input box. True: refused. */
 bool
 worker_commands_prompt_under_way(struct agent *agent, struct server_call *call);
+
+/* Start: salvage and reset the worktree of a worker in "starting", then send it
+ * its task (worker->prompt) in a new conversation. */
+
+/* call NULL: auto mode, or a start that was interrupted. */
+void op_start(struct agent *agent, struct server_call *call);
+
+/* What starts waited for (the policy's fresh) is known, or takes too long. */
+void op_start_fresh(struct fleet *fleet);
+
+/*
+ * The end of a turn: judged by the facts from git (model/task/turn), for
+ * workers driven by hand and, with additions from the policy, for those of auto
+ * mode. The verdict is the answer to the Stop hook.
+ */
+
+/* The message of a commit made for a worker that left uncommitted changes. */
+extern const char turn_end_leftover_message[];
+
+/* call NULL: no caller waits (the Stop was spooled or lost). Otherwise it is
+ * always answered. A turn whose next prompt is on its way is not judged: the
+ * next one is. */
+void turn_end_begin(
+    struct agent *agent, struct server_call *call, const char *last_words);
+
+/* May the end of its turn still decide what it becomes? Not if another turn has
+ * begun meanwhile and lost its session, or if it was given up. */
+bool turn_end_counts(const struct agent *agent);
+
+/* Has the turn ended without being judged? Another operation was using the
+ * worktree just then, or the daemon died. */
+bool turn_end_is_due(const struct agent *agent);
+
+/*
+ * Workers that a person has put on hold (llmc pause, llmc stop): they finish
+ * their turn and take no new task until llmc resume. The mark is part of the
+ * worker's record, so it outlives the daemon. A worker on hold is paused as
+ * soon as it has nothing to do; one that waits for a decision keeps its status.
+ */
+
+/* Registers worker.pause. */
+void hold_register(struct fleet *fleet);
+
+/* Mark it, and pause it if nothing is in progress; with `now`, in the middle of
+ * a turn, too, for a caller who ends its session. */
+void hold_begin(struct agent *agent, bool now);
+
+/* Its turn has ended, and this is its next prompt. True: it is on hold, so it
+ * is paused, and gets the prompt when it is resumed. */
+bool hold_turn_ended(struct agent *agent, const char *text);
+
+struct hold_change {
+	unsigned cleared, left; /* sets of enum worker_hold */
+};
+
+/* Take these reasons away (a set of enum worker_hold); an agent that cannot be
+ * launched stays so. When none is left, a paused worker continues from where it
+ * was, for whatever reason it was paused; a budget is granted by the caller.
+ * note: what a person tells it, NULL = nothing. False: there was nothing to
+ * resume. It must not be taken. */
+bool hold_resume(struct agent *agent, unsigned may, const char *note,
+    struct hold_change *ret_change);
+#define HOLD_ANY (~0U)
+
+/*
+ * Save work in a worker's worktree that would be lost, in refs/llmc/salvage/,
+ * and then set the worktree back or remove it. A missing worktree is first
+ * created again from its branch; a folder that is no longer a valid worktree is
+ * moved aside and kept for people.
+ */
+
+#define SALVAGE_STAMP_SIZE (CLOCK_STAMP_SIZE + 32)
+
+enum salvage_then {
+	SALVAGE_ONLY, /* change nothing */
+	SALVAGE_RESET, /* as git_reset() */
+	SALVAGE_REMOVE /* as git_remove() */
+};
+
+struct salvage_what {
+	enum salvage_then then;
+	const char *onto, *head, *same; /* of a reset, as in git_reset; onto
+					 * NULL = the landing branch */
+	bool find_base; /* of a reset to a commit: it is built on the landing
+			 * branch; else the base of the worker stays */
+	bool check; /* a check has run there: all its checks have one ref, and
+		     * the worker has one place for their big files */
+};
+
+/* saved: NULL with an error. */
+typedef void
+salvage_fn(const struct git_salvaged *saved, const struct err *err, void *arg);
+
+/* Part of an operation on the worker, so only one at a time
+ * (agent->salvage). what is copied. */
+void salvage_begin(struct agent *agent, const struct salvage_what *what,
+    salvage_fn *fn, void *arg);
+/* Git is freed before it has answered: fn is not called. NULL is fine. */
+void salvage_drop(struct salvage *salvage);
+
+/* Where the worker's work is saved now: adam/<time>, with the task whose work
+ * it is behind it, "-t17". `what` points into the agent and into stamp. */
+void salvage_place(const struct agent *agent, bool check,
+    char stamp[SALVAGE_STAMP_SIZE], struct git_salvage *ret_what);
+/* Tell of a ref; "" = there is none. */
+void salvage_tell(const struct agent *agent, const char *ref);
 
 #endif

@@ -219,8 +219,7 @@ on_exited(const struct errand_result *result, void *arg)
 
 	judge(slot, result);
 	errand_free(take_ptr(&slot->errand));
-	if (operation_arrived(&slot->op, NULL))
-		operation_next(&slot->op);
+	operation_on_over(&slot->op);
 }
 
 static int
@@ -419,12 +418,7 @@ static const struct operation_step steps[] = {
 	[STEP_COMPARE] = { .name = "compare", .run = step_compare },
 };
 
-static const struct operation_kind kind = {
-	.name = "check",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "check", steps, end);
 
 /* Adopted: only the command is left, and a look at what it did. */
 static const struct operation_kind adopted_kind = {

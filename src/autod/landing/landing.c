@@ -68,12 +68,7 @@ static const struct operation_step steps[] = {
 	{ .name = "head", .run = step_head },
 };
 
-static const struct operation_kind kind = {
-	.name = "review",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = review_end,
-};
+OPERATION_KIND(kind, "review", steps, review_end);
 
 /* Add the worker's HEAD and the number of files with uncommitted changes to
  * the answer, which is taken over, and send it. No operation may be running on
@@ -157,43 +152,32 @@ release_calls(struct landings *landings)
 bool
 landings_may_move(const struct landings *landings)
 {
-	const struct landing_policy *policy = landings->policy;
-
-	return policy == NULL || policy->may_move == NULL ||
-	    policy->may_move(landings->policy_arg);
+	return landings->policy->may_move == NULL ||
+	    POLICY_ASK(landings, policy, may_move);
 }
 
 bool
 landings_keeps(const struct landings *landings, const char *task)
 {
-	const struct landing_policy *policy = landings->policy;
-
-	return task != NULL && policy != NULL && policy->keeps != NULL &&
-	    policy->keeps(landings->policy_arg, task);
+	return task != NULL && POLICY_ASK(landings, policy, keeps, task);
 }
 
 bool
 landings_proposes(const struct landings *landings,
     const struct landing_item *item, const char **ret_wait)
 {
-	const struct landing_policy *policy = landings->policy;
-
 	*ret_wait = NULL;
 	return item->kind == ITEM_WORK && item->task != NULL &&
-	    policy != NULL && policy->proposes != NULL &&
-	    policy->proposes(landings->policy_arg, item, ret_wait);
+	    POLICY_ASK(landings, policy, proposes, item, ret_wait);
 }
 
 void
 landings_item_blocked(struct landings *landings,
     const struct landing_item *item, const char *class, const char *reason)
 {
-	const struct landing_policy *policy = landings->policy;
-
-	if (policy != NULL && policy->blocked != NULL)
-		policy->blocked(landings->policy_arg, class,
-		    item != NULL ? item->worker : NULL,
-		    item != NULL ? item->task : NULL, reason);
+	POLICY_TELL(landings, policy, blocked, class,
+	    item != NULL ? item->worker : NULL,
+	    item != NULL ? item->task : NULL, reason);
 }
 
 void
@@ -212,7 +196,6 @@ landings_blocked(
 void
 landings_red(struct landings *landings, const char *tree)
 {
-	const struct landing_policy *policy = landings->policy;
 	const struct core *core = landings->core;
 	cleanup_buf struct buf how = BUF_INIT, output = BUF_INIT;
 	cleanup_free char *words = NULL;
@@ -223,23 +206,10 @@ landings_red(struct landings *landings, const char *tree)
 	    settings_string(core->settings, "auto.check_command"), how.data,
 	    output.data);
 	if (!landings->queue->trial)
-		emit(landings->core,
-		    &(struct event){ .kind = EVENT_BRANCH_RED,
-			.branch = core_branch(core),
-			.commit = landings->queue->base_commit,
-			.reason = words });
-	if (policy != NULL && policy->red != NULL)
-		policy->red(
-		    landings->policy_arg, tree, words, landings->queue->trial);
-}
-
-void
-landings_judged(struct landings *landings)
-{
-	const struct landing_policy *policy = landings->policy;
-
-	if (policy != NULL && policy->tried != NULL)
-		policy->tried(landings->policy_arg);
+		EMIT(landings->core, EVENT_BRANCH_RED,
+		    .branch = core_branch(core),
+		    .commit = landings->queue->base_commit, .reason = words);
+	POLICY_TELL(landings, policy, red, tree, words, landings->queue->trial);
 }
 
 /* The event each time, the person once a day. */
@@ -255,8 +225,7 @@ tell_flaky(struct landings *landings, const char *key)
 	    "that it judged: %s",
 	    percent, settings_string(core->settings, "auto.check_command"));
 
-	emit(core,
-	    &(struct event){ .kind = EVENT_CHECK_FLAKY, .count = percent });
+	EMIT(core, EVENT_CHECK_FLAKY, .count = percent);
 	if (landings->flaky_told_ms != 0 &&
 	    now - landings->flaky_told_ms < DAY_MS)
 		return;
@@ -276,12 +245,10 @@ landings_checked(
 	};
 	struct core *core = landings->core;
 
-	emit(core,
-	    &(struct event){ .kind = EVENT_CHECKED,
-		.result = words[end->verdict],
-		.ref = end->tree,
-		.reason = end->verdict == CHECK_PASSED ? NULL : end->how,
-		.duration_ms = end->duration_ms });
+	EMIT(core, EVENT_CHECKED, .result = words[end->verdict],
+	    .ref = end->tree,
+	    .reason = end->verdict == CHECK_PASSED ? NULL : end->how,
+	    .duration_ms = end->duration_ms);
 	if (flaky && check_book_alarm(&core->state.landings.checks, end->key))
 		tell_flaky(landings, end->key);
 }
@@ -319,18 +286,11 @@ landings_ended(struct landings *landings, const struct landing_end *end)
 	if (end->result != LANDING_END_LANDED &&
 	    end->result != LANDING_END_PROPOSED &&
 	    end->result != LANDING_END_CANCELLED)
-		emit(core,
-		    &(struct event){ .kind = EVENT_NOT_LANDED,
-			.worker = worker,
-			.task = end->task,
-			.branch = core_branch(core),
-			.commit = end->commit,
-			.error = end->err->msg });
-	emit(core,
-	    &(struct event){ .kind = EVENT_LANDING_ENDED,
-		.worker = worker,
-		.task = end->task,
-		.landing = end });
+		EMIT(core, EVENT_NOT_LANDED, .worker = worker,
+		    .task = end->task, .branch = core_branch(core),
+		    .commit = end->commit, .error = end->err->msg);
+	EMIT(core, EVENT_LANDING_ENDED, .worker = worker, .task = end->task,
+	    .landing = end);
 }
 
 /* --- begin ----------------------------------------------------------- */
@@ -591,10 +551,8 @@ on_git_settled(const struct err *err, void *arg)
 	struct fleet *fleet = landings->fleet;
 
 	if (err != NULL) /* the next landing tries again */
-		emit(landings->core,
-		    &(struct event){ .kind = EVENT_LANDING_WAITS,
-			.branch = core_branch(landings->core),
-			.reason = err->msg });
+		EMIT(landings->core, EVENT_LANDING_WAITS,
+		    .branch = core_branch(landings->core), .reason = err->msg);
 	if (landings->core->stopping)
 		return;
 	queue_begin(landings->queue); /* first: it removes the refs of ids that
@@ -659,6 +617,7 @@ landings_new(struct fleet *fleet)
 
 	landings->core = fleet->core;
 	landings->fleet = fleet;
+	landings_set_policy(landings, NULL, NULL);
 	TAILQ_INIT(&landings->calls);
 	landings->queue = queue_new(landings);
 	landings->floor = (struct core_floor){
@@ -699,7 +658,9 @@ void
 landings_set_policy(
     struct landings *landings, const struct landing_policy *policy, void *arg)
 {
-	landings->policy = policy;
+	static const struct landing_policy none;
+
+	landings->policy = policy != NULL ? policy : &none;
 	landings->policy_arg = arg;
 }
 

@@ -132,7 +132,7 @@ TAILQ_HEAD(landing_reviews, review_get);
 struct landings {
 	struct core *core;
 	struct fleet *fleet;
-	const struct landing_policy *policy; /* NULL = none */
+	const struct landing_policy *policy; /* never NULL */
 	void *policy_arg;
 	const struct landing_hosts *hosts; /* NULL = work stays here */
 	void *hosts_arg;
@@ -247,7 +247,6 @@ void landings_blocked(
 void landings_item_blocked(struct landings *landings,
     const struct landing_item *item, const char *class, const char *reason);
 void landings_red(struct landings *landings, const char *tree);
-void landings_judged(struct landings *landings);
 void landings_checked(
     struct landings *landings, const struct check_end *end, bool flaky);
 

@@ -10,13 +10,11 @@
 #include "landing-private.h"
 #include "persist.h"
 #include "prompt.h"
-#include "salvage.h"
 #include "schema.h"
 #include "serve.h"
 #include "settings.h"
 #include "task.h"
 #include "test-guard.h"
-#include "turn-end.h"
 #include "word.h"
 #include "worker-op.h"
 #include "worker.h"
@@ -200,8 +198,7 @@ fill(struct op_enqueue *e, const struct git_frozen *frozen)
 	const struct worker *w = e->op.agent->worker;
 	struct landing_item *item = e->item;
 	const struct landing_hosts *hosts = e->landings->hosts;
-	const struct task *t =
-	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	const struct task *t = state_task(&core->state, w->task);
 	bool planned = t != NULL && t->source != NULL && t->key != NULL &&
 	    strcmp(t->source, "plan") == 0 && strchr(t->key, '/') != NULL;
 	cleanup_free char *goal =
@@ -249,8 +246,7 @@ look_at_tests(
 {
 	struct core *core = e->op.agent->core;
 	const struct worker *w = e->op.agent->worker;
-	struct task *task =
-	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	struct task *task = state_task(&core->state, w->task);
 	const struct check_command *known;
 	char key[CHECK_KEY_SIZE];
 
@@ -268,11 +264,8 @@ look_at_tests(
 		    "%s%" PRId64 " tests ran, where %" PRId64 " ran before",
 		    words->len > 0 ? "; " : "", w->checked_tests, known->tests);
 	if (words->len > 0)
-		emit(core,
-		    &(struct event){ .kind = EVENT_TESTS_WEAKENED,
-			.worker = w->name,
-			.task = w->task,
-			.reason = words->data });
+		EMIT(core, EVENT_TESTS_WEAKENED, .worker = w->name,
+		    .task = w->task, .reason = words->data);
 	if (task != NULL)
 		xstrset(&task->weakens, words->len > 0 ? words->data : NULL);
 }
@@ -323,8 +316,7 @@ is_reviewed(const struct op_enqueue *e)
 {
 	const struct agent *agent = e->op.agent;
 	const char *id = agent->worker->task;
-	const struct task *t =
-	    id != NULL ? state_task(&agent->core->state, id) : NULL;
+	const struct task *t = state_task(&agent->core->state, id);
 
 	return t != NULL && e->commit != NULL &&
 	    t->attempt.review == REVIEW_APPROVED &&
@@ -476,16 +468,13 @@ end(struct operation *op, const struct err *err)
 	if (err == NULL) {
 		struct landings *landings;
 		struct landing_item *item;
-		const struct landing_policy *policy;
 
 		note_own_check(e);
 		landings = e->landings;
 		item = take_ptr(&e->item);
-		policy = landings->policy;
-		if (item->task != NULL && policy != NULL &&
-		    policy->priority != NULL)
-			item->priority = (enum priority)policy->priority(
-			    landings->policy_arg, item->task);
+		if (item->task != NULL && landings->policy->priority != NULL)
+			item->priority = (enum priority)POLICY_ASK(
+			    landings, policy, priority, item->task);
 		item->approved = e->approved;
 		/* A person waits: do not keep them, or tell them at once why.
 		 */
@@ -512,12 +501,7 @@ static const struct operation_step steps[] = {
 	[STEP_LINES] = { .name = "lines", .run = step_lines },
 };
 
-static const struct operation_kind kind = {
-	.name = "landing",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "landing", steps, end);
 
 void
 op_enqueue(
@@ -682,12 +666,7 @@ static const struct operation_step pick_steps[] = {
 	{ .name = "look-again", .run = step_look_again },
 };
 
-static const struct operation_kind pick_kind = {
-	.name = "pick",
-	.steps = pick_steps,
-	.count = nitems(pick_steps),
-	.end = pick_end,
-};
+OPERATION_KIND(pick_kind, "pick", pick_steps, pick_end);
 
 void
 pick_begin(struct landings *landings, struct agent *agent, const char *commit,

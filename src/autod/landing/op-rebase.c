@@ -6,8 +6,6 @@
 #include "landing-private.h"
 #include "persist.h"
 #include "prompt.h"
-#include "salvage.h"
-#include "turn-end.h"
 #include "worker-op.h"
 #include "workspace.h"
 
@@ -212,8 +210,7 @@ end(struct operation *op, const struct err *err)
 	struct op_rebase *r = (struct op_rebase *)op;
 	struct agent *agent = r->op.agent;
 	struct worker *w = agent->worker;
-	struct task *task =
-	    w->task != NULL ? state_task(&agent->core->state, w->task) : NULL;
+	struct task *task = state_task(&agent->core->state, w->task);
 
 	worker_op_release(&r->op);
 	if (r->conflict != NULL) {
@@ -255,12 +252,7 @@ static const struct operation_step steps[STEP_COUNT] = {
 	    .firm = true },
 };
 
-static const struct operation_kind kind = {
-	.name = "rebase",
-	.steps = steps,
-	.count = nitems(steps),
-	.end = end,
-};
+OPERATION_KIND(kind, "rebase", steps, end);
 
 void
 op_rebase(struct agent *agent, bool again, struct server_call *call,

@@ -258,15 +258,11 @@ wait_for_checkout(
 			  "retry in %lld seconds (attempt %d/%d): %s",
 	    (long long)(ms / 1000), state->source_repo_dirty_retry_count,
 	    backoff_dirty.tries_max, reason);
-	emit(core,
-	    &(struct event){ .kind = EVENT_WAITING,
-		.reason = words,
-		.until_unix = state->source_repo_dirty_retry_after_unix });
+	EMIT(core, EVENT_WAITING, .reason = words,
+	    .until_unix = state->source_repo_dirty_retry_after_unix);
 	if (state->source_repo_dirty_retry_count == HELD_TRIES)
-		emit(core,
-		    &(struct event){ .kind = EVENT_CHECKOUT_HELD,
-			.branch = core_branch(core),
-			.reason = reason });
+		EMIT(core, EVENT_CHECKOUT_HELD, .branch = core_branch(core),
+		    .reason = reason);
 }
 
 /* A lock file of another git process goes away. */
@@ -279,10 +275,8 @@ wait_for_git(struct queue_move *move, const char *detail)
 		landings_blocked(move->queue->landings, "git_lock", detail);
 		ms = backoff_git.max_ms;
 	}
-	emit(move->core,
-	    &(struct event){ .kind = EVENT_LANDING_WAITS,
-		.branch = core_branch(move->core),
-		.reason = detail });
+	EMIT(move->core, EVENT_LANDING_WAITS, .branch = core_branch(move->core),
+	    .reason = detail);
 	wait_ms(move, ms, detail);
 }
 
@@ -410,11 +404,9 @@ landed(struct queue_move *move)
 	move->lock_tries = 0;
 	xstrset(&move->failed, NULL);
 	landings = move->queue->landings;
-	emit(landings->core,
-	    &(struct event){ .kind = EVENT_BRANCH_MOVED,
-		.branch = landings_moving(landings),
-		.from = record->from,
-		.to = record->to });
+	EMIT(landings->core, EVENT_BRANCH_MOVED,
+	    .branch = landings_moving(landings), .from = record->from,
+	    .to = record->to);
 	each_item(move, item_landed, NULL);
 	note_own(record);
 	if (text_is(move->queue->read, record->from))

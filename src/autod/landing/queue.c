@@ -61,10 +61,9 @@ on_base(const struct git_answer *answer, void *arg)
 		int64_t wait = ++queue->base_fails * BASE_RETRY_MS;
 
 		if (queue->base_fails == 1)
-			emit(queue->core,
-			    &(struct event){ .kind = EVENT_LANDING_WAITS,
-				.branch = core_branch(queue->core),
-				.reason = complaint });
+			EMIT(queue->core, EVENT_LANDING_WAITS,
+			    .branch = core_branch(queue->core),
+			    .reason = complaint);
 		if (queue->base_fails == BASE_TRIES) {
 			const struct landing_record *record =
 			    &queue->core->state.landings;
@@ -266,10 +265,8 @@ do_check(struct queue *queue, const struct queue_facts *facts,
 		landings->hosts->check(landings->hosts_arg, action->tree,
 		    action->commit, facts->key, subject.afresh);
 	}
-	emit(queue->core,
-	    &(struct event){ .kind = EVENT_CHECK_BEGINS,
-		.text = what,
-		.ref = action->tree });
+	EMIT(
+	    queue->core, EVENT_CHECK_BEGINS, .text = what, .ref = action->tree);
 }
 
 /* The date of a commit that the queue has read or built, 0 = not known. */
@@ -554,10 +551,9 @@ tell_built(struct queue *queue, const struct landing_plan *plan)
 		return;
 	queue->built = false;
 	if (plan->action_count == 0)
-		emit(queue->core,
-		    &(struct event){ .kind = EVENT_LANDINGS_BUILT,
-			.branch = core_branch(queue->core),
-			.count = (int64_t)plan->link_count });
+		EMIT(queue->core, EVENT_LANDINGS_BUILT,
+		    .branch = core_branch(queue->core),
+		    .count = (int64_t)plan->link_count);
 }
 
 static void
@@ -617,7 +613,7 @@ look(void *arg)
 	}
 	if (queue->trial && !queue_trial_due(queue)) {
 		queue->trial = false;
-		landings_judged(queue->landings);
+		POLICY_TELL(queue->landings, policy, tried);
 		queue_look(queue);
 	}
 }
@@ -804,13 +800,9 @@ void
 queue_add(struct queue *queue, struct landing_item *item)
 {
 	landing_record_append(record_of(queue), item);
-	emit(queue->core,
-	    &(struct event){ .kind = EVENT_LANDING_QUEUED,
-		.worker = item->worker,
-		.task = item->task,
-		.branch = core_branch(queue->core),
-		.commit = item->head,
-		.title = item->title });
+	EMIT(queue->core, EVENT_LANDING_QUEUED, .worker = item->worker,
+	    .task = item->task, .branch = core_branch(queue->core),
+	    .commit = item->head, .title = item->title);
 	persist_changed(queue->core);
 	if (item->step == ITEM_SUBMITTED)
 		queue->landings->hosts->changed(queue->landings->hosts_arg);

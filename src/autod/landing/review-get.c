@@ -97,8 +97,7 @@ get_worker(struct review_get *get, const struct worker *w)
 {
 	struct core *core = get->landings->core;
 	bool finished = w->status == WORKER_NEEDS_REVIEW;
-	const struct task *task =
-	    w->task != NULL ? state_task(&core->state, w->task) : NULL;
+	const struct task *task = state_task(&core->state, w->task);
 	cleanup_buf struct buf title = BUF_INIT;
 
 	if (task != NULL)
@@ -159,7 +158,7 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 		task = filed = book_find_task(core->book, name);
 	if (task != NULL && task->commit == NULL)
 		worker = task->worker;
-	agent = worker != NULL ? fleet_find(landings->fleet, worker) : NULL;
+	agent = fleet_find(landings->fleet, worker);
 	if (name != NULL && task == NULL)
 		serve_refuse(call, API_UNKNOWN,
 		    "there is no task %s; see: llmc task list", name);

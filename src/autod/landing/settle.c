@@ -11,7 +11,6 @@
 #include "landing-list.h"
 #include "landing-private.h"
 #include "persist.h"
-#include "salvage.h"
 #include "schema.h"
 #include "serve.h"
 #include "settings.h"
@@ -45,12 +44,9 @@ struct op_clean {
 static void
 report(struct op_clean *c, const struct err *err)
 {
-	emit(c->op.agent->core,
-	    &(struct event){ .kind = EVENT_CLEANUP_FAILED,
-		.worker = c->op.agent->worker->name,
-		.branch = core_branch(c->op.agent->core),
-		.commit = c->head,
-		.reason = err->msg });
+	AGENT_EMIT(c->op.agent, EVENT_CLEANUP_FAILED,
+	    .branch = core_branch(c->op.agent->core), .commit = c->head,
+	    .reason = err->msg);
 }
 
 static void
@@ -128,12 +124,7 @@ static const struct operation_step clean_steps[] = {
 	{ .name = "reset", .run = clean_step_reset, .firm = true },
 };
 
-static const struct operation_kind clean_kind = {
-	.name = "clean",
-	.steps = clean_steps,
-	.count = nitems(clean_steps),
-	.end = clean_end,
-};
+OPERATION_KIND(clean_kind, "clean", clean_steps, clean_end);
 
 /* No operation may be running on the worker, which is accepting. what is
  * copied. */
@@ -174,12 +165,11 @@ release_agent_of(
 static size_t
 release(struct landings *landings, struct landing_item *item)
 {
-	const struct landing_policy *policy = landings->policy;
 	struct agent *agent = release_agent_of(landings, item);
 
-	if (agent == NULL || policy == NULL || policy->frees == NULL)
+	if (agent == NULL || landings->policy->frees == NULL)
 		return 0;
-	if (!policy->frees(landings->policy_arg, agent, item->task))
+	if (!POLICY_ASK(landings, policy, frees, agent, item->task))
 		return 1;
 	item->freeing = true;
 	persist_changed(landings->core);
@@ -272,12 +262,7 @@ static const struct operation_step settle_steps[] = {
 	{ .name = "reset", .run = settle_step_reset, .firm = true },
 };
 
-static const struct operation_kind settle_kind = {
-	.name = "return",
-	.steps = settle_steps,
-	.count = nitems(settle_steps),
-	.end = return_end,
-};
+OPERATION_KIND(settle_kind, "return", settle_steps, return_end);
 
 /* No operation may be running on the worker, which is accepting. */
 static void
@@ -412,12 +397,9 @@ static void
 emit_reverted(struct landings *landings, const struct landing_item *item,
     const char *undone)
 {
-	emit(landings->core,
-	    &(struct event){ .kind = EVENT_REVERTED,
-		.branch = landings_moving(landings),
-		.commit = item->commit,
-		.ref = undone,
-		.reason = item->why });
+	EMIT(landings->core, EVENT_REVERTED,
+	    .branch = landings_moving(landings), .commit = item->commit,
+	    .ref = undone, .reason = item->why);
 }
 
 /* For each commit that it undoes, the newest first. */
@@ -481,19 +463,15 @@ settle_landed(struct landings *landings, struct landing_item *item)
 	if (item->kind == ITEM_SHARED)
 		hosts_changed(landings); /* the host that did it says so */
 	else if (item->kind != ITEM_REVERT)
-		emit(landings->core,
-		    &(struct event){ .kind = EVENT_LANDED,
-			.worker = item->worker,
-			.task = item->task,
-			.branch = landings_moving(landings),
-			.commit = item->commit,
-			.ref = ref,
-			.to = item->commit == NULL ?
-			    NULL :
-			    item->attempt != NULL ?
-			    item->commit :
-			    landings->core->state.landings.to,
-			.count = item->place });
+		EMIT(landings->core, EVENT_LANDED, .worker = item->worker,
+		    .task = item->task, .branch = landings_moving(landings),
+		    .commit = item->commit, .ref = ref,
+		    .to = item->commit == NULL ?
+			NULL :
+			item->attempt != NULL ?
+			item->commit :
+			landings->core->state.landings.to,
+		    .count = item->place);
 	else
 		tell_reverted(landings, item);
 	persist_changed(landings->core);
@@ -574,7 +552,6 @@ fail_item(struct landings *landings, const struct landing_item *item,
 	const char *output =
 	    item->step == ITEM_EJECTED && !item->conflict ? item->words : NULL;
 	cleanup_free char *words = NULL;
-	const struct landing_policy *policy;
 
 	if (item->kind != ITEM_REVERT) {
 		landings_fail(landings, call, item->worker,
@@ -586,9 +563,8 @@ fail_item(struct landings *landings, const struct landing_item *item,
 	    core_branch(landings->core), err->msg);
 	serve_fail_output(landings->core, call, API_FAILED, words, output);
 	/* The policy wanted it. */
-	policy = landings->policy;
-	if (item->why != NULL && policy != NULL && policy->not_reverted != NULL)
-		policy->not_reverted(landings->policy_arg, item, words);
+	if (item->why != NULL)
+		POLICY_TELL(landings, policy, not_reverted, item, words);
 }
 
 /* Back to a person. The item is gone after this. */
@@ -764,12 +740,10 @@ on_rebased(struct agent *agent, enum op_rebase_end end, const char *head,
 static bool
 give_to_another(struct landings *landings, const struct landing_item *item)
 {
-	const struct landing_policy *policy = landings->policy;
 	const char *branch = core_branch(landings->core);
 	cleanup_free char *words = NULL;
 
-	if (policy == NULL || policy->ejected == NULL ||
-	    item->kind != ITEM_WORK || item->task == NULL)
+	if (item->kind != ITEM_WORK || item->task == NULL)
 		return false;
 	words = xasprintf(
 	    "It conflicts with what has landed on %s since%s%s\nRebase it: git "
@@ -777,7 +751,7 @@ give_to_another(struct landings *landings, const struct landing_item *item)
 	    "check the result.\n",
 	    branch, item->words != NULL ? ": " : ".",
 	    item->words != NULL ? item->words : "", branch);
-	return policy->ejected(landings->policy_arg, NULL, item->task,
+	return POLICY_ASK(landings, policy, ejected, NULL, item->task,
 		   item->head, true, words) == LANDING_RETURN_TAKEN;
 }
 
@@ -845,14 +819,12 @@ settle_item(struct landings *landings, struct landing_item *item)
 		else
 			finish_landed(landings, item, NULL);
 	} else if (!item->conflict) {
-		const struct landing_policy *policy = landings->policy;
 		enum landing_return how = LANDING_RETURN_PERSON;
 		struct err err = { 0 };
 
 		err_set(&err, -EBADMSG, "%s", fails);
-		if (policy != NULL && policy->ejected != NULL &&
-		    item->task != NULL)
-			how = policy->ejected(landings->policy_arg, agent,
+		if (item->task != NULL)
+			how = POLICY_ASK(landings, policy, ejected, agent,
 			    item->task,
 			    item->commit != NULL ? item->commit : item->head,
 			    false, item->words);

@@ -11,7 +11,7 @@
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"
-#include "op-start.h"
+#include "worker-op.h"
 #include "persist.h"
 #include "prompt.h"
 #include "settings.h"
@@ -169,13 +169,11 @@ away(struct upstream *up, const char *words)
 	push_record_answer(record, is_shared(up) ? PUSH_UNKNOWN : PUSH_AWAY,
 	    words, clock_wall_ms());
 	if (record->tries == 1)
-		emit(up->core,
-		    &(struct event){ .kind = mode_of(up) == UPSTREAM_PUSH ?
-			    EVENT_PUSH_FAILED :
-			    EVENT_ORIGIN_AWAY,
-			.branch = core_branch(up->core),
-			.commit = record->unpushed,
-			.reason = words });
+		EMIT(up->core,
+		    mode_of(up) == UPSTREAM_PUSH ? EVENT_PUSH_FAILED :
+						   EVENT_ORIGIN_AWAY,
+		    .branch = core_branch(up->core), .commit = record->unpushed,
+		    .reason = words);
 	persist_changed(up->core);
 }
 
@@ -441,15 +439,10 @@ on_followed(enum git_land_result result, const char *detail,
 	up->step = STEP_IDLE;
 	switch (result) {
 	case GIT_LANDED:
-		emit(up->core,
-		    &(struct event){ .kind = EVENT_FOLLOWED,
-			.branch = branch,
-			.commit = up->theirs });
-		emit(up->core,
-		    &(struct event){ .kind = EVENT_BRANCH_MOVED,
-			.branch = branch,
-			.from = up->ours,
-			.to = up->theirs });
+		EMIT(up->core, EVENT_FOLLOWED, .branch = branch,
+		    .commit = up->theirs);
+		EMIT(up->core, EVENT_BRANCH_MOVED, .branch = branch,
+		    .from = up->ours, .to = up->theirs);
 		up->stand = GIT_STAND_SAME;
 		xstrset(&up->reason, NULL);
 		note_blocked(up, NULL);
@@ -569,10 +562,8 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 		up->stand = GIT_STAND_SAME;
 		push_record_done(
 		    record, covers != NULL ? covers : commit, commit);
-		emit(up->core,
-		    &(struct event){ .kind = EVENT_PUSHED,
-			.branch = core_branch(up->core),
-			.commit = commit });
+		EMIT(up->core, EVENT_PUSHED, .branch = core_branch(up->core),
+		    .commit = commit);
 		break;
 	case PUSH_THEN_REBUILD:
 		record->looked_ms = 0;
@@ -581,11 +572,9 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 	case PUSH_THEN_HOLD:
 		record->looked_ms = 0;
 		if (record->tries == 1)
-			emit(up->core,
-			    &(struct event){ .kind = EVENT_PUSH_FAILED,
-				.branch = core_branch(up->core),
-				.commit = commit,
-				.reason = words });
+			EMIT(up->core, EVENT_PUSH_FAILED,
+			    .branch = core_branch(up->core), .commit = commit,
+			    .reason = words);
 		break;
 	case PUSH_THEN_LATER:
 		break;

@@ -9,7 +9,7 @@
 #include "emit.h"
 #include "fleet.h"
 #include "loop.h"
-#include "op-start.h"
+#include "worker-op.h"
 #include "persist.h"
 #include "plan-private.h"
 #include "plan-ready.h"

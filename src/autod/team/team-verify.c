@@ -9,7 +9,6 @@
 #include "emit.h"
 #include "git-facts.h"
 #include "guard.h"
-#include "hold.h"
 #include "kept.h"
 #include "outcome.h"
 #include "persist.h"

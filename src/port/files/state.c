@@ -354,7 +354,7 @@ state_task_id(struct state *state)
 struct task *
 state_task(const struct state *state, const char *id)
 {
-	for (size_t i = 0; i < state->task_count; i++)
+	for (size_t i = 0; id != NULL && i < state->task_count; i++)
 		if (strcmp(state->tasks[i]->id, id) == 0)
 			return state->tasks[i];
 	return NULL;

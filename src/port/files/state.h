@@ -81,7 +81,8 @@ bool state_give_indexes(struct state *state);
 void state_remove(struct state *state, const char *name);
 
 /* Tasks: make the next id ("t18", or "t18-HOST"), find one by id or by source
- * and key (NULL = none), add one (takes ownership), remove and free one. */
+ * and key (NULL = none; the id may be NULL, too), add one (takes ownership),
+ * remove and free one. */
 char *state_task_id(struct state *state);
 struct task *state_task(const struct state *state, const char *id);
 struct task *state_task_by_key(
