@@ -549,17 +549,6 @@ end_file(struct collector *c)
 }
 
 static void
-begin_file(struct collector *c)
-{
-	c->file = json_object_new_object();
-	c->hunks = json_object_new_array();
-	c->lines = NULL;
-	c->skipped = c->full = false;
-	c->added = c->removed = c->file_lines = 0;
-	c->file_bytes = SECTION_COST;
-}
-
-static void
 add_line(
     struct collector *c, enum diff_event event, const char *line, size_t len)
 {
@@ -661,8 +650,14 @@ diff_read(const char *bytes, size_t len, const struct diff_limits *limits,
 		if (begins(line, used, "diff --git "))
 			end_file(c);
 		event = diff_reader_line(&c->reader, line, used);
-		if (event == DIFF_FILE)
-			begin_file(c);
+		if (event == DIFF_FILE) {
+			c->file = json_object_new_object();
+			c->hunks = json_object_new_array();
+			c->lines = NULL;
+			c->skipped = c->full = false;
+			c->added = c->removed = c->file_lines = 0;
+			c->file_bytes = SECTION_COST;
+		}
 		if (c->file == NULL || event == DIFF_OTHER)
 			continue;
 		if (limits->file != NULL && event < DIFF_HUNK) {

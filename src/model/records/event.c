@@ -369,17 +369,6 @@ shorten(struct buf *words, int columns)
 	buf_adds(words, "...");
 }
 
-/* Lines after the first one belong to the same event. */
-static void
-indent(struct buf *words)
-{
-	while (words->len > 0 && words->data[words->len - 1] == '\n')
-		buf_truncate(words, words->len - 1);
-	for (size_t i = 0; i < words->len; i++)
-		if (words->data[i] == '\n')
-			buf_splice(words, i + 1, 0, "    ", 4);
-}
-
 bool
 event_words_add(
     struct json_object *record, bool colour, int width, struct buf *out)
@@ -405,9 +394,14 @@ event_words_add(
 		moment_add(out, at);
 	else
 		add_value(stamp, false, out);
-	if (width == 0)
-		indent(&words);
-	else
+	if (width == 0) {
+		/* Lines after the first one belong to the same event. */
+		while (words.len > 0 && words.data[words.len - 1] == '\n')
+			buf_truncate(&words, words.len - 1);
+		for (size_t i = 0; i < words.len; i++)
+			if (words.data[i] == '\n')
+				buf_splice(&words, i + 1, 0, "    ", 4);
+	} else
 		shorten(&words, width - 2 - (int)(out->len - start));
 	if (colour && sgr != NULL)
 		buf_addf(out, "  \033[%sm%s\033[0m\n", sgr, words.data);

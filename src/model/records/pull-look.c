@@ -313,18 +313,13 @@ pull_checks_read(struct json_object *json, struct pull_checks *checks,
  */
 
 static void
-remark_release(struct pull_remark *remark)
-{
-	free(remark->login);
-	free(remark->path);
-	free(remark->text);
-}
-
-static void
 pull_remarks_release(struct pull_remarks *remarks)
 {
-	for (size_t i = 0; i < remarks->count; i++)
-		remark_release(&remarks->list[i]);
+	for (size_t i = 0; i < remarks->count; i++) {
+		free(remarks->list[i].login);
+		free(remarks->list[i].path);
+		free(remarks->list[i].text);
+	}
 	remarks->count = 0;
 }
 
@@ -634,18 +629,6 @@ note_unreadable(struct pull_checks *checks)
 }
 
 static int
-read_checks(struct pull_look *look, struct json_object *json, bool *more,
-    struct err *err)
-{
-	struct pull_checks *checks =
-	    look->step == PULL_LOOK_RUNS ? &look->runs : &look->statuses;
-
-	if (look->page == 1)
-		pull_checks_release(checks);
-	return pull_checks_read(json, checks, more, err);
-}
-
-static int
 read_remarks(struct pull_look *look, struct json_object *json,
     const struct pull_row *row, const char *login, bool *more, struct err *err)
 {
@@ -714,7 +697,13 @@ pull_look_answer(struct pull_look *look, const struct pull_row *row,
 		}
 	} else if (good &&
 	    (step == PULL_LOOK_RUNS || step == PULL_LOOK_STATUSES)) {
-		r = read_checks(look, json, &more, err);
+		struct pull_checks *checks = look->step == PULL_LOOK_RUNS ?
+		    &look->runs :
+		    &look->statuses;
+
+		if (look->page == 1)
+			pull_checks_release(checks);
+		r = pull_checks_read(json, checks, &more, err);
 	} else if (step == PULL_LOOK_LOGS && job != NULL) {
 		if (text != NULL && text_len > 0) {
 			free(job->log);

@@ -332,21 +332,6 @@ add_log_text(const char *text, struct buf *out)
 }
 
 static void
-add_log(const char *name, const struct buf *text, size_t max, struct buf *out)
-{
-	cleanup_buf struct buf part = BUF_INIT, title = BUF_INIT;
-
-	add_clean(name, &title);
-	buf_truncate(&title, text_cut(title.data, title.len, NAME_BYTES));
-	excerpt_tail(text->data, text->len, REMEDY_LINES, max, &part);
-	buf_addf(out, "\n### %s\n\n", title.data);
-	if (text->len == 0)
-		buf_adds(out, "It is empty.\n");
-	else
-		excerpt_fence(part.data, out);
-}
-
-static void
 add_logs(const struct remedy_facts *facts, size_t room, struct buf *out)
 {
 	struct buf logs[LOGS_MAX];
@@ -362,7 +347,18 @@ add_logs(const struct remedy_facts *facts, size_t room, struct buf *out)
 	}
 	max = share(logs, count, room);
 	for (size_t i = 0; i < count; i++) {
-		add_log(facts->logs[i].name, &logs[i], max, out);
+		cleanup_buf struct buf part = BUF_INIT, title = BUF_INIT;
+
+		add_clean(facts->logs[i].name, &title);
+		buf_truncate(
+		    &title, text_cut(title.data, title.len, NAME_BYTES));
+		excerpt_tail(
+		    logs[i].data, logs[i].len, REMEDY_LINES, max, &part);
+		buf_addf(out, "\n### %s\n\n", title.data);
+		if (logs[i].len == 0)
+			buf_adds(out, "It is empty.\n");
+		else
+			excerpt_fence(part.data, out);
 		buf_release(&logs[i]);
 	}
 	if (count < facts->log_count)

@@ -227,18 +227,6 @@ is_number(const char *s, size_t len)
 	return hex || (len >= IDENTIFIER_MIN && memchr(s, '-', len) == NULL);
 }
 
-/* "auto-17" becomes "auto-#". */
-static void
-add_word(const char *s, size_t len, struct buf *out)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (!text_is_digit(s[i]))
-			buf_addc(out, (char)tolower((unsigned char)s[i]));
-		else if (i == 0 || !text_is_digit(s[i - 1]))
-			buf_adds(out, NUMBER_MARK);
-	}
-}
-
 static void
 add_token(const char *s, size_t len, struct buf *out)
 {
@@ -255,8 +243,16 @@ add_token(const char *s, size_t len, struct buf *out)
 		buf_adds(&word, PATH_MARK);
 	else if (is_number(s, len))
 		buf_adds(&word, NUMBER_MARK);
-	else
-		add_word(s, len, &word);
+	else {
+		/* "auto-17" becomes "auto-#". */
+		for (size_t i = 0; i < len; i++) {
+			if (!text_is_digit(s[i]))
+				buf_addc(
+				    &word, (char)tolower((unsigned char)s[i]));
+			else if (i == 0 || !text_is_digit(s[i - 1]))
+				buf_adds(&word, NUMBER_MARK);
+		}
+	}
 	/* "1h 3m" and "45s" both count as one number. */
 	if (strcmp(word.data, NUMBER_MARK) == 0 && out->len > 0 &&
 	    strcmp(out->data + out->len - 1, NUMBER_MARK) == 0)

@@ -402,18 +402,6 @@ update_bind(struct update *update, const char *goal_id, const char *node_id,
 		       bind_id(&update->node_id, node_id, "workNodeId", err);
 }
 
-static void
-decisions_clear(struct update *update)
-{
-	for (size_t i = 0; i < update->decision_count; i++) {
-		free(update->decisions[i].decision);
-		free(update->decisions[i].rationale);
-	}
-	free(update->decisions);
-	update->decisions = NULL;
-	update->decision_count = 0;
-}
-
 void
 update_free(struct update *update)
 {
@@ -425,7 +413,13 @@ update_free(struct update *update)
 	free(update->next);
 	for (size_t i = 0; i < nitems(lists); i++)
 		strv_clear(list_of(update, &lists[i]));
-	decisions_clear(update);
+	for (size_t i = 0; i < update->decision_count; i++) {
+		free(update->decisions[i].decision);
+		free(update->decisions[i].rationale);
+	}
+	free(update->decisions);
+	update->decisions = NULL;
+	update->decision_count = 0;
 	free(update);
 }
 

@@ -74,25 +74,14 @@ cost_of(const char *word)
 	return COST_TIER_UNKNOWN;
 }
 
-static bool
-is_known(const struct settings *settings, const char *name)
-{
-	const char *const *names;
-
-	settings_agents(settings, &names);
-	for (; *names != NULL; names++)
-		if (strcmp(*names, name) == 0)
-			return true;
-	return false;
-}
-
 struct agent_card *
 agent_card_new(const struct settings *settings, const char *name)
 {
 	struct agent_card *card;
-	const char *const *tools;
+	const char *const *tools, *const *names;
 
-	if (!is_known(settings, name))
+	settings_agents(settings, &names);
+	if (!strv_has(names, name))
 		return NULL;
 	card = xcalloc(1, sizeof *card);
 	card->name = xstrdup(name);
@@ -112,27 +101,10 @@ agent_card_new(const struct settings *settings, const char *name)
 	return card;
 }
 
-static void
-agent_card_free(struct agent_card *card)
-{
-	if (card == NULL)
-		return;
-	free(card->name);
-	free(card->description);
-	free(card->model);
-	free(card->kind);
-	free(card->thinking);
-	free(card->notes);
-	free(card->latency);
-	strv_free(card->tags);
-	strv_free(card->tools);
-	free(card);
-}
-
 void
 agent_card_cleanup(struct agent_card **card)
 {
-	agent_card_free(*card);
+	schema_free(&agent_card_schema, *card);
 }
 
 struct agent_card *
@@ -204,7 +176,7 @@ void
 agent_cards_release(struct agent_cards *cards)
 {
 	for (size_t i = 0; i < cards->count; i++)
-		agent_card_free(cards->list[i]);
+		schema_free(&agent_card_schema, cards->list[i]);
 	free(cards->list);
 	*cards = (struct agent_cards){ 0 };
 }
@@ -255,26 +227,6 @@ was_asked(const struct agent_hint *hint, const char *words)
 			return true;
 	}
 	return false;
-}
-
-static void
-match_tags(
-    struct agent_suggestion *s, const struct agent_hint *hint, const char *task)
-{
-	for (char **t = s->card->tags; t != NULL && *t != NULL; t++) {
-		cleanup_buf struct buf words = BUF_INIT;
-		bool asked;
-
-		add_words(&words, *t);
-		asked = was_asked(hint, words.data);
-		if (!asked &&
-		    (words.len == 1 || strstr(task, words.data) == NULL))
-			continue;
-		s->score += asked ? ASKED_SCORE : TAG_SCORE;
-		strv_add(&s->tags, *t);
-	}
-	if (s->tags != NULL)
-		qsort(s->tags, strv_count(s->tags), sizeof(char *), strv_order);
 }
 
 /* Every word of the description that is in the task too, once. */
@@ -349,7 +301,22 @@ agent_suggest(const struct agent_cards *cards, const struct agent_hint *hint,
 		    cards->list[i]->cost > hint->max_cost)
 			continue;
 		s->card = cards->list[i];
-		match_tags(s, hint, task.data);
+		for (char **t = s->card->tags; t != NULL && *t != NULL; t++) {
+			cleanup_buf struct buf name = BUF_INIT;
+			bool asked;
+
+			add_words(&name, *t);
+			asked = was_asked(hint, name.data);
+			if (!asked &&
+			    (name.len == 1 ||
+				strstr(task.data, name.data) == NULL))
+				continue;
+			s->score += asked ? ASKED_SCORE : TAG_SCORE;
+			strv_add(&s->tags, *t);
+		}
+		if (s->tags != NULL)
+			qsort(s->tags, strv_count(s->tags), sizeof(char *),
+			    strv_order);
 		match_words(s, task.data, &words);
 		add_reasons(s, words.len > 0 ? words.data : "");
 		all.count++;

@@ -86,35 +86,6 @@ const struct setting settings_channel_keys[] = {
 
 const size_t settings_channel_key_count = KEY_COUNT;
 
-struct reading {
-	const char *home;
-	channels_problem_fn *problem;
-	void *arg;
-};
-
-static void
-complain(struct reading *r, struct json_object *at, const char *path,
-    const char *words)
-{
-	cleanup_free char *text = xasprintf("%s: %s", path, words);
-
-	r->problem(r->arg, toml_mark_of(at).line, text);
-}
-
-static bool
-read_key(struct reading *r, struct json_object *json, const char *path,
-    struct value *value)
-{
-	cleanup_buf struct buf words = BUF_INIT;
-
-	if (value_set(value, json, r->home))
-		return true;
-	buf_adds(&words, "expected ");
-	settings_describe_allowed(value->row, &words);
-	complain(r, json, path, words.data);
-	return false;
-}
-
 static struct value *
 find_key(struct value *values, const char *key)
 {
@@ -136,8 +107,8 @@ nearest(const char *key)
 
 /* Every key is known and valid. */
 static bool
-read_keys(struct reading *r, struct json_object *table, const char *path,
-    struct value *values)
+read_keys(const struct settings_reader *r, struct json_object *table,
+    const char *path, struct value *values)
 {
 	bool good = true;
 
@@ -150,13 +121,14 @@ read_keys(struct reading *r, struct json_object *table, const char *path,
 		buf_addf(&at, "%s.", path);
 		toml_edit_quote_key(&at, key);
 		if (value != NULL) {
-			good &= read_key(r, json, at.data, value);
+			good &=
+			    settings_read_value(r, json, at.data, "", value);
 			continue;
 		}
 		buf_adds(&words, "no such setting");
 		if (near != NULL)
 			buf_addf(&words, "; did you mean \"%s\"?", near);
-		complain(r, json, at.data, words.data);
+		settings_complain(r, json, at.data, words.data);
 		good = false;
 	}
 	return good;
@@ -215,8 +187,8 @@ missing(const struct channel *c)
 }
 
 static void
-read_channel(struct reading *r, struct json_object *table, const char *path,
-    const char *name, struct channel_list *list)
+read_channel(const struct settings_reader *r, struct json_object *table,
+    const char *path, const char *name, struct channel_list *list)
 {
 	struct value values[KEY_COUNT] = { 0 };
 	struct channel channel;
@@ -227,10 +199,10 @@ read_channel(struct reading *r, struct json_object *table, const char *path,
 	good = read_keys(r, table, path, values);
 	fill(&channel, name, values);
 	if (good && values[KEY_TYPE].string == NULL) {
-		complain(r, table, path, "type is missing");
+		settings_complain(r, table, path, "type is missing");
 		good = false;
 	} else if (good && missing(&channel) != NULL) {
-		complain(r, table, path, missing(&channel));
+		settings_complain(r, table, path, missing(&channel));
 		good = false;
 	}
 	for (size_t i = 0; i < KEY_COUNT; i++)
@@ -246,9 +218,11 @@ read_channel(struct reading *r, struct json_object *table, const char *path,
 
 void
 settings_channels_read(struct json_object *table, const char *home,
-    struct channel_list *list, channels_problem_fn *problem, void *arg)
+    struct channel_list *list, settings_problem_fn *problem, void *arg)
 {
-	struct reading r = { .home = home, .problem = problem, .arg = arg };
+	const struct settings_reader r = {
+		.home = home, .problem = problem, .arg = arg
+	};
 
 	json_object_object_foreach(table, name, json)
 	{
@@ -257,14 +231,14 @@ settings_channels_read(struct json_object *table, const char *home,
 		buf_adds(&path, PREFIX);
 		toml_edit_quote_key(&path, name);
 		if (!text_is_name(name))
-			complain(&r, json, path.data,
+			settings_complain(&r, json, path.data,
 			    "not a valid name for a channel; use up to 32 "
 			    "lower case letters, digits, - and _");
 		else if (!json_object_is_type(json, json_type_object))
-			complain(&r, json, path.data,
+			settings_complain(&r, json, path.data,
 			    "expected a table that describes the channel");
 		else if (list->count == SETTINGS_CHANNELS_MAX)
-			complain(
+			settings_complain(
 			    &r, json, path.data, "there are too many channels");
 		else
 			read_channel(&r, json, path.data, name, list);

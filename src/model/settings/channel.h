@@ -89,13 +89,10 @@ channel_list_copy(const struct channel_list *list, struct channel_list *copy);
 extern const struct setting settings_channel_keys[];
 extern const size_t settings_channel_key_count;
 
-/* Called for everything that is wrong in it; text names the key. */
-typedef void channels_problem_fn(void *arg, unsigned line, const char *text);
-
 /* Append the channels that are complete and valid. home (may be NULL) replaces
  * "~" in a path. */
 void settings_channels_read(struct json_object *table, const char *home,
-    struct channel_list *list, channels_problem_fn *problem, void *arg);
+    struct channel_list *list, settings_problem_fn *problem, void *arg);
 
 /* Append the channel "notify" for what people.notify_command and notify_on were
  * set to (NULL = not set). False if that is no channel. */

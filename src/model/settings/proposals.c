@@ -739,30 +739,13 @@ is_allowed(const struct proposal *p)
 		settings_find(p->path, NULL), p->value, &text, NULL) == 0;
 }
 
-static void
-drop_bad(struct proposals *out)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < out->count; i++) {
-		struct proposal *p = &out->list[i];
-
-		if (is_allowed(p)) {
-			out->list[kept++] = *p;
-			continue;
-		}
-		free(p->value);
-		free(p->reason);
-	}
-	out->count = kept;
-}
-
 void
 proposals_make(const struct project_facts *facts, struct proposals *ret)
 {
 	struct look l = { .facts = facts, .out = ret };
 	struct buf *const bufs[] = { &l.kind, &l.check, &l.check_why, &l.setup,
 		&l.setup_why };
+	size_t kept = 0;
 
 	*ret = (struct proposals){ 0 };
 	for (size_t i = 0; i < nitems(bufs); i++)
@@ -805,7 +788,17 @@ proposals_make(const struct project_facts *facts, struct proposals *ret)
 		    xasprintf("no sandbox is proposed: %s", facts->no_sandbox));
 	add(ret, "budget.day_cost", DAY_COST,
 	    "Nothing else limits what a day costs; in US dollars");
-	drop_bad(ret);
+	for (size_t i = 0; i < ret->count; i++) {
+		struct proposal *p = &ret->list[i];
+
+		if (is_allowed(p)) {
+			ret->list[kept++] = *p;
+			continue;
+		}
+		free(p->value);
+		free(p->reason);
+	}
+	ret->count = kept;
 	ret->kind = buf_take(&l.kind);
 	for (size_t i = 0; i < nitems(bufs); i++)
 		buf_release(bufs[i]);

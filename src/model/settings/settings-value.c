@@ -285,12 +285,6 @@ settings_form_fits(enum setting_form form, const char *text)
 	return forms[form].fits == NULL || forms[form].fits(text);
 }
 
-const char *
-settings_form_words(enum setting_form form)
-{
-	return forms[form].words;
-}
-
 #define AMOUNT_UNIT 1000000 /* an amount is stored in millionths */
 
 static bool
@@ -327,7 +321,7 @@ settings_describe_allowed(const struct setting *row, struct buf *out)
 	if (row->form != FORM_ANY) {
 		buf_addf(out, "%s%s",
 		    row->type == SETTING_LIST ? "a list of " : "",
-		    settings_form_words(row->form));
+		    forms[row->form].words);
 		return;
 	}
 	switch (row->type) {
@@ -659,43 +653,34 @@ static const struct setting amount = {
 	.max = 1000000 * DOLLAR,
 };
 
-struct reading {
-	struct price_list *list;
-	prices_problem_fn *problem;
-	void *arg;
-};
-
-static void
-complain(struct reading *r, struct json_object *at, const struct buf *path,
-    const char *words)
+void
+settings_complain(const struct settings_reader *r, struct json_object *at,
+    const char *path, const char *words)
 {
-	cleanup_free char *text = xasprintf("%s: %s", path->data, words);
+	cleanup_free char *text = xasprintf("%s: %s", path, words);
 
 	r->problem(r->arg, toml_mark_of(at).line, text);
 }
 
-static bool
-read_number(struct reading *r, struct json_object *json, const char *path,
-    int64_t *ret_number)
+bool
+settings_read_value(const struct settings_reader *r, struct json_object *json,
+    const char *path, const char *unit, struct value *value)
 {
-	struct value value = { .row = &amount };
-	cleanup_buf struct buf at = BUF_INIT, words = BUF_INIT;
+	cleanup_buf struct buf words = BUF_INIT;
 
-	if (value_set(&value, json, NULL)) {
-		*ret_number = value.number;
+	if (value_set(value, json, r->home))
 		return true;
-	}
-	buf_adds(&at, path);
 	buf_adds(&words, "expected ");
-	settings_describe_allowed(&amount, &words);
-	buf_adds(&words, ", in dollars for a million tokens");
-	complain(r, json, &at, words.data);
+	settings_describe_allowed(value->row, &words);
+	buf_adds(&words, unit);
+	settings_complain(r, json, path, words.data);
 	return false;
 }
 
 /* Every kind must be there: a price that is left out would be a guess. */
 static bool
-has_all(struct reading *r, struct json_object *table, const struct buf *path)
+has_all(const struct settings_reader *r, struct json_object *table,
+    const struct buf *path)
 {
 	bool all = true;
 
@@ -705,15 +690,15 @@ has_all(struct reading *r, struct json_object *table, const struct buf *path)
 		if (json_object_object_get_ex(table, usage_kind_words[k], NULL))
 			continue;
 		words = xasprintf("%s is missing", usage_kind_words[k]);
-		complain(r, table, path, words);
+		settings_complain(r, table, path->data, words);
 		all = false;
 	}
 	return all;
 }
 
 static bool
-read_row(struct reading *r, struct json_object *table, const struct buf *path,
-    struct price *price)
+read_row(const struct settings_reader *r, struct json_object *table,
+    const struct buf *path, struct price *price)
 {
 	bool good = has_all(r, table, path);
 
@@ -725,10 +710,14 @@ read_row(struct reading *r, struct json_object *table, const struct buf *path,
 		buf_addf(&at, "%s.", path->data);
 		toml_edit_quote_key(&at, key);
 		if (word_find(usage_kind_words, key, &kind)) {
-			good &= read_number(r, json, at.data, &price->of[kind]);
+			struct value value = { .row = &amount };
+
+			good &= settings_read_value(r, json, at.data,
+			    ", in dollars for a million tokens", &value);
+			price->of[kind] = value.number;
 			continue;
 		}
-		complain(r, json, &at,
+		settings_complain(r, json, at.data,
 		    "no such price; use input, output, cache_read, "
 		    "cache_write_5m and cache_write_1h");
 		good = false;
@@ -738,9 +727,9 @@ read_row(struct reading *r, struct json_object *table, const struct buf *path,
 
 void
 settings_prices_read(struct json_object *table, struct price_list *list,
-    prices_problem_fn *problem, void *arg)
+    settings_problem_fn *problem, void *arg)
 {
-	struct reading r = { .list = list, .problem = problem, .arg = arg };
+	const struct settings_reader r = { .problem = problem, .arg = arg };
 
 	json_object_object_foreach(table, model, json)
 	{
@@ -751,10 +740,10 @@ settings_prices_read(struct json_object *table, struct price_list *list,
 		buf_adds(&path, "prices.");
 		toml_edit_quote_key(&path, model);
 		if (!json_object_is_type(json, json_type_object)) {
-			complain(&r, json, &path,
+			settings_complain(&r, json, path.data,
 			    "expected a table with the prices of this model");
 		} else if (len == 0 || len >= sizeof price.model) {
-			complain(&r, json, &path,
+			settings_complain(&r, json, path.data,
 			    "expected the name of a model, or a pattern for "
 			    "it, of at most 63 bytes");
 		} else {

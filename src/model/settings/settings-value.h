@@ -58,17 +58,27 @@ enum setting_form {
 /* Does the text have this form? */
 bool settings_form_fits(enum setting_form form, const char *text);
 
-/* What it must look like: "a size such as \"4G\", or \"\" for none"; of one
- * item, if it is a list. NULL for FORM_ANY. */
-const char *settings_form_words(enum setting_form form);
-
 /* The bytes of a FORM_SIZE; 0 for "" and for what has not the form. */
 int64_t settings_form_bytes(const char *text);
 
-/* Called for everything that is wrong in [prices]; text names the key. */
-typedef void prices_problem_fn(void *arg, unsigned line, const char *text);
+/* Called for everything that is wrong in a table; text names the key. */
+typedef void settings_problem_fn(void *arg, unsigned line, const char *text);
+
+/* How a table whose keys are names is read. */
+struct settings_reader {
+	const char *home;
+	settings_problem_fn *problem;
+	void *arg;
+};
+void settings_complain(const struct settings_reader *r, struct json_object *at,
+    const char *path, const char *words);
+/* Like value_set(); a wrong one is complained of. unit: for the words. */
+bool
+settings_read_value(const struct settings_reader *r, struct json_object *json,
+    const char *path, const char *unit, struct value *value);
+
 /* Append the rows of [prices] that are complete and valid. */
 void settings_prices_read(struct json_object *table, struct price_list *list,
-    prices_problem_fn *problem, void *arg);
+    settings_problem_fn *problem, void *arg);
 
 #endif

@@ -21,15 +21,18 @@ struct settings_alias {
 	bool works; /* but that take_notify() still does, in this version */
 };
 
-static void settings_problem_add(struct settings_problems *problems, bool fatal,
-    unsigned line, const char *text);
-
 #define DEFAULTS "defaults."
 
 /* A row whose value is the setting's own. */
 #define SAME(name, path)                             \
 	{                                            \
 		name, path, NULL, NULL, .same = true \
+	}
+
+/* The same in whole seconds. */
+#define SECONDS(key, setting)                    \
+	{                                        \
+		.name = (key), .path = (setting) \
 	}
 
 #define GONE(name, instead)                               \
@@ -60,20 +63,15 @@ static void settings_problem_add(struct settings_problems *problems, bool fatal,
 #define REPAIRS "the planner may correct its answer twice"
 
 static const struct settings_alias aliases[] = {
-	{ "auto.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
-	    .same = false },
-	{ "daemon.patrol_interval_secs", "daemon.patrol_interval", NULL, NULL,
-	    .same = false },
-	{ "auto.protected_paths", "repo.protected_paths", NULL, NULL,
-	    .same = true },
+	SECONDS("auto.patrol_interval_secs", "daemon.patrol_interval"),
+	SECONDS("daemon.patrol_interval_secs", "daemon.patrol_interval"),
+	SAME("auto.protected_paths", "repo.protected_paths"),
 	{ DEFAULTS "skip_permissions", DEFAULTS "permission_mode",
 	    "bypassPermissions", "default", .same = false },
-	{ "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout", NULL,
-	    NULL, .same = false },
-	{ "overseer.restart_cooldown_secs", "overseer.restart_cooldown", NULL,
-	    NULL, .same = false },
-	{ "overseer.stall_timeout_secs", "overseer.stall_timeout", NULL, NULL,
-	    .same = false },
+	SECONDS(
+	    "overseer.heartbeat_timeout_secs", "overseer.heartbeat_timeout"),
+	SECONDS("overseer.restart_cooldown_secs", "overseer.restart_cooldown"),
+	SECONDS("overseer.stall_timeout_secs", "overseer.stall_timeout"),
 	{ "oversight.enabled", "oversight.mode", "act", "off", .same = false },
 	GONE("oversight.auto_escalate",
 	    "to be told of nothing, set oversight.mode to \"observe\""),
@@ -306,6 +304,22 @@ value_add(
 	return value;
 }
 
+/* The text is copied. */
+static void
+settings_problem_add(struct settings_problems *problems, bool fatal,
+    unsigned line, const char *text)
+{
+	struct settings_problem *p;
+
+	problems->list = xreallocarray(
+	    problems->list, problems->count + 1, sizeof *problems->list);
+	p = &problems->list[problems->count++];
+	p->fatal = fatal;
+	p->line = line;
+	p->text = xstrdup(text);
+	problems->fatal |= fatal;
+}
+
 static void
 problem_unknown(struct settings_problems *problems, bool fatal,
     const char *path, unsigned line)
@@ -314,17 +328,6 @@ problem_unknown(struct settings_problems *problems, bool fatal,
 
 	settings_describe_unknown(path, &text);
 	settings_problem_add(problems, fatal, line, text.data);
-}
-
-static void
-problem_no_table(struct settings_problems *problems, const char *path,
-    struct json_object *json)
-{
-	struct toml_mark mark = toml_mark_of(json);
-	cleanup_free char *text = xasprintf("%s: expected a table, found %s",
-	    path, toml_mark_type_name(mark.type));
-
-	settings_problem_add(problems, true, mark.line, text);
 }
 
 static void
@@ -467,7 +470,12 @@ walk(struct settings *settings, const char *prefix, struct json_object *table,
 		} else if (named < 0 && !is_section(path.data)) {
 			problem_unknown(problems, false, path.data, line);
 		} else if (!json_object_is_type(json, json_type_object)) {
-			problem_no_table(problems, path.data, json);
+			struct toml_mark mark = toml_mark_of(json);
+			cleanup_free char *text =
+			    xasprintf("%s: expected a table, found %s",
+				path.data, toml_mark_type_name(mark.type));
+
+			settings_problem_add(problems, true, mark.line, text);
 		} else if (strcmp(path.data, SETTINGS_PRICES) == 0) {
 			settings_prices_read(json, &settings->prices,
 			    problem_in_table, problems);
@@ -814,22 +822,6 @@ settings_value(const struct settings *settings, const char *path,
 	if (ret_line != NULL)
 		*ret_line = value->line;
 	return true;
-}
-
-/* The text is copied. */
-static void
-settings_problem_add(struct settings_problems *problems, bool fatal,
-    unsigned line, const char *text)
-{
-	struct settings_problem *p;
-
-	problems->list = xreallocarray(
-	    problems->list, problems->count + 1, sizeof *problems->list);
-	p = &problems->list[problems->count++];
-	p->fatal = fatal;
-	p->line = line;
-	p->text = xstrdup(text);
-	problems->fatal |= fatal;
 }
 
 void

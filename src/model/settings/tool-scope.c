@@ -136,30 +136,13 @@ intersect(const struct agent_card *card, const char *const *allow,
 	return 0;
 }
 
-static void
-subtract(struct tool_scope *scope)
-{
-	cleanup_strv char **left = NULL;
-
-	for (char **t = scope->allow; t != NULL && *t != NULL; t++)
-		if (!any_covers(strv_const(scope->deny), *t) &&
-		    !strv_has(strv_const(left), *t))
-			strv_add(&left, *t);
-	for (const char *const *t = report_tools; !scope->all && *t != NULL;
-	     t++)
-		if (!any_covers(strv_const(scope->deny), *t) &&
-		    !any_covers(strv_const(left), *t))
-			strv_add(&left, *t);
-	strv_free(scope->allow);
-	scope->allow = take_ptr(&left);
-}
-
 int
 tool_scope_make(const struct agent_card *card, const char *const *allow,
     const char *const *deny, struct tool_scope *ret_scope, struct err *err)
 {
 	cleanup_tool_scope struct tool_scope scope = { 0 };
 	int r;
+	cleanup_strv char **left = NULL;
 
 	*ret_scope = (struct tool_scope){ 0 };
 	/* To allow everything is to say nothing. */
@@ -174,7 +157,16 @@ tool_scope_make(const struct agent_card *card, const char *const *allow,
 		return r;
 	if (deny != NULL)
 		strv_add_all(&scope.deny, deny);
-	subtract(&scope);
+	for (char **t = scope.allow; t != NULL && *t != NULL; t++)
+		if (!any_covers(strv_const(scope.deny), *t) &&
+		    !strv_has(strv_const(left), *t))
+			strv_add(&left, *t);
+	for (const char *const *t = report_tools; !scope.all && *t != NULL; t++)
+		if (!any_covers(strv_const(scope.deny), *t) &&
+		    !any_covers(strv_const(left), *t))
+			strv_add(&left, *t);
+	strv_free(scope.allow);
+	scope.allow = take_ptr(&left);
 	*ret_scope = scope;
 	scope = (struct tool_scope){ 0 };
 	return 0;

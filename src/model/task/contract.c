@@ -645,19 +645,6 @@ contract_read(struct json_object *json, const char *at,
 	return 0;
 }
 
-/* It is a part of the state, which is written often. */
-static int
-check_size(struct json_object *json, const char *at, struct err *err)
-{
-	cleanup_buf struct buf text = BUF_INIT;
-
-	json_print(json, false, &text);
-	return text.len <= CONTRACT_TEXT_MAX ?
-	    0 :
-	    err_set(err, -EINVAL, "%s: longer than %d bytes",
-		*at != '\0' ? at : "the contract", CONTRACT_TEXT_MAX);
-}
-
 static int
 check_paths(const struct contract *c, const char *at, struct err *err)
 {
@@ -682,8 +669,16 @@ contract_parse(struct json_object *json, const char *at,
 	if (r < 0)
 		return r;
 	r = check_paths(&c, at, err);
-	if (r == 0)
-		r = check_size(json, at, err);
+	if (r == 0) {
+		/* It is a part of the state, which is written often. */
+		cleanup_buf struct buf text = BUF_INIT;
+
+		json_print(json, false, &text);
+		r = text.len <= CONTRACT_TEXT_MAX ?
+		    0 :
+		    err_set(err, -EINVAL, "%s: longer than %d bytes",
+			*at != '\0' ? at : "the contract", CONTRACT_TEXT_MAX);
+	}
 	if (r < 0)
 		contract_release(&c);
 	else

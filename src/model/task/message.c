@@ -406,36 +406,33 @@ reason_of(const struct message *r)
 	return r->text != NULL && r->text[0] != '\0' ? r->text : r->title;
 }
 
-/* "CRITICAL" */
+/* "llmc CRITICAL: what happened" */
 static void
-add_level(const struct message *r, struct buf *out)
+add_heading(const struct message *r, struct buf *out)
 {
-	const char *word = escalation_level_words[r->level];
-
-	for (; *word != '\0'; word++)
-		buf_addc(out, (char)(*word - 'a' + 'A'));
+	buf_adds(out, "llmc ");
+	for (const char *c = escalation_level_words[r->level]; *c != '\0'; c++)
+		buf_addc(out, (char)(*c - 'a' + 'A'));
+	buf_addf(out, ": %s", r->title);
 }
 
-/* "adam, task t-1, T1.2 of goal_x, iteration 7"; nothing if none is known. */
+/* "worker adam, task t-1, node T1.2, goal goal_x, iteration 7"; nothing if none
+ * is known. */
 static void
 add_place(const struct message *r, struct buf *out)
 {
-	size_t before = out->len;
+	const char *const parts[][2] = { { "worker", r->worker },
+		{ "task", r->task }, { "node", r->node }, { "goal", r->goal } };
+	const char *between = "";
 
-	if (r->worker != NULL)
-		buf_addf(out, "worker %s", r->worker);
-	if (r->task != NULL)
-		buf_addf(
-		    out, "%stask %s", out->len > before ? ", " : "", r->task);
-	if (r->node != NULL)
-		buf_addf(
-		    out, "%snode %s", out->len > before ? ", " : "", r->node);
-	if (r->goal != NULL)
-		buf_addf(
-		    out, "%sgoal %s", out->len > before ? ", " : "", r->goal);
+	for (size_t i = 0; i < nitems(parts); i++)
+		if (parts[i][1] != NULL) {
+			buf_addf(
+			    out, "%s%s %s", between, parts[i][0], parts[i][1]);
+			between = ", ";
+		}
 	if (r->iteration > 0)
-		buf_addf(out, "%siteration %" PRId64,
-		    out->len > before ? ", " : "", r->iteration);
+		buf_addf(out, "%siteration %" PRId64, between, r->iteration);
 }
 
 /* Several lines of plain text, for places that show no Markdown. */
@@ -445,9 +442,8 @@ add_plain(const struct message *r, struct buf *out)
 	cleanup_buf struct buf place = BUF_INIT;
 
 	add_place(r, &place);
-	buf_adds(out, "llmc ");
-	add_level(r, out);
-	buf_addf(out, ": %s\n", r->title);
+	add_heading(r, out);
+	buf_addc(out, '\n');
 	if (place.len > 0)
 		buf_addf(out, "%s\n", place.data);
 	if (r->text != NULL && strcmp(r->text, r->title) != 0)
@@ -540,19 +536,6 @@ add_escaped(const char *text, size_t len, struct buf *out)
 }
 
 static void
-add_slack(const struct message *r, struct buf *out)
-{
-	cleanup_json struct json_object *json = json_object_new_object();
-	cleanup_buf struct buf plain = BUF_INIT, text = BUF_INIT;
-
-	add_plain(r, &plain);
-	add_escaped(
-	    plain.data, text_cut(plain.data, plain.len, SLACK_MAX), &text);
-	json_set_string(json, "text", text.data);
-	json_print(json, false, out);
-}
-
-static void
 add_discord(const struct message *r, struct buf *out)
 {
 	cleanup_json struct json_object *json = json_object_new_object();
@@ -574,9 +557,7 @@ message_ntfy(const struct message *r, const char *topic, struct buf *out)
 	cleanup_buf struct buf heading = BUF_INIT, plain = BUF_INIT;
 	const char *reason = reason_of(r);
 
-	buf_adds(&heading, "llmc ");
-	add_level(r, &heading);
-	buf_addf(&heading, ": %s", r->title);
+	add_heading(r, &heading);
 	buf_add(&plain, reason, text_cut(reason, strlen(reason), NTFY_MAX));
 	buf_addc(&plain, '\n');
 	add_place(r, &plain);
@@ -593,9 +574,17 @@ void
 message_webhook(
     const struct message *record, enum channel_format format, struct buf *out)
 {
-	if (format == CHANNEL_SLACK)
-		add_slack(record, out);
-	else if (format == CHANNEL_DISCORD)
+	if (format == CHANNEL_SLACK) {
+		cleanup_json struct json_object *json =
+		    json_object_new_object();
+		cleanup_buf struct buf plain = BUF_INIT, text = BUF_INIT;
+
+		add_plain(record, &plain);
+		add_escaped(plain.data,
+		    text_cut(plain.data, plain.len, SLACK_MAX), &text);
+		json_set_string(json, "text", text.data);
+		json_print(json, false, out);
+	} else if (format == CHANNEL_DISCORD)
 		add_discord(record, out);
 	else
 		add_json(record, out);
@@ -606,9 +595,7 @@ message_webhook(
 void
 message_issue_title(const struct message *r, struct buf *out)
 {
-	buf_adds(out, "llmc ");
-	add_level(r, out);
-	buf_addf(out, ": %s", r->title);
+	add_heading(r, out);
 	if (r->worker != NULL)
 		buf_addf(out, " (%s)", r->worker);
 	for (size_t i = 0; i < out->len; i++)
@@ -648,27 +635,6 @@ add_row(struct buf *out, const char *name, const char *value)
 		    *value == '`' || (unsigned char)*value < ' ' ? ' ' :
 								   *value);
 	buf_adds(out, "`\n");
-}
-
-static void
-add_facts(const struct message *r, struct buf *out)
-{
-	cleanup_free char *iteration =
-	    r->iteration > 0 ? xasprintf("%" PRId64, r->iteration) : NULL;
-	cleanup_free char *task = r->task != NULL ?
-	    xasprintf("%s%s%s", r->task, r->task_title != NULL ? ": " : "",
-		r->task_title != NULL ? r->task_title : "") :
-	    NULL;
-
-	add_row(out, "Level", escalation_level_words[r->level]);
-	add_row(out, "Worker", r->worker);
-	add_row(out, "Task", task);
-	add_row(out, "Goal", r->goal);
-	add_row(out, "Node", r->node);
-	add_row(out, "Iteration", iteration);
-	add_row(out, "Time", r->timestamp);
-	add_row(out, "Repository", r->root);
-	add_row(out, "Event", r->id);
 }
 
 static void
@@ -742,8 +708,22 @@ static void
 add_report(const struct message *r, struct buf *out)
 {
 	cleanup_buf struct buf options = BUF_INIT, earlier = BUF_INIT;
+	cleanup_free char *iteration =
+	    r->iteration > 0 ? xasprintf("%" PRId64, r->iteration) : NULL;
+	cleanup_free char *task = r->task != NULL ?
+	    xasprintf("%s%s%s", r->task, r->task_title != NULL ? ": " : "",
+		r->task_title != NULL ? r->task_title : "") :
+	    NULL;
 
-	add_facts(r, out);
+	add_row(out, "Level", escalation_level_words[r->level]);
+	add_row(out, "Worker", r->worker);
+	add_row(out, "Task", task);
+	add_row(out, "Goal", r->goal);
+	add_row(out, "Node", r->node);
+	add_row(out, "Iteration", iteration);
+	add_row(out, "Time", r->timestamp);
+	add_row(out, "Repository", r->root);
+	add_row(out, "Event", r->id);
 	buf_adds(out, "\n### Issue\n\n");
 	add_fenced(reason_of(r), "", out);
 	for (size_t i = 0; r->options != NULL && r->options[i] != NULL; i++)
@@ -848,9 +828,7 @@ message_desktop(
 	cleanup_buf struct buf place = BUF_INIT;
 	const char *reason = reason_of(record);
 
-	buf_adds(title, "llmc ");
-	add_level(record, title);
-	buf_addf(title, ": %s", record->title);
+	add_heading(record, title);
 	add_escaped(
 	    reason, text_cut(reason, strlen(reason), DESKTOP_MAX), text);
 	add_place(record, &place);

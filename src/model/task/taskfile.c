@@ -37,49 +37,46 @@ value_of(const char *text, const char *key)
 	return xstrndup(text + skip, len - skip);
 }
 
-static bool
-read_priority(const char *text, enum priority *ret_priority)
-{
-	cleanup_free char *word = value_of(text, PRIORITY);
+/* The lines of a head. Each reader gets what follows the key, and says whether
+ * it is one. */
 
-	for (char *c = word; c != NULL && *c != '\0'; c++)
+static bool
+read_priority(char *value, struct task_head *head)
+{
+	for (char *c = value; *c != '\0'; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return word != NULL && priority_parse(word, ret_priority);
+	return priority_parse(value, &head->priority);
 }
 
 static bool
-read_commit(const char *text, char commit[TASK_HEAD_COMMIT_SIZE])
+read_commit(char *value, struct task_head *head)
 {
-	cleanup_free char *id = value_of(text, LANDED);
-	size_t len = id == NULL ? 0 : strlen(id);
+	size_t len = strlen(value);
 
 	if (len < COMMIT_MIN || len >= TASK_HEAD_COMMIT_SIZE ||
-	    strspn(id, "0123456789abcdefABCDEF") != len)
+	    strspn(value, "0123456789abcdefABCDEF") != len)
 		return false;
-	memcpy(commit, id, len + 1);
+	memcpy(head->commit, value, len + 1);
 	return true;
 }
 
 /* One that is too long fills the room, and is refused by
  * task_head_contract(). */
 static bool
-read_contract(const char *text, char contract[TASK_HEAD_CONTRACT_SIZE])
+read_contract(char *value, struct task_head *head)
 {
-	cleanup_free char *value = value_of(text, CONTRACT);
-
-	if (value == NULL || *value != '{')
+	if (*value != '{')
 		return false;
-	strlcpy(contract, value, TASK_HEAD_CONTRACT_SIZE);
+	strlcpy(head->contract, value, sizeof head->contract);
 	return true;
 }
 
 /* "NAME (MODE)". */
 static bool
-read_maker(const char *text, struct task_head *head)
+read_maker(char *value, struct task_head *head)
 {
-	cleanup_free char *value = value_of(text, MAKER);
-	char *open = value != NULL ? strstr(value, " (") : NULL;
-	size_t len = value != NULL ? strlen(value) : 0;
+	char *open = strstr(value, " (");
+	size_t len = strlen(value);
 
 	if (open == NULL || value[len - 1] != ')')
 		return false;
@@ -92,38 +89,29 @@ read_maker(const char *text, struct task_head *head)
 }
 
 static bool
-read_result(const char *text, bool *ret_report)
+read_result(char *value, struct task_head *head)
 {
-	cleanup_free char *value = value_of(text, RESULT);
-
-	if (value == NULL || strcasecmp(value, "report") != 0)
-		return false;
-	*ret_report = true;
-	return true;
-}
-
-/* A static word; NULL = the line says none. */
-static const char *
-read_recovery(const char *text)
-{
-	cleanup_free char *value = value_of(text, RECOVERY);
-	unsigned found;
-
-	/* The first two are about workers that a person drives. */
-	return value != NULL &&
-		word_find(recovery_policy_words, value, &found) &&
-		found >= RECOVERY_REPLAN ?
-	    recovery_policy_words[found] :
-	    NULL;
+	head->report = strcasecmp(value, "report") == 0;
+	return head->report;
 }
 
 static bool
-read_agent(const char *text, struct task_head *head)
+read_recovery(char *value, struct task_head *head)
 {
-	cleanup_free char *value = value_of(text, AGENT);
+	unsigned found;
 
-	if (value == NULL || !text_is_name(value) ||
-	    strlen(value) >= sizeof head->agent)
+	/* The first two are about workers that a person drives. */
+	if (!word_find(recovery_policy_words, value, &found) ||
+	    found < RECOVERY_REPLAN)
+		return false;
+	head->recovery = recovery_policy_words[found];
+	return true;
+}
+
+static bool
+read_agent(char *value, struct task_head *head)
+{
+	if (!text_is_name(value) || strlen(value) >= sizeof head->agent)
 		return false;
 	strlcpy(head->agent, value, sizeof head->agent);
 	return true;
@@ -163,62 +151,61 @@ task_wants_read(const char *text, char ***ret_words)
 }
 
 static bool
-read_wants(const char *text, char wants[TASK_HEAD_WANTS_SIZE])
+read_wants(char *value, struct task_head *head)
 {
-	cleanup_free char *value = value_of(text, WANTS);
 	cleanup_strv char **words = NULL;
 
-	if (value == NULL || strlen(value) >= TASK_HEAD_WANTS_SIZE ||
+	if (strlen(value) >= sizeof head->wants ||
 	    !task_wants_read(value, &words) || words == NULL)
 		return false;
-	wants[0] = '\0';
 	for (size_t i = 0; words[i] != NULL; i++) {
-		strlcat(wants, i > 0 ? " " : "", TASK_HEAD_WANTS_SIZE);
-		strlcat(wants, words[i], TASK_HEAD_WANTS_SIZE);
+		strlcat(head->wants, i > 0 ? " " : "", sizeof head->wants);
+		strlcat(head->wants, words[i], sizeof head->wants);
 	}
 	return true;
 }
+
+static const struct {
+	const char *key;
+	bool (*read)(char *value, struct task_head *head);
+} head_lines[] = {
+	{ PRIORITY, read_priority },
+	{ LANDED, read_commit },
+	{ CONTRACT, read_contract },
+	{ MAKER, read_maker },
+	{ AGENT, read_agent },
+	{ RESULT, read_result },
+	{ RECOVERY, read_recovery },
+	{ WANTS, read_wants },
+};
 
 const char *
 task_head_read(const char *text, struct task_head *ret_head)
 {
 	const char *at = text;
-	bool priority = false, commit = false, contract = false, maker = false;
+	unsigned seen = 0; /* each line counts once */
+	size_t i;
 
 	*ret_head = (struct task_head){ .priority = PRIORITY_NORMAL };
 	if (text_begins(at, BOM))
 		at += strlen(BOM);
 	at += strspn(at, BLANKS);
 	for (;;) {
-		if (!priority && read_priority(at, &ret_head->priority))
-			priority = true;
-		else if (!commit && read_commit(at, ret_head->commit))
-			commit = true;
-		else if (!contract && read_contract(at, ret_head->contract))
-			contract = true;
-		else if (!maker && read_maker(at, ret_head))
-			maker = true;
-		else if (ret_head->agent[0] == '\0' && read_agent(at, ret_head))
-			;
-		else if (!ret_head->report &&
-		    read_result(at, &ret_head->report))
-			;
-		else if (ret_head->recovery == NULL &&
-		    (ret_head->recovery = read_recovery(at)) != NULL)
-			;
-		else if (ret_head->wants[0] == '\0' &&
-		    read_wants(at, ret_head->wants))
-			;
-		else
-			break;
+		for (i = 0; i < nitems(head_lines); i++) {
+			cleanup_free char *value = (seen & 1u << i) == 0 ?
+			    value_of(at, head_lines[i].key) :
+			    NULL;
+
+			if (value != NULL &&
+			    head_lines[i].read(value, ret_head))
+				break;
+		}
+		if (i == nitems(head_lines))
+			return seen != 0 ? at + strspn(at, BLANKS) : text;
+		seen |= 1u << i;
 		at += strcspn(at, "\n");
-		at += *at == '\n' ? 1 : 0;
+		at += *at == '\n';
 	}
-	return priority || commit || contract || maker || ret_head->report ||
-		ret_head->agent[0] != '\0' || ret_head->recovery != NULL ||
-		ret_head->wants[0] != '\0' ?
-	    at + strspn(at, BLANKS) :
-	    text;
 }
 
 void
@@ -585,20 +572,6 @@ walk_step(struct walk *walk, size_t at)
 	return false;
 }
 
-static void
-walk_say(const struct walk *walk, size_t last, struct buf *words)
-{
-	cleanup_free size_t *path = xcalloc(walk->end + 1, sizeof *path);
-	size_t steps = 0;
-
-	for (size_t at = last; at != 0; at = walk->from[at])
-		path[steps++] = at;
-	buf_addf(words, "waits for itself: %s", walk->queue[0]->id);
-	while (steps > 0)
-		buf_addf(words, " -> %s", walk->queue[path[--steps]]->id);
-	buf_addf(words, " -> %s", walk->queue[0]->id);
-}
-
 static bool
 walk_circle(struct walk *walk, const struct taskfile *task, struct buf *words)
 {
@@ -609,7 +582,18 @@ walk_circle(struct walk *walk, const struct taskfile *task, struct buf *words)
 		walk->seen[own] = true;
 	for (size_t at = 0; at < walk->end; at++) {
 		if (walk_step(walk, at)) {
-			walk_say(walk, at, words);
+			cleanup_free size_t *path =
+			    xcalloc(walk->end + 1, sizeof *path);
+			size_t steps = 0;
+
+			for (size_t i = at; i != 0; i = walk->from[i])
+				path[steps++] = i;
+			buf_addf(
+			    words, "waits for itself: %s", walk->queue[0]->id);
+			while (steps > 0)
+				buf_addf(words, " -> %s",
+				    walk->queue[path[--steps]]->id);
+			buf_addf(words, " -> %s", walk->queue[0]->id);
 			return true;
 		}
 	}
