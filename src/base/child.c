@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -320,17 +319,15 @@ child_read_start_error(struct child *child)
 static void
 signal_others(pid_t child, int signo)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	cleanup_dir DIR *proc = opendir("/proc");
+	const char *name;
 	int64_t pid;
 
-	while (proc != NULL && (entry = readdir(proc)) != NULL)
-		if (text_parse_int(entry->d_name, 1, INT32_MAX, &pid) &&
+	while ((name = dir_next(proc)) != NULL)
+		if (text_parse_int(name, 1, INT32_MAX, &pid) &&
 		    pid != getpid() && getpgid((pid_t)pid) == getpgrp())
 			kill((pid_t)pid, signo);
-	if (proc != NULL)
-		closedir(proc);
-	else
+	if (proc == NULL)
 		kill(child, signo);
 }
 

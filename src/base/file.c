@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -358,6 +357,33 @@ file_replace_soon(const char *path, const void *bytes, size_t len, mode_t mode,
 	return file_replace_any(path, bytes, len, mode, false, err);
 }
 
+const char *
+dir_next(DIR *dir)
+{
+	const struct dirent *entry = dir != NULL ? readdir(dir) : NULL;
+
+	while (entry != NULL &&
+	    (strcmp(entry->d_name, ".") == 0 ||
+		strcmp(entry->d_name, "..") == 0))
+		entry = readdir(dir);
+	return entry != NULL ? entry->d_name : NULL;
+}
+
+void
+dir_cleanup(DIR **dir)
+{
+	if (*dir != NULL)
+		closedir(*dir);
+}
+
+bool
+file_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 /* Could both be the temporary name of one file? */
 static bool
 file_is_like(const char *name, const char *template)
@@ -374,14 +400,12 @@ file_replace_tidy(const char *path)
 {
 	cleanup_free char *template = file_temporary_name(path);
 	cleanup_free char *folder = file_dir_of(path);
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
+	cleanup_dir DIR *dir = opendir(folder);
+	const char *name;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL)
-		if (file_is_like(entry->d_name, file_name_of(template)))
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir != NULL)
-		closedir(dir);
+	while ((name = dir_next(dir)) != NULL)
+		if (file_is_like(name, file_name_of(template)))
+			unlinkat(dirfd(dir), name, 0);
 }
 
 /* A folder below our own that is somewhere else. */

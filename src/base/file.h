@@ -7,6 +7,7 @@
 #ifndef FILE_H
 #define FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,7 @@
 
 struct buf;
 struct err;
+struct stat;
 
 /*
  * Below a folder named .llmc, which is ours, no part of a path may be a
@@ -74,6 +76,15 @@ int file_append(const char *path, const void *bytes, size_t len, mode_t mode,
 /* Create the file if there is none, and let only its owner read it: for output
  * that a shell appends. *ret_size (may be NULL): the bytes in it. */
 int file_make_private(const char *path, off_t *ret_size, struct err *err);
+
+/* The next name in a folder but "." and ".."; NULL at its end, and if there is
+ * no folder. */
+const char *dir_next(DIR *dir);
+void dir_cleanup(DIR **dir);
+#define cleanup_dir __attribute__((cleanup(dir_cleanup)))
+
+/* Are these two looks at one file that has not changed in between? */
+bool file_is_same(const struct stat *a, const struct stat *b);
 
 bool file_exists(const char *path); /* of any type, even a dangling link */
 bool file_is_dir(const char *path);

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -28,9 +27,9 @@ static int
 empty_folder(int parent, const char *name, dev_t device, int depth)
 {
 	int fd = open_folder(parent, name), r = 0;
-	struct dirent *entry;
+	const char *entry;
 	struct stat st;
-	DIR *stream;
+	cleanup_dir DIR *stream = NULL;
 
 	if (fd == -1)
 		return -errno;
@@ -44,14 +43,11 @@ empty_folder(int parent, const char *name, dev_t device, int depth)
 		close(fd);
 		return r;
 	}
-	while ((entry = readdir(stream)) != NULL) {
-		int one = is_dots(entry->d_name) ?
-		    0 :
-		    remove_at(fd, entry->d_name, device, depth + 1);
+	while ((entry = dir_next(stream)) != NULL) {
+		int one = remove_at(fd, entry, device, depth + 1);
 
 		r = r < 0 ? r : one;
 	}
-	closedir(stream);
 	return r;
 }
 

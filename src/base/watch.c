@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/queue.h>
@@ -89,20 +88,15 @@ watch_digest(const char *path)
 	if (stat(path, &st) == -1)
 		return 0;
 	if (S_ISDIR(st.st_mode)) {
-		DIR *dir = opendir(path);
-		uint64_t sum = 0;
-		struct dirent *entry;
+		cleanup_dir DIR *dir = opendir(path);
+		uint64_t sum = dir == NULL ? 0 : watch_digest_stat(".", &st);
+		const char *name;
 
 		/* A sum, since the order of the entries does not matter. */
-		if (dir == NULL)
-			return 0;
-		while ((entry = readdir(dir)) != NULL) {
-			if (strcmp(entry->d_name, "..") != 0 &&
-			    fstatat(dirfd(dir), entry->d_name, &st,
+		while ((name = dir_next(dir)) != NULL)
+			if (fstatat(dirfd(dir), name, &st,
 				AT_SYMLINK_NOFOLLOW) == 0)
-				sum += watch_digest_stat(entry->d_name, &st);
-		}
-		closedir(dir);
+				sum += watch_digest_stat(name, &st);
 		return sum;
 	}
 	return watch_digest_stat("", &st);

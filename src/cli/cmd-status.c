@@ -3,8 +3,6 @@
 /* llmc status: a drawing of the view, with what only files tell. */
 #include "base.h"
 
-#include <dirent.h>
-
 #include "cli-private.h"
 #include "moment.h"
 #include "config.h"
@@ -727,15 +725,12 @@ static bool
 folder_has_tasks(const struct cli *cli)
 {
 	cleanup_free char *path = workspace_path(&cli->workspace, "tasks/todo");
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	bool found = false;
+	cleanup_dir DIR *dir = opendir(path);
+	const char *name = dir_next(dir);
 
-	while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
-		found = entry->d_name[0] != '.';
-	if (dir != NULL)
-		closedir(dir);
-	return found;
+	while (name != NULL && name[0] == '.')
+		name = dir_next(dir);
+	return name != NULL;
 }
 
 static void

@@ -34,8 +34,8 @@ write_box(const char *key)
 		setenv("ANTHROPIC_API_KEY", key, 1);
 	else
 		unsetenv("ANTHROPIC_API_KEY");
-	ck_assert_msg(
-	    claude_box_write(folder, "/w/ann", &err) == 0, "%s", err.msg);
+	ck_assert_msg(agent_write(&claude_kind, folder, "/w/ann", &err) == 0,
+	    "%s", err.msg);
 }
 
 static char *

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <strings.h>
 #include <sys/stat.h>
 

@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "ask-follow.h"
 #include "book-history.h"
 #include "core.h"

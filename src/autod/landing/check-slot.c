@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "box.h"
 #include "check-place.h"
 #include "core.h"
@@ -82,18 +80,14 @@ void
 check_output_trim(const struct core *core)
 {
 	cleanup_free char *dir = workspace_path(core->workspace, "checks");
-	DIR *list = opendir(dir);
+	cleanup_dir DIR *list = opendir(dir);
 	size_t skip = strlen(prefix);
-	struct dirent *entry;
+	const char *name;
 
-	if (list == NULL)
-		return;
-	while ((entry = readdir(list)) != NULL)
-		if (strncmp(entry->d_name, prefix, skip) == 0 &&
-		    !is_wanted(
-			&core->state.landings.checks, entry->d_name + skip))
-			unlinkat(dirfd(list), entry->d_name, 0);
-	closedir(list);
+	while ((name = dir_next(list)) != NULL)
+		if (strncmp(name, prefix, skip) == 0 &&
+		    !is_wanted(&core->state.landings.checks, name + skip))
+			unlinkat(dirfd(list), name, 0);
 }
 
 #define NAME_SIZE (CHECK_TREE_SIZE + CHECK_KEY_SIZE)

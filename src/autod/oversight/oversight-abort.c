@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "agent.h"
 #include "auto.h"
 #include "book-history.h"

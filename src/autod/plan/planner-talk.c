@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "agent-kind.h"
 #include "auto.h"
 #include "child.h"

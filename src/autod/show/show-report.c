@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
@@ -168,20 +167,16 @@ on_sent(const struct errand_result *result, void *arg)
 static void
 tidy(const char *dir)
 {
-	DIR *d = opendir(dir);
+	cleanup_dir DIR *d = opendir(dir);
 	int64_t oldest = clock_wall_ms() - KEEP_DAYS * DAY_MS;
-	struct dirent *entry;
+	const char *name;
 	struct stat st;
 
-	if (d == NULL)
-		return;
-	while ((entry = readdir(d)) != NULL)
-		if (fstatat(dirfd(d), entry->d_name, &st,
-			AT_SYMLINK_NOFOLLOW) == 0 &&
+	while ((name = dir_next(d)) != NULL)
+		if (fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode) &&
 		    (int64_t)st.st_mtim.tv_sec * 1000 < oldest)
-			unlinkat(dirfd(d), entry->d_name, 0);
-	closedir(d);
+			unlinkat(dirfd(d), name, 0);
 }
 
 static void
@@ -270,23 +265,18 @@ static void
 adopt_all(struct show_report *r)
 {
 	cleanup_free char *running = errands(r);
-	DIR *d = opendir(running);
-	struct dirent *entry;
+	cleanup_dir DIR *d = opendir(running);
+	const char *file;
 
-	if (d == NULL)
-		return;
-	while ((entry = readdir(d)) != NULL) {
-		size_t len = strlen(entry->d_name), end = strlen(".json");
-		cleanup_free char *name = NULL;
+	while ((file = dir_next(d)) != NULL) {
+		cleanup_free char *name = xstrdup(file);
 
-		if (len <= end ||
-		    strcmp(entry->d_name + len - end, ".json") != 0)
+		if (!text_ends(file, ".json"))
 			continue;
-		name = xstrndup(entry->d_name, len - end);
+		name[strlen(name) - strlen(".json")] = '\0';
 		if (send_by(r, name, NULL, NULL) < 0)
 			errand_forget(running, name, NULL);
 	}
-	closedir(d);
 }
 
 static bool

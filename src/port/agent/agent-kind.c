@@ -17,6 +17,8 @@
 #include "workplace.h"
 #include "workspace.h"
 
+#define MEMORY_MAX (4 * 1024 * 1024)
+
 const struct agent_kind *const agent_kinds[] = { &claude_kind,
 	&claude_headless_kind, &codex_kind, &opencode_kind, &gemini_kind,
 	NULL };
@@ -77,7 +79,48 @@ agent_transcripts(const struct agent_kind *kind,
 	    box_agent_dir(workspace, worker, kind) :
 	    NULL;
 
-	return kind->transcripts(dir);
+	cleanup_free char *own =
+	    dir != NULL ? take_ptr(&dir) : agent_source(kind);
+
+	if (own == NULL || own[0] != '/' || strstr(own, "/..") != NULL)
+		return NULL;
+	return file_join(own, kind->transcripts);
+}
+
+char *
+agent_source(const struct agent_kind *kind)
+{
+	const char *home = getenv("HOME"), *set = getenv(kind->variable);
+
+	if (set != NULL && set[0] != '\0')
+		return xstrdup(set);
+	if (home == NULL || home[0] == '\0')
+		return NULL;
+	return xasprintf("%s%s", home, kind->home);
+}
+
+int
+agent_write(const struct agent_kind *kind, const char *folder, const char *tree,
+    struct err *err)
+{
+	cleanup_free char *source = agent_source(kind), *from = NULL,
+			  *to = NULL;
+	cleanup_buf struct buf text = BUF_INIT;
+	const char *const *gone = kind->gone;
+	int r = kind->write != NULL ? kind->write(folder, tree, err) : 0;
+
+	for (; r == 0 && gone != NULL && *gone != NULL; gone++) {
+		cleanup_free char *path = file_join(folder, *gone);
+
+		r = agent_clear_place(path, err);
+	}
+	if (r < 0 || kind->memory == NULL)
+		return r;
+	to = file_join(folder, kind->memory);
+	from = source != NULL ? file_join(source, kind->memory) : NULL;
+	if (from == NULL || file_read(from, MEMORY_MAX, &text, NULL) < 0)
+		return agent_clear_place(to, err);
+	return agent_write_file(to, text.data, text.len, err);
 }
 
 char *
@@ -142,9 +185,29 @@ agent_model(const struct agent_launch *launch)
 }
 
 void
+agent_add_model(const char *model, char ***argv)
+{
+	if (model[0] != '\0') {
+		strv_add(argv, "--model");
+		strv_add(argv, model);
+	}
+}
+
+void
+agent_add_extra(const struct agent_launch *launch, char ***argv)
+{
+	const char *const *items;
+
+	agent_list(launch, "extra_args", &items);
+	strv_add_all(argv, items);
+}
+
+void
 agent_hook_words(
     const struct agent_launch *launch, const char *event, char ***words)
 {
+	const struct agent_kind *kind =
+	    agent_kind_of(launch->settings, launch->worker, launch->choice);
 	cleanup_free char *generation =
 	    xasprintf("%llu", (unsigned long long)launch->generation);
 	cleanup_free char *spool =
@@ -158,6 +221,24 @@ agent_hook_words(
 		strv_add(words, "--policy");
 		strv_take(
 		    words, policy_file_path(launch->workspace, launch->worker));
+	}
+	if (kind->event != NULL) {
+		strv_add(words, "--agent");
+		strv_add(words, kind->name);
+	}
+}
+
+void
+agent_hook_command(
+    const struct agent_launch *launch, const char *event, struct buf *command)
+{
+	cleanup_strv char **words = NULL;
+
+	agent_hook_words(launch, event, &words);
+	for (char **word = words; *word != NULL; word++) {
+		if (command->len > 0)
+			buf_addc(command, ' ');
+		text_add_shell(command, *word);
 	}
 }
 
@@ -423,7 +504,8 @@ agent_prepare_console(
 
 	if (r < 0)
 		return r;
-	kind->console(launch, &argv);
+	strv_add(&argv, agent_string(launch, kind->command));
+	agent_add_model(agent_string(launch, "model"), &argv);
 	return write_launcher(launch, argv, NULL, NULL, ret_launcher, err);
 }
 

@@ -93,38 +93,35 @@ struct agent_kind {
 	 * words and what its environment has besides ours ("K=V"). */
 	int (*prepare)(const struct agent_launch *launch, char ***argv,
 	    char ***env, struct err *err);
-	/* The words for a person's own session. */
-	void (*console)(const struct agent_launch *launch, char ***argv);
 	/* The words that ask it a question, for strv_free(), and what is set
 	 * for them. NULL = it cannot be asked. */
 	char **(*print)(const struct agent_print *print);
 	const char *const *print_env;
 
 	/* Our name for an event of its hooks; NULL = it is ignored. May change
-	 * data. The callback is NULL if both are the same. */
+	 * data. The callback is NULL if both are the same; with it, its hooks
+	 * say which kind they are of. */
 	const char *(*event)(const char *event, struct json_object *data);
 	/* Our answer to it, in its form, owned by the caller. NULL: ours is. */
 	struct json_object *(*answer)(
 	    const char *event, struct json_object *answer);
 
-	/* The folder of all transcripts in dir, which is its own folder in a
-	 * box (NULL = the user's own). The caller frees; NULL if it is not
-	 * known, or not absolute. */
-	char *(*transcripts)(const char *dir);
-
 	/* Its files. */
 	const char *folder; /* of its own in .llmc/box/NAME */
 	bool homed; /* it has that folder also without a box */
 	const char *variable; /* that says where it is */
+	const char *home; /* where the user's own is without it, below HOME */
+	const char *transcripts; /* the folder of all of them, in it */
 	const char *const *variables; /* what those begin with that reach only
 				       * this kind, NULL terminated; NULL =
 				       * none */
-	char *(*source)(void); /* the user's own; the caller frees; NULL = it is
-				* not known */
-	/* Write what it needs so that no dialog opens, into an existing folder.
-	 * The worker may have put anything there while it ran: links are never
-	 * followed. Called while nothing of the worker runs. */
+	/* What else it needs there (agent_write()); NULL = nothing. */
 	int (*write)(const char *folder, const char *tree, struct err *err);
+	const char *const
+	    *gone; /* files that must not be there: what an earlier
+		    * session left would be settings and hooks of
+		    * the next one. NULL terminated; NULL = none */
+	const char *memory; /* the user's memory file, which is copied */
 	const char *const *shared; /* folders that a box shows as they are, NULL
 				    * terminated */
 	const char *login; /* file of the user's login, shown in a box; NULL =
@@ -164,6 +161,16 @@ int64_t agent_start_ms(const struct settings *settings, const char *worker,
  * is not known. */
 char *agent_transcripts(const struct agent_kind *kind,
     const struct workspace *workspace, const char *worker, bool boxed);
+
+/* The folder of the user's own files; the caller frees; NULL if it is not
+ * known. */
+char *agent_source(const struct agent_kind *kind);
+
+/* Write what it needs so that no dialog opens, into an existing folder. The
+ * worker may have put anything there while it ran: links are never followed.
+ * Called while nothing of the worker runs. */
+int agent_write(const struct agent_kind *kind, const char *folder,
+    const char *tree, struct err *err);
 
 /* What follows for a person, if a kind cannot do it: a row for each AGENT_*,
  * the last one has no words. */
@@ -210,10 +217,19 @@ const struct launch_choice *agent_choice(const struct agent_launch *launch);
 const char *agent_mode(const struct agent_launch *launch);
 const char *agent_model(const struct agent_launch *launch); /* "" = any */
 
+/* Append the words of the settings "model", if there is one, and "extra_args".
+ */
+void agent_add_model(const char *model, char ***argv);
+void agent_add_extra(const struct agent_launch *launch, char ***argv);
+
 /* Append the words that run `llmc hook EVENT` and `llmc mcp` for it. */
 void agent_hook_words(
     const struct agent_launch *launch, const char *event, char ***words);
 void agent_mcp_words(const struct agent_launch *launch, char ***words);
+
+/* The first ones as one that a shell reads. */
+void agent_hook_command(
+    const struct agent_launch *launch, const char *event, struct buf *command);
 
 /* Replace what is at path, so that nothing is followed or written through: by
  * nothing, and by a file (0600). A folder is put aside. */

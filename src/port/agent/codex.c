@@ -8,8 +8,6 @@
 #include "tool-scope.h"
 #include "workspace.h"
 
-#define COPY_MAX (4 * 1024 * 1024)
-
 /* The hooks we use, and how long Codex lets each run, in seconds. */
 static const struct {
 	const char *event;
@@ -46,22 +44,13 @@ add_setting(char ***argv, const struct buf *setting)
 	strv_add(argv, setting->data);
 }
 
-/* Its command is read by a shell. */
 static void
 add_hook(char ***argv, const struct agent_launch *launch, const char *event,
     int timeout)
 {
 	cleanup_buf struct buf command = BUF_INIT, setting = BUF_INIT;
-	cleanup_strv char **words = NULL;
 
-	agent_hook_words(launch, event, &words);
-	strv_add(&words, "--agent");
-	strv_add(&words, codex_kind.name);
-	for (char **word = words; *word != NULL; word++) {
-		if (command.len > 0)
-			buf_addc(&command, ' ');
-		text_add_shell(&command, *word);
-	}
+	agent_hook_command(launch, event, &command);
 	buf_addf(
 	    &setting, "hooks.%s=[{hooks=[{type=\"command\",command=", event);
 	add_quoted(&setting, command.data);
@@ -100,7 +89,6 @@ codex_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	const struct launch_choice *choice = agent_choice(launch);
 	const char *extra = agent_string(launch, "append_system_prompt");
 	cleanup_buf struct buf trust = BUF_INIT, more = BUF_INIT;
-	const char *const *items;
 
 	(void)env;
 	(void)err;
@@ -116,10 +104,7 @@ codex_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	add_quoted(&trust, launch->cwd);
 	buf_adds(&trust, "={trust_level=\"trusted\"}}");
 	add_setting(argv, &trust);
-	if (agent_model(launch)[0] != '\0') {
-		strv_add(argv, "--model");
-		strv_add(argv, agent_model(launch));
-	}
+	agent_add_model(agent_model(launch), argv);
 	if (choice->thinking != NULL) {
 		buf_addf(&more, "model_reasoning_effort=\"%s\"",
 		    strcmp(choice->thinking, "off") == 0 ? "minimal" :
@@ -137,19 +122,8 @@ codex_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	for (size_t i = 0; i < nitems(codex_hooks); i++)
 		add_hook(
 		    argv, launch, codex_hooks[i].event, codex_hooks[i].timeout);
-	agent_list(launch, "extra_args", &items);
-	strv_add_all(argv, items);
+	agent_add_extra(launch, argv);
 	return 0;
-}
-
-static void
-codex_console(const struct agent_launch *launch, char ***argv)
-{
-	strv_add(argv, agent_string(launch, codex_kind.command));
-	if (agent_string(launch, "model")[0] != '\0') {
-		strv_add(argv, "--model");
-		strv_add(argv, agent_string(launch, "model"));
-	}
 }
 
 /* It reports the start of a conversation with the first prompt of it. */
@@ -173,54 +147,8 @@ codex_event(const char *event, struct json_object *data)
 
 /* --- its files ------------------------------------------------------------ */
 
-static char *
-codex_source(void)
-{
-	const char *home = getenv("HOME"), *set = getenv("CODEX_HOME");
-
-	if (set != NULL && set[0] != '\0')
-		return xstrdup(set);
-	if (home == NULL || home[0] == '\0')
-		return NULL;
-	return file_join(home, ".codex");
-}
-
-static char *
-codex_transcripts(const char *dir)
-{
-	cleanup_free char *own = dir == NULL ? codex_source() : xstrdup(dir);
-
-	if (own == NULL || own[0] != '/' || strstr(own, "/..") != NULL)
-		return NULL;
-	return file_join(own, "sessions");
-}
-
-/* The user's memory file; the user's settings may have secrets, and what an
- * earlier session left there would be settings and hooks of the next one. */
-static int
-codex_write(const char *folder, const char *tree, struct err *err)
-{
-	static const char *const gone[] = { "config.toml", "hooks.json" };
-	cleanup_free char *source = codex_source();
-	cleanup_free char *to = file_join(folder, "AGENTS.md");
-	cleanup_free char *from =
-	    source != NULL ? file_join(source, "AGENTS.md") : NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-	int r = 0;
-
-	(void)tree;
-	for (size_t i = 0; r == 0 && i < nitems(gone); i++) {
-		cleanup_free char *path = file_join(folder, gone[i]);
-
-		r = agent_clear_place(path, err);
-	}
-	if (r < 0)
-		return r;
-	if (from == NULL || file_read(from, COPY_MAX, &text, NULL) < 0)
-		return agent_clear_place(to, err);
-	return agent_write_file(to, text.data, text.len, err);
-}
-
+/* The user's settings may have secrets. */
+static const char *const codex_gone[] = { "config.toml", "hooks.json", NULL };
 static const char *const codex_variables[] = { "CODEX_", "OPENAI_", NULL };
 static const char *const codex_shared[] = { "prompts", "skills", "rules",
 	NULL };
@@ -234,14 +162,14 @@ const struct agent_kind codex_kind = {
 	.can = AGENT_STOP_BLOCKS | AGENT_ALLOWS | AGENT_QUEUES | AGENT_BOXED |
 	    AGENT_THINKS,
 	.prepare = codex_prepare,
-	.console = codex_console,
 	.event = codex_event,
-	.transcripts = codex_transcripts,
 	.folder = "codex",
 	.variable = "CODEX_HOME",
 	.variables = codex_variables,
-	.source = codex_source,
-	.write = codex_write,
+	.home = "/.codex",
+	.transcripts = "sessions",
+	.gone = codex_gone,
+	.memory = "AGENTS.md",
 	.shared = codex_shared,
 	.login = "auth.json",
 };

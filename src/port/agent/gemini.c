@@ -45,22 +45,6 @@ static const struct {
 
 /* --- its files ------------------------------------------------------------ */
 
-static char *
-gemini_source(void)
-{
-	const char *home = getenv("HOME"), *set = getenv("GEMINI_CLI_HOME");
-
-	if (set != NULL && set[0] != '\0')
-		return xstrdup(set);
-	return home != NULL && home[0] != '\0' ? xstrdup(home) : NULL;
-}
-
-static char *
-gemini_transcripts(const char *dir)
-{
-	return dir != NULL ? file_join(dir, FOLDER "/tmp") : NULL;
-}
-
 static int
 make_folder(const char *home, struct err *err)
 {
@@ -73,32 +57,15 @@ make_folder(const char *home, struct err *err)
 	return r == 0 ? file_mkdirs(folder, 0700, err) : r;
 }
 
-/* What an earlier session left there would be settings of the next one; the
- * user's memory file is shown. */
 static int
 gemini_write(const char *folder, const char *tree, struct err *err)
 {
-	static const char *const gone[] = { FOLDER "/.env",
-		FOLDER "/trustedFolders.json", ".env" };
-	cleanup_free char *source = gemini_source();
-	cleanup_free char *to = file_join(folder, FOLDER "/GEMINI.md");
-	cleanup_free char *from =
-	    source != NULL ? file_join(source, FOLDER "/GEMINI.md") : NULL;
-	cleanup_buf struct buf text = BUF_INIT;
-	int r = make_folder(folder, err);
-
 	(void)tree;
-	for (size_t i = 0; r == 0 && i < nitems(gone); i++) {
-		cleanup_free char *path = file_join(folder, gone[i]);
-
-		r = agent_clear_place(path, err);
-	}
-	if (r < 0)
-		return r;
-	if (from == NULL || file_read(from, FILE_MAX, &text, NULL) < 0)
-		return agent_clear_place(to, err);
-	return agent_write_file(to, text.data, text.len, err);
+	return make_folder(folder, err);
 }
+
+static const char *const gemini_gone[] = { FOLDER "/.env",
+	FOLDER "/trustedFolders.json", ".env", NULL };
 
 /* Outside of a box its folder leads to the user's own files. */
 static int
@@ -107,7 +74,7 @@ link_files(const char *folder, struct err *err)
 	static const char *const names[] = { "oauth_creds.json",
 		"google_accounts.json", "installation_id", "commands",
 		"extensions", "policies", "skills", "agents", NULL };
-	cleanup_free char *source = gemini_source();
+	cleanup_free char *source = agent_source(&gemini_kind);
 
 	for (size_t i = 0; source != NULL && names[i] != NULL; i++) {
 		cleanup_free char *own =
@@ -121,7 +88,7 @@ link_files(const char *folder, struct err *err)
 		if (symlink(own, at) == -1)
 			return err_errno(err, -errno, "cannot create %s", at);
 	}
-	return gemini_write(folder, NULL, err);
+	return agent_write(&gemini_kind, folder, NULL, err);
 }
 
 /* --- launch --------------------------------------------------------------- */
@@ -138,17 +105,6 @@ member(struct json_object *object, const char *key)
 	return value;
 }
 
-static char **
-hook_words(const struct agent_launch *launch, const char *event)
-{
-	char **words = NULL;
-
-	agent_hook_words(launch, event, &words);
-	strv_add(&words, "--agent");
-	strv_add(&words, gemini_kind.name);
-	return words;
-}
-
 static void
 add_hooks(struct json_object *settings, const struct agent_launch *launch)
 {
@@ -162,15 +118,9 @@ add_hooks(struct json_object *settings, const struct agent_launch *launch)
 		struct json_object *groups =
 		    json_object_object_get(hooks, event);
 		cleanup_buf struct buf command = BUF_INIT;
-		/* The name of the event is ours: the words depend on it. */
-		cleanup_strv char **words =
-		    hook_words(launch, gemini_hooks[i].ours);
 
-		for (char **word = words; *word != NULL; word++) {
-			if (command.len > 0)
-				buf_addc(&command, ' ');
-			text_add_shell(&command, *word);
-		}
+		/* The name of the event is ours: the words depend on it. */
+		agent_hook_command(launch, gemini_hooks[i].ours, &command);
 		json_set_string(hook, "type", "command");
 		json_set_string(hook, "name", "llmc");
 		json_set_string(hook, "command", command.data);
@@ -207,7 +157,7 @@ add_server(struct json_object *settings, const struct agent_launch *launch)
 static struct json_object *
 new_settings(bool boxed)
 {
-	cleanup_free char *source = gemini_source();
+	cleanup_free char *source = agent_source(&gemini_kind);
 	cleanup_free char *path =
 	    source != NULL ? file_join(source, FOLDER "/settings.json") : NULL;
 	struct json_object *user = NULL, *settings, *auth, *general, *none;
@@ -286,9 +236,8 @@ gemini_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	    box_mode_of(launch->settings, launch->worker) != BOX_OFF;
 	cleanup_json struct json_object *settings = new_settings(boxed),
 					*hook = NULL;
-	cleanup_strv char **words = hook_words(launch, "EVENT");
+	cleanup_strv char **words = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
-	const char *const *items;
 	int r;
 
 	r = file_mkdirs(home, 0700, err);
@@ -308,6 +257,7 @@ gemini_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 		return r;
 	strv_take(env, xasprintf("%s=%s", gemini_kind.variable, home));
 	strv_add(env, "GEMINI_CLI_NO_RELAUNCH=true");
+	agent_hook_words(launch, "EVENT", &words);
 	hook = strv_to_json(words);
 	buf_clear(&text);
 	json_print(hook, false, &text);
@@ -320,23 +270,9 @@ gemini_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	strv_add(argv, "--");
 	strv_add(argv, agent_string(launch, gemini_kind.command));
 	strv_add_all(argv, flags);
-	if (agent_model(launch)[0] != '\0') {
-		strv_add(argv, "--model");
-		strv_add(argv, agent_model(launch));
-	}
-	agent_list(launch, "extra_args", &items);
-	strv_add_all(argv, items);
+	agent_add_model(agent_model(launch), argv);
+	agent_add_extra(launch, argv);
 	return 0;
-}
-
-static void
-gemini_console(const struct agent_launch *launch, char ***argv)
-{
-	strv_add(argv, agent_string(launch, gemini_kind.command));
-	if (agent_string(launch, "model")[0] != '\0') {
-		strv_add(argv, "--model");
-		strv_add(argv, agent_string(launch, "model"));
-	}
 }
 
 /* --- hooks ---------------------------------------------------------------- */
@@ -497,16 +433,17 @@ const struct agent_kind gemini_kind = {
 	    AGENT_ERROR_HOOK | AGENT_BOXED,
 	.start_ms = 60000, /* for its --version, on a slow machine */
 	.prepare = gemini_prepare,
-	.console = gemini_console,
 	.event = gemini_event,
 	.answer = gemini_answer,
-	.transcripts = gemini_transcripts,
 	.folder = "gemini",
 	.homed = true,
 	.variable = "GEMINI_CLI_HOME",
 	.variables = gemini_variables,
-	.source = gemini_source,
+	.home = "",
+	.transcripts = FOLDER "/tmp",
 	.write = gemini_write,
+	.gone = gemini_gone,
+	.memory = FOLDER "/GEMINI.md",
 	.shared = gemini_shared,
 	.login = FOLDER "/oauth_creds.json",
 	.login_variable = "GEMINI_API_KEY",

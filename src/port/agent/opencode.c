@@ -15,8 +15,7 @@
 #include "mcp.h"
 #include "workspace.h"
 
-#define SHARE "/.local/share"
-#define OWN   "opencode" /* its folder in those of XDG */
+#define OWN "opencode" /* its folder in those of XDG */
 
 /* Runs a hook after those before it; its answer, or {}. */
 static const char common[] =
@@ -342,7 +341,6 @@ opencode_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 			      launch, "opencode-tui.js", screen, err);
 	cleanup_json struct json_object *config = NULL, *shown = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
-	const char *const *items;
 	int r;
 
 	if (in_server == NULL || in_screen == NULL)
@@ -374,44 +372,11 @@ opencode_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 		strv_add(argv, "--session");
 		strv_add(argv, launch->session);
 	}
-	agent_list(launch, "extra_args", &items);
-	strv_add_all(argv, items);
+	agent_add_extra(launch, argv);
 	return 0;
 }
 
-static void
-opencode_console(const struct agent_launch *launch, char ***argv)
-{
-	strv_add(argv, agent_string(launch, opencode_kind.command));
-	if (agent_string(launch, "model")[0] != '\0') {
-		strv_add(argv, "--model");
-		strv_add(argv, agent_string(launch, "model"));
-	}
-}
-
 /* --- its files ------------------------------------------------------------ */
-
-static char *
-opencode_source(void)
-{
-	const char *home = getenv("HOME"), *set = getenv("XDG_DATA_HOME");
-
-	if (set != NULL && set[0] != '\0')
-		return xstrdup(set);
-	if (home == NULL || home[0] == '\0')
-		return NULL;
-	return xasprintf("%s" SHARE, home);
-}
-
-static char *
-opencode_transcripts(const char *dir)
-{
-	cleanup_free char *own = dir == NULL ? opencode_source() : xstrdup(dir);
-
-	if (own == NULL || own[0] != '/' || strstr(own, "/..") != NULL)
-		return NULL;
-	return file_join(own, "llmc/projects");
-}
 
 /* Its conversations stay there, and its login is shown in it. */
 static int
@@ -443,12 +408,11 @@ const struct agent_kind opencode_kind = {
 	    AGENT_ERROR_HOOK | AGENT_BOXED,
 	.start_ms = 120000, /* its first start installs packages */
 	.prepare = opencode_prepare,
-	.console = opencode_console,
-	.transcripts = opencode_transcripts,
 	.folder = "opencode",
 	.variable = "XDG_DATA_HOME",
 	.variables = opencode_variables,
-	.source = opencode_source,
+	.home = "/.local/share",
+	.transcripts = "llmc/projects",
 	.write = opencode_write,
 	.shared = opencode_shared,
 	.login = OWN "/auth.json",

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <sys/stat.h>
@@ -168,31 +167,19 @@ stem_of(const char *path, const char **ret_ending)
 	return xasprintf("%.*s%s", (int)(dot - name), name, MARK);
 }
 
-static bool
-is_damaged(const char *name, const char *stem, const char *ending)
-{
-	size_t len = strlen(name), tail = strlen(ending);
-
-	return text_begins(name, stem) && len > tail &&
-	    strcmp(name + len - tail, ending) == 0;
-}
-
 static char *
 newest_damaged(const char *path)
 {
 	cleanup_free char *folder = folder_of(path), *stem = NULL, *best = NULL;
 	const char *ending;
-	const struct dirent *entry;
-	DIR *dir = opendir(folder);
+	const char *name;
+	cleanup_dir DIR *dir = opendir(folder);
 
 	stem = stem_of(path, &ending);
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		if (is_damaged(entry->d_name, stem, ending) &&
-		    (best == NULL || strcmp(entry->d_name, best) > 0))
-			xstrset(&best, entry->d_name);
-	}
-	if (dir != NULL)
-		closedir(dir);
+	while ((name = dir_next(dir)) != NULL)
+		if (text_begins(name, stem) && text_ends(name, ending) &&
+		    (best == NULL || strcmp(name, best) > 0))
+			xstrset(&best, name);
 	return best != NULL ? file_join(folder, best) : NULL;
 }
 

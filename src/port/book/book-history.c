@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
@@ -771,26 +769,21 @@ read_folder(const struct workspace *workspace, const char *name, jsonl_fn *fn,
     struct book *book, struct err *err)
 {
 	cleanup_free char *dir = workspace_path(workspace, name);
-	DIR *d = opendir(dir);
-	const struct dirent *entry;
+	cleanup_dir DIR *d = opendir(dir);
+	const char *file;
 	int r = 0;
 
-	if (d == NULL)
-		return 0;
-	while (r == 0 && (entry = readdir(d)) != NULL) {
-		size_t len = strlen(entry->d_name), end = strlen(SUFFIX);
-		cleanup_free char *path = file_join(dir, entry->d_name);
+	while (r == 0 && (file = dir_next(d)) != NULL) {
+		cleanup_free char *path = file_join(dir, file);
 		struct turns turns = { .book = book };
 
-		if (len <= end ||
-		    strcmp(entry->d_name + len - end, SUFFIX) != 0)
+		if (!text_ends(file, SUFFIX))
 			continue;
-		turns.task = xstrndup(entry->d_name, len - end);
+		turns.task = xstrndup(file, strlen(file) - strlen(SUFFIX));
 		r = jsonl_since(path, 0, fn,
 		    fn == on_turn ? (void *)&turns : (void *)book, err);
 		free(turns.task);
 	}
-	closedir(d);
 	return r;
 }
 

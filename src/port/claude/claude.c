@@ -56,8 +56,7 @@ claude_print_argv(const struct agent_print *print)
 		claude_add_flag(&argv, "--setting-sources", "user");
 		claude_add_flag(&argv, "--add-dir", print->dir);
 	}
-	if (print->model[0] != '\0')
-		claude_add_flag(&argv, "--model", print->model);
+	agent_add_model(print->model, &argv);
 	if (print->max_cost > 0) {
 		strv_add(&argv, "--max-budget-usd");
 		strv_take(&argv,
@@ -74,7 +73,7 @@ char *
 claude_home_file(void)
 {
 	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
-	cleanup_free char *dir = claude_box_source(), *old = NULL;
+	cleanup_free char *dir = agent_source(&claude_kind), *old = NULL;
 
 	if (dir == NULL)
 		return NULL;
@@ -83,23 +82,6 @@ claude_home_file(void)
 		return take_ptr(&old);
 	return file_join(
 	    set != NULL && set[0] != '\0' ? set : home, ".claude.json");
-}
-
-char *
-claude_home_projects(const char *dir)
-{
-	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
-	bool below_home = false;
-
-	if (dir == NULL && set != NULL && set[0] != '\0')
-		dir = set;
-	if (dir == NULL && home != NULL && home[0] != '\0') {
-		dir = home;
-		below_home = true;
-	}
-	if (dir == NULL || dir[0] != '/' || strstr(dir, "/..") != NULL)
-		return NULL;
-	return file_join(dir, below_home ? ".claude/projects" : "projects");
 }
 
 static int
@@ -333,7 +315,6 @@ claude_argv(const struct agent_launch *launch)
 	const char *model = agent_model(launch);
 	const char *extra = agent_string(launch, "append_system_prompt");
 	char **argv = NULL;
-	const char *const *items;
 
 	strv_add(&argv, agent_string(launch, "agent_command"));
 	claude_add_flag(&argv, launch->resume ? "--resume" : "--session-id",
@@ -342,8 +323,7 @@ claude_argv(const struct agent_launch *launch)
 	if (launch->tools)
 		claude_add_flag(&argv, "--mcp-config", servers);
 	claude_add_flag(&argv, "--permission-mode", mode);
-	if (model[0] != '\0')
-		claude_add_flag(&argv, "--model", model);
+	agent_add_model(model, &argv);
 	if (choice->thinking != NULL && strcmp(choice->thinking, "off") != 0)
 		claude_add_flag(&argv, "--effort", choice->thinking);
 	if (extra[0] != '\0')
@@ -355,8 +335,7 @@ claude_argv(const struct agent_launch *launch)
 	    launch->tools ? own_tools : NULL, NULL);
 	add_tools(&argv, launch, "--disallowedTools", "disallowed_tools",
 	    denied_tools, choice->deny);
-	agent_list(launch, "extra_args", &items);
-	strv_add_all(&argv, items);
+	agent_add_extra(launch, &argv);
 	return argv;
 }
 
@@ -420,7 +399,7 @@ static struct json_object *
 own_status_line(const struct agent_launch *launch)
 {
 	const char *sources = setting_sources(launch);
-	cleanup_free char *user = claude_box_source();
+	cleanup_free char *user = agent_source(&claude_kind);
 	const struct {
 		const char *dir, *name;
 	} files[] = { { launch->cwd, ".claude/settings.local.json" },
@@ -554,33 +533,11 @@ headless_prepare(const struct agent_launch *launch, char ***argv, char ***env,
 	return r;
 }
 
-static void
-claude_console(const struct agent_launch *launch, char ***argv)
-{
-	const char *model = agent_string(launch, "model");
-
-	strv_add(argv, agent_string(launch, "agent_command"));
-	if (model[0] != '\0')
-		claude_add_flag(argv, "--model", model);
-}
-
 #define COPY_MAX (4 * 1024 * 1024)
 #define HOME_MAX (64 * 1024 * 1024)
 
 static const char *const claude_shared[] = { "agents", "commands", "skills",
 	"output-styles", "rules", NULL };
-
-char *
-claude_box_source(void)
-{
-	const char *home = getenv("HOME"), *set = getenv("CLAUDE_CONFIG_DIR");
-
-	if (set != NULL && set[0] != '\0')
-		return xstrdup(set);
-	if (home == NULL || home[0] == '\0')
-		return NULL;
-	return file_join(home, ".claude");
-}
 
 static int
 write_json(const char *path, struct json_object *json, struct err *err)
@@ -671,28 +628,17 @@ write_settings(const char *folder, const char *source, struct err *err)
 	return write_json(to, json, err);
 }
 
+/* The folder that Claude Code has in a worker's box is made from the user's
+ * own, so that no dialog opens. It does not get other projects, the history, or
+ * MCP servers and plugins, which may have secrets with them. */
 static int
-copy_memory(const char *folder, const char *source, struct err *err)
-{
-	cleanup_free char *from = file_join(source, "CLAUDE.md");
-	cleanup_free char *to = file_join(folder, "CLAUDE.md");
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (file_read(from, COPY_MAX, &text, NULL) < 0)
-		return agent_clear_place(to, err);
-	return agent_write_file(to, text.data, text.len, err);
-}
-
-int
 claude_box_write(const char *folder, const char *tree, struct err *err)
 {
-	cleanup_free char *source = claude_box_source();
+	cleanup_free char *source = agent_source(&claude_kind);
 	int r = write_home(folder, tree, getenv("ANTHROPIC_API_KEY"), err);
 
 	if (r == 0 && source != NULL)
 		r = write_settings(folder, source, err);
-	if (r == 0 && source != NULL)
-		r = copy_memory(folder, source, err);
 	return r;
 }
 
@@ -711,7 +657,7 @@ has_key(void)
 {
 	static const char *const names[] = { "ANTHROPIC_API_KEY",
 		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN" };
-	cleanup_free char *source = claude_box_source();
+	cleanup_free char *source = agent_source(&claude_kind);
 	cleanup_free char *file =
 	    source != NULL ? file_join(source, "settings.json") : NULL;
 	cleanup_json struct json_object *json = NULL;
@@ -774,13 +720,12 @@ static const char *const print_env[] = {
 	.install = "install Claude Code (npm install -g "                      \
 		   "@anthropic-ai/claude-code), or set another program: llmc " \
 		   "config set defaults.agent_command PROGRAM",                \
-	.log_in = "claude auth login", .console = claude_console,              \
-	.print = claude_print_argv, .print_env = print_env,                    \
-	.transcripts = claude_home_projects, .folder = "claude",               \
-	.variable = "CLAUDE_CONFIG_DIR", .source = claude_box_source,          \
-	.write = claude_box_write, .shared = claude_shared,                    \
-	.login = ".credentials.json", .account = claude_account,               \
-	.login_variable = "CLAUDE_CODE_OAUTH_TOKEN"
+	.log_in = "claude auth login", .print = claude_print_argv,             \
+	.print_env = print_env, .transcripts = "projects", .folder = "claude", \
+	.variable = "CLAUDE_CONFIG_DIR", .home = "/.claude",                   \
+	.write = claude_box_write, .memory = "CLAUDE.md",                      \
+	.shared = claude_shared, .login = ".credentials.json",                 \
+	.account = claude_account, .login_variable = "CLAUDE_CODE_OAUTH_TOKEN"
 
 const struct agent_kind claude_kind = {
 	CLAUDE_KIND,

@@ -25,11 +25,6 @@ char **claude_print_argv(const struct agent_print *print);
  * NULL if neither is set. */
 char *claude_home_file(void);
 
-/* The folder of all transcripts: `projects` in dir (CLAUDE_CONFIG_DIR of the
- * agent; NULL = the user's own). The caller frees; NULL if it is not known, or
- * not absolute. */
-char *claude_home_projects(const char *dir);
-
 /* Which of them the file has. api_key may be NULL. */
 unsigned claude_home_check(
     const char *file, const char *root, const char *api_key, struct err *err);
@@ -50,20 +45,5 @@ char **claude_env(const struct agent_launch *launch);
 /* Likewise the file for --settings: hooks, and what keeps dialogs from opening.
  */
 struct json_object *claude_settings(const struct agent_launch *launch);
-
-/*
- * The folder that Claude Code has in a worker's box instead of ~/.claude
- * (CLAUDE_CONFIG_DIR): made from the user's own, so that no dialog opens. It
- * gets the user's memory file and settings, and the answers to the first
- * dialogs; it does not get other projects, the history, or MCP servers and
- * plugins, which may have secrets with them.
- */
-
-/* Write .claude.json, settings.json and CLAUDE.md there: agent-kind.h. */
-int claude_box_write(const char *folder, const char *tree, struct err *err);
-
-/* The user's own folder, ~/.claude or CLAUDE_CONFIG_DIR; the caller frees; NULL
- * if neither is known. */
-char *claude_box_source(void);
 
 #endif

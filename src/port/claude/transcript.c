@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
@@ -193,19 +192,15 @@ open_folder(const char *path)
 static void
 scan(struct subagents *s)
 {
-	DIR *dir = open_folder(s->folder);
-	const struct dirent *entry;
+	cleanup_dir DIR *dir = open_folder(s->folder);
+	const char *name;
 	struct agent_file *file;
 	struct stat st;
 
-	if (dir == NULL)
-		return;
-	while ((entry = readdir(dir)) != NULL) {
-		if (fnmatch(FILES, entry->d_name, 0) != 0 ||
-		    fstatat(dirfd(dir), entry->d_name, &st,
-			AT_SYMLINK_NOFOLLOW) == -1 ||
-		    !S_ISREG(st.st_mode) ||
-		    (file = file_of(s, entry->d_name)) == NULL ||
+	while ((name = dir_next(dir)) != NULL) {
+		if (fnmatch(FILES, name, 0) != 0 ||
+		    fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
+		    !S_ISREG(st.st_mode) || (file = file_of(s, name)) == NULL ||
 		    st.st_size <= file->offset)
 			continue;
 		if (read_some(s, dirfd(dir), file)) {
@@ -213,7 +208,6 @@ scan(struct subagents *s)
 			break;
 		}
 	}
-	closedir(dir);
 }
 
 static void

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/stat.h>
@@ -518,8 +517,8 @@ copy_next(struct copy *copy, const char *path)
 		return errno == ENOENT ? 0 : -errno;
 	if (S_ISDIR(st.st_mode)) {
 		int fd = copy_file_open_dir(copy->from, path);
-		const struct dirent *entry;
-		DIR *dir;
+		cleanup_dir DIR *dir = NULL;
+		const char *name;
 
 		/* Replace a folder by its entries. One that is gone is no
 		 * error. */
@@ -530,12 +529,9 @@ copy_next(struct copy *copy, const char *path)
 			fd_close(fd);
 			return -ENOMEM;
 		}
-		while ((entry = readdir(dir)) != NULL)
-			if (strcmp(entry->d_name, ".") != 0 &&
-			    strcmp(entry->d_name, "..") != 0)
-				copy_match_add(&copy->todo,
-				    xasprintf("%s/%s", path, entry->d_name));
-		closedir(dir);
+		while ((name = dir_next(dir)) != NULL)
+			copy_match_add(
+			    &copy->todo, xasprintf("%s/%s", path, name));
 		return 0;
 	}
 	{

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fnmatch.h>
 
 #include "history.h"
@@ -152,19 +151,13 @@ char *
 history_manual_file(const struct workspace *workspace)
 {
 	cleanup_free char *first = NULL;
-	const struct dirent *file;
-	DIR *dir = opendir(workspace->dir);
+	cleanup_dir DIR *dir = opendir(workspace->dir);
+	const char *name;
 
-	if (dir == NULL)
-		return NULL;
-	while ((file = readdir(dir)) != NULL) {
-		if (fnmatch(MANUAL_FILES, file->d_name, 0) != 0 ||
-		    (first != NULL && strcmp(first, file->d_name) < 0))
-			continue;
-		free(first);
-		first = xstrdup(file->d_name);
-	}
-	closedir(dir);
+	while ((name = dir_next(dir)) != NULL)
+		if (fnmatch(MANUAL_FILES, name, 0) == 0 &&
+		    (first == NULL || strcmp(first, name) >= 0))
+			xstrset(&first, name);
 	return first != NULL ? workspace_path(workspace, first) : NULL;
 }
 

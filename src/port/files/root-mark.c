@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -59,19 +58,16 @@ is_of_repairs(const char *name)
 static bool
 has_worktrees(const char *folder)
 {
-	DIR *dir = opendir(folder);
-	const struct dirent *entry;
+	cleanup_dir DIR *dir = opendir(folder);
+	const char *name;
 	bool found = false;
 
-	while (dir != NULL && !found && (entry = readdir(dir)) != NULL) {
-		cleanup_free char *git =
-		    xasprintf("%s/%s/.git", folder, entry->d_name);
+	while (!found && (name = dir_next(dir)) != NULL) {
+		cleanup_free char *git = xasprintf("%s/%s/.git", folder, name);
 
-		found = entry->d_name[0] != '.' &&
-		    !is_of_repairs(entry->d_name) && file_exists(git);
+		found =
+		    name[0] != '.' && !is_of_repairs(name) && file_exists(git);
 	}
-	if (dir != NULL)
-		closedir(dir);
 	return found;
 }
 

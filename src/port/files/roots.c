@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "id.h"
 #include "roots.h"
 
@@ -46,17 +44,17 @@ char **
 roots_list(void)
 {
 	cleanup_free char *dir = roots_dir();
-	DIR *files = dir != NULL ? opendir(dir) : NULL;
-	const struct dirent *file;
+	cleanup_dir DIR *files = dir != NULL ? opendir(dir) : NULL;
+	const char *file;
 	char **list = NULL;
 
-	while (files != NULL && strv_count(list) < ROOTS_MAX &&
-	    (file = readdir(files)) != NULL) {
-		cleanup_free char *path = file_join(dir, file->d_name);
+	while (
+	    strv_count(list) < ROOTS_MAX && (file = dir_next(files)) != NULL) {
+		cleanup_free char *path = file_join(dir, file);
 		cleanup_free char *ours = NULL;
 		cleanup_buf struct buf text = BUF_INIT;
 
-		if (strlen(file->d_name) != NAME_CHARS ||
+		if (strlen(file) != NAME_CHARS ||
 		    file_read(path, PATH_MAX, &text, NULL) < 0 ||
 		    text.len < 2 || text.data[text.len - 1] != '\n')
 			continue;
@@ -67,8 +65,6 @@ roots_list(void)
 		else
 			strv_add(&list, text.data);
 	}
-	if (files != NULL)
-		closedir(files);
 	if (list != NULL)
 		qsort(list, strv_count(list), sizeof *list, strv_order);
 	return list;

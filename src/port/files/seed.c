@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -104,7 +103,7 @@ static int
 seed_contents(struct seed *seed, int from, int to, int depth)
 {
 	DIR *list = fdopendir(from);
-	const struct dirent *entry;
+	const char *name;
 	int r = 0;
 
 	if (list == NULL) {
@@ -113,12 +112,9 @@ seed_contents(struct seed *seed, int from, int to, int depth)
 	}
 	if (depth > DEPTH_MAX)
 		r = -ENAMETOOLONG;
-	while (r == 0 && (entry = readdir(list)) != NULL) {
-		const char *name = entry->d_name;
+	while (r == 0 && (name = dir_next(list)) != NULL) {
 		struct stat st;
 
-		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-			continue;
 		if (clock_mono_ms() >= seed->until_ms) {
 			r = -ETIME;
 		} else if (fstatat(dirfd(list), name, &st,

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -15,15 +14,6 @@
 #define NAME_SIZE    SPOOL_NAME_SIZE
 #define READ_STEP    65536
 #define NEWEST_ID    "00000000000000000000000000" /* a ULID, too */
-
-static void
-close_dir(DIR **dir)
-{
-	if (*dir != NULL)
-		closedir(*dir);
-}
-
-#define cleanup_dir __attribute__((cleanup(close_dir)))
 
 /* NULL, with errno, where it cannot be read. */
 static DIR *
@@ -53,18 +43,17 @@ static int
 check_room(const char *path, size_t len, struct err *err)
 {
 	cleanup_dir DIR *dir = open_dir(path);
-	const struct dirent *entry;
+	const char *name;
 	uint64_t bytes = len;
 	struct stat st;
 	int count = 1;
 
 	if (dir == NULL)
 		return err_errno(err, -errno, "%s", path);
-	while ((entry = readdir(dir)) != NULL) {
+	while ((name = dir_next(dir)) != NULL) {
 		/* A file that vanishes meanwhile was drained. */
-		if (entry->d_name[0] == '.' ||
-		    fstatat(dirfd(dir), entry->d_name, &st,
-			AT_SYMLINK_NOFOLLOW) == -1 ||
+		if (name[0] == '.' ||
+		    fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == -1 ||
 		    !S_ISREG(st.st_mode))
 			continue;
 		count++;
@@ -158,22 +147,22 @@ compare_names(const void *a, const void *b)
 static void
 list_events(DIR *dir, struct spool_rest *rest)
 {
-	const struct dirent *entry;
+	const char *name;
 	size_t cap = 0;
 
 	spool_rest_release(rest);
-	for (int i = 0; i < SPOOL_LOOK_MAX && (entry = readdir(dir)) != NULL;
+	for (int i = 0; i < SPOOL_LOOK_MAX && (name = dir_next(dir)) != NULL;
 	     i++) {
-		if (text_ends(entry->d_name, PART_SUFFIX))
-			remove_if_stale(dirfd(dir), entry->d_name);
-		if (!is_event(entry->d_name))
+		if (text_ends(name, PART_SUFFIX))
+			remove_if_stale(dirfd(dir), name);
+		if (!is_event(name))
 			continue;
 		if (rest->count == cap) {
 			cap = cap == 0 ? 64 : cap * 2;
 			rest->names = xreallocarray(
 			    rest->names, cap, sizeof *rest->names);
 		}
-		strlcpy(rest->names[rest->count++], entry->d_name, NAME_SIZE);
+		strlcpy(rest->names[rest->count++], name, NAME_SIZE);
 	}
 	if (rest->count > 0)
 		qsort(rest->names, rest->count, sizeof *rest->names,
@@ -189,11 +178,11 @@ broken_has_room(int broken)
 	cleanup_fd int fd =
 	    openat(broken, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_dir DIR *dir = fd == -1 ? NULL : fdopendir(fd);
-	int count = -2; /* . and .. */
+	int count = 0;
 
 	if (dir != NULL)
 		take_fd(&fd);
-	while (dir != NULL && count < SPOOL_BROKEN_MAX && readdir(dir) != NULL)
+	while (count < SPOOL_BROKEN_MAX && dir_next(dir) != NULL)
 		count++;
 	return dir != NULL && count < SPOOL_BROKEN_MAX;
 }

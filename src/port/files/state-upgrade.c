@@ -2,8 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
-
 #include "root-mark.h"
 #include "state-upgrade.h"
 #include "state.h"
@@ -85,16 +83,14 @@ state_upgrade_has_files(const struct workspace *workspace)
 static bool
 has_damaged_book(const struct workspace *workspace)
 {
-	DIR *dir = opendir(workspace->dir);
-	const struct dirent *entry;
-	bool found = false;
+	cleanup_dir DIR *dir = opendir(workspace->dir);
+	const char *name;
 
-	while (dir != NULL && !found && (entry = readdir(dir)) != NULL)
-		found = text_begins(entry->d_name, "llmc.corrupt-") ||
-		    text_begins(entry->d_name, "llmc.db.");
-	if (dir != NULL)
-		closedir(dir);
-	return found;
+	while ((name = dir_next(dir)) != NULL)
+		if (text_begins(name, "llmc.corrupt-") ||
+		    text_begins(name, "llmc.db."))
+			return true;
+	return false;
 }
 
 bool

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -336,19 +335,13 @@ static const char make_script[] =
 static bool
 has_file(const char *folder, const char *ending)
 {
-	DIR *stream = opendir(folder);
-	struct dirent *entry;
-	bool found = false;
+	cleanup_dir DIR *stream = opendir(folder);
+	const char *name;
 
-	while (stream != NULL && !found && (entry = readdir(stream)) != NULL) {
-		size_t len = strlen(entry->d_name), tail = strlen(ending);
-
-		found = entry->d_name[0] != '.' && len >= tail &&
-		    strcmp(entry->d_name + len - tail, ending) == 0;
-	}
-	if (stream != NULL)
-		closedir(stream);
-	return found;
+	while ((name = dir_next(stream)) != NULL)
+		if (name[0] != '.' && text_ends(name, ending))
+			return true;
+	return false;
 }
 
 /* Why no clone can be made of this repository, in words, or 0: it is a partial

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -170,19 +169,15 @@ static bool
 judge_folder(struct git_land_check *check, const char *path)
 {
 	cleanup_free char *full = file_join(check->tree, path);
-	DIR *stream = opendir(full);
+	cleanup_dir DIR *stream = opendir(full);
 	const struct git_change *change;
-	struct dirent *entry;
+	const char *entry;
 	struct stat st;
 	bool fine = true;
 
-	while (fine && stream != NULL && (entry = readdir(stream)) != NULL) {
-		cleanup_free char *name = NULL;
+	while (fine && (entry = dir_next(stream)) != NULL) {
+		cleanup_free char *name = xasprintf("%s/%s", path, entry);
 
-		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0)
-			continue;
-		name = xasprintf("%s/%s", path, entry->d_name);
 		if (exists(check, name, &st) && S_ISDIR(st.st_mode)) {
 			fine = judge_folder(check, name);
 			continue;
@@ -192,8 +187,6 @@ judge_folder(struct git_land_check *check, const char *path)
 		if (!fine)
 			blame(check, name);
 	}
-	if (stream != NULL)
-		closedir(stream);
 	return fine;
 }
 

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "child.h"
@@ -669,17 +668,9 @@ git_op_not_base(struct git_op *op)
 bool
 git_op_place_is_free(const char *path)
 {
-	DIR *stream = opendir(path);
-	struct dirent *entry;
-	bool empty = true;
+	cleanup_dir DIR *stream = opendir(path);
 
-	if (stream == NULL)
-		return errno == ENOENT;
-	while (empty && (entry = readdir(stream)) != NULL)
-		empty = strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0;
-	closedir(stream);
-	return empty;
+	return stream == NULL ? errno == ENOENT : dir_next(stream) == NULL;
 }
 
 char *

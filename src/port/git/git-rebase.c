@@ -3,7 +3,6 @@
 #include "base.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <ftw.h>
 #include <sys/stat.h>
 
@@ -83,15 +82,13 @@ static bool
 git_runs_in(const char *dir, bool below, const uid_t *owner)
 {
 	cleanup_free char *real = realpath(dir, NULL);
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	cleanup_dir DIR *proc = opendir("/proc");
+	const char *name;
 	bool found = proc == NULL || real == NULL;
 
-	while (!found && (entry = readdir(proc)) != NULL)
-		found = isdigit((unsigned char)entry->d_name[0]) &&
-		    is_git_in(entry->d_name, real, below, owner);
-	if (proc != NULL)
-		closedir(proc);
+	while (!found && (name = dir_next(proc)) != NULL)
+		found = isdigit((unsigned char)name[0]) &&
+		    is_git_in(name, real, below, owner);
 	return found;
 }
 

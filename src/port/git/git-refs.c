@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 
 #include "git-private.h"
@@ -163,18 +162,12 @@ void
 git_refs_unlock(const char *common, const char *folder)
 {
 	cleanup_free char *path = file_join(common, folder);
-	struct dirent *entry;
-	DIR *stream = opendir(path);
+	cleanup_dir DIR *stream = opendir(path); /* mostly there is none */
+	const char *name;
 
-	if (stream == NULL)
-		return; /* mostly there is none */
-	while ((entry = readdir(stream)) != NULL) {
-		const char *dot = strrchr(entry->d_name, '.');
-
-		if (text_is(dot, ".lock"))
-			unlinkat(dirfd(stream), entry->d_name, 0);
-	}
-	closedir(stream);
+	while ((name = dir_next(stream)) != NULL)
+		if (text_ends(name, ".lock"))
+			unlinkat(dirfd(stream), name, 0);
 }
 
 /* --- a branch that follows ---------------------------------------------- */

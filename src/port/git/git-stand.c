@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -331,24 +330,22 @@ git_verify_sweep(const char *root)
 {
 	cleanup_place struct place place = { 0 };
 	cleanup_free char *folder = NULL;
-	struct dirent *entry;
-	DIR *stream;
+	cleanup_dir DIR *stream = NULL;
+	const char *name;
 
 	if (place_read(root, 0, &place, NULL) < 0)
 		return;
 	folder = file_join(place.common_dir, "worktrees");
 	stream = opendir(folder);
-	while (stream != NULL && (entry = readdir(stream)) != NULL) {
-		cleanup_fd int fd = entry->d_name[0] == '.' ?
+	while ((name = dir_next(stream)) != NULL) {
+		cleanup_fd int fd = name[0] == '.' ?
 		    -1 :
-		    openat(dirfd(stream), entry->d_name,
+		    openat(dirfd(stream), name,
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		for (size_t i = 0; fd != -1 && i < nitems(small_files); i++)
 			remove_special(fd, small_files[i]);
 	}
-	if (stream != NULL)
-		closedir(stream);
 }
 
 /* --- where a tree stands ------------------------------------------------ */
@@ -526,22 +523,18 @@ char *
 git_dirs_registered(const char *common, const char *tree)
 {
 	cleanup_free char *folder = file_join(common, "worktrees");
-	DIR *stream = opendir(folder);
-	struct dirent *entry;
-	char *found = NULL;
+	cleanup_dir DIR *stream = opendir(folder);
+	const char *name;
 
-	while (found == NULL && stream != NULL &&
-	    (entry = readdir(stream)) != NULL) {
-		cleanup_free char *gitdir = file_join(folder, entry->d_name);
+	while ((name = dir_next(stream)) != NULL) {
+		cleanup_free char *gitdir = file_join(folder, name);
 		cleanup_free char *path =
-		    entry->d_name[0] != '.' ? linked_tree(gitdir) : NULL;
+		    name[0] != '.' ? linked_tree(gitdir) : NULL;
 
 		if (path != NULL && git_trees_same_path(path, tree))
-			found = take_ptr(&gitdir);
+			return take_ptr(&gitdir);
 	}
-	if (stream != NULL)
-		closedir(stream);
-	return found;
+	return NULL;
 }
 
 int
@@ -549,8 +542,8 @@ git_dirs_trees(const char *root, struct git_trees *trees, struct err *err)
 {
 	cleanup_free char *gitdir = git_dirs_gitdir(root), *common = NULL;
 	cleanup_free char *folder = NULL, *tables = NULL;
-	struct dirent *entry;
-	DIR *stream;
+	cleanup_dir DIR *stream = NULL;
+	const char *name;
 
 	git_trees_release(trees);
 	if (gitdir == NULL)
@@ -565,11 +558,9 @@ git_dirs_trees(const char *root, struct git_trees *trees, struct err *err)
 	add_tree(trees, xstrdup(root), common, gitdir);
 	folder = file_join(common, "worktrees");
 	stream = opendir(folder);
-	while (stream != NULL && (entry = readdir(stream)) != NULL)
-		if (entry->d_name[0] != '.')
-			add_linked(trees, common, folder, entry->d_name);
-	if (stream != NULL)
-		closedir(stream);
+	while ((name = dir_next(stream)) != NULL)
+		if (name[0] != '.')
+			add_linked(trees, common, folder, name);
 	return 0;
 }
 
@@ -609,16 +600,14 @@ static bool
 are_safe(const char *common, const char *tree, const char *root)
 {
 	cleanup_free char *folder = file_join(common, "hooks");
-	DIR *stream = opendir(folder);
-	struct dirent *entry;
+	cleanup_dir DIR *stream = opendir(folder);
+	const char *name;
 	bool safe = true;
 
-	while (safe && stream != NULL && (entry = readdir(stream)) != NULL)
-		safe = strchr(entry->d_name, '.') != NULL ||
-		    (git_dirs_hook_is_safe(common, tree, entry->d_name) &&
-			git_dirs_hook_is_safe(common, root, entry->d_name));
-	if (stream != NULL)
-		closedir(stream);
+	while (safe && (name = dir_next(stream)) != NULL)
+		safe = strchr(name, '.') != NULL ||
+		    (git_dirs_hook_is_safe(common, tree, name) &&
+			git_dirs_hook_is_safe(common, root, name));
 	return safe;
 }
 

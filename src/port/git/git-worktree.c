@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -503,15 +502,14 @@ add_inside(struct git_op *op, char ***gitdirs)
 static void
 add_modules(char ***gitdirs, const char *folder)
 {
-	DIR *stream = opendir(folder);
-	struct dirent *entry;
+	cleanup_dir DIR *stream = opendir(folder);
+	const char *name;
 
-	while (stream != NULL && (entry = readdir(stream)) != NULL) {
-		cleanup_free char *path = file_join(folder, entry->d_name);
+	while ((name = dir_next(stream)) != NULL) {
+		cleanup_free char *path = file_join(folder, name);
 		cleanup_free char *head = file_join(path, "HEAD");
 
-		if (strcmp(entry->d_name, ".") == 0 ||
-		    strcmp(entry->d_name, "..") == 0 || !file_is_dir(path))
+		if (!file_is_dir(path))
 			continue;
 		if (file_exists(head)) {
 			strv_add(gitdirs, path);
@@ -520,8 +518,6 @@ add_modules(char ***gitdirs, const char *folder)
 			add_modules(gitdirs, path);
 		}
 	}
-	if (stream != NULL)
-		closedir(stream);
 }
 
 static void

@@ -111,14 +111,6 @@ struct serving {
 	struct refusals *refusals;
 };
 
-static bool
-same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static char **
 split_lines(const char *text)
 {
@@ -144,7 +136,7 @@ current_rules(void *arg)
 	struct stat now = { 0 };
 
 	if (stat(serving->outside->hosts, &now) == 0 &&
-	    same_file(&now, &serving->seen) && serving->rules != NULL)
+	    file_is_same(&now, &serving->seen) && serving->rules != NULL)
 		return strv_const(serving->rules);
 	strv_clear(&serving->rules);
 	serving->seen = now;

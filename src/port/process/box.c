@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <sys/stat.h>
@@ -180,18 +179,13 @@ static bool
 box_git_is_partial(const char *git_dir)
 {
 	cleanup_free char *pack = file_join(git_dir, "objects/pack");
-	DIR *stream = opendir(pack);
-	struct dirent *entry;
-	bool found = false;
+	cleanup_dir DIR *stream = opendir(pack);
+	const char *name;
 
-	while (stream != NULL && !found && (entry = readdir(stream)) != NULL) {
-		const char *dot = strrchr(entry->d_name, '.');
-
-		found = text_is(dot, ".promisor");
-	}
-	if (stream != NULL)
-		closedir(stream);
-	return found;
+	while ((name = dir_next(stream)) != NULL)
+		if (text_ends(name, ".promisor"))
+			return true;
+	return false;
 }
 
 static void
@@ -536,8 +530,8 @@ static int
 prepare_agent(struct making *m, struct err *err)
 {
 	const struct agent_kind *kind = m->spec->agent;
-	cleanup_free char *source = kind->source();
-	int r = kind->write(m->agent, m->tree, err);
+	cleanup_free char *source = agent_source(kind);
+	int r = agent_write(kind, m->agent, m->tree, err);
 	char *socket_dir = run_dir_socket_dir(m->spec->workspace, m->name);
 
 	/* The folder of the worker's socket, if that is not in .llmc. */

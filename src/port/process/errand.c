@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -608,28 +607,21 @@ errand_forget(const char *dir, const char *name, struct err *err)
 bool
 errand_find(const char *dir, char *name, size_t size)
 {
-	const size_t suffix_len = sizeof ERRAND_JSON - 1;
-	const struct dirent *entry;
-	DIR *stream = opendir(dir);
+	cleanup_dir DIR *stream = opendir(dir);
+	const char *file;
 	bool found = false;
 
-	while (stream != NULL && (entry = readdir(stream)) != NULL) {
-		char found_name[sizeof entry->d_name];
-		size_t len = strlen(entry->d_name);
+	while ((file = dir_next(stream)) != NULL) {
+		cleanup_free char *one = xstrdup(file);
 
-		if (len <= suffix_len ||
-		    strcmp(entry->d_name + len - suffix_len, ERRAND_JSON) != 0)
+		if (!text_ends(file, ERRAND_JSON))
 			continue;
-		len -= suffix_len;
-		snprintf(found_name, sizeof found_name, "%.*s", (int)len,
-		    entry->d_name);
-		if (!errand_files_is_name(found_name) || len >= size ||
-		    (found && strcmp(found_name, name) > 0))
+		one[strlen(one) - strlen(ERRAND_JSON)] = '\0';
+		if (!errand_files_is_name(one) || strlen(one) >= size ||
+		    (found && strcmp(one, name) > 0))
 			continue;
-		snprintf(name, size, "%s", found_name);
+		strlcpy(name, one, size);
 		found = true;
 	}
-	if (stream != NULL)
-		closedir(stream);
 	return found;
 }

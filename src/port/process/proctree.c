@@ -3,7 +3,6 @@
 #include "base.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -36,8 +35,7 @@ process_facts_read(struct metrics_process *facts)
 {
 	struct rusage usage;
 	struct rlimit limit;
-	DIR *d;
-	const struct dirent *entry;
+	cleanup_dir DIR *d = opendir("/proc/self/fd");
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0)
 		facts->cpu_s =
@@ -46,13 +44,9 @@ process_facts_read(struct metrics_process *facts)
 		facts->max_fds = (int64_t)limit.rlim_cur;
 	read_memory(facts);
 	/* Without the one that it is read with. */
-	d = opendir("/proc/self/fd");
-	if (d == NULL)
-		return;
-	while ((entry = readdir(d)) != NULL)
-		facts->open_fds += entry->d_name[0] != '.';
-	facts->open_fds--;
-	closedir(d);
+	while (dir_next(d) != NULL)
+		facts->open_fds++;
+	facts->open_fds -= d != NULL;
 }
 
 #define NOT_FOUND SIZE_MAX
@@ -159,18 +153,16 @@ proctree_read(const char *proc, struct proctree **ret_tree, struct err *err)
 {
 	struct proctree *tree;
 	struct process process;
-	const struct dirent *entry;
-	DIR *dir = opendir(proc);
+	cleanup_dir DIR *dir = opendir(proc);
+	const char *name;
 
 	if (dir == NULL)
 		return err_errno(err, -errno, "%s", proc);
 	tree = xcalloc(1, sizeof *tree);
 	tree->hertz = sysconf(_SC_CLK_TCK);
-	while ((entry = readdir(dir)) != NULL)
-		if (is_pid(entry->d_name) &&
-		    read_stat(dirfd(dir), entry->d_name, &process))
+	while ((name = dir_next(dir)) != NULL)
+		if (is_pid(name) && read_stat(dirfd(dir), name, &process))
 			tree_add(tree, &process);
-	closedir(dir);
 	if (tree->count > 0)
 		qsort(tree->all, tree->count, sizeof *tree->all, compare_pids);
 	for (size_t i = 0; i < tree->count; i++)

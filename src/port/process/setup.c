@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -242,20 +241,20 @@ seed_one(const struct setup *setup, const char *path, int64_t until_ms)
 	cleanup_free char *folder = xstrdup(setup->stamp);
 	cleanup_strv char **from = NULL;
 	char hash[HASH_SIZE];
-	struct dirent *entry;
-	DIR *list;
+	cleanup_dir DIR *list = NULL;
+	const char *name;
 
 	hash_contents(setup->root, strv_const(setup->when), hash);
 	if (strcmp(hash, setup->hash[0]) == 0)
 		strv_add(&from, setup->root);
 	*strrchr(folder, '/') = '\0';
 	list = setup->trusts_others ? opendir(folder) : NULL;
-	while (list != NULL && (entry = readdir(list)) != NULL) {
-		cleanup_free char *file = file_join(folder, entry->d_name);
+	while ((name = dir_next(list)) != NULL) {
+		cleanup_free char *file = file_join(folder, name);
 		struct stamp other;
 
 		/* Nor those of check slots, and not its own. */
-		if (strchr(entry->d_name, '.') != NULL ||
+		if (strchr(name, '.') != NULL ||
 		    strcmp(file, setup->stamp) == 0)
 			continue;
 		if (stamp_read(file, &other) && other.tree != NULL &&
@@ -264,8 +263,6 @@ seed_one(const struct setup *setup, const char *path, int64_t until_ms)
 			strv_add(&from, other.tree);
 		buf_release(&other.text);
 	}
-	if (list != NULL)
-		closedir(list);
 	for (size_t i = 0; from != NULL && from[i] != NULL; i++) {
 		int64_t began = clock_mono_ms();
 		struct seed_result result;

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "contract.h"
@@ -99,19 +98,17 @@ static void
 each_folder(const char *place,
     void (*fn)(const char *, struct timespec, void *), void *arg)
 {
-	DIR *dir = opendir(place);
-	const struct dirent *entry;
+	cleanup_dir DIR *dir = opendir(place);
+	const char *name;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		cleanup_free char *path = file_join(place, entry->d_name);
+	while ((name = dir_next(dir)) != NULL) {
+		cleanup_free char *path = file_join(place, name);
 		struct stat st;
 
-		if (entry->d_name[0] != '.' && lstat(path, &st) == 0 &&
+		if (name[0] != '.' && lstat(path, &st) == 0 &&
 		    S_ISDIR(st.st_mode))
 			fn(path, st.st_mtim, arg);
 	}
-	if (dir != NULL)
-		closedir(dir);
 }
 
 struct ages {

@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -81,21 +80,18 @@ static size_t
 sockets_of(const char *proc, unsigned long long *list, size_t max)
 {
 	cleanup_free char *folder = file_join(proc, "fd");
-	DIR *dir = opendir(folder);
-	const struct dirent *entry;
+	cleanup_dir DIR *dir = opendir(folder);
+	const char *name;
 	size_t count = 0;
 
-	while (dir != NULL && count < max && (entry = readdir(dir)) != NULL) {
+	while (count < max && (name = dir_next(dir)) != NULL) {
 		char text[64];
-		ssize_t n = readlinkat(
-		    dirfd(dir), entry->d_name, text, sizeof text - 1);
+		ssize_t n = readlinkat(dirfd(dir), name, text, sizeof text - 1);
 
 		text[n > 0 ? n : 0] = '\0';
 		if (sscanf(text, "socket:[%llu]", &list[count]) == 1)
 			count++;
 	}
-	if (dir != NULL)
-		closedir(dir);
 	return count;
 }
 
@@ -146,18 +142,18 @@ workplace_listeners(const struct workspace *workspace, const char *worker)
 	cleanup_free unsigned long long *sockets =
 	    xcalloc(SOCKETS_MAX, sizeof *sockets);
 	struct json_object *list = json_object_new_array();
-	DIR *dir = opendir("/proc");
-	const struct dirent *entry;
+	cleanup_dir DIR *dir = opendir("/proc");
+	const char *name;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+	while ((name = dir_next(dir)) != NULL) {
 		cleanup_free char *proc = NULL;
 		int64_t pid;
 		size_t count;
 
-		if (!text_parse_int(entry->d_name, 1, INT32_MAX, &pid) ||
+		if (!text_parse_int(name, 1, INT32_MAX, &pid) ||
 		    !mark_is_on((pid_t)pid, mark))
 			continue;
-		proc = file_join("/proc", entry->d_name);
+		proc = file_join("/proc", name);
 		count = sockets_of(proc, sockets, SOCKETS_MAX);
 		if (count == 0)
 			continue;
@@ -166,7 +162,5 @@ workplace_listeners(const struct workspace *workspace, const char *worker)
 		add_listeners(
 		    proc, "net/tcp6", (pid_t)pid, sockets, count, list);
 	}
-	if (dir != NULL)
-		closedir(dir);
 	return list;
 }

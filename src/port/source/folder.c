@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -101,34 +100,25 @@ compare_arrivals(const void *one, const void *other)
 	return natural_compare(a->name, b->name);
 }
 
-static void
-close_dir(DIR **dir)
-{
-	if (*dir != NULL)
-		closedir(*dir);
-}
-
 /* ctime is when a file was moved here. */
 static struct arrival *
 read_arrivals(DIR *dir, bool stamps, size_t *ret_count)
 {
 	struct arrival *list = NULL;
-	const struct dirent *entry;
+	const char *name;
 	size_t count = 0, cap = 0;
 	struct stat st;
 
-	while ((entry = readdir(dir)) != NULL) {
-		if (!folder_is_task(entry->d_name))
+	while ((name = dir_next(dir)) != NULL) {
+		if (!folder_is_task(name))
 			continue;
 		if (count == cap) {
 			cap = cap == 0 ? 64 : cap * 2;
 			list = xreallocarray(list, cap, sizeof *list);
 		}
-		list[count] =
-		    (struct arrival){ .name = xstrdup(entry->d_name) };
+		list[count] = (struct arrival){ .name = xstrdup(name) };
 		if (stamps &&
-		    fstatat(dirfd(dir), entry->d_name, &st,
-			AT_SYMLINK_NOFOLLOW) == 0)
+		    fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			list[count].at = st.st_ctim;
 		count++;
 	}
@@ -141,14 +131,13 @@ folder_names(const char *where, enum folder_place place, bool newest_first,
     struct folder_names *ret_names, struct err *err)
 {
 	cleanup_free char *path = file_join(where, places[place]);
-	__attribute__((cleanup(close_dir))) DIR *dir = opendir(path);
+	cleanup_dir DIR *dir = opendir(path);
 	cleanup_free struct arrival *list = NULL;
 	size_t count = 0;
 
 	if (dir == NULL && errno != ENOENT)
 		return err_errno(err, -errno, "%s", path);
-	if (dir != NULL)
-		list = read_arrivals(dir, newest_first, &count);
+	list = read_arrivals(dir, newest_first, &count);
 	if (count > 0)
 		qsort(list, count, sizeof *list, compare_arrivals);
 	ret_names->at = xcalloc(count + 1, sizeof *ret_names->at);
@@ -201,14 +190,6 @@ folder_is_settled(const char *where, enum folder_place place, const char *name)
 	    !has_writer(path);
 }
 
-bool
-folder_is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static enum folder_reading
 read_problem(int error, struct buf *words)
 {
@@ -249,7 +230,7 @@ folder_read(const char *where, enum folder_place place, const char *name,
 		return read_problem(r, words);
 	if (lstat(path, &after) == -1)
 		return read_problem(-errno, words);
-	if (!folder_is_same(&before, &after))
+	if (!file_is_same(&before, &after))
 		return FOLDER_UNSETTLED;
 	{
 		cleanup_buf struct buf clean = BUF_INIT;
@@ -444,17 +425,14 @@ void
 folder_notes_sweep(const char *where, const char *owner)
 {
 	cleanup_free char *folder = file_join(where, places[FOLDER_DOING]);
-	__attribute__((cleanup(close_dir))) DIR *dir = opendir(folder);
-	const struct dirent *entry;
+	cleanup_dir DIR *dir = opendir(folder);
+	const char *name;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		cleanup_free char *path = NULL;
+	while ((name = dir_next(dir)) != NULL) {
+		cleanup_free char *path = file_join(folder, name);
 
-		if (entry->d_name[0] != '.' ||
-		    !text_ends(entry->d_name, NOTE_SUFFIX))
-			continue;
-		path = file_join(folder, entry->d_name);
-		if (is_stale_note(where, path, owner))
+		if (name[0] == '.' && text_ends(name, NOTE_SUFFIX) &&
+		    is_stale_note(where, path, owner))
 			unlink(path);
 	}
 }
@@ -497,7 +475,7 @@ recall(const struct folder_order *order, const char *name,
 	if (*at == order->count || compared != 0)
 		return NULL;
 	rank = &order->at[*at];
-	return rank->settled && folder_is_same(&rank->st, st) ? rank : NULL;
+	return rank->settled && file_is_same(&rank->st, st) ? rank : NULL;
 }
 
 static struct folder_rank

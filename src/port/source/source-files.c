@@ -2,7 +2,6 @@
 
 #include "base.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "lock.h"

@@ -3,7 +3,6 @@
 #include "base.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "id.h"
@@ -142,15 +141,12 @@ folder_edit_count_todo(const char *where)
 {
 	cleanup_free char *todo =
 	    file_join(where, folder_place_name(FOLDER_TODO));
-	const struct dirent *file;
+	cleanup_dir DIR *dir = opendir(todo);
 	int64_t count = 0;
-	DIR *dir = opendir(todo);
+	const char *name;
 
-	if (dir == NULL)
-		return 0;
-	while ((file = readdir(dir)) != NULL)
-		count += file->d_name[0] != '.';
-	closedir(dir);
+	while ((name = dir_next(dir)) != NULL)
+		count += name[0] != '.';
 	return count;
 }
 

@@ -179,9 +179,6 @@ folder_read(const char *where, enum folder_place place, const char *name,
 bool
 folder_is_settled(const char *where, enum folder_place place, const char *name);
 
-/* Has a file not changed between these two looks? */
-bool folder_is_same(const struct stat *a, const struct stat *b);
-
 /* Move a file; it is on the disk when this returns. If the name is taken there,
  * it gets another one, *ret_name (may be NULL, owned by the caller). -ENOENT if
  * it does not exist. */

@@ -770,7 +770,7 @@ is_known(
     const struct source_todo *todo, const char *folder, const struct stat *st)
 {
 	return todo->settled && text_is(todo->folder, folder) &&
-	    folder_is_same(&todo->st, st);
+	    file_is_same(&todo->st, st);
 }
 
 static void
