@@ -124,6 +124,7 @@ b_submits(const char *task, const char *attempt)
 
 TEST(a_host_lands_its_own_work)
 {
+	unit_hurry(6);
 	hosts_world_begin(NULL);
 	auto_world_task("a.md", "Do it\n");
 	hosts_world_live();

@@ -431,22 +431,25 @@ END_TEST
  * it. */
 START_TEST(an_agent_killed_before_it_had_its_task_gets_it)
 {
-	const char *lock =
-	    e2e_path("%s/.git/worktrees/auto-1/index.lock", fleet_root());
+	const char *hold = e2e_path("%s/hold", unit_scratch());
 
 	auto_task("first.md", "fake: commit first.txt first");
 	auto_up("--concurrency", "1", NULL);
 	auto_wait_finished("landed", 1);
 	auto_wait_state("workers.auto-1.status", "idle");
-	e2e_sh(fleet_root(), e2e_path("touch -d '1 hour' '%s'", lock));
-	/* So that there is something to prepare, which the lock holds up. */
+	/* The checkout of a new file takes as long as the file hold is there.
+	 */
+	e2e_write(hold, "");
 	e2e_sh(fleet_root(),
-	    "echo new >moved.txt && git add moved.txt && git commit -qm Moved");
+	    e2e_path("git config filter.slow.smudge 'cat; while [ -e \"%s\" ]; "
+		     "do sleep 0.02; done' && echo 'slow filter=slow' "
+		     ">.gitattributes && echo new >slow && git add . && git "
+		     "commit -qm Slow",
+		hold));
 	auto_task("second.md", "fake: commit second.txt second");
 	auto_wait_state("workers.auto-1.status", "starting");
 	fleet_kill(fleet_agent_pid("auto-1"));
-	auto_wait_state("workers.auto-1.status", "offline");
-	ck_assert_int_eq(unlink(lock), 0);
+	ck_assert_int_eq(unlink(hold), 0);
 	auto_wait_finished("landed", 2);
 	auto_drain();
 }
