@@ -13,6 +13,7 @@
 #include "api.h"
 #include "client.h"
 #include "git-ask.h"
+#include "json-short.h"
 #include "moment.h"
 #include "proposals.h"
 #include "schema.h"
@@ -26,7 +27,6 @@
 #include "worker.h"
 #include "workspace.h"
 
-struct event_feed;
 struct loop;
 struct plan;
 struct plan_set;
@@ -137,14 +137,6 @@ struct cli_command {
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
 
-/* The schema of an object, of its fields. */
-#define CLI_FIELDS(...)                                 \
-	{                                               \
-		.fields = (const struct schema_field[]) \
-		{                                       \
-			__VA_ARGS__, SCHEMA_END         \
-		}                                       \
-	}
 /* The shape of the JSON: OBJECT, ROWS or ONE of a schema. */
 #define CLI_SHAPE(kind, schema) \
 	(&(const struct schema_field){ .type = SCHEMA_##kind, .of = &(schema) })
@@ -199,6 +191,9 @@ int cli_unknown_flag(struct cli *cli,
 void cli_warn(struct cli *cli, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The repository that --root names, or that we are in, into cli->workspace.
+ * Negative errno. */
+int cli_look_for_workspace(struct cli *cli, struct err *err);
 /* Find the repository into cli->workspace, as far as `needs` asks for it.
  * CLI_OK, or the failure is reported. */
 int cli_find_workspace(struct cli *cli, unsigned needs);
@@ -232,8 +227,10 @@ struct json_object *cli_lines(const char *text);
 /* "\033[32mtext\033[0m" where colours are wanted, else the text. */
 void cli_coloured(struct cli *cli, const char *sgr, const char *text);
 
-/* A text from outside, on one line, made safe for a terminal. */
-void cli_visible(struct cli *cli, const char *text);
+/* A text from outside, on one line, made safe for a terminal, between two of
+ * our own. */
+void cli_say(
+    struct cli *cli, const char *before, const char *text, const char *after);
 
 /* The rows as a table (view-table.h), or, if there are none, a line that says
  * so (NULL = nothing). */
@@ -351,6 +348,9 @@ bool remote_try(struct cli *cli, const char *method, struct json_object *params,
  * caller's. */
 int remote_look(struct cli *cli, const char *name, struct json_object *params,
     struct json_object **ret_result, struct err *err);
+/* The same: CLI_OK, or the failure is reported. */
+int remote_see(struct cli *cli, const char *name, struct json_object *params,
+    struct json_object **ret_result);
 /* Let autod write this document as the new state of the book. */
 int remote_rebuild(struct cli *cli, struct json_object *state,
     struct json_object **ret_result, struct err *err);
@@ -580,14 +580,11 @@ typedef bool event_feed_fn(struct json_object *record, void *arg);
  * with this one. */
 extern const struct log_view event_feed_view;
 
-/* Passes on the events that the view (borrowed) wants, the last `lines` of them
- * first. The folder of the file must exist
- * (-ENOENT). fn is called from the loop only. The caller owns the feed and
- * frees it before the loop and not from inside fn. */
-int event_feed_new(struct loop *loop, const char *socket, const char *file,
-    const struct log_view *view, size_t lines, event_feed_fn *fn, void *arg,
-    struct event_feed **ret_feed, struct err *err);
-void event_feed_free(struct event_feed *feed);
+/* Passes on the events that the view wants, the last `lines` of them first, and
+ * then what happens, until Ctrl-C or until somebody stops the loop. fn is
+ * called from the loop only. The exit status; a failure is reported. */
+int event_follow(struct cli *cli, struct loop *loop,
+    const struct log_view *view, size_t lines, event_feed_fn *fn, void *arg);
 
 /* --- programs and sessions --------------------------------------------- */
 
@@ -707,6 +704,9 @@ int sessions_attach(struct cli *cli, const struct settings *settings,
 
 /* Is a person there: are standard input and standard error a terminal? */
 bool terminal_here(void);
+
+/* Does the shell know this word as a command, in this folder (NULL = here)? */
+bool terminal_knows(const char *cwd, const char *word);
 
 /* Become the program (argv[0] is looked up in PATH). Returns only on failure:
  * negative errno. */

@@ -230,6 +230,14 @@ cli_misuse(
 }
 
 int
+cli_look_for_workspace(struct cli *cli, struct err *err)
+{
+	return cli->root_option != NULL ?
+	    workspace_at(cli->root_option, &cli->workspace, err) :
+	    workspace_find(".", &cli->workspace, err);
+}
+
+int
 cli_find_workspace(struct cli *cli, unsigned needs)
 {
 	cleanup_free char *lock = NULL;
@@ -238,10 +246,7 @@ cli_find_workspace(struct cli *cli, unsigned needs)
 
 	if (needs & CLI_ANYWHERE)
 		return CLI_OK;
-	if (cli->root_option != NULL)
-		r = workspace_at(cli->root_option, &cli->workspace, &err);
-	else
-		r = workspace_find(".", &cli->workspace, &err);
+	r = cli_look_for_workspace(cli, &err);
 	/* A daemon that runs has been through the check, and git is slow. */
 	if (r == 0 && (needs & CLI_DAEMON_DOES) &&
 	    workspace_initialised(&cli->workspace)) {
@@ -353,9 +358,12 @@ cli_coloured(struct cli *cli, const char *sgr, const char *text)
 }
 
 void
-cli_visible(struct cli *cli, const char *text)
+cli_say(
+    struct cli *cli, const char *before, const char *text, const char *after)
 {
+	buf_adds(&cli->text, before);
 	text_add_visible(&cli->text, text, strlen(text), false);
+	buf_adds(&cli->text, after);
 }
 
 void

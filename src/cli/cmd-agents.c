@@ -149,14 +149,14 @@ static const struct verb agents_verbs[] = {
 };
 
 static const struct schema suggestion_shape =
-    CLI_FIELDS(SCHEMA_IS("name", STRING, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("name", STRING, NULL),
 	SCHEMA_IS("score", INT, "0: nothing in its card matches"),
 	SCHEMA_IS("matched_tags", LIST, NULL),
 	SCHEMA_IS("reasons", LIST, "why it is where it is"),
 	SCHEMA_IS("card", OBJECT, NULL, .of = &agent_card_schema));
 
 static const struct schema agents_shape =
-    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &agent_card_schema),
+    SCHEMA_SHAPE(SCHEMA_IS("list", ROWS, NULL, .of = &agent_card_schema),
 	SCHEMA_IS("suggest", ROWS, NULL, .of = &suggestion_shape));
 
 const struct cli_command cmd_agents = {
@@ -275,9 +275,7 @@ tree_run(struct cli *cli, const struct cli_args *args)
 	cli_table(cli, tree_columns, nitems(tree_columns), cli->result,
 	    cli->result, "No agent is at work.");
 	/* Why some do not go on. */
-	for (size_t i = 0; i < json_object_array_length(cli->result); i++) {
-		struct json_object *row =
-		    json_object_array_get_idx(cli->result, i);
+	JSON_EACH (row, cli->result) {
 		const char *reason = json_string_or(row, "blockedReason", NULL);
 		const char *name = json_string_or(row, "actor_id", "");
 
@@ -285,11 +283,10 @@ tree_run(struct cli *cli, const struct cli_args *args)
 			continue;
 		buf_adds(&cli->text, any ? "" : "\n");
 		any = true;
-		cli_visible(cli, name);
+		cli_say(cli, "", name, "");
 		buf_addf(
 		    &cli->text, ": %s: ", json_string_or(row, "runStatus", ""));
-		cli_visible(cli, reason);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", reason, "\n");
 	}
 	return CLI_OK;
 }
@@ -417,13 +414,10 @@ stats_run(struct cli *cli, const struct cli_args *args)
 	if (remote_look(cli, "attempts", params, &attempts, &err) < 0) {
 		status = cli_fail_err(cli, "io", &err);
 	} else {
-		for (size_t i = 0; i < json_object_array_length(attempts);
-		     i++) {
+		JSON_EACH (row, attempts) {
 			struct perf_record facts;
 
-			if (perf_record_read(
-				json_object_array_get_idx(attempts, i), &facts,
-				NULL) == 0)
+			if (perf_record_read(row, &facts, NULL) == 0)
 				perf_stats_add(stats, &facts);
 		}
 		cli->result = perf_stats_to_json(stats);

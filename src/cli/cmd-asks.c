@@ -63,12 +63,8 @@ add_spooled(struct message *m, void *arg)
 	struct ask *ask;
 
 	/* The daemon may have filed it just now. */
-	for (size_t i = 0; i < json_object_array_length(spooled->list); i++)
-		add = add &&
-		    strcmp(json_string_or(
-			       json_object_array_get_idx(spooled->list, i),
-			       "key", ""),
-			key) != 0;
+	JSON_EACH (row, spooled->list)
+		add = add && strcmp(json_string_or(row, "key", ""), key) != 0;
 	if (add) {
 		ask = ask_new(&(struct ask_draft){ .kind = ASK_TOLD,
 				  .level = m->level,
@@ -175,9 +171,8 @@ asks_run(struct cli *cli, const struct cli_args *args)
 	}
 	seen = json_object_new_array();
 	table = table_new(columns, (int)nitems(columns));
-	for (size_t i = 0; i < count; i++) {
-		struct ask *ask = schema_make(&ask_schema,
-		    json_object_array_get_idx(cli->result, i), "", NULL);
+	JSON_EACH (row, cli->result) {
+		struct ask *ask = schema_make(&ask_schema, row, "", NULL);
 
 		if (ask != NULL) {
 			add_row(table, ask);
@@ -468,8 +463,7 @@ fail_unknown(struct cli *cli, const char *name)
 
 	if (remote_look(cli, "asks", json_object_new_object(), &list, &err) < 0)
 		list = json_object_new_array();
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
+	JSON_EACH (row, list) {
 		const char *answer = json_string_or(row, "answer", NULL);
 
 		if (strcmp(json_string_or(row, "id", ""), name) == 0)
@@ -559,8 +553,8 @@ answer_elsewhere(const struct answering *a, const char *name)
 	status = remote_call(a->cli, "fleet.letter", params, 0, &result);
 	if (status != CLI_OK)
 		return status;
-	cli_visible(a->cli, json_string_or(result, "result", "Answered."));
-	buf_addc(&a->cli->text, '\n');
+	cli_say(
+	    a->cli, "", json_string_or(result, "result", "Answered."), "\n");
 	a->cli->result = remote_params("ask", name, "status", "answered", NULL);
 	return CLI_OK;
 }

@@ -29,9 +29,8 @@ add_tasks(struct cli *cli)
 
 	if (taskbook_load(cli, TASKS_SHOWN, NULL, &book) != CLI_OK)
 		return;
-	for (size_t i = 0; i < json_object_array_length(book.entries); i++) {
-		const char *name =
-		    taskbook_name(json_object_array_get_idx(book.entries, i));
+	JSON_EACH (row, book.entries) {
+		const char *name = taskbook_name(row);
 
 		if (strpbrk(name, " \t\r\n$`\\\"'();&|<>*?[]{}!~#") == NULL)
 			buf_addf(&cli->text, "%s\n", name);
@@ -53,10 +52,8 @@ add_answer(
 		&code, &err) ||
 	    !json_object_object_get_ex(answer, list, &entries))
 		return;
-	for (size_t i = 0; i < json_object_array_length(entries); i++)
-		buf_addf(&cli->text, "%s\n",
-		    json_string_or(
-			json_object_array_get_idx(entries, i), member, ""));
+	JSON_EACH (item, entries)
+		buf_addf(&cli->text, "%s\n", json_string_or(item, member, ""));
 }
 
 static void
@@ -424,7 +421,7 @@ completion_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema completion_shape =
-    CLI_FIELDS(SCHEMA_IS("of", STRING, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("of", STRING, NULL),
 	SCHEMA_IS("lines", LIST, "of the script, or the words"));
 
 const struct cli_command cmd_completion = {

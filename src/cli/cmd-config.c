@@ -701,7 +701,7 @@ static const struct verb config_verbs[] = {
 	{ NULL, 0, 0, 0, NULL, NULL },
 };
 
-static const struct schema value_shape = CLI_FIELDS(
+static const struct schema value_shape = SCHEMA_SHAPE(
     SCHEMA_IS("key", STRING, NULL),
     SCHEMA_IS("value", ANY, "of the type that llmc config doc names"),
     SCHEMA_IS("source", STRING, NULL),
@@ -713,16 +713,16 @@ static const struct schema value_shape = CLI_FIELDS(
 	"after set and unset: a daemon is running, and "
 	"must be restarted to use it"));
 
-static const struct schema doc_shape =
-    CLI_FIELDS(SCHEMA_IS("key", STRING, NULL), SCHEMA_IS("type", STRING, NULL),
-	SCHEMA_OR_NULL("default", STRING, NULL),
-	SCHEMA_OR_NULL("derived", STRING, "what the default follows from"),
-	SCHEMA_IS("allowed", STRING, NULL),
-	SCHEMA_IS("restart", BOOL, "a change needs a new daemon"),
-	SCHEMA_IS("help", STRING, NULL));
+static const struct schema doc_shape = SCHEMA_SHAPE(
+    SCHEMA_IS("key", STRING, NULL), SCHEMA_IS("type", STRING, NULL),
+    SCHEMA_OR_NULL("default", STRING, NULL),
+    SCHEMA_OR_NULL("derived", STRING, "what the default follows from"),
+    SCHEMA_IS("allowed", STRING, NULL),
+    SCHEMA_IS("restart", BOOL, "a change needs a new daemon"),
+    SCHEMA_IS("help", STRING, NULL));
 
 static const struct schema config_shape =
-    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &value_shape),
+    SCHEMA_SHAPE(SCHEMA_IS("list", ROWS, NULL, .of = &value_shape),
 	SCHEMA_IS("get, set, unset", OBJECT, NULL, .of = &value_shape),
 	SCHEMA_IS("doc", ROWS, NULL, .of = &doc_shape));
 

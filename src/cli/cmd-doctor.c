@@ -23,20 +23,6 @@
 #include "start-facts.h"
 #include "state-upgrade.h"
 
-/* Does the shell know the first word? Anything that is not a plain word (an
- * assignment, a subshell) is left to the shell. */
-static bool
-shell_knows(struct doctor *d, const char *word)
-{
-	const char *const argv[] = { "/bin/sh", "-c",
-		"command -v -- \"$1\" >/dev/null", "sh", word, NULL };
-	struct child_spec spec = { .argv = argv,
-		.cwd = d->cli->workspace.root };
-	cleanup_child_result struct child_result result;
-
-	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
-}
-
 static void
 doctor_auto_check(struct doctor *d)
 {
@@ -53,7 +39,7 @@ doctor_auto_check(struct doctor *d)
 		cleanup_free char *detail = NULL;
 		bool plain = strpbrk(word, "=$`'\"\\(){}<>*?[~!#") == NULL;
 
-		if (plain && !shell_knows(d, word)) {
+		if (plain && !terminal_knows(d->cli->workspace.root, word)) {
 			detail = xasprintf(
 			    "%s, in auto.task_pool_command, is not found",
 			    word);
@@ -329,12 +315,10 @@ doctor_note(struct doctor *d, enum verdict verdict, const char *name,
 	json_object_array_add(d->checks, check);
 	cli_coloured(cli, verdicts[verdict].colour, tag);
 	buf_addf(&cli->text, " %-*s ", width, name);
-	cli_visible(cli, detail);
-	buf_addc(&cli->text, '\n');
+	cli_say(cli, "", detail, "\n");
 	if (fix != NULL) {
 		buf_addf(&cli->text, "%*s-> ", width + 7, "");
-		cli_visible(cli, fix);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", fix, "\n");
 	}
 }
 
@@ -857,20 +841,54 @@ check_mode(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* Only the sandbox; a repository is not needed for that. */
+static void
+check_all(struct doctor *d)
+{
+	static void (*const checks[])(struct doctor *) = { check_config,
+		check_repository, check_start, check_used_branch, check_state,
+		check_permissions, check_exclude, check_origin,
+		doctor_forge_check, check_environment, doctor_auto_check,
+		doctor_overseer_check, doctor_channels_check };
+	struct err err = { 0 };
+
+	if (cli_look_for_workspace(d->cli, &err) < 0)
+		doctor_note(d, VERDICT_FAIL, "repository", err.msg, NULL);
+	else
+		for (size_t i = 0; i < nitems(checks); i++)
+			checks[i](d);
+	for (size_t i = 0; i < nitems(programs); i++)
+		check_program(d, &programs[i]);
+	check_agent(d);
+	check_own(d);
+	doctor_keeper_check(d);
+	if (d->settings != NULL)
+		doctor_fleet_check(d);
+}
+
+/* Neither the sandbox nor the agents need a repository. */
 static int
-try_sandbox(struct cli *cli, const struct cli_args *args)
+doctor_run(struct cli *cli, const struct cli_args *args)
 {
 	struct doctor d = { .cli = cli,
 		.checks = json_object_new_array(),
 		.repairs = json_object_new_array() };
-	int status;
+	struct settings_problems problems = { 0 };
+	int status = check_mode(cli, args);
 
-	if (cli->root_option != NULL)
-		workspace_at(cli->root_option, &cli->workspace, NULL);
-	else
-		workspace_find(".", &cli->workspace, NULL);
-	status = doctor_box_run(&d, args->flags[FLAG_MODE]);
+	if (status == CLI_OK && args->flags[FLAG_SANDBOX] != NULL) {
+		cli_look_for_workspace(cli, NULL);
+		status = doctor_box_run(&d, args->flags[FLAG_MODE]);
+	} else if (status == CLI_OK && args->flags[FLAG_AGENTS] != NULL) {
+		if (cli_look_for_workspace(cli, NULL) == 0 &&
+		    config_load(
+			&cli->workspace, &d.settings, &problems, NULL) == 0)
+			settings_problems_release(&problems);
+		list_agents(&d);
+	} else if (status == CLI_OK) {
+		status = repair(cli, args, &d);
+		if (status == CLI_OK)
+			check_all(&d);
+	}
 	if (status == CLI_OK) {
 		tell_verdict(&d);
 		status = d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
@@ -879,71 +897,8 @@ try_sandbox(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static int
-doctor_run(struct cli *cli, const struct cli_args *args)
-{
-	struct doctor d = { .cli = cli,
-		.checks = json_object_new_array(),
-		.repairs = json_object_new_array() };
-	struct err err = { 0 };
-	int r, status = check_mode(cli, args);
-
-	if (status == CLI_OK && args->flags[FLAG_SANDBOX] != NULL) {
-		doctor_release(&d);
-		return try_sandbox(cli, args);
-	}
-	if (status == CLI_OK && args->flags[FLAG_AGENTS] != NULL) {
-		struct settings_problems problems = { 0 };
-
-		if ((cli->root_option != NULL ?
-			    workspace_at(
-				cli->root_option, &cli->workspace, NULL) :
-			    workspace_find(".", &cli->workspace, NULL)) == 0 &&
-		    config_load(
-			&cli->workspace, &d.settings, &problems, NULL) == 0)
-			settings_problems_release(&problems);
-		list_agents(&d);
-		tell_verdict(&d);
-		doctor_release(&d);
-		return CLI_OK;
-	}
-	if (status == CLI_OK)
-		status = repair(cli, args, &d);
-
-	if (status != CLI_OK) {
-		doctor_release(&d);
-		return status;
-	}
-	r = cli->root_option != NULL ?
-	    workspace_at(cli->root_option, &cli->workspace, &err) :
-	    workspace_find(".", &cli->workspace, &err);
-	if (r < 0) {
-		doctor_note(&d, VERDICT_FAIL, "repository", err.msg, NULL);
-	} else {
-		static void (*const checks[])(struct doctor *) = { check_config,
-			check_repository, check_start, check_used_branch,
-			check_state, check_permissions, check_exclude,
-			check_origin, doctor_forge_check, check_environment,
-			doctor_auto_check, doctor_overseer_check,
-			doctor_channels_check };
-
-		for (size_t i = 0; i < nitems(checks); i++)
-			checks[i](&d);
-	}
-	for (size_t i = 0; i < nitems(programs); i++)
-		check_program(&d, &programs[i]);
-	check_agent(&d);
-	check_own(&d);
-	doctor_keeper_check(&d);
-	if (d.settings != NULL)
-		doctor_fleet_check(&d);
-	tell_verdict(&d);
-	doctor_release(&d);
-	return d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
-}
-
 static const struct schema doctor_shape =
-    CLI_FIELDS(SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
+    SCHEMA_SHAPE(SCHEMA_IS("ok", BOOL, "no check failed; warnings are fine"),
 	SCHEMA_IS("checks", ROWS, NULL, .of = &preflight_check_shape),
 	SCHEMA_IS("repairs", LIST, "what --repair and --rebuild did"));
 

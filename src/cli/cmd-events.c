@@ -84,7 +84,7 @@ const struct log_view event_feed_view = { .object = "event",
 
 struct event_feed {
 	struct loop *loop;
-	char *socket, *file;
+	const char *socket, *file;
 	const struct log_view *view;
 	size_t lines;
 	event_feed_fn *fn;
@@ -141,8 +141,8 @@ feed_begin(struct event_feed *feed, const struct jsonl_cursor *cursor)
 
 	if (cursor->fd != -1 && !jsonl_cursor_is_current(cursor))
 		return false;
-	for (size_t i = 0; i < json_object_array_length(last); i++)
-		feed_give(feed, json_object_array_get_idx(last, i));
+	JSON_EACH (row, last)
+		feed_give(feed, row);
 	feed->begun = true;
 	return true;
 }
@@ -316,47 +316,48 @@ feed_timer(void *arg)
 		feed_read(feed);
 }
 
-int
-event_feed_new(struct loop *loop, const char *socket, const char *file,
-    const struct log_view *view, size_t lines, event_feed_fn *fn, void *arg,
-    struct event_feed **ret_feed, struct err *err)
+static void
+on_interrupt(int signo, void *arg)
 {
-	struct event_feed *feed = xcalloc(1, sizeof *feed);
-	int r;
-
-	feed->loop = loop;
-	feed->socket = xstrdup(socket);
-	feed->file = xstrdup(file);
-	feed->view = view;
-	feed->lines = lines;
-	feed->fn = fn;
-	feed->arg = arg;
-	jsonl_cursor_init(&feed->at, file);
-	feed->read = loop_call_new(loop, feed_read, feed);
-	r = watch_new(loop, file, feed_changed, feed, &feed->watch, err);
-	if (r < 0) {
-		event_feed_free(feed);
-		return r;
-	}
-	loop_call_request(feed->read);
-	*ret_feed = feed;
-	return 0;
+	(void)signo;
+	loop_stop(arg, CLI_OK);
 }
 
-void
-event_feed_free(struct event_feed *feed)
+int
+event_follow(struct cli *cli, struct loop *loop, const struct log_view *view,
+    size_t lines, event_feed_fn *fn, void *arg)
 {
-	if (feed == NULL)
-		return;
-	client_stream_free(feed->stream);
-	watch_free(feed->watch);
-	loop_timer_free(feed->timer);
-	loop_call_free(feed->read);
-	jsonl_cursor_release(&feed->at);
-	json_object_put(feed->last);
-	free(feed->socket);
-	free(feed->file);
-	free(feed);
+	cleanup_free char *socket = remote_socket(cli);
+	cleanup_free char *file =
+	    workspace_path(&cli->workspace, "logs/auto.log");
+	struct event_feed feed = { .loop = loop,
+		.socket = socket,
+		.file = file,
+		.view = view,
+		.lines = lines,
+		.fn = fn,
+		.arg = arg };
+	struct loop_signal *interrupt =
+	    loop_signal_new(loop, SIGINT, on_interrupt, loop);
+	struct err err = { 0 };
+	int status;
+
+	jsonl_cursor_init(&feed.at, file);
+	feed.read = loop_call_new(loop, feed_read, &feed);
+	if (watch_new(loop, file, feed_changed, &feed, &feed.watch, &err) < 0) {
+		status = cli_fail_err(cli, "io", &err);
+	} else {
+		loop_call_request(feed.read);
+		status = loop_run(loop);
+	}
+	client_stream_free(feed.stream);
+	watch_free(feed.watch);
+	loop_timer_free(feed.timer);
+	loop_call_free(feed.read);
+	loop_signal_free(interrupt);
+	jsonl_cursor_release(&feed.at);
+	json_object_put(feed.last);
+	return status;
 }
 
 static void
@@ -386,21 +387,6 @@ page_params(const struct event_filter *filter, size_t lines, int64_t before)
 	return params;
 }
 
-/* In front of what was read before. */
-static struct json_object *
-joined(struct json_object *older, struct json_object *newer)
-{
-	struct json_object *all = json_object_new_array();
-
-	for (size_t i = 0; i < json_object_array_length(older); i++)
-		json_object_array_add(
-		    all, json_object_get(json_object_array_get_idx(older, i)));
-	for (size_t i = 0; i < json_object_array_length(newer); i++)
-		json_object_array_add(
-		    all, json_object_get(json_object_array_get_idx(newer, i)));
-	return all;
-}
-
 /* The last `lines` that are wanted, oldest first, as records of the log: an
  * array, owned by the caller. NULL with CLI_OK: there is no store, or it cannot
  * be asked. Otherwise the failure is reported. */
@@ -418,20 +404,23 @@ event_store_last(struct cli *cli, const struct event_filter *filter,
 		return CLI_OK;
 	while (json_object_array_length(all) < lines) {
 		cleanup_json struct json_object *page = NULL;
-		struct json_object *events = NULL, *more;
+		struct json_object *more = json_object_new_array();
 		struct err err = { 0 };
 		const char *code;
 
 		if (!remote_try(cli, "overseer.events",
 			page_params(filter,
 			    lines - json_object_array_length(all), before),
-			0, &page, &code, &err))
+			0, &page, &code, &err)) {
+			json_object_put(more);
 			return filter->goal != NULL &&
 				strcmp(code, "E_UNKNOWN") == 0 ?
 			    cli_fail_err(cli, code, &err) :
 			    CLI_OK;
-		json_object_object_get_ex(page, "events", &events);
-		more = joined(events, all);
+		}
+		/* In front of what was read before. */
+		json_add_all(more, json_member(page, "events"));
+		json_add_all(more, all);
 		json_object_put(all);
 		all = more;
 		before = json_int_or(page, "before", 0);
@@ -542,13 +531,9 @@ add_elsewhere(struct cli *cli, const struct event_filter *filter, size_t lines,
 	    !json_object_object_get_ex(answer, "events", &events))
 		return;
 	others = json_object_new_array();
-	for (size_t i = 0; i < json_object_array_length(events); i++) {
-		struct json_object *record =
-		    json_object_array_get_idx(events, i);
-
+	JSON_EACH (record, events)
 		if (event_filter_wants(record, filter))
 			json_object_array_add(others, json_object_get(record));
-	}
 	json_object_array_sort(others, by_stamp);
 	*last = event_store_merge(others, here, lines);
 	json_object_put(here);
@@ -613,37 +598,6 @@ print_event(struct json_object *record, void *arg)
 	return false;
 }
 
-static void
-on_signal(int signo, void *arg)
-{
-	struct events *events = arg;
-
-	(void)signo;
-	loop_stop(events->loop, CLI_OK);
-}
-
-static int
-follow(struct events *events, const char *path, size_t lines)
-{
-	cleanup_free char *socket = remote_socket(events->cli);
-	struct loop_signal *interrupt;
-	struct event_feed *feed = NULL;
-	struct err err = { 0 };
-	int status;
-
-	events->loop = loop_new();
-	interrupt = loop_signal_new(events->loop, SIGINT, on_signal, events);
-	if (event_feed_new(events->loop, socket, path, &events->view, lines,
-		print_event, events, &feed, &err) < 0)
-		status = cli_fail_err(events->cli, "io", &err);
-	else
-		status = loop_run(events->loop);
-	event_feed_free(feed);
-	loop_signal_free(interrupt);
-	loop_free(events->loop);
-	return status;
-}
-
 /* Each may be given several times. */
 static int
 fill_filter(struct events *events, const struct cli_args *args)
@@ -701,8 +655,13 @@ events_run(struct cli *cli, const struct cli_args *args)
 	    !text_parse_int(args->flags[FLAG_LINES], 0, LINES_MAX, &lines))
 		return cli_misuse(cli, &cmd_log,
 		    "--lines takes a number from 0 to %d", LINES_MAX);
-	if (args->flags[FLAG_FOLLOW] != NULL)
-		return follow(&events, path, (size_t)lines);
+	if (args->flags[FLAG_FOLLOW] != NULL) {
+		events.loop = loop_new();
+		status = event_follow(cli, events.loop, &events.view,
+		    (size_t)lines, print_event, &events);
+		loop_free(events.loop);
+		return status;
+	}
 	status = event_store_last(cli, &events.filter, (size_t)lines, &stored);
 	if (status != CLI_OK)
 		return status;
@@ -715,9 +674,8 @@ events_run(struct cli *cli, const struct cli_args *args)
 	}
 	if (args->flags[FLAG_HERE] == NULL)
 		add_elsewhere(cli, &events.filter, (size_t)lines, &last);
-	for (size_t i = 0; i < json_object_array_length(last); i++)
-		event_words_add(json_object_array_get_idx(last, i), cli->colour,
-		    events.width, &cli->text);
+	JSON_EACH (row, last)
+		event_words_add(row, cli->colour, events.width, &cli->text);
 	if (json_object_array_length(last) == 0 && is_filtered(&events.filter))
 		cli_warn(cli, "there are no such events");
 	else if (json_object_array_length(last) == 0)

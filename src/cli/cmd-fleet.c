@@ -4,6 +4,7 @@
  * in a process of its own (autod/fleet-task.h). */
 #include "base.h"
 #include "cli-private.h"
+#include "view.h"
 
 #define BIT(flag) (1u << (flag))
 
@@ -119,68 +120,56 @@ fleet_check(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* "4m50s", "" without a number. */
 static void
-add_span(struct buf *out, struct json_object *host, const char *key)
+add_state(struct json_object *host, struct buf *out)
 {
-	int64_t ms = json_int_or(host, key, -1);
-
-	if (ms >= 0)
-		text_add_duration(out, ms / 1000 * 1000);
+	buf_adds(out,
+	    json_int_or(host, "draining", 0) != 0 &&
+		    view_is(host, "state", "up") ?
+		"drains" :
+		json_string_or(host, "state", ""));
 }
+
+/* "4m50s ago", nothing without a number. */
+static void
+add_seen(struct json_object *host, struct buf *out)
+{
+	int64_t ms = json_int_or(host, "seenAgoMs", -1);
+
+	if (ms < 0)
+		return;
+	text_add_duration(out, ms / 1000 * 1000);
+	buf_adds(out, " ago");
+}
+
+static void
+add_can(struct json_object *host, struct buf *out)
+{
+	JSON_EACH (word, json_member(host, "can"))
+		buf_addf(out, "%s%s", out->len > 0 ? " " : "",
+		    json_object_get_string(word));
+}
+
+static const struct view_column host_columns[] = {
+	{ "Host", .key = "host" },
+	{ "State", .add = add_state },
+	{ "Tasks", "claimed", VIEW_INT, .right = true },
+	{ "Ready", "ready", VIEW_INT, .right = true },
+	{ "Slots", "slots", VIEW_INT, .right = true },
+	{ "Seen", .add = add_seen },
+	{ "Version", .key = "version" },
+	{ "Has", .add = add_can },
+};
 
 static int
 fleet_hosts(struct cli *cli, const struct cli_args *args)
 {
-	static const struct table_column columns[] = { { .title = "HOST" },
-		{ .title = "STATE" }, { .title = "TASKS", .right = true },
-		{ .title = "READY", .right = true },
-		{ .title = "SLOTS", .right = true }, { .title = "SEEN" },
-		{ .title = "VERSION" }, { .title = "HAS" } };
 	int status = ask(cli, "hosts", args);
-	struct json_object *list = NULL;
-	struct table *table;
 
-	if (status != CLI_OK)
-		return status;
-	json_object_object_get_ex(cli->result, "hosts", &list);
-	table = table_new(columns, nitems(columns));
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *host = json_object_array_get_idx(list, i);
-		struct json_object *can = NULL;
-		cleanup_buf struct buf seen = BUF_INIT, words = BUF_INIT;
-		char numbers[3][24];
-		const char *state = json_string_or(host, "state", "");
-
-		snprintf(numbers[0], sizeof numbers[0], "%lld",
-		    (long long)json_int_or(host, "claimed", 0));
-		snprintf(numbers[1], sizeof numbers[1], "%lld",
-		    (long long)json_int_or(host, "ready", 0));
-		snprintf(numbers[2], sizeof numbers[2], "%lld",
-		    (long long)json_int_or(host, "slots", 0));
-		add_span(&seen, host, "seenAgoMs");
-		if (seen.len > 0)
-			buf_adds(&seen, " ago");
-		json_object_object_get_ex(host, "can", &can);
-		for (size_t j = 0; j < json_object_array_length(can); j++)
-			buf_addf(&words, "%s%s", j > 0 ? " " : "",
-			    json_object_get_string(
-				json_object_array_get_idx(can, j)));
-		table_row(table,
-		    (const char *const[]){ json_string_or(host, "host", ""),
-			json_int_or(host, "draining", 0) != 0 &&
-				strcmp(state, "up") == 0 ?
-			    "drains" :
-			    state,
-			numbers[0], numbers[1], numbers[2], seen.data,
-			json_string_or(host, "version", ""), words.data });
-	}
-	if (json_object_array_length(list) == 0)
-		buf_adds(&cli->text, "No host has joined yet.\n");
-	else
-		table_print(table, cli->width, cli->colour, &cli->text);
-	table_free(table);
-	return CLI_OK;
+	if (status == CLI_OK)
+		CLI_TABLE(cli, host_columns, json_member(cli->result, "hosts"),
+		    "No host has joined yet.");
+	return status;
 }
 
 static int
@@ -223,7 +212,7 @@ static const struct verb fleet_verbs[] = {
 };
 
 static const struct schema fleet_host =
-    CLI_FIELDS(SCHEMA_IS("host", STRING, NULL), SCHEMA_IS("nr", INT, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("host", STRING, NULL), SCHEMA_IS("nr", INT, NULL),
 	SCHEMA_IS("state", STRING, "new, up or lost"),
 	SCHEMA_IS("draining", INT, "1: takes no new task"),
 	SCHEMA_IS("leaseLeftMs", INT, "until it counts as lost"),
@@ -234,7 +223,7 @@ static const struct schema fleet_host =
 	SCHEMA_IS("ready", INT, "tasks that wait to land"),
 	SCHEMA_IS("can", LIST, "what it has"));
 
-static const struct schema fleet_report = CLI_FIELDS(
+static const struct schema fleet_report = SCHEMA_SHAPE(
     SCHEMA_MAY("schemaVersion", INT, "init, migrate, check"),
     SCHEMA_MAY("host", STRING, NULL), SCHEMA_MAY("here", STRING, "hosts"),
     SCHEMA_MAY("nr", INT, "join"), SCHEMA_MAY("role", STRING, "join, check"),

@@ -529,17 +529,11 @@ static int
 add_ended(struct cli *cli)
 {
 	cleanup_json struct json_object *ended = NULL;
-	struct json_object *list = NULL;
-	struct err err = { 0 };
+	int status = remote_see(cli, "goals", json_object_new_object(), &ended);
 
-	if (remote_look(cli, "goals", json_object_new_object(), &ended, &err) <
-	    0)
-		return cli_fail_err(cli, "io", &err);
-	json_object_object_get_ex(cli->result, "goals", &list);
-	for (size_t i = 0; i < json_object_array_length(ended); i++)
-		json_object_array_add(
-		    list, json_object_get(json_object_array_get_idx(ended, i)));
-	return CLI_OK;
+	if (status == CLI_OK)
+		json_add_all(json_member(cli->result, "goals"), ended);
+	return status;
 }
 
 static int
@@ -590,12 +584,12 @@ static const struct verb goal_verbs[] = {
 };
 
 static const struct schema goal_listed =
-    CLI_FIELDS(SCHEMA_IS("goals", ROWS, NULL, .of = &api_goal_entry),
+    SCHEMA_SHAPE(SCHEMA_IS("goals", ROWS, NULL, .of = &api_goal_entry),
 	SCHEMA_MAY("elsewhere", ROWS, "of the other hosts of a fleet",
 	    .of = &goal_elsewhere_shape));
 
 static const struct schema goal_forms =
-    CLI_FIELDS(SCHEMA_IS("list", OBJECT, NULL, .of = &goal_listed),
+    SCHEMA_SHAPE(SCHEMA_IS("list", OBJECT, NULL, .of = &goal_listed),
 	SCHEMA_IS("show", OBJECT, NULL, .of = &api_goal_shown),
 	SCHEMA_IS("every change", OBJECT, NULL, .of = &api_goal_changed));
 

@@ -82,12 +82,12 @@ help_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema option_shape =
-    CLI_FIELDS(SCHEMA_IS("name", STRING, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("name", STRING, NULL),
 	SCHEMA_OR_NULL("letter", STRING, "short form, null for none"),
 	SCHEMA_OR_NULL("value", STRING, "name of its value; null for a switch"),
 	SCHEMA_IS("help", STRING, NULL));
 
-static const struct schema command_shape = CLI_FIELDS(
+static const struct schema command_shape = SCHEMA_SHAPE(
     SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("usage", STRING, NULL),
     SCHEMA_IS("summary", STRING, NULL), SCHEMA_OR_NULL("help", STRING, NULL),
     SCHEMA_OR_NULL("example", STRING, "what follows llmc"),
@@ -122,7 +122,7 @@ version_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema version_shape = CLI_FIELDS(
+static const struct schema version_shape = SCHEMA_SHAPE(
     SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("version", STRING, NULL),
     SCHEMA_OR_NULL("commit", STRING, "that was built; null if not known"));
 
@@ -150,7 +150,7 @@ static const struct cli_flag schema_flags[] = {
 
 /* Errors look the same for every command. */
 static const struct schema error_detail =
-    CLI_FIELDS(SCHEMA_IS("code", STRING, "a word for programs"),
+    SCHEMA_SHAPE(SCHEMA_IS("code", STRING, "a word for programs"),
 	SCHEMA_IS("message", STRING, "a sentence for people"),
 	SCHEMA_MAY("output", STRING, "of the command that failed"));
 

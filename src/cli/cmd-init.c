@@ -537,13 +537,13 @@ init_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema init_proposal =
-    CLI_FIELDS(SCHEMA_IS("key", STRING, "of the setting"),
+    SCHEMA_SHAPE(SCHEMA_IS("key", STRING, "of the setting"),
 	SCHEMA_IS("value", STRING, "as llmc config set takes it"),
 	SCHEMA_IS("reason", STRING, "what speaks for it"),
 	SCHEMA_IS("set", BOOL, "it is in the config file now"));
 
 static const struct schema init_shape =
-    CLI_FIELDS(SCHEMA_IS("root", STRING, "top of the main working tree"),
+    SCHEMA_SHAPE(SCHEMA_IS("root", STRING, "top of the main working tree"),
 	SCHEMA_IS("created", BOOL, "it had not been set up before"),
 	SCHEMA_IS("changed", BOOL, "something was missing and has been added"),
 	SCHEMA_IS("landing_branch", STRING, "branch that work lands on"),
@@ -651,9 +651,9 @@ trust_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema trust_shape =
-    CLI_FIELDS(SCHEMA_IS("file", STRING, NULL), SCHEMA_IS("root", STRING, NULL),
-	SCHEMA_IS("changed", BOOL, NULL), SCHEMA_IS("trusted", BOOL, NULL),
-	SCHEMA_IS("onboarded", BOOL, NULL));
+    SCHEMA_SHAPE(SCHEMA_IS("file", STRING, NULL),
+	SCHEMA_IS("root", STRING, NULL), SCHEMA_IS("changed", BOOL, NULL),
+	SCHEMA_IS("trusted", BOOL, NULL), SCHEMA_IS("onboarded", BOOL, NULL));
 
 const struct cli_command cmd_trust = {
 	.name = "doctor trust",

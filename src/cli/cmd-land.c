@@ -278,9 +278,8 @@ rebase_named(
 		"again:\n" :
 		"%s is up to date.\n",
 	    worker->name);
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		buf_addf(&cli->text, "  %s\n",
-		    json_object_get_string(json_object_array_get_idx(list, i)));
+	JSON_EACH (row, list)
+		buf_addf(&cli->text, "  %s\n", json_object_get_string(row));
 	return CLI_OK;
 }
 
@@ -290,7 +289,7 @@ rebase_run(struct cli *cli, const struct cli_args *args)
 	return roster_with(cli, args->list[0], rebase_named, args);
 }
 
-static const struct schema rebase_shape = CLI_FIELDS(
+static const struct schema rebase_shape = SCHEMA_SHAPE(
     SCHEMA_IS("worker", STRING, NULL), SCHEMA_IS("success", BOOL, NULL),
     SCHEMA_IS("conflicts", LIST, "paths that the worker is resolving"));
 

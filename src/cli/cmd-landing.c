@@ -3,8 +3,6 @@
 /* llmc landing, landing salvage: work on its way, and work that was saved. */
 #include "base.h"
 
-#include <signal.h>
-
 #include "check-book.h"
 #include "cli-private.h"
 #include "landing-list.h"
@@ -45,9 +43,7 @@ add_branch(struct cli *cli, struct json_object *list)
 		    branch, json_string_or(list, "base_sha", ""));
 	}
 	json_get_array(list, "", "running", &runs, NULL);
-	for (size_t i = 0; runs != NULL && i < json_object_array_length(runs);
-	     i++) {
-		struct json_object *run = json_object_array_get_idx(runs, i);
+	JSON_EACH (run, runs) {
 		struct json_object *covers = NULL;
 
 		json_get_array(run, "", "covers", &covers, NULL);
@@ -61,8 +57,7 @@ add_branch(struct cli *cli, struct json_object *list)
 	}
 	if (hold != NULL) {
 		buf_addf(&cli->text, "%s cannot be moved: ", branch);
-		cli_visible(cli, hold);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", hold, "\n");
 	}
 }
 
@@ -80,8 +75,7 @@ add_check(struct cli *cli, struct json_object *list)
 		    "as it is.\n");
 		return;
 	}
-	buf_adds(&cli->text, "Check: ");
-	cli_visible(cli, command);
+	cli_say(cli, "Check: ", command, "");
 	if (took > 0) {
 		buf_adds(&cli->text, ", takes ");
 		moment_add_age(&cli->text, took);
@@ -156,9 +150,7 @@ landing_text_push(struct cli *cli, struct json_object *push)
 		buf_adds(&cli->text, ", away for ");
 		moment_add_age(&cli->text, clock_wall_ms() - away);
 	}
-	buf_adds(&cli->text, ": ");
-	cli_visible(cli, reason);
-	buf_addc(&cli->text, '\n');
+	cli_say(cli, ": ", reason, "\n");
 }
 
 /* Append to cli->text. */
@@ -292,9 +284,8 @@ look(void *arg)
 	/* A copy without the members that change although nothing happens. */
 	json_object_deep_copy(list, &copy, NULL);
 	items = json_member(copy, "items");
-	for (size_t i = 0; i < json_object_array_length(items); i++)
-		json_object_object_del(
-		    json_object_array_get_idx(items, i), "expected_ms");
+	JSON_EACH (row, items)
+		json_object_object_del(row, "expected_ms");
 	now = copy;
 	if (f->shown != NULL && json_object_equal(now, f->shown))
 		return;
@@ -314,42 +305,20 @@ on_event(struct json_object *record, void *arg)
 	return true;
 }
 
-static void
-on_signal(int signo, void *arg)
-{
-	struct follower *f = arg;
-
-	(void)signo;
-	loop_stop(f->loop, CLI_OK);
-}
-
 static int
 landing_run(struct cli *cli, const struct cli_args *args)
 {
 	int status;
 
 	if (args->flags[FLAG_FOLLOW] != NULL) {
-		cleanup_free char *socket = remote_socket(cli);
-		cleanup_free char *file =
-		    workspace_path(&cli->workspace, "logs/auto.log");
 		struct follower f = { .cli = cli, .loop = loop_new() };
-		struct loop_signal *interrupt =
-		    loop_signal_new(f.loop, SIGINT, on_signal, &f);
-		struct event_feed *feed = NULL;
-		struct err err = { 0 };
 
 		f.look = loop_call_new(f.loop, look, &f);
-		if (event_feed_new(f.loop, socket, file, &event_feed_view, 1,
-			on_event, &f, &feed, &err) < 0) {
-			status = cli_fail_err(cli, "io", &err);
-		} else {
-			loop_call_request(f.look);
-			status = loop_run(f.loop);
-		}
-		event_feed_free(feed);
+		loop_call_request(f.look);
+		status = event_follow(
+		    cli, f.loop, &event_feed_view, 1, on_event, &f);
 		json_object_put(f.shown);
 		loop_call_free(f.look);
-		loop_signal_free(interrupt);
 		loop_free(f.loop);
 		return status;
 	}
@@ -770,19 +739,19 @@ static const struct verb salvage_verbs[] = {
 #define COMMIT SCHEMA_IS("commit_sha", STRING, NULL)
 
 static const struct schema listed_shape =
-    CLI_FIELDS(REF, COMMIT, SCHEMA_IS("worker", STRING, NULL),
+    SCHEMA_SHAPE(REF, COMMIT, SCHEMA_IS("worker", STRING, NULL),
 	SCHEMA_IS("date", STRING, NULL), SCHEMA_IS("subject", STRING, NULL));
 
 static const struct schema shown_shape =
-    CLI_FIELDS(REF, COMMIT, SCHEMA_IS("changed_files", LIST, NULL));
+    SCHEMA_SHAPE(REF, COMMIT, SCHEMA_IS("changed_files", LIST, NULL));
 
 static const struct schema restored_shape =
-    CLI_FIELDS(REF, COMMIT, SCHEMA_IS("branch", STRING, NULL));
+    SCHEMA_SHAPE(REF, COMMIT, SCHEMA_IS("branch", STRING, NULL));
 
-static const struct schema dropped_shape = CLI_FIELDS(REF, COMMIT);
+static const struct schema dropped_shape = SCHEMA_SHAPE(REF, COMMIT);
 
 static const struct schema salvage_shape =
-    CLI_FIELDS(SCHEMA_IS("list", ROWS, NULL, .of = &listed_shape),
+    SCHEMA_SHAPE(SCHEMA_IS("list", ROWS, NULL, .of = &listed_shape),
 	SCHEMA_IS("show", OBJECT, NULL, .of = &shown_shape),
 	SCHEMA_IS("restore", OBJECT, NULL, .of = &restored_shape),
 	SCHEMA_IS("drop", ROWS, NULL, .of = &dropped_shape));

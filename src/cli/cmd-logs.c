@@ -269,8 +269,8 @@ follow(struct logs *logs, const char *path, size_t lines)
 	}
 	/* Up to where the tail begins, so that nothing is missed in between. */
 	last = log_view_last(&logs->view, path, tail_offset(tail), lines);
-	for (size_t i = 0; i < json_object_array_length(last); i++)
-		print_record(logs, json_object_array_get_idx(last, i));
+	JSON_EACH (row, last)
+		print_record(logs, row);
 	status = loop_run(logs->loop);
 	tail_free(tail);
 	loop_free(logs->loop);
@@ -309,9 +309,8 @@ logs_run(struct cli *cli, const struct cli_args *args)
 	if (args->flags[FLAG_FOLLOW] != NULL)
 		return follow(&logs, path, (size_t)lines);
 	last = log_view_last(&logs.view, path, UINT64_MAX, (size_t)lines);
-	for (size_t i = 0; i < json_object_array_length(last); i++)
-		log_view_print(
-		    &logs.view, json_object_array_get_idx(last, i), &cli->text);
+	JSON_EACH (item, last)
+		log_view_print(&logs.view, item, &cli->text);
 	if (json_object_array_length(last) == 0)
 		cli_warn(cli, "there are no matching records in %s", path);
 	cli->result = take_ptr(&last);
@@ -621,8 +620,8 @@ failures_run(struct cli *cli, const struct cli_args *args)
 /* --- shapes ---------------------------------------------------------- */
 
 static const struct schema failures_shape =
-    CLI_FIELDS(SCHEMA_IS("failures", ROWS, "by signature, newest last",
-		   .of = &group_schema),
+    SCHEMA_SHAPE(SCHEMA_IS("failures", ROWS, "by signature, newest last",
+		     .of = &group_schema),
 	SCHEMA_IS("events", ROWS, "the events behind the failures, newest last",
 	    .of = &spiral_event_schema),
 	SCHEMA_OR_NULL(

@@ -190,9 +190,7 @@ mail_show(struct cli *cli, const struct cli_args *args)
 	add_who(cli, "To:", mail, "to", "to_worker");
 	if (reply != NULL)
 		buf_addf(&cli->text, "Answers:  %s\n", reply);
-	buf_adds(&cli->text, "Subject:  ");
-	cli_visible(cli, subject);
-	buf_addc(&cli->text, '\n');
+	cli_say(cli, "Subject:  ", subject, "\n");
 	given = json_int_or(mail, "delivered", 0);
 	buf_addf(&cli->text, "State:    %s", state_word(mail));
 	add_moment(cli, mail, "delivered_ms", "given");
@@ -303,7 +301,7 @@ static const struct verb mail_verbs[] = {
 };
 
 static const struct schema mail_forms =
-    CLI_FIELDS(SCHEMA_IS("inbox", ROWS, NULL, .of = &mail_schema),
+    SCHEMA_SHAPE(SCHEMA_IS("inbox", ROWS, NULL, .of = &mail_schema),
 	SCHEMA_IS("send", OBJECT, NULL, .of = &api_mail_sent),
 	SCHEMA_IS("show, ack", OBJECT, NULL, .of = &mail_schema));
 

@@ -300,25 +300,23 @@ cmd_overseer_overseer_run(struct cli *cli, const struct cli_args *args)
 	return cli_fail_err(cli, "failed", &err);
 }
 
-static const struct schema line_shape = CLI_FIELDS(SCHEMA_IS("time", STRING, NULL),
-	    { .name = "kind",
-		.type = SCHEMA_STRING,
+static const struct schema line_shape = {
+	SCHEMA_FIELDS{
+	    SCHEMA_IS("time", STRING, NULL),
+	    SCHEMA_IS("kind", STRING, NULL,
 		.choices = (const char *const[]){ "info", "bad", "good",
-		    "warning", NULL } },
+		    "warning", NULL }),
 	    SCHEMA_IS("message", STRING, NULL),
 	    SCHEMA_END,
-}
-, .help = "one on each line",
-}
-;
+	},
+	.help = "one on each line",
+};
 
-static const struct schema detached_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("pid", INT, NULL),
-	    SCHEMA_IS("state", STRING, NULL));
+static const struct schema detached_shape =
+    SCHEMA_SHAPE(SCHEMA_IS("pid", INT, NULL), SCHEMA_IS("state", STRING, NULL));
 
 static const struct schema overseer_shape =
-    CLI_FIELDS(SCHEMA_IS("what happens", OBJECT, NULL, .of = &line_shape),
+    SCHEMA_SHAPE(SCHEMA_IS("what happens", OBJECT, NULL, .of = &line_shape),
 	SCHEMA_IS("--detach", OBJECT, NULL, .of = &detached_shape),
 	SCHEMA_IS("--check", OBJECT, NULL, .of = &preflight_shape));
 

@@ -68,26 +68,23 @@ replay(struct cli *cli, const char *task)
 {
 	struct settings *settings = NULL;
 	struct oversight_config config;
-	cleanup_json struct json_object *turns = NULL, *history = NULL;
-	struct json_object *params;
+	cleanup_json struct json_object *turns = NULL;
+	cleanup_json struct json_object *history = json_object_new_array();
+	struct json_object *it = NULL;
 	struct err err = { 0 };
 	int status = cli_load_settings(cli, &settings);
-	struct json_object *list;
-	struct json_object *it = NULL;
 
 	if (status != CLI_OK)
 		return status;
 	oversight_config_read(settings, &config);
 	settings_free(settings);
-	params = remote_params("task", task, NULL);
-	if (remote_look(cli, "turns", params, &turns, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
-	list = json_object_new_array();
-	for (size_t i = 0; i < json_object_array_length(turns); i++)
-		if (json_object_object_get_ex(
-			json_object_array_get_idx(turns, i), "iteration", &it))
-			json_object_array_add(list, json_object_get(it));
-	history = list;
+	status =
+	    remote_see(cli, "turns", remote_params("task", task, NULL), &turns);
+	if (status != CLI_OK)
+		return status;
+	JSON_EACH (row, turns)
+		if (json_object_object_get_ex(row, "iteration", &it))
+			json_object_array_add(history, json_object_get(it));
 	if (json_object_array_length(history) == 0)
 		return cli_fail(cli, "unknown",
 		    "no iteration of %s is recorded; type: llmc task list",
@@ -103,11 +100,11 @@ static int
 report(struct cli *cli)
 {
 	cleanup_json struct json_object *answer = NULL;
-	struct err err = { 0 };
+	int status =
+	    remote_see(cli, "tally", json_object_new_object(), &answer);
 
-	if (remote_look(cli, "tally", json_object_new_object(), &answer, &err) <
-	    0)
-		return cli_fail_err(cli, "io", &err);
+	if (status != CLI_OK)
+		return status;
 	cli->result = json_object_get(json_member(answer, "report"));
 	buf_adds(&cli->text, json_string_or(answer, "text", ""));
 	return CLI_OK;
@@ -457,7 +454,6 @@ static void
 show(struct cli *cli, const char *name)
 {
 	cleanup_json struct json_object *rows = json_object_new_array();
-	size_t count = json_object_array_length(cli->result);
 	cleanup_free char *objective = NULL;
 	cleanup_free char *none = xasprintf(
 	    "No turn of %s is recorded. Turns on tasks are, while "
@@ -465,17 +461,11 @@ show(struct cli *cli, const char *name)
 	    "llmc task list",
 	    name);
 
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *record =
-		    json_object_array_get_idx(cli->result, i);
-
+	JSON_EACH (record, cli->result)
 		if (json_member(record, "iteration") != NULL)
 			json_object_array_add(rows, json_object_get(record));
-	}
 	CLI_TABLE(cli, columns, rows, none);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *record =
-		    json_object_array_get_idx(cli->result, i);
+	JSON_EACH (record, cli->result) {
 		struct json_object *iteration =
 		    json_member(record, "iteration");
 		struct json_object *act;
@@ -498,7 +488,7 @@ show(struct cli *cli, const char *name)
 		    json_string_or(what, "level", ""),
 		    json_string_or(what, "type", ""));
 		if (act != NULL)
-			cli_visible(cli, words);
+			cli_say(cli, "", words, "");
 		else
 			buf_adds(
 			    &cli->text, json_string_or(what, "outcome", ""));
@@ -532,8 +522,6 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_json struct json_object *turns = NULL;
 	cleanup_free char *task = NULL;
-	struct json_object *params;
-	struct err err = { 0 };
 	int status = find_task(cli, args->list[0], &task);
 
 	if (status != CLI_OK || task == NULL)
@@ -543,12 +531,13 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 		    "%s is neither a worker nor the id of a task; type: llmc "
 		    "task list",
 		    task);
-	params = remote_params("task", task, NULL);
-	if (remote_look(cli, "turns", params, &turns, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
+	status =
+	    remote_see(cli, "turns", remote_params("task", task, NULL), &turns);
+	if (status != CLI_OK)
+		return status;
 	cli->result = json_object_new_array();
-	for (size_t i = 0; i < json_object_array_length(turns); i++)
-		add_record(json_object_array_get_idx(turns, i), cli->result);
+	JSON_EACH (row, turns)
+		add_record(row, cli->result);
 	show(cli, args->list[0]);
 	return CLI_OK;
 }

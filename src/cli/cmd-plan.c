@@ -340,7 +340,7 @@ static const struct verb plan_verbs[] = {
 };
 
 static const struct schema plan_forms =
-    CLI_FIELDS(SCHEMA_IS("draft", OBJECT, NULL, .of = &api_plan_drafted),
+    SCHEMA_SHAPE(SCHEMA_IS("draft", OBJECT, NULL, .of = &api_plan_drafted),
 	SCHEMA_IS("GOAL, apply", OBJECT, NULL, .of = &api_goal_changed),
 	SCHEMA_IS("insights", OBJECT, NULL, .of = &plan_insights_schema),
 	SCHEMA_IS("recommend", ROWS, NULL, .of = &recommendation_schema));
@@ -394,9 +394,7 @@ show(struct cli *cli)
 	const char *gate = json_string_or(cli->result, "gate", NULL);
 	size_t count = json_object_array_length(list);
 
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *decision =
-		    json_object_array_get_idx(list, i);
+	JSON_EACH (decision, list) {
 		cleanup_buf struct buf line = BUF_INIT;
 		const char *worker = json_string_or(decision, "worker", NULL);
 
@@ -408,8 +406,7 @@ show(struct cli *cli)
 		if (worker != NULL)
 			buf_addf(&line, ", %s", worker);
 		buf_addf(&line, ": %s", json_string_or(decision, "reason", ""));
-		cli_visible(cli, line.data);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", line.data, "\n");
 	}
 	if (text_is(gate, "disabled"))
 		buf_adds(&cli->text,
@@ -463,29 +460,22 @@ add_head(struct cli *cli)
 	const char *worker = json_string_or(result, "worker", NULL);
 	const char *task = json_string_or(result, "task", NULL);
 
-	cli_visible(cli,
+	cli_say(cli, "",
 	    json_string_or(
-		result, "assignment", json_string_or(result, "subject", "")));
+		result, "assignment", json_string_or(result, "subject", "")),
+	    "");
 	if (json_string_or(result, "goal", NULL) != NULL) {
-		buf_adds(&cli->text, " (");
-		cli_visible(cli, json_string_or(result, "node", ""));
-		buf_adds(&cli->text, " of ");
-		cli_visible(cli, json_string_or(result, "goal", ""));
+		cli_say(cli, " (", json_string_or(result, "node", ""), " of ");
+		cli_say(cli, "", json_string_or(result, "goal", ""), "");
 		buf_adds(&cli->text, title != NULL ? ", " : "");
-		cli_visible(cli, title != NULL ? title : "");
-		buf_addc(&cli->text, ')');
+		cli_say(cli, "", title != NULL ? title : "", ")");
 	}
-	if (worker != NULL) {
-		buf_adds(&cli->text, ", ");
-		cli_visible(cli, worker);
-	}
-	if (task != NULL) {
-		buf_adds(&cli->text, ", ");
-		cli_visible(cli, task);
-	}
-	buf_adds(&cli->text, ": ");
-	cli_visible(cli, json_string_or(result, "now", "no assignment"));
-	buf_addc(&cli->text, '\n');
+	if (worker != NULL)
+		cli_say(cli, ", ", worker, "");
+	if (task != NULL)
+		cli_say(cli, ", ", task, "");
+	cli_say(
+	    cli, ": ", json_string_or(result, "now", "no assignment"), "\n");
 }
 
 static void
@@ -507,8 +497,7 @@ add_answers(struct cli *cli)
 		if (text == NULL)
 			continue;
 		buf_addf(&cli->text, "  %-13s ", answers[i].question);
-		cli_visible(cli, text);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", text, "\n");
 	}
 }
 
@@ -530,13 +519,8 @@ why_run(struct cli *cli, const struct cli_args *args)
 		return CLI_OK;
 	}
 	buf_adds(&cli->text, "\nWhat happened:\n");
-	for (size_t i = 0; i < json_object_array_length(chain); i++) {
-		buf_adds(&cli->text, "  ");
-		cli_visible(cli,
-		    json_object_get_string(
-			json_object_array_get_idx(chain, i)));
-		buf_addc(&cli->text, '\n');
-	}
+	JSON_EACH (row, chain)
+		cli_say(cli, "  ", json_object_get_string(row), "\n");
 	return CLI_OK;
 }
 

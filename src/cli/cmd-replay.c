@@ -83,8 +83,8 @@ read_events(struct replaying *r)
 	    !json_object_object_get_ex(page, "events", &events))
 		return false;
 	count = json_object_array_length(events);
-	for (size_t i = 0; i < count; i++)
-		replay_add_event(r->list, json_object_array_get_idx(events, i));
+	JSON_EACH (row, events)
+		replay_add_event(r->list, row);
 	return count > 0;
 }
 
@@ -101,9 +101,7 @@ read_task(struct replaying *r, struct json_object *task)
 	told = read_events(r);
 	if (json_get_array(task, "", "history", &history, NULL) < 0)
 		return;
-	for (size_t i = 0; i < json_object_array_length(history); i++) {
-		struct json_object *note =
-		    json_object_array_get_idx(history, i);
+	JSON_EACH (note, history) {
 		const char *path = json_string_or(note, "detail", NULL);
 
 		if (strcmp(json_string_or(note, "what", ""), "conversation") ==
@@ -123,8 +121,7 @@ print_entries(const struct replaying *r)
 
 	if (r->title != NULL)
 		buf_addf(&cli->text, "%s: %s\n\n", r->task, r->title);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *e = json_object_array_get_idx(r->list, i);
+	JSON_EACH (e, r->list) {
 		const char *kind = json_string_or(e, "kind", "");
 		struct json_object *at = json_member(e, "at");
 		cleanup_buf struct buf when = BUF_INIT;
@@ -143,11 +140,10 @@ print_entries(const struct replaying *r)
 	}
 	if (count == 0)
 		buf_adds(&cli->text, "Nothing is known of it.\n");
-	for (size_t i = 0; i < json_object_array_length(r->gone); i++)
+	JSON_EACH (row, r->gone)
 		buf_addf(&cli->text,
 		    "A conversation is not there any more: %s\n",
-		    json_object_get_string(
-			json_object_array_get_idx(r->gone, i)));
+		    json_object_get_string(row));
 }
 
 /* All of it is read; a part of it is answered. */
@@ -181,13 +177,9 @@ find_record(struct json_object *tasks, const char *id)
 
 		if (json_get_array(tasks, "", lists[l], &list, NULL) < 0)
 			continue;
-		for (size_t i = 0; i < json_object_array_length(list); i++) {
-			struct json_object *task =
-			    json_object_array_get_idx(list, i);
-
+		JSON_EACH (task, list)
 			if (strcmp(json_string_or(task, "id", ""), id) == 0)
 				return task;
-		}
 	}
 	return NULL;
 }
@@ -263,14 +255,14 @@ replay_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema replay_shape =
-    CLI_FIELDS(SCHEMA_OR_NULL("task", STRING, "null: a worker's task by hand"),
-	SCHEMA_OR_NULL("title", STRING, NULL),
-	SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
-	SCHEMA_IS("from", INT, "the number of the first entry here"),
-	SCHEMA_IS("total", INT, "entries that there are"),
-	SCHEMA_IS("entries", ROWS, NULL, .of = &replay_entry_schema),
-	SCHEMA_IS("gone", LIST, "conversations that are not there any more"));
+static const struct schema replay_shape = SCHEMA_SHAPE(
+    SCHEMA_OR_NULL("task", STRING, "null: a worker's task by hand"),
+    SCHEMA_OR_NULL("title", STRING, NULL),
+    SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
+    SCHEMA_IS("from", INT, "the number of the first entry here"),
+    SCHEMA_IS("total", INT, "entries that there are"),
+    SCHEMA_IS("entries", ROWS, NULL, .of = &replay_entry_schema),
+    SCHEMA_IS("gone", LIST, "conversations that are not there any more"));
 
 const struct cli_command cmd_replay = {
 	.name = "replay",

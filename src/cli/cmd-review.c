@@ -538,7 +538,7 @@ review_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema review_shape =
-    CLI_FIELDS(SCHEMA_IS("worker", STRING, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("worker", STRING, NULL),
 	SCHEMA_IS(
 	    "status", STRING, "rebasing: the worker resolves a conflict first"),
 	SCHEMA_IS("branch", STRING, "of the worker"),

@@ -108,7 +108,7 @@ attach_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema attach_shape =
-    CLI_FIELDS(SCHEMA_IS("session", STRING, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("session", STRING, NULL),
 	SCHEMA_IS("attach", STRING, "command to type; --json does not attach"));
 
 const struct cli_command cmd_attach = {
@@ -240,12 +240,10 @@ peek(
 	cli->result = json_object_new_object();
 	json_set_string(cli->result, "worker", target);
 	json_set(cli->result, "lines", list);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *line =
-		    json_object_get_string(json_object_array_get_idx(list, i));
+	JSON_EACH (row, list) {
+		const char *line = json_object_get_string(row);
 
-		cli_visible(cli, line);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", line, "\n");
 	}
 	if (json_object_array_length(list) == 0)
 		buf_addf(&cli->text, "(the screen of %s is empty)\n", target);
@@ -285,7 +283,7 @@ peek_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema peek_shape =
-    CLI_FIELDS(SCHEMA_MAY("worker", STRING, "or overseer"),
+    SCHEMA_SHAPE(SCHEMA_MAY("worker", STRING, "or overseer"),
 	SCHEMA_MAY("lines", LIST, NULL),
 	SCHEMA_MAY("session", STRING, "HOST:WORKER"),
 	SCHEMA_MAY("attach", STRING, "command to type, for that"));
@@ -398,7 +396,7 @@ console_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema console_shape = CLI_FIELDS(
+static const struct schema console_shape = SCHEMA_SHAPE(
     SCHEMA_IS("name", STRING, NULL), SCHEMA_IS("session", STRING, NULL),
     SCHEMA_IS("created", BOOL, "false: it already existed"),
     SCHEMA_IS("attach", STRING, "command to type; --json does not attach"));

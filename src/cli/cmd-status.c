@@ -105,16 +105,14 @@ show_hosts(struct status *s)
 	if (away == NULL)
 		return;
 	cli_coloured(s->cli, "1;31", "away");
-	buf_adds(&s->cli->text, ": ");
-	cli_visible(s->cli, away);
-	buf_adds(&s->cli->text,
+	cli_say(s->cli, ": ", away,
 	    "; agents work on, and nothing is claimed or landed until it is "
 	    "back\n");
 }
 
 /* --- workers --------------------------------------------------------- */
 
-static const struct schema worker_shape = CLI_FIELDS(
+static const struct schema worker_shape = SCHEMA_SHAPE(
     SCHEMA_MAY("host", STRING, "of a fleet"), SCHEMA_IS("name", STRING, NULL),
     SCHEMA_IS("status", STRING, NULL), SCHEMA_OR_NULL("branch", STRING, NULL),
     SCHEMA_OR_NULL("worktree_path", STRING, NULL),
@@ -277,8 +275,7 @@ show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 		cli_table(s->cli, worker_columns, nitems(worker_columns), list,
 		    s, NULL);
 	}
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
+	JSON_EACH (row, list) {
 		const char *remark = json_string_or(row, "remark", NULL);
 
 		if (remark == NULL)
@@ -387,9 +384,7 @@ show_goals(struct status *s)
 	status_section(cli, "GOALS");
 	if (off != NULL) {
 		cli_coloured(cli, "1;31", "off");
-		buf_adds(&cli->text, "  ");
-		cli_visible(cli, off);
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "  ", off, "\n");
 		return;
 	}
 	more = json_int_or(digest, "more", 0);
@@ -433,10 +428,8 @@ show_place(struct cli *cli, const struct settings *settings, const char *name,
 	struct buf *text = &cli->text;
 	bool own = false;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		own = own ||
-		    json_int_or(
-			json_object_array_get_idx(list, i), "port", 0) == busy;
+	JSON_EACH (row, list)
+		own = own || json_int_or(row, "port", 0) == busy;
 
 	json_set_int(place, "index", index);
 	json_set_int(place, "port", port);
@@ -451,10 +444,8 @@ show_place(struct cli *cli, const struct settings *settings, const char *name,
 		    "port %d is used by another program; other ports: llmc "
 		    "config set repo.port_base NUMBER\n",
 		    busy);
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-
-		cli_visible(cli, json_string_or(row, "program", "?"));
+	JSON_EACH (row, list) {
+		cli_say(cli, "", json_string_or(row, "program", "?"), "");
 		buf_addf(text, " (pid %d) listens on %d\n",
 		    (int)json_int_or(row, "pid", 0),
 		    (int)json_int_or(row, "port", 0));
@@ -462,11 +453,11 @@ show_place(struct cli *cli, const struct settings *settings, const char *name,
 }
 
 static const struct schema listener_shape =
-    CLI_FIELDS(SCHEMA_IS("port", INT, NULL), SCHEMA_IS("pid", INT, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("port", INT, NULL), SCHEMA_IS("pid", INT, NULL),
 	SCHEMA_IS("program", STRING, NULL));
 
 static const struct schema place_shape =
-    CLI_FIELDS(SCHEMA_IS("index", INT, "LLMC_INDEX"),
+    SCHEMA_SHAPE(SCHEMA_IS("index", INT, "LLMC_INDEX"),
 	SCHEMA_IS("port", INT, "LLMC_PORT, the first of 20"),
 	SCHEMA_IS("tmpdir", STRING, "LLMC_TMPDIR"),
 	SCHEMA_IS("listeners", ROWS,
@@ -609,13 +600,13 @@ status_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema daemon_shape = CLI_FIELDS(
+static const struct schema daemon_shape = SCHEMA_SHAPE(
     SCHEMA_IS("active", BOOL, NULL), SCHEMA_OR_NULL("pid", INT, NULL),
     SCHEMA_OR_NULL("uptime_secs", INT, NULL),
     SCHEMA_OR_NULL("instance_id", STRING, NULL),
     SCHEMA_OR_NULL("version", STRING, NULL));
 
-static const struct schema status_shape = CLI_FIELDS(
+static const struct schema status_shape = SCHEMA_SHAPE(
     SCHEMA_IS("daemon", OBJECT, NULL, .of = &daemon_shape),
     SCHEMA_OR_NULL("landing_branch", STRING,
 	"branch that work lands on, null if none is set"),
@@ -640,13 +631,7 @@ static const struct schema status_shape = CLI_FIELDS(
 	.of = &push_record_schema),
     SCHEMA_IS("needs", ROWS, "what needs a person now, the most urgent first",
 	.of = &view_need_schema),
-    { .name = "summary",
-	.type = SCHEMA_MAP,
-	.of =
-	    &(const struct schema){
-		.fields = &(const struct schema_field){ .type = SCHEMA_INT },
-	    },
-	.help = "workers by status" });
+    SCHEMA_IS("summary", MAP, "workers by status", .of = SCHEMA_VALUES(INT)));
 
 const struct cli_command cmd_status = {
 	.name = "status",
@@ -749,7 +734,7 @@ stand_print(struct cli *cli, const struct stand *s)
 	buf_adds(text, s->tasks ? "; tasks wait" : "; no task waits");
 	if (s->need != NULL) {
 		buf_adds(text, "\nIt needs you: ");
-		cli_visible(cli, json_string_or(s->need, "words", ""));
+		cli_say(cli, "", json_string_or(s->need, "words", ""), "");
 	}
 	buf_addf(text, "\nNext: %s\n", stand_next(s));
 }

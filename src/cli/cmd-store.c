@@ -63,10 +63,8 @@ store_check(struct cli *cli, const struct cli_args *args)
 		return status;
 	if (json_object_object_get_ex(cli->result, "problems", &problems))
 		count = json_object_array_length(problems);
-	for (size_t i = 0; i < count; i++)
-		buf_addf(&cli->text, "%s\n",
-		    json_object_get_string(
-			json_object_array_get_idx(problems, i)));
+	JSON_EACH (row, problems)
+		buf_addf(&cli->text, "%s\n", json_object_get_string(row));
 	add_counts(cli);
 	if (json_bool_or(cli->result, "ok", false)) {
 		buf_adds(&cli->text, "; nothing is wrong.\n");
@@ -142,9 +140,9 @@ has_numbers(struct json_object *rows, size_t column)
 {
 	size_t count = json_object_array_length(rows);
 
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *value = json_object_array_get_idx(
-		    json_object_array_get_idx(rows, i), column);
+	JSON_EACH (row, rows) {
+		struct json_object *value =
+		    json_object_array_get_idx(row, column);
 
 		if (json_object_is_type(value, json_type_string))
 			return false;
@@ -166,7 +164,6 @@ store_sql(struct cli *cli, const struct cli_args *args)
 	if (json_object_object_get_ex(cli->result, "columns", &names) &&
 	    json_object_object_get_ex(cli->result, "rows", &rows)) {
 		size_t width = json_object_array_length(names);
-		size_t count = json_object_array_length(rows);
 		struct table_column *columns = xcalloc(width, sizeof *columns);
 		const char **cells = xcalloc(width, sizeof *cells);
 		struct table *table;
@@ -178,14 +175,13 @@ store_sql(struct cli *cli, const struct cli_args *args)
 				.right = has_numbers(rows, i),
 			};
 		table = table_new(columns, width);
-		for (size_t i = 0; i < count; i++) {
+		JSON_EACH (item, rows) {
 			cleanup_strv char **own = NULL;
 
 			for (size_t j = 0; j < width; j++) {
 				struct buf cell = BUF_INIT;
 				struct json_object *value =
-				    json_object_array_get_idx(
-					json_object_array_get_idx(rows, i), j);
+				    json_object_array_get_idx(item, j);
 
 				if (json_object_is_type(
 					value, json_type_string))

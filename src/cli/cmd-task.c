@@ -114,19 +114,14 @@ show_history(struct cli *cli, struct json_object *entry)
 	    json_object_array_length(history) == 0)
 		return;
 	buf_adds(&cli->text, "\nhistory\n");
-	for (size_t i = 0; i < json_object_array_length(history); i++) {
-		struct json_object *item =
-		    json_object_array_get_idx(history, i);
+	JSON_EACH (item, history) {
 		const char *detail = json_string_or(item, "detail", NULL);
 
 		buf_adds(&cli->text, "  ");
 		moment_add(&cli->text, json_int_or(item, "at_unix", 0) * 1000);
-		buf_adds(&cli->text, "  ");
-		cli_visible(cli, json_string_or(item, "what", "?"));
-		if (detail != NULL) {
-			buf_adds(&cli->text, ": ");
-			cli_visible(cli, detail);
-		}
+		cli_say(cli, "  ", json_string_or(item, "what", "?"), "");
+		if (detail != NULL)
+			cli_say(cli, ": ", detail, "");
 		buf_addc(&cli->text, '\n');
 	}
 }
@@ -149,9 +144,7 @@ show_salvage(struct cli *cli, struct json_object *entry)
 		while (text.len > 0 && (ref = strsep(&rest, "\n")) != NULL) {
 			json_object_array_add(
 			    refs, json_object_new_string(ref));
-			buf_adds(&cli->text, "salvaged  ");
-			cli_visible(cli, roster_salvage(ref));
-			buf_addc(&cli->text, '\n');
+			cli_say(cli, "salvaged  ", roster_salvage(ref), "\n");
 		}
 	}
 	json_set(entry, "salvage", refs);
@@ -171,16 +164,13 @@ show_contract(struct cli *cli, struct json_object *entry)
 	if (json_get_object(entry, "", "verification_result", &result, NULL) ==
 	    0)
 		check_result_reasons(result, &reasons);
-	if (reasons.len > 0) {
-		buf_adds(&cli->text, "  last result: ");
-		cli_visible(cli, reasons.data);
-		buf_addc(&cli->text, '\n');
-	}
+	if (reasons.len > 0)
+		cli_say(cli, "  last result: ", reasons.data, "\n");
 }
 
 /* --- shapes ---------------------------------------------------------- */
 
-static const struct schema source_shape = CLI_FIELDS(
+static const struct schema source_shape = SCHEMA_SHAPE(
     { .name = "kind",
 	.type = SCHEMA_STRING,
 	.choices =
@@ -188,7 +178,7 @@ static const struct schema source_shape = CLI_FIELDS(
     SCHEMA_IS("where", STRING, NULL),
     SCHEMA_OR_NULL("problem", STRING, "why it cannot be read"));
 
-static const struct schema task_view_shape = CLI_FIELDS(
+static const struct schema task_view_shape = SCHEMA_SHAPE(
     SCHEMA_MAY(
 	"source", OBJECT, "list: where tasks come from", .of = &source_shape),
     SCHEMA_MAY("tasks", ROWS, "list", .of = &taskbook_entry_schema),
@@ -283,9 +273,7 @@ task_add(struct cli *cli, const struct cli_args *args)
 	if (status == CLI_OK) {
 		const char *key = json_string_or(cli->result, "task", "");
 
-		buf_adds(&cli->text, "Added ");
-		cli_visible(cli, key);
-		buf_adds(&cli->text, ".\n");
+		cli_say(cli, "Added ", key, ".\n");
 	}
 	return draft_end(cli, &draft, status);
 }
@@ -343,7 +331,7 @@ change(struct cli *cli, const char *method, const char *word,
 	    "task", owners_name(entry, word), "priority", priority, NULL);
 	if (remote_try(cli, method, params, 0, &cli->result, &code, &err)) {
 		name = json_string_or(cli->result, "task", word);
-		cli_visible(cli, name);
+		cli_say(cli, "", name, "");
 		buf_addf(&cli->text, ": %s.\n",
 		    json_string_or(cli->result, member, ""));
 	} else if (entry == NULL && strcmp(code, "no_such_task") == 0) {
@@ -482,11 +470,8 @@ edit_text(
 		params = remote_params("task", key, "before", before, "text",
 		    draft.text.data, NULL);
 		status = remote_call(cli, "task.edit", params, 0, &cli->result);
-		if (status == CLI_OK) {
-			buf_adds(&cli->text, "Changed ");
-			cli_visible(cli, key);
-			buf_adds(&cli->text, ".\n");
-		}
+		if (status == CLI_OK)
+			cli_say(cli, "Changed ", key, ".\n");
 	}
 	return draft_end(cli, &draft, status);
 }
@@ -538,7 +523,6 @@ task_list(struct cli *cli, const struct cli_args *args)
 	    cli, args->flags[FLAG_ALL] != NULL ? 0 : ENDED_SHOWN, NULL, &book);
 	struct json_object *source;
 	struct json_object *list;
-	size_t count;
 	cleanup_free char *none = NULL;
 
 	if (status != CLI_OK)
@@ -547,16 +531,14 @@ task_list(struct cli *cli, const struct cli_args *args)
 		cli_warn(cli, "%s", book.problem);
 	source = json_object_new_object();
 	list = json_object_new_array();
-	count = json_object_array_length(book.entries);
 	none = source_type_flags(book.type) & SOURCE_EDITABLE ?
 	    xstrdup("There are no tasks yet; add one with: llmc task add "
 		    "TEXT") :
 	    xasprintf("No task is in progress, and none has ended; tasks come "
 		      "from %s%s",
 		source_type_origin(book.type), book.where);
-	for (size_t i = 0; i < count; i++)
-		json_object_array_add(list,
-		    list_entry(json_object_array_get_idx(book.entries, i)));
+	JSON_EACH (row, book.entries)
+		json_object_array_add(list, list_entry(row));
 	CLI_TABLE(cli, list_columns, list, none);
 	json_set_string(source, "kind", source_type_name(book.type));
 	json_set_string(source, "where", book.where);
@@ -584,10 +566,8 @@ task_show(struct cli *cli, const struct cli_args *args)
 		size_t before;
 
 		taskbook_read_text(&book, entry);
-		cli_visible(cli, taskbook_name(entry));
-		buf_adds(&cli->text, "  ");
-		cli_visible(cli, json_string_or(entry, "title", ""));
-		buf_addc(&cli->text, '\n');
+		cli_say(cli, "", taskbook_name(entry), "");
+		cli_say(cli, "  ", json_string_or(entry, "title", ""), "\n");
 		CLI_FACTS(cli, head_lines, entry, LABEL);
 		before = cli->text.len;
 		CLI_FACTS(cli, spent_lines, entry, LABEL);

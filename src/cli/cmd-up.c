@@ -663,14 +663,14 @@ restart_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema restart_shape =
-    CLI_FIELDS(SCHEMA_IS("version", STRING, NULL), SCHEMA_IS("pid", INT, NULL),
-	SCHEMA_IS("instance_id", STRING, "the same as before"),
-	SCHEMA_IS("lag_ms", INT, NULL), SCHEMA_IS("turns", INT, NULL),
-	SCHEMA_IS("workers", INT, NULL), SCHEMA_IS("auto", BOOL, NULL),
-	SCHEMA_IS("restarts", INT, "of this process"),
-	SCHEMA_IS("took_ms", INT, "until the daemon answered again"),
-	SCHEMA_IS("overseer", BOOL, "it was restarted too"));
+static const struct schema restart_shape = SCHEMA_SHAPE(
+    SCHEMA_IS("version", STRING, NULL), SCHEMA_IS("pid", INT, NULL),
+    SCHEMA_IS("instance_id", STRING, "the same as before"),
+    SCHEMA_IS("lag_ms", INT, NULL), SCHEMA_IS("turns", INT, NULL),
+    SCHEMA_IS("workers", INT, NULL), SCHEMA_IS("auto", BOOL, NULL),
+    SCHEMA_IS("restarts", INT, "of this process"),
+    SCHEMA_IS("took_ms", INT, "until the daemon answered again"),
+    SCHEMA_IS("overseer", BOOL, "it was restarted too"));
 
 const struct cli_command cmd_restart = {
 	.name = "restart",
@@ -809,7 +809,7 @@ down_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema down_shape =
-    CLI_FIELDS(SCHEMA_IS("stopped", BOOL, NULL));
+    SCHEMA_SHAPE(SCHEMA_IS("stopped", BOOL, NULL));
 
 const struct cli_command cmd_down = {
 	.name = "down",

@@ -10,7 +10,6 @@
 #include "child.h"
 #include "cli-private.h"
 #include "roots.h"
-#include "table.h"
 #include "web-files.h"
 
 enum {
@@ -98,17 +97,6 @@ local_url(const struct workspace *workspace, struct json_object *answer,
 	    (unsigned)json_int_or(answer, "port", 0), token);
 }
 
-static bool
-has_program(const char *name)
-{
-	const char *const argv[] = { "/bin/sh", "-c",
-		"command -v -- \"$1\" >/dev/null", "sh", name, NULL };
-	const struct child_spec spec = { .argv = argv };
-	cleanup_child_result struct child_result result;
-
-	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
-}
-
 /* The token is not among the words of a command, which everybody on the machine
  * can read, but in a file that leads to the page. */
 static int
@@ -123,7 +111,7 @@ open_browser(struct cli *cli, const char *url)
 	struct err err = { 0, "" };
 
 	child_result_init(&result);
-	if (!chosen && !has_program("xdg-open"))
+	if (!chosen && !terminal_knows(NULL, "xdg-open"))
 		return cli_fail(cli, "no_browser",
 		    "there is no xdg-open here; set BROWSER to the command of "
 		    "your browser, or open this address: %s",
@@ -156,8 +144,8 @@ tailscale_origin(void)
 	char *origin;
 
 	child_result_init(&result);
-	if (!has_program("tailscale") || child_run(&spec, &result, NULL) < 0 ||
-	    !child_succeeded(&result))
+	if (!terminal_knows(NULL, "tailscale") ||
+	    child_run(&spec, &result, NULL) < 0 || !child_succeeded(&result))
 		return NULL;
 	child_output_text(&result.out, &text);
 	if (json_parse(text.data, text.len, text.len, &status, NULL) < 0)
@@ -213,13 +201,20 @@ share(struct cli *cli, struct json_object *answer, const char *local)
 	    port, port);
 }
 
+static void
+add_page(struct json_object *row, struct buf *out)
+{
+	buf_adds(
+	    out, json_string_or(row, "url", json_string_or(row, "reason", "")));
+}
+
 /* One row for each root: its page, or why there is none. */
 static int
 list_all(struct cli *cli)
 {
-	const struct table_column columns[] = { { .title = "REPOSITORY" },
-		{ .title = "PAGE" } };
-	struct table *table = table_new(columns, (int)nitems(columns));
+	static const struct view_column columns[] = {
+		{ "Repository", .key = "root" }, { "Page", .add = add_page }
+	};
 	cleanup_strv char **roots = roots_list();
 
 	cli->result = json_object_new_array();
@@ -257,15 +252,9 @@ list_all(struct cli *cli)
 		json_set_string(row, "url", url);
 		json_set_string(row, "reason", url == NULL ? err.msg : NULL);
 		json_object_array_add(cli->result, row);
-		table_row(table,
-		    (const char *[]){ *root, url != NULL ? url : err.msg });
 	}
-	if (json_object_array_length(cli->result) == 0)
-		buf_adds(&cli->text,
-		    "No daemon of yours has run yet; start one: llmc up\n");
-	else
-		table_print(table, 0, cli->colour, &cli->text);
-	table_free(table);
+	CLI_TABLE(cli, columns, cli->result,
+	    "No daemon of yours has run yet; start one: llmc up");
 	return CLI_OK;
 }
 
@@ -314,23 +303,17 @@ web_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema web_shape =
-    CLI_FIELDS(SCHEMA_IS("url", STRING, "with the token, which is a secret"),
+    SCHEMA_SHAPE(SCHEMA_IS("url", STRING, "with the token, which is a secret"),
 	SCHEMA_IS("port", INT, NULL),
 	SCHEMA_MAY("login", STRING, "at web.origin, once"),
 	SCHEMA_MAY("ssh", STRING, "--share: for another machine"));
-static const struct schema root_shape = CLI_FIELDS(
+static const struct schema root_shape = SCHEMA_SHAPE(
     SCHEMA_IS("root", STRING, NULL), SCHEMA_IS("daemon", BOOL, "it runs"),
     SCHEMA_OR_NULL("url", STRING, "with the token, which is a secret"),
     SCHEMA_OR_NULL("reason", STRING, "why there is no page"));
-static const struct schema web_shapes = {
-	SCHEMA_FIELDS{
-	    { .name = "without --all",
-		.type = SCHEMA_OBJECT,
-		.of = &web_shape },
-	    { .name = "--all", .type = SCHEMA_ROWS, .of = &root_shape },
-	    SCHEMA_END,
-	},
-};
+static const struct schema web_shapes = SCHEMA_SHAPE(
+    { .name = "without --all", .type = SCHEMA_OBJECT, .of = &web_shape },
+    { .name = "--all", .type = SCHEMA_ROWS, .of = &root_shape });
 
 const struct cli_command cmd_web = {
 	.name = "web",
@@ -374,13 +357,12 @@ from_book(struct cli *cli, struct buf *out)
 {
 	struct json_object *params = json_object_new_object();
 	cleanup_json struct json_object *answer = NULL;
-	struct err err = { 0 };
+	int status;
 
 	json_set_int(params, "now_ms", clock_wall_ms());
-	if (remote_look(cli, "metrics", params, &answer, &err) < 0)
-		return cli_fail_err(cli, "io", &err);
+	status = remote_see(cli, "metrics", params, &answer);
 	buf_adds(out, json_string_or(answer, "text", ""));
-	return CLI_OK;
+	return status;
 }
 
 /* False: no daemon answers. */
@@ -426,7 +408,7 @@ metrics_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema metrics_shape = CLI_FIELDS(
+static const struct schema metrics_shape = SCHEMA_SHAPE(
     SCHEMA_IS("text", STRING, "in the exposition format of Prometheus"));
 
 const struct cli_command cmd_metrics = {

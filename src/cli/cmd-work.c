@@ -199,9 +199,8 @@ work_merge(struct cli *cli, const struct cli_args *args)
 	all = json_object_new_array();
 	json_object_array_add(
 	    all, json_object_new_string(json_string_or(params, "node", "")));
-	for (size_t i = 0; i < json_object_array_length(nodes); i++)
-		json_object_array_add(
-		    all, json_object_get(json_object_array_get_idx(nodes, i)));
+	JSON_EACH (row, nodes)
+		json_object_array_add(all, json_object_get(row));
 	json_object_put(nodes);
 	json_object_object_del(params, "node");
 	json_set(params, "nodes", all);
@@ -418,7 +417,7 @@ static const struct verb work_verbs[] = {
 };
 
 static const struct schema work_forms =
-    CLI_FIELDS(SCHEMA_IS("list", OBJECT, NULL, .of = &api_work_listed),
+    SCHEMA_SHAPE(SCHEMA_IS("list", OBJECT, NULL, .of = &api_work_listed),
 	SCHEMA_IS("show", OBJECT, NULL, .of = &api_work_shown),
 	SCHEMA_IS("every change", OBJECT, NULL, .of = &api_work_changed),
 	SCHEMA_IS("unblock --reason", OBJECT, NULL, .of = &api_ask_ended));

@@ -155,7 +155,7 @@ add_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema add_shape = CLI_FIELDS(
+static const struct schema add_shape = SCHEMA_SHAPE(
     SCHEMA_IS("worker", STRING, NULL), SCHEMA_IS("branch", STRING, NULL),
     SCHEMA_IS("worktree_path", STRING, NULL),
     SCHEMA_IS("model", STRING, "as given, or \"default\""));
@@ -303,7 +303,7 @@ resume_run(struct cli *cli, const struct cli_args *args)
 }
 
 static const struct schema resume_forms =
-    CLI_FIELDS(SCHEMA_IS("resume", OBJECT, NULL, .of = &api_resumed),
+    SCHEMA_SHAPE(SCHEMA_IS("resume", OBJECT, NULL, .of = &api_resumed),
 	SCHEMA_IS("resume --note", OBJECT, NULL, .of = &api_ask_ended));
 
 const struct cli_command cmd_resume = {
@@ -533,11 +533,7 @@ reset_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema word_shape = {
-	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
-};
-
-static const struct schema reset_shape = CLI_FIELDS(
+static const struct schema reset_shape = SCHEMA_SHAPE(
     SCHEMA_MAY("worker", STRING, NULL),
     SCHEMA_MAY("previous_status", STRING, NULL),
     SCHEMA_MAY("new_status", STRING, NULL),
@@ -546,7 +542,7 @@ static const struct schema reset_shape = CLI_FIELDS(
     SCHEMA_MAY(
 	"workers_reset", LIST, "with --all, instead of the members above"),
     SCHEMA_MAY("failed", MAP, "with --all: reason of each failure, by worker",
-	.of = &word_shape));
+	.of = SCHEMA_VALUES(STRING)));
 
 const struct cli_command cmd_reset = {
 	.name = "reset",
@@ -831,18 +827,14 @@ nuke_run(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-static const struct schema nuke_word_shape = {
-	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
-};
-
 static const struct schema nuke_shape =
-    CLI_FIELDS(SCHEMA_IS("workers_removed", LIST, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("workers_removed", LIST, NULL),
 	SCHEMA_IS("salvaged", MAP, "ref that keeps the work, by worker",
-	    .of = &nuke_word_shape),
+	    .of = SCHEMA_VALUES(STRING)),
 	SCHEMA_IS("failed", MAP,
 	    "reason of each failure, by worker; the exit status is "
 	    "then 1",
-	    .of = &nuke_word_shape));
+	    .of = SCHEMA_VALUES(STRING)));
 
 const struct cli_command cmd_nuke = {
 	.name = "nuke",

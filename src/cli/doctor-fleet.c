@@ -416,8 +416,7 @@ check_needs(struct doctor *d)
 		return;
 	list = view_needs_list(view);
 	count = json_object_array_length(list);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *need = json_object_array_get_idx(list, i);
+	JSON_EACH (need, list) {
 		const char *what = json_string_or(need, "what", "");
 		cleanup_free char *detail =
 		    xasprintf("%s: %s: %s", json_string_or(need, "who", "?"),
@@ -477,7 +476,6 @@ check_hosts(struct doctor *d)
 	cleanup_free char *away = NULL;
 	struct json_object *here;
 	const char *words;
-	size_t count;
 
 	if (database[0] == '\0')
 		return;
@@ -497,9 +495,7 @@ check_hosts(struct doctor *d)
 	list = view_hosts_list(view);
 	here = view_row(view, VIEW_HOSTS,
 	    json_string_or(view_of(view, "head"), "host", ""));
-	count = json_object_array_length(list);
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
+	JSON_EACH (row, list) {
 		bool is_lost = view_is(row, "state", "lost");
 
 		buf_addf(is_lost ? &lost : &up, " %s",

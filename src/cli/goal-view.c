@@ -81,7 +81,7 @@ goal_view_list(struct cli *cli, struct json_object *answer)
 	    "There are no goals; create one with: llmc goal add TEXT");
 }
 
-const struct schema goal_elsewhere_shape = CLI_FIELDS(
+const struct schema goal_elsewhere_shape = SCHEMA_SHAPE(
     SCHEMA_IS("goal", STRING, "HOST:ID"), SCHEMA_IS("host", STRING, NULL),
     SCHEMA_IS("status", STRING, NULL), SCHEMA_IS("title", STRING, NULL),
     SCHEMA_IS("done", INT, NULL), SCHEMA_IS("total", INT, NULL),
@@ -133,11 +133,8 @@ show_list(struct cli *cli, const char *name, char *const *list)
 	if (list == NULL || list[0] == NULL)
 		return;
 	buf_addf(&cli->text, "\n%s\n", name);
-	for (; *list != NULL; list++) {
-		buf_adds(&cli->text, "  - ");
-		cli_visible(cli, *list);
-		buf_addc(&cli->text, '\n');
-	}
+	for (; *list != NULL; list++)
+		cli_say(cli, "  - ", *list, "\n");
 }
 
 static void
@@ -148,8 +145,7 @@ show_plan(struct cli *cli, const struct plan *plan)
 	struct table *table;
 
 	plan_tree_head(plan, &head);
-	cli_visible(cli, head.data);
-	buf_addc(&cli->text, '\n');
+	cli_say(cli, "", head.data, "\n");
 	cli_text(cli, "problem", goal->problem_statement);
 	show_list(cli, "success criteria", goal->success_criteria);
 	show_list(cli, "constraints", goal->constraints);
@@ -269,10 +265,8 @@ goal_view_node(struct cli *cli, struct json_object *answer)
 		json_member(answer, "record"), "record", &node, NULL) < 0)
 		return;
 	n = node;
-	cli_visible(cli, n->id);
-	buf_adds(&cli->text, "  ");
-	cli_visible(cli, n->name);
-	buf_addc(&cli->text, '\n');
+	cli_say(cli, "", n->id, "");
+	cli_say(cli, "  ", n->name, "\n");
 	CLI_FACTS(cli, node_lines, answer, 10);
 	cli_text(cli, "objective", n->objective);
 	cli_text(cli, "outcome", n->expected_outcome);

@@ -194,11 +194,7 @@ run(struct cli *cli, int argc, char **argv)
 		return cmd_help.run(cli, &none);
 	if (i >= argc) {
 		/* In a repository: where things stand. */
-		if (cli->json ||
-		    (cli->root_option != NULL ?
-			    workspace_at(
-				cli->root_option, &cli->workspace, &err) :
-			    workspace_find(".", &cli->workspace, &err)) < 0)
+		if (cli->json || cli_look_for_workspace(cli, &err) < 0)
 			return cli_misuse(cli, NULL,
 			    "a command is required%s%s",
 			    err.msg[0] != '\0' ? "; " : "", err.msg);

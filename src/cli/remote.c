@@ -160,6 +160,17 @@ remote_look(struct cli *cli, const char *name, struct json_object *params,
 }
 
 int
+remote_see(struct cli *cli, const char *name, struct json_object *params,
+    struct json_object **ret_result)
+{
+	struct err err = { 0 };
+
+	return remote_look(cli, name, params, ret_result, &err) < 0 ?
+	    cli_fail_err(cli, "io", &err) :
+	    CLI_OK;
+}
+
+int
 remote_rebuild(struct cli *cli, struct json_object *state,
     struct json_object **ret_result, struct err *err)
 {

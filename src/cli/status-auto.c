@@ -86,14 +86,10 @@ today(const struct status *s)
 {
 	struct json_object *days =
 	    json_member(view_of(s->view, "budget"), "days");
-	size_t count = json_object_array_length(days);
 
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *row = json_object_array_get_idx(days, i);
-
+	JSON_EACH (row, days)
 		if (json_int_or(row, "day", -1) == s->now / 1000 / DAY_SECONDS)
 			return row;
-	}
 	return NULL;
 }
 
@@ -149,8 +145,7 @@ status_days_show(struct status *s)
 	struct json_object *list = json_object_new_array();
 	struct json_object *day = today(s);
 
-	for (size_t i = 0; i < json_object_array_length(days); i++) {
-		struct json_object *row = json_object_array_get_idx(days, i);
+	JSON_EACH (row, days) {
 		struct json_object *json = day_json(row);
 
 		json_set_int(
@@ -180,11 +175,11 @@ static const struct schema day_shape =
     SCHEMA_OF(struct daybook_day, day_fields);
 
 static const struct schema window_shape =
-    CLI_FIELDS(SCHEMA_IS("used_percent", NUMBER, NULL),
+    SCHEMA_SHAPE(SCHEMA_IS("used_percent", NUMBER, NULL),
 	SCHEMA_OR_NULL("resets_unix", INT, NULL),
 	SCHEMA_OR_NULL("seen_unix", INT, "when a session reported it"));
 
-static const struct schema windows_shape = CLI_FIELDS(
+static const struct schema windows_shape = SCHEMA_SHAPE(
     SCHEMA_OR_NULL("five_hour", OBJECT, "null: not known", .of = &window_shape),
     SCHEMA_OR_NULL(
 	"seven_day", OBJECT, "null: not known", .of = &window_shape));
@@ -199,14 +194,14 @@ const struct schema status_day_shape =
 
 /* --- auto mode ------------------------------------------------------- */
 
-static const struct schema heartbeat_shape = CLI_FIELDS(
+static const struct schema heartbeat_shape = SCHEMA_SHAPE(
     SCHEMA_IS("timestamp_unix", INT, NULL), SCHEMA_IS("age_secs", INT, NULL),
     SCHEMA_OR_NULL("phase", STRING, "what the daemon is doing"),
     SCHEMA_OR_NULL("instance_id", STRING, NULL),
     SCHEMA_IS("sequence", INT, NULL), SCHEMA_IS("lag_ms", INT, NULL),
     SCHEMA_IS("rss_kb", INT, NULL));
 
-static const struct schema failure_shape = CLI_FIELDS(
+static const struct schema failure_shape = SCHEMA_SHAPE(
     SCHEMA_OR_NULL("class", STRING, "see autod(8)"),
     SCHEMA_OR_NULL("scope", STRING, "daemon, fleet, worker, task or landing"),
     SCHEMA_OR_NULL("worker", STRING, NULL),
@@ -231,14 +226,14 @@ show_failure(struct status *s, struct json_object *json)
 		return;
 	cli_coloured(s->cli, "1;31", "FAILED");
 	buf_adds(text, ": ");
-	cli_visible(s->cli, class);
+	cli_say(s->cli, "", class, "");
 	for (size_t i = 0; i < nitems(members); i++) {
 		const char *value = json_string_or(failure, members[i], NULL);
 
 		if (value == NULL)
 			continue;
 		buf_addf(text, ", %s ", members[i]);
-		cli_visible(s->cli, value);
+		cli_say(s->cli, "", value, "");
 	}
 	if (at > 0) {
 		buf_adds(text, ", ");
@@ -347,7 +342,7 @@ show_last(struct status *s, struct json_object *json)
 		buf_addc(&s->cli->text, '\n');
 }
 
-static const struct schema dirty_shape = CLI_FIELDS(
+static const struct schema dirty_shape = SCHEMA_SHAPE(
     SCHEMA_IS("retry_after_unix", INT, NULL),
     SCHEMA_IS("backoff_secs", INT, NULL), SCHEMA_IS("retry_count", INT, NULL));
 
@@ -399,9 +394,7 @@ show_waiting(struct status *s, struct json_object *json)
 	json_set_string(json, "paused", paused);
 	if (paused != NULL) {
 		cli_coloured(s->cli, "1;35", "paused");
-		buf_adds(&s->cli->text, ": ");
-		cli_visible(s->cli, paused);
-		buf_adds(&s->cli->text, "; continue with: llmc resume\n");
+		cli_say(s->cli, ": ", paused, "; continue with: llmc resume\n");
 	}
 	json_set_string(json, "held", held);
 	set_time(json, "held_until_unix", opens);
@@ -412,9 +405,7 @@ show_waiting(struct status *s, struct json_object *json)
 			buf_adds(&s->cli->text, " until ");
 			moment_add(&s->cli->text, opens * 1000);
 		}
-		buf_adds(&s->cli->text, ", because ");
-		cli_visible(s->cli, held);
-		buf_addc(&s->cli->text, '\n');
+		cli_say(s->cli, ", because ", held, "\n");
 	}
 	show_dirty(s, json);
 	set_time(json, "outage_since_unix", since);
@@ -455,10 +446,8 @@ show_heartbeat(struct status *s, struct json_object *json)
 	buf_adds(&s->cli->text, "Heartbeat: ");
 	add_age(s, at);
 	buf_adds(&s->cli->text, " ago");
-	if (phase != NULL) {
-		buf_adds(&s->cli->text, ", ");
-		cli_visible(s->cli, phase);
-	}
+	if (phase != NULL)
+		cli_say(s->cli, ", ", phase, "");
 	buf_addc(&s->cli->text, '\n');
 	if (text_is(phase, "trial"))
 		buf_adds(&s->cli->text,
@@ -501,20 +490,14 @@ status_auto_show(struct status *s)
 		buf_truncate(&s->cli->text, before);
 }
 
-const struct schema status_auto_shape = CLI_FIELDS(
+const struct schema status_auto_shape = SCHEMA_SHAPE(
     SCHEMA_IS("active", BOOL,
 	"the daemon that is running, or ran last, is in auto "
 	"mode"),
     SCHEMA_IS("overseer_active", BOOL, NULL), SCHEMA_IS("workers", INT, NULL),
     SCHEMA_IS("tasks_completed", INT, "landed or no_changes, ever"),
     SCHEMA_IS("errors", INT, "hard failures, ever"),
-    { .name = "outcomes",
-	.type = SCHEMA_MAP,
-	.of =
-	    &(const struct schema){
-		.fields = &(const struct schema_field){ .type = SCHEMA_INT },
-	    },
-	.help = "tasks by outcome" },
+    SCHEMA_IS("outcomes", MAP, "tasks by outcome", .of = SCHEMA_VALUES(INT)),
     SCHEMA_IS("tasks_failed", INT, "failed or dead-letter, ever"),
     SCHEMA_IS("tasks_in_work", INT, NULL),
     SCHEMA_IS("tasks_waiting", INT, NULL),

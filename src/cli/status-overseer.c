@@ -139,11 +139,11 @@ show_state(struct overseer_status *o)
 	    status >= 0 ? json_object_new_int64(status) : NULL);
 }
 
-static const struct schema daemon_shape =
-    CLI_FIELDS(SCHEMA_IS("pid", INT, NULL), SCHEMA_IS("uptime_secs", INT, NULL),
-	SCHEMA_OR_NULL("instance_id", STRING, NULL),
-	SCHEMA_IS("adopted", BOOL, "it ran before this overseer"),
-	SCHEMA_IS("told_to_end", BOOL, NULL));
+static const struct schema daemon_shape = SCHEMA_SHAPE(
+    SCHEMA_IS("pid", INT, NULL), SCHEMA_IS("uptime_secs", INT, NULL),
+    SCHEMA_OR_NULL("instance_id", STRING, NULL),
+    SCHEMA_IS("adopted", BOOL, "it ran before this overseer"),
+    SCHEMA_IS("told_to_end", BOOL, NULL));
 
 /* If another daemon is running, that is shown elsewhere. */
 static void
@@ -286,7 +286,7 @@ status_overseer_show(
 
 /* --- shapes ---------------------------------------------------------- */
 
-const struct schema status_overseer_shape = CLI_FIELDS(
+const struct schema status_overseer_shape = SCHEMA_SHAPE(
     SCHEMA_IS("active", BOOL, NULL),
     SCHEMA_IS("state", STRING,
 	"Starting, Running, Remediating, Terminated, ..., or "

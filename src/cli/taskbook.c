@@ -48,7 +48,7 @@ task_age(const struct task *task, int64_t now)
 	}
 
 static const struct schema history_schema =
-    CLI_FIELDS(MADE("at_unix", INT, 0), MADE("what", STRING, 0),
+    SCHEMA_SHAPE(MADE("at_unix", INT, 0), MADE("what", STRING, 0),
 	MADE("detail", STRING, SCHEMA_OPTIONAL | SCHEMA_NULLABLE));
 
 static const struct schema_field fields[] = {
@@ -211,12 +211,11 @@ add_tasks(struct filling *f, const char *which)
 	bool ended = strcmp(which, "ended") == 0;
 	size_t count = 0;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
+	JSON_EACH (row, list) {
 		struct task *task = NULL;
 
 		/* A record that this version cannot read is ignored. */
-		if (task_from_json(json_object_array_get_idx(list, i), "",
-			&task, NULL) < 0)
+		if (task_from_json(row, "", &task, NULL) < 0)
 			continue;
 		if (!ended || !json_bool_or(f->seen, task->id, false)) {
 			add_entry(f, entry_of_task(task, ended, f->now));
@@ -233,8 +232,7 @@ add_items(struct filling *f, struct json_object *items, bool ended, size_t room)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < json_object_array_length(items); i++) {
-		struct json_object *item = json_object_array_get_idx(items, i);
+	JSON_EACH (item, items) {
 		cleanup_free char *name =
 		    seen_key(source_type_name(f->book->type),
 			json_string_or(item, "key", ""));
@@ -378,15 +376,12 @@ taskbook_name(struct json_object *entry)
 struct json_object *
 taskbook_find(const struct taskbook *book, const char *word)
 {
-	size_t count = json_object_array_length(book->entries);
 	struct json_object *found = NULL;
 	int best = 0;
 
 	if (book->word != NULL)
 		word = book->word;
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *entry =
-		    json_object_array_get_idx(book->entries, i);
+	JSON_EACH (entry, book->entries) {
 		int fits = task_named(json_string_or(entry, "id", NULL),
 		    json_string_or(entry, "source", NULL),
 		    json_string_or(entry, "key", NULL), word);
@@ -409,9 +404,7 @@ taskbook_nearest(const struct taskbook *book, const char *word)
 	size_t count = json_object_array_length(book->entries), n = 0;
 	cleanup_free const char **names = xcalloc(count * 2 + 1, sizeof *names);
 
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *entry =
-		    json_object_array_get_idx(book->entries, i);
+	JSON_EACH (entry, book->entries) {
 		const char *key = json_string_or(entry, "key", NULL);
 
 		names[n++] = taskbook_name(entry);

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "cli-private.h"
 
 /* Signals that main ignores, or that we ignore while another program has the
@@ -18,6 +19,17 @@ terminal_here(void)
 {
 	return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) &&
 	    tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+bool
+terminal_knows(const char *cwd, const char *word)
+{
+	const char *const argv[] = { "/bin/sh", "-c",
+		"command -v -- \"$1\" >/dev/null", "sh", word, NULL };
+	struct child_spec spec = { .argv = argv, .cwd = cwd };
+	cleanup_child_result struct child_result result;
+
+	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
 }
 
 int

@@ -40,6 +40,13 @@ shown_json(const char *command, const char *first, const char *second)
 	return value;
 }
 
+void
+shown_set(const char *key, const char *value)
+{
+	e2e_expect(
+	    e2e_llmc(shown_root, "config", "set", key, value, NULL), 0, NULL);
+}
+
 const char *
 shown_member(struct json_object *value, const char *key)
 {

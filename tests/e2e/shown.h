@@ -21,6 +21,8 @@ shown_must(const char *command, const char *first, const char *second);
 /* The JSON output of a command, which must match its schema. */
 struct json_object *
 shown_json(const char *command, const char *first, const char *second);
+/* llmc config set, which must succeed. */
+void shown_set(const char *key, const char *value);
 const char *shown_member(struct json_object *value, const char *key);
 const char *shown_file(const char *name); /* of .llmc */
 int64_t shown_now(void); /* seconds */

@@ -72,22 +72,36 @@ assert_check(struct json_object *checks, const char *name, const char *status,
 		e2e_has(json_string_or(check, "fix", ""), fix);
 }
 
+/* Of the running test. */
+static const char *ws, *bin;
+
+void
+unit_before(void)
+{
+	ws = e2e_workspace("r");
+	bin = tools();
+}
+
+static void
+set(const char *key, const char *value)
+{
+	e2e_expect(e2e_llmc(ws, "config", "set", key, value, NULL), 0, NULL);
+}
+
 TEST(all_is_well)
 {
 	static const char *const names[] = { "config", "repository", "branch",
 		"state", "permissions", "exclude", "git", "tmux", "agent",
 		"autod", "overseer", "keeper", "daemon", "trust", "identity",
 		"disk" };
-	const char *dir = e2e_workspace("r");
 	struct json_object *checks;
 	struct e2e_run *run;
 
-	tools();
-	trust(dir);
-	e2e_has(e2e_llmc(dir, "doctor", NULL)->out,
+	trust(ws);
+	e2e_has(e2e_llmc(ws, "doctor", NULL)->out,
 	    "no channel is set: you will find asks in llmc status");
-	e2e_notify(dir, "true");
-	checks = doctor(dir, 0);
+	e2e_notify(ws, "true");
+	checks = doctor(ws, 0);
 	for (size_t i = 0; i < nitems(names); i++) {
 		assert_check(checks, names[i], "ok", "", NULL);
 		ck_assert_ptr_null(
@@ -95,12 +109,12 @@ TEST(all_is_well)
 	}
 	assert_check(checks, "agent", "ok", "9.9.9 (Fake Agent)", NULL);
 	assert_check(checks, "branch", "ok", "main", NULL);
-	run = e2e_llmc(dir, "doctor", NULL);
+	run = e2e_llmc(ws, "doctor", NULL);
 	e2e_expect(run, 0, NULL);
 	e2e_has(run->out, "\nAll checks passed");
 	/* It changes nothing. */
-	ck_assert_str_eq(e2e_git(dir, "status", "--porcelain", NULL), "");
-	ck_assert(!e2e_exists(e2e_path("%s/.llmc/llmc.db", dir)));
+	ck_assert_str_eq(e2e_git(ws, "status", "--porcelain", NULL), "");
+	ck_assert(!e2e_exists(e2e_path("%s/.llmc/llmc.db", ws)));
 }
 
 /* As an ordinary user, who owns the repository. */
@@ -130,63 +144,53 @@ keeper_of_user(const char *dir, const char *command)
 
 TEST(a_user_namespace_is_told_with_the_setting_that_ends_it)
 {
-	const char *dir = e2e_workspace("r"), *detail;
+	const char *detail;
 
-	tools();
-	detail = keeper_of_user(dir, "version");
+	detail = keeper_of_user(ws, "version");
 	if (strstr(detail, "a pid namespace") == NULL)
 		unit_skip("no user namespaces here");
 	e2e_has(detail, "in a user namespace: sudo, and ssh");
 	e2e_has(detail, "llmc config set defaults.user_namespace false");
-	detail =
-	    keeper_of_user(dir, "config set defaults.user_namespace false");
+	detail = keeper_of_user(ws, "config set defaults.user_namespace false");
 	e2e_has(detail, "without a user namespace (defaults.user_namespace)");
 }
 
 TEST(missing_programs_are_named)
 {
-	const char *dir = e2e_workspace("r");
-	const char *bin = tools();
 	struct json_object *checks;
 
 	ck_assert_int_eq(unlink(e2e_path("%s/claude", bin)), 0);
-	checks = doctor(dir, 0); /* a warning: llmc can start without it */
+	checks = doctor(ws, 0); /* a warning: llmc can start without it */
 	assert_check(checks, "agent", "warn",
 	    "claude: No such file or directory", "defaults.agent_command");
 	ck_assert_int_eq(unlink(e2e_path("%s/tmux", bin)), 0);
-	checks = doctor(dir, 1);
+	checks = doctor(ws, 1);
 	assert_check(
 	    checks, "tmux", "fail", "No such file", "apt-get install tmux");
 	ck_assert_int_eq(unlink(e2e_path("%s/git", bin)), 0);
-	checks = doctor(dir, 1);
+	checks = doctor(ws, 1);
 	assert_check(
 	    checks, "git", "fail", "No such file", "apt-get install git");
 	assert_check(checks, "repository", "fail", "git", NULL);
 	/* What only git could tell is not guessed. */
 	ck_assert_ptr_null(find(checks, "branch"));
 	ck_assert_ptr_null(find(checks, "exclude"));
-	e2e_expect(e2e_llmc(dir, "init", NULL), 1, "git");
+	e2e_expect(e2e_llmc(ws, "init", NULL), 1, "git");
 }
 
 TEST(programs_of_the_config_are_looked_at)
 {
-	const char *dir = e2e_workspace("r");
 	const char *agent = unit_path("my agent");
 	struct json_object *checks;
 
-	tools();
 	e2e_script(agent, "#!/bin/sh\necho mine 1\n");
-	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
-		       agent, NULL),
-	    0, NULL);
-	e2e_expect(e2e_llmc(dir, "config", "set", "tmux.command",
-		       "/no/such/tmux", NULL),
-	    0, NULL);
-	checks = doctor(dir, 1);
+	set("defaults.agent_command", agent);
+	set("tmux.command", "/no/such/tmux");
+	checks = doctor(ws, 1);
 	assert_check(checks, "agent", "ok", "mine 1", NULL);
 	assert_check(checks, "tmux", "fail", "/no/such/tmux: No such", NULL);
 	ck_assert_int_eq(chmod(agent, 0644), 0);
-	assert_check(doctor(dir, 1), "agent", "warn", "Permission denied",
+	assert_check(doctor(ws, 1), "agent", "warn", "Permission denied",
 	    "defaults.agent_command");
 }
 
@@ -206,76 +210,68 @@ TEST(old_and_odd_versions)
 		{ "kill -9 $$", "fail", "tmux -V killed by SIGKILL" },
 		{ "printf 'tmux 3.3\\nmore'", "ok", "tmux 3.3" },
 	};
-	const char *dir = e2e_workspace("r");
-	const char *tmux = e2e_path("%s/tmux", tools());
+	const char *tmux = e2e_path("%s/tmux", bin);
 
 	for (size_t i = 0; i < nitems(cases); i++) {
 		struct json_object *checks;
 
 		unlink(tmux);
 		e2e_script(tmux, e2e_path("#!/bin/sh\n%s\n", cases[i].says));
-		checks = doctor(dir, strcmp(cases[i].status, "ok") != 0);
+		checks = doctor(ws, strcmp(cases[i].status, "ok") != 0);
 		assert_check(
 		    checks, "tmux", cases[i].status, cases[i].detail, NULL);
 	}
 	e2e_lacks(
-	    json_string_or(find(doctor(dir, 0), "tmux"), "detail", ""), "more");
+	    json_string_or(find(doctor(ws, 0), "tmux"), "detail", ""), "more");
 }
 
 TEST(old_git_is_refused)
 {
-	const char *dir = e2e_workspace("r");
-	const char *bin = tools();
-
 	ck_assert_int_eq(
 	    rename(e2e_path("%s/git", bin), e2e_path("%s/real-git", bin)), 0);
 	e2e_script(e2e_path("%s/git", bin),
 	    "#!/bin/sh\n"
 	    "[ \"$1\" = --version ] && { echo git version 2.30.1; exit; }\n"
 	    "exec real-git \"$@\"\n");
-	assert_check(doctor(dir, 1), "git", "fail", "is older than 2.31", NULL);
+	assert_check(doctor(ws, 1), "git", "fail", "is older than 2.31", NULL);
 }
 
 /* Doctor gives a program ten seconds. */
 TEST(a_program_that_hangs_is_told)
 {
-	const char *dir = e2e_workspace("r");
-	const char *bin = tools();
 	struct json_object *checks;
 
 	e2e_script(
 	    e2e_path("%s/claude", bin), "#!/bin/sh\nexec /bin/sleep 100\n");
 	e2e_hurry(5);
-	checks = doctor(dir, 0);
+	checks = doctor(ws, 0);
 	assert_check(checks, "agent", "warn", "stopped after 10",
 	    "defaults.agent_command");
 }
 
 TEST(broken_config_is_told_and_the_rest_looked_at)
 {
-	const char *dir = e2e_workspace("r");
-	const char *config = e2e_path("%s/.llmc/config.toml", dir);
+	const char *config = e2e_path("%s/.llmc/config.toml", ws);
 	struct json_object *checks;
 
-	tools();
 	e2e_write(config, "[auto]\nmax_turns = 0\nmax_turn = 2\n");
-	checks = doctor(dir, 1);
+	checks = doctor(ws, 1);
 	assert_check(checks, "config", "fail",
 	    "config.toml:2: auto.max_turns: ", "llmc config doc");
 	assert_check(checks, "tmux", "ok", "tmux", NULL);
 	e2e_write(config, "[auto]\nmax_turn = 2\n");
-	assert_check(doctor(dir, 0), "config", "warn",
+	assert_check(doctor(ws, 0), "config", "warn",
 	    "config.toml:2: auto.max_turn: no such setting", NULL);
-	e2e_has(e2e_llmc(dir, "doctor", NULL)->out, "but see the warnings");
+	e2e_has(e2e_llmc(ws, "doctor", NULL)->out, "but see the warnings");
 	e2e_write(config, "[tmux\n");
-	checks = doctor(dir, 1);
+	checks = doctor(ws, 1);
 	assert_check(checks, "config", "fail", "config.toml:1: ", NULL);
 	assert_check(checks, "branch", "ok", "main", NULL);
 	ck_assert_int_eq(unlink(config), 0);
 	assert_check(
-	    doctor(dir, 1), "config", "fail", "not set up", "llmc init");
+	    doctor(ws, 1), "config", "fail", "not set up", "llmc init");
 	ck_assert_int_eq(mkdir(config, 0700), 0);
-	assert_check(doctor(dir, 1), "config", "fail", "it is a folder",
+	assert_check(doctor(ws, 1), "config", "fail", "it is a folder",
 	    "make it readable");
 }
 
@@ -293,147 +289,135 @@ overwrite(const char *file)
 
 TEST(corrupt_state_is_told)
 {
-	const char *dir = e2e_workspace("r");
-	const char *book = e2e_path("%s/.llmc/llmc.db", dir);
+	const char *book = e2e_path("%s/.llmc/llmc.db", ws);
 	struct json_object *empty = json_object_new_object();
 
-	tools();
-	assert_check(doctor(dir, 0), "state", "ok", "none yet", NULL);
-	e2e_put_state(dir, empty);
+	assert_check(doctor(ws, 0), "state", "ok", "none yet", NULL);
+	e2e_put_state(ws, empty);
 	json_object_put(empty);
-	assert_check(doctor(dir, 0), "state", "ok", "llmc.db", NULL);
+	assert_check(doctor(ws, 0), "state", "ok", "llmc.db", NULL);
 	overwrite(book);
-	assert_check(doctor(dir, 1), "state", "fail", "llmc.db", "--rebuild");
+	assert_check(doctor(ws, 1), "state", "fail", "llmc.db", "--rebuild");
 	e2e_write(book, "");
-	assert_check(doctor(dir, 1), "state", "fail", "llmc.db", NULL);
+	assert_check(doctor(ws, 1), "state", "fail", "llmc.db", NULL);
 	ck_assert_int_eq(unlink(book), 0);
-	assert_check(doctor(dir, 1), "state", "fail", "llmc.db is gone", NULL);
+	assert_check(doctor(ws, 1), "state", "fail", "llmc.db is gone", NULL);
 }
 
 /* Of the version before: read by anybody, until a daemon puts it into the
  * book. */
 TEST(the_state_of_the_version_before_is_read)
 {
-	const char *dir = e2e_workspace("r");
-	const char *state = e2e_path("%s/.llmc/state.json", dir);
+	const char *state = e2e_path("%s/.llmc/state.json", ws);
 
-	tools();
 	e2e_write(state, "{\"workers\": {\"eve\": {\"name\": \"eve\"}}}");
-	e2e_has(e2e_llmc(dir, "status", NULL)->out, "eve");
+	e2e_has(e2e_llmc(ws, "status", NULL)->out, "eve");
 	e2e_write(state, "{\"workers\":");
-	assert_check(
-	    doctor(dir, 1), "state", "fail", "state.json", "--rebuild");
+	assert_check(doctor(ws, 1), "state", "fail", "state.json", "--rebuild");
 }
 
 TEST(rebuild_gives_the_state_the_id_of_its_root)
 {
 	static const char own[] = "11111111-1111-4111-8111-111111111111";
-	const char *dir = e2e_workspace("r");
-	const char *state = e2e_path("%s/.llmc/state.json", dir);
+	const char *state = e2e_path("%s/.llmc/state.json", ws);
 
-	tools();
-	e2e_write(e2e_path("%s/.llmc/root_id", dir), own);
+	e2e_write(e2e_path("%s/.llmc/root_id", ws), own);
 	e2e_write(
 	    state, "{\"root_id\":\"22222222-2222-4222-8222-222222222222\"}");
-	e2e_expect(
-	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
-	e2e_has(e2e_sh(dir, "\"$STATE\"")->out, own);
+	e2e_expect(e2e_llmc(ws, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
+	e2e_has(e2e_sh(ws, "\"$STATE\"")->out, own);
 	ck_assert(!e2e_exists(state));
 	/* Even if nothing in the old file can be read. */
-	e2e_write(e2e_path("%s/.llmc/llmc.db", dir), "{");
-	e2e_expect(
-	    e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
-	e2e_has(e2e_sh(dir, "\"$STATE\"")->out, own);
+	e2e_write(e2e_path("%s/.llmc/llmc.db", ws), "{");
+	e2e_expect(e2e_llmc(ws, "doctor", "--rebuild", "--yes", NULL), 0, NULL);
+	e2e_has(e2e_sh(ws, "\"$STATE\"")->out, own);
+}
+
+static void
+begin_with_all_programs(void)
+{
+	ws = e2e_workspace("r");
 }
 
 /* A row that no state can be made of: a person may still need the others. */
-TEST(rebuild_keeps_what_it_cannot_read)
+TEST_IN(begin_with_all_programs, rebuild_keeps_what_it_cannot_read)
 {
-	const char *dir = e2e_workspace("r");
 	struct json_object *state = json_object_new_object();
 
 	json_set_string(
 	    state, "root_id", "11111111-1111-4111-8111-111111111111");
-	e2e_put_state(dir, state);
+	e2e_put_state(ws, state);
 	json_object_put(state);
-	e2e_expect(e2e_sh(dir,
+	e2e_expect(e2e_sh(ws,
 		       "cd .llmc && rm -f root_id && LC_ALL=C sed -i "
 		       "s/11111111-1111-4111/x1111111-1111-4111/ llmc.db"),
 	    0, NULL);
 	tools();
-	assert_check(doctor(dir, 1), "state", "fail", "root_id", "--rebuild");
-	e2e_has(e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL)->out,
+	assert_check(doctor(ws, 1), "state", "fail", "root_id", "--rebuild");
+	e2e_has(e2e_llmc(ws, "doctor", "--rebuild", "--yes", NULL)->out,
 	    "llmc.corrupt-");
-	e2e_expect(e2e_sh(dir, "test -s .llmc/llmc.corrupt-*.db"), 0, NULL);
-	assert_check(doctor(dir, 0), "state", "ok", "llmc.db", NULL);
+	e2e_expect(e2e_sh(ws, "test -s .llmc/llmc.corrupt-*.db"), 0, NULL);
+	assert_check(doctor(ws, 0), "state", "ok", "llmc.db", NULL);
 	/* Its workers are there, but not its id. */
-	if (e2e_sh(dir, "command -v sqlite3")->status != 0)
+	if (e2e_sh(ws, "command -v sqlite3")->status != 0)
 		return;
-	e2e_expect(e2e_llmc(dir, "add", "adam", NULL), 0, NULL);
+	e2e_expect(e2e_llmc(ws, "add", "adam", NULL), 0, NULL);
 	e2e_expect(
-	    e2e_sh(dir,
+	    e2e_sh(ws,
 		"cd .llmc && rm llmc.corrupt-*.db && "
 		"sqlite3 llmc.db \"DELETE FROM host WHERE key = 'root_id'\""),
 	    0, NULL);
-	e2e_has(e2e_llmc(dir, "doctor", "--rebuild", "--yes", NULL)->out,
+	e2e_has(e2e_llmc(ws, "doctor", "--rebuild", "--yes", NULL)->out,
 	    "llmc.corrupt-");
 }
 
 TEST(dialogs_of_claude_are_foreseen)
 {
-	const char *dir = e2e_workspace("r");
 	struct json_object *checks;
 
-	tools();
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-0123456789abcdefghijklmnop");
-	checks = doctor(dir, 0);
+	checks = doctor(ws, 0);
 	assert_check(checks, "onboarding", "warn", "never", "--onboarding");
 	assert_check(
 	    checks, "trust", "warn", "does not trust", "llmc doctor trust");
 	assert_check(
 	    checks, "key", "warn", "not approved", "llmc doctor trust");
-	trust(dir);
-	checks = doctor(dir, 0);
+	trust(ws);
+	checks = doctor(ws, 0);
 	assert_check(checks, "trust", "ok", "", NULL);
 	ck_assert_ptr_null(find(checks, "onboarding"));
 	ck_assert_ptr_null(find(checks, "key"));
 	e2e_env("ANTHROPIC_API_KEY=sk-ant-another-key-0123456789");
 	assert_check(
-	    doctor(dir, 0), "key", "warn", "not approved", "llmc doctor trust");
+	    doctor(ws, 0), "key", "warn", "not approved", "llmc doctor trust");
 	/* Other agents are not checked. */
-	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.agent_command",
-		       "git", NULL),
-	    0, NULL);
-	ck_assert_ptr_null(find(doctor(dir, 0), "key"));
+	set("defaults.agent_command", "git");
+	ck_assert_ptr_null(find(doctor(ws, 0), "key"));
 }
 
 TEST(login_is_what_claude_says)
 {
-	const char *dir = e2e_workspace("r"), *bin = tools();
 
-	trust(dir);
+	trust(ws);
 	/* An older version does not know the question. */
-	ck_assert_ptr_null(find(doctor(dir, 0), "login"));
+	ck_assert_ptr_null(find(doctor(ws, 0), "login"));
 	e2e_script(e2e_path("%s/claude", bin),
 	    "#!/bin/sh\n[ \"$1\" != auth ] || { echo '{\"loggedIn\": false}'; "
 	    "exit 1; }\n");
-	assert_check(doctor(dir, 0), "login", "warn", "not logged in",
+	assert_check(doctor(ws, 0), "login", "warn", "not logged in",
 	    "claude auth login");
 	e2e_script(e2e_path("%s/claude", bin),
 	    "#!/bin/sh\n[ \"$1\" != auth ] || echo '{\"loggedIn\": true}'\n");
-	assert_check(doctor(dir, 0), "login", "ok", "is logged in", NULL);
+	assert_check(doctor(ws, 0), "login", "ok", "is logged in", NULL);
 }
 
 TEST(commits_need_somebody)
 {
-	const char *dir = e2e_workspace("r");
-
-	tools();
-	assert_check(doctor(dir, 0), "identity", "ok",
+	assert_check(doctor(ws, 0), "identity", "ok",
 	    "commits are made by Test <test@example.invalid>", NULL);
-	e2e_git(dir, "config", "user.useConfigOnly", "true", NULL);
-	e2e_git(dir, "config", "--unset", "user.email", NULL);
-	assert_check(doctor(dir, 1), "identity", "fail", "who you are",
+	e2e_git(ws, "config", "user.useConfigOnly", "true", NULL);
+	e2e_git(ws, "config", "--unset", "user.email", NULL);
+	assert_check(doctor(ws, 1), "identity", "fail", "who you are",
 	    "git config user.name");
 }
 
@@ -444,7 +428,6 @@ TEST(open_folder_is_a_warning)
 	struct json_object *checks;
 	const char *fix;
 
-	tools();
 	ck_assert_int_eq(chmod(ours, 0777), 0);
 	checks = doctor(dir, 0);
 	assert_check(
@@ -459,128 +442,103 @@ TEST(open_folder_is_a_warning)
 /* Agents that are told to use a cloud, and do not get its keys. */
 TEST(keys_of_a_cloud_that_agents_lack_are_a_warning)
 {
-	const char *dir = e2e_workspace("r");
-
-	tools();
 	e2e_env("AWS_SECRET_ACCESS_KEY=hidden");
 	assert_check(
-	    doctor(dir, 0), "environment", "ok", "AWS_SECRET_ACCESS_KEY", NULL);
+	    doctor(ws, 0), "environment", "ok", "AWS_SECRET_ACCESS_KEY", NULL);
 	e2e_env("CLAUDE_CODE_USE_BEDROCK=1");
-	assert_check(doctor(dir, 0), "environment", "warn",
+	assert_check(doctor(ws, 0), "environment", "warn",
 	    "AWS_SECRET_ACCESS_KEY",
 	    "llmc config set defaults.env '[\"AWS_SECRET_ACCESS_KEY\"]'");
-	e2e_expect(e2e_llmc(dir, "config", "set", "defaults.env",
-		       "[\"AWS_SECRET_ACCESS_KEY\"]", NULL),
-	    0, NULL);
-	assert_check(doctor(dir, 0), "environment", "ok", "", NULL);
+	set("defaults.env", "[\"AWS_SECRET_ACCESS_KEY\"]");
+	assert_check(doctor(ws, 0), "environment", "ok", "", NULL);
 }
 
 TEST(folder_of_another_user_is_told)
 {
-	const char *dir = e2e_workspace("r");
-
 	if (geteuid() != 0)
 		unit_skip("only root can give a folder away");
-	tools();
-	ck_assert_int_eq(chown(e2e_path("%s/.llmc", dir), 65534, 65534), 0);
-	assert_check(doctor(dir, 1), "permissions", "fail",
+	ck_assert_int_eq(chown(e2e_path("%s/.llmc", ws), 65534, 65534), 0);
+	assert_check(doctor(ws, 1), "permissions", "fail",
 	    "belongs to user 65534, you are 0", "run llmc as that user");
 }
 
 TEST(removed_exclude_line_is_told)
 {
-	const char *dir = e2e_workspace("r");
-
-	tools();
-	e2e_write(e2e_path("%s/.git/info/exclude", dir), "");
-	assert_check(doctor(dir, 0), "exclude", "warn",
+	e2e_write(e2e_path("%s/.git/info/exclude", ws), "");
+	assert_check(doctor(ws, 0), "exclude", "warn",
 	    "git does not ignore .llmc", "llmc init");
-	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
-	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
+	e2e_expect(e2e_llmc(ws, "init", NULL), 0, NULL);
+	assert_check(doctor(ws, 0), "exclude", "ok", "", NULL);
 	/* Ignored in another way is fine too. */
-	e2e_write(e2e_path("%s/.git/info/exclude", dir), "");
-	e2e_write(e2e_path("%s/.gitignore", dir), ".llmc\n");
-	assert_check(doctor(dir, 0), "exclude", "ok", "", NULL);
+	e2e_write(e2e_path("%s/.git/info/exclude", ws), "");
+	e2e_write(e2e_path("%s/.gitignore", ws), ".llmc\n");
+	assert_check(doctor(ws, 0), "exclude", "ok", "", NULL);
 }
 
 TEST(branch_that_is_missing_is_told)
 {
-	const char *dir = e2e_workspace("r");
-
-	tools();
-	e2e_expect(e2e_llmc(dir, "config", "set", "repo.default_branch",
-		       "nowhere", NULL),
-	    0, NULL);
-	assert_check(doctor(dir, 1), "branch", "fail",
+	set("repo.default_branch", "nowhere");
+	assert_check(doctor(ws, 1), "branch", "fail",
 	    "there is no branch nowhere", "config set repo.default_branch");
-	e2e_expect(
-	    e2e_llmc(dir, "config", "unset", "repo.default_branch", NULL), 0,
-	    NULL);
-	e2e_git(dir, "checkout", "-q", "--detach", NULL);
-	assert_check(doctor(dir, 1), "branch", "fail",
+	e2e_expect(e2e_llmc(ws, "config", "unset", "repo.default_branch", NULL),
+	    0, NULL);
+	e2e_git(ws, "checkout", "-q", "--detach", NULL);
+	assert_check(doctor(ws, 1), "branch", "fail",
 	    "no branch is checked out", "config set repo.default_branch");
-	e2e_git(dir, "checkout", "-q", "--orphan", "fresh", NULL);
-	assert_check(doctor(dir, 1), "repository", "fail",
+	e2e_git(ws, "checkout", "-q", "--orphan", "fresh", NULL);
+	assert_check(doctor(ws, 1), "repository", "fail",
 	    "the repository has no commit yet", "git commit --allow-empty");
 }
 
 TEST(dirty_checkout_is_a_warning)
 {
-	const char *dir = e2e_workspace("r");
 	const char *other = e2e_path("%s/other", e2e_dir("trees"));
 
-	tools();
-	ck_assert_ptr_null(find(doctor(dir, 0), "checkout"));
+	ck_assert_ptr_null(find(doctor(ws, 0), "checkout"));
 	/* It is in nobody's way as yet. */
-	e2e_write(e2e_path("%s/untracked", dir), "x\n");
-	ck_assert_ptr_null(find(doctor(dir, 0), "checkout"));
-	e2e_write(e2e_path("%s/README", dir), "mine\n");
-	assert_check(doctor(dir, 0), "checkout", "warn",
+	e2e_write(e2e_path("%s/untracked", ws), "x\n");
+	ck_assert_ptr_null(find(doctor(ws, 0), "checkout"));
+	e2e_write(e2e_path("%s/README", ws), "mine\n");
+	assert_check(doctor(ws, 0), "checkout", "warn",
 	    "your checkout of main: README; no work lands", "git status");
-	e2e_expect(e2e_llmc(dir, "config", "set", "repo.dirty_checkout",
-		       "overlap", NULL),
-	    0, NULL);
+	set("repo.dirty_checkout", "overlap");
 	for (int i = 1; i <= 7; i++)
-		e2e_write(e2e_path("%s/f%d", dir, i), "x\n");
-	e2e_git(dir, "add", ".", NULL);
-	assert_check(doctor(dir, 0), "checkout", "warn", "9 files changed in",
+		e2e_write(e2e_path("%s/f%d", ws, i), "x\n");
+	e2e_git(ws, "add", ".", NULL);
+	assert_check(doctor(ws, 0), "checkout", "warn", "9 files changed in",
 	    "commit or stash");
-	assert_check(doctor(dir, 0), "checkout", "warn",
+	assert_check(doctor(ws, 0), "checkout", "warn",
 	    "README, f1, f2, f3, f4, ...; work that touches these files waits",
 	    NULL);
 	/* Only where the branch is. */
-	e2e_git(dir, "checkout", "-q", "-b", "side", NULL);
-	e2e_expect(
-	    e2e_llmc(dir, "config", "set", "repo.default_branch", "main", NULL),
-	    0, NULL);
-	ck_assert_ptr_null(find(doctor(dir, 0), "checkout"));
-	e2e_git(dir, "worktree", "add", "-q", other, "main", NULL);
+	e2e_git(ws, "checkout", "-q", "-b", "side", NULL);
+	set("repo.default_branch", "main");
+	ck_assert_ptr_null(find(doctor(ws, 0), "checkout"));
+	e2e_git(ws, "worktree", "add", "-q", other, "main", NULL);
 	e2e_write(e2e_path("%s/README", other), "mine\n");
-	assert_check(doctor(dir, 0), "checkout", "warn",
+	assert_check(doctor(ws, 0), "checkout", "warn",
 	    e2e_path("1 file changed in %s, your checkout", other), NULL);
 }
 
 TEST(a_forge_needs_a_repository_and_a_token)
 {
-	const char *dir = e2e_workspace("r");
-	const char *token = e2e_path("%s/../token", dir);
+	const char *token = e2e_path("%s/../token", ws);
 
-	tools();
-	trust(dir);
-	ck_assert_ptr_null(find(doctor(dir, 0), "forge"));
-	e2e_llmc(dir, "config", "set", "auto.source", "gitea", NULL);
-	assert_check(doctor(dir, 1), "forge", "fail", "origin", "FORGES");
-	e2e_git(dir, "remote", "add", "origin", "https://x/me/work.git", NULL);
+	trust(ws);
+	ck_assert_ptr_null(find(doctor(ws, 0), "forge"));
+	set("auto.source", "gitea");
+	assert_check(doctor(ws, 1), "forge", "fail", "origin", "FORGES");
+	e2e_git(ws, "remote", "add", "origin", "https://x/me/work.git", NULL);
 	assert_check(
-	    doctor(dir, 1), "forge", "fail", "forge.token_file", "FORGES");
+	    doctor(ws, 1), "forge", "fail", "forge.token_file", "FORGES");
 	e2e_write(token, "tok-me\n");
 	chmod(token, 0644);
-	e2e_llmc(dir, "config", "set", "forge.token_file", token, NULL);
-	assert_check(doctor(dir, 1), "forge", "fail", "others can", "FORGES");
+	set("forge.token_file", token);
+	assert_check(doctor(ws, 1), "forge", "fail", "others can", "FORGES");
 	chmod(token, 0600);
-	assert_check(doctor(dir, 0), "forge", "ok",
+	assert_check(doctor(ws, 0), "forge", "ok",
 	    "by https://x/api/v1; there is a token; it was not asked", NULL);
-	e2e_lacks(e2e_llmc(dir, "doctor", NULL)->out, "tok-me");
+	e2e_lacks(e2e_llmc(ws, "doctor", NULL)->out, "tok-me");
 }
 
 /* What it says to the token. */
@@ -599,24 +557,32 @@ static const struct {
 	    "not reached: no answer in 5 seconds", 0 },
 };
 
-TEST_ROWS(a_forge_is_asked_about_its_token, nitems(forges))
-{
-	const char *url = forge_stand("github"), *dir = e2e_workspace("r");
-	const char *token = e2e_path("%s/../token", dir);
+static const char *forge_url;
 
-	tools();
-	trust(dir);
+static void
+begin_with_forge(void)
+{
+	forge_url = forge_stand("github");
+	unit_before();
+}
+
+UNIT_TEST(a_forge_is_asked_about_its_token, .rows = nitems(forges),
+    .before = begin_with_forge)
+{
+	const char *token = e2e_path("%s/../token", ws);
+
+	trust(ws);
 	forge_tell("user", "{\"login\":\"me\",\"permission\":\"write\"}");
 	forge_tell("user", "{\"login\":\"eve\",\"permission\":\"read\"}");
 	if (forges[_i].fault != NULL)
 		forge_tell("fault", "{%s}", forges[_i].fault);
 	e2e_write(token, e2e_path("%s\n", forges[_i].token));
 	chmod(token, 0600);
-	e2e_git(dir, "remote", "add", "origin", "https://x/me/work.git", NULL);
-	e2e_set(dir, "auto.source", "github");
-	e2e_set(dir, "forge.token_file", token);
-	e2e_set(dir, "forge.url", url);
-	assert_check(doctor(dir, forges[_i].status), "forge", forges[_i].state,
+	e2e_git(ws, "remote", "add", "origin", "https://x/me/work.git", NULL);
+	e2e_set(ws, "auto.source", "github");
+	e2e_set(ws, "forge.token_file", token);
+	e2e_set(ws, "forge.url", forge_url);
+	assert_check(doctor(ws, forges[_i].status), "forge", forges[_i].state,
 	    forges[_i].words, forges[_i].status == 1 ? "FORGES" : NULL);
 }
 
@@ -625,7 +591,6 @@ TEST(outside_of_a_repository_the_programs_are_looked_at)
 	const char *plain = e2e_dir("plain");
 	struct json_object *checks;
 
-	tools();
 	checks = doctor(plain, 1);
 	assert_check(checks, "repository", "fail", "git init", NULL);
 	assert_check(checks, "git", "ok", "git version", NULL);
@@ -640,7 +605,6 @@ TEST(report_has_a_line_and_a_colour_for_each)
 	const char *dir = e2e_workspace("two\nlines");
 	struct e2e_run *run;
 
-	tools();
 	trust(dir);
 	e2e_write(
 	    e2e_path("%s/.llmc/config.toml", dir), "[auto]\nmax_turns=0\n");

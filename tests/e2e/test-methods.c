@@ -198,29 +198,6 @@ TEST(without_a_daemon_there_is_a_hint)
 	}
 }
 
-TEST(commands_without_a_daemon_give_the_hint)
-{
-	static const char *const commands[][6] = {
-		{ "start", "--worker", "adam", "--prompt", "x" },
-		{ "message", "adam", "x" },
-		{ "landing", "rebase", "adam" },
-		{ "review", "adam", "--force" },
-		{ "wait", "adam", "--until", "idle" },
-		{ "resume" },
-		{ "down" },
-	};
-
-	fleet_do("add", "adam", NULL); /* this one needs no daemon */
-	for (size_t i = 0; i < nitems(commands); i++) {
-		const char *args[8] = { "--json" };
-
-		for (size_t j = 0; j < 6 && commands[i][j] != NULL; j++)
-			args[j + 1] = commands[i][j];
-		e2e_json_error(e2e_llmcv(fleet_root(), args), 1, "no_daemon",
-		    "start it with: llmc up --detach");
-	}
-}
-
 /* --- results --------------------------------------------------------- */
 
 /* The result, which must match the table. Valid until the test ends. */

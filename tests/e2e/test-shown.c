@@ -392,7 +392,28 @@ TEST(a_failure_is_shown_with_what_to_type)
 	e2e_lacks(shown_must("status", NULL, NULL)->out, "AUTO");
 }
 
-/* --- llmc resume, doctor, completion --------------------------------- */
+/* --- llmc asks, resume, doctor, completion ---------------------------- */
+
+#define TOLD(nr, level, title)                                       \
+	"{\"id\":\"01ARZ3NDEKTSV4RRFFQ69G5FA" nr "\",\"timestamp\":" \
+	"\"2026-01-31T08:15:30.000Z\",\"level\":\"" level            \
+	"\",\"title\":\"" title                                      \
+	"\",\"signature\":\"s\",\"channels\":[{\"channel\":\"a\","   \
+	"\"state\":\"waiting\"}]}"
+
+/* While no daemon runs, the overseer tells. */
+TEST(only_critical_messages_of_the_overseer_are_asks)
+{
+	const char *out;
+
+	e2e_write(shown_file("overseer-messages.json"),
+	    "[" TOLD("A", "critical", "it is dead") "," TOLD(
+		"B", "warning", "it is slow") "]");
+	out = shown_must("asks", NULL, NULL)->out;
+	e2e_has(out, "it is dead");
+	e2e_lacks(out, "it is slow");
+	e2e_has(shown_must("asks", "--all", NULL)->out, "it is slow");
+}
 
 TEST(resume_needs_a_daemon_and_a_person)
 {

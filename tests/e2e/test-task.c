@@ -66,9 +66,7 @@ TEST(up_passes_its_options_on_as_they_are)
 	struct e2e_run *run;
 
 	/* An agent that nothing is known of, and so nothing is checked. */
-	e2e_expect(e2e_llmc(shown_root, "config", "set",
-		       "defaults.agent_command", "true", NULL),
-	    0, NULL);
+	shown_set("defaults.agent_command", "true");
 	run = e2e_sh(shown_root, e2e_path("\"%s\" %s", llmc, words));
 	ck_assert_int_eq(run->status, 3);
 	ck_assert_str_eq(e2e_read(e2e_path("%s/called", shown_root)), expected);
@@ -343,9 +341,7 @@ TEST(task_files_and_commands_are_sources_too)
 	    "{\"id\":\"1\",\"subject\":\"Sub\",\"description\":\"Desc\","
 	    "\"status\":\"pending\",\"blocks\":[],\"blockedBy\":[]}\n");
 	e2e_write(e2e_path("%s/2.json", list), "{\"id\":\n");
-	e2e_expect(
-	    e2e_llmc(shown_root, "config", "set", "auto.task_list", list, NULL),
-	    0, NULL);
+	shown_set("auto.task_list", list);
 	json = shown_json("task", "list", NULL);
 	ck_assert_str_eq(
 	    shown_member(json_object_object_get(json, "source"), "kind"),
@@ -353,16 +349,12 @@ TEST(task_files_and_commands_are_sources_too)
 	e2e_has(shown_must("task", "list", NULL)->out, "unusable");
 	e2e_has(shown_must("task", "show", "1")->out, "Sub\n\n  Desc");
 	/* A missing folder is reported, but is not an error. */
-	e2e_expect(e2e_llmc(shown_root, "config", "set", "auto.task_list",
-		       "README", NULL),
-	    0, NULL);
+	shown_set("auto.task_list", "README");
 	e2e_expect(e2e_llmc(shown_root, "task", "list", NULL), 0, "README");
 	json = shown_json("task", "list", NULL);
 	e2e_has(shown_member(json_object_object_get(json, "source"), "problem"),
 	    "README");
-	e2e_expect(e2e_llmc(shown_root, "config", "set",
-		       "auto.task_pool_command", "next task", NULL),
-	    0, NULL);
+	shown_set("auto.task_pool_command", "next task");
 	e2e_has(
 	    shown_must("task", "list", NULL)->out, "the command: next task");
 }
@@ -394,9 +386,7 @@ TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
 	ck_assert_str_eq(
 	    shown_member(json, "path"), shown_file("tasks/todo/5-an-idea.md"));
 	e2e_has(shown_must("task", "list", NULL)->out, "several-words.md");
-	e2e_expect(e2e_llmc(shown_root, "config", "set",
-		       "auto.task_pool_command", "true", NULL),
-	    0, NULL);
+	shown_set("auto.task_pool_command", "true");
 	e2e_expect(e2e_llmc(shown_root, "task", "add", "x", NULL), 1,
 	    "auto.task_pool_command");
 }
@@ -457,9 +447,7 @@ TEST(tasks_have_priorities)
 
 TEST(a_source_that_keeps_its_own_priorities_is_named)
 {
-	e2e_expect(e2e_llmc(shown_root, "config", "set",
-		       "auto.task_pool_command", "true", NULL),
-	    0, NULL);
+	shown_set("auto.task_pool_command", "true");
 	e2e_expect(e2e_llmc(shown_root, "task", "priority", "x", "high", NULL),
 	    1,
 	    "tasks come from auto.task_pool_command; give them a priority "

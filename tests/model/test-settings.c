@@ -191,6 +191,8 @@ TEST(wrong_options_are_refused_with_what_is_allowed)
 
 TEST(home_is_for_paths_only)
 {
+	static const char *const paths[][2] = { { "~/w", "/home/me/w" },
+		{ "~x/w", "~x/w" }, { "~", "/home/me" } };
 	struct settings_facts homeless = settings_world_facts;
 	static const char text[] = "[repo]\nworktree_dir = \"~/w\"\n"
 				   "branch_prefix = \"~/\"\n";
@@ -204,6 +206,16 @@ TEST(home_is_for_paths_only)
 	q.settings = settings_parse(text, strlen(text), &homeless, &q.problems);
 	ck_assert_str_eq(
 	    settings_string(q.settings, "repo.worktree_dir"), "~/w");
+	for (size_t i = 0; i < nitems(paths); i++) {
+		cleanup_free char *line =
+		    xasprintf("[repo]\nworktree_dir = \"%s\"\n", paths[i][0]);
+		cleanup_settings_world struct settings_world w =
+		    settings_world_parse(line);
+
+		ck_assert_str_eq(
+		    settings_string(w.settings, "repo.worktree_dir"),
+		    paths[i][1]);
+	}
 }
 
 TEST(unknown_keys_are_warnings)

@@ -14,6 +14,7 @@
 #include "emit.h"
 #include "show.h"
 #include "fleet.h"
+#include "json-short.h"
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
@@ -119,9 +120,8 @@ fill_events(struct show_stream *s, struct json_object *view)
 		s->events = view_files_events(s->show->core->workspace);
 		s->event_count = (int64_t)json_object_array_length(s->events);
 	}
-	for (size_t i = 0; i < json_object_array_length(s->events); i++)
-		json_object_array_add(list,
-		    json_object_get(json_object_array_get_idx(s->events, i)));
+	JSON_EACH (item, s->events)
+		json_object_array_add(list, json_object_get(item));
 }
 
 /* One whose record was corrected is the newest again. */
@@ -210,8 +210,7 @@ fill_landing(struct show_floor *show, struct json_object *view)
 	struct json_object *items = json_object_object_get(list, "items");
 	struct json_object *rows = view_of(view, "landing");
 
-	for (size_t i = 0; i < json_object_array_length(items); i++) {
-		struct json_object *row = json_object_array_get_idx(items, i);
+	JSON_EACH (row, items) {
 		int64_t now_ms = clock_wall_ms();
 		struct json_object *left = NULL;
 		int64_t at = now_ms / 1000;

@@ -223,9 +223,7 @@ add_rows(const struct picture *p, struct json_object *workers, double row)
 		add_words(p, LEFT - 6,
 		    (double)i * row + row / 2 + (row < 14 ? 3 : 4), "end",
 		    name.data);
-		for (size_t j = 0; j < json_object_array_length(spans); j++) {
-			struct json_object *span =
-			    json_object_array_get_idx(spans, j);
+		JSON_EACH (span, spans) {
 			int64_t c = number(span, 2);
 			double x = place(p, number(span, 0));
 			double wide = place(p, number(span, 1)) - x;
@@ -265,8 +263,7 @@ add_marks(const struct picture *p, struct json_object *workers, double row)
 {
 	struct json_object *marks = member(p->charts, "marks");
 
-	for (size_t i = 0; i < json_object_array_length(marks); i++) {
-		struct json_object *mark = json_object_array_get_idx(marks, i);
+	JSON_EACH (mark, marks) {
 		int kind = mark_kind(mark);
 		const char *worker = json_string_or(mark, "worker", NULL);
 		cleanup_buf struct buf words = BUF_INIT;
@@ -296,11 +293,9 @@ add_legend(const struct picture *p)
 	struct json_object *classes = member(p->charts, "classes");
 	struct json_object *marks = member(p->charts, "marks");
 	int64_t all = 0, more = json_int_or(p->charts, "marks_more", 0);
-	size_t n = json_object_array_length(marks);
 
-	for (size_t c = 0; c < json_object_array_length(classes); c++)
-		all +=
-		    json_int_or(json_object_array_get_idx(classes, c), "ms", 0);
+	JSON_EACH (item, classes)
+		all += json_int_or(item, "ms", 0);
 	buf_adds(p->out, "<ul class=\"legend\">");
 	for (size_t c = 0;
 	     c < json_object_array_length(classes) && c < CHART_CLASS_COUNT;
@@ -323,9 +318,8 @@ add_legend(const struct picture *p)
 	for (int k = 0; k < CHART_MARK_COUNT; k++) {
 		int count = 0;
 
-		for (size_t i = 0; i < n; i++)
-			count +=
-			    mark_kind(json_object_array_get_idx(marks, i)) == k;
+		JSON_EACH (one, marks)
+			count += mark_kind(one) == k;
 		if (count > 0)
 			buf_addf(p->out,
 			    "<li><svg aria-hidden=\"true\" viewBox=\"-9 -6 18 "
@@ -647,6 +641,6 @@ charts_html(struct json_object *charts, struct buf *out)
 	draw_money(&p);
 	draw_queue(&p);
 	draw_tasks(&p);
-	for (size_t i = 0; i < json_object_array_length(goals); i++)
-		draw_goal(&p, json_object_array_get_idx(goals, i));
+	JSON_EACH (row, goals)
+		draw_goal(&p, row);
 }

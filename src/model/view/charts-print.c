@@ -308,8 +308,7 @@ draw_worker(const struct drawing *d, struct json_object *row)
 	cleanup_free const struct glyph **cells =
 	    xcalloc((size_t)d->columns, sizeof(struct glyph *));
 
-	for (size_t i = 0; i < json_object_array_length(spans); i++) {
-		struct json_object *span = json_object_array_get_idx(spans, i);
+	JSON_EACH (span, spans) {
 		int64_t at = number(span, 0), to = number(span, 1);
 		int64_t class = number(span, 2);
 
@@ -331,8 +330,7 @@ draw_worker(const struct drawing *d, struct json_object *row)
 			best = sums[c][k] > sums[c][best] ? k : best;
 		cells[c] = sums[c][best] > 0 ? &class_glyphs[best] : NULL;
 	}
-	for (size_t i = 0; i < json_object_array_length(marks); i++) {
-		struct json_object *mark = json_object_array_get_idx(marks, i);
+	JSON_EACH (mark, marks) {
 		int64_t c =
 		    json_int_or(mark, "at", 0) * d->columns / (d->wall_ms + 1);
 
@@ -372,9 +370,8 @@ draw_time(const struct drawing *d)
 	if (more > 0)
 		buf_addf(d->out,
 		    "  %" PRId64 " more: llmc report --charts --json\n", more);
-	for (size_t i = 0; i < json_object_array_length(legend); i++)
-		all +=
-		    json_int_or(json_object_array_get_idx(legend, i), "ms", 0);
+	JSON_EACH (item, legend)
+		all += json_int_or(item, "ms", 0);
 	for (size_t i = 0;
 	     i < json_object_array_length(legend) && i < CHART_CLASS_COUNT;
 	     i++) {
@@ -396,9 +393,8 @@ draw_time(const struct drawing *d)
 		cleanup_free char *words = NULL;
 		int n = 0;
 
-		for (size_t i = 0; i < json_object_array_length(marks); i++)
-			n += view_is(json_object_array_get_idx(marks, i),
-			    "kind", chart_mark_words[k]);
+		JSON_EACH (one, marks)
+			n += view_is(one, "kind", chart_mark_words[k]);
 		words = xasprintf("%s: %d", chart_mark_titles[k], n);
 		if (n > 0)
 			add_word(d, &mark_glyphs[k], words, &column);
@@ -655,9 +651,8 @@ charts_print(
 
 	d.wall_ms = json_int_or(charts, "to_ms", 0) - d.from_ms;
 	d.wall_ms = d.wall_ms > 0 ? d.wall_ms : 1;
-	for (size_t i = 0; i < json_object_array_length(workers); i++) {
-		const char *name = json_string_or(
-		    json_object_array_get_idx(workers, i), "worker", "");
+	JSON_EACH (row, workers) {
+		const char *name = json_string_or(row, "worker", "");
 		int need = text_width(name, strlen(name)) + 1;
 
 		d.label = need > d.label ? need : d.label;
@@ -668,6 +663,6 @@ charts_print(
 	draw_landed(&d);
 	draw_money(&d);
 	draw_queue(&d);
-	for (size_t i = 0; i < json_object_array_length(goals); i++)
-		draw_goal(&d, json_object_array_get_idx(goals, i));
+	JSON_EACH (item, goals)
+		draw_goal(&d, item);
 }

@@ -2,6 +2,7 @@
 
 #include "base.h"
 #include "charts.h"
+#include "json-short.h"
 #include "plan-insights.h"
 #include "plan-summary.h"
 #include "plan.h"
@@ -278,11 +279,7 @@ set_marks(struct making *m)
 	struct json_object *repairs = view_of(m->report, "repairs");
 	size_t excess;
 
-	for (size_t i = 0;
-	     m->in->asks != NULL && i < json_object_array_length(m->in->asks);
-	     i++) {
-		struct json_object *row =
-		    json_object_array_get_idx(m->in->asks, i);
+	JSON_EACH (row, m->in->asks) {
 		cleanup_free char *text =
 		    xasprintf("%s: %s", json_string_or(row, "kind", "?"),
 			json_string_or(row, "title", ""));
@@ -290,9 +287,7 @@ set_marks(struct making *m)
 		add_mark(m, list, CHART_ASK, json_int_or(row, "created_ms", -1),
 		    row, json_string_or(row, "task", NULL), text);
 	}
-	for (size_t i = 0; i < json_object_array_length(m->in->events); i++) {
-		struct json_object *row =
-		    json_object_array_get_idx(m->in->events, i);
+	JSON_EACH (row, m->in->events) {
 		bool retry = view_is(row, "type", CHARTS_EVENT_RETRY);
 
 		if (retry || view_is(row, "type", CHARTS_EVENT_FAILURE))
@@ -301,8 +296,7 @@ set_marks(struct making *m)
 			    json_string_or(row, "task", NULL),
 			    json_string_or(row, "words", ""));
 	}
-	for (size_t i = 0; i < json_object_array_length(failed); i++) {
-		struct json_object *row = json_object_array_get_idx(failed, i);
+	JSON_EACH (row, failed) {
 		const char *reason = json_string_or(row, "reason", NULL);
 		const char *id = json_string_or(row, "id", "?");
 		cleanup_free char *text = xasprintf("%s: %s%s%s", id,
@@ -312,8 +306,7 @@ set_marks(struct making *m)
 		add_mark(m, list, CHART_FAILED,
 		    json_int_or(row, "finished_ms", -1), row, id, text);
 	}
-	for (size_t i = 0; i < json_object_array_length(repairs); i++) {
-		struct json_object *row = json_object_array_get_idx(repairs, i);
+	JSON_EACH (row, repairs) {
 		cleanup_free char *text =
 		    xasprintf("%s: %s", json_string_or(row, "kind", "?"),
 			json_string_or(row, "words", ""));
@@ -361,10 +354,8 @@ bars(const struct making *m, struct json_object *list)
 	int64_t *sums = xcalloc(m->steps, sizeof *sums);
 	struct json_object *json;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		sums[step_at(m,
-		    json_int_or(json_object_array_get_idx(list, i),
-			"finished_ms", 0))]++;
+	JSON_EACH (item, list)
+		sums[step_at(m, json_int_or(item, "finished_ms", 0))]++;
 	json = numbers(sums, m->steps);
 	free(sums);
 	return json;
@@ -435,9 +426,7 @@ set_money(struct making *m)
 	for (size_t i = 0; i < nitems(lists); i++) {
 		struct json_object *list = view_of(m->report, lists[i]);
 
-		for (size_t j = 0; j < json_object_array_length(list); j++) {
-			struct json_object *row =
-			    json_object_array_get_idx(list, j);
+		JSON_EACH (row, list) {
 			int64_t micros = json_int_or(row, "cost_micros", -1);
 
 			if (micros <= 0)
@@ -682,8 +671,7 @@ static const struct schema names = {
 };
 
 #define ROWS(name, ...)                                                        \
-	static const struct schema name##_row = { SCHEMA_FIELDS{               \
-	    __VA_ARGS__, SCHEMA_END } };                                       \
+	static const struct schema name##_row = SCHEMA_SHAPE(__VA_ARGS__);     \
 	static const struct schema name = {                                    \
 		.fields = &(const struct schema_field){ .type = SCHEMA_OBJECT, \
 		    .of = &name##_row }                                        \
@@ -724,57 +712,45 @@ ROWS(goal_rows, SCHEMA_IS("id", STRING, NULL),
     SCHEMA_IS("nodes", ARRAY, "in the order of the plan", .of = &node_rows),
     SCHEMA_IS("nodes_more", INT, "that are left off"));
 
-static const struct schema money_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("steps", ARRAY,
-		"what tasks of the report cost in each step, spread over the "
-		"time that was worked on them; millionths of a dollar",
-		.of = &numbers_of),
-	    SCHEMA_IS("earlier_micros", INT,
-		"what of it was spent before, or at a time that is not known"),
-	    SCHEMA_IS("tasks_micros", INT, "the sum of both"),
-	    SCHEMA_IS("total_micros", INT, "total_micros of the report"),
-	    SCHEMA_IS("estimated_micros", INT, NULL),
-	    SCHEMA_IS("unknown", INT, "tasks whose cost is not known"),
-	    SCHEMA_IS(
-		"tasks", ARRAY, "the most expensive ones", .of = &task_rows),
-	    SCHEMA_IS("more", INT, "how many others there are"),
-	    SCHEMA_IS("more_micros", INT, "what those cost"),
-	    SCHEMA_OR_NULL("day_cost_micros", INT, "budget.day_cost"),
-	    SCHEMA_OR_NULL(
-		"today_micros", INT, "what was spent today (UTC), by all"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema money_shape = SCHEMA_SHAPE(
+    SCHEMA_IS("steps", ARRAY,
+	"what tasks of the report cost in each step, spread over the "
+	"time that was worked on them; millionths of a dollar",
+	.of = &numbers_of),
+    SCHEMA_IS("earlier_micros", INT,
+	"what of it was spent before, or at a time that is not known"),
+    SCHEMA_IS("tasks_micros", INT, "the sum of both"),
+    SCHEMA_IS("total_micros", INT, "total_micros of the report"),
+    SCHEMA_IS("estimated_micros", INT, NULL),
+    SCHEMA_IS("unknown", INT, "tasks whose cost is not known"),
+    SCHEMA_IS("tasks", ARRAY, "the most expensive ones", .of = &task_rows),
+    SCHEMA_IS("more", INT, "how many others there are"),
+    SCHEMA_IS("more_micros", INT, "what those cost"),
+    SCHEMA_OR_NULL("day_cost_micros", INT, "budget.day_cost"),
+    SCHEMA_OR_NULL("today_micros", INT, "what was spent today (UTC), by all"));
 
-const struct schema charts_schema = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("from_ms", INT, NULL),
-	    SCHEMA_IS("to_ms", INT, NULL),
-	    SCHEMA_IS("now_ms", INT, NULL),
-	    SCHEMA_IS(
-		"classes", ARRAY, "what time is used for", .of = &class_rows),
-	    SCHEMA_IS("workers", ARRAY, NULL, .of = &worker_rows),
-	    SCHEMA_IS("workers_more", INT, "that are left off"),
-	    SCHEMA_IS("binned_ms", INT,
-		"not 0: spans were too many, and each stretch of this length "
-		"is what most of it is"),
-	    SCHEMA_IS("marks", ARRAY, "the last ones", .of = &mark_rows),
-	    SCHEMA_IS("marks_more", INT, "that are left off"),
-	    SCHEMA_IS("step_ms", INT, "length of a step"),
-	    SCHEMA_IS("landed", ARRAY, "tasks in each step, as in the report",
-		.of = &numbers_of),
-	    SCHEMA_IS("not_landed", ARRAY, NULL, .of = &numbers_of),
-	    SCHEMA_IS("money", OBJECT, NULL, .of = &money_shape),
-	    SCHEMA_IS("queue", ARRAY,
-		"[from, length]: workers whose finished work waits to land, "
-		"or lands",
-		.of = &points),
-	    SCHEMA_IS("queue_most", INT, "the longest it was"),
-	    SCHEMA_IS("goals", ARRAY, "open ones", .of = &goal_rows),
-	    SCHEMA_END,
-	},
-};
+const struct schema charts_schema =
+    SCHEMA_SHAPE(SCHEMA_IS("from_ms", INT, NULL), SCHEMA_IS("to_ms", INT, NULL),
+	SCHEMA_IS("now_ms", INT, NULL),
+	SCHEMA_IS("classes", ARRAY, "what time is used for", .of = &class_rows),
+	SCHEMA_IS("workers", ARRAY, NULL, .of = &worker_rows),
+	SCHEMA_IS("workers_more", INT, "that are left off"),
+	SCHEMA_IS("binned_ms", INT,
+	    "not 0: spans were too many, and each stretch of this length "
+	    "is what most of it is"),
+	SCHEMA_IS("marks", ARRAY, "the last ones", .of = &mark_rows),
+	SCHEMA_IS("marks_more", INT, "that are left off"),
+	SCHEMA_IS("step_ms", INT, "length of a step"),
+	SCHEMA_IS("landed", ARRAY, "tasks in each step, as in the report",
+	    .of = &numbers_of),
+	SCHEMA_IS("not_landed", ARRAY, NULL, .of = &numbers_of),
+	SCHEMA_IS("money", OBJECT, NULL, .of = &money_shape),
+	SCHEMA_IS("queue", ARRAY,
+	    "[from, length]: workers whose finished work waits to land, "
+	    "or lands",
+	    .of = &points),
+	SCHEMA_IS("queue_most", INT, "the longest it was"),
+	SCHEMA_IS("goals", ARRAY, "open ones", .of = &goal_rows));
 
 const struct schema_field charts_shape = { .type = SCHEMA_OBJECT,
 	.of = &charts_schema };

@@ -3,6 +3,7 @@
 #include "base.h"
 
 #include "event.h"
+#include "json-short.h"
 #include "moment.h"
 #include "replay.h"
 #include "schema.h"
@@ -13,15 +14,11 @@
 const char *const replay_kinds[] = { "asked", "said", "did", "failed", "event",
 	NULL };
 
-const struct schema replay_entry_schema = {
-	SCHEMA_FIELDS{
-	    SCHEMA_OR_NULL("at", NUMBER, "seconds since 1970"),
-	    SCHEMA_IS("kind", STRING, "event: of llmc, else of its agent",
-		.choices = replay_kinds),
-	    SCHEMA_IS("text", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+const struct schema replay_entry_schema =
+    SCHEMA_SHAPE(SCHEMA_OR_NULL("at", NUMBER, "seconds since 1970"),
+	SCHEMA_IS("kind", STRING, "event: of llmc, else of its agent",
+	    .choices = replay_kinds),
+	SCHEMA_IS("text", STRING, NULL));
 
 /* at_ms 0 = not known. Long texts are cut, one_line makes them shorter. */
 static void
@@ -92,11 +89,9 @@ add_result(struct json_object *list, int64_t at_ms, struct json_object *part)
 	if (json_object_is_type(content, json_type_string))
 		buf_adds(&text, json_object_get_string(content));
 	else if (json_object_is_type(content, json_type_array))
-		for (size_t i = 0; i < json_object_array_length(content); i++)
-			buf_addf(&text, "%s\n",
-			    json_string_or(
-				json_object_array_get_idx(content, i), "text",
-				""));
+		JSON_EACH (row, content)
+			buf_addf(
+			    &text, "%s\n", json_string_or(row, "text", ""));
 	add(list, at_ms, "failed", "", text.data, true);
 }
 
@@ -120,9 +115,7 @@ replay_add_line(struct json_object *list, struct json_object *line)
 		    json_object_get_string(content), false);
 	if (!json_object_is_type(content, json_type_array))
 		return;
-	for (size_t i = 0; i < json_object_array_length(content); i++) {
-		struct json_object *part =
-		    json_object_array_get_idx(content, i);
+	JSON_EACH (part, content) {
 		const char *type = json_string_or(part, "type", "");
 
 		if (strcmp(type, "text") == 0)

@@ -558,9 +558,7 @@ set_landing(struct making *m)
 	struct json_object *from = json_object_object_get(head_of(m), "check");
 	struct json_object *check = NULL;
 
-	for (size_t i = 0; i < json_object_array_length(m->in->events); i++) {
-		struct json_object *row =
-		    json_object_array_get_idx(m->in->events, i);
+	JSON_EACH (row, m->in->events) {
 		const char *result = json_string_or(row, "result", NULL);
 
 		if (result != NULL &&
@@ -590,14 +588,11 @@ chosen(const struct making *m, struct json_object *from, const char *type)
 {
 	struct json_object *list = json_object_new_array();
 
-	for (size_t i = 0; i < json_object_array_length(from); i++) {
-		struct json_object *row = json_object_array_get_idx(from, i);
-
+	JSON_EACH (row, from)
 		if (in_period(m, json_int_or(row, "at_ms", -1)) &&
 		    (type == NULL ||
 			strcmp(json_string_or(row, "type", ""), type) == 0))
 			json_object_array_add(list, json_object_get(row));
-	}
 	return list;
 }
 
@@ -756,9 +751,8 @@ report_make(const struct report_inputs *in)
 	list = chosen(&m, m.in->events, REPORT_EVENT_OVERSIGHT);
 	counts = json_object_new_object();
 	count = json_object_array_length(list);
-	for (size_t i = 0; i < count; i++) {
-		const char *action = json_string_or(
-		    json_object_array_get_idx(list, i), "action", NULL);
+	JSON_EACH (row, list) {
+		const char *action = json_string_or(row, "action", NULL);
 
 		acted += action != NULL && strcmp(action, "log") != 0;
 	}

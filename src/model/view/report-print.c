@@ -312,9 +312,8 @@ chart_days(struct json_object *report, struct buf *out)
 	double width = WIDTH / (double)(count > 0 ? count : 1);
 	int64_t most = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		int64_t cost = json_int_or(
-		    json_object_array_get_idx(days, i), "cost_micros", 0);
+	JSON_EACH (row, days) {
+		int64_t cost = json_int_or(row, "cost_micros", 0);
 
 		most = cost > most ? cost : most;
 	}
@@ -722,11 +721,9 @@ draw(const struct drawing *d)
 	draw_oversight(d);
 	if (json_object_array_length(notes) > 0)
 		buf_adds(d->out, d->html ? "<footer class=\"dim\">\n" : "\n");
-	for (size_t i = 0; i < json_object_array_length(notes); i++) {
+	JSON_EACH (row, notes) {
 		buf_adds(d->out, d->html ? "<p>" : "");
-		add_words(d,
-		    json_object_get_string(
-			json_object_array_get_idx(notes, i)));
+		add_words(d, json_object_get_string(row));
 		buf_adds(d->out, d->html ? "</p>\n" : "\n");
 	}
 	if (d->html && json_object_array_length(notes) > 0)

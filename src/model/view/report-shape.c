@@ -21,8 +21,7 @@ sum(struct json_object *list)
 {
 	struct sums sums = { 0 };
 
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
+	JSON_EACH (row, list) {
 		int64_t cost = json_int_or(row, "cost_micros", -1);
 
 		sums.landed += view_is(row, "outcome", "landed");
@@ -54,9 +53,7 @@ days_of(struct json_object *budget, int64_t from_ms, int64_t to_ms,
 	struct json_object *days = NULL, *list = json_object_new_array();
 
 	json_get_array(budget, "", "days", &days, NULL);
-	for (size_t i = 0; days != NULL && i < json_object_array_length(days);
-	     i++) {
-		struct json_object *row = json_object_array_get_idx(days, i);
+	JSON_EACH (row, days) {
 		struct json_object *picked;
 		int64_t day = json_int_or(row, "day", -1);
 
@@ -85,18 +82,14 @@ struct money {
 #define MONEY(key, member, words, ...) \
 	SCHEMA_FIELD(struct money, key, member, .help = (words), ##__VA_ARGS__)
 
-static const struct schema day = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("day", INT, "since 1970, UTC"),
-	    SCHEMA_OR_NULL("cost_micros", INT, NULL),
-	    SCHEMA_IS("cost_source", STRING, NULL),
-	    SCHEMA_IS("tasks_micros", INT, "what of it tasks cost"),
-	    SCHEMA_IS("hand_micros", INT, "and workers of a person"),
-	    SCHEMA_IS("planner_micros", INT, NULL),
-	    SCHEMA_IS("repairs_micros", INT, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema day =
+    SCHEMA_SHAPE(SCHEMA_IS("day", INT, "since 1970, UTC"),
+	SCHEMA_OR_NULL("cost_micros", INT, NULL),
+	SCHEMA_IS("cost_source", STRING, NULL),
+	SCHEMA_IS("tasks_micros", INT, "what of it tasks cost"),
+	SCHEMA_IS("hand_micros", INT, "and workers of a person"),
+	SCHEMA_IS("planner_micros", INT, NULL),
+	SCHEMA_IS("repairs_micros", INT, NULL));
 static const struct schema days_schema = {
 	.fields =
 	    &(const struct schema_field){ .type = SCHEMA_OBJECT, .of = &day },
@@ -313,177 +306,113 @@ report_verdict(struct json_object *report, const char *failure)
 
 /* --- shapes ---------------------------------------------------------- */
 
-static const struct schema verdict = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("level", STRING, NULL, .choices = report_levels),
-	    SCHEMA_IS("words", STRING, "how it went, in one sentence"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema verdict =
+    SCHEMA_SHAPE(SCHEMA_IS("level", STRING, NULL, .choices = report_levels),
+	SCHEMA_IS("words", STRING, "how it went, in one sentence"));
 
-static const struct schema task = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("id", STRING, NULL),
-	    SCHEMA_OR_NULL("title", STRING, NULL),
-	    SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
-	    SCHEMA_OR_NULL("step", STRING, NULL),
-	    SCHEMA_OR_NULL("commit", STRING, "that it landed as"),
-	    SCHEMA_OR_NULL("worker", STRING, "that had it last"),
-	    SCHEMA_OR_NULL("run_id", STRING, NULL),
-	    SCHEMA_IS("attempts", INT, NULL),
-	    SCHEMA_IS("turns", INT, NULL),
-	    SCHEMA_OR_NULL("finished_unix", INT, NULL),
-	    SCHEMA_OR_NULL("wall_ms", INT, "from its creation to its end"),
-	    SCHEMA_OR_NULL(
-		"cost_micros", INT, "millionths of a dollar; null: not known"),
-	    SCHEMA_OR_NULL(
-		"cost_source", STRING, "unknown, estimate or reported"),
-	    SCHEMA_OR_NULL("lines_added", INT, "null: not known"),
-	    SCHEMA_OR_NULL("lines_removed", INT, NULL),
-	    SCHEMA_OR_NULL("weakens", STRING, "what it does to tests"),
-	    SCHEMA_OR_NULL("reason", STRING, "why it failed"),
-	    SCHEMA_OR_NULL("last_words", STRING, "of its agent"),
-	    SCHEMA_IS("worked_ms", INT, "what was worked on it in this period"),
-	    SCHEMA_MAY("finished_ms", INT, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema task = SCHEMA_SHAPE(SCHEMA_IS("id", STRING, NULL),
+    SCHEMA_OR_NULL("title", STRING, NULL),
+    SCHEMA_OR_NULL("outcome", STRING, "null: it has not ended"),
+    SCHEMA_OR_NULL("step", STRING, NULL),
+    SCHEMA_OR_NULL("commit", STRING, "that it landed as"),
+    SCHEMA_OR_NULL("worker", STRING, "that had it last"),
+    SCHEMA_OR_NULL("run_id", STRING, NULL), SCHEMA_IS("attempts", INT, NULL),
+    SCHEMA_IS("turns", INT, NULL), SCHEMA_OR_NULL("finished_unix", INT, NULL),
+    SCHEMA_OR_NULL("wall_ms", INT, "from its creation to its end"),
+    SCHEMA_OR_NULL(
+	"cost_micros", INT, "millionths of a dollar; null: not known"),
+    SCHEMA_OR_NULL("cost_source", STRING, "unknown, estimate or reported"),
+    SCHEMA_OR_NULL("lines_added", INT, "null: not known"),
+    SCHEMA_OR_NULL("lines_removed", INT, NULL),
+    SCHEMA_OR_NULL("weakens", STRING, "what it does to tests"),
+    SCHEMA_OR_NULL("reason", STRING, "why it failed"),
+    SCHEMA_OR_NULL("last_words", STRING, "of its agent"),
+    SCHEMA_IS("worked_ms", INT, "what was worked on it in this period"),
+    SCHEMA_MAY("finished_ms", INT, NULL));
 
 static const struct schema uses = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_INT,
 	    .help = "milliseconds" },
 };
 
-static const struct schema titles = {
-	.fields = &(const struct schema_field){ .type = SCHEMA_STRING },
-};
+static const struct schema worker =
+    SCHEMA_SHAPE(SCHEMA_IS("worker", STRING, NULL),
+	SCHEMA_IS("worker_ms", INT, "the sum of its rows"),
+	SCHEMA_IS("rows", MAP, NULL, .of = &uses));
 
-static const struct schema worker = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("worker", STRING, NULL),
-	    SCHEMA_IS("worker_ms", INT, "the sum of its rows"),
-	    SCHEMA_IS("rows", MAP, NULL, .of = &uses),
-	    SCHEMA_END,
-	},
-};
+static const struct schema time_shape =
+    SCHEMA_SHAPE(SCHEMA_IS("workers", INT, "that existed"),
+	SCHEMA_IS("worker_ms", INT, "their time: the sum of the rows"),
+	SCHEMA_IS("wall_ms", INT, "of the period"),
+	SCHEMA_IS("rows", MAP, "what that time was used for", .of = &uses),
+	SCHEMA_IS("titles", MAP, "what these are called",
+	    .of = SCHEMA_VALUES(STRING)),
+	SCHEMA_IS("by_worker", ROWS, NULL, .of = &worker));
 
-static const struct schema time_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("workers", INT, "that existed"),
-	    SCHEMA_IS("worker_ms", INT, "their time: the sum of the rows"),
-	    SCHEMA_IS("wall_ms", INT, "of the period"),
-	    SCHEMA_IS("rows", MAP, "what that time was used for", .of = &uses),
-	    SCHEMA_IS("titles", MAP, "what these are called", .of = &titles),
-	    SCHEMA_IS("by_worker", ROWS, NULL, .of = &worker),
-	    SCHEMA_END,
-	},
-};
+static const struct schema check = SCHEMA_SHAPE(
+    SCHEMA_IS("command", STRING, NULL),
+    SCHEMA_IS("trees", INT, "that it has judged"),
+    SCHEMA_IS("flaky_trees", INT, "of them, those that both failed and passed"),
+    SCHEMA_IS("flaky_alarm", BOOL, "that is too many"));
 
-static const struct schema bars = {
-	.fields = &(const struct schema_field){ .type = SCHEMA_INT },
-};
+static const struct schema landing =
+    SCHEMA_SHAPE(SCHEMA_IS("queue", INT, "what waits to land now"),
+	SCHEMA_IS("red", BOOL, "the branch itself fails its check"),
+	SCHEMA_IS("checks", MAP, "checks of the period by their result",
+	    .of = SCHEMA_VALUES(INT)),
+	SCHEMA_OR_NULL(
+	    "check", OBJECT, "null: no check command is set", .of = &check));
 
-static const struct schema check = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("command", STRING, NULL),
-	    SCHEMA_IS("trees", INT, "that it has judged"),
-	    SCHEMA_IS("flaky_trees", INT,
-		"of them, those that both failed and passed"),
-	    SCHEMA_IS("flaky_alarm", BOOL, "that is too many"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema repair = SCHEMA_SHAPE(SCHEMA_IS("at_ms", INT, NULL),
+    SCHEMA_IS("kind", STRING, NULL), SCHEMA_OR_NULL("class", STRING, NULL),
+    SCHEMA_OR_NULL("words", STRING, NULL),
+    SCHEMA_OR_NULL("outcome", STRING, "of a repair"),
+    SCHEMA_IS("took_ms", INT, NULL),
+    SCHEMA_OR_NULL("cost_micros", INT, "of a repair"));
 
-static const struct schema landing = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("queue", INT, "what waits to land now"),
-	    SCHEMA_IS("red", BOOL, "the branch itself fails its check"),
-	    SCHEMA_IS("checks", MAP, "checks of the period by their result",
-		.of = &bars),
-	    SCHEMA_OR_NULL(
-		"check", OBJECT, "null: no check command is set", .of = &check),
-	    SCHEMA_END,
-	},
-};
+static const struct schema intervention =
+    SCHEMA_SHAPE(SCHEMA_IS("at_ms", INT, NULL), SCHEMA_IS("type", STRING, NULL),
+	SCHEMA_OR_NULL("worker", STRING, NULL),
+	SCHEMA_OR_NULL("task", STRING, NULL),
+	SCHEMA_OR_NULL("result", STRING, NULL),
+	SCHEMA_OR_NULL("class", STRING, "what was found"),
+	SCHEMA_OR_NULL("action", STRING, "what was done; log: nothing"),
+	SCHEMA_OR_NULL("words", STRING, NULL));
 
-static const struct schema repair = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("at_ms", INT, NULL),
-	    SCHEMA_IS("kind", STRING, NULL),
-	    SCHEMA_OR_NULL("class", STRING, NULL),
-	    SCHEMA_OR_NULL("words", STRING, NULL),
-	    SCHEMA_OR_NULL("outcome", STRING, "of a repair"),
-	    SCHEMA_IS("took_ms", INT, NULL),
-	    SCHEMA_OR_NULL("cost_micros", INT, "of a repair"),
-	    SCHEMA_END,
-	},
-};
+static const struct schema oversight_counts =
+    SCHEMA_SHAPE(SCHEMA_IS("detections", INT, NULL),
+	SCHEMA_IS("interventions", INT, "those with an action"));
 
-static const struct schema intervention = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("at_ms", INT, NULL),
-	    SCHEMA_IS("type", STRING, NULL),
-	    SCHEMA_OR_NULL("worker", STRING, NULL),
-	    SCHEMA_OR_NULL("task", STRING, NULL),
-	    SCHEMA_OR_NULL("result", STRING, NULL),
-	    SCHEMA_OR_NULL("class", STRING, "what was found"),
-	    SCHEMA_OR_NULL("action", STRING, "what was done; log: nothing"),
-	    SCHEMA_OR_NULL("words", STRING, NULL),
-	    SCHEMA_END,
-	},
-};
+static const struct schema left_off =
+    SCHEMA_SHAPE(SCHEMA_IS("landed", INT, NULL),
+	SCHEMA_IS("not_landed", INT, NULL), SCHEMA_IS("open", INT, NULL),
+	SCHEMA_IS("repairs", INT, NULL), SCHEMA_IS("oversight", INT, NULL));
 
-static const struct schema oversight_counts = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("detections", INT, NULL),
-	    SCHEMA_IS("interventions", INT, "those with an action"),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema left_off = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("landed", INT, NULL),
-	    SCHEMA_IS("not_landed", INT, NULL),
-	    SCHEMA_IS("open", INT, NULL),
-	    SCHEMA_IS("repairs", INT, NULL),
-	    SCHEMA_IS("oversight", INT, NULL),
-	    SCHEMA_END,
-	},
-};
-
-static const struct schema shape_report = {
-	SCHEMA_FIELDS{
-	    SCHEMA_OR_NULL("project", STRING, NULL),
-	    SCHEMA_OR_NULL("root", STRING, NULL),
-	    SCHEMA_OR_NULL("branch", STRING, NULL),
-	    SCHEMA_OR_NULL("made_unix", INT, NULL),
-	    SCHEMA_IS("period", OBJECT, NULL, .of = &report_period_schema),
-	    SCHEMA_IS("verdict", OBJECT, NULL, .of = &verdict),
-	    SCHEMA_MAY("hosts", ROWS, "of a fleet, lost ones first",
-		.of = &view_host_schema),
-	    SCHEMA_IS("needs", ROWS, "what needs a person now",
-		.of = &view_need_schema),
-	    SCHEMA_IS("counts", OBJECT, NULL, .of = &report_counts_schema),
-	    SCHEMA_IS("landed", ROWS, "with those that needed no change",
-		.of = &task),
-	    SCHEMA_IS("not_landed", ROWS, NULL, .of = &task),
-	    SCHEMA_IS("open", ROWS, NULL, .of = &task),
-	    SCHEMA_IS("money", OBJECT, NULL, .of = &report_money_schema),
-	    SCHEMA_IS("time", OBJECT, NULL, .of = &time_shape),
-	    SCHEMA_IS("landing", OBJECT, NULL, .of = &landing),
-	    SCHEMA_IS("repairs", ROWS, "failures of llmc, and repairs",
-		.of = &repair),
-	    SCHEMA_IS("oversight", ROWS, NULL, .of = &intervention),
-	    SCHEMA_IS(
-		"oversight_counts", OBJECT, NULL, .of = &oversight_counts),
-	    SCHEMA_IS("notes", LIST, "what is estimated or not known"),
-	    SCHEMA_IS("left_off", OBJECT, NULL, .of = &left_off),
-	    SCHEMA_MAY("charts", OBJECT, "with --charts or --html",
-		.of = &charts_schema),
-	    SCHEMA_END,
-	},
-};
+static const struct schema shape_report = SCHEMA_SHAPE(
+    SCHEMA_OR_NULL("project", STRING, NULL),
+    SCHEMA_OR_NULL("root", STRING, NULL),
+    SCHEMA_OR_NULL("branch", STRING, NULL),
+    SCHEMA_OR_NULL("made_unix", INT, NULL),
+    SCHEMA_IS("period", OBJECT, NULL, .of = &report_period_schema),
+    SCHEMA_IS("verdict", OBJECT, NULL, .of = &verdict),
+    SCHEMA_MAY(
+	"hosts", ROWS, "of a fleet, lost ones first", .of = &view_host_schema),
+    SCHEMA_IS(
+	"needs", ROWS, "what needs a person now", .of = &view_need_schema),
+    SCHEMA_IS("counts", OBJECT, NULL, .of = &report_counts_schema),
+    SCHEMA_IS("landed", ROWS, "with those that needed no change", .of = &task),
+    SCHEMA_IS("not_landed", ROWS, NULL, .of = &task),
+    SCHEMA_IS("open", ROWS, NULL, .of = &task),
+    SCHEMA_IS("money", OBJECT, NULL, .of = &report_money_schema),
+    SCHEMA_IS("time", OBJECT, NULL, .of = &time_shape),
+    SCHEMA_IS("landing", OBJECT, NULL, .of = &landing),
+    SCHEMA_IS("repairs", ROWS, "failures of llmc, and repairs", .of = &repair),
+    SCHEMA_IS("oversight", ROWS, NULL, .of = &intervention),
+    SCHEMA_IS("oversight_counts", OBJECT, NULL, .of = &oversight_counts),
+    SCHEMA_IS("notes", LIST, "what is estimated or not known"),
+    SCHEMA_IS("left_off", OBJECT, NULL, .of = &left_off),
+    SCHEMA_MAY(
+	"charts", OBJECT, "with --charts or --html", .of = &charts_schema));
 
 const struct schema_field report_shape = { .type = SCHEMA_OBJECT,
 	.of = &shape_report };

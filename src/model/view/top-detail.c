@@ -204,8 +204,7 @@ top_goal_add(struct json_object *row, struct top_lines *lines)
 	top_lines_head(lines, "TREE");
 	/* Parents come before their children; the map has the depth + 1 of
 	 * each. */
-	for (size_t i = 0; i < json_object_array_length(nodes); i++) {
-		struct json_object *node = json_object_array_get_idx(nodes, i);
+	JSON_EACH (node, nodes) {
 		const char *id = json_string_or(node, "id", NULL);
 		const char *parent = json_string_or(node, "parent", "");
 		intptr_t depth = (intptr_t)strmap_get(&depths, parent);
@@ -342,8 +341,7 @@ add_task(const struct detail *d, struct json_object *row)
 	count = json_length(list);
 	if (count > 0)
 		top_lines_head(d->lines, "HISTORY");
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *entry = json_object_array_get_idx(list, i);
+	JSON_EACH (entry, list) {
 		const char *more = json_string_or(entry, "detail", NULL);
 		cleanup_buf struct buf when = BUF_INIT;
 		cleanup_free char *words =

@@ -217,11 +217,9 @@ copy_view(struct json_object *view)
 
 	for (const struct view_section *s = view_sections; s->name != NULL; s++)
 		view_add_rows(view_of(copy, s->name), view_of(view, s->name));
-	for (size_t i = 0;
-	     i < json_object_array_length(view_of(view, VIEW_EVENTS)); i++)
-		json_object_array_add(view_of(copy, VIEW_EVENTS),
-		    json_object_get(json_object_array_get_idx(
-			view_of(view, VIEW_EVENTS), i)));
+	JSON_EACH (item, view_of(view, VIEW_EVENTS))
+		json_object_array_add(
+		    view_of(copy, VIEW_EVENTS), json_object_get(item));
 	return copy;
 }
 

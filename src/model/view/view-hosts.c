@@ -255,33 +255,29 @@ view_hosts_list(struct json_object *view)
 	return list;
 }
 
-const struct schema view_host_schema = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("host", STRING, NULL),
-	    SCHEMA_IS("state", STRING, "up, drain, lost, new or gone"),
-	    SCHEMA_IS("rank", INT, "those with the lowest come first"),
-	    SCHEMA_IS("here", BOOL, "the host that was asked"),
-	    SCHEMA_OR_NULL("seen_unix", INT, "when it last said that it lives",
-		.max = INT64_MAX),
-	    SCHEMA_OR_NULL("lease_unix", INT,
-		"its tasks are given to others after that", .max = INT64_MAX),
-	    SCHEMA_OR_NULL("version", STRING, NULL),
-	    SCHEMA_OR_NULL("ssh", STRING, "how people get there"),
-	    SCHEMA_OR_NULL("can", STRING, "its capabilities"),
-	    SCHEMA_IS("slots", INT, "tasks that it may have at once"),
-	    SCHEMA_OR_NULL("root", STRING, NULL),
-	    SCHEMA_OR_NULL("paused", STRING, "why it takes no tasks"),
-	    SCHEMA_OR_NULL("workers_all", INT, NULL),
-	    SCHEMA_OR_NULL("busy", INT, "workers that have a task"),
-	    SCHEMA_OR_NULL("waiting", INT, "tasks that wait there"),
-	    SCHEMA_OR_NULL("asks_open", INT, NULL),
-	    SCHEMA_OR_NULL("landed", INT, "tasks that it did, ever"),
-	    SCHEMA_OR_NULL("failed", INT, "tasks, ever"),
-	    SCHEMA_OR_NULL("cost_micros", INT, "of today", .max = INT64_MAX),
-	    SCHEMA_OR_NULL("left_out", INT, "rows that were too many to show"),
-	    SCHEMA_END,
-	},
-};
+const struct schema view_host_schema =
+    SCHEMA_SHAPE(SCHEMA_IS("host", STRING, NULL),
+	SCHEMA_IS("state", STRING, "up, drain, lost, new or gone"),
+	SCHEMA_IS("rank", INT, "those with the lowest come first"),
+	SCHEMA_IS("here", BOOL, "the host that was asked"),
+	SCHEMA_OR_NULL("seen_unix", INT, "when it last said that it lives",
+	    .max = INT64_MAX),
+	SCHEMA_OR_NULL("lease_unix", INT,
+	    "its tasks are given to others after that", .max = INT64_MAX),
+	SCHEMA_OR_NULL("version", STRING, NULL),
+	SCHEMA_OR_NULL("ssh", STRING, "how people get there"),
+	SCHEMA_OR_NULL("can", STRING, "its capabilities"),
+	SCHEMA_IS("slots", INT, "tasks that it may have at once"),
+	SCHEMA_OR_NULL("root", STRING, NULL),
+	SCHEMA_OR_NULL("paused", STRING, "why it takes no tasks"),
+	SCHEMA_OR_NULL("workers_all", INT, NULL),
+	SCHEMA_OR_NULL("busy", INT, "workers that have a task"),
+	SCHEMA_OR_NULL("waiting", INT, "tasks that wait there"),
+	SCHEMA_OR_NULL("asks_open", INT, NULL),
+	SCHEMA_OR_NULL("landed", INT, "tasks that it did, ever"),
+	SCHEMA_OR_NULL("failed", INT, "tasks, ever"),
+	SCHEMA_OR_NULL("cost_micros", INT, "of today", .max = INT64_MAX),
+	SCHEMA_OR_NULL("left_out", INT, "rows that were too many to show"));
 
 void
 view_host_words(struct json_object *row, struct buf *out)

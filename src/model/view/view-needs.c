@@ -161,16 +161,13 @@ view_needs(struct json_object *view)
 		    json_string_or(row, "command", NULL),
 		    json_string_or(row, "host", NULL));
 	}
-	for (size_t i = 0; i < json_object_array_length(hosts); i++) {
-		struct json_object *row = json_object_array_get_idx(hosts, i);
-
+	JSON_EACH (row, hosts)
 		if (view_is(row, "state", "lost"))
 			add_row(&m, RANK_FYI, NULL, "warning", "host",
 			    json_string_or(row, "host", "?"),
 			    "it is lost: other hosts take its tasks",
 			    "llmc fleet hosts",
 			    json_string_or(row, "host", "?"));
-	}
 	if (mail > 0)
 		add_need(&m, 'k', "unread", "mail", count, "llmc mail inbox");
 	/* It matters only while a person is needed and away. */
@@ -223,18 +220,12 @@ view_needs_list(struct json_object *view)
 	return list;
 }
 
-const struct schema view_need_schema = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("what", STRING, NULL),
-	    SCHEMA_IS("who", STRING, NULL),
-	    SCHEMA_IS("words", STRING, NULL),
-	    SCHEMA_OR_NULL("command", STRING, "what to type"),
-	    SCHEMA_IS(
-		"unfinished", BOOL, "work was not done, or waits for you"),
-	    SCHEMA_IS("level", STRING, "how urgent it is",
-		.choices = escalation_level_words),
-	    SCHEMA_MAY("ask", STRING, "its id, for llmc answer"),
-	    SCHEMA_MAY("host", STRING, "of a fleet"),
-	    SCHEMA_END,
-	},
-};
+const struct schema view_need_schema =
+    SCHEMA_SHAPE(SCHEMA_IS("what", STRING, NULL),
+	SCHEMA_IS("who", STRING, NULL), SCHEMA_IS("words", STRING, NULL),
+	SCHEMA_OR_NULL("command", STRING, "what to type"),
+	SCHEMA_IS("unfinished", BOOL, "work was not done, or waits for you"),
+	SCHEMA_IS("level", STRING, "how urgent it is",
+	    .choices = escalation_level_words),
+	SCHEMA_MAY("ask", STRING, "its id, for llmc answer"),
+	SCHEMA_MAY("host", STRING, "of a fleet"));

@@ -5,6 +5,7 @@
 #ifndef VIEW_PRIVATE_H
 #define VIEW_PRIVATE_H
 
+#include "json-short.h"
 #include "top.h"
 #include "view.h"
 

@@ -224,12 +224,9 @@ new_events(struct json_object *before, struct json_object *after)
 	    json_int_or(json_object_array_get_idx(before, count - 1), "n", 0) :
 	    0;
 
-	for (size_t i = 0; i < json_object_array_length(after); i++) {
-		struct json_object *event = json_object_array_get_idx(after, i);
-
+	JSON_EACH (event, after)
 		if (json_int_or(event, "n", 0) > last)
 			json_object_array_add(list, json_object_get(event));
-	}
 	return list;
 }
 
@@ -312,10 +309,7 @@ apply_unset(struct json_object *view, struct json_object *unset)
 		if (!s->map || rows == NULL ||
 		    !json_object_is_type(keys, json_type_array))
 			return -EINVAL;
-		for (size_t i = 0; i < json_object_array_length(keys); i++) {
-			struct json_object *key =
-			    json_object_array_get_idx(keys, i);
-
+		JSON_EACH (key, keys) {
 			if (!json_object_is_type(key, json_type_string))
 				return -EINVAL;
 			json_object_object_del(
@@ -345,10 +339,8 @@ view_apply(struct json_object *view, struct json_object *change)
 		struct json_object *list = view_of(view, VIEW_EVENTS);
 		size_t count;
 
-		for (size_t i = 0; i < json_object_array_length(events); i++)
-			json_object_array_add(list,
-			    json_object_get(
-				json_object_array_get_idx(events, i)));
+		JSON_EACH (row, events)
+			json_object_array_add(list, json_object_get(row));
 		count = json_object_array_length(list);
 		if (count > VIEW_EVENTS_MAX)
 			json_object_array_del_idx(
