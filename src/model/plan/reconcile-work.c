@@ -143,21 +143,6 @@ update_crystal_id(const struct reconcile_case *c)
 	return crystal_id(c->node->work.id, json_object_to_json_string(json));
 }
 
-/* A view, which owns nothing. */
-static struct plan_evidence
-update_evidence(const struct update *update)
-{
-	return (struct plan_evidence){
-		.files_touched = update->files_touched,
-		.commands_run = update->commands_run,
-		.tests_run = update->tests_run,
-		.commits = update->commits,
-		.prs = update->prs,
-		.issues = update->issues,
-		.external_refs = update->external_refs,
-	};
-}
-
 static struct plan_crystal *
 crystal_new(
     struct reconcile_case *c, const char *id, enum crystal_source source)
@@ -178,8 +163,6 @@ crystal_new(
 static void
 crystal_from_update(struct plan_crystal *crystal, const struct update *update)
 {
-	struct plan_evidence evidence = update_evidence(update);
-
 	if (update->summary != NULL)
 		plan_crystal_summarize(crystal, update->summary);
 	if (update->next != NULL)
@@ -190,7 +173,7 @@ crystal_from_update(struct plan_crystal *crystal, const struct update *update)
 	for (size_t i = 0; i < update->decision_count; i++)
 		plan_crystal_decide(crystal, update->decisions[i].decision,
 		    update->decisions[i].rationale);
-	plan_evidence_merge(&crystal->evidence, &evidence);
+	plan_evidence_merge(&crystal->evidence, &update->evidence);
 }
 
 /* --- results ---------------------------------------------------------- */

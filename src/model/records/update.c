@@ -6,46 +6,96 @@
 
 #include "schema.h"
 #include "update.h"
-#include "word.h"
 
-#define MAYBE  (SCHEMA_OPTIONAL | SCHEMA_NULLABLE)
 #define ID_MAX 128
+#define MAYBE  .flags = (SCHEMA_OMIT_UNSET | SCHEMA_NULLABLE)
 
-static const char *const statuses[] = { "in_progress", "blocked", "done",
-	NULL };
-
-static const struct schema_field item = {
-	.type = SCHEMA_STRING,
-	.max = UPDATE_TEXT_MAX,
+static const char *const statuses[] = {
+	[UPDATE_IN_PROGRESS] = "in_progress",
+	[UPDATE_BLOCKED] = "blocked",
+	[UPDATE_DONE] = "done",
+	[UPDATE_NONE] = NULL,
 };
-static const struct schema items = { .fields = &item };
 
-#define TEXT_FIELD(key, most)                                         \
-	{                                                             \
-		.name = (key), .type = SCHEMA_STRING, .flags = MAYBE, \
-		.max = (most)                                         \
-	}
-#define LIST_FIELD(key)                                              \
-	{                                                            \
-		.name = (key), .type = SCHEMA_ARRAY, .flags = MAYBE, \
-		.of = &items, .max = UPDATE_ITEMS_MAX                \
-	}
+static char *
+take_text(struct json_object *json, const char *key)
+{
+	const char *text = json_string_or(json, key, NULL);
 
-static const struct schema_field evidence_fields[] = {
-	LIST_FIELD("filesTouched"),
-	LIST_FIELD("commandsRun"),
-	LIST_FIELD("testsRun"),
-	LIST_FIELD("commits"),
-	LIST_FIELD("prs"),
-	LIST_FIELD("issues"),
-	LIST_FIELD("externalRefs"),
-	{ 0 },
+	return text != NULL && text[0] != '\0' ? xstrdup(text) : NULL;
+}
+
+/* A decision is a sentence, or an object with its rationale. */
+
+static int
+decisions_from_json(
+    struct json_object *json, const char *at, void *member, struct err *err)
+{
+	struct update *update = member;
+	size_t count = json_object_array_length(json);
+
+	(void)at;
+	(void)err;
+	update->decisions = xcalloc(count + 1, sizeof *update->decisions);
+	update->decision_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *one = json_object_array_get_idx(json, i);
+		struct update_decision *into = &update->decisions[i];
+
+		if (json_object_is_type(one, json_type_string)) {
+			into->decision = xstrdup(json_object_get_string(one));
+			continue;
+		}
+		into->decision = xstrdup(json_string_or(one, "decision", ""));
+		into->rationale = take_text(one, "rationale");
+	}
+	return 0;
+}
+
+static struct json_object *
+decisions_to_json(const void *member)
+{
+	const struct update *update = member;
+	struct json_object *array =
+	    update->decision_count > 0 ? json_object_new_array() : NULL;
+
+	for (size_t i = 0; i < update->decision_count; i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_set_string(one, "decision", update->decisions[i].decision);
+		if (update->decisions[i].rationale != NULL)
+			json_set_string(
+			    one, "rationale", update->decisions[i].rationale);
+		json_object_array_add(array, one);
+	}
+	return array;
+}
+
+static void
+decisions_release(void *member)
+{
+	struct update *update = member;
+
+	for (size_t i = 0; i < update->decision_count; i++) {
+		free(update->decisions[i].decision);
+		free(update->decisions[i].rationale);
+	}
+	free(take_ptr(&update->decisions));
+	update->decision_count = 0;
+}
+
+static const struct schema_own decisions_own = {
+	.to_json = decisions_to_json,
+	.from_json = decisions_from_json,
+	.release = decisions_release,
 };
-static const struct schema evidence = { .fields = evidence_fields };
 
 static const struct schema_field decision_fields[] = {
 	SCHEMA_IS("decision", STRING, NULL, .min = 1, .max = UPDATE_TEXT_MAX),
-	TEXT_FIELD("rationale", UPDATE_TEXT_MAX),
+	{ .name = "rationale",
+	    .type = SCHEMA_STRING,
+	    .flags = SCHEMA_OPTIONAL | SCHEMA_NULLABLE,
+	    .max = UPDATE_TEXT_MAX },
 	{ 0 },
 };
 static const struct schema decision = { .fields = decision_fields };
@@ -61,110 +111,54 @@ static const struct schema_field decision_item = {
 };
 static const struct schema decisions = { .fields = &decision_item };
 
-static const struct schema_field update_fields[] = {
-	TEXT_FIELD("goalId", ID_MAX),
-	TEXT_FIELD("workNodeId", ID_MAX),
-	{ .name = "status",
-	    .type = SCHEMA_STRING,
-	    .flags = MAYBE,
-	    .choices = statuses },
-	TEXT_FIELD("summary", UPDATE_SUMMARY_MAX),
-	TEXT_FIELD("next", UPDATE_TEXT_MAX),
-	LIST_FIELD("blockers"),
-	{ .name = "evidence",
-	    .type = SCHEMA_OBJECT,
-	    .flags = MAYBE,
-	    .of = &evidence },
-	{ .name = "decisions",
-	    .type = SCHEMA_ARRAY,
-	    .flags = MAYBE,
-	    .of = &decisions,
-	    .max = UPDATE_ITEMS_MAX },
-	LIST_FIELD("openQuestions"),
-	{ 0 },
+#define TEXT(key, member, most) \
+	SCHEMA_FIELD(struct update, key, member, MAYBE, .size = (most))
+#define LIST(owner, key, member)                                         \
+	SCHEMA_FIELD(owner, key, member, MAYBE, .max = UPDATE_ITEMS_MAX, \
+	    .size = UPDATE_TEXT_MAX)
+#define PROOF(key, member) LIST(struct plan_evidence, key, member)
+
+static const struct schema_field evidence_fields[] = {
+	PROOF("filesTouched", files_touched),
+	PROOF("commandsRun", commands_run),
+	PROOF("testsRun", tests_run),
+	PROOF("commits", commits),
+	PROOF("prs", prs),
+	PROOF("issues", issues),
+	PROOF("externalRefs", external_refs),
 };
-static const struct schema update_shape = { .fields = update_fields };
+static const struct schema evidence =
+    SCHEMA_OF(struct plan_evidence, evidence_fields);
+
+static const struct schema_field update_fields[] = {
+	TEXT("goalId", goal_id, ID_MAX),
+	TEXT("workNodeId", node_id, ID_MAX),
+	SCHEMA_FIELD(struct update, "status", status, MAYBE, .words = statuses),
+	TEXT("summary", summary, UPDATE_SUMMARY_MAX),
+	TEXT("next", next, UPDATE_TEXT_MAX),
+	LIST(struct update, "blockers", blockers),
+	LIST(struct update, "openQuestions", open_questions),
+	SCHEMA_PART(
+	    struct update, "evidence", STRUCT, evidence, evidence, MAYBE),
+	{ .name = "decisions",
+	    .is_member = true,
+	    .type = SCHEMA_ARRAY,
+	    MAYBE,
+	    .of = &decisions,
+	    .max = UPDATE_ITEMS_MAX,
+	    .own = &decisions_own },
+};
+static const struct schema update_schema = SCHEMA_OF(struct update,
+    update_fields, .blank = &(const struct update){ .status = UPDATE_NONE });
 static const struct schema_field update_field = {
 	.type = SCHEMA_OBJECT,
-	.of = &update_shape,
+	.of = &update_schema,
 };
-
-/* The lists of strings of an update. */
-static const struct list {
-	const char *key;
-	size_t offset;
-	bool evidence; /* inside "evidence" */
-} lists[] = {
-	{ "blockers", offsetof(struct update, blockers), false },
-	{ "openQuestions", offsetof(struct update, open_questions), false },
-	{ "filesTouched", offsetof(struct update, files_touched), true },
-	{ "commandsRun", offsetof(struct update, commands_run), true },
-	{ "testsRun", offsetof(struct update, tests_run), true },
-	{ "commits", offsetof(struct update, commits), true },
-	{ "prs", offsetof(struct update, prs), true },
-	{ "issues", offsetof(struct update, issues), true },
-	{ "externalRefs", offsetof(struct update, external_refs), true },
-};
-
-static char ***
-list_of(struct update *update, const struct list *list)
-{
-	return (char ***)(void *)((char *)update + list->offset);
-}
-
-static char **
-list_get(const struct update *update, const struct list *list)
-{
-	return *(
-	    char **const *)(const void *)((const char *)update + list->offset);
-}
 
 const char *
 update_status_name(enum update_status status)
 {
-	return status == UPDATE_NONE ? "" : statuses[status - 1];
-}
-
-static char *
-take_text(struct json_object *json, const char *key)
-{
-	const char *text = json_string_or(json, key, NULL);
-
-	return text != NULL && text[0] != '\0' ? xstrdup(text) : NULL;
-}
-
-static void
-take_decisions(struct update *update, struct json_object *array)
-{
-	size_t count = array != NULL ? json_object_array_length(array) : 0;
-
-	if (count == 0)
-		return;
-	update->decisions = xcalloc(count, sizeof *update->decisions);
-	update->decision_count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct json_object *one = json_object_array_get_idx(array, i);
-		struct update_decision *into = &update->decisions[i];
-
-		if (json_object_is_type(one, json_type_string)) {
-			into->decision = xstrdup(json_object_get_string(one));
-			continue;
-		}
-		into->decision = xstrdup(json_string_or(one, "decision", ""));
-		into->rationale = take_text(one, "rationale");
-	}
-}
-
-static bool
-is_empty(const struct update *update)
-{
-	if (update->status != UPDATE_NONE || update->summary != NULL ||
-	    update->next != NULL || update->decision_count > 0)
-		return false;
-	for (size_t i = 0; i < nitems(lists); i++)
-		if (strv_count(list_get(update, &lists[i])) > 0)
-			return false;
-	return true;
+	return status == UPDATE_NONE ? "" : statuses[status];
 }
 
 int
@@ -172,28 +166,27 @@ update_from_json(struct json_object *json, const char *at,
     struct update **ret_update, struct err *err)
 {
 	cleanup_update struct update *update = NULL;
-	struct json_object *inner;
-	unsigned status;
 	int r = schema_check(&update_field, json, at, err);
 
 	if (r < 0)
 		return r;
-	update = xcalloc(1, sizeof *update);
-	update->goal_id = take_text(json, "goalId");
-	update->node_id = take_text(json, "workNodeId");
-	update->summary = take_text(json, "summary");
-	update->next = take_text(json, "next");
-	if (word_find(statuses, json_string_or(json, "status", ""), &status))
-		update->status = (enum update_status)(status + 1);
-	inner = json_member(json, "evidence");
-	for (size_t i = 0; i < nitems(lists); i++) {
-		struct json_object *from = lists[i].evidence ? inner : json;
+	update = schema_make(&update_schema, json, at, err);
+	if (update == NULL)
+		return -EINVAL;
+	/* An empty text is none. */
+	for (size_t i = 0; i < nitems(update_fields); i++)
+		if (update_fields[i].type == SCHEMA_STRING) {
+			char **text = (char **)(void *)((char *)update +
+			    update_fields[i].offset);
 
-		*list_of(update, &lists[i]) = strv_from_json(
-		    from != NULL ? json_member(from, lists[i].key) : NULL);
-	}
-	take_decisions(update, json_member(json, "decisions"));
-	if (is_empty(update))
+			if (*text != NULL && **text == '\0')
+				xstrset(text, NULL);
+		}
+	if (update->status == UPDATE_NONE && update->summary == NULL &&
+	    update->next == NULL && update->decision_count == 0 &&
+	    strv_count(update->blockers) == 0 &&
+	    strv_count(update->open_questions) == 0 &&
+	    !plan_evidence_any(&update->evidence))
 		return err_set(err, -EINVAL,
 		    "%s: it says nothing; give at least a status and a "
 		    "summary",
@@ -337,46 +330,7 @@ update_find(
 struct json_object *
 update_to_json(const struct update *update)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *inner = json_object_new_object();
-	struct json_object *array;
-
-	if (update->goal_id != NULL)
-		json_set_string(json, "goalId", update->goal_id);
-	if (update->node_id != NULL)
-		json_set_string(json, "workNodeId", update->node_id);
-	if (update->status != UPDATE_NONE)
-		json_set_string(
-		    json, "status", update_status_name(update->status));
-	if (update->summary != NULL)
-		json_set_string(json, "summary", update->summary);
-	if (update->next != NULL)
-		json_set_string(json, "next", update->next);
-	for (size_t i = 0; i < nitems(lists); i++) {
-		char **list = list_get(update, &lists[i]);
-
-		if (strv_count(list) > 0)
-			json_set(lists[i].evidence ? inner : json, lists[i].key,
-			    strv_to_json(list));
-	}
-	if (json_object_object_length(inner) > 0)
-		json_set(json, "evidence", inner);
-	else
-		json_object_put(inner);
-	if (update->decision_count == 0)
-		return json;
-	array = json_object_new_array();
-	for (size_t i = 0; i < update->decision_count; i++) {
-		struct json_object *one = json_object_new_object();
-
-		json_set_string(one, "decision", update->decisions[i].decision);
-		if (update->decisions[i].rationale != NULL)
-			json_set_string(
-			    one, "rationale", update->decisions[i].rationale);
-		json_object_array_add(array, one);
-	}
-	json_set(json, "decisions", array);
-	return json;
+	return schema_json(&update_schema, update);
 }
 
 static int
@@ -405,22 +359,7 @@ update_bind(struct update *update, const char *goal_id, const char *node_id,
 void
 update_free(struct update *update)
 {
-	if (update == NULL)
-		return;
-	free(update->goal_id);
-	free(update->node_id);
-	free(update->summary);
-	free(update->next);
-	for (size_t i = 0; i < nitems(lists); i++)
-		strv_clear(list_of(update, &lists[i]));
-	for (size_t i = 0; i < update->decision_count; i++) {
-		free(update->decisions[i].decision);
-		free(update->decisions[i].rationale);
-	}
-	free(update->decisions);
-	update->decisions = NULL;
-	update->decision_count = 0;
-	free(update);
+	schema_free(&update_schema, update);
 }
 
 void

@@ -11,6 +11,8 @@
 #ifndef UPDATE_H
 #define UPDATE_H
 
+#include "plan-text.h"
+
 struct err;
 struct json_object;
 
@@ -21,10 +23,10 @@ struct json_object;
 #define UPDATE_ITEMS_MAX   200
 
 enum update_status {
-	UPDATE_NONE, /* it does not say */
 	UPDATE_IN_PROGRESS,
 	UPDATE_BLOCKED,
 	UPDATE_DONE,
+	UPDATE_NONE, /* it does not say */
 	UPDATE_STATUS_COUNT
 };
 
@@ -38,8 +40,7 @@ struct update {
 	enum update_status status;
 	char *summary, *next; /* NULL = not given */
 	char **blockers;
-	char **files_touched, **commands_run, **tests_run;
-	char **commits, **prs, **issues, **external_refs;
+	struct plan_evidence evidence;
 	struct update_decision *decisions;
 	size_t decision_count;
 	char **open_questions;
