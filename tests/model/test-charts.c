@@ -315,12 +315,14 @@ TEST(marks_are_asks_and_failures_of_the_period)
 	struct json_object *marks;
 
 	night_begin(8);
-	for (int i = 0; i < 2; i++) /* the second one is too early */
-		json_object_array_add(night.in.asks,
-		    json_tokener_parse(xasprintf(
-			"{\"created_ms\": %lld, \"kind\": \"question\", "
-			"\"title\": \"Which\\none?\", \"worker\": \"auto-1\"}",
-			(long long)(FROM + 1000 - i * HOUR))));
+	for (int i = 0; i < 2; i++) { /* the second one is too early */
+		cleanup_free char *ask = xasprintf(
+		    "{\"created_ms\": %lld, \"kind\": \"question\", "
+		    "\"title\": \"Which\\none?\", \"worker\": \"auto-1\"}",
+		    (long long)(FROM + 1000 - i * HOUR));
+
+		json_object_array_add(night.in.asks, json_tokener_parse(ask));
+	}
 	json_object_array_add(night.in.events,
 	    json_tokener_parse(
 		"{\"at_ms\": 1769846402000, \"type\": \"task_retry\", "
