@@ -69,7 +69,7 @@ tracker(struct http_world *w, const char *method, const char *path,
 
 /* --- the server ------------------------------------------------------- */
 
-static const struct http_seen *
+static struct http_seen *
 note(struct http_world *w, struct evhttp_request *request)
 {
 	struct http_seen *seen = &w->seen[w->count];
@@ -135,12 +135,13 @@ static void
 on_request(struct evhttp_request *request, void *arg)
 {
 	struct http_world *w = arg;
-	const struct http_seen *seen = note(w, request);
+	struct http_seen *seen = note(w, request);
 
 	if (w->on_seen != NULL)
 		w->on_seen(w, seen);
 	if (w->dropped || w->mood == HTTP_HANGS) {
 		evhttp_request_own(request);
+		seen->unanswered = request;
 		return;
 	}
 	if (w->mood == HTTP_429)
@@ -244,7 +245,10 @@ http_world_new(void)
 void
 http_world_free(struct http_world *w)
 {
+	evhttp_free(w->http);
 	for (size_t i = 0; i < w->count; i++) {
+		if (w->seen[i].unanswered != NULL)
+			evhttp_request_free(w->seen[i].unanswered);
 		free(w->seen[i].method);
 		free(w->seen[i].uri);
 		free(w->seen[i].authorization);
@@ -253,7 +257,6 @@ http_world_free(struct http_world *w)
 	}
 	loop_watch_free(w->raw_watch);
 	close(w->raw);
-	evhttp_free(w->http);
 	message_spool_free(w->spool);
 	loop_free(w->loop);
 	json_object_put(w->labels);

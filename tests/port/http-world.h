@@ -39,6 +39,7 @@ enum http_mood {
 struct http_seen {
 	char *method, *uri, *authorization, *key;
 	struct json_object *body; /* NULL = none */
+	struct evhttp_request *unanswered; /* NULL = it was answered */
 };
 
 struct http_world {

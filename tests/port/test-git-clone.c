@@ -147,7 +147,8 @@ TEST(a_commit_is_imported_by_its_id)
 	/* The objects alone, and to an older commit. */
 	ck_assert_msg(import(repo, later, NULL, 0) == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo_sh(repo, "git rev-parse llmc/ann"), id);
-	repo_sh(repo, xasprintf("git cat-file -e %s^{tree}", later));
+	setenv("ID", later, 1);
+	repo_sh(repo, "git cat-file -e $ID^{tree}");
 	ck_assert_int_eq(
 	    import(repo, "0123456789012345678901234567890123456789", NULL, 0),
 	    -ENOENT);
@@ -221,7 +222,8 @@ TEST(a_broken_object_is_not_imported)
 	    "git commit-tree -p HEAD -m bad $tree"));
 	ck_assert_int_eq(import(repo, id, "refs/heads/llmc/ann", 0), -EINVAL);
 	repo_sh(repo, "! git rev-parse -q --verify llmc/ann");
-	repo_sh(repo, xasprintf("! git cat-file -e %s", id));
+	setenv("ID", id, 1);
+	repo_sh(repo, "! git cat-file -e $ID");
 	end(repo);
 }
 

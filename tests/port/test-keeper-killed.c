@@ -220,24 +220,21 @@ TEST(process_that_does_not_end_is_named_after_thirty_seconds)
 	end_remains();
 }
 
-TEST(mark_is_enough_without_a_record)
+static const char *const records[] = { NULL, "", "{", "[]", "{}",
+	"{\"ended\":\"yes\"}", "{\"ended\":true",
+	"{\"mode\":\"namespace\",\"pid\":1,\"init\":1}",
+	"{\"mode\":5,\"pid\":\"x\",\"init\":[],\"cgroup\":\"/\"}" };
+
+TEST_ROWS(mark_is_enough_without_a_record, nitems(records))
 {
-	static const char *const records[] = { NULL, "", "{", "[]", "{}",
-		"{\"ended\":\"yes\"}", "{\"ended\":true",
-		"{\"mode\":\"namespace\",\"pid\":1,\"init\":1}",
-		"{\"mode\":5,\"pid\":\"x\",\"init\":[],\"cgroup\":\"/\"}" };
-
-	for (size_t i = 0; i < nitems(records); i++) {
-
-		scene_begin("reaper");
-		kill_both();
-		unlink(w.record);
-		if (records[i] != NULL)
-			ck_assert_int_eq(file_replace(w.record, records[i],
-					     strlen(records[i]), 0600, NULL),
-			    0);
-		end_remains();
-	}
+	scene_begin("reaper");
+	kill_both();
+	unlink(w.record);
+	if (records[_i] != NULL)
+		ck_assert_int_eq(file_replace(w.record, records[_i],
+				     strlen(records[_i]), 0600, NULL),
+		    0);
+	end_remains();
 }
 
 /* The agent can write the record: it must not name a victim. */
