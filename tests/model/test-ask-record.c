@@ -291,6 +291,32 @@ TEST_ROWS(what_an_agent_asks_ends_with_the_agent, nitems(questions))
 	task_free(t);
 }
 
+/* One that stays is over when its task is tried again, and not before. */
+TEST(an_ask_that_stays_ends_with_what_it_is_about)
+{
+	struct task *t = task_new("t3", "plan", "g1/T1.1", "T", "x", 1);
+	struct ask_facts facts = { .now_ms = NOW, .tasks = &t };
+	struct ask_draft d = draft();
+	struct ask *ask;
+
+	d.kind = ASK_FAILURE;
+	d.stays = true;
+	ask = ask_new(&d, 1, NOW);
+	facts.asks = &ask;
+	facts.ask_count = 1;
+	ck_assert_ptr_null(followed(&facts));
+	ck_assert_int_eq(ask->how, ASK_OPEN);
+	facts.task_count = 1;
+	t->step = TASK_SETTLING;
+	ck_assert_ptr_null(followed(&facts));
+	ck_assert_int_eq(ask->how, ASK_OPEN);
+	t->step = TASK_WAITING;
+	ck_assert_ptr_null(followed(&facts));
+	ck_assert_int_eq(ask->how, ASK_RESOLVED);
+	ask_free(ask);
+	task_free(t);
+}
+
 TEST(one_ask_takes_in_another)
 {
 	cleanup_free char *longest = xcalloc(1, ASK_WORDS_MAX);

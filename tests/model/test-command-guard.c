@@ -213,6 +213,17 @@ TEST(a_rule_that_is_off_refuses_nothing)
 	check_rows(behind, nitems(behind), 1U << COMMAND_PUSH);
 }
 
+/* Where nobody can tell whose a process is, only all of them are refused. */
+TEST(what_kills_everything_is_refused_everywhere)
+{
+	const struct command_place place = { .rules = ALL, .tree = TREE };
+	cleanup_buf struct buf why = BUF_INIT;
+
+	ck_assert(command_guard("kill 1234", &place, &why));
+	ck_assert(!command_guard("kill -9 -1", &place, &why));
+	ck_assert(!command_guard("kill 1", &place, &why));
+}
+
 TEST(in_a_sandbox_there_are_no_processes_of_others)
 {
 	static const struct row rows[] = {

@@ -22,181 +22,98 @@ well(void)
 		.up_ms = 7200 * SECOND };
 }
 
-static struct health_facts
-starting(int64_t up_ms)
+/* Ready for so long, and before that; NEVER: nothing was heard yet. */
+#define NEVER     INT64_MAX
+#define UP(ms)    .ready = true, .identity = true, .up_ms = (ms)
+#define WELL      UP(7200 * SECOND)
+#define BEGUN(ms) .up_ms = (ms), .beat_ms = NEVER, .moved_ms = NEVER
+#define ENDED(n)  .ended = true, .status = (n)
+
+static const struct {
+	struct health_facts facts;
+	enum health_verdict verdict;
+} judged[] = {
+	{ { WELL }, HEALTH_FINE },
+	{ { WELL, .assigned = true }, HEALTH_FINE },
+	{ { WELL, .assigned = true, .beat_ms = -5, .moved_ms = -5 },
+	    HEALTH_FINE },
+	/* The start has its time and no more. */
+	{ { BEGUN(0) }, HEALTH_STARTING },
+	{ { BEGUN(60 * SECOND) }, HEALTH_STARTING },
+	{ { BEGUN(60 * SECOND + 1) }, HEALTH_START_FAILED },
+	{ { BEGUN(60 * SECOND + 1), .starved = true }, HEALTH_STARTING },
+	{ { BEGUN(0), .frozen = true }, HEALTH_FROZEN },
+	{ { BEGUN(0), .frozen = true, .complaint = "x" }, HEALTH_COMPLAINED },
+	/* Who it is counts once it is ready. */
+	{ { .ready = true, .moved_ms = NEVER }, HEALTH_IDENTITY },
+	/* How it has ended. */
+	{ { WELL, ENDED(0) }, HEALTH_DIED },
+	{ { WELL, ENDED(1) }, HEALTH_DIED },
+	{ { WELL, ENDED(-1) }, HEALTH_DIED },
+	{ { WELL, ENDED(137) }, HEALTH_DIED },
+	{ { WELL, ENDED(0), .declared = true }, HEALTH_COMPLETE },
+	{ { WELL, ENDED(1), .declared = true }, HEALTH_COMPLETE },
+	{ { WELL, ENDED(-1), .declared = true }, HEALTH_COMPLETE },
+	{ { WELL, ENDED(137), .declared = true }, HEALTH_DIED },
+	{ { WELL, ENDED(143), .declared = true }, HEALTH_DIED },
+	{ { WELL, ENDED(143), .failure = true }, HEALTH_FAILED },
+	{ { WELL, ENDED(143), .failure = true, .told_to_end = true },
+	    HEALTH_STOPPED_BY_US },
+	{ { BEGUN(10), ENDED(1) }, HEALTH_START_FAILED },
+	{ { BEGUN(10), ENDED(0) }, HEALTH_START_FAILED },
+	/* Nothing was there to do. */
+	{ { BEGUN(10), ENDED(0), .declared = true }, HEALTH_COMPLETE },
+	{ { BEGUN(10), ENDED(0), .declared = true, .failure = true },
+	    HEALTH_FAILED },
+	{ { BEGUN(10), ENDED(0), .declared = true, .failure = true,
+	      .told_to_end = true },
+	    HEALTH_STOPPED_BY_US },
+	/* On its way out nothing is held against it. */
+	{ { .ready = true,
+	      .up_ms = 7200 * SECOND,
+	      .told_to_end = true,
+	      .beat_ms = NEVER,
+	      .complaint = "x" },
+	    HEALTH_FINE },
+	/* Earlier verdicts hide later ones. */
+	{ { WELL, .assigned = true, .moved_ms = NEVER }, HEALTH_STALLED },
+	{ { WELL, .assigned = true, .moved_ms = NEVER, .beat_ms = NEVER },
+	    HEALTH_HUNG },
+	{ { WELL, .beat_ms = NEVER, .frozen = true }, HEALTH_FROZEN },
+	{ { WELL, .frozen = true, .complaint = "x" }, HEALTH_COMPLAINED },
+	{ { .ready = true, .complaint = "x" }, HEALTH_IDENTITY },
+	{ { .ready = true, .failure = true }, HEALTH_FAILED },
+	{ { .ready = true, ENDED(-1), .complaint = "x" }, HEALTH_DIED },
+	/* A watcher that had no time itself judges no hang and no stall. */
+	{ { WELL, .starved = true, .assigned = true, .beat_ms = NEVER,
+	      .moved_ms = NEVER },
+	    HEALTH_FINE },
+	{ { WELL, .starved = true, .beat_ms = NEVER, .frozen = true },
+	    HEALTH_FROZEN },
+	{ { WELL, .starved = true, .frozen = true, ENDED(-1) }, HEALTH_DIED },
+	/* An empty queue never stalls, and an earlier run not this one. */
+	{ { UP(NEVER), .moved_ms = NEVER }, HEALTH_FINE },
+	{ { UP(5 * SECOND), .assigned = true, .moved_ms = 90000 * SECOND },
+	    HEALTH_FINE },
+	{ { UP(5 * SECOND), .assigned = true, .moved_ms = NEVER },
+	    HEALTH_FINE },
+	{ { UP(3600 * SECOND), .assigned = true, .moved_ms = NEVER },
+	    HEALTH_FINE },
+	{ { UP(3600 * SECOND + 1), .assigned = true, .moved_ms = NEVER },
+	    HEALTH_STALLED },
+};
+
+TEST_ROWS(facts_have_one_verdict, nitems(judged))
 {
-	return (struct health_facts){ .status = -1,
-		.up_ms = up_ms,
-		.beat_ms = INT64_MAX,
-		.moved_ms = INT64_MAX };
-}
-
-static void
-assert_verdict(const struct health_facts *facts, enum health_verdict wanted)
-{
-	ck_assert_str_eq(health_verdict_name(health_judge(facts, &limits)),
-	    health_verdict_name(wanted));
-}
-
-TEST(ready_and_beating_is_fine)
-{
-	struct health_facts facts = well();
-
-	assert_verdict(&facts, HEALTH_FINE);
-	facts.assigned = true;
-	assert_verdict(&facts, HEALTH_FINE);
-	facts.beat_ms = -5;
-	facts.moved_ms = -5;
-	assert_verdict(&facts, HEALTH_FINE);
-}
-
-TEST(start_has_its_time_and_no_more)
-{
-	struct health_facts facts = starting(0);
-
-	assert_verdict(&facts, HEALTH_STARTING);
-	facts.up_ms = limits.start_ms;
-	assert_verdict(&facts, HEALTH_STARTING);
-	facts.up_ms++;
-	assert_verdict(&facts, HEALTH_START_FAILED);
-	facts.starved = true;
-	assert_verdict(&facts, HEALTH_STARTING);
-}
-
-TEST(end_is_told_apart_by_how_it_came)
-{
-	static const int statuses[] = { 0, 1, -1, 137, 143 };
-	struct health_facts facts = well();
-
-	facts.ended = true;
-	for (size_t i = 0; i < nitems(statuses); i++) {
-		facts.status = statuses[i];
-		facts.declared = false;
-		assert_verdict(&facts, HEALTH_DIED);
-		facts.declared = true;
-		assert_verdict(
-		    &facts, statuses[i] < 128 ? HEALTH_COMPLETE : HEALTH_DIED);
-	}
-	facts.failure = true;
-	assert_verdict(&facts, HEALTH_FAILED);
-	facts.told_to_end = true;
-	assert_verdict(&facts, HEALTH_STOPPED_BY_US);
-}
-
-TEST(end_before_it_was_ready_is_a_failed_start)
-{
-	struct health_facts facts = starting(10);
-
-	facts.ended = true;
-	facts.status = 1;
-	assert_verdict(&facts, HEALTH_START_FAILED);
-	facts.status = 0;
-	assert_verdict(&facts, HEALTH_START_FAILED);
-	facts.declared = true; /* nothing was there to do */
-	assert_verdict(&facts, HEALTH_COMPLETE);
-	facts.failure = true;
-	assert_verdict(&facts, HEALTH_FAILED);
-	facts.told_to_end = true;
-	assert_verdict(&facts, HEALTH_STOPPED_BY_US);
-}
-
-TEST(on_its_way_out_nothing_is_held_against_it)
-{
-	struct health_facts facts = well();
-
-	facts.told_to_end = true;
-	facts.identity = false;
-	facts.beat_ms = INT64_MAX;
-	facts.complaint = "x";
-	assert_verdict(&facts, HEALTH_FINE);
-}
-
-TEST(earlier_verdicts_hide_later_ones)
-{
-	struct health_facts facts = well();
-
-	facts.assigned = true;
-	facts.moved_ms = INT64_MAX;
-	assert_verdict(&facts, HEALTH_STALLED);
-	facts.beat_ms = INT64_MAX;
-	assert_verdict(&facts, HEALTH_HUNG);
-	facts.frozen = true;
-	assert_verdict(&facts, HEALTH_FROZEN);
-	facts.complaint = "x";
-	assert_verdict(&facts, HEALTH_COMPLAINED);
-	facts.identity = false;
-	assert_verdict(&facts, HEALTH_IDENTITY);
-	facts.failure = true;
-	assert_verdict(&facts, HEALTH_FAILED);
-	facts.ended = true;
-	facts.failure = false;
-	assert_verdict(&facts, HEALTH_DIED);
-}
-
-TEST(identity_counts_once_it_is_ready)
-{
-	struct health_facts facts = starting(0);
-
-	assert_verdict(&facts, HEALTH_STARTING);
-	facts.ready = true;
-	facts.beat_ms = 0;
-	assert_verdict(&facts, HEALTH_IDENTITY);
-}
-
-TEST(complaint_and_stop_signal_count_during_the_start)
-{
-	struct health_facts facts = starting(0);
-
-	facts.frozen = true;
-	assert_verdict(&facts, HEALTH_FROZEN);
-	facts.complaint = "x";
-	assert_verdict(&facts, HEALTH_COMPLAINED);
-}
-
-TEST(starved_watcher_judges_no_hang_and_no_stall)
-{
-	struct health_facts facts = well();
-
-	facts.starved = true;
-	facts.assigned = true;
-	facts.beat_ms = INT64_MAX;
-	facts.moved_ms = INT64_MAX;
-	assert_verdict(&facts, HEALTH_FINE);
-	facts.frozen = true;
-	assert_verdict(&facts, HEALTH_FROZEN);
-	facts.ended = true;
-	assert_verdict(&facts, HEALTH_DIED);
-}
-
-TEST(empty_queue_never_stalls)
-{
-	struct health_facts facts = well();
-
-	facts.moved_ms = INT64_MAX;
-	facts.up_ms = INT64_MAX;
-	assert_verdict(&facts, HEALTH_FINE);
-}
-
-TEST(earlier_run_does_not_stall_this_one)
-{
-	struct health_facts facts = well();
-
-	facts.assigned = true;
-	facts.up_ms = 5 * SECOND;
-	facts.moved_ms = 90000 * SECOND;
-	assert_verdict(&facts, HEALTH_FINE);
-	facts.moved_ms = INT64_MAX;
-	assert_verdict(&facts, HEALTH_FINE);
-	facts.up_ms = limits.stall_ms;
-	assert_verdict(&facts, HEALTH_FINE);
-	facts.up_ms++;
-	assert_verdict(&facts, HEALTH_STALLED);
+	ck_assert_str_eq(
+	    health_verdict_name(health_judge(&judged[_i].facts, &limits)),
+	    health_verdict_name(judged[_i].verdict));
 }
 
 TEST(limit_of_zero_is_never)
 {
 	static const struct health_limits none = { 0 };
-	struct health_facts facts = starting(INT64_MAX);
+	struct health_facts facts = { BEGUN(NEVER) };
 
 	ck_assert_int_eq(health_judge(&facts, &none), HEALTH_STARTING);
 	facts.ready = facts.identity = facts.assigned = true;

@@ -77,6 +77,8 @@ static const struct {
 	/* Its work comes back. */
 	{ "ejected", SHARE_READY, "a", ROW_CLAIMED, ME, BOOT, 5,
 	    SHARE_EJECTED },
+	{ "an older claim", SHARE_READY, "a", ROW_CLAIMED, ME, BOOT, 4,
+	    SHARE_SAME },
 	{ "landed", SHARE_READY, "b", ROW_LANDED, ME, BOOT, 5,
 	    SHARE_HAS_ENDED },
 	{ "landed, our last boot", SHARE_HELD, "a", ROW_LANDED, ME, "old", 5,

@@ -121,6 +121,9 @@ TEST(one_failure_of_the_base_may_be_a_flake)
 	expect("control 0");
 	scene_passed("0");
 	expect("eject a");
+	/* Nor is a pass enough that a failure came after. */
+	scene_failed("0");
+	expect("control 0");
 }
 
 static void

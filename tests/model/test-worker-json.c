@@ -2,7 +2,7 @@
 
 /* The record of a worker in state.json. */
 
-#include "unit.h"
+#include "member-dice.h"
 #include "schema.h"
 #include "worker.h"
 
@@ -151,158 +151,46 @@ TEST(members_that_contradict_each_other_are_mended)
 	    worker_transition(other, WORKER_OFFLINE, NULL, NOW, NULL), 0);
 }
 
+#define TEXT(m)    MEMBER(struct worker, TEXT, m, 0)
+#define BOOL(m)    MEMBER(struct worker, BOOL, m, 0)
+#define COUNT(m)   MEMBER(struct worker, COUNT, m, 0)
+#define SUM(m)     MEMBER(struct worker, SUM, m, 0)
+#define TIME(m)    MEMBER(struct worker, TIME, m, 0)
+#define WORD(m, n) MEMBER(struct worker, WORD, m, n)
+
+static const struct member members[] = { TEXT(branch), TEXT(worktree),
+	TEXT(prompt), TEXT(prompt_command), TEXT(task), TEXT(commit),
+	TEXT(reviewed), TEXT(session.pending), TEXT(session.receipt),
+	TEXT(session.id), TEXT(session.transcript), TEXT(reason),
+	TEXT(accepted_head), TEXT(checked), TEXT(checked_key), TIME(since_ms),
+	TIME(activity_ms), TIME(created_ms), TIME(crashed_ms),
+	TIME(session.pending_since_ms), SUM(session.history_ms), SUM(until_ms),
+	SUM(checked_ms), SUM(session.generation), BOOL(on_hold),
+	BOOL(over_budget), BOOL(detached), BOOL(blocked), BOOL(self_review),
+	BOOL(self_reviewed), BOOL(session.pending_clear), BOOL(session.ready),
+	BOOL(session.busy), BOOL(accepted), BOOL(approved), COUNT(stalls),
+	COUNT(session.pending_tries), COUNT(session.pending_refused),
+	COUNT(session.open_tools), COUNT(crashes), COUNT(limit_tries),
+	COUNT(conflicts), WORD(status, WORKER_STATUS_COUNT),
+	WORD(before, WORKER_STATUS_COUNT), WORD(after, WORKER_STATUS_COUNT),
+	WORD(session.step, PROMPT_STEP_COUNT) };
+
+/* What fits together: other records are repaired when they are read. */
 static void
-roll_string(struct dice *dice, char **member)
+roll(struct dice *dice, struct worker *w)
 {
-	static const char *const pieces[] = { "a", "\"", "\\", "\n", "\t",
-		"\x01", "\x7f", "/", "\xc3\xa9", "\xf0\x9f\xa4\x96", "{}", " ",
-		"\xe2\x80\xa8" };
-	cleanup_buf struct buf text = BUF_INIT;
-
-	if (dice_below(dice, 4) == 0)
-		return;
-	dice_text(dice, pieces, nitems(pieces), 64, &text);
-	xstrset(member, text.data);
-}
-
-static enum worker_status
-roll_status(struct dice *dice)
-{
-	return (enum worker_status)dice_below(dice, WORKER_STATUS_COUNT);
-}
-
-static int64_t
-roll_time(struct dice *dice)
-{
-	return (int64_t)(dice_next(dice) % (NOW + 1));
-}
-
-static void
-roll_task(struct dice *dice, struct worker *w)
-{
-	roll_string(dice, &w->branch);
-	roll_string(dice, &w->worktree);
-	w->status = roll_status(dice);
-	w->since_ms = roll_time(dice);
-	w->activity_ms = roll_time(dice);
-	w->created_ms = roll_time(dice);
-	roll_string(dice, &w->prompt);
-	roll_string(dice, &w->prompt_command);
-	roll_string(dice, &w->task);
-	w->on_hold = dice_coin(dice);
-	w->stalls = (int)(dice_next(dice) >> 33);
-	w->over_budget = dice_coin(dice);
-	w->detached = dice_coin(dice);
-	w->blocked = w->status == WORKER_PAUSED && dice_coin(dice);
-	w->session.history_ms = (int64_t)(dice_next(dice) >> 1);
-	roll_string(dice, &w->commit);
-	roll_string(dice, &w->reviewed);
-	w->self_review = dice_coin(dice);
-	w->self_reviewed = dice_coin(dice);
-	roll_string(dice, &w->session.pending);
-	roll_string(dice, &w->session.receipt);
-	if (w->session.pending != NULL && w->session.receipt != NULL)
-		w->session.step =
-		    (enum prompt_step)dice_below(dice, PROMPT_STEP_COUNT);
-	w->session.pending_clear = dice_coin(dice);
-	w->session.pending_since_ms = roll_time(dice);
-	w->session.pending_tries = (int)(dice_next(dice) >> 33);
-	w->session.pending_refused = (int)(dice_next(dice) >> 33);
-	w->after = roll_status(dice);
-}
-
-static void
-roll_session(struct dice *dice, struct worker *w)
-{
-	w->session.generation = dice_next(dice) >> 1;
-	roll_string(dice, &w->session.id);
-	roll_string(dice, &w->session.transcript);
+	member_roll(dice, members, nitems(members), w, NOW);
+	w->blocked = w->status == WORKER_PAUSED && w->blocked;
+	if (w->session.pending == NULL || w->session.receipt == NULL)
+		w->session.step = PROMPT_NONE;
+	while (!worker_status_may(w->before, WORKER_PAUSED) ||
+	    worker_waits(w->before))
+		w->before =
+		    (enum worker_status)dice_below(dice, WORKER_STATUS_COUNT);
 	if (dice_coin(dice)) {
 		w->session.pane = json_object_new_object();
 		json_set_int(w->session.pane, "pid", dice_below(dice, 99999));
 	}
-	w->session.ready = dice_coin(dice);
-	w->session.busy = dice_coin(dice);
-	w->session.open_tools = (int)(dice_next(dice) >> 33);
-	w->crashes = (int)(dice_next(dice) >> 33);
-	w->crashed_ms = roll_time(dice);
-	roll_string(dice, &w->reason);
-	do {
-		w->before = roll_status(dice);
-	} while (!worker_status_may(w->before, WORKER_PAUSED) ||
-	    w->before == WORKER_PAUSED || w->before == WORKER_LIMITED);
-	w->until_ms = (int64_t)(dice_next(dice) >> 1);
-	w->limit_tries = (int)(dice_next(dice) >> 33);
-	w->accepted = dice_coin(dice);
-	w->approved = dice_coin(dice);
-	roll_string(dice, &w->accepted_head);
-	roll_string(dice, &w->checked);
-	roll_string(dice, &w->checked_key);
-	w->checked_ms = (int64_t)(dice_next(dice) >> 1);
-	w->conflicts = (int)(dice_next(dice) >> 33);
-}
-
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-/* Member by member: a record that swaps two of them would print the same. */
-static void
-assert_same(const struct worker *a, const struct worker *b)
-{
-	ck_assert(same_text(a->name, b->name));
-	ck_assert(same_text(a->branch, b->branch));
-	ck_assert(same_text(a->worktree, b->worktree));
-	ck_assert(same_text(a->prompt, b->prompt));
-	ck_assert(same_text(a->prompt_command, b->prompt_command));
-	ck_assert(same_text(a->task, b->task));
-	ck_assert(same_text(a->commit, b->commit));
-	ck_assert(same_text(a->reviewed, b->reviewed));
-	ck_assert(same_text(a->session.pending, b->session.pending));
-	ck_assert(same_text(a->session.receipt, b->session.receipt));
-	ck_assert(same_text(a->session.id, b->session.id));
-	ck_assert(same_text(a->session.transcript, b->session.transcript));
-	ck_assert(same_text(a->reason, b->reason));
-	ck_assert(same_text(a->checked, b->checked));
-	ck_assert(same_text(a->checked_key, b->checked_key));
-	ck_assert_int_eq(a->checked_ms, b->checked_ms);
-	ck_assert_int_eq(a->status, b->status);
-	ck_assert_int_eq(a->since_ms, b->since_ms);
-	ck_assert_int_eq(a->activity_ms, b->activity_ms);
-	ck_assert_int_eq(a->created_ms, b->created_ms);
-	ck_assert_int_eq(a->on_hold, b->on_hold);
-	ck_assert_int_eq(a->stalls, b->stalls);
-	ck_assert_int_eq(a->over_budget, b->over_budget);
-	ck_assert_int_eq(a->detached, b->detached);
-	ck_assert_int_eq(a->blocked, b->blocked);
-	ck_assert_int_eq(a->session.history_ms, b->session.history_ms);
-	ck_assert_int_eq(a->self_review, b->self_review);
-	ck_assert_int_eq(a->self_reviewed, b->self_reviewed);
-	ck_assert_int_eq(a->session.step, b->session.step);
-	ck_assert_int_eq(a->session.pending_clear, b->session.pending_clear);
-	ck_assert_int_eq(
-	    a->session.pending_since_ms, b->session.pending_since_ms);
-	ck_assert_int_eq(a->session.pending_tries, b->session.pending_tries);
-	ck_assert_int_eq(
-	    a->session.pending_refused, b->session.pending_refused);
-	ck_assert_int_eq(a->after, b->after);
-	ck_assert_int_eq(a->session.ready, b->session.ready);
-	ck_assert_int_eq(a->session.busy, b->session.busy);
-	ck_assert_int_eq(a->session.open_tools, b->session.open_tools);
-	ck_assert_int_eq(a->crashes, b->crashes);
-	ck_assert_int_eq(a->crashed_ms, b->crashed_ms);
-	ck_assert_int_eq(a->before, b->before);
-	ck_assert_int_eq(a->until_ms, b->until_ms);
-	ck_assert_int_eq(a->limit_tries, b->limit_tries);
-	ck_assert_int_eq(a->accepted, b->accepted);
-	ck_assert_int_eq(a->approved, b->approved);
-	ck_assert(same_text(a->accepted_head, b->accepted_head));
-	ck_assert_int_eq(a->conflicts, b->conflicts);
-	ck_assert_uint_eq(a->session.generation, b->session.generation);
-	ck_assert_int_eq(
-	    json_object_equal(a->session.pane, b->session.pane), 1);
 }
 
 TEST(random_records_come_back_identical)
@@ -316,15 +204,18 @@ TEST(random_records_come_back_identical)
 						*second = NULL;
 		cleanup_buf struct buf text = BUF_INIT, other = BUF_INIT;
 
-		roll_task(&dice, worker);
-		roll_session(&dice, worker);
+		roll(&dice, worker);
 		json = schema_json(&worker_table, worker);
 		json_print(json, true, &text);
 		ck_assert_int_eq(
 		    json_parse(text.data, text.len, text.len, &read, NULL), 0);
 		ck_assert_int_eq(
 		    worker_from_json(read, "", NOW, &again, NULL), 0);
-		assert_same(worker, again);
+		ck_assert_str_eq(worker->name, again->name);
+		member_assert_same(members, nitems(members), worker, again);
+		ck_assert_int_eq(json_object_equal(
+				     worker->session.pane, again->session.pane),
+		    1);
 		second = schema_json(&worker_table, again);
 		json_print(second, true, &other);
 		ck_assert_str_eq(text.data, other.data);
