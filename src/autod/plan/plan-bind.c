@@ -86,26 +86,6 @@ now_after(const struct plan_node *node)
 	return now > last ? now : last + 1;
 }
 
-/* What was done was taken back. */
-static int
-reopen(struct plan_floor *floor, struct plan *plan,
-    const struct plan_node *node, const struct task *t, struct err *err)
-{
-	enum goal_status before = plan->goal->status;
-	struct plan_changes changes = { 0 };
-	const struct plan_edit edit = { .plan = plan,
-		.actor = "landing",
-		.why = t->reason != NULL ? t->reason : "taken back",
-		.now_ms = clock_wall_ms(),
-		.changes = &changes };
-	int r = plan_edit_reopen(&edit, node->id, err);
-
-	if (r == 0)
-		plan_apply_edit(floor, plan, &changes, before);
-	plan_changes_release(&changes);
-	return r;
-}
-
 static int
 check(const struct plan_floor *floor, const struct plan *plan,
     const struct plan_node *node, bool late, struct err *err)
@@ -171,7 +151,9 @@ plan_bind(
 		return 0;
 	}
 	if (!plan_node_is_assigned(node) && node->status == NODE_DONE &&
-	    t->landed_before != NULL && reopen(floor, plan, node, t, err) < 0)
+	    t->landed_before != NULL && /* what was done was taken back */
+	    plan_change_node(floor, node, plan_edit_reopen, "landing",
+		t->reason != NULL ? t->reason : "taken back", err) < 0)
 		return err_set(err, -ESTALE, "its node is done");
 	r = check(floor, plan, node, late, err);
 	if (r < 0)
@@ -375,23 +357,11 @@ plan_bind_end(struct plan_floor *floor, struct plan_node *node,
 	cleanup_free char *words = NULL;
 
 	if (!good && task_is_child(t)) {
-		const char *why = t->reason;
-		struct plan *plan =
-		    plan_set_plan(plan_floor_set(floor), node->goal_id);
-		enum goal_status before = plan->goal->status;
-		struct plan_changes changes = { 0 };
-		const struct plan_edit edit = { .plan = plan,
-			.actor = "task",
-			.why = why,
-			.now_ms = now_after(node),
-			.changes = &changes };
-
 		/* Whoever asked for it is told, and decides: the plan goes
 		 * on without it. */
-		if (plan_edit_cancel(&edit, node->id, NULL) == 0)
-			plan_apply_edit(floor, plan, &changes, before);
-		plan_changes_release(&changes);
-		plan_bind_release(floor, node, why);
+		plan_change_node(
+		    floor, node, plan_edit_cancel, "task", t->reason, NULL);
+		plan_bind_release(floor, node, t->reason);
 		return;
 	}
 	reconcile_config_read(floor->core->settings, &config);

@@ -121,33 +121,6 @@ plan_apply_status(struct plan_floor *floor, const struct plan *plan,
 		.reason = undone.len > 0 ? undone.data : reason });
 }
 
-void
-plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
-    const struct plan_changes *changes, enum goal_status before)
-{
-	const struct plan_goal *goal = plan->goal;
-	const struct plan_revision *r =
-	    &goal->revisions[goal->revision_count - 1];
-
-	plan_book_changes(floor, plan, changes);
-	plan_apply_revision(floor, goal, r);
-	for (size_t i = 0; i < changes->count; i++) {
-		const struct plan_node *node = changes->nodes[i];
-
-		if (node->updated_ms == r->at_ms)
-			emit(floor->core,
-			    &(struct event){
-				.kind = (enum event_kind)(
-				    EVENT_NODE_TODO + node->status),
-				.goal = goal->id,
-				.node = node->id,
-				.to = node_status_name(node->status),
-				.actor = r->actor,
-				.reason = node->blocked_reason });
-	}
-	plan_apply_status(floor, plan, before, r->actor, NULL);
-}
-
 /* --- changes --------------------------------------------------------- */
 
 struct node_before {
@@ -210,8 +183,8 @@ tell_node(const struct plan_change *c, const struct plan_node *node)
 							 c->edit.why });
 }
 
-void
-plan_change_end(struct plan_change *c)
+static void
+store(struct plan_change *c)
 {
 	const struct plan_goal *goal = c->plan->goal;
 
@@ -227,7 +200,31 @@ plan_change_end(struct plan_change *c)
 	plan_apply_status(
 	    c->floor, c->plan, c->status, c->edit.actor, c->edit.why);
 	plan_change_drop(c);
+}
+
+void
+plan_change_end(struct plan_change *c)
+{
+	store(c);
 	plan_floor_changed(c->floor);
+}
+
+int
+plan_change_node(struct plan_floor *floor, const struct plan_node *node,
+    plan_edit_fn *edit, const char *actor, const char *why, struct err *err)
+{
+	struct plan *plan = plan_set_plan(plan_floor_set(floor), node->goal_id);
+	struct plan_change c;
+	int r;
+
+	plan_change_begin(&c, floor, plan, why);
+	c.edit.actor = actor;
+	r = edit(&c.edit, node->id, err);
+	if (r < 0)
+		plan_change_drop(&c);
+	else
+		store(&c);
+	return r;
 }
 
 /* --- calls ----------------------------------------------------------- */

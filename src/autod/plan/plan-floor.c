@@ -511,23 +511,6 @@ finish(struct plan_floor *floor, const char *worker, const char *commit,
 
 /* --- taken back ------------------------------------------------------- */
 
-static void
-reopen(struct plan_floor *floor, struct plan *plan,
-    const struct plan_node *node, const char *why)
-{
-	enum goal_status before = plan->goal->status;
-	struct plan_changes changes = { 0 };
-	const struct plan_edit edit = { .plan = plan,
-		.actor = "landing",
-		.why = why,
-		.now_ms = clock_wall_ms(),
-		.changes = &changes };
-
-	if (plan_edit_reopen(&edit, node->id, NULL) == 0)
-		plan_apply_edit(floor, plan, &changes, before);
-	plan_changes_release(&changes);
-}
-
 static bool
 reopen_in(struct plan_floor *floor, struct plan *plan, const char *commit,
     const char *why)
@@ -540,7 +523,8 @@ reopen_in(struct plan_floor *floor, struct plan *plan, const char *commit,
 		if (!plan_node_leaf(node) || node->status != NODE_DONE ||
 		    !plan_has(node->evidence.commits, commit))
 			continue;
-		reopen(floor, plan, node, why);
+		plan_change_node(
+		    floor, node, plan_edit_reopen, "landing", why, NULL);
 		any = true;
 	}
 	return any;

@@ -273,11 +273,6 @@ bool plan_tasks_allowed(const struct plan_floor *floor);
 void
 plan_apply(struct plan_floor *floor, const struct reconcile_result *result);
 
-/* A change by an edit (plan-edit.h): its revision, every changed node, and the
- * goal if its status is not the one before. */
-void plan_apply_edit(struct plan_floor *floor, const struct plan *plan,
-    const struct plan_changes *changes, enum goal_status before);
-
 /* The work on the node, with its last dispatch. */
 void plan_apply_work(struct plan_floor *floor, const struct plan_node *node);
 
@@ -302,6 +297,13 @@ void plan_change_begin(struct plan_change *change, struct plan_floor *floor,
 void plan_change_end(struct plan_change *change);
 /* It was refused, and changed nothing. */
 void plan_change_drop(struct plan_change *change);
+
+/* The whole change of one node by the daemon. What follows from it is for the
+ * caller: plan_floor_changed(). */
+typedef int
+plan_edit_fn(const struct plan_edit *edit, const char *id, struct err *err);
+int plan_change_node(struct plan_floor *floor, const struct plan_node *node,
+    plan_edit_fn *edit, const char *actor, const char *why, struct err *err);
 
 /* --- calls ----------------------------------------------------------- */
 

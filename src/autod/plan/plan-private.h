@@ -155,7 +155,6 @@ struct planner_outcome {
 struct planner_question {
 	struct auto_mode *mode;
 	const char *prompt;
-	struct json_object *schema; /* of the answer; kept */
 	/* Judge an answer, as planner_judge(). */
 	void (*check)(void *arg, const char *answer, size_t len, int repairs,
 	    struct planner_result *ret_result);

@@ -14,51 +14,33 @@
 #include "settings.h"
 #include "workspace.h"
 
-/* What came of it, for the call. err NULL: it printed this answer. */
-struct planner_reply {
-	const char *answer;
-	size_t len;
-	int64_t cost_millionths; /* that it reported, also of a failure */
-	const char *model; /* the one that answered, as far as known */
-	const struct err *err; /* it did not answer: the reason */
-};
-
-typedef void planner_run_fn(const struct planner_reply *reply, void *arg);
-
-struct planner_run;
-
-static void planner_run_free(struct planner_run *run);
-
 #define SAID_MAX 200 /* bytes of its standard error in the report */
 #define COST_MAX 1000000 /* millionths of a dollar, of one answer */
 
-struct planner_run {
+struct planner_talk {
+	struct planner_question question; /* prompt is not used */
+	char *prompt;
+	struct json_object *schema; /* of the answer */
 	struct child *child; /* NULL: it could not be started */
 	struct loop_call *failed;
-	struct err err;
+	struct err err; /* why not */
 	size_t printed;
 	int64_t timeout_ms;
-	planner_run_fn *fn;
-	void *arg;
+	char **problems;
+	char *answer, *model;
+	int repairs;
+	int64_t cost_millionths;
 };
 
-static void
-run_end(struct planner_run *run, const struct planner_reply *reply)
-{
-	planner_run_fn *fn = run->fn;
-	void *arg = run->arg;
-
-	run->child = NULL;
-	fn(reply, arg);
-	planner_run_free(run);
-}
+static void on_reply(struct planner_talk *talk, const char *answer, size_t len,
+    const struct planner_bill *bill, const struct err *err);
 
 static void
 on_not_started(void *arg)
 {
-	struct planner_run *run = arg;
+	struct planner_talk *talk = arg;
 
-	run_end(run, &(struct planner_reply){ .model = "", .err = &run->err });
+	on_reply(talk, NULL, 0, &(struct planner_bill){ 0 }, &talk->err);
 }
 
 /* Why it ended without an answer: its own words if it is Claude Code, or the
@@ -93,48 +75,42 @@ describe(const struct child_result *result, int64_t timeout_ms,
 static void
 on_exited(const struct child_result *result, void *arg)
 {
-	struct planner_run *run = arg;
+	struct planner_talk *talk = arg;
 	cleanup_buf struct buf answer = BUF_INIT;
 	cleanup_json struct json_object *json = NULL;
 	struct planner_bill bill = { 0 };
-	struct planner_reply reply = { .answer = result->out.head.data,
-		.len = result->out.head.len,
-		.model = bill.model };
 	struct err err = { 0 }, said = { 0 };
 
-	if (run->printed > PLANNER_ANSWER_MAX) {
+	talk->child = NULL;
+	if (talk->printed > PLANNER_ANSWER_MAX) {
 		err_set(&err, -E2BIG,
 		    "the planner printed more than %d bytes, and was ended",
 		    PLANNER_ANSWER_MAX);
-		reply.err = &err;
-		run_end(run, &reply);
+		on_reply(talk, result->out.head.data, result->out.head.len,
+		    &bill, &err);
 		return;
 	}
 	child_output_text(&result->out, &answer);
 	if (planner_unwrap(answer.data, answer.len, &json, &bill, &said) !=
 	    -EIO)
 		said.msg[0] = '\0';
-	reply.cost_millionths = bill.cost_millionths;
-	reply.answer = answer.data;
-	reply.len = answer.len;
-	if (!child_succeeded(result) || said.msg[0] != '\0') {
-		describe(result, run->timeout_ms, said.msg, &err);
-		reply.err = &err;
-	}
-	run_end(run, &reply);
+	if (!child_succeeded(result) || said.msg[0] != '\0')
+		describe(result, talk->timeout_ms, said.msg, &err);
+	on_reply(
+	    talk, answer.data, answer.len, &bill, err.code != 0 ? &err : NULL);
 }
 
 /* Nothing is gained by reading on. */
 static void
 on_said(const char *bytes, size_t len, void *arg)
 {
-	struct planner_run *run = arg;
-	size_t before = run->printed;
+	struct planner_talk *talk = arg;
+	size_t before = talk->printed;
 
 	(void)bytes;
-	run->printed += len;
-	if (before <= PLANNER_ANSWER_MAX && run->printed > PLANNER_ANSWER_MAX)
-		child_cancel(run->child);
+	talk->printed += len;
+	if (before <= PLANNER_ANSWER_MAX && talk->printed > PLANNER_ANSWER_MAX)
+		child_cancel(talk->child);
 }
 
 static char **
@@ -154,65 +130,37 @@ planner_argv(const struct core *core, struct json_object *schema)
 	return kept_argv(strv_const(argv), 0);
 }
 
-/* fn is called once, later, from the loop; the run is gone then. */
-static struct planner_run *
-planner_run_start(struct core *core, const char *prompt,
-    struct json_object *schema, planner_run_fn *fn, void *arg)
+/* repair: what was wrong with the answer before; NULL = the first one. */
+static void
+ask(struct planner_talk *talk, const char *repair)
 {
-	struct planner_run *run = xcalloc(1, sizeof *run);
+	struct core *core = talk->question.mode->core;
 	const char *root = core->workspace->root;
 	cleanup_free char *whose = identity_command(root);
 	cleanup_strv char **env = NULL;
-	int64_t timeout_ms =
-	    settings_duration(core->settings, "planner.timeout");
-	cleanup_strv char **argv = planner_argv(core, schema);
+	cleanup_strv char **argv = planner_argv(core, talk->schema);
+	cleanup_buf struct buf prompt = BUF_INIT;
 	struct child_spec spec = {
 		.argv = strv_const(argv),
 		.cwd = root,
-		.input = prompt,
-		.input_len = strlen(prompt),
 		.said = on_said,
 		.output_max = (size_t)2 * PLANNER_ANSWER_MAX,
-		.deadline_ms = timeout_ms,
+		.deadline_ms = talk->timeout_ms,
 	};
 
+	buf_adds(&prompt, talk->prompt);
+	if (repair != NULL)
+		buf_addf(&prompt, "\n\n%s", repair);
 	strv_add(&env, whose);
 	strv_add_all(&env, agent_kinds[0]->print_env);
 	spec.env = strv_const(env);
-	run->timeout_ms = timeout_ms;
-	run->fn = fn;
-	run->arg = arg;
-	if (child_spawn(core->loop, &spec, on_exited, run, &run->child,
-		&run->err) < 0) {
-		run->failed = loop_call_new(core->loop, on_not_started, run);
-		loop_call_request(run->failed);
-	}
-	return run;
+	spec.input = prompt.data;
+	spec.input_len = prompt.len;
+	talk->printed = 0;
+	if (child_spawn(core->loop, &spec, on_exited, talk, &talk->child,
+		&talk->err) < 0)
+		loop_call_request(talk->failed);
 }
-
-/* End it; fn is not called. */
-static void
-planner_run_free(struct planner_run *run)
-{
-	if (run == NULL)
-		return;
-	if (run->child != NULL)
-		child_abandon(run->child);
-	loop_call_free(run->failed);
-	free(run);
-}
-
-struct planner_talk {
-	struct planner_question question; /* prompt is not used */
-	char *prompt;
-	struct planner_run *run;
-	char **problems;
-	char *answer, *model;
-	int repairs;
-	int64_t cost_millionths;
-};
-
-static void ask(struct planner_talk *talk, const char *prompt);
 
 static void
 talk_end(struct planner_talk *talk, const struct err *err, bool invalid)
@@ -226,24 +174,6 @@ talk_end(struct planner_talk *talk, const struct err *err, bool invalid)
 		.repairs = talk->repairs,
 		.cost_millionths = talk->cost_millionths });
 	planner_talk_free(talk);
-}
-
-/* An answer that is too long was not kept. */
-static void
-judge_long(
-    struct planner_talk *talk, const char *words, struct planner_result *result)
-{
-	cleanup_buf struct buf prompt = BUF_INIT;
-
-	strv_add(&result->problems, words);
-	if (talk->repairs >= PLANNER_REPAIRS) {
-		result->verdict = PLANNER_GIVE_UP;
-		return;
-	}
-	planner_prompt_repair(
-	    strv_const(result->problems), talk->answer, &prompt);
-	result->prompt = buf_take(&prompt);
-	result->verdict = PLANNER_ASK_AGAIN;
 }
 
 static void
@@ -270,31 +200,33 @@ give_up(struct planner_talk *talk, char *const *problems)
 	talk_end(talk, &err, true);
 }
 
+/* err: it did not answer. */
 static void
-on_reply(const struct planner_reply *reply, void *arg)
+on_reply(struct planner_talk *talk, const char *answer, size_t len,
+    const struct planner_bill *bill, const struct err *err)
 {
-	struct planner_talk *talk = arg;
 	struct planner_result result = { 0 };
 
-	talk->run = NULL;
 	free(talk->answer);
-	talk->answer = reply->answer == NULL ?
+	talk->answer = answer == NULL ?
 	    NULL :
-	    xstrndup(reply->answer,
-		text_cut(reply->answer, reply->len, PLAN_TEXT_MAX));
-	if (reply->model[0] != '\0')
-		xstrset(&talk->model, reply->model);
-	talk->cost_millionths += reply->cost_millionths;
-	ledger_planned(talk->question.mode->ledger, reply->cost_millionths);
-	if (reply->err != NULL && reply->err->code != -E2BIG) {
-		talk_end(talk, reply->err, false);
+	    xstrndup(answer, text_cut(answer, len, PLAN_TEXT_MAX));
+	if (bill->model[0] != '\0')
+		xstrset(&talk->model, bill->model);
+	talk->cost_millionths += bill->cost_millionths;
+	ledger_planned(talk->question.mode->ledger, bill->cost_millionths);
+	if (err != NULL && err->code != -E2BIG) {
+		talk_end(talk, err, false);
 		return;
 	}
-	if (reply->err != NULL)
-		judge_long(talk, reply->err->msg, &result);
-	else
-		talk->question.check(talk->question.arg, reply->answer,
-		    reply->len, talk->repairs, &result);
+	if (err != NULL) { /* an answer that is too long was not kept */
+		strv_add(&result.problems, err->msg);
+		planner_reject(
+		    &result, talk->repairs, PLANNER_REPAIRS, talk->answer);
+	} else {
+		talk->question.check(
+		    talk->question.arg, answer, len, talk->repairs, &result);
+	}
 	take_problems(talk, result.problems);
 	switch (result.verdict) {
 	case PLANNER_ACCEPTED:
@@ -311,28 +243,18 @@ on_reply(const struct planner_reply *reply, void *arg)
 	planner_result_release(&result);
 }
 
-/* repair: what was wrong with the answer before; NULL = the first one. */
-static void
-ask(struct planner_talk *talk, const char *repair)
-{
-	cleanup_buf struct buf prompt = BUF_INIT;
-
-	buf_adds(&prompt, talk->prompt);
-	if (repair != NULL)
-		buf_addf(&prompt, "\n\n%s", repair);
-	talk->run = planner_run_start(talk->question.mode->core, prompt.data,
-	    talk->question.schema, on_reply, talk);
-}
-
 struct planner_talk *
 planner_talk_start(const struct planner_question *q)
 {
 	struct planner_talk *talk = xcalloc(1, sizeof *talk);
+	struct core *core = q->mode->core;
 
 	talk->question = *q;
-	talk->question.schema = json_object_get(q->schema);
+	talk->schema = planner_schema();
 	talk->prompt = xstrdup(q->prompt);
 	talk->model = xstrdup("");
+	talk->timeout_ms = settings_duration(core->settings, "planner.timeout");
+	talk->failed = loop_call_new(core->loop, on_not_started, talk);
 	ask(talk, NULL);
 	return talk;
 }
@@ -342,8 +264,10 @@ planner_talk_free(struct planner_talk *talk)
 {
 	if (talk == NULL)
 		return;
-	planner_run_free(talk->run);
-	json_object_put(talk->question.schema);
+	if (talk->child != NULL)
+		child_abandon(talk->child);
+	loop_call_free(talk->failed);
+	json_object_put(talk->schema);
 	strv_free(talk->problems);
 	free(talk->prompt);
 	free(talk->answer);

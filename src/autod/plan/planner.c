@@ -23,14 +23,10 @@
 
 #define MILLION 1000000.0
 
-/* The settings of [planner]. */
-static struct plan_limits
-planner_goal_limits(void)
-{
-	return (struct plan_limits){
-		.max_phases = 5, .max_tasks = 7, .max_subtasks = 7
-	};
-}
+/* The bounds of a plan that the planner makes. */
+static const struct plan_limits limits = {
+	.max_phases = 5, .max_tasks = 7, .max_subtasks = 7
+};
 
 /* --- where it came from ------------------------------------------------- */
 
@@ -61,7 +57,6 @@ sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
     const struct planner_outcome *outcome, const struct settings *settings)
 {
 	char hash[PLANNER_HASH_SIZE];
-	struct plan_limits limits;
 	struct json_object *json;
 
 	planner_template_hash(template, hash);
@@ -73,7 +68,6 @@ sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
 		goal->validation_errors =
 		    strv_copy(strv_const(outcome->problems));
 	json_object_put(goal->planner_inputs);
-	limits = planner_goal_limits();
 	json = json_object_new_object();
 	set_cut(json, "prompt", prompt, PLAN_INSTRUCTION_MAX);
 	json_set_int(json, "maxPhases", limits.max_phases);
@@ -85,15 +79,6 @@ sign(struct plan_goal *goal, enum planner_template template, const char *prompt,
 	if (outcome->err != NULL && outcome->answer != NULL)
 		set_cut(json, "lastAnswer", outcome->answer, PLAN_TEXT_MAX);
 	goal->planner_inputs = json;
-}
-
-/* Note in the new plan where it came from. */
-static void
-planner_goal_sign(struct plan *next, enum planner_template template,
-    const char *prompt, const struct planner_outcome *outcome,
-    const struct settings *settings)
-{
-	sign(next->goal, template, prompt, outcome, settings);
 }
 
 /* --- the goal ----------------------------------------------------------- */
@@ -194,12 +179,6 @@ planner_goal_count(struct plan_floor *floor, struct plan *plan, int by)
 
 /* --- asking -------------------------------------------------------- */
 
-struct planner_answer {
-	const char *text;
-	size_t len;
-	int repairs; /* how often it was asked again before */
-};
-
 /* The node itself has started; it is released before the new plan is applied,
  * so here it counts as such. */
 static int
@@ -236,41 +215,6 @@ try_replan(const struct plan *plan, const char *node_id,
 	plan_changes_release(&changes);
 	plan_free(copy);
 	return r;
-}
-
-/* As planner_judge(). plan: that of the goal now. node_id: the node that is to
- * be divided, NULL = it is a whole new plan; the other nodes that have started
- * must stay as they are. */
-static void
-planner_check_plan(const struct plan *plan, const char *node_id,
-    const struct planner_answer *answer, struct planner_result *ret_result)
-{
-	const struct plan_source source = { .goal_id = plan->goal->id,
-		.title = plan->goal->title,
-		.now_ms = clock_wall_ms(),
-		.planner = true,
-		.limits = planner_goal_limits() };
-	struct err err = { 0 };
-
-	planner_judge(answer->text, answer->len, &source, answer->repairs,
-	    PLANNER_REPAIRS, ret_result);
-	if (ret_result->verdict == PLANNER_ACCEPTED && node_id != NULL &&
-	    try_replan(plan, node_id, ret_result->plan, &err) < 0) {
-		cleanup_free char *previous =
-		    xstrndup(answer->text, answer->len);
-		cleanup_buf struct buf prompt = BUF_INIT;
-
-		/* It can be read, and not be used. */
-		planner_result_release(ret_result);
-		strv_add(&ret_result->problems, err.msg);
-		ret_result->verdict = PLANNER_GIVE_UP;
-		if (answer->repairs >= PLANNER_REPAIRS)
-			return;
-		planner_prompt_repair(
-		    strv_const(ret_result->problems), previous, &prompt);
-		ret_result->prompt = buf_take(&prompt);
-		ret_result->verdict = PLANNER_ASK_AGAIN;
-	}
 }
 
 #define TRIES 3 /* for an answer at all, across daemons */
@@ -358,14 +302,32 @@ planner_job_find(const struct planner *planner, enum planner_template template,
 
 /* --- answers ------------------------------------------------------------- */
 
+/* As planner_judge(). If a node is to be divided, the others that have started
+ * must stay as they are. */
 static void
 check_plan(void *arg, const char *answer, size_t len, int repairs,
     struct planner_result *ret_result)
 {
 	struct planner_job *job = arg;
+	const struct plan *plan = planner_job_plan(job);
+	const struct plan_source source = { .goal_id = plan->goal->id,
+		.title = plan->goal->title,
+		.now_ms = clock_wall_ms(),
+		.planner = true,
+		.limits = limits };
+	struct err err = { 0 };
 
-	planner_check_plan(planner_job_plan(job), job->node_id,
-	    &(struct planner_answer){ answer, len, repairs }, ret_result);
+	planner_judge(
+	    answer, len, &source, repairs, PLANNER_REPAIRS, ret_result);
+	if (ret_result->verdict == PLANNER_ACCEPTED && job->node_id != NULL &&
+	    try_replan(plan, job->node_id, ret_result->plan, &err) < 0) {
+		cleanup_free char *previous = xstrndup(answer, len);
+
+		/* It can be read, and not be used. */
+		planner_result_release(ret_result);
+		strv_add(&ret_result->problems, err.msg);
+		planner_reject(ret_result, repairs, PLANNER_REPAIRS, previous);
+	}
 	job->next = take_ptr(&ret_result->plan);
 }
 
@@ -388,7 +350,7 @@ accept(
 	cleanup_buf struct buf how = BUF_INIT;
 	struct err err = { 0 };
 
-	planner_goal_sign(job->next, job->template, job->prompt, outcome,
+	sign(job->next->goal, job->template, job->prompt, outcome,
 	    planner->core->settings);
 	/* "by claude-opus-5-5 for $0.25, corrected once" */
 	buf_addf(&how, "by %s", job->next->goal->model_ref);
@@ -443,18 +405,15 @@ on_planned(void *arg, const struct planner_outcome *outcome)
 }
 
 static void
-ask(struct planner_job *job, struct json_object *schema,
-    void (*check)(void *, const char *, size_t, int, struct planner_result *),
+ask(struct planner_job *job,
     void (*done)(void *, const struct planner_outcome *))
 {
 	job->talk = planner_talk_start(
 	    &(struct planner_question){ .mode = job->planner->floor->mode,
 		.prompt = job->prompt,
-		.schema = schema,
-		.check = check,
+		.check = check_plan,
 		.done = done,
 		.arg = job });
-	json_object_put(schema);
 }
 
 /* The attempt is committed. */
@@ -463,7 +422,6 @@ ask_plan(void *arg)
 {
 	struct planner_job *job = arg;
 	const struct plan *plan = planner_job_plan(job);
-	struct plan_limits limits = planner_goal_limits();
 	cleanup_buf struct buf prompt = BUF_INIT, survey = BUF_INIT;
 
 	job->storing = false;
@@ -476,7 +434,7 @@ ask_plan(void *arg)
 	planner_prompt_plan(plan->goal, &limits, survey.data, &prompt);
 	free(job->prompt);
 	job->prompt = buf_take(&prompt);
-	ask(job, planner_schema(), check_plan, on_planned);
+	ask(job, on_planned);
 }
 
 static void
@@ -506,7 +464,7 @@ on_replanned(void *arg, const struct planner_outcome *outcome)
 
 	job->talk = NULL;
 	if (next != NULL)
-		planner_goal_sign(next, job->template, job->prompt, outcome,
+		sign(next->goal, job->template, job->prompt, outcome,
 		    job->planner->core->settings);
 	if (job->replanned != NULL)
 		job->replanned(next, outcome->err, job->arg);
@@ -518,13 +476,12 @@ on_replanned(void *arg, const struct planner_outcome *outcome)
 static void
 begin_replan(struct planner_job *job, const struct plan *plan)
 {
-	struct plan_limits limits = planner_goal_limits();
 	cleanup_buf struct buf prompt = BUF_INIT;
 
 	planner_prompt_replan(
 	    plan, plan_find(plan, job->node_id), job->reason, &limits, &prompt);
 	job->prompt = buf_take(&prompt);
-	ask(job, planner_schema(), check_plan, on_replanned);
+	ask(job, on_replanned);
 }
 
 #define AT_ONCE   2 /* questions */

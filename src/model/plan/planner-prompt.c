@@ -404,16 +404,30 @@ planner_unwrap(const char *answer, size_t len, struct json_object **ret_json,
 }
 
 void
+planner_reject(struct planner_result *result, int repairs, int max_repairs,
+    const char *previous)
+{
+	cleanup_buf struct buf prompt = BUF_INIT;
+
+	result->verdict = PLANNER_GIVE_UP;
+	if (repairs >= max_repairs)
+		return;
+	planner_prompt_repair(strv_const(result->problems), previous, &prompt);
+	result->prompt = buf_take(&prompt);
+	result->verdict = PLANNER_ASK_AGAIN;
+}
+
+void
 planner_judge(const char *answer, size_t len, const struct plan_source *source,
     int repairs, int max_repairs, struct planner_result *ret_result)
 {
 	cleanup_json struct json_object *json = NULL;
-	cleanup_buf struct buf previous = BUF_INIT, prompt = BUF_INIT;
+	cleanup_buf struct buf previous = BUF_INIT;
 	struct planner_bill bill;
 	struct err err = { 0 };
 	int r;
 
-	*ret_result = (struct planner_result){ .verdict = PLANNER_GIVE_UP };
+	*ret_result = (struct planner_result){ 0 };
 	r = planner_unwrap(answer, len, &json, &bill, &err);
 	ret_result->cost_millionths = bill.cost_millionths;
 	if (r == 0)
@@ -426,16 +440,12 @@ planner_judge(const char *answer, size_t len, const struct plan_source *source,
 	}
 	if (strv_count(ret_result->problems) == 0)
 		strv_add(&ret_result->problems, err.msg);
-	if (repairs >= max_repairs || r == -EIO)
-		return;
 	if (json != NULL)
 		json_print(json, false, &previous);
 	else
 		buf_add(&previous, answer, len);
-	planner_prompt_repair(
-	    strv_const(ret_result->problems), previous.data, &prompt);
-	ret_result->prompt = buf_take(&prompt);
-	ret_result->verdict = PLANNER_ASK_AGAIN;
+	planner_reject(ret_result, r == -EIO ? max_repairs : repairs,
+	    max_repairs, previous.data);
 }
 
 void

@@ -80,6 +80,9 @@ void
 planner_judge(const char *answer, size_t len, const struct plan_source *source,
     int repairs, int max_repairs, struct planner_result *ret_result);
 void planner_result_release(struct planner_result *result);
+/* It cannot be used because of its problems: ask again, or give up. */
+void planner_reject(struct planner_result *result, int repairs, int max_repairs,
+    const char *previous);
 
 /* What Claude Code's own JSON says about the answer in it. */
 struct planner_bill {
