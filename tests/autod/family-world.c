@@ -1,44 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "family-world.h"
+#include "mail-world.h"
 #include "plan-floor.h"
 #include "team-private.h"
-
-struct family_world family_world;
-
-static void
-open_floor(void)
-{
-	family_world.floor = team_floor_new(plan_world.floor);
-}
 
 void
 family_world_begin(const char *more)
 {
-	memset(&family_world, 0, sizeof family_world);
-	plan_world_begin(NULL, more);
-	open_floor();
+	mail_world_open(NULL, more);
 	plan_world_live();
 	plan_world_goal("g", 1);
-	unit_at_end(family_world_end);
-}
-
-void
-family_world_end(void)
-{
-	if (floor_world.repo == NULL)
-		return;
-	team_floor_free(family_world.floor);
-	plan_world_end();
-}
-
-void
-family_world_die(void)
-{
-	team_floor_free(family_world.floor);
-	plan_world_reopen();
-	open_floor();
-	plan_world_live();
 }
 
 void
@@ -79,12 +51,6 @@ family_world_spawn_after(
 	plan_edit_end(&change.edit, "added");
 	plan_change_end(&change);
 	plan_world_settle();
-}
-
-struct agent *
-family_world_turn(const char *task)
-{
-	return auto_world_turn_on(task);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "floor-world.h"
+#include "run-dir.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -465,6 +466,35 @@ floor_world_ask_at(const char *path, const char *method, const char *params)
 	call->watch = loop_watch_new(
 	    floor_world.loop, call->fd, LOOP_READ, on_readable, call);
 	return call;
+}
+
+struct floor_call *
+floor_world_ask_as(const char *worker, const char *method, const char *params)
+{
+	cleanup_free char *socket =
+	    run_dir_socket(&floor_world.workspace, worker);
+
+	return floor_world_ask_at(socket, method, params);
+}
+
+struct json_object *
+floor_world_result(struct floor_call *call)
+{
+	const char *error = floor_world_answer(call);
+
+	ck_assert_msg(error == NULL, "%s", error);
+	return floor_call_result(call);
+}
+
+void
+floor_world_refused(struct floor_call *call, int code, const char *words)
+{
+	const char *error = floor_world_answer(call);
+
+	ck_assert_msg(error != NULL, "it was not refused");
+	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
+	    floor_call_code(call), error);
+	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
 }
 
 struct floor_call *

@@ -108,6 +108,12 @@ struct floor_call *floor_world_ask(const char *method, const char *params);
 /* The same at another socket than the people's. */
 struct floor_call *
 floor_world_ask_at(const char *path, const char *method, const char *params);
+/* The same at the socket of a worker. */
+struct floor_call *
+floor_world_ask_as(const char *worker, const char *method, const char *params);
+/* It must succeed: the result. Or be refused, with this code and words. */
+struct json_object *floor_world_result(struct floor_call *call);
+void floor_world_refused(struct floor_call *call, int code, const char *words);
 /* The same without waiting for the answer: returns the connection, which the
  * caller closes. */
 int floor_world_send(const char *method, const char *params);

@@ -6,12 +6,18 @@
 struct mail_world mail_world;
 
 void
+mail_world_open(const char *plan, const char *more)
+{
+	plan_world_begin(plan, more);
+	mail_world.team = team_floor_new(plan_world.floor);
+	unit_at_end(mail_world_end);
+}
+
+void
 mail_world_begin(void)
 {
-	plan_world_begin(NULL, "concurrency = 2\n");
-	mail_world.team = team_floor_new(plan_world.floor);
+	mail_world_open(NULL, "concurrency = 2\n");
 	plan_world_live();
-	unit_at_end(mail_world_end);
 }
 
 void
@@ -77,56 +83,35 @@ mail_world_child(void)
 	mail_world_settle();
 }
 
+void
+mail_world_begin_family(void)
+{
+	mail_world_begin_two();
+	mail_world_child();
+}
+
 /* --- calls --------------------------------------------------------------- */
 
 struct floor_call *
 mail_world_ask(const char *worker, const char *tool, const char *params)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *method = xasprintf("team.%s", tool);
 
-	return floor_world_ask_at(socket, method, params);
-}
-
-struct json_object *
-mail_world_answer(struct floor_call *call)
-{
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error == NULL, "%s", error);
-	return floor_call_result(call);
+	return floor_world_ask_as(worker, method, params);
 }
 
 struct json_object *
 mail_world_must(const char *task_id, const char *tool, const char *params)
 {
-	return mail_world_answer(
+	return floor_world_result(
 	    mail_world_ask(mail_world_task(task_id)->worker, tool, params));
-}
-
-struct json_object *
-mail_world_person(const char *method, const char *params)
-{
-	return mail_world_answer(floor_world_ask(method, params));
-}
-
-void
-mail_world_refused(struct floor_call *call, int code, const char *words)
-{
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error != NULL, "it was not refused");
-	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
-	    floor_call_code(call), error);
-	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
 }
 
 void
 mail_world_refuses(const char *task_id, const char *tool, const char *params,
     int code, const char *words)
 {
-	mail_world_refused(
+	floor_world_refused(
 	    mail_world_ask(mail_world_task(task_id)->worker, tool, params),
 	    code, words);
 }
@@ -150,7 +135,7 @@ mail_world_show(const char *id)
 {
 	cleanup_free char *params = xasprintf("{\"id\":\"%s\"}", id);
 
-	return mail_world_person("mail.show", params);
+	return plan_world_must("mail.show", params);
 }
 
 /* A tool ends, and its hook waits: what the session is told. */
@@ -159,14 +144,12 @@ mail_world_tool_ends(const struct agent *agent)
 {
 	static int ids;
 	const char *worker = agent->worker->name;
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *params =
 	    xasprintf("{\"event\": \"PostToolUse\", \"worker\": \"%s\", "
 		      "\"generation\": %d, \"id\": \"h%d\", \"data\": {}}",
 		worker, (int)agent->worker->session.generation, ++ids);
-	struct json_object *result =
-	    mail_world_answer(floor_world_ask_at(socket, "hook.event", params));
+	struct json_object *result = floor_world_result(
+	    floor_world_ask_as(worker, "hook.event", params));
 
 	mail_world_settle();
 	return result != NULL ? json_object_get_string(result) : "";

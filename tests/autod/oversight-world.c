@@ -18,6 +18,17 @@ oversight_world_begin(const char *settings)
 	unit_at_end(oversight_world_end);
 }
 
+struct agent *
+oversight_world_begin_turn(const char *settings)
+{
+	struct agent *agent;
+
+	oversight_world_begin(settings);
+	agent = auto_world_turn(1);
+	oversight_world_sh("echo 1 >one.txt");
+	return agent;
+}
+
 void
 oversight_world_end(void)
 {

@@ -23,6 +23,8 @@ extern struct oversight_world {
 
 /* settings: lines for [auto], and other tables after them. */
 void oversight_world_begin(const char *settings);
+/* And auto-1 is in the first turn, with a file that is not committed. */
+struct agent *oversight_world_begin_turn(const char *settings);
 void oversight_world_end(void);
 /* The daemon dies, and the next one takes over; or it is only there. */
 void oversight_world_die(void);

@@ -44,6 +44,21 @@ plan_world_reopen(void)
 	plan_world.floor = plan_floor_new(auto_world.mode);
 }
 
+void
+plan_world_die(void)
+{
+	plan_world_reopen();
+	plan_world_live();
+}
+
+void
+plan_world_begin_goal(const char *more, int tasks)
+{
+	plan_world_begin(NULL, more);
+	plan_world_live();
+	plan_world_goal("goal_a", tasks);
+}
+
 /* --- goals ----------------------------------------------------------- */
 
 static void
@@ -284,24 +299,14 @@ plan_world_events(const char *type)
 struct json_object *
 plan_world_must(const char *method, const char *params)
 {
-	struct floor_call *call = floor_world_ask(method, params);
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error == NULL, "%s: %s", method, error);
-	return floor_call_result(call);
+	return floor_world_result(floor_world_ask(method, params));
 }
 
 void
 plan_world_refused(
     const char *method, const char *params, int code, const char *words)
 {
-	struct floor_call *call = floor_world_ask(method, params);
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error != NULL, "%s %s", method, params);
-	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
-	    floor_call_code(call), error);
-	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+	floor_world_refused(floor_world_ask(method, params), code, words);
 }
 
 struct plan_node *

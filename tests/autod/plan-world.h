@@ -28,6 +28,10 @@ void plan_world_end(void);
  * created. */
 void plan_world_reopen(void);
 
+void plan_world_die(void); /* and it runs */
+/* All of it: a daemon runs, and has goal_a. */
+void plan_world_begin_goal(const char *more, int tasks);
+
 /* The node that was assigned last; one was. */
 struct plan_node *plan_world_worked(void);
 /* A goal with a phase P1 and so many tasks T1.1, T1.2, ..., each of which

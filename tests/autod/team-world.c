@@ -56,11 +56,9 @@ team_world_die(void)
 struct floor_call *
 team_world_call(const char *worker, const char *tool, const char *params)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *method = xasprintf("team.%s", tool);
 
-	return floor_world_ask_at(socket, method, params);
+	return floor_world_ask_as(worker, method, params);
 }
 
 const char *
@@ -74,13 +72,11 @@ team_world_hook(const struct agent *agent, const char *event, const char *data)
 {
 	static int ids;
 	const char *worker = agent->worker->name;
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *params = xasprintf(
 	    "{\"event\": \"%s\", \"worker\": \"%s\", \"generation\": "
 	    "%d, \"id\": \"h%d\", \"data\": %s}",
 	    event, worker, (int)agent->worker->session.generation, ++ids, data);
 
 	ck_assert_ptr_null(floor_world_answer(
-	    floor_world_ask_at(socket, "hook.event", params)));
+	    floor_world_ask_as(worker, "hook.event", params)));
 }

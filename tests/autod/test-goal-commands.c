@@ -67,8 +67,7 @@ TEST(a_goal_is_created_with_its_plan_and_stored)
 	ck_assert_int_eq(plan_world_events("plan.generated"), 1);
 	ck_assert_int_eq(plan_world_events("plan.created"), 1);
 	ck_assert_int_eq(plan_world_events("plan.updated"), 0);
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	plan = plan_world_plan(goal);
 	ck_assert_ptr_nonnull(plan);
 	ck_assert_uint_eq(plan->count, 3);
@@ -143,8 +142,7 @@ TEST(what_could_not_be_read_again_is_not_stored)
 	    must("overseer.goal.create",
 		"{\"title\":\" \",\"plan\":\"# Own\\n" PLAN "\"}"),
 	    "goal", ""));
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
 	ck_assert_str_eq(plan_world_plan(goal)->goal->title, "Own");
 }
@@ -179,8 +177,7 @@ TEST(a_goal_that_has_ended_is_read_from_the_store)
 	must("overseer.work.update",
 	    "{\"node\":\"T1.1\",\"status\":\"done\",\"reason\":\"r\"}");
 	must("overseer.goal.cancel", about(goal, ""));
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	ck_assert_ptr_null(plan_world_plan(goal));
 	ck_assert_uint_eq(listed("{}"), 0);
 	shown = must("overseer.goal.show", about(goal, ""));
@@ -278,8 +275,7 @@ TEST(an_edited_text_is_one_revision)
 	    about(goal, ",\"text\":\"# t\\n## P1: One\\n\""), API_E_STARTED,
 	    "P1");
 	ck_assert_int_eq(plan->goal->version, 2);
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	plan = plan_world_plan(goal);
 	ck_assert_uint_eq(plan->count, 3);
 	ck_assert_str_eq(plan->phases[0]->children[1]->name, "New");

@@ -28,6 +28,13 @@ close_family(void)
 	plan_floor_free(take_ptr(&family.plan));
 }
 
+static void
+join_family(void)
+{
+	open_family();
+	unit_at_end(close_family);
+}
+
 static bool
 is_open(void *arg)
 {
@@ -46,8 +53,7 @@ static void
 begin(void)
 {
 	hosts_world_begin("concurrency = 2\n[plan]\nenabled = true\n");
-	open_family();
-	unit_at_end(close_family);
+	join_family();
 	auto_world_task("a.md", "Do it\n");
 	live();
 	auto_world_turn_on("t1-a");
@@ -173,14 +179,10 @@ TEST(mail_waits_for_a_host_that_is_away_and_is_sent_once)
 static int
 count_mail(const char *worker)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
-	struct floor_call *call =
-	    floor_world_ask_at(socket, "team.mail_inbox", "{}");
-
-	ck_assert_ptr_null(floor_world_answer(call));
 	return (int)json_object_array_length(
-	    json_object_object_get(floor_call_result(call), "mail"));
+	    json_object_object_get(floor_world_result(floor_world_ask_as(
+				       worker, "team.mail_inbox", "{}")),
+		"mail"));
 }
 
 /* Its answer was lost, and b says it again. */
@@ -252,11 +254,9 @@ static const char *
 tool(const char *task, const char *name, const char *params)
 {
 	const char *worker = state_task(&auto_world.core->state, task)->worker;
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *method = xasprintf("team.%s", name);
 
-	return floor_world_answer(floor_world_ask_at(socket, method, params));
+	return floor_world_answer(floor_world_ask_as(worker, method, params));
 }
 
 /* The only worker of a is busy with the parent of t2-a, which b may have. */
@@ -267,8 +267,7 @@ spawn(const char *more)
 	    xasprintf("[plan]\nenabled = true\n%s", more != NULL ? more : "");
 
 	hosts_world_begin(settings);
-	open_family();
-	unit_at_end(close_family);
+	join_family();
 	auto_world_task("a.md", "Do it\n");
 	live();
 	auto_world_turn_on("t1-a");
@@ -387,8 +386,7 @@ static struct agent *
 run_child(void)
 {
 	hosts_world_begin("[plan]\nenabled = true\n");
-	open_family();
-	unit_at_end(close_family);
+	join_family();
 	live();
 	b_spawns();
 	hosts_world_polls();
@@ -425,13 +423,11 @@ TEST(a_child_of_another_host_writes_to_its_parent_and_is_limited)
 TEST(a_child_of_another_host_asks_its_parent)
 {
 	struct floor_call *call;
-	cleanup_free char *socket = NULL;
 	cleanup_free char *subject = NULL;
 	const char *text;
 
 	run_child();
-	socket = run_dir_socket(&floor_world.workspace, "auto-1");
-	call = floor_world_ask_at(socket, "team.request_orchestrator",
+	call = floor_world_ask_as("auto-1", "team.request_orchestrator",
 	    "{\"message\":\"Which?\",\"call\":\"c1\"}");
 	text = strstr(letter_to_b(), "request:R_");
 	ck_assert_ptr_nonnull(text);
@@ -447,8 +443,7 @@ TEST(a_child_of_another_host_asks_its_parent)
 TEST(the_next_attempt_knows_whom_a_lost_host_has_asked_for)
 {
 	hosts_world_begin("[plan]\nenabled = true\n");
-	open_family();
-	unit_at_end(close_family);
+	join_family();
 	auto_world_task("a.md", "Do it\n");
 	SAYS(SHARED_PUBLISH, BOOK_T("t7-b"), BOOK_I(1), BOOK_T(NULL),
 	    BOOK_T("main"), BOOK_T("Make c"), BOOK_T("{}"), BOOK_I(0));
@@ -472,8 +467,7 @@ TEST_ROWS(the_next_attempt_owns_whom_a_lost_host_has_asked_for, 2)
 	    SHARED_CALL(SHARED_CLAIM_ONE, BOOK_T(B_BOOT), BOOK_T("t7-b"));
 
 	hosts_world_begin("[plan]\nenabled = true\n");
-	open_family();
-	unit_at_end(close_family);
+	join_family();
 	b_spawns();
 	SAYS(SHARED_PUBLISH_PARENT, BOOK_T("t7-b"), BOOK_T("t1-b"));
 	ck_assert_str_ne(hosts_world_says(&claim, 1), "");

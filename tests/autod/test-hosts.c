@@ -33,6 +33,26 @@ TEST(a_task_is_published_claimed_and_done_by_its_own_host)
 	"{\"outcome\":\"landed\",\"commit\":\"abc\",\"attempts\":1," \
 	"\"last_words\":\"Finished.\",\"tokens\":7}"
 
+/* The database is away, until it is given back. */
+static sqlite3 *
+take_away(void)
+{
+	sqlite3 *db = NULL;
+
+	ck_assert_int_eq(
+	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
+	ck_assert_int_eq(
+	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	return db;
+}
+
+static void
+give_back(sqlite3 *db, const char *sql)
+{
+	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+}
+
 /* b claims the next task; its fence is 1. */
 static void
 b_claims(const char *task)
@@ -58,14 +78,21 @@ begin_with_two(void)
 	hosts_world_wait_row("t2-a", "queued - 0");
 }
 
-TEST(a_task_that_another_host_does_is_settled_by_its_owner)
+/* And b has t2. */
+static void
+begin_elsewhere(void)
 {
-	const struct task *t;
-
 	begin_with_two();
 	b_claims("t2-a");
 	hosts_world_polls();
 	hosts_world_wait_step("t2-a", TASK_ELSEWHERE);
+}
+
+TEST(a_task_that_another_host_does_is_settled_by_its_owner)
+{
+	const struct task *t;
+
+	begin_elsewhere();
 	t = state_task(&auto_world.core->state, "t2-a");
 	ck_assert_str_eq(t->host, "b");
 	ck_assert_str_ne(
@@ -337,10 +364,7 @@ TEST(a_task_with_which_three_hosts_were_lost_asks_a_person)
 
 TEST(a_task_that_its_owner_drops_is_dropped_for_all)
 {
-	begin_with_two();
-	b_claims("t2-a");
-	hosts_world_polls();
-	hosts_world_wait_step("t2-a", TASK_ELSEWHERE);
+	begin_elsewhere();
 	ck_assert_ptr_null(floor_world_answer(
 	    floor_world_ask("task.drop", "{\"task\":\"t2-a\"}")));
 	hosts_world_wait_row("t2-a", "dropped b 2");
@@ -387,21 +411,17 @@ is_submitted(void *arg)
 
 TEST(nothing_begins_while_the_database_is_away_and_all_goes_on_then)
 {
-	sqlite3 *db = NULL;
+	sqlite3 *db;
 
 	begin_with_two();
-	ck_assert_int_eq(
-	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
-	ck_assert_int_eq(
-	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	db = take_away();
 	hosts_world_work_ends(auto_world_agent(), "one");
 	/* The turn goes on, and its work is kept. */
 	floor_world_wait(is_submitted, &hosts_world);
 	floor_world_settle();
 	ck_assert_int_eq(
 	    state_task(&auto_world.core->state, "t2-a")->step, TASK_WAITING);
-	sqlite3_exec(db, "rollback", NULL, NULL, NULL);
-	sqlite3_close(db);
+	give_back(db, "rollback");
 	auto_world_turn_on("t2-a");
 	hosts_world_wait_row("t1-a", "landed a 1");
 }
@@ -409,23 +429,16 @@ TEST(nothing_begins_while_the_database_is_away_and_all_goes_on_then)
 /* This one was thought to be lost. */
 TEST(work_that_another_host_has_landed_meanwhile_is_taken_out)
 {
-	sqlite3 *db = NULL;
+	sqlite3 *db;
 
 	begin_with_two();
-	ck_assert_int_eq(
-	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
-	ck_assert_int_eq(
-	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	db = take_away();
 	hosts_world_work_ends(auto_world_agent(), "one");
 	floor_world_wait(is_submitted, &hosts_world);
-	ck_assert_int_eq(
-	    sqlite3_exec(db,
-		"update task set state='landed',host='b',boot='" B_BOOT
-		"',fence=3,commit_id='abc',changed_at=changed_at+1 where "
-		"task='t1-a'; commit",
-		NULL, NULL, NULL),
-	    0);
-	sqlite3_close(db);
+	give_back(db,
+	    "update task set state='landed',host='b',boot='" B_BOOT
+	    "',fence=3,commit_id='abc',changed_at=changed_at+1 where "
+	    "task='t1-a'; commit");
 	hosts_world_wait_step("t1-a", -1);
 	auto_world_filed("t1-a landed; ");
 	auto_world_turn_on("t2-a");
@@ -643,21 +656,17 @@ TEST(hosts_tell_each_other_what_happens)
  * counted. */
 TEST(events_wait_while_the_database_is_away)
 {
-	sqlite3 *db = NULL;
+	sqlite3 *db;
 	const char *missed;
 
 	begin_with_two();
 	floor_world_settle();
-	ck_assert_int_eq(
-	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
-	ck_assert_int_eq(
-	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	db = take_away();
 	for (int i = 0; i < 1100; i++)
 		EMIT(auto_world.core, EVENT_TASK_FENCED, .task = "t9-c",
 		    .reason = "gone");
 	floor_world_settle();
-	sqlite3_exec(db, "rollback", NULL, NULL, NULL);
-	sqlite3_close(db);
+	give_back(db, "rollback");
 	wait_event("fleet_missed");
 	missed = strstr(
 	    hosts_world_says(&SHARED_CALL0(SHARED_EVENTS), 1), "\"count\":\"");
@@ -757,13 +766,9 @@ TEST(what_an_agent_reserves_is_reserved_on_all_hosts)
 	wait_reserved(false);
 	ck_assert_str_eq(b_reserves("V_1", "src"), "V_1;");
 	/* While the database is away, an agent goes on; it is told later. */
-	ck_assert_int_eq(
-	    sqlite3_open(strchr(hosts_world.database, ':') + 1, &db), 0);
-	ck_assert_int_eq(
-	    sqlite3_exec(db, "begin exclusive", NULL, NULL, NULL), 0);
+	db = take_away();
 	ck_assert_str_eq(a_reserves("V_4", "docs"), "");
-	sqlite3_exec(db, "rollback", NULL, NULL, NULL);
-	sqlite3_close(db);
+	give_back(db, "rollback");
 	wait_reserved(true);
 	ck_assert_str_eq(b_reserves("V_5", "docs/x"), "");
 	/* What a lost host had, others may have. */
@@ -930,10 +935,7 @@ TEST(a_person_is_told_what_another_host_answers)
  * asked for. */
 TEST(what_the_next_attempt_owns_is_not_ours_any_more)
 {
-	begin_with_two();
-	b_claims("t2-a");
-	hosts_world_polls();
-	hosts_world_wait_step("t2-a", TASK_ELSEWHERE);
+	begin_elsewhere();
 	xstrset(&state_task(&auto_world.core->state, "t2-a")->launch.parent,
 	    "t1-a");
 	hosts_world_sql("update task set host='b',boot='" B_BOOT
@@ -957,10 +959,7 @@ follows(void *arg)
  * not wait for that, and it is not forgotten. */
 TEST(news_go_on_while_the_branch_follows)
 {
-	begin_with_two();
-	b_claims("t2-a");
-	hosts_world_polls();
-	hosts_world_wait_step("t2-a", TASK_ELSEWHERE);
+	begin_elsewhere();
 	xstrset(&state_task(&auto_world.core->state, "t2-a")->launch.parent,
 	    "t1-a");
 	hosts_world_sql("update task set changed_at=changed_at+100000 where "

@@ -173,9 +173,7 @@ TEST_ROWS(whatever_its_worker_waits_for, nitems(held))
 	struct agent *agent;
 	const char *error;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	agent->worker->on_hold = held[_i] != WORKER_ERROR;
 	agent->worker->for_person = true;
 	/* An error of a worker that auto mode drives ends the daemon. */
@@ -319,9 +317,7 @@ die_in_abort(int n)
 	bool there;
 	int fd;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_begin_turn(OVERSIGHT_ON);
 	fd = floor_world_send("task.abort",
 	    "{\"task\": \"t1\", \"reason\": \"wrong way\", \"user\": \"ann\"}");
 	there = let_change(n);
@@ -395,9 +391,7 @@ die_in_pause(int n)
 	bool there;
 
 	tune(TWO_EXPECTED);
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	for (int i = 1; i <= 4; i++)
 		oversight_world_sent_back(i);
 	fake_session_turn_ends(agent->session, "Again.");

@@ -32,9 +32,7 @@ TEST(an_update_says_what_was_learned_and_what_blocks)
 {
 	const char *text;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_begin_turn(OVERSIGHT_ON);
 	turn_with_words(1,
 	    "A long story.\n\n```json\n{\"overseerUpdate\": {\"summary\": "
 	    "\"The sums are right\", \"blockers\": [\"no key\", "
@@ -54,9 +52,7 @@ TEST(the_scope_is_that_of_the_task)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	turn_with_words(1, "One.");
 	oversight_world_lacks(last(1), "\"scope\"");
 	strv_add(&auto_task(agent)->launch.scope_paths, "src");
@@ -69,9 +65,7 @@ TEST(an_outage_is_no_error_of_the_work)
 {
 	const char *text;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_begin_turn(OVERSIGHT_ON);
 	oversight_world_talk(auto_world_agent(),
 	    "{\"type\":\"assistant\",\"isApiErrorMessage\":true,\"message\":"
 	    "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\","
@@ -128,9 +122,7 @@ TEST(a_cost_that_comes_late_is_counted_once)
 	struct agent *agent;
 	const char *text;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	oversight_world_talk(agent, USED("m1", "100"));
 	oversight_world_sent_back(1);
 	text = last(1);
@@ -174,9 +166,7 @@ TEST(an_estimate_that_was_too_high_is_made_up_for)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	oversight_world_talk(agent, ESTIMATED("m1"));
 	oversight_world_sent_back(1);
 	oversight_world_has(last(1), "\"cost\":4.0");
@@ -196,9 +186,7 @@ TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
 	struct agent *agent;
 	const struct auto_mode *mode;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	oversight_world_talk(agent, USED("m1", "100"));
 	oversight_world_sent_back(1);
 	/* As the next daemon has it. */

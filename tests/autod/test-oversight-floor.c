@@ -248,9 +248,7 @@ TEST(iterations_are_replayed_after_a_death)
 {
 	struct agent *agent;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_begin_turn(OVERSIGHT_ON);
 	oversight_world_lacks(get_stuck(1, 2), "OVERSIGHT");
 	oversight_world_die();
 	agent = auto_world_turn(1);

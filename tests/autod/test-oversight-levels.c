@@ -35,9 +35,7 @@ TEST(words_alone_are_only_logged)
 {
 	int count = 0;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	oversight_world_begin_turn(OVERSIGHT_ON);
 	for (int n = 1; n <= 15; n++) {
 		cleanup_free char *work = xasprintf("echo %d >one.txt", n);
 

@@ -53,9 +53,7 @@ TEST(a_message_instead_of_a_parked_prompt_loses_no_redirection)
 	const char *text;
 	int count;
 
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	for (int n = 1; n <= 3; n++) {
 		oversight_world_tool_fails(agent, n);
 		if (n < 3)

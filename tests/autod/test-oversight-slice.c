@@ -33,6 +33,13 @@ get_stuck_inside(struct agent *agent, int part)
 	floor_world_settle();
 }
 
+static void
+get_stuck(struct agent *agent)
+{
+	for (int n = 1; n <= 3; n++)
+		get_stuck_inside(agent, n);
+}
+
 static bool
 waits(void)
 {
@@ -47,19 +54,14 @@ static const char *
 tool_ends(const struct agent *agent, const char *data)
 {
 	static int ids;
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, "auto-1");
 	cleanup_free char *params =
 	    xasprintf("{\"event\": \"PostToolUse\", \"worker\": \"auto-1\", "
 		      "\"generation\": %d, \"id\": \"h%d\", \"data\": %s}",
 		(int)agent->worker->session.generation, ++ids, data);
-	struct floor_call *call =
-	    floor_world_ask_at(socket, "hook.event", params);
-	struct json_object *result;
+	struct json_object *result = floor_world_result(
+	    floor_world_ask_as("auto-1", "hook.event", params));
 
-	ck_assert_ptr_null(floor_world_answer(call));
 	floor_world_settle();
-	result = floor_call_result(call);
 	return result != NULL ? json_object_get_string(result) : "";
 }
 
@@ -71,9 +73,7 @@ TEST(a_long_turn_is_looked_at_in_parts)
 	int count;
 
 	tune("slice_tools=4");
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	for (int n = 1; n <= 3; n++) {
 		ck_assert(!waits());
 		oversight_world_tool_fails(agent, n);
@@ -125,11 +125,8 @@ TEST(a_redirection_that_does_not_help_interrupts)
 	int count;
 
 	tune("slice_tools=1");
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
-	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(agent, n);
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
+	get_stuck(agent);
 	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
 	get_stuck_inside(agent, 4);
@@ -153,8 +150,7 @@ TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 	agent = auto_world_turn(1);
 	oversight_world_sh(
 	    "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
-	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(agent, n);
+	get_stuck(agent);
 	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
 	floor_world.store_held = true;
 	oversight_world_tool_fails(agent, 4);
@@ -177,11 +173,8 @@ TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 	struct agent *agent;
 
 	tune("slice_tools=1 slice=2000");
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
-	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(agent, n);
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
+	get_stuck(agent);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
 	oversight_world_tool_fails(agent, 4); /* of a subagent */
 	while (fake_session_interrupts(agent->session) == 0)
@@ -196,11 +189,8 @@ TEST(what_is_due_in_a_turn_survives_the_daemon)
 	struct agent *agent;
 
 	tune("slice_tools=1");
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
-	for (int n = 1; n <= 3; n++)
-		get_stuck_inside(agent, n);
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
+	get_stuck(agent);
 	ck_assert(waits());
 	oversight_world_die();
 	agent = auto_world_turn(1);
@@ -214,9 +204,7 @@ TEST(a_turn_is_ended_for_a_pause)
 	struct agent *agent;
 
 	tune(TWO_EXPECTED " slice_tools=1");
-	oversight_world_begin(OVERSIGHT_ON);
-	agent = auto_world_turn(1);
-	oversight_world_sh("echo 1 >one.txt");
+	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	for (int n = 1; n <= 5; n++) {
 		get_stuck_inside(agent, n);
 		if (n == 3)

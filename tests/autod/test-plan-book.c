@@ -404,8 +404,7 @@ TEST(a_goal_of_a_pool_task_is_left_alone)
 	plan_world_plan("goal_a")->goal->implicit = true;
 	plan_book_record(plan_world.floor, BOOK_GOAL, "goal_a", "goal_a");
 	plan_world_settle();
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	ck_assert_int_eq(plan_world.floor->state, PLAN_OPEN);
 	ck_assert_ptr_null(plan_world_plan("goal_a"));
 	list = json_object_object_get(

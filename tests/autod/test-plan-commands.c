@@ -61,8 +61,7 @@ TEST(a_draft_changes_nothing_until_it_is_applied)
 	ck_assert_str_eq(plan_find(plan, "T1.2")->name, "Second");
 	ck_assert_int_eq(plan_world_events("plan.drafted"), 1);
 	/* It is there for the next daemon. */
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	draft = must("overseer.plan.draft", about(goal, ""));
 	ck_assert_str_eq(json_string_or(draft, "state", ""), "ready");
 	ck_assert_uint_eq(

@@ -115,8 +115,7 @@ TEST(a_message_that_the_worker_has_is_not_sent_again)
 	plan_apply_work(plan_world.floor, plan_world_worked());
 	plan_world_settle();
 	floor_world_settle();
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	floor_world_wait(is_accepted, &plan_world);
 	floor_world_settle();
 	eve = fleet_find(floor_world.fleet, "eve");
@@ -150,8 +149,7 @@ TEST_ROWS(killed_around_a_dispatch_it_is_sent_once, 12)
 	floor_world_wait_closely(is_time_to_die, &death);
 	eve = fleet_find(floor_world.fleet, "eve");
 	given = fake_session_prompts(eve->session);
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	floor_world_wait(eve_has_it, &plan_world);
 	plan_world_settle();
 	a = assignment();
@@ -330,8 +328,7 @@ eve_completes(const char *method)
 	    xstrdup(plan_world_node("goal_a", "T1.1")->evidence.commits[0]);
 	plan_world_settle();
 	floor_world_settle();
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	ck_assert_ptr_null(plan_world_plan("goal_a"));
 	return commit;
 }

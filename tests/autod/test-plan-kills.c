@@ -44,8 +44,7 @@ die_and_complete(int n)
 	plan_world_goal("goal_a", 1);
 	died = plan_world_work_changes(n);
 	for (int i = 0; i < 2 && died; i++) {
-		plan_world_reopen();
-		plan_world_live();
+		plan_world_die();
 		if (i == 0)
 			plan_world_work_changes(n);
 	}

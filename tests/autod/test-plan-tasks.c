@@ -14,9 +14,7 @@ TEST(a_goal_is_completed_node_by_node)
 {
 	const struct plan_node *node;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 2);
+	plan_world_begin_goal(NULL, 2);
 	plan_world_work_all();
 	plan_world_is("goal_a", "completed; T1.1 done; T1.2 done; ");
 	auto_world_filed("t1 landed; t2 landed; ");
@@ -168,16 +166,13 @@ TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 {
 	const struct plan_node *node;
 
-	plan_world_begin(NULL, "max_attempts = 2\n");
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal("max_attempts = 2\n", 1);
 	use_up(2);
 	node = plan_world_node("goal_a", "T1.1");
 	ck_assert_ptr_nonnull(strstr(node->blocked_reason, "refused"));
 	ck_assert_int_eq(node->work.status, ASSIGNMENT_BLOCKED);
 	/* The next daemon knows it. */
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	floor_world_settle();
 	plan_world_is("goal_a", "active; T1.1 blocked; ");
 	ck_assert(is_parked());
@@ -192,9 +187,7 @@ TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 
 TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)
 {
-	plan_world_begin(NULL, "max_attempts = 2\n");
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal("max_attempts = 2\n", 1);
 	use_up(2);
 	plan_world_must("auto.resume", "{\"worker\": \"t1\"}");
 	use_up(4);
@@ -208,9 +201,7 @@ TEST(another_worker_tries_it_once_more_where_the_goal_says_so)
 {
 	const struct task *t;
 
-	plan_world_begin(NULL, "max_attempts = 1\n");
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal("max_attempts = 1\n", 1);
 	plan_world_plan("goal_a")->goal->recovery_policy = RECOVERY_REASSIGN;
 	t = use_up(2);
 	ck_assert_str_eq(t->avoid, "auto-1");
@@ -244,9 +235,7 @@ TEST(a_task_without_a_change_does_not_finish_its_node)
 {
 	const struct task *task;
 
-	plan_world_begin(NULL, "require_commit = false\n");
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal("require_commit = false\n", 1);
 	auto_world_turn(1);
 	floor_world_wait(is_only_said, &plan_world);
 	plan_world_settle();
@@ -281,9 +270,7 @@ TEST(a_task_whose_work_the_branch_has_already_finishes_its_node)
 	const struct plan_node *node;
 	struct agent *agent;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	agent = auto_world_turn(1);
 	floor_world_wt("auto-1",
 	    "echo a >a.txt; git add a.txt; git commit -qm 'add a.txt'");
@@ -303,9 +290,7 @@ TEST(an_empty_commit_is_no_change)
 {
 	struct agent *agent;
 
-	plan_world_begin(NULL, "max_attempts = 1\n");
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal("max_attempts = 1\n", 1);
 	agent = auto_world_turn(1);
 	floor_world_wt("auto-1", "git commit -q --allow-empty -m 'nothing'");
 	fake_session_turn_ends(agent->session, "Done.");
@@ -338,14 +323,11 @@ TEST(a_revert_opens_a_node_again_also_of_a_goal_that_was_completed)
 {
 	cleanup_free char *commit = NULL;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	plan_world_work_all();
 	commit =
 	    xstrdup(plan_world_node("goal_a", "T1.1")->evidence.commits[0]);
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	ck_assert_ptr_null(plan_world_plan("goal_a"));
 	revert(commit);
 	floor_world_wait(is_reopened, &plan_world);
@@ -372,9 +354,7 @@ move_goal(enum goal_status to)
 
 TEST(while_a_goal_is_paused_turns_finish_and_nothing_begins)
 {
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 2);
+	plan_world_begin_goal(NULL, 2);
 	auto_world_turn(1);
 	move_goal(GOAL_PAUSED);
 	plan_world_work_all();
@@ -434,9 +414,7 @@ is_given_back(void *arg)
 
 TEST(a_task_of_a_paused_goal_that_failed_is_tried_again_when_it_goes_on)
 {
-	plan_world_begin(NULL, "max_attempts = 2\n");
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal("max_attempts = 2\n", 1);
 	auto_world_turn(1);
 	move_goal(GOAL_PAUSED);
 	floor_world_wait_closely(is_given_back, &plan_world);
@@ -488,9 +466,7 @@ TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 {
 	struct agent *agent;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	agent = auto_world_turn(1);
 	fake_session_turn_ends(agent->session, "Tabs or spaces?");
 	floor_world_wait(is_asking, &plan_world);
@@ -503,9 +479,7 @@ TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 
 TEST(the_work_of_a_cancelled_goal_is_salvaged)
 {
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	auto_world_turn(1);
 	auto_world_work("saved.txt");
 	move_goal(GOAL_CANCELLED);
@@ -524,9 +498,7 @@ TEST(a_task_whose_node_went_to_another_does_not_come_back_to_it)
 	const struct plan_work_move move = { .to = ASSIGNMENT_CANCELLED };
 	struct plan_node *node;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	auto_world_turn(1);
 	node = plan_world_node("goal_a", "T1.1");
 	plan_node_assign(node, "A_other", clock_wall_ms() + 1);

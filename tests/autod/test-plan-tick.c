@@ -10,6 +10,13 @@
 
 #define FAST "plan_tick=100"
 
+static void
+begin_fast(void)
+{
+	tune(FAST);
+	plan_world_begin_goal(NULL, 1);
+}
+
 /* Between two turns, and nothing happens. */
 static void
 stall(struct agent *agent)
@@ -38,10 +45,7 @@ TEST(a_stalled_worker_is_asked_for_its_status_and_goes_on)
 {
 	struct agent *agent;
 
-	tune(FAST);
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	begin_fast();
 	agent = auto_world_turn(1);
 	stall(agent);
 	auto_world_turn(2);
@@ -75,10 +79,7 @@ TEST(messages_that_do_not_help_end_with_a_person)
 {
 	const struct plan_node *node;
 
-	tune(FAST);
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	begin_fast();
 	auto_world_turn(1);
 	floor_world_wait(is_deaf_until_told, &plan_world);
 	node = plan_world_node("goal_a", "T1.1");
@@ -93,10 +94,7 @@ TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
 	struct agent *agent;
 	const struct plan_work *a;
 
-	tune(FAST);
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	begin_fast();
 	agent = auto_world_turn(1);
 	stall(agent);
 	agent->worker->status = WORKER_IDLE;
@@ -110,10 +108,7 @@ TEST(a_worker_that_takes_no_message_is_given_up_after_the_retries)
 
 TEST(a_fresh_worker_gets_a_node_that_is_reassigned)
 {
-	tune(FAST);
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	begin_fast();
 	stall(auto_world_turn(1));
 	assignment()->recovery_policy = RECOVERY_REASSIGN;
 	assignment()->retry_count = 2;
@@ -176,8 +171,7 @@ TEST(a_tick_that_is_off_leaves_no_record)
 	floor_world_sh(
 	    "sed -i 's/^enabled = true/enabled = false/' .llmc/config.toml");
 	floor_world_accept();
-	plan_world_reopen();
-	plan_world_live();
+	plan_world_die();
 	floor_world_settle();
 	ck_assert_int_eq(plan_world_events("overseer.tick"), 0);
 }
@@ -236,9 +230,7 @@ TEST(a_worker_in_its_turn_gets_no_message_from_the_tick)
 {
 	struct agent *agent;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	agent = auto_world_turn(1);
 	let_it_be_overdue(agent);
 	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
@@ -257,9 +249,7 @@ TEST(what_is_busy_is_recorded_and_asked_later)
 {
 	struct agent *agent;
 
-	plan_world_begin(NULL, NULL);
-	plan_world_live();
-	plan_world_goal("goal_a", 1);
+	plan_world_begin_goal(NULL, 1);
 	agent = auto_world_turn(1);
 	stall(agent);
 	agent->worker->status = WORKER_LIMITED;

@@ -8,35 +8,16 @@
 
 #define CHILD "actor:team:coder:coder-1"
 
-static struct floor_call *
-use(const char *worker, const char *tool, const char *params)
-{
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
-	cleanup_free char *method = xasprintf("team.%s", tool);
-
-	return floor_world_ask_at(socket, method, params);
-}
-
-static struct json_object *
-answer(struct floor_call *call)
-{
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error == NULL, "%s", error);
-	return floor_call_result(call);
-}
-
 /* auto-1 is at work, and team-1 for it. */
 static void
 begin(void)
 {
 	family_world_begin(NULL);
-	family_world_turn("t1");
-	answer(use("auto-1", "agent_spawn",
+	auto_world_turn_on("t1");
+	floor_world_result(mail_world_ask("auto-1", "agent_spawn",
 	    "{\"spawn_reason\":\"x\",\"requested_subagents\":["
 	    "{\"role\":\"coder\",\"task\":\"x\"}]}"));
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 	plan_world_settle();
 }
 
@@ -46,14 +27,14 @@ ask(const char *call)
 	cleanup_free char *params =
 	    xasprintf("{\"message\":\"A or B?\",\"call\":\"%s\"}", call);
 
-	return use("team-1", "request_orchestrator", params);
+	return mail_world_ask("team-1", "request_orchestrator", params);
 }
 
 static bool
 is_stored(void *arg)
 {
 	(void)arg;
-	return records_open(family_world.floor->core, BOOK_REQUEST, NULL) > 0;
+	return records_open(mail_world.team->core, BOOK_REQUEST, NULL) > 0;
 }
 
 /* auto-1 answers the only open question. */
@@ -63,17 +44,18 @@ respond(void)
 	cleanup_free char *params = NULL;
 	cleanup_json struct json_object *question = NULL;
 
-	floor_world_wait(is_stored, &family_world);
-	question = records_first(family_world.floor->core, BOOK_REQUEST, NULL);
+	floor_world_wait(is_stored, NULL);
+	question = records_first(mail_world.team->core, BOOK_REQUEST, NULL);
 	params = xasprintf("{\"requestId\":\"%s\",\"response\":\"B\"}",
 	    json_string_or(question, "id", ""));
-	return use("auto-1", "respond_orchestrator_request", params);
+	return mail_world_ask("auto-1", "respond_orchestrator_request", params);
 }
 
 static void
 is_b(struct floor_call *call)
 {
-	ck_assert_str_eq(json_string_or(answer(call), "response", "none"), "B");
+	ck_assert_str_eq(
+	    json_string_or(floor_world_result(call), "response", "none"), "B");
 }
 
 TEST(a_restart_does_not_forget_how_many_were_asked)
@@ -85,11 +67,11 @@ TEST(a_restart_does_not_forget_how_many_were_asked)
 	for (size_t i = 0; i < nitems(calls); i++) {
 		struct floor_call *asked = ask(calls[i]);
 
-		answer(respond());
+		floor_world_result(respond());
 		is_b(asked);
 	}
 	floor_world_settle();
-	family_world_die();
+	mail_world_die();
 	sixth = ask("c6");
 	floor_world_answer(sixth);
 	ck_assert_int_eq(floor_call_code(sixth), API_E_RATE);
@@ -108,8 +90,8 @@ static bool
 nobody_waits(void *arg)
 {
 	(void)arg;
-	return !team_requests_asks(family_world.floor->requests,
-	    fleet_find(family_world.floor->fleet, "team-1"));
+	return !team_requests_asks(mail_world.team->requests,
+	    fleet_find(mail_world.team->fleet, "team-1"));
 }
 
 TEST(whoever_hangs_up_does_not_wait_any_more)
@@ -118,15 +100,15 @@ TEST(whoever_hangs_up_does_not_wait_any_more)
 
 	begin();
 	asked = ask("c1");
-	floor_world_wait(is_stored, &family_world);
-	ck_assert(!nobody_waits(&family_world));
+	floor_world_wait(is_stored, NULL);
+	ck_assert(!nobody_waits(NULL));
 	floor_call_hang_up(asked);
-	floor_world_wait(nobody_waits, &family_world);
+	floor_world_wait(nobody_waits, NULL);
 	/* Its question is still there. */
 	ck_assert_uint_eq(
-	    team_requests_pending(family_world.floor->requests, CHILD), 1);
+	    team_requests_pending(mail_world.team->requests, CHILD), 1);
 	asked = ask("c1");
-	answer(respond());
+	floor_world_result(respond());
 	is_b(asked);
 }
 
@@ -134,8 +116,8 @@ TEST(whoever_asked_an_earlier_daemon_waits)
 {
 	begin();
 	ask("c1");
-	floor_world_wait(is_stored, &family_world);
+	floor_world_wait(is_stored, NULL);
 	floor_world_settle();
-	family_world_die();
-	ck_assert(!nobody_waits(&family_world));
+	mail_world_die();
+	ck_assert(!nobody_waits(NULL));
 }

@@ -23,8 +23,7 @@ TEST(session_that_works_gets_mail_after_its_next_tool_once)
 	struct agent *parent;
 	cleanup_free char *id = NULL;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	parent = mail_world_agent("t1");
 	ck_assert(!waits(parent));
 	id = mail_world_send("t2", MAIL("parent", "1", ""));
@@ -48,8 +47,7 @@ TEST(several_pieces_come_in_one_text_in_their_order)
 	cleanup_free char *info = NULL, *order = NULL, *plan = NULL;
 	const char *told;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	info = mail_world_send("t2", MAIL("parent", "1", ""));
 	order = mail_world_send("t2", MAIL("parent", "2", ACK));
 	ck_assert_int_eq(team_mail_post(mail_world.team,
@@ -73,8 +71,7 @@ TEST(mail_comes_before_the_end_of_a_turn_is_judged)
 	cleanup_free char *id = NULL;
 	int prompts;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	parent = mail_world_agent("t1");
 	prompts = fake_session_prompts(parent->session);
 	id = mail_world_send("t2", MAIL("parent", "1", ""));
@@ -101,7 +98,7 @@ TEST(idle_worker_that_is_driven_by_hand_gets_mail_as_a_prompt)
 	mail_world_begin();
 	eve = mail_world_eve();
 	id = xstrdup(
-	    mail_world_text(mail_world_person("mail.send", TO_EVE), "id"));
+	    mail_world_text(plan_world_must("mail.send", TO_EVE), "id"));
 	mail_world_settle();
 	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
 	ck_assert_ptr_nonnull(strstr(fake_session_prompt(eve->session), id));
@@ -121,7 +118,7 @@ TEST(nobody_is_woken_by_mail_while_the_fleet_is_paused)
 	eve = mail_world_eve();
 	state = &floor_world.core->state;
 	xstrset(&state->paused, "the budget of the day is spent");
-	mail_world_person("mail.send", TO_EVE);
+	plan_world_must("mail.send", TO_EVE);
 	mail_world_settle();
 	ck_assert_int_eq(fake_session_prompts(eve->session), 0);
 	/* The budget is not spent: the patrol ends the pause. */
@@ -143,7 +140,7 @@ TEST(mail_that_is_not_confirmed_comes_again_at_turn_ends_then_people_know)
 	eve = mail_world_eve();
 	team_deliver_set_pace(mail_world.team->deliver, &pace);
 	id = xstrdup(
-	    mail_world_text(mail_world_person("mail.send",
+	    mail_world_text(plan_world_must("mail.send",
 				"{\"to\":\"eve\",\"subject\":\"do it\","
 				"\"body\":\"b\",\"kind\":\"instruction\","
 				"\"ack_required\":true}"),
@@ -220,7 +217,7 @@ TEST_ROWS(mail_is_delivered_whenever_the_daemon_dies, KILLS)
 	mail_world_begin();
 	mail_world_eve();
 	id = xstrdup(
-	    mail_world_text(mail_world_person("mail.send", TO_EVE), "id"));
+	    mail_world_text(plan_world_must("mail.send", TO_EVE), "id"));
 	floor_world_wait_closely(has_passed, &passes);
 	eve = fleet_find(floor_world.fleet, "eve");
 	given = strstr(fake_session_prompt(eve->session), id) != NULL;

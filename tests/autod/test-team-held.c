@@ -54,7 +54,7 @@ settle(void)
 static void
 wait_for_others(void)
 {
-	family_world_turn_ends(family_world_turn("t1"), NULL);
+	family_world_turn_ends(auto_world_turn_on("t1"), NULL);
 	family_world_wait("auto-1", WORKER_WAITING);
 	floor_world_settle();
 }
@@ -64,7 +64,7 @@ static void
 begin(const char *more, const char *run)
 {
 	family_world_begin(more);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn_after("t1", "S1", run, "T1.1");
 }
 
@@ -129,7 +129,7 @@ TEST_ROWS(those_that_will_not_begin_are_not_waited_for, nitems(losses))
 
 		floor_world_sh(sed);
 		floor_world_accept();
-		family_world_die();
+		mail_world_die();
 	}
 	told(losses[_i].why);
 	ck_assert_ptr_null(auto_world_of("t1")->attempt.untold);
@@ -142,10 +142,10 @@ TEST(one_that_works_is_told_when_its_turn_ends)
 
 	begin(NULL, "");
 	plan_world_must(losses[0].method, losses[0].params);
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	family_world_turn_ends(agent, "a.txt");
 	told(losses[0].why);
-	family_world_turn_ends(family_world_turn("t1"), NULL);
+	family_world_turn_ends(auto_world_turn_on("t1"), NULL);
 	family_world_wait_filed("t1");
 	auto_world_filed("t1 landed; ");
 }
@@ -171,12 +171,12 @@ TEST(what_only_a_person_can_change_is_said_once)
 	    "in_progress)");
 	floor_world_wait(is_person_told, NULL);
 	still_waits();
-	family_world_die();
+	mail_world_die();
 	still_waits();
 	plan_world_must("overseer.goal.pause", "{\"goal\":\"g\"}");
 	still_waits();
 	has(worker("auto-1")->reason, "(held: goal g is paused)");
-	family_world_end(); /* and the commands have ended */
+	mail_world_end(); /* and the commands have ended */
 	ck_assert_int_eq(file_read(unit_path("told"), 10000, &text, NULL), 0);
 	has(text.data, "auto-1 waits for S1, which cannot begin: ");
 	buf_clear(&text);
@@ -201,12 +201,12 @@ static void
 begin_asking(const char *run)
 {
 	family_world_begin(NULL);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn("t1", "S1", run);
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 	wait_for_others();
 	fake_session_turn_ends(
-	    family_world_turn("t2")->session, "Tabs or spaces?");
+	    auto_world_turn_on("t2")->session, "Tabs or spaces?");
 	told("agent.paused:t2");
 	wait_for_others();
 }
@@ -216,9 +216,9 @@ TEST(a_run_until_empty_ends_although_one_of_the_team_is_parked)
 	struct agent *agent;
 
 	family_world_begin(NULL);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn("t1", "S1", "");
-	agent = family_world_turn("t2");
+	agent = auto_world_turn_on("t2");
 	wait_for_others();
 	op_park_task(
 	    auto_world.mode, agent, ASK_FAILURE, "stopped by oversight: x");
@@ -255,11 +255,11 @@ TEST(nobody_goes_on_while_all_are_paused)
 	wait_for_others();
 	xstrset(&core->state.paused, "the budget of the day is spent");
 	plan_world_must(losses[0].method, losses[0].params);
-	team_floor_changed(family_world.floor);
+	team_floor_changed(mail_world.team);
 	floor_world_settle();
 	ck_assert_int_eq(worker("auto-1")->status, WORKER_WAITING);
 	xstrset(&core->state.paused, NULL);
-	team_floor_changed(family_world.floor);
+	team_floor_changed(mail_world.team);
 	told(losses[0].why);
 }
 
@@ -279,25 +279,25 @@ static void
 begin_landed(void)
 {
 	family_world_begin(NULL);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn("t1", "S1", "");
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 	wait_for_others();
-	family_world_turn_ends(family_world_turn("t2"), "b.txt");
-	floor_world_wait_closely(is_settling, &family_world);
+	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
+	floor_world_wait_closely(is_settling, NULL);
 }
 
 TEST(without_a_store_a_result_is_told_all_the_same)
 {
 	family_world_begin(NULL);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn("t1", "S1", "");
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 	wait_for_others();
 	plan_floor_close(plan_world.floor);
 	xstrset(&plan_world.floor->why, "the store is damaged");
 	plan_world.floor->state = PLAN_SAFE;
-	family_world_turn_ends(family_world_turn("t2"), "b.txt");
+	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
 	told("- S1 (t2) has ended: landed");
 	floor_world_wt("auto-1", "test -e b.txt");
 }

@@ -13,24 +13,20 @@
 static const char *
 asks(const char *worker, const char *agent)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker);
 	cleanup_free char *params = xasprintf(
 	    "{\"spawn_reason\":\"x\",\"requested_subagents\":[%s]}", agent);
-	struct floor_call *call =
-	    floor_world_ask_at(socket, "team.agent_spawn", params);
-	const char *error = floor_world_answer(call);
+	struct json_object *answer =
+	    floor_world_result(mail_world_ask(worker, "agent_spawn", params));
 
-	ck_assert_msg(error == NULL, "%s", error);
 	plan_world_settle();
-	return json_string_or(floor_call_result(call), "reason", NULL);
+	return json_string_or(answer, "reason", NULL);
 }
 
 /* It ends well, in spite of those that work for it. */
 static void
 end_well(const char *id)
 {
-	struct agent *agent = family_world_turn(id);
+	struct agent *agent = auto_world_turn_on(id);
 
 	outcome_settle(
 	    auto_world.mode, auto_world_of(id), OUTCOME_NO_CHANGES, NULL);
@@ -43,11 +39,11 @@ static void
 begin(const char *more)
 {
 	family_world_begin(more);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	ck_assert_pstr_eq(asks("auto-1", CODER), NULL);
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 	ck_assert_pstr_eq(asks("team-1", CODER), NULL);
-	family_world_turn("t3");
+	auto_world_turn_on("t3");
 	ck_assert_str_eq(auto_world_of("t3")->worker, "team-2");
 }
 
@@ -77,7 +73,7 @@ TEST(no_agent_below_another_may_do_what_its_worker_may_not)
 	end_well("t1");
 	is_confined("t3", true);
 	floor_world_settle();
-	family_world_die();
+	mail_world_die();
 	is_confined("t3", true);
 }
 
@@ -105,7 +101,7 @@ TEST(one_that_was_handed_over_keeps_its_place_and_counts)
 	/* Another attempt is for the workers of teams too. */
 	ck_assert(task_is_spawned(auto_world_of("t3")));
 	plan_world_goal("h", 1);
-	agent = family_world_turn("t4");
+	agent = auto_world_turn_on("t4");
 	ck_assert_str_eq(agent->worker->name, "auto-1");
 	ck_assert_pstr_eq(asks("auto-1", CODER "," CODER), NULL);
 	ck_assert_str_eq(asks("auto-1", CODER), "resource_exhausted");
@@ -118,9 +114,9 @@ TEST(those_that_wait_for_others_do_not_count)
 	struct agent *agent;
 
 	family_world_begin("[team]\nmax_concurrent = 1\n");
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	ck_assert_pstr_eq(asks("auto-1", CODER), NULL);
-	agent = family_world_turn("t2");
+	agent = auto_world_turn_on("t2");
 	ck_assert_str_eq(asks("auto-1", CODER), "resource_exhausted");
 	/* It will wait itself; until then the other one does not begin. */
 	ck_assert_pstr_eq(asks("team-1", CODER), NULL);
@@ -130,7 +126,7 @@ TEST(those_that_wait_for_others_do_not_count)
 	ck_assert_ptr_null(state_find(&auto_world.core->state, "team-2"));
 	family_world_turn_ends(agent, "b.txt");
 	family_world_wait("team-1", WORKER_WAITING);
-	agent = family_world_turn("t3");
+	agent = auto_world_turn_on("t3");
 	ck_assert_str_eq(asks("auto-1", CODER), "resource_exhausted");
 	family_world_turn_ends(agent, "c.txt");
 	family_world_wait_filed("t3");
@@ -140,8 +136,8 @@ TEST(whoever_waits_leaves_its_place_to_another)
 {
 	begin("[team]\nmax_concurrent = 2\n");
 	ck_assert_str_eq(asks("auto-1", CODER), "resource_exhausted");
-	family_world_turn_ends(family_world_turn("t2"), "b.txt");
+	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
 	family_world_wait("team-1", WORKER_WAITING);
 	ck_assert_pstr_eq(asks("auto-1", CODER), NULL);
-	family_world_turn("t4");
+	auto_world_turn_on("t4");
 }

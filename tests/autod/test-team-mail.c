@@ -39,8 +39,7 @@ TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
 {
 	cleanup_free char *id = NULL;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	id = mail_world_send("t2",
 	    "{\"to\":\"parent\",\"subject\":\"s\",\"body\":\"b\","
 	    "\"worker\":\"auto-1\"}");
@@ -57,22 +56,15 @@ TEST(sender_is_known_by_the_socket_whatever_the_caller_says)
 	    "\"from\":\"actor:system:overseer\"}",
 	    RPC_INVALID_PARAMS, "from");
 	/* Nor are the methods of people served there. */
-	{
-		cleanup_free char *socket = run_dir_socket(
-		    &floor_world.workspace, mail_world_task("t2")->worker);
-		struct floor_call *call =
-		    floor_world_ask_at(socket, "mail.inbox", "{\"all\":true}");
-
-		ck_assert_ptr_nonnull(floor_world_answer(call));
-	}
+	ck_assert_ptr_nonnull(floor_world_answer(floor_world_ask_as(
+	    mail_world_task("t2")->worker, "mail.inbox", "{\"all\":true}")));
 }
 
 TEST(agent_neither_reads_nor_confirms_the_mail_of_another)
 {
 	cleanup_free char *id = NULL, *params = NULL;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	id =
 	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "1", ACK));
 	params = xasprintf("{\"id\":\"%s\"}", id);
@@ -99,8 +91,7 @@ TEST(call_that_is_repeated_sends_once_whenever_the_daemon_dies)
 	cleanup_free char *id = NULL, *again = NULL, *third = NULL;
 	cleanup_free char *params = NULL;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	id = mail_world_send("t2", MAIL("parent", "1", ACK));
 	again = mail_world_send("t2", MAIL("parent", "1", ACK));
 	ck_assert_str_eq(id, again);
@@ -121,8 +112,7 @@ TEST(what_looks_like_a_password_is_masked_before_anybody_gets_it)
 {
 	cleanup_free char *id = NULL;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	id = mail_world_send("t2",
 	    "{\"to\":\"parent\",\"subject\":\"s\",\"body\":\"password=hunter22 "
 	    "ok\"}");
@@ -138,8 +128,7 @@ TEST(inbox_is_bounded_and_says_so)
 	struct err err = { 0 };
 	int r = 0;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	for (int i = 0; r == 0 && i < MAIL_UNREAD_MAX; i++) {
 		cleanup_free char *key = xasprintf("k%d", i);
 
@@ -202,8 +191,7 @@ TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 	cleanup_free char *info = NULL, *order = NULL, *late = NULL;
 	struct json_object *answer;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	info =
 	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "1", ""));
 	order =
@@ -228,7 +216,7 @@ TEST(mail_of_an_agent_that_has_ended_is_closed_and_its_sender_told)
 	    mail_world_text(mail_world_show(order), "status"), "closed");
 	/* One of them was an order. */
 	ck_assert_int_eq(told_of_undelivered(), 1);
-	answer = mail_world_person("mail.send",
+	answer = plan_world_must("mail.send",
 	    "{\"to\":\"actor:task:t2\",\"subject\":\"s\",\"body\":\"b\"}");
 	late = xstrdup(mail_world_text(answer, "id"));
 	ck_assert_ptr_nonnull(
@@ -248,32 +236,31 @@ TEST(people_read_and_confirm_what_is_sent_to_them)
 			  *foreign = NULL;
 	struct json_object *list;
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	id = mail_world_send("t1", MAIL("person", "1", ACK));
 	other = mail_world_send("t2", MAIL("parent", "2", ACK));
 	free(mail_world_send("t1", MAIL("parent", "3", "")));
-	list = mail_world_person("mail.inbox", "{}");
+	list = plan_world_must("mail.inbox", "{}");
 	ck_assert_uint_eq(json_object_array_length(list), 2);
-	list = mail_world_person("mail.inbox", "{\"all\":true}");
+	list = plan_world_must("mail.inbox", "{\"all\":true}");
 	ck_assert_uint_eq(json_object_array_length(list), 3);
-	list = mail_world_person("mail.inbox", "{\"of\":\"actor:task:t1\"}");
+	list = plan_world_must("mail.inbox", "{\"of\":\"actor:task:t1\"}");
 	ck_assert_uint_eq(json_object_array_length(list), 1);
 	/* Looking at what is another's changes nothing. */
 	ck_assert_int_eq(json_int_or(mail_world_show(other), "read_ms", 0), 0);
 	/* Nor does looking through one's own. */
-	list = mail_world_person("mail.inbox", "{\"unread\":true}");
+	list = plan_world_must("mail.inbox", "{\"unread\":true}");
 	ck_assert_uint_eq(json_object_array_length(list), 2);
 	params = xasprintf("{\"id\":\"%s\"}", id);
 	foreign = xasprintf("{\"id\":\"%s\"}", other);
-	mail_world_refused(
+	floor_world_refused(
 	    floor_world_ask("mail.ack", foreign), API_E_NOT_FOUND, "no mail");
 	ck_assert_str_eq(
-	    mail_world_text(mail_world_person("mail.ack", params), "status"),
+	    mail_world_text(plan_world_must("mail.ack", params), "status"),
 	    "done");
-	mail_world_refused(floor_world_ask("mail.show", "{\"id\":\"M_x\"}"),
+	floor_world_refused(floor_world_ask("mail.show", "{\"id\":\"M_x\"}"),
 	    API_E_NOT_FOUND, "there is no mail M_x");
-	mail_world_refused(
+	floor_world_refused(
 	    floor_world_ask("mail.send",
 		"{\"to\":\"nobody\",\"subject\":\"s\",\"body\":\"b\"}"),
 	    API_E_NOT_FOUND, "there is no nobody");
@@ -314,8 +301,7 @@ unread_count(const char *call)
 
 TEST(call_that_is_repeated_shows_the_unread_mail_that_it_showed)
 {
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	free(mail_world_send("t2", MAIL("parent", "1", "")));
 	ck_assert_uint_eq(unread_count("c1"), 1);
 	ck_assert_uint_eq(unread_count("c1"), 1);
@@ -329,19 +315,18 @@ TEST(mail_that_is_not_shown_whole_is_not_read)
 
 	memset(body, 'x', sizeof body);
 	body[sizeof body - 1] = '\0';
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	params = xasprintf("{\"to\":\"person\",\"subject\":\"s\",\"body\":"
 			   "\"%s\"}",
 	    body);
 	id = mail_world_send("t2", params);
 	for (int i = 0; i < 2; i++)
-		ck_assert_uint_eq(json_object_array_length(mail_world_person(
+		ck_assert_uint_eq(json_object_array_length(plan_world_must(
 				      "mail.inbox", "{\"unread\":true}")),
 		    1);
 	ck_assert_uint_eq(
 	    strlen(mail_world_text(mail_world_show(id), "body")), 4999);
-	ck_assert_uint_eq(json_object_array_length(mail_world_person(
+	ck_assert_uint_eq(json_object_array_length(plan_world_must(
 			      "mail.inbox", "{\"unread\":true}")),
 	    0);
 }
@@ -350,8 +335,7 @@ TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
 {
 	struct mail *mail = mail_new();
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	xstrset(&mail->id, "M_old");
 	xstrset(&mail->from, "actor:task:t1");
 	xstrset(&mail->to, "actor:team:backend:coder-1");

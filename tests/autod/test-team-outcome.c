@@ -25,15 +25,15 @@ static void
 begin(const char *more, const char *run)
 {
 	family_world_begin(more);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn("t1", "S1", run);
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 }
 
 static void
 turn_ends(const char *id, const char *file)
 {
-	family_world_turn_ends(family_world_turn(id), file);
+	family_world_turn_ends(auto_world_turn_on(id), file);
 }
 
 /* The turn of t1 ends without a commit, and it waits. */
@@ -44,25 +44,13 @@ wait_for_others(void)
 	family_world_wait("auto-1", WORKER_WAITING);
 }
 
-/* The worker of this task calls a tool. */
-static struct json_object *
-tool(const char *id, const char *name, const char *params)
-{
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, auto_world_of(id)->worker);
-	struct floor_call *call = floor_world_ask_at(socket, name, params);
-
-	ck_assert_ptr_null(floor_world_answer(call));
-	return floor_call_result(call);
-}
-
 static void
 report(const char *id, const char *status)
 {
 	cleanup_free char *params = xasprintf(
 	    "{\"status\": \"%s\", \"summary\": \"No leak found\"}", status);
 
-	tool(id, "team.report_completion", params);
+	mail_world_must(id, "report_completion", params);
 }
 
 /* --- results without a commit ----------------------------------------- */
@@ -91,7 +79,7 @@ TEST(the_same_holds_for_those_in_between)
 	turn_ends("t3", "c.txt");
 	turn_ends("t2", NULL);
 	family_world_wait_filed("t2");
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	ck_assert_str_eq(
 	    floor_world_wt("auto-1", "ls *.txt | tr '\n' ' '"), "a.txt c.txt ");
 	turn_ends("t1", NULL);
@@ -108,7 +96,7 @@ TEST_ROWS(who_was_asked_for_a_report_has_done_its_task_with_it, nitems(wanted))
 	wait_for_others();
 	report("t2", "complete");
 	turn_ends("t2", NULL);
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"no_changes\"");
 	has(fake_session_prompt(agent->session), "No leak found");
 	family_world_wait_filed("t2");
@@ -142,10 +130,10 @@ is_parked(void *arg)
 TEST(nor_is_the_report_of_one_that_nobody_asked_for)
 {
 	family_world_begin(NULL);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	report("t1", "complete");
 	turn_ends("t1", NULL);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	report("t1", "complete");
 	turn_ends("t1", NULL);
 	floor_world_wait(is_parked, auto_world.core);
@@ -161,14 +149,14 @@ TEST(a_new_attempt_knows_the_agents_that_it_has)
 
 	begin(NULL, "");
 	family_world_spawn("t1", "S2", "");
-	family_world_turn("t3");
+	auto_world_turn_on("t3");
 	turn_ends("t2", "b.txt");
 	family_world_wait_filed("t2");
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	ck_assert_ptr_null(
 	    strstr(fake_session_prompt(agent->session), "earlier attempt"));
 	outcome_attempt_failed(auto_world.mode, agent, "no sign of life");
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	ck_assert_int_eq(auto_world_of("t1")->attempts, 2);
 	prompt = fake_session_prompt(agent->session);
 	has(prompt, "These work for you, and you get their results: S2 (t3).");
@@ -185,9 +173,9 @@ TEST(time_spent_waiting_is_not_charged)
 	wait_for_others();
 	auto_world_of("t1")->assigned_ms -= 2 * HOUR_MS;
 	auto_world_of("t1")->attempt.waiting_ms -= 2 * HOUR_MS;
-	family_world_die();
+	mail_world_die();
 	turn_ends("t2", "b.txt");
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	auto_world_patrol();
 	ck_assert_str_eq(agent->worker->task, "t1");
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
@@ -205,10 +193,10 @@ TEST(turns_that_began_with_mail_are_not_charged)
 	begin("max_turns = 2\nmax_attempts = 1\n", "");
 	wait_for_others();
 	turn_ends("t2", "b.txt");
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	floor_world_wt("auto-1", "echo new >new.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "changed or untracked");
 	floor_world_wt("auto-1", "git add new.txt; git commit -qm new");
 	fake_session_turn_ends(agent->session, "Done.");
@@ -241,12 +229,12 @@ TEST(only_what_was_looked_at_lands_after_a_conflict)
 
 	begin(NULL, scope);
 	family_world_spawn("t1", "S2", scope);
-	family_world_turn("t3");
+	auto_world_turn_on("t3");
 	turn_ends("t2", "same.txt");
 	family_world_wait_filed("t2");
 	turn_ends("t3", "same.txt");
 	family_world_wait("team-2", WORKER_REBASING);
-	agent = family_world_turn("t3");
+	agent = auto_world_turn_on("t3");
 	head = xstrdup(floor_world_wt("team-2",
 	    "echo both >same.txt; git add same.txt; "
 	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; "
@@ -268,15 +256,15 @@ TEST(agents_know_who_answers_and_how_deep_they_are)
 	begin(NULL,
 	    ", \"parent_actor\": \"actor:task:t1\", \"max_depth\": 3, "
 	    "\"local_max_depth\": 2");
-	prompt = fake_session_prompt(family_world_turn("t1")->session);
+	prompt = fake_session_prompt(auto_world_turn_on("t1")->session);
 	has(prompt, "ask a person with the tool request_orchestrator");
 	has(prompt, "You are at depth 1 of at most 3.");
-	prompt = fake_session_prompt(family_world_turn("t2")->session);
+	prompt = fake_session_prompt(auto_world_turn_on("t2")->session);
 	has(prompt, "ask the agent that you work for with the tool");
 	ck_assert_ptr_null(strstr(prompt, "agent_spawn"));
 	ck_assert_ptr_null(strstr(prompt, "Nobody can answer"));
 	ck_assert(json_object_object_get_ex(
-	    tool("t2", "team.agent_status", "{}"), "you", &you));
+	    mail_world_must("t2", "agent_status", "{}"), "you", &you));
 	ck_assert_int_eq(json_int_or(you, "depth", 0), 2);
 	ck_assert_int_eq(json_int_or(you, "max_depth", 0), 2);
 }
@@ -285,14 +273,12 @@ TEST(who_waits_for_an_answer_is_not_stalled)
 {
 	static const struct session_life quiet = { .quiet_ms = HOUR_MS,
 		.process = true };
-	cleanup_free char *socket = NULL;
 	struct agent *agent;
 
 	begin("worker_stall_timeout = \"10m\"\n",
 	    ", \"parent_actor\": \"actor:task:t1\"");
-	agent = family_world_turn("t2");
-	socket = run_dir_socket(&floor_world.workspace, agent->worker->name);
-	floor_world_ask_at(socket, "team.request_orchestrator",
+	agent = auto_world_turn_on("t2");
+	mail_world_ask(agent->worker->name, "request_orchestrator",
 	    "{\"message\": \"A or B?\", \"timeoutSeconds\": 3600}");
 	floor_world_settle();
 	plan_world_settle();
@@ -300,7 +286,7 @@ TEST(who_waits_for_an_answer_is_not_stalled)
 		ck_assert(stalls_silence(auto_world.mode, agent, &quiet));
 	ck_assert_int_eq(agent->worker->stalls, 0);
 	/* Another one is. */
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	ck_assert(stalls_silence(auto_world.mode, agent, &quiet));
 	ck_assert_int_eq(agent->worker->stalls, 1);
 }
@@ -329,13 +315,13 @@ TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
 	    "\"artifacts\": [{\"path\": \"out.json\"}]}");
 	wait_for_others();
 	turn_ends("t2", "b.txt");
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
 	has(fake_session_prompt(agent->session), "artifact_not_found");
 	floor_world_wait(is_notified, &file);
 	turn_ends("t1", "a.txt");
 	family_world_wait_filed("t1");
-	family_world_end();
+	mail_world_end();
 	ck_assert_int_eq(file_read(file, 1000, &told, NULL), 0);
 	ck_assert_str_eq(told.data, "told\n");
 }

@@ -119,8 +119,7 @@ TEST(agent_sends_so_much_in_a_minute_whenever_the_daemon_dies)
 	cleanup_free char *more = letter("person", MAIL_RATE_MAX);
 	cleanup_free char *first = letter("parent", 0);
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	for (int i = 0; i < MAIL_RATE_MAX; i++) {
 		cleanup_free char *one =
 		    letter(i % 2 == 0 ? "parent" : "person", i);
@@ -160,8 +159,7 @@ TEST(sender_has_so_much_open_mail_at_a_recipient)
 	cleanup_free char *more = letter("parent", 1000);
 	cleanup_free char *other = letter("person", 1001);
 
-	mail_world_begin_two();
-	mail_world_child();
+	mail_world_begin_family();
 	for (int i = 0; i < MAIL_SENDER_MAX; i++)
 		put_old(i);
 	mail_world_settle();
@@ -169,7 +167,7 @@ TEST(sender_has_so_much_open_mail_at_a_recipient)
 	    "t2", "mail_send", more, API_E_RATE, "100 pieces of mail from you");
 	mail_world_must("t2", "mail_send", other);
 	/* The room of others is their own. */
-	mail_world_person("mail.send",
+	plan_world_must("mail.send",
 	    "{\"to\":\"actor:task:t1\",\"subject\":\"s\",\"body\":\"b\"}");
 }
 
@@ -219,8 +217,8 @@ TEST(mail_of_a_question_is_settled_when_that_has_ended)
 	question = records_first(mail_world.team->core, BOOK_REQUEST, NULL);
 	params = xasprintf("{\"id\":\"%s\",\"response\":\"A\"}",
 	    mail_world_text(question, "id"));
-	mail_world_person("request.answer", params);
-	mail_world_answer(call);
+	plan_world_must("request.answer", params);
+	floor_world_result(call);
 	mail_world_settle();
 	ck_assert_uint_eq(open_of(ACTOR_PERSON), 0);
 }

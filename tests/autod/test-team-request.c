@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Questions of agents, what they have reserved, and what the guards report. */
-#include "plan-world.h"
+#include "mail-world.h"
 #include "agent.h"
 #include "guard.h"
 #include "person.h"
@@ -14,10 +14,6 @@
 #define PARENT "actor:task:t1"
 #define CHILD  "actor:task:t2"
 
-static struct world {
-	struct team_floor *team;
-} w;
-
 /* Whose worker is it? */
 static const char *
 worker(const char *id)
@@ -25,20 +21,11 @@ worker(const char *id)
 	return auto_world_of(id)->worker;
 }
 
-static void
-end(void)
-{
-	team_floor_free(w.team);
-	plan_world_end();
-}
-
 /* t1 and t2 are being worked on; t2 is for t1. */
 static void
 begin(void)
 {
-	plan_world_begin(NULL, "concurrency = 2\n");
-	w.team = team_floor_new(plan_world.floor);
-	plan_world_live();
+	mail_world_begin();
 	plan_world_goal("goal_a", 1);
 	plan_world_goal("goal_b", 1);
 	auto_world_turn_on("t1");
@@ -46,7 +33,6 @@ begin(void)
 	plan_world_settle();
 	xstrset(&auto_world_of("t2")->launch.parent, "t1");
 	xstrset(&auto_world_of("t2")->launch.parent_actor, PARENT);
-	unit_at_end(end);
 }
 
 static void
@@ -54,10 +40,7 @@ die(void)
 {
 	floor_world_settle();
 	plan_world_settle();
-	team_floor_free(w.team);
-	plan_world_reopen();
-	w.team = team_floor_new(plan_world.floor);
-	plan_world_live();
+	mail_world_die();
 	plan_world_settle();
 	floor_world_settle();
 }
@@ -65,39 +48,7 @@ die(void)
 static struct floor_call *
 use(const char *id, const char *tool, const char *params)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker(id));
-	cleanup_free char *method = xasprintf("team.%s", tool);
-
-	return floor_world_ask_at(socket, method, params);
-}
-
-static struct json_object *
-answer_of(struct floor_call *call)
-{
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error == NULL, "%s", error);
-	return floor_call_result(call);
-}
-
-static struct json_object *
-must(const char *id, const char *tool, const char *params)
-{
-	return answer_of(use(id, tool, params));
-}
-
-static void
-refused(const char *id, const char *tool, const char *params, int code,
-    const char *words)
-{
-	struct floor_call *call = use(id, tool, params);
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error != NULL, "it was not refused");
-	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
-	    floor_call_code(call), error);
-	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+	return mail_world_ask(worker(id), tool, params);
 }
 
 static void
@@ -111,7 +62,7 @@ expect(struct json_object *answer, const char *key, const char *value)
 static bool
 is_asked(void)
 {
-	return records_open(w.team->core, BOOK_REQUEST, NULL) > 0;
+	return records_open(mail_world.team->core, BOOK_REQUEST, NULL) > 0;
 }
 
 static bool
@@ -132,9 +83,9 @@ ask(const char *id, const char *call, char **ret_id)
 	struct floor_call *asked = use(id, "request_orchestrator", params);
 	cleanup_json struct json_object *last = NULL;
 
-	floor_world_wait(on_asked, &w);
+	floor_world_wait(on_asked, NULL);
 	plan_world_settle();
-	last = records_last(w.team->core, BOOK_REQUEST, NULL);
+	last = records_last(mail_world.team->core, BOOK_REQUEST, NULL);
 	if (ret_id != NULL)
 		*ret_id = xstrdup(json_string_or(last, "id", ""));
 	return asked;
@@ -148,7 +99,7 @@ respond(
 	    "{\"requestId\":\"%s\",\"response\":\"%s\",\"call\":\"%s\"}",
 	    request, answer, call);
 
-	return must(id, "respond_orchestrator_request", params);
+	return mail_world_must(id, "respond_orchestrator_request", params);
 }
 
 static void
@@ -158,7 +109,8 @@ no_respond(const char *id, const char *request, int code, const char *words)
 	    "{\"requestId\":\"%s\",\"response\":\"X\",\"call\":\"other\"}",
 	    request);
 
-	refused(id, "respond_orchestrator_request", params, code, words);
+	mail_world_refuses(
+	    id, "respond_orchestrator_request", params, code, words);
 }
 
 /* Valid until the next one. */
@@ -167,7 +119,7 @@ mail_of(const char *actor, const char *member)
 {
 	static char text[4096];
 	cleanup_json struct json_object *mail =
-	    records_first(w.team->core, BOOK_MAIL, actor);
+	    records_first(mail_world.team->core, BOOK_MAIL, actor);
 
 	strlcpy(text, json_string_or(mail, member, ""), sizeof text);
 	return text;
@@ -191,27 +143,29 @@ TEST(a_question_waits_for_the_answer_of_the_parent)
 	ck_assert_str_eq(mail_of(PARENT, "subject"), subject);
 	ck_assert_ptr_nonnull(strstr(mail_of(PARENT, "body"), "A or B?"));
 	ck_assert_ptr_nonnull(strstr(mail_of(PARENT, "body"), id));
-	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 1);
-	reason = team_requests_reason(w.team->requests, CHILD, true);
+	ck_assert_uint_eq(
+	    team_requests_pending(mail_world.team->requests, CHILD), 1);
+	reason = team_requests_reason(mail_world.team->requests, CHILD, true);
 	ck_assert_str_eq(reason, "waits for an answer of " PARENT ": A or B?");
 	ck_assert(auto_world.mode->team->asks(auto_world.mode->team_arg,
-	    fleet_find(w.team->fleet, worker("t2"))));
+	    fleet_find(mail_world.team->fleet, worker("t2"))));
 	ck_assert(!auto_world.mode->team->asks(auto_world.mode->team_arg,
-	    fleet_find(w.team->fleet, worker("t1"))));
+	    fleet_find(mail_world.team->fleet, worker("t1"))));
 	expect(respond("t1", id, "B", "r1"), "status", "resolved");
-	answer = answer_of(asked);
+	answer = floor_world_result(asked);
 	expect(answer, "status", "resolved");
 	expect(answer, "response", "B");
 	expect(answer, "responder", PARENT);
-	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 0);
+	ck_assert_uint_eq(
+	    team_requests_pending(mail_world.team->requests, CHILD), 0);
 }
 
 static bool
 waits_no_more(void *arg)
 {
 	(void)arg;
-	return !team_requests_asks(
-	    w.team->requests, fleet_find(w.team->fleet, worker("t2")));
+	return !team_requests_asks(mail_world.team->requests,
+	    fleet_find(mail_world.team->fleet, worker("t2")));
 }
 
 /* Its tool was cancelled, or its session did not wait long enough. */
@@ -222,7 +176,7 @@ TEST(an_answer_that_nobody_waits_for_comes_as_mail)
 
 	begin();
 	floor_call_hang_up(ask("t2", "c1", &id));
-	floor_world_wait(waits_no_more, &w);
+	floor_world_wait(waits_no_more, NULL);
 	answer = respond("t1", id, "B, of course", "r1");
 	expect(answer, "status", "resolved");
 	ck_assert_ptr_nonnull(
@@ -234,7 +188,7 @@ TEST(an_answer_that_nobody_waits_for_comes_as_mail)
 	ck_assert_ptr_nonnull(strstr(mail_of(CHILD, "body"), "A or B?"));
 	ck_assert_ptr_nonnull(strstr(mail_of(CHILD, "body"), "B, of course"));
 	/* The same call is made again after all: once is enough. */
-	answer = must("t2", "request_orchestrator",
+	answer = mail_world_must("t2", "request_orchestrator",
 	    "{\"message\":\"A or B?\",\"call\":\"c1\"}");
 	expect(answer, "response", "B, of course");
 	plan_world_settle();
@@ -254,7 +208,7 @@ TEST(only_the_parent_answers_and_only_once)
 	no_respond("t1", id, API_E_CONFLICT, "already");
 	/* The same call, made again. */
 	expect(respond("t1", id, "A", "r1"), "response", "A");
-	expect(answer_of(asked), "response", "A");
+	expect(floor_world_result(asked), "response", "A");
 }
 
 TEST(a_repeated_call_finds_its_question_after_a_restart)
@@ -267,10 +221,12 @@ TEST(a_repeated_call_finds_its_question_after_a_restart)
 	die();
 	asked = ask("t2", "c1", &again);
 	ck_assert_str_eq(id, again);
-	ck_assert_uint_eq(records_open(w.team->core, BOOK_REQUEST, NULL), 1);
-	ck_assert_uint_le(records_open(w.team->core, BOOK_MAIL, PARENT), 1);
+	ck_assert_uint_eq(
+	    records_open(mail_world.team->core, BOOK_REQUEST, NULL), 1);
+	ck_assert_uint_le(
+	    records_open(mail_world.team->core, BOOK_MAIL, PARENT), 1);
 	respond("t1", id, "A", "r1");
-	expect(answer_of(asked), "response", "A");
+	expect(floor_world_result(asked), "response", "A");
 }
 
 /* The agent asked, its session ended, and the next one comes to the same. */
@@ -284,16 +240,17 @@ TEST(the_next_session_asks_the_same_question)
 	die();
 	asked = ask("t2", "c2", &again);
 	ck_assert_str_eq(id, again);
-	ck_assert_uint_eq(records_open(w.team->core, BOOK_REQUEST, NULL), 1);
+	ck_assert_uint_eq(
+	    records_open(mail_world.team->core, BOOK_REQUEST, NULL), 1);
 	respond("t1", id, "A", "r1");
-	expect(answer_of(asked), "response", "A");
+	expect(floor_world_result(asked), "response", "A");
 }
 
 static char *
 records_id(void)
 {
 	cleanup_json struct json_object *last =
-	    records_last(w.team->core, BOOK_REQUEST, NULL);
+	    records_last(mail_world.team->core, BOOK_REQUEST, NULL);
 
 	return xstrdup(json_string_or(last, "id", ""));
 }
@@ -302,7 +259,7 @@ static bool
 is_asked_by_next(void *arg)
 {
 	cleanup_json struct json_object *last =
-	    records_last(w.team->core, BOOK_REQUEST, NULL);
+	    records_last(mail_world.team->core, BOOK_REQUEST, NULL);
 
 	(void)arg;
 	return strcmp(json_string_or(last, "message", ""), "C or D?") == 0;
@@ -318,16 +275,17 @@ TEST(the_next_session_asks_another_question)
 	begin();
 	ask("t2", "c1", &id);
 	die();
-	agent = fleet_find(w.team->fleet, worker("t2"));
+	agent = fleet_find(mail_world.team->fleet, worker("t2"));
 	agent->worker->session.generation++;
 	asked = use("t2", "request_orchestrator",
 	    "{\"message\":\"C or D?\",\"call\":\"c2\"}");
-	floor_world_wait(is_asked_by_next, &w);
-	ck_assert_uint_eq(team_requests_pending(w.team->requests, CHILD), 1);
+	floor_world_wait(is_asked_by_next, NULL);
+	ck_assert_uint_eq(
+	    team_requests_pending(mail_world.team->requests, CHILD), 1);
 	no_respond("t1", id, API_E_CONFLICT, "cancelled");
 	next = records_id();
 	respond("t1", next, "D", "r1");
-	expect(answer_of(asked), "response", "D");
+	expect(floor_world_result(asked), "response", "D");
 }
 
 TEST(an_answer_that_was_given_meanwhile_is_found)
@@ -339,7 +297,7 @@ TEST(an_answer_that_was_given_meanwhile_is_found)
 	die();
 	respond("t1", id, "B", "r1");
 	die();
-	expect(must("t2", "request_orchestrator",
+	expect(mail_world_must("t2", "request_orchestrator",
 		   "{\"message\":\"A or B?\",\"call\":\"c1\"}"),
 	    "response", "B");
 	expect(respond("t1", id, "B", "r1"), "status", "resolved");
@@ -357,7 +315,7 @@ TEST(a_question_of_a_root_goes_to_a_person)
 	    strstr(mail_of(ACTOR_PERSON, "body"), "llmc answer R_"));
 	params = xasprintf("{\"id\":\"%s\",\"response\":\"B\"}", id);
 	plan_world_must("request.answer", params);
-	expect(answer_of(asked), "response", "B");
+	expect(floor_world_result(asked), "response", "B");
 	plan_world_refused("request.answer", params, API_E_CONFLICT, "already");
 }
 
@@ -398,7 +356,7 @@ TEST(each_question_to_a_person_is_asked_until_it_has_ended)
 	ck_assert_uint_eq(open_asks(), 1);
 	ck_assert_str_eq(
 	    state_ask_named(&auto_world.core->state, first)->question, first);
-	team_requests_event(w.team->requests,
+	team_requests_event(mail_world.team->requests,
 	    &(struct event){ .kind = EVENT_TASK_RETRY, .task = "t1" });
 	ck_assert_uint_eq(open_asks(), 0);
 }
@@ -422,15 +380,15 @@ TEST(a_task_that_waits_for_a_person_has_one_ask)
 	ask("t1", "c1", &first);
 	use("t1", "request_orchestrator",
 	    "{\"message\":\"C or D?\",\"call\":\"c2\"}");
-	floor_world_wait(is_asked_by_next, &w);
+	floor_world_wait(is_asked_by_next, NULL);
 	plan_world_settle();
 	ck_assert_uint_eq(open_asks(), 2);
 	tune("answer_wait=1000");
-	team_requests_sweep(w.team->requests);
+	team_requests_sweep(mail_world.team->requests);
 	floor_world_wait(is_parked, auto_world_of("t1"));
 	floor_world_settle();
 	ck_assert_uint_eq(open_asks(), 1);
-	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
+	ck_assert_uint_eq(team_requests_count(mail_world.team->requests), 0);
 	ask_of = state_ask(&core->state, "task/t1");
 	/* Each of them names it. */
 	for (const char *q = ask_of->question; *q != '\0'; count++) {
@@ -458,9 +416,9 @@ TEST(a_question_of_a_task_that_is_parked_is_not_lost)
 	ask("t1", "c1", &first);
 	auto_world_of("t1")->ask = ASK_BUDGET;
 	xstrset(&auto_world_of("t1")->reason, "its budget is used up");
-	team_requests_event(w.team->requests,
+	team_requests_event(mail_world.team->requests,
 	    &(struct event){ .kind = EVENT_TASK_PARKED, .task = "t1" });
-	ck_assert_uint_eq(team_requests_count(w.team->requests), 0);
+	ck_assert_uint_eq(team_requests_count(mail_world.team->requests), 0);
 	for (int i = 0; i < 2; i++) {
 		const struct ask *kept = state_ask(&core->state, "task/t1");
 
@@ -491,8 +449,8 @@ TEST(the_end_of_a_run_ends_its_questions)
 
 		if (event.task == NULL)
 			event.worker = worker("t2");
-		team_requests_event(w.team->requests, &event);
-		expect(answer_of(asked), "status", states[i]);
+		team_requests_event(mail_world.team->requests, &event);
+		expect(floor_world_result(asked), "status", states[i]);
 	}
 }
 
@@ -501,7 +459,7 @@ TEST(nobody_waits_longer_than_it_asked_for)
 	struct json_object *answer;
 
 	begin();
-	answer = must("t2", "request_orchestrator",
+	answer = mail_world_must("t2", "request_orchestrator",
 	    "{\"message\":\"?\",\"timeoutSeconds\":1,\"call\":\"c1\"}");
 	expect(answer, "status", "timeout");
 	no_respond("t1", json_string_or(answer, "requestId", ""),
@@ -514,7 +472,7 @@ TEST(a_fourth_open_question_is_refused)
 	ask("t2", "c1", NULL);
 	ask("t2", "c2", NULL);
 	ask("t2", "c3", NULL);
-	refused("t2", "request_orchestrator",
+	mail_world_refuses("t2", "request_orchestrator",
 	    "{\"message\":\"?\",\"call\":\"c4\"}", API_E_RATE, "pending");
 }
 
@@ -542,24 +500,24 @@ kept_from(const char *id)
 TEST(two_agents_cannot_reserve_the_same_file)
 {
 	begin();
-	must("t1", "mail_reserve",
+	mail_world_must("t1", "mail_reserve",
 	    "{\"paths\":[\"src/\"],\"reason\":\"moving\"}");
 	ck_assert_uint_eq(kept_from("t2"), 1);
 	ck_assert_uint_eq(kept_from("t1"), 0);
-	refused("t2", "mail_reserve", "{\"paths\":[\"a.c\",\"src/b.c\"]}",
-	    API_E_CONFLICT, PARENT);
-	refused("t2", "mail_reserve", "{\"paths\":[\".\"]}", API_E_CONFLICT,
-	    "moving");
+	mail_world_refuses("t2", "mail_reserve",
+	    "{\"paths\":[\"a.c\",\"src/b.c\"]}", API_E_CONFLICT, PARENT);
+	mail_world_refuses("t2", "mail_reserve", "{\"paths\":[\".\"]}",
+	    API_E_CONFLICT, "moving");
 	/* All or nothing: a.c is free. */
-	must("t1", "mail_reserve", "{\"paths\":[\"a.c\"]}");
-	refused("t2", "mail_release", "{\"paths\":[\"src\"]}", API_E_NOT_FOUND,
-	    "src");
-	must("t1", "mail_release", "{\"paths\":[\"src\"]}");
-	must("t2", "mail_reserve", "{\"paths\":[\"src/b.c\"]}");
+	mail_world_must("t1", "mail_reserve", "{\"paths\":[\"a.c\"]}");
+	mail_world_refuses("t2", "mail_release", "{\"paths\":[\"src\"]}",
+	    API_E_NOT_FOUND, "src");
+	mail_world_must("t1", "mail_release", "{\"paths\":[\"src\"]}");
+	mail_world_must("t2", "mail_reserve", "{\"paths\":[\"src/b.c\"]}");
 	ck_assert_uint_eq(kept_from("t1"), 1);
-	refused("t1", "mail_reserve", "{\"paths\":[\"src\"]}", API_E_CONFLICT,
-	    CHILD);
-	refused("t1", "mail_reserve", "{\"paths\":[\"../x\"]}",
+	mail_world_refuses("t1", "mail_reserve", "{\"paths\":[\"src\"]}",
+	    API_E_CONFLICT, CHILD);
+	mail_world_refuses("t1", "mail_reserve", "{\"paths\":[\"../x\"]}",
 	    API_E_INVALID_PLAN, "inside");
 }
 
@@ -569,7 +527,8 @@ listed(const char *id)
 	struct json_object *list = NULL;
 
 	json_object_object_get_ex(
-	    must(id, "mail_list_reservations", "{}"), "reservations", &list);
+	    mail_world_must(id, "mail_list_reservations", "{}"), "reservations",
+	    &list);
 	return json_object_array_length(list);
 }
 
@@ -578,15 +537,15 @@ TEST(reservations_survive_a_restart_and_end_with_the_run)
 	struct event event = { .kind = EVENT_TASK_RETRY, .task = "t1" };
 
 	begin();
-	must(
+	mail_world_must(
 	    "t1", "mail_reserve", "{\"paths\":[\"src\"],\"ttl_seconds\":3000}");
 	die();
 	ck_assert_uint_eq(listed("t2"), 1);
 	ck_assert_uint_eq(kept_from("t2"), 1);
-	emit(w.team->core, &event);
+	emit(mail_world.team->core, &event);
 	ck_assert_uint_eq(listed("t2"), 0);
 	ck_assert_uint_eq(kept_from("t2"), 0);
-	must("t2", "mail_reserve", "{\"paths\":[\"src\"]}");
+	mail_world_must("t2", "mail_reserve", "{\"paths\":[\"src\"]}");
 }
 
 /* What an agent of another host has: a folder, and what it gets meanwhile. */
@@ -658,21 +617,21 @@ TEST(what_an_agent_of_another_host_has_reserved_is_reserved_here)
 
 	begin();
 	elsewhere = (struct elsewhere){ .has = { &theirs } };
-	auto_set_hosts(w.team->mode, &hosts, &elsewhere);
-	auto_reserved_elsewhere(w.team->mode);
+	auto_set_hosts(mail_world.team->mode, &hosts, &elsewhere);
+	auto_reserved_elsewhere(mail_world.team->mode);
 	ck_assert_uint_eq(listed("t1"), 1);
 	ck_assert_uint_eq(kept_from("t1"), 1);
-	refused("t1", "mail_reserve", "{\"paths\":[\"src/a.c\"]}",
+	mail_world_refuses("t1", "mail_reserve", "{\"paths\":[\"src/a.c\"]}",
 	    API_E_CONFLICT, "b:auto-1");
 	/* The other one was quicker. */
-	refused("t1", "mail_reserve", "{\"paths\":[\"late\"]}", API_E_CONFLICT,
-	    "b:auto-1");
+	mail_world_refuses("t1", "mail_reserve", "{\"paths\":[\"late\"]}",
+	    API_E_CONFLICT, "b:auto-1");
 	ck_assert_int_eq(elsewhere.released, 1);
-	must("t1", "mail_reserve", "{\"paths\":[\"doc\"]}");
+	mail_world_must("t1", "mail_reserve", "{\"paths\":[\"doc\"]}");
 	ck_assert_uint_eq(listed("t1"), 2);
-	must("t1", "mail_release", "{\"paths\":[\"doc\"]}");
+	mail_world_must("t1", "mail_release", "{\"paths\":[\"doc\"]}");
 	ck_assert_int_eq(elsewhere.released, 2);
-	auto_set_hosts(w.team->mode, NULL, NULL);
+	auto_set_hosts(mail_world.team->mode, NULL, NULL);
 }
 
 /* --- guards ------------------------------------------------------------ */
@@ -681,9 +640,8 @@ static void
 denied(const char *id, const char *guard)
 {
 	static int ids;
-	const struct agent *agent = fleet_find(w.team->fleet, worker(id));
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, worker(id));
+	const struct agent *agent =
+	    fleet_find(mail_world.team->fleet, worker(id));
 	cleanup_free char *params = xasprintf(
 	    "{\"event\":\"PreToolUse\",\"worker\":\"%s\",\"generation\":%d,"
 	    "\"id\":\"d%d\",\"data\":{\"tool_name\":\"Write\",\"denied\":{"
@@ -691,7 +649,7 @@ denied(const char *id, const char *guard)
 	    worker(id), (int)agent->worker->session.generation, ++ids, guard);
 
 	ck_assert_ptr_null(floor_world_answer(
-	    floor_world_ask_at(socket, "hook.event", params)));
+	    floor_world_ask_as(worker(id), "hook.event", params)));
 	ck_assert_int_eq(agent->worker->session.open_tools, 0);
 }
 
@@ -741,7 +699,7 @@ TEST(repeated_violations_have_the_plan_reviewed_once)
 TEST(an_agent_can_say_that_the_plan_does_not_fit)
 {
 	begin();
-	must("t2", "plan_review_needed",
+	mail_world_must("t2", "plan_review_needed",
 	    "{\"reason\":\"too big\",\"suggestion\":\"split\",\"call\":"
 	    "\"c1\"}");
 	has_review("goal_b", "replan");
@@ -756,7 +714,7 @@ TEST(a_policy_follows_the_task)
 
 	begin();
 	path = policy_file_path(&floor_world.workspace, worker("t2"));
-	agent = fleet_find(w.team->fleet, worker("t2"));
+	agent = fleet_find(mail_world.team->fleet, worker("t2"));
 	auto_world_of("t2")->launch.tools_scoped = true;
 	strv_add(&auto_world_of("t2")->launch.tools_allow, "Read");
 	strv_add(&auto_world_of("t2")->launch.scope_paths, "src");

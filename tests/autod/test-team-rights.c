@@ -31,9 +31,7 @@ begin(struct agent **ret_agent)
 static struct floor_call *
 call(const char *method, const char *params)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, "auto-1");
-	struct floor_call *call = floor_world_ask_at(socket, method, params);
+	struct floor_call *call = floor_world_ask_as("auto-1", method, params);
 
 	floor_world_answer(call);
 	return call;
@@ -42,12 +40,7 @@ call(const char *method, const char *params)
 static void
 refused(const char *method, const char *params, int code, const char *words)
 {
-	struct floor_call *c = call(method, params);
-	const char *message = floor_world_answer(c);
-
-	ck_assert_msg(message != NULL, "%s was carried out", method);
-	ck_assert_msg(strstr(message, words) != NULL, "%s", message);
-	ck_assert_int_eq(floor_call_code(c), code);
+	floor_world_refused(call(method, params), code, words);
 }
 
 /* --- tools -------------------------------------------------------------- */
@@ -76,6 +69,16 @@ TEST(tools_that_are_not_given_are_refused_at_the_socket)
 	ck_assert_int_eq(
 	    floor_call_code(call("team.report_progress", "{\"phase\":\"x\"}")),
 	    0);
+}
+
+/* Plans are for people: agents may neither draft nor apply them. */
+TEST(agents_may_not_draft_or_apply_plans)
+{
+	begin(NULL);
+	refused("overseer.plan.draft", "{\"goal\":\"none\"}",
+	    API_E_UNAUTHORIZED, "");
+	refused("overseer.plan.apply", "{\"goal\":\"none\"}",
+	    API_E_UNAUTHORIZED, "");
 }
 
 /* --- what is beside the tools ------------------------------------------- */

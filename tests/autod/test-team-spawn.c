@@ -1,40 +1,24 @@
 /* SPDX-License-Identifier: ISC */
 
 /* Agents ask for other agents: nodes of plans, and answers. */
-#include "plan-world.h"
+#include "mail-world.h"
 #include "book.h"
 #include "schema.h"
 #include "team-private.h"
 
 #define KILLS 8 /* passes of the loop that a call takes at most, about */
 
-static struct world {
-	struct team_floor *team;
-} w;
-
-static void
-end(void)
-{
-	team_floor_free(w.team);
-	plan_world_end();
-}
-
 static void
 begin(const char *more)
 {
-	plan_world_begin(more, NULL);
-	w.team = team_floor_new(plan_world.floor);
+	mail_world_open(more, NULL);
 	plan_world_live();
-	unit_at_end(end);
 }
 
 static void
 die(void)
 {
-	team_floor_free(w.team);
-	plan_world_reopen();
-	w.team = team_floor_new(plan_world.floor);
-	plan_world_live();
+	mail_world_die();
 	plan_world_settle();
 	floor_world_settle();
 }
@@ -53,8 +37,7 @@ begin_on_node(const char *more)
 static void
 begin_on_task(const char *more)
 {
-	plan_world_begin(more, NULL);
-	w.team = team_floor_new(plan_world.floor);
+	mail_world_open(more, NULL);
 	auto_world_task("a.md", "Add a file\n\nAny file.\n");
 	plan_world_live();
 	auto_world_turn(1);
@@ -85,33 +68,19 @@ is_taken(const char *goal, const char *want)
 static struct floor_call *
 ask(const char *tool, const char *params)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, "auto-1");
-	cleanup_free char *method = xasprintf("team.%s", tool);
-
-	return floor_world_ask_at(socket, method, params);
+	return mail_world_ask("auto-1", tool, params);
 }
 
 static struct json_object *
 must(const char *tool, const char *params)
 {
-	struct floor_call *call = ask(tool, params);
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error == NULL, "%s", error);
-	return floor_call_result(call);
+	return floor_world_result(ask(tool, params));
 }
 
 static void
 refused(const char *tool, const char *params, int code, const char *words)
 {
-	struct floor_call *call = ask(tool, params);
-	const char *error = floor_world_answer(call);
-
-	ck_assert_msg(error != NULL, "it was not refused");
-	ck_assert_msg(floor_call_code(call) == code, "%d: %s",
-	    floor_call_code(call), error);
-	ck_assert_msg(strstr(error, words) != NULL, "%s", error);
+	floor_world_refused(ask(tool, params), code, words);
 }
 
 #define CODER    "{\"role\":\"coder\",\"task\":\"Write it.\\nAll.\"}"
@@ -453,10 +422,9 @@ TEST(nobody_can_ask_while_it_makes_no_sense)
 
 TEST(without_goals_there_is_nobody_to_ask_for)
 {
-	memset(&w, 0, sizeof w);
 	auto_world_begin("[plan]\nenabled = false\n");
 	plan_world.floor = plan_floor_new(auto_world.mode);
-	w.team = team_floor_new(plan_world.floor);
+	mail_world.team = team_floor_new(plan_world.floor);
 	auto_world_task("a.md", "Add a file\n");
 	auto_world_live();
 	auto_world_turn(1);

@@ -23,16 +23,16 @@ static void
 begin(const char *more, const char *run)
 {
 	family_world_begin(more);
-	family_world_turn("t1");
+	auto_world_turn_on("t1");
 	family_world_spawn("t1", "S1", run);
-	family_world_turn("t2");
+	auto_world_turn_on("t2");
 }
 
 /* The turn of t1 ends, and it waits. */
 static void
 wait_for_others(const char *file)
 {
-	family_world_turn_ends(family_world_turn("t1"), file);
+	family_world_turn_ends(auto_world_turn_on("t1"), file);
 	family_world_wait("auto-1", WORKER_WAITING);
 }
 
@@ -52,7 +52,7 @@ files(void)
 static void
 finish(const char *want)
 {
-	family_world_turn_ends(family_world_turn("t1"), NULL);
+	family_world_turn_ends(auto_world_turn_on("t1"), NULL);
 	family_world_wait_filed("t1");
 	plan_world_is("g", want);
 }
@@ -69,8 +69,8 @@ TEST(who_asked_waits_is_rebased_and_gets_the_results)
 	wait_for_others("a.txt");
 	floor_world_settle();
 	ck_assert_str_eq(worker("auto-1")->reason, "waits for S1 (t2)");
-	family_world_turn_ends(family_world_turn("t2"), "b.txt");
-	agent = family_world_turn("t1");
+	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "agent.completed:");
 	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"landed\"");
@@ -95,10 +95,8 @@ shown(size_t at, const char *status, int asks, const char *why)
 static struct floor_call *
 ask(const char *id)
 {
-	cleanup_free char *socket =
-	    run_dir_socket(&floor_world.workspace, task(id)->worker);
-	struct floor_call *call = floor_world_ask_at(socket,
-	    "team.request_orchestrator", "{\"message\":\"A or B?\\nTell.\"}");
+	struct floor_call *call = mail_world_ask(task(id)->worker,
+	    "request_orchestrator", "{\"message\":\"A or B?\\nTell.\"}");
 
 	floor_world_settle();
 	plan_world_settle();
@@ -108,10 +106,10 @@ ask(const char *id)
 TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
 {
 	begin(NULL, ", \"parent_actor\": \"actor:task:t1\"");
-	has(fake_session_prompt(family_world_turn("t2")->session),
+	has(fake_session_prompt(auto_world_turn_on("t2")->session),
 	    "You work for actor:task:t1, which spawned you.");
 	ck_assert_ptr_null(
-	    strstr(fake_session_prompt(family_world_turn("t1")->session),
+	    strstr(fake_session_prompt(auto_world_turn_on("t1")->session),
 		"You work for"));
 	shown(0, "running", 0, "");
 	shown(1, "running", 0, "");
@@ -126,19 +124,19 @@ TEST(it_waits_on_until_all_have_ended)
 {
 	begin(NULL, "");
 	family_world_spawn("t1", "S2", "");
-	family_world_turn("t3");
+	auto_world_turn_on("t3");
 	ck_assert_str_eq(task("t3")->worker, "team-2");
 	wait_for_others("a.txt");
 	floor_world_settle();
 	ck_assert_str_eq(
 	    worker("auto-1")->reason, "waits for S1 (t2), S2 (t3)");
-	family_world_turn_ends(family_world_turn("t3"), "b.txt");
+	family_world_turn_ends(auto_world_turn_on("t3"), "b.txt");
 	/* It has nothing to do with the first result, and waits again. */
 	wait_for_others(NULL);
 	floor_world_settle();
 	ck_assert_str_eq(worker("auto-1")->reason, "waits for S1 (t2)");
-	family_world_turn_ends(family_world_turn("t2"), "c.txt");
-	has(fake_session_prompt(family_world_turn("t1")->session),
+	family_world_turn_ends(auto_world_turn_on("t2"), "c.txt");
+	has(fake_session_prompt(auto_world_turn_on("t1")->session),
 	    "\"task_id\": \"t2\"");
 	ck_assert_str_eq(files(), "a.txt b.txt c.txt ");
 	finish("completed; T1.1 done; S1 done; S2 done; ");
@@ -150,9 +148,9 @@ TEST(a_conflict_with_their_work_is_its_own_to_resolve)
 
 	begin(NULL, "");
 	wait_for_others("same.txt");
-	family_world_turn_ends(family_world_turn("t2"), "same.txt");
+	family_world_turn_ends(auto_world_turn_on("t2"), "same.txt");
 	family_world_wait("auto-1", WORKER_REBASING);
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	floor_world_wt("auto-1",
 	    "echo both >same.txt; git add same.txt; "
 	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1");
@@ -170,15 +168,15 @@ TEST(a_daemon_that_dies_changes_nothing)
 	begin(NULL, "");
 	wait_for_others("a.txt");
 	floor_world_settle();
-	family_world_die();
+	mail_world_die();
 	family_world_wait("auto-1", WORKER_WAITING);
-	agent = family_world_turn("t2");
+	agent = auto_world_turn_on("t2");
 	family_world_turn_ends(agent, "b.txt");
 	family_world_wait("team-1", WORKER_ACCEPTING);
-	family_world_die();
-	agent = family_world_turn("t1");
+	mail_world_die();
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
-	family_world_die();
+	mail_world_die();
 	ck_assert_str_eq(files(), "a.txt b.txt ");
 	finish("completed; T1.1 done; S1 done; ");
 	auto_world_filed("t2 landed; t1 landed; ");
@@ -194,13 +192,13 @@ TEST(a_person_may_pause_it_and_talk_to_it)
 	call = floor_world_call("worker.pause", "auto-1", "");
 	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_int_eq(worker("auto-1")->status, WORKER_PAUSED);
-	family_world_turn_ends(family_world_turn("t2"), "b.txt");
+	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
 	family_world_wait_filed("t2");
 	ck_assert_int_eq(worker("auto-1")->status, WORKER_PAUSED);
 	ck_assert_str_eq(files(), "a.txt ");
 	call = floor_world_ask("auto.resume", "{\"worker\": \"auto-1\"}");
 	ck_assert_ptr_null(floor_world_answer(call));
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	ck_assert_str_eq(files(), "a.txt b.txt ");
 	finish("completed; T1.1 done; S1 done; ");
@@ -214,12 +212,12 @@ TEST(one_that_fails_is_told_and_the_goal_goes_on_without_it)
 
 	begin("max_attempts = 1\n", "");
 	wait_for_others("a.txt");
-	agent = family_world_turn("t2");
+	agent = auto_world_turn_on("t2");
 	for (int i = 0; i < 4; i++) {
-		agent = family_world_turn("t2");
+		agent = auto_world_turn_on("t2");
 		fake_session_turn_ends(agent->session, "I cannot do this.");
 	}
-	agent = family_world_turn("t1");
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
 	finish("completed; T1.1 done; S1 cancelled; ");
 	auto_world_filed("t2 failed; t1 landed; ");
@@ -238,7 +236,7 @@ TEST(whoever_ends_badly_takes_those_below_along)
 {
 	begin(NULL, "");
 	family_world_spawn("t2", "S2", "");
-	family_world_turn("t3");
+	auto_world_turn_on("t3");
 	floor_world_wt("team-2", "echo half >half.txt");
 	drop("t1");
 	family_world_wait_filed("t1");
@@ -254,7 +252,7 @@ TEST(whoever_ends_badly_takes_those_below_along)
 static void
 end_well(const char *id)
 {
-	struct agent *agent = family_world_turn(id);
+	struct agent *agent = auto_world_turn_on(id);
 
 	outcome_settle(auto_world.mode, task(id), OUTCOME_NO_CHANGES, NULL);
 	outcome_clear_worker(agent);
@@ -265,14 +263,14 @@ TEST(one_that_ends_well_hands_them_to_its_parent)
 {
 	begin(NULL, "");
 	family_world_spawn("t2", "S2", "");
-	family_world_turn("t3");
+	auto_world_turn_on("t3");
 	end_well("t2");
 	ck_assert_str_eq(task("t3")->launch.parent, "t1");
 	ck_assert_str_eq(task("t3")->launch.parent_actor, "actor:task:t1");
 	end_well("t1");
 	ck_assert_ptr_null(task("t3")->launch.parent);
 	ck_assert_str_eq(task("t3")->launch.parent_actor, ACTOR_OVERSEER);
-	family_world_turn_ends(family_world_turn("t3"), "c.txt");
+	family_world_turn_ends(auto_world_turn_on("t3"), "c.txt");
 	family_world_wait_filed("t3");
 	auto_world_filed("t2 no_changes; t1 no_changes; t3 landed; ");
 }
@@ -284,24 +282,24 @@ TEST_ROWS(a_reviewer_that_takes_too_long_is_replaced, 2)
 	struct agent *reviewer;
 
 	family_world_begin("review = \"codex\"\n");
-	family_world_turn_ends(family_world_turn("t1"), "a.txt");
-	reviewer = family_world_turn("t2");
+	family_world_turn_ends(auto_world_turn_on("t1"), "a.txt");
+	reviewer = auto_world_turn_on("t2");
 	if (_i == 1)
 		agent_move(reviewer, WORKER_LIMITED, "it is limited");
 	reviewer->worker->until_ms = clock_wall_ms() + 1000000;
 	/* When it was given the task does not count. */
 	task("t2")->assigned_ms -= 7200000;
-	team_floor_changed(family_world.floor);
+	team_floor_changed(mail_world.team);
 	floor_world_settle();
 	ck_assert_int_eq(task("t2")->step, TASK_ASSIGNED);
 	reviewer->worker->since_ms -= 3600001;
-	team_floor_changed(family_world.floor);
+	team_floor_changed(mail_world.team);
 	if (_i == 1) {
 		floor_world_settle();
 		ck_assert_int_eq(task("t2")->step, TASK_ASSIGNED);
 		return;
 	}
-	reviewer = family_world_turn("t3");
+	reviewer = auto_world_turn_on("t3");
 	ck_assert_int_eq(task("t1")->attempt.review_tries, 1);
 	fake_session_turn_ends(reviewer->session, "verdict: approve\n");
 	family_world_wait_filed("t1");
@@ -318,8 +316,8 @@ TEST(a_run_that_takes_too_long_has_failed)
 	task("t2")->assigned_ms -= 29500;
 	persist_changed(auto_world.core);
 	floor_world_settle();
-	family_world_die();
-	agent = family_world_turn("t1");
+	mail_world_die();
+	agent = auto_world_turn_on("t1");
 	has(fake_session_prompt(agent->session), "timeout: ");
 	family_world_wait_filed("t2");
 	filed = family_world_filed("t2");
@@ -344,7 +342,7 @@ TEST(workers_that_nobody_needs_any_more_are_removed)
 	struct agent *agent;
 
 	begin(NULL, "");
-	family_world_turn_ends(family_world_turn("t2"), "b.txt");
+	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
 	family_world_wait_filed("t2");
 	family_world_wait("team-1", WORKER_IDLE);
 	auto_world_patrol();
@@ -353,7 +351,7 @@ TEST(workers_that_nobody_needs_any_more_are_removed)
 	ck_assert_ptr_nonnull(agent);
 	agent->worker->since_ms -= 61000;
 	auto_world_patrol();
-	floor_world_wait(is_removed, &family_world);
+	floor_world_wait(is_removed, NULL);
 	ck_assert_ptr_nonnull(worker("auto-1"));
 }
 
@@ -362,21 +360,21 @@ TEST(a_session_with_other_settings_is_started_anew)
 	struct agent *agent;
 
 	begin(NULL, "");
-	agent = family_world_turn("t2");
+	agent = auto_world_turn_on("t2");
 	ck_assert_int_eq(fake_session_launches(agent->session), 1);
 	family_world_turn_ends(agent, "b.txt");
 	family_world_wait_filed("t2");
 	family_world_spawn("t1", "S2", ", \"model\": \"haiku\"");
-	agent = family_world_turn("t3");
+	agent = auto_world_turn_on("t3");
 	ck_assert_str_eq(agent->worker->name, "team-1");
 	ck_assert_int_eq(fake_session_launches(agent->session), 2);
 	/* Nobody knows how the session of another daemon was started. */
 	family_world_turn_ends(agent, "c.txt");
 	family_world_wait_filed("t3");
 	family_world_wait("team-1", WORKER_IDLE);
-	family_world_die();
+	mail_world_die();
 	family_world_spawn("t1", "S3", "");
-	agent = family_world_turn("t4");
+	agent = auto_world_turn_on("t4");
 	ck_assert_int_gt(fake_session_launches(agent->session), 0);
 }
 
@@ -389,9 +387,9 @@ TEST(those_that_wait_do_not_count_against_the_limit)
 	auto_world_patrol();
 	floor_world_settle();
 	ck_assert_ptr_null(worker("team-2"));
-	agent = family_world_turn("t2");
+	agent = auto_world_turn_on("t2");
 	family_world_turn_ends(agent, "b.txt");
 	family_world_wait("team-1", WORKER_WAITING);
-	agent = family_world_turn("t3");
+	agent = auto_world_turn_on("t3");
 	ck_assert_str_eq(agent->worker->name, "team-2");
 }
