@@ -80,6 +80,23 @@ refuse_plan(struct server_call *call, const struct err *err)
 	serve_refuse(call, RPC_INVALID_PARAMS, "%s", err->msg);
 }
 
+/* r: what the edit returned. */
+static void
+finish(struct plan_change *change, struct server_call *call, int r,
+    const struct err *err)
+{
+	struct plan *plan = change->plan;
+
+	if (r < 0) {
+		plan_change_drop(change);
+		plan_call_refuse(call, err);
+		return;
+	}
+	plan_change_end(change);
+	plan_call_answer(
+	    change->floor, call, plan->goal->id, plan_view_changed(plan));
+}
+
 /* A goal with the plan's own words, and those of params instead of them. */
 static struct plan *
 make_goal(struct plan_floor *floor, struct json_object *params, const char *id,
@@ -209,69 +226,60 @@ replan(struct plan_floor *floor, struct server_call *call,
 
 /* The goal and its plan, as a person edited them. */
 static void
-revise(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+revise(struct plan_change *change, struct server_call *call,
+    struct json_object *params)
 {
-	const char *text = json_string_or(params, "text", "");
-	struct plan_change change;
 	struct err err = { 0 };
-	int64_t version = plan->goal->version;
+	int r = plan_revise(&change->edit, json_string_or(params, "text", ""),
+	    json_string_or(params, "before", NULL), &err);
 
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	if (plan_revise(&change.edit, text,
-		json_string_or(params, "before", NULL), &err) < 0) {
-		plan_change_drop(&change);
-		if (err.code == -EINVAL)
-			refuse_plan(call, &err);
-		else
-			plan_call_refuse(call, &err);
+	if (r == -EINVAL || err.code == -EINVAL)
+		err.code = RPC_INVALID_PARAMS;
+	if (r < 0 || change->plan->goal->version != change->version) {
+		finish(change, call, r, &err);
 		return;
 	}
-	if (plan->goal->version == version)
-		plan_change_drop(&change); /* nothing is different */
-	else
-		plan_change_end(&change);
-	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
+	plan_change_drop(change); /* nothing is different */
+	plan_call_answer(change->floor, call, change->plan->goal->id,
+	    plan_view_changed(change->plan));
+}
+
+static int
+redefine(
+    struct plan_change *change, struct json_object *params, struct err *err)
+{
+	const char *title = json_string_or(params, "title", NULL);
+	cleanup_buf struct buf changed = BUF_INIT;
+	cleanup_free char *what = NULL;
+	int r;
+
+	if (title != NULL && is_blank(title))
+		return err_set(err, RPC_INVALID_PARAMS, "a goal needs a title");
+	r = plan_edit_begin(&change->edit, err);
+	if (r < 0)
+		return r;
+	define(change->plan->goal, params, &changed);
+	if (changed.len == 0)
+		return err_set(err, RPC_INVALID_PARAMS,
+		    "params: nothing to change is given");
+	what = xasprintf("changed the goal's %s", changed.data);
+	plan_edit_end(&change->edit, what);
+	return 0;
 }
 
 static void
 update(struct plan_floor *floor, struct server_call *call,
     struct json_object *params, struct plan *plan)
 {
-	const char *title = json_string_or(params, "title", NULL);
-	cleanup_buf struct buf changed = BUF_INIT;
-	cleanup_free char *what = NULL;
 	struct plan_change change;
 	struct err err = { 0 };
 
-	if (json_string_or(params, "text", NULL) != NULL) {
-		revise(floor, call, params, plan);
-		return;
-	}
 	plan_change_begin(
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	if (title != NULL && is_blank(title)) {
-		plan_change_drop(&change);
-		serve_refuse(call, RPC_INVALID_PARAMS, "a goal needs a title");
-		return;
-	}
-	if (plan_edit_begin(&change.edit, &err) < 0) {
-		plan_change_drop(&change);
-		plan_call_refuse(call, &err);
-		return;
-	}
-	define(plan->goal, params, &changed);
-	if (changed.len == 0) {
-		plan_change_drop(&change);
-		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "params: nothing to change is given");
-		return;
-	}
-	what = xasprintf("changed the goal's %s", changed.data);
-	plan_edit_end(&change.edit, what);
-	plan_change_end(&change);
-	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
+	if (json_string_or(params, "text", NULL) != NULL)
+		revise(&change, call, params);
+	else
+		finish(&change, call, redefine(&change, params, &err), &err);
 }
 
 /* --- pause, resume, cancel, archive ---------------------------------- */
@@ -283,7 +291,7 @@ move(struct plan_floor *floor, struct server_call *call,
 	struct plan_goal *goal = plan->goal;
 	struct plan_change change;
 	struct err err = { 0 };
-	int r = 0;
+	int r;
 
 	plan_change_begin(
 	    &change, floor, plan, json_string_or(params, "reason", NULL));
@@ -294,26 +302,8 @@ move(struct plan_floor *floor, struct server_call *call,
 	else
 		r = plan_goal_move(
 		    goal, to, NULL, NULL, change.edit.now_ms, &err);
-	if (r < 0) {
-		plan_change_drop(&change);
-		plan_call_refuse(call, &err);
-		return;
-	}
-	plan_change_end(&change);
-	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
+	finish(&change, call, r, &err);
 }
-
-#define MOVES(name, status)                                                  \
-	static void name(struct plan_floor *floor, struct server_call *call, \
-	    struct json_object *params, struct plan *plan)                   \
-	{                                                                    \
-		move(floor, call, params, plan, status);                     \
-	}
-
-MOVES(pause_goal, GOAL_PAUSED)
-MOVES(resume_goal, GOAL_ACTIVE)
-MOVES(cancel_goal, GOAL_CANCELLED)
-MOVES(archive_goal, GOAL_ARCHIVED)
 
 /* --- looking --------------------------------------------------------- */
 
@@ -347,24 +337,26 @@ on_status(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- registering ----------------------------------------------------- */
 
-#define ON_GOAL(name, begin, fn)                                             \
+#define ON_PLAN(name, begin, find, fn, ...)                                  \
 	static void name(                                                    \
 	    void *arg, struct server_call *call, struct json_object *params) \
 	{                                                                    \
 		struct plan *plan;                                           \
                                                                              \
 		if (begin(arg, call) &&                                      \
-		    (plan = plan_call_goal(arg, call, params)) != NULL)      \
-			fn(arg, call, params, plan);                         \
+		    (plan = find(arg, call, params)) != NULL)                \
+			fn(arg, call, params, plan, ##__VA_ARGS__);          \
 	}
+#define ON_GOAL(name, begin, ...) \
+	ON_PLAN(name, begin, plan_call_goal, __VA_ARGS__)
 
 ON_GOAL(on_show, plan_call_begin, show)
 ON_GOAL(on_plan, plan_call_begin_change, replan)
 ON_GOAL(on_update, plan_call_begin_change, update)
-ON_GOAL(on_pause, plan_call_begin_change, pause_goal)
-ON_GOAL(on_resume, plan_call_begin_change, resume_goal)
-ON_GOAL(on_cancel, plan_call_begin_change, cancel_goal)
-ON_GOAL(on_archive, plan_call_begin_change, archive_goal)
+ON_GOAL(on_pause, plan_call_begin_change, move, GOAL_PAUSED)
+ON_GOAL(on_resume, plan_call_begin_change, move, GOAL_ACTIVE)
+ON_GOAL(on_cancel, plan_call_begin_change, move, GOAL_CANCELLED)
+ON_GOAL(on_archive, plan_call_begin_change, move, GOAL_ARCHIVED)
 
 void
 goal_commands_register(struct plan_floor *floor)
@@ -415,18 +407,15 @@ plan_commands_replace(struct plan_floor *floor, struct server_call *call,
 {
 	struct plan_change change;
 	struct err err = { 0 };
+	int r;
 
 	plan_change_begin(&change, floor, plan, why);
 	change.edit.actor = actor;
-	if (plan_replan(&change.edit, next, &err) < 0) {
-		plan_change_drop(&change);
-		plan_call_refuse(call, &err);
-		return;
-	}
+	r = plan_replan(&change.edit, next, &err);
 	/* Whatever was drafted, this is the plan now. */
-	plan_kept_clear(plan->goal);
-	plan_change_end(&change);
-	plan_call_answer(floor, call, plan->goal->id, plan_view_changed(plan));
+	if (r == 0)
+		plan_kept_clear(plan->goal);
+	finish(&change, call, r, &err);
 }
 
 /* A text that is no plan has its own code here. */
@@ -534,36 +523,24 @@ next_plan(const struct plan *plan, struct json_object *params,
 /* --- registering ------------------------------------------------------ */
 
 static void
-on_draft(void *arg, struct server_call *call, struct json_object *params)
+apply(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, struct plan *plan)
 {
-	struct plan *plan;
+	struct plan *next = NULL;
+	struct err err = { 0 };
 
-	if (plan_call_begin_change(arg, call) &&
-	    (plan = plan_call_plan(arg, call, params)) != NULL)
-		draft(arg, call, params, plan);
-}
-
-static void
-on_apply(void *arg, struct server_call *call, struct json_object *params)
-{
-	struct plan *plan;
-
-	if (plan_call_begin_change(arg, call) &&
-	    (plan = plan_call_plan(arg, call, params)) != NULL) {
-		const char *actor =
-		    json_string_or(params, "worker", PLAN_CHANGE_PERSON);
-		const char *why = json_string_or(params, "reason", NULL);
-		struct plan *next = NULL;
-		struct err err = { 0 };
-
-		if (next_plan(plan, params, &next, &err) < 0) {
-			plan_call_refuse(call, &err);
-			return;
-		}
-		plan_commands_replace(arg, call, plan, next, actor, why);
-		plan_free(next);
+	if (next_plan(plan, params, &next, &err) < 0) {
+		plan_call_refuse(call, &err);
+		return;
 	}
+	plan_commands_replace(floor, call, plan, next,
+	    json_string_or(params, "worker", PLAN_CHANGE_PERSON),
+	    json_string_or(params, "reason", NULL));
+	plan_free(next);
 }
+
+ON_PLAN(on_draft, plan_call_begin_change, plan_call_plan, draft)
+ON_PLAN(on_apply, plan_call_begin_change, plan_call_plan, apply)
 
 void
 plan_commands_register(struct plan_floor *floor)

@@ -271,9 +271,9 @@ plan_book_number(struct plan_floor *floor, struct plan_goal *goal)
 }
 
 struct plan_set *
-plan_book_set(struct plan_book *book)
+plan_floor_set(const struct plan_floor *floor)
 {
-	return &book->set;
+	return &floor->book->set;
 }
 
 /* --- what changed ------------------------------------------------------ */

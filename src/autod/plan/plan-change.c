@@ -12,6 +12,7 @@
 #include "plan-ready.h"
 #include "plan-set.h"
 #include "plan-summary.h"
+#include "rpc.h"
 #include "serve.h"
 #include "workspace.h"
 
@@ -403,7 +404,8 @@ plan_call_begin_change(struct plan_floor *floor, struct server_call *call)
 void
 plan_call_refuse(struct server_call *call, const struct err *err)
 {
-	bool known = err->code <= API_FAILED && err->code >= API_E_RATE;
+	bool known = err->code == RPC_INVALID_PARAMS ||
+	    (err->code <= API_FAILED && err->code >= API_E_RATE);
 
 	serve_refuse(call, known ? err->code : API_FAILED, "%s", err->msg);
 }

@@ -18,8 +18,7 @@
 #include "sibling.h"
 #include "workspace.h"
 
-static void plan_landed_begin(struct plan_floor *floor);
-static void plan_landed_end(struct plan_floor *floor);
+static void on_landed(struct plan_floor *floor, const struct event *event);
 
 #define REPORT_MAX RPC_LINE_MAX
 
@@ -310,12 +309,6 @@ plan_floor_set_guest(
 		guest->opened(arg);
 }
 
-struct plan_set *
-plan_floor_set(const struct plan_floor *floor)
-{
-	return plan_book_set(floor->book);
-}
-
 void
 plan_floor_changed(struct plan_floor *floor)
 {
@@ -364,6 +357,7 @@ floor_on_event(const struct event *event, void *arg)
 {
 	struct plan_floor *floor = arg;
 
+	on_landed(floor, event);
 	/* Before the asks are looked at: its node is not blocked any more. */
 	if (event->kind == EVENT_TASK_RESUMED)
 		show(floor);
@@ -421,7 +415,6 @@ plan_floor_new(struct auto_mode *mode)
 	core_add_floor(floor->core, &floor->floor);
 	floor->book = plan_book_new(floor);
 	floor->tasks = plan_tasks_new(floor);
-	plan_landed_begin(floor);
 	floor->calls = plan_calls_new(floor);
 	floor->show = loop_call_new(floor->core->loop, show, floor);
 	emit_subscribe(floor->core, floor_on_event, floor);
@@ -456,7 +449,6 @@ plan_floor_free(struct plan_floor *floor)
 	emit_unsubscribe(floor->core, floor_on_event, floor);
 	loop_call_free(floor->show);
 	plan_calls_free(floor->calls);
-	plan_landed_end(floor);
 	plan_tasks_free(floor->tasks);
 	plan_book_free(floor->book);
 	free(floor->why);
@@ -572,9 +564,8 @@ take_back(struct plan_floor *floor, const char *commit, const char *by,
 /* --- events ----------------------------------------------------------- */
 
 static void
-landed_on_event(const struct event *event, void *arg)
+on_landed(struct plan_floor *floor, const struct event *event)
 {
-	struct plan_floor *floor = arg;
 	bool lands = event->kind == EVENT_LANDED ||
 	    event->kind == EVENT_WORK_LANDED_ELSEWHERE;
 
@@ -587,17 +578,4 @@ landed_on_event(const struct event *event, void *arg)
 		    event->commit == NULL);
 	if (event->kind == EVENT_REVERTED && event->ref != NULL)
 		take_back(floor, event->ref, event->commit, event->reason);
-}
-
-/* Follow the events of the core. */
-static void
-plan_landed_begin(struct plan_floor *floor)
-{
-	emit_subscribe(floor->core, landed_on_event, floor);
-}
-
-static void
-plan_landed_end(struct plan_floor *floor)
-{
-	emit_unsubscribe(floor->core, landed_on_event, floor);
 }

@@ -144,8 +144,6 @@ void plan_book_unload(struct plan_book *book);
 /* Is there any goal, open or not? */
 bool plan_book_has_goals(const struct plan_floor *floor);
 
-struct plan_set *plan_book_set(struct plan_book *book);
-
 /* The rest is for PLAN_OPEN. */
 
 /* A goal of the set, or one that has ended, read into it. NULL with err:
@@ -386,15 +384,12 @@ plan_view_node(const struct plan *plan, const struct plan_node *node);
 
 void plan_query_register(struct plan_floor *floor);
 
-/* The bodies of records of this kind, goal and id (each NULL = any). */
-struct json_object *
-plan_query_records(struct plan_floor *floor, struct server_call *call,
-    enum book_kind kind, const char *goal_id, const char *id);
+/* The bodies of records of this kind with this id. */
+struct json_object *plan_query_records(struct plan_floor *floor,
+    struct server_call *call, enum book_kind kind, const char *id);
 
-/* The same of mail, requests or reservations, the newest first: those of an
- * actor (NULL = of all). */
-struct json_object *
-plan_query_newest(struct plan_floor *floor, struct server_call *call,
-    enum book_kind kind, const char *actor, size_t limit);
+/* The same of mail, the newest first: that of an actor (NULL = of all). */
+struct json_object *plan_query_mail(struct plan_floor *floor,
+    struct server_call *call, const char *actor, size_t limit);
 
 #endif

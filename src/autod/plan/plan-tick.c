@@ -324,12 +324,10 @@ tell_tick(struct plan_tick *tick, const struct reconcile_result *result,
 /* --- one tick --------------------------------------------------------- */
 
 static void
-run(struct plan_tick *tick, const char *reason,
-    struct reconcile_result *ret_result)
+carry_out(struct plan_tick *tick, const struct reconcile_result *result,
+    const char *reason, int64_t began)
 {
 	struct plan_floor *floor = tick->floor;
-	int64_t began = clock_mono_ms(), now = clock_wall_ms();
-	struct reconcile_config config;
 	const struct plan_set *set;
 	cleanup_buf struct buf names = BUF_INIT;
 	struct plan_cursor cursor = { 0 };
@@ -337,13 +335,9 @@ run(struct plan_tick *tick, const char *reason,
 	int count = 0;
 
 	tick->last_ms = began;
-	reconcile_config_read(floor->core->settings, &config);
-	reconcile(plan_floor_set(floor),
-	    plan_telemetry_read(tick->telemetry, &config, now), &config, now,
-	    ret_result);
-	tell_tick(tick, ret_result, reason, began);
-	for (size_t i = 0; i < ret_result->decision_count; i++) {
-		const struct reconcile_decision *d = &ret_result->decisions[i];
+	tell_tick(tick, result, reason, began);
+	for (size_t i = 0; i < result->decision_count; i++) {
+		const struct reconcile_decision *d = &result->decisions[i];
 
 		emit(tick->floor->core,
 		    &(struct event){ .kind = EVENT_ACTION,
@@ -354,7 +348,7 @@ run(struct plan_tick *tick, const char *reason,
 			.action = reconcile_kind_words[d->kind],
 			.reason = d->reason });
 	}
-	plan_apply(floor, ret_result);
+	plan_apply(floor, result);
 	/* Once for each set of them. */
 	set = plan_floor_set(tick->floor);
 	while ((node = plan_set_next(set, &cursor)) != NULL) {
@@ -374,31 +368,25 @@ run(struct plan_tick *tick, const char *reason,
 			.text = names.data });
 }
 
-static void
-run_dry(struct plan_tick *tick, struct reconcile_result *ret_result,
-    struct plan_set *copy)
-{
-	struct plan_floor *floor = tick->floor;
-	int64_t now = clock_wall_ms();
-	struct reconcile_config config;
-
-	reconcile_config_read(floor->core->settings, &config);
-	plan_set_copy(plan_floor_set(floor), copy);
-	reconcile(copy, plan_telemetry_read(tick->telemetry, &config, now),
-	    &config, now, ret_result);
-}
-
 void
 plan_tick_now(struct plan_floor *floor, const char *reason, bool dry_run,
     plan_tick_fn *fn, void *arg)
 {
+	struct plan_tick *tick = floor->tick;
+	struct plan_set copy = { 0 }, *set = plan_floor_set(floor);
+	int64_t began = clock_mono_ms(), now = clock_wall_ms();
+	struct reconcile_config config;
 	struct reconcile_result result;
-	struct plan_set copy = { 0 };
 
-	if (dry_run)
-		run_dry(floor->tick, &result, &copy);
-	else
-		run(floor->tick, reason, &result);
+	if (dry_run) {
+		plan_set_copy(set, &copy);
+		set = &copy;
+	}
+	reconcile_config_read(floor->core->settings, &config);
+	reconcile(set, plan_telemetry_read(tick->telemetry, &config, now),
+	    &config, now, &result);
+	if (!dry_run)
+		carry_out(tick, &result, reason, began);
 	if (fn != NULL)
 		fn(&result, arg);
 	reconcile_result_release(&result);

@@ -80,24 +80,24 @@ plan_query_events(struct plan_floor *floor, struct server_call *call,
 
 struct json_object *
 plan_query_records(struct plan_floor *floor, struct server_call *call,
-    enum book_kind kind, const char *goal_id, const char *id)
+    enum book_kind kind, const char *id)
 {
 	struct json_object *rows = json_object_new_array();
 	struct err err = { 0 };
 	int r = book_read_bodies(
-	    floor->core->book, kind, goal_id, id, on_record, rows, &err);
+	    floor->core->book, kind, NULL, id, on_record, rows, &err);
 
 	return rows_or_refuse(call, rows, r, &err);
 }
 
 struct json_object *
-plan_query_newest(struct plan_floor *floor, struct server_call *call,
-    enum book_kind kind, const char *actor, size_t limit)
+plan_query_mail(struct plan_floor *floor, struct server_call *call,
+    const char *actor, size_t limit)
 {
 	struct json_object *rows = json_object_new_array();
 	struct err err = { 0 };
 	int r = book_read_newest(
-	    floor->core->book, kind, actor, limit, on_record, rows, &err);
+	    floor->core->book, BOOK_MAIL, actor, limit, on_record, rows, &err);
 
 	return rows_or_refuse(call, rows, r, &err);
 }
@@ -501,7 +501,7 @@ add_record(struct plan_floor *floor, struct server_call *call,
     struct json_object *asked, const char *id)
 {
 	cleanup_json struct json_object *rows =
-	    plan_query_records(floor, call, BOOK_ASSIGNMENT, NULL, id);
+	    plan_query_records(floor, call, BOOK_ASSIGNMENT, id);
 
 	if (rows != NULL && json_object_array_length(rows) > 0)
 		json_set(asked, "record",
@@ -714,7 +714,7 @@ on_why(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	}
 	/* The nodes of that name, of goals that have ended. */
-	nodes = plan_query_records(floor, call, BOOK_NODE, NULL, subject);
+	nodes = plan_query_records(floor, call, BOOK_NODE, subject);
 	if (nodes == NULL)
 		return;
 	goals = goals_of(nodes, "goalId");

@@ -77,13 +77,14 @@ on_list(void *arg, struct server_call *call, struct json_object *params)
 }
 
 static void
-show(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+on_show(void *arg, struct server_call *call, struct json_object *params)
 {
+	struct plan *plan = plan_of(arg, call, params, false);
 	struct plan_node *node;
 	struct err err = { 0 };
 
-	(void)floor;
+	if (plan == NULL)
+		return;
 	if (plan_get(plan, json_string_or(params, "node", ""), &node, &err) < 0)
 		refuse(call, &err);
 	else
@@ -92,20 +93,30 @@ show(struct plan_floor *floor, struct server_call *call,
 
 /* --- changes --------------------------------------------------------- */
 
-/* r: what the edit returned; id: the node that the answer is about. */
-static void
-finish(struct plan_change *change, struct server_call *call, int r,
-    const char *id, const struct err *err)
-{
-	struct plan_floor *floor = change->floor;
-	struct plan *plan = change->plan;
+/* One change: makes it, and sets the node that the answer is about if that is
+ * not params.node. */
+typedef int edit_fn(const struct plan_change *change,
+    struct json_object *params, const char **id, struct err *err);
 
-	if (r < 0) {
-		plan_change_drop(change);
-		refuse(call, err);
+static void
+make(struct plan_floor *floor, struct server_call *call,
+    struct json_object *params, edit_fn *edit)
+{
+	struct plan *plan = plan_of(floor, call, params, true);
+	const char *id = json_string_or(params, "node", "");
+	struct plan_change change;
+	struct err err = { 0 };
+
+	if (plan == NULL)
+		return;
+	plan_change_begin(
+	    &change, floor, plan, json_string_or(params, "reason", NULL));
+	if (edit(&change, params, &id, &err) < 0) {
+		plan_change_drop(&change);
+		refuse(call, &err);
 		return;
 	}
-	plan_change_end(change);
+	plan_change_end(&change);
 	plan_call_answer(floor, call, plan->goal->id,
 	    plan_view_node_changed(plan, plan_named(plan, id)));
 }
@@ -135,33 +146,22 @@ set_status(const struct plan_edit *edit, const char *id, const char *status,
 	return r;
 }
 
-static void
-update(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+static int
+update(const struct plan_change *change, struct json_object *params,
+    const char **id, struct err *err)
 {
-	const char *id = json_string_or(params, "node", "");
 	const char *status = json_string_or(params, "status", NULL);
 	const char *priority = json_string_or(params, "priority", NULL);
 	enum priority level;
-	struct plan_change change;
-	struct err err = { 0 };
-	int r;
 
 	/* With both, the first would stand if the second is refused. */
-	if ((status == NULL) == (priority == NULL)) {
-		serve_refuse(call, RPC_INVALID_PARAMS,
+	if ((status == NULL) == (priority == NULL))
+		return err_set(err, RPC_INVALID_PARAMS,
 		    "params.status: give either a status or a priority");
-		return;
-	}
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
 	if (status != NULL)
-		r = set_status(&change.edit, id, status, params, &err);
-	else
-		r = plan_edit_priority(&change.edit, id,
-		    priority_parse(priority, &level) ? level : PRIORITY_COUNT,
-		    &err);
-	finish(&change, call, r, id, &err);
+		return set_status(&change->edit, *id, status, params, err);
+	return plan_edit_priority(&change->edit, *id,
+	    priority_parse(priority, &level) ? level : PRIORITY_COUNT, err);
 }
 
 static size_t
@@ -172,9 +172,9 @@ place_of(struct json_object *params)
 	return place > 0 ? (size_t)place - 1 : PLAN_LAST;
 }
 
-static void
-add(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+static int
+add(const struct plan_change *change, struct json_object *params,
+    const char **id, struct err *err)
 {
 	cleanup_strv char **acceptance =
 	    strv_from_json(json_member(params, "acceptance"));
@@ -193,72 +193,53 @@ add(struct plan_floor *floor, struct server_call *call,
 		    NULL,
 	};
 	struct plan_node *node = NULL;
-	struct plan_change change;
-	struct err err = { 0 };
-	int r;
+	int r =
+	    plan_edit_add(&change->edit, json_string_or(params, "parent", NULL),
+		place_of(params), &spec, &node, err);
 
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	r = plan_edit_add(&change.edit, json_string_or(params, "parent", NULL),
-	    place_of(params), &spec, &node, &err);
-	finish(&change, call, r, node != NULL ? node->id : NULL, &err);
+	if (r == 0)
+		*id = node->id;
+	return r;
 }
 
-static void
-split(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+static int
+split(const struct plan_change *change, struct json_object *params,
+    const char **id, struct err *err)
 {
-	const char *id = json_string_or(params, "node", "");
 	cleanup_strv char **names =
 	    strv_from_json(json_member(params, "names"));
 	size_t count = strv_count(names);
 	cleanup_free struct plan_spec *parts =
 	    xcalloc(count + 1, sizeof *parts);
-	struct plan_change change;
-	struct err err = { 0 };
-	int r;
 
 	for (size_t i = 0; i < count; i++)
 		parts[i].name = names[i];
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	r = plan_edit_split(&change.edit, id, parts, count, &err);
-	finish(&change, call, r, id, &err);
+	return plan_edit_split(&change->edit, *id, parts, count, err);
 }
 
-static void
-merge(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+static int
+merge(const struct plan_change *change, struct json_object *params,
+    const char **id, struct err *err)
 {
 	cleanup_strv char **ids = strv_from_json(json_member(params, "nodes"));
-	struct plan_change change;
-	struct err err = { 0 };
-	int r;
+	int r = plan_edit_merge(&change->edit, strv_const(ids),
+	    json_string_or(params, "name", NULL), err);
 
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	r = plan_edit_merge(&change.edit, strv_const(ids),
-	    json_string_or(params, "name", NULL), &err);
-	finish(&change, call, r, ids[0], &err);
+	if (r == 0)
+		*id = plan_named(change->plan, ids[0])->id;
+	return r;
 }
 
-static void
-move(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+static int
+move(const struct plan_change *change, struct json_object *params,
+    const char **id, struct err *err)
 {
-	const char *id = json_string_or(params, "node", "");
-	const struct plan_node *node = plan_named(plan, id);
-	struct plan_change change;
-	struct err err = { 0 };
-	int r;
+	const struct plan_node *node = plan_named(change->plan, *id);
 
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	r = plan_edit_move(&change.edit, id,
+	return plan_edit_move(&change->edit, *id,
 	    json_string_or(
 		params, "parent", node != NULL ? node->parent_id : NULL),
-	    place_of(params), &err);
-	finish(&change, call, r, id, &err);
+	    place_of(params), err);
 }
 
 /* --- assign ---------------------------------------------------------- */
@@ -299,7 +280,7 @@ check_assign(struct plan_floor *floor, const struct plan_node *node,
 
 /* The tick sends it. */
 static void
-make_assignment(struct plan_change *change, struct plan_node *node,
+make_assignment(const struct plan_change *change, struct plan_node *node,
     const char *worker, const char *recovery)
 {
 	struct plan_floor *floor = change->floor;
@@ -328,55 +309,45 @@ make_assignment(struct plan_change *change, struct plan_node *node,
 		.reason = change->edit.why });
 }
 
-static void
-assign(struct plan_floor *floor, struct server_call *call,
-    struct json_object *params, struct plan *plan)
+static int
+assign(const struct plan_change *change, struct json_object *params,
+    const char **id, struct err *err)
 {
 	const char *worker = json_string_or(params, "worker", "");
-	const char *id = json_string_or(params, "node", "");
 	cleanup_free char *what = NULL;
-	struct plan_change change;
 	struct plan_node *node;
-	struct err err = { 0 };
-	int r;
+	int r = plan_edit_begin(&change->edit, err);
 
-	plan_change_begin(
-	    &change, floor, plan, json_string_or(params, "reason", NULL));
-	r = plan_edit_begin(&change.edit, &err);
 	if (r == 0)
-		r = plan_get(plan, id, &node, &err);
+		r = plan_get(change->plan, *id, &node, err);
 	if (r == 0)
-		r = check_assign(floor, node, worker, &err);
-	if (r == 0) {
-		make_assignment(&change, node, worker,
-		    json_string_or(params, "recovery", NULL));
-		node->updated_ms = change.edit.now_ms;
-		plan_changed(&change.changes, node);
-		what = xasprintf("assigned %s to %s", node->id, worker);
-		plan_edit_end(&change.edit, what);
-	}
-	finish(&change, call, r, id, &err);
+		r = check_assign(change->floor, node, worker, err);
+	if (r < 0)
+		return r;
+	make_assignment(
+	    change, node, worker, json_string_or(params, "recovery", NULL));
+	node->updated_ms = change->edit.now_ms;
+	plan_changed(change->edit.changes, node);
+	what = xasprintf("assigned %s to %s", node->id, worker);
+	plan_edit_end(&change->edit, what);
+	return 0;
 }
 
 /* --- registering ----------------------------------------------------- */
 
-#define ON_NODE(name, changes, fn)                                           \
+#define ON_EDIT(name, edit)                                                  \
 	static void name(                                                    \
 	    void *arg, struct server_call *call, struct json_object *params) \
 	{                                                                    \
-		struct plan *plan = plan_of(arg, call, params, changes);     \
-                                                                             \
-		if (plan != NULL)                                            \
-			fn(arg, call, params, plan);                         \
+		make(arg, call, params, edit);                               \
 	}
 
-ON_NODE(on_show, false, show)
-ON_NODE(on_update, true, update)
-ON_NODE(on_add, true, add)
-ON_NODE(on_split, true, split)
-ON_NODE(on_merge, true, merge)
-ON_NODE(on_move, true, move)
-ON_NODE(on_assign, true, assign)
+ON_EDIT(on_update, update)
+ON_EDIT(on_add, add)
+ON_EDIT(on_split, split)
+ON_EDIT(on_merge, merge)
+ON_EDIT(on_move, move)
+ON_EDIT(on_assign, assign)
 
 void
 work_commands_register(struct plan_floor *floor)

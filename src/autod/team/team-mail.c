@@ -501,8 +501,8 @@ on_agent_inbox(void *arg, struct server_call *call, struct json_object *params)
 		return;
 	actor = team_mail_actor(agent);
 	rows = id != NULL ?
-	    plan_query_records(floor->plan, call, BOOK_MAIL, NULL, id) :
-	    plan_query_newest(floor->plan, call, BOOK_MAIL, actor,
+	    plan_query_records(floor->plan, call, BOOK_MAIL, id) :
+	    plan_query_mail(floor->plan, call, actor,
 		(size_t)json_int_or(params, "limit", AGENT_LIMIT));
 	if (rows == NULL)
 		return;
@@ -549,7 +549,7 @@ on_person_inbox(void *arg, struct server_call *call, struct json_object *params)
 		serve_refuse(call, code, "%s", err.msg);
 		return;
 	}
-	rows = plan_query_newest(floor->plan, call, BOOK_MAIL,
+	rows = plan_query_mail(floor->plan, call,
 	    all            ? NULL :
 		of != NULL ? who.actor :
 			     ACTOR_PERSON,
@@ -580,7 +580,7 @@ on_show(void *arg, struct server_call *call, struct json_object *params)
 
 	if (!plan_call_begin(floor->plan, call))
 		return;
-	rows = plan_query_records(floor->plan, call, BOOK_MAIL, NULL, id);
+	rows = plan_query_records(floor->plan, call, BOOK_MAIL, id);
 	if (rows == NULL)
 		return;
 	shown = show_rows(floor, rows, &list, false);
