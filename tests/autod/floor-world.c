@@ -285,9 +285,8 @@ static void
 wait_until(floor_fn *fn, void *arg, bool closely)
 {
 	struct look look = { .loop = floor_world.loop, .fn = fn, .arg = arg };
-	/* In time of the machine, also after unit_hurry(). */
 	struct loop_timer *guard = loop_after(floor_world.loop,
-	    (int64_t)GUARD_MS * 1000 / clock_kernel_ms(1000), on_guard, NULL);
+	    floor_world_patience() - clock_mono_ms(), on_guard, NULL);
 	struct loop_timer *timer = NULL;
 
 	if (closely) {
@@ -300,6 +299,32 @@ wait_until(floor_fn *fn, void *arg, bool closely)
 	loop_call_free(look.call);
 	loop_timer_free(timer);
 	loop_timer_free(guard);
+}
+
+static void
+on_pass(void *arg)
+{
+	loop_stop(arg, 0);
+}
+
+/* In time of the machine, also after unit_hurry(). */
+int64_t
+floor_world_patience(void)
+{
+	return clock_mono_ms() +
+	    (int64_t)GUARD_MS * 1000 / clock_kernel_ms(1000);
+}
+
+void
+floor_world_pass(int64_t end_ms)
+{
+	struct loop_timer *timer =
+	    loop_after(floor_world.loop, 1, on_pass, floor_world.loop);
+
+	if (clock_mono_ms() > end_ms)
+		on_guard(NULL);
+	loop_run(floor_world.loop);
+	loop_timer_free(timer);
 }
 
 void
@@ -557,6 +582,15 @@ floor_world_answer(struct floor_call *call)
 	floor_world_wait(is_answered, call);
 	error = json_object_object_get(call->answer, "error");
 	return error != NULL ? json_string_or(error, "message", "") : NULL;
+}
+
+struct floor_call *
+floor_world_done(struct floor_call *call)
+{
+	const char *error = floor_world_answer(call);
+
+	ck_assert_msg(error == NULL, "%s", error);
+	return call;
 }
 
 static void

@@ -84,7 +84,13 @@ const char *floor_world_sh(const char *text);
 void floor_world_trap(int nth, const char *mode);
 int floor_world_trap_count(void);
 
-/* Run the loop until fn returns true. */
+/* Run the loop until the condition holds. */
+#define floor_world_until(condition)                               \
+	for (int64_t end_ = floor_world_patience(); !(condition);) \
+	floor_world_pass(end_)
+int64_t floor_world_patience(void);
+void floor_world_pass(int64_t end_ms);
+/* The same, fn returns it. */
 typedef bool floor_fn(void *arg);
 void floor_world_wait(floor_fn *fn, void *arg);
 /* The same for short-lived conditions: fn is called in each pass of the loop,
@@ -120,6 +126,8 @@ int floor_world_send(const char *method, const char *params);
 /* Run the loop until it is answered. Returns the message of the error, or NULL
  * on success. */
 const char *floor_world_answer(struct floor_call *call);
+/* It succeeds; returns it. */
+struct floor_call *floor_world_done(struct floor_call *call);
 /* Its client goes away without an answer. */
 void floor_call_hang_up(struct floor_call *call);
 bool floor_call_is_answered(const struct floor_call *call);

@@ -397,14 +397,6 @@ TEST(a_worker_passes_the_command_that_ran)
 	    strstr(fake_session_prompt(agent->session), "test ! -e b.txt"));
 }
 
-static bool
-is_set_up(void *arg)
-{
-	(void)arg;
-	return strcmp(floor_world_sh("test ! -e .llmc/setting-up || echo yes"),
-		   "") != 0;
-}
-
 /* The queue checks in a worktree whose setup takes long. */
 TEST(the_queue_runs_the_command_that_it_books)
 {
@@ -420,7 +412,9 @@ TEST(the_queue_runs_the_command_that_it_books)
 	floor_world_accept();
 	life_reload(auto_world.core);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(is_set_up, &floor_world);
+	floor_world_until(
+	    strcmp(floor_world_sh("test ! -e .llmc/setting-up || echo yes"),
+		"") != 0);
 	set_command("echo new >>../../ran");
 	floor_world_sh("touch .llmc/go");
 	wait_landed();

@@ -42,12 +42,6 @@ prioritize(const char *task, const char *priority)
 	return floor_call_code(made);
 }
 
-static bool
-has_a_task(void *arg)
-{
-	return ((struct auto_world *)arg)->core->state.task_count > 0;
-}
-
 /* --- tasks ----------------------------------------------------------- */
 
 TEST(a_task_that_is_added_is_begun)
@@ -303,7 +297,7 @@ TEST(tasks_are_dropped)
 	floor_world.store_fails = true;
 	free(take_ptr(&auto_world.core->state.paused));
 	auto_world_task("c.md", "Do it\n");
-	floor_world_wait(has_a_task, &auto_world);
+	floor_world_until(auto_world.core->state.task_count > 0);
 	xstrset(&auto_world.core->state.paused, "wait");
 	floor_world.store_fails = false;
 	ck_assert_int_eq(call("task.drop", "task", "t1"), 0);

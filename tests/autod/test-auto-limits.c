@@ -10,6 +10,8 @@
 #include "auto-private.h"
 #include "auto-world.h"
 #include "backoff.h"
+#include "quota.h"
+#include "tuning.h"
 
 #define MINUTE_MS (60 * 1000)
 
@@ -75,6 +77,42 @@ TEST_ROWS(a_reserve_is_kept, 4)
 	ck_assert_ptr_null(state->held);
 }
 
+static bool is_short; /* of memory */
+
+void __real_machine_read(const char *dir, struct machine *ret_machine);
+void __wrap_machine_read(const char *dir, struct machine *ret_machine);
+
+void
+__wrap_machine_read(const char *dir, struct machine *ret_machine)
+{
+	__real_machine_read(dir, ret_machine);
+	if (is_short)
+		ret_machine->memory_free = 1;
+}
+
+/* Nothing more is begun on a machine that is short of memory, unless nobody
+ * would give it back. */
+TEST_ROWS(a_machine_that_is_short_of_memory, 4)
+{
+	static const struct {
+		enum worker_status status;
+		bool holds;
+	} rows[] = { { WORKER_STARTING, true }, { WORKER_OFFLINE, true },
+		{ WORKER_WORKING, true }, { WORKER_WAITING, false } };
+	struct agent *agent = begin_turn(NULL);
+	int64_t now = clock_wall_ms();
+	struct task *t = task_new("t2", "folder", "b.md", "b", "Do b", now);
+
+	task_take(t, now);
+	auto_add_task(auto_world.mode, t);
+	tuning.admission = 1;
+	is_short = true;
+	agent->worker->status = rows[_i].status;
+	ck_assert_int_eq(pause_holds(auto_world.mode), rows[_i].holds);
+	is_short = false;
+	tuning.admission = 0;
+}
+
 /* It is parked with its work, and its worker does the next one. */
 TEST(a_task_is_parked_at_its_budget)
 {
@@ -137,7 +175,6 @@ TEST(a_task_can_be_parked_in_the_middle_of_a_rebase)
 /* Finished work lands, whatever it cost; a task that would go on is parked. */
 TEST(a_turn_too_many_is_not_begun)
 {
-	struct floor_call *call;
 	struct agent *agent =
 	    begin_turn("require_commit = true\n[budget]\ntask_turns = 1\n");
 
@@ -147,8 +184,7 @@ TEST(a_turn_too_many_is_not_begun)
 	auto_world_told("budget t1 task; task_parked t1; exhausted; ");
 	ck_assert_int_eq(fake_session_prompts(agent->session), 1);
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->step, TASK_PARKED);
-	call = floor_world_ask("task.retry", "{\"task\":\"t1\"}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_ask("task.retry", "{\"task\":\"t1\"}"));
 	auto_world_turn(2);
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->attempts, 1);
 	auto_world_work("b.txt");
@@ -232,12 +268,10 @@ TEST(a_new_day_begins_with_what_was_spent_in_it)
 TEST(a_new_day_resumes_nobody_whom_a_person_stopped)
 {
 	struct agent *agent = begin_turn("[budget]\nday_tokens = 1000\n");
-	struct floor_call *call;
 
 	fake_session_uses(agent->session, 1000);
 	floor_world_settle();
-	call = floor_world_call("worker.stop", "auto-1", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_call("worker.stop", "auto-1", ""));
 	auto_world.core->state.today.day--;
 	auto_world_patrol();
 	ck_assert_ptr_null(auto_world.core->state.paused);
@@ -438,6 +472,22 @@ TEST(a_checkout_is_not_waited_for_for_ever)
 	auto_world_fails("dirty_checkout");
 }
 
+TEST(another_git_is_not_waited_for_for_ever)
+{
+	struct err err = { 0 };
+	struct landing_end end = { .agent = begin_turn(NULL),
+		.task = "t1",
+		.result = LANDING_END_FAILED,
+		.err = &err };
+
+	err_set(&err, -EBUSY, "the index is locked");
+	for (int i = 0; i < backoff_git.tries_max; i++)
+		after_landing_ended(auto_world.mode, &end);
+	ck_assert(!auto_world.mode->failing);
+	after_landing_ended(auto_world.mode, &end);
+	auto_world_fails("git_lock");
+}
+
 TEST(conflicts_that_stay_are_a_failure)
 {
 	struct agent *agent = begin_turn(NULL);
@@ -499,11 +549,8 @@ TEST(a_paused_worker_is_repaired)
 
 TEST(a_worker_that_is_reset_gives_its_task_back)
 {
-	struct floor_call *call;
-
 	begin_turn(NULL);
-	call = floor_world_call("worker.reset", "auto-1", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_call("worker.reset", "auto-1", ""));
 	auto_world_turn(2);
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->attempts, 1);
 	auto_world_told("task_assigned t1; ");
@@ -513,13 +560,10 @@ TEST(a_worker_that_is_reset_gives_its_task_back)
  * for ever. */
 TEST(an_attempt_that_is_said_to_have_failed_counts)
 {
-	struct floor_call *call;
-
 	begin_turn("max_attempts = 2\n");
 	for (int turn = 2; turn <= 3; turn++) {
-		call = floor_world_call(
-		    "worker.reset", "auto-1", ",\"failed\":\"no progress\"");
-		ck_assert_ptr_null(floor_world_answer(call));
+		floor_world_done(floor_world_call(
+		    "worker.reset", "auto-1", ",\"failed\":\"no progress\""));
 		if (turn == 2)
 			auto_world_turn(turn);
 	}

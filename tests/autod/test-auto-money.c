@@ -79,13 +79,6 @@ filed_task(const char *id)
 	return filed;
 }
 
-static bool
-is_written_again(void *arg)
-{
-	(void)arg;
-	return filed_task("t1").nr == 2;
-}
-
 /* What metrics say of the costs that are final, whatever the model. */
 static int64_t
 sum_of(struct json_object *models, enum cost_source source)
@@ -131,7 +124,7 @@ TEST(a_late_cost_belongs_to_the_task_of_its_conversation)
 	/* Its last words, and what it cost. */
 	append(path, USED("b", "500") COST("0.0055", "1500"));
 	fake_session_leaves(agent->session);
-	floor_world_wait(is_written_again, &auto_world);
+	floor_world_until(filed_task("t1").nr == 2);
 	filed = filed_task("t1");
 	ck_assert_int_eq(filed.cost, 5500);
 	ck_assert_int_eq(filed.tokens, 1500);
@@ -160,7 +153,7 @@ TEST(a_correction_is_written_once)
 	auto_world_wait_done();
 	append(path, COST("0.0055", "1000"));
 	fake_session_leaves(agent->session);
-	floor_world_wait(is_written_again, &auto_world);
+	floor_world_until(filed_task("t1").nr == 2);
 	ck_assert_int_eq(filed_task("t1").cost, 5500);
 	auto_world_patrol();
 	floor_world_settle();
@@ -216,7 +209,7 @@ TEST(a_new_daemon_reads_what_the_old_one_did_not)
 	append(path, COST("0.005", "1000"));
 	auto_world_reopen();
 	auto_world_live();
-	floor_world_wait(is_written_again, &auto_world);
+	floor_world_until(filed_task("t1").nr == 2);
 	ck_assert_int_eq(filed_task("t1").cost, 5000);
 	ck_assert_int_eq(auto_world.core->state.days.days[0].spent.cost, 5000);
 	/* And another one adds nothing. */

@@ -69,25 +69,6 @@ begin(struct above *above)
 	auto_set_policy(auto_world.mode, &policy, above);
 }
 
-static bool
-was_taken(void *arg)
-{
-	return ((const struct above *)arg)->takes > 0;
-}
-
-static bool
-was_settled(void *arg)
-{
-	return ((const struct above *)arg)->settles > 0;
-}
-
-static bool
-is_gone(void *arg)
-{
-	(void)arg;
-	return auto_world.core->state.task_count == 0;
-}
-
 static void
 finish(struct agent *agent)
 {
@@ -122,7 +103,7 @@ TEST(it_is_assigned_once_its_taking_is_recorded)
 	above.wanted = "goal/T1";
 	above.take = -EINPROGRESS;
 	auto_world_live();
-	floor_world_wait(was_taken, &above);
+	floor_world_until(above.takes > 0);
 	floor_world_settle();
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->step, TASK_OFFERED);
 	above.take = 0;
@@ -138,8 +119,8 @@ TEST(it_is_dropped_when_it_is_not_wanted_any_more)
 	above.wanted = "goal/T1";
 	above.take = -ESTALE;
 	auto_world_live();
-	floor_world_wait(was_taken, &above);
-	floor_world_wait(is_gone, &above);
+	floor_world_until(above.takes > 0);
+	floor_world_until(auto_world.core->state.task_count == 0);
 	auto_world_filed("");
 }
 
@@ -152,13 +133,13 @@ TEST(the_state_keeps_it_until_its_outcome_is_recorded)
 	above.settle = -EINPROGRESS;
 	auto_world_live();
 	finish(auto_world_turn(1));
-	floor_world_wait(was_settled, &above);
+	floor_world_until(above.settles > 0);
 	floor_world_settle();
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->step, TASK_SETTLING);
 	auto_world_filed("");
 	above.settle = 0;
 	auto_plan_changed(auto_world.mode);
-	floor_world_wait(is_gone, &above);
+	floor_world_until(auto_world.core->state.task_count == 0);
 	auto_world_filed("t1 landed; ");
 }
 
@@ -171,7 +152,7 @@ TEST(a_taking_that_was_not_recorded_is_asked_again)
 	above.wanted = "goal/T1";
 	above.take = -EINPROGRESS;
 	auto_world_live();
-	floor_world_wait(was_taken, &above);
+	floor_world_until(above.takes > 0);
 	floor_world_settle();
 	auto_world_reopen();
 	above.takes = 0;
@@ -195,7 +176,7 @@ TEST(its_priority_counts_beside_the_other_source)
 	above.take = -EINPROGRESS;
 	auto_world_task("a.md", "Do the file\n");
 	auto_world_live();
-	floor_world_wait(was_taken, &above);
+	floor_world_until(above.takes > 0);
 	above.take = 0;
 	agent = auto_world_turn(1);
 	ck_assert_ptr_nonnull(

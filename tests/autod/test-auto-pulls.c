@@ -42,13 +42,6 @@ task_of(const char *id)
 	return state_task(&auto_world.core->state, id);
 }
 
-static bool
-is_proposed(void *arg)
-{
-	return above.proposed == *(int *)arg &&
-	    auto_world.core->state.landings.count == 0;
-}
-
 /* auto-1 has finished its n-th turn, and its work is handed over. */
 static void
 work(int n, const char *file)
@@ -57,7 +50,8 @@ work(int n, const char *file)
 
 	auto_world_work(file);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(is_proposed, &n);
+	floor_world_until(
+	    above.proposed == n && auto_world.core->state.landings.count == 0);
 	floor_world_settle();
 }
 
@@ -130,7 +124,8 @@ TEST(work_is_reviewed_before_it_is_handed_over)
 	reviewer = auto_world_turn_on("t2");
 	ck_assert_int_eq(above.proposed, 0);
 	fake_session_turn_ends(reviewer->session, approves);
-	floor_world_wait(is_proposed, &n);
+	floor_world_until(
+	    above.proposed == n && auto_world.core->state.landings.count == 0);
 	assert_proposed("one.txt 1");
 	outcome_pull_back(
 	    auto_world.mode, task_of("t1"), "Please add a test.", NULL);
@@ -140,7 +135,8 @@ TEST(work_is_reviewed_before_it_is_handed_over)
 	reviewer = auto_world_turn_on("t3");
 	ck_assert_int_eq(above.proposed, n++);
 	fake_session_turn_ends(reviewer->session, approves);
-	floor_world_wait(is_proposed, &n);
+	floor_world_until(
+	    above.proposed == n && auto_world.core->state.landings.count == 0);
 	assert_proposed("one.txt two.txt 1");
 }
 
@@ -160,7 +156,8 @@ TEST(one_that_is_too_many_waits_without_its_worker)
 	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
 	above.wait = NULL;
 	landings_kick(auto_world.landings);
-	floor_world_wait(is_proposed, &(int){ 1 });
+	floor_world_until(above.proposed == (int){ 1 } &&
+	    auto_world.core->state.landings.count == 0);
 	assert_proposed("one.txt 1");
 }
 
@@ -233,6 +230,7 @@ TEST(what_somebody_has_not_pushed_holds_it_back)
 	ck_assert_int_eq(above.proposed, 0);
 	floor_world_sh("git push -q origin main");
 	ck_assert(landings_retry(auto_world.landings));
-	floor_world_wait(is_proposed, &(int){ 1 });
+	floor_world_until(above.proposed == (int){ 1 } &&
+	    auto_world.core->state.landings.count == 0);
 	assert_proposed("one.txt 1");
 }

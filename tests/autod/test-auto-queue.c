@@ -28,6 +28,34 @@ item_of(const char *task)
 	return landing_record_of_task(&auto_world.core->state.landings, task);
 }
 
+static bool
+is_idle(const char *worker)
+{
+	const struct agent *agent = fleet_find(floor_world.fleet, worker);
+
+	return agent != NULL && agent->worker->status == WORKER_IDLE;
+}
+
+/* A task is for another worker than the one that has failed at it, but does not
+ * wait for one that is broken. */
+TEST_ROWS(a_task_avoids_a_worker_if_there_is_another, 2)
+{
+	int64_t now = clock_wall_ms();
+	struct task *t = task_new("t1", "folder", "a.md", "a", "Do a", now);
+
+	auto_world_begin("concurrency = 2\n");
+	auto_world_live();
+	floor_world_until(is_idle("auto-1") && is_idle("auto-2"));
+	if (_i == 1)
+		fleet_find(floor_world.fleet, "auto-2")->worker->status =
+		    WORKER_ERROR;
+	task_take(t, now);
+	xstrset(&t->avoid, "auto-1");
+	auto_add_task(auto_world.mode, t);
+	ck_assert_str_eq(auto_world_turn_on("t1")->worker->name,
+	    _i == 0 ? "auto-2" : "auto-1");
+}
+
 /* The work of t1 is in the queue, and is being checked. */
 static void
 begin_queued(const char *settings)
@@ -311,8 +339,7 @@ TEST(resume_tries_a_landing_again)
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait("waiting; ");
 	floor_world_sh("rm b.txt");
-	call = floor_world_ask("auto.resume", "{}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(floor_world_ask("auto.resume", "{}"));
 	ck_assert_ptr_nonnull(
 	    strstr(json_string_or(floor_call_result(call), "message", ""),
 		"tried again"));
@@ -351,11 +378,8 @@ TEST(a_person_is_told_what_is_in_the_way)
 
 TEST(a_queued_task_is_dropped)
 {
-	struct floor_call *call;
-
 	begin_released("");
-	call = floor_world_ask("task.drop", "{\"task\": \"t1\"}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_ask("task.drop", "{\"task\": \"t1\"}"));
 	ck_assert_ptr_null(item_of("t1"));
 	allow("0");
 	finish("t2", "c.txt");
@@ -367,13 +391,10 @@ TEST(a_queued_task_is_dropped)
 
 TEST(work_in_the_queue_gets_another_priority)
 {
-	struct floor_call *call;
-
 	begin_queued("");
 	ck_assert_int_eq(item_of("t1")->priority, PRIORITY_NORMAL);
-	call = floor_world_ask(
-	    "task.priority", "{\"task\": \"t1\", \"priority\": \"urgent\"}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_ask(
+	    "task.priority", "{\"task\": \"t1\", \"priority\": \"urgent\"}"));
 	ck_assert_int_eq(item_of("t1")->priority, PRIORITY_URGENT);
 }
 
@@ -436,11 +457,8 @@ TEST(a_task_is_not_dropped_during_the_move)
 /* Its worker still has it. */
 TEST(work_in_the_queue_is_dropped_with_its_task)
 {
-	struct floor_call *call;
-
 	begin_queued("");
-	call = floor_world_ask("task.drop", "{\"task\": \"t1\"}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_ask("task.drop", "{\"task\": \"t1\"}"));
 	ck_assert_ptr_null(item_of("t1"));
 	allow("0");
 	auto_world_wait_done();

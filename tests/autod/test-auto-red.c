@@ -137,20 +137,13 @@ TEST(what_would_not_help_is_not_done)
 	ck_assert_uint_eq(auto_world.core->state.landings.count, 1);
 }
 
-static bool
-is_queued(void *arg)
-{
-	(void)arg;
-	return auto_world.core->state.landings.count == 2;
-}
-
 /* While it waits to be checked, a person repairs the branch. */
 TEST(a_branch_that_passes_again_is_left_alone)
 {
 	begin("");
 	make("strict");
 	finish("t2", "c.txt");
-	floor_world_wait(is_queued, &auto_world);
+	floor_world_until(auto_world.core->state.landings.count == 2);
 	floor_world_sh("git rm -q b.txt; git commit -qm Mine");
 	auto_world_patrol();
 	auto_world_wait("task_finished t2 landed; ");
@@ -162,7 +155,7 @@ TEST(the_next_daemon_takes_it_back)
 	begin("");
 	make("strict");
 	finish("t2", "c.txt");
-	floor_world_wait(is_queued, &auto_world);
+	floor_world_until(auto_world.core->state.landings.count == 2);
 	auto_world_reopen();
 	auto_world_live();
 	auto_world_wait("task_finished t2 landed; ");

@@ -43,8 +43,7 @@ begin_review(void)
 static void
 person(const char *method, const char *worker)
 {
-	ck_assert_ptr_null(
-	    floor_world_answer(floor_world_call(method, worker, "")));
+	floor_world_done(floor_world_call(method, worker, ""));
 	floor_world_settle();
 }
 
@@ -74,13 +73,6 @@ lands(const char *subject)
 	auto_world_filed("t1 landed; ");
 	ck_assert_str_eq(
 	    floor_world_sh("git log -1 --format=%s main"), subject);
-}
-
-static bool
-is_for_person(void *arg)
-{
-	(void)arg;
-	return auto_world_agent()->worker->for_person;
 }
 
 TEST(what_is_approved_lands)
@@ -126,7 +118,7 @@ TEST(findings_are_a_turn_of_the_author)
 	auto_world_turn(3);
 	/* It insists: the same commit is not reviewed again. */
 	says(auto_world_agent(), "It is right as it is.");
-	floor_world_wait(is_for_person, NULL);
+	floor_world_until(auto_world_agent()->worker->for_person);
 	ck_assert_int_eq(task("t1")->attempt.review_rounds, REVIEW_ROUNDS);
 	ck_assert_ptr_nonnull(
 	    strstr(auto_world_agent()->worker->reason, "b.txt:1: wrong"));
@@ -232,7 +224,7 @@ TEST(a_reviewer_that_fails_is_replaced)
 	reviewer = auto_world_turn_on("t3");
 	ck_assert_int_eq(task("t1")->attempt.review_tries, 1);
 	says(reviewer, NULL);
-	floor_world_wait(is_for_person, NULL);
+	floor_world_until(auto_world_agent()->worker->for_person);
 	floor_world_settle();
 	ck_assert_uint_eq(auto_world.core->state.task_count, 1);
 	ck_assert_uint_eq(auto_world.mode->failed, 0);
@@ -338,7 +330,7 @@ TEST_ROWS(a_review_that_no_sandbox_fits_is_asked_about, 2)
 		floor_world_wait_closely(has_review, NULL);
 		xstrset(&task("t1")->sandbox, "strict");
 	}
-	floor_world_wait(is_for_person, NULL);
+	floor_world_until(auto_world_agent()->worker->for_person);
 	assert_has(auto_world_agent()->worker->reason,
 	    "llmc config set defaults.sandbox strict");
 }
@@ -381,7 +373,7 @@ TEST(findings_without_a_turn_left_are_for_a_person)
 	auto_world_work("b.txt");
 	fake_session_turn_ends(auto_world_agent()->session, "Done.");
 	says(auto_world_turn_on("t2"), FINDS);
-	floor_world_wait(is_for_person, NULL);
+	floor_world_until(auto_world_agent()->worker->for_person);
 	ck_assert_int_eq(task("t1")->attempt.review_rounds, 0);
 }
 

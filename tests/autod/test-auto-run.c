@@ -28,18 +28,11 @@ take_lock(void)
 	return lock;
 }
 
-static bool
-has_begun(void *arg)
-{
-	(void)arg;
-	return auto_world.mode->begun;
-}
-
 static void
 live(const char *run)
 {
 	auto_world_live();
-	floor_world_wait(has_begun, NULL);
+	floor_world_until(auto_world.mode->begun);
 	ck_assert_str_eq(auto_world.core->state.run_id, run);
 }
 

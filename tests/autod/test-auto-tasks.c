@@ -19,12 +19,6 @@ begin_idle(const char *settings)
 }
 
 static bool
-has_a_task(void *arg)
-{
-	return ((struct auto_world *)arg)->core->state.task_count > 0;
-}
-
-static bool
 is_assigned(void *arg)
 {
 	const struct state *state = &((struct auto_world *)arg)->core->state;
@@ -54,7 +48,7 @@ begin_unwritten(void)
 	begin_idle(NULL);
 	floor_world.store_fails = true;
 	auto_world_task("a.md", "Do it\n");
-	floor_world_wait(has_a_task, &auto_world);
+	floor_world_until(auto_world.core->state.task_count > 0);
 	return auto_world.core->state.tasks[0];
 }
 
@@ -126,13 +120,6 @@ TEST(a_task_that_keeps_failing_ends)
 	ck_assert_uint_eq(auto_world.mode->failed, 1);
 }
 
-static bool
-waits_for_a_person(void *arg)
-{
-	(void)arg;
-	return auto_world.core->state.tasks[0]->step == TASK_PARKED;
-}
-
 TEST(a_task_that_keeps_failing_recovers_as_it_says)
 {
 	struct agent *agent;
@@ -147,7 +134,7 @@ TEST(a_task_that_keeps_failing_recovers_as_it_says)
 		floor_world_sh(leave_over);
 		fake_session_turn_ends(agent->session, "Done.");
 	}
-	floor_world_wait(waits_for_a_person, NULL);
+	floor_world_until(auto_world.core->state.tasks[0]->step == TASK_PARKED);
 	ck_assert_str_eq(auto_world.core->state.tasks[0]->avoid, "auto-1");
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->ask, ASK_FAILURE);
 	auto_world_filed("");
@@ -168,7 +155,6 @@ TEST_ROWS(a_task_that_is_answered_while_it_is_parked_goes_on, 2)
 {
 	const struct task *t;
 	struct session_record *s;
-	struct floor_call *call;
 	struct agent *agent;
 
 	auto_world_begin(NULL);
@@ -183,9 +169,8 @@ TEST_ROWS(a_task_that_is_answered_while_it_is_parked_goes_on, 2)
 	op_park_task(auto_world.mode, agent, ASK_QUESTION, "it asks");
 	floor_world_wait_step(agent, "commit");
 	ck_assert_uint_eq(auto_world.core->state.ask_count, 1);
-	call = floor_world_ask(
-	    "auto.resume", "{\"worker\": \"t1\", \"note\": \"Tabs.\"}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_ask(
+	    "auto.resume", "{\"worker\": \"t1\", \"note\": \"Tabs.\"}"));
 	ck_assert(auto_world.core->state.tasks[0]->answered);
 	ck_assert_uint_eq(auto_world.core->state.ask_count, 0);
 	if (_i == 1) {
@@ -480,8 +465,7 @@ TEST_ROWS(what_fails_task_after_task_stops_the_giving_out, nitems(causes))
 	auto_world_patrol();
 	ck_assert_ptr_nonnull(auto_world.core->state.paused);
 	if (causes[_i].script == NULL) {
-		ck_assert_ptr_null(
-		    floor_world_answer(floor_world_ask("auto.resume", "{}")));
+		floor_world_done(floor_world_ask("auto.resume", "{}"));
 	} else {
 		floor_world_sh(causes[_i].script);
 		auto_world_patrol();

@@ -136,12 +136,6 @@ on_blocked(void *arg, const char *class, const char *worker, const char *task,
 	snprintf(words, 64, "%s %s", worker, task);
 }
 
-static bool
-is_told(void *arg)
-{
-	return ((const char *)arg)[0] != '\0';
-}
-
 /* Only its own worker and task are named, not the first ones. */
 TEST(one_that_cannot_be_built)
 {
@@ -166,7 +160,7 @@ TEST(one_that_cannot_be_built)
 	floor_world_wait_status(adam, WORKER_ACCEPTING);
 	floor_world_settle();
 	floor_world_call("worker.accept", "eve", "");
-	floor_world_wait(is_told, words);
+	floor_world_until(((const char *)words)[0] != '\0');
 	ck_assert_str_eq(words, "eve t2");
 }
 
@@ -186,7 +180,7 @@ TEST(what_git_cannot_land_is_told_of_and_waits)
 	    "echo x >>\"${0%/*}/tries\"; "
 	    "echo fatal: no >&2; exit 128");
 	floor_world_call("worker.accept", "adam", "");
-	floor_world_wait(is_told, words);
+	floor_world_until(((const char *)words)[0] != '\0');
 	ck_assert_str_eq(words, "adam t1");
 	ck_assert_str_eq(floor_world_sh("cat ../bin/tries"), "x\nx");
 	landing_world_main("first,");

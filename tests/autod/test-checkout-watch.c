@@ -217,20 +217,13 @@ accept_all(int count)
 		    strstr(floor_world_answer(calls[i]), "stays in the queue"));
 }
 
-static bool
-all_landed(void *arg)
-{
-	(void)arg;
-	return floor_world.core->state.landings.count == 0;
-}
-
 /* Everything lands long before the next look that nothing has caused. */
 static void
 lands_at_once(void)
 {
 	int64_t begun = clock_mono_ms();
 
-	floor_world_wait(all_landed, &landing_world);
+	floor_world_until(floor_world.core->state.landings.count == 0);
 	ck_assert_int_lt(clock_mono_ms() - begun, CHECKOUT_WATCH_LOOK_MS / 2);
 	landing_world_end();
 }
@@ -261,18 +254,12 @@ TEST_ROWS(a_checkout_that_is_clean_again_is_noticed, nitems(ways))
 	lands_at_once();
 }
 
-static bool
-has_passed(void *arg)
-{
-	return clock_mono_ms() >= *(const int64_t *)arg;
-}
-
 static void
 let_pass(int64_t ms)
 {
 	int64_t end = clock_mono_ms() + ms;
 
-	floor_world_wait(has_passed, &end);
+	floor_world_until(clock_mono_ms() >= end);
 }
 
 /* Without a change there is none. */

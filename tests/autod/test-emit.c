@@ -296,12 +296,6 @@ has_line(void *arg)
 	return memchr(f->text.data, '\n', f->text.len) != NULL;
 }
 
-static bool
-is_over(void *arg)
-{
-	return ((struct follower *)arg)->over;
-}
-
 /* The next line it receives, which must be a notification of that method;
  * returns its params, owned by the caller. */
 static struct json_object *
@@ -427,7 +421,7 @@ TEST(a_slow_follower_is_dropped)
 	tell(floor_world.core, "still here");
 	hears(&f, "still here");
 	listen_to(&slow);
-	floor_world_wait(is_over, &slow);
+	floor_world_until(slow.over);
 	ck_assert_uint_lt(slow.text.len, 30 * strlen(large));
 	ck_assert_ptr_null(strstr(slow.text.data, "still here"));
 	tell(floor_world.core, "and on");
@@ -473,7 +467,7 @@ TEST(followers_go_and_come)
 	/* The daemon stops: the call is answered, then the connection is
 	 * closed. */
 	floor_world_close();
-	floor_world_wait(is_over, &second);
+	floor_world_until(second.over);
 	ck_assert_ptr_nonnull(strstr(second.text.data, "\"result\":null"));
 	follower_release(&second);
 	floor_world_end();

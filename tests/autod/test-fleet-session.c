@@ -89,6 +89,19 @@ TEST_ROWS(crashes_end_in_error, 2)
 	end();
 }
 
+/* The list of sessions may be older than one of them. */
+TEST(a_session_is_given_up_when_it_is_missing_twice)
+{
+	fleet_world_begin_idle(NULL);
+	fake_tmux_forget_sessions();
+	life_patrol(floor_world.core);
+	floor_world_until(fleet_world.adam->missing == 1);
+	ck_assert_int_eq(fleet_world.told[EVENT_SESSION_GONE], 0);
+	life_patrol(floor_world.core);
+	floor_world_until(fleet_world.told[EVENT_SESSION_GONE] == 1);
+	expect_status(fleet_world.adam, WORKER_OFFLINE);
+}
+
 static bool
 drives(void *arg, const struct agent *agent)
 {
@@ -134,12 +147,9 @@ TEST_ROWS(an_unreported_start, 2)
 /* What is not taken is given to the next session. */
 TEST(an_undelivered_prompt)
 {
-	struct floor_call *call;
-
 	fleet_world_begin_idle(NULL);
-	call =
-	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\"");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(
+	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\""));
 	fleet_world_wait_pasted(fleet_world.adam);
 	hurry();
 	fleet_world_wait_launched(fleet_world.adam);
@@ -157,14 +167,12 @@ TEST_ROWS(a_prompt_that_no_session_takes, 2)
 {
 	static const struct fleet_policy policy = { .drives = drives };
 	bool driven = _i == 1;
-	struct floor_call *call;
 	const struct worker *w;
 
 	fleet_world_begin_idle(NULL);
 	w = fleet_world.adam->worker;
-	call =
-	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\"");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(
+	    floor_world_call("worker.start", "adam", ",\"prompt\":\"do it\""));
 	fleet_set_policy(floor_world.fleet, &policy, &driven);
 	fleet_world_wait_pasted(fleet_world.adam);
 	hurry();
@@ -330,12 +338,6 @@ spooled(void)
 	return (int)strtol(count, NULL, 10);
 }
 
-static bool
-is_cleared(void *arg)
-{
-	return ((const struct fleet_world *)arg)->told[EVENT_CLEARED] > 0;
-}
-
 TEST(one_that_left_something_does_not_delay_the_others)
 {
 	struct agent *eve;
@@ -358,7 +360,7 @@ TEST(one_that_left_something_does_not_delay_the_others)
 	ck_assert_int_eq(kill(inner, 0), 0);
 	ck_assert_int_eq(fleet_world.told[EVENT_CLEARED], 0);
 	ck_assert_int_eq(spooled(), 1);
-	floor_world_wait(is_cleared, &fleet_world);
+	floor_world_until(fleet_world.told[EVENT_CLEARED] > 0);
 	ck_assert_int_eq(
 	    waitid(P_PID, (id_t)inner, &info, WEXITED | WNOHANG), 0);
 	ck_assert_int_eq(info.si_pid, inner);
@@ -370,12 +372,6 @@ static void
 on_drained(void *arg)
 {
 	*(bool *)arg = true;
-}
-
-static bool
-is_set(void *arg)
-{
-	return *(bool *)arg;
 }
 
 /* A hook that arrived before its session was known to be lost. */
@@ -391,11 +387,11 @@ TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
 	hooks_drain(hooks);
 	fleet_world.adam->clearing = true;
 	hooks_drain_then(hooks, on_drained, &drained);
-	floor_world_wait(is_set, &drained);
+	floor_world_until(drained);
 	ck_assert_int_gt(spooled(), 0);
 	fleet_world.adam->clearing = false;
 	hooks_drain_then(hooks, on_drained, &again);
-	floor_world_wait(is_set, &again);
+	floor_world_until(again);
 }
 
 /* A person's, say, while hooks of other workers are taken from a spool. */
@@ -415,12 +411,6 @@ TEST(an_operation_that_begins_before_it_goes_on_is_left_alone)
 }
 
 /* Somebody removes the folder of its socket: all that was in it comes back. */
-static bool
-has_policy(void *arg)
-{
-	return file_exists(arg);
-}
-
 TEST(its_folder_comes_back_with_its_policy)
 {
 	cleanup_free char *file = NULL;
@@ -429,6 +419,6 @@ TEST(its_folder_comes_back_with_its_policy)
 	file = policy_file_path(&floor_world.workspace, "adam");
 	ck_assert(file_exists(file));
 	floor_world_sh("rm -r .llmc/run/adam");
-	floor_world_wait(has_policy, file);
+	floor_world_until(file_exists(file));
 	ck_assert_int_eq(fleet_world.told[EVENT_SOCKET_GONE], 1);
 }

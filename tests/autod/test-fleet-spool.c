@@ -18,20 +18,6 @@ spooled(void)
 	return (int)strtol(count, NULL, 10);
 }
 
-static bool
-is_empty(void *arg)
-{
-	(void)arg;
-	return spooled() == 0;
-}
-
-static bool
-store_waits(void *arg)
-{
-	(void)arg;
-	return floor_world_store_waits();
-}
-
 /* Somebody typed a prompt into the session of adam, who is idle; the daemon has
  * heard of it, but not that it is written. */
 static void
@@ -42,7 +28,7 @@ type_unwritten(bool written)
 	floor_world.store_held = !written;
 	floor_world.store_untold = written;
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
-	floor_world_wait(store_waits, &floor_world);
+	floor_world_until(floor_world_store_waits());
 	fleet_world_moved("adam:working ");
 	ck_assert_int_eq(spooled(), 1);
 }
@@ -56,18 +42,11 @@ TEST(removed_after_the_write)
 	ck_assert_int_eq(spooled(), 1);
 	fleet_world_moved("");
 	floor_world_store_answer();
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	ck_assert_str_eq(fleet_world.adam->worker->prompt, "typed by hand");
 }
 
 #define MANY 140
-
-static bool
-many_are_open(void *arg)
-{
-	return ((const struct fleet_world *)arg)
-		   ->adam->worker->session.open_tools >= MANY;
-}
 
 /* Also of more events than a session remembers the ids of. */
 TEST(many_that_wait_for_the_write)
@@ -77,7 +56,8 @@ TEST(many_that_wait_for_the_write)
 	type_unwritten(false);
 	for (int i = 0; i < many; i++)
 		fleet_world_spool(fleet_world.adam, "PreToolUse", "{}");
-	floor_world_wait(many_are_open, &fleet_world);
+	floor_world_until(((const struct fleet_world *)&fleet_world)
+			      ->adam->worker->session.open_tools >= MANY);
 	for (int i = 0; i < 2; i++) {
 		hooks_drain(floor_world.fleet->hooks);
 		ck_assert_int_eq(
@@ -85,7 +65,7 @@ TEST(many_that_wait_for_the_write)
 	}
 	ck_assert_int_eq(spooled(), 1 + many);
 	floor_world_store_answer();
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	ck_assert_int_eq(fleet_world.adam->worker->session.open_tools, many);
 }
 
@@ -99,7 +79,7 @@ TEST_ROWS(a_daemon_that_dies_in_between, 2)
 	floor_world.store_held = floor_world.store_untold = false;
 	fleet_world_reopen();
 	ck_assert_int_eq(fleet_world.told[EVENT_ADOPTED], 1);
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	fleet_world_moved(written ? "" : "adam:working ");
 	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_WORKING);
 	ck_assert_str_eq(fleet_world.adam->worker->prompt, "typed by hand");
@@ -116,12 +96,12 @@ TEST_ROWS(a_stop_that_comes_again, 2)
 	floor_world.store_held = _i == 0;
 	floor_world.store_untold = _i == 1;
 	fleet_world_spool(fleet_world.adam, "Stop", "{}");
-	floor_world_wait(store_waits, &floor_world);
+	floor_world_until(floor_world_store_waits());
 	buf_clear(&fleet_world.moves);
 	floor_world.store_held = floor_world.store_untold = false;
 	fleet_world_reopen();
 	floor_world_wait_status(fleet_world.adam, WORKER_NEEDS_REVIEW);
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	floor_world_settle();
 	fleet_world_moved("adam:needs_review ");
 }
@@ -144,7 +124,7 @@ TEST(a_stop_before_the_session_is_adopted)
 	fleet_world.unbegun = stop_early;
 	fleet_world_reopen();
 	floor_world_wait_status(fleet_world.adam, WORKER_NEEDS_REVIEW);
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 }
 
 /* A state that cannot be written keeps them, too. */
@@ -159,21 +139,18 @@ TEST(the_state_cannot_be_written)
 	ck_assert_int_ge(fleet_world.told[EVENT_STATE_UNWRITTEN], 1);
 	ck_assert_int_eq(spooled(), 1);
 	floor_world.store_fails = false;
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	fleet_world_moved("adam:working ");
 }
 
 /* What was said first is heard first, also when the next hook finds us. */
 TEST(the_spool_comes_first)
 {
-	struct floor_call *call;
-
 	fleet_world_begin_idle(NULL);
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
-	call = fleet_world_hook(fleet_world.adam, "Stop", "{}");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(fleet_world_hook(fleet_world.adam, "Stop", "{}"));
 	fleet_world_moved("adam:working adam:no_changes ");
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 }
 
 /* More than are taken at once, and what is of no use to anybody. */
@@ -186,7 +163,7 @@ TEST(a_full_spool)
 	for (int i = 0; i < 40; i++)
 		fleet_world_spool(fleet_world.adam, "PreToolUse", "{}");
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	ck_assert_int_eq(fleet_world.adam->worker->session.open_tools, 40);
 	fleet_world_moved("adam:working ");
 }
@@ -219,7 +196,7 @@ TEST(a_flood)
 	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert(drained);
 	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
 }
 
@@ -232,7 +209,7 @@ TEST(what_is_not_for_us_is_removed)
 	fleet_world.adam->worker->session.generation++;
 	floor_world_sh("sed s/adam/eve/ .llmc/run/adam/spool/*.json "
 		       ">.llmc/run/adam/spool/01HF7YAT00TESTTESTTESTTEST.json");
-	floor_world_wait(is_empty, &fleet_world);
+	floor_world_until(spooled() == 0);
 	fleet_world_moved("");
 }
 
@@ -266,11 +243,8 @@ TEST_ROWS(the_common_spool_is_for_older_sessions, 2)
 /* A worker that writes into another's spool reports nothing. */
 TEST(a_spool_counts_for_its_own_worker)
 {
-	struct floor_call *call;
-
 	fleet_world_begin_idle(NULL);
-	call = floor_world_call("worker.add", "eve", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_call("worker.add", "eve", ""));
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
 	floor_world_sh("mv .llmc/run/adam/spool/*.json .llmc/run/eve/spool");
 	hooks_drain(floor_world.fleet->hooks);

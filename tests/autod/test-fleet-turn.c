@@ -73,15 +73,12 @@ TEST(leftovers_are_committed_at_last)
 /* A new prompt begins a new count. */
 TEST(a_message_gives_it_two_more)
 {
-	struct floor_call *call;
-
 	fleet_world_begin_working(NULL);
 	work("echo two >b.txt");
 	fleet_world_stop(fleet_world.adam);
 	fleet_world_stop(fleet_world.adam);
-	call =
-	    floor_world_call("worker.message", "adam", ",\"text\":\"go on\"");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(
+	    floor_world_call("worker.message", "adam", ",\"text\":\"go on\""));
 	fleet_world_submit(fleet_world.adam);
 	ck_assert_str_ne(fleet_world_stop(fleet_world.adam), "");
 	ck_assert_str_ne(fleet_world_stop(fleet_world.adam), "");
@@ -108,12 +105,9 @@ TEST(an_unfinished_rebase_is_for_a_person)
 
 TEST(it_reviews_its_own_work_once)
 {
-	struct floor_call *call;
-
 	fleet_world_begin_idle(NULL);
-	call = floor_world_call("worker.start", "adam",
-	    ",\"prompt\":\"do it\",\"self_review\":true");
-	ck_assert_ptr_null(floor_world_answer(call));
+	floor_world_done(floor_world_call("worker.start", "adam",
+	    ",\"prompt\":\"do it\",\"self_review\":true"));
 	fleet_world_submit(fleet_world.adam);
 	work(commit_text);
 	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");

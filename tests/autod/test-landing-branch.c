@@ -99,13 +99,6 @@ static const struct journal_row {
 	{ ":", "by adam,first," }, /* it is gone */
 };
 
-static bool
-is_over(void *arg)
-{
-	(void)arg;
-	return !landings_busy(landing_world.landings);
-}
-
 /* The journal is of a daemon with another landing branch. */
 TEST_ROWS(a_move_of_another_branch_is_settled, nitems(journal_rows))
 {
@@ -129,7 +122,7 @@ TEST_ROWS(a_move_of_another_branch_is_settled, nitems(journal_rows))
 	xstrset(&record->items[0]->commit, record->to);
 	landing_world.may_not_begin = false;
 	queue_look(landing_world.landings->queue);
-	floor_world_wait(is_over, &landing_world);
+	floor_world_until(!landings_busy(landing_world.landings));
 	landing_world_main(row->main);
 	landing_world_told("landed adam; ended adam landed; ");
 	ck_assert_ptr_null(record->branch);

@@ -84,12 +84,6 @@ share(const char *task, const char *file, const char *text)
 	return item;
 }
 
-static bool
-is_settled(void *arg)
-{
-	return ((struct landing_item *)arg)->step != ITEM_QUEUED;
-}
-
 static void
 origin_has(const char *want)
 {
@@ -158,7 +152,7 @@ TEST(work_of_other_hosts_lands_with_the_attempt_in_its_commit)
 	begin("upstream = \"push\"");
 	one = share("t1", "b.txt", "two");
 	two = share("t2", "c.txt", "three");
-	floor_world_wait(is_settled, two);
+	floor_world_until(two->step != ITEM_QUEUED);
 	ck_assert_int_eq(one->step, ITEM_LANDED);
 	ck_assert_int_eq(two->step, ITEM_LANDED);
 	landing_world_main("t2,t1,first,");
@@ -185,7 +179,7 @@ TEST_ROWS(what_the_branch_has_does_not_land_twice, 2)
 
 	begin("upstream = \"push\"");
 	item = share("t1", "b.txt", "two");
-	floor_world_wait(is_settled, item);
+	floor_world_until(item->step != ITEM_QUEUED);
 	landings_unshare(landing_world.landings, item);
 	floor_world_settle(); /* the next item reads the branch again */
 	landing_world_meanwhile("b.txt", "three");
@@ -193,7 +187,7 @@ TEST_ROWS(what_the_branch_has_does_not_land_twice, 2)
 	item = share("t1", "b.txt", "two");
 	if (_i == 1)
 		xstrset(&landing_world.landings->queue->read, item->base);
-	floor_world_wait(is_settled, item);
+	floor_world_until(item->step != ITEM_QUEUED);
 	ck_assert_int_eq(item->step, ITEM_LANDED);
 	landing_world_main(
 	    _i == 0 ? "meanwhile,t1,first," : "t1,meanwhile,t1,first,");
@@ -217,7 +211,7 @@ TEST(two_landers_land_each_work_once)
 		       "git-receive-pack\"");
 	one = share("t1", "b.txt", "two");
 	two = share("t2", "c.txt", "three");
-	floor_world_wait(is_settled, two);
+	floor_world_until(two->step != ITEM_QUEUED);
 	ck_assert_int_eq(one->step, ITEM_LANDED);
 	ck_assert_int_eq(two->step, ITEM_LANDED);
 	landing_world_main("t2,else,first,");
@@ -236,7 +230,7 @@ TEST(nothing_lands_while_origin_is_away)
 	ck_assert_int_eq(item->step, ITEM_QUEUED);
 	landing_world_main("first,");
 	floor_world_sh("mv \"$B/away\" \"$B/origin\"");
-	floor_world_wait(is_settled, item);
+	floor_world_until(item->step != ITEM_QUEUED);
 	origin_has("t1,first,");
 }
 
@@ -247,7 +241,7 @@ TEST(work_that_conflicts_is_sent_back_with_words)
 	begin("upstream = \"push\"");
 	item = share("t1", "b.txt", "two");
 	landing_world_meanwhile("b.txt", "three");
-	floor_world_wait(is_settled, item);
+	floor_world_until(item->step != ITEM_QUEUED);
 	ck_assert_int_eq(item->step, ITEM_EJECTED);
 	ck_assert(item->conflict);
 	ck_assert_str_eq(item->words, "b.txt");

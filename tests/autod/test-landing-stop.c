@@ -222,13 +222,6 @@ TEST(one_that_is_cleared_late_goes_on_then)
 
 /* --- a state that cannot be written ---------------------------------- */
 
-static bool
-is_unwritten(void *arg)
-{
-	(void)arg;
-	return landing_world.unwritten > 0 && !git_busy(floor_world.core->git);
-}
-
 /* Nothing is done that is not saved; it continues when it is. */
 static const struct write_row {
 	const char *step; /* saving fails from this step on, NULL = from the
@@ -255,7 +248,8 @@ TEST_ROWS(the_state_cannot_be_written, nitems(write_rows))
 	if (row->step != NULL)
 		landing_world_wait(adam, row->step);
 	floor_world.store_fails = true;
-	floor_world_wait(is_unwritten, &landing_world);
+	floor_world_until(
+	    landing_world.unwritten > 0 && !git_busy(floor_world.core->git));
 	if (row->stays != NULL)
 		ck_assert_str_eq(
 		    operation_step_name(&adam->op->op), row->stays);

@@ -58,8 +58,7 @@ TEST(lands_as_one_commit)
 	    "echo three >c.txt; git add c.txt; git commit -qm second; "
 	    "echo left >d.txt");
 	floor_world.core->state.landings.window = 4;
-	call = floor_world_call("worker.accept", "adam", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(floor_world_call("worker.accept", "adam", ""));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "commit_sha", ""),
 	    floor_world_sh("git rev-parse main"));
@@ -75,6 +74,42 @@ TEST(lands_as_one_commit)
 	ck_assert_int_eq(floor_world.core->state.landings.window, 5);
 }
 
+static void
+on_landed(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_LANDED)
+		xstrset(arg, event->ref);
+}
+
+/* A task whose worker did nothing has not landed by its word: no commit of the
+ * branch has its work. */
+TEST_ROWS(who_has_work_that_changes_nothing, 4)
+{
+	static const struct {
+		const char *work, *task;
+		bool held;
+	} rows[] = {
+		{ ":", NULL, true },
+		{ ":", "t1", false },
+		{ "git commit -q --allow-empty -m none", "t1", false },
+		{ "echo two >b.txt; git add .; git commit -qm same", "t1",
+		    true },
+	};
+	char *holder = NULL;
+	struct agent *adam;
+
+	landing_world_begin(NULL);
+	adam = floor_world_add("adam", WORKER_NEEDS_REVIEW);
+	floor_world_wt("adam", rows[_i].work);
+	landing_world_meanwhile("b.txt", "two");
+	xstrset(&adam->worker->task, rows[_i].task);
+	emit_subscribe(floor_world.core, on_landed, &holder);
+	ck_assert_ptr_null(landing_world_accept("adam"));
+	emit_unsubscribe(floor_world.core, on_landed, &holder);
+	ck_assert_int_eq(holder != NULL, rows[_i].held);
+	free(holder);
+}
+
 TEST(nothing_is_left_to_land)
 {
 	struct floor_call *call;
@@ -82,8 +117,7 @@ TEST(nothing_is_left_to_land)
 	landing_world_begin(NULL);
 	landing_world_work("adam", "b.txt", "two");
 	landing_world_meanwhile("b.txt", "two");
-	call = floor_world_call("worker.accept", "adam", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(floor_world_call("worker.accept", "adam", ""));
 	ck_assert(json_bool_or(
 	    floor_call_result(call), "already_incorporated", false));
 	landing_world_main("meanwhile,first,");
@@ -115,8 +149,7 @@ TEST(a_conflict_is_resolved_by_its_worker)
 	landing_world_begin(NULL);
 	adam = landing_world_work("adam", "a.txt", "mine");
 	landing_world_meanwhile("a.txt", "theirs");
-	call = floor_world_call("worker.accept", "adam", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(floor_world_call("worker.accept", "adam", ""));
 	ck_assert(json_bool_or(
 	    floor_call_result(call), "needs_conflict_resolution", false));
 	/* The landing continues when the worker has finished. */
@@ -295,11 +328,11 @@ TEST(only_finished_work_is_accepted)
 	call = floor_world_call("worker.review", "adam", "");
 	ck_assert_ptr_nonnull(
 	    strstr(floor_world_answer(call), "nothing to review yet"));
-	call = floor_world_call("worker.review", "adam", ",\"force\":true");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(
+	    floor_world_call("worker.review", "adam", ",\"force\":true"));
 	ck_assert_str_eq(floor_world.core->state.last_reviewed, "adam");
-	call = floor_world_call("worker.accept", "adam", ",\"force\":true");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(
+	    floor_world_call("worker.accept", "adam", ",\"force\":true"));
 	landing_world_told("landed adam; ended adam landed; ");
 }
 
@@ -312,15 +345,13 @@ TEST(a_rebase_is_no_landing)
 	landing_world_begin(NULL);
 	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world_meanwhile("c.txt", "three");
-	call = floor_world_call("worker.review", "adam", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(floor_world_call("worker.review", "adam", ""));
 	assert_is(adam, WORKER_NEEDS_REVIEW, false);
 	ck_assert_str_eq(floor_world_wt("adam", "git log --format=%s,"),
 	    "by adam,\nmeanwhile,\nfirst,");
 
 	landing_world_meanwhile("b.txt", "theirs");
-	call = floor_world_call("worker.rebase", "adam", "");
-	ck_assert_ptr_null(floor_world_answer(call));
+	call = floor_world_done(floor_world_call("worker.rebase", "adam", ""));
 	ck_assert_str_eq(
 	    json_string_or(floor_call_result(call), "status", ""), "rebasing");
 	assert_is(adam, WORKER_REBASING, false);

@@ -172,13 +172,6 @@ command(void)
 	    floor_world.core->settings, "people.report_command");
 }
 
-static bool
-has_no_command(void *arg)
-{
-	(void)arg;
-	return *command() == '\0';
-}
-
 /* Or a person who saves a file with a typo is not told of it. */
 TEST(settings_that_are_just_being_written_are_waited_for)
 {
@@ -193,7 +186,7 @@ TEST(settings_that_are_just_being_written_are_waited_for)
 	ck_assert_str_eq(command(), "b");
 	/* They may be empty. */
 	write_settings("");
-	floor_world_wait(has_no_command, &life_world);
+	floor_world_until(*command() == '\0');
 }
 
 /* --- the end ---------------------------------------------------------- */

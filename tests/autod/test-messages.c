@@ -80,13 +80,6 @@ count(const char *sql)
 #define MESSAGES "SELECT count(*) FROM message AS m"
 #define DONE     MESSAGES " WHERE m.done = 1"
 
-static bool
-is_done(void *arg)
-{
-	(void)arg;
-	return count(MESSAGES) == 1 && count(DONE) == 1;
-}
-
 static void
 tell(void)
 {
@@ -123,7 +116,7 @@ TEST(an_ask_was_told_when_a_channel_has_taken_it)
 	ck_assert_int_eq(only()->told_ms, 0);
 	ck_assert_int_eq(count(DONE), 0);
 	remove(unit_path("down"));
-	floor_world_wait(is_done, NULL);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
 	ck_assert_int_gt(only()->told_ms, 0);
 }
 
@@ -138,7 +131,7 @@ TEST(nothing_is_sent_that_is_not_saved)
 	live_again();
 	ck_assert_int_eq(count(MESSAGES), 0);
 	tell();
-	floor_world_wait(is_done, NULL);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
 	ck_assert_uint_eq(sent(), 1);
 }
 
@@ -157,7 +150,7 @@ TEST(what_is_not_known_to_be_sent_is_sent_again)
 	floor_world_wait_closely(is_sent, NULL);
 	die();
 	live_again();
-	floor_world_wait(is_done, NULL);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
 	ck_assert_uint_ge(sent(), 1);
 	ck_assert_uint_le(sent(), 2);
 	tell(); /* it is known */
@@ -218,7 +211,7 @@ TEST_ROWS(a_spool_is_filed_once_with_its_id, nitems(cases))
 	spool(cases[_i]);
 	floor_world_close();
 	live_again();
-	floor_world_wait(is_done, NULL);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
 	m = book_find_message(floor_world.core->book, id);
 	ck_assert_ptr_nonnull(m);
 	ck_assert_ptr_nonnull(message_sent_by(m));
@@ -240,7 +233,7 @@ TEST(a_spool_that_was_not_saved_is_filed_by_the_next_daemon)
 	ck_assert(is_spooled());
 	ck_assert_uint_eq(sent(), 0);
 	live_again();
-	floor_world_wait(is_done, NULL);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
 	only();
 	ck_assert_uint_eq(sent(), 1);
 }
@@ -258,7 +251,7 @@ TEST(a_spool_that_was_filed_is_not_filed_again)
 	    workspace_path(&floor_world.workspace, "overseer-messages.taken");
 	ck_assert_int_eq(file_read(file, 1 << 20, &text, NULL), 0);
 	messages_file(floor_world.core);
-	floor_world_wait(is_done, NULL);
+	floor_world_until(count(MESSAGES) == 1 && count(DONE) == 1);
 	floor_world_settle();
 	floor_world_close();
 	ck_assert_int_eq(

@@ -31,13 +31,6 @@ is_pushed(void *arg)
 	return push->unpushed == NULL && push->pushed != NULL;
 }
 
-static bool
-has_failed(void *arg)
-{
-	(void)arg;
-	return push_record_has_failed(push_of());
-}
-
 static void
 land(const char *worker, const char *file)
 {
@@ -85,13 +78,6 @@ TEST(nothing_is_pushed_unless_it_is_wanted)
 	floor_world_settle();
 	ck_assert_ptr_null(push_of()->unpushed);
 	assert_shown("null");
-}
-
-static bool
-is_pushing(void *arg)
-{
-	(void)arg;
-	return push_of()->pushing_ms > 0;
 }
 
 static bool
@@ -157,7 +143,7 @@ TEST_ROWS(
 	landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
 	if (lost_rows[_i].held) {
-		floor_world_wait(has_failed, &landing_world);
+		floor_world_until(push_record_has_failed(push_of()));
 		ck_assert(push_of()->held);
 		landing_world_main("first,");
 
@@ -176,7 +162,7 @@ TEST(a_remote_that_comes_back_gets_it)
 {
 	landing_world_begin(with_push);
 	land("adam", "b.txt");
-	floor_world_wait(has_failed, &landing_world);
+	floor_world_until(push_record_has_failed(push_of()));
 	ck_assert_ptr_nonnull(strstr(push_of()->reason, "origin"));
 	assert_shown("failed by adam, 1");
 	ck_assert(landings_retry(landing_world.landings));
@@ -198,7 +184,7 @@ TEST(what_is_said_to_be_pushed_was_pushed)
 {
 	landing_world_begin(with_push);
 	land("adam", "b.txt");
-	floor_world_wait(has_failed, &landing_world);
+	floor_world_until(push_record_has_failed(push_of()));
 	floor_world_sh("git reset -q --hard HEAD~1");
 	floor_world_sh(slow_origin);
 	ck_assert(landings_retry(landing_world.landings));
@@ -216,12 +202,12 @@ TEST(the_next_daemon_pushes)
 	floor_world_sh(">\"$B/hang\"");
 	landing_world_work("adam", "b.txt", "text");
 	floor_world_call("worker.accept", "adam", "");
-	floor_world_wait(is_pushing, &landing_world);
+	floor_world_until(push_of()->pushing_ms > 0);
 	life_stop(floor_world.core, "the test", false);
 	floor_world_wait_stopped();
 	floor_world_sh("rm \"$B/hang\"; mv \"$B/origin\" \"$B/o\"");
 	landing_world_reopen();
-	floor_world_wait(has_failed, &landing_world);
+	floor_world_until(push_record_has_failed(push_of()));
 	floor_world_settle();
 	landing_world_main("first,");
 	floor_world_sh("mv \"$B/o\" \"$B/origin\"");
@@ -247,35 +233,6 @@ static const char shared_origin[] =
 	"cd \"$B/other\" && git pull -q --rebase && echo $$ >" file " && git "  \
 	"add . && git -c user.name=o -c user.email=o@x commit -qm 'their " file \
 	"' && git push -q"
-
-static bool
-is_idle(void *arg)
-{
-	(void)arg;
-	return push_of()->looked_ms > 0;
-}
-
-static bool
-has_theirs(void *arg)
-{
-	(void)arg;
-	return strncmp(floor_world_sh("git log -1 --format=%s"), "their",
-		   strlen("their")) == 0;
-}
-
-static bool
-has_diverged(void *arg)
-{
-	(void)arg;
-	return push_of()->ours != NULL;
-}
-
-static bool
-has_not_diverged(void *arg)
-{
-	(void)arg;
-	return push_of()->ours == NULL;
-}
 
 static const struct {
 	const char *config;
@@ -331,7 +288,7 @@ TEST(a_protected_branch_holds_the_landing)
 		       "\"$B/origin/hooks/pre-receive\"");
 	landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
-	floor_world_wait(has_failed, &landing_world);
+	floor_world_until(push_record_has_failed(push_of()));
 	ck_assert(push_of()->held);
 	ck_assert_ptr_nonnull(strstr(push_of()->reason, "it is protected"));
 	landing_world_main("first,");
@@ -360,7 +317,7 @@ TEST(a_branch_that_has_diverged_is_a_persons)
 	floor_world_sh(OTHERS("x"));
 	floor_world_sh("echo mine >mine; git add mine; git commit -qm mine");
 	land("adam", "b.txt");
-	floor_world_wait(has_diverged, &landing_world);
+	floor_world_until(push_of()->ours != NULL);
 	landing_world_main("by adam,mine,first,");
 	words = push_record_asks(push_of(), UPSTREAM_FOLLOW, "main");
 	ck_assert_ptr_nonnull(strstr(words, "git rebase "));
@@ -368,7 +325,7 @@ TEST(a_branch_that_has_diverged_is_a_persons)
 	ck_assert_ptr_nonnull(strstr(words, "git reset --keep "));
 	floor_world_sh("git fetch -q; git rebase -q origin/main");
 	ck_assert(landings_retry(landing_world.landings));
-	floor_world_wait(has_not_diverged, &landing_world);
+	floor_world_until(push_of()->ours == NULL);
 	landing_world_main("by adam,mine,their x,first,");
 }
 
@@ -384,7 +341,7 @@ TEST(a_commit_beside_a_push_does_not_land_it_twice)
 		       "\\n' \"$PWD\" >\"$B/origin/hooks/post-receive\"; "
 		       "chmod +x \"$B/origin/hooks/post-receive\"");
 	land("adam", "b.txt");
-	floor_world_wait(has_diverged, &landing_world);
+	floor_world_until(push_of()->ours != NULL);
 	floor_world_settle();
 	landing_world_main("mine,first,");
 	ck_assert_str_eq(remote_tip(), "by adam");
@@ -392,7 +349,7 @@ TEST(a_commit_beside_a_push_does_not_land_it_twice)
 	floor_world_sh("rm \"$B/origin/hooks/post-receive\"; git fetch -q; git "
 		       "rebase -q origin/main");
 	ck_assert(landings_retry(landing_world.landings));
-	floor_world_wait(has_not_diverged, &landing_world);
+	floor_world_until(push_of()->ours == NULL);
 	landing_world_main("mine,by adam,first,");
 }
 
@@ -409,7 +366,9 @@ TEST_ROWS(what_lands_is_not_pushed_to_another_branch, 2)
 	    "&& git -c user.name=o -c user.email=o@x commit -q "
 	    "--allow-empty -m theirs && git push -q origin other");
 	if (_i == 1)
-		floor_world_wait(has_theirs, &landing_world);
+		floor_world_until(
+		    strncmp(floor_world_sh("git log -1 --format=%s"), "their",
+			strlen("their")) == 0);
 	land("adam", "b.txt");
 	landing_world_main(
 	    _i == 0 ? "by adam,first," : "by adam,theirs,first,");
@@ -439,35 +398,33 @@ TEST(a_dirty_checkout_stays_as_it_is)
 	floor_world_sh("echo dirt >>a.txt");
 	floor_world_sh(OTHERS("x"));
 	ck_assert(!landings_fresh(landing_world.landings));
-	floor_world_wait(is_idle, &landing_world);
+	floor_world_until(push_of()->looked_ms > 0);
 	floor_world_settle();
 	ck_assert_str_eq(floor_world_sh("git log -1 --format=%s"), "first");
 	ck_assert_str_eq(floor_world_sh("git diff --name-only"), "a.txt");
-	/* After a while it is one ask, until it is out of the way. */
+	/* After a while it is one ask, until it is out of the way; also if the
+	 * clock was turned back. */
 	ck_assert_ptr_nonnull(push_of()->blocked);
+	push_of()->blocked_ms += 24 * FOLLOW_PATIENCE_MS;
+	landings_follow(landing_world.landings);
+	floor_world_until(push_of()->blocked_ms <= clock_wall_ms());
 	ck_assert_ptr_null(asked("follow"));
 	push_of()->blocked_ms -= FOLLOW_PATIENCE_MS;
 	persist_changed(floor_world.core);
 	floor_world_settle();
 	ck_assert_ptr_nonnull(strstr(asked("follow"), "a.txt"));
 	floor_world_sh("git checkout -q a.txt");
-	floor_world_wait(has_theirs, &landing_world);
+	floor_world_until(strncmp(floor_world_sh("git log -1 --format=%s"),
+			      "their", strlen("their")) == 0);
 	landing_world_main("their x,first,");
 	floor_world_settle();
 	ck_assert_ptr_null(asked("follow"));
 }
 
-static bool
-is_settled(void *arg)
-{
-	(void)arg;
-	return !landings_busy(landing_world.landings);
-}
-
 /* The answer and the journal were lost, and a person has taken the work back
  * since: it does not land a second time. Another task t1 of somebody else's is
- * another one. */
-TEST_ROWS(what_origin_has_by_its_trailer_has_landed, 2)
+ * another one: of another date, or of another author. */
+TEST_ROWS(what_origin_has_by_its_trailer_has_landed, 3)
 {
 	struct landing_item *item;
 	cleanup_free char *script = NULL;
@@ -487,13 +444,13 @@ TEST_ROWS(what_origin_has_by_its_trailer_has_landed, 2)
 	    "GIT_AUTHOR_DATE='%s' && echo two >b.txt && git add . && git "
 	    "commit -qm 'work\n\nLlmc-Task: t1' && git rm -q b.txt && git commit "
 	    "-qm back && git push -q",
-	    item->author_email,
-	    _i == 0 ? item->author_date : "@1500000000 +0000");
+	    _i == 2 ? "o@x" : item->author_email,
+	    _i == 1 ? "@1500000000 +0000" : item->author_date);
 	floor_world_sh(script);
 	landing_world.may_not_begin = false;
 	push_of()->looked_ms = 0;
 	landings_kick(landing_world.landings);
-	floor_world_wait(is_settled, &landing_world);
+	floor_world_until(!landings_busy(landing_world.landings));
 	landing_world_main(
 	    _i == 0 ? "back,work,first," : "by adam,back,work,first,");
 }

@@ -76,22 +76,6 @@ TEST(work_that_breaks_the_setup_does_not_land)
 
 #define WAIT "check_command = \"until test -e ../../go; do sleep 0.05; done\"\n"
 
-static bool
-is_gone(void *arg)
-{
-	(void)arg;
-	return floor_world_sh("ls .llmc/checks/run-2")[0] == '\0';
-}
-
-static bool
-runs_twice(void *arg)
-{
-	(void)arg;
-	return floor_world_sh(
-		   "ls .llmc/checks/run-1/*.pid .llmc/checks/run-2/*.pid "
-		   "2>/dev/null | sed -n 2p")[0] != '\0';
-}
-
 /* A check in a slot that no longer exists would run without a deadline. */
 TEST(checks_end_with_their_slots)
 {
@@ -100,11 +84,14 @@ TEST(checks_end_with_their_slots)
 	landing_world_work("eve", "c.txt", "three");
 	floor_world_call("worker.accept", "adam", "");
 	floor_world_call("worker.accept", "eve", "");
-	floor_world_wait(runs_twice, &landing_world);
+	floor_world_until(
+	    floor_world_sh(
+		"ls .llmc/checks/run-1/*.pid .llmc/checks/run-2/*.pid "
+		"2>/dev/null | sed -n 2p")[0] != '\0');
 	floor_world_sh(
 	    "sed -i 's/check_slots = 2/check_slots = 1/' .llmc/config.toml");
 	landing_world_reopen();
-	floor_world_wait(is_gone, &landing_world);
+	floor_world_until(floor_world_sh("ls .llmc/checks/run-2")[0] == '\0');
 	floor_world_sh("touch .llmc/go");
 	floor_world_wait_status(
 	    fleet_find(floor_world.fleet, "adam"), WORKER_OFFLINE);
@@ -133,20 +120,6 @@ TEST(a_branch_that_is_gone)
 	landing_world_main("by adam,first,");
 }
 
-static bool
-is_red(void *arg)
-{
-	(void)arg;
-	return record_of()->red_told != NULL;
-}
-
-static bool
-is_told(void *arg)
-{
-	(void)arg;
-	return access(unit_path("told"), F_OK) == 0;
-}
-
 /* So that it is told of again if it gets red again. */
 TEST(a_branch_is_red_until_it_is_fixed)
 {
@@ -158,8 +131,8 @@ TEST(a_branch_is_red_until_it_is_fixed)
 	    "\"cat >$TOLD.part; mv $TOLD.part $TOLD\"\n[auto]\ncheck_command = \"test -e pass\"\n");
 	landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
-	floor_world_wait(is_red, &landing_world);
-	floor_world_wait(is_told, &landing_world);
+	floor_world_until(record_of()->red_told != NULL);
+	floor_world_until(access(unit_path("told"), F_OK) == 0);
 	ck_assert_ptr_nonnull(strstr(
 	    floor_world_sh("cat $TOLD"), "main itself fails its check at"));
 	landing_world_meanwhile("pass", "it");

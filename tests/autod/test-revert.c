@@ -192,12 +192,6 @@ TEST(what_cannot_be_taken_back)
 	ck_assert(!landings_busy(landing_world.landings));
 }
 
-static bool
-is_done(void *arg)
-{
-	return !landings_busy(((struct landing_world *)arg)->landings);
-}
-
 /* The next daemon continues it; nobody waits for the answer any more. */
 TEST(survives_the_daemon)
 {
@@ -210,7 +204,7 @@ TEST(survives_the_daemon)
 	expect_items("1 held nobody: post_accept_command is running; ");
 	landing_world.may_not_begin = false;
 	landing_world_reopen();
-	floor_world_wait(is_done, &landing_world);
+	floor_world_until(!landings_busy(landing_world.landings));
 	landing_world_main("Revert \"meanwhile\",meanwhile,first,");
 	landing_world_told("reverted; ");
 }
@@ -265,7 +259,7 @@ TEST(it_waits_for_the_checkout)
 	    "%s", text.data);
 	ck_assert_msg(strstr(text.data, "accept") == NULL, "%s", text.data);
 	floor_world_sh("git checkout -q a.txt");
-	floor_world_wait(is_done, &landing_world);
+	floor_world_until(!landings_busy(landing_world.landings));
 	landing_world_main("Back,meanwhile,first,");
 }
 

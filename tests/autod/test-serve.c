@@ -179,13 +179,6 @@ TEST(while_it_stops)
 
 /* --- the answer ------------------------------------------------------- */
 
-static bool
-store_waits(void *arg)
-{
-	(void)arg;
-	return floor_world_store_waits();
-}
-
 /* What an answer says is already saved in the state. */
 TEST_ROWS(answers_wait_for_the_write, 2)
 {
@@ -196,7 +189,7 @@ TEST_ROWS(answers_wait_for_the_write, 2)
 	h.how = _i == 0 ? REPLY : FAIL;
 	floor_world.store_held = true;
 	call = floor_world_ask("auto.resume", "{}");
-	floor_world_wait(store_waits, &floor_world);
+	floor_world_until(floor_world_store_waits());
 	/* Calls that change nothing are served in the meantime, and so are
 	 * refusals. */
 	assert_served("daemon.info", "{}");
@@ -229,7 +222,7 @@ TEST(nobody_listens)
 	begin(&h);
 	floor_world.store_held = true;
 	fd_close(floor_world_send("auto.resume", "{}"));
-	floor_world_wait(store_waits, &floor_world);
+	floor_world_until(floor_world_store_waits());
 	serve_reply(floor_world.core, NULL, json_object_new_int(1));
 	serve_fail(floor_world.core, NULL, API_FAILED, "nobody asked");
 	floor_world_store_answer();
@@ -247,7 +240,7 @@ TEST(the_end_before_the_write)
 	begin(&h);
 	floor_world.store_held = true;
 	call = floor_world_ask("auto.resume", "{}");
-	floor_world_wait(store_waits, &floor_world);
+	floor_world_until(floor_world_store_waits());
 	floor_world_close();
 	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_int_eq(json_object_get_int(floor_call_result(call)), 1);

@@ -261,6 +261,20 @@ TEST(without_a_worktree_it_works_in_its_folder)
 	world_until_told(REPAIR_COMPLETED, WORLD_FOUND);
 }
 
+/* One for a box never runs without it. */
+TEST(without_a_worktree_nothing_runs_that_needs_a_box)
+{
+	world_begin(true);
+	world_set("defaults.sandbox", "worktree");
+	repo_sh(w.repo, "rmdir .worktrees 2>/dev/null; echo x >.worktrees");
+	repair_begin(&w.o);
+	world_until_over();
+	ck_assert_int_eq(w.outcome, REPAIR_FAILED);
+	ck_assert_ptr_nonnull(
+	    strstr(w.words.data, "no worktree can be made for the repair: "));
+	ck_assert_ptr_null(strstr(w.tmux->trace.data, "start"));
+}
+
 /* --- without a result -------------------------------------------------- */
 
 TEST(one_that_changed_nothing_is_asked_and_not_completed)

@@ -6,8 +6,10 @@
 
 #include <sys/wait.h>
 
+#include "config.h"
 #include "loop.h"
 #include "overseer-private.h"
+#include "settings.h"
 
 static bool late; /* the reader is slower than the writer */
 
@@ -27,28 +29,58 @@ __wrap_read(int fd, void *bytes, size_t len)
 	return n;
 }
 
+static struct overseer_options options;
+
+static void
+begin(struct overseer *o)
+{
+	*o = (struct overseer){ .loop = loop_new(),
+		.options = &options,
+		.lock = -1,
+		.evidence_from = -1 };
+	o->workspace.root = xstrdup(unit_scratch());
+	o->workspace.dir = xstrdup(unit_path(".llmc"));
+	ck_assert_int_eq(file_mkdirs(o->workspace.dir, 0700, NULL), 0);
+	o->write = loop_call_new(o->loop, overseer_on_write_due, o);
+	ck_assert_int_eq(writer_open(o, NULL), 0);
+}
+
+static void
+end(struct overseer *o)
+{
+	loop_timer_free(o->rewrite);
+	loop_call_free(o->write);
+	history_release(&o->history);
+	for (size_t i = 0; i < OVERSEER_EVENTS; i++)
+		free(o->events[i]);
+	free(o->workspace.dir);
+	free(o->workspace.root);
+	loop_free(o->loop);
+}
+
+static void
+note(struct overseer *o, enum spiral_kind kind, int64_t at_ms,
+    const char *outcome)
+{
+	struct spiral_event event = {
+		.kind = kind, .at_ms = at_ms, .words = xstrdup("repaired")
+	};
+
+	xstrset(&event.outcome, outcome);
+	history_note(&o->history, &event);
+}
+
 TEST(a_writer_that_ends_while_it_is_looked_at_has_written)
 {
-	struct overseer_options options = { .json = false };
-	struct overseer o = {
-		.loop = loop_new(), .options = &options, .lock = -1
-	};
+	struct overseer o;
 	cleanup_buf struct buf text = BUF_INIT;
 	cleanup_free char *file = NULL;
 	size_t lines = 0;
 
-	o.workspace.root = xstrdup(unit_scratch());
-	o.workspace.dir = xstrdup(unit_path(".llmc"));
-	ck_assert_int_eq(file_mkdirs(o.workspace.dir, 0700, NULL), 0);
-	o.write = loop_call_new(o.loop, overseer_on_write_due, &o);
-	ck_assert_int_eq(writer_open(&o, NULL), 0);
+	begin(&o);
 	late = true;
 	for (int i = 0; i < 3; i++) {
-		struct spiral_event event = { .kind = SPIRAL_REMEDY,
-			.at_ms = i + 1,
-			.words = xstrdup("repaired") };
-
-		history_note(&o.history, &event);
+		note(&o, SPIRAL_REMEDY, i + 1, NULL);
 		writer_finish(&o);
 		ck_assert_uint_eq(o.history.unsaved, 0);
 	}
@@ -59,10 +91,50 @@ TEST(a_writer_that_ends_while_it_is_looked_at_has_written)
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.data[i] == '\n';
 	ck_assert_uint_eq(lines, 3);
-	loop_timer_free(o.rewrite);
-	loop_call_free(o.write);
-	history_release(&o.history);
-	free(o.workspace.dir);
-	free(o.workspace.root);
-	loop_free(o.loop);
+	end(&o);
+}
+
+static void
+on_config(const struct buf *config, const struct err *err, void *arg)
+{
+	(void)config;
+	(void)err;
+	(void)arg;
+}
+
+/* What an earlier overseer has repaired is not repaired twice; what it was kept
+ * from repairing is decided again. */
+TEST_ROWS(an_interrupted_repair_is_done_again, 2)
+{
+	struct settings_facts facts = {
+		.root = "/r", .home = "/h", .default_branch = "main"
+	};
+	struct settings_problems problems;
+	struct overseer o;
+	int out = dup(STDOUT_FILENO);
+
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
+	begin(&o);
+	o.settings = settings_parse("", 0, &facts, &problems);
+	settings_problems_release(&problems);
+	o.reader = config_read_new(o.loop, &o.workspace, on_config, &o);
+	o.state = STATE_ENDING_DAEMON;
+	o.verdict = HEALTH_HUNG;
+	o.words = xstrdup("it hangs");
+	o.signature = xstrdup("hung");
+	o.failed_ms = 5;
+	note(&o, SPIRAL_FAILURE, 5, NULL);
+	note(&o, SPIRAL_REMEDY, 6,
+	    repair_outcome_name(_i == 0 ? REPAIR_INTERRUPTED : REPAIR_FAILED));
+	respond_ended(&o);
+	ck_assert_str_eq(overseer_state_name(o.state),
+	    overseer_state_name(_i == 0 ? STATE_ENDING_DAEMON : STATE_WAITING));
+	writer_close(&o);
+	config_read_free(o.reader);
+	settings_free(o.settings);
+	free(o.words);
+	free(o.signature);
+	end(&o);
+	dup2(out, STDOUT_FILENO);
+	close(out);
 }
