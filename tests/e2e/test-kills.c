@@ -79,8 +79,9 @@ struct job {
 struct kills {
 	struct loop *loop;
 	struct watch *watch, *told, *moved;
-	struct loop_timer *guard, *late, *again;
+	struct loop_timer *guard, *late, *again, *soon;
 	char *book, *log; /* files: the log changes with each commit */
+	char head[48]; /* of the index of the log, when it was last read */
 	struct procref daemon;
 	bool up; /* it is running, as far as we know */
 	int up_tries;
@@ -410,6 +411,45 @@ kills_look(void *arg)
 		loop_stop(k->loop, 0);
 }
 
+/* Look if the index of the log has changed. */
+static bool
+look_if_new(struct kills *k)
+{
+	cleanup_free char *path = xasprintf("%s-shm", k->book);
+	char head[sizeof k->head] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool same = fd != -1 && pread(fd, head, sizeof head, 0) > 0 &&
+	    memcmp(head, k->head, sizeof head) == 0;
+
+	if (fd != -1)
+		close(fd);
+	if (same)
+		return false;
+	memcpy(k->head, head, sizeof head);
+	kills_look(k);
+	return true;
+}
+
+static void
+kills_soon(void *arg)
+{
+	look_if_new(arg);
+}
+
+/* A commit is several writes, and then a change of the index that nobody is
+ * told about. */
+static void
+kills_written(void *arg)
+{
+	struct kills *k = arg;
+
+	if (!look_if_new(k) &&
+	    (k->soon == NULL || !loop_timer_pending(k->soon))) {
+		loop_timer_free(k->soon);
+		k->soon = loop_after(k->loop, 1, kills_soon, k);
+	}
+}
+
 static void
 job_begin(struct job *job, size_t scene)
 {
@@ -562,7 +602,7 @@ kills_open(struct kills *k)
 		k->jobs[i] = (struct job){ .kills = k, .worker = names[i] };
 		fleet_add(names[i]);
 	}
-	watch(k, k->log, kills_look, &k->watch);
+	watch(k, k->log, kills_written, &k->watch);
 	watch(k, fleet_prompt_log(), kills_told, &k->told);
 	watch(k, e2e_path("%s/.git/refs/heads/main", fleet_root()), kills_moved,
 	    &k->moved);
@@ -579,6 +619,7 @@ kills_close(struct kills *k)
 	procref_release(&k->daemon);
 	loop_timer_free(k->late);
 	loop_timer_free(k->again);
+	loop_timer_free(k->soon);
 	watch_free(k->watch);
 	watch_free(k->told);
 	watch_free(k->moved);
