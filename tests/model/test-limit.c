@@ -14,93 +14,78 @@ assert_class(const char *error, const char *text, enum limit_class wanted)
 	    limit_class_name(limit_classify(error, text)));
 }
 
-TEST(error_words_outrank_the_text)
-{
-	assert_class("rate_limit", NULL, LIMIT_USAGE);
-	assert_class("rate_limit",
-	    "API Error: Request rejected (429) \xc2\xb7 ...", LIMIT_USAGE);
-	assert_class("server_error", "API Error: 529 Overloaded", LIMIT_OUTAGE);
-	assert_class("server_error", "you've hit your limit", LIMIT_OUTAGE);
-	assert_class("overloaded", "", LIMIT_OUTAGE);
-	assert_class("authentication_failed", "API Error: 403", LIMIT_AUTH);
-	assert_class("billing_error", NULL, LIMIT_AUTH);
-	assert_class("model_not_found", NULL, LIMIT_AUTH);
-}
-
-TEST(other_error_words_leave_it_to_the_text)
-{
-	assert_class("unknown", NULL, LIMIT_NONE);
-	assert_class("unknown", "API Error: 400 bad", LIMIT_NONE);
-	assert_class("unknown", "429 too many requests", LIMIT_USAGE);
-	assert_class("unknown", "502", LIMIT_OUTAGE);
-	assert_class("unknown", "(401)", LIMIT_AUTH);
-	assert_class("unknown", "took 1500 ms, 5000 more", LIMIT_NONE);
-	assert_class("invalid_request",
+static const struct {
+	const char *error, *text;
+	enum limit_class class;
+} notices[] = {
+	/* Error words outrank the text. */
+	{ "rate_limit", NULL, LIMIT_USAGE },
+	{ "rate_limit", "API Error: Request rejected (429) \xc2\xb7 ...",
+	    LIMIT_USAGE },
+	{ "server_error", "API Error: 529 Overloaded", LIMIT_OUTAGE },
+	{ "server_error", "you've hit your limit", LIMIT_OUTAGE },
+	{ "overloaded", "", LIMIT_OUTAGE },
+	{ "authentication_failed", "API Error: 403", LIMIT_AUTH },
+	{ "billing_error", NULL, LIMIT_AUTH },
+	{ "model_not_found", NULL, LIMIT_AUTH },
+	/* Other error words leave it to the text. */
+	{ "unknown", NULL, LIMIT_NONE },
+	{ "unknown", "API Error: 400 bad", LIMIT_NONE },
+	{ "unknown", "429 too many requests", LIMIT_USAGE },
+	{ "unknown", "502", LIMIT_OUTAGE },
+	{ "unknown", "(401)", LIMIT_AUTH },
+	{ "unknown", "took 1500 ms, 5000 more", LIMIT_NONE },
+	{ "invalid_request",
 	    "Context limit reached \xc2\xb7 /compact or /clear to continue",
-	    LIMIT_NONE);
-	assert_class("something_new", "Overloaded", LIMIT_OUTAGE);
-}
+	    LIMIT_NONE },
+	{ "something_new", "Overloaded", LIMIT_OUTAGE },
+	/* Notices of a login. */
+	{ NULL, "OAuth token has expired", LIMIT_AUTH },
+	{ NULL, "Please run /login", LIMIT_AUTH },
+	{ NULL, "Invalid API key \xc2\xb7 Please run /login", LIMIT_AUTH },
+	{ NULL, "API Error: 401 {...}", LIMIT_AUTH },
+	{ NULL, "Credit balance is too low", LIMIT_AUTH },
+	/* Warnings ahead of the limit. */
+	{ NULL, "90% of your usage limit", LIMIT_NEAR },
+	{ NULL, "You've used 92% of your weekly limit", LIMIT_NEAR },
+	{ NULL, "usage is at 95%", LIMIT_NEAR },
+	{ NULL, "5 messages remaining", LIMIT_NEAR },
+	{ NULL, "1 message left", LIMIT_NEAR },
+	{ NULL, "Approaching usage limit \xc2\xb7 resets at 7pm", LIMIT_NEAR },
+	{ NULL, "10% of your usage limit", LIMIT_NONE },
+	{ NULL, "usage is at 20%", LIMIT_NONE },
+	{ NULL, "500 messages remaining", LIMIT_NONE },
+	{ NULL, "5% of usage", LIMIT_NONE },
+	/* Notices of a usage limit. */
+	{ NULL, "You've hit your limit \xc2\xb7 resets 7pm (Asia/Tokyo)",
+	    LIMIT_USAGE },
+	{ NULL, "You\xe2\x80\x99ve hit your weekly limit", LIMIT_USAGE },
+	{ NULL, "You're out of extra usage \xc2\xb7 resets 9pm", LIMIT_USAGE },
+	{ NULL, "Claude AI usage limit reached|1766502000", LIMIT_USAGE },
+	{ NULL, "5-hour limit reached \xe2\x88\x99 resets 3am", LIMIT_USAGE },
+	{ NULL, "Claude usage limit reached. Your limit will reset at 7pm",
+	    LIMIT_USAGE },
+	{ NULL, "API Error: Rate limit reached", LIMIT_USAGE },
+	{ NULL, "API Error: 429 {\"type\":\"error\"}", LIMIT_USAGE },
+	{ NULL, "This request would exceed your organization's rate limit",
+	    LIMIT_USAGE },
+	/* Notices of an outage. */
+	{ NULL, "API Error: 500 internal server error", LIMIT_OUTAGE },
+	{ NULL, "API Error: 503", LIMIT_OUTAGE },
+	{ NULL, "529 Overloaded \xc2\xb7 Retrying in 8s \xc2\xb7 attempt 5/10",
+	    LIMIT_OUTAGE },
+	{ NULL, "Overloaded", LIMIT_OUTAGE },
+	{ NULL, "API Error: Connection error.", LIMIT_OUTAGE },
+	{ NULL, "connect ECONNREFUSED 127.0.0.1:443", LIMIT_OUTAGE },
+	{ NULL, "read ECONNRESET", LIMIT_OUTAGE },
+	{ NULL, "getaddrinfo EAI_AGAIN api.anthropic.com", LIMIT_OUTAGE },
+	{ NULL, "API Error: Request timed out", LIMIT_OUTAGE },
+	{ NULL, "Unable to connect to API", LIMIT_OUTAGE },
+};
 
-TEST(notices_of_a_usage_limit)
+TEST_ROWS(a_notice_has_one_class, nitems(notices))
 {
-	static const char *const texts[] = {
-		"You've hit your limit \xc2\xb7 resets 7pm (Asia/Tokyo)",
-		"You\xe2\x80\x99ve hit your weekly limit",
-		"You're out of extra usage \xc2\xb7 resets 9pm",
-		"Claude AI usage limit reached|1766502000",
-		"5-hour limit reached \xe2\x88\x99 resets 3am",
-		"Claude usage limit reached. Your limit will reset at 7pm",
-		"API Error: Rate limit reached",
-		"API Error: 429 {\"type\":\"error\"}",
-		"This request would exceed your organization's rate limit",
-	};
-
-	for (size_t i = 0; i < nitems(texts); i++)
-		assert_class(NULL, texts[i], LIMIT_USAGE);
-}
-
-TEST(notices_of_an_outage)
-{
-	static const char *const texts[] = {
-		"API Error: 500 internal server error",
-		"API Error: 503",
-		"529 Overloaded \xc2\xb7 Retrying in 8s \xc2\xb7 attempt 5/10",
-		"Overloaded",
-		"API Error: Connection error.",
-		"connect ECONNREFUSED 127.0.0.1:443",
-		"read ECONNRESET",
-		"getaddrinfo EAI_AGAIN api.anthropic.com",
-		"API Error: Request timed out",
-		"Unable to connect to API",
-	};
-
-	for (size_t i = 0; i < nitems(texts); i++)
-		assert_class(NULL, texts[i], LIMIT_OUTAGE);
-}
-
-TEST(notices_of_a_login)
-{
-	assert_class(NULL, "OAuth token has expired", LIMIT_AUTH);
-	assert_class(NULL, "Please run /login", LIMIT_AUTH);
-	assert_class(
-	    NULL, "Invalid API key \xc2\xb7 Please run /login", LIMIT_AUTH);
-	assert_class(NULL, "API Error: 401 {...}", LIMIT_AUTH);
-	assert_class(NULL, "Credit balance is too low", LIMIT_AUTH);
-}
-
-TEST(warnings_ahead_of_the_limit)
-{
-	assert_class(NULL, "90% of your usage limit", LIMIT_NEAR);
-	assert_class(NULL, "You've used 92% of your weekly limit", LIMIT_NEAR);
-	assert_class(NULL, "usage is at 95%", LIMIT_NEAR);
-	assert_class(NULL, "5 messages remaining", LIMIT_NEAR);
-	assert_class(NULL, "1 message left", LIMIT_NEAR);
-	assert_class(
-	    NULL, "Approaching usage limit \xc2\xb7 resets at 7pm", LIMIT_NEAR);
-	assert_class(NULL, "10% of your usage limit", LIMIT_NONE);
-	assert_class(NULL, "usage is at 20%", LIMIT_NONE);
-	assert_class(NULL, "500 messages remaining", LIMIT_NONE);
-	assert_class(NULL, "5% of usage", LIMIT_NONE);
+	assert_class(notices[_i].error, notices[_i].text, notices[_i].class);
 }
 
 TEST(what_only_looks_like_a_notice_is_none)

@@ -25,20 +25,54 @@ const char *const guard_kind_words[GUARD_KIND_COUNT + 1] = {
 
 /* --- the policy -------------------------------------------------------- */
 
+static const struct schema_field reserved_fields[] = {
+	SCHEMA_FIELD(struct guard_reserved, "path", path,
+	    .flags = SCHEMA_REQUIRED, .size = ENTRY_MAX),
+	SCHEMA_FIELD(struct guard_reserved, "owner", owner,
+	    .flags = SCHEMA_REQUIRED, .size = ENTRY_MAX),
+	SCHEMA_FIELD(struct guard_reserved, "until", until_ms,
+	    .flags = SCHEMA_REQUIRED, .min = INT64_MIN),
+};
+static const struct schema reserved_schema =
+    SCHEMA_OF(struct guard_reserved, reserved_fields, .open = true);
+
+static const struct schema strings = {
+	SCHEMA_FIELDS{ { .type = SCHEMA_STRING, .max = ENTRY_MAX } },
+};
+
+/* Of these an empty list is another thing than none. */
+#define LIST_OR_NONE(key)                                            \
+	{                                                            \
+		.name = (key), .type = SCHEMA_ARRAY, .of = &strings, \
+		.max = COUNT_MAX, .flags = SCHEMA_OPTIONAL           \
+	}
+#define LIST(key, member)                              \
+	SCHEMA_FIELD(struct guard_policy, key, member, \
+	    .flags = SCHEMA_OPTIONAL, .size = ENTRY_MAX, .max = COUNT_MAX)
+
+static const struct schema_field policy_fields[] = {
+	SCHEMA_IS("version", INT, NULL, .min = VERSION, .max = VERSION),
+	SCHEMA_FIELD(struct guard_policy, "tree", tree,
+	    .flags = SCHEMA_OMIT_UNSET, .size = ENTRY_MAX),
+	SCHEMA_IS("tools", ANY, NULL),
+	LIST_OR_NONE("scope_paths"),
+	SCHEMA_PARTS(struct guard_policy, "reserved", ROWS, reserved,
+	    reserved_count, reserved_schema, .flags = SCHEMA_OPTIONAL,
+	    .max = COUNT_MAX),
+	LIST_OR_NONE("llmc_tools"),
+	LIST("refuse_commands", refuse_commands),
+	LIST("protected_paths", protected_paths),
+};
+static const struct schema policy_schema =
+    SCHEMA_OF(struct guard_policy, policy_fields, .open = true);
+
 void
 guard_policy_release(struct guard_policy *policy)
 {
-	free(policy->tree);
+	schema_release(&policy_schema, policy);
 	tool_scope_release(&policy->tools);
 	strv_free(policy->scope_paths);
 	strv_free(policy->llmc_tools);
-	strv_free(policy->refuse_commands);
-	strv_free(policy->protected_paths);
-	for (size_t i = 0; i < policy->reserved_count; i++) {
-		free(policy->reserved[i].path);
-		free(policy->reserved[i].owner);
-	}
-	free(policy->reserved);
 	*policy = (struct guard_policy){ 0 };
 }
 
@@ -60,84 +94,17 @@ guard_policy_reserve(struct guard_policy *policy, const char *path,
 struct json_object *
 guard_policy_to_json(const struct guard_policy *policy)
 {
-	struct json_object *json = json_object_new_object();
-	struct json_object *list = json_object_new_array();
+	struct json_object *json = schema_json(&policy_schema, policy);
 
 	json_set_int(json, "version", VERSION);
-	if (policy->tree != NULL)
-		json_set_string(json, "tree", policy->tree);
 	json_set(json, "tools", tool_scope_to_json(&policy->tools));
 	if (policy->scope_paths != NULL)
 		json_set(
 		    json, "scope_paths", strv_to_json(policy->scope_paths));
-	for (size_t i = 0; i < policy->reserved_count; i++) {
-		struct json_object *one = json_object_new_object();
-
-		json_set_string(one, "path", policy->reserved[i].path);
-		json_set_string(one, "owner", policy->reserved[i].owner);
-		json_set_int(one, "until", policy->reserved[i].until_ms);
-		json_object_array_add(list, one);
-	}
-	json_set(json, "reserved", list);
 	if (policy->llmc_scoped)
 		json_set(json, "llmc_tools", strv_to_json(policy->llmc_tools));
-	json_set(
-	    json, "refuse_commands", strv_to_json(policy->refuse_commands));
-	json_set(
-	    json, "protected_paths", strv_to_json(policy->protected_paths));
+	schema_order(&policy_schema, json);
 	return json;
-}
-
-static const struct schema strings = {
-	SCHEMA_FIELDS{ { .type = SCHEMA_STRING, .max = ENTRY_MAX } },
-};
-
-#define MAY_LIST(member)                                                \
-	{                                                               \
-		.name = (member), .type = SCHEMA_ARRAY, .of = &strings, \
-		.max = COUNT_MAX, .flags = SCHEMA_OPTIONAL              \
-	}
-
-static const struct schema reserved_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("path", STRING, NULL, .max = ENTRY_MAX),
-	    SCHEMA_IS("owner", STRING, NULL, .max = ENTRY_MAX),
-	    SCHEMA_IS("until", INT, NULL),
-	    SCHEMA_END,
-	},
-	.open = true,
-};
-
-static const struct schema reserved_list = {
-	SCHEMA_FIELDS{ { .type = SCHEMA_OBJECT, .of = &reserved_shape } },
-};
-
-static const struct schema policy_shape = {
-	SCHEMA_FIELDS{
-	    SCHEMA_IS("version", INT, NULL, .min = VERSION, .max = VERSION),
-	    SCHEMA_MAY("tree", STRING, NULL, .max = ENTRY_MAX),
-	    SCHEMA_IS("tools", ANY, NULL),
-	    MAY_LIST("scope_paths"),
-	    SCHEMA_MAY("reserved", ARRAY, NULL, .of = &reserved_list,
-		.max = COUNT_MAX),
-	    MAY_LIST("llmc_tools"),
-	    MAY_LIST("refuse_commands"),
-	    MAY_LIST("protected_paths"),
-	    SCHEMA_END,
-	},
-	.open = true,
-};
-
-/* True if the list is there. */
-static bool
-read_list(struct json_object *json, const char *key, char ***ret_list)
-{
-	struct json_object *array = NULL;
-
-	if (!json_object_object_get_ex(json, key, &array) || array == NULL)
-		return false;
-	*ret_list = strv_from_json(array);
-	return true;
 }
 
 int
@@ -145,32 +112,27 @@ guard_policy_from_json(
     struct json_object *json, struct guard_policy *ret_policy, struct err *err)
 {
 	const struct schema_field whole = { .type = SCHEMA_OBJECT,
-		.of = &policy_shape };
-	struct json_object *list = NULL;
+		.of = &policy_schema };
 	struct guard_policy p = { 0 };
+	struct json_object *list;
 	int r = schema_check(&whole, json, "policy", err);
 
 	*ret_policy = p;
 	if (r == 0)
 		r = tool_scope_from_json(
 		    json_member(json, "tools"), "policy.tools", &p.tools, err);
-	if (r < 0)
+	if (r == 0)
+		r = schema_read(&policy_schema, json, "policy", &p, err);
+	if (r < 0) {
+		guard_policy_release(&p);
 		return r;
-	xstrset(&p.tree, json_string_or(json, "tree", NULL));
-	read_list(json, "scope_paths", &p.scope_paths);
-	p.llmc_scoped = read_list(json, "llmc_tools", &p.llmc_tools);
-	read_list(json, "refuse_commands", &p.refuse_commands);
-	read_list(json, "protected_paths", &p.protected_paths);
-	if (json_object_object_get_ex(json, "reserved", &list) && list != NULL)
-		for (size_t i = 0; i < json_object_array_length(list); i++) {
-			struct json_object *one =
-			    json_object_array_get_idx(list, i);
-
-			guard_policy_reserve(&p,
-			    json_string_or(one, "path", ""),
-			    json_string_or(one, "owner", ""),
-			    json_int_or(one, "until", 0));
-		}
+	}
+	if ((list = json_member(json, "scope_paths")) != NULL)
+		p.scope_paths = strv_from_json(list);
+	if ((list = json_member(json, "llmc_tools")) != NULL) {
+		p.llmc_scoped = true;
+		p.llmc_tools = strv_from_json(list);
+	}
 	*ret_policy = p;
 	return 0;
 }
