@@ -736,3 +736,12 @@ repo_untrap(struct repo *repo)
 	setenv("PATH", old_path, 1);
 	free(take_ptr(&old_path));
 }
+
+struct repo *
+repo_with_tree(void)
+{
+	struct repo *repo = repo_new(false);
+
+	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
+	return repo;
+}

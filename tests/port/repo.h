@@ -81,6 +81,7 @@ void repo_wait(struct repo *repo);
 /* The operations, with branch llmc/ann, onto main, worker ann. Return the code;
  * -1 with landed for a landing that failed. */
 int repo_add(struct repo *repo);
+struct repo *repo_with_tree(void); /* a new one, with the worktree */
 int repo_facts(struct repo *repo);
 int repo_conflicts(struct repo *repo);
 /* Give up root's right to read every file, for good; false if that is not

@@ -242,7 +242,7 @@ end_recording(void)
 
 /* --- the run ------------------------------------------------------------- */
 
-/* As in test-book-crash.c: a record that counts, one of its own, an event. */
+/* A record that counts, one of its own, an event. */
 static void
 commit_one(struct book_world *world, int n)
 {

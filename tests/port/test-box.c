@@ -9,6 +9,18 @@
 #include "remove-tree.h"
 #include "repo.h"
 
+static void
+all_fail(const char *const *scripts, size_t count)
+{
+	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
+	for (size_t i = 0; i < count; i++) {
+		cleanup_free char *script =
+		    xasprintf("R=$LLMC_TEST_ROOT; %s", scripts[i]);
+
+		fails(script);
+	}
+}
+
 TEST(without_a_sandbox_there_is_no_box)
 {
 	struct box box;
@@ -61,13 +73,7 @@ TEST(nothing_else_can_be_changed)
 
 	box_world_need();
 	box_world_begin(WORKTREE);
-	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
-	for (size_t i = 0; i < nitems(scripts); i++) {
-		cleanup_free char *script =
-		    xasprintf("R=$LLMC_TEST_ROOT; %s", scripts[i]);
-
-		fails(script);
-	}
+	all_fail(scripts, nitems(scripts));
 }
 
 TEST(little_else_can_be_seen)
@@ -88,13 +94,7 @@ TEST(little_else_can_be_seen)
 	setenv("A_SECRET", "x", 1);
 	setenv("TMUX", "x", 1);
 	box_world_begin(WORKTREE);
-	setenv("LLMC_TEST_ROOT", w.workspace.root, 1);
-	for (size_t i = 0; i < nitems(scripts); i++) {
-		cleanup_free char *script =
-		    xasprintf("R=$LLMC_TEST_ROOT; %s", scripts[i]);
-
-		fails(script);
-	}
+	all_fail(scripts, nitems(scripts));
 }
 
 TEST(what_a_worker_needs_is_there)

@@ -139,6 +139,35 @@ TEST(an_llmc_that_is_broken_is_126_with_its_words)
 	expect_unable(unit_path("broken"), "I am broken\n");
 }
 
+/* Its runner is killed before it can begin: it is lost, and nobody starts it
+ * again. */
+TEST(one_that_ended_before_it_began_is_not_started_again)
+{
+	static const char script[] = "#!/bin/sh\nkill -KILL $$\n";
+	cleanup_free char *old = xstrdup(getenv("PATH"));
+	cleanup_free char *command =
+	    xasprintf("echo >'%s'", unit_path("effect"));
+	struct errand_spec spec = spec_for(fresh_dir(), command);
+	const char *path = unit_path("killed/llmc");
+
+	ck_assert_int_eq(mkdir(unit_path("killed"), 0700), 0);
+	ck_assert_int_eq(
+	    file_replace(path, script, sizeof script - 1, 0755, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		struct run run;
+
+		setenv("PATH", i == 0 ? unit_path("killed") : old, 1);
+		if (i == 0)
+			run_start(&run, &spec);
+		else
+			run_adopt(&run, &spec);
+		run_wait(&run);
+		ck_assert(run.result.lost);
+		run_release(&run);
+	}
+	ck_assert(!file_exists(unit_path("effect")));
+}
+
 static void
 expect_refusal(const char *file, const char *words)
 {

@@ -102,6 +102,17 @@ end(struct repo *repo)
 /* A script in the clone, outside of any box. */
 #define IN_CLONE "cd .worktrees/ann && "
 
+/* With a clone, and the box of its worker. */
+static struct repo *
+begin_boxed(void)
+{
+	struct repo *repo = begin();
+
+	ck_assert_msg(make_clone(repo) == 0, "%s", repo->msg);
+	use_box(repo);
+	return repo;
+}
+
 TEST(a_clone_borrows_objects_and_has_the_branches_and_files)
 {
 	struct repo *repo = begin();
@@ -181,11 +192,9 @@ TEST(an_import_while_a_worktree_is_added_is_made_again)
 
 TEST(what_a_worker_plants_in_its_clone_does_nothing_at_an_import)
 {
-	struct repo *repo = begin();
+	struct repo *repo = begin_boxed();
 	cleanup_free char *id = NULL;
 
-	ck_assert_msg(make_clone(repo) == 0, "%s", repo->msg);
-	use_box(repo);
 	id = xstrdup(repo_sh(repo,
 	    IN_CLONE
 	    "echo '* filter=f diff=f' >.gitattributes && git add . && "
@@ -208,11 +217,9 @@ TEST(what_a_worker_plants_in_its_clone_does_nothing_at_an_import)
 
 TEST(a_broken_object_is_not_imported)
 {
-	struct repo *repo = begin();
+	struct repo *repo = begin_boxed();
 	cleanup_free char *id = NULL;
 
-	ck_assert_msg(make_clone(repo) == 0, "%s", repo->msg);
-	use_box(repo);
 	/* A folder named .git in a tree: a checkout of it would be a trap. */
 	id = xstrdup(repo_sh(repo,
 	    IN_CLONE
@@ -229,11 +236,9 @@ TEST(a_broken_object_is_not_imported)
 
 TEST(more_than_the_limit_is_not_imported)
 {
-	struct repo *repo = begin();
+	struct repo *repo = begin_boxed();
 	cleanup_free char *id = NULL;
 
-	ck_assert_msg(make_clone(repo) == 0, "%s", repo->msg);
-	use_box(repo);
 	id = xstrdup(repo_sh(repo,
 	    IN_CLONE "head -c 3000000 /dev/urandom >big && git add big && "
 		     "git commit -qm big && git rev-parse HEAD"));

@@ -17,9 +17,8 @@
 static struct repo *
 with_tree(void)
 {
-	struct repo *repo = repo_new(false);
+	struct repo *repo = repo_with_tree();
 
-	ck_assert_int_eq(repo_add(repo), 0);
 	repo_wt(repo,
 	    "git rev-parse --absolute-git-dir >\"$B/gitdir\"; " PROGRAM
 	    "echo '* filter=evil' >.gitattributes; echo w >w; git add .; "

@@ -21,9 +21,8 @@
 static struct repo *
 with_tree(void)
 {
-	struct repo *repo = repo_new(false);
+	struct repo *repo = repo_with_tree();
 
-	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
 	repo_wt(repo, WORK);
 	repo_sh(repo, ELSEWHERE);
 	return repo;

@@ -23,13 +23,6 @@ static bool die_behind;
 static pid_t daemon_pid;
 
 static void
-count(void)
-{
-	if (die_count != NULL)
-		++*die_count;
-}
-
-static void
 die(bool behind)
 {
 	if (die_at > 0 && behind == die_behind && *die_count == die_at) {
@@ -49,47 +42,23 @@ next_symbol(const char *name)
 }
 
 /* In the place of libc's: the program's own come first. */
-int
-link(const char *from, const char *to)
-{
-	int (*real)(const char *, const char *);
-	int r;
-
-	*(void **)&real = next_symbol("link");
-	count();
-	die(false);
-	r = real(from, to);
-	die(true);
-	return r;
-}
-
-int
-rename(const char *from, const char *to)
-{
-	int (*real)(const char *, const char *);
-	int r;
-
-	*(void **)&real = next_symbol("rename");
-	count();
-	die(false);
-	r = real(from, to);
-	die(true);
-	return r;
-}
-
-int
-unlink(const char *path)
-{
-	int (*real)(const char *);
-	int r;
-
-	*(void **)&real = next_symbol("unlink");
-	count();
-	die(false);
-	r = real(path);
-	die(true);
-	return r;
-}
+#define IN_PLACE_OF(name, parameters, arguments)      \
+	int name parameters                           \
+	{                                             \
+		int(*real) parameters;                \
+		int r;                                \
+                                                      \
+		*(void **)&real = next_symbol(#name); \
+		if (die_count != NULL)                \
+			++*die_count;                 \
+		die(false);                           \
+		r = real arguments;                   \
+		die(true);                            \
+		return r;                             \
+	}
+IN_PLACE_OF(link, (const char *from, const char *to), (from, to))
+IN_PLACE_OF(rename, (const char *from, const char *to), (from, to))
+IN_PLACE_OF(unlink, (const char *path), (path))
 
 #define SETUP                                                                  \
 	"echo old >old.txt; echo z >z.txt; git add .; git commit -qm second; " \
@@ -189,8 +158,10 @@ land_next(struct repo *repo, const struct killing *k, bool same)
 	ck_assert_str_eq(repo_sh(repo, SHOW), same ? k->landed : k->other);
 }
 
+/* mode: of the git at which it dies, which lives on for a moment and ends on
+ * its own; NULL = at steps of its own, before or behind them. */
 static void
-kill_at_own_steps(const struct killing *k, bool behind, int test)
+kill_at(const struct killing *k, const char *mode, bool behind, int test)
 {
 	bool died = true, same = false;
 	int at;
@@ -199,18 +170,22 @@ kill_at_own_steps(const struct killing *k, bool behind, int test)
 		cleanup_repo struct repo *repo = ready(false);
 
 		repo_sh(repo, k->where);
-		died = land_and_die(repo, at, behind);
+		if (mode != NULL)
+			repo_trap(repo, at, mode);
+		died = land_and_die(repo, mode != NULL ? 0 : at, behind);
+		if (mode != NULL)
+			repo_untrap(repo);
 		land_next(repo, k, same = !same);
 		ck_assert_int_lt(at, POINTS_MAX);
 	}
-	ck_assert_int_gt(at, 4);
+	ck_assert_int_gt(at, mode != NULL ? 3 : 4);
 }
 
 const int unit_timeout = 120; /* seconds, each */
 
 TEST_ROWS(killed_at_its_own_steps, 4)
 {
-	kill_at_own_steps(&killings[_i & 1], (_i & 2) != 0, _i);
+	kill_at(&killings[_i & 1], NULL, (_i & 2) != 0, _i);
 }
 
 /* A daemon that starts has nothing to land yet. */
@@ -276,30 +251,10 @@ TEST(a_user_who_leaves_the_branch_last_keeps_the_files)
 	ck_assert_str_eq(repo_sh(repo, SHOW), killings[1].landed);
 }
 
-/* The git lives on for a moment, and ends on its own. */
-static void
-kill_at_gits(const struct killing *k, const char *mode, int test)
-{
-	bool died = true, same = false;
-	int at;
-
-	for (at = first_point(test); died; at = next_point(at)) {
-		cleanup_repo struct repo *repo = ready(false);
-
-		repo_sh(repo, k->where);
-		repo_trap(repo, at, mode);
-		died = land_and_die(repo, 0, false);
-		repo_untrap(repo);
-		land_next(repo, k, same = !same);
-		ck_assert_int_lt(at, POINTS_MAX);
-	}
-	ck_assert_int_gt(at, 3);
-}
-
 TEST_ROWS(killed_at_its_gits, 4)
 {
-	kill_at_gits(&killings[_i & 1],
-	    (_i & 2) != 0 ? "orphan-before" : "orphan-after", _i);
+	kill_at(&killings[_i & 1],
+	    (_i & 2) != 0 ? "orphan-before" : "orphan-after", false, _i);
 }
 
 /* Git itself is killed, and we live. */

@@ -11,15 +11,6 @@
 #define AGAINST   "echo other >>a.txt; git commit -qam against"
 #define REFS      "git for-each-ref --format='%(refname)' refs/llmc/salvage"
 
-static struct repo *
-with_tree(void)
-{
-	struct repo *repo = repo_new(false);
-
-	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
-	return repo;
-}
-
 /* Is it as the landing branch? */
 static void
 is_reset(struct repo *repo)
@@ -57,7 +48,7 @@ TEST(all_that_is_thrown_away_is_saved)
 	};
 
 	for (size_t i = 0; i < nitems(table); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 		cleanup_free char *look =
 		    xasprintf("S=$(%s); %s", REFS, table[i].look);
 
@@ -74,7 +65,7 @@ TEST(all_that_is_thrown_away_is_saved)
  * way, and no filter runs. */
 TEST(what_git_cannot_convert_is_saved)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_sh(repo,
 	    "git config filter.bad.clean 'touch ran; false'; "
@@ -113,7 +104,7 @@ TEST(what_git_cannot_convert_is_saved)
 /* A file becomes a folder, or the folder of a file a link elsewhere. */
 TEST(what_became_something_else_is_saved)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    "mkdir d e; echo 1 >d/f; echo 1 >e/f; echo 1 >p; git add .; "
@@ -132,7 +123,7 @@ TEST(what_became_something_else_is_saved)
 /* A kill in a reset, and then the user rewrites the landing branch. */
 TEST(head_and_branch_apart_are_both_saved)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	if (repo->detached)
@@ -155,7 +146,7 @@ TEST(head_and_branch_apart_are_both_saved)
 
 TEST(what_cannot_be_saved_is_not_thrown_away)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	const char *look = "git status --porcelain --branch; cat u a.txt; git "
 			   "log --format=%s -1";
 	const char *before;
@@ -181,7 +172,7 @@ TEST(what_cannot_be_saved_is_not_thrown_away)
 
 TEST(nothing_to_lose_costs_nothing)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_attached_only();
 	repo_trap(repo, 0, "");
@@ -205,7 +196,7 @@ TEST(a_big_file_is_moved_aside)
 		"staged" };
 
 	for (size_t i = 0; i < nitems(files); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 		cleanup_free char *make = xasprintf(
 		    "mkdir -p d; echo u >u; echo s >staged; git add staged; "
 		    "echo mark >%s; truncate -s 60G %s",
@@ -235,7 +226,7 @@ TEST(a_big_file_is_moved_aside)
 
 TEST(a_file_that_cannot_be_read_is_moved_aside)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	if (!repo_obey_modes())
 		return;
@@ -253,7 +244,7 @@ TEST(a_file_that_cannot_be_read_is_moved_aside)
 
 TEST(a_big_file_alone_is_named_and_survives_a_removal)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, "truncate -s 60G big");
 	ck_assert_int_eq(repo_leftovers(repo, "left"), -EFBIG);
@@ -270,7 +261,7 @@ TEST(a_big_file_alone_is_named_and_survives_a_removal)
 /* Else the one ref would not say what became of the file. */
 TEST(a_big_file_is_named_though_all_else_was_saved_before)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, "echo u >u");
 	ck_assert_msg(repo_reset(repo) == 0, "%s", repo->msg);
@@ -286,7 +277,7 @@ TEST(a_big_file_is_named_though_all_else_was_saved_before)
 /* Checks leave the same files again and again. */
 TEST(big_files_of_checks_have_one_place)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo->keep_as = "checks";
 	for (int i = 1; i <= 102; i += i == 2 ? 99 : 1) {
@@ -313,7 +304,7 @@ TEST(big_files_of_checks_have_one_place)
 /* What was moved before may have had links in it. */
 TEST(no_link_in_the_one_place_is_followed)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo->keep_as = "checks";
 	repo_sh(repo,
@@ -364,7 +355,7 @@ TEST(a_repository_in_the_way_is_moved_aside)
 	};
 
 	for (size_t i = 0; i < nitems(table); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 		cleanup_free char *make =
 		    xasprintf("git init -q %s; cd %s; echo mine >f; git add f; "
 			      "git commit -qm mine; echo more >>f; git init -q "
@@ -420,7 +411,7 @@ TEST(a_removal_saves)
 		"rm -rf \"$W\"; mkdir \"$W\"" };
 
 	for (size_t i = 0; i < nitems(damage); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, WORK "; echo u >u");
 		repo_sh(repo, damage[i]);
@@ -437,7 +428,7 @@ TEST(a_removal_saves)
 
 TEST(a_conflict_half_resolved_is_saved)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	repo_sh(repo, AGAINST);
@@ -467,7 +458,7 @@ TEST(a_conflict_half_resolved_is_saved)
 /* It was killed while it was made. */
 TEST(a_reset_finishes_a_worktree)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    "d=$(git rev-parse --git-dir); echo initializing >\"$d/locked\"; "
@@ -545,7 +536,7 @@ TEST(contents_are_compared_with_what_was_saved)
 	};
 
 	for (size_t i = 0; i < nitems(table); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 		const char *got;
 
 		repo_wt(repo,

@@ -5,15 +5,6 @@
 #define WORK "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
 #define REF  "refs/llmc/salvage/ann/s1"
 
-static struct repo *
-with_tree(void)
-{
-	struct repo *repo = repo_new(false);
-
-	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
-	return repo;
-}
-
 /* Everything that salvage must not change. */
 #define UNTOUCHED                                                        \
 	"git status --porcelain=v2 --branch | cksum; "                   \
@@ -23,7 +14,7 @@ with_tree(void)
 
 TEST(nothing_to_save_is_no_ref)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	ck_assert_msg(repo_salvage(repo, "s1") == 0, "%s", repo->msg);
 	ck_assert_str_eq(repo->text, "");
@@ -39,7 +30,7 @@ TEST(nothing_to_save_is_no_ref)
 /* In the usual case one look is enough, and the caller is told of it. */
 TEST(a_clean_worktree_takes_one_git)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_trap(repo, 0, "");
 	ck_assert_int_eq(repo_salvage(repo, "s1"), 0);
@@ -65,7 +56,7 @@ TEST(a_clean_worktree_takes_one_git)
 
 TEST(salvage_saves_all_and_touches_nothing)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	const char *before;
 
 	repo_wt(repo, WORK);
@@ -96,7 +87,7 @@ TEST(salvage_saves_all_and_touches_nothing)
 
 TEST(commits_alone_are_saved_as_they_are)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	ck_assert_int_eq(repo_salvage(repo, "s1"), 0);
@@ -107,7 +98,7 @@ TEST(commits_alone_are_saved_as_they_are)
 
 TEST(in_a_rebase_the_branch_is_saved_with_head)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	const char *before;
 
 	repo_wt(repo, WORK "; echo x >x; git add x; git commit -qm w2");
@@ -132,7 +123,7 @@ TEST(in_a_rebase_the_branch_is_saved_with_head)
 
 TEST(the_same_stamp_again_loses_nothing)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	const char *first, *second;
 
 	repo_wt(repo, "echo 1 >u");
@@ -172,7 +163,7 @@ TEST(salvage_needs_no_name_lock_or_index)
 	};
 
 	for (size_t i = 0; i < nitems(damage); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, "echo u >u; echo 2 >>a.txt");
 		repo_wt(repo, damage[i]);
@@ -197,7 +188,7 @@ TEST(salvage_needs_no_name_lock_or_index)
 
 TEST(an_unborn_branch_can_be_saved)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    "git checkout -q --orphan o; git rm -rfq .; echo u >u; "
@@ -208,7 +199,7 @@ TEST(an_unborn_branch_can_be_saved)
 
 TEST(what_cannot_be_saved_is_an_error)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	ck_assert_int_eq(repo_salvage(repo, "a..b"), 0); /* nothing to save */
 	repo_wt(repo, "echo u >u");
@@ -222,7 +213,7 @@ TEST(what_cannot_be_saved_is_an_error)
 /* Of a checkout that stays as it is, the rest is saved. */
 TEST(what_cannot_be_read_is_left_out)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	if (!repo_obey_modes())
 		return;
@@ -242,7 +233,7 @@ TEST(what_cannot_be_read_is_left_out)
 
 TEST(what_is_too_much_is_left_out)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo->leave = true;
 	repo_wt(repo,
@@ -258,7 +249,7 @@ TEST(what_is_too_much_is_left_out)
 
 TEST(a_folder_that_is_no_worktree_is_told_apart)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, "echo nonsense >.git");
 	ck_assert_int_eq(repo_salvage(repo, "1"), -EUCLEAN);
@@ -266,7 +257,7 @@ TEST(a_folder_that_is_no_worktree_is_told_apart)
 
 TEST(locks_of_a_killed_git_are_removed)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    "echo u >u; d=$(git rev-parse --git-dir); >\"$d/index.lock\"; "
@@ -283,7 +274,7 @@ TEST(locks_of_a_killed_git_are_removed)
 
 TEST(leftovers_go_into_the_last_commit)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	ck_assert_int_eq(repo_leftovers(repo, "left"), 0); /* nothing */
@@ -305,7 +296,7 @@ TEST(leftovers_go_into_the_last_commit)
 
 TEST(leftovers_alone_are_a_commit_with_the_message)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_sh(repo, "git config commit.cleanup strip");
 	repo_wt(repo, "echo l >l");
@@ -319,7 +310,7 @@ TEST(leftovers_alone_are_a_commit_with_the_message)
 
 TEST(leftovers_wait_for_rebase_and_conflict)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	repo_sh(repo, "echo other >>a.txt; git commit -qam against");
@@ -337,7 +328,7 @@ TEST(leftovers_wait_for_rebase_and_conflict)
 
 TEST(without_a_name_the_error_says_what_to_type)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_sh(repo, "git config user.useConfigOnly true");
 	repo_wt(repo, "echo l >l");

@@ -13,9 +13,8 @@
 static struct repo *
 with_tree(void)
 {
-	struct repo *repo = repo_new(false);
+	struct repo *repo = repo_with_tree();
 
-	ck_assert_int_eq(repo_add(repo), 0);
 	repo_wt(repo, "echo work >w; git add w; git commit -qm work");
 	repo_sh(repo,
 	    "echo mine >>a.txt; echo mine >untracked; "

@@ -4,16 +4,6 @@
 #include "git-private.h"
 #include "git-worktree.h"
 
-/* A repository with the worktree in place. */
-static struct repo *
-with_tree(void)
-{
-	struct repo *repo = repo_new(false);
-
-	ck_assert_msg(repo_add(repo) == 0, "%s", repo->msg);
-	return repo;
-}
-
 /* What a worker does, and what happens on main in the meantime. */
 #define WORK      "echo two >>a.txt; echo new >new.txt; git add .; git commit -qm w1"
 #define ELSEWHERE "echo e >else.txt; git add .; git commit -qm elsewhere"
@@ -28,7 +18,7 @@ missing(struct repo *repo)
 
 TEST(facts_of_a_fresh_worktree)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	ck_assert_int_eq(repo_facts(repo), 0);
 	ck_assert_str_eq(repo->facts.head, repo_sh(repo, "git rev-parse main"));
@@ -41,7 +31,7 @@ TEST(facts_of_a_fresh_worktree)
 
 TEST(facts_count_what_lies_about)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    "echo x >>a.txt; echo s >staged; git add staged; mkdir d; "
@@ -55,7 +45,7 @@ TEST(facts_count_what_lies_about)
 
 TEST(facts_tell_how_far_ahead)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_attached_only();
 	repo_wt(repo, WORK "; git commit -q --allow-empty -m w2");
@@ -77,7 +67,7 @@ TEST(facts_tell_how_far_ahead)
 
 TEST(facts_see_a_rebase_and_its_conflicts)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	repo_sh(repo, AGAINST);
@@ -113,7 +103,7 @@ TEST(facts_of_what_is_not_there)
 
 TEST(conflicts_name_every_file_once)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, "echo w >'b\nc'; echo w >d; git add .; git commit -qm w");
 	repo_sh(repo, "echo m >'b\nc'; echo m >d; git add .; git commit -qm m");
@@ -125,7 +115,7 @@ TEST(conflicts_name_every_file_once)
 
 TEST(add_makes_branch_and_folder)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_attached_only();
 	ck_assert_str_eq(repo_wt(repo, "git symbolic-ref HEAD; cat a.txt"),
@@ -160,7 +150,7 @@ TEST(add_repairs_what_is_half_there)
 	};
 
 	for (size_t i = 0; i < nitems(damage); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_sh(repo, damage[i]);
 		ck_assert_msg(
@@ -228,7 +218,7 @@ TEST(add_needs_a_commit)
 
 TEST(a_name_with_a_line_break_is_refused)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	ck_assert_int_eq(
 	    repo_land(repo, "main\nmain", "main", false), GIT_LAND_FAILED);
@@ -237,7 +227,7 @@ TEST(a_name_with_a_line_break_is_refused)
 
 TEST(remove_takes_folder_registration_and_branch)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    WORK "; echo dirt >>a.txt; echo u >u; "
@@ -263,7 +253,7 @@ TEST(remove_finishes_what_was_begun)
 	};
 
 	for (size_t i = 0; i < nitems(damage); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, "echo u >u; git add u; git commit -qm u");
 		repo_sh(repo, damage[i]);
@@ -280,7 +270,7 @@ TEST(remove_finishes_what_was_begun)
 
 TEST(reset_goes_back_to_the_start)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo,
 	    "echo '*.o' >.git-ignore-me; git config core.excludesFile "
@@ -309,7 +299,7 @@ TEST(reset_of_a_clean_worktree_loses_nothing)
 
 	repo_attached_only();
 	for (size_t i = 0; i < nitems(changes); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 		cleanup_free char *head =
 		    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
 		const char *before;
@@ -333,7 +323,7 @@ TEST(reset_of_a_clean_worktree_loses_nothing)
 
 TEST(reset_of_a_clean_worktree_takes_one_git)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	cleanup_free char *head =
 	    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
 
@@ -358,7 +348,7 @@ TEST(reset_to_the_same_tree_leaves_the_files)
 {
 	static const char look[] =
 	    "stat -c '%n %i %Z' * \"$(git rev-parse --git-dir)/index\"";
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	cleanup_free char *head =
 	    xstrdup(repo_wt(repo, WORK "; git rev-parse HEAD"));
 	cleanup_free char *same = xstrdup(repo_sh(repo,
@@ -403,7 +393,7 @@ TEST(reset_ends_whatever_is_in_progress)
 	};
 
 	for (size_t i = 0; i < nitems(states); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, WORK);
 		repo_sh(repo, AGAINST "; echo more >>a.txt; git commit -qam m");
@@ -421,7 +411,7 @@ TEST(reset_ends_whatever_is_in_progress)
 
 TEST(reset_never_moves_a_branch_under_another_checkout)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK "; git checkout -q --detach");
 	repo_sh(repo, "git checkout -q llmc/ann");
@@ -435,7 +425,7 @@ TEST(reset_never_moves_a_branch_under_another_checkout)
 
 TEST(reset_needs_a_worktree)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_sh(repo, "echo mine >>a.txt; rm \"$W/.git\"");
 	ck_assert_int_eq(repo_reset(repo), -ENOENT);
@@ -444,7 +434,7 @@ TEST(reset_needs_a_worktree)
 
 TEST(rebase_goes_on_top)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK "; git commit -q --allow-empty -m w2");
 	ck_assert_int_eq(repo_rebase(repo), 0); /* nothing to do */
@@ -459,7 +449,7 @@ TEST(rebase_goes_on_top)
 
 TEST(rebase_leaves_a_conflict_for_the_worker)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	repo_wt(repo, WORK);
 	repo_sh(repo, AGAINST "; git config advice.mergeConflict false");
@@ -483,7 +473,7 @@ TEST(rebase_leaves_a_conflict_for_the_worker)
 
 TEST(rebase_takes_what_rerere_knows)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	if (repo->boxed)
 		unit_skip("rerere does not help in a box");
@@ -511,7 +501,7 @@ TEST(a_rebase_that_cannot_is_an_error_and_leaves_nothing)
 		"echo in-the-way >else.txt" };
 
 	for (size_t i = 0; i < nitems(ways); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, WORK);
 		repo_sh(repo, ELSEWHERE);
@@ -527,7 +517,7 @@ TEST(a_rebase_that_cannot_is_an_error_and_leaves_nothing)
 
 TEST(a_rebase_stopped_by_a_file_in_the_way_is_taken_back)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 
 	/* Its second pick finds an ignored file in the way; that is not a
 	 * conflict. */
@@ -557,7 +547,7 @@ TEST(abort_repairs_a_broken_rebase)
 	};
 
 	for (size_t i = 0; i < nitems(states); i++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, WORK);
 		repo_sh(repo, AGAINST);
@@ -574,7 +564,7 @@ TEST(abort_repairs_a_broken_rebase)
 
 TEST(forks_are_the_trees_where_the_work_began)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	char *first, *want;
 
 	ck_assert_int_eq(repo_forks(repo), 0);
@@ -615,7 +605,7 @@ TEST(operations_on_one_worktree_keep_their_order)
 
 TEST(a_hanging_git_ends_an_operation)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	struct git_options options = { .root = repo->root, .deadline_ms = 300 };
 
 	repo_reopen(repo, &options);
@@ -630,7 +620,7 @@ TEST(a_helper_that_is_killed_is_run_again)
 	int calls = 99;
 
 	for (int nth = 1; nth <= calls; nth++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, WORK);
 		repo_trap(repo, nth, "orphan-after");
@@ -644,7 +634,7 @@ TEST(a_helper_that_is_killed_is_run_again)
 	}
 	ck_assert_int_gt(calls, 3);
 	for (int nth = 1; nth <= calls; nth++) {
-		cleanup_repo struct repo *repo = with_tree();
+		cleanup_repo struct repo *repo = repo_with_tree();
 
 		repo_wt(repo, WORK);
 		repo_trap(repo, nth, "orphan-after");
@@ -662,7 +652,7 @@ TEST(a_helper_that_is_killed_is_run_again)
 
 TEST(the_log_of_a_daemon_names_the_gits_of_its_helpers)
 {
-	cleanup_repo struct repo *repo = with_tree();
+	cleanup_repo struct repo *repo = repo_with_tree();
 	cleanup_free char *path = file_join(repo->base, "log");
 	cleanup_buf struct buf text = BUF_INIT;
 	struct log_options options = { .path = path, .level = LOG_LEVEL_DEBUG };

@@ -231,6 +231,26 @@ TEST(a_bare_program_gets_the_standard_streams_only)
 	    0);
 }
 
+/* A folder with the files of a group, which the program removes: then nothing
+ * but the rule keeps the keeper from removing the folder as well. */
+TEST(group_that_was_there_before_is_not_removed)
+{
+	const char *group = unit_path("group");
+	cleanup_free char *arguments =
+	    xasprintf("--mode cgroup --cgroup '%s' -- rm '%s/cgroup.kill' "
+		      "'%s/cgroup.procs'",
+		group, group, group);
+	cleanup_free char *kill_file = file_join(group, "cgroup.kill");
+	cleanup_free char *procs = file_join(group, "cgroup.procs");
+
+	ck_assert_int_eq(mkdir(group, 0755), 0);
+	ck_assert_int_eq(file_replace(kill_file, "", 0, 0600, NULL), 0);
+	ck_assert_int_eq(file_replace(procs, "", 0, 0600, NULL), 0);
+	ck_assert_int_eq(run(arguments, false), 0);
+	ck_assert(!file_exists(procs));
+	ck_assert(file_is_dir(group));
+}
+
 TEST(next_mode_is_used_where_one_is_not_to_be_had)
 {
 	cleanup_free char *arguments = xasprintf(

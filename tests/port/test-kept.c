@@ -162,18 +162,6 @@ TEST_ROWS(it_ends_as_the_command_ends, nitems(modes))
 	}
 }
 
-TEST_ROWS(nothing_is_left_when_it_ends, nitems(modes))
-{
-	ended_by(run_release) struct run run;
-
-	use_mode(_i);
-	run_start(&run, LEAVE "exit 5", 0, 0);
-	run_hear(&run);
-	run_wait(&run);
-	ck_assert_int_eq(run.status, 5);
-	ck_assert_int_eq(strays_count(run.on, NULL), 0);
-}
-
 TEST(without_a_keeper_something_is_left)
 {
 	/* It says that it has left the group: it is not killed with it. */
@@ -194,60 +182,6 @@ TEST(without_a_keeper_something_is_left)
 		kill(pid, SIGKILL);
 }
 
-TEST_ROWS(nothing_is_left_when_it_takes_too_long, nitems(modes))
-{
-	ended_by(run_release) struct run run;
-
-	use_mode(_i);
-	run_start(
-	    &run, LEAVE "trap '' TERM; while :; do sleep 1000; done", 800, 0);
-	run_hear(&run);
-	ck_assert_int_gt(strays_count(run.on, NULL), 4);
-	run_wait(&run);
-	ck_assert(run.timed_out);
-	ck_assert(!run.exited);
-	ck_assert(strays_become(run.on, 0, 2000));
-}
-
-TEST_ROWS(nothing_is_left_when_it_is_cancelled, nitems(modes))
-{
-	ended_by(run_release) struct run run;
-
-	use_mode(_i);
-	run_start(&run, LEAVE "wait; sleep 1000", 0, 0);
-	run_hear(&run);
-	child_cancel(run.child);
-	run_wait(&run);
-	ck_assert(run.cancelled);
-	ck_assert_int_eq(run.signal, SIGTERM);
-	/* It ended by SIGTERM, so the keeper was there to the end. */
-	ck_assert_int_eq(strays_count(run.on, NULL), 0);
-}
-
-TEST_ROWS(nothing_is_left_when_it_is_abandoned, nitems(modes))
-{
-	ended_by(run_release) struct run run;
-
-	use_mode(_i);
-	run_start(&run, LEAVE "sleep 1000", 0, 0);
-	run_hear(&run);
-	child_abandon(run.child);
-	ck_assert(strays_become(run.on, 0, 5000));
-}
-
-TEST_ROWS(nothing_is_left_when_the_keeper_is_killed, nitems(modes))
-{
-	ended_by(run_release) struct run run;
-
-	use_mode(_i);
-	run_start(&run, LEAVE "sleep 1000", 0, 0);
-	run_hear(&run);
-	ck_assert_int_eq(kill(child_pid(run.child), SIGKILL), 0);
-	run_wait(&run);
-	ck_assert_int_eq(run.signal, SIGKILL);
-	ck_assert(strays_become(run.on, 0, 5000));
-}
-
 /* The first child of a process. */
 static pid_t
 child_of(pid_t pid)
@@ -261,17 +195,70 @@ child_of(pid_t pid)
 	return (pid_t)strtol(text.data, NULL, 10);
 }
 
-TEST_ROWS(nothing_is_left_when_its_inner_process_is_killed, nitems(modes))
+static void
+kill_keeper(struct run *run)
 {
+	ck_assert_int_eq(kill(child_pid(run->child), SIGKILL), 0);
+}
+
+static void
+kill_inner(struct run *run)
+{
+	ck_assert_int_eq(kill(child_of(child_pid(run->child)), SIGKILL), 0);
+}
+
+static void
+cancel(struct run *run)
+{
+	child_cancel(run->child);
+}
+
+static void
+abandon(struct run *run)
+{
+	child_abandon(run->child);
+}
+
+/* soon_ms: how long its strays may take to end after it; 0 where the keeper was
+ * there to the end. */
+static const struct {
+	const char *rest; /* of the command, behind LEAVE */
+	void (*act)(struct run *run);
+	int64_t deadline_ms;
+	int status, signal;
+	int64_t soon_ms;
+} ways[] = {
+	{ "exit 5", NULL, 0, 5, 0, 0 },
+	{ "trap '' TERM; while :; do sleep 1000; done", NULL, 800, 0, SIGKILL,
+	    2000 },
+	{ "wait; sleep 1000", cancel, 0, 0, SIGTERM, 0 },
+	{ "sleep 1000", abandon, 0, 0, 0, 5000 },
+	{ "sleep 1000", kill_keeper, 0, 0, SIGKILL, 5000 },
+	{ "sleep 1000", kill_inner, 0, 0, SIGKILL, 0 },
+};
+
+TEST_ROWS(nothing_is_left_however_it_ends, nitems(ways) * nitems(modes))
+{
+	size_t way = (size_t)_i / nitems(modes);
+	cleanup_free char *command = xasprintf(LEAVE "%s", ways[way].rest);
 	ended_by(run_release) struct run run;
 
-	use_mode(_i);
-	run_start(&run, LEAVE "sleep 1000", 0, 0);
+	use_mode(_i % (int)nitems(modes));
+	run_start(&run, command, ways[way].deadline_ms, 0);
 	run_hear(&run);
-	ck_assert_int_eq(kill(child_of(child_pid(run.child)), SIGKILL), 0);
-	run_wait(&run);
-	ck_assert_int_eq(run.signal, SIGKILL);
-	ck_assert_int_eq(strays_count(run.on, NULL), 0);
+	if (ways[way].signal != 0)
+		ck_assert_int_gt(strays_count(run.on, NULL), 3);
+	if (ways[way].act != NULL)
+		ways[way].act(&run);
+	if (ways[way].act != abandon) {
+		run_wait(&run);
+		ck_assert(run.timed_out == (ways[way].deadline_ms > 0));
+		ck_assert(run.cancelled == (ways[way].act == cancel));
+		ck_assert(run.exited == (ways[way].signal == 0));
+		ck_assert_int_eq(run.status, ways[way].status);
+		ck_assert_int_eq(run.signal, ways[way].signal);
+	}
+	ck_assert(strays_become(run.on, 0, ways[way].soon_ms));
 }
 
 /* A process that starts a command and is killed when the command runs; the

@@ -66,6 +66,18 @@ allow(const char *host, unsigned port)
 	    outside_write_hosts(unit_path("hosts"), hosts, NULL), 0);
 }
 
+/* A server that may be reached. */
+static pid_t
+begin(unsigned *ret_port)
+{
+	pid_t server;
+
+	need_boxes();
+	server = net_serve(net_listen(ret_port), 0);
+	allow("127.0.0.1", *ret_port);
+	return server;
+}
+
 /* A request through the proxy, in the words of a shell with /dev/tcp. */
 #define REQUEST                                                      \
 	"exec bash -c 'exec 5<>/dev/tcp/127.0.0.1/3128 && printf "   \
@@ -76,12 +88,9 @@ TEST(an_allowed_host_is_reached_out_of_the_box)
 {
 	cleanup_free char *script = NULL, *out = NULL;
 	unsigned port;
-	pid_t server;
+	pid_t server = begin(&port);
 	int status;
 
-	need_boxes();
-	server = net_serve(net_listen(&port), 0);
-	allow("127.0.0.1", port);
 	script = xasprintf(REQUEST, port);
 	out = run_boxed(script, &status);
 	ck_assert_msg(strncmp(out, "GET /x HTTP/1.1", 15) == 0, "%s", out);
@@ -92,12 +101,9 @@ TEST(without_the_proxy_nothing_is_reached)
 {
 	cleanup_free char *script = NULL, *out = NULL;
 	unsigned port;
-	pid_t server;
+	pid_t server = begin(&port);
 	int status;
 
-	need_boxes();
-	server = net_serve(net_listen(&port), 0);
-	allow("127.0.0.1", port);
 	script = xasprintf("bash -c 'exec 5<>/dev/tcp/127.0.0.1/%u' 2>&1 && "
 			   "echo reached; echo end",
 	    port);
@@ -111,11 +117,9 @@ TEST(rules_that_change_count_for_the_next_connection)
 {
 	cleanup_free char *script = NULL, *out = NULL;
 	unsigned port;
-	pid_t server;
+	pid_t server = begin(&port);
 	int status;
 
-	need_boxes();
-	server = net_serve(net_listen(&port), 0);
 	allow("other.example", 443);
 	script = xasprintf("(" REQUEST ") | head -n 1; "
 			   "echo 127.0.0.1:%u >'%s'; (" REQUEST ") | head -n 1",

@@ -346,31 +346,44 @@ TEST(a_new_state_replaces_all)
 	assert_saved(&p);
 }
 
+/* A place whose state was saved once, and has changed since another one holds
+ * the lock: its transaction is open. */
+static void
+begin_locked(struct place *p, const char *name, struct place *other)
+{
+	place_begin(p, name);
+	fill(&p->state);
+	save(p);
+	memset(other, 0, sizeof *other);
+	ck_assert_int_eq(book_open(p->file, &other->book, NULL), 0);
+	BOOK_RUN(other->book, "UPDATE host SET key = $1 WHERE key = $1",
+	    BOOK_T("none"));
+	number(other, "SELECT count(*) FROM host");
+	xstrset(&state_find(&p->state, "eve")->reason, "first");
+	state_book_put(p->rows, &p->state);
+}
+
+static void
+end_locked(struct place *p, struct place *other)
+{
+	book_close(other->book);
+	save(p);
+	assert_saved(p);
+	place_end(p);
+}
+
 /* A commit that fails is tried again with all that it had. */
 TEST(nothing_is_lost_by_a_failed_commit)
 {
 	struct place p, other;
 	struct err err = { 0 };
 
-	place_begin(&p, "failed.db");
-	fill(&p.state);
-	save(&p);
-	memset(&other, 0, sizeof other);
-	ck_assert_int_eq(book_open(p.file, &other.book, &err), 0);
-	/* It holds the lock while its transaction is open. */
-	BOOK_RUN(other.book, "UPDATE host SET key = $1 WHERE key = $1",
-	    BOOK_T("none"));
-	number(&other, "SELECT count(*) FROM host");
-	xstrset(&state_find(&p.state, "eve")->reason, "first");
-	state_book_put(p.rows, &p.state);
+	begin_locked(&p, "failed.db", &other);
 	ck_assert_int_eq(book_commit(p.book, &err), -EAGAIN);
 	state_remove_task(&p.state, "t2");
 	state_book_put(p.rows, &p.state);
 	ck_assert_int_eq(book_commit(p.book, &err), -EAGAIN);
-	book_close(other.book);
-	save(&p);
-	assert_saved(&p);
-	place_end(&p);
+	end_locked(&p, &other);
 }
 
 /* A row that is deleted and made again while nothing can be written. */
@@ -379,16 +392,7 @@ TEST(nothing_is_lost_by_a_long_outage)
 	struct place p, other;
 	struct err err = { 0 };
 
-	place_begin(&p, "outage.db");
-	fill(&p.state);
-	save(&p);
-	memset(&other, 0, sizeof other);
-	ck_assert_int_eq(book_open(p.file, &other.book, &err), 0);
-	BOOK_RUN(other.book, "UPDATE host SET key = $1 WHERE key = $1",
-	    BOOK_T("none"));
-	number(&other, "SELECT count(*) FROM host");
-	xstrset(&state_find(&p.state, "eve")->reason, "first");
-	state_book_put(p.rows, &p.state);
+	begin_locked(&p, "outage.db", &other);
 	state_remove(&p.state, "eve");
 	state_remove_task(&p.state, "t2");
 	state_book_put(p.rows, &p.state);
@@ -398,10 +402,7 @@ TEST(nothing_is_lost_by_a_long_outage)
 		BOOK_RUN(p.book, "DELETE FROM task WHERE task.id = $1",
 		    BOOK_T("none"));
 	ck_assert_int_eq(book_commit(p.book, &err), -EAGAIN);
-	book_close(other.book);
-	save(&p);
-	assert_saved(&p);
-	place_end(&p);
+	end_locked(&p, &other);
 }
 
 static const struct {

@@ -6,30 +6,9 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-#include "unit.h"
+#include "dir-world.h"
 
 static const char *const LONG_TEXT = "a text longer than sixteen bytes\n";
-
-static const char *
-fresh_dir(void)
-{
-	static int count;
-	cleanup_free char *name = xasprintf("dir%d", count++);
-	const char *dir = unit_path(name);
-
-	ck_assert_int_eq(mkdir(dir, 0700), 0);
-	return dir;
-}
-
-/* "dir/name"; valid until the program ends. */
-static const char *
-in(const char *dir, const char *name)
-{
-	cleanup_free char *tail = NULL;
-
-	tail = xasprintf("%s/%s", strrchr(dir, '/') + 1, name);
-	return unit_path(tail);
-}
 
 static int
 count_entries(const char *dir)

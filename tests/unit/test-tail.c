@@ -6,7 +6,7 @@
  */
 
 #include "tail.h"
-#include "unit.h"
+#include "dir-world.h"
 #include "watch.h"
 
 #define FLOOD 40000 /* lines, more than a chunk */
@@ -69,26 +69,6 @@ teardown(void)
 	buf_release(&got);
 	watch_disable_inotify(false);
 	clock_virtual_end();
-}
-
-static const char *
-fresh_dir(void)
-{
-	static int count;
-	cleanup_free char *name = xasprintf("dir%d", count++);
-	const char *dir = unit_path(name);
-
-	ck_assert_int_eq(mkdir(dir, 0700), 0);
-	return dir;
-}
-
-static const char *
-in(const char *dir, const char *name)
-{
-	cleanup_free char *end = NULL;
-
-	end = xasprintf("%s/%s", strrchr(dir, '/') + 1, name);
-	return unit_path(end);
 }
 
 static void

@@ -7,7 +7,7 @@
 
 #include <sys/resource.h>
 
-#include "unit.h"
+#include "dir-world.h"
 #include "watch.h"
 
 static struct loop *loop;
@@ -55,26 +55,6 @@ teardown(void)
 	loop_free(loop);
 	watch_disable_inotify(false);
 	clock_virtual_end();
-}
-
-static const char *
-fresh_dir(void)
-{
-	static int count;
-	cleanup_free char *name = xasprintf("dir%d", count++);
-	const char *dir = unit_path(name);
-
-	ck_assert_int_eq(mkdir(dir, 0700), 0);
-	return dir;
-}
-
-static const char *
-in(const char *dir, const char *name)
-{
-	cleanup_free char *tail = NULL;
-
-	tail = xasprintf("%s/%s", strrchr(dir, '/') + 1, name);
-	return unit_path(tail);
 }
 
 /* Write in place. */

@@ -8,6 +8,7 @@
 #include "base.h"
 #include "id.h"
 #include "loop.h"
+#include "book-private.h"
 #include "shared-private.h"
 #include "watch.h"
 
@@ -85,19 +86,7 @@ step(sqlite3_stmt *statement, const struct book_value *values, size_t count,
 {
 	int rc;
 
-	for (size_t i = 0; i < count; i++) {
-		char name[16];
-		int at;
-
-		/* $10 is a name for SQLite, and its index need not be 10. */
-		snprintf(name, sizeof name, "$%d", (int)i + 1);
-		at = sqlite3_bind_parameter_index(statement, name);
-		if (values[i].type == BOOK_INT)
-			sqlite3_bind_int64(statement, at, values[i].number);
-		else if (values[i].type == BOOK_TEXT && values[i].text != NULL)
-			sqlite3_bind_text(
-			    statement, at, values[i].text, -1, SQLITE_STATIC);
-	}
+	book_bind(statement, values, count);
 	if (rows != NULL) {
 		rows->width = (size_t)sqlite3_column_count(statement);
 		rows->names = xcalloc(rows->width + 1, sizeof *rows->names);

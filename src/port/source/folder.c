@@ -128,7 +128,7 @@ read_arrivals(DIR *dir, bool stamps, size_t *ret_count)
 
 int
 folder_names(const char *where, enum folder_place place, bool newest_first,
-    struct folder_names *ret_names, struct err *err)
+    char ***ret_names, struct err *err)
 {
 	cleanup_free char *path = file_join(where, places[place]);
 	cleanup_dir DIR *dir = opendir(path);
@@ -140,20 +140,18 @@ folder_names(const char *where, enum folder_place place, bool newest_first,
 	list = read_arrivals(dir, newest_first, &count);
 	if (count > 0)
 		qsort(list, count, sizeof *list, compare_arrivals);
-	ret_names->at = xcalloc(count + 1, sizeof *ret_names->at);
-	ret_names->count = count;
+	*ret_names = xcalloc(count + 1, sizeof **ret_names);
 	for (size_t i = 0; i < count; i++)
-		ret_names->at[i] = list[i].name;
+		(*ret_names)[i] = list[i].name;
 	return 0;
 }
 
-void
-folder_names_release(struct folder_names *names)
+bool
+folder_has(const char *where, enum folder_place place, const char *name)
 {
-	for (size_t i = 0; i < names->count; i++)
-		free(names->at[i]);
-	free(names->at);
-	*names = (struct folder_names){ NULL, 0 };
+	cleanup_free char *path = folder_path(where, place, name);
+
+	return file_exists(path);
 }
 
 /* --- reading ---------------------------------------------------------- */
@@ -411,14 +409,10 @@ static bool
 is_stale_note(const char *where, const char *path, const char *owner)
 {
 	cleanup_json struct json_object *note = NULL;
-	cleanup_free char *task = NULL;
 
-	if (json_load(path, NOTE_MAX, &note, NULL) < 0 ||
-	    strcmp(json_string_or(note, "owner", ""), owner) != 0)
-		return false;
-	task =
-	    folder_path(where, FOLDER_DOING, json_string_or(note, "task", ""));
-	return !file_exists(task);
+	return json_load(path, NOTE_MAX, &note, NULL) == 0 &&
+	    strcmp(json_string_or(note, "owner", ""), owner) == 0 &&
+	    !folder_has(where, FOLDER_DOING, json_string_or(note, "task", ""));
 }
 
 void
@@ -497,21 +491,20 @@ rank_of(const struct folder_order *order, const char *where, const char *name,
 }
 
 void
-folder_order_sort(
-    struct folder_order *order, const char *where, struct folder_names *names)
+folder_order_sort(struct folder_order *order, const char *where, char **names)
 {
-	struct folder_order next = { .count = names->count };
+	struct folder_order next = { .count = strv_count(names) };
 	size_t at = 0, sorted = 0;
 
-	next.at = xcalloc(names->count + 1, sizeof *next.at);
-	for (size_t i = 0; i < names->count; i++)
-		next.at[i] = rank_of(order, where, names->at[i], &at);
+	next.at = xcalloc(next.count + 1, sizeof *next.at);
+	for (size_t i = 0; i < next.count; i++)
+		next.at[i] = rank_of(order, where, names[i], &at);
 	folder_order_release(order);
 	*order = next;
 	for (int priority = 0; priority < PRIORITY_COUNT; priority++)
 		for (size_t i = 0; i < next.count; i++)
 			if (next.at[i].priority == (enum priority)priority)
-				xstrset(&names->at[sorted++], next.at[i].name);
+				xstrset(&names[sorted++], next.at[i].name);
 }
 
 void

@@ -104,10 +104,7 @@ static bool
 is_unchanged(const struct files_entry *entry, const struct stat *st)
 {
 	return !entry->recent && entry->st.st_dev == st->st_dev &&
-	    entry->st.st_ino == st->st_ino &&
-	    entry->st.st_size == st->st_size &&
-	    entry->st.st_mtim.tv_sec == st->st_mtim.tv_sec &&
-	    entry->st.st_mtim.tv_nsec == st->st_mtim.tv_nsec &&
+	    file_is_same(&entry->st, st) &&
 	    entry->st.st_ctim.tv_sec == st->st_ctim.tv_sec &&
 	    entry->st.st_ctim.tv_nsec == st->st_ctim.tv_nsec;
 }
@@ -164,16 +161,7 @@ id_of(const char *name)
 static int
 is_task_name(const struct dirent *entry)
 {
-	size_t len = strlen(entry->d_name), tail = strlen(SUFFIX);
-
-	return entry->d_name[0] != '.' && len > tail &&
-	    strcmp(entry->d_name + len - tail, SUFFIX) == 0;
-}
-
-static int
-compare_names(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
+	return entry->d_name[0] != '.' && text_ends(entry->d_name, SUFFIX);
 }
 
 static void
@@ -237,7 +225,7 @@ files_list_refresh(struct files_list *list, const char *where, struct err *err)
 	struct files_list new = { NULL, 0 };
 	int r = 0, count;
 
-	count = scandir(where, &names, is_task_name, compare_names);
+	count = scandir(where, &names, is_task_name, alphasort);
 	if (count == -1 && errno != ENOENT)
 		return err_errno(err, -errno, "%s", where);
 	for (int i = 0; i < count; i++) {

@@ -80,19 +80,18 @@ folder_edit_list(const char *where, size_t limit, struct err *err)
 
 	for (enum folder_place place = FOLDER_TODO; place <= FOLDER_FAILED;
 	     place++) {
-		cleanup_folder_names struct folder_names names = { NULL, 0 };
+		cleanup_strv char **names = NULL;
 		bool ended = place == FOLDER_DONE || place == FOLDER_FAILED;
 		size_t most;
 
 		if (folder_names(where, place, ended, &names, err) < 0)
 			return NULL;
 		if (place == FOLDER_TODO)
-			folder_order_sort(&order, where, &names);
-		most = ended && limit > 0 && limit < names.count ? limit :
-								   names.count;
-		for (size_t i = 0; i < most; i++) {
+			folder_order_sort(&order, where, names);
+		most = ended && limit > 0 ? limit : SIZE_MAX;
+		for (size_t i = 0; i < most && names[i] != NULL; i++) {
 			struct json_object *row =
-			    list_one(where, place, names.at[i]);
+			    list_one(where, place, names[i]);
 
 			if (row != NULL)
 				json_object_array_add(list, row);
@@ -105,17 +104,17 @@ static struct json_object *
 folder_edit_todo(const char *where, struct folder_order *order, size_t most,
     int64_t *ret_count)
 {
-	cleanup_folder_names struct folder_names names = { NULL, 0 };
+	cleanup_strv char **names = NULL;
 	struct json_object *list = json_object_new_array();
 
 	*ret_count = 0;
 	if (folder_names(where, FOLDER_TODO, false, &names, NULL) < 0)
 		return list;
-	folder_order_sort(order, where, &names);
-	*ret_count = (int64_t)names.count;
-	for (size_t i = 0; i < names.count && i < most; i++) {
+	folder_order_sort(order, where, names);
+	*ret_count = (int64_t)strv_count(names);
+	for (size_t i = 0; i < most && names[i] != NULL; i++) {
 		struct json_object *row =
-		    list_one(where, FOLDER_TODO, names.at[i]);
+		    list_one(where, FOLDER_TODO, names[i]);
 
 		if (row != NULL)
 			json_object_array_add(list, row);
@@ -160,16 +159,16 @@ next_number(const char *where)
 	int64_t highest = 0, number;
 
 	for (int place = FOLDER_TODO; place <= FOLDER_FAILED; place++) {
-		cleanup_folder_names struct folder_names names = { NULL, 0 };
+		cleanup_strv char **names = NULL;
 
 		if (folder_names(where, (enum folder_place)place, false, &names,
 			NULL) < 0)
 			continue;
-		for (size_t i = 0; i < names.count; i++) {
-			size_t len = strspn(names.at[i], "0123456789");
-			cleanup_free char *digits = xstrndup(names.at[i], len);
+		for (char **name = names; *name != NULL; name++) {
+			size_t len = strspn(*name, "0123456789");
+			cleanup_free char *digits = xstrndup(*name, len);
 
-			if (names.at[i][len] == '-' &&
+			if ((*name)[len] == '-' &&
 			    text_parse_int(digits, 0, NUMBER_MAX, &number) &&
 			    number > highest)
 				highest = number;
@@ -340,20 +339,12 @@ folder_edit_prompt(const char *where, enum folder_place place, const char *key,
 
 /* --- moving ----------------------------------------------------------- */
 
-static bool
-folder_edit_is_in(const char *where, enum folder_place place, const char *key)
-{
-	cleanup_free char *path = folder_path(where, place, key);
-
-	return file_exists(path);
-}
-
 /* -ENOENT, in words that help. */
 static int
 say_missing(
     const char *where, const char *key, const char *places, struct err *err)
 {
-	if (folder_edit_is_in(where, FOLDER_DOING, key))
+	if (folder_has(where, FOLDER_DOING, key))
 		return err_set(err, -EBUSY, "%s: a worker has this task", key);
 	return err_set(err, -ENOENT, "there is no task %s in %s", key, places);
 }
@@ -410,7 +401,7 @@ folder_edit_retry(
 	r = folder_make(where, err);
 	if (r < 0)
 		return r;
-	if (folder_edit_is_in(where, FOLDER_TODO, key))
+	if (folder_has(where, FOLDER_TODO, key))
 		return err_set(err, -EALREADY,
 		    "%s has neither failed nor landed: it waits to be done",
 		    key);
@@ -489,15 +480,6 @@ folder_close(struct source *source)
 
 /* --- asking ----------------------------------------------------------- */
 
-static bool
-source_folder_is_in(
-    const struct source *source, enum folder_place place, const char *name)
-{
-	cleanup_free char *path = folder_path(source->where, place, name);
-
-	return file_exists(path);
-}
-
 static void
 quarantine(struct source *source, const char *name, const char *words)
 {
@@ -511,19 +493,19 @@ quarantine(struct source *source, const char *name, const char *words)
 /* The first task that can be used. FOLDER_GONE when there is none;
  * FOLDER_UNSETTLED when there may be one soon. */
 static enum folder_reading
-find_task(struct source *source, const struct folder_names *names,
-    const char **ret_name, struct task_head *head, struct buf *text)
+find_task(struct source *source, char *const *names, const char **ret_name,
+    struct task_head *head, struct buf *text)
 {
 	enum folder_reading reading, sum = FOLDER_GONE;
 
-	for (size_t i = 0; i < names->count; i++) {
+	for (; names != NULL && *names != NULL; names++) {
 		cleanup_buf struct buf words = BUF_INIT;
-		const char *name = names->at[i];
+		const char *name = *names;
 
 		/* It has the same name as one that is being worked on: it comes
 		 * afterwards. */
 		if (strv_has(strv_const(source->keys), name) ||
-		    source_folder_is_in(source, FOLDER_DOING, name))
+		    folder_has(source->where, FOLDER_DOING, name))
 			continue;
 		buf_clear(text);
 		reading = folder_read(
@@ -546,7 +528,7 @@ find_task(struct source *source, const struct folder_names *names,
 static void
 folder_ask(struct source *source)
 {
-	cleanup_folder_names struct folder_names names = { NULL, 0 };
+	cleanup_strv char **names = NULL;
 	cleanup_buf struct buf text = BUF_INIT;
 	struct folder *folder = (struct folder *)source;
 	struct source_offer offer = { .key = NULL };
@@ -564,25 +546,16 @@ folder_ask(struct source *source)
 		source_base_fail(source, &err);
 		return;
 	}
-	folder_order_sort(&folder->order, source->where, &names);
+	folder_order_sort(&folder->order, source->where, names);
 	reading = r < 0 ? FOLDER_SHORTAGE :
-			  find_task(source, &names, &offer.key, &head, &text);
+			  find_task(source, names, &offer.key, &head, &text);
 	if (reading == FOLDER_READ) {
 		offer.text = text.data;
-		offer.priority = head.priority;
-		if (head.commit[0] != '\0')
-			offer.landed_before = head.commit;
+		source_base_read_head(&head, &offer, &contract);
 		if (head.maker[0] != '\0') {
 			offer.maker = head.maker;
 			offer.sandbox = box_mode_name(head.sandbox);
 		}
-		task_head_contract(&head, &contract, NULL);
-		offer.contract = contract;
-		offer.report = head.report;
-		offer.recovery = head.recovery;
-		if (head.agent[0] != '\0')
-			offer.agent = head.agent;
-		offer.wants = head.wants;
 		source_base_answer(source, SOURCE_OFFER, &offer, NULL);
 	} else if (reading == FOLDER_GONE) {
 		source_base_answer(source, SOURCE_EMPTY, NULL, NULL);
@@ -632,12 +605,12 @@ folder_take(
 	fd = lock_try(lock, err);
 	if (fd < 0)
 		return fd;
-	if (source_folder_is_in(source, FOLDER_DOING, key)) {
+	if (folder_has(source->where, FOLDER_DOING, key)) {
 		if (is_taken_by(source, key, false))
 			return 0;
 		return err_set(err, -ESTALE, "%s: somebody else has it", key);
 	}
-	if (!source_folder_is_in(source, FOLDER_TODO, key))
+	if (!folder_has(source->where, FOLDER_TODO, key))
 		return err_set(err, -ESTALE, "%s is no longer in %s/%s", key,
 		    source->where, folder_place_name(FOLDER_TODO));
 	r = folder_note_save(source->where, key, source->owner, worker, err);
@@ -668,7 +641,7 @@ write_why(
 	cleanup_free char *text = xasprintf("%s\n", note);
 
 	if (moved ||
-	    (source_folder_is_in(source, FOLDER_FAILED, name) &&
+	    (folder_has(source->where, FOLDER_FAILED, name) &&
 		!file_exists(path)))
 		file_replace(path, text, strlen(text), 0644, NULL);
 }
@@ -684,7 +657,7 @@ folder_settle(struct source *source, const char *key, enum task_outcome outcome,
 	r = source_folder_check_key(key, err);
 	if (r < 0)
 		return r;
-	if (!source_folder_is_in(source, FOLDER_DOING, key))
+	if (!folder_has(source->where, FOLDER_DOING, key))
 		r = -ENOENT; /* or we died before the note was written */
 	else if (!is_taken_by(source, key, true))
 		return 0;
@@ -703,23 +676,22 @@ folder_settle(struct source *source, const char *key, enum task_outcome outcome,
 static int
 folder_recover(struct source *source, const char *const *keys, struct err *err)
 {
-	cleanup_folder_names struct folder_names names = { NULL, 0 };
+	cleanup_strv char **names = NULL;
 	int r, count = 0;
 
 	r = folder_names(source->where, FOLDER_DOING, false, &names, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < names.count; i++) {
-		if (strv_has(keys, names.at[i]) ||
-		    !is_taken_by(source, names.at[i], true))
+	for (char **name = names; *name != NULL; name++) {
+		if (strv_has(keys, *name) || !is_taken_by(source, *name, true))
 			continue;
-		r = folder_move(source->where, FOLDER_DOING, names.at[i],
-		    FOLDER_TODO, NULL, err);
+		r = folder_move(
+		    source->where, FOLDER_DOING, *name, FOLDER_TODO, NULL, err);
 		if (r == -ENOENT)
 			continue;
 		if (r < 0)
 			return r;
-		folder_note_remove(source->where, names.at[i]);
+		folder_note_remove(source->where, *name);
 		count++;
 	}
 	folder_notes_sweep(source->where, source->owner);
@@ -752,7 +724,7 @@ folder_prioritize(struct source *source, const char *key,
 
 	r = source_folder_check_key(key, err);
 	for (size_t i = 0; r == 0 && i < nitems(where); i++) {
-		if (!source_folder_is_in(source, where[i], key))
+		if (!folder_has(source->where, where[i], key))
 			continue;
 		if (where[i] == FOLDER_DOING &&
 		    !is_taken_by(source, key, false))
@@ -787,10 +759,10 @@ folder_edit(struct source *source, const char *key, const char *before,
 	if (fd < 0)
 		return fd;
 	for (size_t i = 0; i < nitems(where); i++)
-		if (source_folder_is_in(source, where[i], key))
+		if (folder_has(source->where, where[i], key))
 			return folder_edit_prompt(
 			    source->where, where[i], key, before, prompt, err);
-	if (source_folder_is_in(source, FOLDER_DOING, key))
+	if (folder_has(source->where, FOLDER_DOING, key))
 		return err_set(err, -EBUSY, "%s: a worker has this task", key);
 	return err_set(
 	    err, -ENOENT, "there is no task %s in todo/ or failed/", key);

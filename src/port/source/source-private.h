@@ -94,6 +94,10 @@ struct source_kind {
 void source_base_answer(struct source *source, enum source_answer answer,
     const struct source_offer *offer, const struct source_failure *failure);
 
+/* What the head of a task says about it; the contract is the caller's. */
+void source_base_read_head(const struct task_head *head,
+    struct source_offer *offer, struct json_object **ret_contract);
+
 /* SOURCE_FAILED, "task_source". */
 void source_base_fail(struct source *source, const struct err *err);
 
@@ -148,18 +152,13 @@ folder_why_path(const char *where, enum folder_place place, const char *name);
 /* May a task have this name? Not if it is hidden, temporary or a note. */
 bool folder_is_task(const char *name);
 
-/* The names of everything that could be a task: in natural order (2 before 10),
- * or the newest arrivals first. A missing folder counts as empty. */
-struct folder_names {
-	char **at;
-	size_t count;
-};
-
+/* The names of everything that could be a task (strv): in natural order (2
+ * before 10), or the newest arrivals first. A missing folder counts as
+ * empty. */
 int folder_names(const char *where, enum folder_place place, bool newest_first,
-    struct folder_names *ret_names, struct err *err);
-void folder_names_release(struct folder_names *names);
+    char ***ret_names, struct err *err);
 
-#define cleanup_folder_names __attribute__((cleanup(folder_names_release)))
+bool folder_has(const char *where, enum folder_place place, const char *name);
 
 /* The head of the task, and its prompt, cleaned and appended to text. */
 enum folder_reading {
@@ -209,8 +208,8 @@ struct folder_order {
 
 /* names: those of todo/, in natural order; they are put into the order of the
  * tasks. A file that cannot be read has the default priority. */
-void folder_order_sort(
-    struct folder_order *order, const char *where, struct folder_names *names);
+void
+folder_order_sort(struct folder_order *order, const char *where, char **names);
 void folder_order_release(struct folder_order *order);
 
 #define cleanup_folder_order __attribute__((cleanup(folder_order_release)))

@@ -77,6 +77,22 @@ source_base_answer(struct source *source, enum source_answer answer,
 }
 
 void
+source_base_read_head(const struct task_head *head, struct source_offer *offer,
+    struct json_object **ret_contract)
+{
+	task_head_contract(head, ret_contract, NULL);
+	offer->contract = *ret_contract;
+	offer->report = head->report;
+	offer->recovery = head->recovery;
+	if (head->agent[0] != '\0')
+		offer->agent = head->agent;
+	offer->wants = head->wants;
+	offer->priority = head->priority;
+	if (head->commit[0] != '\0')
+		offer->landed_before = head->commit;
+}
+
+void
 source_base_fail(struct source *source, const struct err *err)
 {
 	struct source_failure failure = { "task_source", -1, err->msg };
@@ -512,16 +528,7 @@ answer_offer(struct command *command, const char *text)
 	struct source_offer offer = { .key = key };
 
 	offer.text = task_head_read(text, &head);
-	task_head_contract(&head, &contract, NULL);
-	offer.contract = contract;
-	offer.report = head.report;
-	offer.recovery = head.recovery;
-	if (head.agent[0] != '\0')
-		offer.agent = head.agent;
-	offer.wants = head.wants;
-	offer.priority = head.priority;
-	if (head.commit[0] != '\0')
-		offer.landed_before = head.commit;
+	source_base_read_head(&head, &offer, &contract);
 	strlcpy(key, command->name, sizeof key);
 	source_base_answer(&command->source, SOURCE_OFFER, &offer, NULL);
 }
