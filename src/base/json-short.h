@@ -21,6 +21,7 @@ json_items(struct json_object *array)
 
 /* For each value, from the first on; not at all for what is no array. The loop
  * must not add to the array nor remove from it. */
+/* A name that is declared. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define JSON_EACH(value, array)                                         \
 	for (struct json_object *value = NULL,                          \
 				**value##_at = json_items(array),       \
@@ -28,6 +29,7 @@ json_items(struct json_object *array)
 				    value##_at + json_length(array);    \
 	     value##_at < value##_end && ((value = *value##_at), true); \
 	     value##_at++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Add the values of the other array, which has them, too. */
 static inline void

@@ -89,9 +89,11 @@ watch_digest(const char *path)
 		return 0;
 	if (S_ISDIR(st.st_mode)) {
 		cleanup_dir DIR *dir = opendir(path);
-		uint64_t sum = dir == NULL ? 0 : watch_digest_stat(".", &st);
+		uint64_t sum = watch_digest_stat(".", &st);
 		const char *name;
 
+		if (dir == NULL)
+			return 0;
 		/* A sum, since the order of the entries does not matter. */
 		while ((name = dir_next(dir)) != NULL)
 			if (fstatat(dirfd(dir), name, &st,
