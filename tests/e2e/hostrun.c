@@ -9,7 +9,7 @@
 #include "shared.h"
 
 #define WAIT_MS 120000
-#define LOOK_MS 100
+#define LOOK_MS 250
 
 static struct {
 	enum hosts_engine engine;

@@ -6,7 +6,7 @@
 #include "teamrun.h"
 
 #define WAIT_MS 100000
-#define LOOK_MS 100
+#define LOOK_MS 250
 #define SOON_MS 8000 /* on a machine that is busy with tests */
 
 /* The titles are what the list and the report call them. */
