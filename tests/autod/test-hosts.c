@@ -617,6 +617,31 @@ TEST(the_budget_of_a_day_is_for_all_hosts)
 	    strstr(auto_world.core->state.paused, "budget.day_tokens"));
 }
 
+/* What b says of a window is of the same one if that ends at the same time; of
+ * another account's else. */
+TEST_ROWS(a_window_is_that_of_the_same_account, 2)
+{
+	int64_t now = clock_wall_ms(), end = now / 1000 + 7200;
+	struct window *window;
+	cleanup_free char *body =
+	    xasprintf("{\"used_percentage\": 90, \"resets_at\": %" PRId64 "}",
+		end + _i * 3600);
+
+	hosts_world_begin(NULL);
+	hosts_world_live();
+	window = &auto_world.core->state.windows[0];
+	*window = (struct window){
+		.used = 100, .resets_ms = end * 1000, .seen_ms = now
+	};
+	SAYS(SHARED_QUOTA_PUT, BOOK_T("b"), BOOK_T("five_hour"), BOOK_T(body));
+	for (int i = 0; i < 400 && window->used == 100; i++) {
+		hosts_world.floor->quota = true;
+		hosts_world_polls();
+		hosts_world_row("t1-a");
+	}
+	ck_assert_int_eq(window->used, _i == 0 ? 900 : 100);
+}
+
 /* Until b reads this among the events of the others. */
 static void
 wait_event(const char *want)
@@ -650,6 +675,14 @@ TEST(hosts_tell_each_other_what_happens)
 	ck_assert_ptr_nonnull(strstr(answer, "\"host\":\"b\""));
 	ck_assert_ptr_null(strstr(answer, "forged"));
 	ck_assert_ptr_null(strstr(answer, "task_claimed"));
+	/* How a task ended is told by the host that it was on. */
+	EMIT(auto_world.core, EVENT_TASK_FINISHED, .task = "t9-c",
+	    .result = "landed");
+	EMIT(auto_world.core, EVENT_TASK_FENCED, .task = "t8-c",
+	    .reason = "gone");
+	wait_event("t8-c");
+	ck_assert_ptr_null(
+	    strstr(hosts_world_says(&SHARED_CALL0(SHARED_EVENTS), 1), "t9-c"));
 }
 
 /* What happens meanwhile waits, also for the next daemon; what is too much is

@@ -4,6 +4,7 @@
 #include "plan-world.h"
 #include "oversight-floor.h"
 #include "plan.h"
+#include "tune.h"
 
 #define ON "max_turns = 50\n[oversight]\nmode = \"act\"\n"
 
@@ -129,4 +130,28 @@ TEST(an_update_about_another_node_says_nothing)
 	    "\"summary\": \"All well\", \"blockers\": [\"x\"]}}\n```\n");
 	has(text, "\"learnings\":\"All well\"");
 	has(text, "\"blockers\":[\"x\"]");
+}
+
+static bool
+is_parked(void *arg)
+{
+	const struct task *t = state_task(&auto_world.core->state, "t1");
+
+	(void)arg;
+	return t == NULL || t->step == TASK_PARKED;
+}
+
+/* Another worker would burn as many. */
+TEST(a_burn_of_tokens_waits_for_a_person_whatever_the_plan_says)
+{
+	tune("expected_iterations=2");
+	begin(NULL);
+	plan_world_plan("goal_a")->goal->recovery_policy = RECOVERY_REASSIGN;
+	for (int n = 1; n <= 4; n++)
+		turn(n, "Again.");
+	fake_session_turn_ends(auto_world_agent()->session, "Again.");
+	floor_world_wait(is_parked, NULL);
+	ck_assert_ptr_nonnull(state_task(&auto_world.core->state, "t1"));
+	ck_assert_int_eq(
+	    state_task(&auto_world.core->state, "t1")->attempts, 1);
 }

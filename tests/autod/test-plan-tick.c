@@ -266,3 +266,57 @@ TEST(what_is_busy_is_recorded_and_asked_later)
 	auto_world_turn(2);
 	ck_assert_int_eq(plan_world_events("assignment.stalled"), 1);
 }
+
+/* Auto mode asks a person with the task. */
+TEST(what_an_automatic_task_asks_is_not_escalated_twice)
+{
+	struct agent *agent;
+
+	plan_world_begin_goal(NULL, 1);
+	agent = auto_world_turn(1);
+	stall(agent);
+	assignment()->last_dispatch_ms -= 1000;
+	EMIT(auto_world.core, EVENT_TURN_ENDED, .worker = "auto-1",
+	    .text = "Tabs or spaces?");
+	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
+	ck_assert_uint_eq(assignment()->dispatch_count, 1);
+	ck_assert_int_ne(assignment()->status, ASSIGNMENT_BLOCKED);
+}
+
+/* Five workers are silent. Row 0: one tick reads four transcripts, and asks
+ * those workers. Row 1: a transcript is not read soon after a message, so that
+ * the fifth is. */
+TEST_ROWS(one_tick_reads_few_transcripts, 2)
+{
+	struct plan_work *works[5];
+	struct agent *agents[5];
+	cleanup_free char *path = NULL;
+	size_t sent = 0;
+
+	plan_world_begin(NULL, "concurrency = 5\n");
+	path = workspace_path(&floor_world.workspace, "t.jsonl");
+	ck_assert_int_eq(file_replace(path, said, strlen(said), 0600, NULL), 0);
+	plan_world_live();
+	for (int i = 0; i < 5; i++) {
+		cleanup_free char *goal = xasprintf("goal_%d", i);
+		cleanup_free char *task = xasprintf("t%d", i + 1);
+
+		plan_world_goal(goal, 1);
+		agents[i] = auto_world_turn_on(task);
+		plan_world_settle();
+		works[i] = &plan_world_node(goal, "T1.1")->work;
+	}
+	for (int i = 0; i < 5; i++) {
+		xstrset(&agents[i]->worker->session.transcript, path);
+		stall(agents[i]);
+		fake_session_is_quiet(agents[i]->session, INT64_MAX);
+		works[i]->last_activity_ms = works[i]->expected_update_ms = 1;
+		works[i]->last_dispatch_ms =
+		    _i == 0 || i == 4 ? 1 : clock_wall_ms() - 1000;
+	}
+	plan_tick_now(plan_world.floor, "test", false, NULL, NULL);
+	for (int i = 0; i < 5; i++)
+		sent += works[i]->dispatch_count - 1;
+	ck_assert_uint_eq(sent, _i == 0 ? 4 : 1);
+	ck_assert_uint_eq(works[4]->dispatch_count, _i == 0 ? 1 : 2);
+}

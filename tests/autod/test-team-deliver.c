@@ -42,6 +42,24 @@ TEST(session_that_works_gets_mail_after_its_next_tool_once)
 	ck_assert_str_eq(mail_world_tool_ends(parent), "");
 }
 
+/* The answer to its hook was for the session before. */
+TEST(mail_to_a_session_that_is_gone_is_not_delivered)
+{
+	struct agent *parent;
+	cleanup_free char *id = NULL;
+
+	mail_world_begin_family();
+	parent = mail_world_agent("t1");
+	id = mail_world_send("t2", MAIL("parent", "1", ""));
+	mail_world_settle();
+	ck_assert_ptr_nonnull(strstr(mail_world_tool_ends(parent), id));
+	parent->worker->session.generation++;
+	team_deliver_progressed(mail_world.team, parent);
+	ck_assert_int_eq(json_int_or(mail_world_show(id), "delivered", 0), 0);
+	team_deliver_look(mail_world.team);
+	ck_assert_ptr_nonnull(strstr(mail_world_tool_ends(parent), id));
+}
+
 TEST(several_pieces_come_in_one_text_in_their_order)
 {
 	cleanup_free char *info = NULL, *order = NULL, *plan = NULL;

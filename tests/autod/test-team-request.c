@@ -195,6 +195,37 @@ TEST(an_answer_that_nobody_waits_for_comes_as_mail)
 	ck_assert_str_eq(mail_of(CHILD, "subject"), "");
 }
 
+/* The parent is on another host, so that its answer comes as mail: without a
+ * call that waits it stays mail. */
+TEST_ROWS(an_answer_by_mail_is_settled_if_somebody_waits, 2)
+{
+	struct floor_call *asked;
+	cleanup_free char *id = NULL, *subject = NULL;
+
+	begin();
+	asked = ask("t2", "c1", &id);
+	if (_i == 0) {
+		floor_call_hang_up(asked);
+		floor_world_wait(waits_no_more, NULL);
+	}
+	subject = xasprintf("answer:%s", id);
+	ck_assert_int_eq(team_mail_post(mail_world.team,
+			     &(struct mail_draft){ .key = "a",
+				 .from = PARENT,
+				 .to = CHILD,
+				 .subject = subject,
+				 .body = "B",
+				 .kind = MAIL_INSTRUCTION },
+			     NULL, NULL),
+	    0);
+	mail_world_settle();
+	ck_assert_uint_eq(
+	    team_requests_pending(mail_world.team->requests, CHILD), 0);
+	ck_assert_str_eq(mail_of(CHILD, "subject"), _i == 0 ? subject : "");
+	if (_i == 1)
+		expect(floor_world_result(asked), "response", "B");
+}
+
 TEST(only_the_parent_answers_and_only_once)
 {
 	struct floor_call *asked;

@@ -147,21 +147,6 @@ plan_goal_set_delegated(struct plan_goal *goal, const char *task)
 	json_set_string(goal->planner_inputs, DELEGATED_BY, task);
 }
 
-void
-plan_goal_add_risk(struct plan_goal *goal, const char *words,
-    const char *impact, const char *mitigation)
-{
-	struct plan_risk *added;
-
-	goal->risks = xreallocarray(
-	    goal->risks, goal->risk_count + 1, sizeof *goal->risks);
-	added = &goal->risks[goal->risk_count++];
-	*added = (struct plan_risk){ 0 };
-	xstrset(&added->risk, words);
-	xstrset(&added->impact, impact);
-	xstrset(&added->mitigation, mitigation);
-}
-
 struct plan_revision *
 plan_goal_revise(struct plan_goal *goal, const char *actor, const char *what,
     const char *why, int64_t now_ms)

@@ -96,8 +96,6 @@ void plan_goal_free(struct plan_goal *goal);
 const char *plan_goal_delegated(const struct plan_goal *goal);
 void plan_goal_set_delegated(struct plan_goal *goal, const char *task);
 
-void plan_goal_add_risk(struct plan_goal *goal, const char *risk,
-    const char *impact, const char *mitigation);
 /* Take the member "risks" of json, if it has one: a list of objects with risk,
  * impact and mitigation. -EINVAL with the path. */
 int plan_goal_read_risks(struct json_object *json, const char *at,
