@@ -132,7 +132,7 @@ part "ends at each step of an upgrade" \
 	env UPGRADE_EVERY=1 meson test -C "$build" \
 	--print-errorlogs --timeout-multiplier 4 --logbase soak e2e-upgrade
 part "llmc top with 100 workers that run" \
-	env TOP_WORKERS=100 meson test -C "$build" --print-errorlogs \
+	env TOP_WORKERS=100 CK_TIMEOUT_MULTIPLIER=8 meson test -C "$build" --print-errorlogs \
 	--timeout-multiplier 4 --logbase soak-top e2e-top
 part "50 landings beside a person who pushes" \
 	env ORIGIN_LANDINGS=50 ORIGIN_KILLS=52 meson test -C "$build" \

@@ -95,7 +95,6 @@ struct cli_args {
 /* Where a command can be run; 0 = in a repository in which llmc init has been
  * run. */
 #define CLI_NEEDS_REPO 1u /* in any git repository */
-#define CLI_NEEDS_INIT 2u /* as 0 */
 #define CLI_DAEMON_DOES                                                       \
 	4u /* as 0, or where a daemon runs, which uses the settings that were \
 	    * accepted */
@@ -143,6 +142,7 @@ struct cli_command {
 
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 extern const struct cli_flag cli_global_flags[];
+extern const struct cli_flag cli_here_flags[]; /* --here alone */
 
 /* Names of earlier versions; what replaces them is typed in their place. */
 struct cli_renamed {
@@ -285,6 +285,13 @@ struct verb {
  * typed), or say what is wrong with that, and how it is typed. */
 int cli_run(struct cli *cli, const struct cli_command *command,
     const struct cli_args *args);
+
+/* The command line of another program of ours, for this root: with those of
+ * the flags that were given, which have the same names there, from one up to
+ * another. */
+char **
+cli_argv(struct cli *cli, const char *program, const struct cli_flag *flags,
+    const struct cli_args *args, int from, int to);
 
 /* Set the member, if the flag was given: to its value; to all values of a flag
  * that may be given several times (a single empty one makes an empty list). */
@@ -526,6 +533,9 @@ void goal_view_add_done(struct json_object *summary, struct buf *out);
  * (empty) owns it. CLI_OK, or the failure is reported. */
 int goal_view_read(struct cli *cli, struct json_object *answer,
     struct plan_set *set, struct plan **ret_plan);
+/* The same of the goal that the daemon knows by this name. */
+int goal_view_fetch(struct cli *cli, const char *goal, struct plan_set *set,
+    struct plan **ret_plan);
 int goal_view_show(struct cli *cli, struct json_object *answer);
 
 /* The answers of overseer.work.list and .show. */
@@ -600,14 +610,20 @@ struct overseer_files {
 	bool registered; /* and it is the one described in the file */
 };
 
+/* The same in short. */
+struct overseer_now {
+	bool active; /* as above */
+	bool repairs; /* the daemon, or waits before it starts another */
+	int64_t pid; /* 0: there is none, or it is not known */
+};
+
+struct overseer_now overseer_now(struct cli *cli);
+
 void overseer_files_load(struct cli *cli, struct overseer_files *ret_overseer);
 void overseer_files_release(struct overseer_files *overseer);
 
 /* The running overseer's process, 0 when there is none or it is not known. */
 int64_t overseer_files_pid(const struct overseer_files *overseer);
-
-/* Does it repair the daemon, or wait before it starts another? */
-bool overseer_files_repairs(const struct overseer_files *overseer);
 
 /* End the running overseer, which has no daemon to be ended: it repairs one, or
  * waits. False if it is not known, or does not end in that time. */

@@ -22,6 +22,11 @@ const struct cli_flag cli_global_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
+const struct cli_flag cli_here_flags[] = {
+	{ "here", NULL, CLI_HERE_HELP },
+	{ NULL, NULL, NULL },
+};
+
 static const struct cli_command *
 find_now(const char *name)
 {
@@ -792,8 +797,6 @@ cli_parse(struct cli *cli, const struct cli_command *command, int argc,
 	return CLI_OK;
 }
 
-/* --- verbs ------------------------------------------------------------- */
-
 static int
 run_verb(struct cli *cli, const struct cli_command *command,
     const struct verb *verb, const struct cli_args *args)
@@ -842,7 +845,24 @@ cli_run(struct cli *cli, const struct cli_command *command,
 	return refuse_word(cli, command, args->list[0], otherwise);
 }
 
-/* --- flag-params ------------------------------------------------------- */
+char **
+cli_argv(struct cli *cli, const char *program, const struct cli_flag *flags,
+    const struct cli_args *args, int from, int to)
+{
+	char **argv = NULL;
+
+	strv_add_all(&argv,
+	    (const char *const[]){
+		program, "--root", cli->workspace.root, NULL });
+	for (int i = from; i < to; i++) {
+		if (args->flags[i] == NULL)
+			continue;
+		strv_take(&argv, xasprintf("--%s", flags[i].name));
+		if (flags[i].value != NULL)
+			strv_add(&argv, args->flags[i]);
+	}
+	return argv;
+}
 
 void
 flag_text(struct json_object *params, const char *key,
@@ -880,8 +900,6 @@ flag_priority(
 	return cli_misuse(cli, command,
 	    "\"%s\" is not a priority; use urgent, high, normal or low", word);
 }
-
-/* --- since ------------------------------------------------------------- */
 
 #define DAY_LEN 10 /* "2026-01-31" */
 

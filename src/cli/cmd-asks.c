@@ -201,7 +201,6 @@ const struct cli_command cmd_asks = {
 	.example = "asks --all",
 	.flags = asks_flags,
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.shape = &(const struct schema_field){ .type = SCHEMA_ROWS,
 	    .of = &ask_schema },
 	.run = asks_run,
@@ -605,6 +604,5 @@ const struct cli_command cmd_answer = {
 	.max_args = 1000,
 	.method = "ask.end",
 	.guarded = true,
-	.needs = CLI_NEEDS_REPO | CLI_NEEDS_INIT,
 	.run = answer_run,
 };

@@ -12,14 +12,31 @@
 
 #define WRAP 78
 
-/* "repo.default_branch": the section's length, and the key. */
-static size_t
-section_len(const char *path, const char **ret_key)
+/* The key alone: that of an agent has the name of its table before it. */
+static const char *
+key_of(const char *path)
 {
 	const char *dot = strrchr(path, '.');
 
-	*ret_key = dot + 1;
-	return (size_t)(dot - path);
+	return dot != NULL ? dot + 1 : path;
+}
+
+/* The section of a path, "repo" of "repo.default_branch": its length. */
+static int
+section_len(const char *path)
+{
+	return (int)(key_of(path) - path) - 1;
+}
+
+/* Is it another one than that of the row before? */
+static bool
+begins_section(size_t i)
+{
+	const char *path = settings_table[i].path;
+	int len = section_len(path);
+
+	return i == 0 || section_len(settings_table[i - 1].path) != len ||
+	    strncmp(settings_table[i - 1].path, path, (size_t)len) != 0;
 }
 
 /* Wrap text into lines of at most WRAP columns, each after prefix. */
@@ -65,15 +82,6 @@ add_allowed(const struct setting *row, struct buf *out)
 		"");
 }
 
-/* The key alone: that of an agent has the name of its table before it. */
-static const char *
-key_of(const struct setting *row)
-{
-	const char *dot = strrchr(row->path, '.');
-
-	return dot != NULL ? dot + 1 : row->path;
-}
-
 /* Comments too: a section would be a channel, or an agent. */
 static void
 add_named(struct buf *out, const char *words, const struct setting *rows,
@@ -89,7 +97,7 @@ add_named(struct buf *out, const char *words, const struct setting *rows,
 			buf_addf(&text, " Default: %s.", row->derived);
 		buf_adds(out, "#\n");
 		add_wrapped(out, "# ", text.data, text.len);
-		buf_addf(out, "# %s = %s\n", key_of(row),
+		buf_addf(out, "# %s = %s\n", key_of(row->path),
 		    row->fallback != NULL           ? row->fallback :
 			row->type == SETTING_LIST   ? "[...]" :
 			row->type == SETTING_CHOICE ? "\"desktop\"" :
@@ -125,19 +133,13 @@ add_row(struct buf *out, const struct setting *row, const char *key)
 static void
 config_doc_key(const char *path, const struct setting *row, struct buf *out)
 {
-	const char *key;
-	size_t len = section_len(path, &key);
-
-	buf_addf(out, "[%.*s]\n", (int)len, path);
-	add_row(out, row, key);
+	buf_addf(out, "[%.*s]\n", section_len(path), path);
+	add_row(out, row, key_of(path));
 }
 
 static void
 config_doc_toml(struct buf *out)
 {
-	const char *last = "", *key;
-	size_t last_len = 0, len;
-
 	buf_adds(out,
 	    "# Every setting of llmc, with its default. Copy what you want to "
 	    "change to\n# .llmc/config.toml at the top of your repository, or "
@@ -145,13 +147,11 @@ config_doc_toml(struct buf *out)
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
 
-		len = section_len(row->path, &key);
-		if (len != last_len || strncmp(row->path, last, len) != 0)
-			buf_addf(out, "\n[%.*s]\n", (int)len, row->path);
-		last = row->path;
-		last_len = len;
+		if (begins_section(i))
+			buf_addf(out, "\n[%.*s]\n", section_len(row->path),
+			    row->path);
 		buf_addc(out, '\n');
-		add_row(out, row, key);
+		add_row(out, row, key_of(row->path));
 	}
 	buf_adds(out,
 	    "\n# Every setting of [defaults] can be set for one worker:\n# "
@@ -234,23 +234,18 @@ add_item(struct buf *out, const char *key, const struct setting *row)
 static void
 config_doc_mdoc(struct buf *out)
 {
-	const char *last = "", *key;
-	size_t last_len = 0, len;
-
 	for (size_t i = 0; i < settings_table_count; i++) {
 		const struct setting *row = &settings_table[i];
 
-		len = section_len(row->path, &key);
-		if (len != last_len || strncmp(row->path, last, len) != 0)
+		if (begins_section(i))
 			buf_addf(out, "%s.Ss [%.*s]\\&\n.Bl -tag -width Ds\n",
-			    i > 0 ? ".El\n" : "", (int)len, row->path);
-		last = row->path;
-		last_len = len;
-		add_item(out, key, row);
+			    i > 0 ? ".El\n" : "", section_len(row->path),
+			    row->path);
+		add_item(out, key_of(row->path), row);
 	}
 	buf_adds(out, ".El\n.Ss [agents.NAME]\\&\n.Bl -tag -width Ds\n");
 	for (size_t i = 0; i < settings_agent_key_count; i++)
-		add_item(out, key_of(&settings_agent_keys[i]),
+		add_item(out, key_of(settings_agent_keys[i].path),
 		    &settings_agent_keys[i]);
 	buf_adds(
 	    out, ".El\n.Ss [people.channels.NAME]\\&\n.Bl -tag -width Ds\n");
@@ -353,7 +348,7 @@ load(struct cli *cli, struct settings **ret_settings)
 	int status = CLI_OK;
 
 	if (cli->workspace.root == NULL)
-		status = cli_find_workspace(cli, CLI_NEEDS_INIT);
+		status = cli_find_workspace(cli, 0);
 	if (status != CLI_OK)
 		return status;
 	file = workspace_path(&cli->workspace, "config.toml");
@@ -586,7 +581,7 @@ change(struct cli *cli, const char *key, const char *typed)
 	cleanup_buf struct buf text = BUF_INIT;
 	const struct setting *row = settings_find(key, NULL);
 	struct err err = { 0 };
-	int r, status = cli_find_workspace(cli, CLI_NEEDS_INIT);
+	int r, status = cli_find_workspace(cli, 0);
 
 	if (status != CLI_OK)
 		return status;

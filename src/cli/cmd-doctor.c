@@ -811,9 +811,7 @@ repair(struct cli *cli, const struct cli_args *args, struct doctor *d)
 	if (args->flags[FLAG_REPAIR] == NULL &&
 	    args->flags[FLAG_REBUILD] == NULL)
 		return CLI_OK;
-	status = cli_is_barred(cli, true) ?
-	    CLI_OK :
-	    cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
+	status = cli_is_barred(cli, true) ? CLI_OK : cli_find_workspace(cli, 0);
 	if (status == CLI_OK && cli_is_barred(cli, true))
 		return cli_fail(cli, "refused",
 		    "agents may run llmc doctor only without --repair and "

@@ -20,9 +20,6 @@ struct goal_add {
 	bool yes; /* after the editor: begin without asking */
 };
 
-static int goal_add(
-    struct cli *cli, const struct goal_add *add, struct json_object *params);
-
 struct goal_edit {
 	struct buf text; /* as it is shown */
 	char *goal; /* its id */
@@ -34,16 +31,12 @@ struct goal_edit {
 static int
 fetch(struct cli *cli, const char *goal, struct goal_edit *edit)
 {
-	cleanup_json struct json_object *answer = NULL;
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
 	struct plan_edit none = { 0 };
 	struct err err = { 0 };
-	int status = remote_call(cli, "overseer.goal.show",
-	    remote_params("goal", goal, NULL), 0, &answer);
+	int status = goal_view_fetch(cli, goal, &set, &plan);
 
-	if (status == CLI_OK)
-		status = goal_view_read(cli, answer, &set, &plan);
 	/* Do not let a person write what is refused then. */
 	none.plan = plan;
 	if (status == CLI_OK && plan_edit_begin(&none, &err) < 0)
@@ -167,14 +160,10 @@ tell(struct cli *cli)
 static int
 look(struct cli *cli, const char *goal, bool *ret_done)
 {
-	cleanup_json struct json_object *answer = NULL;
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = remote_call(cli, "overseer.goal.show",
-	    remote_params("goal", goal, NULL), 0, &answer);
+	int status = goal_view_fetch(cli, goal, &set, &plan);
 
-	if (status == CLI_OK)
-		status = goal_view_read(cli, answer, &set, &plan);
 	if (status == CLI_OK && plan->goal->plan_fault != NULL)
 		status = cli_fail(cli, "failed",
 		    "the planner failed: %s; ask it again with: llmc goal plan "
@@ -400,8 +389,6 @@ static const struct cli_flag goal_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* --- parameters ------------------------------------------------------ */
-
 static void
 set_definition(struct json_object *params, const struct cli_args *args)
 {
@@ -412,8 +399,6 @@ set_definition(struct json_object *params, const struct cli_args *args)
 	flag_list(params, "constraints", args, FLAG_CONSTRAINT);
 	flag_list(params, "tags", args, FLAG_TAG);
 }
-
-/* --- changes --------------------------------------------------------- */
 
 static int
 goal_create(struct cli *cli, const struct cli_args *args)
@@ -565,8 +550,6 @@ goal_show(struct cli *cli, const struct cli_args *args)
 
 	return status == CLI_OK ? goal_view_show(cli, cli->result) : status;
 }
-
-/* --- the command ----------------------------------------------------- */
 
 static const struct verb goal_verbs[] = {
 	{ "add", 0, 1, ADDING, "add TEXT [--plan FILE]", goal_create },

@@ -257,8 +257,6 @@ print_methods(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* --- the command ----------------------------------------------------- */
-
 static int
 schema_run(struct cli *cli, const struct cli_args *args)
 {

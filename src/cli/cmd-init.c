@@ -425,8 +425,6 @@ tell_commands(const struct init *init)
 		buf_adds(out, "  nothing of its own\n");
 }
 
-/* --- the command ----------------------------------------------------- */
-
 /* What a person has accepted on the terminal needs no second list. */
 static void
 tell_proposals(const struct init *init)

@@ -721,8 +721,6 @@ salvage_drop(struct cli *cli, const struct cli_args *args)
 	return status;
 }
 
-/* --- the command ------------------------------------------------------ */
-
 static const struct verb salvage_verbs[] = {
 	{ "list", 0, 0, 0, "list", salvage_list },
 	{ "show", 1, 1, 0, "show REF", salvage_show },

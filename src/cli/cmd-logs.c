@@ -493,8 +493,6 @@ tell_end(struct failures *f, const char *over)
 		    "llmc overseer --clear \"what was done\"\n");
 }
 
-/* --- JSON ------------------------------------------------------------ */
-
 /* What is shown of a group. */
 struct row {
 	const char *signature, *kind, *class, *words;
@@ -616,8 +614,6 @@ failures_run(struct cli *cli, const struct cli_args *args)
 	history_release(&f.history);
 	return CLI_OK;
 }
-
-/* --- shapes ---------------------------------------------------------- */
 
 static const struct schema failures_shape =
     SCHEMA_SHAPE(SCHEMA_IS("failures", ROWS, "by signature, newest last",

@@ -214,8 +214,6 @@ mail_show(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* --- changes ---------------------------------------------------------- */
-
 /* The first line of the text that says something. */
 static char *
 subject_of(const char *text)
@@ -284,8 +282,6 @@ mail_ack(struct cli *cli, const struct cli_args *args)
 		buf_addf(&cli->text, "%s is confirmed.\n", args->list[1]);
 	return status;
 }
-
-/* --- the command ------------------------------------------------------ */
 
 static const struct verb mail_verbs[] = {
 	{ "inbox", 0, 0,

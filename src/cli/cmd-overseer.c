@@ -47,14 +47,22 @@ overseer_files_pid(const struct overseer_files *overseer)
 	return overseer->registered ? json_int_or(overseer->json, "pid", 0) : 0;
 }
 
-bool
-overseer_files_repairs(const struct overseer_files *overseer)
+struct overseer_now
+overseer_now(struct cli *cli)
 {
-	const char *state = json_string_or(overseer->json, "state", "");
+	struct overseer_files files;
+	struct overseer_now now;
+	const char *state;
 
-	return overseer->active && overseer->registered &&
-	    (strcmp(state, "Remediating") == 0 ||
-		strcmp(state, "Waiting") == 0);
+	overseer_files_load(cli, &files);
+	state = json_string_or(files.json, "state", "");
+	now = (struct overseer_now){ .active = files.active,
+		.repairs = files.registered &&
+		    (strcmp(state, "Remediating") == 0 ||
+			strcmp(state, "Waiting") == 0),
+		.pid = overseer_files_pid(&files) };
+	overseer_files_release(&files);
+	return now;
 }
 
 bool
@@ -106,19 +114,13 @@ overseer_files_restart(struct cli *cli, int64_t ms)
 int
 overseer_files_refuse(struct cli *cli, const char *command, const char *way)
 {
-	struct overseer_files overseer;
+	struct overseer_now now = overseer_now(cli);
 	cleanup_free char *kill = NULL;
-	int64_t pid;
-	bool active;
 
-	overseer_files_load(cli, &overseer);
-	active = overseer.active;
-	pid = overseer_files_pid(&overseer);
-	overseer_files_release(&overseer);
-	if (!active)
+	if (!now.active)
 		return CLI_OK;
-	if (pid > 0)
-		kill = xasprintf(", or: kill %lld", (long long)pid);
+	if (now.pid > 0)
+		kill = xasprintf(", or: kill %lld", (long long)now.pid);
 	return cli_fail(cli, "overseen",
 	    "llmc %s is refused while an overseer runs; stop the overseer "
 	    "first, with Ctrl-C in its terminal%s%s%s",
@@ -150,15 +152,6 @@ enum {
 	FLAG_CHECK,
 	FLAG_COUNT,
 	FLAG_DETACH = FLAG_COUNT /* not one of the program */
-};
-
-/* The overseer's options; without the dashes they are our own flags. */
-static const char *const options[FLAG_COUNT] = {
-	[FLAG_CONCURRENCY] = "--concurrency",
-	[FLAG_TASK_POOL_COMMAND] = "--task-pool-command",
-	[FLAG_POST_ACCEPT_COMMAND] = "--post-accept-command",
-	[FLAG_CLEAR] = "--clear",
-	[FLAG_CHECK] = "--check",
 };
 
 static const struct cli_flag overseer_flags[] = {
@@ -194,8 +187,8 @@ check_flags(struct cli *cli, const struct cli_args *args)
 		if (reason != NULL && i != FLAG_CLEAR && args->flags[i] != NULL)
 			return cli_misuse(cli, &cmd_overseer,
 			    "--clear starts nothing and cannot be combined "
-			    "with %s",
-			    options[i]);
+			    "with --%s",
+			    overseer_flags[i].name);
 	return cli_check_concurrency(
 	    cli, &cmd_overseer, args->flags[FLAG_CONCURRENCY]);
 }
@@ -226,28 +219,21 @@ wait_overseeing(struct cli *cli, int fd)
 }
 
 static int
-detach(struct cli *cli, const char *const *argv)
+detach(struct cli *cli, char *const *argv)
 {
 	cleanup_free char *log =
 	    workspace_path(&cli->workspace, "logs/overseer.stderr");
-	cleanup_strv char **copy = NULL;
 	struct overseer_files files;
 	cleanup_fd int fd = -1;
 	struct err err = { 0 };
 	off_t said = 0;
-	bool active;
 
-	overseer_files_load(cli, &files);
-	active = files.active;
-	overseer_files_release(&files);
-	if (active)
+	if (overseer_now(cli).active)
 		return cli_fail(cli, "already_running",
 		    "another overseer is running for %s; see: llmc status",
 		    cli->workspace.root);
-	for (; *argv != NULL; argv++)
-		strv_add(&copy, *argv);
 	if (file_make_private(log, &said, &err) < 0 ||
-	    detach_start(cli, copy, log, &fd, &err) < 0)
+	    detach_start(cli, argv, log, &fd, &err) < 0)
 		return cli_fail_err(cli, "failed", &err);
 	if (!wait_overseeing(cli, fd))
 		return detach_fail(cli, "the overseer", log, said);
@@ -270,10 +256,9 @@ static int
 cmd_overseer_overseer_run(struct cli *cli, const struct cli_args *args)
 {
 	cleanup_free char *program = sibling_find("overseer");
-	const char *argv[3 + 2 * FLAG_COUNT + 2] = { program, "--root",
-		cli->workspace.root };
+	cleanup_strv char **argv = NULL;
 	struct err err = { 0 };
-	int status = check_flags(cli, args), n = 3;
+	int status = check_flags(cli, args);
 
 	if (status == CLI_OK && args->flags[FLAG_CHECK] == NULL &&
 	    args->flags[FLAG_CLEAR] == NULL)
@@ -285,18 +270,12 @@ cmd_overseer_overseer_run(struct cli *cli, const struct cli_args *args)
 		return cli_fail(cli, "not_installed",
 		    "cannot find overseer next to llmc or on PATH; install it "
 		    "with: make install");
-	for (int i = 0; i < FLAG_COUNT; i++) {
-		if (args->flags[i] == NULL)
-			continue;
-		argv[n++] = options[i];
-		if (overseer_flags[i].value != NULL)
-			argv[n++] = args->flags[i];
-	}
+	argv = cli_argv(cli, program, overseer_flags, args, 0, FLAG_COUNT);
 	if (args->flags[FLAG_DETACH] != NULL)
 		return detach(cli, argv);
 	if (cli->json)
-		argv[n++] = "--json";
-	terminal_become(argv, &err);
+		strv_add(&argv, "--json");
+	terminal_become(strv_const(argv), &err);
 	return cli_fail_err(cli, "failed", &err);
 }
 

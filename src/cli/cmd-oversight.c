@@ -130,22 +130,15 @@ oversight_run(struct cli *cli, const struct cli_args *args)
 		return cli_misuse(cli, &cmd_oversight,
 		    replays ? "replay needs --task ID, and nothing else" :
 			      "report takes no argument");
-	status = cli_find_workspace(cli, CLI_NEEDS_REPO | CLI_NEEDS_INIT);
+	status = cli_find_workspace(cli, 0);
 	if (status != CLI_OK)
 		return status;
 	return replays ? replay(cli, task) : report(cli);
 }
 
-static const struct schema_field oversight_choices[] = {
-	SCHEMA_IS("check, replay", ROWS, NULL, .of = &detection_schema),
-	SCHEMA_IS("report", OBJECT, NULL, .of = &oversight_report_shape),
-	SCHEMA_END,
-};
-
-static const struct schema oversight_either = { .fields = oversight_choices };
-
-static const struct schema_field oversight_shape = { .type = SCHEMA_ONE,
-	.of = &oversight_either };
+static const struct schema oversight_shape = SCHEMA_SHAPE(
+    SCHEMA_IS("check, replay", ROWS, NULL, .of = &detection_schema),
+    SCHEMA_IS("report", OBJECT, NULL, .of = &oversight_report_shape));
 
 const struct cli_command cmd_oversight = {
 	.name = "report oversight",
@@ -166,7 +159,7 @@ const struct cli_command cmd_oversight = {
 	.min_args = 1,
 	.max_args = 2,
 	.needs = CLI_ANYWHERE,
-	.shape = &oversight_shape,
+	.shape = CLI_SHAPE(ONE, oversight_shape),
 	.run = oversight_run,
 };
 
@@ -542,9 +535,6 @@ iterations_run(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-static const struct schema_field iterations_shape = { .type = SCHEMA_ARRAY,
-	.of = &oversight_record_list };
-
 const struct cli_command cmd_iterations = {
 	.name = "task iterations",
 	.usage = "WORKER | TASK",
@@ -558,6 +548,6 @@ const struct cli_command cmd_iterations = {
 	.example = "task iterations t17",
 	.min_args = 1,
 	.max_args = 1,
-	.shape = &iterations_shape,
+	.shape = CLI_SHAPE(ARRAY, oversight_record_list),
 	.run = iterations_run,
 };

@@ -214,19 +214,6 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 
 /* --- insights --------------------------------------------------------- */
 
-/* The plan of the goal, in a set that the caller releases. */
-static int
-fetch(struct cli *cli, const char *goal, struct plan_set *set,
-    struct plan **ret_plan)
-{
-	cleanup_json struct json_object *answer = NULL;
-	int status = remote_call(cli, "overseer.goal.show",
-	    remote_params("goal", goal, NULL), 0, &answer);
-
-	return status == CLI_OK ? goal_view_read(cli, answer, set, ret_plan) :
-				  status;
-}
-
 static const struct view_column leaf_columns[] = {
 	{ "Node", .key = "node" },
 	{ "Effort", "effort", VIEW_INT, .right = true },
@@ -271,7 +258,7 @@ plan_show_insights(struct cli *cli, const struct cli_args *args)
 	cleanup_plan_insights struct plan_insights all = { 0 };
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = fetch(cli, args->list[1], &set, &plan);
+	int status = goal_view_fetch(cli, args->list[1], &set, &plan);
 
 	if (status == CLI_OK) {
 		plan_insights(plan, &all);
@@ -309,7 +296,7 @@ plan_show_recommendations(struct cli *cli, const struct cli_args *args)
 	cleanup_recommendations struct recommendations told = { 0 };
 	struct plan_set set = { 0 };
 	struct plan *plan = NULL;
-	int status = fetch(cli, args->list[1], &set, &plan);
+	int status = goal_view_fetch(cli, args->list[1], &set, &plan);
 
 	if (status == CLI_OK) {
 		plan_insights(plan, &all);
@@ -324,8 +311,6 @@ plan_show_recommendations(struct cli *cli, const struct cli_args *args)
 	plan_set_release(&set);
 	return status;
 }
-
-/* --- the command ------------------------------------------------------ */
 
 static const struct verb plan_verbs[] = {
 	{ "draft", 1, 1, BIT(FLAG_PLAN) | BIT(FLAG_REASON),

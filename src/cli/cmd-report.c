@@ -39,17 +39,11 @@ is_active(struct cli *cli, struct json_object *view, bool live)
 {
 	cleanup_free char *ended =
 	    workspace_path(&cli->workspace, "ended.json");
-	struct overseer_files overseer;
-	bool active;
 
 	if (live)
 		return json_bool_or(view_of(view, "head"), "auto", false);
-	if (access(ended, F_OK) == 0) /* the daemon says that it is over */
-		return false;
-	overseer_files_load(cli, &overseer);
-	active = overseer.active;
-	overseer_files_release(&overseer);
-	return active;
+	/* The file: the daemon says that it is over. */
+	return access(ended, F_OK) != 0 && overseer_now(cli).active;
 }
 
 /* autod makes it (autod/look-private.h). CLI_OK, or the failure is reported. */

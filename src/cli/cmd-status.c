@@ -31,8 +31,6 @@ status_section(struct cli *cli, const char *title)
 	buf_addc(&cli->text, '\n');
 }
 
-/* --- the daemon ------------------------------------------------------ */
-
 static void
 show_daemon(struct status *s)
 {
@@ -529,15 +527,6 @@ load_settings(struct cli *cli, struct settings **ret_settings)
 	return CLI_OK;
 }
 
-enum {
-	FLAG_HERE
-};
-
-static const struct cli_flag status_flags[] = {
-	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
-	{ NULL, NULL, NULL },
-};
-
 static int
 status_run(struct cli *cli, const struct cli_args *args)
 {
@@ -549,7 +538,7 @@ status_run(struct cli *cli, const struct cli_args *args)
 	const char *name = args->count > 0 ? args->list[0] : NULL;
 	bool live;
 
-	cli->here = args->flags[FLAG_HERE] != NULL;
+	cli->here = args->flags[0] != NULL;
 	if (status != CLI_OK)
 		return status;
 	status = view_source_once(cli, sections, &s.view, &live);
@@ -637,7 +626,7 @@ const struct cli_command cmd_status = {
 	.name = "status",
 	.group = CLI_WATCH,
 	.usage = "[WORKER] [--here]",
-	.flags = status_flags,
+	.flags = cli_here_flags,
 	.max_args = 1,
 	.summary = "show the daemon, the overseer and the workers",
 	.help =
@@ -749,7 +738,6 @@ status_stand(struct cli *cli)
 		"waiting" };
 	cleanup_json struct json_object *view = NULL, *daemon = NULL,
 					*needs = NULL;
-	struct overseer_files overseer;
 	struct json_object_iter it;
 	struct stand s = { 0 };
 	bool live;
@@ -768,9 +756,7 @@ status_stand(struct cli *cli)
 	if (status != CLI_OK)
 		return status;
 	daemon = roster_daemon(cli);
-	overseer_files_load(cli, &overseer);
-	s.overseen = overseer.active;
-	overseer_files_release(&overseer);
+	s.overseen = overseer_now(cli).active;
 	needs = view_needs_list(view);
 	if (json_object_array_length(needs) > 0)
 		s.need = json_object_array_get_idx(needs, 0);

@@ -207,8 +207,6 @@ store_sql(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* --- the command ----------------------------------------------------- */
-
 static const struct verb store_verbs[] = {
 	{ "check", 0, 0, 0, "check", store_check },
 	{ "export", 0, 1, 0, "export [FILE]", store_export },

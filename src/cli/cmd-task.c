@@ -168,8 +168,6 @@ show_contract(struct cli *cli, struct json_object *entry)
 		cli_say(cli, "  last result: ", reasons.data, "\n");
 }
 
-/* --- shapes ---------------------------------------------------------- */
-
 static const struct schema source_shape = SCHEMA_SHAPE(
     { .name = "kind",
 	.type = SCHEMA_STRING,
@@ -586,8 +584,6 @@ task_show(struct cli *cli, const struct cli_args *args)
 	taskbook_release(&book);
 	return status;
 }
-
-/* --- the command ----------------------------------------------------- */
 
 static const struct verb task_verbs[] = {
 	{ "add", 0, 1000,

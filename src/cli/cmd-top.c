@@ -458,8 +458,6 @@ on_signal(int signo, void *arg)
 	end(arg, signo == SIGINT ? CLI_OK : SIGNALLED + signo);
 }
 
-/* --- the command ----------------------------------------------------- */
-
 static const struct screen_fns screen_fns = { on_key, on_size, on_gone };
 
 static int
@@ -553,19 +551,10 @@ print_once(struct cli *cli)
 	return CLI_OK;
 }
 
-enum {
-	FLAG_HERE
-};
-
-static const struct cli_flag top_flags[] = {
-	[FLAG_HERE] = { "here", NULL, CLI_HERE_HELP },
-	{ NULL, NULL, NULL },
-};
-
 static int
 top_run(struct cli *cli, const struct cli_args *args)
 {
-	cli->here = args->flags[FLAG_HERE] != NULL;
+	cli->here = args->flags[0] != NULL;
 	return !cli->json && screen_possible(getenv("TERM")) ? follow(cli) :
 							       print_once(cli);
 }
@@ -574,7 +563,7 @@ const struct cli_command cmd_top = {
 	.name = "top",
 	.group = CLI_WATCH,
 	.usage = "[--here]",
-	.flags = top_flags,
+	.flags = cli_here_flags,
 	.summary = "show everything that goes on, as it changes",
 	.help =
 	    "What needs you comes first, then workers, tasks, events and "

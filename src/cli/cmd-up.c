@@ -242,25 +242,6 @@ static const struct cli_flag up_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* The command line of autod. The flags have the same names there. */
-static char **
-make_argv(struct cli *cli, const struct cli_args *args, const char *autod)
-{
-	char **argv = NULL;
-
-	strv_add(&argv, autod);
-	strv_add(&argv, "--root");
-	strv_add(&argv, cli->workspace.root);
-	for (int i = FLAG_AUTO; i < FLAG_DETACH; i++) {
-		if (args->flags[i] == NULL)
-			continue;
-		strv_take(&argv, xasprintf("--%s", up_flags[i].name));
-		if (up_flags[i].value != NULL)
-			strv_add(&argv, args->flags[i]);
-	}
-	return argv;
-}
-
 /* A daemon without auto mode makes room for one with it: the sessions stay, and
  * the new one takes them over. CLI_OK also if none is running. */
 static int
@@ -432,15 +413,7 @@ check_start(struct cli *cli)
 static int
 refuse_beside(struct cli *cli)
 {
-	struct overseer_files overseer;
-	bool repairs;
-
-	if (getenv(FD_CHANNEL_VARIABLE) != NULL)
-		return CLI_OK;
-	overseer_files_load(cli, &overseer);
-	repairs = overseer_files_repairs(&overseer);
-	overseer_files_release(&overseer);
-	if (!repairs)
+	if (getenv(FD_CHANNEL_VARIABLE) != NULL || !overseer_now(cli).repairs)
 		return CLI_OK;
 	return cli_fail(cli, "overseen",
 	    "the overseer repairs the daemon and starts it then; see: llmc "
@@ -493,7 +466,7 @@ up_run(struct cli *cli, const struct cli_args *args)
 		return status;
 	if (args->flags[FLAG_AUTO] != NULL)
 		warn_unheard(cli);
-	argv = make_argv(cli, args, autod);
+	argv = cli_argv(cli, autod, up_flags, args, FLAG_AUTO, FLAG_DETACH);
 	if (args->flags[FLAG_DETACH] != NULL) {
 		status = up_detached(cli, argv, args->flags[FLAG_AUTO] != NULL);
 	} else {
@@ -583,7 +556,7 @@ restart_overseer(struct cli *cli, int64_t *ret_pid)
 	overseer_files_load(cli, &files);
 	pid = overseer_files_pid(&files);
 	restarts = json_int_or(files.json, "restarts", -1);
-	if (overseer_files_repairs(&files))
+	if (overseer_now(cli).repairs)
 		status = cli_fail(cli, "overseen",
 		    "the overseer repairs the daemon, or waits to start it; "
 		    "see: llmc status, and try again when it runs");
@@ -758,13 +731,8 @@ static int
 stop_overseer(struct cli *cli, bool *ret_done)
 {
 	cleanup_free char *file = workspace_path(&cli->workspace, "state.lock");
-	struct overseer_files overseer;
-	bool active;
 
-	overseer_files_load(cli, &overseer);
-	active = overseer_files_repairs(&overseer);
-	overseer_files_release(&overseer);
-	if (!active || lock_is_held(file) == 1)
+	if (!overseer_now(cli).repairs || lock_is_held(file) == 1)
 		return CLI_OK;
 	if (!overseer_files_end(cli, DOWN_MS))
 		return cli_fail(cli, "failed",

@@ -58,8 +58,6 @@ static const struct cli_flag work_flags[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* --- parameters ------------------------------------------------------ */
-
 /* "GOAL/NODE" names both; NULL for the goal if it is not said. */
 static void
 set_node(struct json_object *params, const char *key, const char *word,
@@ -120,8 +118,6 @@ set_place(
 	json_set_int(params, "place", place);
 	return CLI_OK;
 }
-
-/* --- changes --------------------------------------------------------- */
 
 static void
 tell_change(struct cli *cli)
@@ -384,8 +380,6 @@ work_show(struct cli *cli, const struct cli_args *args)
 		goal_view_node(cli, cli->result);
 	return status;
 }
-
-/* --- the command ----------------------------------------------------- */
 
 #define CHANGE (BIT(FLAG_GOAL) | BIT(FLAG_REASON))
 

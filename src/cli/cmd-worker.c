@@ -445,17 +445,21 @@ static const struct cli_flag reset_flags[] = {
 };
 
 static void
-tell(struct cli *cli, struct json_object *result)
+tell_kept(struct cli *cli, const char *salvage)
 {
-	const char *salvage = json_string_or(result, "salvage", "");
-
-	buf_addf(&cli->text, "Reset %s, which was in %s.\n",
-	    json_string_or(result, "worker", ""),
-	    json_string_or(result, "previous_status", ""));
 	if (salvage[0] != '\0')
 		buf_addf(&cli->text,
 		    "Its work is kept: llmc landing salvage show %s\n",
 		    roster_salvage(salvage));
+}
+
+static void
+tell(struct cli *cli, struct json_object *result)
+{
+	buf_addf(&cli->text, "Reset %s, which was in %s.\n",
+	    json_string_or(result, "worker", ""),
+	    json_string_or(result, "previous_status", ""));
+	tell_kept(cli, json_string_or(result, "salvage", ""));
 }
 
 static int
@@ -749,12 +753,9 @@ nuke_one(struct nuke *n, const char *name)
 		if (json_string_or(result, "warning", NULL) != NULL)
 			cli_warn(n->cli, "%s: %s", name,
 			    json_string_or(result, "warning", ""));
-		if (salvage[0] == '\0')
-			return;
-		json_set_string(n->salvaged, name, salvage);
-		buf_addf(&n->cli->text,
-		    "Its work is kept: llmc landing salvage show %s\n",
-		    roster_salvage(salvage));
+		if (salvage[0] != '\0')
+			json_set_string(n->salvaged, name, salvage);
+		tell_kept(n->cli, salvage);
 	} else if (console != NULL &&
 	    sessions_kill(n->cli, n->settings, console->name) == CLI_OK) {
 		json_object_array_add(n->removed, json_object_new_string(name));

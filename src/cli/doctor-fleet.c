@@ -15,8 +15,6 @@
 
 #define CLOCK_MAX_MS ((int64_t)60 * 1000) /* of two hosts, without a word */
 
-/* --- doctor-keeper ----------------------------------------------------- */
-
 #define NAME        "keeper"
 #define DEADLINE_MS 10000
 #define RECORD_MAX  (64 * 1024)
@@ -142,8 +140,6 @@ doctor_keeper_check(struct doctor *d)
 	else
 		tell(d, mode.data, plain);
 }
-
-/* --- the daemon ------------------------------------------------------ */
 
 /* --- worktrees ------------------------------------------------------- */
 

@@ -195,6 +195,18 @@ goal_view_read(struct cli *cli, struct json_object *answer,
 }
 
 int
+goal_view_fetch(struct cli *cli, const char *goal, struct plan_set *set,
+    struct plan **ret_plan)
+{
+	cleanup_json struct json_object *answer = NULL;
+	int status = remote_call(cli, "overseer.goal.show",
+	    remote_params("goal", goal, NULL), 0, &answer);
+
+	return status == CLI_OK ? goal_view_read(cli, answer, set, ret_plan) :
+				  status;
+}
+
+int
 goal_view_show(struct cli *cli, struct json_object *answer)
 {
 	struct plan_set set = { 0 };

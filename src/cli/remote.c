@@ -14,7 +14,6 @@
 #define DEADLINE_MS     (60 * 1000)
 #define RESTART_MS      2000 /* for a daemon that begins, or is restarted */
 #define RESTART_LOOK_MS 10
-#define ANSWER_MAX      (4 * 1024 * 1024)
 #define DOCUMENT_MAX    (64 * 1024 * 1024)
 #define NOT_FOUND                                                           \
 	"cannot find autod next to llmc or on PATH; install it with: make " \
@@ -94,19 +93,17 @@ take_words(const struct child_result *result, struct err *err)
 	    err, -EIO, "%s", said[0] != '\0' ? said : "autod did not answer");
 }
 
-/* Of a run of autod that is not a call: a line of JSON. words are more options,
- * NULL terminated. */
+/* Run autod with this option (name: its value, NULL = none) and more of them
+ * (NULL = none); input: NULL = none. */
 static int
 run_autod(struct cli *cli, const char *option, const char *name,
-    const char *const *words, const struct buf *input,
-    struct json_object **ret_result, struct err *err)
+    const char *const *words, const struct buf *input, int64_t deadline_ms,
+    struct child_result *result, struct buf *text, struct err *err)
 {
 	cleanup_free char *autod = sibling_find("autod");
 	cleanup_strv char **argv = NULL;
-	cleanup_child_result struct child_result result = { 0 };
-	cleanup_buf struct buf text = BUF_INIT;
 	struct child_spec spec = { .output_max = DOCUMENT_MAX,
-		.deadline_ms = DEADLINE_MS };
+		.deadline_ms = deadline_ms };
 	int r;
 
 	if (autod == NULL)
@@ -120,22 +117,37 @@ run_autod(struct cli *cli, const char *option, const char *name,
 		spec.input = input->data;
 		spec.input_len = input->len;
 	}
+	r = child_run(&spec, result, err);
+	if (r == 0)
+		child_output_text(&result->out, text);
+	return r;
+}
+
+/* Of a run that is not a call: a line of JSON. */
+static int
+ask_autod(struct cli *cli, const char *option, const char *name,
+    const char *const *words, const struct buf *input,
+    struct json_object **ret_result, struct err *err)
+{
+	cleanup_child_result struct child_result result = { 0 };
+	cleanup_buf struct buf text = BUF_INIT;
+	int r;
+
 	child_result_init(&result);
-	r = child_run(&spec, &result, err);
+	r = run_autod(
+	    cli, option, name, words, input, DEADLINE_MS, &result, &text, err);
 	if (r < 0)
 		return r;
-	child_output_text(&result.out, &text);
-	if (text.len > 0)
-		return json_parse(
-		    text.data, text.len, DOCUMENT_MAX, ret_result, err);
-	return take_words(&result, err);
+	return text.len > 0 ?
+	    json_parse(text.data, text.len, DOCUMENT_MAX, ret_result, err) :
+	    take_words(&result, err);
 }
 
 int
 remote_fleet_try(struct cli *cli, const char *verb, const char *const *words,
     struct json_object **ret_result, struct err *err)
 {
-	return run_autod(cli, "--fleet", verb, words, NULL, ret_result, err);
+	return ask_autod(cli, "--fleet", verb, words, NULL, ret_result, err);
 }
 
 int
@@ -156,7 +168,7 @@ remote_look(struct cli *cli, const char *name, struct json_object *params,
 	if (params != NULL)
 		json_print(params, false, &text);
 	json_object_put(params);
-	return run_autod(cli, "--look", name, NULL, &text, ret_result, err);
+	return ask_autod(cli, "--look", name, NULL, &text, ret_result, err);
 }
 
 int
@@ -177,7 +189,7 @@ remote_rebuild(struct cli *cli, struct json_object *state,
 	cleanup_buf struct buf text = BUF_INIT;
 
 	json_print(state, false, &text);
-	return run_autod(cli, "--rebuild", NULL, NULL, &text, ret_result, err);
+	return ask_autod(cli, "--rebuild", NULL, NULL, &text, ret_result, err);
 }
 
 /* Did the last daemon, which was killed, run auto mode? */
@@ -250,30 +262,19 @@ remote_try(struct cli *cli, const char *method, struct json_object *params,
 	if (r != -ENOENT && r != -ECONNREFUSED)
 		return fail(ret_code, r == -ETIMEDOUT ? "timeout" : "io");
 	if (m->flags & API_ONESHOT) {
-		cleanup_free char *autod = sibling_find("autod");
-		const char *const argv[] = { autod, "--root",
-			cli->workspace.root, "--oneshot", NULL };
-		cleanup_buf struct buf request = BUF_INIT;
+		cleanup_buf struct buf request = BUF_INIT, line = BUF_INIT;
 		cleanup_json struct json_object *id = json_object_new_int(1);
 		cleanup_child_result struct child_result result;
-		struct child_spec spec = { .argv = argv,
-			.output_max = ANSWER_MAX,
-			.deadline_ms = deadline_ms };
-		cleanup_buf struct buf line = BUF_INIT;
 		struct rpc_message message;
 
 		child_result_init(&result);
-		if (autod == NULL) {
-			err_set(err, -ENOENT, NOT_FOUND);
-			return fail(ret_code, "not_installed");
-		}
 		rpc_encode_request(&request, id, m->name, owned);
-		spec.input = request.data;
-		spec.input_len = request.len;
-		if (child_run(&spec, &result, err) < 0)
-			return fail(ret_code, "failed");
+		r = run_autod(cli, "--oneshot", NULL, NULL, &request,
+		    deadline_ms, &result, &line, err);
+		if (r < 0)
+			return fail(ret_code,
+			    r == -ENOENT ? "not_installed" : "failed");
 		/* The answer of --oneshot: one line of JSON-RPC. */
-		child_output_text(&result.out, &line);
 		buf_truncate(&line, strcspn(line.data, "\n"));
 		if (line.len == 0 ||
 		    rpc_decode(

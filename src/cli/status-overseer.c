@@ -129,10 +129,6 @@ show_state(struct overseer_status *o)
 	json_set(o->json, "pid", pid > 0 ? json_object_new_int64(pid) : NULL);
 	json_set(
 	    o->json, "uptime_secs", pid > 0 ? json_object_new_int64(up) : NULL);
-	json_set_string(o->json, "instance_id",
-	    json_string_or(o->file, "instance_id", NULL));
-	json_set_string(
-	    o->json, "version", json_string_or(o->file, "version", NULL));
 	json_set(o->json, "until_ms",
 	    until > 0 ? json_object_new_int64(until) : NULL);
 	json_set(o->json, "exit_status",
@@ -175,8 +171,6 @@ show_failure(struct overseer_status *o)
 	const char *failure = json_string_or(o->file, "failure", NULL);
 	bool at_it = o->overseer->registered && !is_state(o, RUNNING);
 
-	json_set_int(o->json, "attempt", attempt);
-	json_set_string(o->json, "failure", failure);
 	if (attempt > 0 && at_it)
 		buf_addf(&o->cli->text, "Remediation attempt %" PRId64 "\n",
 		    attempt);
@@ -274,7 +268,7 @@ status_overseer_show(
 	 */
 	if (overseer->registered || !overseer->active)
 		o.file = overseer->json;
-	o.json = json_object_new_object();
+	o.json = cli_members(&status_overseer_shape, o.file);
 	if (exit_status(&o) == 0)
 		buf_adds(&o.cli->text, "\nOverseer: "); /* one line */
 	else
@@ -283,8 +277,6 @@ status_overseer_show(
 		parts[i](&o);
 	json_set(o.cli->result, "overseer", o.json);
 }
-
-/* --- shapes ---------------------------------------------------------- */
 
 const struct schema status_overseer_shape = SCHEMA_SHAPE(
     SCHEMA_IS("active", BOOL, NULL),

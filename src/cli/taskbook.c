@@ -428,8 +428,6 @@ taskbook_read_text(const struct taskbook *book, struct json_object *entry)
 	json_set_string(entry, "text", text);
 }
 
-/* --- spent-view -------------------------------------------------------- */
-
 void
 spent_view_set(struct json_object *json, struct json_object *row)
 {

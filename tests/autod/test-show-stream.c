@@ -8,6 +8,7 @@
 #include "source.h"
 #include "view-state.h"
 #include "view.h"
+#include "json-short.h"
 
 /* How often a view was made (the linker puts this in between). */
 static int made;
@@ -36,20 +37,23 @@ struct reader {
 static struct show_floor *show;
 
 static void
-begin(const char *settings)
+end(void)
 {
-	team_world_begin(settings);
+	if (show == NULL)
+		return;
+	show_floor_free(take_ptr(&show));
+	team_world_end();
+}
+
+void
+unit_before(void)
+{
+	team_world_begin(NULL);
 	show = show_floor_new(team_world.team, NULL, NULL);
 	auto_world_live();
 	floor_world_settle();
 	made = 0;
-}
-
-static void
-end(void)
-{
-	show_floor_free(take_ptr(&show));
-	team_world_end();
+	unit_at_end(end);
 }
 
 static int
@@ -133,7 +137,6 @@ TEST(a_snapshot_comes_first_then_what_changes)
 	struct reader r;
 	struct agent *eve;
 
-	begin(NULL);
 	follow(&r);
 	ck_assert_int_eq(r.snapshots, 1);
 	ck_assert_ptr_null(view_row(r.view, "workers", "eve"));
@@ -152,14 +155,12 @@ TEST(a_snapshot_comes_first_then_what_changes)
 	ck_assert_int_eq(r.snapshots, 1);
 	ck_assert_int_ge(r.changes, 2);
 	leave(&r);
-	end();
 }
 
 TEST(one_who_comes_later_gets_the_same_changes)
 {
 	struct reader first, second;
 
-	begin(NULL);
 	follow(&first);
 	add_worker("eve");
 	follow(&second); /* before the change was sent */
@@ -170,7 +171,6 @@ TEST(one_who_comes_later_gets_the_same_changes)
 	add_worker("adam");
 	catch_up(&second);
 	leave(&second);
-	end();
 }
 
 static bool
@@ -185,7 +185,6 @@ TEST(many_changes_become_one)
 {
 	struct reader r;
 
-	begin(NULL);
 	follow(&r);
 	made = 0;
 	for (int i = 0; i < 20; i++) {
@@ -198,7 +197,6 @@ TEST(many_changes_become_one)
 	ck_assert_int_eq(made, 1);
 	ck_assert(is_current(&r));
 	leave(&r);
-	end();
 }
 
 static bool
@@ -221,7 +219,6 @@ TEST(a_storm_of_changes_is_sent_at_intervals)
 	int64_t began, until;
 	struct reader r;
 
-	begin(NULL);
 	add_worker("eve");
 	follow(&r);
 	catch_up(&r);
@@ -235,14 +232,12 @@ TEST(a_storm_of_changes_is_sent_at_intervals)
 	}
 	ck_assert_int_ge(clock_mono_ms() - began, (int64_t)4 * SHOW_PAUSE_MS);
 	leave(&r);
-	end();
 }
 
 TEST(nothing_is_computed_while_nobody_follows)
 {
 	struct reader r;
 
-	begin(NULL);
 	add_worker("eve");
 	emit(floor_world.core, &(struct event){ .kind = EVENT_FLEET_RESUMED });
 	pass();
@@ -257,14 +252,12 @@ TEST(nothing_is_computed_while_nobody_follows)
 	leave(&r); /* before the change was sent */
 	pass();
 	ck_assert_int_eq(made, 0);
-	end();
 }
 
 TEST(one_who_refuses_gets_nothing_more_and_harms_nobody)
 {
 	struct reader slow, other;
 
-	begin(NULL);
 	follow(&slow);
 	follow(&other);
 	slow.refuses = true;
@@ -278,7 +271,6 @@ TEST(one_who_refuses_gets_nothing_more_and_harms_nobody)
 	add_worker("bob");
 	catch_up(&other);
 	leave(&other);
-	end();
 }
 
 TEST(those_who_follow_are_told_of_the_end)
@@ -286,7 +278,6 @@ TEST(those_who_follow_are_told_of_the_end)
 	struct reader a, b;
 	int fd;
 
-	begin(NULL);
 	follow(&a);
 	follow(&b);
 	fd = floor_world_send("view.follow", "{}");
@@ -396,7 +387,6 @@ TEST(a_slow_reader_is_cut_off_and_begins_again)
 	struct reader other;
 	int64_t last = 0;
 
-	begin(NULL);
 	add_tasks(300, words);
 	follow(&other);
 	slow.fd = floor_world_send("view.follow", "{}");
@@ -424,7 +414,6 @@ TEST(a_slow_reader_is_cut_off_and_begins_again)
 	close(again.fd);
 	buf_release(&slow.bytes);
 	buf_release(&again.bytes);
-	end();
 }
 
 static void
@@ -471,7 +460,6 @@ TEST(however_many_tasks_there_are_the_view_fits)
 	struct json_object *row;
 	struct floor_call *call;
 
-	begin(NULL);
 	add_tasks(VIEW_TASKS_MAX + VIEW_PARKED_MAX, words);
 	make_long(words);
 	line.fd = floor_world_send("view.follow", "{}");
@@ -490,7 +478,6 @@ TEST(however_many_tasks_there_are_the_view_fits)
 	ck_assert_ptr_nonnull(view_row(floor_call_result(call), "tasks", "t2"));
 	close(line.fd);
 	buf_release(&line.bytes);
-	end();
 }
 
 /* Nobody follows: a patrol frees what the next view is made of faster. */
@@ -500,7 +487,6 @@ TEST(what_is_kept_no_longer_is_read_again)
 	cleanup_json struct json_object *change = NULL;
 	struct task *task = task_new("t7", "folder", "7.md", "Seven", "x", 1);
 
-	begin(NULL);
 	task->outcome = OUTCOME_LANDED;
 	file_task(task);
 	emit(floor_world.core, &(struct event){ .kind = EVENT_SETTINGS_READ });
@@ -513,7 +499,6 @@ TEST(what_is_kept_no_longer_is_read_again)
 	ck_assert_int_eq(json_object_array_length(view_of(after, VIEW_EVENTS)),
 	    json_object_array_length(view_of(before, VIEW_EVENTS)));
 	task_free(task);
-	end();
 }
 
 /* --- what only files tell -------------------------------------------- */
@@ -540,7 +525,6 @@ TEST(what_is_asked_of_a_person_is_shown)
 {
 	struct reader r;
 
-	begin(NULL);
 	follow(&r);
 	catch_up(&r);
 	xstrset(&floor_world.core->state.paused, "no money");
@@ -550,7 +534,6 @@ TEST(what_is_asked_of_a_person_is_shown)
 	    json_string_or(view_row(r.view, "asks", "a1"), "words", ""),
 	    "no money");
 	leave(&r);
-	end();
 }
 
 /* llmc status asks for no more. */
@@ -562,7 +545,6 @@ TEST(what_needs_a_person_can_be_had_alone)
 	struct json_object *alone;
 	struct floor_call *call;
 
-	begin(NULL);
 	file = workspace_path(&floor_world.workspace, "failure.json");
 	ck_assert_int_eq(
 	    file_replace(file, failure, strlen(failure), 0600, NULL), 0);
@@ -578,7 +560,6 @@ TEST(what_needs_a_person_can_be_had_alone)
 	ck_assert_int_eq(
 	    json_object_equal(view_of(alone, "needs"), view_of(view, "needs")),
 	    1);
-	end();
 }
 
 TEST(what_another_program_writes_is_shown)
@@ -587,7 +568,6 @@ TEST(what_another_program_writes_is_shown)
 	cleanup_free char *file = NULL;
 	struct reader r;
 
-	begin(NULL);
 	file = workspace_path(&floor_world.workspace, "overseer.json");
 	follow(&r);
 	catch_up(&r);
@@ -595,7 +575,6 @@ TEST(what_another_program_writes_is_shown)
 	    file_replace(file, overseer, strlen(overseer), 0600, NULL), 0);
 	floor_world_wait(is_overseen, &r);
 	leave(&r);
-	end();
 }
 
 /* --- what nobody has taken ------------------------------------------- */
@@ -634,7 +613,6 @@ TEST(tasks_that_nobody_has_taken_are_shown)
 	struct reader r;
 	int fd;
 
-	begin(NULL);
 	folder = workspace_path(&floor_world.workspace, "tasks/todo");
 	file = file_join(folder, "1-a.md");
 	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
@@ -650,7 +628,6 @@ TEST(tasks_that_nobody_has_taken_are_shown)
 	ck_assert_int_eq(unlink(file), 0);
 	floor_world_wait(is_todo, &(struct todo){ &r, 0, "1-a.md", NULL });
 	leave(&r);
-	end();
 }
 
 TEST(of_many_tasks_those_that_come_next_are_shown)
@@ -658,7 +635,6 @@ TEST(of_many_tasks_those_that_come_next_are_shown)
 	cleanup_json struct json_object *view = NULL;
 	cleanup_free char *folder = NULL;
 
-	begin(NULL);
 	folder = workspace_path(&floor_world.workspace, "tasks/todo");
 	ck_assert_int_eq(file_mkdirs(folder, 0700, NULL), 0);
 	for (int i = 1; i <= SOURCE_TODO_MAX + 2; i++) {
@@ -677,7 +653,6 @@ TEST(of_many_tasks_those_that_come_next_are_shown)
 	    json_int_or(view_row(view, "todo", "1-a.md"), "rank", -1));
 	ck_assert_ptr_null(view_row(view, "todo", "200-a.md"));
 	ck_assert_ptr_nonnull(view_row(view, "todo", "199-a.md"));
-	end();
 }
 
 static size_t
@@ -686,11 +661,8 @@ count_events(const struct reader *r, const char *type)
 	struct json_object *list = view_of(r->view, VIEW_EVENTS);
 	size_t count = 0;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++)
-		count +=
-		    strcmp(json_string_or(
-			       json_object_array_get_idx(list, i), "type", ""),
-			type) == 0;
+	JSON_EACH (row, list)
+		count += strcmp(json_string_or(row, "type", ""), type) == 0;
 	return count;
 }
 
@@ -711,7 +683,6 @@ TEST(events_from_before_somebody_looked_are_shown)
 	cleanup_free char *file = NULL;
 	struct reader r;
 
-	begin(NULL);
 	file = workspace_path(&floor_world.workspace, "logs/auto.log");
 	ck_assert_int_eq(
 	    file_append(file, line, strlen(line), 0600, false, NULL), 0);
@@ -732,7 +703,6 @@ TEST(events_from_before_somebody_looked_are_shown)
 	ck_assert_uint_ge(count_events(&r, "task_retry"), VIEW_EVENTS_MAX - 2);
 	ck_assert_uint_eq(count_events(&r, "strange"), 0);
 	leave(&r);
-	end();
 }
 
 TEST(screens_are_read_for_some_at_once_and_the_others_are_told)
@@ -740,10 +710,8 @@ TEST(screens_are_read_for_some_at_once_and_the_others_are_told)
 	static const char who[] = "{\"worker\":\"auto-1\"}";
 	struct floor_call *last = NULL;
 
-	begin(NULL);
 	for (int i = 0; i < 17; i++)
 		last = floor_world_ask("screen.get", who);
 	ck_assert_str_eq(floor_world_answer(last),
 	    "16 others look at screens just now; try again in a moment");
-	end();
 }

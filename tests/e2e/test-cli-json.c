@@ -2,6 +2,7 @@
 
 /* --json with every command, and schemas that leave nothing out. */
 #include "e2e.h"
+#include "json-short.h"
 
 /* Objects that may have other members, on purpose. */
 static const char *const open_values[] = {
@@ -52,11 +53,8 @@ has_type(struct json_object *schema, const char *type)
 	json_object_object_get_ex(schema, "type", &types);
 	if (json_object_is_type(types, json_type_string))
 		return strcmp(json_object_get_string(types), type) == 0;
-	for (size_t i = 0; types != NULL && i < json_object_array_length(types);
-	     i++)
-		if (strcmp(json_object_get_string(
-			       json_object_array_get_idx(types, i)),
-			type) == 0)
+	JSON_EACH (row, types)
+		if (strcmp(json_object_get_string(row), type) == 0)
 			return true;
 	return false;
 }
@@ -93,8 +91,8 @@ walk(struct json_object *schema, const char *at, struct buf *holes)
 	if (is_among(at, free_values, nitems(free_values)))
 		return;
 	if (json_object_object_get_ex(schema, "anyOf", &part)) {
-		for (size_t i = 0; i < json_object_array_length(part); i++)
-			walk(json_object_array_get_idx(part, i), at, holes);
+		JSON_EACH (item, part)
+			walk(item, at, holes);
 		return;
 	}
 	if (!json_object_object_get_ex(schema, "type", NULL))
@@ -168,9 +166,8 @@ TEST(every_command_prints_json)
 	struct json_object *table =
 	    e2e_json(e2e_llmc(NULL, "--json", "help", NULL), 0);
 
-	for (size_t i = 0; i < json_object_array_length(table); i++) {
-		const char *name = json_string_or(
-		    json_object_array_get_idx(table, i), "name", "");
+	JSON_EACH (item, table) {
+		const char *name = json_string_or(item, "name", "");
 
 		/* It prints what Claude Code expects, or nothing. */
 		if (strcmp(name, "hook") != 0)

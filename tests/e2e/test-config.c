@@ -2,6 +2,7 @@
 
 #include "e2e.h"
 #include "settings.h"
+#include "json-short.h"
 
 static const char *
 config_of(const char *dir)
@@ -33,12 +34,9 @@ set(const char *dir, const char *key, const char *value)
 static struct json_object *
 row_of(struct json_object *list, const char *key)
 {
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *row = json_object_array_get_idx(list, i);
-
+	JSON_EACH (row, list)
 		if (strcmp(json_string_or(row, "key", ""), key) == 0)
 			return row;
-	}
 	return NULL;
 }
 
@@ -156,17 +154,6 @@ TEST(set_says_what_was_there_and_whether_to_restart)
 	ck_assert(!json_bool_or(json, "restart", true));
 }
 
-/* A wrong file is put right by set: there is no old value then. */
-TEST(set_repairs_a_wrong_value)
-{
-	struct e2e_run *run;
-
-	e2e_write(config_of(ws), "[auto]\nmax_attempts = \"wide\"\n");
-	run = e2e_llmc(ws, "config", "set", "auto.max_attempts", "99", NULL);
-	e2e_expect(run, 0, NULL);
-	e2e_has(run->out, "auto.max_attempts is now 99.\n");
-}
-
 TEST(doc_describes_one_key)
 {
 	struct json_object *json;
@@ -204,50 +191,21 @@ TEST(without_a_verb_things_are_listed)
 	e2e_expect(e2e_llmc(ws, "task", "--all", NULL), 0, NULL);
 }
 
+/* How a file is changed: test-toml-edit.c. */
 TEST(set_keeps_comments_and_order)
 {
-	static const char before[] = "# top\n\n"
-				     "[auto] # screens\n"
-				     "# wide\n"
-				     "max_attempts   =  100 # not too wide\n"
-				     "\n"
-				     "# who\n"
-				     "[defaults]\n"
-				     "model = 'opus'\n"
-				     "\n"
-				     "  [workers.adam] # first\n"
-				     "  model = \"haiku\"\n"
-				     "# end, without a newline";
-	const char *expected;
+	static const char before[] =
+	    "# top\n\n[auto] # screens\nmax_attempts   =  100 # not too wide\n"
+	    "\n# who\n[defaults]\nmodel = 'opus'\n# end, without a newline";
 
 	e2e_write(config_of(ws), before);
 	set(ws, "auto.max_attempts", "90");
-	set(ws, "defaults.model", "sonnet");
-	set(ws, "workers.adam.model", "opus");
-	expected = "# top\n\n"
-		   "[auto] # screens\n"
-		   "# wide\n"
-		   "max_attempts   =  90 # not too wide\n"
-		   "\n"
-		   "# who\n"
-		   "[defaults]\n"
-		   "model = \"sonnet\"\n"
-		   "\n"
-		   "  [workers.adam] # first\n"
-		   "  model = \"opus\"\n"
-		   "# end, without a newline";
-	ck_assert_str_eq(e2e_read(config_of(ws)), expected);
 	set(ws, "auto.max_turns", "50");
-	e2e_has(e2e_read(config_of(ws)),
-	    "max_attempts   =  90 # not too wide\nmax_turns = 50\n\n# who\n");
-	set(ws, "repo.branch_prefix", "w/");
-	e2e_has(e2e_read(config_of(ws)), "[repo]\nbranch_prefix = \"w/\"\n");
 	e2e_expect(
-	    e2e_llmc(ws, "config", "unset", "auto.max_turns", NULL), 0, NULL);
-	e2e_expect(e2e_llmc(ws, "config", "unset", "repo.branch_prefix", NULL),
-	    0, NULL);
-	ck_assert_int_eq(
-	    strncmp(e2e_read(config_of(ws)), expected, strlen(expected)), 0);
+	    e2e_llmc(ws, "config", "unset", "defaults.model", NULL), 0, NULL);
+	ck_assert_str_eq(e2e_read(config_of(ws)),
+	    "# top\n\n[auto] # screens\nmax_attempts   =  90 # not too wide\n"
+	    "max_turns = 50\n\n# who\n[defaults]\n# end, without a newline");
 }
 
 TEST(unset_brings_the_default_back)
@@ -387,15 +345,6 @@ TEST(linked_file_is_refused)
 	e2e_expect(e2e_llmc(ws, "config", "set", "auto.max_turns", "31", NULL),
 	    1, "it is a symbolic link");
 	ck_assert_str_eq(e2e_read(real), "[auto]\nmax_turns = 30\n");
-}
-
-TEST(byte_order_mark_and_crlf_are_kept)
-{
-	e2e_write(config_of(ws), "\xef\xbb\xbf[auto]\r\nmax_turns = 30\r\n");
-	set(ws, "auto.max_turns", "31");
-	set(ws, "auto.max_attempts", "90");
-	ck_assert_str_eq(e2e_read(config_of(ws)),
-	    "\xef\xbb\xbf[auto]\r\nmax_turns = 31\r\nmax_attempts = 90\r\n");
 }
 
 TEST(agents_have_keys_of_their_own)

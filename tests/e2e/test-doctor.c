@@ -2,6 +2,7 @@
 
 #include "e2e.h"
 #include "forge-stand.h"
+#include "json-short.h"
 
 /* A folder for PATH with links to the real curl, git and tmux, an agent that
  * prints
@@ -47,13 +48,9 @@ doctor(const char *dir, int status)
 static struct json_object *
 find(struct json_object *checks, const char *name)
 {
-	for (size_t i = 0; i < json_object_array_length(checks); i++) {
-		struct json_object *check =
-		    json_object_array_get_idx(checks, i);
-
+	JSON_EACH (check, checks)
 		if (strcmp(json_string_or(check, "name", ""), name) == 0)
 			return check;
-	}
 	return NULL;
 }
 

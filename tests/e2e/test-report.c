@@ -4,6 +4,7 @@
  * that it is made of. */
 #include "autorun.h"
 #include "filed.h"
+#include "json-short.h"
 
 void
 unit_before(void)
@@ -36,19 +37,15 @@ report_of(const char *option, const char *value)
 		sum += json_object_get_int64(ms);
 	}
 	ck_assert_int_eq(sum, json_int_or(time, "worker_ms", -1));
-	for (size_t i = 0;
-	     i < json_object_array_length(part(time, "by_worker")); i++) {
-		int64_t own = json_int_or(
-		    json_object_array_get_idx(part(time, "by_worker"), i),
-		    "worker_ms", -1);
+	JSON_EACH (row, part(time, "by_worker")) {
+		int64_t own = json_int_or(row, "worker_ms", -1);
 
 		ck_assert_int_le(own, json_int_or(time, "wall_ms", -1));
 		workers += own;
 	}
 	ck_assert_int_eq(sum, workers);
-	for (size_t i = 0; i < json_object_array_length(classes); i++)
-		drawn +=
-		    json_int_or(json_object_array_get_idx(classes, i), "ms", 0);
+	JSON_EACH (item, classes)
+		drawn += json_int_or(item, "ms", 0);
 	ck_assert_int_eq(sum, drawn);
 	return report;
 }
@@ -66,12 +63,9 @@ filed_cost(const char *outcome)
 	cleanup_json struct json_object *list = filed_tasks(fleet_root());
 	int64_t cost = 0;
 
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *record = json_object_array_get_idx(list, i);
-
+	JSON_EACH (record, list)
 		if (strcmp(json_string_or(record, "outcome", ""), outcome) == 0)
 			cost += json_int_or(record, "cost", 0);
-	}
 	return e2e_path("%" PRId64, cost);
 }
 
@@ -253,8 +247,12 @@ expect_told(const char *lines)
 	    e2e_read(e2e_path("%s/told.txt", fleet_root())), lines);
 }
 
+/* One that was killed, and a day: test-report-sent.c. */
 TEST(each_run_is_reported_once_when_it_ends)
 {
+	e2e_expect(e2e_llmc(fleet_root(), "config", "set", "people.report_at",
+		       "25:00", NULL),
+	    1, "a time of day such as");
 	tell();
 	auto_task("a.md", "A\nfake: commit a.txt a\n");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
@@ -276,38 +274,4 @@ TEST(a_run_is_reported_to_a_command_that_was_set_meanwhile)
 	auto_drain();
 	auto_wait_shell("grep -q r1 told.txt");
 	expect_told("\"run\": \"r1\" page\n");
-}
-
-TEST(a_run_that_was_killed_is_reported_by_the_next_daemon)
-{
-	tell();
-	auto_up(NULL);
-	auto_wait_shell("grep -q r1 .llmc/report.json");
-	/* A run that is not in the book yet was none. */
-	auto_wait_shell(
-	    "\"$LLMC\" doctor store sql \"SELECT 'it is ' || 'there' "
-	    "FROM run\" | grep -q 'it is there'");
-	auto_kill9_daemon();
-	ck_assert(!e2e_exists(e2e_path("%s/told.txt", fleet_root())));
-	auto_up(NULL);
-	auto_wait_shell("grep -q r1 told.txt");
-	auto_drain();
-	auto_wait_shell("grep -q r2 told.txt");
-	expect_told("\"run\": \"r1\" page\n\"run\": \"r2\" page\n");
-}
-
-TEST(a_day_is_reported_at_its_time_also_if_that_has_passed)
-{
-	tell();
-	auto_set("people.report_at", "07:00");
-	e2e_write(e2e_path("%s/.llmc/report.json", fleet_root()),
-	    "{\"run\": null, \"at\": \"07:00\", \"next_ms\": 1000}");
-	auto_up(NULL);
-	auto_wait_shell("grep -q null told.txt");
-	auto_drain();
-	auto_wait_shell("grep -q r1 told.txt");
-	expect_told("\"run\": null page\n\"run\": \"r1\" page\n");
-	e2e_expect(e2e_llmc(fleet_root(), "config", "set", "people.report_at",
-		       "25:00", NULL),
-	    1, "a time of day such as");
 }

@@ -428,8 +428,7 @@ TEST(resume_needs_a_daemon_and_a_person)
 static void
 set_and_diagnose(const char *key, const char *value, const char *words)
 {
-	e2e_expect(
-	    e2e_llmc(shown_root, "config", "set", key, value, NULL), 0, NULL);
+	shown_set(key, value);
 	e2e_has(e2e_llmc(shown_root, "doctor", NULL)->out, words);
 }
 

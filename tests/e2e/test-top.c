@@ -35,16 +35,11 @@ begin_live(void)
 	top_shell(80, 24);
 }
 
-static void
-finish(void)
-{
-	top_end();
-	fleet_end();
-}
+const int unit_timeout = 120; /* seconds, each */
 
 /* --- what it shows --------------------------------------------------- */
 
-START_TEST(the_first_frame_shows_what_goes_on)
+TEST_IN(begin_live, the_first_frame_shows_what_goes_on)
 {
 	top_type("");
 	top_wait("[live]");
@@ -57,11 +52,10 @@ START_TEST(the_first_frame_shows_what_goes_on)
 	top_wait_end(0);
 	e2e_has(top_screen(), "prompt>");
 }
-END_TEST
 
 #define ROW "adam   working"
 
-START_TEST(what_is_pasted_is_no_command)
+TEST_IN(begin_live, what_is_pasted_is_no_command)
 {
 	top_type("");
 	top_wait("[live]");
@@ -73,9 +67,8 @@ START_TEST(what_is_pasted_is_no_command)
 	top_keys("Escape");
 	top_wait(ROW);
 }
-END_TEST
 
-START_TEST(a_lost_daemon_is_said_within_a_second_and_found_again)
+TEST_IN(begin_live, a_lost_daemon_is_said_within_a_second_and_found_again)
 {
 	int64_t took = INT64_MAX, before;
 
@@ -96,7 +89,6 @@ START_TEST(a_lost_daemon_is_said_within_a_second_and_found_again)
 	top_keys("q");
 	top_wait_end(0);
 }
-END_TEST
 
 /* --- what it leaves -------------------------------------------------- */
 
@@ -110,7 +102,7 @@ static const struct {
 	{ SIGABRT, 128 + SIGABRT },
 };
 
-START_TEST(the_terminal_is_restored_whatever_ends_it)
+TEST_IN(begin_live, the_terminal_is_restored_whatever_ends_it)
 {
 	/* The words are not on the screen while the command is typed. */
 	top_keys("'clear; stty -g >\"$FLEET/before\"; echo no\"\"ted' Enter");
@@ -127,9 +119,8 @@ START_TEST(the_terminal_is_restored_whatever_ends_it)
 		    e2e_read(e2e_path("%s/before", unit_scratch())));
 	}
 }
-END_TEST
 
-START_TEST(a_stopped_top_gives_the_terminal_back_and_goes_on)
+TEST_IN(begin_live, a_stopped_top_gives_the_terminal_back_and_goes_on)
 {
 	top_type("");
 	top_wait("[live]");
@@ -153,11 +144,10 @@ START_TEST(a_stopped_top_gives_the_terminal_back_and_goes_on)
 	top_wait("prompt>");
 	ck_assert_str_eq(top_ask("#{alternate_on} #{cursor_flag}"), "0 1");
 }
-END_TEST
 
 /* --- what it does ---------------------------------------------------- */
 
-START_TEST(a_worker_is_paused_and_resumed_after_a_question)
+TEST_IN(begin_live, a_worker_is_paused_and_resumed_after_a_question)
 {
 	top_type("");
 	top_wait("[live]");
@@ -177,9 +167,8 @@ START_TEST(a_worker_is_paused_and_resumed_after_a_question)
 	fleet_wait("bea", "idle");
 	top_wait("bea    idle");
 }
-END_TEST
 
-START_TEST(finished_work_is_rejected_and_accepted)
+TEST_IN(begin_live, finished_work_is_rejected_and_accepted)
 {
 	top_type("");
 	auto_open_gate("work");
@@ -194,9 +183,8 @@ START_TEST(finished_work_is_rejected_and_accepted)
 	fleet_wait("adam", "idle");
 	ck_assert_int_eq(fleet_commits(), 2);
 }
-END_TEST
 
-START_TEST(attaching_and_logs_come_back)
+TEST_IN(begin_live, attaching_and_logs_come_back)
 {
 	e2e_script(e2e_path("%s/pager", unit_scratch()),
 	    "#!/bin/sh\nhead -n 3\necho end of the logs\nread -r line "
@@ -224,7 +212,6 @@ START_TEST(attaching_and_logs_come_back)
 	top_keys("q");
 	top_wait_end(0);
 }
-END_TEST
 
 /* --- many rows, many sizes ------------------------------------------- */
 
@@ -262,7 +249,7 @@ begin_many(void)
 	top_shell(80, 24);
 }
 
-START_TEST(no_size_leaves_a_stale_cell)
+TEST_IN(begin_many, no_size_leaves_a_stale_cell)
 {
 	unsigned seed = 1;
 
@@ -285,7 +272,6 @@ START_TEST(no_size_leaves_a_stale_cell)
 	top_keys("g");
 	top_wait_same(80, 24);
 }
-END_TEST
 
 /* Workers that run, some of them at work on tasks with wide titles. */
 static void
@@ -310,7 +296,7 @@ begin_running(void)
 }
 
 /* With each one a worker changes, too. */
-START_TEST(no_size_leaves_a_stale_cell_while_workers_run)
+TEST_IN(begin_running, no_size_leaves_a_stale_cell_while_workers_run)
 {
 	static const struct {
 		int columns, rows;
@@ -331,9 +317,8 @@ START_TEST(no_size_leaves_a_stale_cell_while_workers_run)
 	top_keys("q");
 	top_wait_end(0);
 }
-END_TEST
 
-START_TEST(escapes_in_texts_do_nothing)
+TEST_IN(begin_many, escapes_in_texts_do_nothing)
 {
 	top_type("");
 	top_wait("w001");
@@ -341,9 +326,8 @@ START_TEST(escapes_in_texts_do_nothing)
 	top_wait("\\x1b]0;owned");
 	e2e_lacks(top_ask("#{pane_title}"), "owned");
 }
-END_TEST
 
-START_TEST(without_a_terminal_one_frame_is_printed)
+TEST_IN(begin_many, without_a_terminal_one_frame_is_printed)
 {
 	struct e2e_run *run = e2e_sh(fleet_root(), "\"$LLMC\" top");
 	struct json_object *view;
@@ -362,7 +346,6 @@ START_TEST(without_a_terminal_one_frame_is_printed)
 	top_wait_end(0);
 	e2e_has(top_screen(), "w001");
 }
-END_TEST
 
 /* --- a terminal that does not read ------------------------------------ */
 
@@ -403,7 +386,7 @@ fill(int master)
 	}
 }
 
-START_TEST(a_terminal_that_does_not_read_hangs_nothing)
+TEST_IN(begin_many, a_terminal_that_does_not_read_hangs_nothing)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
 	struct winsize size = { .ws_row = 50, .ws_col = 160 };
@@ -427,41 +410,4 @@ START_TEST(a_terminal_that_does_not_read_hangs_nothing)
 	ck_assert_int_eq(WEXITSTATUS(status), 128 + SIGTERM);
 	close(slave);
 	close(master);
-}
-END_TEST
-
-static void
-add(Suite *suite, SFun start, const TTest *test)
-{
-	TCase *tc = tcase_create(test->name);
-
-	tcase_add_checked_fixture(tc, start, finish);
-	tcase_set_timeout(tc, getenv("TOP_WORKERS") != NULL ? 900 : 120);
-	tcase_add_test(tc, test);
-	suite_add_tcase(suite, tc);
-}
-
-Suite *
-unit_suite(void)
-{
-	Suite *s = suite_create("top");
-	const TTest *const live[] = { the_first_frame_shows_what_goes_on,
-		what_is_pasted_is_no_command,
-		a_lost_daemon_is_said_within_a_second_and_found_again,
-		the_terminal_is_restored_whatever_ends_it,
-		a_stopped_top_gives_the_terminal_back_and_goes_on,
-		a_worker_is_paused_and_resumed_after_a_question,
-		finished_work_is_rejected_and_accepted,
-		attaching_and_logs_come_back };
-	const TTest *const many[] = { no_size_leaves_a_stale_cell,
-		escapes_in_texts_do_nothing,
-		without_a_terminal_one_frame_is_printed,
-		a_terminal_that_does_not_read_hangs_nothing };
-
-	for (size_t i = 0; i < nitems(live); i++)
-		add(s, begin_live, live[i]);
-	for (size_t i = 0; i < nitems(many); i++)
-		add(s, begin_many, many[i]);
-	add(s, begin_running, no_size_leaves_a_stale_cell_while_workers_run);
-	return s;
 }

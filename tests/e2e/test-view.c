@@ -63,26 +63,6 @@ TEST(a_view_shows_what_goes_on)
 			"grep -q '\"type\": *\"task_completed\"'");
 }
 
-TEST(time_is_recorded_whatever_ends_the_daemon)
-{
-	auto_task(
-	    "a.md", "fake: commit a.txt a\nfake: run %s\n", auto_gate("work"));
-	auto_up(NULL);
-	auto_wait_gate("work");
-	auto_kill9_daemon();
-	auto_up(NULL); /* records what the last one did not */
-	auto_wait_shell("\"$LLMC\" --json report --since 1h | "
-			"grep -q '\"worked_ms\": *[1-9]'");
-	expect_view("head.run_id", "r2");
-	auto_open_gate("work");
-	auto_wait_finished("landed", 1);
-	auto_drain();
-	auto_wait_shell("\"$LLMC\" --json report | "
-			"grep -q '\"idle\": *[1-9]'");
-	auto_wait_shell("\"$LLMC\" --json report | "
-			"grep -q '\"goes_on\": *false'");
-}
-
 /* Something of everything that needs a person. */
 static const char needing[] =
     "{\"head\": {\"failure\": {\"class\": \"C\"}}, "

@@ -10,6 +10,7 @@
 #include "report.h"
 #include "schema.h"
 #include "view.h"
+#include "json-short.h"
 
 #define FROM INT64_C(1769846400000) /* 2026-01-31 08:00 UTC */
 #define HOUR INT64_C(3600000)
@@ -139,15 +140,11 @@ sum_spans(int64_t *sums, size_t *ret_count)
 	struct json_object *workers = part(night.charts, "workers");
 
 	*ret_count = 0;
-	for (size_t i = 0; i < json_object_array_length(workers); i++) {
-		struct json_object *list =
-		    part(json_object_array_get_idx(workers, i), "spans");
+	JSON_EACH (item, workers) {
+		struct json_object *list = part(item, "spans");
 		int64_t end = 0;
 
-		for (size_t j = 0; j < json_object_array_length(list); j++) {
-			struct json_object *span =
-			    json_object_array_get_idx(list, j);
-
+		JSON_EACH (span, list) {
 			ck_assert_int_ge(number(span, 0), end);
 			ck_assert_int_gt(number(span, 1), number(span, 0));
 			end = number(span, 1);
@@ -224,9 +221,8 @@ TEST(pictures_add_up_to_the_report_of_the_same_rows)
 			    want);
 		}
 		list = part(night.charts, "workers");
-		for (size_t i = 0; i < json_object_array_length(list); i++)
-			by_worker += sum_of(part(
-			    json_object_array_get_idx(list, i), "class_ms"));
+		JSON_EACH (row, list)
+			by_worker += sum_of(part(row, "class_ms"));
 		ck_assert_int_eq(by_worker,
 		    json_int_or(part(night.report, "time"), "worker_ms", -1));
 		counts = part(night.report, "counts");
@@ -243,9 +239,8 @@ TEST(pictures_add_up_to_the_report_of_the_same_rows)
 		    json_int_or(money, "tasks_micros", -1));
 		ck_assert_int_ge(json_int_or(money, "earlier_micros", -1), 0);
 		list = part(money, "tasks");
-		for (size_t i = 0; i < json_object_array_length(list); i++)
-			tasks += json_int_or(json_object_array_get_idx(list, i),
-			    "cost_micros", 0);
+		JSON_EACH (item, list)
+			tasks += json_int_or(item, "cost_micros", 0);
 		ck_assert_int_eq(tasks + json_int_or(money, "more_micros", -1),
 		    json_int_or(money, "tasks_micros", -1));
 		money = part(night.report, "money");
@@ -379,14 +374,11 @@ TEST(a_goal_has_its_tree_and_its_critical_path)
 	make();
 	goal = json_object_array_get_idx(part(night.charts, "goals"), 0);
 	nodes = part(goal, "nodes");
-	for (size_t i = 0; i < json_object_array_length(nodes); i++) {
-		struct json_object *node = json_object_array_get_idx(nodes, i);
-
+	JSON_EACH (node, nodes)
 		if (json_bool_or(node, "critical", false))
 			buf_addf(&path, "%s@%d ",
 			    json_string_or(node, "id", ""),
 			    (int)json_int_or(node, "start", -1));
-	}
 	ck_assert_str_eq(path.data, "T1.1@0 T1.2@12 T1.4@36 ");
 	ck_assert_int_eq(json_int_or(goal, "critical_effort", 0), 48);
 	ck_assert_int_eq(json_int_or(goal, "effort", 0), 72);

@@ -6,6 +6,7 @@
 #include "landing-item.h"
 #include "landing-record.h"
 #include "schema.h"
+#include "json-short.h"
 
 static struct landing_record record;
 
@@ -45,9 +46,7 @@ expect_list(struct json_object *list, const char *want)
 	ck_assert_msg(
 	    schema_check(api_find("landing.list")->result, list, "", &err) == 0,
 	    "%s", err.msg);
-	for (size_t i = 0; i < json_object_array_length(items); i++) {
-		struct json_object *item = json_object_array_get_idx(items, i);
-
+	JSON_EACH (item, items) {
 		buf_addf(&text, "%d %s %s in %d: %s; ",
 		    (int)json_int_or(item, "position", 0),
 		    json_string_or(item, "id", ""),

@@ -24,6 +24,9 @@ some(void)
 	return m;
 }
 
+#define EXPECT(series, value) \
+	ck_assert_double_eq_tol(metrics_value(text, series), value, 1e-9)
+
 static const char *const names[] = { "llmc_build_info", "llmc_workers",
 	"llmc_tasks", "llmc_tasks_finished_total",
 	"llmc_task_attempts_failed_total", "llmc_task_duration_seconds",
@@ -46,29 +49,14 @@ TEST(all_names_are_there_from_the_start)
 
 		ck_assert_msg(strstr(text, type) != NULL, "%s", names[i]);
 	}
-	ck_assert_double_eq(
-	    metrics_value(text, "llmc_build_info{version=\"1.2.3\"}"), 1);
-	ck_assert_double_eq(
-	    metrics_value(text, "llmc_workers{mode=\"auto\",status=\"error\"}"),
-	    0);
-	ck_assert_double_eq(
-	    metrics_value(
-		text, "llmc_task_attempts_failed_total{reason=\"conflict\"}"),
-	    0);
-	ck_assert_double_eq(
-	    metrics_value(
-		text, "llmc_tasks_finished_total{outcome=\"dead-letter\"}"),
-	    0);
-	ck_assert_double_eq(
-	    metrics_value(text, "llmc_events_total{type=\"branch_red\"}"), 0);
-	ck_assert_double_eq(
-	    metrics_value(
-		text, "llmc_worker_status_seconds_total{status=\"idle\"}"),
-	    0);
-	ck_assert_double_eq_tol(
-	    metrics_value(text, "llmc_loop_lag_seconds"), 0.004, 1e-9);
-	ck_assert_double_eq(
-	    metrics_value(text, "llmc_heartbeat_timestamp_seconds"), 1000);
+	EXPECT("llmc_build_info{version=\"1.2.3\"}", 1);
+	EXPECT("llmc_workers{mode=\"auto\",status=\"error\"}", 0);
+	EXPECT("llmc_task_attempts_failed_total{reason=\"conflict\"}", 0);
+	EXPECT("llmc_tasks_finished_total{outcome=\"dead-letter\"}", 0);
+	EXPECT("llmc_events_total{type=\"branch_red\"}", 0);
+	EXPECT("llmc_worker_status_seconds_total{status=\"idle\"}", 0);
+	EXPECT("llmc_loop_lag_seconds", 0.004);
+	EXPECT("llmc_heartbeat_timestamp_seconds", 1000);
 }
 
 TEST(what_is_not_known_has_no_sample)
@@ -114,8 +102,6 @@ TEST(figures_are_those_that_were_counted)
 	m.day_cost_limit = 20000000;
 	text = text_of(&m);
 	metrics_lint(text);
-#define EXPECT(series, value) \
-	ck_assert_double_eq_tol(metrics_value(text, series), value, 1e-9)
 	EXPECT("llmc_cost_open_usd", 0.070001);
 	EXPECT("llmc_tokens_total{model=\"model-a\",type=\"output\"}", 700);
 	EXPECT(
@@ -190,10 +176,8 @@ TEST(any_name_of_a_model_is_one_label)
 	m.counters = counters;
 	text = text_of(&m);
 	metrics_lint(text);
-	ck_assert_double_eq(
-	    metrics_value(text,
-		"llmc_tokens_total{model=\"a\\\"} 1?llmc_tasks 7\\\\\","
-		"type=\"input\"}"),
+	EXPECT("llmc_tokens_total{model=\"a\\\"} 1?llmc_tasks 7\\\\\","
+	       "type=\"input\"}",
 	    1);
 	json_object_put(counters);
 }

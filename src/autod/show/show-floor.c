@@ -815,7 +815,6 @@ show_floor_new(struct team_floor *team, struct oversight_floor *oversight,
 	show->web = show_web_new(show);
 	show->report = show_report_new(show);
 	show->replay = show_replay_new(show);
-	show->charts = show_charts_new(show);
 	return show;
 }
 
@@ -825,7 +824,6 @@ show_floor_free(struct show_floor *show)
 	if (show == NULL)
 		return;
 	show_replay_free(show->replay);
-	show_charts_free(show->charts);
 	show_report_free(show->report);
 	show_web_free(show->web);
 	show_desk_free(show->desk);

@@ -1,31 +1,60 @@
 /* SPDX-License-Identifier: ISC */
 
-/* replay.get: how the work on a task went. Conversations are long files, so
- * `llmc replay` reads them, and its answer is passed on. screen.get: what is on
- * a worker's screen now; nothing is read while nobody asks. */
+/* replay.get, how the work on a task went: conversations are long files, so
+ * `llmc replay` reads them, and its answer is passed on. charts.get, the data
+ * of the pictures (charts.h): `autod --look` reads the book for it. screen.get:
+ * what is on a worker's screen now; nothing is read while nobody asks. */
 
 #include "base.h"
 
 #include <sys/queue.h>
 
 #include "agent.h"
+#include "auto.h"
 #include "book-history.h"
 #include "child.h"
 #include "core.h"
 #include "rpc.h"
 #include "serve.h"
 #include "show.h"
+#include "sibling.h"
 #include "state.h"
 #include "task.h"
 #include "tmux.h"
+#include "view.h"
 #include "workspace.h"
 
 #define AT_ONCE_MAX 4
 #define SCREENS_MAX 16
 #define DEADLINE_MS 30000
 
-struct replay_call {
+/* What a child makes for a caller: the JSON that it prints. */
+enum made {
+	MADE_REPLAY,
+	MADE_CHARTS,
+	MADE_COUNT
+};
+
+static const struct {
+	size_t most; /* bytes */
+	const char *before, *after; /* why it failed stands in between */
+	bool says; /* on its standard error, why */
+	const char *busy, *ended;
+	enum api_error ended_code;
+} makes[MADE_COUNT] = {
+	[MADE_REPLAY] = { RPC_LINE_MAX, "llmc replay ",
+	    "; try it in a terminal", false,
+	    "4 others are being read; try again in a moment",
+	    "the daemon is stopping", API_BUSY },
+	[MADE_CHARTS] = { (size_t)8 * 1024 * 1024, "the charts were not made: ",
+	    "", true, "charts are being made; try again in a moment",
+	    "the daemon ended before the charts were made", API_FAILED },
+};
+
+struct made_call {
+	LIST_ENTRY(made_call) entry;
 	struct show_replay *replay;
+	enum made what;
 	struct server_call *call;
 	struct child *child;
 };
@@ -39,53 +68,95 @@ struct screen_call {
 };
 
 struct show_replay {
+	struct show_floor *show;
 	struct core *core;
-	struct fleet *fleet;
 	LIST_HEAD(screen_calls, screen_call) screens;
 	int screen_count;
-	struct replay_call calls[AT_ONCE_MAX]; /* call NULL = free */
+	LIST_HEAD(made_calls, made_call) calls;
+	int counts[MADE_COUNT];
 };
 
 static void
-on_read(const struct child_result *result, void *arg)
+made_free(struct made_call *c)
 {
-	struct replay_call *c = arg;
-	cleanup_buf struct buf text = BUF_INIT, how = BUF_INIT;
-	struct json_object *answer = NULL;
-	struct err err = { 0 };
-
-	c->child = NULL;
-	child_output_text(&result->out, &text);
-	if (child_succeeded(result) &&
-	    json_parse(text.data, text.len, RPC_LINE_MAX, &answer, &err) == 0) {
-		serve_show(c->call, answer);
-	} else {
-		child_result_describe(result, &how);
-		serve_refuse(c->call, API_FAILED,
-		    "llmc replay %s; try it in a terminal", how.data);
-	}
-	c->call = NULL;
+	LIST_REMOVE(c, entry);
+	c->replay->counts[c->what]--;
+	free(c);
 }
 
 static void
-on_get(void *arg, struct server_call *call, struct json_object *params)
+on_made(const struct child_result *result, void *arg)
+{
+	struct made_call *c = arg;
+	cleanup_buf struct buf text = BUF_INIT, why = BUF_INIT;
+	struct json_object *answer = NULL;
+	size_t most = makes[c->what].most;
+	struct err err = { 0 };
+
+	child_output_text(&result->out, &text);
+	if (!child_succeeded(result) || result->out.total > most) {
+		child_result_describe(result, &why);
+		if (makes[c->what].says) {
+			buf_adds(&why, ": ");
+			child_output_text(&result->err, &why);
+		}
+	} else if (json_parse(text.data, text.len, most, &answer, &err) < 0) {
+		buf_adds(&why, err.msg);
+	}
+	if (answer != NULL)
+		serve_show(c->call, answer);
+	else
+		serve_refuse(c->call, API_FAILED, "%s%s%s",
+		    makes[c->what].before, why.data, makes[c->what].after);
+	made_free(c);
+}
+
+/* The call is answered when the program has ended. */
+static void
+make(struct show_replay *replay, enum made what, struct server_call *call,
+    const char *const *argv, const struct buf *input)
+{
+	struct core *core = replay->core;
+	struct child_spec spec = { .argv = argv,
+		.cwd = core->workspace->root,
+		.deadline_ms = DEADLINE_MS,
+		.output_max = makes[what].most };
+	struct made_call *c;
+	struct err err = { 0 };
+
+	if (input != NULL) {
+		spec.input = input->data;
+		spec.input_len = input->len;
+	}
+	if (replay->counts[what] == AT_ONCE_MAX) {
+		serve_refuse(call, API_BUSY, "%s", makes[what].busy);
+		return;
+	}
+	c = xcalloc(1, sizeof *c);
+	c->replay = replay;
+	c->what = what;
+	c->call = call;
+	LIST_INSERT_HEAD(&replay->calls, c, entry);
+	replay->counts[what]++;
+	if (child_spawn(core->loop, &spec, on_made, c, &c->child, &err) < 0) {
+		serve_refuse(call, API_FAILED, "%s", err.msg);
+		made_free(c);
+	}
+}
+
+static void
+on_replay_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct show_replay *replay = arg;
 	struct core *core = replay->core;
 	const char *name = json_string_or(params, "task", "");
-	const struct worker *w = state_find(&core->state, name);
-	bool known = w != NULL || state_task(&core->state, name) != NULL;
+	bool known = state_find(&core->state, name) != NULL ||
+	    state_task(&core->state, name) != NULL;
 	cleanup_free char *from =
 	    xasprintf("%" PRId64, json_int_or(params, "from", 0));
 	const char *const argv[] = { core->llmc, "--root",
 		core->workspace->root, "--json", "replay", name, "--from", from,
 		NULL };
-	const struct child_spec spec = { .argv = argv,
-		.cwd = core->workspace->root,
-		.deadline_ms = DEADLINE_MS,
-		.output_max = RPC_LINE_MAX };
-	struct replay_call *c = replay->calls;
-	struct err err = { 0 };
 
 	if (!known) {
 		struct task *filed = book_find_task(core->book, name);
@@ -93,22 +164,45 @@ on_get(void *arg, struct server_call *call, struct json_object *params)
 		known = filed != NULL;
 		task_free(filed);
 	}
-	while (c < replay->calls + AT_ONCE_MAX && c->call != NULL)
-		c++;
-	if (!known)
+	if (known)
+		make(replay, MADE_REPLAY, call, argv, NULL);
+	else
 		serve_refuse(call, API_UNKNOWN,
 		    "there is no task %s; see: llmc task list", name);
-	else if (c == replay->calls + AT_ONCE_MAX)
-		serve_refuse(call, API_BUSY,
-		    "%d others are being read; try again in a moment",
-		    AT_ONCE_MAX);
-	else if (child_spawn(core->loop, &spec, on_read, c, &c->child, &err) <
-	    0)
-		serve_refuse(call, API_FAILED, "%s", err.msg);
-	else {
-		c->replay = replay;
-		c->call = call;
+}
+
+/* autod --look has what only this daemon knows on its standard input. */
+static void
+on_charts_get(void *arg, struct server_call *call, struct json_object *params)
+{
+	static const char *const sections[] = { "head", "workers", "tasks",
+		"budget" };
+	struct show_replay *replay = arg;
+	cleanup_free char *autod = sibling_find("autod");
+	const char *const argv[] = { autod, "--root",
+		replay->core->workspace->root, "--look", "charts", NULL };
+	cleanup_json struct json_object *asked = json_object_new_object();
+	cleanup_json struct json_object *list = json_object_new_array();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (autod == NULL) {
+		serve_refuse(call, API_FAILED,
+		    "cannot find autod; install it with: make install");
+		return;
 	}
+	for (size_t i = 0; i < nitems(sections); i++)
+		json_object_array_add(
+		    list, json_object_new_string(sections[i]));
+	view_pick(
+	    asked, params, (const char *const[]){ "to_ms", "worker", NULL });
+	if (json_object_object_get_ex(params, "from_ms", NULL))
+		json_set_int(
+		    asked, "since_ms", json_int_or(params, "from_ms", 0));
+	json_set_bool(asked, "active", replay->show->mode->active);
+	json_set_int(asked, "now_ms", clock_wall_ms());
+	json_set(asked, "view", show_snapshot(replay->show, list));
+	json_print(asked, false, &text);
+	make(replay, MADE_CHARTS, call, argv, &text);
 }
 
 /* --- the screen --------------------------------------------------------- */
@@ -152,11 +246,11 @@ on_screen_get(void *arg, struct server_call *call, struct json_object *params)
 {
 	struct show_replay *replay = arg;
 	const char *name = json_string_or(params, "worker", "");
-	struct agent *agent = fleet_find(replay->fleet, name);
+	struct agent *agent = fleet_find(replay->show->fleet, name);
 	struct screen_call *c;
 
 	if (agent == NULL) {
-		fleet_refuse_unknown(replay->fleet, call, name);
+		fleet_refuse_unknown(replay->show->fleet, call, name);
 		return;
 	}
 	if (agent->session == NULL) {
@@ -185,11 +279,13 @@ show_replay_new(struct show_floor *show)
 {
 	struct show_replay *replay = xcalloc(1, sizeof *replay);
 
+	replay->show = show;
 	replay->core = show->core;
-	replay->fleet = show->fleet;
 	LIST_INIT(&replay->screens);
+	LIST_INIT(&replay->calls);
 	serve_handle(show->core, "screen.get", on_screen_get, replay);
-	serve_handle(show->core, "replay.get", on_get, replay);
+	serve_handle(show->core, "replay.get", on_replay_get, replay);
+	serve_handle(show->core, "charts.get", on_charts_get, replay);
 	return replay;
 }
 
@@ -197,6 +293,7 @@ void
 show_replay_free(struct show_replay *replay)
 {
 	struct screen_call *screen;
+	struct made_call *c;
 
 	if (replay == NULL)
 		return;
@@ -205,14 +302,11 @@ show_replay_free(struct show_replay *replay)
 		serve_refuse(screen->call, API_BUSY, "the daemon is stopping");
 		screen_free(screen);
 	}
-	for (size_t i = 0; i < AT_ONCE_MAX; i++) {
-		struct replay_call *c = &replay->calls[i];
-
-		if (c->child != NULL)
-			child_abandon(c->child);
-		if (c->call != NULL)
-			serve_refuse(
-			    c->call, API_BUSY, "the daemon is stopping");
+	while ((c = LIST_FIRST(&replay->calls)) != NULL) {
+		child_abandon(c->child);
+		serve_refuse(c->call, makes[c->what].ended_code, "%s",
+		    makes[c->what].ended);
+		made_free(c);
 	}
 	free(replay);
 }

@@ -14,7 +14,7 @@
  *   show-hosts.c    the other hosts of a fleet
  *   show-spans.c    how workers spend their time
  *   show-report.c   reports to people.report_command
- *   show-charts.c   charts.get
+ *   show-replay.c   replay.get, charts.get, screen.get
  */
 #ifndef SHOW_H
 #define SHOW_H
@@ -24,7 +24,6 @@
 
 struct auto_mode;
 struct buf;
-struct show_charts;
 struct show_desk;
 struct show_follower;
 struct show_hosts;
@@ -59,7 +58,6 @@ struct show_floor {
 	struct show_web *web;
 	struct show_report *report;
 	struct show_replay *replay;
-	struct show_charts *charts;
 };
 
 /* Registers itself as a floor, and its methods. oversight and hosts may be
@@ -181,13 +179,6 @@ show_spans_sum(const struct show_spans *spans, int64_t now_ms, int64_t *uses);
  * on, so that the row stays the same meanwhile. */
 void show_spans_fill(
     struct show_spans *spans, const char *worker, struct json_object *row);
-
-/* --- charts ------------------------------------------------------------- */
-
-/* charts.get: the data of the pictures (charts.h), made by a child that reads
- * the book. */
-struct show_charts *show_charts_new(struct show_floor *show);
-void show_charts_free(struct show_charts *charts);
 
 /* --- reports ------------------------------------------------------------ */
 

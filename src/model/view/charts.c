@@ -657,8 +657,6 @@ charts_make(const struct report_inputs *in, struct json_object *report,
 	return m.charts;
 }
 
-/* --- its shape ------------------------------------------------------- */
-
 static const struct schema numbers_of = {
 	.fields = &(const struct schema_field){ .type = SCHEMA_INT },
 };

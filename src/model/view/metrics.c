@@ -534,8 +534,6 @@ add_ratio(struct buf *out, const char *kind, int64_t used, int64_t limit)
 	buf_addf(out, "%.6f\n", (double)used / (double)limit);
 }
 
-/* --- the daemon ------------------------------------------------------ */
-
 static void
 add_process(const struct metrics_process *p, struct buf *out)
 {

@@ -304,8 +304,6 @@ report_verdict(struct json_object *report, const char *failure)
 	json_set(report, "verdict", json);
 }
 
-/* --- shapes ---------------------------------------------------------- */
-
 static const struct schema verdict =
     SCHEMA_SHAPE(SCHEMA_IS("level", STRING, NULL, .choices = report_levels),
 	SCHEMA_IS("words", STRING, "how it went, in one sentence"));

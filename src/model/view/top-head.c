@@ -274,8 +274,6 @@ struct head {
 	struct grid *grid;
 };
 
-/* --- the daemon ------------------------------------------------------ */
-
 /* room: columns that are seen. */
 static void
 add_daemon(
