@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "config.h"
-#include "fleet-task.h"
+#include "autod-private.h"
 #include "git-ask.h"
 #include "loop.h"
 #include "settings.h"

@@ -5,7 +5,7 @@
 #include "core.h"
 #include "show.h"
 #include "fleet.h"
-#include "floors.h"
+#include "autod-private.h"
 #include "forge-floor.h"
 #include "hosts-floor.h"
 #include "landing.h"

@@ -7,7 +7,7 @@
 #include "charts.h"
 #include "history.h"
 #include "jsonl.h"
-#include "look-private.h"
+#include "autod-private.h"
 #include "metrics.h"
 #include "plan-floor.h"
 #include "plan.h"

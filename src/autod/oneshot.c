@@ -8,7 +8,7 @@
 #include "api-work.h"
 #include "core.h"
 #include "loop.h"
-#include "oneshot.h"
+#include "autod-private.h"
 #include "persist.h"
 #include "rpc.h"
 #include "serve.h"

@@ -14,7 +14,7 @@
 #include "state-book.h"
 #include "state-upgrade.h"
 #include "state.h"
-#include "store-task.h"
+#include "autod-private.h"
 #include "workspace.h"
 
 static int

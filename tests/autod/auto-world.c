@@ -261,6 +261,15 @@ auto_world_turn(int prompts)
 	return auto_world_agent();
 }
 
+struct agent *
+auto_world_begin_turn(const char *settings, const char *text)
+{
+	auto_world_begin(settings);
+	auto_world_task("a.md", text);
+	auto_world_live();
+	return auto_world_turn(1);
+}
+
 struct task_look {
 	const char *task;
 	struct agent *agent;

@@ -55,6 +55,8 @@ void auto_world_fails(const char *class);
 struct agent *auto_world_agent(void);
 /* Run the loop until auto-1 is in a turn with its n-th prompt. */
 struct agent *auto_world_turn(int prompts);
+/* Begin, with a task of this text, until auto-1 is in its first turn. */
+struct agent *auto_world_begin_turn(const char *settings, const char *text);
 /* Run the loop until a worker is in a turn on this task. */
 struct agent *auto_world_turn_on(const char *task);
 /* Commit a change in its worktree. */

@@ -135,6 +135,7 @@ fleet_world_end(void)
 	end_agents();
 	buf_release(&fleet_world.moves);
 	free(fleet_world.reason);
+	clock_virtual_end();
 }
 
 struct agent *
@@ -348,4 +349,20 @@ fleet_world_is_at(const struct agent *agent, const char *step)
 {
 	return agent->op != NULL &&
 	    strcmp(operation_step_name(&agent->op->op), step) == 0;
+}
+
+int
+fleet_world_spooled(void)
+{
+	const char *count =
+	    floor_world_sh("ls .llmc/run/adam/spool | grep -c json || true");
+
+	return (int)strtol(count, NULL, 10);
+}
+
+void
+fleet_world_expect(const struct agent *agent, enum worker_status status)
+{
+	ck_assert_str_eq(worker_status_name(agent->worker->status),
+	    worker_status_name(status));
 }

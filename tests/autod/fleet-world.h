@@ -59,6 +59,9 @@ fleet_world_spool(struct agent *agent, const char *event, const char *data);
 /* The same, and wait for the answer; what a Stop is answered, "" = nothing. */
 const char *fleet_world_stop(struct agent *agent);
 
+/* How many events lie in the spool of adam. */
+int fleet_world_spooled(void);
+void fleet_world_expect(const struct agent *agent, enum worker_status status);
 /* Let the loop run for so long. */
 void fleet_world_run(int64_t ms);
 

@@ -20,12 +20,8 @@ begin_guarded(const char *settings)
 {
 	cleanup_free char *text =
 	    xasprintf("protected_paths = [\"b.txt\"]\n%s", settings);
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(text, "First\n");
 
-	auto_world_begin(text);
-	auto_world_task("a.md", "First\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait(is_for_person, agent);
@@ -59,10 +55,7 @@ TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 	struct agent *agent;
 
 	ck_assert_uint_eq(nitems(paths), PATHS);
-	auto_world_begin("");
-	auto_world_task("a.md", "First\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
+	agent = auto_world_begin_turn("", "First\n");
 	floor_world_wt("auto-1", work);
 	fake_session_turn_ends(agent->session, "Done.");
 	floor_world_wait(is_for_person, agent);

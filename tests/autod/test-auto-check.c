@@ -23,12 +23,8 @@
 static struct agent *
 begin_turn(const char *settings)
 {
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(settings, "Do it\n");
 
-	auto_world_begin(settings);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	auto_world_work("b.txt");
 	auto_world_told("task_assigned t1; ");
 	return agent;

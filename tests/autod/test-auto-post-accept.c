@@ -26,12 +26,8 @@ static void
 begin_landing(const char *settings)
 {
 	cleanup_free char *text = xasprintf("%s%s", COMMAND, settings);
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(text, "Do it\n");
 
-	auto_world_begin(text);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 }

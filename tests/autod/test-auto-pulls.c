@@ -36,12 +36,6 @@ propose(void *arg, struct task *task, const struct landing_item *item)
 
 static const struct auto_pulls pulls = { proposes, propose };
 
-static struct task *
-task_of(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 /* auto-1 has finished its n-th turn, and its work is handed over. */
 static void
 work(int n, const char *file)
@@ -100,10 +94,10 @@ TEST(work_is_handed_over_and_its_worker_is_free)
 	auto_set_pulls(auto_world.mode, &pulls, NULL);
 	auto_world_live();
 	floor_world_settle();
-	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
-	ck_assert_str_eq(task_of("t1")->from, above.commit);
-	ck_assert_int_eq(outcome_pull_merged(auto_world.mode, task_of("t1"),
-			     above.commit, true),
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
+	ck_assert_str_eq(auto_world_of("t1")->from, above.commit);
+	ck_assert_int_eq(outcome_pull_merged(auto_world.mode,
+			     auto_world_of("t1"), above.commit, true),
 	    0);
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
@@ -128,7 +122,7 @@ TEST(work_is_reviewed_before_it_is_handed_over)
 	    above.proposed == n && auto_world.core->state.landings.count == 0);
 	assert_proposed("one.txt 1");
 	outcome_pull_back(
-	    auto_world.mode, task_of("t1"), "Please add a test.", NULL);
+	    auto_world.mode, auto_world_of("t1"), "Please add a test.", NULL);
 	auto_world_turn(2);
 	auto_world_work("two.txt");
 	fake_session_turn_ends(auto_world_agent()->session, "Done.");
@@ -153,7 +147,7 @@ TEST(one_that_is_too_many_waits_without_its_worker)
 	auto_world_task("b.md", "Second\n");
 	auto_world_patrol();
 	auto_world_turn_on("t2");
-	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 	above.wait = NULL;
 	landings_kick(auto_world.landings);
 	floor_world_until(above.proposed == (int){ 1 } &&
@@ -169,16 +163,18 @@ TEST(what_comes_back_goes_on_from_there)
 	work(1, "one.txt");
 	floor_world_sh("echo m >m.txt; git add m.txt; git commit -qm theirs");
 	outcome_pull_back(
-	    auto_world.mode, task_of("t1"), "The job unit is red.", NULL);
+	    auto_world.mode, auto_world_of("t1"), "The job unit is red.", NULL);
 	work(2, "two.txt");
 	prompt = fake_session_prompt(auto_world_agent()->session);
 	ck_assert_ptr_nonnull(strstr(prompt, "The job unit is red."));
 	assert_proposed("one.txt two.txt 1"); /* on top of theirs */
 	/* Enough: a person is asked, and says no. */
-	outcome_pull_back(auto_world.mode, task_of("t1"), "Red.", "Again?");
-	ck_assert_int_eq(task_of("t1")->step, TASK_PARKED);
+	outcome_pull_back(
+	    auto_world.mode, auto_world_of("t1"), "Red.", "Again?");
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_PARKED);
 	ck_assert_int_eq(
-	    outcome_drop(auto_world.mode, task_of("t1"), "closed", NULL), 0);
+	    outcome_drop(auto_world.mode, auto_world_of("t1"), "closed", NULL),
+	    0);
 	auto_world_wait_done();
 	auto_world_filed("t1 aborted; ");
 	ck_assert_str_eq(floor_world_sh("git for-each-ref "
@@ -193,14 +189,14 @@ TEST_ROWS(what_was_not_merged_is_salvaged, 2)
 	begin();
 	work(1, "one.txt");
 	outcome_pull_back(
-	    auto_world.mode, task_of("t1"), "The job unit is red.", NULL);
+	    auto_world.mode, auto_world_of("t1"), "The job unit is red.", NULL);
 	if (_i == 0) {
 		outcome_attempt_failed(
 		    auto_world.mode, auto_world_turn(2), "no idea");
 	} else { /* merged as it was before */
 		work(2, "two.txt");
 		ck_assert_int_eq(outcome_pull_merged(auto_world.mode,
-				     task_of("t1"), "main", false),
+				     auto_world_of("t1"), "main", false),
 		    0);
 	}
 	auto_world_wait_done();

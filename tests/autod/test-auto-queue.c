@@ -16,12 +16,6 @@
 	"done; test ! -e b.txt || test -e "                                    \
 	"pass || { echo words; exit $(cat ../../status); }\"\n"
 
-static struct task *
-task_of(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 static struct landing_item *
 item_of(const char *task)
 {
@@ -101,7 +95,7 @@ begin_released(const char *settings)
 	auto_world_task("b.md", "Second\n");
 	auto_world_patrol();
 	agent = auto_world_turn_on("t2");
-	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 	ck_assert_ptr_null(item_of("t1")->worker);
 	ck_assert_str_eq(floor_world_wt("auto-1",
 			     "git log -1 --format=%s; git status --porcelain"),
@@ -149,7 +143,7 @@ TEST_ROWS(a_worker_that_is_not_needed_stays, 2)
 	else
 		expect_an_hour();
 	auto_world_patrol();
-	ck_assert_int_eq(task_of("t1")->step, TASK_ASSIGNED);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_ASSIGNED);
 	ck_assert_str_eq(item_of("t1")->worker, "auto-1");
 	ck_assert_uint_eq(auto_world.core->state.task_count, 1);
 	allow("0");
@@ -171,8 +165,8 @@ TEST(a_worker_is_released_to_fix_the_branch)
 	    "echo m >b.txt; git add b.txt; git commit -qm meanwhile");
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn_on("t2");
-	ck_assert_str_eq(task_of("t2")->source, "fix");
-	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+	ck_assert_str_eq(auto_world_of("t2")->source, "fix");
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 	auto_world_work("pass");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done();
@@ -189,7 +183,7 @@ TEST_ROWS(what_fails_goes_to_the_next_worker, 2)
 	begin_released("");
 	allow("1");
 	auto_world_wait("sent_back t1; ");
-	ck_assert_int_eq(task_of("t1")->step, TASK_WAITING);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_WAITING);
 	ck_assert_ptr_null(item_of("t1"));
 	if (_i == 1) {
 		auto_world_reopen();
@@ -201,7 +195,7 @@ TEST_ROWS(what_fails_goes_to_the_next_worker, 2)
 	ck_assert_ptr_nonnull(strstr(prompt, "First\n"));
 	ck_assert_ptr_nonnull(strstr(prompt, "but it has not landed"));
 	ck_assert_ptr_nonnull(strstr(prompt, "words"));
-	ck_assert_int_eq(task_of("t1")->attempts, 1);
+	ck_assert_int_eq(auto_world_of("t1")->attempts, 1);
 	/* Its own tree, kept by a ref. */
 	ck_assert_str_eq(floor_world_wt("auto-1",
 			     "git log --format=%s -2; git diff HEAD "
@@ -240,7 +234,7 @@ TEST(what_conflicts_goes_to_the_next_worker)
 	    "git rev-parse refs/llmc/queue/q1");
 	auto_world_patrol();
 	auto_world_wait("sent_back t1; ");
-	ck_assert_str_eq(task_of("t1")->from, head);
+	ck_assert_str_eq(auto_world_of("t1")->from, head);
 	allow("0");
 	finish("t2", "c.txt");
 	agent = auto_world_turn_on("t1");
@@ -318,8 +312,8 @@ TEST(a_queued_task_without_an_item_waits_again)
 	record = &auto_world.core->state.landings;
 	landing_record_remove(record, item_of("t1"));
 	auto_world_patrol();
-	ck_assert_int_eq(task_of("t1")->step, TASK_WAITING);
-	ck_assert_int_eq(task_of("t1")->attempts, 0);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_WAITING);
+	ck_assert_int_eq(auto_world_of("t1")->attempts, 0);
 }
 
 /* --- the checkout ---------------------------------------------------- */
@@ -424,14 +418,14 @@ TEST_ROWS(a_worker_is_lost_during_the_move, 2)
 	struct agent *agent = begin_moving();
 
 	op_reset(agent, NULL);
-	ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 	ck_assert_ptr_null(agent->worker->task);
 	if (_i == 1)
 		floor_world_sh("echo mine >b.txt");
 	floor_world_store_answer();
 	if (_i == 1) {
 		auto_world_wait("waiting; ");
-		ck_assert_int_eq(task_of("t1")->step, TASK_QUEUED);
+		ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 		floor_world_sh("rm b.txt");
 	}
 	auto_world_wait_done();

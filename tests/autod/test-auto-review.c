@@ -11,22 +11,13 @@
 #define APPROVES "It is right.\n\nverdict: approve\n"
 #define FINDS    "verdict: findings\nfindings:\n- b.txt:1: wrong\n"
 
-static struct task *
-task(const char *id)
-{
-	return state_task(&auto_world.core->state, id);
-}
-
 /* The author is in its turn. */
 static void
 begin_work(const char *more)
 {
 	cleanup_free char *settings = xasprintf("review = \"codex\"\n%s", more);
 
-	auto_world_begin(settings);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	auto_world_turn(1);
+	auto_world_begin_turn(settings, "Do it\n");
 }
 
 /* It has finished, and the reviewer is in its turn. */
@@ -82,8 +73,8 @@ TEST(what_is_approved_lands)
 
 	ck_assert_str_eq(reviewer->worker->name, "team-1");
 	ck_assert_str_eq(floor_world_wt("team-1", "git rev-parse HEAD"), head);
-	ck_assert_str_eq(task("t1")->attempt.review_of, head);
-	ck_assert_int_eq(task("t1")->attempt.review, REVIEW_OPEN);
+	ck_assert_str_eq(auto_world_of("t1")->attempt.review_of, head);
+	ck_assert_int_eq(auto_world_of("t1")->attempt.review, REVIEW_OPEN);
 	says(reviewer, APPROVES);
 	lands("add b.txt");
 	ck_assert_ptr_nonnull(
@@ -97,8 +88,8 @@ TEST(a_review_is_paid_for_by_its_task)
 
 	fake_session_uses(reviewer->session, 1000);
 	floor_world_settle();
-	ck_assert_int_ge(task("t1")->tokens, 1000);
-	ck_assert_int_eq(task("t2")->tokens, 0);
+	ck_assert_int_ge(auto_world_of("t1")->tokens, 1000);
+	ck_assert_int_eq(auto_world_of("t2")->tokens, 0);
 	says(reviewer, APPROVES);
 	lands("add b.txt");
 }
@@ -119,12 +110,13 @@ TEST(findings_are_a_turn_of_the_author)
 	/* It insists: the same commit is not reviewed again. */
 	says(auto_world_agent(), "It is right as it is.");
 	floor_world_until(auto_world_agent()->worker->for_person);
-	ck_assert_int_eq(task("t1")->attempt.review_rounds, REVIEW_ROUNDS);
+	ck_assert_int_eq(
+	    auto_world_of("t1")->attempt.review_rounds, REVIEW_ROUNDS);
 	ck_assert_ptr_nonnull(
 	    strstr(auto_world_agent()->worker->reason, "b.txt:1: wrong"));
 	ck_assert_ptr_nonnull(strstr(
 	    auto_world_agent()->worker->reason, "It is right as it is."));
-	ck_assert_ptr_null(task("t4"));
+	ck_assert_ptr_null(auto_world_of("t4"));
 }
 
 /* What was approved is not what is there. */
@@ -185,7 +177,8 @@ TEST(a_person_accepts_it_without_the_review)
 	struct floor_call *call;
 
 	begin_review();
-	seen = xasprintf(",\"commit\":\"%s\"", task("t1")->attempt.review_of);
+	seen = xasprintf(
+	    ",\"commit\":\"%s\"", auto_world_of("t1")->attempt.review_of);
 	call = floor_world_call("worker.accept", "auto-1", seen);
 	floor_world_answer(call);
 	ck_assert_int_eq(floor_call_code(call), 0);
@@ -199,16 +192,16 @@ TEST(a_review_that_nobody_waits_for_is_dropped)
 
 	begin_review();
 	seen = xasprintf(",\"text\":\"no\",\"commit\":\"%s\"",
-	    task("t1")->attempt.review_of);
+	    auto_world_of("t1")->attempt.review_of);
 	call = floor_world_call("worker.reject", "auto-1", seen);
 	floor_world_answer(call);
 	ck_assert_int_eq(floor_call_code(call), 0);
 	auto_world_turn(2);
 	auto_world_patrol();
 	floor_world_settle();
-	ck_assert_ptr_null(task("t2"));
+	ck_assert_ptr_null(auto_world_of("t2"));
 	/* The reviewer has not failed. */
-	ck_assert_int_eq(task("t1")->attempt.review_tries, 0);
+	ck_assert_int_eq(auto_world_of("t1")->attempt.review_tries, 0);
 	amend();
 	says(auto_world_agent(), "Done.");
 	says(auto_world_turn_on("t3"), APPROVES);
@@ -222,7 +215,7 @@ TEST(a_reviewer_that_fails_is_replaced)
 
 	says(reviewer, "Looks good to me.");
 	reviewer = auto_world_turn_on("t3");
-	ck_assert_int_eq(task("t1")->attempt.review_tries, 1);
+	ck_assert_int_eq(auto_world_of("t1")->attempt.review_tries, 1);
 	says(reviewer, NULL);
 	floor_world_until(auto_world_agent()->worker->for_person);
 	floor_world_settle();
@@ -270,7 +263,7 @@ TEST(a_reviewer_that_a_person_resets_is_replaced)
 	struct task *review;
 
 	begin_review();
-	review = task("t2");
+	review = auto_world_of("t2");
 	ck_assert_int_eq(json_parse(approves, strlen(approves), 4096,
 			     &review->attempt.report, NULL),
 	    0);
@@ -279,8 +272,8 @@ TEST(a_reviewer_that_a_person_resets_is_replaced)
 	person("worker.reset", "team-1");
 	says(auto_world_turn_on("t2"), FINDS);
 	auto_world_turn(2);
-	ck_assert_int_eq(task("t1")->attempt.review, REVIEW_FINDINGS);
-	ck_assert_int_eq(task("t1")->attempt.review_tries, 0);
+	ck_assert_int_eq(auto_world_of("t1")->attempt.review, REVIEW_FINDINGS);
+	ck_assert_int_eq(auto_world_of("t1")->attempt.review_tries, 0);
 }
 
 /* Killed again and again, like its successor: then a person decides. */
@@ -303,7 +296,8 @@ TEST(reviewers_that_die_on_and_on_are_asked_about)
 {
 	begin_review();
 	floor_world_wait(dies_on, NULL);
-	ck_assert_int_eq(task("t1")->attempt.review_tries, REVIEW_TRIES);
+	ck_assert_int_eq(
+	    auto_world_of("t1")->attempt.review_tries, REVIEW_TRIES);
 	assert_has(auto_world_agent()->worker->reason, "llmc accept auto-1");
 }
 
@@ -311,7 +305,7 @@ TEST(reviewers_that_die_on_and_on_are_asked_about)
 static bool
 has_review(void *arg)
 {
-	struct task *review = task("t2");
+	struct task *review = auto_world_of("t2");
 
 	(void)arg;
 	if (review != NULL)
@@ -324,11 +318,11 @@ TEST_ROWS(a_review_that_no_sandbox_fits_is_asked_about, 2)
 	begin_work("");
 	auto_world_work("b.txt");
 	if (_i == 0)
-		xstrset(&task("t1")->sandbox, "strict");
+		xstrset(&auto_world_of("t1")->sandbox, "strict");
 	fake_session_turn_ends(auto_world_agent()->session, "Done.");
 	if (_i == 1) {
 		floor_world_wait_closely(has_review, NULL);
-		xstrset(&task("t1")->sandbox, "strict");
+		xstrset(&auto_world_of("t1")->sandbox, "strict");
 	}
 	floor_world_until(auto_world_agent()->worker->for_person);
 	assert_has(auto_world_agent()->worker->reason,
@@ -360,9 +354,9 @@ TEST(findings_wait_for_the_budget)
 	fake_session_uses(reviewer->session, 2000);
 	floor_world_settle();
 	says(reviewer, FINDS);
-	while (task("t1")->step != TASK_PARKED)
+	while (auto_world_of("t1")->step != TASK_PARKED)
 		floor_world_settle();
-	ck_assert_int_eq(task("t1")->ask, ASK_BUDGET);
+	ck_assert_int_eq(auto_world_of("t1")->ask, ASK_BUDGET);
 	ck_assert_int_eq(fake_session_prompts(auto_world_agent()->session), 1);
 }
 
@@ -374,7 +368,7 @@ TEST(findings_without_a_turn_left_are_for_a_person)
 	fake_session_turn_ends(auto_world_agent()->session, "Done.");
 	says(auto_world_turn_on("t2"), FINDS);
 	floor_world_until(auto_world_agent()->worker->for_person);
-	ck_assert_int_eq(task("t1")->attempt.review_rounds, 0);
+	ck_assert_int_eq(auto_world_of("t1")->attempt.review_rounds, 0);
 }
 
 TEST(a_reviewer_whose_worker_fails_is_replaced)

@@ -56,12 +56,8 @@ begin_unwritten(void)
 
 TEST(a_task_goes_its_way)
 {
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(NULL, "Do it\n");
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "Do it"));
 	auto_world_folder("doing: a.md; ");
@@ -81,12 +77,8 @@ TEST(a_task_goes_its_way)
 
 TEST(a_task_without_a_change_is_done)
 {
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(NULL, "Look at it\n");
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Look at it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	fake_session_turn_ends(agent->session, "It is fine as it is.");
 	auto_world_wait_done();
 	auto_world_filed("t1 no_changes; ");
@@ -100,12 +92,9 @@ static const char leave_over[] = "echo 1 >.worktrees/auto-1/left.txt";
 
 TEST(a_task_that_keeps_failing_ends)
 {
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(
+	    "max_attempts = 2\nmax_turns = 1\n", "Do it\n");
 
-	auto_world_begin("max_attempts = 2\nmax_turns = 1\n");
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	floor_world_sh(leave_over);
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn(2);
@@ -155,12 +144,8 @@ TEST_ROWS(a_task_that_is_answered_while_it_is_parked_goes_on, 2)
 {
 	const struct task *t;
 	struct session_record *s;
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(NULL, "Do it\n");
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	s = &agent->worker->session;
 	xstrset(&s->id, "c1");
 	xstrset(&s->transcript, "/c1.jsonl");
@@ -207,10 +192,7 @@ TEST_ROWS(an_answer_is_for_what_was_asked, nitems(asked_again))
 	struct agent *agent;
 	struct task *t;
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
+	agent = auto_world_begin_turn(NULL, "Do it\n");
 	t = auto_world.core->state.tasks[0];
 	t->ask = asked_again[_i].ask;
 	task_answer(t, "Tabs.");
@@ -225,12 +207,8 @@ TEST_ROWS(an_answer_is_for_what_was_asked, nitems(asked_again))
 
 TEST(work_that_landed_elsewhere_is_done)
 {
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(NULL, "Do it\n");
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	emit(auto_world.core,
 	    &(struct event){ .kind = EVENT_WORK_LANDED_ELSEWHERE,
 		.worker = agent->worker->name });
@@ -262,10 +240,7 @@ TEST(a_task_survives_its_daemon)
 {
 	struct agent *agent;
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	auto_world_turn(1);
+	auto_world_begin_turn(NULL, "Do it\n");
 	auto_world_reopen();
 	auto_world_live();
 	agent = auto_world_turn(1);
@@ -317,10 +292,7 @@ TEST(an_outcome_that_was_written_is_told)
 {
 	struct task *t;
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	auto_world_turn(1);
+	auto_world_begin_turn(NULL, "Do it\n");
 	t = auto_world.core->state.tasks[0];
 	task_settle(t, OUTCOME_ABORTED, "enough", 1);
 	ck_assert_int_eq(persist_flush(auto_world.core, NULL), 0);
@@ -347,12 +319,8 @@ TEST(what_nobody_began_is_given_back)
 
 TEST(what_nobody_has_waits_again)
 {
-	struct agent *agent;
+	struct agent *agent = auto_world_begin_turn(NULL, "Do it\n");
 
-	auto_world_begin(NULL);
-	auto_world_task("a.md", "Do it\n");
-	auto_world_live();
-	agent = auto_world_turn(1);
 	xstrset(&agent->worker->task, NULL);
 	auto_world_patrol();
 	auto_world_told("task_assigned t1; orphaned t1; ");

@@ -6,26 +6,12 @@
 
 #define HALF_AN_HOUR (30 * 60 * 1000)
 
-static void
-expect_status(const struct agent *agent, enum worker_status status)
-{
-	ck_assert_str_eq(worker_status_name(agent->worker->status),
-	    worker_status_name(status));
-}
-
 /* From here on, time is the test's. */
 static void
 begin(void)
 {
 	fleet_world_begin_working(NULL);
 	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
-}
-
-static void
-end(void)
-{
-	fleet_world_end();
-	clock_virtual_end();
 }
 
 /* Its turn fails. */
@@ -61,11 +47,11 @@ TEST(a_limit_is_waited_for)
 
 	begin();
 	until = hit_limit(fleet_world.adam);
-	expect_status(fleet_world.adam, WORKER_LIMITED);
+	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
 	ck_assert_int_eq(fleet_world.adam->worker->until_ms, until);
 	ck_assert_int_eq(fleet_world.told[EVENT_WAITING], 1);
 	fleet_world_run(HALF_AN_HOUR - 2000);
-	expect_status(fleet_world.adam, WORKER_LIMITED);
+	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
 	ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], 0);
 	fleet_world_run(2100);
 	ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], 1);
@@ -74,7 +60,6 @@ TEST(a_limit_is_waited_for)
 	fleet_world_submit(fleet_world.adam);
 	fleet_world_moved("adam:limited adam:starting adam:working ");
 	ck_assert_int_eq(fleet_world.adam->worker->until_ms, 0);
-	end();
 }
 
 /* The account's limit is everybody's who would run into it next. */
@@ -99,21 +84,20 @@ TEST(a_limit_is_the_accounts)
 	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
 
 	hit_limit(fleet_world.adam);
-	expect_status(eve, WORKER_LIMITED);
-	expect_status(cain, WORKER_LIMITED);
-	expect_status(abel, WORKER_WORKING);
+	fleet_world_expect(eve, WORKER_LIMITED);
+	fleet_world_expect(cain, WORKER_LIMITED);
+	fleet_world_expect(abel, WORKER_WORKING);
 	ck_assert_int_eq(fleet_world.told[EVENT_WAITING], 1);
 	ck_assert_int_eq(cain->worker->limit_tries, 0); /* it was adam's */
 	buf_clear(&fleet_world.tmux->trace);
 	fleet_world_run(HALF_AN_HOUR + 100);
-	expect_status(eve, WORKER_IDLE);
-	expect_status(abel, WORKER_WORKING);
+	fleet_world_expect(eve, WORKER_IDLE);
+	fleet_world_expect(abel, WORKER_WORKING);
 	/* cain has his prompt on its way already, and needs no other. */
 	ck_assert_int_eq(cain->worker->session.step, PROMPT_PASTED);
 	ck_assert_ptr_nonnull(strstr(cain->worker->session.pending, "do that"));
 	fleet_world_submit(cain);
-	expect_status(cain, WORKER_WORKING);
-	end();
+	fleet_world_expect(cain, WORKER_WORKING);
 }
 
 /* Of the agent that one logs in to in the same way: another kind has another
@@ -131,9 +115,8 @@ TEST(a_limit_is_that_of_the_kind)
 	fleet_world_wait_up(cain);
 	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
 	hit_limit(fleet_world.adam);
-	expect_status(eve, WORKER_IDLE);
-	expect_status(cain, WORKER_LIMITED);
-	end();
+	fleet_world_expect(eve, WORKER_IDLE);
+	fleet_world_expect(cain, WORKER_LIMITED);
 }
 
 TEST(a_limit_that_names_no_time)
@@ -143,7 +126,7 @@ TEST(a_limit_that_names_no_time)
 		int64_t wait = i * 5 * 60 * 1000;
 
 		fail_turn(fleet_world.adam, "rate_limit", "too many requests");
-		expect_status(fleet_world.adam, WORKER_LIMITED);
+		fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
 		ck_assert_int_le(llabs(fleet_world.adam->worker->until_ms -
 				     clock_wall_ms() - wait),
 		    100);
@@ -151,9 +134,8 @@ TEST(a_limit_that_names_no_time)
 		fleet_world_run(wait + 100);
 		ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], i);
 		fleet_world_submit(fleet_world.adam);
-		expect_status(fleet_world.adam, WORKER_WORKING);
+		fleet_world_expect(fleet_world.adam, WORKER_WORKING);
 	}
-	end();
 }
 
 /* A person does not have to wait. */
@@ -164,10 +146,9 @@ TEST(a_message_ends_the_waiting)
 	floor_world_done(
 	    floor_world_call("worker.message", "adam", ",\"text\":\"go on\""));
 	fleet_world_submit(fleet_world.adam);
-	expect_status(fleet_world.adam, WORKER_WORKING);
+	fleet_world_expect(fleet_world.adam, WORKER_WORKING);
 	fleet_world_run(HALF_AN_HOUR + 100);
 	ck_assert_int_eq(fleet_world.told[EVENT_LIMIT_OVER], 0);
-	end();
 }
 
 /* Its agent may end meanwhile; the next one goes on. */
@@ -177,7 +158,7 @@ TEST(an_agent_that_ends_while_it_waits)
 	hit_limit(fleet_world.adam);
 	fleet_world_kill(fleet_world.adam);
 	fleet_world_run(1000);
-	expect_status(fleet_world.adam, WORKER_LIMITED);
+	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
 	ck_assert_int_eq(fleet_world.adam->worker->crashes, 0);
 	ck_assert_int_eq(fleet_world.told[EVENT_AGENT_EXITED], 0);
 	ck_assert_int_eq(
@@ -185,8 +166,7 @@ TEST(an_agent_that_ends_while_it_waits)
 	fleet_world_run(HALF_AN_HOUR);
 	fleet_world_wait_up(fleet_world.adam);
 	fleet_world_submit(fleet_world.adam);
-	expect_status(fleet_world.adam, WORKER_WORKING);
-	end();
+	fleet_world_expect(fleet_world.adam, WORKER_WORKING);
 }
 
 /* --- the policy ------------------------------------------------------- */
@@ -204,7 +184,7 @@ policy_limited(void *arg, struct agent *agent, bool outage, const char *text,
 	struct policy *policy = arg;
 
 	ck_assert_str_ne(text, "");
-	expect_status(agent, WORKER_LIMITED);
+	fleet_world_expect(agent, WORKER_LIMITED);
 	policy->limits++;
 	policy->outages += outage;
 	policy->until_ms = until_ms;
@@ -216,7 +196,7 @@ policy_error(void *arg, struct agent *agent, const char *text)
 	struct policy *policy = arg;
 
 	ck_assert_str_eq(text, "a picture is broken");
-	expect_status(agent, WORKER_WORKING);
+	fleet_world_expect(agent, WORKER_WORKING);
 	policy->errors++;
 	return policy->takes_errors;
 }
@@ -236,8 +216,8 @@ TEST(an_outage_is_one_workers)
 	fleet_world_wait_up(eve);
 	fleet_set_policy(floor_world.fleet, &fleet_policy, &policy);
 	fail_turn(fleet_world.adam, "server_error", "API Error: 500");
-	expect_status(fleet_world.adam, WORKER_LIMITED);
-	expect_status(eve, WORKER_IDLE);
+	fleet_world_expect(fleet_world.adam, WORKER_LIMITED);
+	fleet_world_expect(eve, WORKER_IDLE);
 	ck_assert_int_eq(policy.limits, 1);
 	ck_assert_int_eq(policy.outages, 1);
 	ck_assert_int_eq(policy.until_ms, fleet_world.adam->worker->until_ms);
@@ -255,13 +235,13 @@ TEST_ROWS(a_login_is_for_all, 2)
 	fail_turn(fleet_world.adam, "authentication_failed", "401");
 	turn_failure(eve, "authentication_failed", "401");
 	eve->worker->on_hold = _i == 1;
-	expect_status(fleet_world.adam, WORKER_PAUSED);
-	expect_status(eve, WORKER_PAUSED);
+	fleet_world_expect(fleet_world.adam, WORKER_PAUSED);
+	fleet_world_expect(eve, WORKER_PAUSED);
 	floor_world_answer(fleet_world_hook(
 	    fleet_world.adam, "UserPromptSubmit", "{\"prompt\":\"continue\"}"));
-	expect_status(eve, WORKER_PAUSED); /* that says nothing yet */
+	fleet_world_expect(eve, WORKER_PAUSED); /* that says nothing yet */
 	fleet_world_stop(fleet_world.adam);
-	expect_status(eve, _i == 1 ? WORKER_PAUSED : WORKER_IDLE);
+	fleet_world_expect(eve, _i == 1 ? WORKER_PAUSED : WORKER_IDLE);
 }
 
 /* What a person has to settle, and what nobody has a name for. */
@@ -291,10 +271,10 @@ TEST_ROWS(an_error_is_for_a_person, nitems(error_rows))
 	ck_assert_int_eq(policy.limits, 0);
 	ck_assert_int_eq(fleet_world.told[EVENT_TURN_FAILED], 1);
 	if (row->reason != NULL) {
-		expect_status(fleet_world.adam, WORKER_PAUSED);
+		fleet_world_expect(fleet_world.adam, WORKER_PAUSED);
 		ck_assert_str_eq(fleet_world.adam->worker->reason, row->reason);
 	} else {
-		expect_status(fleet_world.adam, WORKER_WORKING);
+		fleet_world_expect(fleet_world.adam, WORKER_WORKING);
 	}
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED] +
 		fleet_world.told[EVENT_LOGIN_NEEDED],
@@ -305,7 +285,7 @@ TEST(an_error_that_says_nothing)
 {
 	fleet_world_begin_working(NULL);
 	fail_turn(fleet_world.adam, "unknown", "");
-	expect_status(fleet_world.adam, WORKER_PAUSED);
+	fleet_world_expect(fleet_world.adam, WORKER_PAUSED);
 	ck_assert_ptr_nonnull(
 	    strstr(fleet_world.adam->worker->reason, "without a"));
 }

@@ -17,20 +17,6 @@ hurry(void)
 	clock_virtual_begin(clock_mono_ms(), clock_wall_ms());
 }
 
-static void
-end(void)
-{
-	fleet_world_end();
-	clock_virtual_end();
-}
-
-static void
-expect_status(const struct agent *agent, enum worker_status status)
-{
-	ck_assert_str_eq(worker_status_name(agent->worker->status),
-	    worker_status_name(status));
-}
-
 /* A turn that is cut off goes on in the next session. */
 TEST(a_crash_is_resumed)
 {
@@ -39,7 +25,7 @@ TEST(a_crash_is_resumed)
 	hurry();
 	fleet_world_kill(fleet_world.adam);
 	fleet_world_wait_launched(fleet_world.adam);
-	expect_status(fleet_world.adam, WORKER_OFFLINE);
+	fleet_world_expect(fleet_world.adam, WORKER_OFFLINE);
 	ck_assert_int_eq(fleet_world.told[EVENT_AGENT_EXITED], 1);
 	ck_assert_int_eq(fleet_world.adam->worker->crashes, 1);
 	ck_assert(fleet_world.adam->resuming);
@@ -47,7 +33,6 @@ TEST(a_crash_is_resumed)
 	fleet_world_wait_pasted(fleet_world.adam);
 	fleet_world_submit(fleet_world.adam);
 	fleet_world_moved("adam:offline adam:starting adam:working ");
-	end();
 }
 
 /* Its process ends, or lives without its session. */
@@ -75,7 +60,7 @@ TEST_ROWS(crashes_end_in_error, 2)
 		ck_assert_int_gt(pause, i == 1 ? -1000 : last);
 		last = pause;
 		fleet_world_wait_up(fleet_world.adam);
-		expect_status(fleet_world.adam, WORKER_IDLE);
+		fleet_world_expect(fleet_world.adam, WORKER_IDLE);
 	}
 	crash(fleet_world.adam, _i == 1);
 	floor_world_wait_status(fleet_world.adam, WORKER_ERROR);
@@ -86,7 +71,6 @@ TEST_ROWS(crashes_end_in_error, 2)
 	fleet_world_run(600000);
 	ck_assert_int_eq(
 	    session_phase(fleet_world.adam->session), SESSION_NONE);
-	end();
 }
 
 /* The list of sessions may be older than one of them. */
@@ -99,7 +83,7 @@ TEST(a_session_is_given_up_when_it_is_missing_twice)
 	ck_assert_int_eq(fleet_world.told[EVENT_SESSION_GONE], 0);
 	life_patrol(floor_world.core);
 	floor_world_until(fleet_world.told[EVENT_SESSION_GONE] == 1);
-	expect_status(fleet_world.adam, WORKER_OFFLINE);
+	fleet_world_expect(fleet_world.adam, WORKER_OFFLINE);
 }
 
 static bool
@@ -119,9 +103,8 @@ TEST_ROWS(an_interruption_in_the_session, 2)
 	fleet_world_begin_working(NULL);
 	fleet_set_policy(floor_world.fleet, &policy, &driven);
 	agent_session_events.interrupted(fleet_world.adam);
-	expect_status(fleet_world.adam, WORKER_PAUSED);
+	fleet_world_expect(fleet_world.adam, WORKER_PAUSED);
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], driven);
-	end();
 }
 
 /* A session that does not report: parked for a person; where nobody sits beside
@@ -141,7 +124,6 @@ TEST_ROWS(an_unreported_start, 2)
 	    fleet_world.told[EVENT_START_UNREPORTED], driven ? 2 : 0);
 	ck_assert_int_eq(fleet_world.told[EVENT_LAUNCHING], driven ? 3 : 1);
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 1);
-	end();
 }
 
 /* What is not taken is given to the next session. */
@@ -157,9 +139,8 @@ TEST(an_undelivered_prompt)
 	ck_assert_int_eq(fleet_world.adam->worker->session.pending_refused, 1);
 	fleet_world_start(fleet_world.adam, "startup");
 	fleet_world_submit(fleet_world.adam);
-	expect_status(fleet_world.adam, WORKER_WORKING);
+	fleet_world_expect(fleet_world.adam, WORKER_WORKING);
 	ck_assert_int_eq(fleet_world.adam->worker->session.pending_refused, 0);
-	end();
 }
 
 /* But not to one after the other for ever. */
@@ -193,7 +174,6 @@ TEST_ROWS(a_prompt_that_no_session_takes, 2)
 	    session_phase(fleet_world.adam->session), SESSION_NONE);
 	ck_assert_int_eq(
 	    fleet_world.told[EVENT_PROMPT_NOT_TAKEN], DELIVERY_SESSIONS);
-	end();
 }
 
 /* Trust is given in a file behind a symbolic link: no watch sees that, but a
@@ -222,7 +202,7 @@ TEST_ROWS(trust_that_only_a_patrol_sees, 2)
 	    0);
 	adam->worker->on_hold = held;
 	life_patrol(floor_world.core);
-	expect_status(adam, held ? WORKER_PAUSED : WORKER_OFFLINE);
+	fleet_world_expect(adam, held ? WORKER_PAUSED : WORKER_OFFLINE);
 	ck_assert_int_eq(fleet_world.told[EVENT_LAUNCH_UNBLOCKED], !held);
 	if (!held)
 		fleet_world_wait_up(adam);
@@ -247,7 +227,6 @@ TEST(four_launches_at_once)
 	ck_assert_int_eq(launching, 4);
 	for (size_t i = 0; i < 6; i++)
 		fleet_world_wait_up(agents[i]);
-	end();
 }
 
 /* The daemon cannot know its sessions: it says why, and leaves no registration
@@ -329,15 +308,6 @@ leave_inner(const char *worker)
 	return pid;
 }
 
-static int
-spooled(void)
-{
-	const char *count =
-	    floor_world_sh("ls .llmc/run/adam/spool | grep -c json || true");
-
-	return (int)strtol(count, NULL, 10);
-}
-
 TEST(one_that_left_something_does_not_delay_the_others)
 {
 	struct agent *eve;
@@ -359,13 +329,13 @@ TEST(one_that_left_something_does_not_delay_the_others)
 	    session_phase(fleet_world.adam->session), SESSION_ENDING);
 	ck_assert_int_eq(kill(inner, 0), 0);
 	ck_assert_int_eq(fleet_world.told[EVENT_CLEARED], 0);
-	ck_assert_int_eq(spooled(), 1);
+	ck_assert_int_eq(fleet_world_spooled(), 1);
 	floor_world_until(fleet_world.told[EVENT_CLEARED] > 0);
 	ck_assert_int_eq(
 	    waitid(P_PID, (id_t)inner, &info, WEXITED | WNOHANG), 0);
 	ck_assert_int_eq(info.si_pid, inner);
 	fleet_world_wait_up(fleet_world.adam);
-	ck_assert_int_eq(spooled(), 0);
+	ck_assert_int_eq(fleet_world_spooled(), 0);
 }
 
 static void
@@ -388,7 +358,7 @@ TEST(a_spool_that_is_closed_half_drained_does_not_delay_the_others)
 	fleet_world.adam->clearing = true;
 	hooks_drain_then(hooks, on_drained, &drained);
 	floor_world_until(drained);
-	ck_assert_int_gt(spooled(), 0);
+	ck_assert_int_gt(fleet_world_spooled(), 0);
 	fleet_world.adam->clearing = false;
 	hooks_drain_then(hooks, on_drained, &again);
 	floor_world_until(again);

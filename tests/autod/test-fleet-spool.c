@@ -8,16 +8,6 @@
 
 static const char typed_text[] = "{\"prompt\":\"typed by hand\"}";
 
-/* How many events lie in the spool. */
-static int
-spooled(void)
-{
-	const char *count =
-	    floor_world_sh("ls .llmc/run/adam/spool | grep -c json || true");
-
-	return (int)strtol(count, NULL, 10);
-}
-
 /* Somebody typed a prompt into the session of adam, who is idle; the daemon has
  * heard of it, but not that it is written. */
 static void
@@ -30,7 +20,7 @@ type_unwritten(bool written)
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
 	floor_world_until(floor_world_store_waits());
 	fleet_world_moved("adam:working ");
-	ck_assert_int_eq(spooled(), 1);
+	ck_assert_int_eq(fleet_world_spooled(), 1);
 }
 
 TEST(removed_after_the_write)
@@ -39,10 +29,10 @@ TEST(removed_after_the_write)
 	/* It is not taken again, however often somebody looks. */
 	for (int i = 0; i < 3; i++)
 		hooks_drain(floor_world.fleet->hooks);
-	ck_assert_int_eq(spooled(), 1);
+	ck_assert_int_eq(fleet_world_spooled(), 1);
 	fleet_world_moved("");
 	floor_world_store_answer();
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	ck_assert_str_eq(fleet_world.adam->worker->prompt, "typed by hand");
 }
 
@@ -56,16 +46,15 @@ TEST(many_that_wait_for_the_write)
 	type_unwritten(false);
 	for (int i = 0; i < many; i++)
 		fleet_world_spool(fleet_world.adam, "PreToolUse", "{}");
-	floor_world_until(((const struct fleet_world *)&fleet_world)
-			      ->adam->worker->session.open_tools >= MANY);
+	floor_world_until(fleet_world.adam->worker->session.open_tools >= MANY);
 	for (int i = 0; i < 2; i++) {
 		hooks_drain(floor_world.fleet->hooks);
 		ck_assert_int_eq(
 		    fleet_world.adam->worker->session.open_tools, many);
 	}
-	ck_assert_int_eq(spooled(), 1 + many);
+	ck_assert_int_eq(fleet_world_spooled(), 1 + many);
 	floor_world_store_answer();
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	ck_assert_int_eq(fleet_world.adam->worker->session.open_tools, many);
 }
 
@@ -79,7 +68,7 @@ TEST_ROWS(a_daemon_that_dies_in_between, 2)
 	floor_world.store_held = floor_world.store_untold = false;
 	fleet_world_reopen();
 	ck_assert_int_eq(fleet_world.told[EVENT_ADOPTED], 1);
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	fleet_world_moved(written ? "" : "adam:working ");
 	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_WORKING);
 	ck_assert_str_eq(fleet_world.adam->worker->prompt, "typed by hand");
@@ -101,7 +90,7 @@ TEST_ROWS(a_stop_that_comes_again, 2)
 	floor_world.store_held = floor_world.store_untold = false;
 	fleet_world_reopen();
 	floor_world_wait_status(fleet_world.adam, WORKER_NEEDS_REVIEW);
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	floor_world_settle();
 	fleet_world_moved("adam:needs_review ");
 }
@@ -111,7 +100,7 @@ stop_early(void)
 {
 	fleet_world_spool(fleet_find(floor_world.fleet, "adam"), "Stop", "{}");
 	fleet_world_run(50); /* whoever watches it looks */
-	ck_assert_int_eq(spooled(), 1);
+	ck_assert_int_eq(fleet_world_spooled(), 1);
 }
 
 /* The next daemon is there, and has not found the session yet. */
@@ -124,7 +113,7 @@ TEST(a_stop_before_the_session_is_adopted)
 	fleet_world.unbegun = stop_early;
 	fleet_world_reopen();
 	floor_world_wait_status(fleet_world.adam, WORKER_NEEDS_REVIEW);
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 }
 
 /* A state that cannot be written keeps them, too. */
@@ -137,9 +126,9 @@ TEST(the_state_cannot_be_written)
 	floor_world_wait_status(fleet_world.adam, WORKER_WORKING);
 	fleet_world_run(50);
 	ck_assert_int_ge(fleet_world.told[EVENT_STATE_UNWRITTEN], 1);
-	ck_assert_int_eq(spooled(), 1);
+	ck_assert_int_eq(fleet_world_spooled(), 1);
 	floor_world.store_fails = false;
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	fleet_world_moved("adam:working ");
 }
 
@@ -150,7 +139,7 @@ TEST(the_spool_comes_first)
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
 	floor_world_done(fleet_world_hook(fleet_world.adam, "Stop", "{}"));
 	fleet_world_moved("adam:working adam:no_changes ");
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 }
 
 /* More than are taken at once, and what is of no use to anybody. */
@@ -163,7 +152,7 @@ TEST(a_full_spool)
 	for (int i = 0; i < 40; i++)
 		fleet_world_spool(fleet_world.adam, "PreToolUse", "{}");
 	fleet_world_spool(fleet_world.adam, "UserPromptSubmit", typed_text);
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	ck_assert_int_eq(fleet_world.adam->worker->session.open_tools, 40);
 	fleet_world_moved("adam:working ");
 }
@@ -196,7 +185,7 @@ TEST(a_flood)
 	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert(drained);
 	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	ck_assert_int_eq(adam->worker->session.open_tools, many - 1);
 }
 
@@ -209,7 +198,7 @@ TEST(what_is_not_for_us_is_removed)
 	fleet_world.adam->worker->session.generation++;
 	floor_world_sh("sed s/adam/eve/ .llmc/run/adam/spool/*.json "
 		       ">.llmc/run/adam/spool/01HF7YAT00TESTTESTTESTTEST.json");
-	floor_world_until(spooled() == 0);
+	floor_world_until(fleet_world_spooled() == 0);
 	fleet_world_moved("");
 }
 

@@ -17,7 +17,7 @@
 #include "core.h"
 #include "emit.h"
 #include "show.h"
-#include "floors.h"
+#include "autod-private.h"
 #include "jsonl.h"
 #include "loop.h"
 #include "persist.h"

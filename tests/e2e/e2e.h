@@ -47,7 +47,7 @@ void e2e_need_boxes(const char *options);
 /* Run llmc, git or a shell script in dir (NULL: the scratch directory).
  * Arguments end with NULL. In the script, "$LLMC" and "$AUTOD" are the
  * programs, and "$STATE" prints the state of the root in which it runs
- * (autod/look.h). */
+ * (autod/autod-private.h). */
 struct e2e_run *e2e_llmc(const char *dir, ...) __attribute__((sentinel));
 struct e2e_run *e2e_llmcv(const char *dir, const char *const *args);
 struct e2e_run *e2e_sh(const char *dir, const char *script);
@@ -82,7 +82,7 @@ struct json_object *e2e_load(const char *path);
 /* The state that was committed in this root: NULL if there is none. The caller
  * puts it. And replace it, while no daemon runs. */
 struct json_object *e2e_state(const char *root);
-/* What autod --look answers (autod/look.h), asked again only if the
+/* What autod --look answers (autod/autod-private.h), asked again only if the
  * book has changed: a wait looks every few milliseconds. The caller puts it;
  * NULL = it cannot be read. */
 struct json_object *

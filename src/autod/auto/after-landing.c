@@ -7,7 +7,6 @@
 #include "auto.h"
 #include "backoff.h"
 #include "emit.h"
-#include "fleet.h"
 #include "landing-item.h"
 #include "landing.h"
 #include "life.h"

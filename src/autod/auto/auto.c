@@ -12,7 +12,6 @@
 #include "book-history.h"
 #include "core.h"
 #include "emit.h"
-#include "fleet.h"
 #include "intake.h"
 #include "landing.h"
 #include "ledger.h"

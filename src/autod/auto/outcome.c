@@ -8,7 +8,6 @@
 #include "book-history.h"
 #include "contract.h"
 #include "emit.h"
-#include "fleet.h"
 #include "git-freeze.h"
 #include "git.h"
 #include "intake.h"

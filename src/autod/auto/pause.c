@@ -12,7 +12,6 @@
 #include "auto.h"
 #include "emit.h"
 #include "excerpt.h"
-#include "fleet.h"
 #include "git-facts.h"
 #include "worker-op.h"
 #include "intake.h"

@@ -8,7 +8,6 @@
 #include "auto.h"
 #include "box-plan.h"
 #include "emit.h"
-#include "fleet.h"
 #include "intake.h"
 #include "landing.h"
 #include "life.h"

@@ -55,12 +55,12 @@ refuse(struct server_call *call, const struct err *err)
 
 static void
 answer(struct auto_mode *mode, struct server_call *call, const char *task,
-    const char *status)
+    const char *what, const char *word)
 {
 	struct json_object *result = json_object_new_object();
 
 	json_set_string(result, "task", task);
-	json_set_string(result, "status", status);
+	json_set_string(result, what, word);
 	serve_reply(mode->core, call, result);
 }
 
@@ -220,7 +220,7 @@ retry_filed(
 	persist_changed(mode->core);
 	intake_take(mode);
 	scheduler_look(mode);
-	answer(mode, call, id, "waiting");
+	answer(mode, call, id, "status", "waiting");
 }
 
 /* Its file is gone: it becomes a new one. */
@@ -282,7 +282,7 @@ retry_in_source(struct auto_mode *mode, struct server_call *call,
 		return;
 	}
 	intake_changed(mode);
-	answer(mode, call, key, "todo");
+	answer(mode, call, key, "status", "todo");
 }
 
 static void
@@ -300,13 +300,13 @@ on_retry(void *arg, struct server_call *call, struct json_object *params)
 		persist_changed(mode->core);
 		EMIT(mode->core, EVENT_TASK_RESUMED, .task = ours->id);
 		scheduler_look(mode);
-		answer(mode, call, ours->id, "waiting");
+		answer(mode, call, ours->id, "status", "waiting");
 		return;
 	}
 	if (ours != NULL && task_asks(ours)) { /* it is being put aside */
 		task_answer(ours, NULL);
 		persist_changed(mode->core);
-		answer(mode, call, ours->id, "waiting");
+		answer(mode, call, ours->id, "status", "waiting");
 		return;
 	}
 	old = find_filed(mode->core, name);
@@ -368,17 +368,6 @@ on_edit(void *arg, struct server_call *call, struct json_object *params)
 
 /* --- priority -------------------------------------------------------- */
 
-static void
-answer_priority(struct auto_mode *mode, struct server_call *call,
-    const char *task, enum priority priority)
-{
-	struct json_object *result = json_object_new_object();
-
-	json_set_string(result, "task", task);
-	json_set_string(result, "priority", priority_name(priority));
-	serve_reply(mode->core, call, result);
-}
-
 /* Also in the source, where possible: it may get the task back. */
 static void
 prioritize_ours(struct auto_mode *mode, struct server_call *call,
@@ -397,7 +386,7 @@ prioritize_ours(struct auto_mode *mode, struct server_call *call,
 		source_prioritize(mode->source, t->key, priority, NULL);
 	persist_changed(mode->core);
 	scheduler_look(mode);
-	answer_priority(mode, call, t->id, priority);
+	answer(mode, call, t->id, "priority", priority_name(priority));
 }
 
 static void
@@ -412,7 +401,7 @@ prioritize_in_source(struct auto_mode *mode, struct server_call *call,
 	if (source_prioritize(source, key, priority, &err) < 0)
 		refuse(call, &err);
 	else
-		answer_priority(mode, call, key, priority);
+		answer(mode, call, key, "priority", priority_name(priority));
 }
 
 static void
@@ -452,7 +441,7 @@ drop_ours(struct auto_mode *mode, struct server_call *call, struct task *t,
 		    call, r == -EBUSY ? API_BUSY : API_STATUS, "%s", err.msg);
 		return;
 	}
-	answer(mode, call, id, "aborted");
+	answer(mode, call, id, "status", "aborted");
 }
 
 static void
@@ -467,7 +456,7 @@ drop_in_source(
 	if (source_drop(source, key, &err) < 0)
 		refuse(call, &err);
 	else
-		answer(mode, call, key, "dropped");
+		answer(mode, call, key, "status", "dropped");
 }
 
 static void

@@ -8,7 +8,6 @@
 #include "auto.h"
 #include "box-plan.h"
 #include "emit.h"
-#include "fleet.h"
 #include "git-facts.h"
 #include "git.h"
 #include "outcome.h"

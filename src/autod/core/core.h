@@ -20,7 +20,6 @@ struct emitter;
 struct err;
 struct event_stream;
 struct git;
-struct git_home;
 struct heartbeat;
 struct life;
 struct loop;

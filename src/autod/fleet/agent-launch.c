@@ -10,7 +10,6 @@
 #include "core.h"
 #include "emit.h"
 #include "fleet-private.h"
-#include "fleet.h"
 #include "git-clone.h"
 #include "git-private.h"
 #include "git-worktree.h"

@@ -5,7 +5,6 @@
 #include "agent.h"
 #include "emit.h"
 #include "fleet-private.h"
-#include "fleet.h"
 #include "git-facts.h"
 #include "ladder.h"
 #include "life.h"

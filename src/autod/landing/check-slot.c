@@ -11,7 +11,6 @@
 #include "git.h"
 #include "identity.h"
 #include "landing-private.h"
-#include "loop.h"
 #include "operation.h"
 #include "place.h"
 #include "settings.h"

@@ -17,7 +17,6 @@ struct check_slot;
 struct checkout_watch;
 struct core;
 struct err;
-struct json_object;
 struct landing_facts;
 struct landing_item;
 struct landing_plan;
@@ -31,7 +30,6 @@ struct queue_facts;
 struct queue_move;
 struct queue_slot;
 struct server_call;
-struct worker;
 
 /* Freezes a worker's commit and puts it into the landing queue. */
 

@@ -5,7 +5,6 @@
 #include "api-work.h"
 #include "check-book.h"
 #include "emit.h"
-#include "fleet.h"
 #include "git-freeze.h"
 #include "landing-item.h"
 #include "landing-list.h"
