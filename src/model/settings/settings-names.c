@@ -98,18 +98,17 @@ name_ok(const struct named *named, const char *path)
 	return text_is_name(name);
 }
 
-/* The path of the row that a path would have; the caller frees it. */
-static char *
-general_path(const char *path)
+char *
+settings_general_path(const char *path, size_t *ret_part)
 {
 	const struct named *named = named_of(path);
-	const char *rest;
+	size_t len = named != NULL ? named_len(named, path) : 0;
 
-	if (named == NULL)
+	*ret_part = 0;
+	if (named == NULL || path[len] != '.')
 		return xstrdup(path);
-	rest = path + named_len(named, path);
-	return rest[0] == '.' ? xasprintf("%s%s", named->general, rest + 1) :
-				xstrdup(path);
+	*ret_part = len + 1;
+	return xasprintf("%s%s", named->general, path + len + 1);
 }
 
 static const struct setting *
@@ -125,7 +124,8 @@ const struct setting *
 settings_find(const char *path, bool *ret_worker)
 {
 	const struct named *named = named_of(path);
-	cleanup_free char *general = general_path(path);
+	size_t part;
+	cleanup_free char *general = settings_general_path(path, &part);
 	const struct setting *row;
 
 	if (named != NULL && !name_ok(named, path))
@@ -188,13 +188,13 @@ settings_describe_unknown(const char *path, struct buf *out)
 	else {
 		cleanup_free char *general = NULL;
 		const char *near;
-		size_t len;
+		size_t len, part;
 
 		buf_addf(out, "%s: no such setting", path);
 		/* "workers.adam.modle", if the row of the nearest one is one
 		 * of that table. */
 		named = named_of(path);
-		general = general_path(path);
+		general = settings_general_path(path, &part);
 		near = nearest(general);
 		if (near == NULL)
 			return;

@@ -43,4 +43,8 @@ extern const char *const agent_kind_or_none[];
 extern const struct setting settings_agent_keys[];
 extern const size_t settings_agent_key_count;
 
+/* The path of the row of "workers.adam.model": "defaults.model", owned by the
+ * caller. *ret_part: the length of "workers.adam."; 0 = the path is its own. */
+char *settings_general_path(const char *path, size_t *ret_part);
+
 #endif

@@ -164,43 +164,15 @@ static const struct settings_alias aliases[] = {
 	SAME(SETTINGS_AGENT "typicalLatency", SETTINGS_AGENT "typical_latency"),
 };
 
-/* Tables with a table for every name, and what the keys of it begin with in the
- * list above. */
-static const struct {
-	const char *prefix, *general;
-} alias_named[] = {
-	{ "workers.", DEFAULTS },
-	{ "agents.", SETTINGS_AGENT },
-};
-
-/* Length of "workers.adam." in a path, 0 for others; *ret_general: what is to
- * stand there instead. */
-static size_t
-named_part(const char *path, const char **ret_general)
-{
-	for (size_t i = 0; i < nitems(alias_named); i++) {
-		size_t len = strlen(alias_named[i].prefix);
-		const char *dot;
-
-		if (strncmp(path, alias_named[i].prefix, len) != 0)
-			continue;
-		*ret_general = alias_named[i].general;
-		dot = strchr(path + len, '.');
-		return dot != NULL ? (size_t)(dot + 1 - path) : 0;
-	}
-	return 0;
-}
-
 /* NULL if path is no other name. *ret_path, owned by the caller: the setting
  * that it means, of the same worker for "workers.adam.skip_permissions", of the
  * same agent for "agents.coder.costTier"; NULL for one that is gone. */
 static const struct settings_alias *
 settings_alias_find(const char *path, char **ret_path)
 {
-	const char *prefix = "";
-	size_t part = named_part(path, &prefix);
-	cleanup_free char *general =
-	    part > 0 ? xasprintf("%s%s", prefix, path + part) : xstrdup(path);
+	size_t part;
+	cleanup_free char *general = settings_general_path(path, &part);
+	size_t prefix = strlen(general) - strlen(path + part);
 
 	for (size_t i = 0; i < nitems(aliases); i++) {
 		const char *setting = aliases[i].path;
@@ -208,10 +180,9 @@ settings_alias_find(const char *path, char **ret_path)
 		if (strcmp(aliases[i].name, general) != 0)
 			continue;
 		if (setting != NULL)
-			*ret_path = part == 0 ?
-			    xstrdup(setting) :
-			    xasprintf("%.*s%s", (int)part, path,
-				setting + strlen(prefix));
+			*ret_path = part == 0 ? xstrdup(setting) :
+						xasprintf("%.*s%s", (int)part,
+						    path, setting + prefix);
 		return &aliases[i];
 	}
 	return NULL;
