@@ -91,7 +91,7 @@ TEST(fence_is_longer_than_any_in_the_text)
 {
 	cleanup_buf struct buf out = BUF_INIT;
 
-	excerpt_fence("a\n````", &out);
+	excerpt_fence("a\n````", "", &out);
 	ck_assert_str_eq(out.data, "`````\na\n````\n`````\n");
 }
 

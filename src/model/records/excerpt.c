@@ -91,22 +91,15 @@ fence_len(const char *s)
 	return longest + 1;
 }
 
-static void
-add_ticks(struct buf *out, size_t len)
-{
-	while (len-- > 0)
-		buf_addc(out, '`');
-	buf_addc(out, '\n');
-}
-
 void
-excerpt_fence(const char *text, struct buf *out)
+excerpt_fence(const char *text, const char *kind, struct buf *out)
 {
-	size_t len = fence_len(text);
+	size_t ticks = fence_len(text), len = strlen(text);
+	cleanup_free char *fence = xcalloc(1, ticks + 1);
 
-	add_ticks(out, len);
-	buf_addf(out, "%s\n", text);
-	add_ticks(out, len);
+	memset(fence, '`', ticks);
+	buf_addf(out, "%s%s\n%s%s%s\n", fence, kind, text,
+	    len > 0 && text[len - 1] == '\n' ? "" : "\n", fence);
 }
 
 void
@@ -127,7 +120,7 @@ excerpt_add(const char *output, struct buf *out)
 	if (tail.len < text.len)
 		buf_addf(out, "(The first %zu bytes are left out.)\n",
 		    text.len - tail.len);
-	excerpt_fence(tail.data, out);
+	excerpt_fence(tail.data, "", out);
 }
 
 /* Length of a Markdown mark at the start of a line (with the blank after it):

@@ -26,9 +26,9 @@ void excerpt_tail(
  * printed by progress bars, ends a line. */
 void excerpt_plain(const char *text, struct buf *out);
 
-/* Append the text, which should not end with a newline, as a fenced block that
- * nothing in it can close. */
-void excerpt_fence(const char *text, struct buf *out);
+/* Append the text as a fenced block of that kind ("json", "" = plain), which no
+ * line of it can end: nothing in it is markup or a mention. */
+void excerpt_fence(const char *text, const char *kind, struct buf *out);
 
 /* The first line of a text (may be NULL) that has any letters, without marks of
  * Markdown and at most max bytes; owned by the caller. NULL = there is none. */

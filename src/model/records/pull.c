@@ -4,6 +4,7 @@
 
 #include <strings.h>
 
+#include "excerpt.h"
 #include "pull.h"
 #include "remedy-mask.h"
 #include "schema.h"
@@ -555,22 +556,6 @@ publish(const char *text, size_t max, const char *const *hidden)
 	return buf_take(&out);
 }
 
-/* As code: nothing in it mentions, closes or shows anything. */
-static void
-add_code(struct buf *out, const char *text)
-{
-	cleanup_free char *fence = NULL;
-	size_t longest = 2, run = 0;
-
-	for (const char *s = text; *s != '\0'; s++) {
-		run = *s == '`' ? run + 1 : 0;
-		longest = run > longest ? run : longest;
-	}
-	fence = xcalloc(1, longest + 2);
-	memset(fence, '`', longest + 1);
-	buf_addf(out, "%stext\n%s\n%s\n", fence, text, fence);
-}
-
 void
 pull_body(const struct pull_facts *facts, struct buf *out)
 {
@@ -585,12 +570,12 @@ pull_body(const struct pull_facts *facts, struct buf *out)
 		buf_addf(out, "For #%" PRId64 ".\n\n", facts->issue);
 	if (summary != NULL && summary[0] != '\0') {
 		buf_adds(out, "What was done, as the agent says it:\n\n");
-		add_code(out, summary);
+		excerpt_fence(summary, "text", out);
 		buf_addc(out, '\n');
 	}
 	if (check != NULL && check[0] != '\0') {
 		buf_adds(out, "This check has passed:\n\n");
-		add_code(out, check);
+		excerpt_fence(check, "text", out);
 		buf_addc(out, '\n');
 	} else {
 		buf_adds(out, "No check was run before.\n\n");
@@ -650,7 +635,7 @@ pull_reply(
 		    publish(row->said, FORGE_WORDS_MAX, hidden);
 
 		buf_addc(out, '\n');
-		add_code(out, said);
+		excerpt_fence(said, "text", out);
 	}
 }
 

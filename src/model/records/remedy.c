@@ -155,7 +155,7 @@ add_section(const struct section *section, const struct remedy_facts *facts,
 	if (part.len < clean.len)
 		buf_adds(out, "(Shortened.)\n\n");
 	trim_end(&part);
-	excerpt_fence(part.data, out);
+	excerpt_fence(part.data, "", out);
 }
 
 /* "- Name: text", all on one line. */
@@ -358,7 +358,7 @@ add_logs(const struct remedy_facts *facts, size_t room, struct buf *out)
 		if (logs[i].len == 0)
 			buf_adds(out, "It is empty.\n");
 		else
-			excerpt_fence(part.data, out);
+			excerpt_fence(part.data, "", out);
 		buf_release(&logs[i]);
 	}
 	if (count < facts->log_count)

@@ -3,6 +3,7 @@
 #include "base.h"
 #include "backoff.h"
 #include "channel.h"
+#include "excerpt.h"
 #include "id.h"
 #include "message.h"
 #include "moment.h"
@@ -603,27 +604,6 @@ message_issue_title(const struct message *r, struct buf *out)
 			out->data[i] = ' ';
 }
 
-/* In a block whose fence no line of the text can end: nothing in it is markup
- * or a mention. */
-static void
-add_fenced(const char *text, const char *kind, struct buf *out)
-{
-	size_t longest = 2, run = 0;
-
-	for (const char *c = text; *c != '\0'; c++) {
-		run = *c == '`' ? run + 1 : 0;
-		if (run > longest)
-			longest = run;
-	}
-	for (size_t i = 0; i <= longest; i++)
-		buf_addc(out, '`');
-	buf_addf(out, "%s\n%s%s", kind, text,
-	    text[0] != '\0' && text[strlen(text) - 1] == '\n' ? "" : "\n");
-	for (size_t i = 0; i <= longest; i++)
-		buf_addc(out, '`');
-	buf_addc(out, '\n');
-}
-
 static void
 add_row(struct buf *out, const char *name, const char *value)
 {
@@ -651,7 +631,7 @@ add_detection(struct json_object *detection, struct buf *out)
 	    value != NULL) {
 		json_print(value, true, &evidence);
 		buf_adds(out, "\nEvidence:\n\n");
-		add_fenced(evidence.data, "json", out);
+		excerpt_fence(evidence.data, "json", out);
 	}
 	if (json_object_object_get_ex(detection, "recommendations", &value)) {
 		struct json_object *list = value;
@@ -668,7 +648,7 @@ add_detection(struct json_object *detection, struct buf *out)
 		if (text.len == 0)
 			return;
 		buf_adds(out, "\nRecommendations:\n\n");
-		add_fenced(text.data, "", out);
+		excerpt_fence(text.data, "", out);
 	}
 }
 
@@ -725,12 +705,12 @@ add_report(const struct message *r, struct buf *out)
 	add_row(out, "Repository", r->root);
 	add_row(out, "Event", r->id);
 	buf_adds(out, "\n### Issue\n\n");
-	add_fenced(reason_of(r), "", out);
+	excerpt_fence(reason_of(r), "", out);
 	for (size_t i = 0; r->options != NULL && r->options[i] != NULL; i++)
 		buf_addf(&options, "%zu. %s\n", i + 1, r->options[i]);
 	if (options.len > 0) {
 		buf_adds(out, "\nOptions:\n\n");
-		add_fenced(options.data, "", out);
+		excerpt_fence(options.data, "", out);
 	}
 	for (size_t i = 0; r->earlier != NULL && r->earlier[i] != NULL; i++)
 		buf_addf(&earlier, "%s\n", r->earlier[i]);
@@ -738,7 +718,7 @@ add_report(const struct message *r, struct buf *out)
 		buf_addf(
 		    out, "\nIt happened %d times. Before that:\n\n", r->count);
 	if (earlier.len > 0)
-		add_fenced(earlier.data, "", out);
+		excerpt_fence(earlier.data, "", out);
 	if (r->detection != NULL)
 		add_detection(r->detection, out);
 	if (r->intervention != NULL) {

@@ -378,7 +378,7 @@ add_diff(const char *diff, size_t len, struct buf *out)
 		text_add_utf8(&valid, plain.data, plain.len);
 		while (valid.len > 0 && valid.data[valid.len - 1] == '\n')
 			buf_truncate(&valid, valid.len - 1);
-		excerpt_fence(valid.data, out);
+		excerpt_fence(valid.data, "", out);
 	}
 	if (cut == len)
 		return;
