@@ -109,7 +109,7 @@ read_arrivals(DIR *dir, bool stamps, size_t *ret_count)
 	size_t count = 0, cap = 0;
 	struct stat st;
 
-	while ((name = dir_next(dir)) != NULL) {
+	while (dir != NULL && (name = dir_next(dir)) != NULL) {
 		if (!folder_is_task(name))
 			continue;
 		if (count == cap) {
