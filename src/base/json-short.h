@@ -31,6 +31,38 @@ json_items(struct json_object *array)
 	     value##_at++)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* A member of an object, and the place of the next one. */
+struct json_at {
+	const char *key;
+	struct json_object *val;
+	const struct lh_entry *next;
+};
+
+static inline struct json_at
+json_first(struct json_object *object)
+{
+	return (struct json_at){ .next = json_object_is_type(
+					     object, json_type_object) ?
+		    json_object_get_object(object)->head :
+		    NULL };
+}
+
+static inline bool
+json_next(struct json_at *at)
+{
+	if (at->next == NULL)
+		return false;
+	at->key = lh_entry_k(at->next);
+	at->val = (struct json_object *)(uintptr_t)lh_entry_v(at->next);
+	at->next = at->next->next;
+	return true;
+}
+
+/* For each member of an object: it.key, it.val; not at all for what is none.
+ * The loop may remove this member, and must not add one. */
+#define JSON_MEMBERS(it, object) \
+	for (struct json_at it = json_first(object); json_next(&it);)
+
 /* Add the values of the other array, which has them, too. */
 static inline void
 json_add_all(struct json_object *array, struct json_object *other)

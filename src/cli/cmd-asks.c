@@ -89,12 +89,10 @@ add_elsewhere(struct cli *cli)
 	static const char *const sections[] = { "head", "asks", VIEW_HOSTS,
 		NULL };
 	cleanup_json struct json_object *view = NULL;
-	struct json_object_iter it;
 
 	if (!remote_alive(cli) || !view_source_ask(cli, sections, &view))
 		return;
-	json_object_object_foreachC(view_of(view, "asks"), it)
-	{
+	JSON_MEMBERS (it, view_of(view, "asks")) {
 		cleanup_json struct json_object *json =
 		    json_object_new_object();
 		struct ask *ask;

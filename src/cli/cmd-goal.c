@@ -225,8 +225,6 @@ draft_goal(struct cli *cli, struct json_object *params, struct buf *out)
 	    status;
 }
 
-/* --- a plan from a file ---------------------------------------------- */
-
 /* Show what a file says, without a goal. */
 static int
 show_file(struct cli *cli, const struct goal_add *add)

@@ -165,8 +165,6 @@ static const struct schema error_shape = {
 static const struct schema_field error_field = { .type = SCHEMA_OBJECT,
 	.of = &error_shape };
 
-/* --- commands -------------------------------------------------------- */
-
 static int
 print_commands(struct cli *cli, const struct cli_args *args)
 {

@@ -186,8 +186,6 @@ struct follower {
 	struct json_object *shown; /* without what only time changes */
 };
 
-/* --- the queue ------------------------------------------------------- */
-
 /* The tip of the branch and its tree; "" if it has none. */
 static char *
 ask_tip(struct cli *cli, const char *branch, const char *what)

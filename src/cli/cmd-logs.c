@@ -62,13 +62,12 @@ is_field(const char *key)
 static void
 add_fields(struct json_object *record, struct buf *out)
 {
-	json_object_object_foreach(record, key, value)
-	{
-		const char *text = json_object_get_string(value);
+	JSON_MEMBERS (it, record) {
+		const char *text = json_object_get_string(it.val);
 
-		if (!is_field(key) || text == NULL)
+		if (!is_field(it.key) || text == NULL)
 			continue;
-		buf_addf(out, "  %s=", key);
+		buf_addf(out, "  %s=", it.key);
 		text_add_visible(out, text, strlen(text), false);
 	}
 }

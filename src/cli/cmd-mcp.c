@@ -84,8 +84,6 @@ struct speaker {
 	uint64_t mark; /* of the tools that the client knows */
 };
 
-/* --- memory ------------------------------------------------------------- */
-
 /* Code is read again from its file when it is needed. */
 static int
 forget_code(struct dl_phdr_info *object, size_t size, void *arg)
@@ -120,8 +118,6 @@ say(struct speaker *speaker, const struct buf *line)
 		dl_iterate_phdr(forget_code, NULL);
 	}
 }
-
-/* --- which tools ------------------------------------------------------- */
 
 /* One that cannot be read hides nothing: the daemon decides anyway. */
 static void
@@ -209,8 +205,6 @@ cancel(struct speaker *speaker, struct json_object *id)
 			return;
 		}
 }
-
-/* --- the first list ----------------------------------------------------- */
 
 static void
 on_reported(

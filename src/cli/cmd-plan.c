@@ -212,8 +212,6 @@ goal_plan(struct cli *cli, const struct cli_args *args)
 	return CLI_OK;
 }
 
-/* --- insights --------------------------------------------------------- */
-
 static const struct view_column leaf_columns[] = {
 	{ "Node", .key = "node" },
 	{ "Effort", "effort", VIEW_INT, .right = true },

@@ -84,8 +84,6 @@ show_daemon(struct status *s)
 		    "set repo.default_branch BRANCH\n");
 }
 
-/* --- the hosts of a fleet --------------------------------------------- */
-
 static void
 show_hosts(struct status *s)
 {
@@ -258,15 +256,12 @@ show_workers(struct status *s, const char *title, const char *key, bool is_auto)
 {
 	struct json_object *list = json_object_new_array();
 	struct buf *text = &s->cli->text;
-	struct json_object_iter it;
 	size_t count;
 
-	json_object_object_foreachC(s->workers, it)
-	{
+	JSON_MEMBERS (it, s->workers)
 		if (worker_is_auto(json_string_or(it.val, "name", it.key)) ==
 		    is_auto)
 			json_object_array_add(list, worker_json(s, it.val));
-	}
 	count = json_object_array_length(list);
 	if (count > 0) {
 		status_section(s->cli, title);
@@ -299,7 +294,6 @@ show_summary(struct status *s)
 	struct buf *text = &s->cli->text;
 	int workers = json_object_object_length(s->workers);
 	const char *comma = ": ", *attached = NULL;
-	struct json_object_iter it;
 
 	if (workers == 0)
 		buf_adds(text,
@@ -312,8 +306,7 @@ show_summary(struct status *s)
 		const char *name = worker_status_name((enum worker_status)i);
 		int count = 0;
 
-		json_object_object_foreachC(s->workers, it)
-		{
+		JSON_MEMBERS (it, s->workers) {
 			count += view_is(it.val, "status", name);
 			if (attached == NULL && !is_elsewhere(s, it.val) &&
 			    json_bool_or(it.val, "has_session", false))
@@ -410,8 +403,6 @@ show_goals_elsewhere(struct status *s)
 	if (rows != NULL)
 		json_set(s->cli->result, "goals_elsewhere", rows);
 }
-
-/* --- a place on this machine ----------------------------------------- */
 
 /* What one worker has for itself, and what of its session listens. */
 static void
@@ -738,7 +729,6 @@ status_stand(struct cli *cli)
 		"waiting" };
 	cleanup_json struct json_object *view = NULL, *daemon = NULL,
 					*needs = NULL;
-	struct json_object_iter it;
 	struct stand s = { 0 };
 	bool live;
 	int status;
@@ -764,8 +754,7 @@ status_stand(struct cli *cli)
 	s.is_auto = json_bool_or(daemon, "auto", false);
 	s.tasks = json_int_or(view_of(view, "head"), "todo", 0) > 0 ||
 	    folder_has_tasks(cli);
-	json_object_object_foreachC(view_of(view, "workers"), it)
-	{
+	JSON_MEMBERS (it, view_of(view, "workers")) {
 		const char *status_name = json_string_or(it.val, "status", "");
 
 		s.workers++;

@@ -365,8 +365,6 @@ task_drop(struct cli *cli, const struct cli_args *args)
 	return change(cli, "task.drop", args->list[1], NULL, "status");
 }
 
-/* --- what agents have reserved --------------------------------------- */
-
 static const struct view_column reservation_columns[] = {
 	{ "Id", .key = "id" },
 	{ "Path", .key = "path" },

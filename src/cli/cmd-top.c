@@ -216,8 +216,6 @@ commit_of(struct json_object *view, const char *worker)
 	    row, "reviewed", json_string_or(row, "commit", NULL));
 }
 
-/* --- charts ---------------------------------------------------------- */
-
 static void
 on_charts(
     int status, struct json_object *result, const struct err *err, void *arg)

@@ -245,8 +245,6 @@ check_worktrees(struct doctor *d)
 	doctor_fleet_worktrees_release(&w);
 }
 
-/* --- workers and sessions -------------------------------------------- */
-
 static bool
 check_worker(struct doctor *d, const struct worker *w)
 {

@@ -103,12 +103,10 @@ goal_view_elsewhere(struct cli *cli)
 		"total", "ready", "blocked", "host", NULL };
 	cleanup_json struct json_object *view = NULL;
 	struct json_object *rows = NULL;
-	struct json_object_iter it;
 
 	if (!remote_alive(cli) || !view_source_ask(cli, sections, &view))
 		return NULL;
-	json_object_object_foreachC(view_of(view, "goals"), it)
-	{
+	JSON_MEMBERS (it, view_of(view, "goals")) {
 		struct json_object *row;
 
 		if (strchr(it.key, ':') == NULL)

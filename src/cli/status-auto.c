@@ -272,12 +272,9 @@ show_counts(struct status *s, struct json_object *json, int workers)
 	    json_int_or(steps, "offered", 0) + json_int_or(steps, "waiting", 0);
 	cleanup_source_choice struct source_choice choice;
 	struct buf *text = &s->cli->text;
-	struct json_object_iter it;
 
-	json_object_object_foreachC(steps, it)
-	{
+	JSON_MEMBERS (it, steps)
 		at_work += json_object_get_int64(it.val);
-	}
 	at_work -= waiting + parked;
 	/* Tasks that are not taken; -1 = not known. */
 	source_choice_init(&choice, s->settings, &s->cli->workspace, NULL);
@@ -387,7 +384,6 @@ show_waiting(struct status *s, struct json_object *json)
 	int64_t next = json_int_or(s->head, "dirty_retry_unix", 0);
 	const char *held = json_string_or(s->head, "held", NULL);
 	int64_t opens = json_int_or(s->head, "held_until_unix", 0);
-	struct json_object_iter it;
 
 	if (opens > 0 && (next == 0 || opens < next))
 		next = opens;
@@ -416,8 +412,7 @@ show_waiting(struct status *s, struct json_object *json)
 		add_age(s, since);
 		buf_addc(&s->cli->text, '\n');
 	}
-	json_object_object_foreachC(s->workers, it)
-	{
+	JSON_MEMBERS (it, s->workers) {
 		int64_t until = json_int_or(it.val, "until_unix", 0);
 
 		if (worker_is_auto(it.key) && until > 0 &&
@@ -462,13 +457,10 @@ status_auto_show(struct status *s)
 {
 	struct json_object *json, *day;
 	size_t before = s->cli->text.len;
-	struct json_object_iter it;
 	int workers = 0;
 
-	json_object_object_foreachC(s->workers, it)
-	{
+	JSON_MEMBERS (it, s->workers)
 		workers += worker_is_auto(it.key);
-	}
 	if (workers == 0 && !json_bool_or(s->head, "auto", false) &&
 	    !json_bool_or(s->head, "auto_used", false) &&
 	    json_member(s->head, "failure") == NULL)

@@ -488,12 +488,10 @@ spent_view_add_models(
 		[USAGE_CACHE_WRITE_1H] = "written to it (1h)",
 	};
 	struct json_object *models = NULL;
-	struct json_object_iter it;
 
 	if (json_get_object(usage_of(json), "", "models", &models, NULL) < 0)
 		return;
-	json_object_object_foreachC(models, it)
-	{
+	JSON_MEMBERS (it, models) {
 		const char *before = ": ";
 
 		buf_adds(out, prefix);

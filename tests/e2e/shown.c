@@ -41,6 +41,14 @@ shown_json(const char *command, const char *first, const char *second)
 }
 
 void
+shown_fails(const char *words, const char *command, const char *first,
+    const char *second)
+{
+	e2e_expect(
+	    e2e_llmc(shown_root, command, first, second, NULL), 1, words);
+}
+
+void
 shown_set(const char *key, const char *value)
 {
 	e2e_expect(

@@ -18,6 +18,9 @@ void shown_setup(void);
 /* Run llmc with one to three words; it must succeed without a message. */
 struct e2e_run *
 shown_must(const char *command, const char *first, const char *second);
+/* It must fail with these words. */
+void shown_fails(const char *words, const char *command, const char *first,
+    const char *second);
 /* The JSON output of a command, which must match its schema. */
 struct json_object *
 shown_json(const char *command, const char *first, const char *second);

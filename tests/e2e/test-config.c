@@ -4,6 +4,15 @@
 #include "settings.h"
 #include "json-short.h"
 
+/* Of the running test. */
+static const char *ws;
+
+void
+unit_before(void)
+{
+	ws = e2e_workspace("r");
+}
+
 static const char *
 config_of(const char *dir)
 {
@@ -30,6 +39,12 @@ set(const char *dir, const char *key, const char *value)
 	e2e_has(run->out, e2e_path("%s is now ", key));
 }
 
+static void
+unset(const char *key)
+{
+	e2e_expect(e2e_llmc(ws, "config", "unset", key, NULL), 0, NULL);
+}
+
 /* The row of a key in the array that `config list --json` prints. */
 static struct json_object *
 row_of(struct json_object *list, const char *key)
@@ -44,15 +59,6 @@ static struct json_object *
 list(const char *dir)
 {
 	return e2e_json(e2e_llmc(dir, "--json", "config", "list", NULL), 0);
-}
-
-/* Of the running test. */
-static const char *ws;
-
-void
-unit_before(void)
-{
-	ws = e2e_workspace("r");
 }
 
 TEST(list_shows_every_key_and_where_it_is_from)
@@ -201,8 +207,7 @@ TEST(set_keeps_comments_and_order)
 	e2e_write(config_of(ws), before);
 	set(ws, "auto.max_attempts", "90");
 	set(ws, "auto.max_turns", "50");
-	e2e_expect(
-	    e2e_llmc(ws, "config", "unset", "defaults.model", NULL), 0, NULL);
+	unset("defaults.model");
 	ck_assert_str_eq(e2e_read(config_of(ws)),
 	    "# top\n\n[auto] # screens\nmax_attempts   =  90 # not too wide\n"
 	    "max_turns = 50\n\n# who\n[defaults]\n# end, without a newline");
@@ -266,9 +271,7 @@ TEST(worker_keys_stand_over_the_defaults)
 	ck_assert_str_eq(get(ws, "defaults.model"), "sonnet");
 	e2e_has(e2e_read(config_of(ws)),
 	    "[workers.adam-1]\nmodel = \"opus\"\nextra_args = [\"-x\"]\n");
-	e2e_expect(
-	    e2e_llmc(ws, "config", "unset", "workers.adam-1.model", NULL), 0,
-	    NULL);
+	unset("workers.adam-1.model");
 	ck_assert_str_eq(get(ws, "workers.adam-1.model"), "sonnet");
 }
 
@@ -361,8 +364,7 @@ TEST(agents_have_keys_of_their_own)
 	e2e_expect(
 	    e2e_llmc(ws, "config", "set", "agents.Coder.model", "x", NULL), 1,
 	    "not a valid name for an agent");
-	e2e_expect(e2e_llmc(ws, "config", "unset", "agents.coder.model", NULL),
-	    0, NULL);
+	unset("agents.coder.model");
 	ck_assert_str_eq(get(ws, "agents.coder.model"), "");
 }
 

@@ -143,8 +143,8 @@ TEST(task_says_how_it_is_called)
 		e2e_expect(e2e_llmc(shown_root, "task", wrong[i].args[0],
 			       wrong[i].args[1], wrong[i].args[2], NULL),
 		    2, wrong[i].words);
-	e2e_expect(e2e_llmc(shown_root, "task", "add", "", NULL), 1, "empty");
-	e2e_expect(e2e_llmc(shown_root, "task", "add", NULL), 1, "is empty");
+	shown_fails("empty", "task", "add", "");
+	shown_fails("is empty", "task", "add", NULL);
 	e2e_expect(e2e_llmc(shown_root, "task", "add", "--file", "gone", NULL),
 	    1, "gone: No such file");
 }
@@ -311,10 +311,8 @@ TEST(one_task_is_shown_with_everything)
 	ck_assert_str_eq(shown_member(json, "id"), "t7");
 	ck_assert_str_eq(shown_member(json, "outcome"), "dead-letter");
 	ck_assert_str_eq(shown_member(json, "cost_source"), "estimate");
-	e2e_expect(e2e_llmc(shown_root, "task", "show", "hrad.md", NULL), 1,
-	    "did you mean \"hard.md\"?");
-	e2e_expect(e2e_llmc(shown_root, "task", "show", "something-else", NULL),
-	    1, "llmc task list");
+	shown_fails("did you mean \"hard.md\"?", "task", "show", "hrad.md");
+	shown_fails("llmc task list", "task", "show", "something-else");
 	e2e_json_error(
 	    e2e_llmc(shown_root, "--json", "task", "show", "t8", NULL), 1,
 	    "no_such_task", "t7");
@@ -387,8 +385,7 @@ TEST(tasks_are_added_as_typed_piped_or_kept_in_a_file)
 	    shown_member(json, "path"), shown_file("tasks/todo/5-an-idea.md"));
 	e2e_has(shown_must("task", "list", NULL)->out, "several-words.md");
 	shown_set("auto.task_pool_command", "true");
-	e2e_expect(e2e_llmc(shown_root, "task", "add", "x", NULL), 1,
-	    "auto.task_pool_command");
+	shown_fails("auto.task_pool_command", "task", "add", "x");
 }
 
 TEST(landed_tasks_are_retried)
@@ -493,11 +490,9 @@ TEST(tasks_are_retried_and_dropped_by_id_or_name)
 	shown_must("task", "drop", "d.md");
 	ck_assert(!e2e_exists(shown_file("tasks/failed/b.md")));
 	ck_assert(!e2e_exists(shown_file("tasks/todo/d.md")));
-	e2e_expect(e2e_llmc(shown_root, "task", "drop", "cc.md", NULL), 1,
-	    "did you mean \"c.md\"?");
+	shown_fails("did you mean \"c.md\"?", "task", "drop", "cc.md");
 	/* It exists, but waits already: the source says so. */
-	e2e_expect(e2e_llmc(shown_root, "task", "retry", "c.md", NULL), 1,
-	    "neither failed nor landed");
+	shown_fails("neither failed nor landed", "task", "retry", "c.md");
 	e2e_json_error(
 	    e2e_llmc(shown_root, "--json", "task", "retry", "zzzzzz", NULL), 1,
 	    "no_such_task", "zzzzzz");
@@ -565,17 +560,15 @@ TEST(a_task_in_progress_is_not_edited)
 
 	shown_fill_state(&state);
 	shown_save(&state);
-	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t3", NULL), 1,
+	shown_fails(
 	    "llmc message auto-1 TEXT, or take the task away with: llmc task "
-	    "drop t3");
-	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t4", NULL), 1,
-	    "llmc task drop t4");
-	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t9", NULL), 1,
-	    "there is no task t9");
+	    "drop t3",
+	    "task", "edit", "t3");
+	shown_fails("llmc task drop t4", "task", "edit", "t4");
+	shown_fails("there is no task t9", "task", "edit", "t9");
 	shown_append_new("t1", "b.md", OUTCOME_LANDED, NULL);
-	e2e_expect(e2e_llmc(shown_root, "task", "edit", "t1", NULL), 1,
-	    "llmc task retry t1");
+	shown_fails("llmc task retry t1", "task", "edit", "t1");
 	shown_put_task("todo", "c.md", "C\n");
-	e2e_expect(e2e_llmc(shown_root, "task", "edit", "c.md", NULL), 1,
-	    "there is no terminal for an editor");
+	shown_fails(
+	    "there is no terminal for an editor", "task", "edit", "c.md");
 }

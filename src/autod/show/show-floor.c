@@ -703,8 +703,6 @@ show_web_free(struct show_web *web)
 	free(web);
 }
 
-/* --- what is counted --------------------------------------------------- */
-
 static void
 count_task(struct state *state, const struct event *event)
 {

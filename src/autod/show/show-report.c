@@ -47,8 +47,6 @@ setting(const struct show_report *r, const char *path)
 	return settings_string(r->show->core->settings, path);
 }
 
-/* --- what is owed ---------------------------------------------------- */
-
 static void
 load(struct show_report *r)
 {
@@ -295,8 +293,6 @@ send_run(struct show_report *r)
 		send(r, run, "--run", run);
 	save(r);
 }
-
-/* --- at a time of day ------------------------------------------------ */
 
 static void
 plan_next(struct show_report *r, const char *at, int64_t now_ms)

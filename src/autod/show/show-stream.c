@@ -201,8 +201,6 @@ show_stream_patrol(struct show_stream *s)
 
 #define EXPECTED_STEP 10 /* seconds: an estimate is not to change by itself */
 
-/* --- the landing queue ----------------------------------------------- */
-
 static void
 fill_landing(struct show_floor *show, struct json_object *view)
 {
@@ -232,8 +230,6 @@ fill_landing(struct show_floor *show, struct json_object *view)
 	view_pick(view_of(view, "head"), list,
 	    (const char *const[]){ "red", "hold", "check", "running", NULL });
 }
-
-/* --- goals ----------------------------------------------------------- */
 
 static void
 fill_goals(struct show_stream *s, struct json_object *view)
@@ -277,8 +273,6 @@ fill_goals(struct show_stream *s, struct json_object *view)
 	json_set_int(head, "goals_more", more);
 }
 
-/* --- delegation ------------------------------------------------------ */
-
 static void
 fill_team(struct show_floor *show, struct json_object *view)
 {
@@ -294,8 +288,6 @@ fill_team(struct show_floor *show, struct json_object *view)
 }
 
 #define SHOW_SOON_MS 10
-
-/* --- workers --------------------------------------------------------- */
 
 /* The model that its newest conversation has used most. */
 static const char *
@@ -550,8 +542,6 @@ watch_files(struct show_stream *s)
 	}
 }
 
-/* --- those who follow ------------------------------------------------ */
-
 struct show_follower *
 show_stream_follow(struct show_stream *s, show_follow_fn *fn, void *arg)
 {
@@ -626,12 +616,10 @@ brief_change(struct json_object *change)
 {
 	struct json_object *brief = json_object_new_object();
 
-	json_object_object_foreach(change, name, part)
-	{
-		json_set(brief, name,
-		    strcmp(name, "set") == 0 ? view_brief(part) :
-					       json_object_get(part));
-	}
+	JSON_MEMBERS (it, change)
+		json_set(brief, it.key,
+		    strcmp(it.key, "set") == 0 ? view_brief(it.val) :
+						 json_object_get(it.val));
 	return brief;
 }
 

@@ -294,8 +294,6 @@ charts_add_step(struct json_object *charts, struct buf *out)
 		text_add_duration(out, step);
 }
 
-/* --- the time of the workers ----------------------------------------- */
-
 /* What most of each column is, or a mark in it. */
 static void
 draw_worker(const struct drawing *d, struct json_object *row)
@@ -407,8 +405,6 @@ draw_time(const struct drawing *d)
 	}
 	buf_adds(d->out, column > 0 ? "\n" : "");
 }
-
-/* --- what was brought, and what it cost ------------------------------ */
 
 static void
 draw_landed(const struct drawing *d)

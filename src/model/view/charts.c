@@ -490,8 +490,6 @@ set_money(struct making *m)
 	free(steps);
 }
 
-/* --- the landing queue ----------------------------------------------- */
-
 struct turn {
 	int64_t at_ms;
 	int step; /* 1 or -1 */
@@ -562,8 +560,6 @@ set_queue(struct making *m)
 	json_set_int(m->charts, "queue_most", most);
 }
 
-/* --- goals ----------------------------------------------------------- */
-
 struct json_object *
 charts_goal(const struct plan *plan)
 {
@@ -619,8 +615,6 @@ charts_goal(const struct plan *plan)
 	json_set_int(json, "nodes_more", more);
 	return json;
 }
-
-/* --- all of it ------------------------------------------------------- */
 
 struct json_object *
 charts_make(const struct report_inputs *in, struct json_object *report,

@@ -154,9 +154,6 @@ replay_add_note(struct json_object *list, struct json_object *note)
 	    detail != NULL ? detail : "", false);
 }
 
-/* --- in order --------------------------------------------------------------
- */
-
 struct placed {
 	struct json_object *entry;
 	double at;

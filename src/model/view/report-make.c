@@ -468,20 +468,19 @@ is_open(const struct making *m, const char *id)
 static void
 add_open(struct making *m)
 {
-	json_object_object_foreach(view_of(m->in->view, "tasks"), id, from)
-	{
-		int64_t begun = json_int_or(from, "assigned_unix", 0) * 1000;
+	JSON_MEMBERS (it, view_of(m->in->view, "tasks")) {
+		int64_t begun = json_int_or(it.val, "assigned_unix", 0) * 1000;
 
-		if ((json_int_or(from, "attempts", 0) <= 0 &&
-			json_int_or(from, "turns", 0) <= 0 &&
-			json_int_or(from, "cost_micros", 0) <= 0) ||
-		    !is_open(m, id) || begun > m->in->to_ms ||
+		if ((json_int_or(it.val, "attempts", 0) <= 0 &&
+			json_int_or(it.val, "turns", 0) <= 0 &&
+			json_int_or(it.val, "cost_micros", 0) <= 0) ||
+		    !is_open(m, it.key) || begun > m->in->to_ms ||
 		    (begun < m->in->from_ms - 999 &&
 			(!m->in->goes_on ||
-			    strcmp(json_string_or(from, "step", ""),
+			    strcmp(json_string_or(it.val, "step", ""),
 				"parked") == 0)))
 			continue;
-		json_object_array_add(m->open, task_row(m, id, from));
+		json_object_array_add(m->open, task_row(m, it.key, it.val));
 	}
 }
 
@@ -547,8 +546,6 @@ set_tasks(struct making *m)
 	json_set(m->report, "not_landed", m->not_landed);
 	json_set(m->report, "open", m->open);
 }
-
-/* --- landing, repairs, oversight ------------------------------------- */
 
 static void
 set_landing(struct making *m)
@@ -651,8 +648,6 @@ failure_of(const struct making *m)
 	return json_string_or(failure, "words", NULL);
 }
 
-/* --- its length ------------------------------------------------------ */
-
 /* The last ones of each list stay. */
 static void
 cut_lists(struct json_object *report)
@@ -674,8 +669,6 @@ cut_lists(struct json_object *report)
 	}
 	json_set(report, "left_off", left_off);
 }
-
-/* --- all of it ------------------------------------------------------- */
 
 #define PERIOD(key, member, words) \
 	SCHEMA_FIELD(struct report_inputs, key, member, .help = (words))

@@ -75,15 +75,13 @@ add_landing(struct json_object *report, struct buf *out)
 	int64_t queue = json_int_or(landing, "queue", 0);
 	int64_t trees = json_int_or(check, "trees", 0);
 	const char *before = "; checks: ";
-	struct json_object_iter it;
 
 	if (queue == 0)
 		buf_adds(out, "nothing waits to land");
 	else
 		buf_addf(out, "%" PRId64 " wait%s to land", queue,
 		    queue == 1 ? "s" : "");
-	json_object_object_foreachC(view_of(landing, "checks"), it)
-	{
+	JSON_MEMBERS (it, view_of(landing, "checks")) {
 		buf_addf(out, "%s%" PRId64 " ", before,
 		    json_object_get_int64(it.val));
 		add_visible(out, it.key);

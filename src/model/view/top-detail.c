@@ -266,13 +266,10 @@ add_past(
 static void
 add_command(const struct detail *d, const char *who)
 {
-	json_object_object_foreach(view_of(d->view, "needs"), key, need)
-	{
-		(void)key;
-		if (strcmp(json_string_or(need, "who", ""), who) == 0)
+	JSON_MEMBERS (it, view_of(d->view, "needs"))
+		if (strcmp(json_string_or(it.val, "who", ""), who) == 0)
 			top_lines_field(d->lines, "you can", STYLE_BOLD,
-			    json_string_or(need, "command", NULL));
-	}
+			    json_string_or(it.val, "command", NULL));
 }
 
 static void
@@ -308,8 +305,6 @@ add_spent(const struct detail *d, struct json_object *row)
 		    json_int_or(row, "lines_removed", 0));
 	top_lines_field(d->lines, "lines", STYLE_PLAIN, text.data);
 }
-
-/* --- a task ---------------------------------------------------------- */
 
 static void
 add_task(const struct detail *d, struct json_object *row)

@@ -99,13 +99,10 @@ struct making {
 static bool
 is_in_text(struct json_object *row, const char *words)
 {
-	json_object_object_foreach(row, member, value)
-	{
-		(void)member;
-		if (json_object_is_type(value, json_type_string) &&
-		    strcasestr(json_object_get_string(value), words) != NULL)
+	JSON_MEMBERS (it, row)
+		if (json_object_is_type(it.val, json_type_string) &&
+		    strcasestr(json_object_get_string(it.val), words) != NULL)
 			return true;
-	}
 	return false;
 }
 
@@ -184,11 +181,9 @@ add_part(struct making *m, struct json_object *view, const struct part *part)
 	struct sorting sorting = { part, m->ui->sort };
 	size_t first = m->rows->count;
 
-	json_object_object_foreach(view_of(view, part->section), key, row)
-	{
-		if (part->fits == NULL || part->fits(row))
-			add_row(m, part->section, key, row);
-	}
+	JSON_MEMBERS (it, view_of(view, part->section))
+		if (part->fits == NULL || part->fits(it.val))
+			add_row(m, part->section, it.key, it.val);
 	if (m->rows->count > first)
 		qsort_r(m->rows->rows + first, m->rows->count - first,
 		    sizeof *m->rows->rows, compare_rows, &sorting);
@@ -197,13 +192,11 @@ add_part(struct making *m, struct json_object *view, const struct part *part)
 static void
 collect_needs(struct making *m, struct json_object *needs)
 {
-	json_object_object_foreach(needs, key, need)
-	{
-		const char *who = json_string_or(need, "who", NULL);
+	JSON_MEMBERS (it, needs) {
+		const char *who = json_string_or(it.val, "who", NULL);
 
-		(void)key;
 		if (who != NULL)
-			strmap_add(&m->needs, who, need);
+			strmap_add(&m->needs, who, it.val);
 	}
 }
 
@@ -388,8 +381,6 @@ top_cost_add(
 	    "without it, Claude Code has reported the cost. ? is unknown: a "
 	    "model has no price. See: llmc config doc");
 }
-
-/* --- help ------------------------------------------------------------ */
 
 struct meaning {
 	const char *word, *words; /* NULL, and a headline */

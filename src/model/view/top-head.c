@@ -433,11 +433,9 @@ count_rows(struct json_object *rows, const char *member, const char *word)
 {
 	int count = 0;
 
-	json_object_object_foreach(rows, key, row)
-	{
-		const char *value = json_string_or(row, member, NULL);
+	JSON_MEMBERS (it, rows) {
+		const char *value = json_string_or(it.val, member, NULL);
 
-		(void)key;
 		if (word == NULL ? value == NULL : text_is(value, word))
 			count++;
 	}
@@ -451,13 +449,10 @@ count_ended(struct json_object *view, const char *outcome)
 	const char *run = json_string_or(view_of(view, "head"), "run_id", NULL);
 	int count = 0;
 
-	json_object_object_foreach(view_of(view, "ended"), id, row)
-	{
-		(void)id;
-		if (view_is(row, "outcome", outcome) &&
-		    (run == NULL || view_is(row, "run_id", run)))
+	JSON_MEMBERS (it, view_of(view, "ended"))
+		if (view_is(it.val, "outcome", outcome) &&
+		    (run == NULL || view_is(it.val, "run_id", run)))
 			count++;
-	}
 	return count;
 }
 

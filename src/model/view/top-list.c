@@ -9,8 +9,6 @@
 #define WHAT_GOOD  20 /* from ROOMY columns on */
 #define ROOMY      60
 
-/* --- words ----------------------------------------------------------- */
-
 static bool
 is_of(const struct top_row *at, const char *section)
 {

@@ -50,8 +50,6 @@ top_asks_text(enum top_do what)
 	return what == TOP_REJECT || what == TOP_MESSAGE;
 }
 
-/* --- typing ---------------------------------------------------------- */
-
 /* False: the key is none for a text. */
 static bool
 type_key(struct buf *text, uint32_t key)
@@ -130,8 +128,6 @@ move_page(struct top_ui *ui, uint32_t key)
 	ui->scroll = to;
 	return redraw;
 }
-
-/* --- actions --------------------------------------------------------- */
 
 static const struct {
 	uint32_t key;

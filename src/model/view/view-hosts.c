@@ -42,11 +42,8 @@ count_busy(struct json_object *workers)
 {
 	int64_t count = 0;
 
-	json_object_object_foreach(workers, key, row)
-	{
-		(void)key;
-		count += json_string_or(row, "task", NULL) != NULL;
-	}
+	JSON_MEMBERS (it, workers)
+		count += json_string_or(it.val, "task", NULL) != NULL;
 	return count;
 }
 
@@ -79,12 +76,9 @@ view_host_part(struct json_object *view, size_t max)
 	json_set_int(part, "cost_micros",
 	    json_int_or(view_of(view, "budget"), "cost_micros", 0));
 	for (size_t i = 0; i < nitems(shown); i++) {
-		struct json_object_iter it;
-
 		list = json_object_new_object();
 		json_set(part, shown[i].section, list);
-		json_object_object_foreachC(view_of(view, shown[i].section), it)
-		{
+		JSON_MEMBERS (it, view_of(view, shown[i].section)) {
 			struct json_object *row = json_object_new_object();
 
 			if (shown[i].members != NULL)
@@ -109,12 +103,9 @@ view_host_part(struct json_object *view, size_t max)
 static void
 mark_rows(struct json_object *view, const char *section, const char *host)
 {
-	json_object_object_foreach(view_of(view, section), key, row)
-	{
-		(void)key;
-		if (json_object_is_type(row, json_type_object))
-			json_set_string(row, "host", host);
-	}
+	JSON_MEMBERS (it, view_of(view, section))
+		if (json_object_is_type(it.val, json_type_object))
+			json_set_string(it.val, "host", host);
 }
 
 /* What is typed about an ask of another host, here. */
@@ -141,19 +132,19 @@ join_rows(struct json_object *view, const struct shown *s, const char *host,
 {
 	struct json_object *here = view_of(view, s->section);
 
-	json_object_object_foreach(rows, key, from)
-	{
-		cleanup_free char *name =
-		    s->global ? xstrdup(key) : xasprintf("%s:%s", host, key);
+	JSON_MEMBERS (it, rows) {
+		cleanup_free char *name = s->global ?
+		    xstrdup(it.key) :
+		    xasprintf("%s:%s", host, it.key);
 		struct json_object *old = json_object_object_get(here, name);
 		struct json_object *row;
 
 		/* The host that works on a task knows most about it. */
-		if (!json_object_is_type(from, json_type_object) ||
+		if (!json_object_is_type(it.val, json_type_object) ||
 		    (old != NULL && !view_is(old, "step", "elsewhere")))
 			continue;
 		row = json_object_new_object();
-		view_add_rows(row, from);
+		view_add_rows(row, it.val);
 		json_set_string(row, "host", host);
 		if (strcmp(s->section, "asks") == 0)
 			set_command(row, host);
@@ -207,15 +198,14 @@ view_hosts_here(struct json_object *view)
 
 	for (const struct view_section *s = view_sections;
 	     host != NULL && s->name != NULL; s++) {
-		json_object_object_foreach(view_of(view, s->name), key, row)
-		{
+		JSON_MEMBERS (it, view_of(view, s->name)) {
 			bool others = s->map &&
-			    json_string_or(row, "host", NULL) != NULL &&
-			    !view_is(row, "host", host);
+			    json_string_or(it.val, "host", NULL) != NULL &&
+			    !view_is(it.val, "host", host);
 
 			if (others || strcmp(s->name, VIEW_HOSTS) == 0)
 				json_object_object_del(
-				    view_of(view, s->name), key);
+				    view_of(view, s->name), it.key);
 		}
 	}
 }
@@ -240,14 +230,14 @@ view_hosts_list(struct json_object *view)
 	struct json_object *list = json_object_new_array();
 	struct json_object *hosts = view_of(view, VIEW_HOSTS);
 	struct json_object **rows;
-	struct json_object_iter it;
 	size_t count = 0;
 
 	if (hosts == NULL) /* no fleet */
 		return list;
 	rows = xcalloc((size_t)json_object_object_length(hosts) + 1,
 	    sizeof(struct json_object *));
-	json_object_object_foreachC(hosts, it) rows[count++] = it.val;
+	JSON_MEMBERS (it, hosts)
+		rows[count++] = it.val;
 	qsort(rows, count, sizeof(struct json_object *), by_rank);
 	for (size_t i = 0; i < count; i++)
 		json_object_array_add(list, json_object_get(rows[i]));
@@ -296,8 +286,6 @@ view_host_words(struct json_object *row, struct buf *out)
 	if (paused != NULL)
 		buf_addf(out, "; paused: %s", paused);
 }
-
-/* --- as a table ------------------------------------------------------- */
 
 static void
 add_busy(struct json_object *row, struct buf *out)

@@ -47,8 +47,6 @@ add_need(const struct making *m, char rank, const char *what, const char *who,
 	    words, command, NULL);
 }
 
-/* --- everything ------------------------------------------------------ */
-
 /* What ended the overseer; it is stopped with 0, and forced to with 130. */
 static const struct {
 	int64_t status;
@@ -146,11 +144,9 @@ view_needs(struct json_object *view)
 	int64_t mail = json_int_or(view_of(view, "team"), "mail_person", 0);
 	cleanup_free char *count = xasprintf("%" PRId64 " to you", mail);
 	cleanup_json struct json_object *hosts = view_hosts_list(view);
-	struct json_object_iter it;
 
 	add_head(&m);
-	json_object_object_foreachC(view_of(view, "asks"), it)
-	{
+	JSON_MEMBERS (it, view_of(view, "asks")) {
 		struct json_object *row = it.val;
 
 		add_row(&m, rank_of(row), it.key,
@@ -183,12 +179,9 @@ view_needs(struct json_object *view)
 bool
 view_needs_work(struct json_object *view)
 {
-	json_object_object_foreach(view_of(view, "needs"), key, need)
-	{
-		(void)key;
-		if (json_bool_or(need, "unfinished", false))
+	JSON_MEMBERS (it, view_of(view, "needs"))
+		if (json_bool_or(it.val, "unfinished", false))
 			return true;
-	}
 	return false;
 }
 
@@ -207,11 +200,8 @@ view_needs_list(struct json_object *view)
 	size_t room = (size_t)json_object_object_length(needs), count = 0;
 	const char **keys = xcalloc(room + 1, sizeof(char *));
 
-	json_object_object_foreach(needs, key, row)
-	{
-		(void)row;
-		keys[count++] = key;
-	}
+	JSON_MEMBERS (it, needs)
+		keys[count++] = it.key;
 	qsort(keys, count, sizeof(char *), by_key);
 	for (size_t i = 0; i < count; i++)
 		json_object_array_add(

@@ -110,10 +110,8 @@ view_is(struct json_object *row, const char *member, const char *word)
 void
 view_add_rows(struct json_object *rows, struct json_object *more)
 {
-	json_object_object_foreach(more, key, row)
-	{
-		json_set(rows, key, json_object_get(row));
-	}
+	JSON_MEMBERS (it, more)
+		json_set(rows, it.key, json_object_get(it.val));
 }
 
 void
@@ -124,8 +122,6 @@ view_pick(struct json_object *row, struct json_object *from,
 		json_set(row, *members,
 		    json_object_get(json_member(from, *members)));
 }
-
-/* --- for where it would be too long ---------------------------------- */
 
 static struct json_object *
 brief_row(struct json_object *row)
@@ -147,7 +143,6 @@ view_brief(struct json_object *sections)
 
 	json_object_object_foreach(sections, name, rows)
 	{
-		struct json_object_iter it;
 		struct json_object *to;
 
 		if (strcmp(name, "tasks") != 0 && strcmp(name, "ended") != 0 &&
@@ -157,10 +152,8 @@ view_brief(struct json_object *sections)
 		}
 		to = json_object_new_object();
 		json_set(brief, name, to);
-		json_object_object_foreachC(rows, it)
-		{
+		JSON_MEMBERS (it, rows)
 			json_set(to, it.key, brief_row(it.val));
-		}
 	}
 	return brief;
 }
@@ -173,13 +166,12 @@ new_rows(struct json_object *before, struct json_object *after)
 {
 	struct json_object *rows = json_object_new_object();
 
-	json_object_object_foreach(after, key, row)
-	{
+	JSON_MEMBERS (it, after) {
 		struct json_object *old = NULL;
 
-		if (!json_object_object_get_ex(before, key, &old) ||
-		    !json_object_equal(old, row))
-			json_set(rows, key, json_object_get(row));
+		if (!json_object_object_get_ex(before, it.key, &old) ||
+		    !json_object_equal(old, it.val))
+			json_set(rows, it.key, json_object_get(it.val));
 	}
 	return rows;
 }
@@ -190,13 +182,10 @@ lost_rows(struct json_object *before, struct json_object *after)
 {
 	struct json_object *keys = json_object_new_array();
 
-	json_object_object_foreach(before, key, row)
-	{
-		(void)row;
-		if (!json_object_object_get_ex(after, key, NULL))
+	JSON_MEMBERS (it, before)
+		if (!json_object_object_get_ex(after, it.key, NULL))
 			json_object_array_add(
-			    keys, json_object_new_string(key));
-	}
+			    keys, json_object_new_string(it.key));
 	return keys;
 }
 
@@ -278,20 +267,19 @@ find_section(const char *name)
 static int
 apply_set(struct json_object *view, struct json_object *set)
 {
-	json_object_object_foreach(set, name, value)
-	{
-		const struct view_section *s = find_section(name);
-		struct json_object *rows = view_of(view, name);
+	JSON_MEMBERS (it, set) {
+		const struct view_section *s = find_section(it.key);
+		struct json_object *rows = view_of(view, it.key);
 
 		if (s == NULL) /* of a later version */
 			continue;
 		if (rows == NULL ||
-		    !json_object_is_type(value, json_type_object))
+		    !json_object_is_type(it.val, json_type_object))
 			return -EINVAL;
 		if (s->map)
-			view_add_rows(rows, value);
+			view_add_rows(rows, it.val);
 		else
-			json_set(view, s->name, json_object_get(value));
+			json_set(view, s->name, json_object_get(it.val));
 	}
 	return 0;
 }
@@ -299,17 +287,16 @@ apply_set(struct json_object *view, struct json_object *set)
 static int
 apply_unset(struct json_object *view, struct json_object *unset)
 {
-	json_object_object_foreach(unset, name, keys)
-	{
-		const struct view_section *s = find_section(name);
-		struct json_object *rows = view_of(view, name);
+	JSON_MEMBERS (it, unset) {
+		const struct view_section *s = find_section(it.key);
+		struct json_object *rows = view_of(view, it.key);
 
 		if (s == NULL)
 			continue;
 		if (!s->map || rows == NULL ||
-		    !json_object_is_type(keys, json_type_array))
+		    !json_object_is_type(it.val, json_type_array))
 			return -EINVAL;
-		JSON_EACH (key, keys) {
+		JSON_EACH (key, it.val) {
 			if (!json_object_is_type(key, json_type_string))
 				return -EINVAL;
 			json_object_object_del(
@@ -439,8 +426,6 @@ view_goal_row(const struct plan *plan, size_t room)
 	json_set(row, "nodes", nodes);
 	return row;
 }
-
-/* --- has it changed? ------------------------------------------------- */
 
 /* A text is cut between characters, so a few bytes more count. */
 #define MARK_MAX (VIEW_WORDS_MAX + 4)
@@ -684,12 +669,10 @@ static void
 set_report(struct json_object *row, const char *key, struct json_object *report)
 {
 	struct json_object *brief = NULL;
-	struct json_object_iter it;
 
 	if (json_object_is_type(report, json_type_object)) {
 		brief = json_object_new_object();
-		json_object_object_foreachC(report, it)
-		{
+		JSON_MEMBERS (it, report) {
 			if (json_object_is_type(it.val, json_type_string))
 				view_row_text(brief, it.key,
 				    json_object_get_string(it.val),
@@ -792,8 +775,6 @@ view_row_task(const struct task *task)
 	return row;
 }
 
-/* --- an event -------------------------------------------------------- */
-
 struct json_object *
 view_row_ask(const struct ask *ask)
 {
@@ -845,8 +826,6 @@ view_row_event(struct json_object *record, int64_t n)
 	view_row_line(row, "words", words.data, VIEW_REASON_MAX);
 	return row;
 }
-
-/* --- has it changed? ------------------------------------------------- */
 
 uint64_t
 view_row_task_mark(const struct task *task)
