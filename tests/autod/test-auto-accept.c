@@ -6,14 +6,6 @@
 
 #define PATHS 7
 
-static bool
-is_for_person(void *arg)
-{
-	const struct agent *agent = arg;
-
-	return agent->worker->for_person && agent->op == NULL;
-}
-
 /* The work of t1 changes a protected path; the setting by its former name. */
 static struct agent *
 begin_guarded(const char *settings)
@@ -24,7 +16,7 @@ begin_guarded(const char *settings)
 
 	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(is_for_person, agent);
+	floor_world_until(agent->worker->for_person && agent->op == NULL);
 	floor_world_settle();
 	/* It was frozen before it was refused. */
 	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc"), "");
@@ -58,7 +50,7 @@ TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 	agent = auto_world_begin_turn("", "First\n");
 	floor_world_wt("auto-1", work);
 	fake_session_turn_ends(agent->session, "Done.");
-	floor_world_wait(is_for_person, agent);
+	floor_world_until(agent->worker->for_person && agent->op == NULL);
 	ck_assert_msg(strstr(agent->worker->reason, paths[_i]) != NULL, "%s",
 	    agent->worker->reason);
 	ck_assert_ptr_nonnull(strstr(agent->worker->reason,
@@ -97,7 +89,8 @@ TEST_ROWS(weakened_tests_are_pointed_out, 4)
 		     "echo 4 passed >ran; git add ran; git commit -qm less");
 	fake_session_turn_ends(agent->session, "Done.");
 	if (_i % 2 == 1) {
-		floor_world_wait(is_for_person, agent);
+		floor_world_until(
+		    agent->worker->for_person && agent->op == NULL);
 		ck_assert_msg(strstr(agent->worker->reason, words) != NULL,
 		    "%s", agent->worker->reason);
 		floor_world_settle();

@@ -27,14 +27,6 @@ is_assigned(void *arg)
 }
 
 static bool
-is_waiting(void *arg)
-{
-	const struct state *state = &((struct auto_world *)arg)->core->state;
-
-	return state->tasks[0]->step == TASK_WAITING;
-}
-
-static bool
 is_unwritten_again(void *arg)
 {
 	return strstr(((struct auto_world *)arg)->told.data,
@@ -129,15 +121,6 @@ TEST(a_task_that_keeps_failing_recovers_as_it_says)
 	auto_world_filed("");
 }
 
-static bool
-is_answered(void *arg)
-{
-	const struct agent *agent = arg;
-
-	return strstr(fake_session_prompt(agent->session), "says: Tabs.") !=
-	    NULL;
-}
-
 /* The person is faster than the operation, whether or not the daemon dies: it
  * goes on in the conversation in which it asked. */
 TEST_ROWS(a_task_that_is_answered_while_it_is_parked_goes_on, 2)
@@ -169,7 +152,8 @@ TEST_ROWS(a_task_that_is_answered_while_it_is_parked_goes_on, 2)
 	floor_world_wait_step(agent, "reset");
 	s = &agent->worker->session;
 	s->history_ms = 0; /* of what it has done meanwhile */
-	floor_world_wait(is_answered, agent);
+	floor_world_until(
+	    strstr(fake_session_prompt(agent->session), "says: Tabs.") != NULL);
 	/* The fake session of another daemon may have another one. */
 	if (_i == 0)
 		ck_assert_int_eq(s->history_ms, 7);
@@ -310,7 +294,8 @@ TEST(what_nobody_began_is_given_back)
 	begin_unwritten();
 	xstrset(&auto_world.core->state.paused, "wait");
 	floor_world.store_fails = false;
-	floor_world_wait(is_waiting, &auto_world);
+	floor_world_until(
+	    auto_world.core->state.tasks[0]->step == TASK_WAITING);
 	auto_world_folder("doing: a.md; ");
 	auto_world_restart();
 	ck_assert_uint_eq(auto_world.core->state.task_count, 0);

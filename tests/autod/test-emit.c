@@ -288,14 +288,6 @@ follower_release(struct follower *f)
 	buf_release(&f->text);
 }
 
-static bool
-has_line(void *arg)
-{
-	const struct follower *f = arg;
-
-	return memchr(f->text.data, '\n', f->text.len) != NULL;
-}
-
 /* The next line it receives, which must be a notification of that method;
  * returns its params, owned by the caller. */
 static struct json_object *
@@ -304,7 +296,7 @@ next(struct follower *f, const char *method)
 	cleanup_json struct json_object *line = NULL;
 	size_t len;
 
-	floor_world_wait(has_line, f);
+	floor_world_until(memchr(f->text.data, '\n', f->text.len) != NULL);
 	len = strcspn(f->text.data, "\n");
 	ck_assert_int_eq(json_parse(f->text.data, len, len, &line, NULL), 0);
 	buf_consume(&f->text, len + 1);

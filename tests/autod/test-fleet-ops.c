@@ -27,8 +27,7 @@ TEST_ROWS(two_commands_for_one_worker, 8)
 	fleet_world_begin_working(NULL);
 	calls[0] = command(first);
 	calls[1] = command(second);
-	ck_assert_ptr_nonnull(floor_world_answer(calls[1]));
-	ck_assert_int_eq(floor_call_code(calls[1]), API_BUSY);
+	floor_world_refused(calls[1], API_BUSY, "");
 	ck_assert_ptr_null(floor_world_answer(calls[0]));
 }
 
@@ -43,8 +42,7 @@ TEST_ROWS(a_command_during_parking, 4)
 	agent_park(fleet_world.adam, "the test");
 	floor_world_wait_step(fleet_world.adam, _i < 2 ? "screen" : "pause");
 	call = command(method);
-	ck_assert_ptr_nonnull(floor_world_answer(call));
-	ck_assert_int_eq(floor_call_code(call), API_BUSY);
+	floor_world_refused(call, API_BUSY, "");
 	floor_world_settle();
 	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_PAUSED);
 	ck_assert_int_eq(fleet_world.told[EVENT_WORKER_PARKED], 1);

@@ -299,10 +299,8 @@ TEST(two_commands_for_one_worker)
 	floor_world_wait_step(adam, "freeze");
 	second = floor_world_call("worker.reset", "adam", "");
 	third = floor_world_call("worker.pick", "adam", "");
-	ck_assert_ptr_nonnull(floor_world_answer(second));
-	ck_assert_int_eq(floor_call_code(second), API_BUSY);
-	ck_assert_ptr_nonnull(floor_world_answer(third));
-	ck_assert_int_eq(floor_call_code(third), API_BUSY);
+	floor_world_refused(second, API_BUSY, "");
+	floor_world_refused(third, API_BUSY, "");
 	ck_assert_ptr_null(floor_world_answer(first));
 	landing_world_told("landed adam; ended adam landed; ");
 }

@@ -147,8 +147,7 @@ TEST(two_of_one_worker)
 	make_worker("adam", "b.txt");
 	first = pick("adam");
 	second = pick("adam");
-	ck_assert_ptr_nonnull(floor_world_answer(second));
-	ck_assert_int_eq(floor_call_code(second), API_BUSY);
+	floor_world_refused(second, API_BUSY, "");
 	ck_assert_ptr_null(floor_world_answer(first));
 }
 

@@ -22,15 +22,6 @@ push_of(void)
 	return &floor_world.core->state.landings.push;
 }
 
-static bool
-is_pushed(void *arg)
-{
-	const struct push_record *push = push_of();
-
-	(void)arg;
-	return push->unpushed == NULL && push->pushed != NULL;
-}
-
 static void
 land(const char *worker, const char *file)
 {
@@ -80,16 +71,6 @@ TEST(nothing_is_pushed_unless_it_is_wanted)
 	assert_shown("null");
 }
 
-static bool
-is_slow(void *arg)
-{
-	const struct push_record *push = push_of();
-
-	(void)arg;
-	return push->pushing_ms > 0 &&
-	    clock_wall_ms() - push->pushing_ms > INT64_C(60) * 1000;
-}
-
 /* A landing waits for the push, for minutes; nothing else does. */
 TEST(a_landing_waits_for_a_slow_push)
 {
@@ -103,7 +84,8 @@ TEST(a_landing_waits_for_a_slow_push)
 	floor_world_sh(">\"$B/hang\"; git tag main");
 	assert_shown("null");
 	call = floor_world_call("worker.accept", "adam", "");
-	floor_world_wait(is_slow, &landing_world);
+	floor_world_until(push_of()->pushing_ms > 0 &&
+	    clock_wall_ms() - push_of()->pushing_ms > INT64_C(60) * 1000);
 	assert_shown("pushing by adam, 0");
 	ck_assert(landings_fresh(landing_world.landings));
 	ck_assert_str_eq(
@@ -174,7 +156,8 @@ TEST(a_remote_that_comes_back_gets_it)
 	assert_shown("failed by eve, 2");
 	floor_world_sh(slow_origin);
 	ck_assert(landings_retry(landing_world.landings));
-	floor_world_wait(is_pushed, &landing_world);
+	floor_world_until(
+	    push_of()->unpushed == NULL && push_of()->pushed != NULL);
 	assert_shown("done by eve, 0");
 	ck_assert_str_eq(remote_tip(), "by eve");
 }
@@ -188,7 +171,8 @@ TEST(what_is_said_to_be_pushed_was_pushed)
 	floor_world_sh("git reset -q --hard HEAD~1");
 	floor_world_sh(slow_origin);
 	ck_assert(landings_retry(landing_world.landings));
-	floor_world_wait(is_pushed, &landing_world);
+	floor_world_until(
+	    push_of()->unpushed == NULL && push_of()->pushed != NULL);
 	ck_assert_str_eq(remote_tip(), "first");
 	assert_shown("done first, 0");
 }
@@ -216,7 +200,8 @@ TEST(the_next_daemon_pushes)
 	persist_changed(floor_world.core);
 	floor_world_settle();
 	landing_world_reopen();
-	floor_world_wait(is_pushed, &landing_world);
+	floor_world_until(
+	    push_of()->unpushed == NULL && push_of()->pushed != NULL);
 	assert_shown("done by adam, 0");
 	ck_assert_str_eq(remote_tip(), "by adam");
 }
