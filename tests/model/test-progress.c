@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "error-signature.h"
 #include "ladder.h"
+#include "word.h"
 
 /* --- the table ------------------------------------------------------- */
 
@@ -63,72 +64,98 @@ begin(void)
 	ck_assert_int_eq(          \
 	    turn(DETECTION_##type, SEVERITY_##severity), STEP_##level)
 
-TEST(a_pattern_is_told_once_and_goes_up_after_three_iterations)
-{
-	begin();
-	due(REGRESSION, MEDIUM, WARN);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, REDIRECT);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, RESTART);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, RETRY);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, PAUSE);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, NONE);
-	due(REGRESSION, MEDIUM, PAUSE); /* and never higher */
-}
-
-TEST(a_person_is_asked_where_no_attempt_is_left)
-{
-	begin();
-	policy.last_attempt = true;
-	due(STUCK, HIGH, REDIRECT);
-	for (int i = 0; i < 2; i++)
-		due(STUCK, HIGH, NONE);
-	due(STUCK, CRITICAL, RESTART);
-	for (int i = 0; i < 2; i++)
-		due(STUCK, CRITICAL, NONE);
-	due(STUCK, CRITICAL, PAUSE);
-}
-
-/* A part of a turn, or one without a check, is no further failure. */
-TEST(an_iteration_without_news_changes_nothing)
-{
-	begin();
-	due(STUCK, HIGH, REDIRECT);
-	policy.old = 1u << DETECTION_STUCK;
-	for (int i = 0; i < 50; i++)
-		due(STUCK, HIGH, NONE);
-	policy.old = 0;
-	for (int i = 0; i < 2; i++)
-		due(STUCK, HIGH, NONE);
-	due(STUCK, HIGH, RESTART);
-}
-
-TEST(what_is_judged_from_words_is_logged_once)
-{
-	begin();
-	due(DEVIATION, MEDIUM, LOG);
-	for (int i = 0; i < 50; i++)
-		due(DEVIATION, MEDIUM, NONE);
-}
-
-TEST(what_is_counted_warns_once_and_pauses_at_most)
-{
-	begin();
-	due(RESOURCE_BURN, HIGH, WARN);
-	for (int i = 0; i < 50; i++)
-		due(RESOURCE_BURN, HIGH, NONE);
-	due(RESOURCE_BURN, CRITICAL, PAUSE);
-}
-
 /* It was paused for it, and a person has let it go on. */
+/* A story, word by word: "3*stuck/high=warn" is an iteration, three times, with
+ * what is due then; the others say what holds from then on. */
+static void
+tell(const char *story)
+{
+	cleanup_free char *copy = xstrdup(story);
+	char *rest = copy, *word;
+
+	begin();
+	while ((word = strsep(&rest, " ")) != NULL) {
+		char *severity = strchr(word, '/'), *step = strchr(word, '=');
+		unsigned type = 0, level = 0, wanted = 0;
+		long times = strtol(word, &word, 10);
+
+		word += *word == '*';
+		if (strcmp(word, "last") == 0) {
+			policy.last_attempt = true;
+			continue;
+		} else if (strcmp(word, "hand") == 0) {
+			policy.by_hand = true;
+			continue;
+		}
+		*(severity != NULL ? severity++ : step) = '\0';
+		if (step != NULL)
+			*step++ = '\0';
+		ck_assert(word_find(detection_type_words, word, &type));
+		if (severity == NULL) { /* stuck=7: its cause */
+			policy.cause[type] = strtol(step, NULL, 10);
+			continue;
+		} else if (strcmp(severity, "old") == 0) {
+			policy.old ^= 1u << type;
+			continue;
+		} else if (strcmp(severity, "silence") == 0) {
+			progress_silence(&state, (enum detection_type)type);
+			continue;
+		}
+		ck_assert(word_find(severity_words, severity, &level));
+		ck_assert(word_find(progress_step_words, step, &wanted));
+		do
+			ck_assert_msg(turn((enum detection_type)type,
+					  (enum severity)level) == wanted,
+			    "%s: %s/%s=%s", story, word, severity, step);
+		while (--times > 0);
+	}
+}
+
+/* Told once, and one step higher after three iterations. */
+#define UP(finding, level, next) \
+	finding "=" level " 2*" finding "=none " finding "=" next
+
+static const char *const stories[] = {
+	UP("regression/medium", "warn",
+	    "redirect") " "
+			"2*regression/medium=none regression/medium=restart "
+			"2*regression/medium=none regression/medium=retry "
+			"2*regression/medium=none regression/medium=pause "
+			"2*regression/medium=none regression/medium=pause",
+	/* A person is asked where no attempt is left. */
+	"last stuck/high=redirect 2*stuck/high=none stuck/critical=restart "
+	"2*stuck/critical=none stuck/critical=pause",
+	/* A part of a turn, or one without a check, is no further failure. */
+	"stuck/high=redirect stuck/old 50*stuck/high=none stuck/old "
+	"2*stuck/high=none stuck/high=restart",
+	/* What is judged from words is logged once, and what is counted warns
+	 * once and pauses at most. */
+	"deviation/medium=log 50*deviation/medium=none",
+	"resource_burn/high=warn 50*resource_burn/high=none "
+	"resource_burn/critical=pause",
+	/* What is worse does not wait. */
+	"resource_burn/high=warn resource_burn/critical=pause "
+	"resource_burn/high=none",
+	/* A turn or two without it are not enough to go down: a fresh session
+	 * may need them. */
+	UP("stuck/high", "redirect",
+	    "restart") " "
+		       "stuck/none=none stuck/high=none 2*stuck/none=none stuck/high=none "
+		       "stuck/high=retry 3*stuck/none=none stuck/high=restart "
+		       "6*stuck/none=none stuck/high=redirect",
+	/* Another failure begins anew; what a person has seen is a kind of
+	 * finding, not a failure. */
+	"stuck=7 " UP("stuck/high", "redirect",
+	    "restart") " stuck=8 "
+		       "stuck/high=redirect stuck/silence stuck=9 stuck/high=log",
+	"hand 10*regression/critical=log",
+};
+
+TEST_ROWS(a_story_has_its_steps, nitems(stories))
+{
+	tell(stories[_i]);
+}
+
 TEST(what_a_person_has_seen_is_only_logged)
 {
 	static const enum severity stuck[DETECTION_TYPES] = {
@@ -149,52 +176,6 @@ TEST(what_a_person_has_seen_is_only_logged)
 	due(OSCILLATION, HIGH, REDIRECT);
 }
 
-TEST(a_worse_severity_does_not_wait)
-{
-	begin();
-	due(RESOURCE_BURN, HIGH, WARN);
-	due(RESOURCE_BURN, CRITICAL, PAUSE);
-	due(RESOURCE_BURN, HIGH, NONE);
-}
-
-/* A turn or two without it are not enough: a fresh session may need them. */
-TEST(a_resolved_pattern_goes_down)
-{
-	begin();
-	due(STUCK, HIGH, REDIRECT);
-	for (int i = 0; i < 2; i++)
-		due(STUCK, HIGH, NONE);
-	due(STUCK, HIGH, RESTART);
-	due(STUCK, NONE, NONE);
-	due(STUCK, HIGH, NONE);
-	for (int i = 0; i < 2; i++)
-		due(STUCK, NONE, NONE);
-	due(STUCK, HIGH, NONE);
-	due(STUCK, HIGH, RETRY);
-	for (int i = 0; i < 3; i++)
-		due(STUCK, NONE, NONE);
-	due(STUCK, HIGH, RESTART);
-	for (int i = 0; i < 6; i++)
-		due(STUCK, NONE, NONE);
-	due(STUCK, HIGH, REDIRECT);
-}
-
-TEST(another_failure_begins_anew)
-{
-	begin();
-	policy.cause[DETECTION_STUCK] = 7;
-	due(STUCK, HIGH, REDIRECT);
-	for (int i = 0; i < 2; i++)
-		due(STUCK, HIGH, NONE);
-	due(STUCK, HIGH, RESTART);
-	policy.cause[DETECTION_STUCK] = 8;
-	due(STUCK, HIGH, REDIRECT);
-	/* What a person has seen is a kind of finding, not a failure. */
-	progress_silence(&state, DETECTION_STUCK);
-	policy.cause[DETECTION_STUCK] = 9;
-	due(STUCK, HIGH, LOG);
-}
-
 TEST(iterations_count_from_the_delivery)
 {
 	enum severity all[DETECTION_TYPES] = { [DETECTION_STUCK] =
@@ -210,14 +191,6 @@ TEST(iterations_count_from_the_delivery)
 	due(STUCK, HIGH, NONE);
 	due(STUCK, HIGH, NONE);
 	due(STUCK, HIGH, RESTART);
-}
-
-TEST(a_worker_driven_by_hand_is_only_logged)
-{
-	begin();
-	policy.by_hand = true;
-	for (int i = 0; i < 10; i++)
-		due(REGRESSION, CRITICAL, LOG);
 }
 
 TEST(a_restart_changes_nothing)
