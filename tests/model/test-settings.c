@@ -218,84 +218,93 @@ TEST(home_is_for_paths_only)
 	}
 }
 
-TEST(unknown_keys_are_warnings)
+/* Each text has one problem, and nothing of it counts. */
+static const struct {
+	const char *text;
+	unsigned line;
+	bool fatal;
+	const char *words;
+} faults[] = {
+	/* What is not known is a warning. */
+	{ "[auto]\nmax_turn = 1\n", 2, false,
+	    "auto.max_turn: no such setting; did you mean "
+	    "\"auto.max_turns\"?" },
+	{ "x = 1\n", 1, false, "x: no such setting" },
+	{ "[nothing.at.all]\nx = 1\n", 1, false, "nothing: no such" },
+	{ "\"auto.max_turns\" = 50\n", 1, false,
+	    "\"auto.max_turns\": no such" },
+	{ "[workers.a]\n\"b.model\" = \"x\"\n", 2, false,
+	    "workers.a.\"b.model\": no such" },
+	{ "[workers.a.b]\nmodel = \"x\"\n", 1, false, "workers.a.b: no such" },
+	{ "[workers.a]\nmodl = 1\n", 2, false,
+	    "workers.a.modl: no such setting; did you mean "
+	    "\"workers.a.model\"?" },
+	{ "\"\" = 1\n", 1, false, "\"\": no such" },
+	{ "\"\\u0000\\n\" = 1\n", 1, false, ": no such" },
+	/* A text that cannot be read. */
+	{ "[tmux\n", 1, true, "" },
+	{ "\n\nmax_turns\n", 3, true, "" },
+	{ "[a]\n[a]\n", 2, true, "" },
+	{ "a = \"\xff\"\n", 1, true, "" },
+	/* Sections are tables. */
+	{ "auto = 1\n", 1, true, "expected a table" },
+	{ "[[auto]]\n", 1, true, "expected a table" },
+	{ "workers = \"x\"\n", 1, true, "expected a table" },
+	{ "[[workers]]\n", 1, true, "expected a table" },
+	{ "workers.adam = 1\n", 1, true, "expected a table" },
+	{ "[[workers.adam]]\n", 1, true, "expected a table" },
+	{ "overseer.backoff = 3\n", 1, true,
+	    "overseer.backoff: expected a table" },
+	/* Values under another name: times have good defaults, but
+	 * permissions are not guessed. */
+	{ "overseer.stall_timeout_secs = \"1h\"\n", 1, false,
+	    "overseer.stall_timeout_secs: expected a whole number of seconds, "
+	    "found a string" },
+	{ "overseer.heartbeat_timeout_secs = 1\n", 1, false,
+	    "overseer.heartbeat_timeout: expected" },
+	{ "defaults.skip_permissions = 1\n", 1, true,
+	    "defaults.skip_permissions: expected true or false, found an "
+	    "integer" },
+	/* Goals. */
+	{ "planner.timeout = \"often\"\n", 1, true,
+	    "planner.timeout: expected a duration" },
+	{ "team.max_concurrent = -1\n", 1, true,
+	    "team.max_concurrent: expected a whole number from 0 to 1000" },
+	{ "plan.allow_agents = \"main\"\n", 1, true,
+	    "plan.allow_agents: expected a list" },
+	{ "overseer.backoff.bse = 3\n", 1, false,
+	    "overseer.backoff.bse: no such setting" },
+	/* What does nothing any more. */
+	{ "overseer.policy.allowCrossAgent = true\n", 1, false,
+	    "overseer.policy.allowCrossAgent does nothing any more: a worker "
+	    "that plan.allow_agents names gets work" },
+	{ "overseer.backoff.base = 0\n", 1, false,
+	    "overseer.backoff.base does nothing any more: assignments are "
+	    "checked every 2 minutes" },
+	{ "people.notify_command = \"\"\n", 1, false,
+	    "people.notify_command does nothing any more: describe the "
+	    "command as a channel: [people.channels.notify]" },
+};
+
+TEST_ROWS(a_fault_is_named_with_its_line, nitems(faults))
 {
-	static const struct {
-		const char *text;
-		unsigned line;
-		const char *words;
-	} cases[] = {
-		{ "[auto]\nmax_turn = 1\n", 2,
-		    "auto.max_turn: no such setting; did you mean "
-		    "\"auto.max_turns\"?" },
-		{ "x = 1\n", 1, "x: no such setting" },
-		{ "[nothing.at.all]\nx = 1\n", 1, "nothing: no such" },
-		{ "\"auto.max_turns\" = 50\n", 1,
-		    "\"auto.max_turns\": no such" },
-		{ "[workers.a]\n\"b.model\" = \"x\"\n", 2,
-		    "workers.a.\"b.model\": no such" },
-		{ "[workers.a.b]\nmodel = \"x\"\n", 1, "workers.a.b: no such" },
-		{ "[workers.a]\nmodl = 1\n", 2,
-		    "workers.a.modl: no such setting; did you mean "
-		    "\"workers.a.model\"?" },
-		{ "\"\" = 1\n", 1, "\"\": no such" },
-		{ "\"\\u0000\\n\" = 1\n", 1, ": no such" },
-	};
+	cleanup_settings_world struct settings_world p =
+	    settings_world_parse(faults[_i].text);
+	const struct settings_problem *problem = p.problems.list;
 
-	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_settings_world struct settings_world p =
-		    settings_world_parse(cases[i].text);
-
-		ck_assert_uint_eq(p.problems.count, 1);
-		ck_assert(!p.problems.fatal);
-		ck_assert(!p.problems.list[0].fatal);
-		ck_assert_uint_eq(p.problems.list[0].line, cases[i].line);
-		ck_assert_msg(
-		    strstr(p.problems.list[0].text, cases[i].words) != NULL,
-		    "%s", p.problems.list[0].text);
-		ck_assert_ptr_null(strchr(p.problems.list[0].text, '\n'));
-		ck_assert_int_eq(
-		    settings_int(p.settings, "auto.max_turns"), 10);
-	}
-}
-
-TEST(broken_texts_are_one_error_with_its_line)
-{
-	static const struct {
-		const char *text;
-		unsigned line;
-	} cases[] = { { "[tmux\n", 1 }, { "\n\nmax_turns\n", 3 },
-		{ "[a]\n[a]\n", 2 }, { "a = \"\xff\"\n", 1 } };
-
-	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_settings_world struct settings_world p =
-		    settings_world_parse(cases[i].text);
-
-		ck_assert_uint_eq(p.problems.count, 1);
-		ck_assert(p.problems.fatal);
-		ck_assert_uint_eq(p.problems.list[0].line, cases[i].line);
-		ck_assert_int_ne(
-		    strncmp(p.problems.list[0].text, "line ", 5), 0);
-		ck_assert_int_eq(
-		    settings_int(p.settings, "auto.max_turns"), 10);
-	}
-}
-
-TEST(sections_must_be_tables)
-{
-	static const char *const texts[] = { "auto = 1\n", "[[auto]]\n",
-		"workers = \"x\"\n", "[[workers]]\n", "workers.adam = 1\n",
-		"[[workers.adam]]\n" };
-
-	for (size_t i = 0; i < nitems(texts); i++) {
-		cleanup_settings_world struct settings_world p =
-		    settings_world_parse(texts[i]);
-
-		ck_assert_uint_eq(p.problems.count, 1);
-		ck_assert(p.problems.fatal);
-		ck_assert_ptr_nonnull(
-		    strstr(p.problems.list[0].text, "expected a table"));
-	}
+	ck_assert_uint_eq(p.problems.count, 1);
+	ck_assert_int_eq(p.problems.fatal, faults[_i].fatal);
+	ck_assert_int_eq(problem->fatal, faults[_i].fatal);
+	ck_assert_uint_eq(problem->line, faults[_i].line);
+	ck_assert_msg(strstr(problem->text, faults[_i].words) != NULL, "%s",
+	    problem->text);
+	ck_assert_ptr_null(strchr(problem->text, '\n'));
+	ck_assert_int_ne(strncmp(problem->text, "line ", 5), 0);
+	ck_assert_int_eq(settings_int(p.settings, "auto.max_turns"), 10);
+	ck_assert_int_eq(
+	    settings_duration(p.settings, "planner.timeout"), 300000);
+	ck_assert_int_eq(
+	    settings_duration(p.settings, "overseer.stall_timeout"), 3600000);
 }
 
 TEST(all_problems_are_collected)
@@ -471,38 +480,6 @@ TEST(other_names_mean_the_same)
 	    settings_string(s, "workers.eve.permission_mode"), "default");
 }
 
-TEST(other_names_are_checked)
-{
-	static const struct {
-		const char *text, *problem;
-		bool fatal;
-	} cases[] = {
-		{ "overseer.stall_timeout_secs = \"1h\"\n",
-		    "overseer.stall_timeout_secs: expected a whole number of "
-		    "seconds, found a string",
-		    false },
-		{ "overseer.heartbeat_timeout_secs = 1\n",
-		    "overseer.heartbeat_timeout: expected", false },
-		{ "defaults.skip_permissions = 1\n",
-		    "defaults.skip_permissions: expected true or false, found "
-		    "an integer",
-		    true },
-	};
-
-	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_settings_world struct settings_world p =
-		    settings_world_parse(cases[i].text);
-
-		ck_assert_uint_eq(p.problems.count, 1);
-		ck_assert_int_eq(p.problems.fatal, cases[i].fatal);
-		ck_assert_ptr_nonnull(
-		    strstr(p.problems.list[0].text, cases[i].problem));
-		ck_assert_int_eq(
-		    settings_duration(p.settings, "overseer.stall_timeout"),
-		    3600000);
-	}
-}
-
 TEST(goals_have_the_names_of_their_design_too)
 {
 	cleanup_settings_world struct settings_world p =
@@ -517,46 +494,6 @@ TEST(goals_have_the_names_of_their_design_too)
 	ck_assert_uint_eq(settings_list(s, "plan.allow_agents", &agents), 1);
 	ck_assert_str_eq(agents[0], "*");
 	ck_assert_str_eq(settings_string(s, "planner.model"), "opus");
-}
-
-TEST(wrong_values_of_goals_are_refused_in_words)
-{
-	static const struct {
-		const char *text, *problem;
-	} cases[] = {
-		{ "planner.timeout = \"often\"\n",
-		    "planner.timeout: expected a duration" },
-		{ "team.max_concurrent = -1\n",
-		    "team.max_concurrent: expected a whole number from 0 to "
-		    "1000" },
-		{ "overseer.policy.allowCrossAgent = true\n",
-		    "overseer.policy.allowCrossAgent does nothing any more: a "
-		    "worker that plan.allow_agents names gets work" },
-		{ "plan.allow_agents = \"main\"\n",
-		    "plan.allow_agents: expected a list" },
-		{ "overseer.backoff.base = 0\n",
-		    "overseer.backoff.base does nothing any more: "
-		    "assignments are checked every 2 minutes" },
-		{ "people.notify_command = \"\"\n",
-		    "people.notify_command does nothing any more: describe "
-		    "the command as a channel: [people.channels.notify]" },
-		{ "overseer.backoff = 3\n",
-		    "overseer.backoff: expected a table" },
-		{ "overseer.backoff.bse = 3\n",
-		    "overseer.backoff.bse: no such setting" },
-	};
-
-	for (size_t i = 0; i < nitems(cases); i++) {
-		cleanup_settings_world struct settings_world p =
-		    settings_world_parse(cases[i].text);
-
-		ck_assert_uint_eq(p.problems.count, 1);
-		ck_assert_msg(
-		    strstr(p.problems.list[0].text, cases[i].problem) != NULL,
-		    "%s", p.problems.list[0].text);
-		ck_assert_int_eq(
-		    settings_duration(p.settings, "planner.timeout"), 300000);
-	}
 }
 
 /* Whichever is first in the file. */
