@@ -162,9 +162,11 @@ struct json_object *
 drain(void)
 {
 	struct json_object *events = json_object_new_array();
+	struct spool_rest rest = { 0 };
 
 	ck_assert_int_ge(
-	    spool_drain(w.spool, 0, NULL, take_event, &events, NULL), 0);
+	    spool_drain(w.spool, &rest, 0, NULL, take_event, &events, NULL), 0);
+	spool_rest_release(&rest);
 	return events;
 }
 

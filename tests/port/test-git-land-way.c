@@ -186,19 +186,23 @@ TEST(a_held_ref_leaves_the_checkout_as_it_was)
 	ready_lands(repo, false);
 }
 
+/* The main tree leaves the branch, and a reference hook acts as a user who was
+ * faster: another tree is put on it. */
+#define APART \
+	"git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
+#define FASTER                                                   \
+	"printf '#!/bin/sh\\n"                                   \
+	"[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n" \
+	">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "             \
+	"git symbolic-ref HEAD refs/heads/main\\n' "             \
+	">.git/hooks/reference-transaction; "                    \
+	"chmod +x .git/hooks/reference-transaction"
+
 TEST(a_branch_checked_out_meanwhile_comes_along)
 {
 	cleanup_repo struct repo *repo = ready_work(true);
 
-	/* A reference hook acts as a user who was faster. */
-	repo_sh(repo,
-	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
-	    "printf '#!/bin/sh\\n"
-	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
-	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
-	    "git symbolic-ref HEAD refs/heads/main\\n' "
-	    ">.git/hooks/reference-transaction; "
-	    "chmod +x .git/hooks/reference-transaction");
+	repo_sh(repo, APART FASTER);
 	ready_lands(repo, false);
 	ck_assert_str_eq(
 	    repo_sh(repo, "cd \"$B/x\"; git symbolic-ref HEAD; " READY_SHOW),
@@ -211,14 +215,8 @@ TEST(a_branch_checked_out_meanwhile_keeps_its_ignored_files)
 	cleanup_repo struct repo *repo = ready_work(true);
 
 	repo_sh(repo,
-	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
-	    "echo d >>.git/info/exclude; mkdir \"$B/x/d\"; "
-	    "echo mine >\"$B/x/d/new.txt\"; printf '#!/bin/sh\\n"
-	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
-	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
-	    "git symbolic-ref HEAD refs/heads/main\\n' "
-	    ">.git/hooks/reference-transaction; "
-	    "chmod +x .git/hooks/reference-transaction");
+	    APART "echo d >>.git/info/exclude; mkdir \"$B/x/d\"; "
+		  "echo mine >\"$B/x/d/new.txt\"; " FASTER);
 	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_DIRTY);
 	ck_assert_ptr_nonnull(strstr(repo->text, "d/new.txt"));
 	ck_assert_str_eq(
@@ -230,14 +228,7 @@ TEST(a_branch_checked_out_meanwhile_with_changes_is_given_back)
 {
 	cleanup_repo struct repo *repo = ready_work(true);
 
-	repo_sh(repo,
-	    "git checkout -q --detach; git worktree add -q --detach \"$B/x\"; "
-	    "echo mine >>\"$B/x/a.txt\"; printf '#!/bin/sh\\n"
-	    "[ $1 = prepared ] && [ ! -e \"$B/once\" ] || exit 0\\n"
-	    ">\"$B/once\"; unset GIT_DIR; cd \"$B/x\"; "
-	    "git symbolic-ref HEAD refs/heads/main\\n' "
-	    ">.git/hooks/reference-transaction; "
-	    "chmod +x .git/hooks/reference-transaction");
+	repo_sh(repo, APART "echo mine >>\"$B/x/a.txt\"; " FASTER);
 	ck_assert_int_eq(repo_land(repo, "onto", "id", true), GIT_LAND_DIRTY);
 	ck_assert_str_eq(
 	    repo_sh(

@@ -11,7 +11,7 @@ static const char *const stands[] = { "same", "behind", "ahead", "diverged",
 	"none" };
 
 static void
-on_push(enum git_upstream_result result, const char *words, void *arg)
+on_push(enum push_answer result, const char *words, void *arg)
 {
 	struct repo *repo = arg;
 
@@ -54,8 +54,8 @@ on_fetch(const struct git_fetched *fetched, const char *words, void *arg)
 	repo_answered(repo, NULL);
 	last = *fetched;
 	snprintf(repo->text, sizeof repo->text, "%s",
-	    fetched->result == GIT_UPSTREAM_OK ? stands[fetched->stand] :
-						 results[fetched->result]);
+	    fetched->result == PUSH_OK ? stands[fetched->stand] :
+					 results[fetched->result]);
 	snprintf(repo->msg, sizeof repo->msg, "%s", words);
 }
 

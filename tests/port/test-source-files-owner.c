@@ -162,19 +162,6 @@ TEST(orphans_are_given_back)
 	ck_assert_int_eq(source_recover(world->source, keys, NULL), 0);
 }
 
-TEST(of_three_daemons_each_task_goes_to_one)
-{
-	cleanup_source_world struct source_world *world =
-	    files_world_open("daemons");
-
-	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
-		cleanup_free char *id = xasprintf("t%d", i);
-
-		files_world_put(world, id, "pending", "");
-	}
-	source_world_expect_shared(world, "t");
-}
-
 TEST(a_daemon_that_is_killed_goes_on_with_its_task)
 {
 	enum {

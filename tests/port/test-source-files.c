@@ -147,17 +147,6 @@ TEST(a_missing_folder_has_no_tasks)
 	source_world_free(world);
 }
 
-TEST(the_watch_tells_of_new_files)
-{
-	cleanup_source_world struct source_world *world =
-	    files_world_open("watch");
-
-	source_world_watch(world);
-	files_world_put(world, "1", "pending", "");
-	source_world_wait_watch(world, 1);
-	source_world_expect(world, "1");
-}
-
 TEST(a_folder_that_cannot_be_read_is_a_failure)
 {
 	struct source_world *world =

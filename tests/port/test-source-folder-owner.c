@@ -187,19 +187,6 @@ TEST(nothing_is_overwritten)
 	folder_world_expect_text(world, path, "x");
 }
 
-TEST(of_three_daemons_each_task_goes_to_one)
-{
-	cleanup_source_world struct source_world *world =
-	    folder_world_open("daemons");
-
-	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
-		cleanup_free char *name = xasprintf("todo/task %d", i);
-
-		folder_world_put(world, name, "x");
-	}
-	source_world_expect_shared(world, "task ");
-}
-
 /* Killed at any moment between asking and settling: the task is in exactly one
  * place, and the same daemon continues it. */
 TEST(a_daemon_that_is_killed_goes_on_with_its_task)

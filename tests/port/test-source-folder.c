@@ -329,14 +329,3 @@ TEST(it_may_be_freed_while_it_is_asked)
 	folder_world_put(world, "todo/a", "x");
 	source_world_begin(world);
 }
-
-TEST(the_watch_tells_of_new_files)
-{
-	cleanup_source_world struct source_world *world =
-	    folder_world_open("watch");
-
-	source_world_watch(world);
-	folder_world_put(world, "todo/a", "x");
-	source_world_wait_watch(world, 1);
-	source_world_expect(world, "a");
-}

@@ -2,7 +2,8 @@
 
 /* The table of task sources: what each type can do, its errors, and which one
  * the settings choose. */
-#include "source-world.h"
+#include "files-world.h"
+#include "folder-world.h"
 #include "settings.h"
 #include "taskfile.h"
 #include "workspace.h"
@@ -199,4 +200,48 @@ TEST_ROWS(the_settings_choose_a_source, nitems(choices))
 	source_choice_release(&choice);
 	settings_problems_release(&problems);
 	settings_free(settings);
+}
+
+/* --- both sources of files ------------------------------------------------ */
+
+static struct source_world *
+open_either(int row, const char *name)
+{
+	return row == 0 ? files_world_open(name) : folder_world_open(name);
+}
+
+/* A task that waits. */
+static void
+put(struct source_world *world, const char *key)
+{
+	cleanup_free char *path = xasprintf("todo/%s", key);
+
+	if (world->options.type == SOURCE_FILES)
+		files_world_put(world, key, "pending", "");
+	else
+		folder_world_put(world, path, "x");
+}
+
+TEST_ROWS(the_watch_tells_of_new_files, 2)
+{
+	cleanup_source_world struct source_world *world =
+	    open_either(_i, "watch");
+
+	source_world_watch(world);
+	put(world, "1");
+	source_world_wait_watch(world, 1);
+	source_world_expect(world, "1");
+}
+
+TEST_ROWS(of_three_daemons_each_task_goes_to_one, 2)
+{
+	cleanup_source_world struct source_world *world =
+	    open_either(_i, "daemons");
+
+	for (int i = 0; i < SOURCE_WORLD_SHARED; i++) {
+		cleanup_free char *key = xasprintf("task %d", i);
+
+		put(world, key);
+	}
+	source_world_expect_shared(world, "task ");
 }

@@ -5,8 +5,6 @@
 
 #include "tmux-world.h"
 
-#define FOREVER "exec sleep 1000"
-
 /* One of each command, all with the same result. */
 static void
 expect_all(int code)
@@ -20,12 +18,6 @@ expect_all(int code)
 	ck_assert_int_eq(world_kill("llmc-a"), code);
 	ck_assert_int_eq(world_capture("llmc-a", 0, &out), code);
 	ck_assert_int_eq(world_list(&out), code);
-}
-
-void
-unit_begin(void)
-{
-	world_prepare();
 }
 
 TEST(a_missing_tmux_is_never_a_missing_session)
@@ -122,14 +114,6 @@ TEST(start_tries_again_while_an_old_server_ends)
 	ck_assert_int_eq(world_server(), 0);
 }
 
-static bool
-process_gone(void *arg)
-{
-	const struct procref *ref = arg;
-
-	return !procref_alive(ref);
-}
-
 TEST(a_killed_server_is_no_server_and_can_be_started_again)
 {
 	cleanup_buf struct buf out = BUF_INIT;
@@ -139,7 +123,7 @@ TEST(a_killed_server_is_no_server_and_can_be_started_again)
 	ck_assert_int_eq(world_start("llmc-a", FOREVER, NULL), 0);
 	ck_assert_int_eq(procref_set(&ref, world_server()), 0);
 	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
-	world_until(process_gone, &ref);
+	world_until_gone(&ref);
 	procref_release(&ref);
 	ck_assert_int_eq(world_paste("llmc-a", "x", true), -ESRCH);
 	ck_assert_int_eq(world_list(&out), 0);

@@ -23,12 +23,6 @@ expect_no_buffer_left(void)
 	ck_assert_str_eq(buffers, "");
 }
 
-void
-unit_begin(void)
-{
-	world_prepare();
-}
-
 TEST(paste_brackets_the_text_and_ends_with_return)
 {
 	const char *text = "one line\n\ttwo $(x) `y` #{pid} %H ' \" \\ ; \n"
@@ -175,25 +169,15 @@ TEST(keys_are_known_by_their_names)
 	expect_text("i8", want);
 }
 
-static bool
-pane_dead(void *arg)
-{
-	cleanup_free char *dead =
-	    world_tmux("list-panes", "-t", arg, "-F", "#{pane_dead}", NULL);
-
-	return strcmp(dead, "1") == 0;
-}
-
 /* paste-buffer alone would crash the whole server of tmux 3.3a. */
 TEST(a_dead_pane_refuses_input_and_the_server_lives)
 {
 	const char *const keys[] = { "x", NULL };
-	char target[] = "=llmc-a:";
 	pid_t server;
 
 	world_begin(NULL);
 	ck_assert_int_eq(world_start("llmc-a", "exit 1", NULL), 0);
-	world_until(pane_dead, target);
+	world_until_dead("=llmc-a:");
 	server = world_server();
 	ck_assert_int_eq(world_paste("llmc-a", "x", true), -EPIPE);
 	ck_assert_int_eq(world_keys("llmc-a", keys), -EPIPE);

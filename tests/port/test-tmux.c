@@ -4,22 +4,6 @@
 
 #include "tmux-world.h"
 
-#define FOREVER "exec sleep 1000"
-
-static bool
-process_gone(void *arg)
-{
-	const struct procref *ref = arg;
-
-	return !procref_alive(ref);
-}
-
-void
-unit_begin(void)
-{
-	world_prepare();
-}
-
 TEST(start_tells_the_process_of_the_pane)
 {
 	cleanup_free char *written = NULL;
@@ -221,20 +205,10 @@ TEST(a_command_too_long_for_tmux_says_so)
 	ck_assert_int_eq(world_start_session(&session, &answer), -E2BIG);
 }
 
-static bool
-list_says_dead(void *arg)
-{
-	cleanup_free char *dead =
-	    world_tmux("list-panes", "-t", arg, "-F", "#{pane_dead}", NULL);
-
-	return strcmp(dead, "1") == 0;
-}
-
 TEST(a_dead_pane_stays_and_is_listed_as_dead)
 {
 	const char *const keys[] = { "Enter", NULL };
 	cleanup_buf struct buf list = BUF_INIT, screen = BUF_INIT;
-	char target[] = "=llmc-a:";
 
 	world_begin(NULL);
 	ck_assert_int_eq(
@@ -243,7 +217,7 @@ TEST(a_dead_pane_stays_and_is_listed_as_dead)
 	while (strstr(screen.data, "last words") == NULL)
 		ck_assert_int_eq(world_capture("llmc-a", 0, &screen), 0);
 	ck_assert_int_eq(world_keys("llmc-a", keys), 0);
-	world_until(list_says_dead, target);
+	world_until_dead("=llmc-a:");
 	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
 	/* tmux scrolls by a line to report that it is dead. */
@@ -264,7 +238,7 @@ TEST(a_killed_program_is_listed_as_dead_at_once)
 	    world_start("llmc-a", "sleep 1000 & " FOREVER, &pid), 0);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	ck_assert_int_eq(procref_signal(&ref, SIGKILL), 0);
-	world_until(process_gone, &ref);
+	world_until_gone(&ref);
 	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "llmc-a worker  1 dead\n");
 }
@@ -340,7 +314,7 @@ TEST(kill_ends_the_session_and_its_program)
 	ck_assert_int_eq(world_start("llmc-b", FOREVER, NULL), 0);
 	ck_assert_int_eq(procref_set(&ref, pid), 0);
 	ck_assert_int_eq(world_kill("llmc-a"), 0);
-	world_until(process_gone, &ref);
+	world_until_gone(&ref);
 	ck_assert_int_eq(world_list(&list), 0);
 	ck_assert_str_eq(list.data, "llmc-b worker  1 live\n");
 	ck_assert_int_eq(world_kill("llmc-a"), 0);

@@ -53,7 +53,7 @@ leave_guard(void)
 }
 
 void
-world_prepare(void)
+unit_begin(void)
 {
 	setenv("TMUX_TMPDIR", unit_scratch(), 1);
 	unsetenv("TMUX");
@@ -372,4 +372,33 @@ world_expect_bytes(const char *name, const void *bytes, size_t len)
 	    file_read(unit_path(name), 16 * 1024 * 1024, &got, NULL), 0);
 	ck_assert_uint_eq(got.len, len);
 	ck_assert(memcmp(got.data, bytes, len) == 0);
+}
+
+static bool
+process_gone(void *arg)
+{
+	return !procref_alive(arg);
+}
+
+void
+world_until_gone(struct procref *ref)
+{
+	world_until(process_gone, ref);
+}
+
+static bool
+pane_dead(void *arg)
+{
+	cleanup_free char *dead =
+	    world_tmux("list-panes", "-t", arg, "-F", "#{pane_dead}", NULL);
+
+	return strcmp(dead, "1") == 0;
+}
+
+void
+world_until_dead(const char *pane)
+{
+	cleanup_free char *copy = xstrdup(pane);
+
+	world_until(pane_dead, copy);
 }

@@ -9,7 +9,10 @@
 #define TMUX_WORLD_H
 
 #include "unit.h"
+#include "procref.h"
 #include "tmux.h"
+
+#define FOREVER "exec sleep 1000"
 
 struct loop;
 
@@ -29,9 +32,6 @@ struct answer {
 	struct buf text; /* of a capture; of a list: one line per session */
 };
 
-/* Call once before the first test: makes a place for the socket. */
-void world_prepare(void);
-
 /* A home in the scratch directory, no server. command: NULL = the real tmux. */
 void world_begin(const char *command);
 void world_end(void);
@@ -40,6 +40,8 @@ void world_end(void);
 void world_wait(struct answer *answer);
 typedef bool world_fn(void *arg);
 void world_until(world_fn *fn, void *arg);
+void world_until_gone(struct procref *ref);
+void world_until_dead(const char *pane); /* "=name:" */
 void world_until_file(const char *path);
 
 /* Start an answer, and the callbacks that fill one. */

@@ -223,7 +223,7 @@ drain(struct box *box)
 	int r;
 
 	box->until_us = 0;
-	r = spool_drain_rest(
+	r = spool_drain(
 	    box->dir, &box->rest, DRAIN_MAX, is_taken, on_spooled, box, &err);
 	if (r == DRAIN_MAX || r == -EAGAIN)
 		return true;

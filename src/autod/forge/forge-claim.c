@@ -14,21 +14,21 @@ ref_of(int64_t number)
 }
 
 static void
-finish(struct forge_floor *floor, enum git_upstream_result result,
-    const char *claim, const char *words)
+finish(struct forge_floor *floor, enum push_answer result, const char *claim,
+    const char *words)
 {
-	if (result != GIT_UPSTREAM_AWAY)
+	if (result != PUSH_AWAY)
 		floor->git_tries = 0;
 	floor->claim.fn(floor, result, claim, words);
 }
 
 static void
-on_pushed(enum git_upstream_result result, const char *words, void *arg)
+on_pushed(enum push_answer result, const char *words, void *arg)
 {
 	struct forge_floor *floor = arg;
 
-	finish(floor, result,
-	    result == GIT_UPSTREAM_OK ? floor->claim.commit : "", words);
+	finish(
+	    floor, result, result == PUSH_OK ? floor->claim.commit : "", words);
 }
 
 /* The id that a git has printed. */
@@ -46,7 +46,7 @@ read_id(const struct git_answer *answer, char ret_id[GIT_ID_SIZE])
 static void
 fail_here(struct forge_floor *floor, const struct git_answer *answer)
 {
-	finish(floor, GIT_UPSTREAM_AWAY, "",
+	finish(floor, PUSH_AWAY, "",
 	    answer->err != NULL ? answer->err->msg : answer->complaint);
 }
 
@@ -116,10 +116,9 @@ claim_take(struct forge_floor *floor, int64_t number, int64_t epoch,
 
 /* What somebody else has by now is theirs. */
 static void
-on_dropped(enum git_upstream_result result, const char *words, void *arg)
+on_dropped(enum push_answer result, const char *words, void *arg)
 {
-	finish(arg, result == GIT_UPSTREAM_REJECTED ? GIT_UPSTREAM_OK : result,
-	    "", words);
+	finish(arg, result == PUSH_REJECTED ? PUSH_OK : result, "", words);
 }
 
 void
@@ -166,7 +165,7 @@ on_seen(const struct git_fetched *fetched, const char *words, void *arg)
 	int64_t number = floor->claim.number;
 	struct rival *rival = rival_of(floor, number);
 
-	if (fetched->result != GIT_UPSTREAM_OK) {
+	if (fetched->result != PUSH_OK) {
 		finish(floor, fetched->result, "", words);
 		return;
 	}
@@ -180,7 +179,7 @@ on_seen(const struct git_fetched *fetched, const char *words, void *arg)
 		strlcpy(rival->claim, fetched->remote, sizeof rival->claim);
 		rival->since_ms = clock_mono_ms();
 	}
-	finish(floor, GIT_UPSTREAM_OK, "", "");
+	finish(floor, PUSH_OK, "", "");
 }
 
 void

@@ -84,8 +84,8 @@ struct pull_held {
 };
 
 /* claim: what origin has for us then, "" = nothing. */
-typedef void claim_fn(struct forge_floor *floor,
-    enum git_upstream_result result, const char *claim, const char *words);
+typedef void claim_fn(struct forge_floor *floor, enum push_answer result,
+    const char *claim, const char *words);
 
 struct forge_floor {
 	struct core *core;

@@ -316,30 +316,30 @@ branch_taken(struct forge_floor *floor, struct pull_held *held)
 }
 
 static void
-on_pushed(enum git_upstream_result result, const char *words, void *arg)
+on_pushed(enum push_answer result, const char *words, void *arg)
 {
 	struct forge_floor *floor = arg;
 	struct pull_held *held = floor->pull;
 	struct pull_row *row = held->row;
 
-	if (result != GIT_UPSTREAM_AWAY)
+	if (result != PUSH_AWAY)
 		floor->git_tries = 0;
 	switch (result) {
-	case GIT_UPSTREAM_OK:
+	case PUSH_OK:
 		xstrset(&held->trouble, NULL);
 		xstrset(&row->pushed, floor->pushing);
 		row->pushed_ms = clock_wall_ms();
 		row->poll_ms = 0;
 		break;
-	case GIT_UPSTREAM_REJECTED:
+	case PUSH_REJECTED:
 		branch_taken(floor, held);
 		return;
-	case GIT_UPSTREAM_REFUSED:
+	case PUSH_REFUSED:
 		pull_trouble(held, "origin does not take its branch", words);
 		break;
-	case GIT_UPSTREAM_AWAY:
-	case GIT_UPSTREAM_UNKNOWN:
-	case GIT_UPSTREAM_RESULT_COUNT:
+	case PUSH_AWAY:
+	case PUSH_UNKNOWN:
+	case PUSH_ANSWER_COUNT:
 		forge_rest(floor, words);
 		break;
 	}
@@ -348,11 +348,11 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 
 /* What somebody else has by now is theirs. */
 static void
-on_deleted(enum git_upstream_result result, const char *words, void *arg)
+on_deleted(enum push_answer result, const char *words, void *arg)
 {
 	struct forge_floor *floor = arg;
 
-	if (result == GIT_UPSTREAM_AWAY)
+	if (result == PUSH_AWAY)
 		forge_rest(floor, words);
 	else
 		xstrset(&floor->pull->row->pushed, NULL);

@@ -443,18 +443,18 @@ mark(struct forge_floor *floor, struct forge_request *request)
 }
 
 static void
-on_renewed(struct forge_floor *floor, enum git_upstream_result result,
+on_renewed(struct forge_floor *floor, enum push_answer result,
     const char *claim, const char *words)
 {
 	struct forge_row *row = floor->row;
 	char key[24];
 
-	if (result == GIT_UPSTREAM_OK) {
+	if (result == PUSH_OK) {
 		xstrset(&row->claim, claim);
 		row->epoch++;
 		row->renewed_ms = clock_wall_ms();
 		save(floor, row);
-	} else if (result == GIT_UPSTREAM_REJECTED) {
+	} else if (result == PUSH_REJECTED) {
 		snprintf(key, sizeof key, "%" PRId64, row->number);
 		row->lost = true;
 		save(floor, row);
@@ -480,7 +480,7 @@ look_for_needy(struct forge_floor *floor, int64_t number)
 }
 
 static void
-on_released(struct forge_floor *floor, enum git_upstream_result result,
+on_released(struct forge_floor *floor, enum push_answer result,
     const char *claim, const char *words)
 {
 	struct forge_row *row = floor->row;
@@ -488,7 +488,7 @@ on_released(struct forge_floor *floor, enum git_upstream_result result,
 
 	(void)claim;
 	/* A claim that cannot be removed ends by itself. */
-	if (result == GIT_UPSTREAM_AWAY) {
+	if (result == PUSH_AWAY) {
 		forge_rest(floor, words);
 	} else {
 		snprintf(key, sizeof key, "%" PRId64, row->number);

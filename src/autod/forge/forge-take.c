@@ -128,11 +128,11 @@ leave(struct forge_floor *floor, const char *why)
 }
 
 static void
-on_dropped(struct forge_floor *floor, enum git_upstream_result result,
+on_dropped(struct forge_floor *floor, enum push_answer result,
     const char *claim, const char *words)
 {
 	(void)claim;
-	if (result == GIT_UPSTREAM_AWAY)
+	if (result == PUSH_AWAY)
 		forge_rest(floor, words);
 	else
 		candidate_release(floor);
@@ -257,34 +257,34 @@ on_permission(const struct forge_answer *answer, void *arg)
 }
 
 static void
-on_watched(struct forge_floor *floor, enum git_upstream_result result,
+on_watched(struct forge_floor *floor, enum push_answer result,
     const char *claim, const char *words)
 {
 	(void)claim;
-	if (result == GIT_UPSTREAM_AWAY)
+	if (result == PUSH_AWAY)
 		forge_rest(floor, words);
 	else
 		words = "somebody else has claimed it";
 	if (floor->candidate.call != NULL)
 		leave(floor, words);
-	else if (result != GIT_UPSTREAM_AWAY)
+	else if (result != PUSH_AWAY)
 		leave(floor, "");
 	forge_done(floor);
 }
 
 static void
-on_claimed(struct forge_floor *floor, enum git_upstream_result result,
+on_claimed(struct forge_floor *floor, enum push_answer result,
     const char *claim, const char *words)
 {
 	struct candidate *c = &floor->candidate;
 
-	if (result == GIT_UPSTREAM_OK) {
+	if (result == PUSH_OK) {
 		strlcpy(c->claim, claim, sizeof c->claim);
 		c->step = CANDIDATE_READ;
-	} else if (result == GIT_UPSTREAM_REJECTED) {
+	} else if (result == PUSH_REJECTED) {
 		claim_watch(floor, c->issue.number, on_watched);
 		return;
-	} else if (result == GIT_UPSTREAM_REFUSED) {
+	} else if (result == PUSH_REFUSED) {
 		leave(floor, words);
 	} else {
 		forge_rest(floor, words);

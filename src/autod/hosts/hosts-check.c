@@ -186,23 +186,23 @@ on_posted(const struct shared_answer *answer, void *arg)
 }
 
 static void
-on_pushed(enum git_upstream_result result, const char *words, void *arg)
+on_pushed(enum push_answer result, const char *words, void *arg)
 {
 	struct hosts_check *check = arg;
 	struct job *job = job_of(check, check->current);
 
-	if (job != NULL && result == GIT_UPSTREAM_OK)
+	if (job != NULL && result == PUSH_OK)
 		job->step = JOB_PUSHED;
 	else if (job != NULL)
 		job_ends(check, job, CHECK_UNJUDGED, words, "", 0);
-	if (result == GIT_UPSTREAM_OK)
+	if (result == PUSH_OK)
 		done(check);
 	else
 		failed(check);
 }
 
 static void
-on_removed(enum git_upstream_result result, const char *words, void *arg)
+on_removed(enum push_answer result, const char *words, void *arg)
 {
 	struct hosts_check *check = arg;
 	struct job *job = job_of(check, check->current);
@@ -459,7 +459,7 @@ static void
 on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 {
 	struct hosts_check *check = arg;
-	bool has = fetched->result == GIT_UPSTREAM_OK &&
+	bool has = fetched->result == PUSH_OK &&
 	    strcmp(fetched->remote, check->lent_commit) == 0;
 
 	if (!has ||

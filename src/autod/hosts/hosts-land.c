@@ -204,7 +204,7 @@ on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 	struct hosts_land *land = arg;
 	struct landing_item *item = take_ptr(&land->item);
 
-	if (fetched->result != GIT_UPSTREAM_OK) {
+	if (fetched->result != PUSH_OK) {
 		schema_free(&landing_item_schema, item);
 		land_failed(land, words);
 	} else if (land->fence == 0) {
@@ -425,11 +425,11 @@ tell_ended(struct hosts_land *land)
  */
 
 static void
-on_dropped(enum git_upstream_result result, const char *words, void *arg)
+on_dropped(enum push_answer result, const char *words, void *arg)
 {
 	struct hosts_land *land = arg;
 
-	if (result == GIT_UPSTREAM_AWAY) {
+	if (result == PUSH_AWAY) {
 		land_failed(land, words);
 		return;
 	}

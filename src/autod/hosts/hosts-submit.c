@@ -101,14 +101,14 @@ on_old(const struct git_fetched *fetched, const char *words, void *arg)
 
 	if (item == NULL)
 		land_done(land);
-	else if (fetched->result != GIT_UPSTREAM_OK)
+	else if (fetched->result != PUSH_OK)
 		land_failed(land, words);
 	else
 		push(land, item->head, fetched->remote);
 }
 
 static void
-on_pushed(enum git_upstream_result result, const char *words, void *arg)
+on_pushed(enum push_answer result, const char *words, void *arg)
 {
 	struct hosts_land *land = arg;
 	struct landing_item *item =
@@ -118,9 +118,9 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 	land->busy = false;
 	if (share == NULL || share->step != SHARE_HELD)
 		land_done(land);
-	else if (result == GIT_UPSTREAM_OK && hosts_sure(land->floor))
+	else if (result == PUSH_OK && hosts_sure(land->floor))
 		submit(land, item, share);
-	else if (result == GIT_UPSTREAM_REJECTED && !land->again) {
+	else if (result == PUSH_REJECTED && !land->again) {
 		land->busy = land->again = true;
 		git_upstream_fetch(land->git,
 		    &(struct git_fetch_spec){ .remote = LAND_REMOTE,
@@ -253,7 +253,7 @@ on_from(const struct git_fetched *fetched, const char *words, void *arg)
 	struct task *t =
 	    share != NULL ? state_task(&land->core->state, share->task) : NULL;
 
-	if (fetched->result != GIT_UPSTREAM_OK) {
+	if (fetched->result != PUSH_OK) {
 		land_failed(land, words);
 		return;
 	}

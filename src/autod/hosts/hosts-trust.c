@@ -534,7 +534,7 @@ on_branch(const struct git_fetched *fetched, const char *words, void *arg)
 {
 	struct hosts_land *land = arg;
 
-	if (fetched->result != GIT_UPSTREAM_OK) {
+	if (fetched->result != PUSH_OK) {
 		land->ready = true;
 		land_failed(land, words);
 	} else if (fetched->remote[0] == '\0') { /* it has no such branch */

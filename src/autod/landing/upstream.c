@@ -20,14 +20,6 @@
 #define STOP_MS  3000
 #define HASTE_MS (15 * 1000) /* that a task waits for origin, at most */
 
-_Static_assert((int)PUSH_OK == (int)GIT_UPSTREAM_OK &&
-	(int)PUSH_REJECTED == (int)GIT_UPSTREAM_REJECTED &&
-	(int)PUSH_AWAY == (int)GIT_UPSTREAM_AWAY &&
-	(int)PUSH_REFUSED == (int)GIT_UPSTREAM_REFUSED &&
-	(int)PUSH_UNKNOWN == (int)GIT_UPSTREAM_UNKNOWN &&
-	(int)PUSH_ANSWER_COUNT == (int)GIT_UPSTREAM_RESULT_COUNT,
-    "the answers of a push");
-
 enum step {
 	STEP_IDLE,
 	STEP_LOOKS, /* at origin */
@@ -243,7 +235,7 @@ on_fetched(const struct git_fetched *fetched, const char *words, void *arg)
 	struct push_record *record = record_of(up);
 
 	record->looked_ms = clock_wall_ms();
-	if (fetched->result != GIT_UPSTREAM_OK) {
+	if (fetched->result != PUSH_OK) {
 		away(up, words);
 		rest(up);
 		return;
@@ -537,7 +529,7 @@ tell(struct upstream *up, const char *commit, enum push_next next)
 }
 
 static void
-on_pushed(enum git_upstream_result result, const char *words, void *arg)
+on_pushed(enum push_answer result, const char *words, void *arg)
 {
 	struct upstream *up = arg;
 	struct push_record *record = record_of(up);
@@ -548,14 +540,14 @@ on_pushed(enum git_upstream_result result, const char *words, void *arg)
 
 	up->step = STEP_IDLE;
 	record->pushing_ms = 0;
-	if (result == GIT_UPSTREAM_AWAY)
+	if (result == PUSH_AWAY)
 		away(up, words);
 	else
-		next = push_record_answer(
-		    record, (enum push_answer)result, words, clock_wall_ms());
+		next =
+		    push_record_answer(record, result, words, clock_wall_ms());
 	/* Where it stands now is only known after a look, but for a push that
 	 * succeeded. */
-	up->known = result == GIT_UPSTREAM_OK;
+	up->known = result == PUSH_OK;
 	switch (next) {
 	case PUSH_THEN_LAND:
 		xstrset(&up->theirs, commit);

@@ -78,14 +78,16 @@ enum look_why {
 int64_t push_record_look_ms(const struct push_record *push, enum look_why why,
     int64_t every_ms, int64_t now_ms);
 
-/* What a push brought, and what follows. The branch itself moves after the
- * push: what origin does not take does not land. */
+/* What a remote said to a push (git-upstream.h), and what follows. The branch
+ * itself moves after the push: what origin does not take does not land. */
 enum push_answer {
 	PUSH_OK,
-	PUSH_REJECTED, /* origin has moved */
-	PUSH_AWAY, /* no answer */
-	PUSH_REFUSED, /* a rule or a hook of origin */
-	PUSH_UNKNOWN, /* it began, and its answer was lost */
+	PUSH_REJECTED, /* the ref is not where it was expected any more */
+	PUSH_AWAY, /* no answer, or nobody whom it lets in; it may have been
+		    * done all the same */
+	PUSH_REFUSED, /* a hook or a rule does not want it */
+	PUSH_UNKNOWN, /* forward only: it began, and it is not known how it
+		       * ended, or may still end */
 	PUSH_ANSWER_COUNT
 };
 enum push_next {

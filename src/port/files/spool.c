@@ -271,7 +271,7 @@ spool_remove(const char *dir, const char *id)
 }
 
 int
-spool_drain_rest(const char *dir, struct spool_rest *rest, int max,
+spool_drain(const char *dir, struct spool_rest *rest, int max,
     spool_skip_fn *skip, spool_fn *fn, void *arg, struct err *err)
 {
 	cleanup_dir DIR *folder = open_dir(dir);
@@ -305,17 +305,6 @@ spool_drain_rest(const char *dir, struct spool_rest *rest, int max,
 	if (r < 0)
 		err_prefix(err, "%s", dir);
 	return r < 0 ? r : count;
-}
-
-int
-spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
-    void *arg, struct err *err)
-{
-	struct spool_rest rest = { 0 };
-	int r = spool_drain_rest(dir, &rest, max, skip, fn, arg, err);
-
-	spool_rest_release(&rest);
-	return r;
 }
 
 void

@@ -47,25 +47,23 @@ typedef int spool_fn(const char *id, struct json_object *event, void *arg);
 /* Is the event already being handled? Then it is not read. */
 typedef bool spool_skip_fn(const char *id, void *arg);
 
-/* Hand out at most max events (0 = all), oldest first, and remove each when fn
- * has returned. Events that skip (may be NULL) knows are passed over. What is
- * not JSON is moved to dir/broken without calling fn. Returns the number of
- * files handled, less than max if none are left; or what fn returned to stop;
- * or a negative errno. A missing directory counts as empty. */
-int spool_drain(const char *dir, int max, spool_skip_fn *skip, spool_fn *fn,
-    void *arg, struct err *err);
-
-/* The same in portions: the folder is listed for the first one, and again when
- * all of that list is handled, so that many events are not listed as often.
- * What spool_write_newest() writes meanwhile still comes next, and is not
- * counted. */
 #define SPOOL_NAME_SIZE (ID_ULID_SIZE + sizeof ".json" - 1)
 struct spool_rest { /* begins as { 0 } */
 	char (*names)[SPOOL_NAME_SIZE];
 	size_t count, next;
 };
 
-int spool_drain_rest(const char *dir, struct spool_rest *rest, int max,
+/* Hand out at most max events (0 = all), oldest first, and remove each when fn
+ * has returned. Events that skip (may be NULL) knows are passed over. What is
+ * not JSON is moved to dir/broken without calling fn. Returns the number of
+ * files handled, less than max if none are left; or what fn returned to stop;
+ * or a negative errno. A missing directory counts as empty.
+ *
+ * In portions: the folder is listed for the first one, and again when all of
+ * that list is handled, so that many events are not listed as often. What
+ * spool_write_newest() writes meanwhile still comes next, and is not counted.
+ */
+int spool_drain(const char *dir, struct spool_rest *rest, int max,
     spool_skip_fn *skip, spool_fn *fn, void *arg, struct err *err);
 void spool_rest_release(struct spool_rest *rest);
 

@@ -169,12 +169,12 @@ bring(struct git_op *op, const char *remote, const char *ref, const char *keep,
 }
 
 static void __attribute__((noreturn))
-fetch_end(struct git_fetch *fetch, enum git_upstream_result result)
+fetch_end(struct git_fetch *fetch, enum push_answer result)
 {
 	struct git_op *op = &fetch->op;
 
 	fetch->fetched.result = result;
-	if (result != GIT_UPSTREAM_OK)
+	if (result != PUSH_OK)
 		git_op_tell(op, WORDS_LETTER, complaint_words(op, ""));
 	git_op_die_of(op);
 }
@@ -213,26 +213,26 @@ fetch_run(struct git_op *op)
 	git_op_need_gitdir(op);
 	if (!ask_remote(
 		op, fetch->remote, fetch->ref, fetch->deadline_ms, f->remote))
-		fetch_end(fetch, GIT_UPSTREAM_AWAY);
+		fetch_end(fetch, PUSH_AWAY);
 	if (fetch->branch != NULL) {
 		compare(fetch);
 		if (f->stand != GIT_STAND_COUNT)
-			fetch_end(fetch, GIT_UPSTREAM_OK);
+			fetch_end(fetch, PUSH_OK);
 	}
 	if (f->remote[0] == '\0' || fetch->keep == NULL)
-		fetch_end(fetch, GIT_UPSTREAM_OK);
+		fetch_end(fetch, PUSH_OK);
 	if (git_refs_read(op->common, fetch->keep, kept) < 0 ||
 	    strcmp(kept, f->remote) != 0) {
 		if (!bring(op, fetch->remote, fetch->ref, fetch->keep,
 			fetch->deadline_ms))
-			fetch_end(fetch, GIT_UPSTREAM_AWAY);
+			fetch_end(fetch, PUSH_AWAY);
 		/* It may have moved on since it was asked. */
 		git_op_must(op, "rev-parse", "--verify",
 		    git_op_text(op, "%s^{commit}", fetch->keep), NULL);
 		strlcpy(f->remote, op->answer.out, sizeof f->remote);
 	}
 	if (fetch->branch == NULL)
-		fetch_end(fetch, GIT_UPSTREAM_OK);
+		fetch_end(fetch, PUSH_OK);
 	if (strcmp(f->branch, f->remote) == 0)
 		f->stand = GIT_STAND_SAME;
 	else if (git_op_is_ancestor(op, f->branch, f->remote))
@@ -241,7 +241,7 @@ fetch_run(struct git_op *op)
 		f->stand = GIT_STAND_AHEAD;
 	else
 		f->stand = GIT_STAND_DIVERGED;
-	fetch_end(fetch, GIT_UPSTREAM_OK);
+	fetch_end(fetch, PUSH_OK);
 }
 
 static void
@@ -252,7 +252,7 @@ fetch_finish(struct git_op *op, const struct err *err)
 
 	git_op_told(op, WORDS_LETTER, &words);
 	if (err != NULL)
-		fetch->fetched.result = GIT_UPSTREAM_AWAY;
+		fetch->fetched.result = PUSH_AWAY;
 	fetch->fn(&fetch->fetched,
 	    err != NULL         ? err->msg :
 		words.count > 0 ? words.v[0] :
@@ -326,12 +326,12 @@ struct git_push {
 	char *remote, *commit, *ref, *expected;
 	bool forward;
 	int64_t deadline_ms;
-	enum git_upstream_result result;
+	enum push_answer result;
 	git_push_fn *fn;
 };
 
-static void __attribute__((noreturn)) push_end(
-    struct git_push *push, enum git_upstream_result result, const char *words)
+static void __attribute__((noreturn))
+push_end(struct git_push *push, enum push_answer result, const char *words)
 {
 	push->result = result;
 	git_op_tell(&push->op, WORDS_LETTER, words);
@@ -428,9 +428,7 @@ push_run(struct git_op *op)
 		words = git_op_text(op,
 		    "%.12s is not on top of %.12s, which the remote has",
 		    push->commit, push->expected);
-		push_end(push,
-		    has_it(push) ? GIT_UPSTREAM_OK : GIT_UPSTREAM_REJECTED,
-		    words);
+		push_end(push, has_it(push) ? PUSH_OK : PUSH_REJECTED, words);
 	}
 	say_nothing_asks(op);
 	op->deadline_ms =
@@ -444,7 +442,7 @@ push_run(struct git_op *op)
 		push->ref),
 	    NULL);
 	if (status == 0)
-		push_end(push, GIT_UPSTREAM_OK, "");
+		push_end(push, PUSH_OK, "");
 	refusal = line_of_refusal(op);
 	words = complaint_words(op, refusal != NULL ? refusal : "");
 	/* 1 without such a line: the user's own pre-push hook, or a
@@ -454,15 +452,12 @@ push_run(struct git_op *op)
 		    strstr(op->answer.complaint, "disconnect") != NULL ||
 		    strstr(op->answer.complaint, "hung up") != NULL) {
 		if (!push->forward || is_unsent(op))
-			push_end(push, GIT_UPSTREAM_AWAY, words);
-		push_end(push,
-		    has_it(push) ? GIT_UPSTREAM_OK : GIT_UPSTREAM_UNKNOWN,
-		    words);
+			push_end(push, PUSH_AWAY, words);
+		push_end(push, has_it(push) ? PUSH_OK : PUSH_UNKNOWN, words);
 	}
 	if (refusal == NULL || !is_about_a_move(refusal))
-		push_end(push, GIT_UPSTREAM_REFUSED, words);
-	push_end(push, has_it(push) ? GIT_UPSTREAM_OK : GIT_UPSTREAM_REJECTED,
-	    words);
+		push_end(push, PUSH_REFUSED, words);
+	push_end(push, has_it(push) ? PUSH_OK : PUSH_REJECTED, words);
 }
 
 static void
@@ -473,14 +468,12 @@ push_finish(struct git_op *op, const struct err *err)
 
 	git_op_told(op, WORDS_LETTER, &words);
 	if (err != NULL)
-		push->fn(
-		    push->forward ? GIT_UPSTREAM_UNKNOWN : GIT_UPSTREAM_AWAY,
-		    err->msg, op->arg);
+		push->fn(push->forward ? PUSH_UNKNOWN : PUSH_AWAY, err->msg,
+		    op->arg);
 	else
 		push->fn(push->result,
-		    push->result != GIT_UPSTREAM_OK && words.count > 0 ?
-			words.v[0] :
-			"",
+		    push->result != PUSH_OK && words.count > 0 ? words.v[0] :
+								 "",
 		    op->arg);
 }
 

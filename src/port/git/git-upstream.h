@@ -10,17 +10,7 @@
 #define GIT_UPSTREAM_H
 
 #include "git.h"
-
-enum git_upstream_result {
-	GIT_UPSTREAM_OK,
-	GIT_UPSTREAM_REJECTED, /* the ref is not at `expected` any more */
-	GIT_UPSTREAM_AWAY, /* no answer, or nobody whom it lets in; it may have
-			    * been done all the same */
-	GIT_UPSTREAM_REFUSED, /* a hook or a rule does not want it */
-	GIT_UPSTREAM_UNKNOWN, /* forward only: it began, and it is not known
-			       * how it ended, or may still end */
-	GIT_UPSTREAM_RESULT_COUNT
-};
+#include "landing-record.h"
 
 struct git_push_spec {
 	const char *remote; /* a name, or a URL */
@@ -32,10 +22,9 @@ struct git_push_spec {
 	int64_t deadline_ms; /* 0 = ten minutes */
 };
 
-/* words: a sentence, "" for GIT_UPSTREAM_OK. GIT_UPSTREAM_OK also if the remote
+/* words: a sentence, "" for PUSH_OK. PUSH_OK also if the remote
  * has the commit already: at the ref, or (forward) below later ones. */
-typedef void
-git_push_fn(enum git_upstream_result result, const char *words, void *arg);
+typedef void git_push_fn(enum push_answer result, const char *words, void *arg);
 void git_upstream_push(struct git *git, const struct git_push_spec *spec,
     git_push_fn *fn, void *arg);
 
@@ -62,7 +51,7 @@ struct git_fetch_spec {
 };
 
 struct git_fetched {
-	enum git_upstream_result result; /* OK, AWAY */
+	enum push_answer result; /* OK, AWAY */
 	char remote[GIT_ID_SIZE]; /* its commit, "" = none */
 	char branch[GIT_ID_SIZE]; /* ours */
 	enum git_upstream_stand stand; /* where `branch` is asked for */
