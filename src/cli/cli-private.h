@@ -882,11 +882,11 @@ void screen_enter(struct screen *screen);
 /* A heading, with a blank line before it unless it is the first. */
 void status_section(struct cli *cli, const char *title);
 
-/* Its member of the JSON is "overseer". */
 /* llmc without a command, in a repository: where things stand, and the one
  * command that is next. */
 int status_stand(struct cli *cli);
 
+/* Its member of the JSON is "overseer". */
 void status_overseer_show(
     struct cli *cli, const struct overseer_files *overseer, int64_t now_ms);
 extern const struct schema status_overseer_shape;

@@ -170,7 +170,6 @@ const struct cli_command cmd_agents = {
 	    "cost\n\nWithout one of these words: list. It only suggests: the agent that spawns another names it.\n",
 	.example = "goal agents suggest Write the manual page",
 	.flags = agents_flags,
-	.min_args = 0,
 	.max_args = 1001,
 	.shape = CLI_SHAPE(ONE, agents_shape),
 	.verbs = agents_verbs,

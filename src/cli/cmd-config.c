@@ -740,7 +740,6 @@ const struct cli_command cmd_config = {
 	    "\"b\"].\n",
 	.example = "config set auto.concurrency 3",
 	.flags = config_flags,
-	.min_args = 0,
 	.max_args = 3,
 	.needs = CLI_ANYWHERE,
 	.shape = CLI_SHAPE(ONE, config_shape),

@@ -593,7 +593,6 @@ const struct cli_command cmd_goal = {
 	    "it\n",
 	.example = "goal add 'Support IPv6' --plan plan.md",
 	.flags = goal_flags,
-	.min_args = 0,
 	.max_args = 2,
 	.guarded = true,
 	.shape = CLI_SHAPE(ONE, goal_forms),

@@ -626,7 +626,6 @@ const struct cli_command cmd_task = {
 	    "tasks (auto.tasks_dir).\n",
 	.example = "task add Fix the failing test in parser.c",
 	.flags = task_flags,
-	.min_args = 0,
 	.max_args = 1001,
 	.shape = CLI_SHAPE(OBJECT, task_view_shape),
 	.verbs = task_verbs,

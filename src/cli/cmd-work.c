@@ -442,7 +442,6 @@ const struct cli_command cmd_node = {
 	    "or use --goal.\n",
 	.example = "goal node split T1.2 Parser Printer",
 	.flags = work_flags,
-	.min_args = 0,
 	.max_args = 1001,
 	.guarded = true,
 	.shape = CLI_SHAPE(ONE, work_forms),

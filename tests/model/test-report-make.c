@@ -157,13 +157,12 @@ TEST(sums_equal_the_records_of_the_period)
 	}
 }
 
-TEST(a_long_list_is_cut_and_sums_are_of_all)
+TEST_IN(scene_begin, a_long_list_is_cut_and_sums_are_of_all)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
 	struct json_object *landed;
 
-	scene_begin();
 	for (int i = 0; i < 10000; i++) {
 		cleanup_free char *id = xasprintf("t%d", i);
 
@@ -192,12 +191,11 @@ TEST(a_long_list_is_cut_and_sums_are_of_all)
 	ck_assert_ptr_nonnull(strstr(html.data, "The last 500:"));
 }
 
-TEST(a_task_in_progress_again_has_not_ended)
+TEST_IN(scene_begin, a_task_in_progress_again_has_not_ended)
 {
 	cleanup_json struct json_object *report = NULL;
 	struct json_object *row;
 
-	scene_begin();
 	scene.goes_on = true;
 	add_task("t1", "failed", FROM + HOUR, 5, "reported");
 	row = json_tokener_parse("{\"id\": \"t1\", \"step\": \"assigned\", "
@@ -215,7 +213,7 @@ TEST(a_task_in_progress_again_has_not_ended)
 
 /* A parked task has no attempt any more, and the most expensive one is often
  * such a task. */
-TEST(the_money_of_the_day_is_the_sum_of_the_rows)
+TEST_IN(scene_begin, the_money_of_the_day_is_the_sum_of_the_rows)
 {
 	static const char *const rows[] = { "landed_micros",
 		"not_landed_micros", "open_micros", "hand_micros",
@@ -224,7 +222,6 @@ TEST(the_money_of_the_day_is_the_sum_of_the_rows)
 	struct json_object *row, *list = json_object_new_array();
 	int64_t sum = 0;
 
-	scene_begin();
 	add_task("t1", "landed", FROM + HOUR, 30001, "reported");
 	add_task("t2", "failed", FROM + HOUR, 7, "reported");
 	row = json_tokener_parse("{\"id\": \"t3\", \"step\": \"parked\", "
@@ -348,12 +345,11 @@ TEST(a_failure_of_another_time_is_not_told)
 	}
 }
 
-TEST(an_empty_night_is_told_in_a_few_lines)
+TEST_IN(scene_begin, an_empty_night_is_told_in_a_few_lines)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf out = BUF_INIT;
 
-	scene_begin();
 	report = scene_report();
 	report_print(report, 0, false, &out);
 	ck_assert_str_eq(out.data,
@@ -362,7 +358,7 @@ TEST(an_empty_night_is_told_in_a_few_lines)
 	    "Landing: nothing waits to land.\n");
 }
 
-TEST(the_landing_queue_and_its_flaky_check_are_told)
+TEST_IN(scene_begin, the_landing_queue_and_its_flaky_check_are_told)
 {
 	cleanup_json struct json_object *report = NULL;
 	cleanup_buf struct buf text = BUF_INIT, html = BUF_INIT;
@@ -372,7 +368,6 @@ TEST(the_landing_queue_and_its_flaky_check_are_told)
 	    "fails its check.";
 	struct json_object *head;
 
-	scene_begin();
 	head = view_of(scene.view, "head");
 	json_set(head, "check",
 	    json_tokener_parse("{\"command\": \"make check\", \"trees\": 50, "
