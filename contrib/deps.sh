@@ -43,7 +43,7 @@ command npm          npm
 runtime asan         libclang-rt-dev
 '
 # To build the Debian package.
-package='
+packaging='
 command dpkg-buildpackage dpkg-dev
 command dh           debhelper
 command fakeroot     fakeroot
@@ -156,7 +156,7 @@ list)
 	;;
 package)
 	need "$build"
-	need "$package"
+	need "$packaging"
 	;;
 lint)
 	need "$build"
@@ -164,7 +164,7 @@ lint)
 	want "$libpq" "the shared book is tested in SQLite only"
 	want "$server" "the tests with PostgreSQL are skipped"
 	want "$browser" "the tests of the page are skipped"
-	want "$package" "the tests of the package are skipped"
+	want "$packaging" "the tests of the package are skipped"
 	;;
 *)
 	echo "usage: contrib/deps.sh [build | lint | package | list]" >&2
