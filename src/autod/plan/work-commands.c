@@ -322,7 +322,7 @@ assign(const struct plan_change *change, struct json_object *params,
 		r = plan_get(change->plan, *id, &node, err);
 	if (r == 0)
 		r = check_assign(change->floor, node, worker, err);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	make_assignment(
 	    change, node, worker, json_string_or(params, "recovery", NULL));
