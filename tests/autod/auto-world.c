@@ -314,6 +314,13 @@ auto_world_work(const char *file)
 	floor_world_wt("auto-1", text);
 }
 
+void
+auto_world_finish(struct agent *agent, const char *file)
+{
+	auto_world_work(file);
+	fake_session_turn_ends(agent->session, "Done.");
+}
+
 /* --- waiting --------------------------------------------------------- */
 
 static bool
@@ -349,6 +356,13 @@ auto_world_wait(const char *told)
 	struct told_look look = { told };
 
 	floor_world_wait(is_told, &look);
+}
+
+void
+auto_world_all_filed(const char *want)
+{
+	auto_world_wait_done();
+	auto_world_filed(want);
 }
 
 static bool

@@ -45,6 +45,8 @@ void auto_world_task(const char *name, const char *text);
 void auto_world_folder(const char *want);
 /* Exactly these tasks have ended: "t1 landed; t2 failed; ". */
 void auto_world_filed(const char *want);
+/* The same, once no task is left. */
+void auto_world_all_filed(const char *want);
 /* The record of a task that has ended, as JSON; "" = none. Valid until the next
  * call. */
 const char *auto_world_record(const char *task);
@@ -61,6 +63,8 @@ struct agent *auto_world_begin_turn(const char *settings, const char *text);
 struct agent *auto_world_turn_on(const char *task);
 /* Commit a change in its worktree. */
 void auto_world_work(const char *file);
+/* The same, and end the turn. */
+void auto_world_finish(struct agent *agent, const char *file);
 /* Run the loop until this event. */
 void auto_world_wait(const char *told);
 /* Run the loop until no task is left and nothing is in progress. */

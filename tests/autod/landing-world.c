@@ -99,6 +99,13 @@ landing_world_work(const char *name, const char *file, const char *text)
 	return agent;
 }
 
+struct agent *
+landing_world_begin_work(const char *settings)
+{
+	landing_world_begin(settings);
+	return landing_world_work("adam", "b.txt", "two");
+}
+
 void
 landing_world_meanwhile(const char *file, const char *text)
 {

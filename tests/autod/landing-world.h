@@ -26,6 +26,8 @@ void landing_world_reopen(void);
 /* A worker that has finished: one commit that writes text to the file. */
 struct agent *
 landing_world_work(const char *name, const char *file, const char *text);
+/* The world with adam, who has made b.txt. */
+struct agent *landing_world_begin_work(const char *settings);
 /* Another commit to main, made by someone else. */
 void landing_world_meanwhile(const char *file, const char *text);
 

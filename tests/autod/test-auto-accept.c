@@ -14,8 +14,7 @@ begin_guarded(const char *settings)
 	    xasprintf("protected_paths = [\"b.txt\"]\n%s", settings);
 	struct agent *agent = auto_world_begin_turn(text, "First\n");
 
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	floor_world_until(agent->worker->for_person && agent->op == NULL);
 	floor_world_settle();
 	/* It was frozen before it was refused. */
@@ -58,8 +57,7 @@ TEST_ROWS(what_configures_agents_and_hooks_is_for_a_person, PATHS)
 	floor_world_settle();
 	call = accept("");
 	ck_assert_ptr_null(floor_world_answer(call));
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 }
 
 /* By its diff, or by the number of tests that ran; with ask it waits for a
@@ -81,8 +79,7 @@ TEST_ROWS(weakened_tests_are_pointed_out, 4)
 	auto_world_task("b.md", "Second\n");
 	auto_world_live();
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	agent = auto_world_turn_on("t2");
 	floor_world_wt("auto-1",
 	    _i < 2 ? "echo >tests/a.py; git commit -qam less" :
@@ -97,8 +94,7 @@ TEST_ROWS(weakened_tests_are_pointed_out, 4)
 		call = accept("");
 		ck_assert_ptr_null(floor_world_answer(call));
 	}
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; t2 landed; ");
+	auto_world_all_filed("t1 landed; t2 landed; ");
 	ck_assert_ptr_nonnull(strstr(
 	    floor_world_sh("grep -h tests_weakened .llmc/logs/*.log"), words));
 }
@@ -110,8 +106,7 @@ TEST_ROWS(accepted_work_lands, 2)
 	begin_guarded("");
 	call = accept(_i == 0 ? "" : ",\"force\":true");
 	ck_assert_ptr_null(floor_world_answer(call));
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 }
 
 /* Who waits for the landing of a task that is dropped gets an answer. */

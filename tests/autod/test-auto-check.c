@@ -33,8 +33,7 @@ begin_turn(const char *settings)
 static void
 wait_landed(void)
 {
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 }
 
 static void
@@ -110,8 +109,7 @@ TEST_ROWS(what_fails_is_sent_back, 2)
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "words"));
 	assert_clean();
-	auto_world_work("pass");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "pass");
 	wait_landed();
 }
 
@@ -166,8 +164,7 @@ TEST_ROWS(a_full_context_goes_on_in_another_conversation, 5)
 	auto_world_told("sent_back t1; ");
 	ck_assert_int_eq(t->attempts, 1);
 	floor_world_wt("auto-1", "rm -f c.txt");
-	auto_world_work("pass");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "pass");
 	wait_landed();
 }
 
@@ -182,8 +179,7 @@ TEST(nobody_is_blamed_for_a_red_branch)
 	ck_assert_str_eq(
 	    state_task(&auto_world.core->state, "t2")->source, "fix");
 	/* Only whoever fixes it must pass by itself. */
-	auto_world_work("pass");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "pass");
 	auto_world_wait_done();
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nb.txt\npass");
 }
@@ -196,8 +192,7 @@ TEST(a_red_branch_that_is_not_fixed_is_a_failure)
 
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn_on("t2");
-	auto_world_work("useless");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "useless");
 	auto_world_fails("red_branch");
 	ck_assert_int_eq(
 	    state_task(&auto_world.core->state, "t1")->step, TASK_QUEUED);
@@ -209,8 +204,7 @@ TEST(what_keeps_failing_is_given_up)
 	    begin_turn(CHECK "max_turns = 1\nmax_attempts = 1\n");
 
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done();
-	auto_world_filed("t1 failed; ");
+	auto_world_all_filed("t1 failed; ");
 	/* Its work is not lost, and neither is what the checks left. */
 	ck_assert_str_eq(
 	    floor_world_sh(
@@ -337,8 +331,7 @@ TEST(a_task_is_dropped_in_a_turn)
 	    floor_world_call("task.drop", NULL, "\"task\":\"a.md\"");
 
 	ck_assert_ptr_null(floor_world_answer(call));
-	auto_world_wait_done();
-	auto_world_filed("t1 aborted; ");
+	auto_world_all_filed("t1 aborted; ");
 	ck_assert_ptr_null(agent->worker->task);
 	ck_assert_str_eq(
 	    floor_world_wt("auto-1", "git log -1 --format=%s"), "first");

@@ -61,8 +61,7 @@ TEST(a_task_that_failed_is_tried_again)
 		   "check_command = \"test ! -e bad.txt\"\n");
 	auto_world_task("a.md", "Do it\n");
 	agent = auto_world_turn(1);
-	auto_world_work("bad.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "bad.txt");
 	auto_world_wait_done();
 	auto_world_folder("failed: a.md; failed: a.md.why; ");
 	ck_assert_int_eq(call("task.retry", "task", "t9"), API_UNKNOWN);
@@ -113,8 +112,7 @@ TEST_ROWS(work_lands_with_the_priority_of_its_task, 2)
 	    priority == PRIORITY_NORMAL ? "Do it\n" :
 					  "Priority: low\n\nDo it\n");
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_done();
 	ck_assert_int_eq(queued_as, priority);
 }
@@ -127,8 +125,7 @@ TEST(a_landed_task_that_is_taken_back_says_so)
 	begin_idle(NULL);
 	auto_world_task("a.md", "Do it\n");
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_done();
 	undone = floor_world_sh("git rev-parse main");
 	ck_assert_int_eq(call("landing.revert", "commit", undone), 0);
@@ -153,8 +150,7 @@ TEST_ROWS(a_landed_task_is_done_again, 2)
 	begin_idle(NULL);
 	auto_world_task("a.md", "Priority: high\n\nDo it\n");
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_done();
 	auto_world_folder("done: a.md; ");
 	ck_assert_int_eq(call("task.retry", "task", names[_i]), 0);
@@ -174,8 +170,7 @@ TEST(a_landed_task_without_its_file_is_added_again)
 	begin_idle(NULL);
 	auto_world_task("a.md", "Do it\n");
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_done();
 	floor_world_sh("rm .llmc/tasks/done/a.md");
 	ck_assert_int_eq(call("task.retry", "task", "t1"), 0);
@@ -196,16 +191,14 @@ TEST(a_task_file_that_landed_is_done_again)
 	    ">.llmc/list/7.json");
 	auto_world_live();
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_done();
 	ck_assert_int_eq(call("task.retry", "task", "t1"), 0);
 	auto_world_turn(2);
 	expect_told_of_commit(agent);
 	ck_assert_str_eq(
 	    floor_world_sh("grep -c in_progress .llmc/list/7.json"), "1");
-	auto_world_work("c.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "c.txt");
 	auto_world_wait_done();
 	/* Without its file, from its record. */
 	floor_world_sh("rm .llmc/list/7.json");
@@ -225,16 +218,14 @@ TEST(a_task_of_a_command_is_tried_again_from_its_record)
 			 "touch .llmc/given; echo do it\"\n");
 	auto_world_live();
 	agent = auto_world_turn(1);
-	auto_world_work("bad.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "bad.txt");
 	auto_world_wait_done();
 	ck_assert_int_eq(call("task.add", "text", "More"), API_FAILED);
 	ck_assert_int_eq(prioritize("t1", "high"), API_FAILED);
 	ck_assert_int_eq(call("task.retry", "task", "t1"), 0);
 	auto_world_turn(2);
 	ck_assert_str_eq(agent->worker->task, "t2");
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_done();
 	/* What has landed is done again too. */
 	ck_assert_int_eq(call("task.retry", "task", "t2"), 0);
@@ -301,8 +292,7 @@ TEST(tasks_are_dropped)
 	xstrset(&auto_world.core->state.paused, "wait");
 	floor_world.store_fails = false;
 	ck_assert_int_eq(call("task.drop", "task", "t1"), 0);
-	auto_world_wait_done();
-	auto_world_filed("t1 aborted; ");
+	auto_world_all_filed("t1 aborted; ");
 }
 
 TEST(what_has_landed_is_not_dropped_or_changed)
@@ -315,8 +305,7 @@ TEST(what_has_landed_is_not_dropped_or_changed)
 	auto_world_task("a.md", "Do it\n");
 	auto_world_live();
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_post("run");
 	ck_assert_int_eq(call("task.drop", "task", "t1"), API_STATUS);
 	ck_assert_int_eq(prioritize("t1", "high"), API_STATUS);

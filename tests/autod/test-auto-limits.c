@@ -136,8 +136,7 @@ TEST(a_task_is_parked_at_its_budget)
 	ck_assert_str_eq(json_string_or(floor_call_result(call), "message", ""),
 	    "Continuing.");
 	ck_assert_int_eq(t->step, TASK_WAITING);
-	auto_world_work("d.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "d.txt");
 	auto_world_turn(3);
 	ck_assert_str_eq(agent->worker->task, "t1");
 	ck_assert_int_eq(t->attempts, 1); /* it goes on */
@@ -183,8 +182,7 @@ TEST(a_turn_too_many_is_not_begun)
 	floor_world_done(floor_world_ask("task.retry", "{\"task\":\"t1\"}"));
 	auto_world_turn(2);
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->attempts, 1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait("task_finished t1 landed; ");
 }
 
@@ -436,8 +434,7 @@ begin_dirty(int tries)
 
 	auto_world.core->state.source_repo_dirty_retry_count = tries;
 	floor_world_sh("echo mine >a.txt");
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	return agent;
 }
 
@@ -491,8 +488,7 @@ TEST(conflicts_that_stay_are_a_failure)
 	agent->worker->conflicts = 1000;
 	floor_world_sh("echo theirs >b.txt; git add b.txt; "
 		       "git commit -qm theirs");
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_fails("conflicts");
 }
 

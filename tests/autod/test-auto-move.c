@@ -40,8 +40,7 @@ begin_together(const char *settings)
 	auto_world_task("a.md", "First\n");
 	auto_world_live();
 	agent = auto_world_turn_on("t1");
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait_post("run");
 	auto_world_task("b.md", "Second\n");
 	auto_world_turn_on("t2");
@@ -78,8 +77,7 @@ TEST(the_command_runs_once)
 	ck_assert_str_eq(
 	    floor_world_sh("tail -1 .llmc/began | sed 's/by .*/by/'"), tip);
 	floor_world_sh("touch .llmc/got3");
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; t3 landed; t2 landed; ");
+	auto_world_all_filed("t1 landed; t3 landed; t2 landed; ");
 	assert_began("t1: t1 as\nt3: t2 t3");
 }
 
@@ -96,8 +94,7 @@ TEST_ROWS(the_command_survives, 2)
 		auto_world_restart();
 	floor_world_sh("touch .llmc/got3");
 	auto_world_live();
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; t3 landed; t2 landed; ");
+	auto_world_all_filed("t1 landed; t3 landed; t2 landed; ");
 	assert_began(_i == 0 ? "t1: t1 as\nt3: t2 t3" :
 			       "t1: t1 as\nt3: t2 t3\nt3: t2 t3");
 }

@@ -72,8 +72,7 @@ begin(struct above *above)
 static void
 finish(struct agent *agent)
 {
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 }
 
 TEST(a_planned_task_goes_its_way)

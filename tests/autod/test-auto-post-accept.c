@@ -28,15 +28,13 @@ begin_landing(const char *settings)
 	cleanup_free char *text = xasprintf("%s%s", COMMAND, settings);
 	struct agent *agent = auto_world_begin_turn(text, "Do it\n");
 
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 }
 
 static void
 assert_filed(const char *want)
 {
-	auto_world_wait_done();
-	auto_world_filed(want);
+	auto_world_all_filed(want);
 }
 
 static void
@@ -62,8 +60,7 @@ TEST(the_next_landing_waits)
 	auto_world_wait_post("run");
 	auto_world_task("b.md", "Do more\n");
 	agent = auto_world_turn(2);
-	auto_world_work("c.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "c.txt");
 	floor_world_wait_status(agent, WORKER_ACCEPTING);
 	floor_world_settle();
 	ck_assert(landings_busy(auto_world.landings));
@@ -150,8 +147,7 @@ TEST(failure_shuts_down)
 	ck_assert_ptr_null(auto_world.mode->post);
 	auto_world_reopen();
 	auto_world_live();
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 	assert_ran("t1", "t1");
 }
 
@@ -212,8 +208,7 @@ TEST(failure_is_fixed_by_a_task)
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "words"));
 	/* A fix of a fix exceeds the limit here. */
-	auto_world_work("c.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "c.txt");
 	auto_world_fails("post_accept");
 }
 

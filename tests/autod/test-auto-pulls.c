@@ -99,8 +99,7 @@ TEST(work_is_handed_over_and_its_worker_is_free)
 	ck_assert_int_eq(outcome_pull_merged(auto_world.mode,
 			     auto_world_of("t1"), above.commit, true),
 	    0);
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 }
 
 /* With auto.review, only what was approved; and again what a person on the
@@ -175,8 +174,7 @@ TEST(what_comes_back_goes_on_from_there)
 	ck_assert_int_eq(
 	    outcome_drop(auto_world.mode, auto_world_of("t1"), "closed", NULL),
 	    0);
-	auto_world_wait_done();
-	auto_world_filed("t1 aborted; ");
+	auto_world_all_filed("t1 aborted; ");
 	ck_assert_str_eq(floor_world_sh("git for-each-ref "
 					"--format='%(objectname)' "
 					"refs/llmc/salvage | tail -1"),
@@ -199,8 +197,7 @@ TEST_ROWS(what_was_not_merged_is_salvaged, 2)
 				     auto_world_of("t1"), "main", false),
 		    0);
 	}
-	auto_world_wait_done();
-	auto_world_filed(_i == 0 ? "t1 failed; " : "t1 landed; ");
+	auto_world_all_filed(_i == 0 ? "t1 failed; " : "t1 landed; ");
 	ck_assert_str_eq(floor_world_sh("git for-each-ref "
 					"--format='%(objectname)' "
 					"refs/llmc/salvage | tail -1"),

@@ -127,8 +127,7 @@ TEST(released_work_lands)
 	allow("0");
 	auto_world_wait("task_finished t1 landed; ");
 	finish("t2", "c.txt");
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; t2 landed; ");
+	auto_world_all_filed("t1 landed; t2 landed; ");
 	ck_assert_str_eq(floor_world_sh("git log --format=%s main"),
 	    "add c.txt\nadd b.txt\nmeanwhile\nfirst");
 	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc"), "");
@@ -167,8 +166,7 @@ TEST(a_worker_is_released_to_fix_the_branch)
 	agent = auto_world_turn_on("t2");
 	ck_assert_str_eq(auto_world_of("t2")->source, "fix");
 	ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
-	auto_world_work("pass");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "pass");
 	auto_world_wait_done();
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nb.txt\nc.txt\npass");
 }
@@ -202,8 +200,7 @@ TEST_ROWS(what_fails_goes_to_the_next_worker, 2)
 			     "refs/llmc/task/t1"),
 	    "add b.txt\nmeanwhile");
 	finish("t1", "pass");
-	auto_world_wait_done();
-	auto_world_filed("t2 landed; t1 landed; ");
+	auto_world_all_filed("t2 landed; t1 landed; ");
 	ck_assert_str_eq(floor_world_sh("git for-each-ref refs/llmc/task"), "");
 }
 
@@ -245,8 +242,7 @@ TEST(what_conflicts_goes_to_the_next_worker)
 	    "git rebase -q main >/dev/null 2>&1 || { echo both >b.txt; git add "
 	    "b.txt; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1; }");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done();
-	auto_world_filed("t2 landed; t1 landed; ");
+	auto_world_all_filed("t2 landed; t1 landed; ");
 	ck_assert_str_eq(floor_world_sh("git show main:b.txt"), "both");
 }
 
@@ -354,8 +350,7 @@ TEST(a_person_is_told_what_is_in_the_way)
 	auto_world_task("a.md", "First\n");
 	auto_world_live();
 	agent = auto_world_turn_on("t1");
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_NEEDS_REVIEW);
 	floor_world_sh("echo mine >b.txt");
@@ -377,8 +372,7 @@ TEST(a_queued_task_is_dropped)
 	ck_assert_ptr_null(item_of("t1"));
 	allow("0");
 	finish("t2", "c.txt");
-	auto_world_wait_done();
-	auto_world_filed("t1 aborted; t2 landed; ");
+	auto_world_all_filed("t1 aborted; t2 landed; ");
 	ck_assert_str_eq(floor_world_sh("ls; git for-each-ref refs/llmc/queue"),
 	    "a.txt\nc.txt\nm.txt");
 }
@@ -428,8 +422,7 @@ TEST_ROWS(a_worker_is_lost_during_the_move, 2)
 		ck_assert_int_eq(auto_world_of("t1")->step, TASK_QUEUED);
 		floor_world_sh("rm b.txt");
 	}
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 	ck_assert_str_eq(floor_world_sh("git log --format=%s main"),
 	    "add b.txt\nmeanwhile\nfirst");
 }
@@ -444,8 +437,7 @@ TEST(a_task_is_not_dropped_during_the_move)
 	    "its work is landing, and a branch that moves is not stopped; "
 	    "look at it with: llmc landing");
 	floor_world_store_answer();
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 }
 
 /* Its worker still has it. */
@@ -455,8 +447,7 @@ TEST(work_in_the_queue_is_dropped_with_its_task)
 	floor_world_done(floor_world_ask("task.drop", "{\"task\": \"t1\"}"));
 	ck_assert_ptr_null(item_of("t1"));
 	allow("0");
-	auto_world_wait_done();
-	auto_world_filed("t1 aborted; ");
+	auto_world_all_filed("t1 aborted; ");
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\nm.txt");
 }
 
@@ -494,8 +485,7 @@ TEST_ROWS(what_is_checked_and_is_gone_is_built_again, 1)
 	allow("0");
 	floor_world_wait(is_unjudged, &auto_world);
 	landings_kick(auto_world.landings);
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 	ck_assert_int_eq(auto_world.core->exit_status, 0);
 }
 
@@ -515,8 +505,7 @@ TEST_ROWS(what_is_to_land_and_is_gone_is_built_again, 1)
 	remove_built();
 	floor_world_sh("git checkout -q a.txt");
 	auto_world_patrol();
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 	ck_assert_int_eq(auto_world.core->exit_status, 0);
 }
 
@@ -532,8 +521,7 @@ TEST_ROWS(git_gc_by_a_person_ends_nothing, 1)
 	    floor_world_sh("git -C .llmc/checks/1 rev-parse HEAD"));
 	floor_world_sh(gc);
 	allow("0");
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 	ck_assert_str_eq(
 	    floor_world_sh("git for-each-ref refs/llmc/queue"), "");
 }

@@ -112,8 +112,7 @@ TEST(attempts_are_limited)
 	begin("max_attempts = 1\n");
 	make("strict");
 	finish("t2", "c.txt");
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; t3 dead-letter; t2 landed; ");
+	auto_world_all_filed("t1 landed; t3 dead-letter; t2 landed; ");
 }
 
 TEST(a_persons_commit_is_never_taken_back)

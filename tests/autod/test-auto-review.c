@@ -60,8 +60,7 @@ says(struct agent *reviewer, const char *words)
 static void
 lands(const char *subject)
 {
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 	ck_assert_str_eq(
 	    floor_world_sh("git log -1 --format=%s main"), subject);
 }

@@ -53,8 +53,7 @@ TEST(a_task_goes_its_way)
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(agent->session), "Do it"));
 	auto_world_folder("doing: a.md; ");
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
+	auto_world_finish(agent, "b.txt");
 	auto_world_wait("task_finished t1 landed; ");
 	auto_world_wait_done();
 	auto_world_wait("exhausted; ");
@@ -72,8 +71,7 @@ TEST(a_task_without_a_change_is_done)
 	struct agent *agent = auto_world_begin_turn(NULL, "Look at it\n");
 
 	fake_session_turn_ends(agent->session, "It is fine as it is.");
-	auto_world_wait_done();
-	auto_world_filed("t1 no_changes; ");
+	auto_world_all_filed("t1 no_changes; ");
 	auto_world_folder("done: a.md; ");
 	ck_assert_int_eq(agent->worker->status, WORKER_IDLE);
 	ck_assert_ptr_null(agent->worker->task);
@@ -95,8 +93,7 @@ TEST(a_task_that_keeps_failing_ends)
 	floor_world_sh(leave_over);
 	auto_world_told("task_assigned t1; task_retry t1; task_assigned t1; ");
 	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done();
-	auto_world_filed("t1 dead-letter; ");
+	auto_world_all_filed("t1 dead-letter; ");
 	auto_world_folder("failed: a.md; failed: a.md.why; ");
 	ck_assert_uint_eq(auto_world.mode->failed, 1);
 }
@@ -198,8 +195,7 @@ TEST(work_that_landed_elsewhere_is_done)
 		.worker = agent->worker->name });
 	agent_move(agent, WORKER_NEEDS_REVIEW, NULL);
 	agent_move(agent, WORKER_IDLE, NULL);
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_all_filed("t1 landed; ");
 }
 
 TEST(a_run_until_empty_ends_by_itself)
@@ -284,8 +280,7 @@ TEST(an_outcome_that_was_written_is_told)
 	auto_world.mode->active =
 	    false; /* a daemon without --auto does this too */
 	auto_world_live();
-	auto_world_wait_done();
-	auto_world_filed("t1 aborted; ");
+	auto_world_all_filed("t1 aborted; ");
 	auto_world_folder("failed: a.md; failed: a.md.why; ");
 }
 
@@ -365,10 +360,8 @@ TEST(auto_log_cannot_be_written)
 	auto_world_task("a.md", "Do it\n");
 	auto_world_live();
 	agent = auto_world_turn(1);
-	auto_world_work("b.txt");
-	fake_session_turn_ends(agent->session, "Done.");
-	auto_world_wait_done();
-	auto_world_filed("t1 landed; ");
+	auto_world_finish(agent, "b.txt");
+	auto_world_all_filed("t1 landed; ");
 }
 
 TEST(a_task_that_cannot_be_used_is_told_once)
@@ -446,13 +439,11 @@ TEST(failures_between_landings_are_of_their_tasks)
 
 		agent = auto_world_turn_on(id);
 		if (i == 3) {
-			auto_world_work("b.txt");
-			fake_session_turn_ends(agent->session, "Done.");
+			auto_world_finish(agent, "b.txt");
 		} else {
 			outcome_attempt_failed(
 			    auto_world.mode, agent, "too hard");
 		}
 	}
-	auto_world_wait_done();
-	auto_world_filed("t1 failed; t2 failed; t3 landed; t4 failed; ");
+	auto_world_all_filed("t1 failed; t2 failed; t3 landed; t4 failed; ");
 }

@@ -97,8 +97,7 @@ before(const char *command, const char *script)
 
 TEST(a_failure_of_git_that_passes)
 {
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	landing_world_meanwhile("c.txt", "three");
 	before("merge-tree",
 	    "mkdir \"${0%/*}/full\" 2>/dev/null && "
@@ -145,8 +144,7 @@ TEST(one_that_cannot_be_built)
 	struct agent *adam, *eve;
 	char words[64] = "";
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	eve = landing_world_work("eve", "d.txt", "two");
 	xstrset(&adam->worker->task, "t1");
 	xstrset(&eve->worker->task, "t2");
@@ -172,8 +170,7 @@ TEST(what_git_cannot_land_is_told_of_and_waits)
 	struct agent *adam;
 	char words[64] = "";
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	xstrset(&adam->worker->task, "t1");
 	landings_set_policy(landing_world.landings, &policy, words);
 	before("update-ref -m",

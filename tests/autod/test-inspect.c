@@ -125,8 +125,7 @@ TEST(a_change_is_shown_as_it_would_land)
 	const struct agent *adam;
 	const char *seen = "", *before;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	before = head();
 	landing_world_meanwhile("c.txt", "three");
 	ck_assert_str_eq(changes(ADAM, &seen), "added b.txt +1 -0");
@@ -158,10 +157,8 @@ TEST(a_change_is_shown_as_it_would_land)
 
 TEST(a_change_that_is_not_finished_is_shown_as_it_is_now)
 {
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_WORKING;
 	landing_world_meanwhile("c.txt", "three");
 	floor_world_wt("adam", "echo more >>b.txt; >new");
@@ -177,8 +174,7 @@ TEST(a_review_tells_the_commit_and_remembers_it)
 	const struct agent *adam;
 	const char *before, *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	ck_assert_ptr_null(adam->worker->reviewed);
 	before = head();
 	ck_assert_str_eq(review(), before);
@@ -209,10 +205,8 @@ TEST(a_conflict_is_not_reviewed)
 TEST(a_forced_review_tells_what_is_not_committed)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
 	floor_world_wt("adam", "echo more >>b.txt; >new");
 	call = floor_world_done(
@@ -230,8 +224,7 @@ TEST(the_next_daemon_knows_what_was_reviewed)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	seen = review();
 	landing_world_reopen();
 	adam = fleet_find(floor_world.fleet, "adam");
@@ -246,8 +239,7 @@ TEST(what_was_seen_lands)
 	struct floor_call *call;
 	const char *seen;
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	seen = review();
 	call = accept_seen(seen);
 	assert_lands(call);
@@ -265,8 +257,7 @@ TEST(an_id_may_be_shortened)
 	struct floor_call *call;
 	const char *whole;
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	whole = head();
 	call =
 	    accept_seen(floor_world_wt("adam", "git rev-parse --short=7 HEAD"));
@@ -282,8 +273,7 @@ TEST(what_is_no_id_is_refused)
 	const struct agent *adam;
 	struct floor_call *call;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	for (size_t i = 0; i < nitems(words); i++) {
 		call = accept_seen(words[i]);
 		floor_world_refused(call, RPC_INVALID_PARAMS, "");
@@ -297,8 +287,7 @@ TEST(a_head_that_moved_does_not_land)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	seen = review();
 	floor_world_wt(
 	    "adam", "echo x >x.txt; git add .; git commit -qm unseen");
@@ -316,8 +305,7 @@ TEST(uncommitted_changes_do_not_land_unseen)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	seen = review();
 	floor_world_wt("adam", "echo more >>b.txt; >new.txt");
 	assert_changed(accept_seen(seen),
@@ -333,8 +321,7 @@ TEST(another_branch_does_not_land)
 	const struct agent *adam;
 	const char *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	seen = review();
 	floor_world_wt("adam", "git checkout -q -b mine");
 	assert_changed(
@@ -350,11 +337,9 @@ TEST(another_branch_does_not_land)
 /* With force, uncommitted changes land too, but still no other commit. */
 TEST(force_takes_changes_along)
 {
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 	const char *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
 	adam->worker->before = WORKER_WORKING;
 	seen = head();
@@ -370,10 +355,8 @@ TEST(force_takes_changes_along)
 TEST(a_worker_that_begins_to_work_again)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	call = accept_seen(head());
 	floor_world_wait_step(adam, "inspect");
 	adam->worker->status = WORKER_WORKING;
@@ -393,8 +376,7 @@ TEST(only_what_was_seen_is_rejected)
 	struct floor_call *call;
 	const char *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	seen = review();
 	floor_world_wt(
 	    "adam", "echo x >x.txt; git add .; git commit -qm unseen");
@@ -410,11 +392,9 @@ TEST(only_what_was_seen_is_rejected)
 TEST(only_what_was_seen_is_picked)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 	const char *seen;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
 	seen = head();
 	floor_world_wt("adam",
@@ -440,10 +420,8 @@ static const char *const steps[] = { "inspect", "compare" };
 TEST_ROWS(cancelled_at_each_step, nitems(steps))
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	call = accept_seen("0123456789");
 	floor_world_wait_step(adam, steps[_i]);
 	operation_cancel(&adam->op->op, "enough");
@@ -457,10 +435,8 @@ TEST_ROWS(cancelled_at_each_step, nitems(steps))
 TEST(a_daemon_that_stops)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.review", "adam", "");
 	floor_world_wait_step(adam, "head");
 	life_stop(floor_world.core, "the test", false);
@@ -473,8 +449,7 @@ TEST(a_lost_worktree)
 {
 	struct floor_call *call;
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	call = accept_seen(head());
 	floor_world_sh("mv .worktrees/adam gone");
 	floor_world_refused(call, API_FAILED, "");

@@ -34,11 +34,9 @@ TEST_ROWS(cancelled_at_each_step, nitems(cancel_rows))
 {
 	const struct cancel_row *row = &cancel_rows[_i];
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 	const char *error;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
 	floor_world_wait_step(adam, row->step);
 	operation_cancel(&adam->op->op, "enough");
@@ -108,10 +106,8 @@ is_over(void *arg)
 TEST(the_next_daemon_goes_on)
 {
 	struct floor_call *runs, *waits;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world_work("eve", "c.txt", "three");
 	landing_world.may_not_begin = true;
 	waits = floor_world_call("worker.accept", "eve", "");
@@ -137,10 +133,8 @@ static const char *const death_rows[] = { "freeze", "queued", "moving",
 
 TEST_ROWS(what_a_dead_daemon_left_lands_once, nitems(death_rows))
 {
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_begin(landing_world.landings, adam, NULL, false, NULL);
 	landing_world_wait(adam, death_rows[_i]);
 	landing_world_reopen();
@@ -165,10 +159,9 @@ TEST_ROWS(the_next_daemon_lands_what_was_shown, nitems(shown_rows))
 {
 	const struct shown_row *row = &shown_rows[_i];
 	cleanup_free char *seen = NULL;
-	struct agent *adam;
+	struct agent *adam =
+	    landing_world_begin_work("protected_paths = [\"b.txt\"]\n");
 
-	landing_world_begin("protected_paths = [\"b.txt\"]\n");
-	adam = landing_world_work("adam", "b.txt", "two");
 	seen = xasprintf(
 	    ",\"commit\":\"%s\"", floor_world_wt("adam", "git rev-parse HEAD"));
 	floor_world_call("worker.accept", "adam", seen);
@@ -190,10 +183,8 @@ TEST_ROWS(the_next_daemon_lands_what_was_shown, nitems(shown_rows))
 /* A rebase that was not accepted must not land after a restart. */
 TEST(a_rebase_stays_a_rebase)
 {
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world_meanwhile("c.txt", "three");
 	landing_rebase(landing_world.landings, adam, NULL);
 	floor_world_wait_step(adam, "rebase");
@@ -208,10 +199,8 @@ TEST(a_rebase_stays_a_rebase)
 /* Something was left of its session when the daemon began. */
 TEST(one_that_is_cleared_late_goes_on_then)
 {
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	agent_move(adam, WORKER_ACCEPTING, NULL);
 	adam->worker->accepted = true;
 	emit(floor_world.core,
@@ -238,10 +227,8 @@ TEST_ROWS(the_state_cannot_be_written, nitems(write_rows))
 {
 	const struct write_row *row = &write_rows[_i];
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	floor_world_settle();
 	floor_world.store_fails = row->step == NULL;
 	call = floor_world_call("worker.accept", "adam", "");
@@ -269,8 +256,7 @@ TEST(refs_that_a_dead_daemon_left_are_removed)
 	struct floor_call *call;
 	struct agent *eve;
 
-	landing_world_begin("");
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work("");
 	ck_assert_ptr_null(landing_world_accept("adam"));
 	eve = landing_world_work("eve", "c.txt", "three");
 	call = floor_world_call("worker.accept", "eve", "");

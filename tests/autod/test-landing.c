@@ -29,10 +29,8 @@ static const struct late_row {
 TEST_ROWS(late_work_is_saved, nitems(late_rows))
 {
 	cleanup_free char *where = NULL;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world_meanwhile("c.txt", "three");
 	landing_begin(landing_world.landings, adam, NULL, false, NULL);
 	landing_world_wait(adam, "moving");
@@ -50,10 +48,8 @@ TEST_ROWS(late_work_is_saved, nitems(late_rows))
 TEST(lands_as_one_commit)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	floor_world_wt("adam",
 	    "echo three >c.txt; git add c.txt; git commit -qm second; "
 	    "echo left >d.txt");
@@ -114,8 +110,7 @@ TEST(nothing_is_left_to_land)
 {
 	struct floor_call *call;
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	landing_world_meanwhile("b.txt", "two");
 	call = floor_world_done(floor_world_call("worker.accept", "adam", ""));
 	ck_assert(json_bool_or(
@@ -127,10 +122,8 @@ TEST(nothing_is_left_to_land)
 TEST(a_branch_that_moves_is_followed)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	call = floor_world_call("worker.accept", "adam", "");
 	landing_world_wait(adam, "moving");
 	landing_world_meanwhile("c.txt", "three");
@@ -217,8 +210,7 @@ TEST(in_their_order)
 	struct floor_call *first, *second;
 	struct agent *adam, *eve;
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
+	adam = landing_world_begin_work(NULL);
 	eve = landing_world_work("eve", "c.txt", "three");
 	landing_world.may_not_begin = true;
 	first = floor_world_call("worker.accept", "adam", "");
@@ -238,10 +230,8 @@ TEST(in_their_order)
 TEST(a_policy_says_no_then_yes)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world.may_not_begin = true;
 	call = floor_world_call("worker.accept", "adam", "");
 	floor_world_wait_status(adam, WORKER_ACCEPTING);
@@ -261,10 +251,8 @@ TEST(a_policy_says_no_then_yes)
 TEST(a_waiting_one_loses_its_worker)
 {
 	struct floor_call *accept, *reset;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world.may_not_begin = true;
 	accept = floor_world_call("worker.accept", "adam", "");
 	floor_world_wait_status(adam, WORKER_ACCEPTING);
@@ -287,10 +275,8 @@ TEST(a_waiting_one_loses_its_worker)
 TEST(two_commands_for_one_worker)
 {
 	struct floor_call *first, *second, *third;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	first = floor_world_call("worker.accept", "adam", "");
 	second = floor_world_call("worker.accept", "adam", "");
 	ck_assert_ptr_nonnull(floor_world_answer(second));
@@ -310,10 +296,8 @@ TEST(two_commands_for_one_worker)
 TEST(only_finished_work_is_accepted)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	adam->worker->status = WORKER_PAUSED;
 	adam->worker->before = WORKER_WORKING;
 	call = floor_world_call("worker.accept", "adam", "");
@@ -338,10 +322,8 @@ TEST(only_finished_work_is_accepted)
 TEST(a_rebase_is_no_landing)
 {
 	struct floor_call *call;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world_meanwhile("c.txt", "three");
 	call = floor_world_done(floor_world_call("worker.review", "adam", ""));
 	assert_is(adam, WORKER_NEEDS_REVIEW, false);

@@ -155,10 +155,8 @@ TEST(two_of_one_worker)
 TEST(a_landing_waits_for_it)
 {
 	struct floor_call *accept, *picked;
-	struct agent *adam;
+	struct agent *adam = landing_world_begin_work(NULL);
 
-	landing_world_begin(NULL);
-	adam = landing_world_work("adam", "b.txt", "two");
 	landing_world.may_not_begin = true;
 	accept = floor_world_call("worker.accept", "adam", "");
 	floor_world_wait_status(adam, WORKER_ACCEPTING);

@@ -85,8 +85,7 @@ TEST(positions_states_and_why)
 {
 	struct floor_call *calls[2];
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	landing_world_work("eve", "b.txt", "three");
 	landing_world_work("kain", "c.txt", "four");
 	landing_world.may_not_begin = true;
@@ -145,8 +144,7 @@ TEST(takes_a_commit_back)
 	struct floor_call *call;
 	const char *undone;
 
-	landing_world_begin(NULL);
-	landing_world_work("adam", "b.txt", "two");
+	landing_world_begin_work(NULL);
 	ck_assert_ptr_null(landing_world_accept("adam"));
 	landing_world_told("landed adam; ended adam landed; ");
 	undone = id_of("main");

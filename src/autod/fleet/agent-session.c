@@ -296,10 +296,8 @@ agent_afresh(struct agent *agent, const char *words)
 	    w->prompt == NULL || !fleet_drives(agent) ||
 	    session_phase(agent->session) != SESSION_UP)
 		return false;
-	EMIT(agent->core, EVENT_SENT_BACK, .worker = w->name, .task = w->task,
-	    .reason = words);
-	EMIT(agent->core, EVENT_AFRESH, .worker = w->name, .task = w->task,
-	    .reason = reason);
+	AGENT_EMIT(agent, EVENT_SENT_BACK, .task = w->task, .reason = words);
+	AGENT_EMIT(agent, EVENT_AFRESH, .task = w->task, .reason = reason);
 	a = xcalloc(1, sizeof *a);
 	a->words = xstrdup(words);
 	buf_init(&a->text);
