@@ -304,6 +304,28 @@ auto_world_turn_on(const char *task)
 	return look.agent;
 }
 
+struct step_look {
+	const char *task;
+	int step;
+};
+
+static bool
+is_at_step(void *arg)
+{
+	const struct step_look *look = arg;
+	const struct task *t = state_task(&auto_world.core->state, look->task);
+
+	return t != NULL ? (int)t->step == look->step : look->step < 0;
+}
+
+void
+auto_world_wait_step(const char *task, int step)
+{
+	struct step_look look = { task, step };
+
+	floor_world_wait(is_at_step, &look);
+}
+
 void
 auto_world_work(const char *file)
 {

@@ -61,6 +61,8 @@ struct agent *auto_world_turn(int prompts);
 struct agent *auto_world_begin_turn(const char *settings, const char *text);
 /* Run the loop until a worker is in a turn on this task. */
 struct agent *auto_world_turn_on(const char *task);
+/* Run the loop until the task is at this step; -1: it is filed. */
+void auto_world_wait_step(const char *task, int step);
 /* Commit a change in its worktree. */
 void auto_world_work(const char *file);
 /* The same, and end the turn. */

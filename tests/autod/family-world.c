@@ -67,7 +67,7 @@ family_world_turn_ends(struct agent *agent, const char *file)
 }
 
 struct look {
-	const char *worker, *task;
+	const char *worker;
 	enum worker_status status;
 };
 
@@ -87,22 +87,6 @@ family_world_wait(const char *worker, enum worker_status status)
 	struct look look = { .worker = worker, .status = status };
 
 	floor_world_wait(has_status, &look);
-}
-
-static bool
-is_filed(void *arg)
-{
-	const struct look *look = arg;
-
-	return state_task(&auto_world.core->state, look->task) == NULL;
-}
-
-void
-family_world_wait_filed(const char *task)
-{
-	struct look look = { .task = task };
-
-	floor_world_wait(is_filed, &look);
 }
 
 struct task *

@@ -21,8 +21,6 @@ void family_world_spawn_after(
 void family_world_turn_ends(struct agent *agent, const char *file);
 /* Run the loop until the worker has this status and nothing is in progress. */
 void family_world_wait(const char *worker, enum worker_status status);
-/* Run the loop until this task has ended and is forgotten. */
-void family_world_wait_filed(const char *task);
 /* The task as it was filed; the caller frees it. */
 struct task *family_world_filed(const char *task);
 

@@ -493,6 +493,13 @@ floor_world_ask_at(const char *path, const char *method, const char *params)
 	return call;
 }
 
+void
+floor_has(const char *text, const char *words)
+{
+	ck_assert_msg(text != NULL && strstr(text, words) != NULL,
+	    "\"%s\" is not in: %s", words, text != NULL ? text : "(nothing)");
+}
+
 struct floor_call *
 floor_world_ask_as(const char *worker, const char *method, const char *params)
 {

@@ -120,6 +120,8 @@ floor_world_ask_as(const char *worker, const char *method, const char *params);
 /* It must succeed: the result. Or be refused, with this code and words. */
 struct json_object *floor_world_result(struct floor_call *call);
 void floor_world_refused(struct floor_call *call, int code, const char *words);
+/* The text, which may be NULL, has these words. */
+void floor_has(const char *text, const char *words);
 /* The same without waiting for the answer: returns the connection, which the
  * caller closes. */
 int floor_world_send(const char *method, const char *params);

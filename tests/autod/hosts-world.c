@@ -217,35 +217,19 @@ hosts_world_live(void)
 }
 
 void
+hosts_world_run(void)
+{
+	hosts_world_begin(NULL);
+	hosts_world_live();
+}
+
+void
 hosts_world_reopen(void)
 {
 	hosts_floor_free(take_ptr(&hosts_world.floor));
 	buf_clear(&auto_world.told);
 	auto_world_reopen();
 	hosts_world.floor = hosts_floor_new(auto_world.mode);
-}
-
-struct step_look {
-	const char *task;
-	int step;
-};
-
-static bool
-is_at_step(void *arg)
-{
-	const struct step_look *look = arg;
-	const struct task *t = state_task(&auto_world.core->state, look->task);
-
-	return t != NULL ? (int)t->step == look->step : look->step < 0;
-}
-
-/* step -1: it is filed. */
-void
-hosts_world_wait_step(const char *task, int step)
-{
-	struct step_look look = { task, step };
-
-	floor_world_wait(is_at_step, &look);
 }
 
 /* auto-1 commits a change, and its turn ends. */

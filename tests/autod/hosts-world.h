@@ -21,6 +21,7 @@ extern struct hosts_world {
 /* more: as of auto_world_begin(). */
 void hosts_world_begin(const char *more);
 void hosts_world_live(void);
+void hosts_world_run(void); /* both, with the default settings */
 /* The daemon is killed, and the next one is there. */
 void hosts_world_reopen(void);
 
@@ -35,8 +36,6 @@ void hosts_world_polls(void);
 void hosts_world_sql(const char *text);
 /* What b reads of its letter, until that is part of it. */
 void hosts_world_wait_letter(const char *id, const char *want);
-/* step -1: it is filed. */
-void hosts_world_wait_step(const char *task, int step);
 /* auto-1 commits a change, and its turn ends. */
 void hosts_world_work_ends(struct agent *agent, const char *file);
 

@@ -193,13 +193,6 @@ oversight_world_recorded(const char *member, int *ret_count)
 }
 
 void
-oversight_world_has(const char *text, const char *words)
-{
-	ck_assert_msg(text != NULL && strstr(text, words) != NULL,
-	    "\"%s\" is not in: %s", words, text);
-}
-
-void
 oversight_world_lacks(const char *text, const char *words)
 {
 	ck_assert_msg(

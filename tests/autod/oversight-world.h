@@ -54,8 +54,7 @@ const char *oversight_world_resume(const char *name, const char *more);
  * be NULL); valid until the next call. */
 const char *oversight_world_recorded(const char *member, int *ret_count);
 
-/* Are these words in the text? It may be NULL. */
-void oversight_world_has(const char *text, const char *words);
+/* Are these words not in the text? */
 void oversight_world_lacks(const char *text, const char *words);
 
 #endif

@@ -122,6 +122,15 @@ b_submits(const char *task, const char *attempt)
 	hosts_land_hint(hosts_world.floor, false);
 }
 
+/* t7-b, with a change of b.txt. */
+static void
+b_hands_in(void)
+{
+	b_has_task("t7-b");
+	b_works("t7-b", "b.txt");
+	b_submits("t7-b", "1/b/boot");
+}
+
 TEST(a_host_lands_its_own_work)
 {
 	unit_hurry(6);
@@ -131,7 +140,7 @@ TEST(a_host_lands_its_own_work)
 	auto_world_turn_on("t1-a");
 	hosts_world_work_ends(auto_world_agent(), "one");
 	hosts_world_wait_row("t1-a", "landed a 1");
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	auto_world_filed("t1-a landed; ");
 	auto_world_folder("done: a.md; ");
 	origin_has("add one t1-a;first ;");
@@ -146,9 +155,7 @@ TEST(a_host_lands_its_own_work)
 	    BOOK_T("x"));
 	hosts_world_reopen();
 	hosts_world_live();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	b_hands_in();
 	hosts_world_wait_row("t7-b", "landed b 1");
 	floor_world_wait(is_swept, &hosts_world);
 	ck_assert_ptr_nonnull(strstr(origin_refs(), "check/k1"));
@@ -167,7 +174,7 @@ TEST(the_owner_knows_how_work_went_that_another_host_did)
 	b_works("t2-a", "b.txt");
 	b_submits("t2-a", "1/b/boot");
 	hosts_world_wait_row("t2-a", "landed b 1");
-	hosts_world_wait_step("t2-a", -1);
+	auto_world_wait_step("t2-a", -1);
 	auto_world_filed("t2-a landed; ");
 	ck_assert_ptr_nonnull(strstr(auto_world_record("t2-a"), "Finished."));
 }
@@ -193,11 +200,8 @@ is_moving(void *arg)
  * the next one goes on, and it lands once. */
 TEST_ROWS(a_lander_that_is_killed_lands_once, 4)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	hosts_world_run();
+	b_hands_in();
 	if (_i == 1)
 		floor_world_wait_closely(has_shared, NULL);
 	else if (_i == 2)
@@ -281,7 +285,7 @@ TEST_ROWS(a_runner_hears_how_its_work_ended, 3)
 			     BOOK_T("main"), BOOK_I(1), BOOK_T(B_BOOT)),
 	    "t1-a,1,a,a,landed;");
 	hosts_world_polls();
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	auto_world_filed("t1-a landed; ");
 	auto_world_folder("done: a.md; ");
 	ck_assert_ptr_nonnull(strstr(auto_world_record("t1-a"), commit));
@@ -308,9 +312,7 @@ begin_with_slow_check(void)
 TEST(a_host_without_the_lease_lands_nothing)
 {
 	begin_with_slow_check();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	b_hands_in();
 	floor_world_wait(has_shared, NULL);
 	hosts_world_sql("update lander set host='b', boot='" B_BOOT
 			"', fence=9, lease_until=lease_until+3600000");
@@ -327,8 +329,7 @@ TEST(a_host_without_the_lease_lands_nothing)
 /* Words of a host that does not say what it may say. */
 TEST_ROWS(what_was_submitted_must_be_of_its_attempt, 2)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	b_has_task("t7-b");
 	b_works("t7-b", "b.txt");
 	if (_i == 1)
@@ -347,9 +348,7 @@ TEST(work_of_a_lost_host_goes_on_elsewhere)
 
 	hosts_world_begin("check_command = \"test ! -e b.txt\"\n");
 	hosts_world_live();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	b_hands_in();
 	hosts_world_sql("update host set state='lost' where host='b'");
 	auto_world_turn_on("t7-b");
 	ck_assert_str_eq(hosts_world_row("t7-b"), "claimed a 3");
@@ -362,11 +361,8 @@ TEST(work_of_a_lost_host_goes_on_elsewhere)
 /* A daemon that stops leaves the landing to others at once. */
 TEST(a_stopped_daemon_gives_up_the_lease)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	hosts_world_run();
+	b_hands_in();
 	hosts_world_wait_row("t7-b", "landed b 1");
 	auto_world_stop();
 	ck_assert_str_ne(SAYS(SHARED_LANDER_TAKE, BOOK_T("main"),
@@ -385,11 +381,8 @@ is_left_to_others(void *arg)
 
 TEST(a_host_that_drains_or_doubts_leaves_the_landing_to_others)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	hosts_world_run();
+	b_hands_in();
 	hosts_world_wait_row("t7-b", "landed b 1");
 	hosts_world.floor->doubt = true;
 	ck_assert(!hosts_land_has_lease(hosts_world.floor));
@@ -421,9 +414,7 @@ b_has_job(void *arg)
 TEST(another_host_checks_for_the_lander)
 {
 	begin_with_slow_check();
-	b_has_task("t7-b");
-	b_works("t7-b", "b.txt");
-	b_submits("t7-b", "1/b/boot");
+	b_hands_in();
 	b_has_task("t8-b");
 	b_works("t8-b", "c.txt");
 	b_submits("t8-b", "1/b/boot");

@@ -290,7 +290,7 @@ b_takes(const char *task)
 	hosts_world_wait_row(task, "queued - 0");
 	ck_assert_str_ne(hosts_world_says(calls, 2), "");
 	hosts_world_polls();
-	hosts_world_wait_step(task, TASK_ELSEWHERE);
+	auto_world_wait_step(task, TASK_ELSEWHERE);
 }
 
 #define CHILD "actor:team:coder:coder-1"
@@ -326,7 +326,7 @@ TEST(the_result_of_a_child_elsewhere_comes_to_its_parent)
 		BOOK_T(NULL)),
 	    "");
 	hosts_world_polls();
-	hosts_world_wait_step("t2-a", -1);
+	auto_world_wait_step("t2-a", -1);
 	ck_assert_int_eq(
 	    count_mail(state_task(&auto_world.core->state, "t1-a")->worker),
 	    2); /* with the answer to the spawn */
@@ -481,7 +481,7 @@ TEST_ROWS(the_next_attempt_owns_whom_a_lost_host_has_asked_for, 2)
 	    strstr(fake_session_prompt(auto_world_turn_on("t1-b")->session),
 		"These work for you, and you get their results: coder-1 "
 		"(t7-b)"));
-	hosts_world_wait_step("t7-b", TASK_ELSEWHERE);
+	auto_world_wait_step("t7-b", TASK_ELSEWHERE);
 	ck_assert_int_eq(
 	    strncmp(SAYS(SHARED_TASK_READ, BOOK_T("t7-b")), "t7-b,a,", 7), 0);
 	if (_i == 0)
@@ -497,7 +497,7 @@ TEST_ROWS(the_next_attempt_owns_whom_a_lost_host_has_asked_for, 2)
 	if (_i == 1)
 		fake_session_turn_ends(
 		    auto_world_turn_on("t7-b")->session, "Found it.");
-	hosts_world_wait_step("t7-b", -1);
+	auto_world_wait_step("t7-b", -1);
 	ck_assert_int_eq(
 	    count_mail(state_task(&auto_world.core->state, "t1-b")->worker), 1);
 }

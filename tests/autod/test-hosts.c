@@ -22,7 +22,7 @@ TEST(a_task_is_published_claimed_and_done_by_its_own_host)
 	auto_world_turn_on("t1-a");
 	ck_assert_str_eq(hosts_world_row("t1-a"), "claimed a 1");
 	hosts_world_work_ends(auto_world_agent(), "one");
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	hosts_world_wait_row("t1-a", "landed a 1");
 	auto_world_folder("done: a.md; ");
 	ck_assert_uint_eq(hosts_world.floor->share_count, 0);
@@ -85,7 +85,7 @@ begin_elsewhere(void)
 	begin_with_two();
 	b_claims("t2-a");
 	hosts_world_polls();
-	hosts_world_wait_step("t2-a", TASK_ELSEWHERE);
+	auto_world_wait_step("t2-a", TASK_ELSEWHERE);
 }
 
 TEST(a_task_that_another_host_does_is_settled_by_its_owner)
@@ -100,7 +100,7 @@ TEST(a_task_that_another_host_does_is_settled_by_its_owner)
 		BOOK_T("done"), BOOK_T(LANDED), BOOK_T(NULL)),
 	    "");
 	hosts_world_polls();
-	hosts_world_wait_step("t2-a", -1);
+	auto_world_wait_step("t2-a", -1);
 	auto_world_filed("t2-a landed; ");
 	auto_world_folder("doing: a.md; done: b.md; ");
 	ck_assert_ptr_nonnull(strstr(auto_world_record("t2-a"), "Finished."));
@@ -156,14 +156,14 @@ TEST(an_end_that_comes_too_late_is_none)
 	    auto_world_agent()->session, "It is fine as it is.");
 	auto_world_wait("task_finished t1-a no_changes; ");
 	auto_world_wait("task_fenced t1-a; ");
-	hosts_world_wait_step("t1-a", TASK_ELSEWHERE);
+	auto_world_wait_step("t1-a", TASK_ELSEWHERE);
 	auto_world_folder("doing: a.md; ");
 	ck_assert_str_ne(
 	    SAYS(SHARED_FINISH, BOOK_T("t1-a"), BOOK_I(2), BOOK_T(B_BOOT),
 		BOOK_T("done"), BOOK_T(LANDED), BOOK_T(NULL)),
 	    "");
 	hosts_world_polls();
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	auto_world_filed("t1-a landed; ");
 }
 
@@ -182,15 +182,14 @@ b_publishes(const char *task)
 
 TEST(a_task_of_another_host_is_done_here_and_told)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	b_publishes("t7-b");
 	hosts_world_polls();
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(auto_world_turn_on("t7-b")->session),
 		"Do t7-b"));
 	hosts_world_work_ends(auto_world_agent(), "one");
-	hosts_world_wait_step("t7-b", -1);
+	auto_world_wait_step("t7-b", -1);
 	hosts_world_wait_row("t7-b", "landed a 1");
 	ck_assert_ptr_nonnull(strstr(SAYS(SHARED_TASK_READ, BOOK_T("t7-b")),
 	    floor_world_sh("git rev-parse main")));
@@ -203,7 +202,7 @@ TEST(the_next_daemon_adopts_what_its_host_holds)
 	b_publishes("t7-b");
 	hosts_world_reopen();
 	hosts_world_live();
-	hosts_world_wait_step("t1-a", TASK_ASSIGNED);
+	auto_world_wait_step("t1-a", TASK_ASSIGNED);
 	ck_assert_str_eq(hosts_world_row("t1-a"), "claimed a 1");
 	ck_assert(share_of_task(hosts_world.floor, "t1-a")->step == SHARE_HELD);
 	ck_assert_ptr_null(strstr(auto_world.told.data, "task_fenced"));
@@ -264,15 +263,14 @@ TEST_ROWS(what_the_server_has_lost_is_restored_or_said, nitems(lost))
 	ck_assert_ptr_null(strstr(auto_world.told.data, "task_fenced"));
 	fake_session_turn_ends(auto_world_agent()->session, "Done.");
 	hosts_world_wait_row("t1-a", "landed a 1");
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	auto_world_folder("doing: b.md; done: a.md; ");
 }
 
 /* More than one ask can tell of. */
 TEST(claims_of_many_tasks_are_restored)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	hosts_world_sql(
 	    "with recursive n(i) as (select 1 union all select i+1 from n "
 	    "where i<140) insert into task(task,owner,seq,prio,state,host,boot,"
@@ -302,7 +300,7 @@ TEST(what_has_landed_is_found_on_the_branch)
 	auto_world_turn_on("t1-a");
 	hosts_world_work_ends(auto_world_agent(), "one");
 	hosts_world_wait_row("t1-a", "landed a 1");
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	floor_world_sh(
 	    "git clone -qb main \"$B/origin\" \"$B/b\"; cd \"$B/b\"; git -c "
 	    "user.name=b -c user.email=b@b commit -q --allow-empty -m 'by b' "
@@ -335,7 +333,7 @@ TEST(what_another_host_has_by_now_is_stopped_and_said)
 	hosts_world.floor->asked_ms = 0; /* the next beat is due */
 	hosts_world_polls();
 	auto_world_wait("task_fenced t1-a; ");
-	hosts_world_wait_step("t1-a", TASK_ELSEWHERE);
+	auto_world_wait_step("t1-a", TASK_ELSEWHERE);
 	floor_world_settle();
 	ck_assert_str_eq(hosts_world_row("t1-a"), "claimed b 3");
 	ck_assert_str_ne(
@@ -352,7 +350,7 @@ TEST(a_task_with_which_three_hosts_were_lost_asks_a_person)
 	    "update task set state='held',host=null,fence=9,lost=3,words='b "
 	    "was lost',changed_at=changed_at+1 where task='t2-a'");
 	hosts_world_polls();
-	hosts_world_wait_step("t2-a", TASK_PARKED);
+	auto_world_wait_step("t2-a", TASK_PARKED);
 	ck_assert_ptr_nonnull(
 	    strstr(state_task(&auto_world.core->state, "t2-a")->reason,
 		"3 hosts were lost while they had it; it was on: b"));
@@ -373,14 +371,13 @@ TEST(a_task_that_its_owner_drops_is_dropped_for_all)
 
 TEST(what_its_owner_has_dropped_is_stopped)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	b_publishes("t7-b");
 	hosts_world_polls();
 	auto_world_turn_on("t7-b");
 	SAYS(SHARED_DROP, BOOK_T("t7-b"), BOOK_T("not wanted"));
 	hosts_world_polls();
-	hosts_world_wait_step("t7-b", -1);
+	auto_world_wait_step("t7-b", -1);
 	auto_world_filed("t7-b aborted; ");
 	ck_assert_uint_eq(hosts_world.floor->share_count, 0);
 }
@@ -394,10 +391,10 @@ TEST(another_daemon_with_this_name_is_refused)
 	auto_world_task("a.md", "Do it\n");
 	auto_world_live();
 	auto_world_wait("fleet_refuses; ");
-	hosts_world_wait_step("t1-a", TASK_WAITING);
+	auto_world_wait_step("t1-a", TASK_WAITING);
 	floor_world_settle();
 	ck_assert(!hosts_world.floor->up);
-	hosts_world_wait_step("t1-a", TASK_WAITING);
+	auto_world_wait_step("t1-a", TASK_WAITING);
 }
 
 static bool
@@ -439,15 +436,14 @@ TEST(work_that_another_host_has_landed_meanwhile_is_taken_out)
 	    "update task set state='landed',host='b',boot='" B_BOOT
 	    "',fence=3,commit_id='abc',changed_at=changed_at+1 where "
 	    "task='t1-a'; commit");
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	auto_world_filed("t1-a landed; ");
 	auto_world_turn_on("t2-a");
 }
 
 TEST(a_draining_host_claims_nothing)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	SAYS(SHARED_DRAIN, BOOK_T("a"), BOOK_I(1));
 	hosts_world.floor->asked_ms = 0;
 	b_publishes("t7-b");
@@ -496,8 +492,7 @@ TEST(what_is_not_taken_back_is_not_waited_for)
 	struct hosts_floor *floor;
 	struct task *t;
 
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	floor_world_settle();
 	floor = hosts_world.floor;
 	t = task_new("t9", "team", "k", "T", "Do it", clock_wall_ms());
@@ -533,7 +528,7 @@ TEST(work_is_reviewed_by_the_host_that_did_it)
 	fake_session_turn_ends(
 	    auto_world_turn_on("t2-a")->session, "verdict: approve\n");
 	hosts_world_wait_row("t1-a", "landed a 1");
-	hosts_world_wait_step("t1-a", -1);
+	auto_world_wait_step("t1-a", -1);
 	ck_assert_str_eq(SAYS(SHARED_TASK_READ, BOOK_T("t2-a")), "");
 }
 
@@ -562,7 +557,7 @@ TEST(a_task_that_no_host_can_take_is_asked_about_once)
 	floor_world_wait(is_asked, &asked);
 	b_claims("t1-a");
 	hosts_world_polls();
-	hosts_world_wait_step("t1-a", TASK_ELSEWHERE);
+	auto_world_wait_step("t1-a", TASK_ELSEWHERE);
 }
 
 TEST(a_program_that_a_task_wants_is_found)
@@ -577,8 +572,7 @@ TEST(a_program_that_a_task_wants_is_found)
  * stays. */
 TEST(what_is_old_goes_and_what_nobody_has_read_is_said)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	SAYS(SHARED_DRAIN, BOOK_T("a"), BOOK_I(1));
 	b_publishes("t7-b");
 	b_publishes("t8-b");
@@ -627,8 +621,7 @@ TEST_ROWS(a_window_is_that_of_the_same_account, 2)
 	    xasprintf("{\"used_percentage\": 90, \"resets_at\": %" PRId64 "}",
 		end + _i * 3600);
 
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	window = &auto_world.core->state.windows[0];
 	*window = (struct window){
 		.used = 100, .resets_ms = end * 1000, .seen_ms = now
@@ -788,8 +781,7 @@ TEST(what_an_agent_reserves_is_reserved_on_all_hosts)
 {
 	sqlite3 *db = NULL;
 
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	ck_assert_str_eq(a_reserves("V_1", "src/base"), "");
 	ck_assert_str_eq(b_reserves("V_1", "src"), "");
 	ck_assert_str_eq(b_reserves("V_2", "src/bas"), "V_2;");
@@ -925,8 +917,7 @@ TEST(what_a_host_hears_of_its_account_is_told)
 
 TEST(a_letter_is_done_once_with_the_rights_of_a_person)
 {
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	auto_world_task("a.md", "Do it\n");
 	auto_world_turn_on("t1-a");
 	SAYS(SHARED_LETTER_POST, BOOK_T("l1"), BOOK_T("a"),
@@ -946,8 +937,7 @@ TEST(a_person_is_told_what_another_host_answers)
 	const char *id;
 	char text[64];
 
-	hosts_world_begin(NULL);
-	hosts_world_live();
+	hosts_world_run();
 	call = floor_world_ask("fleet.letter",
 	    "{\"host\":\"b\",\"method\":\"worker.pause\",\"params\":"
 	    "{\"worker\":\"auto-1\"}}");
@@ -976,7 +966,7 @@ TEST(what_the_next_attempt_owns_is_not_ours_any_more)
 			"update task set owner='b' where task='t2-a'");
 	hosts_world_polls();
 	auto_world_wait("task_fenced t1-a; ");
-	hosts_world_wait_step("t2-a", -1);
+	auto_world_wait_step("t2-a", -1);
 	ck_assert_str_eq(hosts_world_row("t2-a"), "claimed b 1");
 	ck_assert_ptr_null(share_of_task(hosts_world.floor, "t2-a"));
 }
@@ -1005,6 +995,6 @@ TEST(news_go_on_while_the_branch_follows)
 	ck_assert_int_le(
 	    hosts_world.floor->read_to, hosts_world.floor->follow_ms);
 	floor_world_wait(follows, NULL);
-	hosts_world_wait_step("t2-a", -1);
+	auto_world_wait_step("t2-a", -1);
 	auto_world_filed("t2-a landed; ");
 }

@@ -8,7 +8,7 @@
 #include "oversight-floor.h"
 #include "worker-op.h"
 
-#define has oversight_world_has
+#define has floor_has
 
 static const char *
 abort_it(const char *name)

@@ -38,13 +38,12 @@ TEST(an_update_says_what_was_learned_and_what_blocks)
 	    "\"The sums are right\", \"blockers\": [\"no key\", "
 	    "\"no network\"]}}\n```\n");
 	text = last(1);
-	oversight_world_has(text, "\"learnings\":\"The sums are right\"");
-	oversight_world_has(text, "\"blockers\":[\"no key\",\"no network\"]");
+	floor_has(text, "\"learnings\":\"The sums are right\"");
+	floor_has(text, "\"blockers\":[\"no key\",\"no network\"]");
 	/* Nothing is guessed from other text. */
 	turn_with_words(2, "I am blocked by the network.");
 	text = last(2);
-	oversight_world_has(
-	    text, "\"learnings\":\"I am blocked by the network.\"");
+	floor_has(text, "\"learnings\":\"I am blocked by the network.\"");
 	oversight_world_lacks(text, "\"blockers\":[\"");
 }
 
@@ -58,7 +57,7 @@ TEST(the_scope_is_that_of_the_task)
 	strv_add(&auto_task(agent)->launch.scope_paths, "src");
 	oversight_world_sh("echo 2 >two.txt");
 	turn_with_words(2, "Two.");
-	oversight_world_has(last(2), "\"scope\":[\"src\"]");
+	floor_has(last(2), "\"scope\":[\"src\"]");
 }
 
 TEST(an_outage_is_no_error_of_the_work)
@@ -73,7 +72,7 @@ TEST(an_outage_is_no_error_of_the_work)
 	oversight_world_tool_fails(auto_world_agent(), 7);
 	turn_with_words(1, "It works.");
 	text = last(1);
-	oversight_world_has(text, "\"failureClass\"");
+	floor_has(text, "\"failureClass\"");
 	oversight_world_lacks(text, "Overloaded");
 }
 
@@ -93,14 +92,14 @@ TEST(iterations_are_counted_over_all_attempts)
 	fake_session_turn_ends(agent->session, "Not done.");
 	/* The attempt has failed; the next one begins without its files. */
 	agent = auto_world_turn(3);
-	oversight_world_has(last(2), "\"number\":2");
+	floor_has(last(2), "\"number\":2");
 	oversight_world_sh("test ! -e one.txt; echo 2 >two.txt");
 	fake_session_turn_ends(agent->session, "Not done.");
 	auto_world_turn(4);
 	text = last(3);
-	oversight_world_has(text, "\"number\":3");
-	oversight_world_has(text, "\"maxIterations\":9");
-	oversight_world_has(text, "\"artifactsModified\":[\"two.txt\"]");
+	floor_has(text, "\"number\":3");
+	floor_has(text, "\"maxIterations\":9");
+	floor_has(text, "\"artifactsModified\":[\"two.txt\"]");
 }
 
 /* --- costs ----------------------------------------------------------- */
@@ -126,21 +125,21 @@ TEST(a_cost_that_comes_late_is_counted_once)
 	oversight_world_talk(agent, USED("m1", "100"));
 	oversight_world_sent_back(1);
 	text = last(1);
-	oversight_world_has(text, "\"input\":100");
-	oversight_world_has(text, "\"output\":7");
-	oversight_world_has(text, "\"cacheRead\":5");
+	floor_has(text, "\"input\":100");
+	floor_has(text, "\"output\":7");
+	floor_has(text, "\"cacheRead\":5");
 	oversight_world_lacks(text, "\"cost\":");
 	/* Now Claude Code says what both turns have cost. */
 	oversight_world_talk(agent, USED("m2", "50"));
 	oversight_world_talk(agent, COST("0.75", "150", "14"));
 	oversight_world_sent_back(2);
 	text = last(2);
-	oversight_world_has(text, "\"input\":50");
-	oversight_world_has(text, "\"cost\":0.75");
+	floor_has(text, "\"input\":50");
+	floor_has(text, "\"cost\":0.75");
 	oversight_world_sent_back(3);
 	text = last(3);
-	oversight_world_has(text, "\"input\":0");
-	oversight_world_has(text, "\"cost\":0.0");
+	floor_has(text, "\"input\":0");
+	floor_has(text, "\"cost\":0.0");
 	/* What is known only when it has landed is of the last turn. */
 	oversight_world_sh("git add one.txt; git commit -qm 'add one'");
 	agent = auto_world_turn(4);
@@ -150,7 +149,7 @@ TEST(a_cost_that_comes_late_is_counted_once)
 	oversight_world_talk(agent, COST("1.00", "200", "21"));
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
-	oversight_world_has(last(4), "\"cost\":0.25");
+	floor_has(last(4), "\"cost\":0.25");
 }
 
 /* $4 for a million tokens of input. */
@@ -169,14 +168,14 @@ TEST(an_estimate_that_was_too_high_is_made_up_for)
 	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	oversight_world_talk(agent, ESTIMATED("m1"));
 	oversight_world_sent_back(1);
-	oversight_world_has(last(1), "\"cost\":4.0");
+	floor_has(last(1), "\"cost\":4.0");
 	oversight_world_talk(agent, REPORTED("1.0", "1000000"));
 	oversight_world_sent_back(2);
-	oversight_world_has(last(2), "\"cost\":0.0");
+	floor_has(last(2), "\"cost\":0.0");
 	oversight_world_talk(agent, ESTIMATED("m2"));
 	oversight_world_talk(agent, REPORTED("4.5", "2000000"));
 	oversight_world_sent_back(3);
-	oversight_world_has(last(3), "\"cost\":0.5");
+	floor_has(last(3), "\"cost\":0.5");
 }
 
 /* The daemon died after it had judged a turn, and before the next prompt. The
@@ -199,7 +198,7 @@ TEST(a_turn_that_is_seen_again_after_a_death_is_not_another_one)
 	oversight_world_talk(agent, USED("m2", "1"));
 	mode->watch->seen(mode->watch_arg, agent, NULL, "Once more.");
 	mode->watch->held(mode->watch_arg, agent, "Go on.");
-	oversight_world_has(last(2), "Once more.");
+	floor_has(last(2), "Once more.");
 }
 
 /* A record a line. */
@@ -250,7 +249,7 @@ TEST_ROWS(the_most_of_twenty_landed_tasks_is_the_estimate, 2)
 	oversight_world_sh("echo 1 >one.txt");
 	oversight_world_sent_back(1);
 	if (_i > 0)
-		oversight_world_has(last(1), "\"estimatedCost\":0.2");
+		floor_has(last(1), "\"estimatedCost\":0.2");
 	else
 		oversight_world_lacks(last(1), "estimatedCost");
 }
@@ -271,7 +270,7 @@ TEST_ROWS(who_waits_for_others_is_not_measured_by_turns, 2)
 	for (int n = 1; n <= 6; n++)
 		oversight_world_lacks(
 		    oversight_world_sent_back(n), "OVERSIGHT");
-	oversight_world_has(last(6), "\"maxIterations\":1");
-	oversight_world_has(
+	floor_has(last(6), "\"maxIterations\":1");
+	floor_has(
 	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 }

@@ -21,19 +21,19 @@ TEST(every_turn_is_recorded_with_its_facts)
 	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
 	text = oversight_world_recorded("iteration", &count);
 	ck_assert_int_eq(count, 1);
-	oversight_world_has(text, "\"number\":1");
-	oversight_world_has(text, "\"durationMs\":");
-	oversight_world_has(text, "\"artifactsModified\":[\"one.txt\"]");
-	oversight_world_has(
+	floor_has(text, "\"number\":1");
+	floor_has(text, "\"durationMs\":");
+	floor_has(text, "\"artifactsModified\":[\"one.txt\"]");
+	floor_has(
 	    text, "\"one.txt\":\"d00491fd7e5bb6fa28c517a0bb32b8b506539d4d\"");
-	oversight_world_has(text, "\"treeHash\":\"");
-	oversight_world_has(text, "undefined reference to add");
-	oversight_world_has(text, "\"learnings\":\"I tried again.\"");
-	oversight_world_has(text, "Make the numbers add up");
-	oversight_world_has(text, "\"tokens\":");
-	oversight_world_has(text, "\"cost\":0.0");
+	floor_has(text, "\"treeHash\":\"");
+	floor_has(text, "undefined reference to add");
+	floor_has(text, "\"learnings\":\"I tried again.\"");
+	floor_has(text, "Make the numbers add up");
+	floor_has(text, "\"tokens\":");
+	floor_has(text, "\"cost\":0.0");
 	oversight_world_lacks(text, "testsPassing");
-	oversight_world_has(
+	floor_has(
 	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 	/* The next one has what is new, and the result of its check. */
 	oversight_world_sh(
@@ -44,9 +44,9 @@ TEST(every_turn_is_recorded_with_its_facts)
 	auto_world_filed("t1 landed; ");
 	text = oversight_world_recorded("iteration", &count);
 	ck_assert_int_eq(count, 2);
-	oversight_world_has(text, "\"number\":2");
-	oversight_world_has(text, "\"artifactsModified\":[\"two.txt\"]");
-	oversight_world_has(text, "\"testsPassing\":true");
+	floor_has(text, "\"number\":2");
+	floor_has(text, "\"artifactsModified\":[\"two.txt\"]");
+	floor_has(text, "\"testsPassing\":true");
 	oversight_world_lacks(text, "undefined reference");
 }
 
@@ -137,17 +137,17 @@ TEST_ROWS(the_same_failure_climbs_the_ladder, DEATHS)
 			continue;
 		level = xasprintf("\"level\":\"%s\"", steps[n].level);
 		floor_world_settle();
-		oversight_world_has(
+		floor_has(
 		    oversight_world_recorded("intervention", NULL), level);
 		if (steps[n].told != NULL)
-			oversight_world_has(
+			floor_has(
 			    fake_session_prompt(auto_world_agent()->session),
 			    steps[n].told);
 	}
 	ck_assert_int_eq(task()->step, TASK_PARKED);
 	ck_assert_int_eq(task()->attempts, 2);
-	oversight_world_has(task()->reason, "stopped by oversight: Stuck");
-	oversight_world_has(task()->reason, "llmc resume t1 --note TEXT");
+	floor_has(task()->reason, "stopped by oversight: Stuck");
+	floor_has(task()->reason, "llmc resume t1 --note TEXT");
 }
 
 TEST(what_is_only_observed_is_recorded_and_not_done)
@@ -161,10 +161,10 @@ TEST(what_is_only_observed_is_recorded_and_not_done)
 	oversight_world_lacks(get_stuck(1, 13), "OVERSIGHT");
 	ck_assert_int_eq(task()->step, TASK_ASSIGNED);
 	ck_assert_int_eq(task()->attempts, 1);
-	oversight_world_has(oversight_world_recorded("intervention", &count),
+	floor_has(oversight_world_recorded("intervention", &count),
 	    "\"level\":\"pause\"");
 	ck_assert_int_eq(count, 4);
-	oversight_world_has(oversight_world_recorded("intervention", NULL),
+	floor_has(oversight_world_recorded("intervention", NULL),
 	    "\"by\":\"observe\"");
 }
 
@@ -173,12 +173,12 @@ TEST(a_parked_task_frees_its_worker)
 	tune(TWO_EXPECTED);
 	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
-	oversight_world_has(task()->reason, "stopped by oversight: Resource");
-	oversight_world_has(task()->reason, "llmc task iterations t1");
+	floor_has(task()->reason, "stopped by oversight: Resource");
+	floor_has(task()->reason, "llmc task iterations t1");
 	/* Its work is kept, and the attempt goes on from it. */
 	ck_assert_ptr_nonnull(task()->from);
 	ck_assert_int_eq(task()->attempts, 1);
-	oversight_world_has(
+	floor_has(
 	    oversight_world_recorded("check", NULL), "\"status\":\"paused\"");
 	ck_assert_uint_eq(worker_holds(auto_world_agent()->worker), 0);
 	auto_world_task("b.md", "Another one\n");
@@ -193,14 +193,12 @@ TEST(a_person_lets_a_parked_task_go_on_with_a_word)
 	oversight_world_begin(OVERSIGHT_ON);
 	oversight_world_get_parked();
 	ck_assert_int_eq(task()->step, TASK_PARKED);
-	oversight_world_has(
-	    oversight_world_resume("t1", ", \"note\": \"use libsum\""),
+	floor_has(oversight_world_resume("t1", ", \"note\": \"use libsum\""),
 	    "Continuing.");
 	agent = auto_world_turn_on("t1");
-	oversight_world_has(
+	floor_has(
 	    fake_session_prompt(agent->session), "A person says: use libsum");
-	oversight_world_has(
-	    fake_session_prompt(agent->session), "stopped by oversight");
+	floor_has(fake_session_prompt(agent->session), "stopped by oversight");
 	auto_world_turn(fake_session_prompts(agent->session));
 	/* It has its work, and lands. */
 	oversight_world_sh("test -e one.txt; echo 2 >two.txt; "
@@ -239,7 +237,7 @@ TEST_ROWS(a_person_who_lets_it_go_on_has_silenced_that_kind, 2)
 	}
 	oversight_world_recorded("iteration", &count);
 	ck_assert_int_ge(count, 12);
-	oversight_world_has(
+	floor_has(
 	    oversight_world_recorded("check", NULL), "\"status\":\"healthy\"");
 }
 
@@ -253,7 +251,7 @@ TEST(iterations_are_replayed_after_a_death)
 	oversight_world_die();
 	agent = auto_world_turn(1);
 	oversight_world_tool_fails(agent, 77);
-	oversight_world_has(oversight_world_sent_back(1), REDIRECT);
+	floor_has(oversight_world_sent_back(1), REDIRECT);
 }
 
 /* --- burn ------------------------------------------------------------ */
@@ -272,12 +270,11 @@ TEST(a_task_that_burns_is_warned_then_parked)
 	oversight_world_sh("echo 1 >one.txt");
 	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
 	oversight_world_lacks(oversight_world_sent_back(2), "OVERSIGHT");
-	oversight_world_has(oversight_world_sent_back(3), WARNING);
+	floor_has(oversight_world_sent_back(3), WARNING);
 	oversight_world_lacks(oversight_world_sent_back(4), "OVERSIGHT");
 	fake_session_turn_ends(agent->session, "Still not done.");
 	oversight_world_parked();
-	oversight_world_has(
-	    task()->reason, "stopped by oversight: Resource burn");
+	floor_has(task()->reason, "stopped by oversight: Resource burn");
 	/* Its work is kept. */
 	ck_assert_str_eq(
 	    floor_world_sh("git show refs/llmc/task/t1:one.txt"), "1");
@@ -297,7 +294,7 @@ TEST_ROWS(a_person_aborts_a_task, 2)
 	oversight_world_sh("echo 1 >one.txt");
 	call = floor_world_ask(
 	    "task.abort", "{\"task\": \"auto-2\", \"reason\": \"x\"}");
-	oversight_world_has(floor_world_answer(call), "llmc task list");
+	floor_has(floor_world_answer(call), "llmc task list");
 	call = floor_world_ask(
 	    "task.abort", "{\"task\": \"auto-1\", \"reason\": \"wrong way\"}");
 	ck_assert_ptr_null(floor_world_answer(call));
@@ -305,8 +302,8 @@ TEST_ROWS(a_person_aborts_a_task, 2)
 	auto_world_filed("t1 aborted; ");
 	floor_world_wait_status(agent, WORKER_IDLE);
 	text = floor_world_sh("tr -d '\\n' <.llmc/aborted/t1/abort.json");
-	oversight_world_has(text, "\"a person\"");
-	oversight_world_has(text, "wrong way");
+	floor_has(text, "\"a person\"");
+	floor_has(text, "wrong way");
 	ck_assert_str_eq(
 	    floor_world_sh(
 		"git show \"$(git for-each-ref --format='%(refname)' "
@@ -328,10 +325,10 @@ regress(void)
 
 	oversight_world_sh("echo 1 >one.txt");
 	oversight_world_lacks(oversight_world_sent_back(1), "OVERSIGHT");
-	oversight_world_has(oversight_world_recorded("iteration", NULL),
+	floor_has(oversight_world_recorded("iteration", NULL),
 	    "\"testsPassing\":true");
 	oversight_world_sh("echo 1 >red.txt");
-	oversight_world_has(oversight_world_sent_back(2), "Regression");
+	floor_has(oversight_world_sent_back(2), "Regression");
 	return agent;
 }
 
@@ -347,6 +344,6 @@ TEST(a_regression_that_is_repaired_lands)
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
-	oversight_world_has(oversight_world_recorded("outcome", NULL),
+	floor_has(oversight_world_recorded("outcome", NULL),
 	    "\"outcome\":\"improved\"");
 }

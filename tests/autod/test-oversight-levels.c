@@ -3,7 +3,7 @@
 /* What is found in words is only logged; every look has all metrics. */
 #include "oversight-world.h"
 
-#define has oversight_world_has
+#define has floor_has
 
 static const char *const drift[] = {
 	"Painted the banner of the landing page in a warmer orange.",

@@ -5,7 +5,7 @@
 #include "oversight-world.h"
 #include "agent.h"
 
-#define has oversight_world_has
+#define has floor_has
 
 static const char *
 pause_it(void)

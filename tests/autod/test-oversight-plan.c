@@ -64,13 +64,6 @@ turn(int n, const char *words)
 }
 
 static void
-has(const char *text, const char *words)
-{
-	ck_assert_msg(
-	    strstr(text, words) != NULL, "\"%s\" is not in: %s", words, text);
-}
-
-static void
 lacks(const char *text, const char *words)
 {
 	ck_assert_msg(
@@ -83,7 +76,7 @@ TEST(the_effort_of_a_node_says_how_many_are_expected)
 
 	begin("small");
 	text = turn(1, "Working.");
-	has(text, "\"maxIterations\":6");
+	floor_has(text, "\"maxIterations\":6");
 	/* It is not known how far it is: that is not 0. */
 	lacks(text, "completionPercentage");
 	lacks(text, "\"scope\"");
@@ -112,7 +105,7 @@ TEST(the_parts_of_a_node_say_how_far_it_is)
 		part->status = i == 1 ? NODE_DONE : NODE_BLOCKED;
 		ck_assert_int_eq(plan_attach(plan, part, NULL), 0);
 	}
-	has(turn(1, "Working."), "\"completionPercentage\":50");
+	floor_has(turn(1, "Working."), "\"completionPercentage\":50");
 }
 
 TEST(an_update_about_another_node_says_nothing)
@@ -128,17 +121,8 @@ TEST(an_update_about_another_node_says_nothing)
 	text = turn(2,
 	    "Words.\n```json\n{\"overseerUpdate\": {\"workNodeId\": \"T1.1\", "
 	    "\"summary\": \"All well\", \"blockers\": [\"x\"]}}\n```\n");
-	has(text, "\"learnings\":\"All well\"");
-	has(text, "\"blockers\":[\"x\"]");
-}
-
-static bool
-is_parked(void *arg)
-{
-	const struct task *t = state_task(&auto_world.core->state, "t1");
-
-	(void)arg;
-	return t == NULL || t->step == TASK_PARKED;
+	floor_has(text, "\"learnings\":\"All well\"");
+	floor_has(text, "\"blockers\":[\"x\"]");
 }
 
 /* Another worker would burn as many. */
@@ -150,8 +134,7 @@ TEST(a_burn_of_tokens_waits_for_a_person_whatever_the_plan_says)
 	for (int n = 1; n <= 4; n++)
 		turn(n, "Again.");
 	fake_session_turn_ends(auto_world_agent()->session, "Again.");
-	floor_world_wait(is_parked, NULL);
-	ck_assert_ptr_nonnull(state_task(&auto_world.core->state, "t1"));
+	auto_world_wait_step("t1", TASK_PARKED);
 	ck_assert_int_eq(
 	    state_task(&auto_world.core->state, "t1")->attempts, 1);
 }

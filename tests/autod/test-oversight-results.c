@@ -62,7 +62,7 @@ TEST(what_the_transcript_has_late_is_of_that_turn)
 	    "\"tool_result\",\"is_error\":true,\"content\":\"late\"}]}}");
 	ck_assert_int_eq(file_replace(go, "", 0, 0600, NULL), 0);
 	auto_world_turn(2);
-	oversight_world_has(last(1), "\"late\"");
+	floor_has(last(1), "\"late\"");
 	/* And it is not of the next one. */
 	oversight_world_sent_back(2);
 	oversight_world_lacks(last(2), "late");
@@ -86,18 +86,18 @@ TEST(own_tests_run_at_the_end_of_every_turn)
 	oversight_world_sh("echo 'total: 81.5%' >cover");
 	oversight_world_sent_back(1);
 	text = last(1);
-	oversight_world_has(text, PASSED);
-	oversight_world_has(text, "\"coveragePercent\":81.5");
+	floor_has(text, PASSED);
+	floor_has(text, "\"coveragePercent\":81.5");
 	oversight_world_sh("rm junk; echo 1 >red.txt");
 	oversight_world_sent_back(2);
-	oversight_world_has(last(2), FAILED);
+	floor_has(last(2), FAILED);
 	oversight_world_sh(
 	    "rm -f junk red.txt; git add cover; git commit -qm 'add cover'");
 	fake_session_turn_ends(agent->session, "Done.");
 	land();
 	text = last(3);
-	oversight_world_has(text, PASSED);
-	oversight_world_has(text, "\"completionPercentage\":100");
+	floor_has(text, PASSED);
+	floor_has(text, "\"completionPercentage\":100");
 	ck_assert_str_eq(floor_world_sh("cat runs"), "t1\nt1\nt1");
 	/* What they left in a clean worktree is no work. */
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt\ncover\nruns");
@@ -113,9 +113,9 @@ TEST(own_tests_are_not_mixed_with_the_check)
 	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn(2);
-	oversight_world_has(
+	floor_has(
 	    fake_session_prompt(agent->session), "The check of your work");
-	oversight_world_has(last(1), PASSED);
+	floor_has(last(1), PASSED);
 }
 
 TEST(parts_of_a_turn_are_not_tested)
@@ -148,7 +148,7 @@ TEST(own_tests_have_the_deadline_of_the_check)
 	auto_world_turn(1);
 	oversight_world_sh("echo 1 >one.txt");
 	oversight_world_sent_back(1);
-	oversight_world_has(last(1), FAILED);
+	floor_has(last(1), FAILED);
 }
 
 #define SLOW                                                              \
@@ -171,7 +171,7 @@ TEST(a_turn_whose_tests_were_cancelled_is_recorded_once)
 	floor_world_sh("touch go");
 	turn_end_begin(agent, NULL, NULL);
 	land();
-	oversight_world_has(last(1), PASSED);
+	floor_has(last(1), PASSED);
 }
 
 static bool
@@ -197,7 +197,7 @@ TEST(a_daemon_that_dies_while_tests_run_loses_no_turn)
 	oversight_world_lacks(last(1), RESULT);
 	fake_session_turn_ends(agent->session, "Done.");
 	land();
-	oversight_world_has(last(2), PASSED);
+	floor_has(last(2), PASSED);
 }
 
 /* --- auto.check_command ---------------------------------------------- */
@@ -218,14 +218,14 @@ TEST(what_fails_in_the_landing_queue_has_failed)
 	auto_world_work("b.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn(2);
-	oversight_world_has(last(1), FAILED);
+	floor_has(last(1), FAILED);
 	oversight_world_lacks(last(1), "completionPercentage");
 	/* It did not get worse. */
 	oversight_world_lacks(fake_session_prompt(agent->session), "OVERSIGHT");
 	oversight_world_sh("git mv b.txt d.txt; git commit -qm fixed");
 	fake_session_turn_ends(agent->session, "Done.");
 	land();
-	oversight_world_has(last(2), PASSED);
+	floor_has(last(2), PASSED);
 }
 
 /* In the queue it waits for permission, and fails. */
@@ -272,7 +272,7 @@ TEST(what_fails_in_the_queue_without_a_worker_has_failed)
 	auto_world_work("c.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_turn_on("t1");
-	oversight_world_has(last(1), FAILED);
+	floor_has(last(1), FAILED);
 }
 
 TEST(a_check_that_does_not_judge_says_nothing)
@@ -287,7 +287,7 @@ TEST(a_check_that_does_not_judge_says_nothing)
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn(2);
 	/* The queue has judged. */
-	oversight_world_has(last(1), FAILED);
+	floor_has(last(1), FAILED);
 	oversight_world_sh("echo 2 >c.txt");
 	fake_session_turn_ends(agent->session, "Wait.");
 	auto_world_turn(3);
@@ -321,7 +321,7 @@ TEST_ROWS(a_result_that_is_known_of_the_tree_counts, 4)
 		check_book_note(book, tree, key, rows[_i].verdict, i + 1, 1, 0);
 	oversight_world_sent_back(1);
 	if (rows[_i].want != NULL)
-		oversight_world_has(last(1), rows[_i].want);
+		floor_has(last(1), rows[_i].want);
 	else
 		oversight_world_lacks(last(1), RESULT);
 }

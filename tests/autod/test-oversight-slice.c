@@ -85,17 +85,16 @@ TEST(a_long_turn_is_looked_at_in_parts)
 		floor_world_wait(is_recorded, &(struct wanted){ .count = n });
 		floor_world_settle();
 	}
-	oversight_world_has(
-	    oversight_world_recorded("iteration", NULL), "\"number\":3");
+	floor_has(oversight_world_recorded("iteration", NULL), "\"number\":3");
 	oversight_world_lacks(
 	    oversight_world_recorded("iteration", NULL), "testsPassing");
 	ck_assert(waits());
 	ck_assert_str_eq(tool_ends(agent, "{\"agent_id\": \"a1\"}"), "");
 	oversight_world_recorded("intervention", &count);
 	ck_assert_int_eq(count, 0);
-	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
+	floor_has(tool_ends(agent, "{}"), REDIRECT);
 	ck_assert(!waits());
-	oversight_world_has(oversight_world_recorded("intervention", &count),
+	floor_has(oversight_world_recorded("intervention", &count),
 	    "\"by\":\"context\"");
 	ck_assert_int_eq(count, 1);
 	ck_assert_str_eq(tool_ends(agent, "{}"), "");
@@ -106,8 +105,7 @@ TEST(a_long_turn_is_looked_at_in_parts)
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
-	oversight_world_has(
-	    oversight_world_recorded("iteration", NULL), "\"number\":4");
+	floor_has(oversight_world_recorded("iteration", NULL), "\"number\":4");
 }
 
 static bool
@@ -127,14 +125,13 @@ TEST(a_redirection_that_does_not_help_interrupts)
 	tune("slice_tools=1");
 	agent = oversight_world_begin_turn(OVERSIGHT_ON);
 	get_stuck(agent);
-	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
+	floor_has(tool_ends(agent, "{}"), REDIRECT);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 0);
 	get_stuck_inside(agent, 4);
 	auto_world_turn(2);
 	ck_assert_int_eq(fake_session_interrupts(agent->session), 1);
-	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
-	oversight_world_has(
-	    fake_session_prompt(agent->session), "You were interrupted");
+	floor_has(fake_session_prompt(agent->session), REDIRECT);
+	floor_has(fake_session_prompt(agent->session), "You were interrupted");
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
 	oversight_world_recorded("intervention", &count);
 	ck_assert_int_eq(count, 1); /* it is the same one */
@@ -151,7 +148,7 @@ TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 	oversight_world_sh(
 	    "echo 1 >one.txt; git add one.txt; git commit -qm 'add one'");
 	get_stuck(agent);
-	oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
+	floor_has(tool_ends(agent, "{}"), REDIRECT);
 	floor_world.store_held = true;
 	oversight_world_tool_fails(agent, 4);
 	fake_session_progresses(agent->session);
@@ -161,7 +158,7 @@ TEST(a_turn_that_ends_while_it_is_interrupted_goes_on)
 	auto_world_turn(2);
 	floor_world_settle();
 	ck_assert_int_eq(agent->worker->status, WORKER_WORKING);
-	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	floor_has(fake_session_prompt(agent->session), REDIRECT);
 	fake_session_turn_ends(agent->session, "Done.");
 	auto_world_wait_done();
 	auto_world_filed("t1 landed; ");
@@ -180,7 +177,7 @@ TEST(a_turn_without_tools_is_interrupted_after_a_slice)
 	while (fake_session_interrupts(agent->session) == 0)
 		auto_world_patrol();
 	auto_world_turn(2);
-	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	floor_has(fake_session_prompt(agent->session), REDIRECT);
 }
 
 /* The next one says it, if the first died before it was said. */
@@ -195,7 +192,7 @@ TEST(what_is_due_in_a_turn_survives_the_daemon)
 	oversight_world_die();
 	agent = auto_world_turn(1);
 	ck_assert(!waits());
-	oversight_world_has(fake_session_prompt(agent->session), REDIRECT);
+	floor_has(fake_session_prompt(agent->session), REDIRECT);
 }
 
 /* In the middle of a turn, too. */
@@ -208,12 +205,12 @@ TEST(a_turn_is_ended_for_a_pause)
 	for (int n = 1; n <= 5; n++) {
 		get_stuck_inside(agent, n);
 		if (n == 3)
-			oversight_world_has(tool_ends(agent, "{}"), REDIRECT);
+			floor_has(tool_ends(agent, "{}"), REDIRECT);
 		if (n == 4)
 			auto_world_turn(2);
 	}
 	oversight_world_parked();
-	oversight_world_has(state_task(&auto_world.core->state, "t1")->reason,
+	floor_has(state_task(&auto_world.core->state, "t1")->reason,
 	    "stopped by oversight: Resource");
 }
 

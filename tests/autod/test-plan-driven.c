@@ -50,13 +50,20 @@ begin_eve(void)
 	plan_world_live();
 }
 
+/* And she has it. */
+static struct agent *
+begin_with_eve(void)
+{
+	begin_eve();
+	floor_world_wait(eve_has_it, &plan_world);
+	return fleet_find(floor_world.fleet, "eve");
+}
+
 TEST(a_worker_that_a_person_drives_gets_its_node_as_a_prompt)
 {
 	const struct agent *eve;
 
-	begin_eve();
-	floor_world_wait(eve_has_it, &plan_world);
-	eve = fleet_find(floor_world.fleet, "eve");
+	eve = begin_with_eve();
 	ck_assert_ptr_nonnull(
 	    strstr(fake_session_prompt(eve->session), "Do it, eve."));
 	ck_assert_int_eq(fake_session_prompts(eve->session), 1);
@@ -75,9 +82,7 @@ TEST(work_of_such_a_worker_counts_when_a_person_accepts_it)
 	struct agent *eve;
 	const char *commit;
 
-	begin_eve();
-	floor_world_wait(eve_has_it, &plan_world);
-	eve = fleet_find(floor_world.fleet, "eve");
+	eve = begin_with_eve();
 	floor_world_wt(
 	    "eve", "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
 	fake_session_turn_ends(eve->session, "Done.");
@@ -105,9 +110,7 @@ TEST(a_message_that_the_worker_has_is_not_sent_again)
 {
 	struct agent *eve;
 
-	begin_eve();
-	floor_world_wait(eve_has_it, &plan_world);
-	eve = fleet_find(floor_world.fleet, "eve");
+	eve = begin_with_eve();
 	fake_session_turn_ends(eve->session, "Nothing to do.");
 	floor_world_wait_status(eve, WORKER_NO_CHANGES);
 	plan_world_settle();
@@ -259,9 +262,7 @@ eve_works(void)
 {
 	struct agent *eve;
 
-	begin_eve();
-	floor_world_wait(eve_has_it, &plan_world);
-	eve = fleet_find(floor_world.fleet, "eve");
+	eve = begin_with_eve();
 	floor_world_wt(
 	    "eve", "echo e >e.txt; git add e.txt; git commit -qm 'add e.txt'");
 	return eve;

@@ -76,13 +76,6 @@ is_parked(void)
 	return state->task_count == 1 && state->tasks[0]->step == TASK_PARKED;
 }
 
-static bool
-is_unfit(void *arg)
-{
-	(void)arg;
-	return is_parked();
-}
-
 TEST(a_task_whose_card_lacks_a_tool_waits_for_a_person)
 {
 	struct plan_node *node;
@@ -97,7 +90,7 @@ TEST(a_task_whose_card_lacks_a_tool_waits_for_a_person)
 	strv_add(&node->required_tools, "pytest"); /* no tool: a program */
 	strv_add(&node->required_tools, "WebFetch");
 	plan_world_live();
-	floor_world_wait(is_unfit, NULL);
+	auto_world_wait_step("t1", TASK_PARKED);
 	plan_world_settle();
 	t = auto_world.core->state.tasks[0];
 	ck_assert_int_eq(t->attempts, 0);
@@ -455,13 +448,6 @@ TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_begun_task)
 	ck_assert_str_eq(said.data, ", 1 of paused goals: llmc goal list");
 }
 
-static bool
-is_asking(void *arg)
-{
-	(void)arg;
-	return is_parked();
-}
-
 TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 {
 	struct agent *agent;
@@ -469,7 +455,7 @@ TEST(a_run_until_empty_ends_although_a_paused_goal_has_a_question)
 	plan_world_begin_goal(NULL, 1);
 	agent = auto_world_turn(1);
 	fake_session_turn_ends(agent->session, "Tabs or spaces?");
-	floor_world_wait(is_asking, &plan_world);
+	auto_world_wait_step("t1", TASK_PARKED);
 	auto_world.mode->until_empty = true;
 	move_goal(GOAL_PAUSED);
 	floor_world_wait_stopped();
@@ -502,8 +488,7 @@ TEST(a_task_whose_node_went_to_another_does_not_come_back_to_it)
 	auto_world_turn(1);
 	node = plan_world_node("goal_a", "T1.1");
 	plan_node_assign(node, "A_other", clock_wall_ms() + 1);
-	ck_assert_int_eq(
-	    plan_node_move_work(node, &move, clock_wall_ms(), NULL), 0);
+	ck_assert_int_eq(plan_node_move_work(node, &move, clock_wall_ms()), 0);
 	plan_apply_work(plan_world.floor, node);
 	plan_bind_move_node(plan_world.floor, plan_world_plan("goal_a"), node,
 	    NODE_QUEUED, NULL);

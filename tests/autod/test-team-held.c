@@ -13,12 +13,6 @@ worker(const char *name)
 	return state_find(&auto_world.core->state, name);
 }
 
-static void
-has(const char *text, const char *part)
-{
-	ck_assert_msg(strstr(text, part) != NULL, "%s: not in %s", part, text);
-}
-
 struct telling {
 	const char *part;
 };
@@ -95,7 +89,7 @@ TEST(a_turn_that_ends_meanwhile_is_not_judged)
 	wait_for_others();
 	plan_floor_open(plan_world.floor);
 	still_waits();
-	has(worker("auto-1")->reason, "waits for S1 (S1)");
+	floor_has(worker("auto-1")->reason, "waits for S1 (S1)");
 }
 
 /* --- those that do not begin ------------------------------------------- */
@@ -146,7 +140,7 @@ TEST(one_that_works_is_told_when_its_turn_ends)
 	family_world_turn_ends(agent, "a.txt");
 	told(losses[0].why);
 	family_world_turn_ends(auto_world_turn_on("t1"), NULL);
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	auto_world_filed("t1 landed; ");
 }
 
@@ -175,10 +169,10 @@ TEST(what_only_a_person_can_change_is_said_once)
 	still_waits();
 	plan_world_must("overseer.goal.pause", "{\"goal\":\"g\"}");
 	still_waits();
-	has(worker("auto-1")->reason, "(held: goal g is paused)");
+	floor_has(worker("auto-1")->reason, "(held: goal g is paused)");
 	mail_world_end(); /* and the commands have ended */
 	ck_assert_int_eq(file_read(unit_path("told"), 10000, &text, NULL), 0);
-	has(text.data, "auto-1 waits for S1, which cannot begin: ");
+	floor_has(text.data, "auto-1 waits for S1, which cannot begin: ");
 	buf_clear(&text);
 	ck_assert_int_eq(file_read(unit_path("told.all"), 100, &text, NULL), 0);
 	ck_assert_str_eq(text.data, "x\n");
@@ -240,7 +234,7 @@ TEST(the_time_of_one_that_is_parked_runs_out_too)
 	auto_world_of("t2")->assigned_ms -= 3000000;
 	settle();
 	told("timeout: ");
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	filed = family_world_filed("t2");
 	ck_assert_int_eq(filed->outcome, OUTCOME_FAILED);
 	task_free(filed);
@@ -308,7 +302,7 @@ TEST(one_that_has_landed_is_done_however_its_parent_ends)
 	ck_assert_int_eq(outcome_drop(auto_world.mode, auto_world_of("t1"),
 			     "not wanted", NULL),
 	    0);
-	family_world_wait_filed("t2");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t2", -1);
+	auto_world_wait_step("t1", -1);
 	plan_world_is("g", "active; T1.1 blocked; S1 done; ");
 }

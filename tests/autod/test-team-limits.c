@@ -31,7 +31,7 @@ end_well(const char *id)
 	outcome_settle(
 	    auto_world.mode, auto_world_of(id), OUTCOME_NO_CHANGES, NULL);
 	outcome_clear_worker(agent);
-	family_world_wait_filed(id);
+	auto_world_wait_step(id, -1);
 }
 
 /* t1 asked for t2, and that for t3: all are at work. */
@@ -129,7 +129,7 @@ TEST(those_that_wait_for_others_do_not_count)
 	agent = auto_world_turn_on("t3");
 	ck_assert_str_eq(asks("auto-1", CODER), "resource_exhausted");
 	family_world_turn_ends(agent, "c.txt");
-	family_world_wait_filed("t3");
+	auto_world_wait_step("t3", -1);
 }
 
 TEST(whoever_waits_leaves_its_place_to_another)

@@ -14,12 +14,6 @@
 
 #define HOUR_MS (INT64_C(3600) * 1000)
 
-static void
-has(const char *text, const char *part)
-{
-	ck_assert_msg(strstr(text, part) != NULL, "%s: not in %s", part, text);
-}
-
 /* t1 is at work and has asked for t2, which is at work too. */
 static void
 begin(const char *more, const char *run)
@@ -63,7 +57,7 @@ TEST_ROWS(who_only_delegates_has_done_its_task, nitems(wanted))
 	wait_for_others();
 	turn_ends("t2", "b.txt");
 	turn_ends("t1", NULL);
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	auto_world_filed("t2 landed; t1 no_changes; ");
 	plan_world_is("g", "completed; T1.1 done; S1 done; ");
 }
@@ -78,12 +72,12 @@ TEST(the_same_holds_for_those_in_between)
 	family_world_wait("team-1", WORKER_WAITING);
 	turn_ends("t3", "c.txt");
 	turn_ends("t2", NULL);
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	auto_world_turn_on("t1");
 	ck_assert_str_eq(
 	    floor_world_wt("auto-1", "ls *.txt | tr '\n' ' '"), "a.txt c.txt ");
 	turn_ends("t1", NULL);
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	auto_world_filed("t3 landed; t2 no_changes; t1 no_changes; ");
 	plan_world_is("g", "completed; T1.1 done; S1 done; S2 done; ");
 }
@@ -97,11 +91,12 @@ TEST_ROWS(who_was_asked_for_a_report_has_done_its_task_with_it, nitems(wanted))
 	report("t2", "complete");
 	turn_ends("t2", NULL);
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "\"outcome\": \"no_changes\"");
-	has(fake_session_prompt(agent->session), "No leak found");
-	family_world_wait_filed("t2");
+	floor_has(
+	    fake_session_prompt(agent->session), "\"outcome\": \"no_changes\"");
+	floor_has(fake_session_prompt(agent->session), "No leak found");
+	auto_world_wait_step("t2", -1);
 	turn_ends("t1", "a.txt");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	auto_world_filed("t2 no_changes; t1 landed; ");
 	plan_world_is("g", "completed; T1.1 done; S1 done; ");
 }
@@ -112,19 +107,11 @@ TEST(a_report_of_something_half_done_is_no_result)
 	wait_for_others();
 	report("t2", "partial");
 	turn_ends("t2", NULL);
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	turn_ends("t1", "a.txt");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	auto_world_filed("t2 failed; t1 landed; ");
 	plan_world_is("g", "completed; T1.1 done; S1 cancelled; ");
-}
-
-static bool
-is_parked(void *arg)
-{
-	const struct core *core = arg;
-
-	return core->state.tasks[0]->step == TASK_PARKED;
 }
 
 TEST(nor_is_the_report_of_one_that_nobody_asked_for)
@@ -136,7 +123,7 @@ TEST(nor_is_the_report_of_one_that_nobody_asked_for)
 	auto_world_turn_on("t1");
 	report("t1", "complete");
 	turn_ends("t1", NULL);
-	floor_world_wait(is_parked, auto_world.core);
+	auto_world_wait_step("t1", TASK_PARKED);
 	ck_assert_int_eq(auto_world.core->state.tasks[0]->ask, ASK_FAILURE);
 }
 
@@ -151,7 +138,7 @@ TEST(a_new_attempt_knows_the_agents_that_it_has)
 	family_world_spawn("t1", "S2", "");
 	auto_world_turn_on("t3");
 	turn_ends("t2", "b.txt");
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	agent = auto_world_turn_on("t1");
 	ck_assert_ptr_null(
 	    strstr(fake_session_prompt(agent->session), "earlier attempt"));
@@ -159,8 +146,9 @@ TEST(a_new_attempt_knows_the_agents_that_it_has)
 	agent = auto_world_turn_on("t1");
 	ck_assert_int_eq(auto_world_of("t1")->attempts, 2);
 	prompt = fake_session_prompt(agent->session);
-	has(prompt, "These work for you, and you get their results: S2 (t3).");
-	has(prompt, "what they changed has landed: S1 (S1).");
+	floor_has(
+	    prompt, "These work for you, and you get their results: S2 (t3).");
+	floor_has(prompt, "what they changed has landed: S1 (S1).");
 }
 
 /* --- what is charged --------------------------------------------------- */
@@ -197,10 +185,10 @@ TEST(turns_that_began_with_mail_are_not_charged)
 	floor_world_wt("auto-1", "echo new >new.txt");
 	fake_session_turn_ends(agent->session, "Done.");
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "changed or untracked");
+	floor_has(fake_session_prompt(agent->session), "changed or untracked");
 	floor_world_wt("auto-1", "git add new.txt; git commit -qm new");
 	fake_session_turn_ends(agent->session, "Done.");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	auto_world_filed("t2 landed; t1 landed; ");
 }
 
@@ -231,7 +219,7 @@ TEST(only_what_was_looked_at_lands_after_a_conflict)
 	family_world_spawn("t1", "S2", scope);
 	auto_world_turn_on("t3");
 	turn_ends("t2", "same.txt");
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	turn_ends("t3", "same.txt");
 	family_world_wait("team-2", WORKER_REBASING);
 	agent = auto_world_turn_on("t3");
@@ -242,7 +230,7 @@ TEST(only_what_was_looked_at_lands_after_a_conflict)
 	pinned.commit = head;
 	fake_session_turn_ends(agent->session, "Resolved.");
 	floor_world_wait_closely(is_pinned, &pinned);
-	family_world_wait_filed("t3");
+	auto_world_wait_step("t3", -1);
 	ck_assert_str_eq(floor_world_sh("cat same.txt"), "both");
 }
 
@@ -257,10 +245,10 @@ TEST(agents_know_who_answers_and_how_deep_they_are)
 	    ", \"parent_actor\": \"actor:task:t1\", \"max_depth\": 3, "
 	    "\"local_max_depth\": 2");
 	prompt = fake_session_prompt(auto_world_turn_on("t1")->session);
-	has(prompt, "ask a person with the tool request_orchestrator");
-	has(prompt, "You are at depth 1 of at most 3.");
+	floor_has(prompt, "ask a person with the tool request_orchestrator");
+	floor_has(prompt, "You are at depth 1 of at most 3.");
 	prompt = fake_session_prompt(auto_world_turn_on("t2")->session);
-	has(prompt, "ask the agent that you work for with the tool");
+	floor_has(prompt, "ask the agent that you work for with the tool");
 	ck_assert_ptr_null(strstr(prompt, "agent_spawn"));
 	ck_assert_ptr_null(strstr(prompt, "Nobody can answer"));
 	ck_assert(json_object_object_get_ex(
@@ -316,11 +304,12 @@ TEST(a_contract_that_escalates_tells_the_parent_and_a_person_once)
 	wait_for_others();
 	turn_ends("t2", "b.txt");
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
-	has(fake_session_prompt(agent->session), "artifact_not_found");
+	floor_has(
+	    fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
+	floor_has(fake_session_prompt(agent->session), "artifact_not_found");
 	floor_world_wait(is_notified, &file);
 	turn_ends("t1", "a.txt");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	mail_world_end();
 	ck_assert_int_eq(file_read(file, 1000, &told, NULL), 0);
 	ck_assert_str_eq(told.data, "told\n");

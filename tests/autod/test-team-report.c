@@ -17,13 +17,6 @@ begin(void)
 	return auto_world_turn(1);
 }
 
-static void
-has(const char *text, const char *words)
-{
-	ck_assert_msg(text != NULL && strstr(text, words) != NULL,
-	    "\"%s\" lacks \"%s\"", text != NULL ? text : "(nothing)", words);
-}
-
 /* What the last event of progress says; valid until the next call. */
 static const char *
 said(void)
@@ -54,8 +47,8 @@ TEST(progress_is_in_the_record_and_all_of_it_in_an_event)
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "tests");
 	ck_assert_int_eq(run->progress_count, 1);
 	ck_assert(auto_known(auto_world.mode, auto_task(agent)).percent == 40);
-	has(said(), "\"metrics\":{\"done\":3}");
-	has(said(), "\"runId\":\"t1-1\"");
+	floor_has(said(), "\"metrics\":{\"done\":3}");
+	floor_has(said(), "\"runId\":\"t1-1\"");
 }
 
 TEST(progress_is_answered_whatever_the_disk_does)
@@ -71,7 +64,7 @@ TEST(progress_is_answered_whatever_the_disk_does)
 	ck_assert(!persist_is_idle(auto_world.core));
 	floor_world_store_answer();
 	floor_world_settle();
-	has(said(), "\"phase\":\"tests\"");
+	floor_has(said(), "\"phase\":\"tests\"");
 }
 
 TEST(too_many_reports_are_refused_and_the_same_call_is_not)
@@ -89,7 +82,7 @@ TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 	    "{\"phase\": \"one\", \"call\": \"s/1\"}"));
 	call = team_world_call("auto-1", "report_progress",
 	    "{\"phase\": \"two\", \"call\": \"s/2\"}");
-	has(floor_world_answer(call), "30 seconds");
+	floor_has(floor_world_answer(call), "30 seconds");
 	ck_assert_int_eq(floor_call_code(call), API_E_RATE);
 	agent = auto_world_agent();
 	run = &auto_task(agent)->attempt;
@@ -97,22 +90,22 @@ TEST(too_many_reports_are_refused_and_the_same_call_is_not)
 	ck_assert_str_eq(json_string_or(run->progress, "phase", ""), "one");
 	run->progress_count = 100;
 	run->progress_ms = 1000;
-	has(team_world_tool(
-		"auto-1", "report_progress", "{\"phase\": \"two\"}"),
+	floor_has(team_world_tool(
+		      "auto-1", "report_progress", "{\"phase\": \"two\"}"),
 	    "100 reports");
 }
 
 TEST(wrong_reports_are_refused_with_what_is_right)
 {
 	begin();
-	has(team_world_tool("auto-1", "report_progress",
-		"{\"phase\": \"x\", \"percentComplete\": 101}"),
+	floor_has(team_world_tool("auto-1", "report_progress",
+		      "{\"phase\": \"x\", \"percentComplete\": 101}"),
 	    "from 0 to 100");
-	has(team_world_tool(
-		"auto-1", "report_completion", "{\"status\": \"partial\"}"),
+	floor_has(team_world_tool("auto-1", "report_completion",
+		      "{\"status\": \"partial\"}"),
 	    "summary required");
-	has(team_world_tool("auto-1", "report_completion",
-		"{\"summary\": \"x\", \"status\": \"done\"}"),
+	floor_has(team_world_tool("auto-1", "report_completion",
+		      "{\"summary\": \"x\", \"status\": \"done\"}"),
 	    "complete, partial or failed");
 }
 
@@ -129,10 +122,11 @@ TEST(a_worker_without_a_task_has_nothing_to_report_on)
 	auto_world_live();
 	floor_world_wait(is_there, &auto_world);
 	floor_world_settle();
-	has(team_world_tool("auto-1", "report_progress", "{\"phase\": \"x\"}"),
+	floor_has(
+	    team_world_tool("auto-1", "report_progress", "{\"phase\": \"x\"}"),
 	    "you have no task");
-	has(team_world_tool(
-		"auto-1", "report_completion", "{\"summary\": \"x\"}"),
+	floor_has(team_world_tool(
+		      "auto-1", "report_completion", "{\"summary\": \"x\"}"),
 	    "you have no task");
 }
 
@@ -235,10 +229,10 @@ TEST(an_attempt_begins_without_the_reports_of_the_last_one)
 	ck_assert_ptr_null(task->attempt.progress);
 	ck_assert(isnan(auto_known(auto_world.mode, task).percent));
 	/* And its prompt says what is asked for. */
-	has(fake_session_prompt(agent->session), "report_completion");
-	has(fake_session_prompt(agent->session), "report_progress");
+	floor_has(fake_session_prompt(agent->session), "report_completion");
+	floor_has(fake_session_prompt(agent->session), "report_progress");
 	ck_assert_ptr_null(team_world_tool(
 	    "auto-1", "report_progress", "{\"phase\": \"two\"}"));
 	floor_world_settle();
-	has(said(), "two");
+	floor_has(said(), "two");
 }

@@ -392,12 +392,6 @@ TEST(each_question_to_a_person_is_asked_until_it_has_ended)
 	ck_assert_uint_eq(open_asks(), 0);
 }
 
-static bool
-is_parked(void *arg)
-{
-	return ((const struct task *)arg)->step == TASK_PARKED;
-}
-
 /* Its worker is given other work: the answer is for all that it has asked. */
 TEST(a_task_that_waits_for_a_person_has_one_ask)
 {
@@ -416,7 +410,7 @@ TEST(a_task_that_waits_for_a_person_has_one_ask)
 	ck_assert_uint_eq(open_asks(), 2);
 	tune("answer_wait=1000");
 	team_requests_sweep(mail_world.team->requests);
-	floor_world_wait(is_parked, auto_world_of("t1"));
+	auto_world_wait_step("t1", TASK_PARKED);
 	floor_world_settle();
 	ck_assert_uint_eq(open_asks(), 1);
 	ck_assert_uint_eq(team_requests_count(mail_world.team->requests), 0);

@@ -164,15 +164,6 @@ TEST(an_agent_changes_only_tasks_that_it_added)
 	    floor_world_ask("task.drop", "{\"task\":\"b.md\"}")));
 }
 
-static bool
-is_parked(void *arg)
-{
-	const struct task *t = state_task(&auto_world.core->state, "t1");
-
-	(void)arg;
-	return t != NULL && t->step == TASK_PARKED;
-}
-
 TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
 {
 	team_world_begin(GOALS);
@@ -182,7 +173,7 @@ TEST(a_task_of_a_boxed_agent_does_not_run_without_a_box)
 	auto_world_live();
 	/* The other one is not held up by it. */
 	ck_assert_str_eq(auto_task(auto_world_turn(1))->key, "b.md");
-	floor_world_wait(is_parked, &team_world);
+	auto_world_wait_step("t1", TASK_PARKED);
 	ck_assert_ptr_nonnull(
 	    strstr(state_task(&auto_world.core->state, "t1")->reason,
 		"auto-2 added it in sandbox strict, and no worker of auto mode "

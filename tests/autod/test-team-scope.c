@@ -54,12 +54,6 @@ ends(const char *want)
 	auto_world_filed(want);
 }
 
-static void
-has(const char *text, const char *words)
-{
-	ck_assert_msg(strstr(text, words) != NULL, "%s", text);
-}
-
 static int
 times(const char *words)
 {
@@ -80,7 +74,7 @@ TEST(work_outside_of_its_scope_goes_back_until_it_is_within)
 	work("top");
 	end_turn(agent);
 	auto_world_turn(2);
-	has(fake_session_prompt(agent->session),
+	floor_has(fake_session_prompt(agent->session),
 	    "Your commits change 2 files outside the scope of your task: "
 	    "docs/out, top. You may change: src. ");
 	ck_assert_int_eq(task()->attempt.violations, 1);
@@ -112,7 +106,8 @@ TEST(turns_run_out_on_work_outside_of_its_scope)
 	end_turn(agent);
 	ends("t1 failed; ");
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt");
-	has(auto_world_record("t1"), "outside the scope of your task: top");
+	floor_has(
+	    auto_world_record("t1"), "outside the scope of your task: top");
 }
 
 /* Something commits while the work is checked: that is not what lands. */
@@ -125,8 +120,9 @@ TEST(another_head_is_looked_at_before_it_lands)
 	floor_world_wait_step(agent, "files");
 	work("late");
 	auto_world_turn(2);
-	has(fake_session_prompt(agent->session), "1 file outside the scope");
-	has(fake_session_prompt(agent->session), ": late. ");
+	floor_has(
+	    fake_session_prompt(agent->session), "1 file outside the scope");
+	floor_has(fake_session_prompt(agent->session), ": late. ");
 	ck_assert_str_eq(floor_world_sh("ls"), "a.txt");
 	sh("git reset -q --hard HEAD~1");
 	end_turn(agent);
@@ -162,7 +158,7 @@ TEST(a_daemon_that_dies_has_it_looked_at_again)
 	agent = auto_world_turn(1);
 	end_turn(agent);
 	auto_world_turn(2);
-	has(fake_session_prompt(agent->session), ": top. ");
+	floor_has(fake_session_prompt(agent->session), ": top. ");
 }
 
 TEST(what_the_branch_has_got_meanwhile_is_not_its_own)

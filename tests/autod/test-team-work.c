@@ -36,12 +36,6 @@ wait_for_others(const char *file)
 	family_world_wait("auto-1", WORKER_WAITING);
 }
 
-static void
-has(const char *text, const char *part)
-{
-	ck_assert_msg(strstr(text, part) != NULL, "%s: not in %s", part, text);
-}
-
 static const char *
 files(void)
 {
@@ -53,7 +47,7 @@ static void
 finish(const char *want)
 {
 	family_world_turn_ends(auto_world_turn_on("t1"), NULL);
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	plan_world_is("g", want);
 }
 
@@ -71,9 +65,10 @@ TEST(who_asked_waits_is_rebased_and_gets_the_results)
 	ck_assert_str_eq(worker("auto-1")->reason, "waits for S1 (t2)");
 	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "agent.completed:");
-	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
-	has(fake_session_prompt(agent->session), "\"outcome\": \"landed\"");
+	floor_has(fake_session_prompt(agent->session), "agent.completed:");
+	floor_has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
+	floor_has(
+	    fake_session_prompt(agent->session), "\"outcome\": \"landed\"");
 	ck_assert_str_eq(files(), "a.txt b.txt ");
 	finish("completed; T1.1 done; S1 done; ");
 	auto_world_filed("t2 landed; t1 landed; ");
@@ -106,7 +101,7 @@ ask(const char *id)
 TEST(agents_know_whom_they_ask_and_the_tree_shows_that_they_wait)
 {
 	begin(NULL, ", \"parent_actor\": \"actor:task:t1\"");
-	has(fake_session_prompt(auto_world_turn_on("t2")->session),
+	floor_has(fake_session_prompt(auto_world_turn_on("t2")->session),
 	    "You work for actor:task:t1, which spawned you.");
 	ck_assert_ptr_null(
 	    strstr(fake_session_prompt(auto_world_turn_on("t1")->session),
@@ -136,7 +131,7 @@ TEST(it_waits_on_until_all_have_ended)
 	floor_world_settle();
 	ck_assert_str_eq(worker("auto-1")->reason, "waits for S1 (t2)");
 	family_world_turn_ends(auto_world_turn_on("t2"), "c.txt");
-	has(fake_session_prompt(auto_world_turn_on("t1")->session),
+	floor_has(fake_session_prompt(auto_world_turn_on("t1")->session),
 	    "\"task_id\": \"t2\"");
 	ck_assert_str_eq(files(), "a.txt b.txt c.txt ");
 	finish("completed; T1.1 done; S1 done; S2 done; ");
@@ -155,8 +150,8 @@ TEST(a_conflict_with_their_work_is_its_own_to_resolve)
 	    "echo both >same.txt; git add same.txt; "
 	    "GIT_EDITOR=true git rebase --continue >/dev/null 2>&1");
 	fake_session_turn_ends(agent->session, "Resolved.");
-	family_world_wait_filed("t2");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t2", -1);
+	auto_world_wait_step("t1", -1);
 	ck_assert_str_eq(floor_world_sh("cat same.txt"), "both");
 }
 
@@ -175,7 +170,7 @@ TEST(a_daemon_that_dies_changes_nothing)
 	family_world_wait("team-1", WORKER_ACCEPTING);
 	mail_world_die();
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
+	floor_has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	mail_world_die();
 	ck_assert_str_eq(files(), "a.txt b.txt ");
 	finish("completed; T1.1 done; S1 done; ");
@@ -193,13 +188,13 @@ TEST(a_person_may_pause_it_and_talk_to_it)
 	ck_assert_ptr_null(floor_world_answer(call));
 	ck_assert_int_eq(worker("auto-1")->status, WORKER_PAUSED);
 	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	ck_assert_int_eq(worker("auto-1")->status, WORKER_PAUSED);
 	ck_assert_str_eq(files(), "a.txt ");
 	call = floor_world_ask("auto.resume", "{\"worker\": \"auto-1\"}");
 	ck_assert_ptr_null(floor_world_answer(call));
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
+	floor_has(fake_session_prompt(agent->session), "\"task_id\": \"t2\"");
 	ck_assert_str_eq(files(), "a.txt b.txt ");
 	finish("completed; T1.1 done; S1 done; ");
 }
@@ -218,7 +213,8 @@ TEST(one_that_fails_is_told_and_the_goal_goes_on_without_it)
 		fake_session_turn_ends(agent->session, "I cannot do this.");
 	}
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
+	floor_has(
+	    fake_session_prompt(agent->session), "\"outcome\": \"failed\"");
 	finish("completed; T1.1 done; S1 cancelled; ");
 	auto_world_filed("t2 failed; t1 landed; ");
 }
@@ -239,13 +235,13 @@ TEST(whoever_ends_badly_takes_those_below_along)
 	auto_world_turn_on("t3");
 	floor_world_wt("team-2", "echo half >half.txt");
 	drop("t1");
-	family_world_wait_filed("t1");
-	family_world_wait_filed("t2");
-	family_world_wait_filed("t3");
+	auto_world_wait_step("t1", -1);
+	auto_world_wait_step("t2", -1);
+	auto_world_wait_step("t3", -1);
 	floor_world_settle();
 	plan_world_is(
 	    "g", "active; T1.1 blocked; S1 cancelled; S2 cancelled; ");
-	has(floor_world_sh("git for-each-ref --format='%(refname)'"),
+	floor_has(floor_world_sh("git for-each-ref --format='%(refname)'"),
 	    "salvage/team-2");
 }
 
@@ -256,7 +252,7 @@ end_well(const char *id)
 
 	outcome_settle(auto_world.mode, task(id), OUTCOME_NO_CHANGES, NULL);
 	outcome_clear_worker(agent);
-	family_world_wait_filed(id);
+	auto_world_wait_step(id, -1);
 }
 
 TEST(one_that_ends_well_hands_them_to_its_parent)
@@ -271,7 +267,7 @@ TEST(one_that_ends_well_hands_them_to_its_parent)
 	ck_assert_ptr_null(task("t3")->launch.parent);
 	ck_assert_str_eq(task("t3")->launch.parent_actor, ACTOR_OVERSEER);
 	family_world_turn_ends(auto_world_turn_on("t3"), "c.txt");
-	family_world_wait_filed("t3");
+	auto_world_wait_step("t3", -1);
 	auto_world_filed("t2 no_changes; t1 no_changes; t3 landed; ");
 }
 
@@ -302,7 +298,7 @@ TEST_ROWS(a_reviewer_that_takes_too_long_is_replaced, 2)
 	reviewer = auto_world_turn_on("t3");
 	ck_assert_int_eq(task("t1")->attempt.review_tries, 1);
 	fake_session_turn_ends(reviewer->session, "verdict: approve\n");
-	family_world_wait_filed("t1");
+	auto_world_wait_step("t1", -1);
 	plan_world_is("g", "completed; T1.1 done; ");
 }
 
@@ -318,8 +314,8 @@ TEST(a_run_that_takes_too_long_has_failed)
 	floor_world_settle();
 	mail_world_die();
 	agent = auto_world_turn_on("t1");
-	has(fake_session_prompt(agent->session), "timeout: ");
-	family_world_wait_filed("t2");
+	floor_has(fake_session_prompt(agent->session), "timeout: ");
+	auto_world_wait_step("t2", -1);
 	filed = family_world_filed("t2");
 	ck_assert_int_eq(filed->outcome, OUTCOME_FAILED);
 	ck_assert_int_eq(filed->attempts, 1);
@@ -343,7 +339,7 @@ TEST(workers_that_nobody_needs_any_more_are_removed)
 
 	begin(NULL, "");
 	family_world_turn_ends(auto_world_turn_on("t2"), "b.txt");
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	family_world_wait("team-1", WORKER_IDLE);
 	auto_world_patrol();
 	floor_world_settle();
@@ -363,14 +359,14 @@ TEST(a_session_with_other_settings_is_started_anew)
 	agent = auto_world_turn_on("t2");
 	ck_assert_int_eq(fake_session_launches(agent->session), 1);
 	family_world_turn_ends(agent, "b.txt");
-	family_world_wait_filed("t2");
+	auto_world_wait_step("t2", -1);
 	family_world_spawn("t1", "S2", ", \"model\": \"haiku\"");
 	agent = auto_world_turn_on("t3");
 	ck_assert_str_eq(agent->worker->name, "team-1");
 	ck_assert_int_eq(fake_session_launches(agent->session), 2);
 	/* Nobody knows how the session of another daemon was started. */
 	family_world_turn_ends(agent, "c.txt");
-	family_world_wait_filed("t3");
+	auto_world_wait_step("t3", -1);
 	family_world_wait("team-1", WORKER_IDLE);
 	mail_world_die();
 	family_world_spawn("t1", "S3", "");

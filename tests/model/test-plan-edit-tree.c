@@ -26,6 +26,16 @@ edit_of(struct plan *plan)
 		ck_assert_str_eq(plan_world_changes(&changes), "");         \
 	} while (0)
 
+#define NO_ADD(parent, code) \
+	REFUSED(plan,        \
+	    plan_edit_add(&edit, parent, PLAN_LAST, &spec, NULL, &err), code)
+#define NO_MOVE(id, to, code) \
+	REFUSED(plan, plan_edit_move(&edit, id, to, 0, &err), code)
+#define NO_SPLIT(id, parts, count, code) \
+	REFUSED(plan, plan_edit_split(&edit, id, parts, count, &err), code)
+#define NO_MERGE(ids, code) \
+	REFUSED(plan, plan_edit_merge(&edit, ids, NULL, &err), code)
+
 static void
 finish(struct plan *plan)
 {
@@ -102,33 +112,23 @@ TEST(adding_is_refused_without_a_trace)
 	struct plan_spec spec = { .name = "x" };
 	cleanup_free char *longer = xcalloc(PLAN_NAME_MAX + 2, 1);
 
-	REFUSED(plan, plan_edit_add(&edit, "P9", PLAN_LAST, &spec, NULL, &err),
-	    API_E_UNKNOWN);
-	REFUSED(plan,
-	    plan_edit_add(&edit, "S1.1.1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_LEVEL);
+	NO_ADD("P9", API_E_UNKNOWN);
+	NO_ADD("S1.1.1", API_E_LEVEL);
 	spec.id = "T1.1";
-	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_EXISTS);
+	NO_ADD("P1", API_E_EXISTS);
 	spec.id = "no id";
-	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_LIMIT);
+	NO_ADD("P1", API_E_LIMIT);
 	spec.id = NULL;
 	spec.depends_on = unknown;
-	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_UNKNOWN);
+	NO_ADD("P1", API_E_UNKNOWN);
 	spec.depends_on = cycle;
-	REFUSED(plan,
-	    plan_edit_add(&edit, "T1.1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_CYCLE);
+	NO_ADD("T1.1", API_E_CYCLE);
 	spec.depends_on = NULL;
 	memset(longer, 'a', PLAN_NAME_MAX + 1);
 	spec.name = longer;
-	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_LIMIT);
+	NO_ADD("P1", API_E_LIMIT);
 	spec.name = "";
-	REFUSED(plan, plan_edit_add(&edit, "P1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_LIMIT);
+	NO_ADD("P1", API_E_LIMIT);
 	finish(plan);
 }
 
@@ -142,18 +142,10 @@ TEST(a_leaf_at_work_gets_no_children)
 	plan_world_set(plan, "T1.2", NODE_DONE);
 	plan_world_set(plan, "T1.4", NODE_CANCELLED);
 	plan_node_assign(plan_find(plan, "T1.3"), "A_1", NOW);
-	REFUSED(plan,
-	    plan_edit_add(&edit, "T1.1", PLAN_LAST, &spec, NULL, &err),
-	    API_E_STARTED);
-	REFUSED(plan,
-	    plan_edit_add(&edit, "T1.2", PLAN_LAST, &spec, NULL, &err),
-	    API_E_CLOSED);
-	REFUSED(plan,
-	    plan_edit_add(&edit, "T1.3", PLAN_LAST, &spec, NULL, &err),
-	    API_E_ASSIGNED);
-	REFUSED(plan,
-	    plan_edit_add(&edit, "T1.4", PLAN_LAST, &spec, NULL, &err),
-	    API_E_CLOSED);
+	NO_ADD("T1.1", API_E_STARTED);
+	NO_ADD("T1.2", API_E_CLOSED);
+	NO_ADD("T1.3", API_E_ASSIGNED);
+	NO_ADD("T1.4", API_E_CLOSED);
 	finish(plan);
 }
 
@@ -228,23 +220,16 @@ TEST(splitting_is_refused_without_a_trace)
 		{ .id = "b", .name = "b", .depends_on = one },
 	};
 
-	REFUSED(plan, plan_edit_split(&edit, "T1.1", &plain, 1, &err),
-	    API_E_CHILDREN);
-	REFUSED(
-	    plan, plan_edit_split(&edit, "T1.2", &plain, 0, &err), API_E_LIMIT);
+	NO_SPLIT("T1.1", &plain, 1, API_E_CHILDREN);
+	NO_SPLIT("T1.2", &plain, 0, API_E_LIMIT);
 	/* What waits for S1.1.1 would wait for its part, which waits for it. */
-	REFUSED(plan, plan_edit_split(&edit, "S1.1.1", &behind, 1, &err),
-	    API_E_CYCLE);
-	REFUSED(plan, plan_edit_split(&edit, "S1.1.1", circle, 2, &err),
-	    API_E_CYCLE);
-	REFUSED(
-	    plan, plan_edit_split(&edit, "T1.2", circle, 2, &err), API_E_CYCLE);
+	NO_SPLIT("S1.1.1", &behind, 1, API_E_CYCLE);
+	NO_SPLIT("S1.1.1", circle, 2, API_E_CYCLE);
+	NO_SPLIT("T1.2", circle, 2, API_E_CYCLE);
 	plan_world_set(plan, "T1.2", NODE_IN_PROGRESS);
-	REFUSED(plan, plan_edit_split(&edit, "T1.2", &plain, 1, &err),
-	    API_E_STARTED);
+	NO_SPLIT("T1.2", &plain, 1, API_E_STARTED);
 	plan_world_set(plan, "T1.2", NODE_DONE);
-	REFUSED(plan, plan_edit_split(&edit, "T1.2", &plain, 1, &err),
-	    API_E_CLOSED);
+	NO_SPLIT("T1.2", &plain, 1, API_E_CLOSED);
 	finish(plan);
 }
 
@@ -281,14 +266,12 @@ TEST(merging_is_refused_without_a_trace)
 
 	plan_world_set(plan, "T1.4", NODE_IN_PROGRESS);
 	plan_world_set(plan, "T1.4", NODE_QUEUED);
-	REFUSED(plan, plan_edit_merge(&edit, circle, NULL, &err), API_E_CYCLE);
-	REFUSED(plan, plan_edit_merge(&edit, parents, NULL, &err), API_E_LEVEL);
-	REFUSED(plan, plan_edit_merge(&edit, twice, NULL, &err), API_E_EXISTS);
-	REFUSED(plan, plan_edit_merge(&edit, alone, NULL, &err), API_E_LIMIT);
-	REFUSED(
-	    plan, plan_edit_merge(&edit, started, NULL, &err), API_E_STARTED);
-	REFUSED(
-	    plan, plan_edit_merge(&edit, children, NULL, &err), API_E_CHILDREN);
+	NO_MERGE(circle, API_E_CYCLE);
+	NO_MERGE(parents, API_E_LEVEL);
+	NO_MERGE(twice, API_E_EXISTS);
+	NO_MERGE(alone, API_E_LIMIT);
+	NO_MERGE(started, API_E_STARTED);
+	NO_MERGE(children, API_E_CHILDREN);
 	finish(plan);
 }
 
@@ -329,15 +312,11 @@ TEST(moving_is_refused_without_a_trace)
 	struct plan_edit edit = edit_of(plan);
 
 	plan_world_set(plan, "T2.2", NODE_IN_PROGRESS);
-	REFUSED(
-	    plan, plan_edit_move(&edit, "T1.1", "T2.1", 0, &err), API_E_LEVEL);
-	REFUSED(
-	    plan, plan_edit_move(&edit, "T1.1", NULL, 0, &err), API_E_LEVEL);
-	REFUSED(plan, plan_edit_move(&edit, "P1", "P2", 0, &err), API_E_LEVEL);
-	REFUSED(
-	    plan, plan_edit_move(&edit, "T1.2", "P2", 0, &err), API_E_CYCLE);
-	REFUSED(plan, plan_edit_move(&edit, "S1.1.1", "T2.2", 0, &err),
-	    API_E_STARTED);
+	NO_MOVE("T1.1", "T2.1", API_E_LEVEL);
+	NO_MOVE("T1.1", NULL, API_E_LEVEL);
+	NO_MOVE("P1", "P2", API_E_LEVEL);
+	NO_MOVE("T1.2", "P2", API_E_CYCLE);
+	NO_MOVE("S1.1.1", "T2.2", API_E_STARTED);
 	finish(plan);
 }
 

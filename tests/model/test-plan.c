@@ -67,22 +67,19 @@ TEST(an_assignment_needs_a_crystallization_to_be_done)
 	struct plan_work_move move = { .to = ASSIGNMENT_DONE };
 
 	ck_assert_int_eq(
-	    plan_node_move_work(node, &move, NOW, NULL), API_E_TRANSITION);
+	    plan_node_move_work(node, &move, NOW), API_E_TRANSITION);
 	work->status = ASSIGNMENT_DISPATCHED;
-	ck_assert_int_eq(
-	    plan_node_move_work(node, &move, NOW, NULL), API_E_EVIDENCE);
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW), API_E_EVIDENCE);
 	move.actor = "person";
-	ck_assert_int_eq(
-	    plan_node_move_work(node, &move, NOW, NULL), API_E_REASON);
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW), API_E_REASON);
 	move = (struct plan_work_move){ .to = ASSIGNMENT_BLOCKED };
-	ck_assert_int_eq(
-	    plan_node_move_work(node, &move, NOW, NULL), API_E_REASON);
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW), API_E_REASON);
 	move.reason = "a key is missing";
-	ck_assert_int_eq(plan_node_move_work(node, &move, NOW, NULL), 0);
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW), 0);
 	ck_assert_str_eq(work->blocked_reason, "a key is missing");
 	move = (struct plan_work_move){ .to = ASSIGNMENT_DONE,
 		.crystal_id = "C_1" };
-	ck_assert_int_eq(plan_node_move_work(node, &move, NOW + 1, NULL), 0);
+	ck_assert_int_eq(plan_node_move_work(node, &move, NOW + 1), 0);
 	ck_assert_int_eq(work->updated_ms, NOW + 1);
 	ck_assert_ptr_null(work->blocked_reason);
 	plan_node_free(node);

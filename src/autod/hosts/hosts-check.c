@@ -95,12 +95,10 @@ failed(struct hosts_check *check)
 }
 
 static void
-ask(struct hosts_check *check, const struct shared_call *calls, size_t count,
-    shared_fn *fn)
+ask(struct hosts_check *check, const struct shared_call *call, shared_fn *fn)
 {
 	check->busy = true;
-	shared_ask(
-	    check->floor->shared, calls, count, HOSTS_ANSWER_MS, fn, check);
+	shared_ask(check->floor->shared, call, 1, HOSTS_ANSWER_MS, fn, check);
 }
 
 static bool
@@ -263,11 +261,11 @@ act(struct hosts_check *check)
 			    &SHARED_CALL(SHARED_CHECK_POST, BOOK_T(job->id),
 				BOOK_T(core_branch(check->floor->core)),
 				BOOK_T(job->commit), BOOK_T(job->command)),
-			    1, on_posted);
+			    on_posted);
 			return true;
 		case JOB_OVER:
 			ask(check,
-			    &SHARED_CALL(SHARED_CHECK_DROP, BOOK_T(job->id)), 1,
+			    &SHARED_CALL(SHARED_CHECK_DROP, BOOK_T(job->id)),
 			    on_dropped);
 			return true;
 		case JOB_POSTED:
@@ -528,7 +526,7 @@ look(void *arg)
 		    &SHARED_CALL(SHARED_CHECK_DONE, BOOK_T(check->lent),
 			BOOK_I(check->lent_fence), BOOK_T(floor->boot),
 			BOOK_T(check->result), BOOK_T(check->output)),
-		    1, on_told);
+		    on_told);
 		return;
 	}
 	if (check->read_ms == 0 ||
@@ -536,12 +534,12 @@ look(void *arg)
 		(check->read || now - check->read_ms >= READ_MS))) {
 		check->read = false;
 		check->read_ms = now;
-		ask(check, &SHARED_CALL0(SHARED_CHECK_READ), 1, on_read);
+		ask(check, &SHARED_CALL0(SHARED_CHECK_READ), on_read);
 		return;
 	}
 	if (lands && (check->room_ms == 0 || now - check->room_ms >= TAKE_MS)) {
 		check->room_ms = now;
-		ask(check, &SHARED_CALL0(SHARED_HOSTS), 1, on_hosts);
+		ask(check, &SHARED_CALL0(SHARED_HOSTS), on_hosts);
 		return;
 	}
 	if (!lands && check->lent[0] == '\0' && !floor->drains &&
@@ -550,7 +548,7 @@ look(void *arg)
 		check->take = false;
 		check->take_ms = now;
 		ask(check, &SHARED_CALL(SHARED_CHECK_TAKE, BOOK_T(floor->boot)),
-		    1, on_taken);
+		    on_taken);
 		return;
 	}
 	arm(check, check->count > 0 ? READ_MS : TAKE_MS);

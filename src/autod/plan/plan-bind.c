@@ -269,7 +269,7 @@ plan_bind_parked(
 		plan_node_move_work(node,
 		    &(struct plan_work_move){
 			.to = ASSIGNMENT_BLOCKED, .reason = reason },
-		    clock_wall_ms(), NULL);
+		    clock_wall_ms());
 		plan_apply_work(floor, node);
 		plan_bind_move_node(floor, plan, node, NODE_BLOCKED, reason);
 		return;
@@ -285,7 +285,7 @@ plan_bind_parked(
 	attempts = node->attempts;
 	plan_node_move_work(node,
 	    &(struct plan_work_move){ .to = ASSIGNMENT_ACTIVE },
-	    clock_wall_ms(), NULL);
+	    clock_wall_ms());
 	plan_apply_work(floor, node);
 	if (node->status == NODE_BLOCKED)
 		plan_node_move(node,
@@ -410,7 +410,7 @@ plan_bind_release(
 	if (!plan_node_is_assigned(node) ||
 	    plan_node_move_work(node,
 		&(struct plan_work_move){ .to = ASSIGNMENT_CANCELLED },
-		clock_wall_ms(), NULL) < 0)
+		clock_wall_ms()) < 0)
 		return;
 	plan_apply_work(floor, node);
 	emit(floor->core,

@@ -20,7 +20,7 @@
 #include "worker-op.h"
 #include "workspace.h"
 
-/* --- the contract --------------------------------------------------------
+/* --- an operation on finished work ----------------------------------------
  */
 
 #define RESULT_MAX ((size_t)4 * 1024 * 1024)
@@ -28,18 +28,18 @@
 
 struct op_verify {
 	struct worker_op op; /* first */
-	struct auto_mode *mode;
-	struct child *child; /* while it runs */
+	struct team_floor *floor;
 	char head[GIT_ID_SIZE]; /* "" = no commit */
 	bool known; /* head is */
+	/* The contract: */
+	struct child *child; /* while it runs */
 	struct json_object *result;
+	/* The scope: */
+	struct buf words; /* what is wrong; empty = nothing */
 };
 
-/* --- the commit -------------------------------------------------------- */
-
 static void
-on_contract_facts(
-    const struct git_facts *facts, const struct err *err, void *arg)
+on_facts(const struct git_facts *facts, const struct err *err, void *arg)
 {
 	struct op_verify *v = arg;
 	struct worker *w = v->op.agent->worker;
@@ -54,7 +54,7 @@ on_contract_facts(
 
 /* The commit is unknown, or it is another one by now. */
 static void
-contract_head(struct operation *op)
+step_head(struct operation *op)
 {
 	struct op_verify *v = (struct op_verify *)op;
 	struct core *core = v->op.agent->core;
@@ -63,10 +63,40 @@ contract_head(struct operation *op)
 		operation_next(op);
 	else
 		git_facts_read(core->git, v->op.agent->worker->worktree,
-		    core_branch(core), on_contract_facts, operation_await(op));
+		    core_branch(core), on_facts, operation_await(op));
 }
 
-/* --- the checks -------------------------------------------------------- */
+static void
+begin(struct team_floor *floor, struct agent *agent,
+    const struct operation_kind *kind, const char *head, bool known)
+{
+	struct op_verify *v = xcalloc(1, sizeof *v);
+
+	v->floor = floor;
+	v->known = known;
+	buf_init(&v->words);
+	if (head != NULL)
+		strlcpy(v->head, head, sizeof v->head);
+	worker_op_begin(&v->op, kind, agent, NULL);
+}
+
+/* act: what follows from it. */
+static void
+end(struct op_verify *v, const struct err *err, void (*act)(struct op_verify *))
+{
+	if (v->child != NULL)
+		child_abandon(v->child); /* the operation was dropped */
+	worker_op_release(&v->op);
+	if (err == NULL)
+		act(v);
+	else if (err->code != -ECANCELED)
+		agent_move(v->op.agent, WORKER_ERROR, err->msg);
+	json_object_put(v->result);
+	buf_release(&v->words);
+	free(v);
+}
+
+/* --- the contract -------------------------------------------------------- */
 
 /* The request of llmc verify (verify-run.h). */
 static void
@@ -185,12 +215,13 @@ contract_act(struct op_verify *v)
 	cleanup_buf struct buf reason = BUF_INIT;
 
 	/* The task was taken away, or the next daemon will check it. */
-	if (t == NULL || t->step != TASK_ASSIGNED || v->mode->core->stopping)
+	if (t == NULL || t->step != TASK_ASSIGNED ||
+	    v->floor->mode->core->stopping)
 		return;
 	next = verification_end(t, v->result, v->head);
-	persist_changed(v->mode->core);
+	persist_changed(v->floor->mode->core);
 	check_result_reasons(v->result, &reason);
-	emit(v->mode->core,
+	emit(v->floor->mode->core,
 	    &(struct event){ .kind = EVENT_VERIFIED,
 		.worker = v->op.agent->worker->name,
 		.task = t->id,
@@ -198,30 +229,20 @@ contract_act(struct op_verify *v)
 		.commit = v->head[0] != '\0' ? v->head : NULL,
 		.reason = reason.len > 0 ? reason.data : NULL });
 	if (next == VERIFICATION_GO_ON)
-		auto_verified(v->mode, agent, v->head);
+		auto_verified(v->floor->mode, agent, v->head);
 	else
 		outcome_contract_failed(
-		    v->mode, agent, next == VERIFICATION_RETRY);
+		    v->floor->mode, agent, next == VERIFICATION_RETRY);
 }
 
 static void
 contract_end(struct operation *op, const struct err *err)
 {
-	struct op_verify *v = (struct op_verify *)op;
-
-	if (v->child != NULL)
-		child_abandon(v->child); /* the operation was dropped */
-	worker_op_release(&v->op);
-	if (err == NULL)
-		contract_act(v);
-	else if (err->code != -ECANCELED)
-		agent_move(v->op.agent, WORKER_ERROR, err->msg);
-	json_object_put(v->result);
-	free(v);
+	end((struct op_verify *)op, err, contract_act);
 }
 
 static const struct operation_step contract_steps[] = {
-	{ .name = "head", .run = contract_head },
+	{ .name = "head", .run = step_head },
 	{ .name = "write", .run = worker_op_write },
 	{ .name = "check", .run = contract_check, .cancel = cancel_check },
 };
@@ -239,7 +260,6 @@ static bool
 verify_contract(struct team_floor *floor, struct agent *agent, const char *head)
 {
 	struct task *t = auto_task(agent);
-	struct op_verify *v;
 
 	if (t == NULL || t->step != TASK_ASSIGNED ||
 	    !verification_is_due(t, head))
@@ -247,24 +267,12 @@ verify_contract(struct team_floor *floor, struct agent *agent, const char *head)
 	if (agent->op != NULL)
 		return true; /* asked again when it is free */
 	verification_begin(t);
-	v = xcalloc(1, sizeof *v);
-	v->mode = floor->mode;
-	v->known = head != NULL;
-	if (head != NULL)
-		strlcpy(v->head, head, sizeof v->head);
-	worker_op_begin(&v->op, &contract_kind, agent, NULL);
+	begin(floor, agent, &contract_kind, head, head != NULL);
 	return true;
 }
 
 /* --- the scope ------------------------------------------------------------
  */
-
-struct op_scope {
-	struct worker_op op; /* first */
-	struct team_floor *floor;
-	char head[GIT_ID_SIZE]; /* "" = to be asked */
-	struct buf words; /* what is wrong; empty = nothing */
-};
 
 /* Its task, if it still has one with a scope. */
 static struct task *
@@ -278,40 +286,11 @@ scoped_task(const struct agent *agent)
 	    NULL;
 }
 
-/* --- the steps of the scope -------------------------------------------- */
-
-static void
-on_scope_facts(const struct git_facts *facts, const struct err *err, void *arg)
-{
-	struct op_scope *s = arg;
-	struct worker *w = s->op.agent->worker;
-
-	if (!operation_arrived(&s->op.op, err))
-		return;
-	memcpy(s->head, facts->head, sizeof s->head);
-	if (w->status == WORKER_NEEDS_REVIEW)
-		xstrset(&w->commit, s->head);
-	operation_next(&s->op.op);
-}
-
-static void
-scope_head(struct operation *op)
-{
-	struct op_scope *s = (struct op_scope *)op;
-	struct core *core = s->op.agent->core;
-
-	if (s->head[0] != '\0')
-		operation_next(op);
-	else
-		git_facts_read(core->git, s->op.agent->worker->worktree,
-		    core_branch(core), on_scope_facts, operation_await(op));
-}
-
 static void
 on_files(
     const char *const *files, size_t count, const struct err *err, void *arg)
 {
-	struct op_scope *s = arg;
+	struct op_verify *s = arg;
 	const struct task *t = scoped_task(s->op.agent);
 
 	if (!operation_arrived(&s->op.op, err))
@@ -324,7 +303,7 @@ on_files(
 static void
 scope_files(struct operation *op)
 {
-	struct op_scope *s = (struct op_scope *)op;
+	struct op_verify *s = (struct op_verify *)op;
 	struct core *core = s->op.agent->core;
 
 	git_since_own(core->git, s->op.agent->worker->worktree, s->head,
@@ -334,7 +313,7 @@ scope_files(struct operation *op)
 /* --- the end of the scope ---------------------------------------------- */
 
 static void
-send_back(struct op_scope *s, const struct task *t)
+send_back(struct op_verify *s, const struct task *t)
 {
 	struct auto_mode *mode = s->floor->mode;
 	struct agent *agent = s->op.agent;
@@ -363,7 +342,7 @@ send_back(struct op_scope *s, const struct task *t)
 }
 
 static void
-scope_act(struct op_scope *s)
+scope_act(struct op_verify *s)
 {
 	struct agent *agent = s->op.agent;
 	struct task *t = scoped_task(agent);
@@ -387,19 +366,11 @@ scope_act(struct op_scope *s)
 static void
 scope_end(struct operation *op, const struct err *err)
 {
-	struct op_scope *s = (struct op_scope *)op;
-
-	worker_op_release(&s->op);
-	if (err == NULL)
-		scope_act(s);
-	else if (err->code != -ECANCELED)
-		agent_move(s->op.agent, WORKER_ERROR, err->msg);
-	buf_release(&s->words);
-	free(s);
+	end((struct op_verify *)op, err, scope_act);
 }
 
 static const struct operation_step scope_steps[] = {
-	{ .name = "head", .run = scope_head },
+	{ .name = "head", .run = step_head },
 	{ .name = "files", .run = scope_files },
 };
 
@@ -425,18 +396,12 @@ static bool
 verify_scope(struct team_floor *floor, struct agent *agent, const char *head)
 {
 	const struct task *t = scoped_task(agent);
-	struct op_scope *s;
 
 	if (t == NULL || !scope_is_due(agent, t, head))
 		return false;
 	if (agent->op != NULL)
 		return true; /* asked again when it is free */
-	s = xcalloc(1, sizeof *s);
-	buf_init(&s->words);
-	s->floor = floor;
-	if (head != NULL)
-		strlcpy(s->head, head, sizeof s->head);
-	worker_op_begin(&s->op, &scope_kind, agent, NULL);
+	begin(floor, agent, &scope_kind, head, head != NULL && *head != '\0');
 	return true;
 }
 

@@ -234,14 +234,11 @@ note(struct loader *loader, const char *words)
 }
 
 static void
-note_at(
-    struct loader *loader, const char *at, const char *key, const char *words)
+note_id(struct loader *loader, const char *at, const char *words)
 {
-	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_free char *text = xasprintf("%s.id: %s", at, words);
 
-	json_path_key(&text, at, key);
-	buf_addf(&text, ": %s", words);
-	note(loader, text.data);
+	note(loader, text);
 }
 
 static void
@@ -285,14 +282,14 @@ load_node(struct loader *loader, struct json_object *json, const char *at,
 	if (r < 0) {
 		note(loader, err.msg);
 	} else if (plan_id_fault(node->id) != NULL) {
-		note_at(loader, at, "id", plan_id_fault(node->id));
+		note_id(loader, at, plan_id_fault(node->id));
 		r = -EINVAL;
 	} else {
 		xstrset(&node->parent_id, parent == NULL ? NULL : parent->id);
 		node->order = (int)place;
 		r = plan_attach(loader->plan, node, &err);
 		if (r < 0)
-			note_at(loader, at, "id", err.msg);
+			note_id(loader, at, err.msg);
 	}
 	if (r < 0) {
 		plan_node_free(node);

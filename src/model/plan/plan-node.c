@@ -514,26 +514,21 @@ plan_node_find_dispatch(const struct plan_node *node, const char *dispatch_id)
 }
 
 int
-plan_node_move_work(struct plan_node *node, const struct plan_work_move *move,
-    int64_t now_ms, struct err *err)
+plan_node_move_work(
+    struct plan_node *node, const struct plan_work_move *move, int64_t now_ms)
 {
 	struct plan_work *work = &node->work;
-	int r = assignment_status_check(work->id, work->status, move->to, err);
+	int r = assignment_status_check(work->id, work->status, move->to, NULL);
 
 	if (r < 0)
 		return r;
 	if (move->to == ASSIGNMENT_BLOCKED && plan_blank(move->reason))
-		return err_set(err, API_E_REASON,
-		    "%s: a blocked assignment needs a reason", work->id);
+		return API_E_REASON;
 	if (move->actor != NULL && plan_blank(move->override_reason))
-		return err_set(err, API_E_REASON,
-		    "%s: an override needs a reason", work->id);
+		return API_E_REASON;
 	if (move->to == ASSIGNMENT_DONE && move->actor == NULL &&
 	    plan_blank(move->crystal_id))
-		return err_set(err, API_E_EVIDENCE,
-		    "%s: done needs a crystallization with evidence, or an "
-		    "override with a reason",
-		    work->id);
+		return API_E_EVIDENCE;
 	if (move->actor != NULL)
 		plan_override_set(&work->override, move->actor,
 		    move->override_reason, now_ms, NULL);

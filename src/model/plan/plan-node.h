@@ -242,8 +242,8 @@ struct plan_work_move {
 };
 
 /* 0, or API_E_TRANSITION, API_E_EVIDENCE, API_E_REASON. */
-int plan_node_move_work(struct plan_node *node,
-    const struct plan_work_move *move, int64_t now_ms, struct err *err);
+int plan_node_move_work(
+    struct plan_node *node, const struct plan_work_move *move, int64_t now_ms);
 
 /* As an assignment, and into the node from one; agentId and sessionKey are made
  * of worker and task. Reading is strict, as that of a node. */

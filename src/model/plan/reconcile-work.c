@@ -37,7 +37,7 @@ move_work(struct reconcile_case *c, const struct plan_work_move *move,
 	const char *from = assignment_status_name(work->status);
 
 	if (work->status == move->to ||
-	    plan_node_move_work(c->node, move, c->run->now_ms, NULL) < 0)
+	    plan_node_move_work(c->node, move, c->run->now_ms) < 0)
 		return false;
 	reconcile_touch(c);
 	/* The dispatch itself tells that. */
