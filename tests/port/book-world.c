@@ -201,3 +201,10 @@ book_world_whole(const char *path, const char *when)
 	book_world_close(&world);
 	return n;
 }
+
+void
+book_world_file(const char *path, struct buf *out)
+{
+	buf_clear(out);
+	ck_assert_int_eq(file_read(path, 1 << 28, out, NULL), 0);
+}

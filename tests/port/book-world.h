@@ -57,4 +57,7 @@ void book_world_fill(struct book_world *world);
 int book_world_step(struct book_world *world, int n);
 int book_world_whole(const char *path, const char *when);
 
+/* The whole file, instead of what is in out. */
+void book_world_file(const char *path, struct buf *out);
+
 #endif

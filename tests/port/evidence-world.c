@@ -64,14 +64,13 @@ evidence_world_collect(
 int
 evidence_world_count(const char *path)
 {
-	DIR *dir = opendir(path);
+	cleanup_dir DIR *dir = opendir(path);
 	int count = 0;
 
 	ck_assert_ptr_nonnull(dir);
-	while (readdir(dir) != NULL)
+	while (dir_next(dir) != NULL)
 		count++;
-	closedir(dir);
-	return count - 2;
+	return count;
 }
 
 void

@@ -239,16 +239,15 @@ is_marked(const char *pid, const char *mark)
 int
 keeper_world_marked(void)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	cleanup_dir DIR *proc = opendir("/proc");
+	const char *pid;
 	int count = 0;
 
 	ck_assert_ptr_nonnull(proc);
-	while ((entry = readdir(proc)) != NULL)
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    is_marked(entry->d_name, w.mark) && is_alive(entry->d_name))
+	while ((pid = dir_next(proc)) != NULL)
+		if (pid[0] >= '1' && pid[0] <= '9' && is_marked(pid, w.mark) &&
+		    is_alive(pid))
 			count++;
-	closedir(proc);
 	return count;
 }
 

@@ -22,23 +22,21 @@ has_text(const char *pid, const char *name, const char *text)
 int
 strays_count(const char *text, pid_t *ret_pid)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
+	cleanup_dir DIR *proc = opendir("/proc");
+	const char *name;
 	int count = 0;
 
-	while (proc != NULL && (entry = readdir(proc)) != NULL) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+	while ((name = dir_next(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(name, NULL, 10);
 
 		if (pid <= 0 || pid == getpid() ||
-		    (!has_text(entry->d_name, "cmdline", text) &&
-			!has_text(entry->d_name, "environ", text)))
+		    (!has_text(name, "cmdline", text) &&
+			!has_text(name, "environ", text)))
 			continue;
 		if (ret_pid != NULL && (count == 0 || pid > *ret_pid))
 			*ret_pid = pid;
 		count++;
 	}
-	if (proc != NULL)
-		closedir(proc);
 	return count;
 }
 

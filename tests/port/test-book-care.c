@@ -9,13 +9,6 @@
 #define ASIDE "a.corrupt-20231114T221320Z.db"
 
 static void
-read_file(const char *path, struct buf *out)
-{
-	buf_clear(out);
-	ck_assert_int_eq(file_read(path, 1 << 28, out, NULL), 0);
-}
-
-static void
 write_file(const char *path, const void *bytes, size_t len)
 {
 	ck_assert_int_eq(file_replace(path, bytes, len, 0600, NULL), 0);
@@ -96,7 +89,7 @@ TEST(export_has_the_shape_of_the_root_document)
 	ck_assert_int_eq(
 	    job("export", unit_path("llmc.db"), unit_path("all.json"), &out),
 	    0);
-	read_file(unit_path("all.json"), &text);
+	book_world_file(unit_path("all.json"), &text);
 	ck_assert_str_eq(text.data,
 	    "{\"version\":1,\n"
 	    "\"goals\":{\n"
@@ -168,7 +161,7 @@ TEST(mail_requests_and_reservations_are_exported_and_imported)
 	fill_team(unit_path("a.db"));
 	ck_assert_int_eq(
 	    job("export", unit_path("a.db"), unit_path("a.json"), &out), 0);
-	read_file(unit_path("a.json"), &first);
+	book_world_file(unit_path("a.json"), &first);
 	ck_assert_ptr_nonnull(strstr(first.data, "\"mail\":{\n\"M_2\":"));
 	ck_assert_ptr_nonnull(strstr(first.data, "\"requests\":{\n\"Q_1\":"));
 	ck_assert_ptr_nonnull(
@@ -177,7 +170,7 @@ TEST(mail_requests_and_reservations_are_exported_and_imported)
 	    job("import", unit_path("b.db"), unit_path("a.json"), &out), 0);
 	ck_assert_str_eq(out.data, "10 records, 3 events");
 	job("export", unit_path("b.db"), unit_path("b.json"), &out);
-	read_file(unit_path("b.json"), &second);
+	book_world_file(unit_path("b.json"), &second);
 	ck_assert_str_eq(first.data, second.data);
 	job("check", unit_path("b.db"), NULL, &out);
 	ck_assert_str_eq(out.data,
@@ -228,8 +221,8 @@ TEST(import_gives_back_what_was_exported_byte_for_byte)
 	ck_assert_str_eq(out.data, "9 records, 5 events");
 	ck_assert_int_eq(
 	    job("export", unit_path("b.db"), unit_path("b.json"), &out), 0);
-	read_file(unit_path("a.json"), &first);
-	read_file(unit_path("b.json"), &second);
+	book_world_file(unit_path("a.json"), &first);
+	book_world_file(unit_path("b.json"), &second);
 	ck_assert_str_eq(first.data, second.data);
 	ck_assert(!file_exists(unit_path("b.db.build")));
 	ck_assert(!file_exists(unit_path("b.db-wal")));
@@ -511,7 +504,7 @@ TEST(pages_that_cannot_be_read_are_skipped)
 	size_t pages, bad_pages = 0, rows, refused, gaps;
 
 	fill_much(unit_path("a.db"));
-	read_file(unit_path("a.db"), &bytes);
+	book_world_file(unit_path("a.db"), &bytes);
 	pages = bytes.len / 4096;
 	ck_assert_uint_gt(pages, 100);
 	/* The tables' roots are the first pages. */
@@ -538,7 +531,7 @@ TEST(damage_that_is_found_later_is_recovered_from)
 	struct book_world world;
 
 	fill_much(path);
-	read_file(path, &bytes);
+	book_world_file(path, &bytes);
 	for (size_t page = 60; page < bytes.len / 4096; page += 5)
 		memset(bytes.data + page * 4096, 0x5a, 4096);
 	write_file(path, bytes.data, bytes.len);
@@ -563,7 +556,7 @@ TEST(a_book_whose_end_is_missing_is_recovered_up_to_there)
 	size_t rows, refused, gaps;
 
 	fill_much(unit_path("a.db"));
-	read_file(unit_path("a.db"), &bytes);
+	book_world_file(unit_path("a.db"), &bytes);
 	write_file(unit_path("a.db"), bytes.data, bytes.len / 8192 * 4096);
 	expect_recovered(&out, &rows, &refused, &gaps);
 	ck_assert_uint_gt(gaps, 0);
@@ -580,7 +573,7 @@ TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
 
 	fill_much(unit_path("a.db"));
 	job("export", unit_path("a.db"), unit_path("a.json"), &out);
-	read_file(unit_path("a.db"), &bytes);
+	book_world_file(unit_path("a.db"), &bytes);
 	memset(bytes.data, 0x5a, 100);
 	write_file(unit_path("a.db"), bytes.data, bytes.len);
 	expect_recovered(&out, &rows, &refused, &gaps);
@@ -588,8 +581,8 @@ TEST(a_book_whose_first_bytes_are_damaged_is_recovered)
 	ck_assert_uint_eq(refused + gaps, 0);
 	job("export", unit_path("a.db"), unit_path("b.json"), &out);
 	buf_clear(&bytes);
-	read_file(unit_path("a.json"), &bytes);
-	read_file(unit_path("b.json"), &out);
+	book_world_file(unit_path("a.json"), &bytes);
+	book_world_file(unit_path("b.json"), &out);
 	ck_assert_str_eq(bytes.data, out.data);
 	book_world_open(&world, unit_path("a.db"));
 	ck_assert_int_eq(
@@ -605,7 +598,7 @@ TEST(a_book_without_its_tables_begins_anew)
 	size_t rows, refused, gaps;
 
 	fill(unit_path("a.db"));
-	read_file(unit_path("a.db"), &bytes);
+	book_world_file(unit_path("a.db"), &bytes);
 	memset(bytes.data + 100, 0x5a, 3000);
 	write_file(unit_path("a.db"), bytes.data, bytes.len);
 	job("check", unit_path("a.db"), NULL, &out);
@@ -626,7 +619,7 @@ TEST(flipped_bytes_are_recovered_from)
 	int recovered = 0;
 
 	fill_oddly(path);
-	read_file(path, &bytes);
+	book_world_file(path, &bytes);
 	for (int round = 0; round < 40; round++) {
 		int r;
 
@@ -678,7 +671,7 @@ TEST(damaged_store_of_an_earlier_version_is_recovered)
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 
 	fill_oddly(unit_path("store.db"));
-	read_file(unit_path("store.db"), &bytes);
+	book_world_file(unit_path("store.db"), &bytes);
 	memset(bytes.data, 0x5a, 100);
 	write_file(unit_path("store.db"), bytes.data, bytes.len);
 	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out), 0);
@@ -707,7 +700,7 @@ TEST(assignments_of_a_damaged_book_of_an_earlier_version_are_kept)
 			     NULL),
 	    0);
 	book_world_close(&world);
-	read_file(unit_path("a.db"), &bytes);
+	book_world_file(unit_path("a.db"), &bytes);
 	memset(bytes.data, 0x5a, 100);
 	write_file(unit_path("a.db"), bytes.data, bytes.len);
 	expect_recovered(&out, &rows, &refused, &gaps);
@@ -725,7 +718,7 @@ TEST_ROWS(a_book_of_another_program_or_version_is_not_recovered, 2)
 	cleanup_buf struct buf bytes = BUF_INIT, out = BUF_INIT;
 
 	fill(unit_path("a.db"));
-	read_file(unit_path("a.db"), &bytes);
+	book_world_file(unit_path("a.db"), &bytes);
 	memset(bytes.data + (_i == 0 ? 68 : 60), 1, 4);
 	write_file(unit_path("a.db"), bytes.data, bytes.len);
 	ck_assert_int_eq(open_or_recover(unit_path("a.db"), &out),

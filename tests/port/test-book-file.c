@@ -15,13 +15,6 @@
 #define WHEN INT64_C(1700000000000) /* 20231114T221320Z */
 
 static void
-read_file(const char *path, struct buf *out)
-{
-	buf_clear(out);
-	ck_assert_int_eq(file_read(path, 1 << 28, out, NULL), 0);
-}
-
-static void
 write_file(const char *path, const void *bytes, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -337,8 +330,8 @@ TEST_ROWS(taking_over_can_be_killed_anywhere, KILLS)
 	} else {
 		cleanup_buf struct buf db = BUF_INIT, log = BUF_INIT;
 
-		read_file(unit_path("store.db"), &db);
-		read_file(unit_path("store.db-wal"), &log);
+		book_world_file(unit_path("store.db"), &db);
+		book_world_file(unit_path("store.db-wal"), &log);
 		book_world_open(&world, unit_path("llmc.db"));
 		ck_assert_int_eq(world.err.code, 0);
 		book_world_close(&world);
@@ -361,7 +354,7 @@ TEST_ROWS(store_that_cannot_be_taken_over_is_not_touched, 3)
 	struct book_world world;
 
 	make_book(unit_path("store.db"));
-	read_file(unit_path("store.db"), &bytes);
+	book_world_file(unit_path("store.db"), &bytes);
 	memset(bytes.data + rows[_i].at, 1, 4);
 	write_file(unit_path("store.db"), bytes.data, bytes.len);
 	book_world_open(&world, unit_path("llmc.db"));
@@ -398,12 +391,12 @@ TEST(newer_book_is_refused_and_not_touched)
 
 	make_book(path);
 	ck_assert_int_eq(open_next(path, "CREATE TABLE b (a TEXT);", &err), 0);
-	read_file(path, &before);
+	book_world_file(path, &before);
 	book_world_open(&world, path);
 	ck_assert_int_eq(world.err.code, -EPROTONOSUPPORT);
 	ck_assert_ptr_nonnull(strstr(world.err.msg, "newer llmc"));
 	book_world_close(&world);
-	read_file(path, &after);
+	book_world_file(path, &after);
 	ck_assert_uint_eq(before.len, after.len);
 	ck_assert_mem_eq(before.data, after.data, before.len);
 }
@@ -415,7 +408,7 @@ TEST(database_of_another_program_is_refused)
 	ended_by(book_world_close) struct book_world world;
 
 	make_book(path);
-	read_file(path, &bytes);
+	book_world_file(path, &bytes);
 	memset(bytes.data + 68, 0, 4);
 	write_file(path, bytes.data, bytes.len);
 	book_world_open(&world, path);
@@ -503,7 +496,7 @@ TEST(file_cut_short_anywhere_is_called_damaged)
 	cleanup_buf struct buf bytes = BUF_INIT;
 
 	make_book(path);
-	read_file(path, &bytes);
+	book_world_file(path, &bytes);
 	for (size_t len = 0; len < bytes.len; len += len < 100 ? 9 : 1777) {
 		book_files_remove(path);
 		write_file(path, bytes.data, len);
@@ -519,7 +512,7 @@ TEST(flipped_bytes_are_survived)
 	int damaged = 0;
 
 	make_book(path);
-	read_file(path, &bytes);
+	book_world_file(path, &bytes);
 	for (int round = 0; round < 60; round++) {
 		buf_clear(&copy);
 		buf_add(&copy, bytes.data, bytes.len);

@@ -13,13 +13,12 @@ static const char *const LONG_TEXT = "a text longer than sixteen bytes\n";
 static int
 count_entries(const char *dir)
 {
-	DIR *d = opendir(dir);
-	int count = -2; /* . and .. */
+	cleanup_dir DIR *d = opendir(dir);
+	int count = 0;
 
 	ck_assert_ptr_nonnull(d);
-	while (readdir(d) != NULL)
+	while (dir_next(d) != NULL)
 		count++;
-	closedir(d);
 	return count;
 }
 
