@@ -15,7 +15,7 @@
 
 extern struct fleet_world {
 	struct fake_tmux *tmux; /* of the core of now */
-	struct agent *adam; /* of fleet_world_begin_idle() and its kin */
+	struct agent *adam; /* of fleet_world_begin_idle() and the like */
 	int told[EVENT_KIND_COUNT]; /* how often */
 	struct buf moves; /* "adam:starting adam:working " */
 	char *reason; /* of the last event that had one */

@@ -484,7 +484,7 @@ claim(struct hosts_floor *floor)
 /* In turn: hints may come faster than the book answers, and none of these may
  * keep the others from their turn. */
 static bool (*const acts[])(struct hosts_floor *) = { poll, shares_adopt,
-	asks_held, kin_read, shares_act, letters_act, money_act, keep_send,
+	asks_held, family_read, shares_act, letters_act, money_act, keep_send,
 	reserve_act, steal, asks_nobody, claim, keep_prune };
 
 /* False: nothing is left to ask. */
@@ -640,10 +640,10 @@ may_begin(void *arg, const struct task *task)
 		return task_is_for_team(task) &&
 		    (share == NULL || floor->share != share ||
 			floor->claim_at > 0) &&
-		    (!hosts_sure(floor) || kin_at_home(floor, task));
+		    (!hosts_sure(floor) || family_at_home(floor, task));
 	return share->step == SHARE_HELD && share->from_ref == NULL &&
-	    ((task_is_for_team(task) && !share->kin) ||
-		(hosts_sure(floor) && !share->kin));
+	    ((task_is_for_team(task) && !share->family) ||
+		(hosts_sure(floor) && !share->family));
 }
 
 static void

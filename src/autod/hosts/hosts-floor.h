@@ -13,7 +13,7 @@
  *   hosts-floor.c   connection, lease, what is next: one thing at a time
  *   hosts-ask.c     what a person is asked about tasks
  *   hosts-keep.c    what the shared book keeps, and for how long
- *   hosts-kin.c     agents that were spawned: at home, or elsewhere
+ *   hosts-family.c  agents that were spawned: at home, or elsewhere
  *   hosts-letter.c  letters: what a person asks of another host
  *   hosts-money.c   what all hosts have spent today
  *   hosts-reserve.c files that agents of all hosts have reserved

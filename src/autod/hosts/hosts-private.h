@@ -182,17 +182,17 @@ bool asks_nobody(struct hosts_floor *floor);
 /* Find what this host has. */
 void hosts_find_words(struct hosts_floor *floor);
 
-/* --- hosts-kin.c -----------------------------------------------------------
+/* --- hosts-family.c -----------------------------------------------------------
  */
 
 /* Does the task, which an agent here has asked for, begin here at once? */
-bool kin_at_home(const struct hosts_floor *floor, const struct task *t);
+bool family_at_home(const struct hosts_floor *floor, const struct task *t);
 /* Until this one, which was for all hosts, is to begin here; INT64_MAX: it is
  * not. */
 int64_t kin_due_ms(const struct hosts_floor *floor, const struct share *share);
 /* Take over whom an earlier attempt on a host that was lost has asked for, and
  * read what became of the others. False: nobody need be. */
-bool kin_read(struct hosts_floor *floor);
+bool family_read(struct hosts_floor *floor);
 /* Another host has this task (NULL: any) by now: are those that it has asked
  * for here still ours? They are read. */
 void kin_check(struct hosts_floor *floor, const char *parent);

@@ -406,7 +406,7 @@ publish(struct hosts_floor *floor, struct share *share, const struct task *t,
 	floor->claim_at = 0;
 	floor->withholds = withheld;
 	if (share->step == SHARE_NEW &&
-	    (share_stays(t) || kin_at_home(floor, t) ||
+	    (share_stays(t) || family_at_home(floor, t) ||
 		body == NULL)) { /* too long for others */
 		floor->claim_at = n;
 		calls[n++] = claim[0];
@@ -572,7 +572,7 @@ share_begin(struct hosts_floor *floor, const struct shared_rows *rows, size_t n)
 	if (t == NULL || t->step == TASK_ELSEWHERE || t->step == TASK_WAITING)
 		xstrset(&share->from_ref, shared_text(rows, n, "head_ref"));
 	share->fence = shared_int(rows, n, "fence");
-	share->kin = share->fence > 1;
+	share->family = share->fence > 1;
 	xstrset(&share->host, NULL);
 	share->step = SHARE_HELD;
 	if (t == NULL)

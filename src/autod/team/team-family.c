@@ -796,8 +796,9 @@ team_family_task_text(
 		    "asked for other agents. They have ended, or go on without "
 		    "you, and what they change lands on the branch by itself. "
 		    "Do not ask for the same again:\n");
-		for (char **kin = task->attempt.elsewhere; *kin != NULL; kin++)
-			buf_addf(out, "- %s\n", *kin);
+		for (char **child = task->attempt.elsewhere; *child != NULL;
+		     child++)
+			buf_addf(out, "- %s\n", *child);
 	}
 	if (open.len + done.len == 0)
 		return;

@@ -103,7 +103,7 @@ struct share {
 	/* In memory only. */
 	int64_t out_ms; /* since when it is there, clock_boot_ms() */
 	bool compared; /* with a server that may have lost commits */
-	bool kin; /* agents that an earlier attempt has asked for are read */
+	bool family; /* agents that an earlier attempt has asked for are read */
 	bool follows; /* its commit is fetched, before its parent is told */
 };
 extern const struct schema share_schema;

@@ -14,7 +14,7 @@
 /* One that was spawned here begins here while this host is not busy: that is
  * where its parent is. */
 bool
-kin_at_home(const struct hosts_floor *floor, const struct task *t)
+family_at_home(const struct hosts_floor *floor, const struct task *t)
 {
 	const struct state *state = &floor->core->state;
 	size_t busy = 0;
@@ -73,7 +73,7 @@ take_over(struct hosts_floor *floor, struct task *parent,
 }
 
 static void
-on_kin(const struct shared_answer *answer, void *arg)
+on_family(const struct shared_answer *answer, void *arg)
 {
 	struct hosts_floor *floor = arg;
 	struct share *share = floor->share;
@@ -85,7 +85,7 @@ on_kin(const struct shared_answer *answer, void *arg)
 		hosts_done(floor);
 		return;
 	}
-	share->kin = false;
+	share->family = false;
 	rows = &answer->of[1];
 	if (t != NULL)
 		strv_clear(&t->attempt.elsewhere);
@@ -116,12 +116,12 @@ on_kin(const struct shared_answer *answer, void *arg)
 }
 
 bool
-kin_read(struct hosts_floor *floor)
+family_read(struct hosts_floor *floor)
 {
 	for (size_t i = 0; i < floor->share_count; i++) {
 		struct share *share = floor->shares[i];
 
-		if (share->step != SHARE_HELD || !share->kin)
+		if (share->step != SHARE_HELD || !share->family)
 			continue;
 		floor->share = share;
 		hosts_ask(floor,
@@ -129,7 +129,7 @@ kin_read(struct hosts_floor *floor)
 			SHARED_CALL(SHARED_INHERIT, BOOK_T(share->id),
 			    BOOK_T(floor->boot)),
 			SHARED_CALL(SHARED_CHILDREN, BOOK_T(share->id)) },
-		    2, on_kin);
+		    2, on_family);
 		return true;
 	}
 	return false;
