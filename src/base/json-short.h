@@ -60,8 +60,10 @@ json_next(struct json_at *at)
 
 /* For each member of an object: it.key, it.val; not at all for what is none.
  * The loop may remove this member, and must not add one. */
+/* A name that is declared. NOLINTBEGIN(bugprone-macro-parentheses) */
 #define JSON_MEMBERS(it, object) \
 	for (struct json_at it = json_first(object); json_next(&it);)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Add the values of the other array, which has them, too. */
 static inline void
