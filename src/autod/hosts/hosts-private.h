@@ -182,8 +182,7 @@ bool asks_nobody(struct hosts_floor *floor);
 /* Find what this host has. */
 void hosts_find_words(struct hosts_floor *floor);
 
-/* --- hosts-family.c -----------------------------------------------------------
- */
+/* --- hosts-family.c -------------------------------------------------- */
 
 /* Does the task, which an agent here has asked for, begin here at once? */
 bool family_at_home(const struct hosts_floor *floor, const struct task *t);
