@@ -85,9 +85,12 @@ void floor_world_trap(int nth, const char *mode);
 int floor_world_trap_count(void);
 
 /* Run the loop until the condition holds. */
-#define floor_world_until(condition)                               \
-	for (int64_t end_ = floor_world_patience(); !(condition);) \
-	floor_world_pass(end_)
+#define floor_world_until(condition)                   \
+	do {                                           \
+		int64_t end_ = floor_world_patience(); \
+		while (!(condition))                   \
+			floor_world_pass(end_);        \
+	} while (0)
 int64_t floor_world_patience(void);
 void floor_world_pass(int64_t end_ms);
 /* The same, fn returns it. */
