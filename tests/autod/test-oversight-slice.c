@@ -191,7 +191,7 @@ TEST(what_is_due_in_a_turn_survives_the_daemon)
 	ck_assert(waits());
 	oversight_world_die();
 	agent = auto_world_turn(1);
-	ck_assert(!waits());
+	floor_world_until(!waits());
 	floor_has(fake_session_prompt(agent->session), REDIRECT);
 }
 
