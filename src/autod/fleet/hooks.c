@@ -73,7 +73,6 @@ static bool
 answers_tool(struct agent *agent, struct server_call *call,
     const struct hook_event *event)
 {
-
 	return call != NULL && event->kind == HOOK_TOOL_ENDS &&
 	    event->generation == agent->worker->session.generation &&
 	    json_string_or(event->data, "agent_id", NULL) == NULL &&
