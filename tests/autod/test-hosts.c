@@ -248,8 +248,10 @@ TEST_ROWS(what_the_server_has_lost_is_restored_or_said, nitems(lost))
 {
 	begin_with_two();
 	auto_world_work("mine");
-	if (_i == 2) /* a knows of a later claim */
+	if (_i == 2) { /* a knows of a later claim; no answer is under way */
+		floor_world_until(!hosts_world.floor->busy);
 		share_of_task(hosts_world.floor, "t1-a")->fence = 3;
+	}
 	hosts_world_sql(lost[_i].sql);
 	wait_trusted();
 	hosts_world_wait_row("t1-a", lost[_i].row);
