@@ -213,6 +213,24 @@ collect(struct overseer *o, struct health_facts *out)
 	};
 }
 
+/* Have we been stopped lately, as a virtual machine is that is moved? What was
+ * stopped together with us has a period to show that it lives. */
+static bool
+have_slept(struct overseer *o)
+{
+	struct sight *s = &o->sight;
+	int64_t now = clock_mono_ms(), period = limit(o, "heartbeat_timeout");
+
+	if (s->due_ms > 0 && now - s->due_ms > period / 4) {
+		s->woke_ms = now;
+		log_info("the overseer did not run for %lld ms: the daemon "
+			 "gets one more period",
+		    (long long)(now - s->due_ms));
+	}
+	s->due_ms = 0;
+	return s->woke_ms > 0 && now - s->woke_ms < period;
+}
+
 /* A machine that is short of time gets one more period, once in a while. */
 static bool
 put_off(struct overseer *o)
@@ -278,6 +296,7 @@ on_look_due(void *arg)
 static void
 look_later(struct overseer *o, int64_t ms)
 {
+	o->sight.due_ms = clock_mono_ms() + ms;
 	if (o->sight.look == NULL)
 		o->sight.look = loop_after(o->loop, ms, on_look_due, o);
 	else
@@ -311,6 +330,7 @@ observe_look(struct overseer *o)
 	enum health_verdict verdict;
 	cleanup_free char *file = NULL;
 	cleanup_json struct json_object *json = NULL;
+	bool slept;
 
 	if (o->state != STATE_STARTING && o->state != STATE_RUNNING)
 		return;
@@ -320,6 +340,7 @@ observe_look(struct overseer *o)
 		daemon_process_is_gone(o);
 		return;
 	}
+	slept = have_slept(o);
 	file = overseer_path(o, "daemon.json");
 	o->sight.identity = json_load(file, SMALL_MAX, &json, NULL) == 0 &&
 	    is_from_daemon(o, json);
@@ -334,6 +355,12 @@ observe_look(struct overseer *o)
 	declared = read_declaration(o);
 	facts.declared = declared != NULL;
 	verdict = judge(o, &facts);
+	if (slept &&
+	    (verdict == HEALTH_HUNG || verdict == HEALTH_STALLED ||
+		verdict == HEALTH_FROZEN)) {
+		look_later(o, DOUBT_MS);
+		return;
+	}
 	if (verdict == HEALTH_STALLED && !o->sight.reread) {
 		/* The daemon may have been given more time meanwhile. */
 		o->sight.reread = true;

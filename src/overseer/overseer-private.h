@@ -134,6 +134,8 @@ struct sight {
 	int64_t restarted_ms; /* monotonic, when it said that it replaces its
 			       * program; 0 = it did not, or has */
 	int64_t graced_ms; /* a starved verdict was put off then */
+	int64_t due_ms; /* the next look */
+	int64_t woke_ms; /* a look came that late: we did not run */
 	struct loop_timer *look;
 };
 

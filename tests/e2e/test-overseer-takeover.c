@@ -105,8 +105,9 @@ TEST(a_stopped_overseer_judges_nobody_when_it_wakes)
 	ck_assert_int_eq(kill(daemon, SIGSTOP), 0);
 	poll(NULL, 0, 5500); /* longer than heartbeat_timeout: there is no
 			      * event */
-	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
 	ck_assert_int_eq(kill(overseer, SIGCONT), 0);
+	poll(NULL, 0, 1000); /* the daemon wakes later */
+	ck_assert_int_eq(kill(daemon, SIGCONT), 0);
 	poll(NULL, 0, 1500); /* one check, and it has nothing to report */
 	over_undisturbed(daemon);
 	over_stop();
