@@ -171,17 +171,13 @@ see_progress(struct overseer *o)
 	}
 }
 
-/* Were we, or is the machine, short of time? Then silence proves nothing. */
+/* Is the machine short of time? Then silence proves nothing. */
 static bool
-starved(struct overseer *o)
+starved(void)
 {
 	cleanup_buf struct buf text = BUF_INIT;
-	int64_t lag = loop_lag_ms(o->loop);
 	double some = 0;
 
-	loop_lag_reset(o->loop);
-	if (lag > limit(o, "heartbeat_timeout") / 4)
-		return true;
 	return file_read("/proc/pressure/cpu", SMALL_MAX, &text, NULL) == 0 &&
 	    sscanf(text.data, "some avg10=%lf", &some) == 1 && some > PRESSURE;
 }
@@ -213,10 +209,11 @@ collect(struct overseer *o, struct health_facts *out)
 	};
 }
 
-/* Have we been stopped lately, as a virtual machine is that is moved? What was
- * stopped together with us has a period to show that it lives. */
+/* Did we not run until lately, as after a suspend, or in a virtual machine that
+ * is moved? What was stopped together with us has a period to show that it
+ * lives. */
 static bool
-have_slept(struct overseer *o)
+has_woken(struct overseer *o)
 {
 	struct sight *s = &o->sight;
 	int64_t now = clock_mono_ms(), period = limit(o, "heartbeat_timeout");
@@ -241,7 +238,7 @@ put_off(struct overseer *o)
 	if (o->sight.graced_ms > 0 && now - o->sight.graced_ms < period)
 		return true;
 	if ((o->sight.graced_ms > 0 && now - o->sight.graced_ms < 4 * period) ||
-	    !starved(o))
+	    !starved())
 		return false;
 	o->sight.graced_ms = now;
 	log_info("the machine is overloaded: the daemon gets one more period");
@@ -284,7 +281,7 @@ next_look_ms(const struct overseer *o)
 
 	if (!o->daemon.ready)
 		return START_LOOK_MS;
-	return wait < SLACK_MS ? SLACK_MS : wait;
+	return wait < SLACK_MS ? DOUBT_MS : wait; /* overdue, and excused */
 }
 
 static void
@@ -330,7 +327,7 @@ observe_look(struct overseer *o)
 	enum health_verdict verdict;
 	cleanup_free char *file = NULL;
 	cleanup_json struct json_object *json = NULL;
-	bool slept;
+	bool woken;
 
 	if (o->state != STATE_STARTING && o->state != STATE_RUNNING)
 		return;
@@ -340,7 +337,7 @@ observe_look(struct overseer *o)
 		daemon_process_is_gone(o);
 		return;
 	}
-	slept = have_slept(o);
+	woken = has_woken(o);
 	file = overseer_path(o, "daemon.json");
 	o->sight.identity = json_load(file, SMALL_MAX, &json, NULL) == 0 &&
 	    is_from_daemon(o, json);
@@ -354,13 +351,8 @@ observe_look(struct overseer *o)
 	collect(o, &facts);
 	declared = read_declaration(o);
 	facts.declared = declared != NULL;
+	facts.woken = woken;
 	verdict = judge(o, &facts);
-	if (slept &&
-	    (verdict == HEALTH_HUNG || verdict == HEALTH_STALLED ||
-		verdict == HEALTH_FROZEN)) {
-		look_later(o, DOUBT_MS);
-		return;
-	}
 	if (verdict == HEALTH_STALLED && !o->sight.reread) {
 		/* The daemon may have been given more time meanwhile. */
 		o->sight.reread = true;

@@ -91,6 +91,14 @@ static const struct {
 	{ { WELL, .starved = true, .beat_ms = NEVER, .frozen = true },
 	    HEALTH_FROZEN },
 	{ { WELL, .starved = true, .frozen = true, ENDED(-1) }, HEALTH_DIED },
+	/* One that did not run at all does not judge one that may not have run
+	 * either, but what it did before counts. */
+	{ { WELL, .woken = true, .assigned = true, .beat_ms = NEVER,
+	      .moved_ms = NEVER, .frozen = true },
+	    HEALTH_FINE },
+	{ { BEGUN(NEVER), .woken = true, .frozen = true }, HEALTH_STARTING },
+	{ { WELL, .woken = true, .complaint = "x" }, HEALTH_COMPLAINED },
+	{ { WELL, .woken = true, ENDED(-1) }, HEALTH_DIED },
 	/* An empty queue never stalls, and an earlier run not this one. */
 	{ { UP(NEVER), .moved_ms = NEVER }, HEALTH_FINE },
 	{ { UP(5 * SECOND), .assigned = true, .moved_ms = 90000 * SECOND },

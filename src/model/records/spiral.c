@@ -69,7 +69,7 @@ enum health_verdict
 health_judge(
     const struct health_facts *facts, const struct health_limits *limits)
 {
-	bool overdue;
+	bool excused = facts->starved || facts->woken, overdue;
 
 	if (facts->ended) {
 		/* A status of 0 is what a SIGTERM from outside leaves, too. */
@@ -89,14 +89,14 @@ health_judge(
 		return HEALTH_IDENTITY;
 	if (facts->complaint != NULL)
 		return HEALTH_COMPLAINED;
-	if (facts->frozen)
+	if (facts->frozen && !facts->woken)
 		return HEALTH_FROZEN;
 	if (!facts->ready) {
 		overdue = is_over(facts->up_ms, limits->start_ms);
-		return overdue && !facts->starved ? HEALTH_START_FAILED :
-						    HEALTH_STARTING;
+		return overdue && !excused ? HEALTH_START_FAILED :
+					     HEALTH_STARTING;
 	}
-	if (facts->starved)
+	if (excused)
 		return HEALTH_FINE;
 	if (is_over(facts->beat_ms, limits->heartbeat_ms))
 		return HEALTH_HUNG;

@@ -126,7 +126,8 @@ struct health_facts {
 	bool identity; /* the registration belongs to our child */
 	bool failure; /* this instance has written failure.json */
 	bool frozen; /* state T in /proc */
-	bool starved; /* we, or the machine, got too little CPU time */
+	bool starved; /* the machine has too little CPU time */
+	bool woken; /* we did not run until just now, and perhaps it did not */
 	const char *complaint; /* first line of its log at or above the level,
 				* NULL = none */
 	int64_t up_ms; /* since it was started */
@@ -144,11 +145,12 @@ struct health_limits {
 
 /* Checked in this order: ended, failure, identity, complaint, frozen, starting,
  * hung, stalled. An age equal to its limit is still fine. While starved is set,
- * there is no verdict about a late start, a hang or a stall. A daemon that was
- * asked to exit is fine until it has exited. Exit status 0 alone proves
- * nothing: only a declared end is the end of the run, even before it was ready.
- * Otherwise one that exited before it was ready failed to start, and one that
- * exited later died. A failure that it reported itself takes precedence. */
+ * there is no verdict about a late start, a hang or a stall; while woken is
+ * set, also none that it is frozen. A daemon that was asked to exit is fine
+ * until it has exited. Exit status 0 alone proves nothing: only a declared end
+ * is the end of the run, even before it was ready. Otherwise one that exited
+ * before it was ready failed to start, and one that exited later died. A
+ * failure that it reported itself takes precedence. */
 enum health_verdict health_judge(
     const struct health_facts *facts, const struct health_limits *limits);
 
