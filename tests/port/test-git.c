@@ -213,6 +213,45 @@ TEST(the_default_branch_is_named)
 	ck_assert_ptr_null(git_ask_default_branch(repo->root));
 }
 
+/* Where the index has it in another form, git must be asked. */
+TEST(a_folder_that_the_index_lacks_is_not_tracked)
+{
+	static const char *const lacks[] = { ":", "mkdir a; >a/f",
+		">afile; >a; git add .",
+		"mkdir a; >a/f; git add a; git rm -qr --cached a" };
+	static const char *const unknown[] = { "rm .git/index",
+		"git update-index --index-version 4",
+		"git update-index --split-index", "printf x >.git/index",
+		"mkdir a; >a/f; git add -N a/f",
+		"mkdir a; >a/f; git add a; git update-index --split-index",
+		"mkdir -p b/a; >b/a/f; git add b" };
+
+	for (size_t i = 0; i < nitems(lacks) + nitems(unknown); i++) {
+		cleanup_repo struct repo *repo = repo_new(false);
+		bool expected = i < nitems(lacks);
+		const char *text =
+		    expected ? lacks[i] : unknown[i - nitems(lacks)];
+
+		repo_sh(repo, text);
+		ck_assert_msg(
+		    git_ask_lacks(repo->root, "a/") == expected, "%s", text);
+	}
+}
+
+TEST(a_branch_exists_by_its_name_only)
+{
+	cleanup_repo struct repo *repo = repo_new(false);
+
+	repo_sh(repo, "git branch x/y; git pack-refs --all; git tag tagged");
+	ck_assert(git_ask_branch_exists(repo->root, "main"));
+	ck_assert(git_ask_branch_exists(repo->root, "x/y"));
+	ck_assert(!git_ask_branch_exists(repo->root, "x"));
+	ck_assert(!git_ask_branch_exists(repo->root, "tagged"));
+	ck_assert(!git_ask_branch_exists(repo->root, "./main"));
+	ck_assert(!git_ask_branch_exists(repo->root, "x//y"));
+	ck_assert(!git_ask_branch_exists(repo->root, ""));
+}
+
 TEST(a_git_that_hangs_is_ended)
 {
 	cleanup_repo struct repo *repo = repo_new(false);

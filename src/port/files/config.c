@@ -107,6 +107,8 @@ ask(struct config_read *reader)
 	if (file_exists(lock) && reader->looks++ < LOCK_LOOKS)
 		reader->again =
 		    loop_after(reader->loop, LOCK_MS, on_retry, reader);
+	else if (root_mark_is_untracked(ws))
+		finish(reader, 0, &err);
 	else if (git_ask_later(reader->loop, ws->root, root_mark_question,
 		     on_answer, reader, &reader->child, &err) < 0)
 		finish(reader, err.code, &err);

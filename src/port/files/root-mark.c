@@ -104,6 +104,12 @@ mark_file(const struct workspace *ws)
 const char *const root_mark_question[] = { "ls-files", "--error-unmatch", "--",
 	CONFIG, NULL };
 
+bool
+root_mark_is_untracked(const struct workspace *ws)
+{
+	return git_ask_lacks(ws->root, ".llmc/");
+}
+
 static int
 is_tracked(const struct workspace *ws, struct err *err)
 {
@@ -190,7 +196,8 @@ root_mark_check(const struct workspace *ws, struct err *err)
 	if (r != -EAGAIN)
 		return r;
 	/* Empty ones run nothing. */
-	if (config.len > 0 && is_tracked(ws, NULL) == 1)
+	if (config.len > 0 && !root_mark_is_untracked(ws) &&
+	    is_tracked(ws, NULL) == 1)
 		return root_mark_refuse_tracked(ws, err);
 	return 0;
 }

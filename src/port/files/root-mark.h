@@ -23,6 +23,9 @@ struct workspace;
 int root_mark_judge(const struct workspace *workspace, const struct buf *config,
     struct err *err);
 
+/* Does git track nothing in .llmc, for sure? Looks without git, at once. */
+bool root_mark_is_untracked(const struct workspace *workspace);
+
 /* What git is asked for that, with status 0 for yes; and then this is said:
  * -EPERM. */
 extern const char *const root_mark_question[];

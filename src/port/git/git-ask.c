@@ -9,6 +9,7 @@
 
 #define GIT_DEADLINE_MS 20000
 #define GIT_ARGS_MAX    32
+#define INDEX_MAX       (4 * 1024 * 1024)
 
 static void
 add_trimmed(struct buf *out, const struct child_output *output)
@@ -155,7 +156,7 @@ git_ask_checkout(const char *root, const char *branch)
 	const struct git_tree *tree = NULL;
 	char *path = NULL;
 
-	if (git_dirs_trees(root, &trees, NULL) == 0)
+	if (git_dirs_trees(root, false, &trees, NULL) == 0)
 		tree = git_trees_on(&trees, branch, NULL);
 	if (tree != NULL && !tree->missing)
 		path = xstrdup(tree->path);
@@ -189,8 +190,32 @@ git_ask_branch_exists(const char *dir, const char *branch)
 	cleanup_free char *ref = xasprintf("refs/heads/%s", branch);
 	const char *const args[] = { "show-ref", "--verify", "--quiet", ref,
 		NULL };
+	cleanup_free char *gitdir = git_dirs_gitdir(dir);
+	cleanup_free char *common =
+	    gitdir != NULL ? git_dirs_common(gitdir) : NULL;
+	char id[GIT_ID_SIZE];
 
+	if (common != NULL && git_refs_read(common, ref, id) == 0)
+		return true;
 	return git_ask(dir, args, NULL, NULL) == 0;
+}
+
+/* An index names each of its files in full, unless it is of a version that
+ * leaves out what two names have in common, or is split in two ("link"). */
+bool
+git_ask_lacks(const char *dir, const char *folder)
+{
+	static const char head[] = "DIRC\0\0";
+	cleanup_free char *gitdir = git_dirs_gitdir(dir);
+	cleanup_free char *path =
+	    gitdir != NULL ? file_join(gitdir, "index") : NULL;
+	cleanup_buf struct buf index = BUF_INIT;
+
+	return path != NULL && file_read(path, INDEX_MAX, &index, NULL) == 0 &&
+	    index.len > sizeof head && memcmp(index.data, head, 7) == 0 &&
+	    (index.data[7] == 2 || index.data[7] == 3) &&
+	    memmem(index.data, index.len, "link", 4) == NULL &&
+	    memmem(index.data, index.len, folder, strlen(folder)) == NULL;
 }
 
 /* --- what the user's checkout has uncommitted --------------------------- */

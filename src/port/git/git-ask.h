@@ -38,6 +38,10 @@ bool git_ask_is_bare(const char *dir);
  * frees. NULL when there is neither. */
 char *git_ask_default_branch(const char *dir);
 
+/* Is no file below the folder ("a/") in the index of the tree at dir? Looks
+ * without git; false also if that cannot be told. */
+bool git_ask_lacks(const char *dir, const char *folder);
+
 /* Is there such a local branch? */
 bool git_ask_branch_exists(const char *dir, const char *branch);
 

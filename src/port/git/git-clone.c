@@ -97,15 +97,6 @@ explain(const struct git_import_spec *spec, const struct child_result *result,
 	    spec->dir, spec->id, said);
 }
 
-static bool
-is_id(const char *id)
-{
-	size_t len = strlen(id);
-
-	return (len == 40 || len == 64) &&
-	    strspn(id, "0123456789abcdef") == len;
-}
-
 int
 git_import(const struct git_import_spec *spec, struct err *err)
 {
@@ -114,7 +105,7 @@ git_import(const struct git_import_spec *spec, struct err *err)
 		.env = git_env, .deadline_ms = GIT_IMPORT_MS, .in_group = true
 	};
 
-	if (!is_id(spec->id))
+	if (!git_is_id(spec->id, strlen(spec->id)))
 		return err_set(err, -EINVAL,
 		    "\"%.80s\" is not the id of a commit", spec->id);
 	make_argv(spec, &argv);

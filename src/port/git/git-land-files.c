@@ -482,7 +482,7 @@ look_at_trees(struct git_move *move)
 		    "%s is a symbolic reference to %s; name that branch in "
 		    "repo.default_branch",
 		    move->branch, target);
-	if (git_dirs_trees(op->dir, &trees, &op->err) < 0)
+	if (git_dirs_trees(op->dir, false, &trees, &op->err) < 0)
 		git_op_die_of(op);
 	move->tree = move->gitdir = NULL;
 	stray = find_stray(move, &trees);

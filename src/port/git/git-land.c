@@ -178,22 +178,14 @@ git_move_config(struct git_move *move, bool hooks)
 
 /* --- what is asked for ------------------------------------------------- */
 
-static bool
-is_id(const char *name)
-{
-	size_t len = strlen(name);
-
-	return (len == 40 || len == 64) &&
-	    strspn(name, "0123456789abcdef") == len;
-}
-
 static void
 find_names(struct git_move *move)
 {
 	struct git_op *op = &move->op;
 	char ids[3][GIT_ID_SIZE];
 
-	if (is_id(op->onto) && is_id(move->id_name)) {
+	if (git_is_id(op->onto, strlen(op->onto)) &&
+	    git_is_id(move->id_name, strlen(move->id_name))) {
 		strlcpy(op->onto_id, op->onto, GIT_ID_SIZE);
 		strlcpy(move->id, move->id_name, GIT_ID_SIZE);
 		return;
@@ -303,23 +295,19 @@ settle_files(struct git_move *move)
 {
 	struct git_op *op = &move->op;
 	struct git_claim *claim = &move->claim;
-	char tip[1][GIT_ID_SIZE];
+	char tip[GIT_ID_SIZE];
 	const char *rows;
 	bool changes;
 	size_t len;
 	int r;
 
-	git_op_find_ids(op,
-	    (const char *[]){
-		git_op_text(op, "refs/heads/%s^{commit}", claim->branch),
-		NULL },
-	    tip);
+	git_op_branch_tip(op, claim->branch, tip);
 	move->head_id = move->to_id = claim->old_id;
 	move->other_id = move->from_id = claim->new_id;
-	if (strcmp(tip[0], claim->new_id) == 0) {
+	if (strcmp(tip, claim->new_id) == 0) {
 		move->head_id = move->to_id = claim->new_id;
 		move->other_id = move->from_id = claim->old_id;
-	} else if (strcmp(tip[0], claim->old_id) != 0) {
+	} else if (strcmp(tip, claim->old_id) != 0) {
 		return;
 	}
 	while ((r = git_claim_lock(claim, "index.lock", &op->err)) < 0) {
@@ -597,7 +585,7 @@ move_alone(struct git_move *move)
 	let_go(move);
 	/* Was the branch checked out just before it moved? Then it goes back,
 	 * and is moved once more together with that tree. */
-	if (git_dirs_trees(op->dir, &trees, &op->err) < 0 ||
+	if (git_dirs_trees(op->dir, false, &trees, &op->err) < 0 ||
 	    git_trees_on(&trees, move->branch, NULL) == NULL)
 		land_landed(move);
 	git_move_config(move, true);
@@ -712,21 +700,18 @@ land_landed(struct git_move *move)
 static void __attribute__((noreturn)) judge(struct git_move *move, bool forward)
 {
 	struct git_op *op = &move->op;
-	char tip[1][GIT_ID_SIZE];
+	char tip[GIT_ID_SIZE];
 
-	git_op_find_ids(op,
-	    (const char *[]){
-		git_op_text(op, "refs/heads/%s^{commit}", move->branch), NULL },
-	    tip);
-	if (tip[0][0] == '\0')
+	git_op_branch_tip(op, move->branch, tip);
+	if (tip[0] == '\0')
 		git_op_die(op, -ENOENT, "there is no branch %s in %s",
 		    move->branch, op->dir);
-	if (git_op_is_ancestor(op, move->id, tip[0]))
+	if (git_op_is_ancestor(op, move->id, tip))
 		land_landed(move);
-	if (strcmp(tip[0], op->onto_id) != 0)
+	if (strcmp(tip, op->onto_id) != 0)
 		land_end(move, GIT_LAND_MOVED,
 		    git_op_text(op, "%s is at %.12s, no longer at %.12s",
-			move->branch, tip[0], op->onto_id));
+			move->branch, tip, op->onto_id));
 	if (!forward)
 		git_op_die(op, -EINVAL,
 		    "%.12s is not on top of %.12s: landing it would lose "

@@ -6,6 +6,7 @@
 
 #include "child.h"
 #include "git-clone.h"
+#include "git-facts.h"
 #include "git-private.h"
 #include "loop.h"
 #include "remove-tree.h"
@@ -559,9 +560,19 @@ git_op_need_onto(struct git_op *op)
 		helper_end(op);
 }
 
+/* git is asked where the root itself is a worktree of another tree, and where
+ * refs are no files. */
 void
 git_op_trees(struct git_op *op, struct git_trees *trees)
 {
+	const char *root = git_root(op->git);
+	cleanup_free char *gitdir = git_dirs_gitdir(root);
+	cleanup_free char *common =
+	    gitdir != NULL ? git_dirs_common(gitdir) : NULL;
+
+	if (text_is(common, gitdir) &&
+	    git_dirs_trees(root, true, trees, NULL) == 0)
+		return;
 	op->run_dir = git_root(op->git);
 	git_op_must(op, "worktree", "list", "--porcelain", "-z", NULL);
 	git_trees_parse(trees, op->answer.out, op->answer.out_len);
@@ -585,13 +596,6 @@ git_op_need_identity(struct git_op *op)
 		    "user.email you@example.org");
 }
 
-/* If there is no such object, git prints the name and a message. */
-static bool
-is_id(const char *s, size_t len)
-{
-	return (len == 40 || len == 64) && strspn(s, "0123456789abcdef") >= len;
-}
-
 void
 git_op_find_ids(
     struct git_op *op, const char *const *names, char (*ids)[GIT_ID_SIZE])
@@ -611,12 +615,31 @@ git_op_find_ids(
 	for (size_t i = 0; i < count; i++) {
 		size_t len = strcspn(line, "\n");
 
-		if (is_id(line, len))
+		/* If there is no such object, git prints the name and a
+		 * message. */
+		if (git_is_id(line, len))
 			memcpy(ids[i], line, len);
 		line += len;
 		if (*line == '\n')
 			line++;
 	}
+}
+
+void
+git_op_branch_tip(struct git_op *op, const char *branch, char id[GIT_ID_SIZE])
+{
+	int r = git_facts_tip(op->git, branch, id);
+
+	if (r == 0)
+		return;
+	id[0] = '\0';
+	if (r == -ENOENT)
+		return;
+	op->run_dir = git_root(op->git);
+	git_op_find_ids(op,
+	    (const char *[]){
+		git_op_text(op, "refs/heads/%s^{commit}", branch), NULL },
+	    (char(*)[GIT_ID_SIZE])id);
 }
 
 char *
@@ -659,7 +682,7 @@ git_op_not_base(struct git_op *op)
 	struct git_home home;
 
 	if (!git_home(op->git, op->dir, &home) || home.base == NULL ||
-	    !is_id(home.base, strlen(home.base)))
+	    !git_is_id(home.base, strlen(home.base)))
 		return;
 	not = xasprintf("^%s", home.base);
 	git_op_args(op, "--ignore-missing", not, NULL);

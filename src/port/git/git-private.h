@@ -94,7 +94,7 @@ struct git_tree {
 	char *path;
 	char *branch; /* full ref name, NULL = detached */
 	bool locked;
-	bool missing; /* locked, and its folder is not there */
+	bool missing; /* its folder is not there */
 	bool unfinished; /* `worktree add` was killed in the middle */
 };
 
@@ -120,6 +120,9 @@ bool git_trees_same_path(const char *a, const char *b);
  * landing looks at a handful of them. -ENOTSUP wherever git may know better
  * (another format, a ref that names a ref, a lock): ask git then.
  */
+
+/* Is it a whole name of an object? */
+bool git_is_id(const char *text, size_t len);
 
 /* The id that a ref of the repository has, given by its full name. -ENOENT if
  * there is none. */
@@ -231,9 +234,11 @@ char *git_dirs_alias(const char *common, const char *branch);
 void git_dirs_detached(const char *gitdir, char *out, size_t size);
 
 /* The main tree and the worktrees that exist, or are locked, with the branches
- * that their HEADs lead to. -EUCLEAN
+ * that their HEADs lead to; all: also those that git has, and whose folder was
+ * deleted. -EUCLEAN
  * when root is no working tree, -ENOTSUP for refs that are not files. */
-int git_dirs_trees(const char *root, struct git_trees *trees, struct err *err);
+int git_dirs_trees(
+    const char *root, bool all, struct git_trees *trees, struct err *err);
 
 /* The git directory that the repository has for a worktree at this path, which
  * need not exist any more; NULL = none. The caller frees. */
@@ -406,6 +411,10 @@ const char *git_op_must(struct git_op *op, ...) __attribute__((sentinel));
  */
 void git_op_find_ids(
     struct git_op *op, const char *const *names, char (*ids)[GIT_ID_SIZE]);
+/* The commit of a branch of the repository, "" if there is none; mostly without
+ * a git process. */
+void
+git_op_branch_tip(struct git_op *op, const char *branch, char id[GIT_ID_SIZE]);
 bool git_op_is_ancestor(struct git_op *op, const char *id, const char *of);
 
 /* The status of op->dir, for git_status_next(). */

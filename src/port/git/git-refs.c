@@ -10,6 +10,13 @@
 #define PACKED_MAX (256 * 1024 * 1024)
 #define TRIES      3
 
+bool
+git_is_id(const char *text, size_t len)
+{
+	return (len == 40 || len == 64) &&
+	    strspn(text, "0123456789abcdef") >= len;
+}
+
 static size_t
 id_length(const char *text)
 {
@@ -38,6 +45,7 @@ is_ordinary(const char *common, const char *ref)
 
 	return (text_begins(ref, "refs/heads/") ||
 		   text_begins(ref, "refs/llmc/")) &&
+	    strstr(ref, "/.") == NULL && strstr(ref, "//") == NULL &&
 	    strstr(ref, "..") == NULL && strchr(ref, '\n') == NULL &&
 	    !file_exists(tables);
 }
@@ -186,7 +194,7 @@ git_follow_elsewhere(
 	*ret_path = NULL;
 	if (!git_home(git, dir, &home))
 		return 0;
-	r = git_dirs_trees(git_root(git), &trees, err);
+	r = git_dirs_trees(git_root(git), false, &trees, err);
 	while (r == 0 && *ret_path == NULL &&
 	    (other = git_trees_on(&trees, home.branch, other)) != NULL)
 		if (!git_trees_same_path(other->path, dir))

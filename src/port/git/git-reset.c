@@ -148,7 +148,7 @@ check_trees(struct reset_op *reset)
 	struct git_trees trees = { 0 };
 	const struct git_tree *other = NULL;
 
-	if (git_dirs_trees(git_root(op->git), &trees, NULL) < 0)
+	if (git_dirs_trees(git_root(op->git), false, &trees, NULL) < 0)
 		git_op_trees(op, &trees);
 	while (
 	    (other = git_trees_on(&trees, reset->save.branch, other)) != NULL)

@@ -502,21 +502,25 @@ linked_tree(const char *gitdir)
 /* A worktree whose folder was deleted holds nothing; one that is locked may be
  * on a disk that is not there now. */
 static void
-add_linked(struct git_trees *trees, const char *common, const char *folder,
-    const char *name)
+add_linked(struct git_trees *trees, bool all, const char *common,
+    const char *folder, const char *name)
 {
 	cleanup_free char *gitdir = file_join(folder, name);
 	cleanup_free char *lock = file_join(gitdir, "locked");
+	cleanup_free char *why = read_line(gitdir, "locked", "");
 	cleanup_free char *path = linked_tree(gitdir);
 	cleanup_free char *place =
 	    path != NULL ? file_join(path, ".git") : NULL;
 	bool missing = place == NULL || !file_exists(place);
+	bool locked = file_exists(lock);
 	struct git_tree *tree;
 
-	if (path == NULL || (missing && !file_exists(lock)))
+	if (path == NULL || (missing && !locked && !all))
 		return;
 	tree = add_tree(trees, take_ptr(&path), common, gitdir);
 	tree->missing = missing;
+	tree->locked = locked;
+	tree->unfinished = text_is(why, "initializing");
 }
 
 char *
@@ -538,7 +542,8 @@ git_dirs_registered(const char *common, const char *tree)
 }
 
 int
-git_dirs_trees(const char *root, struct git_trees *trees, struct err *err)
+git_dirs_trees(
+    const char *root, bool all, struct git_trees *trees, struct err *err)
 {
 	cleanup_free char *gitdir = git_dirs_gitdir(root), *common = NULL;
 	cleanup_free char *folder = NULL, *tables = NULL;
@@ -560,7 +565,7 @@ git_dirs_trees(const char *root, struct git_trees *trees, struct err *err)
 	stream = opendir(folder);
 	while ((name = dir_next(stream)) != NULL)
 		if (name[0] != '.')
-			add_linked(trees, common, folder, name);
+			add_linked(trees, all, common, folder, name);
 	return 0;
 }
 

@@ -203,11 +203,29 @@ clear_place(struct git_op *op, const char *branch)
 	return true;
 }
 
+/* Of a commit that is known by its id: whether it is there is only asked after
+ * a failure, for a better message. */
+static void
+add_without_files(struct git_op *op)
+{
+	const char *id = op->onto_id[0] != '\0' ? op->onto_id : op->onto;
+	struct err err;
+
+	if (git_op_try(
+		op, "--detach", "--no-checkout", "--", op->dir, id, NULL) == 0)
+		return;
+	err = git_op_complaint(op);
+	op->run_dir = git_root(op->git);
+	git_op_need_onto(op);
+	op->err = err;
+	git_op_die_of(op);
+}
+
 void
 git_worktree_op_add(struct git_op *op, const char *branch)
 {
 	const char *root = git_root(op->git);
-	char id[1][GIT_ID_SIZE] = { "" };
+	char id[GIT_ID_SIZE] = "";
 	struct git_home home;
 	/* Of a worker whose branch follows. */
 	bool detached = branch != NULL && git_home(op->git, op->dir, &home) &&
@@ -215,17 +233,12 @@ git_worktree_op_add(struct git_op *op, const char *branch)
 
 	if (!clear_place(op, branch))
 		return;
-	if (branch != NULL) {
-		op->run_dir = root;
-		git_op_find_ids(op,
-		    (const char *[]){
-			git_op_text(op, "refs/heads/%s^{commit}", branch),
-			NULL },
-		    id);
-	}
+	if (branch != NULL)
+		git_op_branch_tip(op, branch, id);
 	op->run_dir = root;
-	git_op_need_onto(op);
-	if (detached && id[0][0] == '\0') {
+	if (branch != NULL || !git_is_id(op->onto, strlen(op->onto)))
+		git_op_need_onto(op);
+	if (detached && id[0] == '\0') {
 		op->run_dir = root;
 		git_op_must(op, "branch", "--no-track", "--", branch,
 		    op->onto_id, NULL);
@@ -234,11 +247,10 @@ git_worktree_op_add(struct git_op *op, const char *branch)
 	git_op_args(op, "worktree", "add", "--quiet", NULL);
 	if (detached)
 		git_op_must(op, "--detach", "--", op->dir,
-		    id[0][0] != '\0' ? id[0] : op->onto_id, NULL);
+		    id[0] != '\0' ? id : op->onto_id, NULL);
 	else if (branch == NULL)
-		git_op_must(op, "--detach", "--no-checkout", "--", op->dir,
-		    op->onto_id, NULL);
-	else if (id[0][0] != '\0')
+		add_without_files(op);
+	else if (id[0] != '\0')
 		git_op_must(op, "--", op->dir, branch, NULL);
 	else
 		git_op_must(op, "--no-track", "-b", branch, "--", op->dir,
@@ -800,7 +812,7 @@ remove_run(struct git_op *op)
 {
 	struct remove_op *remove = op->self;
 	struct git_save *save = &remove->save;
-	char id[1][GIT_ID_SIZE];
+	char id[GIT_ID_SIZE];
 	bool there;
 
 	find_kind(remove);
@@ -825,18 +837,14 @@ remove_run(struct git_op *op)
 	/* What is left is the branch. */
 	remove->undo = op->undo;
 	op->undo = forgive;
-	op->run_dir = git_root(op->git);
-	git_op_find_ids(op,
-	    (const char *[]){
-		git_op_text(op, "refs/heads/%s^{commit}", save->branch), NULL },
-	    id);
-	if (id[0][0] == '\0')
+	git_op_branch_tip(op, save->branch, id);
+	if (id[0] == '\0')
 		return;
 	if (!there) {
 		op->dir = git_op_copy(op, git_root(op->git));
 		git_op_need_gitdir(op);
 		git_op_need_onto(op);
-		memcpy(op->head_id, id[0], GIT_ID_SIZE);
+		memcpy(op->head_id, id, GIT_ID_SIZE);
 		git_save_commits(save);
 		save->out.clean = false;
 	}
