@@ -570,6 +570,7 @@ git_op_trees(struct git_op *op, struct git_trees *trees)
 	cleanup_free char *common =
 	    gitdir != NULL ? git_dirs_common(gitdir) : NULL;
 
+	git_verify_sweep(root);
 	if (text_is(common, gitdir) &&
 	    git_dirs_trees(root, true, trees, NULL) == 0)
 		return;
