@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * The launch of a worker's session: its worktree is set up, its sandbox is
+ * tried, and what keeps it from working is told and watched.
+ */
+
 #include "base.h"
 #include "agent-kind.h"
 #include "agent.h"
@@ -23,6 +28,7 @@
 #include "setup.h"
 #include "task.h"
 #include "tool-scope.h"
+#include "watch.h"
 #include "worker-op.h"
 #include "workplace.h"
 #include "workspace.h"
@@ -110,6 +116,87 @@ worker_limits_release(struct worker_limits *limits)
 	free(take_ptr(&limits->reported));
 }
 
+static bool op_box(struct agent *agent);
+static bool op_stand(struct agent *agent);
+
+/* --- what keeps a launch from working ------------------------------------ */
+
+static bool
+is_over(const struct agent *agent)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	launch_block_reason(agent, &reason);
+	return reason.len == 0;
+}
+
+void
+launch_block_look(void *arg)
+{
+	struct fleet *fleet = arg;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+		struct worker *w = agent->worker;
+
+		if (!w->blocked || w->on_hold)
+			continue;
+		/* Nothing tells when its sandbox can be made: try. */
+		if (agent->box_fault != NULL && agent->op == NULL)
+			op_box(agent);
+		if (!is_over(agent))
+			continue;
+		EMIT(fleet->core, EVENT_LAUNCH_UNBLOCKED, .worker = w->name);
+		w->blocked = false;
+		persist_changed(fleet->core);
+		if (worker_holds(w) == 0)
+			agent_move(agent, w->before, NULL);
+		agent_tick_later(agent, 1);
+	}
+}
+
+/* Its folder, the home directory, always exists. */
+static void
+watch_file(const struct agent *agent)
+{
+	struct fleet *fleet = agent->fleet;
+	const struct agent_kind *kind =
+	    agent_kind_of(agent->core->settings, agent->worker->name, NULL);
+	cleanup_free char *file =
+	    kind->state_file != NULL ? kind->state_file() : NULL;
+
+	if (fleet->launch_watch == NULL && file != NULL)
+		watch_new(fleet->core->loop, file, launch_block_look, fleet,
+		    &fleet->launch_watch, NULL);
+}
+
+bool
+launch_block_check(struct agent *agent)
+{
+	cleanup_buf struct buf reason = BUF_INIT;
+
+	launch_block_reason(agent, &reason);
+	if (reason.len == 0 || agent->worker->blocked)
+		return reason.len > 0;
+	watch_file(agent);
+	agent_move(agent, WORKER_PAUSED, reason.data);
+	agent->worker->blocked = true;
+	persist_changed(agent->core);
+	AGENT_EMIT(agent, EVENT_LOGIN_NEEDED, .reason = reason.data);
+	return true;
+}
+
+void
+launch_block_resume(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++)
+		if (fleet->agents[i]->worker->blocked)
+			watch_file(fleet->agents[i]);
+	launch_block_look(fleet);
+}
+
+/* --- its sandbox is tried ------------------------------------------------- */
+
 struct op_box {
 	struct worker_op op;
 	struct box box;
@@ -191,7 +278,9 @@ static const struct operation_step steps[] = {
 
 OPERATION_KIND(kind, "box", steps, end);
 
-bool
+/* Begin it if the worker has a sandbox that was not tried as it is now; false:
+ * nothing to do. */
+static bool
 op_box(struct agent *agent)
 {
 	cleanup_free char *tmpdir =
@@ -224,8 +313,6 @@ op_box(struct agent *agent)
 	worker_op_begin(&b->op, &kind, agent, NULL);
 	return true;
 }
-
-static bool op_stand(struct agent *agent);
 
 /* --- its worktree is set up --------------------------------------------- */
 

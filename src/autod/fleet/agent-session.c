@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * What happens to a worker's session, as events tell, and the patrol that finds
+ * what no event told.
+ */
+
 #include "base.h"
 #include "agent.h"
 #include "emit.h"
 #include "fleet-private.h"
+#include "git-facts.h"
+#include "ladder.h"
+#include "life.h"
 #include "loop.h"
 #include "persist.h"
+#include "proctree.h"
 #include "prompt.h"
 #include "serve.h"
 #include "session-hook.h"
 #include "session-record.h"
 #include "settings.h"
 #include "task.h"
+#include "tmux.h"
 #include "transcript.h"
 #include "worker-op.h"
 
+/* How many patrols between checks of a worktree where nothing happened, and of
+ * the sessions while all workers are idle. */
+#define LOOK_EVERY     10
+#define SETUP_RETRY_MS (10 * 60 * 1000)
+#define HANG_MS        ((int64_t)30 * 60 * 1000) /* see ladder.h */
 #define UNREPORTED_MAX 3 /* silent sessions before parking, in auto mode */
 
 static const char continue_text[] =
@@ -99,64 +114,9 @@ on_ready(void *arg, const char *source)
 	agent_tick_later(agent, 1);
 }
 
-/* --- its status line --------------------------------------------------- */
-
-void
-agent_status(struct agent *agent, struct json_object *data)
-{
-	struct core *core = agent->core;
-	const char *id = agent->worker->session.id;
-	int used = context_read(json_member(data, "context_window"));
-
-	/* One of the conversation before may be late. */
-	if (used >= 0 && text_is(id, json_string_or(data, "session_id", id)))
-		agent->context = used;
-	if (windows_read(json_member(data, "rate_limits"), clock_wall_ms(),
-		core->state.windows))
-		persist_changed(core);
-}
-
 /* --- after a compaction ----------------------------------------------- */
 
 #define REMINDER_MS 2000 /* for git; its hook waits a little longer */
-
-/* why: the words for another conversation; NULL = it is the same. */
-static void
-reminder_text(const struct agent *agent, const struct git_facts *facts,
-    const struct git_snapshot *snapshot, const char *why, struct buf *out)
-{
-	const struct core *core = agent->core;
-	const struct worker *w = agent->worker;
-	const struct task *t = state_task(&core->state, w->task);
-	size_t count = snapshot != NULL ? snapshot->count : 0;
-	cleanup_free const char **files = xcalloc(count + 1, sizeof *files);
-	cleanup_buf struct buf task = BUF_INIT;
-	struct prompt_reminder reminder = {
-		.id = w->task,
-		.check_command = w->task != NULL ?
-		    settings_string(core->settings, "auto.check_command") :
-		    NULL,
-		.last_check = agent->last_check,
-		.last_words = why != NULL && t != NULL ? t->last_words : NULL,
-		.why = why,
-		.tree_known = facts != NULL,
-		.branch = w->branch,
-		.onto = core_branch(core),
-		.files = files,
-	};
-
-	for (size_t i = 0; i < count; i++)
-		if (snapshot->changes[i].own)
-			files[reminder.file_count++] =
-			    snapshot->changes[i].path;
-	if (facts != NULL) {
-		reminder.ahead = facts->ahead;
-		reminder.uncommitted = facts->changed + facts->untracked;
-	}
-	agent_task_text(agent, &task);
-	reminder.task = task.data;
-	prompt_compacted(&reminder, out);
-}
 
 /* What the agent is told when its conversation has been compacted; git looks at
  * the worktree first. */
@@ -172,7 +132,7 @@ remind(struct look *r, const struct git_facts *facts,
 		return;
 	if (agent != NULL && agent->worker->prompt != NULL &&
 	    !server_call_gone(call)) {
-		reminder_text(agent, facts, snapshot, NULL, &text);
+		agent_reminder(agent, facts, snapshot, NULL, &text);
 		agent->compacted = false;
 	}
 	serve_reply(r->fleet->core, call,
@@ -213,95 +173,6 @@ on_compacted(void *arg, struct server_call *call)
 	r->timer = loop_after(core->loop, REMINDER_MS, on_reminder_late, r);
 	git_snapshot(core->git, agent->worker->worktree, core_branch(core), "",
 	    on_reminder_seen, r);
-	return true;
-}
-
-void
-agent_add_reminder(struct agent *agent, struct buf *out)
-{
-	if (!agent->compacted)
-		return;
-	agent->compacted = false;
-	if (agent->worker->prompt != NULL)
-		reminder_text(agent, NULL, NULL, NULL, out);
-}
-
-/* --- instead of a compaction ------------------------------------------ */
-
-struct afresh {
-	struct worker_op op; /* first */
-	char *words;
-	struct buf text;
-};
-
-static void
-on_afresh_seen(const struct git_facts *facts,
-    const struct git_snapshot *snapshot, const struct err *err, void *arg)
-{
-	struct afresh *a = arg;
-
-	(void)err; /* it looks for itself */
-	if (!operation_arrived(&a->op.op, NULL))
-		return;
-	reminder_text(a->op.agent, facts, snapshot, a->words, &a->text);
-	operation_next(&a->op.op);
-}
-
-static void
-afresh_look(struct operation *op)
-{
-	struct afresh *a = (struct afresh *)op;
-	struct core *core = a->op.agent->core;
-
-	git_snapshot(core->git, a->op.agent->worker->worktree,
-	    core_branch(core), "", on_afresh_seen, operation_await(op));
-}
-
-/* If it was cancelled, the end of the turn is judged again. */
-static void
-afresh_end(struct operation *op, const struct err *err)
-{
-	struct afresh *a = (struct afresh *)op;
-	struct agent *agent = a->op.agent;
-	cleanup_buf struct buf whole = BUF_INIT;
-
-	worker_op_release(&a->op);
-	if (err == NULL && turn_end_counts(agent) &&
-	    !hold_turn_ended(agent, a->words)) {
-		fleet_preface(agent, a->text.data, &whole);
-		agent_prompt(agent, whole.data, true, agent->worker->status);
-	}
-	free(a->words);
-	buf_release(&a->text);
-	free(a);
-}
-
-static const struct operation_step afresh_steps[] = {
-	{ .name = "look", .run = afresh_look },
-};
-
-OPERATION_KIND(afresh_kind, "another conversation", afresh_steps, afresh_end,
-    .yields = true);
-
-bool
-agent_afresh(struct agent *agent, const char *words)
-{
-	const struct worker *w = agent->worker;
-	int64_t limit = agent_number(agent, "fresh_at");
-	cleanup_free char *reason =
-	    xasprintf("%d%% of its context are used", agent->context);
-	struct afresh *a;
-
-	if (limit == 0 || agent->context < limit || w->task == NULL ||
-	    w->prompt == NULL || !fleet_drives(agent) ||
-	    session_phase(agent->session) != SESSION_UP)
-		return false;
-	AGENT_EMIT(agent, EVENT_SENT_BACK, .task = w->task, .reason = words);
-	AGENT_EMIT(agent, EVENT_AFRESH, .task = w->task, .reason = reason);
-	a = xcalloc(1, sizeof *a);
-	a->words = xstrdup(words);
-	buf_init(&a->text);
-	worker_op_begin(&a->op, &afresh_kind, agent, NULL);
 	return true;
 }
 
@@ -556,3 +427,234 @@ const struct session_events agent_session_events = {
 	.exited = on_exited,
 	.trouble = on_trouble,
 };
+
+/* --- sessions --------------------------------------------------------- */
+
+static void
+on_orphan_killed(const struct err *err, void *arg)
+{
+	(void)arg;
+	if (err != NULL)
+		log_debug("patrol: %s", err->msg);
+}
+
+static const struct tmux_info *
+find_session(
+    const struct tmux_info *list, size_t count, const struct agent *agent)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i].name, session_name(agent->session)) == 0)
+			return &list[i];
+	return NULL;
+}
+
+/* A session of ours without a worker, left by a crash. */
+static void
+end_orphans(struct fleet *fleet, const struct tmux_info *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(list[i].role, "worker") != 0 ||
+		    fleet_find(fleet, list[i].worker) != NULL)
+			continue;
+		EMIT(
+		    fleet->core, EVENT_SESSION_ORPHAN, .session = list[i].name);
+		tmux_kill(
+		    fleet->core->tmux, list[i].name, on_orphan_killed, fleet);
+	}
+}
+
+/* A pane whose death was not reported (no pidfd), or an agent that outlived its
+ * tmux server and can no longer be reached. The list may be older than the
+ * session, so act only the second time. */
+static void
+check_session(struct agent *agent, const struct tmux_info *found)
+{
+	struct session_life life;
+
+	if (found != NULL && !found->dead) {
+		agent->missing = 0;
+		return;
+	}
+	session_life(agent->session, NULL, &life);
+	if (!life.process) {
+		session_check(agent->session);
+		return;
+	}
+	if (found != NULL || ++agent->missing < 2)
+		return;
+	agent->missing = 0;
+	agent_session_gone(agent);
+}
+
+static void
+on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
+    void *arg)
+{
+	struct fleet *fleet = arg;
+
+	if (err != NULL || fleet->core->stopping)
+		return;
+	end_orphans(fleet, list, count);
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+
+		if (session_phase(agent->session) == SESSION_UP)
+			check_session(agent, find_session(list, count, agent));
+		agent_tick_later(agent, 1);
+	}
+}
+
+/* --- unexpected work -------------------------------------------------- */
+
+/* Commits or changes of an idle worker are salvaged, never landed by
+ * accident. */
+static void
+judge_worktree(struct agent *agent, const struct git_facts *facts)
+{
+	const struct worker *w = agent->worker;
+	bool clean = facts->ahead == 0 && facts->changed == 0 &&
+	    facts->untracked == 0 && !facts->rebasing;
+	bool is_own = text_is(w->commit, facts->head);
+
+	if (w->status == WORKER_NEEDS_REVIEW && clean) {
+		AGENT_EMIT(agent, EVENT_WORK_LANDED_ELSEWHERE,
+		    .commit = is_own ? w->commit : NULL);
+		agent_move(agent, WORKER_IDLE, NULL);
+	} else if (w->status == WORKER_IDLE && !clean) {
+		AGENT_EMIT(agent, EVENT_WORK_FOUND);
+		op_reset(agent, NULL);
+	}
+}
+
+static void
+on_looked(const struct git_facts *facts, const struct err *err, void *arg)
+{
+	struct look *look = arg;
+	struct agent *agent = fleet_find(look->fleet, look->worker);
+
+	if (err != NULL)
+		log_debug("patrol: %s: %s", look->worker, err->msg);
+	else if (agent != NULL && agent_is_at_rest(agent) &&
+	    !agent->core->stopping)
+		judge_worktree(agent, facts);
+	look_free(look);
+}
+
+static void
+look_at_worktree(struct agent *agent)
+{
+	struct core *core = agent->core;
+	const struct worker *w = agent->worker;
+
+	if (!agent_is_at_rest(agent))
+		return;
+	agent->stirred = false;
+	if (!file_is_dir(w->worktree)) {
+		EMIT(core, EVENT_WORKTREE_GONE, .worker = w->name);
+		op_reset(agent, NULL);
+		return;
+	}
+	if (w->status != WORKER_IDLE && w->status != WORKER_NEEDS_REVIEW)
+		return;
+	git_facts_read(core->git, w->worktree, core_branch(core), on_looked,
+	    look_new(agent));
+}
+
+/* --- signs of life ---------------------------------------------------- */
+
+static bool
+expects_life(const struct agent *agent)
+{
+	return session_phase(agent->session) == SESSION_UP &&
+	    worker_expects_life(agent->worker);
+}
+
+static void
+check_life(struct agent *agent, const struct proctree *tree)
+{
+	struct silence_limits limits = silence_limits(HANG_MS, 0);
+	struct session_life life;
+
+	session_life(agent->session, tree, &life);
+	if (POLICY_ASK(agent->fleet, policy, silence, agent, &life))
+		return;
+	if (!life.process ||
+	    !silence_is_long(life.quiet_ms, life.tool_open, &limits) ||
+	    !silence_is_long(life.cpu_ms, life.tool_open, &limits))
+		return;
+	AGENT_EMIT(agent, EVENT_AGENT_HUNG);
+	agent_restart(agent);
+}
+
+/* One snapshot of all processes serves all workers that are in a turn. */
+static void
+check_lives(struct fleet *fleet)
+{
+	struct proctree *tree = NULL;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (!expects_life(fleet->agents[i]))
+			continue;
+		if (tree == NULL &&
+		    proctree_read(PROCTREE_PROC, &tree, NULL) < 0)
+			return;
+		check_life(fleet->agents[i], tree);
+	}
+	proctree_free(tree);
+}
+
+/* --- the patrol ------------------------------------------------------- */
+
+/* Only the agent should touch its worktree, and its actions are reported. The
+ * other worktrees are checked a few at a time. */
+static bool
+look_is_due(const struct fleet *fleet, size_t i, bool all)
+{
+	return all || fleet->agents[i]->stirred ||
+	    (i + life_patrols(fleet->core)) % LOOK_EVERY == 0;
+}
+
+/* The exit of an idle agent is reported by its pidfd; anything else about its
+ * session can wait. */
+static bool
+is_quiet(const struct agent *agent)
+{
+	return agent_is_at_rest(agent) &&
+	    session_phase(agent->session) == SESSION_UP && !agent->stirred &&
+	    agent->missing == 0 && session_is_watched(agent->session);
+}
+
+static bool
+list_is_due(const struct fleet *fleet, bool all)
+{
+	if (all || fleet->count == 0 ||
+	    life_patrols(fleet->core) % LOOK_EVERY == 0)
+		return true;
+	for (size_t i = 0; i < fleet->count; i++)
+		if (!is_quiet(fleet->agents[i]))
+			return true;
+	return false;
+}
+
+void
+patrol_run(struct fleet *fleet, bool all)
+{
+	hooks_drain(fleet->hooks);
+	persist_check_book(fleet->core);
+	if (list_is_due(fleet, all))
+		tmux_list(fleet->core->tmux, on_sessions, fleet);
+	check_lives(fleet);
+	launch_block_resume(fleet);
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+
+		/* What has failed may work by now. */
+		if (!fleet_drives(agent) &&
+		    clock_wall_ms() - agent->worker->since_ms >= SETUP_RETRY_MS)
+			agent_setup_retry(agent);
+		if (turn_end_is_due(fleet->agents[i]))
+			turn_end_begin(fleet->agents[i], NULL, NULL);
+		if (look_is_due(fleet, i, all))
+			look_at_worktree(fleet->agents[i]);
+	}
+}

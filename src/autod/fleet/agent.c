@@ -1,104 +1,79 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * A worker at run time: what it is doing, its prompts and messages, what keeps
+ * it from being launched, and its hold. Lowest file of this folder: none of the
+ * others is called from here.
+ */
+
 #include "base.h"
 #include "agent.h"
 #include "box.h"
 #include "core.h"
 #include "emit.h"
 #include "fleet-private.h"
+#include "git-facts.h"
 #include "guard.h"
 #include "identity.h"
 #include "kept.h"
 #include "loop.h"
 #include "persist.h"
-#include "person.h"
 #include "policy-file.h"
+#include "preflight.h"
 #include "prompt.h"
 #include "run-dir.h"
-#include "serve.h"
-#include "session-limit.h"
 #include "session.h"
 #include "settings.h"
+#include "start-facts.h"
 #include "state.h"
 #include "task.h"
-#include "worker-op.h"
 #include "workplace.h"
 #include "workspace.h"
-
-static void turn_failure_over(struct agent *agent);
-
-static void
-op_park(struct agent *agent, enum worker_status status, const char *reason);
 
 #define SELF_REVIEW                                                         \
 	"Review your last commit as a strict reviewer would. Fix what you " \
 	"find and amend the commit."
 #define RESUMES_MAX 2 /* attempts to resume before a new conversation */
 
-static void on_tick(void *arg);
+/* --- the policy ---------------------------------------------------------- */
+
+static const struct fleet_policy by_hand; /* everything NULL */
 
 struct agent *
-agent_new(struct fleet *fleet, struct worker *worker)
+fleet_find(const struct fleet *fleet, const char *name)
 {
-	struct agent *agent = xcalloc(1, sizeof *agent);
-	struct err err = { 0 };
-
-	agent->fleet = fleet;
-	agent->core = fleet->core;
-	agent->worker = worker;
-	agent->stirred = true;
-	agent->session = session_new(&fleet->host, worker->name, "worker",
-	    &worker->session, &agent_session_events, agent);
-	fleet->agents = xreallocarray(
-	    fleet->agents, fleet->count + 1, sizeof(struct agent *));
-	fleet->agents[fleet->count++] = agent;
-	hooks_add(fleet->hooks, worker->name);
-	/* A launch tries again, and reports it. */
-	if (serve_open_socket(fleet->core, worker->name, &err) < 0)
-		log_debug("%s", err.msg);
-	return agent;
+	for (size_t i = 0; name != NULL && i < fleet->count; i++)
+		if (strcmp(fleet->agents[i]->worker->name, name) == 0)
+			return fleet->agents[i];
+	return NULL;
 }
 
 void
-agent_free(struct agent *agent)
+fleet_freed(const struct fleet *fleet)
 {
-	struct fleet *fleet = agent->fleet;
+	POLICY_TELL(fleet, policy, freed);
+}
 
-	salvage_drop(agent->salvage);
-	if (agent->op != NULL)
-		operation_drop(&agent->op->op);
-	agent_setup_free(agent);
-	persist_forget(agent->core, agent);
-	session_free(agent->session);
-	loop_timer_free(agent->timer);
-	hooks_remove(fleet->hooks, agent->worker->name);
-	worker_limits_release(&agent->limits);
-	free(agent->launched_with);
-	free(agent->tool);
-	free(agent->last_check);
-	free(agent->box_proved);
-	free(agent->box_fault);
-	for (size_t i = 0; i < fleet->count; i++) {
-		if (fleet->agents[i] != agent)
-			continue;
-		fleet->agents[i] = fleet->agents[--fleet->count];
-		break;
-	}
-	free(agent);
+const char *
+fleet_answers(const struct agent *agent)
+{
+
+	return POLICY_ASK(agent->fleet, policy, answers, agent);
+}
+
+bool
+fleet_drives(const struct agent *agent)
+{
+
+	return POLICY_ASK(agent->fleet, policy, drives, agent);
 }
 
 void
-agent_remove(struct agent *agent)
+fleet_set_policy(
+    struct fleet *fleet, const struct fleet_policy *policy, void *arg)
 {
-	struct core *core = agent->core;
-	cleanup_free char *name = xstrdup(agent->worker->name);
-
-	agent_free(agent);
-	serve_close_socket(core, name);
-	run_dir_remove(core->workspace, name);
-	state_remove(&core->state, name);
-	strv_remove(core->state.auto_workers, name);
-	persist_changed(core);
+	fleet->policy = policy != NULL ? policy : &by_hand;
+	fleet->policy_arg = arg;
 }
 
 /* --- settings --------------------------------------------------------- */
@@ -235,6 +210,70 @@ agent_task_text(const struct agent *agent, struct buf *out)
 	prompt_task(&facts, out);
 }
 
+/* --- after a compaction ------------------------------------------------- */
+
+void
+agent_reminder(const struct agent *agent, const struct git_facts *facts,
+    const struct git_snapshot *snapshot, const char *why, struct buf *out)
+{
+	const struct core *core = agent->core;
+	const struct worker *w = agent->worker;
+	const struct task *t = state_task(&core->state, w->task);
+	size_t count = snapshot != NULL ? snapshot->count : 0;
+	cleanup_free const char **files = xcalloc(count + 1, sizeof *files);
+	cleanup_buf struct buf task = BUF_INIT;
+	struct prompt_reminder reminder = {
+		.id = w->task,
+		.check_command = w->task != NULL ?
+		    settings_string(core->settings, "auto.check_command") :
+		    NULL,
+		.last_check = agent->last_check,
+		.last_words = why != NULL && t != NULL ? t->last_words : NULL,
+		.why = why,
+		.tree_known = facts != NULL,
+		.branch = w->branch,
+		.onto = core_branch(core),
+		.files = files,
+	};
+
+	for (size_t i = 0; i < count; i++)
+		if (snapshot->changes[i].own)
+			files[reminder.file_count++] =
+			    snapshot->changes[i].path;
+	if (facts != NULL) {
+		reminder.ahead = facts->ahead;
+		reminder.uncommitted = facts->changed + facts->untracked;
+	}
+	agent_task_text(agent, &task);
+	reminder.task = task.data;
+	prompt_compacted(&reminder, out);
+}
+
+/* It could not be told when its conversation was compacted. */
+static void
+add_reminder(struct agent *agent, struct buf *out)
+{
+	if (!agent->compacted)
+		return;
+	agent->compacted = false;
+	if (agent->worker->prompt != NULL)
+		agent_reminder(agent, NULL, NULL, NULL, out);
+}
+
+void
+fleet_preface(struct agent *agent, const char *text, struct buf *out)
+{
+
+	add_reminder(agent, out);
+	POLICY_TELL(agent->fleet, policy, preface, agent, out);
+	/* What was parked and not submitted may be part of the text. */
+	if (out->len > 0 && strstr(text, out->data) != NULL)
+		buf_clear(out);
+	if (out->len > 0)
+		buf_adds(out, "\n\n");
+	buf_adds(out, text);
+}
+
 /* --- actions ---------------------------------------------------------- */
 
 void
@@ -302,23 +341,6 @@ agent_restart(struct agent *agent)
 }
 
 void
-agent_park(struct agent *agent, const char *reason)
-{
-	if (agent_is_taken(agent) || agent->core->stopping)
-		return;
-	op_park(agent, WORKER_PAUSED, reason);
-}
-
-void
-agent_give_up(struct agent *agent, const char *reason)
-{
-	if (agent_is_taken(agent) || agent->core->stopping)
-		return;
-	op_park(
-	    agent, fleet_drives(agent) ? WORKER_ERROR : WORKER_PAUSED, reason);
-}
-
-void
 agent_saw(struct agent *agent, const struct git_facts *facts)
 {
 	agent->seen = *facts;
@@ -353,273 +375,37 @@ agent_resume_failed(struct agent *agent)
 	xstrset(&w->session.transcript, NULL);
 }
 
-/* --- what to do next -------------------------------------------------- */
-
-static bool
-wants_session(const struct agent *agent)
-{
-	const struct worker *w = agent->worker;
-
-	/* One that a person stopped waits for a decision without a session. */
-	if (w->on_hold &&
-	    (w->status == WORKER_NEEDS_REVIEW ||
-		w->status == WORKER_NO_CHANGES || w->status == WORKER_IDLE))
-		return false;
-	return w->status != WORKER_PAUSED && w->status != WORKER_ERROR &&
-	    w->status != WORKER_LIMITED && w->status != WORKER_ACCEPTING &&
-	    w->worktree != NULL && file_is_dir(w->worktree);
-}
-
-static void
-tick(struct agent *agent)
-{
-	const struct worker *w = agent->worker;
-	int64_t wait;
-
-	if (agent->core->options->oneshot || agent->core->stopping ||
-	    agent_is_taken(agent))
-		return;
-	calls_look(agent->fleet);
-	if (w->status == WORKER_LIMITED) {
-		wait = w->until_ms - clock_wall_ms();
-		if (wait > 0) {
-			agent_tick_later(agent, wait);
-			return;
-		}
-		turn_failure_over(agent);
-	}
-	if (session_phase(agent->session) != SESSION_NONE) {
-		session_poke(agent->session);
-		return;
-	}
-	wait = agent->retry_ms - clock_mono_ms();
-	if (!wants_session(agent))
-		return;
-	if (wait > 0)
-		agent_tick_later(agent, wait);
-	else
-		agent_launch(agent);
-}
-
-static void
-on_tick(void *arg)
-{
-	tick(arg);
-}
-
 void
 agent_tick_later(struct agent *agent, int64_t ms)
 {
 	if (agent->timer == NULL)
-		agent->timer =
-		    loop_after(agent->core->loop, ms, on_tick, agent);
+		agent->timer = loop_after(
+		    agent->core->loop, ms, agent->fleet->tick, agent);
 	else if (!loop_timer_pending(agent->timer) ||
 	    loop_timer_remaining(agent->timer, clock_mono_ms()) > ms)
 		loop_timer_restart(agent->timer, ms);
 }
 
-struct park {
-	struct worker_op op;
-	enum worker_status status;
-	char *reason;
-};
-
-/* The file it was saved to, NULL on failure; the caller frees it. */
-static char *
-save_screen(const struct agent *agent, const char *text)
+/* A check of a worktree blocks nothing; when it is done, the worker may be gone
+ * or busy. */
+struct look *
+look_new(struct agent *agent)
 {
-	cleanup_free char *dir =
-	    workspace_path(agent->core->workspace, "logs/screens");
-	cleanup_free char *name = NULL, *file = NULL;
-	char stamp[CLOCK_STAMP_SIZE];
+	struct look *look = xcalloc(1, sizeof *look);
 
-	clock_format_compact(clock_wall_ms(), stamp);
-	name = xasprintf("%s-%s.txt", agent->worker->name, stamp);
-	file = file_join(dir, name);
-	if (text == NULL || file_mkdirs(dir, 0700, NULL) < 0 ||
-	    file_replace(file, text, strlen(text), 0600, NULL) < 0)
-		return NULL;
-	return take_ptr(&file);
-}
-
-static void
-on_screen(const char *text, void *arg)
-{
-	struct park *p = arg;
-	cleanup_free char *file = save_screen(p->op.agent, text);
-	char *reason;
-
-	if (file != NULL) {
-		reason = xasprintf("%s; its screen is in %s", p->reason, file);
-		free(p->reason);
-		p->reason = reason;
-	}
-	operation_on_over(arg);
-}
-
-static void
-screen(struct operation *op)
-{
-	struct park *p = (struct park *)op;
-
-	session_screen(p->op.agent->session, on_screen, operation_await(op));
-}
-
-static void
-pause_worker(struct operation *op)
-{
-	struct park *p = (struct park *)op;
-	struct agent *agent = p->op.agent;
-
-	agent_move(agent, p->status, p->reason);
-	AGENT_EMIT(agent, EVENT_WORKER_PARKED, .reason = p->reason);
-	session_end(agent->session, operation_on_over, operation_await(op));
-}
-
-static void
-end(struct operation *op, const struct err *err)
-{
-	struct park *p = (struct park *)op;
-
-	(void)err; /* only if the daemon stops, which also ends the session */
-	worker_op_release(&p->op);
-	free(p->reason);
-	free(p);
-}
-
-static const struct operation_step steps[] = {
-	{ .name = "screen", .run = screen },
-	{ .name = "pause", .run = pause_worker },
-};
-
-OPERATION_KIND(kind, "park", steps, end);
-
-/* status: paused, or error. */
-static void
-op_park(struct agent *agent, enum worker_status status, const char *reason)
-{
-	struct park *p = xcalloc(1, sizeof *p);
-
-	p->status = status;
-	p->reason = xstrdup(reason);
-	worker_op_begin(&p->op, &kind, agent, NULL);
-}
-
-static const char over_text[] =
-    "The interruption is over. Continue the task from where it stopped.";
-
-static void
-limit_worker(struct agent *agent, const char *text, int64_t until)
-{
-	struct worker *w = agent->worker;
-
-	w->session.busy = false;
-	if (w->status != WORKER_LIMITED &&
-	    agent_move(agent, WORKER_LIMITED, text) < 0)
-		return;
-	w->until_ms = until;
-	persist_changed(agent->core);
-	agent_tick_later(agent, 1);
-}
-
-static void
-limit(struct agent *agent, enum limit_class class, const char *text)
-{
-	struct fleet *fleet = agent->fleet;
-	int64_t until =
-	    session_limit_look_ms(class, text, agent->worker->limit_tries);
-
-	agent->worker->limit_tries++; /* its own, not those of the others */
-	limit_worker(agent, text, until);
-	AGENT_EMIT(
-	    agent, EVENT_WAITING, .reason = text, .until_unix = until / 1000);
-	person_tell(agent->core,
-	    &(struct notice){
-		.class = class == LIMIT_OUTAGE ? NOTICE_OUTAGE : NOTICE_LIMIT,
-		.why = text,
-		.worker = agent->worker->name,
-		.task = agent->worker->task });
-	POLICY_TELL(
-	    fleet, policy, limited, agent, class == LIMIT_OUTAGE, text, until);
-	if (class == LIMIT_USAGE)
-		fleet_limit(fleet, agent, NULL, text, until);
-}
-
-/* The limit applies to the whole account: workers that would reach it next wait
- * too. Those in a turn learn of it from their agent. */
-size_t
-fleet_limit(struct fleet *fleet, const struct agent *like, const char *account,
-    const char *text, int64_t until)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < fleet->count; i++) {
-		struct agent *agent = fleet->agents[i];
-		enum worker_status status = agent->worker->status;
-		cleanup_free char *own =
-		    account != NULL ? agent_account(agent) : NULL;
-
-		if ((status != WORKER_STARTING && status != WORKER_LIMITED &&
-			status != WORKER_IDLE) ||
-		    (like != NULL &&
-			strcmp(agent_log_in(agent), agent_log_in(like)) != 0) ||
-		    (account != NULL && !text_is(own, account)))
-			continue;
-		limit_worker(agent, text, until);
-		count++;
-	}
-	return count;
+	look->fleet = agent->fleet;
+	look->worker = xstrdup(agent->worker->name);
+	LIST_INSERT_HEAD(&agent->fleet->looks, look, entry);
+	return look;
 }
 
 void
-turn_failure(struct agent *agent, const char *error, const char *text)
+look_free(struct look *look)
 {
-	enum limit_class class = limit_classify(error, text);
-	cleanup_free char *reason = NULL;
-
-	AGENT_EMIT(agent, EVENT_TURN_FAILED, .error = error,
-	    .class = limit_class_name(class), .text = text);
-	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
-		limit(agent, class, text);
-		return;
-	}
-	agent->worker->session.busy = false;
-	persist_changed(agent->core);
-	if (class != LIMIT_AUTH &&
-	    POLICY_ASK(agent->fleet, policy, turn_error, agent, text))
-		return;
-	if (text[0] == '\0')
-		text = "the turn failed without a message";
-	reason = class == LIMIT_AUTH ?
-	    xasprintf("%s" WORKER_LOGIN_LOST
-		      "%s, then: llmc message %s continue",
-		text, agent_log_in(agent), agent->worker->name) :
-	    xstrdup(text);
-	agent_move(agent, WORKER_PAUSED, reason);
-	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
-	AGENT_EMIT(agent,
-	    class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED : EVENT_WORKER_PARKED,
-	    .reason = reason);
-}
-
-/* The limit is over: the worker continues where it was. */
-static void
-turn_failure_over(struct agent *agent)
-{
-	struct worker *w = agent->worker;
-	enum worker_status before = w->before;
-
-	AGENT_EMIT(agent, EVENT_LIMIT_OVER);
-	w->until_ms = 0;
-	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
-	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {
-		agent_move(agent, before, NULL);
-		return;
-	}
-	agent_move(agent, WORKER_STARTING, NULL);
-	if (w->session.step == PROMPT_NONE)
-		agent_prompt(agent, over_text, false,
-		    before == WORKER_STARTING ? w->after : before);
+	LIST_REMOVE(look, entry);
+	loop_timer_free(look->timer);
+	free(look->worker);
+	free(look);
 }
 
 /* --- what it may do ----------------------------------------------------- */
@@ -789,4 +575,211 @@ tree_command_spawn(struct agent *agent, const char *command,
 	spec.argv = strv_const(argv);
 	box_release(&box);
 	return child_spawn(agent->core->loop, &spec, done, arg, ret_child, err);
+}
+
+/* --- what keeps it from being launched ----------------------------------- */
+
+void
+launch_block_reason(const struct agent *agent, struct buf *out)
+{
+	struct preflight_facts facts;
+	struct preflight preflight;
+
+	start_facts_agent(agent->core->workspace, agent->core->settings,
+	    agent->worker->name, &facts);
+	preflight_judge(&facts, &preflight);
+	preflight_agent_reason(&preflight, out);
+	preflight_release(&preflight);
+	preflight_facts_release(&facts);
+	if (out->len == 0 && agent->box_fault != NULL &&
+	    box_mode_of(agent->core->settings, agent->worker->name) != BOX_OFF)
+		buf_adds(out, agent->box_fault);
+}
+
+/* --- on hold ---------------------------------------------------------------
+ */
+
+static const char continue_text[] =
+    "You were paused by a person and may continue now. Look at the state of "
+    "the worktree (git status, git log) and continue the task from where it "
+    "stopped.";
+
+static const char budget_text[] =
+    "You were paused because a budget was used up; it has been raised. "
+    "Continue the task from where it stopped.";
+
+static const char hours_text[] =
+    "You were paused because the working hours were over; they have begun "
+    "again. Continue the task from where it stopped.";
+
+static void
+pause_worker(struct agent *agent, const char *verb)
+{
+	cleanup_free char *reason =
+	    xasprintf("%s by a person; continue with: llmc resume %s", verb,
+		agent->worker->name);
+
+	agent_move(agent, WORKER_PAUSED, reason);
+}
+
+bool
+hold_has_to_wait(const struct worker *w)
+{
+	return worker_in_turn(w->status) || w->status == WORKER_STARTING ||
+	    (w->status == WORKER_OFFLINE && !worker_is_quiet(w));
+}
+
+/* A decision, a landing and a repair can be waited for on hold as well. */
+static bool
+can_pause(const struct worker *w)
+{
+	return w->status == WORKER_IDLE || w->status == WORKER_OFFLINE ||
+	    w->status == WORKER_LIMITED || w->status == WORKER_WAITING ||
+	    hold_has_to_wait(w);
+}
+
+void
+hold_begin(struct agent *agent, bool now)
+{
+	struct worker *w = agent->worker;
+
+	w->on_hold = true;
+	persist_changed(agent->core);
+	if (can_pause(w) && (now || !hold_has_to_wait(w)))
+		pause_worker(agent, now ? "stopped" : "paused");
+}
+
+bool
+hold_turn_ended(struct agent *agent, const char *text)
+{
+	enum worker_status status = agent->worker->status;
+
+	if (!agent->worker->on_hold)
+		return false;
+	pause_worker(agent, "paused");
+	agent_prompt(agent, text, false, status);
+	return true;
+}
+
+/* Workers on hold that have become idle, or wait for others. */
+void
+hold_settle(void *arg)
+{
+	const struct fleet *fleet = arg;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+		enum worker_status status = agent->worker->status;
+
+		if (agent->worker->on_hold &&
+		    (status == WORKER_IDLE || status == WORKER_WAITING))
+			pause_worker(agent, "paused");
+	}
+}
+
+static const char *
+text_for(const struct worker *w)
+{
+	return w->over_budget ? budget_text :
+	    w->off_hours      ? hours_text :
+				continue_text;
+}
+
+/* A person has something to say: in front of its next prompt. */
+static void
+add_note(struct agent *agent, const char *text, const char *note)
+{
+	struct worker *w = agent->worker;
+	cleanup_free char *words = xasprintf("A person says: %s\n\n%s", note,
+	    w->session.step != PROMPT_NONE && w->session.pending != NULL ?
+		w->session.pending :
+		text);
+
+	agent_prompt(agent, words, false, w->after);
+}
+
+/* In its session if it has one; otherwise the next one is asked to continue. */
+static void
+continue_turn(struct agent *agent, enum worker_status status, const char *note)
+{
+	struct worker *w = agent->worker;
+	const char *text = text_for(w);
+
+	if (w->session.step == PROMPT_NONE)
+		w->after = worker_in_turn(status) ? status : WORKER_WORKING;
+	if (note != NULL)
+		add_note(agent, text, note);
+	else if (w->session.step == PROMPT_NONE && text != continue_text)
+		agent_prompt(agent, text, false, w->after);
+	if (session_phase(agent->session) != SESSION_UP) {
+		agent_move(agent, WORKER_OFFLINE, NULL);
+		w->session.busy = w->session.step == PROMPT_NONE;
+	} else if (agent_move(agent, WORKER_STARTING, NULL) == 0 &&
+	    w->session.step == PROMPT_NONE) {
+		agent_prompt(agent, text, false, w->after);
+	}
+}
+
+static void
+continue_idle(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	bool busy = w->session.busy; /* the next session is asked to continue */
+
+	if (session_phase(agent->session) == SESSION_UP && !busy) {
+		agent_move(agent, WORKER_IDLE, NULL);
+	} else {
+		agent_move(agent, WORKER_OFFLINE, NULL);
+		w->session.busy = busy;
+	}
+}
+
+static void
+continue_from(struct agent *agent, enum worker_status before, const char *note)
+{
+	if (worker_in_turn(before) || before == WORKER_STARTING)
+		continue_turn(agent, before, note);
+	else if (before == WORKER_IDLE || before == WORKER_OFFLINE)
+		continue_idle(agent);
+	else
+		agent_move(agent, before, NULL);
+}
+
+/* For fewer reasons than before. */
+static void
+stay(struct agent *agent, unsigned left, const char *reason, const char *note)
+{
+	struct worker *w = agent->worker;
+
+	if (note != NULL)
+		add_note(agent, text_for(w), note);
+	w->over_budget = (left & WORKER_HOLD_BUDGET) != 0;
+	w->off_hours = (left & WORKER_HOLD_HOURS) != 0;
+	if (reason != NULL)
+		agent_move(agent, WORKER_PAUSED, reason);
+}
+
+bool
+hold_resume(struct agent *agent, unsigned may, const char *note,
+    struct hold_change *ret_change)
+{
+	struct worker *w = agent->worker;
+	unsigned holds = worker_holds(w);
+	unsigned left = holds & ~may & ~(unsigned)WORKER_HOLD_TRUST;
+	bool paused = w->status == WORKER_PAUSED;
+	cleanup_buf struct buf launch = BUF_INIT;
+
+	if (w->blocked)
+		launch_block_reason(agent, &launch);
+	if (launch.len > 0)
+		left |= WORKER_HOLD_TRUST;
+	*ret_change = (struct hold_change){ holds & ~left, left };
+	w->on_hold = (left & WORKER_HOLD_PERSON) != 0;
+	persist_changed(agent->core);
+	agent_tick_later(agent, 1);
+	if (paused && left == 0)
+		continue_from(agent, w->before, note);
+	else if (paused)
+		stay(agent, left, launch.len > 0 ? launch.data : NULL, note);
+	return ret_change->cleared != 0 || (paused && left == 0);
 }

@@ -11,6 +11,8 @@ struct agent;
 struct buf;
 struct err;
 struct fleet;
+struct git_facts;
+struct git_snapshot;
 struct hooks;
 struct json_object;
 
@@ -27,10 +29,6 @@ void worker_limits_release(struct worker_limits *limits);
  * tried again. */
 void agent_setup_free(struct agent *agent);
 void agent_setup_retry(struct agent *agent);
-
-/* Begin it if the worker has a sandbox that was not tried as it is now; false:
- * nothing to do. */
-bool op_box(struct agent *agent);
 
 /* Launch it, or do first what has to come first. No operation may be running on
  * the worker, and it must not have a session. */
@@ -58,16 +56,20 @@ void agent_launch_failed(struct agent *agent, const struct err *err);
 
 extern const struct session_events agent_session_events; /* arg is an agent */
 
+/* Append its task, and the state of its worktree as far as that is known. why:
+ * the words for another conversation; NULL = it is the same. */
+void agent_reminder(const struct agent *agent, const struct git_facts *facts,
+    const struct git_snapshot *snapshot, const char *why, struct buf *out);
+
 /* What its agent shows in a status line. */
 void agent_status(struct agent *agent, struct json_object *data);
-
-/* Append its task and the state of its worktree, if its conversation was
- * compacted and could not be told. */
-void agent_add_reminder(struct agent *agent, struct buf *out);
 
 /* Its session is gone, but its process lives and cannot be reached: that is a
  * crash, too. The process is ended. */
 void agent_session_gone(struct agent *agent);
+
+/* The limit that it waited for is over: it goes on where it was. */
+void turn_failure_over(struct agent *agent);
 
 /*
  * What Claude Code reports through `llmc hook`: the method hook.event, and the
@@ -128,14 +130,14 @@ void look_free(struct look *look);
  * gets nothing started.
  */
 
-/* Registers worker.start, and worker.wait, which waits for a status. */
-void calls_register(struct fleet *fleet);
-
 /* A worker may be ready by now. */
 void calls_look(struct fleet *fleet);
 
 /* It has reached a status, or (NULL) is gone. */
 void calls_moved(struct fleet *fleet, const char *worker, const char *status);
+
+/* The handlers of fleet_handle() go with the fleet. */
+void fleet_methods_free(struct fleet *fleet);
 
 /* Refuse the calls that wait. */
 void calls_stop(struct fleet *fleet);

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * The fleet: which workers there are (add, nuke), what is next for each, and
+ * the beginning and the end of the daemon.
+ */
+
 #include "base.h"
 
 #include <sys/queue.h>
@@ -13,6 +18,9 @@
 #include "life.h"
 #include "loop.h"
 #include "persist.h"
+#include "rpc.h"
+#include "run-dir.h"
+#include "settings.h"
 #include "preflight.h"
 #include "serve.h"
 #include "session-record.h"
@@ -21,11 +29,433 @@
 #include "tmux.h"
 #include "watch.h"
 #include "worker-op.h"
+#include "workplace.h"
+#include "workspace.h"
 
 /* How long all workers wait for what one of them has left. A single request may
  * be about that one: orphans.h gives up earlier. */
 #define PATIENCE_MS 1000
 #define ONESHOT_MS  60000
+
+static void tick(void *agent);
+
+/* --- a worker comes, or goes --------------------------------------------- */
+
+struct agent *
+agent_new(struct fleet *fleet, struct worker *worker)
+{
+	struct agent *agent = xcalloc(1, sizeof *agent);
+	struct err err = { 0 };
+
+	agent->fleet = fleet;
+	agent->core = fleet->core;
+	agent->worker = worker;
+	agent->stirred = true;
+	agent->session = session_new(&fleet->host, worker->name, "worker",
+	    &worker->session, &agent_session_events, agent);
+	fleet->agents = xreallocarray(
+	    fleet->agents, fleet->count + 1, sizeof(struct agent *));
+	fleet->agents[fleet->count++] = agent;
+	hooks_add(fleet->hooks, worker->name);
+	/* A launch tries again, and reports it. */
+	if (serve_open_socket(fleet->core, worker->name, &err) < 0)
+		log_debug("%s", err.msg);
+	return agent;
+}
+
+void
+agent_free(struct agent *agent)
+{
+	struct fleet *fleet = agent->fleet;
+
+	salvage_drop(agent->salvage);
+	if (agent->op != NULL)
+		operation_drop(&agent->op->op);
+	agent_setup_free(agent);
+	persist_forget(agent->core, agent);
+	session_free(agent->session);
+	loop_timer_free(agent->timer);
+	hooks_remove(fleet->hooks, agent->worker->name);
+	worker_limits_release(&agent->limits);
+	free(agent->launched_with);
+	free(agent->tool);
+	free(agent->last_check);
+	free(agent->box_proved);
+	free(agent->box_fault);
+	for (size_t i = 0; i < fleet->count; i++) {
+		if (fleet->agents[i] != agent)
+			continue;
+		fleet->agents[i] = fleet->agents[--fleet->count];
+		break;
+	}
+	free(agent);
+}
+
+void
+agent_remove(struct agent *agent)
+{
+	struct core *core = agent->core;
+	cleanup_free char *name = xstrdup(agent->worker->name);
+
+	agent_free(agent);
+	serve_close_socket(core, name);
+	run_dir_remove(core->workspace, name);
+	state_remove(&core->state, name);
+	strv_remove(core->state.auto_workers, name);
+	persist_changed(core);
+}
+
+/* --- add ---------------------------------------------------------------- */
+
+static void
+add_worktree(struct operation *op)
+{
+	struct worker_op *add = (struct worker_op *)op;
+	struct core *core = add->agent->core;
+	const struct worker *w = add->agent->worker;
+
+	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
+	    operation_on_done, operation_await(op));
+}
+
+/* Remove the worker again. */
+static void
+add_undo(struct worker_op *add, const struct err *err)
+{
+	struct agent *agent = add->agent;
+	struct core *core = agent->core;
+	cleanup_free char *name = xstrdup(agent->worker->name);
+
+	if (add->call == NULL)
+		failure_raise(core,
+		    &(struct failure){ .class = "worktree",
+			.worker = name,
+			.status = -1,
+			.reason = err->msg });
+	serve_fail(core, add->call, API_FAILED, err->msg);
+	agent_remove(agent);
+}
+
+static void
+add_end(struct operation *op, const struct err *err)
+{
+	struct worker_op *add = (struct worker_op *)op;
+	const struct worker *w = add->agent->worker;
+	struct json_object *result;
+
+	worker_op_release(add);
+	if (err != NULL && err->code == -ECANCELED) {
+		/* The next daemon creates its worktree. */
+		serve_fail(add->agent->core, add->call, API_FAILED, err->msg);
+	} else if (err != NULL) {
+		add_undo(add, err);
+	} else {
+		result = json_object_new_object();
+		json_set_string(result, "worker", w->name);
+		json_set_string(result, "branch", w->branch);
+		json_set_string(result, "worktree_path", w->worktree);
+		serve_reply(add->agent->core, add->call, result);
+	}
+	free(add);
+}
+
+static const struct operation_step add_steps[] = {
+	/* Save the worker before its worktree exists: after a crash the
+	 * worktree is created again. */
+	{ .name = "write", .run = worker_op_write },
+	{ .name = "worktree", .run = add_worktree },
+	{ .name = "submodules", .run = worker_op_submodules },
+};
+
+OPERATION_KIND(add_kind, "add", add_steps, add_end);
+
+void
+op_add(struct fleet *fleet, const char *name, struct server_call *call)
+{
+	struct core *core = fleet->core;
+	struct worker_op *add = xcalloc(1, sizeof *add);
+	struct worker *w = worker_new(name, clock_wall_ms());
+	cleanup_free char *dir = workspace_resolve(core->workspace,
+	    settings_string(core->settings, "repo.worktree_dir"));
+
+	w->worktree = file_join(dir, name);
+	w->branch = xasprintf("%s%s",
+	    settings_string(core->settings, "repo.branch_prefix"), name);
+	state_add(&core->state, w);
+	state_give_indexes(&core->state);
+	worker_op_begin(add, &add_kind, agent_new(fleet, w), call);
+}
+
+struct add_call {
+	struct fleet *fleet;
+	char *name;
+	struct server_call *call;
+};
+
+/* Not before: it may have its own settings, and another caller may have added
+ * it. */
+static void
+on_settings(const struct err *err, void *arg)
+{
+	cleanup_free struct add_call *add = arg;
+	cleanup_free char *name = add->name;
+
+	if (err != NULL && err->code == -ECANCELED)
+		serve_refuse(add->call, API_FAILED, "%s", err->msg);
+	else if (state_find(&add->fleet->core->state, name) != NULL)
+		serve_refuse(add->call, API_FAILED,
+		    "there is a worker %s already", name);
+	else
+		op_add(add->fleet, name, add->call);
+}
+
+static void
+on_add(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct fleet *fleet = arg;
+	const char *name = json_string_or(params, "worker", "");
+	struct add_call *add;
+
+	if (!text_is_name(name)) {
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "a worker's name begins with a letter or digit, followed "
+		    "by letters, digits, - and _, all lower case, at most 32 "
+		    "characters");
+	} else if (strncmp(name, "console", 7) == 0 ||
+	    strcmp(name, "overseer") == 0) {
+		/* Sessions with these names do not belong to workers. */
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "names that begin with \"console\", and \"overseer\", are "
+		    "reserved");
+	} else if (state_find(&fleet->core->state, name) == NULL &&
+	    worker_is_auto(name)) {
+		/* It would get a task neither from a person nor from auto
+		 * mode, which makes those that it needs. */
+		serve_refuse(call, RPC_INVALID_PARAMS,
+		    "names that begin with \"auto-\" or \"team-\" are "
+		    "reserved: llmc up "
+		    "--auto --concurrency N makes auto-1 to auto-N");
+	} else {
+		add = xcalloc(1, sizeof *add);
+		*add = (struct add_call){ fleet, xstrdup(name), call };
+		reload_begin(fleet->core, on_settings, add);
+	}
+}
+
+/* --- nuke --------------------------------------------------------------- */
+
+#define BOX_DEADLINE_MS (10 * 60 * 1000)
+
+struct nuke {
+	struct worker_op op; /* first */
+	struct child *child; /* that runs now; NULL = none */
+	struct buf warning; /* teardown_command has failed */
+};
+
+/* It is removed all the same. */
+static void
+on_torn_down(const struct child_result *result, void *arg)
+{
+	struct nuke *n = arg;
+	struct agent *agent = n->op.agent;
+
+	n->child = NULL;
+	if (!child_succeeded(result) && !result->cancelled) {
+		buf_adds(&n->warning, "repo.teardown_command ");
+		child_result_describe(result, &n->warning);
+		AGENT_EMIT(
+		    agent, EVENT_TEARDOWN_FAILED, .reason = n->warning.data);
+	}
+	operation_on_over(&n->op.op);
+}
+
+static void
+tear_down(struct operation *op)
+{
+	struct nuke *n = (struct nuke *)op;
+	struct agent *agent = n->op.agent;
+	const char *command =
+	    settings_string(agent->core->settings, "repo.teardown_command");
+	struct err err = { 0 };
+	bool boxed;
+
+	if (command[0] == '\0' || !file_is_dir(agent->worker->worktree)) {
+		operation_next(op);
+	} else if (tree_command_spawn(agent, command, "repo.setup_timeout",
+		       on_torn_down, n, &n->child, &boxed, &err) < 0) {
+		buf_addf(&n->warning, "repo.teardown_command: %s", err.msg);
+		operation_next(op);
+	} else {
+		operation_await(op);
+	}
+}
+
+static void
+cancel_tear_down(struct operation *op)
+{
+	struct nuke *n = (struct nuke *)op;
+
+	if (n->child != NULL)
+		child_cancel(n->child);
+}
+
+static void
+remove_worktree(struct operation *op)
+{
+	worker_op_salvage((struct worker_op *)op,
+	    &(struct salvage_what){ .then = SALVAGE_REMOVE }, NULL);
+}
+
+static void
+on_box_removed(const struct child_result *result, void *arg)
+{
+	struct nuke *n = arg;
+
+	(void)result; /* what is left does no harm */
+	n->child = NULL;
+	operation_on_over(&n->op.op);
+}
+
+/* Its temporary files, and what its sandbox kept: Claude Code's folder, and a
+ * cache that may be too large to be removed by ourselves. */
+static void
+remove_box(struct operation *op)
+{
+	struct nuke *n = (struct nuke *)op;
+	const struct agent *agent = n->op.agent;
+	cleanup_free char *name = xasprintf("box/%s", agent->worker->name);
+	cleanup_free char *dir = workspace_path(agent->core->workspace, name);
+	cleanup_free char *tmpdir =
+	    workplace_tmpdir(agent->core->workspace, agent->worker->index);
+	const char *const argv[] = { "rm", "-rf", "--", dir, tmpdir, NULL };
+	const struct child_spec spec = { .argv = argv,
+		.deadline_ms = BOX_DEADLINE_MS };
+
+	if ((!file_exists(dir) && !file_exists(tmpdir)) ||
+	    child_spawn(agent->core->loop, &spec, on_box_removed, n, &n->child,
+		NULL) < 0)
+		operation_next(op);
+	else
+		operation_await(op);
+}
+
+static void
+forget_worker(struct nuke *nuke)
+{
+	struct worker_op *n = &nuke->op;
+	struct agent *agent = n->agent;
+	struct core *core = agent->core;
+	cleanup_free char *name = xstrdup(agent->worker->name);
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "worker", name);
+	json_set_string(result, "salvage", n->salvage);
+	if (nuke->warning.len > 0)
+		json_set_string(result, "warning", nuke->warning.data);
+	agent_remove(agent);
+	EMIT(core, EVENT_WORKER_GONE, .worker = name);
+	serve_reply(core, n->call, result);
+}
+
+static void
+nuke_end(struct operation *op, const struct err *err)
+{
+	struct worker_op *n = (struct worker_op *)op;
+	struct nuke *nuke = (struct nuke *)op;
+
+	if (nuke->child != NULL)
+		child_release(nuke->child);
+	worker_op_release(n);
+	if (err != NULL && err->code != -ECANCELED)
+		agent_move(n->agent, WORKER_ERROR, err->msg);
+	if (err != NULL)
+		worker_op_answer(n, err, NULL);
+	else
+		forget_worker(nuke);
+	buf_release(&nuke->warning);
+	free(nuke);
+}
+
+/* A removal cannot be undone, so it is finished once begun. */
+static const struct operation_step nuke_steps[] = {
+	{ .name = "end-session", .run = worker_op_end_session },
+	{ .name = "teardown", .run = tear_down, .cancel = cancel_tear_down },
+	{ .name = "remove", .run = remove_worktree, .firm = true },
+	{ .name = "remove-box", .run = remove_box, .firm = true },
+};
+
+OPERATION_KIND(nuke_kind, "nuke", nuke_steps, nuke_end);
+
+void
+op_nuke(struct agent *agent, struct server_call *call)
+{
+	struct nuke *n = xcalloc(1, sizeof *n);
+
+	buf_init(&n->warning);
+	AGENT_EMIT(
+	    agent, EVENT_WORKER_LOST, .reason = "its worker was removed");
+	worker_op_begin(&n->op, &nuke_kind, agent, call);
+}
+
+static void
+on_nuke(void *arg, struct agent *agent, struct server_call *call,
+    struct json_object *params)
+{
+	(void)arg;
+	(void)params;
+	op_nuke(agent, call);
+}
+
+/* --- what to do next -------------------------------------------------- */
+
+static bool
+wants_session(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	/* One that a person stopped waits for a decision without a session. */
+	if (w->on_hold &&
+	    (w->status == WORKER_NEEDS_REVIEW ||
+		w->status == WORKER_NO_CHANGES || w->status == WORKER_IDLE))
+		return false;
+	return w->status != WORKER_PAUSED && w->status != WORKER_ERROR &&
+	    w->status != WORKER_LIMITED && w->status != WORKER_ACCEPTING &&
+	    w->worktree != NULL && file_is_dir(w->worktree);
+}
+
+static void
+tick(void *arg)
+{
+	struct agent *agent = arg;
+	const struct worker *w = agent->worker;
+	int64_t wait;
+
+	if (agent->core->options->oneshot || agent->core->stopping ||
+	    agent_is_taken(agent))
+		return;
+	calls_look(agent->fleet);
+	if (w->status == WORKER_LIMITED) {
+		wait = w->until_ms - clock_wall_ms();
+		if (wait > 0) {
+			agent_tick_later(agent, wait);
+			return;
+		}
+		turn_failure_over(agent);
+	}
+	if (session_phase(agent->session) != SESSION_NONE) {
+		session_poke(agent->session);
+		return;
+	}
+	wait = agent->retry_ms - clock_mono_ms();
+	if (!wants_session(agent))
+		return;
+	if (wait > 0)
+		agent_tick_later(agent, wait);
+	else
+		agent_launch(agent);
+}
+
+/* --- when the daemon begins --------------------------------------------- */
 
 static void on_drained(void *arg);
 
@@ -192,116 +622,6 @@ on_sessions(const struct tmux_info *list, size_t count, const struct err *err,
 		go_on(fleet);
 }
 
-static const struct fleet_policy by_hand; /* everything NULL */
-
-struct agent *
-fleet_find(const struct fleet *fleet, const char *name)
-{
-	for (size_t i = 0; name != NULL && i < fleet->count; i++)
-		if (strcmp(fleet->agents[i]->worker->name, name) == 0)
-			return fleet->agents[i];
-	return NULL;
-}
-
-void
-fleet_preface(struct agent *agent, const char *text, struct buf *out)
-{
-
-	agent_add_reminder(agent, out);
-	POLICY_TELL(agent->fleet, policy, preface, agent, out);
-	/* What was parked and not submitted may be part of the text. */
-	if (out->len > 0 && strstr(text, out->data) != NULL)
-		buf_clear(out);
-	if (out->len > 0)
-		buf_adds(out, "\n\n");
-	buf_adds(out, text);
-}
-
-void
-fleet_freed(const struct fleet *fleet)
-{
-	POLICY_TELL(fleet, policy, freed);
-}
-
-const char *
-fleet_answers(const struct agent *agent)
-{
-
-	return POLICY_ASK(agent->fleet, policy, answers, agent);
-}
-
-bool
-fleet_drives(const struct agent *agent)
-{
-
-	return POLICY_ASK(agent->fleet, policy, drives, agent);
-}
-
-void
-fleet_set_policy(
-    struct fleet *fleet, const struct fleet_policy *policy, void *arg)
-{
-	fleet->policy = policy != NULL ? policy : &by_hand;
-	fleet->policy_arg = arg;
-}
-
-/* --- methods on one worker -------------------------------------------- */
-
-void
-fleet_refuse_unknown(
-    const struct fleet *fleet, struct server_call *call, const char *name)
-{
-	const struct state *state = &fleet->core->state;
-	cleanup_buf struct buf words = BUF_INIT;
-
-	buf_addf(&words, "there is no worker %s", name);
-	buf_adds(&words,
-	    state->count == 0 ?
-		", and there are no others; add one with: llmc add NAME" :
-		"; the workers are:");
-	for (size_t i = 0; i < state->count; i++)
-		buf_addf(&words, " %s", state->workers[i]->name);
-	serve_refuse(call, API_UNKNOWN, "%s", words.data);
-}
-
-struct fleet_method {
-	struct fleet *fleet;
-	fleet_worker_fn *fn;
-	void *arg;
-	struct fleet_method *next;
-};
-
-static void
-on_call(void *arg, struct server_call *call, struct json_object *params)
-{
-	const struct fleet_method *method = arg;
-	const char *name = json_string_or(params, "worker", "");
-	struct agent *agent = fleet_find(method->fleet, name);
-
-	if (agent == NULL)
-		fleet_refuse_unknown(method->fleet, call, name);
-	else if (agent_is_taken(agent))
-		serve_refuse(call, API_BUSY,
-		    "another operation on it is in progress; try again in a "
-		    "moment");
-	else
-		method->fn(method->arg, agent, call, params);
-}
-
-void
-fleet_handle(
-    struct fleet *fleet, const char *method, fleet_worker_fn *fn, void *arg)
-{
-	struct fleet_method *m = xcalloc(1, sizeof *m);
-
-	m->fleet = fleet;
-	m->fn = fn;
-	m->arg = arg;
-	m->next = fleet->methods;
-	fleet->methods = m;
-	serve_handle(fleet->core, method, on_call, m);
-}
-
 /* --- the floor -------------------------------------------------------- */
 
 /* Calls life_floor_begun() when all sessions are known. If tmux fails, that is
@@ -370,8 +690,6 @@ floor_close(void *self, bool now)
 	}
 }
 
-/* --- what keeps a launch from working --------------------------------- */
-
 /* The worker is the one whose socket it came in at. */
 static void
 on_refused(void *arg, struct server_call *call, struct json_object *params)
@@ -384,97 +702,6 @@ on_refused(void *arg, struct server_call *call, struct json_object *params)
 	EMIT(fleet->core, EVENT_HOST_REFUSED,
 	    .worker = json_string_or(params, "worker", ""), .text = text);
 	serve_reply(fleet->core, call, NULL);
-}
-
-void
-launch_block_reason(const struct agent *agent, struct buf *out)
-{
-	struct preflight_facts facts;
-	struct preflight preflight;
-
-	start_facts_agent(agent->core->workspace, agent->core->settings,
-	    agent->worker->name, &facts);
-	preflight_judge(&facts, &preflight);
-	preflight_agent_reason(&preflight, out);
-	preflight_release(&preflight);
-	preflight_facts_release(&facts);
-	if (out->len == 0 && agent->box_fault != NULL &&
-	    box_mode_of(agent->core->settings, agent->worker->name) != BOX_OFF)
-		buf_adds(out, agent->box_fault);
-}
-
-static bool
-is_over(const struct agent *agent)
-{
-	cleanup_buf struct buf reason = BUF_INIT;
-
-	launch_block_reason(agent, &reason);
-	return reason.len == 0;
-}
-
-void
-launch_block_look(void *arg)
-{
-	struct fleet *fleet = arg;
-
-	for (size_t i = 0; i < fleet->count; i++) {
-		struct agent *agent = fleet->agents[i];
-		struct worker *w = agent->worker;
-
-		if (!w->blocked || w->on_hold)
-			continue;
-		/* Nothing tells when its sandbox can be made: try. */
-		if (agent->box_fault != NULL && agent->op == NULL)
-			op_box(agent);
-		if (!is_over(agent))
-			continue;
-		EMIT(fleet->core, EVENT_LAUNCH_UNBLOCKED, .worker = w->name);
-		w->blocked = false;
-		persist_changed(fleet->core);
-		if (worker_holds(w) == 0)
-			agent_move(agent, w->before, NULL);
-		agent_tick_later(agent, 1);
-	}
-}
-
-/* Its folder, the home directory, always exists. */
-static void
-watch_file(const struct agent *agent)
-{
-	struct fleet *fleet = agent->fleet;
-	const struct agent_kind *kind =
-	    agent_kind_of(agent->core->settings, agent->worker->name, NULL);
-	cleanup_free char *file =
-	    kind->state_file != NULL ? kind->state_file() : NULL;
-
-	if (fleet->launch_watch == NULL && file != NULL)
-		watch_new(fleet->core->loop, file, launch_block_look, fleet,
-		    &fleet->launch_watch, NULL);
-}
-
-bool
-launch_block_check(struct agent *agent)
-{
-	cleanup_buf struct buf reason = BUF_INIT;
-
-	launch_block_reason(agent, &reason);
-	if (reason.len == 0 || agent->worker->blocked)
-		return reason.len > 0;
-	watch_file(agent);
-	agent_move(agent, WORKER_PAUSED, reason.data);
-	agent->worker->blocked = true;
-	persist_changed(agent->core);
-	AGENT_EMIT(agent, EVENT_LOGIN_NEEDED, .reason = reason.data);
-	return true;
-}
-
-void
-launch_block_resume(struct fleet *fleet)
-{
-	for (size_t i = 0; i < fleet->count; i++)
-		if (fleet->agents[i]->worker->blocked)
-			watch_file(fleet->agents[i]);
-	launch_block_look(fleet);
 }
 
 static void
@@ -528,7 +755,8 @@ fleet_new(struct core *core)
 	struct fleet *fleet = xcalloc(1, sizeof *fleet);
 
 	fleet->core = core;
-	fleet->policy = &by_hand;
+	fleet->tick = tick;
+	fleet_set_policy(fleet, NULL, NULL);
 	fleet->host = (struct session_host){
 		.loop = core->loop,
 		.tmux = core->tmux,
@@ -554,8 +782,8 @@ fleet_new(struct core *core)
 		agent_new(fleet, core->state.workers[i]);
 	emit_subscribe(core, on_event, fleet);
 	serve_handle(core, "sandbox.refused", on_refused, fleet);
-	calls_register(fleet);
-	hold_register(fleet);
+	serve_handle(core, "worker.add", on_add, fleet);
+	fleet_handle(fleet, "worker.nuke", on_nuke, NULL);
 	worker_commands_register(fleet);
 	core_add_floor(core, &fleet->floor);
 	return fleet;
@@ -564,8 +792,6 @@ fleet_new(struct core *core)
 void
 fleet_free(struct fleet *fleet)
 {
-	struct fleet_method *m;
-
 	if (fleet == NULL)
 		return;
 	while (fleet->count > 0)
@@ -580,9 +806,6 @@ fleet_free(struct fleet *fleet)
 		look_free(LIST_FIRST(&fleet->looks));
 	watch_free(fleet->launch_watch);
 	hooks_free(fleet->hooks);
-	while ((m = fleet->methods) != NULL) {
-		fleet->methods = m->next;
-		free(m);
-	}
+	fleet_methods_free(fleet);
 	free(fleet);
 }

@@ -111,6 +111,7 @@ TAILQ_HEAD(waiting_calls, waiting_call);
 
 struct fleet {
 	struct core *core;
+	void (*tick)(void *agent); /* what is next for a worker: fleet.c */
 	struct agent **agents; /* one for each worker in the state */
 	size_t count;
 	bool sessions_unknown; /* tmux failed at the start: the next daemon

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+/* What Claude Code reports: hook.event and the spools. */
+
 #include "base.h"
 
 #include <search.h>
@@ -89,6 +91,21 @@ note_denied(struct agent *agent, const struct hook_event *event)
 	if (event->kind == HOOK_TOOL_BEGINS &&
 	    json_get_object(event->data, "", "denied", &denied, NULL) == 0)
 		POLICY_TELL(agent->fleet, policy, denied, agent, denied);
+}
+
+void
+agent_status(struct agent *agent, struct json_object *data)
+{
+	struct core *core = agent->core;
+	const char *id = agent->worker->session.id;
+	int used = context_read(json_member(data, "context_window"));
+
+	/* One of the conversation before may be late. */
+	if (used >= 0 && text_is(id, json_string_or(data, "session_id", id)))
+		agent->context = used;
+	if (windows_read(json_member(data, "rate_limits"), clock_wall_ms(),
+		core->state.windows))
+		persist_changed(core);
 }
 
 /* True if the call will be answered later. */

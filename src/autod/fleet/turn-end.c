@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * The end of a turn: it is judged, goes on in another conversation, or has
+ * failed and waits for a limit or a person.
+ */
+
 #include "base.h"
 #include "agent.h"
 #include "emit.h"
 #include "git-facts.h"
 #include "git-worktree.h"
+#include "person.h"
 #include "persist.h"
 #include "serve.h"
 #include "session-hook.h"
+#include "session-limit.h"
 #include "fleet-private.h"
 
 const char turn_end_leftover_message[] = "Work left uncommitted";
@@ -236,6 +243,85 @@ facts_again(struct operation *op)
 	    core_branch(core), on_facts_again, operation_await(op));
 }
 
+/* --- in another conversation ------------------------------------------- */
+
+struct afresh {
+	struct worker_op op; /* first */
+	char *words;
+	struct buf text;
+};
+
+static void
+on_afresh_seen(const struct git_facts *facts,
+    const struct git_snapshot *snapshot, const struct err *err, void *arg)
+{
+	struct afresh *a = arg;
+
+	(void)err; /* it looks for itself */
+	if (!operation_arrived(&a->op.op, NULL))
+		return;
+	agent_reminder(a->op.agent, facts, snapshot, a->words, &a->text);
+	operation_next(&a->op.op);
+}
+
+static void
+afresh_look(struct operation *op)
+{
+	struct afresh *a = (struct afresh *)op;
+	struct core *core = a->op.agent->core;
+
+	git_snapshot(core->git, a->op.agent->worker->worktree,
+	    core_branch(core), "", on_afresh_seen, operation_await(op));
+}
+
+/* If it was cancelled, the end of the turn is judged again. */
+static void
+afresh_end(struct operation *op, const struct err *err)
+{
+	struct afresh *a = (struct afresh *)op;
+	struct agent *agent = a->op.agent;
+	cleanup_buf struct buf whole = BUF_INIT;
+
+	worker_op_release(&a->op);
+	if (err == NULL && turn_end_counts(agent) &&
+	    !hold_turn_ended(agent, a->words)) {
+		fleet_preface(agent, a->text.data, &whole);
+		agent_prompt(agent, whole.data, true, agent->worker->status);
+	}
+	free(a->words);
+	buf_release(&a->text);
+	free(a);
+}
+
+static const struct operation_step afresh_steps[] = {
+	{ .name = "look", .run = afresh_look },
+};
+
+OPERATION_KIND(afresh_kind, "another conversation", afresh_steps, afresh_end,
+    .yields = true);
+
+bool
+agent_afresh(struct agent *agent, const char *words)
+{
+	const struct worker *w = agent->worker;
+	int64_t limit = agent_number(agent, "fresh_at");
+	cleanup_free char *reason =
+	    xasprintf("%d%% of its context are used", agent->context);
+	struct afresh *a;
+
+	if (limit == 0 || agent->context < limit || w->task == NULL ||
+	    w->prompt == NULL || !fleet_drives(agent) ||
+	    session_phase(agent->session) != SESSION_UP)
+		return false;
+	AGENT_EMIT(agent, EVENT_SENT_BACK, .task = w->task, .reason = words);
+	AGENT_EMIT(agent, EVENT_AFRESH, .task = w->task, .reason = reason);
+	a = xcalloc(1, sizeof *a);
+	a->words = xstrdup(words);
+	buf_init(&a->text);
+	worker_op_begin(&a->op, &afresh_kind, agent, NULL);
+	return true;
+}
+
 /* --- what follows ----------------------------------------------------- */
 
 /* The answer continues the turn. Without a caller that waits, the turn is over,
@@ -432,4 +518,123 @@ turn_end_begin(
 	t->reason = (struct buf)BUF_INIT;
 	xstrset(&t->last_words, last_words);
 	worker_op_begin(&t->op, &kind, agent, call);
+}
+
+/* --- a turn fails ------------------------------------------------------- */
+
+static const char over_text[] =
+    "The interruption is over. Continue the task from where it stopped.";
+
+static void
+limit_worker(struct agent *agent, const char *text, int64_t until)
+{
+	struct worker *w = agent->worker;
+
+	w->session.busy = false;
+	if (w->status != WORKER_LIMITED &&
+	    agent_move(agent, WORKER_LIMITED, text) < 0)
+		return;
+	w->until_ms = until;
+	persist_changed(agent->core);
+	agent_tick_later(agent, 1);
+}
+
+static void
+limit(struct agent *agent, enum limit_class class, const char *text)
+{
+	struct fleet *fleet = agent->fleet;
+	int64_t until =
+	    session_limit_look_ms(class, text, agent->worker->limit_tries);
+
+	agent->worker->limit_tries++; /* its own, not those of the others */
+	limit_worker(agent, text, until);
+	AGENT_EMIT(
+	    agent, EVENT_WAITING, .reason = text, .until_unix = until / 1000);
+	person_tell(agent->core,
+	    &(struct notice){
+		.class = class == LIMIT_OUTAGE ? NOTICE_OUTAGE : NOTICE_LIMIT,
+		.why = text,
+		.worker = agent->worker->name,
+		.task = agent->worker->task });
+	POLICY_TELL(
+	    fleet, policy, limited, agent, class == LIMIT_OUTAGE, text, until);
+	if (class == LIMIT_USAGE)
+		fleet_limit(fleet, agent, NULL, text, until);
+}
+
+/* The limit applies to the whole account: workers that would reach it next wait
+ * too. Those in a turn learn of it from their agent. */
+size_t
+fleet_limit(struct fleet *fleet, const struct agent *like, const char *account,
+    const char *text, int64_t until)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct agent *agent = fleet->agents[i];
+		enum worker_status status = agent->worker->status;
+		cleanup_free char *own =
+		    account != NULL ? agent_account(agent) : NULL;
+
+		if ((status != WORKER_STARTING && status != WORKER_LIMITED &&
+			status != WORKER_IDLE) ||
+		    (like != NULL &&
+			strcmp(agent_log_in(agent), agent_log_in(like)) != 0) ||
+		    (account != NULL && !text_is(own, account)))
+			continue;
+		limit_worker(agent, text, until);
+		count++;
+	}
+	return count;
+}
+
+void
+turn_failure(struct agent *agent, const char *error, const char *text)
+{
+	enum limit_class class = limit_classify(error, text);
+	cleanup_free char *reason = NULL;
+
+	AGENT_EMIT(agent, EVENT_TURN_FAILED, .error = error,
+	    .class = limit_class_name(class), .text = text);
+	if (class == LIMIT_USAGE || class == LIMIT_OUTAGE) {
+		limit(agent, class, text);
+		return;
+	}
+	agent->worker->session.busy = false;
+	persist_changed(agent->core);
+	if (class != LIMIT_AUTH &&
+	    POLICY_ASK(agent->fleet, policy, turn_error, agent, text))
+		return;
+	if (text[0] == '\0')
+		text = "the turn failed without a message";
+	reason = class == LIMIT_AUTH ?
+	    xasprintf("%s" WORKER_LOGIN_LOST
+		      "%s, then: llmc message %s continue",
+		text, agent_log_in(agent), agent->worker->name) :
+	    xstrdup(text);
+	agent_move(agent, WORKER_PAUSED, reason);
+	agent->login_lost = agent->login_tried = class == LIMIT_AUTH;
+	AGENT_EMIT(agent,
+	    class == LIMIT_AUTH ? EVENT_LOGIN_NEEDED : EVENT_WORKER_PARKED,
+	    .reason = reason);
+}
+
+/* The limit is over: the worker continues where it was. */
+void
+turn_failure_over(struct agent *agent)
+{
+	struct worker *w = agent->worker;
+	enum worker_status before = w->before;
+
+	AGENT_EMIT(agent, EVENT_LIMIT_OVER);
+	w->until_ms = 0;
+	if (before == WORKER_IDLE || before == WORKER_NEEDS_REVIEW ||
+	    before == WORKER_NO_CHANGES || before == WORKER_OFFLINE) {
+		agent_move(agent, before, NULL);
+		return;
+	}
+	agent_move(agent, WORKER_STARTING, NULL);
+	if (w->session.step == PROMPT_NONE)
+		agent_prompt(agent, over_text, false,
+		    before == WORKER_STARTING ? w->after : before);
 }

@@ -1,58 +1,28 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * The commands for a worker that there is: start, wait, reset, stop, pause,
+ * message, reject.
+ */
+
 #include "base.h"
 #include "agent.h"
+#include "box-plan.h"
 #include "core.h"
 #include "emit.h"
 #include "fleet-private.h"
+#include "git-facts.h"
+#include "loop.h"
+#include "persist.h"
 #include "prompt.h"
 #include "review.h"
 #include "rpc.h"
 #include "serve.h"
+#include "server.h"
+#include "settings.h"
+#include "worker-op.h"
 
-struct stop {
-	struct worker_op op;
-	enum worker_status before;
-};
-
-/* A turn is interrupted. One that waits for a decision keeps its status: it
- * needs no session for that. */
-static void
-hold(struct operation *op)
-{
-	hold_begin(((struct stop *)op)->op.agent, true);
-	worker_op_write(op);
-}
-
-static struct json_object *
-result_of(const struct stop *s)
-{
-	const struct worker *w = s->op.agent->worker;
-	struct json_object *result = json_object_new_object();
-
-	json_set_string(result, "worker", w->name);
-	json_set_string(
-	    result, "previous_status", worker_status_name(s->before));
-	json_set_string(result, "new_status", worker_status_name(w->status));
-	return result;
-}
-
-static void
-end(struct operation *op, const struct err *err)
-{
-	struct stop *s = (struct stop *)op;
-
-	worker_op_release(&s->op);
-	worker_op_answer(&s->op, err, err == NULL ? result_of(s) : NULL);
-	free(s);
-}
-
-static const struct operation_step steps[] = {
-	{ .name = "hold", .run = hold },
-	{ .name = "end-session", .run = worker_op_end_session },
-};
-
-OPERATION_KIND(kind, "stop", steps, end);
+/* --- refusing --------------------------------------------------------- */
 
 bool
 worker_commands_text(struct server_call *call, struct json_object *params,
@@ -91,73 +61,554 @@ worker_commands_prompt_under_way(struct agent *agent, struct server_call *call)
 	return true;
 }
 
-/* --- add, remove, reset, stop -----------------------------------------------
- */
+/* --- start: the operation ----------------------------------------------- */
 
-struct add {
-	struct fleet *fleet;
-	char *name;
-	struct server_call *call;
-};
-
-/* Not before: it may have its own settings, and another caller may have added
- * it. */
-static void
-on_settings(const struct err *err, void *arg)
+static struct task *
+task_of(const struct agent *agent)
 {
-	cleanup_free struct add *add = arg;
-	cleanup_free char *name = add->name;
+	return state_task(&agent->core->state, agent->worker->task);
+}
 
-	if (err != NULL && err->code == -ECANCELED)
-		serve_refuse(add->call, API_FAILED, "%s", err->msg);
-	else if (state_find(&add->fleet->core->state, name) != NULL)
-		serve_refuse(add->call, API_FAILED,
-		    "there is a worker %s already", name);
+/* The landing branch, or earlier work on the task that did not land. */
+static const char *
+start_point(const struct agent *agent)
+{
+	struct task *task = task_of(agent);
+
+	if (task != NULL && task->from != NULL)
+		return task->from;
+	if (task != NULL && task->launch.contract != NULL) {
+		struct core *core = agent->core;
+		char tip[GIT_ID_SIZE];
+
+		/* A new attempt at a task with a contract: what it makes is
+		 * what differs from this commit of the landing branch. */
+		if (git_facts_tip(core->git, core_branch(core), tip) < 0)
+			return core_branch(core);
+		xstrset(&task->attempt.base, tip);
+		persist_changed(core);
+		return task->attempt.base;
+	}
+	return core_branch(agent->core);
+}
+
+/* Does it go on in the conversation in which it asked a person? */
+static bool
+has_conversation(const struct task *task)
+{
+	return task != NULL && task->conversation != NULL &&
+	    task->transcript != NULL;
+}
+
+/* A task begins on what others have pushed; earlier work goes on where it
+ * was. */
+static void
+freshen(struct operation *op)
+{
+	struct agent *agent = ((struct worker_op *)op)->agent;
+	const struct fleet_policy *policy = agent->fleet->policy;
+	const struct task *task = task_of(agent);
+
+	if (policy->fresh == NULL || (task != NULL && task->from != NULL) ||
+	    policy->fresh(agent->fleet->policy_arg))
+		operation_next(op);
 	else
-		op_add(add->fleet, name, add->call);
+		operation_await(op);
 }
 
 static void
-on_add(void *arg, struct server_call *call, struct json_object *params)
+do_not_wait(struct operation *op)
 {
-	struct fleet *fleet = arg;
-	const char *name = json_string_or(params, "worker", "");
-	struct add *add;
+	operation_on_over(op);
+}
 
-	if (!text_is_name(name)) {
-		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "a worker's name begins with a letter or digit, followed "
-		    "by letters, digits, - and _, all lower case, at most 32 "
-		    "characters");
-	} else if (strncmp(name, "console", 7) == 0 ||
-	    strcmp(name, "overseer") == 0) {
-		/* Sessions with these names do not belong to workers. */
-		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "names that begin with \"console\", and \"overseer\", are "
-		    "reserved");
-	} else if (state_find(&fleet->core->state, name) == NULL &&
-	    worker_is_auto(name)) {
-		/* It would get a task neither from a person nor from auto
-		 * mode, which makes those that it needs. */
-		serve_refuse(call, RPC_INVALID_PARAMS,
-		    "names that begin with \"auto-\" or \"team-\" are "
-		    "reserved: llmc up "
-		    "--auto --concurrency N makes auto-1 to auto-N");
-	} else {
-		add = xcalloc(1, sizeof *add);
-		*add = (struct add){ fleet, xstrdup(name), call };
-		reload_begin(fleet->core, on_settings, add);
+/* Another conversation needs another process. */
+static void
+start_leave(struct operation *op)
+{
+	if (has_conversation(task_of(((struct worker_op *)op)->agent)))
+		worker_op_end_session(op);
+	else
+		operation_next(op);
+}
+
+static void
+start_reset(struct operation *op)
+{
+	struct worker_op *start = (struct worker_op *)op;
+
+	worker_op_salvage(start,
+	    &(struct salvage_what){ .then = SALVAGE_RESET,
+		.onto = start_point(start->agent),
+		.find_base = true },
+	    NULL);
+}
+
+/* What it starts with may need another setup. Without a session, its launch
+ * does that. */
+static void
+start_set_up(struct operation *op)
+{
+	const struct agent *agent = ((struct worker_op *)op)->agent;
+
+	if (session_phase(agent->session) != SESSION_NONE)
+		worker_op_setup(op, NULL);
+	else
+		operation_next(op);
+}
+
+static struct json_object *
+start_result_of(const struct worker *w)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "worker", w->name);
+	json_set_string(result, "status", "starting");
+	json_set_bool(result, "self_review_enabled", w->self_review);
+	json_set_string(result, "worktree_path", w->worktree);
+	json_set_string(result, "branch", w->branch);
+	return result;
+}
+
+/* The worktree is fresh: park the prompt, and answer when that is saved. */
+static void
+start_end(struct operation *op, const struct err *err)
+{
+	struct worker_op *start = (struct worker_op *)op;
+	struct agent *agent = start->agent;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	worker_op_release(start);
+	if (err == NULL) {
+		struct task *task = task_of(agent);
+		bool goes_on = has_conversation(task);
+
+		xstrset(&agent->worker->work_of, agent->worker->task);
+		/* A worker that continues earlier work on the task starts from
+		 * its base, too. */
+		if (task != NULL && task->from != NULL)
+			xstrset(&agent->worker->base, task->base);
+		else if (task != NULL)
+			xstrset(&task->base, agent->worker->base);
+		agent_task_text(agent, &text);
+		if (goes_on) {
+			struct session_record *s = &agent->worker->session;
+
+			xstrset(&s->id, task->conversation);
+			xstrset(&s->transcript, task->transcript);
+			s->history_ms = task->history_ms;
+		} else if (agent_launch_is_stale(agent)) {
+			xstrset(&agent->worker->session.transcript, NULL);
+			agent_end_session(agent);
+		}
+		agent_prompt(agent, text.data, !goes_on, WORKER_WORKING);
+	} else if (err->code != -ECANCELED) {
+		agent_move(agent, WORKER_ERROR, err->msg);
+	}
+	worker_op_answer(
+	    start, err, err == NULL ? start_result_of(agent->worker) : NULL);
+	free(start);
+}
+
+static const struct operation_step start_steps[] = {
+	/* Save that this worker has this task before touching its worktree. */
+	{ .name = "write", .run = worker_op_write },
+	{ .name = "freshen", .run = freshen, .cancel = do_not_wait },
+	{ .name = "leave", .run = start_leave },
+	{ .name = "reset", .run = start_reset },
+	{ .name = "submodules", .run = worker_op_submodules },
+	{ .name = "setup",
+	    .run = start_set_up,
+	    .cancel = worker_op_setup_cancel },
+};
+
+OPERATION_KIND(start_kind, "start", start_steps, start_end);
+
+void
+op_start_fresh(struct fleet *fleet)
+{
+	for (size_t i = 0; i < fleet->count; i++) {
+		struct worker_op *op = fleet->agents[i]->op;
+
+		if (op != NULL && op->op.kind == &start_kind &&
+		    op->op.awaited > 0 && start_steps[op->op.at].run == freshen)
+			operation_on_over(&op->op);
 	}
 }
 
-static void
-on_nuke(void *arg, struct agent *agent, struct server_call *call,
-    struct json_object *params)
+void
+op_start(struct agent *agent, struct server_call *call)
 {
-	(void)arg;
-	(void)params;
-	op_nuke(agent, call);
+	struct worker_op *start = xcalloc(1, sizeof *start);
+
+	worker_op_begin(start, &start_kind, agent, call);
 }
+
+/* --- start: whom to give it to -------------------------------------------- */
+
+/* One that waits: worker.start for its worker, worker.wait for a status. */
+struct waiting_call {
+	TAILQ_ENTRY(waiting_call) entry;
+	struct fleet *fleet;
+	bool starts;
+	struct server_call *call;
+	struct json_object *params;
+	struct loop_timer *timer;
+};
+
+/* Is it driven by hand, and can it get a task? Its session may still have to be
+ * started. */
+static bool
+can_start(const struct agent *agent)
+{
+	return !agent_is_taken(agent) && worker_is_free(agent->worker) &&
+	    !worker_is_auto(agent->worker->name);
+}
+
+/* Will it be free by itself? */
+static bool
+is_coming(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+
+	return !worker_is_auto(w->name) &&
+	    (worker_is_coming(w) ||
+		(worker_is_free(w) && agent_is_taken(agent)));
+}
+
+typedef bool agent_test_fn(const struct agent *agent);
+
+/* May the caller give it a task? An agent leaves its own sandbox by no other
+ * worker. */
+static bool
+is_as_strict(const struct agent *agent, struct json_object *params)
+{
+	const struct settings *settings = agent->core->settings;
+	const char *sender = json_string_or(params, "sender", NULL);
+
+	return sender == NULL ||
+	    box_mode_of(settings, agent->worker->name) >=
+	    box_mode_of(settings, sender);
+}
+
+/* The first worker of the pool, by name, that passes the test. */
+static struct agent *
+choose(
+    const struct fleet *fleet, struct json_object *params, agent_test_fn *test)
+{
+	const char *prefix = json_string_or(params, "prefix", "");
+	const struct state *state = &fleet->core->state;
+
+	for (size_t i = 0; i < state->count; i++) {
+		struct agent *agent =
+		    fleet_find(fleet, state->workers[i]->name);
+
+		if (agent != NULL && test(agent) &&
+		    is_as_strict(agent, params) &&
+		    text_begins(agent->worker->name, prefix) &&
+		    !agent_flag(agent, "excluded_from_pool"))
+			return agent;
+	}
+	return NULL;
+}
+
+/* --- refusing --------------------------------------------------------- */
+
+/* Why this one was not chosen. */
+static void
+add_why_not(const struct agent *agent, struct buf *out)
+{
+	const struct worker *w = agent->worker;
+	cleanup_buf struct buf advice = BUF_INIT;
+
+	if (can_start(agent) || is_coming(agent)) {
+		buf_addf(out,
+		    "%s is excluded from the pool (name it: llmc start "
+		    "--worker %s)",
+		    w->name, w->name);
+		return;
+	}
+	if (!worker_is_auto(w->name))
+		worker_add_advice(w, &advice);
+	buf_addf(out, "%s is %s", w->name, worker_status_name(w->status));
+	if (w->reason != NULL)
+		buf_addf(out, ": %s", w->reason);
+	else if (advice.len > 0)
+		buf_addf(out, " (%s)", advice.data);
+}
+
+static void
+refuse_none_free(
+    const struct fleet *fleet, struct server_call *call, const char *prefix)
+{
+	const struct state *state = &fleet->core->state;
+	cleanup_buf struct buf reason = BUF_INIT;
+	size_t count = 0;
+
+	buf_adds(&reason, "no worker is free: ");
+	for (size_t i = 0; i < state->count; i++) {
+		const struct worker *w = state->workers[i];
+
+		if (!text_begins(w->name, prefix))
+			continue;
+		buf_adds(&reason, count++ > 0 ? ", " : "");
+		add_why_not(fleet_find(fleet, w->name), &reason);
+	}
+	if (state->count == 0)
+		buf_adds(&reason,
+		    "there are no workers yet; add one with: llmc add NAME");
+	else if (count == 0)
+		buf_addf(&reason, "no name of a worker begins with %s", prefix);
+	serve_refuse(call, API_STATUS, "%s", reason.data);
+}
+
+static void
+refuse_start(const struct fleet *fleet, struct server_call *call,
+    const char *name, const char *prefix)
+{
+	const struct agent *agent = fleet_find(fleet, name);
+
+	if (name == NULL)
+		refuse_none_free(fleet, call, prefix);
+	else if (agent == NULL)
+		fleet_refuse_unknown(fleet, call, name);
+	else if (worker_is_auto(name))
+		worker_commands_wrong_status(call, agent->worker,
+		    "auto workers get their tasks from the daemon");
+	else
+		worker_commands_wrong_status(call, agent->worker,
+		    "only an idle worker can be given a task");
+}
+
+/* --- one call --------------------------------------------------------- */
+
+static void
+start_task(
+    struct agent *agent, struct server_call *call, struct json_object *params)
+{
+	struct worker *w = agent->worker;
+	cleanup_buf struct buf task = BUF_INIT;
+
+	if (!worker_commands_text(call, params, "prompt", &task))
+		return;
+	xstrset(&w->reviewed, NULL);
+	xstrset(&w->prompt, task.data);
+	xstrset(
+	    &w->prompt_command, json_string_or(params, "prompt_command", NULL));
+	w->self_review = json_bool_or(
+	    params, "self_review", agent_flag(agent, "self_review"));
+	w->self_reviewed = false;
+	if (agent_move(agent, WORKER_STARTING, NULL) < 0)
+		worker_commands_wrong_status(call, w, "it cannot start now");
+	else
+		op_start(agent, call);
+}
+
+/* Start it or refuse it; false: its worker is on its way. */
+static bool
+start_or_refuse(
+    struct fleet *fleet, struct server_call *call, struct json_object *params)
+{
+	const char *name = json_string_or(params, "worker", NULL);
+	const char *prefix = json_string_or(params, "prefix", "");
+	struct agent *agent = name != NULL ? fleet_find(fleet, name) :
+					     choose(fleet, params, can_start);
+
+	if (agent != NULL && !is_as_strict(agent, params)) {
+		serve_refuse(call, API_REFUSED,
+		    "the sandbox of %s is less strict than that of this "
+		    "session; a person can give it a task",
+		    agent->worker->name);
+		return true;
+	}
+	if (agent != NULL && can_start(agent)) {
+		start_task(agent, call, params);
+		return true;
+	}
+	if (name == NULL)
+		agent = choose(fleet, params, is_coming);
+	if (agent != NULL && is_coming(agent))
+		return false;
+	refuse_start(fleet, call, name, prefix);
+	return true;
+}
+
+/* --- calls that wait -------------------------------------------------- */
+
+static void
+wait_free(struct waiting_call *wait)
+{
+	TAILQ_REMOVE(&wait->fleet->calls, wait, entry);
+	loop_timer_free(wait->timer);
+	json_object_put(wait->params);
+	free(wait);
+}
+
+static struct waiting_call *
+wait_new(struct fleet *fleet, struct server_call *call,
+    struct json_object *params, int64_t ms, void (*on_timeout)(void *arg))
+{
+	struct waiting_call *wait = xcalloc(1, sizeof *wait);
+
+	wait->fleet = fleet;
+	wait->call = call;
+	wait->params = json_object_get(params);
+	wait->timer = loop_after(fleet->core->loop, ms, on_timeout, wait);
+	TAILQ_INSERT_TAIL(&fleet->calls, wait, entry);
+	return wait;
+}
+
+/* As long as a worker may take: its setup, and its session. */
+static int64_t
+wait_ms(const struct fleet *fleet)
+{
+	const struct settings *settings = fleet->core->settings;
+
+	return settings_duration(settings, "repo.setup_timeout") +
+	    2 * settings_duration(settings, "defaults.start_timeout");
+}
+
+static void
+on_start_timeout(void *arg)
+{
+	struct waiting_call *wait = arg;
+	const char *name = json_string_or(wait->params, "worker", NULL);
+	cleanup_buf struct buf took = BUF_INIT;
+
+	text_add_duration(&took, wait_ms(wait->fleet));
+	serve_refuse(wait->call, API_STATUS,
+	    "%s did not become ready within %s; see: llmc status",
+	    name != NULL ? name : "the worker", took.data);
+	wait_free(wait);
+}
+
+static void
+on_start(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct fleet *fleet = arg;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	/* Do not wait for a worker with a text that will be refused. */
+	if (worker_commands_text(call, params, "prompt", &text) &&
+	    !start_or_refuse(fleet, call, params))
+		wait_new(fleet, call, params, wait_ms(fleet), on_start_timeout)
+		    ->starts = true;
+}
+
+static void
+look_at_calls(void *arg)
+{
+	struct fleet *fleet = arg;
+	struct waiting_call *wait, *next;
+
+	for (wait = TAILQ_FIRST(&fleet->calls); wait != NULL; wait = next) {
+		next = TAILQ_NEXT(wait, entry);
+		if (!wait->starts)
+			continue;
+		/* A task must not begin after its caller has given up. */
+		if (server_call_gone(wait->call))
+			serve_refuse(wait->call, API_FAILED, "gone");
+		else if (!start_or_refuse(fleet, wait->call, wait->params))
+			continue;
+		wait_free(wait);
+	}
+}
+
+void
+calls_look(struct fleet *fleet)
+{
+	if (!TAILQ_EMPTY(&fleet->calls))
+		loop_call_request(fleet->look);
+}
+
+/* --- worker.wait ------------------------------------------------------- */
+
+static void
+answer_wait(struct waiting_call *wait, const char *status, bool reached)
+{
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(
+	    result, "worker", json_string_or(wait->params, "worker", ""));
+	json_set_string(result, "status", status);
+	json_set_bool(result, "reached", reached);
+	serve_reply(wait->fleet->core, wait->call, result);
+	wait_free(wait);
+}
+
+static bool
+wants(const struct waiting_call *wait, const char *status)
+{
+	cleanup_free char *copy =
+	    xstrdup(json_string_or(wait->params, "until", ""));
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ",")) != NULL)
+		if (strcmp(word, status) == 0)
+			return true;
+	return false;
+}
+
+static void
+on_wait_timeout(void *arg)
+{
+	struct waiting_call *wait = arg;
+	const struct worker *w = state_find(&wait->fleet->core->state,
+	    json_string_or(wait->params, "worker", ""));
+
+	answer_wait(
+	    wait, w != NULL ? worker_status_name(w->status) : "gone", false);
+}
+
+void
+calls_moved(struct fleet *fleet, const char *worker, const char *status)
+{
+	struct waiting_call *wait, *next;
+
+	for (wait = TAILQ_FIRST(&fleet->calls); wait != NULL; wait = next) {
+		next = TAILQ_NEXT(wait, entry);
+		if (wait->starts ||
+		    strcmp(json_string_or(wait->params, "worker", ""),
+			worker) != 0)
+			continue;
+		if (status == NULL)
+			answer_wait(wait, "gone", false);
+		else if (wants(wait, status))
+			answer_wait(wait, status, true);
+	}
+	calls_look(fleet);
+}
+
+static void
+on_wait(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct fleet *fleet = arg;
+	const char *name = json_string_or(params, "worker", "");
+	const struct worker *w = state_find(&fleet->core->state, name);
+	struct waiting_call *wait;
+
+	if (w == NULL) {
+		fleet_refuse_unknown(fleet, call, name);
+		return;
+	}
+	wait = wait_new(fleet, call, params,
+	    json_int_or(params, "timeout_ms", 0), on_wait_timeout);
+	if (wants(wait, worker_status_name(w->status)))
+		answer_wait(wait, worker_status_name(w->status), true);
+}
+
+void
+calls_stop(struct fleet *fleet)
+{
+	struct waiting_call *wait;
+
+	while ((wait = TAILQ_FIRST(&fleet->calls)) != NULL) {
+		serve_refuse(wait->call, API_FAILED, "the daemon is stopping");
+		wait_free(wait);
+	}
+}
+
+/* --- reset, stop, pause ------------------------------------------------- */
 
 static void
 on_reset(void *arg, struct agent *agent, struct server_call *call,
@@ -171,6 +622,50 @@ on_reset(void *arg, struct agent *agent, struct server_call *call,
 	op_reset(agent, call);
 }
 
+struct stop {
+	struct worker_op op;
+	enum worker_status before;
+};
+
+/* A turn is interrupted. One that waits for a decision keeps its status: it
+ * needs no session for that. */
+static void
+stop_hold(struct operation *op)
+{
+	hold_begin(((struct stop *)op)->op.agent, true);
+	worker_op_write(op);
+}
+
+static struct json_object *
+stop_result_of(const struct stop *s)
+{
+	const struct worker *w = s->op.agent->worker;
+	struct json_object *result = json_object_new_object();
+
+	json_set_string(result, "worker", w->name);
+	json_set_string(
+	    result, "previous_status", worker_status_name(s->before));
+	json_set_string(result, "new_status", worker_status_name(w->status));
+	return result;
+}
+
+static void
+stop_end(struct operation *op, const struct err *err)
+{
+	struct stop *s = (struct stop *)op;
+
+	worker_op_release(&s->op);
+	worker_op_answer(&s->op, err, err == NULL ? stop_result_of(s) : NULL);
+	free(s);
+}
+
+static const struct operation_step stop_steps[] = {
+	{ .name = "hold", .run = stop_hold },
+	{ .name = "end-session", .run = worker_op_end_session },
+};
+
+OPERATION_KIND(stop_kind, "stop", stop_steps, stop_end);
+
 static void
 on_stop(void *arg, struct agent *agent, struct server_call *call,
     struct json_object *params)
@@ -181,7 +676,50 @@ on_stop(void *arg, struct agent *agent, struct server_call *call,
 	(void)params;
 	s = xcalloc(1, sizeof *s);
 	s->before = agent->worker->status;
-	worker_op_begin(&s->op, &kind, agent, call);
+	worker_op_begin(&s->op, &stop_kind, agent, call);
+}
+
+static void
+on_pause(void *arg, struct server_call *call, struct json_object *params)
+{
+	struct fleet *fleet = arg;
+	const struct state *state = &fleet->core->state;
+	const char *name = json_string_or(params, "worker", NULL);
+	struct json_object *result, *list;
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (name != NULL && fleet_find(fleet, name) == NULL) {
+		fleet_refuse_unknown(fleet, call, name);
+		return;
+	}
+	list = json_object_new_array();
+	for (size_t i = 0; i < state->count; i++) {
+		struct worker *w = state->workers[i];
+		unsigned others;
+		const char *what;
+
+		if (name != NULL && strcmp(name, w->name) != 0)
+			continue;
+		hold_begin(fleet_find(fleet, w->name), false);
+		json_object_array_add(list, json_object_new_string(w->name));
+		others = worker_holds(w) & ~(unsigned)WORKER_HOLD_PERSON;
+		what = "takes no new task";
+		if (w->status == WORKER_PAUSED)
+			what = "is paused";
+		else if (hold_has_to_wait(w))
+			what = "pauses at the end of its turn";
+		buf_addf(
+		    &text, "%s%s %s", text.len > 0 ? "\n" : "", w->name, what);
+		if (others != 0)
+			buf_adds(&text, ", and was already for: ");
+		worker_add_holds(others, &text);
+		buf_addc(&text, '.');
+	}
+	result = json_object_new_object();
+	json_set(result, "paused", list);
+	json_set_string(result, "message",
+	    text.len > 0 ? text.data : "There are no workers.");
+	serve_reply(fleet->core, call, result);
 }
 
 /* --- message, reject -------------------------------------------------- */
@@ -305,8 +843,14 @@ on_reject(void *arg, struct agent *agent, struct server_call *call,
 void
 worker_commands_register(struct fleet *fleet)
 {
-	serve_handle(fleet->core, "worker.add", on_add, fleet);
-	fleet_handle(fleet, "worker.nuke", on_nuke, NULL);
+	struct loop *loop = fleet->core->loop;
+
+	TAILQ_INIT(&fleet->calls);
+	fleet->look = loop_call_new(loop, look_at_calls, fleet);
+	fleet->settle = loop_call_new(loop, hold_settle, fleet);
+	serve_handle(fleet->core, "worker.wait", on_wait, fleet);
+	serve_handle(fleet->core, "worker.start", on_start, fleet);
+	serve_handle(fleet->core, "worker.pause", on_pause, fleet);
 	fleet_handle(fleet, "worker.reset", on_reset, NULL);
 	fleet_handle(fleet, "worker.stop", on_stop, NULL);
 	fleet_handle(fleet, "worker.message", on_message, NULL);

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
+/*
+ * An operation on a worker, the steps that several have, and the operations
+ * that everybody needs: salvage, park, reset, inspect.
+ */
+
 #include "base.h"
 #include "box-plan.h"
 #include "child.h"
 #include "emit.h"
+#include "fleet-private.h"
 #include "git-facts.h"
 #include "git-worktree.h"
 #include "inspection.h"
@@ -16,6 +22,227 @@
 #include "worker-op.h"
 #include "workplace.h"
 #include "workspace.h"
+
+/* --- salvage ------------------------------------------------------------ */
+
+enum {
+	SALVAGE_STEP_SAVE,
+	SALVAGE_STEP_ADD,
+	SALVAGE_STEP_SAVE_AGAIN
+};
+
+struct salvage {
+	struct operation op;
+	struct agent *agent;
+	enum salvage_then then;
+	char *onto, *head, *same;
+	bool check, find_base;
+	char ref[256], clean[GIT_ID_SIZE]; /* as in git_salvaged */
+	salvage_fn *fn;
+	void *arg;
+};
+
+void
+salvage_place(const struct agent *agent, bool check,
+    char stamp[SALVAGE_STAMP_SIZE], struct git_salvage *ret_what)
+{
+	const struct worker *w = agent->worker;
+	char now[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), now);
+	snprintf(stamp, SALVAGE_STAMP_SIZE, "%s%s%.16s",
+	    check && w->work_of != NULL ? "checks" : now,
+	    w->work_of != NULL ? "-" : "",
+	    w->work_of != NULL ? w->work_of : "");
+	*ret_what = (struct git_salvage){
+		.worker = w->name,
+		.branch = w->branch,
+		.onto = core_branch(agent->core),
+		.stamp = stamp,
+		.keep_as = check ? "checks" : NULL,
+	};
+}
+
+void
+salvage_tell(const struct agent *agent, const char *ref)
+{
+	if (ref[0] != '\0')
+		AGENT_EMIT(agent, EVENT_WORK_SALVAGED,
+		    .task = agent->worker->work_of, .ref = ref);
+}
+
+/* A folder that is no longer a valid worktree is kept for people. */
+static int
+keep_broken(const struct agent *agent)
+{
+	const struct worker *w = agent->worker;
+	cleanup_free char *kept = NULL;
+	char stamp[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), stamp);
+	kept = xasprintf("%s.broken-%s", w->worktree, stamp);
+	if (rename(w->worktree, kept) == -1)
+		return -errno;
+	AGENT_EMIT(agent, EVENT_WORKTREE_BROKEN, .path = kept);
+	return 0;
+}
+
+/* A worktree whose .git is gone is repaired; a clone had all in it. */
+static bool
+is_broken(const struct worker *w, const struct err *err)
+{
+	return err->code == -EUCLEAN ||
+	    (err->code == -ENOENT && w->clone && !worker_tree_is_clone(w) &&
+		file_is_dir(w->worktree));
+}
+
+/* Whatever git says of it, a worker can be removed: its folder stays for
+ * people. Not where a person can help: a repository inside with work of its
+ * own, a lock, the user's own tree. */
+static bool
+is_removed_anyway(const struct salvage *s, const struct err *err)
+{
+	return s->then == SALVAGE_REMOVE && err->code != -ENOTEMPTY &&
+	    err->code != -EBUSY && err->code != -EINVAL &&
+	    err->code != -ECANCELED && file_is_dir(s->agent->worker->worktree);
+}
+
+static void
+salvage_on_saved(
+    const struct git_salvaged *saved, const struct err *err, void *arg)
+{
+	struct salvage *s = arg;
+
+	bool anyway = err != NULL && is_removed_anyway(s, err);
+
+	if (err != NULL && (anyway || is_broken(s->agent->worker, err)) &&
+	    s->op.at == SALVAGE_STEP_SAVE && !s->op.stopping &&
+	    keep_broken(s->agent) == 0)
+		err = NULL;
+	if (saved != NULL && saved->base[0] != '\0' && !s->check) {
+		xstrset(&s->agent->worker->base, saved->base);
+		persist_changed(s->agent->core);
+	}
+	if (saved != NULL) {
+		snprintf(s->ref, sizeof s->ref, "%s", saved->ref);
+		snprintf(s->clean, sizeof s->clean, "%s", saved->clean);
+	}
+	if (!operation_arrived(&s->op, err))
+		return;
+	if (saved != NULL || s->op.at == SALVAGE_STEP_SAVE_AGAIN)
+		operation_done(&s->op);
+	else if (anyway)
+		operation_go(&s->op, SALVAGE_STEP_SAVE_AGAIN);
+	else
+		operation_next(
+		    &s->op); /* from the branch, which has the commits */
+}
+
+static void
+salvage_save(struct operation *op)
+{
+	struct salvage *s = (struct salvage *)op;
+	struct git *git = s->agent->core->git;
+	const char *dir = s->agent->worker->worktree;
+	struct git_reset reset = {
+		.head = s->head, .same = s->same, .find_base = s->find_base
+	};
+	char stamp[SALVAGE_STAMP_SIZE];
+
+	salvage_place(s->agent, s->check, stamp, &reset.keep);
+	reset.onto = s->onto != NULL ? s->onto : reset.keep.onto;
+	operation_await(op);
+	switch (s->then) {
+	case SALVAGE_ONLY:
+		git_salvage(git, dir, &reset.keep, salvage_on_saved, s);
+		break;
+	case SALVAGE_RESET:
+		git_reset(git, dir, &reset, salvage_on_saved, s);
+		break;
+	case SALVAGE_REMOVE:
+		git_remove(git, dir, &reset.keep, salvage_on_saved, s);
+		break;
+	}
+}
+
+static void
+salvage_add(struct operation *op)
+{
+	struct salvage *s = (struct salvage *)op;
+	const struct worker *w = s->agent->worker;
+
+	git_worktree_add(s->agent->core->git, w->worktree, w->branch,
+	    core_branch(s->agent->core), operation_on_done,
+	    operation_await(op));
+}
+
+/* If the folder exists, save from it; otherwise check out its branch first. */
+static void
+salvage_look(struct operation *op)
+{
+	struct salvage *s = (struct salvage *)op;
+
+	if (file_is_dir(s->agent->worker->worktree))
+		salvage_save(op);
+	else
+		operation_next(op);
+}
+
+static void
+salvage_end(struct operation *op, const struct err *err)
+{
+	struct salvage *s = (struct salvage *)op;
+	struct git_salvaged saved = { .ref = s->ref, .clean = s->clean };
+
+	s->agent->salvage = NULL;
+	if (err == NULL)
+		salvage_tell(s->agent, s->ref);
+	if (s->fn != NULL)
+		s->fn(err == NULL ? &saved : NULL, err, s->arg);
+	free(s->onto);
+	free(s->head);
+	free(s->same);
+	free(s);
+}
+
+static const struct operation_step salvage_steps[] = {
+	[SALVAGE_STEP_SAVE] = { .name = "save", .run = salvage_look },
+	[SALVAGE_STEP_ADD] = { .name = "add", .run = salvage_add },
+	[SALVAGE_STEP_SAVE_AGAIN] = { .name = "save-again",
+	    .run = salvage_save },
+};
+
+OPERATION_KIND(salvage_kind, "salvage", salvage_steps, salvage_end);
+
+void
+salvage_begin(struct agent *agent, const struct salvage_what *what,
+    salvage_fn *fn, void *arg)
+{
+	struct salvage *s = xcalloc(1, sizeof *s);
+
+	s->agent = agent;
+	s->then = what->then;
+	xstrset(&s->onto, what->onto);
+	xstrset(&s->head, what->head);
+	xstrset(&s->same, what->same);
+	s->check = what->check;
+	s->find_base = what->find_base;
+	s->fn = fn;
+	s->arg = arg;
+	agent->salvage = s;
+	operation_begin(&s->op, &salvage_kind, agent->core->loop, 0);
+}
+
+void
+salvage_drop(struct salvage *s)
+{
+	if (s == NULL)
+		return;
+	s->fn = NULL;
+	operation_drop(&s->op);
+}
+
+/* --- an operation ------------------------------------------------------- */
 
 /* Every command has its own deadline, up to a day in the settings; this one is
  * a last resort. */
@@ -131,85 +358,110 @@ worker_op_submodules(struct operation *op)
 		    operation_await(op));
 }
 
-/* --- add ---------------------------------------------------------------- */
+/* --- park ----------------------------------------------------------------- */
 
-static void
-add_worktree(struct operation *op)
-{
-	struct worker_op *add = (struct worker_op *)op;
-	struct core *core = add->agent->core;
-	const struct worker *w = add->agent->worker;
-
-	git_worktree_add(core->git, w->worktree, w->branch, core_branch(core),
-	    operation_on_done, operation_await(op));
-}
-
-/* Remove the worker again. */
-static void
-add_undo(struct worker_op *add, const struct err *err)
-{
-	struct agent *agent = add->agent;
-	struct core *core = agent->core;
-	cleanup_free char *name = xstrdup(agent->worker->name);
-
-	if (add->call == NULL)
-		failure_raise(core,
-		    &(struct failure){ .class = "worktree",
-			.worker = name,
-			.status = -1,
-			.reason = err->msg });
-	serve_fail(core, add->call, API_FAILED, err->msg);
-	agent_remove(agent);
-}
-
-static void
-add_end(struct operation *op, const struct err *err)
-{
-	struct worker_op *add = (struct worker_op *)op;
-	const struct worker *w = add->agent->worker;
-	struct json_object *result;
-
-	worker_op_release(add);
-	if (err != NULL && err->code == -ECANCELED) {
-		/* The next daemon creates its worktree. */
-		serve_fail(add->agent->core, add->call, API_FAILED, err->msg);
-	} else if (err != NULL) {
-		add_undo(add, err);
-	} else {
-		result = json_object_new_object();
-		json_set_string(result, "worker", w->name);
-		json_set_string(result, "branch", w->branch);
-		json_set_string(result, "worktree_path", w->worktree);
-		serve_reply(add->agent->core, add->call, result);
-	}
-	free(add);
-}
-
-static const struct operation_step add_steps[] = {
-	/* Save the worker before its worktree exists: after a crash the
-	 * worktree is created again. */
-	{ .name = "write", .run = worker_op_write },
-	{ .name = "worktree", .run = add_worktree },
-	{ .name = "submodules", .run = worker_op_submodules },
+struct park {
+	struct worker_op op;
+	enum worker_status status;
+	char *reason;
 };
 
-OPERATION_KIND(add_kind, "add", add_steps, add_end);
+/* The file it was saved to, NULL on failure; the caller frees it. */
+static char *
+save_screen(const struct agent *agent, const char *text)
+{
+	cleanup_free char *dir =
+	    workspace_path(agent->core->workspace, "logs/screens");
+	cleanup_free char *name = NULL, *file = NULL;
+	char stamp[CLOCK_STAMP_SIZE];
+
+	clock_format_compact(clock_wall_ms(), stamp);
+	name = xasprintf("%s-%s.txt", agent->worker->name, stamp);
+	file = file_join(dir, name);
+	if (text == NULL || file_mkdirs(dir, 0700, NULL) < 0 ||
+	    file_replace(file, text, strlen(text), 0600, NULL) < 0)
+		return NULL;
+	return take_ptr(&file);
+}
+
+static void
+on_screen(const char *text, void *arg)
+{
+	struct park *p = arg;
+	cleanup_free char *file = save_screen(p->op.agent, text);
+	char *reason;
+
+	if (file != NULL) {
+		reason = xasprintf("%s; its screen is in %s", p->reason, file);
+		free(p->reason);
+		p->reason = reason;
+	}
+	operation_on_over(arg);
+}
+
+static void
+park_screen(struct operation *op)
+{
+	struct park *p = (struct park *)op;
+
+	session_screen(p->op.agent->session, on_screen, operation_await(op));
+}
+
+static void
+park_worker(struct operation *op)
+{
+	struct park *p = (struct park *)op;
+	struct agent *agent = p->op.agent;
+
+	agent_move(agent, p->status, p->reason);
+	AGENT_EMIT(agent, EVENT_WORKER_PARKED, .reason = p->reason);
+	session_end(agent->session, operation_on_over, operation_await(op));
+}
+
+static void
+park_end(struct operation *op, const struct err *err)
+{
+	struct park *p = (struct park *)op;
+
+	(void)err; /* only if the daemon stops, which also ends the session */
+	worker_op_release(&p->op);
+	free(p->reason);
+	free(p);
+}
+
+static const struct operation_step park_steps[] = {
+	{ .name = "screen", .run = park_screen },
+	{ .name = "pause", .run = park_worker },
+};
+
+OPERATION_KIND(park_kind, "park", park_steps, park_end);
+
+/* status: paused, or error. */
+static void
+op_park(struct agent *agent, enum worker_status status, const char *reason)
+{
+	struct park *p = xcalloc(1, sizeof *p);
+
+	p->status = status;
+	p->reason = xstrdup(reason);
+	worker_op_begin(&p->op, &park_kind, agent, NULL);
+}
 
 void
-op_add(struct fleet *fleet, const char *name, struct server_call *call)
+agent_park(struct agent *agent, const char *reason)
 {
-	struct core *core = fleet->core;
-	struct worker_op *add = xcalloc(1, sizeof *add);
-	struct worker *w = worker_new(name, clock_wall_ms());
-	cleanup_free char *dir = workspace_resolve(core->workspace,
-	    settings_string(core->settings, "repo.worktree_dir"));
+	if (agent_is_taken(agent) || agent->core->stopping)
+		return;
+	op_park(agent, WORKER_PAUSED, reason);
+}
 
-	w->worktree = file_join(dir, name);
-	w->branch = xasprintf("%s%s",
-	    settings_string(core->settings, "repo.branch_prefix"), name);
-	state_add(&core->state, w);
-	state_give_indexes(&core->state);
-	worker_op_begin(add, &add_kind, agent_new(fleet, w), call);
+void
+agent_give_up(struct agent *agent, const char *reason)
+{
+	if (agent_is_taken(agent) || agent->core->stopping)
+		return;
+	op_park(
+	    agent, fleet_drives(agent) ? WORKER_ERROR : WORKER_PAUSED, reason);
 }
 
 /* --- reset -------------------------------------------------------------- */
@@ -334,161 +586,6 @@ op_reset(struct agent *agent, struct server_call *call)
 	r->before = agent->worker->status;
 	AGENT_EMIT(agent, EVENT_WORKER_LOST, .reason = "its worker was reset");
 	worker_op_begin(&r->op, &reset_kind, agent, call);
-}
-
-/* --- nuke --------------------------------------------------------------- */
-
-#define BOX_DEADLINE_MS (10 * 60 * 1000)
-
-struct nuke {
-	struct worker_op op; /* first */
-	struct child *child; /* that runs now; NULL = none */
-	struct buf warning; /* teardown_command has failed */
-};
-
-/* It is removed all the same. */
-static void
-on_torn_down(const struct child_result *result, void *arg)
-{
-	struct nuke *n = arg;
-	struct agent *agent = n->op.agent;
-
-	n->child = NULL;
-	if (!child_succeeded(result) && !result->cancelled) {
-		buf_adds(&n->warning, "repo.teardown_command ");
-		child_result_describe(result, &n->warning);
-		AGENT_EMIT(
-		    agent, EVENT_TEARDOWN_FAILED, .reason = n->warning.data);
-	}
-	operation_on_over(&n->op.op);
-}
-
-static void
-tear_down(struct operation *op)
-{
-	struct nuke *n = (struct nuke *)op;
-	struct agent *agent = n->op.agent;
-	const char *command =
-	    settings_string(agent->core->settings, "repo.teardown_command");
-	struct err err = { 0 };
-	bool boxed;
-
-	if (command[0] == '\0' || !file_is_dir(agent->worker->worktree)) {
-		operation_next(op);
-	} else if (tree_command_spawn(agent, command, "repo.setup_timeout",
-		       on_torn_down, n, &n->child, &boxed, &err) < 0) {
-		buf_addf(&n->warning, "repo.teardown_command: %s", err.msg);
-		operation_next(op);
-	} else {
-		operation_await(op);
-	}
-}
-
-static void
-cancel_tear_down(struct operation *op)
-{
-	struct nuke *n = (struct nuke *)op;
-
-	if (n->child != NULL)
-		child_cancel(n->child);
-}
-
-static void
-remove_worktree(struct operation *op)
-{
-	worker_op_salvage((struct worker_op *)op,
-	    &(struct salvage_what){ .then = SALVAGE_REMOVE }, NULL);
-}
-
-static void
-on_box_removed(const struct child_result *result, void *arg)
-{
-	struct nuke *n = arg;
-
-	(void)result; /* what is left does no harm */
-	n->child = NULL;
-	operation_on_over(&n->op.op);
-}
-
-/* Its temporary files, and what its sandbox kept: Claude Code's folder, and a
- * cache that may be too large to be removed by ourselves. */
-static void
-remove_box(struct operation *op)
-{
-	struct nuke *n = (struct nuke *)op;
-	const struct agent *agent = n->op.agent;
-	cleanup_free char *name = xasprintf("box/%s", agent->worker->name);
-	cleanup_free char *dir = workspace_path(agent->core->workspace, name);
-	cleanup_free char *tmpdir =
-	    workplace_tmpdir(agent->core->workspace, agent->worker->index);
-	const char *const argv[] = { "rm", "-rf", "--", dir, tmpdir, NULL };
-	const struct child_spec spec = { .argv = argv,
-		.deadline_ms = BOX_DEADLINE_MS };
-
-	if ((!file_exists(dir) && !file_exists(tmpdir)) ||
-	    child_spawn(agent->core->loop, &spec, on_box_removed, n, &n->child,
-		NULL) < 0)
-		operation_next(op);
-	else
-		operation_await(op);
-}
-
-static void
-forget_worker(struct nuke *nuke)
-{
-	struct worker_op *n = &nuke->op;
-	struct agent *agent = n->agent;
-	struct core *core = agent->core;
-	cleanup_free char *name = xstrdup(agent->worker->name);
-	struct json_object *result = json_object_new_object();
-
-	json_set_string(result, "worker", name);
-	json_set_string(result, "salvage", n->salvage);
-	if (nuke->warning.len > 0)
-		json_set_string(result, "warning", nuke->warning.data);
-	agent_remove(agent);
-	EMIT(core, EVENT_WORKER_GONE, .worker = name);
-	serve_reply(core, n->call, result);
-}
-
-static void
-nuke_end(struct operation *op, const struct err *err)
-{
-	struct worker_op *n = (struct worker_op *)op;
-	struct nuke *nuke = (struct nuke *)op;
-
-	if (nuke->child != NULL)
-		child_release(nuke->child);
-	worker_op_release(n);
-	if (err != NULL && err->code != -ECANCELED)
-		agent_move(n->agent, WORKER_ERROR, err->msg);
-	if (err != NULL)
-		worker_op_answer(n, err, NULL);
-	else
-		forget_worker(nuke);
-	buf_release(&nuke->warning);
-	free(nuke);
-}
-
-/* A removal cannot be undone, so it is finished once begun. */
-static const struct operation_step nuke_steps[] = {
-	{ .name = "end-session", .run = worker_op_end_session },
-	{ .name = "teardown", .run = tear_down, .cancel = cancel_tear_down },
-	{ .name = "remove", .run = remove_worktree, .firm = true },
-	{ .name = "remove-box", .run = remove_box, .firm = true },
-};
-
-OPERATION_KIND(nuke_kind, "nuke", nuke_steps, nuke_end);
-
-void
-op_nuke(struct agent *agent, struct server_call *call)
-{
-	struct nuke *n = xcalloc(1, sizeof *n);
-
-	buf_init(&n->warning);
-	AGENT_EMIT(
-	    agent, EVENT_WORKER_LOST, .reason = "its worker was removed");
-	worker_op_begin(&n->op, &nuke_kind, agent, call);
 }
 
 /* --- inspect ------------------------------------------------------------ */
@@ -634,4 +731,72 @@ op_inspect(struct agent *agent, struct server_call *call,
 	inspect->fn = fn;
 	inspect->arg = arg;
 	worker_op_begin(&inspect->op, &inspect_kind, agent, call);
+}
+
+/* --- methods on one worker -------------------------------------------- */
+
+void
+fleet_refuse_unknown(
+    const struct fleet *fleet, struct server_call *call, const char *name)
+{
+	const struct state *state = &fleet->core->state;
+	cleanup_buf struct buf words = BUF_INIT;
+
+	buf_addf(&words, "there is no worker %s", name);
+	buf_adds(&words,
+	    state->count == 0 ?
+		", and there are no others; add one with: llmc add NAME" :
+		"; the workers are:");
+	for (size_t i = 0; i < state->count; i++)
+		buf_addf(&words, " %s", state->workers[i]->name);
+	serve_refuse(call, API_UNKNOWN, "%s", words.data);
+}
+
+struct fleet_method {
+	struct fleet *fleet;
+	fleet_worker_fn *fn;
+	void *arg;
+	struct fleet_method *next;
+};
+
+static void
+on_call(void *arg, struct server_call *call, struct json_object *params)
+{
+	const struct fleet_method *method = arg;
+	const char *name = json_string_or(params, "worker", "");
+	struct agent *agent = fleet_find(method->fleet, name);
+
+	if (agent == NULL)
+		fleet_refuse_unknown(method->fleet, call, name);
+	else if (agent_is_taken(agent))
+		serve_refuse(call, API_BUSY,
+		    "another operation on it is in progress; try again in a "
+		    "moment");
+	else
+		method->fn(method->arg, agent, call, params);
+}
+
+void
+fleet_methods_free(struct fleet *fleet)
+{
+	struct fleet_method *m;
+
+	while ((m = fleet->methods) != NULL) {
+		fleet->methods = m->next;
+		free(m);
+	}
+}
+
+void
+fleet_handle(
+    struct fleet *fleet, const char *method, fleet_worker_fn *fn, void *arg)
+{
+	struct fleet_method *m = xcalloc(1, sizeof *m);
+
+	m->fleet = fleet;
+	m->fn = fn;
+	m->arg = arg;
+	m->next = fleet->methods;
+	fleet->methods = m;
+	serve_handle(fleet->core, method, on_call, m);
 }

@@ -106,8 +106,8 @@ void op_nuke(struct agent *agent, struct server_call *call);
 void op_reset(struct agent *agent, struct server_call *call);
 
 /*
- * The commands for a worker: add, remove, reset or stop it, send it a message,
- * reject its work. start-queue.c gives it a task; landing is the floor above.
+ * The commands for a worker: give it a task, reset or stop it, send it a
+ * message, reject its work; landing is the floor above.
  */
 
 /* Registers the methods. */
@@ -166,9 +166,6 @@ bool turn_end_is_due(const struct agent *agent);
  * soon as it has nothing to do; one that waits for a decision keeps its status.
  */
 
-/* Registers worker.pause. */
-void hold_register(struct fleet *fleet);
-
 /* Mark it, and pause it if nothing is in progress; with `now`, in the middle of
  * a turn, too, for a caller who ends its session. */
 void hold_begin(struct agent *agent, bool now);
@@ -176,6 +173,12 @@ void hold_begin(struct agent *agent, bool now);
 /* Its turn has ended, and this is its next prompt. True: it is on hold, so it
  * is paused, and gets the prompt when it is resumed. */
 bool hold_turn_ended(struct agent *agent, const char *text);
+
+/* Pause those on hold that have become idle, or wait for others. */
+void hold_settle(void *fleet);
+
+/* Is it in the middle of something, that a hold lets it finish? */
+bool hold_has_to_wait(const struct worker *worker);
 
 struct hold_change {
 	unsigned cleared, left; /* sets of enum worker_hold */
