@@ -2,7 +2,7 @@
 
 /* Gemini CLI: how it is launched, what its hooks and its chat file say. */
 #include "claude-world.h"
-#include "gemini.h"
+#include "agent-kind.h"
 #include "transcript-parser.h"
 
 static struct json_object *

@@ -7,7 +7,7 @@
 #include "base.h"
 #include "agent.h"
 #include "book-history.h"
-#include "git-diff.h"
+#include "git-candidate.h"
 #include "git-facts.h"
 #include "landing-private.h"
 #include "rpc.h"

@@ -202,6 +202,23 @@ int agent_prepare_console(
 /* Does the variable ("K=V") belong to this kind? kind may be NULL. */
 bool agent_owns(const struct agent_kind *kind, const char *variable);
 
+/* --- what a kind writes, in the form of Claude Code's transcripts ----------
+ */
+
+/* A line of Codex's rollout file, owned by the caller; NULL = it says nothing
+ * that is counted, or is none of its lines. model: that of the lines before,
+ * owned; it may change. */
+struct json_object *codex_line(struct json_object *line, char **model);
+
+/* Is it a line of Gemini's chat file? And that line, owned by the caller; NULL
+ * = it says nothing that is counted. */
+bool gemini_is_line(struct json_object *line);
+struct json_object *gemini_line(struct json_object *line);
+
+/* Has a conversation of Gemini a message? In the folder that the environment
+ * names, if that is of this kind. */
+bool gemini_can_resume(const char *id);
+
 /* --- for the kinds -------------------------------------------------------- */
 
 /* A file of the session; the caller frees. */

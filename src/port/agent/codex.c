@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "agent-kind.h"
-#include "codex.h"
 #include "hook-event.h"
 #include "mcp.h"
 #include "tool-scope.h"

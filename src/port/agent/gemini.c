@@ -9,7 +9,6 @@
 
 #include "agent-kind.h"
 #include "box.h"
-#include "gemini.h"
 #include "guard.h"
 #include "hook-event.h"
 #include "mcp.h"

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <termios.h>
 
+#include "agent-kind.h"
 #include "child.h"
-#include "gemini.h"
 #include "hook-event.h"
 #include "loop.h"
 #include "stream.h"

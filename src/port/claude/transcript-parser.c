@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "codex.h"
-#include "gemini.h"
+#include "agent-kind.h"
 #include "id.h"
 #include "tail.h"
 #include "transcript-parser.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
+/* Questions to git that are waited for, and how what git prints is read. */
+
 #include "base.h"
 #include "child.h"
 #include "git-ask.h"
@@ -10,6 +12,9 @@
 #define GIT_DEADLINE_MS 20000
 #define GIT_ARGS_MAX    32
 #define INDEX_MAX       (4 * 1024 * 1024)
+/* The program that started this one limits the time. */
+#define ARTIFACT_MS       ((int64_t)3600 * 1000)
+#define ARTIFACT_LIST_MAX ((size_t)4 * 1024 * 1024)
 
 static void
 add_trimmed(struct buf *out, const struct child_output *output)
@@ -273,4 +278,472 @@ uncommitted_describe(const struct workspace *workspace,
 	    overlap ? "; work that touches these files waits" :
 		      "; no work lands meanwhile");
 	return true;
+}
+
+/* --- files of a commit --------------------------------------------------- */
+
+/* Run git with these words behind its own; all that it prints is in out. */
+static int
+ask_long(const char *root, const char *const *words, const struct buf *input,
+    size_t max, struct buf *out, struct err *err)
+{
+	cleanup_strv char **argv = NULL;
+	struct child_spec spec = { .env = git_env,
+		.deadline_ms = ARTIFACT_MS,
+		.output_max = 2 * max + 2 };
+	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf complaint = BUF_INIT;
+	int r;
+
+	strv_add(&argv, "git");
+	strv_add(&argv, "-C");
+	strv_add(&argv, root);
+	strv_add(&argv, "--literal-pathspecs");
+	strv_add_all(&argv, words);
+	spec.argv = strv_const(argv);
+	if (input != NULL) {
+		spec.input = input->data;
+		spec.input_len = input->len;
+	}
+	r = child_run(&spec, &result, err);
+	if (r < 0)
+		return r;
+	if (!child_succeeded(&result)) {
+		child_output_text(&result.err, &complaint);
+		return err_set(
+		    err, -EIO, "git %s: %s", words[0], complaint.data);
+	}
+	if (result.out.total > max)
+		return err_set(
+		    err, -EFBIG, "git %s printed too much", words[0]);
+	buf_add(out, result.out.head.data, result.out.head.len);
+	buf_add(out, result.out.tail.data, result.out.tail.len);
+	return 0;
+}
+
+static int
+list_artifacts(const char *root, const char *commit,
+    const struct git_artifact *artifacts, size_t count, struct buf *out,
+    struct err *err)
+{
+	cleanup_strv char **words = NULL;
+	size_t named = 0;
+
+	strv_add(&words, "ls-tree");
+	strv_add(&words, "-z");
+	strv_add(&words, "--full-tree");
+	strv_add(&words, commit);
+	strv_add(&words, "--");
+	for (size_t i = 0; i < count; i++)
+		if (artifacts[i].path[0] != '\0') {
+			strv_add(&words, artifacts[i].path);
+			named++;
+		}
+	/* Without a path it would list all of them. */
+	return commit[0] == '\0' || named == 0 ?
+	    0 :
+	    ask_long(
+		root, strv_const(words), NULL, ARTIFACT_LIST_MAX, out, err);
+}
+
+/* "100644 blob <id>\tpath", for this path; NULL = there is none. */
+static const char *
+entry_of(const struct buf *text, const char *path)
+{
+	struct git_records records;
+	const char *record, *tab;
+
+	git_records_init(&records, text->data, text->len);
+	while ((record = git_records_next(&records)) != NULL) {
+		tab = strchr(record, '\t');
+		if (tab != NULL && strcmp(tab + 1, path) == 0)
+			return record;
+	}
+	return NULL;
+}
+
+static void
+id_of(const char *entry, char out[GIT_ID_SIZE])
+{
+	const char *id = entry == NULL ? NULL : git_records_skip(entry, 2);
+	size_t len = id == NULL ? 0 : strcspn(id, "\t");
+
+	if (len >= GIT_ID_SIZE)
+		len = 0;
+	if (len > 0)
+		memcpy(out, id, len);
+	out[len] = '\0';
+}
+
+static void
+read_entry(
+    const struct buf *now, const struct buf *before, struct git_artifact *a)
+{
+	const char *entry = entry_of(now, a->path);
+	char old_id[GIT_ID_SIZE];
+
+	a->kind = ARTIFACT_MISSING;
+	a->size = 0;
+	if (entry == NULL || a->path[0] == '\0')
+		return;
+	if (text_begins(entry, "100644 ") || text_begins(entry, "100755 "))
+		a->kind = ARTIFACT_FILE;
+	else if (text_begins(entry, "120000 "))
+		a->kind = ARTIFACT_LINK;
+	else
+		a->kind = ARTIFACT_OTHER;
+	id_of(entry, a->id);
+	id_of(entry_of(before, a->path), old_id);
+	a->changed = strcmp(a->id, old_id) != 0;
+}
+
+int
+git_artifact_find(const char *root, const char *commit, const char *base,
+    struct git_artifact *artifacts, size_t count, struct err *err)
+{
+	cleanup_buf struct buf now = BUF_INIT, before = BUF_INIT;
+	int r = list_artifacts(root, commit, artifacts, count, &now, err);
+
+	if (r == 0)
+		r = list_artifacts(root, base, artifacts, count, &before, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		read_entry(&now, &before, &artifacts[i]);
+	{
+		const char *const words[] = { "cat-file",
+			"--batch-check=%(objectsize)", NULL };
+		cleanup_buf struct buf input = BUF_INIT, out = BUF_INIT;
+		const char *line;
+
+		/* Only of those that were changed: others may not even be
+		 * here, where a repository was cloned in part. */
+		r = 0;
+		for (size_t i = 0; i < count; i++)
+			if (artifacts[i].kind == ARTIFACT_FILE &&
+			    artifacts[i].changed)
+				buf_addf(&input, "%s\n", artifacts[i].id);
+		if (input.len > 0)
+			r = ask_long(
+			    root, words, &input, ARTIFACT_LIST_MAX, &out, err);
+		line = out.data;
+		for (size_t i = 0; r == 0 && i < count; i++) {
+			cleanup_free char *text = NULL;
+			size_t len = strcspn(line, "\n");
+
+			if (artifacts[i].kind != ARTIFACT_FILE ||
+			    !artifacts[i].changed)
+				continue;
+			text = xstrndup(line, len);
+			if (!text_parse_int(
+				text, 0, INT64_MAX, &artifacts[i].size))
+				r = err_set(err, -EIO,
+				    "%s: git cannot read it (%s)",
+				    artifacts[i].path, text);
+			line += len + (line[len] == '\n');
+		}
+		return r;
+	}
+}
+
+int
+git_artifact_read(const char *root, const struct git_artifact *artifact,
+    size_t max, struct buf *out, struct err *err)
+{
+	const char *const words[] = { "cat-file", "blob", artifact->id, NULL };
+
+	return ask_long(root, words, NULL, max, out, err);
+}
+
+/* --- what git prints ---------------------------------------------------- */
+
+void
+git_records_init(struct git_records *records, const char *out, size_t len)
+{
+	records->at = out;
+	records->end = out + len;
+}
+
+const char *
+git_records_next(struct git_records *records)
+{
+	const char *record = records->at;
+
+	if (record >= records->end)
+		return NULL;
+	records->at += strnlen(record, (size_t)(records->end - record)) + 1;
+	return record;
+}
+
+const char *
+git_records_skip(const char *s, int n)
+{
+	for (; s != NULL && n > 0; n--) {
+		s = strchr(s, ' ');
+		if (s != NULL)
+			s++;
+	}
+	return s;
+}
+
+bool
+git_records_word(const char *s, char *out, size_t size)
+{
+	size_t len;
+
+	if (s == NULL)
+		return false;
+	len = strcspn(s, " ");
+	if (len == 0 || len >= size)
+		return false;
+	memcpy(out, s, len);
+	out[len] = '\0';
+	return true;
+}
+
+/* --- changes ------------------------------------------------------------ */
+
+static int
+change_compare(const void *a, const void *b)
+{
+	const struct git_change *left = a, *right = b;
+
+	return strcmp(left->path, right->path);
+}
+
+/* ":old-mode new-mode old-id new-id S" */
+static bool
+change_parse(const char *record, struct git_change *change)
+{
+	const char *status = git_records_skip(record, 4);
+
+	if (record[0] != ':' || status == NULL || status[0] == '\0')
+		return false;
+	change->status = status[0];
+	return git_records_word(
+		   record + 1, change->old_mode, sizeof change->old_mode) &&
+	    git_records_word(git_records_skip(record, 1), change->mode,
+		sizeof change->mode) &&
+	    git_records_word(git_records_skip(record, 2), change->old_id,
+		sizeof change->old_id) &&
+	    git_records_word(
+		git_records_skip(record, 3), change->id, sizeof change->id);
+}
+
+void
+git_changes_parse(struct git_changes *changes, const char *out, size_t len)
+{
+	struct git_records records;
+	const char *record;
+	size_t cap = 0;
+
+	git_changes_release(changes);
+	git_records_init(&records, out, len);
+	while ((record = git_records_next(&records)) != NULL) {
+		struct git_change change = { 0 };
+
+		if (!change_parse(record, &change))
+			continue;
+		change.path = git_records_next(&records);
+		if (change.path == NULL)
+			break;
+		if (changes->count == cap) {
+			cap = cap == 0 ? 16 : cap * 2;
+			changes->v =
+			    xreallocarray(changes->v, cap, sizeof *changes->v);
+		}
+		changes->v[changes->count++] = change;
+	}
+	if (changes->count > 0)
+		qsort(changes->v, changes->count, sizeof *changes->v,
+		    change_compare);
+}
+
+void
+git_changes_release(struct git_changes *changes)
+{
+	free(changes->v);
+	memset(changes, 0, sizeof *changes);
+}
+
+const struct git_change *
+git_changes_find(const struct git_changes *changes, const char *path)
+{
+	struct git_change key = { .path = path };
+
+	if (changes->count == 0)
+		return NULL;
+	return bsearch(&key, changes->v, changes->count, sizeof *changes->v,
+	    change_compare);
+}
+
+bool
+git_changes_below(const struct git_changes *changes, const char *path)
+{
+	cleanup_free char *folder = xasprintf("%s/", path);
+	size_t low = 0, high = changes->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(changes->v[middle].path, folder) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < changes->count &&
+	    strncmp(changes->v[low].path, folder, strlen(folder)) == 0;
+}
+
+/* --- lists -------------------------------------------------------------- */
+
+void
+git_list_add(struct git_list *list, const char *text)
+{
+	if (list->count == list->cap) {
+		list->cap = list->cap == 0 ? 16 : list->cap * 2;
+		list->v = xreallocarray(list->v, list->cap, sizeof *list->v);
+	}
+	list->v[list->count++] = text;
+}
+
+void
+git_list_remove(struct git_list *list, const char *text)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->v[i], text) != 0)
+			list->v[kept++] = list->v[i];
+	list->count = kept;
+}
+
+void
+git_list_release(struct git_list *list)
+{
+	free(list->v);
+	memset(list, 0, sizeof *list);
+}
+
+/* --- what git status prints ----------------------------------------------- */
+
+static bool
+status_header(const char *record, struct git_status_entry *entry)
+{
+	static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
+
+	if (strncmp(record, oid, strlen(oid)) == 0) {
+		entry->kind = GIT_STATUS_HEAD;
+		entry->text = record + strlen(oid);
+		if (strcmp(entry->text, "(initial)") == 0)
+			entry->text = "";
+		return true;
+	}
+	if (strncmp(record, head, strlen(head)) == 0) {
+		entry->kind = GIT_STATUS_BRANCH;
+		entry->text = record + strlen(head);
+		if (strcmp(entry->text, "(detached)") == 0)
+			entry->text = "";
+		return true;
+	}
+	return false;
+}
+
+static bool
+status_changed(const char *record, struct git_status_entry *entry)
+{
+	entry->kind = GIT_STATUS_CHANGED;
+	entry->text = git_records_skip(record, 8);
+	entry->staged = entry->text != NULL && record[2] != '.';
+	entry->unstaged = entry->text != NULL && record[3] != '.';
+	entry->submodule =
+	    entry->text != NULL && git_records_skip(record, 2)[0] == 'S';
+	return entry->text != NULL &&
+	    git_records_word(git_records_skip(record, 6), entry->head_id,
+		sizeof entry->head_id) &&
+	    git_records_word(git_records_skip(record, 7), entry->index_id,
+		sizeof entry->index_id);
+}
+
+bool
+git_status_next(struct git_records *records, struct git_status_entry *ret_entry)
+{
+	const char *record;
+	bool good;
+
+	while ((record = git_records_next(records)) != NULL) {
+		struct git_status_entry entry = { 0 };
+
+		switch (record[0]) {
+		case '#':
+			good = status_header(record, &entry);
+			break;
+		case '1':
+			good = status_changed(record, &entry);
+			break;
+		case 'u':
+			entry.kind = GIT_STATUS_UNMERGED;
+			entry.text = git_records_skip(record, 10);
+			good = entry.text != NULL;
+			break;
+		case '?':
+			entry.kind = GIT_STATUS_UNTRACKED;
+			entry.text = git_records_skip(record, 1);
+			good = entry.text != NULL;
+			break;
+		default:
+			good = false;
+		}
+		if (good) {
+			*ret_entry = entry;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- worktrees ---------------------------------------------------------- */
+
+void
+git_trees_parse(struct git_trees *trees, const char *out, size_t len)
+{
+	static const char worktree[] = "worktree ";
+	struct git_records records;
+	const char *record;
+
+	git_trees_release(trees);
+	git_records_init(&records, out, len);
+	while ((record = git_records_next(&records)) != NULL) {
+		if (text_begins(record, worktree)) {
+			trees->v = xreallocarray(
+			    trees->v, trees->count + 1, sizeof *trees->v);
+			trees->v[trees->count++] = (struct git_tree){
+				.path = xstrdup(record + strlen(worktree))
+			};
+		} else if (trees->count > 0) {
+			struct git_tree *tree = &trees->v[trees->count - 1];
+			static const char branch[] = "branch ";
+
+			if (text_begins(record, branch) && tree->branch == NULL)
+				tree->branch = xstrdup(record + strlen(branch));
+			else if (strcmp(record, "locked") == 0)
+				tree->locked = true;
+			else if (text_begins(record, "locked ")) {
+				tree->locked = true;
+				tree->unfinished =
+				    strcmp(record + 7, "initializing") == 0;
+			}
+		}
+	}
+}
+
+void
+git_trees_release(struct git_trees *trees)
+{
+	for (size_t i = 0; i < trees->count; i++) {
+		free(trees->v[i].path);
+		free(trees->v[i].branch);
+	}
+	free(trees->v);
+	memset(trees, 0, sizeof *trees);
 }

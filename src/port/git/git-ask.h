@@ -8,6 +8,8 @@
 #define GIT_ASK_H
 
 #include "child.h"
+#include "contract.h"
+#include "git.h"
 
 struct buf;
 struct err;
@@ -55,5 +57,29 @@ bool git_ask_branch_exists(const char *dir, const char *branch);
  * out, or git does not answer. */
 bool uncommitted_describe(const struct workspace *workspace,
     const struct settings *settings, struct buf *out);
+
+/*
+ * Files of a commit, found without a worktree: only what the commit itself has
+ * counts, no link is followed, and no filter runs. For a program of its own,
+ * since it may take long.
+ */
+
+struct git_artifact {
+	const char *path; /* set by the caller, as git writes it; "" = none */
+	enum artifact_kind kind;
+	char id[GIT_ID_SIZE]; /* of its blob */
+	bool changed; /* since the base */
+	int64_t size; /* if it is a file that was changed; else 0 */
+};
+
+/* Look the paths up in a commit and compare them with another one. commit and
+ * base are full ids; commit "": none of them is there; base "": all of them are
+ * new. Negative errno. */
+int git_artifact_find(const char *root, const char *commit, const char *base,
+    struct git_artifact *artifacts, size_t count, struct err *err);
+
+/* Append the contents of one that was found, which has at most max bytes. */
+int git_artifact_read(const char *root, const struct git_artifact *artifact,
+    size_t max, struct buf *out, struct err *err);
 
 #endif

@@ -10,50 +10,6 @@
 
 static const char heads[] = "refs/heads/";
 
-void
-git_trees_parse(struct git_trees *trees, const char *out, size_t len)
-{
-	static const char worktree[] = "worktree ";
-	struct git_records records;
-	const char *record;
-
-	git_trees_release(trees);
-	git_records_init(&records, out, len);
-	while ((record = git_records_next(&records)) != NULL) {
-		if (text_begins(record, worktree)) {
-			trees->v = xreallocarray(
-			    trees->v, trees->count + 1, sizeof *trees->v);
-			trees->v[trees->count++] = (struct git_tree){
-				.path = xstrdup(record + strlen(worktree))
-			};
-		} else if (trees->count > 0) {
-			struct git_tree *tree = &trees->v[trees->count - 1];
-			static const char branch[] = "branch ";
-
-			if (text_begins(record, branch) && tree->branch == NULL)
-				tree->branch = xstrdup(record + strlen(branch));
-			else if (strcmp(record, "locked") == 0)
-				tree->locked = true;
-			else if (text_begins(record, "locked ")) {
-				tree->locked = true;
-				tree->unfinished =
-				    strcmp(record + 7, "initializing") == 0;
-			}
-		}
-	}
-}
-
-void
-git_trees_release(struct git_trees *trees)
-{
-	for (size_t i = 0; i < trees->count; i++) {
-		free(trees->v[i].path);
-		free(trees->v[i].branch);
-	}
-	free(trees->v);
-	memset(trees, 0, sizeof *trees);
-}
-
 /* Resolve links; if the path does not exist, only those of its folder. */
 static char *
 real_path(const char *path)

@@ -2,7 +2,9 @@
 
 #include "base.h"
 
+#include <ctype.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/queue.h>
 
 #include "child.h"
@@ -648,79 +650,108 @@ git_free(struct git *git)
 	free(git);
 }
 
-/* --- what git status prints ----------------------------------------------- */
+/* --- lock files of gits that were killed -------------------------------- */
 
-static bool
-status_header(const char *record, struct git_status_entry *entry)
+#define FRESH_MS 2000
+#define LINK_MAX 4096
+
+/* "Unable to create '/r/.git/worktrees/w/index.lock': File exists." The caller
+ * frees. */
+static char *
+complained_of(const char *complaint)
 {
-	static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
+	static const char before[] = "Unable to create '";
+	static const char after[] = ".lock': File exists";
+	const char *at = strstr(complaint, before), *end;
 
-	if (strncmp(record, oid, strlen(oid)) == 0) {
-		entry->kind = GIT_STATUS_HEAD;
-		entry->text = record + strlen(oid);
-		if (strcmp(entry->text, "(initial)") == 0)
-			entry->text = "";
-		return true;
-	}
-	if (strncmp(record, head, strlen(head)) == 0) {
-		entry->kind = GIT_STATUS_BRANCH;
-		entry->text = record + strlen(head);
-		if (strcmp(entry->text, "(detached)") == 0)
-			entry->text = "";
-		return true;
-	}
-	return false;
+	if (at == NULL)
+		return NULL;
+	at += strlen(before);
+	end = strstr(at, after);
+	return end == NULL ? NULL :
+			     xstrndup(at, (size_t)(end - at) + strlen(".lock"));
+}
+
+/* Is it directly in the git directory of this linked worktree? */
+static bool
+is_own(const char *dir, const char *lock)
+{
+	const char *slash = strrchr(lock, '/');
+	cleanup_free char *path = file_join(dir, ".git");
+	cleanup_free char *gitdir = NULL, *folder = NULL;
+	struct stat own, other;
+
+	if (slash == NULL || file_is_dir(path))
+		return false;
+	gitdir = git_dirs_gitdir(dir);
+	folder = xstrndup(lock, (size_t)(slash - lock));
+	return gitdir != NULL && stat(gitdir, &own) == 0 &&
+	    stat(folder, &other) == 0 && own.st_dev == other.st_dev &&
+	    own.st_ino == other.st_ino;
+}
+
+/* May this process, into which we may not look, have made a file of `owner`?
+ * Only a process of the same user, or any (NULL). */
+static bool
+may_be(const char *pid, const uid_t *owner)
+{
+	cleanup_free char *path = xasprintf("/proc/%s", pid);
+	struct stat st;
+
+	return owner == NULL || (stat(path, &st) == 0 && st.st_uid == *owner);
 }
 
 static bool
-status_changed(const char *record, struct git_status_entry *entry)
+is_git_in(const char *pid, const char *dir, bool below, const uid_t *owner)
 {
-	entry->kind = GIT_STATUS_CHANGED;
-	entry->text = git_records_skip(record, 8);
-	entry->staged = entry->text != NULL && record[2] != '.';
-	entry->unstaged = entry->text != NULL && record[3] != '.';
-	entry->submodule =
-	    entry->text != NULL && git_records_skip(record, 2)[0] == 'S';
-	return entry->text != NULL &&
-	    git_records_word(git_records_skip(record, 6), entry->head_id,
-		sizeof entry->head_id) &&
-	    git_records_word(git_records_skip(record, 7), entry->index_id,
-		sizeof entry->index_id);
+	cleanup_free char *comm = xasprintf("/proc/%s/comm", pid);
+	cleanup_free char *cwd = xasprintf("/proc/%s/cwd", pid);
+	cleanup_buf struct buf name = BUF_INIT;
+	size_t len = strlen(dir);
+	char where[LINK_MAX];
+	ssize_t n;
+
+	if (file_read(comm, 64, &name, NULL) < 0 ||
+	    !text_begins(name.data, "git"))
+		return false;
+	n = readlink(cwd, where, sizeof where - 1);
+	if (n < 0)
+		return errno == EACCES && may_be(pid, owner);
+	where[n] = '\0';
+	return strncmp(where, dir, len) == 0 &&
+	    (where[len] == '\0' || (below && where[len] == '/'));
+}
+
+static bool
+git_runs_in(const char *dir, bool below, const uid_t *owner)
+{
+	cleanup_free char *real = realpath(dir, NULL);
+	cleanup_dir DIR *proc = opendir("/proc");
+	const char *name;
+	bool found = proc == NULL || real == NULL;
+
+	while (!found && (name = dir_next(proc)) != NULL)
+		found = isdigit((unsigned char)name[0]) &&
+		    is_git_in(name, real, below, owner);
+	return found;
 }
 
 bool
-git_status_next(struct git_records *records, struct git_status_entry *ret_entry)
+git_lock_remove_dead(const char *dir, const char *complaint)
 {
-	const char *record;
-	bool good;
+	cleanup_free char *lock = complained_of(complaint);
+	struct stat st;
 
-	while ((record = git_records_next(records)) != NULL) {
-		struct git_status_entry entry = { 0 };
+	if (lock == NULL || !is_own(dir, lock) || stat(lock, &st) == -1)
+		return false;
+	if (clock_wall_ms() - clock_file_ms(&st.st_mtim) < FRESH_MS ||
+	    git_runs_in(dir, true, &st.st_uid))
+		return false;
+	return unlink(lock) == 0;
+}
 
-		switch (record[0]) {
-		case '#':
-			good = status_header(record, &entry);
-			break;
-		case '1':
-			good = status_changed(record, &entry);
-			break;
-		case 'u':
-			entry.kind = GIT_STATUS_UNMERGED;
-			entry.text = git_records_skip(record, 10);
-			good = entry.text != NULL;
-			break;
-		case '?':
-			entry.kind = GIT_STATUS_UNTRACKED;
-			entry.text = git_records_skip(record, 1);
-			good = entry.text != NULL;
-			break;
-		default:
-			good = false;
-		}
-		if (good) {
-			*ret_entry = entry;
-			return true;
-		}
-	}
-	return false;
+bool
+git_lock_runs_at(const char *dir)
+{
+	return git_runs_in(dir, false, NULL);
 }

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "contract.h"
-#include "git-artifact.h"
+#include "git-ask.h"
 #include "remove-tree.h"
 #include "verify-run.h"
 
