@@ -123,6 +123,10 @@ TEST(a_look_says_where_the_branch_stands)
 	repo_sh(repo, "git -C ../origin.git update-ref -d refs/heads/main");
 	fetch(repo, "none");
 	ck_assert_str_eq(last.remote, "");
+	/* To git, its end is the name that was asked for. */
+	repo_sh(
+	    repo, "git push -q origin HEAD:refs/heads/main/refs/heads/main");
+	fetch(repo, "none");
 }
 
 TEST(a_look_may_bring_nothing)
@@ -216,6 +220,7 @@ TEST(another_ref_is_made_replaced_and_deleted)
 	spec.expected = first;
 	push(repo, &spec, "ok");
 	spec.commit = first;
+	push(repo, &spec, "rejected"); /* what it is below is not there */
 	spec.expected = mine;
 	push(repo, &spec, "ok"); /* backwards */
 	spec.commit = NULL;

@@ -321,6 +321,21 @@ TEST(reset_of_a_clean_worktree_loses_nothing)
 	}
 }
 
+/* Of many commits, where the first one was dropped by hand. */
+TEST(reset_of_a_clean_worktree_ends_a_pick)
+{
+	cleanup_repo struct repo *repo = repo_with_tree();
+	cleanup_free char *head = xstrdup(repo_wt(repo,
+	    WORK "; mkdir \"$(git rev-parse --git-dir)/sequencer\"; "
+		 "git rev-parse HEAD"));
+
+	repo_sh(repo, ELSEWHERE);
+	ck_assert_msg(repo_reset_clean(repo, head, NULL) == 0, "%s", repo->msg);
+	ck_assert_str_eq(
+	    repo_wt(repo, "ls \"$(git rev-parse --git-dir)\" | grep seq || :"),
+	    "");
+}
+
 TEST(reset_of_a_clean_worktree_takes_one_git)
 {
 	cleanup_repo struct repo *repo = repo_with_tree();

@@ -252,6 +252,23 @@ TEST(a_branch_exists_by_its_name_only)
 	ck_assert(!git_ask_branch_exists(repo->root, ""));
 }
 
+/* Who made it may be about to go on. */
+TEST(a_lock_that_was_just_made_stays)
+{
+	cleanup_repo struct repo *repo = repo_with_tree();
+	const char *lock = repo_wt(repo,
+	    "printf '%s/HEAD.lock' \"$(git rev-parse --absolute-git-dir)\"");
+	cleanup_free char *complaint =
+	    xasprintf("Unable to create '%s': File exists.", lock);
+	cleanup_free char *age =
+	    xasprintf("touch -d '1 minute ago' '%s'", lock);
+
+	ck_assert_int_eq(file_replace(lock, "", 0, 0644, NULL), 0);
+	ck_assert(!git_lock_remove_dead(repo->dir, complaint));
+	repo_sh(repo, age);
+	ck_assert(git_lock_remove_dead(repo->dir, complaint));
+}
+
 TEST(a_git_that_hangs_is_ended)
 {
 	cleanup_repo struct repo *repo = repo_new(false);
