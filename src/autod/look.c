@@ -166,7 +166,7 @@ on_attempt(struct json_object *record, void *arg)
 	json_object_array_add(arg, json_object_get(record));
 }
 
-/* {"since_ms", "now_ms"}: records of attempts (perf-record.h), oldest first. */
+/* {"since_ms", "now_ms"}: records of attempts (attempt.h), oldest first. */
 static struct json_object *
 look_attempts(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)
@@ -293,7 +293,7 @@ look_tally(struct book *book, const struct workspace *workspace,
 
 /* --- asks --------------------------------------------------------------- */
 
-/* The last asks (ask-record.h), open and ended, oldest first. */
+/* The last asks (ask.h), open and ended, oldest first. */
 static struct json_object *
 look_asks(struct book *book, const struct workspace *workspace,
     struct json_object *params, struct err *err)

@@ -4,8 +4,8 @@
  * those that were, and how their runs went. */
 #include "base.h"
 #include "agent-card.h"
+#include "attempt.h"
 #include "cli-private.h"
-#include "perf-record.h"
 
 enum {
 	FLAG_TAGS,

@@ -6,7 +6,7 @@
 #include <pwd.h>
 #include <strings.h>
 
-#include "ask-record.h"
+#include "ask.h"
 #include "cli-private.h"
 #include "message-spool.h"
 #include "message.h"

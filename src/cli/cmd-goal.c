@@ -6,11 +6,10 @@
 
 #include "api-goal.h"
 #include "cli-private.h"
-#include "plan-load.h"
-#include "plan-print.h"
+#include "plan-file.h"
 #include "plan-revise.h"
-#include "plan-set.h"
 #include "plan-text.h"
+#include "plan.h"
 
 struct goal_add {
 	const char *text; /* what is to be reached; NULL = as the plan says */

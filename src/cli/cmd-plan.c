@@ -5,9 +5,9 @@
 #include "base.h"
 #include "api-goal.h"
 #include "cli-private.h"
+#include "plan-file.h"
 #include "plan-insights.h"
-#include "plan-print.h"
-#include "plan-set.h"
+#include "plan.h"
 
 int
 plan_send(struct cli *cli, const char *method, struct json_object *params,

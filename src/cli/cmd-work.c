@@ -7,7 +7,7 @@
 
 #include "api-work.h"
 #include "cli-private.h"
-#include "plan-status.h"
+#include "plan-text.h"
 #include "priority.h"
 
 enum {

@@ -3,8 +3,8 @@
 #include "base.h"
 #include "cli-private.h"
 #include "contract.h"
-#include "plan-set.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
+#include "plan.h"
 #include "view.h"
 
 static const char *

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * Delivers prompts to a session: carries out what session-record.h decides.
+ * Delivers prompts to a session: carries out what worker.h decides.
  * Each action is saved before anything is typed.
  */
 #include "base.h"
 #include "prompt.h"
 #include "session-private.h"
-#include "session-record.h"
 #include "tmux.h"
 #include "transcript.h"
+#include "worker.h"
 
 #define HOLD_MS   5000 /* that the first prompt waits for tools, at most */
 #define SETTLE_MS 100 /* from the answer of our server to their use */

@@ -7,7 +7,7 @@
 #include "prompt.h"
 #include "session-hook.h"
 #include "session-private.h"
-#include "session-record.h"
+#include "worker.h"
 
 #define NOTIFICATION "<task-notification>"
 

@@ -7,8 +7,8 @@
 #include "loop.h"
 #include "orphans.h"
 #include "session-private.h"
-#include "session-record.h"
 #include "tmux.h"
+#include "worker.h"
 
 #define POLL_MS 1000 /* if the kernel does not report its exit */
 

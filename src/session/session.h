@@ -18,7 +18,7 @@
 
 #include <sys/types.h>
 
-#include "session-record.h"
+#include "worker.h"
 
 struct err;
 struct json_object;

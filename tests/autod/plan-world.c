@@ -2,7 +2,7 @@
 
 #include "plan-world.h"
 #include "plan-floor.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 
 struct plan_world plan_world;
 

@@ -9,7 +9,7 @@
 #include "auto-world.h"
 #include "book-history.h"
 #include "plan-floor.h"
-#include "plan-set.h"
+#include "plan.h"
 
 struct plan_floor;
 

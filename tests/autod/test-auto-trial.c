@@ -3,7 +3,7 @@
 /* Before the first task, check_command has to pass on the branch as it is. */
 #include "auto-world.h"
 
-#include "ask-record.h"
+#include "ask.h"
 #include "emit.h"
 #include "landing.h"
 #include "settings.h"

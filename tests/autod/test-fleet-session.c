@@ -8,8 +8,8 @@
 #include "git.h"
 #include "policy-file.h"
 #include "orphans.h"
-#include "session-record.h"
 #include "worker-op.h"
+#include "worker.h"
 
 static void
 hurry(void)

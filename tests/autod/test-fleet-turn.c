@@ -3,7 +3,7 @@
 /* The end of a turn, reported by the agent's hooks and judged by what the real
  * git says: of workers that a person drives, and with a policy. */
 #include "fleet-world.h"
-#include "said.h"
+#include "turn.h"
 #include "worker-op.h"
 
 static void

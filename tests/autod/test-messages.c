@@ -2,7 +2,7 @@
 
 /* Messages are sent at least once and filed once, wherever the daemon dies. */
 #include "floor-world.h"
-#include "ask-record.h"
+#include "ask.h"
 #include "book-history.h"
 #include "book.h"
 #include "channel.h"

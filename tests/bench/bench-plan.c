@@ -11,10 +11,10 @@
 
 #include "bench.h"
 #include "plan-edit.h"
-#include "plan-load.h"
-#include "plan-ready.h"
+#include "plan-file.h"
+#include "plan-progress.h"
 #include "plan-revise.h"
-#include "plan-set.h"
+#include "plan.h"
 
 #define RUNS  10
 #define NODES 10000
@@ -149,7 +149,7 @@ replan(struct plan *plan)
 	struct plan *next = load(&json);
 	struct err err = { 0 };
 
-	bench_must(plan_replan(&e, next, &err), "replanning", &err);
+	bench_must(plan_replan(&e, next, NULL, &err), "replanning", &err);
 	plan_changes_release(&changes);
 	plan_free(next);
 }

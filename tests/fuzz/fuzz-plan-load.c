@@ -7,8 +7,8 @@
  */
 
 #include "fuzz.h"
-#include "plan-load.h"
-#include "plan-ready.h"
+#include "plan-file.h"
+#include "plan-progress.h"
 #include "plan.h"
 
 static void

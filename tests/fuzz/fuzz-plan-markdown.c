@@ -7,9 +7,9 @@
  */
 
 #include "fuzz.h"
-#include "plan-load.h"
+#include "plan-file.h"
 #include "plan-markdown.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 #include "plan.h"
 
 static void

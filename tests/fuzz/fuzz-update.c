@@ -4,7 +4,7 @@
  * and an update in it is within its bounds, or there is a reason. */
 
 #include "fuzz.h"
-#include "said.h"
+#include "turn.h"
 #include "update.h"
 
 /* A blocked one says what it is blocked by; the same words say the same. */

@@ -10,7 +10,6 @@
 #include "limit.h"
 #include "prompt.h"
 #include "schema.h"
-#include "session-record.h"
 #include "worker.h"
 
 #define NOW 1766502000000

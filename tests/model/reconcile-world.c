@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "plan-crystal.h"
-#include "plan-ready.h"
+#include "plan-goal.h"
+#include "plan-progress.h"
 #include "reconcile-world.h"
 
 static const char *const any_agent[] = { "*", NULL };

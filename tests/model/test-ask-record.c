@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "ask-follow.h"
-#include "ask-record.h"
+#include "ask.h"
 #include "schema.h"
 #include "task.h"
 #include "worker.h"

@@ -2,7 +2,6 @@
 
 #include "unit.h"
 #include "schema.h"
-#include "session-record.h"
 #include "worker.h"
 
 #define NOW 1766502000000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "session-record.h"
+#include "worker.h"
 
 #define START 1000
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "event.h"
 #include "failure-class.h"
-#include "plan-status.h"
+#include "plan-text.h"
 #include "schema.h"
 
 /* All fields are set. */

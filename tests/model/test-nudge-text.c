@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "nudge-text.h"
+#include "prompt.h"
 #include "update.h"
 
 static const struct nudge_facts facts = {

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "attempt.h"
-#include "perf-record.h"
 #include "task.h"
 
 #define START 1000000

@@ -2,7 +2,7 @@
 
 #include "plan-world.h"
 #include "api.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 
 /* Checks, and frees the plan. */
 static void

@@ -2,8 +2,8 @@
 
 /* All open goals in a few lines. */
 #include "unit.h"
-#include "plan-set.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
+#include "plan.h"
 #include "schema.h"
 
 static struct plan_set set;

@@ -4,7 +4,7 @@
 #include "api.h"
 #include "plan-node.h"
 #include "plan-edit.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 
 static struct plan_changes changes;
 static struct err err;

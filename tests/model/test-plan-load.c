@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-load.h"
+#include "plan-file.h"
 
 static const struct plan_source person = { .goal_id = "goal_1", .now_ms = NOW };
 static const struct plan_source planner = { .goal_id = "goal_1",

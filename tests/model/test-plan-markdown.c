@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-load.h"
+#include "plan-file.h"
 #include "plan-markdown.h"
 
 static struct plan *

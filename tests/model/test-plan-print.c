@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-load.h"
+#include "plan-file.h"
 #include "plan-markdown.h"
-#include "plan-print.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 
 #define ROUNDS 500
 

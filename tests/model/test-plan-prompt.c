@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "plan-crystal.h"
+#include "plan-goal.h"
 #include "plan-prompt.h"
-#include "plan-set.h"
 #include "plan-world.h"
+#include "plan.h"
 
 static struct plan_set set;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-ready.h"
-#include "plan-set.h"
+#include "plan-progress.h"
+#include "plan.h"
 
 /* The ready nodes of the set, in their order. */
 static void

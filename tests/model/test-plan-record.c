@@ -6,7 +6,7 @@
 
 #include "plan-world.h"
 #include "plan-node.h"
-#include "plan-crystal.h"
+#include "plan-goal.h"
 
 #define ROUNDS 300
 

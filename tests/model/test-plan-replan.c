@@ -3,7 +3,7 @@
 #include "plan-world.h"
 #include "api.h"
 #include "plan-node.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 #include "plan-revise.h"
 
 static struct plan_changes changes;
@@ -18,7 +18,7 @@ replan(struct plan *plan, struct plan *next)
 
 	plan_changes_release(&changes);
 	err = (struct err){ 0 };
-	r = plan_replan(&edit, next, &err);
+	r = plan_replan(&edit, next, NULL, &err);
 	plan_free(next);
 	return r;
 }
@@ -74,8 +74,7 @@ TEST(one_node_that_has_begun_may_be_changed)
 		xstrset(&plan_find(next, "T1.1")->name, "new name");
 		xstrset(&plan_find(next, "T1.2")->name, "not changed");
 		plan_changes_release(&changes);
-		ck_assert_int_eq(
-		    plan_replan_node(&edit, next, "T1.1", &err), 0);
+		ck_assert_int_eq(plan_replan(&edit, next, "T1.1", &err), 0);
 		ck_assert_str_eq(plan_find(plan, "T1.1")->name, "new name");
 		ck_assert_str_ne(plan_find(plan, "T1.2")->name, "not changed");
 		ck_assert_str_eq(plan->goal->revisions[0].what,

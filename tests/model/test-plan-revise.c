@@ -2,9 +2,9 @@
 
 #include "plan-world.h"
 #include "api.h"
+#include "plan-file.h"
 #include "plan-node.h"
-#include "plan-print.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 #include "plan-revise.h"
 
 static struct plan_changes changes;

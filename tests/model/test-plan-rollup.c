@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "plan-world.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 
 /* Two subtasks, and what their task is then. */
 static const struct {

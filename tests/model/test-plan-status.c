@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "api.h"
-#include "plan-status.h"
+#include "plan-text.h"
 
 /* Each line: a status and all that may follow it. Everything else is
  * refused. */

@@ -3,8 +3,8 @@
 /* The tree for people, and the counts in it. */
 
 #include "plan-world.h"
-#include "plan-set.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
+#include "plan.h"
 #include "table.h"
 
 static void

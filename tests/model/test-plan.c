@@ -3,8 +3,8 @@
 #include "plan-world.h"
 #include "api.h"
 #include "plan-node.h"
-#include "plan-crystal.h"
-#include "plan-set.h"
+#include "plan-goal.h"
+#include "plan.h"
 
 /* --- moves of single records ------------------------------------------- */
 

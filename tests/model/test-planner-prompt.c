@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "plan-load.h"
+#include "plan-file.h"
+#include "plan-prompt.h"
 #include "plan.h"
-#include "planner-prompt.h"
 
 static const struct plan_limits limits = {
 	.max_phases = 5,

@@ -6,7 +6,7 @@
  * the result was accepted too, and without that the node stays in progress.
  */
 
-#include "plan-crystal.h"
+#include "plan-goal.h"
 #include "reconcile-world.h"
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 
 /* What replies and results change, and what is around them. */
 
-#include "plan-crystal.h"
+#include "plan-goal.h"
 #include "reconcile-scene.h"
 #include "settings-world.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "said.h"
+#include "turn.h"
 #include "update.h"
 
 #define DONE "I've fixed the parser and committed it.\n\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "session-record.h"
+#include "worker.h"
 
 #define ID    "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 #define OTHER "00000000-4f89-11d3-9a0c-0305e82c3301"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "book-world.h"
-#include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
 

@@ -3,12 +3,12 @@
 /* What has ended, in the book: attempts (the vectors), tasks, runs, spans, and
  * the files of the version before. */
 #include "unit.h"
-#include "ask-record.h"
+#include "ask.h"
+#include "attempt.h"
 #include "book-history.h"
 #include "book.h"
 #include "metrics.h"
 #include "moment.h"
-#include "perf-record.h"
 #include "report.h"
 #include "schema.h"
 #include "state.h"

@@ -2,7 +2,7 @@
 
 /* Delivery of prompts to a session. */
 #include "session-world.h"
-#include "session-record.h"
+#include "worker.h"
 
 #define RUN_MS 100 /* enough for everything that does not wait */
 

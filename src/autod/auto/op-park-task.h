@@ -5,7 +5,7 @@
 #ifndef OP_PARK_TASK_H
 #define OP_PARK_TASK_H
 
-#include "ask-record.h"
+#include "ask.h"
 
 struct agent;
 struct auto_mode;

@@ -19,8 +19,8 @@
 #include "persist.h"
 #include "person.h"
 #include "review.h"
-#include "said.h"
 #include "settings.h"
+#include "turn.h"
 #include "worker-op.h"
 #include "workspace.h"
 

@@ -2,7 +2,7 @@
 
 #include "base.h"
 
-#include "ask-follow.h"
+#include "ask.h"
 #include "book-history.h"
 #include "core.h"
 #include "emit.h"

@@ -12,7 +12,7 @@
 #ifndef PERSON_H
 #define PERSON_H
 
-#include "ask-record.h"
+#include "ask.h"
 #include "child.h"
 #include "courier.h"
 #include "notice.h"

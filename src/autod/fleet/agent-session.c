@@ -18,12 +18,12 @@
 #include "prompt.h"
 #include "serve.h"
 #include "session-hook.h"
-#include "session-record.h"
 #include "settings.h"
 #include "task.h"
 #include "tmux.h"
 #include "transcript.h"
 #include "worker-op.h"
+#include "worker.h"
 
 /* How many patrols between checks of a worktree where nothing happened, and of
  * the sessions while all workers are idle. */

@@ -23,12 +23,12 @@
 #include "settings.h"
 #include "preflight.h"
 #include "serve.h"
-#include "session-record.h"
 #include "session.h"
 #include "start-facts.h"
 #include "tmux.h"
 #include "watch.h"
 #include "worker-op.h"
+#include "worker.h"
 #include "workplace.h"
 #include "workspace.h"
 

@@ -15,10 +15,10 @@
 #include "limit.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"
-#include "said.h"
 #include "state.h"
 #include "task.h"
 #include "transcript-parser.h"
+#include "turn.h"
 #include "update.h"
 #include "watched.h"
 

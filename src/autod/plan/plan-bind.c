@@ -8,9 +8,8 @@
 #include "intake.h"
 #include "persist.h"
 #include "plan-private.h"
-#include "plan-ready.h"
-#include "plan-set.h"
-#include "said.h"
+#include "plan-progress.h"
+#include "plan.h"
 #include "settings.h"
 #include "turn.h"
 

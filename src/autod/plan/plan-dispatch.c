@@ -12,8 +12,8 @@
 #include "worker-op.h"
 #include "persist.h"
 #include "plan-private.h"
-#include "plan-ready.h"
-#include "plan-set.h"
+#include "plan-progress.h"
+#include "plan.h"
 
 #define REPLANS_MAX 3 /* times that the planner is asked about a node */
 

@@ -9,9 +9,9 @@
 #include "loop.h"
 #include "persist.h"
 #include "plan-private.h"
-#include "plan-set.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
 #include "plan-text.h"
+#include "plan.h"
 #include "rpc.h"
 #include "serve.h"
 #include "settings.h"
@@ -419,8 +419,6 @@ plan_floor_new(struct auto_mode *mode)
 	floor->show = loop_call_new(floor->core->loop, show, floor);
 	emit_subscribe(floor->core, floor_on_event, floor);
 	goal_commands_register(floor);
-	plan_commands_register(floor);
-	work_commands_register(floor);
 	plan_tick_register(floor);
 	plan_query_register(floor);
 	why_command_register(floor);

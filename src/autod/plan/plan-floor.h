@@ -12,7 +12,7 @@
  *   plan-dispatch.c  messages, fresh workers, persons
  *   plan-change.c    puts into the book and tells what was decided or changed;
  *                    calls, from the request to the answer
- *   goal-commands.c, work-commands.c, plan-view.c
+ *   goal-commands.c, plan-view.c
  *                    the methods overseer.goal.*, .work.* and .plan.*
  *   planner.c        asks a model for plans, and what an answer does; what it
  *                    is told about the repository
@@ -27,7 +27,7 @@
 #include "book.h"
 #include "core.h"
 #include "plan-edit.h"
-#include "plan-status.h"
+#include "plan-text.h"
 #include "plan.h"
 #include "strmap.h"
 

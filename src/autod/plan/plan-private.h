@@ -8,7 +8,7 @@
 
 #include "plan-node.h"
 #include "plan-floor.h"
-#include "planner-prompt.h"
+#include "plan-prompt.h"
 #include "reconcile.h"
 
 struct core;
@@ -27,40 +27,17 @@ struct reconcile_result;
 struct server_call;
 struct settings;
 
-/* --- methods of goals and plans, goal-commands.c --------------------- */
-
-/* The methods overseer.goal.*: create, list, show, plan, update, pause, resume,
- * cancel, archive; and overseer.status. */
-
-void goal_commands_register(struct plan_floor *floor);
-
-/* --- plans ----------------------------------------------------------- */
+/* --- methods of goals, plans and nodes, goal-commands.c --------------- */
 
 /*
- * The methods overseer.plan.draft and .apply: a plan is made first, looked at,
- * and becomes the plan of its goal when it is applied. Applying is for people
- * (and the daemon's own planner), not for agents.
+ * The methods overseer.goal.* and overseer.status; overseer.plan.draft and
+ * .apply: a plan is made first, looked at, and becomes the plan of its goal
+ * when it is applied, which is for people (and the daemon's own planner), not
+ * for agents; and overseer.work.*: nodes of plans, looked at and changed by a
+ * person.
  */
 
-void plan_commands_register(struct plan_floor *floor);
-
-/* The plan in the text of params.plan; *ret_plan is NULL if there is none.
- * title NULL: as the plan says. -EINVAL: "the plan: ...". */
-int plan_commands_read(struct json_object *params, const char *goal_id,
-    const char *title, int64_t now_ms, struct plan **ret_plan, struct err *err);
-
-/* Make it the plan of its goal, as far as that has not begun, and answer the
- * call: with what became of it, or why it is refused. why may be NULL. */
-void plan_commands_replace(struct plan_floor *floor, struct server_call *call,
-    struct plan *plan, const struct plan *next, const char *actor,
-    const char *why);
-
-/* --- methods of nodes, work-commands.c ------------------------------- */
-
-/* The methods overseer.work.*: nodes of plans, looked at and changed by a
- * person. */
-
-void work_commands_register(struct plan_floor *floor);
+void goal_commands_register(struct plan_floor *floor);
 
 /* --- why, why-command.c ---------------------------------------------- */
 

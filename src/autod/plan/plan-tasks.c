@@ -14,10 +14,9 @@
 #include "outcome.h"
 #include "persist.h"
 #include "plan-private.h"
+#include "plan-progress.h"
 #include "plan-prompt.h"
-#include "plan-ready.h"
-#include "plan-set.h"
-#include "plan-summary.h"
+#include "plan.h"
 #include "source.h"
 #include "workspace.h"
 

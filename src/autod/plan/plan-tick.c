@@ -8,11 +8,11 @@
 #include "loop.h"
 #include "persist.h"
 #include "plan-private.h"
-#include "plan-set.h"
-#include "said.h"
+#include "plan.h"
 #include "serve.h"
 #include "settings.h"
 #include "transcript.h"
+#include "turn.h"
 
 #define SAMPLES_MAX 4 /* transcripts that one tick reads */
 

@@ -2,9 +2,8 @@
 
 #include "base.h"
 #include "plan-private.h"
-#include "plan-ready.h"
-#include "plan-set.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
+#include "plan.h"
 #include "settings.h"
 
 #define STALLED_MAX 100

@@ -10,11 +10,11 @@
 #include "emit.h"
 #include "loop.h"
 #include "persist.h"
-#include "plan-load.h"
+#include "plan-file.h"
 #include "plan-private.h"
 #include "plan-revise.h"
-#include "plan-set.h"
 #include "plan-text.h"
+#include "plan.h"
 #include "settings.h"
 #include "tuning.h"
 #include "workspace.h"
@@ -89,7 +89,7 @@ store_goal(struct plan_floor *floor, const struct plan *plan)
 	plan_book_record(floor, BOOK_GOAL, plan->goal->id, plan->goal->id);
 }
 
-/* Make it the plan of its goal, as plan_replan_node(). text: how it was made,
+/* Make it the plan of its goal, as plan_replan(). text: how it was made,
  * NULL: it is a change. */
 static int
 planner_goal_apply(struct plan_floor *floor, const struct plan *next,
@@ -102,7 +102,7 @@ planner_goal_apply(struct plan_floor *floor, const struct plan *next,
 
 	plan_change_begin(&change, floor, plan, why);
 	change.edit.actor = "planner";
-	r = plan_replan_node(&change.edit, next, node_id, err);
+	r = plan_replan(&change.edit, next, node_id, err);
 	if (r < 0) {
 		plan_change_drop(&change);
 		return r;
@@ -211,7 +211,7 @@ try_replan(const struct plan *plan, const char *node_id,
 	node = plan_find(copy, node_id);
 	if (node != NULL && node_status_open(node->status))
 		node->status = NODE_QUEUED;
-	r = plan_replan_node(&edit, next, node_id, err);
+	r = plan_replan(&edit, next, node_id, err);
 	plan_changes_release(&changes);
 	plan_free(copy);
 	return r;

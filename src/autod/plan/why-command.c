@@ -4,7 +4,7 @@
 #include "api-work.h"
 #include "event.h"
 #include "plan-private.h"
-#include "plan-set.h"
+#include "plan.h"
 #include "serve.h"
 #include "state.h"
 #include "task.h"

@@ -12,7 +12,7 @@
 #include "person.h"
 #include "plan-floor.h"
 #include "plan-goal.h"
-#include "plan-set.h"
+#include "plan.h"
 #include "serve.h"
 #include "state.h"
 #include "task.h"

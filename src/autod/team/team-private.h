@@ -353,7 +353,7 @@ void team_report_tool_used(void *floor, struct agent *agent, const char *tool);
 /* What its prompt says about reports. */
 void team_report_task_text(const struct task *task, struct buf *out);
 
-/* Records of runs that have ended (perf-record.h) go from the task, or from all
+/* Records of runs that have ended (attempt.h) go from the task, or from all
  * tasks, to the book. */
 void team_report_files(void *floor, struct task *task);
 void team_report_file_all(struct team_floor *floor);

@@ -10,7 +10,6 @@
 #include "auto.h"
 #include "book-history.h"
 #include "emit.h"
-#include "perf-record.h"
 #include "persist.h"
 #include "serve.h"
 #include "server.h"

@@ -13,7 +13,7 @@
 #include "persist.h"
 #include "plan-floor.h"
 #include "plan-goal.h"
-#include "plan-set.h"
+#include "plan.h"
 #include "serve.h"
 #include "task.h"
 #include "team-private.h"

@@ -4,10 +4,10 @@
 #include "api-goal.h"
 #include "api-shape.h"
 #include "plan-node.h"
+#include "plan-file.h"
 #include "plan-goal.h"
-#include "plan-summary.h"
-#include "plan-load.h"
-#include "plan-status.h"
+#include "plan-progress.h"
+#include "plan-text.h"
 #include "priority.h"
 #include "reconcile.h"
 

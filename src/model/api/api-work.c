@@ -8,10 +8,10 @@
 #include "landing-item.h"
 #include "landing-list.h"
 #include "plan-node.h"
-#include "plan-status.h"
-#include "plan-summary.h"
 #include "replay.h"
 #include "review.h"
+#include "plan-progress.h"
+#include "plan-text.h"
 #include "priority.h"
 
 #define COUNT(member, words) SCHEMA_MAY(member, INT, words)

@@ -8,7 +8,7 @@
 #include "api-team.h"
 #include "api-work.h"
 #include "api.h"
-#include "ask-record.h"
+#include "ask.h"
 #include "charts.h"
 #include "event.h"
 #include "hook-event.h"

@@ -23,7 +23,7 @@
 
 #include "behaviour.h"
 #include "limit.h"
-#include "plan-status.h"
+#include "plan-text.h"
 
 struct buf;
 struct detection;

@@ -7,7 +7,7 @@
 #include "api-error.h"
 #include "plan-edit.h"
 #include "plan-node.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 #include "plan.h"
 
 int

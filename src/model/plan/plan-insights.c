@@ -3,7 +3,7 @@
 #include "base.h"
 #include "plan-insights.h"
 #include "plan-node.h"
-#include "plan-ready.h"
+#include "plan-progress.h"
 #include "plan.h"
 #include "schema.h"
 

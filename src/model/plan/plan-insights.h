@@ -6,12 +6,12 @@
  *
  * Only open nodes without children count, with their estimated effort
  * (plan-node.h; PLAN_INSIGHT_EFFORT if it does not say), in turns. Who waits
- * for whom is as in plan-ready.h.
+ * for whom is as in plan-progress.h.
  */
 #ifndef PLAN_INSIGHTS_H
 #define PLAN_INSIGHTS_H
 
-#include "plan-status.h"
+#include "plan-text.h"
 
 struct json_object;
 struct plan;

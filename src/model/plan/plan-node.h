@@ -10,7 +10,6 @@
 #ifndef PLAN_NODE_H
 #define PLAN_NODE_H
 
-#include "plan-status.h"
 #include "plan-text.h"
 #include "priority.h"
 
@@ -185,7 +184,7 @@ plan_node_leaf(const struct plan_node *node)
 bool plan_node_started(const struct plan_node *node);
 
 /* Change the status of one node, by the table of plan-status. The nodes above
- * stay: the rollup in plan-ready.h changes them. */
+ * stay: the rollup in plan-progress.h changes them. */
 struct plan_node_move {
 	enum node_status to;
 	const char *reason; /* blocked: why */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "nudge-text.h"
-#include "plan-crystal.h"
-#include "plan-set.h"
+#include "plan-goal.h"
+#include "plan.h"
+#include "prompt.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
 #include "settings.h"

@@ -17,9 +17,9 @@
 #define RECONCILE_H
 
 #include "limit.h"
-#include "nudge-text.h"
 #include "plan-node.h"
-#include "plan-set.h"
+#include "plan.h"
+#include "prompt.h"
 #include "strmap.h"
 
 struct buf;
@@ -274,7 +274,7 @@ enum dispatch_mode reconcile_mode(const struct reconcile_case *c);
  * the node. */
 void reconcile_instruction(const struct reconcile_case *c, struct buf *out);
 
-/* For nudge-text.h. */
+/* For the texts of prompt.h. */
 struct nudge_facts reconcile_text_facts(const struct reconcile_case *c);
 
 #endif

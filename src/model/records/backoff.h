@@ -12,9 +12,8 @@ struct backoff {
 
 extern const struct backoff backoff_dirty; /* 60 s doubling to 1 h, 10 tries */
 extern const struct backoff backoff_git; /* git lock: 1 s to 30 s, 6 tries */
-extern const struct backoff
-    backoff_crash; /* 1 s doubling to 5 min; session-record.h
-		    * decides when to give up */
+extern const struct backoff backoff_crash; /* 1 s doubling to 5 min; worker.h
+					    * decides when to give up */
 
 extern const struct backoff backoff_outage; /* 30 s doubling to 15 min */
 extern const struct backoff backoff_usage; /* usage limit: 5 min to 1 h */

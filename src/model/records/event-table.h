@@ -158,7 +158,7 @@ enum event_kind {
 	EVENT_POST_ACCEPT, /* task, commit, exit_code, duration_ms */
 	EVENT_POST_ACCEPT_FAILED, /* reason: auto mode continues */
 	/* Goals: each with goal; what has no list here has from, to, actor and
-	 * reason. The statuses are in the order of plan-status.h. */
+	 * reason. The statuses are in the order of plan-text.h. */
 	EVENT_GOAL_CREATED, /* title, actor */
 	EVENT_GOAL_ACTIVE,
 	EVENT_GOAL_PAUSED,

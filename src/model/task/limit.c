@@ -7,7 +7,7 @@
 
 #include "backoff.h"
 #include "limit.h"
-#include "said.h"
+#include "turn.h"
 
 #define QUOTE_MAX 160
 

@@ -4,7 +4,6 @@
 #include "attempt.h"
 #include "contract.h"
 #include "excerpt.h"
-#include "perf-record.h"
 #include "schema.h"
 #include "task.h"
 #include "word.h"

@@ -8,7 +8,7 @@
 #define TASK_H
 
 #include "account.h"
-#include "ask-record.h"
+#include "ask.h"
 #include "box-plan.h"
 #include "launch.h"
 #include "priority.h"
@@ -106,7 +106,7 @@ struct task_attempt {
 	int64_t progress_ms;
 	char *progress_call; /* the id of that call */
 
-	/* Its record is perf-record.h. */
+	/* Its record is in attempt.h. */
 	int64_t started_ms; /* 0 = none goes on */
 	bool timed_out; /* it was ended because it took too long */
 	bool by_mail; /* the turn that goes on began with mail for it */

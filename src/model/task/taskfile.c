@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "contract.h"
-#include "plan-status.h"
+#include "plan-text.h"
 #include "taskfile.h"
 #include "word.h"
 

@@ -4,7 +4,7 @@
 #include "charts.h"
 #include "json-short.h"
 #include "plan-insights.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
 #include "plan.h"
 #include "report.h"
 #include "strmap.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "ask-record.h"
+#include "ask.h"
 #include "attempt.h"
 #include "behaviour.h"
 #include "event.h"
 #include "metrics.h"
 #include "moment.h"
 #include "plan-node.h"
-#include "plan-summary.h"
+#include "plan-progress.h"
 #include "plan.h"
 #include "priority.h"
 #include "schema.h"

@@ -147,7 +147,7 @@ uint64_t view_goal_mark(const struct plan *plan, size_t room);
 
 /* --- what needs a person ------------------------------------------------ */
 
-/* In order: the open asks (ask-record.h), and what can be seen only without a
+/* In order: the open asks (ask.h), and what can be seen only without a
  * daemon. For status, report, top, page, doctor and the exit status of a run.
  * "Nothing needs you" is said only where it finds nothing. */
 

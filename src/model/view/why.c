@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "plan-crystal.h"
 #include "plan-node.h"
 #include "plan.h"
 #include "ladder.h"
+#include "plan-goal.h"
 #include "why.h"
 #include "word.h"
 

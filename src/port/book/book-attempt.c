@@ -5,15 +5,15 @@
 #include <math.h>
 
 #include "account.h"
+#include "attempt.h"
 #include "book-history.h"
 #include "book.h"
 #include "history-private.h"
-#include "perf-record.h"
 #include "schema.h"
 
 #define MICROS 1e6
 
-/* How an attempt went (perf-record.h). */
+/* How an attempt went (attempt.h). */
 struct attempt {
 	const char *id;
 	int64_t ended_ms, runtime_ms;

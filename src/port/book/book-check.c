@@ -7,7 +7,6 @@
 #include "book-care.h"
 #include "book-private.h"
 #include "mail.h"
-#include "plan-crystal.h"
 #include "plan-goal.h"
 #include "plan-node.h"
 

@@ -2,10 +2,10 @@
 
 #include "base.h"
 
-#include "ask-record.h"
 #include "book-history.h"
 #include "book.h"
 #include "issue-row.h"
+#include "ask.h"
 #include "history-private.h"
 #include "jsonl.h"
 #include "message.h"

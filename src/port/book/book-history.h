@@ -162,7 +162,7 @@ int book_find_run(struct book *book, struct report_run *run, struct err *err);
 
 /* --- attempts ------------------------------------------------------------ */
 
-/* -EINVAL: not such a record (perf-record.h). */
+/* -EINVAL: not such a record (attempt.h). */
 int book_file_attempt(
     struct book *book, struct json_object *record, struct err *err);
 /* What became known of its use after it was recorded. */

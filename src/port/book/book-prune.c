@@ -3,9 +3,9 @@
 /* What is kept no longer, a few rows at a time: the loop waits for it. */
 
 #include "base.h"
+#include "attempt.h"
 #include "book-history.h"
 #include "book-private.h"
-#include "perf-record.h"
 
 #define DAY_MS (24 * 3600 * (int64_t)1000)
 #define STEP   50 /* rows that are removed at a time */

@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "account.h"
-#include "ask-record.h"
+#include "ask.h"
 #include "id.h"
 #include "place.h"
 #include "schema.h"

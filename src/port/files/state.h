@@ -62,7 +62,7 @@ struct state {
 	int64_t held_until_ms; /* 0 = not known */
 	struct window windows[WINDOW_COUNT]; /* of the account */
 	int64_t outage_since_unix; /* the service is unavailable */
-	struct json_object *goals; /* plan-summary.h, owned; NULL = there are
+	struct json_object *goals; /* plan-progress.h, owned; NULL = there are
 				    * none, or they are off */
 	struct json_object *counters; /* metrics.h, owned; NULL = none */
 	struct json_object *rest; /* members this version does not know */

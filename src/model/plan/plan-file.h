@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 
 /*
- * A new plan from the JSON that planners write, or from a file: that JSON, or
- * Markdown (plan-markdown.h). Pure.
+ * The file of a plan. A new plan is read from the JSON that planners write, or
+ * from a file: that JSON, or Markdown (plan-markdown.h); a plan is printed as
+ * Markdown. Pure.
  *
  *   { "planVersion": 1,
  *     "goal": { "title", "successCriteria", "constraints", ... },
@@ -12,8 +13,8 @@
  *
  * Unknown keys are refused.
  */
-#ifndef PLAN_LOAD_H
-#define PLAN_LOAD_H
+#ifndef PLAN_FILE_H
+#define PLAN_FILE_H
 
 struct buf;
 struct err;
@@ -77,5 +78,18 @@ void plan_load_changed(
 /* A file: JSON if the first character is '{', else Markdown. */
 int plan_load_text(const char *text, size_t len,
     const struct plan_source *source, struct plan **ret_plan, struct err *err);
+
+/* --- as text ------------------------------------------------------------- */
+
+/*
+ * A plan as Markdown, for a person to edit: what plan-markdown.h reads, with
+ * the ids of the nodes. Pure. Names and entries of lists are printed on one
+ * line; what Markdown has no place for, such as a hint for workers, is left
+ * out.
+ */
+
+/* Append it. notes: with comments that say how it is edited, and which nodes
+ * stay as they are (plan-revise.h). */
+void plan_print(const struct plan *plan, bool notes, struct buf *out);
 
 #endif
