@@ -118,7 +118,7 @@ e2e_ready(void)
 	setenv("LLMC", e2e.llmc, 1);
 	make_state_script();
 	setenv("HOME", e2e_dir("home"), 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unit_git_settings();
 	setenv("TERM", "dumb", 1);
 }
 

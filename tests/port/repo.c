@@ -26,7 +26,7 @@ set_environment(const char *base)
 
 	setenv("HOME", base, 1);
 	setenv("XDG_CONFIG_HOME", base, 1);
-	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	unit_git_settings();
 	setenv("B", base, 1);
 	unsetenv("GIT_CONFIG_GLOBAL");
 	for (size_t i = 0; i < nitems(people); i += 2)

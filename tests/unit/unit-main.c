@@ -176,6 +176,21 @@ unit_path(const char *name)
 	return kept[count++];
 }
 
+void
+unit_git_settings(void)
+{
+	static const char text[] = "[maintenance]\n\tauto = false\n"
+				   "[receive]\n\tautogc = false\n";
+	const char *path = unit_path("gitconfig");
+	FILE *file = fopen(path, "we");
+
+	if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) {
+		perror(path);
+		exit(99);
+	}
+	setenv("GIT_CONFIG_SYSTEM", path, 1);
+}
+
 int
 unit_times(int whole)
 {

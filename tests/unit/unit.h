@@ -103,6 +103,10 @@ const char *unit_scratch(void);
 /* "dir/name" inside unit_scratch(); valid until the program ends. */
 const char *unit_path(const char *name);
 
+/* git reads no settings of the machine, and does not begin to tidy up after a
+ * command: that is thousands of processes that find nothing to do. */
+void unit_git_settings(void);
+
 /* Called by unit_begin(): the clocks of this program, and of the programs it
  * runs, run this many times as fast as the machine's (LLMC_TIME_SCALE). For
  * rules about time that are tested with real programs; otherwise use virtual
