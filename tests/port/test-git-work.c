@@ -336,6 +336,22 @@ TEST(reset_of_a_clean_worktree_ends_a_pick)
 	    "");
 }
 
+TEST(reset_tells_of_a_branch_that_was_moved_meanwhile)
+{
+	cleanup_repo struct repo *repo = repo_new(true);
+
+	repo_attached_only();
+	ck_assert_int_eq(repo_add(repo), 0);
+	repo_wt(repo, WORK);
+	repo_sh(repo,
+	    ELSEWHERE "; printf '#!/bin/sh\\ngit update-ref "
+		      "refs/heads/llmc/ann main~1\\n' "
+		      ">.git/hooks/post-checkout; "
+		      "chmod +x .git/hooks/post-checkout");
+	ck_assert_int_eq(repo_reset(repo), -EIO);
+	ck_assert_ptr_nonnull(strstr(repo->msg, "by another process"));
+}
+
 TEST(reset_of_a_clean_worktree_takes_one_git)
 {
 	cleanup_repo struct repo *repo = repo_with_tree();
