@@ -5,8 +5,8 @@
 #include "config.h"
 #include "identity.h"
 #include "lock.h"
-#include "priority.h"
 #include "root-mark.h"
+#include "work-record.h"
 
 #define CONCURRENCY_MAX 100
 #define VERBS_MAX       31

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "account.h"
 #include "agent-kind.h"
+#include "channel.h"
 #include "cli-private.h"
 #include "config.h"
 #include "http-request.h"
 #include "lock.h"
-#include "account.h"
-#include "settings-names.h"
-#include "channel.h"
+#include "settings-table.h"
 
 #define WRAP 78
 

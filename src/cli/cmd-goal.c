@@ -4,12 +4,12 @@
 
 #include <poll.h>
 
-#include "api-goal.h"
+#include "api-work.h"
 #include "cli-private.h"
 #include "plan-file.h"
 #include "plan-revise.h"
-#include "plan-text.h"
 #include "plan.h"
+#include "work-record.h"
 
 struct goal_add {
 	const char *text; /* what is to be reached; NULL = as the plan says */

@@ -3,7 +3,7 @@
 /* llmc goal plan, goal tick, why: the plans of goals, and how work on them
  * goes. */
 #include "base.h"
-#include "api-goal.h"
+#include "api-work.h"
 #include "cli-private.h"
 #include "plan-file.h"
 #include "plan-insights.h"

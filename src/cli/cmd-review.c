@@ -6,7 +6,7 @@
 #include "cli-private.h"
 #include "comment-file.h"
 #include "review.h"
-#include "test-guard.h"
+#include "acceptance.h"
 
 /* --- reject ------------------------------------------------------------ */
 

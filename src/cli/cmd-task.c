@@ -3,9 +3,9 @@
 /* llmc task: the tasks of auto mode, waiting, in progress and done. */
 #include "base.h"
 #include "api-team.h"
-#include "contract.h"
 #include "cli-private.h"
-#include "priority.h"
+#include "contract.h"
+#include "work-record.h"
 
 #define LABEL 9 /* width of the words before what is shown of one task */
 

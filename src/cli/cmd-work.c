@@ -7,8 +7,7 @@
 
 #include "api-work.h"
 #include "cli-private.h"
-#include "plan-text.h"
-#include "priority.h"
+#include "work-record.h"
 
 enum {
 	FLAG_GOAL,

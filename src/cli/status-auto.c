@@ -5,7 +5,7 @@
 #include "account.h"
 #include "backoff.h"
 #include "cli-private.h"
-#include "failure-class.h"
+#include "event-table.h"
 #include "moment.h"
 #include "quota.h"
 #include "view.h"

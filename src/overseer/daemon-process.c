@@ -15,9 +15,9 @@
 #include "overseer-private.h"
 #include "people.h"
 #include "relay.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "sibling.h"
-#include "tuning.h"
 
 #define LEAVE_MS        1700
 #define WAY_OUT_KILL_MS 1900 /* a handler does not run in every system call */

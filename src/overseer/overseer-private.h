@@ -9,12 +9,12 @@
  *                     page, from one to the next; what would make a start
  *                     useless
  *   respond.c         how it ends, and what it does not leave behind; what is
- *                     done about a verdict (model/records/spiral)
+ *                     done about a verdict (model/records/remedy)
  *   daemon-process.c  the daemon's process: started, ended; one that runs
  *                     already, and what an earlier overseer left; a second
  *                     Ctrl-C ends it whatever happens
  *   observe.c         what is seen of it, turned into a verdict
- *                     (model/records/spiral)
+ *                     (model/records/remedy)
  *   repair.c          a repair, from its place to its outcome; what its
  *                     agent is told; a fix made in a worktree onto the default
  *                     branch; logs/remediation_<stamp>.txt
@@ -28,14 +28,15 @@
 #include "box.h"
 #include "evidence.h"
 #include "git.h"
+#include "health.h"
 #include "history.h"
 #include "identity.h"
 #include "operation.h"
 #include "procref.h"
 #include "relay.h"
+#include "remedy.h"
 #include "restart.h"
 #include "session.h"
-#include "spiral.h"
 #include "workspace.h"
 
 struct check_place;
@@ -465,7 +466,7 @@ char *repair_note(const char *file);
 bool repair_home(void *arg, const char *dir, struct git_home *ret_home);
 int repair_box(void *arg, const char *dir, char ***ret_prefix, struct err *err);
 
-/* --- respond.c: what is done about a verdict (model/records/spiral). */
+/* --- respond.c: what is done about a verdict (model/records/remedy). */
 
 void respond_verdict(
     struct overseer *o, enum health_verdict verdict, const char *words);

@@ -7,12 +7,12 @@
 
 #include "api.h"
 #include "box.h"
+#include "excerpt.h"
 #include "git-facts.h"
 #include "git-land.h"
 #include "git-worktree.h"
 #include "git.h"
 #include "overseer-private.h"
-#include "remedy-mask.h"
 #include "remedy.h"
 #include "settings.h"
 #include "transcript.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "child.h"
-#include "failure-class.h"
+#include "event-table.h"
 #include "lock.h"
 #include "loop.h"
 #include "moment.h"
@@ -13,8 +13,8 @@
 #include "overseer-private.h"
 #include "people.h"
 #include "session-sweep.h"
+#include "settings-table.h"
 #include "settings.h"
-#include "tuning.h"
 
 #define DELAY_MS     1000
 #define DELAY_MAX_MS (5 * 60 * 1000)

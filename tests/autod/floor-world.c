@@ -10,7 +10,7 @@
 #include "repo.h"
 #include "rpc.h"
 #include "state-book.h"
-#include "tuning.h"
+#include "settings-table.h"
 #include "worker-op.h"
 
 struct floor_world floor_world;

@@ -4,7 +4,7 @@
 #include "base.h"
 #include "core.h"
 #include "emit.h"
-#include "escalation.h"
+#include "notice.h"
 #include "floor-world.h"
 #include "persist.h"
 #include "person.h"

@@ -2,7 +2,7 @@
 
 /* A person accepts work of auto mode that only a person may accept. */
 #include "auto-world.h"
-#include "landing-item.h"
+#include "landing-record.h"
 
 #define PATHS 7
 

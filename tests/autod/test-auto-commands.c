@@ -4,7 +4,7 @@
  * program. */
 #include "auto-world.h"
 #include "book.h"
-#include "landing-item.h"
+#include "landing-record.h"
 #include "task.h"
 
 static enum priority queued_as; /* the last item of the landing queue */

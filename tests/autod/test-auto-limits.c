@@ -11,7 +11,7 @@
 #include "auto-world.h"
 #include "backoff.h"
 #include "quota.h"
-#include "tuning.h"
+#include "settings-table.h"
 
 #define MINUTE_MS (60 * 1000)
 

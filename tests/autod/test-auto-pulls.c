@@ -3,7 +3,7 @@
 /* Work that becomes pull requests instead of landing: what the floor above gets
  * of it, and what it does with its task. */
 #include "auto-world.h"
-#include "landing-item.h"
+#include "landing-record.h"
 #include "landing.h"
 #include "outcome.h"
 

@@ -3,9 +3,8 @@
 /* A worker whose work would wait long in the landing queue does another task;
  * its work lands, or goes back to a worker, without it. */
 #include "auto-world.h"
-#include "landing-item.h"
-#include "landing-private.h"
 #include "landing-record.h"
+#include "landing-private.h"
 #include "worker-op.h"
 
 /* In the queue it waits for permission, as long as the test runs, and b.txt

@@ -8,7 +8,7 @@
 #include "landing.h"
 #include "settings.h"
 #include "state.h"
-#include "tuning.h"
+#include "settings-table.h"
 
 #define PASSES "check_command = \"true\"\n"
 #define FAILS  "check_command = \"echo words; test -e pass\"\n"

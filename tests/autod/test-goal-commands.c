@@ -6,7 +6,7 @@
 #include "fleet.h"
 #include "plan-floor.h"
 #include "plan-revise.h"
-#include "plan-text.h"
+#include "work-record.h"
 #include "plan-world.h"
 #include "rpc.h"
 

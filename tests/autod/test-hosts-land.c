@@ -7,7 +7,6 @@
 #include <glob.h>
 
 #include "hosts-private.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "schema.h"
 

@@ -9,7 +9,6 @@
 #include "emit.h"
 #include "guard.h"
 #include "hosts-private.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "loop.h"
 #include "repo.h"

@@ -2,9 +2,8 @@
 
 /* The landing branch: chosen once, whatever is checked out. */
 #include "landing-world.h"
-#include "landing-item.h"
-#include "landing-private.h"
 #include "landing-record.h"
+#include "landing-private.h"
 
 #define CONFIG ".llmc/config.toml"
 

@@ -4,9 +4,8 @@
  * it lands for the others. */
 
 #include "landing-world.h"
-#include "landing-item.h"
-#include "landing-private.h"
 #include "landing-record.h"
+#include "landing-private.h"
 
 static int changes;
 

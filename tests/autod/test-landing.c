@@ -2,7 +2,7 @@
 
 /* How landings end, the queue, and their events. */
 #include "landing-world.h"
-#include "landing-item.h"
+#include "landing-record.h"
 #include "worker-op.h"
 
 static void

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "landing-world.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "worker-op.h"
 

@@ -4,7 +4,6 @@
  * followed; remotes that hang, refuse, fail and come back. */
 
 #include "landing-world.h"
-#include "landing-item.h"
 #include "landing-record.h"
 
 static const char with_push[] = "upstream = \"push\"";

@@ -4,8 +4,8 @@
  * and how many of them may be at work. */
 #include "family-world.h"
 #include "outcome.h"
-#include "plan-text.h"
-#include "tool-scope.h"
+#include "work-record.h"
+#include "agent-card.h"
 
 #define CODER "{\"role\":\"coder\",\"task\":\"Write it.\"}"
 

@@ -3,7 +3,6 @@
 /* Print docs/failures.md from the table that the tests use. */
 #include "base.h"
 #include "event-table.h"
-#include "failure-class.h"
 #include "failure-table.h"
 
 static const char head[] =
@@ -24,7 +23,7 @@ static const char head[] =
 static const char classes_head[] =
     "\n## Classes of failures\n"
     "\n"
-    "From `src/model/records/failure-class.c` and `src/model/records/event-table.c`. The "
+    "From `src/model/records/event-table.c`. The "
     "overseer acts on\na failure that the daemon raises, with its class. As a "
     "safety net it also acts on\nlines of WARN and ERROR in `autod.log` "
     "(`overseer.log_failure_level`); therefore\nonly what a repair of the "

@@ -3,7 +3,7 @@
 /* Any text as the values of a request: each line of the options is one of ours.
  * And any bytes as what curl prints. */
 
-#include "curl-config.h"
+#include "http-request.h"
 #include "fuzz.h"
 
 /* name = "value", whose quotes and backslashes are escaped, or a word. */

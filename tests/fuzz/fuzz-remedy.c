@@ -4,7 +4,6 @@
 
 #include "excerpt.h"
 #include "fuzz.h"
-#include "remedy-mask.h"
 #include "remedy.h"
 
 /* "[masked]" for one byte, which may have been invalid. */

@@ -7,7 +7,8 @@
  */
 
 #include "fuzz.h"
-#include "spiral.h"
+#include "health.h"
+#include "remedy.h"
 
 #define NOW         INT64_C(1766502000000)
 #define HISTORY_MAX 32

@@ -3,7 +3,7 @@
 /* Any diff is read to its end, with few words about it; a number is one. */
 
 #include "fuzz.h"
-#include "test-guard.h"
+#include "acceptance.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

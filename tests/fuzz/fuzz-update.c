@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "turn.h"
-#include "update.h"
+#include "hook-event.h"
 
 /* A blocked one says what it is blocked by; the same words say the same. */
 static void

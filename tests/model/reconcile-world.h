@@ -6,7 +6,7 @@
 
 #include "base.h"
 #include "reconcile.h"
-#include "update.h"
+#include "hook-event.h"
 
 #define WORLD_NOW ((int64_t)1000000000)
 

@@ -5,7 +5,7 @@
 #define SPIRAL_HISTORY_H
 
 #include "unit.h"
-#include "spiral.h"
+#include "remedy.h"
 
 #define SECOND ((int64_t)1000)
 #define HOUR   (3600 * SECOND)

@@ -2,7 +2,7 @@
 
 #include "settings-world.h"
 #include "agent-card.h"
-#include "settings-names.h"
+#include "settings-table.h"
 
 #define HEAD "[agents.x]\n"
 

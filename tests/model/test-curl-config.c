@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 
-#include "curl-config.h"
+#include "http-request.h"
 #include "unit.h"
 
 TEST(no_value_becomes_an_option)

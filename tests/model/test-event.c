@@ -2,8 +2,8 @@
 
 #include "unit.h"
 #include "event.h"
-#include "failure-class.h"
-#include "plan-text.h"
+#include "event-table.h"
+#include "work-record.h"
 #include "schema.h"
 
 /* All fields are set. */

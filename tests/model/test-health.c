@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "spiral.h"
+#include "health.h"
 
 #define SECOND 1000
 #define PID    4711

@@ -4,7 +4,7 @@
 
 #include "settings-world.h"
 #include "spawn-rules.h"
-#include "tuning.h"
+#include "settings-table.h"
 
 #define ROWS_LEAST 295
 #define MAX        1048576

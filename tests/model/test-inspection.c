@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "inspection.h"
+#include "acceptance.h"
 
 #define SEEN  "abc1234000000000000000000000000000000000"
 #define OTHER "def5678000000000000000000000000000000000"

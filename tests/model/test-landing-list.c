@@ -3,7 +3,6 @@
 /* The answer of landing.list: always as the table of methods says. */
 #include "landing-scene.h"
 #include "api.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "schema.h"
 #include "json-short.h"

@@ -4,7 +4,6 @@
 
 #include <json-c/json.h>
 
-#include "landing-item.h"
 #include "landing-record.h"
 #include "schema.h"
 

@@ -2,7 +2,7 @@
 
 #include "settings-world.h"
 #include "attempt.h"
-#include "tool-scope.h"
+#include "agent-card.h"
 
 static const char cards[] =
     "[agents.coder]\nmodel = \"opus\"\nthinking = \"high\"\n"

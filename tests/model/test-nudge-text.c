@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "prompt.h"
-#include "update.h"
+#include "hook-event.h"
 
 static const struct nudge_facts facts = {
 	.goal_id = "goal_1",

@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "api.h"
-#include "plan-text.h"
+#include "work-record.h"
 
 /* Each line: a status and all that may follow it. Everything else is
  * refused. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "priority.h"
+#include "work-record.h"
 
 TEST(every_priority_has_a_name)
 {

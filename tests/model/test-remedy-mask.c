@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "remedy-mask.h"
+#include "excerpt.h"
 
 static void
 assert_masked(const char *text, const char *wanted)

@@ -2,7 +2,7 @@
 
 #include "unit.h"
 #include "remedy.h"
-#include "spiral.h"
+#include "health.h"
 
 #define MANUAL_FILE  "/src/p/.llmc/manual_intervention_needed_17.txt"
 #define FINDING_FILE "/src/p/.llmc/remedy/finding.txt"

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "turn.h"
-#include "update.h"
+#include "hook-event.h"
 
 #define DONE "I've fixed the parser and committed it.\n\n"
 

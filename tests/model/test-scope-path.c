@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "scope-path.h"
+#include "work-record.h"
 
 TEST(a_place_has_one_shortest_form)
 {

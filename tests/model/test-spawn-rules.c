@@ -6,7 +6,6 @@
 #include "agent-card.h"
 #include "attempt.h"
 #include "spawn-rules.h"
-#include "tool-scope.h"
 
 #define LIST(...) list((const char *const[]){ __VA_ARGS__, NULL })
 

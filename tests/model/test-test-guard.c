@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "test-guard.h"
+#include "acceptance.h"
 
 TEST(a_test_is_known_by_its_path)
 {

@@ -3,7 +3,6 @@
 #include "unit.h"
 #include "agent-card.h"
 #include "attempt.h"
-#include "tool-scope.h"
 
 #define REPORTS TOOL_REPORT_PROGRESS "," TOOL_REPORT_COMPLETION
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "unit.h"
-#include "update.h"
+#include "hook-event.h"
 
 #define FENCED(json) "```json\n{\"overseerUpdate\":" json "}\n```\n"
 

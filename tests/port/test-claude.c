@@ -4,7 +4,7 @@
 #include "policy-file.h"
 #include "run-dir.h"
 #include "settings.h"
-#include "tool-scope.h"
+#include "agent-card.h"
 
 #define NOBODY 65534
 #define ALLOW  "[defaults]\nallow_root = true\n"

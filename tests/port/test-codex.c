@@ -4,7 +4,7 @@
 #include "claude-world.h"
 #include "hook-event.h"
 #include "limit.h"
-#include "settings-names.h"
+#include "settings-table.h"
 #include "transcript-parser.h"
 
 TEST(every_kind_has_its_name_in_the_settings)

@@ -7,7 +7,7 @@
 
 #include "channel.h"
 #include "courier.h"
-#include "escalation.h"
+#include "notice.h"
 #include "id.h"
 #include "message-spool.h"
 #include "message.h"

@@ -5,7 +5,7 @@
 #include "channel.h"
 #include "courier.h"
 #include "deliver.h"
-#include "escalation.h"
+#include "notice.h"
 #include "message.h"
 #include "settings.h"
 

@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "account.h"
 #include "book.h"
-#include "landing-item.h"
+#include "landing-record.h"
 #include "state-book.h"
 #include "state.h"
 #include "task.h"

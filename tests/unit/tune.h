@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Replace constants (tuning.h) until the test has ended. */
+/* Replace constants (settings-table.h) until the test has ended. */
 #ifndef TUNE_H
 #define TUNE_H
 
-#include "tuning.h"
+#include "settings-table.h"
 
 static inline void
 untune(void)

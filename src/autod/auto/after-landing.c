@@ -7,16 +7,16 @@
 #include "auto.h"
 #include "backoff.h"
 #include "emit.h"
-#include "landing-item.h"
+#include "landing-record.h"
 #include "landing.h"
 #include "life.h"
 #include "loop.h"
 #include "outcome.h"
 #include "persist.h"
-#include "priority.h"
 #include "review.h"
 #include "settings.h"
 #include "turn-policy.h"
+#include "work-record.h"
 
 /* --- before the landing ---------------------------------------------- */
 

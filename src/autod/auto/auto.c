@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "agent.h"
 #include "agent-report.h"
+#include "agent.h"
 #include "attempt.h"
 #include "auto-private.h"
 #include "auto.h"
@@ -21,13 +21,13 @@
 #include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
-#include "review.h"
 #include "person.h"
+#include "review.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "source.h"
 #include "state.h"
 #include "task.h"
-#include "tuning.h"
 #include "turn-policy.h"
 #include "worker-op.h"
 #include "worker.h"

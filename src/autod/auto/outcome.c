@@ -11,7 +11,6 @@
 #include "git-freeze.h"
 #include "git.h"
 #include "intake.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "op-park-task.h"

@@ -17,7 +17,6 @@
 #include "review.h"
 #include "settings.h"
 #include "source.h"
-#include "tool-scope.h"
 #include "view-state.h"
 #include "view.h"
 #include "worker-op.h"

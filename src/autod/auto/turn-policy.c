@@ -23,7 +23,7 @@
 #include "review.h"
 #include "settings.h"
 #include "task.h"
-#include "test-guard.h"
+#include "acceptance.h"
 #include "transcript.h"
 #include "turn-policy.h"
 #include "turn.h"

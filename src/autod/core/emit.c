@@ -7,7 +7,7 @@
 
 #include "core.h"
 #include "emit.h"
-#include "failure-class.h"
+#include "event-table.h"
 #include "jsonl.h"
 #include "serve.h"
 #include "server.h"

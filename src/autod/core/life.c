@@ -9,7 +9,7 @@
 #include "book.h"
 #include "core.h"
 #include "emit.h"
-#include "failure-class.h"
+#include "event-table.h"
 #include "git.h"
 #include "ladder.h"
 #include "life.h"

@@ -87,7 +87,7 @@ int64_t heartbeat_last_unix(const struct heartbeat *heartbeat);
  * event and stop with exit status 1. */
 
 struct failure {
-	const char *class; /* failure-class.h */
+	const char *class; /* event-table.h */
 	const char *worker, *task; /* NULL = none */
 	int status; /* exit status of the failed command, -1 = none */
 	const char *reason; /* what happened, with evidence */

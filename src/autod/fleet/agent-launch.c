@@ -6,6 +6,7 @@
  */
 
 #include "base.h"
+#include "agent-card.h"
 #include "agent-kind.h"
 #include "agent.h"
 #include "box-net.h"
@@ -20,14 +21,13 @@
 #include "git-worktree.h"
 #include "id.h"
 #include "loop.h"
-#include "persist.h"
 #include "orphans.h"
+#include "persist.h"
 #include "run-dir.h"
 #include "serve.h"
 #include "settings.h"
 #include "setup.h"
 #include "task.h"
-#include "tool-scope.h"
 #include "watch.h"
 #include "worker-op.h"
 #include "workplace.h"

@@ -6,13 +6,13 @@
  */
 
 #include "base.h"
+#include "acceptance.h"
 #include "box-plan.h"
 #include "child.h"
 #include "emit.h"
 #include "fleet-private.h"
 #include "git-facts.h"
 #include "git-worktree.h"
-#include "inspection.h"
 #include "life.h"
 #include "persist.h"
 #include "rpc.h"

@@ -11,7 +11,6 @@
 #include "emit.h"
 #include "forge-private.h"
 #include "git.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"

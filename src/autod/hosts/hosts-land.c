@@ -14,7 +14,6 @@
 #include "git-freeze.h"
 #include "git-upstream.h"
 #include "hosts-private.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"

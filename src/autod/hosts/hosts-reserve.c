@@ -11,7 +11,7 @@
 #include "guard.h"
 #include "hosts-private.h"
 #include "json.h"
-#include "scope-path.h"
+#include "work-record.h"
 
 #define READ_MS  ((int64_t)60 * 1000) /* while others have some */
 #define WAIT_MS  ((int64_t)5 * 1000) /* an agent waits */

@@ -6,7 +6,6 @@
 #include "base.h"
 #include "git-upstream.h"
 #include "hosts-private.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "persist.h"

@@ -6,14 +6,13 @@
 #include "git-facts.h"
 #include "git-freeze.h"
 #include "git.h"
-#include "landing-item.h"
 #include "landing-private.h"
 #include "landing-record.h"
 #include "loop.h"
 #include "persist.h"
 #include "prompt.h"
+#include "settings-table.h"
 #include "settings.h"
-#include "tuning.h"
 #include "workspace.h"
 
 static void queue_wake(struct queue *queue, int64_t ms);

@@ -3,7 +3,6 @@
 #include "base.h"
 #include "core.h"
 #include "git.h"
-#include "landing-item.h"
 #include "landing-private.h"
 #include "landing-record.h"
 #include "persist.h"

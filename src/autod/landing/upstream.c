@@ -6,15 +6,14 @@
 #include "emit.h"
 #include "git-land.h"
 #include "git-upstream.h"
-#include "landing-item.h"
 #include "landing-private.h"
 #include "landing-record.h"
 #include "landing.h"
 #include "loop.h"
-#include "worker-op.h"
 #include "persist.h"
 #include "prompt.h"
 #include "settings.h"
+#include "worker-op.h"
 #include "workspace.h"
 
 #define STOP_MS  3000

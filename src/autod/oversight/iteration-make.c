@@ -11,6 +11,7 @@
 #include "behaviour.h"
 #include "book-history.h"
 #include "git-facts.h"
+#include "hook-event.h"
 #include "iteration.h"
 #include "limit.h"
 #include "oversight-floor.h"
@@ -19,7 +20,6 @@
 #include "task.h"
 #include "transcript-parser.h"
 #include "turn.h"
-#include "update.h"
 #include "watched.h"
 
 /* --- what others cost ------------------------------------------------------

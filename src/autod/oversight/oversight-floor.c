@@ -18,11 +18,11 @@
 #include "oversight-private.h"
 #include "persist.h"
 #include "plan-node.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "state.h"
 #include "task.h"
 #include "thresholds.h"
-#include "tuning.h"
 #include "watched.h"
 
 static struct watched *

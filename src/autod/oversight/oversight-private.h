@@ -101,7 +101,7 @@ bool oversight_act_stop(struct oversight_floor *floor, struct watched *watched,
 void oversight_act_parked(struct oversight_floor *floor);
 
 /* Tell people what oversight does, with the evidence: as urgently as
- * model/records/escalation says, and once, whenever the daemon dies. worker:
+ * model/records/notice says, and once, whenever the daemon dies. worker:
  * its name; text: what happened and what to type. */
 void oversight_tell(const struct oversight_floor *floor,
     const struct watched *watched, const char *worker,
@@ -133,9 +133,9 @@ void oversight_costs_release(struct oversight_costs *costs);
 
 /*
  * Iterations inside a long turn: one ends after some time, or after
- * some tool calls (tuning.h). A warning and another approach are the answer to
- * the hook of the next tool, which is made to wait for it (run-dir.h); ladder.h
- * says when the turn is interrupted instead.
+ * some tool calls (settings-table.h). A warning and another approach are the
+ * answer to the hook of the next tool, which is made to wait for it
+ * (run-dir.h); ladder.h says when the turn is interrupted instead.
  */
 
 /* A part of struct auto_watch: one of its tools ended. */

@@ -8,7 +8,7 @@
 #include "run-dir.h"
 #include "serve.h"
 #include "session-hook.h"
-#include "tuning.h"
+#include "settings-table.h"
 
 static const char go_on[] =
     "You were interrupted because of how the work went. Continue the task in this "

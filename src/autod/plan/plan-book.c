@@ -7,8 +7,8 @@
 #include "emit.h"
 #include "persist.h"
 #include "plan-private.h"
-#include "plan-text.h"
 #include "plan.h"
+#include "work-record.h"
 
 /* A record that is to be put. */
 struct changed {

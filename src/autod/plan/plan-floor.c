@@ -10,12 +10,12 @@
 #include "persist.h"
 #include "plan-private.h"
 #include "plan-progress.h"
-#include "plan-text.h"
 #include "plan.h"
 #include "rpc.h"
 #include "serve.h"
 #include "settings.h"
 #include "sibling.h"
+#include "work-record.h"
 #include "workspace.h"
 
 static void on_landed(struct plan_floor *floor, const struct event *event);

@@ -27,9 +27,9 @@
 #include "book.h"
 #include "core.h"
 #include "plan-edit.h"
-#include "plan-text.h"
 #include "plan.h"
 #include "strmap.h"
+#include "work-record.h"
 
 struct auto_mode;
 struct err;
@@ -351,7 +351,7 @@ void plan_call_answer(struct plan_floor *floor, struct server_call *call,
 
 /* --- answers, plan-view.c -------------------------------------------- */
 
-/* Goals and plans as the answers of the methods (api-goal.h, api-work.h). Each
+/* Goals and plans as the answers of the methods (api-work.h). Each
  * returns an object that the caller owns. */
 
 /* After a change: what the goal is now. */

@@ -10,7 +10,7 @@
 #include "ledger.h"
 #include "loop.h"
 #include "plan-private.h"
-#include "plan-text.h"
+#include "work-record.h"
 #include "settings.h"
 #include "workspace.h"
 

@@ -13,10 +13,10 @@
 #include "plan-file.h"
 #include "plan-private.h"
 #include "plan-revise.h"
-#include "plan-text.h"
 #include "plan.h"
+#include "settings-table.h"
 #include "settings.h"
-#include "tuning.h"
+#include "work-record.h"
 #include "workspace.h"
 
 /* --- what an answer does --------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "auto.h"
 #include "emit.h"
 #include "mail.h"
-#include "plan-text.h"
+#include "work-record.h"
 #include "serve.h"
 #include "session-hook.h"
 #include "state.h"

@@ -13,12 +13,11 @@
 #include "moment.h"
 #include "plan-floor.h"
 #include "plan-node.h"
-#include "scope-path.h"
 #include "serve.h"
 #include "settings.h"
 #include "task.h"
 #include "team-private.h"
-#include "tool-scope.h"
+#include "work-record.h"
 
 /* --- reservations ---------------------------------------------------- */
 

@@ -19,11 +19,11 @@
 #include "request.h"
 #include "serve.h"
 #include "server.h"
+#include "settings-table.h"
 #include "task.h"
 #include "team-private.h"
 #include "team-question.h"
 #include "team-request.h"
-#include "tuning.h"
 #include "worker.h"
 
 #define FREE_AGAIN_MS 5000

@@ -11,15 +11,14 @@
 #include "persist.h"
 #include "plan-edit.h"
 #include "plan-floor.h"
-#include "plan-text.h"
 #include "plan.h"
 #include "serve.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "spawn-rules.h"
 #include "task.h"
 #include "team-private.h"
-#include "tool-scope.h"
-#include "tuning.h"
+#include "work-record.h"
 
 #define CHILDREN_MAX 5 /* of one agent at work */
 #define SPAWN        "mcp__llmc__agent_spawn"

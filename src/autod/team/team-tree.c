@@ -9,10 +9,10 @@
 #include "plan-node.h"
 #include "plan.h"
 #include "serve.h"
+#include "settings-table.h"
 #include "spawn-rules.h"
 #include "team-private.h"
 #include "team-request.h"
-#include "tuning.h"
 
 /* --- one agent ------------------------------------------------------- */
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-card.h"
 #include "agent-report.h"
 #include "api-shape.h"
 #include "api-team.h"
 #include "attempt.h"
 #include "contract.h"
 #include "mail.h"
-#include "review.h"
-#include "plan-text.h"
+#include "work-record.h"
 #include "request.h"
-#include "tool-scope.h"
+#include "review.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
  * was away is known. llmc mcp adds it; the agent does not see it. */

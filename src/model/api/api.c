@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "api-goal-rows.h"
-#include "api-goal.h"
 #include "api-shape.h"
 #include "api-team-rows.h"
 #include "api-team.h"
@@ -12,9 +11,9 @@
 #include "charts.h"
 #include "event.h"
 #include "hook-event.h"
-#include "priority.h"
 #include "rpc.h"
 #include "schema.h"
+#include "work-record.h"
 
 #define TASK                      \
 	SCHEMA_IS("task", STRING, \

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tuning.h"
+#include "settings-table.h"
 
 struct schema;
 struct task;

@@ -2,7 +2,6 @@
 
 #include "base.h"
 #include "check-book.h"
-#include "landing-item.h"
 #include "landing-list.h"
 #include "landing-plan.h"
 #include "landing-record.h"

@@ -23,7 +23,7 @@
 #ifndef LANDING_PLAN_H
 #define LANDING_PLAN_H
 
-#include "priority.h"
+#include "work-record.h"
 
 struct check_book;
 

@@ -6,12 +6,80 @@
 
 #include "backoff.h"
 #include "check-book.h"
-#include "landing-item.h"
 #include "landing-record.h"
 #include "schema.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "task.h"
-#include "tuning.h"
+
+/* --- an item --------------------------------------------------------- */
+
+const char *const item_kind_words[ITEM_KIND_COUNT + 1] = {
+	[ITEM_WORK] = "work",
+	[ITEM_PICK] = "pick",
+	[ITEM_REVERT] = "revert",
+	[ITEM_SHARED] = "shared",
+};
+
+static const char *const item_step_words[ITEM_STEP_COUNT + 1] = {
+	[ITEM_QUEUED] = "queued",
+	[ITEM_LANDED] = "landed",
+	[ITEM_PROPOSED] = "proposed",
+	[ITEM_EJECTED] = "ejected",
+	[ITEM_SUBMITTED] = "submitted",
+};
+
+#define ITEM(key, member, ...) \
+	SCHEMA_FIELD(struct landing_item, key, member, ##__VA_ARGS__)
+
+static const struct schema_field item_fields[] = {
+	ITEM("id", id, .flags = SCHEMA_REQUIRED),
+	ITEM("kind", kind, .words = item_kind_words),
+	ITEM("step", step, .words = item_step_words),
+	ITEM("priority", priority, .words = priority_words),
+	ITEM("seq", seq),
+	ITEM("worker", worker),
+	ITEM("task", task),
+	ITEM("attempt", attempt),
+	ITEM("title", title),
+	ITEM("head", head, .flags = SCHEMA_REQUIRED),
+	ITEM("base", base),
+	ITEM("undoes", undoes, .max = RED_RUN_MAX),
+	ITEM("why", why),
+	ITEM("head_tree", head_tree),
+	ITEM("base_tree", base_tree),
+	ITEM("message", message),
+	ITEM("author_name", author_name),
+	ITEM("author_email", author_email),
+	ITEM("author_date", author_date),
+	ITEM("committer_date", committer_date),
+	ITEM("freeing", freeing),
+	ITEM("approved", approved),
+	ITEM("guarded", guarded),
+	ITEM("tests", tests),
+	ITEM("conflict", conflict),
+	ITEM("incorporated", incorporated),
+	ITEM("commit", commit),
+	ITEM("tree", tree),
+	ITEM("place", place),
+	ITEM("words", words),
+	ITEM("picked_head", picked_head),
+	ITEM("uncommitted", uncommitted),
+	ITEM("queued_ms", queued_ms, .flags = SCHEMA_CLAMP),
+};
+
+const struct schema landing_item_schema =
+    SCHEMA_OF(struct landing_item, item_fields,
+	.blank = &(const struct landing_item){ .priority = PRIORITY_NORMAL });
+
+struct landing_item *
+landing_item_new(const char *id)
+{
+	struct landing_item *item = schema_new(&landing_item_schema);
+
+	xstrset(&item->id, id);
+	return item;
+}
 
 #define UNKNOWN_TRIES 3 /* without an answer, until a person is asked */
 

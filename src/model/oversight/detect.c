@@ -7,8 +7,8 @@
 #include "error-signature.h"
 #include "iteration.h"
 #include "progress-private.h"
-#include "scope-path.h"
 #include "thresholds.h"
+#include "work-record.h"
 
 /* --- the words of an objective ------------------------------------------ */
 

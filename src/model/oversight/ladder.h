@@ -23,7 +23,7 @@
 
 #include "behaviour.h"
 #include "limit.h"
-#include "plan-text.h"
+#include "work-record.h"
 
 struct buf;
 struct detection;

@@ -15,7 +15,7 @@
 #ifndef PLAN_EDIT_H
 #define PLAN_EDIT_H
 
-#include "priority.h"
+#include "work-record.h"
 
 struct err;
 struct plan;

@@ -10,8 +10,7 @@
 #define PLAN_GOAL_H
 
 #include "id.h"
-#include "plan-text.h"
-#include "priority.h"
+#include "work-record.h"
 
 struct err;
 struct json_object;

@@ -11,7 +11,7 @@
 #ifndef PLAN_INSIGHTS_H
 #define PLAN_INSIGHTS_H
 
-#include "plan-text.h"
+#include "work-record.h"
 
 struct json_object;
 struct plan;

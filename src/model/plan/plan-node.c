@@ -5,11 +5,11 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "api-error.h"
 #include "attempt.h"
 #include "contract.h"
-#include "api-error.h"
+#include "excerpt.h"
 #include "plan-node.h"
-#include "remedy-mask.h"
 
 /* --- nodes ----------------------------------------------------------- */
 

@@ -10,8 +10,7 @@
 #ifndef PLAN_NODE_H
 #define PLAN_NODE_H
 
-#include "plan-text.h"
-#include "priority.h"
+#include "work-record.h"
 
 struct err;
 struct json_object;
@@ -169,7 +168,7 @@ void plan_node_free(struct plan_node *node);
 struct plan_node *plan_node_copy(const struct plan_node *node);
 
 /* Is this an id: 1 to PLAN_ID_MAX letters, digits, '.', '_' and '-', the first
- * a letter or digit? One that the book would mask (remedy-mask.h) is none. */
+ * a letter or digit? One that the book would mask (excerpt.h) is none. */
 bool plan_id_valid(const char *id);
 /* The words for one that is none; NULL = it is one. */
 const char *plan_id_fault(const char *id);

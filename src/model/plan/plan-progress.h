@@ -7,9 +7,8 @@
 #ifndef PLAN_PROGRESS_H
 #define PLAN_PROGRESS_H
 
-#include "plan-text.h"
-#include "priority.h"
 #include "schema.h"
+#include "work-record.h"
 
 struct buf;
 struct err;

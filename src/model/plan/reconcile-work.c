@@ -2,15 +2,15 @@
 
 #include "base.h"
 #include "event.h"
+#include "hook-event.h"
 #include "id.h"
 #include "ladder.h"
 #include "plan-goal.h"
 #include "plan-progress.h"
-#include "plan-text.h"
 #include "prompt.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
-#include "update.h"
+#include "work-record.h"
 
 static void reconcile_work_queue(struct reconcile_case *c);
 

@@ -6,8 +6,8 @@
 #include "prompt.h"
 #include "reconcile-work.h"
 #include "reconcile.h"
+#include "settings-table.h"
 #include "settings.h"
-#include "tuning.h"
 
 #define DOUBLINGS_MAX 10
 #define MESSAGES_MAX  32 /* fewer than a record has dispatches */

@@ -4,7 +4,7 @@
 #ifndef API_SHAPE_H
 #define API_SHAPE_H
 
-#include "plan-text.h"
+#include "work-record.h"
 #include "schema.h"
 
 #define RESULT(members)                                 \

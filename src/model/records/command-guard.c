@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "command-guard.h"
-#include "scope-path.h"
+#include "work-record.h"
 
 #define DEPTH_MAX 16 /* of commands in commands */
 #define WORDS_MAX 4096 /* of one command */

@@ -50,7 +50,7 @@ struct command_place {
 bool command_guard(
     const char *text, const struct command_place *place, struct buf *why);
 
-/* Is the file, relative to the top, one of these? Places as in scope-path.h; a
+/* Is the file, relative to the top, one of these? Places as in work-record.h; a
  * leading "**" and slash mean any folder, and the top too. */
 bool command_guard_protects(char *const *protected_paths, const char *file);
 /* The answer to an agent that would write it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Every kind of event: one row each. */
+/* Every kind of event, and every class of failures that an event names: one row
+ * each. */
 #ifndef EVENT_TABLE_H
 #define EVENT_TABLE_H
 
@@ -104,7 +105,7 @@ enum event_kind {
 	EVENT_BRANCH_RED, /* branch, commit, reason: it fails its own check */
 	EVENT_CHECK_BEGINS, /* text: of what; ref: the tree */
 	EVENT_CHECKED, /* result, ref: the tree, reason, duration_ms */
-	EVENT_TESTS_WEAKENED, /* worker, task, reason: test-guard.h */
+	EVENT_TESTS_WEAKENED, /* worker, task, reason: acceptance.h */
 	EVENT_CHECK_FLAKY, /* count: percent of the trees */
 	EVENT_PUSHED, /* branch, commit */
 	EVENT_PUSH_FAILED, /* branch, commit, reason; the first time */
@@ -158,7 +159,7 @@ enum event_kind {
 	EVENT_POST_ACCEPT, /* task, commit, exit_code, duration_ms */
 	EVENT_POST_ACCEPT_FAILED, /* reason: auto mode continues */
 	/* Goals: each with goal; what has no list here has from, to, actor and
-	 * reason. The statuses are in the order of plan-text.h. */
+	 * reason. The statuses are in the order of work-record.h. */
 	EVENT_GOAL_CREATED, /* title, actor */
 	EVENT_GOAL_ACTIVE,
 	EVENT_GOAL_PAUSED,
@@ -223,7 +224,7 @@ struct event_row {
 	const char *words;
 	const char *colour; /* SGR, NULL = the level's */
 	const char *fields; /* log names, in order, separated by blanks */
-	const char *failure; /* failure-class.h; only of WARN and ERROR, but
+	const char *failure; /* its class; only of WARN and ERROR, but
 			      * for EVENT_FAILURE, which has its own */
 	enum notice_class notice; /* for a person, with the reason */
 	bool by_hand; /* only of workers that people drive: auto mode raises
@@ -231,5 +232,53 @@ struct event_row {
 };
 
 extern const struct event_row event_table[EVENT_KIND_COUNT];
+
+/* --- failures -------------------------------------------------------- */
+
+/*
+ * The classes of failures: what is affected, who can help, and what a person
+ * can do. A failure that ends the daemon is raised with a class
+ * (core/life.h); an event that is logged as WARN or ERROR names one, because
+ * the overseer acts on such lines too. docs/failures.md lists this table.
+ */
+
+/* What cannot go on because of it. */
+enum failure_scope {
+	FAILURE_SCOPE_DAEMON,
+	FAILURE_SCOPE_FLEET,
+	FAILURE_SCOPE_WORKER,
+	FAILURE_SCOPE_TASK,
+	FAILURE_SCOPE_LANDING,
+	FAILURE_SCOPE_COUNT
+};
+
+enum failure_help {
+	FAILURE_HELP_REPAIR, /* of the project, or of llmc */
+	FAILURE_HELP_PERSON,
+	FAILURE_HELP_NOBODY, /* it has to pass */
+	FAILURE_HELP_COUNT
+};
+
+struct failure_class {
+	const char *name; /* one word */
+	enum failure_scope scope;
+	enum failure_help help;
+	const char *what; /* happened */
+	const char *fix; /* what a person does about it */
+};
+
+extern const struct failure_class failure_classes[];
+extern const size_t failure_class_count;
+
+/* The daemon's exit status for the class root_gone: there is no folder for a
+ * record. */
+#define FAILURE_EXIT_ROOT_GONE 73
+
+const char *failure_scope_name(enum failure_scope scope);
+const char *failure_help_name(enum failure_help help);
+
+/* The row of a class. A name that is not in the table, from another version or
+ * NULL, gets a row for unknown failures, which a repair looks at. */
+const struct failure_class *failure_class_find(const char *name);
 
 #endif

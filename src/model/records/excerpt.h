@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
-/* Program output, formatted for a prompt; the title of a text. */
+/* Texts of others, made fit to be passed on: cut, clean, as a title, and
+ * without keys and passwords. Pure. */
 #ifndef EXCERPT_H
 #define EXCERPT_H
 
@@ -38,5 +39,21 @@ char *excerpt_title(const char *text, size_t max);
  * UTF-8, at most max bytes; lines: newlines and tabs stay. The caller frees
  * it. */
 char *excerpt_clean(const char *text, size_t len, size_t max, bool lines);
+
+/* --- without keys and passwords -------------------------------------- */
+
+/* Append the text with anything that looks like a key or password replaced by
+ * "[masked]": API keys by their form (sk-..., ghp_..., AKIA..., bearer tokens,
+ * PEM blocks, passwords in URLs, in netrc files and after curl -u) and values
+ * by the name before them (token, secret, password, api_key, authorization,
+ * ANY_KEY, GH_PAT ...). Invalid UTF-8 becomes U+FFFD. For prompts, and for
+ * evidence that is kept. */
+void remedy_mask(const char *text, size_t len, struct buf *out);
+
+/* A masked copy of at most max bytes; NULL of NULL. The caller frees it. */
+char *remedy_mask_copy(const char *text, size_t max);
+
+/* Does the name say that its value is a key or password: "api_key"? */
+bool remedy_mask_name(const char *name);
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef FORGE_H
 #define FORGE_H
 
-#include "priority.h"
+#include "work-record.h"
 
 struct buf;
 struct err;

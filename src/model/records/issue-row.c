@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "excerpt.h"
 #include "issue-row.h"
-#include "remedy-mask.h"
 #include "schema.h"
 
 static const char *const step_words[] = { "working", "ended", "told", "marked",

@@ -3,38 +3,130 @@
 #include "base.h"
 #include "notice.h"
 
-static const char *const names[NOTICE_CLASS_COUNT - 1] = { "failure", "repair",
-	"login", "worker", "task", "review", "budget", "limit", "outage",
-	"branch", "check", "checkout", "push", "settings", "state", "goal",
-	"end" };
-
-static const char *const words[NOTICE_CLASS_COUNT] = {
-	[NOTICE_FAILURE] = "llmc has stopped because of a failure",
-	[NOTICE_REPAIR] = "the overseer repairs a failure",
-	[NOTICE_LOGIN] = "an agent needs a person",
-	[NOTICE_WORKER] = "a worker waits for a person",
-	[NOTICE_TASK] = "a task has failed",
-	[NOTICE_REVIEW] = "work waits for a review",
-	[NOTICE_BUDGET] = "a budget is reached",
-	[NOTICE_LIMIT] = "a usage limit is waited for",
-	[NOTICE_OUTAGE] = "the service cannot be reached",
-	[NOTICE_BRANCH] = "work cannot land on the branch",
-	[NOTICE_CHECK] = "the check of the landing branch is flaky",
-	[NOTICE_CHECKOUT] = "uncommitted changes hold up the landings",
-	[NOTICE_PUSH] = "a push failed",
-	[NOTICE_SETTINGS] = "the settings are not valid",
-	[NOTICE_STATE] = "the state was damaged",
-	[NOTICE_GOAL] = "a goal needs a person, or is reached",
-	[NOTICE_END] = "the run has ended",
+static const struct {
+	const char *name, *title;
+	enum escalation_level level;
+} classes[NOTICE_CLASS_COUNT] = {
+	[NOTICE_FAILURE] = { "failure", "llmc has stopped because of a failure",
+	    ESCALATION_EMERGENCY },
+	[NOTICE_REPAIR] = { "repair", "the overseer repairs a failure",
+	    ESCALATION_INFO },
+	[NOTICE_LOGIN] = { "login", "an agent needs a person",
+	    ESCALATION_CRITICAL },
+	[NOTICE_WORKER] = { "worker", "a worker waits for a person",
+	    ESCALATION_WARNING },
+	[NOTICE_TASK] = { "task", "a task has failed", ESCALATION_WARNING },
+	[NOTICE_REVIEW] = { "review", "work waits for a review",
+	    ESCALATION_INFO },
+	[NOTICE_BUDGET] = { "budget", "a budget is reached",
+	    ESCALATION_WARNING },
+	[NOTICE_LIMIT] = { "limit", "a usage limit is waited for",
+	    ESCALATION_INFO },
+	[NOTICE_OUTAGE] = { "outage", "the service cannot be reached",
+	    ESCALATION_INFO },
+	[NOTICE_BRANCH] = { "branch", "work cannot land on the branch",
+	    ESCALATION_CRITICAL },
+	[NOTICE_CHECK] = { "check", "the check of the landing branch is flaky",
+	    ESCALATION_WARNING },
+	[NOTICE_CHECKOUT] = { "checkout",
+	    "uncommitted changes hold up the landings", ESCALATION_WARNING },
+	[NOTICE_PUSH] = { "push", "a push failed", ESCALATION_WARNING },
+	[NOTICE_SETTINGS] = { "settings", "the settings are not valid",
+	    ESCALATION_WARNING },
+	[NOTICE_STATE] = { "state", "the state was damaged",
+	    ESCALATION_CRITICAL },
+	[NOTICE_GOAL] = { "goal", "a goal needs a person, or is reached",
+	    ESCALATION_WARNING },
+	[NOTICE_END] = { "end", "the run has ended", ESCALATION_INFO },
 };
 
 const char *notice_name(enum notice_class class)
 {
-	return class == NOTICE_NONE ? NULL : names[class - 1];
+	return classes[class].name;
 }
 
 const char *
 notice_title(const struct notice *n)
 {
-	return n->what != NULL ? n->what : words[n->class];
+	return n->what != NULL ? n->what : classes[n->class].title;
+}
+
+/* --- how urgent it is ------------------------------------------------ */
+
+const char *const escalation_level_words[ESCALATION_LEVEL_COUNT + 1] = {
+	[ESCALATION_INFO] = "info",
+	[ESCALATION_WARNING] = "warning",
+	[ESCALATION_CRITICAL] = "critical",
+	[ESCALATION_EMERGENCY] = "emergency",
+};
+
+static const struct {
+	const char *intervention, *severity; /* severity NULL = any */
+	enum escalation_level level;
+} interventions[] = {
+	{ "log", NULL, ESCALATION_INFO },
+	{ "warn", NULL, ESCALATION_WARNING },
+	{ "redirect", "critical", ESCALATION_CRITICAL },
+	{ "redirect", NULL, ESCALATION_WARNING },
+	{ "restart", NULL, ESCALATION_WARNING },
+	{ "retry", NULL, ESCALATION_WARNING },
+	{ "pause", NULL, ESCALATION_CRITICAL },
+};
+
+bool
+escalation_of_intervention(const char *intervention, const char *severity,
+    enum escalation_level *ret_level)
+{
+	for (size_t i = 0; i < nitems(interventions); i++) {
+		if (strcmp(interventions[i].intervention, intervention) != 0 ||
+		    (interventions[i].severity != NULL &&
+			!text_is(severity, interventions[i].severity)))
+			continue;
+		*ret_level = interventions[i].level;
+		return true;
+	}
+	return false;
+}
+
+bool
+escalation_is_quiet(const char *intervention)
+{
+	return intervention != NULL &&
+	    (strcmp(intervention, "log") == 0 ||
+		strcmp(intervention, "warn") == 0);
+}
+
+static void
+add_part(struct buf *out, const char *part)
+{
+	if (part != NULL)
+		buf_addf(out, " %s", part);
+}
+
+void
+escalation_of_notice(
+    const struct notice *n, struct buf *out, struct escalation *ret_escalation)
+{
+	buf_clear(out);
+	buf_adds(out, notice_name(n->class));
+	if (n->signature != NULL) {
+		add_part(out, n->signature);
+	} else if (n->class != NOTICE_LOGIN) { /* that is all workers' */
+		add_part(out, n->worker);
+		add_part(out, n->task);
+		add_part(out, n->goal);
+		add_part(out, n->node);
+	}
+	*ret_escalation = (struct escalation){
+		.level = classes[n->class].level,
+		.event = n->id,
+		.class = notice_name(n->class),
+		.title = notice_title(n),
+		.text = n->why,
+		.signature = out->data,
+		.worker = n->worker,
+		.task = n->task,
+		.goal = n->goal,
+		.node = n->node,
+	};
 }

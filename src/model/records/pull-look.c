@@ -4,9 +4,9 @@
 
 #include <strings.h>
 
+#include "excerpt.h"
 #include "pull-look.h"
 #include "pull.h"
-#include "remedy-mask.h"
 #include "word.h"
 
 /* --- one pull request ----------------------------------------------------- */

@@ -6,7 +6,6 @@
 
 #include "excerpt.h"
 #include "pull.h"
-#include "remedy-mask.h"
 #include "schema.h"
 
 /* --- the row ---------------------------------------------------------------

@@ -5,7 +5,7 @@
 #ifndef CHANNEL_H
 #define CHANNEL_H
 
-#include "escalation.h"
+#include "notice.h"
 #include "settings-table.h"
 
 struct json_object;

@@ -38,4 +38,88 @@ struct setting {
 extern const struct setting settings_table[];
 extern const size_t settings_table_count;
 
+/* --- names ----------------------------------------------------------- */
+
+/* Which row of the tables a path means, and what to say of a path that means
+ * none. What others need of it is in settings.h. */
+
+/* Tables whose keys are not known in advance. */
+#define SETTINGS_PRICES   "prices"
+#define SETTINGS_CHANNELS "people.channels"
+
+/* Tables that have a table with the same keys for every name. */
+enum settings_named {
+	SETTINGS_NAMED_WORKERS,
+	SETTINGS_NAMED_AGENTS,
+	SETTINGS_NAMED_COUNT
+};
+
+/* Is path one of them ("workers")? Its index, else -1. */
+int settings_named_table(const char *path);
+
+/* What to do instead of setting a key that does nothing any more; NULL if path
+ * is none. */
+const char *settings_gone(const char *path);
+/* Is it one of those, or another name of a setting? *ret_path, owned by the
+ * caller: that setting, NULL for none. */
+bool settings_find_alias(const char *path, char **ret_path);
+
+/* The keys of the tables [agents.<name>] of a config file: what an agent that
+ * can be asked for is good at, and how it is started. agent-card.h has them as
+ * values. */
+
+/* The kinds of agents (agent-kind.h), NULL terminated; and "" before them. */
+extern const char *const agent_kind_or_none[];
+#define agent_kind_words (agent_kind_or_none + 1)
+
+/* What the paths of the rows begin with; not a name that a file can have. */
+#define SETTINGS_AGENT "agents.NAME."
+
+extern const struct setting settings_agent_keys[];
+extern const size_t settings_agent_key_count;
+
+/* The path of the row of "workers.adam.model": "defaults.model", owned by the
+ * caller. *ret_part: the length of "workers.adam."; 0 = the path is its own. */
+char *settings_general_path(const char *path, size_t *ret_part);
+
+/* --- numbers that only tests replace ---------------------------------- */
+
+/*
+ * Numbers that no user needs to set. They are constants, except for tests,
+ * which cannot wait that long: LLMC_TEST_TUNING names a file that replaces some
+ * of them, as "outage_limit=1000 same_failures=2". It is read whenever the
+ * configuration is (config_parse()).
+ */
+
+#define TUNING_FILE "LLMC_TEST_TUNING" /* a variable */
+
+/* Times are in ms. */
+extern struct tuning {
+	int64_t
+	    outage_limit; /* without the service, until a person is needed */
+	int64_t plan_tick; /* between two checks of all assignments */
+	int64_t plan_retries; /* requests for a status, until recovery */
+	int64_t slice; /* part of a long turn: it ends after this time ... */
+	int64_t slice_tools; /* ... or after this many tool calls */
+	int64_t expected_iterations; /* of a task; 0: its effort says so */
+	int64_t daemon_start; /* for the overseer's daemon to become ready */
+	int64_t daemon_stop; /* from SIGTERM to SIGKILL */
+	int64_t same_failures; /* in 24 hours, until a person is needed ... */
+	int64_t remediations; /* ... and of all kinds together; 0 = no limit */
+	int64_t answer_wait; /* of a worker, for a person */
+	int64_t trial; /* check_command is tried before the first task; 0 =
+			* no */
+	int64_t admission; /* no session while the machine is short of
+			    * something (quota.h); 0 = that is not looked at */
+	int64_t team_depth; /* of agents that spawn agents; a worker's is 1 */
+	int64_t host_lease; /* of a host in a fleet */
+	int64_t host_beat; /* between two renewals of it ... */
+	int64_t host_poll; /* ... and two looks into the shared book */
+	int64_t look_least; /* between two looks at origin, but for landings */
+} tuning;
+
+/* All of them as they are without tests, then those of the text (NULL =
+ * none). False: it names another one, or is not a list of numbers. */
+bool tuning_read(const char *text);
+
 #endif

@@ -6,16 +6,15 @@
 
 #include "account.h"
 #include "agent-card.h"
-#include "place.h"
 #include "command-guard.h"
 #include "http-request.h"
+#include "place.h"
 #include "quota.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "thresholds.h"
 #include "toml-edit.h"
 #include "toml.h"
-#include "tool-scope.h"
 #include "word.h"
 
 #define PORT_MAX 65535

@@ -4,7 +4,7 @@
 #include "account.h"
 #include "channel.h"
 #include "id.h"
-#include "settings-names.h"
+#include "settings-table.h"
 #include "settings-value.h"
 #include "settings.h"
 #include "thresholds.h"

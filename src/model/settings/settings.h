@@ -7,7 +7,7 @@
  *
  * Keys of [defaults] may also appear in [workers.<name>] and then apply to that
  * worker only. [agents.<name>] has keys of its own, the same for every agent
- * (settings-names.h).
+ * (settings-table.h).
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H

@@ -2,7 +2,7 @@
 
 #include "base.h"
 #include "ask.h"
-#include "remedy-mask.h"
+#include "excerpt.h"
 #include "schema.h"
 #include "task.h"
 #include "worker.h"

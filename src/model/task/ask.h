@@ -8,7 +8,7 @@
 #ifndef ASK_H
 #define ASK_H
 
-#include "escalation.h"
+#include "notice.h"
 
 struct ask;
 struct buf;

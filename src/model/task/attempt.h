@@ -11,9 +11,9 @@
 #ifndef ATTEMPT_H
 #define ATTEMPT_H
 
-#include "plan-text.h"
 #include "schema.h"
 #include "task.h"
+#include "work-record.h"
 #include "worker.h"
 
 struct err;

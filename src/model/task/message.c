@@ -7,7 +7,6 @@
 #include "id.h"
 #include "message.h"
 #include "moment.h"
-#include "remedy-mask.h"
 #include "schema.h"
 
 #define MESSAGE_TITLE_MAX 200

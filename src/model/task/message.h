@@ -8,7 +8,7 @@
 #define MESSAGE_H
 
 #include "channel.h"
-#include "escalation.h"
+#include "notice.h"
 
 struct buf;
 struct err;

@@ -2,9 +2,9 @@
 
 #include "base.h"
 #include "excerpt.h"
-#include "priority.h"
 #include "review.h"
 #include "strv.h"
+#include "work-record.h"
 
 /* --- comments --------------------------------------------------------- */
 

@@ -10,8 +10,7 @@
 #include "account.h"
 #include "ask.h"
 #include "box-plan.h"
-#include "launch.h"
-#include "priority.h"
+#include "work-record.h"
 
 struct buf;
 struct err;
@@ -182,7 +181,7 @@ struct task {
 	bool kept; /* refs/llmc/task/<id> holds such a commit */
 	bool lines_known; /* of the work that it queued last: */
 	int64_t lines_added, lines_removed;
-	char *weakens; /* what it does to tests: test-guard.h; NULL = nothing */
+	char *weakens; /* what it does to tests: acceptance.h; NULL = nothing */
 	char *commit; /* the commit it landed as */
 	char *pull; /* how it stands with its pull request, for people; NULL =
 		     * it has none */

@@ -6,9 +6,9 @@
 #include <strings.h>
 
 #include "contract.h"
-#include "plan-text.h"
 #include "taskfile.h"
 #include "word.h"
+#include "work-record.h"
 
 #define BLANKS     " \t\r\n"
 #define BOM        "\xef\xbb\xbf"

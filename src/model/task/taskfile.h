@@ -9,7 +9,7 @@
 #define TASKFILE_H
 
 #include "box-plan.h"
-#include "priority.h"
+#include "work-record.h"
 
 struct buf;
 struct err;

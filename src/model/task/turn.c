@@ -6,9 +6,9 @@
 
 #include "agent-report.h"
 #include "excerpt.h"
+#include "hook-event.h"
 #include "task.h"
 #include "turn.h"
-#include "update.h"
 
 /* --- what an agent says -------------------------------------------------- */
 

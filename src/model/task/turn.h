@@ -22,7 +22,7 @@ struct update;
  * What an agent says at the end of its turn. It is read before the turn is
  * judged, by this reader alone, from these sources in this order:
  *
- *   the block "overseerUpdate" of its last message (update.h)
+ *   the block "overseerUpdate" of its last message (hook-event.h)
  *   report_completion, or a report of that form in the message
  *   the plain words of the message
  *   report_progress, which says how far the work is

@@ -5,7 +5,7 @@
 #include "guard.h"
 #include "id.h"
 #include "schema.h"
-#include "scope-path.h"
+#include "work-record.h"
 
 /* --- guards ---------------------------------------------------------- */
 

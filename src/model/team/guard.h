@@ -14,7 +14,7 @@
  * The format:
  *
  *   { "version": 1, "tree": the worktree,
- *     "tools": { "all", "allow": [...], "deny": [...] }, see tool-scope.h,
+ *     "tools": { "all", "allow": [...], "deny": [...] }, see agent-card.h,
  *     "scope_paths": [...], absent = everywhere,
  *     "reserved": [{ "path", "owner", "until" }, ...], those of others; until
  *       is wall clock milliseconds,
@@ -25,7 +25,7 @@
 #ifndef GUARD_H
 #define GUARD_H
 
-#include "tool-scope.h"
+#include "agent-card.h"
 
 struct buf;
 struct err;
@@ -35,7 +35,7 @@ struct json_object;
 #define GUARD_LLMC_TOOLS "mcp__llmc__"
 
 struct guard_reserved {
-	char *path; /* in its shortest form: scope-path.h */
+	char *path; /* in its shortest form: work-record.h */
 	char *owner; /* for a sentence: "adam (actor:task:t3)" */
 	int64_t until_ms;
 };
@@ -97,8 +97,8 @@ bool guard_offers(const struct guard_policy *policy, const char *tool);
 
 /*
  * Files and folders that an agent has reserved for itself, for a time. A folder
- * covers what is in it (scope-path.h). Pure; strings are owned, NULL = not set;
- * times are wall clock milliseconds.
+ * covers what is in it (work-record.h). Pure; strings are owned, NULL = not
+ * set; times are wall clock milliseconds.
  */
 
 #define RESERVATION_TTL_MS (3600 * 1000) /* the default */

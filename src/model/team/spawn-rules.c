@@ -7,10 +7,8 @@
 #include "agent-card.h"
 #include "attempt.h"
 #include "contract.h"
-#include "plan-text.h"
-#include "scope-path.h"
 #include "spawn-rules.h"
-#include "tool-scope.h"
+#include "work-record.h"
 
 /* --- places ---------------------------------------------------------- */
 

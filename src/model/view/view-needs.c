@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "escalation.h"
+#include "notice.h"
 #include "schema.h"
 #include "view-private.h"
 #include "view.h"

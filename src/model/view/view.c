@@ -10,11 +10,11 @@
 #include "plan-node.h"
 #include "plan-progress.h"
 #include "plan.h"
-#include "priority.h"
 #include "schema.h"
 #include "task.h"
 #include "view-private.h"
 #include "view.h"
+#include "work-record.h"
 #include "worker.h"
 
 const struct view_section view_sections[] = {

@@ -4,16 +4,16 @@
 
 #include <fcntl.h>
 
+#include "agent-card.h"
 #include "agent-kind.h"
 #include "api.h"
 #include "box.h"
 #include "kept.h"
-#include "launch.h"
 #include "orphans.h"
 #include "policy-file.h"
 #include "run-dir.h"
 #include "settings.h"
-#include "tool-scope.h"
+#include "work-record.h"
 #include "workplace.h"
 #include "workspace.h"
 

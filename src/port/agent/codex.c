@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+#include "agent-card.h"
 #include "agent-kind.h"
 #include "hook-event.h"
 #include "mcp.h"
-#include "tool-scope.h"
 #include "workspace.h"
 
 /* The hooks we use, and how long Codex lets each run, in seconds. */

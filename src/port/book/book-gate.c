@@ -3,14 +3,14 @@
 /*
  * The one gate to the tables of plans and events: what comes through here is
  * JSON of the right shape, within its bounds, with anything that looks like a
- * key or password masked (model/records/remedy-mask), printed in one way. Doing
+ * key or password masked (model/records/excerpt), printed in one way. Doing
  * it twice changes nothing.
  */
 
 #include "base.h"
 #include "book-private.h"
+#include "excerpt.h"
 #include "id.h"
-#include "remedy-mask.h"
 
 /* --- the shape of a body ------------------------------------------------- */
 

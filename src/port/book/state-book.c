@@ -4,7 +4,7 @@
 #include "account.h"
 #include "book-history.h"
 #include "book-private.h"
-#include "landing-item.h"
+#include "landing-record.h"
 #include "schema.h"
 #include "state-book.h"
 #include "state.h"

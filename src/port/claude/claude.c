@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "id.h"
+#include "agent-card.h"
 #include "agent-kind.h"
 #include "claude.h"
 #include "hook-event.h"
+#include "id.h"
 #include "mcp.h"
 #include "preflight.h"
 #include "settings.h"
-#include "tool-scope.h"
 #include "workspace.h"
 
 #define MILLION 1000000

@@ -7,10 +7,10 @@
 #include "lock.h"
 #include "loop.h"
 #include "root-mark.h"
+#include "settings-table.h"
 #include "settings.h"
 #include "toml-edit.h"
 #include "toml.h"
-#include "tuning.h"
 #include "workspace.h"
 
 /* A lock that stays for longer was left by a git that died. */

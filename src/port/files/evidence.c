@@ -8,8 +8,8 @@
 #include "event-table.h"
 #include "event.h"
 #include "evidence.h"
+#include "excerpt.h"
 #include "jsonl.h"
-#include "remedy-mask.h"
 #include "task.h"
 #include "workspace.h"
 

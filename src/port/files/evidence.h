@@ -37,7 +37,7 @@ void evidence_read_first(const struct workspace *workspace, pid_t pid,
  * standard error went, or NULL; from byte `from` of it to before byte `to`. */
 void evidence_read_rest(const struct workspace *workspace,
     const char *said_file, int64_t from, int64_t to, struct evidence *evidence);
-/* Write what was read to the disk, without keys and passwords (remedy-mask.h),
+/* Write what was read to the disk, without keys and passwords (excerpt.h),
  * and set evidence->dir. On failure (nothing
  * could be written, there is no folder) the texts are still valid. */
 int evidence_save(const struct workspace *workspace, const char *stamp,

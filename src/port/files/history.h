@@ -6,7 +6,7 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 
-#include "spiral.h"
+#include "remedy.h"
 
 struct err;
 struct workspace;

@@ -2,9 +2,9 @@
 
 #include "base.h"
 #include "child.h"
-#include "curl-config.h"
 #include "curl.h"
 #include "forge-http.h"
+#include "http-request.h"
 #include "loop.h"
 
 #define GH_MS     (30 * 1000)

@@ -7,12 +7,12 @@
 
 #include <strings.h>
 
+#include "acceptance.h"
 #include "diff.h"
 #include "git-candidate.h"
 #include "git-private.h"
 #include "remove-tree.h"
 #include "rpc.h"
-#include "test-guard.h"
 
 #define ATTRIBUTES ":(top,glob)**/.gitattributes"
 

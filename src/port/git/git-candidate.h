@@ -142,7 +142,7 @@ struct git_diff {
 };
 
 /* The answer: base (a commit), message (of the commit), files and more_files
- * (diff.h), conflicts (paths), and weakens (test-guard.h), which is missing if
+ * (diff.h), conflicts (paths), and weakens (acceptance.h), which is missing if
  * it weakens no test. The callback does not keep it. Larger than git.h allows:
  * -EFBIG. */
 typedef void

@@ -5,7 +5,7 @@
 #include "git-facts.h"
 #include "git-freeze.h"
 #include "git-private.h"
-#include "test-guard.h"
+#include "acceptance.h"
 
 #define COMMIT_FORMAT "%m%H%x00%T%x00%ct%x00%an%x00%ae%x00%ad%x00%cd%x00%B"
 #define MARK_SIZE     17

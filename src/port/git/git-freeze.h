@@ -60,7 +60,7 @@ struct git_frozen {
 	struct git_list messages; /* of all commits, oldest first, without
 				   * their last newlines */
 	struct git_list dirty, forbidden, protected_paths; /* paths */
-	const char *weakens; /* what it does to tests: test-guard.h; "" =
+	const char *weakens; /* what it does to tests: acceptance.h; "" =
 			      * nothing that was found, or was not looked for */
 };
 

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "child.h"
-#include "curl-config.h"
 #include "curl.h"
+#include "http-request.h"
 
 #define DEADLINE_MS ((int64_t)(CURL_MAX_SECONDS + 5) * 1000)
 #define HEADERS_MAX (256 * 1024)

@@ -4,9 +4,9 @@
 
 #include "channel.h"
 #include "child.h"
-#include "curl-config.h"
 #include "curl.h"
 #include "deliver.h"
+#include "http-request.h"
 #include "issue-dialog.h"
 #include "kept.h"
 #include "loop.h"

@@ -5,12 +5,12 @@
 #include "channel.h"
 #include "courier.h"
 #include "deliver.h"
-#include "escalation.h"
 #include "loop.h"
+#include "message-spool.h"
 #include "message.h"
+#include "notice.h"
 #include "people.h"
 #include "settings.h"
-#include "message-spool.h"
 
 #define DESKTOP "desktop" /* the channel that exists without settings */
 

@@ -7,8 +7,8 @@
 #ifndef SOURCE_PRIVATE_H
 #define SOURCE_PRIVATE_H
 
-#include "priority.h"
 #include "source.h"
+#include "work-record.h"
 
 struct buf;
 struct err;

@@ -20,8 +20,8 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
-#include "priority.h"
 #include "task.h"
+#include "work-record.h"
 
 struct err;
 struct json_object;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
+
+#include <fnmatch.h>
+
 #include "api-error.h"
-#include "plan-text.h"
 #include "schema.h"
+#include "word.h"
+#include "work-record.h"
 
 /* --- bounds ---------------------------------------------------------- */
 
@@ -379,4 +383,212 @@ assignment_status_check(const char *id, enum assignment_status from,
 		return 0;
 	return refuse(
 	    id, assignment_status_words, assignment_moves[from], from, to, err);
+}
+
+/* --- launch ------------------------------------------------------------ */
+
+#define FIELD(key, member, ...)                       \
+	SCHEMA_FIELD(struct task_launch, key, member, \
+	    .flags = SCHEMA_OMIT_UNSET, ##__VA_ARGS__)
+
+static const struct schema_field launch_fields[] = {
+	FIELD("actor", actor),
+	FIELD("parent", parent),
+	FIELD("parent_actor", parent_actor),
+	FIELD("depth", depth),
+	FIELD("max_depth", max_depth),
+	FIELD("local_max_depth", local_max_depth),
+	FIELD("goal", goal),
+	FIELD("role", role),
+	FIELD("label", label),
+	FIELD("agent", agent),
+	FIELD("model", model),
+	FIELD("thinking", thinking),
+	FIELD("timeout_s", timeout_s),
+	FIELD("tools_allow", tools_allow),
+	FIELD("tools_deny", tools_deny),
+	FIELD("tools_scoped", tools_scoped),
+	FIELD("required_tools", required_tools),
+	FIELD("wants", wants),
+	FIELD("confined_by", confined_by),
+	FIELD("permission_mode", permission_mode),
+	FIELD("budget_tokens", budget_tokens),
+	FIELD("budget_cost", budget_cost),
+	FIELD("budget_ms", budget_ms),
+	FIELD("budget_turns", budget_turns),
+	FIELD("scope_paths", scope_paths),
+	FIELD("read_only", read_only),
+	FIELD("progress_reporting", progress_reporting),
+	FIELD("report_only", report_only),
+	FIELD("recovery", recovery),
+	FIELD("contract", contract),
+	/* In a plan of an earlier version. */
+	PLAN_GONE("completion_report"),
+	PLAN_GONE("request"),
+	PLAN_GONE("retried_ms"),
+	PLAN_GONE("root_actor"),
+	PLAN_GONE("verification"),
+};
+
+const struct schema task_launch_schema =
+    SCHEMA_OF(struct task_launch, launch_fields);
+
+/* --- priority ---------------------------------------------------------- */
+
+const char *const priority_words[] = {
+	[PRIORITY_URGENT] = "urgent",
+	[PRIORITY_HIGH] = "high",
+	[PRIORITY_NORMAL] = "normal",
+	[PRIORITY_LOW] = "low",
+	[PRIORITY_COUNT] = NULL,
+};
+
+static const int numbers[] = {
+	[PRIORITY_URGENT] = 0,
+	[PRIORITY_HIGH] = 1,
+	[PRIORITY_NORMAL] = 3,
+	[PRIORITY_LOW] = 4,
+};
+
+_Static_assert(
+    nitems(numbers) == PRIORITY_COUNT, "a number for every priority");
+_Static_assert(
+    nitems(priority_words) == PRIORITY_COUNT + 1, "a word for every priority");
+
+const char *
+priority_name(enum priority priority)
+{
+	return priority_words[priority];
+}
+
+bool
+priority_parse(const char *name, enum priority *ret_priority)
+{
+	unsigned index;
+
+	if (!word_find(priority_words, name, &index))
+		return false;
+	*ret_priority = (enum priority)index;
+	return true;
+}
+
+enum priority
+priority_from_number(int64_t number)
+{
+	if (number <= 0)
+		return PRIORITY_URGENT;
+	if (number <= 2)
+		return PRIORITY_HIGH;
+	return number == 3 ? PRIORITY_NORMAL : PRIORITY_LOW;
+}
+
+int
+priority_to_number(enum priority priority)
+{
+	return numbers[priority];
+}
+
+int
+priority_compare(enum priority a, enum priority b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* --- places ---------------------------------------------------------- */
+
+/* Remove the last name; false if there is none. */
+static bool
+go_up(struct buf *out)
+{
+	const char *slash;
+
+	if (out->len == 0)
+		return false;
+	slash = strrchr(out->data, '/');
+	buf_truncate(out, slash != NULL ? (size_t)(slash - out->data) : 0);
+	return true;
+}
+
+char *
+scope_path_normal(const char *place)
+{
+	cleanup_buf struct buf out = BUF_INIT;
+	const char *name = place;
+
+	if (*place == '/')
+		return NULL;
+	while (*name != '\0') {
+		size_t len = strcspn(name, "/");
+
+		if (len == 2 && memcmp(name, "..", 2) == 0) {
+			if (!go_up(&out))
+				return NULL;
+		} else if (len > 0 && !(len == 1 && *name == '.')) {
+			if (out.len > 0)
+				buf_addc(&out, '/');
+			buf_add(&out, name, len);
+		}
+		name += len + (name[len] == '/');
+	}
+	return xstrdup(out.len > 0 ? out.data : "");
+}
+
+/* Both in their shortest form. */
+static bool
+is_at(const char *place, const char *file)
+{
+	size_t len = strlen(place);
+
+	return len == 0 ||
+	    (strncmp(place, file, len) == 0 &&
+		(file[len] == '\0' || file[len] == '/'));
+}
+
+static bool
+is_pattern(const char *place)
+{
+	return strpbrk(place, "*?[") != NULL;
+}
+
+bool
+scope_path_covers(const char *place, const char *file)
+{
+	cleanup_free char *normal = scope_path_normal(place);
+
+	return normal != NULL &&
+	    (is_at(normal, file) ||
+		(is_pattern(normal) && fnmatch(normal, file, 0) == 0));
+}
+
+bool
+scope_path_in(char *const *places, const char *file)
+{
+	for (; places != NULL && *places != NULL; places++)
+		if (scope_path_covers(*places, file))
+			return true;
+	return false;
+}
+
+bool
+scope_path_within(char *const *places, const char *place)
+{
+	if (place == NULL)
+		return false;
+	if (!is_pattern(place))
+		return scope_path_in(places, place);
+	for (; places != NULL && *places != NULL; places++) {
+		cleanup_free char *normal = scope_path_normal(*places);
+
+		if (normal != NULL &&
+		    (is_pattern(normal) ? strcmp(normal, place) == 0 :
+					  is_at(normal, place)))
+			return true;
+	}
+	return false;
+}
+
+bool
+scope_path_meets(const char *a, const char *b)
+{
+	return is_at(a, b) || is_at(b, a);
 }

@@ -1,14 +1,48 @@
 /* SPDX-License-Identifier: ISC */
 
-/* What the records of plans have in common: their bounds, evidence, and the
- * statuses of goals, nodes and assignments. Pure. */
-#ifndef PLAN_TEXT_H
-#define PLAN_TEXT_H
+/* What the records of tasks and of plans have in common: priority, bounds,
+ * evidence, the statuses of goals, nodes and assignments, how an agent is
+ * launched, and the places in the repository that it may write to. Pure. */
+#ifndef WORK_RECORD_H
+#define WORK_RECORD_H
+
+#include <stdbool.h>
 
 #include "schema.h"
 
 struct err;
 struct json_object;
+
+/* --- priority ---------------------------------------------------------- */
+
+/* How soon a task is wanted. Inside one priority, the older one is first. */
+
+enum priority {
+	PRIORITY_URGENT, /* before everything, even what is being checked */
+	PRIORITY_HIGH,
+	PRIORITY_NORMAL, /* the default */
+	PRIORITY_LOW,
+	PRIORITY_COUNT
+};
+
+const char *priority_name(enum priority priority); /* "urgent" */
+bool priority_parse(const char *name, enum priority *ret_priority);
+
+/* For reading records (word.h), NULL terminated. */
+extern const char *const priority_words[PRIORITY_COUNT + 1];
+
+/* The priority that a number of Claude Code's task files means: 0 is urgent, 1
+ * and 2 are high, 3 is normal (their default), 4 is low. Numbers outside of
+ * that count as the nearest one. Back, high is 1. */
+enum priority priority_from_number(int64_t number);
+int priority_to_number(enum priority priority);
+
+/* For sorting: negative if the first comes first. */
+int priority_compare(enum priority a, enum priority b);
+
+/* --- bounds ---------------------------------------------------------- */
+
+/* Of what the records of a plan hold, and what keeps to them. */
 
 #define PLAN_ID_MAX          64 /* bytes */
 #define PLAN_NAME_MAX        512
@@ -104,7 +138,7 @@ extern const struct schema plan_override_schema;
 /*
  * The statuses of goals, plan nodes and assignments: their words, and tables of
  * which may follow which. Pure. A move that a table forbids is refused with
- * API_E_TRANSITION (api.h).
+ * API_E_TRANSITION (api-error.h).
  */
 
 enum goal_status {
@@ -181,5 +215,82 @@ int node_status_check(const char *id, enum node_status from,
     enum node_status to, struct err *err);
 int assignment_status_check(const char *id, enum assignment_status from,
     enum assignment_status to, struct err *err);
+
+/* --- launch ------------------------------------------------------------ */
+
+/*
+ * How the agent of a task is launched, who asked for it and below whom it
+ * stands, and what must be there when it ends. That of a node of a plan becomes
+ * its task's. Pure; all strings, lists and objects are owned. NULL and 0 = as
+ * its agent or worker is set.
+ */
+
+struct task_launch {
+	/* Its place in the tree. */
+	char *actor; /* NULL: that of task_actor() */
+	char *parent; /* task id of its parent; NULL = it was not spawned */
+	char *parent_actor;
+	int depth, max_depth, local_max_depth; /* 0 = not asked for */
+	char *goal; /* of its children, if it is no node of a goal */
+
+	char *role, *label;
+	char *agent; /* the name of a card, [agents.<name>] */
+	char *model, *thinking;
+	int timeout_s; /* of an attempt */
+	char **tools_allow, **tools_deny;
+	bool tools_scoped; /* tools_allow counts, even if it is empty */
+	char **required_tools; /* it waits for a person if one is missing */
+	char **wants; /* words that its host must have (hosts-rules.h) */
+	char **confined_by; /* workers of the agents above it, whose settings
+			     * limit it too */
+	/* As the host has it that spawned it, where that is another one: no
+	 * more than this. NULL, 0 = as here. */
+	char *permission_mode;
+	int64_t budget_tokens, budget_cost, budget_ms;
+	int budget_turns;
+	char **scope_paths; /* that it may write to; NULL = everywhere */
+	bool read_only; /* it changes nothing: its worktree is read-only in a
+			 * box */
+	bool progress_reporting; /* its prompt asks for it */
+	bool report_only; /* its result is what it says at the end, and no
+			   * commit: that was asked for, or it has no tool
+			   * that changes files */
+
+	char *recovery; /* of a task without a plan: "reassign", ...; NULL = it
+			 * has failed with its last attempt */
+	struct json_object *contract;
+};
+
+extern const struct schema task_launch_schema;
+
+/* --- places ---------------------------------------------------------- */
+
+/*
+ * Places in a repository: files, and folders with all that is in them, relative
+ * to its top ("src/api", "docs/"; "." is everything). A place with * ? or [ is
+ * a pattern; its * matches slashes too. Compared by whole names: "src" covers
+ * "src/a.c" and not "src2".
+ */
+
+/* The place in its shortest form, without "./", "//", "a/.." and a slash at the
+ * end; "" is the top. Owned by the caller. NULL: it is absolute, or leads out
+ * of the repository. */
+char *scope_path_normal(const char *place);
+
+/* Is the file, in its shortest form, at or below this place? A place that is
+ * not in the repository covers nothing. */
+bool scope_path_covers(const char *place, const char *file);
+
+/* Is it in one of these places (NULL terminated, may be NULL)? */
+bool scope_path_in(char *const *places, const char *file);
+
+/* Is all that this place, in its shortest form (NULL = it has none), can mean
+ * in one of these? A pattern is if it is one of them, or below one that is no
+ * pattern. */
+bool scope_path_within(char *const *places, const char *place);
+
+/* Does one of two places, in their shortest form, cover the other? Patterns
+ * are taken as names. */
+bool scope_path_meets(const char *a, const char *b);
 
 #endif
