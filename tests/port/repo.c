@@ -19,10 +19,7 @@ set_environment(const char *base)
 {
 	static const char *const people[] = { "GIT_AUTHOR_NAME", "A U Thor",
 		"GIT_AUTHOR_EMAIL", "author@example.org", "GIT_COMMITTER_NAME",
-		"C O Mitter", "GIT_COMMITTER_EMAIL", "committer@example.org",
-		/* No commit of a test starts a second git for that. */
-		"GIT_CONFIG_COUNT", "1", "GIT_CONFIG_KEY_0", "maintenance.auto",
-		"GIT_CONFIG_VALUE_0", "false" };
+		"C O Mitter", "GIT_COMMITTER_EMAIL", "committer@example.org" };
 
 	setenv("HOME", base, 1);
 	setenv("XDG_CONFIG_HOME", base, 1);

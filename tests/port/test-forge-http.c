@@ -397,6 +397,26 @@ TEST_ROWS(each_fault_has_its_verdict, nitems(faults))
 	end(&s);
 }
 
+/* A log is elsewhere: what is read there, nobody reads on the way, and it is
+ * not elsewhere again. */
+TEST(a_log_is_followed_once_and_in_private)
+{
+	static const char fault[] =
+	    "{\"path\":\"%s\",\"status\":302,\"location\":\"%s/blob/1\"}";
+	const struct forge_request request = { .what = FORGE_ASK_LOG, .id = 1 };
+	struct scene s;
+
+	begin(&s, 0);
+	forge_tell("fault", fault, "/logs", "http://example.invalid");
+	ask(&s, &request, NULL);
+	ck_assert_int_eq(s.status, 302);
+	forge_tell("fault", fault, "/logs", s.place.api);
+	forge_tell("fault", fault, "/blob", s.place.api);
+	ask(&s, &request, NULL);
+	ck_assert_int_eq(s.status, 302);
+	end(&s);
+}
+
 TEST(waits_grow_while_the_forge_is_away)
 {
 	struct scene s;

@@ -18,7 +18,8 @@
  *   POST /control/say    {number, user, body}: a comment
  *   POST /control/fault  {method, path, after, times, ...}: requests with this
  *                        method and this in their path, after so many of them;
- *                        what happens: {status, retry_after, reset}, {garbage},
+ *                        what happens: {status, retry_after, reset, location},
+ *                        {garbage},
  *                        {slow: ms}, {lost}: it is done, and not answered
  *   POST /control/repo   {path}: the bare repository that is behind it
  *   POST /control/rules  {queue}: merges go through a queue
@@ -657,6 +658,8 @@ serve(struct call *call)
 		refuse(call, (int)status, "a fault that the test wants");
 	else
 		serve_api(call);
+	if (text_of(call->fault, "location")[0] != '\0')
+		header(call, "Location", text_of(call->fault, "location"));
 	if (json_int_or(call->fault, "retry_after", -1) >= 0)
 		number_header(call, "Retry-After",
 		    json_int_or(call->fault, "retry_after", 0));
