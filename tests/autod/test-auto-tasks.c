@@ -3,7 +3,6 @@
 /* The life of a task: offered, taken, assigned, settled; across restarts, and
  * when something cannot be saved. */
 #include "auto-world.h"
-#include "op-park-task.h"
 #include "outcome.h"
 
 /* One idle worker, and nothing to do. */

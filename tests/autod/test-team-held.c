@@ -3,7 +3,6 @@
 /* Whoever waits for agents waits for those that will begin, knows of those that
  * will not, and waits for nobody for ever without a person's knowledge. */
 #include "family-world.h"
-#include "op-park-task.h"
 #include "outcome.h"
 #include "team-private.h"
 

@@ -286,20 +286,49 @@ TEST(what_somebody_else_has_pushed_is_not_overwritten)
 	auto_drain();
 }
 
+static void
+issue(const char *what)
+{
+	forge_tell("issue",
+	    "{\"title\":\"Make %s\",\"body\":\"fake: commit %s.txt x\","
+	    "\"user\":\"ann\",\"labels\":[\"llmc\"],\"by\":\"ann\"}",
+	    what, what);
+}
+
 TEST(an_issue_is_closed_when_its_pull_request_is_merged)
 {
 	begin("gitea");
 	ci("", "");
 	auto_set("auto.source", "gitea");
 	auto_set("forge.merge", "when-green");
-	forge_tell("issue",
-	    "{\"title\":\"Make one\",\"body\":\"fake: commit one.txt x\","
-	    "\"user\":\"ann\",\"labels\":[\"llmc\"],\"by\":\"ann\"}");
+	issue("one");
 	ck_assert_int_eq(auto_run("--until-empty", NULL), 0);
 	check_merged("one.txt ");
 	ck_assert_int_eq(auto_events("issue_told", "done"), 1);
 	ck_assert_ptr_nonnull(
 	    strstr(json_string_or(pull(1), "body", ""), "For #1."));
+}
+
+/* Nor is it merged when its checks are green; that of another issue is. */
+TEST(work_for_an_issue_that_has_changed_is_merged_by_a_person_only)
+{
+	begin("gitea");
+	ci("", "");
+	auto_set("auto.source", "gitea");
+	issue("one");
+	auto_up(NULL);
+	auto_wait_event("pull_request", "its checks are green");
+	forge_tell("edit", "{\"number\":1,\"body\":\"Other.\"}");
+	auto_wait_event("issue_changed", "its text was changed");
+	auto_set("forge.merge", "when-green");
+	issue("two");
+	auto_wait_finished("landed", 1);
+	ck_assert(json_bool_or(pull(2), "merged", false));
+	ck_assert(!json_bool_or(pull(1), "merged", true));
+	e2e_has(fleet_do("asks", NULL)->out, "its text was changed");
+	forge_tell("pull", "{\"number\":1,\"do\":\"merge\"}");
+	auto_wait_finished("landed", 2);
+	auto_drain();
 }
 
 /* --- a forge that is not well ------------------------------------------------

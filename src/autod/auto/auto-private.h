@@ -46,7 +46,8 @@ bool after_landing_proposes(
     void *arg, const struct landing_item *item, const char **ret_wait);
 void after_landing_propose(void *arg, const struct landing_item *item);
 
-/* --- work-review.c ------------------------------------------------------ */
+/* --- after-landing.c, reviews
+ * ------------------------------------------------------ */
 
 /*
  * auto.review: finished work is reviewed by another agent before it lands
@@ -164,7 +165,7 @@ bool stalls_silence(
  * check that is running. 0 = none. */
 int64_t stalls_sign_ms(const void *mode);
 
-/* --- task-commands.c ---------------------------------------------------- */
+/* --- intake.c, methods ---------------------------------------------------- */
 
 /* The methods for tasks: task.add, task.priority, task.retry and
  * task.drop. */

@@ -18,7 +18,6 @@
 #include "life.h"
 #include "loop.h"
 #include "metrics.h"
-#include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"

@@ -11,20 +11,19 @@
  *
  *   scheduler.c      assigns tasks to free workers; workers for tasks that
  *                    agents have asked for
- *   intake.c         gets tasks from their source
+ *   intake.c         gets tasks from their source; the methods for tasks
  *   turn-policy.c    the end of a turn on a task; check_command; workers
  *                    without a sign of life
- *   work-review.c    finished work is reviewed by another agent
- *   after-landing.c  when landings may begin, and what happens after them
+ *   after-landing.c  when landings may begin: finished work is reviewed by
+ *                    another agent; and what happens after them
  *   post-accept.c    post_accept_command
  *   outcome.c        how attempts and tasks end; keeps the work of tasks
- *                    without a worker
+ *                    without a worker; parks tasks
  *   ledger.c         tokens and cost of tasks and days; costs that are known
  *                    after a task was filed
  *   pause.c          budgets, and tasks that fail alike
  *   auto.c           a lost login; usage limits and outages of the service;
  *                    landed tasks whose commit was taken back
- *   task-commands.c  the methods for tasks
  */
 #ifndef AUTO_H
 #define AUTO_H

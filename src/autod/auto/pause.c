@@ -16,7 +16,7 @@
 #include "intake.h"
 #include "landing.h"
 #include "machine.h"
-#include "op-park-task.h"
+#include "outcome.h"
 #include "persist.h"
 #include "person.h"
 #include "review.h"

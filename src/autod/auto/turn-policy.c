@@ -16,7 +16,6 @@
 #include "ladder.h"
 #include "landing.h"
 #include "notice.h"
-#include "op-park-task.h"
 #include "outcome.h"
 #include "persist.h"
 #include "person.h"

@@ -10,8 +10,8 @@
  *   forge-floor.c  what is next: one thing at a time; the list; settings
  *   forge-pull.c   pull requests, and their tasks
  *   forge-pull-ask.c  what the forge is asked for them
- *   forge-take.c   whether an issue may be taken, and taking it
- *   forge-claim.c  claims: refs at origin, moved by compare-and-swap
+ *   forge-take.c   whether an issue may be taken, and taking it: a claim is a
+ *                  ref at origin, moved by compare-and-swap
  *   forge-row.c    issues that were taken, until everything is told
  *
  * A claim is at origin before the issue is recorded, the record and its task

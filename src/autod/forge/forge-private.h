@@ -136,7 +136,6 @@ struct forge_floor {
 	size_t trust_count;
 	struct rival *rivals;
 	size_t rival_count;
-	/* forge-claim.c */
 	struct {
 		int64_t number, epoch;
 		char expected[GIT_ID_SIZE], commit[GIT_ID_SIZE];
@@ -175,7 +174,8 @@ void forge_label_listed(
 /* Origin does not answer. */
 void forge_rest(struct forge_floor *floor, const char *words);
 
-/* --- forge-claim.c ---------------------------------------------------------
+/* --- forge-take.c, claims
+ * ---------------------------------------------------------
  */
 
 /* Claim it, if origin has what is expected ("" = nobody's claim). One at a

@@ -11,11 +11,11 @@
  * the rules.
  *
  *   hosts-floor.c   connection, lease, what is next: one thing at a time
- *   hosts-ask.c     what a person is asked about tasks
- *   hosts-keep.c    what the shared book keeps, and for how long
- *   hosts-family.c  agents that were spawned: at home, or elsewhere
+ *   hosts-keep.c    what the shared book keeps, and for how long; what all
+ *                   hosts have spent today
+ *   hosts-place.c   agents that were spawned: at home, or elsewhere; what a
+ *                   person is asked about tasks
  *   hosts-letter.c  letters: what a person asks of another host
- *   hosts-money.c   what all hosts have spent today
  *   hosts-reserve.c files that agents of all hosts have reserved
  *   hosts-share.c   tasks: published, claimed, told how they ended, stopped
  *   hosts-trust.c   a server that has lost its last commits

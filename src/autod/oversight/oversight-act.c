@@ -11,7 +11,6 @@
 #include "ladder.h"
 #include "loop.h"
 #include "notice.h"
-#include "op-park-task.h"
 #include "outcome.h"
 #include "oversight-floor.h"
 #include "oversight-private.h"

@@ -12,7 +12,7 @@
 #include "emit.h"
 #include "loop.h"
 #include "mail.h"
-#include "op-park-task.h"
+#include "outcome.h"
 #include "persist.h"
 #include "person.h"
 #include "plan-floor.h"
