@@ -326,7 +326,9 @@ TEST(work_for_an_issue_that_has_changed_is_merged_by_a_person_only)
 	ck_assert(json_bool_or(pull(2), "merged", false));
 	ck_assert(!json_bool_or(pull(1), "merged", true));
 	e2e_has(fleet_do("asks", NULL)->out, "its text was changed");
-	forge_tell("pull", "{\"number\":1,\"do\":\"merge\"}");
+	ck_assert_int_eq(auto_events("issue_changed", NULL), 1);
+	forge_tell("pull", "{\"number\":%d,\"do\":\"merge\"}",
+	    (int)json_int_or(pull(1), "number", 0));
 	auto_wait_finished("landed", 2);
 	auto_drain();
 }

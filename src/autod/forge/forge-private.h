@@ -230,6 +230,8 @@ void pulls_free(struct forge_floor *floor);
 bool pulls_act(struct forge_floor *floor);
 bool pulls_expect(const struct forge_floor *floor);
 void pulls_event(struct forge_floor *floor, const struct event *event);
+/* Is the work of this task a pull request? */
+bool pulls_has(const struct forge_floor *floor, const char *task);
 /* Something was done for it: what has changed is saved and told. */
 void pull_done(struct forge_floor *floor, struct pull_held *held);
 /* It cannot be done: tried again later. */

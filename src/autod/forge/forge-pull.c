@@ -42,6 +42,12 @@ find(const struct forge_floor *floor, const char *task)
 	return NULL;
 }
 
+bool
+pulls_has(const struct forge_floor *floor, const char *task)
+{
+	return find(floor, task) != NULL;
+}
+
 static struct task *
 task_of(const struct forge_floor *floor, const struct pull_row *row)
 {

@@ -143,7 +143,7 @@ listed(const struct forge_floor *floor, int64_t number)
 }
 
 /* What it says now is what the person consents to: the next change is another
- * question. issue: NULL = it is not known. */
+ * question. issue: NULL = it is not known, or nobody is asked. */
 static void
 tell_changed(struct forge_floor *floor, struct forge_row *row,
     const struct forge_issue *issue, const char *words)
@@ -230,14 +230,17 @@ compare(struct forge_floor *floor, struct forge_row *row,
     const struct forge_issue *issue, const char *words)
 {
 	const struct task *task = state_task(&floor->core->state, row->task);
+	/* Its task cannot be held, so nobody consents: what it is compared with
+	 * stays what was taken, and it is told once. */
+	bool late = pulls_has(floor, row->task);
 
 	if (row->step != FORGE_WORKING || (row->changed && !row->held) ||
 	    (row->held && task != NULL && task->step == TASK_PARKED))
 		return;
 	if (words != NULL &&
 	    (!row->changed || strcmp(row->words, words) != 0 ||
-		(issue != NULL && forge_row_is_edited(row, issue)))) {
-		tell_changed(floor, row, issue, words);
+		(issue != NULL && !late && forge_row_is_edited(row, issue)))) {
+		tell_changed(floor, row, late ? NULL : issue, words);
 	} else if (words == NULL && row->changed) {
 		row->changed = row->held = false;
 		xstrset(&row->words, NULL);
