@@ -257,6 +257,9 @@ TEST(a_path_that_was_never_allowed_is_not_looked_at)
 	static const char *const paths[] = { "/etc/passwd", "../x",
 		".git/config", ".llmc/state.json" };
 
+	/* Only that of the root is llmc's own. */
+	ck_assert_ptr_null(contract_path_fault("examples/.llmc/config.toml"));
+
 	for (size_t i = 0; i < nitems(paths); i++) {
 		cleanup_free char *a =
 		    xasprintf("{\"path\": \"%s\"}", paths[i]);

@@ -137,7 +137,7 @@ TEST(a_server_says_when_and_a_clock_that_jumps_does_not_matter)
 	ck_assert_int_eq(delivery_wait_ms(&d, NOW), 600 * 1000);
 	/* Not for ever, whatever it says. */
 	delivery_failed(&d, "429", INT64_MAX / 2, NOW);
-	ck_assert_int_le(delivery_wait_ms(&d, NOW), INT64_C(24) * 3600 * 1000);
+	ck_assert_int_eq(delivery_wait_ms(&d, NOW), INT64_C(24) * 3600 * 1000);
 	/* The clock was set back by a month. */
 	ck_assert_int_eq(
 	    delivery_wait_ms(&d, NOW - INT64_C(30) * 24 * 3600 * 1000), 0);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "plan-world.h"
+#include "plan-file.h"
 #include "plan-goal.h"
 #include "plan-prompt.h"
-#include "plan-world.h"
 #include "plan.h"
+
+/* --- plan prompt ------------------------------------------------------- */
 
 static struct plan_set set;
 
@@ -165,4 +168,265 @@ TEST(even_the_largest_node_fits)
 	ck_assert(says(&text, "[cut]"));
 	ck_assert(says(&text, "overseerUpdate"));
 	plan_set_release(&set);
+}
+
+/* --- planner prompt ---------------------------------------------------- */
+
+static const struct plan_limits limits = {
+	.max_phases = 5,
+	.max_tasks = 7,
+	.max_subtasks = 6,
+};
+
+static struct plan *
+plan_of(void)
+{
+	struct plan *plan = plan_new(plan_goal_new("goal_1", "Start fast", 1));
+	struct plan_node *phase =
+	    plan_node_new("goal_1", NODE_PHASE, "P1", "Measure", 1);
+	struct plan_node *task =
+	    plan_node_new("goal_1", NODE_TASK, "T1.1", "Profile", 1);
+
+	xstrset(&task->parent_id, "P1");
+	task->status = NODE_BLOCKED;
+	ck_assert_int_eq(plan_attach(plan, phase, NULL), 0);
+	ck_assert_int_eq(plan_attach(plan, task, NULL), 0);
+	xstrset(&plan->goal->problem_statement, "It takes {title} long.");
+	strv_add(&plan->goal->success_criteria, "below 100 ms");
+	return plan;
+}
+
+static void
+assert_has(const struct buf *text, const char *words)
+{
+	ck_assert_msg(strstr(text->data, words) != NULL, "%s", words);
+}
+
+static void
+assert_filled(const struct buf *text)
+{
+	static const char *const places[] = { "{title}\n", "{maxPhases}",
+		"{maxTasks}", "{maxSubtasks}", "{problem}", "{criteria}",
+		"{nonGoals}", "{constraints}", "{repository}", "{problems}",
+		"{previous}", "{node}", "{reason}", "{plan}", "{messages}" };
+
+	for (size_t i = 0; i < nitems(places); i++)
+		ck_assert_msg(
+		    strstr(text->data, places[i]) == NULL, "%s", places[i]);
+}
+
+TEST(a_plan_is_asked_for_with_the_limits_and_the_goal)
+{
+	struct plan *plan = plan_of();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	planner_prompt_plan(plan->goal, &limits, "Top level: a.c", &text);
+	assert_has(&text, "At most 5 phases, 7 tasks in a phase and 6");
+	assert_has(&text, "Goal: Start fast\n");
+	assert_has(&text, "- below 100 ms\n");
+	assert_has(&text, "Constraints:\n(nothing was said)\n");
+	assert_has(&text, "The repository:\nTop level: a.c\n");
+	assert_has(&text, "{\"planVersion\": 1,");
+	/* A value is not read again. */
+	assert_has(&text, "It takes {title} long.");
+	assert_filled(&text);
+	plan_free(plan);
+}
+
+TEST(a_correction_names_the_faults)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+
+	planner_prompt_repair(
+	    (const char *const[]){ "phases: missing", "goal.title: no", NULL },
+	    "{\"x\":1}", &text);
+	assert_has(&text, "- phases: missing\n- goal.title: no\n");
+	assert_has(&text, "{\"x\":1}");
+	assert_filled(&text);
+}
+
+TEST(a_new_plan_is_asked_for_with_the_old_one)
+{
+	struct plan *plan = plan_of();
+	cleanup_buf struct buf text = BUF_INIT;
+
+	planner_prompt_replan(
+	    plan, plan_find(plan, "T1.1"), "no sign of life", &limits, &text);
+	assert_has(&text, "T1.1 (Profile) could not be done.");
+	assert_has(&text, "What is known:\nno sign of life\n");
+	assert_has(&text, "P1 (todo): Measure\n");
+	assert_has(&text, "  T1.1 (blocked): Profile\n    {");
+	assert_filled(&text);
+	plan_free(plan);
+}
+
+TEST(long_values_are_cut)
+{
+	struct plan *plan = plan_of();
+	cleanup_buf struct buf text = BUF_INIT, huge = BUF_INIT;
+
+	for (int i = 0; i < 2 * PLANNER_VALUE_MAX; i++)
+		buf_addc(&huge, 'x');
+	planner_prompt_plan(plan->goal, &limits, huge.data, &text);
+	assert_has(&text, "x\n[cut here]\n");
+	ck_assert_uint_lt(text.len, PLANNER_VALUE_MAX + 8192);
+	plan_free(plan);
+}
+
+TEST(every_template_has_an_id_and_a_hash)
+{
+	char hashes[PLANNER_TEMPLATE_COUNT][PLANNER_HASH_SIZE];
+
+	for (int i = 0; i < PLANNER_TEMPLATE_COUNT; i++) {
+		planner_template_hash((enum planner_template)i, hashes[i]);
+		ck_assert_uint_eq(strlen(hashes[i]), PLANNER_HASH_SIZE - 1);
+		for (int j = 0; j < i; j++) {
+			ck_assert_str_ne(hashes[i], hashes[j]);
+			ck_assert_str_ne(
+			    planner_template_id((enum planner_template)i),
+			    planner_template_id((enum planner_template)j));
+		}
+	}
+}
+
+/* --- planner result ---------------------------------------------------- */
+
+#define GOOD                                                               \
+	"{\"planVersion\":1,\"goal\":{\"title\":\"G\"},\"phases\":[{"      \
+	"\"id\":\"P1\",\"name\":\"p\",\"acceptance\":[\"a\"],\"tasks\":[{" \
+	"\"id\":\"T1.1\",\"name\":\"t\",\"acceptance\":[\"a\"]}]}]}"
+
+static const struct plan_source source = {
+	.goal_id = "goal_1",
+	.title = "G",
+	.now_ms = 1,
+	.planner = true,
+	.limits = { .max_phases = 1,
+	    .max_tasks = 2,
+	    .max_subtasks = 2,
+	    .phase_acceptance = true },
+};
+
+static void
+judge(const char *answer, int repairs, struct planner_result *result)
+{
+	planner_judge(answer, strlen(answer), &source, repairs, 2, result);
+}
+
+TEST(a_valid_plan_is_accepted)
+{
+	struct planner_result result;
+
+	judge(GOOD, 0, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_ACCEPTED);
+	ck_assert_uint_eq(result.plan->count, 2);
+	ck_assert_ptr_null(result.prompt);
+	ck_assert_uint_eq(strv_count(result.problems), 0);
+	planner_result_release(&result);
+}
+
+TEST(the_json_of_claude_code_is_opened)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct planner_result result;
+
+	buf_adds(&text,
+	    "{\"type\":\"result\",\"is_error\":false,\"total_cost_usd\":0.25,"
+	    "\"result\":\"fine\",\"structured_output\":" GOOD "}");
+	judge(text.data, 0, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_ACCEPTED);
+	ck_assert_int_eq(result.cost_millionths, 250000);
+	planner_result_release(&result);
+	buf_clear(&text);
+	buf_adds(&text, "{\"type\":\"result\",\"result\":");
+	text_add_json(&text, GOOD, strlen(GOOD));
+	buf_adds(&text, "}");
+	judge(text.data, 0, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_ACCEPTED);
+	ck_assert_int_eq(result.cost_millionths, 0);
+	planner_result_release(&result);
+	/* A failure of Claude Code is not the planner's to correct. */
+	judge("{\"type\":\"result\",\"is_error\":true,\"result\":\"no "
+	      "credit\"}",
+	    0, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_GIVE_UP);
+	ck_assert_str_eq(result.problems[0], "the planner failed: no credit");
+	planner_result_release(&result);
+}
+
+static const struct {
+	const char *answer, *problem;
+} wrong[] = {
+	{ "", "" },
+	{ "Here is the plan: {}", "" },
+	{ "[]", "" },
+	{ "{}", "planVersion" },
+	{ "{\"planVersion\":1,\"phases\":[]}", "phases" },
+	{ "{\"planVersion\":2,\"phases\":[]}", "planVersion" },
+	{ "{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":\"p\","
+	  "\"tasks\":[]}]}",
+	    "phases[0].acceptance" },
+	{ "{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":\"p\","
+	  "\"acceptance\":[\"a\"],\"tasks\":[{\"id\":\"P1\",\"name\":\"t\","
+	  "\"acceptance\":[\"a\"]}]}]}",
+	    "phases[0].tasks[0].id" },
+	{ "{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":\"p\","
+	  "\"acceptance\":[\"a\"],\"tasks\":[{\"id\":\"T1\",\"name\":\"t\","
+	  "\"acceptance\":[\"a\"],\"deps\":[\"T9\"]}]}]}",
+	    "phases[0].tasks[0].deps[0]" },
+	{ "{\"planVersion\":1,\"phases\":[{\"id\":\"P1\",\"name\":\"p\","
+	  "\"acceptance\":[\"a\"],\"deps\":[\"P2\"]},{\"id\":\"P2\","
+	  "\"name\":\"q\",\"acceptance\":[\"a\"],\"deps\":[\"P1\"]}]}",
+	    "phases" },
+};
+
+TEST_ROWS(a_wrong_answer_is_sent_back_with_its_faults, nitems(wrong))
+{
+	struct planner_result result;
+
+	judge(wrong[_i].answer, 0, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_ASK_AGAIN);
+	ck_assert_ptr_null(result.plan);
+	ck_assert_uint_ge(strv_count(result.problems), 1);
+	ck_assert_msg(strstr(result.problems[0], wrong[_i].problem) != NULL,
+	    "%s", result.problems[0]);
+	ck_assert_ptr_nonnull(strstr(result.prompt, result.problems[0]));
+	planner_result_release(&result);
+}
+
+TEST(patience_has_an_end)
+{
+	struct planner_result result;
+
+	judge("{}", 1, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_ASK_AGAIN);
+	planner_result_release(&result);
+	judge("{}", 2, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_GIVE_UP);
+	ck_assert_ptr_null(result.prompt);
+	ck_assert_uint_ge(strv_count(result.problems), 1);
+	planner_result_release(&result);
+}
+
+TEST(a_huge_answer_is_refused)
+{
+	cleanup_buf struct buf text = BUF_INIT;
+	struct planner_result result;
+
+	for (int i = 0; i <= PLANNER_ANSWER_MAX; i++)
+		buf_addc(&text, ' ');
+	judge(text.data, 0, &result);
+	ck_assert_int_eq(result.verdict, PLANNER_ASK_AGAIN);
+	ck_assert_uint_lt(strlen(result.prompt), 65536);
+	planner_result_release(&result);
+}
+
+TEST(the_schema_has_the_three_levels)
+{
+	cleanup_json struct json_object *schema = planner_schema();
+	const char *text = json_object_to_json_string(schema);
+
+	ck_assert_ptr_nonnull(strstr(text, "\"phases\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"tasks\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"subtasks\""));
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 
+#include "plan-world.h"
+#include "plan-goal.h"
+#include "plan-node.h"
+
+/* --- plan record ------------------------------------------------------- */
+
 /* The records of goals, nodes, assignments with their dispatches, and
  * crystallizations: any record that is written is read back the same, and
  * nothing else is read. */
-
-#include "plan-world.h"
-#include "plan-node.h"
-#include "plan-goal.h"
 
 #define ROUNDS 300
 
@@ -474,4 +476,25 @@ TEST(keys_are_those_of_the_seed)
 	    "\"dependsOn\":[\"P1\"],\"status\":\"todo\",\"createdAt\":1000000,"
 	    "\"updatedAt\":1000000}");
 	plan_node_free(node);
+}
+
+/* --- plan effort ------------------------------------------------------- */
+
+TEST(a_word_says_how_many_iterations_are_expected)
+{
+	ck_assert_int_eq(plan_effort_iterations("XS"), 3);
+	ck_assert_int_eq(plan_effort_iterations("small"), 6);
+	ck_assert_int_eq(plan_effort_iterations("Medium"), 12);
+	ck_assert_int_eq(plan_effort_iterations("l"), 24);
+	ck_assert_int_eq(plan_effort_iterations("huge"), 48);
+	ck_assert_int_eq(plan_effort_iterations("15"), 15);
+}
+
+TEST(other_words_say_nothing)
+{
+	static const char *const words[] = { NULL, "", "0", "-1", "2 days",
+		"small or large", "99999999", "1.5", NULL };
+
+	for (size_t i = 0; i < 8; i++)
+		ck_assert_int_eq(plan_effort_iterations(words[i]), -1);
 }

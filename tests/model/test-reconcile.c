@@ -347,6 +347,27 @@ TEST(the_policy_is_one_step_after_another)
 	scene_end();
 }
 
+TEST(a_new_plan_has_the_back_off_or_the_idle_time_whichever_is_longer)
+{
+	static const int64_t idle_and_wait[][2] = { { 1000, 4000 },
+		{ 8000, 8000 } };
+
+	for (size_t i = 0; i < nitems(idle_and_wait); i++) {
+		scene_begin(ASSIGNMENT_STALLED);
+		scene.world.config.idle_after_ms = idle_and_wait[i][0];
+		scene.one->retry_count = 1;
+		scene.one->recovery_policy = RECOVERY_REPLAN;
+		xstrset(&scene.one->worker, NULL);
+		scene_tick(0);
+		scene_decided(RECONCILE_REPLAN);
+		scene_tick(idle_and_wait[i][1] - 1);
+		ck_assert_uint_eq(scene.result.decision_count, 0);
+		scene_tick(1);
+		scene_decided(RECONCILE_REASSIGN);
+		scene_end();
+	}
+}
+
 /* A person says it in the plan, and it decides. */
 TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 {
@@ -367,6 +388,13 @@ TEST(the_policy_of_a_node_or_what_is_above_it_decides)
 		xstrset(&scene.one->worker, NULL); /* nobody to salvage from */
 		scene_tick(10000);
 		scene_decided(RECONCILE_REASSIGN);
+		/* Another worker is tried once. */
+		plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
+		scene_tick(2000);
+		scene_decided(RECONCILE_NUDGE);
+		plan_node_last_dispatch(scene.node)->result = DISPATCH_ACCEPTED;
+		scene_tick(10000);
+		scene_decided(RECONCILE_ESCALATE);
 		scene_end();
 	}
 	/* That of the assignment wins. */

@@ -100,6 +100,15 @@ TEST(what_a_task_wants_of_its_host_is_words)
 	ck_assert_uint_eq(strv_count(words), 3);
 	for (size_t i = 0; i < nitems(others); i++)
 		ck_assert_ptr_eq(task_head_read(others[i], &head), others[i]);
+	/* As many as are allowed, and one more. */
+	buf_clear(&again);
+	for (int i = 0; i < TASK_WANTS_MAX; i++)
+		buf_addf(&again, "w%d ", i);
+	strv_clear(&words);
+	ck_assert(task_wants_read(again.data, &words));
+	ck_assert_uint_eq(strv_count(words), TASK_WANTS_MAX);
+	buf_adds(&again, "more");
+	ck_assert(!task_wants_read(again.data, &words));
 }
 
 TEST(a_contract_is_taken_or_refused)

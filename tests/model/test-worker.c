@@ -4,6 +4,8 @@
 #include "schema.h"
 #include "worker.h"
 
+/* --- worker ------------------------------------------------------------ */
+
 #define NOW 1000000
 
 static void
@@ -540,4 +542,160 @@ TEST(random_moves_never_leave_the_table)
 	}
 	ck_assert_uint_eq(seen, (1u << WORKER_STATUS_COUNT) - 1);
 	ck_assert_uint_gt(taken, (unsigned)times / 4);
+}
+
+/* --- crash ------------------------------------------------------------- */
+
+/* Crash after crash, each 20 s after the previous one; the last one gives
+ * up. */
+static void
+assert_row(bool driven, const int64_t *pauses, int count)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+
+	for (int i = 0; i < count; i++) {
+		int64_t now = NOW + i * 20000;
+		struct crash_verdict verdict = crash_judge(worker, driven, now);
+
+		ck_assert(verdict.counts);
+		ck_assert_int_eq(verdict.pause_ms, pauses[i]);
+		ck_assert_int_eq(verdict.give_up, i == count - 1);
+		ck_assert_int_eq(worker->crashes, i + 1);
+		ck_assert_int_eq(worker->crashed_ms, now);
+	}
+}
+
+TEST(pauses_double_until_the_sixth_in_a_row)
+{
+	static const int64_t pauses[] = { 0, 1000, 2000, 4000, 8000, 16000 };
+
+	assert_row(false, pauses, nitems(pauses));
+}
+
+TEST(driven_worker_is_given_up_at_the_third)
+{
+	static const int64_t pauses[] = { 0, 1000, 2000 };
+
+	assert_row(true, pauses, nitems(pauses));
+}
+
+TEST(crashes_far_apart_are_no_row)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_WORKING);
+	int64_t now = NOW;
+
+	for (int i = 0; i < 20; i++) {
+		struct crash_verdict verdict = crash_judge(worker, true, now);
+
+		ck_assert(verdict.counts && !verdict.give_up);
+		ck_assert_int_eq(verdict.pause_ms, 0);
+		ck_assert_int_eq(worker->crashes, 1);
+		now += CRASH_ROW_MS + 1;
+	}
+	crash_judge(worker, true, now - 1); /* ten minutes still count as a
+					     * row */
+	ck_assert_int_eq(worker->crashes, 2);
+}
+
+TEST(end_of_a_worker_that_waits_or_failed_is_no_crash)
+{
+	static const enum worker_status statuses[] = { WORKER_LIMITED,
+		WORKER_PAUSED, WORKER_ERROR };
+
+	for (size_t i = 0; i < nitems(statuses); i++) {
+		cleanup_worker struct worker *worker = worker_at(statuses[i]);
+		struct crash_verdict verdict;
+
+		worker->crashes = 5;
+		worker->crashed_ms = NOW - 1;
+		verdict = crash_judge(worker, false, NOW);
+		ck_assert(!verdict.counts && !verdict.give_up);
+		ck_assert_int_eq(verdict.pause_ms, 0);
+		ck_assert_int_eq(worker->crashes, 5);
+		ck_assert_int_eq(worker->crashed_ms, NOW - 1);
+	}
+}
+
+TEST(record_with_many_crashes_waits_five_minutes_at_most)
+{
+	cleanup_worker struct worker *worker = worker_at(WORKER_OFFLINE);
+	struct crash_verdict verdict;
+
+	worker->crashes = 1000;
+	worker->crashed_ms = NOW + 5; /* the clock was set back */
+	verdict = crash_judge(worker, false, NOW);
+	ck_assert(verdict.give_up);
+	ck_assert_int_eq(verdict.pause_ms, 5 * 60 * 1000);
+}
+
+/* --- session start ----------------------------------------------------- */
+
+#define ID    "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+#define OTHER "00000000-4f89-11d3-9a0c-0305e82c3301"
+#define HOME  "/home/a b/.claude/projects"
+
+TEST(id_is_a_uuid)
+{
+	static const char *const wrong[] = { "", "s1", "../../etc/passwd",
+		"3f2504e0-4f89-11d3-9a0c-0305e82c330",
+		"3f2504e0-4f89-11d3-9a0c-0305e82c3301/",
+		"3f2504e0-4f89-11d3-9a0c-0305e82c33010",
+		"3f2504e0_4f89_11d3_9a0c_0305e82c3301",
+		"xf2504e0-4f89-11d3-9a0c-0305e82c3301" };
+
+	ck_assert(session_start_id_valid(ID));
+	ck_assert(!session_start_id_valid(NULL));
+	for (size_t i = 0; i < nitems(wrong); i++)
+		ck_assert_msg(
+		    !session_start_id_valid(wrong[i]), "%s", wrong[i]);
+}
+
+TEST(path_is_the_file_of_the_conversation)
+{
+	static const struct {
+		const char *projects, *path;
+		bool valid;
+	} rows[] = {
+		{ HOME, HOME "/-r--worktrees-adam/" ID ".jsonl", true },
+		{ HOME "/", HOME "/p/" ID ".jsonl", true },
+		{ "/home//a b/./.claude/projects", HOME "/p/" ID ".jsonl",
+		    true },
+		{ NULL, "/anywhere/" ID ".jsonl", true },
+		/* Of another kind of agent, in a folder for each day. */
+		{ HOME, HOME "/2026/11/18/rollout-2026-" ID ".jsonl", true },
+		{ HOME, HOME "/11/18/rollout-2026-" ID ".jsonl", false },
+		{ HOME, HOME "/2026/11/18/rollout-" OTHER ".jsonl", false },
+		{ HOME, HOME "/2026/11/18/" ID ".jsonl", false },
+		/* Another conversation, another file. */
+		{ HOME, HOME "/p/" OTHER ".jsonl", false },
+		{ HOME, HOME "/p/" ID ".json", false },
+		{ HOME, HOME "/p/" ID ".jsonl.gz", false },
+		{ HOME, HOME "/p/x" ID ".jsonl", false },
+		/* Another place. */
+		{ HOME, "/etc/passwd", false },
+		{ HOME, "/tmp/p/" ID ".jsonl", false },
+		{ HOME, HOME "-else/p/" ID ".jsonl", false },
+		{ HOME, HOME "/" ID ".jsonl", false },
+		{ HOME, HOME "/p/q/" ID ".jsonl", false },
+		{ HOME, "/home/a b/.claude/" ID ".jsonl", false },
+		/* Not where it seems to be. */
+		{ HOME, HOME "/../projects/" ID ".jsonl", false },
+		{ HOME, HOME "/../" ID ".jsonl", false },
+		{ HOME, HOME "/./" ID ".jsonl", false },
+		{ HOME, HOME "//p/" ID ".jsonl", false },
+		{ HOME, HOME "/p/" ID ".jsonl/", false },
+		{ HOME, "home/a b/.claude/projects/p/" ID ".jsonl", false },
+		{ HOME, "", false },
+		{ HOME, "/", false },
+		{ HOME, NULL, false },
+		{ NULL, "relative/" ID ".jsonl", false },
+		{ NULL, "/a/../" ID ".jsonl", false },
+		{ NULL, "/etc/passwd", false },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++)
+		ck_assert_msg(session_start_path_valid(rows[i].projects, ID,
+				  rows[i].path) == rows[i].valid,
+		    "%zu: %s", i, rows[i].path);
+	ck_assert(!session_start_path_valid(HOME, "s1", HOME "/p/s1.jsonl"));
 }

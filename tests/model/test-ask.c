@@ -6,6 +6,8 @@
 #include "task.h"
 #include "worker.h"
 
+/* --- ask record -------------------------------------------------------- */
+
 #define NOW  INT64_C(1800000000000)
 #define HOUR INT64_C(3600000)
 
