@@ -31,7 +31,6 @@ struct loop;
 struct plan;
 struct plan_set;
 struct screen;
-struct spent;
 struct view_source;
 
 /* --- the command line -------------------------------------------------- */
@@ -156,21 +155,12 @@ const struct cli_command *cli_find(const char *name);
 const char *cli_verb_of(
     const struct cli_command *parent, const struct cli_command *command);
 bool cli_has_verb(const struct cli_command *command, const char *word);
-/* How many words the option takes that begins with this one, of the command
- * (NULL = none) or of every command; 0 = it is none. */
-int cli_option_words(const struct cli_command *command, const char *word);
 /* By the first words: "goal plan", before "goal". *ret_used: how many words. */
 const struct cli_command *
 cli_find_words(const char *const *words, int count, int *ret_used);
-/* The row of an old name at their beginning, NULL = none. */
-const struct cli_renamed *
-cli_find_renamed(const char *const *words, int count, int *ret_used);
 
 /* What its JSON looks like. */
 const struct schema_field *cli_shape(const struct cli_command *command);
-
-/* Is it refused inside an agent's own session? */
-bool cli_is_guarded(const struct cli_command *command);
 
 /* Report a failure: one line for people, {"error":{...}} with --json. `code` is
  * a word for programs. Returns CLI_FAILED (or CLI_USAGE from cli_misuse). */
@@ -184,8 +174,6 @@ int cli_misuse(struct cli *cli, const struct cli_command *command,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 int cli_unknown_command(struct cli *cli, const char *word);
-int cli_unknown_flag(struct cli *cli,
-    const struct cli_command *command /* NULL = none yet */, const char *word);
 
 /* One line on standard error, for people only: nothing with --json. */
 void cli_warn(struct cli *cli, const char *fmt, ...)
@@ -216,10 +204,6 @@ int cli_check_concurrency(
 /* Write to standard output. The only way there: whatever a branch, a title or a
  * log line contains is made safe for a terminal. Negative errno. */
 int cli_write(const struct buf *text);
-
-/* Print what cli->text has so far: for commands that continue, or let another
- * program print. Nothing with --json. */
-void cli_flush(struct cli *cli);
 
 /* The lines of a text as an array of strings. */
 struct json_object *cli_lines(const char *text);
@@ -260,17 +244,6 @@ char cli_flag_letter(const char *letters, size_t flag);
 /* Usage of one command, or of llmc itself (NULL), for people. */
 void cli_usage(const struct cli_command *command, struct buf *out);
 
-/* Parse argv after the command's name. Global flags may be there too.
- * *args->list is valid as long as argv. CLI_OK, or the status to exit with (the
- * failure is reported). *ret_help is set for --help. */
-int cli_parse(struct cli *cli, const struct cli_command *command, int argc,
-    char **argv, struct cli_args *ret_args, bool *ret_help);
-
-/* Parse a global flag at argv[i]: number of words used, 0 = not one, negative
- * exit status if it is wrong. */
-int cli_parse_global(struct cli *cli, int argc, char **argv, int i,
-    bool *ret_help, bool *ret_version);
-
 /* Commands with subcommands, such as llmc goal list: a table of verbs. */
 struct verb {
 	const char *name; /* NULL ends the table; "" is a word that is none of
@@ -280,11 +253,6 @@ struct verb {
 	const char *form; /* how it is typed, for errors: "show GOAL" */
 	int (*run)(struct cli *cli, const struct cli_args *args);
 };
-
-/* Run the command; one with verbs: args->list[0] (the verb list, if nothing was
- * typed), or say what is wrong with that, and how it is typed. */
-int cli_run(struct cli *cli, const struct cli_command *command,
-    const struct cli_args *args);
 
 /* The command line of another program of ours, for this root: with those of
  * the flags that were given, which have the same names there, from one up to
@@ -312,18 +280,18 @@ int flag_priority(
 /* An age, a day (UTC) or a stamp; false for anything else. */
 bool since_parse(const char *text, int64_t now_ms, int64_t *ret_ms);
 
-/* All of them: commands.c lists them. */
+/* All of them: cmd-help.c lists them. */
 extern const struct cli_command cmd_abort, cmd_accept, cmd_add, cmd_agents,
-    cmd_answer, cmd_asks, cmd_attach, cmd_completion, cmd_config, cmd_console,
-    cmd_doctor, cmd_down, cmd_restart, cmd_errand, cmd_fleet, cmd_channel,
-    cmd_log, cmd_failures, cmd_goal, cmd_help, cmd_hook, cmd_init, cmd_inside,
-    cmd_iterations, cmd_landing, cmd_logs, cmd_mail, cmd_mcp, cmd_message,
-    cmd_metrics, cmd_nuke, cmd_overseer, cmd_oversight, cmd_pane, cmd_pause,
+    cmd_answer, cmd_asks, cmd_attach, cmd_channel, cmd_completion, cmd_config,
+    cmd_console, cmd_doctor, cmd_down, cmd_errand, cmd_failures, cmd_fleet,
+    cmd_goal, cmd_help, cmd_hook, cmd_init, cmd_inside, cmd_iterations,
+    cmd_landing, cmd_log, cmd_logs, cmd_mail, cmd_mcp, cmd_message, cmd_metrics,
+    cmd_node, cmd_nuke, cmd_overseer, cmd_oversight, cmd_pane, cmd_pause,
     cmd_peek, cmd_pick, cmd_plan, cmd_proxy, cmd_rebase, cmd_reject, cmd_replay,
-    cmd_report, cmd_reset, cmd_resume, cmd_revert, cmd_review, cmd_salvage,
-    cmd_schema, cmd_start, cmd_stats, cmd_status, cmd_stop, cmd_store, cmd_task,
-    cmd_tick, cmd_top, cmd_tree, cmd_trust, cmd_up, cmd_verify, cmd_version,
-    cmd_wait, cmd_web, cmd_why, cmd_node, cmd_stream;
+    cmd_report, cmd_reset, cmd_restart, cmd_resume, cmd_revert, cmd_review,
+    cmd_salvage, cmd_schema, cmd_start, cmd_stats, cmd_status, cmd_stop,
+    cmd_store, cmd_stream, cmd_task, cmd_tick, cmd_top, cmd_tree, cmd_trust,
+    cmd_up, cmd_verify, cmd_version, cmd_wait, cmd_web, cmd_why;
 
 /* --- the daemon, and what it knows ------------------------------------- */
 
@@ -362,11 +330,9 @@ int remote_see(struct cli *cli, const char *name, struct json_object *params,
 int remote_rebuild(struct cli *cli, struct json_object *state,
     struct json_object **ret_result, struct err *err);
 
-/* Run a verb of llmc fleet, with more options of autod: into cli->result.
- * CLI_OK, or the failure is reported. */
+/* Run a verb of llmc fleet, with more options of autod. */
 int remote_fleet_try(struct cli *cli, const char *verb,
     const char *const *words, struct json_object **ret_result, struct err *err);
-int remote_fleet(struct cli *cli, const char *verb, const char *const *words);
 
 /* Members and their values, ended by NULL; a member whose value is NULL is left
  * out. The second: {"worker": name}. */
@@ -482,8 +448,7 @@ struct taskbook {
 };
 
 /* Of the ended ones the last `limit`, 0 = all, or those with this name, NULL =
- * any. CLI_OK and a book that the
- * caller releases, or the failure is reported. */
+ * any. CLI_OK and a book that the caller releases, or it is reported. */
 int taskbook_load(
     struct cli *cli, size_t limit, const char *name, struct taskbook *ret_book);
 /* Of the ended ones those with this id or name, and all of each. */
@@ -520,23 +485,15 @@ void spent_view_add_models(
 /* Goals, plans and nodes for people. Each appends to cli->text; the JSON is
  * what the daemon has answered. */
 
-/* The answers of overseer.goal.list and .show. -EINVAL, reported: the answer
- * cannot be read, because the daemon is of another version. */
-void goal_view_list(struct cli *cli, struct json_object *answer);
 /* The goals of the other hosts of a fleet, printed and as rows; NULL = none.
  * The caller owns them. */
 extern const struct schema goal_elsewhere_shape;
 struct json_object *goal_view_elsewhere(struct cli *cli);
 /* "3/7", "no plan": of a summary of a goal. */
 void goal_view_add_done(struct json_object *summary, struct buf *out);
-/* The plan of the answer of overseer.goal.show, with its assignments; the set
- * (empty) owns it. CLI_OK, or the failure is reported. */
-int goal_view_read(struct cli *cli, struct json_object *answer,
-    struct plan_set *set, struct plan **ret_plan);
 /* The same of the goal that the daemon knows by this name. */
 int goal_view_fetch(struct cli *cli, const char *goal, struct plan_set *set,
     struct plan **ret_plan);
-int goal_view_show(struct cli *cli, struct json_object *answer);
 
 /* The answers of overseer.work.list and .show. */
 void goal_view_nodes(struct cli *cli, struct json_object *answer);
@@ -618,20 +575,15 @@ struct overseer_now {
 };
 
 struct overseer_now overseer_now(struct cli *cli);
-
 void overseer_files_load(struct cli *cli, struct overseer_files *ret_overseer);
 void overseer_files_release(struct overseer_files *overseer);
-
 /* The running overseer's process, 0 when there is none or it is not known. */
 int64_t overseer_files_pid(const struct overseer_files *overseer);
-
 /* End the running overseer, which has no daemon to be ended: it repairs one, or
  * waits. False if it is not known, or does not end in that time. */
 bool overseer_files_end(struct cli *cli, int64_t ms);
-
 /* Have it go on with its program on disk; false if it does not. */
 bool overseer_files_restart(struct cli *cli, int64_t ms);
-
 /* While an overseer is running, the failure is reported (`command` is what is
  * refused, `way` what can be done instead, NULL = nothing); otherwise CLI_OK.
  */
@@ -679,31 +631,25 @@ int sessions_load(struct cli *cli, const struct settings *settings,
 int sessions_try(struct cli *cli, const struct settings *settings,
     struct sessions *ret_sessions, struct err *err);
 void sessions_release(struct sessions *sessions);
-
 /* By the worker's name, the console's ("console1"), or the session's own; NULL
  * if there is none. */
 const struct sessions_entry *
 sessions_find(const struct sessions *sessions, const char *target);
-
 /* The screen and up to `history` lines above it, appended. */
 int sessions_capture(struct cli *cli, const struct settings *settings,
     const char *name, int history, struct buf *out);
-
 /* An agent for a person; name: "console1". */
 int sessions_start_console(
     struct cli *cli, const struct settings *settings, const char *name);
 int sessions_kill(
     struct cli *cli, const struct settings *settings, const char *name);
-
 /* End those of workers that no daemon owns, keeping their work; the caller
  * holds the daemon's lock. *ret_ended: agents that were still running. */
 int sessions_sweep(
     struct cli *cli, const struct settings *settings, int *ret_ended);
-
 /* The command to type to attach, quoted for a shell; appended. */
 void sessions_attach_words(
     const struct settings *settings, const char *name, struct buf *out);
-
 /* Become tmux, attached to the session; inside the same server the client
  * switches. Inside another tmux the person is asked, unless `nested` says yes.
  * Returns only after a failure, or with --json, which only prints the
@@ -732,11 +678,6 @@ int terminal_become(const char *const *argv, struct err *err);
  * that takes. Its exit status (128 + signal if a signal ended it), or negative
  * errno. Interrupts from the keyboard go to it while it runs. */
 int terminal_run(const char *const *argv, struct err *err);
-
-/* Stop as Ctrl-Z does, alone or with our whole group of processes; returns when
- * we go on, or at once where no shell could continue us. SIGTSTP then has its
- * default action. */
-void terminal_stop(bool group);
 
 /* "<question> [y/N] ". CLI_OK for a yes, typed or given in advance (yes: the
  * flag --yes). Otherwise the failure is reported: the person said no, or cannot
@@ -818,18 +759,14 @@ int draft_edit(struct cli *cli, const char *text, const char *kind,
     const char *option, struct draft *draft);
 /* The editor once more, with the text as it is. */
 int draft_again(struct cli *cli, struct draft *draft);
-
 /* A NUL byte would cut the text off: CLI_OK, or the failure is reported. what:
  * where the text comes from. The others call it. */
 int draft_check(struct cli *cli, const struct draft *draft, const char *what);
-
 /* Run the person's editor on a file; a failure is reported, with what has not
  * been done because of it. */
 int draft_editor(struct cli *cli, const char *file, const char *not_done);
-
 /* The bytes of a file, or of standard input ("-"). */
 int draft_read(struct cli *cli, const char *path, struct draft *draft);
-
 /* Release it. status CLI_OK: it was delivered, and its file is removed;
  * otherwise a message says where it is. Returns status. */
 int draft_end(struct cli *cli, struct draft *draft, int status);
@@ -931,33 +868,10 @@ struct doctor {
 void doctor_note(struct doctor *doctor, enum verdict verdict, const char *name,
     const char *detail, const char *fix);
 
-/* llmc doctor: the forge that issues come from. */
+/* Parts of it: the forge that issues come from; the daemon, the workers, their
+ * sessions, and Claude Code's own file; the keeper that agents get here. */
 void doctor_forge_check(struct doctor *doctor);
-
-/* llmc doctor: the daemon, the workers, their sessions, and Claude Code's own
- * file. */
 void doctor_fleet_check(struct doctor *doctor);
-
-/* A worktree of this repository that could belong to a worker, as git lists it.
- */
-struct doctor_fleet_worktree {
-	char *name; /* of the worker */
-	char *path;
-	char *branch; /* "" = detached */
-};
-struct doctor_fleet_worktrees {
-	struct doctor_fleet_worktree *list;
-	size_t count;
-};
-
-/* Those below repo.worktree_dir with a name and a branch like a worker's. Exit
- * status; the failure is reported. */
-int
-doctor_fleet_worktrees_load(struct cli *cli, const struct settings *settings,
-    struct doctor_fleet_worktrees *ret_worktrees);
-void doctor_fleet_worktrees_release(struct doctor_fleet_worktrees *worktrees);
-
-/* llmc doctor: what kind of keeper this machine gives to agents. */
 void doctor_keeper_check(struct doctor *doctor);
 
 /* llmc doctor --sandbox: what this machine and this repository have for a

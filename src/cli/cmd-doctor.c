@@ -101,24 +101,12 @@ check_run(struct doctor *d, const struct overseer_files *overseer)
 }
 
 static void
-check_manual(struct doctor *d)
-{
-	cleanup_free char *file = history_manual_file(&d->cli->workspace);
-	cleanup_free char *detail = NULL;
-
-	if (file == NULL)
-		return;
-	detail = xasprintf("a remediation asks for a person: %s", file);
-	doctor_note(d, VERDICT_FAIL, "manual", detail,
-	    "do what the file says, remove it, and start: llmc overseer");
-}
-
-static void
 doctor_overseer_check(struct doctor *d)
 {
 	struct overseer_files overseer;
 	cleanup_buf struct buf words = BUF_INIT;
 	cleanup_free char *line = NULL, *detail = NULL;
+	cleanup_free char *manual = NULL, *asks = NULL;
 	struct history history;
 	struct err err = { 0 };
 
@@ -138,7 +126,12 @@ doctor_overseer_check(struct doctor *d)
 	}
 	check_run(d, &overseer);
 	overseer_files_release(&overseer);
-	check_manual(d);
+	manual = history_manual_file(&d->cli->workspace);
+	if (manual != NULL) {
+		asks = xasprintf("a remediation asks for a person: %s", manual);
+		doctor_note(d, VERDICT_FAIL, "manual", asks,
+		    "do what the file says, remove it, and start: llmc overseer");
+	}
 	if (history_load(&d->cli->workspace, &history, &err) < 0) {
 		doctor_note(d, VERDICT_FAIL, "failures", err.msg,
 		    "make failures.jsonl readable for your user, or move it "
@@ -156,6 +149,35 @@ doctor_overseer_check(struct doctor *d)
 	history_release(&history);
 }
 
+#define PROGRAM_DEADLINE_MS 10000
+
+/* The first line of the version that a program prints; false: why it cannot be
+ * run. */
+static bool
+program_version(const char *program, const char *flag, struct buf *out)
+{
+	const char *const argv[] = { program, flag, NULL };
+	struct child_spec spec = { .argv = argv,
+		.deadline_ms = PROGRAM_DEADLINE_MS };
+	cleanup_child_result struct child_result result;
+	struct err err = { 0 };
+	int r = child_run(&spec, &result, &err);
+
+	if (r == 0 && child_succeeded(&result)) {
+		child_output_text(&result.out, out);
+		buf_truncate(out, strcspn(out->data, "\n"));
+		return true;
+	}
+	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
+		buf_addf(out, "%s: %s", program, strerror(-r));
+	else
+		buf_addf(
+		    out, "%s %s %s", program, flag, r < 0 ? strerror(-r) : "");
+	if (r == 0)
+		child_result_describe(&result, out);
+	return false;
+}
+
 static bool
 uses_http(const struct channel *channel)
 {
@@ -166,12 +188,9 @@ uses_http(const struct channel *channel)
 static bool
 can_run(const char *program)
 {
-	const char *argv[] = { program, "--version", NULL };
-	struct child_spec spec = { .argv = argv };
-	cleanup_child_result struct child_result result;
+	cleanup_buf struct buf version = BUF_INIT;
 
-	child_result_init(&result);
-	return child_run(&spec, &result, NULL) == 0 && child_succeeded(&result);
+	return program_version(program, "--version", &version);
 }
 
 /* NULL = the token is in order. */
@@ -261,8 +280,7 @@ doctor_channels_check(struct doctor *d)
 		    "describe one: llmc config doc people.channels");
 }
 
-#define PROGRAM_DEADLINE_MS 10000
-#define NAME_WIDTH          11
+#define NAME_WIDTH 11
 
 enum {
 	FLAG_REPAIR,
@@ -339,28 +357,6 @@ version_reaches(const char *text, long major, long minor)
 	return strtol(end + 1, NULL, 10) >= minor;
 }
 
-/* The first line of the version that a program prints; negative errno. */
-static int
-ask_version(const char *program, const char *flag, struct buf *out)
-{
-	const char *const argv[] = { program, flag, NULL };
-	struct child_spec spec = { .argv = argv,
-		.deadline_ms = PROGRAM_DEADLINE_MS };
-	cleanup_child_result struct child_result result;
-	struct err err = { 0 };
-	int r = child_run(&spec, &result, &err);
-
-	if (r < 0)
-		return r;
-	if (!child_succeeded(&result)) {
-		child_result_describe(&result, out);
-		return -EIO;
-	}
-	child_output_text(&result.out, out);
-	buf_truncate(out, strcspn(out->data, "\n"));
-	return 0;
-}
-
 static const struct program {
 	const char *name;
 	const char *setting; /* that names the program, NULL = name */
@@ -375,27 +371,15 @@ static const struct program {
 	    "install it, on Debian with: apt-get install tmux" },
 };
 
-/* What it says of its version, in one line; found: false = it cannot be run. */
 static bool
-agent_version(struct doctor *d, const struct agent_kind *kind,
-    const char **ret_program, struct buf *out)
+agent_version(struct doctor *d, const struct agent_kind *kind, struct buf *out)
 {
 	cleanup_free char *path = xasprintf("defaults.%s", kind->command);
-	cleanup_buf struct buf version = BUF_INIT;
-	int r;
 
-	*ret_program = d->settings != NULL ?
-	    settings_string(d->settings, path) :
-	    kind->name;
-	r = ask_version(*ret_program, "--version", &version);
-	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
-		buf_addf(out, "%s: %s", *ret_program, strerror(-r));
-	else if (r < 0)
-		buf_addf(out, "%s --version %s", *ret_program,
-		    version.len > 0 ? version.data : strerror(-r));
-	else
-		buf_adds(out, version.data);
-	return r == 0;
+	return program_version(d->settings != NULL ?
+		settings_string(d->settings, path) :
+		kind->name,
+	    "--version", out);
 }
 
 /* That of the workers. */
@@ -406,8 +390,7 @@ check_agent(struct doctor *d)
 	    agent_kind_find(settings_string(d->settings, "defaults.agent")) :
 	    agent_kinds[0];
 	cleanup_buf struct buf detail = BUF_INIT;
-	const char *program;
-	bool found = agent_version(d, kind, &program, &detail);
+	bool found = agent_version(d, kind, &detail);
 
 	doctor_note(d, found ? VERDICT_OK : VERDICT_WARN, "agent", detail.data,
 	    found ? NULL : kind->install);
@@ -423,8 +406,7 @@ list_agents(struct doctor *d)
 	for (size_t i = 0; agent_kinds[i] != NULL; i++) {
 		const struct agent_kind *kind = agent_kinds[i];
 		cleanup_buf struct buf detail = BUF_INIT;
-		const char *program;
-		bool found = agent_version(d, kind, &program, &detail);
+		bool found = agent_version(d, kind, &detail);
 		const char *before = "; ";
 
 		for (const struct agent_lack *l = agent_lacks; l->words != NULL;
@@ -447,22 +429,18 @@ check_program(struct doctor *d, const struct program *p)
 	    p->name;
 	cleanup_buf struct buf version = BUF_INIT;
 	cleanup_free char *detail = NULL;
-	int r = ask_version(program, p->flag, &version);
+	bool found = program_version(program, p->flag, &version);
+	bool old = found && !version_reaches(version.data, p->major, p->minor);
 
-	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR) {
-		detail = xasprintf("%s: %s", program, strerror(-r));
-		doctor_note(d, p->missing, p->name, detail, p->fix);
-	} else if (r < 0) {
-		detail = xasprintf("%s %s %s", program, p->flag,
-		    version.len > 0 ? version.data : strerror(-r));
-		doctor_note(d, p->missing, p->name, detail, p->fix);
-	} else if (!version_reaches(version.data, p->major, p->minor)) {
+	if (old)
 		detail = xasprintf("%s is older than %ld.%ld", version.data,
 		    p->major, p->minor);
-		doctor_note(d, VERDICT_FAIL, p->name, detail, p->fix);
-	} else {
-		doctor_note(d, VERDICT_OK, p->name, version.data, NULL);
-	}
+	doctor_note(d,
+	    !found  ? p->missing :
+		old ? VERDICT_FAIL :
+		      VERDICT_OK,
+	    p->name, old ? detail : version.data,
+	    found && !old ? NULL : p->fix);
 }
 
 /* Our own programs: the files, and whether those that run are the same. */
@@ -791,16 +769,6 @@ tell_verdict(struct doctor *d)
 	json_set(cli->result, "repairs", json_object_get(d->repairs));
 }
 
-static void
-doctor_release(struct doctor *d)
-{
-	if (d->have_state)
-		state_release(&d->state);
-	settings_free(d->settings);
-	json_object_put(d->checks);
-	json_object_put(d->repairs);
-}
-
 /* Changes come first; the report then describes the result. */
 static int
 repair(struct cli *cli, const struct cli_args *args, struct doctor *d)
@@ -891,7 +859,11 @@ doctor_run(struct cli *cli, const struct cli_args *args)
 		tell_verdict(&d);
 		status = d.counts[VERDICT_FAIL] == 0 ? CLI_OK : CLI_FAILED;
 	}
-	doctor_release(&d);
+	if (d.have_state)
+		state_release(&d.state);
+	settings_free(d.settings);
+	json_object_put(d.checks);
+	json_object_put(d.repairs);
 	return status;
 }
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 
-/* llmc help, version, schema: llmc about itself. */
+/* llmc help, version, schema, completion: llmc about itself, from the table of
+ * all commands. */
 #include "base.h"
+#include "agent-card.h"
 #include "cli-private.h"
 #include "commit.h"
+#include "event.h"
+#include "settings-table.h"
 #include "version.h"
+#include "worker.h"
 
 static struct json_object *
 option_json(const struct cli_command *command, size_t flag)
@@ -286,4 +291,542 @@ const struct cli_command cmd_schema = {
 	.needs = CLI_ANYWHERE,
 	.shape = &(const struct schema_field){ .type = SCHEMA_OBJECT },
 	.run = schema_run,
+};
+
+static void
+add_workers(struct cli *cli)
+{
+	struct state state;
+
+	if (roster_load(cli, &state) != CLI_OK)
+		return;
+	for (size_t i = 0; i < state.count; i++)
+		buf_addf(&cli->text, "%s\n", state.workers[i]->name);
+	state_release(&state);
+}
+
+#define TASKS_SHOWN 1000 /* that have ended */
+
+/* What list shows; a name with a blank in it cannot be completed. */
+static void
+add_tasks(struct cli *cli)
+{
+	struct taskbook book;
+
+	if (taskbook_load(cli, TASKS_SHOWN, NULL, &book) != CLI_OK)
+		return;
+	JSON_EACH (row, book.entries) {
+		const char *name = taskbook_name(row);
+
+		if (strpbrk(name, " \t\r\n$`\\\"'();&|<>*?[]{}!~#") == NULL)
+			buf_addf(&cli->text, "%s\n", name);
+	}
+	taskbook_release(&book);
+}
+
+/* A member of every entry of the list that a method answers with. */
+static void
+add_answer(
+    struct cli *cli, const char *method, const char *list, const char *member)
+{
+	cleanup_json struct json_object *answer = NULL;
+	struct json_object *entries = NULL;
+	const char *code;
+	struct err err = { 0 };
+
+	if (!remote_try(cli, method, json_object_new_object(), 0, &answer,
+		&code, &err) ||
+	    !json_object_object_get_ex(answer, list, &entries))
+		return;
+	JSON_EACH (item, entries)
+		buf_addf(&cli->text, "%s\n", json_string_or(item, member, ""));
+}
+
+static void
+add_goals(struct cli *cli)
+{
+	add_answer(cli, "overseer.goal.list", "goals", "goal");
+}
+
+static void
+add_nodes(struct cli *cli)
+{
+	add_answer(cli, "overseer.work.list", "nodes", "node");
+}
+
+static void
+add_keys(struct cli *cli)
+{
+	for (size_t i = 0; i < settings_table_count; i++)
+		buf_addf(&cli->text, "%s\n", settings_table[i].path);
+}
+
+static void
+add_refs(struct cli *cli)
+{
+	const char *const ask[] = { "for-each-ref",
+		"--format=%(refname:lstrip=3)", ROSTER_SALVAGE, NULL };
+	cleanup_buf struct buf text = BUF_INIT;
+
+	if (git_ask(cli->workspace.root, ask, &text, NULL) == 0 && text.len > 0)
+		buf_addf(&cli->text, "%s\n", text.data);
+}
+
+static const struct {
+	const char *name;
+	void (*add)(struct cli *cli);
+} lists[] = {
+	{ "workers", add_workers },
+	{ "tasks", add_tasks },
+	{ "goals", add_goals },
+	{ "nodes", add_nodes },
+	{ "keys", add_keys },
+	{ "salvage", add_refs },
+};
+
+static bool
+add_list(struct cli *cli, const char *name)
+{
+	for (size_t i = 0; i < nitems(lists); i++)
+		if (strcmp(lists[i].name, name) == 0) {
+			cli->silent = true; /* in the middle of a line */
+			if (cli_find_workspace(cli, CLI_NEEDS_REPO) == CLI_OK)
+				lists[i].add(cli);
+			return true;
+		}
+	return false;
+}
+
+/* --- values ------------------------------------------------------------ */
+
+#define FILES ":" /* alone: the shell completes the name of a file */
+
+static void
+add_methods(struct cli *cli)
+{
+	for (size_t i = 0; api_methods[i].name != NULL; i++)
+		buf_addf(&cli->text, "%s\n", api_methods[i].name);
+}
+
+static void
+add_kinds(struct cli *cli)
+{
+	for (int i = 0; i < EVENT_KIND_COUNT; i++) {
+		const char *name = event_row((enum event_kind)i)->name;
+
+		if (name != NULL)
+			buf_addf(&cli->text, "%s\n", name);
+	}
+}
+
+#define WORDS(...)                \
+	(const char *const[])     \
+	{                         \
+		__VA_ARGS__, NULL \
+	}
+
+/* What the value of an option, or an argument, can be: words (written here, or
+ * added by a function), files, or a list that the repository knows. */
+static const struct word_list {
+	const char *name; /* as in a usage */
+	const char *list;
+	const char *const *words;
+	void (*add)(struct cli *cli);
+} values[] = {
+	{ "WORKER", .list = "workers" },
+	{ "TARGET", .list = "workers" },
+	{ "WHO", .list = "workers" },
+	{ "ID", .list = "tasks" },
+	{ "GOAL", .list = "goals" },
+	{ "NODE", .list = "nodes" },
+	{ "PARENT", .list = "nodes" },
+	{ "KEY", .list = "keys" },
+	{ "REF", .list = "salvage" },
+	{ "FILE", .words = WORDS(FILES) },
+	{ "DIR", .words = WORDS(FILES) },
+	{ "FORMAT", .words = WORDS("toml", "mdoc") },
+	{ "GROUP", .words = WORDS("agent", "model", "task-type") },
+	{ "INTERFACE", .words = WORDS("git", "difftastic", "vscode") },
+	{ "MODE", .words = WORDS("worktree", "strict") },
+	{ "LEVEL", .words = WORDS("debug", "info", "warn", "error") },
+	{ "PRIORITY", .words = WORDS("urgent", "high", "normal", "low") },
+	{ "SORT", .words = WORDS("info", "instruction", "alert") },
+	{ "STATUS", .words = worker_status_words },
+	{ "TIER", .words = cost_tier_words },
+	{ "METHOD", .add = add_methods },
+	{ "KIND", .add = add_kinds },
+};
+
+/* The value that a usage names: len bytes, "ID" or "[GOAL". */
+static void
+add_value(struct cli *cli, const char *name, size_t len)
+{
+	for (size_t i = 0; i < nitems(values); i++) {
+		const struct word_list *v = &values[i];
+
+		if (strlen(v->name) != len || strncmp(v->name, name, len) != 0)
+			continue;
+		if (v->list != NULL) {
+			add_list(cli, v->list);
+		} else if (v->words != NULL) {
+			const char *const *words = v->words;
+
+			for (; *words != NULL; words++)
+				buf_addf(&cli->text, "%s\n", *words);
+		} else {
+			v->add(cli);
+		}
+	}
+}
+
+/* --- one line ---------------------------------------------------------- */
+
+/* Those of one word that people type. */
+static void
+add_commands(struct cli *cli)
+{
+	for (size_t i = 0; cli_commands[i] != NULL; i++)
+		if (strchr(cli_commands[i]->name, ' ') == NULL &&
+		    strstr(cli_commands[i]->summary, "(internal)") == NULL)
+			buf_addf(&cli->text, "%s\t%s\n", cli_commands[i]->name,
+			    cli_commands[i]->summary);
+}
+
+static void
+add_flags(struct cli *cli, const struct cli_flag *flags)
+{
+	for (; flags != NULL && flags->name != NULL; flags++)
+		buf_addf(&cli->text, "--%s\t%s\n", flags->name, flags->help);
+}
+
+/* The commands that belong to this one. */
+static void
+add_parts(struct cli *cli, const struct cli_command *command)
+{
+	for (size_t i = 0; cli_commands[i] != NULL; i++) {
+		const char *more = cli_verb_of(command, cli_commands[i]);
+
+		if (more != NULL)
+			buf_addf(&cli->text, "%s\t%s\n", more,
+			    cli_commands[i]->summary);
+	}
+}
+
+/* The usage "list | get KEY | set KEY VALUE" has verbs: it has no brackets
+ * before its first bar. Adds them, or what the argument of one can be; and the
+ * commands that belong to this one. */
+static void
+add_verbs(struct cli *cli, const struct cli_command *command, const char *verb)
+{
+	const char *usage = command->usage;
+
+	if (verb == NULL)
+		add_parts(cli, command);
+	if (strchr(usage, '|') == NULL || usage[0] < 'a' || usage[0] > 'z' ||
+	    strcspn(usage, "[") < strcspn(usage, "|"))
+		return;
+	for (; *usage != '\0'; usage += strcspn(usage, "|")) {
+		size_t len;
+
+		usage += strspn(usage, "| ");
+		len = strcspn(usage, " |");
+		if (verb == NULL && usage[0] >= 'A' && usage[0] <= 'Z') {
+			add_value(cli, usage, len);
+		} else if (verb == NULL) {
+			buf_add(&cli->text, usage, len);
+			buf_addc(&cli->text, '\n');
+		} else if (strlen(verb) == len &&
+		    strncmp(usage, verb, len) == 0) {
+			usage += len;
+			usage += strspn(usage, " [");
+			add_value(cli, usage, strcspn(usage, " |]"));
+		}
+	}
+}
+
+/* Arguments that a usage begins with: "WORKER ...", "[NAME ...", "[COMMAND]",
+ * or follow a switch: "--switch [NAME]". */
+static void
+add_arguments(
+    struct cli *cli, const char *usage, const char *before, const char *verb)
+{
+	const struct cli_command *named = verb != NULL ? cli_find(verb) : NULL;
+	cleanup_free char *form = xasprintf("%s [", before);
+	const char *at = before[0] == '-' ? strstr(usage, form) : NULL;
+	const char *first = usage + strspn(usage, "[");
+
+	if (at != NULL) {
+		at += strlen(form);
+		add_value(cli, at, strcspn(at, "]"));
+	}
+	if (text_begins(first, "COMMAND]") && verb == NULL)
+		add_commands(cli);
+	else if (text_begins(first, "COMMAND]") && named != NULL &&
+	    strcmp(before, verb) == 0)
+		add_parts(cli, named);
+	else if (text_begins(first, "NAME ..."))
+		add_list(cli, "workers");
+	else if (text_begins(first, "WORKER") || text_begins(first, "TARGET"))
+		add_list(cli, "workers");
+}
+
+/* The option that was typed, if it has a value. */
+static const struct cli_flag *
+valued(const struct cli_flag *flags, const char *word)
+{
+	for (; flags != NULL && flags->name != NULL; flags++)
+		if (flags->value != NULL && text_begins(word, "--") &&
+		    strcmp(word + 2, flags->name) == 0)
+			return flags;
+	return NULL;
+}
+
+/* What can stand in place of the last word; those before it were typed. */
+static void
+add_candidates(struct cli *cli, const char *const *words, int count)
+{
+	const char *before = count > 1 ? words[count - 2] : "", *verb = NULL;
+	const struct cli_command *command = NULL, *part;
+	const struct cli_flag *flag = NULL;
+	const char *first = "";
+
+	for (int i = 0; i < count - 1; i++) {
+		if (strcmp(words[i], "--root") == 0 && i + 2 < count) {
+			cli->root_option = words[++i];
+		} else if (words[i][0] == '-') {
+			continue;
+		} else if (command == NULL) {
+			first = words[i];
+			command = cli_find(first);
+		} else if (verb == NULL &&
+		    valued(command->flags, words[i - 1]) == NULL) {
+			cleanup_free char *two =
+			    xasprintf("%s %s", first, words[i]);
+
+			part = cli_find(two);
+			first = "";
+			if (part == NULL)
+				verb = words[i];
+			else
+				command = part;
+		}
+	}
+	flag = valued(cli_global_flags, before);
+	if (flag == NULL && command != NULL)
+		flag = valued(command->flags, before);
+	if (flag != NULL) {
+		add_value(cli, flag->value, strlen(flag->value));
+		return;
+	}
+	if (command == NULL) {
+		add_commands(cli);
+	} else {
+		add_verbs(cli, command, verb);
+		add_arguments(cli, command->usage, before, verb);
+		if (strcmp(cli->text.data, FILES "\n") == 0) {
+			if (words[count - 1][0] != '-')
+				return;
+			buf_truncate(&cli->text, 0);
+		}
+		add_flags(cli, command->flags);
+	}
+	add_flags(cli, cli_global_flags);
+}
+
+/* --- the scripts ------------------------------------------------------- */
+
+static const struct {
+	const char *name, *script;
+} shells[] = {
+	{ "bash",
+	    "# bash completion for llmc; printed by llmc completion bash\n"
+	    "_llmc()\n{\n"
+	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} IFS=$'\\n' words\n"
+	    "\twords=$(llmc completion words -- "
+	    "\"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null | cut -f1)\n"
+	    "\tif [ \"$words\" = " FILES " ]; then\n"
+	    "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	    "\telse\n"
+	    "\t\tlocal word\n"
+	    "\t\tCOMPREPLY=()\n"
+	    "\t\twhile read -r word; do\n"
+	    "\t\t\t[[ $word == \"$cur\"* ]] && COMPREPLY+=(\"$word\")\n"
+	    "\t\tdone <<<\"$words\"\n"
+	    "\tfi\n}\n"
+	    "complete -F _llmc llmc\n" },
+	{ "zsh",
+	    "#compdef llmc\n"
+	    "# zsh completion for llmc; printed by llmc completion zsh\n"
+	    "local -a found\n"
+	    "found=(${(f)\"$(llmc completion words -- "
+	    "\"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+	    "if [[ $found == " FILES " ]]; then\n"
+	    "\t_files\n"
+	    "else\n"
+	    "\tfound=(${found//:/\\\\:})\n"
+	    "\tfound=(${found/$'\\t'/:})\n"
+	    "\t_describe llmc found\n"
+	    "fi\n" },
+	{ "fish",
+	    "# fish completion for llmc; printed by llmc completion fish\n"
+	    "function __llmc\n"
+	    "\tset -l typed (commandline -opc)\n"
+	    "\tset -e typed[1]\n"
+	    "\tset -l found (llmc completion words -- $typed "
+	    "(commandline -ct) 2>/dev/null)\n"
+	    "\tif test \"$found\" = " FILES "\n"
+	    "\t\t__fish_complete_path (commandline -ct)\n"
+	    "\telse\n"
+	    "\t\tprintf '%s\\n' $found\n"
+	    "\tend\nend\n"
+	    "complete -c llmc -f -a '(__llmc)'\n" },
+};
+
+static int
+completion_run(struct cli *cli, const struct cli_args *args)
+{
+	const char *of = args->list[0];
+	bool known = true;
+
+	if (strcmp(of, "words") == 0)
+		add_candidates(cli, args->list + 1, args->count - 1);
+	else
+		known = args->count == 1 && add_list(cli, of);
+	for (size_t i = 0; i < nitems(shells); i++)
+		if (args->count == 1 && strcmp(shells[i].name, of) == 0) {
+			buf_adds(&cli->text, shells[i].script);
+			known = true;
+		}
+	if (!known)
+		return cli_misuse(cli, &cmd_completion,
+		    "%s: no such shell; use bash, zsh or fish", of);
+	cli->result = json_object_new_object();
+	json_set_string(cli->result, "of", of);
+	json_set(cli->result, "lines", cli_lines(cli->text.data));
+	return CLI_OK;
+}
+
+static const struct schema completion_shape =
+    SCHEMA_SHAPE(SCHEMA_IS("of", STRING, NULL),
+	SCHEMA_IS("lines", LIST, "of the script, or the words"));
+
+const struct cli_command cmd_completion = {
+	.name = "completion",
+	.usage = "bash | zsh | fish | words -- WORD ... | workers | tasks | "
+		 "goals | nodes | keys | salvage",
+	.summary = "print the completion script of a shell (internal)",
+	.help = "The scripts are installed with llmc, and call llmc completion "
+		"words -- WORD ... for\nwhat can stand in place of the last "
+		"WORD: a line for each, with its help after a\ntab; a line "
+		"\":\" means the name of a file.\n",
+	.min_args = 1,
+	.max_args = 1000,
+	.needs = CLI_ANYWHERE,
+	.shape = CLI_SHAPE(OBJECT, completion_shape),
+	.run = completion_run,
+};
+
+/* --- the table --------------------------------------------------------- */
+
+/* In the order that help shows them; those of two words belong to the command
+ * that is the first of them. */
+const struct cli_command *const cli_commands[] = {
+	&cmd_init,
+	&cmd_doctor,
+	&cmd_config,
+	&cmd_up,
+	&cmd_restart,
+	&cmd_down,
+	&cmd_overseer,
+	&cmd_fleet,
+	&cmd_task,
+	&cmd_goal,
+	&cmd_status,
+	&cmd_top,
+	&cmd_web,
+	&cmd_report,
+	&cmd_log,
+	&cmd_why,
+	&cmd_asks,
+	&cmd_answer,
+	&cmd_mail,
+	&cmd_add,
+	&cmd_start,
+	&cmd_message,
+	&cmd_pause,
+	&cmd_resume,
+	&cmd_stop,
+	&cmd_abort,
+	&cmd_reset,
+	&cmd_nuke,
+	&cmd_attach,
+	&cmd_review,
+	&cmd_accept,
+	&cmd_reject,
+	&cmd_pick,
+	&cmd_landing,
+	&cmd_peek,
+	&cmd_replay,
+	&cmd_wait,
+	&cmd_plan,
+	&cmd_node,
+	&cmd_tick,
+	&cmd_agents,
+	&cmd_tree,
+	&cmd_iterations,
+	&cmd_stats,
+	&cmd_oversight,
+	&cmd_metrics,
+	&cmd_logs,
+	&cmd_failures,
+	&cmd_store,
+	&cmd_schema,
+	&cmd_trust,
+	&cmd_channel,
+	&cmd_console,
+	&cmd_rebase,
+	&cmd_revert,
+	&cmd_salvage,
+	&cmd_help,
+	&cmd_version,
+	&cmd_verify,
+	&cmd_hook,
+	&cmd_mcp,
+	&cmd_pane,
+	&cmd_stream,
+	&cmd_inside,
+	&cmd_proxy,
+	&cmd_errand,
+	&cmd_completion,
+	NULL,
+};
+
+/* They work for one more version. A row of two words stands before that of the
+ * first of them. */
+const struct cli_renamed cli_renamed[] = {
+	{ "plan", "goal plan" },
+	{ "work", "goal node" },
+	{ "tick", "goal tick" },
+	{ "agents", "goal agents" },
+	{ "tree", "goal tree" },
+	{ "iterations", "task iterations" },
+	{ "stats", "report stats" },
+	{ "oversight", "report oversight" },
+	{ "metrics", "report metrics" },
+	{ "events", "log" },
+	{ "logs", "log daemon" },
+	{ "failures", "log failures" },
+	{ "escalations test", "doctor channel" },
+	{ "escalations ack", "answer --yes" },
+	{ "escalations answer", "answer" },
+	{ "escalations list", "asks" },
+	{ "escalations", "asks" },
+	{ "store", "doctor store" },
+	{ "schema", "doctor schema" },
+	{ "trust", "doctor trust" },
+	{ "console", "attach console" },
+	{ "rebase", "landing rebase" },
+	{ "revert", "landing revert" },
+	{ "salvage", "landing salvage" },
+	{ NULL, NULL },
 };

@@ -9,7 +9,7 @@
 #include "behaviour.h"
 #include "cli-private.h"
 #include "iteration.h"
-#include "oversight-report.h"
+#include "ladder.h"
 #include "task.h"
 #include "thresholds.h"
 

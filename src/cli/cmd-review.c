@@ -360,7 +360,10 @@ show_diff(const struct review *r)
 		argv[n++] = "--name-only";
 	argv[n++] = r->range;
 	argv[n] = "--";
-	cli_flush(r->cli);
+	/* git prints below what was said so far. */
+	if (!r->cli->json)
+		cli_write(&r->cli->text);
+	buf_clear(&r->cli->text);
 	status = terminal_run(argv, &err);
 	if (status < 0)
 		return cli_fail_err(r->cli, "failed", &err);

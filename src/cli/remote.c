@@ -151,15 +151,6 @@ remote_fleet_try(struct cli *cli, const char *verb, const char *const *words,
 }
 
 int
-remote_fleet(struct cli *cli, const char *verb, const char *const *words)
-{
-	struct err err = { 0 };
-	int r = remote_fleet_try(cli, verb, words, &cli->result, &err);
-
-	return r < 0 ? cli_fail_err(cli, "fleet", &err) : CLI_OK;
-}
-
-int
 remote_look(struct cli *cli, const char *name, struct json_object *params,
     struct json_object **ret_result, struct err *err)
 {

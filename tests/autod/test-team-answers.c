@@ -3,7 +3,6 @@
 /* Questions whose call is made again, and those whose caller is gone. */
 #include "records.h"
 #include "team-private.h"
-#include "team-request.h"
 #include "family-world.h"
 
 #define CHILD "actor:team:coder:coder-1"

@@ -8,7 +8,6 @@
 #include "policy-file.h"
 #include "records.h"
 #include "team-private.h"
-#include "team-request.h"
 #include "tune.h"
 
 #define PARENT "actor:task:t1"

@@ -6,9 +6,9 @@
  */
 
 #include "fuzz.h"
-#include "replay.h"
 #include "schema.h"
 #include "transcript.h"
+#include "why.h"
 
 static void
 must(bool rule)

@@ -8,7 +8,6 @@
 #include "behaviour.h"
 #include "iteration.h"
 #include "ladder.h"
-#include "oversight-report.h"
 #include "schema.h"
 #include "settings-world.h"
 #include "thresholds.h"

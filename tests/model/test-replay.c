@@ -3,8 +3,8 @@
 #include "unit.h"
 #include "buf.h"
 #include "json.h"
-#include "replay.h"
 #include "schema.h"
+#include "why.h"
 
 TEST(a_conversation_and_events_become_one_story)
 {

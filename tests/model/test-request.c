@@ -2,7 +2,7 @@
 
 /* Questions of agents, by the public vectors. */
 #include "unit.h"
-#include "request.h"
+#include "mail.h"
 
 #define NOW 1000000000
 

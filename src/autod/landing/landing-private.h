@@ -77,12 +77,11 @@ void pick_begin(struct landings *landings, struct agent *agent,
  * (landing-record.h).
  *
  *   queue.c       reads the branch; removes what a killed daemon left
- *   candidates.c  builds commits on top of each other
- *   check-slot.c  judges them
+ *   candidates.c  builds commits on top of each other, and has them judged
  *   queue-move.c  moves the branch
  *   upstream.c    follows origin, and pushes to it
  *   settle.c      tells the workers how their items ended
- *   queue-view.c  shows all of it
+ *   queue-view.c  shows all of it, and takes back what has landed
  */
 
 /* Remember the tree and date of a commit that may be the tip. */

@@ -5,13 +5,12 @@
  * iterations, has the detectors of model/oversight judge them, and takes the
  * steps of its ladder.
  *
- *   iteration-make.c  an iteration out of facts, and what others cost
- *   oversight-floor.c  what tests say about the work of a turn
- *   oversight-slice.c iterations inside a long turn, which is told of them
- *   watched.c         the iterations of a task, and what they mean
- *   oversight-act.c   warnings, redirections, fresh sessions, new attempts,
- *                     parked tasks, and people are told
- *   oversight-abort.c a task that a person ends, with evidence
+ *   iteration-make.c  an iteration out of facts, at the end of a turn or inside
+ * a long one, which is told of it; what others cost oversight-floor.c  what
+ * tests say about the work of a turn watched.c         the iterations of a
+ * task, and what they mean oversight-act.c   warnings, redirections, fresh
+ * sessions, new attempts, parked tasks, and people are told; a task that a
+ * person ends, with evidence
  */
 #ifndef OVERSIGHT_FLOOR_H
 #define OVERSIGHT_FLOOR_H
@@ -62,8 +61,8 @@ struct oversight_floor {
 	struct fleet_pattern pattern;
 	struct turn_clock *clocks;
 	size_t clock_count;
-	struct slice_list slices; /* see oversight-slice.c */
-	struct abort_list aborts; /* see oversight-abort.c */
+	struct slice_list slices; /* see iteration-make.c */
+	struct abort_list aborts; /* see oversight-act.c */
 	struct oversight_costs costs;
 };
 

@@ -52,7 +52,8 @@ void iteration_add_spent(struct iteration *iteration, struct watched_mark *mark,
 bool iteration_is_counted(
     const struct watched_mark *mark, const struct agent *agent);
 
-/* --- oversight-abort.c -------------------------------------------------- */
+/* --- oversight-act.c: aborts
+ * -------------------------------------------------- */
 
 /* A person ends a task: it is aborted, not tried again, its work is salvaged,
  * and .llmc/aborted/<task>/ says why. */
@@ -129,7 +130,8 @@ double oversight_costs_estimate(
     const struct oversight_costs *costs, const struct task *task);
 void oversight_costs_release(struct oversight_costs *costs);
 
-/* --- oversight-slice.c -------------------------------------------------- */
+/* --- iteration-make.c: long turns
+ * -------------------------------------------------- */
 
 /*
  * Iterations inside a long turn: one ends after some time, or after

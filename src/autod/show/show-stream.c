@@ -29,7 +29,7 @@
 #include "source.h"
 #include "task.h"
 #include "team-floor.h"
-#include "team-request.h"
+#include "team-private.h"
 #include "version.h"
 #include "view-state.h"
 #include "view.h"

@@ -10,11 +10,11 @@
  *   show-floor.c    what is counted for metrics; what is measured; the page on
  *                   127.0.0.1; the report for it
  *   show-desk.c     what the page asks for beside the view, and what a person
- *                   does there: by the same methods that llmc calls
+ *                   does there: by the same methods that llmc calls;
+ *                   replay.get, charts.get, screen.get
  *   show-hosts.c    the other hosts of a fleet
- *   show-spans.c    how workers spend their time
- *   show-report.c   reports to people.report_command
- *   show-replay.c   replay.get, charts.get, screen.get
+ *   show-report.c   how workers spend their time; reports to
+ *                   people.report_command
  */
 #ifndef SHOW_H
 #define SHOW_H

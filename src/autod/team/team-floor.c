@@ -9,8 +9,6 @@
 #include "plan-floor.h"
 #include "serve.h"
 #include "team-private.h"
-#include "team-question.h"
-#include "team-request.h"
 
 /* The records are in memory, and a daemon was away. */
 static void

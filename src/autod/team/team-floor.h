@@ -5,23 +5,21 @@
  * for other agents; the daemon answers as actor:system:overseer.
  *
  *   team-post.c      mail becomes a record; who an actor is; how much is sent
- *   team-hosts.c     mail for agents of other hosts
  *   team-mail.c      mail_send, mail_inbox, mail_ack, and mail.* for people
- *   team-deliver.c   mail into sessions
+ *   team-deliver.c   mail into sessions, and to agents of other hosts
  *   team-family.c    agents, those that they spawned, and how both end
- *   team-spawn.c     agent_spawn: who may, and what becomes of a request
+ *   team-spawn.c     agent_spawn: who may, and what becomes of a request;
+ *                    workers that wait for others; runs with a time limit
  *   team-question.c  how a question is made, and who is told
  *   team-request.c   request_orchestrator, respond_orchestrator_request
- *   team-tree.c      agent_status, team.tree
- *   team-wait.c      workers that wait for others; runs with a time limit
- *   team-report.c    report_progress, report_completion; records of runs
- *   team-review.c    plan_review_needed; what the guards have stopped
- *   team-verify.c    finished work: its scope, then its contract
+ *   team-report.c    report_progress, report_completion; records of runs;
+ *                    agent_status, team.tree
+ *   team-verify.c    finished work: its scope, then its contract;
+ *                    plan_review_needed; what the guards have stopped
  *   team-guard.c     mail_reserve, mail_release, mail_list_reservations; what
  *                    agents may do with their tools
  *
- * Each uses those above it in this list, not those below; what they share is in
- * team-private.h.
+ * What they share is in team-private.h.
  */
 #ifndef TEAM_FLOOR_H
 #define TEAM_FLOOR_H
@@ -49,7 +47,7 @@ struct team_floor {
 	bool begun; /* the floors below have begun */
 	struct core_floor floor;
 	struct team_post *post;
-	struct team_awaits *awaits; /* team-hosts.c; NULL = none */
+	struct team_awaits *awaits; /* team-deliver.c; NULL = none */
 	struct team_deliver *deliver;
 	struct team_reserve *reserve;
 	struct team_requests *requests;

@@ -25,6 +25,7 @@ struct guard_policy;
 struct json_object;
 struct plan;
 struct plan_node;
+struct request;
 struct server_call;
 struct settings;
 struct task_launch;
@@ -161,7 +162,7 @@ team_floor_speaker(struct team_floor *floor, struct server_call *call,
 bool team_floor_ends(
     const struct event *event, const char *task, const char *worker);
 
-/* --- team-hosts.c: mail for agents of other hosts --------------------------
+/* --- team-deliver.c: mail for agents of other hosts --------------------------
  */
 
 /*
@@ -322,12 +323,112 @@ struct spawn_letter {
 void spawn_mail_answer(
     const struct spawn_letter *letter, struct json_object *body, bool accepted);
 
-/* --- team-tree.c: who spawned whom, and how they are doing -----------------
+/* --- team-question.c: how a question begins, and who is told ---------------
+ */
+
+/*
+ * Agents learn whom they can ask; a question is made of a call of the tool; and
+ * it is delivered: to an agent by mail, to a person also through channels.
+ */
+
+/* Append to the prompt of a task for whom it is, and how to ask that one; if
+ * another agent asked for it, and its agent has the tool for it. */
+void team_question_task_text(
+    const struct team_floor *floor, const struct task *task, struct buf *out);
+
+/* Who answers the questions of the agent of this task (NULL = of none), in
+ * words; NULL: it cannot ask. */
+const char *
+team_question_answers(struct team_floor *floor, const struct task *task);
+
+/* The id of the question of a call, the same for the same call; and the
+ * question with this id. The caller frees both. */
+char *team_question_id(const struct agent *agent, struct json_object *params);
+struct request *
+team_question_make(struct team_floor *floor, const struct agent *agent,
+    const struct task *task, const char *id, struct json_object *params);
+
+/* If it is for a person, open its ask, unless it is. */
+void team_question_ask(struct team_floor *floor, const struct request *request);
+
+/* Deliver it to the one who is asked; it is notified then. Less than 0 as
+ * team_mail_post() says: it was not delivered. */
+int team_question_tell(
+    struct team_floor *floor, struct request *request, struct err *err);
+
+/* Its agent is on another host: the answer of this actor goes there as mail. As
+ * team_mail_post(). */
+int team_question_forward(struct team_floor *floor, const struct mail *asked,
+    const char *actor, const char *response, struct err *err);
+/* Is it the answer to a question, from the one who was asked? And could the
+ * question not be delivered to that one, who is on another host? */
+bool
+team_question_is_answer(const struct mail *mail, const struct request *request);
+bool
+team_question_is_lost(struct team_floor *floor, const struct request *request);
+
+/* If it has ended, its mail needs nothing more. */
+void
+team_question_settle(struct team_floor *floor, const struct request *request);
+
+/* What its agent waits for, in a line; words: with what it asks. The caller
+ * frees it. */
+char *team_question_reason(const struct request *request, bool words);
+
+/* It was answered, and no call waits for that: the one who asked gets mail. As
+ * team_mail_post(). And: the answer came by a call after all. */
+int team_question_answer_mail(
+    struct team_floor *floor, const struct request *request);
+void team_question_answer_read(
+    struct team_floor *floor, const struct request *request);
+
+/* --- team-request.c: questions of agents to those that they work for -------
+ */
+
+/*
+ * request_orchestrator, which is answered when the question is,
+ * respond_orchestrator_request, and request.answer for people. Questions of
+ * agents that were not spawned go to a person. All of them are in the book: a
+ * call that is made again after the daemon was away finds its question, and an
+ * answer that was given meanwhile.
+ */
+
+/* Registers its methods. */
+struct team_requests *team_requests_new(struct team_floor *floor);
+void team_requests_free(struct team_requests *requests);
+
+/* The book can be used: read what is open. It cannot be used any more. */
+void team_requests_opened(struct team_requests *requests);
+void team_requests_closed(struct team_requests *requests);
+
+/* Runs may have ended: so have their questions, and those to them. */
+void team_requests_sweep(struct team_requests *requests);
+void
+team_requests_event(struct team_requests *requests, const struct event *event);
+
+/* Answers of those who are on another host. */
+void team_requests_look(struct team_requests *requests);
+
+/* Does one of its tools wait for an answer? */
+bool
+team_requests_asks(struct team_requests *requests, const struct agent *agent);
+
+/* How many have no answer. */
+size_t team_requests_count(const struct team_requests *requests);
+
+/* For llmc goal tree: how many questions of this actor have no answer, and why
+ * it does not go on (the caller frees it; NULL = it does). words: with what it
+ * asks, which is not for everybody. */
+size_t team_requests_pending(struct team_requests *requests, const char *actor);
+char *team_requests_reason(
+    struct team_requests *requests, const char *actor, bool words);
+
+/* --- team-report.c: who spawned whom, and how they are doing -----------------
  */
 
 void team_tree_register(struct team_floor *floor);
 
-/* --- team-wait.c: workers that wait for others -----------------------------
+/* --- team-spawn.c: workers that wait for others -----------------------------
  */
 
 /*
@@ -358,7 +459,7 @@ void team_report_task_text(const struct task *task, struct buf *out);
 void team_report_files(void *floor, struct task *task);
 void team_report_file_all(struct team_floor *floor);
 
-/* --- team-review.c: plans that do not fit ----------------------------------
+/* --- team-verify.c: plans that do not fit ----------------------------------
  */
 
 /* A person gets mail and one notice for each node: an agent says so itself
@@ -370,9 +471,6 @@ void team_review_free(struct team_review *review);
  * at most, with how often it was stopped since then. */
 void team_review_denied(
     void *floor, struct agent *agent, struct json_object *denied);
-/* The agent has changed files that are not its own: words name them. */
-void team_review_violation(struct team_floor *floor, struct agent *agent,
-    const char *guard, const char *words);
 
 /* --- team-verify.c: finished work is checked -------------------------------
  */

@@ -8,11 +8,9 @@
 #include "moment.h"
 #include "notice.h"
 #include "person.h"
-#include "request.h"
 #include "settings.h"
 #include "task.h"
 #include "team-private.h"
-#include "team-question.h"
 
 #define TOLD_MAX   200 /* bytes of it in a line */
 #define ASK        "mcp__llmc__request_orchestrator"

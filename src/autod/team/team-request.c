@@ -16,14 +16,11 @@
 #include "persist.h"
 #include "person.h"
 #include "plan-floor.h"
-#include "request.h"
 #include "serve.h"
 #include "server.h"
 #include "settings-table.h"
 #include "task.h"
 #include "team-private.h"
-#include "team-question.h"
-#include "team-request.h"
 #include "worker.h"
 
 #define FREE_AGAIN_MS 5000

@@ -8,9 +8,8 @@
 #include "attempt.h"
 #include "contract.h"
 #include "mail.h"
-#include "work-record.h"
-#include "request.h"
 #include "review.h"
+#include "work-record.h"
 
 /* An id of the tool call, by which a call that is made again after the daemon
  * was away is known. llmc mcp adds it; the agent does not see it. */

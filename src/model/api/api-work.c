@@ -12,8 +12,8 @@
 #include "plan-node.h"
 #include "plan-progress.h"
 #include "reconcile.h"
-#include "replay.h"
 #include "review.h"
+#include "why.h"
 #include "work-record.h"
 
 #define COUNT(member, words) SCHEMA_MAY(member, INT, words)

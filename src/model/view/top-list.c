@@ -523,3 +523,346 @@ top_list_draw(const struct top_rows *rows, struct top_ui *ui,
 		grid_text(grid, top + at, region.column, 1, ">", STYLE_REVERSE);
 	}
 }
+
+#define TYPED_MAX 2000 /* bytes */
+
+const char *const top_sort_words[TOP_SORTS + 1] = { "name", "age", "cost",
+	NULL };
+
+static const struct top_action nothing = { TOP_NOTHING, NULL, NULL };
+static const struct top_action redraw = { TOP_REDRAW, NULL, NULL };
+
+void
+top_ui_init(struct top_ui *ui)
+{
+	*ui = (struct top_ui){ .filter = BUF_INIT, .text = BUF_INIT };
+}
+
+void
+top_ui_release(struct top_ui *ui)
+{
+	for (int i = 0; i < TOP_SCREENS; i++)
+		free(ui->chosen[i]);
+	buf_release(&ui->filter);
+	buf_release(&ui->text);
+	free(ui->target);
+	free(ui->notice);
+	json_object_put(ui->frozen);
+	json_object_put(ui->charts);
+	free(ui->charts_missing);
+	top_ui_init(ui);
+}
+
+void
+top_ui_notice(struct top_ui *ui, const char *words)
+{
+	xstrset(&ui->notice, words);
+}
+
+struct json_object *
+top_ui_view(const struct top_ui *ui, struct json_object *view)
+{
+	return ui->frozen != NULL ? ui->frozen : view;
+}
+
+bool
+top_asks_text(enum top_do what)
+{
+	return what == TOP_REJECT || what == TOP_MESSAGE;
+}
+
+/* False: the key is none for a text. */
+static bool
+type_key(struct buf *text, uint32_t key)
+{
+	size_t last = text->len;
+
+	if (key == TOP_KEY_BACKSPACE) {
+		while (last > 0 && (text->data[--last] & 0xc0) == 0x80)
+			;
+		buf_truncate(text, last);
+		return true;
+	}
+	if (key < 0x20 || key >= TOP_KEY_UP)
+		return false;
+	if (text->len < TYPED_MAX)
+		text_add_codepoint(text, key);
+	return true;
+}
+
+/* --- moving ---------------------------------------------------------- */
+
+static int
+clamp(int value, int max)
+{
+	return value > max ? (max > 0 ? max : 0) : value < 0 ? 0 : value;
+}
+
+/* Where a key moves to from `at`, of `last` + 1 places; -1 = it does not. */
+static int
+moved(uint32_t key, int at, int last, int page)
+{
+	page = page > 1 ? page - 1 : 1;
+	switch (key) {
+	case TOP_KEY_UP:
+	case 'k':
+		return clamp(at - 1, last);
+	case TOP_KEY_DOWN:
+	case 'j':
+		return clamp(at + 1, last);
+	case TOP_KEY_PAGE_UP:
+		return clamp(at - page, last);
+	case TOP_KEY_PAGE_DOWN:
+		return clamp(at + page, last);
+	case TOP_KEY_HOME:
+	case 'g':
+		return 0;
+	case TOP_KEY_END:
+	case 'G':
+		return clamp(last, last);
+	default:
+		return -1;
+	}
+}
+
+static struct top_action
+move_row(struct top_ui *ui, const struct top_rows *rows, uint32_t key)
+{
+	int to = moved(key, (int)top_rows_chosen(rows, ui),
+	    (int)rows->count - 1, ui->list_rows);
+
+	if (to < 0)
+		return nothing;
+	if ((size_t)to < rows->count)
+		xstrset(&ui->chosen[ui->screen], rows->rows[to].name);
+	return redraw;
+}
+
+static struct top_action
+move_page(struct top_ui *ui, uint32_t key)
+{
+	int to = moved(
+	    key, ui->scroll, ui->page_lines - ui->page_rows, ui->page_rows);
+
+	if (to < 0)
+		return nothing;
+	ui->scroll = to;
+	return redraw;
+}
+
+static const struct {
+	uint32_t key;
+	enum top_do what;
+} acting[] = {
+	{ 'a', TOP_ATTACH },
+	{ 'l', TOP_LOGS },
+	{ 'P', TOP_PAUSE },
+	{ 'R', TOP_RESUME },
+	{ 'A', TOP_ACCEPT },
+	{ 'X', TOP_REJECT },
+	{ 'M', TOP_MESSAGE },
+};
+
+/* The worker or task that an action on the row is about; NULL, and a notice:
+ * none. */
+static const char *
+target_of(struct top_ui *ui, struct json_object *view, const struct top_row *at,
+    enum top_do what)
+{
+	bool need = strcmp(at->section, "needs") == 0;
+	const char *key = need ? json_string_or(at->row, "who", "") : at->key;
+	const char *worker = need || strcmp(at->section, "workers") == 0 ?
+	    key :
+	    json_string_or(at->row, "worker", NULL);
+	struct json_object *row;
+
+	if (what == TOP_RESUME && (need || strcmp(at->section, "tasks") == 0) &&
+	    view_is(view_row(view, "tasks", key), "step", "parked"))
+		return key;
+	row = worker != NULL ? view_row(view, "workers", worker) : NULL;
+	if (row == NULL) {
+		top_ui_notice(ui, "this row has no worker now");
+		return NULL;
+	}
+	if ((what == TOP_ACCEPT || what == TOP_REJECT) &&
+	    !view_is(row, "status", "needs_review")) {
+		cleanup_free char *words = xasprintf(
+		    "%s has no finished work that waits for you", worker);
+
+		top_ui_notice(ui, words);
+		return NULL;
+	}
+	return worker;
+}
+
+static struct top_action
+action_key(struct top_ui *ui, struct json_object *view,
+    const struct top_rows *rows, uint32_t key)
+{
+	const char *target;
+
+	for (size_t i = 0; i < nitems(acting); i++) {
+		enum top_do what;
+
+		if (acting[i].key != key)
+			continue;
+		if (rows->count == 0)
+			return nothing;
+		target = target_of(ui, view,
+		    &rows->rows[top_rows_chosen(rows, ui)], acting[i].what);
+		if (target == NULL)
+			return redraw;
+		what = acting[i].what;
+		ui->asked = what;
+		xstrset(&ui->target, target);
+		buf_clear(&ui->text);
+		if (acting[i].what > TOP_LOGS)
+			return redraw;
+		ui->asked = TOP_NOTHING; /* these need no answer */
+		return (struct top_action){ acting[i].what, ui->target, NULL };
+	}
+	return nothing;
+}
+
+/* --- all keys -------------------------------------------------------- */
+
+/* Rows are replaced, never changed: they may be shared. */
+static struct json_object *
+copy_view(struct json_object *view)
+{
+	struct json_object *copy = view_new();
+
+	for (const struct view_section *s = view_sections; s->name != NULL; s++)
+		view_add_rows(view_of(copy, s->name), view_of(view, s->name));
+	JSON_EACH (item, view_of(view, VIEW_EVENTS))
+		json_object_array_add(
+		    view_of(copy, VIEW_EVENTS), json_object_get(item));
+	return copy;
+}
+
+static void
+show_screen(struct top_ui *ui, int screen)
+{
+	ui->screen = (enum top_screen)((screen + TOP_SCREENS) % TOP_SCREENS);
+	ui->page = TOP_PAGE_NONE;
+	ui->first = 0;
+}
+
+static void
+toggle_page(struct top_ui *ui, enum top_page page)
+{
+	ui->page = ui->page == page ? TOP_PAGE_NONE : page;
+	ui->scroll = 0;
+}
+
+/* False: the key has another meaning, or none. */
+static bool
+show_key(struct top_ui *ui, struct json_object *view, uint32_t key)
+{
+	if (key >= '1' && key < '1' + TOP_SCREENS) {
+		show_screen(ui, (int)(key - '1'));
+	} else if (key == TOP_KEY_TAB) {
+		show_screen(ui, (int)ui->screen + 1);
+	} else if (key == TOP_KEY_BACKTAB) {
+		show_screen(ui, (int)ui->screen - 1);
+	} else if (key == '?' || key == TOP_KEY_F1) {
+		toggle_page(ui, TOP_PAGE_HELP);
+	} else if (key == '$') {
+		toggle_page(ui, TOP_PAGE_COST);
+	} else if (key == 'c') {
+		toggle_page(ui, TOP_PAGE_CHARTS);
+	} else if (key == TOP_KEY_ENTER) {
+		toggle_page(ui, TOP_PAGE_DETAIL);
+	} else if (key == TOP_KEY_SPACE) {
+		bool frozen = ui->frozen != NULL;
+
+		json_object_put(ui->frozen);
+		ui->frozen = frozen ? NULL : copy_view(view);
+		ui->frozen_ms = 0;
+	} else if (key == '/') {
+		ui->typing = true;
+	} else if (key == 'p') {
+		ui->problems = !ui->problems;
+	} else if (key == 's') {
+		ui->sort = (enum top_sort)((ui->sort + 1) % TOP_SORTS);
+	} else if (key == TOP_KEY_ESC || key == 'q') {
+		/* From the outside to the inside: a page, the filter, problems.
+		 */
+		if (ui->page != TOP_PAGE_NONE)
+			ui->page = TOP_PAGE_NONE;
+		else if (ui->filter.len > 0)
+			buf_clear(&ui->filter);
+		else
+			ui->problems = false;
+	} else {
+		return false;
+	}
+	if (ui->typing)
+		ui->page = TOP_PAGE_NONE;
+	return true;
+}
+
+/* A key for the list, or for the page that covers it. */
+static struct top_action
+list_key(struct top_ui *ui, struct json_object *view, uint32_t key)
+{
+	struct top_rows rows;
+	struct top_action action;
+
+	if (show_key(ui, view, key))
+		return redraw;
+	top_rows_make(ui, view, &rows);
+	if (ui->page != TOP_PAGE_NONE)
+		action = move_page(ui, key);
+	else
+		action = move_row(ui, &rows, key);
+	if (action.what == TOP_NOTHING)
+		action = action_key(ui, view, &rows, key);
+	top_rows_release(&rows);
+	return action;
+}
+
+struct top_action
+top_key(struct top_ui *ui, struct json_object *view, uint32_t key)
+{
+	bool had_notice = ui->notice != NULL;
+	struct top_action action;
+
+	if (key == TOP_KEY_NONE)
+		return nothing;
+	if (key == TOP_KEY_RESIZE || key == TOP_KEY_REDRAW)
+		return redraw;
+	if (key == TOP_KEY_F10 || key == TOP_KEY_INTERRUPT)
+		return (struct top_action){ TOP_QUIT, NULL, NULL };
+	top_ui_notice(ui, NULL);
+	if (ui->asked != TOP_NOTHING) {
+		enum top_do what = ui->asked;
+		bool typed = top_asks_text(what);
+
+		if (typed && type_key(&ui->text, key))
+			return redraw;
+		if (typed && key != TOP_KEY_ENTER && key != TOP_KEY_ESC)
+			return nothing;
+		ui->asked = TOP_NOTHING;
+		if (typed ? key == TOP_KEY_ENTER && ui->text.len > 0 :
+			    key == 'y' || key == 'Y')
+			return (struct top_action){ what, ui->target,
+				typed ? ui->text.data : NULL };
+		top_ui_notice(ui, "nothing was done");
+		return redraw;
+	}
+	if (ui->typing) {
+		if (key == TOP_KEY_ESC)
+			buf_clear(&ui->filter);
+		if (key == TOP_KEY_ESC || key == TOP_KEY_ENTER)
+			ui->typing = false;
+		else if (!type_key(&ui->filter, key))
+			return nothing;
+		ui->first = 0;
+		return redraw;
+	}
+	if (key == 'q' && ui->page == TOP_PAGE_NONE)
+		return (struct top_action){ TOP_QUIT, NULL, NULL };
+	action = list_key(ui, top_ui_view(ui, view), key);
+	return action.what == TOP_NOTHING && had_notice ? redraw : action;
+}

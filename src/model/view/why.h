@@ -11,8 +11,10 @@
 
 struct buf;
 struct json_object;
+struct plan;
 struct plan_crystal;
 struct plan_node;
+struct schema;
 
 /* One event of the log; strings and data may be NULL, except type. */
 struct why_event {
@@ -54,5 +56,30 @@ void why_answer(const struct plan_node *node,
     const struct plan_crystal *crystal, const struct why_event *events,
     size_t count, int64_t now_ms, struct why_answers *ret_answers);
 void why_answers_release(struct why_answers *answers);
+
+/* --- how the work on a task went ---------------------------------------- */
+
+/*
+ * How the work on a task went, for people: what was asked, said, done and what
+ * failed, by the conversation of its agent, and what llmc did with it, by its
+ * history and its events. Pure.
+ */
+
+/* "asked", "said", "did", "failed", "event"; NULL terminated. */
+extern const char *const replay_kinds[];
+extern const struct schema replay_entry_schema; /* {at, kind, text} */
+
+#define REPLAY_ENTRIES_MAX 20000 /* further ones are left out */
+#define REPLAY_PAGE        500 /* entries of one answer */
+
+/* Add what a line of a conversation says, in the form of Claude Code
+ * (transcript_translate()); any JSON. */
+void replay_add_line(struct json_object *list, struct json_object *line);
+/* A record of overseer.events, and an entry of a task's history. */
+void replay_add_event(struct json_object *list, struct json_object *record);
+void replay_add_note(struct json_object *list, struct json_object *note);
+
+/* By time; what has none stays behind what was before it. */
+void replay_sort(struct json_object *list);
 
 #endif
