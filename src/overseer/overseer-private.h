@@ -380,8 +380,6 @@ operation_fn repair_agent_end;
 int64_t repair_agent_cost(const struct repair *r);
 /* It works no more; its session may still be there. */
 void repair_agent_rest(struct repair *r);
-/* A person is needed: write the file that says so. */
-/* Its pane, for overseer.json; NULL = none. The caller owns it. */
 /* At once, without waiting for anything. */
 void repair_agent_kill(struct repair *r);
 void repair_agent_release(struct repair *r);
