@@ -8,6 +8,7 @@
 #define WAIT_MS    (80000 * fleet_patience)
 #define OUTPUT_MAX 3000 /* bytes of output in a message */
 #define LOOK_MS    10 /* between looks at files */
+#define LOG_LOOKS  50 /* of them, before one at the book */
 
 /* Belongs to the current fleet; another root is another fleet. */
 static struct {
@@ -485,7 +486,12 @@ auto_wait_finished(const char *outcome, int count)
 {
 	int64_t end = clock_mono_ms() + WAIT_MS;
 
-	while (auto_finished(outcome) < count)
+	/* To look at the book takes a process, so the log is read first; a
+	 * daemon may have been killed before it wrote there. */
+	for (int looks = 1; (auto_events("task_finished", NULL) < count &&
+				looks % LOG_LOOKS != 0) ||
+	     auto_finished(outcome) < count;
+	     looks++)
 		wait_on(end,
 		    e2e_path("%d tasks with outcome %s", count,
 			outcome != NULL ? outcome : "any"));

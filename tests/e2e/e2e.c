@@ -2,6 +2,7 @@
 
 #include "base.h"
 
+#include <ftw.h>
 #include <libgen.h>
 
 #include "config.h"
@@ -13,7 +14,7 @@
 #define DEADLINE_MS 90000
 #define READ_MAX    (1024 * 1024)
 #define ARGS_MAX    32
-#define LOOK_MS     50 /* between looks at the book */
+#define LOOK_MS     100 /* between looks at the book */
 
 /* Everything that was returned: kept reachable for leak checkers. */
 static struct {
@@ -30,8 +31,7 @@ static struct {
 	bool ready;
 } e2e;
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer)
+#if E2E_SANITIZED
 /* Asked by LeakSanitizer at the end of every process. Tests fork, kill and are
  * killed in many ways, and leave memory on purpose; the programs that they run
  * are searched. */
@@ -42,7 +42,6 @@ __lsan_default_options(void)
 {
 	return "detect_leaks=0";
 }
-#endif
 #endif
 
 static void *
@@ -501,10 +500,9 @@ e2e_dir(const char *name)
 	return path;
 }
 
-const char *
-e2e_empty_repo(const char *name)
+static void
+fill_repo(const char *dir)
 {
-	const char *dir = e2e_dir(name);
 	const char *config = e2e_path("%s/.git/config", dir);
 
 	e2e_git(dir, "init", "-q", "-b", "main", NULL);
@@ -512,29 +510,110 @@ e2e_empty_repo(const char *name)
 	    e2e_path("%s[user]\n\tname = Test\n"
 		     "\temail = test@example.invalid\n",
 		e2e_read(config)));
+}
+
+const char *
+e2e_empty_repo(const char *name)
+{
+	const char *dir = e2e_dir(name);
+
+	fill_repo(dir);
 	return dir;
+}
+
+/* What tests begin with is made for the first one of the program that needs it,
+ * in this folder, and copied for the others. */
+static const char *models;
+
+void
+unit_once(void)
+{
+	models = unit_path("models");
+}
+
+/* A file there, which make() writes. */
+static const char *
+model(const char *name, void (*make)(const char *path))
+{
+	const char *first = e2e.edits[0], *begun, *path;
+	struct err err = { 0 };
+
+	e2e_ready();
+	path = e2e_path("%s/%s", models, name);
+	if (file_exists(path))
+		return path;
+	begun = e2e_path("%s.begun-%d", path, (int)getpid());
+	ck_assert_msg(file_mkdirs(models, 0755, &err) == 0, "%s", err.msg);
+	/* Whatever this test has changed in its environment. */
+	e2e.edits[0] = NULL;
+	make(begun);
+	e2e.edits[0] = first;
+	ck_assert_int_eq(rename(begun, path), 0);
+	return path;
+}
+
+static const char *copy_from, *copy_to;
+
+static int
+copy_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	const char *part = path + strlen(copy_from);
+	const char *to = e2e_path("%s%s", copy_to, part);
+	cleanup_buf struct buf text = BUF_INIT;
+	cleanup_fd int fd = -1;
+
+	(void)ftw;
+	if (type == FTW_D)
+		return mkdir(to, st->st_mode) == -1 && errno != EEXIST;
+	if (strncmp(part, "/.git/hooks/", strlen("/.git/hooks/")) == 0)
+		return 0; /* examples */
+	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st->st_mode);
+	return fd == -1 || file_read(path, READ_MAX, &text, NULL) < 0 ||
+	    file_write_all(fd, text.data, text.len) < 0;
+}
+
+static const char *
+copy_of(const char *folder, const char *name)
+{
+	copy_from = folder;
+	copy_to = e2e_dir(name);
+	ck_assert_int_eq(nftw(copy_from, copy_one, 16, FTW_PHYS), 0);
+	/* Its index has the inodes of the files of the model. */
+	e2e_git(copy_to, "update-index", "-q", "--refresh", NULL);
+	return copy_to;
+}
+
+static void
+make_repo(const char *dir)
+{
+	struct err err = { 0 };
+
+	ck_assert_msg(file_mkdirs(dir, 0755, &err) == 0, "%s", err.msg);
+	fill_repo(dir);
+	e2e_write(e2e_path("%s/README", dir), "hello\n");
+	e2e_git(dir, "add", "README", NULL);
+	e2e_git(dir, "commit", "-q", "-m", "Start", NULL);
+}
+
+static void
+make_workspace(const char *dir)
+{
+	make_repo(dir);
+	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
+	/* On purpose, unless a test is about checks. */
+	e2e_set(dir, "auto.check_command", "none");
 }
 
 const char *
 e2e_repo(const char *name)
 {
-	const char *dir = e2e_empty_repo(name);
-
-	e2e_write(e2e_path("%s/README", dir), "hello\n");
-	e2e_git(dir, "add", "README", NULL);
-	e2e_git(dir, "commit", "-q", "-m", "Start", NULL);
-	return dir;
+	return copy_of(model("repository", make_repo), name);
 }
 
 const char *
 e2e_workspace(const char *name)
 {
-	const char *dir = e2e_repo(name);
-
-	e2e_expect(e2e_llmc(dir, "init", NULL), 0, NULL);
-	/* On purpose, unless a test is about checks. */
-	e2e_set(dir, "auto.check_command", "none");
-	return dir;
+	return copy_of(model("workspace", make_workspace), name);
 }
 
 void
@@ -679,19 +758,20 @@ e2e_expect(const struct e2e_run *run, int status, const char *words)
 		    e2e_shown(run->err));
 }
 
+static void
+make_schemas(const char *path)
+{
+	e2e_write(path, e2e_llmc(NULL, "doctor", "schema", NULL)->out);
+}
+
 /* As `llmc doctor schema` prints it, of every command. */
 static struct json_object *
 all_schemas(void)
 {
-	static const char *const args[] = { "doctor", "schema", NULL };
 	static struct json_object *schemas;
-	struct e2e_run *run;
 
-	if (schemas == NULL) {
-		run = run_program(e2e.llmc, NULL, args);
-		json_parse(
-		    run->out, strlen(run->out), READ_MAX, &schemas, NULL);
-	}
+	if (schemas == NULL)
+		schemas = e2e_load(model("schemas", make_schemas));
 	ck_assert_ptr_nonnull(schemas);
 	return schemas;
 }

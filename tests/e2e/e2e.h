@@ -13,6 +13,15 @@
 
 #include "unit.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define E2E_SANITIZED 1
+#endif
+#endif
+#ifndef E2E_SANITIZED
+#define E2E_SANITIZED 0
+#endif
+
 struct e2e_run {
 	int status; /* exit status; 128 + signal if killed by one */
 	const char *out;

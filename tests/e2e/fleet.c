@@ -2,6 +2,7 @@
 
 #include "base.h"
 
+#include <dirent.h>
 #include <glob.h>
 #include <sys/syscall.h>
 
@@ -82,21 +83,14 @@ fleet_answer(const char *words, const char *steps)
 	json_object_put(rules);
 }
 
-/* Shell: end the program that autorun.c started, if it is still running. */
-static const char *
-end_auto(void)
-{
-	return e2e_path("cd '%s' && [ -e auto.pid ] && [ ! -e auto.status ] "
-			"&& kill -KILL \"$(cat auto.pid)\" 2>/dev/null\n",
-	    unit_scratch());
-}
-
 static void
 guard(void)
 {
 	e2e_guard(root,
-	    e2e_path("%sTMUX_TMPDIR='%s' tmux -L %s kill-server", end_auto(),
-		unit_scratch(), tmux_socket));
+	    e2e_path("cd '%s' && [ -e auto.pid ] && [ ! -e auto.status ] && "
+		     "kill -KILL \"$(cat auto.pid)\"\n"
+		     "TMUX_TMPDIR='%s' tmux -L %s kill-server",
+		unit_scratch(), unit_scratch(), tmux_socket));
 }
 
 /* In a box, the agent writes its log, and waits at gates, in the scratch
@@ -150,7 +144,7 @@ begin(const char *agent)
 	    "\"FAKE_CLAUDE_IGNORE_ENTER\", \"FAKE_CLAUDE_GOES_ON\", "
 	    "\"FAKE_CLAUDE_NOTIFY_MS\", \"FAKE_CLAUDE_NO_SESSIONSTART\", "
 	    "\"FAKE_CLAUDE_START_MS\", \"CHAOS_LOG\"]");
-	e2e_set(root, "daemon.patrol_interval", "500ms");
+	e2e_set(root, "daemon.patrol_interval", "1500ms");
 	/* Unless a test is about it, a check needs no trial. */
 	auto_tune("trial=0 admission=0");
 	e2e_set(root, "defaults.allow_root", "true");
@@ -240,21 +234,67 @@ fleet_up(void)
 	fleet_do("up", "--detach", NULL);
 }
 
+/* Does a process work in the repository, or name it? */
+static bool
+is_of_root(int pid)
+{
+	char text[PATH_MAX + 64] = "";
+	cleanup_fd int fd = -1;
+	ssize_t len =
+	    readlink(e2e_path("/proc/%d/cwd", pid), text, sizeof text - 1);
+
+	if (len > 0 && strncmp(text, root, strlen(root)) == 0)
+		return true;
+	fd = open(e2e_path("/proc/%d/cmdline", pid), O_RDONLY | O_CLOEXEC);
+	len = fd == -1 ? -1 : read(fd, text, sizeof text);
+	return len > 0 && memmem(text, (size_t)len, root, strlen(root)) != NULL;
+}
+
+/* Kill them, but for keepers: they end what is left of their agents, elsewhere
+ * too. False if there are none. */
+static bool
+kill_all(void)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	bool any = false;
+
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		int pid = (int)strtol(entry->d_name, NULL, 10);
+		char name[32] = "";
+		cleanup_fd int fd = -1;
+
+		if (pid <= 0 || pid == getpid() || !is_of_root(pid))
+			continue;
+		fd = open(e2e_path("/proc/%d/comm", pid), O_RDONLY | O_CLOEXEC);
+		any = true;
+		if (fd == -1 || read(fd, name, sizeof name - 1) <= 0 ||
+		    strcmp(name, "keeper\n") != 0)
+			kill(pid, SIGKILL);
+	}
+	closedir(dir);
+	return any;
+}
+
+/* No daemon and no tmux server must be left, and nothing that writes to the
+ * scratch folder, which is removed now. Leaks are found when a daemon ends. */
 void
 fleet_end(void)
 {
+	int64_t end = clock_mono_ms() + 20000;
+
 	if (root == NULL)
 		return;
-	/* In any case no daemon and no tmux server must be left. */
-	e2e_sh(root,
-	    e2e_path("\"$LLMC\" down >/dev/null 2>&1\n"
-		     "pid=$(sed -n 's/.*\"pid\": *\\([0-9]*\\).*/\\1/p' "
-		     ".llmc/daemon.json 2>/dev/null)\n"
-		     "[ -z \"$pid\" ] || kill -KILL \"$pid\" 2>/dev/null\n"
-		     "tmux -L '%s' kill-server >/dev/null 2>&1\n"
-		     "%s"
-		     "true",
-		tmux_socket, end_auto()));
+	if (E2E_SANITIZED)
+		e2e_llmc(root, "down", NULL);
+	kill_all();
+	if (e2e_exists(e2e_path(
+		"%s/tmux-%d/%s", unit_scratch(), (int)getuid(), tmux_socket)))
+		e2e_sh(NULL,
+		    e2e_path("exec tmux -L '%s' kill-server", tmux_socket));
+	while (kill_all() && clock_mono_ms() < end)
+		poll(NULL, 0, 2); /* other programs, which are not ours */
 	root = NULL;
 }
 

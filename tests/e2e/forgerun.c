@@ -10,7 +10,7 @@ begin(const char *url, int hurry)
 
 	e2e_hurry(hurry);
 	/* As often as without hurry: each patrol starts programs. */
-	auto_set("daemon.patrol_interval", e2e_path("%dms", 500 * hurry));
+	auto_set("daemon.patrol_interval", e2e_path("%dms", 1500 * hurry));
 	e2e_expect(
 	    e2e_sh(root,
 		"git init -q --bare -b main ../origin.git && git remote add "

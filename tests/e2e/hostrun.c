@@ -170,7 +170,7 @@ make_host(int i, const char *agent)
 	e2e_set(root, "defaults.allow_root", "true");
 	e2e_set(root, "defaults.env",
 	    "[\"FLEET\", \"FAKE_CLAUDE_LOG\", \"FAKE_CLAUDE_FAULTS\"]");
-	e2e_set(root, "daemon.patrol_interval", "500ms");
+	e2e_set(root, "daemon.patrol_interval", "1500ms");
 	e2e_set(root, "auto.concurrency", "2");
 	e2e_set(root, "auto.check_command",
 	    "! grep -L good work-*.txt 2>/dev/null | grep -q .");

@@ -5,7 +5,7 @@
 
 #define TMUX    "tmux -L eyes "
 #define WAIT_MS 30000
-#define LOOK_MS 10 /* a screen of another program */
+#define LOOK_MS 30 /* a screen of another program */
 
 static const char *
 shell(const char *script)
