@@ -12,6 +12,14 @@
 
 static int port;
 static const char *url, *token, *page;
+
+void
+unit_begin(void)
+{
+	if (browser_program() != NULL)
+		browser_share();
+}
+
 void
 unit_before(void)
 {

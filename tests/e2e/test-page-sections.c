@@ -108,6 +108,7 @@ unit_begin(void)
 {
 	if (browser_program() == NULL)
 		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+	browser_share();
 }
 
 static void

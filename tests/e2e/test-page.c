@@ -386,6 +386,7 @@ unit_suite(void)
 
 	if (browser_program() == NULL)
 		unit_skip_all("there is no chromium (contrib/deps.sh lint)");
+	browser_share();
 	for (size_t i = 0; i < nitems(all); i++)
 		scenarios_add_test(s, begin, all[i]);
 	tcase_set_timeout(supervised, 120);

@@ -9,9 +9,19 @@
 #define MESSAGE_MAX ((size_t)64 * 1024 * 1024)
 #define SHOWN_MAX   2000 /* bytes of an answer in a message */
 
-struct browser {
-	pid_t pid;
+/* A program, for one test or for all. */
+struct program {
+	pid_t owner; /* who has started it */
+	pid_t pid; /* 0 = there is none */
 	int fd; /* both ways; messages end with a NUL */
+};
+
+static struct program shared;
+
+struct browser {
+	struct program own;
+	int fd; /* of it, or of the shared one */
+	char *context; /* in the shared one: what it keeps of this page alone */
 	struct buf in;
 	int64_t id; /* of the last command */
 	char *session;
@@ -44,6 +54,7 @@ run_program(int fd, const char *home)
 	cleanup_free char *profile = xasprintf("--user-data-dir=%s/p", home);
 	const char *const argv[] = { browser_program(), "--headless",
 		"--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
+		"--in-process-gpu", "--disable-default-apps",
 		"--disable-dev-shm-usage", "--no-first-run",
 		"--no-default-browser-check", "--no-proxy-server",
 		"--disable-background-networking", "--disable-component-update",
@@ -140,10 +151,12 @@ take_message(struct browser *b)
 	if (end == NULL)
 		return NULL;
 	len = (size_t)(end - b->in.data);
-	ck_assert_int_eq(
-	    json_parse(b->in.data, len, MESSAGE_MAX, &message, NULL), 0);
+	/* A test that failed may have read a part of the first. */
+	ck_assert(
+	    json_parse(b->in.data, len, MESSAGE_MAX, &message, NULL) == 0 ||
+	    (shared.pid != 0 && b->session == NULL));
 	buf_consume(&b->in, len + 1);
-	return message;
+	return message != NULL ? message : json_object_new_object();
 }
 
 static struct json_object *
@@ -175,9 +188,11 @@ next_message(struct browser *b, int64_t end, const char *what)
 	struct json_object *message = read_message(b, end, what);
 	const char *method = json_string_or(message, "method", NULL);
 
-	if (method != NULL)
+	/* There may be pages of other tests. */
+	if (method != NULL && b->session != NULL &&
+	    strcmp(json_string_or(message, "sessionId", ""), b->session) == 0)
 		on_event(b, method, json_object_object_get(message, "params"));
-	else if (json_int_or(message, "id", 0) == b->id)
+	else if (method == NULL && json_int_or(message, "id", 0) == b->id)
 		return message;
 	json_object_put(message);
 	return NULL;
@@ -233,12 +248,18 @@ attach(struct browser *b)
 {
 	static const char *const domains[] = { "Page.enable", "Network.enable",
 		"Runtime.enable", "Log.enable" };
-	struct json_object *made =
-	    command(b, "Target.createTarget", with("url", "about:blank"));
-	struct json_object *params =
-	    with("targetId", json_string_or(made, "targetId", ""));
-	struct json_object *attached;
+	struct json_object *params = with("url", "about:blank");
+	struct json_object *made, *attached;
 
+	if (b->own.pid == 0) {
+		made = command(b, "Target.createBrowserContext", NULL);
+		b->context =
+		    xstrdup(json_string_or(made, "browserContextId", ""));
+		json_object_put(made);
+		json_set_string(params, "browserContextId", b->context);
+	}
+	made = command(b, "Target.createTarget", params);
+	params = with("targetId", json_string_or(made, "targetId", ""));
 	json_set_bool(params, "flatten", true);
 	attached = command(b, "Target.attachToTarget", params);
 	b->session = xstrdup(json_string_or(attached, "sessionId", ""));
@@ -248,41 +269,69 @@ attach(struct browser *b)
 		do_command(b, domains[i], NULL);
 }
 
+static void
+start_program(struct program *program)
+{
+	const char *home = unit_path("browser");
+	int ends[2];
+
+	if (file_mkdirs(home, 0700, NULL) < 0 ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == -1 ||
+	    (program->pid = fork()) == -1) {
+		perror("browser");
+		exit(99);
+	}
+	if (program->pid == 0)
+		run_program(ends[1], home);
+	close(ends[1]);
+	program->owner = getpid();
+	program->fd = ends[0];
+}
+
+/* Asked to end, it removes its files. False if it does not. */
+static bool
+end_program(struct program *program)
+{
+	static const char request[] = "{\"id\":0,\"method\":\"Browser.close\"}";
+	int64_t end = clock_mono_ms() + WAIT_MS;
+	bool ended = true;
+
+	if (send(program->fd, request, sizeof request, MSG_NOSIGNAL) < 0)
+		kill(program->pid, SIGKILL);
+	while (ended && waitpid(program->pid, NULL, WNOHANG) == 0) {
+		ended = clock_mono_ms() < end;
+		poll(NULL, 0, LOOK_MS); /* waits for another program */
+	}
+	close(program->fd);
+	kill(-program->pid, SIGKILL); /* those that it has left */
+	return ended;
+}
+
+static void
+end_shared(void)
+{
+	if (shared.owner == getpid())
+		end_program(&shared);
+}
+
+void
+browser_share(void)
+{
+	start_program(&shared);
+	atexit(end_shared);
+}
+
 struct browser *
 browser_new(void)
 {
 	struct browser *b = xcalloc(1, sizeof *b);
-	const char *home = unit_path("browser");
-	int ends[2];
 
-	ck_assert_int_eq(file_mkdirs(home, 0700, NULL), 0);
-	ck_assert_int_eq(
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-	b->pid = fork();
-	ck_assert_int_ge(b->pid, 0);
-	if (b->pid == 0)
-		run_program(ends[1], home);
-	close(ends[1]);
-	b->fd = ends[0];
+	if (shared.pid == 0)
+		start_program(&b->own);
+	b->fd = shared.pid == 0 ? b->own.fd : shared.fd;
+	b->id = getpid() % 100000 * 10000; /* no answer to another test */
 	attach(b);
 	return b;
-}
-
-/* Asked to end, it removes its files. */
-static void
-end_program(struct browser *b)
-{
-	static const char request[] = "{\"id\":0,\"method\":\"Browser.close\"}";
-	int64_t end = clock_mono_ms() + WAIT_MS;
-
-	send_bytes(b, request, sizeof request);
-	while (waitpid(b->pid, NULL, WNOHANG) == 0) {
-		ck_assert_msg(
-		    clock_mono_ms() < end, "the browser does not end");
-		poll(NULL, 0, LOOK_MS); /* waits for another program */
-	}
-	close(b->fd);
-	kill(-b->pid, SIGKILL); /* those that it has left */
 }
 
 void
@@ -290,11 +339,18 @@ browser_free(struct browser *b)
 {
 	if (b == NULL)
 		return;
-	end_program(b);
+	if (b->own.pid != 0) {
+		ck_assert_msg(end_program(&b->own), "the browser does not end");
+	} else {
+		free(take_ptr(&b->session)); /* which has no contexts */
+		do_command(b, "Target.disposeBrowserContext",
+		    with("browserContextId", b->context));
+	}
 	buf_release(&b->in);
 	buf_release(&b->console);
 	buf_release(&b->requests);
 	strv_free(b->texts);
+	free(b->context);
 	free(b->session);
 	free(b);
 }
@@ -351,6 +407,8 @@ browser_allow_clipboard(struct browser *b)
 	json_object_array_add(
 	    list, json_object_new_string("clipboardSanitizedWrite"));
 	json_set(params, "permissions", list);
+	if (b->context != NULL)
+		json_set_string(params, "browserContextId", b->context);
 	do_command(b, "Browser.grantPermissions", params);
 }
 

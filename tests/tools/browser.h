@@ -21,6 +21,11 @@ struct browser;
 /* Its path; NULL = there is none here. UNIT_CHROMIUM names another one. */
 const char *browser_program(void);
 
+/* From unit_begin(): one program for all tests, which ends with them; each test
+ * has a page that shares nothing with those of others. Otherwise each test
+ * starts one. */
+void browser_share(void);
+
 struct browser *browser_new(void);
 void browser_free(struct browser *browser);
 
