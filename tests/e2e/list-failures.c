@@ -17,8 +17,9 @@ static const char head[] =
     "Classes: **AUTO** recovers without help, **AI** is repaired by the "
     "overseer's repair\nsession, **HUMAN** needs a person: the overseer ends "
     "with an exit status that says\nwhy (overseer(8)). Rows with a star run a "
-    "second time with\n`overseer.remediate = false`, and must not recover "
-    "then: the same failure happens\nagain, and the overseer ends with 3.\n";
+    "second time with\n`overseer.remediate = false` (in `make check` the first "
+    "of each program), and must not\nrecover then: the same failure happens "
+    "again, and the overseer ends with 3.\n";
 
 static const char classes_head[] =
     "\n## Classes of failures\n"

@@ -108,8 +108,8 @@ bool over_alive(int pid);
 void over_leave_behind(const char *script);
 
 /* The tests of one group of the table, each with its row: the names must be
- * those of the table. Rows that fail without repairs are also run that way (_i
- * is 1 then). */
+ * those of the table. Of the rows that fail without repairs, the first is also
+ * run that way (_i is 1 then), in the soak all of them. */
 struct over_test {
 	const char *row;
 	const TTest *test;
