@@ -181,12 +181,11 @@ END_TEST
 void
 auto_scenarios_add(Suite *suite, SFun begin)
 {
-	const TTest *const ours[] = { two_workers_do_four_tasks_once_each,
+	const TTest *const ours[] = { a_task_goes_from_its_folder_to_a_commit,
+		two_workers_do_four_tasks_once_each,
 		three_commits_become_one_without_attribution,
 		a_conflict_is_resolved_and_lands };
 
-	scenarios_add_test(
-	    suite, begin, a_task_goes_from_its_folder_to_a_commit);
 	for (size_t i = 0; i < nitems(ours); i++)
 		scenarios_add_ours(suite, begin, ours[i]);
 	scenarios_add_test(suite, begin, a_question_is_answered);

@@ -58,19 +58,6 @@ transcript(const char *worker)
 
 const int unit_timeout = 90; /* seconds, each */
 
-TEST(work_done_in_a_sandbox_lands)
-{
-	e2e_need_boxes("");
-	fleet_add("adam");
-	fleet_start("adam", "fake: commit a.txt boxed");
-	fleet_wait("adam", "needs_review");
-	fleet_do("accept", "adam", NULL);
-	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "boxed");
-	/* It was committed inside, not by the daemon afterwards. */
-	e2e_lacks(fleet_log(), "uncommitted");
-	e2e_git(fleet_root(), "fsck", "--no-progress", NULL);
-}
-
 TEST(doctor_tries_the_tmux_server_from_inside)
 {
 	const char *socket;
@@ -155,7 +142,7 @@ expect_whole(void)
 }
 
 /* The next checkout of the user has what the commits say. */
-TEST(objects_of_the_repository_are_read_only)
+TEST(work_done_in_a_sandbox_lands_and_objects_are_read_only)
 {
 	e2e_need_boxes("");
 	fleet_add("adam");
@@ -165,6 +152,8 @@ TEST(objects_of_the_repository_are_read_only)
 	fleet_do("accept", "adam", NULL);
 	expect_whole();
 	e2e_has(e2e_read(e2e_path("%s/a.txt", fleet_root())), "boxed");
+	/* It was committed inside, not by the daemon afterwards. */
+	e2e_lacks(fleet_log(), "uncommitted");
 }
 
 /* Nor does a check write them; its own git works nevertheless. */
@@ -240,13 +229,20 @@ TEST(a_reset_in_a_sandbox_saves_the_work)
 	e2e_has(stands_on("adam"), "detached");
 }
 
-/* The agent writes what it sees into its worktree. */
+/* The agent writes what it sees into its worktree. Its set-up, where what
+ * strangers wrote runs, sees less. */
 TEST(an_agent_sees_its_login_and_not_its_users_home)
 {
 	const char *seen;
 
 	e2e_need_boxes("");
+	fleet_do("config", "set", "repo.setup_command",
+	    "{ cat ~/secret; echo secret=$A_SECRET; } >setup.txt 2>&1; true",
+	    NULL);
 	fleet_add("adam");
+	seen = e2e_read(e2e_path("%s/setup.txt", fleet_worktree("adam")));
+	e2e_has(seen, "secret=\n");
+	e2e_lacks(seen, "private");
 	fleet_start("adam",
 	    e2e_path("fake: run { echo key=$ANTHROPIC_API_KEY; "
 		     "echo token=$CLAUDE_CODE_OAUTH_TOKEN; "
@@ -321,20 +317,6 @@ TEST(a_changed_sandbox_restarts_the_session)
 	fleet_wait("adam", "needs_review,no_changes");
 	ck_assert(e2e_exists(transcript("adam")));
 	e2e_lacks(transcript("adam"), "/.llmc/box/");
-}
-
-/* What strangers wrote into the worktree runs there. */
-TEST(setup_runs_in_the_sandbox)
-{
-	e2e_need_boxes("");
-	fleet_do("config", "set", "repo.setup_command",
-	    "{ cat ~/secret; echo secret=$A_SECRET; } >setup.txt 2>&1; true",
-	    NULL);
-	fleet_add("adam");
-	e2e_has(e2e_read(e2e_path("%s/setup.txt", fleet_worktree("adam"))),
-	    "secret=\n");
-	e2e_lacks(e2e_read(e2e_path("%s/setup.txt", fleet_worktree("adam"))),
-	    "private");
 }
 
 /* Outside, this check fails. The daemon's files are not open in it either. */
