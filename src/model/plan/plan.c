@@ -50,13 +50,14 @@ siblings_below(struct plan *plan, struct plan_node *parent)
 		&parent->child_room };
 }
 
-static void
-list_grow(struct plan_node ***list, size_t count, size_t *room)
+/* A list of pointers with room for one more. */
+static void *
+list_grow(void *list, size_t count, size_t *room)
 {
 	if (count < *room)
-		return;
+		return list;
 	*room = *room == 0 ? 4 : *room * 2;
-	*list = xreallocarray(*list, *room, sizeof(struct plan_node *));
+	return xreallocarray(list, *room, sizeof(struct plan_node *));
 }
 
 static void
@@ -64,8 +65,7 @@ list_insert(struct siblings s, size_t place, struct plan_node *node)
 {
 	struct plan_node **list;
 
-	list_grow(s.list, *s.count, s.room);
-	list = *s.list;
+	list = *s.list = list_grow(*s.list, *s.count, s.room);
 	memmove(&list[place + 1], &list[place],
 	    (*s.count - place) * sizeof(struct plan_node *));
 	list[place] = node;
@@ -163,7 +163,7 @@ plan_attach(struct plan *plan, struct plan_node *node, struct err *err)
 		place--;
 	list_insert(s, place, node);
 	node->parent = parent;
-	list_grow(&plan->nodes, plan->count, &plan->room);
+	plan->nodes = list_grow(plan->nodes, plan->count, &plan->room);
 	node->slot = plan->count;
 	plan->nodes[plan->count++] = node;
 	return 0;
@@ -367,7 +367,8 @@ plan_changed(struct plan_changes *changes, struct plan_node *node)
 {
 	if (changes == NULL || node->changed)
 		return;
-	list_grow(&changes->nodes, changes->count, &changes->room);
+	changes->nodes =
+	    list_grow(changes->nodes, changes->count, &changes->room);
 	changes->nodes[changes->count++] = node;
 	node->changed = true;
 }
@@ -658,12 +659,6 @@ plan_set_release(struct plan_set *set)
 	*set = (struct plan_set){ 0 };
 }
 
-static size_t
-next_room(size_t room)
-{
-	return room == 0 ? 16 : room * 2;
-}
-
 struct plan *
 plan_set_plan(const struct plan_set *set, const char *goal_id)
 {
@@ -723,11 +718,7 @@ plan_set_add(struct plan_set *set, struct plan *plan, struct err *err)
 {
 	if (!strmap_add(&set->by_goal, plan->goal->id, plan))
 		return in_use(plan->goal->id, err);
-	if (set->plan_count == set->plan_room) {
-		set->plan_room = next_room(set->plan_room);
-		set->plans = xreallocarray(
-		    set->plans, set->plan_room, sizeof(struct plan *));
-	}
+	set->plans = list_grow(set->plans, set->plan_count, &set->plan_room);
 	set->plans[set->plan_count++] = plan;
 	return 0;
 }
@@ -758,11 +749,8 @@ plan_set_add_crystal(
 
 	if (!strmap_add(&set->by_crystal, crystal->id, crystal))
 		return in_use(crystal->id, err);
-	if (set->crystal_count == set->crystal_room) {
-		set->crystal_room = next_room(set->crystal_room);
-		set->crystals = xreallocarray(set->crystals, set->crystal_room,
-		    sizeof(struct plan_crystal *));
-	}
+	set->crystals =
+	    list_grow(set->crystals, set->crystal_count, &set->crystal_room);
 	set->crystals[set->crystal_count++] = crystal;
 	if (node != NULL &&
 	    (node->crystal == NULL ||
