@@ -56,37 +56,46 @@ git_ask_later(struct loop *loop, const char *dir, const char *const *args,
 	return child_spawn(loop, &spec, done, arg, ret_child, err);
 }
 
+/* 0, git's exit status, or negative errno; the spec has all but what to run. */
+static int
+run(const char *dir, const char *const *args, struct child_spec *spec,
+    struct child_result *result, struct err *err)
+{
+	cleanup_strv char **argv = NULL;
+	cleanup_buf struct buf words = BUF_INIT;
+	int r;
+
+	strv_add_all(&argv, (const char *[]){ "git", "-C", dir, NULL });
+	strv_add_all(&argv, args);
+	spec->argv = strv_const(argv);
+	spec->env = git_env;
+	r = child_run(spec, result, err);
+	if (r < 0)
+		return r;
+	if (result->timed_out || !result->exited) {
+		child_result_describe(result, &words);
+		return err_set(err, -ETIMEDOUT, "git %s in %s %s",
+		    git_verb(args), dir, words.data);
+	}
+	if (result->status != 0) {
+		add_folded(&words, &result->err);
+		err_set(err, -EIO, "git %s: %s", git_verb(args),
+		    words.len > 0 ? words.data : "failed without a message");
+	}
+	return result->status;
+}
+
 int
 git_ask(
     const char *dir, const char *const *args, struct buf *out, struct err *err)
 {
-	const char *argv[GIT_ARGS_MAX + 4] = { "git", "-C", dir };
-	struct child_spec spec = {
-		.argv = argv, .env = git_env, .deadline_ms = GIT_DEADLINE_MS
-	};
+	struct child_spec spec = { .deadline_ms = GIT_DEADLINE_MS };
 	cleanup_child_result struct child_result result;
-	cleanup_buf struct buf words = BUF_INIT;
-	int r;
+	int r = run(dir, args, &spec, &result, err);
 
-	for (size_t i = 0; i < GIT_ARGS_MAX && args[i] != NULL; i++)
-		argv[3 + i] = args[i];
-	r = child_run(&spec, &result, err);
-	if (r < 0)
-		return r;
-	if (result.timed_out || !result.exited) {
-		child_result_describe(&result, &words);
-		return err_set(err, -ETIMEDOUT, "git %s in %s %s", args[0], dir,
-		    words.data);
-	}
-	if (result.status != 0) {
-		add_folded(&words, &result.err);
-		err_set(err, -EIO, "git %s: %s", args[0],
-		    words.len > 0 ? words.data : "failed without a message");
-		return result.status;
-	}
-	if (out != NULL)
+	if (r == 0 && out != NULL)
 		add_trimmed(out, &result.out);
-	return 0;
+	return r;
 }
 
 int
@@ -282,40 +291,23 @@ uncommitted_describe(const struct workspace *workspace,
 
 /* --- files of a commit --------------------------------------------------- */
 
-/* Run git with these words behind its own; all that it prints is in out. */
+/* All that it prints is in out. */
 static int
-ask_long(const char *root, const char *const *words, const struct buf *input,
+ask_long(const char *root, const char *const *args, const struct buf *input,
     size_t max, struct buf *out, struct err *err)
 {
-	cleanup_strv char **argv = NULL;
-	struct child_spec spec = { .env = git_env,
-		.deadline_ms = ARTIFACT_MS,
-		.output_max = 2 * max + 2 };
+	struct child_spec spec = { .deadline_ms = ARTIFACT_MS,
+		.output_max = 2 * max + 2,
+		.input = input != NULL ? input->data : NULL,
+		.input_len = input != NULL ? input->len : 0 };
 	cleanup_child_result struct child_result result;
-	cleanup_buf struct buf complaint = BUF_INIT;
-	int r;
+	int r = run(root, args, &spec, &result, err);
 
-	strv_add(&argv, "git");
-	strv_add(&argv, "-C");
-	strv_add(&argv, root);
-	strv_add(&argv, "--literal-pathspecs");
-	strv_add_all(&argv, words);
-	spec.argv = strv_const(argv);
-	if (input != NULL) {
-		spec.input = input->data;
-		spec.input_len = input->len;
-	}
-	r = child_run(&spec, &result, err);
-	if (r < 0)
-		return r;
-	if (!child_succeeded(&result)) {
-		child_output_text(&result.err, &complaint);
-		return err_set(
-		    err, -EIO, "git %s: %s", words[0], complaint.data);
-	}
+	if (r != 0)
+		return r < 0 ? r : -EIO;
 	if (result.out.total > max)
 		return err_set(
-		    err, -EFBIG, "git %s printed too much", words[0]);
+		    err, -EFBIG, "git %s printed too much", git_verb(args));
 	buf_add(out, result.out.head.data, result.out.head.len);
 	buf_add(out, result.out.tail.data, result.out.tail.len);
 	return 0;
@@ -329,11 +321,9 @@ list_artifacts(const char *root, const char *commit,
 	cleanup_strv char **words = NULL;
 	size_t named = 0;
 
-	strv_add(&words, "ls-tree");
-	strv_add(&words, "-z");
-	strv_add(&words, "--full-tree");
-	strv_add(&words, commit);
-	strv_add(&words, "--");
+	strv_add_all(&words,
+	    (const char *[]){ "--literal-pathspecs", "ls-tree", "-z",
+		"--full-tree", commit, "--", NULL });
 	for (size_t i = 0; i < count; i++)
 		if (artifacts[i].path[0] != '\0') {
 			strv_add(&words, artifacts[i].path);

@@ -375,14 +375,12 @@ take_key(const char *line, size_t len, const char *section, size_t section_len)
 	/* A value goes on in the next line behind a backslash. */
 	if (word > len || section == NULL || line[len - 1] == '\\')
 		return false;
-	{
-		for (size_t i = 0; i < nitems(plain); i++)
-			if (same_word(section, section_len, plain[i].section) &&
-			    (plain[i].key[0] == '*' ||
-				same_word(line, word, plain[i].key)))
-				return true;
-		return false;
-	}
+	for (size_t i = 0; i < nitems(plain); i++)
+		if (same_word(section, section_len, plain[i].section) &&
+		    (plain[i].key[0] == '*' ||
+			same_word(line, word, plain[i].key)))
+			return true;
+	return false;
 }
 
 bool
