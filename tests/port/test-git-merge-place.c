@@ -68,7 +68,9 @@ TEST(costs_little)
 	repo_sh(repo,
 	    "echo '* a' >.gitattributes; git add .gitattributes; "
 	    "git commit -qm attributes");
+	repo_trap(repo, 0, "before");
 	ck_assert_int_eq(prepare(repo, &place, true), 0);
+	ck_assert_int_eq(repo_trap_count(repo), 3);
 	repo_trap(repo, 0, "before");
 	ck_assert_int_eq(prepare(repo, &place, true), 0);
 	ck_assert_int_eq(repo_trap_count(repo), 1); /* the test's own */

@@ -32,6 +32,8 @@ clean(struct git_op *op)
 
 	for (size_t i = 0; i < nitems(names); i++)
 		unlink(git_op_text(op, "%s/%s", op->gitdir, names[i]));
+	if (git_op_is_empty(op))
+		return;
 	git_op_no_hooks(op);
 	git_op_must(
 	    op, "clean", "-d", "-x", "--force", "--force", "--quiet", NULL);

@@ -111,16 +111,19 @@ write_files(struct prepare_op *prepare)
 	struct git_records records;
 	const char *path;
 
-	/* Twice --force is for repositories that a check made. */
-	if (prepare->keeps)
-		use_index(op, CLEAN_NAME);
-	git_op_no_hooks(op);
-	git_op_must(
-	    op, "clean", "-d", "-x", "--force", "--force", "--quiet", NULL);
-	/* Files that are as in the commit already are not written again; all
-	 * are read. 1: some differ, which are written next. */
-	git_op_no_hooks(op);
-	git_op_try(op, "update-index", "-q", "--refresh", NULL);
+	if (!git_op_is_empty(op)) {
+		/* Twice --force is for repositories that a check made. */
+		if (prepare->keeps)
+			use_index(op, CLEAN_NAME);
+		git_op_no_hooks(op);
+		git_op_must(op, "clean", "-d", "-x", "--force", "--force",
+		    "--quiet", NULL);
+		/* Files that are as in the commit already are not written
+		 * again; all are read. 1: some differ, which are written
+		 * next. */
+		git_op_no_hooks(op);
+		git_op_try(op, "update-index", "-q", "--refresh", NULL);
+	}
 	git_op_no_hooks(op);
 	git_op_must(op, "checkout", "--quiet", "--force", "--detach",
 	    prepare->commit, "--", NULL);

@@ -55,8 +55,9 @@ typedef void git_check_tree_fn(
  * something still writes there. -EUCLEAN: a check has made something else of
  * it; rename it and ask again. -EEXIST: what lies there is not ours.
  *
- * Needs five git processes, two more for protected paths that differ, three for
- * what is kept. To remove it: git_remove(). */
+ * Needs five git processes (three where nothing lies there, and one to make
+ * it), two more for protected paths that differ, three for what is kept. To
+ * remove it: git_remove(). */
 void git_check_tree_prepare(struct git *git, const char *dir,
     const struct git_check_tree *what, git_check_tree_fn *fn, void *arg);
 

@@ -697,6 +697,18 @@ git_op_place_is_free(const char *path)
 	return stream == NULL ? errno == ENOENT : dir_next(stream) == NULL;
 }
 
+bool
+git_op_is_empty(const struct git_op *op)
+{
+	cleanup_dir DIR *stream = opendir(op->dir);
+	const char *name;
+
+	do
+		name = dir_next(stream);
+	while (name != NULL && strcmp(name, ".git") == 0);
+	return stream != NULL && name == NULL;
+}
+
 char *
 git_op_rebased_branch(const char *gitdir)
 {

@@ -455,6 +455,8 @@ char *git_op_known_branch(const struct git_op *op, const char *branch);
 
 /* Is there nothing at that path, or an empty folder? */
 bool git_op_place_is_free(const char *path);
+/* Has the working tree nothing but .git, as one that was just made? */
+bool git_op_is_empty(const struct git_op *op);
 
 /* The full name of the branch that a rebase has taken off HEAD; NULL = none.
  * The caller frees. */
