@@ -62,3 +62,16 @@ TEST(nuke_removes_what_the_sandbox_kept)
 	    floor_world_sh("cd .llmc/box; find . | sort | tr '\\n' ' '"),
 	    ". ./eve ./eve/d ");
 }
+
+/* Where a person can help, a worktree is not put aside. */
+TEST(nuke_leaves_a_worktree_with_a_repository_of_its_own)
+{
+	fleet_world_begin_idle(NULL);
+	floor_world_wt("adam",
+	    "git init -q in; cd in; echo two >b.txt; git add b.txt; "
+	    "git commit -qm inside");
+	floor_world_refused(command("worker.nuke"), API_FAILED, "in");
+	ck_assert_int_eq(fleet_world.adam->worker->status, WORKER_ERROR);
+	ck_assert_int_eq(fleet_world.told[EVENT_WORKTREE_BROKEN], 0);
+	ck_assert_str_eq(floor_world_wt("adam", "cat in/b.txt"), "two");
+}

@@ -137,6 +137,24 @@ TEST(a_stop_from_the_spool)
 	expect_status(WORKER_NEEDS_REVIEW);
 }
 
+/* A turn goes on when its worker is put on hold; what would send it back is
+ * kept for later. */
+TEST(a_pause_waits_for_the_end_of_the_turn)
+{
+	struct floor_call *call;
+
+	fleet_world_begin_working(NULL);
+	call = floor_world_call("worker.pause", "adam", "");
+	floor_has(json_string_or(floor_world_result(call), "message", NULL),
+	    "adam pauses at the end of its turn.");
+	expect_status(WORKER_WORKING);
+	work("echo two >b.txt");
+	ck_assert_str_eq(fleet_world_stop(fleet_world.adam), "");
+	expect_status(WORKER_PAUSED);
+	floor_has(fleet_world.adam->worker->session.pending,
+	    "1 file is changed or untracked");
+}
+
 /* --- with a policy ---------------------------------------------------- */
 
 /* What auto mode would say, and what it was told. */
