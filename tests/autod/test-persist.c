@@ -3,6 +3,7 @@
 /* Persist, then act, with commits that wait or fail. */
 #include "persist-world.h"
 #include "book.h"
+#include "emit.h"
 #include "persist.h"
 
 /* --- in order --------------------------------------------------------- */
@@ -143,6 +144,32 @@ TEST(nothing_is_acted_on_that_is_not_written)
 	ck_assert_int_le(clock_mono_ms() - began, 3100);
 	persist_world_run(5000);
 	persist_world_expect("abc");
+}
+
+static void
+count_dropped(const struct event *event, void *arg)
+{
+	if (event->kind == EVENT_STORE_WRITTEN)
+		*(int64_t *)arg = event->count;
+}
+
+TEST(of_the_events_in_an_outage_so_many_are_kept_and_the_others_counted)
+{
+	int64_t dropped = -1;
+	int kept = 0;
+
+	persist_world_begin();
+	emit_subscribe(&persist_world.core, count_dropped, &dropped);
+	persist_world.failing = true;
+	persist_world_change(&persist_world, 1);
+	persist_world_run(10);
+	for (int i = 0; i < 10003; i++)
+		kept += persist_keeps(&persist_world.core);
+	ck_assert_int_eq(kept, 10000);
+	persist_world.failing = false;
+	persist_world_run(2000);
+	ck_assert_int_eq(dropped, 3);
+	ck_assert(persist_keeps(&persist_world.core));
 }
 
 /* A program of ours that writes for a while, an import, is no outage. */
