@@ -4,6 +4,7 @@
  * it lands for the others. */
 
 #include "landing-world.h"
+#include "landing-list.h"
 #include "landing-record.h"
 #include "landing-private.h"
 
@@ -119,6 +120,47 @@ TEST(submitted_work_waits_for_the_host_that_lands)
 	floor_world_wait_status(agent, WORKER_OFFLINE);
 	landing_world_told("landed adam; ended adam landed; ");
 	ck_assert_uint_eq(record()->count, 0);
+}
+
+static int wanted;
+
+static bool
+frees(void *arg, struct agent *agent, const char *task)
+{
+	(void)arg;
+	ck_assert_str_eq(agent->worker->name, "adam");
+	ck_assert_str_eq(task, "t1");
+	wanted++;
+	return false;
+}
+
+/* Auto mode is asked whether it needs the worker for another task. */
+TEST(worker_of_work_that_waits_for_five_minutes_could_do_something_else)
+{
+	static const struct landing_policy policy = { .frees = frees };
+	struct agent *agent;
+	struct landing_item *item;
+	struct floor_call *call;
+
+	begin("upstream = \"push\"");
+	agent = landing_world_work("adam", "b.txt", "two");
+	xstrset(&agent->worker->task, "t1");
+	call = floor_world_call("worker.accept", "adam", "");
+	landing_world_wait(agent, "queued");
+	floor_world_settle();
+	landings_set_policy(landing_world.landings, &policy, NULL);
+	item = record()->items[0];
+	item->approved = false; /* as work of auto mode */
+	item->queued_ms = clock_wall_ms() - LANDING_HOLD_MS + 60000;
+	landings_kick(landing_world.landings);
+	floor_world_settle();
+	ck_assert_int_eq(wanted, 0);
+	item->queued_ms -= 60001;
+	landings_kick(landing_world.landings);
+	floor_world_settle();
+	ck_assert_int_gt(wanted, 0);
+	ck_assert_int_eq(item->step, ITEM_SUBMITTED);
+	floor_call_hang_up(call);
 }
 
 TEST(submitted_work_that_is_sent_back_is_at_its_worker_again)

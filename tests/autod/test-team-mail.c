@@ -6,6 +6,8 @@
 #include "rpc.h"
 #include "team-private.h"
 #include "mail-world.h"
+#include "plan-floor.h"
+#include "team-floor.h"
 
 static size_t
 own_count(const char *task_id)
@@ -351,4 +353,120 @@ TEST(agent_neither_reads_nor_gets_the_mail_of_a_namesake_before_it)
 	free(
 	    mail_world_send("t1", MAIL("actor:team:backend:coder-1", "1", "")));
 	ck_assert_uint_eq(own_count("t2"), 1);
+}
+
+/* --- answers to requests for agents ------------------------------------- */
+
+#define ASK                                                \
+	"{\"call\":\"c1\",\"spawn_reason\":\"two parts\"," \
+	"\"requested_subagents\":[{\"role\":\"coder\",\"task\":\"x\"}]}"
+
+TEST(call_that_is_repeated_gets_the_same_answer)
+{
+	struct floor_call *first, *second;
+	const char *worker;
+	struct json_object *answer;
+
+	mail_world_begin_two();
+	worker = mail_world_task("t1")->worker;
+	first = mail_world_ask(worker, "agent_spawn", ASK);
+	second = mail_world_ask(worker, "agent_spawn", ASK);
+	answer = floor_world_result(first);
+	ck_assert(json_object_equal(floor_world_result(second), answer));
+	ck_assert(json_object_equal(
+	    mail_world_must("t1", "agent_spawn", ASK), answer));
+}
+
+TEST(answer_that_is_too_long_is_sent_with_fewer_words)
+{
+	cleanup_json struct json_object *body = json_object_new_object();
+	struct json_object *list = json_object_new_array(), *mail;
+	cleanup_free char *id = mail_id(ACTOR_OVERSEER, "req_1");
+	char words[6000];
+
+	memset(words, 'x', sizeof words);
+	words[sizeof words - 1] = '\0';
+	for (int i = 0; i < 20; i++) {
+		struct json_object *one = json_object_new_object();
+
+		json_set_string(one, "reason", "role_not_allowed");
+		json_set_string(one, "message", words);
+		json_object_array_add(list, one);
+	}
+	json_set(body, "denied_agents", list);
+	mail_world_begin_two();
+	spawn_mail_answer(&(struct spawn_letter){ .floor = mail_world.team,
+			      .request = "req_1",
+			      .actor = "actor:task:t1",
+			      .worker = "auto-1",
+			      .goal = "goal_a",
+			      .stored = true,
+			      .answered = true },
+	    body, false);
+	mail_world_settle();
+	mail = mail_world_show(id);
+	ck_assert_str_eq(mail_world_text(mail, "status"), "done");
+	ck_assert_str_eq(
+	    mail_world_text(mail, "subject"), "spawn.denied:goal_a:req_1");
+}
+
+/* --- changes of a plan -------------------------------------------------- */
+
+/* A person changes the plan of goal_a. */
+static void
+change(const char *what)
+{
+	struct plan_change c;
+
+	plan_change_begin(
+	    &c, plan_world.floor, plan_world_plan("goal_a"), "because");
+	ck_assert_int_eq(plan_edit_begin(&c.edit, NULL), 0);
+	plan_edit_end(&c.edit, what);
+	plan_change_end(&c);
+	mail_world_settle();
+}
+
+static size_t
+open_of(const char *actor)
+{
+	return records_open(mail_world.team->core, BOOK_MAIL, actor);
+}
+
+TEST(agent_at_work_is_told_of_the_last_change_of_its_plan)
+{
+	cleanup_json struct json_object *mail = NULL;
+	struct json_object *meta;
+	const char *told;
+
+	mail_world_begin_two();
+	change("first");
+	change("second");
+	ck_assert_uint_eq(open_of("actor:task:t1"), 1);
+	ck_assert_uint_eq(open_of("actor:task:t2"), 0);
+	mail = records_first(mail_world.team->core, BOOK_MAIL, "actor:task:t1");
+	ck_assert_str_eq(
+	    mail_world_text(mail, "subject"), "plan.updated:goal_a");
+	ck_assert_str_eq(
+	    mail_world_text(mail, "sender"), "actor:system:overseer");
+	meta = json_object_object_get(mail, "meta");
+	ck_assert_str_eq(mail_world_text(meta, "source"), "human");
+	ck_assert_int_eq(json_int_or(meta, "version", 0),
+	    plan_world_plan("goal_a")->goal->version);
+	told = mail_world_tool_ends(mail_world_agent("t1"));
+	ck_assert_ptr_nonnull(strstr(told, "second"));
+	ck_assert_ptr_null(strstr(told, "first"));
+}
+
+TEST(agent_is_not_told_of_its_own_change)
+{
+	int64_t version;
+
+	mail_world_begin_two();
+	version = plan_world_plan("goal_a")->goal->version;
+	mail_world_must("t1", "agent_spawn",
+	    "{\"call\":\"1\",\"spawn_reason\":\"two parts\","
+	    "\"requested_subagents\":[{\"role\":\"coder\",\"task\":\"x\"}]}");
+	mail_world_settle();
+	ck_assert_int_gt(plan_world_plan("goal_a")->goal->version, version);
+	ck_assert_uint_eq(open_of("actor:task:t1"), 0);
 }

@@ -111,8 +111,10 @@ static const struct {
 				   "config doc people.channels)\n" },
 	{ "not otherwise", "{\"head\": {\"auto\": true, \"channel\": false}}",
 	    "" },
-	{ "mail", "{\"team\": {\"mail_person\": 2, \"mail_open\": 5}}",
-	    "mail: 2 to you (llmc mail inbox)\n" },
+	{ "mail", "{\"team\": {\"mail_person\": 1, \"mail_open\": 5}}",
+	    "mail: 1 to you (llmc mail inbox)\n" },
+	{ "not mail between others",
+	    "{\"team\": {\"mail_person\": 0, \"mail_open\": 5}}", "" },
 };
 
 TEST_ROWS(needs_are_said_once_with_what_to_type, nitems(rows))
