@@ -179,6 +179,8 @@ TEST(a_lease_is_ours_for_less_than_it_lasts)
 	ck_assert_int_ge(HOSTS_LEASE_MS / HOSTS_BEAT_MS, 10);
 	for (int tries = 0; tries < 100; tries++) {
 		ck_assert_int_ge(hosts_away_ms(tries, 0), 250);
+		for (uint32_t dice = 0; dice <= 16000; dice += 500)
+			ck_assert_int_le(hosts_away_ms(tries, dice), 30000);
 		ck_assert_int_le(hosts_away_ms(tries, UINT32_MAX), 30000);
 	}
 }
@@ -228,6 +230,13 @@ TEST(what_has_begun_here_stays_here)
 	xstrset(&t->from, "f");
 	ck_assert(share_stays(t));
 	xstrset(&t->from, NULL);
+	/* One that was spawned, until it has spawned others. */
+	xstrset(&t->launch.parent, "t0");
+	ck_assert(!share_stays(t));
+	t->attempt.has_spawned = true;
+	ck_assert(share_stays(t));
+	xstrset(&t->launch.parent, NULL);
+	ck_assert(!share_stays(t));
 	t->step = TASK_ASSIGNED;
 	ck_assert(share_stays(t));
 	task_free(t);

@@ -202,10 +202,28 @@ TEST_ROWS(
 	struct notice n = { .class = (enum notice_class)(_i + 1),
 		.worker = "adam",
 		.why = "so" };
+	static const enum escalation_level levels[NOTICE_CLASS_COUNT] = {
+		[NOTICE_FAILURE] = ESCALATION_EMERGENCY,
+		[NOTICE_LOGIN] = ESCALATION_CRITICAL,
+		[NOTICE_WORKER] = ESCALATION_WARNING,
+		[NOTICE_TASK] = ESCALATION_WARNING,
+		[NOTICE_BUDGET] = ESCALATION_WARNING,
+		[NOTICE_BRANCH] = ESCALATION_CRITICAL,
+		[NOTICE_CHECK] = ESCALATION_WARNING,
+		[NOTICE_CHECKOUT] = ESCALATION_WARNING,
+		[NOTICE_PUSH] = ESCALATION_WARNING,
+		[NOTICE_SETTINGS] = ESCALATION_WARNING,
+		[NOTICE_STATE] = ESCALATION_CRITICAL,
+		[NOTICE_GOAL] = ESCALATION_WARNING,
+		/* The others inform. */
+	};
 	struct escalation what;
 
+	ck_assert_ptr_null(notice_name(NOTICE_NONE));
 	escalation_of_notice(&n, &signature, &what);
+	ck_assert_ptr_nonnull(what.class);
 	ck_assert_str_eq(what.class, notice_name(n.class));
+	ck_assert_int_eq(what.level, levels[n.class]);
 	ck_assert_ptr_nonnull(what.title);
 	/* One login serves all workers. */
 	ck_assert_int_eq(

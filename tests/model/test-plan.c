@@ -143,6 +143,10 @@ TEST(evidence_is_merged_without_doubles)
 	plan_evidence_merge(&a, &b);
 	ck_assert_uint_eq(strv_count(a.commits), 2);
 	ck_assert_uint_eq(strv_count(a.files_touched), 1);
+	for (int i = 0; i < PLAN_LIST_MAX; i++)
+		strv_take(&b.commits, xasprintf("more-%d", i));
+	plan_evidence_merge(&a, &b);
+	ck_assert_uint_eq(strv_count(a.commits), PLAN_LIST_MAX);
 	plan_evidence_release(&a);
 	plan_evidence_release(&b);
 }

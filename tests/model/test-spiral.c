@@ -139,9 +139,11 @@ TEST(day_has_a_bound_of_repairs)
 	assert_decision(history, SPIRAL_RESTART, NULL);
 	happen(history, SPIRAL_FAILURE, SOUND, "z");
 	assert_decision(history, SPIRAL_END, "day_budget");
-	/* The first of them was a day ago. */
+	/* The first of them was almost a day ago, then a day. */
 	history->events[history->count - 1].at_ms = history->now_ms =
-	    history->events[1].at_ms + 24 * HOUR;
+	    history->events[1].at_ms + 24 * HOUR - 1;
+	assert_decision(history, SPIRAL_END, "day_budget");
+	history->events[history->count - 1].at_ms = ++history->now_ms;
 	assert_decision(history, SPIRAL_REPAIR, NULL);
 }
 
