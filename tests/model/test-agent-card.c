@@ -466,3 +466,325 @@ TEST(a_card_that_changes_gives_a_run_nothing_and_may_take)
 		ck_assert(tool_scope_permits(&scope, TOOL_REPORT_PROGRESS));
 	}
 }
+
+/* --- suggestions ----------------------------------------------------- */
+
+static void
+add_list(struct buf *out, const char *key, struct json_object *list)
+{
+	buf_addf(out, "%s = ", key);
+	json_print(list, false, out);
+	buf_addc(out, '\n');
+}
+
+/* The fleet of a vector, as a config file. */
+static void
+add_fleet(struct buf *out, struct json_object *fleet)
+{
+	for (size_t i = 0; i < json_object_array_length(fleet); i++) {
+		struct json_object *agent = json_object_array_get_idx(fleet, i);
+		struct json_object *tags =
+		    json_object_object_get(agent, "tags");
+
+		buf_addf(out, "[agents.%s]\ndescription = \"%s\"\n",
+		    json_string_or(agent, "id", ""),
+		    json_string_or(agent, "description", ""));
+		buf_addf(out, "cost_tier = \"%s\"\n",
+		    json_string_or(agent, "cost", ""));
+		if (tags != NULL)
+			add_list(out, "tags", tags);
+	}
+}
+
+static void
+check_vector(struct json_object *row)
+{
+	struct json_object *order = json_object_object_get(row, "expect_order");
+	struct json_object *tags = json_object_object_get(row, "matched_tags");
+	cleanup_agent_suggestions struct agent_suggestions all = { 0 };
+	cleanup_agent_cards struct agent_cards cards = { 0 };
+	cleanup_buf struct buf text = BUF_INIT;
+	struct settings_world w;
+
+	add_fleet(&text, json_object_object_get(row, "fleet"));
+	w = settings_world_parse(text.data);
+	ck_assert_uint_eq(w.problems.count, 0);
+	agent_cards_load(w.settings, &cards);
+	agent_suggest(&cards,
+	    &(struct agent_hint){ .task = json_string_or(row, "task", ""),
+		.max_cost = COST_TIER_UNKNOWN },
+	    &all);
+	ck_assert_uint_eq(all.count, json_object_array_length(order));
+	for (size_t i = 0; i < all.count; i++) {
+		ck_assert_str_eq(all.list[i].card->name,
+		    json_object_get_string(
+			json_object_array_get_idx(order, i)));
+		ck_assert_ptr_nonnull(all.list[i].reasons);
+	}
+	if (tags != NULL) {
+		cleanup_json struct json_object *found =
+		    strv_to_json(all.list[0].tags);
+
+		ck_assert(json_object_equal(found, tags));
+	}
+	settings_world_cleanup(&w);
+}
+
+TEST(the_vectors_hold)
+{
+	cleanup_free char *path = NULL;
+	cleanup_json struct json_object *root = NULL;
+	struct json_object *routing, *rows;
+	struct err err = { 0 };
+
+	if (unit_vectors() == NULL)
+		unit_skip("the vectors are absent: set LLMC_VECTORS");
+	path =
+	    xasprintf("%s/openclaw_progress_perf_routing.json", unit_vectors());
+	ck_assert_msg(
+	    json_load(path, 1048576, &root, &err) == 0, "%s", err.msg);
+	routing = json_object_object_get(root, "routing");
+	ck_assert_int_eq(
+	    json_int_or(routing, "min_term_len", 0), AGENT_TERM_MIN);
+	rows = json_object_object_get(routing, "cost_order");
+	for (unsigned i = 0; i < COST_TIER_UNKNOWN; i++)
+		ck_assert_str_eq(cost_tier_words[i],
+		    json_object_get_string(json_object_array_get_idx(rows, i)));
+	rows = json_object_object_get(routing, "vectors");
+	ck_assert_uint_ge(json_object_array_length(rows), 3);
+	for (size_t i = 0; i < json_object_array_length(rows); i++)
+		check_vector(json_object_array_get_idx(rows, i));
+}
+
+#define FLEET                                                             \
+	"[agents.coder]\ntags = [\"code\", \"c code\"]\ncost_tier = "     \
+	"\"medium\"\ndescription = \"Writes the code for you\"\n"         \
+	"[agents.reader]\ntags = [\"code-review\"]\ncost_tier = "         \
+	"\"cheap\"\ndescription = \"Reads code and finds the bugs\"\n"    \
+	"[agents.sage]\ntags = [\"design\"]\ncost_tier = \"expensive\"\n" \
+	"[agents.other]\ndescription = \"Anything\"\n"
+
+static const struct {
+	const char *task, *tags;
+	enum cost_tier max_cost;
+	const char *order; /* the names, best first */
+	const char *reason; /* the first one of the best */
+} suggestions[] = {
+	{ "write some code", NULL, COST_TIER_UNKNOWN, "coder reader sage other",
+	    "tags: code" },
+	/* A tag is found as a whole, its words in any spelling. */
+	{ "a Code review, please", NULL, COST_TIER_UNKNOWN,
+	    "reader coder sage other", "tags: code-review" },
+	{ "encode the decoder", NULL, COST_TIER_UNKNOWN,
+	    "reader coder sage other", "nothing in its card matches" },
+	/* Words that are everywhere count for nothing. */
+	{ "for the you and", NULL, COST_TIER_UNKNOWN, "reader coder sage other",
+	    "nothing in its card matches" },
+	/* What was asked for counts more than the task. */
+	{ "write some code", "Design", COST_TIER_UNKNOWN,
+	    "sage coder reader other", "tags: design" },
+	{ "", "none", COST_TIER_UNKNOWN, "reader coder sage other",
+	    "nothing in its card matches" },
+	/* Who may cost more than that, is left out. */
+	{ "design", NULL, COST_MEDIUM, "reader coder",
+	    "nothing in its card matches" },
+	{ "code", NULL, COST_CHEAP, "reader", "description: code" },
+	{ "code", NULL, COST_FREE, "", NULL },
+	{ "find bugs, bugs, bugs", NULL, COST_TIER_UNKNOWN,
+	    "reader coder sage other", "description: bugs" },
+};
+
+TEST_ROWS(agents_are_ranked_with_reasons, nitems(suggestions))
+{
+	const char *const tags[] = { suggestions[_i].tags, NULL };
+	cleanup_agent_suggestions struct agent_suggestions all = { 0 };
+	cleanup_agent_cards struct agent_cards cards = { 0 };
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(FLEET);
+	cleanup_buf struct buf order = BUF_INIT;
+
+	agent_cards_load(w.settings, &cards);
+	agent_suggest(&cards,
+	    &(struct agent_hint){ .task = suggestions[_i].task,
+		.tags = tags,
+		.max_cost = suggestions[_i].max_cost },
+	    &all);
+	for (size_t i = 0; i < all.count; i++)
+		buf_addf(
+		    &order, "%s%s", i > 0 ? " " : "", all.list[i].card->name);
+	ck_assert_str_eq(order.data, suggestions[_i].order);
+	if (suggestions[_i].reason != NULL)
+		ck_assert_str_eq(
+		    all.list[0].reasons[0], suggestions[_i].reason);
+}
+
+TEST(the_fleet_table_has_a_line_for_each_card)
+{
+	cleanup_settings_world struct settings_world
+	    none = settings_world_parse(""),
+	    w = settings_world_parse("[agents.coder]\n"
+				     "description = \"Writes\\ncode\"\n"
+				     "tags = [\"code\"]\ncost_tier = "
+				     "\"cheap\"\ntypical_latency = \"5m\"\n"
+				     "model = \"opus\"\ntools = "
+				     "[\"Read\", \"Edit\"]\n"
+				     "[agents.sage]\n");
+	cleanup_buf struct buf text = BUF_INIT;
+
+	fleet_table_add(none.settings, &text);
+	ck_assert_uint_eq(text.len, 0);
+	fleet_table_add(w.settings, &text);
+	ck_assert_ptr_nonnull(strstr(text.data,
+	    "\n- coder: Writes code; tags: code; cost: cheap; takes about 5m; "
+	    "model: opus; tools: Read, Edit\n- sage\n"));
+}
+
+/* --- how a run is started -------------------------------------------- */
+
+static const char cards[] =
+    "[agents.coder]\nmodel = \"opus\"\nthinking = \"high\"\n"
+    "tools = [\"Read\", \"Edit\", \"Bash\"]\n[agents.plain]\n";
+
+/* What a run with this agent, model and word for thinking is started with. */
+static struct launch_choice
+choice(const char *agent, const char *model, const char *thinking)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(cards);
+	struct task_launch *run = schema_new(&task_launch_schema);
+	struct launch_choice out;
+
+	xstrset(&run->agent, agent);
+	xstrset(&run->model, model);
+	xstrset(&run->thinking, thinking);
+	launch_choice_make(w.settings, run, &out);
+	schema_free(&task_launch_schema, run);
+	return out;
+}
+
+TEST(what_the_spawn_says_goes_before_the_card)
+{
+	cleanup_launch_choice struct launch_choice own =
+	    choice("coder", "haiku", "low");
+	cleanup_launch_choice struct launch_choice card =
+	    choice("coder", NULL, NULL);
+
+	ck_assert_str_eq(own.model, "haiku");
+	ck_assert_str_eq(own.thinking, "low");
+	ck_assert_str_eq(card.model, "opus");
+	ck_assert_str_eq(card.thinking, "high");
+}
+
+TEST(what_neither_says_is_left_to_the_settings_of_the_worker)
+{
+	cleanup_launch_choice struct launch_choice plain =
+	    choice("plain", NULL, NULL);
+	cleanup_launch_choice struct launch_choice none = { 0 };
+
+	launch_choice_make(NULL, NULL, &none);
+	ck_assert_ptr_null(none.model);
+	ck_assert_ptr_null(none.tools);
+	ck_assert_ptr_null(plain.model);
+	ck_assert_ptr_null(plain.thinking);
+	ck_assert_ptr_null(plain.tools);
+	ck_assert_ptr_null(plain.deny);
+	ck_assert(!plain.limited);
+}
+
+TEST(only_words_that_claude_code_knows_are_passed_on)
+{
+	static const struct {
+		const char *said, *passed;
+	} rows[] = {
+		{ "off", "off" },
+		{ "none", NULL },
+		{ "minimal", "low" },
+		{ "medium", "medium" },
+		{ "xhigh", "xhigh" },
+		{ "max", "max" },
+		{ "--danger", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_launch_choice struct launch_choice c =
+		    choice(NULL, NULL, rows[i].said);
+
+		ck_assert_pstr_eq(c.thinking, rows[i].passed);
+	}
+}
+
+TEST(tools_are_those_of_the_card_that_the_spawn_leaves)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(cards);
+	cleanup_launch_choice struct launch_choice some = { 0 }, more = { 0 };
+	struct task_launch *run = schema_new(&task_launch_schema);
+
+	xstrset(&run->agent, "coder");
+	run->tools_scoped = true;
+	strv_add(&run->tools_allow, "Read");
+	strv_add(&run->tools_deny, "Bash");
+	launch_choice_make(w.settings, run, &some);
+	ck_assert_str_eq(some.tools, "Read");
+	ck_assert_str_eq(some.deny[0], "Bash");
+	ck_assert(some.limited);
+	/* The card has lost it since then: nothing is given back. */
+	strv_add(&run->tools_allow, "Write");
+	launch_choice_make(w.settings, run, &more);
+	ck_assert_str_eq(more.tools, "Read");
+	schema_free(&task_launch_schema, run);
+}
+
+TEST(a_scope_limits_it_too)
+{
+	cleanup_settings_world struct settings_world w =
+	    settings_world_parse(cards);
+	cleanup_launch_choice struct launch_choice c = { 0 };
+	struct task_launch *run = schema_new(&task_launch_schema);
+
+	strv_add(&run->scope_paths, "src");
+	launch_choice_make(w.settings, run, &c);
+	ck_assert(c.limited);
+	schema_free(&task_launch_schema, run);
+}
+
+TEST(what_those_above_may_not_do_it_may_not_either)
+{
+	cleanup_settings_world struct settings_world w = settings_world_parse(
+	    "[workers.auto-1]\npermission_mode = \"plan\"\n"
+	    "disallowed_tools = [\"Bash(rm *)\"]\n"
+	    "[workers.team-1]\npermission_mode = \"default\"\n"
+	    "disallowed_tools = [\"Bash(rm *)\", \"Write\"]\n");
+	cleanup_launch_choice struct launch_choice c = { 0 }, none = { 0 };
+	struct task_launch *run = schema_new(&task_launch_schema);
+
+	strv_add(&run->tools_deny, "Edit");
+	strv_add(&run->confined_by, "auto-1");
+	strv_add(&run->confined_by, "team-1");
+	launch_choice_make(w.settings, run, &c);
+	ck_assert_str_eq(c.permission_mode, "plan");
+	ck_assert_str_eq(launch_choice_mode(&c, "bypassPermissions"), "plan");
+	ck_assert_str_eq(c.deny[0], "Bash(rm *)");
+	ck_assert_str_eq(c.deny[1], "Write");
+	ck_assert_str_eq(c.deny[2], "Edit");
+	ck_assert_ptr_null(c.deny[3]);
+	/* A worker's own may be stricter. */
+	xstrset(&c.permission_mode, "acceptEdits");
+	ck_assert_str_eq(launch_choice_mode(&c, "dontAsk"), "dontAsk");
+	ck_assert_str_eq(launch_choice_mode(&none, "auto"), "auto");
+	schema_free(&task_launch_schema, run);
+}
+
+TEST(every_difference_is_seen)
+{
+	cleanup_launch_choice struct launch_choice one =
+	    choice(NULL, "high", NULL);
+	cleanup_launch_choice struct launch_choice two =
+	    choice(NULL, NULL, "high");
+	cleanup_buf struct buf a = BUF_INIT, b = BUF_INIT;
+
+	launch_choice_print(&one, &a);
+	launch_choice_print(&two, &b);
+	ck_assert_str_ne(a.data, b.data);
+}
