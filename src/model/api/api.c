@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 
 #include "base.h"
-#include "api-goal-rows.h"
+#include "api-rows.h"
 #include "api-shape.h"
-#include "api-team-rows.h"
 #include "api-team.h"
 #include "api-work.h"
 #include "api.h"
