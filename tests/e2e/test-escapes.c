@@ -161,7 +161,6 @@ TEST(what_the_settings_open_is_not_held)
 
 	e2e_need_boxes("");
 	rows = rows_of(e2e_sh(NULL,
-			   "ESCAPE_ONLY=shm-write "
 			   "PATH=$SIBLINGS:$PATH \"$ESCAPES\" worktree "
 			   "'sandbox_write = [\"/dev/shm\"]'"),
 	    &json);

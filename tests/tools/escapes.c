@@ -159,7 +159,6 @@ struct trial {
 	enum box_mode mode;
 	bool linked; /* a worktree, as where there can be no clone */
 	bool scoped; /* worktree closes abstract sockets */
-	const char *only; /* this escape; NULL = all */
 	struct escape_scene *scene;
 	struct box box;
 };
@@ -188,8 +187,6 @@ prepare_box(struct trial *t, struct err *err)
 static bool
 is_wanted(const struct trial *t, const struct escape *escape)
 {
-	if (t->only != NULL && strcmp(escape->id, t->only) != 0)
-		return false;
 	if (t->mode == BOX_STRICT)
 		return (escape->modes & ESCAPE_STRICT) != 0;
 	return (escape->modes &
@@ -265,7 +262,6 @@ try_escapes(const char *mode, char **settings, struct err *err)
 		.mode = strcmp(mode, "strict") == 0 ? BOX_STRICT : BOX_WORKTREE,
 		.linked = linked,
 		.scoped = bwrap != NULL && box_net_can_scope(bwrap),
-		.only = getenv("ESCAPE_ONLY"),
 	};
 	char self[4096] = "";
 	int r;
