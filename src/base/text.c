@@ -335,6 +335,18 @@ text_add_visible(struct buf *out, const char *s, size_t len, bool keep_newlines)
 }
 
 void
+text_add_names(
+    struct buf *out, const char *const *names, size_t count, size_t most)
+{
+	for (size_t i = 0; i < count && i < most; i++) {
+		buf_adds(out, i > 0 ? ", " : "");
+		text_add_visible(out, names[i], strlen(names[i]), false);
+	}
+	if (count > most)
+		buf_addf(out, " and %zu more", count - most);
+}
+
+void
 text_add_line(struct buf *out, const char *s, size_t len)
 {
 	bool gap = false, begun = false;

@@ -75,6 +75,11 @@ void text_add_json_escaped(struct buf *out, const char *s, size_t len);
 void text_add_visible(
     struct buf *out, const char *s, size_t len, bool keep_newlines);
 
+/* Names from outside, made visible: "a, b and 3 more", of which at most so many
+ * are named. */
+void text_add_names(
+    struct buf *out, const char *const *names, size_t count, size_t most);
+
 /* On one line: each run of blanks, tabs and line breaks as one blank, none at
  * the ends. */
 void text_add_line(struct buf *out, const char *s, size_t len);

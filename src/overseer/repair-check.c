@@ -150,8 +150,6 @@ repair_keep_check(struct operation *op)
 		    on_compared, operation_await(op));
 }
 
-#define NAMES_MAX 5 /* paths named in a sentence */
-
 static const char *
 command_of(const struct repair *r)
 {
@@ -173,14 +171,8 @@ refuse_paths(struct repair *r, const char *what, const struct git_list *paths)
 {
 	cleanup_buf struct buf words = BUF_INIT;
 
-	buf_addf(&words, "it changes %s", what);
-	for (size_t i = 0; i < paths->count && i < NAMES_MAX; i++) {
-		buf_adds(&words, i == 0 ? ": " : ", ");
-		text_add_visible(
-		    &words, paths->v[i], strlen(paths->v[i]), false);
-	}
-	if (paths->count > NAMES_MAX)
-		buf_addf(&words, " and %zu more", paths->count - NAMES_MAX);
+	buf_addf(&words, "it changes %s: ", what);
+	text_add_names(&words, paths->v, paths->count, NAMES_MAX);
 	cannot_land(r, words.data);
 }
 

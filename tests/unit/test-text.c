@@ -421,6 +421,23 @@ TEST(a_line_has_single_blanks_and_none_at_its_ends)
 	ck_assert_str_eq(b.data, "x");
 }
 
+TEST(names_beyond_so_many_are_counted)
+{
+	static const char *const names[] = { "a\033", "b", "c" };
+	static const struct {
+		size_t count, most;
+		const char *text;
+	} rows[] = { { 0, 2, "" }, { 1, 2, "a\\x1b" }, { 2, 2, "a\\x1b, b" },
+		{ 3, 2, "a\\x1b, b and 1 more" } };
+
+	for (size_t i = 0; i < nitems(rows); i++) {
+		cleanup_buf struct buf b = BUF_INIT;
+
+		text_add_names(&b, names, rows[i].count, rows[i].most);
+		ck_assert_str_eq(b.len > 0 ? b.data : "", rows[i].text);
+	}
+}
+
 TEST(visible_shows_what_nobody_sees)
 {
 	static const uint32_t hidden[] = { 0xad, 0x61c, 0x180e, 0x200b, 0x200c,

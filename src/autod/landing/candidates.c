@@ -89,14 +89,7 @@ paths_words(const struct git_list *paths)
 {
 	cleanup_buf struct buf text = BUF_INIT;
 
-	for (size_t i = 0; i < paths->count && i < PATHS_MAX; i++) {
-		if (i > 0)
-			buf_adds(&text, ", ");
-		text_add_visible(
-		    &text, paths->v[i], strlen(paths->v[i]), false);
-	}
-	if (paths->count > PATHS_MAX)
-		buf_addf(&text, " and %zu more", paths->count - PATHS_MAX);
+	text_add_names(&text, paths->v, paths->count, PATHS_MAX);
 	return buf_take(&text);
 }
 

@@ -55,12 +55,8 @@ freeze_rules_init(struct freeze_rules *rules, const struct core *core,
 static void
 freeze_rules_add_paths(struct buf *out, const struct git_list *paths)
 {
-	for (size_t i = 0; i < paths->count && i < NAMES_MAX; i++) {
-		buf_adds(out, i == 0 ? ": " : ", ");
-		text_add_visible(out, paths->v[i], strlen(paths->v[i]), false);
-	}
-	if (paths->count > NAMES_MAX)
-		buf_addf(out, " and %zu more", paths->count - NAMES_MAX);
+	buf_adds(out, paths->count > 0 ? ": " : "");
+	text_add_names(out, paths->v, paths->count, NAMES_MAX);
 }
 
 /* Say why it is refused (enum git_freeze_refusal, not 0). -ESTALE if HEAD is

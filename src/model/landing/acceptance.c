@@ -324,12 +324,8 @@ static void
 add_files(struct buf *out, const char *const *files, size_t count)
 {
 	buf_addf(out, "%zu file%s", count, count == 1 ? "" : "s");
-	for (size_t i = 0; i < count && i < INSPECTION_NAMES; i++) {
-		buf_adds(out, i == 0 ? ": " : ", ");
-		text_add_visible(out, files[i], strlen(files[i]), false);
-	}
-	if (count > INSPECTION_NAMES)
-		buf_addf(out, " and %zu more", count - INSPECTION_NAMES);
+	buf_adds(out, count > 0 ? ": " : "");
+	text_add_names(out, files, count, INSPECTION_NAMES);
 }
 
 static void

@@ -142,14 +142,7 @@ guard_policy_from_json(
 static void
 add_list(struct buf *out, char *const *list)
 {
-	size_t count = strv_count(list);
-
-	for (size_t i = 0; i < count && i < SHOWN_MAX; i++) {
-		buf_adds(out, i > 0 ? ", " : "");
-		text_add_visible(out, list[i], strlen(list[i]), false);
-	}
-	if (count > SHOWN_MAX)
-		buf_addf(out, " and %zu more", count - SHOWN_MAX);
+	text_add_names(out, strv_const(list), strv_count(list), SHOWN_MAX);
 }
 
 enum guard_kind
