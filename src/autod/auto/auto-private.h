@@ -165,7 +165,7 @@ bool stalls_silence(
  * check that is running. 0 = none. */
 int64_t stalls_sign_ms(const void *mode);
 
-/* --- intake.c, methods ---------------------------------------------------- */
+/* --- intake.c, methods ------------------------------------------- */
 
 /* The methods for tasks: task.add, task.priority, task.retry and
  * task.drop. */

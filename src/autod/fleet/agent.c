@@ -596,8 +596,7 @@ launch_block_reason(const struct agent *agent, struct buf *out)
 		buf_adds(out, agent->box_fault);
 }
 
-/* --- on hold ---------------------------------------------------------------
- */
+/* --- on hold ------------------------------------------------------------- */
 
 static const char continue_text[] =
     "You were paused by a person and may continue now. Look at the state of "

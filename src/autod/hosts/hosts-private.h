@@ -172,8 +172,7 @@ bool shares_wait(const struct hosts_floor *floor);
 /* Adopt a claim that we have and did not know of. False: there is none. */
 bool shares_adopt(struct hosts_floor *floor);
 
-/* --- hosts-place.c -----------------------------------------------------------
- */
+/* --- hosts-place.c ----------------------------------------------- */
 
 /* Park one that hosts were lost with too often. False: there is none. */
 bool asks_held(struct hosts_floor *floor);
@@ -182,7 +181,7 @@ bool asks_nobody(struct hosts_floor *floor);
 /* Find what this host has. */
 void hosts_find_words(struct hosts_floor *floor);
 
-/* --- hosts-place.c, families -------------------------------------------------- */
+/* --- hosts-place.c, families ------------------------------------- */
 
 /* Does the task, which an agent here has asked for, begin here at once? */
 bool family_at_home(const struct hosts_floor *floor, const struct task *t);
@@ -232,8 +231,7 @@ void letters_recall(void *floor, const char *id);
 void letters_register(struct core *core, struct hosts_floor *floor);
 void letters_stop(struct hosts_floor *floor);
 
-/* --- hosts-keep.c, what was spent ---------------------------------------------------------
- */
+/* --- hosts-keep.c, what was spent -------------------------------- */
 
 /* Tell what was spent, and read what the others have. False: not due. */
 bool money_act(struct hosts_floor *floor);
