@@ -4,6 +4,7 @@
  * back, whenever the daemon is killed. */
 #include "unit.h"
 #include "worker-op.h"
+#include "outcome.h"
 #include "plan-floor.h"
 #include "plan-world.h"
 #include "task.h"
@@ -176,6 +177,22 @@ TEST(a_task_whose_attempts_are_used_up_waits_for_a_person)
 	plan_world_is("goal_a", "completed; T1.1 done; ");
 	auto_world_filed("t1 landed; ");
 	ck_assert_int_eq(plan_world_events("assignment.escalated"), 0);
+}
+
+/* Other agents can read why a node is blocked. */
+TEST(a_question_for_a_person_is_not_in_the_reason_of_its_node)
+{
+	struct agent *agent;
+
+	plan_world_begin_goal(NULL, 1);
+	floor_world_until((agent = auto_world_agent()) != NULL &&
+	    agent->op == NULL && agent->worker->session.busy);
+	op_park_task(auto_world.mode, agent, ASK_QUESTION,
+	    "it asks: What is the password?");
+	auto_world_wait_step("t1", TASK_PARKED);
+	plan_world_settle();
+	ck_assert_str_eq(
+	    plan_world_node("goal_a", "T1.1")->blocked_reason, TASK_ASKS);
 }
 
 TEST(a_resumed_task_unblocks_its_node_and_has_its_attempts_again)

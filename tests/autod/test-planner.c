@@ -532,3 +532,25 @@ TEST(a_task_that_cannot_be_planned_anew_is_for_a_person)
 	    strstr(node->blocked_reason, "The planner could not"));
 	ck_assert_int_eq(plan_world_events("assignment.escalated"), 1);
 }
+
+/* Each daemon ends while it asks. */
+TEST(a_node_is_planned_anew_by_three_daemons_at_most)
+{
+	begin("", DIVIDES);
+	fail_task();
+	for (int asked = 1; asked < 3; asked++) {
+		ck_assert_int_eq(
+		    plan_world_node("goal_a", "T1.1")->replans, asked);
+		plan_world_die();
+		floor_world_until(
+		    plan_world_node("goal_a", "T1.1")->replans > asked);
+		plan_world_settle();
+	}
+	plan_world_is("goal_a", "active; T1.1 in_progress; ");
+	plan_world_die();
+	wait_told("assignment.escalated");
+	plan_world_is("goal_a", "active; T1.1 blocked; ");
+	ck_assert_ptr_nonnull(
+	    strstr(plan_world_node("goal_a", "T1.1")->blocked_reason,
+		"was ended each time"));
+}
