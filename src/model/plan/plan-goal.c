@@ -349,8 +349,8 @@ check_crystal_id(void *record, const char *at, struct err *err)
 	    *at == '\0' ? "" : ".");
 }
 
-const struct schema plan_crystal_schema =
-    SCHEMA_OF(struct plan_crystal, crystal_fields, .strict = true, .check = check_crystal_id);
+const struct schema plan_crystal_schema = SCHEMA_OF(struct plan_crystal,
+    crystal_fields, .strict = true, .check = check_crystal_id);
 
 struct plan_crystal *
 plan_crystal_new(const char *id, const char *goal_id, const char *node_id,
