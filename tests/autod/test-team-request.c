@@ -572,6 +572,41 @@ TEST(reservations_survive_a_restart_and_end_with_the_run)
 	mail_world_must("t2", "mail_reserve", "{\"paths\":[\"src\"]}");
 }
 
+/* Until when t1 has reserved something; the caller frees it. */
+static char *
+until(void)
+{
+	struct json_object *list = NULL;
+
+	json_object_object_get_ex(
+	    mail_world_must("t1", "mail_list_reservations", "{}"),
+	    "reservations", &list);
+	ck_assert_uint_eq(json_object_array_length(list), 1);
+	return xstrdup(json_string_or(
+	    json_object_array_get_idx(list, 0), "until", "none"));
+}
+
+TEST(a_reservation_that_is_made_again_never_ends_sooner)
+{
+	static const char *const asks[] = {
+		"{\"paths\":[\"src\"],\"ttl_seconds\":3000}",
+		"{\"paths\":[\"src\"],\"ttl_seconds\":60}",
+		"{\"paths\":[\"src\"],\"ttl_seconds\":3500}",
+	};
+	char *ends[nitems(asks)];
+
+	begin();
+	for (size_t i = 0; i < nitems(asks); i++) {
+		mail_world_must("t1", "mail_reserve", asks[i]);
+		ends[i] = until();
+	}
+	ck_assert_str_ne(ends[0], "none");
+	ck_assert_str_eq(ends[1], ends[0]);
+	ck_assert_str_ne(ends[2], ends[0]);
+	for (size_t i = 0; i < nitems(asks); i++)
+		free(ends[i]);
+}
+
 /* What an agent of another host has: a folder, and what it gets meanwhile. */
 static struct elsewhere {
 	struct reservation *has[2];
